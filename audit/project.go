@@ -1,0 +1,207 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// A Range is a range of lines, both ends included, from 1. The zero value is no
+// range.
+type Range struct {
+	Start int `json:"start,omitempty"`
+	End   int `json:"end,omitempty"`
+}
+
+// IsZero reports whether r names no lines.
+func (r Range) IsZero() bool { return r.Start <= 0 }
+
+// String gives "12" or "12-18", and "" for no range.
+func (r Range) String() string {
+	switch {
+	case r.IsZero():
+		return ""
+	case r.End <= r.Start:
+		return fmt.Sprint(r.Start)
+	}
+	return fmt.Sprintf("%d-%d", r.Start, r.End)
+}
+
+// A Project is a benchmark code base, pinned to a commit, with its answer key.
+type Project struct {
+	Name       string // the file's name without .md
+	Title      string
+	Repository string // URL
+	Commit     string // 40 hex digits
+	Languages  []string
+	Licence    string
+	Expected   int     // findings that an auditor is expected to reach
+	RecallGoal float64 // 0 to 1; 0 when the project states none and goals.md holds
+	Coverage   int     // dimensions to cover; 0 when the project states none
+	Known      []Known
+	Decoys     []Decoy
+	Minimums   map[Dimension]int
+	Blanks     []Blank
+	Renames    []Rename
+	Tree       Tree
+	KeyHash    string // sha256 of the parsed known vulnerabilities and decoys, hex
+	Pos        Pos
+}
+
+// A Known is a known vulnerability: an entry of the key.
+type Known struct {
+	ID           string
+	Dimension    Dimension
+	CWEs         []CWE // each that a competent auditor would name
+	Severity     Severity
+	File         string   // slash path from the project's root
+	Functions    []string // as the source names them; empty where there is none
+	Lines        Range
+	Also         []string // other files that show the flaw: the source, the sink
+	Title        string
+	Evidence     string   // one line: source -> sink, or what is missing
+	Corroborated []string // advisories, challenges, the project's own documents
+	Pos          Pos
+}
+
+// A Decoy is an entry of the key that only looks vulnerable.
+type Decoy struct {
+	ID        string
+	Dimension Dimension
+	CWEs      []CWE
+	File      string
+	Functions []string
+	Lines     Range
+	Title     string
+	Reason    string
+	Pos       Pos
+}
+
+// A Blank names lines that hold the project's own answers. The sealed export
+// empties them in place, so that line numbers stay.
+type Blank struct {
+	Glob    string  // slash pattern from the root; ** crosses folders
+	Lines   []Range // empty with an empty Pattern: the whole file
+	Pattern string  // regular expression (RE2): every line that it matches
+	Why     string
+	Pos     Pos
+}
+
+// A Rename replaces a name that gives an answer away, in paths and contents of
+// the sealed export. Findings are mapped back.
+type Rename struct {
+	From, To string
+	Pos      Pos
+}
+
+// A TreeFile is one line of a tree manifest.
+type TreeFile struct {
+	Path  string
+	Lines int
+	Blob  string // git's blob hash, 40 hex digits
+}
+
+// A Tree is a project's tree manifest by path.
+type Tree map[string]TreeFile
+
+// An AuditTask is all that an auditor gets: a folder with source. It has no
+// field for a key.
+type AuditTask struct {
+	Dir string // absolute path of the sealed export
+}
+
+// An Auditor reads a project's source and reports findings.
+type Auditor interface {
+	// Name is as in records and in subtest paths.
+	Name() string
+	// Audit runs once. A run that proves nothing is told by AuditRun.Invalid. An
+	// error means that the auditor could not be started at all.
+	Audit(ctx context.Context, task AuditTask) (AuditRun, error)
+}
+
+// An AuditRun is one run of an auditor, with everything that it left behind.
+type AuditRun struct {
+	Report     Report
+	Raw        []byte // the report as it came, up to the cap
+	Stderr     []byte // the tail, up to the cap
+	Command    []string
+	Version    string
+	ExitCode   int
+	Started    time.Time
+	Duration   time.Duration
+	PeakMemory int64 // bytes; 0 when it could not be measured
+	Usage      Usage
+	Invalid    string // why the run proves nothing; empty when it counts
+}
+
+// A Finding is one thing that an auditor reports.
+type Finding struct {
+	ID          string    `json:"id,omitempty"`
+	RuleID      string    `json:"rule,omitempty"`
+	CWEs        []CWE     `json:"cwes,omitempty"` // in the order in which they were reported
+	Severity    Severity  `json:"severity,omitempty"`
+	Dimension   Dimension `json:"dimension,omitempty"` // as the auditor says; often empty
+	File        string    `json:"file,omitempty"`      // as reported; score.Path brings it under the root
+	Function    string    `json:"function,omitempty"`
+	Lines       Range     `json:"lines,omitzero"`
+	Title       string    `json:"title,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Confidence  float64   `json:"confidence,omitempty"` // 0 to 1; 0 when not stated
+	Suppressed  string    `json:"suppressed,omitempty"` // why the auditor itself withdrew it
+	Trace       []Step    `json:"trace,omitempty"`      // source -> steps -> sink
+	Others      []Step    `json:"others,omitempty"`     // further locations of the same finding
+	Pos         Pos       `json:"-"`                    // where in the report it stands
+}
+
+// A Step is one place on a trace.
+type Step struct {
+	File  string `json:"file,omitempty"`
+	Lines Range  `json:"lines,omitzero"`
+	Note  string `json:"note,omitempty"`
+}
+
+// A Report is what was read from an auditor's output.
+type Report struct {
+	Format   string // "sarif", "json" or "text"
+	Tool     string // as the report names it
+	Version  string
+	Root     string // the project root that the report names; may be empty
+	Findings []Finding
+	Coverage []Dimension // what the auditor claims to have covered
+	Header   bool        // text: a whole HEADER block was there
+	Sentinel bool        // text: the last line that is not blank is the SENTINEL
+	Problems []Problem   // what the reader could not use
+}
+
+// A Problem is something in a report that could not be used.
+type Problem struct {
+	Pos  Pos
+	What string
+}
+
+// A Verdict is what the gate says.
+type Verdict string
+
+// The verdicts.
+const (
+	Pass    Verdict = "PASS"
+	Warn    Verdict = "WARN"
+	Fail    Verdict = "FAIL"
+	Invalid Verdict = "INVALID" // the run proves nothing
+)
+
+// Worst gives the gravest of the verdicts: INVALID, FAIL, WARN, PASS. Of none it
+// is INVALID: nothing that was judged proves nothing.
+func Worst(vs ...Verdict) Verdict {
+	rank := map[Verdict]int{Pass: 1, Warn: 2, Fail: 3, Invalid: 4}
+	worst := Verdict("")
+	for _, v := range vs {
+		if rank[v] > rank[worst] {
+			worst = v
+		}
+	}
+	if worst == "" {
+		return Invalid
+	}
+	return worst
+}
