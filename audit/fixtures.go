@@ -1,0 +1,57 @@
+package audit
+
+import "time"
+
+// Goals are the absolute thresholds of fixtures/goals.md.
+type Goals struct {
+	Recall    float64 // 0 to 1
+	Precision float64
+	F1        float64
+	Coverage  int    // dimensions, of ten
+	Score     string // which score is asserted: "assay" or "letter"
+	Bench     BenchGoals
+	Pos       Pos
+}
+
+// BenchGoals are the thresholds of a reviewer over the cases, 0 to 1. A
+// threshold of 0 asks for nothing.
+type BenchGoals struct {
+	BalancedAccuracy float64
+	Recall           float64 // on bad cases
+	Specificity      float64 // on good cases
+	Unanswered       float64 // the share of trials without an answer that a run may have and still prove something
+}
+
+// An AuditorEntry is one section of fixtures/auditors.md.
+type AuditorEntry struct {
+	Name    string
+	Kind    string // "agent", "tool" or "static"
+	Format  string // "sarif", "json", "text" or "auto"
+	Timeout time.Duration
+	Env     []string // names of variables that are let through
+	Network bool     // whether it asks for the network
+	Output  string   // file that it writes its report to, relative to its working folder; empty: stdout
+	Version []string // command that prints its version; may be empty
+	Command string   // shell command line, run in the export
+	Rules   map[string][]CWE
+	Pos     Pos
+}
+
+// A Model is one line of fixtures/models.md.
+type Model struct {
+	Name     string
+	Provider string  // openrouter, openai, anthropic, ollama
+	ID       string  // the provider's own
+	In, Out  float64 // USD per million tokens
+	Priced   bool
+	Date     string // of the prices, YYYY-MM-DD
+	Pos      Pos
+}
+
+// A Trigger is one rule of fixtures/triggers.md: which suite a change needs.
+type Trigger struct {
+	Glob  string // slash pattern; ** crosses folders
+	Suite string // "full", "smoke" or "none"
+	Why   string
+	Pos   Pos
+}
