@@ -1,6 +1,6 @@
 module assay
 
-go 1.26
+go 1.26.0
 require (
 	charm.land/lipgloss/v2 v2.0.6 // indirect
 	github.com/alecthomas/chroma/v2 v2.27.0 // indirect
