@@ -205,3 +205,8 @@ func Worst(vs ...Verdict) Verdict {
 	}
 	return worst
 }
+
+// Overlaps reports whether two ranges share a line. No range overlaps nothing.
+func (r Range) Overlaps(o Range) bool {
+	return !r.IsZero() && !o.IsZero() && r.Start <= max(o.Start, o.End) && o.Start <= max(r.Start, r.End)
+}
