@@ -1,0 +1,64 @@
+package audit
+
+// A Corpus is one application of tests/ with everything that its proof needs:
+// the SPEC, the data or harness, the families with their cases.
+type Corpus struct {
+	App      string
+	Dir      string // folder of the application, as the reader was given it
+	Spec     *Spec
+	Schema   string   // the fenced sql block under the SPEC's "## Schema"; empty where cases are code
+	Data     string   // data.sql: the rows (and, where Schema is empty, the tables); empty where cases are code
+	Oracles  []Oracle // oracles.md: these judge every family
+	Families []Family // ascending by query
+}
+
+// A Family is the variants of one query with their proof.
+type Family struct {
+	App, Query  string
+	Description string
+	Sets        []ParamSet // "# Parameters", in the file's order
+	Verify      string     // "# Verify": a SELECT that shows the state afterwards; empty for reads
+	Oracles     []Oracle   // "# Oracles": these judge this family beside the application's
+	Survivors   []Survivor // "# Mutants"
+	Cases       []*Case    // ascending by number
+	Pos         Pos        // <query>.md; its Line is 0, and its File "" where the proof is missing
+}
+
+// A ParamSet is one JSON object of "# Parameters".
+//
+// Keys that begin with an underscore are reserved and not among Values:
+// "_set" is "benign" or "attack"; "_race" holds what a second session passes
+// while the first is half-way; "_now" is the frozen time (RFC 3339) and
+// "_timezone" the session's zone.
+type ParamSet struct {
+	Set      string         // SetBenign, SetAttack, or "" where the file does not say
+	Values   map[string]any // as encoding/json gives them, numbers as json.Number
+	Race     map[string]any // nil where there is no second session; empty: the same values
+	Now      string         // "": the engine's own frozen time
+	TimeZone string         // "": UTC
+	Pos      Pos
+}
+
+// The kinds of a ParamSet.
+const (
+	SetBenign = "benign" // the bads do here what the goods do
+	SetAttack = "attack" // here a bad may break what it violates
+)
+
+// An Oracle is a SELECT that returns what a requirement forbids: any row is a
+// violation. It is a level-two heading "## 2: name" with a fenced sql block.
+type Oracle struct {
+	Requirement int
+	Name        string
+	SQL         string
+	Pos         Pos
+}
+
+// A Survivor is a mutant of a good that no oracle catches, with the reason: one
+// row of the table (Case | Mutant | Reason) under "# Mutants".
+type Survivor struct {
+	Case   int    // the good's number
+	Mutant string // as the engine names it, like "drop WHERE o.note IS NULL"
+	Reason string
+	Pos    Pos
+}
