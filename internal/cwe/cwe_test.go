@@ -1,0 +1,84 @@
+package cwe_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/internal/cwe"
+)
+
+func TestTableHoldsTheWholeCatalogue(t *testing.T) {
+	count := map[cwe.Kind]int{}
+	edges := 0
+	last := 0
+	for _, e := range cwe.All() {
+		require.Greater(t, e.Number, last, "the table is searched by halves, so it must ascend")
+		last = e.Number
+		require.NotEmpty(t, e.Name, "CWE-%d", e.Number)
+		count[e.Kind]++
+		edges += len(e.Parents)
+		for _, p := range e.Parents {
+			parent, ok := cwe.Lookup(p)
+			require.True(t, ok, "CWE-%d names the parent CWE-%d, which is not in the table", e.Number, p)
+			require.Equal(t, cwe.Weakness, parent.Kind)
+			require.Contains(t, cwe.Children(p), e.Number)
+		}
+	}
+	// Counted in the XML by other means (grep for the elements).
+	require.Equal(t, map[cwe.Kind]int{cwe.Weakness: 964, cwe.Category: 409, cwe.View: 54}, count)
+	require.Equal(t, 1077, edges, "ChildOf relations of view 1000")
+	require.Contains(t, cwe.Source(), "CWE 4.15 of 2024-07-16")
+	require.Equal(t, "4.15 (2024-07-16)", cwe.Version())
+}
+
+func TestLookup(t *testing.T) {
+	sqli, ok := cwe.Lookup(89)
+	require.True(t, ok)
+	require.Equal(t, []int{943}, sqli.Parents)
+	require.False(t, sqli.Deprecated)
+	require.Contains(t, cwe.Name(89), "SQL Injection")
+	require.True(t, cwe.IsWeakness(89))
+
+	require.True(t, cwe.Known(310))
+	require.False(t, cwe.IsWeakness(310), "CWE-310 is a category")
+	require.True(t, cwe.Known(1000))
+	require.False(t, cwe.IsWeakness(1000), "CWE-1000 is a view")
+	require.True(t, cwe.Known(132))
+	require.False(t, cwe.IsWeakness(132), "CWE-132 is deprecated")
+
+	for _, n := range []int{-1, 0, 99998, 99999} {
+		require.False(t, cwe.Known(n))
+		require.Empty(t, cwe.Name(n))
+		require.Empty(t, cwe.Parents(n))
+		require.Empty(t, cwe.Children(n))
+	}
+}
+
+func TestRelate(t *testing.T) {
+	for _, c := range []struct {
+		a, b int
+		want cwe.Relation
+	}{
+		{89, 89, cwe.Same},
+		{564, 89, cwe.ChildOf}, // Hibernate injection is a SQL injection
+		{89, 564, cwe.ParentOf},
+		{564, 943, cwe.Unrelated}, // two steps up
+		{22, 23, cwe.ParentOf},
+		{23, 36, cwe.Unrelated}, // siblings
+		{99998, 99998, cwe.Same},
+		{89, 99998, cwe.Unrelated},
+	} {
+		require.Equal(t, c.want, cwe.Relate(c.a, c.b), "CWE-%d to CWE-%d", c.a, c.b)
+		require.Equal(t, c.want != cwe.Unrelated, cwe.Related(c.b, c.a), "related runs both ways")
+		require.Equal(t, c.want != cwe.Unrelated, slices.Contains(cwe.Neighbours(c.a), c.b))
+	}
+}
+
+func TestWhatIsGivenOutIsACopy(t *testing.T) {
+	cwe.Parents(89)[0] = 1
+	cwe.Children(89)[0] = 1
+	require.Equal(t, []int{943}, cwe.Parents(89))
+	require.Equal(t, []int{564}, cwe.Children(89))
+}
