@@ -1,0 +1,250 @@
+package stat
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// An Observation is one answer of one trial.
+type Observation struct {
+	Cluster string  // the family: answers within one may depend on each other
+	Bad     bool    // the case's label; Proportion ignores it
+	Value   float64 // 1 right, 0 wrong
+}
+
+// fewClusters is where the cluster-robust variance is known to be too small: its
+// own error goes with the root of the number of clusters.
+const fewClusters = 10
+
+// Proportion gives the share of right answers, with an interval that allows for
+// any dependence within a cluster. Several trials of one case belong to the same
+// cluster. Values lie between 0 and 1. Without observations it returns
+// [ErrEmpty].
+//
+// It is Wilson's interval at the effective number of answers: the number divided
+// by the design effect, which is the linearised variance of a ratio over
+// clusters against the binomial one (W. G. Cochran, Sampling Techniques, 3rd ed.
+// 1977, 3.12; J. N. K. Rao and A. J. Scott, Biometrics 48 (1992) 577-585), with
+// Student's quantile at one degree of freedom less than there are clusters. How
+// mistakes clump cannot be learnt from a handful of mistakes, so one cluster
+// that is all wrong is added to what was seen when the design effect is
+// estimated: without a mistake each cluster counts as one answer.
+func Proportion(obs []Observation, level float64) (Interval, error) {
+	if err := checkLevel(level); err != nil {
+		return Interval{}, err
+	}
+	cs, err := clusters(obs)
+	if err != nil {
+		return Interval{}, err
+	}
+	return ratio(cs, level)
+}
+
+// Balanced gives the balanced accuracy: the mean of the share of bad cases that
+// were called bad and of good ones that were called good. Its interval allows
+// for any dependence within a cluster. Without observations of both labels it
+// returns an error that wraps [ErrEmpty].
+//
+// The intervals of the two shares are those of [Proportion]; they are joined as
+// variances (MOVER: G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008)
+// 1693-1702) with their correlation over clusters where it is positive.
+func Balanced(obs []Observation, level float64) (Interval, error) {
+	if err := checkLevel(level); err != nil {
+		return Interval{}, err
+	}
+	var sides [2][]Observation
+	for _, o := range obs {
+		i := 0
+		if o.Bad {
+			i = 1
+		}
+		sides[i] = append(sides[i], o)
+	}
+	var cs [2][]cluster
+	var iv [2]Interval
+	for i, name := range []string{"good", "bad"} {
+		var err error
+		if cs[i], err = clusters(sides[i]); err != nil {
+			return Interval{}, fmt.Errorf("balanced accuracy, %s cases: %w", name, err)
+		}
+		if iv[i], err = ratio(cs[i], level); err != nil {
+			return Interval{}, fmt.Errorf("balanced accuracy, %s cases: %w", name, err)
+		}
+	}
+	rho := max(0, correlation(cs[0], cs[1], iv[0].Center, iv[1].Center))
+	join := func(a, b float64) float64 { return math.Sqrt(a*a+b*b+2*rho*a*b) / 2 }
+	out := Interval{Center: (iv[0].Center + iv[1].Center) / 2, Level: level}
+	out.Lo = max(0, out.Center-join(iv[0].Center-iv[0].Lo, iv[1].Center-iv[1].Lo))
+	out.Hi = min(1, out.Center+join(iv[0].Hi-iv[0].Center, iv[1].Hi-iv[1].Center))
+	out.Warnings = iv[0].Warnings
+	for _, w := range iv[1].Warnings {
+		if !slices.Contains(out.Warnings, w) {
+			out.Warnings = append(out.Warnings, w)
+		}
+	}
+	return out, nil
+}
+
+// A cluster is the sum and the number of its observations.
+type cluster struct {
+	name   string
+	sum, n float64
+}
+
+// clusters adds up observations by cluster, sorted by name.
+func clusters(obs []Observation) ([]cluster, error) {
+	if len(obs) == 0 {
+		return nil, ErrEmpty
+	}
+	obs = slices.Clone(obs)
+	// The value is part of the order so that sums round alike for any input order.
+	slices.SortFunc(obs, func(a, b Observation) int {
+		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Value, b.Value))
+	})
+	var out []cluster
+	for _, o := range obs {
+		if !(o.Value >= 0 && o.Value <= 1) {
+			return nil, fmt.Errorf("cluster %q: value %g: must lie between 0 and 1; leave out what has no answer", o.Cluster, o.Value)
+		}
+		if len(out) == 0 || out[len(out)-1].name != o.Cluster {
+			out = append(out, cluster{name: o.Cluster})
+		}
+		c := &out[len(out)-1]
+		c.sum += o.Value
+		c.n++
+	}
+	return out, nil
+}
+
+// ratio is the interval of the share over clusters.
+func ratio(cs []cluster, level float64) (Interval, error) {
+	var sum, n, squares float64
+	for _, c := range cs {
+		sum, n, squares = sum+c.sum, n+c.n, squares+c.n*c.n
+	}
+	p, g := sum/n, float64(len(cs))
+	if g < 2 {
+		return Interval{Center: p, Lo: 0, Hi: 1, Level: level, Warnings: []Warning{
+			"one family: nothing is known of how families differ, any value is possible"}}, nil
+	}
+	worst := squares / n // the design effect of clusters that are right or wrong as one
+	seen := 1.0
+	if p > 0 && p < 1 {
+		var ss float64
+		for _, c := range cs {
+			d := c.sum - p*c.n
+			ss += d * d
+		}
+		seen = max(1, g/(g-1)*ss/(n*p*(1-p)))
+	}
+	minority := min(sum, n-sum)
+	effect := (seen*minority + worst*worst) / (minority + worst)
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: g - 1}.Quantile(1 - (1-level)/2)
+	iv := score(p, n/effect, t, level)
+	if g < fewClusters {
+		iv.Warnings = append(iv.Warnings, Warning(fmt.Sprintf(
+			"%d families: fewer than %d, the interval is rough", len(cs), fewClusters)))
+	}
+	return iv, nil
+}
+
+// correlation is that of two shares over the clusters, by their linearised
+// parts; 0 where it is undefined.
+func correlation(a, b []cluster, pa, pb float64) float64 {
+	other := make(map[string]float64, len(b))
+	var sbb, sab, saa float64
+	for _, c := range b {
+		d := c.sum - pb*c.n
+		other[c.name] = d
+		sbb += d * d
+	}
+	for _, c := range a {
+		d := c.sum - pa*c.n
+		saa += d * d
+		sab += d * other[c.name]
+	}
+	if saa == 0 || sbb == 0 {
+		return 0
+	}
+	return sab / math.Sqrt(saa*sbb)
+}
+
+// Bootstrap gives the percentile interval of a figure over whole clusters drawn
+// with replacement: units are grouped by cluster, and figure is called with the
+// units of as many drawn clusters as there are (one drawn twice comes twice). It
+// assumes that clusters are independent and that there are more than a handful,
+// and it is blind to mistakes that were not seen: where every unit is right it
+// gives an interval without width. figure reports false where a draw leaves it
+// undefined; such draws are left out, with a warning.
+//
+// The same seed gives the same interval for any order of units, as long as
+// figure does not depend on the order within a cluster.
+//
+// Source: A. C. Davison and D. V. Hinkley, Bootstrap Methods and their
+// Application (1997), 3.8.
+func Bootstrap[T any](units []T, clusterOf func(T) string, figure func([]T) (float64, bool), level float64, draws int, seed uint64) (Interval, error) {
+	if err := checkLevel(level); err != nil {
+		return Interval{}, err
+	}
+	if len(units) == 0 {
+		return Interval{}, ErrEmpty
+	}
+	if draws < 100 {
+		return Interval{}, fmt.Errorf("bootstrap with %d draws: at least 100 are needed, 2,000 are usual", draws)
+	}
+	center, ok := figure(units)
+	if !ok {
+		return Interval{}, fmt.Errorf("bootstrap: the figure is undefined for the whole sample: %w", ErrEmpty)
+	}
+	byName := map[string][]T{}
+	for _, u := range units {
+		byName[clusterOf(u)] = append(byName[clusterOf(u)], u)
+	}
+	names := make([]string, 0, len(byName))
+	for name := range byName {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	rng := rand.New(rand.NewPCG(seed, 0x626f6f74))
+	values := make([]float64, 0, draws)
+	var sample []T
+	for range draws {
+		sample = sample[:0]
+		for range names {
+			sample = append(sample, byName[names[rng.IntN(len(names))]]...)
+		}
+		if v, ok := figure(sample); ok {
+			values = append(values, v)
+		}
+	}
+	iv := Interval{Center: center, Level: level}
+	if lost := draws - len(values); lost > 0 {
+		iv.Warnings = append(iv.Warnings, Warning(fmt.Sprintf("undefined in %d of %d draws, which are left out", lost, draws)))
+	}
+	if len(names) < fewClusters {
+		iv.Warnings = append(iv.Warnings, Warning(fmt.Sprintf("%d clusters: fewer than %d, the interval is rough", len(names), fewClusters)))
+	}
+	if len(values) == 0 {
+		iv.Lo, iv.Hi = math.Inf(-1), math.Inf(1)
+		return iv, nil
+	}
+	slices.Sort(values)
+	tail := (1 - level) / 2
+	iv.Lo, iv.Hi = quantile(values, tail), quantile(values, 1-tail)
+	return iv, nil
+}
+
+// quantile interpolates within sorted values (type 7 of Hyndman and Fan).
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
