@@ -82,7 +82,7 @@ type Decoy struct {
 type Blank struct {
 	Glob    string  // slash pattern from the root; ** crosses folders
 	Lines   []Range // empty with an empty Pattern: the whole file
-	Pattern string  // regular expression (RE2): every line that it matches
+	Pattern string  // regular expression (RE2): what it matches within a line is cut out
 	Why     string
 	Pos     Pos
 }

@@ -1,0 +1,304 @@
+package seal
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"assay/audit"
+)
+
+// A Sealed is a sealed export.
+type Sealed struct {
+	Dir     string // absolute
+	Files   int
+	Blanked int // files in which something was emptied
+	renames []rename
+	back    map[string]string // exported path -> path at the pin, where they differ
+}
+
+// Export writes the sealed export of the clone into dir, which must be empty or
+// absent. Answers are emptied in place, names are changed by the project's
+// table, and every line keeps its number. Files and folders come out read-only.
+// A row of the project's tables that finds nothing is an error: a mistyped
+// pattern would leave the answers where they are.
+func (c *Clone) Export(ctx context.Context, dir string) (*Sealed, error) {
+	bs, err := c.blobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSealed(dir)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	blankers, err := compile(c.Project.Blanks)
+	if err != nil {
+		return nil, err
+	}
+	s.renames = compileRenames(c.Project.Renames)
+	err = c.read(ctx, bs, func(name string, content []byte) error {
+		return s.write(root, name, content, blankers)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := unused(blankers, s.renames); err != nil {
+		return nil, err
+	}
+	return s, readOnly(s.Dir)
+}
+
+func newSealed(dir string) (*Sealed, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		return nil, fmt.Errorf("%s: expected an empty folder for the sealed export", dir)
+	}
+	return &Sealed{Dir: dir, back: map[string]string{}}, nil
+}
+
+func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*blanker) error {
+	blanked := false
+	for _, b := range blankers {
+		if ok, _ := doublestar.Match(b.Glob, name); ok {
+			b.used = true
+			content = b.apply(content)
+			blanked = true
+		}
+	}
+	if blanked {
+		s.Blanked++
+	}
+	to := name
+	for i := range s.renames {
+		to = s.renames[i].forward(to)
+	}
+	if isText(content) {
+		text := string(content)
+		for i := range s.renames {
+			if err := s.renames[i].collides(name, text); err != nil {
+				return err
+			}
+			text = s.renames[i].forward(text)
+		}
+		content = []byte(text)
+	}
+	if to != name {
+		if _, taken := s.back[to]; taken {
+			return fmt.Errorf("the renames give two files the path %s", to)
+		}
+		s.back[to] = name
+	}
+	if err := root.MkdirAll(path.Dir(to), 0o755); err != nil {
+		return err
+	}
+	s.Files++
+	return root.WriteFile(to, content, 0o444)
+}
+
+// readOnly takes the right to write from the export's folders. An auditor that
+// runs as root writes all the same: audit/auditor mounts it read-only where it
+// can.
+func readOnly(dir string) error {
+	var dirs []string
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			dirs = append(dirs, name)
+		}
+		return err
+	})
+	for _, d := range slices.Backward(dirs) {
+		if err == nil {
+			err = os.Chmod(d, 0o555)
+		}
+	}
+	return err
+}
+
+// Remove deletes the export.
+func (s *Sealed) Remove() error {
+	err := filepath.WalkDir(s.Dir, func(name string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return os.Chmod(name, 0o755)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(s.Dir)
+}
+
+// Unseal gives the findings with the paths and names of the pinned tree.
+func (s *Sealed) Unseal(findings []audit.Finding) []audit.Finding {
+	out := slices.Clone(findings)
+	for i := range out {
+		f := &out[i]
+		f.File = s.unsealPath(f.File)
+		for j := range s.renames {
+			f.Function = s.renames[j].backward(f.Function)
+		}
+		f.Trace = s.unsealSteps(f.Trace)
+		f.Others = s.unsealSteps(f.Others)
+	}
+	return out
+}
+
+func (s *Sealed) unsealSteps(steps []audit.Step) []audit.Step {
+	steps = slices.Clone(steps)
+	for i := range steps {
+		steps[i].File = s.unsealPath(steps[i].File)
+	}
+	return steps
+}
+
+// unsealPath maps a path of the export, relative or absolute, to the pin's.
+func (s *Sealed) unsealPath(p string) string {
+	rel := filepath.ToSlash(p)
+	if under, ok := strings.CutPrefix(rel, filepath.ToSlash(s.Dir)+"/"); ok {
+		rel = under
+	}
+	if at, ok := s.back[path.Clean(rel)]; ok {
+		return at
+	}
+	return rel
+}
+
+// A blanker empties what one row of the table names.
+type blanker struct {
+	audit.Blank
+	pattern *regexp.Regexp
+	used    bool
+	cut     bool // whether anything was emptied
+}
+
+func compile(blanks []audit.Blank) ([]*blanker, error) {
+	var bs []*blanker
+	for _, b := range blanks {
+		bl := &blanker{Blank: b}
+		if !doublestar.ValidatePattern(b.Glob) {
+			return nil, fmt.Errorf("%s: %q is no pattern of paths", b.Pos, b.Glob)
+		}
+		if b.Pattern != "" {
+			re, err := regexp.Compile(b.Pattern)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", b.Pos, err)
+			}
+			bl.pattern = re
+		}
+		bs = append(bs, bl)
+	}
+	return bs, nil
+}
+
+// apply gives the content with the named lines or matches emptied and as many
+// lines as before.
+func (b *blanker) apply(content []byte) []byte {
+	if b.pattern == nil && len(b.Lines) == 0 {
+		b.cut = true
+		return bytes.Repeat([]byte("\n"), bytes.Count(content, []byte("\n")))
+	}
+	lines := bytes.SplitAfter(content, []byte("\n"))
+	for i, line := range lines {
+		text := bytes.TrimRight(line, "\r\n")
+		end := line[len(text):]
+		var kept []byte
+		switch {
+		case b.pattern != nil:
+			kept = b.pattern.ReplaceAll(text, nil)
+		case slices.ContainsFunc(b.Lines, func(r audit.Range) bool { return r.Start <= i+1 && i+1 <= r.End }):
+		default:
+			kept = text
+		}
+		b.cut = b.cut || len(kept) != len(text)
+		lines[i] = append(slices.Clone(kept), end...)
+	}
+	return bytes.Join(lines, nil)
+}
+
+// A rename changes one whole name.
+type rename struct {
+	audit.Rename
+	from, to *regexp.Regexp
+	used     bool
+}
+
+func compileRenames(table []audit.Rename) []rename {
+	whole := func(name string) *regexp.Regexp {
+		return regexp.MustCompile(`(^|[^A-Za-z0-9_])` + regexp.QuoteMeta(name) + `($|[^A-Za-z0-9_])`)
+	}
+	var rs []rename
+	for _, r := range table {
+		rs = append(rs, rename{Rename: r, from: whole(r.From), to: whole(r.To)})
+	}
+	return rs
+}
+
+func (r *rename) forward(s string) string {
+	out := replaceWhole(r.from, s, r.To)
+	r.used = r.used || out != s
+	return out
+}
+
+func (r *rename) backward(s string) string { return replaceWhole(r.to, s, r.From) }
+
+// replaceWhole replaces names with the characters around them kept. It runs
+// twice because two names that share the character between them do not both
+// match at once.
+func replaceWhole(re *regexp.Regexp, s, name string) string {
+	if !re.MatchString(s) {
+		return s
+	}
+	with := "${1}" + strings.ReplaceAll(name, "$", "$$") + "${2}"
+	return re.ReplaceAllString(re.ReplaceAllString(s, with), with)
+}
+
+// collides refuses a new name that the tree uses already: findings could not be
+// mapped back.
+func (r *rename) collides(file, text string) error {
+	if r.to.MatchString(text) {
+		return fmt.Errorf("%s: the new name %q stands in %s already: expected one that the project does not use", r.Pos, r.To, file)
+	}
+	return nil
+}
+
+func unused(blankers []*blanker, renames []rename) error {
+	for _, b := range blankers {
+		switch {
+		case !b.used:
+			return fmt.Errorf("%s: %q matches no file: the answers that it means stay in the export", b.Pos, b.Glob)
+		case !b.cut:
+			return fmt.Errorf("%s: nothing in %q is emptied by this row: the answers that it means stay in the export", b.Pos, b.Glob)
+		}
+	}
+	for _, r := range renames {
+		if !r.used {
+			return fmt.Errorf("%s: the name %q stands nowhere in the project", r.Pos, r.From)
+		}
+	}
+	return nil
+}
+
+// isText reports whether the content is text by git's rule: no NUL in its first
+// 8,000 bytes.
+func isText(content []byte) bool {
+	return bytes.IndexByte(content[:min(len(content), 8000)], 0) < 0
+}

@@ -1,0 +1,204 @@
+// Package seal brings a benchmark project onto this machine at its pinned commit
+// and makes of it the sealed export that an auditor is given: no repository, no
+// answers, no names that give an answer away, and every line where it was.
+package seal
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/audit"
+)
+
+// A Clone is a bare repository that holds a project's pinned commit.
+type Clone struct {
+	Dir     string
+	Project *audit.Project
+}
+
+// Fetch brings exactly the pinned commit into a bare repository below cache,
+// from the project's repository or, where mirror is not empty, from the mirror,
+// and verifies every blob of the tree manifest. What an earlier call brought is
+// used again. A mirror is a folder with <owner>/<name>, or a template like
+// "/srv/git/{owner}-{name}.git".
+func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*Clone, error) {
+	c := &Clone{filepath.Join(cache, p.Name+"-"+p.Commit[:12]+".git"), p}
+	if c.git(ctx, nil, "cat-file", "-e", p.Commit+"^{tree}") == nil {
+		return c, c.verify(ctx)
+	}
+	source, err := source(p.Repository, mirror)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	if err := c.git(ctx, nil, "init", "--quiet", "--bare"); err != nil {
+		return nil, err
+	}
+	if err := c.git(ctx, nil, "fetch", "--quiet", "--depth", "1", "--no-tags", source, p.Commit); err != nil {
+		// Some servers refuse a commit by its hash: fetch what they advertise.
+		all := c.git(ctx, nil, "fetch", "--quiet", source, "+refs/*:refs/fetched/*")
+		if all != nil || c.git(ctx, nil, "cat-file", "-e", p.Commit+"^{tree}") != nil {
+			return nil, fmt.Errorf("%s: commit %s cannot be had from %s: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, cmp.Or(all, err))
+		}
+	}
+	return c, c.verify(ctx)
+}
+
+func source(repository, mirror string) (string, error) {
+	u, err := url.Parse(repository)
+	if err != nil || mirror == "" {
+		return repository, err
+	}
+	parts := strings.Split(strings.Trim(strings.TrimSuffix(u.Path, ".git"), "/"), "/")
+	if len(parts) < 2 {
+		return "", fmt.Errorf("the repository %q names no owner: a mirror cannot be searched for it", repository)
+	}
+	owner, name := parts[len(parts)-2], parts[len(parts)-1]
+	if strings.Contains(mirror, "{name}") {
+		return strings.NewReplacer("{owner}", owner, "{name}", name).Replace(mirror), nil
+	}
+	return filepath.Join(mirror, owner, name), nil
+}
+
+// git runs git on the clone; its standard output goes to out.
+func (c *Clone) git(ctx context.Context, out io.Writer, args ...string) error {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"--git-dir", c.Dir}, args...)...)
+	// A user's configuration must not change what is fetched or how it is named.
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0")
+	var stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = out, &stderr
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrNotFound) {
+		return errors.New("git is not installed: live runs fetch the projects with it")
+	}
+	if err != nil {
+		return fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
+	}
+	return nil
+}
+
+// A blob is a file of the pinned tree.
+type blob struct {
+	path, hash string
+}
+
+// blobs lists the files at the pin. Links and submodules are left out: the
+// first could lead out of the export, the second hold nothing.
+func (c *Clone) blobs(ctx context.Context) ([]blob, error) {
+	var out bytes.Buffer
+	if err := c.git(ctx, &out, "ls-tree", "-r", "-z", c.Project.Commit); err != nil {
+		return nil, err
+	}
+	var bs []blob
+	for _, line := range strings.Split(strings.TrimSuffix(out.String(), "\x00"), "\x00") {
+		meta, path, ok := strings.Cut(line, "\t")
+		fields := strings.Fields(meta)
+		if !ok || len(fields) != 3 {
+			return nil, fmt.Errorf("git ls-tree gave %q: expected mode, type, hash and path", line)
+		}
+		if fields[1] == "blob" && fields[0] != "120000" {
+			bs = append(bs, blob{path, fields[2]})
+		}
+	}
+	slices.SortFunc(bs, func(a, b blob) int { return strings.Compare(a.path, b.path) })
+	return bs, nil
+}
+
+// verify compares the tree manifest with the tree at the pin.
+func (c *Clone) verify(ctx context.Context) error {
+	bs, err := c.blobs(ctx)
+	if err != nil {
+		return err
+	}
+	at := make(map[string]string, len(bs))
+	for _, b := range bs {
+		at[b.path] = b.hash
+	}
+	for _, f := range c.Project.Tree {
+		if got := at[f.Path]; got != f.Blob {
+			return fmt.Errorf("%s: the manifest says that %s is blob %s, and at %s it is %q: expected the same",
+				c.Project.Pos, f.Path, f.Blob, c.Project.Commit[:12], got)
+		}
+	}
+	return nil
+}
+
+// read gives every file of the pinned tree to each, with its content checked
+// against its hash. A working tree is never made: attributes of the repository
+// could change line ends or leave files out.
+func (c *Clone) read(ctx context.Context, bs []blob, each func(path string, content []byte) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var names strings.Builder
+	for _, b := range bs {
+		names.WriteString(b.hash + "\n")
+	}
+	cmd := exec.CommandContext(ctx, "git", "--git-dir", c.Dir, "cat-file", "--batch")
+	cmd.Stdin = strings.NewReader(names.String())
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("git cat-file: %w", err)
+	}
+	r := bufio.NewReaderSize(stdout, 1<<20)
+	for _, b := range bs {
+		content, err := readBlob(r, b)
+		if err == nil {
+			err = each(b.path, content)
+		}
+		if err != nil {
+			cancel()
+			_ = cmd.Wait() // killed on purpose: its status says nothing new
+			return err
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("git cat-file: %w", err)
+	}
+	return nil
+}
+
+func readBlob(r *bufio.Reader, b blob) ([]byte, error) {
+	head, err := r.ReadString('\n')
+	if err != nil {
+		return nil, fmt.Errorf("git cat-file ended before %s: %w", b.path, err)
+	}
+	fields := strings.Fields(head)
+	if len(fields) != 3 || fields[1] != "blob" {
+		return nil, fmt.Errorf("%s: the repository lacks blob %s (git says %q)", b.path, b.hash, strings.TrimSpace(head))
+	}
+	n, err := strconv.Atoi(fields[2])
+	if err != nil {
+		return nil, fmt.Errorf("git cat-file gave %q", head)
+	}
+	content := make([]byte, n+1) // git ends each blob with a newline of its own
+	if _, err := io.ReadFull(r, content); err != nil {
+		return nil, fmt.Errorf("git cat-file ended within %s: %w", b.path, err)
+	}
+	content = content[:n]
+	sum := sha1.New()
+	fmt.Fprintf(sum, "blob %d\x00", n)
+	sum.Write(content)
+	if hex.EncodeToString(sum.Sum(nil)) != b.hash {
+		return nil, fmt.Errorf("%s: its content is not blob %s", b.path, b.hash)
+	}
+	return content, nil
+}

@@ -1,0 +1,202 @@
+package seal
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+)
+
+// repository makes a git repository with the files and gives its path, the
+// commit and the blobs.
+func repository(t *testing.T, files map[string]string) (dir, commit string, tree audit.Tree) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir = filepath.Join(t.TempDir(), "owner", "name")
+	git := func(args ...string) string {
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.example"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		return strings.TrimSpace(string(out))
+	}
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	git("init", "--quiet")
+	for name, content := range files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
+	}
+	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "link")))
+	git("add", ".")
+	git("commit", "--quiet", "-m", "one")
+	tree = audit.Tree{}
+	for name, content := range files {
+		tree[name] = audit.TreeFile{Path: name, Lines: strings.Count(content, "\n"), Blob: git("rev-parse", "HEAD:"+name)}
+	}
+	return dir, git("rev-parse", "HEAD"), tree
+}
+
+const challenge = `package a
+
+// the answer: concatenation
+func findByLoginUnsafe(q string) { // mark: vuln-line
+	run("SELECT " + q)
+}
+`
+
+func project(t *testing.T) (p *audit.Project, mirror string) {
+	dir, commit, tree := repository(t, map[string]string{
+		"src/a.go":              challenge,
+		"src/impossible.php":    "<?php safe();\n",
+		"docs/solution/one.md":  "# The answer\nis injection\n",
+		"docs/guide.md":         "see impossible.php\nnot impossibles\n",
+		"data.bin":              "\x00\x01impossible",
+		".gitattributes":        "docs/** export-ignore\n*.go text eol=crlf\n",
+		"challenges.yml":        "- name: one\n  hint: look at a.go\n- name: two\n",
+		"src/deep/er/notes.txt": "x\r\nthe answer\r\ny\r\n",
+	})
+	return &audit.Project{Name: "p", Repository: "https://git.example/owner/name.git", Commit: commit, Tree: tree,
+		Blanks: []audit.Blank{
+			{Glob: "docs/solution/**"},
+			{Glob: "src/*.go", Pattern: `// mark: .*`},
+			{Glob: "src/*.go", Lines: []audit.Range{{Start: 3, End: 3}}},
+			{Glob: "challenges.yml", Pattern: `.*hint:.*`},
+			{Glob: "src/**/notes.txt", Lines: []audit.Range{{Start: 2, End: 2}}},
+		},
+		Renames: []audit.Rename{{From: "impossible", To: "tier4"}, {From: "findByLoginUnsafe", To: "findByLogin2"}},
+	}, filepath.Dir(filepath.Dir(dir))
+}
+
+func export(t *testing.T, p *audit.Project, mirror string) *Sealed {
+	t.Helper()
+	c, err := Fetch(context.Background(), p, t.TempDir(), mirror)
+	require.NoError(t, err)
+	s, err := c.Export(context.Background(), filepath.Join(t.TempDir(), "export"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Remove()) })
+	return s
+}
+
+func TestExportHoldsNoAnswerAndKeepsEveryLine(t *testing.T) {
+	p, mirror := project(t)
+	s := export(t, p, mirror)
+
+	read := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(s.Dir, name))
+		require.NoError(t, err)
+		return string(b)
+	}
+	require.Equal(t, "package a\n\n\nfunc findByLogin2(q string) { \n\trun(\"SELECT \" + q)\n}\n", read("src/a.go"))
+	require.Equal(t, "\n\n", read("docs/solution/one.md"))
+	require.Equal(t, "- name: one\n\n- name: two\n", read("challenges.yml"))
+	require.Equal(t, "x\r\n\r\ny\r\n", read("src/deep/er/notes.txt"))
+	require.Equal(t, "see tier4.php\nnot impossibles\n", read("docs/guide.md"))
+	require.Equal(t, "<?php safe();\n", read("src/tier4.php"))
+	require.Equal(t, "\x00\x01impossible", read("data.bin"), "a binary file is no text to rename in")
+	require.NoFileExists(t, filepath.Join(s.Dir, "src/impossible.php"))
+	require.NoDirExists(t, filepath.Join(s.Dir, ".git"))
+	_, err := os.Lstat(filepath.Join(s.Dir, "link"))
+	require.ErrorIs(t, err, os.ErrNotExist, "a link could lead out of the export")
+
+	for name, f := range p.Tree {
+		exported := strings.ReplaceAll(name, "impossible", "tier4")
+		require.Equal(t, f.Lines, strings.Count(read(exported), "\n"), name)
+		require.NotContains(t, read(exported), "the answer", name)
+	}
+}
+
+func TestFindingsAreMappedBack(t *testing.T) {
+	p, mirror := project(t)
+	s := export(t, p, mirror)
+	got := s.Unseal([]audit.Finding{
+		{File: "src/tier4.php", Function: "findByLogin2"},
+		{File: s.Dir + "/src/tier4.php", Trace: []audit.Step{{File: "src/tier4.php"}}},
+		{File: "src/a.go", Function: "(*T).findByLogin2(string)"},
+	})
+	require.Equal(t, []audit.Finding{
+		{File: "src/impossible.php", Function: "findByLoginUnsafe"},
+		{File: "src/impossible.php", Trace: []audit.Step{{File: "src/impossible.php"}}},
+		{File: "src/a.go", Function: "(*T).findByLoginUnsafe(string)"},
+	}, got)
+}
+
+func TestExportIsReadOnly(t *testing.T) {
+	p, mirror := project(t)
+	s := export(t, p, mirror)
+	for _, name := range []string{"src", "src/a.go", "."} {
+		info, err := os.Stat(filepath.Join(s.Dir, name))
+		require.NoError(t, err)
+		require.Zero(t, info.Mode().Perm()&0o222, name)
+	}
+}
+
+func TestMistakesInTheTablesAreErrors(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		edit func(*audit.Project)
+		want string
+	}{
+		{"pattern that matches no file", func(p *audit.Project) { p.Blanks = append(p.Blanks, audit.Blank{Glob: "docs/solutions/**"}) }, `"docs/solutions/**" matches no file`},
+		{"pattern that matches no line", func(p *audit.Project) {
+			p.Blanks = append(p.Blanks, audit.Blank{Glob: "src/a.go", Pattern: "no such text"})
+		}, "nothing in \"src/a.go\" is emptied"},
+		{"lines past the end", func(p *audit.Project) {
+			p.Blanks = append(p.Blanks, audit.Blank{Glob: "src/a.go", Lines: []audit.Range{{Start: 90, End: 91}}})
+		}, "nothing in \"src/a.go\" is emptied"},
+		{"name that stands nowhere", func(p *audit.Project) {
+			p.Renames = append(p.Renames, audit.Rename{From: "nobody", To: "x9"})
+		}, `the name "nobody" stands nowhere`},
+		{"name that is taken", func(p *audit.Project) { p.Renames[0].To = "package" }, `the new name "package" stands in src/a.go already`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, mirror := project(t)
+			tt.edit(p)
+			c, err := Fetch(context.Background(), p, t.TempDir(), mirror)
+			require.NoError(t, err)
+			_, err = c.Export(context.Background(), filepath.Join(t.TempDir(), "export"))
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+}
+
+func TestFetchVerifiesTheManifest(t *testing.T) {
+	p, mirror := project(t)
+	cache := t.TempDir()
+	_, err := Fetch(context.Background(), p, cache, mirror+"/{owner}/{name}")
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(mirror))
+	_, err = Fetch(context.Background(), p, cache, mirror)
+	require.NoError(t, err, "what was fetched once is not fetched again")
+
+	f := p.Tree["src/a.go"]
+	f.Blob = strings.Repeat("0", 40)
+	p.Tree["src/a.go"] = f
+	_, err = Fetch(context.Background(), p, cache, mirror)
+	require.ErrorContains(t, err, "the manifest says that src/a.go is blob 0000")
+}
+
+func TestFetchSaysWhereItLooked(t *testing.T) {
+	p, _ := project(t)
+	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	_, err := Fetch(context.Background(), p, t.TempDir(), nowhere)
+	require.ErrorContains(t, err, filepath.Join(nowhere, "owner", "name"))
+	require.ErrorContains(t, err, p.Commit)
+}
+
+func TestExportRefusesAFolderInUse(t *testing.T) {
+	p, mirror := project(t)
+	c, err := Fetch(context.Background(), p, t.TempDir(), mirror)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o644))
+	_, err = c.Export(context.Background(), dir)
+	require.ErrorContains(t, err, "expected an empty folder")
+}
