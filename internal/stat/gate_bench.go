@@ -1,0 +1,237 @@
+package stat
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Case is one case with what became of it in each trial, in the order of the
+// runs: 1 right, 0 wrong, NaN no answer. All cases have as many trials a side.
+type Case struct {
+	ID, Family    string
+	Bad           bool
+	Baseline, Now []float64
+}
+
+// AllCases is the name of the part that GateBench judges.
+const AllCases = "all cases"
+
+// GateBench judges balanced accuracy against a baseline. Trials are exchanged
+// within families, whole families at a time, so that cases of a family may be
+// right and wrong together.
+//
+// A case that has no answer in more than half of the trials of a side is left
+// out, and a family's trial in which one of its other cases has no answer does
+// not count; both are told by warnings. Before the first look, and without a
+// baseline, the answer is not settled.
+//
+// It returns an error for a plan that does not validate, a case without ID or
+// family or named twice, trials that differ in number, and values other than 0,
+// 1 and NaN; of no cases of either label one that wraps [ErrEmpty].
+func GateBench(cases []Case, plan Plan) (Gate, error) {
+	if err := plan.Validate(); err != nil {
+		return Gate{}, err
+	}
+	cases, err := checkCases(cases)
+	if err != nil {
+		return Gate{}, err
+	}
+	have := Trials{len(cases[0].Baseline), len(cases[0].Now)}
+	at, used := plan.look(have)
+	part := Part{Name: AllCases, Trials: have, Used: used}
+	if used.Baseline == 0 || used.Now == 0 {
+		part.Items = len(cases)
+		part, err = plan.judge(part, sample{drop: math.NaN(), lost: math.NaN()}, -1, 1, true)
+		return gate([]Part{part}), err
+	}
+	b := newBench(cases, used)
+	part.Items = len(b.cases)
+	if b.label[0] == 0 || b.label[1] == 0 {
+		return Gate{}, fmt.Errorf("balanced accuracy: %d good and %d bad cases with answers on both sides: %w", b.label[0], b.label[1], ErrEmpty)
+	}
+	s := b.sample()
+	part.Warnings = b.warnings
+	if at >= 0 && len(s.strata) == 0 {
+		return Gate{}, fmt.Errorf("bench gate: no family has a trial on both sides in which all its cases were answered: %w", ErrEmpty)
+	}
+	share := 1.0
+	if len(b.cases) < plan.MinItems {
+		share = 0
+	}
+	part, err = plan.judge(part, s, at, share, true)
+	if err != nil {
+		return Gate{}, err
+	}
+	return gate([]Part{part}), nil
+}
+
+// checkCases gives the cases sorted by family and ID.
+func checkCases(cases []Case) ([]Case, error) {
+	if len(cases) == 0 {
+		return nil, ErrEmpty
+	}
+	cases = slices.Clone(cases)
+	slices.SortFunc(cases, func(a, b Case) int {
+		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(a.ID, b.ID))
+	})
+	for i, c := range cases {
+		switch {
+		case c.ID == "" || c.Family == "":
+			return nil, fmt.Errorf("case %q of family %q: both must be named", c.ID, c.Family)
+		case i > 0 && cases[i-1].Family == c.Family && cases[i-1].ID == c.ID:
+			return nil, fmt.Errorf("family %s, case %s: named twice", c.Family, c.ID)
+		case len(c.Baseline) != len(cases[0].Baseline) || len(c.Now) != len(cases[0].Now):
+			return nil, fmt.Errorf("case %s: %d baseline and %d new trials, case %s has %d and %d: mark what has no answer with NaN",
+				c.ID, len(c.Baseline), len(c.Now), cases[0].ID, len(cases[0].Baseline), len(cases[0].Now))
+		}
+		for _, v := range slices.Concat(c.Baseline, c.Now) {
+			if v != 0 && v != 1 && !math.IsNaN(v) {
+				return nil, fmt.Errorf("case %s: value %g: must be 0, 1 or NaN", c.ID, v)
+			}
+		}
+	}
+	return cases, nil
+}
+
+// A bench is the cases that can be compared, cut to their trials.
+type bench struct {
+	cases    []Case
+	label    [2]int // good, bad cases
+	used     Trials
+	warnings []Warning
+}
+
+func newBench(cases []Case, used Trials) bench {
+	b := bench{used: used}
+	out := 0
+	for _, c := range cases {
+		c.Baseline, c.Now = c.Baseline[:used.Baseline], c.Now[:used.Now]
+		if 2*answered(c.Baseline) < len(c.Baseline) || 2*answered(c.Now) < len(c.Now) {
+			out++
+			continue
+		}
+		b.cases = append(b.cases, c)
+		b.label[index(c.Bad)]++
+	}
+	if out > 0 {
+		b.warnings = append(b.warnings, Warning(fmt.Sprintf(
+			"%d of %d cases have no answer in more than half of the trials of a side, and are left out", out, len(cases))))
+	}
+	return b
+}
+
+func index(bad bool) int {
+	if bad {
+		return 1
+	}
+	return 0
+}
+
+func answered(values []float64) int {
+	n := 0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// mean is that of what was answered.
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			sum += v
+		}
+	}
+	return sum / float64(answered(values))
+}
+
+// sample gives run scores, families as strata, and the drop.
+func (b *bench) sample() sample {
+	s := sample{baseline: make([]float64, b.used.Baseline), now: make([]float64, b.used.Now)}
+	for _, c := range b.cases {
+		weight := 50 / float64(b.label[index(c.Bad)]) // half of the points to either label
+		lost := mean(c.Baseline) - mean(c.Now)
+		s.lost += lost
+		s.drop += weight * lost
+		// A trial without an answer counts as the case's mean over both sides, which
+		// leans to "no drop".
+		center := mean(slices.Concat(c.Baseline, c.Now))
+		addScores(s.baseline, c.Baseline, center, weight)
+		addScores(s.now, c.Now, center, weight)
+	}
+	points := b.points()
+	holes := 0
+	for lo := 0; lo < len(b.cases); {
+		hi := lo + 1
+		for hi < len(b.cases) && b.cases[hi].Family == b.cases[lo].Family {
+			hi++
+		}
+		st, h := stratum(b.cases[lo:hi], points, b.used)
+		holes += h
+		if len(st.Baseline) > 0 && len(st.Now) > 0 {
+			s.strata = append(s.strata, st)
+		}
+		lo = hi
+	}
+	if holes > 0 {
+		b.warnings = append(b.warnings, Warning(fmt.Sprintf(
+			"%d trials of families lack an answer and do not count in the randomisation test", holes)))
+	}
+	return s
+}
+
+func addScores(runs, values []float64, center, weight float64) {
+	for i, v := range values {
+		if math.IsNaN(v) {
+			v = center
+		}
+		runs[i] += weight * v
+	}
+}
+
+// stratum gives a family's trials in points, and how many lack an answer.
+func stratum(family []Case, points [2]int, used Trials) (Stratum, int) {
+	holes := 0
+	side := func(n int, values func(Case) []float64) []int {
+		var out []int
+	trials:
+		for i := range n {
+			sum := 0
+			for _, c := range family {
+				v := values(c)[i]
+				if math.IsNaN(v) {
+					holes++
+					continue trials
+				}
+				sum += points[index(c.Bad)] * int(v)
+			}
+			out = append(out, sum)
+		}
+		return out
+	}
+	return Stratum{
+		Baseline: side(used.Baseline, func(c Case) []float64 { return c.Baseline }),
+		Now:      side(used.Now, func(c Case) []float64 { return c.Now }),
+	}, holes
+}
+
+// points gives the small whole numbers, up to 5, whose ratio is nearest to the
+// weights that balanced accuracy gives a good and a bad case. The randomisation
+// test is exact for any such points; the ratio only aims it.
+func (b *bench) points() [2]int {
+	want := math.Log(float64(b.label[1]) / float64(b.label[0]))
+	best, at := math.Inf(1), [2]int{1, 1}
+	for good := 1; good <= 5; good++ {
+		for bad := 1; bad <= 5; bad++ {
+			if d := math.Abs(math.Log(float64(good)/float64(bad)) - want); d < best-1e-12 {
+				best, at = d, [2]int{good, bad}
+			}
+		}
+	}
+	return at
+}
