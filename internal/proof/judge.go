@@ -1,0 +1,205 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/audit"
+)
+
+// A Runner runs the code of an application's cases on the real thing.
+type Runner interface {
+	// Run runs code, a variant of fam, on each of sets. For each set it gives one
+	// effect or several (orders of rows, interleavings), in a fixed order. An
+	// error of the code is part of its effect; the error returned means that the
+	// proof itself is broken.
+	Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error)
+	// Close gives back what the runner holds.
+	Close()
+}
+
+// Check proves one family: the goods satisfy every oracle on every set and give
+// equal results, each bad equals the goods on benign sets and breaks on an
+// attack set every requirement that its Violates names. It gives what does not
+// hold, each with the place to mend; none means proven. The error is for a
+// context that ended.
+func Check(ctx context.Context, r Runner, app *audit.Corpus, fam *audit.Family) ([]audit.Problem, error) {
+	v := &verifier{app: app, fam: fam, runner: r}
+	if !v.complete() {
+		return v.problems, nil
+	}
+	goods, bads := v.split()
+	var model [][]Effect
+	for _, c := range goods {
+		es, ok := v.run(ctx, c)
+		if !ok {
+			continue
+		}
+		v.checkGood(c, es)
+		if model == nil {
+			model = es
+			v.checkModel(c, es)
+			continue
+		}
+		v.equal(c, goods[0], model, es, "")
+	}
+	if model == nil {
+		return v.problems, ctx.Err()
+	}
+	for _, c := range bads {
+		if es, ok := v.run(ctx, c); ok {
+			v.equal(c, goods[0], model, es, audit.SetBenign)
+			v.checkBad(c, es)
+		}
+	}
+	return v.problems, ctx.Err()
+}
+
+type verifier struct {
+	app      *audit.Corpus
+	fam      *audit.Family
+	runner   Runner
+	problems []audit.Problem
+}
+
+func (v *verifier) say(pos audit.Pos, format string, args ...any) {
+	v.problems = append(v.problems, audit.Problem{Pos: pos, What: fmt.Sprintf(format, args...)})
+}
+
+func (v *verifier) split() (goods, bads []*audit.Case) {
+	for _, c := range v.fam.Cases {
+		if c.Label == audit.Good {
+			goods = append(goods, c)
+		} else {
+			bads = append(bads, c)
+		}
+	}
+	return goods, bads
+}
+
+// complete checks that there is something to prove with.
+func (v *verifier) complete() bool {
+	if v.fam.Pos.File == "" || len(v.fam.Sets) == 0 {
+		v.say(v.fam.Pos, "%s/%s has no proof: expected %s.md with # Parameters", v.fam.App, v.fam.Query, v.fam.Query)
+		return false
+	}
+	for _, kind := range []string{audit.SetBenign, audit.SetAttack} {
+		if !slices.ContainsFunc(v.fam.Sets, func(s audit.ParamSet) bool { return s.Set == kind }) {
+			v.say(v.fam.Pos, `no parameter set is marked "_set": %q: expected at least one benign and one attack set`, kind)
+		}
+	}
+	goods, _ := v.split()
+	if len(goods) == 0 {
+		v.say(v.fam.Pos, "no good case: the bads have nothing to be compared with")
+	}
+	if v.app.Spec != nil && (v.app.Schema != "" || v.app.Data != "") {
+		for _, r := range v.app.Spec.Requirements {
+			if !slices.ContainsFunc(Oracles(v.app, v.fam), func(o audit.Oracle) bool { return o.Requirement == r.Number }) {
+				v.say(v.fam.Pos, "requirement %d has no oracle: expected one in oracles.md or under # Oracles", r.Number)
+			}
+		}
+	}
+	return len(v.problems) == 0
+}
+
+func (v *verifier) run(ctx context.Context, c *audit.Case) ([][]Effect, bool) {
+	es, err := v.runner.Run(ctx, v.fam, c.Code, v.fam.Sets)
+	if err != nil {
+		v.say(c.Pos, "cannot be proven: %v", err)
+		return nil, false
+	}
+	return es, true
+}
+
+func (v *verifier) checkGood(c *audit.Case, es [][]Effect) {
+	for i, set := range v.fam.Sets {
+		for _, e := range es[i] {
+			if e.Err != "" && set.Set != audit.SetAttack {
+				v.say(c.Pos, "fails on the %s set at line %d, %s: %s", name(set), set.Pos.Line, e.Variant, e.Err)
+				break
+			}
+			if len(e.Violated) > 0 {
+				v.say(c.Pos, "a good violates on the %s set at line %d, %s: %s", name(set), set.Pos.Line, e.Variant, list(e.Violated))
+				break
+			}
+		}
+	}
+}
+
+// checkModel asks that the benign sets show something, and that the order of the
+// rows does not matter to the good that the others are held against.
+func (v *verifier) checkModel(c *audit.Case, es [][]Effect) {
+	shown := v.fam.Verify != ""
+	for i, set := range v.fam.Sets {
+		shown = shown || set.Set == audit.SetBenign && es[i][0].Rows > 0
+		for _, e := range es[i][1:] {
+			if set.Race == nil && e.Result != es[i][0].Result {
+				v.say(c.Pos, "the good's result depends on the order of the rows, on the set at line %d (- %s, + %s):%s",
+					set.Pos.Line, es[i][0].Variant, e.Variant, difference(es[i][0].Result, e.Result))
+			}
+		}
+	}
+	if !shown {
+		v.say(c.Pos, "returns no row on any benign set: expected one that shows the query at work")
+	}
+}
+
+// equal compares case c with the model case on the sets of a kind ("" for all).
+// Races are not compared: who comes first may rightly differ.
+func (v *verifier) equal(c, model *audit.Case, want, got [][]Effect, kind string) {
+	for i, set := range v.fam.Sets {
+		if kind != "" && set.Set != kind || set.Race != nil {
+			continue
+		}
+		for j := range want[i] {
+			w, g := want[i][j], got[i][j]
+			if w.Result == g.Result && (w.Err == "") == (g.Err == "") {
+				continue
+			}
+			v.say(c.Pos, "differs from %s on the %s set at line %d, %s (- %02d, + %02d): %s%s", model.ID(), name(set),
+				set.Pos.Line, w.Variant, model.Number, c.Number, g.Err, difference(w.Result, g.Result))
+			break
+		}
+	}
+}
+
+// checkBad asks that every requirement that Violates names is broken on an
+// attack set. Others may be broken besides.
+func (v *verifier) checkBad(c *audit.Case, es [][]Effect) {
+	if len(c.Violates) == 0 {
+		v.say(c.Pos, "a bad without # Violates: expected the requirements that it breaks")
+	}
+	for _, n := range c.Violates {
+		broken := false
+		seen := []string{}
+		for i, set := range v.fam.Sets {
+			for _, e := range es[i] {
+				if set.Set == audit.SetAttack {
+					broken = broken || e.breaks(n)
+				}
+				seen = append(seen, list(e.Violated), e.Err)
+			}
+		}
+		if !broken {
+			slices.Sort(seen)
+			v.say(c.Pos, "breaks requirement %d on no attack set; what it does break: %q", n, slices.Compact(seen))
+		}
+	}
+}
+
+func name(s audit.ParamSet) string {
+	if s.Set == "" {
+		return "unmarked"
+	}
+	return s.Set
+}
+
+func list(vs []Violation) string {
+	parts := make([]string, len(vs))
+	for i, v := range vs {
+		parts[i] = v.String()
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,264 @@
+package proof
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"assay/audit"
+)
+
+// Now is the time that cases see where a parameter set names no other.
+const Now = "2025-06-16T09:30:00Z"
+
+// databases numbers those that this process makes.
+var databases atomic.Int64
+
+// A Postgres runs the cases of one application. It holds the application's data
+// twice, in two orders of insertion, and rolls each run back. It is not safe for
+// concurrent use.
+type Postgres struct {
+	dsn      *pgx.ConnConfig
+	admin    *pgx.Conn
+	app      *audit.Corpus
+	template string // a database that nobody is connected to, for races to copy
+	made     []string
+	sides    []*side
+}
+
+// A side is one database with one session.
+type side struct {
+	name     string // of the variant
+	db       string
+	conn     *pgx.Conn
+	resets   string                        // sets every sequence to where the data left it
+	prepared map[string]*preparedStatement // by text: oracles and the like, which run again and again
+}
+
+type preparedStatement struct {
+	name string
+	*pgconn.StatementDescription
+}
+
+// NewPostgres loads the application's schema and data into databases of their
+// own on the server at dsn, whose role must be allowed to create databases.
+// Close removes them.
+func NewPostgres(ctx context.Context, dsn string, app *audit.Corpus) (_ *Postgres, err error) {
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	p := &Postgres{dsn: cfg, app: app}
+	if p.admin, err = pgx.ConnectConfig(ctx, cfg); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			p.Close()
+		}
+	}()
+	p.template = p.newName()
+	if err = p.create(ctx, p.template, ""); err != nil {
+		return nil, err
+	}
+	if err = p.load(ctx); err != nil {
+		return nil, fmt.Errorf("%s: the schema or data.sql: %w", app.Dir, explain(err, ""))
+	}
+	for _, name := range []string{"rows as in data.sql", "rows in reverse order"} {
+		s, err := p.newSide(ctx, name, len(p.sides) > 0)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", app.Dir, name, explain(err, ""))
+		}
+		p.sides = append(p.sides, s)
+	}
+	return p, nil
+}
+
+// Close ends the sessions and drops the databases.
+func (p *Postgres) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for _, s := range p.sides {
+		_ = s.conn.Close(ctx)
+	}
+	for _, db := range p.made {
+		_, _ = p.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+db+" WITH (FORCE)")
+	}
+	_ = p.admin.Close(ctx)
+}
+
+func (p *Postgres) newName() string {
+	return fmt.Sprintf("assay_proof_%d_%d", time.Now().UnixNano(), databases.Add(1))
+}
+
+func (p *Postgres) create(ctx context.Context, db, template string) error {
+	sql := "CREATE DATABASE " + db
+	if template != "" {
+		sql += " TEMPLATE " + template
+	}
+	if _, err := p.admin.Exec(ctx, sql); err != nil {
+		return err
+	}
+	p.made = append(p.made, db)
+	return nil
+}
+
+func (p *Postgres) connect(ctx context.Context, db string) (*pgx.Conn, error) {
+	cfg := p.dsn.Copy()
+	cfg.Database = db
+	// frozen stands before pg_catalog, so that its now() is found first.
+	cfg.RuntimeParams["search_path"] = "frozen, public, pg_catalog"
+	cfg.RuntimeParams["timezone"] = "UTC"
+	cfg.RuntimeParams["statement_timeout"] = "10000"
+	cfg.RuntimeParams["assay.now"] = Now
+	return pgx.ConnectConfig(ctx, cfg)
+}
+
+// clockSchema shadows every function that tells the time.
+const clockSchema = `
+CREATE SCHEMA frozen;
+CREATE FUNCTION frozen.now() RETURNS timestamptz STABLE LANGUAGE sql
+  AS $$ SELECT pg_catalog.current_setting('assay.now')::pg_catalog.timestamptz $$;
+CREATE FUNCTION frozen.clock_timestamp() RETURNS timestamptz STABLE LANGUAGE sql AS $$ SELECT frozen.now() $$;
+CREATE FUNCTION frozen.statement_timestamp() RETURNS timestamptz STABLE LANGUAGE sql AS $$ SELECT frozen.now() $$;
+CREATE FUNCTION frozen.transaction_timestamp() RETURNS timestamptz STABLE LANGUAGE sql AS $$ SELECT frozen.now() $$;
+`
+
+// load fills the template: the clock, the schema that reviewers read in the
+// SPEC, data.sql, and the schema "before" with a copy of every table.
+func (p *Postgres) load(ctx context.Context) error {
+	c, err := p.connect(ctx, p.template)
+	if err != nil {
+		return err
+	}
+	defer c.Close(ctx)
+	for _, sql := range []string{clockSchema, freeze(p.app.Schema), freeze(p.app.Data)} {
+		if _, err := c.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			return explain(err, sql)
+		}
+	}
+	tables, err := names(ctx, c, `SELECT format('%I', relname) FROM pg_class
+		WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname`)
+	if err != nil {
+		return err
+	}
+	if len(tables) == 0 {
+		return errors.New("no table in schema public: expected CREATE TABLE in the SPEC's ## Schema or in data.sql")
+	}
+	sql := "CREATE SCHEMA before;"
+	for _, t := range tables {
+		if t == "result" || t == "params" {
+			return fmt.Errorf("a table is named %s: oracles read the proof's own table of this name", t)
+		}
+		sql += fmt.Sprintf("CREATE TABLE before.%s AS TABLE public.%s;", t, t)
+	}
+	_, err = c.Exec(ctx, sql+"ANALYZE;", pgx.QueryExecModeSimpleProtocol)
+	return err
+}
+
+func freeze(sql string) string {
+	ts := lex(sql)
+	for i := range ts {
+		ts[i].text = frozen(ts[i])
+	}
+	return join(ts)
+}
+
+func (p *Postgres) newSide(ctx context.Context, name string, reverse bool) (*side, error) {
+	s := &side{name: name, db: p.newName(), prepared: map[string]*preparedStatement{}}
+	if err := p.create(ctx, s.db, p.template); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.conn, err = p.connect(ctx, s.db); err != nil {
+		return nil, err
+	}
+	if reverse {
+		if err := reverseRows(ctx, s.conn); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.open(ctx)
+}
+
+// open makes the session's own tables and notes where the sequences stand.
+func (s *side) open(ctx context.Context) error {
+	_, err := s.conn.Exec(ctx, `CREATE TEMP TABLE result (row_no int, doc jsonb);
+		CREATE TEMP TABLE params (p jsonb)`, pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		return err
+	}
+	set, err := names(ctx, s.conn, `SELECT format('SELECT setval(%L, %s, %L);',
+			format('%I.%I', schemaname, sequencename), coalesce(last_value, start_value), last_value IS NOT NULL)
+		FROM pg_sequences WHERE schemaname = 'public' ORDER BY sequencename`)
+	s.resets = strings.Join(set, "")
+	return err
+}
+
+// reverseRows rewrites every table with its rows in the opposite order. Keys
+// between tables are dropped meanwhile and made again as they were.
+func reverseRows(ctx context.Context, c *pgx.Conn) error {
+	const fks = ` FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND conparentid = 0`
+	drop, err := names(ctx, c, `SELECT format('ALTER TABLE %s DROP CONSTRAINT %I;', conrelid::regclass, conname)`+fks)
+	if err != nil {
+		return err
+	}
+	add, err := names(ctx, c, `SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s;', conrelid::regclass, conname,
+		pg_get_constraintdef(oid))`+fks)
+	if err != nil {
+		return err
+	}
+	rewrite, err := names(ctx, c, `SELECT format('ALTER TABLE %1$s DISABLE TRIGGER USER;
+		CREATE TEMP TABLE reversed AS SELECT * FROM %1$s ORDER BY ctid DESC; TRUNCATE %1$s;
+		INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE SELECT %2$s FROM reversed; DROP TABLE reversed;
+		ALTER TABLE %1$s ENABLE TRIGGER USER;', t.oid::regclass,
+		(SELECT string_agg(format('%I', attname), ', ' ORDER BY attnum) FROM pg_attribute
+		 WHERE attrelid = t.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = ''))
+		FROM pg_class t WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`)
+	if err != nil {
+		return err
+	}
+	all := strings.Join(drop, "") + strings.Join(rewrite, "") + strings.Join(add, "") + "ANALYZE;"
+	_, err = c.Exec(ctx, all, pgx.QueryExecModeSimpleProtocol)
+	return err
+}
+
+func names(ctx context.Context, c *pgx.Conn, sql string) ([]string, error) {
+	rows, err := c.Query(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// explain adds to a PostgreSQL error what its short form leaves out: the line of
+// sql on which it arose, where known.
+func explain(err error, sql string) error {
+	var pe *pgconn.PgError
+	if !errors.As(err, &pe) {
+		return err
+	}
+	text := pe.Message
+	if pe.Detail != "" {
+		text += ": " + pe.Detail
+	}
+	if pe.Position > 0 && int(pe.Position) <= len(sql) {
+		text += fmt.Sprintf(" (line %d)", 1+strings.Count(sql[:pe.Position-1], "\n"))
+	}
+	return fmt.Errorf("%s [%s]", text, pe.Code)
+}
+
+func jsonText(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "null" // values come from encoding/json, which can write what it read
+	}
+	return string(b)
+}

@@ -1,0 +1,174 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"assay/audit"
+)
+
+// runRace runs the code in two sessions at once, on a fresh copy of the database
+// for each interleaving: the first session pauses after its k-th statement, the
+// second runs to its end or until it waits for a lock, then the first goes on.
+// Code that does not begin a transaction itself runs in one.
+func (p *Postgres) runRace(ctx context.Context, fam *audit.Family, code string, set *audit.ParamSet) ([]Effect, error) {
+	first, err := raceSteps(code, set.Values)
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]any{}
+	for k, v := range set.Values {
+		values[k] = v
+	}
+	for k, v := range set.Race {
+		values[k] = v
+	}
+	second, err := raceSteps(code, values)
+	if err != nil {
+		return nil, err
+	}
+	var all []Effect
+	for k := 1; k < len(first); k++ {
+		if first[k-1].txn != "" {
+			continue
+		}
+		e, err := p.interleave(ctx, fam, set, first, second, k)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func raceSteps(code string, values map[string]any) ([]step, error) {
+	steps, err := parse(code, values)
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range steps {
+		if st.txn == "begin" {
+			return steps, nil
+		}
+	}
+	steps = append([]step{{sql: "BEGIN", txn: "begin"}}, steps...)
+	return append(steps, step{sql: "COMMIT", txn: "commit"}), nil
+}
+
+func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit.ParamSet, first, second []step, k int) (e Effect, err error) {
+	e.Variant = fmt.Sprintf("second session runs after statement %d", k)
+	db := p.newName()
+	if _, err := p.admin.Exec(ctx, "CREATE DATABASE "+db+" TEMPLATE "+p.template); err != nil {
+		return e, err
+	}
+	defer func() {
+		if _, derr := p.admin.Exec(ctx, "DROP DATABASE "+db+" WITH (FORCE)"); derr != nil && err == nil {
+			err = derr
+		}
+	}()
+	var ss [3]*side // the two sessions, and the one that judges
+	for i := range ss {
+		ss[i] = &side{name: e.Variant, db: db, prepared: map[string]*preparedStatement{}}
+		if ss[i].conn, err = p.connect(ctx, db); err != nil {
+			return e, err
+		}
+		defer ss[i].conn.Close(ctx)
+	}
+	a, b := newPlayer(ss[0], set), newPlayer(ss[1], set)
+	a.play(ctx, first[:k])
+	pid := b.side.conn.PgConn().PID()
+	done := make(chan struct{})
+	go func() { defer close(done); b.play(ctx, second) }()
+	if err := p.settled(ctx, pid, done); err != nil {
+		return e, err
+	}
+	a.play(ctx, first[k:])
+	<-done
+	if err := ss[2].open(ctx); err != nil {
+		return e, err
+	}
+	if err := ss[2].begin(ctx, fam, set); err != nil {
+		return e, err
+	}
+	e.Err = a.err
+	if e.Err == "" {
+		e.Err = b.err
+	}
+	return e, p.judge(ctx, ss[2], fam, set, union(a.last, b.last), &e)
+}
+
+// settled waits until the second session has ended or waits for a lock.
+func (p *Postgres) settled(ctx context.Context, pid uint32, done <-chan struct{}) error {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+			var waits bool
+			err := p.admin.QueryRow(ctx, `SELECT cardinality(pg_blocking_pids($1)) > 0`, int32(pid)).Scan(&waits)
+			if err != nil || waits {
+				return err
+			}
+		}
+	}
+}
+
+// A player runs one session's share of a race.
+type player struct {
+	side *side
+	set  *audit.ParamSet
+	last *table
+	err  string
+}
+
+func newPlayer(s *side, set *audit.ParamSet) *player { return &player{side: s, set: set} }
+
+// play runs steps until one fails; then it rolls back, as a host application
+// does, and the remaining steps are passed over.
+func (pl *player) play(ctx context.Context, steps []step) {
+	for _, st := range steps {
+		if pl.err != "" {
+			return
+		}
+		sql := st.sql
+		if st.txn == "begin" {
+			sql += ";" + session(pl.set)
+		}
+		if st.txn != "" {
+			_, err := pl.side.conn.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
+			pl.note(ctx, err, st)
+			continue
+		}
+		t, err := pl.side.exec(ctx, st, false)
+		pl.note(ctx, err, st)
+		if t != nil {
+			pl.last = t
+		}
+	}
+}
+
+func (pl *player) note(ctx context.Context, err error, st step) {
+	if err == nil {
+		return
+	}
+	pl.err, pl.last = explain(err, st.sql).Error(), nil
+	_, _ = pl.side.conn.Exec(ctx, "ROLLBACK", pgx.QueryExecModeSimpleProtocol)
+}
+
+// union puts the rows of both sessions under the first one's columns.
+func union(a, b *table) *table {
+	if a == nil {
+		return b
+	}
+	if b != nil && len(a.columns) == len(b.columns) {
+		a.rows = append(a.rows, b.rows...)
+	}
+	return a
+}

@@ -1,0 +1,325 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"assay/audit"
+)
+
+// Run runs code, a variant of fam, on each set: once for each order of the rows,
+// or, when the set has a second session, once for each interleaving. See Runner.
+func (p *Postgres) Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error) {
+	all := make([][]Effect, len(sets))
+	for i := range sets {
+		var err error
+		if all[i], err = p.run(ctx, fam, code, &sets[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (p *Postgres) run(ctx context.Context, fam *audit.Family, code string, set *audit.ParamSet) ([]Effect, error) {
+	if set.Race != nil {
+		return p.runRace(ctx, fam, code, set)
+	}
+	steps, err := parse(code, set.Values)
+	if err != nil {
+		return nil, err
+	}
+	var all []Effect
+	for _, s := range p.sides {
+		e, err := p.runOn(ctx, s, fam, steps, set)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// A step is one statement with its values.
+type step struct {
+	sql    string
+	names  []string
+	values map[string]any
+	txn    string // "begin", "commit", "rollback", "set transaction": it governs the transaction; else empty
+}
+
+func parse(code string, values map[string]any) ([]step, error) {
+	text, err := paste(code, values)
+	if err != nil {
+		return nil, err
+	}
+	var steps []step
+	for _, ts := range statements(text) {
+		st := step{values: values, txn: transaction(ts)}
+		st.sql, st.names = bind(ts)
+		for _, n := range st.names {
+			if _, ok := values[n]; !ok {
+				return nil, fmt.Errorf(":%s is in the code and not among the parameters", n)
+			}
+		}
+		steps = append(steps, st)
+	}
+	if len(steps) == 0 {
+		return nil, errors.New("no statement in the code")
+	}
+	return steps, nil
+}
+
+// transaction names what a statement does to the transaction around it.
+func transaction(ts []token) string {
+	var w []string
+	for _, t := range ts {
+		if t.code() {
+			w = append(w, strings.ToLower(t.text))
+		}
+	}
+	w = append(w, "", "")
+	switch {
+	case w[0] == "begin", w[0] == "start" && w[1] == "transaction":
+		return "begin"
+	case w[0] == "commit", w[0] == "end":
+		return "commit"
+	case w[0] == "rollback" && w[1] != "to", w[0] == "abort":
+		return "rollback"
+	case w[0] == "set" && (w[1] == "transaction" || w[1] == "session"):
+		return "set transaction"
+	}
+	return ""
+}
+
+// runOn runs the steps in one transaction and rolls it back. Statements that
+// govern the transaction are passed over: there is one, and it is ours.
+func (p *Postgres) runOn(ctx context.Context, s *side, fam *audit.Family, steps []step, set *audit.ParamSet) (e Effect, err error) {
+	e.Variant = s.name
+	if err := s.begin(ctx, fam, set); err != nil {
+		return e, err
+	}
+	defer func() {
+		if _, rerr := s.conn.Exec(ctx, "ROLLBACK"); rerr != nil && err == nil {
+			err = rerr
+		}
+	}()
+	var last *table
+	for _, st := range steps {
+		if st.txn == "rollback" {
+			e.Err = "the code rolled back"
+			break
+		}
+		if st.txn != "" {
+			continue
+		}
+		t, xerr := s.exec(ctx, st, true)
+		if xerr != nil {
+			e.Err = explain(xerr, st.sql).Error()
+			break
+		}
+		if t != nil {
+			last = t
+		}
+	}
+	if s.conn.PgConn().TxStatus() == 'I' {
+		return e, fmt.Errorf("the code ended the transaction that it was run in, and its effects stay: what it pastes holds COMMIT")
+	}
+	if e.Err != "" {
+		last = nil
+		if _, err := s.conn.Exec(ctx, "ROLLBACK TO SAVEPOINT code"); err != nil {
+			return e, err
+		}
+	}
+	return e, p.judge(ctx, s, fam, set, last, &e)
+}
+
+func (s *side) begin(ctx context.Context, fam *audit.Family, set *audit.ParamSet) error {
+	sql := "BEGIN;"
+	if fam.Verify != "" {
+		sql = s.resets + sql
+	}
+	sql += session(set) + "INSERT INTO params VALUES (" + literal(jsonText(set.Values)) + "); SAVEPOINT code"
+	_, err := s.conn.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
+	return err
+}
+
+func session(set *audit.ParamSet) string {
+	var sql string
+	if set.Now != "" {
+		sql += "SET LOCAL assay.now = " + literal(set.Now) + ";"
+	}
+	if set.TimeZone != "" {
+		sql += "SET LOCAL timezone = " + literal(set.TimeZone) + ";"
+	}
+	return sql
+}
+
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// exec runs one statement and gives its rows, nil for a statement that returns
+// none. keep prepares the statement once for the session.
+func (s *side) exec(ctx context.Context, st step, keep bool) (*table, error) {
+	name, sd, err := s.prepare(ctx, st.sql, keep)
+	if err != nil {
+		return nil, err
+	}
+	args := make([][]byte, len(st.names))
+	for i, n := range st.names {
+		args[i] = argument(st.values[n], sd.ParamOIDs[i])
+	}
+	res := s.conn.PgConn().ExecPrepared(ctx, name, args, nil, nil).Read()
+	if res.Err != nil {
+		return nil, res.Err
+	}
+	if len(sd.Fields) == 0 {
+		return nil, nil
+	}
+	t := &table{}
+	for _, f := range sd.Fields {
+		t.columns = append(t.columns, column{unique(t.columns, f.Name), typeName(f.DataTypeOID)})
+	}
+	for _, r := range res.Rows {
+		row := make([]cell, len(r))
+		for i, v := range r {
+			row[i] = cell{v == nil, string(v)}
+		}
+		t.rows = append(t.rows, row)
+	}
+	return t, nil
+}
+
+// prepare parses a statement, and only once where it is kept.
+func (s *side) prepare(ctx context.Context, sql string, keep bool) (string, *pgconn.StatementDescription, error) {
+	if !keep {
+		sd, err := s.conn.PgConn().Prepare(ctx, "", sql, nil)
+		return "", sd, err
+	}
+	if p := s.prepared[sql]; p != nil {
+		return p.name, p.StatementDescription, nil
+	}
+	name := "kept" + strconv.Itoa(len(s.prepared))
+	sd, err := s.conn.PgConn().Prepare(ctx, name, sql, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	s.prepared[sql] = &preparedStatement{name, sd}
+	return name, sd, nil
+}
+
+func unique(cs []column, name string) string {
+	for n, try := 2, name; ; n++ {
+		taken := false
+		for _, c := range cs {
+			taken = taken || c.name == try
+		}
+		if !taken {
+			return try
+		}
+		try = name + "#" + strconv.Itoa(n)
+	}
+}
+
+// argument gives a parameter's value in PostgreSQL's text form.
+func argument(v any, oid uint32) []byte {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		if oid == pgtype.JSONOID || oid == pgtype.JSONBOID {
+			return []byte(jsonText(v))
+		}
+		parts := make([]string, len(v))
+		for i, e := range v {
+			parts[i] = "NULL"
+			if e != nil {
+				parts[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(plain(e)) + `"`
+			}
+		}
+		return []byte("{" + strings.Join(parts, ",") + "}")
+	case map[string]any:
+		return []byte(jsonText(v))
+	case string:
+		if oid == pgtype.JSONOID || oid == pgtype.JSONBOID {
+			return []byte(jsonText(v))
+		}
+	}
+	return []byte(plain(v))
+}
+
+func typeName(oid uint32) string {
+	switch oid {
+	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID:
+		return "int"
+	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID:
+		return "text"
+	case pgtype.NumericOID:
+		return "numeric"
+	case pgtype.Float4OID, pgtype.Float8OID:
+		return "float"
+	case pgtype.BoolOID:
+		return "bool"
+	case pgtype.JSONOID, pgtype.JSONBOID:
+		return "json"
+	case pgtype.DateOID:
+		return "date"
+	case pgtype.TimestampOID:
+		return "timestamp"
+	case pgtype.TimestamptzOID:
+		return "timestamptz"
+	}
+	return "oid " + strconv.FormatUint(uint64(oid), 10)
+}
+
+// judge hands the rows to the oracles and writes the effect down.
+func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *audit.ParamSet, t *table, e *Effect) error {
+	e.Result = t.canonical()
+	if t != nil && len(t.rows) > 0 {
+		e.Rows = len(t.rows)
+		_, err := s.exec(ctx, step{sql: `INSERT INTO result SELECT n, d FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS x (d, n)`,
+			names: []string{"docs"}, values: map[string]any{"docs": t.docs()}}, true)
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := s.conn.Exec(ctx, "SAVEPOINT judged"); err != nil {
+		return err
+	}
+	if err := p.oracles(ctx, s, fam, e); err != nil {
+		return err
+	}
+	if fam.Verify == "" {
+		return nil
+	}
+	steps, err := parse(fam.Verify, set.Values)
+	if err != nil {
+		return fmt.Errorf("%s: # Verify: %w", fam.Pos, err)
+	}
+	for _, st := range steps {
+		v, err := s.exec(ctx, st, true)
+		if err != nil {
+			return fmt.Errorf("%s: # Verify: %w", fam.Pos, explain(err, st.sql))
+		}
+		e.Result += "state:\n" + v.canonical()
+	}
+	return nil
+}
+
+// docs gives the rows as JSON objects.
+func (t *table) docs() []any {
+	docs := make([]any, len(t.rows))
+	for i, r := range t.rows {
+		doc := make(map[string]any, len(r))
+		for j, c := range r {
+			doc[t.columns[j].name] = c.json(t.columns[j].typ)
+		}
+		docs[i] = doc
+	}
+	return docs
+}
