@@ -1,0 +1,170 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay/audit"
+)
+
+// timeLayout is of fixed width and UTC: its order as text is that of time.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// evaluationColumns are the columns of evaluations but id, in the order in which
+// values gives them and scan reads them.
+var evaluationColumns = []string{
+	"timestamp", "test_file", "model_name", "expected_result", "actual_result", "explanation",
+	"run_id", "trial_key", "trial_index", "app", "query", "family", "prompt", "twin", "outcome", "status",
+	"violates", "cwes", "reason", "confidence", "detail", "served", "finish_reason", "tries",
+	"tokens_in", "tokens_out", "usd", "priced", "latency_ms", "reply",
+	"case_hash", "spec_hash", "prompt_hash", "settings_hash", "settings",
+}
+
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(timeLayout)
+}
+
+// readTime reads what formatTime wrote and the forms that other writers of such
+// files use: SQLite's CURRENT_TIMESTAMP, RFC 3339, Python's isoformat, Unix
+// seconds. Anything else is the zero time: a row is worth more than its date.
+func readTime(s string) time.Time {
+	for _, layout := range []string{timeLayout, time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00",
+		"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC()
+		}
+	}
+	if n, err := strconv.ParseFloat(s, 64); err == nil && n > 0 && n < 1e11 {
+		return time.UnixMilli(int64(n * 1000)).UTC()
+	}
+	return time.Time{}
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func joined[T any](vs []T) string {
+	var b strings.Builder
+	for i, v := range vs {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, v)
+	}
+	return b.String()
+}
+
+// clean drops what a text column of PostgreSQL cannot hold and SQLite's readers
+// stumble over: NUL bytes and invalid UTF-8.
+func clean(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
+}
+
+func values(e *Evaluation) []any {
+	return []any{
+		formatTime(e.Time), clean(e.TestFile), clean(e.Model), string(e.Expected), clean(e.Actual), clean(e.Explanation),
+		e.Run, e.Trial, e.Index, clean(e.App), clean(e.Query), clean(e.Family), clean(e.Prompt), clean(e.Twin),
+		string(e.Outcome), string(e.Status), joined(e.Violates), joined(e.CWEs), int(e.Reason), e.Doubt,
+		clean(e.Detail), clean(e.Served), clean(e.Finish), e.Tries,
+		e.Usage.TokensIn, e.Usage.TokensOut, e.Usage.USD, number(e.Usage.Priced), e.Latency.Milliseconds(), clean(e.Reply),
+		e.CaseHash, e.SpecHash, e.PromptHash, e.SettingsHash, clean(e.Settings),
+	}
+}
+
+// scan reads one row of id and evaluationColumns. Each may be NULL: rows that
+// others wrote hold the first seven alone.
+func scan(rows *sql.Rows) (Evaluation, error) {
+	var e Evaluation
+	var id, stamp, file, model, expected, actual, explanation sql.NullString
+	var run, trial, app, query, family, prompt, twin, outcome, status, violates, cwes sql.NullString
+	var detail, served, finish, reply, ch, sh, ph, seth, settings sql.NullString
+	var index, reason, tries, in, out, priced, latency sql.NullInt64
+	var doubt, usd sql.NullFloat64
+	err := rows.Scan(&id, &stamp, &file, &model, &expected, &actual, &explanation,
+		&run, &trial, &index, &app, &query, &family, &prompt, &twin, &outcome, &status,
+		&violates, &cwes, &reason, &doubt, &detail, &served, &finish, &tries,
+		&in, &out, &usd, &priced, &latency, &reply, &ch, &sh, &ph, &seth, &settings)
+	if err != nil {
+		return e, err
+	}
+	e.ID, _ = strconv.ParseInt(id.String, 10, 64)
+	e = Evaluation{ID: e.ID, Time: readTime(stamp.String), TestFile: file.String, Model: model.String,
+		Expected: audit.Label(fold(expected.String)), Actual: fold(actual.String), Explanation: explanation.String,
+		Run: run.String, Trial: trial.String, Index: int(index.Int64), App: app.String, Query: query.String,
+		Family: family.String, Prompt: prompt.String, Twin: twin.String,
+		Outcome: audit.Outcome(outcome.String), Status: audit.Status(status.String),
+		Violates: readInts(violates.String), CWEs: readCWEs(cwes.String), Reason: Reason(reason.Int64),
+		Doubt: doubt.Float64, Detail: detail.String, Served: served.String, Finish: finish.String, Tries: int(tries.Int64),
+		Usage:   audit.Usage{TokensIn: in.Int64, TokensOut: out.Int64, USD: usd.Float64, Priced: priced.Int64 != 0},
+		Latency: time.Duration(latency.Int64) * time.Millisecond, Reply: reply.String,
+		CaseHash: ch.String, SpecHash: sh.String, PromptHash: ph.String, SettingsHash: seth.String, Settings: settings.String}
+	e.complete()
+	return e, nil
+}
+
+func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+
+func readInts(s string) []int {
+	var out []int
+	for _, f := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if n, err := strconv.Atoi(f); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func readCWEs(s string) []audit.CWE {
+	var out []audit.CWE
+	for f := range strings.SplitSeq(s, ",") {
+		if c, err := audit.ParseCWE(f); err == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// complete fills what the first seven columns imply in a row that others wrote.
+func (e *Evaluation) complete() {
+	if e.Status == "" {
+		e.Status = audit.Malformed
+		if e.Actual == string(audit.Good) || e.Actual == string(audit.Bad) {
+			e.Status = audit.Answered
+		}
+	}
+	if e.Outcome == "" {
+		r := audit.Review{Status: e.Status, Verdict: audit.Label(e.Actual)}
+		e.Outcome = r.Judge(e.Expected)
+	}
+	if e.App == "" {
+		e.App, e.Query = place(e.TestFile)
+		if e.Query != "" {
+			e.Family = e.App + "/" + e.Query
+		}
+	}
+}
+
+// place reads application and query from ".../<app>/<query>-<NN>-<label>.md".
+func place(file string) (app, query string) {
+	file = strings.ReplaceAll(file, `\`, "/")
+	name := strings.TrimSuffix(path.Base(file), ".md")
+	parts := strings.Split(name, "-")
+	if n := len(parts); n >= 3 {
+		name = strings.Join(parts[:n-2], "-")
+	}
+	if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" && dir != "tests" {
+		app = dir
+	}
+	return app, name
+}

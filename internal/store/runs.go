@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+
+	"assay/audit"
+)
+
+const runColumns = "id, started, ended, command, score_version, state, planned, reused, correct, wrong, refused, malformed, errored, skipped, tokens_in, tokens_out, usd, priced"
+
+func runValues(r Run) []any {
+	n := func(o audit.Outcome) int { return r.Outcomes[o] }
+	return []any{r.ID, formatTime(r.Started), formatTime(r.Ended), clean(r.Command), r.ScoreVersion, clean(r.State),
+		r.Planned, r.Reused, n(audit.OutcomeCorrect), n(audit.OutcomeWrong), n(audit.OutcomeRefused),
+		n(audit.OutcomeMalformed), n(audit.OutcomeErrored), n(audit.OutcomeSkipped),
+		r.Usage.TokensIn, r.Usage.TokensOut, r.Usage.USD, number(r.Usage.Priced)}
+}
+
+func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
+	if !s.wide {
+		return nil, nil
+	}
+	rows, err := s.db.QueryContext(ctx, "SELECT "+runColumns+" FROM runs ORDER BY started DESC, id DESC")
+	if err != nil {
+		return nil, s.wrap("reading runs", err)
+	}
+	defer rows.Close()
+	var out []Run
+	for rows.Next() {
+		var r Run
+		var started, ended string
+		var priced int
+		var counts [6]int
+		err := rows.Scan(&r.ID, &started, &ended, &r.Command, &r.ScoreVersion, &r.State, &r.Planned, &r.Reused,
+			&counts[0], &counts[1], &counts[2], &counts[3], &counts[4], &counts[5],
+			&r.Usage.TokensIn, &r.Usage.TokensOut, &r.Usage.USD, &priced)
+		if err != nil {
+			return nil, s.wrap("reading runs", err)
+		}
+		r.Started, r.Ended, r.Usage.Priced = readTime(started), readTime(ended), priced != 0
+		r.Outcomes = make(map[audit.Outcome]int, len(counts))
+		for i, o := range audit.Outcomes() {
+			r.Outcomes[o] = counts[i]
+		}
+		out = append(out, r)
+	}
+	return out, s.wrap("reading runs", rows.Err())
+}

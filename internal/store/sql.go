@@ -1,0 +1,269 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"assay/audit"
+
+	"github.com/pressly/goose/v3"
+)
+
+// A sqlStore is a Store over database/sql. One set of queries serves both
+// engines: both take $1 and ON CONFLICT.
+type sqlStore struct {
+	db       *sql.DB
+	where    string // for messages
+	readOnly bool
+	columns  string // the select list of evaluations that scan reads
+	wide     bool   // whether evaluations has more than the first seven columns
+	writer   *writer
+	closing  sync.Once
+}
+
+func newStore(ctx context.Context, db *sql.DB, dialect goose.Dialect, where string, readOnly bool) (*sqlStore, error) {
+	s := &sqlStore{db: db, where: where, readOnly: readOnly}
+	if !readOnly {
+		up := func() error { return migrate(ctx, db, dialect) }
+		var err error
+		if dialect == goose.DialectPostgres {
+			err = exclusively(ctx, db, up)
+		} else {
+			err = repeatedly(up)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("store: %s: bringing the tables up to date: %w", where, err)
+		}
+	}
+	if err := s.readColumns(ctx); err != nil {
+		return nil, err
+	}
+	if !readOnly {
+		s.writer = startWriter(db)
+	}
+	return s, nil
+}
+
+// readColumns learns which columns the table has, so that a file of seven
+// columns is read without being changed.
+func (s *sqlStore) readColumns(ctx context.Context) error {
+	rows, err := s.db.QueryContext(ctx, "SELECT * FROM evaluations LIMIT 0")
+	if err != nil {
+		return fmt.Errorf("store: %s: no table evaluations can be read: %w", s.where, err)
+	}
+	defer rows.Close()
+	have, err := rows.Columns()
+	if err != nil {
+		return fmt.Errorf("store: %s: %w", s.where, err)
+	}
+	list := []string{"CAST(e.id AS TEXT)"}
+	for i, c := range evaluationColumns {
+		switch {
+		case slices.Contains(have, c) && i < 6:
+			list = append(list, "CAST(e."+c+" AS TEXT)") // others may store dates as numbers
+		case slices.Contains(have, c):
+			list = append(list, "e."+c)
+		case i < 5:
+			return fmt.Errorf("store: %s: the table evaluations has no column %s: expected id, timestamp, test_file, model_name, expected_result, actual_result, explanation", s.where, c)
+		default:
+			list = append(list, "NULL")
+		}
+	}
+	s.columns = strings.Join(list, ", ")
+	s.wide = slices.Contains(have, "trial_key") && slices.Contains(have, "outcome")
+	return nil
+}
+
+func (s *sqlStore) Begin(ctx context.Context, r Run) error {
+	if s.readOnly {
+		return ErrReadOnly
+	}
+	if r.ID == "" {
+		return errors.New("store: a run needs an ID")
+	}
+	_, err := s.db.ExecContext(ctx, "INSERT INTO runs ("+runColumns+") VALUES ("+places(1, 18)+")", runValues(r)...)
+	return s.wrap("recording the run", err)
+}
+
+func (s *sqlStore) Finish(ctx context.Context, r Run) error {
+	if s.readOnly {
+		return ErrReadOnly
+	}
+	res, err := s.db.ExecContext(ctx, "UPDATE runs SET ("+strings.TrimPrefix(runColumns, "id, ")+") = ("+places(2, 18)+") WHERE id = $1", runValues(r)...)
+	if err != nil {
+		return s.wrap("recording the run's end", err)
+	}
+	if n, err := res.RowsAffected(); err == nil && n != 1 {
+		return fmt.Errorf("store: %s: run %q was never begun", s.where, r.ID)
+	}
+	return nil
+}
+
+func (s *sqlStore) Put(ctx context.Context, evs ...Evaluation) error {
+	if s.readOnly {
+		return ErrReadOnly
+	}
+	for i := range evs {
+		if evs[i].Run == "" || evs[i].Trial == "" {
+			return fmt.Errorf("store: evaluation of %s names no run or no trial", evs[i].TestFile)
+		}
+	}
+	return s.wrap("writing evaluations", s.writer.put(ctx, evs))
+}
+
+func (s *sqlStore) Reuse(ctx context.Context, run string, evs []Evaluation) error {
+	if s.readOnly {
+		return ErrReadOnly
+	}
+	for chunk := range slices.Chunk(evs, 300) {
+		args := make([]any, 0, 3*len(chunk))
+		for _, e := range chunk {
+			args = append(args, run, e.Trial, e.ID)
+		}
+		_, err := s.db.ExecContext(ctx, "INSERT INTO reused (run_id, trial_key, evaluation_id) VALUES "+
+			tuples(len(chunk), 3)+" ON CONFLICT DO NOTHING", args...)
+		if err != nil {
+			return s.wrap("recording reused evaluations", err)
+		}
+	}
+	return nil
+}
+
+func (s *sqlStore) Answered(ctx context.Context, trials []string) (map[string]Evaluation, error) {
+	found := make(map[string]Evaluation)
+	if !s.wide {
+		return found, nil
+	}
+	columns := strings.Replace(s.columns, "e.reply", "NULL", 1)
+	for chunk := range slices.Chunk(trials, 500) {
+		args := make([]any, len(chunk))
+		for i, k := range chunk {
+			args[i] = k
+		}
+		// Oldest first, so that the newest stays.
+		for e, err := range s.rows(ctx, "SELECT "+columns+" FROM evaluations e WHERE e.status = 'answered' AND e.trial_key IN ("+
+			places(1, len(chunk))+") ORDER BY e.id", args...) {
+			if err != nil {
+				return nil, err
+			}
+			found[e.Trial] = e
+		}
+	}
+	return found, nil
+}
+
+func (s *sqlStore) Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluation, error] {
+	var where []string
+	var args []any
+	if q.Run != "" {
+		if !s.wide {
+			return func(func(Evaluation, error) bool) {}
+		}
+		args = append(args, q.Run)
+		where = append(where, "(e.run_id = $1 OR e.id IN (SELECT r.evaluation_id FROM reused r WHERE r.run_id = $1))")
+	}
+	if q.Model != "" {
+		args = append(args, q.Model)
+		where = append(where, fmt.Sprintf("e.model_name = $%d", len(args)))
+	}
+	text := "SELECT " + s.columns + " FROM evaluations e"
+	if len(where) > 0 {
+		text += " WHERE " + strings.Join(where, " AND ")
+	}
+	return s.rows(ctx, text+" ORDER BY e.id", args...)
+}
+
+func (s *sqlStore) rows(ctx context.Context, text string, args ...any) iter.Seq2[Evaluation, error] {
+	return func(yield func(Evaluation, error) bool) {
+		rows, err := s.db.QueryContext(ctx, text, args...)
+		if err != nil {
+			yield(Evaluation{}, s.wrap("reading evaluations", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			e, err := scan(rows)
+			if err != nil {
+				yield(Evaluation{}, s.wrap("reading evaluations", err))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(Evaluation{}, s.wrap("reading evaluations", err))
+		}
+	}
+}
+
+func (s *sqlStore) Attempts(ctx context.Context, run, trial string) ([]audit.Attempt, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT started, latency_ms, served, finish_reason, tokens_in, tokens_out, usd, priced, http_status, error
+		FROM attempts WHERE run_id = $1 AND trial_key = $2 ORDER BY attempt`, run, trial)
+	if err != nil {
+		return nil, s.wrap("reading attempts", err)
+	}
+	defer rows.Close()
+	var out []audit.Attempt
+	for rows.Next() {
+		var a audit.Attempt
+		var started string
+		var latency, priced int64
+		if err := rows.Scan(&started, &latency, &a.Model, &a.FinishReason, &a.Usage.TokensIn, &a.Usage.TokensOut,
+			&a.Usage.USD, &priced, &a.HTTPStatus, &a.Error); err != nil {
+			return nil, s.wrap("reading attempts", err)
+		}
+		a.Started, a.Latency, a.Usage.Priced = readTime(started), time.Duration(latency)*time.Millisecond, priced != 0
+		out = append(out, a)
+	}
+	return out, s.wrap("reading attempts", rows.Err())
+}
+
+func (s *sqlStore) Close() error {
+	var err error
+	s.closing.Do(func() {
+		if s.writer != nil {
+			s.writer.stop()
+		}
+		err = s.db.Close()
+	})
+	return err
+}
+
+func (s *sqlStore) wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("store: %s: %s: %w", s.where, doing, err)
+}
+
+// places gives "$from, ..., $to".
+func places(from, to int) string {
+	var b strings.Builder
+	for i := from; i <= to; i++ {
+		if i > from {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "$%d", i)
+	}
+	return b.String()
+}
+
+// tuples gives n parenthesised groups of width placeholders.
+func tuples(n, width int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("(" + places(i*width+1, (i+1)*width) + ")")
+	}
+	return b.String()
+}

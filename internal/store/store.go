@@ -1,0 +1,156 @@
+// Package store keeps what a run of many trials produced: results.db (SQLite)
+// or a PostgreSQL, behind one interface and one conformance test.
+//
+// The table evaluations begins with the columns id, timestamp, test_file,
+// model_name, expected_result, actual_result and explanation, whose meanings do
+// not change, so that whatever reads such a file keeps working. A file that has
+// only these seven is read as well, and is widened when it is opened for
+// writing.
+//
+// A row of evaluations, its outcome and its attempts are one transaction. One
+// run holds one row for a trial at most: a second one is dropped by the
+// database, whoever writes it.
+package store
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"time"
+
+	"assay/audit"
+)
+
+// ErrReadOnly says that a store that was opened for reading was asked to write.
+var ErrReadOnly = errors.New("store: opened for reading only")
+
+// An Evaluation is what became of one trial.
+type Evaluation struct {
+	ID          int64       // the database's own; 0 before it is written
+	Time        time.Time   // when the answer came, UTC, to the millisecond
+	TestFile    string      // the case's file, slash path below the root
+	Model       string      // the reviewer's name
+	Expected    audit.Label // what the key says
+	Actual      string      // "good", "bad", or the status of a trial without an answer
+	Explanation string
+
+	Run      string // Run.ID
+	Trial    string // the trial's key
+	Index    int    // from 0
+	App      string
+	Query    string
+	Family   string
+	Prompt   string // name of the evaluation prompt
+	Twin     string // kind of the machine-made variant; empty for the case itself
+	Outcome  audit.Outcome
+	Status   audit.Status
+	Violates []int // as the reviewer says
+	CWEs     []audit.CWE
+	Reason   Reason
+	Doubt    float64 // the reviewer's confidence, 0 to 1; 0 when it states none
+	Detail   string  // why there is no answer
+	Served   string  // model as served
+	Finish   string  // the last attempt's finish reason
+	Tries    int
+	Usage    audit.Usage   // sum over the attempts
+	Latency  time.Duration // of the last attempt, to the millisecond
+	Reply    string        // the reply as it came, capped by the writer
+
+	CaseHash, SpecHash, PromptHash, SettingsHash string
+	Settings                                     string // the reviewer's, without secrets
+
+	Attempts []audit.Attempt // written with the row; read by Store.Attempts alone
+}
+
+// Reason says whether a right "bad" named a requirement that the case violates.
+type Reason int
+
+// The reasons.
+const (
+	ReasonUnknown Reason = iota // not asked, or the case names no requirement
+	ReasonRight
+	ReasonWrong
+)
+
+// A Run is one run of many trials.
+type Run struct {
+	ID             string
+	Started, Ended time.Time // Ended is zero while it runs, and for ever after a kill
+	Command        string    // resumes the run
+	ScoreVersion   string
+	State          string // "running", "finished", or why it stopped
+	Planned        int
+	Reused         int // answered by an earlier run; counted in Outcomes too
+	Outcomes       map[audit.Outcome]int
+	Usage          audit.Usage
+}
+
+// A Query chooses evaluations. Empty fields choose everything.
+type Query struct {
+	Run   string // with the rows that this run reused from earlier ones
+	Model string
+}
+
+// A Line counts evaluations that agree in everything that a report groups by.
+type Line struct {
+	Model, Prompt, Twin, App, Family string
+	Expected                         audit.Label
+	Outcome                          audit.Outcome
+	Reason                           Reason
+	Count                            int
+	Usage                            audit.Usage
+	Latency                          time.Duration // sum
+}
+
+// A Store keeps runs and evaluations. All methods may be called at once from
+// many goroutines, and several processes may share one database.
+type Store interface {
+	// Begin records a run that is about to start. Its ID must be new.
+	Begin(ctx context.Context, r Run) error
+	// Finish records how the run ended: state, counts, usage.
+	Finish(ctx context.Context, r Run) error
+	// Put writes evaluations with their attempts. When it returns nil they
+	// survive a kill of this process. An evaluation whose run already holds one
+	// for the trial is dropped.
+	Put(ctx context.Context, evs ...Evaluation) error
+	// Reuse records that the run counts these stored evaluations as its own.
+	Reuse(ctx context.Context, run string, evs []Evaluation) error
+	// Answered gives the newest answered evaluation of each of the trials that
+	// has one, without reply and attempts.
+	Answered(ctx context.Context, trials []string) (map[string]Evaluation, error)
+	// Evaluations streams the rows that q chooses, oldest first, without
+	// attempts. The first error ends the sequence.
+	Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluation, error]
+	// Attempts gives a trial's attempts in the order in which they were made.
+	Attempts(ctx context.Context, run, trial string) ([]audit.Attempt, error)
+	// Summary counts the rows that q chooses.
+	Summary(ctx context.Context, q Query) ([]Line, error)
+	// Runs gives all runs, newest first.
+	Runs(ctx context.Context) ([]Run, error)
+	// Close writes what is pending and releases the database.
+	Close() error
+}
+
+// Open opens the store at where for reading and writing, and brings its tables
+// up to date: a postgres:// URL, else the path of an SQLite file, which is
+// created with mode 0600 when it is not there.
+func Open(ctx context.Context, where string) (Store, error) {
+	if isPostgres(where) {
+		return openPostgres(ctx, where, false)
+	}
+	return openSQLite(ctx, where, false)
+}
+
+// OpenReadOnly opens the store at where as it is: nothing is created, migrated
+// or written. Writing methods give ErrReadOnly.
+func OpenReadOnly(ctx context.Context, where string) (Store, error) {
+	if isPostgres(where) {
+		return openPostgres(ctx, where, true)
+	}
+	return openSQLite(ctx, where, true)
+}
+
+func isPostgres(where string) bool {
+	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
+}

@@ -1,0 +1,194 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"assay/audit"
+)
+
+// batchRows is how many evaluations one transaction holds at most; rowsPerStatement
+// how many one INSERT holds (PostgreSQL allows 65,535 parameters, SQLite 32,766).
+const (
+	batchRows        = 1000
+	rowsPerStatement = 50
+)
+
+const (
+	insertAttempts = `INSERT INTO attempts (run_id, trial_key, attempt, started, latency_ms, served, finish_reason,
+		tokens_in, tokens_out, usd, priced, http_status, error) VALUES %s ON CONFLICT DO NOTHING`
+	attemptWidth = 13
+)
+
+var insertEvaluations = "INSERT INTO evaluations (" + strings.Join(evaluationColumns, ", ") +
+	") VALUES %s ON CONFLICT (run_id, trial_key) DO NOTHING"
+
+// A writer gathers what arrives while the last transaction commits into the
+// next one: one row at a time when there is little to do, many when there is
+// much, and no timer.
+type writer struct {
+	db      *sql.DB
+	in      chan *batch
+	closing chan struct{}
+	stopped chan struct{}
+}
+
+// A batch is one call of Put.
+type batch struct {
+	ctx  context.Context
+	evs  []Evaluation
+	done chan error
+}
+
+var errClosed = errors.New("the store is closed")
+
+func startWriter(db *sql.DB) *writer {
+	w := &writer{db: db, in: make(chan *batch), closing: make(chan struct{}), stopped: make(chan struct{})}
+	go w.loop()
+	return w
+}
+
+func (w *writer) put(ctx context.Context, evs []Evaluation) error {
+	if len(evs) == 0 {
+		return nil
+	}
+	b := &batch{ctx: ctx, evs: evs, done: make(chan error, 1)}
+	select {
+	case w.in <- b:
+		return <-b.done
+	case <-w.closing:
+		return errClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// stop ends the loop after the transaction under way. It may be called once.
+func (w *writer) stop() {
+	close(w.closing)
+	<-w.stopped
+}
+
+func (w *writer) loop() {
+	defer close(w.stopped)
+	for {
+		select {
+		case b := <-w.in:
+			w.commit(w.gather(b))
+		case <-w.closing:
+			return
+		}
+	}
+}
+
+// gather takes what waits already.
+func (w *writer) gather(first *batch) []*batch {
+	gathered, rows := []*batch{first}, len(first.evs)
+	for rows < batchRows {
+		select {
+		case b := <-w.in:
+			gathered, rows = append(gathered, b), rows+len(b.evs)
+		default:
+			return gathered
+		}
+	}
+	return gathered
+}
+
+// commit writes the batches in one transaction. When that fails, each is tried
+// alone, so that one bad row does not take its neighbours with it.
+func (w *writer) commit(gathered []*batch) {
+	err := w.transact(gathered...)
+	for _, b := range gathered {
+		if err != nil && len(gathered) > 1 {
+			b.done <- w.transact(b)
+			continue
+		}
+		b.done <- err
+	}
+}
+
+func (w *writer) transact(gathered ...*batch) (err error) {
+	// The write is not given up when one caller goes away: what is written was
+	// paid for.
+	ctx := context.WithoutCancel(gathered[0].ctx)
+	tx, err := w.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = tx.Rollback()
+		}
+	}()
+	var evs, attempts rowWriter
+	evs.open(ctx, tx, insertEvaluations, len(evaluationColumns))
+	attempts.open(ctx, tx, insertAttempts, attemptWidth)
+	for _, b := range gathered {
+		for i := range b.evs {
+			e := &b.evs[i]
+			if err := evs.add(values(e)); err != nil {
+				return err
+			}
+			for n, a := range e.Attempts {
+				if err := attempts.add(attemptValues(e, n, a)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if err := errors.Join(evs.flush(), attempts.flush()); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func attemptValues(e *Evaluation, n int, a audit.Attempt) []any {
+	return []any{e.Run, e.Trial, n, formatTime(a.Started), a.Latency.Milliseconds(), clean(a.Model), clean(a.FinishReason),
+		a.Usage.TokensIn, a.Usage.TokensOut, a.Usage.USD, number(a.Usage.Priced), a.HTTPStatus, clean(a.Error)}
+}
+
+// A rowWriter inserts rows of one table, several to a statement.
+type rowWriter struct {
+	ctx    context.Context
+	tx     *sql.Tx
+	format string
+	width  int
+	args   []any
+	full   *sql.Stmt // for rowsPerStatement rows
+}
+
+func (r *rowWriter) open(ctx context.Context, tx *sql.Tx, format string, width int) {
+	r.ctx, r.tx, r.format, r.width = ctx, tx, format, width
+}
+
+func (r *rowWriter) text(rows int) string { return fmt.Sprintf(r.format, tuples(rows, r.width)) }
+
+func (r *rowWriter) add(row []any) (err error) {
+	r.args = append(r.args, row...)
+	if len(r.args) < rowsPerStatement*r.width {
+		return nil
+	}
+	if r.full == nil {
+		if r.full, err = r.tx.PrepareContext(r.ctx, r.text(rowsPerStatement)); err != nil {
+			return err
+		}
+	}
+	_, err = r.full.ExecContext(r.ctx, r.args...)
+	r.args = r.args[:0]
+	return err
+}
+
+func (r *rowWriter) flush() error {
+	if r.full != nil {
+		defer r.full.Close()
+	}
+	if len(r.args) == 0 {
+		return nil
+	}
+	_, err := r.tx.ExecContext(r.ctx, r.text(len(r.args)/r.width), r.args...)
+	return err
+}
