@@ -1,0 +1,177 @@
+package auditor
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/audit"
+	"assay/audit/findings"
+)
+
+// A Recording says where a recorded report comes from. It stands beside the
+// report as <project>.provenance.json.
+type Recording struct {
+	Auditor  string  `json:"auditor"`
+	Project  string  `json:"project"`
+	Commit   string  `json:"commit"`            // the pin of the project
+	Export   string  `json:"export"`            // hash of what the sealed export blanks and renames
+	Key      string  `json:"key"`               // hash of the answer key as it stood when the tool ran
+	Version  string  `json:"version"`           // as the tool says
+	Command  string  `json:"command"`           // as in auditors.md
+	Rules    string  `json:"rules,omitempty"`   // static: hash of its rules; a stale recording fails
+	Date     string  `json:"date"`              // YYYY-MM-DD
+	Format   string  `json:"format"`            // sarif, json or text
+	File     string  `json:"file"`              // the report's name, beside this one
+	Exit     int     `json:"exit"`              // exit status
+	Seconds  float64 `json:"seconds"`           // wall time
+	Trial    int     `json:"trial,omitempty"`   // from 1, for auditors that were run several times
+	Findings int     `json:"findings"`          // as read when it was recorded
+	Control  string  `json:"control,omitempty"` // for a control: what it is
+	Sealed   bool    `json:"sealed"`            // whether the tool saw the sealed export
+	Notes    string  `json:"notes,omitempty"`   // what a reader must know
+	dir      string  // folder within the file system that it was read from
+}
+
+// provenance is the ending of the files that describe recordings.
+const provenance = ".provenance.json"
+
+// Recordings lists every recording below dir (<auditor>/<project>.*), by project
+// and auditor. A report without its provenance is an error.
+func Recordings(fsys fs.FS, dir string) ([]*Recording, error) {
+	files, err := fs.Glob(fsys, path.Join(dir, "*", "*"))
+	if err != nil {
+		return nil, err
+	}
+	var recs []*Recording
+	var errs []error
+	described := map[string]bool{}
+	for _, f := range files {
+		if !strings.HasSuffix(f, provenance) {
+			continue
+		}
+		r, err := readProvenance(fsys, f)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		described[path.Join(r.dir, r.File)] = true
+		recs = append(recs, r)
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f, provenance) && !described[f] {
+			errs = append(errs, fmt.Errorf("%s: no %s file names this report: expected one beside it, as assay capture writes it", f, provenance))
+		}
+	}
+	slices.SortFunc(recs, func(a, b *Recording) int {
+		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Auditor, b.Auditor), cmp.Compare(a.Trial, b.Trial))
+	})
+	return recs, errors.Join(errs...)
+}
+
+func readProvenance(fsys fs.FS, file string) (*Recording, error) {
+	b, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return nil, err
+	}
+	r := &Recording{dir: path.Dir(file)}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(r); err != nil {
+		return nil, fmt.Errorf("%s: %w: expected what assay capture writes", file, err)
+	}
+	switch {
+	case r.Auditor != path.Base(r.dir):
+		return nil, fmt.Errorf("%s: the auditor is %q: expected the folder's name", file, r.Auditor)
+	case r.Project == "" || r.Commit == "" || r.Version == "" || r.Date == "":
+		return nil, fmt.Errorf("%s: project, commit, version or date is missing: a recording says where it comes from", file)
+	case !fs.ValidPath(r.File) || strings.Contains(r.File, "/"):
+		return nil, fmt.Errorf("%s: the report is %q: expected a file beside it", file, r.File)
+	}
+	return r, nil
+}
+
+// Path is the report's path within the file system it was read from.
+func (r *Recording) Path() string { return path.Join(r.dir, r.File) }
+
+// Write stores the recording and its report below dir on disk.
+func (r *Recording) Write(dir string, report []byte) error {
+	folder := filepath.Join(dir, r.Auditor)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	stem := r.Project
+	if r.Trial > 0 {
+		stem = fmt.Sprintf("%s.%02d", r.Project, r.Trial)
+	}
+	r.File = stem + map[string]string{findings.SARIF: ".sarif", findings.JSON: ".json", findings.Text: ".txt"}[r.Format]
+	if r.File == stem {
+		return fmt.Errorf("the format is %q: expected sarif, json or text", r.Format)
+	}
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, r.File), report, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, stem+provenance), append(b, '\n'), 0o644)
+}
+
+// A replay is an auditor that gives back what was recorded. It tests keys and
+// scorer; live runs test auditors.
+type replay struct {
+	rec   *Recording
+	fsys  fs.FS
+	rules map[string][]audit.CWE
+}
+
+// Replay gives the auditor that replays a recording; rules is the rule map of
+// its section in auditors.md, for tools that report no CWEs.
+func Replay(rec *Recording, fsys fs.FS, rules map[string][]audit.CWE) audit.Auditor {
+	return &replay{rec, fsys, rules}
+}
+
+// Name is the recorded auditor's.
+func (r *replay) Name() string { return r.rec.Auditor }
+
+// Audit reads the recording. A report that cannot be read, or breaks off, makes
+// the run INVALID.
+func (r *replay) Audit(_ context.Context, _ audit.AuditTask) (audit.AuditRun, error) {
+	b, err := fs.ReadFile(r.fsys, r.rec.Path())
+	if err != nil {
+		return audit.AuditRun{}, err
+	}
+	date, err := time.Parse(time.DateOnly, r.rec.Date)
+	if err != nil {
+		return audit.AuditRun{}, fmt.Errorf("%s: the date is %q: expected YYYY-MM-DD", r.rec.Path(), r.rec.Date)
+	}
+	run := audit.AuditRun{Raw: b, Command: []string{r.rec.Command}, Version: r.rec.Version, ExitCode: r.rec.Exit,
+		Started: date, Duration: time.Duration(r.rec.Seconds * float64(time.Second))}
+	run.Report, run.Invalid = ReadReport(r.rec.Path(), b, r.rec.Format, r.rules)
+	return run, nil
+}
+
+// ReadReport reads an auditor's report and says, where it proves nothing, why:
+// it is empty, breaks off, or is of no known format. A whole report without
+// findings proves something.
+func ReadReport(name string, report []byte, format string, rules map[string][]audit.CWE) (rep audit.Report, invalid string) {
+	if len(bytes.TrimSpace(report)) == 0 {
+		return rep, name + ": the report is empty: expected an audit report, which says so where it has no findings"
+	}
+	rep, err := findings.Read(name, bytes.NewReader(report), findings.Options{Format: format, RuleMap: rules})
+	if err != nil {
+		return rep, err.Error()
+	}
+	return rep, ""
+}
