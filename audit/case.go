@@ -67,7 +67,8 @@ type Reviewer interface {
 	// Name is as in results.db and in subtest paths.
 	Name() string
 	// Review judges one task. Everything that goes wrong is told by the review's
-	// Status and Detail. An error means that no further task can succeed (a
+	// Status and Detail. It does not try again by itself: whoever calls it may,
+	// when the review is Errored and its last attempt is Transient. An error means that no further task can succeed (a
 	// revoked key, a program that is not there) and ends the run.
 	Review(ctx context.Context, task ReviewTask) (Review, error)
 }
@@ -103,8 +104,10 @@ type Attempt struct {
 	Model        string // as served
 	FinishReason string
 	Usage        Usage
-	HTTPStatus   int    // 0 where there was none
-	Error        string // empty when the attempt succeeded
+	HTTPStatus   int           // 0 where there was none
+	Error        string        // empty when the attempt succeeded
+	Transient    bool          // whether the same request may succeed later
+	RetryAfter   time.Duration // how long the server asks to wait; 0 when it does not say
 }
 
 // Usage is what an attempt or an audit consumed.
