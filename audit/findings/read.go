@@ -1,0 +1,173 @@
+package findings
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"assay/audit"
+)
+
+// The formats that [Read] knows, as [Options.Format] and [audit.Report.Format]
+// spell them. Auto is the zero value as well.
+const (
+	Auto  = "auto"
+	SARIF = "sarif"
+	JSON  = "json"
+	Text  = "text"
+)
+
+var (
+	// ErrTruncated says that a report breaks off: JSON that is not closed, or a
+	// text without a SENTINEL line. What stood before the break is in the report
+	// that comes with the error.
+	ErrTruncated = errors.New("the report is truncated")
+
+	// ErrNoReport says that the input is no audit report at all: it is empty, or
+	// holds neither JSON of a known shape nor HEADER, SENTINEL or a finding.
+	ErrNoReport = errors.New("this is no audit report")
+)
+
+// MaxText is the size in bytes above which a text report is refused. SARIF and
+// JSON are streamed and have no such limit.
+const MaxText = 32 << 20
+
+// Options say how a report is to be read.
+type Options struct {
+	// Format is one of the format constants; empty is Auto.
+	Format string
+	// RuleMap gives the CWEs of a tool's rules, for tools that report none. It is
+	// asked only where neither the result nor its rule names a CWE. The rule
+	// "a/b/c" is looked up as a/b/c, then as a/b, then as a.
+	RuleMap map[string][]audit.CWE
+}
+
+// Read reads one report from r, which name names in positions and errors.
+//
+// What the reader met and could not use is in the report's Problems, with line
+// numbers. A whole report without findings is no error. The errors are
+// [ErrTruncated] and [ErrNoReport], broken JSON with its line, a report of
+// another format than opt asks for, and r's own errors. The report that comes
+// with an error holds what was read until then.
+func Read(name string, r io.Reader, opt Options) (audit.Report, error) {
+	br := bufio.NewReaderSize(r, 64<<10)
+	br = decoded(br)
+	kind, err := sniff(br)
+	if err != nil {
+		return audit.Report{}, fmt.Errorf("%s: %w", name, err)
+	}
+	want := opt.Format
+	switch want {
+	case "", Auto:
+		want = Auto
+	case SARIF, JSON, Text:
+	default:
+		return audit.Report{}, fmt.Errorf("%s: unknown format %q: expected sarif, json, text or auto", name, want)
+	}
+	p := &problems{name: name}
+	var rep audit.Report
+	if kind == Text || want == Text {
+		if want != Auto && want != Text {
+			return audit.Report{}, fmt.Errorf("%s:1: expected a %s report, found text: let the tool write its report to a file of its own", name, want)
+		}
+		rep, err = readText(name, br, opt, p)
+	} else {
+		rep, err = readJSON(name, br, want, opt, p)
+	}
+	rep.Problems = p.all()
+	number(rep.Findings)
+	return rep, err
+}
+
+// number gives findings without an ID their place in the report, "#1" upwards,
+// so that a table can name them.
+func number(fs []audit.Finding) {
+	for i := range fs {
+		if fs[i].ID == "" {
+			fs[i].ID = "#" + strconv.Itoa(i+1)
+		}
+	}
+}
+
+// decoded takes a UTF-8 mark away and turns UTF-16 (what a PowerShell
+// redirection writes) into UTF-8.
+func decoded(br *bufio.Reader) *bufio.Reader {
+	head, _ := br.Peek(3)
+	switch {
+	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+		_, _ = br.Discard(3)
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM)
+		return bufio.NewReaderSize(transform.NewReader(br, utf16.NewDecoder()), 64<<10)
+	}
+	return br
+}
+
+// sniff tells JSON (which readJSON tells from SARIF) from text by the first
+// bytes that are not white. A line like "[INFO] start" is text.
+func sniff(br *bufio.Reader) (string, error) {
+	head, err := br.Peek(4096)
+	if err != nil && err != io.EOF {
+		return "", err
+	}
+	t := bytes.TrimLeft(head, " \t\r\n")
+	if len(t) == 0 {
+		if err == io.EOF {
+			return "", fmt.Errorf("%w: it is empty", ErrNoReport)
+		}
+		return Text, nil
+	}
+	next := bytes.TrimLeft(t[1:], " \t\r\n")
+	switch {
+	case t[0] == '{' && (len(next) == 0 || next[0] == '"' || next[0] == '}'):
+		return JSON, nil
+	case t[0] == '[' && (len(next) == 0 || next[0] == '{' || next[0] == ']'):
+		return JSON, nil
+	}
+	return Text, nil
+}
+
+// problems collects what could not be used. Of each kind the first twenty are
+// held one by one and the rest is counted, so that a broken report of 100 MB
+// does not make a million problems.
+type problems struct {
+	name  string
+	list  []audit.Problem
+	count map[string]int
+	kinds []string // in the order in which they came
+}
+
+const problemsOfAKind = 20
+
+// add notes a problem at a line. Problems with the same format are of a kind.
+func (p *problems) add(line int, format string, args ...any) {
+	if p.count == nil {
+		p.count = map[string]int{}
+	}
+	if p.count[format] == 0 {
+		p.kinds = append(p.kinds, format)
+	}
+	p.count[format]++
+	if p.count[format] <= problemsOfAKind {
+		p.list = append(p.list, audit.Problem{Pos: audit.Pos{File: p.name, Line: line}, What: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (p *problems) all() []audit.Problem {
+	for _, k := range p.kinds {
+		if more := p.count[k] - problemsOfAKind; more > 0 {
+			what := strings.NewReplacer("%q", "...", "%s", "...", "%d", "...", "%v", "...").Replace(k)
+			p.list = append(p.list, audit.Problem{Pos: audit.Pos{File: p.name},
+				What: fmt.Sprintf("%d more like this: %s", more, what)})
+		}
+	}
+	p.kinds = nil
+	return p.list
+}
