@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -21,8 +20,8 @@ type Sealed struct {
 	Dir     string // absolute
 	Files   int
 	Blanked int // files in which something was emptied
-	renames []rename
-	back    map[string]string // exported path -> path at the pin, where they differ
+	Names   Names
+	paths   map[string]string // exported path -> path at the pin
 }
 
 // Export writes the sealed export of the clone into dir, which must be empty or
@@ -48,14 +47,14 @@ func (c *Clone) Export(ctx context.Context, dir string) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.renames = compileRenames(c.Project.Renames)
+	s.Names = NewNames(c.Project.Renames)
 	err = c.read(ctx, bs, func(name string, content []byte) error {
 		return s.write(root, name, content, blankers)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := unused(blankers, s.renames); err != nil {
+	if err := unused(blankers, s.Names); err != nil {
 		return nil, err
 	}
 	return s, readOnly(s.Dir)
@@ -72,7 +71,7 @@ func newSealed(dir string) (*Sealed, error) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		return nil, fmt.Errorf("%s: expected an empty folder for the sealed export", dir)
 	}
-	return &Sealed{Dir: dir, back: map[string]string{}}, nil
+	return &Sealed{Dir: dir, paths: map[string]string{}}, nil
 }
 
 func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*blanker) error {
@@ -87,26 +86,21 @@ func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*b
 	if blanked {
 		s.Blanked++
 	}
-	to := name
-	for i := range s.renames {
-		to = s.renames[i].forward(to)
+	to, err := s.Names.hide(name, name)
+	if err != nil {
+		return err
 	}
 	if isText(content) {
-		text := string(content)
-		for i := range s.renames {
-			if err := s.renames[i].collides(name, text); err != nil {
-				return err
-			}
-			text = s.renames[i].forward(text)
+		text, err := s.Names.hide(name, string(content))
+		if err != nil {
+			return err
 		}
 		content = []byte(text)
 	}
-	if to != name {
-		if _, taken := s.back[to]; taken {
-			return fmt.Errorf("the renames give two files the path %s", to)
-		}
-		s.back[to] = name
+	if other, taken := s.paths[to]; taken {
+		return fmt.Errorf("the renames give %s and %s the same path", other, name)
 	}
+	s.paths[to] = name
 	if err := root.MkdirAll(path.Dir(to), 0o755); err != nil {
 		return err
 	}
@@ -145,41 +139,6 @@ func (s *Sealed) Remove() error {
 		return err
 	}
 	return os.RemoveAll(s.Dir)
-}
-
-// Unseal gives the findings with the paths and names of the pinned tree.
-func (s *Sealed) Unseal(findings []audit.Finding) []audit.Finding {
-	out := slices.Clone(findings)
-	for i := range out {
-		f := &out[i]
-		f.File = s.unsealPath(f.File)
-		for j := range s.renames {
-			f.Function = s.renames[j].backward(f.Function)
-		}
-		f.Trace = s.unsealSteps(f.Trace)
-		f.Others = s.unsealSteps(f.Others)
-	}
-	return out
-}
-
-func (s *Sealed) unsealSteps(steps []audit.Step) []audit.Step {
-	steps = slices.Clone(steps)
-	for i := range steps {
-		steps[i].File = s.unsealPath(steps[i].File)
-	}
-	return steps
-}
-
-// unsealPath maps a path of the export, relative or absolute, to the pin's.
-func (s *Sealed) unsealPath(p string) string {
-	rel := filepath.ToSlash(p)
-	if under, ok := strings.CutPrefix(rel, filepath.ToSlash(s.Dir)+"/"); ok {
-		rel = under
-	}
-	if at, ok := s.back[path.Clean(rel)]; ok {
-		return at
-	}
-	return rel
 }
 
 // A blanker empties what one row of the table names.
@@ -234,53 +193,7 @@ func (b *blanker) apply(content []byte) []byte {
 	return bytes.Join(lines, nil)
 }
 
-// A rename changes one whole name.
-type rename struct {
-	audit.Rename
-	from, to *regexp.Regexp
-	used     bool
-}
-
-func compileRenames(table []audit.Rename) []rename {
-	whole := func(name string) *regexp.Regexp {
-		return regexp.MustCompile(`(^|[^A-Za-z0-9_])` + regexp.QuoteMeta(name) + `($|[^A-Za-z0-9_])`)
-	}
-	var rs []rename
-	for _, r := range table {
-		rs = append(rs, rename{Rename: r, from: whole(r.From), to: whole(r.To)})
-	}
-	return rs
-}
-
-func (r *rename) forward(s string) string {
-	out := replaceWhole(r.from, s, r.To)
-	r.used = r.used || out != s
-	return out
-}
-
-func (r *rename) backward(s string) string { return replaceWhole(r.to, s, r.From) }
-
-// replaceWhole replaces names with the characters around them kept. It runs
-// twice because two names that share the character between them do not both
-// match at once.
-func replaceWhole(re *regexp.Regexp, s, name string) string {
-	if !re.MatchString(s) {
-		return s
-	}
-	with := "${1}" + strings.ReplaceAll(name, "$", "$$") + "${2}"
-	return re.ReplaceAllString(re.ReplaceAllString(s, with), with)
-}
-
-// collides refuses a new name that the tree uses already: findings could not be
-// mapped back.
-func (r *rename) collides(file, text string) error {
-	if r.to.MatchString(text) {
-		return fmt.Errorf("%s: the new name %q stands in %s already: expected one that the project does not use", r.Pos, r.To, file)
-	}
-	return nil
-}
-
-func unused(blankers []*blanker, renames []rename) error {
+func unused(blankers []*blanker, names Names) error {
 	for _, b := range blankers {
 		switch {
 		case !b.used:
@@ -289,7 +202,7 @@ func unused(blankers []*blanker, renames []rename) error {
 			return fmt.Errorf("%s: nothing in %q is emptied by this row: the answers that it means stay in the export", b.Pos, b.Glob)
 		}
 	}
-	for _, r := range renames {
+	for _, r := range names {
 		if !r.used {
 			return fmt.Errorf("%s: the name %q stands nowhere in the project", r.Pos, r.From)
 		}

@@ -116,14 +116,14 @@ func TestExportHoldsNoAnswerAndKeepsEveryLine(t *testing.T) {
 func TestFindingsAreMappedBack(t *testing.T) {
 	p, mirror := project(t)
 	s := export(t, p, mirror)
-	got := s.Unseal([]audit.Finding{
+	got := s.Names.Reveal([]audit.Finding{
 		{File: "src/tier4.php", Function: "findByLogin2"},
-		{File: s.Dir + "/src/tier4.php", Trace: []audit.Step{{File: "src/tier4.php"}}},
+		{File: "/tmp/x/src/tier4.php", Trace: []audit.Step{{File: "src/tier4.php"}}},
 		{File: "src/a.go", Function: "(*T).findByLogin2(string)"},
 	})
 	require.Equal(t, []audit.Finding{
 		{File: "src/impossible.php", Function: "findByLoginUnsafe"},
-		{File: "src/impossible.php", Trace: []audit.Step{{File: "src/impossible.php"}}},
+		{File: "/tmp/x/src/impossible.php", Trace: []audit.Step{{File: "src/impossible.php"}}},
 		{File: "src/a.go", Function: "(*T).findByLoginUnsafe(string)"},
 	}, got)
 }
