@@ -96,7 +96,7 @@ type Part struct {
 	Lost     float64 // the drop in entries or cases
 	Upper    float64 // percentage points: a larger drop is ruled out at the look's Miss; NaN before the first look
 	Exchange float64 // chance of such a drop if trials are exchanged; NaN where not computed
-	Welch    float64 // chance of such a drop by Welch's test on run scores; NaN where not computed
+	Runs     float64 // chance of such a drop by the run scores: the larger of Welch's and Student's; NaN where not computed
 	P        float64 // the larger of the two
 	Alpha    float64 // what P is held against; 0 before the first look and where the part does not gate
 	Decision Decision
@@ -158,7 +158,7 @@ func (p Plan) more(have Trials, at int) Trials {
 // suite, which must rule out a drop of the tolerance before it stops.
 func (p Plan) judge(part Part, s sample, at int, share float64, whole bool) (Part, error) {
 	part.Drop, part.Lost = s.drop, s.lost
-	part.Upper, part.Exchange, part.Welch, part.P = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	part.Upper, part.Exchange, part.Runs, part.P = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	part.Decision, part.Gates = NotSettled, share > 0
 	if !part.Gates {
 		part.Warnings = append(part.Warnings, Warning(fmt.Sprintf(
@@ -176,15 +176,18 @@ func (p Plan) judge(part Part, s sample, at int, share float64, whole bool) (Par
 	if err != nil {
 		return part, fmt.Errorf("%s: %w", part.Name, err)
 	}
+	// With 3 new runs against 24, Welch's test trusts a spread that is small by
+	// luck; Student's does not. With as many on both sides Welch's is the larger.
+	e := student(s.baseline, s.now)
 	part.Alpha = look.Alpha * share
-	part.Welch, part.Upper = w.Greater(), w.Upper(look.Miss)
+	part.Runs, part.Upper = max(w.Greater(), e.Greater()), max(w.Upper(look.Miss), e.Upper(look.Miss))
 	counts := s.drop > p.Threshold && s.lost > p.MinDrop
-	part.P = part.Welch
-	if !p.lazy || counts && part.Welch <= part.Alpha {
+	part.P = part.Runs
+	if !p.lazy || counts && part.Runs <= part.Alpha {
 		if part.Exchange, err = Exchange(s.strata); err != nil {
 			return part, fmt.Errorf("%s: %w", part.Name, err)
 		}
-		part.P = max(part.Welch, part.Exchange)
+		part.P = max(part.Runs, part.Exchange)
 	}
 	switch {
 	case !part.Gates: // shown, never decided

@@ -33,22 +33,42 @@ func Welch(a, b []float64) (WelchResult, error) {
 	if math.IsNaN(w.Diff) || math.IsNaN(w.SE) || math.IsInf(w.Diff, 0) || math.IsInf(w.SE, 0) {
 		return WelchResult{}, fmt.Errorf("Welch's test: values must be finite numbers")
 	}
-	switch {
-	case w.SE > 0:
+	if w.SE > 0 {
 		w.DF = (qa + qb) * (qa + qb) / (qa*qa/(na-1) + qb*qb/(nb-1))
-		w.T = w.Diff / w.SE
-	case w.Diff != 0:
-		w.T = math.Copysign(math.Inf(1), w.Diff)
 	}
+	w.T = ratioOf(w.Diff, w.SE)
 	return w, nil
 }
 
+// student is Student's test, which assumes that both sides vary alike; a and b
+// are as Welch takes them.
+func student(a, b []float64) WelchResult {
+	ma, va := moments(a)
+	mb, vb := moments(b)
+	na, nb := float64(len(a)), float64(len(b))
+	w := WelchResult{Diff: ma - mb, DF: na + nb - 2}
+	w.SE = math.Sqrt(((na-1)*va + (nb-1)*vb) / w.DF * (1/na + 1/nb))
+	w.T = ratioOf(w.Diff, w.SE)
+	return w
+}
+
+// ratioOf is a difference in standard errors: infinite where only the error is 0.
+func ratioOf(diff, se float64) float64 {
+	switch {
+	case se > 0:
+		return diff / se
+	case diff != 0:
+		return math.Copysign(math.Inf(1), diff)
+	}
+	return 0
+}
+
 // Greater gives the chance of a T at least as large where the means are equal.
-func (w WelchResult) Greater() float64 { return 1 - w.student().CDF(w.T) }
+func (w WelchResult) Greater() float64 { return w.dist().Survival(w.T) }
 
 // TwoSided gives the chance of a T at least as far from 0 where the means are
 // equal.
-func (w WelchResult) TwoSided() float64 { return 2 * (1 - w.student().CDF(math.Abs(w.T))) }
+func (w WelchResult) TwoSided() float64 { return 2 * w.dist().Survival(math.Abs(w.T)) }
 
 // Upper gives the bound that the true difference stays below with confidence
 // 1-tail, one-sided.
@@ -56,10 +76,10 @@ func (w WelchResult) Upper(tail float64) float64 {
 	if w.SE == 0 {
 		return w.Diff
 	}
-	return w.Diff + w.student().Quantile(1-tail)*w.SE
+	return w.Diff + w.dist().Quantile(1-tail)*w.SE
 }
 
-func (w WelchResult) student() distuv.StudentsT {
+func (w WelchResult) dist() distuv.StudentsT {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: w.DF}
 }
 

@@ -1,0 +1,374 @@
+package stat
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// A Pair is one case with what two reviewers made of it, trial by trial: 1
+// right, 0 wrong, NaN no answer. The reviewers may have different numbers of
+// trials.
+type Pair struct {
+	ID, Family string
+	Bad        bool
+	A, B       []float64
+}
+
+// A Standing is how one reviewer stands to another.
+type Standing string
+
+// The standings; the third is [NotSettled]'s.
+const (
+	Better Standing = "better"
+	Worse  Standing = "worse"
+	Open   Standing = Standing(NotSettled)
+)
+
+// A Comparison sets reviewer A against reviewer B on the same cases.
+type Comparison struct {
+	Standing        Standing // of A
+	Diff            Interval // balanced accuracy of A minus that of B, percentage points
+	P               float64  // chance of such a difference, either way, were the reviewers alike
+	Cases, Families int      // that both answered
+	Need            Need     // what would settle it; empty where it is settled
+	Warnings        []Warning
+}
+
+// A Need is what would settle a comparison, beyond what is there.
+type Need struct {
+	Size     float64 // percentage points: the difference that it is reckoned for
+	Trials   int     // more trials of each case by each reviewer
+	Families int     // more families, where no number of trials is enough
+}
+
+const (
+	// actionable is the smallest difference, in percentage points, that Compare
+	// reckons needs for: the threshold of the gate.
+	actionable = 5.0
+	// settles is the chance with which what a Need asks for settles a difference
+	// of its size.
+	settles = 0.9
+	// mostTrials is where more trials stop being advice.
+	mostTrials = 100
+)
+
+// Compare says whether reviewer A is better or worse than reviewer B in balanced
+// accuracy. It asks whether the difference would hold on other families like
+// these, not only on other trials of these: families are the unit, with whatever
+// dependence within. level is the confidence, 0.95 for 95 %; the comparison is
+// settled where P is at most 1 - level.
+//
+// P is exact: were the reviewers alike, each family's difference could as well
+// have the other sign, all signs are taken (the paired randomisation test of
+// R. A. Fisher, The Design of Experiments (1935), 21; with single cases of one
+// trial it is McNemar's exact test). Diff is the linearised interval over
+// families with Student's quantile.
+//
+// Cases without an answer of either reviewer are left out, with a warning. It
+// returns an error for a case without ID or family or named twice, and values
+// other than 0, 1 and NaN; without good and bad cases one that wraps [ErrEmpty].
+func Compare(pairs []Pair, level float64) (Comparison, error) {
+	if err := checkLevel(level); err != nil {
+		return Comparison{}, err
+	}
+	d, err := differences(pairs)
+	if err != nil {
+		return Comparison{}, err
+	}
+	c := Comparison{Standing: Open, Cases: d.cases, Families: len(d.families), Warnings: d.warnings}
+	c.P = signFlip(d.lattice())
+	c.Diff = d.interval(level)
+	if c.P <= 1-level && c.Diff.Center != 0 {
+		c.Standing = Better
+		if c.Diff.Center < 0 {
+			c.Standing = Worse
+		}
+		return c, nil
+	}
+	var doubt Warning
+	c.Need, doubt = d.need(c.Diff.Center, level)
+	if doubt != "" {
+		c.Warnings = append(c.Warnings, doubt)
+	}
+	return c, nil
+}
+
+// A difference is one family's part in the difference of two reviewers.
+type difference struct {
+	part   float64 // its part in the difference, percentage points
+	spread float64 // the same less what its cases would give at the mean difference
+	noise  float64 // variance of part that comes from trials, at the trials that are there
+	points float64 // sum of the differences of its cases, each at its label's points
+}
+
+type differenceSet struct {
+	families []difference
+	cases    int
+	trials   Trials // of the two reviewers, the least that a case has; A is Baseline
+	single   bool   // some case has one trial only, so that noise is unknown
+	scale    int    // a common multiple of the numbers of trials
+	warnings []Warning
+}
+
+// differences checks pairs and adds them up by family.
+func differences(pairs []Pair) (*differenceSet, error) {
+	kept, left, err := answeredByBoth(pairs)
+	if err != nil {
+		return nil, err
+	}
+	var labels [2]int
+	var means [2]float64
+	for _, p := range kept {
+		labels[index(p.Bad)]++
+		means[index(p.Bad)] += mean(p.A) - mean(p.B)
+	}
+	if labels[0] == 0 || labels[1] == 0 {
+		return nil, fmt.Errorf("comparison: %d good and %d bad cases that both answered: %w", labels[0], labels[1], ErrEmpty)
+	}
+	means[0] /= float64(labels[0])
+	means[1] /= float64(labels[1])
+	points := (&bench{label: labels}).points()
+	d := &differenceSet{cases: len(kept), trials: Trials{math.MaxInt, math.MaxInt}, scale: 1}
+	if left > 0 {
+		d.warnings = append(d.warnings, Warning(fmt.Sprintf(
+			"%d of %d cases were not answered by both reviewers, and are left out", left, len(pairs))))
+	}
+	for i, p := range kept {
+		if i == 0 || kept[i-1].Family != p.Family {
+			d.families = append(d.families, difference{})
+		}
+		f, at := &d.families[len(d.families)-1], index(p.Bad)
+		weight := 50 / float64(labels[at])
+		diff := mean(p.A) - mean(p.B)
+		f.part += weight * diff
+		f.spread += weight * (diff - means[at])
+		f.points += float64(points[at]) * diff
+		a, b := answered(p.A), answered(p.B)
+		d.trials = Trials{min(d.trials.Baseline, a), min(d.trials.Now, b)}
+		d.single = d.single || a < 2 || b < 2
+		d.scale = lcm(lcm(d.scale, a), b)
+	}
+	d.addNoise(kept, labels)
+	if len(d.families) < fewClusters {
+		d.warnings = append(d.warnings, Warning(fmt.Sprintf(
+			"%d families: fewer than %d, the interval is rough", len(d.families), fewClusters)))
+	}
+	return d, nil
+}
+
+// answeredByBoth gives the pairs that both answered, sorted by family and ID, and
+// the number of the others.
+func answeredByBoth(pairs []Pair) (kept []Pair, left int, err error) {
+	if len(pairs) == 0 {
+		return nil, 0, ErrEmpty
+	}
+	pairs = slices.Clone(pairs)
+	slices.SortFunc(pairs, func(a, b Pair) int {
+		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(a.ID, b.ID))
+	})
+	for i, p := range pairs {
+		if p.ID == "" || p.Family == "" {
+			return nil, 0, fmt.Errorf("case %q of family %q: both must be named", p.ID, p.Family)
+		}
+		if i > 0 && pairs[i-1].Family == p.Family && pairs[i-1].ID == p.ID {
+			return nil, 0, fmt.Errorf("family %s, case %s: named twice", p.Family, p.ID)
+		}
+		for _, v := range slices.Concat(p.A, p.B) {
+			if v != 0 && v != 1 && !math.IsNaN(v) {
+				return nil, 0, fmt.Errorf("case %s: value %g: must be 0, 1 or NaN", p.ID, v)
+			}
+		}
+		if answered(p.A) == 0 || answered(p.B) == 0 {
+			left++
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return kept, left, nil
+}
+
+// addNoise estimates, family by family, how much of its part is the luck of the
+// trials: the variance over trials of the family as a whole, since its cases may
+// go wrong together.
+func (d *differenceSet) addNoise(kept []Pair, labels [2]int) {
+	at := -1
+	for lo := 0; lo < len(kept); {
+		hi := lo
+		for hi < len(kept) && kept[hi].Family == kept[lo].Family {
+			hi++
+		}
+		at++
+		for _, side := range []func(Pair) []float64{func(p Pair) []float64 { return p.A }, func(p Pair) []float64 { return p.B }} {
+			n := 0
+			for _, p := range kept[lo:hi] {
+				n = max(n, len(side(p)))
+			}
+			runs := make([]float64, n)
+			for _, p := range kept[lo:hi] {
+				values := side(p)
+				m := mean(values)
+				for i := range runs {
+					v := m
+					if i < len(values) && !math.IsNaN(values[i]) {
+						v = values[i]
+					}
+					runs[i] += 50 / float64(labels[index(p.Bad)]) * v
+				}
+			}
+			if n > 1 {
+				_, variance := moments(runs)
+				d.families[at].noise += variance / float64(n)
+			}
+		}
+		lo = hi
+	}
+}
+
+// lattice gives each family's points as whole numbers. Where they are no
+// multiples of a small fraction they are rounded, half away from 0: the test is
+// exact for any points that change sign when the reviewers change places.
+func (d *differenceSet) lattice() []int {
+	const most = 1 << 16
+	total := 0.0
+	for _, f := range d.families {
+		total += math.Abs(f.points)
+	}
+	scale := float64(d.scale)
+	if total*scale > most {
+		scale = most / total
+	}
+	out := make([]int, len(d.families))
+	for i, f := range d.families {
+		out[i] = int(math.Round(f.points * scale))
+	}
+	return out
+}
+
+// signFlip gives the chance that a sum of differences lies as far from 0 as it
+// does, or farther, if each could as well have had the other sign; summed exactly
+// over all signs. Its time grows with the number of differences times the sum of
+// their sizes. Of no differences, or zeros only, it is 1.
+func signFlip(diffs []int) float64 {
+	sum, total := 0, 0
+	for _, d := range diffs {
+		sum += d
+		total += max(d, -d)
+	}
+	// Adding 0 or |d| instead of -|d| or |d| halves the lattice.
+	dist := make([]float64, total+1)
+	dist[0] = 1
+	reach := 0
+	sizes := make([]int, 0, len(diffs))
+	for _, d := range diffs {
+		if d != 0 {
+			sizes = append(sizes, max(d, -d))
+		}
+	}
+	slices.Sort(sizes)
+	for _, a := range sizes {
+		reach += a
+		for s := reach; s >= 0; s-- {
+			v := dist[s] / 2
+			if s >= a {
+				v += dist[s-a] / 2
+			}
+			dist[s] = v
+		}
+	}
+	p := 0.0
+	far := max(sum, -sum)
+	for s, v := range dist {
+		if at := 2*s - total; at >= far || -at >= far {
+			p += v
+		}
+	}
+	return min(1, p)
+}
+
+// variance is that of the difference, and the part of it that more trials would
+// take away.
+func (d *differenceSet) variance() (all, noise float64) {
+	g := float64(len(d.families))
+	for _, f := range d.families {
+		all += f.spread * f.spread
+		noise += f.noise
+	}
+	if g > 1 {
+		all *= g / (g - 1)
+	}
+	return all, min(noise, all)
+}
+
+func (d *differenceSet) quantile(level float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(d.families) - 1)}.Quantile(1 - (1-level)/2)
+}
+
+func (d *differenceSet) interval(level float64) Interval {
+	iv := Interval{Lo: -100, Hi: 100, Level: level}
+	for _, f := range d.families {
+		iv.Center += f.part
+	}
+	g := float64(len(d.families))
+	if g < 2 {
+		iv.Warnings = append(iv.Warnings, "one family: nothing is known of how families differ, any value is possible")
+		return iv
+	}
+	all, _ := d.variance()
+	half := d.quantile(level) * math.Sqrt(all)
+	if all == 0 {
+		// No family differed from the others; as many as this share of all families
+		// still might, unseen.
+		half = 100 * (1 - math.Pow((1-level)/2, 1/g))
+		iv.Warnings = append(iv.Warnings, "no family differs from the others: the interval is what unseen families might hide")
+	}
+	iv.Lo, iv.Hi = max(-100, iv.Center-half), min(100, iv.Center+half)
+	return iv
+}
+
+// need reckons what would settle a difference of the size that was seen, or of
+// the actionable size where that is larger. The variance falls to what families
+// differ by as trials grow; where that alone is too much, only families help.
+func (d *differenceSet) need(seen, level float64) (Need, Warning) {
+	n := Need{Size: max(math.Abs(seen), actionable)}
+	g := float64(len(d.families))
+	if g < 2 {
+		n.Families = fewClusters - 1
+		return n, "one family cannot settle anything"
+	}
+	reach := n.Size / (d.quantile(level) + distuv.UnitNormal.Quantile(settles))
+	wanted := reach * reach
+	all, noise := d.variance()
+	if all <= wanted {
+		return n, Warning(fmt.Sprintf("a difference of %.1f points would have shown: what there is, is likely smaller", n.Size))
+	}
+	if d.single {
+		n.Trials = 2
+		return n, "with one trial, luck and difference cannot be told apart: after two more they can"
+	}
+	fixed := all - noise
+	have := float64(min(d.trials.Baseline, d.trials.Now))
+	if fixed < wanted {
+		total := noise * have / (wanted - fixed)
+		if total-have <= mostTrials {
+			n.Trials = max(1, int(math.Ceil(total-have)))
+			return n, ""
+		}
+	}
+	n.Families = max(1, int(math.Ceil(g*all/wanted-g)))
+	return n, ""
+}
+
+func lcm(a, b int) int {
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	if l := a / x * b; l <= 1<<20 {
+		return l
+	}
+	return a
+}
