@@ -171,6 +171,7 @@ type Report struct {
 	Header   bool        // text: a whole HEADER block was there
 	Sentinel bool        // text: the last line that is not blank is the SENTINEL
 	Problems []Problem   // what the reader could not use
+	Failed   string      // why the tool itself says that its run did not succeed; empty when it does not
 }
 
 // A Problem is something in a report that could not be used.
