@@ -363,11 +363,7 @@ func (d *differenceSet) need(seen, level float64) (Need, Warning) {
 }
 
 func lcm(a, b int) int {
-	x, y := a, b
-	for y != 0 {
-		x, y = y, x%y
-	}
-	if l := a / x * b; l <= 1<<20 {
+	if l := a / gcd(a, b) * b; l <= 1<<20 {
 		return l
 	}
 	return a

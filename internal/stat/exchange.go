@@ -34,9 +34,8 @@ func Exchange(strata []Stratum) (float64, error) {
 	if len(strata) == 0 {
 		return 0, ErrEmpty
 	}
-	observed, low := 0, 0
-	var spread [][]float64 // what each stratum can give to Now, from its least up
-	deals := map[string][]float64{}
+	observed, low, step := 0, 0, 0
+	var open []Stratum // all trials sorted, in Baseline; how many are dealt to Now, as the length of Now
 	for i, s := range strata {
 		if len(s.Baseline) == 0 || len(s.Now) == 0 {
 			return 0, fmt.Errorf("randomisation test, stratum %d: %d baseline and %d new trials: each side needs one", i, len(s.Baseline), len(s.Now))
@@ -53,14 +52,26 @@ func Exchange(strata []Stratum) (float64, error) {
 		if all[0] == all[len(all)-1] {
 			continue // every deal is alike
 		}
-		key := fmt.Sprint(len(s.Now), all)
+		for _, v := range all {
+			step = gcd(v-all[0], step)
+		}
+		open = append(open, Stratum{all, s.Now})
+	}
+	var spread [][]float64 // what each stratum can give to Now, from its least up, in steps
+	deals := map[string][]float64{}
+	for _, s := range open {
+		least := s.Baseline[0]
+		for i := range s.Baseline {
+			s.Baseline[i] = (s.Baseline[i] - least) / step
+		}
+		key := fmt.Sprint(len(s.Now), s.Baseline)
 		if deals[key] == nil {
-			deals[key] = deal(all, len(s.Now))
+			deals[key] = deal(s.Baseline, len(s.Now))
 		}
 		spread = append(spread, deals[key])
 	}
 	// Only sums up to the observed one matter, so longer tails are never computed.
-	limit := observed - low
+	limit := (observed - low) / max(step, 1)
 	// Narrow strata first: the work is the sum of products of lengths.
 	slices.SortFunc(spread, func(a, b []float64) int {
 		if len(a) != len(b) {
@@ -80,12 +91,11 @@ func Exchange(strata []Stratum) (float64, error) {
 }
 
 // deal gives the distribution of the sum of k of the sorted values, drawn
-// without putting back, from its least value up.
+// without putting back. The least value is 0.
 func deal(sorted []int, k int) []float64 {
-	base := sorted[0]
 	span := 0
 	for _, v := range sorted[len(sorted)-k:] {
-		span += v - base
+		span += v
 	}
 	// ways[j][s]: how many sets of j values sum to s. Counts up to C(n,k) stay
 	// exact in a float64 as long as they are below 2^53, which 56 trials reach.
@@ -95,7 +105,6 @@ func deal(sorted []int, k int) []float64 {
 	}
 	ways[0][0] = 1
 	for i, v := range sorted {
-		v -= base
 		for j := min(i+1, k); j > 0; j-- {
 			to, from := ways[j], ways[j-1]
 			for s := span; s >= v; s-- {
@@ -126,4 +135,11 @@ func convolve(a, b []float64, limit int) []float64 {
 		}
 	}
 	return out
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }

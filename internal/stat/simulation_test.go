@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"sync"
-	"testing"
 
-	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -18,14 +15,6 @@ var sevenProjects = []struct {
 	name    string
 	entries int
 }{{"p1", 55}, {"p2", 28}, {"p3", 28}, {"p4", 70}, {"p5", 18}, {"p6", 60}, {"p7", 95}}
-
-// A world is one way in which results come about. It makes as many trials a side
-// as the last look wants; drop is the true one, in percentage points.
-type world struct {
-	name   string
-	recall func(rng *rand.Rand, drop float64, trials int) []Entry
-	bench  func(rng *rand.Rand, drop float64, trials int) []Case
-}
 
 // effect says what a run effect is shared by.
 type effect int
@@ -42,8 +31,8 @@ const (
 // nearly never, 8 that most are a matter of luck. A drop takes its points from
 // every entry in proportion to its chance. only names the one project that
 // drops; empty means all.
-func projects(e effect, concentration float64, only string, drop float64) func(*rand.Rand, float64, int) []Entry {
-	return func(rng *rand.Rand, _ float64, trials int) []Entry {
+func projects(e effect, concentration float64, only string, drop float64) func(*rand.Rand, int) []Entry {
+	return func(rng *rand.Rand, trials int) []Entry {
 		beta := distuv.Beta{Alpha: 0.7 * concentration, Beta: 0.3 * concentration, Src: rng}
 		shared := [2][]float64{effects(rng, trials), effects(rng, trials)}
 		var out []Entry
@@ -99,8 +88,8 @@ func found(rng *rand.Rand, chance float64, shift []float64) []float64 {
 // (of the families, where together) are coins in every trial, or where everywhere
 // is set, every answer goes wrong with that chance. A drop takes its points from
 // every case alike.
-func cases(n int, share float64, everywhere, together bool, drop float64) func(*rand.Rand, float64, int) []Case {
-	return func(rng *rand.Rand, _ float64, trials int) []Case {
+func cases(n int, share float64, everywhere, together bool, drop float64) func(*rand.Rand, int) []Case {
+	return func(rng *rand.Rand, trials int) []Case {
 		var out []Case
 		for f := range n / 6 {
 			familyCoin := rng.Float64() < share
@@ -153,7 +142,7 @@ type answer struct {
 	first    bool    // settled at the first look
 }
 
-// follow does what the gate asks for until it asks no more. full says that the
+// followRecall does what the gate asks for until it asks no more. full says that the
 // baseline holds all its trials from the start; else it grows with the new side.
 func followRecall(all []Entry, plan Plan, full bool) (answer, error) {
 	give := map[string]int{}
@@ -188,6 +177,7 @@ func followRecall(all []Entry, plan Plan, full bool) (answer, error) {
 	}
 }
 
+// followBench is followRecall for cases.
 func followBench(all []Case, plan Plan, full bool) (answer, error) {
 	n := plan.Looks[0].Trials
 	cut := make([]Case, len(all))
@@ -258,36 +248,4 @@ func simulate(n int, seed uint64, one func(*rand.Rand) (answer, error)) (tally, 
 		}
 	}
 	return t, nil
-}
-
-func TestExplore(t *testing.T) {
-	if os.Getenv("EXPLORE") == "" {
-		t.Skip()
-	}
-	n := 500
-	fmt.Sscan(os.Getenv("EXPLORE"), &n)
-	plan := DefaultPlan()
-	plan.lazy = true
-	for _, full := range []bool{false, true} {
-		for _, drop := range []float64{0, 10} {
-			for _, conc := range []float64{2, 8} {
-				for _, e := range []effect{noEffect, perRun, perTrial} {
-					w := projects(e, conc, "", drop)
-					c, err := simulate(n, 1, func(r *rand.Rand) (answer, error) { return followRecall(w(r, drop, plan.last()), plan, full) })
-					require.NoError(t, err)
-					t.Logf("full=%-5v drop=%2g recall conc=%g effect=%d: %s", full, drop, conc, e, c)
-				}
-			}
-			for _, size := range []int{240, 504} {
-				for _, every := range []bool{false, true} {
-					for _, tog := range []bool{false, true} {
-						w := cases(size, .12, every, tog, drop)
-						c, err := simulate(n, 1, func(r *rand.Rand) (answer, error) { return followBench(w(r, drop, plan.last()), plan, full) })
-						require.NoError(t, err)
-						t.Logf("full=%-5v drop=%2g bench n=%d everywhere=%-5v together=%-5v: %s", full, drop, size, every, tog, c)
-					}
-				}
-			}
-		}
-	}
 }
