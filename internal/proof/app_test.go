@@ -25,7 +25,7 @@ func corpora(t *testing.T) []*audit.Corpus {
 		if !d.IsDir() || os.Getenv("ASSAY_APP") != "" && os.Getenv("ASSAY_APP") != d.Name() {
 			continue
 		}
-		app, _, err := fixture.ReadApp(os.DirFS("../.."), "tests/"+d.Name(), true)
+		app, _, err := fixture.ReadApp(os.DirFS("../.."), "tests/"+d.Name(), os.Getenv("ASSAY_LOOSE") == "")
 		if err != nil {
 			t.Error(err)
 			continue

@@ -28,7 +28,8 @@ type Postgres struct {
 	dsn      *pgx.ConnConfig
 	admin    *pgx.Conn
 	app      *audit.Corpus
-	template string // a database that nobody is connected to, for races to copy
+	template string            // a database that nobody is connected to, for races to copy
+	diffs    map[string]string // by table: the statement that notes its changed rows
 	made     []string
 	sides    []*side
 }
@@ -113,8 +114,8 @@ func (p *Postgres) create(ctx context.Context, db, template string) error {
 func (p *Postgres) connect(ctx context.Context, db string) (*pgx.Conn, error) {
 	cfg := p.dsn.Copy()
 	cfg.Database = db
-	// frozen stands before pg_catalog, so that its now() is found first.
-	cfg.RuntimeParams["search_path"] = "frozen, public, pg_catalog"
+	// What is created goes to public; frozen stands before pg_catalog, so that its now() is found first.
+	cfg.RuntimeParams["search_path"] = "public, frozen, pg_catalog"
 	cfg.RuntimeParams["timezone"] = "UTC"
 	cfg.RuntimeParams["statement_timeout"] = "10000"
 	cfg.RuntimeParams["assay.now"] = Now
@@ -153,14 +154,33 @@ func (p *Postgres) load(ctx context.Context) error {
 		return errors.New("no table in schema public: expected CREATE TABLE in the SPEC's ## Schema or in data.sql")
 	}
 	sql := "CREATE SCHEMA before;"
+	p.diffs = map[string]string{}
 	for _, t := range tables {
-		if t == "result" || t == "params" {
+		if t == "result" || t == "params" || t == "changes" {
 			return fmt.Errorf("a table is named %s: oracles read the proof's own table of this name", t)
 		}
+		key, err := names(ctx, c, `SELECT format('o.%1$I = n.%1$I', attname) FROM pg_index, pg_attribute
+			WHERE indisprimary AND indrelid = ('public.' || '`+t+`')::regclass AND attrelid = indrelid AND attnum = ANY (indkey)`)
+		if err != nil {
+			return err
+		}
+		p.diffs[t] = diffSQL(t, key)
 		sql += fmt.Sprintf("CREATE TABLE before.%s AS TABLE public.%s;", t, t)
 	}
 	_, err = c.Exec(ctx, sql+"ANALYZE;", pgx.QueryExecModeSimpleProtocol)
 	return err
+}
+
+// diffSQL notes the rows of a table that a run changed: old is null for a row
+// that is new, new for one that is gone. Without a primary key a changed row is
+// one that is gone and one that is new.
+func diffSQL(t string, key []string) string {
+	if len(key) == 0 {
+		return fmt.Sprintf(`INSERT INTO changes SELECT '%[1]s', to_jsonb(x), NULL FROM (TABLE before.%[1]s EXCEPT ALL TABLE public.%[1]s) x
+			UNION ALL SELECT '%[1]s', NULL, to_jsonb(x) FROM (TABLE public.%[1]s EXCEPT ALL TABLE before.%[1]s) x`, t)
+	}
+	return fmt.Sprintf(`INSERT INTO changes SELECT '%[1]s', to_jsonb(o), to_jsonb(n)
+		FROM before.%[1]s o FULL JOIN public.%[1]s n ON %[2]s WHERE o IS DISTINCT FROM n`, t, strings.Join(key, " AND "))
 }
 
 func freeze(sql string) string {
@@ -191,7 +211,7 @@ func (p *Postgres) newSide(ctx context.Context, name string, reverse bool) (*sid
 // open makes the session's own tables and notes where the sequences stand.
 func (s *side) open(ctx context.Context) error {
 	_, err := s.conn.Exec(ctx, `CREATE TEMP TABLE result (row_no int, doc jsonb);
-		CREATE TEMP TABLE params (p jsonb)`, pgx.QueryExecModeSimpleProtocol)
+		CREATE TEMP TABLE params (p jsonb); CREATE TEMP TABLE changes (tab text, old jsonb, new jsonb)`, pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
 		return err
 	}

@@ -288,6 +288,9 @@ func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *a
 			return err
 		}
 	}
+	if err := p.noteChanges(ctx, s, set); err != nil {
+		return err
+	}
 	if _, err := s.conn.Exec(ctx, "SAVEPOINT judged"); err != nil {
 		return err
 	}
@@ -307,6 +310,23 @@ func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *a
 			return fmt.Errorf("%s: # Verify: %w", fam.Pos, explain(err, st.sql))
 		}
 		e.Result += "state:\n" + v.canonical()
+	}
+	return nil
+}
+
+// noteChanges fills the table changes. PostgreSQL counts what the transaction
+// wrote; after a race others wrote it, and every table is looked at.
+func (p *Postgres) noteChanges(ctx context.Context, s *side, set *audit.ParamSet) error {
+	t, err := s.exec(ctx, step{sql: `SELECT relname FROM pg_stat_xact_user_tables
+		WHERE schemaname = 'public' AND (n_tup_ins + n_tup_upd + n_tup_del > 0 OR $1::boolean)`,
+		names: []string{"all"}, values: map[string]any{"all": set.Race != nil}}, true)
+	if err != nil {
+		return err
+	}
+	for _, r := range t.rows {
+		if _, err := s.exec(ctx, step{sql: p.diffs[r[0].text]}, true); err != nil {
+			return explain(err, "")
+		}
 	}
 	return nil
 }
