@@ -31,7 +31,7 @@ type AuditorEntry struct {
 	Env     []string // names of variables that are let through
 	Network bool     // whether it asks for the network
 	Output  string   // file that it writes its report to, relative to its working folder; empty: stdout
-	Version []string // command that prints its version; may be empty
+	Version string   // shell command line that prints its version; may be empty
 	Command string   // shell command line, run in the export
 	Rules   map[string][]CWE
 	Pos     Pos
