@@ -1,0 +1,183 @@
+package score
+
+import (
+	"cmp"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+
+	"assay/audit"
+)
+
+// DefaultRounds is how often places are drawn for the chance level.
+const DefaultRounds = 1000
+
+// A Chance is the recall that the same findings reach at places drawn by lot.
+//
+// In each round every finding that could match keeps its CWEs and the length of
+// its range, and gets a new place: a file of the tree with the same extension,
+// drawn with weight by lines, and in it a first line, all equally likely. A
+// function's name at a drawn place names nothing and is dropped. Draws are
+// independent, the seed is fixed, and the order of the findings has no say. So
+// chance knows the auditor's mix of CWEs and the languages it reports on, and
+// nothing of where the flaws are.
+//
+// Places are drawn from the tree, not swapped among the findings: a report with
+// one kind of CWE stays the same under every swap, and would be called chance
+// however right it is.
+type Chance struct {
+	Mean   Value `json:"mean"`
+	P99    Value `json:"p99"` // the least recall that 99 % of the rounds do not exceed
+	Rounds int   `json:"rounds"`
+}
+
+// chanceSeed is fixed for good: another would change recorded chance levels.
+const chanceSeed = 20
+
+// chance fills in the chance levels of both scores. Without a tree there are no
+// places to draw from, and they stay undefined.
+func (s *scorer) chance() {
+	rounds := s.in.Rounds
+	if rounds == 0 {
+		rounds = DefaultRounds
+	}
+	if rounds < 0 || len(s.in.Project.Tree) == 0 {
+		return
+	}
+	lot := newLottery(s)
+	letter := newLetterKey(s.key)
+	n := float64(len(s.key.entries))
+	ours, letters := make([]float64, rounds), make([]float64, rounds)
+	blocked := func(sp *spot) bool { return s.decoyOf(sp) >= 0 }
+	for i := range rounds {
+		lot.draw()
+		ours[i] = float64(s.key.match(lot.spots, blocked, nil).credit2) / 2 / n
+		credit, _ := letter.match(lot.spots, nil)
+		for _, c := range credit {
+			letters[i] += c / n
+		}
+	}
+	m, l := &s.result.Metrics, &s.result.Letter
+	m.Chance, l.Chance = summary(ours), summary(letters)
+	m.Lift = lift(m.Recall, m.Chance.Mean)
+	l.Lift = lift(l.Recall, l.Chance.Mean)
+}
+
+func lift(recall, chance Value) Value {
+	if !recall.Defined || !chance.Defined {
+		return Value{}
+	}
+	return Ratio(recall.V, chance.V)
+}
+
+func summary(recalls []float64) Chance {
+	slices.Sort(recalls)
+	sum := 0.0
+	for _, r := range recalls {
+		sum += r
+	}
+	n := len(recalls)
+	at := int(math.Ceil(0.99*float64(n))) - 1
+	return Chance{Of(sum / float64(n)), Of(recalls[at]), n}
+}
+
+// A lottery draws places for findings.
+type lottery struct {
+	spots []spot
+	from  []*urn  // of each spot the files it may fall into
+	span  []int32 // of each spot the lines of its range; 0 for none
+	rng   *rand.Rand
+}
+
+// An urn holds files of one extension.
+type urn struct {
+	files []int32 // the key's number; -1 for files that the key does not name
+	lines []int32
+	upTo  []int64 // running sum of weights
+}
+
+func newLottery(s *scorer) *lottery {
+	l := &lottery{rng: rand.New(rand.NewPCG(chanceSeed, projectSeed(s.in.Project)))}
+	urns := fill(s.in.Project.Tree, s.key)
+	order := make([]int, 0, len(s.spots))
+	for i := range s.spots {
+		if s.spots[i].cwes[0] != 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		fa, fb := &s.result.Findings[a], &s.result.Findings[b]
+		return cmp.Or(
+			strings.Compare(fa.Path, fb.Path),
+			compareSpots(&s.spots[a], &s.spots[b]),
+			compareFindings(&fa.Finding, &fb.Finding))
+	})
+	for _, i := range order {
+		sp := spot{file: -1, cwes: s.spots[i].cwes}
+		span := int32(0)
+		if at := s.spots[i].at; !at.none() {
+			span = at.end - at.start + 1
+		}
+		l.spots = append(l.spots, sp)
+		l.span = append(l.span, span)
+		l.from = append(l.from, urns[extension(s.result.Findings[i].Path)])
+	}
+	return l
+}
+
+func projectSeed(p *audit.Project) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(p.Name))
+	return h.Sum64()
+}
+
+func extension(file string) string { return strings.ToLower(path.Ext(file)) }
+
+func fill(tree audit.Tree, k *key) map[string]*urn {
+	names := make([]string, 0, len(tree))
+	for name := range tree {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	urns := make(map[string]*urn)
+	for _, name := range names {
+		u := urns[extension(name)]
+		if u == nil {
+			u = new(urn)
+			urns[extension(name)] = u
+		}
+		n := max(1, tree[name].Lines)
+		before := int64(0)
+		if len(u.upTo) > 0 {
+			before = u.upTo[len(u.upTo)-1]
+		}
+		u.files = append(u.files, k.find(name))
+		u.lines = append(u.lines, int32(n))
+		u.upTo = append(u.upTo, before+int64(n))
+	}
+	return urns
+}
+
+// draw gives every spot a new place. One draw serves file and line: a line of all
+// lines of the urn, all equally likely.
+func (l *lottery) draw() {
+	for i := range l.spots {
+		u := l.from[i]
+		sp := &l.spots[i]
+		sp.at = lines{}
+		if u == nil {
+			sp.file = -1
+			continue
+		}
+		ticket := l.rng.Int64N(u.upTo[len(u.upTo)-1])
+		at, _ := slices.BinarySearch(u.upTo, ticket+1)
+		sp.file = u.files[at]
+		if l.span[i] > 0 {
+			start := u.lines[at] - int32(u.upTo[at]-ticket-1)
+			sp.at = lines{start, start + l.span[i] - 1}
+		}
+	}
+}

@@ -1,0 +1,58 @@
+// Package score judges: it holds an auditor's findings against a project's key, a
+// reviewer's answers against the cases, and both against goals and baselines.
+//
+// The way from findings to a verdict, once:
+//
+//	findings -> Paths      reported paths are brought under the project's root
+//	         -> match      entries and findings are assigned, exactly
+//	         -> Fate       each finding ends as one of ten things, with its reason
+//	         -> Metrics    recall, precision, F1, coverage, and what stands beside
+//	         -> Letter     the same by the methodology's letter
+//	         -> Chance     what the same findings score at places drawn by lot
+//	         -> Judge      PASS, WARN, FAIL or INVALID against goals and baseline
+//
+// [Score] does all but the last for one trial. It is a function of its input
+// alone: no clock, no randomness but a fixed seed, and the order of findings and
+// entries has no say. What it needs of a finding survives a round trip through
+// JSON, so that stored findings can be scored again when the rules change.
+//
+// # What is a match
+//
+// A finding's first three distinct CWEs count. The finding matches an entry in
+// full when one of them is in the entry's CWE set, or is a parent or child of one
+// in that set and belongs, by the map of dimensions, to the entry's dimension; and
+// when the places agree: the same file, and the same function, or lines that
+// overlap or lie within 10 lines. A range of more than 50 lines names no lines. A
+// finding that names neither a function nor lines is therefore in no scope; an
+// entry that names neither has its file as its scope.
+//
+// It matches by half with one of the entry's own CWEs in the entry's file or in
+// one that the entry lists under Also, outside of its scope. A finding that
+// matches an entry in full never takes half of another, and a finding that hits a
+// decoy takes nothing.
+//
+// # Complexity
+//
+// With n findings, k entries and E pairs that match in full, a look-up of all
+// pairs takes O(n·log k + E); halves run through one node for each file and CWE, so
+// that they add O(n + k) arcs and never n·k. Each connected component is solved
+// as one flow; see the type flow for its bound.
+package score
+
+// Version names the rules by which findings are judged. It is stored in every
+// record; figures of different versions are not compared.
+const Version = "1"
+
+// A Change is one line of the history of the rules.
+type Change struct {
+	Version string
+	Date    string // YYYY-MM-DD
+	What    string
+}
+
+// History gives a line for each version, oldest first.
+func History() []Change {
+	return []Change{
+		{"1", "2026-11-21", "full, half and misplaced by CWE and scope; exact assignment; up to three free duplicates a vulnerability"},
+	}
+}

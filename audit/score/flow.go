@@ -1,0 +1,223 @@
+package score
+
+import "math"
+
+// A flow assigns knowns to groups of findings: as many as can be, and of all such
+// assignments one of least cost. A known takes one finding; a group holds as many
+// findings as its capacity. A known reaches a group over an arc of its own, or
+// through a hub, which stands for "the right CWE in this file": with hubs, pairs
+// that nothing but their CWE joins need no arc each.
+//
+// The method is the Hungarian one for all free knowns at once: augment along
+// tight arcs until none is left, then lower the potentials of what was reached by
+// the least slack, so that one more arc becomes tight. Every state between is of
+// least cost for its size. With n knowns, E arcs and L levels (distinct lengths
+// of augmenting paths; at most the spread of the costs over a path, in practice a
+// few dozen) it takes O(L·E·sqrt(n)) time, and O(E) memory.
+//
+// Nodes are numbered: knowns first, then groups, then hubs.
+type flow struct {
+	knowns, groups, hubs int
+
+	arcFrom []int32 // of each known the index of its first arc; one more at the end
+	arcTo   []int32 // a group or a hub
+	arcCost []int64
+
+	hubFrom []int32 // of each hub the index of its first link
+	linkTo  []int32 // group
+	linkHub []int32 // hub of the link
+	linkUse []int32 // findings that go over the link
+
+	groupLinks [][]int32 // of each group its links from hubs; nil where it has arcs
+	room       []int32   // findings of each group that are free
+
+	via   []int32 // of each known the arc that it uses; -1 for none
+	first []int32 // of each group and hub the first known that uses it; -1 for none
+	next  []int32 // chains the knowns of one group or hub
+	prev  []int32
+
+	pot     []int64
+	visited []int32
+	stamp   int32
+	cursor  []int32 // of each hub the link that is tried next in this pass
+}
+
+const noStop = math.MaxInt64
+
+// prepare makes the working state; arcs, links and room are set by then.
+func (f *flow) prepare() {
+	n := f.knowns + f.groups + f.hubs
+	f.linkUse = make([]int32, len(f.linkTo))
+	f.groupLinks = make([][]int32, f.groups)
+	for l, g := range f.linkTo {
+		f.groupLinks[g] = append(f.groupLinks[g], int32(l))
+	}
+	f.pot = make([]int64, n)
+	ints := make([]int32, 3*n+2*f.knowns+f.hubs)
+	take := func(n int) []int32 { s := ints[:n:n]; ints = ints[n:]; return s }
+	f.visited, f.first = take(n), take(n)
+	f.via, f.next, f.prev = take(f.knowns), take(f.knowns), take(f.knowns)
+	f.cursor = take(f.hubs)
+	for i := range f.first {
+		f.first[i] = -1
+	}
+	for k := range f.via {
+		f.via[k], f.next[k], f.prev[k] = -1, -1, -1
+	}
+}
+
+// run assigns. It ends before the first augmenting path that costs stop or more.
+func (f *flow) run(stop int64) {
+	var cost int64
+	for {
+		for f.pass() > 0 {
+		}
+		slack := f.slack()
+		if slack == math.MaxInt64 || cost >= stop-slack {
+			return
+		}
+		cost += slack
+		for v, s := range f.visited {
+			if s == f.stamp {
+				f.pot[v] -= slack
+			}
+		}
+	}
+}
+
+// pass tries every free known once and gives the number that found a finding. A
+// pass that gives 0 has visited exactly what free knowns reach over tight arcs.
+func (f *flow) pass() int {
+	f.stamp++
+	copy(f.cursor, f.hubFrom[:f.hubs])
+	found := 0
+	for k := range int32(f.knowns) {
+		if f.via[k] < 0 && f.place(k) {
+			found++
+		}
+	}
+	return found
+}
+
+// place finds known k a finding, moving others where need be.
+func (f *flow) place(k int32) bool {
+	f.visited[k] = f.stamp
+	for a := f.arcFrom[k]; a < f.arcFrom[k+1]; a++ {
+		v := f.arcTo[a]
+		if f.visited[v] == f.stamp || f.arcCost[a]+f.pot[k] != f.pot[v] {
+			continue
+		}
+		ok := false
+		if int(v) < f.knowns+f.groups {
+			ok = f.enter(v)
+		} else {
+			ok = f.pierce(v)
+		}
+		if ok {
+			f.use(k, a)
+			return true
+		}
+	}
+	return false
+}
+
+// enter makes room for one more in the group at node v.
+func (f *flow) enter(v int32) bool {
+	f.visited[v] = f.stamp
+	g := v - int32(f.knowns)
+	if f.room[g] > 0 {
+		f.room[g]--
+		if f.room[g] > 0 {
+			f.visited[v] = 0
+		}
+		return true
+	}
+	for k := f.first[v]; k >= 0; k = f.next[k] {
+		if f.visited[k] != f.stamp && f.place(k) {
+			return true
+		}
+	}
+	for _, l := range f.groupLinks[g] {
+		if h := f.hubNode(f.linkHub[l]); f.linkUse[l] > 0 && f.visited[h] != f.stamp && f.pierce(h) {
+			f.linkUse[l]--
+			return true
+		}
+	}
+	return false
+}
+
+// pierce takes one more known into the hub at node v.
+func (f *flow) pierce(v int32) bool {
+	f.visited[v] = f.stamp
+	h := v - int32(f.knowns+f.groups)
+	for ; f.cursor[h] < f.hubFrom[h+1]; f.cursor[h]++ {
+		l := f.cursor[h]
+		g := f.linkTo[l] + int32(f.knowns)
+		if f.visited[g] == f.stamp || f.pot[v] != f.pot[g] {
+			continue
+		}
+		if f.enter(g) {
+			f.linkUse[l]++
+			f.visited[v] = 0 // a hub holds any number
+			return true
+		}
+	}
+	for k := f.first[v]; k >= 0; k = f.next[k] {
+		if f.visited[k] != f.stamp && f.place(k) {
+			f.visited[v] = 0
+			return true
+		}
+	}
+	return false
+}
+
+func (f *flow) hubNode(h int32) int32 { return h + int32(f.knowns+f.groups) }
+
+// use moves known k to arc a.
+func (f *flow) use(k, a int32) {
+	if old := f.via[k]; old >= 0 {
+		v := f.arcTo[old]
+		if f.prev[k] >= 0 {
+			f.next[f.prev[k]] = f.next[k]
+		} else {
+			f.first[v] = f.next[k]
+		}
+		if f.next[k] >= 0 {
+			f.prev[f.next[k]] = f.prev[k]
+		}
+	}
+	v := f.arcTo[a]
+	f.via[k], f.prev[k], f.next[k] = a, -1, f.first[v]
+	if f.first[v] >= 0 {
+		f.prev[f.first[v]] = k
+	}
+	f.first[v] = k
+}
+
+// slack is the least reduced cost of an arc that leaves what the last pass
+// visited; MaxInt64 where none leaves.
+func (f *flow) slack() int64 {
+	least := int64(math.MaxInt64)
+	for k := range f.knowns {
+		if f.visited[k] != f.stamp {
+			continue
+		}
+		for a := f.arcFrom[k]; a < f.arcFrom[k+1]; a++ {
+			if v := f.arcTo[a]; f.visited[v] != f.stamp {
+				least = min(least, f.arcCost[a]+f.pot[k]-f.pot[v])
+			}
+		}
+	}
+	for h := range int32(f.hubs) {
+		v := f.hubNode(h)
+		if f.visited[v] != f.stamp {
+			continue
+		}
+		for l := f.hubFrom[h]; l < f.hubFrom[h+1]; l++ {
+			if g := f.linkTo[l] + int32(f.knowns); f.visited[g] != f.stamp {
+				least = min(least, f.pot[v]-f.pot[g])
+			}
+		}
+	}
+	return least
+}

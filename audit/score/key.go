@@ -1,0 +1,273 @@
+package score
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"assay/audit"
+	"assay/internal/cwe"
+)
+
+// A key is an answer key made ready for look-ups by file and CWE. It is built
+// once and serves every matching against it, those of the chance level included.
+type key struct {
+	entries []entry // sorted by ID
+	files   map[string]int32
+	names   map[string]int32 // bare function names
+	full    index            // what an entry takes as a full match
+	hubOf   map[fileCWE]int32
+	hubs    [][]int32 // entries of each hub, ascending
+	own     map[audit.CWE][]int32
+	marks   []int32 // scratch of candidates
+	mark    int32
+}
+
+// An entry is a known vulnerability or a decoy, as far as matching goes.
+type entry struct {
+	known     int // index in the project's list
+	id        string
+	dimension audit.Dimension
+	cwes      []audit.CWE
+	file      int32
+	functions []int32
+	at        lines
+	hubs      []int32
+	accepts   []audit.CWE // its own, and those one step off in its dimension
+}
+
+type fileCWE struct {
+	file int32
+	cwe  audit.CWE
+}
+
+type fileCWEName struct {
+	fileCWE
+	name int32
+}
+
+// An index finds entries that accept a CWE in a file: by lines, by function, or,
+// where an entry names neither, by the file alone.
+type index struct {
+	byLines    map[fileCWE][]int32 // by first line
+	byFunction map[fileCWEName][]int32
+	byFile     map[fileCWE][]int32
+}
+
+func newKey(known []audit.Known, dims map[audit.CWE]audit.Dimension) (*key, error) {
+	k := emptyKey(len(known))
+	for i := range known {
+		e := &known[i]
+		if err := k.add(i, e.ID, e.Dimension, e.CWEs, e.File, e.Functions, e.Lines, e.Pos); err != nil {
+			return nil, err
+		}
+	}
+	if err := k.finish(dims); err != nil {
+		return nil, err
+	}
+	for i := range k.entries {
+		e := &k.entries[i]
+		src := &known[e.known]
+		for _, file := range append([]string{src.File}, src.Also...) {
+			k.addHubs(int32(i), k.fileID(file))
+		}
+		for _, c := range e.cwes {
+			k.own[c] = append(k.own[c], int32(i))
+		}
+	}
+	return k, nil
+}
+
+func newDecoyKey(decoys []audit.Decoy, dims map[audit.CWE]audit.Dimension, names, files map[string]int32) (*key, error) {
+	k := emptyKey(len(decoys))
+	k.names, k.files = names, files
+	for i := range decoys {
+		e := &decoys[i]
+		if err := k.add(i, e.ID, e.Dimension, e.CWEs, e.File, e.Functions, e.Lines, e.Pos); err != nil {
+			return nil, err
+		}
+	}
+	return k, k.finish(dims)
+}
+
+func emptyKey(n int) *key {
+	return &key{
+		entries: make([]entry, 0, n),
+		files:   make(map[string]int32),
+		names:   map[string]int32{"": 0},
+		full: index{make(map[fileCWE][]int32, 2*n), make(map[fileCWEName][]int32, 2*n),
+			make(map[fileCWE][]int32)},
+		hubOf: make(map[fileCWE]int32, n),
+		own:   make(map[audit.CWE][]int32),
+		marks: make([]int32, n),
+	}
+}
+
+func (k *key) add(i int, id string, d audit.Dimension, cwes []audit.CWE, file string, functions []string, at audit.Range, pos audit.Pos) error {
+	if id == "" || file == "" || len(cwes) == 0 {
+		return fmt.Errorf("%s: entry %q: an entry needs an ID, a file and a CWE", pos, id)
+	}
+	e := entry{known: i, id: id, dimension: d, cwes: cwes, file: k.fileID(file), at: usable(at)}
+	for _, f := range functions {
+		if name := FunctionName(f); name != "" {
+			e.functions = append(e.functions, intern(k.names, name))
+		}
+	}
+	k.entries = append(k.entries, e)
+	return nil
+}
+
+func (k *key) fileID(file string) int32 { return intern(k.files, file) }
+
+func intern(m map[string]int32, s string) int32 {
+	id, ok := m[s]
+	if !ok {
+		id = int32(len(m))
+		m[s] = id
+	}
+	return id
+}
+
+// finish sorts the entries, so that their order in the fixture has no say, and
+// fills the index.
+func (k *key) finish(dims map[audit.CWE]audit.Dimension) error {
+	slices.SortStableFunc(k.entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
+	accepts := make(map[acceptor][]audit.CWE)
+	for i := range k.entries {
+		e := &k.entries[i]
+		if i > 0 && e.id == k.entries[i-1].id {
+			return fmt.Errorf("entry %q stands twice in the key", e.id)
+		}
+		e.accepts = accepted(e, dims, accepts)
+		for _, c := range e.accepts {
+			k.full.add(int32(i), e, c)
+		}
+	}
+	for _, list := range k.full.byLines {
+		slices.SortStableFunc(list, func(a, b int32) int {
+			return cmp.Compare(k.entries[a].at.start, k.entries[b].at.start)
+		})
+	}
+	return nil
+}
+
+type acceptor struct {
+	cwe       audit.CWE
+	dimension audit.Dimension
+}
+
+// accepted gives the CWEs that match the entry: its own, and those one step from
+// one of them that the map puts into the entry's dimension.
+func accepted(e *entry, dims map[audit.CWE]audit.Dimension, seen map[acceptor][]audit.CWE) []audit.CWE {
+	var all []audit.CWE
+	for _, own := range e.cwes {
+		at := acceptor{own, e.dimension}
+		near, ok := seen[at]
+		if !ok {
+			near = []audit.CWE{own}
+			for _, n := range cwe.Neighbours(int(own)) {
+				if c := audit.CWE(n); c != own && e.dimension != "" && dims[c] == e.dimension {
+					near = append(near, c)
+				}
+			}
+			seen[at] = near
+		}
+		for _, c := range near {
+			if !slices.Contains(all, c) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+func (x *index) add(i int32, e *entry, c audit.CWE) {
+	at := fileCWE{e.file, c}
+	for _, name := range e.functions {
+		n := fileCWEName{at, name}
+		x.byFunction[n] = append(x.byFunction[n], i)
+	}
+	switch {
+	case !e.at.none():
+		x.byLines[at] = append(x.byLines[at], i)
+	case len(e.functions) == 0:
+		x.byFile[at] = append(x.byFile[at], i)
+	}
+}
+
+func (k *key) addHubs(i, file int32) {
+	e := &k.entries[i]
+	for _, c := range e.cwes {
+		h, ok := k.hubOf[fileCWE{file, c}]
+		if !ok {
+			h = int32(len(k.hubs))
+			k.hubOf[fileCWE{file, c}] = h
+			k.hubs = append(k.hubs, nil)
+		}
+		if list := k.hubs[h]; len(list) == 0 || list[len(list)-1] != i {
+			k.hubs[h] = append(list, i)
+			e.hubs = append(e.hubs, h)
+		}
+	}
+}
+
+// A spot is what matching sees of a finding. Equal spots are interchangeable.
+type spot struct {
+	file int32 // -1: not a file that the key names
+	name int32 // 0: no function, or one that the key does not name
+	at   lines
+	cwes [maxCWEs]audit.CWE // as reported, repeats left out; 0 for none
+}
+
+// candidates calls yield for each entry that s matches in full, once.
+func (k *key) candidates(s *spot, yield func(i int32)) {
+	if s.file < 0 {
+		return
+	}
+	k.mark++
+	give := func(i int32) {
+		if k.marks[i] != k.mark {
+			k.marks[i] = k.mark
+			yield(i)
+		}
+	}
+	for _, c := range s.cwes {
+		if c == 0 {
+			break
+		}
+		at := fileCWE{s.file, c}
+		if s.name > 0 {
+			for _, i := range k.full.byFunction[fileCWEName{at, s.name}] {
+				give(i)
+			}
+		}
+		for _, i := range k.full.byFile[at] {
+			give(i)
+		}
+		if s.at.none() {
+			continue
+		}
+		list := k.full.byLines[at]
+		from := s.at.start - maxGap - maxRange
+		lo := sort.Search(len(list), func(j int) bool { return k.entries[list[j]].at.start >= from })
+		for _, i := range list[lo:] {
+			e := &k.entries[i]
+			if e.at.start > s.at.end+maxGap {
+				break
+			}
+			if e.at.end >= s.at.start-maxGap {
+				give(i)
+			}
+		}
+	}
+}
+
+// exact reports whether s says word for word what e says: then it is the better
+// of two that are equally near.
+func (e *entry) exact(s *spot) bool {
+	if e.at != s.at || s.cwes[0] != e.cwes[0] {
+		return false
+	}
+	return s.name == 0 && len(e.functions) == 0 || slices.Contains(e.functions, s.name)
+}

@@ -1,0 +1,216 @@
+package score
+
+import (
+	"slices"
+
+	"assay/audit"
+)
+
+// Letter is the score by the methodology's letter: a finding with one of an
+// entry's CWEs earns 1 in the entry's file and 0.5 anywhere else; lines,
+// functions, decoys and duplicates have no say. Each entry takes one finding and
+// each finding one entry, most of value 1 first, then most of 0.5; that is the
+// most credit that can be had.
+//
+// It is kept for comparison with figures that were made that way. Its chance
+// level is high: a list of common CWEs scores without a look at the code.
+type Letter struct {
+	Full      int     `json:"full"`
+	Halves    int     `json:"halves"`
+	Credit    float64 `json:"credit"`
+	Counted   int     `json:"counted"` // all findings that are not suppressed
+	Recall    Value   `json:"recall"`
+	Precision Value   `json:"precision"` // Credit / Counted
+	F1        Value   `json:"f1"`
+
+	Covered    []audit.Dimension `json:"covered"` // dimensions with a match of value 1
+	Coverage   Value             `json:"coverage"`
+	Dimensions []DimensionCount  `json:"dimensions"` // Findings is left at 0 here
+	Chance     Chance            `json:"chance"`
+	Lift       Value             `json:"lift"`
+}
+
+// letterHalf and letterStop order the assignment: an augmenting path that adds a
+// half costs letterHalf, one that would give up a full match for it costs more
+// than letterStop.
+const (
+	letterHalf = int64(1)<<40 - 1
+	letterStop = int64(1) << 40
+)
+
+// A letterKey is the key as the letter sees it.
+type letterKey struct {
+	full, half map[fileCWE]int32 // to hubs; half with file -1
+	hubs       int
+	arcFrom    []int32
+	arcTo      []int32 // hub
+	arcCost    []int64
+}
+
+func newLetterKey(k *key) *letterKey {
+	l := &letterKey{full: make(map[fileCWE]int32), half: make(map[fileCWE]int32), arcFrom: []int32{0}}
+	hub := func(m map[fileCWE]int32, at fileCWE) int32 {
+		h, ok := m[at]
+		if !ok {
+			h = int32(l.hubs)
+			l.hubs++
+			m[at] = h
+		}
+		return h
+	}
+	for i := range k.entries {
+		e := &k.entries[i]
+		for _, c := range e.cwes {
+			l.arcTo = append(l.arcTo, hub(l.full, fileCWE{e.file, c}))
+			l.arcCost = append(l.arcCost, 0)
+		}
+		for _, c := range e.cwes {
+			l.arcTo = append(l.arcTo, hub(l.half, fileCWE{-1, c}))
+			l.arcCost = append(l.arcCost, letterHalf)
+		}
+		l.arcFrom = append(l.arcFrom, int32(len(l.arcTo)))
+	}
+	return l
+}
+
+// match gives the credit of each entry and the spot that it took; -1 for none.
+// Spots are grouped by file and CWEs; among equal ones the first in order is
+// taken, which tie (nil: as they come) settles.
+func (l *letterKey) match(spots []spot, tie func(a, b int32) int) (credit []float64, took []int32) {
+	groups, groupHubs := l.groups(spots, tie)
+	f := &flow{knowns: len(l.arcFrom) - 1, groups: len(groups), hubs: l.hubs, arcFrom: l.arcFrom, arcCost: l.arcCost}
+	f.arcTo = make([]int32, len(l.arcTo))
+	for a, h := range l.arcTo {
+		f.arcTo[a] = f.hubNode(h)
+	}
+	byHub := make([][]int32, l.hubs)
+	for g := range groups {
+		f.room = append(f.room, int32(len(groups[g].members)))
+		for _, h := range groupHubs[g] {
+			byHub[h] = append(byHub[h], int32(g))
+		}
+	}
+	f.setLinks(byHub)
+	f.prepare()
+	f.run(letterStop)
+	return l.read(f, groups)
+}
+
+// groups gives spots with equal file and CWEs as one, and the hubs of each.
+func (l *letterKey) groups(spots []spot, tie func(a, b int32) int) (groups []group, hubs [][]int32) {
+	at := make(map[spot]int32)
+	for i := range spots {
+		s := spot{file: spots[i].file, cwes: spots[i].cwes}
+		if s.cwes[0] == 0 {
+			continue
+		}
+		g, ok := at[s]
+		if !ok {
+			g = int32(len(groups))
+			at[s] = g
+			groups = append(groups, group{spot: s})
+		}
+		groups[g].members = append(groups[g].members, int32(i))
+	}
+	slices.SortFunc(groups, func(a, b group) int { return compareSpots(&a.spot, &b.spot) })
+	hubs = make([][]int32, len(groups))
+	for g := range groups {
+		if tie != nil {
+			slices.SortFunc(groups[g].members, tie)
+		}
+		s := &groups[g].spot
+		for _, c := range s.cwes {
+			if h, ok := l.full[fileCWE{s.file, c}]; ok && c != 0 {
+				hubs[g] = append(hubs[g], h)
+			}
+			if h, ok := l.half[fileCWE{-1, c}]; ok && c != 0 {
+				hubs[g] = append(hubs[g], h)
+			}
+		}
+	}
+	return groups, hubs
+}
+
+func (l *letterKey) read(f *flow, groups []group) (credit []float64, took []int32) {
+	credit, took = make([]float64, f.knowns), make([]int32, f.knowns)
+	used := make([]int, len(groups))
+	waiting := make([][]int32, f.hubs)
+	for k := range took {
+		took[k] = -1
+		if a := f.via[k]; a >= 0 {
+			credit[k] = 1
+			if f.arcCost[a] > 0 {
+				credit[k] = 0.5
+			}
+			h := l.arcTo[a]
+			waiting[h] = append(waiting[h], int32(k))
+		}
+	}
+	for h, ks := range waiting {
+		for at := f.hubFrom[h]; at < f.hubFrom[h+1]; at++ {
+			for range f.linkUse[at] {
+				g := f.linkTo[at]
+				took[ks[0]] = groups[g].members[used[g]]
+				used[g]++
+				ks = ks[1:]
+			}
+		}
+	}
+	return credit, took
+}
+
+// letter scores by the letter. Suppressed findings and those whose file or line
+// is not there take no part; the latter count in precision's denominator.
+func (s *scorer) letter() {
+	l := &s.result.Letter
+	credit, took := newLetterKey(s.key).match(s.spots, func(a, b int32) int {
+		fa, fb := &s.in.Findings[a], &s.in.Findings[b]
+		if c := compareSpots(&s.spots[a], &s.spots[b]); c != 0 {
+			return c
+		}
+		return compareFindings(fa, fb)
+	})
+	l.Counted = len(s.result.Findings) - s.result.Fates[Suppressed]
+	for _, d := range audit.Dimensions() {
+		l.Dimensions = append(l.Dimensions, DimensionCount{Dimension: d})
+	}
+	for e, c := range credit {
+		k := &s.result.Known[s.key.entries[e].known]
+		k.LetterCredit = c
+		l.Credit += c
+		at := slices.Index(audit.Dimensions(), k.Dimension)
+		d := new(DimensionCount)
+		if at >= 0 {
+			d = &l.Dimensions[at]
+		}
+		d.Known++
+		d.Credit += c
+		if took[e] < 0 {
+			continue
+		}
+		sc := &s.result.Findings[took[e]]
+		sc.Letter, sc.LetterID = c, k.ID
+		if c == 1 {
+			l.Full++
+			d.Full++
+		} else {
+			l.Halves++
+			d.Halves++
+		}
+	}
+	held := 0
+	for i := range l.Dimensions {
+		d := &l.Dimensions[i]
+		d.Recall = Ratio(d.Credit, float64(d.Known))
+		if d.Known > 0 {
+			held++
+		}
+		if d.Full > 0 {
+			l.Covered = append(l.Covered, d.Dimension)
+		}
+	}
+	l.Coverage = Ratio(float64(len(l.Covered)), float64(held))
+	l.Recall = Ratio(l.Credit, float64(len(credit)))
+	l.Precision = Ratio(l.Credit, float64(l.Counted))
+	l.F1 = F1(l.Precision, l.Recall)
+}

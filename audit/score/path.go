@@ -1,0 +1,168 @@
+package score
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"assay/audit"
+)
+
+// Paths brings reported paths under a project's root.
+type Paths struct {
+	tree  audit.Tree
+	fold  map[string]string // lower case -> path; "" where two paths differ in case alone
+	roots []string
+	seen  map[string]resolved
+}
+
+type resolved struct {
+	path string
+	err  error
+}
+
+// NewPaths prepares to resolve against the tree. Roots are the folders that an
+// auditor may have called the project's root, absolute or relative: the export,
+// and the root that its report names. An empty tree checks nothing: then every
+// path that stays under the root is taken as it stands.
+func NewPaths(tree audit.Tree, roots []string) *Paths {
+	p := &Paths{tree: tree, fold: make(map[string]string, len(tree)), seen: make(map[string]resolved)}
+	for name := range tree {
+		low := strings.ToLower(name)
+		if _, twice := p.fold[low]; twice {
+			p.fold[low] = ""
+			continue
+		}
+		p.fold[low] = name
+	}
+	for _, r := range roots {
+		if r = clean(stripScheme(r)); r != "." && r != "/" && r != "" {
+			p.roots = append(p.roots, r)
+		}
+	}
+	return p
+}
+
+// Path resolves one reported path; see [Paths.Resolve].
+func Path(file string, roots []string, tree audit.Tree) (string, error) {
+	return NewPaths(tree, roots).Resolve(file)
+}
+
+// Resolve gives the tree's path for a path as an auditor reported it, or says why
+// there is none. Read in this order: a file:// URL, an unresolved uriBaseId
+// ("%SRCROOT%/a.c"), backslashes, "." and ".." parts, one of the roots in front,
+// a leading slash that means the project's root, percent escapes, and last
+// another case where one path of the tree alone fits. It never compares suffixes:
+// "index.js" is the index.js at the root and no other.
+func (p *Paths) Resolve(file string) (string, error) {
+	if r, ok := p.seen[file]; ok {
+		return r.path, r.err
+	}
+	got, err := p.resolve(file)
+	p.seen[file] = resolved{got, err}
+	return got, err
+}
+
+var baseID = regexp.MustCompile(`^(%[A-Za-z_][A-Za-z0-9_]*%|\$\{?[A-Z_][A-Z0-9_]*\}?)/+`)
+
+func (p *Paths) resolve(file string) (string, error) {
+	s := strings.TrimSpace(file)
+	if s == "" {
+		return "", fmt.Errorf("names no file")
+	}
+	if _, ok := p.tree[s]; ok {
+		return s, nil
+	}
+	s = stripScheme(s)
+	forms := []string{s}
+	if strings.Contains(s, "%") {
+		if u, err := url.PathUnescape(s); err == nil {
+			forms = append(forms, u)
+		}
+	}
+	var err error
+	for _, form := range forms {
+		form = clean(baseID.ReplaceAllString(strings.ReplaceAll(form, `\`, "/"), ""))
+		var got string
+		if got, err = p.under(form, file); err == nil {
+			return got, nil
+		}
+	}
+	return "", err
+}
+
+// under looks a cleaned path up: below each root, then as it stands.
+func (p *Paths) under(s, reported string) (string, error) {
+	candidates := make([]string, 0, len(p.roots)+1)
+	for _, r := range p.roots {
+		if rest, ok := cutRoot(s, r); ok {
+			candidates = append(candidates, rest)
+		}
+	}
+	if !isDrive(s) {
+		candidates = append(candidates, strings.TrimPrefix(s, "/"))
+	}
+	for _, c := range candidates {
+		if c == "" || c == "." || c == ".." || strings.HasPrefix(c, "../") {
+			continue
+		}
+		if len(p.tree) == 0 {
+			return c, nil
+		}
+		if _, ok := p.tree[c]; ok {
+			return c, nil
+		}
+		switch name, ok := p.fold[strings.ToLower(c)]; {
+		case ok && name != "":
+			return name, nil
+		case ok:
+			return "", fmt.Errorf("%q fits several files that differ in case alone", reported)
+		}
+	}
+	return "", fmt.Errorf("%q is no file of the project", reported)
+}
+
+// cutRoot gives what follows root in s, by whole parts. Under a drive letter case
+// does not count.
+func cutRoot(s, root string) (string, bool) {
+	if len(s) <= len(root) || s[len(root)] != '/' {
+		return "", false
+	}
+	head := s[:len(root)]
+	if head == root || isDrive(root) && strings.EqualFold(head, root) {
+		return s[len(root)+1:], true
+	}
+	return "", false
+}
+
+func stripScheme(s string) string {
+	const scheme = "file:"
+	if len(s) < len(scheme) || !strings.EqualFold(s[:len(scheme)], scheme) {
+		return s
+	}
+	s = s[len(scheme):]
+	if strings.HasPrefix(s, "//") {
+		host, rest, _ := strings.Cut(s[2:], "/")
+		if isDrive(host + "/") {
+			rest = host + "/" + rest
+		}
+		s = "/" + rest
+	}
+	if u, err := url.PathUnescape(s); err == nil {
+		s = u
+	}
+	if isDrive(strings.TrimPrefix(s, "/")) {
+		s = strings.TrimPrefix(s, "/")
+	}
+	return s
+}
+
+func isDrive(s string) bool {
+	return len(s) >= 2 && s[1] == ':' && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
+}
+
+func clean(s string) string {
+	return path.Clean(strings.ReplaceAll(s, `\`, "/"))
+}

@@ -1,0 +1,192 @@
+package score
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/audit"
+	"assay/internal/cwe"
+)
+
+// An Input is what [Score] judges.
+type Input struct {
+	Project    *audit.Project // its Known, Decoys and Tree count; an empty Tree leaves paths unchecked
+	Findings   []audit.Finding
+	Dimensions map[audit.CWE]audit.Dimension // fixtures/dimensions.md
+	Roots      []string                      // folders that stand for the project's root in reported paths
+	Reviews    map[string]bool               // fingerprint of a finding that is not in the key -> whether it is true
+	Rounds     int                           // of the chance level; 0 means 1,000, below 0 none
+}
+
+// A Result is one trial, judged.
+type Result struct {
+	Version  string        `json:"version"` // of the rules: [Version]
+	Taxonomy string        `json:"taxonomy"`
+	Project  string        `json:"project"`
+	KeyHash  string        `json:"key_hash,omitempty"`
+	Findings []Scored      `json:"findings"` // in the order of the input
+	Known    []KnownResult `json:"known"`    // in the order of the key
+	Fates    map[Fate]int  `json:"fates"`    // sums to the findings
+	Metrics  Metrics       `json:"metrics"`
+	Letter   Letter        `json:"letter"`
+}
+
+// Score judges findings against a project's key. It returns an error where there
+// is nothing to judge by: no project, a key without known vulnerabilities or with
+// a broken entry, no map of dimensions. Findings may be none: that is a result.
+func Score(in Input) (*Result, error) {
+	s, err := newScorer(&in)
+	if err != nil {
+		return nil, err
+	}
+	s.place()
+	s.pair()
+	s.explain()
+	r := s.result
+	for i := range r.Findings {
+		r.Fates[r.Findings[i].Fate]++
+	}
+	s.letter()
+	s.measure()
+	s.chance()
+	return r, nil
+}
+
+// A scorer is one call of Score on its way.
+type scorer struct {
+	in     *Input
+	key    *key
+	decoys *key
+	spots  []spot
+	paired *pairing
+	result *Result
+}
+
+func newScorer(in *Input) (*scorer, error) {
+	switch {
+	case in.Project == nil:
+		return nil, errors.New("score: no project")
+	case len(in.Project.Known) == 0:
+		return nil, fmt.Errorf("%s: the key has no known vulnerability: nothing can be found", in.Project.Pos)
+	case len(in.Dimensions) == 0:
+		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
+	}
+	k, err := newKey(in.Project.Known, in.Dimensions)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", in.Project.Pos, err)
+	}
+	d, err := newDecoyKey(in.Project.Decoys, in.Dimensions, k.names, k.files)
+	if err != nil {
+		return nil, fmt.Errorf("%s: decoys: %w", in.Project.Pos, err)
+	}
+	return &scorer{in: in, key: k, decoys: d, result: &Result{
+		Version: Version, Taxonomy: cwe.Version(), Project: in.Project.Name, KeyHash: in.Project.KeyHash,
+		Findings: make([]Scored, len(in.Findings)),
+		Known:    make([]KnownResult, len(in.Project.Known)),
+		Fates:    make(map[Fate]int),
+	}}, nil
+}
+
+// place resolves paths, gives the fates that need no key, and makes the spots.
+func (s *scorer) place() {
+	paths := NewPaths(s.in.Project.Tree, s.in.Roots)
+	s.spots = make([]spot, len(s.in.Findings))
+	for i := range s.in.Findings {
+		sc := &s.result.Findings[i]
+		sc.Finding = s.in.Findings[i]
+		f := &sc.Finding
+		sp := &s.spots[i]
+		sp.file = -1
+		path, err := paths.Resolve(f.File)
+		sc.Path = path
+		tf, checked := s.in.Project.Tree[path]
+		switch {
+		case f.Suppressed != "":
+			sc.Fate, sc.Reason = Suppressed, Reason{Detail: f.Suppressed}
+		case err != nil:
+			sc.Fate, sc.Reason = MissingPath, Reason{Detail: err.Error()}
+		case checked && !f.Lines.IsZero() && f.Lines.Start > tf.Lines:
+			sc.Fate, sc.Reason = PastEnd, Reason{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, tf.Lines)}
+		default:
+			sp.cwes, sc.Ignored = counting(f.CWEs)
+			if sp.cwes[0] == 0 {
+				sc.Fate = NoCWE
+				continue
+			}
+			sp.at = usable(f.Lines)
+			sp.file = s.key.find(path)
+			if f.Function != "" {
+				sp.name = s.key.names[FunctionName(f.Function)]
+			}
+		}
+	}
+}
+
+// find gives the number of a file that the key or the decoys name; -1 for others.
+func (k *key) find(path string) int32 {
+	if id, ok := k.files[path]; ok {
+		return id
+	}
+	return -1
+}
+
+// counting gives the first three distinct CWEs, and those that follow.
+func counting(cwes []audit.CWE) (first [maxCWEs]audit.CWE, rest []audit.CWE) {
+	n := 0
+	for _, c := range cwes {
+		switch {
+		case c <= 0 || slices.Contains(first[:n], c):
+		case n < maxCWEs:
+			first[n] = c
+			n++
+		case !slices.Contains(rest, c):
+			rest = append(rest, c)
+		}
+	}
+	return first, rest
+}
+
+// pair matches findings with known vulnerabilities.
+func (s *scorer) pair() {
+	blocked := func(sp *spot) bool { return s.decoyOf(sp) >= 0 }
+	s.paired = s.key.match(s.spots, blocked, func(a, b int32) int {
+		return compareFindings(&s.in.Findings[a], &s.in.Findings[b])
+	})
+	for i := range s.in.Project.Known {
+		k := &s.in.Project.Known[i]
+		s.result.Known[i] = KnownResult{ID: k.ID, Dimension: k.Dimension, Finding: -1, Corroborated: len(k.Corroborated) > 0}
+	}
+}
+
+// decoyOf gives the nearest decoy that a spot hits; -1 for none.
+func (s *scorer) decoyOf(sp *spot) int32 {
+	best, gap := int32(-1), int32(0)
+	s.decoys.candidates(sp, func(d int32) {
+		if g := s.decoys.entries[d].at.distance(sp.at); best < 0 || g < gap || g == gap && d < best {
+			best, gap = d, g
+		}
+	})
+	return best
+}
+
+// compareFindings orders findings by all that they say, so that among findings
+// that match alike the choice does not hang on their order.
+func compareFindings(a, b *audit.Finding) int {
+	return cmp.Or(
+		cmp.Compare(b.Severity, a.Severity),
+		strings.Compare(a.ID, b.ID),
+		strings.Compare(a.RuleID, b.RuleID),
+		strings.Compare(a.Function, b.Function),
+		strings.Compare(a.File, b.File),
+		cmp.Compare(a.Lines.Start, b.Lines.Start),
+		cmp.Compare(a.Lines.End, b.Lines.End),
+		slices.Compare(a.CWEs, b.CWEs),
+		strings.Compare(string(a.Dimension), string(b.Dimension)),
+		strings.Compare(a.Title, b.Title),
+		strings.Compare(a.Description, b.Description),
+		cmp.Compare(a.Confidence, b.Confidence),
+	)
+}
