@@ -2,7 +2,9 @@ package score
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 
@@ -55,47 +57,73 @@ type index struct {
 	byFile     map[fileCWE][]int32
 }
 
-func newKey(known []audit.Known, dims map[audit.CWE]audit.Dimension) (*key, error) {
-	k := emptyKey(len(known))
-	for i := range known {
-		e := &known[i]
-		if err := k.add(i, e.ID, e.Dimension, e.CWEs, e.File, e.Functions, e.Lines, e.Pos); err != nil {
-			return nil, err
+// newKeys prepares a project's known vulnerabilities and its decoys. Files and
+// functions are numbered in their own order, not in the fixture's, and alike for
+// both.
+func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension) (known, decoys *key, err error) {
+	files, names := numbers(p)
+	known, decoys = emptyKey(len(p.Known), files, names), emptyKey(len(p.Decoys), files, names)
+	for i := range p.Known {
+		e := &p.Known[i]
+		if err := known.add(i, e.ID, e.Dimension, e.CWEs, e.File, e.Functions, e.Lines, e.Pos); err != nil {
+			return nil, nil, err
 		}
 	}
-	if err := k.finish(dims); err != nil {
-		return nil, err
+	for i := range p.Decoys {
+		e := &p.Decoys[i]
+		if err := decoys.add(i, e.ID, e.Dimension, e.CWEs, e.File, e.Functions, e.Lines, e.Pos); err != nil {
+			return nil, nil, err
+		}
 	}
-	for i := range k.entries {
-		e := &k.entries[i]
-		src := &known[e.known]
-		for _, file := range append([]string{src.File}, src.Also...) {
-			k.addHubs(int32(i), k.fileID(file))
+	if err := errors.Join(known.finish(dims), decoys.finish(dims)); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", p.Pos, err)
+	}
+	for i := range known.entries {
+		e := &known.entries[i]
+		known.addHubs(int32(i), e.file)
+		for _, file := range p.Known[e.known].Also {
+			known.addHubs(int32(i), files[file])
 		}
 		for _, c := range e.cwes {
-			k.own[c] = append(k.own[c], int32(i))
+			known.own[c] = append(known.own[c], int32(i))
 		}
 	}
-	return k, nil
+	return known, decoys, nil
 }
 
-func newDecoyKey(decoys []audit.Decoy, dims map[audit.CWE]audit.Dimension, names, files map[string]int32) (*key, error) {
-	k := emptyKey(len(decoys))
-	k.names, k.files = names, files
-	for i := range decoys {
-		e := &decoys[i]
-		if err := k.add(i, e.ID, e.Dimension, e.CWEs, e.File, e.Functions, e.Lines, e.Pos); err != nil {
-			return nil, err
+func numbers(p *audit.Project) (files, names map[string]int32) {
+	files, names = make(map[string]int32), map[string]int32{"": 0}
+	set := func(m map[string]int32, keys ...string) {
+		for _, k := range keys {
+			m[k] = 0
 		}
 	}
-	return k, k.finish(dims)
+	for i := range p.Known {
+		set(files, p.Known[i].File)
+		set(files, p.Known[i].Also...)
+		for _, f := range p.Known[i].Functions {
+			set(names, FunctionName(f))
+		}
+	}
+	for i := range p.Decoys {
+		set(files, p.Decoys[i].File)
+		for _, f := range p.Decoys[i].Functions {
+			set(names, FunctionName(f))
+		}
+	}
+	for _, m := range []map[string]int32{files, names} {
+		for i, k := range slices.Sorted(maps.Keys(m)) {
+			m[k] = int32(i) // of names, "" is the first and so 0
+		}
+	}
+	return files, names
 }
 
-func emptyKey(n int) *key {
+func emptyKey(n int, files, names map[string]int32) *key {
 	return &key{
+		files:   files,
+		names:   names,
 		entries: make([]entry, 0, n),
-		files:   make(map[string]int32),
-		names:   map[string]int32{"": 0},
 		full: index{make(map[fileCWE][]int32, 2*n), make(map[fileCWEName][]int32, 2*n),
 			make(map[fileCWE][]int32)},
 		hubOf: make(map[fileCWE]int32, n),
@@ -108,25 +136,14 @@ func (k *key) add(i int, id string, d audit.Dimension, cwes []audit.CWE, file st
 	if id == "" || file == "" || len(cwes) == 0 {
 		return fmt.Errorf("%s: entry %q: an entry needs an ID, a file and a CWE", pos, id)
 	}
-	e := entry{known: i, id: id, dimension: d, cwes: cwes, file: k.fileID(file), at: usable(at)}
+	e := entry{known: i, id: id, dimension: d, cwes: cwes, file: k.files[file], at: usable(at)}
 	for _, f := range functions {
 		if name := FunctionName(f); name != "" {
-			e.functions = append(e.functions, intern(k.names, name))
+			e.functions = append(e.functions, k.names[name])
 		}
 	}
 	k.entries = append(k.entries, e)
 	return nil
-}
-
-func (k *key) fileID(file string) int32 { return intern(k.files, file) }
-
-func intern(m map[string]int32, s string) int32 {
-	id, ok := m[s]
-	if !ok {
-		id = int32(len(m))
-		m[s] = id
-	}
-	return id
 }
 
 // finish sorts the entries, so that their order in the fixture has no say, and

@@ -74,13 +74,9 @@ func newScorer(in *Input) (*scorer, error) {
 	case len(in.Dimensions) == 0:
 		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
 	}
-	k, err := newKey(in.Project.Known, in.Dimensions)
+	k, d, err := newKeys(in.Project, in.Dimensions)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", in.Project.Pos, err)
-	}
-	d, err := newDecoyKey(in.Project.Decoys, in.Dimensions, k.names, k.files)
-	if err != nil {
-		return nil, fmt.Errorf("%s: decoys: %w", in.Project.Pos, err)
+		return nil, err
 	}
 	return &scorer{in: in, key: k, decoys: d, result: &Result{
 		Version: Version, Taxonomy: cwe.Version(), Project: in.Project.Name, KeyHash: in.Project.KeyHash,
