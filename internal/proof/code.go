@@ -1,0 +1,252 @@
+package proof
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"assay/audit"
+)
+
+// Deadline is how long one case may take for all its parameter sets.
+const Deadline = 30 * time.Second
+
+// maxOutput is how many bytes a harness may print for one case.
+const maxOutput = 8 << 20
+
+// A MissingRuntime is the error for a language whose runtime this machine lacks.
+type MissingRuntime struct{ Program, Package string }
+
+func (m *MissingRuntime) Error() string {
+	return fmt.Sprintf("%s is not in PATH: install %s", m.Program, m.Package)
+}
+
+// A language runs cases of one kind.
+type language struct {
+	harness string // file in the application's folder
+	file    string // what the case's code is written to
+	program string
+	pkg     string // Debian's
+	args    []string
+}
+
+// languages, by the harness that stands in the application's folder. Go is built
+// and not interpreted: see golang.go.
+var languages = []language{
+	{"harness.mjs", "case.mjs", "node", "nodejs", []string{"harness.mjs", "case.mjs"}},
+	{"harness.py", "case.py", "python3", "python3", []string{"-B", "harness.py", "case.py"}},
+	{"harness.php", "case.php", "php", "php-cli", []string{"harness.php", "case.php"}},
+	{"harness.go.txt", "case.go", "go", "golang", nil},
+}
+
+// NewCode prepares the harness of an application whose cases are code. Files of
+// the application's folder that begin with "harness" go with each case. The error
+// is a *MissingRuntime where the language's runtime is not installed.
+func NewCode(app *audit.Corpus) (*Code, error) {
+	for _, l := range languages {
+		if _, err := os.Stat(filepath.Join(app.Dir, l.harness)); err != nil {
+			continue
+		}
+		path, err := exec.LookPath(l.program)
+		if err != nil {
+			return nil, &MissingRuntime{l.program, l.pkg}
+		}
+		dir, err := os.MkdirTemp("", "assay-proof")
+		if err != nil {
+			return nil, err
+		}
+		c := &Code{app: app, lang: l, program: path, dir: dir, deadline: Deadline}
+		if l.program == "go" {
+			c.golang = &golang{code: c, binaries: map[string]string{}}
+		}
+		return c, nil
+	}
+	var names []string
+	for _, l := range languages {
+		names = append(names, l.harness)
+	}
+	return nil, fmt.Errorf("%s has neither data.sql nor a harness: expected one of %s", app.Dir, strings.Join(names, ", "))
+}
+
+// Code runs the cases of one application in their own language.
+type Code struct {
+	app      *audit.Corpus
+	lang     language
+	program  string
+	dir      string
+	golang   *golang
+	deadline time.Duration
+}
+
+// Close removes the temporary folder.
+func (c *Code) Close() { _ = os.RemoveAll(c.dir) }
+
+// Run runs code in a process of its own. See Runner.
+func (c *Code) Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error) {
+	dir, err := os.MkdirTemp(c.dir, "case")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program, args := c.program, c.lang.args
+	if c.golang != nil {
+		if program, err = c.golang.binary(ctx, code); err != nil {
+			return nil, err
+		}
+		args = []string{key(code)}
+	} else if err := c.lay(dir, code); err != nil {
+		return nil, err
+	}
+	in, err := lines(fam, sets)
+	if err != nil {
+		return nil, err
+	}
+	out, stderr, err := runIn(ctx, c.deadline, dir, in, program, args...)
+	if err != nil {
+		return nil, fmt.Errorf("the harness failed: %w\n%s", err, clip(string(stderr), 2000))
+	}
+	return effects(out, len(sets))
+}
+
+// lay writes the harness and the case into dir.
+func (c *Code) lay(dir, code string) error {
+	files, err := filepath.Glob(filepath.Join(c.app.Dir, "harness*"))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f)), b, 0o600); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, c.lang.file), []byte(code), 0o600)
+}
+
+// lines writes the sets as the harness reads them: one JSON object a line, with
+// the family's name as "query".
+func lines(fam *audit.Family, sets []audit.ParamSet) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	for _, s := range sets {
+		now := s.Now
+		if now == "" {
+			now = Now
+		}
+		line := map[string]any{"query": fam.Query, "set": s.Set, "now": now, "params": s.Values}
+		if s.Race != nil {
+			line["race"] = s.Race
+		}
+		if err := enc.Encode(line); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// effects reads the harness's answer: one JSON object a line, one for each set.
+func effects(out []byte, n int) ([][]Effect, error) {
+	var all [][]Effect
+	sc := bufio.NewScanner(bytes.NewReader(out))
+	sc.Buffer(nil, maxOutput)
+	for sc.Scan() {
+		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
+			continue
+		}
+		var l struct {
+			Effect   any
+			Violated []struct {
+				Requirement int
+				Why         string
+			}
+			Error string
+		}
+		dec := json.NewDecoder(bytes.NewReader(sc.Bytes()))
+		dec.UseNumber()
+		if err := dec.Decode(&l); err != nil {
+			return nil, fmt.Errorf("the harness printed %q: expected one JSON object a line (%v)", clip(sc.Text(), 200), err)
+		}
+		e := Effect{Result: strings.ReplaceAll(jsonIndent(l.Effect), "\\u003c", "<"), Err: l.Error}
+		if l.Effect != nil {
+			e.Rows = 1
+		}
+		for _, v := range l.Violated {
+			e.Violated = append(e.Violated, Violation{v.Requirement, "harness", v.Why})
+		}
+		all = append(all, []Effect{e})
+	}
+	if err := sc.Err(); err != nil {
+		return nil, err
+	}
+	if len(all) != n {
+		return nil, fmt.Errorf("the harness answered %d of %d parameter sets", len(all), n)
+	}
+	return all, nil
+}
+
+func jsonIndent(v any) string {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return "null"
+	}
+	return string(b)
+}
+
+// runIn runs a program in dir with a bare environment and no network, gives it in,
+// and kills its whole process group at the deadline.
+func runIn(ctx context.Context, deadline time.Duration, dir string, in []byte, program string, args ...string) (stdout, stderr []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	for _, isolated := range []bool{true, false} {
+		cmd := exec.CommandContext(ctx, program, args...)
+		cmd.Dir = dir
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "TZ=UTC", "LC_ALL=C.UTF-8",
+			"PYTHONHASHSEED=0", "NODE_NO_WARNINGS=1", "PYENV_ROOT=" + os.Getenv("PYENV_ROOT")}
+		cmd.Stdin = bytes.NewReader(in)
+		out, errs := &capped{limit: maxOutput}, &capped{limit: 64 << 10}
+		cmd.Stdout, cmd.Stderr = out, errs
+		isolate(cmd, isolated)
+		cmd.WaitDelay = time.Second
+		if err = cmd.Start(); err != nil && isolated {
+			continue // this kernel grants no network namespace
+		}
+		if err == nil {
+			err = cmd.Wait()
+		}
+		if ctx.Err() != nil {
+			err = fmt.Errorf("no end within %s", deadline)
+		}
+		if out.over {
+			err = fmt.Errorf("more than %d MB of output", maxOutput>>20)
+		}
+		return out.Bytes(), errs.Bytes(), err
+	}
+	return nil, nil, err
+}
+
+// A capped buffer takes what fits and drops the rest.
+type capped struct {
+	bytes.Buffer
+	limit int
+	over  bool
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	if c.Len()+len(p) > c.limit {
+		c.over = true
+		return 0, errors.Join(io.ErrShortWrite, errors.New("output cap"))
+	}
+	return c.Buffer.Write(p)
+}

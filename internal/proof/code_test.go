@@ -1,0 +1,102 @@
+package proof_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+	"assay/internal/proof"
+)
+
+// notes is the same tiny application in three languages.
+var notes = map[string]map[string]string{
+	"js": {
+		"good": "export function handler(req, notes) {\n  const n = notes[req.query.id];\n  if (!n || n.owner !== req.user) return { status: 404 };\n  return { status: 200, body: n };\n}\n",
+		"bad":  "export function handler(req, notes) {\n  const n = notes[req.query.id];\n  if (!n) return { status: 404 };\n  return { status: 200, body: n };\n}\n",
+		"hang": "export function handler() {\n  for (;;) {}\n}\n",
+		"net":  "export async function handler() {\n  await fetch('http://192.0.2.1/');\n}\n",
+	},
+	"py": {
+		"good": "def handler(req, notes):\n    n = notes.get(req['id'])\n    if n is None or n['owner'] != req['user']:\n        return {'status': 404}\n    return {'status': 200, 'body': n}\n",
+		"bad":  "def handler(req, notes):\n    n = notes.get(req['id'])\n    if n is None:\n        return {'status': 404}\n    return {'status': 200, 'body': n}\n",
+	},
+	"go": {
+		"good": "package app\n\nfunc Handler(r Request, notes map[string]*Note) Response {\n\tn := notes[r.ID]\n\tif n == nil || n.Owner != r.User {\n\t\treturn Response{Status: 404}\n\t}\n\treturn Response{200, n}\n}\n",
+		"bad":  "package app\n\nfunc Handler(r Request, notes map[string]*Note) Response {\n\tn := notes[r.ID]\n\tif n == nil {\n\t\treturn Response{Status: 404}\n\t}\n\treturn Response{200, n}\n}\n",
+	},
+}
+
+func sets(kinds ...audit.ParamSet) []audit.ParamSet { return kinds }
+
+func noteFamily(lang string) (*audit.Corpus, *audit.Family) {
+	app := &audit.Corpus{App: lang, Dir: "testdata/" + lang, Spec: &audit.Spec{Requirements: []audit.Requirement{{Number: 1}}}}
+	fam := &audit.Family{App: lang, Query: "note", Pos: audit.Pos{File: "note.md"}, Sets: sets(
+		audit.ParamSet{Set: audit.SetBenign, Values: map[string]any{"user": "ann", "id": "1"}},
+		audit.ParamSet{Set: audit.SetAttack, Values: map[string]any{"user": "ann", "id": "2"}})}
+	fam.Cases = []*audit.Case{
+		{App: lang, Query: "note", Number: 1, Label: audit.Good, Code: notes[lang]["good"]},
+		{App: lang, Query: "note", Number: 3, Label: audit.Bad, Code: notes[lang]["bad"], Violates: []int{1}}}
+	return app, fam
+}
+
+func openCode(t *testing.T, app *audit.Corpus) *proof.Code {
+	t.Helper()
+	r, err := proof.NewCode(app)
+	if missing := (*proof.MissingRuntime)(nil); errors.As(err, &missing) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	t.Cleanup(r.Close)
+	return r
+}
+
+func TestCodeIsProven(t *testing.T) {
+	for lang := range notes {
+		t.Run(lang, func(t *testing.T) {
+			app, fam := noteFamily(lang)
+			r := openCode(t, app)
+			problems, err := proof.Check(context.Background(), r, app, fam)
+			require.NoError(t, err)
+			require.Empty(t, problems)
+
+			// The labels exchanged, both are refuted.
+			fam.Cases[0].Code, fam.Cases[1].Code = fam.Cases[1].Code, fam.Cases[0].Code
+			problems, err = proof.Check(context.Background(), r, app, fam)
+			require.NoError(t, err)
+			require.Len(t, problems, 2)
+			require.Contains(t, problems[0].What, "a good violates on the attack set")
+			require.Contains(t, problems[1].What, "breaks requirement 1 on no attack set")
+		})
+	}
+}
+
+func TestCodeThatDoesNotRun(t *testing.T) {
+	for lang, code := range map[string]string{"js": "export function (", "py": "def handler(:", "go": "package app\n\nfunc Handler( {"} {
+		app, fam := noteFamily(lang)
+		_, err := openCode(t, app).Run(context.Background(), fam, code, fam.Sets)
+		require.Error(t, err, lang)
+	}
+}
+
+func TestCodeHasNoNetwork(t *testing.T) {
+	app, fam := noteFamily("js")
+	es, err := openCode(t, app).Run(context.Background(), fam, notes["js"]["net"], fam.Sets[:1])
+	require.NoError(t, err)
+	require.Contains(t, es[0][0].Err, "fetch failed")
+}
+
+func TestCodeThatHangsIsKilled(t *testing.T) {
+	app, fam := noteFamily("js")
+	r := openCode(t, app)
+	proof.SetDeadline(t, r, 300)
+	_, err := r.Run(context.Background(), fam, notes["js"]["hang"], fam.Sets)
+	require.ErrorContains(t, err, "no end within")
+}
+
+func TestCodeWithoutHarness(t *testing.T) {
+	_, err := proof.NewCode(&audit.Corpus{Dir: t.TempDir()})
+	require.ErrorContains(t, err, "expected one of harness.mjs")
+}
