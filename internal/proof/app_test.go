@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,25 +36,37 @@ func corpora(t *testing.T) []*audit.Corpus {
 	return all
 }
 
-func postgres(t *testing.T) string {
+// server starts one PostgreSQL for the test when it is first asked for.
+func server(t *testing.T) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		if url := os.Getenv("ASSAY_PG_URL"); url != "" {
+			return url, nil
+		}
+		dsn, stop, err := pgtest.Start("")
+		if err == nil {
+			t.Cleanup(stop)
+		}
+		return dsn, err
+	})
+}
+
+func open(t *testing.T, app *audit.Corpus, dsn func() (string, error)) proof.Runner {
 	t.Helper()
-	dsn, stop, err := pgtest.Start("")
-	if errors.Is(err, pgtest.ErrMissing) {
+	r, err := proof.Open(context.Background(), app, dsn)
+	if missing := (*proof.MissingRuntime)(nil); errors.As(err, &missing) || errors.Is(err, pgtest.ErrMissing) {
 		t.Skip(err)
 	}
 	require.NoError(t, err)
-	t.Cleanup(stop)
-	return dsn
+	t.Cleanup(r.Close)
+	return r
 }
 
 func TestCorpus(t *testing.T) {
-	dsn := postgres(t)
+	dsn := server(t)
 	ctx := context.Background()
 	for _, app := range corpora(t) {
 		t.Run(app.App, func(t *testing.T) {
-			r, err := proof.NewPostgres(ctx, dsn, app)
-			require.NoError(t, err)
-			defer r.Close()
+			r := open(t, app, dsn)
 			for i := range app.Families {
 				fam := &app.Families[i]
 				if q := os.Getenv("ASSAY_QUERY"); q != "" && !strings.Contains(fam.Query, q) {
