@@ -1,0 +1,98 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"assay/audit"
+)
+
+// A purse holds the budget of a run, in USD. Each try takes out the most that it
+// can cost before it begins and puts back what it did not use.
+type purse struct {
+	limit    float64 // +Inf for none
+	spent    float64
+	reserved float64
+	unsure   float64 // part of spent that was charged because nobody knows the cost
+	over     float64 // by how much tries cost more than their most
+}
+
+// fits reports whether a try that costs most fits beside those in flight.
+func (p *purse) fits(most float64) bool {
+	return most == 0 || p.spent+p.reserved+most <= p.limit+1e-12
+}
+
+func (p *purse) reserve(most float64) { p.reserved += most }
+
+// settle replaces a try's reserve by what it cost.
+func (p *purse) settle(most float64, attempts []audit.Attempt) {
+	p.reserved -= most
+	if math.Abs(p.reserved) < 1e-12 {
+		p.reserved = 0
+	}
+	cost := 0.0
+	for _, a := range attempts {
+		c, sure := charge(a, most)
+		cost += c
+		if !sure {
+			p.unsure += c
+		}
+	}
+	p.spent += cost
+	p.over += max(0, cost-most)
+}
+
+// charge is what an attempt cost. Where nobody says (the connection broke while
+// the model may have been answering) it is the most, so that the budget errs on
+// the safe side; a request that the provider turned down is free.
+func charge(a audit.Attempt, most float64) (usd float64, sure bool) {
+	switch {
+	case a.Usage.Priced:
+		return a.Usage.USD, true
+	case a.HTTPStatus >= 300:
+		return 0, true
+	}
+	return most, most == 0
+}
+
+// An Estimate says what a plan costs before it begins, in USD.
+type Estimate struct {
+	Planned  int
+	Reused   int      // answered already
+	Ask      int      // to be asked now
+	Expected float64  // sum of the expected costs of what is asked
+	Most     float64  // sum of the most that each costs when it is asked once
+	Unpriced []string // reviewers without a price, sorted
+	Budget   float64  // +Inf for none
+}
+
+// String gives one line for people.
+func (e Estimate) String() string {
+	s := fmt.Sprintf("%d planned, %d answered already, %d to ask: about $%.2f, at most $%.2f when each is asked once",
+		e.Planned, e.Reused, e.Ask, e.Expected, e.Most)
+	if len(e.Unpriced) > 0 {
+		s += "; no price known for " + strings.Join(e.Unpriced, ", ")
+	}
+	if !math.IsInf(e.Budget, 1) {
+		s += fmt.Sprintf("; budget $%.2f", e.Budget)
+	}
+	return s
+}
+
+func estimate(items []Item, ask []int, budget float64) Estimate {
+	e := Estimate{Planned: len(items), Ask: len(ask), Reused: len(items) - len(ask), Budget: budget}
+	unpriced := map[string]bool{}
+	for _, i := range ask {
+		if c := items[i].Cost; c.Known {
+			e.Expected += c.Expected
+			e.Most += c.Most
+		} else if name := items[i].Reviewer; !unpriced[name] {
+			unpriced[name] = true
+			e.Unpriced = append(e.Unpriced, name)
+		}
+	}
+	slices.Sort(e.Unpriced)
+	return e
+}

@@ -1,0 +1,17 @@
+// Package run carries out many trials: it plans them, leaves out what the store
+// answers already, estimates what they cost, sends them in a seeded order at the
+// pace that each provider takes, tries again what may succeed later, holds a
+// budget, stores every outcome, and stops in good order.
+//
+//	plan, err := run.Prepare(ctx, config, items) // reads the store, sends nothing
+//	plan.Estimate                                // what it would cost
+//	r, err := plan.Start(ctx)                    // runs in the background
+//	result, err := r.Wait(ctx, key)              // one item's result, as soon as it is there
+//	summary, err := r.Finish()                   // the whole, accounted for
+//
+// What is run is an [Item]: a key, a provider, a cost, and a function. A [Trial]
+// (a reviewer judging a case) makes one; any other job can.
+//
+// Every planned item ends in exactly one outcome, and [Run.Finish] checks that
+// they sum up.
+package run

@@ -1,0 +1,436 @@
+package run
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"assay/audit"
+	"assay/internal/store"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// An engine carries out a plan. One goroutine, run, owns all of its state; a try
+// is a goroutine of its own that reports back through ended, and holds its place
+// until its outcome is stored, so that a slow disk slows the sending down.
+type engine struct {
+	plan   *Plan
+	config Config
+	out    *Run
+
+	lanes    map[string]*lane // by provider
+	order    []*lane          // in a fixed order, so that equal runs do equal things
+	ended    chan ending
+	purse    purse
+	state    State
+	began    time.Time
+	left     float64 // expected cost of what has no outcome yet
+	usage    audit.Usage
+	stopped  map[string]string // why: by reviewer
+	halted   string            // why nothing more is sent at all
+	stops    []string
+	unstored []Result
+	cut      context.CancelFunc // ends the tries in flight
+}
+
+// A lane is the work of one provider.
+type lane struct {
+	provider string
+	pace     *pace
+	queue    []*job // not begun, in order
+	delayed  delays // to be tried again
+	stopped  string // why nothing more is sent to it
+}
+
+// A job is an item on its way.
+type job struct {
+	item     *Item
+	tries    int
+	attempts []audit.Attempt
+	last     Try
+	backOff  *backoff.ExponentialBackOff // nil before the first wait
+	at       time.Time                   // when it may be tried again
+	number   uint64                      // of the try under way, in its pace
+}
+
+// An ending is the end of a try (stored false) or of its storing (true).
+type ending struct {
+	lane   *lane
+	job    *job
+	try    Try
+	stored bool
+	result Result
+}
+
+func newEngine(p *Plan, c Config, r *Run) *engine {
+	e := &engine{plan: p, config: c, out: r, lanes: map[string]*lane{}, ended: make(chan ending),
+		purse: purse{limit: c.Budget}, stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
+	e.state = State{Planned: len(p.items), tally: tally{}}
+	for _, i := range p.ask {
+		it := &p.items[i]
+		l, ok := e.lanes[it.Provider]
+		if !ok {
+			l = &lane{provider: it.Provider, pace: newPace(c.Concurrency)}
+			e.lanes[it.Provider] = l
+			e.order = append(e.order, l)
+		}
+		l.queue = append(l.queue, &job{item: it})
+		e.left += it.Cost.Expected
+	}
+	return e
+}
+
+// run is the life of a run.
+func (e *engine) run(ctx context.Context) {
+	work, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	e.cut = cut
+	e.tell(Event{Kind: Began})
+	for i := range e.plan.items {
+		if ev, ok := e.plan.reused[e.plan.items[i].Key]; ok {
+			e.finish(&e.plan.items[i], Result{Outcome: ev.Outcome, Evaluation: ev, Reused: true})
+		}
+	}
+	if e.config.Budget == 0 && len(e.plan.ask) > 0 {
+		e.halt("the budget is 0: this is an estimate, and nothing is sent")
+	}
+	stop := ctx.Done()
+	var grace <-chan time.Time
+	for {
+		if ctx.Err() != nil && stop != nil {
+			stop = nil
+			e.halt("stopped: " + context.Cause(ctx).Error())
+			grace = time.After(e.config.Grace)
+		}
+		wake := e.dispatch(work)
+		if e.state.InFlight == 0 && e.idle() {
+			break
+		}
+		var timer *time.Timer
+		var woken <-chan time.Time
+		if !wake.IsZero() {
+			timer = time.NewTimer(time.Until(wake))
+			woken = timer.C
+		}
+		select {
+		case end := <-e.ended:
+			e.take(work, end)
+		case <-woken:
+		case <-grace:
+			e.cut()
+		case <-stop:
+		}
+		if timer != nil {
+			timer.Stop()
+		}
+	}
+	e.close(ctx)
+}
+
+func (e *engine) idle() bool {
+	for _, l := range e.order {
+		if len(l.queue) > 0 || len(l.delayed) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// dispatch begins every try that may begin now and gives the time at which the
+// next one may, where that is a matter of time alone.
+func (e *engine) dispatch(work context.Context) (wake time.Time) {
+	now := time.Now()
+	for _, l := range e.order {
+		e.drop(l)
+		for l.pace.ready(now) {
+			j := l.peek(now)
+			if j == nil {
+				break
+			}
+			fits := e.purse.fits(j.item.Cost.Most)
+			if !fits && e.purse.reserved > 0 && e.stopped[j.item.Reviewer] == "" {
+				break // what is in flight may put something back
+			}
+			l.pop(j)
+			switch {
+			case e.stopped[j.item.Reviewer] != "":
+				e.abandon(l, j, e.stopped[j.item.Reviewer])
+			case fits:
+				e.begin(work, l, j)
+			default:
+				e.giveUp(l, j, fmt.Sprintf("the budget of $%.2f is used up ($%.4f spent, the next one may cost $%.4f)",
+					e.purse.limit, e.purse.spent, j.item.Cost.Most))
+			}
+		}
+		if t := l.wake(now); !t.IsZero() && (wake.IsZero() || t.Before(wake)) {
+			wake = t
+		}
+	}
+	return wake
+}
+
+// peek gives the job that is due: one that waited for another try before one
+// that was never begun; nil when there is none.
+func (l *lane) peek(now time.Time) *job {
+	switch {
+	case len(l.delayed) > 0 && !now.Before(l.delayed[0].at):
+		return l.delayed[0]
+	case len(l.queue) > 0:
+		return l.queue[0]
+	}
+	return nil
+}
+
+// pop takes the job that peek gave.
+func (l *lane) pop(j *job) {
+	if len(l.delayed) > 0 && l.delayed[0] == j {
+		heap.Pop(&l.delayed)
+		return
+	}
+	l.queue[0] = nil // let go of what is done
+	l.queue = l.queue[1:]
+}
+
+// wake gives when something of this lane becomes due by time alone.
+func (l *lane) wake(now time.Time) (t time.Time) {
+	if len(l.queue) == 0 && len(l.delayed) == 0 {
+		return t
+	}
+	if now.Before(l.pace.until) {
+		t = l.pace.until
+	} else if len(l.delayed) > 0 && l.pace.inFlight < int(l.pace.limit) {
+		t = l.delayed[0].at
+	}
+	return t
+}
+
+// drop gives up everything that a stopped lane, or a stopped run, still holds.
+func (e *engine) drop(l *lane) {
+	why := l.stopped
+	if why == "" {
+		why = e.halted
+	}
+	if why == "" {
+		return
+	}
+	for {
+		var j *job
+		switch {
+		case len(l.delayed) > 0:
+			j = heap.Pop(&l.delayed).(*job)
+		case len(l.queue) > 0:
+			j, l.queue = l.queue[0], l.queue[1:]
+		default:
+			return
+		}
+		e.abandon(l, j, why)
+	}
+}
+
+// giveUp abandons a job for the budget's sake and says so once.
+func (e *engine) giveUp(l *lane, j *job, why string) {
+	if e.stopped["\x00budget"] == "" {
+		e.stopped["\x00budget"] = why
+		e.say(Event{Kind: Stopping, Text: why})
+	}
+	e.abandon(l, j, why)
+}
+
+// abandon ends a job that is not tried any more: skipped when it was never
+// begun, else with what its last try gave.
+func (e *engine) abandon(l *lane, j *job, why string) {
+	if j.tries == 0 {
+		e.finish(j.item, Result{Outcome: audit.OutcomeSkipped, Why: why,
+			Evaluation: store.Evaluation{Model: j.item.Reviewer, Expected: j.item.Expected, Detail: why}})
+		return
+	}
+	j.last.Evaluation.Detail += " (not tried again: " + why + ")"
+	e.state.InFlight++
+	l.pace.inFlight++
+	go e.keep(l, j)
+}
+
+// begin sends one try off.
+func (e *engine) begin(work context.Context, l *lane, j *job) {
+	j.number = l.pace.begin()
+	j.tries++
+	e.state.InFlight++
+	e.purse.reserve(j.item.Cost.Most)
+	go func() { e.ended <- ending{lane: l, job: j, try: attempt(work, j.item)} }()
+}
+
+// attempt calls Do. A panic of a reviewer is an outcome like any other: one
+// broken reply must not take the whole run with it.
+func attempt(ctx context.Context, it *Item) (t Try) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.Evaluation.Status, t.Evaluation.Outcome = audit.Errored, audit.OutcomeErrored
+			t.Evaluation.Actual, t.Evaluation.Model = string(audit.Errored), it.Reviewer
+			t.Evaluation.Expected = it.Expected
+			t.Evaluation.Detail = fmt.Sprintf("defect: %s panicked: %v", it.Reviewer, p)
+		}
+	}()
+	return it.Do(ctx)
+}
+
+// take handles the end of a try or of its storing.
+func (e *engine) take(work context.Context, end ending) {
+	l, j := end.lane, end.job
+	if end.stored {
+		e.state.InFlight--
+		l.pace.inFlight--
+		if end.result.Err != nil {
+			e.unstored = append(e.unstored, end.result)
+			e.halt(fmt.Sprintf("results cannot be stored: %v", end.result.Err))
+		}
+		e.finish(j.item, end.result)
+		return
+	}
+	t, now := end.try, time.Now()
+	e.purse.settle(j.item.Cost.Most, t.Attempts)
+	j.attempts = append(j.attempts, t.Attempts...)
+	j.last = t
+	wait := t.last().RetryAfter
+	throttled := t.throttled()
+	l.pace.end(j.number, throttled, min(wait, e.config.MaxWait), now)
+	if throttled {
+		e.tell(Event{Kind: Throttle, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
+	}
+	if t.Fatal != nil {
+		e.stop(l, j.item, t)
+	}
+	if t.again() && j.tries < e.config.Tries && wait <= e.config.MaxWait && work.Err() == nil && e.halted == "" && l.stopped == "" {
+		e.state.InFlight--
+		e.state.Retries++
+		j.at = now.Add(j.delay(wait))
+		heap.Push(&l.delayed, j)
+		e.tell(Event{Kind: Retry, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
+		return
+	}
+	if t.again() && wait > e.config.MaxWait && l.stopped == "" {
+		l.stopped = fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", name(l.provider), wait.Round(time.Second), e.config.MaxWait)
+		e.say(Event{Kind: Stopping, Provider: l.provider, Text: l.stopped})
+	}
+	l.pace.inFlight++ // held until it is stored
+	go e.keep(l, j)
+}
+
+// delay is how long a job waits for its next try: at least as long as the server
+// asks, and a share of chance, so that those who were turned away together do
+// not come back together.
+func (j *job) delay(asked time.Duration) time.Duration {
+	if j.backOff == nil {
+		j.backOff = newBackOff()
+	}
+	d := j.backOff.NextBackOff()
+	if asked > 0 {
+		return asked + min(d, firstCeiling)
+	}
+	return d
+}
+
+func name(provider string) string {
+	if provider == "" {
+		return "this machine"
+	}
+	return provider
+}
+
+// stop ends all work of whoever a fatal failure belongs to.
+func (e *engine) stop(l *lane, it *Item, t Try) {
+	switch t.last().HTTPStatus {
+	case 401, 402, 403, 429:
+		if l.stopped == "" {
+			l.stopped = t.Fatal.Error()
+			e.say(Event{Kind: Stopping, Provider: l.provider, Reviewer: it.Reviewer, Text: l.stopped})
+		}
+	default:
+		if e.stopped[it.Reviewer] == "" {
+			e.stopped[it.Reviewer] = t.Fatal.Error()
+			e.say(Event{Kind: Stopping, Provider: l.provider, Reviewer: it.Reviewer, Text: t.Fatal.Error()})
+		}
+	}
+}
+
+// halt ends all sending. The first reason stays.
+func (e *engine) halt(why string) {
+	if e.halted != "" {
+		return
+	}
+	e.halted = why
+	e.say(Event{Kind: Stopping, Text: why})
+}
+
+// say tells an event that belongs into the summary too.
+func (e *engine) say(ev Event) {
+	e.stops = append(e.stops, ev.Text)
+	e.tell(ev)
+}
+
+// finish counts an item's outcome and hands its result over.
+func (e *engine) finish(it *Item, res Result) {
+	res.Key = it.Key
+	ev := &res.Evaluation
+	e.state.Done++
+	if res.Reused {
+		e.state.Reused++
+	} else {
+		e.left -= it.Cost.Expected
+		if res.Outcome != audit.OutcomeSkipped {
+			e.usage = e.usage.Add(ev.Usage)
+		}
+	}
+	e.state.tally[tallyKey{it.Expected, res.Outcome}]++
+	ev.Reply, ev.Attempts = "", nil
+	e.out.deliver(res)
+	e.tell(Event{Kind: Done, Provider: it.Provider, Reviewer: it.Reviewer, Key: it.Key, Text: ev.Detail})
+}
+
+func (e *engine) tell(ev Event) {
+	e.state.Spent = e.purse.spent
+	e.state.Expected = e.purse.spent + math.Max(0, e.left)
+	e.state.Elapsed = time.Since(e.began)
+	if e.config.Progress != nil {
+		ev.State = e.state
+		e.config.Progress(ev)
+	}
+}
+
+// close records the end of the run and checks the account.
+func (e *engine) close(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	r := e.config.Run
+	r.Ended = time.Now().UTC().Truncate(time.Millisecond)
+	r.State = "finished"
+	if len(e.stops) > 0 {
+		r.State = e.stops[0]
+	}
+	r.Usage = e.usage
+	r.Outcomes = make(map[audit.Outcome]int, 6)
+	sum := 0
+	for _, o := range audit.Outcomes() {
+		r.Outcomes[o] = e.state.Outcome(o)
+		sum += r.Outcomes[o]
+	}
+	var errs []error
+	if sum != len(e.plan.items) || e.state.Done != sum {
+		errs = append(errs, fmt.Errorf("%w: planned %d, outcomes %d, done %d", ErrAccounting, len(e.plan.items), sum, e.state.Done))
+	}
+	s := Summary{Run: r, Unsure: e.purse.unsure, Over: e.purse.over, Stops: e.stops}
+	for _, res := range e.unstored { // the disk may have room again
+		if err := e.store(ctx, res); err != nil {
+			s.Unstored = append(s.Unstored, res.Key)
+			errs = append(errs, err)
+		}
+	}
+	if err := e.config.Store.Finish(ctx, r); err != nil {
+		errs = append(errs, fmt.Errorf("run: %w", err))
+	}
+	e.tell(Event{Kind: Ended, Text: r.State})
+	s.State = e.state
+	e.out.summary, e.out.err = s, errors.Join(errs...)
+}

@@ -1,0 +1,92 @@
+package run
+
+import (
+	"context"
+
+	"assay/audit"
+	"assay/internal/store"
+)
+
+// An Item is one piece of work of a run.
+type Item struct {
+	// Key names the work by everything that it depends on: two items with equal
+	// keys would do the same. It is unique in a plan.
+	Key string
+	// Provider is whose limits, key and quota the item shares. "" is this
+	// machine, which has its own pace like any other.
+	Provider string
+	// Reviewer is who does the work: a failure that no further try can mend ends
+	// the items of this reviewer.
+	Reviewer string
+	// Family keeps the order from asking kindred items in a row.
+	Family string
+	// Expected is what the key says, for progress; empty where there is no key.
+	Expected audit.Label
+	// Cost is what one try costs.
+	Cost Cost
+	// Reusable says that a stored answer of an earlier run serves as well.
+	Reusable bool
+	// Do makes one try. It honours ctx.
+	Do func(ctx context.Context) Try
+	// Keep stores the result; nil stores its Evaluation in the run's store.
+	Keep func(ctx context.Context, r Result) error
+}
+
+// A Cost is what one try is expected to cost and what it costs at most, in USD.
+// Known is false for a model without a price.
+type Cost struct {
+	Expected, Most float64
+	Known          bool
+}
+
+// A Try is what one call of Item.Do gave.
+type Try struct {
+	// Evaluation is the outcome as far as this try knows it. The engine fills in
+	// run, trial, tries, usage and attempts.
+	Evaluation store.Evaluation
+	// Attempts are the requests that the try made. When the evaluation's status
+	// is Errored and the last attempt is Transient, the engine tries again.
+	Attempts []audit.Attempt
+	// Value is handed on to the result, for work that is no trial.
+	Value any
+	// Fatal says that no further item can succeed: of the provider when the last
+	// attempt's HTTP status is 401, 402, 403 or 429 (a revoked key, no credit, no
+	// quota), else of the reviewer.
+	Fatal error
+}
+
+func (t *Try) last() audit.Attempt {
+	if len(t.Attempts) == 0 {
+		return audit.Attempt{}
+	}
+	return t.Attempts[len(t.Attempts)-1]
+}
+
+// again reports whether the same request may succeed later.
+func (t *Try) again() bool {
+	return t.Fatal == nil && t.Evaluation.Status == audit.Errored && t.last().Transient
+}
+
+// throttled reports whether the provider said that it is asked too often.
+func (t *Try) throttled() bool {
+	for _, a := range t.Attempts {
+		switch a.HTTPStatus {
+		case 429, 503, 529: // 529: Anthropic's "overloaded"
+			return true
+		}
+	}
+	return false
+}
+
+// A Result is what became of an item.
+type Result struct {
+	Key     string
+	Outcome audit.Outcome
+	// Evaluation is the stored row, without reply and attempts. Of a skipped item
+	// only Model, TestFile and Detail are set, as far as they are known.
+	Evaluation store.Evaluation
+	Value      any
+	Reused     bool   // answered by an earlier run and not asked again
+	Why        string // why the item was skipped
+	Err        error  // why the result could not be stored
+}

@@ -1,0 +1,68 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"assay/audit"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// keep completes a job's evaluation, stores it, and reports back.
+func (e *engine) keep(l *lane, j *job) {
+	ev := j.last.Evaluation
+	ev.Run, ev.Trial, ev.Tries, ev.Attempts = e.config.Run.ID, j.item.Key, j.tries, j.attempts
+	if ev.Time.IsZero() {
+		ev.Time = time.Now().UTC().Truncate(time.Millisecond)
+	}
+	ev.Usage = total(j.attempts)
+	if n := len(j.attempts); n > 0 {
+		last := j.attempts[n-1]
+		ev.Latency, ev.Served, ev.Finish = last.Latency.Truncate(time.Millisecond), last.Model, last.FinishReason
+	}
+	res := Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value}
+	save := e.store
+	if j.item.Keep != nil {
+		save = j.item.Keep
+	}
+	// What is stored was paid for: it is stored although the run was stopped.
+	_, res.Err = backoff.Retry(context.Background(), func() (struct{}, error) {
+		return struct{}{}, save(context.Background(), res)
+	}, backoff.WithBackOff(newBackOff()), backoff.WithMaxElapsedTime(e.config.StoreWait))
+	e.ended <- ending{lane: l, job: j, stored: true, result: res}
+}
+
+// total sums up attempts. It is priced when everything that cost something is.
+func total(attempts []audit.Attempt) audit.Usage {
+	sum := audit.Usage{Priced: true}
+	for _, a := range attempts {
+		if !a.Usage.Priced && a.HTTPStatus >= 300 {
+			a.Usage.Priced = true // turned down: free
+		}
+		sum = sum.Add(a.Usage)
+	}
+	return sum
+}
+
+func (e *engine) store(ctx context.Context, res Result) error {
+	if err := e.config.Store.Put(ctx, res.Evaluation); err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	return nil
+}
+
+// delays is a heap of jobs by the time at which they may be tried again.
+type delays []*job
+
+func (d delays) Len() int           { return len(d) }
+func (d delays) Less(i, k int) bool { return d[i].at.Before(d[k].at) }
+func (d delays) Swap(i, k int)      { d[i], d[k] = d[k], d[i] }
+func (d *delays) Push(j any)        { *d = append(*d, j.(*job)) }
+func (d *delays) Pop() any {
+	old := *d
+	j := old[len(old)-1]
+	*d = old[:len(old)-1]
+	return j
+}

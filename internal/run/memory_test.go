@@ -1,0 +1,80 @@
+package run_test
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"assay/audit"
+	"assay/internal/store"
+)
+
+// memory is a store without a disk, which fails when told to. It keeps the first
+// row of a trial of a run, as the real ones do.
+type memory struct {
+	mu    sync.Mutex
+	kept  map[[2]string]store.Evaluation
+	runs  []store.Run
+	fails func(put int) error
+	puts  int
+}
+
+func (m *memory) Begin(_ context.Context, r store.Run) error { m.runs = append(m.runs, r); return nil }
+func (m *memory) Finish(_ context.Context, r store.Run) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runs[len(m.runs)-1] = r
+	return nil
+}
+func (m *memory) Put(_ context.Context, evs ...store.Evaluation) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.puts++
+	if m.fails != nil {
+		if err := m.fails(m.puts); err != nil {
+			return err
+		}
+	}
+	if m.kept == nil {
+		m.kept = map[[2]string]store.Evaluation{}
+	}
+	for _, e := range evs {
+		k := [2]string{e.Run, e.Trial}
+		if _, ok := m.kept[k]; !ok {
+			m.kept[k] = e
+		}
+	}
+	return nil
+}
+func (m *memory) rows() []store.Evaluation {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []store.Evaluation
+	for _, e := range m.kept {
+		out = append(out, e)
+	}
+	return out
+}
+func (m *memory) Reuse(context.Context, string, []store.Evaluation) error { return nil }
+func (m *memory) Answered(_ context.Context, keys []string) (map[string]store.Evaluation, error) {
+	out := map[string]store.Evaluation{}
+	for _, e := range m.rows() {
+		if e.Status == audit.Answered {
+			out[e.Trial] = e
+		}
+	}
+	return out, nil
+}
+func (m *memory) Evaluations(context.Context, store.Query) iter.Seq2[store.Evaluation, error] {
+	return func(yield func(store.Evaluation, error) bool) {
+		for _, e := range m.rows() {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+func (m *memory) Attempts(context.Context, string, string) ([]audit.Attempt, error) { return nil, nil }
+func (m *memory) Summary(context.Context, store.Query) ([]store.Line, error)        { return nil, nil }
+func (m *memory) Runs(context.Context) ([]store.Run, error)                         { return m.runs, nil }
+func (m *memory) Close() error                                                      { return nil }

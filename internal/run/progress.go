@@ -1,0 +1,76 @@
+package run
+
+import (
+	"time"
+
+	"assay/audit"
+)
+
+// A Kind is what an event is about.
+type Kind string
+
+// The kinds of events.
+const (
+	Began    Kind = "began"    // the run began
+	Done     Kind = "done"     // an item has its outcome
+	Retry    Kind = "retry"    // an item will be tried again
+	Throttle Kind = "throttle" // a provider asks for less
+	Stopping Kind = "stopping" // nothing more is sent: to a provider, a reviewer, or at all
+	Ended    Kind = "ended"    // the run ended
+)
+
+// An Event is something that happened in a run, with the state after it.
+type Event struct {
+	Kind     Kind
+	Provider string
+	Reviewer string
+	Key      string
+	Text     string // one line for people; may quote what a provider wrote
+	State    State
+}
+
+// A State is how far a run is.
+type State struct {
+	Planned, Done, InFlight int
+	Reused                  int // of Done
+	Retries                 int
+	Spent                   float64 // USD, with what was charged for tries whose cost nobody knows
+	Expected                float64 // USD in the end, as far as can be told
+	Elapsed                 time.Duration
+	tally                   tally
+}
+
+// A tally counts outcomes by expected label.
+type tally map[tallyKey]int
+
+type tallyKey struct {
+	label   audit.Label
+	outcome audit.Outcome
+}
+
+// Count gives how many items with this expected label ("" for items without a
+// key) have this outcome so far. It may be called only while the event is being
+// told, or after the run.
+func (s *State) Count(l audit.Label, o audit.Outcome) int { return s.tally[tallyKey{l, o}] }
+
+// Outcome gives how many items have this outcome so far.
+func (s *State) Outcome(o audit.Outcome) int {
+	return s.Count(audit.Good, o) + s.Count(audit.Bad, o) + s.Count("", o)
+}
+
+// Rate gives items answered per second since the run began, reused ones aside.
+func (s *State) Rate() float64 {
+	if s.Elapsed <= 0 {
+		return 0
+	}
+	return float64(s.Done-s.Reused) / s.Elapsed.Seconds()
+}
+
+// Left estimates the time that is left; 0 when nothing can be said yet.
+func (s *State) Left() time.Duration {
+	r := s.Rate()
+	if r == 0 {
+		return 0
+	}
+	return time.Duration(float64(s.Planned-s.Done) / r * float64(time.Second))
+}

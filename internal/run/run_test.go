@@ -1,0 +1,236 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"assay/audit"
+	"assay/internal/run"
+	"assay/internal/store"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t testing.TB) store.Store {
+	s, err := store.Open(context.Background(), filepath.Join(t.TempDir(), "results.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// A reviewer does what the test says and counts how often it was asked.
+type reviewer struct {
+	name, provider, settings string
+	expected, most           float64
+	unpriced                 bool
+	asked                    atomic.Int64
+	review                   func(n int64, task audit.ReviewTask) (audit.Review, error)
+	wait                     func(ctx context.Context)
+}
+
+func (r *reviewer) Name() string     { return r.name }
+func (r *reviewer) Provider() string { return r.provider }
+func (r *reviewer) Settings() string { return r.settings }
+func (r *reviewer) Cost(audit.ReviewTask) (float64, float64, bool) {
+	return r.expected, r.most, !r.unpriced
+}
+func (r *reviewer) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
+	n := r.asked.Add(1)
+	if r.wait != nil {
+		r.wait(ctx)
+	}
+	if r.review == nil {
+		return says(audit.Bad, 0.001), nil
+	}
+	return r.review(n, task)
+}
+
+// says is an answer that cost usd.
+func says(l audit.Label, usd float64) audit.Review {
+	return audit.Review{Status: audit.Answered, Verdict: l, Explanation: "because", Violates: []int{2}, Attempts: []audit.Attempt{
+		{Model: "served", FinishReason: "stop", HTTPStatus: 200, Usage: audit.Usage{TokensIn: 10, TokensOut: 5, USD: usd, Priced: true}}}}
+}
+
+// fails is a failed attempt.
+func fails(status int, transient bool, after time.Duration) audit.Review {
+	return audit.Review{Status: audit.Errored, Detail: fmt.Sprint("HTTP ", status), Attempts: []audit.Attempt{
+		{HTTPStatus: status, Error: fmt.Sprint("HTTP ", status), Transient: transient, RetryAfter: after}}}
+}
+
+// trials gives n trials: families of six cases, the last four of each bad.
+func trials(n int, r audit.Reviewer) []run.Trial {
+	spec := &audit.Spec{App: "shop", Prompt: "A shop."}
+	var out []run.Trial
+	for i := range n {
+		c := &audit.Case{App: "shop", Query: fmt.Sprintf("q%03d", i/6), Number: i%6 + 1, Label: audit.Good, Language: "sql",
+			Code: fmt.Sprint("SELECT ", i), Description: "told to nobody"}
+		if i%6 >= 2 {
+			c.Label, c.Violates = audit.Bad, []int{2}
+		}
+		out = append(out, run.Trial{Case: c, Spec: spec, PromptName: "p", Prompt: "Judge.", Reviewer: r})
+	}
+	return out
+}
+
+func items(ts []run.Trial) []run.Item {
+	out := make([]run.Item, len(ts))
+	for i := range ts {
+		out[i] = ts[i].Item()
+	}
+	return out
+}
+
+// finish carries out a plan of items to its end.
+func finish(t testing.TB, ctx context.Context, c run.Config, its []run.Item) run.Summary {
+	p, err := run.Prepare(ctx, c, its)
+	require.NoError(t, err)
+	r, err := p.Start(ctx)
+	require.NoError(t, err)
+	s, err := r.Finish()
+	require.NoError(t, err)
+	require.Equal(t, len(its), s.State.Done)
+	sum := 0
+	for _, n := range s.Run.Outcomes {
+		sum += n
+	}
+	require.Equal(t, len(its), sum, "planned = sum of the outcomes")
+	return s
+}
+
+func TestRunAndResume(t *testing.T) {
+	s, ctx := open(t), context.Background()
+	r := &reviewer{name: "m", provider: "p"}
+	ts := trials(60, r)
+	c := run.Config{Store: s, Budget: math.Inf(1), Seed: 1}
+
+	p, err := run.Prepare(ctx, c, items(ts))
+	require.NoError(t, err)
+	started, err := p.Start(ctx)
+	require.NoError(t, err)
+	for i := range ts {
+		res, err := started.Wait(ctx, ts[i].Key())
+		require.NoError(t, err)
+		want := audit.OutcomeCorrect
+		if ts[i].Case.Label == audit.Good {
+			want = audit.OutcomeWrong
+		}
+		require.Equal(t, want, res.Outcome)
+		require.Equal(t, "because", res.Evaluation.Explanation)
+	}
+	sum, err := started.Finish()
+	require.NoError(t, err)
+	require.Equal(t, 40, sum.State.Count(audit.Bad, audit.OutcomeCorrect))
+	require.Equal(t, 20, sum.State.Count(audit.Good, audit.OutcomeWrong))
+	require.InDelta(t, 0.060, sum.State.Spent, 1e-9)
+	require.EqualValues(t, 60, r.asked.Load())
+
+	again := finish(t, ctx, c, items(ts))
+	require.EqualValues(t, 60, r.asked.Load(), "what is answered is not paid for twice")
+	require.Equal(t, 60, again.State.Reused)
+	require.Zero(t, again.State.Spent)
+
+	ts[0].Case.Code = "SELECT 'edited'"
+	ts[1].Case.Description = "edited where nobody looks"
+	edited := finish(t, ctx, c, items(ts))
+	require.EqualValues(t, 61, r.asked.Load(), "an edited case is asked again, and it alone")
+	require.Equal(t, 59, edited.State.Reused)
+
+	lines, err := s.Summary(ctx, store.Query{Run: edited.Run.ID})
+	require.NoError(t, err)
+	total := 0
+	for _, l := range lines {
+		total += l.Count
+	}
+	require.Equal(t, 60, total, "the store knows the whole run, reused rows included")
+
+	c.Force = true
+	finish(t, ctx, c, items(ts))
+	require.EqualValues(t, 121, r.asked.Load(), "-force asks everything")
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	s, ctx := open(t), context.Background()
+	r := &reviewer{name: "m", unpriced: true}
+	ok := items(trials(2, r))
+	for _, c := range []struct {
+		name   string
+		config run.Config
+		items  []run.Item
+		want   string
+	}{
+		{"no store", run.Config{Budget: 1}, ok, "no store"},
+		{"nothing", run.Config{Store: s, Budget: 1}, nil, "nothing is planned"},
+		{"twice", run.Config{Store: s, Budget: math.Inf(1)}, append(ok, ok[0]), "planned twice"},
+		{"no price", run.Config{Store: s, Budget: 5}, ok, "no price is known for m"},
+		{"budget", run.Config{Store: s, Budget: -1}, ok, "the budget is -1"},
+		{"no key", run.Config{Store: s, Budget: math.Inf(1)}, []run.Item{{}}, "no key"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := run.Prepare(ctx, c.config, c.items)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+	_, err := run.Prepare(ctx, run.Config{Store: s, Budget: math.Inf(1)}, ok)
+	require.NoError(t, err, "-budget none takes a model without a price")
+	p, err := run.Prepare(ctx, run.Config{Store: s}, ok)
+	require.NoError(t, err, "an estimate needs no price")
+	require.Equal(t, []string{"m"}, p.Estimate.Unpriced)
+}
+
+func TestBudgetZeroSendsNothing(t *testing.T) {
+	r := &reviewer{name: "m", expected: 0.25, most: 1}
+	its := items(trials(8, r))
+	c := run.Config{Store: open(t)}
+	p, err := run.Prepare(context.Background(), c, its)
+	require.NoError(t, err)
+	require.Equal(t, "8 planned, 0 answered already, 8 to ask: about $2.00, at most $8.00 when each is asked once; budget $0.00", p.Estimate.String())
+	sum := finish(t, context.Background(), c, its)
+	require.Zero(t, r.asked.Load())
+	require.Equal(t, 8, sum.State.Outcome(audit.OutcomeSkipped))
+	require.Len(t, sum.Stops, 1)
+	require.Contains(t, sum.Stops[0], "estimate")
+}
+
+// In synctest's bubble, waits take no time and are measured exactly. SQLite's
+// goroutines live outside, so these tests keep results in memory.
+func TestBudgetIsNeverExceeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reviewer{name: "m", expected: 0.3, most: 1, wait: func(context.Context) { time.Sleep(time.Second) }}
+		r.review = func(n int64, _ audit.ReviewTask) (audit.Review, error) {
+			return says(audit.Bad, []float64{0.1, 0.9, 0.5}[n%3]), nil
+		}
+		m := &memory{}
+		var most float64
+		sum := finish(t, t.Context(), run.Config{Store: m, Budget: 10, Concurrency: 20,
+			Progress: func(e run.Event) { most = max(most, e.State.Spent) }}, items(trials(60, r)))
+		require.LessOrEqual(t, most, 10.0)
+		require.Greater(t, most, 9.0-1e-9, "less than one reserve is left over")
+		require.Equal(t, 60-int(r.asked.Load()), sum.State.Outcome(audit.OutcomeSkipped))
+		require.Contains(t, sum.Stops[0], "the budget of $10.00 is used up")
+		require.Len(t, m.rows(), int(r.asked.Load()))
+	})
+}
+
+func TestUnknownCostIsChargedInFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reviewer{name: "m", expected: 0.3, most: 1}
+		r.review = func(n int64, _ audit.ReviewTask) (audit.Review, error) {
+			return fails(0, true, 0), nil // the connection broke: who knows what it cost
+		}
+		sum := finish(t, t.Context(), run.Config{Store: &memory{}, Budget: 5, Tries: 2}, items(trials(12, r)))
+		require.EqualValues(t, 5, r.asked.Load(), "five broken requests may have cost five dollars")
+		require.InDelta(t, 5, sum.Unsure, 1e-9)
+	})
+}
+
+var errNoStore = errors.New("no room")
