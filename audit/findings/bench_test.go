@@ -1,0 +1,186 @@
+package findings
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A sarifSource generates a SARIF file of about size bytes as it is read, so
+// that neither the benchmark nor the memory test holds it. Its results look
+// like those of a taint analysis: a location with a snippet, related locations
+// and a code flow of steps steps. The rules come last, which is the hard order.
+type sarifSource struct {
+	size, steps   int
+	made, results int
+	buf           strings.Builder
+	rest          string
+	state         int
+}
+
+func (g *sarifSource) Read(p []byte) (int, error) {
+	for g.rest == "" {
+		if g.state == 2 {
+			return 0, io.EOF
+		}
+		g.rest = g.next()
+		g.made += len(g.rest)
+	}
+	n := copy(p, g.rest)
+	g.rest = g.rest[n:]
+	return n, nil
+}
+
+func (g *sarifSource) next() string {
+	g.buf.Reset()
+	switch {
+	case g.state == 0:
+		g.state = 1
+		return "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n  \"version\": \"2.1.0\",\n  \"runs\": [\n    {\n      \"results\": [\n"
+	case g.made >= g.size:
+		g.state = 2
+		g.buf.WriteString("\n      ],\n      \"tool\": {\"driver\": {\"name\": \"probe\", \"version\": \"1\", \"rules\": [")
+		for i := range 200 {
+			if i > 0 {
+				g.buf.WriteByte(',')
+			}
+			fmt.Fprintf(&g.buf, `{"id": "rule-%d", "properties": {"security-severity": "8.%d", "tags": ["security", "external/cwe/cwe-%03d"]}}`, i, i%10, 20+i)
+		}
+		g.buf.WriteString("]}}\n    }\n  ]\n}\n")
+		return g.buf.String()
+	}
+	for range 50 {
+		if g.results > 0 {
+			g.buf.WriteString(",\n")
+		}
+		g.result(g.results)
+		g.results++
+	}
+	return g.buf.String()
+}
+
+func (g *sarifSource) result(i int) {
+	fmt.Fprintf(&g.buf, `        {
+          "ruleId": "rule-%d",
+          "ruleIndex": %d,
+          "message": {
+            "text": "This value flows from [user input](1) to a place where it is used in entry number %d."
+          },
+          "locations": [`, i%200, i%200, i)
+	g.place(i)
+	g.buf.WriteString(`
+          ],
+          "partialFingerprints": {
+            "primaryLocationLineHash": "39fa2ee980eb94b0:1",
+            "primaryLocationStartColumnFingerprint": "4"
+          },
+          "codeFlows": [{"threadFlows": [{"locations": [`)
+	for s := range g.steps {
+		if s > 0 {
+			g.buf.WriteByte(',')
+		}
+		g.buf.WriteString(`{"location": `)
+		g.place(i + s)
+		g.buf.WriteByte('}')
+	}
+	g.buf.WriteString("]}]}]\n        }")
+}
+
+func (g *sarifSource) place(i int) {
+	fmt.Fprintf(&g.buf, `
+            {
+              "physicalLocation": {
+                "artifactLocation": {
+                  "uri": "src/main/java/org/example/module%d/Service%d.java",
+                  "uriBaseId": "%%SRCROOT%%",
+                  "index": %d
+                },
+                "region": {
+                  "startLine": %d,
+                  "startColumn": 17,
+                  "endColumn": 49,
+                  "snippet": {
+                    "text": "        String sql = \"SELECT * FROM account WHERE name = '\" + name + \"'\";\n"
+                  }
+                },
+                "contextRegion": {
+                  "startLine": %d,
+                  "endLine": %d,
+                  "snippet": {
+                    "text": "    public List<Account> find(String name) {\n        String sql = \"SELECT * FROM account WHERE name = '\" + name + \"'\";\n        return jdbc.query(sql, mapper);\n    }\n"
+                  }
+                }
+              }
+            }`, i%40, i%500, i%500, 1+i%900, 1+i%900, 4+i%900)
+}
+
+// BenchmarkReadSARIF reads a generated file of 100 MB. The file is made beforehand.
+
+func BenchmarkReadSARIF(b *testing.B) {
+	data, err := io.ReadAll(&sarifSource{size: 100 << 20, steps: 4})
+	require.NoError(b, err)
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		rep, err := Read("big.sarif", bytes.NewReader(data), Options{})
+		if err != nil || len(rep.Findings) == 0 {
+			b.Fatal(err, len(rep.Findings))
+		}
+	}
+}
+
+// TestSARIFMemory reads 100 MB and holds what the reader needs over its
+// findings under 64 MB: the peak of the heap while it reads, less the heap that
+// the report keeps.
+func TestSARIFMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 100 MB")
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	src := &peakReader{r: &sarifSource{size: 100 << 20, steps: 4}}
+	rep, err := Read("big.sarif", src, Options{})
+	require.NoError(t, err)
+	require.Greater(t, src.read, int64(100<<20))
+	src.look()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	held := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+	over := int64(src.peak) - int64(before.HeapAlloc) - held
+	t.Logf("%d findings hold %d MB, the reader took %d MB over them at its peak", len(rep.Findings), held>>20, over>>20)
+	require.Less(t, over, int64(64<<20))
+	require.Greater(t, len(rep.Findings), 10000)
+	runtime.KeepAlive(rep)
+}
+
+// A peakReader looks at the live heap every 8 MB, after a collection: what is
+// not yet collected is not needed.
+type peakReader struct {
+	r          io.Reader
+	read, next int64
+	peak       uint64
+}
+
+func (p *peakReader) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	p.read += int64(n)
+	if p.read >= p.next {
+		p.next = p.read + 8<<20
+		p.look()
+	}
+	return n, err
+}
+
+func (p *peakReader) look() {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	p.peak = max(p.peak, m.HeapAlloc)
+}
