@@ -1,0 +1,347 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// steady makes n entries of which the first lost are found in every trial of the
+// baseline and never after it; the others are found always.
+func steady(project string, n, lost int, trials Trials) []Entry {
+	var out []Entry
+	for i := range n {
+		later := 1.0
+		if i < lost {
+			later = 0
+		}
+		out = append(out, Entry{project, fmt.Sprint(i), repeat(1, trials.Baseline), repeat(later, trials.Now)})
+	}
+	return out
+}
+
+func repeat(v float64, n int) []float64 { return slices.Repeat([]float64{v}, n) }
+
+func TestGateRecallByHand(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		entries  []Entry
+		decision Decision
+		drop, p  float64
+		more     Trials
+		used     Trials
+	}{
+		{"no baseline", steady("a", 40, 4, Trials{0, 3}), NotSettled, math.NaN(), math.NaN(), Trials{3, 0}, Trials{}},
+		{"nothing yet", steady("a", 40, 4, Trials{}), NotSettled, math.NaN(), math.NaN(), Trials{3, 3}, Trials{}},
+		{"one trial a side settles nothing", steady("a", 40, 4, Trials{1, 1}), NotSettled, 10, math.NaN(), Trials{2, 2}, Trials{}},
+		// 4 entries of 40: each could have lost its three finds in 1 of C(6,3) = 20 deals.
+		{"four entries lost for good", steady("a", 40, 4, Trials{3, 3}), Drop, 10, math.Pow(20, -4), Trials{}, Trials{3, 3}},
+		{"the baseline gives all that it has", steady("a", 40, 4, Trials{12, 3}), Drop, 10, math.Pow(455, -4), Trials{}, Trials{12, 3}},
+		{"up to the last look", steady("a", 40, 4, Trials{99, 3}), Drop, 10, math.Pow(2925, -4), Trials{}, Trials{24, 3}},
+		{"trials between two looks wait", steady("a", 40, 4, Trials{5, 4}), Drop, 10, math.Pow(56, -4), Trials{}, Trials{5, 3}},
+		// 3 of 60 are 5 points: not more than 5.
+		{"at the threshold", steady("a", 60, 3, Trials{3, 3}), NoDrop, 5, math.Pow(20, -3), Trials{}, Trials{3, 3}},
+		// 2 of 36 are 5.6 points, and 1 deal of 400 is more than alpha.
+		{"two entries need a second look", steady("a", 36, 2, Trials{3, 3}), NotSettled, 100 * 2.0 / 36, 1.0 / 400, Trials{3, 3}, Trials{3, 3}},
+		{"and at the second are a drop", steady("a", 36, 2, Trials{6, 6}), Drop, 100 * 2.0 / 36, math.Pow(924, -2), Trials{}, Trials{6, 6}},
+		{"only the new side is short", steady("a", 36, 2, Trials{24, 3}), Drop, 100 * 2.0 / 36, math.Pow(2925, -2), Trials{}, Trials{24, 3}},
+		{"nothing changed", steady("a", 40, 0, Trials{3, 3}), NoDrop, 0, 1, Trials{}, Trials{3, 3}},
+		{"a small key alone decides nothing", steady("a", 18, 9, Trials{12, 12}), NotSettled, 50, math.Pow(2704156, -9), Trials{}, Trials{12, 12}},
+		{"and asks for nothing", steady("a", 18, 9, Trials{1, 1}), NotSettled, 50, math.NaN(), Trials{}, Trials{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, err := GateRecall(c.entries, DefaultPlan())
+			require.NoError(t, err)
+			require.Equal(t, c.decision, g.Decision, "%+v", g)
+			close := cmp.Options{cmpopts.EquateApprox(1e-9, 0), cmpopts.EquateNaNs()}
+			require.Empty(t, cmp.Diff(c.drop, g.Drop, close))
+			require.Empty(t, cmp.Diff(c.p, g.P, close))
+			require.Equal(t, c.more, g.More)
+			require.Len(t, g.Parts, 1)
+			require.Equal(t, "a", g.Parts[0].Name)
+			require.Equal(t, c.used, g.Parts[0].Used)
+			require.Equal(t, len(c.entries) >= 30, g.Parts[0].Gates)
+			if !g.Parts[0].Gates {
+				require.NotEmpty(t, g.Parts[0].Warnings)
+			}
+		})
+	}
+}
+
+// One item is no drop, whatever its share.
+func TestGateWantsMoreThanOneItem(t *testing.T) {
+	plan := DefaultPlan()
+	plan.MinItems = 10
+	g, err := GateRecall(steady("a", 12, 1, Trials{12, 12}), plan)
+	require.NoError(t, err)
+	require.Greater(t, g.Drop, plan.Threshold)
+	require.Less(t, g.P, 1e-6)
+	require.Equal(t, NoDrop, g.Decision)
+}
+
+func TestGatePoolsSmallKeysAndSplitsAlpha(t *testing.T) {
+	three := Trials{3, 3}
+	small := slices.Concat(steady("a", 20, 2, three), steady("b", 20, 2, three))
+	g, err := GateRecall(small, DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, Drop, g.Decision)
+	require.Equal(t, []string{Pool, "a", "b"}, []string{g.Parts[0].Name, g.Parts[1].Name, g.Parts[2].Name})
+	require.True(t, g.Parts[0].Gates)
+	require.False(t, g.Parts[1].Gates || g.Parts[2].Gates)
+	require.Equal(t, DefaultPlan().Looks[0].Alpha, g.Parts[0].Alpha)
+
+	g, err = GateRecall(slices.Concat(small, steady("c", 40, 0, three), steady("d", 40, 4, three)), DefaultPlan())
+	require.NoError(t, err)
+	sum := 0.0
+	for _, p := range g.Parts {
+		sum += p.Alpha
+	}
+	require.InDelta(t, DefaultPlan().Looks[0].Alpha, sum, 1e-15)
+	require.Equal(t, g.Parts[0].Alpha/2, g.Parts[4].Alpha)
+	require.Equal(t, Drop, g.Parts[4].Decision, "%+v", g.Parts[4])
+	require.Equal(t, NoDrop, g.Parts[3].Decision)
+}
+
+// A project in doubt asks for trials of its own; the pool goes on with what all
+// have, and the project is judged by all of its own.
+func TestGateGivesOneProjectMoreTrials(t *testing.T) {
+	rest := steady("rest", 200, 0, Trials{3, 3})
+	g, err := GateRecall(slices.Concat(rest, steady("doubt", 36, 2, Trials{3, 3})), DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, NotSettled, g.Decision)
+	require.Equal(t, Trials{3, 3}, g.More)
+	require.Equal(t, []Decision{NoDrop, NotSettled, NoDrop}, []Decision{g.Parts[0].Decision, g.Parts[1].Decision, g.Parts[2].Decision})
+
+	g, err = GateRecall(slices.Concat(rest, steady("doubt", 36, 2, Trials{6, 6})), DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, Drop, g.Decision)
+	require.Equal(t, Trials{}, g.More)
+	require.Equal(t, Trials{3, 3}, g.Parts[0].Used)
+	require.Equal(t, Trials{6, 6}, g.Parts[1].Used)
+	require.Equal(t, g.Parts[1].P, g.P)
+}
+
+func TestGateRecallRefuses(t *testing.T) {
+	_, err := GateRecall(nil, DefaultPlan())
+	require.ErrorIs(t, err, ErrEmpty)
+	one := func(change func(e []Entry)) []Entry {
+		e := steady("a", 2, 0, Trials{3, 3})
+		change(e)
+		return e
+	}
+	for want, entries := range map[string][]Entry{
+		"named twice":      one(func(e []Entry) { e[1].ID = e[0].ID }),
+		"must be named":    one(func(e []Entry) { e[1].ID = "" }),
+		"share its runs":   one(func(e []Entry) { e[1].Now = e[1].Now[:2] }),
+		"a, entry 1: cred": one(func(e []Entry) { e[1].Now[0] = 0.7 }),
+		"0, 0.5 or 1":      one(func(e []Entry) { e[1].Baseline[0] = math.NaN() }),
+	} {
+		_, err := GateRecall(entries, DefaultPlan())
+		require.ErrorContains(t, err, want)
+	}
+	for _, spoil := range []func(p *Plan){
+		func(p *Plan) { p.Looks = nil }, func(p *Plan) { p.Looks[1].Trials = 3 }, func(p *Plan) { p.Looks[0].Trials = 1 },
+		func(p *Plan) { p.Looks[0].Alpha = 0 }, func(p *Plan) { p.Looks[0].Miss = math.NaN() }, func(p *Plan) { p.Tolerance = 5 },
+		func(p *Plan) { p.MinItems = 0 }, func(p *Plan) { p.MinDrop = math.NaN() },
+	} {
+		plan := DefaultPlan()
+		spoil(&plan)
+		_, err := GateRecall(steady("a", 40, 0, Trials{3, 3}), plan)
+		require.ErrorContains(t, err, "gate plan")
+		_, err = GateBench(family("f", 3, 3), plan)
+		require.ErrorContains(t, err, "gate plan")
+	}
+}
+
+// family makes six cases, two good and four bad, all right.
+func family(name string, baseline, now int) []Case {
+	var out []Case
+	for i := range 6 {
+		out = append(out, Case{fmt.Sprint(i), name, i >= 2, repeat(1, baseline), repeat(1, now)})
+	}
+	return out
+}
+
+func families(n, baseline, now int) []Case {
+	var out []Case
+	for i := range n {
+		out = append(out, family(fmt.Sprint("f", i), baseline, now)...)
+	}
+	return out
+}
+
+func TestGateBenchByHand(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		name     string
+		change   func(cases []Case)
+		families int
+		decision Decision
+		drop, p  float64
+		warnings int
+	}{
+		{"nothing changed", func([]Case) {}, 6, NoDrop, 0, 1, 0},
+		// Family f0 is wrong in every new trial: a sixth of either label. One deal of
+		// 20 gives that, and no number of wrong cases in one family changes it.
+		{"one family goes", func(c []Case) { wrong(c[:6]) }, 6, NotSettled, 100.0 / 6, 1.0 / 20, 0},
+		{"three families go", func(c []Case) { wrong(c[:18]) }, 18, Drop, 100.0 / 6, 1.0 / 8000, 0},
+		// All bads of 4 families of 20: recall loses 20 points, specificity none.
+		{"bads alone", func(c []Case) {
+			for f := range 4 {
+				wrong(c[6*f+2 : 6*f+6])
+			}
+		}, 20, Drop, 10, math.Pow(20, -4), 0},
+		{"a case without answers is left out", func(c []Case) { wrong(c[:18]); c[0].Now = []float64{nan, nan, 1} }, 18, Drop,
+			50*5.0/35 + 50.0/6, 1.0 / 8000, 1}, // five of the 35 goods that are left, and a sixth of the bads
+		{"a trial without an answer does not count", func(c []Case) { wrong(c[:18]); c[0].Now = []float64{nan, 0, 0} }, 18, Drop, 100.0 / 6, 1.0 / 4000, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cases := families(c.families, 3, 3)
+			c.change(cases)
+			g, err := GateBench(cases, DefaultPlan())
+			require.NoError(t, err)
+			require.InDelta(t, c.drop, g.Drop, 1e-9)
+			require.InDelta(t, c.p, g.Parts[0].Exchange, 1e-12)
+			require.Len(t, g.Parts[0].Warnings, c.warnings, "%v", g.Parts[0].Warnings)
+			require.Equal(t, c.decision, g.Decision, "%+v", g)
+		})
+	}
+}
+
+func wrong(cases []Case) {
+	for i := range cases {
+		cases[i].Now = repeat(0, len(cases[i].Now))
+	}
+}
+
+func TestGateBenchBeforeTheFirstLook(t *testing.T) {
+	g, err := GateBench(families(10, 0, 1), DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, NotSettled, g.Decision)
+	require.Equal(t, Trials{3, 2}, g.More)
+	require.True(t, math.IsNaN(g.Drop))
+
+	cases := families(10, 1, 1)
+	wrong(cases[:6])
+	g, err = GateBench(cases, DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, NotSettled, g.Decision)
+	require.Equal(t, Trials{2, 2}, g.More)
+	require.InDelta(t, 10, g.Drop, 1e-9)
+
+	g, err = GateBench(families(4, 3, 3), DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, NotSettled, g.Decision, "24 cases are too few")
+	require.False(t, g.Parts[0].Gates)
+}
+
+func TestGateBenchRefuses(t *testing.T) {
+	_, err := GateBench(nil, DefaultPlan())
+	require.ErrorIs(t, err, ErrEmpty)
+	_, err = GateBench(family("f", 3, 3)[:2], DefaultPlan())
+	require.ErrorIs(t, err, ErrEmpty, "goods alone have no balanced accuracy")
+	silent := family("f", 3, 3)
+	for i := range silent {
+		silent[i].Now = repeat(math.NaN(), 3)
+	}
+	_, err = GateBench(silent, DefaultPlan())
+	require.ErrorIs(t, err, ErrEmpty)
+	for want, change := range map[string]func(c []Case){
+		"named twice":   func(c []Case) { c[1].ID = c[0].ID },
+		"must be named": func(c []Case) { c[1].Family = "" },
+		"with NaN":      func(c []Case) { c[1].Now = c[1].Now[:2] },
+		"0, 1 or NaN":   func(c []Case) { c[1].Now[0] = 0.5 },
+	} {
+		cases := family("f", 3, 3)
+		change(cases)
+		_, err := GateBench(cases, DefaultPlan())
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// No order of entries or cases changes an answer.
+func TestGateIgnoresOrder(t *testing.T) {
+	plan := DefaultPlan()
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		n := rapid.SampledFrom([]int{1, 3, 6}).Draw(t, "trials")
+		entries := projects(perRun, 2, "", 5)(rng, n)
+		bench := cases(60, 0.3, true, rapid.Bool().Draw(t, "together"), 5)(rng, n)
+		for i := range bench {
+			if rng.IntN(10) == 0 {
+				bench[i].Now[rng.IntN(n)] = math.NaN()
+			}
+		}
+		r1, err1 := GateRecall(entries, plan)
+		b1, err2 := GateBench(bench, plan)
+		rng.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
+		rng.Shuffle(len(bench), func(i, j int) { bench[i], bench[j] = bench[j], bench[i] })
+		r2, err3 := GateRecall(entries, plan)
+		b2, err4 := GateBench(bench, plan)
+		for _, err := range []error{err1, err2, err3, err4} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := cmp.Diff([]Gate{r1, b1}, []Gate{r2, b2}, cmpopts.EquateNaNs()); d != "" {
+			t.Fatalf("another order, another answer (-first +second):\n%s", d)
+		}
+	})
+}
+
+// The simulation leaves out tests that cannot change a decision; it must not
+// change one.
+func TestLazyDecidesAlike(t *testing.T) {
+	plan := DefaultPlan()
+	lazy := plan
+	lazy.lazy = true
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(simulationSeed, seed))
+		entries := projects(perRun, 2, "", float64(seed))(rng, 6)
+		bench := cases(240, 0.12, false, true, float64(seed))(rng, 6)
+		r1, err := GateRecall(entries, plan)
+		require.NoError(t, err)
+		r2, err := GateRecall(entries, lazy)
+		require.NoError(t, err)
+		b1, err := GateBench(bench, plan)
+		require.NoError(t, err)
+		b2, err := GateBench(bench, lazy)
+		require.NoError(t, err)
+		for i := range r1.Parts {
+			require.Equal(t, r1.Parts[i].Decision, r2.Parts[i].Decision)
+		}
+		require.Equal(t, b1.Decision, b2.Decision)
+		require.Equal(t, r1.More, r2.More)
+	}
+}
+
+// BenchmarkGate is one decision: seven projects, and 504 cases, at 12 and 24
+// trials a side.
+func BenchmarkGate(b *testing.B) {
+	for _, n := range []int{12, 24} {
+		rng := rand.New(rand.NewPCG(1, 1))
+		entries := projects(perRun, 2, "", 10)(rng, n)
+		bench := cases(504, 0.12, true, true, 10)(rng, n)
+		b.Run(fmt.Sprintf("recall/trials=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := GateRecall(entries, DefaultPlan()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("bench/trials=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := GateBench(bench, DefaultPlan()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
