@@ -1,0 +1,565 @@
+package sqlreview
+
+import (
+	"strings"
+)
+
+// An analysis holds what a piece of code does: which rows it reads and writes,
+// under which facts, and what it gives out.
+type analysis struct {
+	sch       *schema
+	code      string
+	insts     []*inst
+	writes    []write
+	outputs   []output
+	tops      []top
+	dynamic   []dynamic
+	holes     []hole
+	subs      map[*query]*derived
+	base      *env // of the statement at hand
+	stmtNo    int
+	resolving int
+	steps     int
+	calls     []*expr
+	opaque    bool // something was not understood
+	plpgsql   bool
+	fn        *function
+	locks     []*query
+	tzCasts   []zoned
+	notIn     []nullTrap
+	raises    int
+	exprScope []scopedExpr
+	evidence  int
+	found     *env            // of the last statement of a PL/pgSQL body
+	varEnv    map[string]*env // where a variable's value came from
+	outVars   map[string]bool
+	built     map[string]*expr // texts that PL/pgSQL variables hold, for EXECUTE
+}
+
+type scopedExpr struct {
+	e  *expr
+	sc *scope
+}
+
+// A write is one column that a statement sets.
+type write struct {
+	in   *inst
+	col  string
+	val  *expr
+	sc   *scope
+	env  *env
+	pos  int
+	kind queryKind
+	conf bool // by ON CONFLICT DO UPDATE
+}
+
+// An output is one expression whose value leaves the code.
+type output struct {
+	e    *expr
+	sc   *scope
+	name string
+	pos  int
+	env  *env
+	in   *inst // * of an instance
+	src  string
+}
+
+// A top is a query whose rows leave the code.
+type top struct {
+	q   *query
+	d   *derived
+	env *env
+	ret bool // RETURNING of a DML
+	one bool // INTO a variable, or RETURN (SELECT ...)
+}
+
+type dynamic struct {
+	e   *expr
+	pos int
+	why string
+	bad bool
+}
+
+type hole struct {
+	text string
+	pos  int
+	in   string // value, identifier, string, splice
+}
+
+type zoned struct {
+	pos  int
+	what string
+}
+
+type nullTrap struct {
+	pos int
+	col term
+	env *env
+}
+
+const maxInsts = 600
+
+func (a *analysis) newInst(alias string, sc *scope, v *env, pos int) *inst {
+	in := &inst{id: len(a.insts), alias: alias, env: v, pos: pos, stmt: a.stmtNo, scope: sc, assert: a.evidence > 0}
+	a.insts = append(a.insts, in)
+	if sc != nil {
+		sc.insts = append(sc.insts, in)
+	}
+	return in
+}
+
+func (a *analysis) baseInst(name, alias string, sc *scope, v *env, pos int) *inst {
+	if alias == "" {
+		alias = name
+	}
+	in := a.newInst(alias, sc, v, pos)
+	in.table, in.tab = name, a.sch.tables[name]
+	return in
+}
+
+// query analyses q in env v and gives its columns. Correlation sees parent.
+func (a *analysis) query(q *query, parent *scope, v *env) *derived {
+	sc := newScope(parent)
+	d := &derived{q: q, scope: sc, env: v}
+	if a.subs == nil {
+		a.subs = map[*query]*derived{}
+	}
+	a.subs[q] = d
+	if len(a.insts) > maxInsts {
+		a.opaque = true
+		return d
+	}
+	a.declareCTEs(q, sc, v)
+	switch q.kind {
+	case qSelect:
+		a.selectQuery(q, sc, v, d)
+	case qValues:
+		for i := range first(q.rows) {
+			d.cols = append(d.cols, outCol{name: "column" + itoa(i+1), e: q.rows[0][i], scope: sc})
+		}
+		for _, r := range q.rows {
+			for _, e := range r {
+				a.visit(e, sc, v)
+			}
+		}
+	case qSetOp:
+		a.setOp(q, sc, v, d)
+	case qInsert, qUpdate, qDelete, qMerge:
+		a.dml(q, sc, v, d)
+	case qTable:
+		a.opaque = true
+	}
+	if q.kind != qSelect {
+		for _, e := range q.order {
+			a.visit(e, sc, v)
+		}
+	}
+	a.visit(q.limit, sc, v)
+	a.visit(q.offset, sc, v)
+	return d
+}
+
+func first(rows [][]*expr) []*expr {
+	if len(rows) == 0 {
+		return nil
+	}
+	return rows[0]
+}
+
+func (a *analysis) declareCTEs(q *query, sc *scope, v *env) {
+	if len(q.with) == 0 {
+		return
+	}
+	sc.ctes = map[string]*cteDef{}
+	for _, c := range q.with {
+		def := &cteDef{c: c, scope: sc, def: a.base}
+		sc.ctes[c.name] = def
+		switch c.q.kind {
+		case qInsert, qUpdate, qDelete, qMerge:
+			w := &env{parent: a.base}
+			def.busy++
+			def.done = a.query(c.q, sc, w)
+			def.busy--
+			def.done.env = w
+		}
+	}
+	// A CTE that nothing reads is still shown to the rules.
+	for _, c := range q.with {
+		if sc.ctes[c.name].done == nil && !a.mentions(q, c.name) {
+			a.useCTE(sc.ctes[c.name], &env{parent: a.base})
+		}
+	}
+}
+
+// mentions reports whether the text of q names the table more than once, its
+// definition being the first time.
+func (a *analysis) mentions(q *query, name string) bool {
+	if q.pos < 0 || q.end > len(a.code) || q.end < q.pos {
+		return true
+	}
+	return strings.Count(strings.ToLower(a.code[q.pos:q.end]), strings.ToLower(name)) > 1
+}
+
+// useCTE analyses a CTE's body anew for one reference, so that facts about one use
+// do not become facts about another.
+func (a *analysis) useCTE(def *cteDef, v *env) *derived {
+	if def.done != nil {
+		v.imports = append(v.imports, def.done.env)
+		return def.done
+	}
+	q := def.c.q
+	def.busy++
+	defer func() { def.busy-- }()
+	if def.busy > 1 { // the recursive reference: it holds what the first arm gives
+		if q.kind == qSetOp && def.busy < 4 {
+			return a.query(q.l, def.scope, v)
+		}
+		return &derived{q: q, scope: def.scope, env: v}
+	}
+	return a.sub(q, def.scope, v)
+}
+
+// sub analyses a derived table. Windows see more rows than the outer WHERE lets
+// through, so outer facts must not reach below them.
+func (a *analysis) sub(q *query, sc *scope, v *env) *derived {
+	if hasWindow(q) {
+		w := &env{parent: v, block: true}
+		if a.base != nil {
+			w.imports = append(w.imports, a.base)
+		}
+		v.imports = append(v.imports, w)
+		return a.query(q, sc, w)
+	}
+	return a.query(q, sc, v)
+}
+
+func hasWindow(q *query) bool {
+	found := false
+	for _, t := range q.targets {
+		t.e.walk(func(e *expr) bool {
+			if e.over != nil {
+				found = true
+			}
+			return true
+		})
+	}
+	return found
+}
+
+func (a *analysis) selectQuery(q *query, sc *scope, v *env, d *derived) {
+	for _, f := range q.from {
+		a.from(f, sc, v)
+	}
+	if q.where != nil {
+		a.assume(q.where, sc, v, true)
+	}
+	a.promote(sc, v)
+	sc.aliases = map[string]*expr{}
+	for _, t := range q.targets {
+		a.visit(t.e, sc, v)
+		if t.alias != "" {
+			sc.aliases[t.alias] = t.e
+		}
+	}
+	if q.having != nil {
+		a.assume(q.having, sc, v, true)
+	}
+	for _, list := range [][]*expr{q.group, q.order, q.distinctOn} {
+		for _, e := range list {
+			a.visit(e, sc, v)
+		}
+	}
+	if q.lock != "" {
+		a.locks = append(a.locks, q)
+	}
+	d.agg = len(q.group) > 0 || hasAggregate(q)
+	d.cols, d.stars = a.expand(q.targets, sc)
+}
+
+func hasAggregate(q *query) bool {
+	found := false
+	for _, t := range q.targets {
+		t.e.walk(func(e *expr) bool {
+			if e.over == nil && isAggregate(e) {
+				found = true
+			}
+			return true
+		})
+	}
+	return found
+}
+
+var aggregates = words(`count sum avg min max array_agg string_agg json_agg jsonb_agg json_object_agg
+ jsonb_object_agg bool_and bool_or every bit_and bit_or percentile_cont percentile_disc mode stddev
+ stddev_pop stddev_samp variance var_pop var_samp xmlagg corr json_arrayagg json_objectagg`)
+
+func isAggregate(e *expr) bool {
+	return e.kind == eFunc && len(e.name) > 0 && aggregates[e.name[len(e.name)-1]]
+}
+
+// expand gives the output columns of a target list, * taken apart.
+func (a *analysis) expand(ts []target, sc *scope) (cols []outCol, stars []*inst) {
+	for _, t := range ts {
+		e := t.e
+		if e.kind != eStar {
+			name := t.alias
+			if name == "" {
+				name = exprName(e)
+			}
+			cols = append(cols, outCol{name: name, e: e, scope: sc})
+			continue
+		}
+		for _, in := range sc.insts {
+			if len(e.name) > 0 && in.alias != e.name[len(e.name)-1] || in.alias == "excluded" {
+				continue
+			}
+			c, s := expandInst(in)
+			cols = append(cols, c...)
+			stars = append(stars, s...)
+		}
+	}
+	return cols, stars
+}
+
+func expandInst(in *inst) (cols []outCol, stars []*inst) {
+	switch {
+	case in.der != nil:
+		for _, c := range in.der.cols {
+			cols = append(cols, outCol{name: c.name, in: in, src: c.name})
+		}
+		if len(in.der.stars) > 0 {
+			stars = append(stars, in.der.stars...)
+		}
+	case in.tab != nil:
+		for _, c := range in.tab.cols {
+			cols = append(cols, outCol{name: c.name, in: in, src: c.name})
+		}
+	default:
+		stars = append(stars, in)
+	}
+	return cols, stars
+}
+
+func exprName(e *expr) string {
+	e = strip(e)
+	switch e.kind {
+	case eCol, eFunc:
+		if len(e.name) > 0 {
+			return e.name[len(e.name)-1]
+		}
+	case eCase:
+		return "case"
+	case eSub:
+		if e.sub != nil && len(e.sub.targets) == 1 {
+			if e.sub.targets[0].alias != "" {
+				return e.sub.targets[0].alias
+			}
+			return exprName(e.sub.targets[0].e)
+		}
+	}
+	return "?column?"
+}
+
+// from analyses an item of a FROM list.
+func (a *analysis) from(f *from, sc *scope, v *env) {
+	if len(a.insts) > maxInsts {
+		a.opaque = true
+		return
+	}
+	switch f.kind {
+	case fJoin:
+		a.joinFrom(f, sc, v)
+	case fTable:
+		if f.hole {
+			a.holes = append(a.holes, hole{text: f.name, pos: f.pos, in: "identifier"})
+		}
+		if def := sc.cte(f.name); def != nil {
+			a.derivedInst(f, a.useCTE(def, v), def.c.cols, sc, v)
+			return
+		}
+		a.baseInst(f.name, f.alias, sc, v, f.pos)
+	case fSub:
+		a.derivedInst(f, a.sub(f.sub, sc, v), nil, sc, v)
+	case fFunc:
+		if f.fn != nil {
+			a.visit(f.fn, sc, v)
+		}
+		alias := f.alias
+		if alias == "" {
+			alias = f.name
+		}
+		in := a.newInst(alias, sc, v, f.pos)
+		in.der = &derived{scope: sc, env: v}
+		cols := f.cols
+		if len(cols) == 0 {
+			cols = []string{alias}
+		}
+		for _, c := range cols {
+			in.der.cols = append(in.der.cols, outCol{name: c, e: &expr{kind: eFunc, name: []string{"from_" + f.name}, pos: f.pos}, scope: sc})
+		}
+	}
+}
+
+func (a *analysis) derivedInst(f *from, d *derived, names []string, sc *scope, v *env) {
+	alias := f.alias
+	if alias == "" {
+		alias = f.name
+	}
+	if len(f.cols) > 0 {
+		names = f.cols
+	}
+	if len(names) > 0 && len(d.cols) > 0 {
+		c := *d
+		c.cols = append([]outCol{}, d.cols...)
+		for i := range c.cols {
+			if i < len(names) {
+				c.cols[i].name = names[i]
+			}
+		}
+		d = &c
+	}
+	in := a.newInst(alias, sc, v, f.pos)
+	in.der = d
+	if len(d.arms) > 0 {
+		a.linkArms(in, d, v)
+	}
+}
+
+// linkArms says that each row of a UNION is a row of one of its arms.
+func (a *analysis) linkArms(in *inst, d *derived, v *env) {
+	var branches []*env
+	for _, arm := range flatArms(d) {
+		b := &env{parent: v, imports: []*env{arm.env}}
+		for i, c := range d.cols {
+			if i < len(arm.cols) {
+				t, _, _ := a.outTerm(arm.cols[i])
+				b.add(fact{op: "=", a: in.col(c.name), b: t})
+			}
+		}
+		branches = append(branches, b)
+	}
+	v.ors = append(v.ors, branches)
+}
+
+func flatArms(d *derived) []*derived {
+	if len(d.arms) == 0 {
+		return []*derived{d}
+	}
+	var out []*derived
+	for _, x := range d.arms {
+		out = append(out, flatArms(x)...)
+	}
+	return out
+}
+
+func (a *analysis) setOp(q *query, sc *scope, v *env, d *derived) {
+	le := &env{parent: v}
+	l := a.query(q.l, sc, le)
+	l.env = le
+	re := &env{parent: v, negated: q.op == "except"}
+	r := a.query(q.r, sc, re)
+	r.env = re
+	d.cols, d.stars = l.cols, l.stars
+	switch q.op {
+	case "union":
+		d.arms = []*derived{l, r}
+	default:
+		v.imports = append(v.imports, le)
+		if q.op == "intersect" {
+			v.imports = append(v.imports, re)
+		}
+	}
+}
+
+func (a *analysis) joinFrom(f *from, sc *scope, v *env) {
+	le, re := v, v
+	switch f.join {
+	case "left":
+		re = &env{parent: v}
+	case "right":
+		le = &env{parent: v}
+	case "full":
+		le, re = &env{parent: v}, &env{parent: v}
+	}
+	k0 := len(sc.insts)
+	a.from(f.l, sc, le)
+	k1 := len(sc.insts)
+	a.from(f.r, sc, re)
+	for i, in := range sc.insts[k0:] {
+		left := k0+i < k1
+		if left && le != v || !left && re != v {
+			in.outer = true
+		}
+	}
+	on := re
+	if f.join == "right" {
+		on = le
+	}
+	if f.join == "full" {
+		on = &env{parent: v}
+	}
+	if f.on != nil {
+		a.assume(f.on, sc, on, true)
+	}
+	cols := f.using
+	if f.natural {
+		cols = common(sc.insts[k0:k1], sc.insts[k1:])
+	}
+	for _, c := range cols {
+		l, r := ownerIn(sc.insts[k0:k1], c), ownerIn(sc.insts[k1:], c)
+		if l != nil && r != nil {
+			lt, _, _ := a.colTerm(l, c)
+			rt, _, _ := a.colTerm(r, c)
+			on.add(fact{op: "=", a: lt, b: rt, pos: f.pos})
+		}
+	}
+}
+
+func ownerIn(list []*inst, col string) *inst {
+	for _, in := range list {
+		if in.has(col) == 1 {
+			return in
+		}
+	}
+	for _, in := range list {
+		if in.has(col) == -1 {
+			return in
+		}
+	}
+	return nil
+}
+
+func common(l, r []*inst) []string {
+	var out []string
+	for _, x := range l {
+		if x.tab == nil {
+			continue
+		}
+		for _, c := range x.tab.cols {
+			if in := ownerIn(r, c.name); in != nil && in.has(c.name) == 1 {
+				out = append(out, c.name)
+			}
+		}
+	}
+	return out
+}
+
+// promote: a WHERE that no missing row can pass makes an outer join an inner one.
+func (a *analysis) promote(sc *scope, v *env) {
+	for _, in := range sc.insts {
+		if !in.outer || in.env == v {
+			continue
+		}
+		for _, f := range v.facts {
+			if f.op == "null" || f.op == "opaque" {
+				continue
+			}
+			x, y := a.instOf(f.a), a.instOf(f.b)
+			if x != nil && x.env == in.env || y != nil && y.env == in.env {
+				v.imports = append(v.imports, in.env)
+				in.outer = false
+				break
+			}
+		}
+	}
+}

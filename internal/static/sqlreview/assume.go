@@ -1,0 +1,538 @@
+package sqlreview
+
+import (
+	"strconv"
+	"strings"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// assume adds to v what follows from e being true (or from NOT e, when pos is false).
+func (a *analysis) assume(e *expr, sc *scope, v *env, pos bool) {
+	if e == nil {
+		return
+	}
+	a.exprScope = append(a.exprScope, scopedExpr{e, sc})
+	switch e.kind {
+	case eAnd, eOr:
+		if (e.kind == eAnd) == pos {
+			for _, x := range e.args {
+				a.assume(x, sc, v, pos)
+			}
+			return
+		}
+		a.branches(e.args, sc, v, pos)
+	case eNot:
+		a.assume(e.args[0], sc, v, !pos)
+	case eBin:
+		a.assumeBin(e, sc, v, pos)
+	case eIn:
+		a.assumeIn(e, sc, v, pos)
+	case eQuant:
+		a.assumeQuant(e, sc, v, pos)
+	case eIs:
+		a.assumeIs(e, sc, v, pos)
+	case eIsDist:
+		a.compare("=", e.args[0], e.args[1], sc, v, e.not == pos, e.pos)
+	case eBetween:
+		if e.not != pos {
+			a.compare(">=", e.args[0], e.args[1], sc, v, true, e.pos)
+			a.compare("<=", e.args[0], e.args[2], sc, v, true, e.pos)
+			return
+		}
+		a.visitAll(e.args, sc, v)
+	case eExists:
+		a.assumeExists(e, sc, v, pos)
+	case eCase:
+		a.assumeCase(e, sc, v, pos)
+	case eLit:
+		if e.op == "false" && pos || e.op == "true" && !pos {
+			v.add(fact{op: "never", pos: e.pos})
+		}
+	case eCast:
+		a.assume(e.args[0], sc, v, pos)
+	case eCol, eParam:
+		if e.kind == eCol && len(e.name) == 1 && e.name[0] == "found" && a.plpgsql {
+			if pos && a.found != nil {
+				v.imports = append(v.imports, a.found)
+			}
+			return
+		}
+		op := "true"
+		if !pos {
+			op = "false"
+		}
+		v.add(fact{op: op, a: a.term(e, sc), pos: e.pos})
+	case eFunc:
+		a.assumeFunc(e, sc, v, pos)
+	case eSub:
+		t := a.value(e, sc, v, pos)
+		if pos {
+			v.add(fact{op: "true", a: t, pos: e.pos})
+		}
+	default:
+		a.opaqueFact(e, sc, v)
+	}
+}
+
+func (a *analysis) opaqueFact(e *expr, sc *scope, v *env) {
+	a.visit(e, sc, v)
+	f := fact{op: "opaque", pos: e.pos, text: show(e)}
+	e.walk(func(x *expr) bool {
+		if x.kind == eCol && len(f.cols) < 50 {
+			t, _, _ := a.resolve(x, sc)
+			f.cols = append(f.cols, t)
+		}
+		if x.kind == eParam && len(f.cols) < 50 {
+			f.cols = append(f.cols, a.term(x, sc))
+		}
+		return true
+	})
+	v.add(f)
+}
+
+func (a *analysis) branches(es []*expr, sc *scope, v *env, pos bool) {
+	var or []*env
+	for _, x := range es {
+		if x.kind == eLit && x.op == "false" && pos {
+			continue
+		}
+		b := &env{parent: v}
+		a.assume(x, sc, b, pos)
+		or = append(or, b)
+	}
+	v.ors = append(v.ors, or)
+}
+
+func (a *analysis) assumeFunc(e *expr, sc *scope, v *env, pos bool) {
+	if e.isCall("coalesce") && len(e.args) == 2 { // coalesce(flag, false)
+		d := strip(e.args[1])
+		if d.kind == eLit && (d.op == "false") == pos {
+			a.assume(e.args[0], sc, v, pos)
+			return
+		}
+	}
+	if pos && e.isCall("bool_or", "bool_and", "every") && len(e.args) == 1 {
+		a.assume(e.args[0], sc, v, pos)
+		return
+	}
+	a.opaqueFact(e, sc, v)
+}
+
+func (a *analysis) assumeCase(e *expr, sc *scope, v *env, pos bool) {
+	args := e.args
+	var operand *expr
+	if e.op == "operand" && len(args) > 0 {
+		operand, args = args[0], args[1:]
+	}
+	var or []*env
+	var before []*expr
+	for len(args) >= 2 {
+		cond := args[0]
+		if operand != nil {
+			cond = &expr{kind: eBin, op: "=", args: []*expr{operand, args[0]}, pos: args[0].pos}
+		}
+		b := &env{parent: v}
+		for _, x := range before {
+			a.assume(x, sc, b, false)
+		}
+		a.assume(cond, sc, b, true)
+		a.assume(args[1], sc, b, pos)
+		or = append(or, b)
+		before = append(before, cond)
+		args = args[2:]
+		if len(before) > 12 {
+			break
+		}
+	}
+	if len(args) == 1 && e.hasElse {
+		b := &env{parent: v}
+		for _, x := range before {
+			a.assume(x, sc, b, false)
+		}
+		a.assume(args[0], sc, b, pos)
+		or = append(or, b)
+	}
+	v.ors = append(v.ors, or)
+}
+
+func (a *analysis) assumeExists(e *expr, sc *scope, v *env, pos bool) {
+	a.evidence++
+	defer func() { a.evidence-- }()
+	if pos {
+		a.sub(e.sub, sc, v)
+		return
+	}
+	a.query(e.sub, sc, &env{parent: v, negated: true})
+}
+
+func (a *analysis) assumeIs(e *expr, sc *scope, v *env, pos bool) {
+	is := e.not != pos // IS x, asserted
+	x := strip(e.args[0])
+	switch e.op {
+	case "null":
+		op := "null"
+		if !is {
+			op = "notnull"
+		}
+		v.add(fact{op: op, a: a.value(x, sc, v, !is), pos: e.pos})
+		if !is {
+			a.present(x, v)
+		}
+	case "true", "false":
+		want := e.op == "true"
+		if is {
+			a.assume(x, sc, v, want)
+			return
+		}
+		// IS NOT TRUE lets NULL pass: it says no more than "not true".
+		if t := a.term(x, sc); t.isCol() {
+			op := "false"
+			if !want {
+				op = "opaque"
+			}
+			v.add(fact{op: op, a: t, pos: e.pos, cols: []term{t}})
+			return
+		}
+		a.assume(x, sc, v, !want)
+	default:
+		a.opaqueFact(e, sc, v)
+	}
+}
+
+func (a *analysis) assumeBin(e *expr, sc *scope, v *env, pos bool) {
+	l, r := e.args[0], e.args[len(e.args)-1]
+	switch e.op {
+	case "=", "<>", "!=", "<", "<=", ">", ">=":
+		if len(e.args) == 2 {
+			a.compare(e.op, l, r, sc, v, pos, e.pos)
+			return
+		}
+	case "@>", "<@":
+		if e.op == "<@" {
+			l, r = r, l
+		}
+		if pos && a.rangeHas(l, r, sc, v, e.pos) {
+			return
+		}
+		if pos && strip(l).kind == eArray { // ARRAY[..] @> ARRAY[x]
+			break
+		}
+	case "&&":
+		if pos && a.rangesMeet(l, r, sc, v, e.pos) {
+			return
+		}
+	}
+	a.opaqueFact(e, sc, v)
+}
+
+// rangeParts takes tstzrange(a, b, '[)') apart.
+func rangeParts(e *expr) (lo, hi *expr, bounds string, ok bool) {
+	e = strip(e)
+	if e == nil || !e.isCall("tstzrange", "tsrange", "daterange", "int4range", "int8range", "numrange") || len(e.args) < 2 {
+		return nil, nil, "", false
+	}
+	bounds = "[)"
+	if len(e.args) > 2 {
+		bounds = strings.Trim(strip(e.args[2]).op, "'")
+	}
+	if len(bounds) != 2 {
+		bounds = "[)"
+	}
+	return e.args[0], e.args[1], bounds, true
+}
+
+// rangeHas: range @> x is lo <= x and x < hi, an absent bound being no bound.
+func (a *analysis) rangeHas(r, x *expr, sc *scope, v *env, pos int) bool {
+	lo, hi, b, ok := rangeParts(r)
+	if !ok {
+		return false
+	}
+	lop, hop := "<=", ">"
+	if b[0] == '(' {
+		lop = "<"
+	}
+	if b[1] == ']' {
+		hop = ">="
+	}
+	a.orNull(lop, lo, x, sc, v, pos)
+	a.orNull(hop, hi, x, sc, v, pos)
+	return true
+}
+
+func (a *analysis) orNull(op string, l, r *expr, sc *scope, v *env, pos int) {
+	t := a.term(l, sc)
+	n, c := &env{parent: v}, &env{parent: v}
+	n.add(fact{op: "null", a: t, pos: pos})
+	a.compare(op, l, r, sc, c, true, pos)
+	v.ors = append(v.ors, []*env{n, c})
+}
+
+func (a *analysis) rangesMeet(l, r *expr, sc *scope, v *env, pos int) bool {
+	llo, lhi, lb, ok1 := rangeParts(l)
+	rlo, rhi, rb, ok2 := rangeParts(r)
+	if !ok1 || !ok2 {
+		return false
+	}
+	op := func(closed bool) string {
+		if closed {
+			return "<="
+		}
+		return "<"
+	}
+	a.compare(op(lb[0] == '[' && rb[1] == ']'), llo, rhi, sc, v, true, pos)
+	a.compare(op(rb[0] == '[' && lb[1] == ']'), rlo, lhi, sc, v, true, pos)
+	return true
+}
+
+var negation = map[string]string{"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+// compare adds l op r, or its negation.
+func (a *analysis) compare(op string, l, r *expr, sc *scope, v *env, pos bool, at int) {
+	if op == "!=" {
+		op = "<>"
+	}
+	l, r = strip(l), strip(r)
+	if op == "=" && pos && l.kind == eRow && r.kind == eRow && len(l.args) == len(r.args) {
+		for i := range l.args {
+			a.compare("=", l.args[i], r.args[i], sc, v, true, at)
+		}
+		return
+	}
+	if a.countExists(op, l, r, sc, v, pos) || a.countExists(flip(op), r, l, sc, v, pos) {
+		return
+	}
+	if pos { // NULL would not pass: the variables' rows are there
+		a.present(l, v)
+		a.present(r, v)
+	} else {
+		op = negation[op]
+	}
+	if op == "=" && r.kind == eLit && (r.op == "true" || r.op == "false") {
+		a.assume(l, sc, v, r.op == "true")
+		return
+	}
+	if op == "<>" && r.kind == eLit && (r.op == "true" || r.op == "false") {
+		a.assume(l, sc, v, r.op != "true")
+		return
+	}
+	if l.kind == eRow && r.kind == eSub && op == "=" {
+		d := a.query(r.sub, sc, v)
+		a.rowEquals(l, d, sc, v, at)
+		return
+	}
+	if a.caseCompare(op, l, r, sc, v, at) || a.caseCompare(flip(op), r, l, sc, v, at) {
+		return
+	}
+	lt, rt := a.value(l, sc, v, true), a.value(r, sc, v, true)
+	if op == "=" && lt == rt && lt.isCol() { // t.x = t.x says only that x is not null
+		v.add(fact{op: "notnull", a: lt, pos: at, text: "self"})
+		return
+	}
+	v.add(fact{op: op, a: lt, b: rt, pos: at})
+	if op == "=" && (l.kind == eHole || r.kind == eHole) {
+		return
+	}
+}
+
+func (a *analysis) rowEquals(l *expr, d *derived, sc *scope, v *env, at int) {
+	for i, x := range l.args {
+		if i < len(d.cols) {
+			t, _, _ := a.outTerm(d.cols[i])
+			v.add(fact{op: "=", a: a.term(x, sc), b: t, pos: at})
+		}
+	}
+}
+
+// caseCompare splits coalesce(x, y) op z and CASE ... END op z into their cases.
+func (a *analysis) caseCompare(op string, l, r *expr, sc *scope, v *env, at int) bool {
+	if l.isCall("coalesce") && len(l.args) == 2 {
+		x, n := &env{parent: v}, &env{parent: v}
+		x.add(fact{op: "notnull", a: a.term(l.args[0], sc), pos: at})
+		a.compare(op, l.args[0], r, sc, x, true, at)
+		n.add(fact{op: "null", a: a.term(l.args[0], sc), pos: at})
+		d := strip(l.args[1])
+		if d.kind == eLit && strings.Contains(d.op, "infinity") {
+			// infinity is after every instant: the comparison is true or never.
+			if neg := strings.Contains(d.op, "-"); (op == ">" || op == ">=") == neg {
+				n.add(fact{op: "never", pos: at})
+			}
+		} else {
+			a.compare(op, l.args[1], r, sc, n, true, at)
+		}
+		v.ors = append(v.ors, []*env{x, n})
+		return true
+	}
+	if l.kind == eCase && (r.kind == eLit || r.kind == eParam || r.kind == eCol) && op == "=" {
+		a.visit(l, sc, v)
+		return false
+	}
+	return false
+}
+
+// countExists reads (SELECT count(*) FROM ...) > 0 as EXISTS, and = 0 as NOT EXISTS.
+func (a *analysis) countExists(op string, l, r *expr, sc *scope, v *env, pos bool) bool {
+	if l.kind != eSub || l.sub == nil || l.sub.kind != qSelect || len(l.sub.targets) != 1 || len(l.sub.group) > 0 {
+		return false
+	}
+	c := strip(l.sub.targets[0].e)
+	if !c.isCall("count") || c.filter != nil || r.kind != eLit {
+		return false
+	}
+	n, err := strconv.Atoi(r.op)
+	if err != nil {
+		return false
+	}
+	var some bool
+	switch {
+	case op == ">" && n >= 0, op == ">=" && n >= 1, op == "=" && n >= 1, op == "<>" && n == 0:
+		some = true
+	case op == "=" && n == 0, op == "<" && n <= 1, op == "<=" && n == 0:
+		some = false
+	default:
+		return false
+	}
+	a.assumeExists(&expr{kind: eExists, sub: l.sub, pos: l.pos}, sc, v, some == pos)
+	return true
+}
+
+func (a *analysis) assumeIn(e *expr, sc *scope, v *env, pos bool) {
+	in := e.not != pos
+	l := strip(e.args[0])
+	if e.sub != nil {
+		a.evidence++
+		defer func() { a.evidence-- }()
+		if !in {
+			n := &env{parent: v, negated: true}
+			d := a.query(e.sub, sc, n)
+			if e.not && len(d.cols) == 1 {
+				if t, inst, col := a.outTerm(d.cols[0]); inst != nil && inst.tab != nil {
+					if c := inst.tab.column(col); c != nil && !c.notNull && !isKeyCol(inst.tab, col) {
+						a.notIn = append(a.notIn, nullTrap{e.pos, t, n})
+					}
+				}
+			}
+			return
+		}
+		d := a.sub(e.sub, sc, v)
+		if l.kind == eRow {
+			a.rowEquals(l, d, sc, v, e.pos)
+		} else if len(d.arms) > 0 {
+			src := a.newInst("", nil, v, e.pos)
+			src.der = d
+			a.linkArms(src, d, v)
+			if len(d.cols) > 0 {
+				v.add(fact{op: "=", a: a.value(l, sc, v, true), b: src.col(d.cols[0].name), pos: e.pos})
+			}
+		} else if len(d.cols) > 0 {
+			t, _, _ := a.outTerm(d.cols[0])
+			v.add(fact{op: "=", a: a.value(l, sc, v, true), b: t, pos: e.pos})
+		} else if len(d.stars) > 0 {
+			a.opaqueFact(l, sc, v)
+		}
+		return
+	}
+	a.memberOf(l, e.args[1:], sc, v, in, e.pos)
+}
+
+func isKeyCol(t *table, col string) bool {
+	for _, k := range t.keys[:min(1, len(t.keys))] {
+		if contains(k, col) {
+			return true
+		}
+	}
+	return false
+}
+
+// memberOf adds l IN (list) or l NOT IN (list).
+func (a *analysis) memberOf(l *expr, list []*expr, sc *scope, v *env, in bool, at int) {
+	var set []string
+	lits := true
+	for _, x := range list {
+		x = strip(x)
+		if x.kind == eLit {
+			set = append(set, strings.Trim(x.op, "'"))
+		} else {
+			lits = false
+		}
+	}
+	if l.kind == eRow && in {
+		var or []*env
+		for _, x := range list {
+			b := &env{parent: v}
+			a.compare("=", l, x, sc, b, true, at)
+			or = append(or, b)
+		}
+		v.ors = append(v.ors, or)
+		return
+	}
+	t := a.value(l, sc, v, true)
+	switch {
+	case lits && in && len(set) == 1:
+		v.add(fact{op: "=", a: t, b: term("l:'" + set[0] + "'"), pos: at})
+	case lits && in:
+		v.add(fact{op: "in", a: t, set: set, pos: at})
+	case lits:
+		v.add(fact{op: "notin", a: t, set: set, pos: at})
+	case in:
+		var or []*env
+		for _, x := range list {
+			b := &env{parent: v}
+			a.compare("=", l, x, sc, b, true, at)
+			or = append(or, b)
+		}
+		v.ors = append(v.ors, or)
+	default:
+		for _, x := range list {
+			a.compare("<>", l, x, sc, v, true, at)
+		}
+	}
+}
+
+func (a *analysis) assumeQuant(e *expr, sc *scope, v *env, pos bool) {
+	any := len(e.name) > 0 && e.name[0] != "all"
+	l := strip(e.args[0])
+	if e.sub != nil {
+		in := e.op == "=" && any
+		out := (e.op == "<>" || e.op == "!=") && !any
+		if in || out {
+			a.assumeIn(&expr{kind: eIn, args: []*expr{l}, sub: e.sub, not: out, pos: e.pos}, sc, v, pos)
+			return
+		}
+		a.visit(l, sc, v)
+		a.query(e.sub, sc, &env{parent: v})
+		return
+	}
+	if len(e.args) < 2 {
+		return
+	}
+	r := strip(e.args[1])
+	var list []*expr
+	switch {
+	case r.kind == eArray && r.sub == nil:
+		list = r.args
+	case r.kind == eArray && r.sub != nil:
+		a.assumeIn(&expr{kind: eIn, args: []*expr{l}, sub: r.sub, not: !any, pos: e.pos}, sc, v, pos)
+		return
+	case r.kind == eLit && strings.HasPrefix(strings.Trim(r.op, "'"), "{"):
+		for _, w := range strings.Split(strings.Trim(r.op, "'{}"), ",") {
+			list = append(list, &expr{kind: eLit, op: "'" + strings.Trim(w, ` "`) + "'"})
+		}
+	}
+	if list == nil {
+		if e.op == "=" && any && pos {
+			v.add(fact{op: "member", a: a.value(l, sc, v, true), b: a.value(r, sc, v, true), pos: e.pos})
+			return
+		}
+		a.opaqueFact(e, sc, v)
+		return
+	}
+	switch {
+	case e.op == "=" && any:
+		a.memberOf(l, list, sc, v, pos, e.pos)
+	case (e.op == "<>" || e.op == "!=") && !any:
+		a.memberOf(l, list, sc, v, !pos, e.pos)
+	default:
+		a.opaqueFact(e, sc, v)
+	}
+}

@@ -1,0 +1,259 @@
+package sqlreview
+
+import (
+	"regexp"
+	"sort"
+	"strings"
+)
+
+var (
+	injectionRE = regexp.MustCompile(`dynamic sql|injection|parameteri[sz]|concatenat|interpolat|bound (parameter|value)|bind (parameter|variable)|placeholder|splic|pasted|string[- ]?built|format\(|quote_ident|built (up )?from (text|strings)|prepared statement|allow-?list`)
+	tenantRE    = regexp.MustCompile(`tenan|isolat|cross-|across |another |other (organi|compan|clinic|school|account|customer|shop|merchant|store|warehouse|workspace)|belong|scope|confine|never see|own (organi|compan)|same `)
+	softRE      = regexp.MustCompile(`soft|delet|archiv|tombston|remov|voided|discard|withdrawn|trash|retired|purged|struck|cancell?ed rows|gone|absent|not exist`)
+	secretRE    = regexp.MustCompile(`never (be )?(return|expos|select|leav|show|disclos|read|sent|appear|giv|output|reach)|(must|may|do|does|can|should) ?not (be )?(return|expos|appear|leav|select|show|disclos|be (part|in)|giv|reach)|never in |not (be )?(part of|in|among|included in) (any|the|a) (result|output|response|answer)|sensitive|confidential|secret|leave[s]? the (database|server|ledger)|stays? (in|inside) the|nothing .*(return|reveal)|masked|redact`)
+	limitRE     = regexp.MustCompile(`\blimit|page|pagin|at most \d|no more than \d|maximum of|max(imum)? \d|bounded|unbounded|capped|cap of|up to \d+ rows|row cap|more than \d+ (rows|records|results|lines|entries|items)`)
+	permRE      = regexp.MustCompile(`\brole|permission|\bmember|\bgrant|authori[sz]|assigned|\bowner|\bowns\b|privileg|allowed to|entitled|only (the|a|an) |only .{1,40} (may|can)|may (only|be|see|read|change|approve)|access to|acting (user|person|staff)|caller|actor`)
+	stateRE     = regexp.MustCompile(`status|state|transition|→|->|lifecycle|moves? (from|to|only)|only (while|when|from|if)|may (only )?(be|become)|while .* is|still|no longer be|final|frozen|closed|locked|immutable`)
+	timeRE      = regexp.MustCompile(`expir|valid|effective|window|until|before|after|as of|time|hours|days|minutes|half-open|inclusive|exclusive|start|\bend|clock|now\(\)|date|period|in force|current|past|future|deadline|embargo|published`)
+	auditRE     = regexp.MustCompile(`audit|\blog(ged|s)?\b|trail|journal|history|record(ed)? (in|who)|leaves? (a|an) (row|record|entry)|writes? (a|an) (row|record|entry|event)|same (statement|transaction)`)
+	versionRE   = regexp.MustCompile(`version|optimistic|lost update|concurren|\block|race|idempot|for update|twice|stale|double`)
+	groupRE     = regexp.MustCompile(`(fewer|less|smaller) than \d+|at least \d+ (distinct |different )?\w+.*(group|aggregat|count|statistic|average)|(group|aggregat|cohort|cell|statistic|average)\w*.*(fewer|less|at least|minimum|smaller|least) (than )?(\d+|two|three|four|five|six|seven|eight|nine|ten)`)
+)
+
+// classify says which kinds of demand a requirement makes. Several may hold.
+func (s *spec) classify(r *requirement) {
+	set := func(k kindOf, on bool) {
+		if on {
+			r.kinds[k] = true
+		}
+	}
+	set(kInjection, injectionRE.MatchString(r.low) && (strings.Contains(r.low, "sql") || strings.Contains(r.low, "statement") || strings.Contains(r.low, "parameter") || strings.Contains(r.low, "value") || strings.Contains(r.low, "text") || strings.Contains(r.low, "identifier")))
+	tenantCol := false
+	for _, c := range r.cols {
+		tenantCol = tenantCol || contains(s.tenants, c.col)
+	}
+	rootWord := s.root != "" && hasRun(stemsOf(r.text), s.root)
+	set(kTenant, len(s.tenants) > 0 && !r.kinds[kInjection] && tenantRE.MatchString(r.low) && (tenantCol || rootWord || strings.Contains(r.low, "tenan") || strings.Contains(r.low, "isolat")))
+	soft := s.softCols(r)
+	set(kSoft, softRE.MatchString(r.low) && len(soft) > 0)
+	set(kSecret, secretRE.MatchString(r.low) && len(s.secretCols(r)) > 0)
+	set(kLimit, limitRE.MatchString(r.low) && regexp.MustCompile(`rows|result|record|list|item|page|limit|quer|line|entr`).MatchString(r.low) && !r.kinds[kInjection] && s.limitLike(r))
+	set(kPerm, permRE.MatchString(r.low) && !r.kinds[kInjection] && len(s.permTables(r)) > 0)
+	set(kState, stateRE.MatchString(r.low) && len(r.values) > 0 && s.stateLike(r))
+	set(kTime, timeRE.MatchString(r.low) && len(s.timeCols(r)) > 0)
+	set(kAudit, auditRE.MatchString(r.low) && s.auditTable(r) != "")
+	set(kVersion, versionRE.MatchString(r.low) && !r.kinds[kInjection])
+	set(kGroup, groupRE.MatchString(r.low))
+	if len(r.kinds) > 1 && r.kinds[kInjection] {
+		delete(r.kinds, kState)
+		delete(r.kinds, kSecret)
+	}
+}
+
+func (s *spec) limitLike(r *requirement) bool {
+	for _, n := range r.nums {
+		if n >= 2 {
+			return true
+		}
+	}
+	return strings.Contains(r.low, "bounded") || strings.Contains(r.low, "limit")
+}
+
+func (s *spec) stateLike(r *requirement) bool {
+	for _, t := range s.sch.order {
+		for _, c := range t.cols {
+			if isStateCol(c) {
+				for _, v := range r.values {
+					if contains(c.enum, v) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+var stateNameRE = regexp.MustCompile(`(^|_)(status|state|stage|phase|lifecycle|condition)(_|$)`)
+
+func isStateCol(c *column) bool { return stateNameRE.MatchString(c.name) }
+
+var softNameRE = regexp.MustCompile(`^(is_)?(soft_)?(deleted|archived|removed|erased|voided|discarded|trashed|withdrawn|retired|tombstoned?|purged|deactivated|disabled|struck|hidden|cancelled|canceled|closed|revoked|left|ended|suspended)(_at|_on|_ts|_date|_time|_flag)?$|^is_active$|^active$|^enabled$|^is_live$|^live$|^tombstone$`)
+
+// softCols lists the columns of a requirement that mark rows as gone.
+func (s *spec) softCols(r *requirement) []string {
+	var out []string
+	for _, c := range r.cols {
+		if softNameRE.MatchString(c.col) && !contains(out, c.col) {
+			out = append(out, c.col)
+		}
+	}
+	for _, e := range r.conds { // `x_at IS NULL` says it, whatever the name
+		if e.kind == eIs && e.op == "null" && strip(e.args[0]).kind == eCol {
+			n := strip(e.args[0]).name
+			c := n[len(n)-1]
+			if s.anyColumn(c) != nil && !contains(out, c) && !regexp.MustCompile(`until|expire|_to$|end`).MatchString(c) {
+				out = append(out, c)
+			}
+		}
+	}
+	if len(out) == 0 && regexp.MustCompile(`soft-?\s?delet|deleted|archived|voided|removed|withdrawn|retired`).MatchString(r.low) {
+		for _, t := range s.sch.order {
+			for _, c := range t.cols {
+				if softNameRE.MatchString(c.name) && hasRun(stemsOf(r.text), regexp.MustCompile(`^is_|_(at|on|ts|date|time|flag)$`).ReplaceAllString(c.name, "")) && !contains(out, c.name) {
+					out = append(out, c.name)
+				}
+			}
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+func (s *spec) anyColumn(name string) *column {
+	for _, t := range s.sch.order {
+		if c := t.column(name); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// secretCols lists the columns that a requirement forbids to give out: those that it
+// names up to an exception, save those that say who or which row.
+func (s *spec) secretCols(r *requirement) []colRef {
+	var out []colRef
+	for _, c := range r.cols {
+		if strings.HasSuffix(c.col, "_id") || c.col == "id" || contains(s.tenants, c.col) || softNameRE.MatchString(c.col) || stateNameRE.MatchString(c.col) || c.col == "role" {
+			continue
+		}
+		col := s.columnOf(c)
+		if col != nil && (col.isTime() || len(col.enum) > 0) {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (s *spec) columnOf(c colRef) *column {
+	if t := s.sch.tables[c.table]; t != nil {
+		return t.column(c.col)
+	}
+	return s.anyColumn(c.col)
+}
+
+var permNameRE = regexp.MustCompile(`member|grant|role|assign|permission|access|share|acl|staff|delegat|entitle|guardian|enrol|teach|consent|care_team|participant|collaborator|crew|shift|mandate|authori|approver|signator`)
+
+// permTables lists the tables that carry a permission for a requirement: those it
+// names that tie a person to something, with a role or a grant in them.
+func (s *spec) permTables(r *requirement) []string {
+	var out []string
+	for _, t := range s.sch.order {
+		if !r.tables[t.name] && !s.namesRoleOf(r, t) {
+			continue
+		}
+		if len(s.personCols(t)) > 0 && (permNameRE.MatchString(t.name) || s.hasRole(t)) || s.hasRole(t) && s.isPerson(t) {
+			out = append(out, t.name)
+		}
+	}
+	if len(out) == 0 {
+		for _, c := range r.cols {
+			for _, t := range s.sch.order {
+				if (c.table == "" || c.table == t.name) && t.column(c.col) != nil && contains(s.personCols(t), c.col) {
+					out = append(out, t.name)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// namesRoleOf: the requirement speaks of a value or column that this table alone has.
+func (s *spec) namesRoleOf(r *requirement, t *table) bool {
+	for _, c := range t.cols {
+		if !roleNameRE.MatchString(c.name) {
+			continue
+		}
+		for _, v := range r.values {
+			if contains(c.enum, v) {
+				return true
+			}
+		}
+		for _, x := range r.cols {
+			if x.col == c.name && (x.table == "" || x.table == t.name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var roleNameRE = regexp.MustCompile(`(^|_)(role|permission|level|privilege|capability|right|rights|access|kind|scope|is_admin|can_[a-z]+|may_[a-z]+)(_|$)|^can_|^may_|^is_(admin|owner|manager|lead)`)
+
+func (s *spec) hasRole(t *table) bool {
+	for _, c := range t.cols {
+		if roleNameRE.MatchString(c.name) && c.name != "kind" {
+			return true
+		}
+	}
+	return false
+}
+
+var personRE = regexp.MustCompile(`^(user|staff|employee|person|people|member|account_user|actor|teacher|operator|clinician|agent|worker|login|profile|principal|practitioner|nurse|doctor|guardian|student|contact|app_user|customer)s?$|(^|_)users?$|staff|people|employee|person|operators?$|clinicians?$|teachers?$|members?$`)
+
+// isPerson: the table's rows are people who act.
+func (s *spec) isPerson(t *table) bool { return personRE.MatchString(t.name) && len(t.keys) > 0 }
+
+var personColRE = regexp.MustCompile(`(^|_)(user|staff|employee|person|member|actor|teacher|operator|owner|author|assignee|assigned|clinician|agent|worker|creator|created_by|guardian|manager|approver|nurse|doctor|requester|reviewer|grantee|principal)(_id|_to|_by)?$|_by$|_to$`)
+
+// personCols lists the columns of t that name a person.
+func (s *spec) personCols(t *table) []string {
+	var out []string
+	for _, fk := range t.fks {
+		if r := s.sch.tables[fk.ref]; r != nil && s.isPerson(r) {
+			c := fk.cols[len(fk.cols)-1]
+			if !contains(s.tenants, c) {
+				out = append(out, c)
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, c := range t.cols {
+		if personColRE.MatchString(c.name) && !contains(s.tenants, c.name) && !c.isTime() {
+			out = append(out, c.name)
+		}
+	}
+	return out
+}
+
+// timeCols lists the columns of time that a requirement names, and those of soft
+// deletion not among them.
+func (s *spec) timeCols(r *requirement) []colRef {
+	var out []colRef
+	for _, c := range r.cols {
+		col := s.columnOf(c)
+		if col != nil && col.isTime() && !softNameRE.MatchString(c.col) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+var auditNameRE = regexp.MustCompile(`audit|log|journal|history|trail|events?$|ledger_changes|changes$`)
+
+func (s *spec) auditTable(r *requirement) string {
+	for _, t := range s.sch.order {
+		if r.named[t.name] && auditNameRE.MatchString(t.name) {
+			return t.name
+		}
+	}
+	for _, t := range s.sch.order {
+		if r.tables[t.name] && regexp.MustCompile(`audit|log|trail|journal|history`).MatchString(t.name) {
+			return t.name
+		}
+	}
+	return ""
+}

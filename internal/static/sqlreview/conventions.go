@@ -1,0 +1,188 @@
+package sqlreview
+
+import (
+	"regexp"
+	"sort"
+	"strings"
+)
+
+var tenantNameRE = regexp.MustCompile(`tenant|org|company|account|clinic|school|shop|store|merchant|workspace|customer|site|hospital|practice|firm|agency|team|club|brand|group|branch|district|warehouse|ledger|client|community|network|library|chain`)
+
+// findTenants ranks the columns that say whose a row is: carried by several tables,
+// pointing at one table that is not a person, and named where a requirement
+// speaks of isolation.
+func (s *spec) findTenants() {
+	type cand struct {
+		col   string
+		ref   string
+		score int
+	}
+	byName := map[string]*cand{}
+	for _, t := range s.sch.order {
+		for _, c := range t.cols {
+			ref := s.refOf(t, c.name)
+			if c.name == "id" || !strings.HasSuffix(c.name, "_id") && ref == "" && !strings.Contains(c.name, "tenant") {
+				continue
+			}
+			k := byName[c.name]
+			if k == nil {
+				k = &cand{col: c.name}
+				byName[c.name] = k
+			}
+			k.score += 2
+			if ref != "" {
+				k.ref = ref
+			}
+		}
+	}
+	var list []*cand
+	for _, k := range byName {
+		if k.score < 4 {
+			continue
+		}
+		if r := s.sch.tables[k.ref]; r != nil && s.isPerson(r) {
+			continue
+		}
+		said := false
+		for _, q := range s.reqs {
+			strong := strings.Contains(q.low, "tenan") || strings.Contains(q.low, "isolat") || strings.Contains(q.low, "cross-")
+			if !tenantRE.MatchString(q.low) || injectionRE.MatchString(q.low) && !strong {
+				continue
+			}
+			for _, c := range q.cols {
+				if c.col == k.col {
+					said = true
+					k.score += 3
+					if strong {
+						k.score += 8
+					}
+				}
+			}
+			if k.ref != "" && hasRun(stemsOf(q.text), k.ref) || hasRun(stemsOf(q.text), strings.TrimSuffix(k.col, "_id")) {
+				said = true
+				k.score++
+			}
+			if strong && tenantNameRE.MatchString(k.col) {
+				k.score += 3
+			}
+		}
+		if said || strings.Contains(k.col, "tenant") {
+			list = append(list, k)
+		}
+	}
+	sort.Slice(list, func(i, j int) bool {
+		if list[i].score != list[j].score {
+			return list[i].score > list[j].score
+		}
+		return list[i].col < list[j].col
+	})
+	if len(list) > 0 {
+		s.tenants = []string{list[0].col}
+		s.root = list[0].ref
+	}
+}
+
+func (s *spec) refOf(t *table, col string) string {
+	for _, fk := range t.fks {
+		if len(fk.cols) == 1 && fk.cols[0] == col {
+			return fk.ref
+		}
+	}
+	return ""
+}
+
+var (
+	actorWordRE = regexp.MustCompile(`acting|caller|current user|signed[- ]in|logged[- ]in|authenticated|requesting|who (asks|acts|calls|is)|the user|session user|person (acting|asking|calling)|on whose behalf|the actor|staff member`)
+	actorNameRE = regexp.MustCompile(`^(p_|v_|_)?(actor|user|caller|current_user|viewer|me|staff|employee|person|member|operator|principal|teacher|clinician|agent|acting|requester|session_user|login|self|my)(_?id|_by|_user|_user_id|_staff_id|_person_id|_employee_id)?$`)
+	pastedRE    = regexp.MustCompile(`past|interpolat|concatenat|unescaped|raw|splic|verbatim|textual|string`)
+	boundRE     = regexp.MustCompile(`bound|bind|parameter|placeholder|prepared|escaped|driver`)
+)
+
+// findParams reads which parameters name who acts and which name the tenant.
+func (s *spec) findParams() {
+	for _, line := range regexp.MustCompile(`[.;,|]\s+|\n+|\s(?:and|or)\s`).Split(s.prompt, -1) {
+		low := strings.ToLower(line)
+		var names []string
+		for _, m := range paramRE.FindAllStringSubmatch(low, -1) {
+			for _, n := range m[1:] {
+				if n != "" {
+					names = append(names, n)
+				}
+			}
+		}
+		for _, n := range names {
+			s.params[n] = true
+			if actorNameRE.MatchString(n) || len(names) == 1 && actorWordRE.MatchString(low) && !s.tenantName(n) {
+				s.actors[n] = true
+			}
+			if s.tenantName(n) {
+				s.scopeP[n] = true
+			}
+		}
+	}
+}
+
+// tenantName reports whether a parameter is named after the tenant column.
+func (s *spec) tenantName(p string) bool {
+	if len(s.tenants) == 0 {
+		return false
+	}
+	base := strings.TrimSuffix(s.tenants[0], "_id")
+	n := strings.TrimSuffix(p, "_id")
+	if i := strings.LastIndexByte(n, '.'); i >= 0 {
+		n = n[i+1:]
+	}
+	n = regexp.MustCompile(`^(p|v|current|my|caller|session|ctx|acting|own|the)_`).ReplaceAllString(n, "")
+	n = strings.TrimSuffix(strings.TrimSuffix(n, "()"), "_id")
+	return n == base || strings.TrimPrefix(n, "current_") == base || n == "tenant" || s.root != "" && stem(n) == stem(s.root) || strings.HasPrefix(base, n) && len(n) >= 3
+}
+
+func (s *spec) findHoleRule() {
+	for _, line := range sentences(s.prompt) {
+		low := strings.ToLower(line)
+		i := strings.Index(low, "${")
+		if i < 0 {
+			continue
+		}
+		after := low[i:]
+		switch {
+		case pastedRE.MatchString(after), pastedRE.MatchString(low) && !boundRE.MatchString(after):
+			s.holes = holesPasted
+			return
+		case boundRE.MatchString(low):
+			s.holes = holesBound
+		}
+	}
+}
+
+// isActor reports whether a parameter can stand for who acts.
+func (s *spec) isActor(t term) bool {
+	n := strings.TrimPrefix(strings.TrimPrefix(string(t), "p:"), "h:")
+	if len(s.actors) > 0 && s.actors[n] {
+		return true
+	}
+	if anonymous(n) {
+		return true
+	}
+	if i := strings.LastIndexByte(n, '.'); i >= 0 && actorNameRE.MatchString(n[i+1:]) {
+		return true
+	}
+	return actorNameRE.MatchString(strings.TrimSuffix(n, "()")) || actorNameRE.MatchString(strings.TrimPrefix(n, "current_")) && !s.params[n]
+}
+
+// isScope reports whether a parameter can stand for the caller's tenant.
+func (s *spec) isScope(t term) bool {
+	n := strings.TrimPrefix(strings.TrimPrefix(string(t), "p:"), "h:")
+	if s.scopeP[n] || anonymous(n) || s.tenantName(n) {
+		return true
+	}
+	if len(s.scopeP) > 0 && len(s.params) > 0 {
+		return !s.params[n] && strings.Contains(n, "tenant")
+	}
+	return !s.params[n]
+}
+
+// anonymous parameters say nothing by their names.
+func anonymous(n string) bool {
+	return n == "?" || n == "%s" || strings.HasPrefix(n, "$") || n == "quoted" || n == "cast"
+}

@@ -1,0 +1,527 @@
+package sqlreview
+
+import "strings"
+
+// maxDepth bounds nesting; what is deeper is skipped as one unknown expression.
+const maxDepth = 150
+
+// maxChain bounds left-deep chains (a + b - c ..., UNION ...).
+const maxChain = 400
+
+type parser struct {
+	src    string
+	toks   []token
+	i      int
+	depth  int
+	broken []int // offsets at which the text was not understood
+	base   int   // offset of src in the reviewed code
+	nested int   // function bodies inside function bodies
+}
+
+func newParser(src string, base int) *parser {
+	return &parser{src: src, toks: lex(src), base: base}
+}
+
+func (p *parser) tok() *token { return &p.toks[p.i] }
+func (p *parser) peek(k int) *token {
+	if p.i+k < len(p.toks) {
+		return &p.toks[p.i+k]
+	}
+	return &p.toks[len(p.toks)-1]
+}
+func (p *parser) pos() int { return p.toks[p.i].pos + p.base }
+func (p *parser) last() int {
+	if p.i == 0 {
+		return p.base
+	}
+	return p.toks[p.i-1].end + p.base
+}
+func (p *parser) advance() *token {
+	t := &p.toks[p.i]
+	if t.kind != tEOF {
+		p.i++
+	}
+	return t
+}
+func (p *parser) eof() bool { return p.toks[p.i].kind == tEOF }
+
+// kw reports whether the next tokens are these words.
+func (p *parser) kw(ws ...string) bool {
+	for k, w := range ws {
+		t := p.peek(k)
+		if t.kind != tIdent || t.text != w {
+			return false
+		}
+	}
+	return true
+}
+func (p *parser) accept(ws ...string) bool {
+	if p.kw(ws...) {
+		p.i += len(ws)
+		return true
+	}
+	return false
+}
+func (p *parser) punct(s string) bool {
+	t := p.tok()
+	return t.kind == tPunct && t.text == s
+}
+func (p *parser) op(s string) bool {
+	t := p.tok()
+	return t.kind == tOp && t.text == s
+}
+func (p *parser) acceptPunct(s string) bool {
+	if p.punct(s) {
+		p.i++
+		return true
+	}
+	return false
+}
+func (p *parser) fail() {
+	if len(p.broken) < 1000 {
+		p.broken = append(p.broken, p.pos())
+	}
+}
+func (p *parser) expect(s string) bool {
+	if p.acceptPunct(s) {
+		return true
+	}
+	p.fail()
+	return false
+}
+func (p *parser) expectKw(s string) bool {
+	if p.accept(s) {
+		return true
+	}
+	p.fail()
+	return false
+}
+
+// closeTo ends a parenthesis that opened at token index open: what is left of it
+// is skipped and said.
+func (p *parser) closeTo(open int) {
+	if p.acceptPunct(")") && p.toks[p.i-1].mate == open {
+		return
+	}
+	p.fail()
+	if m := p.toks[open].mate; m >= 0 {
+		p.i = max(p.i, m+1)
+	}
+}
+
+func (p *parser) enter() bool { p.depth++; return p.depth <= maxDepth }
+func (p *parser) leave()      { p.depth-- }
+
+// ident reads a name; quoted names keep their case.
+func (p *parser) ident() string {
+	t := p.tok()
+	switch t.kind {
+	case tIdent:
+		p.i++
+		return t.text
+	case tQuoted:
+		p.i++
+		return t.text
+	case tHole:
+		p.i++
+		return "${" + t.text + "}"
+	}
+	p.fail()
+	return ""
+}
+
+func (p *parser) isName() bool {
+	t := p.tok()
+	return t.kind == tQuoted || t.kind == tHole || t.kind == tIdent && !reserved[t.text]
+}
+
+func (p *parser) name() []string {
+	out := []string{p.ident()}
+	for p.punct(".") && len(out) < 6 {
+		p.i++
+		if p.op("*") {
+			p.i++
+			return append(out, "*")
+		}
+		out = append(out, p.ident())
+	}
+	return out
+}
+
+func (p *parser) names() []string {
+	var out []string
+	open := p.i
+	if !p.expect("(") {
+		return nil
+	}
+	for !p.eof() && !p.punct(")") {
+		n := p.name()
+		out = append(out, n[len(n)-1])
+		if !p.acceptPunct(",") {
+			break
+		}
+	}
+	p.closeTo(open)
+	return out
+}
+
+// startsQuery reports whether the token k ahead begins a query.
+func (p *parser) startsQuery(k int) bool {
+	t := p.peek(k)
+	for t.kind == tPunct && t.text == "(" && k < 50 {
+		k++
+		t = p.peek(k)
+	}
+	if t.kind != tIdent {
+		return false
+	}
+	switch t.text {
+	case "select", "values", "insert", "update", "delete", "merge", "table":
+		return true
+	case "with":
+		return true
+	}
+	return false
+}
+
+// query reads one whole query: WITH, body, set operations, ORDER BY, LIMIT.
+func (p *parser) query() *query {
+	start := p.pos()
+	if !p.enter() {
+		p.leave()
+		return p.skipQuery(start)
+	}
+	defer p.leave()
+	var with []*cte
+	recursive := false
+	if p.accept("with") {
+		recursive = p.accept("recursive")
+		with = p.ctes()
+	}
+	q := p.body(1)
+	if q.with != nil || q.kind == qSelect && q.limit != nil { // (SELECT ... LIMIT 1) ...
+		if p.kw("order") || p.kw("limit") || with != nil {
+			q = &query{kind: qSelect, pos: q.pos, from: []*from{{kind: fSub, sub: q, pos: q.pos}}, targets: []target{{e: &expr{kind: eStar, pos: q.pos}}}}
+		}
+	}
+	q.with, q.recursive = append(with, q.with...), q.recursive || recursive
+	q.pos = start
+	if q.kind == qSelect || q.kind == qValues || q.kind == qSetOp || q.kind == qTable {
+		p.tail(q)
+	}
+	q.end = p.last()
+	return q
+}
+
+func (p *parser) skipQuery(start int) *query {
+	p.fail()
+	for !p.eof() && !p.punct(")") && !p.punct(";") {
+		if p.punct("(") && p.tok().mate > 0 {
+			p.i = p.tok().mate
+		}
+		p.i++
+	}
+	return &query{kind: qTable, pos: start, end: p.last()}
+}
+
+func (p *parser) ctes() []*cte {
+	var out []*cte
+	for {
+		c := &cte{pos: p.pos(), name: p.ident()}
+		if p.punct("(") {
+			c.cols = p.names()
+		}
+		p.expectKw("as")
+		p.accept("not")
+		p.accept("materialized")
+		open := p.i
+		if p.expect("(") {
+			c.q = p.query()
+			p.closeTo(open)
+		} else {
+			c.q = &query{kind: qTable, pos: p.pos()}
+		}
+		p.skipCycle()
+		out = append(out, c)
+		if !p.acceptPunct(",") {
+			return out
+		}
+	}
+}
+
+// skipCycle passes over SEARCH ... SET x and CYCLE ... SET x [USING y].
+func (p *parser) skipCycle() {
+	for p.kw("search") || p.kw("cycle") {
+		for !p.eof() && !p.punct(",") && !p.kw("select") && !p.kw("insert") && !p.kw("update") && !p.kw("delete") && !p.kw("merge") && !p.punct("(") || p.punct(",") && p.inCycleList() {
+			p.i++
+		}
+	}
+}
+
+// inCycleList: the comma stands inside the column list, before SET.
+func (p *parser) inCycleList() bool {
+	for k := 1; k < 12; k++ {
+		t := p.peek(k)
+		if t.kind == tIdent && t.text == "set" {
+			return true
+		}
+		if t.kind == tIdent && t.text == "as" || t.kind == tPunct && t.text != "," {
+			return false
+		}
+	}
+	return false
+}
+
+// body reads set operations of at least the binding power bp (UNION 1, INTERSECT 2).
+func (p *parser) body(bp int) *query {
+	q := p.primary()
+	for n := 0; ; n++ {
+		var op string
+		switch {
+		case p.kw("union") || p.kw("except"):
+			if bp > 1 {
+				return q
+			}
+			op = p.tok().text
+		case p.kw("intersect"):
+			op = "intersect"
+		default:
+			return q
+		}
+		p.i++
+		all := p.accept("all")
+		if !all {
+			p.accept("distinct")
+		}
+		next := 2
+		if op == "intersect" {
+			next = 3
+		}
+		r := p.body(next)
+		if n > maxChain {
+			continue
+		}
+		q = &query{kind: qSetOp, op: op, all: all, l: q, r: r, pos: q.pos, end: p.last()}
+	}
+}
+
+func (p *parser) primary() *query {
+	start := p.pos()
+	switch {
+	case p.punct("("):
+		open := p.i
+		if p.depth > maxDepth {
+			return p.skipQuery(start)
+		}
+		p.i++
+		q := p.query()
+		p.closeTo(open)
+		return q
+	case p.kw("select"):
+		return p.selectBody()
+	case p.kw("values"):
+		return p.values()
+	case p.kw("insert"):
+		return p.insert()
+	case p.kw("update"):
+		return p.update()
+	case p.kw("delete"):
+		return p.delete()
+	case p.kw("merge"):
+		return p.merge()
+	case p.kw("table"):
+		p.i++
+		n := p.name()
+		return &query{kind: qSelect, pos: start, targets: []target{{e: &expr{kind: eStar, pos: start}}}, from: []*from{{kind: fTable, name: n[len(n)-1], pos: start}}}
+	}
+	return p.skipQuery(start)
+}
+
+func (p *parser) values() *query {
+	q := &query{kind: qValues, pos: p.pos()}
+	p.i++
+	for p.punct("(") {
+		open := p.i
+		p.i++
+		q.rows = append(q.rows, p.exprs())
+		p.closeTo(open)
+		if !p.acceptPunct(",") {
+			break
+		}
+	}
+	if len(q.rows) == 0 {
+		p.fail()
+	}
+	return q
+}
+
+func (p *parser) selectBody() *query {
+	q := &query{kind: qSelect, pos: p.pos()}
+	p.i++
+	if p.accept("distinct") {
+		q.distinct = true
+		if p.accept("on") {
+			open := p.i
+			if p.expect("(") {
+				q.distinctOn = p.exprs()
+				p.closeTo(open)
+			}
+		}
+	} else {
+		p.accept("all")
+	}
+	q.targets = p.targets()
+	p.into(q)
+	if p.accept("from") {
+		q.from = p.fromList()
+	}
+	p.into(q)
+	if p.accept("where") {
+		q.where = p.expr()
+	}
+	if p.accept("group", "by") {
+		p.accept("distinct")
+		p.accept("all")
+		q.group = p.exprs()
+	}
+	if p.accept("having") {
+		q.having = p.expr()
+	}
+	if p.accept("window") {
+		for {
+			name := p.ident()
+			p.expectKw("as")
+			w := p.window()
+			w.name = name
+			q.windows = append(q.windows, w)
+			if !p.acceptPunct(",") {
+				break
+			}
+		}
+	}
+	q.end = p.last()
+	return q
+}
+
+// into reads PL/pgSQL's INTO [STRICT] a, b.
+func (p *parser) into(q *query) {
+	if !p.kw("into") || len(q.into) > 0 {
+		return
+	}
+	p.i++
+	q.strict = p.accept("strict")
+	for {
+		n := p.name()
+		q.into = append(q.into, strings.Join(n, "."))
+		if !p.acceptPunct(",") {
+			return
+		}
+	}
+}
+
+func (p *parser) targets() []target {
+	var out []target
+	for {
+		if p.kw("from") || p.kw("into") || p.eof() || p.punct(")") || p.punct(";") || p.kw("where") {
+			return out // an empty target list is legal
+		}
+		t := target{e: p.expr()}
+		if p.accept("as") {
+			t.alias = p.ident()
+		} else if p.isName() && !clauseWord[p.tok().text] {
+			t.alias = p.ident()
+		}
+		out = append(out, t)
+		if !p.acceptPunct(",") {
+			return out
+		}
+	}
+}
+
+// clauseWord are words that may be names for PostgreSQL, but rather begin a clause.
+var clauseWord = words(`using set when then loop do search cycle strict`)
+
+func (p *parser) tail(q *query) {
+	for {
+		switch {
+		case p.accept("order", "by"):
+			q.order = p.sortList()
+		case p.kw("limit"):
+			p.i++
+			if p.accept("all") {
+				q.limit = &expr{kind: eNull, pos: p.last()}
+			} else {
+				q.limit = p.expr()
+			}
+		case p.kw("offset"):
+			p.i++
+			q.offset = p.expr()
+			if !p.accept("rows") {
+				p.accept("row")
+			}
+		case p.kw("fetch"):
+			p.fetch(q)
+		case p.kw("for") && (p.peek(1).text == "update" || p.peek(1).text == "share" || p.peek(1).text == "no" || p.peek(1).text == "key"):
+			from := p.tok().pos
+			p.i++
+			for p.kw("update") || p.kw("share") || p.kw("no") || p.kw("key") {
+				p.i++
+			}
+			if p.accept("of") {
+				for {
+					p.name()
+					if !p.acceptPunct(",") {
+						break
+					}
+				}
+			}
+			if !p.accept("nowait") {
+				p.accept("skip", "locked")
+			}
+			q.lock = p.src[from : p.last()-p.base]
+		case p.kw("into") && q.kind == qSelect && len(q.into) == 0:
+			p.into(q)
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) fetch(q *query) {
+	p.i++
+	if !p.accept("first") {
+		p.accept("next")
+	}
+	if p.kw("row") || p.kw("rows") {
+		q.limit = &expr{kind: eLit, op: "1", pos: p.pos()}
+	} else {
+		q.limit = p.prefix()
+	}
+	if !p.accept("rows") {
+		p.accept("row")
+	}
+	if p.accept("with", "ties") {
+		q.ties = true
+	} else {
+		p.accept("only")
+	}
+}
+
+func (p *parser) sortList() []*expr {
+	var out []*expr
+	for {
+		out = append(out, p.expr())
+		if !p.accept("asc") {
+			p.accept("desc")
+		}
+		if p.accept("using") {
+			p.advance()
+		}
+		if p.accept("nulls") {
+			p.advance()
+		}
+		if !p.acceptPunct(",") {
+			return out
+		}
+	}
+}

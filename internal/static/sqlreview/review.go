@@ -1,0 +1,172 @@
+// Package sqlreview judges a piece of PostgreSQL against the text of a SPEC: its
+// schema and its numbered security requirements. It knows no application: what a
+// requirement demands is read from its words.
+//
+// The way of a review: [Review] reads the SPEC (spec.go, schema.go, classify.go),
+// finds the SQL in the code (host.go), parses it (lex.go, parse*.go), works out
+// which rows each part reads, writes and gives out and which facts hold for them
+// (analyse.go, assume.go, dml.go, routine.go, facts.go), and asks for each
+// requirement whether those facts meet it (rules_*.go).
+//
+// Facts are sound for what they cover: an OR gives only what all its branches give,
+// a LEFT JOIN's ON says nothing about its left side, NOT EXISTS nothing about
+// anything, and a window's input is not filtered by what stands outside.
+package sqlreview
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"assay/audit"
+)
+
+// maxCode is the length, in bytes, up to which code is read; what is beyond is
+// ignored and said.
+const maxCode = 1 << 20
+
+// A violation is one requirement that the code does not meet.
+type violation struct {
+	req  int
+	cwe  []audit.CWE
+	conf float64 // how sure the rule is that this is one, 0 to 1
+	pos  int
+	why  string
+}
+
+type reviewer struct {
+	s     *spec
+	a     *analysis
+	code  string
+	found []violation
+	notes []string // what could not be decided
+	seen  map[string]bool
+}
+
+// Review judges code against spec, the SPEC's Prompt section in Markdown. code is
+// PostgreSQL, or host code that holds it in strings. The review's Status is
+// Answered unless there is no code at all (Errored); Confidence is 0 to 1, and at
+// most 0.5 where the answer is no more than a guess. Review never panics and its
+// time is bounded for any input.
+func Review(spec, code string) (rev audit.Review) {
+	if strings.TrimSpace(code) == "" {
+		return audit.Review{Status: audit.Errored, Detail: "no code to review: expected a statement, a function or a fragment"}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			rev = audit.Review{Status: audit.Answered, Verdict: audit.Bad, Confidence: 0.01,
+				Explanation: fmt.Sprintf("The reviewer failed on this code (%v); this verdict is a guess.", p)}
+		}
+	}()
+	r := &reviewer{s: readSpec(spec), seen: map[string]bool{}}
+	if len(code) > maxCode {
+		r.notes = append(r.notes, fmt.Sprintf("only the first %d bytes of %d were read", maxCode, len(code)))
+		code = code[:maxCode]
+	}
+	r.code = code
+	sql := extract(code)
+	stmts, broken := parse(sql)
+	r.a = analyse(r.s.sch, sql, stmts)
+	if len(broken) > 0 {
+		l, c := newPlaces(code).at(broken[0])
+		r.notes = append(r.notes, fmt.Sprintf("not understood at %d:%d", l, c))
+	}
+	r.judge()
+	return r.answer(len(broken))
+}
+
+// extra reviews built parts: filled by answer.
+func (r *reviewer) add(req int, conf float64, pos int, cwe []audit.CWE, format string, args ...any) {
+	why := fmt.Sprintf(format, args...)
+	key := fmt.Sprint(req, why)
+	if r.seen[key] {
+		return
+	}
+	r.seen[key] = true
+	r.found = append(r.found, violation{req: req, conf: conf, pos: pos, cwe: cwe, why: why})
+}
+
+func (r *reviewer) answer(broken int) audit.Review {
+	rev := audit.Review{Status: audit.Answered, Verdict: audit.Good}
+	sort.SliceStable(r.found, func(i, j int) bool { return r.found[i].conf > r.found[j].conf })
+	pl := newPlaces(r.code)
+	var b strings.Builder
+	reqs, cwes := map[int]bool{}, map[audit.CWE]bool{}
+	for _, v := range r.found {
+		if v.conf < 0.5 {
+			l, c := pl.at(v.pos)
+			r.notes = append(r.notes, fmt.Sprintf("requirement %d may be violated at %d:%d: %s", v.req, l, c, v.why))
+			continue
+		}
+		rev.Verdict = audit.Bad
+		rev.Confidence = max(rev.Confidence, v.conf)
+		l, c := pl.at(v.pos)
+		if v.req > 0 {
+			fmt.Fprintf(&b, "Requirement %d is violated at %d:%d: %s.\n", v.req, l, c, v.why)
+			if !reqs[v.req] {
+				reqs[v.req] = true
+				rev.Violates = append(rev.Violates, v.req)
+			}
+		} else {
+			fmt.Fprintf(&b, "At %d:%d: %s.\n", l, c, v.why)
+		}
+		for _, w := range v.cwe {
+			if !cwes[w] {
+				cwes[w] = true
+				rev.CWEs = append(rev.CWEs, w)
+			}
+		}
+	}
+	sort.Ints(rev.Violates)
+	if rev.Verdict == audit.Good {
+		rev.Confidence = r.goodConfidence(broken)
+		fmt.Fprintf(&b, "No requirement was found violated (%d read).\n", len(r.s.reqs))
+	}
+	for i, n := range r.notes {
+		if i == 5 {
+			break
+		}
+		fmt.Fprintf(&b, "Undecided: %s.\n", n)
+	}
+	rev.Explanation = strings.TrimSpace(b.String())
+	return rev
+}
+
+// goodConfidence: the less was read and understood, the less a silence says.
+func (r *reviewer) goodConfidence(broken int) float64 {
+	c := 0.8
+	if len(r.s.reqs) == 0 || len(r.s.sch.order) == 0 {
+		c = 0.3
+	}
+	if len(r.a.insts) == 0 || r.a.opaque {
+		c = min(c, 0.35)
+	}
+	if broken > 0 {
+		c = min(c, 0.4)
+	}
+	for _, v := range r.found {
+		c = min(c, 1-v.conf)
+	}
+	if len(r.notes) > 0 {
+		c = min(c, 0.5)
+	}
+	return c
+}
+
+func (r *reviewer) judge() {
+	r.injection()
+	for _, q := range r.s.reqs {
+		if q.kinds[kTenant] {
+			r.tenancy(q)
+		}
+		if q.kinds[kSoft] {
+			r.softDelete(q)
+		}
+		if q.kinds[kSecret] {
+			r.secrets(q)
+		}
+		if q.kinds[kLimit] {
+			r.limits(q)
+		}
+	}
+}

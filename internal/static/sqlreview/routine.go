@@ -1,0 +1,495 @@
+package sqlreview
+
+import "strings"
+
+// analyse runs through the statements of a piece of code.
+func analyse(sch *schema, code string, stmts []*stmt) *analysis {
+	a := &analysis{sch: sch, code: code, varEnv: map[string]*env{}, outVars: map[string]bool{}, subs: map[*query]*derived{}}
+	sc := newScope(nil)
+	sc.vars, sc.rows = map[string]term{}, map[string]*derived{}
+	a.base = &env{}
+	for _, s := range stmts {
+		switch s.kind {
+		case sIf, sLoop, sBlock, sReturn, sReturnQuery, sAssign, sExecute, sRaise:
+			a.plpgsql = true
+		}
+		if len(queryInto(s.q)) > 0 || s.perf {
+			a.plpgsql = true
+		}
+	}
+	a.statements(stmts, sc, a.base)
+	return a
+}
+
+func queryInto(q *query) []string {
+	if q == nil {
+		return nil
+	}
+	return q.into
+}
+
+func (a *analysis) statements(list []*stmt, sc *scope, v *env) {
+	for _, s := range list {
+		if len(a.insts) > maxInsts {
+			a.opaque = true
+			return
+		}
+		a.base = v
+		a.statement(s, sc, v)
+	}
+}
+
+func (a *analysis) statement(s *stmt, sc *scope, v *env) {
+	a.stmtNo++
+	switch s.kind {
+	case sQuery:
+		a.queryStmt(s, sc, v)
+	case sReturnQuery:
+		a.top(s.q, sc, &env{parent: v}, false)
+	case sFunction:
+		a.functionStmt(s, sc)
+	case sBlock:
+		for _, n := range s.fn.vars {
+			sc.vars[n] = term("p:" + n)
+		}
+		a.statements(s.body, sc, v)
+		a.statements(s.handle, sc, &env{parent: v})
+	case sIf:
+		a.ifStmt(s, sc, v)
+	case sLoop:
+		a.loopStmt(s, sc, v)
+	case sReturn:
+		a.returnStmt(s, sc, v)
+	case sAssign:
+		a.assign(s, sc, v)
+	case sExecute:
+		a.execute(s, sc, v)
+	case sRaise:
+		if s.level == "exception" {
+			a.raises++
+		}
+	case sOther:
+		if s.e != nil { // a fragment of a WHERE clause
+			a.assume(s.e, sc, v, true)
+			a.opaque = true
+		}
+	}
+}
+
+func (a *analysis) functionStmt(s *stmt, outer *scope) {
+	sc := newScope(outer)
+	sc.vars, sc.rows = map[string]term{}, map[string]*derived{}
+	for i, n := range s.fn.params {
+		sc.vars[n] = term("p:" + n)
+		sc.vars["$"+itoa(i+1)] = term("p:" + n)
+	}
+	for _, n := range s.fn.vars {
+		sc.vars[n] = term("p:" + n)
+		a.outVars[n] = true
+	}
+	was := a.plpgsql
+	a.plpgsql, a.fn = s.fn.lang == "plpgsql", s.fn
+	a.statements(s.fn.body, sc, &env{})
+	a.plpgsql = was
+}
+
+func (a *analysis) queryStmt(s *stmt, sc *scope, v *env) {
+	e := &env{parent: v}
+	q := s.q
+	into := q.into
+	if len(into) == 0 && q.kind == qSetOp && q.l != nil {
+		into = q.l.into
+	}
+	a.evidenceIf(a.plpgsql && q.kind == qSelect, func() {
+		if len(into) == 0 && !s.perf && (!a.plpgsql || q.kind != qSelect) {
+			a.top(q, sc, e, false)
+			return
+		}
+		d := a.query(q, sc, e)
+		a.bind(into, d, sc, e)
+	})
+	a.found = e
+	if q.strict {
+		v.imports = append(v.imports, e)
+	}
+}
+
+func (a *analysis) evidenceIf(on bool, f func()) {
+	if on {
+		a.evidence++
+		defer func() { a.evidence-- }()
+	}
+	f()
+}
+
+// bind gives the variables of an INTO the values of the query's columns.
+func (a *analysis) bind(into []string, d *derived, sc *scope, e *env) {
+	for i, n := range into {
+		a.varEnv[n] = e
+		if len(into) == 1 && (len(d.cols) != 1 || len(d.stars) > 0) {
+			a.rowVar(sc, n, d)
+		}
+		if i >= len(d.cols) {
+			continue
+		}
+		if len(into) > 1 || len(d.cols) == 1 {
+			t, _, _ := a.outTerm(d.cols[i])
+			a.setVar(sc, n, t)
+			if len(d.cols) == 1 {
+				a.rowVar(sc, n, d)
+			}
+		}
+		if a.outVars[n] {
+			c := d.cols[i]
+			a.outputs = append(a.outputs, a.outputOf(c, d, e))
+		}
+	}
+}
+
+func (a *analysis) outputOf(c outCol, d *derived, e *env) output {
+	o := output{e: c.e, sc: c.scope, name: c.name, env: e, in: c.in, src: c.src, pos: d.q.pos}
+	if c.e != nil {
+		o.pos = c.e.pos
+	}
+	return o
+}
+
+func (a *analysis) setVar(sc *scope, n string, t term) {
+	for s := sc; s != nil; s = s.parent {
+		if _, ok := s.vars[n]; ok {
+			s.vars[n] = t
+			return
+		}
+	}
+	for s := sc; s != nil; s = s.parent {
+		if s.vars != nil {
+			s.vars[n] = t
+			return
+		}
+	}
+}
+
+func (a *analysis) rowVar(sc *scope, n string, d *derived) {
+	for s := sc; s != nil; s = s.parent {
+		if s.rows != nil {
+			s.rows[n] = d
+			return
+		}
+	}
+}
+
+// present: the variable x is known not to be NULL, so the row it was read from exists.
+func (a *analysis) present(x *expr, v *env) {
+	if x = strip(x); x == nil || x.kind != eCol || len(a.varEnv) == 0 {
+		return
+	}
+	if e := a.varEnv[x.name[0]]; e != nil {
+		v.imports = append(v.imports, e)
+	}
+}
+
+func ends(body []*stmt) bool {
+	for _, s := range body {
+		switch s.kind {
+		case sRaise:
+			if s.level == "exception" {
+				return true
+			}
+		case sReturn:
+			if s.name != "next" {
+				return true
+			}
+		case sOther:
+			if strings.HasPrefix(s.text, "continue") || strings.HasPrefix(s.text, "exit") || strings.HasPrefix(s.text, "rollback") {
+				return true
+			}
+		case sIf:
+			all := len(s.arms) > 0 && s.arms[len(s.arms)-1].cond == nil
+			for _, arm := range s.arms {
+				all = all && ends(arm.body)
+			}
+			if all {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (a *analysis) ifStmt(s *stmt, sc *scope, v *env) {
+	after := v
+	found := a.found
+	for _, arm := range s.arms {
+		b := &env{parent: after}
+		a.found = found
+		if arm.cond != nil {
+			a.assume(arm.cond, sc, b, true)
+		}
+		a.statements(arm.body, sc, b)
+		a.base = v
+		a.found = found
+		if arm.cond == nil {
+			break
+		}
+		if ends(arm.body) && after == v {
+			a.assume(arm.cond, sc, v, false)
+			continue
+		}
+		next := &env{parent: after} // the later arms know that this one was not taken
+		a.assume(arm.cond, sc, next, false)
+		after = next
+	}
+}
+
+func (a *analysis) loopStmt(s *stmt, sc *scope, v *env) {
+	b := &env{parent: v}
+	if s.q != nil {
+		e := &env{parent: v}
+		d := a.query(s.q, sc, e)
+		b.imports = append(b.imports, e)
+		a.bind(s.into, d, sc, e)
+	} else {
+		for _, n := range s.into {
+			a.setVar(sc, n, term("p:"+n))
+		}
+	}
+	if s.e != nil {
+		a.visit(s.e, sc, v)
+	}
+	a.statements(s.body, sc, b)
+}
+
+func (a *analysis) returnStmt(s *stmt, sc *scope, v *env) {
+	if s.e == nil {
+		return
+	}
+	e := strip(s.e)
+	if e.kind == eSub && e.sub != nil {
+		a.top(e.sub, sc, &env{parent: v}, true)
+		return
+	}
+	a.visit(e, sc, v)
+	if e.kind == eCol && len(e.name) == 1 {
+		if d := sc.row(e.name[0]); d != nil {
+			for _, c := range d.cols {
+				a.outputs = append(a.outputs, a.outputOf(c, d, v))
+			}
+			for _, in := range d.stars {
+				a.outputs = append(a.outputs, output{in: in, src: "*", env: v, pos: e.pos})
+			}
+			return
+		}
+	}
+	a.outputs = append(a.outputs, output{e: e, sc: sc, pos: e.pos, env: v})
+}
+
+func (a *analysis) assign(s *stmt, sc *scope, v *env) {
+	e := strip(s.e)
+	if e.kind == eSub && e.sub != nil {
+		b := &env{parent: v}
+		a.evidenceIf(true, func() {
+			d := a.query(e.sub, sc, b)
+			a.bind([]string{s.name}, d, sc, b)
+		})
+		return
+	}
+	if e.kind == eExists { // v_ok := EXISTS (...): told where it is tested
+		b := &env{}
+		a.assume(e, sc, b, true)
+		a.varEnv[s.name] = b
+		return
+	}
+	if e.kind == eBin && e.op == "||" || e.isCall("format", "concat") || e.kind == eLit || e.kind == eCase {
+		if a.built == nil {
+			a.built = map[string]*expr{}
+		}
+		if old := a.built[s.name]; old != nil && e.kind == eBin { // v := v || '...'
+			c := *e
+			c.args = append([]*expr{}, e.args...)
+			for i, x := range c.args {
+				if x.kind == eCol && x.name[0] == s.name {
+					c.args[i] = old
+				}
+			}
+			e = &c
+		}
+		a.built[s.name] = e
+	}
+	a.setVar(sc, s.name, a.value(e, sc, v, false))
+	delete(a.varEnv, s.name)
+}
+
+// top analyses a query whose rows leave the code.
+func (a *analysis) top(q *query, sc *scope, e *env, one bool) {
+	d := a.query(q, sc, e)
+	ret := q.kind == qInsert || q.kind == qUpdate || q.kind == qDelete || q.kind == qMerge
+	if len(d.cols) == 0 && len(d.stars) == 0 && ret {
+		return
+	}
+	a.tops = append(a.tops, top{q: q, d: d, env: e, ret: ret, one: one})
+	for _, arm := range flatArms(d) {
+		for _, c := range arm.cols {
+			a.outputs = append(a.outputs, a.outputOf(c, arm, e))
+		}
+		for _, in := range arm.stars {
+			a.outputs = append(a.outputs, output{in: in, src: "*", env: e, pos: arm.q.pos})
+		}
+	}
+}
+
+// execute judges EXECUTE and reads the statement that it puts together.
+func (a *analysis) execute(s *stmt, sc *scope, v *env) {
+	a.visit(s.e, sc, v)
+	b := &builder{a: a, sc: sc}
+	b.part(s.e)
+	a.dynamic = append(a.dynamic, dynamic{e: s.e, pos: s.pos, bad: b.bad != "", why: b.bad})
+	if a.resolving > 3 || b.out.Len() == 0 {
+		return
+	}
+	p := newParser(b.out.String(), 0)
+	for i := range p.toks { // places in the built text are meaningless: all stand at EXECUTE
+		p.toks[i].pos, p.toks[i].end = min(p.toks[i].pos, len(p.src)), min(p.toks[i].end, len(p.src))
+	}
+	holes := len(a.holes)
+	for _, st := range p.script() {
+		if st.q == nil {
+			continue
+		}
+		e := &env{parent: v}
+		was := a.code
+		a.code = p.src
+		if len(s.into) > 0 {
+			d := a.query(st.q, sc, e)
+			a.bind(s.into, d, sc, e)
+		} else {
+			a.top(st.q, sc, e, false)
+		}
+		a.code = was
+	}
+	a.holes = a.holes[:holes]
+}
+
+// A builder writes out the text of a dynamic statement: what is quoted becomes a
+// parameter, what is pasted becomes a hole.
+type builder struct {
+	a   *analysis
+	sc  *scope
+	out strings.Builder
+	bad string
+}
+
+func (b *builder) part(e *expr) {
+	if e != nil && e.kind == eCast && harmlessType(e.op) {
+		b.out.WriteString(" :cast ")
+		return
+	}
+	e = strip(e)
+	if e == nil || b.out.Len() > 1<<20 {
+		return
+	}
+	switch {
+	case e.kind == eLit && strings.HasPrefix(e.op, "'"):
+		b.out.WriteString(strings.ReplaceAll(strings.Trim(e.op, "'"), "''", "'"))
+	case e.kind == eBin && e.op == "||":
+		for _, x := range e.args {
+			b.part(x)
+		}
+	case e.isCall("quote_literal", "quote_nullable"):
+		b.out.WriteString(" :quoted ")
+	case e.isCall("quote_ident"):
+		b.out.WriteString(" dyn_ident ")
+	case e.isCall("format") && len(e.args) > 0:
+		b.format(e)
+	case e.kind == eCase:
+		args := e.args
+		for i, x := range args {
+			if x = strip(x); i%2 == 1 || i == len(args)-1 {
+				if x.kind != eLit {
+					b.paste(x)
+				}
+			}
+		}
+		b.out.WriteString(" dyn_ident ")
+	case e.isCall("coalesce", "concat", "concat_ws"):
+		for _, x := range e.args {
+			b.part(x)
+		}
+	case e.kind == eLit:
+		b.out.WriteString(e.op)
+	default:
+		b.paste(e)
+	}
+}
+
+func (b *builder) paste(e *expr) {
+	if e.kind == eCol && len(e.name) == 1 {
+		if def := b.a.built[e.name[0]]; def != nil && b.out.Len() < 1<<18 {
+			delete(b.a.built, e.name[0])
+			b.part(def)
+			return
+		}
+	}
+	if b.bad == "" {
+		b.bad = show(e)
+	}
+	b.out.WriteString(" ${pasted} ")
+}
+
+// format reads format('... %I ... %L ... %s', a, b, c).
+func (b *builder) format(e *expr) {
+	f := strip(e.args[0])
+	if f.kind != eLit {
+		b.paste(f)
+		return
+	}
+	text, n := strings.ReplaceAll(strings.Trim(f.op, "'"), "''", "'"), 1
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' || i+1 >= len(text) {
+			b.out.WriteByte(text[i])
+			continue
+		}
+		i++
+		k := i
+		for k < len(text) && (isDigit(text[k]) || text[k] == '-' || text[k] == '$') {
+			k++
+		}
+		if k >= len(text) {
+			break
+		}
+		if k > i && text[k-1] == '$' {
+			m := 0
+			for _, c := range text[i : k-1] {
+				m = m*10 + int(c-'0')
+			}
+			n = min(max(m, 1), 1000)
+		}
+		i = k
+		switch text[k] {
+		case '%':
+			b.out.WriteByte('%')
+			continue
+		case 'I':
+			b.out.WriteString("dyn_ident")
+		case 'L':
+			b.out.WriteString(" :quoted ")
+		default:
+			if n < len(e.args) {
+				if x := strip(e.args[n]); x.kind == eLit || x.isCall("quote_ident", "quote_literal") || x.kind == eCase {
+					b.part(x)
+				} else {
+					b.paste(x)
+				}
+			}
+		}
+		n++
+	}
+}
+
+// harmlessType: a value of this type cannot carry SQL.
+func harmlessType(t string) bool {
+	switch strings.TrimSuffix(t, "[]") {
+	case "int", "integer", "bigint", "smallint", "int2", "int4", "int8", "uuid", "numeric", "date", "timestamp", "timestamptz", "boolean", "bool", "regclass", "oid":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,421 @@
+package sqlreview
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"assay/audit"
+)
+
+// unbounded is the bound of a result that has none.
+const unbounded = 1 << 30
+
+func mul(a, b int) int {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	if a >= unbounded/b {
+		return unbounded
+	}
+	return a * b
+}
+
+// upper gives the largest value that an expression of a LIMIT can have.
+func upper(e *expr, depth int) int {
+	e = strip(e)
+	if e == nil || depth > 20 {
+		return unbounded
+	}
+	switch e.kind {
+	case eLit:
+		if n, err := strconv.Atoi(strings.Trim(e.op, "'")); err == nil {
+			return min(n, unbounded)
+		}
+	case eFunc:
+		n := -1
+		for _, x := range e.args {
+			u := upper(x, depth+1)
+			switch {
+			case n < 0:
+				n = u
+			case e.isCall("least"): // LEAST passes over NULL
+				n = min(n, u)
+			case e.isCall("greatest", "coalesce"):
+				n = max(n, u)
+			}
+		}
+		if n >= 0 && (e.isCall("least", "greatest", "coalesce") || len(e.args) == 1 && e.isCall("floor", "ceil", "abs", "round")) {
+			return n
+		}
+	case eCase:
+		return upperCase(e, depth)
+	case eBin:
+		if len(e.args) == 2 {
+			l, r := upper(e.args[0], depth+1), upper(e.args[1], depth+1)
+			switch e.op {
+			case "+":
+				return min(l+r, unbounded)
+			case "*":
+				return mul(l, r)
+			case "-":
+				return l
+			case "%":
+				return max(r-1, 0)
+			}
+		}
+	case eSub:
+		if e.sub != nil && e.sub.kind == qSelect && len(e.sub.targets) == 1 {
+			return upper(e.sub.targets[0].e, depth+1)
+		}
+	}
+	return unbounded
+}
+
+// upperCase: CASE WHEN :n > 100 THEN 100 ELSE :n END is at most 100.
+func upperCase(e *expr, depth int) int {
+	top := 0
+	args := e.args
+	var tests []*expr
+	for len(args) >= 2 && e.op != "operand" {
+		top = max(top, caseArm(args[1], nil, args[0], depth))
+		tests = append(tests, args[0])
+		args = args[2:]
+	}
+	if len(args) == 1 {
+		top = max(top, caseArm(args[0], tests, nil, depth))
+	} else {
+		return unbounded // NULL: no limit
+	}
+	return top
+}
+
+func caseArm(x *expr, not []*expr, when *expr, depth int) int {
+	u := upper(x, depth+1)
+	s := show(strip(x))
+	for _, t := range not {
+		if t.kind == eOr {
+			not = append(not, t.args...)
+		}
+	}
+	for _, t := range not {
+		if t.kind == eBin && len(t.args) == 2 && show(strip(t.args[0])) == s && (t.op == ">" || t.op == ">=") {
+			u = min(u, upper(t.args[1], depth+1))
+		}
+	}
+	if when != nil {
+		for _, t := range append([]*expr{when}, when.args...) {
+			switch {
+			case t.kind == eBin && len(t.args) == 2 && show(strip(t.args[0])) == s && (t.op == "<" || t.op == "<=" || t.op == "="):
+				u = min(u, upper(t.args[1], depth+1))
+			case t.kind == eBetween && !t.not && show(strip(t.args[0])) == s:
+				u = min(u, upper(t.args[2], depth+1))
+			}
+		}
+	}
+	return u
+}
+
+// rows gives the largest number of rows that d can have, as far as LIMITs, keys and
+// aggregation say.
+func (a *analysis) rows(d *derived, depth int) int {
+	if d == nil || d.q == nil || depth > 12 {
+		return unbounded
+	}
+	q := d.q
+	n := unbounded
+	if q.limit != nil && !q.ties {
+		n = upper(q.limit, 0)
+	}
+	switch q.kind {
+	case qSetOp:
+		if len(d.arms) == 2 {
+			return min(n, min(unbounded, a.rows(d.arms[0], depth+1)+a.rows(d.arms[1], depth+1)))
+		}
+		if l := a.subs[q.l]; l != nil {
+			return min(n, a.rows(l, depth+1))
+		}
+	case qValues:
+		return min(n, len(q.rows))
+	case qSelect:
+		if len(q.from) == 0 || d.agg && len(q.group) == 0 {
+			return min(n, 1)
+		}
+		return min(n, a.joined(d, depth))
+	}
+	return n
+}
+
+// joined multiplies what the parts of a FROM can give; an instance whose key is
+// fixed by the others, or by a parameter, gives one row.
+func (a *analysis) joined(d *derived, depth int) int {
+	c := a.close(gather(d.env, map[*env]bool{}, nil))
+	local := map[*inst]bool{}
+	for _, in := range d.scope.insts {
+		local[in] = true
+	}
+	fixed := map[*inst]bool{}
+	for changed := true; changed; {
+		changed = false
+		for in := range local {
+			if !fixed[in] && a.keyed(c, in, local, fixed, depth) {
+				fixed[in], changed = true, true
+			}
+		}
+	}
+	n := 1
+	for _, in := range d.scope.insts {
+		switch {
+		case fixed[in]:
+		case in.der != nil && in.der.q == nil: // a function
+		case in.der != nil:
+			n = mul(n, a.rows(in.der, depth+1))
+		default:
+			n = unbounded
+		}
+	}
+	// Joined from the other side: the many side being bounded, the one side follows.
+	if n >= unbounded {
+		n = min(n, a.drivenBy(c, d, depth))
+	}
+	if g := a.groups(d); g < n {
+		n = g
+	}
+	return min(n, a.numbered(c, d))
+}
+
+// drivenBy starts from one bounded derived table and adds what its rows fix.
+func (a *analysis) drivenBy(c *closure, d *derived, depth int) int {
+	best := unbounded
+	for _, start := range d.scope.insts {
+		if start.der == nil || start.der.q == nil {
+			continue
+		}
+		n := a.rows(start.der, depth+1)
+		if n >= best {
+			continue
+		}
+		fixed := map[*inst]bool{start: true}
+		local := map[*inst]bool{}
+		for _, in := range d.scope.insts {
+			local[in] = true
+		}
+		for changed := true; changed; {
+			changed = false
+			for in := range local {
+				if !fixed[in] && a.keyedBy(c, in, local, fixed, depth) {
+					fixed[in], changed = true, true
+				}
+			}
+		}
+		if len(fixed) == len(local) {
+			best = n
+		}
+	}
+	return best
+}
+
+func (a *analysis) keyed(c *closure, in *inst, local, fixed map[*inst]bool, depth int) bool {
+	return a.keyedBy(c, in, local, fixed, depth)
+}
+
+// keyedBy reports whether a key of in equals parameters, literals, outer columns or
+// columns of instances that are fixed.
+func (a *analysis) keyedBy(c *closure, in *inst, local, fixed map[*inst]bool, depth int) bool {
+	if in.der != nil {
+		if in.der.q == nil {
+			return false
+		}
+		return a.rows(in.der, depth+1) <= 1 || a.groupedBy(c, in, local, fixed)
+	}
+	if in.tab == nil {
+		return false
+	}
+	for _, key := range in.tab.keys {
+		ok := len(key) > 0
+		for _, k := range key {
+			ok = ok && a.known(c, in.col(k), in, local, fixed)
+		}
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *analysis) known(c *closure, t term, in *inst, local, fixed map[*inst]bool) bool {
+	for _, m := range c.class(t) {
+		if m.isParam() || m.isLit() || strings.HasPrefix(string(m), "f:query") {
+			return true
+		}
+		x := a.instOf(m)
+		if x == nil || x == in {
+			continue
+		}
+		if fixed[x] || a.below(x, fixed) {
+			return true
+		}
+		if !local[x] && !a.below(x, local) && !a.siblingOf(x, in) {
+			return true
+		}
+	}
+	return false
+}
+
+// below: x stands inside one of the derived tables in set.
+func (a *analysis) below(x *inst, set map[*inst]bool) bool {
+	for in := range set {
+		if in.der != nil && a.holds(in.der, x, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *analysis) holds(d *derived, x *inst, depth int) bool {
+	if d == nil || d.scope == nil || depth > 8 {
+		return false
+	}
+	for _, arm := range flatArms(d) {
+		for _, in := range arm.scope.insts {
+			if in == x || in.der != nil && in.der != d && a.holds(in.der, x, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// siblingOf: x was made beside in by EXISTS or IN: it is no outer row.
+func (a *analysis) siblingOf(x, in *inst) bool { return x.assert }
+
+// groupedBy: in is a derived table with one row per group, and its group is fixed.
+func (a *analysis) groupedBy(c *closure, in *inst, local, fixed map[*inst]bool) bool {
+	q := in.der.q
+	by := q.group
+	if len(q.distinctOn) > 0 {
+		by = q.distinctOn
+	}
+	if len(by) == 0 {
+		return false
+	}
+	for _, g := range by {
+		if !a.known(c, a.term(g, in.der.scope), in, local, fixed) {
+			return false
+		}
+	}
+	return true
+}
+
+// groups bounds GROUP BY over enums and booleans.
+func (a *analysis) groups(d *derived) int {
+	by := d.q.group
+	if len(by) == 0 {
+		by = d.q.distinctOn
+	}
+	if len(by) == 0 {
+		return unbounded
+	}
+	n := 1
+	for _, g := range by {
+		t := a.term(g, d.scope)
+		in := a.instOf(t)
+		if in == nil || in.tab == nil {
+			return unbounded
+		}
+		c := in.tab.column(t.colName())
+		switch {
+		case c != nil && c.isBool():
+			n = mul(n, 3)
+		case c != nil && len(c.enum) > 0:
+			n = mul(n, len(c.enum)+1)
+		default:
+			return unbounded
+		}
+	}
+	return n
+}
+
+var litNumRE = regexp.MustCompile(`l:(\d+)`)
+
+// numbered: WHERE rn <= 100, rn being row_number() over everything.
+func (a *analysis) numbered(c *closure, d *derived) int {
+	best := unbounded
+	for _, in := range d.scope.insts {
+		if in.der == nil {
+			continue
+		}
+		for _, col := range in.der.cols {
+			e := strip(col.e)
+			if e == nil || !e.isCall("row_number") || e.over == nil {
+				continue
+			}
+			if len(e.over.partition) > 0 || e.over.name != "" {
+				continue
+			}
+			for _, f := range c.about(a.term(e, col.scope)) {
+				if f.op != "<=" && f.op != "<" && f.op != "=" {
+					continue
+				}
+				if m := litNumRE.FindStringSubmatch(string(f.b)); m != nil && (f.b.isLit() || strings.HasPrefix(string(f.b), "f:least(")) {
+					n, _ := strconv.Atoi(m[1])
+					best = min(best, n)
+				}
+			}
+		}
+	}
+	return best
+}
+
+var aggList = words(`json_agg jsonb_agg array_agg string_agg json_object_agg jsonb_object_agg xmlagg`)
+
+// limits: no result is longer than the requirement allows.
+func (r *reviewer) limits(q *requirement) {
+	most := unbounded - 1
+	for _, n := range q.nums {
+		if n >= 2 && (most == unbounded-1 || n > most) {
+			most = n
+		}
+	}
+	for _, t := range r.a.tops {
+		if t.ret || t.q.kind == qInsert || t.q.kind == qUpdate || t.q.kind == qDelete {
+			continue
+		}
+		n := r.a.rows(t.d, 0)
+		if n <= most {
+			if t.d.agg && len(t.q.group) == 0 {
+				r.collected(q, t, most)
+			}
+			continue
+		}
+		pos, why := t.q.pos, "the result has no LIMIT at its outer level"
+		conf := 0.85
+		if t.q.limit != nil {
+			pos = t.q.limit.pos
+			why = "the LIMIT does not hold the result to " + strconv.Itoa(most) + " rows"
+			if most == unbounded-1 {
+				why = "the LIMIT is not bounded: it takes a parameter as it is"
+			}
+			if t.q.ties {
+				why = "WITH TIES gives more rows than the limit"
+			}
+		} else if t.d.agg {
+			conf = 0.55
+		}
+		r.add(q.n, conf, pos, []audit.CWE{770, 400}, "%s", why)
+	}
+}
+
+// collected: rows that are gathered into one JSON or array are a list all the same.
+func (r *reviewer) collected(q *requirement, t top, most int) {
+	for _, tg := range t.q.targets {
+		tg.e.walk(func(e *expr) bool {
+			if e.kind == eFunc && len(e.name) > 0 && aggList[e.name[len(e.name)-1]] && e.over == nil {
+				if n := r.a.joined(t.d, 0); n > most {
+					r.add(q.n, 0.75, e.pos, []audit.CWE{770, 400}, "%s gathers rows without a limit: a LIMIT outside of it counts the one row it gives", e.name[len(e.name)-1])
+				}
+			}
+			return true
+		})
+	}
+}

@@ -1,0 +1,328 @@
+package sqlreview
+
+import (
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// A spec is what the SPEC's text says: the schema, the requirements, the
+// conventions for parameters.
+type spec struct {
+	sch     *schema
+	prompt  string
+	reqs    []*requirement
+	tenants []string        // tenant columns, the likeliest first
+	root    string          // the tenants' own table
+	actors  map[string]bool // parameters that name who acts
+	scopeP  map[string]bool // parameters that name the tenant
+	params  map[string]bool // every parameter that the SPEC names
+	holes   holeRule
+}
+
+type holeRule uint8
+
+const (
+	holesUnsaid holeRule = iota
+	holesPasted
+	holesBound
+)
+
+// A requirement is one numbered item with what it speaks of.
+type requirement struct {
+	n      int
+	text   string
+	low    string
+	stems  map[string]bool
+	spans  []string        // what stands in backticks
+	tables map[string]bool // tables that it names
+	named  map[string]bool // tables that it names in backticks
+	cols   []colRef
+	values []string // enum values
+	nums   []int
+	conds  []*expr // conditions in backticks
+	kinds  map[kindOf]bool
+}
+
+type colRef struct{ table, col string }
+
+// A kindOf is what a requirement demands.
+type kindOf string
+
+const (
+	kInjection kindOf = "injection"
+	kTenant    kindOf = "tenant"
+	kSoft      kindOf = "soft delete"
+	kSecret    kindOf = "sensitive columns"
+	kLimit     kindOf = "limit"
+	kPerm      kindOf = "permission"
+	kState     kindOf = "state"
+	kTime      kindOf = "time"
+	kAudit     kindOf = "audit"
+	kVersion   kindOf = "version"
+	kGroup     kindOf = "group size"
+)
+
+var (
+	headRE   = regexp.MustCompile(`(?m)^#{1,6}[ \t]+(.*)$`)
+	itemRE   = regexp.MustCompile(`^[ \t]{0,3}(\d{1,3})[.)][ \t]+(.*)$`)
+	spanRE   = regexp.MustCompile("`([^`\n]+)`")
+	numRE    = regexp.MustCompile(`\b\d[\d,_]*\b`)
+	paramRE  = regexp.MustCompile(`(?:^|[^:\w]):([a-z_][a-z0-9_]*)|\$\{([^}]+)\}|current_setting\('([^']+)'|@([a-z_][a-z0-9_]*)|\b(p_[a-z0-9_]+)`)
+	quotedRE = regexp.MustCompile(`['"“‘]([A-Za-z_][A-Za-z0-9_ -]*)['"”’]`)
+)
+
+// readSpec reads the Prompt section of a SPEC.
+func readSpec(text string) *spec {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	s := &spec{sch: readSchema(text), prompt: text, actors: map[string]bool{}, scopeP: map[string]bool{}, params: map[string]bool{}}
+	for _, it := range requirementItems(text) {
+		s.reqs = append(s.reqs, s.readRequirement(it.n, it.text))
+	}
+	s.findTenants()
+	s.findParams()
+	s.findHoleRule()
+	for _, r := range s.reqs {
+		s.classify(r)
+	}
+	return s
+}
+
+type numbered struct {
+	n    int
+	text string
+}
+
+// requirementItems gives the numbered items below the heading that speaks of
+// requirements; without one, the longest numbered list.
+func requirementItems(text string) []numbered {
+	body := ""
+	for _, m := range headRE.FindAllStringSubmatchIndex(text, -1) {
+		h := strings.ToLower(text[m[2]:m[3]])
+		if strings.Contains(h, "requirement") || strings.Contains(h, "security rules") || strings.Contains(h, "security") && body == "" {
+			body = text[m[1]:]
+		}
+	}
+	if items := listItems(body); len(items) > 0 {
+		return items
+	}
+	return listItems(text)
+}
+
+func listItems(text string) []numbered {
+	var best, cur []numbered
+	flush := func() {
+		if len(cur) > len(best) {
+			best = cur
+		}
+		cur = nil
+	}
+	blank, fenced := false, false
+	for _, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+			continue
+		}
+		if m := itemRE.FindStringSubmatch(line); m != nil && !fenced {
+			n, _ := strconv.Atoi(m[1])
+			if len(cur) > 0 && n <= cur[len(cur)-1].n {
+				if n == 1 && cur[len(cur)-1].n != 1 {
+					flush()
+				} else { // "1." repeated: Markdown counts itself
+					n = cur[len(cur)-1].n + 1
+				}
+			}
+			cur = append(cur, numbered{n, m[2]})
+			blank = false
+			continue
+		}
+		switch {
+		case strings.HasPrefix(line, "#"):
+			flush()
+		case strings.TrimSpace(line) == "":
+			blank = true
+		case len(cur) > 0 && (!blank || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "-")):
+			cur[len(cur)-1].text += " " + strings.TrimSpace(line)
+		}
+	}
+	flush()
+	return best
+}
+
+// stem takes the endings of English plurals and verbs off, roughly.
+func stem(w string) string {
+	w = strings.ToLower(w)
+	for _, r := range [...][2]string{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ing", ""}, {"ied", "y"}, {"ed", ""}, {"es", "e"}} {
+		if strings.HasSuffix(w, r[0]) && len(w) > len(r[0])+2 {
+			w = strings.TrimSuffix(w, r[0]) + r[1]
+			return strings.TrimSuffix(undouble(w), "e")
+		}
+	}
+	if strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is") && len(w) > 3 {
+		w = w[:len(w)-1]
+	}
+	return strings.TrimSuffix(w, "e")
+}
+
+func undouble(w string) string {
+	if n := len(w); n > 3 && w[n-1] == w[n-2] && strings.IndexByte("tpnrdm", w[n-1]) >= 0 {
+		return w[:n-1]
+	}
+	return w
+}
+
+func stemsOf(text string) []string {
+	var out []string
+	for _, w := range wordRE.FindAllString(text, -1) {
+		for _, p := range strings.Split(w, "_") {
+			if p != "" {
+				out = append(out, stem(p))
+			}
+		}
+	}
+	return out
+}
+
+// hasRun reports whether the stems of name stand in list one after the other.
+func hasRun(list []string, name string) bool {
+	parts := stemsOf(name)
+	for i := 0; i+len(parts) <= len(list) && len(parts) > 0; i++ {
+		all := true
+		for k, p := range parts {
+			all = all && list[i+k] == p
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *spec) readRequirement(n int, text string) *requirement {
+	r := &requirement{n: n, text: text, low: strings.ToLower(text), stems: map[string]bool{}, tables: map[string]bool{}, named: map[string]bool{}, kinds: map[kindOf]bool{}}
+	list := stemsOf(text)
+	for _, w := range list {
+		r.stems[w] = true
+	}
+	for _, m := range spanRE.FindAllStringSubmatch(text, -1) {
+		r.spans = append(r.spans, m[1])
+		s.readSpan(r, m[1])
+	}
+	for _, t := range s.sch.order {
+		if r.named[t.name] || hasRun(list, t.name) {
+			r.tables[t.name] = true
+		}
+		for _, c := range t.cols {
+			if strings.Contains(c.name, "_") && !strings.HasSuffix(c.name, "_id") && hasRun(list, c.name) {
+				r.addCol("", c.name)
+			}
+		}
+	}
+	for _, m := range numRE.FindAllString(text, -1) {
+		if v, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(m)); err == nil {
+			r.nums = append(r.nums, v)
+		}
+	}
+	r.values = s.enumValues(text, list)
+	return r
+}
+
+func (r *requirement) addCol(table, col string) {
+	for _, c := range r.cols {
+		if c.col == col && (c.table == table || c.table == "" || table == "") {
+			return
+		}
+	}
+	r.cols = append(r.cols, colRef{table, col})
+}
+
+// readSpan reads one backticked text: a table, a column, table.column, or a
+// condition over columns.
+func (s *spec) readSpan(r *requirement, span string) {
+	p := newParser(span, 0)
+	hasOp := false
+	for i, t := range p.toks {
+		if t.kind == tOp || t.kind == tIdent && (t.text == "is" || t.text == "in" || t.text == "between") {
+			hasOp = true
+		}
+		if t.kind != tIdent && t.kind != tQuoted {
+			continue
+		}
+		if s.sch.tables[t.text] != nil {
+			if i+2 < len(p.toks) && p.toks[i+1].text == "." && s.sch.tables[t.text].column(p.toks[i+2].text) != nil {
+				r.addCol(t.text, p.toks[i+2].text)
+			}
+			r.named[t.text] = true
+		}
+		if i >= 2 && p.toks[i-1].text == "." && s.sch.tables[p.toks[i-2].text] != nil {
+			continue
+		}
+		for _, tab := range s.sch.order {
+			if tab.column(t.text) != nil {
+				r.addCol("", t.text)
+				break
+			}
+		}
+	}
+	if hasOp {
+		e := p.expr()
+		if p.eof() && len(p.broken) == 0 {
+			r.conds = append(r.conds, e)
+		}
+	}
+}
+
+func (s *spec) enumValues(text string, list []string) []string {
+	seen := map[string]bool{}
+	var out []string
+	add := func(v string) {
+		if !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	quoted := map[string]bool{}
+	for _, m := range spanRE.FindAllStringSubmatch(text, -1) {
+		quoted[strings.Trim(m[1], "'\"")] = true
+		for _, q := range quotedRE.FindAllStringSubmatch(m[1], -1) {
+			quoted[q[1]] = true
+		}
+	}
+	for _, m := range quotedRE.FindAllStringSubmatch(text, -1) {
+		quoted[m[1]] = true
+	}
+	plain := spanRE.ReplaceAllString(text, " ")
+	words := stemsOf(plain)
+	for _, t := range s.sch.order {
+		for _, c := range t.cols {
+			for _, v := range c.enum {
+				if quoted[v] || len(v) > 3 && (strings.Contains(v, "_") && hasRun(list, v) || hasRun(words, v) && containsWord(strings.ToLower(plain), strings.ReplaceAll(v, "_", " "))) {
+					add(v)
+				}
+			}
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+func containsWord(text, w string) bool {
+	for i := 0; ; {
+		k := strings.Index(text[i:], strings.ToLower(w))
+		if k < 0 {
+			return false
+		}
+		k += i
+		end := k + len(w)
+		if (k == 0 || !isWord(text[k-1])) && (end >= len(text) || !isWord(text[end]) || strings.HasPrefix(text[end:], "s")) {
+			return true
+		}
+		i = k + 1
+	}
+}
+
+// sentences cuts a text into its sentences and lines.
+func sentences(text string) []string {
+	return regexp.MustCompile(`[.;:]\s+|\n+`).Split(text, -1)
+}
