@@ -30,6 +30,7 @@ type Plan struct {
 	Looks     []Look  // by rising number of trials
 	Threshold float64 // percentage points: a drop counts above this
 	Tolerance float64 // percentage points: a drop of this size must not be missed
+	Doubt     float64 // percentage points: a single project asks for more trials above this; lower finds more, and asks more
 	MinItems  int     // entries or cases below which a key does not gate alone
 	MinDrop   float64 // entries or cases: a drop counts above this many
 
@@ -49,6 +50,7 @@ func DefaultPlan() Plan {
 		},
 		Threshold: 5,
 		Tolerance: 10,
+		Doubt:     5,
 		MinItems:  30,
 		MinDrop:   1,
 	}
@@ -71,6 +73,9 @@ func (p Plan) Validate() error {
 	}
 	if !(p.Threshold >= 0 && p.Tolerance > p.Threshold && p.Tolerance <= 100) {
 		return fmt.Errorf("gate plan: threshold %g, tolerance %g points: want 0 <= threshold < tolerance <= 100", p.Threshold, p.Tolerance)
+	}
+	if !(p.Doubt <= p.Threshold) {
+		return fmt.Errorf("gate plan: doubt %g above threshold %g points: a drop that counts is always in doubt", p.Doubt, p.Threshold)
 	}
 	if p.MinItems < 1 || !(p.MinDrop >= 0) {
 		return fmt.Errorf("gate plan: at least %d items, more than %g dropped: want 1 or more, and 0 or more", p.MinItems, p.MinDrop)
@@ -193,7 +198,7 @@ func (p Plan) judge(part Part, s sample, at int, share float64, whole bool) (Par
 	case !part.Gates: // shown, never decided
 	case counts && part.P <= part.Alpha:
 		part.Decision = Drop
-	case !counts && (!whole || part.Upper < p.Tolerance || at == len(p.Looks)-1):
+	case !counts && (part.Upper < p.Tolerance || at == len(p.Looks)-1 || !whole && s.drop <= p.Doubt):
 		part.Decision = NoDrop
 	default:
 		part.More = p.more(part.Trials, at)

@@ -15,16 +15,21 @@ type Entry struct {
 	Baseline, Now []float64
 }
 
-// Pool is the name of the part that holds all projects.
-const Pool = "all projects"
+// The parts that hold several projects.
+const (
+	Pool      = "all projects"
+	SmallKeys = "small keys" // the projects that are too small to gate alone, together
+)
 
 // GateRecall judges recall against a baseline: over all projects (credit over
-// known vulnerabilities, whatever the project), and in each project that has
-// plan.MinItems entries. Half of each look's alpha is the pool's, half is split
-// evenly over those projects; a single project has it all. Smaller keys count in
-// the pool only.
+// known vulnerabilities, whatever the project), in each project that has
+// plan.MinItems entries, and in the smaller ones together where they reach that
+// number. Half of each look's alpha is the pool's, half is split evenly over the
+// other parts that gate; where there is no other the pool has it all. The parts
+// are the pool, the small keys together if there are several, and each project
+// by name; of a single project there is one part.
 //
-// The pool compares as many trials as every project has; a project that needs
+// A part of several projects compares as many trials as every project has; a project that needs
 // more trials than others can be given them alone. Before the first look, and
 // without a baseline (no trials), the answer is not settled.
 //
@@ -39,40 +44,59 @@ func GateRecall(entries []Entry, plan Plan) (Gate, error) {
 	if err != nil {
 		return Gate{}, err
 	}
-	alone := 0
-	for _, p := range projects {
-		if len(p) >= plan.MinItems {
-			alone++
+	if len(projects) == 1 {
+		part, err := plan.recall(projects[0][0].Project, projects[0], plan.shareOf(projects[0], 1), true)
+		if err != nil {
+			return Gate{}, err
 		}
+		return gate([]Part{part}), nil
 	}
-	poolShare, projectShare := 1.0, 0.0
-	switch {
-	case len(entries) < plan.MinItems:
-		poolShare = 0
-	case len(projects) > 1 && alone > 0:
-		poolShare, projectShare = 0.5, 0.5/float64(alone)
-	}
-	pool, err := plan.recall(Pool, slices.Concat(projects...), poolShare, true)
-	if err != nil {
-		return Gate{}, err
-	}
-	parts := []Part{pool}
+	var small [][]Entry
 	for _, p := range projects {
-		share := projectShare
 		if len(p) < plan.MinItems {
-			share = 0
+			small = append(small, p)
 		}
-		if len(projects) == 1 {
-			parts[0].Name = p[0].Project // the pool is the project
-			break
-		}
-		part, err := plan.recall(p[0].Project, p, share, false)
+	}
+	group := slices.Concat(small...)
+	gating := len(projects) - len(small)
+	// The small keys are the pool itself where there are no others.
+	grouped := len(small) > 1 && gating > 0
+	if grouped && len(group) >= plan.MinItems {
+		gating++
+	}
+	whole, each := 1.0, 0.0
+	if gating > 0 {
+		whole, each = 0.5, 0.5/float64(gating)
+	}
+	type member struct {
+		name    string
+		entries []Entry
+		share   float64
+	}
+	members := []member{{Pool, slices.Concat(projects...), whole}}
+	if grouped {
+		members = append(members, member{SmallKeys, group, each})
+	}
+	for _, p := range projects {
+		members = append(members, member{p[0].Project, p, each})
+	}
+	var parts []Part
+	for i, m := range members {
+		part, err := plan.recall(m.name, m.entries, plan.shareOf(m.entries, m.share), i == 0)
 		if err != nil {
 			return Gate{}, err
 		}
 		parts = append(parts, part)
 	}
 	return gate(parts), nil
+}
+
+// shareOf is share for entries that are enough to gate, else 0.
+func (p Plan) shareOf(entries []Entry, share float64) float64 {
+	if len(entries) < p.MinItems {
+		return 0
+	}
+	return share
 }
 
 // byProject checks entries and groups them, projects by name, entries by ID.

@@ -151,12 +151,24 @@ func TestGateReach(t *testing.T) {
 		t.Logf("240 cases, 12 %% of answers flip alone, -%g: %v", drop, c)
 	}
 	for _, p := range sevenProjects {
-		for _, drop := range []float64{10, 20} {
+		for _, drop := range []float64{10, 20, 40} {
 			w := projects(noEffect, 2, p.name, drop)
 			c, err := simulate(n, simulationSeed, func(rng *rand.Rand) (answer, error) { return followRecall(w(rng, plan.last()), plan, false) })
 			require.NoError(t, err)
 			t.Logf("only %s (%d entries) -%g: %v", p.name, p.entries, drop, c)
 		}
+	}
+	watchful := plan
+	watchful.Doubt = 2.5
+	for _, only := range []string{"", "p1", "p7"} {
+		drop := 10.0
+		if only == "" {
+			drop = 0
+		}
+		w := projects(noEffect, 2, only, drop)
+		c, err := simulate(n, simulationSeed, func(rng *rand.Rand) (answer, error) { return followRecall(w(rng, plan.last()), watchful, false) })
+		require.NoError(t, err)
+		t.Logf("doubt above 2.5 points, only %q -%g: %v", only, drop, c)
 	}
 	for _, only := range []string{"", "p1"} {
 		w := projects(noEffect, 2, "", 0)

@@ -89,24 +89,44 @@ func TestGateWantsMoreThanOneItem(t *testing.T) {
 func TestGatePoolsSmallKeysAndSplitsAlpha(t *testing.T) {
 	three := Trials{3, 3}
 	small := slices.Concat(steady("a", 20, 2, three), steady("b", 20, 2, three))
+	names := func(g Gate) (out []string) {
+		for _, p := range g.Parts {
+			out = append(out, p.Name)
+		}
+		return out
+	}
 	g, err := GateRecall(small, DefaultPlan())
 	require.NoError(t, err)
 	require.Equal(t, Drop, g.Decision)
-	require.Equal(t, []string{Pool, "a", "b"}, []string{g.Parts[0].Name, g.Parts[1].Name, g.Parts[2].Name})
+	require.Equal(t, []string{Pool, "a", "b"}, names(g))
 	require.True(t, g.Parts[0].Gates)
 	require.False(t, g.Parts[1].Gates || g.Parts[2].Gates)
 	require.Equal(t, DefaultPlan().Looks[0].Alpha, g.Parts[0].Alpha)
 
 	g, err = GateRecall(slices.Concat(small, steady("c", 40, 0, three), steady("d", 40, 4, three)), DefaultPlan())
 	require.NoError(t, err)
+	require.Equal(t, []string{Pool, SmallKeys, "a", "b", "c", "d"}, names(g))
 	sum := 0.0
 	for _, p := range g.Parts {
 		sum += p.Alpha
 	}
 	require.InDelta(t, DefaultPlan().Looks[0].Alpha, sum, 1e-15)
-	require.Equal(t, g.Parts[0].Alpha/2, g.Parts[4].Alpha)
-	require.Equal(t, Drop, g.Parts[4].Decision, "%+v", g.Parts[4])
-	require.Equal(t, NoDrop, g.Parts[3].Decision)
+	for i, want := range []struct {
+		share    float64
+		decision Decision
+	}{{1.0 / 2, Drop}, {1.0 / 6, Drop}, {0, NotSettled}, {0, NotSettled}, {1.0 / 6, NoDrop}, {1.0 / 6, Drop}} {
+		require.InDelta(t, want.share*DefaultPlan().Looks[0].Alpha, g.Parts[i].Alpha, 1e-15, g.Parts[i].Name)
+		require.Equal(t, want.decision, g.Parts[i].Decision, g.Parts[i].Name)
+	}
+
+	// One small key among large ones counts in the pool, and is shown.
+	g, err = GateRecall(slices.Concat(steady("a", 20, 10, three), steady("c", 300, 0, three)), DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, []string{Pool, "a", "c"}, names(g))
+	require.Equal(t, NoDrop, g.Decision)
+	require.Equal(t, 50.0, g.Parts[1].Drop)
+	require.Equal(t, NotSettled, g.Parts[1].Decision)
+	require.Equal(t, Trials{}, g.Parts[1].More)
 }
 
 // A project in doubt asks for trials of its own; the pool goes on with what all
@@ -149,7 +169,7 @@ func TestGateRecallRefuses(t *testing.T) {
 	for _, spoil := range []func(p *Plan){
 		func(p *Plan) { p.Looks = nil }, func(p *Plan) { p.Looks[1].Trials = 3 }, func(p *Plan) { p.Looks[0].Trials = 1 },
 		func(p *Plan) { p.Looks[0].Alpha = 0 }, func(p *Plan) { p.Looks[0].Miss = math.NaN() }, func(p *Plan) { p.Tolerance = 5 },
-		func(p *Plan) { p.MinItems = 0 }, func(p *Plan) { p.MinDrop = math.NaN() },
+		func(p *Plan) { p.Doubt = 6 }, func(p *Plan) { p.MinItems = 0 }, func(p *Plan) { p.MinDrop = math.NaN() },
 	} {
 		plan := DefaultPlan()
 		spoil(&plan)

@@ -145,8 +145,9 @@ type answer struct {
 // followRecall does what the gate asks for until it asks no more. full says that the
 // baseline holds all its trials from the start; else it grows with the new side.
 func followRecall(all []Entry, plan Plan, full bool) (answer, error) {
-	give := map[string]int{}
+	give, sizes := map[string]int{}, map[string]int{}
 	for _, p := range sevenProjects {
+		sizes[p.name] = p.entries
 		give[p.name] = plan.Looks[0].Trials
 	}
 	cut := make([]Entry, len(all))
@@ -169,7 +170,7 @@ func followRecall(all []Entry, plan Plan, full bool) (answer, error) {
 		}
 		for _, part := range g.Parts {
 			for name := range give {
-				if part.Gates && (part.Name == name || part.Name == Pool) {
+				if part.Gates && (part.Name == name || part.Name == Pool || part.Name == SmallKeys && sizes[name] < plan.MinItems) {
 					give[name] = max(give[name], min(plan.last(), part.Trials.Now+part.More.Now))
 				}
 			}
