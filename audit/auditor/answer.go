@@ -1,0 +1,206 @@
+package auditor
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"assay/audit"
+
+	"github.com/kaptinlin/jsonrepair"
+)
+
+// maxReply bounds what ReadAnswer looks at, in bytes. A reply that is longer is
+// malformed: a verdict takes some hundred bytes.
+const maxReply = 1 << 20
+
+// ReadAnswer reads a reviewer's reply. It gives a review that is Answered,
+// Refused or Malformed, with the reply in Raw; never Errored.
+//
+// A reply answers when it holds a JSON object with a verdict that is one of the
+// words of [VerdictWords]; of several, the last complete one counts. Around it may
+// stand reasoning, prose and code fences, and its syntax may be broken in the ways
+// that models break it, but it has to be complete: what was cut off is malformed,
+// never guessed. Without any object, a line "Verdict: bad", a <verdict> element,
+// or a reply of that one word answers too.
+func ReadAnswer(reply string) audit.Review {
+	r := readAnswer(reply)
+	r.Raw = reply
+	return r
+}
+
+// Truncated is the review of a reply that its sender says was cut off: whatever
+// is there may be followed by its opposite.
+func Truncated(reply, why string) audit.Review {
+	return audit.Review{Status: audit.Malformed, Detail: "truncated: " + why, Raw: reply}
+}
+
+func readAnswer(reply string) audit.Review {
+	if len(reply) > maxReply {
+		return malformed("the reply has %d bytes: expected a verdict with an explanation", len(reply))
+	}
+	text := strings.TrimSpace(strings.TrimPrefix(reply, "\ufeff"))
+	if text == "" {
+		return malformed("the reply is empty")
+	}
+	text, open := withoutReasoning(unquoted(text))
+	switch {
+	case open:
+		return malformed("the reply ends within its reasoning: no verdict was given")
+	case text == "":
+		return malformed("the reply holds nothing but reasoning: no verdict was given")
+	}
+	objects, cut := scanObjects(text)
+	if cut {
+		return malformed("the last JSON object is cut off")
+	}
+	var problem string
+	for i := len(objects) - 1; i >= 0; i-- {
+		a, why := readObject(objects[i])
+		if a != nil {
+			return *a
+		}
+		if problem == "" {
+			problem = why
+		}
+	}
+	if a := readLines(text); a != nil {
+		return *a
+	}
+	if refuses(text) {
+		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(text)}
+	}
+	if problem == "" {
+		problem = "no JSON object and no verdict line: " + firstLine(text)
+	}
+	return malformed("%s", problem)
+}
+
+func malformed(format string, args ...any) audit.Review {
+	return audit.Review{Status: audit.Malformed, Detail: fmt.Sprintf(format, args...)}
+}
+
+// firstLine quotes the beginning of a text in a message.
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 160 {
+		s = string(r[:160]) + "..."
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// unquoted unwraps a reply that is one JSON string, as models give it that were
+// asked for JSON and gave JSON of JSON.
+func unquoted(text string) string {
+	var inner string
+	if strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &inner) == nil && strings.Contains(inner, "{") {
+		return strings.TrimSpace(inner)
+	}
+	return text
+}
+
+// readObject reads one complete object. It gives nil and the reason when the
+// object is no answer.
+func readObject(text string) (*audit.Review, string) {
+	fields, err := decode(text)
+	if err != nil {
+		return nil, fmt.Sprintf("the JSON object cannot be read: %v", err)
+	}
+	if r := readFields(fields); r != nil {
+		return r, ""
+	}
+	// Some wrap the answer: {"evaluation": {"verdict": ...}}.
+	var inner []*audit.Review
+	collect(fields, 0, &inner)
+	for _, r := range inner {
+		if r.Verdict != inner[0].Verdict || r.Status != inner[0].Status {
+			return nil, "the JSON object holds several verdicts that contradict one another"
+		}
+	}
+	if len(inner) > 0 {
+		return inner[len(inner)-1], ""
+	}
+	if v, ok := textOf(fields, verdictKeys); ok {
+		return nil, fmt.Sprintf("the verdict %s is none of the words %s", firstLine(v), strings.Join(VerdictWords(audit.Good), ", ")+", "+strings.Join(VerdictWords(audit.Bad), ", "))
+	}
+	return nil, "the JSON object holds no verdict"
+}
+
+// maxNesting bounds how deep an answer is looked for.
+const maxNesting = 4
+
+func collect(v any, depth int, out *[]*audit.Review) {
+	if depth > maxNesting {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if depth > 0 {
+			if r := readFields(v); r != nil {
+				*out = append(*out, r)
+				return
+			}
+		}
+		for _, k := range sortedKeys(v) {
+			collect(v[k], depth+1, out)
+		}
+	case []any:
+		for _, e := range v {
+			collect(e, depth+1, out)
+		}
+	}
+}
+
+// decode reads an object, mended where it has to be. Mending never completes: the
+// text is known to be complete.
+func decode(text string) (map[string]any, error) {
+	fields, err := decodeStrict(text)
+	if err == nil {
+		return fields, nil
+	}
+	mended, mendErr := jsonrepair.Repair(text)
+	if mendErr != nil {
+		return nil, err
+	}
+	return decodeStrict(mended)
+}
+
+func decodeStrict(text string) (map[string]any, error) {
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(text), &fields); err != nil {
+		return nil, err
+	}
+	if contradicts(text) {
+		return nil, fmt.Errorf("it gives the verdict twice, and not the same")
+	}
+	return fields, nil
+}
+
+// contradicts reports whether an object's own verdict key stands there twice
+// with different values: encoding/json would take the last without a word.
+func contradicts(text string) bool {
+	dec := json.NewDecoder(strings.NewReader(text))
+	seen := map[string]string{}
+	if _, err := dec.Token(); err != nil {
+		return false
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return false
+		}
+		var value json.RawMessage
+		if dec.Decode(&value) != nil {
+			return false
+		}
+		k := normalKey(fmt.Sprint(key))
+		if !verdictKeys[k] {
+			continue
+		}
+		if old, ok := seen[k]; ok && old != string(value) {
+			return true
+		}
+		seen[k] = string(value)
+	}
+	return false
+}

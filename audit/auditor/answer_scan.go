@@ -1,0 +1,80 @@
+package auditor
+
+import "strings"
+
+// maxStray bounds how many braces may stand open in a text before it is given
+// up: looking for the end of each costs a pass over the rest.
+const maxStray = 64
+
+// scanObjects finds the complete objects of a text, from outermost brace to
+// outermost brace, in order. cut says that an object that looks like an answer
+// breaks off: it may have been the one that counts, and what stands within it is
+// a part of it.
+func scanObjects(text string) (objects []string, cut bool) {
+	stray := 0
+	for i := 0; i < len(text); {
+		open := strings.IndexByte(text[i:], '{')
+		if open < 0 {
+			break
+		}
+		open += i
+		end := closing(text[open:])
+		switch {
+		case end > 0:
+			objects = append(objects, text[open:open+end])
+			i = open + end
+		case looksLikeAnswer(text[open:]):
+			return objects, true
+		default: // a brace in prose or in quoted code
+			if stray++; stray > maxStray {
+				return objects, false
+			}
+			i = open + 1
+		}
+	}
+	return objects, false
+}
+
+// looksLikeAnswer reports whether an object that breaks off begins as an answer
+// does, with the name of a field, or ends before anything is said.
+func looksLikeAnswer(s string) bool {
+	s = strings.TrimLeft(s[1:], " \t\r\n")
+	if s == "" || s[0] == '"' || s[0] == '\'' || strings.HasPrefix(s, "“") {
+		return true
+	}
+	key, _, found := strings.Cut(s, ":")
+	n := normalKey(key)
+	return found && len(key) < 40 && (verdictKeys[n] || explanationKeys[n] || violatesKeys[n] || cweKeys[n])
+}
+
+// closing gives the length of the object at the beginning of s, or -1. Braces
+// within strings do not count. An object whose first name is in single quotes is
+// one as Python prints it: there a single quote closes a string when what may
+// follow a string follows it, so that an apostrophe does not.
+func closing(s string) int {
+	python := strings.HasPrefix(strings.TrimLeft(s[1:], " \t\r\n"), "'")
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote == '\'' && c == '\'':
+			if next := strings.TrimLeft(s[i+1:min(len(s), i+40)], " \t\r\n"); next != "" && strings.IndexByte(",:}]", next[0]) >= 0 {
+				quote = 0
+			}
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || python && c == '\'':
+			quote = c
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}

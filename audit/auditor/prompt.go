@@ -1,0 +1,36 @@
+package auditor
+
+import (
+	"strings"
+
+	"assay/audit"
+)
+
+// Prompt puts a task into the one text that reviewers are sent: the SPEC's
+// Prompt section, the evaluation prompt, the code. It is made of the task alone,
+// which holds no label, file name, number or description.
+func Prompt(t audit.ReviewTask) string {
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(t.Spec))
+	b.WriteString("\n\n")
+	b.WriteString(strings.TrimSpace(t.Prompt))
+	b.WriteString("\n\n")
+	f := fence(t.Code)
+	b.WriteString(f + t.Language + "\n" + strings.TrimRight(t.Code, "\n") + "\n" + f + "\n")
+	return b.String()
+}
+
+// fence gives backticks enough to hold the code: one more than its longest run,
+// at least three.
+func fence(code string) string {
+	longest, run := 2, 0
+	for _, r := range code {
+		if r != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return strings.Repeat("`", longest+1)
+}
