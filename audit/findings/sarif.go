@@ -315,9 +315,9 @@ func (s *sarifReader) taxon() (taxon, error) {
 
 // properties are the members of a property bag that say something on a finding.
 type properties struct {
-	cwes                                  []audit.CWE
-	score, severity, title, dim, function string
-	confidence                            float64
+	cwes                                      []audit.CWE
+	id, score, severity, title, dim, function string
+	confidence                                float64
 }
 
 func (s *sarifReader) properties() (properties, error) {
@@ -342,6 +342,8 @@ func (s *sarifReader) properties() (properties, error) {
 			v := ""
 			v, err = s.word()
 			p.confidence, _ = confidenceOf(v)
+		case key == "id":
+			p.id, err = s.string()
 		case key == "title":
 			p.title, err = s.string()
 		case key == "dimension":

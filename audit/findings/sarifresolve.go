@@ -249,6 +249,9 @@ func (s *sarifReader) severity(f *audit.Finding, ref *reference, rule *rule) aud
 		if sev, ok := severityOf(w); ok {
 			return sev
 		}
+		if strings.EqualFold(w, "unknown") {
+			return audit.SeverityUnknown
+		}
 	}
 	level := ref.level
 	if level == "" && ref.kind != "" && ref.kind != "fail" {

@@ -109,7 +109,7 @@ func (s *sarifReader) result() error {
 			var p properties
 			p, err = s.properties()
 			own, ref.score, ref.word = p.cwes, p.score, p.severity
-			f.Confidence, f.Title = p.confidence, p.title
+			f.Confidence, f.Title, f.ID = p.confidence, p.title, p.id
 			if d, ok := dimensionOf(p.dim); ok {
 				f.Dimension = d
 			}
@@ -121,7 +121,9 @@ func (s *sarifReader) result() error {
 		}
 		return err
 	})
-	f.ID = guid
+	if f.ID == "" {
+		f.ID = guid
+	}
 	f.CWEs = own
 	f.Others = append(f.Others, related...)
 	f.Suppressed = sup.reason()
@@ -155,11 +157,11 @@ func (s *sarifReader) result() error {
 	return err
 }
 
-// A suppression sums up a result's suppressions. By the standard (3.27.23) the
-// result is suppressed when it has some and none is under review or rejected.
+// A suppression sums up a result's suppressions. One that is accepted, or says
+// nothing of its status, suppresses; one under review or rejected does not.
 type suppression struct {
-	n, open int
-	why     string
+	n   int
+	why string
 }
 
 func (s *sarifReader) suppression(sup *suppression) error {
@@ -177,17 +179,19 @@ func (s *sarifReader) suppression(sup *suppression) error {
 		}
 		return err
 	})
-	sup.n++
-	if status == "underReview" || status == "rejected" {
-		sup.open++
-	} else if sup.why == "" {
-		sup.why = strings.Trim(kind+": "+flat(why), ": ")
+	if status != "underReview" && status != "rejected" {
+		sup.n++
+		if sup.why == "" {
+			if sup.why = flat(why); sup.why == "" {
+				sup.why = kind
+			}
+		}
 	}
 	return err
 }
 
 func (sup *suppression) reason() string {
-	if sup.n == 0 || sup.open > 0 {
+	if sup.n == 0 {
 		return ""
 	}
 	if sup.why == "" {
@@ -362,7 +366,7 @@ func (s *sarifReader) codeFlows() (trace []audit.Step, err error) {
 							step = p.Step
 							return err
 						})
-						if step.File != "" {
+						if step.File != "" || step.Note != "" {
 							trace = append(trace, step)
 						} else {
 							s.run.counts["steps of code flows without a place"]++
