@@ -35,11 +35,17 @@ func openRoot(own, other string) (*root, error) {
 // strict reports whether the corpus is our own and must be whole.
 func (r *root) strict() bool { return r.other == nil }
 
+// exists reports whether a file system holds the name.
+func exists(fsys fs.FS, name string) bool {
+	_, err := fs.Stat(fsys, name)
+	return err == nil
+}
+
 // pick gives the file system that holds the name: ASSAY_ROOT's where it is
 // there, else ours.
 func (r *root) pick(name string) fs.FS {
 	if r.other != nil {
-		if _, err := fs.Stat(r.other, name); err == nil {
+		if exists(r.other, name) {
 			return r.other
 		}
 	}

@@ -3,6 +3,8 @@ package seal
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path"
@@ -214,4 +216,19 @@ func unused(blankers []*blanker, names Names) error {
 // 8,000 bytes.
 func isText(content []byte) bool {
 	return bytes.IndexByte(content[:min(len(content), 8000)], 0) < 0
+}
+
+// Hash identifies what a project's sealed export shows: SHA-256, in hex, over the
+// commit and the tables of blanks and renames. Two recordings with the same hash
+// saw the same files.
+func Hash(p *audit.Project) string {
+	sum := sha256.New()
+	fmt.Fprintln(sum, p.Commit)
+	for _, b := range p.Blanks {
+		fmt.Fprintf(sum, "blank %q %v %q\n", b.Glob, b.Lines, b.Pattern)
+	}
+	for _, r := range p.Renames {
+		fmt.Fprintf(sum, "rename %q %q\n", r.From, r.To)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -1,0 +1,55 @@
+package auditor
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"time"
+
+	"assay/audit"
+	"assay/audit/findings"
+	"assay/internal/static"
+)
+
+// A staticAuditor is the embedded analyser as an auditor.
+type staticAuditor struct{ format string }
+
+// Static gives the embedded analyser, which writes its report in the format:
+// findings.Text or, for everything else, SARIF. What it says is read back from
+// that report, as any auditor's is.
+func Static(format string) audit.Auditor { return &staticAuditor{format} }
+
+// Name is "static".
+func (s *staticAuditor) Name() string { return "static" }
+
+// Audit analyses the export. Files that could not be read or parsed are told in
+// AuditRun.Stderr.
+func (s *staticAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
+	root, err := os.OpenRoot(task.Dir)
+	if err != nil {
+		return audit.AuditRun{}, err
+	}
+	defer root.Close()
+	run := audit.AuditRun{Command: []string{"static"}, Version: static.RulesHash(), Started: time.Now()}
+	res, err := static.New(static.Options{}).Analyse(ctx, root.FS())
+	if err != nil {
+		return run, err
+	}
+	var messages, report bytes.Buffer
+	for _, w := range res.Warnings {
+		messages.WriteString(w.File + ": " + w.Text + "\n")
+	}
+	if s.format == findings.Text {
+		err = findings.WriteText(&report, findings.TextReport{Root: task.Dir, Tool: "static", Version: run.Version,
+			Files: res.Files, Coverage: audit.Dimensions(), Findings: res.Findings})
+	} else {
+		err = findings.WriteSARIF(&report, "static", run.Version, res.Findings)
+	}
+	if err != nil {
+		return run, err
+	}
+	run.Raw, run.Stderr = report.Bytes(), messages.Bytes()
+	run.Duration = time.Since(run.Started)
+	run.Report, run.Invalid = ReadReport("static", run.Raw, s.format, nil)
+	return run, nil
+}

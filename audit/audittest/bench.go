@@ -1,0 +1,238 @@
+package audittest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
+	"assay/internal/run"
+	"assay/internal/store"
+)
+
+// benchSeed fixes the order in which cases are sent. It is no setting: two runs
+// that are compared send in the same order.
+const benchSeed = 20261121
+
+// Bench turns every case into a subtest
+// TestBench/<reviewer>/<prompt>/<app>/<query>-<NN>-<good|bad>. Leaves register
+// themselves and wait; what was selected runs on an engine of its own; the gate
+// judges when all of it has ended.
+func (s *Suite) Bench(t T) {
+	e := s.begin(t)
+	if testing.Short() {
+		t.Skip("-short: cases are not asked")
+	}
+	b := &bench{suite: s, env: e, started: make(chan struct{})}
+	b.corpus = e.corpus(t)
+	b.goals = e.goals(t).Bench
+	t.Cleanup(func() { b.judge(t) })
+	prompts := e.prompts(t)
+	for _, r := range e.reviewers(t) {
+		t.Run(segment(r.Name()), func(t T) {
+			for _, p := range prompts {
+				t.Run(segment(p.name), func(t T) {
+					for _, app := range b.corpus.Apps {
+						t.Run(segment(app.App), func(t T) { b.app(t, r, p, app) })
+					}
+					t.Parallel()
+				})
+			}
+			t.Parallel()
+		})
+	}
+	b.run(t)
+}
+
+// segment makes a name fit for one level of a subtest's path.
+func segment(name string) string { return strings.ReplaceAll(name, "/", "~") }
+
+// A bench is one run of the suite.
+type bench struct {
+	suite   *Suite
+	env     *env
+	corpus  *fixture.Corpus
+	goals   audit.BenchGoals
+	leaves  []*leaf
+	started chan struct{} // closed when run is set, or failed
+	store   store.Store
+	run_    *run.Run
+	failed  error
+}
+
+// A leaf is one subtest: a case with all its trials.
+type leaf struct {
+	reviewer, prompt string
+	cs               *audit.Case
+	trials           []run.Trial
+	results          []run.Result
+}
+
+// app registers the leaves of one application.
+func (b *bench) app(t T, r audit.Reviewer, p prompt, app *audit.Corpus) {
+	for _, f := range app.Families {
+		for _, cs := range f.Cases {
+			if !b.env.cfg.chooses(cs.ID()) {
+				continue
+			}
+			t.Run(path.Base(cs.ID()), func(t T) {
+				l := &leaf{reviewer: r.Name(), prompt: p.name, cs: cs}
+				for i := range b.env.cfg.Trials {
+					l.trials = append(l.trials, run.Trial{Case: cs, Spec: app.Spec, PromptName: p.name, Prompt: p.text, Reviewer: r, Index: i})
+				}
+				b.leaves = append(b.leaves, l)
+				t.Parallel()
+				b.report(t, l)
+			})
+		}
+	}
+	t.Parallel()
+}
+
+// chooses reports whether -filter lets an ID like "shop/list-03-bad" through.
+func (c *Config) chooses(id string) bool {
+	if c.Filter == "" || strings.Contains(id, c.Filter) {
+		return true
+	}
+	whole, _ := doublestar.Match(c.Filter, id)
+	last, _ := doublestar.Match(c.Filter, path.Base(id))
+	return whole || last
+}
+
+// run plans what was registered, says what it costs, and starts it.
+func (b *bench) run(t T) {
+	defer close(b.started)
+	if len(b.leaves) == 0 {
+		t.Errorf("%s: nothing was selected: -run, -skip and -filter left no case, and a run of nothing proves nothing", audit.Invalid)
+		b.failed = fmt.Errorf("nothing was selected")
+		return
+	}
+	if err := b.start(t); err != nil {
+		b.failed = err
+		t.Errorf("%s: %v", audit.Invalid, err)
+	}
+}
+
+func (b *bench) start(t T) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	t.Cleanup(stop)
+	if at, ok := t.Deadline(); ok {
+		// What is in flight when the time is up is paid for: leave it the time to end.
+		limited, cancel := context.WithDeadline(ctx, at.Add(-margin(time.Until(at))))
+		t.Cleanup(cancel)
+		ctx = limited
+	}
+	st, err := store.Open(ctx, b.env.db())
+	if err != nil {
+		return err
+	}
+	b.store = st
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+	plan, err := run.Prepare(ctx, b.config(), b.items())
+	if err != nil {
+		return err
+	}
+	if plan.Estimate.Most > 0 {
+		t.Logf("%s", plan.Estimate)
+	}
+	if b.env.live(b.leaves) {
+		if err := b.env.uncached(b.suite.own); err != nil {
+			return err
+		}
+	}
+	b.run_, err = plan.Start(ctx)
+	return err
+}
+
+// margin is how long before the test binary's deadline a live run stops.
+func margin(left time.Duration) time.Duration {
+	return min(30*time.Second, left/10)
+}
+
+func (b *bench) config() run.Config {
+	return run.Config{Store: b.store, Budget: b.env.cfg.Budget, Concurrency: b.env.cfg.Concurrency, Seed: benchSeed,
+		Force: b.env.cfg.Force, Progress: newProgress(b.suite.flags).event,
+		Run: store.Run{Command: b.resume(), ScoreVersion: score.Version}}
+}
+
+func (b *bench) items() []run.Item {
+	var items []run.Item
+	for _, l := range b.leaves {
+		for i := range l.trials {
+			items = append(items, l.trials[i].Item())
+		}
+	}
+	return items
+}
+
+// resume is the command that carries on: the same flags; what is answered is not
+// asked again.
+func (b *bench) resume() string {
+	args := []string{"go", "test", "-run", "Bench"}
+	b.suite.flags.Visit(func(f *flag.Flag) {
+		if !strings.HasPrefix(f.Name, "test.") {
+			args = append(args, "-"+f.Name+"="+f.Value.String())
+		}
+	})
+	return strings.Join(args, " ")
+}
+
+// report waits for a leaf's trials and tells them: a right answer passes, a
+// wrong one is a recorded miss.
+func (b *bench) report(t T, l *leaf) {
+	<-b.started
+	if b.failed != nil || b.run_ == nil {
+		t.Skip("not asked: the run did not start")
+	}
+	var misses, silent []string
+	for i := range l.trials {
+		res, err := b.run_.Wait(context.Background(), l.trials[i].Key())
+		if err != nil {
+			t.Fatalf("%s: %v", l.cs.Pos, err)
+		}
+		l.results = append(l.results, res)
+		ev := res.Evaluation
+		switch ev.Outcome {
+		case audit.OutcomeCorrect:
+		case audit.OutcomeWrong:
+			misses = append(misses, fmt.Sprintf("%s: says %s, is %s: %s", l.cs.Pos, ev.Actual, ev.Expected, clean(ev.Explanation, 300)))
+		default:
+			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.cs.Pos, ev.Outcome, clean(ev.Detail, 300)))
+		}
+	}
+	t.Attr("outcome", string(l.results[0].Evaluation.Outcome))
+	switch {
+	case len(misses) > 0 && b.env.cfg.Strict:
+		t.Errorf("MISS %s", strings.Join(misses, "\n"))
+	case len(misses) > 0:
+		t.Skipf("MISS %s", strings.Join(misses, "\n"))
+	case len(silent) > 0:
+		t.Skipf("NO ANSWER %s", strings.Join(silent, "\n"))
+	}
+}
+
+// whole reports whether the leaves are all cases of the corpus for a reviewer and
+// prompt: a partial selection reports and does not gate.
+func (b *bench) whole(reviewer, prompt string) bool {
+	n := 0
+	for _, l := range b.leaves {
+		if l.reviewer == reviewer && l.prompt == prompt {
+			n++
+		}
+	}
+	return n == len(b.corpus.Cases())
+}
