@@ -165,7 +165,7 @@ func (p *Postgres) load(ctx context.Context) error {
 			return err
 		}
 		p.diffs[t] = diffSQL(t, key)
-		sql += fmt.Sprintf("CREATE TABLE before.%s AS TABLE public.%s;", t, t)
+		sql += fmt.Sprintf("CREATE TABLE before.%s (LIKE public.%s INCLUDING INDEXES); INSERT INTO before.%s TABLE public.%s;", t, t, t, t)
 	}
 	_, err = c.Exec(ctx, sql+"ANALYZE;", pgx.QueryExecModeSimpleProtocol)
 	return err
