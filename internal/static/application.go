@@ -1,0 +1,118 @@
+package static
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"assay/audit"
+	"assay/internal/static/flow"
+	"assay/internal/static/lang"
+	"assay/internal/static/rules"
+)
+
+// application is everything known of one project while it is analysed.
+type application struct {
+	set      *rules.Set
+	project  *flow.Project
+	sources  []*source
+	findings []audit.Finding
+	global   map[lang.Lang]bool // memo of everyEndpoint
+	warnings []Warning
+}
+
+func (a *application) add(f audit.Finding) { a.findings = append(a.findings, f) }
+
+// checks runs what needs more than one function to be seen.
+func (a *application) checks() error {
+	g, err := loadGuards()
+	if err != nil {
+		return err
+	}
+	es := a.endpoints(g)
+	a.checkAuth(g, es)
+	a.checkOwner(g, es)
+	a.checkSecrets()
+	return nil
+}
+
+// finish orders, removes what two rules say of the same place, and numbers.
+func (a *application) finish() []audit.Finding {
+	fs := a.findings
+	sort.SliceStable(fs, func(i, j int) bool {
+		x, y := &fs[i], &fs[j]
+		switch {
+		case x.File != y.File:
+			return x.File < y.File
+		case x.Lines.Start != y.Lines.Start:
+			return x.Lines.Start < y.Lines.Start
+		case x.Confidence != y.Confidence:
+			return x.Confidence > y.Confidence
+		}
+		return x.RuleID < y.RuleID
+	})
+	type place struct {
+		file string
+		line int
+		cwe  audit.CWE
+	}
+	seen := map[place]bool{}
+	out := fs[:0:0]
+	for _, f := range fs {
+		p := place{f.File, f.Lines.Start, f.CWEs[0]}
+		if seen[p] {
+			continue
+		}
+		seen[p] = true
+		f.ID = fmt.Sprintf("S-%03d", len(out)+1)
+		out = append(out, f)
+	}
+	return out
+}
+
+// fromHit makes a finding of what a rule of the flow engine found.
+func fromHit(h *flow.Hit) audit.Finding {
+	f := finding(h.Rule, h.Unit.File.Path, h.Node, h.Func)
+	f.Confidence = h.Confidence
+	f.Severity = severity(h.Rule.Sev, h.Weak)
+	for _, s := range h.Trace {
+		f.Trace = append(f.Trace, audit.Step{File: s.File, Lines: audit.Range{Start: s.Line, End: s.Line}, Note: s.Note})
+	}
+	if len(f.Trace) > 1 {
+		first := f.Trace[0]
+		f.Description = fmt.Sprintf("%s %s From %s:%s (%s).", f.Title+".", h.Rule.Why, first.File, first.Lines, first.Note)
+	}
+	return f
+}
+
+// severity is the rule's, and one step less where the data is a parameter that
+// nobody in the project was seen to fill.
+func severity(s audit.Severity, weak bool) audit.Severity {
+	if weak && s > audit.Low {
+		return s - 1
+	}
+	return s
+}
+
+// maxSpan bounds the lines that a finding names: the first of a longer statement.
+const maxSpan = 12
+
+func finding(r *rules.Rule, file string, n, fn *lang.Node) audit.Finding {
+	f := audit.Finding{RuleID: r.ID, CWEs: r.CWEs, Severity: r.Sev, Dimension: r.Dim, File: file, Title: r.Title,
+		Description: r.Title + ". " + strings.TrimSpace(r.Why), Confidence: r.Confidence}
+	if n != nil {
+		f.Lines = audit.Range{Start: int(n.Start), End: int(n.End)}
+		if n.End-n.Start >= maxSpan {
+			f.Lines.End = int(n.Start)
+		}
+	}
+	if fn != nil {
+		f.Function = fn.Name
+	}
+	return f
+}
+
+// span is the lines of a whole handler, at most 50: longer ranges count as none.
+func span(n *lang.Node) audit.Range {
+	return audit.Range{Start: int(n.Start), End: int(min(n.End, n.Start+49))}
+}

@@ -1,0 +1,440 @@
+package flow
+
+import (
+	"strings"
+
+	"assay/internal/static/lang"
+	"assay/internal/static/rules"
+)
+
+// callInfo is a call with everything that patterns ask about.
+type callInfo struct {
+	n     *lang.Node
+	name  string
+	recv  value
+	args  []value
+	cands []string // what the receiver may be called: its type, text, import
+}
+
+// info evaluates receiver and arguments of a call. Functions among the
+// arguments are evaluated by the caller of info.
+func (f *frame) info(n *lang.Node, quiet bool) *callInfo {
+	if quiet {
+		f.s.mute++
+		defer func() { f.s.mute-- }()
+	}
+	ci := &callInfo{n: n, name: n.Name}
+	if n.X != nil {
+		ci.recv = f.eval(n.X)
+	}
+	ci.args = make([]value, len(n.List))
+	for i, a := range n.List {
+		if a.Kind == lang.Func {
+			ci.args[i] = value{fn: a}
+			continue
+		}
+		ci.args[i] = f.eval(a)
+	}
+	ci.cands = f.candidates(n.X, ci.recv.typ)
+	if n.X == nil {
+		if full, ok := f.u.Alias[n.Name]; ok && n.Op != "new" {
+			if i := strings.LastIndexAny(full, "."); i > 0 {
+				ci.cands = append(ci.cands, full[:i])
+				ci.name = full[i+1:]
+			} else {
+				ci.cands = append(ci.cands, full)
+			}
+		}
+	}
+	return ci
+}
+
+// candidates gives the names under which a receiver may be known.
+func (f *frame) candidates(x *lang.Node, typ string) []string {
+	var out []string
+	if typ != "" {
+		out = append(out, typ)
+	}
+	if x == nil {
+		return out
+	}
+	text := lang.Dotted(x)
+	if text == "" {
+		return out
+	}
+	out = append(out, text)
+	first, rest, _ := strings.Cut(text, ".")
+	if full, ok := f.u.Alias[strings.TrimSuffix(first, "()")]; ok {
+		if rest != "" {
+			full += "." + rest
+		}
+		out = append(out, full)
+	}
+	return out
+}
+
+func (f *frame) call(n *lang.Node) value {
+	ci := f.info(n, false)
+	f.s.matchCall(f, ci)
+	v, known := f.result(ci)
+	for i, a := range n.List {
+		if a.Kind == lang.Func {
+			item := value{}
+			if ci.recv.tainted() && i < 2 {
+				item = ci.recv
+			}
+			r := f.closure(a, item)
+			if !known && ci.recv.tainted() {
+				v.from = union(v.from, r.from)
+			}
+		}
+	}
+	if n.Body != nil { // an anonymous class sees the variables around it
+		for _, m := range n.Body.List {
+			if m.Kind == lang.Func && m.Name == "" {
+				f.closure(m, value{})
+			}
+		}
+	}
+	return v
+}
+
+// result gives the value of a call; known tells that a model or a summary said
+// it.
+func (f *frame) result(ci *callInfo) (v value, known bool) {
+	t, n := f.u.Table, ci.n
+	if ms := f.s.models(f, ci, t.Sources); len(ms) > 0 {
+		v := f.s.source(f, n, ms[0])
+		v.typ = f.s.resultType(f, ci)
+		return v, true
+	}
+	all := f.joined(ci)
+	if ms := f.s.models(f, ci, t.Cleans); len(ms) > 0 {
+		out := value{from: all.from, text: "", typ: f.s.resultType(f, ci)}
+		if out.tainted() {
+			out.text = bad
+		}
+		for _, m := range ms {
+			out = out.cleaned(m.Bits, rules.All)
+		}
+		return out, true
+	}
+	if v, ok := f.building(ci); ok {
+		return v, true
+	}
+	if len(f.s.models(f, ci, t.Stops)) > 0 {
+		return value{typ: f.s.resultType(f, ci)}, true
+	}
+	recvType := ci.recv.typ
+	if fs := f.s.p.resolve(f.fn, n, recvType); len(fs) > 0 && n.Op != "new" {
+		return f.applyAll(ci, fs), true
+	} else if len(fs) > 0 {
+		f.applyAll(ci, fs)
+	}
+	v.typ = f.s.resultType(f, ci)
+	if n.Op == "new" {
+		v.typ = simple(n.Name)
+		v.from = all.from
+		if v.tainted() {
+			v.text = all.text
+		}
+		return v, true
+	}
+	if len(f.s.models(f, ci, t.Passes)) > 0 {
+		v.from = all.from
+		if v.tainted() && len(ci.args)+1 == 1 {
+			v.text = ci.recv.text
+		}
+		f.absorb(ci)
+		return v, true
+	}
+	v.from = f.unknown(ci)
+	f.absorb(ci)
+	return v, false
+}
+
+// joined is the union of receiver and arguments.
+func (f *frame) joined(ci *callInfo) value {
+	v := value{from: ci.recv.from}
+	for i, a := range ci.args {
+		v.from = union(v.from, a.from)
+		if i == 0 {
+			v.text = a.text
+		} else if a.tainted() {
+			v.text = bad
+		}
+	}
+	return v
+}
+
+// unknown is the taint of a call that nothing describes. A method of tainted
+// data gives tainted data. A function given tainted data passes it on in the
+// languages whose libraries are made of such functions; elsewhere only what the
+// rules list does.
+func (f *frame) unknown(ci *callInfo) []origin {
+	name := ci.name
+	if predicate(name) {
+		return nil
+	}
+	from := ci.recv.from
+	l := f.u.File.Lang
+	free := ci.n.X == nil || len(ci.cands) > 0 && f.isModule(ci.n.X)
+	if free && (l == lang.PHP || l == lang.Python || l == lang.JS) || free && l == lang.Go && ci.n.X != nil {
+		for _, a := range ci.args {
+			from = union(from, a.from)
+		}
+	}
+	return from
+}
+
+func (f *frame) isModule(x *lang.Node) bool {
+	if x == nil || x.Kind != lang.Ident {
+		return false
+	}
+	_, ok := f.u.Alias[x.Name]
+	return ok
+}
+
+// predicate tells names whose result is a truth, a number or a row that was
+// looked up, none of which carries the text that went in.
+func predicate(name string) bool {
+	for _, p := range []string{"is", "has", "can", "should", "count", "exists", "compare", "equals", "size", "length",
+		"hash", "index", "find", "load", "lookup", "check", "verify", "delete", "save", "insert", "update", "log", "fetch", "query", "exec", "print"} {
+		if !strings.HasPrefix(strings.ToLower(name), p) {
+			continue
+		}
+		if len(name) == len(p) {
+			return true
+		}
+		c := name[len(p)]
+		if c == '_' || c >= 'A' && c <= 'Z' || name[0] >= 'A' && name[0] <= 'Z' {
+			return true
+		}
+		if p != "is" && p != "has" && p != "can" {
+			return true
+		}
+	}
+	return false
+}
+
+// absorb taints a local collection or builder that is given tainted data.
+func (f *frame) absorb(ci *callInfo) {
+	k := key(ci.n.X)
+	if k == "" || k == "this" || k == "self" || f.isModule(ci.n.X) {
+		return
+	}
+	switch ci.name {
+	case "add", "put", "append", "push", "unshift", "addAll", "putAll", "set", "insert", "extend", "update", "write",
+		"offer", "addElement", "setProperty", "WriteString", "Write", "Add", "Set", "addFirst", "addLast", "concat", "setText", "setParameter_":
+	default:
+		if !strings.HasPrefix(ci.name, "set") && !strings.HasPrefix(ci.name, "add") || len(ci.args) == 0 {
+			return
+		}
+	}
+	old, ok := f.env[k]
+	if !ok && ci.n.X.Kind != lang.Ident {
+		return
+	}
+	for _, a := range ci.args {
+		old.from = union(old.from, a.from)
+	}
+	f.env[k] = old
+}
+
+// building evaluates the calls that make strings, keeping the known text.
+func (f *frame) building(ci *callInfo) (value, bool) {
+	n := ci.n
+	switch ci.name {
+	case "append", "WriteString", "concat":
+		if n.X == nil || len(ci.args) == 0 || ci.name == "concat" && f.u.File.Lang == lang.JS && ci.recv.text == "" {
+			return value{}, false
+		}
+		if ci.name == "append" && (f.u.File.Lang == lang.Python || f.u.File.Lang == lang.JS) {
+			return value{}, false
+		}
+		v := value{from: union(ci.recv.from, ci.args[0].from), typ: ci.recv.typ, text: cut(ci.recv.piece() + ci.args[0].piece())}
+		if ci.recv.text == "" && ci.recv.from == nil {
+			v.text = ci.args[0].piece()
+		}
+		if root := chainRoot(n); root != "" && ci.name != "concat" {
+			f.env[root] = v
+		}
+		return v, true
+	case "format", "Sprintf", "sprintf", "formatted", "vsprintf":
+		return f.formatCall(ci)
+	case "toString", "String", "trim", "strip", "intern", "stripIndent", "TrimSpace":
+		if ci.recv.text != "" && len(ci.args) == 0 {
+			return value{from: ci.recv.from, text: ci.recv.text, typ: "String"}, true
+		}
+	case "StringBuilder", "StringBuffer":
+		v := value{typ: n.Name}
+		if len(ci.args) > 0 {
+			v.from, v.text = ci.args[0].from, ci.args[0].text
+		}
+		return v, true
+	case "valueOf", "encode", "decode", "str", "strval", "Sprint", "String_":
+		if len(ci.args) == 1 && ci.args[0].text != "" && ci.args[0].typ != "number" {
+			return value{from: union(ci.recv.from, ci.args[0].from), text: ci.args[0].text, typ: "String"}, true
+		}
+	}
+	return value{}, false
+}
+
+// chainRoot gives the variable at the start of sb.append(a).append(b).
+func chainRoot(n *lang.Node) string {
+	x := n.X
+	for d := 0; x != nil && d < 200; d++ {
+		if x.Kind == lang.Call && x.X != nil {
+			x = x.X
+			continue
+		}
+		return key(x)
+	}
+	return ""
+}
+
+func (f *frame) formatCall(ci *callInfo) (value, bool) {
+	args, text := ci.args, ci.recv
+	if ci.n.X == nil || ci.name != "format" && ci.name != "formatted" || ci.recv.text == "" {
+		if len(args) == 0 {
+			return value{}, false
+		}
+		if f.u.File.Lang == lang.Java && len(args) > 1 && args[0].text == "" { // a locale
+			args = args[1:]
+		}
+		text, args = args[0], args[1:]
+	}
+	var from []origin
+	for _, a := range args {
+		from = union(from, a.from)
+	}
+	if f.u.File.Lang == lang.Python || f.u.File.Lang == lang.JS {
+		return fillBraces(text, args, from), true
+	}
+	return fill(text, args, from), true
+}
+
+// fillBraces puts arguments into a text with {}.
+func fillBraces(x value, args []value, from []origin) value {
+	v := value{from: union(x.from, from), typ: "String"}
+	var b strings.Builder
+	t, i := x.text, 0
+	for {
+		p := strings.IndexByte(t, '{')
+		e := strings.IndexByte(t, '}')
+		if p < 0 || e < p {
+			break
+		}
+		b.WriteString(t[:p])
+		switch name := t[p+1 : e]; {
+		case name == "" && i < len(args):
+			b.WriteString(args[i].piece())
+		case len(from) > 0:
+			b.WriteString(bad)
+		default:
+			b.WriteString(hole)
+		}
+		i++
+		t = t[e+1:]
+	}
+	b.WriteString(t)
+	v.text = cut(b.String())
+	return v
+}
+
+// applyAll joins what the functions that a call may mean do with its arguments.
+func (f *frame) applyAll(ci *callInfo, fs []*Func) value {
+	var v value
+	for i, fn := range fs {
+		r := f.apply(ci, fn)
+		if i == 0 {
+			v = r
+		} else {
+			v = join(v, r)
+		}
+	}
+	if v.typ == "" {
+		v.typ = f.s.resultType(f, ci)
+	}
+	return v
+}
+
+// apply uses a function's summary at a call.
+func (f *frame) apply(ci *callInfo, fn *Func) value {
+	sum := f.s.summarize(fn)
+	if sum == nil {
+		return value{from: f.unknown(ci)}
+	}
+	fn.called(f.s)
+	shift := 0
+	if ps := fn.Node.List; fn.Unit.File.Lang == lang.Python && fn.Class != nil && len(ps) > 0 && (ps[0].Name == "self" || ps[0].Name == "cls") {
+		shift = 1
+	}
+	arg := func(param int16) value {
+		if param == recvParam {
+			return ci.recv
+		}
+		i := int(param) - shift
+		ps := fn.Node.List
+		if int(param) < len(ps) {
+			for j, a := range ci.n.List {
+				if a.Kind == lang.Pair && a.Name == ps[param].Name && a.Name != "" {
+					return ci.args[j]
+				}
+			}
+			if ps[param].Op == "..." {
+				var v value
+				for j := i; j >= 0 && j < len(ci.args); j++ {
+					v.from = union(v.from, ci.args[j].from)
+				}
+				return v
+			}
+		}
+		if i < 0 || i >= len(ci.args) || ci.n.List[i].Kind == lang.Pair && fn.Unit.File.Lang == lang.Python {
+			return value{}
+		}
+		return ci.args[i]
+	}
+	for _, r := range sum.reaches {
+		f.s.reach(f, ci.n, fn, r, arg(r.param))
+	}
+	out := value{text: sum.ret.text, typ: sum.ret.typ}
+	for _, o := range sum.ret.from {
+		if o.kind == fromOutside {
+			out.from = union(out.from, []origin{o})
+			continue
+		}
+		a := arg(o.param).cleaned(o.clean, rules.All)
+		out.from = union(out.from, a.via(f.file(), ci.n.Start, "through "+fn.Name).from)
+	}
+	if !out.tainted() {
+		out.text = strings.ReplaceAll(out.text, bad, hole)
+	}
+	return out
+}
+
+// argument finds an argument by position or name.
+func argument(n *lang.Node, arg string) *lang.Node {
+	if i, ok := rules.Position(arg); ok {
+		k := 0
+		for _, a := range n.List {
+			if a.Kind == lang.Pair && a.Name != "" && n.Op != "note" {
+				continue
+			}
+			if k == i {
+				return a
+			}
+			k++
+		}
+		return nil
+	}
+	if arg == "recv" {
+		return n.X
+	}
+	for _, a := range n.List {
+		if a.Kind == lang.Pair && a.Name == arg {
+			return a.Y
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package flow
+
+import (
+	"strings"
+
+	"assay/internal/static/lang"
+	"assay/internal/static/rules"
+)
+
+// guard applies what a condition proves when it came out as truth: values that
+// were compared with constants, looked up in fixed sets, matched against
+// anchored expressions or checked by a function that the rules know.
+func (f *frame) guard(n *lang.Node, truth bool) {
+	if n == nil {
+		return
+	}
+	switch n.Kind {
+	case lang.Unary:
+		if n.Op == "!" || n.Op == "not" {
+			f.guard(n.X, !truth)
+		}
+	case lang.Binary:
+		f.guardBinary(n, truth)
+	case lang.Call:
+		f.guardCall(n, truth)
+	case lang.Index: // allowed[x]
+		if truth && n.Y != nil && n.Y.Kind != lang.String {
+			f.trust(n.Y, rules.All, 0)
+		}
+	case lang.Ident: // if ok: the lookup before proved its key
+		if !truth {
+			return
+		}
+	case lang.Assign:
+		f.guard(n.Y, truth)
+	case lang.Other:
+		if len(n.List) == 1 {
+			f.guard(n.List[0], truth)
+		}
+	}
+}
+
+func (f *frame) trust(n *lang.Node, bits, need uint32) {
+	f.env.trust(f.quiet(n), bits, need, rules.All)
+}
+
+// quiet evaluates without reporting.
+func (f *frame) quiet(n *lang.Node) value {
+	f.s.mute++
+	v := f.eval(n)
+	f.s.mute--
+	return v
+}
+
+func (f *frame) guardBinary(n *lang.Node, truth bool) {
+	switch op := n.Op; op {
+	case "&&", "and":
+		if truth {
+			f.guard(n.X, true)
+			f.guard(n.Y, true)
+		}
+	case "||", "or":
+		if !truth {
+			f.guard(n.X, false)
+			f.guard(n.Y, false)
+		}
+	case "==", "===", "is", "=":
+		f.guardEqual(n, truth)
+	case "!=", "!==", "<>", "is not":
+		f.guardEqual(n, !truth)
+	case "in":
+		if truth && fixedSet(f, n.Y) {
+			f.trust(n.X, rules.All, 0)
+		}
+		f.traversal(n, !truth)
+	case "not in":
+		if !truth && fixedSet(f, n.Y) {
+			f.trust(n.X, rules.All, 0)
+		}
+		f.traversal(n, truth)
+	case ">=", ">", "<", "<=":
+		f.guardIndex(n, truth)
+	}
+}
+
+// traversal reads '".." in path', the check that a path climbs nowhere.
+func (f *frame) traversal(n *lang.Node, absent bool) {
+	if absent && n.X != nil && n.X.Kind == lang.String && strings.Contains(n.X.Name, "..") {
+		bits, _ := rules.ClassBits([]string{"path"})
+		f.trust(n.Y, bits, 0)
+	}
+}
+
+func (f *frame) guardEqual(n *lang.Node, equal bool) {
+	x, y := n.X, n.Y
+	if x == nil || y == nil {
+		return
+	}
+	if constant(x) {
+		x, y = y, x
+	}
+	if x.Kind == lang.Call && constant(y) {
+		// indexOf(x) == -1, strpos(..) === false, preg_match(..) === 1
+		v := strings.TrimSpace(y.Name)
+		if y.Kind == lang.Unary && y.X != nil {
+			v = y.Op + y.X.Name
+		}
+		negative := v == "-1" || v == "false" || v == "False" || y.Op == "null" || v == "0" && x.Name != "strpos" && x.Name != "indexOf" && x.Name != "stripos" && x.Name != "strncmp" && x.Name != "lastIndexOf"
+		f.guardCall(x, equal != negative)
+		return
+	}
+	if equal && constant(y) && y.Op != "null" && !(y.Kind == lang.String && y.Name == "") {
+		f.trust(x, rules.All, 0)
+	}
+}
+
+func (f *frame) guardIndex(n *lang.Node, truth bool) {
+	if n.X == nil || n.X.Kind != lang.Call || n.Y == nil {
+		return
+	}
+	found := n.Op == ">=" || n.Op == ">"
+	f.guardCall(n.X, truth == found)
+}
+
+func constant(n *lang.Node) bool {
+	switch n.Kind {
+	case lang.String, lang.Lit:
+		return true
+	case lang.Unary:
+		return n.X != nil && n.X.Kind == lang.Lit
+	case lang.Member, lang.Ident:
+		return upper(n.Name)
+	}
+	return false
+}
+
+func upper(s string) bool {
+	return len(s) > 1 && s == strings.ToUpper(s) && s != strings.ToLower(s)
+}
+
+// fixedSet tells whether n is a collection that the program fixes.
+func fixedSet(f *frame, n *lang.Node) bool {
+	if n == nil {
+		return false
+	}
+	switch n.Kind {
+	case lang.Array, lang.Dict:
+		return true
+	case lang.String, lang.Template:
+		return false
+	case lang.Call: // d.keys()
+		return n.X != nil && (n.Name == "keys" || n.Name == "values" || n.Name == "items") && fixedSet(f, n.X)
+	}
+	return !f.quiet(n).tainted() && n.Kind != lang.Lit
+}
+
+// guardCall applies a guard function of the rules.
+func (f *frame) guardCall(n *lang.Node, truth bool) {
+	if n.X != nil && n.X.Kind == lang.Unary && n.X.Op == "await" {
+		n.X = n.X.X
+	}
+	ci := f.info(n, true)
+	for _, m := range f.s.models(f, ci, f.u.Table.Guards) {
+		// A note of "false" marks a guard that proves something when it fails:
+		// path.contains("..").
+		if (m.Note == "false") == truth {
+			continue
+		}
+		switch m.Arg {
+		case "recv":
+			f.trust(n.X, m.Bits, m.NeedBits)
+		case "":
+			for _, a := range n.List {
+				f.trust(a, m.Bits, m.NeedBits)
+			}
+		default:
+			if a := argument(n, m.Arg); a != nil {
+				f.trust(a, m.Bits, m.NeedBits)
+			}
+		}
+	}
+	f.guardHelper(n, truth)
+}
+
+// guardHelper trusts what a helper of the project that is named as a check was
+// given: isSafe(x), validatePath(p), is_allowed(u).
+func (f *frame) guardHelper(n *lang.Node, truth bool) {
+	name := strings.ToLower(strings.ReplaceAll(n.Name, "_", ""))
+	for _, w := range []string{"valid", "safe", "allow", "whitelist", "permitted", "sanit", "iswithin", "legal", "trusted"} {
+		i := strings.Index(name, w)
+		if i < 0 {
+			continue
+		}
+		if strings.Contains(name, "invalid") || strings.Contains(name, "unsafe") || strings.Contains(name, "illegal") {
+			truth = !truth
+		}
+		if truth {
+			for _, a := range n.List {
+				f.trust(a, rules.All, 0)
+			}
+		}
+		return
+	}
+}

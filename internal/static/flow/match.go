@@ -1,0 +1,450 @@
+package flow
+
+import (
+	"strings"
+
+	"assay/internal/static/lang"
+	"assay/internal/static/rules"
+)
+
+// matchCall tries the rules on a call.
+func (s *shard) matchCall(f *frame, ci *callInfo) {
+	name := ci.name
+	if ci.n.Op == "new" {
+		name = "new " + simple(name)
+	}
+	for i := range f.u.Table.Calls[name] {
+		p := &f.u.Table.Calls[name][i]
+		if !receives(p, ci.n.X, ci.cands) {
+			continue
+		}
+		m := p.Match
+		if !s.tests(f, m.Tests, ci.n, ci) || !s.scoped(f, m, ci.n) {
+			continue
+		}
+		if len(m.Args) == 0 {
+			s.plain(f, m, ci.n)
+			continue
+		}
+		for _, a := range m.Args {
+			for _, v := range valuesOf(ci, a) {
+				s.flows(f, m, ci.n, v)
+			}
+		}
+	}
+	for _, k := range ci.n.List {
+		if k.Kind == lang.Pair {
+			continue // evaluated as an argument, and matched there
+		}
+	}
+}
+
+// valuesOf gives the values of an argument by position, name, "recv", "any" or
+// "n+" for all from n on.
+func valuesOf(ci *callInfo, arg string) []value {
+	switch {
+	case arg == "recv":
+		return []value{ci.recv}
+	case arg == "any":
+		return ci.args
+	case strings.HasSuffix(arg, "+"):
+		if n, ok := rules.Position(arg[:len(arg)-1]); ok && n < len(ci.args) {
+			return ci.args[n:]
+		}
+		return nil
+	case arg == "last":
+		if len(ci.args) > 0 {
+			return ci.args[len(ci.args)-1:]
+		}
+		return nil
+	}
+	if _, v, ok := argValue(ci, arg); ok {
+		return []value{v}
+	}
+	return nil
+}
+
+func argValue(ci *callInfo, arg string) (*lang.Node, value, bool) {
+	n := argument(ci.n, arg)
+	if n == nil {
+		return nil, value{}, false
+	}
+	for i, a := range ci.n.List {
+		if a == n || a.Kind == lang.Pair && a.Y == n {
+			return n, ci.args[i], true
+		}
+	}
+	if n == ci.n.X {
+		return n, ci.recv, true
+	}
+	return n, value{}, true
+}
+
+// tests checks a match's conditions on arguments.
+func (s *shard) tests(f *frame, ts []rules.Test, n *lang.Node, ci *callInfo) bool {
+	for _, t := range ts {
+		var a *lang.Node
+		var v value
+		var ok bool
+		switch {
+		case ci != nil:
+			a, v, ok = argValue(ci, t.Arg)
+			if !ok { // a key of an options object
+				a, ok = optionOf(n, t.Arg)
+			}
+		default:
+			a = argument(n, t.Arg)
+			ok = a != nil
+		}
+		if !s.test(f, t, a, v, ok) {
+			return false
+		}
+	}
+	return true
+}
+
+// optionOf finds a key within the literal objects among the arguments.
+func optionOf(n *lang.Node, name string) (*lang.Node, bool) {
+	for _, a := range n.List {
+		if a.Kind != lang.Dict && !(a.Kind == lang.Call && a.Op == "new") {
+			continue
+		}
+		for _, k := range a.List {
+			if k.Kind == lang.Pair && k.Name == name {
+				return k.Y, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func (s *shard) test(f *frame, t rules.Test, a *lang.Node, v value, ok bool) bool {
+	switch t.Kind {
+	case "absent":
+		return !ok
+	case "present":
+		return ok
+	case "tainted":
+		return ok && v.tainted()
+	case "const":
+		return ok && (v.isConst() || a.Kind == lang.String || a.Kind == lang.Lit)
+	case "dynamic":
+		return ok && !v.isConst() && a.Kind != lang.String && a.Kind != lang.Lit
+	case "match":
+		return ok && t.RE.MatchString(textOf(f, a, v))
+	case "differ":
+		return ok && !t.RE.MatchString(textOf(f, a, v))
+	}
+	return false
+}
+
+func textOf(f *frame, a *lang.Node, v value) string {
+	if v.isConst() {
+		return v.text
+	}
+	if a == nil {
+		return ""
+	}
+	if a.Kind == lang.String || a.Kind == lang.Lit {
+		return a.Name
+	}
+	return f.u.File.Text(a)
+}
+
+// scoped checks a match's conditions on the text of scopes.
+func (s *shard) scoped(f *frame, m *rules.Match, n *lang.Node) bool {
+	for _, t := range m.Without {
+		if s.scopeHas(f, t, n) {
+			return false
+		}
+	}
+	for _, t := range m.With {
+		if !s.scopeHas(f, t, n) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *shard) scopeHas(f *frame, t rules.ScopeTest, n *lang.Node) bool {
+	file := f.u.File
+	switch t.Scope {
+	case "call":
+		return t.RE.MatchString(file.Text(n))
+	case "function":
+		if f.node != nil {
+			return t.RE.MatchString(file.Text(f.node))
+		}
+	case "class":
+		if f.fn != nil && f.fn.Class != nil && f.fn.Class.Node != nil {
+			return t.RE.MatchString(file.Text(f.fn.Class.Node))
+		}
+	case "project":
+		return s.p.has(t)
+	}
+	return t.RE.Match(file.Src)
+}
+
+func (p *Project) has(t rules.ScopeTest) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k := t.RE.String()
+	if v, ok := p.texts[k]; ok {
+		return v
+	}
+	found := false
+	for _, u := range p.Units {
+		if t.RE.Match(u.File.Src) {
+			found = true
+			break
+		}
+	}
+	p.texts[k] = found
+	return found
+}
+
+func (s *shard) matchAssign(f *frame, n *lang.Node, v value) {
+	name := ""
+	var x *lang.Node
+	switch n.X.Kind {
+	case lang.Ident:
+		name = n.X.Name
+	case lang.Member:
+		name, x = n.X.Name, n.X.X
+	case lang.Index:
+		x = n.X.X
+		if n.X.Y != nil && n.X.Y.Kind == lang.String {
+			name = n.X.Y.Name
+		}
+	}
+	pats := f.u.Table.Assigns[name]
+	for i := range pats {
+		p := &pats[i]
+		if p.Recv == "" && x != nil && n.X.Kind != lang.Index || p.Recv != "" && !receives(p, x, f.candidates(x, "")) {
+			continue
+		}
+		s.valued(f, p.Match, n, n.Y, v)
+	}
+}
+
+// valued fires a match on something that has one value.
+func (s *shard) valued(f *frame, m *rules.Match, n, value_ *lang.Node, v value) {
+	for _, t := range m.Tests {
+		if !s.test(f, t, value_, v, value_ != nil) {
+			return
+		}
+	}
+	if !s.scoped(f, m, n) {
+		return
+	}
+	if len(m.Args) > 0 {
+		s.flows(f, m, n, v)
+		return
+	}
+	s.plain(f, m, n)
+}
+
+func (s *shard) matchPair(f *frame, n *lang.Node) {
+	pats := f.u.Table.Pairs[n.Name]
+	for i := range pats {
+		v := value{}
+		if n.Y != nil && n.Y.Kind != lang.Func {
+			v = f.quiet(n.Y)
+		}
+		s.valued(f, pats[i].Match, n, n.Y, v)
+	}
+}
+
+func (s *shard) matchAttr(f *frame, _, a *lang.Node, v value) {
+	pats := f.u.Table.Attrs[a.Name]
+	for i := range pats {
+		s.valued(f, pats[i].Match, a, a.Y, v)
+	}
+}
+
+func (s *shard) matchIdent(f *frame, n *lang.Node) {
+	pats := f.u.Table.Idents[n.Name]
+	for i := range pats {
+		if s.scoped(f, pats[i].Match, n) {
+			s.plain(f, pats[i].Match, n)
+		}
+	}
+}
+
+// returned tries the rules on what a function returns.
+func (s *shard) returned(f *frame, n *lang.Node, v value) {
+	if !v.tainted() || f.fn == nil {
+		return
+	}
+	for _, m := range f.u.Table.Returns {
+		if f.node != f.fn.Node || !m.FnNotes.MatchString(notesText(f)) {
+			continue
+		}
+		if s.scoped(f, m, n) {
+			s.flows(f, m, n, v)
+		}
+	}
+}
+
+// notesText is the text of the annotations of a function and its class, with
+// the result's type.
+func notesText(f *frame) string {
+	var b strings.Builder
+	if c := f.fn.Class; c != nil && c.Node != nil {
+		for _, a := range c.Node.Notes {
+			b.WriteString("class @" + f.u.File.Text(a) + "\n")
+		}
+	}
+	for _, a := range f.fn.Node.Notes {
+		b.WriteString("@" + strings.TrimPrefix(f.u.File.Text(a), "@") + "\n")
+	}
+	b.WriteString("returns " + f.fn.Node.Type + "\n")
+	return b.String()
+}
+
+// notes tries the rules on annotations of a unit.
+func (s *shard) notes(u *Unit) {
+	if len(u.Table.Notes) == 0 {
+		return
+	}
+	visit := func(fn *Func, c *Class, n *lang.Node) {
+		f := &frame{s: s, u: u, fn: fn, env: env{}, sum: &summary{}}
+		if fn != nil {
+			f.node = fn.Node
+		}
+		for _, a := range n.Notes {
+			for i := range u.Table.Notes[a.Name] {
+				p := &u.Table.Notes[a.Name][i]
+				if s.tests(f, p.Match.Tests, a, nil) && s.scoped(f, p.Match, a) {
+					s.plain(f, p.Match, a)
+				}
+			}
+		}
+	}
+	for _, fn := range u.Funcs {
+		visit(fn, fn.Class, fn.Node)
+		for _, p := range fn.Node.List {
+			visit(fn, fn.Class, p)
+		}
+	}
+	for _, c := range u.Classes {
+		if c.Node == nil {
+			continue
+		}
+		visit(nil, c, c.Node)
+		for _, d := range c.Fields {
+			visit(nil, c, d)
+		}
+	}
+}
+
+// flows reports a tainted value at a sink, or remembers for the summary that a
+// parameter arrives there.
+func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
+	if s.mute > 0 {
+		return
+	}
+	r := m.Rule
+	for _, o := range v.from {
+		if r.Class != 0 && o.clean&r.Class != 0 {
+			continue
+		}
+		if !fits(m.Shape, v.text, o.kind == fromParam) {
+			continue
+		}
+		h := &Hit{Rule: r, Unit: f.u, Func: f.node, Node: n, Confidence: r.Confidence}
+		h.Trace = trace(o.trace, f.file(), n, r.Title)
+		if o.kind == fromOutside {
+			s.hit(h)
+			continue
+		}
+		if r.Weak != "" && o.param != recvParam && fits(r.Weak, v.text, true) && exported(f) {
+			s.weak(f, h)
+		}
+		if len(f.sum.reaches) < maxReaches {
+			f.sum.reaches = append(f.sum.reaches, reach{o.param, o.clean, h, r.Weak != "" && fits(r.Weak, v.text, true)})
+		}
+	}
+}
+
+// exported tells whether somebody outside could call the function of f.
+func exported(f *frame) bool {
+	if f.fn == nil || f.fn.Name == "" {
+		return false
+	}
+	return !strings.Contains(f.fn.Node.Op, "private")
+}
+
+// weak remembers a sink that a parameter of f arrives at. It counts only when no
+// call in the project fills that parameter.
+func (s *shard) weak(f *frame, h *Hit) {
+	w := *h
+	w.Weak, w.weakFn, w.Confidence = true, f.fn, h.Rule.Confidence*0.6
+	s.weaks = append(s.weaks, &w)
+}
+
+// reach carries a sink of a called function to the caller.
+func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
+	if s.mute > 0 {
+		return
+	}
+	for _, o := range v.from {
+		clean := o.clean | r.clean
+		if c := r.hit.Rule.Class; c != 0 && clean&c != 0 {
+			continue
+		}
+		h := *r.hit
+		h.Weak, h.Confidence = false, r.hit.Rule.Confidence*0.95
+		h.Trace = append(steps(o.trace), Step{f.file(), int(call.Start), "passed to " + fn.Name})
+		h.Trace = append(h.Trace, r.hit.Trace...)
+		if len(h.Trace) > 2*maxTrace {
+			h.Trace = h.Trace[len(h.Trace)-2*maxTrace:]
+		}
+		if o.kind == fromOutside {
+			s.hit(&h)
+			continue
+		}
+		if r.weak && o.param != recvParam && exported(f) {
+			s.weak(f, &h)
+		}
+		if len(f.sum.reaches) < maxReaches {
+			f.sum.reaches = append(f.sum.reaches, reach{o.param, clean, &h, r.weak})
+		}
+	}
+}
+
+// plain reports a match that needs no data flow.
+func (s *shard) plain(f *frame, m *rules.Match, n *lang.Node) {
+	if s.mute > 0 {
+		return
+	}
+	s.hit(&Hit{Rule: m.Rule, Unit: f.u, Func: f.node, Node: n, Confidence: m.Rule.Confidence})
+}
+
+// hit keeps one hit a rule and place: the surest.
+func (s *shard) hit(h *Hit) {
+	k := hitKey{h.Rule, h.Node}
+	if i, ok := s.seen[k]; ok {
+		if i < len(s.all) && h.Confidence > s.all[i].Confidence {
+			*s.all[i] = *h
+		}
+		return
+	}
+	s.seen[k] = len(s.all)
+	s.all = append(s.all, h)
+}
+
+func steps(t *step) []Step {
+	var out []Step
+	for ; t != nil; t = t.prev {
+		out = append(out, Step{t.file, int(t.line), t.note})
+	}
+	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
+		out[i], out[j] = out[j], out[i]
+	}
+	return out
+}
+
+func trace(t *step, file string, sink *lang.Node, title string) []Step {
+	return append(steps(t), Step{file, int(sink.Start), title})
+}

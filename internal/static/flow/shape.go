@@ -1,0 +1,56 @@
+package flow
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	sqlText   = regexp.MustCompile(`(?is)\b(select\b.+\bfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|where\s|order\s+by|group\s+by|from\s+\w+|drop\s+table|create\s+(table|database|user)|alter\s+table|exec(ute)?\s|call\s|values\s*\(|having\s|set\s+\w+\s*=)`)
+	sqlValue  = regexp.MustCompile("(?is)(select|insert|update|delete|where)\\b.*([='\"(,%<>`]\\s*|\\blike\\s+|\\bin\\s*\\(?\\s*|\\bor\\s+|\\band\\s+|\\border\\s+by\\s+|\\bvalues\\s*\\(?\\s*)$")
+	fixedHost = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*://[^/?#` + hole + bad + `]+[/?#]`)
+	pathOnly  = regexp.MustCompile(`^/([^/\\` + bad + hole + `]|$)`)
+)
+
+// fits tells whether the text around tainted data makes a sink of the named
+// shape dangerous. An unknown text fits the shapes of sinks that take nothing
+// but the dangerous thing.
+func fits(shape, text string, param bool) bool {
+	before, _, known := strings.Cut(text, bad)
+	switch shape {
+	case "":
+		return true
+	case "sql": // a statement with data in it; from outside also a whole statement
+		if !known || before == "" {
+			return true
+		}
+		return sqlText.MatchString(text) || !param
+	case "sql-value": // data where a statement has a value
+		return known && sqlValue.MatchString(before)
+	case "concat": // joined with other text
+		return known && text != bad
+	case "url": // the host is not fixed
+		return !known || !fixedHost.MatchString(before) && (before == "" || hostOpen(before))
+	case "redirect":
+		if before != "" && (fixedHost.MatchString(before) || pathOnly.MatchString(before) || strings.Contains(before, "?") || strings.Contains(before, hole)) {
+			return false
+		}
+		return true
+	case "html": // the text is markup, or nothing is known of it
+		return !known || before == "" || strings.Contains(text, "<")
+	case "path":
+		return true
+	case "whole": // all of the value
+		return !known || text == bad
+	case "command":
+		return true
+	case "start": // the data stands first
+		return !known || before == ""
+	}
+	return true
+}
+
+// hostOpen tells prefixes of a URL that leave the host to what follows.
+func hostOpen(before string) bool {
+	return strings.HasSuffix(before, "://") || strings.HasSuffix(before, "@") || !strings.Contains(before, hole) && !strings.Contains(before, "/")
+}

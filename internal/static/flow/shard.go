@@ -1,0 +1,523 @@
+package flow
+
+import (
+	"context"
+	"sort"
+	"strings"
+	"sync"
+
+	"assay/internal/static/lang"
+	"assay/internal/static/rules"
+)
+
+const recvParam = 1000 // the parameter number of a Go method's receiver
+
+// A summary is what a call of a function does with what it is given.
+type summary struct {
+	ret     value
+	reaches []reach
+}
+
+// A reach is a sink within a function that one of its parameters arrives at.
+type reach struct {
+	param int16
+	clean uint32
+	hit   *Hit
+	weak  bool // the sink counts for a parameter that nobody fills
+}
+
+// A Hit is a place where a rule fired.
+type Hit struct {
+	Rule       *rules.Rule
+	Unit       *Unit
+	Func       *lang.Node // innermost function with a name; nil at top level
+	Node       *lang.Node
+	Trace      []Step // source first; empty for rules without data flow
+	Confidence float64
+	Weak       bool // the data is a parameter that no call in the project was seen to fill
+	Detail     string
+	weakFn     *Func
+}
+
+// A Step is one place of a trace.
+type Step struct {
+	File string
+	Line int
+	Note string
+}
+
+// A shard analyses some of a project's functions with tables of its own, so that
+// shards run at once without locks and give the same result on any machine.
+type shard struct {
+	p       *Project
+	sums    []*summary
+	busy    []bool
+	calls   []bool // functions that some call was resolved to
+	depth   int
+	mute    int
+	all     []*Hit
+	weaks   []*Hit
+	seen    map[hitKey]int
+	fields  map[*Class]map[string]value
+	globals map[*Unit]env
+	current *frame
+}
+
+type hitKey struct {
+	rule *rules.Rule
+	node *lang.Node
+}
+
+// Shards is the number of parts that a project's functions are split into. It is
+// fixed: the bounds on recursion would otherwise depend on the machine.
+const Shards = 4
+
+// Analyse runs the rules over every function, in Shards parts that run at once,
+// and gives what fired, in the order of paths and lines, each rule once a place.
+func (p *Project) Analyse(ctx context.Context, workers int) []*Hit {
+	units := p.Sorted()
+	shards := make([]*shard, Shards)
+	var wg sync.WaitGroup
+	gate := make(chan struct{}, max(1, workers))
+	for i := range shards {
+		s := &shard{p: p, sums: make([]*summary, len(p.Funcs)), busy: make([]bool, len(p.Funcs)), calls: make([]bool, len(p.Funcs)),
+			seen: map[hitKey]int{}, fields: map[*Class]map[string]value{}, globals: map[*Unit]env{}}
+		shards[i] = s
+		wg.Go(func() {
+			gate <- struct{}{}
+			defer func() { <-gate }()
+			for j := i; j < len(units) && ctx.Err() == nil; j += Shards {
+				s.unit(units[j])
+			}
+		})
+	}
+	wg.Wait()
+	return merge(shards)
+}
+
+// merge joins what the shards found. Sinks that only a parameter arrives at
+// count when no shard saw a call of the function.
+func merge(shards []*shard) []*Hit {
+	called := map[*Func]bool{}
+	for _, s := range shards {
+		for i, c := range s.calls {
+			if c {
+				called[s.p.Funcs[i]] = true
+			}
+		}
+	}
+	best := map[hitKey]*Hit{}
+	var order []hitKey
+	take := func(h *Hit) {
+		k := hitKey{h.Rule, h.Node}
+		old, ok := best[k]
+		if !ok {
+			order = append(order, k)
+		}
+		if !ok || h.Confidence > old.Confidence {
+			best[k] = h
+		}
+	}
+	for _, s := range shards {
+		for _, h := range s.all {
+			take(h)
+		}
+	}
+	for _, s := range shards {
+		for _, h := range s.weaks {
+			if !called[h.weakFn] {
+				take(h)
+			}
+		}
+	}
+	out := make([]*Hit, 0, len(order))
+	for _, k := range order {
+		out = append(out, best[k])
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := out[i], out[j]
+		if a.Unit.File.Path != b.Unit.File.Path {
+			return a.Unit.File.Path < b.Unit.File.Path
+		}
+		if a.Node.Off != b.Node.Off {
+			return a.Node.Off < b.Node.Off
+		}
+		return a.Rule.ID < b.Rule.ID
+	})
+	return out
+}
+
+func (s *shard) unit(u *Unit) {
+	for _, fn := range u.Funcs {
+		s.summarize(fn)
+	}
+	s.notes(u)
+}
+
+func (f *Func) called(s *shard) { s.calls[f.Index] = true }
+
+// summarize analyses a function once. Recursion and calls deeper than
+// maxCallDepth give no summary.
+func (s *shard) summarize(fn *Func) *summary {
+	if sum := s.sums[fn.Index]; sum != nil {
+		return sum
+	}
+	if s.busy[fn.Index] || s.depth >= maxCallDepth {
+		return nil
+	}
+	s.busy[fn.Index] = true
+	s.depth++
+	mute := s.mute
+	s.mute = 0
+	f := &frame{s: s, u: fn.Unit, fn: fn, env: env{}, sum: &summary{}, node: fn.Node}
+	if fn.Name == "" {
+		f.node = nil
+	}
+	if fn.Outer != nil && fn.Outer.Name == "" && fn != fn.Unit.top {
+		s.globalEnv(fn.Unit)
+	}
+	for i, p := range fn.Node.List {
+		f.bindParam(p, s.param(f, fn, p, i), i)
+	}
+	if r := fn.Node.X; r != nil && r.Kind == lang.Param && r.Name != "" {
+		f.env[r.Name] = value{typ: simple(r.Type), from: []origin{{kind: fromParam, param: recvParam, src: r}}}
+	}
+	f.stmt(fn.Node.Body)
+	f.sum.ret = f.ret
+	if fn == fn.Unit.top {
+		s.globals[fn.Unit] = f.env
+	}
+	s.sums[fn.Index] = f.sum
+	s.busy[fn.Index] = false
+	s.depth--
+	s.mute = mute
+	return f.sum
+}
+
+// param is what a parameter holds when its function is analysed: data from
+// outside where the rules say so, else itself, for the summary.
+func (s *shard) param(f *frame, fn *Func, p *lang.Node, i int) value {
+	if v, ok := s.paramSource(f.u, fn.Node, p); ok {
+		return v
+	}
+	if v, ok := s.entrySource(f, fn, p, i); ok {
+		return v
+	}
+	typ := simple(p.Type)
+	if plainType(p.Type) {
+		return value{typ: typ}
+	}
+	if i == 0 && (p.Name == "self" || p.Name == "cls") {
+		return value{typ: "self"}
+	}
+	v := value{typ: typ, from: []origin{{kind: fromParam, param: int16(i), src: p,
+		trace: &step{file: f.file(), line: p.Start, note: "parameter " + p.Name, n: 1}}}}
+	if typ == "" || strings.EqualFold(typ, "string") || strings.EqualFold(typ, "str") {
+		v.text = bad
+	}
+	return v
+}
+
+// globalEnv evaluates a file's top level once.
+func (s *shard) globalEnv(u *Unit) env {
+	if e, ok := s.globals[u]; ok {
+		return e
+	}
+	s.globals[u] = env{}
+	s.summarize(u.top)
+	return s.globals[u]
+}
+
+// global finds a variable of the file's top level, or a constant of the package.
+func (s *shard) global(f *frame, name string) value {
+	if f.fn != nil && f.fn == f.u.top {
+		return value{}
+	}
+	if v, ok := s.globalEnv(f.u)[name]; ok {
+		return v
+	}
+	return value{}
+}
+
+// setField remembers that a field holds data from outside.
+func (s *shard) setField(c *Class, name string, v value) {
+	var out []origin
+	for _, o := range v.from {
+		if o.kind == fromOutside {
+			out = append(out, o)
+		}
+	}
+	if len(out) == 0 {
+		return
+	}
+	if s.fields[c] == nil {
+		s.fields[c] = map[string]value{}
+	}
+	old := s.fields[c][name]
+	s.fields[c][name] = value{from: union(old.from, out)}
+}
+
+func (s *shard) classField(c *Class, name string) (value, bool) {
+	v, ok := s.fields[c][name]
+	return v, ok
+}
+
+// fieldType gives the declared type of a field of a known class.
+func (s *shard) fieldType(f *frame, typ, name string) string {
+	if typ == "" {
+		return ""
+	}
+	if typ == "self" && f.fn != nil && f.fn.Class != nil {
+		typ = f.fn.Class.Name
+	}
+	c := s.p.classOf(f.u, typ)
+	if c == nil {
+		return ""
+	}
+	if d := s.p.field(c, name, 0); d != nil {
+		return simple(lang.TypeName(d.Type))
+	}
+	return ""
+}
+
+// resultType gives the type that a call results in, by the rules' models or by
+// the declared result of the function it means.
+func (s *shard) resultType(f *frame, ci *callInfo) string {
+	if ms := s.models(f, ci, f.u.Table.Types); len(ms) > 0 {
+		return ms[0].Type
+	}
+	for _, fn := range s.p.resolve(f.fn, ci.n, ci.recv.typ) {
+		if t := fn.Node.Type; t != "" {
+			return simple(lang.TypeName(t))
+		}
+	}
+	if n := ci.n; n.X == nil && n.Op == "" && n.Name != "" && n.Name[0] >= 'A' && n.Name[0] <= 'Z' && f.u.File.Lang == lang.Python {
+		return n.Name
+	}
+	return ""
+}
+
+// source makes a value of data from outside.
+func (s *shard) source(f *frame, n *lang.Node, m *rules.Model) value {
+	note := m.Note
+	if note == "" {
+		note = "data from outside"
+	}
+	return value{text: bad, from: []origin{{kind: fromOutside, src: n, clean: m.Bits,
+		trace: &step{file: f.file(), line: n.Start, note: note, n: 1}}}}
+}
+
+func (s *shard) identSource(f *frame, n *lang.Node) (value, bool) {
+	for _, p := range f.u.Table.SourceIdents[n.Name] {
+		return s.source(f, n, p.Model), true
+	}
+	return value{}, false
+}
+
+func (s *shard) memberSource(f *frame, n *lang.Node) (value, bool) {
+	pats := f.u.Table.SourceMembers[n.Name]
+	if len(pats) == 0 {
+		return value{}, false
+	}
+	typ := ""
+	if n.X != nil {
+		typ = f.quietType(n.X)
+	}
+	cands := f.candidates(n.X, typ)
+	for _, p := range pats {
+		if receives(&p, n.X, cands) {
+			return s.source(f, n, p.Model), true
+		}
+	}
+	return value{}, false
+}
+
+// quietType finds a receiver's type without evaluating calls.
+func (f *frame) quietType(n *lang.Node) string {
+	switch n.Kind {
+	case lang.Ident, lang.Member:
+		if k := key(n); k != "" {
+			if v, ok := f.env[k]; ok {
+				return v.typ
+			}
+		}
+		if n.Kind == lang.Member && n.X != nil {
+			return f.s.fieldType(f, f.quietType(n.X), n.Name)
+		}
+		if f.fn != nil && f.fn.Class != nil && f.u.File.Lang == lang.Java {
+			if d := f.s.p.field(f.fn.Class, n.Name, 0); d != nil {
+				return simple(lang.TypeName(d.Type))
+			}
+		}
+	case lang.Call:
+		if n.Op == "new" {
+			return simple(n.Name)
+		}
+	}
+	return ""
+}
+
+// indexSource reads sources that need a key, such as $_SERVER['HTTP_HOST']: the
+// model's where tests the key as "0".
+func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
+	if n.X == nil || n.X.Kind != lang.Ident {
+		return value{}, false
+	}
+	for _, p := range f.u.Table.SourceIdents[n.X.Name+"[]"] {
+		if n.Y == nil {
+			continue
+		}
+		ok := true
+		for _, t := range p.Model.Tests {
+			ok = ok && t.RE != nil && t.RE.MatchString(n.Y.Name) == (t.Kind == "match")
+		}
+		if ok {
+			return s.source(f, n, p.Model), true
+		}
+	}
+	return value{}, false
+}
+
+// paramSource tells parameters that are data from outside by their annotations.
+func (s *shard) paramSource(u *Unit, fn, p *lang.Node) (value, bool) {
+	if plainType(p.Type) {
+		return value{}, false
+	}
+	for _, m := range u.Table.Params {
+		for _, a := range p.Notes {
+			if m.ParamRE.MatchString(a.Name) {
+				return s.fromParam(u, p, m), true
+			}
+		}
+		if len(p.Notes) == 0 && strings.HasPrefix(m.Param, "type:") {
+			continue
+		}
+	}
+	return value{}, false
+}
+
+func (s *shard) fromParam(u *Unit, p *lang.Node, m *rules.Model) value {
+	note := m.Note
+	if note == "" {
+		note = "request data"
+	}
+	return value{text: bad, typ: simple(p.Type), from: []origin{{kind: fromOutside, src: p, clean: m.Bits,
+		trace: &step{file: u.File.Path, line: p.Start, note: note + ": parameter " + p.Name, n: 1}}}}
+}
+
+// entrySource tells parameters of functions that a framework calls: by the
+// annotations of the function, or of its route in code.
+func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node, i int) (value, bool) {
+	if plainType(p.Type) {
+		return value{}, false
+	}
+	for _, m := range f.u.Table.Entries {
+		if m.Except != "" && (m.ExceptRE.MatchString(p.Type) || m.ExceptRE.MatchString(p.Name)) {
+			continue
+		}
+		if len(m.Tests) > 0 && !entryTests(f, fn, m, p) {
+			continue
+		}
+		for _, a := range fn.Node.Notes {
+			if m.EntryRE.MatchString(noteName(a)) {
+				return s.fromParam(f.u, p, m), true
+			}
+		}
+	}
+	return value{}, false
+}
+
+// entryTests reads conditions on an entry: "path" tests the text of its
+// annotations, "file" the file's path, "type" the parameter's type.
+func entryTests(f *frame, fn *Func, m *rules.Model, p *lang.Node) bool {
+	for _, t := range m.Tests {
+		subject := ""
+		switch t.Arg {
+		case "path":
+			for _, a := range fn.Node.Notes {
+				subject += f.u.File.Text(a) + "\n"
+			}
+		case "file":
+			subject = f.file()
+		case "type":
+			subject = p.Type
+		}
+		if t.RE == nil || t.RE.MatchString(subject) != (t.Kind == "match") {
+			return false
+		}
+	}
+	return true
+}
+
+// noteName is the dotted name of an annotation.
+func noteName(a *lang.Node) string {
+	if a.X == nil {
+		return a.Name
+	}
+	return lang.Dotted(a.X) + "." + a.Name
+}
+
+// fieldSource tells fields that a framework fills from a request: the model's
+// entry tests "field of <base class>".
+func (s *shard) fieldSource(f *frame, c *Class, d *lang.Node) (value, bool) {
+	if plainType(d.Type) || strings.Contains(d.Name, "static") || strings.Contains(d.Name, "final") || d.Y != nil && d.Y.Kind == lang.String {
+		return value{}, false
+	}
+	for _, m := range f.u.Table.Entries {
+		for _, b := range c.Bases {
+			if m.EntryRE.MatchString("field of "+b) && !m.ExceptRE.MatchString(d.Type) {
+				setter := "set" + strings.ToUpper(d.X.Name[:1]) + d.X.Name[1:]
+				if len(c.Methods[setter]) > 0 {
+					return value{text: bad, typ: simple(d.Type), from: []origin{{kind: fromOutside, src: d,
+						trace: &step{file: f.file(), line: d.Start, note: "request data: property " + d.X.Name, n: 1}}}}, true
+				}
+			}
+		}
+	}
+	return value{}, false
+}
+
+// models finds the models of a table that a call matches.
+func (s *shard) models(f *frame, ci *callInfo, table map[string][]rules.Pattern) []*rules.Model {
+	name := ci.name
+	if ci.n.Op == "new" {
+		name = "new " + simple(name)
+	}
+	pats := table[name]
+	if len(pats) == 0 {
+		return nil
+	}
+	var out []*rules.Model
+	for i := range pats {
+		p := &pats[i]
+		if receives(p, ci.n.X, ci.cands) && s.tests(f, p.Model.Tests, ci.n, ci) {
+			out = append(out, p.Model)
+		}
+	}
+	return out
+}
+
+// receives tests a pattern's receiver against the names that it may have.
+func receives(p *rules.Pattern, x *lang.Node, cands []string) bool {
+	switch p.Recv {
+	case "":
+		return x == nil
+	case "*":
+		return x != nil || len(cands) > 0
+	case "?":
+		return true
+	case "/":
+		for _, c := range cands {
+			if p.RecvRE.MatchString(c) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, c := range cands {
+		if strings.EqualFold(c, p.Recv) || len(c) > len(p.Recv) && strings.HasSuffix(c, p.Recv) && (c[len(c)-len(p.Recv)-1] == '.' || c[len(c)-len(p.Recv)-1] == '/') {
+			return true
+		}
+	}
+	return false
+}

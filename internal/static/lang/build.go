@@ -1,0 +1,339 @@
+package lang
+
+import (
+	"strings"
+
+	ts "github.com/odvcencio/gotreesitter"
+)
+
+// A shape says how a parser's node becomes one of ours. A place is a field name
+// of the grammar; "@kind" the first child of that kind; "#n" the n-th named
+// child; in list, "*" all named children that no other place took.
+type shape struct {
+	kind                        Kind
+	x, y, z, name, body, typ, l string
+	op                          string // literal text, or "@op" for the first child that is a plain token
+	callee                      string // place of the called expression: sets X and Name
+	notes                       string // kinds of children that are or hold annotations, "|" between
+	hook                        func(b *builder, n *ts.Node) *Node
+}
+
+// A table maps node kinds to shapes; skip names kinds that carry no meaning.
+type table struct {
+	lang    Lang
+	grammar func() *ts.Language
+	shapes  map[string]shape
+	skip    map[string]bool
+	after   func(b *builder, f *File)
+}
+
+// maxDepth bounds the tree that we build: deeper nesting is generated code or
+// an attack, and every later pass recurses.
+const maxDepth = 1000
+
+type builder struct {
+	t      *table
+	l      *ts.Language
+	src    []byte
+	bySym  []*shape // by symbol, nil: not yet looked up
+	skip   []bool
+	depth  int
+	errors int
+}
+
+var noShape = &shape{}
+
+func newBuilder(t *table, l *ts.Language) *builder {
+	b := &builder{t: t, l: l}
+	b.bySym = make([]*shape, len(l.SymbolNames))
+	b.skip = make([]bool, len(l.SymbolNames))
+	for i, name := range l.SymbolNames {
+		b.bySym[i] = noShape
+		if s, ok := t.shapes[name]; ok {
+			b.bySym[i] = &s
+		}
+		b.skip[i] = t.skip[name]
+	}
+	return b
+}
+
+func (b *builder) kind(n *ts.Node) string { return n.Type(b.l) }
+func (b *builder) text(n *ts.Node) string {
+	if n == nil || int(n.EndByte()) > len(b.src) || n.StartByte() > n.EndByte() {
+		return ""
+	}
+	return string(b.src[n.StartByte():n.EndByte()])
+}
+
+func (b *builder) node(k Kind, n *ts.Node) *Node {
+	return &Node{Kind: k, Start: int32(n.StartPoint().Row) + 1, End: int32(n.EndPoint().Row) + 1,
+		Off: int32(n.StartByte()), To: int32(n.EndByte())}
+}
+
+// at finds the child at a place.
+func (b *builder) at(n *ts.Node, place string) *ts.Node {
+	if place == "" {
+		return nil
+	}
+	switch place[0] {
+	case '@':
+		for i := 0; i < n.ChildCount(); i++ {
+			if c := n.Child(i); b.kind(c) == place[1:] {
+				return c
+			}
+		}
+		return nil
+	case '#':
+		return b.named(n, int(place[1]-'0'))
+	}
+	return n.ChildByFieldName(place, b.l)
+}
+
+// named gives the i-th named child that means something.
+func (b *builder) named(n *ts.Node, i int) *ts.Node {
+	for j := 0; j < n.ChildCount(); j++ {
+		c := n.Child(j)
+		if !c.IsNamed() || b.skips(c) {
+			continue
+		}
+		if i == 0 {
+			return c
+		}
+		i--
+	}
+	return nil
+}
+
+func (b *builder) skips(n *ts.Node) bool {
+	s := int(n.Symbol())
+	return n.IsExtra() && !n.IsError() && s < len(b.skip) && b.skip[s] || s < len(b.skip) && b.skip[s]
+}
+
+// build gives our node for n; nil for what carries no meaning.
+func (b *builder) build(n *ts.Node) *Node {
+	if n == nil || b.skips(n) {
+		return nil
+	}
+	if b.depth++; b.depth > maxDepth {
+		b.depth--
+		b.errors++
+		return nil
+	}
+	defer func() { b.depth-- }()
+	if n.IsError() {
+		b.errors++
+		return b.other(n)
+	}
+	s := noShape
+	if i := int(n.Symbol()); i < len(b.bySym) {
+		s = b.bySym[i]
+	}
+	switch {
+	case s.hook != nil:
+		return s.hook(b, n)
+	case s.kind != None:
+		return b.shaped(n, s)
+	}
+	return b.other(n)
+}
+
+func (b *builder) other(n *ts.Node) *Node {
+	kids := b.all(n)
+	switch len(kids) {
+	case 0:
+		if n.IsNamed() && n.ChildCount() == 0 {
+			o := b.node(Other, n)
+			return o
+		}
+		return nil
+	case 1:
+		return kids[0]
+	}
+	o := b.node(Other, n)
+	o.List = kids
+	return o
+}
+
+// all builds the named children of n, leaving out the given ones.
+func (b *builder) all(n *ts.Node, except ...*ts.Node) []*Node {
+	if n == nil {
+		return nil
+	}
+	var out []*Node
+next:
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if !c.IsNamed() {
+			continue
+		}
+		for _, e := range except {
+			if e != nil && e.StartByte() == c.StartByte() && e.EndByte() == c.EndByte() && e.Symbol() == c.Symbol() {
+				continue next
+			}
+		}
+		if k := b.build(c); k != nil {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+func (b *builder) shaped(n *ts.Node, s *shape) *Node {
+	o := b.node(s.kind, n)
+	var used []*ts.Node
+	take := func(place string) *ts.Node {
+		c := b.at(n, place)
+		if c != nil {
+			used = append(used, c)
+		}
+		return c
+	}
+	if s.callee != "" {
+		b.setCallee(o, b.build(take(s.callee)))
+	}
+	if s.x != "" {
+		o.X = b.build(take(s.x))
+	}
+	if s.y != "" {
+		o.Y = b.build(take(s.y))
+	}
+	if s.z != "" {
+		o.Z = b.build(take(s.z))
+	}
+	if s.body != "" {
+		o.Body = b.build(take(s.body))
+	}
+	if s.name != "" {
+		o.Name = b.nameOf(take(s.name))
+	}
+	if s.typ != "" {
+		o.Type = TypeName(b.text(take(s.typ)))
+	}
+	switch {
+	case s.op == "@op":
+		o.Op = b.token(n)
+	case s.op != "":
+		o.Op = s.op
+	}
+	if s.notes != "" {
+		used = b.annotate(o, n, s.notes, used)
+	}
+	switch {
+	case s.l == "*":
+		o.List = b.all(n, used...)
+	case s.l != "":
+		o.List = b.all(b.at(n, s.l))
+	}
+	if o.Kind == Ident && s.name == "" {
+		o.Name = strings.TrimLeft(b.text(n), "$&")
+	}
+	if (o.Kind == Lit || o.Kind == String) && o.Name == "" {
+		o.Name = b.text(n)
+	}
+	return o
+}
+
+// setCallee splits a called expression into receiver and name.
+func (b *builder) setCallee(o, f *Node) {
+	switch {
+	case f == nil:
+	case f.Kind == Ident:
+		o.Name = f.Name
+	case f.Kind == Member:
+		o.X, o.Name = f.X, f.Name
+	default:
+		o.X = f
+	}
+}
+
+// nameOf gives a name's text: strings unquoted, generics and sigils cut.
+func (b *builder) nameOf(n *ts.Node) string {
+	if n == nil {
+		return ""
+	}
+	t := b.text(n)
+	if len(t) > 0 && (t[0] == '"' || t[0] == '\'' || t[0] == '`') {
+		return strings.Trim(t, "\"'`")
+	}
+	if i := strings.IndexByte(t, '<'); i > 0 {
+		t = t[:i]
+	}
+	return strings.TrimLeft(strings.TrimSpace(t), "$#&")
+}
+
+// token gives the first unnamed child: the operator.
+func (b *builder) token(n *ts.Node) string {
+	for i := 0; i < n.ChildCount(); i++ {
+		if c := n.Child(i); !c.IsNamed() {
+			if t := b.text(c); t != "(" && t != ")" {
+				return t
+			}
+		}
+	}
+	return ""
+}
+
+// annotate collects annotations among the children of n, or within a child that
+// holds them (Java's modifiers), and the modifiers' words into Op.
+func (b *builder) annotate(o *Node, n *ts.Node, kinds string, used []*ts.Node) []*ts.Node {
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if !hasWord(kinds, b.kind(c)) {
+			continue
+		}
+		used = append(used, c)
+		b.collectNotes(o, c)
+	}
+	return used
+}
+
+func (b *builder) collectNotes(o *Node, c *ts.Node) {
+	switch k := b.build(c); {
+	case k == nil:
+	case k.Kind == Call && k.Op == "note":
+		o.Notes = append(o.Notes, k)
+		return
+	case k.Kind == Block:
+		for _, m := range k.List {
+			if m.Kind == Call {
+				o.Notes = append(o.Notes, m)
+			}
+		}
+	}
+	for i := 0; i < c.ChildCount(); i++ {
+		if m := c.Child(i); !m.IsNamed() {
+			o.Op = strings.TrimSpace(o.Op + " " + b.text(m))
+		}
+	}
+	if c.ChildCount() == 0 {
+		o.Op = strings.TrimSpace(o.Op + " " + b.text(c))
+	}
+}
+
+func hasWord(list, w string) bool {
+	for len(list) > 0 {
+		i := strings.IndexByte(list, '|')
+		if i < 0 {
+			return list == w
+		}
+		if list[:i] == w {
+			return true
+		}
+		list = list[i+1:]
+	}
+	return false
+}
+
+// TypeName reduces the text of a type to its simple name: package, generics,
+// pointer, optional and array marks are cut ("*sql.DB" stays "sql.DB").
+func TypeName(t string) string {
+	t = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(t), ":?*&"))
+	if i := strings.IndexAny(t, "<[{"); i > 0 {
+		t = t[:i]
+	}
+	t = strings.TrimSpace(t)
+	if i := strings.LastIndexByte(t, '\\'); i >= 0 {
+		t = t[i+1:]
+	}
+	return t
+}

@@ -1,0 +1,375 @@
+package lang
+
+import (
+	"strings"
+
+	ts "github.com/odvcencio/gotreesitter"
+	"github.com/odvcencio/gotreesitter/grammars"
+)
+
+var javaTable = &table{
+	lang:    Java,
+	grammar: grammars.JavaLanguage,
+	skip:    words("line_comment block_comment dimensions throws asterisk type_parameters"),
+	shapes: map[string]shape{
+		"program":                         {kind: Block, l: "*"},
+		"package_declaration":             {kind: Import, op: "package", name: "#0"},
+		"import_declaration":              {hook: javaImport},
+		"class_declaration":               {hook: javaClass},
+		"interface_declaration":           {hook: javaClass},
+		"enum_declaration":                {hook: javaClass},
+		"record_declaration":              {hook: javaClass},
+		"annotation_type_declaration":     {hook: javaClass},
+		"class_body":                      {kind: Block, l: "*"},
+		"interface_body":                  {kind: Block, l: "*"},
+		"enum_body":                       {kind: Block, l: "*"},
+		"enum_body_declarations":          {kind: Block, l: "*"},
+		"method_declaration":              {kind: Func, name: "name", l: "parameters", body: "body", typ: "type", notes: "modifiers"},
+		"constructor_declaration":         {kind: Func, name: "name", l: "parameters", body: "body", notes: "modifiers"},
+		"compact_constructor_declaration": {kind: Func, name: "name", body: "body", notes: "modifiers"},
+		"modifiers":                       {kind: Block, l: "*"},
+		"annotation":                      {kind: Call, op: "note", name: "name", l: "arguments"},
+		"marker_annotation":               {kind: Call, op: "note", name: "name"},
+		"element_value_pair":              {kind: Pair, name: "key", y: "value"},
+		"element_value_array_initializer": {kind: Array, l: "*"},
+		"formal_parameter":                {kind: Param, name: "name", typ: "type", notes: "modifiers"},
+		"spread_parameter":                {kind: Param, name: "@variable_declarator", typ: "#0", op: "..."},
+		"catch_formal_parameter":          {kind: Ident, name: "name"},
+		"inferred_parameters":             {kind: Block, l: "*"},
+		"field_declaration":               {hook: javaVars},
+		"constant_declaration":            {hook: javaVars},
+		"local_variable_declaration":      {hook: javaVars},
+		"resource":                        {kind: Assign, op: "=", x: "name", y: "value", typ: "type"},
+		"resource_specification":          {kind: Block, l: "*"},
+		"block":                           {kind: Block, l: "*"},
+		"constructor_body":                {kind: Block, l: "*"},
+		"assignment_expression":           {kind: Assign, x: "left", y: "right", op: "@op"},
+		"method_invocation":               {kind: Call, x: "object", name: "name", l: "arguments"},
+		"object_creation_expression":      {kind: Call, op: "new", name: "type", l: "arguments", body: "@class_body"},
+		"explicit_constructor_invocation": {kind: Call, name: "constructor", l: "arguments"},
+		"method_reference":                {hook: javaMethodRef},
+		"field_access":                    {kind: Member, x: "object", name: "field"},
+		"array_access":                    {kind: Index, x: "array", y: "index"},
+		"identifier":                      {kind: Ident},
+		"type_identifier":                 {kind: Ident},
+		"scoped_type_identifier":          {kind: Ident},
+		"this":                            {kind: Ident},
+		"super":                           {kind: Ident},
+		"string_literal":                  {hook: buildString},
+		"character_literal":               {hook: charLiteral},
+		"decimal_integer_literal":         {kind: Lit, op: "number"},
+		"hex_integer_literal":             {kind: Lit, op: "number"},
+		"decimal_floating_point_literal":  {kind: Lit, op: "number"},
+		"true":                            {kind: Lit, op: "bool"},
+		"false":                           {kind: Lit, op: "bool"},
+		"null_literal":                    {kind: Lit, op: "null"},
+		"class_literal":                   {kind: Member, x: "#0", op: "class", name: ""},
+		"binary_expression":               {kind: Binary, x: "left", y: "right", op: "@op"},
+		"instanceof_expression":           {kind: Binary, op: "instanceof", x: "left", y: "right"},
+		"unary_expression":                {kind: Unary, x: "operand", op: "@op"},
+		"update_expression":               {kind: Unary, x: "#0", op: "++"},
+		"ternary_expression":              {kind: Cond, x: "condition", y: "consequence", z: "alternative"},
+		"cast_expression":                 {kind: Unary, op: "cast", typ: "type", x: "value"},
+		"parenthesized_expression":        {},
+		"array_initializer":               {kind: Array, l: "*"},
+		"array_creation_expression":       {kind: Array, l: "value"},
+		"lambda_expression":               {hook: javaLambda},
+		"if_statement":                    {kind: If, x: "condition", y: "consequence", z: "alternative"},
+		"enhanced_for_statement":          {kind: Loop, x: "value", y: "name", body: "body", typ: "type"},
+		"for_statement":                   {kind: Loop, x: "condition", l: "@", body: "body", hook: cFor("init", "update")},
+		"while_statement":                 {kind: Loop, x: "condition", body: "body"},
+		"do_statement":                    {kind: Loop, x: "condition", body: "body"},
+		"switch_expression":               {kind: Switch, x: "condition", l: "body"},
+		"switch_block_statement_group":    {hook: javaCase},
+		"switch_rule":                     {hook: javaCase},
+		"switch_label":                    {kind: Case, l: "*"},
+		"try_statement":                   {hook: javaTry},
+		"try_with_resources_statement":    {hook: javaTry},
+		"catch_clause":                    {kind: Catch, y: "@catch_formal_parameter", body: "body", typ: "@catch_formal_parameter"},
+		"finally_clause":                  {kind: Block, l: "*"},
+		"return_statement":                {kind: Return, x: "#0"},
+		"yield_statement":                 {kind: Return, op: "yield", x: "#0"},
+		"throw_statement":                 {kind: Throw, x: "#0"},
+		"break_statement":                 {kind: Jump, op: "break"},
+		"continue_statement":              {kind: Jump, op: "continue"},
+		"synchronized_statement":          {kind: Block, op: "synchronized", l: "*"},
+		"enum_constant":                   {kind: Call, op: "new", name: "name", l: "arguments", body: "body"},
+	},
+}
+
+func words(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}
+
+func javaImport(b *builder, n *ts.Node) *Node {
+	o := b.node(Import, n)
+	t := strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(b.text(n), "import")), ";")
+	o.Name = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(t), "static "))
+	last := o.Name[strings.LastIndexByte(o.Name, '.')+1:]
+	o.List = []*Node{{Kind: Ident, Name: last, Op: o.Name, Start: o.Start, End: o.End}}
+	return o
+}
+
+func javaClass(b *builder, n *ts.Node) *Node {
+	o := b.node(Class, n)
+	o.Name = b.text(b.at(n, "name"))
+	b.annotate(o, n, "modifiers", nil)
+	o.Op = strings.TrimSpace(o.Op + " " + strings.TrimSuffix(b.kind(n), "_declaration"))
+	for _, place := range []string{"superclass", "interfaces", "@extends_interfaces"} {
+		c := b.at(n, place)
+		if c == nil {
+			continue
+		}
+		for _, t := range strings.Split(cutGenerics(b.text(c)), ",") {
+			f := strings.Fields(t)
+			if len(f) > 0 {
+				name := f[len(f)-1]
+				o.List = append(o.List, &Node{Kind: Ident, Name: name[strings.LastIndexByte(name, '.')+1:], Start: o.Start, End: o.Start})
+			}
+		}
+	}
+	o.Body = b.build(b.at(n, "body"))
+	if p := b.at(n, "parameters"); p != nil && o.Body != nil { // a record's components are its fields
+		for _, k := range b.all(p) {
+			k.Kind, k.X = Assign, &Node{Kind: Ident, Name: k.Name, Start: k.Start, End: k.End}
+			k.Name = "field"
+			o.Body.List = append(o.Body.List, k)
+		}
+	}
+	return o
+}
+
+func cutGenerics(s string) string {
+	var out strings.Builder
+	depth := 0
+	for _, r := range s {
+		switch {
+		case r == '<':
+			depth++
+		case r == '>':
+			depth--
+		case depth == 0:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+func javaVars(b *builder, n *ts.Node) *Node {
+	out := b.node(Block, n)
+	var proto Node
+	b.annotate(&proto, n, "modifiers", nil)
+	typ := TypeName(b.text(b.at(n, "type")))
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if b.kind(c) != "variable_declarator" {
+			continue
+		}
+		a := b.node(Assign, n)
+		a.X, a.Y = b.build(b.at(c, "name")), b.build(b.at(c, "value"))
+		a.Op, a.Type, a.Notes = "=", typ, proto.Notes
+		if b.kind(n) != "local_variable_declaration" {
+			a.Name = strings.TrimSpace("field " + proto.Op)
+		} else {
+			a.Name = "local"
+		}
+		out.List = append(out.List, a)
+	}
+	if len(out.List) == 1 {
+		return out.List[0]
+	}
+	return out
+}
+
+func javaMethodRef(b *builder, n *ts.Node) *Node {
+	kids := b.all(n)
+	if len(kids) == 0 {
+		return nil
+	}
+	o := b.node(Member, n)
+	o.X, o.Op = kids[0], "ref"
+	if len(kids) > 1 {
+		o.Name = kids[1].Name
+	} else {
+		o.Name = "new"
+	}
+	return o
+}
+
+func javaLambda(b *builder, n *ts.Node) *Node {
+	o := b.node(Func, n)
+	o.Op = "lambda"
+	if p := b.at(n, "parameters"); p != nil {
+		if b.kind(p) == "identifier" {
+			o.List = []*Node{b.param(p)}
+		} else {
+			for _, k := range b.all(p) {
+				o.List = append(o.List, asParam(k))
+			}
+		}
+	}
+	o.Body = exprBody(b.build(b.at(n, "body")))
+	return o
+}
+
+// exprBody makes a lambda's expression a block that returns it.
+func exprBody(n *Node) *Node {
+	if n == nil || n.Kind == Block {
+		return n
+	}
+	r := *n
+	return &Node{Kind: Block, Start: n.Start, End: n.End, Off: n.Off, To: n.To,
+		List: []*Node{{Kind: Return, X: &r, Start: n.Start, End: n.End, Off: n.Off, To: n.To}}}
+}
+
+func (b *builder) param(n *ts.Node) *Node {
+	p := b.node(Param, n)
+	p.Name = strings.TrimLeft(b.text(n), "$&.")
+	return p
+}
+
+func asParam(k *Node) *Node {
+	switch k.Kind {
+	case Param:
+		return k
+	case Ident:
+		k.Kind = Param
+		return k
+	}
+	return &Node{Kind: Param, X: k, Start: k.Start, End: k.End, Off: k.Off, To: k.To}
+}
+
+func javaCase(b *builder, n *ts.Node) *Node {
+	o := b.node(Case, n)
+	body := b.node(Block, n)
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if !c.IsNamed() {
+			continue
+		}
+		k := b.build(c)
+		switch {
+		case k == nil:
+		case b.kind(c) == "switch_label":
+			o.List = append(o.List, k.List...)
+		default:
+			body.List = append(body.List, k)
+		}
+	}
+	o.Body = body
+	return o
+}
+
+func javaTry(b *builder, n *ts.Node) *Node {
+	o := b.node(Try, n)
+	o.Body = b.build(b.at(n, "body"))
+	if r := b.build(b.at(n, "resources")); r != nil && o.Body != nil {
+		o.Body.List = append([]*Node{r}, o.Body.List...)
+	}
+	for i := 0; i < n.ChildCount(); i++ {
+		switch c := n.Child(i); b.kind(c) {
+		case "catch_clause":
+			o.List = append(o.List, b.build(c))
+		case "finally_clause":
+			o.Z = b.build(c)
+		}
+	}
+	return o
+}
+
+// cFor builds a C-style for statement.
+func cFor(init, update string) func(*builder, *ts.Node) *Node {
+	return func(b *builder, n *ts.Node) *Node {
+		o := b.node(Loop, n)
+		if i := b.build(b.at(n, init)); i != nil {
+			o.List = []*Node{i}
+		}
+		o.X = b.build(b.at(n, "condition"))
+		o.Body = b.build(b.at(n, "body"))
+		if u := b.build(b.at(n, update)); u != nil {
+			o.Body = &Node{Kind: Block, Start: o.Start, End: o.End, Off: o.Off, To: o.To, List: []*Node{o.Body, u}}
+		}
+		return o
+	}
+}
+
+func charLiteral(b *builder, n *ts.Node) *Node {
+	o := b.node(String, n)
+	o.Name = strings.Trim(b.text(n), "'")
+	return o
+}
+
+// literalParts are the kinds that hold a string's plain text.
+var literalParts = words("string_content string_fragment multiline_string_fragment escape_sequence string_value heredoc_text nowdoc_string")
+
+// buildString gives a String, or a Template where expressions stand inside.
+func buildString(b *builder, n *ts.Node) *Node {
+	o := b.node(String, n)
+	var parts []*Node
+	var lit strings.Builder
+	named := 0
+	flush := func(at *ts.Node) {
+		if lit.Len() > 0 {
+			p := b.node(String, at)
+			p.Name = lit.String()
+			parts = append(parts, p)
+			lit.Reset()
+		}
+	}
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if !c.IsNamed() {
+			continue
+		}
+		named++
+		switch k := b.kind(c); {
+		case k == "string_start" || k == "string_end" || k == "heredoc_start" || k == "heredoc_end":
+		case literalParts[k]:
+			t := b.text(c)
+			if k == "escape_sequence" {
+				t = unescape(t)
+			}
+			lit.WriteString(t)
+		case k == "interpolation" || k == "template_substitution":
+			flush(c)
+			if e := b.build(b.named(c, 0)); e != nil {
+				parts = append(parts, e)
+			}
+		default:
+			flush(c)
+			if e := b.build(c); e != nil {
+				parts = append(parts, e)
+			}
+		}
+	}
+	flush(n)
+	switch {
+	case named == 0:
+		o.Name = strings.Trim(b.text(n), "\"'`")
+	case len(parts) == 1 && parts[0].Kind == String:
+		o.Name = parts[0].Name
+	case len(parts) > 0:
+		o.Kind, o.List = Template, parts
+	}
+	return o
+}
+
+func unescape(s string) string {
+	switch s {
+	case `\n`:
+		return "\n"
+	case `\t`:
+		return "\t"
+	case `\"`:
+		return `"`
+	case `\'`:
+		return `'`
+	case `\\`:
+		return `\`
+	}
+	return s
+}

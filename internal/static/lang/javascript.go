@@ -1,0 +1,395 @@
+package lang
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	ts "github.com/odvcencio/gotreesitter"
+	"github.com/odvcencio/gotreesitter/grammars"
+)
+
+var (
+	jsTable  = &table{lang: JS, grammar: grammars.JavascriptLanguage, skip: jsSkip, shapes: jsBase}
+	tsTable  = &table{lang: JS, grammar: grammars.TypescriptLanguage, skip: jsSkip, shapes: jsBase}
+	tsxTable = &table{lang: JS, grammar: grammars.TsxLanguage, skip: jsSkip, shapes: jsBase}
+)
+
+var jsSkip = words(`comment hash_bang_line type_annotation type_arguments type_parameters implements_clause
+	interface_declaration type_alias_declaration predefined_type optional_chain empty_statement
+	ambient_declaration accessibility_modifier override_modifier jsx_closing_element jsx_text`)
+
+var jsBase = map[string]shape{
+	"program":                               {kind: Block, l: "*"},
+	"import_statement":                      {hook: jsImport},
+	"class_declaration":                     {hook: jsClass},
+	"abstract_class_declaration":            {hook: jsClass},
+	"class":                                 {hook: jsClass},
+	"class_body":                            {hook: jsClassBody},
+	"method_definition":                     {hook: jsFunc},
+	"function_declaration":                  {hook: jsFunc},
+	"generator_function_declaration":        {hook: jsFunc},
+	"function_expression":                   {hook: jsFunc},
+	"function":                              {hook: jsFunc},
+	"generator_function":                    {hook: jsFunc},
+	"arrow_function":                        {hook: jsFunc},
+	"public_field_definition":               {hook: jsField},
+	"field_definition":                      {hook: jsField},
+	"decorator":                             {hook: jsDecorator},
+	"statement_block":                       {kind: Block, l: "*"},
+	"variable_declarator":                   {hook: jsDeclarator},
+	"assignment_expression":                 {kind: Assign, x: "left", y: "right", op: "="},
+	"augmented_assignment_expression":       {kind: Assign, x: "left", y: "right", op: "@op"},
+	"call_expression":                       {kind: Call, callee: "function", l: "arguments", hook: jsCall},
+	"new_expression":                        {kind: Call, op: "new", callee: "constructor", l: "arguments"},
+	"member_expression":                     {kind: Member, x: "object", name: "property"},
+	"subscript_expression":                  {kind: Index, x: "object", y: "index"},
+	"identifier":                            {kind: Ident},
+	"property_identifier":                   {kind: Ident},
+	"private_property_identifier":           {kind: Ident},
+	"shorthand_property_identifier":         {hook: jsShorthand},
+	"shorthand_property_identifier_pattern": {hook: jsShorthand},
+	"this":                                  {kind: Ident},
+	"super":                                 {kind: Ident},
+	"import":                                {kind: Ident},
+	"undefined":                             {kind: Lit, op: "null"},
+	"string":                                {hook: buildString},
+	"template_string":                       {hook: buildString},
+	"number":                                {kind: Lit, op: "number"},
+	"true":                                  {kind: Lit, op: "bool"},
+	"false":                                 {kind: Lit, op: "bool"},
+	"null":                                  {kind: Lit, op: "null"},
+	"regex":                                 {kind: Lit, op: "regex"},
+	"binary_expression":                     {kind: Binary, x: "left", y: "right", op: "@op"},
+	"unary_expression":                      {kind: Unary, x: "argument", op: "@op"},
+	"update_expression":                     {kind: Unary, x: "argument", op: "++"},
+	"await_expression":                      {kind: Unary, x: "#0", op: "await"},
+	"ternary_expression":                    {kind: Cond, x: "condition", y: "consequence", z: "alternative"},
+	"as_expression":                         {hook: jsAs},
+	"satisfies_expression":                  {hook: jsAs},
+	"non_null_expression":                   {hook: jsAs},
+	"type_assertion":                        {hook: jsLast},
+	"sequence_expression":                   {kind: Other, l: "*"},
+	"array":                                 {kind: Array, l: "*"},
+	"array_pattern":                         {kind: Array, op: "tuple", l: "*"},
+	"object":                                {hook: jsObject},
+	"object_pattern":                        {hook: jsObject},
+	"pair":                                  {hook: jsPair},
+	"pair_pattern":                          {hook: jsPair},
+	"assignment_pattern":                    {kind: Cond, y: "left", z: "right", op: "default"},
+	"object_assignment_pattern":             {kind: Cond, y: "left", z: "right", op: "default"},
+	"rest_pattern":                          {kind: Spread, x: "#0"},
+	"spread_element":                        {kind: Spread, x: "#0"},
+	"if_statement":                          {kind: If, x: "condition", y: "consequence", z: "alternative"},
+	"for_in_statement":                      {kind: Loop, x: "right", y: "left", body: "body"},
+	"for_statement":                         {hook: cFor("initializer", "increment")},
+	"while_statement":                       {kind: Loop, x: "condition", body: "body"},
+	"do_statement":                          {kind: Loop, x: "condition", body: "body"},
+	"switch_statement":                      {kind: Switch, x: "value", l: "body"},
+	"switch_case":                           {hook: phpCase},
+	"switch_default":                        {hook: phpCase},
+	"try_statement":                         {hook: jsTry},
+	"catch_clause":                          {kind: Catch, y: "parameter", body: "body"},
+	"finally_clause":                        {kind: Block, l: "*"},
+	"return_statement":                      {kind: Return, x: "#0"},
+	"yield_expression":                      {kind: Return, op: "yield", x: "#0"},
+	"throw_statement":                       {kind: Throw, x: "#0"},
+	"break_statement":                       {kind: Jump, op: "break"},
+	"continue_statement":                    {kind: Jump, op: "continue"},
+	"jsx_element":                           {hook: jsMarkup},
+	"jsx_self_closing_element":              {hook: jsMarkup},
+	"enum_declaration":                      {hook: nothing},
+}
+
+// genericCall is a call with type arguments, which the grammar takes for
+// comparisons; nobody writes a < B > (c) without blanks and means comparisons.
+var genericCall = regexp.MustCompile(`[\w$](<[A-Za-z_{\[][\w\s$.,|&\[\]{}:;'"?<>]{0,120}>)\(`)
+
+// prepareJS gives the text that is parsed: type arguments of calls and all but
+// the script of a Vue file are blanked in place, so that positions hold.
+func prepareJS(p string, src []byte) []byte {
+	if strings.HasSuffix(p, ".vue") {
+		return vueScript(src)
+	}
+	if d := dialect(p, JS); d == "js" || !bytes.Contains(src, []byte(">(")) {
+		return src
+	}
+	out := bytes.Clone(src)
+	for _, m := range genericCall.FindAllSubmatchIndex(src, -1) {
+		if inner := src[m[2]:m[3]]; bytes.Count(inner, []byte("<")) != bytes.Count(inner, []byte(">")) {
+			continue
+		}
+		blank(out[m[2]:m[3]])
+	}
+	return out
+}
+
+func blank(b []byte) {
+	for i := range b {
+		if b[i] != '\n' {
+			b[i] = ' '
+		}
+	}
+}
+
+var scriptTag = regexp.MustCompile(`(?s)<script[^>]*>(.*?)</script>`)
+
+func vueScript(src []byte) []byte {
+	out := bytes.Clone(src)
+	at := 0
+	for _, m := range scriptTag.FindAllSubmatchIndex(src, -1) {
+		blank(out[at:m[2]])
+		at = m[3]
+	}
+	blank(out[at:])
+	return out
+}
+
+func jsImport(b *builder, n *ts.Node) *Node {
+	o := b.node(Import, n)
+	o.Name = b.nameOf(b.at(n, "source"))
+	var walk func(c *ts.Node)
+	walk = func(c *ts.Node) {
+		switch b.kind(c) {
+		case "identifier":
+			o.List = append(o.List, &Node{Kind: Ident, Name: b.text(c), Op: o.Name, Start: o.Start, End: o.End})
+		case "import_specifier":
+			name, alias := b.text(b.at(c, "name")), b.text(b.at(c, "alias"))
+			if alias == "" {
+				alias = name
+			}
+			o.List = append(o.List, &Node{Kind: Ident, Name: alias, Op: o.Name + "." + name, Start: o.Start, End: o.End})
+		case "string":
+		default:
+			for i := 0; i < c.ChildCount(); i++ {
+				walk(c.Child(i))
+			}
+		}
+	}
+	walk(n)
+	return o
+}
+
+func jsClass(b *builder, n *ts.Node) *Node {
+	o := b.node(Class, n)
+	o.Op, o.Name = "class", b.text(b.at(n, "name"))
+	if h := b.at(n, "@class_heritage"); h != nil {
+		for _, w := range strings.Fields(strings.NewReplacer("extends", " ", "implements", " ", ",", " ").Replace(cutGenerics(b.text(h)))) {
+			o.List = append(o.List, &Node{Kind: Ident, Name: w[strings.LastIndexByte(w, '.')+1:], Start: o.Start, End: o.Start})
+		}
+	}
+	for i := 0; i < n.ChildCount(); i++ {
+		if c := n.Child(i); b.kind(c) == "decorator" {
+			if k := b.build(c); k != nil {
+				o.Notes = append(o.Notes, k)
+			}
+		}
+	}
+	o.Body = b.build(b.at(n, "body"))
+	return o
+}
+
+// jsClassBody hands decorators that stand before a member to that member.
+func jsClassBody(b *builder, n *ts.Node) *Node {
+	o := b.node(Block, n)
+	var notes []*Node
+	for _, k := range b.all(n) {
+		if k.Kind == Call && k.Op == "note" {
+			notes = append(notes, k)
+			continue
+		}
+		k.Notes = append(k.Notes, notes...)
+		notes = nil
+		o.List = append(o.List, k)
+	}
+	return o
+}
+
+func jsDecorator(b *builder, n *ts.Node) *Node { return asNote(b.build(b.named(n, 0))) }
+
+func jsFunc(b *builder, n *ts.Node) *Node {
+	o := b.node(Func, n)
+	if k := b.kind(n); k == "arrow_function" || k == "function_expression" || k == "function" {
+		o.Op = "lambda"
+	}
+	o.Name = b.nameOf(b.at(n, "name"))
+	o.Type = TypeName(b.text(b.at(n, "return_type")))
+	if p := b.at(n, "parameter"); p != nil {
+		o.List = []*Node{b.param(p)}
+	}
+	if ps := b.at(n, "parameters"); ps != nil {
+		for i := 0; i < ps.ChildCount(); i++ {
+			if c := ps.Child(i); c.IsNamed() && !b.skips(c) {
+				o.List = append(o.List, jsParam(b, c))
+			}
+		}
+	}
+	o.Body = exprBody(b.build(b.at(n, "body")))
+	return o
+}
+
+func jsParam(b *builder, c *ts.Node) *Node {
+	p := b.node(Param, c)
+	pat := c
+	if k := b.kind(c); k == "required_parameter" || k == "optional_parameter" {
+		pat = b.at(c, "pattern")
+		p.Type = TypeName(b.text(b.at(c, "type")))
+		p.Y = b.build(b.at(c, "value"))
+		for i := 0; i < c.ChildCount(); i++ {
+			switch d := c.Child(i); b.kind(d) {
+			case "decorator":
+				if k := b.build(d); k != nil {
+					p.Notes = append(p.Notes, k)
+				}
+			case "accessibility_modifier":
+				p.Op = b.text(d)
+			}
+		}
+	}
+	x := b.build(pat)
+	if x != nil && x.Kind == Cond && x.Op == "default" {
+		x, p.Y = x.Y, x.Z
+	}
+	switch {
+	case x == nil:
+	case x.Kind == Ident:
+		p.Name = x.Name
+	case x.Kind == Spread && x.X != nil && x.X.Kind == Ident:
+		p.Name, p.Op = x.X.Name, "..."
+	default:
+		p.X = x
+	}
+	return p
+}
+
+func jsField(b *builder, n *ts.Node) *Node {
+	o := b.node(Assign, n)
+	name := b.at(n, "name")
+	if name == nil {
+		name = b.at(n, "property")
+	}
+	o.X, o.Y, o.Op, o.Name = b.build(name), b.build(b.at(n, "value")), "=", "field"
+	o.Type = TypeName(b.text(b.at(n, "type")))
+	for i := 0; i < n.ChildCount(); i++ {
+		if c := n.Child(i); b.kind(c) == "decorator" {
+			if k := b.build(c); k != nil {
+				o.Notes = append(o.Notes, k)
+			}
+		}
+	}
+	return o
+}
+
+func jsDeclarator(b *builder, n *ts.Node) *Node {
+	o := b.node(Assign, n)
+	o.X, o.Y, o.Op, o.Name = b.build(b.at(n, "name")), b.build(b.at(n, "value")), "=", "local"
+	o.Type = TypeName(b.text(b.at(n, "type")))
+	return o
+}
+
+func jsCall(b *builder, n *ts.Node) *Node {
+	o := b.node(Call, n)
+	f := b.at(n, "function")
+	b.setCallee(o, b.build(f))
+	args := b.at(n, "arguments")
+	if args != nil && b.kind(args) == "template_string" {
+		o.List = []*Node{b.build(args)}
+		o.Op = "tagged"
+		return o
+	}
+	o.List = b.all(args)
+	return o
+}
+
+func jsShorthand(b *builder, n *ts.Node) *Node {
+	o := b.node(Pair, n)
+	o.Name = b.text(n)
+	o.Y = b.node(Ident, n)
+	o.Y.Name = o.Name
+	return o
+}
+
+func jsAs(b *builder, n *ts.Node) *Node { return b.build(b.named(n, 0)) }
+
+func jsLast(b *builder, n *ts.Node) *Node {
+	kids := b.all(n)
+	if len(kids) == 0 {
+		return nil
+	}
+	return kids[len(kids)-1]
+}
+
+func jsObject(b *builder, n *ts.Node) *Node {
+	o := b.node(Dict, n)
+	for _, k := range b.all(n) {
+		switch {
+		case k.Kind == Func:
+			k = &Node{Kind: Pair, Name: k.Name, Y: k, Start: k.Start, End: k.End, Off: k.Off, To: k.To}
+		case k.Kind == Cond && k.Op == "default" && k.Y != nil:
+			k = &Node{Kind: Pair, Name: k.Y.Name, Y: k.Y, Start: k.Start, End: k.End, Off: k.Off, To: k.To}
+			if k.Y.Kind == Pair {
+				k.Y = k.Y.Y
+			}
+		}
+		o.List = append(o.List, k)
+	}
+	return o
+}
+
+func jsPair(b *builder, n *ts.Node) *Node {
+	o := b.node(Pair, n)
+	key := b.at(n, "key")
+	o.Y = b.build(b.at(n, "value"))
+	if o.Y != nil && o.Y.Kind == Cond && o.Y.Op == "default" {
+		o.Y = o.Y.Y
+	}
+	if b.kind(key) == "computed_property_name" {
+		o.X = b.build(key)
+		return o
+	}
+	o.Name = b.nameOf(key)
+	return o
+}
+
+func jsTry(b *builder, n *ts.Node) *Node {
+	o := b.node(Try, n)
+	o.Body = b.build(b.at(n, "body"))
+	if h := b.build(b.at(n, "handler")); h != nil {
+		o.List = []*Node{h}
+	}
+	o.Z = b.build(b.at(n, "finalizer"))
+	return o
+}
+
+func jsMarkup(b *builder, n *ts.Node) *Node {
+	o := b.node(Markup, n)
+	open := n
+	if c := b.at(n, "open_tag"); c != nil {
+		open = c
+	} else if c := b.at(n, "@jsx_opening_element"); c != nil {
+		open = c
+	}
+	o.Name = b.text(b.at(open, "name"))
+	for i := 0; i < open.ChildCount(); i++ {
+		c := open.Child(i)
+		if b.kind(c) != "jsx_attribute" {
+			continue
+		}
+		p := b.node(Pair, c)
+		p.Name = b.text(b.named(c, 0))
+		if v := b.named(c, 1); v != nil {
+			p.Y = b.build(v)
+		}
+		o.List = append(o.List, p)
+	}
+	o.Body = b.node(Block, n)
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if k := b.kind(c); c.IsNamed() && k != "jsx_opening_element" && k != "jsx_closing_element" && n != open {
+			if e := b.build(c); e != nil {
+				o.Body.List = append(o.Body.List, e)
+			}
+		}
+	}
+	return o
+}

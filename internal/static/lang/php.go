@@ -1,0 +1,346 @@
+package lang
+
+import (
+	"strings"
+
+	ts "github.com/odvcencio/gotreesitter"
+	"github.com/odvcencio/gotreesitter/grammars"
+)
+
+var phpTable = &table{
+	lang:    PHP,
+	grammar: grammars.PhpLanguage,
+	skip:    words("comment php_tag php_end_tag visibility_modifier_ empty_statement"),
+	shapes: map[string]shape{
+		"program":                                {kind: Block, l: "*"},
+		"text_interpolation":                     {hook: nothing},
+		"text":                                   {hook: nothing},
+		"namespace_definition":                   {hook: phpNamespace},
+		"namespace_use_declaration":              {hook: phpUse},
+		"class_declaration":                      {hook: phpClass},
+		"interface_declaration":                  {hook: phpClass},
+		"trait_declaration":                      {hook: phpClass},
+		"enum_declaration":                       {hook: phpClass},
+		"declaration_list":                       {kind: Block, l: "*"},
+		"property_declaration":                   {hook: phpProperty},
+		"const_declaration":                      {hook: phpConst},
+		"method_declaration":                     {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", notes: phpMods},
+		"function_definition":                    {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", notes: "attribute_list"},
+		"anonymous_function":                     {kind: Func, op: "lambda", l: "parameters", body: "body"},
+		"anonymous_function_creation_expression": {kind: Func, op: "lambda", l: "parameters", body: "body"},
+		"arrow_function":                         {hook: phpArrow},
+		"simple_parameter":                       {kind: Param, name: "name", typ: "type", y: "default_value", notes: "attributes"},
+		"property_promotion_parameter":           {kind: Param, name: "name", typ: "type", y: "default_value"},
+		"variadic_parameter":                     {kind: Param, name: "name", typ: "type", op: "..."},
+		"attribute_list":                         {kind: Block, l: "*"},
+		"attribute_group":                        {kind: Block, l: "*"},
+		"attribute":                              {kind: Call, op: "note", name: "#0", l: "parameters"},
+		"visibility_modifier":                    {hook: nothing},
+		"static_modifier":                        {hook: nothing},
+		"abstract_modifier":                      {hook: nothing},
+		"final_modifier":                         {hook: nothing},
+		"readonly_modifier":                      {hook: nothing},
+		"compound_statement":                     {kind: Block, l: "*"},
+		"colon_block":                            {kind: Block, l: "*"},
+		"assignment_expression":                  {kind: Assign, x: "left", y: "right", op: "="},
+		"reference_assignment_expression":        {kind: Assign, x: "left", y: "right", op: "="},
+		"augmented_assignment_expression":        {kind: Assign, x: "left", y: "right", op: "@op"},
+		"static_variable_declaration":            {kind: Assign, x: "name", y: "value", op: "="},
+		"function_call_expression":               {kind: Call, callee: "function", l: "arguments"},
+		"member_call_expression":                 {kind: Call, x: "object", name: "name", l: "arguments"},
+		"nullsafe_member_call_expression":        {kind: Call, x: "object", name: "name", l: "arguments"},
+		"scoped_call_expression":                 {kind: Call, x: "scope", name: "name", l: "arguments"},
+		"object_creation_expression":             {kind: Call, op: "new", name: "#0", l: "@arguments", hook: phpNew},
+		"argument":                               {hook: phpArgument},
+		"member_access_expression":               {kind: Member, x: "object", name: "name"},
+		"nullsafe_member_access_expression":      {kind: Member, x: "object", name: "name"},
+		"scoped_property_access_expression":      {kind: Member, x: "scope", name: "name"},
+		"class_constant_access_expression":       {kind: Member, x: "#0", name: "#1"},
+		"subscript_expression":                   {kind: Index, x: "#0", y: "#1"},
+		"variable_name":                          {kind: Ident},
+		"name":                                   {kind: Ident},
+		"qualified_name":                         {hook: phpQualified},
+		"relative_scope":                         {kind: Ident},
+		"dynamic_variable_name":                  {kind: Index, op: "variable", x: "#0", y: "#0"},
+		"string":                                 {hook: buildString},
+		"encapsed_string":                        {hook: buildString},
+		"heredoc":                                {hook: phpHeredoc},
+		"nowdoc":                                 {hook: phpHeredoc},
+		"shell_command_expression":               {hook: phpBackticks},
+		"integer":                                {kind: Lit, op: "number"},
+		"float":                                  {kind: Lit, op: "number"},
+		"boolean":                                {kind: Lit, op: "bool"},
+		"null":                                   {kind: Lit, op: "null"},
+		"binary_expression":                      {kind: Binary, x: "left", y: "right", op: "@op"},
+		"unary_op_expression":                    {kind: Unary, x: "argument", op: "@op"},
+		"update_expression":                      {kind: Unary, x: "argument", op: "++"},
+		"cast_expression":                        {kind: Unary, op: "cast", x: "value", typ: "type"},
+		"conditional_expression":                 {hook: phpCond},
+		"array_creation_expression":              {hook: phpArray},
+		"list_literal":                           {kind: Array, op: "tuple", l: "*"},
+		"variadic_unpacking":                     {kind: Spread, x: "#0"},
+		"include_expression":                     {kind: Call, op: "include", name: "@include", l: "*"},
+		"include_once_expression":                {kind: Call, op: "include", name: "@include_once", l: "*"},
+		"require_expression":                     {kind: Call, op: "include", name: "@require", l: "*"},
+		"require_once_expression":                {kind: Call, op: "include", name: "@require_once", l: "*"},
+		"echo_statement":                         {hook: phpEcho},
+		"print_intrinsic":                        {hook: phpEcho},
+		"exit_statement":                         {hook: phpExit},
+		"unset_statement":                        {hook: nothing},
+		"global_declaration":                     {hook: nothing},
+		"if_statement":                           {hook: pyIf},
+		"foreach_statement":                      {hook: phpForeach},
+		"for_statement":                          {hook: cFor("initialize", "update")},
+		"while_statement":                        {kind: Loop, x: "condition", body: "body"},
+		"do_statement":                           {kind: Loop, x: "condition", body: "body"},
+		"switch_statement":                       {kind: Switch, x: "condition", l: "body"},
+		"match_expression":                       {kind: Switch, x: "condition", l: "body"},
+		"case_statement":                         {hook: phpCase},
+		"default_statement":                      {hook: phpCase},
+		"match_conditional_expression":           {kind: Case, l: "conditional_expressions", body: "return_expression"},
+		"match_default_expression":               {kind: Case, body: "return_expression"},
+		"try_statement":                          {hook: phpTry},
+		"catch_clause":                           {kind: Catch, y: "name", body: "body", typ: "type"},
+		"finally_clause":                         {kind: Block, l: "*"},
+		"return_statement":                       {kind: Return, x: "#0"},
+		"throw_expression":                       {kind: Throw, x: "#0"},
+		"throw_statement":                        {kind: Throw, x: "#0"},
+		"break_statement":                        {kind: Jump, op: "break"},
+		"continue_statement":                     {kind: Jump, op: "continue"},
+	},
+}
+
+const phpMods = "attribute_list|visibility_modifier|static_modifier|abstract_modifier|final_modifier"
+
+func phpNamespace(b *builder, n *ts.Node) *Node {
+	o := b.node(Import, n)
+	o.Op, o.Name = "package", b.text(b.at(n, "name"))
+	if body := b.build(b.at(n, "body")); body != nil {
+		return &Node{Kind: Block, Start: o.Start, End: o.End, Off: o.Off, To: o.To, List: []*Node{o, body}}
+	}
+	return o
+}
+
+func phpUse(b *builder, n *ts.Node) *Node {
+	o := b.node(Import, n)
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if b.kind(c) != "namespace_use_clause" {
+			continue
+		}
+		t := strings.ReplaceAll(b.text(c), " AS ", " as ")
+		full, local, ok := strings.Cut(t, " as ")
+		full = strings.TrimSpace(full)
+		if !ok {
+			local = full[strings.LastIndexByte(full, '\\')+1:]
+		}
+		o.Name = full
+		o.List = append(o.List, &Node{Kind: Ident, Name: strings.TrimSpace(local), Op: strings.ReplaceAll(full, `\`, "."), Start: o.Start, End: o.End})
+	}
+	return o
+}
+
+func phpQualified(b *builder, n *ts.Node) *Node {
+	o := b.node(Ident, n)
+	t := b.text(n)
+	o.Name = t[strings.LastIndexByte(t, '\\')+1:]
+	return o
+}
+
+func phpClass(b *builder, n *ts.Node) *Node {
+	o := b.node(Class, n)
+	b.annotate(o, n, "attribute_list", nil)
+	o.Op = strings.TrimSuffix(b.kind(n), "_declaration")
+	o.Name = b.text(b.at(n, "name"))
+	for _, place := range []string{"@base_clause", "@class_interface_clause"} {
+		if c := b.at(n, place); c != nil {
+			for _, k := range b.all(c) {
+				o.List = append(o.List, &Node{Kind: Ident, Name: k.Name, Start: k.Start, End: k.End})
+			}
+		}
+	}
+	o.Body = b.build(b.at(n, "body"))
+	return o
+}
+
+func phpProperty(b *builder, n *ts.Node) *Node {
+	out := b.node(Block, n)
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if b.kind(c) != "property_element" {
+			continue
+		}
+		a := b.node(Assign, n)
+		a.X, a.Y, a.Op, a.Name = b.build(b.at(c, "name")), b.build(b.at(c, "default_value")), "=", "field"
+		a.Type = TypeName(b.text(b.at(n, "type")))
+		out.List = append(out.List, a)
+	}
+	if len(out.List) == 1 {
+		return out.List[0]
+	}
+	return out
+}
+
+func phpConst(b *builder, n *ts.Node) *Node {
+	out := b.node(Block, n)
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if b.kind(c) != "const_element" {
+			continue
+		}
+		a := b.node(Assign, n)
+		a.X, a.Y, a.Op, a.Name = b.build(b.named(c, 0)), b.build(b.named(c, 1)), "=", "field static const"
+		out.List = append(out.List, a)
+	}
+	return out
+}
+
+func phpArrow(b *builder, n *ts.Node) *Node {
+	o := b.node(Func, n)
+	o.Op = "lambda"
+	o.List = b.all(b.at(n, "parameters"))
+	o.Body = exprBody(b.build(b.at(n, "body")))
+	return o
+}
+
+func phpNew(b *builder, n *ts.Node) *Node {
+	o := b.node(Call, n)
+	o.Op = "new"
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if !c.IsNamed() {
+			continue
+		}
+		switch k := b.kind(c); {
+		case k == "arguments":
+			o.List = b.all(c)
+		case k == "declaration_list":
+			o.Body = b.build(c)
+		case k == "name" || k == "qualified_name":
+			o.Name = b.build(c).Name
+		case o.Name == "" && o.X == nil:
+			o.X = b.build(c)
+		}
+	}
+	return o
+}
+
+func phpArgument(b *builder, n *ts.Node) *Node {
+	name := b.at(n, "name")
+	kids := b.all(n, name)
+	if len(kids) == 0 {
+		return nil
+	}
+	if name == nil {
+		return kids[0]
+	}
+	o := b.node(Pair, n)
+	o.Name, o.Y = b.text(name), kids[0]
+	return o
+}
+
+func phpHeredoc(b *builder, n *ts.Node) *Node {
+	if v := b.at(n, "value"); v != nil {
+		return buildString(b, v)
+	}
+	return b.node(String, n)
+}
+
+func phpBackticks(b *builder, n *ts.Node) *Node {
+	o := b.node(Call, n)
+	o.Name, o.List = "shell_exec", []*Node{buildString(b, n)}
+	return o
+}
+
+func phpCond(b *builder, n *ts.Node) *Node {
+	o := b.node(Cond, n)
+	o.X, o.Y, o.Z = b.build(b.at(n, "condition")), b.build(b.at(n, "body")), b.build(b.at(n, "alternative"))
+	if o.Y == nil {
+		o.Y = o.X
+	}
+	return o
+}
+
+func phpArray(b *builder, n *ts.Node) *Node {
+	o := b.node(Dict, n)
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if !c.IsNamed() || b.skips(c) {
+			continue
+		}
+		kids := b.all(c)
+		if b.kind(c) != "array_element_initializer" {
+			kids = []*Node{b.build(c)}
+		}
+		switch {
+		case len(kids) == 2:
+			p := b.node(Pair, c)
+			p.X, p.Y = kids[0], kids[1]
+			nameKey(p)
+			o.List = append(o.List, p)
+		case len(kids) == 1 && kids[0] != nil:
+			o.List = append(o.List, kids[0])
+		}
+	}
+	return o
+}
+
+func phpEcho(b *builder, n *ts.Node) *Node {
+	o := b.node(Call, n)
+	o.Name, o.Op = "echo", "echo"
+	for _, k := range b.all(n) {
+		if k.Kind == Other {
+			o.List = append(o.List, k.List...)
+			continue
+		}
+		o.List = append(o.List, k)
+	}
+	return o
+}
+
+func phpExit(b *builder, n *ts.Node) *Node {
+	o := b.node(Throw, n)
+	if kids := b.all(n); len(kids) > 0 {
+		o.X = &Node{Kind: Call, Name: "exit", List: kids, Start: o.Start, End: o.End, Off: o.Off, To: o.To}
+	}
+	return o
+}
+
+func phpForeach(b *builder, n *ts.Node) *Node {
+	o := b.node(Loop, n)
+	o.X = b.build(b.named(n, 0))
+	switch t := b.named(n, 1); {
+	case t != nil && b.kind(t) == "pair":
+		o.Y = b.node(Array, t)
+		o.Y.Op, o.Y.List = "tuple", b.all(t)
+	default:
+		o.Y = b.build(t)
+	}
+	o.Body = b.build(b.at(n, "body"))
+	return o
+}
+
+func phpCase(b *builder, n *ts.Node) *Node {
+	o := b.node(Case, n)
+	v := b.at(n, "value")
+	if l := b.build(v); l != nil {
+		o.List = []*Node{l}
+	}
+	o.Body = b.node(Block, n)
+	o.Body.List = b.all(n, v)
+	return o
+}
+
+func phpTry(b *builder, n *ts.Node) *Node {
+	o := b.node(Try, n)
+	o.Body = b.build(b.at(n, "body"))
+	for i := 0; i < n.ChildCount(); i++ {
+		switch c := n.Child(i); b.kind(c) {
+		case "catch_clause":
+			o.List = append(o.List, b.build(c))
+		case "finally_clause":
+			o.Z = b.build(c)
+		}
+	}
+	return o
+}

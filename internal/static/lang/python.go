@@ -1,0 +1,336 @@
+package lang
+
+import (
+	"strings"
+
+	ts "github.com/odvcencio/gotreesitter"
+	"github.com/odvcencio/gotreesitter/grammars"
+)
+
+var pythonTable = &table{
+	lang:    Python,
+	grammar: grammars.PythonLanguage,
+	skip:    words("comment line_continuation type_conversion format_specifier"),
+	shapes: map[string]shape{
+		"module":                   {kind: Block, l: "*"},
+		"block":                    {kind: Block, l: "*"},
+		"import_statement":         {hook: pyImport},
+		"import_from_statement":    {hook: pyImport},
+		"future_import_statement":  {hook: nothing},
+		"decorated_definition":     {hook: pyDecorated},
+		"function_definition":      {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", hook: pyFunc},
+		"class_definition":         {hook: pyClass},
+		"assignment":               {kind: Assign, x: "left", y: "right", op: "=", typ: "type"},
+		"augmented_assignment":     {kind: Assign, x: "left", y: "right", op: "+="},
+		"named_expression":         {kind: Assign, x: "name", y: "value", op: "="},
+		"call":                     {kind: Call, callee: "function", l: "arguments"},
+		"keyword_argument":         {kind: Pair, name: "name", y: "value"},
+		"attribute":                {kind: Member, x: "object", name: "attribute"},
+		"subscript":                {kind: Index, x: "value", y: "subscript"},
+		"identifier":               {kind: Ident},
+		"dotted_name":              {kind: Ident},
+		"string":                   {hook: buildString},
+		"concatenated_string":      {kind: Template, l: "*"},
+		"integer":                  {kind: Lit, op: "number"},
+		"float":                    {kind: Lit, op: "number"},
+		"true":                     {kind: Lit, op: "bool"},
+		"false":                    {kind: Lit, op: "bool"},
+		"none":                     {kind: Lit, op: "null"},
+		"binary_operator":          {kind: Binary, x: "left", y: "right", op: "@op"},
+		"boolean_operator":         {kind: Binary, x: "left", y: "right", op: "@op"},
+		"comparison_operator":      {hook: pyCompare},
+		"not_operator":             {kind: Unary, op: "!", x: "argument"},
+		"unary_operator":           {kind: Unary, op: "@op", x: "argument"},
+		"conditional_expression":   {kind: Cond, y: "#0", x: "#1", z: "#2"},
+		"list":                     {kind: Array, l: "*"},
+		"tuple":                    {kind: Array, op: "tuple", l: "*"},
+		"set":                      {kind: Array, l: "*"},
+		"expression_list":          {kind: Array, op: "tuple", l: "*"},
+		"pattern_list":             {kind: Array, op: "tuple", l: "*"},
+		"tuple_pattern":            {kind: Array, op: "tuple", l: "*"},
+		"dictionary":               {kind: Dict, l: "*"},
+		"pair":                     {hook: buildPair},
+		"dictionary_splat":         {kind: Spread, x: "#0"},
+		"list_splat":               {kind: Spread, x: "#0"},
+		"list_comprehension":       {hook: pyComprehension},
+		"set_comprehension":        {hook: pyComprehension},
+		"generator_expression":     {hook: pyComprehension},
+		"dictionary_comprehension": {hook: pyComprehension},
+		"lambda":                   {hook: pyLambda},
+		"if_statement":             {hook: pyIf},
+		"for_statement":            {kind: Loop, x: "right", y: "left", body: "body"},
+		"while_statement":          {kind: Loop, x: "condition", body: "body"},
+		"with_statement":           {hook: pyWith},
+		"as_pattern":               {hook: pyAs},
+		"try_statement":            {hook: pyTry},
+		"return_statement":         {kind: Return, x: "#0"},
+		"yield":                    {kind: Return, op: "yield", x: "#0"},
+		"raise_statement":          {kind: Throw, x: "#0"},
+		"break_statement":          {kind: Jump, op: "break"},
+		"continue_statement":       {kind: Jump, op: "continue"},
+		"print_statement":          {kind: Call, name: "@print", l: "*"},
+		"exec_statement":           {kind: Call, name: "@exec", l: "*"},
+		"assert_statement":         {kind: Call, op: "assert", name: "@assert", l: "*"},
+		"global_statement":         {hook: nothing},
+		"nonlocal_statement":       {hook: nothing},
+	},
+}
+
+func nothing(*builder, *ts.Node) *Node { return nil }
+
+func pyImport(b *builder, n *ts.Node) *Node {
+	o := b.node(Import, n)
+	from := ""
+	if m := b.at(n, "module_name"); m != nil {
+		from = b.text(m)
+		o.Name = from
+	}
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if n.FieldNameForChild(i, b.l) != "name" {
+			continue
+		}
+		name, local := b.text(c), ""
+		if b.kind(c) == "aliased_import" {
+			name, local = b.text(b.at(c, "name")), b.text(b.at(c, "alias"))
+		}
+		full := name
+		if from != "" {
+			full = from + "." + name
+		}
+		if local == "" {
+			local = name
+			if from == "" { // "import a.b" binds a
+				local, _, _ = strings.Cut(name, ".")
+				full = local
+			}
+		}
+		o.List = append(o.List, &Node{Kind: Ident, Name: local, Op: full, Start: o.Start, End: o.End})
+		if o.Name == "" {
+			o.Name = name
+		}
+	}
+	return o
+}
+
+func pyFunc(b *builder, n *ts.Node) *Node {
+	o := b.node(Func, n)
+	o.Name = b.text(b.at(n, "name"))
+	o.Type = TypeName(b.text(b.at(n, "return_type")))
+	o.List = pyParams(b, b.at(n, "parameters"))
+	o.Body = b.build(b.at(n, "body"))
+	return o
+}
+
+func pyParams(b *builder, ps *ts.Node) []*Node {
+	var out []*Node
+	if ps == nil {
+		return nil
+	}
+	for i := 0; i < ps.ChildCount(); i++ {
+		c := ps.Child(i)
+		if !c.IsNamed() || b.skips(c) {
+			continue
+		}
+		p := b.node(Param, c)
+		switch b.kind(c) {
+		case "identifier":
+			p.Name = b.text(c)
+		case "typed_parameter", "typed_default_parameter", "default_parameter":
+			name := b.at(c, "name")
+			if name == nil {
+				name = b.named(c, 0)
+			}
+			p.Name = strings.TrimLeft(b.text(name), "*")
+			p.Type = strings.TrimSpace(b.text(b.at(c, "type")))
+			p.Y = b.build(b.at(c, "value"))
+		case "list_splat_pattern", "dictionary_splat_pattern":
+			p.Name, p.Op = strings.TrimLeft(b.text(c), "*"), "..."
+		default:
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func pyDecorated(b *builder, n *ts.Node) *Node {
+	o := b.build(b.at(n, "definition"))
+	if o == nil {
+		return nil
+	}
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		if b.kind(c) != "decorator" {
+			continue
+		}
+		if k := asNote(b.build(b.named(c, 0))); k != nil {
+			o.Notes = append(o.Notes, k)
+		}
+	}
+	return o
+}
+
+// asNote makes an annotation of a decorator's expression.
+func asNote(k *Node) *Node {
+	if k == nil {
+		return nil
+	}
+	if k.Kind == Ident || k.Kind == Member {
+		c := *k
+		c.Kind = Call
+		k = &c
+	}
+	if k.Kind != Call {
+		return nil
+	}
+	k.Op = "note"
+	return k
+}
+
+func pyClass(b *builder, n *ts.Node) *Node {
+	o := b.node(Class, n)
+	o.Op = "class"
+	o.Name = b.text(b.at(n, "name"))
+	for _, k := range b.all(b.at(n, "superclasses")) {
+		if d := Dotted(k); d != "" {
+			o.List = append(o.List, &Node{Kind: Ident, Name: d[strings.LastIndexByte(d, '.')+1:], Op: d, Start: k.Start, End: k.End})
+		}
+	}
+	o.Body = b.build(b.at(n, "body"))
+	if o.Body != nil {
+		for _, m := range o.Body.List {
+			if m.Kind == Assign {
+				m.Name = "field static"
+			}
+		}
+	}
+	return o
+}
+
+func pyCompare(b *builder, n *ts.Node) *Node {
+	o := b.node(Binary, n)
+	var ops []string
+	for i := 0; i < n.ChildCount(); i++ {
+		if c := n.Child(i); !c.IsNamed() {
+			ops = append(ops, b.text(c))
+		}
+	}
+	o.Op = strings.Join(ops, " ")
+	o.X, o.Y = b.build(b.named(n, 0)), b.build(b.named(n, 1))
+	return o
+}
+
+func buildPair(b *builder, n *ts.Node) *Node {
+	o := b.node(Pair, n)
+	o.X, o.Y = b.build(b.at(n, "key")), b.build(b.at(n, "value"))
+	nameKey(o)
+	return o
+}
+
+// nameKey moves a plain key into Name.
+func nameKey(o *Node) {
+	if o.X != nil && (o.X.Kind == String || o.X.Kind == Lit) {
+		o.Name = o.X.Name
+	}
+}
+
+func pyComprehension(b *builder, n *ts.Node) *Node {
+	o := b.node(Loop, n)
+	o.Op = "comprehension"
+	for i := 0; i < n.ChildCount(); i++ {
+		c := n.Child(i)
+		switch b.kind(c) {
+		case "for_in_clause":
+			if o.X == nil {
+				o.X, o.Y = b.build(b.at(c, "right")), b.build(b.at(c, "left"))
+			}
+		case "if_clause":
+			o.Z = b.build(c)
+		}
+	}
+	o.Body = b.build(b.at(n, "body"))
+	return o
+}
+
+func pyLambda(b *builder, n *ts.Node) *Node {
+	o := b.node(Func, n)
+	o.Op = "lambda"
+	o.List = pyParams(b, b.at(n, "parameters"))
+	o.Body = exprBody(b.build(b.at(n, "body")))
+	return o
+}
+
+// pyIf chains elif clauses into nested Ifs.
+func pyIf(b *builder, n *ts.Node) *Node {
+	o := b.node(If, n)
+	o.X, o.Y = b.build(b.at(n, "condition")), b.build(b.at(n, "consequence"))
+	if o.Y == nil {
+		o.Y = b.build(b.at(n, "body"))
+	}
+	tail := o
+	for i := 0; i < n.ChildCount(); i++ {
+		switch c := n.Child(i); b.kind(c) {
+		case "elif_clause", "else_if_clause":
+			e := b.node(If, c)
+			e.X, e.Y = b.build(b.at(c, "condition")), b.build(b.at(c, "consequence"))
+			if e.Y == nil {
+				e.Y = b.build(b.at(c, "body"))
+			}
+			tail.Z = e
+			tail = e
+		case "else_clause":
+			tail.Z = b.build(b.at(c, "body"))
+			if tail.Z == nil {
+				tail.Z = b.build(b.named(c, 0))
+			}
+		}
+	}
+	return o
+}
+
+func pyWith(b *builder, n *ts.Node) *Node {
+	o := b.node(Block, n)
+	o.List = b.all(b.at(n, "@with_clause"))
+	if body := b.build(b.at(n, "body")); body != nil {
+		o.List = append(o.List, body)
+	}
+	return o
+}
+
+func pyAs(b *builder, n *ts.Node) *Node {
+	o := b.node(Assign, n)
+	o.Op, o.Y = "=", b.build(b.named(n, 0))
+	if a := b.at(n, "alias"); a != nil {
+		o.X = b.build(b.named(a, 0))
+		if o.X == nil {
+			o.X = b.node(Ident, a)
+			o.X.Name = b.text(a)
+		}
+	}
+	return o
+}
+
+func pyTry(b *builder, n *ts.Node) *Node {
+	o := b.node(Try, n)
+	o.Body = b.build(b.at(n, "body"))
+	for i := 0; i < n.ChildCount(); i++ {
+		switch c := n.Child(i); b.kind(c) {
+		case "except_clause", "except_group_clause":
+			k := b.node(Catch, c)
+			k.Type = b.text(b.at(c, "value"))
+			if v := b.build(b.at(c, "value")); v != nil && v.Kind == Assign {
+				k.Y = v.X
+			}
+			k.Body = b.build(b.at(c, "@block"))
+			o.List = append(o.List, k)
+		case "finally_clause":
+			o.Z = b.build(b.at(c, "@block"))
+		case "else_clause":
+			if e := b.build(b.at(c, "body")); e != nil && o.Body != nil {
+				o.Body.List = append(o.Body.List, e)
+			}
+		}
+	}
+	return o
+}

@@ -1,0 +1,240 @@
+package static
+
+import (
+	"bytes"
+	"math"
+	"path"
+	"regexp"
+	"strings"
+
+	"assay/audit"
+	"assay/internal/static/flow"
+	"assay/internal/static/lang"
+)
+
+// Formats of keys that services issue: a match needs no context.
+var issuedKey = regexp.MustCompile(`\b(AKIA[0-9A-Z]{16}|ASIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{40,}|glpat-[\w-]{20}|xox[baprs]-[\w-]{20,}|[sr]k_live_[A-Za-z0-9]{16,}|AIza[\w-]{35}|SG\.[\w-]{16,}\.[\w-]{16,}|ya29\.[\w-]{20,}|npm_[A-Za-z0-9]{36}|sk-[A-Za-z0-9]{32,}|EAACEdEose0cBA\w+)\b|-----BEGIN (RSA |EC |DSA |OPENSSH |PGP )?PRIVATE KEY( BLOCK)?-----`)
+
+var (
+	secretName  = regexp.MustCompile(`(?i)(passwd|password|passphrase|\bpwd|_pwd|pwd$|secret|api_?key|apikey|access_?key|private_?key|signing_?key|encrypt(ion)?_?key|auth_?token|access_?token|jwt_?key|credential|secret_?key|crypto_?key|hmac_?key|client_?secret|aes_?key|master_?key|session_?key|cookie_?key|\bpass$|_pass$|dbpass|token_?key|salt$)`)
+	secretNot   = regexp.MustCompile(`(?i)(field|label|name$|url$|uri$|path|file|header|prefix|suffix|regex|pattern|column|param|placeholder|message|msg|error|hint|text|title|endpoint|length|min|max|expire|expiry|ttl|type$|format|encoder|policy|attribute|property|reset|forgot|change|confirm|input|form|view|page|template|route|event|action|enabled|required|strength|_id$|id$|key_?id|public|question|provider|manager|store|algorithm|alg$|class|method|query|sql|css|selector|xpath|locator|key_?name|cache_?key|primary|foreign|\bi18n|translation|scheme|hash$|digest|env|var$)`)
+	placeholder = regexp.MustCompile(`(?i)^(\$\{|\{\{|<|%|#\{|\$\(|\$[A-Z_]+$|@|__)|^(x+|\*+|\.+|-+|_+)$|your[-_ ]?|change[-_ ]?me|replace|todo|placeholder|example|dummy|redacted|insert|enter|fill|none$|null$|undefined|true$|false$|^(string|text|password|passwd|secret|token|required|optional|default|value|key|apikey|api_key|env|vault|hidden|empty|test|n/a)$|process\.env|getenv|environ|os\.|config\.|settings\.|\bENC\(`)
+	looksCode   = regexp.MustCompile(`^[a-z]+([._-][a-z]+)+$|^/|^https?://|^[a-z]+:[a-z]|\s|[<>{}()\[\]]|^\.|\.(js|css|html|xml|json|png|java|py|go|php)$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
+	hashWord    = regexp.MustCompile(`^(md5|sha1|sha256|sha512|bcrypt|hmac|hs256|rs256|aes|basic|bearer)`)
+)
+
+// checkSecrets looks for passwords and keys in code and settings: by the formats
+// that services issue, and by the name of what a literal is given to, when the
+// literal is neither a placeholder nor a name.
+func (a *application) checkSecrets() {
+	if a.set.Checks["secret.hardcoded"] == nil {
+		return
+	}
+	units := map[string]*flow.Unit{}
+	for _, u := range a.project.Units {
+		units[u.File.Path] = u
+	}
+	for _, s := range a.sources {
+		if s.raw == nil || isTest(s.path) || !secretFile(s.path) {
+			continue
+		}
+		line := 0
+		for rest := s.raw; len(rest) > 0; {
+			var l []byte
+			l, rest, _ = bytes.Cut(rest, []byte("\n"))
+			line++
+			if len(l) > 4000 || len(l) < 8 {
+				continue
+			}
+			if name, value, key := secretIn(s.path, l); name != "" || key {
+				a.secret(s.path, units[s.path], line, name, value, key)
+			}
+		}
+	}
+}
+
+func secretFile(p string) bool {
+	b := strings.ToLower(path.Base(p))
+	if b == "package-lock.json" || b == "composer.lock" || strings.HasSuffix(b, ".lock") || strings.HasSuffix(b, ".txt") || strings.HasSuffix(b, ".html") || strings.HasSuffix(b, ".htm") || strings.Contains(b, ".min.") {
+		return false
+	}
+	for _, d := range []string{"i18n", "locale", "locales", "lang", "langs", "translations", "messages"} {
+		if strings.Contains("/"+path.Dir(p)+"/", "/"+d+"/") {
+			return false
+		}
+	}
+	return !strings.HasPrefix(b, "messages") && !strings.Contains(b, ".example") && !strings.Contains(b, ".sample") && !strings.Contains(b, ".template") && !strings.HasSuffix(b, ".dist")
+}
+
+// secretIn finds a secret in a line: the name that it is given to, or key for an
+// issued key.
+func secretIn(p string, l []byte) (name, value string, key bool) {
+	if k := issuedKey.Find(l); k != nil && !bytes.Contains(l, []byte("EXAMPLE")) {
+		return "", string(k), true
+	}
+	if !mayNameSecret(l) {
+		return "", "", false
+	}
+	if lang.Of(p) == "" {
+		return secretSetting(p, string(l))
+	}
+	name, value = secretLiteral(string(l))
+	return name, value, false
+}
+
+// mayNameSecret is a quick look for a piece of a telling word.
+func mayNameSecret(l []byte) bool {
+	for i := 0; i+3 < len(l); i++ {
+		switch l[i] | 0x20 {
+		case 'p':
+			if n := l[i+1] | 0x20; n == 'a' || n == 'w' {
+				return true
+			}
+		case 's':
+			if n := l[i+1] | 0x20; n == 'e' || n == 'a' {
+				return true
+			}
+		case 'k':
+			if l[i+1]|0x20 == 'e' {
+				return true
+			}
+		case 't':
+			if l[i+1]|0x20 == 'o' {
+				return true
+			}
+		case 'c':
+			if l[i+1]|0x20 == 'r' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var literal = regexp.MustCompile(`([A-Za-z_$][\w$.\-]*)["'\]]?\s*(?::\s*[A-Za-z]+\s*)?(?:=>|:=|=|:|,)\s*(?:[a-zA-Z]{0,2})?["'` + "`" + `]([^"'` + "`" + `]{3,200})["'` + "`" + `]`)
+
+// secretLiteral finds name = "value" in a line of code.
+func secretLiteral(l string) (name, value string) {
+	t := strings.TrimSpace(l)
+	if strings.HasPrefix(t, "//") || strings.HasPrefix(t, "*") || strings.HasPrefix(t, "#") || strings.HasPrefix(t, "/*") {
+		return "", ""
+	}
+	for _, m := range literal.FindAllStringSubmatch(l, 3) {
+		n := m[1][strings.LastIndexByte(m[1], '.')+1:]
+		if secretName.MatchString(n) && !secretNot.MatchString(n) && secretValue(n, m[2]) {
+			return n, m[2]
+		}
+	}
+	return "", ""
+}
+
+var setting = regexp.MustCompile(`^\s*(?:export\s+|ENV\s+|ARG\s+|-\s+)?["']?([\w.\-/]+)["']?\s*(?:=|:|\s)\s*["']?([^"'\s#,][^"'#,]*?)["']?\s*,?\s*(?:#.*)?$|<(?:\w+:)?(?:property|entry|add|param|constructor-arg)\s+(?:name|key)="([\w.\-]+)"\s+value="([^"]+)"|<([\w.]+)>([^<\s]+)</`)
+
+func secretSetting(p, l string) (name, value string, key bool) {
+	if t := strings.TrimSpace(l); strings.HasPrefix(t, "#") || strings.HasPrefix(t, "//") || strings.HasPrefix(t, "<!--") || strings.HasPrefix(t, ";") {
+		return "", "", false
+	}
+	m := setting.FindStringSubmatch(l)
+	if m == nil {
+		return "", "", false
+	}
+	for i := 1; i+1 < len(m); i += 2 {
+		n, v := m[i], strings.TrimSpace(m[i+1])
+		if n == "" {
+			continue
+		}
+		n = n[strings.LastIndexAny(n, "./")+1:]
+		if n == "key" || !secretName.MatchString(n) || secretNot.MatchString(n) || len(v) < 3 || placeholder.MatchString(v) && !weakDefault(v) {
+			continue
+		}
+		if strings.ContainsAny(v, " {}[]()<>") || strings.HasPrefix(v, "/") || strings.HasPrefix(v, "&") || strings.HasPrefix(v, "*") || strings.HasSuffix(v, ":") {
+			continue
+		}
+		switch strings.ToLower(path.Ext(p)) {
+		case ".jsp", ".ftl", ".vm", ".ejs", ".pug", ".hbs", ".twig", ".xhtml", ".vue", ".mustache", ".j2", ".md", ".gradle", ".kts", ".tmpl", ".gohtml":
+			continue
+		}
+		return n, v, false
+	}
+	return "", "", false
+}
+
+// weakDefault are words that are placeholders in code and passwords in settings.
+func weakDefault(v string) bool {
+	switch strings.ToLower(v) {
+	case "password", "secret", "passwd", "test", "changeme", "change_me":
+		return true
+	}
+	return false
+}
+
+// secretValue tells literals that could be a secret from names, messages and
+// placeholders.
+func secretValue(name, v string) bool {
+	if placeholder.MatchString(v) || looksCode.MatchString(v) || hashWord.MatchString(strings.ToLower(v)) && len(v) < 10 {
+		return false
+	}
+	fold := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
+	if strings.Contains(fold(name), fold(v)) || strings.Contains(fold(v), fold(name)) && entropy(v) < 3.3 {
+		return false
+	}
+	if strings.Contains(strings.ToLower(name), "pass") || strings.Contains(strings.ToLower(name), "pwd") {
+		return len(v) >= 4 && (strings.ContainsAny(v, "0123456789!@#$%^&*") || entropy(v) >= 2.2)
+	}
+	if len(v) < 6 {
+		return false
+	}
+	if strings.ContainsAny(v, "0123456789") || len(v) >= 16 {
+		return entropy(v) >= 2.5
+	}
+	return entropy(v) >= 2.6 && !camel.MatchString(v)
+}
+
+var camel = regexp.MustCompile(`^[a-z]+([A-Z][a-z]+)+$`)
+
+// entropy is Shannon's, in bits a character.
+func entropy(s string) float64 {
+	var n [256]int
+	for i := range len(s) {
+		n[s[i]]++
+	}
+	e := 0.0
+	for _, c := range n {
+		if c > 0 {
+			p := float64(c) / float64(len(s))
+			e -= p * math.Log2(p)
+		}
+	}
+	return e
+}
+
+func (a *application) secret(p string, u *flow.Unit, line int, name, _ string, key bool) {
+	rule := a.set.Checks["secret.hardcoded"]
+	f := finding(rule, p, nil, nil)
+	f.Lines = audit.Range{Start: line, End: line}
+	lower := strings.ToLower(name)
+	switch {
+	case key:
+		f.Confidence = 0.9
+	case strings.Contains(lower, "pass") || strings.Contains(lower, "pwd"):
+		f.CWEs = []audit.CWE{259, 798}
+	case strings.Contains(lower, "key") || strings.Contains(lower, "secret") || strings.Contains(lower, "salt"):
+		f.CWEs = []audit.CWE{798, 321}
+	}
+	if u != nil {
+		f.Function = functionAt(u, line)
+	}
+	a.add(f)
+}
+
+// functionAt names the innermost function around a line.
+func functionAt(u *flow.Unit, line int) string {
+	name, size := "", int32(1<<30)
+	for _, fn := range u.Funcs {
+		n := fn.Node
+		if fn.Name != "" && int(n.Start) <= line && line <= int(n.End) && n.End-n.Start < size {
+			name, size = fn.Name, n.End-n.Start
+		}
+	}
+	return name
+}

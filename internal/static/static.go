@@ -1,0 +1,280 @@
+// Package static is the embedded analyser: it audits Java, Python, JavaScript,
+// TypeScript, Go and PHP with nothing installed, and reviews fragments of code
+// and SQL against a SPEC.
+//
+// A run walks the tree, leaves out by name what is not source, parses what some
+// rule could match (package lang), follows data through it (package flow) by
+// rules that are data (package rules), and adds what needs the whole application
+// to be seen: endpoints without authentication next to guarded ones, versions of
+// components, secrets, settings, templates.
+package static
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime"
+	"sort"
+	"strings"
+	"sync"
+
+	"assay/audit"
+	"assay/internal/static/flow"
+	"assay/internal/static/lang"
+	"assay/internal/static/rules"
+)
+
+// Options of an Analyser. The zero value is a good default.
+type Options struct {
+	Workers int // files parsed at once; 0: the number of processors
+}
+
+// An Analyser is ready at once; rules and grammars are loaded when first needed.
+// It may be used by several goroutines.
+type Analyser struct{ opts Options }
+
+// New gives an analyser.
+func New(opts Options) *Analyser {
+	if opts.Workers <= 0 {
+		opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	return &Analyser{opts}
+}
+
+// A Warning tells what was not analysed, and why.
+type Warning struct {
+	File string
+	Text string
+}
+
+// A Result is what one analysis found. Findings are in order of path, line and
+// rule, and numbered S-001, S-002, ...
+type Result struct {
+	Findings []audit.Finding
+	Warnings []Warning
+	Files    int   // read, whether parsed or not
+	Parsed   int   // parsed: the others hold nothing that a rule could match
+	Bytes    int64 // of the files read
+}
+
+// RulesHash identifies rules and engine: recordings of this analyser carry it.
+func RulesHash() string {
+	s, err := rules.Load()
+	if err != nil {
+		return "invalid: " + err.Error()
+	}
+	return s.Hash
+}
+
+// source is one file on its way through a run.
+type source struct {
+	path string
+	raw  []byte
+	text []byte // of files that may hold markup or settings
+	code *lang.File
+	size int64
+	warn error
+}
+
+// Analyse audits every file below the root of fsys. One file's failure is a
+// warning; the error is for rules that cannot be loaded, a root that cannot be
+// read, or the end of ctx.
+func (a *Analyser) Analyse(ctx context.Context, fsys fs.FS) (Result, error) {
+	set, err := rules.Load()
+	if err != nil {
+		return Result{}, err
+	}
+	var res Result
+	paths, err := list(fsys, &res)
+	if err != nil {
+		return Result{}, err
+	}
+	sources := a.read(ctx, fsys, set, paths)
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	return a.judge(ctx, set, sources, res)
+}
+
+// judge analyses what was read.
+func (a *Analyser) judge(ctx context.Context, set *rules.Set, sources []*source, res Result) (Result, error) {
+	var files []*lang.File
+	for _, s := range sources {
+		res.Files++
+		res.Bytes += s.size
+		if s.warn != nil {
+			res.Warnings = append(res.Warnings, Warning{s.path, s.warn.Error()})
+		}
+		if s.code != nil {
+			res.Parsed++
+			files = append(files, s.code)
+			if s.code.Errors > 0 {
+				res.Warnings = append(res.Warnings, Warning{s.path, fmt.Sprintf("%s: %d places could not be parsed; the rest was analysed", s.path, s.code.Errors)})
+			}
+		}
+	}
+	app := &application{set: set, project: flow.NewProject(set, files), sources: sources}
+	hits := app.project.Analyse(ctx, a.opts.Workers)
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	for _, h := range hits {
+		app.add(fromHit(h))
+	}
+	if err := app.checks(); err != nil {
+		return Result{}, err
+	}
+	res.Findings = app.finish()
+	return res, nil
+}
+
+// skipDirs are folders that hold what others wrote or what a build made.
+var skipDirs = map[string]bool{".git": true, "node_modules": true, "bower_components": true, "vendor": true, ".svn": true,
+	"__pycache__": true, "target": true, ".venv": true, "venv": true, "site-packages": true, ".idea": true, ".gradle": true,
+	".mvn": true, ".tox": true, ".hg": true}
+
+// list walks the tree. Paths are sorted.
+func list(fsys fs.FS, res *Result) ([]string, error) {
+	var out []string
+	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if p == "." {
+				return err
+			}
+			res.Warnings = append(res.Warnings, Warning{p, err.Error()})
+			return nil
+		}
+		if d.IsDir() {
+			if p != "." && skipDirs[d.Name()] {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if d.Type().IsRegular() && wanted(p) {
+			out = append(out, p)
+		}
+		return nil
+	})
+	sort.Strings(out)
+	return out, err
+}
+
+// wanted tells files that some part of the analysis reads.
+func wanted(p string) bool { return lang.Of(p) != "" || textual(p) }
+
+func textual(p string) bool {
+	switch strings.ToLower(path.Ext(p)) {
+	case ".xml", ".jsp", ".jspx", ".jspf", ".tag", ".html", ".htm", ".xhtml", ".ftl", ".vm", ".ejs", ".pug", ".hbs", ".mustache", ".twig",
+		".jinja", ".jinja2", ".j2", ".tmpl", ".gohtml", ".properties", ".yml", ".yaml", ".json", ".toml", ".ini", ".cfg", ".conf", ".env",
+		".mod", ".txt", ".gradle", ".vue", ".php", ".phtml", ".svelte", ".htaccess", ".kts", ".lock":
+		return true
+	case "":
+		b := path.Base(p)
+		return strings.HasPrefix(b, "Dockerfile") || b == "Pipfile"
+	}
+	return strings.HasPrefix(path.Base(p), ".env") || strings.HasPrefix(path.Base(p), "Dockerfile")
+}
+
+func (a *Analyser) read(ctx context.Context, fsys fs.FS, set *rules.Set, paths []string) []*source {
+	out := make([]*source, len(paths))
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range a.opts.Workers {
+		wg.Go(func() {
+			for i := range next {
+				out[i] = open(fsys, set, paths[i])
+			}
+		})
+	}
+	for i := range paths {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	done := out[:0]
+	for _, s := range out {
+		if s != nil {
+			done = append(done, s)
+		}
+	}
+	return done
+}
+
+func open(fsys fs.FS, set *rules.Set, p string) *source {
+	s := &source{path: p}
+	info, err := fs.Stat(fsys, p)
+	if err == nil && info.Size() > lang.MaxFile {
+		s.size = info.Size()
+		s.warn = fmt.Errorf("%s: %d bytes, more than %d: skipped", p, info.Size(), lang.MaxFile)
+		return s
+	}
+	b, err := fs.ReadFile(fsys, p)
+	if err != nil {
+		s.warn = fmt.Errorf("%s: cannot be read: %w", p, err)
+		return s
+	}
+	s.take(set, b, false)
+	return s
+}
+
+// take parses a file's text when it is worth it, or in any case.
+func (s *source) take(set *rules.Set, b []byte, always bool) {
+	p := s.path
+	s.size, s.raw = int64(len(b)), b
+	if textual(p) {
+		s.text = b
+	}
+	if l := lang.Of(p); l != "" && (always || !isTest(p) && relevant(set.Tables[l], b)) {
+		s.code, s.warn = lang.Parse(p, b)
+	}
+}
+
+// isTest tells test code: what it does wrong harms nobody.
+func isTest(p string) bool {
+	b := path.Base(p)
+	if strings.HasSuffix(b, "_test.go") || strings.Contains(b, ".spec.") || strings.Contains(b, ".test.") || strings.Contains(b, ".cy.") ||
+		strings.HasPrefix(b, "test_") && strings.HasSuffix(b, ".py") || b == "conftest.py" ||
+		strings.HasSuffix(b, "Test.java") || strings.HasSuffix(b, "Tests.java") || strings.HasSuffix(b, "Test.php") {
+		return true
+	}
+	for _, d := range strings.Split(path.Dir(p), "/") {
+		switch d {
+		case "__tests__", "__mocks__", "cypress", "e2e", "testdata", "spec":
+			return true
+		case "test", "tests":
+			return strings.HasPrefix(p, "src/"+d+"/") || strings.Contains(p, "/src/"+d+"/") || strings.HasPrefix(p, d+"/")
+		}
+	}
+	return false
+}
+
+// relevant tells whether a file holds a word that some rule of its language
+// looks for. What helpers do between source and sink is found when the files
+// that call them are parsed; a file without any of these words can at most pass
+// data on, and then it is read for its project's sake only in small projects.
+func relevant(t *rules.Table, src []byte) bool {
+	start := -1
+	for i := 0; i <= len(src); i++ {
+		if i < len(src) && wordByte(src[i]) {
+			if start < 0 {
+				start = i
+			}
+			continue
+		}
+		if start >= 0 {
+			if i-start >= 2 && t.Keywords[string(src[start:i])] {
+				return true
+			}
+			start = -1
+		}
+	}
+	return false
+}
+
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$'
+}
