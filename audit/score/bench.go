@@ -1,0 +1,195 @@
+package score
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"assay/audit"
+	"assay/internal/stat"
+)
+
+// An Answer is what became of one trial of one case.
+type Answer struct {
+	Case     *audit.Case
+	Trial    int           // from 0
+	Outcome  audit.Outcome // of the trial
+	Violates []int         // requirements that the reviewer says are violated
+}
+
+// An Estimate is a share with its 95 % interval, which allows for any dependence
+// within a family.
+type Estimate struct {
+	Value    Value    `json:"value"`
+	Low      Value    `json:"low"`
+	High     Value    `json:"high"`
+	Answers  int      `json:"answers"` // that it is made of
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// String gives "71.4 % (60.1 % to 80.2 %)".
+func (e Estimate) String() string {
+	if !e.Value.Defined {
+		return e.Value.String()
+	}
+	return fmt.Sprintf("%v (%v to %v)", e.Value, e.Low, e.High)
+}
+
+// Bench are the figures of a reviewer over cases. A trial without an answer is in
+// no share but Unanswered.
+type Bench struct {
+	Planned  int                   `json:"planned"`
+	Outcomes map[audit.Outcome]int `json:"outcomes"` // sum to Planned
+	Cases    int                   `json:"cases"`
+	Families int                   `json:"families"`
+	Trials   int                   `json:"trials"` // the most that a case has
+
+	BalancedAccuracy Estimate `json:"balanced_accuracy"` // the mean of Recall and Specificity
+	Accuracy         Estimate `json:"accuracy"`
+	Recall           Estimate `json:"recall"`       // bad cases called bad
+	Specificity      Estimate `json:"specificity"`  // good cases called good
+	RightReason      Estimate `json:"right_reason"` // of bad cases called bad whose violations are known: with one of these named
+	Unanswered       Value    `json:"unanswered"`   // refused, malformed or errored, of all that began
+}
+
+// BenchOf reckons the figures of one reviewer. Answers of no case, or two for the
+// same case and trial, are an error; figures without an answer are undefined.
+func BenchOf(answers []Answer) (*Bench, error) {
+	if err := checkAnswers(answers); err != nil {
+		return nil, err
+	}
+	b := &Bench{Planned: len(answers), Outcomes: map[audit.Outcome]int{}}
+	cases, families := map[string]bool{}, map[string]bool{}
+	var all, bad, good, reasons []stat.Observation
+	for _, a := range answers {
+		b.Outcomes[a.Outcome]++
+		cases[a.Case.ID()], families[a.Case.Family()] = true, true
+		b.Trials = max(b.Trials, a.Trial+1)
+		v := right(a.Outcome)
+		if math.IsNaN(v) {
+			continue
+		}
+		o := stat.Observation{Cluster: a.Case.Family(), Bad: a.Case.Label == audit.Bad, Value: v}
+		all = append(all, o)
+		if !o.Bad {
+			good = append(good, o)
+			continue
+		}
+		bad = append(bad, o)
+		if v == 1 && len(a.Case.Violates) > 0 {
+			o.Value = 0
+			if slices.ContainsFunc(a.Violates, func(n int) bool { return slices.Contains(a.Case.Violates, n) }) {
+				o.Value = 1
+			}
+			reasons = append(reasons, o)
+		}
+	}
+	b.Cases, b.Families = len(cases), len(families)
+	for _, e := range []struct {
+		to  *Estimate
+		obs []stat.Observation
+		by  func([]stat.Observation, float64) (stat.Interval, error)
+	}{
+		{&b.BalancedAccuracy, all, stat.Balanced}, {&b.Accuracy, all, stat.Proportion}, {&b.Recall, bad, stat.Proportion},
+		{&b.Specificity, good, stat.Proportion}, {&b.RightReason, reasons, stat.Proportion},
+	} {
+		var err error
+		if *e.to, err = estimate(e.obs, e.by); err != nil {
+			return nil, err
+		}
+	}
+	silent := b.Outcomes[audit.OutcomeRefused] + b.Outcomes[audit.OutcomeMalformed] + b.Outcomes[audit.OutcomeErrored]
+	b.Unanswered = Ratio(float64(silent), float64(b.Planned-b.Outcomes[audit.OutcomeSkipped]))
+	return b, nil
+}
+
+func estimate(obs []stat.Observation, by func([]stat.Observation, float64) (stat.Interval, error)) (Estimate, error) {
+	iv, err := by(obs, level)
+	switch {
+	case errors.Is(err, stat.ErrEmpty):
+		return Estimate{Answers: len(obs)}, nil
+	case err != nil:
+		return Estimate{}, err
+	}
+	e := Estimate{Value: Of(iv.Center), Low: Of(iv.Lo), High: Of(iv.Hi), Answers: len(obs)}
+	for _, w := range iv.Warnings {
+		e.Warnings = append(e.Warnings, string(w))
+	}
+	return e, nil
+}
+
+// right gives 1 for a right answer, 0 for a wrong one and NaN for none.
+func right(o audit.Outcome) float64 {
+	switch o {
+	case audit.OutcomeCorrect:
+		return 1
+	case audit.OutcomeWrong:
+		return 0
+	}
+	return math.NaN()
+}
+
+func checkAnswers(answers []Answer) error {
+	type at struct {
+		id    string
+		trial int
+	}
+	seen := make(map[at]bool, len(answers))
+	for _, a := range answers {
+		switch {
+		case a.Case == nil:
+			return errors.New("bench: an answer without its case")
+		case a.Trial < 0:
+			return fmt.Errorf("%s: %s: trial %d: trials count from 0", a.Case.Pos, a.Case.ID(), a.Trial)
+		case !slices.Contains(audit.Outcomes(), a.Outcome):
+			return fmt.Errorf("%s: %s: outcome %q: expected one of %q", a.Case.Pos, a.Case.ID(), a.Outcome, audit.Outcomes())
+		case seen[at{a.Case.ID(), a.Trial}]:
+			return fmt.Errorf("%s: %s: trial %d stands twice among the answers of one reviewer", a.Case.Pos, a.Case.ID(), a.Trial)
+		}
+		seen[at{a.Case.ID(), a.Trial}] = true
+	}
+	return nil
+}
+
+// A record of one case: what became of it in each trial, NaN for no answer.
+type caseTrials struct {
+	c      *audit.Case
+	values []float64
+}
+
+// byCase lines answers up by case and trial.
+func byCase(answers []Answer) (map[string]*caseTrials, int) {
+	trials := 0
+	for _, a := range answers {
+		trials = max(trials, a.Trial+1)
+	}
+	m := map[string]*caseTrials{}
+	for _, a := range answers {
+		ct := m[a.Case.ID()]
+		if ct == nil {
+			ct = &caseTrials{a.Case, slices.Repeat([]float64{math.NaN()}, trials)}
+			m[a.Case.ID()] = ct
+		}
+		ct.values[a.Trial] = right(a.Outcome)
+	}
+	return m, trials
+}
+
+// CompareReviewers sets reviewer a against reviewer b on the cases that both
+// answered, families as clusters, at 95 %. See [stat.Compare] for what it assumes
+// and what its Need says.
+func CompareReviewers(a, b []Answer) (stat.Comparison, error) {
+	if err := errors.Join(checkAnswers(a), checkAnswers(b)); err != nil {
+		return stat.Comparison{}, err
+	}
+	as, _ := byCase(a)
+	bs, _ := byCase(b)
+	var pairs []stat.Pair
+	for id, x := range as {
+		if y := bs[id]; y != nil {
+			pairs = append(pairs, stat.Pair{ID: id, Family: x.c.Family(), Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
+		}
+	}
+	return stat.Compare(pairs, level)
+}

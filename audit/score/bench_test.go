@@ -1,0 +1,179 @@
+package score_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/stat"
+)
+
+// answers gives families of two good and four bad cases; right says whether a
+// trial of a case is judged rightly.
+func answers(families, trials int, right func(family, number, trial int) bool) []score.Answer {
+	var out []score.Answer
+	for f := range families {
+		for n := 1; n <= 6; n++ {
+			c := &audit.Case{App: "app", Query: fmt.Sprintf("q%02d", f), Number: n, Label: audit.Good}
+			if n > 2 {
+				c.Label, c.Violates = audit.Bad, []int{2, 5}
+			}
+			for trial := range trials {
+				a := score.Answer{Case: c, Trial: trial, Outcome: audit.OutcomeWrong}
+				if right(f, n, trial) {
+					a.Outcome, a.Violates = audit.OutcomeCorrect, []int{5}
+				}
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
+func all(f, n, trial int) bool { return true }
+
+// By hand: 10 families, 20 good and 40 bad cases. All good ones are right, of the
+// bad ones numbers 3 to 5: recall 30/40, specificity 20/20, accuracy 50/60.
+func TestBenchFigures(t *testing.T) {
+	as := answers(10, 1, func(f, n, _ int) bool { return n < 6 })
+	as[0].Outcome = audit.OutcomeRefused // a good one
+	as[1].Outcome = audit.OutcomeMalformed
+	as[6].Outcome = audit.OutcomeSkipped
+	as[2].Violates = []int{1} // right for the wrong reason
+	b, err := score.BenchOf(as)
+	require.NoError(t, err)
+	require.Equal(t, 60, b.Planned)
+	sum := 0
+	for _, n := range b.Outcomes {
+		sum += n
+	}
+	require.Equal(t, b.Planned, sum)
+	require.InDelta(t, 30.0/40, b.Recall.Value.V, 1e-12)
+	require.InDelta(t, 1, b.Specificity.Value.V, 1e-12)
+	require.InDelta(t, 47.0/57, b.Accuracy.Value.V, 1e-12)
+	require.InDelta(t, (0.75+1)/2, b.BalancedAccuracy.Value.V, 1e-12)
+	require.InDelta(t, 29.0/30, b.RightReason.Value.V, 1e-12)
+	require.InDelta(t, 2.0/59, b.Unanswered.V, 1e-12)
+	for _, e := range []score.Estimate{b.Recall, b.Specificity, b.Accuracy, b.BalancedAccuracy, b.RightReason} {
+		require.LessOrEqual(t, e.Low.V, e.Value.V)
+		require.GreaterOrEqual(t, e.High.V, e.Value.V)
+		require.Less(t, e.Low.V, e.High.V)
+	}
+	none, err := score.BenchOf(nil)
+	require.NoError(t, err)
+	require.False(t, none.BalancedAccuracy.Value.Defined)
+
+	_, err = score.BenchOf(append(as, as[0]))
+	require.ErrorContains(t, err, "stands twice")
+	_, err = score.BenchOf([]score.Answer{{Case: as[0].Case, Outcome: "fine"}})
+	require.ErrorContains(t, err, "expected one of")
+	_, err = score.BenchOf([]score.Answer{{}})
+	require.Error(t, err)
+}
+
+func TestJudgeBench(t *testing.T) {
+	goals := audit.BenchGoals{BalancedAccuracy: 0.7, Recall: 0.7, Specificity: 0.6, Unanswered: 0.05}
+	good := answers(40, 1, all)
+	half := answers(40, 1, func(f, n, _ int) bool { return n < 5 }) // recall 50 %
+	silent := answers(40, 1, all)
+	for i := range 20 {
+		silent[i].Outcome = audit.OutcomeErrored
+	}
+	for _, c := range []struct {
+		why       string
+		now, base []score.Answer
+		rules     score.Rules
+		want      audit.Verdict
+		code      score.Code
+		metric    string
+	}{
+		{"goals met", good, nil, score.Rules{}, audit.Pass, score.CodeGoal, score.MetricRecall},
+		{"recall missed, no baseline", half, nil, score.Rules{}, audit.Fail, score.CodeGoal, score.MetricRecall},
+		{"recall missed as at the baseline", half, half, score.Rules{}, audit.Warn, score.CodeGoal, score.MetricRecall},
+		{"deterministic drop", half, good, score.Rules{Deterministic: true}, audit.Fail, score.CodeDrop, score.MetricBalanced},
+		{"one trial settles no drop", half, good, score.Rules{}, audit.Warn, score.CodeUnsettled, score.MetricBalanced},
+		{"unless it is to be strict", half, good, score.Rules{Strict: true}, audit.Fail, score.CodeUnsettled, score.MetricBalanced},
+		{"too many without an answer", silent, nil, score.Rules{}, audit.Invalid, score.CodeUnanswered, ""},
+		{"nothing ran", nil, good, score.Rules{}, audit.Invalid, score.CodeInvalid, ""},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			j, err := score.JudgeBench(c.now, c.base, goals, c.rules)
+			require.NoError(t, err)
+			require.Equal(t, c.want, j.Verdict, "%+v", j.Grounds)
+			require.Equal(t, c.want, ground(t, j, c.code, c.metric).Verdict)
+		})
+	}
+	t.Run("three trials a side settle a large drop", func(t *testing.T) {
+		flip := func(k int) func(f, n, trial int) bool {
+			return func(f, n, trial int) bool { return (f*7+n*3+trial*5)%20 >= k }
+		}
+		j, err := score.JudgeBench(answers(40, 3, flip(9)), answers(40, 3, flip(2)), goals, score.Rules{})
+		require.NoError(t, err)
+		require.Equal(t, audit.Fail, ground(t, j, score.CodeDrop, score.MetricBalanced).Verdict)
+		require.NotEmpty(t, j.Lost)
+	})
+}
+
+func TestCompareReviewers(t *testing.T) {
+	good := answers(40, 1, func(f, n, _ int) bool { return f%10 != 0 || n < 6 })
+	poor := answers(40, 1, func(f, n, _ int) bool { return (f+n)%3 != 0 })
+	c, err := score.CompareReviewers(good, poor)
+	require.NoError(t, err)
+	require.Equal(t, stat.Better, c.Standing)
+	c, err = score.CompareReviewers(poor, good)
+	require.NoError(t, err)
+	require.Equal(t, stat.Worse, c.Standing)
+	c, err = score.CompareReviewers(good, good)
+	require.NoError(t, err)
+	require.Equal(t, stat.Open, c.Standing)
+}
+
+func TestSmoke(t *testing.T) {
+	p := project(known("S1", "a.java", 10, 12, 89), known("S2", "a.java", 100, 100, 22), known("S3", "b.java", 10, 10, 798),
+		known("S4", "c.java", 10, 10, 306), known("S5", "d.java", 10, 10, 502))
+	whole := &audit.Report{Format: "text", Header: true, Sentinel: true}
+	smoke := func(report *audit.Report, fs ...audit.Finding) score.SmokeJudgement {
+		return score.JudgeSmoke(score.SmokeInput{Result: mustScore(t, p, fs...), Report: report, RatedHigh: []string{"S1", "S5"}})
+	}
+	five := score.AsFindings(p)
+
+	s := smoke(whole, five...)
+	require.Equal(t, audit.Pass, s.Verdict)
+	require.Equal(t, score.Operational, s.Grade)
+
+	s = smoke(whole, five[:4]...)
+	require.Equal(t, audit.Pass, s.Verdict)
+	require.Equal(t, score.Acceptable, s.Grade)
+	require.Equal(t, []string{"S5"}, s.Missed)
+	require.Equal(t, "S5", s.Grounds[0+indexOf(s, score.CodeMiss)].About, "the miss is named")
+
+	s = smoke(whole, five[:3]...)
+	require.Equal(t, audit.Fail, s.Verdict)
+	require.Equal(t, score.NotOperational, s.Grade)
+
+	for about, s := range map[string]score.SmokeJudgement{
+		"HEADER":   smoke(&audit.Report{Format: "text", Sentinel: true}, five...),
+		"SENTINEL": smoke(&audit.Report{Format: "text", Header: true}, five...),
+		"paths":    smoke(whole, append(five, finding("F", "nowhere.java", 1, 1, 89))...),
+		"severity": smoke(whole, append([]audit.Finding{{ID: "low", CWEs: []audit.CWE{89}, Severity: audit.Medium, File: "a.java", Lines: audit.Range{Start: 10, End: 12}}}, five[1:]...)...),
+	} {
+		require.Equal(t, audit.Fail, s.Verdict, about)
+		require.Equal(t, about, s.Grounds[0].About)
+		require.Equal(t, score.NotOperational, s.Grade)
+	}
+	require.Equal(t, audit.Pass, smoke(&audit.Report{Format: "sarif"}, five...).Verdict, "only text reports have a HEADER")
+	require.Equal(t, audit.Invalid, score.JudgeSmoke(score.SmokeInput{Invalid: "it crashed"}).Verdict)
+	require.Equal(t, audit.Invalid, score.JudgeSmoke(score.SmokeInput{}).Verdict)
+}
+
+func indexOf(s score.SmokeJudgement, code score.Code) int {
+	for i, g := range s.Grounds {
+		if g.Code == code {
+			return i
+		}
+	}
+	return -1
+}

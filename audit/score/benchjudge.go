@@ -1,0 +1,243 @@
+package score
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"assay/audit"
+	"assay/internal/stat"
+)
+
+// JudgeBench judges a reviewer over the cases against goals and baseline (none:
+// empty). Goals are held against the estimates; the drop is one of balanced
+// accuracy. Cases that only one side has are left out of the drop and named. A
+// run with more trials unanswered than the goals allow, or with no answer at all,
+// is INVALID. A rule that a single MISS fails under -strict is the suite's, not
+// this function's.
+func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Judgement, error) {
+	b, err := BenchOf(now)
+	if err != nil {
+		return Judgement{}, err
+	}
+	base, err := BenchOf(baseline)
+	if err != nil {
+		return Judgement{}, fmt.Errorf("baseline: %w", err)
+	}
+	if g, ok := b.invalid(goals); ok {
+		return judgement([]Ground{g}), nil
+	}
+	pairs := pairCases(now, baseline)
+	deterministic := rules.Deterministic && pairs.same()
+	var grounds []Ground
+	if rules.Deterministic && !deterministic {
+		grounds = append(grounds, Ground{Code: CodeStochastic, Verdict: audit.Warn,
+			Text: "the reviewer is called deterministic, and trials of one case differ: judged as stochastic"})
+	}
+	drop, fell, err := pairs.drop(deterministic, rules)
+	if err != nil {
+		return Judgement{}, err
+	}
+	if len(baseline) > 0 {
+		grounds = append(grounds, drop)
+	}
+	for _, m := range []struct {
+		metric    string
+		goal      float64
+		now, base Value
+	}{
+		{MetricBalanced, goals.BalancedAccuracy, b.BalancedAccuracy.Value, base.BalancedAccuracy.Value},
+		{MetricRecall, goals.Recall, b.Recall.Value, base.Recall.Value},
+		{MetricSpecificity, goals.Specificity, b.Specificity.Value, base.Specificity.Value},
+	} {
+		if m.goal > 0 {
+			below := fell
+			if deterministic {
+				below = m.base.Defined && m.now.Defined && 100*(m.base.V-m.now.V) >= noneBelow-1e-7
+			}
+			grounds = append(grounds, benchGoal(m.metric, m.goal, m.now, m.base, len(baseline) > 0, below))
+		}
+	}
+	if len(grounds) == 0 {
+		grounds = append(grounds, Ground{Code: CodeGoal, Verdict: audit.Pass, Metric: MetricBalanced, Now: b.BalancedAccuracy.Value,
+			Text: fmt.Sprintf("balanced accuracy %v; no goal is set and there is no baseline", b.BalancedAccuracy)})
+	}
+	j := judgement(grounds)
+	if len(baseline) > 0 {
+		j.Lost, j.Gained = pairs.changes()
+	}
+	return j, nil
+}
+
+func (b *Bench) invalid(goals audit.BenchGoals) (Ground, bool) {
+	g := Ground{Code: CodeUnanswered, Verdict: audit.Invalid, Now: b.Unanswered}
+	answered := b.Outcomes[audit.OutcomeCorrect] + b.Outcomes[audit.OutcomeWrong]
+	switch {
+	case b.Planned == 0:
+		g.Code, g.Text = CodeInvalid, "no trial was run"
+	case answered == 0:
+		g.Text = fmt.Sprintf("none of %d trials has an answer", b.Planned)
+	case goals.Unanswered > 0 && b.Unanswered.V > goals.Unanswered+tiny:
+		g.Want = Of(goals.Unanswered)
+		g.Text = fmt.Sprintf("%v of the trials have no answer (refused %d, malformed %d, errored %d): at most %v may",
+			b.Unanswered, b.Outcomes[audit.OutcomeRefused], b.Outcomes[audit.OutcomeMalformed], b.Outcomes[audit.OutcomeErrored], g.Want)
+	default:
+		return g, false
+	}
+	return g, true
+}
+
+func benchGoal(metric string, goal float64, now, base Value, hasBase, below bool) Ground {
+	g := Ground{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, Now: now, Want: Of(goal), Baseline: base}
+	switch {
+	case !now.Defined:
+		g.Verdict = audit.Fail
+		g.Text = fmt.Sprintf("%s is undefined: the goal of %v is not shown to be met", metric, g.Want)
+	case now.V >= goal-tiny:
+		g.Text = fmt.Sprintf("%s %v meets the goal of %v", metric, now, g.Want)
+	case hasBase && !below:
+		g.Verdict = audit.Warn
+		g.Text = fmt.Sprintf("%s %v misses the goal of %v; the baseline is at %v", metric, now, g.Want, base)
+	default:
+		g.Verdict = audit.Fail
+		g.Text = fmt.Sprintf("%s %v misses the goal of %v", metric, now, g.Want)
+	}
+	return g
+}
+
+// A casePairs holds the cases of both sides.
+type casePairs struct {
+	both     []stat.Case
+	onlyOne  int
+	hasBase  bool
+	allSides []*caseTrials
+}
+
+func pairCases(now, baseline []Answer) *casePairs {
+	ns, _ := byCase(now)
+	bs, _ := byCase(baseline)
+	p := &casePairs{hasBase: len(baseline) > 0}
+	for _, id := range slices.Sorted(maps.Keys(ns)) {
+		n := ns[id]
+		p.allSides = append(p.allSides, n)
+		b := bs[id]
+		if b == nil {
+			p.onlyOne++
+			continue
+		}
+		p.allSides = append(p.allSides, b)
+		p.both = append(p.both, stat.Case{ID: id, Family: n.c.Family(), Bad: n.c.Label == audit.Bad, Baseline: b.values, Now: n.values})
+	}
+	for id := range bs {
+		if ns[id] == nil {
+			p.onlyOne++
+		}
+	}
+	return p
+}
+
+// same reports whether the trials of each case agree on each side.
+func (p *casePairs) same() bool {
+	for _, ct := range p.allSides {
+		first := math.NaN()
+		for _, v := range ct.values {
+			switch {
+			case math.IsNaN(v):
+			case math.IsNaN(first):
+				first = v
+			case v != first:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// drop judges balanced accuracy against the baseline over the cases of both
+// sides, and says whether a drop is settled.
+func (p *casePairs) drop(deterministic bool, rules Rules) (Ground, bool, error) {
+	if !p.hasBase {
+		return Ground{}, false, nil
+	}
+	f := fall{metric: MetricBalanced}
+	var base, now Value
+	base, now, f.items = p.balanced()
+	f.base, f.now = base, now
+	if !base.Defined || !now.Defined {
+		return f.unsettled(rules, 0, "no good or no bad case has an answer on both sides"), false, nil
+	}
+	f.points = 100 * (base.V - now.V)
+	var g Ground
+	if deterministic {
+		g = f.literal()
+	} else {
+		gate, err := stat.GateBench(p.both, rules.plan())
+		switch {
+		case errors.Is(err, stat.ErrEmpty):
+			return f.unsettled(rules, 0, err.Error()), false, nil
+		case err != nil:
+			return Ground{}, false, fmt.Errorf("the gate: %w", err)
+		}
+		g = f.gated(&gate.Parts[0], 0, rules)
+	}
+	if p.onlyOne > 0 {
+		g.Text += fmt.Sprintf(" (%d cases that one side lacks are left out)", p.onlyOne)
+	}
+	return g, g.Verdict == audit.Fail && g.Code == CodeDrop, nil
+}
+
+// balanced gives both sides' balanced accuracy by the means of the cases that
+// both answered, and how many cases were lost.
+func (p *casePairs) balanced() (base, now Value, items float64) {
+	var sum [2][2]float64
+	var n [2]float64
+	for _, c := range p.both {
+		b, okB := answered(c.Baseline)
+		w, okW := answered(c.Now)
+		if !okB || !okW {
+			continue
+		}
+		i := 0
+		if c.Bad {
+			i = 1
+		}
+		sum[0][i] += b
+		sum[1][i] += w
+		n[i]++
+		items += b - w
+	}
+	if n[0] == 0 || n[1] == 0 {
+		return Value{}, Value{}, 0
+	}
+	at := func(s [2]float64) Value { return Of((s[0]/n[0] + s[1]/n[1]) / 2) }
+	return at(sum[0]), at(sum[1]), items
+}
+
+func answered(vs []float64) (mean float64, ok bool) {
+	sum, n := 0.0, 0.0
+	for _, v := range vs {
+		if !math.IsNaN(v) {
+			sum += v
+			n++
+		}
+	}
+	return sum / max(n, 1), n > 0
+}
+
+func (p *casePairs) changes() (lost, gained []EntryChange) {
+	at := map[string]*stat.Case{}
+	var ids []string
+	for i := range p.both {
+		c := &p.both[i]
+		_, b := answered(c.Baseline)
+		if _, n := answered(c.Now); b && n {
+			ids = append(ids, c.ID)
+			at[c.ID] = c
+		}
+	}
+	return changes(ids,
+		func(id string) float64 { m, _ := answered(at[id].Baseline); return m },
+		func(id string) float64 { m, _ := answered(at[id].Now); return m })
+}

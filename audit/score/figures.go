@@ -1,0 +1,170 @@
+package score
+
+import (
+	"fmt"
+	"slices"
+
+	"assay/audit"
+)
+
+// Figures are the means over the trials of one side, of ours or of the letter's
+// score. An undefined figure of one trial is left out of its mean.
+type figures struct {
+	trials    []*Result
+	letter    bool
+	recall    Value
+	precision Span // of ours: the 95 % one
+	false0    Span // precision with unreviewed findings false, for drops
+	f1        Span
+	covered   Value
+	credit    Value
+	counted   Value
+	p99       Value
+	byDim     map[audit.Dimension]Value
+}
+
+func figuresOf(trials []*Result, letter bool) *figures {
+	f := &figures{trials: trials, letter: letter, byDim: map[audit.Dimension]Value{}}
+	mean := func(get func(*Result) Value) Value {
+		sum, n := 0.0, 0.0
+		for _, r := range trials {
+			if v := get(r); v.Defined {
+				sum += v.V
+				n++
+			}
+		}
+		return Ratio(sum, n)
+	}
+	pick := func(ours, letters func(*Result) Value) Value {
+		if letter {
+			return mean(letters)
+		}
+		return mean(ours)
+	}
+	f.recall = pick(func(r *Result) Value { return r.Metrics.Recall }, func(r *Result) Value { return r.Letter.Recall })
+	letterPrecision := func(r *Result) Value { return r.Letter.Precision }
+	letterF1 := func(r *Result) Value { return r.Letter.F1 }
+	f.precision = Span{
+		pick(func(r *Result) Value { return r.Metrics.Precision95.Low }, letterPrecision),
+		pick(func(r *Result) Value { return r.Metrics.Precision95.High }, letterPrecision),
+	}
+	f.false0.Low = pick(func(r *Result) Value { return r.Metrics.Precision.Low }, letterPrecision)
+	f.f1 = Span{
+		pick(func(r *Result) Value { return F1(r.Metrics.Precision95.Low, r.Metrics.Recall) }, letterF1),
+		pick(func(r *Result) Value { return F1(r.Metrics.Precision95.High, r.Metrics.Recall) }, letterF1),
+	}
+	f.covered = pick(func(r *Result) Value { return Of(float64(len(r.Metrics.Covered))) },
+		func(r *Result) Value { return Of(float64(len(r.Letter.Covered))) })
+	f.credit = pick(func(r *Result) Value { return Of(r.Metrics.Credit) }, func(r *Result) Value { return Of(r.Letter.Credit) })
+	f.counted = pick(func(r *Result) Value { return Of(float64(r.Metrics.Counted)) }, func(r *Result) Value { return Of(float64(r.Letter.Counted)) })
+	f.p99 = pick(func(r *Result) Value { return r.Metrics.Chance.P99 }, func(r *Result) Value { return r.Letter.Chance.P99 })
+	for i, d := range audit.Dimensions() {
+		f.byDim[d] = pick(func(r *Result) Value { return Of(r.Metrics.Dimensions[i].Credit) },
+			func(r *Result) Value { return Of(r.Letter.Dimensions[i].Credit) })
+	}
+	return f
+}
+
+// credits gives what each entry earned in each trial.
+func (f *figures) credits() map[string][]float64 {
+	m := map[string][]float64{}
+	for _, r := range f.trials {
+		for _, k := range r.Known {
+			c := k.Credit
+			if f.letter {
+				c = k.LetterCredit
+			}
+			m[k.ID] = append(m[k.ID], c)
+		}
+	}
+	return m
+}
+
+func average(vs []float64) float64 {
+	sum := 0.0
+	for _, v := range vs {
+		sum += v
+	}
+	return sum / float64(max(1, len(vs)))
+}
+
+// A Trial is one run of an auditor on a project.
+type Trial struct {
+	Result  *Result
+	Invalid string // why the run proves nothing; then Result is not looked at
+}
+
+// A MismatchError says that two results cannot be compared as they are. Scoring
+// the stored findings again under today's rules and key mends it.
+type MismatchError struct {
+	What      string // "score version", "taxonomy", "key" or "project"
+	Have, Was string
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("the results differ in %s (%s, %s): figures of both cannot be compared; score the stored findings again (assay compare -rescore)", e.What, e.Was, e.Have)
+}
+
+// comparable checks that all results were made by the same rules and key, and by
+// this version of them.
+func checkComparable(results []*Result) error {
+	for i, r := range results {
+		if r == nil {
+			return fmt.Errorf("score: trial %d has neither a result nor a reason why it is invalid", i+1)
+		}
+		first := results[0]
+		for _, c := range []struct{ what, have, was string }{
+			{"score version", Version, r.Version},
+			{"taxonomy", first.Taxonomy, r.Taxonomy},
+			{"project", first.Project, r.Project},
+			{"key", first.KeyHash, r.KeyHash},
+		} {
+			if c.have != c.was {
+				return &MismatchError{c.what, c.have, c.was}
+			}
+		}
+		if len(r.Known) != len(first.Known) {
+			return &MismatchError{"key", fmt.Sprint(len(first.Known), " entries"), fmt.Sprint(len(r.Known), " entries")}
+		}
+	}
+	return nil
+}
+
+// SameFindings reports whether two reports say exactly the same, in any order. An
+// auditor counts as deterministic only when two of its runs do.
+func SameFindings(a, b []audit.Finding) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	sorted := func(fs []audit.Finding) []*audit.Finding {
+		out := make([]*audit.Finding, len(fs))
+		for i := range fs {
+			out[i] = &fs[i]
+		}
+		slices.SortFunc(out, compareFindings)
+		return out
+	}
+	x, y := sorted(a), sorted(b)
+	for i := range x {
+		if compareFindings(x[i], y[i]) != 0 || x[i].Suppressed != y[i].Suppressed {
+			return false
+		}
+	}
+	return true
+}
+
+func allAgree(trials []*Result) bool {
+	findings := func(r *Result) []audit.Finding {
+		fs := make([]audit.Finding, len(r.Findings))
+		for i := range r.Findings {
+			fs[i] = r.Findings[i].Finding
+		}
+		return fs
+	}
+	for _, r := range trials[1:] {
+		if !SameFindings(findings(trials[0]), findings(r)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,141 @@
+package score
+
+import (
+	"fmt"
+	"slices"
+
+	"assay/audit"
+)
+
+// Goals are what an auditor must reach on one project. A zero asks for nothing.
+type Goals struct {
+	Recall    float64 // 0 to 1
+	Precision float64
+	F1        float64
+	Coverage  int                     // dimensions, of ten
+	Expected  int                     // credit: found entries, a half counting a half
+	Minimums  map[audit.Dimension]int // credit by dimension
+	Letter    bool                    // the score by the letter is asserted, not ours
+}
+
+// GoalsFor gives the goals of one project: those of goals.md, with the project's
+// own recall and coverage goals, expected findings and minimums.
+func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
+	goals := Goals{Recall: g.Recall, Precision: g.Precision, F1: g.F1, Coverage: g.Coverage,
+		Expected: p.Expected, Minimums: p.Minimums}
+	if p.RecallGoal > 0 {
+		goals.Recall = p.RecallGoal
+	}
+	if p.Coverage > 0 {
+		goals.Coverage = p.Coverage
+	}
+	switch g.Score {
+	case "", "assay":
+	case "letter":
+		goals.Letter = true
+	default:
+		return Goals{}, fmt.Errorf("%s: score %q: expected assay or letter", g.Pos, g.Score)
+	}
+	return goals, nil
+}
+
+// A Code names what a ground is about, for programs.
+type Code string
+
+// The codes of grounds.
+const (
+	CodeInvalid    Code = "invalid"         // a run that proves nothing
+	CodeUnanswered Code = "unanswered"      // too many trials without an answer, or none with one
+	CodeChance     Code = "chance"          // no better than the 99th percentile of chance
+	CodeGoal       Code = "goal"            // a goal, met or missed; Metric says which
+	CodeReview     Code = "review"          // a goal that hangs on findings that nobody has reviewed
+	CodeDrop       Code = "drop"            // worse than the baseline, or as good
+	CodeUnsettled  Code = "not settled"     // a drop that these trials cannot settle
+	CodeStochastic Code = "not determinate" // called deterministic, and two runs differ
+	CodeCheck      Code = "check"           // a check of the smoke test
+	CodeMiss       Code = "miss"            // a planted flaw that was not found
+)
+
+// The metrics that grounds speak of.
+const (
+	MetricRecall      = "recall"
+	MetricPrecision   = "precision"
+	MetricF1          = "F1"
+	MetricCoverage    = "coverage"
+	MetricExpected    = "expected findings"
+	MetricMinimum     = "minimum"
+	MetricBalanced    = "balanced accuracy"
+	MetricSpecificity = "specificity"
+)
+
+// A Ground is one reason for a verdict, in words for people and in numbers for
+// programs.
+type Ground struct {
+	Code     Code          `json:"code"`
+	Verdict  audit.Verdict `json:"verdict"`
+	Metric   string        `json:"metric,omitempty"`
+	About    string        `json:"about,omitempty"` // a dimension, an entry, a check
+	Now      Value         `json:"now,omitzero"`
+	Want     Value         `json:"want,omitzero"`      // the goal
+	Baseline Value         `json:"baseline,omitzero"`  // the same figure there
+	More     int           `json:"more,omitempty"`     // trials or reviews that would settle it
+	Findings []int         `json:"findings,omitempty"` // to be reviewed: indices into the first trial's findings
+	Text     string        `json:"text"`
+}
+
+// A Judgement is a verdict with its grounds, the gravest first. Grounds that pass
+// are among them.
+type Judgement struct {
+	Verdict audit.Verdict `json:"verdict"`
+	Grounds []Ground      `json:"grounds"`
+	Lost    []EntryChange `json:"lost,omitempty"`   // entries or cases that earn less than at the baseline, most first
+	Gained  []EntryChange `json:"gained,omitempty"` // and more
+}
+
+// An EntryChange is what an entry earned on average, or how often a case was
+// judged rightly.
+type EntryChange struct {
+	ID       string  `json:"id"`
+	Baseline float64 `json:"baseline"`
+	Now      float64 `json:"now"`
+}
+
+var gravity = map[audit.Verdict]int{audit.Invalid: 0, audit.Fail: 1, audit.Warn: 2, audit.Pass: 3}
+
+// judgement sums grounds up. Without any it is INVALID: nothing was judged.
+func judgement(grounds []Ground) Judgement {
+	verdicts := make([]audit.Verdict, len(grounds))
+	for i, g := range grounds {
+		verdicts[i] = g.Verdict
+	}
+	slices.SortStableFunc(grounds, func(a, b Ground) int { return gravity[a.Verdict] - gravity[b.Verdict] })
+	return Judgement{Verdict: audit.Worst(verdicts...), Grounds: grounds}
+}
+
+// changes gives the entries whose mean changed, by how much, then by name.
+func changes(ids []string, base, now func(id string) float64) (lost, gained []EntryChange) {
+	for _, id := range ids {
+		c := EntryChange{id, base(id), now(id)}
+		switch {
+		case c.Now < c.Baseline-tiny:
+			lost = append(lost, c)
+		case c.Now > c.Baseline+tiny:
+			gained = append(gained, c)
+		}
+	}
+	by := func(a, b EntryChange) int {
+		da, db := a.Baseline-a.Now, b.Baseline-b.Now
+		switch {
+		case da*da > db*db:
+			return -1
+		case da*da < db*db:
+			return 1
+		case a.ID < b.ID:
+			return -1
+		}
+		return 1
+	}
+	slices.SortFunc(lost, by)
+	slices.SortFunc(gained, by)
+	return lost, gained
+}

@@ -1,0 +1,207 @@
+package score
+
+import (
+	"fmt"
+	"slices"
+
+	"assay/audit"
+	"assay/internal/stat"
+)
+
+// Rules are how trials are judged.
+type Rules struct {
+	Deterministic bool      // the auditor's output for the same input is always the same
+	Strict        bool      // what is not settled fails
+	Plan          stat.Plan // of the stochastic gate; the zero plan means stat.DefaultPlan
+}
+
+func (r Rules) plan() stat.Plan {
+	if len(r.Plan.Looks) == 0 {
+		return stat.DefaultPlan()
+	}
+	return r.Plan
+}
+
+// A Subject is one project with the trials of both sides.
+type Subject struct {
+	Goals    Goals
+	Now      []Trial
+	Baseline []Trial // empty: there is none
+}
+
+// Judge judges an auditor on one project. It returns an error, a *[MismatchError]
+// among them, where the trials cannot be compared. No trial at all is INVALID.
+func Judge(s Subject, rules Rules) (Judgement, error) {
+	suite, err := JudgeSuite([]Subject{s}, rules)
+	if err != nil {
+		return Judgement{}, err
+	}
+	return suite.Projects[0], nil
+}
+
+// A Suite is the judgement over several projects.
+type Suite struct {
+	Verdict  audit.Verdict `json:"verdict"` // the gravest
+	Pool     []Ground      `json:"pool"`    // what holds for all projects together
+	Projects []Judgement   `json:"projects"`
+}
+
+// JudgeSuite judges an auditor on several projects. For a stochastic auditor the
+// drop in recall is settled over all projects pooled, and alone in each project
+// with entries enough; for the pool, projects that have both sides count.
+func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
+	sides := make([]sides, len(subjects))
+	for i := range subjects {
+		var err error
+		if sides[i], err = newSides(&subjects[i], rules); err != nil {
+			return Suite{}, err
+		}
+	}
+	gate, err := gateOf(sides, rules.plan())
+	if err != nil {
+		return Suite{}, err
+	}
+	var suite Suite
+	verdicts := []audit.Verdict{}
+	for i := range sides {
+		var part *stat.Part
+		if gate != nil {
+			part = partOf(gate, &sides[i])
+		}
+		j := sides[i].judge(part, rules)
+		suite.Projects = append(suite.Projects, j)
+		verdicts = append(verdicts, j.Verdict)
+	}
+	if gate != nil && len(gate.Parts) > 1 {
+		g := poolGround(&gate.Parts[0], rules)
+		suite.Pool = append(suite.Pool, g)
+		verdicts = append(verdicts, g.Verdict)
+	}
+	suite.Verdict = audit.Worst(verdicts...)
+	return suite, nil
+}
+
+// sides are a subject's valid trials with their figures.
+type sides struct {
+	goals         Goals
+	now, baseline []*Result
+	invalid       []string
+	deterministic bool
+	claimed       bool // called deterministic
+	fNow, fBase   *figures
+}
+
+func newSides(s *Subject, rules Rules) (sides, error) {
+	d := sides{goals: s.Goals, claimed: rules.Deterministic}
+	for _, t := range s.Now {
+		if t.Invalid != "" {
+			d.invalid = append(d.invalid, t.Invalid)
+			continue
+		}
+		d.now = append(d.now, t.Result)
+	}
+	for _, t := range s.Baseline {
+		if t.Invalid == "" {
+			d.baseline = append(d.baseline, t.Result)
+		}
+	}
+	if err := checkComparable(slices.Concat(d.now, d.baseline)); err != nil {
+		return d, err
+	}
+	d.fNow = figuresOf(d.now, s.Goals.Letter)
+	d.fBase = figuresOf(d.baseline, s.Goals.Letter)
+	d.deterministic = rules.Deterministic && len(d.now) > 0 && allAgree(d.now) &&
+		(len(d.baseline) == 0 || allAgree(d.baseline))
+	return d, nil
+}
+
+// gateOf runs the stochastic gate over the projects that take part; nil where
+// none does.
+func gateOf(all []sides, plan stat.Plan) (*stat.Gate, error) {
+	var entries []stat.Entry
+	for i := range all {
+		d := &all[i]
+		if d.deterministic || len(d.invalid) > 0 || len(d.now) == 0 || len(d.baseline) == 0 {
+			continue
+		}
+		base, now := d.fBase.credits(), d.fNow.credits()
+		for _, k := range d.now[0].Known {
+			entries = append(entries, stat.Entry{Project: d.name(), ID: k.ID, Baseline: base[k.ID], Now: now[k.ID]})
+		}
+	}
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	g, err := stat.GateRecall(entries, plan)
+	if err != nil {
+		return nil, fmt.Errorf("the gate: %w", err)
+	}
+	return &g, nil
+}
+
+func (d *sides) name() string {
+	if n := d.now[0].Project; n != "" {
+		return n
+	}
+	return "project"
+}
+
+func partOf(g *stat.Gate, d *sides) *stat.Part {
+	if len(d.now) == 0 {
+		return nil
+	}
+	for i := range g.Parts {
+		if g.Parts[i].Name == d.name() {
+			return &g.Parts[i]
+		}
+	}
+	return nil
+}
+
+func (d *sides) judge(part *stat.Part, rules Rules) Judgement {
+	var grounds []Ground
+	for _, why := range d.invalid {
+		grounds = append(grounds, Ground{Code: CodeInvalid, Verdict: audit.Invalid, Text: "the run proves nothing: " + why})
+	}
+	if len(d.now) == 0 && len(d.invalid) == 0 {
+		grounds = append(grounds, Ground{Code: CodeInvalid, Verdict: audit.Invalid, Text: "no trial was run"})
+	}
+	if len(grounds) > 0 {
+		return judgement(grounds)
+	}
+	if d.claimed && !d.deterministic {
+		grounds = append(grounds, Ground{Code: CodeStochastic, Verdict: audit.Warn,
+			Text: "the auditor is called deterministic, and runs on the same input differ: judged as stochastic"})
+	}
+	if g, ok := d.chance(); ok {
+		grounds = append(grounds, g)
+	}
+	grounds = append(grounds, d.goalGrounds(part)...)
+	if len(d.baseline) > 0 {
+		grounds = append(grounds, d.dropGrounds(part, rules)...)
+	}
+	j := judgement(grounds)
+	if len(d.baseline) > 0 {
+		base, now := d.fBase.credits(), d.fNow.credits()
+		var ids []string
+		for _, k := range d.now[0].Known {
+			ids = append(ids, k.ID)
+		}
+		j.Lost, j.Gained = changes(ids, func(id string) float64 { return average(base[id]) }, func(id string) float64 { return average(now[id]) })
+	}
+	return j
+}
+
+func (d *sides) chance() (Ground, bool) {
+	f := d.fNow
+	if !f.p99.Defined {
+		return Ground{}, false
+	}
+	g := Ground{Code: CodeChance, Verdict: audit.Pass, Metric: MetricRecall, Now: f.recall, Want: f.p99,
+		Text: fmt.Sprintf("recall %v; by chance 99 %% of rounds reach at most %v", f.recall, f.p99)}
+	if f.recall.V < f.p99.V-tiny {
+		g.Verdict = audit.Fail
+		g.Text = fmt.Sprintf("recall %v is below the 99th percentile of chance, %v: the same findings at drawn places do as well", f.recall, f.p99)
+	}
+	return g, true
+}

@@ -1,0 +1,327 @@
+package score_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+	"assay/audit/score"
+)
+
+// hundred is a key of n SQL injections, 20 lines apart, in files of 100.
+func hundred(n int) *audit.Project {
+	p := &audit.Project{Name: "hundred", Tree: audit.Tree{}, KeyHash: "k1"}
+	for i := range n {
+		file := fmt.Sprintf("f%d.java", i/20)
+		p.Tree[file] = audit.TreeFile{Path: file, Lines: 1000}
+		p.Known = append(p.Known, known(fmt.Sprintf("K%03d", i), file, 20+40*(i%20), 20+40*(i%20), 89))
+	}
+	return p
+}
+
+// found scores the findings of the first n entries and noise off-key ones.
+func found(t testing.TB, p *audit.Project, n, noise int) score.Trial {
+	t.Helper()
+	fs := score.AsFindings(p)[:n]
+	for i := range noise {
+		fs = append(fs, finding(fmt.Sprintf("N%d", i), "f0.java", 900, 900, 918))
+	}
+	return score.Trial{Result: mustScore(t, p, fs...)}
+}
+
+func ground(t testing.TB, j score.Judgement, code score.Code, metric string) score.Ground {
+	t.Helper()
+	i := slices.IndexFunc(j.Grounds, func(g score.Ground) bool { return g.Code == code && g.Metric == metric })
+	require.GreaterOrEqual(t, i, 0, "no ground %q about %q in %+v", code, metric, j.Grounds)
+	return j.Grounds[i]
+}
+
+func TestLiteralRuleOfDeterministicAuditors(t *testing.T) {
+	for _, c := range []struct {
+		entries, base, now int
+		want               audit.Verdict
+		why                string
+	}{
+		{200, 180, 180, audit.Pass, "no drop"},
+		{200, 180, 190, audit.Pass, "better"},
+		{200, 180, 179, audit.Pass, "half a point is none"},
+		{200, 180, 178, audit.Warn, "one point warns"},
+		{200, 180, 170, audit.Warn, "five points warn"},
+		{200, 180, 169, audit.Fail, "more than five points and eleven entries"},
+		{10, 9, 8, audit.Warn, "ten points, but one entry"},
+		{10, 9, 7, audit.Fail, "twenty points and two entries"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			p := hundred(c.entries)
+			j, err := score.Judge(score.Subject{
+				Now: []score.Trial{found(t, p, c.now, 0)}, Baseline: []score.Trial{found(t, p, c.base, 0)},
+			}, score.Rules{Deterministic: true})
+			require.NoError(t, err)
+			require.Equal(t, c.want, j.Verdict, "%+v", j.Grounds)
+			g := ground(t, j, score.CodeDrop, score.MetricRecall)
+			require.Equal(t, c.want, g.Verdict)
+			require.Len(t, j.Lost, max(0, c.base-c.now))
+			require.Len(t, j.Gained, max(0, c.now-c.base))
+		})
+	}
+}
+
+func TestDropInPrecisionOfDeterministicAuditors(t *testing.T) {
+	p := hundred(20)
+	j, err := score.Judge(score.Subject{
+		Now: []score.Trial{found(t, p, 18, 3)}, Baseline: []score.Trial{found(t, p, 18, 0)},
+	}, score.Rules{Deterministic: true})
+	require.NoError(t, err)
+	require.Equal(t, audit.Fail, j.Verdict)
+	require.Equal(t, audit.Pass, ground(t, j, score.CodeDrop, score.MetricRecall).Verdict)
+	require.Equal(t, audit.Fail, ground(t, j, score.CodeDrop, score.MetricPrecision).Verdict)
+}
+
+func TestGoals(t *testing.T) {
+	p := hundred(20)
+	at := func(n int) []score.Trial { return []score.Trial{found(t, p, n, 0)} }
+	goals := score.Goals{Recall: 0.7}
+	for _, c := range []struct {
+		now, base []score.Trial
+		want      audit.Verdict
+		why       string
+	}{
+		{at(14), nil, audit.Pass, "met"},
+		{at(13), nil, audit.Fail, "missed without a baseline"},
+		{at(13), at(13), audit.Warn, "missed, not below the baseline"},
+		{at(13), at(12), audit.Warn, "missed, above the baseline"},
+		{at(13), at(14), audit.Fail, "missed and below the baseline"},
+		{at(14), at(14), audit.Pass, "met and no drop"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			j, err := score.Judge(score.Subject{Goals: goals, Now: c.now, Baseline: c.base}, score.Rules{Deterministic: true})
+			require.NoError(t, err)
+			require.Equal(t, c.want, ground(t, j, score.CodeGoal, score.MetricRecall).Verdict)
+			require.Equal(t, c.want, j.Verdict)
+		})
+	}
+}
+
+func TestEveryGoalCanBeMissed(t *testing.T) {
+	p := hundred(20)
+	for metric, goals := range map[string]score.Goals{
+		score.MetricRecall:   {Recall: 0.9},
+		score.MetricF1:       {F1: 0.9},
+		score.MetricCoverage: {Coverage: 2},
+		score.MetricExpected: {Expected: 11},
+		score.MetricMinimum:  {Minimums: map[audit.Dimension]int{audit.Injection: 11}},
+	} {
+		t.Run(metric, func(t *testing.T) {
+			j, err := score.Judge(score.Subject{Goals: goals, Now: []score.Trial{found(t, p, 10, 0)}}, score.Rules{})
+			require.NoError(t, err)
+			require.Equal(t, audit.Fail, j.Verdict)
+			require.Len(t, j.Grounds, 1)
+			require.Equal(t, audit.Fail, ground(t, j, score.CodeGoal, metric).Verdict)
+		})
+	}
+	t.Run("precision of no findings", func(t *testing.T) {
+		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.5}, Now: []score.Trial{found(t, p, 0, 0)}}, score.Rules{})
+		require.NoError(t, err)
+		require.Equal(t, audit.Fail, j.Verdict, "no findings is a result, not INVALID, and undefined is not met")
+	})
+}
+
+func TestPrecisionGoalHangsOnReviews(t *testing.T) {
+	p := hundred(60)
+	score1 := func(reviews map[string]bool) *score.Result {
+		fs := score.AsFindings(p)[:50]
+		for i := range 50 {
+			fs = append(fs, finding("N", "f0.java", 1+i, 1+i, 918))
+		}
+		r, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Rounds: -1, Reviews: reviews})
+		require.NoError(t, err)
+		return r
+	}
+	judge := func(r *score.Result) score.Judgement {
+		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.85}, Now: []score.Trial{{Result: r}}}, score.Rules{})
+		require.NoError(t, err)
+		return j
+	}
+	r := score1(nil)
+	require.Equal(t, score.Span{Low: score.Of(0.5), High: score.Of(1)}, r.Metrics.Precision)
+	g := ground(t, judge(r), score.CodeReview, score.MetricPrecision)
+	require.Equal(t, audit.Warn, g.Verdict)
+	require.Equal(t, g.More, len(g.Findings))
+	require.Equal(t, r.Sample()[:g.More], g.Findings, "the sample is the front of the drawn order")
+	require.Less(t, g.More, 50)
+
+	// Follow the advice. All true: met before everything is reviewed; all false: missed.
+	for _, truth := range []bool{true, false} {
+		reviews := map[string]bool{}
+		reviewed := 0
+		for {
+			r := score1(reviews)
+			need := r.Settle(0.85)
+			if need.More == 0 {
+				break
+			}
+			for _, i := range need.Findings {
+				reviews[r.Findings[i].Fingerprint()] = truth
+				reviewed++
+			}
+		}
+		require.Less(t, reviewed, 50, "a sample settles it")
+		j := judge(score1(reviews))
+		require.Equal(t, score.CodeGoal, j.Grounds[0].Code)
+		require.Equal(t, map[bool]audit.Verdict{true: audit.Pass, false: audit.Fail}[truth], j.Verdict)
+	}
+
+	// Reviews that somebody picked narrow the hard bounds and are not generalised from.
+	order := r.Sample()
+	picked := map[string]bool{}
+	for _, i := range order[20:30] {
+		picked[r.Findings[i].Fingerprint()] = true
+	}
+	m := score1(picked).Metrics
+	require.Equal(t, score.Span{Low: score.Of(0.6), High: score.Of(1)}, m.Precision)
+	require.Equal(t, m.Precision, m.Precision95)
+}
+
+func TestInvalidIsNeverScored(t *testing.T) {
+	p := hundred(20)
+	j, err := score.Judge(score.Subject{Goals: score.Goals{Recall: 0.7},
+		Now: []score.Trial{found(t, p, 20, 0), {Invalid: "timed out after 30 s"}}}, score.Rules{})
+	require.NoError(t, err)
+	require.Equal(t, audit.Invalid, j.Verdict)
+	require.Len(t, j.Grounds, 1)
+	require.Contains(t, j.Grounds[0].Text, "timed out")
+
+	j, err = score.Judge(score.Subject{}, score.Rules{})
+	require.NoError(t, err)
+	require.Equal(t, audit.Invalid, j.Verdict, "nothing that ran proves nothing")
+
+	j, err = score.Judge(score.Subject{Goals: score.Goals{Recall: 0.7}, Now: []score.Trial{found(t, p, 0, 0)}}, score.Rules{})
+	require.NoError(t, err)
+	require.Equal(t, audit.Fail, j.Verdict, "a run that finished and found nothing counts")
+}
+
+func TestChanceNeverPasses(t *testing.T) {
+	p := hundred(20)
+	// One line in two of the files' only language is near an entry: chance is high.
+	var fs []audit.Finding
+	for i := range 10 {
+		fs = append(fs, finding("F", "f0.java", 20+40*i, 20+40*i, 89), finding("G", "f0.java", 990, 990, 89))
+	}
+	r, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims})
+	require.NoError(t, err)
+	require.Greater(t, r.Metrics.Chance.P99.V, r.Metrics.Chance.Mean.V)
+	j, err := score.Judge(score.Subject{Now: []score.Trial{{Result: r}}}, score.Rules{})
+	require.NoError(t, err)
+	g := ground(t, j, score.CodeChance, score.MetricRecall)
+	require.Equal(t, r.Metrics.Recall.V < r.Metrics.Chance.P99.V, g.Verdict == audit.Fail)
+
+	bad := *r
+	bad.Metrics.Recall = score.Of(r.Metrics.Chance.P99.V - 0.05)
+	j, err = score.Judge(score.Subject{Now: []score.Trial{{Result: &bad}}, Baseline: []score.Trial{{Result: &bad}}}, score.Rules{Deterministic: true})
+	require.NoError(t, err)
+	require.Equal(t, audit.Fail, j.Verdict, "a baseline does not excuse chance")
+}
+
+func TestStochasticAuditors(t *testing.T) {
+	p := hundred(100)
+	trials := func(ns ...int) (ts []score.Trial) {
+		for _, n := range ns {
+			ts = append(ts, found(t, p, n, 0))
+		}
+		return ts
+	}
+	judge := func(now, base []score.Trial, rules score.Rules) score.Ground {
+		j, err := score.Judge(score.Subject{Now: now, Baseline: base}, rules)
+		require.NoError(t, err)
+		i := slices.IndexFunc(j.Grounds, func(g score.Ground) bool {
+			return g.Metric == score.MetricRecall && (g.Code == score.CodeDrop || g.Code == score.CodeUnsettled)
+		})
+		require.GreaterOrEqual(t, i, 0)
+		require.Equal(t, j.Verdict, j.Grounds[i].Verdict)
+		return j.Grounds[i]
+	}
+	one := judge(trials(60), trials(80), score.Rules{})
+	require.Equal(t, score.CodeUnsettled, one.Code, "one trial settles no drop, however large")
+	require.Equal(t, audit.Warn, one.Verdict)
+	require.Equal(t, 2, one.More)
+	require.Equal(t, audit.Fail, judge(trials(60), trials(80), score.Rules{Strict: true}).Verdict)
+	require.Equal(t, audit.Pass, judge(trials(80), trials(80), score.Rules{}).Verdict)
+	require.Equal(t, audit.Pass, judge(trials(85), trials(80), score.Rules{}).Verdict)
+
+	many := judge(trials(58, 60, 61, 59, 60, 62), trials(80, 81, 79, 80, 82, 80), score.Rules{})
+	require.Equal(t, score.CodeDrop, many.Code)
+	require.Equal(t, audit.Fail, many.Verdict)
+	require.Equal(t, audit.Pass, judge(trials(80, 79, 81), trials(80, 81, 79), score.Rules{}).Verdict)
+
+	// Called deterministic, and it is not: the literal rule would fail it.
+	j, err := score.Judge(score.Subject{Now: trials(60, 61), Baseline: trials(80)}, score.Rules{Deterministic: true})
+	require.NoError(t, err)
+	require.Equal(t, audit.Warn, j.Verdict)
+	require.Equal(t, audit.Warn, ground(t, j, score.CodeStochastic, "").Verdict)
+}
+
+func TestSmallKeysGateInThePool(t *testing.T) {
+	var subjects []score.Subject
+	for i := range 4 {
+		p := hundred(20)
+		p.Name = fmt.Sprintf("p%d", i)
+		side := func(ns ...int) (ts []score.Trial) {
+			for _, n := range ns {
+				ts = append(ts, found(t, p, n, 0))
+			}
+			return ts
+		}
+		subjects = append(subjects, score.Subject{Now: side(10, 11, 10), Baseline: side(18, 17, 18)})
+	}
+	s, err := score.JudgeSuite(subjects, score.Rules{})
+	require.NoError(t, err)
+	require.Equal(t, audit.Fail, s.Verdict)
+	require.Len(t, s.Pool, 1)
+	require.Equal(t, audit.Fail, s.Pool[0].Verdict)
+	for _, j := range s.Projects {
+		require.Equal(t, audit.Warn, j.Verdict, "20 entries settle nothing alone")
+	}
+}
+
+func TestComparisonAcrossRulesAndKeysRefuses(t *testing.T) {
+	p := hundred(20)
+	for what, change := range map[string]func(*score.Result){
+		"score version": func(r *score.Result) { r.Version = "0" },
+		"key":           func(r *score.Result) { r.KeyHash = "k0" },
+		"taxonomy":      func(r *score.Result) { r.Taxonomy = "4.14" },
+		"project":       func(r *score.Result) { r.Project = "other" },
+	} {
+		old := found(t, p, 14, 0)
+		change(old.Result)
+		_, err := score.Judge(score.Subject{Now: []score.Trial{found(t, p, 14, 0)}, Baseline: []score.Trial{old}}, score.Rules{})
+		var m *score.MismatchError
+		require.True(t, errors.As(err, &m), "%s: %v", what, err)
+		require.Equal(t, what, m.What)
+		require.ErrorContains(t, err, "rescore")
+	}
+}
+
+func TestLetterCanBeAsserted(t *testing.T) {
+	p := hundred(20)
+	var fs []audit.Finding
+	for _, k := range p.Known {
+		fs = append(fs, finding("F", k.File, 0, 0, 89))
+	}
+	r := mustScore(t, p, fs...)
+	require.Equal(t, score.Of(0.5), r.Metrics.Recall)
+	require.Equal(t, score.Of(1), r.Letter.Recall)
+	for letter, want := range map[bool]audit.Verdict{true: audit.Pass, false: audit.Fail} {
+		j, err := score.Judge(score.Subject{Goals: score.Goals{Recall: 0.7, Letter: letter}, Now: []score.Trial{{Result: r}}}, score.Rules{})
+		require.NoError(t, err)
+		require.Equal(t, want, j.Verdict)
+	}
+	g, err := score.GoalsFor(&audit.Project{Expected: 7, RecallGoal: 0.6, Coverage: 5}, audit.Goals{Recall: 0.7, Coverage: 8, Score: "letter"})
+	require.NoError(t, err)
+	require.Equal(t, score.Goals{Recall: 0.6, Coverage: 5, Expected: 7, Letter: true}, g)
+	_, err = score.GoalsFor(&audit.Project{}, audit.Goals{Score: "mine"})
+	require.Error(t, err)
+}
