@@ -13,15 +13,15 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// mdParser is CommonMark with tables and two things taken out on purpose.
-// Emphasis, because __init__.py is a file name: ** is taken away by hand.
-// Indented code, because models indent the fields of a finding.
+// mdParser is CommonMark with tables and without emphasis, because __init__.py
+// is a file name: ** is taken away by hand.
 var mdParser = parser.NewParser(
 	parser.WithBlockParsers(
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
 		util.Prioritized(parser.NewThematicBreakParser(), 200),
 		util.Prioritized(parser.NewListParser(), 300),
 		util.Prioritized(parser.NewListItemParser(), 400),
+		util.Prioritized(parser.NewCodeBlockParser(), 500),
 		util.Prioritized(parser.NewATXHeadingParser(), 600),
 		util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
 		util.Prioritized(parser.NewBlockquoteParser(), 800),
@@ -91,12 +91,26 @@ func (w *walker) blocks(n ast.Node, depth int) {
 			w.table(c)
 		case *ast.FencedCodeBlock:
 			w.fenced(c)
+		case *ast.CodeBlock:
+			w.indented(c)
 		case *ast.Blockquote:
 			w.blocks(c, depth)
 		case *ast.HTMLBlock:
 			w.html(c)
 		case *ast.ThematicBreak:
 			w.d.rule()
+		}
+	}
+}
+
+// indented reads the fields in indented code, since models indent the fields of
+// a finding. Other lines of it are code.
+func (w *walker) indented(n *ast.CodeBlock) {
+	for i := range n.Lines().Len() {
+		seg := n.Lines().At(i)
+		l := strings.NewReplacer("**", "", "`", "").Replace(string(seg.Value(w.src)))
+		if l = strings.TrimSpace(l); isField(l) {
+			w.d.line(l, w.line(seg.Start), 0, false)
 		}
 	}
 }
@@ -152,6 +166,8 @@ func (w *walker) child(c ast.Node, depth int) {
 		w.table(c)
 	case *ast.FencedCodeBlock:
 		w.fenced(c)
+	case *ast.CodeBlock:
+		w.indented(c)
 	case *ast.Blockquote:
 		w.blocks(c, depth)
 	case *ast.HTMLBlock:

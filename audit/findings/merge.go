@@ -32,7 +32,7 @@ func (d *drafts) finish() []audit.Finding {
 		switch {
 		case c.usable():
 			m.add(c)
-		case c.ID != "" && (c.strong || c.table):
+		case c.ID != "" && (c.strong || c.table) && !(c.chapter && c.fields == 0):
 			loose = append(loose, c)
 		case c.fields > 1:
 			d.p.add(c.line, "%q has fields of a finding and neither file nor CWE: it is not counted", clip(c.Title))

@@ -18,6 +18,7 @@ type draft struct {
 	fields   int  // recognised fields that were filled
 	place    bool // the file came from a field
 	sevField bool
+	chapter  bool     // its heading says something on all that stands under it
 	soft     struct { // read out of prose: holds where no field says better
 		audit.Step
 		cwes []audit.CWE
@@ -106,10 +107,12 @@ func (d *drafts) heading(level int, text string, line int) {
 	for len(d.scopes) > 0 && d.scopes[len(d.scopes)-1].level >= level {
 		d.scopes = d.scopes[:len(d.scopes)-1]
 	}
+	n := t.draft(level, line)
 	if s, ok := scopeOf(text, level); ok {
 		d.scopes = append(d.scopes, s)
+		n.chapter = true
 	}
-	d.open(t.draft(level, line))
+	d.open(n)
 }
 
 var (
