@@ -99,14 +99,14 @@ func Compare(pairs []Pair, level float64) (Comparison, error) {
 
 // A difference is one family's part in the difference of two reviewers.
 type difference struct {
-	part   float64 // its part in the difference, percentage points
-	spread float64 // the same less what its cases would give at the mean difference
-	noise  float64 // variance of part that comes from trials, at the trials that are there
+	spread float64 // its part in the difference less what its cases would give at the mean one, percentage points
+	noise  float64 // variance of its part that comes from trials, at the trials that are there
 	points float64 // sum of the differences of its cases, each at its label's points
 }
 
 type differenceSet struct {
 	families []difference
+	center   float64 // the difference itself, percentage points
 	cases    int
 	trials   Trials // of the two reviewers, the least that a case has; A is Baseline
 	single   bool   // some case has one trial only, so that noise is unknown
@@ -132,7 +132,7 @@ func differences(pairs []Pair) (*differenceSet, error) {
 	means[0] /= float64(labels[0])
 	means[1] /= float64(labels[1])
 	points := (&bench{label: labels}).points()
-	d := &differenceSet{cases: len(kept), trials: Trials{math.MaxInt, math.MaxInt}, scale: 1}
+	d := &differenceSet{center: 50 * (means[0] + means[1]), cases: len(kept), trials: Trials{math.MaxInt, math.MaxInt}, scale: 1}
 	if left > 0 {
 		d.warnings = append(d.warnings, Warning(fmt.Sprintf(
 			"%d of %d cases were not answered by both reviewers, and are left out", left, len(pairs))))
@@ -144,7 +144,6 @@ func differences(pairs []Pair) (*differenceSet, error) {
 		f, at := &d.families[len(d.families)-1], index(p.Bad)
 		weight := 50 / float64(labels[at])
 		diff := mean(p.A) - mean(p.B)
-		f.part += weight * diff
 		f.spread += weight * (diff - means[at])
 		f.points += float64(points[at]) * diff
 		a, b := answered(p.A), answered(p.B)
@@ -308,10 +307,7 @@ func (d *differenceSet) quantile(level float64) float64 {
 }
 
 func (d *differenceSet) interval(level float64) Interval {
-	iv := Interval{Lo: -100, Hi: 100, Level: level}
-	for _, f := range d.families {
-		iv.Center += f.part
-	}
+	iv := Interval{Center: d.center, Lo: -100, Hi: 100, Level: level}
 	g := float64(len(d.families))
 	if g < 2 {
 		iv.Warnings = append(iv.Warnings, "one family: nothing is known of how families differ, any value is possible")

@@ -83,6 +83,10 @@ func (p Plan) Validate() error {
 	return nil
 }
 
+// rounding is what a drop may exceed a threshold by and still be at it, so that
+// the last bit of a sum decides nothing.
+const rounding = 1e-9
+
 // last gives the trials of the last look.
 func (p Plan) last() int { return p.Looks[len(p.Looks)-1].Trials }
 
@@ -186,7 +190,7 @@ func (p Plan) judge(part Part, s sample, at int, share float64, whole bool) (Par
 	e := student(s.baseline, s.now)
 	part.Alpha = look.Alpha * share
 	part.Runs, part.Upper = max(w.Greater(), e.Greater()), max(w.Upper(look.Miss), e.Upper(look.Miss))
-	counts := s.drop > p.Threshold && s.lost > p.MinDrop
+	counts := s.drop > p.Threshold+rounding && s.lost > p.MinDrop+rounding
 	part.P = part.Runs
 	if !p.lazy || counts && part.Runs <= part.Alpha {
 		if part.Exchange, err = Exchange(s.strata); err != nil {
@@ -198,7 +202,7 @@ func (p Plan) judge(part Part, s sample, at int, share float64, whole bool) (Par
 	case !part.Gates: // shown, never decided
 	case counts && part.P <= part.Alpha:
 		part.Decision = Drop
-	case !counts && (part.Upper < p.Tolerance || at == len(p.Looks)-1 || !whole && s.drop <= p.Doubt):
+	case !counts && (part.Upper < p.Tolerance || at == len(p.Looks)-1 || !whole && s.drop <= p.Doubt+rounding):
 		part.Decision = NoDrop
 	default:
 		part.More = p.more(part.Trials, at)

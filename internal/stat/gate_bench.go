@@ -153,17 +153,18 @@ func mean(values []float64) float64 {
 // sample gives run scores, families as strata, and the drop.
 func (b *bench) sample() sample {
 	s := sample{baseline: make([]float64, b.used.Baseline), now: make([]float64, b.used.Now)}
+	var lost [2]float64
 	for _, c := range b.cases {
 		weight := 50 / float64(b.label[index(c.Bad)]) // half of the points to either label
-		lost := mean(c.Baseline) - mean(c.Now)
-		s.lost += lost
-		s.drop += weight * lost
+		lost[index(c.Bad)] += mean(c.Baseline) - mean(c.Now)
 		// A trial without an answer counts as the case's mean over both sides, which
 		// leans to "no drop".
 		center := mean(slices.Concat(c.Baseline, c.Now))
 		addScores(s.baseline, c.Baseline, center, weight)
 		addScores(s.now, c.Now, center, weight)
 	}
+	s.lost = lost[0] + lost[1]
+	s.drop = 50 * (lost[0]/float64(b.label[0]) + lost[1]/float64(b.label[1]))
 	points := b.points()
 	holes := 0
 	for lo := 0; lo < len(b.cases); {

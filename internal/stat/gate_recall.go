@@ -146,9 +146,9 @@ func (p Plan) recall(name string, entries []Entry, share float64, whole bool) (P
 	at, used := p.look(have)
 	part := Part{Name: name, Items: len(entries), Trials: have, Used: used}
 	s := sample{baseline: make([]float64, used.Baseline), now: make([]float64, used.Now)}
+	var sums [2]float64 // of halves, and so exact
 	for _, e := range entries {
 		var st Stratum
-		var sums [2]float64
 		for i, v := range e.Baseline[:used.Baseline] {
 			s.baseline[i] += v
 			sums[0] += v
@@ -159,9 +159,6 @@ func (p Plan) recall(name string, entries []Entry, share float64, whole bool) (P
 			sums[1] += v
 			st.Now = append(st.Now, int(2*v))
 		}
-		if used.Baseline > 0 && used.Now > 0 {
-			s.lost += sums[0]/float64(used.Baseline) - sums[1]/float64(used.Now)
-		}
 		s.strata = append(s.strata, st)
 	}
 	points := 100 / float64(len(entries))
@@ -170,9 +167,10 @@ func (p Plan) recall(name string, entries []Entry, share float64, whole bool) (P
 			runs[i] *= points
 		}
 	}
-	s.drop = s.lost * points
-	if used.Baseline == 0 || used.Now == 0 {
-		s.drop, s.lost = math.NaN(), math.NaN()
+	s.drop, s.lost = math.NaN(), math.NaN()
+	if used.Baseline > 0 && used.Now > 0 {
+		s.lost = sums[0]/float64(used.Baseline) - sums[1]/float64(used.Now)
+		s.drop = s.lost * points
 	}
 	return p.judge(part, s, at, share, whole)
 }

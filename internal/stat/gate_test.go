@@ -129,6 +129,78 @@ func TestGatePoolsSmallKeysAndSplitsAlpha(t *testing.T) {
 	require.Equal(t, Trials{}, g.Parts[1].More)
 }
 
+// Three new runs that come out alike by luck look surer to Welch's test than they
+// are, beside 24 of the baseline.
+func TestGateDistrustsALuckySpread(t *testing.T) {
+	entries := steady("a", 40, 6, Trials{24, 3})
+	for i := range 24 {
+		for j := range i % 7 {
+			entries[20+j].Baseline[i] = 0
+		}
+	}
+	g, err := GateRecall(entries, DefaultPlan())
+	require.NoError(t, err)
+	scores := make([]float64, 24)
+	for i := range scores {
+		scores[i] = 100 - 2.5*float64(i%7)
+	}
+	w, err := Welch(scores, repeat(85, 3))
+	require.NoError(t, err)
+	e := student(scores, repeat(85, 3))
+	require.Greater(t, e.Greater(), 2*w.Greater())
+	require.InEpsilon(t, e.Greater(), g.Parts[0].Runs, 1e-9)
+	require.InEpsilon(t, e.Upper(DefaultPlan().Looks[0].Miss), g.Parts[0].Upper, 1e-9)
+}
+
+// No drop was seen, but runs differ so much that one of 10 points may hide: the
+// whole suite must rule it out, up to the last look, which says what it leaves.
+func TestGateRulesOutTheToleranceBeforeItStops(t *testing.T) {
+	wild := func(n int) []Entry {
+		entries := steady("a", 40, 0, Trials{n, n})
+		for i := range entries {
+			for j := range n {
+				if j%3 == 0 {
+					entries[i].Baseline[j], entries[i].Now[j] = 0, 0
+				}
+			}
+		}
+		return entries
+	}
+	for n, more := range map[int]Trials{3: {3, 3}, 6: {6, 6}, 12: {12, 12}} {
+		g, err := GateRecall(wild(n), DefaultPlan())
+		require.NoError(t, err)
+		require.Equal(t, NotSettled, g.Decision, "%d trials", n)
+		require.Equal(t, more, g.More)
+		require.Greater(t, g.Parts[0].Upper, 10.0)
+	}
+	g, err := GateRecall(wild(24), DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, NoDrop, g.Decision)
+	require.Len(t, g.Parts[0].Warnings, 1)
+}
+
+// After the last look a drop that chance explains is not settled, and nothing is
+// asked for.
+func TestGateEndsAtTheLastLook(t *testing.T) {
+	entries := steady("a", 40, 0, Trials{24, 24})
+	for i := range entries {
+		for j := range 24 {
+			if j%4 == 0 || i < 5 && j%2 == 0 {
+				entries[i].Now[j] = 0
+			}
+			if j%5 == 0 {
+				entries[i].Baseline[j] = 0
+			}
+		}
+	}
+	g, err := GateRecall(entries, DefaultPlan())
+	require.NoError(t, err)
+	require.Greater(t, g.Drop, 5.0)
+	require.Equal(t, NotSettled, g.Decision, "%+v", g)
+	require.Equal(t, Trials{}, g.More)
+	require.Len(t, g.Parts[0].Warnings, 1)
+}
+
 // A project in doubt asks for trials of its own; the pool goes on with what all
 // have, and the project is judged by all of its own.
 func TestGateGivesOneProjectMoreTrials(t *testing.T) {
@@ -239,6 +311,25 @@ func wrong(cases []Case) {
 	for i := range cases {
 		cases[i].Now = repeat(0, len(cases[i].Now))
 	}
+}
+
+// The points aim the randomisation test at balanced accuracy: a good case of a
+// family of two good and four bad weighs as much as two bad ones.
+func TestBenchPoints(t *testing.T) {
+	for labels, want := range map[[2]int][2]int{{80, 160}: {2, 1}, {160, 80}: {1, 2}, {7, 7}: {1, 1}, {100, 37}: {2, 5}, {1, 500}: {5, 1}, {60, 101}: {5, 3}} {
+		require.Equal(t, want, (&bench{label: labels}).points(), "%d good, %d bad", labels[0], labels[1])
+	}
+}
+
+// A missing answer is not a mistake, on either side.
+func TestGateBenchMissingAnswersAreNoDrop(t *testing.T) {
+	cases := families(10, 3, 3)
+	cases[0].Now[1], cases[9].Baseline[2] = math.NaN(), math.NaN()
+	g, err := GateBench(cases, DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, NoDrop, g.Decision)
+	require.InDelta(t, 0, g.Drop, 1e-9)
+	require.InDelta(t, 0, g.Parts[0].Upper, 1e-9, "the run scores are alike: %+v", g.Parts[0])
 }
 
 func TestGateBenchBeforeTheFirstLook(t *testing.T) {
