@@ -12,8 +12,12 @@ import (
 	"assay/audit"
 )
 
-// DefaultRounds is how often places are drawn for the chance level.
-const DefaultRounds = 1000
+// DefaultRounds is how often places are drawn for the chance level. Of reports
+// with more than 500 findings it is fewer, so that no more than half a million
+// findings are placed, and never under 100.
+func DefaultRounds(findings int) int {
+	return min(1000, max(100, 500_000/max(1, findings)))
+}
 
 // A Chance is the recall that the same findings reach at places drawn by lot.
 //
@@ -42,7 +46,7 @@ const chanceSeed = 20
 func (s *scorer) chance() {
 	rounds := s.in.Rounds
 	if rounds == 0 {
-		rounds = DefaultRounds
+		rounds = DefaultRounds(len(s.in.Findings))
 	}
 	if rounds < 0 || len(s.in.Project.Tree) == 0 {
 		return

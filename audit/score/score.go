@@ -18,7 +18,7 @@ type Input struct {
 	Dimensions map[audit.CWE]audit.Dimension // fixtures/dimensions.md
 	Roots      []string                      // folders that stand for the project's root in reported paths
 	Reviews    map[string]bool               // fingerprint of a finding that is not in the key -> whether it is true
-	Rounds     int                           // of the chance level; 0 means 1,000, below 0 none
+	Rounds     int                           // of the chance level; 0 means DefaultRounds, below 0 none
 }
 
 // A Result is one trial, judged.
