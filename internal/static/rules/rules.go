@@ -525,6 +525,9 @@ func addPatterns(to map[string][]Pattern, t *Table, text, pre string, m *Match, 
 		} else if i := strings.LastIndexByte(one, '.'); i >= 0 {
 			recv, names = one[:i], one[i+1:]
 		}
+		if pre != "" && recv == "" {
+			recv = "?" // "new p.T" and "new T" alike
+		}
 		for _, n := range strings.Split(names, "|") {
 			n = strings.TrimSpace(n)
 			if n == "" {
