@@ -1,6 +1,9 @@
 package auditor
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // maxStray bounds how many braces may stand open in a text before it is given
 // up: looking for the end of each costs a pass over the rest.
@@ -35,14 +38,16 @@ func scanObjects(text string) (objects []string, cut bool) {
 	return objects, false
 }
 
-// looksLikeAnswer reports whether an object that breaks off begins as an answer
-// does, with the name of a field, or ends before anything is said.
+// beginning matches how an object begins: with the name of a field and a colon,
+// or cut off before the colon. Code and prose rarely do.
+var beginning = regexp.MustCompile(`^\{\s*(?:$|["“][\w -]{0,40}(?:$|["”]\s*(?:$|:))|'[\w -]{0,40}(?:$|'\s*(?:$|:)))`)
+
+// looksLikeAnswer reports whether an object that breaks off may be an answer.
 func looksLikeAnswer(s string) bool {
-	s = strings.TrimLeft(s[1:], " \t\r\n")
-	if s == "" || s[0] == '"' || s[0] == '\'' || strings.HasPrefix(s, "“") {
+	if beginning.MatchString(s) {
 		return true
 	}
-	key, _, found := strings.Cut(s, ":")
+	key, _, found := strings.Cut(strings.TrimLeft(s[1:], " \t\r\n"), ":")
 	n := normalKey(key)
 	return found && len(key) < 40 && (verdictKeys[n] || explanationKeys[n] || violatesKeys[n] || cweKeys[n])
 }

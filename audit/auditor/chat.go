@@ -1,0 +1,243 @@
+package auditor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"assay/audit"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/shared"
+)
+
+// Limits of one request to a model.
+const (
+	// DefaultMaxTokens is what a model may write, its reasoning included. The
+	// reserve of a trial is its price.
+	DefaultMaxTokens = 8192
+	// DefaultChatTimeout is how long one request may take. Models that reason
+	// take minutes.
+	DefaultChatTimeout = 3 * time.Minute
+	// maxResponse caps a response's body, in bytes.
+	maxResponse = 16 << 20
+)
+
+// A ChatConfig says which model is asked, and where.
+type ChatConfig struct {
+	Name      string // as in results and subtest paths
+	Provider  string // openrouter, openai, anthropic, ollama, or the host of another server
+	BaseURL   string // up to and without /chat/completions
+	Key       string // API key; empty where the server needs none
+	KeyName   string // the environment variable that it comes from, for messages
+	Model     audit.Model
+	MaxTokens int64         // 0: DefaultMaxTokens
+	Timeout   time.Duration // 0: DefaultChatTimeout
+	Client    *http.Client  // nil: a client of our own, with a connection for each request in flight
+}
+
+// A chat is a language model behind a chat completions API as a reviewer. It
+// makes one request for a review (and another where the server turns a parameter
+// down); trying again is the caller's business.
+type chat struct {
+	config  ChatConfig
+	service openai.ChatCompletionService
+	// What the server turned down so far.
+	plain      atomic.Bool // no JSON schema
+	otherLimit atomic.Bool // the other of max_tokens and max_completion_tokens
+}
+
+// Chat gives the reviewer for a model. Temperature is left to the provider: a
+// model is measured as it is shipped, and some take none.
+func Chat(c ChatConfig) (audit.Reviewer, error) {
+	u, err := url.Parse(c.BaseURL)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, fmt.Errorf("%s: the base URL is %q: expected a form like https://openrouter.ai/api/v1", c.Name, c.BaseURL)
+	}
+	if c.Model.ID == "" || c.Name == "" {
+		return nil, fmt.Errorf("a chat reviewer needs a name and a model's ID: it has %q and %q", c.Name, c.Model.ID)
+	}
+	if c.MaxTokens <= 0 {
+		c.MaxTokens = DefaultMaxTokens
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = DefaultChatTimeout
+	}
+	if c.Client == nil {
+		c.Client = &http.Client{Transport: newTransport()}
+	}
+	opts := []option.RequestOption{option.WithBaseURL(strings.TrimSuffix(c.BaseURL, "/") + "/"),
+		option.WithHTTPClient(c.Client), option.WithMaxRetries(0)}
+	if c.Key != "" {
+		opts = append(opts, option.WithAPIKey(c.Key))
+	}
+	if c.Provider == "openrouter" {
+		opts = append(opts, option.WithHeader("X-Title", "Assay")) // OpenRouter's own: names the application in its logs
+	}
+	// Not openai.NewClient: that reads OPENAI_API_KEY and OPENAI_CUSTOM_HEADERS
+	// from the environment and would send them to whatever server this is.
+	return &chat{config: c, service: openai.NewChatCompletionService(opts...)}, nil
+}
+
+// Name is as in results.db.
+func (c *chat) Name() string { return c.config.Name }
+
+// Provider is whose limits the model shares.
+func (c *chat) Provider() string { return c.config.Provider }
+
+// Settings holds what changes answers: model, server, limit. It holds no key.
+func (c *chat) Settings() string {
+	u, _ := url.Parse(c.config.BaseURL)
+	return fmt.Sprintf("chat 1 model %s at %s max_tokens %d", c.config.Model.ID, u.Host, c.config.MaxTokens)
+}
+
+// schema is what a model is asked to answer in where the server offers it. The
+// explanation comes first: what a model writes before its verdict, it can use.
+var schema = map[string]any{
+	"type": "object",
+	"properties": map[string]any{
+		"explanation":           map[string]any{"type": "string"},
+		"verdict":               map[string]any{"type": "string", "enum": []string{"good", "bad"}},
+		"violated_requirements": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}},
+		"cwes":                  map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
+	},
+	"required":             []string{"explanation", "verdict", "violated_requirements", "cwes"},
+	"additionalProperties": false,
+}
+
+func (c *chat) params(task audit.ReviewTask) openai.ChatCompletionNewParams {
+	p := openai.ChatCompletionNewParams{
+		Model:    c.config.Model.ID,
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage(Prompt(task))},
+	}
+	// OpenAI's newer models take max_completion_tokens alone, most other servers
+	// know max_tokens alone.
+	if (c.config.Provider == "openai") != c.otherLimit.Load() {
+		p.MaxCompletionTokens = openai.Int(c.config.MaxTokens)
+	} else {
+		p.MaxTokens = openai.Int(c.config.MaxTokens)
+	}
+	if !c.plain.Load() {
+		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
+			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: "review", Strict: openai.Bool(true), Schema: schema}}
+	}
+	return p
+}
+
+// Review asks the model once.
+func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
+	var attempts []audit.Attempt
+	for {
+		r, adapted, err := c.ask(ctx, task)
+		attempts = append(attempts, r.Attempts...)
+		if adapted && len(attempts) <= 3 {
+			continue
+		}
+		r.Attempts = attempts
+		return c.withoutKey(r), c.clean(err)
+	}
+}
+
+// ask makes one request. adapted says that the server turned a parameter down
+// that is left out from now on.
+func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Review, adapted bool, err error) {
+	ctx, cancel := context.WithTimeout(parent, c.config.Timeout)
+	defer cancel()
+	params := c.params(task)
+	var res *http.Response
+	a := audit.Attempt{Started: time.Now()}
+	done, failure := c.service.New(ctx, params, option.WithResponseInto(&res))
+	a.Latency = time.Since(a.Started)
+	if res != nil {
+		a.HTTPStatus = res.StatusCode
+	}
+	if failure != nil {
+		f := c.understand(parent, failure, res, a)
+		return f.review(), c.adapts(f, params), f.fatal
+	}
+	a.Model, a.Usage = done.Model, c.usage(done)
+	if f := embedded(done, a); f != nil {
+		f.provider = c
+		return f.review(), false, f.fatalIf()
+	}
+	choice := done.Choices[0]
+	a.FinishReason = choice.FinishReason
+	r = read(choice)
+	r.Attempts = []audit.Attempt{a}
+	return r, false, nil
+}
+
+// read reads a choice: what it says about itself first.
+func read(choice openai.ChatCompletionChoice) audit.Review {
+	m := choice.Message
+	text := m.Content
+	if strings.TrimSpace(text) == "" { // some answer a schema by calling a function
+		for _, call := range m.ToolCalls {
+			text = call.Function.Arguments
+		}
+	}
+	switch {
+	case m.Refusal != "":
+		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(m.Refusal), Raw: text}
+	case choice.FinishReason == "content_filter":
+		return audit.Review{Status: audit.Refused, Detail: "the provider's content filter cut the answer off", Raw: text}
+	case choice.FinishReason == "length":
+		return Truncated(text, "the model reached its limit of tokens (finish_reason length)")
+	}
+	return ReadAnswer(text)
+}
+
+// newTransport gives a transport that keeps a connection for each request in
+// flight (Go's default keeps two for a host and opens the rest anew) and caps
+// bodies.
+func newTransport() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 1024, 1024
+	return capBodies{t}
+}
+
+type capBodies struct{ next http.RoundTripper }
+
+func (c capBodies) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := c.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	res.Body = http.MaxBytesReader(nil, res.Body, maxResponse)
+	return res, nil
+}
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections through.
+func (c capBodies) CloseIdleConnections() {
+	if t, ok := c.next.(*http.Transport); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// withoutKey removes the API key from everything that is kept: servers quote it
+// back in error messages.
+func (c *chat) withoutKey(r audit.Review) audit.Review {
+	r.Detail, r.Raw, r.Explanation = c.redact(r.Detail), c.redact(r.Raw), c.redact(r.Explanation)
+	for i := range r.Attempts {
+		r.Attempts[i].Error = c.redact(r.Attempts[i].Error)
+		r.Attempts[i].Model = c.redact(r.Attempts[i].Model)
+		r.Attempts[i].FinishReason = c.redact(r.Attempts[i].FinishReason)
+	}
+	return r
+}
+
+func (c *chat) redact(s string) string { return Redact(s, c.config.Key) }
+
+// clean keeps the error and removes the key from its text.
+func (c *chat) clean(err error) error {
+	if err == nil || c.redact(err.Error()) == err.Error() {
+		return err
+	}
+	return errors.New(c.redact(err.Error()))
+}

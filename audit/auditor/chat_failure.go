@@ -1,0 +1,240 @@
+package auditor
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay/audit"
+
+	"github.com/openai/openai-go/v3"
+)
+
+// A failure is a request without an answer.
+type failure struct {
+	attempt  audit.Attempt
+	status   int    // HTTP, or as the body says
+	code     string // the server's own
+	text     string // one line
+	body     string // lower case, for what only the wording tells
+	declined bool   // the input was turned down for what it is
+	fatal    error
+	provider *chat
+}
+
+// apiError is the error object of the OpenAI API and of OpenRouter, whose code
+// is a number.
+type apiError struct {
+	Error struct {
+		Code     any            `json:"code"`
+		Type     string         `json:"type"`
+		Message  string         `json:"message"`
+		Metadata map[string]any `json:"metadata"`
+	} `json:"error"`
+}
+
+// review tells the failure as a review.
+func (f *failure) review() audit.Review {
+	f.attempt.Error = f.text
+	r := audit.Review{Status: audit.Errored, Detail: f.text, Attempts: []audit.Attempt{f.attempt}}
+	if f.declined {
+		r.Status, r.Detail = audit.Refused, "the provider turned the input down: "+f.text
+	}
+	return r
+}
+
+func (f *failure) fatalIf() error { return f.fatal }
+
+// understand says what a failure means: whether the same request may succeed
+// later, never, or no request at all.
+func (c *chat) understand(parent context.Context, err error, res *http.Response, a audit.Attempt) *failure {
+	f := &failure{attempt: a, provider: c}
+	if res != nil && res.StatusCode >= 400 {
+		f.readBody(res)
+		f.attempt.RetryAfter = retryAfter(res.Header, time.Now())
+		f.judge()
+		return f
+	}
+	f.text = oneLine(err.Error())
+	var dial *net.OpError
+	var certificate *x509.UnknownAuthorityError
+	var hostname x509.HostnameError
+	switch {
+	case parent.Err() != nil:
+		f.text = "stopped: " + context.Cause(parent).Error()
+	case errors.Is(err, context.DeadlineExceeded):
+		f.text = fmt.Sprintf("no answer within %s", c.config.Timeout)
+		f.attempt.Transient = true
+	case errors.As(err, &certificate), errors.As(err, &hostname):
+		f.fatal = fmt.Errorf("%s: %s: its certificate does not hold: %s", c.config.Name, c.config.BaseURL, f.text)
+	case errors.As(err, &dial) && dial.Op == "dial":
+		f.attempt.Transient, f.attempt.Usage.Priced = true, true // nothing was sent, so nothing is charged
+	default: // reset, broken off in mid-body, no JSON
+		f.attempt.Transient = true
+	}
+	return f
+}
+
+// readBody takes what an error response says.
+func (f *failure) readBody(res *http.Response) {
+	f.status = res.StatusCode
+	b, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
+	f.body = strings.ToLower(string(b))
+	var e apiError
+	_ = json.Unmarshal(b, &e) // a proxy answers in HTML
+	f.fill(e)
+	if f.text == "" {
+		f.text = oneLine(string(b))
+	}
+	f.text = strings.TrimSpace(fmt.Sprintf("HTTP %d %s: %s", res.StatusCode, http.StatusText(res.StatusCode), f.text))
+}
+
+func (f *failure) fill(e apiError) {
+	f.code = fmt.Sprint(e.Error.Code)
+	if f.code == "<nil>" || f.code == "" {
+		f.code = e.Error.Type
+	}
+	f.text = oneLine(e.Error.Message)
+	// OpenRouter hands on what the model's host said.
+	if raw, ok := e.Error.Metadata["raw"].(string); ok && raw != "" {
+		f.text += ": " + oneLine(raw)
+	}
+}
+
+// embedded finds the failure in a response that says 200: OpenRouter and others
+// put it into the body once the model has begun.
+func embedded(done *openai.ChatCompletion, a audit.Attempt) *failure {
+	f := &failure{attempt: a, status: 502}
+	var e apiError
+	switch {
+	case done.JSON.ExtraFields["error"].Raw() != "" && done.JSON.ExtraFields["error"].Raw() != "null":
+		_ = json.Unmarshal([]byte(done.RawJSON()), &e)
+	case len(done.Choices) == 0:
+		f.text = "the response holds no choice: " + oneLine(done.RawJSON())
+		f.attempt.Transient = true
+		return f
+	case done.Choices[0].JSON.ExtraFields["error"].Raw() != "" && done.Choices[0].JSON.ExtraFields["error"].Raw() != "null":
+		_ = json.Unmarshal([]byte(done.Choices[0].RawJSON()), &e)
+	case done.Choices[0].FinishReason == "error":
+		f.text = "the model's host broke off (finish_reason error)"
+		f.attempt.Transient = true
+		return f
+	default:
+		return nil
+	}
+	f.body = strings.ToLower(done.RawJSON())
+	f.fill(e)
+	if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n < 600 {
+		f.status = n
+	}
+	f.attempt.HTTPStatus = f.status
+	f.text = fmt.Sprintf("error %s within the response: %s", f.code, f.text)
+	f.judge()
+	return f
+}
+
+var (
+	moderated = regexp.MustCompile(`content_policy|content_filter|content management policy|"flagged_input"|requires moderation|input was flagged|"reasons"|guardrail|responsibleaipolicy`)
+	noQuota   = regexp.MustCompile(`insufficient_quota|billing_hard_limit|exceeded your current quota|credit balance is too low|free-models-per-day`)
+	noModel   = regexp.MustCompile(`model_not_found|not a valid model|model .{0,80}(?:does not exist|not found)|invalid model|no endpoints found`)
+)
+
+// judge decides by status, code and wording.
+func (f *failure) judge() {
+	name := ""
+	if f.provider != nil {
+		name = f.provider.config.Name + ": "
+	}
+	stop := func(advice string) { f.fatal = fmt.Errorf("%s%s: %s", name, f.text, advice) }
+	switch s := f.status; {
+	case (s == 400 || s == 403 || s == 422) && moderated.MatchString(f.body):
+		f.declined = true
+	case s == 401:
+		stop(f.provider.keyAdvice())
+	case s == 402 && f.attempt.RetryAfter > 0: // OpenRouter: credit is held by requests in flight
+		f.attempt.Transient = true
+	case s == 402, s == 429 && noQuota.MatchString(f.body), s == 400 && strings.Contains(f.body, "credit balance is too low"):
+		f.attempt.HTTPStatus = max(f.attempt.HTTPStatus, 402) // no credit, whatever number the provider gives it
+		stop("no credit or quota is left: add some, then run the same command again, which asks only what has no answer yet")
+	case s == 403:
+		stop("the key may not do this: check its rights, the model's terms and the region")
+	case s == 404, s == 400 && noModel.MatchString(f.body):
+		stop("expected a model that the provider has: check the name, and the ID in fixtures/models.md")
+	case s == 408, s == 409, s == 425, s == 429, s >= 500:
+		f.attempt.Transient = true
+	}
+}
+
+func (c *chat) keyAdvice() string {
+	if c == nil || c.config.KeyName == "" {
+		return "the key was refused"
+	}
+	if c.config.Key == "" {
+		return "no key was sent: set " + c.config.KeyName
+	}
+	return "the key in " + c.config.KeyName + " was refused: it may be mistyped or revoked"
+}
+
+var (
+	aboutSchema = regexp.MustCompile(`response_format|json_schema|json schema|structured output|structured_output`)
+	aboutLimit  = regexp.MustCompile(`max_tokens|max_completion_tokens`)
+)
+
+// adapts takes back a parameter that the server turned down.
+func (c *chat) adapts(f *failure, sent openai.ChatCompletionNewParams) bool {
+	if f.status != 400 && f.status != 404 && f.status != 422 || f.declined {
+		return false
+	}
+	switch {
+	case aboutSchema.MatchString(f.body) && sent.ResponseFormat.OfJSONSchema != nil:
+		c.plain.Store(true)
+		return true
+	case aboutLimit.MatchString(f.body) && strings.Contains(f.body, "unsupported"):
+		wasOther := sent.MaxCompletionTokens.Valid() != (c.config.Provider == "openai")
+		c.otherLimit.Store(true)
+		return !wasOther
+	}
+	return false
+}
+
+// retryAfter reads Retry-After, in seconds or as a date, and the finer
+// retry-after-ms of OpenAI and Azure. A date is taken relative to the server's
+// own clock where it tells it.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e10 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(v, 64); err == nil {
+		if s > 0 && s < 1e9 {
+			return time.Duration(s * float64(time.Second))
+		}
+		return 0
+	}
+	t, err := http.ParseTime(v)
+	if err != nil {
+		return 0
+	}
+	if there, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = there
+	}
+	return max(0, t.Sub(now))
+}
+
+// oneLine makes a server's message fit for one line of a report.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 400 {
+		s = string(r[:400]) + "..."
+	}
+	return s
+}

@@ -1,0 +1,119 @@
+package auditor
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"assay/audit"
+)
+
+// A provider is a service that speaks the OpenAI API.
+type provider struct {
+	name, baseURL, keyName string
+	free                   bool // runs on this machine
+}
+
+// Anthropic is asked by its OpenAI-compatible endpoint: it takes max_tokens and
+// ignores the schema, which is all that a review needs.
+var providers = []provider{
+	{"openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", false},
+	{"openai", "https://api.openai.com/v1", "OPENAI_API_KEY", false},
+	{"anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", false},
+	{"ollama", "http://localhost:11434/v1", "", true},
+}
+
+// A Directory is where the name of a reviewer is looked up.
+type Directory struct {
+	Models   []audit.Model        // of models.md
+	Auditors []audit.AuditorEntry // of auditors.md
+	Static   audit.Reviewer       // nil: the name "static" is unknown
+	Getenv   func(string) string  // keys, ASSAY_BASE_URL, ASSAY_API_KEY, OLLAMA_HOST
+}
+
+// Reviewer finds a reviewer by name: "static", a name of auditors.md, a name of
+// models.md, or provider:model. Any other name is taken as an ID of OpenRouter's.
+//
+// With ASSAY_BASE_URL the model is asked there instead, by the name as it was
+// given (less "provider:"), with the key in ASSAY_API_KEY if there is one:
+// providers' keys are sent to the providers alone.
+func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
+	name = strings.TrimSpace(name)
+	if name == "" {
+		return nil, fmt.Errorf("no reviewer named: expected static, a name of models.md or auditors.md, or provider:model")
+	}
+	if name == "static" && d.Static != nil {
+		return d.Static, nil
+	}
+	if i := slices.IndexFunc(d.Auditors, func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
+		if d.Auditors[i].Kind == "static" && d.Static != nil {
+			return d.Static, nil
+		}
+		return CommandReviewer(d.Auditors[i]), nil
+	}
+	c, err := d.chat(name)
+	if err != nil {
+		return nil, err
+	}
+	return Chat(c)
+}
+
+func (d Directory) chat(name string) (ChatConfig, error) {
+	p, id := providers[0], name
+	c := ChatConfig{Name: name}
+	if before, after, ok := strings.Cut(name, ":"); ok {
+		if i := slices.IndexFunc(providers, func(p provider) bool { return p.name == before }); i >= 0 {
+			p, id = providers[i], after
+		}
+	}
+	c.Model = audit.Model{Name: name, Provider: p.name, ID: id}
+	// A line of models.md is found by its name, or by provider and ID.
+	for _, m := range d.Models {
+		if m.Name == name || m.Provider == p.name && m.ID == id {
+			c.Model = m
+			break
+		}
+	}
+	i := slices.IndexFunc(providers, func(p provider) bool { return p.name == c.Model.Provider })
+	if i < 0 {
+		return c, fmt.Errorf("%s: the provider is %q: expected openrouter, openai, anthropic or ollama", c.Model.Pos, c.Model.Provider)
+	}
+	p = providers[i]
+	c.Provider, c.BaseURL, c.KeyName = p.name, p.baseURL, p.keyName
+	if base := d.Getenv("ASSAY_BASE_URL"); base != "" {
+		u, err := url.Parse(base)
+		if err != nil || u.Host == "" {
+			return c, fmt.Errorf("ASSAY_BASE_URL is %q: expected a form like http://localhost:8000/v1", base)
+		}
+		c.Provider, c.BaseURL, c.KeyName, c.Model.ID = u.Host, base, "ASSAY_API_KEY", id
+		c.Key = d.Getenv(c.KeyName)
+		return c, nil
+	}
+	if p.free {
+		c.Model.Priced = true
+		if h := d.Getenv("OLLAMA_HOST"); h != "" {
+			c.BaseURL = ollama(h)
+		}
+		return c, nil
+	}
+	if c.Key = d.Getenv(c.KeyName); c.Key == "" {
+		return c, fmt.Errorf("%s: %s is not set: put it into .env, or name another reviewer (static needs none)", name, c.KeyName)
+	}
+	return c, nil
+}
+
+// ollama makes a base URL of OLLAMA_HOST, which may lack scheme and port.
+func ollama(host string) string {
+	if !strings.Contains(host, "://") {
+		host = "http://" + host
+	}
+	u, err := url.Parse(host)
+	if err != nil {
+		return host // Chat says what is wrong with it
+	}
+	if u.Port() == "" && u.Scheme == "http" {
+		u.Host += ":11434"
+	}
+	return strings.TrimSuffix(u.String(), "/") + "/v1"
+}
