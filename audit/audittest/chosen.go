@@ -2,9 +2,12 @@ package audittest
 
 import (
 	"cmp"
+	"context"
 
 	"assay/audit"
+	"assay/audit/auditor"
 	"assay/audit/fixture"
+	"assay/internal/static"
 )
 
 // A prompt is an evaluation prompt with its name.
@@ -51,9 +54,13 @@ func (e *env) reviewers(t T) []audit.Reviewer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	dir := auditor.Directory{Models: models, Getenv: environment, Static: auditor.StaticReviewer(reviewStatic)}
+	for _, entry := range e.auditors(t) {
+		dir.Auditors = append(dir.Auditors, entry)
+	}
 	var rs []audit.Reviewer
 	for _, name := range names {
-		r, err := e.reviewer(name, models)
+		r, err := dir.Reviewer(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,3 +71,12 @@ func (e *env) reviewers(t T) []audit.Reviewer {
 
 // db is where results go.
 func (e *env) db() string { return cmp.Or(e.cfg.DB, "results.db") }
+
+// reviewStatic is the embedded analyser's review, its errors told as a status.
+func reviewStatic(ctx context.Context, task audit.ReviewTask) audit.Review {
+	r, err := static.Review(ctx, task)
+	if err != nil {
+		return audit.Review{Status: audit.Errored, Detail: err.Error()}
+	}
+	return r
+}

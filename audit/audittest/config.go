@@ -163,3 +163,15 @@ func loadEnv(dirs ...string) error {
 
 // environment is os.Getenv, named so that a test can put another in its place.
 func environment(name string) string { return os.Getenv(name) }
+
+// cacheDir is where clones of the projects are kept between runs.
+func cacheDir() (string, error) {
+	if dir := environment("ASSAY_CACHE"); dir != "" {
+		return dir, nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("%w: set ASSAY_CACHE to a folder for the projects' clones", err)
+	}
+	return filepath.Join(dir, "assay"), nil
+}

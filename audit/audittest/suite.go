@@ -27,7 +27,9 @@ type Suite struct {
 	env  *env
 	err  error
 
-	summary summary
+	summary     summary
+	subject     sync.Once // of the last commit
+	subjectLine string
 }
 
 // An env is what every suite starts from.

@@ -1,0 +1,314 @@
+package audittest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"testing"
+
+	"assay/audit"
+	"assay/audit/auditor"
+	"assay/audit/fixture"
+	"assay/audit/score"
+	"assay/internal/record"
+	"assay/internal/seal"
+)
+
+// Regression turns every project into a subtest and holds its auditors against
+// its key: those that -auditor names, live on the sealed export; otherwise every
+// recording, replayed.
+func (s *Suite) Regression(t T) {
+	e := s.begin(t)
+	if testing.Short() {
+		t.Skip("-short: no project is audited")
+	}
+	fsys := e.root.pick("fixtures/projects")
+	names, err := fixture.Projects(fsys, "fixtures/projects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &regression{suite: s, env: e, dims: e.dimensions(t), goals: e.goals(t), entries: e.auditors(t)}
+	if err := r.readRecordings(); err != nil {
+		t.Fatal(err)
+	}
+	chosen := 0
+	for _, name := range names {
+		if !e.cfg.chooses(name) {
+			continue
+		}
+		chosen++
+		t.Run(name, func(t T) { r.project(t, fsys, name) })
+	}
+	if chosen == 0 {
+		t.Errorf("%s: -filter left no project, and a run of nothing proves nothing", audit.Invalid)
+	}
+}
+
+// A regression is one run of the suite.
+type regression struct {
+	suite      *Suite
+	env        *env
+	dims       map[audit.CWE]audit.Dimension
+	goals      audit.Goals
+	entries    map[string]audit.AuditorEntry
+	recordings map[string][]*auditor.Recording // by project
+}
+
+func (r *regression) readRecordings() error {
+	recs, err := auditor.Recordings(r.env.root.pick("fixtures/recordings"), "fixtures/recordings")
+	r.recordings = map[string][]*auditor.Recording{}
+	for _, rec := range recs {
+		r.recordings[rec.Project] = append(r.recordings[rec.Project], rec)
+	}
+	return err
+}
+
+func (r *regression) project(t T, fsys fs.FS, name string) {
+	p, err := fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fixture.MissingDimensions(p, r.dims); err != nil {
+		t.Fatal(err)
+	}
+	goals, err := score.GoalsFor(p, r.goals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := r.asked(t, p)
+	if len(asked) == 0 {
+		t.Errorf("%s: %s: no recording of an auditor on this project: make one with assay capture, or run one live with -auditor", p.Pos, audit.Invalid)
+	}
+	for _, a := range asked {
+		t.Run(segment(a.name), func(t T) {
+			h := &held{regression: r, project: p, goals: goals, asked: a}
+			h.run(t)
+		})
+	}
+}
+
+// An asked is an auditor with the trials that it is asked for.
+type asked struct {
+	name   string
+	replay bool
+	static bool
+	trials []audit.Auditor
+	recs   []*auditor.Recording
+}
+
+// asked gives the auditors that are held against a project's key.
+func (r *regression) asked(t T, p *audit.Project) []asked {
+	t.Helper()
+	if len(r.env.cfg.Auditors) == 0 {
+		return r.replays(p)
+	}
+	var as []asked
+	for _, name := range r.env.cfg.Auditors {
+		entry, ok := r.entries[name]
+		if !ok {
+			t.Fatalf("fixtures/auditors.md: no section %q: expected one of its auditors", "## "+name)
+		}
+		a := asked{name: name, static: entry.Kind == "static"}
+		for range r.env.cfg.Trials {
+			a.trials = append(a.trials, auditor.FromEntry(entry))
+		}
+		as = append(as, a)
+	}
+	return as
+}
+
+func (r *regression) replays(p *audit.Project) []asked {
+	var as []asked
+	fsys := r.env.root.pick("fixtures/recordings")
+	for _, rec := range r.recordings[p.Name] {
+		if len(as) == 0 || as[len(as)-1].name != rec.Auditor {
+			as = append(as, asked{name: rec.Auditor, replay: true, static: r.entries[rec.Auditor].Kind == "static"})
+		}
+		a := &as[len(as)-1]
+		a.trials = append(a.trials, auditor.Replay(rec, fsys, r.entries[rec.Auditor].Rules))
+		a.recs = append(a.recs, rec)
+	}
+	return as
+}
+
+// A held is one auditor held against one project's key.
+type held struct {
+	*regression
+	asked
+	project *audit.Project
+	goals   score.Goals
+	trials  []record.Trial
+	version string
+	command string
+	notes   []string
+}
+
+func (h *held) run(t T) {
+	h.checkRecordings(t)
+	if t.Failed() {
+		return
+	}
+	if err := h.audit(t); err != nil {
+		t.Fatalf("%s: %s: %v", h.project.Pos, h.asked.name, err)
+	}
+	baseline, err := record.Baseline(h.env.root.pick("fixtures/baselines"), "fixtures/baselines", h.asked.name, h.project.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.trials)}
+	if baseline != nil {
+		subject.Baseline = record.ScoreTrials(baseline.Trials)
+	}
+	j, err := score.Judge(subject, score.Rules{Deterministic: h.replay || h.static || h.entries[h.asked.name].Kind == "tool", Strict: h.env.cfg.Strict})
+	if err != nil {
+		t.Fatalf("%s: %s: %v", h.project.Pos, h.asked.name, err)
+	}
+	h.tell(t, j, baseline)
+}
+
+// checkRecordings refuses recordings that no longer belong to what they are
+// replayed for.
+func (h *held) checkRecordings(t T) {
+	for _, rec := range h.recs {
+		switch want := auditor.RulesHash(h.entries[rec.Auditor]); {
+		case rec.Commit != h.project.Commit:
+			t.Errorf("%s: recorded at commit %.12s, and %s is pinned to %.12s: record it again with assay capture", rec.Path(), rec.Commit, h.project.Name, h.project.Commit)
+		case rec.Export != seal.Hash(h.project):
+			t.Errorf("%s: the sealed export of %s has changed since it was recorded: record it again with assay capture", rec.Path(), h.project.Name)
+		case rec.Rules != want:
+			t.Errorf("%s: stale: recorded with the rules %.12s, and they are %.12s now: record it again with assay capture %s %s", rec.Path(), rec.Rules, want, rec.Auditor, rec.Project)
+		}
+	}
+}
+
+// audit runs every trial and scores it.
+func (h *held) audit(t T) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	if at, ok := t.Deadline(); ok {
+		ctx, cancel = context.WithDeadline(ctx, at)
+	}
+	defer cancel()
+	for _, a := range h.asked.trials {
+		dir := ""
+		if !h.replay {
+			sealed, remove, err := h.export(ctx, t)
+			if err != nil {
+				return err
+			}
+			defer remove()
+			dir = sealed.Dir
+		}
+		run, err := a.Audit(ctx, audit.AuditTask{Dir: dir})
+		if err != nil {
+			return err
+		}
+		var result *score.Result
+		if run.Invalid == "" {
+			names := seal.NewNames(h.project.Renames)
+			result, err = score.Score(score.Input{Project: h.project, Findings: names.Reveal(run.Report.Findings), Dimensions: h.dims,
+				Roots: []string{dir, run.Report.Root}})
+			if err != nil {
+				return err
+			}
+		}
+		h.version, h.command = run.Version, strings.Join(run.Command, " ")
+		h.trials = append(h.trials, trialOf(&run, result))
+		for _, p := range run.Report.Problems {
+			t.Logf("%s: %s", p.Pos, clean(p.What, 300))
+		}
+		if n := len(run.Report.Problems); n > 0 {
+			h.notes = append(h.notes, fmt.Sprintf("%d things in the report could not be used, the first: %s: %s", n, run.Report.Problems[0].Pos, run.Report.Problems[0].What))
+		}
+	}
+	return nil
+}
+
+// tell writes the record, logs the grounds, adds the line and fails the test
+// where the verdict says so.
+func (h *held) tell(t T, j score.Judgement, baseline *record.Record) {
+	rec := &record.Record{Suite: "Regression", Project: h.project.Name, Auditor: h.asked.name, Replay: h.replay, Commit: h.project.Commit,
+		Key: h.project.KeyHash, Version: h.version, Command: h.command, Trials: h.trials, Judgement: j, Goals: h.goals, Notes: h.notes}
+	for _, r := range h.recs {
+		rec.Control = r.Control
+	}
+	if baseline != nil {
+		rec.Baseline = baseline.Date.Format("2006-01-02")
+	}
+	h.suite.write(t, h.env, rec)
+	h.attributes(t, j)
+	for _, g := range j.Grounds {
+		if g.Verdict != audit.Pass {
+			t.Logf("%s: %s: %s", h.project.Pos, g.Verdict, clean(g.Text, 500))
+		}
+	}
+	if j.Verdict == audit.Fail || j.Verdict == audit.Invalid {
+		t.Errorf("%s: %s on %s: %s: %s", h.project.Pos, h.asked.name, h.project.Name, j.Verdict, clean(j.Grounds[0].Text, 500))
+	}
+	h.suite.summary.add(h.line(j))
+}
+
+// first gives the figures of the first trial that counts; nil without one.
+func (h *held) first() *score.Metrics {
+	for _, t := range h.trials {
+		if t.Result != nil {
+			return &t.Result.Metrics
+		}
+	}
+	return nil
+}
+
+func (h *held) attributes(t T, j score.Judgement) {
+	t.Attr("verdict", string(j.Verdict))
+	if m := h.first(); m != nil {
+		t.Attr("recall", m.Recall.String())
+		t.Attr("precision", m.Precision.String())
+		t.Attr("f1", m.F1.String())
+		t.Attr("coverage", coverage(m))
+		t.Attr("chance", m.Chance.Mean.String())
+		t.Attr("lift", m.Lift.String())
+	}
+}
+
+func coverage(m *score.Metrics) string { return fmt.Sprintf("%d of %d", len(m.Covered), len(m.Held)) }
+
+func (h *held) line(j score.Judgement) line {
+	name := h.asked.name
+	if h.replay {
+		name += " (replay)"
+	}
+	l := line{suite: "Regression", verdict: j.Verdict, cells: []string{h.project.Name, name, "", "", "", "", ""}}
+	if m := h.first(); m != nil {
+		l.cells = []string{h.project.Name, name, m.Recall.String(), m.Precision.String(), m.F1.String(), coverage(m), m.Chance.Mean.String()}
+	}
+	if j.Verdict != audit.Pass && len(j.Grounds) > 0 {
+		l.look = clean(j.Grounds[0].Text, 200)
+	}
+	return l
+}
+
+// export makes the sealed export for one live trial.
+func (h *held) export(ctx context.Context, t T) (*seal.Sealed, func(), error) {
+	if err := h.env.uncached(h.suite.own); err != nil {
+		return nil, nil, err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	clone, err := seal.Fetch(ctx, h.project, cache, environment("ASSAY_MIRROR"))
+	if err != nil {
+		return nil, nil, err
+	}
+	sealed, err := clone.Export(ctx, path.Join(t.TempDir(), "src"))
+	if err != nil {
+		return nil, nil, err
+	}
+	return sealed, func() {
+		if err := sealed.Remove(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the export cannot be removed: %v", err)
+		}
+	}, nil
+}

@@ -1,0 +1,149 @@
+// Package record keeps what a Smoke or Regression run came to: the dated test
+// record, as text and as JSON, and the baselines that later runs are compared
+// with.
+package record
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/audit"
+	"assay/audit/score"
+)
+
+// A Record is one run of one auditor on one project.
+type Record struct {
+	Date    time.Time `json:"date"`
+	Suite   string    `json:"suite"` // "Smoke" or "Regression"
+	Project string    `json:"project"`
+	Auditor string    `json:"auditor"`
+	Change  string    `json:"change"`  // what was changed, in the words of who changed it
+	Trigger string    `json:"trigger"` // which rule asked for the run
+	Replay  bool      `json:"replay"`  // a recording was replayed: this tests keys and scorer
+	Control string    `json:"control,omitempty"`
+
+	Commit  string `json:"commit,omitempty"` // the project's pin
+	Key     string `json:"key"`              // hash of the answer key
+	Score   string `json:"score"`            // version of the judge
+	Version string `json:"version"`          // the auditor's own
+	Command string `json:"command"`          // its command line
+	Model   string `json:"model,omitempty"`  // as served, where a model was asked
+	Prompt  string `json:"prompt,omitempty"` // hash of what it was told
+
+	Trials    []Trial         `json:"trials"`
+	Judgement score.Judgement `json:"judgement"`
+	Goals     score.Goals     `json:"goals"`
+	Baseline  string          `json:"baseline,omitempty"` // date of the baseline
+	Notes     []string        `json:"notes,omitempty"`
+}
+
+// A Trial is one repetition, judged.
+type Trial struct {
+	Invalid string            `json:"invalid,omitempty"`
+	Result  *score.Result     `json:"result,omitempty"`
+	Seconds float64           `json:"seconds"`
+	Usage   audit.Usage       `json:"usage"`
+	Claimed []audit.Dimension `json:"claimed,omitempty"` // what the auditor says that it covered
+}
+
+// ScoreTrials gives the trials as audit/score judges them.
+func ScoreTrials(ts []Trial) []score.Trial {
+	out := make([]score.Trial, len(ts))
+	for i, t := range ts {
+		out[i] = score.Trial{Invalid: t.Invalid, Result: t.Result}
+	}
+	return out
+}
+
+// Name is the file name of a record without its ending:
+// <date>-<suite>-<project>-<auditor>.
+func (r *Record) Name() string {
+	date := r.Date.UTC().Format("20060102T150405")
+	return strings.Join([]string{date, strings.ToLower(r.Suite), clean(r.Project), clean(r.Auditor)}, "-")
+}
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
+
+func clean(s string) string { return unfit.ReplaceAllString(s, "_") }
+
+// Write adds the record to a folder, as <name>.txt and <name>.json. A record is
+// never overwritten: a second one of the same second gets a number.
+func (r *Record) Write(dir string) (name string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	for n := 1; n < 1000; n++ {
+		stem := r.Name()
+		if n > 1 {
+			stem = fmt.Sprintf("%s-%d", stem, n)
+		}
+		name = filepath.Join(dir, stem+".txt")
+		err := writeNew(filepath.Join(dir, stem+".json"), append(b, '\n'))
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		return name, writeNew(name, []byte(r.Text()))
+	}
+	return "", fmt.Errorf("%s: a thousand records of one second", dir)
+}
+
+func writeNew(name string, b []byte) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}
+
+// Read reads a record's JSON.
+func Read(fsys fs.FS, name string) (*Record, error) {
+	b, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{}
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, fmt.Errorf("%s: %w: expected a test record as a run writes it", name, err)
+	}
+	return r, nil
+}
+
+// ReadAll reads every record of a folder, oldest first. No folder is no record.
+// What is no record is skipped and named in the error, beside the records.
+func ReadAll(dir string) ([]*Record, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var rs []*Record
+	var errs []error
+	for _, f := range files {
+		r, err := Read(os.DirFS(dir), filepath.Base(f))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		rs = append(rs, r)
+	}
+	slices.SortStableFunc(rs, func(a, b *Record) int {
+		return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Auditor, b.Auditor))
+	})
+	return rs, errors.Join(errs...)
+}
