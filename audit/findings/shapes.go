@@ -302,6 +302,9 @@ func (j *jsonReader) place(f *audit.Finding, m tree, line int) {
 		j.p.add(line, "the lines cannot be read: expected a number, a form like 12-18, or an object with start and end")
 	} else if r, stated, _ := rangeIn(loc); stated {
 		f.Lines = r
+		if end := m.sub("endlocation").number("row", "line"); end > r.End {
+			f.Lines.End = end
+		}
 	}
 }
 

@@ -181,7 +181,7 @@ func (t *textReport) blank(from, to int) {
 }
 
 var headerField = regexp.MustCompile(`^[\s>*_#|+-]*([^:：=|]{2,40}?)[\s*_]*[:：=|][\s*_:]*(.*?)[\s|*]*$`)
-var uncovered = regexp.MustCompile(`(?i)\b(?:no|not|none|skipped|missing|uncovered|partial(?:ly)? not|n/a|0\s*%)\b|[✗✘❌☐×]|\[ \]|未覆盖|未审计|跳过|未涉及|无覆盖`)
+var uncovered = regexp.MustCompile(`(?i)\b(?:no|not|none|skipped|missing|uncovered|partial(?:ly)? not|n/a)\b|\b0\s*%|[✗✘❌☐×]|\[ \]|未覆盖|未审计|跳过|未涉及|无覆盖`)
 
 // header reads the lines between the marks: project root, COVERAGE, STATS.
 func (t *textReport) header(from, to int) {
