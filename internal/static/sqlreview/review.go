@@ -168,5 +168,23 @@ func (r *reviewer) judge() {
 		if q.kinds[kLimit] {
 			r.limits(q)
 		}
+		if q.kinds[kState] {
+			r.states(q)
+		}
+		if q.kinds[kPerm] {
+			r.permissions(q)
+		}
+		if q.kinds[kTime] {
+			r.times(q)
+		}
+		if q.kinds[kAudit] {
+			r.audits(q)
+		}
+		if q.kinds[kVersion] {
+			r.versions(q)
+		}
+		if q.kinds[kGroup] {
+			r.groupSizes(q)
+		}
 	}
 }

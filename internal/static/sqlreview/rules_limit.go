@@ -137,6 +137,8 @@ func (a *analysis) rows(d *derived, depth int) int {
 		}
 	case qValues:
 		return min(n, len(q.rows))
+	case qInsert, qUpdate, qDelete, qMerge:
+		return 1 // what a change gives back is no list
 	case qSelect:
 		if len(q.from) == 0 || d.agg && len(q.group) == 0 {
 			return min(n, 1)

@@ -76,7 +76,57 @@ func readSchema(spec string) *schema {
 		s.readProse(spec)
 	}
 	s.finish()
+	s.readEnums(spec)
 	return s
+}
+
+var (
+	oneOfRE  = regexp.MustCompile("`([a-z_][a-z0-9_]*)`[^\n.;]{0,60}?\\b(?:one of|can be|may be|takes|values|is either|in)\\b([^\n.]*)")
+	valueRE  = regexp.MustCompile("[`'\"]([A-Za-z_][A-Za-z0-9_]*)[`'\"]")
+	inlineRE = regexp.MustCompile("'([A-Za-z_][A-Za-z0-9_]*)'")
+)
+
+// readEnums takes the values of columns that the prose lists: "`status` is one of
+// `a`, `b`", or 'a' | 'b' beside the column.
+func (s *schema) readEnums(spec string) {
+	for _, m := range oneOfRE.FindAllStringSubmatch(spec, -1) {
+		var vals []string
+		for _, v := range valueRE.FindAllStringSubmatch(m[2], -1) {
+			vals = append(vals, v[1])
+		}
+		if len(vals) < 2 {
+			continue
+		}
+		for _, t := range s.order {
+			if c := t.column(m[1]); c != nil && len(c.enum) == 0 && !s.anyNamed(vals) {
+				c.enum = vals
+			}
+		}
+	}
+	for _, t := range s.order {
+		for _, c := range t.cols {
+			if m := inlineRE.FindAllStringSubmatch(c.comment, -1); len(c.enum) == 0 && len(m) > 1 {
+				for _, v := range m {
+					c.enum = append(c.enum, v[1])
+				}
+			}
+		}
+	}
+}
+
+// anyNamed: one of the words is a table or a column, so the list is none of values.
+func (s *schema) anyNamed(words []string) bool {
+	for _, w := range words {
+		if s.tables[w] != nil {
+			return true
+		}
+		for _, t := range s.order {
+			if t.column(w) != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (s *schema) readDDL(src string) {

@@ -1,0 +1,167 @@
+package sqlreview
+
+import (
+	"regexp"
+	"strings"
+)
+
+// An action is one thing that the code does to rows of one table.
+type action struct {
+	in    *inst
+	kind  string   // read, insert, update, delete
+	cols  []string // columns that it sets
+	value string   // the literal that it sets the table's state to
+	state string   // the state column
+	pos   int
+	env   *env
+}
+
+// actions lists what the code does: one action for each target of a write, or, for
+// code that writes nothing, one for each table that it reads for its own sake.
+func (r *reviewer) actions() []action {
+	var out []action
+	for _, in := range r.a.insts {
+		if in.tab == nil || in.role == roleRead || in.env.isNegated() {
+			continue
+		}
+		act := action{in: in, pos: in.pos, env: in.env, kind: map[role]string{roleInsert: "insert", roleUpdate: "update", roleDelete: "delete", roleConflict: "update"}[in.role]}
+		for _, w := range r.a.writes {
+			if w.in != in {
+				continue
+			}
+			act.cols = append(act.cols, w.col)
+			if c := in.tab.column(w.col); c != nil && isStateCol(c) {
+				act.state = w.col
+				if t := r.a.term(w.val, w.sc); t.isLit() {
+					act.value = foldLit(t)
+				}
+			}
+		}
+		out = append(out, act)
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, in := range r.a.insts {
+		if in.tab != nil && in.der == nil && !in.assert && !in.env.isNegated() {
+			out = append(out, action{in: in, kind: "read", pos: in.pos, env: in.env})
+		}
+	}
+	return out
+}
+
+var (
+	readWordRE   = regexp.MustCompile(`\b(read(s|able|ing)?|see[sn]?|view(s|ed|ing)?|list(s|ed|ing)?|visible|shown?|look|access(ed|ing)?|quer(y|ies|ied)|fetch|retriev|consult|open(s|ed)? (a|the)|download|appear)`)
+	insertWordRE = regexp.MustCompile(`\b(creat|add|insert|record|writ|new|submit|post|book|regist|enter|issu|mak|plac|rais|fil)`)
+	updateWordRE = regexp.MustCompile(`\b(chang|updat|edit|modif|writ|manag|alter|correct|revis|amend|set)`)
+	deleteWordRE = regexp.MustCompile(`\b(delet|remov|purg|eras|archiv|drop)`)
+)
+
+// touches reports whether a word of the requirement is about w: the stems begin
+// alike (cancelling, cancelled; refunding, refunds).
+func (q *requirement) touches(w string) bool {
+	for _, p := range strings.Split(w, "_") {
+		s := stem(p)
+		if len(s) < 3 || genericPart[p] {
+			continue
+		}
+		if q.stems[s] {
+			return true
+		}
+		for x := range q.stems {
+			n := min(len(x), len(s))
+			if n >= 5 && (strings.HasPrefix(x, s[:min(n, max(5, len(s)-3))]) && strings.HasPrefix(s, x[:min(n, max(5, len(x)-3))])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var genericPart = words(`id at on by name status state type kind is to from the of cents minor date time code count number value updated created`)
+
+// applies reports whether a requirement about who or when speaks of an action, and how
+// sure that is (0 to 1).
+func (r *reviewer) applies(q *requirement, act action, skip map[string]bool) float64 {
+	t := act.in.tab
+	if skip[t.name] || auditNameRE.MatchString(t.name) && len(q.tables) > 0 && !q.tables[t.name] {
+		return 0
+	}
+	named := q.tables[t.name] || q.touches(t.name)
+	if act.kind == "read" {
+		if !named {
+			return 0
+		}
+		if readWordRE.MatchString(q.low) {
+			return 0.9
+		}
+		if insertWordRE.MatchString(q.low) || updateWordRE.MatchString(q.low) || deleteWordRE.MatchString(q.low) || r.namesAct(q) {
+			return 0
+		}
+		return 0.6
+	}
+	if act.value != "" && q.touches(act.value) {
+		return 0.95
+	}
+	specific := false
+	for _, c := range t.cols {
+		if contains(r.s.tenants, c.name) || contains(r.s.personCols(t), c.name) || isStateCol(c) || c.isTime() || contains(t.keys1(), c.name) {
+			continue
+		}
+		if q.touches(c.name) && !stemIn(t.name, c.name) {
+			specific = true
+			if contains(act.cols, c.name) && act.kind == "update" {
+				return 0.9
+			}
+		}
+	}
+	if !named {
+		return 0
+	}
+	verb := map[string]*regexp.Regexp{"insert": insertWordRE, "update": updateWordRE, "delete": deleteWordRE}[act.kind]
+	if verb.MatchString(q.low) && (!specific || act.kind != "update") && (act.value == "" || act.kind == "insert" || updateWordRE.MatchString(q.low) && !r.namesAct(q)) {
+		return 0.8
+	}
+	if act.kind == "insert" && q.touches(t.name) && !q.named[t.name] && !readWordRE.MatchString(q.low) {
+		return 0.7
+	}
+	if !insertWordRE.MatchString(q.low) && !updateWordRE.MatchString(q.low) && !deleteWordRE.MatchString(q.low) && !readWordRE.MatchString(q.low) && !r.namesAct(q) {
+		return 0.55
+	}
+	return 0
+}
+
+// namesAct: the requirement speaks of an act that leads to a state (approve ->
+// approved).
+func (r *reviewer) namesAct(q *requirement) bool {
+	for _, t := range r.s.sch.order {
+		for _, c := range t.cols {
+			if isStateCol(c) {
+				for _, v := range c.enum {
+					if q.touches(v) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+func stemIn(table, col string) bool {
+	for _, a := range stemsOf(table) {
+		for _, b := range stemsOf(col) {
+			if a == b {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (t *table) keys1() []string {
+	if len(t.keys) == 0 {
+		return nil
+	}
+	return t.keys[0]
+}

@@ -1,0 +1,338 @@
+package sqlreview
+
+import (
+	"regexp"
+	"strings"
+
+	"assay/audit"
+)
+
+var selfRE = regexp.MustCompile(`(nobody|no one|no-one|not|never|cannot|other than|different from|someone else)[^.;]{0,60}\b(wrote|own|himself|herself|themsel\w*|author|submitted|requested|created|raised|recorded|booked|prepared)\b`)
+
+// permissions: who acts holds what the requirement asks for, for the very thing that
+// is acted on.
+func (r *reviewer) permissions(q *requirement) {
+	tables := r.s.permTables(q)
+	skip := map[string]bool{}
+	for _, t := range tables {
+		if permNameRE.MatchString(t) && r.s.hasRole(r.s.sch.tables[t]) {
+			skip[t] = true
+		}
+	}
+	for _, act := range r.actions() {
+		how := r.applies(q, act, skip)
+		if how < 0.5 {
+			continue
+		}
+		r.permission(q, act, tables, how)
+		r.notSelf(q, act)
+	}
+}
+
+// A shortfall says how far the evidence for a permission got.
+type shortfall int
+
+const (
+	noEvidence shortfall = iota
+	notActor
+	roleTooWide
+	notTied
+	complete
+)
+
+func (r *reviewer) permission(q *requirement, act action, tables []string, how float64) {
+	best := noEvidence
+	for _, skipStep := range []bool{false} {
+		_ = skipStep
+		ok := r.a.proves(act.env, func(c *closure) bool {
+			s := r.evidence(q, c, act, tables)
+			best = max(best, s)
+			return s == complete
+		})
+		if ok {
+			return
+		}
+	}
+	if act.kind == "read" && best == noEvidence && how < 0.9 {
+		how -= 0.15
+	}
+	why := map[shortfall]string{
+		noEvidence:  "nothing checks that who acts may do this to " + act.in.table,
+		notActor:    "the permission that is checked is not that of who acts",
+		roleTooWide: "the check lets more roles through than the requirement names",
+		notTied:     "the permission is not tied to the row of " + act.in.table + " that is acted on",
+	}[best]
+	if best == complete {
+		why = "the permission is not checked on every path"
+	}
+	r.add(q.n, min(0.85, how), act.pos, []audit.CWE{862, 863, 285}, "%s", why)
+}
+
+// evidence looks for a row of a permission table, or an owner column, that meets the
+// requirement under c.
+func (r *reviewer) evidence(q *requirement, c *closure, act action, tables []string) shortfall {
+	best := noEvidence
+	if r.owner(q, c, act) {
+		return complete
+	}
+	for _, x := range r.a.insts {
+		if x.tab == nil || x.role == roleInsert || !contains(tables, x.table) || x.env.isNegated() || !c.mentions(x) {
+			continue
+		}
+		if len(r.s.personCols(x.tab)) > 0 && !permNameRE.MatchString(x.table) && !r.s.hasRole(x.tab) {
+			continue // an owner column: judged above
+		}
+		best = max(best, r.weigh(q, c, act, x))
+		if best == complete {
+			return best
+		}
+	}
+	return best
+}
+
+func (c *closure) mentions(in *inst) bool {
+	for _, f := range c.facts {
+		if c.a.instOf(f.a) == in || c.a.instOf(f.b) == in {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reviewer) weigh(q *requirement, c *closure, act action, x *inst) shortfall {
+	person := r.s.personCols(x.tab)
+	if r.s.isPerson(x.tab) && len(x.tab.keys) > 0 {
+		person = append(append([]string{}, person...), x.tab.keys[0][0])
+	}
+	acts := false
+	for _, p := range person {
+		if t := c.actor(r, x.col(p)); t {
+			acts = true
+		}
+	}
+	if !acts {
+		return notActor
+	}
+	if !r.roleFits(q, c, x) {
+		return roleTooWide
+	}
+	if !r.tied(q, c, act, x) {
+		return notTied
+	}
+	return complete
+}
+
+func (c *closure) actor(r *reviewer, t term) bool {
+	for _, m := range c.class(t) {
+		if m.isParam() && r.s.isActor(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// roleFits: the roles that c lets through are among those that the requirement names.
+func (r *reviewer) roleFits(q *requirement, c *closure, x *inst) bool {
+	for _, col := range x.tab.cols {
+		var allowed []string
+		for _, v := range q.values {
+			if contains(col.enum, v) {
+				allowed = append(allowed, v)
+			}
+		}
+		switch {
+		case isStateCol(col):
+			continue
+		case len(allowed) > 0 && len(col.enum) > 0:
+			if !within(c.values(x.col(col.name), col.enum), r.atLeast(q, col.enum, allowed)) {
+				return false
+			}
+		case col.isBool() && namesCol(q, x.table, col.name) && !softNameRE.MatchString(col.name):
+			ok := false
+			for _, f := range c.about(x.col(col.name)) {
+				ok = ok || f.op == "true"
+			}
+			if !ok {
+				return false
+			}
+		case roleNameRE.MatchString(col.name) && len(col.enum) == 0 && !col.isBool() && len(quotedValues(q)) > 0:
+			if got := c.values(x.col(col.name), nil); got != nil && !within(got, quotedValues(q)) {
+				return false
+			} else if got == nil && len(quotedValues(q)) > 0 && q.touches(col.name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// atLeast: "at least a picker", "picker or higher" allow what comes after in the list.
+func (r *reviewer) atLeast(q *requirement, enum, allowed []string) []string {
+	if len(allowed) == 1 && regexp.MustCompile(`at least|or (higher|above|better|more)|minimum`).MatchString(q.low) {
+		for i, v := range enum {
+			if v == allowed[0] {
+				return enum[i:]
+			}
+		}
+	}
+	return allowed
+}
+
+func namesCol(q *requirement, table, col string) bool {
+	for _, c := range q.cols {
+		if c.col == col && (c.table == "" || c.table == table) {
+			return true
+		}
+	}
+	return false
+}
+
+func quotedValues(q *requirement) []string {
+	var out []string
+	for _, s := range q.spans {
+		if t := strings.Trim(s, "'\""); wordRE.FindString(t) == t && !q.named[t] {
+			known := false
+			for _, c := range q.cols {
+				known = known || c.col == t
+			}
+			if !known {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// tied: each thing that the permission is for (its foreign keys, the person apart)
+// equals a column of the row that is acted on, or of a row joined to it, or is the
+// caller's tenant.
+func (r *reviewer) tied(q *requirement, c *closure, act action, x *inst) bool {
+	person := r.s.personCols(x.tab)
+	if r.s.isPerson(x.tab) {
+		if len(r.s.tenants) > 0 && x.tab.column(r.s.tenants[0]) != nil {
+			return r.isTenantTerm(c, x.col(r.s.tenants[0])) || c.same(x.col(r.s.tenants[0]), act.in.col(r.s.tenants[0]))
+		}
+		return true
+	}
+	for _, fk := range x.tab.fks {
+		k := fk.cols[len(fk.cols)-1]
+		if contains(person, k) {
+			continue
+		}
+		t := x.col(k)
+		if fk.ref == r.s.root {
+			if !r.isTenantTerm(c, t) && !r.sharedWith(c, t, act.in) {
+				return false
+			}
+			continue
+		}
+		if want := r.pickedFK(q, act.in, fk.ref); want != "" {
+			if !c.same(t, act.in.col(want)) {
+				return false
+			}
+			continue
+		}
+		if !r.sharedWith(c, t, act.in) {
+			if col := x.tab.column(k); col != nil && !col.notNull && !isKeyCol(x.tab, k) && len(x.tab.fks) > 2 {
+				continue // an optional narrowing
+			}
+			return false
+		}
+	}
+	return true
+}
+
+// pickedFK: of several columns of the row that point at one table, the one that the
+// requirement's words pick (the source depot -> source_depot).
+func (r *reviewer) pickedFK(q *requirement, in *inst, ref string) string {
+	n, pick := 0, ""
+	for _, fk := range in.tab.fks {
+		if fk.ref != ref || len(fk.cols) != 1 {
+			continue
+		}
+		n++
+		for _, p := range strings.Split(fk.cols[0], "_") {
+			if q.stems[stem(p)] && stem(p) != stem(ref) && p != "id" {
+				pick = fk.cols[0]
+			}
+		}
+	}
+	if n < 2 {
+		return ""
+	}
+	return pick
+}
+
+// sharedWith: t equals a column of in, or of an instance whose row is tied to in's.
+func (r *reviewer) sharedWith(c *closure, t term, in *inst) bool {
+	group := map[*inst]bool{in: true}
+	for changed := true; changed; {
+		changed = false
+		for _, y := range r.a.insts {
+			if group[y] || y.tab == nil || y.role == roleInsert && y != in {
+				continue
+			}
+			for g := range group {
+				if r.linked(c, y, g) || r.linked(c, g, y) || y.table == g.table && len(y.tab.keys) > 0 && c.sameRow(y, g) {
+					// A link through the tenant alone ties nothing.
+					group[y], changed = true, true
+					break
+				}
+			}
+		}
+	}
+	for _, m := range c.class(t) {
+		y := r.a.instOf(m)
+		if y == nil || y.tab == nil {
+			continue
+		}
+		if group[y] && y.env != nil && !(y.assert && y.tab != in.tab && y == r.a.instOf(t)) {
+			if y != r.a.instOf(t) {
+				return true
+			}
+		}
+	}
+	// A parameter that is stored in the row at hand names the same thing.
+	return false
+}
+
+// owner: the requirement lets an owner act, and the row's owner is who acts.
+func (r *reviewer) owner(q *requirement, c *closure, act action) bool {
+	for _, p := range r.s.personCols(act.in.tab) {
+		said := namesCol(q, act.in.table, p)
+		for _, w := range strings.Split(p, "_") {
+			said = said || len(w) > 2 && w != "user" && w != "staff" && q.touches(w)
+		}
+		if regexp.MustCompile(`\bown(s|er|ers|ed)?\b|their own|his own`).MatchString(q.low) && regexp.MustCompile(`owner|created|author|user|person|member|customer|patient`).MatchString(p) {
+			said = true
+		}
+		if said && c.actor(r, act.in.col(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// notSelf: nobody decides on what is his own.
+func (r *reviewer) notSelf(q *requirement, act action) {
+	if !selfRE.MatchString(q.low) || act.kind == "read" || act.kind == "insert" {
+		return
+	}
+	person := r.s.personCols(act.in.tab)
+	if len(person) == 0 {
+		return
+	}
+	ok := r.a.proves(act.env, func(c *closure) bool {
+		for _, p := range person {
+			for _, f := range c.about(act.in.col(p)) {
+				if f.op == "<>" && c.actor(r, f.b) {
+					return true
+				}
+			}
+		}
+		return false
+	})
+	if !ok {
+		r.add(q.n, 0.65, act.pos, []audit.CWE{863, 285}, "nothing keeps who acts from deciding on a row of %s that is his own", act.in.table)
+	}
+}
