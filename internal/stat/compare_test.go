@@ -208,7 +208,7 @@ func TestCompareIsSymmetric(t *testing.T) {
 // the families do; never much more.
 func TestCompareKeepsItsConfidence(t *testing.T) {
 	n := 400
-	if testing.Short() {
+	if brief() {
 		n = 100
 	}
 	for _, together := range []bool{false, true} {

@@ -53,21 +53,28 @@ func worlds(plan Plan) []world {
 	return out
 }
 
+// raced is set when the tests run under the race detector.
+var raced bool
+
+// brief reports whether simulations are to be cut to a glance.
+func brief() bool { return testing.Short() || raced }
+
 // full reports whether the full form of the simulations was asked for.
 func full() bool { return os.Getenv("ASSAY_SIM") == "full" }
 
 // TestGateHolds is what the gate promises: at most 1 % of unchanged comparisons
 // fail, and at least 95 % of true drops of 10 points do, at the number of trials
-// that the gate itself asks for. The short form follows 60 comparisons a world
-// and can only see a gate that is far off; the full form, 2,000, is
+// that the gate itself asks for. The short form follows 30 comparisons a world
+// and sees a gate that is off in all of them, or far off in one; the full form,
+// 2,000, is
 //
 //	ASSAY_SIM=full go test -run 'TestGate(Holds|Reach)' -v -timeout 60m ./internal/stat
 //
 // and its numbers stand in docs/gate.md.
 func TestGateHolds(t *testing.T) {
-	n := 60
-	if testing.Short() {
-		n = 12
+	n := 30
+	if brief() {
+		n = 5
 	}
 	if full() {
 		n = 2000
@@ -86,7 +93,7 @@ func TestGateHolds(t *testing.T) {
 			leastFound--
 		}
 	}
-	var unchanged tally
+	var unchanged, dropped tally
 	for _, w := range worlds(plan) {
 		t.Run(w.name, func(t *testing.T) {
 			same, err := simulate(n, simulationSeed, func(rng *rand.Rand) (answer, error) { return w.run(rng, 0) })
@@ -99,11 +106,14 @@ func TestGateHolds(t *testing.T) {
 			require.GreaterOrEqual(t, float64(worse.drop), leastFound, "drops of 10 points found: %v", worse)
 			unchanged.runs += same.runs
 			unchanged.drop += same.drop
+			dropped.runs += worse.runs
+			dropped.drop += worse.drop
 		})
 	}
-	// Over all worlds the short form sees more than in each.
-	if !t.Failed() {
-		require.LessOrEqual(t, unchanged.share(unchanged.drop), 0.01, "false FAILs over all worlds: %d of %d", unchanged.drop, unchanged.runs)
+	if unchanged.runs > 0 { // -run may have chosen none
+		t.Logf("all worlds: %d of %d unchanged failed, %d of %d drops of 10 points were found", unchanged.drop, unchanged.runs, dropped.drop, dropped.runs)
+		require.LessOrEqual(t, unchanged.share(unchanged.drop), 0.01)
+		require.GreaterOrEqual(t, dropped.share(dropped.drop), 0.95)
 	}
 }
 

@@ -1,0 +1,134 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// family makes six cases, two good and four bad, all right.
+func family(name string, baseline, now int) []Case {
+	var out []Case
+	for i := range 6 {
+		out = append(out, Case{fmt.Sprint(i), name, i >= 2, repeat(1, baseline), repeat(1, now)})
+	}
+	return out
+}
+
+func families(n, baseline, now int) []Case {
+	var out []Case
+	for i := range n {
+		out = append(out, family(fmt.Sprint("f", i), baseline, now)...)
+	}
+	return out
+}
+
+func TestGateBenchByHand(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		name     string
+		change   func(cases []Case)
+		families int
+		decision Decision
+		drop, p  float64
+		warnings int
+	}{
+		{"nothing changed", func([]Case) {}, 6, NoDrop, 0, 1, 0},
+		// Family f0 is wrong in every new trial: a sixth of either label. One deal of
+		// 20 gives that, and no number of wrong cases in one family changes it.
+		{"one family goes", func(c []Case) { wrong(c[:6]) }, 6, NotSettled, 100.0 / 6, 1.0 / 20, 0},
+		{"three families go", func(c []Case) { wrong(c[:18]) }, 18, Drop, 100.0 / 6, 1.0 / 8000, 0},
+		// All bads of 4 families of 20: recall loses 20 points, specificity none.
+		{"bads alone", func(c []Case) {
+			for f := range 4 {
+				wrong(c[6*f+2 : 6*f+6])
+			}
+		}, 20, Drop, 10, math.Pow(20, -4), 0},
+		{"a case without answers is left out", func(c []Case) { wrong(c[:18]); c[0].Now = []float64{nan, nan, 1} }, 18, Drop,
+			50*5.0/35 + 50.0/6, 1.0 / 8000, 1}, // five of the 35 goods that are left, and a sixth of the bads
+		{"a trial without an answer does not count", func(c []Case) { wrong(c[:18]); c[0].Now = []float64{nan, 0, 0} }, 18, Drop, 100.0 / 6, 1.0 / 4000, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cases := families(c.families, 3, 3)
+			c.change(cases)
+			g, err := GateBench(cases, DefaultPlan())
+			require.NoError(t, err)
+			require.InDelta(t, c.drop, g.Drop, 1e-9)
+			require.InDelta(t, c.p, g.Parts[0].Exchange, 1e-12)
+			require.Len(t, g.Parts[0].Warnings, c.warnings, "%v", g.Parts[0].Warnings)
+			require.Equal(t, c.decision, g.Decision, "%+v", g)
+		})
+	}
+}
+
+func wrong(cases []Case) {
+	for i := range cases {
+		cases[i].Now = repeat(0, len(cases[i].Now))
+	}
+}
+
+// The points aim the randomisation test at balanced accuracy: a good case of a
+// family of two good and four bad weighs as much as two bad ones.
+func TestBenchPoints(t *testing.T) {
+	for labels, want := range map[[2]int][2]int{{80, 160}: {2, 1}, {160, 80}: {1, 2}, {7, 7}: {1, 1}, {100, 37}: {2, 5}, {1, 500}: {5, 1}, {60, 101}: {5, 3}} {
+		require.Equal(t, want, (&bench{label: labels}).points(), "%d good, %d bad", labels[0], labels[1])
+	}
+}
+
+// A missing answer is not a mistake, on either side.
+func TestGateBenchMissingAnswersAreNoDrop(t *testing.T) {
+	cases := families(10, 3, 3)
+	cases[0].Now[1], cases[9].Baseline[2] = math.NaN(), math.NaN()
+	g, err := GateBench(cases, DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, NoDrop, g.Decision)
+	require.InDelta(t, 0, g.Drop, 1e-9)
+	require.InDelta(t, 0, g.Parts[0].Upper, 1e-9, "the run scores are alike: %+v", g.Parts[0])
+}
+
+func TestGateBenchBeforeTheFirstLook(t *testing.T) {
+	g, err := GateBench(families(10, 0, 1), DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, NotSettled, g.Decision)
+	require.Equal(t, Trials{3, 2}, g.More)
+	require.True(t, math.IsNaN(g.Drop))
+
+	cases := families(10, 1, 1)
+	wrong(cases[:6])
+	g, err = GateBench(cases, DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, NotSettled, g.Decision)
+	require.Equal(t, Trials{2, 2}, g.More)
+	require.InDelta(t, 10, g.Drop, 1e-9)
+
+	g, err = GateBench(families(4, 3, 3), DefaultPlan())
+	require.NoError(t, err)
+	require.Equal(t, NotSettled, g.Decision, "24 cases are too few")
+	require.False(t, g.Parts[0].Gates)
+}
+
+func TestGateBenchRefuses(t *testing.T) {
+	_, err := GateBench(nil, DefaultPlan())
+	require.ErrorIs(t, err, ErrEmpty)
+	_, err = GateBench(family("f", 3, 3)[:2], DefaultPlan())
+	require.ErrorIs(t, err, ErrEmpty, "goods alone have no balanced accuracy")
+	silent := family("f", 3, 3)
+	for i := range silent {
+		silent[i].Now = repeat(math.NaN(), 3)
+	}
+	_, err = GateBench(silent, DefaultPlan())
+	require.ErrorIs(t, err, ErrEmpty)
+	for want, change := range map[string]func(c []Case){
+		"named twice":   func(c []Case) { c[1].ID = c[0].ID },
+		"must be named": func(c []Case) { c[1].Family = "" },
+		"with NaN":      func(c []Case) { c[1].Now = c[1].Now[:2] },
+		"0, 1 or NaN":   func(c []Case) { c[1].Now[0] = 0.5 },
+	} {
+		cases := family("f", 3, 3)
+		change(cases)
+		_, err := GateBench(cases, DefaultPlan())
+		require.ErrorContains(t, err, want)
+	}
+}
