@@ -22,11 +22,13 @@ const noGap = maxGap + 1
 // "Class.method", "Class::method", "(*T).Method", "Class#method", "method(args)"
 // and "public void method(args)" all name "method". Names are compared with case.
 func FunctionName(s string) string {
-	s = strings.TrimSpace(s)
-	if strings.HasPrefix(s, "(") { // a Go receiver
-		if i := strings.IndexByte(s, ')'); i >= 0 {
-			s = s[i+1:]
+	s = strings.ReplaceAll(strings.TrimSpace(s), "->", ".")
+	for { // Go receivers: "(*T).Method", "pkg.(*T).Method"
+		_, rest, ok := strings.Cut(s, ").")
+		if !ok {
+			break
 		}
+		s = rest
 	}
 	if i := strings.IndexByte(s, '('); i >= 0 {
 		s = s[:i]
@@ -35,7 +37,7 @@ func FunctionName(s string) string {
 	if i := strings.IndexByte(s, '<'); i > 0 && strings.HasSuffix(s, ">") && s[i-1] != '.' && s[i-1] != ':' {
 		s = s[:i] // type arguments; not the JVM's Class.<init>
 	}
-	if i := strings.LastIndexAny(s, ".:#\\ \t>"); i >= 0 && i < len(s)-1 {
+	if i := strings.LastIndexAny(s, ".:#\\ \t"); i >= 0 && i < len(s)-1 {
 		s = s[i+1:]
 	}
 	return strings.Trim(s, "`'\"&*")
