@@ -119,8 +119,7 @@ type Gate struct {
 	Drop     float64 // percentage points, baseline minus now, over everything
 	P        float64 // of the part that decided: the first that dropped, else the whole
 	More     Trials  // the most that any part asks for
-	Parts    []Part  // the whole first, then projects by name
-	Warnings []Warning
+	Parts    []Part  // the whole first, then projects by name; warnings are theirs
 }
 
 // A sample is what one part compares, cut to its look.
@@ -131,8 +130,9 @@ type sample struct {
 }
 
 // look gives the deepest look that both sides reach, -1 before the first, and
-// the trials that it uses. The side that is not short gives all that it has, up
-// to the last look.
+// the trials that it uses. A side that has more than the other gives all of them,
+// up to the last look; the other gives what the look wants, since a look after
+// each new trial would be a look that was never declared.
 func (p Plan) look(have Trials) (int, Trials) {
 	at := -1
 	for i, l := range p.Looks {
@@ -144,10 +144,10 @@ func (p Plan) look(have Trials) (int, Trials) {
 		return at, Trials{min(have.Baseline, p.last()), min(have.Now, p.last())}
 	}
 	used := Trials{p.Looks[at].Trials, p.Looks[at].Trials}
-	if have.Now >= have.Baseline {
+	if have.Now > have.Baseline {
 		used.Now = min(have.Now, p.last())
 	}
-	if have.Baseline >= have.Now {
+	if have.Baseline > have.Now {
 		used.Baseline = min(have.Baseline, p.last())
 	}
 	return at, used

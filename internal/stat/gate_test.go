@@ -46,6 +46,7 @@ func TestGateRecallByHand(t *testing.T) {
 		{"the baseline gives all that it has", steady("a", 40, 4, Trials{12, 3}), Drop, 10, math.Pow(455, -4), Trials{}, Trials{12, 3}},
 		{"up to the last look", steady("a", 40, 4, Trials{99, 3}), Drop, 10, math.Pow(2925, -4), Trials{}, Trials{24, 3}},
 		{"trials between two looks wait", steady("a", 40, 4, Trials{5, 4}), Drop, 10, math.Pow(56, -4), Trials{}, Trials{5, 3}},
+		{"on both sides", steady("a", 40, 4, Trials{4, 4}), Drop, 10, math.Pow(20, -4), Trials{}, Trials{3, 3}},
 		// 3 of 60 are 5 points: not more than 5.
 		{"at the threshold", steady("a", 60, 3, Trials{3, 3}), NoDrop, 5, math.Pow(20, -3), Trials{}, Trials{3, 3}},
 		// 2 of 36 are 5.6 points, and 1 deal of 400 is more than alpha.
