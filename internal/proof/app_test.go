@@ -61,23 +61,67 @@ func open(t *testing.T, app *audit.Corpus, dsn func() (string, error)) proof.Run
 	return r
 }
 
+// prepare builds the goods and their mutants at once where the language asks for
+// it.
+func prepare(t *testing.T, r proof.Runner, app *audit.Corpus) {
+	t.Helper()
+	c, ok := r.(*proof.Code)
+	if !ok {
+		return
+	}
+	var codes []string
+	for _, fam := range app.Families {
+		for _, k := range fam.Cases {
+			codes = append(codes, k.Code)
+			if k.Label == audit.Good && !testing.Short() {
+				for _, m := range c.Mutants(k.Code) {
+					codes = append(codes, m.Code)
+				}
+			}
+		}
+	}
+	require.NoError(t, c.Prepare(context.Background(), codes))
+}
+
+// TestCorpus proves every case of tests/. Mutants and twins take minutes: every
+// eighth family has them here, and all with ASSAY_CHECK=1.
 func TestCorpus(t *testing.T) {
 	dsn := server(t)
-	ctx := context.Background()
 	for _, app := range corpora(t) {
 		t.Run(app.App, func(t *testing.T) {
 			r := open(t, app, dsn)
+			prepare(t, r, app)
 			for i := range app.Families {
 				fam := &app.Families[i]
-				if q := os.Getenv("ASSAY_QUERY"); q != "" && !strings.Contains(fam.Query, q) {
+				q := os.Getenv("ASSAY_QUERY")
+				if q != "" && !strings.Contains(fam.Query, q) {
 					continue
 				}
-				problems, err := proof.Check(ctx, r, app, fam)
-				require.NoError(t, err)
-				for _, p := range problems {
-					t.Errorf("%s: %s", p.Pos, p.What)
-				}
+				proveFamily(t, r, app, fam, !testing.Short() && (i%8 == 0 || q != "" || os.Getenv("ASSAY_CHECK") == "1"))
 			}
 		})
+	}
+}
+
+func proveFamily(t *testing.T, r proof.Runner, app *audit.Corpus, fam *audit.Family, long bool) {
+	t.Helper()
+	ctx := context.Background()
+	say := func(what string, problems []audit.Problem, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		for _, p := range problems {
+			t.Errorf("%s: %s%s", p.Pos, what, p.What)
+		}
+	}
+	problems, err := proof.Check(ctx, r, app, fam)
+	say("", problems, err)
+	if len(problems) > 0 || !long {
+		return
+	}
+	problems, err = proof.CheckMutants(ctx, r, fam)
+	say("", problems, err)
+	for _, kind := range proof.TwinKinds {
+		problems, err = proof.Check(ctx, r, app, proof.TwinFamily(app, fam, kind))
+		say("the twin "+kind+" ", problems, err)
 	}
 }

@@ -117,6 +117,9 @@ func (c *Code) Run(ctx context.Context, fam *audit.Family, code string, sets []a
 	return effects(out, len(sets))
 }
 
+// Mutants makes the mutants of code. See Runner.
+func (c *Code) Mutants(code string) []Mutant { return codeMutants(c.lang.program, code) }
+
 // lay writes the harness and the case into dir.
 func (c *Code) lay(dir, code string) error {
 	files, err := filepath.Glob(filepath.Join(c.app.Dir, "harness*"))

@@ -16,6 +16,8 @@ type Runner interface {
 	// error of the code is part of its effect; the error returned means that the
 	// proof itself is broken.
 	Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error)
+	// Mutants makes the mutants of a good.
+	Mutants(code string) []Mutant
 	// Close gives back what the runner holds.
 	Close()
 }

@@ -27,6 +27,9 @@ func (p *Postgres) Run(ctx context.Context, fam *audit.Family, code string, sets
 	return all, nil
 }
 
+// Mutants makes the mutants of SQL. See Runner.
+func (p *Postgres) Mutants(code string) []Mutant { return Mutants(code) }
+
 func (p *Postgres) run(ctx context.Context, fam *audit.Family, code string, set *audit.ParamSet) ([]Effect, error) {
 	if set.Race != nil {
 		return p.runRace(ctx, fam, code, set)

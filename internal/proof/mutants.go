@@ -1,0 +1,205 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/audit"
+)
+
+// A Fate is what became of a mutant.
+type Fate string
+
+// The fates. Equal and differing mutants must be listed with a reason.
+const (
+	Stillborn Fate = "stillborn" // it does not run
+	Caught    Fate = "caught"    // an oracle forbids what it does
+	Narrower  Fate = "narrower"  // it does nothing that the good does not do, and less of it
+	Equal     Fate = "equal"     // no parameter set tells it from the good
+	Differs   Fate = "differs"   // it does something else, which no requirement forbids
+)
+
+// A Judged is a mutant with its fate.
+type Judged struct {
+	Mutant
+	Case *audit.Case
+	Fate Fate
+}
+
+// JudgeMutants runs the mutants of a family's goods. The goods must have been
+// proven by Check.
+func JudgeMutants(ctx context.Context, r Runner, fam *audit.Family) ([]Judged, error) {
+	var all []Judged
+	for _, c := range fam.Cases {
+		if c.Label != audit.Good {
+			continue
+		}
+		sets := attacksFirst(fam.Sets)
+		good, err := r.Run(ctx, fam, c.Code, sets)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range r.Mutants(c.Code) {
+			// Races cost a database each; only a lock that is gone shows there alone.
+			m.skipRaces = !m.Races
+			fate, err := judgeMutant(ctx, r, fam, m, sets, good)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", c.Pos, m.Name, err)
+			}
+			all = append(all, Judged{m, c, fate})
+		}
+	}
+	return all, nil
+}
+
+func attacksFirst(sets []audit.ParamSet) []audit.ParamSet {
+	sets = slices.Clone(sets)
+	slices.SortStableFunc(sets, func(a, b audit.ParamSet) int { return strings.Compare(a.Set, b.Set) })
+	return sets
+}
+
+func judgeMutant(ctx context.Context, r Runner, fam *audit.Family, m Mutant, sets []audit.ParamSet, good [][]Effect) (Fate, error) {
+	fate, failed, ran, most, goodMost := Equal, 0, 0, 0, 0
+	for i := range sets {
+		if sets[i].Race != nil && m.skipRaces {
+			continue
+		}
+		es, err := r.Run(ctx, fam, m.Code, sets[i:i+1])
+		if err != nil {
+			return Stillborn, nil
+		}
+		ran++
+		for j, e := range es[0] {
+			if e.Err != "" {
+				failed++
+				if sets[i].Set == audit.SetBenign && ran == failed {
+					return Stillborn, nil
+				}
+				break
+			}
+			if len(e.Violated) > 0 && !m.Limit {
+				return Caught, nil
+			}
+			if len(e.Violated) > 0 {
+				fate = Caught
+			}
+			if j >= len(good[i]) || sets[i].Race != nil {
+				continue
+			}
+			most, goodMost = max(most, e.Rows), max(goodMost, good[i][j].Rows)
+			fate = weigh(fate, good[i][j].Result, e.Result)
+		}
+	}
+	switch {
+	case failed == ran:
+		return Stillborn, nil
+	case m.Limit && fate == Caught && most <= 2*goodMost:
+		return Differs, nil // too few rows to show that the LIMIT matters
+	}
+	return fate, nil
+}
+
+// weigh brings the fate up to date with one more pair of results.
+func weigh(fate Fate, good, mutant string) Fate {
+	switch {
+	case fate == Caught || fate == Differs || good == mutant:
+		return fate
+	case subset(mutant, good):
+		return Narrower
+	}
+	return Differs
+}
+
+// subset reports whether every row of a is among those of b, columns that a
+// lacks left aside.
+func subset(a, b string) bool {
+	al, bl := strings.Split(a, "\n"), strings.Split(b, "\n")
+	if al[0] == bl[0] {
+		left := map[string]int{}
+		for _, l := range bl {
+			left[l]++
+		}
+		for _, l := range al {
+			if left[l]--; left[l] < 0 {
+				return false
+			}
+		}
+		return true
+	}
+	ac, bc := cells(al[0]), cells(bl[0])
+	var keep []int
+	for _, c := range ac {
+		i := slices.Index(bc, c)
+		if i < 0 {
+			return false
+		}
+		keep = append(keep, i)
+	}
+	left := map[string]int{}
+	for _, l := range bl[1:] {
+		all := cells(l)
+		if len(all) != len(bc) {
+			left[l]++ // the state's lines
+			continue
+		}
+		row := make([]string, len(keep))
+		for i, k := range keep {
+			row[i] = all[k]
+		}
+		left[strings.Join(row, " | ")]++
+	}
+	for _, l := range al[1:] {
+		k := l
+		if c := cells(l); len(c) == len(ac) {
+			k = strings.Join(c, " | ")
+		}
+		if left[k]--; left[k] < 0 && left[l] <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func cells(line string) []string { return strings.Split(strings.TrimSuffix(line, " | "), " | ") }
+
+// CheckMutants asks that every mutant of the goods is caught, or listed under
+// "# Mutants" with the reason why it may live, and that nothing else is listed.
+func CheckMutants(ctx context.Context, r Runner, fam *audit.Family) ([]audit.Problem, error) {
+	judged, err := JudgeMutants(ctx, r, fam)
+	if err != nil {
+		return nil, err
+	}
+	var problems []audit.Problem
+	listed := slices.Clone(fam.Survivors)
+	for _, j := range judged {
+		i := slices.IndexFunc(listed, func(s audit.Survivor) bool {
+			return s.Case == j.Case.Number && strings.Join(strings.Fields(s.Mutant), " ") == j.Name
+		})
+		lives := j.Fate == Equal || j.Fate == Differs
+		switch {
+		case i >= 0 && !lives:
+			problems = append(problems, audit.Problem{Pos: listed[i].Pos,
+				What: fmt.Sprintf("the mutant %q of %02d is %s: it need not be listed", j.Name, j.Case.Number, j.Fate)})
+		case i < 0 && lives:
+			what := "no parameter set tells it from the good"
+			if j.Fate == Differs {
+				what = "it does something else than the good, and no oracle forbids it"
+			}
+			if j.Limit {
+				what = "no set gives more than twice as many rows without the limit"
+			}
+			problems = append(problems, audit.Problem{Pos: j.Case.Pos, What: fmt.Sprintf(
+				"the mutant %q survives: %s. Expected a parameter set or an oracle that catches it, or a row | %02d | %s | why | under # Mutants",
+				j.Name, what, j.Case.Number, j.Name)})
+		}
+		if i >= 0 {
+			listed = slices.Delete(listed, i, i+1)
+		}
+	}
+	for _, s := range listed {
+		problems = append(problems, audit.Problem{Pos: s.Pos, What: fmt.Sprintf("there is no mutant %q of %02d", s.Mutant, s.Case)})
+	}
+	return problems, nil
+}
