@@ -99,7 +99,7 @@ var refusal = regexp.MustCompile(`(?i)^\W*(?:(?:i['’]m|i am) (?:very |really )
 	`i['’]m (?:unable|not able|not comfortable)\b|unfortunately,? i (?:can['’]?t|cannot|am unable|['’]m unable)\b|` +
 	`as an ai\b|my guidelines\b|this request (?:violates|has been blocked)\b|抱歉|很抱歉|对不起|我无法|lo siento\b|je suis désolé|es tut mir leid)`)
 
-func refuses(text string) bool { return refusal.MatchString(text) }
+func refuses(text string) bool { return refusal.MatchString(text[:min(len(text), 400)]) }
 
 // reasoning elements hold what a model thought before it answered.
 var reasoning = regexp.MustCompile(`(?is)<(think|thinking|thought|reasoning|reflection|scratchpad)>.*?</(?:think|thinking|thought|reasoning|reflection|scratchpad)>`)

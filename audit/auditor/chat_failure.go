@@ -2,7 +2,7 @@ package auditor
 
 import (
 	"context"
-	"crypto/x509"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,15 +66,14 @@ func (c *chat) understand(parent context.Context, err error, res *http.Response,
 	}
 	f.text = oneLine(err.Error())
 	var dial *net.OpError
-	var certificate *x509.UnknownAuthorityError
-	var hostname x509.HostnameError
+	var certificate *tls.CertificateVerificationError
 	switch {
 	case parent.Err() != nil:
 		f.text = "stopped: " + context.Cause(parent).Error()
 	case errors.Is(err, context.DeadlineExceeded):
 		f.text = fmt.Sprintf("no answer within %s", c.config.Timeout)
 		f.attempt.Transient = true
-	case errors.As(err, &certificate), errors.As(err, &hostname):
+	case errors.As(err, &certificate):
 		f.fatal = fmt.Errorf("%s: %s: its certificate does not hold: %s", c.config.Name, c.config.BaseURL, f.text)
 	case errors.As(err, &dial) && dial.Op == "dial":
 		f.attempt.Transient, f.attempt.Usage.Priced = true, true // nothing was sent, so nothing is charged

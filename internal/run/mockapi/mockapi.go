@@ -1,0 +1,225 @@
+// Package mockapi is a chat completions server for tests, on this machine, that
+// answers as it is told and misbehaves on demand. It remembers what it was sent
+// and what it would have charged.
+package mockapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+)
+
+// A Request is what a client sent.
+type Request struct {
+	N      int    // from 1, in the order of arrival
+	Model  string // as asked for
+	Prompt string // the messages' texts
+	Key    string // of the authorization header
+	Header http.Header
+	Body   []byte
+	Tries  int // how often this prompt was sent so far, this time included
+}
+
+// A Reply is what the server does with a request. The zero value answers "bad".
+type Reply struct {
+	Status     int               // 0: 200
+	Header     map[string]string // besides Content-Type
+	Body       string            // in place of a completion
+	Content    string            // of the completion's message; "": a verdict "bad"
+	Finish     string            // finish reason; "": stop
+	Model      string            // as served; "": as asked for
+	Cost       float64           // USD in usage.cost; below 0: none is stated
+	Latency    time.Duration     // before the answer
+	CutAfter   int               // bytes of the body after which the connection is reset; 0: none
+	Stall      bool              // no answer until the client gives up
+	StallAfter int               // with Stall: bytes of the body that come before
+}
+
+// Verdict is the content of an answer.
+func Verdict(v string) string {
+	return `{"explanation":"because","verdict":"` + v + `","violated_requirements":[2],"cwes":["CWE-639"]}`
+}
+
+// A Server is a running mock. Its URL is in the embedded server; the API's base
+// URL is BaseURL.
+type Server struct {
+	*httptest.Server
+	BaseURL string
+	Forget  bool // keep no requests: for benchmarks; set before the first one
+
+	mu       sync.Mutex
+	script   func(Request) Reply
+	requests []Request
+	tries    map[string]int
+	answers  map[string]int // by prompt
+	charged  float64
+	count    int
+	flying   int
+	most     int
+}
+
+// New starts a server that does what script says. Close ends it.
+func New(script func(Request) Reply) *Server {
+	s := &Server{script: script, tries: map[string]int{}, answers: map[string]int{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	s.BaseURL = s.URL + "/v1"
+	return s
+}
+
+// Requests gives what was sent so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}
+
+// Answers gives how many whole answers each prompt has got.
+func (s *Server) Answers() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make(map[string]int, len(s.answers))
+	for k, n := range s.answers {
+		out[k] = n
+	}
+	return out
+}
+
+// Charged gives the sum of the stated costs of all answers.
+func (s *Server) Charged() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.charged
+}
+
+// MostInFlight gives the largest number of requests under way at once.
+func (s *Server) MostInFlight() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most
+}
+
+func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+	r, ok := s.note(w, req)
+	if !ok {
+		return
+	}
+	defer func() { s.mu.Lock(); s.flying--; s.mu.Unlock() }()
+	reply := s.script(r)
+	if reply.Latency > 0 {
+		timer := time.NewTimer(reply.Latency)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-req.Context().Done():
+			return
+		}
+	}
+	body := reply.body(r)
+	if reply.Stall && reply.StallAfter == 0 {
+		<-req.Context().Done()
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	for k, v := range reply.Header {
+		w.Header().Set(k, v)
+	}
+	if reply.Status == 0 {
+		reply.Status = http.StatusOK
+	}
+	if reply.CutAfter > 0 || reply.StallAfter > 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		w.WriteHeader(reply.Status)
+		_, _ = io.WriteString(w, body[:min(len(body), reply.CutAfter+reply.StallAfter)])
+		_ = http.NewResponseController(w).Flush()
+		if reply.Stall {
+			<-req.Context().Done()
+			return
+		}
+		reset(w)
+		return
+	}
+	if reply.Status == http.StatusOK {
+		s.mu.Lock()
+		s.answers[r.Prompt]++
+		s.charged += max(0, reply.Cost)
+		s.mu.Unlock()
+	}
+	w.WriteHeader(reply.Status)
+	_, _ = io.WriteString(w, body)
+}
+
+// note reads a request and remembers it.
+func (s *Server) note(w http.ResponseWriter, req *http.Request) (Request, bool) {
+	b, err := io.ReadAll(req.Body)
+	var sent struct {
+		Model    string `json:"model"`
+		Messages []struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+	}
+	if err != nil || json.Unmarshal(b, &sent) != nil || req.Method != http.MethodPost || req.URL.Path != "/v1/chat/completions" {
+		http.Error(w, `{"error":{"message":"no chat completion was asked for"}}`, http.StatusNotFound)
+		return Request{}, false
+	}
+	r := Request{Model: sent.Model, Header: req.Header.Clone(), Body: b}
+	for _, m := range sent.Messages {
+		var text string
+		if json.Unmarshal(m.Content, &text) != nil {
+			text = string(m.Content)
+		}
+		r.Prompt += text
+	}
+	_, _ = fmt.Sscanf(req.Header.Get("Authorization"), "Bearer %s", &r.Key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flying++
+	s.most = max(s.most, s.flying)
+	s.tries[r.Prompt]++
+	s.count++
+	r.N, r.Tries = s.count, s.tries[r.Prompt]
+	if !s.Forget {
+		s.requests = append(s.requests, r)
+	}
+	return r, true
+}
+
+// reset closes the connection so that the client sees a reset, not an end.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+func (r Reply) body(req Request) string {
+	if r.Body != "" {
+		return r.Body
+	}
+	if r.Content == "" {
+		r.Content = Verdict("bad")
+	}
+	if r.Finish == "" {
+		r.Finish = "stop"
+	}
+	if r.Model == "" {
+		r.Model = req.Model
+	}
+	usage := map[string]any{"prompt_tokens": len(req.Prompt) / 4, "completion_tokens": len(r.Content) / 4, "total_tokens": (len(req.Prompt) + len(r.Content)) / 4}
+	if r.Cost >= 0 {
+		usage["cost"] = r.Cost
+	}
+	b, _ := json.Marshal(map[string]any{
+		"id": fmt.Sprint("gen-", req.N), "object": "chat.completion", "created": 1, "model": r.Model, "usage": usage,
+		"choices": []any{map[string]any{"index": 0, "finish_reason": r.Finish, "message": map[string]any{"role": "assistant", "content": r.Content}}},
+	})
+	return string(b)
+}
