@@ -57,8 +57,7 @@ type Options struct {
 // another format than opt asks for, and r's own errors. The report that comes
 // with an error holds what was read until then.
 func Read(name string, r io.Reader, opt Options) (audit.Report, error) {
-	br := bufio.NewReaderSize(r, 64<<10)
-	br = decoded(br)
+	br := decoded(r)
 	kind, err := sniff(br)
 	if err != nil {
 		return audit.Report{}, fmt.Errorf("%s: %w", name, err)
@@ -98,7 +97,8 @@ func number(fs []audit.Finding) {
 
 // decoded takes a UTF-8 mark away and turns UTF-16 (what a PowerShell
 // redirection writes) into UTF-8.
-func decoded(br *bufio.Reader) *bufio.Reader {
+func decoded(r io.Reader) *bufio.Reader {
+	br := bufio.NewReaderSize(r, 64<<10)
 	head, _ := br.Peek(3)
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):

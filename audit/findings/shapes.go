@@ -53,6 +53,8 @@ func (t tree) text(names ...string) string {
 			}
 		case float64:
 			return strconv.FormatFloat(v, 'f', -1, 64)
+		case json.Number:
+			return v.String()
 		}
 	}
 	return ""
