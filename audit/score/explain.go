@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"assay/audit"
 	"assay/internal/cwe"
 )
 
@@ -65,11 +66,11 @@ func (k *key) full1(e int32, sp *spot) Reason {
 		for _, c := range sp.cwes {
 			for _, own := range en.cwes {
 				rel := cwe.Unrelated
-				if c != 0 {
+				if c != 0 && (same || slices.Contains(en.accepts, audit.CWE(c))) {
 					rel = cwe.Relate(int(c), int(own))
 				}
-				if rel != cwe.Unrelated && (rel == cwe.Same) == same && (same || slices.Contains(en.accepts, c)) {
-					r.CWE, r.EntryCWE, r.Relation = c, own, rel
+				if rel != cwe.Unrelated && (rel == cwe.Same) == same {
+					r.CWE, r.EntryCWE, r.Relation = audit.CWE(c), own, rel
 					return r
 				}
 			}
@@ -89,8 +90,8 @@ func (k *key) half1(e int32, sp *spot) Reason {
 		}
 	}
 	for _, c := range sp.cwes {
-		if c != 0 && slices.Contains(en.cwes, c) {
-			r.CWE, r.EntryCWE = c, c
+		if own := audit.CWE(c); c != 0 && slices.Contains(en.cwes, own) {
+			r.CWE, r.EntryCWE = own, own
 			break
 		}
 	}
@@ -101,7 +102,7 @@ func (k *key) half1(e int32, sp *spot) Reason {
 // entry that it comes nearest to: one of the same file, else the first by ID.
 func (s *scorer) elsewhere(sp *spot) (Fate, Reason) {
 	for _, c := range sp.cwes {
-		h, ok := s.key.hubOf[fileCWE{sp.file, c}]
+		h, ok := s.key.hubOf[inFile(sp.file, c)]
 		if c == 0 || !ok {
 			continue
 		}
@@ -112,7 +113,8 @@ func (s *scorer) elsewhere(sp *spot) (Fate, Reason) {
 		}
 		return Misplaced, r
 	}
-	for _, c := range sp.cwes {
+	for _, n := range sp.cwes {
+		c := audit.CWE(n)
 		if list := s.key.own[c]; c != 0 && len(list) > 0 {
 			return Misplaced, Reason{Entry: s.key.entries[list[0]].id, CWE: c, EntryCWE: c, Relation: cwe.Same,
 				Distance: -1, Detail: "another file"}
@@ -125,11 +127,16 @@ func (s *scorer) elsewhere(sp *spot) (Fate, Reason) {
 // nearest, then by what they say.
 func (s *scorer) free(duplicates []int) {
 	slices.SortFunc(duplicates, func(a, b int) int {
-		return cmp.Or(
-			cmp.Compare(s.paired.near[a], s.paired.near[b]),
-			cmp.Compare(s.gapTo(a), s.gapTo(b)),
-			compareSpots(&s.spots[a], &s.spots[b]),
-			compareFindings(&s.in.Findings[a], &s.in.Findings[b]))
+		if c := cmp.Compare(s.paired.near[a], s.paired.near[b]); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(s.gapTo(a), s.gapTo(b)); c != 0 {
+			return c
+		}
+		if c := compareSpots(&s.spots[a], &s.spots[b]); c != 0 {
+			return c
+		}
+		return compareFindings(&s.in.Findings[a], &s.in.Findings[b])
 	})
 	for _, i := range duplicates {
 		k := &s.result.Known[s.key.entries[s.paired.near[i]].known]

@@ -39,28 +39,30 @@ type entry struct {
 	accepts   []audit.CWE // its own, and those one step off in its dimension
 }
 
-type fileCWE struct {
-	file int32
-	cwe  audit.CWE
-}
+// A fileCWE packs a file's number and a CWE: half the time of a look-up goes into
+// hashing the key.
+type fileCWE uint64
 
-type fileCWEName struct {
-	fileCWE
-	name int32
-}
+func inFile(file, cwe int32) fileCWE { return fileCWE(uint32(file))<<32 | fileCWE(uint32(cwe)) }
 
-// An index finds entries that accept a CWE in a file: by lines, by function, or,
-// where an entry names neither, by the file alone.
+// A fileName packs a file's and a function's number.
+type fileName uint64
+
+// An index finds entries by lines, by function, or, where an entry names neither,
+// by the file alone. The caller of the latter two looks whether they take the CWE.
 type index struct {
-	byLines    map[fileCWE][]int32 // by first line
-	byFunction map[fileCWEName][]int32
-	byFile     map[fileCWE][]int32
+	byLines    map[fileCWE]stretch // of lists
+	lists      []int32             // entries by first line
+	byFunction map[fileName][]int32
+	byFile     map[int32][]int32
 }
+
+type stretch struct{ from, to int32 }
 
 // newKeys prepares a project's known vulnerabilities and its decoys. Files and
 // functions are numbered in their own order, not in the fixture's, and alike for
-// both.
-func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension) (known, decoys *key, err error) {
+// both. CWEs that no finding uses need no place in the index.
+func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool) (known, decoys *key, err error) {
 	files, names := numbers(p)
 	known, decoys = emptyKey(len(p.Known), files, names), emptyKey(len(p.Decoys), files, names)
 	for i := range p.Known {
@@ -75,7 +77,7 @@ func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension) (known, decoy
 			return nil, nil, err
 		}
 	}
-	if err := errors.Join(known.finish(dims), decoys.finish(dims)); err != nil {
+	if err := errors.Join(known.finish(dims, used), decoys.finish(dims, used)); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", p.Pos, err)
 	}
 	for i := range known.entries {
@@ -124,8 +126,11 @@ func emptyKey(n int, files, names map[string]int32) *key {
 		files:   files,
 		names:   names,
 		entries: make([]entry, 0, n),
-		full: index{make(map[fileCWE][]int32, 2*n), make(map[fileCWEName][]int32, 2*n),
-			make(map[fileCWE][]int32)},
+		full: index{
+			byLines:    make(map[fileCWE]stretch, n),
+			byFunction: make(map[fileName][]int32, n),
+			byFile:     make(map[int32][]int32),
+		},
 		hubOf: make(map[fileCWE]int32, n),
 		own:   make(map[audit.CWE][]int32),
 		marks: make([]int32, n),
@@ -148,25 +153,67 @@ func (k *key) add(i int, id string, d audit.Dimension, cwes []audit.CWE, file st
 
 // finish sorts the entries, so that their order in the fixture has no say, and
 // fills the index.
-func (k *key) finish(dims map[audit.CWE]audit.Dimension) error {
+func (k *key) finish(dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool) error {
 	slices.SortStableFunc(k.entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
 	accepts := make(map[acceptor][]audit.CWE)
+	var all []posting
 	for i := range k.entries {
 		e := &k.entries[i]
 		if i > 0 && e.id == k.entries[i-1].id {
 			return fmt.Errorf("entry %q stands twice in the key", e.id)
 		}
-		e.accepts = accepted(e, dims, accepts)
-		for _, c := range e.accepts {
-			k.full.add(int32(i), e, c)
-		}
+		e.accepts = accepted(e, dims, used, accepts)
+		all = k.full.add(all, int32(i), e)
 	}
-	for _, list := range k.full.byLines {
-		slices.SortStableFunc(list, func(a, b int32) int {
-			return cmp.Compare(k.entries[a].at.start, k.entries[b].at.start)
-		})
-	}
+	k.full.list(all)
 	return nil
+}
+
+// A posting says that an entry with lines takes a CWE in a file.
+type posting struct {
+	at    fileCWE
+	start int32
+	entry int32
+}
+
+// add indexes an entry, but for its postings, which it appends to all.
+func (x *index) add(all []posting, i int32, e *entry) []posting {
+	for _, name := range e.functions {
+		n := fileName(inFile(e.file, name))
+		x.byFunction[n] = append(x.byFunction[n], i)
+	}
+	if e.at.none() {
+		if len(e.functions) == 0 {
+			x.byFile[e.file] = append(x.byFile[e.file], i)
+		}
+		return all
+	}
+	for _, c := range e.accepts {
+		all = append(all, posting{inFile(e.file, int32(c)), e.at.start, i})
+	}
+	return all
+}
+
+// list lays the postings out, by file and CWE, then by first line.
+func (x *index) list(all []posting) {
+	slices.SortFunc(all, func(a, b posting) int {
+		if a.at != b.at {
+			return cmp.Compare(a.at, b.at)
+		}
+		if a.start != b.start {
+			return int(a.start - b.start)
+		}
+		return int(a.entry - b.entry)
+	})
+	x.lists = make([]int32, len(all))
+	for i := 0; i < len(all); {
+		j := i
+		for ; j < len(all) && all[j].at == all[i].at; j++ {
+			x.lists[j] = all[j].entry
+		}
+		x.byLines[all[i].at] = stretch{int32(i), int32(j)}
+		i = j
+	}
 }
 
 type acceptor struct {
@@ -176,15 +223,15 @@ type acceptor struct {
 
 // accepted gives the CWEs that match the entry: its own, and those one step from
 // one of them that the map puts into the entry's dimension.
-func accepted(e *entry, dims map[audit.CWE]audit.Dimension, seen map[acceptor][]audit.CWE) []audit.CWE {
-	var all []audit.CWE
+func accepted(e *entry, dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool, seen map[acceptor][]audit.CWE) []audit.CWE {
+	all := make([]audit.CWE, 0, 2*len(e.cwes))
 	for _, own := range e.cwes {
 		at := acceptor{own, e.dimension}
 		near, ok := seen[at]
 		if !ok {
 			near = []audit.CWE{own}
 			for _, n := range cwe.Neighbours(int(own)) {
-				if c := audit.CWE(n); c != own && e.dimension != "" && dims[c] == e.dimension {
+				if c := audit.CWE(n); c != own && used[c] && e.dimension != "" && dims[c] == e.dimension {
 					near = append(near, c)
 				}
 			}
@@ -199,27 +246,14 @@ func accepted(e *entry, dims map[audit.CWE]audit.Dimension, seen map[acceptor][]
 	return all
 }
 
-func (x *index) add(i int32, e *entry, c audit.CWE) {
-	at := fileCWE{e.file, c}
-	for _, name := range e.functions {
-		n := fileCWEName{at, name}
-		x.byFunction[n] = append(x.byFunction[n], i)
-	}
-	switch {
-	case !e.at.none():
-		x.byLines[at] = append(x.byLines[at], i)
-	case len(e.functions) == 0:
-		x.byFile[at] = append(x.byFile[at], i)
-	}
-}
-
 func (k *key) addHubs(i, file int32) {
 	e := &k.entries[i]
 	for _, c := range e.cwes {
-		h, ok := k.hubOf[fileCWE{file, c}]
+		at := inFile(file, int32(c))
+		h, ok := k.hubOf[at]
 		if !ok {
 			h = int32(len(k.hubs))
-			k.hubOf[fileCWE{file, c}] = h
+			k.hubOf[at] = h
 			k.hubs = append(k.hubs, nil)
 		}
 		if list := k.hubs[h]; len(list) == 0 || list[len(list)-1] != i {
@@ -234,7 +268,7 @@ type spot struct {
 	file int32 // -1: not a file that the key names
 	name int32 // 0: no function, or one that the key does not name
 	at   lines
-	cwes [maxCWEs]audit.CWE // as reported, repeats left out; 0 for none
+	cwes [maxCWEs]int32 // as reported, repeats left out; 0 for none
 }
 
 // candidates calls yield for each entry that s matches in full, once.
@@ -249,23 +283,29 @@ func (k *key) candidates(s *spot, yield func(i int32)) {
 			yield(i)
 		}
 	}
+	if s.name > 0 {
+		for _, i := range k.full.byFunction[fileName(inFile(s.file, s.name))] {
+			if k.entries[i].takes(s) {
+				give(i)
+			}
+		}
+	}
+	if len(k.full.byFile) > 0 {
+		for _, i := range k.full.byFile[s.file] {
+			if k.entries[i].takes(s) {
+				give(i)
+			}
+		}
+	}
+	if s.at.none() {
+		return
+	}
 	for _, c := range s.cwes {
 		if c == 0 {
 			break
 		}
-		at := fileCWE{s.file, c}
-		if s.name > 0 {
-			for _, i := range k.full.byFunction[fileCWEName{at, s.name}] {
-				give(i)
-			}
-		}
-		for _, i := range k.full.byFile[at] {
-			give(i)
-		}
-		if s.at.none() {
-			continue
-		}
-		list := k.full.byLines[at]
+		at := k.full.byLines[inFile(s.file, c)]
+		list := k.full.lists[at.from:at.to]
 		from := s.at.start - maxGap - maxRange
 		lo := sort.Search(len(list), func(j int) bool { return k.entries[list[j]].at.start >= from })
 		for _, i := range list[lo:] {
@@ -280,10 +320,20 @@ func (k *key) candidates(s *spot, yield func(i int32)) {
 	}
 }
 
+// takes reports whether one of s's CWEs matches e in full.
+func (e *entry) takes(s *spot) bool {
+	for _, c := range s.cwes {
+		if c != 0 && slices.Contains(e.accepts, audit.CWE(c)) {
+			return true
+		}
+	}
+	return false
+}
+
 // exact reports whether s says word for word what e says: then it is the better
 // of two that are equally near.
 func (e *entry) exact(s *spot) bool {
-	if e.at != s.at || s.cwes[0] != e.cwes[0] {
+	if e.at != s.at || audit.CWE(s.cwes[0]) != e.cwes[0] {
 		return false
 	}
 	return s.name == 0 && len(e.functions) == 0 || slices.Contains(e.functions, s.name)

@@ -40,11 +40,12 @@ const (
 
 // A letterKey is the key as the letter sees it.
 type letterKey struct {
-	full, half map[fileCWE]int32 // to hubs; half with file -1
-	hubs       int
-	arcFrom    []int32
-	arcTo      []int32 // hub
-	arcCost    []int64
+	full    map[fileCWE]int32 // to hubs
+	half    map[fileCWE]int32 // to hubs, with file -1
+	hubs    int
+	arcFrom []int32
+	arcTo   []int32 // hub
+	arcCost []int64
 }
 
 func newLetterKey(k *key) *letterKey {
@@ -61,11 +62,11 @@ func newLetterKey(k *key) *letterKey {
 	for i := range k.entries {
 		e := &k.entries[i]
 		for _, c := range e.cwes {
-			l.arcTo = append(l.arcTo, hub(l.full, fileCWE{e.file, c}))
+			l.arcTo = append(l.arcTo, hub(l.full, inFile(e.file, int32(c))))
 			l.arcCost = append(l.arcCost, 0)
 		}
 		for _, c := range e.cwes {
-			l.arcTo = append(l.arcTo, hub(l.half, fileCWE{-1, c}))
+			l.arcTo = append(l.arcTo, hub(l.half, inFile(-1, int32(c))))
 			l.arcCost = append(l.arcCost, letterHalf)
 		}
 		l.arcFrom = append(l.arcFrom, int32(len(l.arcTo)))
@@ -98,32 +99,22 @@ func (l *letterKey) match(spots []spot, tie func(a, b int32) int) (credit []floa
 
 // groups gives spots with equal file and CWEs as one, and the hubs of each.
 func (l *letterKey) groups(spots []spot, tie func(a, b int32) int) (groups []group, hubs [][]int32) {
-	at := make(map[spot]int32)
+	flat := make([]spot, len(spots))
 	for i := range spots {
-		s := spot{file: spots[i].file, cwes: spots[i].cwes}
-		if s.cwes[0] == 0 {
-			continue
-		}
-		g, ok := at[s]
-		if !ok {
-			g = int32(len(groups))
-			at[s] = g
-			groups = append(groups, group{spot: s})
-		}
-		groups[g].members = append(groups[g].members, int32(i))
+		flat[i] = spot{file: spots[i].file, cwes: spots[i].cwes}
 	}
-	slices.SortFunc(groups, func(a, b group) int { return compareSpots(&a.spot, &b.spot) })
+	groups = grouped(flat, func(s *spot) bool { return s.cwes[0] != 0 }, compareSpots)
 	hubs = make([][]int32, len(groups))
 	for g := range groups {
-		if tie != nil {
+		if tie != nil && len(groups[g].members) > 1 {
 			slices.SortFunc(groups[g].members, tie)
 		}
 		s := &groups[g].spot
 		for _, c := range s.cwes {
-			if h, ok := l.full[fileCWE{s.file, c}]; ok && c != 0 {
+			if h, ok := l.full[inFile(s.file, c)]; ok && c != 0 {
 				hubs[g] = append(hubs[g], h)
 			}
-			if h, ok := l.half[fileCWE{-1, c}]; ok && c != 0 {
+			if h, ok := l.half[inFile(-1, c)]; ok && c != 0 {
 				hubs[g] = append(hubs[g], h)
 			}
 		}

@@ -56,7 +56,9 @@ func (k *key) match(spots []spot, blocked func(*spot) bool, tie func(a, b int32)
 	groups := k.groups(spots)
 	if tie != nil {
 		for i := range groups {
-			slices.SortFunc(groups[i].members, tie)
+			if len(groups[i].members) > 1 {
+				slices.SortFunc(groups[i].members, tie)
+			}
 		}
 	}
 	m := k.graph(groups, blocked)
@@ -72,23 +74,49 @@ func (k *key) match(spots []spot, blocked func(*spot) bool, tie func(a, b int32)
 // groups gives the distinct spots in a fixed order, those outside of the key's
 // files left out.
 func (k *key) groups(spots []spot) []group {
-	at := make(map[spot]int32, len(spots))
-	var gs []group
-	for i := range spots {
-		s := &spots[i]
-		if s.file < 0 || s.cwes[0] == 0 {
-			continue
-		}
-		g, ok := at[*s]
-		if !ok {
-			g = int32(len(gs))
-			at[*s] = g
-			gs = append(gs, group{spot: *s})
-		}
-		gs[g].members = append(gs[g].members, int32(i))
+	return grouped(spots, func(s *spot) bool { return s.file >= 0 && s.cwes[0] != 0 }, compareSpots)
+}
+
+// grouped gives the spots that are wanted by groups of equals, in order. Sorting
+// beats a map here: members need no slices of their own.
+func grouped(spots []spot, want func(*spot) bool, compare func(a, b *spot) int) []group {
+	type placed struct {
+		key   uint64 // file and first line, which settle most comparisons
+		index int32
 	}
-	slices.SortFunc(gs, func(a, b group) int { return compareSpots(&a.spot, &b.spot) })
-	return gs
+	order := make([]placed, 0, len(spots))
+	for i := range spots {
+		if s := &spots[i]; want(s) {
+			order = append(order, placed{uint64(uint32(s.file)+1)<<32 | uint64(uint32(s.at.start)), int32(i)})
+		}
+	}
+	slices.SortFunc(order, func(a, b placed) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
+		}
+		if c := compare(&spots[a.index], &spots[b.index]); c != 0 {
+			return c
+		}
+		return int(a.index - b.index)
+	})
+	members := make([]int32, len(order))
+	n := 0
+	for i := range order {
+		members[i] = order[i].index
+		if i == 0 || compare(&spots[members[i-1]], &spots[members[i]]) != 0 {
+			n++
+		}
+	}
+	groups := make([]group, 0, n)
+	for i := 0; i < len(members); {
+		j := i + 1
+		for j < len(members) && compare(&spots[members[i]], &spots[members[j]]) == 0 {
+			j++
+		}
+		groups = append(groups, group{spots[members[i]], members[i:j:j]})
+		i = j
+	}
+	return groups
 }
 
 func compareSpots(a, b *spot) int {
@@ -133,7 +161,7 @@ func (k *key) graph(groups []group, blocked func(*spot) bool) *graph {
 			continue
 		}
 		for _, c := range g.spot.cwes {
-			h, ok := k.hubOf[fileCWE{g.spot.file, c}]
+			h, ok := k.hubOf[inFile(g.spot.file, c)]
 			if c == 0 || !ok {
 				continue
 			}

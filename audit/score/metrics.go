@@ -175,7 +175,7 @@ func (s *scorer) countDimensions() {
 		if f.Fate == Suppressed || f.Free || s.spots[i].cwes[0] == 0 {
 			continue
 		}
-		at(s.in.Dimensions[s.spots[i].cwes[0]]).Findings++
+		at(s.in.Dimensions[audit.CWE(s.spots[i].cwes[0])]).Findings++
 	}
 	for i := range m.Dimensions {
 		c := &m.Dimensions[i]

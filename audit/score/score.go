@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -74,7 +75,7 @@ func newScorer(in *Input) (*scorer, error) {
 	case len(in.Dimensions) == 0:
 		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
 	}
-	k, d, err := newKeys(in.Project, in.Dimensions)
+	k, d, err := newKeys(in.Project, in.Dimensions, usedCWEs(in.Findings))
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +85,16 @@ func newScorer(in *Input) (*scorer, error) {
 		Known:    make([]KnownResult, len(in.Project.Known)),
 		Fates:    make(map[Fate]int),
 	}}, nil
+}
+
+func usedCWEs(findings []audit.Finding) map[audit.CWE]bool {
+	used := make(map[audit.CWE]bool)
+	for i := range findings {
+		for _, c := range findings[i].CWEs {
+			used[c] = true
+		}
+	}
+	return used
 }
 
 // place resolves paths, gives the fates that need no key, and makes the spots.
@@ -130,13 +141,13 @@ func (k *key) find(path string) int32 {
 }
 
 // counting gives the first three distinct CWEs, and those that follow.
-func counting(cwes []audit.CWE) (first [maxCWEs]audit.CWE, rest []audit.CWE) {
+func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
 	n := 0
 	for _, c := range cwes {
 		switch {
-		case c <= 0 || slices.Contains(first[:n], c):
+		case c <= 0 || c > math.MaxInt32 || slices.Contains(first[:n], int32(c)):
 		case n < maxCWEs:
-			first[n] = c
+			first[n] = int32(c)
 			n++
 		case !slices.Contains(rest, c):
 			rest = append(rest, c)
