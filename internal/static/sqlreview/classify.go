@@ -10,9 +10,9 @@ var (
 	injectionRE = regexp.MustCompile(`dynamic sql|injection|parameteri[sz]|concatenat|interpolat|bound (parameter|value)|bind (parameter|variable)|placeholder|splic|pasted|string[- ]?built|format\(|quote_ident|built (up )?from (text|strings)|prepared statement|allow-?list`)
 	tenantRE    = regexp.MustCompile(`tenan|isolat|cross-|across |another |other (organi|compan|clinic|school|account|customer|shop|merchant|store|warehouse|workspace)|belong|scope|confine|never see|own (organi|compan)|same `)
 	softRE      = regexp.MustCompile(`soft|delet|archiv|tombston|remov|voided|discard|withdrawn|trash|retired|purged|struck|cancell?ed rows|gone|absent|not exist`)
-	secretRE    = regexp.MustCompile(`never (be )?(return|expos|select|leav|show|disclos|read|sent|appear|giv|output|reach)|(must|may|do|does|can|should) ?not (be )?(return|expos|appear|leav|select|show|disclos|be (part|in)|giv|reach)|never in |not (be )?(part of|in|among|included in) (any|the|a) (result|output|response|answer)|sensitive|confidential|secret|leave[s]? the (database|server|ledger)|stays? (in|inside) the|nothing .*(return|reveal)|masked|redact`)
+	secretRE    = regexp.MustCompile(`never (be )?(return|expos|select|leav|show|disclos|read|sent|appear|giv|output|reach)|(must|may|do|does|can|should) ?not (be )?(return|expos|appear|leav|select|show|disclos|be (part|in)|giv|reach)|never in |never (be )?part |not (be )?(part of|in|among|included in) (any|the|a) (result|output|response|answer)|sensitive|confidential|secret|leave[s]? the (database|server|ledger)|stays? (in|inside) the|nothing .*(return|reveal)|masked|redact`)
 	limitRE     = regexp.MustCompile(`\blimit|page|pagin|at most \d|no more than \d|maximum of|max(imum)? \d|bounded|unbounded|capped|cap of|up to \d+ rows|row cap|more than \d+ (rows|records|results|lines|entries|items)`)
-	permRE      = regexp.MustCompile(`\brole|permission|\bmember|\bgrant|authori[sz]|assigned|\bowner|\bowns\b|privileg|allowed to|entitled|only (the|a|an) |only .{1,40} (may|can)|may (only|be|see|read|change|approve)|access to|acting (user|person|staff)|caller|actor`)
+	permRE      = regexp.MustCompile(`\brole|permission|\bmember|\bgrant|authori[sz]|assigned|\bowner|\bowns\b|privileg|allowed to|entitled|only (the|a|an|by) |only .{1,40} (may|can)|may (only|be|see|read|change|approve)|access to|acting (user|person|staff)|caller|actor`)
 	stateRE     = regexp.MustCompile(`status|state|transition|→|->|lifecycle|moves? (from|to|only)|only (while|when|from|if)|may (only )?(be|become)|while .* is|still|no longer be|final|frozen|closed|locked|immutable`)
 	timeRE      = regexp.MustCompile(`expir|valid|effective|window|until|before|after|as of|time|hours|days|minutes|half-open|inclusive|exclusive|start|\bend|clock|now\(\)|date|period|in force|current|past|future|deadline|embargo|published`)
 	auditRE     = regexp.MustCompile(`audit|\blog(ged|s)?\b|trail|journal|history|record(ed)? (in|who)|leaves? (a|an) (row|record|entry)|writes? (a|an) (row|record|entry|event)|same (statement|transaction)`)
@@ -38,8 +38,8 @@ func (s *spec) classify(r *requirement) {
 	set(kSoft, softRE.MatchString(r.low) && len(soft) > 0)
 	set(kSecret, secretRE.MatchString(r.low) && len(s.secretCols(r)) > 0)
 	set(kLimit, limitRE.MatchString(r.low) && regexp.MustCompile(`rows|result|record|list|item|page|limit|quer|line|entr`).MatchString(r.low) && !r.kinds[kInjection] && s.limitLike(r))
-	set(kPerm, permRE.MatchString(r.low) && !r.kinds[kInjection] && len(s.permTables(r)) > 0)
-	set(kState, stateRE.MatchString(r.low) && len(r.values) > 0 && s.stateLike(r))
+	set(kPerm, permRE.MatchString(r.low) && !r.kinds[kInjection] && len(s.permTables(r)) > 0 && (!r.kinds[kTenant] || s.namesRole(r)))
+	set(kState, (stateRE.MatchString(r.low) || readWordRE.MatchString(r.low)) && len(r.values) > 0 && s.stateLike(r))
 	set(kTime, timeRE.MatchString(r.low) && len(s.timeCols(r)) > 0)
 	set(kAudit, auditRE.MatchString(r.low) && s.auditTable(r) != "")
 	set(kVersion, versionRE.MatchString(r.low) && !r.kinds[kInjection])
@@ -124,7 +124,7 @@ func (s *spec) anyColumn(name string) *column {
 func (s *spec) secretCols(r *requirement) []colRef {
 	var out []colRef
 	for _, c := range r.cols {
-		if strings.HasSuffix(c.col, "_id") || c.col == "id" || contains(s.tenants, c.col) || softNameRE.MatchString(c.col) || stateNameRE.MatchString(c.col) || c.col == "role" {
+		if strings.HasSuffix(c.col, "_id") || c.col == "id" || contains(s.tenants, c.col) || softNameRE.MatchString(c.col) || c.col == "status" || c.col == "state" || c.col == "role" {
 			continue
 		}
 		col := s.columnOf(c)
@@ -169,6 +169,16 @@ func (s *spec) permTables(r *requirement) []string {
 	return out
 }
 
+// namesRole: the requirement names a role, a power or the column that holds it.
+func (s *spec) namesRole(r *requirement) bool {
+	for _, t := range s.sch.order {
+		if (len(s.personCols(t)) > 0 || s.isPerson(t)) && s.namesRoleOf(r, t) {
+			return true
+		}
+	}
+	return false
+}
+
 // namesRoleOf: the requirement speaks of a value or column that this table alone has.
 func (s *spec) namesRoleOf(r *requirement, t *table) bool {
 	for _, c := range t.cols {
@@ -203,7 +213,17 @@ func (s *spec) hasRole(t *table) bool {
 var personRE = regexp.MustCompile(`^(user|staff|employee|person|people|member|account_user|actor|teacher|operator|clinician|agent|worker|login|profile|principal|practitioner|nurse|doctor|guardian|student|contact|app_user|customer)s?$|(^|_)users?$|staff|people|employee|person|operators?$|clinicians?$|teachers?$|members?$`)
 
 // isPerson: the table's rows are people who act.
-func (s *spec) isPerson(t *table) bool { return personRE.MatchString(t.name) && len(t.keys) > 0 }
+func (s *spec) isPerson(t *table) bool {
+	if !personRE.MatchString(t.name) || len(t.keys) == 0 || len(t.keys[0]) != 1 {
+		return false
+	}
+	for _, fk := range t.fks { // a tie to a person is no person
+		if fk.ref != t.name && personRE.MatchString(fk.ref) {
+			return false
+		}
+	}
+	return true
+}
 
 var personColRE = regexp.MustCompile(`(^|_)(user|staff|employee|person|member|actor|teacher|operator|owner|author|assignee|assigned|clinician|agent|worker|creator|created_by|guardian|manager|approver|nurse|doctor|requester|reviewer|grantee|principal)(_id|_to|_by)?$|_by$|_to$`)
 

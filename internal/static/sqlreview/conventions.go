@@ -173,8 +173,16 @@ func (s *spec) isActor(t term) bool {
 // isScope reports whether a parameter can stand for the caller's tenant.
 func (s *spec) isScope(t term) bool {
 	n := strings.TrimPrefix(strings.TrimPrefix(string(t), "p:"), "h:")
-	if s.scopeP[n] || anonymous(n) || s.tenantName(n) {
+	if s.scopeP[n] || anonymous(n) {
 		return true
+	}
+	if s.tenantName(n) { // where the session holds the tenant, a request's parameter is none
+		for p := range s.scopeP {
+			if !strings.Contains(p, ".") && !strings.HasSuffix(p, "()") {
+				return true
+			}
+		}
+		return len(s.scopeP) == 0 || strings.ContainsAny(n, ".(") || strings.HasPrefix(n, "p_") || strings.HasPrefix(n, "v_")
 	}
 	if len(s.scopeP) > 0 && len(s.params) > 0 {
 		return !s.params[n] && strings.Contains(n, "tenant")

@@ -240,6 +240,11 @@ func (c *closure) index() {
 	}
 	for _, f := range c.facts {
 		if f.op == "null" {
+			if in := c.a.instOf(f.a); in != nil && in.tab != nil && !in.outer {
+				if col := in.tab.column(f.a.colName()); col != nil && col.notNull {
+					c.conflict = true
+				}
+			}
 			for _, g := range c.facts {
 				if (g.op == "notnull") && c.same(f.a, g.a) {
 					c.conflict = true

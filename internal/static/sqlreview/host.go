@@ -15,7 +15,8 @@ var (
 // in place, everything else becomes blanks, and what is concatenated to them becomes
 // ${...}: offsets stay those of the code.
 func extract(code string) string {
-	if sqlStartRE.MatchString(code) && !hostRE.MatchString(code) {
+	m := sqlStartRE.FindStringSubmatch(code)
+	if m != nil && (!weakStart[strings.ToLower(m[1])] || !hostRE.MatchString(code)) {
 		return code
 	}
 	out, found := maskHost(code)
@@ -24,6 +25,9 @@ func extract(code string) string {
 	}
 	return out
 }
+
+// weakStart are words that begin statements of other languages too.
+var weakStart = words(`with do if return raise for and set execute begin start call lock table where`)
 
 var hostRE = regexp.MustCompile("(?m)^\\s*(if err|for _|return await|return db|const |let |var |import |package |def |func |public |from \\w+ import)|:= |=> \\{|;\\s*//")
 

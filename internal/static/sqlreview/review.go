@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 
 	"assay/audit"
 )
@@ -58,7 +59,7 @@ func Review(spec, code string) (rev audit.Review) {
 				Explanation: fmt.Sprintf("The reviewer failed on this code (%v); this verdict is a guess.", p)}
 		}
 	}()
-	r := &reviewer{s: readSpec(spec), seen: map[string]bool{}}
+	r := &reviewer{s: specOf(spec), seen: map[string]bool{}}
 	if len(code) > maxCode {
 		r.notes = append(r.notes, fmt.Sprintf("only the first %d bytes of %d were read", maxCode, len(code)))
 		code = code[:maxCode]
@@ -187,4 +188,28 @@ func (r *reviewer) judge() {
 			r.groupSizes(q)
 		}
 	}
+}
+
+// specs keeps the SPECs that were read last: a run reviews many cases against few of
+// them, and reading one costs more than a review. A spec is not changed once read.
+var specs struct {
+	sync.Mutex
+	m map[string]*spec
+}
+
+func specOf(text string) *spec {
+	specs.Lock()
+	s := specs.m[text]
+	specs.Unlock()
+	if s != nil {
+		return s
+	}
+	s = readSpec(text)
+	specs.Lock()
+	if specs.m == nil || len(specs.m) > 32 {
+		specs.m = map[string]*spec{}
+	}
+	specs.m[text] = s
+	specs.Unlock()
+	return s
 }

@@ -389,7 +389,7 @@ func (b *builder) part(e *expr) {
 	}
 	switch {
 	case e.kind == eLit && strings.HasPrefix(e.op, "'"):
-		b.out.WriteString(strings.ReplaceAll(strings.Trim(e.op, "'"), "''", "'"))
+		b.out.WriteString(unquote(e.op))
 	case e.kind == eBin && e.op == "||":
 		for _, x := range e.args {
 			b.part(x)
@@ -442,7 +442,7 @@ func (b *builder) format(e *expr) {
 		b.paste(f)
 		return
 	}
-	text, n := strings.ReplaceAll(strings.Trim(f.op, "'"), "''", "'"), 1
+	text, n := unquote(f.op), 1
 	for i := 0; i < len(text); i++ {
 		if text[i] != '%' || i+1 >= len(text) {
 			b.out.WriteByte(text[i])
@@ -492,4 +492,12 @@ func harmlessType(t string) bool {
 		return true
 	}
 	return false
+}
+
+// unquote gives the text of a string literal.
+func unquote(s string) string {
+	if len(s) >= 2 && s[0] == '\'' && s[len(s)-1] == '\'' {
+		s = s[1 : len(s)-1]
+	}
+	return strings.ReplaceAll(s, "''", "'")
 }

@@ -204,6 +204,7 @@ func (r *reviewer) stateOf(q *requirement) map[*table]string {
 func (r *reviewer) states(q *requirement) {
 	owners := r.stateOf(q)
 	life := readLife(q.text, q.values)
+	r.visible(q, life, owners)
 	if len(life.prior) == 0 && len(life.edit) == 0 && len(life.only) == 0 {
 		return
 	}
@@ -346,4 +347,38 @@ func (r *reviewer) pointsAt(t, to *table, depth int) bool {
 		}
 	}
 	return false
+}
+
+// visible: rows are read only in the states that the requirement names, or by their
+// owner where it lets him.
+func (r *reviewer) visible(q *requirement, life *lifecycle, owners map[*table]string) {
+	if len(life.prior) > 0 || len(life.edit) > 0 || !readWordRE.MatchString(q.low) {
+		return
+	}
+	for _, act := range r.actions() {
+		col, ok := owners[act.in.tab]
+		if !ok || act.kind != "read" || !(q.tables[act.in.table] || q.touches(act.in.table)) {
+			continue
+		}
+		enum := act.in.tab.column(col).enum
+		var allowed []string
+		for _, v := range q.values {
+			if contains(enum, v) {
+				allowed = append(allowed, v)
+			}
+		}
+		if len(allowed) == 0 {
+			continue
+		}
+		not := regexp.MustCompile("(not|never|no|hidden|invisible|except|excluded|hide)\\b[^.,;:]{0,25}" + regexp.QuoteMeta(strings.ToLower(allowed[0]))).MatchString(q.low) ||
+			regexp.MustCompile(regexp.QuoteMeta(strings.ToLower(allowed[0])) + "`?[^.,;:]{0,40}(never|not|hidden|invisible|excluded)\\b").MatchString(q.low)
+		if not || len(allowed) == len(enum) {
+			continue
+		}
+		if !r.a.proves(act.env, func(c *closure) bool {
+			return within(c.values(act.in.col(col), enum), allowed) || r.owner(q, c, act) || r.evidence(q, c, act, r.s.permTables(q)) == complete
+		}) {
+			r.add(q.n, 0.65, act.pos, []audit.CWE{862, 863}, "%s is read in states other than %s", name(act.in), strings.Join(allowed, ", "))
+		}
+	}
 }

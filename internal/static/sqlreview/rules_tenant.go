@@ -140,7 +140,7 @@ func (r *reviewer) isTenantTerm(c *closure, t term) bool {
 		if m.isParam() && r.s.isScope(m) {
 			return true
 		}
-		if in := r.a.instOf(m); in != nil && in.tab != nil && m.colName() == r.s.tenants[0] {
+		if in := r.a.instOf(m); in != nil && in.tab != nil && m.colName() == r.s.tenants[0] && (r.s.isPerson(in.tab) || len(r.s.scopeP) == 0 && (permNameRE.MatchString(in.table) || r.s.hasRole(in.tab))) {
 			for _, p := range r.s.personCols(in.tab) {
 				if x := c.param(in.col(p)); x != "" && r.s.isActor(x) {
 					return true

@@ -135,10 +135,28 @@ func (r *reviewer) groupSizes(q *requirement) {
 	}
 }
 
+// subject gives the table that a requirement names first.
+func (r *reviewer) subject(q *requirement) string {
+	first, at := "", len(q.low)+1
+	for t := range q.tables {
+		k := strings.Index(q.low, t)
+		if k < 0 {
+			k = strings.Index(q.low, stem(strings.Split(t, "_")[0]))
+		}
+		if k < 0 {
+			k = len(q.low)
+		}
+		if k < at || k == at && t < first {
+			first, at = t, k
+		}
+	}
+	return first
+}
+
 // statistic: d aggregates rows of a table that the requirement names.
 func (r *reviewer) statistic(q *requirement, d *derived) bool {
 	for _, in := range r.a.insts {
-		if in.tab != nil && (q.tables[in.table] || q.touches(in.table)) && !in.assert {
+		if in.tab != nil && in.table == r.subject(q) && !in.assert {
 			for _, t := range d.q.targets {
 				if t.e.kind != eStar && strings.ContainsAny(show(t.e), "(") {
 					return true

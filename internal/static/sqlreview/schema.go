@@ -46,8 +46,14 @@ func (t *table) add(c *column) {
 }
 
 func (c *column) isTime() bool {
-	return strings.HasPrefix(c.typ, "timestamp") || strings.HasPrefix(c.typ, "date") || strings.HasSuffix(c.name, "_at") && c.typ == ""
+	return strings.HasPrefix(c.typ, "timestamp") || strings.HasPrefix(c.typ, "date") || !typeRE.MatchString(c.typ) && timeNameRE.MatchString(c.name)
 }
+
+var (
+	typeRE     = regexp.MustCompile(`^(int|bigint|smallint|serial|bigserial|text|varchar|char|uuid|bool|numeric|decimal|json|bytea|real|double|float|inet|citext|money)`)
+	timeNameRE = regexp.MustCompile(`_(at|until|from|on|since|date|time|ts)$|^(valid|expires|starts|ends|opens|closes)`)
+)
+
 func (c *column) isBool() bool { return strings.HasPrefix(c.typ, "bool") }
 
 func (s *schema) table(name string) *table {
