@@ -2,7 +2,7 @@ package run_test
 
 import (
 	"context"
-	"errors"
+
 	"fmt"
 	"math"
 	"path/filepath"
@@ -232,5 +232,3 @@ func TestUnknownCostIsChargedInFull(t *testing.T) {
 		require.InDelta(t, 5, sum.Unsure, 1e-9)
 	})
 }
-
-var errNoStore = errors.New("no room")
