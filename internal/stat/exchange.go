@@ -11,9 +11,12 @@ type Stratum struct {
 	Baseline, Now []int
 }
 
-// maxLattice bounds the points that one stratum may span, so that a decision
-// stays under a second.
-const maxLattice = 4096
+// maxLattice bounds the points of one trial and maxTrials the trials of one
+// stratum, so that memory stays bounded whatever comes in.
+const (
+	maxLattice = 4096
+	maxTrials  = 64
+)
 
 // Exchange is the stratified randomisation test: had nothing changed, the trials
 // of each stratum could have been dealt to the two sides in any way. It gives the
@@ -25,8 +28,8 @@ const maxLattice = 4096
 // stratum of zeros and ones it is Fisher's exact test, with several the exact
 // conditional form of Cochran, Mantel and Haenszel's.
 //
-// Each stratum needs a trial on both sides; points are from 0 to 4,096. Without
-// strata it returns [ErrEmpty].
+// Each stratum needs a trial on both sides and has at most 64; points are from 0
+// to 4,096. Without strata it returns [ErrEmpty].
 //
 // Source: E. J. G. Pitman, Supplement to JRSS 4 (1937) 119-130; C. R. Mehta,
 // N. R. Patel and R. Gray, JASA 80 (1985) 969-973.
@@ -41,6 +44,9 @@ func Exchange(strata []Stratum) (float64, error) {
 			return 0, fmt.Errorf("randomisation test, stratum %d: %d baseline and %d new trials: each side needs one", i, len(s.Baseline), len(s.Now))
 		}
 		all := slices.Concat(s.Baseline, s.Now)
+		if len(all) > maxTrials {
+			return 0, fmt.Errorf("randomisation test, stratum %d: %d trials on both sides: at most %d", i, len(all), maxTrials)
+		}
 		slices.Sort(all)
 		if all[0] < 0 || all[len(all)-1] > maxLattice {
 			return 0, fmt.Errorf("randomisation test, stratum %d: points %d to %d: must lie between 0 and %d", i, all[0], all[len(all)-1], maxLattice)
@@ -97,8 +103,8 @@ func deal(sorted []int, k int) []float64 {
 	for _, v := range sorted[len(sorted)-k:] {
 		span += v
 	}
-	// ways[j][s]: how many sets of j values sum to s. Counts up to C(n,k) stay
-	// exact in a float64 as long as they are below 2^53, which 56 trials reach.
+	// ways[j][s]: how many sets of j values sum to s. Counts up to
+	// C(n,k) are exact in a float64 up to 56 trials, and good to its last bits above.
 	ways := make([][]float64, k+1)
 	for j := range ways {
 		ways[j] = make([]float64, span+1)

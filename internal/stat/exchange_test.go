@@ -107,7 +107,7 @@ func TestExchangeAgainstAllDeals(t *testing.T) {
 func TestExchangeRefuses(t *testing.T) {
 	_, err := Exchange(nil)
 	require.ErrorIs(t, err, ErrEmpty)
-	for _, s := range []Stratum{{}, {Baseline: []int{1}}, {Now: []int{1}}, {[]int{-1}, []int{0}}, {[]int{1}, []int{5000}}} {
+	for _, s := range []Stratum{{}, {Baseline: []int{1}}, {Now: []int{1}}, {[]int{-1}, []int{0}}, {[]int{1}, []int{5000}}, {make([]int, 40), make([]int, 40)}} {
 		_, err := Exchange([]Stratum{s})
 		require.Error(t, err, "%v", s)
 	}

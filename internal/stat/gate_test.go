@@ -240,7 +240,7 @@ func TestGateRecallRefuses(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	for _, spoil := range []func(p *Plan){
-		func(p *Plan) { p.Looks = nil }, func(p *Plan) { p.Looks[1].Trials = 3 }, func(p *Plan) { p.Looks[0].Trials = 1 },
+		func(p *Plan) { p.Looks = nil }, func(p *Plan) { p.Looks[1].Trials = 3 }, func(p *Plan) { p.Looks[0].Trials = 1 }, func(p *Plan) { p.Looks[3].Trials = 33 },
 		func(p *Plan) { p.Looks[0].Alpha = 0 }, func(p *Plan) { p.Looks[0].Miss = math.NaN() }, func(p *Plan) { p.Tolerance = 5 },
 		func(p *Plan) { p.Doubt = 6 }, func(p *Plan) { p.MinItems = 0 }, func(p *Plan) { p.MinDrop = math.NaN() },
 	} {
