@@ -36,7 +36,7 @@ func (s *Suite) Bench(t T) {
 	b := &bench{suite: s, env: e, started: make(chan struct{})}
 	b.corpus = e.corpus(t)
 	b.goals = e.goals(t).Bench
-	t.Cleanup(func() { b.judge(t) })
+	t.Cleanup(func() { b.end(t) })
 	prompts := e.prompts(t)
 	for _, r := range e.reviewers(t) {
 		t.Run(segment(r.Name()), func(t T) {
@@ -68,6 +68,16 @@ type bench struct {
 	store   store.Store
 	run_    *run.Run
 	failed  error
+	closers []func() // in the order in which they run, after the judgement
+}
+
+// end judges and releases what the run held: in this order, since the run writes
+// its last row when it is finished.
+func (b *bench) end(t T) {
+	b.judge(t)
+	for _, c := range b.closers {
+		c()
+	}
 }
 
 // A leaf is one subtest: a case with all its trials.
@@ -125,19 +135,19 @@ func (b *bench) run(t T) {
 
 func (b *bench) start(t T) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	t.Cleanup(stop)
+	b.closers = append(b.closers, stop)
 	if at, ok := t.Deadline(); ok {
 		// What is in flight when the time is up is paid for: leave it the time to end.
 		limited, cancel := context.WithDeadline(ctx, at.Add(-margin(time.Until(at))))
-		t.Cleanup(cancel)
+		b.closers = append(b.closers, cancel)
 		ctx = limited
 	}
-	st, err := store.Open(ctx, b.env.db())
+	st, err := store.Open(ctx, b.suite.db(b.env))
 	if err != nil {
 		return err
 	}
 	b.store = st
-	t.Cleanup(func() {
+	b.closers = append(b.closers, func() {
 		if err := st.Close(); err != nil {
 			t.Errorf("%v", err)
 		}
@@ -149,7 +159,7 @@ func (b *bench) start(t T) error {
 	if plan.Estimate.Most > 0 {
 		t.Logf("%s", plan.Estimate)
 	}
-	if b.env.live(b.leaves) {
+	if b.live() {
 		if err := b.env.uncached(b.suite.own); err != nil {
 			return err
 		}
@@ -235,4 +245,18 @@ func (b *bench) whole(reviewer, prompt string) bool {
 		}
 	}
 	return n == len(b.corpus.Cases())
+}
+
+// live reports whether anybody but the embedded analyser is asked, or cases of
+// another folder: the go command's cache sees neither.
+func (b *bench) live() bool {
+	if !b.env.root.strict() {
+		return true
+	}
+	for _, l := range b.leaves {
+		if l.reviewer != "static" {
+			return true
+		}
+	}
+	return false
 }

@@ -3,6 +3,7 @@ package audittest
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 
 	"assay/audit"
 	"assay/audit/auditor"
@@ -70,7 +71,9 @@ func (e *env) reviewers(t T) []audit.Reviewer {
 }
 
 // db is where results go.
-func (e *env) db() string { return cmp.Or(e.cfg.DB, "results.db") }
+func (s *Suite) db(e *env) string {
+	return cmp.Or(e.cfg.DB, filepath.Join(s.own, "results.db"))
+}
 
 // reviewStatic is the embedded analyser's review, its errors told as a status.
 func reviewStatic(ctx context.Context, task audit.ReviewTask) audit.Review {

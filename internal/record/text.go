@@ -62,6 +62,9 @@ type Line struct {
 
 // String gives "Recall: 71.0 % (baseline 72.0 %, goal 70.0 %): PASS".
 func (l Line) String() string {
+	if l.Name == "" {
+		return fmt.Sprintf("%s: %s", l.Now, l.Verdict)
+	}
 	s := fmt.Sprintf("%s: %s (baseline %s", l.Name, l.Now, l.Baseline)
 	if l.Goal != "" {
 		s += ", goal " + l.Goal
@@ -69,10 +72,15 @@ func (l Line) String() string {
 	return s + "): " + string(l.Verdict)
 }
 
-// Lines gives a line for each figure that has a goal, from the judgement's own
-// grounds: nothing is computed here.
+// Lines gives a line for each figure that has a goal and for each check, from the
+// judgement's own grounds: nothing is computed here.
 func (r *Record) Lines() []Line {
 	var lines []Line
+	for _, g := range r.Judgement.Grounds {
+		if g.Code == score.CodeCheck || g.Code == score.CodeInvalid {
+			lines = append(lines, Line{Name: strings.ToUpper(g.About), Now: oneLine(g.Text), Baseline: "none", Verdict: g.Verdict})
+		}
+	}
 	for _, metric := range []string{score.MetricExpected, score.MetricCoverage, score.MetricRecall, score.MetricPrecision,
 		score.MetricF1, score.MetricMinimum} {
 		for _, g := range r.Judgement.Grounds {

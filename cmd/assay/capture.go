@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"assay/audit"
+	"assay/audit/auditor"
+	"assay/audit/findings"
+	"assay/audit/fixture"
+	"assay/internal/seal"
+)
+
+type captureCmd struct {
+	source
+	Auditor string `arg:"" help:"A section of fixtures/auditors.md."`
+	Project string `arg:"" help:"Name of a project of fixtures/projects."`
+	Trial   int    `help:"Number of this run, for an auditor that is recorded several times."`
+	Notes   string `help:"What a reader of the recording must know."`
+}
+
+// Run records an auditor on a project. The key must be frozen first: a key that
+// is written after the tool spoke is no answer key.
+func (c *captureCmd) Run(ctx context.Context) error {
+	fsys, err := c.fixtures()
+	if err != nil {
+		return err
+	}
+	p, err := c.project(c.Project)
+	if err != nil {
+		return err
+	}
+	if err := frozen(fsys, p); err != nil {
+		return err
+	}
+	entry, err := findAuditor(fsys, c.Auditor)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "assay-export-")
+	if err != nil {
+		return err
+	}
+	sealed, err := c.export(ctx, p, filepath.Join(dir, "src"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = errors.Join(sealed.Remove(), os.Remove(dir)) }()
+	run, err := auditor.FromEntry(entry).Audit(ctx, audit.AuditTask{Dir: sealed.Dir})
+	if err != nil {
+		return err
+	}
+	if run.Invalid != "" {
+		return fmt.Errorf("%s on %s proves nothing and is not stored: %s", c.Auditor, c.Project, run.Invalid)
+	}
+	var clean bytes.Buffer
+	if err := findings.Scrub(bytes.NewReader(run.Raw), &clean, findings.ScrubOptions{Root: sealed.Dir}); err != nil {
+		return err
+	}
+	rec := &auditor.Recording{Auditor: entry.Name, Project: p.Name, Commit: p.Commit, Export: seal.Hash(p), Key: p.KeyHash,
+		Version: run.Version, Command: entry.Command, Rules: auditor.RulesHash(entry), Date: time.Now().UTC().Format(time.DateOnly),
+		Format: run.Report.Format, Exit: run.ExitCode, Seconds: run.Duration.Seconds(), Trial: c.Trial,
+		Findings: len(run.Report.Findings), Notes: c.Notes}
+	if err := rec.Write(filepath.Join(c.Root, "fixtures", "recordings"), clean.Bytes()); err != nil {
+		return err
+	}
+	fmt.Printf("%s on %s: %d findings in %s, stored as %s/%s\n", entry.Name, p.Name, rec.Findings,
+		run.Duration.Round(100*time.Millisecond), entry.Name, rec.File)
+	for _, pr := range run.Report.Problems {
+		fmt.Printf("not usable: %s: %s\n", pr.Pos, pr.What)
+	}
+	return nil
+}
+
+func frozen(fsys fs.FS, p *audit.Project) error {
+	keys, err := fixture.ReadKeys(fsys, "fixtures/keys.md")
+	if err != nil {
+		return err
+	}
+	for _, k := range slices.Backward(keys) {
+		if k.Project == p.Name {
+			if k.Hash != p.KeyHash {
+				return fmt.Errorf("%s: the key of %s is %s now: freeze it with its reason before a tool is recorded", k.Pos, p.Name, p.KeyHash)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("fixtures/keys.md: the key of %s is not frozen: add the line | %s | %s | %d | %d | %s | first reading |",
+		p.Name, p.Name, time.Now().UTC().Format(time.DateOnly), len(p.Known), len(p.Decoys), p.KeyHash)
+}
+
+func findAuditor(fsys fs.FS, name string) (audit.AuditorEntry, error) {
+	entries, err := fixture.ReadAuditors(fsys, "fixtures/auditors.md")
+	if err != nil {
+		return audit.AuditorEntry{}, err
+	}
+	for _, e := range entries {
+		if e.Name == name {
+			return e, nil
+		}
+	}
+	return audit.AuditorEntry{}, fmt.Errorf("fixtures/auditors.md has no section ## %s", name)
+}

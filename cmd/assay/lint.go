@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+
+	"assay/audit/fixture"
+)
+
+type lintCmd struct {
+	Root string   `help:"Folder with fixtures/ and tests/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
+	Dirs []string `arg:"" optional:"" help:"Applications to check, like tests/my-app; default: everything."`
+}
+
+// Run checks the named applications, or everything.
+func (c *lintCmd) Run() error {
+	root, err := os.OpenRoot(c.Root)
+	if err != nil {
+		return err
+	}
+	fsys := root.FS()
+	if len(c.Dirs) > 0 {
+		return lintApps(fsys, c.Dirs)
+	}
+	var errs []error
+	corpus, err := fixture.ReadCorpus(fsys, "tests", true)
+	errs = append(errs, err)
+	if corpus != nil {
+		fmt.Print(corpus.Notes)
+		fmt.Printf("tests: %d applications, %d cases\n", len(corpus.Apps), len(corpus.Cases()))
+	}
+	errs = append(errs, lintProjects(fsys)...)
+	_, err = fixture.ReadGoals(fsys, "fixtures/goals.md")
+	errs = append(errs, err)
+	_, err = fixture.ReadTriggers(fsys, "fixtures/triggers.md")
+	errs = append(errs, err)
+	_, err = fixture.ReadAuditors(fsys, "fixtures/auditors.md")
+	errs = append(errs, err)
+	_, err = fixture.ReadModels(fsys, "fixtures/models.md")
+	return errors.Join(append(errs, err)...)
+}
+
+func lintApps(fsys fs.FS, dirs []string) error {
+	var errs []error
+	for _, dir := range dirs {
+		app, notes, err := fixture.ReadApp(fsys, path.Clean(dir), true)
+		fmt.Print(notes)
+		if err == nil {
+			fmt.Printf("%s: %d families, %d requirements: nothing to complain of\n", dir, len(app.Families), len(app.Spec.Requirements))
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func lintProjects(fsys fs.FS) []error {
+	dims, err := fixture.ReadDimensions(fsys, "fixtures/dimensions.md")
+	errs := []error{err}
+	names, err := fixture.Projects(fsys, "fixtures/projects")
+	errs = append(errs, err)
+	for _, name := range names {
+		p, err := fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		errs = append(errs, fixture.MissingDimensions(p, dims))
+		fmt.Printf("%s: %d known vulnerabilities, %d decoys, %d files, key %s\n", name, len(p.Known), len(p.Decoys), len(p.Tree), p.KeyHash[:12])
+	}
+	return errs
+}
