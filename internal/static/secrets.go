@@ -38,7 +38,7 @@ func (a *application) checkSecrets() {
 		if s.raw == nil || isTest(s.path) || !secretFile(s.path) {
 			continue
 		}
-		line := 0
+		line, issued := 0, mayHoldKey(s.raw)
 		for rest := s.raw; len(rest) > 0; {
 			var l []byte
 			l, rest, _ = bytes.Cut(rest, []byte("\n"))
@@ -46,14 +46,27 @@ func (a *application) checkSecrets() {
 			if len(l) > 4000 || len(l) < 8 {
 				continue
 			}
-			if name, value, key := secretIn(s.path, l); name != "" || key {
+			if name, value, key := secretIn(s.path, l, issued); name != "" || key {
 				a.secret(s.path, units[s.path], line, name, value, key)
 			}
 		}
 	}
 }
 
+// mayHoldKey looks for the fixed parts of the formats in a whole file.
+func mayHoldKey(b []byte) bool {
+	for _, w := range []string{"AKIA", "ASIA", "gh", "glpat-", "xox", "_live_", "AIza", "SG.", "ya29.", "npm_", "sk-", "PRIVATE KEY"} {
+		if bytes.Contains(b, []byte(w)) {
+			return true
+		}
+	}
+	return false
+}
+
 func secretFile(p string) bool {
+	if strings.HasPrefix(p, ".github/") || strings.Contains(p, "/.github/") || strings.HasPrefix(p, ".circleci/") {
+		return false // services of a test run
+	}
 	b := strings.ToLower(path.Base(p))
 	if b == "package-lock.json" || b == "composer.lock" || strings.HasSuffix(b, ".lock") || strings.HasSuffix(b, ".txt") || strings.HasSuffix(b, ".html") || strings.HasSuffix(b, ".htm") || strings.Contains(b, ".min.") {
 		return false
@@ -68,9 +81,11 @@ func secretFile(p string) bool {
 
 // secretIn finds a secret in a line: the name that it is given to, or key for an
 // issued key.
-func secretIn(p string, l []byte) (name, value string, key bool) {
-	if k := issuedKey.Find(l); k != nil && !bytes.Contains(l, []byte("EXAMPLE")) {
-		return "", string(k), true
+func secretIn(p string, l []byte, issued bool) (name, value string, key bool) {
+	if issued {
+		if k := issuedKey.Find(l); k != nil && !bytes.Contains(l, []byte("EXAMPLE")) {
+			return "", string(k), true
+		}
 	}
 	if !mayNameSecret(l) {
 		return "", "", false

@@ -11,9 +11,11 @@ package static
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"runtime"
 	"sort"
 	"strings"
@@ -229,9 +231,20 @@ func (s *source) take(set *rules.Set, b []byte, always bool) {
 		s.text = b
 	}
 	if l := lang.Of(p); l != "" && (always || !isTest(p) && relevant(set.Tables[l], b)) {
+		if generated.Match(b[:min(len(b), 1000)]) {
+			s.warn, s.raw = fmt.Errorf("%s: generated code: skipped", p), nil
+			return
+		}
 		s.code, s.warn = lang.Parse(p, b)
+		if errors.Is(s.warn, lang.ErrSkip) {
+			s.raw = nil
+		}
 	}
 }
+
+// generated is the mark that generators put first, as Go defines it, and others
+// follow.
+var generated = regexp.MustCompile(`(?mi)^(//|#|/?\*+) ?(@generated|code generated .*do not edit|this (file|code) (is|was) (auto-?matically |auto-?)?generated)`)
 
 // isTest tells test code: what it does wrong harms nobody.
 func isTest(p string) bool {

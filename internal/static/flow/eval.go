@@ -9,15 +9,28 @@ import (
 
 // A frame is one run over one function.
 type frame struct {
-	s    *shard
-	u    *Unit
-	fn   *Func
-	env  env
-	ret  value
-	sum  *summary
-	step int
-	node *lang.Node // the innermost function with a name, for findings
-	dead bool       // the statement before left this block
+	s     *shard
+	u     *Unit
+	fn    *Func
+	env   env
+	ret   value
+	sum   *summary
+	step  int
+	loops int        // nesting of the loop at hand
+	node  *lang.Node // the innermost function with a name, for findings
+	dead  bool       // the statement before left this block
+}
+
+// clone copies the environment; the cost counts as steps, so that a function of
+// ten thousand variables and branches ends in bounded time.
+func (f *frame) clone() env { return f.copyOf(f.env) }
+
+func (f *frame) copyOf(e env) env {
+	f.step += len(e) / 4
+	if f.step > maxSteps {
+		return e
+	}
+	return e.clone()
 }
 
 func (f *frame) file() string { return f.u.File.Path }
@@ -34,7 +47,7 @@ func (f *frame) stmts(list []*lang.Node) (leaves bool) {
 
 // stmt evaluates a statement and tells whether control never goes past it.
 func (f *frame) stmt(n *lang.Node) (leaves bool) {
-	if n == nil {
+	if n == nil || f.step > maxSteps {
 		return false
 	}
 	switch n.Kind {
@@ -92,7 +105,7 @@ func (f *frame) returned(n *lang.Node) {
 func (f *frame) ifStmt(n *lang.Node) bool {
 	f.eval(n.X)
 	before := f.env
-	yes := before.clone()
+	yes := f.copyOf(before)
 	f.env = yes
 	f.guard(n.X, true)
 	leftYes := f.stmt(n.Y)
@@ -114,8 +127,15 @@ func (f *frame) ifStmt(n *lang.Node) bool {
 
 func (f *frame) loop(n *lang.Node) {
 	f.stmts(n.List)
-	before := f.env.clone()
-	for range 2 {
+	before := f.clone()
+	// The second pass carries what the first one left in variables; deeper
+	// loops get one, since passes multiply.
+	passes := 2
+	if f.loops++; f.loops > 2 {
+		passes = 1
+	}
+	defer func() { f.loops-- }()
+	for range passes {
 		x := f.eval(n.X)
 		if n.Y != nil {
 			item := x
@@ -139,13 +159,13 @@ func (f *frame) loop(n *lang.Node) {
 func (f *frame) switchStmt(n *lang.Node) {
 	subject := f.eval(n.X)
 	before := f.env
-	out := before.clone()
+	out := f.copyOf(before)
 	for _, c := range n.List {
 		if c.Kind != lang.Case {
 			f.stmt(c)
 			continue
 		}
-		f.env = before.clone()
+		f.env = f.copyOf(before)
 		literal := len(c.List) > 0
 		for _, l := range c.List {
 			f.eval(l)
@@ -169,7 +189,7 @@ func endsInBreak(n *lang.Node) bool {
 }
 
 func (f *frame) tryStmt(n *lang.Node) bool {
-	before := f.env.clone()
+	before := f.clone()
 	left := f.stmt(n.Body)
 	after := f.env
 	caught := before
@@ -177,7 +197,7 @@ func (f *frame) tryStmt(n *lang.Node) bool {
 	out := after
 	all := left
 	for _, c := range n.List {
-		f.env = caught.clone()
+		f.env = f.copyOf(caught)
 		if c.Y != nil && c.Y.Kind == lang.Ident {
 			f.env[c.Y.Name] = value{typ: "exception"}
 		}
@@ -202,7 +222,7 @@ func (f *frame) tryStmt(n *lang.Node) bool {
 // parameter is what the call around it hands over.
 func (f *frame) closure(n *lang.Node, item value) value {
 	outer, ret := f.env, f.ret
-	f.env, f.ret = outer.clone(), value{}
+	f.env, f.ret = f.copyOf(outer), value{}
 	for i, p := range n.List {
 		v := value{typ: p.Type}
 		if i == 0 && item.tainted() {
@@ -337,7 +357,7 @@ func (f *frame) comprehension(n *lang.Node) value {
 		return value{}
 	}
 	outer := f.env
-	f.env = outer.clone()
+	f.env = f.copyOf(outer)
 	x := f.eval(n.X)
 	if x.tainted() {
 		x.text = bad
@@ -504,7 +524,7 @@ func (f *frame) binary(n *lang.Node) value {
 	x := f.eval(n.X)
 	outer := f.env
 	if n.Op == "&&" || n.Op == "and" || n.Op == "||" || n.Op == "or" {
-		f.env = outer.clone()
+		f.env = f.copyOf(outer)
 		f.guard(n.X, n.Op == "&&" || n.Op == "and")
 	}
 	y := f.eval(n.Y)
@@ -616,10 +636,10 @@ func (f *frame) cond(n *lang.Node) value {
 		f.eval(n.X)
 	}
 	outer := f.env
-	f.env = outer.clone()
+	f.env = f.copyOf(outer)
 	f.guard(n.X, true)
 	y := f.eval(n.Y)
-	f.env = outer.clone()
+	f.env = f.copyOf(outer)
 	f.guard(n.X, false)
 	z := f.eval(n.Z)
 	f.env = outer

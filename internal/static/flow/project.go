@@ -16,13 +16,13 @@ import (
 // Bounds of the analysis. What lies beyond one is treated as unknown, which can
 // lose a finding and never invents one.
 const (
-	maxCallDepth  = 12     // calls followed from one function
-	maxOrigins    = 6      // origins that one value remembers
-	maxSkeleton   = 1500   // bytes of a string's known text
-	maxSteps      = 400000 // nodes evaluated in one function
-	maxReaches    = 64     // sinks that one summary remembers
-	maxTrace      = 10     // steps of a trace
-	maxCandidates = 3      // functions that one call may mean
+	maxCallDepth  = 12    // calls followed from one function
+	maxOrigins    = 6     // origins that one value remembers
+	maxSkeleton   = 1500  // bytes of a string's known text
+	maxSteps      = 60000 // nodes evaluated in one function
+	maxReaches    = 64    // sinks that one summary remembers
+	maxTrace      = 10    // steps of a trace
+	maxCandidates = 3     // functions that one call may mean
 )
 
 // A Unit is a file of the project in the eyes of the engine.

@@ -20,6 +20,8 @@ func fits(shape, text string, param bool) bool {
 	switch shape {
 	case "":
 		return true
+	case "none":
+		return false
 	case "sql": // a statement with data in it; from outside also a whole statement
 		if !known || before == "" {
 			return true
@@ -36,6 +38,16 @@ func fits(shape, text string, param bool) bool {
 			return false
 		}
 		return true
+	case "html-tag": // certainly markup
+		return known && strings.Contains(text, "<") && before != ""
+	case "location": // a Location header whose host is open
+		i := strings.Index(strings.ToLower(before), "location:")
+		if i < 0 {
+			return text == bad
+		}
+		return fits("redirect", strings.TrimSpace(text[i+len("location:"):]), param)
+	case "other-header":
+		return before != "" && !strings.Contains(strings.ToLower(before), "location:") && strings.Contains(before, ":") && !strings.Contains(strings.ToLower(before), "content-")
 	case "html": // the text is markup, or nothing is known of it
 		return !known || before == "" || strings.Contains(text, "<")
 	case "path":

@@ -303,8 +303,21 @@ func (s *shard) source(f *frame, n *lang.Node, m *rules.Model) value {
 	if note == "" {
 		note = "data from outside"
 	}
-	return value{text: bad, from: []origin{{kind: fromOutside, src: n, clean: m.Bits,
+	// The same expression written twice is the same data: what was checked once
+	// stays checked. The environment holds it under its text.
+	text := ""
+	if n.To-n.Off < 120 && n.Kind != lang.Ident {
+		text = "\x00" + f.u.File.Text(n)
+		if v, ok := f.env[text]; ok && len(text) > 1 {
+			return v
+		}
+	}
+	v := value{text: bad, from: []origin{{kind: fromOutside, src: n, clean: m.Bits,
 		trace: &step{file: f.file(), line: n.Start, note: note, n: 1}}}}
+	if len(text) > 1 {
+		f.env[text] = v
+	}
+	return v
 }
 
 func (s *shard) identSource(f *frame, n *lang.Node) (value, bool) {
@@ -362,6 +375,11 @@ func (f *frame) quietType(n *lang.Node) string {
 func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
 	if n.X == nil || n.X.Kind != lang.Ident {
 		return value{}, false
+	}
+	if _, held := f.env[n.X.Name]; !held && n.Op != "slice" {
+		for _, p := range f.u.Table.SourceIdents[n.X.Name] {
+			return s.source(f, n, p.Model), true
+		}
 	}
 	for _, p := range f.u.Table.SourceIdents[n.X.Name+"[]"] {
 		if n.Y == nil {
