@@ -62,21 +62,33 @@ func (k *key) full1(e int32, sp *spot) Reason {
 	case sp.name > 0 && slices.Contains(en.functions, sp.name):
 		r.By = ByFunction
 	}
-	for _, same := range []bool{true, false} {
-		for _, c := range sp.cwes {
-			for _, own := range en.cwes {
-				rel := cwe.Unrelated
-				if c != 0 && (same || slices.Contains(en.accepts, audit.CWE(c))) {
-					rel = cwe.Relate(int(c), int(own))
-				}
-				if rel != cwe.Unrelated && (rel == cwe.Same) == same {
-					r.CWE, r.EntryCWE, r.Relation = audit.CWE(c), own, rel
-					return r
-				}
+	if c := en.shared(sp); c != 0 {
+		r.CWE, r.EntryCWE, r.Relation = c, c, cwe.Same
+		return r
+	}
+	for _, n := range sp.cwes {
+		c := audit.CWE(n)
+		if c == 0 || !slices.Contains(en.accepts, c) {
+			continue
+		}
+		for _, own := range en.cwes {
+			if rel := cwe.Relate(int(c), int(own)); rel != cwe.Unrelated {
+				r.CWE, r.EntryCWE, r.Relation = c, own, rel
+				return r
 			}
 		}
 	}
 	return r
+}
+
+// shared gives the first of sp's CWEs that is the entry's own; 0 for none.
+func (e *entry) shared(sp *spot) audit.CWE {
+	for _, n := range sp.cwes {
+		if c := audit.CWE(n); c != 0 && slices.Contains(e.cwes, c) {
+			return c
+		}
+	}
+	return 0
 }
 
 // half1 says why sp takes half of entry e.
@@ -89,12 +101,8 @@ func (k *key) half1(e int32, sp *spot) Reason {
 			r.Distance = int(en.at.gap(sp.at))
 		}
 	}
-	for _, c := range sp.cwes {
-		if own := audit.CWE(c); c != 0 && slices.Contains(en.cwes, own) {
-			r.CWE, r.EntryCWE = own, own
-			break
-		}
-	}
+	r.CWE = en.shared(sp)
+	r.EntryCWE = r.CWE
 	return r
 }
 

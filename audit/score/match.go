@@ -120,17 +120,17 @@ func grouped(spots []spot, want func(*spot) bool, compare func(a, b *spot) int) 
 }
 
 func compareSpots(a, b *spot) int {
-	if c := cmp.Compare(a.file, b.file); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(a.at.start, b.at.start); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(a.at.end, b.at.end); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(a.name, b.name); c != 0 {
-		return c
+	switch {
+	case a.file != b.file:
+		return cmp.Compare(a.file, b.file)
+	case a.at.start != b.at.start:
+		return cmp.Compare(a.at.start, b.at.start)
+	case a.at.end != b.at.end:
+		return cmp.Compare(a.at.end, b.at.end)
+	case a.name != b.name:
+		return cmp.Compare(a.name, b.name)
+	case a.cwes == b.cwes:
+		return 0
 	}
 	return slices.Compare(a.cwes[:], b.cwes[:])
 }

@@ -163,3 +163,17 @@ func Neighbours(n int) []int {
 
 // All gives every entry of the catalogue, ascending.
 func All() []Entry { return slices.Clone(table) }
+
+// MarshalText writes the relation's name.
+func (r Relation) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (r *Relation) UnmarshalText(b []byte) error {
+	for _, known := range []Relation{Unrelated, Same, ParentOf, ChildOf} {
+		if known.String() == string(b) {
+			*r = known
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no relation: expected same, parent of, child of or unrelated", b)
+}
