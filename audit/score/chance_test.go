@@ -22,7 +22,7 @@ func TestChanceByHand(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, want, r.Metrics.Chance.Mean.V, 0.01, "%v", c)
 		require.Equal(t, score.Of(1), r.Metrics.Chance.P99)
-		require.InDelta(t, 1/want, r.Metrics.Lift.V, 0.1)
+		require.InEpsilon(t, 1/want, r.Metrics.Lift.V, 0.05)
 		require.Equal(t, 20000, r.Metrics.Chance.Rounds)
 	}
 	// Two files of one kind: half of the draws.

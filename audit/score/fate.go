@@ -47,7 +47,7 @@ type Reason struct {
 	Entry    string       `json:"entry,omitempty"`     // ID of the vulnerability or decoy
 	CWE      audit.CWE    `json:"cwe,omitempty"`       // the finding's
 	EntryCWE audit.CWE    `json:"entry_cwe,omitempty"` // the entry's
-	Relation cwe.Relation `json:"relation,omitzero"`  // of CWE to EntryCWE
+	Relation cwe.Relation `json:"relation,omitzero"`   // of CWE to EntryCWE
 	By       By           `json:"by,omitempty"`
 	Distance int          `json:"distance,omitempty"` // lines between; -1 where one side names none
 	Detail   string       `json:"detail,omitempty"`   // what none of these says
