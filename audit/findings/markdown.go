@@ -179,7 +179,7 @@ func (w *walker) child(c ast.Node, depth int) {
 // rows of a table that Markdown does not take for one (wrong number of columns,
 // a blank line between rows).
 func (w *walker) paragraph(n ast.Node, depth int, bullet bool) {
-	lines := w.inline(n)
+	lines := strings.Split(w.marked(n), "\n")
 	at := w.lineOf(n)
 	var rows [][]string
 	var rowAt []int
@@ -329,9 +329,19 @@ func (w *walker) html(n *ast.HTMLBlock) {
 // inline gives the text of a block, cut at line ends: without bold, code spans
 // without their backticks, links as linkText gives them.
 func (w *walker) inline(n ast.Node) []string {
+	return strings.Split(noMarks.Replace(w.marked(n)), "\n")
+}
+
+// codeOpen and codeClose mark code spans where their bounds matter: a path in a
+// trace may hold spaces. They never come from the input.
+const codeOpen, codeClose = '\x02', '\x03'
+
+var noMarks = strings.NewReplacer(string(codeOpen), "", string(codeClose), "")
+
+func (w *walker) marked(n ast.Node) string {
 	var sb strings.Builder
 	w.spans(n, &sb, 0)
-	return strings.Split(sb.String(), "\n")
+	return sb.String()
 }
 
 func (w *walker) spans(n ast.Node, sb *strings.Builder, deep int) {
@@ -354,7 +364,7 @@ func (w *walker) spans(n ast.Node, sb *strings.Builder, deep int) {
 		case *ast.Link:
 			var in strings.Builder
 			w.spans(c, &in, deep+1)
-			sb.WriteString(linkText(in.String(), string(c.Destination)))
+			sb.WriteString(linkText(noMarks.Replace(in.String()), string(c.Destination)))
 		case *ast.AutoLink:
 			sb.Write(c.Label(w.src))
 		case *ast.RawHTML:
@@ -368,6 +378,10 @@ func (w *walker) spans(n ast.Node, sb *strings.Builder, deep int) {
 			} else if !htmlTagName.MatchString(raw.String()) {
 				sb.WriteString(raw.String()) // List<String> is no tag
 			}
+		case *ast.CodeSpan:
+			sb.WriteRune(codeOpen)
+			w.spans(c, sb, deep+1)
+			sb.WriteRune(codeClose)
 		default:
 			w.spans(c, sb, deep+1)
 		}

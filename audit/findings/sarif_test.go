@@ -202,7 +202,7 @@ func TestSARIFTruncated(t *testing.T) {
 
 // findingGen makes findings in the form in which reading gives them back.
 func findingGen(path string) *rapid.Generator[audit.Finding] {
-	word := rapid.StringMatching(`[A-Za-z][A-Za-z_]{0,8}( [a-z|*<>\[\]&"#é漏]{1,6}[a-z]){0,3}`)
+	word := rapid.StringMatching(`W[A-Za-z_]{0,8}( [a-z|*<>\[\]&"#é漏]{1,6}[a-z]){0,3}`)
 	file := rapid.StringMatching(path)
 	span := rapid.Custom(func(t *rapid.T) audit.Range {
 		a := rapid.IntRange(0, 900).Draw(t, "start")
@@ -216,12 +216,12 @@ func findingGen(path string) *rapid.Generator[audit.Finding] {
 	})
 	return rapid.Custom(func(t *rapid.T) audit.Finding {
 		f := audit.Finding{
-			RuleID: rapid.StringMatching(`[a-z]{1,8}([-.][a-z0-9]{1,5}){0,2}`).Draw(t, "rule"), Severity: audit.Severity(rapid.IntRange(0, 5).Draw(t, "severity")),
+			RuleID: rapid.StringMatching(`r[a-z]{1,8}([-.][a-z0-9]{1,5}){0,2}`).Draw(t, "rule"), Severity: audit.Severity(rapid.IntRange(0, 5).Draw(t, "severity")),
 			Dimension: rapid.SampledFrom(append(audit.Dimensions(), "")).Draw(t, "dimension"), File: file.Draw(t, "path"),
-			Function: rapid.StringMatching(`([a-z][A-Za-z]{0,9})?`).Draw(t, "function"), Lines: span.Draw(t, "lines"),
+			Function: rapid.StringMatching(`(f[A-Za-z]{0,9})?`).Draw(t, "function"), Lines: span.Draw(t, "lines"),
 			Title: word.Draw(t, "title"), Description: word.Draw(t, "description"),
 			Confidence: float64(rapid.IntRange(0, 100).Draw(t, "confidence")) / 100,
-			Suppressed: rapid.StringMatching(`([a-z]{3,9})?`).Draw(t, "suppressed"),
+			Suppressed: rapid.StringMatching(`(s[a-z]{3,9})?`).Draw(t, "suppressed"),
 		}
 		for _, c := range rapid.SliceOfNDistinct(rapid.IntRange(1, 1400), 1, 4, rapid.ID).Draw(t, "cwes") {
 			f.CWEs = append(f.CWEs, audit.CWE(c))

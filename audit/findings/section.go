@@ -212,7 +212,8 @@ func (t title) draft(level, line int) *draft {
 
 // line takes a line of a paragraph or the first line of a list item.
 func (d *drafts) line(text string, line, depth int, bullet bool) {
-	text = strings.TrimSpace(text)
+	marked := text
+	text = strings.TrimSpace(noMarks.Replace(text))
 	if fs, vals := cutFields(text); fs != nil {
 		for i, f := range fs {
 			d.field(f, vals[i], line, depth)
@@ -232,7 +233,7 @@ func (d *drafts) line(text string, line, depth int, bullet bool) {
 	switch d.at {
 	case fIgnored:
 	case fTrace, fOthers:
-		c.step(d.at, text)
+		c.step(d.at, marked)
 	case fFile:
 		d.set(c, fFile, text, line)
 	case "", fDescription:
@@ -350,13 +351,21 @@ func (d *drafts) field(f field, val string, line, depth int) {
 
 // step reads one step of a trace, or several with arrows between them.
 func (c *draft) step(f field, text string) {
-	for _, part := range splitSteps.Split(text, -1) {
+	parts := []string{text}
+	if strings.Count(text, string(codeOpen)) != 1 {
+		parts = splitSteps.Split(text, -1)
+	}
+	for _, part := range parts {
 		part = listNumber.ReplaceAllString(strings.TrimSpace(part), "")
 		if part == "" {
 			continue
 		}
-		s := audit.Step{Note: part}
-		if m := pathInProse.FindStringIndex(part); m != nil {
+		s := audit.Step{Note: noMarks.Replace(part)}
+		if m := codePath.FindStringSubmatch(part); m != nil {
+			p := placeOf(m[2])
+			s.File, s.Lines = p.File, p.Lines
+			s.Note = strings.Trim(noMarks.Replace(strings.TrimSpace(m[1])+" "+m[3]), " :：()（）–—-")
+		} else if m := pathInProse.FindStringIndex(part); m != nil {
 			p := placeOf(part[m[0]:m[1]])
 			s.File, s.Lines = p.File, p.Lines
 			s.Note = strings.Trim(part[:m[0]]+part[m[1]:], " `:：()（）–—-")
@@ -368,6 +377,9 @@ func (c *draft) step(f field, text string) {
 		}
 	}
 }
+
+// codePath is a code span that holds a path: it has an extension or a line.
+var codePath = regexp.MustCompile("^([^\x02]*)\x02([^\x02\x03]*[\\w$-]\\.[A-Za-z][A-Za-z0-9]{0,9}(?:(?::|#L)\\d[\\dL:-]*)?|[^\x02\x03]*[/\\\\][^\x02\x03]*:\\d[\\d:-]*)\x03[:：]?(.*)$")
 
 var splitSteps = regexp.MustCompile(`\s*(?:→|⇒|->|=>)\s*`)
 

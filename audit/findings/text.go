@@ -83,7 +83,7 @@ func (t *textReport) prepare(data []byte) {
 			return '\n'
 		case r == '\u00a0', r == '\u3000', r == 0, r == '\v', r == '\f':
 			return ' '
-		case r == '\u200b', r == '\ufeff', r == '\ufe0f':
+		case r == '\u200b', r == '\ufeff', r == '\ufe0f', r == codeOpen, r == codeClose:
 			return -1
 		}
 		return r

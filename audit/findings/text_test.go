@@ -2,12 +2,14 @@ package findings
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"assay/audit"
 )
@@ -40,4 +42,22 @@ func TestTextRoundTrip(t *testing.T) {
 		require.Contains(t, buf.String(), word)
 	}
 	require.True(t, strings.HasSuffix(buf.String(), SentinelLine+"\n"))
+}
+
+// TestTextRoundTripAny writes and reads any findings that have distinct IDs.
+func TestTextRoundTripAny(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.SliceOfN(findingGen("(/|[A-Z]:/)?[A-Za-z_]{1,5}(/[A-Za-z0-9_%#?|é-]{0,5}( [a-z])?[a-z_]){0,3}\\.[a-z]{1,4}"), 0, 6).Draw(t, "findings")
+		for i := range want {
+			want[i].ID = fmt.Sprintf("F-%02d", i+1)
+		}
+		var buf bytes.Buffer
+		require.NoError(t, WriteText(&buf, TextReport{Root: "/app", Coverage: audit.Dimensions(), Findings: want}))
+		rep, err := Read("r.md", bytes.NewReader(buf.Bytes()), Options{})
+		require.NoError(t, err)
+		if d := cmp.Diff(want, append([]audit.Finding{}, rep.Findings...), noPos); d != "" {
+			t.Fatalf("(-want +got)\n%s\n%s", d, buf.String())
+		}
+		require.Empty(t, rep.Problems)
+	})
 }

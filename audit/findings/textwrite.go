@@ -39,7 +39,7 @@ func WriteText(w io.Writer, r TextReport) error {
 	fmt.Fprint(b, "## Findings\n\n| ID | Severity | CWE | Dimension | File | Lines | Function | Title |\n|---|---|---|---|---|---|---|---|\n")
 	for _, f := range fs {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", cell(f.ID), f.Severity, cweList(f.CWEs), f.Dimension,
-			code(f.File), f.Lines, code(f.Function), cell(f.Title))
+			codeCell(f.File), f.Lines, codeCell(f.Function), cell(f.Title))
 	}
 	fmt.Fprint(b, "\n## Details\n")
 	for _, f := range fs {
@@ -150,14 +150,17 @@ func prose(s string) string { return proseEscape.Replace(flat(s)) }
 
 func cell(s string) string { return cellEscape.Replace(flat(s)) }
 
-// code puts a name into a code span. In a table its pipes are escaped as well.
+// codeCell is code for a table's cell.
+func codeCell(s string) string { return strings.ReplaceAll(code(s), "|", `\|`) }
+
+// code puts a name into a code span.
 func code(s string) string {
 	s = flat(s)
 	if s == "" {
 		return ""
 	}
 	if strings.Contains(s, "`") {
-		return cell(s)
+		return prose(s)
 	}
-	return "`" + strings.ReplaceAll(s, "|", `\|`) + "`"
+	return "`" + s + "`"
 }
