@@ -171,6 +171,8 @@ func (p *Project) addClass(u *Unit, outer *Func, n *lang.Node) {
 	if n.Body == nil {
 		return
 	}
+	init := &lang.Node{Kind: lang.Block, Start: n.Start, End: n.End, Off: n.Off, To: n.To}
+	p.addFunc(u, c, outer, &lang.Node{Kind: lang.Func, Body: init, Start: n.Start, End: n.End, Off: n.Off, To: n.To})
 	for _, m := range n.Body.List {
 		list := []*lang.Node{m}
 		if m.Kind == lang.Block {
@@ -180,6 +182,9 @@ func (p *Project) addClass(u *Unit, outer *Func, n *lang.Node) {
 			if a.Kind == lang.Assign && a.X != nil && a.X.Kind == lang.Ident {
 				c.Fields[a.X.Name] = a
 			}
+		}
+		if m.Kind != lang.Func && m.Kind != lang.Class {
+			init.List = append(init.List, m)
 		}
 		if m.Kind == lang.Func { // parameter properties of TypeScript and PHP constructors
 			for _, q := range m.List {

@@ -525,6 +525,9 @@ func addPatterns(to map[string][]Pattern, t *Table, text, pre string, m *Match, 
 		} else if i := strings.LastIndexByte(one, '.'); i >= 0 {
 			recv, names = one[:i], one[i+1:]
 		}
+		if strings.Contains(recv, "|") && re == nil {
+			return fmt.Errorf("%q: alternatives stand behind one receiver only", one)
+		}
 		if pre != "" && recv == "" {
 			recv = "?" // "new p.T" and "new T" alike
 		}
