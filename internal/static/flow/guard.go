@@ -159,6 +159,9 @@ func (f *frame) guardCall(n *lang.Node, truth bool) {
 	if n.X != nil && n.X.Kind == lang.Unary && n.X.Op == "await" {
 		n.X = n.X.X
 	}
+	if n.X != nil && (n.X.Kind == lang.Array || n.X.Kind == lang.Dict) && truth && len(n.List) > 0 {
+		f.trust(n.List[0], rules.All, 0) // ["a", "b"].includes(x)
+	}
 	ci := f.info(n, true)
 	for _, m := range f.s.models(f, ci, f.u.Table.Guards) {
 		// A note of "false" marks a guard that proves something when it fails:

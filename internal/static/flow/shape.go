@@ -27,6 +27,10 @@ func fits(shape, text string, param bool) bool {
 			return true
 		}
 		return sqlText.MatchString(text) || !param
+	case "sql-js": // as sql, for receivers whose methods take much else
+		return known && (text == bad || sqlText.MatchString(text) || sqlValue.MatchString(before)) && !(param && text == bad)
+	case "html-js": // markup, or the data alone
+		return known && (text == bad && !param || strings.Contains(text, "<") && before != "")
 	case "sql-value": // data where a statement has a value
 		return known && sqlValue.MatchString(before)
 	case "concat": // joined with other text
