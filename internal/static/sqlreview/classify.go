@@ -9,10 +9,10 @@ import (
 var (
 	injectionRE = regexp.MustCompile(`dynamic sql|injection|parameteri[sz]|concatenat|interpolat|bound (parameter|value)|bind (parameter|variable)|placeholder|splic|pasted|string[- ]?built|format\(|quote_ident|built (up )?from (text|strings)|prepared statement|allow-?list`)
 	tenantRE    = regexp.MustCompile(`tenan|isolat|cross-|across |another |other (organi|compan|clinic|school|account|customer|shop|merchant|store|warehouse|workspace)|belong|scope|confine|never see|own (organi|compan)|same `)
-	softRE      = regexp.MustCompile(`soft|delet|archiv|tombston|remov|voided|discard|withdrawn|trash|retired|purged|struck|cancell?ed rows|gone|absent|not exist`)
+	softRE      = regexp.MustCompile(`soft|delet|archiv|tombston|remov|voided|revok|suspend|disabl|deactivat|inactive|\bleft\b|ended|erased|hidden|discard|withdrawn|trash|retired|purged|struck|cancell?ed rows|gone|absent|not exist`)
 	secretRE    = regexp.MustCompile(`never (be )?(return|expos|select|leav|show|disclos|read|sent|appear|giv|output|reach)|(must|may|do|does|can|should) ?not (be )?(return|expos|appear|leav|select|show|disclos|be (part|in)|giv|reach)|never in |never (be )?part |not (be )?(part of|in|among|included in) (any|the|a) (result|output|response|answer)|sensitive|confidential|secret|leave[s]? the (database|server|ledger)|stays? (in|inside) the|nothing .*(return|reveal)|masked|redact`)
-	limitRE     = regexp.MustCompile(`\blimit|page|pagin|at most \d|no more than \d|maximum of|max(imum)? \d|bounded|unbounded|capped|cap of|up to \d+ rows|row cap|more than \d+ (rows|records|results|lines|entries|items)`)
-	permRE      = regexp.MustCompile(`\brole|permission|\bmember|\bgrant|authori[sz]|assigned|\bowner|\bowns\b|privileg|allowed to|entitled|only (the|a|an|by) |only .{1,40} (may|can)|may (only|be|see|read|change|approve)|access to|acting (user|person|staff)|caller|actor`)
+	limitRE     = regexp.MustCompile(`\blimit|page|pagin|at most \d|no more than \d|maximum of|max(imum)? \d|bounded|unbounded|capped|cap of|row cap|(more|fewer|less) than \d+ |exceed|up to \d+|at a time|never .{0,30}\d+ (rows|records|results|lines|entries|items)|\d+ (rows|records|results|lines|entries|items) (per|each|at most|or fewer)`)
+	permRE      = regexp.MustCompile(`\brole|permission|\bmember|\bgrant|authori[sz]|assigned|\bowner|\bowns\b|privileg|allowed to|entitled|only (the|a|an|by) |only .{1,40} (may|can)|may (only|be|see|read|change|approve)|access to|acting (user|person|staff)|caller|actor|mandate|\bpower|needs? (a|an|the|to be|to hold)|requires? (a|an|the|that|to)|\bholds?\b|must (be|hold|have) (a|an|the)|restricted to|reserved (to|for)|entitle|delegat|consent|is (not )?allowed|in charge|responsible|on behalf`)
 	stateRE     = regexp.MustCompile(`status|state|transition|→|->|lifecycle|moves? (from|to|only)|only (while|when|from|if)|may (only )?(be|become)|while .* is|still|no longer be|final|frozen|closed|locked|immutable`)
 	timeRE      = regexp.MustCompile(`expir|valid|effective|window|until|before|after|as of|time|hours|days|minutes|half-open|inclusive|exclusive|start|\bend|clock|now\(\)|date|period|in force|current|past|future|deadline|embargo|published`)
 	auditRE     = regexp.MustCompile(`audit|\blog(ged|s)?\b|trail|journal|history|record(ed)? (in|who)|leaves? (a|an) (row|record|entry)|writes? (a|an) (row|record|entry|event)|same (statement|transaction)`)
@@ -182,7 +182,7 @@ func (s *spec) namesRole(r *requirement) bool {
 // namesRoleOf: the requirement speaks of a value or column that this table alone has.
 func (s *spec) namesRoleOf(r *requirement, t *table) bool {
 	for _, c := range t.cols {
-		if !roleNameRE.MatchString(c.name) {
+		if !roleNameRE.MatchString(c.name) && (len(c.enum) == 0 || isStateCol(c) || len(s.personCols(t)) == 0) {
 			continue
 		}
 		for _, v := range r.values {
@@ -199,11 +199,11 @@ func (s *spec) namesRoleOf(r *requirement, t *table) bool {
 	return false
 }
 
-var roleNameRE = regexp.MustCompile(`(^|_)(role|permission|level|privilege|capability|right|rights|access|kind|scope|is_admin|can_[a-z]+|may_[a-z]+)(_|$)|^can_|^may_|^is_(admin|owner|manager|lead)`)
+var roleNameRE = regexp.MustCompile(`(^|_)(role|permission|power|duty|capacity|rank|function|level|privilege|capability|right|rights|access|kind|scope|is_admin|can_[a-z]+|may_[a-z]+)(_|$)|^can_|^may_|^is_(admin|owner|manager|lead)`)
 
 func (s *spec) hasRole(t *table) bool {
 	for _, c := range t.cols {
-		if roleNameRE.MatchString(c.name) && c.name != "kind" {
+		if roleNameRE.MatchString(c.name) && c.name != "kind" || len(c.enum) > 0 && !isStateCol(c) && permNameRE.MatchString(t.name) {
 			return true
 		}
 	}

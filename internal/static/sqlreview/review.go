@@ -73,6 +73,9 @@ func Review(spec, code string) (rev audit.Review) {
 		r.notes = append(r.notes, fmt.Sprintf("not understood at %d:%d", l, c))
 	}
 	r.judge()
+	if r.a.spent {
+		r.notes = append(r.notes, "the code is larger than the reviewer's bound of work: parts of it were not decided")
+	}
 	return r.answer(len(broken))
 }
 

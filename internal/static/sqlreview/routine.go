@@ -343,9 +343,10 @@ func (a *analysis) execute(s *stmt, sc *scope, v *env) {
 	b := &builder{a: a, sc: sc}
 	b.part(s.e)
 	a.dynamic = append(a.dynamic, dynamic{e: s.e, pos: s.pos, bad: b.bad != "", why: b.bad})
-	if a.resolving > 3 || b.out.Len() == 0 {
+	if b.out.Len() == 0 || a.executes > 20 {
 		return
 	}
+	a.executes++
 	p := newParser(b.out.String(), 0)
 	for i := range p.toks { // places in the built text are meaningless: all stand at EXECUTE
 		p.toks[i].pos, p.toks[i].end = min(p.toks[i].pos, len(p.src)), min(p.toks[i].end, len(p.src))
@@ -376,6 +377,7 @@ type builder struct {
 	sc  *scope
 	out strings.Builder
 	bad string
+	n   int // parts so far
 }
 
 func (b *builder) part(e *expr) {
@@ -384,7 +386,7 @@ func (b *builder) part(e *expr) {
 		return
 	}
 	e = strip(e)
-	if e == nil || b.out.Len() > 1<<20 {
+	if b.n++; e == nil || b.out.Len() > 1<<16 || b.n > 20_000 {
 		return
 	}
 	switch {

@@ -122,6 +122,19 @@ func (a *analysis) rows(d *derived, depth int) int {
 	if d == nil || d.q == nil || depth > 12 {
 		return unbounded
 	}
+	if n, ok := a.rowsOf[d]; ok {
+		return n
+	}
+	if a.rowsOf == nil {
+		a.rowsOf = map[*derived]int{}
+	}
+	a.rowsOf[d] = unbounded // while it is being worked out
+	n := a.count(d, depth)
+	a.rowsOf[d] = n
+	return n
+}
+
+func (a *analysis) count(d *derived, depth int) int {
 	q := d.q
 	n := unbounded
 	if q.limit != nil && !q.ties {

@@ -90,7 +90,7 @@ func aliveGoal(r *reviewer, q *requirement, in *inst, c *column) func(*closure) 
 		}
 		return func(cl *closure) bool {
 			for _, f := range cl.about(t) {
-				if f.op == want {
+				if f.op == want || f.op == "null" && want == "false" && !c.notNull {
 					return true
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"assay/audit"
 )
 
-var everyTableRE = regexp.MustCompile(`(every|each|all|any) [^.;]{0,30}(table|join|reference|relation|alias|subquer|side|occurrence|source)|including (joined|join|subquer)|even (in|when|inside) (join|subquer)|joined tables`)
+var everyTableRE = regexp.MustCompile(`(every|each|all|any) [^.;]{0,30}(table|join|reference|relation|alias|subquer|side|occurrence|source|row|record|data)|through (a|any) join|including (joined|join|subquer)|even (in|when|inside) (join|subquer)|joined tables`)
 
 // tenancy: each row that is read or changed belongs to the caller's tenant.
 func (r *reviewer) tenancy(q *requirement) {

@@ -73,8 +73,16 @@ var (
 	quotedRE = regexp.MustCompile(`['"“‘]([A-Za-z_][A-Za-z0-9_ -]*)['"”’]`)
 )
 
+// maxSpec and maxItem are the lengths, in bytes, up to which a SPEC and one of its
+// requirements are read.
+const (
+	maxSpec = 1 << 18
+	maxItem = 4000
+)
+
 // readSpec reads the Prompt section of a SPEC.
 func readSpec(text string) *spec {
+	text = strings.ToValidUTF8(text[:min(len(text), maxSpec)], "?")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	s := &spec{sch: readSchema(text), prompt: text, actors: map[string]bool{}, scopeP: map[string]bool{}, params: map[string]bool{}}
 	for _, it := range requirementItems(text) {
@@ -200,6 +208,7 @@ func hasRun(list []string, name string) bool {
 }
 
 func (s *spec) readRequirement(n int, text string) *requirement {
+	text = strings.ToValidUTF8(text[:min(len(text), maxItem)], "?")
 	r := &requirement{n: n, text: text, low: strings.ToLower(text), stems: map[string]bool{}, tables: map[string]bool{}, named: map[string]bool{}, kinds: map[kindOf]bool{}}
 	list := stemsOf(text)
 	for _, w := range list {

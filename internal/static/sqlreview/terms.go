@@ -5,6 +5,15 @@ import "strings"
 // term gives the canonical spelling of a value, without analysing subqueries.
 func (a *analysis) term(e *expr, sc *scope) term { return a.termAt(e, sc, 0) }
 
+// bounded replaces a spelling that has grown long (q := q || q, again and again) by
+// one that equals no other.
+func bounded(t term, pos int) term {
+	if len(t) > 1000 {
+		return term("f:long" + itoa(pos))
+	}
+	return t
+}
+
 func (a *analysis) termAt(e *expr, sc *scope, depth int) term {
 	e = strip(e)
 	if e == nil {
@@ -41,7 +50,7 @@ func (a *analysis) termAt(e *expr, sc *scope, depth int) term {
 			}
 			parts = append(parts, string(a.termAt(x, sc, depth+1)))
 		}
-		return term("f:(" + strings.Join(parts, " "+opName(e)+" ") + ")")
+		return bounded(term("f:("+strings.Join(parts, " "+opName(e)+" ")+")"), e.pos)
 	case eSub:
 		if d := a.subs[e.sub]; d != nil && len(d.cols) > 0 && !d.agg {
 			t, _, _ := a.outTerm(d.cols[0])
@@ -97,7 +106,7 @@ func (a *analysis) funcTerm(e *expr, sc *scope, depth int) term {
 		}
 		parts = append(parts, string(a.termAt(x, sc, depth+1)))
 	}
-	return term("f:" + name + "(" + strings.Join(parts, ", ") + ")")
+	return bounded(term("f:"+name+"("+strings.Join(parts, ", ")+")"), e.pos)
 }
 
 // value analyses the subqueries of e and gives its term. A scalar subquery whose
