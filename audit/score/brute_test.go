@@ -43,7 +43,7 @@ func drawRange(t *rapid.T) audit.Range {
 	if rapid.IntRange(0, 5).Draw(t, "lineless") == 0 {
 		return audit.Range{}
 	}
-	start := rapid.IntRange(1, 60).Draw(t, "start")
+	start := rapid.IntRange(1, 40).Draw(t, "start")
 	return audit.Range{Start: start, End: start + rapid.SampledFrom([]int{0, 0, 3, 20, 49, 50}).Draw(t, "length")}
 }
 
