@@ -2,6 +2,7 @@ package findings
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -119,19 +120,36 @@ func (g *sarifSource) place(i int) {
             }`, i%40, i%500, i%500, 1+i%900, 1+i%900, 4+i%900)
 }
 
-// BenchmarkReadSARIF reads a generated file of 100 MB. The file is made beforehand.
-
+// BenchmarkReadSARIF reads generated files of 100 MB, with and without code
+// flows, and for the // ratio checks the first one with encoding/json.
 func BenchmarkReadSARIF(b *testing.B) {
-	data, err := io.ReadAll(&sarifSource{size: 100 << 20, steps: 4})
-	require.NoError(b, err)
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
-	b.ResetTimer()
-	for range b.N {
-		rep, err := Read("big.sarif", bytes.NewReader(data), Options{})
-		if err != nil || len(rep.Findings) == 0 {
-			b.Fatal(err, len(rep.Findings))
+	for _, bench := range []struct {
+		name  string
+		steps int
+	}{{"flows", 4}, {"plain", 0}} {
+		data, err := io.ReadAll(&sarifSource{size: 100 << 20, steps: bench.steps})
+		require.NoError(b, err)
+		b.Run(bench.name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for range b.N {
+				rep, err := Read("big.sarif", bytes.NewReader(data), Options{})
+				if err != nil || len(rep.Findings) == 0 {
+					b.Fatal(err, len(rep.Findings))
+				}
+			}
+		})
+		if bench.steps == 0 {
+			continue
 		}
+		b.Run("encoding-json-Valid", func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for range b.N {
+				if !json.Valid(data) {
+					b.Fatal("the generated file is no JSON")
+				}
+			}
+		})
 	}
 }
 

@@ -125,6 +125,10 @@ func isField(l string) bool {
 
 var fieldBreak = regexp.MustCompile(`\s*[|｜·•]\s*|\s+[-–—]\s+|[;；,，]\s*|\s{2,}`)
 
+// maxFields is the longest value, in bytes, in which further fields are looked
+// for: nobody writes a longer line of them, and the search is not linear.
+const maxFields = 600
+
 // cutFields reads one field or several in a line: "Severity: HIGH | CWE: 89".
 // What stands between two marks and is no field belongs to the field before.
 func cutFields(l string) (fs []field, vals []string) {
@@ -133,7 +137,7 @@ func cutFields(l string) (fs []field, vals []string) {
 		return nil, nil
 	}
 	fs, vals = []field{f}, []string{val}
-	if f == fDescription || f == fIgnored || f == fTrace {
+	if f == fDescription || f == fIgnored || f == fTrace || len(val) > maxFields {
 		return fs, vals
 	}
 	at := 0

@@ -37,7 +37,7 @@ var (
 
 // MaxText is the size in bytes above which a text report is refused. SARIF and
 // JSON are streamed and have no such limit.
-const MaxText = 32 << 20
+const MaxText = 8 << 20
 
 // Options say how a report is to be read.
 type Options struct {

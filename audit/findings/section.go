@@ -237,7 +237,7 @@ func (d *drafts) line(text string, line, depth int, bullet bool) {
 	case fFile:
 		d.set(c, fFile, text, line)
 	case "", fDescription:
-		c.Description = joinLines(c.Description, text)
+		d.describe(c, text, line)
 	default:
 		if strings.TrimSpace(text) != "" {
 			d.set(c, d.at, text, line)
@@ -383,9 +383,17 @@ var codePath = regexp.MustCompile("^([^\x02]*)\x02([^\x02\x03]*[\\w$-]\\.[A-Za-z
 
 var splitSteps = regexp.MustCompile(`\s*(?:→|⇒|->|=>)\s*`)
 
-func joinLines(a, b string) string {
-	if a == "" {
-		return b
+// maxDescription bounds a description, in bytes.
+const maxDescription = 16 << 10
+
+// describe adds to a description, up to the bound, and says when it is reached.
+func (d *drafts) describe(c *draft, text string, line int) {
+	switch {
+	case c.Description == "":
+		c.Description = text
+	case len(c.Description) < maxDescription:
+		if c.Description += " " + text; len(c.Description) >= maxDescription {
+			d.p.add(line, "the description of %q is longer than 16 KB: the rest is not held", clip(c.Title))
+		}
 	}
-	return a + " " + b
 }

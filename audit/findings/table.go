@@ -249,7 +249,7 @@ func (d *drafts) set(c *draft, f field, val string, line int) {
 			c.Title = trimTitle(val)
 		}
 	case fDescription:
-		c.Description = joinLines(c.Description, val)
+		d.describe(c, val, line)
 	case fConfidence:
 		conf, ok := confidenceOf(val)
 		if !ok {

@@ -26,6 +26,7 @@ type textReport struct {
 	p     *problems
 	src   []byte   // the text, with everything blanked that is no body
 	lines []string // the text line by line
+	offs  []int    // where each line starts
 	drafts
 	stated int // how many findings STATS says that there are; -1 when it does not
 }
@@ -88,8 +89,32 @@ func (t *textReport) prepare(data []byte) {
 		}
 		return r
 	}, data)
+	data = t.cut(data)
 	t.src = data
 	t.lines = strings.Split(string(data), "\n")
+	t.offs = make([]int, len(t.lines))
+	for i := 1; i < len(t.lines); i++ {
+		t.offs[i] = t.offs[i-1] + len(t.lines[i-1]) + 1
+	}
+}
+
+// maxLine is the longest line, in bytes, that is read whole: the time for links
+// in Markdown grows like the square of it.
+const maxLine = 16 << 10
+
+// cut cuts lines that are too long, and says so.
+func (t *textReport) cut(data []byte) []byte {
+	if len(data) <= maxLine {
+		return data
+	}
+	lines := bytes.Split(data, []byte("\n"))
+	for i, l := range lines {
+		if len(l) > maxLine {
+			t.p.add(i+1, "the line is %d bytes long: what follows the first 16 KB is not read", len(l))
+			lines[i] = bytes.ToValidUTF8(l[:maxLine], nil)
+		}
+	}
+	return bytes.Join(lines, []byte("\n"))
 }
 
 // frame finds HEADER and SENTINEL on the raw lines, reads the header and blanks
@@ -163,20 +188,11 @@ func nonBlank(lines []string) (out []string) {
 
 // blank overwrites lines from..to-1 with spaces; offsets stay.
 func (t *textReport) blank(from, to int) {
-	off := 0
-	for i, l := range t.lines {
-		if i >= to {
-			return
+	for i := from; i < to; i++ {
+		line := t.src[t.offs[i] : t.offs[i]+len(t.lines[i])]
+		for j := range line {
+			line[j] = ' '
 		}
-		if i >= from {
-			for j := range l {
-				t.src[off+j] = ' '
-			}
-			for j := off; j < off+len(l); j++ {
-				t.src[j] = ' '
-			}
-		}
-		off += len(l) + 1
 	}
 }
 
