@@ -33,7 +33,8 @@ func (a *application) checks() error {
 	a.checkAuth(g, es)
 	a.checkOwner(g, es)
 	a.checkSecrets()
-	return nil
+	a.checkTexts()
+	return a.checkComponents()
 }
 
 // finish orders, removes what two rules say of the same place, and numbers.

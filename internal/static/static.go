@@ -88,11 +88,11 @@ func (a *Analyser) Analyse(ctx context.Context, fsys fs.FS) (Result, error) {
 		return Result{}, err
 	}
 	var res Result
-	paths, err := list(fsys, &res)
+	paths, code, err := list(fsys, &res)
 	if err != nil {
 		return Result{}, err
 	}
-	sources := a.read(ctx, fsys, set, paths)
+	sources := a.read(ctx, fsys, set, paths, code <= smallProject)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
@@ -136,10 +136,9 @@ var skipDirs = map[string]bool{".git": true, "node_modules": true, "bower_compon
 	"__pycache__": true, "target": true, ".venv": true, "venv": true, "site-packages": true, ".idea": true, ".gradle": true,
 	".mvn": true, ".tox": true, ".hg": true}
 
-// list walks the tree. Paths are sorted.
-func list(fsys fs.FS, res *Result) ([]string, error) {
-	var out []string
-	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+// list walks the tree and sums the sizes of code files. Paths are sorted.
+func list(fsys fs.FS, res *Result) (out []string, code int64, err error) {
+	err = fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if p == "." {
 				return err
@@ -155,12 +154,19 @@ func list(fsys fs.FS, res *Result) ([]string, error) {
 		}
 		if d.Type().IsRegular() && wanted(p) {
 			out = append(out, p)
+			if info, err := d.Info(); err == nil && lang.Of(p) != "" {
+				code += info.Size()
+			}
 		}
 		return nil
 	})
 	sort.Strings(out)
-	return out, err
+	return out, code, err
 }
+
+// smallProject is the size of code, in bytes, up to which every file is parsed:
+// files that no rule matches can still pass data on between those that one does.
+const smallProject = 4 << 20
 
 // wanted tells files that some part of the analysis reads.
 func wanted(p string) bool { return lang.Of(p) != "" || textual(p) }
@@ -178,14 +184,14 @@ func textual(p string) bool {
 	return strings.HasPrefix(path.Base(p), ".env") || strings.HasPrefix(path.Base(p), "Dockerfile")
 }
 
-func (a *Analyser) read(ctx context.Context, fsys fs.FS, set *rules.Set, paths []string) []*source {
+func (a *Analyser) read(ctx context.Context, fsys fs.FS, set *rules.Set, paths []string, all bool) []*source {
 	out := make([]*source, len(paths))
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range a.opts.Workers {
 		wg.Go(func() {
 			for i := range next {
-				out[i] = open(fsys, set, paths[i])
+				out[i] = open(fsys, set, paths[i], all)
 			}
 		})
 	}
@@ -206,7 +212,7 @@ func (a *Analyser) read(ctx context.Context, fsys fs.FS, set *rules.Set, paths [
 	return done
 }
 
-func open(fsys fs.FS, set *rules.Set, p string) *source {
+func open(fsys fs.FS, set *rules.Set, p string, all bool) *source {
 	s := &source{path: p}
 	info, err := fs.Stat(fsys, p)
 	if err == nil && info.Size() > lang.MaxFile {
@@ -219,7 +225,7 @@ func open(fsys fs.FS, set *rules.Set, p string) *source {
 		s.warn = fmt.Errorf("%s: cannot be read: %w", p, err)
 		return s
 	}
-	s.take(set, b, false)
+	s.take(set, b, all && !isTest(p))
 	return s
 }
 

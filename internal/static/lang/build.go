@@ -325,11 +325,14 @@ func hasWord(list, w string) bool {
 }
 
 // TypeName reduces the text of a type to its simple name: package, generics,
-// pointer, optional and array marks are cut ("*sql.DB" stays "sql.DB").
+// pointer and optional marks are cut ("*sql.DB" stays "sql.DB").
 func TypeName(t string) string {
 	t = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(t), ":?*&"))
-	if i := strings.IndexAny(t, "<[{"); i > 0 {
+	if i := strings.IndexAny(t, "<{"); i > 0 {
 		t = t[:i]
+	}
+	if i := strings.IndexByte(t, '['); i > 0 && !strings.HasPrefix(t[i:], "[]") {
+		t = t[:i] // byte[] is no byte
 	}
 	t = strings.TrimSpace(t)
 	if i := strings.LastIndexByte(t, '\\'); i >= 0 {

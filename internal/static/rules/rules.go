@@ -115,7 +115,7 @@ type Pattern struct {
 
 // A Model says what a call or member does to data.
 type Model struct {
-	Kind   string            `yaml:"kind"` // source, clean, guard, pass, stop, type
+	Kind   string            `yaml:"kind"` // source, clean, guard, pass, stop, type, keyword
 	Lang   []string          `yaml:"lang"`
 	Call   string            `yaml:"call"`
 	Member string            `yaml:"member"`
@@ -484,8 +484,13 @@ func (s *Set) addModel(m *Model) error {
 			to = t.Stops
 		case "type":
 			to = t.Types
+		case "keyword": // words that make a file worth parsing for a check
+			for _, w := range strings.Split(m.Call, "|") {
+				t.Keywords[w] = true
+			}
+			continue
 		default:
-			return fmt.Errorf("%q is no kind: expected source, clean, guard, pass, stop or type", m.Kind)
+			return fmt.Errorf("%q is no kind: expected source, clean, guard, pass, stop, type or keyword", m.Kind)
 		}
 		if m.ParamRE != nil {
 			t.Params = append(t.Params, m)

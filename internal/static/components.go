@@ -1,0 +1,185 @@
+package static
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"assay/audit"
+	"assay/internal/static/rules"
+)
+
+type component struct {
+	Eco      string `yaml:"eco"`
+	Name     string `yaml:"name"`
+	Below    string `yaml:"below"` // the first fixed version
+	From     string `yaml:"from"`  // the first affected version; empty: all
+	Advisory string `yaml:"advisory"`
+	CWE      []int  `yaml:"cwe"`
+	Sev      string `yaml:"sev"`
+}
+
+type componentTable struct {
+	AsOf       string      `yaml:"asOf"`
+	Components []component `yaml:"components"`
+}
+
+var loadComponents = sync.OnceValues(func() (map[string]component, error) {
+	var t componentTable
+	if err := rules.Data("data-components.yaml", &t); err != nil {
+		return nil, err
+	}
+	out := map[string]component{}
+	for _, c := range t.Components {
+		out[c.Eco+" "+c.Name] = c
+	}
+	return out, nil
+})
+
+// A dependency is one line of a manifest.
+type dependency struct {
+	eco, name, version string
+	line               int
+}
+
+// checkComponents looks up the versions that manifests name.
+func (a *application) checkComponents() error {
+	rule := a.set.Checks["supply.component"]
+	table, err := loadComponents()
+	if err != nil || rule == nil {
+		return err
+	}
+	for _, s := range a.sources {
+		for _, d := range dependencies(s.path, string(s.raw)) {
+			c, ok := table[d.eco+" "+d.name]
+			if !ok || !older(d.version, c.Below) || c.From != "" && older(d.version, c.From) {
+				continue
+			}
+			f := finding(rule, s.path, nil, nil)
+			f.Lines = audit.Range{Start: d.line, End: d.line}
+			f.Severity, _ = audit.ParseSeverity(c.Sev)
+			f.CWEs = []audit.CWE{1395}
+			for _, n := range c.CWE {
+				f.CWEs = append(f.CWEs, audit.CWE(n))
+			}
+			f.Title = fmt.Sprintf("%s %s has a published flaw, %s", d.name, d.version, c.Advisory)
+			f.Description = f.Title + ". " + rule.Why
+			a.add(f)
+		}
+	}
+	return nil
+}
+
+func dependencies(p, text string) []dependency {
+	switch b := path.Base(p); {
+	case b == "pom.xml":
+		return mavenDeps(text)
+	case b == "package.json":
+		return jsonDeps(text, "npm", regexp.MustCompile(`(?s)"(?:dev)?[dD]ependencies"\s*:\s*\{.*?\}`))
+	case b == "composer.json":
+		return jsonDeps(text, "composer", regexp.MustCompile(`(?s)"require(?:-dev)?"\s*:\s*\{.*?\}`))
+	case strings.HasPrefix(b, "requirements") && strings.HasSuffix(b, ".txt"):
+		return lineDeps(text, "pypi", regexp.MustCompile(`(?m)^\s*([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?:==|~=|<=)\s*([0-9][\w.]*)`))
+	case b == "go.mod":
+		return lineDeps(text, "go", regexp.MustCompile(`(?m)^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]+/[\w./~-]+)\s+v([0-9][\w.+-]*)`))
+	case strings.HasSuffix(b, ".gradle"):
+		return gradleDeps(text)
+	}
+	return nil
+}
+
+func lineAt(text string, off int) int { return 1 + strings.Count(text[:off], "\n") }
+
+func lineDeps(text, eco string, re *regexp.Regexp) []dependency {
+	var out []dependency
+	for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
+		name := text[m[2]:m[3]]
+		if eco == "pypi" {
+			name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+		}
+		out = append(out, dependency{eco, name, text[m[4]:m[5]], lineAt(text, m[2])})
+	}
+	return out
+}
+
+var jsonDep = regexp.MustCompile(`"([@\w./-]+)"\s*:\s*"[\^~>=v ]*([0-9][\w.-]*)`)
+
+func jsonDeps(text, eco string, block *regexp.Regexp) []dependency {
+	var out []dependency
+	for _, b := range block.FindAllStringIndex(text, -1) {
+		for _, m := range jsonDep.FindAllStringSubmatchIndex(text[b[0]:b[1]], -1) {
+			out = append(out, dependency{eco, text[b[0]+m[2] : b[0]+m[3]], text[b[0]+m[4] : b[0]+m[5]], lineAt(text, b[0]+m[2])})
+		}
+	}
+	return out
+}
+
+var (
+	mavenDep  = regexp.MustCompile(`(?s)<dependency>.*?</dependency>`)
+	mavenName = regexp.MustCompile(`<artifactId>\s*([\w.-]+)\s*</artifactId>`)
+	mavenVer  = regexp.MustCompile(`<version>\s*([^<\s]+)\s*</version>`)
+	mavenProp = regexp.MustCompile(`<([\w.-]+)>\s*([0-9][\w.-]*)\s*</`)
+	gradleDep = regexp.MustCompile(`["'][\w.-]+:([\w.-]+):([0-9][\w.-]*)["']`)
+)
+
+func mavenDeps(text string) []dependency {
+	props := map[string]string{}
+	for _, m := range mavenProp.FindAllStringSubmatch(text, -1) {
+		props[m[1]] = m[2]
+	}
+	var out []dependency
+	for _, b := range mavenDep.FindAllStringIndex(text, -1) {
+		d := text[b[0]:b[1]]
+		n, v := mavenName.FindStringSubmatchIndex(d), mavenVer.FindStringSubmatch(d)
+		if n == nil || v == nil {
+			continue
+		}
+		version := v[1]
+		if strings.HasPrefix(version, "${") {
+			version = props[strings.Trim(version, "${}")]
+		}
+		out = append(out, dependency{"maven", d[n[2]:n[3]], version, lineAt(text, b[0]+n[0])})
+	}
+	return out
+}
+
+func gradleDeps(text string) []dependency {
+	return lineDeps(text, "maven", gradleDep)
+}
+
+// older compares versions by their numbers; what is no number ends the
+// comparison. An empty version is not older than anything.
+func older(v, than string) bool {
+	if v == "" {
+		return false
+	}
+	a, b := numbers(v), numbers(than)
+	for i := 0; i < len(a) || i < len(b); i++ {
+		x, y := 0, 0
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x != y {
+			return x < y
+		}
+	}
+	return false
+}
+
+func numbers(v string) []int {
+	var out []int
+	for _, p := range strings.FieldsFunc(strings.TrimPrefix(v, "v"), func(r rune) bool { return r == '.' || r == '-' || r == '+' || r == '_' }) {
+		n, err := strconv.Atoi(p)
+		if err != nil {
+			break
+		}
+		out = append(out, n)
+	}
+	return out
+}

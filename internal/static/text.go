@@ -1,0 +1,36 @@
+package static
+
+import (
+	"bytes"
+
+	"assay/audit"
+)
+
+// checkTexts runs the rules that read templates and settings line by line.
+func (a *application) checkTexts() {
+	for _, s := range a.sources {
+		if s.raw == nil || len(s.raw) > 2<<20 || isTest(s.path) {
+			continue
+		}
+		for _, t := range a.set.Texts {
+			if !t.FilesRE.MatchString(s.path) {
+				continue
+			}
+			if t.AbsentRE != nil && t.AbsentRE.Match(s.raw) || t.PresentRE != nil && !t.PresentRE.Match(s.raw) {
+				continue
+			}
+			line := 0
+			for rest := s.raw; len(rest) > 0; {
+				var l []byte
+				l, rest, _ = bytes.Cut(rest, []byte("\n"))
+				line++
+				if len(l) > 5000 || !t.LineRE.Match(l) || t.UnlessRE != nil && t.UnlessRE.Match(l) {
+					continue
+				}
+				f := finding(t.Rule, s.path, nil, nil)
+				f.Lines = audit.Range{Start: line, End: line}
+				a.add(f)
+			}
+		}
+	}
+}
