@@ -19,9 +19,10 @@ import (
 type cli struct {
 	Version kong.VersionFlag `help:"Print the versions of the judge and of its sources."`
 
-	Fetch   fetchCmd   `cmd:"" help:"Clone a project at its pinned commit, verify it, and make the sealed export."`
-	Capture captureCmd `cmd:"" help:"Run an auditor on a project's sealed export and store the recording."`
-	Lint    lintCmd    `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
+	Fetch    fetchCmd    `cmd:"" help:"Clone a project at its pinned commit, verify it, and make the sealed export."`
+	Capture  captureCmd  `cmd:"" help:"Run an auditor on a project's sealed export and store the recording."`
+	Baseline baselineCmd `cmd:"" help:"Make records the baselines that later runs are compared with."`
+	Lint     lintCmd     `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
 }
 
 func main() {
