@@ -117,7 +117,8 @@ func (p *Postgres) connect(ctx context.Context, db string) (*pgx.Conn, error) {
 	// What is created goes to public; frozen stands before pg_catalog, so that its now() is found first.
 	cfg.RuntimeParams["search_path"] = "public, frozen, pg_catalog"
 	cfg.RuntimeParams["timezone"] = "UTC"
-	cfg.RuntimeParams["statement_timeout"] = "10000"
+	cfg.RuntimeParams["statement_timeout"] = "5000"
+	cfg.RuntimeParams["jit"] = "off" // compiling would take longer than running
 	cfg.RuntimeParams["assay.now"] = Now
 	return pgx.ConnectConfig(ctx, cfg)
 }
@@ -140,7 +141,7 @@ func (p *Postgres) load(ctx context.Context) error {
 		return err
 	}
 	defer c.Close(ctx)
-	for _, sql := range []string{clockSchema, freeze(p.app.Schema), freeze(p.app.Data)} {
+	for _, sql := range []string{"SET statement_timeout = 0;" + clockSchema, freeze(p.app.Schema), freeze(p.app.Data)} {
 		if _, err := c.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return explain(err, sql)
 		}

@@ -166,6 +166,10 @@ func session(set *audit.ParamSet) string {
 
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
+// MaxRows is how many rows of a result are looked at: enough for any flaw, and
+// no mutant without its join condition fills the memory.
+const MaxRows = 2000
+
 // exec runs one statement and gives its rows, nil for a statement that returns
 // none. keep prepares the statement once for the session.
 func (s *side) exec(ctx context.Context, st step, keep bool) (*table, error) {
@@ -188,7 +192,7 @@ func (s *side) exec(ctx context.Context, st step, keep bool) (*table, error) {
 	for _, f := range sd.Fields {
 		t.columns = append(t.columns, column{unique(t.columns, f.Name), typeName(f.DataTypeOID)})
 	}
-	for _, r := range res.Rows {
+	for _, r := range res.Rows[:min(len(res.Rows), MaxRows)] {
 		row := make([]cell, len(r))
 		for i, v := range r {
 			row[i] = cell{v == nil, string(v)}
