@@ -268,8 +268,16 @@ func (h *held) attributes(t T, j score.Judgement) {
 		t.Attr("f1", m.F1.String())
 		t.Attr("coverage", coverage(m))
 		t.Attr("chance", m.Chance.Mean.String())
-		t.Attr("lift", m.Lift.String())
+		t.Attr("lift", times(m.Lift))
 	}
+}
+
+// times shows a lift: how many times the recall is that of chance.
+func times(v score.Value) string {
+	if !v.Defined {
+		return v.String()
+	}
+	return fmt.Sprintf("%.1f", v.V)
 }
 
 func coverage(m *score.Metrics) string { return fmt.Sprintf("%d of %d", len(m.Covered), len(m.Held)) }
@@ -279,9 +287,9 @@ func (h *held) line(j score.Judgement) line {
 	if h.replay {
 		name += " (replay)"
 	}
-	l := line{suite: "Regression", verdict: j.Verdict, cells: []string{h.project.Name, name, "", "", "", "", ""}}
+	l := line{suite: "Regression", verdict: j.Verdict, cells: []string{h.project.Name, name, "", "", "", "", "", ""}}
 	if m := h.first(); m != nil {
-		l.cells = []string{h.project.Name, name, m.Recall.String(), m.Precision.String(), m.F1.String(), coverage(m), m.Chance.Mean.String()}
+		l.cells = []string{h.project.Name, name, m.Recall.String(), m.Precision.String(), m.F1.String(), coverage(m), m.Chance.Mean.String(), times(m.Lift)}
 	}
 	if j.Verdict != audit.Pass && len(j.Grounds) > 0 {
 		l.look = clean(j.Grounds[0].Text, 200)

@@ -35,7 +35,7 @@ type line struct {
 // heads are the columns of each suite's table.
 var heads = map[string][]string{
 	"Smoke":      {"auditor", "found", "checks"},
-	"Regression": {"project", "auditor", "recall", "precision", "F1", "coverage", "chance"},
+	"Regression": {"project", "auditor", "recall", "precision", "F1", "coverage", "chance", "lift"},
 	"Bench":      {"reviewer", "application", "balanced", "accuracy", "bad found", "good kept", "reason right", "unanswered"},
 }
 
