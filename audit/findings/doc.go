@@ -38,6 +38,9 @@
 // one has none. Evidence, code and advice are passed over: a finding never holds
 // source text.
 //
+// Bounds: a text of more than [MaxText] bytes is refused, of a line 16 KB are
+// read, of a description 16 KB are held; what is cut is a problem.
+//
 // # Severity
 //
 // One rule for all formats: a CVSS score where there is one (security-severity

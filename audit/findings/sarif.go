@@ -25,7 +25,9 @@ type sarifRun struct {
 	bases      map[string]base
 	artifacts  []string // file keys
 	logical    []logical
-	refs       []reference // one a finding
+	refs       []int32 // one a finding, into different
+	different  []reference
+	shared     map[plain]int32
 	overrides  map[string]string
 	workdir    string
 	counts     map[string]int // what is told once a run, by its text
@@ -62,16 +64,40 @@ type logical struct{ name, full, kind string }
 
 // A reference is what a finding takes from the rest of its run.
 type reference struct {
+	plain
+	taxa []taxon
+	args []string
+}
+
+// plain is the part of a reference that many findings share.
+type plain struct {
 	rule     taxon
 	level    string
 	kind     string
 	score    string
 	word     string
-	taxa     []taxon
 	message  string // an ID into the rule's messageStrings
-	args     []string
-	function int // index into logicalLocations, -1 for none
+	function int    // index into logicalLocations, -1 for none
 	target   string
+}
+
+// refer notes the reference of the finding that was taken up last. Equal ones
+// are held once: a file of 100 MB has few different ones.
+func (r *sarifRun) refer(ref reference) {
+	shared := ref.taxa == nil && ref.args == nil
+	if at, ok := r.shared[ref.plain]; ok && shared {
+		r.refs = append(r.refs, at)
+		return
+	}
+	at := int32(len(r.different))
+	r.different = append(r.different, ref)
+	r.refs = append(r.refs, at)
+	if shared {
+		if r.shared == nil {
+			r.shared = map[plain]int32{}
+		}
+		r.shared[ref.plain] = at
+	}
 }
 
 // runs reads the value of the member "runs".

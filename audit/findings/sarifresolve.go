@@ -23,7 +23,7 @@ func (s *sarifReader) resolve() {
 	}
 	for i := range r.refs {
 		f := &s.rep.Findings[r.first+i]
-		ref := &r.refs[i]
+		ref := &r.different[r.refs[i]]
 		rule := s.ruleOf(f, ref)
 		s.cwes(f, ref, rule)
 		f.Severity = s.severity(f, ref, rule)

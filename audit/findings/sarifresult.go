@@ -50,7 +50,7 @@ type resultReader struct {
 }
 
 func (s *sarifReader) result() error {
-	r := &resultReader{sarifReader: s, ref: reference{rule: taxon{index: -1, toolIndex: -1}, function: -1}, ruleIndex: -1}
+	r := &resultReader{sarifReader: s, ref: reference{plain: plain{rule: taxon{index: -1, toolIndex: -1}, function: -1}}, ruleIndex: -1}
 	err := s.object(func(name []byte) error {
 		if r.line == 0 {
 			r.line = s.stream.line()
@@ -179,7 +179,7 @@ func (r *resultReader) settle(whole bool) {
 	}
 	if whole || r.File != "" {
 		r.rep.Findings = append(r.rep.Findings, r.Finding)
-		r.run.refs = append(r.run.refs, r.ref)
+		r.run.refer(r.ref)
 	}
 }
 
