@@ -91,6 +91,12 @@ func (c *chat) Name() string { return c.config.Name }
 // Provider is whose limits the model shares.
 func (c *chat) Provider() string { return c.config.Provider }
 
+// Close lets go of idle connections. The reviewer can be used afterwards.
+func (c *chat) Close() error {
+	c.config.Client.CloseIdleConnections()
+	return nil
+}
+
 // Settings holds what changes answers: model, server, limit. It holds no key.
 func (c *chat) Settings() string {
 	u, _ := url.Parse(c.config.BaseURL)

@@ -306,7 +306,7 @@ func (e *engine) take(work context.Context, end ending) {
 	if t.again() && j.tries < e.config.Tries && wait <= e.config.MaxWait && work.Err() == nil && e.halted == "" && l.stopped == "" {
 		e.state.InFlight--
 		e.state.Retries++
-		j.at = now.Add(j.delay(wait))
+		j.at = now.Add(j.delay(wait, e.config.FirstWait))
 		heap.Push(&l.delayed, j)
 		e.tell(Event{Kind: Retry, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
 		return
@@ -322,13 +322,13 @@ func (e *engine) take(work context.Context, end ending) {
 // delay is how long a job waits for its next try: at least as long as the server
 // asks, and a share of chance, so that those who were turned away together do
 // not come back together.
-func (j *job) delay(asked time.Duration) time.Duration {
+func (j *job) delay(asked, first time.Duration) time.Duration {
 	if j.backOff == nil {
-		j.backOff = newBackOff()
+		j.backOff = newBackOff(first, max(first, lastCeiling))
 	}
 	d := j.backOff.NextBackOff()
 	if asked > 0 {
-		return asked + min(d, firstCeiling)
+		return asked + min(d, first)
 	}
 	return d
 }

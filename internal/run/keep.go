@@ -27,19 +27,13 @@ func (e *engine) keep(l *lane, j *job) {
 	if j.item.Keep != nil {
 		save = j.item.Keep
 	}
+	// Short waits: a lock goes away at any moment, and the place is held meanwhile.
+	waits := newBackOff(50*time.Millisecond, 2*time.Second)
 	// What is stored was paid for: it is stored although the run was stopped.
 	_, res.Err = backoff.Retry(context.Background(), func() (struct{}, error) {
 		return struct{}{}, save(context.Background(), res)
-	}, backoff.WithBackOff(storeBackOff()), backoff.WithMaxElapsedTime(e.config.StoreWait))
+	}, backoff.WithBackOff(waits), backoff.WithMaxElapsedTime(e.config.StoreWait))
 	e.ended <- ending{lane: l, job: j, stored: true, result: res}
-}
-
-// storeBackOff gives the waits between tries to store: short ones, since a lock
-// goes away at any moment and the place is held meanwhile.
-func storeBackOff() *backoff.ExponentialBackOff {
-	b := &backoff.ExponentialBackOff{InitialInterval: 25 * time.Millisecond, RandomizationFactor: 1, Multiplier: 2, MaxInterval: time.Second}
-	b.Reset()
-	return b
 }
 
 // total sums up attempts. It is priced when everything that cost something is.

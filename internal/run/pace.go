@@ -50,18 +50,15 @@ func (p *pace) end(n uint64, throttled bool, pause time.Duration, now time.Time)
 	}
 }
 
-// The waits between tries: full jitter, that is uniform between 0 and a ceiling
-// that doubles from 1 s to 60 s. Full jitter spreads a crowd of clients best
-// (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
-const (
-	firstCeiling = time.Second
-	lastCeiling  = time.Minute
-)
+// lastCeiling is where the ceiling of the waits stops doubling.
+const lastCeiling = time.Minute
 
-// newBackOff gives the waits of one item. A randomisation of 1 around half the
-// ceiling is uniform from 0 to the ceiling.
-func newBackOff() *backoff.ExponentialBackOff {
-	b := &backoff.ExponentialBackOff{InitialInterval: firstCeiling / 2, RandomizationFactor: 1, Multiplier: 2, MaxInterval: lastCeiling / 2}
+// newBackOff gives the waits of one item: full jitter, that is uniform between 0
+// and a ceiling that doubles. Full jitter spreads a crowd of clients best (M.
+// Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). A
+// randomisation of 1 around half the ceiling is uniform from 0 to the ceiling.
+func newBackOff(first, last time.Duration) *backoff.ExponentialBackOff {
+	b := &backoff.ExponentialBackOff{InitialInterval: first / 2, RandomizationFactor: 1, Multiplier: 2, MaxInterval: last / 2}
 	b.Reset()
 	return b
 }

@@ -18,6 +18,7 @@ import (
 const (
 	DefaultConcurrency = 8
 	DefaultTries       = 8
+	DefaultFirstWait   = time.Second
 	DefaultGrace       = 10 * time.Second
 	DefaultMaxWait     = 5 * time.Minute
 	DefaultStoreWait   = time.Minute
@@ -37,6 +38,9 @@ type Config struct {
 	Concurrency int
 	// Tries is how often an item is tried at most.
 	Tries int
+	// FirstWait is the ceiling of the wait before the second try; it doubles with
+	// each further one, up to a minute.
+	FirstWait time.Duration
 	// Seed fixes the order.
 	Seed uint64
 	// Force asks again what the store answers already.
@@ -67,6 +71,7 @@ func (c *Config) fill() error {
 	}
 	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
 	c.Tries = cmp.Or(c.Tries, DefaultTries)
+	c.FirstWait = cmp.Or(c.FirstWait, DefaultFirstWait)
 	c.Grace = cmp.Or(c.Grace, DefaultGrace)
 	c.MaxWait = cmp.Or(c.MaxWait, DefaultMaxWait)
 	c.StoreWait = cmp.Or(c.StoreWait, DefaultStoreWait)

@@ -78,7 +78,7 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// Answers gives how many whole answers each prompt has got.
+// Answers gives how many whole completions each prompt has got.
 func (s *Server) Answers() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Server) Answers() map[string]int {
 	return out
 }
 
-// Charged gives the sum of the stated costs of all answers.
+// Charged gives the sum of the stated costs of all completions.
 func (s *Server) Charged() float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		reset(w)
 		return
 	}
-	if reply.Status == http.StatusOK {
+	if reply.Status == http.StatusOK && reply.Body == "" {
 		s.mu.Lock()
 		s.answers[r.Prompt]++
 		s.charged += max(0, reply.Cost)
