@@ -43,10 +43,11 @@
 //
 // # Severity
 //
-// One rule for all formats: a CVSS score where there is one (security-severity
-// in SARIF), by the bands of CVSS v3.1; else the word that is stated, English or
-// Chinese; in SARIF else the level: error is HIGH, warning MEDIUM, note LOW,
-// none INFO.
+// In text and JSON: the word that is stated, English or Chinese; where there is
+// none, a CVSS score, by the bands of CVSS v3.1. In SARIF: security-severity, by
+// those bands; else the word in the properties or tags; else the level: error is
+// HIGH, warning MEDIUM, note LOW, none INFO. The result's own come before its
+// rule's.
 //
 // # CWEs
 //
