@@ -81,10 +81,19 @@ func matches(m map[lang.Lang]*regexp.Regexp, l lang.Lang, s string) bool {
 // endpoints finds the endpoints of all units.
 func (a *application) endpoints(g *guards) []*endpoint {
 	var out []*endpoint
+	routed := djangoRoutes(a.project.Units)
 	for _, u := range a.project.Units {
 		switch u.File.Lang {
 		case lang.Java:
 			out = append(out, javaEndpoints(u)...)
+		case lang.Python:
+			out = append(out, pythonEndpoints(u, routed)...)
+		case lang.JS:
+			out = append(out, jsEndpoints(u, g)...)
+		case lang.Go:
+			out = append(out, a.goEndpoints(u, g)...)
+		case lang.PHP:
+			out = append(out, phpEndpoints(u)...)
 		}
 	}
 	for _, e := range out {
@@ -185,7 +194,7 @@ func (e *endpoint) changes() bool {
 		strings.Contains(e.methods, "PATCH") || changeName.MatchString(e.name)
 }
 
-var changeName = regexp.MustCompile(`(?i)^(delete|remove|update|edit|create|add|save|set|change|reset|approve|transfer|purge|disable|enable|grant|revoke|upload|import|execute|run)`)
+var changeName = regexp.MustCompile(`(?i)^(delete|destroy|store|remove|update|edit|create|add|save|set|change|reset|approve|transfer|purge|disable|enable|grant|revoke|upload|import|execute|run)`)
 
 // checkAuth reports endpoints without authentication next to guarded ones. An
 // application without any guard is left alone: it may stand behind a gateway,

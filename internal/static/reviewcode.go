@@ -77,21 +77,45 @@ func (a *Analyser) ReviewCode(ctx context.Context, task audit.ReviewTask) (audit
 	if err != nil {
 		return audit.Review{}, err
 	}
-	return a.verdict(task, file, res), nil
+	table, err := loadDemands()
+	if err != nil {
+		return audit.Review{}, err
+	}
+	return verdict(set, table, task, file, res), nil
 }
 
-func (a *Analyser) verdict(task audit.ReviewTask, file string, res Result) audit.Review {
+// verdict weighs what was found. Findings are surer than breaches, which are told
+// by words; a small finding counts only where a requirement speaks of its matter.
+func verdict(set *rules.Set, table *demandTable, task audit.ReviewTask, file string, res Result) audit.Review {
 	rev := audit.Review{Status: audit.Answered, Verdict: audit.Good, Confidence: 0.6}
+	reqs := requirements(task.Spec)
 	var why []string
-	violated := map[int]bool{}
+	violated, cwes := map[int]bool{}, map[audit.CWE]bool{}
+	bad := func(conf float64, reason string, numbers []int, cs []audit.CWE) {
+		rev.Verdict = audit.Bad
+		if len(why) == 0 || conf > rev.Confidence {
+			rev.Confidence = conf
+		}
+		why = append(why, reason)
+		for _, n := range numbers {
+			violated[n] = true
+		}
+		for _, c := range cs {
+			if !cwes[c] {
+				cwes[c] = true
+				rev.CWEs = append(rev.CWEs, c)
+			}
+		}
+	}
 	for _, f := range res.Findings {
-		if f.Confidence < 0.5 {
+		numbers := table.violated(reqs, set.ByID[f.RuleID].Topic)
+		if f.Confidence < 0.5 || len(numbers) == 0 && f.Severity < audit.High {
 			continue
 		}
-		rev.Verdict = audit.Bad
-		rev.Confidence = max(rev.Confidence, f.Confidence)
-		rev.CWEs = append(rev.CWEs, f.CWEs...)
-		why = append(why, fmt.Sprintf("line %s: %s", f.Lines, f.Title))
+		bad(f.Confidence, fmt.Sprintf("line %s: %s", f.Lines, f.Title), numbers, f.CWEs)
+	}
+	for _, b := range table.breaches(reqs, withoutComments(file, task.Code)) {
+		bad(0.6, b.why, []int{b.number}, b.cwes)
 	}
 	for n := range violated {
 		rev.Violates = append(rev.Violates, n)
