@@ -6,6 +6,8 @@ import (
 
 	"assay/audit"
 	"assay/audit/score"
+	"assay/internal/record"
+	"assay/internal/run"
 )
 
 // judge is the gate: it runs when every leaf has ended.
@@ -136,5 +138,20 @@ func (b *bench) add(name, app string, as []score.Answer, v audit.Verdict, look s
 		f.Accuracy.Value.String(), f.Recall.Value.String(), f.Specificity.Value.String(), f.RightReason.Value.String(), silent}})
 }
 
-// baseline reads the stored answers that a seat is compared with.
-func (b *bench) baseline(s seat) ([]score.Answer, error) { return nil, nil }
+// baseline gives the stored answers that a seat is compared with; none where it
+// has no baseline. Cases that changed since are left out, and said.
+func (b *bench) baseline(s seat) ([]score.Answer, error) {
+	base, err := record.ReadBench(b.env.root.pick("fixtures/baselines"), "fixtures/baselines", s.reviewer, s.prompt)
+	if base == nil || err != nil {
+		return nil, err
+	}
+	cases := map[string]*audit.Case{}
+	for _, c := range b.corpus.Cases() {
+		cases[c.ID()] = c
+	}
+	answers, gone := base.Of(cases, run.CaseHash)
+	if len(gone) > 0 {
+		b.suite.summary.note("%s: %d answers of the baseline are for cases that have changed or gone since, like %s", s.reviewer, len(gone), gone[0])
+	}
+	return answers, nil
+}

@@ -1,23 +1,36 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"assay/internal/record"
+	"assay/internal/store"
 )
 
 type baselineCmd struct {
 	Root    string   `help:"Folder with fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
 	Lower   string   `help:"Why a baseline may move down." placeholder:"REASON"`
-	Records []string `arg:"" help:"Records of records/ (.json) that become the baselines of their auditors on their projects." type:"existingfile"`
+	Bench   string   `help:"A reviewer of results.db whose newest finished run becomes its baseline." placeholder:"REVIEWER"`
+	Prompt  string   `help:"With --bench: the prompt." default:"evaluation-prompt"`
+	DB      string   `help:"With --bench: the results." default:"results.db" env:"ASSAY_DB"`
+	Records []string `arg:"" optional:"" help:"Records of records/ (.json) that become the baselines of their auditors on their projects." type:"existingfile"`
 }
 
 // Run makes each record the baseline of its auditor on its project. A baseline
 // never moves down by itself.
-func (c *baselineCmd) Run() error {
+func (c *baselineCmd) Run(ctx context.Context) error {
+	if c.Bench != "" {
+		return c.bench(ctx)
+	}
+	if len(c.Records) == 0 {
+		return errors.New("nothing named: expected records, or --bench REVIEWER")
+	}
 	var errs []error
 	for _, name := range c.Records {
 		r, err := record.Read(os.DirFS(filepath.Dir(name)), filepath.Base(name))
@@ -34,4 +47,45 @@ func (c *baselineCmd) Run() error {
 		fmt.Printf("%s on %s: baseline of %d trials\n", r.Auditor, r.Project, len(r.Trials))
 	}
 	return errors.Join(errs...)
+}
+
+// bench makes a reviewer's newest finished run its baseline.
+func (c *baselineCmd) bench(ctx context.Context) error {
+	st, err := store.OpenReadOnly(ctx, c.DB)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	runs, err := st.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.State != "finished" {
+			continue
+		}
+		b := &record.BenchBaseline{Reviewer: c.Bench, Prompt: c.Prompt, Date: r.Started, Score: r.ScoreVersion, Run: r.ID}
+		for ev, err := range st.Evaluations(ctx, store.Query{Run: r.ID, Model: c.Bench}) {
+			if err != nil {
+				return err
+			}
+			if ev.Prompt == c.Prompt && ev.Twin == "" {
+				b.Answers = append(b.Answers, record.BenchAnswer{Case: caseID(ev), Hash: ev.CaseHash, Trial: ev.Index, Outcome: ev.Outcome, Violates: ev.Violates})
+			}
+		}
+		if len(b.Answers) == 0 {
+			continue
+		}
+		if err := b.Write(filepath.Join(c.Root, "fixtures", "baselines"), c.Lower); err != nil {
+			return err
+		}
+		fmt.Printf("%s with %s: baseline of %d answers, run %s\n", c.Bench, c.Prompt, len(b.Answers), r.ID)
+		return nil
+	}
+	return fmt.Errorf("%s: no finished run of %s with the prompt %s", c.DB, c.Bench, c.Prompt)
+}
+
+// caseID gives the case that an evaluation is about.
+func caseID(ev store.Evaluation) string {
+	return ev.App + "/" + strings.TrimSuffix(path.Base(ev.TestFile), ".md")
 }

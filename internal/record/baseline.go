@@ -29,7 +29,7 @@ func Baseline(fsys fs.FS, dir, auditor, project string) (*Record, error) {
 }
 
 // ErrLower says that a baseline would move down.
-var ErrLower = errors.New("the recall of the new baseline is lower than that of the old one")
+var ErrLower = errors.New("the new baseline would be lower than the old one (give the reason with --lower)")
 
 // WriteBaseline makes the record the baseline of its auditor on its project. It
 // keeps every trial with all that scoring needs, and nothing else of what the

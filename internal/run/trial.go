@@ -62,10 +62,14 @@ func hash(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func (t *Trial) caseHash() string {
-	violates := slices.Sorted(slices.Values(t.Case.Violates))
-	return hash(t.Case.ID(), t.Case.Language, t.Case.Code, fmt.Sprint(violates))
+// CaseHash identifies what matters of a case: identity, language, code, violated
+// requirements.
+func CaseHash(c *audit.Case) string {
+	violates := slices.Sorted(slices.Values(c.Violates))
+	return hash(c.ID(), c.Language, c.Code, fmt.Sprint(violates))
 }
+
+func (t *Trial) caseHash() string { return CaseHash(t.Case) }
 
 func (t *Trial) settings() string {
 	s := t.Reviewer.Name()

@@ -1,0 +1,112 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"assay/audit"
+	"assay/audit/score"
+)
+
+// A BenchBaseline is what a reviewer with a prompt answered, trial by trial.
+type BenchBaseline struct {
+	Reviewer string        `json:"reviewer"`
+	Prompt   string        `json:"prompt"`
+	Date     time.Time     `json:"date"`
+	Score    string        `json:"score"` // version of the judge
+	Run      string        `json:"run"`   // the run in results.db
+	Notes    []string      `json:"notes,omitempty"`
+	Answers  []BenchAnswer `json:"answers"`
+}
+
+// A BenchAnswer is the outcome of one trial of one case.
+type BenchAnswer struct {
+	Case     string        `json:"case"` // audit.Case.ID
+	Hash     string        `json:"hash"` // of the case as it was asked
+	Trial    int           `json:"trial,omitempty"`
+	Outcome  audit.Outcome `json:"outcome"`
+	Violates []int         `json:"violates,omitempty"`
+}
+
+func benchPath(dir, reviewer, prompt string) string {
+	return path.Join(dir, "bench", clean(reviewer), clean(prompt)+".json")
+}
+
+// ReadBench reads the baseline of a reviewer with a prompt; nil where there is
+// none.
+func ReadBench(fsys fs.FS, dir, reviewer, prompt string) (*BenchBaseline, error) {
+	name := benchPath(dir, reviewer, prompt)
+	b, err := fs.ReadFile(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	base := &BenchBaseline{}
+	if err := json.Unmarshal(b, base); err != nil {
+		return nil, fmt.Errorf("%s: %w: expected a baseline as assay baseline writes it", name, err)
+	}
+	if base.Score != score.Version {
+		return nil, fmt.Errorf("%s: made by score version %s, and this is %s: ask again and make a new baseline", name, base.Score, score.Version)
+	}
+	return base, nil
+}
+
+// Of gives the answers for the cases that stand as they were asked, and names
+// those that have changed or gone since.
+func (b *BenchBaseline) Of(cases map[string]*audit.Case, hash func(*audit.Case) string) (answers []score.Answer, gone []string) {
+	for _, a := range b.Answers {
+		c, ok := cases[a.Case]
+		if !ok || hash(c) != a.Hash {
+			gone = append(gone, a.Case)
+			continue
+		}
+		answers = append(answers, score.Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Violates: a.Violates})
+	}
+	return answers, gone
+}
+
+// Write stores the baseline. One that would have fewer right answers is refused
+// with ErrLower unless reason says why; the reason is kept.
+func (b *BenchBaseline) Write(dir, reason string) error {
+	if len(b.Answers) == 0 {
+		return fmt.Errorf("%s: no answers: a run of nothing is no baseline", b.Reviewer)
+	}
+	old, err := ReadBench(os.DirFS(dir), ".", b.Reviewer, b.Prompt)
+	if err != nil {
+		return err
+	}
+	if old != nil && b.right() < old.right()-1e-9 {
+		if reason == "" {
+			return fmt.Errorf("%s: %w: %.1f %% right after %.1f %%", b.Reviewer, ErrLower, 100*b.right(), 100*old.right())
+		}
+		b.Notes = append(b.Notes, "baseline lowered: "+reason)
+	}
+	name := filepath.FromSlash(benchPath(dir, b.Reviewer, b.Prompt))
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(b, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, append(text, '\n'), 0o644)
+}
+
+// right gives the share of right answers.
+func (b *BenchBaseline) right() float64 {
+	n := 0
+	for _, a := range b.Answers {
+		if a.Outcome == audit.OutcomeCorrect {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(b.Answers)))
+}
