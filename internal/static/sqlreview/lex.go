@@ -32,7 +32,10 @@ type token struct {
 // lex never fails: a byte that fits nowhere is an operator of its own.
 func lex(src string) []token {
 	l := &lexer{src: src}
-	for l.next() {
+	for at := -1; l.next(); at = l.i {
+		if l.i == at { // no byte may hold the lexer
+			l.i++
+		}
 	}
 	l.toks = append(l.toks, token{kind: tEOF, pos: len(src), end: len(src), mate: -1})
 	matchBrackets(l.toks)
@@ -83,6 +86,12 @@ func (l *lexer) next() bool {
 	case (c == 'B' || c == 'b' || c == 'X' || c == 'x' || c == 'N' || c == 'n') && l.at(1) == '\'':
 		l.i++
 		l.str(start, false)
+	case (c == 'U' || c == 'u') && l.at(1) == '&' && (l.at(2) == '\'' || l.at(2) == '"'):
+		if l.i += 2; l.at(0) == '"' {
+			l.quoted(start)
+		} else {
+			l.str(start, false)
+		}
 	case c == '"':
 		l.quoted(start)
 	case c == '$':
@@ -273,17 +282,20 @@ func (l *lexer) operator(start int) {
 		l.emit(tParam, strings.ToLower(l.src[start+1:l.i]), start)
 		return
 	case c == ':' && (l.at(1) == '\'' || l.at(1) == '"'):
-		if e := strings.IndexByte(l.src[l.i+2:], l.at(1)); e >= 0 && e < 100 {
+		if e := strings.IndexByte(l.src[l.i+2:min(len(l.src), l.i+100)], l.at(1)); e >= 0 {
 			l.i += e + 3
 			l.emit(tParam, strings.ToLower(strings.Trim(l.src[start:l.i], ":'\"")), start)
 			return
 		}
+		l.i++
+		l.emit(tOp, ":", start)
+		return
 	case c == '%' && !prevOperand && l.at(1) == 's' && !isWord(l.at(2)):
 		l.i += 2
 		l.emit(tParam, "%s", start)
 		return
 	case c == '%' && l.at(1) == '(':
-		if e := strings.Index(l.src[l.i:], ")s"); e >= 0 && e < 100 {
+		if e := strings.Index(l.src[l.i:min(len(l.src), l.i+100)], ")s"); e >= 0 {
 			l.i += e + 2
 			l.emit(tParam, strings.ToLower(strings.Trim(l.src[start:l.i-1], "%()")), start)
 			return

@@ -435,6 +435,9 @@ func (p *parser) targets() []target {
 		if !p.acceptPunct(",") {
 			return out
 		}
+		if p.kw("from") {
+			p.fail() // a comma too many
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func (p *parser) statement() *stmt {
 		p.advance()
 	}
 	switch {
-	case p.startsQuery(0) && !p.kw("table"):
+	case p.startsQuery(0):
 		s.kind, s.q = sQuery, p.query()
 		return s
 	case p.kw("create"):
@@ -91,7 +91,7 @@ func (p *parser) statement() *stmt {
 		return s
 	case p.kw("execute"):
 		return p.execute(s)
-	case p.kw("get"), p.kw("set"), p.kw("reset"), p.kw("commit"), p.kw("rollback"), p.kw("begin"), p.kw("start"), p.kw("null"), p.kw("exit"), p.kw("continue"), p.kw("open"), p.kw("fetch"), p.kw("close"), p.kw("move"), p.kw("lock"), p.kw("call"), p.kw("assert"), p.kw("grant"), p.kw("revoke"), p.kw("alter"), p.kw("drop"), p.kw("truncate"), p.kw("copy"), p.kw("comment"), p.kw("refresh"), p.kw("notify"), p.kw("listen"), p.kw("vacuum"), p.kw("end"), p.kw("savepoint"), p.kw("release"), p.kw("deallocate"), p.kw("table"), p.kw("show"), p.kw("discard"), p.kw("analyze"):
+	case p.kw("get"), p.kw("set"), p.kw("reset"), p.kw("commit"), p.kw("rollback"), p.kw("begin"), p.kw("start"), p.kw("null"), p.kw("exit"), p.kw("continue"), p.kw("open"), p.kw("fetch"), p.kw("close"), p.kw("move"), p.kw("lock"), p.kw("call"), p.kw("assert"), p.kw("grant"), p.kw("revoke"), p.kw("alter"), p.kw("drop"), p.kw("truncate"), p.kw("copy"), p.kw("comment"), p.kw("refresh"), p.kw("notify"), p.kw("listen"), p.kw("vacuum"), p.kw("end"), p.kw("savepoint"), p.kw("release"), p.kw("deallocate"), p.kw("show"), p.kw("discard"), p.kw("analyze"):
 		s.kind, s.text = sOther, p.skipStatement()
 		return s
 	}

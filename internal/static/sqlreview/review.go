@@ -79,7 +79,7 @@ func Review(spec, code string) (rev audit.Review) {
 	return r.answer(len(broken))
 }
 
-// extra reviews built parts: filled by answer.
+// add notes a violation of requirement req (0: of none that is numbered) once.
 func (r *reviewer) add(req int, conf float64, pos int, cwe []audit.CWE, format string, args ...any) {
 	why := fmt.Sprintf(format, args...)
 	key := fmt.Sprint(req, why)
