@@ -170,8 +170,11 @@ func ReadReport(name string, report []byte, format string, rules map[string][]au
 		return rep, name + ": the report is empty: expected an audit report, which says so where it has no findings"
 	}
 	rep, err := findings.Read(name, bytes.NewReader(report), findings.Options{Format: format, RuleMap: rules})
-	if err != nil {
+	switch {
+	case err != nil:
 		return rep, err.Error()
+	case rep.Failed != "":
+		return rep, name + ": the tool says that its own run failed: " + rep.Failed
 	}
 	return rep, ""
 }
