@@ -15,7 +15,7 @@ const (
 	MaxFile    = 10 << 20 // bytes; larger files are skipped by name
 	maxNesting = 600      // brackets open at once: the parser and all passes recurse
 	maxLine    = 20000    // bytes in one line: minified or generated
-	parseTime  = 20_000_000
+	parseTime  = 10_000_000 // microseconds in the parser
 )
 
 // ErrSkip is wrapped by the errors of Parse for files that are left out on

@@ -1,0 +1,199 @@
+package static
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"assay/internal/static/lang"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+)
+
+var everyExt = []string{"java", "py", "js", "ts", "tsx", "go", "php"}
+
+// TestPathological gives each parser inputs that are made to hurt: each ends in a
+// warning with the file's name or in a result, and the file beside it is judged.
+func TestPathological(t *testing.T) {
+	nested := strings.Repeat("(", 100000) + strings.Repeat(")", 100000)
+	inputs := map[string]string{
+		"nested":   "x = " + nested,
+		"unclosed": "x = " + strings.Repeat("{[(", 30000),
+		"line":     "x = \"" + strings.Repeat("request.args exec Command ", 5<<20/26) + "\"",
+		"utf8":     "executeQuery \xff\xfe\x80 eval(\xc3\x28) exec md5\n",
+		"nul":      "exec(\x00\x00)\nquery(\x00)",
+		"empty":    "",
+		"elses":    strings.Repeat("if (a) { exec(a) } else ", 400) + "{ }",
+		"plus":     "query(" + strings.Repeat("a + ", 4000) + "a)",
+		"dots":     "a" + strings.Repeat(".exec()", 3000),
+		"lines":    strings.Repeat("exec(query);\n", 4000),
+		"brackets": strings.Repeat("exec(a[", 290) + strings.Repeat("])", 290),
+	}
+	for name, text := range inputs {
+		t.Run(name, func(t *testing.T) {
+			fsys := fstest.MapFS{"src/Ok.java": {Data: []byte(`class Ok { void f(HttpServletRequest r) throws Exception { Runtime.getRuntime().exec(r.getParameter("x")); } }`)}}
+			for _, ext := range everyExt {
+				head := ""
+				switch ext {
+				case "go":
+					head = "package p\nfunc f() { "
+				case "php":
+					head = "<?php "
+				}
+				fsys["src/bad."+ext] = &fstest.MapFile{Data: []byte(head + text)}
+			}
+			res, err := New(Options{}).Analyse(context.Background(), fsys)
+			require.NoError(t, err)
+			found := false
+			for _, f := range res.Findings {
+				found = found || f.File == "src/Ok.java" && f.RuleID == "java.command-injection"
+			}
+			require.True(t, found, "the sound file was not judged")
+			if name == "nested" || name == "line" {
+				require.GreaterOrEqual(t, len(res.Warnings), len(everyExt), "each is named in a warning: %v", res.Warnings)
+				for _, w := range res.Warnings {
+					require.Contains(t, w.Text, w.File)
+				}
+			}
+		})
+	}
+}
+
+func TestSkippedByName(t *testing.T) {
+	fsys := fstest.MapFS{
+		"a.min.js": {Data: []byte("eval(location.hash)")},
+		"big.js":   {Data: bytes.Repeat([]byte("eval(x);\n"), lang.MaxFile/8)},
+	}
+	res, err := New(Options{}).Analyse(context.Background(), fsys)
+	require.NoError(t, err)
+	require.Empty(t, res.Findings)
+	require.Len(t, res.Warnings, 2)
+	require.Contains(t, res.Warnings[0].Text, "a.min.js")
+	require.Contains(t, res.Warnings[1].Text, "big.js")
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := New(Options{}).Analyse(ctx, fstest.MapFS{"a.py": {Data: []byte("eval(x)")}})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+type brokenFS struct{ fstest.MapFS }
+
+func (b brokenFS) ReadFile(name string) ([]byte, error) {
+	if name == "bad.py" {
+		return nil, fs.ErrPermission
+	}
+	return b.MapFS.ReadFile(name)
+}
+
+func TestUnreadableFileIsAWarning(t *testing.T) {
+	res, err := New(Options{}).Analyse(context.Background(), brokenFS{fstest.MapFS{
+		"bad.py":  {Data: []byte("eval(x)")},
+		"good.py": {Data: []byte("def v(request):\n    eval(request.GET['x'])\n")},
+	}})
+	require.NoError(t, err)
+	require.Len(t, res.Warnings, 1)
+	require.Contains(t, res.Warnings[0].Text, "bad.py")
+	require.Len(t, res.Findings, 1)
+}
+
+// TestSameResult holds that neither the number of workers nor the run changes
+// what is found.
+func TestSameResult(t *testing.T) {
+	fsys := fstest.MapFS{}
+	for i, s := range snippets(t) {
+		for name, f := range s.files {
+			fsys[fmt.Sprintf("p%03d/%s", i, name)] = f
+		}
+	}
+	one, err := New(Options{Workers: 1}).Analyse(context.Background(), fsys)
+	require.NoError(t, err)
+	require.NotEmpty(t, one.Findings)
+	for range 3 {
+		many, err := New(Options{Workers: 8}).Analyse(context.Background(), fsys)
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(one, many))
+	}
+}
+
+func fuzzParser(f *testing.F, ext string) {
+	for _, seed := range []string{"", "x", "class A { void f() { g(1); } }", "def f(a):\n  return a\n", "<?php echo $_GET['a'];", "package p\nfunc f() {}", "const f = async (x) => { await g(`a${x}`) }"} {
+		f.Add([]byte(seed))
+	}
+	a := New(Options{Workers: 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 1<<16 {
+			return
+		}
+		res, err := a.Analyse(context.Background(), fstest.MapFS{"f." + ext: {Data: b}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range res.Warnings {
+			if strings.Contains(w.Text, "broke") {
+				t.Fatal(w.Text)
+			}
+		}
+		lines := bytes.Count(b, []byte("\n")) + 1
+		for _, x := range res.Findings {
+			if x.Lines.Start < 1 || x.Lines.Start > lines || x.Lines.End < x.Lines.Start {
+				t.Fatalf("%s at line %s of %d", x.RuleID, x.Lines, lines)
+			}
+		}
+	})
+}
+
+func FuzzJava(f *testing.F)       { fuzzParser(f, "java") }
+func FuzzPython(f *testing.F)     { fuzzParser(f, "py") }
+func FuzzJavaScript(f *testing.F) { fuzzParser(f, "js") }
+func FuzzTypeScript(f *testing.F) { fuzzParser(f, "ts") }
+func FuzzGo(f *testing.F)         { fuzzParser(f, "go") }
+func FuzzPHP(f *testing.F)        { fuzzParser(f, "php") }
+
+// BenchmarkJava reports files and megabytes a second on made up controllers of
+// the size that such files have.
+func BenchmarkJava(b *testing.B) { benchmark(b, "java", javaSample) }
+
+// BenchmarkPHP is the same for PHP.
+func BenchmarkPHP(b *testing.B) {
+	benchmark(b, "php", func(i int) string {
+		return "<?php\n" + strings.Repeat(fmt.Sprintf("function list%d($db) { $st = $db->prepare('SELECT * FROM t WHERE id = ?'); $st->execute([$_GET['id']]); return $st->fetchAll(); }\n", i), 20)
+	})
+}
+
+func javaSample(i int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "package shop.web;\n@RestController\npublic class C%d {\n  private final Repo repo;\n", i)
+	for j := range 12 {
+		fmt.Fprintf(&b, "  @GetMapping(\"/items%d\")\n  public List<Item> list%d(@RequestParam String name, Principal p) {\n    List<Item> out = new ArrayList<>();\n    for (Item x : repo.findByOwner(p.getName())) {\n      if (x.getName().contains(name)) {\n        out.add(x);\n      }\n    }\n    log.info(\"listed {}\", out.size());\n    return out;\n  }\n", j, j)
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+func benchmark(b *testing.B, ext string, sample func(int) string) {
+	fsys := fstest.MapFS{}
+	size := 0
+	for i := range 300 {
+		s := sample(i)
+		size += len(s)
+		fsys[fmt.Sprintf("src/F%d.%s", i, ext)] = &fstest.MapFile{Data: []byte(s)}
+	}
+	a := New(Options{})
+	b.SetBytes(int64(size))
+	b.ResetTimer()
+	n := 0
+	for b.Loop() {
+		res, err := a.Analyse(context.Background(), fsys)
+		require.NoError(b, err)
+		n += res.Files
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "files/s")
+}
