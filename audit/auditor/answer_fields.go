@@ -115,12 +115,15 @@ func sortedKeys(m map[string]any) []string {
 
 // normalKey folds "violatedRequirements", "Violated Requirements" and
 // "violated-requirements" to one.
-func normalKey(k string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.TrimSpace(k)))
-}
+func normalKey(k string) string { return strings.ToLower(separators.Replace(strings.TrimSpace(k))) }
+
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // firstNumber finds the number of a requirement: "2", "R2", "Requirement 2: ...".
 var firstNumber = regexp.MustCompile(`^\W*(?i:r|req|requirement|rule|sr|no|nr)?[\s.#_-]*(\d{1,4})\b`)
+
+// listed splits a list that is one text.
+var listed = regexp.MustCompile(`[,;\n]|\band\b`)
 
 // maxListed bounds how many requirements or weaknesses an answer may name.
 const maxListed = 100
@@ -134,7 +137,7 @@ func numbers(v any) []int {
 			out = append(out, int(v))
 		}
 	case string:
-		for _, part := range regexp.MustCompile(`[,;\n]|\band\b`).Split(v, maxListed) {
+		for _, part := range listed.Split(v, maxListed) {
 			if m := firstNumber.FindStringSubmatch(strings.TrimSpace(part)); m != nil {
 				n, _ := strconv.Atoi(m[1])
 				out = append(out, n)
