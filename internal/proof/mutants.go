@@ -31,6 +31,10 @@ type Judged struct {
 // JudgeMutants runs the mutants of a family's goods. The goods must have been
 // proven by Check.
 func JudgeMutants(ctx context.Context, r Runner, fam *audit.Family) ([]Judged, error) {
+	// One order of the rows tells mutants well enough, in half the time.
+	if p, ok := r.(*Postgres); ok {
+		defer p.only(1)()
+	}
 	var all []Judged
 	for _, c := range fam.Cases {
 		if c.Label != audit.Good {

@@ -28,6 +28,7 @@ func Mutants(code string) []Mutant {
 	m.index()
 	for i := range m.code {
 		switch {
+		case m.is(i, "on") && m.is(i+1, "conflict"), m.is(i, "on", "(") && m.is(i-1, "distinct", "conflict"):
 		case m.is(i, "where", "on", "having"):
 			m.predicates(i+1, m.clauseEnd(i+1))
 		case m.is(i, "("):

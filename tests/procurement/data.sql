@@ -118,9 +118,10 @@ SELECT make.id(p.org_id::int, 9, 0) + row_number() OVER (PARTITION BY p.org_id O
 FROM purchase_orders p, generate_series(1, CASE WHEN p.id % 10000 = 3 THEN 330 ELSE 1 END) AS k
 WHERE p.id % 2 = 0 OR p.id % 10000 = 3;
 
--- The token of link n is "link-<org>-<n>". Links 1 to 6 stand on edges, 7 is of deleted order 13.
+-- The token of link n is "link-<org>-<n>". Links 1 to 6 stand on edges, 7 is of deleted order 13; from 101 on they
+-- are the second links of their orders.
 INSERT INTO share_links (id, org_id, po_id, created_by, token_hash, expires_at, revoked_at)
-SELECT make.id(o, 10, n), o, make.id(o, 6, CASE n WHEN 7 THEN 13 WHEN 8 THEN 3 ELSE n * 2 END), make.id(o, 1, 3),
+SELECT make.id(o, 10, n), o, make.id(o, 6, CASE WHEN n = 7 THEN 13 WHEN n = 8 THEN 3 WHEN n > 100 THEN n * 2 - 200 ELSE n * 2 END), make.id(o, 1, 3),
   encode(sha256(convert_to('link-' || o || '-' || n, 'UTF8')), 'hex'),
   CASE n WHEN 1 THEN timestamptz '2025-06-16 09:30Z' WHEN 2 THEN '2025-06-16 09:31Z' WHEN 3 THEN '2025-06-01 00:00Z' ELSE '2025-09-01 00:00Z' END,
   CASE WHEN n IN (4, 9) THEN timestamptz '2025-06-01 00:00Z' WHEN n = 5 THEN '2025-06-16 09:30Z' END
