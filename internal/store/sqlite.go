@@ -46,8 +46,8 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 	if err != nil {
 		return nil, fmt.Errorf("store: %s: %w", file, err)
 	}
-	// More readers than cores only wait for one another; one connection is the writer's.
-	db.SetMaxOpenConns(4)
+	// One connection is the writer's; a reader that reads attempts while it streams rows takes two.
+	db.SetMaxOpenConns(8)
 	s, err := newStore(ctx, db, goose.DialectSQLite3, file, readOnly)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
