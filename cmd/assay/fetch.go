@@ -72,5 +72,8 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	}
 	fmt.Printf("%s at %s: %d files verified against the manifest, %d exported to %s, %d of them with answers blanked\n",
 		p.Title, p.Commit[:12], len(p.Tree), s.Files, s.Dir, s.Blanked)
+	for _, m := range s.Missing {
+		fmt.Printf("left out: the source's copy lacks %s, which the manifest does not list\n", m)
+	}
 	return nil
 }

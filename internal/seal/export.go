@@ -23,6 +23,7 @@ type Sealed struct {
 	Files   int
 	Blanked int // files in which something was emptied
 	Names   Names
+	Missing []string          // files outside of the manifest that the source's copy lacks
 	paths   map[string]string // exported path -> path at the pin
 }
 
@@ -50,7 +51,14 @@ func (c *Clone) Export(ctx context.Context, dir string) (*Sealed, error) {
 		return nil, err
 	}
 	s.Names = NewNames(c.Project.Renames)
-	err = c.read(ctx, bs, func(name string, content []byte) error {
+	err = c.read(ctx, bs, func(name string, content []byte, err error) error {
+		if _, listed := c.Project.Tree[name]; err != nil && !listed {
+			s.Missing = append(s.Missing, name)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 		return s.write(root, name, content, blankers)
 	})
 	if err != nil {
@@ -92,7 +100,7 @@ func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*b
 	if err != nil {
 		return err
 	}
-	if isText(content) {
+	if isText(content) && !manifests[path.Base(name)] {
 		text, err := s.Names.hide(name, string(content))
 		if err != nil {
 			return err
@@ -109,6 +117,12 @@ func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*b
 	s.Files++
 	return root.WriteFile(to, content, 0o444)
 }
+
+// manifests name packages of others, whose names are no hint and must stay, or
+// the project does not build and tools that load it see nothing.
+var manifests = map[string]bool{"go.mod": true, "go.sum": true, "package.json": true, "package-lock.json": true,
+	"yarn.lock": true, "pom.xml": true, "requirements.txt": true, "Pipfile": true, "Pipfile.lock": true,
+	"poetry.lock": true, "composer.json": true, "composer.lock": true}
 
 // readOnly takes the right to write from the export's folders. An auditor that
 // runs as root writes all the same: audit/auditor mounts it read-only where it

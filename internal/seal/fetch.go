@@ -51,13 +51,36 @@ func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*Clone,
 		return nil, err
 	}
 	if err := c.git(ctx, nil, "fetch", "--quiet", "--depth", "1", "--no-tags", source, p.Commit); err != nil {
-		// Some servers refuse a commit by its hash: fetch what they advertise.
-		all := c.git(ctx, nil, "fetch", "--quiet", source, "+refs/*:refs/fetched/*")
-		if all != nil || c.git(ctx, nil, "cat-file", "-e", p.Commit+"^{tree}") != nil {
-			return nil, fmt.Errorf("%s: commit %s cannot be had from %s: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, cmp.Or(all, err))
+		if again := c.fetchOtherwise(ctx, source); again != nil {
+			return nil, fmt.Errorf("%s: commit %s cannot be had from %s: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, cmp.Or(again, err))
 		}
 	}
 	return c, c.verify(ctx)
+}
+
+// fetchOtherwise gets the commit from a source that refused it by its hash: by
+// reading a local copy's objects where they are (one that lacks a blob that
+// nobody asks for cannot be fetched from), or by fetching all that is advertised.
+func (c *Clone) fetchOtherwise(ctx context.Context, source string) error {
+	for _, objects := range []string{filepath.Join(source, "objects"), filepath.Join(source, ".git", "objects")} {
+		if info, err := os.Stat(objects); err != nil || !info.IsDir() {
+			continue
+		}
+		abs, err := filepath.Abs(objects)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(c.Dir, "objects", "info", "alternates"), []byte(abs+"\n"), 0o644); err != nil {
+			return err
+		}
+		if c.git(ctx, nil, "cat-file", "-e", c.Project.Commit+"^{tree}") == nil {
+			return nil
+		}
+	}
+	if err := c.git(ctx, nil, "fetch", "--quiet", source, "+refs/*:refs/fetched/*"); err != nil {
+		return err
+	}
+	return c.git(ctx, nil, "cat-file", "-e", c.Project.Commit+"^{tree}")
 }
 
 func source(repository, mirror string) (string, error) {
@@ -139,10 +162,14 @@ func (c *Clone) verify(ctx context.Context) error {
 	return nil
 }
 
+// errMissing says that a repository does not hold a blob.
+var errMissing = errors.New("the repository lacks it")
+
 // read gives every file of the pinned tree to each, with its content checked
-// against its hash. A working tree is never made: attributes of the repository
+// against its hash; of a blob that is not there, each gets no content and
+// errMissing. A working tree is never made: attributes of the repository
 // could change line ends or leave files out.
-func (c *Clone) read(ctx context.Context, bs []blob, each func(path string, content []byte) error) error {
+func (c *Clone) read(ctx context.Context, bs []blob, each func(path string, content []byte, err error) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var names strings.Builder
@@ -161,8 +188,8 @@ func (c *Clone) read(ctx context.Context, bs []blob, each func(path string, cont
 	r := bufio.NewReaderSize(stdout, 1<<20)
 	for _, b := range bs {
 		content, err := readBlob(r, b)
-		if err == nil {
-			err = each(b.path, content)
+		if err == nil || errors.Is(err, errMissing) {
+			err = each(b.path, content, err)
 		}
 		if err != nil {
 			cancel()
@@ -182,8 +209,11 @@ func readBlob(r *bufio.Reader, b blob) ([]byte, error) {
 		return nil, fmt.Errorf("git cat-file ended before %s: %w", b.path, err)
 	}
 	fields := strings.Fields(head)
+	if len(fields) == 2 && fields[1] == "missing" {
+		return nil, fmt.Errorf("%s: blob %s: %w", b.path, b.hash, errMissing)
+	}
 	if len(fields) != 3 || fields[1] != "blob" {
-		return nil, fmt.Errorf("%s: the repository lacks blob %s (git says %q)", b.path, b.hash, strings.TrimSpace(head))
+		return nil, fmt.Errorf("%s: git cat-file gave %q", b.path, strings.TrimSpace(head))
 	}
 	n, err := strconv.Atoi(fields[2])
 	if err != nil {

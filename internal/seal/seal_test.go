@@ -61,6 +61,7 @@ func project(t *testing.T) (p *audit.Project, mirror string) {
 		"data.bin":              "\x00\x01impossible",
 		".gitattributes":        "docs/** export-ignore\n*.go text eol=crlf\n",
 		"challenges.yml":        "- name: one\n  hint: look at a.go\n- name: two\n",
+		"go.sum":                "example.org/impossible v1\n",
 		"src/deep/er/notes.txt": "x\r\nthe answer\r\ny\r\n",
 	})
 	return &audit.Project{Name: "p", Repository: "https://git.example/owner/name.git", Commit: commit, Tree: tree,
@@ -101,6 +102,7 @@ func TestExportHoldsNoAnswerAndKeepsEveryLine(t *testing.T) {
 	require.Equal(t, "see tier4.php\nnot impossibles\n", read("docs/guide.md"))
 	require.Equal(t, "<?php safe();\n", read("src/tier4.php"))
 	require.Equal(t, "\x00\x01impossible", read("data.bin"), "a binary file is no text to rename in")
+	require.Equal(t, "example.org/impossible v1\n", read("go.sum"), "packages of others keep their names")
 	require.NoFileExists(t, filepath.Join(s.Dir, "src/impossible.php"))
 	require.NoDirExists(t, filepath.Join(s.Dir, ".git"))
 	_, err := os.Lstat(filepath.Join(s.Dir, "link"))
@@ -199,4 +201,25 @@ func TestExportRefusesAFolderInUse(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o644))
 	_, err = c.Export(context.Background(), dir)
 	require.ErrorContains(t, err, "expected an empty folder")
+}
+
+// TestIncompleteMirror: a copy that lacks a blob which nobody asks for serves,
+// and what is left out is named; one that lacks a file of the manifest does not.
+func TestIncompleteMirror(t *testing.T) {
+	lose := func(p *audit.Project, mirror, name string) {
+		blob := p.Tree[name].Blob
+		require.NoError(t, os.Remove(filepath.Join(mirror, "owner", "name", ".git", "objects", blob[:2], blob[2:])))
+	}
+	p, mirror := project(t)
+	lose(p, mirror, "data.bin")
+	delete(p.Tree, "data.bin")
+	s := export(t, p, mirror)
+	require.Equal(t, []string{"data.bin"}, s.Missing)
+
+	p, mirror = project(t)
+	lose(p, mirror, "src/a.go")
+	c, err := Fetch(context.Background(), p, t.TempDir(), mirror)
+	require.NoError(t, err)
+	_, err = c.Export(context.Background(), filepath.Join(t.TempDir(), "export"))
+	require.ErrorContains(t, err, "src/a.go: blob "+p.Tree["src/a.go"].Blob)
 }
