@@ -99,13 +99,13 @@ CREATE INDEX ON po_lines (po_id);
 ANALYZE;
 UPDATE purchase_orders p SET total = (SELECT sum(quantity * unit_price) FROM po_lines l WHERE l.po_id = p.id);
 
--- Orders that were sent have two invoices of four tenths each; order 14 has 130 small ones.
+-- Orders that were sent have two invoices of four tenths each; order 14 has 230 small ones.
 INSERT INTO invoices (id, org_id, po_id, vendor_id, number, amount, status, due_on, paid_at, paid_by)
 SELECT make.id(p.org_id::int, 8, 0) + row_number() OVER (PARTITION BY p.org_id ORDER BY p.id, k), p.org_id, p.id, p.vendor_id,
-  'INV-' || p.id % 10000 || '-' || k, round(p.total * CASE WHEN p.id % 10000 = 14 THEN 0.006 ELSE 0.4 END, 2), s,
-  date '2025-06-01' + (p.id % 40)::int,
+  'INV-' || p.id % 10000 || '-' || k, round(p.total * CASE WHEN p.id % 10000 = 14 AND p.org_id <> 3 THEN 0.003 ELSE 0.4 END, 2), s,
+  CASE p.org_id WHEN 3 THEN date '2023-06-01' ELSE '2025-06-01' END + (p.id % 40)::int,
   CASE WHEN s = 'paid' THEN timestamptz '2025-06-05 12:00Z' END, CASE WHEN s = 'paid' THEN make.id(p.org_id::int, 1, 2) END
-FROM purchase_orders p, generate_series(1, CASE WHEN p.id % 10000 = 14 THEN 130 ELSE 2 END) AS k,
+FROM purchase_orders p, generate_series(1, CASE WHEN p.id % 10000 = 14 AND p.org_id <> 3 THEN 230 ELSE 2 END) AS k,
   LATERAL (SELECT (ARRAY['received', 'matched', 'approved', 'paid', 'disputed'])[1 + (p.id / 10 + k) % 5]) AS st (s)
 WHERE p.status IN ('sent', 'received', 'closed');
 
