@@ -30,3 +30,27 @@ func TestEveryKeyPlayedBackScoresOne(t *testing.T) {
 		})
 	}
 }
+
+// 80 random findings on DataEase's own tree, with its own key: the attack that
+// made the narrow matching necessary.
+func TestRandomFindingsOnDataEase(t *testing.T) {
+	p, err := fixture.ReadProject(os.DirFS("../.."), "fixtures/projects/dataease.md")
+	require.NoError(t, err)
+	for name, f := range p.Tree {
+		if f.Lines == 0 {
+			delete(p.Tree, name) // nobody points at a line of an empty file
+		}
+	}
+	dims := realDimensions(t)
+	most, letter := 0.0, 0.0
+	const draws = 50
+	for seed := range uint64(draws) {
+		r, err := score.Score(score.Input{Project: p, Findings: randomFindings(p, 80, seed), Dimensions: dims, Rounds: -1})
+		require.NoError(t, err)
+		most = max(most, r.Metrics.Recall.V)
+		letter += r.Letter.Recall.V / draws
+	}
+	t.Logf("80 random findings: recall at most %.2f %%; by the letter %.1f %% on average", 100*most, 100*letter)
+	require.Less(t, most, 0.02)
+	require.Greater(t, letter, 0.1)
+}
