@@ -59,16 +59,18 @@ var (
 
 // touches reports whether a word of the requirement is about w: the stems begin
 // alike (cancelling, cancelled; refunding, refunds).
-func (q *requirement) touches(w string) bool {
+func (q *requirement) touches(w string) bool { return meets(q.stems, w) }
+
+func meets(stems map[string]bool, w string) bool {
 	for _, p := range strings.Split(w, "_") {
 		s := stem(p)
 		if len(s) < 3 || genericPart[p] {
 			continue
 		}
-		if q.stems[s] {
+		if stems[s] {
 			return true
 		}
-		for x := range q.stems {
+		for x := range stems {
 			n := min(len(x), len(s))
 			if n >= 5 && (strings.HasPrefix(x, s[:min(n, max(5, len(s)-3))]) && strings.HasPrefix(s, x[:min(n, max(5, len(x)-3))])) {
 				return true
@@ -122,7 +124,7 @@ func (r *reviewer) applies(q *requirement, act action, skip map[string]bool) flo
 	if verb.MatchString(q.low) && (!specific || act.kind != "update") && (act.value == "" || act.kind == "insert" || updateWordRE.MatchString(q.low) && !r.namesAct(q)) {
 		return 0.8
 	}
-	if act.kind == "insert" && q.touches(t.name) && !q.named[t.name] && !readWordRE.MatchString(q.low) {
+	if act.kind == "insert" && q.touches(t.name) && !q.named[t.name] && !readWordRE.MatchString(q.low) && (!r.namesAct(q) || r.actOf(t)) {
 		return 0.7
 	}
 	if !insertWordRE.MatchString(q.low) && !updateWordRE.MatchString(q.low) && !deleteWordRE.MatchString(q.low) && !readWordRE.MatchString(q.low) && !r.namesAct(q) {
@@ -138,9 +140,23 @@ func (r *reviewer) namesAct(q *requirement) bool {
 		for _, c := range t.cols {
 			if isStateCol(c) {
 				for _, v := range c.enum {
-					if q.touches(v) {
+					if !contains(q.firm, v) && meets(q.plain, v) {
 						return true
 					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// actOf: the table is named after an act that is a state too (refunds, refunded).
+func (r *reviewer) actOf(t *table) bool {
+	for _, x := range r.s.sch.order {
+		for _, c := range x.cols {
+			for _, v := range c.enum {
+				if isStateCol(c) && stem(v) == stem(t.name) {
+					return true
 				}
 			}
 		}

@@ -34,9 +34,9 @@ type analysis struct {
 	varEnv    map[string]*env // where a variable's value came from
 	outVars   map[string]bool
 	rowsOf    map[*derived]int
-	executes  int  // EXECUTEs whose text was read
-	work      int  // facts looked at so far
-	spent     bool // work went over its bound: what came after was not decided
+	executes  int              // EXECUTEs whose text was read
+	work      int              // facts looked at so far
+	spent     bool             // work went over its bound: what came after was not decided
 	built     map[string]*expr // texts that PL/pgSQL variables hold, for EXECUTE
 }
 

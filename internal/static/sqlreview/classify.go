@@ -7,6 +7,11 @@ import (
 )
 
 var (
+	textRE      = regexp.MustCompile(`(value|input|parameter|argument|string|request|client|user)s?\b[^.;]{0,60}\b(in|into|of|become|part of|inside) (the |a |any )?(text|sql|statement|query)|(text|sql) of (a|the|any) (statement|query)|(statement|query|sql) text|sql (is|stays) (static|fixed)`)
+	goneRE      = regexp.MustCompile(`gone|out of sight|left\b|no longer|as if|not exist|invisible|ignored?|excluded?|disregard|hidden|never (seen|shown|return|appear|list|count)|do(es)? not (count|appear|show)|inactive|dead|absent|skipped|filtered|treated as|only (live|active|current|present)`)
+	lifeNameRE  = regexp.MustCompile(`^(creat|updat|chang|modif|enrol|issu|grant|publish|approv|submitt|book|paid|sent|receiv|complet|start|finish|sign|seen|visit|record|order|shipp|deliver|open|regist|verifi|confirm|insert|assign|join|invit|accept|releas|post|log|us|read|schedul|request|happen|occurr|captur|charg)`)
+	negativeRE  = regexp.MustCompile(`never|\bnot?\b|nobody|nothing|secret|private|stays?|inside|confiden|sensitive|without`)
+	listRE      = regexp.MustCompile(`\b(list|row|result|record|page|entr|item|line|hit|match)`)
 	injectionRE = regexp.MustCompile(`dynamic sql|injection|parameteri[sz]|concatenat|interpolat|bound (parameter|value)|bind (parameter|variable)|placeholder|splic|pasted|string[- ]?built|format\(|quote_ident|built (up )?from (text|strings)|prepared statement|allow-?list`)
 	tenantRE    = regexp.MustCompile(`tenan|isolat|cross-|across |another |other (organi|compan|clinic|school|account|customer|shop|merchant|store|warehouse|workspace)|belong|scope|confine|never see|own (organi|compan)|same `)
 	softRE      = regexp.MustCompile(`soft|delet|archiv|tombston|remov|voided|revok|suspend|disabl|deactivat|inactive|\bleft\b|ended|erased|hidden|discard|withdrawn|trash|retired|purged|struck|cancell?ed rows|gone|absent|not exist`)
@@ -27,18 +32,21 @@ func (s *spec) classify(r *requirement) {
 			r.kinds[k] = true
 		}
 	}
-	set(kInjection, injectionRE.MatchString(r.low) && (strings.Contains(r.low, "sql") || strings.Contains(r.low, "statement") || strings.Contains(r.low, "parameter") || strings.Contains(r.low, "value") || strings.Contains(r.low, "text") || strings.Contains(r.low, "identifier")))
+	set(kInjection, textRE.MatchString(r.low) || injectionRE.MatchString(r.low) && (strings.Contains(r.low, "sql") || strings.Contains(r.low, "statement") || strings.Contains(r.low, "parameter") || strings.Contains(r.low, "value") || strings.Contains(r.low, "text") || strings.Contains(r.low, "identifier")))
 	tenantCol := false
 	for _, c := range r.cols {
 		tenantCol = tenantCol || contains(s.tenants, c.col)
 	}
 	rootWord := s.root != "" && hasRun(stemsOf(r.text), s.root)
 	set(kTenant, len(s.tenants) > 0 && !r.kinds[kInjection] && tenantRE.MatchString(r.low) && (tenantCol || rootWord || strings.Contains(r.low, "tenan") || strings.Contains(r.low, "isolat")))
+	// A requirement that names the tenant column and nothing else to check is about it.
+	set(kTenant, tenantCol && len(r.cols) == 1 && !r.kinds[kInjection] && len(r.values) == 0)
 	soft := s.softCols(r)
-	set(kSoft, softRE.MatchString(r.low) && len(soft) > 0)
-	set(kSecret, secretRE.MatchString(r.low) && len(s.secretCols(r)) > 0)
+	set(kSoft, (softRE.MatchString(r.low) || goneRE.MatchString(r.low)) && len(soft) > 0)
+	set(kSecret, (secretRE.MatchString(r.low) || negativeRE.MatchString(r.low) && s.plainOnly(r)) && len(s.secretCols(r)) > 0)
+	set(kLimit, len(r.cols) == 0 && len(r.values) == 0 && listRE.MatchString(r.low) && len(r.nums) == 1 && r.nums[0] >= 5 && !groupRE.MatchString(r.low))
 	set(kLimit, limitRE.MatchString(r.low) && regexp.MustCompile(`rows|result|record|list|item|page|limit|quer|line|entr`).MatchString(r.low) && !r.kinds[kInjection] && s.limitLike(r))
-	set(kPerm, permRE.MatchString(r.low) && !r.kinds[kInjection] && len(s.permTables(r)) > 0 && (!r.kinds[kTenant] || s.namesRole(r)))
+	set(kPerm, (permRE.MatchString(r.low) || s.firmRole(r)) && !r.kinds[kInjection] && len(s.permTables(r)) > 0 && (!r.kinds[kTenant] || s.firmRole(r)))
 	set(kState, (stateRE.MatchString(r.low) || readWordRE.MatchString(r.low)) && len(r.values) > 0 && s.stateLike(r))
 	set(kTime, timeRE.MatchString(r.low) && len(s.timeCols(r)) > 0)
 	set(kAudit, auditRE.MatchString(r.low) && s.auditTable(r) != "")
@@ -48,6 +56,12 @@ func (s *spec) classify(r *requirement) {
 		delete(r.kinds, kState)
 		delete(r.kinds, kSecret)
 	}
+}
+
+// plainOnly: all columns that the requirement names hold plain data: no keys, states
+// or times.
+func (s *spec) plainOnly(r *requirement) bool {
+	return len(r.cols) > 0 && len(s.secretCols(r)) == len(r.cols) && len(r.values) == 0 && len(r.conds) == 0 && len(r.nums) == 0
 }
 
 func (s *spec) limitLike(r *requirement) bool {
@@ -84,7 +98,7 @@ var softNameRE = regexp.MustCompile(`^(is_)?(soft_)?(deleted|archived|removed|er
 func (s *spec) softCols(r *requirement) []string {
 	var out []string
 	for _, c := range r.cols {
-		if softNameRE.MatchString(c.col) && !contains(out, c.col) {
+		if (softNameRE.MatchString(c.col) || s.marksGone(c) && goneRE.MatchString(r.low)) && !contains(out, c.col) {
 			out = append(out, c.col)
 		}
 	}
@@ -110,6 +124,14 @@ func (s *spec) softCols(r *requirement) []string {
 	return out
 }
 
+// marksGone: a nullable time named after an act that ends a row (ed_at, ed_on).
+func (s *spec) marksGone(c colRef) bool {
+	col := s.columnOf(c)
+	return col != nil && col.isTime() && !col.notNull && endedRE.MatchString(c.col) && !lifeNameRE.MatchString(c.col)
+}
+
+var endedRE = regexp.MustCompile(`(ed|wn|ft|ne)_(at|on|date|ts)$`)
+
 func (s *spec) anyColumn(name string) *column {
 	for _, t := range s.sch.order {
 		if c := t.column(name); c != nil {
@@ -124,7 +146,7 @@ func (s *spec) anyColumn(name string) *column {
 func (s *spec) secretCols(r *requirement) []colRef {
 	var out []colRef
 	for _, c := range r.cols {
-		if strings.HasSuffix(c.col, "_id") || c.col == "id" || contains(s.tenants, c.col) || softNameRE.MatchString(c.col) || c.col == "status" || c.col == "state" || c.col == "role" {
+		if strings.HasSuffix(c.col, "_id") || c.col == "id" || contains(s.tenants, c.col) || softNameRE.MatchString(c.col) || versionNameRE.MatchString(c.col) || c.col == "status" || c.col == "state" || c.col == "role" {
 			continue
 		}
 		col := s.columnOf(c)
@@ -169,10 +191,13 @@ func (s *spec) permTables(r *requirement) []string {
 	return out
 }
 
-// namesRole: the requirement names a role, a power or the column that holds it.
-func (s *spec) namesRole(r *requirement) bool {
+// firmRole: the requirement names, in backticks or quotes, a role or power, or the
+// column that holds one.
+func (s *spec) firmRole(r *requirement) bool {
+	firm := *r
+	firm.values = r.firm
 	for _, t := range s.sch.order {
-		if (len(s.personCols(t)) > 0 || s.isPerson(t)) && s.namesRoleOf(r, t) {
+		if (len(s.personCols(t)) > 0 || s.isPerson(t)) && s.namesRoleOf(&firm, t) {
 			return true
 		}
 	}

@@ -66,6 +66,14 @@ func (s *spec) findTenants() {
 				k.score += 3
 			}
 		}
+		for _, q := range s.reqs { // named, in whatever words
+			for _, c := range q.cols {
+				if c.col == k.col && k.score >= 4 && k.ref != "" && len(q.cols) == 1 {
+					said = true
+					k.score += 2
+				}
+			}
+		}
 		if said || strings.Contains(k.col, "tenant") {
 			list = append(list, k)
 		}

@@ -370,8 +370,8 @@ func (r *reviewer) visible(q *requirement, life *lifecycle, owners map[*table]st
 		if len(allowed) == 0 {
 			continue
 		}
-		not := regexp.MustCompile("(not|never|no|hidden|invisible|except|excluded|hide)\\b[^.,;:]{0,25}" + regexp.QuoteMeta(strings.ToLower(allowed[0]))).MatchString(q.low) ||
-			regexp.MustCompile(regexp.QuoteMeta(strings.ToLower(allowed[0])) + "`?[^.,;:]{0,40}(never|not|hidden|invisible|excluded)\\b").MatchString(q.low)
+		not := regexp.MustCompile("(not|never|no|hidden|invisible|except|excluded|hide)\\b[^.,;:]{0,25}"+regexp.QuoteMeta(strings.ToLower(allowed[0]))).MatchString(q.low) ||
+			regexp.MustCompile(regexp.QuoteMeta(strings.ToLower(allowed[0]))+"`?[^.,;:]{0,40}(never|not|hidden|invisible|excluded)\\b").MatchString(q.low)
 		if not || len(allowed) == len(enum) {
 			continue
 		}

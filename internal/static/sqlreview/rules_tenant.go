@@ -115,6 +115,9 @@ func (r *reviewer) scoped(c *closure, in *inst, strict bool, depth int, seen map
 		if other == in || other.tab == nil || other.role == roleInsert && in.role != roleInsert {
 			continue
 		}
+		if (!own || !strict) && r.siblings(c, in, other) && r.scoped(c, other, strict, depth+1, seen) {
+			return true
+		}
 		down := r.linked(c, in, other) // in points at other
 		up := !down && r.linked(c, other, in)
 		if !down && !up {
@@ -128,6 +131,22 @@ func (r *reviewer) scoped(c *closure, in *inst, strict bool, depth int, seen map
 		}
 		if r.scoped(c, other, strict, depth+1, seen) {
 			return true
+		}
+	}
+	return false
+}
+
+// siblings: the two rows point at one row of a table that belongs to a tenant.
+func (r *reviewer) siblings(c *closure, x, y *inst) bool {
+	for _, f := range x.tab.fks {
+		ref := r.s.sch.tables[f.ref]
+		if ref == nil || len(f.cols) != 1 || f.ref == r.s.root || ref.column(r.s.tenants[0]) == nil && !r.descends(ref, 0) || r.s.isPerson(ref) {
+			continue
+		}
+		for _, g := range y.tab.fks {
+			if g.ref == f.ref && len(g.cols) == 1 && c.same(x.col(f.cols[0]), y.col(g.cols[0])) {
+				return true
+			}
 		}
 	}
 	return false
@@ -220,7 +239,7 @@ func (r *reviewer) tenantWrites(q *requirement, col string) {
 		}
 		t := r.a.term(w.val, w.sc)
 		for _, fk := range w.in.tab.fks {
-			if len(fk.cols) == 1 && fk.cols[0] == w.col && t.isParam() && !r.s.isActor(t) {
+			if len(fk.cols) == 1 && fk.cols[0] == w.col && t.isParam() && !r.names(t, fk.ref) {
 				r.reference(q, w.in, fk, t, w.env, w.pos)
 			}
 		}
@@ -247,7 +266,7 @@ func (r *reviewer) foreignWrite(q *requirement, in *inst, fk foreignKey, v *env,
 	for _, w := range r.a.writes {
 		if w.in == in && w.col == fk.cols[0] {
 			t := r.a.term(w.val, w.sc)
-			if t.isParam() && !r.s.isActor(t) {
+			if t.isParam() && !r.names(t, fk.ref) {
 				r.reference(q, in, fk, t, v, w.pos)
 			}
 			return
@@ -273,4 +292,10 @@ func (r *reviewer) reference(q *requirement, in *inst, fk foreignKey, t term, v 
 	if !ok {
 		r.add(q.n, 0.6, pos, []audit.CWE{639, 284}, "%s.%s takes a parameter without looking it up among the caller's %s", in.table, fk.cols[0], fk.ref)
 	}
+}
+
+// names: the parameter stands for who acts, and the column for a person.
+func (r *reviewer) names(t term, ref string) bool {
+	p := r.s.sch.tables[ref]
+	return p != nil && r.s.isPerson(p) && r.s.isActor(t)
 }

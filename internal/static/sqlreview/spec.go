@@ -35,11 +35,13 @@ type requirement struct {
 	text   string
 	low    string
 	stems  map[string]bool
+	plain  map[string]bool // stems of what stands outside of backticks
 	spans  []string        // what stands in backticks
 	tables map[string]bool // tables that it names
 	named  map[string]bool // tables that it names in backticks
 	cols   []colRef
 	values []string // enum values
+	firm   []string // those of them that stand in backticks or quotes
 	nums   []int
 	conds  []*expr // conditions in backticks
 	kinds  map[kindOf]bool
@@ -161,7 +163,7 @@ func listItems(text string) []numbered {
 // stem takes the endings of English plurals and verbs off, roughly.
 func stem(w string) string {
 	w = strings.ToLower(w)
-	for _, r := range [...][2]string{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ing", ""}, {"ied", "y"}, {"ed", ""}, {"es", "e"}} {
+	for _, r := range [...][2]string{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ing", ""}, {"ied", "y"}, {"eed", "ee"}, {"ed", ""}, {"es", "e"}} {
 		if strings.HasSuffix(w, r[0]) && len(w) > len(r[0])+2 {
 			w = strings.TrimSuffix(w, r[0]) + r[1]
 			return strings.TrimSuffix(undouble(w), "e")
@@ -214,6 +216,10 @@ func (s *spec) readRequirement(n int, text string) *requirement {
 	for _, w := range list {
 		r.stems[w] = true
 	}
+	r.plain = map[string]bool{}
+	for _, w := range stemsOf(spanRE.ReplaceAllString(text, " ")) {
+		r.plain[w] = true
+	}
 	for _, m := range spanRE.FindAllStringSubmatch(text, -1) {
 		r.spans = append(r.spans, m[1])
 		s.readSpan(r, m[1])
@@ -234,6 +240,14 @@ func (s *spec) readRequirement(n int, text string) *requirement {
 		}
 	}
 	r.values = s.enumValues(text, list)
+	for _, v := range r.values {
+		for _, q := range [...]string{"`" + v + "`", "'" + v + "'", "\"" + v + "\""} {
+			if strings.Contains(text, q) {
+				r.firm = append(r.firm, v)
+				break
+			}
+		}
+	}
 	return r
 }
 
@@ -312,7 +326,29 @@ func (s *spec) enumValues(text string, list []string) []string {
 			}
 		}
 	}
+	out = s.shortValues(words, out)
 	sort.Strings(out)
+	return out
+}
+
+// shortValues adds the short values (out, new) of a column of which the text names two
+// others.
+func (s *spec) shortValues(words, out []string) []string {
+	for _, t := range s.sch.order {
+		for _, c := range t.cols {
+			n := 0
+			for _, v := range c.enum {
+				if contains(out, v) {
+					n++
+				}
+			}
+			for _, v := range c.enum {
+				if n >= 2 && isStateCol(c) && !contains(out, v) && contains(words, stem(v)) {
+					out = append(out, v)
+				}
+			}
+		}
+	}
 	return out
 }
 
