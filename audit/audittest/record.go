@@ -2,6 +2,7 @@ package audittest
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -26,6 +27,7 @@ func (s *Suite) write(t T, e *env, r *record.Record) {
 		return
 	}
 	t.Logf("record: %s", name)
+	artifact(t, "record.txt", []byte(r.Text()))
 }
 
 // change says what was changed: -change, or the subject of git's last commit.
@@ -46,4 +48,12 @@ func (s *Suite) change(e *env) string {
 
 func trialOf(run *audit.AuditRun, result *score.Result) record.Trial {
 	return record.Trial{Invalid: run.Invalid, Result: result, Seconds: run.Duration.Seconds(), Usage: run.Usage, Claimed: run.Report.Coverage}
+}
+
+// artifact keeps a file of this subtest where go test -artifacts collects them.
+func artifact(t T, name string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(t.ArtifactDir(), name), content, 0o644); err != nil {
+		t.Errorf("the artifact %s cannot be written: %v", name, err)
+	}
 }

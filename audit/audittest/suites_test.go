@@ -78,8 +78,8 @@ STATS: findings=5
 	return text
 }
 
-// TestSmokeCanFail: each broken report fails for its own reason and no other.
-func TestSmokeCanFail(t *testing.T) {
+// TestFiveChecksCanFail: each broken report fails for its own reason and no other.
+func TestFiveChecksCanFail(t *testing.T) {
 	line := func(n int) string { return strings.Split(smokeReport(), "\n")[7+n] + "\n" }
 	for _, tt := range []struct {
 		name, report string
@@ -114,7 +114,7 @@ func TestSmokeCanFail(t *testing.T) {
 	}
 }
 
-func TestSmokeOfABrokenAuditor(t *testing.T) {
+func TestABrokenAuditorIsInvalid(t *testing.T) {
 	h := newHouse(t)
 	f := play(t, "TestSmoke", h.suite("-auditor", "broken").Smoke)
 	require.Len(t, f.complaints(), 1)
