@@ -100,6 +100,11 @@ func (r *reviewer) applies(q *requirement, act action, skip map[string]bool) flo
 		if insertWordRE.MatchString(q.low) || updateWordRE.MatchString(q.low) || deleteWordRE.MatchString(q.low) || r.namesAct(q) {
 			return 0
 		}
+		for _, x := range r.s.sch.order { // "enrolling is possible ...": an act on another table
+			if x != t && meets(q.plain, x.name) && r.pointsAt(x, t, 0) {
+				return 0
+			}
+		}
 		return 0.6
 	}
 	if act.value != "" && q.touches(act.value) {

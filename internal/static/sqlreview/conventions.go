@@ -120,6 +120,10 @@ func (s *spec) findParams() {
 		}
 		for _, n := range names {
 			s.params[n] = true
+			if s.saysTenant(low, n) {
+				s.scopeP[n] = true
+				continue
+			}
 			if actorNameRE.MatchString(n) || len(names) == 1 && actorWordRE.MatchString(low) && !s.tenantName(n) {
 				s.actors[n] = true
 			}
@@ -128,6 +132,25 @@ func (s *spec) findParams() {
 			}
 		}
 	}
+}
+
+// saysTenant: the words right after a parameter's name call it the tenant (":ws is the
+// workshop of ...").
+func (s *spec) saysTenant(line, param string) bool {
+	i := strings.Index(line, param)
+	if i < 0 || len(s.tenants) == 0 {
+		return false
+	}
+	words := stemsOf(line[i+len(param):])
+	for k, w := range words {
+		if k == 5 {
+			break
+		}
+		if w == stem(s.root) || w == stem(strings.TrimSuffix(s.tenants[0], "_id")) || w == "tenant" {
+			return true
+		}
+	}
+	return false
 }
 
 // tenantName reports whether a parameter is named after the tenant column.
@@ -192,7 +215,10 @@ func (s *spec) isScope(t term) bool {
 		}
 		return len(s.scopeP) == 0 || strings.ContainsAny(n, ".(") || strings.HasPrefix(n, "p_") || strings.HasPrefix(n, "v_")
 	}
-	if len(s.scopeP) > 0 && len(s.params) > 0 {
+	if len(s.scopeP) == 0 { // the SPEC names none that could be told from the others
+		return !s.actors[n]
+	}
+	if len(s.params) > 0 {
 		return !s.params[n] && strings.Contains(n, "tenant")
 	}
 	return !s.params[n]
