@@ -60,9 +60,14 @@ func (p *parser) binary(min int) *expr {
 	}
 	l.end = p.last()
 	for n := 0; ; n++ {
+		at := p.i
 		next := p.infix(l, min, n)
 		if next == nil {
 			return l
+		}
+		if p.i <= at { // nothing was read: the text ends inside an operator
+			p.i = at
+			p.advance()
 		}
 		next.pos, next.end = start, p.last()
 		l = next
@@ -222,8 +227,10 @@ func (p *parser) is(l *expr) *expr {
 			p.i++
 		}
 	default:
-		p.i--
 		p.fail()
+		if t.kind != tEOF {
+			p.i--
+		}
 	}
 	return &expr{kind: eIs, op: t.text, not: not, args: []*expr{l}}
 }
