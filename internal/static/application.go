@@ -57,7 +57,7 @@ func (a *application) finish() []audit.Finding {
 		line int
 		cwe  audit.CWE
 	}
-	seen := map[place]bool{}
+	seen, once := map[place]bool{}, map[string]bool{}
 	out := fs[:0:0]
 	for _, f := range fs {
 		p := place{f.File, f.Lines.Start, f.CWEs[0]}
@@ -65,10 +65,27 @@ func (a *application) finish() []audit.Finding {
 			continue
 		}
 		seen[p] = true
+		if k := a.once(&f); k != "" {
+			if once[k] {
+				continue
+			}
+			once[k] = true
+		}
 		f.ID = fmt.Sprintf("S-%03d", len(out)+1)
 		out = append(out, f)
 	}
 	return out
+}
+
+// once is the key under which a finding is told once, "" for each place.
+func (a *application) once(f *audit.Finding) string {
+	switch a.set.ByID[f.RuleID].Per {
+	case "file":
+		return f.RuleID + "\x00" + f.File
+	case "function":
+		return f.RuleID + "\x00" + f.File + "\x00" + f.Function
+	}
+	return ""
 }
 
 // fromHit makes a finding of what a rule of the flow engine found.

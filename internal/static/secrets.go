@@ -64,7 +64,7 @@ func mayHoldKey(b []byte) bool {
 }
 
 func secretFile(p string) bool {
-	if strings.HasPrefix(p, ".github/") || strings.Contains(p, "/.github/") || strings.HasPrefix(p, ".circleci/") {
+	if strings.HasPrefix(p, ".github/") || strings.Contains(p, "/.github/") || strings.HasPrefix(p, ".circleci/") || strings.HasPrefix(p, ".devcontainer/") {
 		return false // services of a test run
 	}
 	b := strings.ToLower(path.Base(p))
@@ -76,8 +76,14 @@ func secretFile(p string) bool {
 			return false
 		}
 	}
+	if strings.HasSuffix(b, ".properties") && bundle.MatchString(b) {
+		return false
+	}
 	return !strings.HasPrefix(b, "messages") && !strings.Contains(b, ".example") && !strings.Contains(b, ".sample") && !strings.Contains(b, ".template") && !strings.HasSuffix(b, ".dist")
 }
+
+// bundle tells texts of a user interface by the file's name.
+var bundle = regexp.MustCompile(`(resource|message|label|i18n|lang|text|bundle|display|ui)|_[a-z]{2}(_[a-z]{2})?\.properties$`)
 
 // secretIn finds a secret in a line: the name that it is given to, or key for an
 // issued key.
@@ -160,6 +166,9 @@ func secretSetting(p, l string) (name, value string, key bool) {
 		}
 		n = n[strings.LastIndexAny(n, "./")+1:]
 		if n == "key" || !secretName.MatchString(n) || secretNot.MatchString(n) || len(v) < 3 || placeholder.MatchString(v) && !weakDefault(v) {
+			continue
+		}
+		if strings.EqualFold(n, "secrets") || v == "inherit" || strings.IndexFunc(v, func(r rune) bool { return r > 127 }) >= 0 {
 			continue
 		}
 		if strings.ContainsAny(v, " {}[]()<>") || strings.HasPrefix(v, "/") || strings.HasPrefix(v, "&") || strings.HasPrefix(v, "*") || strings.HasSuffix(v, ":") {

@@ -134,7 +134,11 @@ func (a *Analyser) judge(ctx context.Context, set *rules.Set, sources []*source,
 // skipDirs are folders that hold what others wrote or what a build made.
 var skipDirs = map[string]bool{".git": true, "node_modules": true, "bower_components": true, "vendor": true, ".svn": true,
 	"__pycache__": true, "target": true, ".venv": true, "venv": true, "site-packages": true, ".idea": true, ".gradle": true,
-	".mvn": true, ".tox": true, ".hg": true}
+	".mvn": true, ".tox": true, ".hg": true, "vendors": true, "third_party": true, "3rdparty": true, "thirdparty": true,
+	"third-party": true}
+
+// library tells copies of well known libraries by their file names.
+var library = regexp.MustCompile(`(?i)^(jquery|bootstrap|angular|vue|react|d3|moment|lodash|underscore|backbone|ember|ace|codemirror|tinymce|ckeditor|highcharts|echarts|chart|select2|three|popper|require|modernizr|html5shiv|respond|swagger-ui|prism|highlight|leaflet|dropzone|datatables|summernote|quill|handlebars|mustache|sockjs|stomp|polyfill)([.-][\w.-]*)?\.(js|mjs|ts)$`)
 
 // list walks the tree and sums the sizes of code files. Paths are sorted.
 func list(fsys fs.FS, res *Result) (out []string, code int64, err error) {
@@ -169,7 +173,12 @@ func list(fsys fs.FS, res *Result) (out []string, code int64, err error) {
 const smallProject = 4 << 20
 
 // wanted tells files that some part of the analysis reads.
-func wanted(p string) bool { return lang.Of(p) != "" || textual(p) }
+func wanted(p string) bool {
+	if library.MatchString(path.Base(p)) && strings.Contains(p, "/") && !strings.HasPrefix(p, "src/app/") {
+		return false
+	}
+	return lang.Of(p) != "" || textual(p)
+}
 
 func textual(p string) bool {
 	switch strings.ToLower(path.Ext(p)) {

@@ -99,6 +99,11 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 	if constant(x) {
 		x, y = y, x
 	}
+	if equal && hostOf(x) { // urlparse(next).netloc == "", u.Host == r.Host
+		bits, _ := rules.ClassBits([]string{"url", "redirect"})
+		f.trust(x, bits, 0)
+		return
+	}
 	if x.Kind == lang.Call && constant(y) {
 		// indexOf(x) == -1, strpos(..) === false, preg_match(..) === 1
 		v := strings.TrimSpace(y.Name)
@@ -112,6 +117,15 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 	if equal && constant(y) && y.Op != "null" && !(y.Kind == lang.String && y.Name == "") {
 		f.trust(x, rules.All, 0)
 	}
+}
+
+// hostOf tells expressions for the host of an address.
+func hostOf(n *lang.Node) bool {
+	switch n.Name {
+	case "netloc", "hostname", "host", "Host", "Hostname", "getHost", "origin", "authority":
+		return n.Kind == lang.Member || n.Kind == lang.Call
+	}
+	return false
 }
 
 func (f *frame) guardIndex(n *lang.Node, truth bool) {

@@ -372,7 +372,13 @@ func exported(f *frame) bool {
 	if f.fn == nil || f.fn.Name == "" {
 		return false
 	}
-	return !strings.Contains(f.fn.Node.Op, "private")
+	for _, a := range f.fn.Node.Notes { // a command line: its user may run commands anyway
+		switch a.Name {
+		case "command", "option", "argument", "task", "Command", "CommandLine":
+			return false
+		}
+	}
+	return f.fn.Name != "main" && !strings.Contains(f.fn.Node.Op, "private")
 }
 
 // weak remembers a sink that a parameter of f arrives at. It counts only when no

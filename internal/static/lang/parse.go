@@ -12,9 +12,9 @@ import (
 
 // Limits that keep one file from taking the run's time or memory.
 const (
-	MaxFile    = 10 << 20 // bytes; larger files are skipped by name
-	maxNesting = 600      // brackets open at once: the parser and all passes recurse
-	maxLine    = 20000    // bytes in one line: minified or generated
+	MaxFile    = 10 << 20   // bytes; larger files are skipped by name
+	maxNesting = 600        // brackets open at once: the parser and all passes recurse
+	maxLine    = 20000      // bytes in one line: minified or generated
 	parseTime  = 10_000_000 // microseconds in the parser
 )
 

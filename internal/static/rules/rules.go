@@ -45,6 +45,7 @@ type Rule struct {
 	Text       []Text   `yaml:"text"`
 	Check      string   `yaml:"check"` // a check in Go that reports under this rule
 	Topic      string   `yaml:"topic"` // group of requirements that a match violates
+	Per        string   `yaml:"per"`   // file or function: further matches there say nothing new
 
 	Sev   audit.Severity  `yaml:"-"`
 	Dim   audit.Dimension `yaml:"-"`
