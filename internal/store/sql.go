@@ -46,7 +46,11 @@ func newStore(ctx context.Context, db *sql.DB, dialect goose.Dialect, where stri
 		return nil, err
 	}
 	if !readOnly {
-		s.writer = startWriter(db)
+		rows := rowsPerStatementSQLite
+		if dialect == goose.DialectPostgres {
+			rows = rowsPerStatementPostgres
+		}
+		s.writer = startWriter(db, rows)
 	}
 	return s, nil
 }

@@ -10,11 +10,15 @@ import (
 	"assay/audit"
 )
 
-// batchRows is how many evaluations one transaction holds at most; rowsPerStatement
-// how many one INSERT holds (PostgreSQL allows 65,535 parameters, SQLite 32,766).
+// batchRows is how many evaluations one transaction holds at most.
+const batchRows = 1000
+
+// How many rows one INSERT holds. A statement is a round trip to PostgreSQL, so
+// there it holds many (65,535 parameters are allowed). SQLite has no round trips,
+// and parsing 1,750 parameters costs more than it saves.
 const (
-	batchRows        = 1000
-	rowsPerStatement = 50
+	rowsPerStatementPostgres = 50
+	rowsPerStatementSQLite   = 1
 )
 
 const (
@@ -31,6 +35,7 @@ var insertEvaluations = "INSERT INTO evaluations (" + strings.Join(evaluationCol
 // much, and no timer.
 type writer struct {
 	db      *sql.DB
+	rows    int // in one INSERT
 	in      chan *batch
 	closing chan struct{}
 	stopped chan struct{}
@@ -45,8 +50,8 @@ type batch struct {
 
 var errClosed = errors.New("the store is closed")
 
-func startWriter(db *sql.DB) *writer {
-	w := &writer{db: db, in: make(chan *batch), closing: make(chan struct{}), stopped: make(chan struct{})}
+func startWriter(db *sql.DB, rows int) *writer {
+	w := &writer{db: db, rows: rows, in: make(chan *batch), closing: make(chan struct{}), stopped: make(chan struct{})}
 	go w.loop()
 	return w
 }
@@ -124,9 +129,8 @@ func (w *writer) transact(gathered ...*batch) (err error) {
 			_ = tx.Rollback()
 		}
 	}()
-	var evs, attempts rowWriter
-	evs.open(ctx, tx, insertEvaluations, len(evaluationColumns))
-	attempts.open(ctx, tx, insertAttempts, attemptWidth)
+	evs := rowWriter{ctx: ctx, tx: tx, format: insertEvaluations, width: len(evaluationColumns), rows: w.rows}
+	attempts := rowWriter{ctx: ctx, tx: tx, format: insertAttempts, width: attemptWidth, rows: w.rows}
 	for _, b := range gathered {
 		for i := range b.evs {
 			e := &b.evs[i]
@@ -156,24 +160,21 @@ type rowWriter struct {
 	ctx    context.Context
 	tx     *sql.Tx
 	format string
-	width  int
+	width  int // columns
+	rows   int // in a full statement
 	args   []any
-	full   *sql.Stmt // for rowsPerStatement rows
-}
-
-func (r *rowWriter) open(ctx context.Context, tx *sql.Tx, format string, width int) {
-	r.ctx, r.tx, r.format, r.width = ctx, tx, format, width
+	full   *sql.Stmt
 }
 
 func (r *rowWriter) text(rows int) string { return fmt.Sprintf(r.format, tuples(rows, r.width)) }
 
 func (r *rowWriter) add(row []any) (err error) {
 	r.args = append(r.args, row...)
-	if len(r.args) < rowsPerStatement*r.width {
+	if len(r.args) < r.rows*r.width {
 		return nil
 	}
 	if r.full == nil {
-		if r.full, err = r.tx.PrepareContext(r.ctx, r.text(rowsPerStatement)); err != nil {
+		if r.full, err = r.tx.PrepareContext(r.ctx, r.text(r.rows)); err != nil {
 			return err
 		}
 	}
