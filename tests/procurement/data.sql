@@ -73,11 +73,11 @@ SELECT make.id(o, 5, n), o, make.id(o, 4, CASE WHEN n = 7 THEN 11 WHEN n <= 8 TH
   CASE WHEN (n = 6 OR n > 8 AND n % 12 = 0) AND o <> 3 THEN timestamptz '2025-04-01 00:00Z' END
 FROM (VALUES (1, 150), (2, 130), (3, 12)) AS size (o, m), generate_series(1, m) AS n;
 
--- The status goes by n % 10; every thirteenth order is deleted.
+-- The status goes by n % 10; every thirteenth order is deleted. Order 15 is under a contract that has ended.
 INSERT INTO purchase_orders (id, org_id, number, vendor_id, contract_id, cost_center_id, requester_id, status, total,
   note, approved_by, approved_at, created_at, deleted_at)
-SELECT make.id(o, 6, n), o, 'PO-' || lpad(n::text, 4, '0'), make.id(o, 4, 1 + n % 11),
-  CASE WHEN n % 5 = 0 THEN make.id(o, 5, 9 + n % 3) END, make.id(o, 3, 1 + n % 6),
+SELECT make.id(o, 6, n), o, 'PO-' || lpad((n + o / 3 * 3000)::text, 4, '0'), make.id(o, 4, 1 + n % 11),
+  CASE WHEN n = 15 AND o <> 3 THEN make.id(o, 5, 8) WHEN n % 5 = 0 THEN make.id(o, 5, 9 + n % 3) END, make.id(o, 3, 1 + n % 6),
   make.id(o, 1, CASE WHEN n IN (21, 31) THEN 4 WHEN n % 40 = 9 THEN 3 WHEN n % 40 = 19 THEN 1 WHEN n % 3 = 0 THEN 6 WHEN n % 3 = 1 THEN 7 ELSE 18 + n % 12 END), s, 0,
   CASE WHEN n % 4 = 0 THEN 'Note ' || o || '-' || n END,
   CASE WHEN s IN ('approved', 'sent', 'received', 'closed', 'rejected') THEN make.id(o, 1, 16) END,
