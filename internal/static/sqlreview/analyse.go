@@ -440,6 +440,9 @@ func (a *analysis) linkArms(in *inst, d *derived, v *env) {
 				b.add(fact{op: "=", a: in.col(c.name), b: t})
 			}
 		}
+		if !hasWindow(arm.q) { // a filter on the union reaches the rows of each arm
+			arm.env.facts = append(arm.env.facts, b.facts...)
+		}
 		branches = append(branches, b)
 	}
 	v.ors = append(v.ors, branches)

@@ -92,8 +92,9 @@ func judgeApp(t testing.TB, app string, report func(s snippet, rev audit.Review,
 	return c
 }
 
-// The applications whose snippets were seen while the rules were written.
-var seenApps = []string{"clinic", "warehouse", "school", "newsroom", "ledger", "museum"}
+// The invented applications. Ledger, museum and garage were held out in turn, each
+// until it had been measured once: testdata/README.md has those figures.
+var seenApps = []string{"clinic", "warehouse", "school", "newsroom", "ledger", "museum", "garage"}
 
 func TestSeenApplications(t *testing.T) {
 	var all tally
@@ -107,18 +108,4 @@ func TestSeenApplications(t *testing.T) {
 		all.add(c)
 	}
 	t.Logf("all: %s", all)
-}
-
-// The application that was held out: its figures are shown apart.
-var heldOutApps = []string{"garage"}
-
-func TestHeldOutApplications(t *testing.T) {
-	for _, app := range heldOutApps {
-		c := judgeApp(t, app, func(s snippet, rev audit.Review, ok bool) {
-			if !ok {
-				t.Logf("testdata/%s/cases.sql:%d: %s: want %s %v, got %s %v (%.2f)\n%s", app, s.line, s.name, s.want, s.violates, rev.Verdict, rev.Violates, rev.Confidence, rev.Explanation)
-			}
-		})
-		t.Logf("%s (held out): %s", app, c)
-	}
 }

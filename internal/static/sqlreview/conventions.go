@@ -37,9 +37,7 @@ func (s *spec) findTenants() {
 	}
 	var list []*cand
 	for _, k := range byName {
-		if k.score < 4 {
-			continue
-		}
+		few := k.score < 4 // one table alone carries it: then a requirement has to name it
 		if r := s.sch.tables[k.ref]; r != nil && s.isPerson(r) {
 			continue
 		}
@@ -52,6 +50,7 @@ func (s *spec) findTenants() {
 			for _, c := range q.cols {
 				if c.col == k.col {
 					said = true
+					few = few && !strong
 					k.score += 3
 					if strong {
 						k.score += 8
@@ -74,7 +73,7 @@ func (s *spec) findTenants() {
 				}
 			}
 		}
-		if said || strings.Contains(k.col, "tenant") {
+		if !few && (said || strings.Contains(k.col, "tenant")) {
 			list = append(list, k)
 		}
 	}

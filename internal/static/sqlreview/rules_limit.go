@@ -264,7 +264,7 @@ func (a *analysis) known(c *closure, t term, in *inst, local, fixed map[*inst]bo
 			return true
 		}
 		x := a.instOf(m)
-		if x == nil || x == in {
+		if x == nil || x == in || x.der != nil && a.holds(x.der, in, 0) { // itself, or what it is part of
 			continue
 		}
 		if fixed[x] || a.below(x, fixed) {
