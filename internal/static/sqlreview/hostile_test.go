@@ -59,6 +59,9 @@ func chain(n int) string {
 }
 
 func TestHostileInputEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large inputs: run without -short")
+	}
 	spec, err := os.ReadFile(filepath.Join("testdata", "clinic", "SPEC.md"))
 	require.NoError(t, err)
 	for name, code := range hostile() {
@@ -71,6 +74,9 @@ func TestHostileInputEnds(t *testing.T) {
 }
 
 func TestHostileSpecEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large inputs: run without -short")
+	}
 	for name, text := range hostile() {
 		t.Run(name, func(t *testing.T) {
 			rev := Review("## Schema\n```sql\nCREATE TABLE a ("+text+"\n```\n## Security Requirements\n1. "+text+"\n", "SELECT 1 FROM a")
