@@ -21,9 +21,10 @@ import (
 )
 
 // Benchmarks of a whole run, in a process of its own (plan, SQLite, HTTP client,
-// engine), against the mock in this one. s is from planning to the account, MB
-// the peak of the process's resident memory, x-ideal the time over the latency
-// that cannot be avoided.
+// engine), against the mock in this one. s is from planning to the account,
+// cpu-s what the process used of all cores (which a busy machine changes less),
+// MB the peak of its resident memory, x-ideal the time over the latency that
+// cannot be avoided.
 //
 //	go test -run '^$' -bench 'Run' -benchtime 3x ./internal/run
 func BenchmarkRunZeroLatency(b *testing.B) { benchmarkRun(b, 1440, 5, 0) }
@@ -44,7 +45,7 @@ func benchmarkRun(b *testing.B, n, concurrency int, latency time.Duration) {
 	defer s.Close()
 	exe, err := os.Executable()
 	require.NoError(b, err)
-	var seconds, rss float64
+	var seconds, cpu, rss float64
 	for b.Loop() {
 		o, err := json.Marshal(benchOrders{s.BaseURL, filepath.Join(b.TempDir(), "results.db"), n, concurrency})
 		require.NoError(b, err)
@@ -56,10 +57,12 @@ func benchmarkRun(b *testing.B, n, concurrency int, latency time.Duration) {
 		_, err = fmt.Sscanf(string(out), "took %f", &took)
 		require.NoError(b, err, "%s", out)
 		seconds += took
+		cpu += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 		rss = max(rss, float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)/1024)
 	}
 	per := seconds / float64(b.N)
 	b.ReportMetric(per, "s")
+	b.ReportMetric(cpu/float64(b.N), "cpu-s")
 	b.ReportMetric(rss, "MB")
 	if latency > 0 {
 		ideal := math.Ceil(float64(n)/float64(concurrency)) * latency.Seconds()
