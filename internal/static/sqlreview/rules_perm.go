@@ -209,8 +209,8 @@ func quotedValues(q *requirement) []string {
 func (r *reviewer) tied(q *requirement, c *closure, act action, x *inst) bool {
 	person := r.s.personCols(x.tab)
 	if r.s.isPerson(x.tab) {
-		if len(r.s.tenants) > 0 && x.tab.column(r.s.tenants[0]) != nil {
-			return r.isTenantTerm(c, x.col(r.s.tenants[0])) || c.same(x.col(r.s.tenants[0]), act.in.col(r.s.tenants[0]))
+		if len(r.s.tenants) > 0 && x.tab.column(r.tenant()) != nil {
+			return r.isTenantTerm(c, x.col(r.tenant())) || c.same(x.col(r.tenant()), act.in.col(r.tenant()))
 		}
 		return true
 	}

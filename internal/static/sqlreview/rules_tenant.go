@@ -10,7 +10,7 @@ var everyTableRE = regexp.MustCompile(`(every|each|all|any) [^.;]{0,30}(table|jo
 
 // tenancy: each row that is read or changed belongs to the caller's tenant.
 func (r *reviewer) tenancy(q *requirement) {
-	col := r.s.tenants[0]
+	col := r.tenant()
 	strict := everyTableRE.MatchString(q.low)
 	for _, in := range r.a.insts {
 		if in.table == "" || in.tab == nil || in.der != nil || in.role == roleInsert || in.env.isNegated() {
@@ -86,7 +86,7 @@ func (r *reviewer) descends(t *table, depth int) bool {
 		if ref == nil || ref == t || r.s.isPerson(ref) {
 			continue
 		}
-		if ref.column(r.s.tenants[0]) != nil {
+		if ref.column(r.tenant()) != nil {
 			return true
 		}
 		if r.descends(ref, depth+1) {
@@ -103,7 +103,7 @@ func (r *reviewer) scoped(c *closure, in *inst, strict bool, depth int, seen map
 		return false
 	}
 	seen[in] = true
-	col := r.s.tenants[0]
+	col := r.tenant()
 	own := in.tab.column(col) != nil
 	if own && r.isTenantTerm(c, in.col(col)) {
 		return true
@@ -140,7 +140,7 @@ func (r *reviewer) scoped(c *closure, in *inst, strict bool, depth int, seen map
 func (r *reviewer) siblings(c *closure, x, y *inst) bool {
 	for _, f := range x.tab.fks {
 		ref := r.s.sch.tables[f.ref]
-		if ref == nil || len(f.cols) != 1 || f.ref == r.s.root || ref.column(r.s.tenants[0]) == nil && !r.descends(ref, 0) || r.s.isPerson(ref) {
+		if ref == nil || len(f.cols) != 1 || f.ref == r.s.root || ref.column(r.tenant()) == nil && !r.descends(ref, 0) || r.s.isPerson(ref) {
 			continue
 		}
 		for _, g := range y.tab.fks {
@@ -159,7 +159,7 @@ func (r *reviewer) isTenantTerm(c *closure, t term) bool {
 		if m.isParam() && r.s.isScope(m) {
 			return true
 		}
-		if in := r.a.instOf(m); in != nil && in.tab != nil && m.colName() == r.s.tenants[0] && (r.s.isPerson(in.tab) || len(r.s.scopeP) == 0 && (permNameRE.MatchString(in.table) || r.s.hasRole(in.tab))) {
+		if in := r.a.instOf(m); in != nil && in.tab != nil && m.colName() == r.tenant() && (r.s.isPerson(in.tab) || len(r.s.scopeP) == 0 && (permNameRE.MatchString(in.table) || r.s.hasRole(in.tab))) {
 			for _, p := range r.s.personCols(in.tab) {
 				if x := c.param(in.col(p)); x != "" && r.s.isActor(x) {
 					return true
@@ -183,7 +183,7 @@ func (r *reviewer) linked(c *closure, child, parent *inst) bool {
 		}
 		all := true
 		for i := range fk.cols {
-			if fk.cols[i] == r.s.tenants[0] && len(fk.cols) > 1 {
+			if fk.cols[i] == r.tenant() && len(fk.cols) > 1 {
 				continue // (tenant, id): the id alone finds the row, the key does the rest
 			}
 			all = all && c.same(child.col(fk.cols[i]), parent.col(fk.refs[i]))
@@ -199,7 +199,7 @@ func (r *reviewer) linked(c *closure, child, parent *inst) bool {
 func (r *reviewer) compositeLink(x, y *inst) bool {
 	has := func(a, b *inst) bool {
 		for _, fk := range a.tab.fks {
-			if fk.ref == b.table && len(fk.cols) > 1 && contains(fk.cols, r.s.tenants[0]) {
+			if fk.ref == b.table && len(fk.cols) > 1 && contains(fk.cols, r.tenant()) {
 				return true
 			}
 		}
@@ -252,7 +252,7 @@ func (r *reviewer) tenantOfScoped(c *closure, t term) bool {
 		if in == nil || in.tab == nil || in.role == roleInsert {
 			continue
 		}
-		if (m.colName() == r.s.tenants[0] || in.table == r.s.root) && r.scoped(c, in, false, 0, map[*inst]bool{}) {
+		if (m.colName() == r.tenant() || in.table == r.s.root) && r.scoped(c, in, false, 0, map[*inst]bool{}) {
 			return true
 		}
 	}
@@ -260,7 +260,7 @@ func (r *reviewer) tenantOfScoped(c *closure, t term) bool {
 }
 
 func (r *reviewer) foreignWrite(q *requirement, in *inst, fk foreignKey, v *env, pos int) {
-	if len(fk.cols) != 1 || fk.cols[0] == r.s.tenants[0] {
+	if len(fk.cols) != 1 || fk.cols[0] == r.tenant() {
 		return
 	}
 	for _, w := range r.a.writes {
@@ -278,7 +278,7 @@ func (r *reviewer) foreignWrite(q *requirement, in *inst, fk foreignKey, v *env,
 // among the caller's rows.
 func (r *reviewer) reference(q *requirement, in *inst, fk foreignKey, t term, v *env, pos int) {
 	ref := r.s.sch.tables[fk.ref]
-	if ref == nil || len(fk.refs) == 0 || ref.column(r.s.tenants[0]) == nil && !r.descends(ref, 0) {
+	if ref == nil || len(fk.refs) == 0 || ref.column(r.tenant()) == nil && !r.descends(ref, 0) {
 		return
 	}
 	ok := r.a.proves(v, func(c *closure) bool {
@@ -298,4 +298,12 @@ func (r *reviewer) reference(q *requirement, in *inst, fk foreignKey, t term, v 
 func (r *reviewer) names(t term, ref string) bool {
 	p := r.s.sch.tables[ref]
 	return p != nil && r.s.isPerson(p) && r.s.isActor(t)
+}
+
+// tenant gives the column that says whose a row is, or "" where the SPEC has none.
+func (r *reviewer) tenant() string {
+	if len(r.s.tenants) == 0 {
+		return ""
+	}
+	return r.s.tenants[0]
 }
