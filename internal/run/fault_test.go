@@ -3,10 +3,12 @@ package run_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,6 +20,7 @@ import (
 	"assay/internal/run"
 	"assay/internal/run/mockapi"
 	"assay/internal/store"
+	"assay/internal/store/pgtest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -267,4 +270,69 @@ func TestRequestsTellNothing(t *testing.T) {
 			require.NotContains(t, all, secret)
 		}
 	}
+}
+
+// The budget holds by the provider's own books, which also hold the answers that
+// broke off on their way and whose cost nobody told us.
+func TestBudgetHoldsByTheProvidersBooks(t *testing.T) {
+	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+		switch {
+		case chance(r.N, 8, 0.2):
+			return mockapi.Reply{Cost: 0.004, CutAfter: 50}
+		case chance(r.N, 9, 0.1):
+			return mockapi.Reply{Status: 502, Body: "{}"}
+		}
+		return mockapi.Reply{Cost: 0.004}
+	})
+	defer s.Close()
+	const budget = 0.5
+	ts := trials(300, model(t, s, 20*time.Second))
+	c := run.Config{Store: open(t), Budget: budget, Concurrency: 10, FirstWait: time.Millisecond}
+	sum := finish(t, context.Background(), c, items(ts))
+	books := s.Charged() + s.ChargedBroken()
+	require.LessOrEqual(t, books, budget)
+	require.LessOrEqual(t, books, sum.State.Spent+1e-9, "we never think that we spent less")
+	require.Greater(t, books, budget/2, "and the budget is used")
+	require.Positive(t, sum.Unsure)
+	require.Contains(t, strings.Join(sum.Stops, "\n"), "the budget of $0.50 is used up")
+	require.Positive(t, sum.State.Outcome(audit.OutcomeSkipped))
+}
+
+// A PostgreSQL that loses all its connections in the middle of a run, as in a
+// restart, is connected to again; nothing is lost and nothing asked twice.
+func TestPostgreSQLGoesAwayForAMoment(t *testing.T) {
+	dsn := os.Getenv("ASSAY_PG_URL")
+	if dsn == "" {
+		var stop func()
+		var err error
+		dsn, stop, err = pgtest.Start("")
+		if errors.Is(err, pgtest.ErrMissing) {
+			t.Skip("PostgreSQL is missing: ", err)
+		}
+		require.NoError(t, err)
+		defer stop()
+	}
+	db, err := store.Open(context.Background(), dsn)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	other, err := sql.Open("pgx", dsn)
+	require.NoError(t, err)
+	defer other.Close()
+	cut := make(chan error, 10)
+	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+		if r.N%30 == 0 {
+			_, err := other.Exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+			cut <- err
+		}
+		return mockapi.Reply{Cost: 0.001}
+	})
+	defer s.Close()
+	ts := trials(150, model(t, s, 20*time.Second))
+	sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1), Concurrency: 5, Force: true}, items(ts))
+	for range 5 {
+		require.NoError(t, <-cut)
+	}
+	require.Zero(t, sum.Unanswered())
+	require.Len(t, s.Requests(), 150)
+	wholeAndOnce(t, db, ts, sum.Run.ID)
 }

@@ -58,6 +58,7 @@ type Server struct {
 	tries    map[string]int
 	answers  map[string]int // by prompt
 	charged  float64
+	broken   float64 // cost of completions that did not arrive whole
 	count    int
 	flying   int
 	most     int
@@ -96,6 +97,14 @@ func (s *Server) Charged() float64 {
 	return s.charged
 }
 
+// ChargedBroken gives the sum of the costs of completions that were cut off or
+// stalled: a provider charges for them too, and the client never learns it.
+func (s *Server) ChargedBroken() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
+}
+
 // MostInFlight gives the largest number of requests under way at once.
 func (s *Server) MostInFlight() int {
 	s.mu.Lock()
@@ -120,6 +129,11 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		}
 	}
 	body := reply.body(r)
+	if reply.Stall || reply.CutAfter > 0 {
+		s.mu.Lock()
+		s.broken += max(0, reply.Cost)
+		s.mu.Unlock()
+	}
 	if reply.Stall && reply.StallAfter == 0 {
 		<-req.Context().Done()
 		return
