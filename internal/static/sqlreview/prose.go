@@ -2,6 +2,7 @@ package sqlreview
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -85,6 +86,7 @@ func (s *schema) finish() {
 		stated = stated || len(t.fks) > 0
 	}
 	for _, t := range s.order {
+		t.keys = slices.DeleteFunc(t.keys, func(k []string) bool { return len(k) == 0 })
 		if !t.hasPK && t.column("id") != nil {
 			t.keys = append([][]string{{"id"}}, t.keys...)
 		}
