@@ -16,6 +16,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/audit/score"
+	"assay/internal/proof"
 	"assay/internal/run"
 	"assay/internal/store"
 )
@@ -86,20 +87,40 @@ type leaf struct {
 	cs               *audit.Case
 	trials           []run.Trial
 	results          []run.Result
+	twins            []run.Trial // of the machine-made twins
+	twinResults      []run.Result
+}
+
+// newLeaf plans the trials of a case and, with -twins, one of each of its twins.
+func (b *bench) newLeaf(r audit.Reviewer, p prompt, app *audit.Corpus, f *audit.Family, cs *audit.Case) *leaf {
+	l := &leaf{reviewer: r.Name(), prompt: p.name, cs: cs}
+	t := run.Trial{Case: cs, Spec: app.Spec, PromptName: p.name, Prompt: p.text, Reviewer: r}
+	for t.Index = range b.env.cfg.Trials {
+		l.trials = append(l.trials, t)
+	}
+	if !b.env.cfg.Twins {
+		return l
+	}
+	t.Index = 0
+	for _, tw := range proof.Twins(app, f, cs) {
+		changed := *cs
+		changed.Code = tw.Code
+		t.Case, t.Twin = &changed, tw.Kind
+		l.twins = append(l.twins, t)
+	}
+	return l
 }
 
 // app registers the leaves of one application.
 func (b *bench) app(t T, r audit.Reviewer, p prompt, app *audit.Corpus) {
-	for _, f := range app.Families {
+	for i := range app.Families {
+		f := &app.Families[i]
 		for _, cs := range f.Cases {
 			if !b.env.cfg.chooses(cs.ID()) {
 				continue
 			}
 			t.Run(path.Base(cs.ID()), func(t T) {
-				l := &leaf{reviewer: r.Name(), prompt: p.name, cs: cs}
-				for i := range b.env.cfg.Trials {
-					l.trials = append(l.trials, run.Trial{Case: cs, Spec: app.Spec, PromptName: p.name, Prompt: p.text, Reviewer: r, Index: i})
-				}
+				l := b.newLeaf(r, p, app, f, cs)
 				b.leaves = append(b.leaves, l)
 				t.Parallel()
 				b.report(t, l)
@@ -185,6 +206,9 @@ func (b *bench) items() []run.Item {
 		for i := range l.trials {
 			items = append(items, l.trials[i].Item())
 		}
+		for i := range l.twins {
+			items = append(items, l.twins[i].Item())
+		}
 	}
 	return items
 }
@@ -223,6 +247,13 @@ func (b *bench) report(t T, l *leaf) {
 		default:
 			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.cs.Pos, ev.Outcome, clean(ev.Detail, 300)))
 		}
+	}
+	for i := range l.twins {
+		res, err := b.run_.Wait(context.Background(), l.twins[i].Key())
+		if err != nil {
+			t.Fatalf("%s: twin %s: %v", l.cs.Pos, l.twins[i].Twin, err)
+		}
+		l.twinResults = append(l.twinResults, res)
 	}
 	t.Attr("outcome", string(l.results[0].Evaluation.Outcome))
 	switch {

@@ -76,6 +76,20 @@ func (b *bench) answers(s seat, app string) []score.Answer {
 	return as
 }
 
+// flips gives how often a seat's verdicts did not survive the twins.
+func (b *bench) flips(s seat) []score.Flip {
+	var pairs []score.TwinAnswer
+	for _, l := range b.leaves {
+		if l.reviewer != s.reviewer || l.prompt != s.prompt || len(l.results) == 0 {
+			continue
+		}
+		for i, r := range l.twinResults {
+			pairs = append(pairs, score.TwinAnswer{Kind: l.twins[i].Twin, Case: l.results[0].Outcome, Twin: r.Outcome})
+		}
+	}
+	return score.Flips(pairs)
+}
+
 // judgeOne judges a seat over everything, where everything was asked, and adds a
 // line for each application.
 func (b *bench) judgeOne(t T, s seat) {
@@ -89,6 +103,9 @@ func (b *bench) judgeOne(t T, s seat) {
 	} else {
 		b.suite.summary.note("%s: a part of the cases was asked: reported, and not held against goals or baseline", name)
 		b.add(name, "selection", all, "", "")
+	}
+	for _, f := range b.flips(s) {
+		b.suite.summary.note("%s: %v of verdicts flip on %s twins (%d of %d)", name, f.Share, f.Kind, f.Flipped, f.Asked)
 	}
 	for _, app := range b.corpus.Apps {
 		if as := b.answers(s, app.App); len(as) > 0 {
