@@ -3,15 +3,12 @@ package run
 import (
 	"container/heap"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"assay/audit"
 	"assay/internal/store"
-
-	"github.com/cenkalti/backoff/v5"
 )
 
 // An engine carries out a plan. One goroutine, run, owns all of its state; a try
@@ -35,26 +32,6 @@ type engine struct {
 	stops    []string
 	unstored []Result
 	cut      context.CancelFunc // ends the tries in flight
-}
-
-// A lane is the work of one provider.
-type lane struct {
-	provider string
-	pace     *pace
-	queue    []*job // not begun, in order
-	delayed  delays // to be tried again
-	stopped  string // why nothing more is sent to it
-}
-
-// A job is an item on its way.
-type job struct {
-	item     *Item
-	tries    int
-	attempts []audit.Attempt
-	last     Try
-	backOff  *backoff.ExponentialBackOff // nil before the first wait
-	at       time.Time                   // when it may be tried again
-	number   uint64                      // of the try under way, in its pace
 }
 
 // An ending is the end of a try (stored false) or of its storing (true).
@@ -173,41 +150,6 @@ func (e *engine) dispatch(work context.Context) (wake time.Time) {
 	return wake
 }
 
-// peek gives the job that is due: one that waited for another try before one
-// that was never begun; nil when there is none.
-func (l *lane) peek(now time.Time) *job {
-	switch {
-	case len(l.delayed) > 0 && !now.Before(l.delayed[0].at):
-		return l.delayed[0]
-	case len(l.queue) > 0:
-		return l.queue[0]
-	}
-	return nil
-}
-
-// pop takes the job that peek gave.
-func (l *lane) pop(j *job) {
-	if len(l.delayed) > 0 && l.delayed[0] == j {
-		heap.Pop(&l.delayed)
-		return
-	}
-	l.queue[0] = nil // let go of what is done
-	l.queue = l.queue[1:]
-}
-
-// wake gives when something of this lane becomes due by time alone.
-func (l *lane) wake(now time.Time) (t time.Time) {
-	if len(l.queue) == 0 && len(l.delayed) == 0 {
-		return t
-	}
-	if now.Before(l.pace.until) {
-		t = l.pace.until
-	} else if len(l.delayed) > 0 && l.pace.inFlight < int(l.pace.limit) {
-		t = l.delayed[0].at
-	}
-	return t
-}
-
 // drop gives up everything that a stopped lane, or a stopped run, still holds.
 func (e *engine) drop(l *lane) {
 	why := l.stopped
@@ -319,27 +261,6 @@ func (e *engine) take(work context.Context, end ending) {
 	go e.keep(l, j)
 }
 
-// delay is how long a job waits for its next try: at least as long as the server
-// asks, and a share of chance, so that those who were turned away together do
-// not come back together.
-func (j *job) delay(asked, first time.Duration) time.Duration {
-	if j.backOff == nil {
-		j.backOff = newBackOff(first, max(first, lastCeiling))
-	}
-	d := j.backOff.NextBackOff()
-	if asked > 0 {
-		return asked + min(d, first)
-	}
-	return d
-}
-
-func name(provider string) string {
-	if provider == "" {
-		return "this machine"
-	}
-	return provider
-}
-
 // stop ends all work of whoever a fatal failure belongs to.
 func (e *engine) stop(l *lane, it *Item, t Try) {
 	switch t.last().HTTPStatus {
@@ -398,39 +319,4 @@ func (e *engine) tell(ev Event) {
 		ev.State = e.state
 		e.config.Progress(ev)
 	}
-}
-
-// close records the end of the run and checks the account.
-func (e *engine) close(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx)
-	r := e.config.Run
-	r.Ended = time.Now().UTC().Truncate(time.Millisecond)
-	r.State = "finished"
-	if len(e.stops) > 0 {
-		r.State = e.stops[0]
-	}
-	r.Usage = e.usage
-	r.Outcomes = make(map[audit.Outcome]int, 6)
-	sum := 0
-	for _, o := range audit.Outcomes() {
-		r.Outcomes[o] = e.state.Outcome(o)
-		sum += r.Outcomes[o]
-	}
-	var errs []error
-	if sum != len(e.plan.items) || e.state.Done != sum {
-		errs = append(errs, fmt.Errorf("%w: planned %d, outcomes %d, done %d", ErrAccounting, len(e.plan.items), sum, e.state.Done))
-	}
-	s := Summary{Run: r, Unsure: e.purse.unsure, Over: e.purse.over, Stops: e.stops}
-	for _, res := range e.unstored { // the disk may have room again
-		if err := e.store(ctx, res); err != nil {
-			s.Unstored = append(s.Unstored, res.Key)
-			errs = append(errs, err)
-		}
-	}
-	if err := e.config.Store.Finish(ctx, r); err != nil {
-		errs = append(errs, fmt.Errorf("run: %w", err))
-	}
-	e.tell(Event{Kind: Ended, Text: r.State})
-	s.State = e.state
-	e.out.summary, e.out.err = s, errors.Join(errs...)
 }

@@ -318,6 +318,7 @@ func TestPostgreSQLGoesAwayForAMoment(t *testing.T) {
 	other, err := sql.Open("pgx", dsn)
 	require.NoError(t, err)
 	defer other.Close()
+	other.SetMaxOpenConns(1) // lest it ends its own
 	cut := make(chan error, 10)
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 		if r.N%30 == 0 {

@@ -54,17 +54,3 @@ func (e *engine) store(ctx context.Context, res Result) error {
 	}
 	return nil
 }
-
-// delays is a heap of jobs by the time at which they may be tried again.
-type delays []*job
-
-func (d delays) Len() int           { return len(d) }
-func (d delays) Less(i, k int) bool { return d[i].at.Before(d[k].at) }
-func (d delays) Swap(i, k int)      { d[i], d[k] = d[k], d[i] }
-func (d *delays) Push(j any)        { *d = append(*d, j.(*job)) }
-func (d *delays) Pop() any {
-	old := *d
-	j := old[len(old)-1]
-	*d = old[:len(old)-1]
-	return j
-}

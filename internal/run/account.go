@@ -1,0 +1,45 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay/audit"
+)
+
+// close records the end of the run and checks the account.
+func (e *engine) close(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	r := e.config.Run
+	r.Ended = time.Now().UTC().Truncate(time.Millisecond)
+	r.State = "finished"
+	if len(e.stops) > 0 {
+		r.State = e.stops[0]
+	}
+	r.Usage = e.usage
+	r.Outcomes = make(map[audit.Outcome]int, 6)
+	sum := 0
+	for _, o := range audit.Outcomes() {
+		r.Outcomes[o] = e.state.Outcome(o)
+		sum += r.Outcomes[o]
+	}
+	var errs []error
+	if sum != len(e.plan.items) || e.state.Done != sum {
+		errs = append(errs, fmt.Errorf("%w: planned %d, outcomes %d, done %d", ErrAccounting, len(e.plan.items), sum, e.state.Done))
+	}
+	s := Summary{Run: r, Unsure: e.purse.unsure, Over: e.purse.over, Stops: e.stops}
+	for _, res := range e.unstored { // the disk may have room again
+		if err := e.store(ctx, res); err != nil {
+			s.Unstored = append(s.Unstored, res.Key)
+			errs = append(errs, err)
+		}
+	}
+	if err := e.config.Store.Finish(ctx, r); err != nil {
+		errs = append(errs, fmt.Errorf("run: %w", err))
+	}
+	e.tell(Event{Kind: Ended, Text: r.State})
+	s.State = e.state
+	e.out.summary, e.out.err = s, errors.Join(errs...)
+}

@@ -1,0 +1,55 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/internal/store"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSQLiteFileIsPrivate(t *testing.T) {
+	where := filepath.Join(t.TempDir(), "results.db")
+	require.NoError(t, os.WriteFile(where, nil, 0o644))
+	s := open(t, where)
+	require.NoError(t, s.Put(context.Background(), evaluation("r1", "k1")))
+	found, err := filepath.Glob(where + "*")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(found), 2, "database and write-ahead log")
+	for _, f := range found {
+		info, err := os.Stat(f)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), f)
+	}
+}
+
+func TestOpenErrorsTeach(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	other := filepath.Join(dir, "other.db")
+	db, err := sql.Open("sqlite", other)
+	require.NoError(t, err)
+	_, err = db.Exec("CREATE TABLE evaluations (id INTEGER, name TEXT)")
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	_, err = store.OpenReadOnly(ctx, other)
+	require.ErrorContains(t, err, "has no column timestamp: expected id, timestamp")
+
+	text := filepath.Join(dir, "text.db")
+	require.NoError(t, os.WriteFile(text, []byte(strings.Repeat("no database ", 100)), 0o600))
+	_, err = store.Open(ctx, text)
+	require.ErrorContains(t, err, "text.db")
+	_, err = store.Open(ctx, "")
+	require.ErrorContains(t, err, "no file named")
+
+	_, err = store.Open(ctx, "postgres://someone:hunter2@127.0.0.1:1/none?connect_timeout=1")
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "hunter2")
+	_, err = store.Open(ctx, "postgres://someone:hunter2@127.0.0.1:port/none")
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "hunter2")
+}
