@@ -196,6 +196,9 @@ func (e *endpoint) changes() bool {
 
 var changeName = regexp.MustCompile(`(?i)^(delete|destroy|store|remove|update|edit|create|add|save|set|change|reset|approve|transfer|purge|disable|enable|grant|revoke|upload|import|execute|run)`)
 
+// signUp is where new users are made, before they can sign in.
+var signUp = regexp.MustCompile(`(?i)(^|/)(users?|accounts?|members?|customers?)/?$`)
+
 // checkAuth reports endpoints without authentication next to guarded ones. An
 // application without any guard is left alone: it may stand behind a gateway,
 // and one finding an endpoint would say nothing.
@@ -218,7 +221,7 @@ func (a *application) checkAuth(g *guards, es []*endpoint) {
 	}
 	for _, e := range es {
 		l := e.fn.Unit.File.Lang
-		if e.guarded || g.public.MatchString(e.path) || g.public.MatchString(e.name) || a.everyEndpoint(g, l) {
+		if e.guarded || strings.Contains(e.methods, "POST") && signUp.MatchString(e.path) || g.public.MatchString(e.path) || g.public.MatchString(e.name) || a.everyEndpoint(g, l) {
 			continue
 		}
 		c, d := groups[e.group], langs[l]

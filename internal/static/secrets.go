@@ -19,7 +19,7 @@ var (
 	secretName  = regexp.MustCompile(`(?i)(passwd|password|passphrase|\bpwd|_pwd|pwd$|secret|api_?key|apikey|access_?key|private_?key|signing_?key|encrypt(ion)?_?key|auth_?token|access_?token|jwt_?key|credential|secret_?key|crypto_?key|hmac_?key|client_?secret|aes_?key|master_?key|session_?key|cookie_?key|\bpass$|_pass$|dbpass|token_?key|salt$)`)
 	secretNot   = regexp.MustCompile(`(?i)(field|label|name$|url$|uri$|path|file|header|prefix|suffix|regex|pattern|column|param|placeholder|message|msg|error|hint|text|title|endpoint|length|min|max|expire|expiry|ttl|type$|format|encoder|policy|attribute|property|reset|forgot|change|confirm|input|form|view|page|template|route|event|action|enabled|required|strength|_id$|id$|key_?id|public|question|provider|manager|store|algorithm|alg$|class|method|query|sql|css|selector|xpath|locator|key_?name|cache_?key|primary|foreign|\bi18n|translation|scheme|hash$|digest|env|var$)`)
 	placeholder = regexp.MustCompile(`(?i)^(\$\{|\{\{|<|%|#\{|\$\(|\$[A-Z_]+$|@|__)|^(x+|\*+|\.+|-+|_+)$|your[-_ ]?|change[-_ ]?me|replace|todo|placeholder|example|dummy|redacted|insert|enter|fill|none$|null$|undefined|true$|false$|^(string|text|password|passwd|secret|token|required|optional|default|value|key|apikey|api_key|env|vault|hidden|empty|test|n/a)$|process\.env|getenv|environ|os\.|config\.|settings\.|\bENC\(`)
-	looksCode   = regexp.MustCompile(`^[a-z]+([._-][a-z]+)+$|^/|^https?://|^[a-z]+:[a-z]|\s|[<>{}()\[\]]|^\.|\.(js|css|html|xml|json|png|java|py|go|php)$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
+	looksCode   = regexp.MustCompile(`^(required|nullable|sometimes|confirmed|string)\b|\||_with(out)?:|^[a-z]+([._-][a-z]+)+$|^/|^https?://|^[a-z]+:[a-z]|\s|[<>{}()\[\]]|^\.|\.(js|css|html|xml|json|png|java|py|go|php)$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
 	hashWord    = regexp.MustCompile(`^(md5|sha1|sha256|sha512|bcrypt|hmac|hs256|rs256|aes|basic|bearer)`)
 )
 
@@ -48,6 +48,9 @@ func (a *application) checkSecrets() {
 			}
 			if name, value, key := secretIn(s.path, l, issued); name != "" || key {
 				a.secret(s.path, units[s.path], line, name, value, key)
+				if lang.Of(s.path) == "" {
+					break // further secrets of the same settings say nothing new
+				}
 			}
 		}
 	}

@@ -495,6 +495,12 @@ func (f *frame) index(n *lang.Node) value {
 	}
 	x := f.eval(n.X)
 	f.eval(n.Y)
+	if n.Y != nil && n.Y.Kind == lang.String {
+		switch n.Y.Name {
+		case "tmp_name", "size", "error": // of an upload, chosen by the server
+			return value{}
+		}
+	}
 	if n.Op == "slice" {
 		return value{from: x.from, typ: x.typ}
 	}
