@@ -36,29 +36,44 @@ func corpora(t *testing.T) []*audit.Corpus {
 	return all
 }
 
-// server starts one PostgreSQL for the test when it is first asked for.
-func server(t *testing.T) func() (string, error) {
-	return sync.OnceValues(func() (string, error) {
-		if url := os.Getenv("ASSAY_PG_URL"); url != "" {
-			return url, nil
-		}
-		dsn, stop, err := pgtest.Start("")
-		if err == nil {
-			t.Cleanup(stop)
-		}
-		return dsn, err
-	})
+var stopServer = func() {}
+
+// startServer starts the package's PostgreSQL when the first test asks for it.
+var startServer = sync.OnceValues(func() (string, error) {
+	if url := os.Getenv("ASSAY_PG_URL"); url != "" {
+		return url, nil
+	}
+	dsn, stop, err := pgtest.Start("")
+	if err == nil {
+		stopServer = stop
+	}
+	return dsn, err
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	stopServer()
+	os.Exit(code)
 }
 
-func open(t *testing.T, app *audit.Corpus, dsn func() (string, error)) proof.Runner {
+func open(t *testing.T, app *audit.Corpus) proof.Runner {
 	t.Helper()
-	r, err := proof.Open(context.Background(), app, dsn)
+	r, err := proof.Open(context.Background(), app, startServer)
 	if missing := (*proof.MissingRuntime)(nil); errors.As(err, &missing) || errors.Is(err, pgtest.ErrMissing) {
-		t.Skip(err)
+		skip(t, err)
 	}
 	require.NoError(t, err)
 	t.Cleanup(r.Close)
 	return r
+}
+
+// skip skips for want of a runtime; under ./check, which installs them, it fails.
+func skip(t *testing.T, err error) {
+	t.Helper()
+	if os.Getenv("ASSAY_CHECK") == "1" {
+		t.Fatal(err)
+	}
+	t.Skip(err)
 }
 
 // prepare builds the goods and their mutants at once where the language asks for
@@ -86,10 +101,9 @@ func prepare(t *testing.T, r proof.Runner, app *audit.Corpus) {
 // TestCorpus proves every case of tests/. Mutants and twins take minutes: every
 // eighth family has them here, and all with ASSAY_CHECK=1.
 func TestCorpus(t *testing.T) {
-	dsn := server(t)
 	for _, app := range corpora(t) {
 		t.Run(app.App, func(t *testing.T) {
-			r := open(t, app, dsn)
+			r := open(t, app)
 			prepare(t, r, app)
 			for i := range app.Families {
 				fam := &app.Families[i]

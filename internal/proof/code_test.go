@@ -46,7 +46,7 @@ func openCode(t *testing.T, app *audit.Corpus) *proof.Code {
 	t.Helper()
 	r, err := proof.NewCode(app)
 	if missing := (*proof.MissingRuntime)(nil); errors.As(err, &missing) {
-		t.Skip(err)
+		skip(t, err)
 	}
 	require.NoError(t, err)
 	t.Cleanup(r.Close)

@@ -70,12 +70,22 @@ func judgeMutant(ctx context.Context, r Runner, fam *audit.Family, m Mutant, set
 		if sets[i].Race != nil && m.skipRaces {
 			continue
 		}
+		if p, ok := r.(*Postgres); ok && sets[i].Race == nil {
+			// What does exactly what the good did needs no second judgement.
+			p.known = good[i][0].signature
+		}
 		es, err := r.Run(ctx, fam, m.Code, sets[i:i+1])
+		if p, ok := r.(*Postgres); ok {
+			p.known = ""
+		}
 		if err != nil {
 			return Stillborn, nil
 		}
 		ran++
 		for j, e := range es[0] {
+			if sets[i].Race == nil && e.Err == "" && e.signature != "" && e.signature == good[i][j].signature {
+				continue
+			}
 			if e.Err != "" {
 				failed++
 				if sets[i].Set == audit.SetBenign && ran == failed {
@@ -119,6 +129,11 @@ func weigh(fate Fate, good, mutant string) Fate {
 // subset reports whether every row of a is among those of b, columns that a
 // lacks left aside.
 func subset(a, b string) bool {
+	a, aState, _ := strings.Cut(a, "state:\n")
+	b, bState, _ := strings.Cut(b, "state:\n")
+	if aState != bState {
+		return false
+	}
 	al, bl := strings.Split(a, "\n"), strings.Split(b, "\n")
 	if al[0] == bl[0] {
 		left := map[string]int{}
@@ -145,8 +160,7 @@ func subset(a, b string) bool {
 	for _, l := range bl[1:] {
 		all := cells(l)
 		if len(all) != len(bc) {
-			left[l]++ // the state's lines
-			continue
+			continue // the empty line at the end; a text that holds the separator only makes us say "differs"
 		}
 		row := make([]string, len(keep))
 		for i, k := range keep {
@@ -155,11 +169,11 @@ func subset(a, b string) bool {
 		left[strings.Join(row, " | ")]++
 	}
 	for _, l := range al[1:] {
-		k := l
-		if c := cells(l); len(c) == len(ac) {
-			k = strings.Join(c, " | ")
+		if l == "" {
+			continue
 		}
-		if left[k]--; left[k] < 0 && left[l] <= 0 {
+		k := strings.Join(cells(l), " | ")
+		if left[k]--; left[k] < 0 {
 			return false
 		}
 	}

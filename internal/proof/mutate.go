@@ -77,7 +77,10 @@ func (m *mutator) index() {
 }
 
 func (m *mutator) is(i int, words ...string) bool {
-	return i >= 0 && i < len(m.code) && slices.ContainsFunc(words, m.ts[m.code[i]].is)
+	if i < 0 || i >= len(m.code) || i > 0 && m.ts[m.code[i-1]].text == "." {
+		return false // a.order is a column
+	}
+	return slices.ContainsFunc(words, m.ts[m.code[i]].is)
 }
 
 // clauseWords end a boolean expression or a list at the same depth.

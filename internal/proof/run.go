@@ -295,6 +295,13 @@ func typeName(oid uint32) string {
 // judge hands the rows to the oracles and writes the effect down.
 func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *audit.ParamSet, t *table, e *Effect) error {
 	e.Result = t.canonical()
+	changed, err := p.noteChanges(ctx, s, set)
+	if err != nil {
+		return err
+	}
+	if e.signature = e.Result + changed; e.signature == p.known {
+		return nil
+	}
 	if t != nil && len(t.rows) > 0 {
 		e.Rows = len(t.rows)
 		_, err := s.exec(ctx, step{sql: `INSERT INTO result SELECT n, d FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS x (d, n)`,
@@ -302,9 +309,6 @@ func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *a
 		if err != nil {
 			return err
 		}
-	}
-	if err := p.noteChanges(ctx, s, set); err != nil {
-		return err
 	}
 	if _, err := s.conn.Exec(ctx, "SAVEPOINT judged"); err != nil {
 		return err
@@ -329,21 +333,26 @@ func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *a
 	return nil
 }
 
-// noteChanges fills the table changes. PostgreSQL counts what the transaction
-// wrote; after a race others wrote it, and every table is looked at.
-func (p *Postgres) noteChanges(ctx context.Context, s *side, set *audit.ParamSet) error {
+// noteChanges fills the table changes and gives a hash of it, "" where nothing
+// was written. PostgreSQL counts what the transaction wrote; after a race others
+// wrote it, and every table is looked at.
+func (p *Postgres) noteChanges(ctx context.Context, s *side, set *audit.ParamSet) (string, error) {
 	t, err := s.exec(ctx, step{sql: `SELECT relname FROM pg_stat_xact_user_tables
 		WHERE schemaname = 'public' AND (n_tup_ins + n_tup_upd + n_tup_del > 0 OR $1::boolean)`,
 		names: []string{"all"}, values: map[string]any{"all": set.Race != nil}}, true)
-	if err != nil {
-		return err
+	if err != nil || len(t.rows) == 0 {
+		return "", err
 	}
 	for _, r := range t.rows {
 		if _, err := s.exec(ctx, step{sql: p.diffs[r[0].text]}, true); err != nil {
-			return explain(err, "")
+			return "", explain(err, "")
 		}
 	}
-	return nil
+	t, err = s.exec(ctx, step{sql: `SELECT md5(string_agg(c::text, '' ORDER BY c::text)) FROM changes c`}, true)
+	if err != nil {
+		return "", err
+	}
+	return t.rows[0][0].text, nil
 }
 
 // docs gives the rows as JSON objects.

@@ -1,0 +1,192 @@
+package proof_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/internal/proof"
+)
+
+// example takes the worked example out of docs/writing-cases.md.
+func example(t *testing.T) *audit.Corpus {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/writing-cases.md")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	files := regexp.MustCompile("(?sm)^`(tests/notes/[^`]+)`\n\n````[a-z]+\n(.*?)^````$").FindAllStringSubmatch(string(page), -1)
+	require.Len(t, files, 10)
+	for _, f := range files {
+		path := filepath.Join(dir, f[1])
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(f[2]), 0o600))
+	}
+	app, notes, err := fixture.ReadApp(os.DirFS(dir), "tests/notes", true)
+	require.NoError(t, err)
+	require.Empty(t, notes)
+	return app
+}
+
+func check(t *testing.T, r proof.Runner, app *audit.Corpus) string {
+	t.Helper()
+	problems, err := proof.Check(context.Background(), r, app, &app.Families[0])
+	require.NoError(t, err)
+	var all []string
+	for _, p := range problems {
+		all = append(all, p.What)
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestWorkedExample(t *testing.T) {
+	app := example(t)
+	fam := &app.Families[0]
+	r := open(t, app)
+	require.Empty(t, check(t, r, app))
+	problems, err := proof.CheckMutants(context.Background(), r, fam)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	for _, kind := range proof.TwinKinds {
+		problems, err := proof.Check(context.Background(), r, app, proof.TwinFamily(app, fam, kind))
+		require.NoError(t, err)
+		require.Empty(t, problems, kind)
+	}
+}
+
+// TestWhatIsRefuted breaks the worked example in one way each, and asks for the
+// one complaint that belongs to it.
+func TestWhatIsRefuted(t *testing.T) {
+	r := open(t, example(t))
+	for name, c := range map[string]struct {
+		breakIt func(app *audit.Corpus, fam *audit.Family)
+		want    string
+	}{
+		"a good that is bad": {func(_ *audit.Corpus, f *audit.Family) { f.Cases[1].Code = f.Cases[4].Code },
+			"a good violates on the attack set at line 9, rows as in data.sql: requirement 3 (a deleted note)"},
+		"a bad that is good": {func(_ *audit.Corpus, f *audit.Family) { f.Cases[2].Code = f.Cases[0].Code },
+			"breaks requirement 2 on no attack set"},
+		"a bad that breaks something else": {func(_ *audit.Corpus, f *audit.Family) { f.Cases[2].Violates = []int{3} },
+			"breaks requirement 3 on no attack set"},
+		"a bad that shows on benign sets": {func(_ *audit.Corpus, f *audit.Family) {
+			f.Sets[0].Values["size"] = "500"
+			f.Sets[0].Values["team_id"] = "1"
+		},
+			"differs from notes/find-notes-01-good on the benign set"},
+		"a bad without # Violates": {func(_ *audit.Corpus, f *audit.Family) { f.Cases[2].Violates = nil },
+			"a bad without # Violates"},
+		"goods that differ": {func(_ *audit.Corpus, f *audit.Family) {
+			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "<= 10", "<= 9", 1)
+		},
+			"differs from notes/find-notes-01-good on the attack set"},
+		"goods of other types": {func(_ *audit.Corpus, f *audit.Family) {
+			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "p.id,", "p.id::text AS id,", 1)
+		}, "differs from notes/find-notes-01-good on the benign set"},
+		"a good that depends on the order of the rows": {func(_ *audit.Corpus, f *audit.Family) {
+			f.Cases[0].Code = strings.Replace(f.Cases[0].Code, "ORDER BY id", "", 1)
+		}, "the good's result depends on the order of the rows"},
+		"a good that fails": {func(_ *audit.Corpus, f *audit.Family) { f.Cases[0].Code = "SELECT 1 / 0" }, "division by zero [22012]"},
+		"nothing to see": {func(_ *audit.Corpus, f *audit.Family) { f.Sets[0].Values["from"] = "999999" },
+			"returns no row on any benign set"},
+		"no attack": {func(_ *audit.Corpus, f *audit.Family) { f.Sets = f.Sets[:1] }, `no parameter set is marked "_set": "attack"`},
+		"no proof":  {func(_ *audit.Corpus, f *audit.Family) { f.Pos = audit.Pos{}; f.Sets = nil }, "has no proof: expected find-notes.md"},
+		"a requirement without an oracle": {func(a *audit.Corpus, _ *audit.Family) { a.Oracles = a.Oracles[:2] },
+			"requirement 3 has no oracle"},
+		"an oracle that does not run": {func(_ *audit.Corpus, f *audit.Family) {
+			f.Oracles = []audit.Oracle{{Requirement: 1, Name: "a typing error", SQL: "SELECT nothing FROM result"}}
+		}, `the oracle "a typing error" does not run: column "nothing" does not exist`},
+		"a parameter that is missing": {func(_ *audit.Corpus, f *audit.Family) { delete(f.Sets[0].Values, "from") },
+			":from is in the code and not among the parameters"},
+		"a pasted text that is missing": {func(_ *audit.Corpus, f *audit.Family) { f.Cases[0].Code = "SELECT ${what}" },
+			"${what} is in the code and not among the parameters"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			app := example(t)
+			c.breakIt(app, &app.Families[0])
+			require.Contains(t, check(t, r, app), c.want)
+		})
+	}
+}
+
+func TestSurvivorsMustBeListed(t *testing.T) {
+	app := example(t)
+	fam := &app.Families[0]
+	r := open(t, app)
+	fam.Survivors[0].Mutant = "drop something else"
+	problems, err := proof.CheckMutants(context.Background(), r, fam)
+	require.NoError(t, err)
+	require.Len(t, problems, 2)
+	require.Contains(t, problems[0].What, `the mutant "drop id >= :from" survives`)
+	require.Contains(t, problems[1].What, `there is no mutant "drop something else" of 01`)
+}
+
+// Twelve rows hide a LIMIT of ten: the data must have more than twice as many.
+func TestLimitNeedsRows(t *testing.T) {
+	app := example(t)
+	app.Data = strings.Replace(app.Data, "(1, 40)", "(1, 22)", 1)
+	problems, err := proof.CheckMutants(context.Background(), open(t, app), &app.Families[0])
+	require.NoError(t, err)
+	require.Len(t, problems, 1)
+	require.Contains(t, problems[0].What, "no set gives more than twice as many rows without the limit")
+}
+
+func TestTimeIsFrozen(t *testing.T) {
+	app := example(t)
+	r := open(t, app)
+	fam := app.Families[0]
+	fam.Sets = []audit.ParamSet{{Values: map[string]any{}}, {Values: map[string]any{}, Now: "2030-01-02T23:30:00Z", TimeZone: "Asia/Tokyo"}}
+	es, err := r.Run(context.Background(), &fam, "SELECT now() = CURRENT_TIMESTAMP AND now() = clock_timestamp() AS same, CURRENT_DATE AS today, now()", fam.Sets)
+	require.NoError(t, err)
+	require.Contains(t, es[0][0].Result, `"2025-06-16 09:30:00+00" | "t" | "2025-06-16"`)
+	require.Contains(t, es[1][0].Result, `"2030-01-03 08:30:00+09" | "t" | "2030-01-03"`)
+}
+
+func TestRace(t *testing.T) {
+	app := example(t)
+	r := open(t, app)
+	fam := app.Families[0]
+	fam.Verify = "SELECT count(*) FROM notes WHERE team_id = 2"
+	app.Oracles = append(app.Oracles, audit.Oracle{Requirement: 2, Name: "a team has more than five notes",
+		SQL: "SELECT count(*) FROM notes WHERE team_id = 2 HAVING count(*) > 5"})
+	fam.Sets = []audit.ParamSet{{Values: map[string]any{"team_id": "2", "title": "a"}, Race: map[string]any{"title": "b"}}}
+	insert := "INSERT INTO notes (team_id, title) SELECT :team_id, :title WHERE (SELECT count(*) FROM notes WHERE team_id = :team_id) < 5 RETURNING title"
+
+	es, err := r.Run(context.Background(), &fam, insert, fam.Sets)
+	require.NoError(t, err)
+	require.Len(t, es[0], 1)
+	require.Len(t, es[0][0].Violated, 1, "both sessions see four notes and insert")
+
+	es, err = r.Run(context.Background(), &fam, "SELECT pg_advisory_xact_lock(:team_id);"+insert, fam.Sets)
+	require.NoError(t, err)
+	require.Len(t, es[0], 2)
+	for _, e := range es[0] {
+		require.Empty(t, e.Err)
+		require.Empty(t, e.Violated, e.Variant)
+	}
+}
+
+// What a case does is undone, and a case that ends the transaction is caught.
+func TestRollback(t *testing.T) {
+	app := example(t)
+	r := open(t, app)
+	fam := app.Families[0]
+	fam.Sets = fam.Sets[:1]
+	fam.Sets[0].Values["q"] = "1; COMMIT; SELECT 2"
+	ctx := context.Background()
+	before, err := r.Run(ctx, &fam, "SELECT count(*) FROM notes", fam.Sets)
+	require.NoError(t, err)
+	_, err = r.Run(ctx, &fam, "DELETE FROM notes", fam.Sets)
+	require.NoError(t, err)
+	// Statements that govern the transaction are passed over, pasted ones too.
+	_, err = r.Run(ctx, &fam, "DELETE FROM notes; SELECT ${q}", fam.Sets)
+	require.NoError(t, err)
+	after, err := r.Run(ctx, &fam, "SELECT count(*) FROM notes", fam.Sets)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}
