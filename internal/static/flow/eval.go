@@ -221,8 +221,11 @@ func (f *frame) tryStmt(n *lang.Node) bool {
 // closure evaluates a function without a name where it stands; its first
 // parameter is what the call around it hands over.
 func (f *frame) closure(n *lang.Node, item value) value {
-	outer, ret := f.env, f.ret
+	outer, ret, node := f.env, f.ret, f.node
 	f.env, f.ret = f.copyOf(outer), value{}
+	if n.Name != "" {
+		f.node = n
+	}
 	for i, p := range n.List {
 		v := value{typ: p.Type}
 		if i == 0 && item.tainted() {
@@ -236,7 +239,7 @@ func (f *frame) closure(n *lang.Node, item value) value {
 	f.stmt(n.Body)
 	out := f.ret
 	inner := f.env
-	f.env, f.ret = outer, ret
+	f.env, f.ret, f.node = outer, ret, node
 	for k, v := range inner { // writes to captured variables are seen outside
 		if old, ok := outer[k]; ok && v.tainted() && !shadowed(n, k) {
 			outer[k] = join(old, v)
