@@ -18,7 +18,7 @@ type frame struct {
 	step  int
 	loops int        // nesting of the loop at hand
 	node  *lang.Node // the innermost function with a name, for findings
-	dead  bool       // the statement before left this block
+	scope *lang.Node // outside of functions with a name: the outermost one without
 }
 
 // clone copies the environment; the cost counts as steps, so that a function of
@@ -221,10 +221,12 @@ func (f *frame) tryStmt(n *lang.Node) bool {
 // closure evaluates a function without a name where it stands; its first
 // parameter is what the call around it hands over.
 func (f *frame) closure(n *lang.Node, item value) value {
-	outer, ret, node := f.env, f.ret, f.node
+	outer, ret, node, scope := f.env, f.ret, f.node, f.scope
 	f.env, f.ret = f.copyOf(outer), value{}
 	if n.Name != "" {
 		f.node = n
+	} else if f.node == nil && f.scope == nil {
+		f.scope = n // a handler written in place is a function of its own
 	}
 	for i, p := range n.List {
 		v := value{typ: p.Type}
@@ -239,7 +241,7 @@ func (f *frame) closure(n *lang.Node, item value) value {
 	f.stmt(n.Body)
 	out := f.ret
 	inner := f.env
-	f.env, f.ret, f.node = outer, ret, node
+	f.env, f.ret, f.node, f.scope = outer, ret, node, scope
 	for k, v := range inner { // writes to captured variables are seen outside
 		if old, ok := outer[k]; ok && v.tainted() && !shadowed(n, k) {
 			outer[k] = join(old, v)

@@ -175,6 +175,9 @@ func (s *shard) scopeHas(f *frame, t rules.ScopeTest, n *lang.Node) bool {
 		if f.node != nil {
 			return t.RE.MatchString(file.Text(f.node))
 		}
+		if f.scope != nil {
+			return t.RE.MatchString(file.Text(f.scope))
+		}
 	case "class":
 		if f.fn != nil && f.fn.Class != nil && f.fn.Class.Node != nil {
 			return t.RE.MatchString(file.Text(f.fn.Class.Node))
