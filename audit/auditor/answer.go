@@ -3,6 +3,7 @@ package auditor
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"assay/audit"
@@ -89,12 +90,23 @@ func firstLine(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// unquoted unwraps a reply that is one JSON string, as models give it that were
-// asked for JSON and gave JSON of JSON.
+// escapedObject finds an object whose very quotes are escaped; unescape takes one level
+// of escapes back.
+var (
+	escapedObject = regexp.MustCompile(`\{\s*(?:\\n\s*)*\\"`)
+	plainObject   = regexp.MustCompile(`\{\s*"`)
+	unescape      = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r")
+)
+
+// unquoted unwraps a reply that is one JSON string, or what such a string holds,
+// as models give it that were asked for JSON and gave JSON of JSON.
 func unquoted(text string) string {
 	var inner string
 	if strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &inner) == nil && strings.Contains(inner, "{") {
 		return strings.TrimSpace(inner)
+	}
+	if escapedObject.MatchString(text) && !plainObject.MatchString(text) {
+		return unescape.Replace(text)
 	}
 	return text
 }

@@ -102,12 +102,13 @@ var refusal = regexp.MustCompile(`(?i)^\W*(?:(?:i['’]m|i am) (?:very |really )
 func refuses(text string) bool { return refusal.MatchString(text[:min(len(text), 400)]) }
 
 // reasoning elements hold what a model thought before it answered.
-var reasoning = regexp.MustCompile(`(?is)<(think|thinking|thought|reasoning|reflection|scratchpad)>.*?</(?:think|thinking|thought|reasoning|reflection|scratchpad)>`)
+var reasoning = regexp.MustCompile(`(?is)<(think|thinking|thought|reason|reasoning|reflection|scratchpad)>.*?</(?:think|thinking|thought|reason|reasoning|reflection|scratchpad)>`)
 
 var (
-	reasoningEnd  = regexp.MustCompile(`(?i)</(?:think|thinking|thought|reasoning|reflection|scratchpad)>`)
-	reasoningOpen = regexp.MustCompile(`(?i)^\s*<(?:think|thinking|thought|reasoning|reflection|scratchpad)>`)
-	otherMarks    = [][2]string{{"[THINK]", "[/THINK]"}, {"◁think▷", "◁/think▷"}, {"<|START_THINKING|>", "<|END_THINKING|>"}, {"<seed:think>", "</seed:think>"}}
+	reasoningEnd  = regexp.MustCompile(`(?i)</(?:think|thinking|thought|reason|reasoning|reflection|scratchpad)>`)
+	reasoningOpen = regexp.MustCompile(`(?i)^\s*<(?:think|thinking|thought|reason|reasoning|reflection|scratchpad)>`)
+	otherMarks    = [][2]string{{"[THINK]", "[/THINK]"}, {"◁think▷", "◁/think▷"}, {"<|START_THINKING|>", "<|END_THINKING|>"}, {"<seed:think>", "</seed:think>"},
+		{"<|begin_of_thought|>", "<|end_of_thought|>"}}
 )
 
 // harmony marks the answer among the channels of a reply in gpt-oss's format.
