@@ -30,6 +30,8 @@ type AuditorEntry struct {
 	Timeout time.Duration
 	Env     []string // names of variables that are let through
 	Network bool     // whether it asks for the network
+	Reads   []string // folders and files that it may read beside the export: /path, ~/path, $NAME or $NAME/path
+	Writes  []string // those that it may write
 	Output  string   // file that it writes its report to, relative to its working folder; empty: stdout
 	Version string   // shell command line that prints its version; may be empty
 	Command string   // shell command line, run in the export

@@ -131,6 +131,7 @@ type AuditRun struct {
 	Duration   time.Duration
 	PeakMemory int64 // bytes; 0 when it could not be measured
 	Usage      Usage
+	Exposed    string // what it was not kept from while it ran; empty when it was confined
 	Invalid    string // why the run proves nothing; empty when it counts
 }
 

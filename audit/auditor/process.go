@@ -4,79 +4,121 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 )
 
-// Caps of what is kept of a program's output, in bytes. Of the report the head
-// is kept (a report that is larger is useless cut anyway, and said to be cut);
-// of the messages the tail, where the error stands.
+// Caps of what is kept of a program's output, in bytes. A program whose standard
+// output is its report is stopped when the report exceeds its cap: what follows
+// cannot mend it. Of everything else the tail is kept, where the error stands.
 const (
 	MaxReport = 256 << 20
 	MaxStderr = 1 << 20
 )
 
-// grace is what a program has between TERM and KILL.
-const grace = 10 * time.Second
+// defaultGrace is what a program has between TERM and KILL.
+const defaultGrace = 10 * time.Second
 
 // A process is one run of an untrusted program.
 type process struct {
-	Dir     string
-	Command []string
-	Env     []string // NAME=value, all that it gets
-	Stdin   string
-	Timeout time.Duration
+	Dir      string
+	Command  []string
+	Env      []string // NAME=value, all that it gets
+	Stdin    string
+	Timeout  time.Duration
+	Grace    time.Duration // between TERM and KILL; 0 means defaultGrace
+	Box      *box          // nil: it runs as we do
+	Progress bool          // standard output is not the report: its tail is kept
+	Cap      int           // bytes of standard output; 0 means MaxReport or, for progress, MaxStderr
 }
 
 // An exit is how a process ended.
 type exit struct {
 	Stdout     []byte
 	Stderr     []byte
-	Cut        int64 // bytes of Stdout beyond the cap
+	Cut        int64 // bytes of Stdout beyond the cap; of a report that was stopped for it, at least one
 	Code       int   // exit status; -1 after a signal
 	TimedOut   bool
 	Started    time.Time
 	Duration   time.Duration
-	PeakMemory int64 // bytes
+	PeakMemory int64 // bytes, over all of its processes together; 0 when it could not be measured
 }
 
-// run starts the program in a process group of its own and waits for it. When
-// the time is up, or ctx ends, the whole group gets TERM and, after a grace,
-// KILL. The error is that of a program that could not be started.
+// run starts the program in a session of its own, without a terminal, and waits
+// for it. When the time is up, or ctx ends, or this program is interrupted, all
+// its processes get TERM and, after a grace, KILL. What it leaves behind when it
+// ends is killed too. The error is that of a program that could not be started.
 func (p process) run(ctx context.Context) (exit, error) {
+	// The kernel kills the program when the thread that started it ends.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
+	mark := newMark()
 	cmd := exec.Command(p.Command[0], p.Command[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdin = p.Dir, p.Env, strings.NewReader(p.Stdin)
-	stdout, stderr := &head{max: MaxReport}, &tail{max: MaxStderr}
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// What a grandchild that left the group holds open must not hold us up.
-	cmd.WaitDelay = grace
-	started := time.Now()
+	if p.Box != nil {
+		cmd = exec.Command(p.Box.bwrap, p.Box.arguments(p.Dir, p.Command)...)
+	}
+	cmd.Dir, cmd.Env = p.Dir, append(p.Env, mark)
+	if p.Stdin != "" {
+		cmd.Stdin = strings.NewReader(p.Stdin)
+	}
+	// A child that holds standard input open must not hold us up.
+	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = attributes()
+	out, err := newPipes(p.stdout(), &tail{max: MaxStderr})
+	if err != nil {
+		return exit{}, err
+	}
+	cmd.Stdout, cmd.Stderr = out.writers[0], out.writers[1]
+	// An interrupt that ended us alone would leave an agent that works, and
+	// spends, on: it is held back until the program is gone.
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	e := exit{Started: time.Now()}
 	if err := cmd.Start(); err != nil {
+		signal.Stop(interrupts)
+		out.end(0)
 		return exit{}, fmt.Errorf("%s cannot be started: %w", p.Command[0], err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	e := exit{Started: started}
-	var err error
-	select {
-	case err = <-ended:
-	case <-ctx.Done():
-		e.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
-		err = stop(cmd.Process.Pid, ended)
+	out.begin()
+	g := &group{leader: cmd.Process.Pid, mark: mark, boxed: p.Box != nil, ended: make(chan error, 1)}
+	go func() { g.ended <- cmd.Wait() }()
+	var interrupt os.Signal
+	for waiting := true; waiting; {
+		tick := time.NewTimer(sampleEvery)
+		waiting = false
+		select {
+		case err = <-g.ended:
+		case <-tick.C:
+			g.sample()
+			waiting = true
+		case <-ctx.Done():
+			e.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
+			err = g.stop(p.grace())
+		case <-out.full:
+			err = g.stop(p.grace())
+		case interrupt = <-interrupts:
+			err = g.stop(p.grace())
+		}
+		tick.Stop()
 	}
-	// The leader is gone; those that it left behind go too.
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	e.Duration = time.Since(started)
-	e.Stdout, e.Cut, e.Stderr = stdout.kept, stdout.cut, stderr.bytes()
+	g.sweep()
+	out.end(p.grace())
+	e.Duration = time.Since(e.Started)
+	e.Stdout, e.Cut, e.Stderr = out.stdout.bytes(), out.stdout.lost(), out.stderr.bytes()
 	e.Code = cmd.ProcessState.ExitCode()
-	if ru, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		e.PeakMemory = ru.Maxrss * 1024
+	e.PeakMemory = max(g.peak, ownPeak(cmd.ProcessState))
+	signal.Stop(interrupts)
+	if interrupt != nil {
+		_ = syscall.Kill(os.Getpid(), interrupt.(syscall.Signal))
 	}
 	var status *exec.ExitError
 	if err != nil && !errors.As(err, &status) && !errors.Is(err, exec.ErrWaitDelay) {
@@ -85,14 +127,87 @@ func (p process) run(ctx context.Context) (exit, error) {
 	return e, nil
 }
 
-func stop(group int, ended <-chan error) error {
-	_ = syscall.Kill(-group, syscall.SIGTERM)
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(grace):
-		_ = syscall.Kill(-group, syscall.SIGKILL)
-		return <-ended
+func (p process) grace() time.Duration {
+	if p.Grace > 0 {
+		return p.Grace
+	}
+	return defaultGrace
+}
+
+func (p process) stdout() keeper {
+	switch {
+	case p.Progress && p.Cap > 0:
+		return &tail{max: p.Cap}
+	case p.Progress:
+		return &tail{max: MaxStderr}
+	case p.Cap > 0:
+		return &head{max: p.Cap}
+	}
+	return &head{max: MaxReport}
+}
+
+// A keeper keeps a part of what is written to it.
+type keeper interface {
+	io.Writer
+	bytes() []byte
+	lost() int64 // bytes that were not kept
+	over() bool  // whether nothing more is of use
+}
+
+// Pipes carry a program's output to its keepers.
+type pipes struct {
+	stdout, stderr keeper
+	readers        [2]*os.File
+	writers        [2]*os.File
+	copied         [2]chan struct{}
+	full           chan struct{} // closed when standard output is over its cap
+}
+
+func newPipes(stdout, stderr keeper) (*pipes, error) {
+	p := &pipes{stdout: stdout, stderr: stderr, full: make(chan struct{})}
+	for i := range p.readers {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		p.readers[i], p.writers[i], p.copied[i] = r, w, make(chan struct{})
+	}
+	return p, nil
+}
+
+// begin copies; the writing ends belong to the program alone from here on.
+func (p *pipes) begin() {
+	for i, k := range []keeper{p.stdout, p.stderr} {
+		_ = p.writers[i].Close()
+		go func() {
+			defer close(p.copied[i])
+			buf, said := make([]byte, 64<<10), false
+			for {
+				n, err := p.readers[i].Read(buf)
+				_, _ = k.Write(buf[:n])
+				if i == 0 && k.over() && !said {
+					said = true
+					close(p.full)
+				}
+				if err != nil {
+					return
+				}
+			}
+		}()
+	}
+}
+
+// end waits until all is copied, but no longer than limit: a process that got
+// away may hold an end open. A limit of 0 is for what was never begun.
+func (p *pipes) end(limit time.Duration) {
+	for i, r := range p.readers {
+		if limit > 0 {
+			_ = r.SetReadDeadline(time.Now().Add(limit))
+			<-p.copied[i]
+		} else {
+			_ = p.writers[i].Close()
+		}
+		_ = r.Close()
 	}
 }
 
@@ -110,31 +225,42 @@ func (h *head) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+func (h *head) bytes() []byte { return h.kept }
+func (h *head) lost() int64   { return h.cut }
+func (h *head) over() bool    { return h.cut > 0 }
+
 // A tail keeps the last bytes that are written to it.
 type tail struct {
 	max  int
 	kept []byte
-	cut  bool
+	cut  int64
 }
 
 func (t *tail) Write(b []byte) (int, error) {
 	t.kept = append(t.kept, b...)
 	if over := len(t.kept) - t.max; over > t.max {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-		t.cut = true
+		t.drop(over)
 	}
 	return len(b), nil
 }
 
+func (t *tail) drop(n int) {
+	t.cut += int64(n)
+	t.kept = append(t.kept[:0], t.kept[n:]...)
+}
+
 func (t *tail) bytes() []byte {
 	if over := len(t.kept) - t.max; over > 0 {
-		t.kept, t.cut = t.kept[over:], true
+		t.drop(over)
 	}
-	if t.cut {
-		return append([]byte("[the beginning is cut]\n"), t.kept...)
+	if t.cut > 0 {
+		return append(fmt.Appendf(nil, "[%d bytes before this are cut]\n", t.cut), t.kept...)
 	}
 	return t.kept
 }
+
+func (t *tail) lost() int64 { return t.cut }
+func (t *tail) over() bool  { return false }
 
 // allowed gives the environment that an untrusted program gets: where programs
 // are, a home and a temporary folder of its own, and the variables that its entry
@@ -147,4 +273,22 @@ func allowed(names []string, home, tmp string) []string {
 		}
 	}
 	return env
+}
+
+// plain makes one short line of what a program wrote, for messages and records:
+// no control character of it reaches a terminal.
+func plain(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r':
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	if r := []rune(s); len(r) > 300 {
+		s = string(r[:300]) + "..."
+	}
+	return strings.TrimSpace(s)
 }

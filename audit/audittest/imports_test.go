@@ -22,6 +22,7 @@ var imports = map[string][]string{
 	"audit/findings":            {"audit", "internal/cwe"},
 	"audit/score":               {"audit", "internal/cwe", "internal/stat"},
 	"audit/auditor":             {"audit", "audit/findings", "internal/static"},
+	"audit/auditor/fakeagent":   {"audit", "audit/findings"},
 	"internal/cwe":              {},
 	"internal/cwe/gen":          {},
 	"internal/stat":             {},

@@ -1,0 +1,216 @@
+package auditor
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"assay/audit"
+)
+
+// An Envelope is what an agent's own JSON output holds beside its work.
+type Envelope struct {
+	Agent  string // "claude", "codex", "gemini" or "opencode"
+	Report string // the agent's last answer
+	Failed string // why the agent says that its run failed; empty when it does not
+	Usage  audit.Usage
+}
+
+// Unwrap reads what an agent wraps its answer in: claude's --output-format json
+// and stream-json, codex's exec --json, gemini's --output-format json and
+// opencode's run --format json. It returns false for everything else, a report in
+// JSON among it, and output that begins otherwise; between the events, lines that
+// are no JSON (warnings) are passed over.
+//
+// TokensIn counts everything that the model read, cached or not.
+func Unwrap(out []byte) (Envelope, bool) {
+	var u unwrapper
+	text := bytes.TrimSpace(out)
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		return Envelope{}, false // a text report may quote such lines
+	}
+	var list []json.RawMessage
+	switch {
+	case json.Unmarshal(text, &list) == nil: // claude --verbose --output-format json
+		for _, raw := range list {
+			u.event(raw)
+		}
+	case json.Valid(text):
+		u.event(text)
+	default:
+		for line := range bytes.Lines(text) {
+			u.event(bytes.TrimSpace(line))
+		}
+	}
+	return u.envelope()
+}
+
+// An event is any line of any of the agents; each uses some of the fields.
+type event struct {
+	Type string `json:"type"`
+
+	// claude: the event "result"
+	Subtype string          `json:"subtype"`
+	IsError bool            `json:"is_error"`
+	Result  *string         `json:"result"`
+	Cost    *float64        `json:"total_cost_usd"`
+	Usage   *reported       `json:"usage"` // codex too, with "turn.completed"
+	Errors  json.RawMessage `json:"errors"`
+
+	// codex: "item.completed", "turn.failed", "error"
+	Item    *item           `json:"item"`
+	Message json.RawMessage `json:"message"`
+	Error   json.RawMessage `json:"error"` // gemini too
+
+	// gemini
+	Response *string `json:"response"`
+	Stats    *struct {
+		Models map[string]struct {
+			Tokens struct{ Prompt, Candidates, Thoughts int64 } `json:"tokens"`
+		} `json:"models"`
+	} `json:"stats"`
+
+	// opencode: "text", "step_finish"
+	Part *part `json:"part"`
+}
+
+type item struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type part struct {
+	MessageID string   `json:"messageID"`
+	Text      string   `json:"text"`
+	Cost      *float64 `json:"cost"`
+	Tokens    *struct {
+		Input, Output, Reasoning int64
+		Cache                    struct{ Read, Write int64 }
+	} `json:"tokens"`
+}
+
+type reported struct {
+	Input         int64 `json:"input_tokens"`
+	Output        int64 `json:"output_tokens"`
+	CacheCreation int64 `json:"cache_creation_input_tokens"` // claude: beside Input
+	CacheRead     int64 `json:"cache_read_input_tokens"`     // claude: beside Input; codex counts cached ones in Input
+}
+
+// An unwrapper collects what the events of one run say.
+type unwrapper struct {
+	env    Envelope
+	began  string // the agent whose events came, before its answer has
+	answer bool
+	said   string // opencode: the message whose text is in the report
+	priced bool
+	spent  float64
+}
+
+func (u *unwrapper) event(line []byte) {
+	if len(line) == 0 || line[0] != '{' {
+		return
+	}
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		return
+	}
+	switch {
+	case e.Type == "result" && (e.Result != nil || e.Cost != nil || e.Subtype != ""):
+		u.claude(&e)
+	case e.Type == "system" && e.Subtype == "init":
+		u.began = "claude"
+	case e.Type == "thread.started" || e.Type == "turn.started":
+		u.began = "codex"
+	case e.Type == "item.completed" || e.Type == "turn.completed" || e.Type == "turn.failed" || e.Type == "error" && u.began == "codex":
+		u.codex(&e)
+	case e.Stats != nil && (e.Response != nil || e.Error != nil):
+		u.gemini(&e)
+	case e.Part != nil && (e.Type == "text" || e.Type == "step_start" || e.Type == "step_finish"), e.Type == "error" && u.began == "opencode":
+		u.opencode(&e)
+	}
+}
+
+func (u *unwrapper) claude(e *event) {
+	u.began, u.env.Agent, u.answer = "claude", "claude", true
+	if e.Result != nil {
+		u.env.Report = *e.Result
+	}
+	if e.IsError || e.Subtype != "" && e.Subtype != "success" {
+		u.env.Failed = strings.TrimSpace(e.Subtype + " " + string(e.Errors))
+		if e.Subtype == "success" {
+			u.env.Failed = u.env.Report
+		}
+	}
+	if e.Usage != nil {
+		u.env.Usage.TokensIn = e.Usage.Input + e.Usage.CacheCreation + e.Usage.CacheRead
+		u.env.Usage.TokensOut = e.Usage.Output
+	}
+	if e.Cost != nil {
+		u.priced, u.spent = true, *e.Cost
+	}
+}
+
+func (u *unwrapper) codex(e *event) {
+	u.began, u.env.Agent = "codex", "codex"
+	switch e.Type {
+	case "item.completed":
+		if e.Item != nil && e.Item.Type == "agent_message" {
+			u.env.Report, u.answer = e.Item.Text, true
+		}
+	case "turn.completed":
+		if e.Usage != nil {
+			u.env.Usage.TokensIn += e.Usage.Input
+			u.env.Usage.TokensOut += e.Usage.Output
+		}
+	default:
+		u.env.Failed, u.answer = e.Type+" "+string(e.Error)+string(e.Message), true
+	}
+}
+
+func (u *unwrapper) gemini(e *event) {
+	u.began, u.env.Agent, u.answer = "gemini", "gemini", true
+	if e.Response != nil {
+		u.env.Report = *e.Response
+	}
+	if len(e.Error) > 0 && string(e.Error) != "null" {
+		u.env.Failed = string(e.Error)
+	}
+	for _, m := range e.Stats.Models {
+		u.env.Usage.TokensIn += m.Tokens.Prompt
+		u.env.Usage.TokensOut += m.Tokens.Candidates + m.Tokens.Thoughts
+	}
+}
+
+func (u *unwrapper) opencode(e *event) {
+	u.began, u.env.Agent = "opencode", "opencode"
+	switch {
+	case e.Type == "error":
+		u.env.Failed, u.answer = "error "+string(e.Error), true
+	case e.Type == "text":
+		if e.Part.MessageID != u.said || !u.answer {
+			u.env.Report, u.said = "", e.Part.MessageID
+		}
+		u.env.Report, u.answer = u.env.Report+e.Part.Text, true
+	case e.Part.Tokens != nil:
+		t := e.Part.Tokens
+		u.env.Usage.TokensIn += t.Input + t.Cache.Read + t.Cache.Write
+		u.env.Usage.TokensOut += t.Output + t.Reasoning
+		if e.Part.Cost != nil {
+			u.priced, u.spent = true, u.spent+*e.Part.Cost
+		}
+	}
+}
+
+// envelope gives what was read. An agent whose events came and whose answer did
+// not was cut off: its report is empty.
+func (u *unwrapper) envelope() (Envelope, bool) {
+	if u.began == "" {
+		return Envelope{}, false
+	}
+	u.env.Agent = u.began
+	if !u.answer {
+		u.env.Failed = "its output breaks off before its answer"
+	}
+	u.env.Usage.USD, u.env.Usage.Priced = u.spent, u.priced
+	return u.env, true
+}
