@@ -33,6 +33,9 @@ var fakeAgent = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	if args := os.Getenv("ASSAY_TEST_AUDIT"); args != "" {
+		auditAlone(args)
+	}
 	code := m.Run()
 	if bin, err := fakeAgent(); err == nil {
 		_ = os.RemoveAll(filepath.Dir(bin))
@@ -169,7 +172,47 @@ func TestTermThenKill(t *testing.T) {
 		require.Contains(t, string(run.Stderr), "told to stop, and did not")
 
 		late := l.agent("-hang", func(e *audit.AuditorEntry) { e.Timeout = 100 * time.Millisecond })
+		late.grace = 300 * time.Millisecond // where it had not yet begun to listen, TERM is lost
 		require.Equal(t, "no end within 100ms: all its processes were killed", l.run(late).Invalid)
+	})
+}
+
+// auditAlone runs an auditor in a process of its own, which knows nothing of
+// signals: go test in the hands of somebody who presses ^C.
+func auditAlone(args string) {
+	parts := strings.Split(args, "|")
+	e := audit.AuditorEntry{Name: "fake", Timeout: time.Minute, Reads: []string{filepath.Dir(parts[1])}, Writes: []string{parts[2]}, Command: parts[1] + " " + parts[3]}
+	if parts[0] == "bare" {
+		Sandbox = func() (string, string) { return "", "switched off by a test" }
+	}
+	run, err := (&command{entry: e, grace: time.Second}).Audit(context.Background(), audit.AuditTask{Dir: parts[4]})
+	fmt.Println("not interrupted", run.Invalid, err)
+	os.Exit(3)
+}
+
+// TestAnInterruptTakesTheAgentAlong: whoever is interrupted while an agent works
+// ends as if nobody had caught the signal, and no process of the agent lives on.
+// KILL cannot be caught: confined, the kernel ends them all.
+func TestAnInterruptTakesTheAgentAlong(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		mode := filepath.Base(t.Name())
+		signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
+		if mode == "confined" {
+			signals = append(signals, syscall.SIGKILL)
+		}
+		for _, sig := range signals {
+			ready := filepath.Join(l.own, "ready-"+sig.String())
+			lock := filepath.Join(l.own, "lock-"+sig.String())
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), "ASSAY_TEST_AUDIT="+strings.Join([]string{mode, l.bin, l.own, "-deaf -fork " + lock + " -ready " + ready, l.export}, "|"))
+			require.NoError(t, cmd.Start())
+			require.Eventually(t, func() bool { return exists(ready) }, 30*time.Second, time.Millisecond)
+			require.NoError(t, cmd.Process.Signal(sig))
+			_ = cmd.Wait()
+			require.Equal(t, sig, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(), cmd.ProcessState)
+			l.free(lock + ".1")
+			l.free(lock + ".2")
+		}
 	})
 }
 
