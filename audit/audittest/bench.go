@@ -2,8 +2,10 @@ package audittest
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path"
@@ -40,6 +42,9 @@ func (s *Suite) Bench(t T) {
 	t.Cleanup(func() { b.end(t) })
 	prompts := e.prompts(t)
 	for _, r := range e.reviewers(t) {
+		if c, ok := r.(io.Closer); ok {
+			b.closers = append(b.closers, func() { _ = c.Close() }) // idle connections
+		}
 		t.Run(segment(r.Name()), func(t T) {
 			for _, p := range prompts {
 				t.Run(segment(p.name), func(t T) {
@@ -148,11 +153,15 @@ func (b *bench) run(t T) {
 		b.failed = fmt.Errorf("nothing was selected")
 		return
 	}
-	if err := b.start(t); err != nil {
-		b.failed = err
+	err := b.start(t)
+	b.failed = err
+	if err != nil && !errors.Is(err, errEstimate) {
 		t.Errorf("%s: %v", audit.Invalid, err)
 	}
 }
+
+// errEstimate ends a run with -budget 0: it was asked what it would cost.
+var errEstimate = errors.New("-budget 0 asks for the estimate alone")
 
 func (b *bench) start(t T) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -179,6 +188,10 @@ func (b *bench) start(t T) error {
 	}
 	if plan.Estimate.Most > 0 {
 		t.Logf("%s", plan.Estimate)
+	}
+	if b.env.cfg.Budget == 0 {
+		b.suite.summary.note("estimate: %s", plan.Estimate)
+		return errEstimate
 	}
 	if b.live() {
 		if err := b.env.uncached(b.suite.own); err != nil {
@@ -230,7 +243,7 @@ func (b *bench) resume() string {
 func (b *bench) report(t T, l *leaf) {
 	<-b.started
 	if b.failed != nil || b.run_ == nil {
-		t.Skip("not asked: the run did not start")
+		t.Skipf("not asked: %v", b.failed)
 	}
 	var misses, silent []string
 	for i := range l.trials {
