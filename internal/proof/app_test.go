@@ -76,19 +76,25 @@ func skip(t *testing.T, err error) {
 	t.Skip(err)
 }
 
-// prepare builds the goods and their mutants at once where the language asks for
-// it.
-func prepare(t *testing.T, r proof.Runner, app *audit.Corpus) {
+// prepare builds the cases, mutants and twins of the families at once where the
+// language asks for it.
+func prepare(t *testing.T, r proof.Runner, app *audit.Corpus, fams []*audit.Family) {
 	t.Helper()
 	c, ok := r.(*proof.Code)
 	if !ok {
 		return
 	}
 	var codes []string
-	for _, fam := range app.Families {
+	for _, fam := range fams {
 		for _, k := range fam.Cases {
 			codes = append(codes, k.Code)
-			if k.Label == audit.Good && !testing.Short() {
+			if testing.Short() {
+				continue
+			}
+			for _, tw := range proof.Twins(app, fam, k) {
+				codes = append(codes, tw.Code)
+			}
+			if k.Label == audit.Good {
 				for _, m := range c.Mutants(k.Code) {
 					codes = append(codes, m.Code)
 				}
@@ -98,26 +104,39 @@ func prepare(t *testing.T, r proof.Runner, app *audit.Corpus) {
 	require.NoError(t, c.Prepare(context.Background(), codes))
 }
 
-// TestCorpus proves every case of tests/. Mutants and twins take minutes: every
-// eighth family has them here, and all with ASSAY_CHECK=1.
+// TestCorpus holds mutants and twins against reality (that the cases themselves
+// hold is TestVerify's business, in the root). They take minutes: every eighth
+// family has its turn here, every fourth with ASSAY_CHECK=1, and all with
+// ASSAY_PROOF=all. ASSAY_APP and ASSAY_QUERY choose an application and families.
 func TestCorpus(t *testing.T) {
+	every := 8
+	switch {
+	case os.Getenv("ASSAY_PROOF") == "all", os.Getenv("ASSAY_QUERY") != "":
+		every = 1
+	case os.Getenv("ASSAY_CHECK") == "1":
+		every = 4
+	case testing.Short():
+		t.Skip("-short: mutants and twins take long")
+	}
 	for _, app := range corpora(t) {
 		t.Run(app.App, func(t *testing.T) {
 			r := open(t, app)
-			prepare(t, r, app)
+			var chosen []*audit.Family
 			for i := range app.Families {
 				fam := &app.Families[i]
-				q := os.Getenv("ASSAY_QUERY")
-				if q != "" && !strings.Contains(fam.Query, q) {
-					continue
+				if i%every == 0 && strings.Contains(fam.Query, os.Getenv("ASSAY_QUERY")) {
+					chosen = append(chosen, fam)
 				}
-				proveFamily(t, r, app, fam, !testing.Short() && (i%8 == 0 || q != "" || os.Getenv("ASSAY_CHECK") == "1"))
+			}
+			prepare(t, r, app, chosen)
+			for _, fam := range chosen {
+				proveFamily(t, r, app, fam)
 			}
 		})
 	}
 }
 
-func proveFamily(t *testing.T, r proof.Runner, app *audit.Corpus, fam *audit.Family, long bool) {
+func proveFamily(t *testing.T, r proof.Runner, app *audit.Corpus, fam *audit.Family) {
 	t.Helper()
 	ctx := context.Background()
 	say := func(what string, problems []audit.Problem, err error) {
@@ -129,7 +148,7 @@ func proveFamily(t *testing.T, r proof.Runner, app *audit.Corpus, fam *audit.Fam
 	}
 	problems, err := proof.Check(ctx, r, app, fam)
 	say("", problems, err)
-	if len(problems) > 0 || !long {
+	if len(problems) > 0 || testing.Short() {
 		return
 	}
 	problems, err = proof.CheckMutants(ctx, r, fam)

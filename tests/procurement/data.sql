@@ -132,10 +132,10 @@ SELECT make.id(p.org_id::int, 11, 0) + row_number() OVER (PARTITION BY p.org_id 
   (ARRAY['created', 'edited', 'submitted', 'commented'])[1 + k % 4], p.created_at + k * interval '1 hour'
 FROM purchase_orders p, generate_series(1, CASE WHEN p.id % 10000 IN (3, 10) THEN 120 ELSE 1 END) AS k;
 
--- Cost centre 5 and contract 11 have room for 30 more, contract 13 for 400, the others for a few thousand.
+-- Cost centre 5 and contract 11 have room for 30 more, contract 13 for 600, the others for a few thousand.
 UPDATE cost_centers c SET budget = CASE id % 10000 WHEN 5 THEN 30 ELSE 9000 END + coalesce((SELECT sum(total) FROM purchase_orders p WHERE p.cost_center_id = c.id
   AND p.status IN ('approved', 'sent', 'received', 'closed')), 0);
-UPDATE contracts c SET ceiling = CASE id % 10000 WHEN 11 THEN 30 WHEN 13 THEN 400 ELSE 9000 END + coalesce((SELECT sum(total) FROM purchase_orders p WHERE p.contract_id = c.id
+UPDATE contracts c SET ceiling = CASE id % 10000 WHEN 11 THEN 30 WHEN 13 THEN 600 ELSE 9000 END + coalesce((SELECT sum(total) FROM purchase_orders p WHERE p.contract_id = c.id
   AND p.status NOT IN ('cancelled', 'rejected') AND p.deleted_at IS NULL), 0);
 
 SELECT setval(pg_get_serial_sequence('public.' || t, 'id'), 9000000 + 10000 * i)
