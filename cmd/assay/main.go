@@ -8,6 +8,8 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"regexp"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -23,6 +25,8 @@ type cli struct {
 	Fetch    fetchCmd    `cmd:"" help:"Clone a project at its pinned commit, verify it, and make the sealed export."`
 	Capture  captureCmd  `cmd:"" help:"Run an auditor on a project's sealed export and store the recording."`
 	Baseline baselineCmd `cmd:"" help:"Make records the baselines that later runs are compared with."`
+	Trigger  triggerCmd  `cmd:"" help:"Say which suite a change needs: full, smoke or none."`
+	Compare  compareCmd  `cmd:"" help:"Hold a record against an earlier one, a reviewer against another, or two results."`
 	Lint     lintCmd     `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
 }
 
@@ -30,8 +34,30 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var c cli
-	k := kong.Parse(&c, kong.Name("assay"), kong.Description("Measures code auditors against answer keys."),
+	parser := kong.Must(&c, kong.Name("assay"), kong.Description("Measures code auditors against answer keys."),
 		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Vars{"version": "score " + score.Version + ", " + cwe.Source()})
-	k.FatalIfErrorf(k.Run())
+	k, err := parser.Parse(dashes(os.Args[1:]))
+	parser.FatalIfErrorf(err)
+	err = k.Run()
+	if s, ok := err.(status); ok {
+		os.Exit(s.ExitCode())
+	}
+	k.FatalIfErrorf(err)
+}
+
+var longFlag = regexp.MustCompile(`^-[a-z][a-z-]+(=|$)`)
+
+// dashes lets long flags be written with one dash, as go test's are.
+func dashes(args []string) []string {
+	out := slices.Clone(args)
+	for i, a := range out {
+		if a == "--" {
+			break
+		}
+		if longFlag.MatchString(a) {
+			out[i] = "-" + a
+		}
+	}
+	return out
 }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"assay/audit/fixture"
+	"assay/internal/record"
+)
+
+type triggerCmd struct {
+	Root          string `help:"Folder with fixtures/triggers.md." default:"." env:"ASSAY_ROOT" type:"existingdir"`
+	SinceLastFull bool   `help:"Ask no paths: full where the newest full record of records/ is a month old."`
+	Records       string `help:"Folder of records, for --since-last-full." default:"records"`
+	ExitCode      bool   `help:"Tell the answer by the exit status too: 0 none, 10 smoke, 20 full."`
+	Explain       bool   `help:"Give the rule of every path, not that of the answer alone."`
+}
+
+// The exit statuses of --exit-code. 1 stays what it is: an error, and no answer.
+var triggerStatus = map[string]int{record.SuiteNone: 0, record.SuiteSmoke: 10, record.SuiteFull: 20}
+
+// A status ends the program with an exit status and no message.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// ExitCode is what kong ends the program with.
+func (s status) ExitCode() int { return int(s) }
+
+// Help stands below the flags.
+func (c *triggerCmd) Help() string {
+	return `Reads changed paths from standard input, a line each, and answers on standard
+output with one word, full, smoke or none; the rule that said so, with its line,
+goes to standard error.
+
+    git diff --name-only --no-renames main | assay trigger
+
+The exit status is 0 for every answer and 1 where there is none: no rules, or no
+path at all, as when git failed. With --exit-code it is 0 for none, 10 for smoke
+and 20 for full (go run turns each into 1: build assay first).`
+}
+
+// Run answers.
+func (c *triggerCmd) Run() error { return c.answer(os.Stdin, os.Stdout, os.Stderr, time.Now()) }
+
+func (c *triggerCmd) answer(in io.Reader, out, why io.Writer, now time.Time) error {
+	suite, err := "", error(nil)
+	if c.SinceLastFull {
+		suite, err = c.last(why, now)
+	} else {
+		suite, err = c.paths(in, why)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, suite)
+	if c.ExitCode && triggerStatus[suite] != 0 {
+		return status(triggerStatus[suite])
+	}
+	return nil
+}
+
+func (c *triggerCmd) last(why io.Writer, now time.Time) (string, error) {
+	dir := c.Records
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(c.Root, dir)
+	}
+	records, err := record.ReadAll(dir)
+	if err != nil {
+		return "", err
+	}
+	suite, reason := record.SinceLastFull(records, now)
+	fmt.Fprintln(why, reason)
+	return suite, nil
+}
+
+func (c *triggerCmd) paths(in io.Reader, why io.Writer) (string, error) {
+	root, err := os.OpenRoot(c.Root)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	rules, err := fixture.ReadTriggers(root.FS(), "fixtures/triggers.md")
+	if err != nil {
+		return "", err
+	}
+	paths, err := record.ReadPaths(in)
+	if err != nil {
+		return "", err
+	}
+	d, err := record.Decide(rules, paths)
+	if err != nil {
+		return "", fmt.Errorf("%w on standard input: expected what git diff --name-only --no-renames prints; where nothing changed, nothing needs to ask", err)
+	}
+	if c.Explain {
+		for _, p := range d.Paths {
+			fmt.Fprintln(why, p)
+		}
+	} else {
+		fmt.Fprintln(why, d.Why())
+	}
+	return d.Suite, nil
+}

@@ -1,0 +1,156 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"assay/audit"
+)
+
+// The suites that a change can need, as triggers.md names them.
+const (
+	SuiteFull  = "full"
+	SuiteSmoke = "smoke"
+	SuiteNone  = "none"
+)
+
+var gravity = map[string]int{SuiteNone: 1, SuiteSmoke: 2, SuiteFull: 3}
+
+// A Decision is the suite that a change needs, and why.
+type Decision struct {
+	Suite string // the gravest that a path needs
+	Paths []PathDecision
+}
+
+// A PathDecision is the suite that one changed path needs.
+type PathDecision struct {
+	Path  string
+	Suite string
+	Rule  *audit.Trigger // nil where no rule matches: then the suite is full
+}
+
+// Decide gives the suite that a change of the paths (slashes, from the
+// repository's root) needs. For each path the first rule that matches holds; what
+// no rule matches needs the full suite. It is an error where there is no rule, a
+// rule that cannot be understood, or no path: a list that is empty because git
+// failed must not look like a change that needs nothing.
+func Decide(rules []audit.Trigger, paths []string) (Decision, error) {
+	if len(rules) == 0 {
+		return Decision{}, errors.New("no rules: expected those of fixtures/triggers.md")
+	}
+	for _, r := range rules {
+		switch {
+		case !doublestar.ValidatePattern(r.Glob):
+			return Decision{}, fmt.Errorf("%s: %q is no pattern of paths", r.Pos, r.Glob)
+		case gravity[r.Suite] == 0:
+			return Decision{}, fmt.Errorf("%s: the suite is %q: expected full, smoke or none", r.Pos, r.Suite)
+		}
+	}
+	if len(paths) == 0 {
+		return Decision{}, errors.New("no changed path")
+	}
+	d := Decision{Suite: SuiteNone}
+	for _, p := range paths {
+		pd := PathDecision{Path: p, Suite: SuiteFull}
+		for i := range rules {
+			if ok, _ := doublestar.Match(rules[i].Glob, p); ok {
+				pd.Suite, pd.Rule = rules[i].Suite, &rules[i]
+				break
+			}
+		}
+		if gravity[pd.Suite] > gravity[d.Suite] {
+			d.Suite = pd.Suite
+		}
+		d.Paths = append(d.Paths, pd)
+	}
+	return d, nil
+}
+
+// Why gives the first path that needs the decision's suite.
+func (d *Decision) Why() PathDecision {
+	for _, p := range d.Paths {
+		if p.Suite == d.Suite {
+			return p
+		}
+	}
+	return PathDecision{}
+}
+
+// String gives "fixtures/triggers.md:12: fixtures/prompts/** needs full: the prompt
+// is what is measured (fixtures/prompts/x.txt)".
+func (p PathDecision) String() string {
+	if p.Rule == nil {
+		return fmt.Sprintf("no rule matches %s, and what nobody thought of needs %s", oneLine(p.Path), p.Suite)
+	}
+	return fmt.Sprintf("%s: %s needs %s: %s (%s)", p.Rule.Pos, p.Rule.Glob, p.Suite, p.Rule.Why, oneLine(p.Path))
+}
+
+// maxPaths is the size above which a list of paths is refused, in bytes.
+const maxPaths = 64 << 20
+
+// ReadPaths reads the paths that git diff --name-only prints, with -z or without:
+// a line each, those with unusual characters in quotes.
+func ReadPaths(r io.Reader) ([]string, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxPaths+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxPaths {
+		return nil, fmt.Errorf("more than %d MB of paths", maxPaths>>20)
+	}
+	if bytes.IndexByte(b, 0) >= 0 {
+		var paths []string
+		for p := range strings.SplitSeq(string(b), "\x00") {
+			if p != "" {
+				paths = append(paths, p)
+			}
+		}
+		return paths, nil
+	}
+	var paths []string
+	lines := bufio.NewScanner(bytes.NewReader(b))
+	lines.Buffer(nil, maxPaths)
+	for n := 1; lines.Scan(); n++ {
+		p := strings.TrimSuffix(lines.Text(), "\r")
+		if strings.HasPrefix(p, `"`) {
+			if p, err = strconv.Unquote(p); err != nil {
+				return nil, fmt.Errorf("line %d of the paths: %q is no quoted path: expected what git diff --name-only prints", n, lines.Text())
+			}
+		}
+		if p != "" {
+			paths = append(paths, p)
+		}
+	}
+	return paths, lines.Err()
+}
+
+// SinceLastFull says whether a full run is due: where the newest full record is a
+// month old at now, or there is none. A full run is one of Regression that asked
+// an auditor itself, not a replay, and that was not INVALID; a control is none.
+func SinceLastFull(records []*Record, now time.Time) (suite, why string) {
+	var newest *Record
+	for _, r := range records {
+		if r.Suite != "Regression" || r.Replay || r.Control != "" || r.Judgement.Verdict == audit.Invalid {
+			continue
+		}
+		if newest == nil || r.Date.After(newest.Date) {
+			newest = r
+		}
+	}
+	if newest == nil {
+		return SuiteFull, "no record of a full run: expected one of Regression with -auditor, that asked the auditor itself"
+	}
+	said := fmt.Sprintf("the newest full run is of %s (%s on %s)", newest.Date.UTC().Format(time.DateOnly), oneLine(newest.Auditor), oneLine(newest.Project))
+	if !newest.Date.AddDate(0, 1, 0).After(now) {
+		return SuiteFull, said + ": a month old"
+	}
+	return SuiteNone, said
+}

@@ -1,0 +1,114 @@
+package record_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
+	"assay/internal/record"
+)
+
+// TestOurTriggers holds fixtures/triggers.md to what each kind of change needs.
+func TestOurTriggers(t *testing.T) {
+	rules, err := fixture.ReadTriggers(os.DirFS("../.."), "fixtures/triggers.md")
+	require.NoError(t, err)
+	for paths, want := range map[string]struct{ suite, rule string }{
+		"fixtures/prompts/evaluation-prompt.txt":    {"full", "fixtures/prompts/**"},
+		"agents/audit/deep/prompt.md":               {"full", "agents/**"},
+		"fixtures/goals.md":                         {"full", "fixtures/*.md"},
+		"tests/shop/SPEC.md":                        {"full", "tests/**"},
+		"internal/static/rules/java.toml":           {"full", "internal/static/**"},
+		"go.mod":                                    {"full", "go.mod"},
+		"smoke-test-fixture/SmokeTestVulnApp.java":  {"smoke", "smoke-test-fixture/**"},
+		"internal/report/html.go":                   {"smoke", "**/*.go"},
+		"README.md":                                 {"none", "**/*.md"},
+		"docs/gate.md LICENSE":                      {"none", "docs/**"},
+		"docs/gate.md internal/report/html.go":      {"smoke", "**/*.go"},
+		"internal/report/html.go README.md go.sum":  {"full", "go.sum"},
+		"Makefile":                                  {"full", ""},
+		"README.md surprise/here.bin internal/x.go": {"full", ""},
+	} {
+		d, err := record.Decide(rules, strings.Fields(paths))
+		require.NoError(t, err)
+		require.Equal(t, want.suite, d.Suite, paths)
+		require.Len(t, d.Paths, len(strings.Fields(paths)))
+		why := d.Why()
+		if want.rule == "" {
+			require.Nil(t, why.Rule, paths)
+			require.Contains(t, why.String(), "no rule matches ")
+			continue
+		}
+		require.Equal(t, want.rule, why.Rule.Glob, paths)
+		require.Regexp(t, `^fixtures/triggers\.md:\d+: `, why.String())
+	}
+}
+
+func TestDecideRefuses(t *testing.T) {
+	rule := audit.Trigger{Glob: "**", Suite: "none", Pos: audit.Pos{File: "triggers.md", Line: 4}}
+	_, err := record.Decide(nil, []string{"a"})
+	require.ErrorContains(t, err, "no rules")
+	_, err = record.Decide([]audit.Trigger{rule}, nil)
+	require.ErrorContains(t, err, "no changed path")
+	rule.Suite = "some"
+	_, err = record.Decide([]audit.Trigger{rule}, []string{"a"})
+	require.ErrorContains(t, err, `triggers.md:4: the suite is "some"`)
+	rule.Suite, rule.Glob = "none", "["
+	_, err = record.Decide([]audit.Trigger{rule}, []string{"a"})
+	require.ErrorContains(t, err, "triggers.md:4")
+}
+
+func TestReadPaths(t *testing.T) {
+	for in, want := range map[string][]string{
+		"a.go\nb/c d.md\n":                    {"a.go", "b/c d.md"},
+		"a.go\r\nb.md":                        {"a.go", "b.md"},
+		"\"docs/\\303\\244.md\"\n\"a\\tb\"\n": {"docs/ä.md", "a\tb"},
+		"docs/ä.md\x00a\nb\x00":               {"docs/ä.md", "a\nb"},
+		"":                                    nil,
+		"\n\n":                                nil,
+	} {
+		got, err := record.ReadPaths(strings.NewReader(in))
+		require.NoError(t, err)
+		require.Equal(t, want, got, "%q", in)
+	}
+	_, err := record.ReadPaths(strings.NewReader("a\n\"b\n"))
+	require.ErrorContains(t, err, "line 2")
+}
+
+func TestSinceLastFull(t *testing.T) {
+	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
+	at := func(day string, edit func(*record.Record)) *record.Record {
+		d, err := time.Parse(time.DateOnly, day)
+		require.NoError(t, err)
+		r := &record.Record{Suite: "Regression", Date: d, Auditor: "claude", Project: "dvja", Judgement: score.Judgement{Verdict: audit.Fail}}
+		if edit != nil {
+			edit(r)
+		}
+		return r
+	}
+	old := at("2026-01-02", nil)
+	for name, c := range map[string]struct {
+		records []*record.Record
+		suite   string
+		why     string
+	}{
+		"none":            {nil, "full", "no record of a full run"},
+		"yesterday":       {[]*record.Record{old, at("2026-03-30", nil)}, "none", "of 2026-03-30 (claude on dvja)"},
+		"the order":       {[]*record.Record{at("2026-03-30", nil), old}, "none", "2026-03-30"},
+		"a month":         {[]*record.Record{at("2026-02-28", nil)}, "full", "2026-02-28 (claude on dvja): a month old"},
+		"nearly a month":  {[]*record.Record{at("2026-03-04", nil)}, "none", "2026-03-04"},
+		"a replay":        {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Replay = true })}, "full", "2026-01-02"},
+		"a smoke test":    {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Suite = "Smoke" })}, "full", "2026-01-02"},
+		"proving nothing": {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Judgement.Verdict = audit.Invalid })}, "full", "2026-01-02"},
+		"a control":       {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Control = "paths alone" })}, "full", "2026-01-02"},
+	} {
+		suite, why := record.SinceLastFull(c.records, now)
+		require.Equal(t, c.suite, suite, name)
+		require.Contains(t, why, c.why, name)
+	}
+}
