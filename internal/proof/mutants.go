@@ -141,7 +141,7 @@ func subset(a, b string) bool {
 			left[l]++
 		}
 		for _, l := range al {
-			if left[l]--; left[l] < 0 {
+			if left[l]--; left[l] < 0 && l != "" {
 				return false
 			}
 		}
@@ -197,7 +197,7 @@ func CheckMutants(ctx context.Context, r Runner, fam *audit.Family) ([]audit.Pro
 		})
 		lives := j.Fate == Equal || j.Fate == Differs
 		switch {
-		case i >= 0 && !lives:
+		case i >= 0 && (j.Fate == Caught || j.Fate == Stillborn):
 			problems = append(problems, audit.Problem{Pos: listed[i].Pos,
 				What: fmt.Sprintf("the mutant %q of %02d is %s: it need not be listed", j.Name, j.Case.Number, j.Fate)})
 		case i < 0 && lives:

@@ -40,7 +40,7 @@ func Mutants(code string) []Mutant {
 			m.add(i, i+1, "", false)
 		case m.is(i, "partition"):
 			m.add(i, m.clauseEnd(i+2), "", false)
-		case m.is(i, "for") && m.is(i+1, "update", "share"):
+		case m.is(i, "for") && (m.is(i+1, "update", "share") || m.is(i+1, "no", "key") && m.is(i+2, "key", "share")):
 			m.add(i, m.clauseEnd(i+1), "", false)
 			m.out[len(m.out)-1].Races = true
 		case m.is(i, "join"):
