@@ -1,0 +1,282 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
+	"assay/internal/record"
+	"assay/internal/report"
+	"assay/internal/stat"
+	"assay/internal/store"
+)
+
+type compareCmd struct {
+	Root    string `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
+	DB      string `help:"The results in which reviewers are looked up." default:"results.db" env:"ASSAY_DB"`
+	Model   string `help:"Of two results: this reviewer alone."`
+	Rescore bool   `help:"Score the records' stored findings again by today's rules and key, offline."`
+	Strict  bool   `help:"What is not settled fails."`
+	Format  string `help:"text, json or markdown." enum:"text,json,markdown" default:"text" short:"o"`
+	A       string `arg:"" help:"A record (.json), a reviewer (model or model@prompt), or a results.db: the baseline."`
+	B       string `arg:"" help:"The same kind again: what is held against it."`
+}
+
+// errWorse makes the command fail where B is worse than A, so that CI can gate on
+// it.
+var errWorse = errors.New("worse")
+
+// Run compares two records, two reviewers, or two results.
+func (c *compareCmd) Run(ctx context.Context) error {
+	a, b := kindOf(c.A), kindOf(c.B)
+	if a != b {
+		return fmt.Errorf("%s is %s and %s is %s: expected two of a kind", c.A, a, c.B, b)
+	}
+	if c.Rescore && a != aRecord {
+		return fmt.Errorf("--rescore is for records: %s is %s", c.A, a)
+	}
+	switch a {
+	case aRecord:
+		return c.records()
+	case aResults:
+		return c.results(ctx)
+	}
+	return c.reviewers(ctx)
+}
+
+const (
+	aRecord   = "a record"
+	aResults  = "a results.db"
+	aReviewer = "a reviewer's name"
+)
+
+func kindOf(name string) string {
+	if strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://") {
+		return aResults
+	}
+	if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
+		if strings.HasSuffix(name, ".json") {
+			return aRecord
+		}
+		return aResults
+	}
+	if strings.HasSuffix(name, ".json") {
+		return aRecord
+	}
+	if strings.HasSuffix(name, ".db") {
+		return aResults
+	}
+	return aReviewer
+}
+
+func readRecord(name string) (*record.Record, error) {
+	return record.Read(os.DirFS(filepath.Dir(name)), filepath.Base(name))
+}
+
+func (c *compareCmd) records() error {
+	a, errA := readRecord(c.A)
+	b, errB := readRecord(c.B)
+	if err := errors.Join(errA, errB); err != nil {
+		return err
+	}
+	if c.Rescore {
+		j, err := newJudge(c.Root)
+		if err != nil {
+			return err
+		}
+		if a, err = j.rescore(a); err != nil {
+			return err
+		}
+		if b, err = j.rescore(b); err != nil {
+			return err
+		}
+	}
+	rules := score.Rules{Deterministic: deterministic(c.Root, a) && deterministic(c.Root, b), Strict: c.Strict}
+	d, err := report.DiffRecords(a, b, rules)
+	if err != nil {
+		return err
+	}
+	if err := c.write(d); err != nil {
+		return err
+	}
+	if v := d.Judgement.Verdict; v == audit.Fail || v == audit.Invalid {
+		return fmt.Errorf("%s: %s", v, d.Judgement.Grounds[0].Text)
+	}
+	return nil
+}
+
+// A shown is a comparison that can be written.
+type shown interface {
+	Text(io.Writer) error
+	Markdown(io.Writer) error
+}
+
+func (c *compareCmd) write(d shown) error {
+	switch c.Format {
+	case "json":
+		e := json.NewEncoder(os.Stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(d)
+	case "markdown":
+		return d.Markdown(os.Stdout)
+	}
+	return d.Text(os.Stdout)
+}
+
+// A judge scores stored findings again.
+type judge struct {
+	fixtures source
+	dims     map[audit.CWE]audit.Dimension
+	goals    audit.Goals
+}
+
+func newJudge(root string) (*judge, error) {
+	j := &judge{fixtures: source{Root: root}}
+	fsys, err := j.fixtures.fixtures()
+	if err != nil {
+		return nil, err
+	}
+	if j.dims, err = fixture.ReadDimensions(fsys, "fixtures/dimensions.md"); err != nil {
+		return nil, err
+	}
+	j.goals, err = fixture.ReadGoals(fsys, "fixtures/goals.md")
+	return j, err
+}
+
+func (j *judge) rescore(r *record.Record) (*record.Record, error) {
+	if r.Suite != "Regression" {
+		return nil, fmt.Errorf("%s: a record of %s: expected one of Regression, whose key is in fixtures/projects", r.Name(), r.Suite)
+	}
+	p, err := j.fixtures.project(r.Project)
+	if err != nil {
+		return nil, err
+	}
+	goals, err := score.GoalsFor(p, j.goals)
+	if err != nil {
+		return nil, err
+	}
+	return report.Rescore(r, p, j.dims, goals)
+}
+
+// deterministic says whether an auditor gives the same for the same input, by its
+// kind in auditors.md. One that is not listed there is taken as stochastic.
+func deterministic(root string, r *record.Record) bool {
+	fsys, err := source{Root: root}.fixtures()
+	if err != nil {
+		return false
+	}
+	as, err := fixture.ReadAuditors(fsys, "fixtures/auditors.md")
+	if err != nil {
+		return false
+	}
+	for _, a := range as {
+		if a.Name == r.Auditor {
+			return a.Kind == "tool" || a.Kind == "static"
+		}
+	}
+	return false
+}
+
+// load reads the results of one database.
+func load(ctx context.Context, root, where string, q store.Query, words report.Words) (*report.Results, error) {
+	st, err := store.OpenReadOnly(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	cases, _, err := corpus(root)
+	if err != nil {
+		return nil, err
+	}
+	r, err := report.LoadResults(ctx, st, q, cases, words)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path.Base(where), err)
+	}
+	return r, nil
+}
+
+// corpus reads the cases below root by ID; a root without tests/ holds none.
+func corpus(root string) (map[string]*audit.Case, []*audit.Corpus, error) {
+	if _, err := os.Stat(filepath.Join(root, "tests")); err != nil {
+		return nil, nil, nil
+	}
+	fsys, err := source{Root: root}.fixtures()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := fixture.ReadCorpus(fsys, "tests", false)
+	if err != nil {
+		return nil, nil, err
+	}
+	byID := map[string]*audit.Case{}
+	for _, k := range c.Cases() {
+		byID[k.ID()] = k
+	}
+	return byID, c.Apps, nil
+}
+
+func (c *compareCmd) reviewers(ctx context.Context) error {
+	r, err := load(ctx, c.Root, c.DB, store.Query{}, false)
+	if err != nil {
+		return err
+	}
+	a, errA := r.Find(c.A)
+	b, errB := r.Find(c.B)
+	if err := errors.Join(errA, errB); err != nil {
+		return err
+	}
+	return c.seats(a, b)
+}
+
+// seats writes how A stands to B, and fails where B is the worse.
+func (c *compareCmd) seats(a, b *report.SeatResults) error {
+	d, err := report.DiffSeats(a, b)
+	if err != nil {
+		return err
+	}
+	if err := c.write(d); err != nil {
+		return err
+	}
+	switch s := d.Comparison.Standing; {
+	case s == stat.Better:
+		return fmt.Errorf("%s is %w than %s", b, errWorse, a)
+	case s == stat.Open && c.Strict:
+		return fmt.Errorf("--strict: whether %s is %w than %s is not settled", b, errWorse, a)
+	}
+	return nil
+}
+
+func (c *compareCmd) results(ctx context.Context) error {
+	q := store.Query{Model: c.Model}
+	ra, err := load(ctx, c.Root, c.A, q, false)
+	if err != nil {
+		return err
+	}
+	rb, err := load(ctx, c.Root, c.B, q, false)
+	if err != nil {
+		return err
+	}
+	both := 0
+	var errs []error
+	for _, a := range ra.Seats {
+		for _, b := range rb.Seats {
+			if a.Seat == b.Seat {
+				both++
+				errs = append(errs, c.seats(a, b))
+			}
+		}
+	}
+	if both == 0 {
+		return fmt.Errorf("%s and %s have no reviewer with the same prompt in common: nothing to compare", c.A, c.B)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,288 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/record"
+)
+
+// A RecordDiff sets a later record against an earlier one of the same project.
+type RecordDiff struct {
+	A, B      *record.Record  `json:"-"`
+	From, To  string          // the records' names
+	Judgement score.Judgement // of B with A as its baseline
+	Figures   []FigureDiff
+	Found     []EntryDiff    // earn more than before, most first
+	Lost      []EntryDiff    // earn less
+	Missed    []EntryDiff    // earn nothing on either side
+	Fates     []FateDiff     // how the findings ended, in the order of score.Fates
+	New       []score.Scored // findings of B that no trial of A made
+	Gone      []score.Scored // findings of A that no trial of B makes
+	Notes     []string       // what a reader must know beside the figures
+}
+
+// A FigureDiff is one figure with a value for each trial that counts.
+type FigureDiff struct {
+	Name   string
+	Was    []string
+	Now    []string
+	Letter bool // by the methodology's letter
+}
+
+// An EntryDiff is one known vulnerability with what it earned on average.
+type EntryDiff struct {
+	ID        string
+	Dimension audit.Dimension
+	Was, Now  score.Value
+}
+
+// A FateDiff counts findings of one fate, trial by trial.
+type FateDiff struct {
+	Fate     score.Fate
+	Was, Now []int
+}
+
+// DiffRecords judges record b with record a as its baseline, and lists what
+// changed. Records of different projects or suites are an error; records of
+// different score versions, taxonomies or keys give a [*score.MismatchError],
+// which [Rescore] mends.
+func DiffRecords(a, b *record.Record, rules score.Rules) (*RecordDiff, error) {
+	switch {
+	case a.Suite != b.Suite:
+		return nil, fmt.Errorf("%s is a record of %s and %s one of %s: expected two of the same suite", a.Name(), a.Suite, b.Name(), b.Suite)
+	case a.Project != b.Project:
+		return nil, fmt.Errorf("%s is a record of %s and %s one of %s: expected two of the same project", a.Name(), a.Project, b.Name(), b.Project)
+	}
+	was, now := valid(a), valid(b)
+	j, err := score.Judge(score.Subject{Goals: b.Goals, Now: record.ScoreTrials(b.Trials), Baseline: record.ScoreTrials(a.Trials)}, rules)
+	if err != nil {
+		return nil, err
+	}
+	d := &RecordDiff{A: a, B: b, From: a.Name(), To: b.Name(), Judgement: j, Figures: figures(was, now)}
+	d.entries(was, now)
+	d.findings(was, now)
+	d.notes()
+	return d, nil
+}
+
+// valid gives the trials that count.
+func valid(r *record.Record) []*score.Result {
+	var rs []*score.Result
+	for _, t := range r.Trials {
+		if t.Invalid == "" && t.Result != nil {
+			rs = append(rs, t.Result)
+		}
+	}
+	return rs
+}
+
+// A figure names one of a trial's figures and shows it.
+type figure struct {
+	name   string
+	letter bool
+	show   func(*score.Result) string
+}
+
+var figureList = []figure{
+	{"Recall", false, func(r *score.Result) string { return r.Metrics.Recall.String() }},
+	{"Precision", false, func(r *score.Result) string { return r.Metrics.Precision.String() }},
+	{"F1", false, func(r *score.Result) string { return r.Metrics.F1.String() }},
+	{"Coverage", false, func(r *score.Result) string { return coverage(&r.Metrics) }},
+	{"Severity accuracy", false, func(r *score.Result) string { return r.Metrics.SeverityAccuracy.String() }},
+	{"Hallucinated paths", false, func(r *score.Result) string { return r.Metrics.HallucinatedPaths.String() }},
+	{"Chance level", false, func(r *score.Result) string { return r.Metrics.Chance.Mean.String() }},
+	{"Lift", false, func(r *score.Result) string { return times(r.Metrics.Lift) }},
+	{"Recall", true, func(r *score.Result) string { return r.Letter.Recall.String() }},
+	{"Precision", true, func(r *score.Result) string { return r.Letter.Precision.String() }},
+	{"Chance level", true, func(r *score.Result) string { return r.Letter.Chance.Mean.String() }},
+}
+
+func figures(was, now []*score.Result) []FigureDiff {
+	var fs []FigureDiff
+	for _, f := range figureList {
+		d := FigureDiff{Name: f.name, Letter: f.letter}
+		for _, r := range was {
+			d.Was = append(d.Was, f.show(r))
+		}
+		for _, r := range now {
+			d.Now = append(d.Now, f.show(r))
+		}
+		fs = append(fs, d)
+	}
+	return fs
+}
+
+// coverage shows how many dimensions were covered, of those that the key holds.
+func coverage(m *score.Metrics) string { return fmt.Sprintf("%d of %d", len(m.Covered), len(m.Held)) }
+
+// times shows a lift: how many times the recall is that of chance.
+func times(v score.Value) string {
+	if !v.Defined {
+		return v.String()
+	}
+	return fmt.Sprintf("%.1f", v.V)
+}
+
+// entries sorts the key's entries into found, lost and missed; gains and losses
+// are the judgement's.
+func (d *RecordDiff) entries(was, now []*score.Result) {
+	if len(was) == 0 || len(now) == 0 {
+		return
+	}
+	dims := map[string]audit.Dimension{}
+	for _, k := range now[0].Known {
+		dims[k.ID] = k.Dimension
+	}
+	list := func(cs []score.EntryChange) (out []EntryDiff) {
+		for _, c := range cs {
+			out = append(out, EntryDiff{c.ID, dims[c.ID], score.Of(c.Baseline), score.Of(c.Now)})
+		}
+		return out
+	}
+	d.Lost, d.Found = list(d.Judgement.Lost), list(d.Judgement.Gained)
+	for i, k := range now[0].Known {
+		missed := func(r *score.Result) bool {
+			if d.B.Goals.Letter {
+				return r.Known[i].LetterCredit == 0
+			}
+			return r.Known[i].Credit == 0
+		}
+		if !slices.ContainsFunc(slices.Concat(was, now), func(r *score.Result) bool { return !missed(r) }) {
+			d.Missed = append(d.Missed, EntryDiff{k.ID, k.Dimension, score.Of(0), score.Of(0)})
+		}
+	}
+}
+
+// findings tells which claims are new and which are gone, by fingerprint.
+func (d *RecordDiff) findings(was, now []*score.Result) {
+	for _, f := range score.Fates() {
+		fd := FateDiff{Fate: f}
+		for _, r := range was {
+			fd.Was = append(fd.Was, r.Fates[f])
+		}
+		for _, r := range now {
+			fd.Now = append(fd.Now, r.Fates[f])
+		}
+		d.Fates = append(d.Fates, fd)
+	}
+	d.New, d.Gone = without(now, was), without(was, now)
+}
+
+// without gives the findings of some trials that none of the others makes, each
+// once.
+func without(some, others []*score.Result) []score.Scored {
+	seen := map[string]bool{}
+	for _, r := range others {
+		for i := range r.Findings {
+			seen[r.Findings[i].Fingerprint()] = true
+		}
+	}
+	var out []score.Scored
+	for _, r := range some {
+		for i := range r.Findings {
+			if fp := r.Findings[i].Fingerprint(); !seen[fp] {
+				seen[fp] = true
+				out = append(out, r.Findings[i])
+			}
+		}
+	}
+	return out
+}
+
+func (d *RecordDiff) notes() {
+	note := func(format string, args ...any) { d.Notes = append(d.Notes, fmt.Sprintf(format, args...)) }
+	a, b := d.A, d.B
+	if a.Auditor != b.Auditor {
+		note("two auditors, %s and %s: the verdict reads as if %s replaced %s", a.Auditor, b.Auditor, b.Auditor, a.Auditor)
+	}
+	for _, c := range []struct{ what, was, now string }{
+		{"auditor's version", a.Version, b.Version}, {"command", a.Command, b.Command}, {"model as served", a.Model, b.Model},
+		{"prompt", short(a.Prompt), short(b.Prompt)}, {"project's commit", short(a.Commit), short(b.Commit)},
+	} {
+		if c.was != c.now {
+			note("the %s changed: %q, now %q", c.what, c.was, c.now)
+		}
+	}
+	for _, r := range []*record.Record{a, b} {
+		for i, t := range r.Trials {
+			if t.Invalid != "" {
+				note("%s, trial %d proves nothing: %s", r.Name(), i+1, t.Invalid)
+			}
+		}
+	}
+	if len(valid(a)) == 0 {
+		note("%s has no trial that counts: there is nothing to compare with", a.Name())
+	}
+}
+
+func short(hash string) string { return hash[:min(12, len(hash))] }
+
+// Rescore gives the record with its stored findings scored again by today's rules
+// against the project's key of today, offline. What was resolved under the root
+// then is taken as resolved; trials that prove nothing stay as they are. It
+// returns an error where the record is of another project or has no stored
+// findings.
+func Rescore(r *record.Record, p *audit.Project, dims map[audit.CWE]audit.Dimension, goals score.Goals) (*record.Record, error) {
+	if r.Project != p.Name {
+		return nil, fmt.Errorf("%s is a record of %s: expected one of %s", r.Name(), r.Project, p.Name)
+	}
+	out := *r
+	out.Trials = slices.Clone(r.Trials)
+	reviews := storedReviews(r)
+	for i, t := range r.Trials {
+		if t.Invalid != "" {
+			continue
+		}
+		if t.Result == nil {
+			return nil, fmt.Errorf("%s, trial %d: no stored findings: expected a record as a run writes it", r.Name(), i+1)
+		}
+		fs := make([]audit.Finding, len(t.Result.Findings))
+		for k, s := range t.Result.Findings {
+			fs[k] = s.Finding
+			if s.Path != "" {
+				fs[k].File = s.Path
+			}
+		}
+		res, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Reviews: reviews})
+		if err != nil {
+			return nil, fmt.Errorf("%s, trial %d: %w", r.Name(), i+1, err)
+		}
+		// The report's own words for a path are kept beside what they resolve to.
+		for k := range res.Findings {
+			res.Findings[k].Finding.File = t.Result.Findings[k].Finding.File
+		}
+		out.Trials[i].Result = res
+	}
+	out.Score, out.Key, out.Goals = score.Version, p.KeyHash, goals
+	if r.Commit != "" && r.Commit != p.Commit {
+		out.Notes = append(slices.Clone(r.Notes), fmt.Sprintf("made at commit %s, scored against the key of %s", short(r.Commit), short(p.Commit)))
+	}
+	return &out, nil
+}
+
+// storedReviews gives what people said of findings when the record was scored.
+func storedReviews(r *record.Record) map[string]bool {
+	m := map[string]bool{}
+	for _, t := range r.Trials {
+		if t.Result == nil {
+			continue
+		}
+		for i := range t.Result.Findings {
+			if s := &t.Result.Findings[i]; s.Review != "" {
+				m[s.Fingerprint()] = s.Review == "true"
+			}
+		}
+	}
+	return m
+}
+
+// Mismatch reports whether err says that two records were made by different
+// rules or keys, so that rescoring mends it.
+func Mismatch(err error) bool {
+	var m *score.MismatchError
+	return errors.As(err, &m) && m.What != "project"
+}
