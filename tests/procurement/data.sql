@@ -61,7 +61,7 @@ SELECT make.id(o, 4, n), o, (ARRAY['Granite', 'Harbor', 'Iris', 'Juniper', 'Lume
   CASE WHEN n % 7 = 0 THEN 'blocked' WHEN n % 6 = 0 THEN 'pending' ELSE 'active' END,
   CASE WHEN n % 4 <> 0 THEN 'sales' || n || '@vendor' || o || '.example' END,
   CASE WHEN o <> 3 THEN make.secret('tax', o, n) END, make.secret('bank', o, n), CASE WHEN n % 3 <> 0 THEN 1 + n % 5 END,
-  CASE WHEN n % 11 = 0 AND o <> 3 THEN timestamptz '2025-02-01 00:00Z' END
+  CASE WHEN n % 11 = 0 AND o <> 3 THEN timestamptz '2025-06-10 00:00Z' END
 FROM (VALUES (1, 190), (2, 150), (3, 15)) AS size (o, m), generate_series(1, m) AS n;
 
 -- Contracts 1 to 8 stand on the edges of time, the others are in force.
