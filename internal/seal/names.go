@@ -36,11 +36,14 @@ func NewNames(table []audit.Rename) Names {
 // project that holds a new name already.
 func (ns Names) hide(file, text string) (string, error) {
 	for _, r := range ns {
-		if r.to.MatchString(text) {
+		if strings.Contains(text, r.To) && r.to.MatchString(text) {
 			return "", fmt.Errorf("%s: the new name %q stands in %s already: expected one that the project does not use", r.Pos, r.To, file)
 		}
 	}
 	for _, r := range ns {
+		if !strings.Contains(text, r.From) {
+			continue // most names stand in few files, and a search is cheaper than a pattern
+		}
 		out := replaceWhole(r.from, text, r.To)
 		r.used = r.used || out != text
 		text = out
