@@ -23,6 +23,7 @@ type captureCmd struct {
 	Auditor string `arg:"" help:"A section of fixtures/auditors.md."`
 	Project string `arg:"" help:"Name of a project of fixtures/projects."`
 	Trial   int    `help:"Number of this run, for an auditor that is recorded several times."`
+	Control string `help:"For a control: what it is."`
 	Notes   string `help:"What a reader of the recording must know."`
 }
 
@@ -67,7 +68,7 @@ func (c *captureCmd) Run(ctx context.Context) error {
 	rec := &auditor.Recording{Auditor: entry.Name, Project: p.Name, Commit: p.Commit, Export: seal.Hash(p), Key: p.KeyHash,
 		Version: run.Version, Command: entry.Command, Rules: auditor.RulesHash(entry), Date: time.Now().UTC().Format(time.DateOnly),
 		Format: run.Report.Format, Exit: run.ExitCode, Seconds: run.Duration.Seconds(), Trial: c.Trial,
-		Findings: len(run.Report.Findings), Notes: c.Notes}
+		Findings: len(run.Report.Findings), Control: c.Control, Sealed: true, Notes: c.Notes}
 	if err := rec.Write(filepath.Join(c.Root, "fixtures", "recordings"), clean.Bytes()); err != nil {
 		return err
 	}
