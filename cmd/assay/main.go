@@ -27,6 +27,7 @@ type cli struct {
 	Baseline baselineCmd `cmd:"" help:"Make records the baselines that later runs are compared with."`
 	Trigger  triggerCmd  `cmd:"" help:"Say which suite a change needs: full, smoke or none."`
 	Compare  compareCmd  `cmd:"" help:"Hold a record against an earlier one, a reviewer against another, or two results."`
+	Report   reportCmd   `cmd:"" help:"Show records and results: pages, text, CSV, JSON, Markdown, benchmark format, SARIF."`
 	Lint     lintCmd     `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
 }
 

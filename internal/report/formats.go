@@ -1,0 +1,293 @@
+package report
+
+import (
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"assay/audit"
+	"assay/audit/findings"
+	"assay/audit/score"
+)
+
+// A facts is what every format but HTML tells: the same figures.
+type facts struct {
+	Audits []auditFact `json:"audits"`
+	Bench  []benchFact `json:"bench"`
+	Notes  []string    `json:"notes,omitempty"`
+}
+
+type auditFact struct {
+	Record  string         `json:"record"`
+	Suite   string         `json:"suite"`
+	Project string         `json:"project"`
+	Auditor string         `json:"auditor"`
+	Replay  bool           `json:"replay"`
+	Verdict audit.Verdict  `json:"verdict"`
+	Trials  int            `json:"trials"`
+	Metrics *score.Metrics `json:"metrics"` // of the first trial that counts
+	Look    string         `json:"look,omitempty"`
+}
+
+type benchFact struct {
+	Model   string       `json:"model"`
+	Prompt  string       `json:"prompt"`
+	App     string       `json:"app"` // empty: all
+	Figures *score.Bench `json:"figures"`
+	Cost    string       `json:"cost_of_1000"`
+}
+
+// WriteAs writes the newest records and the results as text, markdown, csv, json,
+// benchfmt or sarif.
+func WriteAs(w io.Writer, format string, in *Input) error {
+	if format == "sarif" {
+		return writeMissed(w, in)
+	}
+	f, err := factsOf(in)
+	if err != nil {
+		return err
+	}
+	switch format {
+	case "text":
+		return f.text(w)
+	case "markdown":
+		return f.markdown(w)
+	case "csv":
+		return f.csv(w)
+	case "benchfmt":
+		return f.benchfmt(w)
+	case "json":
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(f)
+	}
+	return fmt.Errorf("format %q: expected text, markdown, csv, json, benchfmt or sarif", format)
+}
+
+func factsOf(in *Input) (*facts, error) {
+	f := &facts{Audits: []auditFact{}, Bench: []benchFact{}, Notes: in.Notes}
+	s := &site{in: *in}
+	for _, r := range slices.Concat(s.latest("Smoke"), s.latest("Regression")) {
+		f.Audits = append(f.Audits, auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor, r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Look})
+	}
+	if in.Results == nil {
+		return f, nil
+	}
+	ls, err := seatLines(in.Results)
+	if err != nil {
+		return nil, err
+	}
+	p := &benchPage{Seats: ls}
+	if err := p.apps(); err != nil {
+		return nil, err
+	}
+	for i, l := range ls {
+		f.Bench = append(f.Bench, benchFact{l.Model, l.Prompt, "", l.Bench, l.Cost})
+		for _, a := range p.Apps {
+			if a.Cells[i] != nil {
+				f.Bench = append(f.Bench, benchFact{l.Model, l.Prompt, a.App, a.Cells[i], ""})
+			}
+		}
+	}
+	return f, nil
+}
+
+var auditHeads = []string{"suite", "project", "auditor", "verdict", "recall", "precision", "F1", "coverage", "chance", "lift"}
+var benchHeads = []string{"reviewer", "prompt", "application", "balanced accuracy", "accuracy", "bad found", "good kept", "right reason", "unanswered"}
+
+func (a *auditFact) cells() []string {
+	name := a.Auditor
+	if a.Replay {
+		name += " (replay)"
+	}
+	cs := []string{a.Suite, a.Project, name, string(a.Verdict)}
+	if m := a.Metrics; m != nil {
+		return append(cs, m.Recall.String(), m.Precision.String(), m.F1.String(), coverage(m), m.Chance.Mean.String(), times(m.Lift))
+	}
+	return append(cs, "no trial counts", "", "", "", "", "")
+}
+
+func (b *benchFact) cells() []string {
+	f := b.Figures
+	return []string{b.Model, b.Prompt, cmp.Or(b.App, "all"), f.BalancedAccuracy.String(), f.Accuracy.Value.String(), f.Recall.Value.String(),
+		f.Specificity.Value.String(), f.RightReason.Value.String(), f.Unanswered.String()}
+}
+
+func (f *facts) text(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(cs []string) {
+		for i := range cs {
+			cs[i] = oneLine(cs[i])
+		}
+		fmt.Fprintln(tw, strings.Join(cs, "\t"))
+	}
+	if len(f.Audits) > 0 {
+		line(slices.Clone(auditHeads))
+		for i := range f.Audits {
+			line(f.Audits[i].cells())
+		}
+	}
+	if len(f.Bench) > 0 {
+		fmt.Fprintln(tw)
+		line(slices.Clone(benchHeads))
+		for i := range f.Bench {
+			line(f.Bench[i].cells())
+		}
+	}
+	for _, a := range f.Audits {
+		if a.Look != "" {
+			fmt.Fprintf(tw, "\n%s %s on %s: %s", a.Verdict, oneLine(a.Auditor), oneLine(a.Project), clip(a.Look, 200))
+		}
+	}
+	fmt.Fprintln(tw)
+	return tw.Flush()
+}
+
+func (f *facts) markdown(w io.Writer) error {
+	var b strings.Builder
+	table := func(title string, heads []string, rows [][]string) {
+		if len(rows) == 0 {
+			return
+		}
+		fmt.Fprintf(&b, "### %s\n\n| %s |\n|%s\n", title, strings.Join(heads, " | "), strings.Repeat("---|", len(heads)))
+		for _, r := range rows {
+			for i := range r {
+				r[i] = mark(r[i])
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(r, " | "))
+		}
+		b.WriteByte('\n')
+	}
+	var audits, bench [][]string
+	for i := range f.Audits {
+		audits = append(audits, append(f.Audits[i].cells(), clip(f.Audits[i].Look, 200)))
+	}
+	for i := range f.Bench {
+		bench = append(bench, f.Bench[i].cells())
+	}
+	table("Auditors", append(slices.Clone(auditHeads), "look first at"), audits)
+	table("Reviewers", benchHeads, bench)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// csv writes one figure a line: long tables outlive changes of the columns.
+func (f *facts) csv(w io.Writer) error {
+	c := csv.NewWriter(w)
+	c.Write([]string{"suite", "subject", "by", "prompt", "metric", "value", "low", "high", "answers"})
+	num := func(v score.Value) string {
+		if !v.Defined {
+			return ""
+		}
+		return fmt.Sprintf("%.6g", v.V)
+	}
+	for _, a := range f.Audits {
+		c.Write([]string{a.Suite, guard(a.Project), guard(a.Auditor), "", "verdict", string(a.Verdict), "", "", ""})
+		if m := a.Metrics; m != nil {
+			for _, x := range []struct {
+				name      string
+				v, lo, hi score.Value
+			}{{"recall", m.Recall, score.Value{}, score.Value{}}, {"precision", score.Value{}, m.Precision.Low, m.Precision.High}, {"F1", score.Value{}, m.F1.Low, m.F1.High},
+				{"coverage", m.Coverage, score.Value{}, score.Value{}}, {"chance", m.Chance.Mean, score.Value{}, score.Value{}}, {"lift", m.Lift, score.Value{}, score.Value{}}} {
+				c.Write([]string{a.Suite, guard(a.Project), guard(a.Auditor), "", x.name, num(x.v), num(x.lo), num(x.hi), ""})
+			}
+		}
+	}
+	for _, b := range f.Bench {
+		for _, e := range estimates(b.Figures) {
+			c.Write([]string{"Bench", guard(cmp.Or(b.App, "all")), guard(b.Model), guard(b.Prompt), e.Name, num(e.E.Value), num(e.E.Low), num(e.E.High), fmt.Sprint(e.E.Answers)})
+		}
+		c.Write([]string{"Bench", guard(cmp.Or(b.App, "all")), guard(b.Model), guard(b.Prompt), "unanswered", num(b.Figures.Unanswered), "", "", ""})
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// guard keeps a spreadsheet from taking a name for a formula.
+func guard(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+func estimates(b *score.Bench) []measured {
+	return []measured{{"balanced accuracy", b.BalancedAccuracy}, {"accuracy", b.Accuracy}, {"bad found", b.Recall}, {"good kept", b.Specificity}, {"right reason", b.RightReason}}
+}
+
+// benchfmt writes the figures in Go's benchmark format, for benchstat: see
+// golang.org/design/14313-benchmark-format. Undefined figures are left out.
+func (f *facts) benchfmt(w io.Writer) error {
+	var b strings.Builder
+	line := func(name string, figures ...any) {
+		var parts []string
+		for i := 0; i+1 < len(figures); i += 2 {
+			if v := figures[i].(score.Value); v.Defined {
+				parts = append(parts, fmt.Sprintf("%.6g %s", v.V, figures[i+1]))
+			}
+		}
+		if len(parts) > 0 {
+			fmt.Fprintf(&b, "Benchmark%s 1 %s\n", name, strings.Join(parts, " "))
+		}
+	}
+	for _, a := range f.Audits {
+		if m := a.Metrics; m != nil {
+			line(fmt.Sprintf("%s/project=%s/auditor=%s", a.Suite, solid(a.Project), solid(a.Auditor)),
+				m.Recall, "recall", m.Precision.Low, "precision-low", m.Precision.High, "precision-high", m.Coverage, "coverage", m.Lift, "lift")
+		}
+	}
+	for _, x := range f.Bench {
+		g := x.Figures
+		line(fmt.Sprintf("Bench/app=%s/model=%s/prompt=%s", solid(cmp.Or(x.App, "all")), solid(x.Model), solid(x.Prompt)),
+			g.BalancedAccuracy.Value, "balanced-accuracy", g.Accuracy.Value, "accuracy", g.Recall.Value, "bad-found", g.Specificity.Value, "good-kept", g.RightReason.Value, "right-reason", g.Unanswered, "unanswered")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// solid makes a name one word of a benchmark's name.
+func solid(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r == '/' || r == '=' || r == 0x7f {
+			return '~'
+		}
+		return r
+	}, oneLine(s))
+}
+
+// writeMissed writes the known vulnerabilities that no trial of an auditor's
+// newest record found, as SARIF: an editor shows them in place.
+func writeMissed(w io.Writer, in *Input) error {
+	s := &site{in: *in}
+	rows := s.latest("Regression")
+	if len(rows) != 1 {
+		var have []string
+		for _, r := range rows {
+			have = append(have, r.Record.Auditor+" on "+r.Record.Project)
+		}
+		return fmt.Errorf("%d newest records (%s): expected one, chosen with --auditor and --project", len(rows), strings.Join(have, ", "))
+	}
+	r := rows[0]
+	key := in.Projects[r.Record.Project]
+	if key == nil {
+		return fmt.Errorf("the key of %s is not at hand: expected fixtures/projects/%s.md", r.Record.Project, r.Record.Project)
+	}
+	found := map[string]bool{}
+	for _, t := range valid(r.Record) {
+		for _, k := range t.Known {
+			found[k.ID] = found[k.ID] || k.Credit == 1
+		}
+	}
+	var missed []audit.Finding
+	for _, f := range score.AsFindings(key) {
+		if !found[f.ID] {
+			missed = append(missed, f)
+		}
+	}
+	return findings.WriteSARIF(w, "assay: missed by "+r.Record.Auditor, r.Record.Score, missed)
+}

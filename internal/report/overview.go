@@ -1,0 +1,167 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/record"
+)
+
+// An overview is the first page.
+type overview struct {
+	Verdicts []verdictCount
+	Matrix   matrix
+	Smoke    []row
+	Look     []lookAt
+	Seats    []seatLine
+	Forest   *chart
+	Pairs    []pairLine
+	Hard     []caseLine // answered wrongly most often
+	Results  *Results
+	Notes    []string
+}
+
+type verdictCount struct {
+	Verdict audit.Verdict
+	N       int
+}
+
+// A lookAt names a thing to look at next.
+type lookAt struct {
+	Verdict audit.Verdict
+	What    string
+	Page    string
+	Why     string
+}
+
+// hardMost is how many cases the overview names.
+const hardMost = 10
+
+// write writes every page.
+func (s *site) write() error {
+	o := overview{Notes: s.in.Notes, Results: s.in.Results}
+	if err := s.writeRegression(&o); err != nil {
+		return err
+	}
+	if s.in.Results != nil {
+		if err := s.writeBench(&o); err != nil {
+			return err
+		}
+	}
+	return s.render("index.html", "index.html", "Overview", "Overview", o)
+}
+
+func (s *site) writeBench(o *overview) error {
+	ls, err := seatLines(s.in.Results)
+	if err != nil {
+		return err
+	}
+	p, err := newBenchPage(s.in.Results, ls)
+	if err != nil {
+		return err
+	}
+	o.Seats, o.Forest, o.Pairs = ls, p.Forest, p.Pairs
+	if err := s.render("bench.html", "bench.html", "Bench", "Bench", p); err != nil {
+		return err
+	}
+	all := cases(ls)
+	slices.SortStableFunc(all, func(a, b caseLine) int { return cmp.Compare(least(a.Cells), least(b.Cells)) })
+	for _, c := range all {
+		if len(o.Hard) < hardMost && c.All.Right < c.All.Answered {
+			o.Hard = append(o.Hard, c)
+		}
+	}
+	return s.writeCases(ls)
+}
+
+// A regressionPage is every auditor on every project.
+type regressionPage struct {
+	Matrix matrix
+	Rows   []row
+	All    []row
+	Cut    string
+}
+
+// recordsMost is how many records the list names, newest first; recordPages how
+// many of them have pages beside the newest of each auditor on each project.
+const (
+	recordsMost = 2000
+	recordPages = 200
+)
+
+func (s *site) writeRegression(o *overview) error {
+	if len(s.in.Records) == 0 {
+		return nil
+	}
+	rows, smoke := s.latest("Regression"), s.latest("Smoke")
+	o.Matrix, o.Smoke = matrixOf(rows), smoke
+	o.verdicts(slices.Concat(smoke, rows))
+	p := &regressionPage{Matrix: o.Matrix, Rows: rows}
+	paged := map[*record.Record]bool{}
+	for _, r := range slices.Concat(rows, smoke) {
+		paged[r.Record] = true
+	}
+	for i := len(s.in.Records) - 1; i >= 0 && len(p.All) < recordsMost; i-- {
+		r := s.in.Records[i]
+		w := s.rowOf(r)
+		if len(p.All) < recordPages {
+			paged[r] = true
+		}
+		if !paged[r] {
+			w.Page = ""
+		}
+		p.All = append(p.All, w)
+	}
+	if n := len(s.in.Records); n > recordsMost {
+		p.Cut = fmt.Sprintf("The newest %d of %d records are listed.", recordsMost, n)
+	}
+	if err := s.render("regression.html", "regression.html", "Regression", "Regression", p); err != nil {
+		return err
+	}
+	byProject := map[string][]row{}
+	for _, r := range slices.Concat(smoke, rows) {
+		byProject[r.Record.Project] = append(byProject[r.Record.Project], r)
+	}
+	for _, name := range sortedKeys(byProject) {
+		if err := s.render(byProject[name][0].Project, "project.html", "Regression", name, s.projectPage(name, byProject[name])); err != nil {
+			return err
+		}
+	}
+	for _, r := range s.in.Records {
+		if paged[r] {
+			if err := s.writeRecord(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *overview) verdicts(rows []row) {
+	n := map[audit.Verdict]int{}
+	for _, r := range rows {
+		n[r.Verdict]++
+		if r.Verdict != audit.Pass {
+			o.Look = append(o.Look, lookAt{r.Verdict, r.Record.Auditor + " on " + r.Record.Project, r.Page, r.Look})
+		}
+	}
+	order := []audit.Verdict{audit.Invalid, audit.Fail, audit.Warn, audit.Pass}
+	for _, v := range order {
+		if n[v] > 0 {
+			o.Verdicts = append(o.Verdicts, verdictCount{v, n[v]})
+		}
+	}
+	slices.SortStableFunc(o.Look, func(a, b lookAt) int {
+		return cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict))
+	})
+	o.Look = o.Look[:min(12, len(o.Look))]
+}
+
+func init() {
+	functions["list3"] = func(vs ...string) []string { return vs }
+	functions["fates"] = func() []score.Fate { return score.Fates() }
+	functions["placeOf"] = func(s score.Scored) string { return place(&s) }
+}
