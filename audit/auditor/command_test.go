@@ -21,6 +21,7 @@ import (
 // fakeAgent builds the fake agent once for all tests of this package.
 var fakeAgent = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "assay-fakeagent-")
+	built = dir
 	if err != nil {
 		return "", err
 	}
@@ -32,13 +33,15 @@ var fakeAgent = sync.OnceValues(func() (string, error) {
 	return bin, nil
 })
 
+var built string // its folder, once it is built
+
 func TestMain(m *testing.M) {
 	if args := os.Getenv("ASSAY_TEST_AUDIT"); args != "" {
 		auditAlone(args)
 	}
 	code := m.Run()
-	if bin, err := fakeAgent(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(bin))
+	if built != "" {
+		_ = os.RemoveAll(built)
 	}
 	os.Exit(code)
 }

@@ -1,11 +1,13 @@
 package audittest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -191,37 +193,48 @@ func (h *held) audit(t T) error {
 		ctx, cancel = context.WithDeadline(ctx, at)
 	}
 	defer cancel()
-	for _, a := range h.asked.trials {
-		dir := ""
-		if !h.replay {
-			sealed, remove, err := h.export(ctx, t)
-			if err != nil {
-				return err
-			}
-			defer remove()
-			dir = sealed.Dir
+	for i, a := range h.asked.trials {
+		if err := h.trial(ctx, t, i, a); err != nil {
+			return err
 		}
-		run, err := a.Audit(ctx, audit.AuditTask{Dir: dir})
+	}
+	return nil
+}
+
+// trial runs one trial in an export of its own and scores it.
+func (h *held) trial(ctx context.Context, t T, i int, a audit.Auditor) error {
+	dir := ""
+	if !h.replay {
+		sealed, remove, err := h.export(ctx, t, i)
 		if err != nil {
 			return err
 		}
-		var result *score.Result
-		if run.Invalid == "" {
-			names := seal.NewNames(h.project.Renames)
-			result, err = score.Score(score.Input{Project: h.project, Findings: names.Reveal(run.Report.Findings), Dimensions: h.dims,
-				Roots: []string{dir, run.Report.Root}})
-			if err != nil {
-				return err
-			}
+		defer remove()
+		dir = sealed.Dir
+	}
+	run, err := a.Audit(ctx, audit.AuditTask{Dir: dir})
+	if err != nil {
+		return err
+	}
+	var result *score.Result
+	if run.Invalid == "" {
+		names := seal.NewNames(h.project.Renames)
+		result, err = score.Score(score.Input{Project: h.project, Findings: names.Reveal(run.Report.Findings), Dimensions: h.dims,
+			Roots: []string{dir, run.Report.Root}})
+		if err != nil {
+			return err
 		}
-		h.version, h.command = run.Version, strings.Join(run.Command, " ")
-		h.trials = append(h.trials, trialOf(&run, result))
-		for _, p := range run.Report.Problems {
-			t.Logf("%s: %s", p.Pos, clean(p.What, 300))
-		}
-		if n := len(run.Report.Problems); n > 0 {
-			h.notes = append(h.notes, fmt.Sprintf("%d things in the report could not be used, the first: %s: %s", n, run.Report.Problems[0].Pos, run.Report.Problems[0].What))
-		}
+	}
+	h.version, h.command = run.Version, strings.Join(run.Command, " ")
+	h.trials = append(h.trials, trialOf(&run, result))
+	if !h.replay && len(run.Raw) > 0 {
+		artifact(t, fmt.Sprintf("report-%02d.%s", i+1, cmp.Or(run.Report.Format, "txt")), run.Raw)
+	}
+	for _, p := range run.Report.Problems {
+		t.Logf("%s: %s", p.Pos, clean(p.What, 300))
+	}
+	if n := len(run.Report.Problems); n > 0 {
+		h.notes = append(h.notes, fmt.Sprintf("%d things in the report could not be used, the first: %s: %s", n, run.Report.Problems[0].Pos, run.Report.Problems[0].What))
 	}
 	return nil
 }
@@ -233,6 +246,10 @@ func (h *held) tell(t T, j score.Judgement, baseline *record.Record) {
 		Key: h.project.KeyHash, Version: h.version, Command: h.command, Trials: h.trials, Judgement: j, Goals: h.goals, Notes: h.notes}
 	for _, r := range h.recs {
 		rec.Control = r.Control
+	}
+	var err error
+	if rec.Stated, err = record.ReadStated(h.env.root.pick("fixtures/baselines"), "fixtures/baselines", h.project.Name); err != nil {
+		t.Error(err)
 	}
 	if baseline != nil {
 		rec.Baseline = baseline.Date.Format("2006-01-02")
@@ -298,7 +315,7 @@ func (h *held) line(j score.Judgement) line {
 }
 
 // export makes the sealed export for one live trial.
-func (h *held) export(ctx context.Context, t T) (*seal.Sealed, func(), error) {
+func (h *held) export(ctx context.Context, t T, trial int) (*seal.Sealed, func(), error) {
 	if err := h.env.uncached(h.suite.own); err != nil {
 		return nil, nil, err
 	}
@@ -310,7 +327,7 @@ func (h *held) export(ctx context.Context, t T) (*seal.Sealed, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	sealed, err := clone.Export(ctx, path.Join(t.TempDir(), "src"))
+	sealed, err := clone.Export(ctx, filepath.Join(t.TempDir(), fmt.Sprintf("src-%d", trial+1)))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -25,7 +25,7 @@ func newHouse(t *testing.T) *house {
 		h.copy("fixtures/" + name)
 	}
 	h.copy("smoke-test-fixture/SmokeTestVulnApp.java")
-	h.write("fixtures/auditors.md", "# Auditors\n\n## canned\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Timeout | 1m |\n\n```sh\ncat "+h.path("canned")+"\n```\n\n## broken\n\n| Field | Value |\n|---|---|\n| Timeout | 1m |\n\n```sh\necho no licence >&2; exit 3\n```\n")
+	h.write("fixtures/auditors.md", "# Auditors\n\n## canned\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Timeout | 1m |\n| Reads | "+h.dir+" |\n\n```sh\ncat "+h.path("canned")+"\n```\n\n## broken\n\n| Field | Value |\n|---|---|\n| Timeout | 1m |\n\n```sh\necho no licence >&2; exit 3\n```\n")
 	return h
 }
 

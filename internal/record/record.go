@@ -43,6 +43,7 @@ type Record struct {
 	Judgement score.Judgement `json:"judgement"`
 	Goals     score.Goals     `json:"goals"`
 	Baseline  string          `json:"baseline,omitempty"` // date of the baseline
+	Stated    []Stated        `json:"stated,omitempty"`   // figures that others state for this project
 	Notes     []string        `json:"notes,omitempty"`
 }
 
@@ -52,7 +53,9 @@ type Trial struct {
 	Result  *score.Result     `json:"result,omitempty"`
 	Seconds float64           `json:"seconds"`
 	Usage   audit.Usage       `json:"usage"`
-	Claimed []audit.Dimension `json:"claimed,omitempty"` // what the auditor says that it covered
+	Memory  int64             `json:"peak_memory,omitempty"` // bytes, over all processes of the auditor; 0 when unknown
+	Exposed string            `json:"exposed,omitempty"`     // what it was not kept from while it ran
+	Claimed []audit.Dimension `json:"claimed,omitempty"`     // what the auditor says that it covered
 }
 
 // ScoreTrials gives the trials as audit/score judges them.

@@ -125,6 +125,10 @@ func (r *Record) notes() []string {
 			break
 		}
 	}
+	notes = append(notes, r.trialNotes()...)
+	for _, st := range r.Stated {
+		notes = append(notes, st.String())
+	}
 	notes = append(notes, fmt.Sprintf("score version %s, key %.12s, auditor version %s", r.Score, r.Key, r.Version))
 	return append(notes, r.Notes...)
 }

@@ -44,7 +44,7 @@ func parse() *options {
 	flag.StringVar(&o.format, "format", "text", "of its report: text or sarif")
 	flag.StringVar(&o.envelope, "envelope", "", "wrap the report as claude, claude-stream, codex, gemini or opencode")
 	flag.IntVar(&o.find, "find", -1, "how many it finds; -1: all")
-	flag.IntVar(&o.misplace, "misplace", 0, "how many of these it puts into the wrong file")
+	flag.IntVar(&o.misplace, "misplace", 0, "how many of these it puts at the top of the next one's file")
 	flag.IntVar(&o.invent, "invent", 0, "findings in files that are not there")
 	flag.IntVar(&o.same, "same", 0, "how often it says the first finding again")
 	flag.Float64Var(&o.vary, "vary", 0, "chance that it overlooks a finding, 0 to 1")

@@ -58,8 +58,12 @@ func (o *options) findings() ([]audit.Finding, error) {
 	if o.misplace > len(known) || o.same > 0 && len(known) == 0 {
 		return nil, errors.New("-misplace and -same: more than it found")
 	}
+	files := make([]string, len(known))
+	for i := range known {
+		files[i] = known[i].File
+	}
 	for i := range o.misplace {
-		known[i].File, known[i].Function, known[i].Lines = "elsewhere/"+known[i].File, "", audit.Range{Start: 1, End: 1}
+		known[i].File, known[i].Function, known[i].Lines = files[(i+1)%len(files)], "", audit.Range{Start: 1, End: 1}
 	}
 	for range o.same {
 		known = append(known, known[0])

@@ -1,0 +1,94 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/score"
+)
+
+// maxNamed is how many entries a note names; the rest is counted.
+const maxNamed = 20
+
+// trialNotes says what the trials consumed, what they were not kept from, and
+// what several come to together.
+func (r *Record) trialNotes() []string {
+	var notes []string
+	if n := r.consumed(); n != "" {
+		notes = append(notes, n)
+	}
+	said := map[string]bool{}
+	for _, t := range r.Trials {
+		if t.Exposed != "" && !said[t.Exposed] {
+			said[t.Exposed] = true
+			notes = append(notes, "the auditor was "+t.Exposed)
+		}
+	}
+	var results []*score.Result
+	for _, t := range r.Trials {
+		if t.Result != nil && t.Invalid == "" {
+			results = append(results, t.Result)
+		}
+	}
+	if len(results) < 2 {
+		return notes
+	}
+	all, err := score.OverTrials(results)
+	if err != nil {
+		return append(notes, "the trials cannot be put together: "+err.Error())
+	}
+	return append(notes, together(&all)...)
+}
+
+// consumed gives the means over the trials: wall time, memory, tokens, cost.
+func (r *Record) consumed() string {
+	if len(r.Trials) == 0 {
+		return ""
+	}
+	sum, seconds, memory := audit.Usage{Priced: true}, 0.0, int64(0)
+	for _, t := range r.Trials {
+		sum = sum.Add(t.Usage)
+		seconds += t.Seconds
+		memory = max(memory, t.Memory)
+	}
+	n := float64(len(r.Trials))
+	parts := []string{fmt.Sprintf("%.1f s", seconds/n)}
+	if memory > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f MB at its peak", float64(memory)/1e6))
+	}
+	if sum.TokensIn+sum.TokensOut > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f tokens read and %.0f written", float64(sum.TokensIn)/n, float64(sum.TokensOut)/n))
+	}
+	switch {
+	case sum.Priced && sum.USD > 0:
+		parts = append(parts, fmt.Sprintf("%.4g USD", sum.USD/n))
+	case sum.TokensIn+sum.TokensOut > 0:
+		parts = append(parts, "the agent states no cost")
+	}
+	return fmt.Sprintf("consumed, as the mean of %d: %s", len(r.Trials), strings.Join(parts, ", "))
+}
+
+func together(t *score.Trials) []string {
+	share := func(p float64) string { return score.Of(p).String() }
+	notes := []string{
+		fmt.Sprintf("%d trials, entries matched in full: pass@1 %s, pass@%d %s (some trial), pass^%d %s (every trial)",
+			t.N, share(t.PassAt[0]), t.N, share(t.PassAt[t.N-1]), t.N, share(t.PassAll[t.N-1])),
+		fmt.Sprintf("union of the trials: %d findings, %d of %d entries; intersection: %d findings, %d entries",
+			t.Union.Findings, t.Union.Known, len(t.Entries), t.Intersection.Findings, t.Intersection.Known),
+	}
+	var unsteady []string
+	for _, e := range t.Entries {
+		if e.Found > 0 && e.Found < t.N {
+			unsteady = append(unsteady, fmt.Sprintf("%s %d/%d", e.ID, e.Found, t.N))
+		}
+	}
+	if len(unsteady) > 0 {
+		more := ""
+		if n := len(unsteady) - maxNamed; n > 0 {
+			unsteady, more = unsteady[:maxNamed], fmt.Sprintf(" and %d more", n)
+		}
+		notes = append(notes, "found by some trials and not by all: "+strings.Join(unsteady, ", ")+more)
+	}
+	return notes
+}
