@@ -127,7 +127,7 @@ func (b *bench) gate(t T, s seat, name string, all []score.Answer) {
 	}
 	look := ""
 	if j.Verdict != audit.Pass {
-		look = clean(j.Grounds[0].Text, 200)
+		look = lookAt(j.Grounds[0])
 	}
 	b.add(name, "all", all, j.Verdict, look)
 	for _, g := range j.Grounds {

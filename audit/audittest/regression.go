@@ -309,7 +309,7 @@ func (h *held) line(j score.Judgement) line {
 		l.cells = []string{h.project.Name, name, m.Recall.String(), m.Precision.String(), m.F1.String(), coverage(m), m.Chance.Mean.String(), times(m.Lift)}
 	}
 	if j.Verdict != audit.Pass && len(j.Grounds) > 0 {
-		l.look = clean(j.Grounds[0].Text, 200)
+		l.look = lookAt(j.Grounds[0])
 	}
 	return l
 }

@@ -145,7 +145,7 @@ func (s *smoke) check(t T) {
 	if len(j.Missed) > 0 {
 		look = string(j.Grade) + ": missed " + strings.Join(j.Missed, ", ")
 	} else if len(j.Grounds) > 0 {
-		look = clean(j.Grounds[0].Text, 200)
+		look = lookAt(j.Grounds[0])
 	}
 	verdict := j.Verdict
 	if verdict == audit.Pass && j.Grade == score.Acceptable {

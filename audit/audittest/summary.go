@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay/audit"
+	"assay/audit/score"
 )
 
 // farFuture is the time of the file that keeps runs out of go test's cache.
@@ -63,16 +64,15 @@ func (s *summary) print(w io.Writer) {
 			continue
 		}
 		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(tw, "\n%s\t%s\tverdict\n", strings.ToUpper(suite), strings.Join(heads[suite], "\t"))
+		fmt.Fprintf(tw, "\n%s\t%s\tverdict\tlook first at\n", strings.ToUpper(suite), strings.Join(heads[suite], "\t"))
 		for _, l := range rows {
-			fmt.Fprintf(tw, "\t%s\t%s\n", strings.Join(l.cells, "\t"), l.verdict)
+			look := l.look
+			if l.verdict == audit.Pass {
+				look = ""
+			}
+			fmt.Fprintf(tw, "\t%s\t%s\t%s\n", strings.Join(l.cells, "\t"), l.verdict, look)
 		}
 		tw.Flush()
-		for _, l := range rows {
-			if l.look != "" && l.verdict != audit.Pass {
-				fmt.Fprintf(w, "  %s %s: %s\n", l.verdict, strings.Join(l.cells[:min(2, len(l.cells))], " "), l.look)
-			}
-		}
 	}
 	for _, n := range s.notes {
 		fmt.Fprintln(w, n)
@@ -82,6 +82,24 @@ func (s *summary) print(w io.Writer) {
 			fmt.Fprintln(w, "the summary for GITHUB_STEP_SUMMARY was not written:", err)
 		}
 	}
+}
+
+// lookAt tells a ground in a few words, for the last column of a table.
+func lookAt(g score.Ground) string {
+	if g.Metric == "" || !g.Now.Defined || !g.Want.Defined {
+		return clean(g.Text, 90)
+	}
+	what := g.Metric
+	if g.About != "" {
+		what += " of " + g.About
+	}
+	switch g.Code {
+	case score.CodeChance:
+		return fmt.Sprintf("%s %s, by chance up to %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
+	case score.CodeReview:
+		return fmt.Sprintf("%s: review %d more findings", what, g.More)
+	}
+	return fmt.Sprintf("%s %s, goal %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
 }
 
 func (s *summary) rows(suite string) []line {
