@@ -19,7 +19,7 @@ import (
 	"assay/audit"
 	"assay/internal/static/lang"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 //go:embed *.yaml
