@@ -31,7 +31,8 @@ func (c *command) Name() string { return c.entry.Name }
 // Audit runs the command line in the export, confined where bubblewrap can do so
 // (AuditRun.Exposed says where not). What it reports goes to standard output, or
 // to the entry's output file; $ASSAY_OUT is a folder that it may write to and in
-// which a relative output file is looked for. An agent that wraps its report in
+// which a relative output file is looked for; $ASSAY_FORMAT is a file that tells a
+// model how to write the text report. An agent that wraps its report in
 // JSON of its own is unwrapped, and what it says that it consumed is kept.
 func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
 	home, err := os.MkdirTemp("", "assay-auditor-")
@@ -41,7 +42,8 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	defer os.RemoveAll(home)
 	out := filepath.Join(home, "out")
 	tmp := filepath.Join(home, "tmp")
-	if err := errors.Join(os.Mkdir(out, 0o700), os.Mkdir(tmp, 0o700)); err != nil {
+	format := filepath.Join(home, "report-format.md")
+	if err := errors.Join(os.Mkdir(out, 0o700), os.Mkdir(tmp, 0o700), os.WriteFile(format, []byte(ReportFormat), 0o600)); err != nil {
 		return audit.AuditRun{}, err
 	}
 	box, missing, err := newBox(&c.entry, task.Dir, home)
@@ -50,7 +52,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	}
 	before := fingerprint(task.Dir)
 	p := process{Dir: task.Dir, Command: shell(c.entry.Command), Box: box, Timeout: c.entry.Timeout,
-		Env: append(allowed(c.entry.Env, home, tmp), "ASSAY_OUT="+out), Progress: c.entry.Output != "", Grace: c.grace, Cap: c.cap}
+		Env: append(allowed(c.entry.Env, home, tmp), "ASSAY_OUT="+out, "ASSAY_FORMAT="+format), Progress: c.entry.Output != "", Grace: c.grace, Cap: c.cap}
 	e, err := p.run(ctx)
 	if err != nil {
 		return audit.AuditRun{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -200,4 +201,60 @@ func TestAnUnsteadyAgentAgainstItsBaseline(t *testing.T) {
 	f = play(t, "TestRegression", h.suite("-auditor", "agent", "-strict").Regression)
 	require.True(t, f.Failed())
 	require.Contains(t, f.complaints()[0], "not settled")
+}
+
+// TestOurAgentSections runs the sections of fixtures/auditors.md as they stand,
+// with stand-ins that speak each agent's interface: they refuse arguments that the
+// real one documents otherwise, look for what they were given, and answer in its
+// envelope.
+func TestOurAgentSections(t *testing.T) {
+	h := newHouse(t)
+	tree, err := treeOf(os.DirFS(h.path("smoke-test-fixture")))
+	require.NoError(t, err)
+	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
+	require.NoError(t, err)
+	h.agents(key.Project.Known, "x: ")
+	section, err := os.ReadFile(h.path("fixtures/auditors.md"))
+	require.NoError(t, err)
+	knows := regexp.MustCompile(`(?m)^(/\S+/fakeagent -key \S+)`).FindString(string(section))
+	require.NotEmpty(t, knows)
+	h.copy("fixtures/auditors.md")
+
+	bin := filepath.Dir(strings.Fields(knows)[0])
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	skills := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(skills, ".claude", "skills", "audit"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(skills, ".claude", "skills", "audit", "SKILL.md"), []byte("audit"), 0o644))
+	t.Setenv("ASSAY_AGENT_HOME", skills)
+	for _, name := range []string{"ANTHROPIC_API_KEY", "CODEX_API_KEY", "GEMINI_API_KEY"} {
+		t.Setenv(name, "sk-test")
+	}
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "not-for-agents")
+
+	const version = `if [ "$1" = --version ]; then echo 1.2.3; exit 0; fi; test -z "$AWS_SECRET_ACCESS_KEY" || exit 65; test -f "$HOME/.claude/skills/audit/SKILL.md" || exit 66; `
+	const usage = " -in 400000 -out 5000 -usd 1.5 -envelope "
+	for name, script := range map[string]string{
+		"claude": `test "$1" = -p && test "$3" = --allowedTools && test "$4" = Bash,Read,Glob,Grep,Write && test "$5 $6" = "--output-format json" && test -n "$ANTHROPIC_API_KEY" || exit 64
+case "$2" in "Run /audit in "*) ;; *) exit 64;; esac
+exec ` + knows + usage + "claude",
+		"codex":    `test "$1 $2" = "exec --json" && test $# = 6 && test "$5" = read-only && test -n "$CODEX_API_KEY" || exit 64; case "$6" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "codex",
+		"gemini":   `test "$4 $5 $6" = "--output-format json -p" && test $# = 7 && test -n "$GEMINI_API_KEY" || exit 64; case "$7" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "gemini",
+		"opencode": `test "$1 $2 $3" = "run --format json" && test $# = 4 || exit 64; case "$4" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "opencode",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+version+script+"\n"), 0o755))
+	}
+	for _, name := range []string{"claude", "claude-r1", "claude-r1-r2", "codex", "gemini", "opencode"} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.RemoveAll(h.path("records")))
+			f := play(t, "TestSmoke", h.suite("-auditor", name).Smoke)
+			require.False(t, f.Failed(), f.complaints())
+			require.Equal(t, "PASS", f.leaf("TestSmoke/" + name).attrs["verdict"])
+			rs, err := record.ReadAll(h.path("records"))
+			require.NoError(t, err)
+			require.Len(t, rs, 1)
+			require.EqualValues(t, 400000, rs[0].Trials[0].Usage.TokensIn)
+			require.EqualValues(t, 5000, rs[0].Trials[0].Usage.TokensOut)
+			require.Equal(t, "1.2.3", rs[0].Version)
+		})
+	}
 }
