@@ -1,0 +1,157 @@
+package flow
+
+import (
+	"strings"
+
+	"assay/internal/static/lang"
+)
+
+func (f *frame) assignment(n *lang.Node) value {
+	var v value
+	if n.Y != nil {
+		v = f.eval(n.Y)
+	}
+	if n.Op != "=" && n.Op != "" { // +=, .=
+		old := f.eval(n.X)
+		v = value{from: union(old.from, v.from), typ: old.typ, text: cut(old.piece() + v.piece())}
+		if n.Op != "+=" && n.Op != ".=" && n.Op != "||=" && n.Op != "??=" {
+			v.text = ""
+		}
+	}
+	if n.Type != "" && n.Type != "var" && n.Type != "val" {
+		v.typ = simple(n.Type)
+		if plainType(n.Type) {
+			v.from = nil
+		}
+	}
+	if n.X != nil {
+		v = v.via(f.file(), n.Start, "held in "+short(lang.Dotted(n.X)))
+		f.s.matchAssign(f, n, v)
+		f.assign(n.X, v, n.Y)
+	}
+	return v
+}
+
+func short(s string) string {
+	if s == "" {
+		return "a variable"
+	}
+	if len(s) > 40 {
+		return s[:40]
+	}
+	return s
+}
+
+// assign binds a target: a variable, a member, an element, or a pattern.
+func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
+	if target == nil {
+		return
+	}
+	switch target.Kind {
+	case lang.Ident:
+		f.env.forget(target.Name)
+		f.env[target.Name] = v
+		if f.fn != nil && f.fn.Class != nil && f.u.File.Lang == lang.Java && f.fn.Class.Fields[target.Name] != nil {
+			f.s.setField(f.fn.Class, target.Name, v)
+		}
+	case lang.Assign: // "for (const x of y)" keeps a declaration here
+		f.assign(target.X, v, from)
+	case lang.Member:
+		k := key(target)
+		if k == "" {
+			return
+		}
+		f.env.forget(k)
+		f.env[k] = v
+		if target.X != nil && target.X.Kind == lang.Ident {
+			if x := target.X.Name; (x == "this" || x == "self") && f.fn != nil && f.fn.Class != nil {
+				f.s.setField(f.fn.Class, target.Name, v)
+			}
+		}
+	case lang.Index:
+		f.eval(target.Y)
+		k := key(target.X)
+		if k == "" {
+			return
+		}
+		if target.Y != nil && target.Y.Kind == lang.String {
+			f.env[k+"."+target.Y.Name] = v
+			return
+		}
+		if v.tainted() {
+			old := f.eval(target.X)
+			old.from = union(old.from, v.from)
+			f.env[k] = old
+		}
+	case lang.Array:
+		f.spread(target, v, from)
+	case lang.Dict:
+		for _, k := range target.List {
+			f.take(k, v, from)
+		}
+	case lang.Cond: // a default
+		f.assign(target.Y, v, from)
+	case lang.Spread:
+		f.assign(target.X, v, from)
+	case lang.Other, lang.Block:
+		for _, k := range target.List {
+			f.assign(k, v, from)
+		}
+	}
+}
+
+// spread assigns to several targets at once.
+func (f *frame) spread(target *lang.Node, v value, from *lang.Node) {
+	if from != nil && from.Kind == lang.Array && len(from.List) == len(target.List) {
+		vals := make([]value, len(from.List))
+		for i, k := range from.List {
+			vals[i] = f.eval(k)
+		}
+		for i, k := range target.List {
+			f.assign(k, vals[i], from.List[i])
+		}
+		return
+	}
+	for i, k := range target.List {
+		item := v
+		if i > 0 && f.u.File.Lang == lang.Go && (k.Name == "err" || k.Name == "ok") {
+			item = value{}
+		}
+		f.assign(k, item, nil)
+	}
+}
+
+// take binds one key of an object pattern.
+func (f *frame) take(k *lang.Node, v value, from *lang.Node) {
+	if k.Kind != lang.Pair {
+		f.assign(k, v, from)
+		return
+	}
+	item := value{from: v.from}
+	if item.tainted() {
+		item.text = bad
+	}
+	if from != nil {
+		m := &lang.Node{Kind: lang.Member, X: from, Name: k.Name, Start: k.Start, End: k.End, Off: k.Off, To: k.To}
+		if w, ok := f.s.memberSource(f, m); ok {
+			item = w
+		} else if p := key(m); p != "" {
+			if w, ok := f.env[p]; ok {
+				item = w
+			}
+		}
+	}
+	f.assign(k.Y, item, nil)
+}
+
+// plainType tells types that carry no text an attacker could shape.
+func plainType(t string) bool {
+	switch simple(strings.TrimSpace(t)) {
+	case "int", "long", "short", "byte", "double", "float", "boolean", "Integer", "Long", "Short", "Double", "Float",
+		"Boolean", "BigDecimal", "BigInteger", "UUID", "LocalDate", "LocalDateTime", "Instant", "Date", "Duration",
+		"int32", "int64", "uint", "uint32", "uint64", "float32", "float64", "bool", "int8", "int16", "uint8", "uint16",
+		"number", "integer", "Decimal", "datetime", "date", "time", "char", "OffsetDateTime", "ZonedDateTime":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,390 @@
+package flow
+
+import (
+	"strings"
+
+	"assay/internal/static/lang"
+)
+
+// eval gives what is known of an expression, and reports what it does wrong.
+func (f *frame) eval(n *lang.Node) value {
+	if n == nil {
+		return value{}
+	}
+	if f.step++; f.step > maxSteps {
+		return value{}
+	}
+	switch n.Kind {
+	case lang.Ident:
+		return f.ident(n)
+	case lang.String:
+		return value{text: cut(n.Name), typ: "String"}
+	case lang.Lit:
+		return value{text: cut(n.Name), typ: n.Op}
+	case lang.Template:
+		return f.template(n)
+	case lang.Member:
+		return f.member(n)
+	case lang.Index:
+		return f.index(n)
+	case lang.Call:
+		return f.call(n)
+	case lang.Assign:
+		return f.assignment(n)
+	case lang.Binary:
+		return f.binary(n)
+	case lang.Unary:
+		return f.unary(n)
+	case lang.Cond:
+		return f.cond(n)
+	case lang.Func:
+		if n.Name != "" && n.Op != "lambda" {
+			return value{fn: n}
+		}
+		ret := f.closure(n, value{})
+		ret.fn = n
+		return value{fn: n, from: nil, text: "", typ: "function"}
+	case lang.Array, lang.Dict:
+		return f.collection(n)
+	case lang.Pair:
+		f.s.matchPair(f, n)
+		f.eval(n.X)
+		return f.eval(n.Y)
+	case lang.Spread, lang.Throw:
+		return f.eval(n.X)
+	case lang.Return:
+		f.returned(n)
+		return value{}
+	case lang.Markup:
+		return f.markup(n)
+	case lang.Loop:
+		return f.comprehension(n)
+	case lang.Switch:
+		f.switchStmt(n)
+		return value{}
+	case lang.Class, lang.Import, lang.Jump:
+		return value{}
+	case lang.Other:
+		var v value
+		for _, k := range n.List {
+			v.from = union(v.from, f.eval(k).from)
+		}
+		return v
+	}
+	f.stmt(n)
+	return value{}
+}
+
+func (f *frame) comprehension(n *lang.Node) value {
+	if n.Op != "comprehension" {
+		f.loop(n)
+		return value{}
+	}
+	outer := f.env
+	f.env = f.copyOf(outer)
+	x := f.eval(n.X)
+	if x.tainted() {
+		x.text = bad
+	}
+	f.assign(n.Y, x, nil)
+	if n.Z != nil {
+		f.eval(n.Z)
+		f.guard(n.Z, true)
+	}
+	v := f.eval(n.Body)
+	f.env = outer
+	return value{from: v.from}
+}
+
+func (f *frame) ident(n *lang.Node) value {
+	f.s.matchIdent(f, n)
+	if v, ok := f.env[n.Name]; ok {
+		return v
+	}
+	if v, ok := f.s.identSource(f, n); ok {
+		return v
+	}
+	if f.fn != nil && f.fn.Class != nil && (f.u.File.Lang == lang.Java || f.u.File.Lang == lang.Python) {
+		if v, ok := f.fieldValue(n.Name); ok {
+			return v
+		}
+	}
+	return f.s.global(f, n.Name)
+}
+
+// fieldValue gives what a field's declaration says: a constant, a type.
+func (f *frame) fieldValue(name string) (value, bool) {
+	d := f.s.p.field(f.fn.Class, name, 0)
+	if d == nil {
+		return value{}, false
+	}
+	v := value{typ: simple(lang.TypeName(d.Type))}
+	if d.Y != nil && (d.Y.Kind == lang.String || d.Y.Kind == lang.Template || d.Y.Kind == lang.Binary) {
+		v.text = constText(d.Y, 0)
+	}
+	if v.typ == "" && d.Y != nil && d.Y.Kind == lang.Call && d.Y.Op == "new" {
+		v.typ = d.Y.Name
+	}
+	if src, ok := f.s.fieldSource(f, f.fn.Class, d); ok {
+		return src, true
+	}
+	if w, ok := f.s.classField(f.fn.Class, name); ok {
+		v.from = w.from
+	}
+	return v, true
+}
+
+// constText reads a constant's text without evaluating anything.
+func constText(n *lang.Node, depth int) string {
+	if n == nil || depth > 20 {
+		return hole
+	}
+	switch n.Kind {
+	case lang.String:
+		return n.Name
+	case lang.Binary:
+		if n.Op == "+" || n.Op == "." {
+			return cut(constText(n.X, depth+1) + constText(n.Y, depth+1))
+		}
+	case lang.Template:
+		s := ""
+		for _, k := range n.List {
+			s += constText(k, depth+1)
+		}
+		return cut(s)
+	case lang.Lit:
+		return n.Name
+	}
+	return hole
+}
+
+func (f *frame) template(n *lang.Node) value {
+	var v value
+	var b strings.Builder
+	for _, k := range n.List {
+		kv := f.eval(k)
+		v.from = union(v.from, kv.from)
+		if b.Len() < maxSkeleton {
+			b.WriteString(kv.piece())
+		}
+	}
+	v.text, v.typ = cut(b.String()), "String"
+	return v
+}
+
+// key gives the path under which a variable or member is held, "" for none.
+func key(n *lang.Node) string {
+	for k, d := n, 0; k != nil; d++ {
+		if d > 4 {
+			return ""
+		}
+		switch k.Kind {
+		case lang.Ident:
+			return lang.Dotted(n)
+		case lang.Member:
+			k = k.X
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+func (f *frame) member(n *lang.Node) value {
+	if k := key(n); k != "" {
+		if v, ok := f.env[k]; ok {
+			return v
+		}
+	}
+	if v, ok := f.s.memberSource(f, n); ok {
+		return v
+	}
+	if n.X != nil && n.X.Kind == lang.Ident && (n.X.Name == "this" || n.X.Name == "self") && f.fn != nil && f.fn.Class != nil {
+		if v, ok := f.fieldValue(n.Name); ok {
+			return v
+		}
+	}
+	x := f.eval(n.X)
+	if harmlessMember[n.Name] {
+		return value{}
+	}
+	return value{from: x.from, typ: f.s.fieldType(f, x.typ, n.Name)}
+}
+
+var harmlessMember = map[string]bool{"length": true, "size": true, "class": true, "id_": true, "Length": true, "pk": true}
+
+func (f *frame) index(n *lang.Node) value {
+	if v, ok := f.s.indexSource(f, n); ok {
+		return v
+	}
+	x := f.eval(n.X)
+	f.eval(n.Y)
+	if n.Y != nil && n.Y.Kind == lang.String {
+		switch n.Y.Name {
+		case "tmp_name", "size", "error": // of an upload, chosen by the server
+			return value{}
+		}
+	}
+	if n.Op == "slice" {
+		return value{from: x.from, typ: x.typ}
+	}
+	if n.Y != nil && (n.Y.Kind == lang.String || n.Y.Kind == lang.Lit) {
+		if k := key(n.X); k != "" {
+			if v, ok := f.env[k+"."+n.Y.Name]; ok {
+				return v
+			}
+		}
+	}
+	return value{from: x.from}
+}
+
+func (f *frame) collection(n *lang.Node) value {
+	v := value{typ: n.Type}
+	for _, k := range n.List {
+		if k.Kind == lang.Func || k.Kind == lang.Pair && k.Y != nil && k.Y.Kind == lang.Func {
+			f.eval(k)
+			continue
+		}
+		v.from = union(v.from, f.eval(k).from)
+	}
+	return v
+}
+
+func (f *frame) binary(n *lang.Node) value {
+	x := f.eval(n.X)
+	outer := f.env
+	if n.Op == "&&" || n.Op == "and" || n.Op == "||" || n.Op == "or" {
+		f.env = f.copyOf(outer)
+		f.guard(n.X, n.Op == "&&" || n.Op == "and")
+	}
+	y := f.eval(n.Y)
+	f.env = outer
+	switch n.Op {
+	case "+", ".", "..":
+		v := value{from: union(x.from, y.from)}
+		if x.text != "" || y.text != "" || v.tainted() {
+			v.text = cut(x.piece() + y.piece())
+		}
+		if x.typ == "String" || y.typ == "String" {
+			v.typ = "String"
+		}
+		return v
+	case "%":
+		if x.text != "" && f.u.File.Lang == lang.Python {
+			return f.format(x, n.Y, y)
+		}
+		return value{}
+	case "||", "??", "or", "?:", "&&", "and":
+		return join(x, y)
+	case "/":
+		if f.u.File.Lang == lang.Python { // pathlib
+			return value{from: union(x.from, y.from), typ: x.typ, text: cut(x.piece() + "/" + y.piece())}
+		}
+	case "|":
+		return value{from: union(x.from, y.from)}
+	}
+	return value{}
+}
+
+// format fills Python's "..." % args.
+func (f *frame) format(x value, node *lang.Node, y value) value {
+	args := []value{y}
+	if node != nil && node.Kind == lang.Array {
+		args = args[:0]
+		for _, k := range node.List {
+			args = append(args, f.eval(k))
+		}
+	}
+	return fill(x, args, y.from)
+}
+
+// fill puts arguments into a printf-like text, in order.
+func fill(x value, args []value, from []origin) value {
+	v := value{from: union(x.from, from), typ: "String"}
+	var b strings.Builder
+	t, i := x.text, 0
+	for len(t) > 0 {
+		p := strings.IndexByte(t, '%')
+		if p < 0 || p+1 >= len(t) {
+			break
+		}
+		b.WriteString(t[:p])
+		t = t[p+1:]
+		if t[0] == '%' {
+			b.WriteByte('%')
+			t = t[1:]
+			continue
+		}
+		named := t[0] == '('
+		if named {
+			if e := strings.IndexByte(t, ')'); e > 0 {
+				t = t[e+1:]
+			}
+		}
+		e := strings.IndexFunc(t, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
+		if e < 0 {
+			break
+		}
+		verb := t[e]
+		t = t[e+1:]
+		switch {
+		case verb == 'd' || verb == 'f' || verb == 'x' && len(args) <= i:
+			b.WriteString(hole)
+		case named && len(v.from) > 0:
+			b.WriteString(bad)
+		case i < len(args):
+			b.WriteString(args[i].piece())
+		default:
+			b.WriteString(hole)
+		}
+		i++
+	}
+	b.WriteString(t)
+	v.text = cut(b.String())
+	return v
+}
+
+func (f *frame) unary(n *lang.Node) value {
+	v := f.eval(n.X)
+	switch n.Op {
+	case "cast":
+		if plainType(n.Type) {
+			return value{typ: n.Type}
+		}
+		if n.Type != "" && n.Type != "String" && n.Type != "string" {
+			v.typ = simple(n.Type)
+		}
+		return v
+	case "await", "*", "&", "<-", "":
+		return v
+	}
+	return value{}
+}
+
+func (f *frame) cond(n *lang.Node) value {
+	if n.Op != "default" {
+		f.eval(n.X)
+	}
+	outer := f.env
+	f.env = f.copyOf(outer)
+	f.guard(n.X, true)
+	y := f.eval(n.Y)
+	f.env = f.copyOf(outer)
+	f.guard(n.X, false)
+	z := f.eval(n.Z)
+	f.env = outer
+	return join(y, z)
+}
+
+func (f *frame) markup(n *lang.Node) value {
+	for _, a := range n.List {
+		v := f.eval(a.Y)
+		f.s.matchAttr(f, n, a, v)
+	}
+	if n.Body != nil {
+		for _, k := range n.Body.List {
+			f.eval(k)
+		}
+	}
+	return value{}
+}

@@ -1,0 +1,69 @@
+package flow
+
+import (
+	"strings"
+
+	"assay/internal/static/lang"
+)
+
+// chainRoot gives the variable at the start of sb.append(a).append(b).
+func chainRoot(n *lang.Node) string {
+	x := n.X
+	for d := 0; x != nil && d < 200; d++ {
+		if x.Kind == lang.Call && x.X != nil {
+			x = x.X
+			continue
+		}
+		return key(x)
+	}
+	return ""
+}
+
+func (f *frame) formatCall(ci *callInfo) (value, bool) {
+	args, text := ci.args, ci.recv
+	if ci.n.X == nil || ci.name != "format" && ci.name != "formatted" || ci.recv.text == "" {
+		if len(args) == 0 {
+			return value{}, false
+		}
+		if f.u.File.Lang == lang.Java && len(args) > 1 && args[0].text == "" { // a locale
+			args = args[1:]
+		}
+		text, args = args[0], args[1:]
+	}
+	var from []origin
+	for _, a := range args {
+		from = union(from, a.from)
+	}
+	if f.u.File.Lang == lang.Python || f.u.File.Lang == lang.JS {
+		return fillBraces(text, args, from), true
+	}
+	return fill(text, args, from), true
+}
+
+// fillBraces puts arguments into a text with {}.
+func fillBraces(x value, args []value, from []origin) value {
+	v := value{from: union(x.from, from), typ: "String"}
+	var b strings.Builder
+	t, i := x.text, 0
+	for {
+		p := strings.IndexByte(t, '{')
+		e := strings.IndexByte(t, '}')
+		if p < 0 || e < p {
+			break
+		}
+		b.WriteString(t[:p])
+		switch name := t[p+1 : e]; {
+		case name == "" && i < len(args):
+			b.WriteString(args[i].piece())
+		case len(from) > 0:
+			b.WriteString(bad)
+		default:
+			b.WriteString(hole)
+		}
+		i++
+		t = t[e+1:]
+	}
+	b.WriteString(t)
+	v.text = cut(b.String())
+	return v
+}

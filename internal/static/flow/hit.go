@@ -1,0 +1,96 @@
+package flow
+
+import (
+	"strings"
+
+	"assay/internal/static/lang"
+	"assay/internal/static/rules"
+)
+
+// exported tells whether somebody outside could call the function of f.
+func exported(f *frame) bool {
+	if f.fn == nil || f.fn.Name == "" {
+		return false
+	}
+	for _, a := range f.fn.Node.Notes { // a command line: its user may run commands anyway
+		switch a.Name {
+		case "command", "option", "argument", "task", "Command", "CommandLine":
+			return false
+		}
+	}
+	return f.fn.Name != "main" && !strings.Contains(f.fn.Node.Op, "private")
+}
+
+// weak remembers a sink that a parameter of f arrives at. It counts only when no
+// call in the project fills that parameter.
+func (s *shard) weak(f *frame, h *Hit) {
+	w := *h
+	w.Weak, w.weakFn, w.Confidence = true, f.fn, h.Rule.Confidence*0.6
+	s.weaks = append(s.weaks, &w)
+}
+
+// reach carries a sink of a called function to the caller.
+func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
+	if s.mute > 0 {
+		return
+	}
+	for _, o := range v.from {
+		clean := o.clean | r.clean
+		if c := r.hit.Rule.Class; c != 0 && clean&c != 0 {
+			continue
+		}
+		h := *r.hit
+		h.Weak, h.Confidence = false, r.hit.Rule.Confidence*0.95
+		h.Trace = append(steps(o.trace), Step{f.file(), int(call.Start), "passed to " + fn.Name})
+		h.Trace = append(h.Trace, r.hit.Trace...)
+		if len(h.Trace) > 2*maxTrace {
+			h.Trace = h.Trace[len(h.Trace)-2*maxTrace:]
+		}
+		if o.kind == fromOutside {
+			s.hit(&h)
+			continue
+		}
+		if r.weak && o.param != recvParam && exported(f) {
+			s.weak(f, &h)
+		}
+		if len(f.sum.reaches) < maxReaches {
+			f.sum.reaches = append(f.sum.reaches, reach{o.param, clean, &h, r.weak})
+		}
+	}
+}
+
+// plain reports a match that needs no data flow.
+func (s *shard) plain(f *frame, m *rules.Match, n *lang.Node) {
+	if s.mute > 0 {
+		return
+	}
+	s.hit(&Hit{Rule: m.Rule, Unit: f.u, Func: f.node, Node: n, Confidence: m.Rule.Confidence})
+}
+
+// hit keeps one hit a rule and place: the surest.
+func (s *shard) hit(h *Hit) {
+	k := hitKey{h.Rule, h.Node}
+	if i, ok := s.seen[k]; ok {
+		if i < len(s.all) && h.Confidence > s.all[i].Confidence {
+			*s.all[i] = *h
+		}
+		return
+	}
+	s.seen[k] = len(s.all)
+	s.all = append(s.all, h)
+}
+
+func steps(t *step) []Step {
+	var out []Step
+	for ; t != nil; t = t.prev {
+		out = append(out, Step{t.file, int(t.line), t.note})
+	}
+	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
+		out[i], out[j] = out[j], out[i]
+	}
+	return out
+}
+
+func trace(t *step, file string, sink *lang.Node, title string) []Step {
+	return append(steps(t), Step{file, int(sink.Start), title})
+}

@@ -1,0 +1,312 @@
+package flow
+
+import (
+	"path"
+	"sort"
+	"strings"
+
+	"assay/internal/static/lang"
+)
+
+// Classes gives the classes of a name.
+func (p *Project) ClassesNamed(name string) []*Class { return p.classes[name] }
+
+// method finds methods of a class or its bases, and of what implements it.
+func (p *Project) method(c *Class, name string, nargs int, depth int) []*Func {
+	if c == nil || depth > 4 {
+		return nil
+	}
+	if fs := withBody(byArity(c.Methods[name], nargs)); len(fs) > 0 {
+		return fs
+	}
+	for _, b := range c.Bases {
+		for _, bc := range p.classes[b] {
+			if bc != c {
+				if fs := p.method(bc, name, nargs, depth+1); len(fs) > 0 {
+					return fs
+				}
+			}
+		}
+	}
+	var out []*Func
+	for _, ic := range p.impl[c.Name] {
+		if ic != c {
+			out = append(out, withBody(byArity(ic.Methods[name], nargs))...)
+		}
+	}
+	return out
+}
+
+func withBody(fs []*Func) []*Func {
+	out := fs[:0:0]
+	for _, f := range fs {
+		if f.Node.Body != nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func byArity(fs []*Func, n int) []*Func {
+	if len(fs) < 2 || n < 0 {
+		return fs
+	}
+	out := fs[:0:0]
+	for _, f := range fs {
+		if len(f.Node.List) == n {
+			out = append(out, f)
+		}
+	}
+	if len(out) == 0 {
+		return fs
+	}
+	return out
+}
+
+func bounded(fs []*Func) []*Func {
+	if len(fs) > maxCandidates {
+		return nil
+	}
+	return fs
+}
+
+// field finds a field's declaration in a class or its bases.
+func (p *Project) field(c *Class, name string, depth int) *lang.Node {
+	if c == nil || depth > 4 {
+		return nil
+	}
+	if f := c.Fields[name]; f != nil {
+		return f
+	}
+	for _, b := range c.Bases {
+		for _, bc := range p.classes[b] {
+			if bc != c {
+				if f := p.field(bc, name, depth+1); f != nil {
+					return f
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// resolve finds what a call may mean: at most maxCandidates functions, or none.
+func (p *Project) resolve(f *Func, call *lang.Node, recvType string) []*Func {
+	u, n := f.Unit, len(call.List)
+	switch {
+	case call.Op == "new":
+		if c := p.classOf(u, call.Name); c != nil {
+			for _, name := range []string{call.Name, "constructor", "__construct", "__init__"} {
+				if fs := byArity(c.Methods[name], n); len(fs) > 0 {
+					return bounded(fs)
+				}
+			}
+		}
+		return nil
+	case call.Op != "" && call.Op != "tagged":
+		return nil
+	case call.X == nil:
+		return bounded(withBody(p.free(f, call.Name, n)))
+	}
+	if call.X.Kind == lang.Ident {
+		switch x := call.X.Name; x {
+		case "this", "self", "super", "parent", "static", "cls":
+			if fs := p.method(f.Class, call.Name, n, 0); len(fs) > 0 {
+				return bounded(fs)
+			}
+		default:
+			if mod, ok := u.Alias[x]; ok {
+				if m := p.module(u, mod); m != nil {
+					return bounded(byArity(m.byName[call.Name], n))
+				}
+				if u.File.Lang == lang.Go {
+					return bounded(p.goPackage(mod, call.Name))
+				}
+			}
+			if c := p.classOf(u, x); c != nil {
+				return bounded(p.method(c, call.Name, n, 0))
+			}
+		}
+	}
+	if recvType != "" {
+		if c := p.classOf(u, recvType); c != nil {
+			return bounded(p.method(c, call.Name, n, 0))
+		}
+		return nil
+	}
+	return p.unique(u, call)
+}
+
+// unique accepts a method by name alone when the language's files know one
+// function of that name, and the name is not one of the everyday ones.
+func (p *Project) unique(u *Unit, call *lang.Node) []*Func {
+	if len(call.Name) < 6 || everyday[strings.ToLower(call.Name)] {
+		return nil
+	}
+	fs := withBody(p.byName[u.File.Lang][call.Name])
+	if len(fs) != 1 || fs[0].Class == nil || len(fs[0].Node.List) < len(call.List) {
+		return nil
+	}
+	return fs
+}
+
+var everyday = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`append create delete update insert remove execute render handle process
+		filter findall findone findby getall getname setname getid tostring valueof equals hashcode replace
+		format substring contains indexof subscribe foreach length stringify request response connect
+		prepare fetchall fetchone commit rollback prepend includes reduce concat encode decode search
+		getvalue setvalue getinstance addattribute getattribute setattribute settimeout toarray values`) {
+		m[w] = true
+	}
+	return m
+}()
+
+func (p *Project) free(f *Func, name string, n int) []*Func {
+	u := f.Unit
+	if f.Class != nil && u.File.Lang == lang.Java {
+		if fs := p.method(f.Class, name, n, 0); len(fs) > 0 {
+			return fs
+		}
+	}
+	if fs := u.byName[name]; len(fs) > 0 {
+		if u.File.Lang == lang.Go {
+			fs = withoutClass(fs)
+		}
+		if len(fs) > 0 {
+			return byArity(fs, n)
+		}
+	}
+	if full, ok := u.Alias[name]; ok {
+		i := strings.LastIndexByte(full, '.')
+		if i > 0 {
+			if m := p.module(u, full[:i]); m != nil {
+				return byArity(m.byName[full[i+1:]], n)
+			}
+		}
+		if m := p.module(u, full); m != nil { // a default export, by its local name or alone
+			if fs := m.byName[name]; len(fs) > 0 {
+				return fs
+			}
+		}
+		return nil
+	}
+	switch u.File.Lang {
+	case lang.Go:
+		var out []*Func
+		for _, v := range p.dirs[path.Dir(u.File.Path)] {
+			if v.File.Package == u.File.Package {
+				out = append(out, withoutClass(v.byName[name])...)
+			}
+		}
+		return out
+	case lang.PHP:
+		return withoutClass(p.byName[lang.PHP][name])
+	}
+	return nil
+}
+
+func withoutClass(fs []*Func) []*Func {
+	out := fs[:0:0]
+	for _, f := range fs {
+		if f.Class == nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// goPackage finds a function of the package whose folder ends as the import path.
+func (p *Project) goPackage(imp, name string) []*Func {
+	var out []*Func
+	for _, f := range p.byName[lang.Go][name] {
+		dir := path.Dir(f.Unit.File.Path)
+		if f.Class == nil && dir != "." && (imp == dir || strings.HasSuffix(imp, "/"+dir)) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// module finds the unit that an import means, "a.b" for Python, a relative path
+// for JavaScript.
+func (p *Project) module(u *Unit, mod string) *Unit {
+	switch u.File.Lang {
+	case lang.Python:
+		rel := strings.TrimLeft(mod, ".")
+		q := strings.ReplaceAll(rel, ".", "/")
+		dir := path.Dir(u.File.Path)
+		for i := 1; i < len(mod)-len(rel); i++ {
+			dir = path.Dir(dir)
+		}
+		for _, base := range []string{dir, path.Dir(dir), "."} {
+			for _, try := range []string{path.Join(base, q), path.Join(base, q, "__init__")} {
+				if m := p.modules[try]; m != nil && m.File.Lang == lang.Python {
+					return m
+				}
+			}
+		}
+	case lang.JS:
+		i := strings.IndexByte(mod, '/')
+		if i < 0 || mod[0] != '.' {
+			return nil
+		}
+		q := path.Join(path.Dir(u.File.Path), mod)
+		for _, try := range []string{q, q + "/index", strings.TrimSuffix(q, path.Ext(q))} {
+			if m := p.modules[try]; m != nil {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// classOf finds the class that a name means in a unit: of the same file, the
+// same folder, or the only one of that name.
+func (p *Project) classOf(u *Unit, name string) *Class {
+	name = simple(name)
+	cs := p.classes[name]
+	var best *Class
+	n := 0
+	for _, c := range cs {
+		if c.Unit.File.Lang != u.File.Lang {
+			continue
+		}
+		if c.Unit == u {
+			return c
+		}
+		n++
+		if best == nil || path.Dir(c.Unit.File.Path) == path.Dir(u.File.Path) {
+			best = c
+		}
+	}
+	if n > 1 && path.Dir(best.Unit.File.Path) != path.Dir(u.File.Path) {
+		return p.importedClass(u, name, cs)
+	}
+	return best
+}
+
+func (p *Project) importedClass(u *Unit, name string, cs []*Class) *Class {
+	full := strings.ReplaceAll(u.Alias[name], ".", "/")
+	if full == "" {
+		return nil
+	}
+	for _, c := range cs {
+		q := c.Unit.File.Path
+		if strings.HasSuffix(strings.TrimSuffix(q, path.Ext(q)), full) {
+			return c
+		}
+	}
+	return nil
+}
+
+func simple(name string) string {
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+// Sorted gives the units by path.
+func (p *Project) Sorted() []*Unit {
+	us := append([]*Unit(nil), p.Units...)
+	sort.Slice(us, func(i, j int) bool { return us[i].File.Path < us[j].File.Path })
+	return us
+}

@@ -1,0 +1,251 @@
+package flow
+
+import (
+	"strings"
+
+	"assay/internal/static/lang"
+	"assay/internal/static/rules"
+)
+
+// source makes a value of data from outside.
+func (s *shard) source(f *frame, n *lang.Node, m *rules.Model) value {
+	note := m.Note
+	if note == "" {
+		note = "data from outside"
+	}
+	// The same expression written twice is the same data: what was checked once
+	// stays checked. The environment holds it under its text.
+	text := ""
+	if n.To-n.Off < 120 && n.Kind != lang.Ident {
+		text = "\x00" + f.u.File.Text(n)
+		if v, ok := f.env[text]; ok && len(text) > 1 {
+			return v
+		}
+	}
+	v := value{text: bad, from: []origin{{kind: fromOutside, src: n, clean: m.Bits,
+		trace: &step{file: f.file(), line: n.Start, note: note, n: 1}}}}
+	if len(text) > 1 {
+		f.env[text] = v
+	}
+	return v
+}
+
+func (s *shard) identSource(f *frame, n *lang.Node) (value, bool) {
+	for _, p := range f.u.Table.SourceIdents[n.Name] {
+		return s.source(f, n, p.Model), true
+	}
+	return value{}, false
+}
+
+func (s *shard) memberSource(f *frame, n *lang.Node) (value, bool) {
+	pats := f.u.Table.SourceMembers[n.Name]
+	if len(pats) == 0 {
+		return value{}, false
+	}
+	typ := ""
+	if n.X != nil {
+		typ = f.quietType(n.X)
+	}
+	cands := f.candidates(n.X, typ)
+	for _, p := range pats {
+		if receives(&p, n.X, cands) {
+			return s.source(f, n, p.Model), true
+		}
+	}
+	return value{}, false
+}
+
+// quietType finds a receiver's type without evaluating calls.
+func (f *frame) quietType(n *lang.Node) string {
+	switch n.Kind {
+	case lang.Ident, lang.Member:
+		if k := key(n); k != "" {
+			if v, ok := f.env[k]; ok {
+				return v.typ
+			}
+		}
+		if n.Kind == lang.Member && n.X != nil {
+			return f.s.fieldType(f, f.quietType(n.X), n.Name)
+		}
+		if f.fn != nil && f.fn.Class != nil && f.u.File.Lang == lang.Java {
+			if d := f.s.p.field(f.fn.Class, n.Name, 0); d != nil {
+				return simple(lang.TypeName(d.Type))
+			}
+		}
+	case lang.Call:
+		if n.Op == "new" {
+			return simple(n.Name)
+		}
+	}
+	return ""
+}
+
+// indexSource reads sources that need a key, such as $_SERVER['HTTP_HOST']: the
+// model's where tests the key as "0".
+func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
+	if n.X == nil || n.X.Kind != lang.Ident {
+		return value{}, false
+	}
+	if _, held := f.env[n.X.Name]; !held && n.Op != "slice" {
+		for _, p := range f.u.Table.SourceIdents[n.X.Name] {
+			return s.source(f, n, p.Model), true
+		}
+	}
+	for _, p := range f.u.Table.SourceIdents[n.X.Name+"[]"] {
+		if n.Y == nil {
+			continue
+		}
+		ok := true
+		for _, t := range p.Model.Tests {
+			ok = ok && t.RE != nil && t.RE.MatchString(n.Y.Name) == (t.Kind == "match")
+		}
+		if ok {
+			return s.source(f, n, p.Model), true
+		}
+	}
+	return value{}, false
+}
+
+// paramSource tells parameters that are data from outside by their annotations.
+func (s *shard) paramSource(u *Unit, fn, p *lang.Node) (value, bool) {
+	if plainType(p.Type) {
+		return value{}, false
+	}
+	for _, m := range u.Table.Params {
+		for _, a := range p.Notes {
+			if m.ParamRE.MatchString(a.Name) {
+				return s.fromParam(u, p, m), true
+			}
+		}
+		if len(p.Notes) == 0 && strings.HasPrefix(m.Param, "type:") {
+			continue
+		}
+	}
+	return value{}, false
+}
+
+func (s *shard) fromParam(u *Unit, p *lang.Node, m *rules.Model) value {
+	note := m.Note
+	if note == "" {
+		note = "request data"
+	}
+	return value{text: bad, typ: simple(p.Type), from: []origin{{kind: fromOutside, src: p, clean: m.Bits,
+		trace: &step{file: u.File.Path, line: p.Start, note: note + ": parameter " + p.Name, n: 1}}}}
+}
+
+// entrySource tells parameters of functions that a framework calls: by the
+// annotations of the function, or of its route in code.
+func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node, i int) (value, bool) {
+	if plainType(p.Type) {
+		return value{}, false
+	}
+	for _, m := range f.u.Table.Entries {
+		if m.Except != "" && (m.ExceptRE.MatchString(p.Type) || m.ExceptRE.MatchString(p.Name)) {
+			continue
+		}
+		if len(m.Tests) > 0 && !entryTests(f, fn, m, p) {
+			continue
+		}
+		for _, a := range fn.Node.Notes {
+			if m.EntryRE.MatchString(noteName(a)) {
+				return s.fromParam(f.u, p, m), true
+			}
+		}
+	}
+	return value{}, false
+}
+
+// entryTests reads conditions on an entry: "path" tests the text of its
+// annotations, "file" the file's path, "type" the parameter's type.
+func entryTests(f *frame, fn *Func, m *rules.Model, p *lang.Node) bool {
+	for _, t := range m.Tests {
+		subject := ""
+		switch t.Arg {
+		case "path":
+			for _, a := range fn.Node.Notes {
+				subject += f.u.File.Text(a) + "\n"
+			}
+		case "file":
+			subject = f.file()
+		case "type":
+			subject = p.Type
+		}
+		if t.RE == nil || t.RE.MatchString(subject) != (t.Kind == "match") {
+			return false
+		}
+	}
+	return true
+}
+
+// noteName is the dotted name of an annotation.
+func noteName(a *lang.Node) string {
+	if a.X == nil {
+		return a.Name
+	}
+	return lang.Dotted(a.X) + "." + a.Name
+}
+
+// fieldSource tells fields that a framework fills from a request: the model's
+// entry tests "field of <base class>".
+func (s *shard) fieldSource(f *frame, c *Class, d *lang.Node) (value, bool) {
+	if plainType(d.Type) || strings.Contains(d.Name, "static") || strings.Contains(d.Name, "final") || d.Y != nil && d.Y.Kind == lang.String {
+		return value{}, false
+	}
+	for _, m := range f.u.Table.Entries {
+		for _, b := range c.Bases {
+			if m.EntryRE.MatchString("field of "+b) && !m.ExceptRE.MatchString(d.Type) {
+				setter := "set" + strings.ToUpper(d.X.Name[:1]) + d.X.Name[1:]
+				if len(c.Methods[setter]) > 0 {
+					return value{text: bad, typ: simple(d.Type), from: []origin{{kind: fromOutside, src: d,
+						trace: &step{file: f.file(), line: d.Start, note: "request data: property " + d.X.Name, n: 1}}}}, true
+				}
+			}
+		}
+	}
+	return value{}, false
+}
+
+// models finds the models of a table that a call matches.
+func (s *shard) models(f *frame, ci *callInfo, table map[string][]rules.Pattern) []*rules.Model {
+	name := ci.name
+	if ci.n.Op == "new" {
+		name = "new " + simple(name)
+	}
+	pats := table[name]
+	if len(pats) == 0 {
+		return nil
+	}
+	var out []*rules.Model
+	for i := range pats {
+		p := &pats[i]
+		if receives(p, ci.n.X, ci.cands) && s.tests(f, p.Model.Tests, ci.n, ci) {
+			out = append(out, p.Model)
+		}
+	}
+	return out
+}
+
+// receives tests a pattern's receiver against the names that it may have.
+func receives(p *rules.Pattern, x *lang.Node, cands []string) bool {
+	switch p.Recv {
+	case "":
+		return x == nil
+	case "*":
+		return x != nil || len(cands) > 0
+	case "?":
+		return true
+	case "/":
+		for _, c := range cands {
+			if p.RecvRE.MatchString(c) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, c := range cands {
+		if strings.EqualFold(c, p.Recv) || len(c) > len(p.Recv) && strings.HasSuffix(c, p.Recv) && (c[len(c)-len(p.Recv)-1] == '.' || c[len(c)-len(p.Recv)-1] == '/') {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,288 @@
+package flow
+
+import (
+	"strings"
+
+	"assay/internal/static/lang"
+	"assay/internal/static/rules"
+)
+
+// A frame is one run over one function.
+type frame struct {
+	s     *shard
+	u     *Unit
+	fn    *Func
+	env   env
+	ret   value
+	sum   *summary
+	step  int
+	loops int        // nesting of the loop at hand
+	node  *lang.Node // the innermost function with a name, for findings
+	scope *lang.Node // outside of functions with a name: the outermost one without
+}
+
+// clone copies the environment; the cost counts as steps, so that a function of
+// ten thousand variables and branches ends in bounded time.
+func (f *frame) clone() env { return f.copyOf(f.env) }
+
+func (f *frame) copyOf(e env) env {
+	f.step += len(e) / 4
+	if f.step > maxSteps {
+		return e
+	}
+	return e.clone()
+}
+
+func (f *frame) file() string { return f.u.File.Path }
+
+// block evaluates statements in order and tells whether it always leaves.
+func (f *frame) stmts(list []*lang.Node) (leaves bool) {
+	for _, n := range list {
+		if f.stmt(n) {
+			leaves = true
+		}
+	}
+	return leaves
+}
+
+// stmt evaluates a statement and tells whether control never goes past it.
+func (f *frame) stmt(n *lang.Node) (leaves bool) {
+	if n == nil || f.step > maxSteps {
+		return false
+	}
+	switch n.Kind {
+	case lang.Block:
+		return f.stmts(n.List)
+	case lang.If:
+		return f.ifStmt(n)
+	case lang.Loop:
+		f.loop(n)
+	case lang.Switch:
+		f.switchStmt(n)
+	case lang.Try:
+		return f.tryStmt(n)
+	case lang.Return:
+		f.returned(n)
+		return n.Op != "yield"
+	case lang.Throw:
+		if n.X != nil {
+			f.eval(n.X)
+		}
+		return true
+	case lang.Jump:
+		return true
+	case lang.Func:
+		if n.Name == "" {
+			f.closure(n, value{})
+		}
+	case lang.Class, lang.Import:
+	case lang.Call:
+		f.eval(n)
+		return exits(n)
+	default:
+		f.eval(n)
+	}
+	return false
+}
+
+func exits(n *lang.Node) bool {
+	switch n.Name {
+	case "exit", "die", "abort", "Fatal", "Fatalf", "panic", "Exit", "wp_die", "fail":
+		return n.X == nil || n.Name == "exit" || strings.HasPrefix(n.Name, "Fatal") || n.Name == "Exit"
+	}
+	return false
+}
+
+func (f *frame) returned(n *lang.Node) {
+	if n.X == nil {
+		return
+	}
+	v := f.eval(n.X)
+	f.s.returned(f, n, v)
+	f.ret = join(f.ret, v)
+}
+
+func (f *frame) ifStmt(n *lang.Node) bool {
+	f.eval(n.X)
+	before := f.env
+	yes := f.copyOf(before)
+	f.env = yes
+	f.guard(n.X, true)
+	leftYes := f.stmt(n.Y)
+	yes = f.env
+	f.env = before
+	f.guard(n.X, false)
+	leftNo := f.stmt(n.Z)
+	switch {
+	case leftYes && leftNo:
+		return true
+	case leftYes:
+	case leftNo:
+		f.env = yes
+	default:
+		f.env.merge(yes)
+	}
+	return false
+}
+
+func (f *frame) loop(n *lang.Node) {
+	f.stmts(n.List)
+	before := f.clone()
+	// The second pass carries what the first one left in variables; deeper
+	// loops get one, since passes multiply.
+	passes := 2
+	if f.loops++; f.loops > 2 {
+		passes = 1
+	}
+	defer func() { f.loops-- }()
+	for range passes {
+		x := f.eval(n.X)
+		if n.Y != nil {
+			item := x
+			item.text = ""
+			if item.tainted() {
+				item.text = bad
+			}
+			f.assign(n.Y, item, nil)
+		} else if n.X != nil {
+			f.guard(n.X, true)
+		}
+		if n.Z != nil {
+			f.eval(n.Z)
+			f.guard(n.Z, true)
+		}
+		f.stmt(n.Body)
+	}
+	f.env.merge(before)
+}
+
+func (f *frame) switchStmt(n *lang.Node) {
+	subject := f.eval(n.X)
+	before := f.env
+	out := f.copyOf(before)
+	for _, c := range n.List {
+		if c.Kind != lang.Case {
+			f.stmt(c)
+			continue
+		}
+		f.env = f.copyOf(before)
+		literal := len(c.List) > 0
+		for _, l := range c.List {
+			f.eval(l)
+			if n.X == nil {
+				f.guard(l, true)
+			}
+			literal = literal && (l.Kind == lang.String || l.Kind == lang.Lit)
+		}
+		if literal && n.X != nil {
+			f.env.trust(subject, rules.All, 0, rules.All)
+		}
+		if !f.stmt(c.Body) || endsInBreak(c.Body) {
+			out.merge(f.env)
+		}
+	}
+	f.env = out
+}
+
+func endsInBreak(n *lang.Node) bool {
+	return n != nil && n.Kind == lang.Block && len(n.List) > 0 && n.List[len(n.List)-1].Kind == lang.Jump
+}
+
+func (f *frame) tryStmt(n *lang.Node) bool {
+	before := f.clone()
+	left := f.stmt(n.Body)
+	after := f.env
+	caught := before
+	caught.merge(after)
+	out := after
+	all := left
+	for _, c := range n.List {
+		f.env = f.copyOf(caught)
+		if c.Y != nil && c.Y.Kind == lang.Ident {
+			f.env[c.Y.Name] = value{typ: "exception"}
+		}
+		if f.stmt(c.Body) {
+			continue
+		}
+		if all {
+			out = f.env
+			all = false
+		} else {
+			out.merge(f.env)
+		}
+	}
+	f.env = out
+	if f.stmt(n.Z) {
+		return true
+	}
+	return all && left
+}
+
+// closure evaluates a function without a name where it stands; its first
+// parameter is what the call around it hands over.
+func (f *frame) closure(n *lang.Node, item value) value {
+	outer, ret, node, scope := f.env, f.ret, f.node, f.scope
+	f.env, f.ret = f.copyOf(outer), value{}
+	if n.Name != "" {
+		f.node = n
+	} else if f.node == nil && f.scope == nil {
+		f.scope = n // a handler written in place is a function of its own
+	}
+	for i, p := range n.List {
+		v := value{typ: p.Type}
+		if i == 0 && item.tainted() {
+			v = value{from: item.from, text: bad, typ: p.Type}
+		}
+		if src, ok := f.s.paramSource(f.u, n, p); ok {
+			v = src
+		}
+		f.bindParam(p, v, i)
+	}
+	f.stmt(n.Body)
+	out := f.ret
+	inner := f.env
+	f.env, f.ret, f.node, f.scope = outer, ret, node, scope
+	for k, v := range inner { // writes to captured variables are seen outside
+		if old, ok := outer[k]; ok && v.tainted() && !shadowed(n, k) {
+			outer[k] = join(old, v)
+		}
+	}
+	return out
+}
+
+func shadowed(n *lang.Node, k string) bool {
+	k, _, _ = strings.Cut(k, ".")
+	for _, p := range n.List {
+		if p.Name == k {
+			return true
+		}
+	}
+	return false
+}
+
+// bindParam gives a parameter its value; a pattern takes members of a value
+// named after the position, so that ({query}, res) reads a request's query.
+func (f *frame) bindParam(p *lang.Node, v value, i int) {
+	if p.Name != "" {
+		f.env.forget(p.Name)
+		f.env[p.Name] = v
+		return
+	}
+	if p.X != nil {
+		from := &lang.Node{Kind: lang.Ident, Name: "param", Start: p.Start, End: p.End, Off: p.Off, To: p.To}
+		if i == 0 && looksLikeRequest(p.X) {
+			from.Name = "req"
+		}
+		f.assign(p.X, v, from)
+	}
+}
+
+func looksLikeRequest(pat *lang.Node) bool {
+	for _, k := range pat.List {
+		switch k.Name {
+		case "body", "query", "params", "headers", "cookies":
+			return true
+		}
+	}
+	return false
+}

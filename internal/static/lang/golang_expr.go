@@ -1,0 +1,163 @@
+package lang
+
+import (
+	"go/ast"
+	"go/token"
+	"strconv"
+)
+
+func (g *goBuilder) exprs(l []ast.Expr) []*Node {
+	var out []*Node
+	for _, e := range l {
+		if k := g.expr(e); k != nil {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+func (g *goBuilder) expr(e ast.Expr) *Node {
+	if e == nil {
+		return nil
+	}
+	if g.depth++; g.depth > maxDepth {
+		g.depth--
+		return nil
+	}
+	defer func() { g.depth-- }()
+	switch e := e.(type) {
+	case *ast.Ident:
+		return g.goIdent(e)
+	case *ast.BasicLit:
+		o := g.node(Lit, e)
+		o.Op, o.Name = "number", e.Value
+		if e.Kind == token.STRING || e.Kind == token.CHAR {
+			o.Kind, o.Op = String, ""
+			o.Name, _ = strconv.Unquote(e.Value)
+		}
+		return o
+	case *ast.SelectorExpr:
+		o := g.node(Member, e)
+		o.X, o.Name = g.expr(e.X), e.Sel.Name
+		return o
+	case *ast.IndexExpr:
+		o := g.node(Index, e)
+		o.X, o.Y = g.expr(e.X), g.expr(e.Index)
+		return o
+	case *ast.SliceExpr:
+		o := g.node(Index, e)
+		o.Op, o.X = "slice", g.expr(e.X)
+		return o
+	case *ast.IndexListExpr:
+		return g.expr(e.X)
+	case *ast.CallExpr:
+		return g.call(e)
+	case *ast.BinaryExpr:
+		o := g.node(Binary, e)
+		o.Op, o.X, o.Y = e.Op.String(), g.expr(e.X), g.expr(e.Y)
+		return o
+	case *ast.UnaryExpr:
+		if e.Op == token.AND {
+			return g.expr(e.X)
+		}
+		o := g.node(Unary, e)
+		o.Op, o.X = e.Op.String(), g.expr(e.X)
+		return o
+	case *ast.StarExpr:
+		return g.expr(e.X)
+	case *ast.ParenExpr:
+		return g.expr(e.X)
+	case *ast.TypeAssertExpr:
+		o := g.node(Unary, e)
+		o.Op, o.X, o.Type = "cast", g.expr(e.X), TypeName(g.typ(e.Type))
+		return o
+	case *ast.FuncLit:
+		o := g.function(e, e.Type, e.Body)
+		o.Op = "lambda"
+		return o
+	case *ast.CompositeLit:
+		return g.composite(e)
+	}
+	return nil
+}
+
+func (g *goBuilder) goIdent(e *ast.Ident) *Node {
+	switch e.Name {
+	case "true", "false":
+		o := g.node(Lit, e)
+		o.Op, o.Name = "bool", e.Name
+		return o
+	case "nil":
+		o := g.node(Lit, e)
+		o.Op, o.Name = "null", e.Name
+		return o
+	}
+	return g.ident(e)
+}
+
+func (g *goBuilder) call(e *ast.CallExpr) *Node {
+	o := g.node(Call, e)
+	switch f := e.Fun.(type) {
+	case *ast.ArrayType: // []byte(x)
+		o.Kind, o.Op, o.Type = Unary, "cast", g.typ(f)
+		if len(e.Args) > 0 {
+			o.X = g.expr(e.Args[0])
+		}
+		return o
+	case *ast.ParenExpr, *ast.FuncLit:
+		o.X = g.expr(f)
+	default:
+		switch k := g.expr(f); {
+		case k == nil:
+		case k.Kind == Ident:
+			o.Name = k.Name
+		case k.Kind == Member:
+			o.X, o.Name = k.X, k.Name
+		default:
+			o.X = k
+		}
+	}
+	o.List = g.exprs(e.Args)
+	return o
+}
+
+// composite gives a struct literal as a construction with named arguments, so
+// that rules meet "new" in each language alike; maps and slices stay collections.
+func (g *goBuilder) composite(e *ast.CompositeLit) *Node {
+	o := g.node(Array, e)
+	keyed := false
+	for _, x := range e.Elts {
+		kv, ok := x.(*ast.KeyValueExpr)
+		if !ok {
+			if k := g.expr(x); k != nil {
+				o.List = append(o.List, k)
+			}
+			continue
+		}
+		keyed = true
+		p := g.node(Pair, kv)
+		p.Y = g.expr(kv.Value)
+		if id, ok := kv.Key.(*ast.Ident); ok {
+			p.Name = id.Name
+		} else {
+			p.X = g.expr(kv.Key)
+			nameKey(p)
+		}
+		o.List = append(o.List, p)
+	}
+	switch t := e.Type.(type) {
+	case *ast.Ident, *ast.SelectorExpr:
+		o.Kind, o.Op, o.Type = Call, "new", g.typ(t)
+		if s, ok := t.(*ast.SelectorExpr); ok {
+			o.X, o.Name = g.expr(s.X), s.Sel.Name
+		} else {
+			o.Name = o.Type
+		}
+		return o
+	}
+	if keyed {
+		o.Kind = Dict
+	}
+	o.Type = g.typ(e.Type)
+	return o
+}

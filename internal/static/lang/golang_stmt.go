@@ -1,0 +1,162 @@
+package lang
+
+import (
+	"go/ast"
+)
+
+func (g *goBuilder) stmts(l []ast.Stmt) []*Node {
+	var out []*Node
+	for _, s := range l {
+		if k := g.stmt(s); k != nil {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+func (g *goBuilder) stmt(s ast.Stmt) *Node {
+	if g.depth++; g.depth > maxDepth {
+		g.depth--
+		return nil
+	}
+	defer func() { g.depth-- }()
+	switch s := s.(type) {
+	case *ast.ExprStmt:
+		return g.expr(s.X)
+	case *ast.AssignStmt:
+		return g.assign(s)
+	case *ast.DeclStmt:
+		return g.decl(s.Decl, false)
+	case *ast.ReturnStmt:
+		o := g.node(Return, s)
+		switch len(s.Results) {
+		case 0:
+		case 1:
+			o.X = g.expr(s.Results[0])
+		default:
+			o.X = g.node(Array, s)
+			o.X.Op, o.X.List = "tuple", g.exprs(s.Results)
+		}
+		return o
+	case *ast.IfStmt:
+		o := g.node(If, s)
+		o.X, o.Y = g.expr(s.Cond), g.block(s.Body)
+		if s.Else != nil {
+			o.Z = g.stmt(s.Else)
+		}
+		return g.with(s.Init, o)
+	case *ast.BlockStmt:
+		return g.block(s)
+	case *ast.ForStmt:
+		o := g.node(Loop, s)
+		if s.Init != nil {
+			o.List = []*Node{g.stmt(s.Init)}
+		}
+		o.X, o.Body = g.expr(s.Cond), g.block(s.Body)
+		if s.Post != nil && o.Body != nil {
+			o.Body.List = append(o.Body.List, g.stmt(s.Post))
+		}
+		return o
+	case *ast.RangeStmt:
+		o := g.node(Loop, s)
+		o.X, o.Body = g.expr(s.X), g.block(s.Body)
+		if s.Key != nil {
+			o.Y = g.node(Array, s.Key)
+			o.Y.Op, o.Y.List = "tuple", []*Node{g.expr(s.Key)}
+			if s.Value != nil {
+				o.Y.List = append(o.Y.List, g.expr(s.Value))
+			}
+		}
+		return o
+	case *ast.SwitchStmt:
+		o := g.node(Switch, s)
+		o.X, o.List = g.expr(s.Tag), g.cases(s.Body)
+		return g.with(s.Init, o)
+	case *ast.TypeSwitchStmt:
+		o := g.node(Switch, s)
+		if a, ok := s.Assign.(*ast.AssignStmt); ok {
+			return g.with(a, func() *Node { o.List = g.cases(s.Body); return o }())
+		}
+		o.List = g.cases(s.Body)
+		return o
+	case *ast.SelectStmt:
+		o := g.node(Switch, s)
+		o.List = g.cases(s.Body)
+		return o
+	case *ast.GoStmt:
+		return g.expr(s.Call)
+	case *ast.DeferStmt:
+		return g.expr(s.Call)
+	case *ast.SendStmt:
+		o := g.node(Assign, s)
+		o.Op, o.X, o.Y = "+=", g.expr(s.Chan), g.expr(s.Value)
+		return o
+	case *ast.IncDecStmt:
+		return g.expr(s.X)
+	case *ast.LabeledStmt:
+		return g.stmt(s.Stmt)
+	case *ast.BranchStmt:
+		o := g.node(Jump, s)
+		o.Op = s.Tok.String()
+		return o
+	}
+	return nil
+}
+
+// with puts an initialiser before the statement that it belongs to.
+func (g *goBuilder) with(init ast.Stmt, o *Node) *Node {
+	if init == nil {
+		return o
+	}
+	b := &Node{Kind: Block, Start: o.Start, End: o.End, Off: o.Off, To: o.To}
+	if k := g.stmt(init); k != nil {
+		b.List = append(b.List, k)
+	}
+	b.List = append(b.List, o)
+	return b
+}
+
+func (g *goBuilder) cases(b *ast.BlockStmt) []*Node {
+	var out []*Node
+	for _, s := range b.List {
+		o := g.node(Case, s)
+		o.Body = g.node(Block, s)
+		switch c := s.(type) {
+		case *ast.CaseClause:
+			o.List, o.Body.List = g.exprs(c.List), g.stmts(c.Body)
+		case *ast.CommClause:
+			o.Body.List = g.stmts(c.Body)
+			if c.Comm != nil {
+				o.Body.List = append([]*Node{g.stmt(c.Comm)}, o.Body.List...)
+			}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func (g *goBuilder) assign(s *ast.AssignStmt) *Node {
+	op := s.Tok.String()
+	if op == ":=" {
+		op = "="
+	}
+	if len(s.Lhs) == 1 && len(s.Rhs) == 1 {
+		o := g.node(Assign, s)
+		o.Op, o.X, o.Y = op, g.expr(s.Lhs[0]), g.expr(s.Rhs[0])
+		return o
+	}
+	o := g.node(Assign, s)
+	o.Op = op
+	o.X = g.node(Array, s)
+	o.X.Op, o.X.List = "tuple", g.exprs(s.Lhs)
+	if len(s.Rhs) == 1 {
+		o.Y = g.expr(s.Rhs[0])
+		if _, call := s.Rhs[0].(*ast.CallExpr); !call { // v, ok := x[k]: the value is all
+			o.X = o.X.List[0]
+		}
+		return o
+	}
+	o.Y = g.node(Array, s)
+	o.Y.Op, o.Y.List = "tuple", g.exprs(s.Rhs)
+	return o
+}

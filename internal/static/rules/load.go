@@ -1,0 +1,272 @@
+package rules
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"sync"
+
+	"assay/audit"
+	"assay/internal/static/lang"
+
+	"go.yaml.in/yaml/v3"
+)
+
+var load = sync.OnceValues(func() (*Set, error) { return read(files) })
+
+// Load gives the embedded rules, compiled once.
+func Load() (*Set, error) { return load() }
+
+// Read compiles the embedded rules anew; Load is what callers want.
+func Read() (*Set, error) { return read(files) }
+
+func read(fsys fs.FS) (*Set, error) {
+	s := &Set{ByID: map[string]*Rule{}, Tables: map[lang.Lang]*Table{}, Checks: map[string]*Rule{}}
+	for _, l := range []lang.Lang{lang.Java, lang.Python, lang.JS, lang.Go, lang.PHP} {
+		s.Tables[l] = newTable()
+	}
+	names, err := fs.Glob(fsys, "*.yaml")
+	if err != nil || len(names) == 0 {
+		return nil, fmt.Errorf("no rules are embedded: %w", err)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "engine %s\n", EngineVersion)
+	for _, name := range names {
+		b, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(h, "%s %d\n", name, len(b))
+		h.Write(b)
+		if err := s.add(name, b); err != nil {
+			return nil, err
+		}
+	}
+	s.Hash = hex.EncodeToString(h.Sum(nil))
+	return s, nil
+}
+
+func newTable() *Table {
+	m := func() map[string][]Pattern { return map[string][]Pattern{} }
+	return &Table{Calls: m(), Assigns: m(), Notes: m(), Pairs: m(), Attrs: m(), Idents: m(), Sources: m(),
+		Cleans: m(), Guards: m(), Passes: m(), Stops: m(), Types: m(), SourceMembers: m(), SourceIdents: m(),
+		Checks: map[string]*Rule{}, Keywords: map[string]bool{}}
+}
+
+func (s *Set) add(name string, b []byte) error {
+	if strings.HasPrefix(name, "data-") { // tables of checks, read by those
+		return nil
+	}
+	var d document
+	dec := yaml.NewDecoder(bytes.NewReader(b))
+	dec.KnownFields(true)
+	if err := dec.Decode(&d); err != nil {
+		return fmt.Errorf("rules/%s: %w", name, err)
+	}
+	for _, r := range d.Rules {
+		if err := s.addRule(r); err != nil {
+			return fmt.Errorf("rules/%s: rule %s: %w", name, r.ID, err)
+		}
+	}
+	for i, m := range d.Models {
+		if err := s.addModel(m); err != nil {
+			return fmt.Errorf("rules/%s: model %d (%s%s%s): %w", name, i+1, m.Call, m.Member, m.Ident, err)
+		}
+	}
+	return nil
+}
+
+func (s *Set) addRule(r *Rule) (err error) {
+	if r.ID == "" || s.ByID[r.ID] != nil {
+		return fmt.Errorf("the id is missing or used twice")
+	}
+	if r.Title == "" || r.Why == "" || len(r.CWE) == 0 {
+		return fmt.Errorf("title, why and cwe are needed")
+	}
+	if r.Sev, err = audit.ParseSeverity(r.Severity); err != nil {
+		return err
+	}
+	if r.Dim, err = audit.ParseDimension(r.Dimension); err != nil {
+		return err
+	}
+	for _, c := range r.CWE {
+		r.CWEs = append(r.CWEs, audit.CWE(c))
+	}
+	if r.Confidence == 0 {
+		r.Confidence = 0.8
+	}
+	if r.Clean != "" {
+		if r.Class, err = ClassBits([]string{r.Clean}); err != nil {
+			return err
+		}
+	}
+	s.ByID[r.ID], s.Rules = r, append(s.Rules, r)
+	if r.Check != "" {
+		s.Checks[r.ID] = r
+	}
+	for i := range r.Match {
+		if err := s.addMatch(r, &r.Match[i]); err != nil {
+			return fmt.Errorf("match %d: %w", i+1, err)
+		}
+	}
+	for i := range r.Text {
+		if err := s.addText(r, &r.Text[i]); err != nil {
+			return fmt.Errorf("text %d: %w", i+1, err)
+		}
+	}
+	if len(r.Match)+len(r.Text) == 0 && r.Check == "" {
+		return fmt.Errorf("it has nothing to match")
+	}
+	return nil
+}
+
+func (s *Set) addText(r *Rule, t *Text) error {
+	t.Rule = r
+	for _, p := range []struct {
+		to   **regexp.Regexp
+		from string
+	}{{&t.FilesRE, t.Files}, {&t.LineRE, t.Line}, {&t.UnlessRE, t.Unless}, {&t.AbsentRE, t.Absent}, {&t.PresentRE, t.Present}} {
+		if p.from == "" {
+			continue
+		}
+		re, err := regexp.Compile(p.from)
+		if err != nil {
+			return err
+		}
+		*p.to = re
+	}
+	if t.FilesRE == nil || t.LineRE == nil {
+		return fmt.Errorf("files and line are needed")
+	}
+	s.Texts = append(s.Texts, t)
+	return nil
+}
+
+func langsOf(names []string) ([]lang.Lang, error) {
+	if len(names) == 0 {
+		return nil, fmt.Errorf("lang is needed")
+	}
+	var out []lang.Lang
+	for _, n := range names {
+		switch l := lang.Lang(n); l {
+		case lang.Java, lang.Python, lang.JS, lang.Go, lang.PHP:
+			out = append(out, l)
+		default:
+			return nil, fmt.Errorf("%q is no language: expected java, python, js, go or php", n)
+		}
+	}
+	return out, nil
+}
+
+func (s *Set) addMatch(r *Rule, m *Match) error {
+	langs, err := langsOf(r.Lang)
+	if err != nil {
+		return err
+	}
+	m.Rule = r
+	if err := m.compile(); err != nil {
+		return err
+	}
+	for _, l := range langs {
+		t := s.Tables[l]
+		for _, k := range []struct {
+			text string
+			to   map[string][]Pattern
+			pre  string
+		}{{m.Call, t.Calls, ""}, {m.New, t.Calls, "new "}, {m.Assign, t.Assigns, ""}, {m.Note, t.Notes, ""},
+			{m.Pair, t.Pairs, ""}, {m.Attr, t.Attrs, ""}, {m.Ident, t.Idents, ""}} {
+			if err := addPatterns(k.to, t, k.text, k.pre, m, nil, true); err != nil {
+				return err
+			}
+		}
+		if m.Return != "" {
+			t.Returns = append(t.Returns, m)
+		}
+	}
+	return nil
+}
+
+func (m *Match) compile() (err error) {
+	switch m.Arg.Kind {
+	case yaml.ScalarNode:
+		m.Args = []string{m.Arg.Value}
+	case yaml.SequenceNode:
+		for _, c := range m.Arg.Content {
+			m.Args = append(m.Args, c.Value)
+		}
+	}
+	if m.Tests, err = tests(m.Where); err != nil {
+		return err
+	}
+	if m.Without, err = scopes(m.Absent); err != nil {
+		return err
+	}
+	if m.With, err = scopes(m.Present); err != nil {
+		return err
+	}
+	if m.Return != "" {
+		m.FnNotes, err = regexp.Compile(m.Return)
+	}
+	return err
+}
+
+func tests(where map[string]string) ([]Test, error) {
+	var out []Test
+	for _, k := range sortedKeys(where) {
+		v, kind := where[k], ""
+		t := Test{Arg: k}
+		switch {
+		case strings.HasPrefix(v, "/"):
+			kind = "match"
+		case strings.HasPrefix(v, "!/"):
+			kind, v = "differ", v[1:]
+		case v == "absent", v == "present", v == "tainted", v == "const", v == "dynamic":
+			kind = v
+		default:
+			return nil, fmt.Errorf("where %s: %q: expected /expression/, !/expression/, absent, present, tainted, const or dynamic", k, v)
+		}
+		t.Kind = kind
+		if strings.HasPrefix(v, "/") {
+			re, err := slashRE(v)
+			if err != nil {
+				return nil, err
+			}
+			t.RE = re
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func slashRE(v string) (*regexp.Regexp, error) {
+	end := strings.LastIndexByte(v, '/')
+	if end == 0 {
+		return nil, fmt.Errorf("%q: the closing slash is missing", v)
+	}
+	flags := v[end+1:]
+	if flags != "" {
+		flags = "(?" + flags + ")"
+	}
+	return regexp.Compile(flags + v[1:end])
+}
+
+func scopes(m map[string]string) ([]ScopeTest, error) {
+	var out []ScopeTest
+	for _, k := range sortedKeys(m) {
+		switch k {
+		case "call", "function", "class", "file", "project":
+		default:
+			return nil, fmt.Errorf("%q is no scope: expected call, function, class, file or project", k)
+		}
+		re, err := regexp.Compile(m[k])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ScopeTest{k, re})
+	}
+	return out, nil
+}

@@ -1,0 +1,164 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+func (s *Set) addModel(m *Model) error {
+	langs, err := langsOf(m.Lang)
+	if err != nil {
+		return err
+	}
+	if m.Bits, err = ClassBits(m.Class); err != nil {
+		return err
+	}
+	if m.Needs != "" {
+		if m.NeedBits, err = ClassBits([]string{m.Needs}); err != nil {
+			return err
+		}
+	}
+	for _, p := range []struct {
+		to   **regexp.Regexp
+		from string
+	}{{&m.ParamRE, m.Param}, {&m.EntryRE, m.Entry}, {&m.ExceptRE, m.Except}} {
+		if p.from != "" {
+			if *p.to, err = regexp.Compile(p.from); err != nil {
+				return err
+			}
+		}
+	}
+	if m.Tests, err = tests(m.Where); err != nil {
+		return err
+	}
+	for _, l := range langs {
+		t := s.Tables[l]
+		var to map[string][]Pattern
+		switch m.Kind {
+		case "source":
+			to = t.Sources
+		case "clean":
+			to = t.Cleans
+		case "guard":
+			to = t.Guards
+		case "pass":
+			to = t.Passes
+		case "stop":
+			to = t.Stops
+		case "type":
+			to = t.Types
+		case "keyword": // words that make a file worth parsing for a check
+			for _, w := range strings.Split(m.Call, "|") {
+				t.Keywords[w] = true
+			}
+			continue
+		default:
+			return fmt.Errorf("%q is no kind: expected source, clean, guard, pass, stop, type or keyword", m.Kind)
+		}
+		if m.ParamRE != nil {
+			t.Params = append(t.Params, m)
+		}
+		if m.EntryRE != nil {
+			t.Entries = append(t.Entries, m)
+		}
+		if err := addPatterns(to, t, m.Call, "", nil, m, false); err != nil {
+			return err
+		}
+		if err := addPatterns(t.SourceMembers, t, m.Member, "", nil, m, false); err != nil {
+			return err
+		}
+		if err := addPatterns(t.SourceIdents, t, m.Ident, "", nil, m, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addPatterns reads "recv.a|b, c": alternatives of names behind a receiver,
+// several separated by commas.
+func addPatterns(to map[string][]Pattern, t *Table, text, pre string, m *Match, model *Model, keyword bool) error {
+	for _, one := range splitPatterns(text) {
+		recv, names := "", one
+		var re *regexp.Regexp
+		if strings.HasPrefix(one, "/") {
+			end := strings.LastIndex(one, "/.")
+			if end <= 0 {
+				return fmt.Errorf("%q: expected /expression/.name", one)
+			}
+			var err error
+			if re, err = regexp.Compile("(?i)" + one[1:end]); err != nil {
+				return err
+			}
+			recv, names = "/", one[end+2:]
+		} else if i := strings.LastIndexByte(one, '.'); i >= 0 {
+			recv, names = one[:i], one[i+1:]
+		}
+		if strings.Contains(recv, "|") && re == nil {
+			return fmt.Errorf("%q: alternatives stand behind one receiver only", one)
+		}
+		if pre != "" && recv == "" {
+			recv = "?" // "new p.T" and "new T" alike
+		}
+		for _, n := range strings.Split(names, "|") {
+			n = strings.TrimSpace(n)
+			if n == "" {
+				return fmt.Errorf("%q: an empty name", text)
+			}
+			to[pre+n] = append(to[pre+n], Pattern{Name: n, Recv: recv, RecvRE: re, Match: m, Model: model})
+			if keyword {
+				for _, w := range strings.FieldsFunc(n, func(r rune) bool { return r == '-' || r == ':' || r == ' ' }) {
+					t.Keywords[w] = true
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func splitPatterns(s string) []string {
+	var out []string
+	for _, p := range strings.Split(s, ", ") {
+		if p = strings.TrimSpace(p); p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	for i := 1; i < len(keys); i++ {
+		for j := i; j > 0 && keys[j] < keys[j-1]; j-- {
+			keys[j], keys[j-1] = keys[j-1], keys[j]
+		}
+	}
+	return keys
+}
+
+// Data reads an embedded table that a check owns.
+func Data(name string, into any) error {
+	b, err := files.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(b))
+	dec.KnownFields(true)
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("rules/%s: %w", name, err)
+	}
+	return nil
+}
+
+// Position reads an argument's position; ok is false for names.
+func Position(arg string) (i int, ok bool) {
+	n, err := strconv.Atoi(arg)
+	return n, err == nil
+}
