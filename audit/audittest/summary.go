@@ -63,7 +63,8 @@ func (s *summary) print(w io.Writer) {
 		if len(rows) == 0 {
 			continue
 		}
-		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		var b strings.Builder
+		tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(tw, "\n%s\t%s\tverdict\tlook first at\n", strings.ToUpper(suite), strings.Join(heads[suite], "\t"))
 		for _, l := range rows {
 			look := l.look
@@ -73,6 +74,7 @@ func (s *summary) print(w io.Writer) {
 			fmt.Fprintf(tw, "\t%s\t%s\t%s\n", strings.Join(l.cells, "\t"), l.verdict, look)
 		}
 		tw.Flush()
+		fmt.Fprint(w, trimLines(b.String()))
 	}
 	for _, n := range s.notes {
 		fmt.Fprintln(w, n)
@@ -82,6 +84,15 @@ func (s *summary) print(w io.Writer) {
 			fmt.Fprintln(w, "the summary for GITHUB_STEP_SUMMARY was not written:", err)
 		}
 	}
+}
+
+// trimLines takes the blanks from the ends of lines that tabwriter pads.
+func trimLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // lookAt tells a ground in a few words, for the last column of a table.
