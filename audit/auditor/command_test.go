@@ -68,14 +68,14 @@ func newLair(t *testing.T, confined bool) *lair {
 	require.NoError(t, os.WriteFile(filepath.Join(l.key, "fixtures", "projects", "x.md"), []byte(secret), 0o644))
 	t.Setenv("ASSAY_ROOT", l.key)
 	if confined {
-		if _, missing := Sandbox(); missing != "" {
+		if _, missing := sandbox(); missing != "" {
 			t.Skipf("no confinement to test: %s", missing)
 		}
 		return l
 	}
-	old := Sandbox
-	Sandbox = func() (string, string) { return "", "switched off by a test" }
-	t.Cleanup(func() { Sandbox = old })
+	old := sandbox
+	sandbox = func() (string, string) { return "", "switched off by a test" }
+	t.Cleanup(func() { sandbox = old })
 	return l
 }
 
@@ -186,7 +186,7 @@ func auditAlone(args string) {
 	parts := strings.Split(args, "|")
 	e := audit.AuditorEntry{Name: "fake", Timeout: time.Minute, Reads: []string{filepath.Dir(parts[1])}, Writes: []string{parts[2]}, Command: parts[1] + " " + parts[3]}
 	if parts[0] == "bare" {
-		Sandbox = func() (string, string) { return "", "switched off by a test" }
+		sandbox = func() (string, string) { return "", "switched off by a test" }
 	}
 	run, err := (&command{entry: e, grace: time.Second}).Audit(context.Background(), audit.AuditTask{Dir: parts[4]})
 	fmt.Println("not interrupted", run.Invalid, err)

@@ -59,6 +59,7 @@ func (p process) run(ctx context.Context) (exit, error) {
 	// The kernel kills the program when the thread that started it ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
 	mark := newMark()
@@ -101,7 +102,7 @@ func (p process) run(ctx context.Context) (exit, error) {
 			g.sample()
 			waiting = true
 		case <-ctx.Done():
-			e.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
+			e.TimedOut = outer.Err() == nil // its own time, not that of whoever waits for it
 			err = g.stop(p.grace())
 		case <-out.full:
 			err = g.stop(p.grace())

@@ -33,10 +33,10 @@ type mount struct {
 
 const hideFile = "hide"
 
-// Sandbox says whether bubblewrap can confine a program here: the path of bwrap,
+// sandbox says whether bubblewrap can confine a program here: the path of bwrap,
 // or why not. It is tried, once, as containers and hardened kernels forbid what
 // it needs. ASSAY_SANDBOX=off does without.
-var Sandbox = sync.OnceValues(func() (bwrap, missing string) {
+var sandbox = sync.OnceValues(func() (bwrap, missing string) {
 	if os.Getenv("ASSAY_SANDBOX") == "off" {
 		return "", "switched off by ASSAY_SANDBOX=off"
 	}
@@ -61,7 +61,7 @@ func exposed(missing string) string {
 
 // newBox gives the box for an entry; nil, and why, where there is none.
 func newBox(e *audit.AuditorEntry, export, home string) (b *box, missing string, err error) {
-	bwrap, missing := Sandbox()
+	bwrap, missing := sandbox()
 	if missing != "" {
 		if os.Getenv("ASSAY_SANDBOX") == "require" {
 			return nil, missing, fmt.Errorf("ASSAY_SANDBOX=require: %s", missing)
@@ -79,8 +79,10 @@ func newBox(e *audit.AuditorEntry, export, home string) (b *box, missing string,
 	b = &box{bwrap: bwrap, network: e.Network, mounts: system()}
 	b.see("--ro-bind", programs()...)
 	for _, name := range e.Env {
-		if p := os.Getenv(name); filepath.IsAbs(p) && filepath.Clean(p) != "/" && exists(p) {
-			b.see("--ro-bind", filepath.Clean(p)) // a variable like GOMODCACHE is of no use without its folder
+		for _, p := range filepath.SplitList(os.Getenv(name)) { // a variable like GOMODCACHE is of no use without its folder
+			if filepath.IsAbs(p) && filepath.Clean(p) != "/" && exists(p) {
+				b.see("--ro-bind", filepath.Clean(p))
+			}
 		}
 	}
 	b.see("--ro-bind", reads...)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -179,6 +180,19 @@ func TestRegressionWithALiveAgent(t *testing.T) {
 	f, r = run("-auditor", "writes", "-trials", "2")
 	require.False(t, f.Failed(), "every trial gets an export of its own: %v", f.complaints())
 	require.Equal(t, r.Trials[0].Result.Fates, r.Trials[1].Result.Fates)
+}
+
+// TestALiveRunEndsBeforeGoTestDoes: an agent that hangs is stopped in time for its
+// record to be written.
+func TestALiveRunEndsBeforeGoTestDoes(t *testing.T) {
+	h := newHouse(t)
+	h.agents(nil, "hangs: -hang")
+	f := play(t, "TestSmoke", h.suite("-auditor", "hangs").Smoke, func(f *fake) { f.deadline = time.Now().Add(lastMinute + time.Second) })
+	require.Equal(t, "INVALID", f.leaf("TestSmoke/hangs").attrs["verdict"])
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "stopped: context deadline exceeded")
+	rs, err := record.ReadAll(h.path("records"))
+	require.NoError(t, err)
+	require.Len(t, rs, 1)
 }
 
 // TestAnUnsteadyAgentAgainstItsBaseline: one trial of a stochastic agent settles

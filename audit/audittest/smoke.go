@@ -95,7 +95,7 @@ func (s *smoke) audit(t T, source fs.FS, dims map[audit.CWE]audit.Dimension) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	if at, ok := t.Deadline(); ok {
-		ctx, cancel = context.WithDeadline(ctx, at)
+		ctx, cancel = context.WithDeadline(ctx, at.Add(-lastMinute))
 	}
 	defer cancel()
 	var err error
