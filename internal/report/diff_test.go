@@ -36,7 +36,7 @@ func project(t *testing.T, name string) (*audit.Project, map[audit.CWE]audit.Dim
 // recordOf scores findings as a run would and makes a record of them.
 func recordOf(t *testing.T, auditor string, at time.Time, p *audit.Project, dims map[audit.CWE]audit.Dimension, goals score.Goals, trials ...[]audit.Finding) *record.Record {
 	t.Helper()
-	r := &record.Record{Date: at, Suite: "Regression", Project: p.Name, Auditor: auditor, Change: hostile, Commit: p.Commit,
+	r := &record.Record{Date: at, Suite: "Regression", Project: p.Name, Auditor: auditor, Change: auditor, Commit: p.Commit,
 		Key: p.KeyHash, Score: score.Version, Goals: goals, Version: "1.0"}
 	for _, fs := range trials {
 		res, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Roots: []string{"/export"}, Rounds: 100})

@@ -46,6 +46,7 @@ type SeatResults struct {
 	Answers int
 	Usage   audit.Usage
 	Latency time.Duration // sum
+	asked   bool
 }
 
 // CaseResults are the answers of one seat to one case.
@@ -147,8 +148,11 @@ func (l *loader) add(e *store.Evaluation) {
 		cr.Hash, cr.Trials, cr.Told = e.CaseHash, nil, nil
 	}
 	cr.Trials = append(cr.Trials, Trial{e.Outcome, e.Reason, e.Violates})
-	s.Answers++
-	s.Usage = s.Usage.Add(e.Usage)
+	if s.Answers++; s.asked {
+		s.Usage = s.Usage.Add(e.Usage)
+	} else {
+		s.Usage, s.asked = e.Usage, true // a sum is priced when every part is
+	}
 	s.Latency += e.Latency
 	if l.words {
 		cr.Told = slices.Insert(cr.Told, 0, Telling{e.Time, e.Outcome, e.Actual, clipWords(e.Explanation), clipWords(e.Detail),

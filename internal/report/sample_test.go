@@ -1,0 +1,73 @@
+package report_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
+	"assay/internal/record"
+	"assay/internal/report"
+	"assay/internal/store"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sample is a report's input with everything in it: two auditors on a project,
+// three records of one of them, reviewers over real cases, and a payload wherever
+// others write.
+func sample(t *testing.T) report.Input { return sampleSaying(t, hostile) }
+
+// sampleSaying is a sample in which others wrote words.
+func sampleSaying(t *testing.T, words string) report.Input {
+	t.Helper()
+	p, dims, goals := project(t, "go-test-bench")
+	all := score.AsFindings(p)
+	evil := audit.Finding{ID: words, Title: words, Description: words + " again", File: words, Function: words, CWEs: []audit.CWE{89}, Suppressed: ""}
+	in := report.Input{Made: day, Projects: map[string]*audit.Project{p.Name: p}, Records: []*record.Record{
+		recordOf(t, "agent", day, p, dims, goals, all[:30], all[4:30]),
+		recordOf(t, "agent", day.Add(24*time.Hour), p, dims, goals, all[:36], all[6:40]),
+		recordOf(t, "agent", day.Add(48*time.Hour), p, dims, goals, append(all[2:34:34], evil), all[6:40]),
+		recordOf(t, words, day.Add(49*time.Hour), p, dims, goals, append(all[20:22:22], evil)),
+	}}
+	corpus, err := fixture.ReadCorpus(os.DirFS("../.."), "tests", false)
+	require.NoError(t, err)
+	in.Apps = corpus.Apps
+	in.Results = results(t, corpus.Cases(), words)
+	return in
+}
+
+// results lets four reviewers answer the corpus, and reads it back from a store.
+func results(t *testing.T, cases []*audit.Case, words string) *report.Results {
+	t.Helper()
+	where := filepath.Join(t.TempDir(), "results.db")
+	st, err := store.Open(context.Background(), where)
+	require.NoError(t, err)
+	byID := map[string]*audit.Case{}
+	for i, c := range cases {
+		byID[c.ID()] = c
+		for k, model := range []string{"careful", "quick", "silent", words} {
+			e := store.Evaluation{Time: day, TestFile: "tests/" + c.ID() + ".md", Model: model, Prompt: "evaluation-prompt", Expected: c.Label, App: c.App, Query: c.Query,
+				Family: c.Family(), Run: "r", Trial: c.ID() + model, Outcome: audit.OutcomeCorrect, Status: audit.Answered, Actual: string(c.Label), CaseHash: "h",
+				Violates: c.Violates, Explanation: words, Usage: audit.Usage{TokensIn: 900, TokensOut: 80, USD: 0.0003 * float64(1+k*7), Priced: true}, Latency: time.Second}
+			switch {
+			case model == "silent" && i%5 == 0:
+				e.Outcome, e.Status, e.Actual, e.Detail = audit.OutcomeRefused, audit.Refused, "refused", words
+			case (i+k)%[]int{7, 5, 3, 9}[k] == 0:
+				e.Outcome, e.Actual = audit.OutcomeWrong, map[audit.Label]string{audit.Good: "bad", audit.Bad: "good"}[c.Label]
+			}
+			require.NoError(t, st.Put(context.Background(), e))
+		}
+	}
+	require.NoError(t, st.Close())
+	st, err = store.OpenReadOnly(context.Background(), where)
+	require.NoError(t, err)
+	defer st.Close()
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, byID, true)
+	require.NoError(t, err)
+	return r
+}
