@@ -28,6 +28,8 @@ type cli struct {
 	Trigger  triggerCmd  `cmd:"" help:"Say which suite a change needs: full, smoke or none."`
 	Compare  compareCmd  `cmd:"" help:"Hold a record against an earlier one, a reviewer against another, or two results."`
 	Report   reportCmd   `cmd:"" help:"Show records and results: pages, text, CSV, JSON, Markdown, benchmark format, SARIF."`
+	Triage   triageCmd   `cmd:"" help:"Review the findings that a key does not hold, and write rows for it."`
+	Control  controlCmd  `cmd:"" help:"Write the report of an auditor that reads no code: what names and luck are worth."`
 	Lint     lintCmd     `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
 }
 
