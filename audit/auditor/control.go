@@ -1,0 +1,208 @@
+package auditor
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"assay/audit"
+)
+
+// The controls of a benchmark: auditors that read no code. What they score is
+// what names and luck are worth; a tool that does not beat them has shown
+// nothing.
+
+// A sourceFile is all that a control knows of a file.
+type sourceFile struct {
+	path  string
+	lines int
+}
+
+// controlEndings are the endings of files that may hold what a key speaks of.
+var controlEndings = fields(".go .java .jsp .js .mjs .cjs .jsx .ts .tsx .vue .py .php .html .ftl .xml .yml .yaml .properties .sql")
+
+func fields(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, f := range strings.Fields(s) {
+		m[f] = true
+	}
+	return m
+}
+
+// sourceFiles lists the source files of a tree by path, with their number of
+// lines. Of their text nothing else is looked at.
+func sourceFiles(fsys fs.FS) ([]sourceFile, error) {
+	var files []sourceFile
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !controlEndings[strings.ToLower(path.Ext(name))]:
+			return nil
+		}
+		b, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		n := bytes.Count(b, []byte("\n"))
+		if len(b) > 0 && b[len(b)-1] != '\n' {
+			n++
+		}
+		if n > 0 {
+			files = append(files, sourceFile{name, n})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("the folder holds no source file: expected the tree of a project")
+	}
+	return files, nil
+}
+
+// controlWindow is the longest range that still names lines (DESIGN section 4):
+// the best guess at a place in a file of which only the length is known.
+const controlWindow = 50
+
+// PathControl names weaknesses by the words in the paths of a tree's source
+// files and by nothing else: a finding for each word of pathWords in a path, in
+// the 50 lines around the file's middle. It shows what names give away.
+func PathControl(fsys fs.FS) ([]audit.Finding, error) {
+	files, err := sourceFiles(fsys)
+	if err != nil {
+		return nil, err
+	}
+	var found []audit.Finding
+	for _, f := range files {
+		said := map[audit.CWE]bool{}
+		start := max(1, (f.lines-controlWindow)/2+1)
+		for _, w := range pathWords(f.path) {
+			cwes := nameCWEs[w]
+			if len(cwes) == 0 || said[cwes[0]] {
+				continue
+			}
+			said[cwes[0]] = true
+			found = append(found, audit.Finding{RuleID: "path-" + w, CWEs: cwes, Severity: audit.High, File: f.path,
+				Lines: audit.Range{Start: start, End: min(f.lines, start+controlWindow-1)}, Title: "the path speaks of " + w})
+		}
+	}
+	return found, nil
+}
+
+// pathWords splits a path into lower case words, each once: at everything that
+// is no letter, and where a small letter meets a capital. Two neighbours also
+// make one word ("open" "redirect", "openredirect").
+func pathWords(p string) []string {
+	var parts []string
+	var word strings.Builder
+	end := func() {
+		if word.Len() > 0 {
+			parts = append(parts, strings.ToLower(word.String()))
+			word.Reset()
+		}
+	}
+	small := false
+	for _, r := range p {
+		if !unicode.IsLetter(r) || small && unicode.IsUpper(r) {
+			end()
+		}
+		if unicode.IsLetter(r) {
+			word.WriteRune(r)
+		}
+		small = unicode.IsLower(r)
+	}
+	end()
+	var words []string
+	for i, w := range parts {
+		if i > 0 && !slices.Contains(words, parts[i-1]+w) {
+			words = append(words, parts[i-1]+w)
+		}
+		if !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// nameCWEs gives, for a word in a path, what somebody who reads no code would
+// suspect. It was written from general knowledge, with no key at hand.
+var nameCWEs = map[string][]audit.CWE{
+	"sql": {89}, "sqli": {89}, "sqlinjection": {89}, "dao": {89}, "mapper": {89}, "repository": {89}, "query": {89}, "hql": {564, 89}, "nosql": {943},
+	"xss": {79}, "html": {79}, "template": {1336, 79}, "ssti": {1336}, "comment": {79}, "feedback": {79},
+	"exec": {78}, "command": {78, 77}, "cmd": {78}, "shell": {78}, "ping": {78}, "eval": {95, 94}, "script": {94}, "injection": {74},
+	"upload": {434}, "file": {22}, "files": {22}, "download": {22}, "path": {22}, "pathtraversal": {22}, "traversal": {22}, "zip": {22}, "lfi": {98, 22}, "include": {98},
+	"xxe": {611}, "xml": {611}, "ssrf": {918}, "proxy": {918}, "fetch": {918}, "webhook": {918}, "url": {918, 601}, "redirect": {601}, "openredirect": {601},
+	"deserialization": {502}, "deserialize": {502}, "serialization": {502}, "pickle": {502}, "yaml": {502},
+	"login": {307, 287}, "auth": {287}, "authentication": {287}, "session": {384, 613}, "password": {640, 521}, "reset": {640}, "captcha": {804, 307}, "brute": {307},
+	"token": {287}, "jwt": {347}, "jwts": {347}, "oauth": {287}, "csrf": {352}, "cors": {942}, "cookie": {614, 1004},
+	"idor": {639}, "access": {284, 639}, "accesscontrol": {284}, "authorization": {862}, "authz": {862}, "admin": {862, 306}, "permission": {862}, "role": {862}, "user": {639}, "profile": {639},
+	"order": {639}, "basket": {639}, "wallet": {841}, "payment": {841}, "coupon": {841},
+	"crypto": {327}, "cryptography": {327}, "encrypt": {327}, "cipher": {327}, "aes": {327, 321}, "rsa": {327, 321}, "md": {328}, "hash": {328, 916}, "random": {330}, "key": {321}, "secret": {798}, "config": {798}, "settings": {798}, "application": {798},
+	"log": {532}, "logs": {532}, "logging": {532}, "error": {209}, "exception": {209}, "debug": {489}, "metrics": {200}, "info": {200},
+	"pom": {1395}, "package": {1395}, "requirements": {1395}, "race": {362}, "redos": {1333}, "regex": {1333}, "prototype": {1321}, "assignment": {915}, "massassignment": {915},
+}
+
+// cveCounts is how often published CVEs name a weakness: the first CWE of each
+// record of the National Vulnerability Database as counted by cve.icu on
+// 2024-10-16, those of at least 500 records. Left out are MITRE's categories and
+// the weaknesses that only languages with bare memory have (CWE-119, 120, 121,
+// 125, 190, 401, 416, 476, 787): no project here is written in one.
+var cveCounts = []struct {
+	cwe   audit.CWE
+	count int
+}{
+	{79, 29217}, {89, 12516}, {20, 9381}, {200, 7070}, {22, 6332}, {352, 6049}, {78, 3637}, {94, 3372}, {287, 3277}, {862, 2724},
+	{434, 2442}, {77, 1663}, {269, 1615}, {400, 1479}, {362, 1443}, {863, 1398}, {284, 1381}, {502, 1347}, {798, 1224}, {732, 1191},
+	{918, 1169}, {306, 1125}, {59, 1057}, {295, 1007}, {611, 1004}, {601, 997}, {522, 921}, {276, 910}, {74, 871}, {770, 786},
+	{532, 751}, {427, 732}, {668, 600}, {319, 599}, {639, 581}, {835, 564}, {312, 552}, {203, 527},
+}
+
+// RandomControl draws n findings: the weakness by cveCounts, the line evenly from
+// all lines of the tree's source files. The same tree and seed give the same
+// findings. It shows what luck is worth.
+func RandomControl(fsys fs.FS, n int, seed uint64) ([]audit.Finding, error) {
+	files, err := sourceFiles(fsys)
+	if err != nil {
+		return nil, err
+	}
+	if n <= 0 {
+		return nil, fmt.Errorf("%d findings are asked for: expected at least one", n)
+	}
+	allLines, allCVEs := 0, 0
+	for _, f := range files {
+		allLines += f.lines
+	}
+	for _, c := range cveCounts {
+		allCVEs += c.count
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	found := make([]audit.Finding, n)
+	for i := range found {
+		found[i] = audit.Finding{RuleID: "random", Severity: audit.Medium, Title: "drawn at random"}
+		draw := rng.IntN(allCVEs)
+		for _, c := range cveCounts {
+			if draw -= c.count; draw < 0 {
+				found[i].CWEs = []audit.CWE{c.cwe}
+				break
+			}
+		}
+		line := rng.IntN(allLines)
+		for _, f := range files {
+			if line < f.lines {
+				found[i].File, found[i].Lines = f.path, audit.Range{Start: line + 1, End: line + 1}
+				break
+			}
+			line -= f.lines
+		}
+	}
+	return found, nil
+}
