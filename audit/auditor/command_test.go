@@ -261,6 +261,7 @@ func TestTheKeyIsOutOfReach(t *testing.T) {
 		require.Contains(t, said, "LOOKED at ")
 		if strings.HasSuffix(t.Name(), "confined") {
 			require.NotContains(t, said, "FOUND")
+			require.Regexp(t, `LOOKED at [1-9] processes`, said, "its own processes alone")
 			require.Empty(t, run.Exposed)
 			return
 		}
