@@ -1,0 +1,223 @@
+"""Runs a case of the application claims on a fresh state for each line of standard input, and judges it."""
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import random
+import shutil
+import sqlite3
+import sys
+import types
+import urllib.parse
+
+import harness_data
+import harness_oracles
+
+HERE = pathlib.Path.cwd()
+WORK = HERE / "work"
+
+
+class Refused(Exception):
+    def __init__(self, status=400):
+        super().__init__(status)
+        self.status = status
+
+
+def found(row):
+    if row is None:
+        raise Refused(404)
+    return row
+
+
+def need(req, *roles):
+    if req.user is None or req.user.role not in roles:
+        raise Refused(403)
+
+
+sys.modules["claims"] = types.SimpleNamespace(Refused=Refused, found=found, need=need)
+
+
+class Db:
+    """The database as the SPEC describes it; after each statement it calls step."""
+
+    def __init__(self, path):
+        self.conn = sqlite3.connect(path, isolation_level=None, timeout=0)
+        self.conn.row_factory = sqlite3.Row
+        self.step = lambda: None
+        self.texts = []
+
+    def _exec(self, sql, args):
+        self.texts.append(sql)
+        cur = self.conn.execute(sql, args)
+        rows = cur.fetchall()
+        self.step()
+        return cur, rows
+
+    def all(self, sql, args=()):
+        return self._exec(sql, args)[1]
+
+    def one(self, sql, args=()):
+        rows = self._exec(sql, args)[1]
+        return rows[0] if rows else None
+
+    def run(self, sql, args=()):
+        return self._exec(sql, args)[0].rowcount
+
+    def transaction(self):
+        return Transaction(self)
+
+
+class Transaction:
+    def __init__(self, db):
+        self.db = db
+
+    def __enter__(self):
+        self.db.conn.execute("BEGIN IMMEDIATE")
+        self.db.step()
+
+    def __exit__(self, kind, value, trace):
+        self.db.conn.execute("ROLLBACK" if kind else "COMMIT")
+
+
+class Response:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+
+class App:
+    partners = frozenset({"photos.glass.example", "files.garage.example"})
+    key = b"a key of 32 bytes, for the tests"
+
+    def __init__(self, db, now):
+        self.db, self.now, self.storage = db, now, WORK / "storage"
+        self.logged, self.fetched = [], []
+
+    def log(self, *text):
+        self.logged.append(" ".join(str(t) for t in text))
+
+    def http(self, url):
+        parts = urllib.parse.urlsplit(url)
+        self.fetched.append((parts.scheme, (parts.hostname or "").lower(), parts.port or {"https": 443, "http": 80}.get(parts.scheme)))
+        status, headers, body = harness_data.PAGES.get(url, (200, {"content-type": "text/plain"}, "page of " + str(parts.hostname)))
+        return Response(status, dict(headers), body)
+
+
+def request(values, state):
+    values = {k: harness_data.fill(v, App.key) for k, v in values.items()}
+    user = None
+    if values.get("user"):
+        row = state["users"][values.pop("user")]
+        user = types.SimpleNamespace(**{k: row[k] for k in ("id", "insurer_id", "role", "approval_limit")})
+    truth = values.pop("truth", {})  # what the oracles know of a link; no case sees it
+    return types.SimpleNamespace(user=user, args=values), truth
+
+
+def call(case, req, app):
+    """Gives (response, refused, error)."""
+    try:
+        out = case.handle(req, app)
+        return json.loads(json.dumps(out)), False, ""
+    except Refused:
+        return None, True, ""
+    except sqlite3.OperationalError as e:
+        if "locked" in str(e):
+            raise
+        return None, True, repr(e)
+    except Exception as e:
+        return None, True, repr(e)
+    finally:
+        if app.db.conn.in_transaction:
+            app.db.conn.execute("ROLLBACK")
+
+
+def fresh(path):
+    shutil.rmtree(WORK, ignore_errors=True)
+    harness_data.files(WORK)
+    for p in WORK.glob("race.db*"):
+        p.unlink()
+    db = Db(path)
+    harness_data.TEMPLATE.backup(db.conn)
+    return db
+
+
+def once(case, line):
+    os.chdir(HERE)
+    db = fresh(":memory:")
+    os.chdir(WORK)
+    random.seed(7)
+    before = harness_data.state(db.conn)
+    app = App(db, line["now"])
+    req, truth = request(line["params"], before)
+    response, refused, error = call(case, req, app)
+    after = harness_data.state(db.conn)
+    run = types.SimpleNamespace(query=line["query"], user=req.user, args=req.args, now=line["now"], response=response, refused=refused,
+                                before=before, after=after, app=app, work=WORK, truth=truth)
+    return run, error
+
+
+def race(case, line):
+    """Runs the first to each statement, then the second whole, then the rest of the first."""
+    violated, stop = [], 1
+    while True:
+        os.chdir(HERE)
+        first = fresh(WORK / "race.db")
+        os.chdir(WORK)
+        second = Db(WORK / "race.db")
+        before = harness_data.state(first.conn)
+        other = {**line["params"], **line["race"]}
+        count, waits, passed = 0, [], []
+
+        def go():
+            app2 = App(second, line["now"])
+            try:
+                passed.append(not call(case, request(dict(other), before)[0], app2)[1])
+            except sqlite3.OperationalError:
+                waits.append(True)
+
+        def step():
+            nonlocal count
+            count += 1
+            if count == stop:
+                go()
+
+        first.step = step
+        app = App(first, line["now"])
+        req, _ = request(dict(line["params"]), before)
+        try:
+            response, refused, _ = call(case, req, app)
+        except sqlite3.OperationalError:
+            response, refused = None, True
+        if waits:
+            go()
+        after = harness_data.state(first.conn)
+        run = types.SimpleNamespace(query=line["query"], user=req.user, args=req.args, now=line["now"], response=None, refused=refused,
+                                    before=before, after=after, app=app, work=WORK)
+        violated += harness_oracles.limits(run)
+        if line["query"] == "reset-password" and not refused and any(passed):
+            violated.append({"requirement": 12, "why": "the code worked for two"})
+        first.conn.close()
+        second.conn.close()
+        if count < stop:
+            return {"effect": {"race": True}, "violated": violated[:3], "error": ""}
+        stop += 1
+
+
+def main():
+    out, sys.stdout = sys.stdout, io.StringIO()
+    lines = [json.loads(x) for x in sys.stdin if x.strip()]
+    spec = importlib.util.spec_from_file_location("case", str(HERE / sys.argv[1]))
+    case = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(case)
+    for line in lines:
+        if "race" in line:
+            answer = race(case, line)
+        else:
+            run, error = once(case, dict(line, params=dict(line["params"])))
+            effect = harness_oracles.effect(run)
+            answer = {"effect": effect, "violated": harness_oracles.judge(run), "error": error if line["set"] == "benign" else ""}
+        out.write(json.dumps(answer) + "\n")
+        out.flush()
+
+
+main()
