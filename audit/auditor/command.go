@@ -69,8 +69,9 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if why := c.stopped(ctx, &e); why != "" {
 		run.Invalid = why
 	} else if run.Invalid != "" {
-		run.Invalid += fmt.Sprintf(" (exit status %d): %s", e.Code, e.lastWords())
+		run.Invalid = strings.TrimSuffix(fmt.Sprintf("%s (exit status %d): %s", run.Invalid, e.Code, e.lastWords()), ": ")
 	}
+	run.Invalid = printable(run.Invalid)
 	return run, nil
 }
 

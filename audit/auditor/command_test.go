@@ -333,6 +333,12 @@ func TestNoEscapeLeaves(t *testing.T) {
 	require.Contains(t, run.Invalid, "the report is empty")
 	require.Contains(t, run.Invalid, "(exit status 3): [2J]0;owned--- FAIL: TestForged")
 
+	// A tool's own notice that it failed is its own text too.
+	sarif := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"invocations":[{"executionSuccessful":false,"exitCodeDescription":"\\u001b[2Jgone"}],"results":[]}]}`
+	failed := l.agent("-silent; printf '%s' '" + sarif + "'")
+	require.Contains(t, l.run(failed).Invalid, "gone")
+	require.NotContains(t, l.run(failed).Invalid, "\x1b")
+
 	run = l.run(l.agent("-escape -invent 2"))
 	require.Len(t, run.Report.Findings, 2, run.Invalid)
 }
@@ -340,7 +346,7 @@ func TestNoEscapeLeaves(t *testing.T) {
 func TestRunsThatProveNothing(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
 		for name, c := range map[string]struct{ args, want string }{
-			"exits 0 with nothing":  {"-silent", "the report is empty: expected an audit report, which says so where it has no findings (exit status 0): "},
+			"exits 0 with nothing":  {"-silent", "the report is empty: expected an audit report, which says so where it has no findings (exit status 0)"},
 			"breaks off":            {"-invent 3 -truncate", "truncated"},
 			"crashes":               {"-invent 3 -crash", "killed by a signal (killed)"},
 			"SARIF that breaks off": {"-invent 3 -truncate -format sarif", "truncated"},

@@ -276,10 +276,19 @@ func allowed(names []string, home, tmp string) []string {
 	return env
 }
 
-// plain makes one short line of what a program wrote, for messages and records:
-// no control character of it reaches a terminal.
+// plain makes one short line of what a program wrote.
 func plain(s string) string {
-	s = strings.Map(func(r rune) rune {
+	s = printable(s)
+	if r := []rune(s); len(r) > 300 {
+		s = string(r[:300]) + "..."
+	}
+	return s
+}
+
+// printable makes one line of a text, for messages and records: no control
+// character of what a program wrote reaches a terminal.
+func printable(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t' || r == '\n' || r == '\r':
 			return ' '
@@ -287,9 +296,5 @@ func plain(s string) string {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	if r := []rune(s); len(r) > 300 {
-		s = string(r[:300]) + "..."
-	}
-	return strings.TrimSpace(s)
+	}, strings.ToValidUTF8(s, "\uFFFD")))
 }
