@@ -441,3 +441,20 @@ func TestUnwrapNeverPanics(t *testing.T) {
 		require.NoError(t, err)
 	}
 }
+
+// FuzzUnwrap: whatever an agent prints, its envelope is read or refused.
+func FuzzUnwrap(f *testing.F) {
+	for _, s := range []string{`{"type":"result","subtype":"success","result":"r","usage":{"input_tokens":1}}`, `{"type":"thread.started"}` + "\n" + `{"type":"turn.completed","usage":{}}`,
+		`{"response":"r","stats":{"models":{"m":{"tokens":{"prompt":1}}}}}`, `{"type":"text","part":{"messageID":"a","text":"t"}}`, `[{"type":"system","subtype":"init"}]`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, out []byte) {
+		env, ok := Unwrap(out)
+		if !ok && env != (Envelope{}) {
+			t.Fatalf("%q: refused, and yet %+v", out, env)
+		}
+		if ok && env.Agent == "" {
+			t.Fatalf("%q: of no agent", out)
+		}
+	})
+}
