@@ -87,7 +87,7 @@ type shareCell struct {
 // Share is Right / Answered.
 func (c shareCell) Share() score.Value { return score.Ratio(float64(c.Right), float64(c.Answered)) }
 
-func (c *shareCell) add(ts []Trial) {
+func (c *shareCell) add(ts []*Trial) {
 	for _, t := range ts {
 		switch t.Outcome {
 		case audit.OutcomeCorrect:

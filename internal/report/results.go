@@ -47,18 +47,20 @@ type SeatResults struct {
 	Usage   audit.Usage
 	Latency time.Duration // sum
 	asked   bool
+	byCase  map[*audit.Case]*CaseResults
 }
 
 // CaseResults are the answers of one seat to one case.
 type CaseResults struct {
 	Case   *audit.Case
 	Hash   string
-	Trials []Trial
-	Told   []Telling     // the newest answers with their words, newest first, at most tellings of them
-	Twins  []TwinVerdict // verdicts on machine-made variants
+	Trials []*Trial
+	Told   []Telling       // the newest answers with their words, newest first, at most tellings of them
+	Twins  []TwinVerdict   // verdicts on machine-made variants
+	newest [tellings]int64 // IDs of the newest answers, newest first
 }
 
-// A Trial is one answer, as little as figures need.
+// A Trial is one answer, as little as figures need. Equal ones are shared.
 type Trial struct {
 	Outcome audit.Outcome
 	Right   store.Reason
@@ -67,6 +69,7 @@ type Trial struct {
 
 // A Telling is an answer with its words.
 type Telling struct {
+	ID          int64
 	Time        time.Time
 	Outcome     audit.Outcome
 	Actual      string
@@ -96,8 +99,8 @@ type Words bool
 // case that is not among them is taken as its file name says. An empty store is
 // an error.
 func LoadResults(ctx context.Context, st store.Store, q store.Query, cases map[string]*audit.Case, words Words) (*Results, error) {
-	l := &loader{r: &Results{}, cases: cases, seats: map[Seat]*SeatResults{}, made: map[string]*audit.Case{}, words: words}
-	for e, err := range st.Evaluations(ctx, q) {
+	l := &loader{r: &Results{}, cases: cases, seats: map[Seat]*SeatResults{}, made: map[string]*audit.Case{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
+	for e, err := range st.Brief(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -106,6 +109,11 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, cases map[s
 	if l.r.Rows == 0 {
 		return nil, fmt.Errorf("no evaluations: expected those of a run of go test -run Bench")
 	}
+	if words {
+		if err := l.r.readWords(ctx, st); err != nil {
+			return nil, err
+		}
+	}
 	slices.SortFunc(l.r.Seats, func(a, b *SeatResults) int {
 		return cmp.Or(strings.Compare(a.Model, b.Model), strings.Compare(a.Prompt, b.Prompt))
 	})
@@ -113,11 +121,39 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, cases map[s
 }
 
 type loader struct {
-	r     *Results
-	cases map[string]*audit.Case
-	made  map[string]*audit.Case // for rows of cases that the corpus does not hold
-	seats map[Seat]*SeatResults
-	words Words
+	r      *Results
+	cases  map[string]*audit.Case
+	made   map[string]*audit.Case // for rows of cases that the corpus does not hold
+	seats  map[Seat]*SeatResults
+	trials map[trialKey]*Trial
+	of     map[fileKey]*audit.Case
+}
+
+// A trialKey tells equal trials: lists that store.Brief shares are equal where
+// they begin at the same place.
+type trialKey struct {
+	outcome audit.Outcome
+	right   store.Reason
+	first   *int
+	n       int
+}
+
+type fileKey struct {
+	app, file string
+	expected  audit.Label
+}
+
+func (l *loader) trial(e *store.Evaluation) *Trial {
+	k := trialKey{outcome: e.Outcome, right: e.Reason, n: len(e.Violates)}
+	if k.n > 0 {
+		k.first = &e.Violates[0]
+	}
+	t := l.trials[k]
+	if t == nil {
+		t = &Trial{e.Outcome, e.Reason, e.Violates}
+		l.trials[k] = t
+	}
+	return t
 }
 
 func (l *loader) add(e *store.Evaluation) {
@@ -128,15 +164,20 @@ func (l *loader) add(e *store.Evaluation) {
 	}
 	s := l.seats[Seat{e.Model, e.Prompt}]
 	if s == nil {
-		s = &SeatResults{Seat: Seat{strings.Clone(e.Model), strings.Clone(e.Prompt)}, Cases: map[string]*CaseResults{}}
+		s = &SeatResults{Seat: Seat{strings.Clone(e.Model), strings.Clone(e.Prompt)}, Cases: map[string]*CaseResults{}, byCase: map[*audit.Case]*CaseResults{}}
 		l.seats[s.Seat] = s
 		l.r.Seats = append(l.r.Seats, s)
 	}
-	c := l.caseOf(e)
-	cr := s.Cases[c.ID()]
+	fk := fileKey{e.App, e.TestFile, e.Expected}
+	c := l.of[fk]
+	if c == nil {
+		c = l.caseOf(e)
+		l.of[fk] = c
+	}
+	cr := s.byCase[c]
 	if cr == nil {
 		cr = &CaseResults{Case: c, Hash: e.CaseHash}
-		s.Cases[c.ID()] = cr
+		s.byCase[c], s.Cases[c.ID()] = cr, cr
 	}
 	if e.Twin != "" {
 		cr.Twins = append(cr.Twins, TwinVerdict{e.Twin, e.Outcome})
@@ -145,20 +186,49 @@ func (l *loader) add(e *store.Evaluation) {
 	if cr.Hash != e.CaseHash { // rows come oldest first: the newest form wins
 		l.r.Old += len(cr.Trials)
 		s.Answers -= len(cr.Trials)
-		cr.Hash, cr.Trials, cr.Told = e.CaseHash, nil, nil
+		cr.Hash, cr.Trials, cr.newest = e.CaseHash, nil, [tellings]int64{}
 	}
-	cr.Trials = append(cr.Trials, Trial{e.Outcome, e.Reason, e.Violates})
+	cr.Trials = append(cr.Trials, l.trial(e))
 	if s.Answers++; s.asked {
 		s.Usage = s.Usage.Add(e.Usage)
 	} else {
 		s.Usage, s.asked = e.Usage, true // a sum is priced when every part is
 	}
 	s.Latency += e.Latency
-	if l.words {
-		cr.Told = slices.Insert(cr.Told, 0, Telling{e.Time, e.Outcome, e.Actual, clipWords(e.Explanation), clipWords(e.Detail),
-			e.Violates, e.CWEs, e.Doubt, e.Reason, e.Latency.Seconds()})
-		cr.Told = cr.Told[:min(tellings, len(cr.Told))]
+	copy(cr.newest[1:], cr.newest[:])
+	cr.newest[0] = e.ID
+}
+
+// readWords reads the newest answers of each seat to each case again, with their
+// words.
+func (r *Results) readWords(ctx context.Context, st store.Store) error {
+	of := map[int64]*CaseResults{}
+	var ids []int64
+	for _, s := range r.Seats {
+		for _, c := range s.Cases {
+			for _, id := range c.newest {
+				if id != 0 {
+					of[id] = c
+					ids = append(ids, id)
+				}
+			}
+		}
 	}
+	slices.Sort(ids)
+	for e, err := range st.ByID(ctx, ids) {
+		if err != nil {
+			return err
+		}
+		c := of[e.ID]
+		c.Told = append(c.Told, Telling{e.ID, e.Time, e.Outcome, e.Actual, clipWords(e.Explanation), clipWords(e.Detail),
+			e.Violates, e.CWEs, e.Doubt, e.Reason, e.Latency.Seconds()})
+	}
+	for _, s := range r.Seats {
+		for _, c := range s.Cases {
+			slices.SortFunc(c.Told, func(a, b Telling) int { return cmp.Compare(b.ID, a.ID) })
+		}
+	}
+	return nil
 }
 
 // clipWords keeps one answer from filling a page.
@@ -322,9 +392,9 @@ func appendTrials(as []score.Answer, c *CaseResults) []score.Answer {
 }
 
 func (c *CaseResults) all(o audit.Outcome) bool {
-	return len(c.Trials) > 0 && !slices.ContainsFunc(c.Trials, func(t Trial) bool { return t.Outcome != o })
+	return len(c.Trials) > 0 && !slices.ContainsFunc(c.Trials, func(t *Trial) bool { return t.Outcome != o })
 }
 
 func (c *CaseResults) none(o audit.Outcome) bool {
-	return !slices.ContainsFunc(c.Trials, func(t Trial) bool { return t.Outcome == o })
+	return !slices.ContainsFunc(c.Trials, func(t *Trial) bool { return t.Outcome == o })
 }

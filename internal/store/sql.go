@@ -164,24 +164,11 @@ func (s *sqlStore) Answered(ctx context.Context, trials []string) (map[string]Ev
 }
 
 func (s *sqlStore) Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluation, error] {
-	var where []string
-	var args []any
-	if q.Run != "" {
-		if !s.wide {
-			return func(func(Evaluation, error) bool) {}
-		}
-		args = append(args, q.Run)
-		where = append(where, "(e.run_id = $1 OR e.id IN (SELECT r.evaluation_id FROM reused r WHERE r.run_id = $1))")
+	where, args, ok := s.chosen(q)
+	if !ok {
+		return func(func(Evaluation, error) bool) {}
 	}
-	if q.Model != "" {
-		args = append(args, q.Model)
-		where = append(where, fmt.Sprintf("e.model_name = $%d", len(args)))
-	}
-	text := "SELECT " + s.columns + " FROM evaluations e"
-	if len(where) > 0 {
-		text += " WHERE " + strings.Join(where, " AND ")
-	}
-	return s.rows(ctx, text+" ORDER BY e.id", args...)
+	return s.rows(ctx, "SELECT "+s.columns+" FROM evaluations e"+where+" ORDER BY e.id", args...)
 }
 
 func (s *sqlStore) rows(ctx context.Context, text string, args ...any) iter.Seq2[Evaluation, error] {
