@@ -78,3 +78,11 @@ func (m *memory) Attempts(context.Context, string, string) ([]audit.Attempt, err
 func (m *memory) Summary(context.Context, store.Query) ([]store.Line, error)        { return nil, nil }
 func (m *memory) Runs(context.Context) ([]store.Run, error)                         { return m.runs, nil }
 func (m *memory) Close() error                                                      { return nil }
+
+func (m *memory) Brief(ctx context.Context, q store.Query) iter.Seq2[store.Evaluation, error] {
+	return m.Evaluations(ctx, q)
+}
+
+func (m *memory) ByID(context.Context, []int64) iter.Seq2[store.Evaluation, error] {
+	return func(func(store.Evaluation, error) bool) {}
+}
