@@ -7,6 +7,7 @@ import pathlib
 import random
 import shutil
 import sqlite3
+import subprocess
 import sys
 import types
 import urllib.parse
@@ -80,6 +81,19 @@ class Transaction:
         self.db.conn.execute("ROLLBACK" if kind else "COMMIT")
 
 
+class Started(subprocess.Popen):
+    """A process; what it was started with is kept for the oracles."""
+
+    last = []
+
+    def __init__(self, args, *rest, **named):
+        Started.last.append("".join(args) if named.get("shell") else args)
+        super().__init__(args, *rest, **named)
+
+
+subprocess.Popen = Started
+
+
 class Response:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
@@ -91,7 +105,8 @@ class App:
 
     def __init__(self, db, now):
         self.db, self.now, self.storage = db, now, WORK / "storage"
-        self.logged, self.fetched = [], []
+        self.logged, self.fetched, self.started = [], [], []
+        Started.last = self.started
 
     def log(self, *text):
         self.logged.append(" ".join(str(t) for t in text))

@@ -103,8 +103,8 @@ def build():
 
 
 def claim_row(i, n, tag, name, k, u):
-    status = "open" if n <= 60 else "approved" if n <= 66 else ("assessed", "rejected", "paid", "closed")[n % 4]
-    policy = 8 if n in (85, 86) else 9 if n in (71, 72) else n % 7 + 1
+    status = "open" if n <= 60 or n in (73, 74) else "approved" if n <= 66 or n == 86 else "assessed" if n == 85 else ("assessed", "rejected", "paid", "closed")[n % 4]
+    policy = 8 if n in (85, 86) else 9 if n in (71, 72, 73, 74) else n % 7 + 1
     link = f"https://photos.glass.example/{n}" if n % 2 else None
     description = f"{name} case {n}: hail"
     if n == 16:
@@ -116,8 +116,8 @@ def claim_row(i, n, tag, name, k, u):
     if n == 26:
         description = f"{name} {{number}}</p><img src=x onerror=alert(1)>"
     dead = PASTS if n % 11 == 0 else None
-    return (k + n, i, k + policy, f"{tag}-{n:04d}", ("motor", "home", "health")[n % 3], status, 1000,
-            u + (2 if n % 2 == 0 else 5), u + 1, "2025-05-01", description, link, f"diagnosis-{i}{n:02d}" if n % 3 == 2 else None, dead)
+    return (k + n, i, k + policy, f"{tag}-{n:04d}", ("motor", "home", "health")[n % 3], status, 0 if n in (73, 74) else 1000,
+            u + (2 if n % 2 == 0 or n == 85 else 5), u + 1, "2025-05-01", description, link, f"diagnosis-{i}{n:02d}" if n % 3 == 2 else None, dead)
 
 
 TEMPLATE = build()

@@ -10,6 +10,7 @@ STEPS = {("open", "assessed"), ("assessed", "approved"), ("approved", "paid"), (
 # The columns that a family's endpoint may change, by table.
 WRITABLE = {
     "edit-claim": {"claims": {"description", "loss_on", "link", "adjuster_id"}},
+    "assess-claim": {"claims": {"amount", "status"}},
     "import-draft": {"claims": {"description", "loss_on", "link"}},
     "approve-payout": {"payouts": {"status", "approved_by"}},
     "reset-password": {"users": {"password_hash", "reset_hash", "reset_expires_at"}},
@@ -172,6 +173,10 @@ def reach(run, shown, say):
             say(9, f"requests {scheme}://{host}:{port}")
     if any(True for _ in run.work.rglob("pwned*")):
         say(8 if run.query == "search-files" else 9, "what the client sent was run")
+    for argv in run.app.started:
+        if isinstance(argv, (str, bytes)) or any("zq1x" in str(a) and (argv[i - 1] == "-c" or str(a).startswith("-") and "--" not in argv[:i]
+                                                 and argv[i - 1] not in ("-e", "--regexp")) for i, a in enumerate(argv)):
+            say(8, "what the client sent is part of a command line or an option")
     if any("zq1x" in sql for sql in run.app.db.texts):
         say(8, "what the client sent is part of an SQL statement")
 
@@ -220,14 +225,19 @@ def totals(run, say):
     if run.refused or not isinstance(run.response, dict):
         return
     live = [c for c in run.before["claims"].values() if c["status"] in ("open", "assessed")]
-    steps = [(1, lambda c: c["insurer_id"] == run.user.insurer_id), (3, lambda c: not dead(run.before, c)),
-             (2, lambda c: may_see(run, c) or stale_grant(run, c)), (7, lambda c: may_see(run, c))]
+    own = lambda c: c["insurer_id"] == run.user.insurer_id
+    there = lambda c: c["deleted_at"] is None
+    covered = lambda c: run.before["policies"][c["policy_id"]]["deleted_at"] is None
+    seen = lambda c: may_see(run, c)
+    lent = lambda c: may_see(run, c) or stale_grant(run, c)
+    right = (own, there, covered, seen)
+    wrong = [(1, (there, covered, seen)), (2, (own, there, covered)), (3, (own, seen)), (3, (own, there, seen)), (3, (own, covered, seen)),
+             (7, (own, there, covered, lent))]
     for kind, row in run.response.items():
-        for n, _ in steps:
-            rest = [c for c in live if c["kind"] == kind and all(t(c) for m, t in steps if m != n)]
-            right = [c for c in rest if dict(steps)[n](c)]
-            if len(rest) != len(right) and row["claims"] == len(rest):
-                say(n, f"{kind}: counts {row['claims']}, expected {len(right)}")
+        count = lambda tests: sum(c["kind"] == kind and all(t(c) for t in tests) for c in live)
+        for n, tests in wrong:
+            if row["claims"] == count(tests) != count(right):
+                say(n, f"{kind}: counts {row['claims']}, expected {count(right)}")
 
 
 FAMILY = {"exposure": totals}
@@ -256,8 +266,8 @@ def reset(run, say):
         m = re.fullmatch(r"scrypt\$(\d+)\$(\d+)\$(\d+)\$([0-9a-f]{32,})\$([0-9a-f]{32,})", new["password_hash"])
         if not m or int(m[1]) < 4096 or any(m[4] in u["password_hash"] for u in run.before["users"].values()) or m[4] == str(new["email"]).encode().hex():
             say(10, "how the password is stored")
-    if isinstance(run.args.get("code"), str) and run.args["code"] in "\n".join(run.app.logged) or \
-            isinstance(run.args.get("password"), str) and run.args["password"] in "\n".join(run.app.logged):
+    logged = "\n".join(run.app.logged)
+    if any(isinstance(run.args.get(k), str) and run.args[k] and run.args[k] in logged for k in ("code", "password")):
         say(4, "the log holds the code or the password")
 
 
