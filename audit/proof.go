@@ -1,9 +1,9 @@
 package audit
 
-// A Corpus is one application of tests/ with everything that its proof needs:
+// An App is one application of tests/ with everything that its proof needs:
 // the SPEC, the data or harness, the families with their cases.
-type Corpus struct {
-	App      string
+type App struct {
+	App      string // its name
 	Dir      string // folder of the application, as the reader was given it
 	Spec     *Spec
 	Schema   string   // the fenced sql block under the SPEC's "## Schema"; empty where cases are code

@@ -97,7 +97,7 @@ type leaf struct {
 }
 
 // newLeaf plans the trials of a case and, with -twins, one of each of its twins.
-func (b *bench) newLeaf(r audit.Reviewer, p prompt, app *audit.Corpus, f *audit.Family, cs *audit.Case) *leaf {
+func (b *bench) newLeaf(r audit.Reviewer, p prompt, app *audit.App, f *audit.Family, cs *audit.Case) *leaf {
 	l := &leaf{reviewer: r.Name(), prompt: p.name, cs: cs}
 	t := run.Trial{Case: cs, Spec: app.Spec, PromptName: p.name, Prompt: p.text, Reviewer: r}
 	for t.Index = range b.env.cfg.Trials {
@@ -117,7 +117,7 @@ func (b *bench) newLeaf(r audit.Reviewer, p prompt, app *audit.Corpus, f *audit.
 }
 
 // app registers the leaves of one application.
-func (b *bench) app(t T, r audit.Reviewer, p prompt, app *audit.Corpus) {
+func (b *bench) app(t T, r audit.Reviewer, p prompt, app *audit.App) {
 	for i := range app.Families {
 		f := &app.Families[i]
 		for _, cs := range f.Cases {

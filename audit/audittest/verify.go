@@ -30,7 +30,7 @@ func (s *Suite) Verify(t T) {
 	}
 }
 
-func verifyApp(t T, rt *runtimes, app *audit.Corpus) {
+func verifyApp(t T, rt *runtimes, app *audit.App) {
 	ctx := context.Background()
 	runner, err := proof.Open(ctx, app, rt.postgres)
 	var absent *proof.MissingRuntime

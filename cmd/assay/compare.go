@@ -205,7 +205,7 @@ func load(ctx context.Context, root, where string, q store.Query, words report.W
 }
 
 // corpus reads the cases below root by ID; a root without tests/ holds none.
-func corpus(root string) (map[string]*audit.Case, []*audit.Corpus, error) {
+func corpus(root string) (map[string]*audit.Case, []*audit.App, error) {
 	if _, err := os.Stat(filepath.Join(root, "tests")); err != nil {
 		return nil, nil, nil
 	}

@@ -17,9 +17,9 @@ import (
 )
 
 // corpora reads tests/ whole, or the applications that ASSAY_APP names.
-func corpora(t *testing.T) []*audit.Corpus {
+func corpora(t *testing.T) []*audit.App {
 	t.Helper()
-	var all []*audit.Corpus
+	var all []*audit.App
 	dirs, err := os.ReadDir("../../tests")
 	require.NoError(t, err)
 	for _, d := range dirs {
@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func open(t *testing.T, app *audit.Corpus) proof.Runner {
+func open(t *testing.T, app *audit.App) proof.Runner {
 	t.Helper()
 	r, err := proof.Open(context.Background(), app, startServer)
 	if missing := (*proof.MissingRuntime)(nil); errors.As(err, &missing) || errors.Is(err, pgtest.ErrMissing) {
@@ -78,7 +78,7 @@ func skip(t *testing.T, err error) {
 
 // prepare builds the cases, mutants and twins of the families at once where the
 // language asks for it.
-func prepare(t *testing.T, r proof.Runner, app *audit.Corpus, fams []*audit.Family) {
+func prepare(t *testing.T, r proof.Runner, app *audit.App, fams []*audit.Family) {
 	t.Helper()
 	c, ok := r.(*proof.Code)
 	if !ok {
@@ -136,7 +136,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-func proveFamily(t *testing.T, r proof.Runner, app *audit.Corpus, fam *audit.Family) {
+func proveFamily(t *testing.T, r proof.Runner, app *audit.App, fam *audit.Family) {
 	t.Helper()
 	ctx := context.Background()
 	say := func(what string, problems []audit.Problem, err error) {

@@ -51,7 +51,7 @@ var languages = []language{
 // NewCode prepares the harness of an application whose cases are code. Files of
 // the application's folder that begin with "harness" go with each case. The error
 // is a *MissingRuntime where the language's runtime is not installed.
-func NewCode(app *audit.Corpus) (*Code, error) {
+func NewCode(app *audit.App) (*Code, error) {
 	for _, l := range languages {
 		if _, err := os.Stat(filepath.Join(app.Dir, l.harness)); err != nil {
 			continue
@@ -79,7 +79,7 @@ func NewCode(app *audit.Corpus) (*Code, error) {
 
 // Code runs the cases of one application in their own language.
 type Code struct {
-	app      *audit.Corpus
+	app      *audit.App
 	lang     language
 	program  string
 	dir      string

@@ -31,8 +31,8 @@ var notes = map[string]map[string]string{
 
 func sets(kinds ...audit.ParamSet) []audit.ParamSet { return kinds }
 
-func noteFamily(lang string) (*audit.Corpus, *audit.Family) {
-	app := &audit.Corpus{App: lang, Dir: "testdata/" + lang, Spec: &audit.Spec{Requirements: []audit.Requirement{{Number: 1}}}}
+func noteFamily(lang string) (*audit.App, *audit.Family) {
+	app := &audit.App{App: lang, Dir: "testdata/" + lang, Spec: &audit.Spec{Requirements: []audit.Requirement{{Number: 1}}}}
 	fam := &audit.Family{App: lang, Query: "note", Pos: audit.Pos{File: "note.md"}, Sets: sets(
 		audit.ParamSet{Set: audit.SetBenign, Values: map[string]any{"user": "ann", "id": "1"}},
 		audit.ParamSet{Set: audit.SetAttack, Values: map[string]any{"user": "ann", "id": "2"}})}
@@ -42,7 +42,7 @@ func noteFamily(lang string) (*audit.Corpus, *audit.Family) {
 	return app, fam
 }
 
-func openCode(t *testing.T, app *audit.Corpus) *proof.Code {
+func openCode(t *testing.T, app *audit.App) *proof.Code {
 	t.Helper()
 	r, err := proof.NewCode(app)
 	if missing := (*proof.MissingRuntime)(nil); errors.As(err, &missing) {
@@ -97,6 +97,6 @@ func TestCodeThatHangsIsKilled(t *testing.T) {
 }
 
 func TestCodeWithoutHarness(t *testing.T) {
-	_, err := proof.NewCode(&audit.Corpus{Dir: t.TempDir()})
+	_, err := proof.NewCode(&audit.App{Dir: t.TempDir()})
 	require.ErrorContains(t, err, "expected one of harness.mjs")
 }

@@ -16,7 +16,7 @@ const NearlyIdentical = 0.8
 // nearly the same (Jaccard index of their runs of five tokens, names kept and
 // literals made one, at least NearlyIdentical), and cases of one family that are
 // the same but for space and comments.
-func Duplicates(apps []*audit.Corpus) []audit.Problem {
+func Duplicates(apps []*audit.App) []audit.Problem {
 	type entry struct {
 		c    *audit.Case
 		runs map[uint64]bool
@@ -81,7 +81,7 @@ func shingles(c *audit.Case) (map[uint64]bool, string) {
 }
 
 // Thin gives the requirements of an application that fewer than four bads break.
-func Thin(app *audit.Corpus) []audit.Problem {
+func Thin(app *audit.App) []audit.Problem {
 	count := map[int]int{}
 	for _, fam := range app.Families {
 		for _, c := range fam.Cases {

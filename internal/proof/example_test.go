@@ -16,7 +16,7 @@ import (
 )
 
 // example takes the worked example out of docs/writing-cases.md.
-func example(t *testing.T) *audit.Corpus {
+func example(t *testing.T) *audit.App {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/writing-cases.md")
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func example(t *testing.T) *audit.Corpus {
 	return app
 }
 
-func check(t *testing.T, r proof.Runner, app *audit.Corpus) string {
+func check(t *testing.T, r proof.Runner, app *audit.App) string {
 	t.Helper()
 	problems, err := proof.Check(context.Background(), r, app, &app.Families[0])
 	require.NoError(t, err)
@@ -65,45 +65,45 @@ func TestWorkedExample(t *testing.T) {
 func TestWhatIsRefuted(t *testing.T) {
 	r := open(t, example(t))
 	for name, c := range map[string]struct {
-		breakIt func(app *audit.Corpus, fam *audit.Family)
+		breakIt func(app *audit.App, fam *audit.Family)
 		want    string
 	}{
-		"a good that is bad": {func(_ *audit.Corpus, f *audit.Family) { f.Cases[1].Code = f.Cases[4].Code },
+		"a good that is bad": {func(_ *audit.App, f *audit.Family) { f.Cases[1].Code = f.Cases[4].Code },
 			"a good violates on the attack set at line 9, rows as in data.sql: requirement 3 (a deleted note)"},
-		"a bad that is good": {func(_ *audit.Corpus, f *audit.Family) { f.Cases[2].Code = f.Cases[0].Code },
+		"a bad that is good": {func(_ *audit.App, f *audit.Family) { f.Cases[2].Code = f.Cases[0].Code },
 			"breaks requirement 2 on no attack set"},
-		"a bad that breaks something else": {func(_ *audit.Corpus, f *audit.Family) { f.Cases[2].Violates = []int{3} },
+		"a bad that breaks something else": {func(_ *audit.App, f *audit.Family) { f.Cases[2].Violates = []int{3} },
 			"breaks requirement 3 on no attack set"},
-		"a bad that shows on benign sets": {func(_ *audit.Corpus, f *audit.Family) {
+		"a bad that shows on benign sets": {func(_ *audit.App, f *audit.Family) {
 			f.Sets[0].Values["size"] = "500"
 			f.Sets[0].Values["team_id"] = "1"
 		},
 			"differs from notes/find-notes-01-good on the benign set"},
-		"a bad without # Violates": {func(_ *audit.Corpus, f *audit.Family) { f.Cases[2].Violates = nil },
+		"a bad without # Violates": {func(_ *audit.App, f *audit.Family) { f.Cases[2].Violates = nil },
 			"a bad without # Violates"},
-		"goods that differ": {func(_ *audit.Corpus, f *audit.Family) {
+		"goods that differ": {func(_ *audit.App, f *audit.Family) {
 			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "<= 10", "<= 9", 1)
 		},
 			"differs from notes/find-notes-01-good on the attack set"},
-		"goods of other types": {func(_ *audit.Corpus, f *audit.Family) {
+		"goods of other types": {func(_ *audit.App, f *audit.Family) {
 			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "p.id,", "p.id::text AS id,", 1)
 		}, "differs from notes/find-notes-01-good on the benign set"},
-		"a good that depends on the order of the rows": {func(_ *audit.Corpus, f *audit.Family) {
+		"a good that depends on the order of the rows": {func(_ *audit.App, f *audit.Family) {
 			f.Cases[0].Code = strings.Replace(f.Cases[0].Code, "ORDER BY id", "", 1)
 		}, "the good's result depends on the order of the rows"},
-		"a good that fails": {func(_ *audit.Corpus, f *audit.Family) { f.Cases[0].Code = "SELECT 1 / 0" }, "division by zero [22012]"},
-		"nothing to see": {func(_ *audit.Corpus, f *audit.Family) { f.Sets[0].Values["from"] = "999999" },
+		"a good that fails": {func(_ *audit.App, f *audit.Family) { f.Cases[0].Code = "SELECT 1 / 0" }, "division by zero [22012]"},
+		"nothing to see": {func(_ *audit.App, f *audit.Family) { f.Sets[0].Values["from"] = "999999" },
 			"returns no row on any benign set"},
-		"no attack": {func(_ *audit.Corpus, f *audit.Family) { f.Sets = f.Sets[:1] }, `no parameter set is marked "_set": "attack"`},
-		"no proof":  {func(_ *audit.Corpus, f *audit.Family) { f.Pos = audit.Pos{}; f.Sets = nil }, "has no proof: expected find-notes.md"},
-		"a requirement without an oracle": {func(a *audit.Corpus, _ *audit.Family) { a.Oracles = a.Oracles[:2] },
+		"no attack": {func(_ *audit.App, f *audit.Family) { f.Sets = f.Sets[:1] }, `no parameter set is marked "_set": "attack"`},
+		"no proof":  {func(_ *audit.App, f *audit.Family) { f.Pos = audit.Pos{}; f.Sets = nil }, "has no proof: expected find-notes.md"},
+		"a requirement without an oracle": {func(a *audit.App, _ *audit.Family) { a.Oracles = a.Oracles[:2] },
 			"requirement 3 has no oracle"},
-		"an oracle that does not run": {func(_ *audit.Corpus, f *audit.Family) {
+		"an oracle that does not run": {func(_ *audit.App, f *audit.Family) {
 			f.Oracles = []audit.Oracle{{Requirement: 1, Name: "a typing error", SQL: "SELECT nothing FROM result"}}
 		}, `the oracle "a typing error" does not run: column "nothing" does not exist`},
-		"a parameter that is missing": {func(_ *audit.Corpus, f *audit.Family) { delete(f.Sets[0].Values, "from") },
+		"a parameter that is missing": {func(_ *audit.App, f *audit.Family) { delete(f.Sets[0].Values, "from") },
 			":from is in the code and not among the parameters"},
-		"a pasted text that is missing": {func(_ *audit.Corpus, f *audit.Family) { f.Cases[0].Code = "SELECT ${what}" },
+		"a pasted text that is missing": {func(_ *audit.App, f *audit.Family) { f.Cases[0].Code = "SELECT ${what}" },
 			"${what} is in the code and not among the parameters"},
 	} {
 		t.Run(name, func(t *testing.T) {

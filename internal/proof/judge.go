@@ -27,7 +27,7 @@ type Runner interface {
 // attack set every requirement that its Violates names. It gives what does not
 // hold, each with the place to mend; none means proven. The error is for a
 // context that ended.
-func Check(ctx context.Context, r Runner, app *audit.Corpus, fam *audit.Family) ([]audit.Problem, error) {
+func Check(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) ([]audit.Problem, error) {
 	v := &verifier{app: app, fam: fam, runner: r}
 	if !v.complete() {
 		return v.problems, nil
@@ -60,7 +60,7 @@ func Check(ctx context.Context, r Runner, app *audit.Corpus, fam *audit.Family) 
 }
 
 type verifier struct {
-	app      *audit.Corpus
+	app      *audit.App
 	fam      *audit.Family
 	runner   Runner
 	problems []audit.Problem

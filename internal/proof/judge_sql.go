@@ -41,7 +41,7 @@ func (p *Postgres) oracles(ctx context.Context, s *side, fam *audit.Family, e *E
 }
 
 // Oracles gives the oracles that judge a family: the application's and its own.
-func Oracles(app *audit.Corpus, fam *audit.Family) []audit.Oracle {
+func Oracles(app *audit.App, fam *audit.Family) []audit.Oracle {
 	return append(append([]audit.Oracle{}, app.Oracles...), fam.Oracles...)
 }
 

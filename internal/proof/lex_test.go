@@ -66,7 +66,7 @@ func TestTwins(t *testing.T) {
 		{Label: audit.Bad, Language: "sql", Code: "SELECT 1 -- every row is checked"},
 	}}
 	got := map[string]string{}
-	for _, tw := range Twins(&audit.Corpus{Schema: "CREATE TABLE notes (id int, size int, kind text)"}, fam, fam.Cases[0]) {
+	for _, tw := range Twins(&audit.App{Schema: "CREATE TABLE notes (id int, size int, kind text)"}, fam, fam.Cases[0]) {
 		got[tw.Kind] = tw.Code
 	}
 	require.Equal(t, map[string]string{

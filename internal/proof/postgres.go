@@ -27,7 +27,7 @@ var databases atomic.Int64
 type Postgres struct {
 	dsn      *pgx.ConnConfig
 	admin    *pgx.Conn
-	app      *audit.Corpus
+	app      *audit.App
 	template string            // a database that nobody is connected to, for races to copy
 	diffs    map[string]string // by table: the statement that notes its changed rows
 	made     []string
@@ -52,7 +52,7 @@ type preparedStatement struct {
 // NewPostgres loads the application's schema and data into databases of their
 // own on the server at dsn, whose role must be allowed to create databases.
 // Close removes them.
-func NewPostgres(ctx context.Context, dsn string, app *audit.Corpus) (_ *Postgres, err error) {
+func NewPostgres(ctx context.Context, dsn string, app *audit.App) (_ *Postgres, err error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ type Leak struct {
 // families) and is scored on the one left out. Labels are then permuted within
 // families n times with a fixed seed, and the maximum over all shortcuts is
 // compared: testing many shortcuts costs what it should.
-func Leaks(apps []*audit.Corpus, n int) Leak {
+func Leaks(apps []*audit.App, n int) Leak {
 	d := newLeakData(apps)
 	if len(d.labels) == 0 {
 		return Leak{P: 1}
@@ -82,7 +82,7 @@ type leakData struct {
 	families  [][2]int // by family: its cases, from and to
 }
 
-func newLeakData(apps []*audit.Corpus) *leakData {
+func newLeakData(apps []*audit.App) *leakData {
 	d := &leakData{shortcuts: Shortcuts()}
 	scores := make([][]float64, len(d.shortcuts))
 	for a, app := range apps {

@@ -12,10 +12,10 @@ import (
 
 // invented makes applications of families whose code is the same for both
 // labels but for what mark adds.
-func invented(apps, families int, mark func(bad bool, f, n int) string) []*audit.Corpus {
-	var all []*audit.Corpus
+func invented(apps, families int, mark func(bad bool, f, n int) string) []*audit.App {
+	var all []*audit.App
 	for a := range apps {
-		app := &audit.Corpus{App: fmt.Sprint("app", a)}
+		app := &audit.App{App: fmt.Sprint("app", a)}
 		for f := range families {
 			fam := audit.Family{App: app.App, Query: fmt.Sprint("q", f)}
 			for n := range 6 {
@@ -80,7 +80,7 @@ func TestDuplicates(t *testing.T) {
 	at := func(query string, n int, code string) *audit.Case {
 		return &audit.Case{App: "a", Query: query, Number: n, Label: audit.Good, Language: "sql", Code: code}
 	}
-	apps := []*audit.Corpus{{App: "a", Families: []audit.Family{
+	apps := []*audit.App{{App: "a", Families: []audit.Family{
 		{Query: "p", Cases: []*audit.Case{at("p", 1, fmt.Sprintf(long, 1)), at("p", 2, fmt.Sprintf(long, 2))}},
 		{Query: "q", Cases: []*audit.Case{at("q", 1, "-- all\n"+fmt.Sprintf(long, 3)), at("q", 2, "SELECT 1")}}}}}
 	ps := proof.Duplicates(apps)

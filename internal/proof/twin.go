@@ -22,7 +22,7 @@ var TwinKinds = []string{"stripped", "renamed", "misled", "literals"}
 
 // Twins gives the twins of a case of fam. A kind that would change nothing is
 // left out.
-func Twins(app *audit.Corpus, fam *audit.Family, c *audit.Case) []Twin {
+func Twins(app *audit.App, fam *audit.Family, c *audit.Case) []Twin {
 	d := dialectOf(c.Language)
 	bare := d.strip(c.Code)
 	candidates := []Twin{
@@ -280,7 +280,7 @@ func localNames(ts []token) []string {
 
 // TwinFamily gives fam with every case replaced by its twin of a kind, where
 // there is one.
-func TwinFamily(app *audit.Corpus, fam *audit.Family, kind string) *audit.Family {
+func TwinFamily(app *audit.App, fam *audit.Family, kind string) *audit.Family {
 	twin := *fam
 	twin.Cases = make([]*audit.Case, len(fam.Cases))
 	for i, c := range fam.Cases {

@@ -33,7 +33,7 @@ type Input struct {
 	Projects map[string]*audit.Project // keys by name; a record whose key is missing is shown without titles and places
 	Results  *Results
 	Runs     []store.Run // newest first
-	Apps     []*audit.Corpus
+	Apps     []*audit.App
 	Made     time.Time
 	Notes    []string // what could not be read
 }
