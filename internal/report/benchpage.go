@@ -3,11 +3,14 @@ package report
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"html/template"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/formatters/html"
@@ -33,11 +36,12 @@ type seatLine struct {
 func (l seatLine) Count(o string) int { return l.Bench.Outcomes[audit.Outcome(o)] }
 
 func seatLines(r *Results) ([]seatLine, error) {
-	var ls []seatLine
-	for _, s := range r.Seats {
+	ls := make([]seatLine, len(r.Seats))
+	err := each(len(ls), func(i int) error {
+		s := r.Seats[i]
 		b, err := score.BenchOf(s.Score(""))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s, err)
+			return fmt.Errorf("%s: %w", s, err)
 		}
 		l := seatLine{SeatResults: s, Bench: b, Flips: s.Flips(), Cost: "no price", Pace: "not measured"}
 		if s.Answers > 0 && s.Usage.USD > 0 {
@@ -50,9 +54,30 @@ func seatLines(r *Results) ([]seatLine, error) {
 		if s.Answers > 0 && s.Latency > 0 {
 			l.Pace = fmt.Sprintf("%.1f s", s.Latency.Seconds()/float64(s.Answers))
 		}
-		ls = append(ls, l)
+		ls[i] = l
+		return nil
+	})
+	return ls, err
+}
+
+// each calls do for 0 to n-1, as many at once as there are processors.
+func each(n int, do func(int) error) error {
+	errs := make([]error, n)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := range next {
+				errs[i] = do(i)
+			}
+		})
 	}
-	return ls, nil
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // A benchPage shows reviewers over the cases.
@@ -105,7 +130,6 @@ type pairLine struct {
 	A, B     string
 	Standing string
 	Text     string
-	Diff     *SeatDiff
 }
 
 // pairsMost is up to how many reviewers each is compared with each; of more, each
@@ -130,7 +154,8 @@ func newBenchPage(r *Results, ls []seatLine) (*benchPage, error) {
 		return nil, err
 	}
 	p.families()
-	return p, p.pairs()
+	p.pairs()
+	return p, nil
 }
 
 func (p *benchPage) apps() error {
@@ -141,18 +166,22 @@ func (p *benchPage) apps() error {
 		}
 	}
 	for _, app := range slices.Sorted(maps.Keys(names)) {
-		line := appLine{App: app}
-		for _, l := range p.Seats {
-			as := l.Score(app)
+		line := appLine{App: app, Cells: make([]*score.Bench, len(p.Seats))}
+		err := each(len(p.Seats), func(i int) error {
+			if len(names) == 1 {
+				line.Cells[i] = p.Seats[i].Bench
+				return nil
+			}
+			as := p.Seats[i].Score(app)
 			if len(as) == 0 {
-				line.Cells = append(line.Cells, nil)
-				continue
+				return nil
 			}
-			b, err := score.BenchOf(as)
-			if err != nil {
-				return err
-			}
-			line.Cells = append(line.Cells, b)
+			var err error
+			line.Cells[i], err = score.BenchOf(as)
+			return err
+		})
+		if err != nil {
+			return err
 		}
 		p.Apps = append(p.Apps, line)
 	}
@@ -196,32 +225,34 @@ func least(cs []shareCell) float64 {
 	return math.Inf(1)
 }
 
-func (p *benchPage) pairs() error {
+func (p *benchPage) pairs() {
 	n := len(p.Seats)
 	order := slices.Clone(p.Seats)
 	slices.SortStableFunc(order, func(a, b seatLine) int {
 		return cmp.Compare(b.Bench.BalancedAccuracy.Value.V, a.Bench.BalancedAccuracy.Value.V)
 	})
+	var at [][2]int
 	for i := range order {
-		for k := i + 1; k < n; k++ {
-			if i > 0 && n > pairsMost {
-				continue
-			}
-			d, err := DiffSeats(order[i].SeatResults, order[k].SeatResults)
-			line := pairLine{A: order[i].String(), B: order[k].String(), Diff: d}
-			switch {
-			case err != nil:
-				line.Standing, line.Text = "not settled", "cannot be compared: "+err.Error()
-			default:
-				line.Standing, line.Text = string(d.Comparison.Standing), Standing(d.Comparison)
-			}
-			p.Pairs = append(p.Pairs, line)
+		for k := i + 1; k < n && (i == 0 || n <= pairsMost); k++ {
+			at = append(at, [2]int{i, k})
 		}
 	}
+	p.Pairs = make([]pairLine, len(at))
+	each(len(at), func(i int) error {
+		a, b := order[at[i][0]], order[at[i][1]]
+		d, _, _, err := compareSeats(a.SeatResults, b.SeatResults)
+		line := pairLine{A: a.String(), B: b.String(), Standing: string(stat.Open)}
+		if err != nil {
+			line.Text = "not compared with B: " + err.Error()
+		} else {
+			line.Standing, line.Text = string(d.Comparison.Standing), Standing(d.Comparison)
+		}
+		p.Pairs[i] = line
+		return nil
+	})
 	if n > pairsMost {
 		p.PairNote = "Each is compared with the one that comes first. That one was picked for its result: part of its lead is luck. assay compare sets any two against each other."
 	}
-	return nil
 }
 
 // A caseLine is one case in the list of cases.
@@ -382,6 +413,3 @@ func highlight(c *audit.Case) template.HTML {
 	}
 	return template.HTML(b.String())
 }
-
-// Better reports whether the pair is settled for its first.
-func (p pairLine) Better() bool { return p.Standing == string(stat.Better) }

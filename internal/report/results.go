@@ -347,8 +347,21 @@ type SeatDiff struct {
 // DiffSeats compares two seats, of the same results or of two. Cases whose text
 // differs between the two are left out and named.
 func DiffSeats(a, b *SeatResults) (*SeatDiff, error) {
-	d := &SeatDiff{A: a.String(), B: b.String()}
-	var as, bs []score.Answer
+	d, as, bs, err := compareSeats(a, b)
+	if err != nil {
+		return nil, err
+	}
+	if d.FiguresA, err = score.BenchOf(as); err != nil {
+		return nil, err
+	}
+	d.FiguresB, err = score.BenchOf(bs)
+	return d, err
+}
+
+// compareSeats is DiffSeats without the figures of either side, and gives the
+// answers that were compared.
+func compareSeats(a, b *SeatResults) (d *SeatDiff, as, bs []score.Answer, err error) {
+	d = &SeatDiff{A: a.String(), B: b.String()}
 	for _, id := range sortedKeys(a.Cases) {
 		x, y := a.Cases[id], b.Cases[id]
 		switch {
@@ -373,15 +386,10 @@ func DiffSeats(a, b *SeatResults) (*SeatDiff, error) {
 			d.OnlyB++
 		}
 	}
-	var err error
 	if d.Comparison, err = score.CompareReviewers(as, bs); err != nil {
-		return nil, fmt.Errorf("%s against %s: %w", d.A, d.B, err)
+		return nil, nil, nil, fmt.Errorf("%s against %s: %w", d.A, d.B, err)
 	}
-	if d.FiguresA, err = score.BenchOf(as); err != nil {
-		return nil, err
-	}
-	d.FiguresB, err = score.BenchOf(bs)
-	return d, err
+	return d, as, bs, nil
 }
 
 func appendTrials(as []score.Answer, c *CaseResults) []score.Answer {
