@@ -177,6 +177,7 @@ func TestCoverage(t *testing.T) {
 	all := audit.Dimensions()
 	for said, want := range map[string][]audit.Dimension{
 		"COVERAGE: 10/10 (" + dimensionNames(", ") + ")":          all,
+		"COVERAGE: 1/10 (Injection)":                              {audit.Injection},
 		"COVERAGE: " + dimensionNames(" | "):                      all,
 		"COVERAGE:\n- D1 Injection: ✅\n- D2 Auth: ❌\n- SSRF: yes": {audit.Injection, audit.SSRF},
 		"**COVERAGE**: Injection ✅, Auth ✅, Crypto (not covered)": {audit.Injection, audit.Auth},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -269,7 +270,7 @@ func (t *textReport) coverage(s string) {
 		return false
 	}
 	flat := s
-	if m := parens.FindStringSubmatch(s); m != nil && splitCoverage.MatchString(m[1]) {
+	if m := parens.FindStringSubmatch(s); m != nil && namesDimension(m[1]) {
 		flat = parens.ReplaceAllString(s, ",$1,")
 	}
 	for _, part := range splitCoverage.Split(flat, -1) {
@@ -277,6 +278,14 @@ func (t *textReport) coverage(s string) {
 			try(part)
 		}
 	}
+}
+
+// namesDimension reports whether a list names a dimension.
+func namesDimension(s string) bool {
+	return slices.ContainsFunc(splitCoverage.Split(s, -1), func(part string) bool {
+		_, ok := dimensionOf(coverageNoise.ReplaceAllString(part, ""))
+		return ok
+	})
 }
 
 var statedCount = regexp.MustCompile(`(?i)(?:^|[^\w])(?:total[ _]findings|findings|vulnerabilities|issues|漏洞总数|发现漏洞|漏洞数)\**\s*[:：=]\s*\**(\d{1,6})\b|\b(\d{1,6})\s+(?:total\s+)?(?:findings|vulnerabilities|issues)\b`)

@@ -75,7 +75,7 @@ func (c *captureCmd) Run(ctx context.Context) error {
 	fmt.Printf("%s on %s: %d findings in %s, stored as %s/%s\n", entry.Name, p.Name, rec.Findings,
 		run.Duration.Round(100*time.Millisecond), entry.Name, rec.File)
 	for _, pr := range run.Report.Problems {
-		fmt.Printf("not usable: %s: %s\n", pr.Pos, pr.What)
+		fmt.Printf("not usable: %s: %q\n", pr.Pos, pr.What)
 	}
 	return nil
 }
