@@ -10,6 +10,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/alecthomas/chroma/v2"
@@ -284,7 +285,10 @@ type casesPage struct {
 	Total  int
 }
 
-func casePage(c *audit.Case) string { return "cases/" + pageName(c.App, c.ID()[len(c.App)+1:]) }
+// casePage is in a folder of its application: "a-b/c" and "a/b-c" are two cases.
+func casePage(c *audit.Case) string {
+	return "cases/" + strings.TrimSuffix(pageName(cmp.Or(c.App, "no application")), ".html") + "/" + pageName(c.ID()[len(c.App)+1:])
+}
 
 // cases gives every case that anybody answered, by ID.
 func cases(ls []seatLine) []caseLine {

@@ -45,7 +45,7 @@ func (r row) Sort(v score.Value) string {
 }
 
 func (s *site) rowOf(r *record.Record) row {
-	w := row{Record: r, Verdict: r.Judgement.Verdict, Page: "records/" + pageName(r.Name()), Project: "projects/" + pageName(r.Project)}
+	w := row{Record: r, Verdict: r.Judgement.Verdict, Page: s.recordPage(r), Project: "projects/" + pageName(r.Project)}
 	if v := valid(r); len(v) > 0 {
 		w.Metrics, w.Letter, w.Trials = &v[0].Metrics, &v[0].Letter, len(v)
 	}
@@ -53,6 +53,23 @@ func (s *site) rowOf(r *record.Record) row {
 		w.Look = r.Judgement.Grounds[0].Text
 	}
 	return w
+}
+
+// recordPage names the page of a record. Two of one second and one name, as files
+// have them, get numbers.
+func (s *site) recordPage(r *record.Record) string {
+	if s.names == nil {
+		s.names = map[*record.Record]string{}
+		seen := map[string]int{}
+		for _, r := range s.in.Records {
+			name := r.Name()
+			if seen[name]++; seen[name] > 1 {
+				name = fmt.Sprintf("%s~%d", name, seen[name])
+			}
+			s.names[r] = "records/" + pageName(name)
+		}
+	}
+	return s.names[r]
 }
 
 // latest gives the newest record of each project and auditor, by project, then

@@ -47,6 +47,7 @@ type site struct {
 	js    string
 	csp   string
 	wrote map[string]bool
+	names map[*record.Record]string // pages of records
 }
 
 // A page is what every template gets.
@@ -126,6 +127,9 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 			return err
 		}
 	}
+	if s.wrote[name] {
+		return fmt.Errorf("%s: two pages of one name", name)
+	}
 	s.wrote[name] = true
 	return s.root.WriteFile(name, b.Bytes(), 0o644)
 }
@@ -133,8 +137,7 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 // pageName makes a file name of what others named: letters, digits, dots and
 // hyphens, and a hash where anything else was there, so that two names never
 // share a file.
-func pageName(parts ...string) string {
-	name := strings.Join(parts, "-")
+func pageName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			return r

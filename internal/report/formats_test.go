@@ -1,0 +1,158 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"assay/audit"
+	"assay/audit/findings"
+	"assay/audit/score"
+	"assay/internal/record"
+	"assay/internal/report"
+	"assay/internal/store"
+
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite"
+)
+
+func as(t *testing.T, format string, in report.Input) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, report.WriteAs(&b, format, &in))
+	return b.String()
+}
+
+// Every format tells the same figure, and a payload stays inside its cell.
+func TestFormatsAgree(t *testing.T) {
+	in := sample(t)
+	recall := in.Records[2].Trials[0].Result.Metrics.Recall
+	require.Contains(t, as(t, "text", in), recall.String())
+	require.Contains(t, as(t, "markdown", in), recall.String())
+	for _, format := range []string{"text", "markdown", "benchfmt"} {
+		require.NotContains(t, as(t, format, in), "\n### FAKE", format)
+	}
+	require.NotContains(t, as(t, "markdown", in), "<script")
+
+	rows, err := csv.NewReader(strings.NewReader(as(t, "csv", in))).ReadAll()
+	require.NoError(t, err)
+	require.Contains(t, rows, []string{"Regression", "go-test-bench", "agent", "", "recall", trim(recall.V), "", "", ""})
+
+	var facts struct {
+		Audits []struct {
+			Auditor string
+			Metrics score.Metrics
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(as(t, "json", in)), &facts))
+	require.Len(t, facts.Audits, 2)
+	for _, l := range strings.Split(strings.TrimSpace(as(t, "benchfmt", in)), "\n") {
+		require.Regexp(t, regexp.MustCompile(`^Benchmark\S+ 1( [0-9.e+-]+ \S+)+$`), l)
+	}
+	require.ErrorContains(t, report.WriteAs(&bytes.Buffer{}, "pdf", &in), "expected text")
+}
+
+func trim(v float64) string { b, _ := json.Marshal(float64(int(v*1e6+0.5)) / 1e6); return string(b) }
+
+func TestMissedAsSARIF(t *testing.T) {
+	in := sample(t)
+	require.ErrorContains(t, report.WriteAs(&bytes.Buffer{}, "sarif", &in), "expected one")
+	in.Records = in.Records[:1]
+	r, err := findings.Read("missed.sarif", strings.NewReader(as(t, "sarif", in)), findings.Options{})
+	require.NoError(t, err)
+	missed := map[string]bool{}
+	for _, f := range r.Findings {
+		missed[f.ID] = true
+	}
+	for i, k := range in.Records[0].Trials[0].Result.Known {
+		if k.Credit == 1 || in.Records[0].Trials[1].Result.Known[i].Credit == 1 {
+			require.False(t, missed[k.ID], k.ID)
+		} else {
+			require.True(t, missed[k.ID], k.ID)
+		}
+	}
+}
+
+// A file with the seven columns alone gives the pages.
+func TestSevenColumns(t *testing.T) {
+	where := filepath.Join(t.TempDir(), "results.db")
+	db, err := sql.Open("sqlite", where)
+	require.NoError(t, err)
+	_, err = db.Exec(`CREATE TABLE evaluations (id INTEGER PRIMARY KEY AUTOINCREMENT, timestamp DATETIME, test_file TEXT, model_name TEXT, expected_result TEXT, actual_result TEXT, explanation TEXT);
+INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actual_result, explanation) VALUES
+ ('2026-01-02 03:04:05', 'tests/shop/list-orders-01-good.md', 'm1', 'good', 'good', 'fine'),
+ ('2026-01-02 03:04:06', 'tests/shop/list-orders-03-bad.md', 'm1', 'bad', 'GOOD', 'looked fine'),
+ ('2026-01-02 03:04:07', 'tests/shop/list-orders-03-bad.md', 'm2', 'bad', 'bad', 'no tenant'),
+ ('2026-01-02 03:04:08', 'tests/shop/list-orders-01-good.md', 'm2', 'good', 'gibberish', '')`)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+
+	st, err := store.OpenReadOnly(context.Background(), where)
+	require.NoError(t, err)
+	defer st.Close()
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, true)
+	require.NoError(t, err)
+	require.Len(t, r.Seats, 2)
+	require.Equal(t, "looked fine", r.Seats[0].Cases["shop/list-orders-03-bad"].Told[0].Explanation)
+	require.Equal(t, audit.OutcomeMalformed, r.Seats[1].Cases["shop/list-orders-01-good"].Trials[0].Outcome)
+	dir := t.TempDir()
+	_, err = report.WriteSite(dir, report.Input{Results: r, Made: day})
+	require.NoError(t, err)
+	b, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	require.NoError(t, err)
+	require.Contains(t, string(b), "m2")
+	require.FileExists(t, filepath.Join(dir, "cases", "shop", "list-orders-03-bad.html"))
+}
+
+// Empty is an error, and names do not leave the folder or meet in one file.
+func TestSiteOfNothingAndOfOddNames(t *testing.T) {
+	_, err := report.WriteSite(t.TempDir(), report.Input{})
+	require.ErrorContains(t, err, "nothing to report")
+
+	p, dims, goals := project(t, "go-test-bench")
+	dir := t.TempDir()
+	a := recordOf(t, "../../x", day, p, dims, goals, nil)
+	b, c := recordOf(t, "..//..x", day, p, dims, goals, nil), recordOf(t, ".._.._x", day, p, dims, goals, nil)
+	require.Equal(t, a.Name(), c.Name())
+	_, err = report.WriteSite(dir, report.Input{Records: []*record.Record{a, b, c}, Made: day})
+	require.NoError(t, err)
+	files, err := os.ReadDir(filepath.Join(dir, "records"))
+	require.NoError(t, err)
+	require.Len(t, files, 3)
+}
+
+// Answers to an earlier form of a case count nowhere, and of two databases a case
+// whose form differs is left out of the comparison.
+func TestEarlierFormsAreLeftOut(t *testing.T) {
+	load := func(hashes ...string) *report.Results {
+		where := filepath.Join(t.TempDir(), "results.db")
+		st, err := store.Open(context.Background(), where)
+		require.NoError(t, err)
+		for i, h := range hashes {
+			for k, label := range []audit.Label{audit.Good, audit.Bad} {
+				require.NoError(t, st.Put(context.Background(), store.Evaluation{Time: day, Run: "r", Trial: string(rune('a' + 2*i + k)), TestFile: "tests/shop/q-0" + string(rune('1'+k)) + "-" + string(label) + ".md",
+					App: "shop", Query: "q", Family: "shop/q", Model: "m", Expected: label, Actual: "good", Outcome: audit.OutcomeCorrect, Status: audit.Answered, CaseHash: h}))
+			}
+		}
+		r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, false)
+		require.NoError(t, err)
+		require.NoError(t, st.Close())
+		return r
+	}
+	r := load("old", "new", "new")
+	require.Equal(t, 2, r.Old)
+	require.Len(t, r.Seats[0].Cases["shop/q-01-good"].Trials, 2)
+	_, err := report.DiffSeats(r.Seats[0], load("other").Seats[0])
+	require.Error(t, err, "no case of the same form is left")
+	d, err := report.DiffSeats(r.Seats[0], load("new").Seats[0])
+	require.NoError(t, err)
+	require.Empty(t, d.Changed)
+	require.Equal(t, 2, d.Comparison.Cases)
+}
