@@ -25,7 +25,8 @@ func (d *sides) goalGrounds(part *stat.Part) []Ground {
 	}
 	count := func(metric, about string, goal int, nowV, baseV Value) {
 		if goal > 0 {
-			grounds = append(grounds, d.goal(metric, about, float64(goal), nowV, baseV, tiny, part))
+			// Counts go by halves: a quarter is less than any difference.
+			grounds = append(grounds, d.goal(metric, about, float64(goal), nowV, baseV, 0.25, part))
 		}
 	}
 	share(MetricRecall, g.Recall, now.recall, base.recall)

@@ -1,0 +1,32 @@
+package score_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+	"assay/audit/score"
+)
+
+// A deterministic auditor that misses every goal, and misses it exactly as its
+// baseline did, warns and does not fail: nothing fell.
+func TestTheSameAsTheBaselineIsNotBelowIt(t *testing.T) {
+	p := target()
+	r, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:2], Dimensions: realDimensions(t), Rounds: -1})
+	require.NoError(t, err)
+	goals := score.Goals{Recall: 0.9, Coverage: 10, Expected: 1000, Minimums: map[audit.Dimension]int{audit.SSRF: 100}}
+	same := []score.Trial{{Result: r}}
+	j, err := score.Judge(score.Subject{Goals: goals, Now: same, Baseline: same}, score.Rules{Deterministic: true})
+	require.NoError(t, err)
+	for _, g := range j.Grounds {
+		require.NotEqual(t, audit.Fail, g.Verdict, g.Text)
+	}
+	require.Equal(t, audit.Warn, j.Verdict)
+
+	half, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:1], Dimensions: realDimensions(t), Rounds: -1})
+	require.NoError(t, err)
+	j, err = score.Judge(score.Subject{Goals: goals, Now: []score.Trial{{Result: half}}, Baseline: same}, score.Rules{Deterministic: true})
+	require.NoError(t, err)
+	require.Equal(t, audit.Fail, j.Verdict, "one entry less is below the baseline")
+}
