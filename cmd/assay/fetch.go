@@ -37,8 +37,8 @@ func (s source) project(name string) (*audit.Project, error) {
 	return fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
 }
 
-// export fetches the project and writes its sealed export to dir.
-func (s source) export(ctx context.Context, p *audit.Project, dir string) (*seal.Sealed, error) {
+// clone fetches the project at its pin.
+func (s source) clone(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	cache := s.Cache
 	if cache == "" {
 		user, err := os.UserCacheDir()
@@ -47,7 +47,12 @@ func (s source) export(ctx context.Context, p *audit.Project, dir string) (*seal
 		}
 		cache = filepath.Join(user, "assay")
 	}
-	clone, err := seal.Fetch(ctx, p, cache, s.Mirror)
+	return seal.Fetch(ctx, p, cache, s.Mirror)
+}
+
+// export fetches the project and writes its sealed export to dir.
+func (s source) export(ctx context.Context, p *audit.Project, dir string) (*seal.Sealed, error) {
+	clone, err := s.clone(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +71,14 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.export(ctx, p, c.Out)
+	clone, err := c.clone(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := clone.CheckFunctions(ctx); err != nil {
+		return err
+	}
+	s, err := clone.Export(ctx, c.Out)
 	if err != nil {
 		return err
 	}

@@ -223,3 +223,18 @@ func TestIncompleteMirror(t *testing.T) {
 	_, err = c.Export(context.Background(), filepath.Join(t.TempDir(), "export"))
 	require.ErrorContains(t, err, "src/a.go: blob "+p.Tree["src/a.go"].Blob)
 }
+
+func TestFunctionsAreHeldAgainstTheSource(t *testing.T) {
+	p, mirror := project(t)
+	entry := func(name string, end int) audit.Known {
+		return audit.Known{ID: "K", File: "src/a.go", Functions: []string{name}, Lines: audit.Range{Start: end, End: end}, Pos: audit.Pos{File: "p.md", Line: 9}}
+	}
+	c, err := Fetch(context.Background(), p, t.TempDir(), mirror)
+	require.NoError(t, err)
+	p.Known = []audit.Known{entry("findByLoginUnsafe", 5)}
+	require.NoError(t, c.CheckFunctions(context.Background()))
+	p.Known = []audit.Known{entry("findByLogin", 5), entry("findByLoginUnsafe", 2)}
+	err = c.CheckFunctions(context.Background())
+	require.ErrorContains(t, err, `p.md:9: K names the function "findByLogin", which does not stand in src/a.go up to line 5`)
+	require.ErrorContains(t, err, `"findByLoginUnsafe", which does not stand in src/a.go up to line 2`)
+}
