@@ -122,6 +122,10 @@ func (r *Record) notes() []string {
 			m := t.Result.Metrics
 			notes = append(notes, fmt.Sprintf("chance level %v (99th percentile %v), lift %s; by the letter: recall %v at a chance level of %v",
 				m.Chance.Mean, m.Chance.P99, times(m.Lift), t.Result.Letter.Recall, t.Result.Letter.Chance.Mean))
+			if c := m.Corroborated; c.Known > 0 {
+				notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: recall %v, %d of %d dimensions",
+					c.Known, c.Recall, len(c.Covered), len(c.Held)))
+			}
 			break
 		}
 	}
