@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -266,10 +267,31 @@ func (h *held) tell(t T, j score.Judgement, baseline *record.Record) {
 			t.Logf("%s: %s: %s", h.project.Pos, g.Verdict, clean(g.Text, 500))
 		}
 	}
-	if j.Verdict == audit.Fail || j.Verdict == audit.Invalid {
+	h.suite.summary.add(h.line(j))
+	switch {
+	case h.replay && chanceAlone(j) && baseline != nil && failsByChance(baseline.Judgement):
+		t.Skipf("%s: %s on %s: %s, as at its baseline: %s", h.project.Pos, h.asked.name, h.project.Name, j.Verdict, clean(j.Grounds[0].Text, 500))
+	case j.Verdict == audit.Fail || j.Verdict == audit.Invalid:
 		t.Errorf("%s: %s on %s: %s: %s", h.project.Pos, h.asked.name, h.project.Name, j.Verdict, clean(j.Grounds[0].Text, 500))
 	}
-	h.suite.summary.add(h.line(j))
+}
+
+// failsByChance reports whether a judgement fails because the recall is no better
+// than chance.
+func failsByChance(j score.Judgement) bool {
+	return slices.ContainsFunc(j.Grounds, func(g score.Ground) bool {
+		return g.Code == score.CodeChance && g.Verdict == audit.Fail
+	})
+}
+
+// chanceAlone reports whether that is all that fails. Recall below chance never
+// passes; but a recording cannot get better, and one that was at chance when it
+// was made its own baseline tells nothing new: its verdict is FAIL, in the summary
+// and the record, and the test is skipped instead of red.
+func chanceAlone(j score.Judgement) bool {
+	return j.Verdict == audit.Fail && !slices.ContainsFunc(j.Grounds, func(g score.Ground) bool {
+		return g.Verdict == audit.Fail && g.Code != score.CodeChance
+	})
 }
 
 // first gives the figures of the first trial that counts; nil without one.

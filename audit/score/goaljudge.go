@@ -60,6 +60,10 @@ func (d *sides) goal(metric, about string, goal float64, now, base Value, slack 
 	case !now.Defined:
 		g.Verdict = audit.Fail
 		g.Text = fmt.Sprintf("%s is undefined: the goal of %s is not shown to be met", what, show(g.Want))
+		if len(d.baseline) > 0 && !base.Defined {
+			g.Verdict = audit.Warn
+			g.Text += "; nor was it at the baseline"
+		}
 		return g
 	}
 	g.Text = fmt.Sprintf("%s %s misses the goal of %s", what, show(now), show(g.Want))

@@ -30,3 +30,18 @@ func TestTheSameAsTheBaselineIsNotBelowIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, audit.Fail, j.Verdict, "one entry less is below the baseline")
 }
+
+// An auditor that finds nothing never passes; where its baseline found nothing
+// either, it warns.
+func TestNothingFoundAsAtTheBaseline(t *testing.T) {
+	r, err := score.Score(score.Input{Project: target(), Dimensions: realDimensions(t)})
+	require.NoError(t, err)
+	goals := score.Goals{Recall: 0.7, Precision: 0.85, F1: 0.77, Coverage: 8}
+	none := []score.Trial{{Result: r}}
+	j, err := score.Judge(score.Subject{Goals: goals, Now: none}, score.Rules{Deterministic: true})
+	require.NoError(t, err)
+	require.Equal(t, audit.Fail, j.Verdict)
+	j, err = score.Judge(score.Subject{Goals: goals, Now: none, Baseline: none}, score.Rules{Deterministic: true})
+	require.NoError(t, err)
+	require.Equal(t, audit.Warn, j.Verdict)
+}
