@@ -72,7 +72,7 @@ type bench struct {
 	leaves  []*leaf
 	started chan struct{} // closed when run is set, or failed
 	store   store.Store
-	run_    *run.Run
+	running *run.Run
 	failed  error
 	closers []func() // in the order in which they run, after the judgement
 }
@@ -198,7 +198,7 @@ func (b *bench) start(t T) error {
 			return err
 		}
 	}
-	b.run_, err = plan.Start(ctx)
+	b.running, err = plan.Start(ctx)
 	return err
 }
 
@@ -242,12 +242,12 @@ func (b *bench) resume() string {
 // wrong one is a recorded miss.
 func (b *bench) report(t T, l *leaf) {
 	<-b.started
-	if b.failed != nil || b.run_ == nil {
+	if b.failed != nil || b.running == nil {
 		t.Skipf("not asked: %v", b.failed)
 	}
 	var misses, silent []string
 	for i := range l.trials {
-		res, err := b.run_.Wait(context.Background(), l.trials[i].Key())
+		res, err := b.running.Wait(context.Background(), l.trials[i].Key())
 		if err != nil {
 			t.Fatalf("%s: %v", l.cs.Pos, err)
 		}
@@ -262,7 +262,7 @@ func (b *bench) report(t T, l *leaf) {
 		}
 	}
 	for i := range l.twins {
-		res, err := b.run_.Wait(context.Background(), l.twins[i].Key())
+		res, err := b.running.Wait(context.Background(), l.twins[i].Key())
 		if err != nil {
 			t.Fatalf("%s: twin %s: %v", l.cs.Pos, l.twins[i].Twin, err)
 		}

@@ -12,10 +12,10 @@ import (
 
 // judge is the gate: it runs when every leaf has ended.
 func (b *bench) judge(t T) {
-	if b.failed != nil || b.run_ == nil {
+	if b.failed != nil || b.running == nil {
 		return
 	}
-	sum, err := b.run_.Finish()
+	sum, err := b.running.Finish()
 	if err != nil {
 		t.Errorf("%v", err)
 	}
