@@ -56,21 +56,21 @@ type Bench struct {
 // BenchOf reckons the figures of one reviewer. Answers of no case, or two for the
 // same case and trial, are an error; figures without an answer are undefined.
 func BenchOf(answers []Answer) (*Bench, error) {
-	if err := checkAnswers(answers); err != nil {
+	r, err := rollOf(answers)
+	if err != nil {
 		return nil, err
 	}
-	b := &Bench{Planned: len(answers), Outcomes: map[audit.Outcome]int{}}
-	cases, families := map[string]bool{}, map[string]bool{}
-	var all, bad, good, reasons []stat.Observation
-	for _, a := range answers {
+	b := &Bench{Planned: len(answers), Outcomes: map[audit.Outcome]int{}, Cases: len(r.cases), Families: r.families(), Trials: r.trials}
+	all := make([]stat.Observation, 0, len(answers))
+	var bad, good, reasons []stat.Observation
+	for i := range answers {
+		a := &answers[i]
 		b.Outcomes[a.Outcome]++
-		cases[a.Case.ID()], families[a.Case.Family()] = true, true
-		b.Trials = max(b.Trials, a.Trial+1)
 		v := right(a.Outcome)
 		if math.IsNaN(v) {
 			continue
 		}
-		o := stat.Observation{Cluster: a.Case.Family(), Bad: a.Case.Label == audit.Bad, Value: v}
+		o := stat.Observation{Cluster: r.of(a.Case).family, Bad: a.Case.Label == audit.Bad, Value: v}
 		all = append(all, o)
 		if !o.Bad {
 			good = append(good, o)
@@ -85,7 +85,6 @@ func BenchOf(answers []Answer) (*Bench, error) {
 			reasons = append(reasons, o)
 		}
 	}
-	b.Cases, b.Families = len(cases), len(families)
 	for _, e := range []struct {
 		to  *Estimate
 		obs []stat.Observation
@@ -130,65 +129,20 @@ func right(o audit.Outcome) float64 {
 	return math.NaN()
 }
 
-func checkAnswers(answers []Answer) error {
-	type at struct {
-		id    string
-		trial int
-	}
-	seen := make(map[at]bool, len(answers))
-	for _, a := range answers {
-		switch {
-		case a.Case == nil:
-			return errors.New("bench: an answer without its case")
-		case a.Trial < 0:
-			return fmt.Errorf("%s: %s: trial %d: trials count from 0", a.Case.Pos, a.Case.ID(), a.Trial)
-		case !slices.Contains(audit.Outcomes(), a.Outcome):
-			return fmt.Errorf("%s: %s: outcome %q: expected one of %q", a.Case.Pos, a.Case.ID(), a.Outcome, audit.Outcomes())
-		case seen[at{a.Case.ID(), a.Trial}]:
-			return fmt.Errorf("%s: %s: trial %d stands twice among the answers of one reviewer", a.Case.Pos, a.Case.ID(), a.Trial)
-		}
-		seen[at{a.Case.ID(), a.Trial}] = true
-	}
-	return nil
-}
-
-// A record of one case: what became of it in each trial, NaN for no answer.
-type caseTrials struct {
-	c      *audit.Case
-	values []float64
-}
-
-// byCase lines answers up by case and trial.
-func byCase(answers []Answer) (map[string]*caseTrials, int) {
-	trials := 0
-	for _, a := range answers {
-		trials = max(trials, a.Trial+1)
-	}
-	m := map[string]*caseTrials{}
-	for _, a := range answers {
-		ct := m[a.Case.ID()]
-		if ct == nil {
-			ct = &caseTrials{a.Case, slices.Repeat([]float64{math.NaN()}, trials)}
-			m[a.Case.ID()] = ct
-		}
-		ct.values[a.Trial] = right(a.Outcome)
-	}
-	return m, trials
-}
-
 // CompareReviewers sets reviewer a against reviewer b on the cases that both
 // answered, families as clusters, at 95 %. See [stat.Compare] for what it assumes
 // and what its Need says.
 func CompareReviewers(a, b []Answer) (stat.Comparison, error) {
-	if err := errors.Join(checkAnswers(a), checkAnswers(b)); err != nil {
+	ra, errA := rollOf(a)
+	rb, errB := rollOf(b)
+	if err := errors.Join(errA, errB); err != nil {
 		return stat.Comparison{}, err
 	}
-	as, _ := byCase(a)
-	bs, _ := byCase(b)
+	as, bs := ra.lineUp(a), rb.lineUp(b)
 	var pairs []stat.Pair
 	for id, x := range as {
 		if y := bs[id]; y != nil {
-			pairs = append(pairs, stat.Pair{ID: id, Family: x.c.Family(), Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
+			pairs = append(pairs, stat.Pair{ID: id, Family: x.family, Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
 		}
 	}
 	return stat.Compare(pairs, level)

@@ -29,7 +29,10 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 	if g, ok := b.invalid(goals); ok {
 		return judgement([]Ground{g}), nil
 	}
-	pairs := pairCases(now, baseline)
+	pairs, err := pairCases(now, baseline)
+	if err != nil {
+		return Judgement{}, err
+	}
 	deterministic := rules.Deterministic && pairs.same()
 	var grounds []Ground
 	if rules.Deterministic && !deterministic {
@@ -115,9 +118,13 @@ type casePairs struct {
 	allSides []*caseTrials
 }
 
-func pairCases(now, baseline []Answer) *casePairs {
-	ns, _ := byCase(now)
-	bs, _ := byCase(baseline)
+func pairCases(now, baseline []Answer) (*casePairs, error) {
+	rn, errN := rollOf(now)
+	rb, errB := rollOf(baseline)
+	if err := errors.Join(errN, errB); err != nil {
+		return nil, err
+	}
+	ns, bs := rn.lineUp(now), rb.lineUp(baseline)
 	p := &casePairs{hasBase: len(baseline) > 0}
 	for _, id := range slices.Sorted(maps.Keys(ns)) {
 		n := ns[id]
@@ -128,14 +135,14 @@ func pairCases(now, baseline []Answer) *casePairs {
 			continue
 		}
 		p.allSides = append(p.allSides, b)
-		p.both = append(p.both, stat.Case{ID: id, Family: n.c.Family(), Bad: n.c.Label == audit.Bad, Baseline: b.values, Now: n.values})
+		p.both = append(p.both, stat.Case{ID: id, Family: n.family, Bad: n.c.Label == audit.Bad, Baseline: b.values, Now: n.values})
 	}
 	for id := range bs {
 		if ns[id] == nil {
 			p.onlyOne++
 		}
 	}
-	return p
+	return p, nil
 }
 
 // same reports whether the trials of each case agree on each side.
