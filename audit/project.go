@@ -44,8 +44,15 @@ type Project struct {
 	Blanks     []Blank
 	Renames    []Rename
 	Tree       Tree
-	KeyHash    string // sha256 of the parsed known vulnerabilities and decoys, hex
+	Functions  map[string][]Function // by path: the functions of the files that the key names; nil without a manifest
+	KeyHash    string                // sha256 of the parsed known vulnerabilities and decoys, hex
 	Pos        Pos
+}
+
+// A Function is a function of a project's source.
+type Function struct {
+	Name  string // without its class
+	Lines Range  // declaration and body
 }
 
 // A Known is a known vulnerability: an entry of the key.

@@ -11,6 +11,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/seal"
+	"assay/internal/static/lang"
 )
 
 // A source says where fixtures are and where clones are kept.
@@ -61,8 +62,9 @@ func (s source) export(ctx context.Context, p *audit.Project, dir string) (*seal
 
 type fetchCmd struct {
 	source
-	Project string `arg:"" help:"Name of a project of fixtures/projects."`
-	Out     string `arg:"" help:"Empty folder for the sealed export." type:"path"`
+	Project   string `arg:"" help:"Name of a project of fixtures/projects."`
+	Out       string `arg:"" optional:"" help:"Empty folder for the sealed export." type:"path"`
+	Functions bool   `help:"Write the manifest of the functions in the files that the key names, beside the project's file."`
 }
 
 // Run fetches and exports.
@@ -74,6 +76,12 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	clone, err := c.clone(ctx, p)
 	if err != nil {
 		return err
+	}
+	if c.Functions {
+		return c.writeFunctions(ctx, clone)
+	}
+	if c.Out == "" {
+		return fmt.Errorf("no folder for the sealed export: expected assay fetch %s OUT", c.Project)
 	}
 	if err := clone.CheckFunctions(ctx); err != nil {
 		return err
@@ -88,4 +96,38 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 		fmt.Printf("left out: the source's copy lacks %s, which the manifest does not list\n", m)
 	}
 	return nil
+}
+
+// writeFunctions writes the manifest of functions, by which lint and tests check
+// the key's functions without the source.
+func (c *fetchCmd) writeFunctions(ctx context.Context, clone *seal.Clone) error {
+	functions, err := clone.Functions(ctx, declared)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(c.Root, "fixtures/projects", c.Project+".functions.tsv")
+	if err := os.WriteFile(file, fixture.FormatFunctions(functions), 0o644); err != nil {
+		return err
+	}
+	fmt.Printf("%s: the functions of %d files\n", file, len(functions))
+	return nil
+}
+
+// declared gives the functions that the embedded analyser's parsers see.
+func declared(path string, content []byte) []audit.Function {
+	if lang.Of(path) == "" {
+		return nil
+	}
+	file, err := lang.Parse(path, content)
+	if err != nil {
+		return nil // the key's names are then looked up as words
+	}
+	var fs []audit.Function
+	lang.Walk(file.Root, func(n *lang.Node) bool {
+		if n.Kind == lang.Func && n.Name != "" {
+			fs = append(fs, audit.Function{Name: n.Name, Lines: audit.Range{Start: int(n.Start), End: int(n.End)}})
+		}
+		return true
+	})
+	return fs
 }

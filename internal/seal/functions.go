@@ -6,53 +6,134 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"assay/audit"
 )
 
-// CheckFunctions holds the functions that a project's entries and decoys name
-// against the source at the pin: each stands, as a whole word, at or above the
-// entry's last line. It gives an error for each that does not.
+// Functions gives the functions of the files that the project's key names.
+// declared gives those that a parser sees in a file. What an entry names beyond
+// them (a variable that holds a function, a mapper's statement, a shell
+// function) is taken as the line on which it stands first as a whole word. A
+// name that does not stand in its file at all is an error.
+func (c *Clone) Functions(ctx context.Context, declared func(path string, content []byte) []audit.Function) (map[string][]audit.Function, error) {
+	functions := map[string][]audit.Function{}
+	var errs []error
+	named := namedFunctions(c.Project)
+	err := each(ctx, c, named, func(path string, content []byte) {
+		functions[path] = nil
+		for _, f := range declared(path, content) {
+			if f, ok := withName(content, f); ok {
+				functions[path] = append(functions[path], f)
+			}
+		}
+		for _, n := range named[path] {
+			if slices.ContainsFunc(functions[path], func(f audit.Function) bool { return f.Name == n.name }) {
+				continue
+			}
+			at := word(n.name).FindIndex(content)
+			if at == nil {
+				errs = append(errs, fmt.Errorf("%s: %s names the function %q, which does not stand in %s: expected its name as the source has it", n.pos, n.id, n.name, path))
+				continue
+			}
+			line := 1 + bytes.Count(content[:at[1]-1], []byte("\n"))
+			functions[path] = append(functions[path], audit.Function{Name: n.name, Lines: audit.Range{Start: line, End: line}})
+		}
+	})
+	return functions, errors.Join(append(errs, err)...)
+}
+
+// CheckFunctions holds the project's manifest of functions against the source
+// at the pin: each name stands, as a whole word, within its lines. It gives an
+// error for each that does not, and one where the project has no manifest.
 func (c *Clone) CheckFunctions(ctx context.Context) error {
-	type named struct {
-		id        string
-		functions []string
-		end       int
-		pos       audit.Pos
+	if c.Project.Functions == nil {
+		return fmt.Errorf("%s: the project has no manifest of functions: write it with assay fetch --functions", c.Project.Pos)
 	}
-	byFile := map[string][]named{}
-	for _, k := range c.Project.Known {
-		byFile[k.File] = append(byFile[k.File], named{k.ID, k.Functions, k.Lines.End, k.Pos})
+	var errs []error
+	seen := map[string]bool{}
+	err := each(ctx, c, c.Project.Functions, func(path string, content []byte) {
+		seen[path] = true
+		for _, f := range c.Project.Functions[path] {
+			if !word(f.Name).Match(linesOf(content, f.Lines)) {
+				errs = append(errs, fmt.Errorf("%s: by the manifest of functions %s has the function %q in lines %s, and it does not stand there: write the manifest anew with assay fetch --functions", c.Project.Pos, path, f.Name, f.Lines))
+			}
+		}
+	})
+	for path := range c.Project.Functions {
+		if err == nil && !seen[path] {
+			errs = append(errs, fmt.Errorf("%s: the manifest of functions names %s, which the source lacks", c.Project.Pos, path))
+		}
 	}
-	for _, d := range c.Project.Decoys {
-		byFile[d.File] = append(byFile[d.File], named{d.ID, d.Functions, d.Lines.End, d.Pos})
+	return errors.Join(append(errs, err)...)
+}
+
+// A namedFunction is a function that an entry or a decoy names.
+type namedFunction struct {
+	id, name string
+	pos      audit.Pos
+}
+
+func namedFunctions(p *audit.Project) map[string][]namedFunction {
+	byFile := map[string][]namedFunction{}
+	add := func(file, id string, names []string, pos audit.Pos) {
+		if _, ok := byFile[file]; !ok {
+			byFile[file] = nil // a file whose entries name no function is read too
+		}
+		for _, n := range names {
+			byFile[file] = append(byFile[file], namedFunction{id, n, pos})
+		}
 	}
-	bs, err := c.blobs(ctx)
+	for _, k := range p.Known {
+		add(k.File, k.ID, k.Functions, k.Pos)
+	}
+	for _, d := range p.Decoys {
+		add(d.File, d.ID, d.Functions, d.Pos)
+	}
+	return byFile
+}
+
+// each reads the files of the pin whose paths are keys of wanted.
+func each[V any](ctx context.Context, c *Clone, wanted map[string]V, f func(path string, content []byte)) error {
+	all, err := c.blobs(ctx)
 	if err != nil {
 		return err
 	}
-	var wanted []blob
-	for _, b := range bs {
-		if byFile[b.path] != nil {
-			wanted = append(wanted, b)
+	var bs []blob
+	for _, b := range all {
+		if _, ok := wanted[b.path]; ok {
+			bs = append(bs, b)
 		}
 	}
-	var errs []error
-	err = c.read(ctx, wanted, func(path string, content []byte, err error) error {
-		if err != nil {
-			return err
+	return c.read(ctx, bs, func(path string, content []byte, err error) error {
+		if err == nil {
+			f(path, content)
 		}
-		for _, n := range byFile[path] {
-			above := firstLines(content, n.end)
-			for _, f := range n.functions {
-				if !regexp.MustCompile(`(^|\W)` + regexp.QuoteMeta(f) + `(\W|$)`).Match(above) {
-					errs = append(errs, fmt.Errorf("%s: %s names the function %q, which does not stand in %s up to line %d", n.pos, n.id, f, path, n.end))
-				}
-			}
-		}
-		return nil
+		return err
 	})
-	return errors.Join(append(errs, err)...)
+}
+
+// withName begins f on the line of its name, which stands above the body of a
+// function that is assigned to a variable.
+func withName(content []byte, f audit.Function) (audit.Function, bool) {
+	named := word(f.Name)
+	for range 4 {
+		if named.Match(linesOf(content, f.Lines)) {
+			return f, true
+		}
+		f.Lines.Start = max(1, f.Lines.Start-1)
+	}
+	return f, false
+}
+
+func word(name string) *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(name) + `(?:\W|$)`)
+}
+
+// linesOf gives the lines of r.
+func linesOf(content []byte, r audit.Range) []byte {
+	start := len(firstLines(content, r.Start-1))
+	return content[start:len(firstLines(content, r.End))]
 }
 
 // firstLines gives the first n lines.

@@ -226,15 +226,33 @@ func TestIncompleteMirror(t *testing.T) {
 
 func TestFunctionsAreHeldAgainstTheSource(t *testing.T) {
 	p, mirror := project(t)
-	entry := func(name string, end int) audit.Known {
-		return audit.Known{ID: "K", File: "src/a.go", Functions: []string{name}, Lines: audit.Range{Start: end, End: end}, Pos: audit.Pos{File: "p.md", Line: 9}}
+	entry := func(name string) audit.Known {
+		return audit.Known{ID: "K", File: "src/a.go", Functions: []string{name}, Lines: audit.Range{Start: 5, End: 5}, Pos: audit.Pos{File: "p.md", Line: 9}}
 	}
-	c, err := Fetch(context.Background(), p, t.TempDir(), mirror)
+	parsed := func(string, []byte) []audit.Function {
+		return []audit.Function{{Name: "findByLoginUnsafe", Lines: audit.Range{Start: 4, End: 6}}}
+	}
+	ctx := context.Background()
+	c, err := Fetch(ctx, p, t.TempDir(), mirror)
 	require.NoError(t, err)
-	p.Known = []audit.Known{entry("findByLoginUnsafe", 5)}
-	require.NoError(t, c.CheckFunctions(context.Background()))
-	p.Known = []audit.Known{entry("findByLogin", 5), entry("findByLoginUnsafe", 2)}
-	err = c.CheckFunctions(context.Background())
-	require.ErrorContains(t, err, `p.md:9: K names the function "findByLogin", which does not stand in src/a.go up to line 5`)
-	require.ErrorContains(t, err, `"findByLoginUnsafe", which does not stand in src/a.go up to line 2`)
+	require.ErrorContains(t, c.CheckFunctions(ctx), "no manifest of functions")
+
+	p.Known = []audit.Known{entry("findByLoginUnsafe"), entry("run")}
+	p.Functions, err = c.Functions(ctx, parsed)
+	require.NoError(t, err)
+	require.Equal(t, map[string][]audit.Function{"src/a.go": {
+		{Name: "findByLoginUnsafe", Lines: audit.Range{Start: 4, End: 6}},
+		{Name: "run", Lines: audit.Range{Start: 5, End: 5}}, // no parser saw it: its first line as a word
+	}}, p.Functions)
+	require.NoError(t, c.CheckFunctions(ctx))
+
+	p.Functions["src/a.go"][1].Lines = audit.Range{Start: 4, End: 4}
+	p.Functions["gone.go"] = nil
+	err = c.CheckFunctions(ctx)
+	require.ErrorContains(t, err, `src/a.go has the function "run" in lines 4, and it does not stand there`)
+	require.ErrorContains(t, err, "gone.go, which the source lacks")
+
+	p.Known = []audit.Known{entry("findByLogin")}
+	_, err = c.Functions(ctx, parsed)
+	require.ErrorContains(t, err, `p.md:9: K names the function "findByLogin", which does not stand in src/a.go`)
 }
