@@ -204,6 +204,14 @@ func requirePerfect(t *testing.T, r *score.Result) {
 	require.Equal(t, one, r.Letter.Recall)
 	require.Equal(t, one, r.Letter.Precision)
 	require.Equal(t, len(r.Known), r.Fates[score.Matched])
+	if c := m.Corroborated; c.Known > 0 {
+		require.Equal(t, c.Known, c.Counted)
+		require.Equal(t, one, c.Recall)
+		require.Equal(t, score.Span{Low: one, High: one}, c.Precision)
+		require.Equal(t, score.Span{Low: one, High: one}, c.F1)
+		require.Equal(t, one, c.Coverage)
+		require.Equal(t, one, c.SeverityAccuracy)
+	}
 	for i, k := range r.Known {
 		require.Equal(t, k.ID, r.Findings[k.Finding].Finding.ID, "entry %d takes its own finding", i)
 	}

@@ -54,11 +54,13 @@ func (s *scorer) chance() {
 	lot := newLottery(s)
 	letter := newLetterKey(s.key)
 	n := float64(len(s.key.entries))
-	ours, letters := make([]float64, rounds), make([]float64, rounds)
+	ours, letters, parts := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
 	blocked := func(sp *spot) bool { return s.decoyOf(sp) >= 0 }
 	for i := range rounds {
 		lot.draw()
-		ours[i] = float64(s.key.match(lot.spots, blocked, nil).credit2) / 2 / n
+		paired := s.key.match(lot.spots, blocked, nil)
+		ours[i] = float64(paired.credit2) / 2 / n
+		parts[i] = s.corroboratedCredit(paired)
 		credit, _ := letter.match(lot.spots, nil)
 		for _, c := range credit {
 			letters[i] += c / n
@@ -68,6 +70,28 @@ func (s *scorer) chance() {
 	m.Chance, l.Chance = summary(ours), summary(letters)
 	m.Lift = lift(m.Recall, m.Chance.Mean)
 	l.Lift = lift(l.Recall, l.Chance.Mean)
+	if c := &m.Corroborated; c.Known > 0 {
+		for i := range parts {
+			parts[i] /= float64(c.Known)
+		}
+		c.Chance = summary(parts)
+		c.Lift = lift(c.Recall, c.Chance.Mean)
+	}
+}
+
+// corroboratedCredit gives the credit of a pairing for the corroborated entries.
+func (s *scorer) corroboratedCredit(p *pairing) float64 {
+	credit := 0.0
+	for i, e := range p.entry {
+		switch {
+		case e < 0 || !s.result.Known[s.key.entries[e].known].Corroborated:
+		case p.half[i]:
+			credit += 0.5
+		default:
+			credit++
+		}
+	}
+	return credit
 }
 
 func lift(recall, chance Value) Value {

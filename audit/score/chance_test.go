@@ -33,6 +33,23 @@ func TestChanceByHand(t *testing.T) {
 	require.Equal(t, score.Of(0), r.Letter.Recall, "the letter knows no parents")
 }
 
+// The corroborated entry is one of two alike in files of one size: by lot it gets
+// half of what both get.
+func TestChanceOfTheCorroboratedPart(t *testing.T) {
+	p := &audit.Project{Name: "two", Known: []audit.Known{known("K", "a.java", 50, 50, 89), known("L", "b.java", 50, 50, 89)},
+		Tree: audit.Tree{"a.java": {Path: "a.java", Lines: 100}, "b.java": {Path: "b.java", Lines: 100}}}
+	p.Known[0].Corroborated = []string{"an advisory"}
+	r, err := score.Score(score.Input{Project: p, Findings: []audit.Finding{finding("F", "b.java", 50, 50, 943)}, Dimensions: dims, Rounds: 20000})
+	require.NoError(t, err)
+	c := r.Metrics.Corroborated
+	require.Equal(t, score.Of(0), c.Recall)
+	require.Zero(t, c.Counted, "the finding matched the other entry: it stands aside")
+	require.False(t, c.Precision.Low.Defined)
+	require.InDelta(t, 0.105, c.Chance.Mean.V, 0.01) // of one entry: 21 of 100 lines, half of the draws
+	require.InDelta(t, 0.105, r.Metrics.Chance.Mean.V, 0.01)
+	require.Equal(t, score.Of(0), c.Lift)
+}
+
 // Of r rounds the 99th percentile is the value that 99 % do not exceed.
 func TestChancePercentile(t *testing.T) {
 	p := &audit.Project{Name: "many", Tree: audit.Tree{"a.java": {Path: "a.java", Lines: 20000}}}

@@ -54,66 +54,22 @@ type DimensionCount struct {
 	Findings  int             `json:"findings"` // counted findings whose first CWE the map puts here
 }
 
-// A Part is what the same matching gives for a part of the key.
-type Part struct {
-	Known    int               `json:"known"`
-	Full     int               `json:"full"`
-	Halves   int               `json:"halves"`
-	Credit   float64           `json:"credit"`
-	Recall   Value             `json:"recall"`
-	Covered  []audit.Dimension `json:"covered"`
-	Held     []audit.Dimension `json:"held"`
-	Coverage Value             `json:"coverage"`
-}
-
 func (s *scorer) measure() {
 	m := &s.result.Metrics
 	all := s.part(func(*KnownResult) bool { return true })
 	m.Known, m.Full, m.Halves, m.Credit = all.Known, all.Full, all.Halves, all.Credit
 	m.Recall, m.Covered, m.Held, m.Coverage = all.Recall, all.Covered, all.Held, all.Coverage
-	m.Corroborated = s.part(func(k *KnownResult) bool { return k.Corroborated })
+	m.SeverityJudged, m.SeverityAccuracy = all.SeverityJudged, all.SeverityAccuracy
 	s.countFindings()
 	s.countDimensions()
-	s.countSeverities()
 
 	m.Precision = m.precision(float64(m.OffKey.True), float64(m.OffKey.True+m.OffKey.Open))
-	m.F1 = Span{F1(m.Precision.Low, m.Recall), F1(m.Precision.High, m.Recall)}
+	m.F1 = m.Precision.f1(m.Recall)
+	m.Corroborated = s.corroborated()
 	m.Precision95 = m.Precision
 	if m.OffKey.Open > 0 && m.OffKey.True+m.OffKey.False > 0 {
 		m.Precision95 = m.precision(s.result.sampled(s.result.Sample()).bounds())
 	}
-}
-
-func (s *scorer) part(in func(*KnownResult) bool) Part {
-	var p Part
-	held, covered := map[audit.Dimension]bool{}, map[audit.Dimension]bool{}
-	for i := range s.result.Known {
-		k := &s.result.Known[i]
-		if !in(k) {
-			continue
-		}
-		p.Known++
-		p.Credit += k.Credit
-		held[k.Dimension] = true
-		switch k.Credit {
-		case 1:
-			p.Full++
-			covered[k.Dimension] = true
-		case 0.5:
-			p.Halves++
-		}
-	}
-	p.Recall = Ratio(p.Credit, float64(p.Known))
-	for _, d := range audit.Dimensions() {
-		if held[d] {
-			p.Held = append(p.Held, d)
-		}
-		if covered[d] {
-			p.Covered = append(p.Covered, d)
-		}
-	}
-	p.Coverage = Ratio(float64(len(p.Covered)), float64(len(p.Held)))
-	return p
 }
 
 func (s *scorer) countFindings() {
@@ -181,24 +137,4 @@ func (s *scorer) countDimensions() {
 		c := &m.Dimensions[i]
 		c.Recall = Ratio(c.Credit, float64(c.Known))
 	}
-}
-
-func (s *scorer) countSeverities() {
-	m := &s.result.Metrics
-	right := 0
-	for i := range s.result.Known {
-		k := &s.result.Known[i]
-		if k.Credit != 1 {
-			continue
-		}
-		want, got := s.in.Project.Known[i].Severity, s.result.Findings[k.Finding].Finding.Severity
-		if want == audit.SeverityUnknown || got == audit.SeverityUnknown {
-			continue
-		}
-		m.SeverityJudged++
-		if want == got {
-			right++
-		}
-	}
-	m.SeverityAccuracy = Ratio(float64(right), float64(m.SeverityJudged))
 }

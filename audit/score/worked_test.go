@@ -117,14 +117,21 @@ func TestWorkedExample(t *testing.T) {
 	reviewed, err := score.Score(in)
 	require.NoError(t, err)
 
-	m, l := r.Metrics, r.Letter
+	m, l, c := r.Metrics, r.Letter, r.Metrics.Corroborated
 	got := map[string]string{
 		"credit": fmt.Sprint(m.Credit), "recall": m.Recall.String(), "counted": fmt.Sprint(m.Counted),
 		"precision, low": m.Precision.Low.String(), "precision, high": m.Precision.High.String(),
 		"F1, low": m.F1.Low.String(), "F1, high": m.F1.High.String(),
 		"coverage": m.Coverage.String(), "covered": fmt.Sprint(len(m.Covered)),
 		"severity accuracy": m.SeverityAccuracy.String(), "hallucinated paths": m.HallucinatedPaths.String(),
-		"recall, corroborated entries":             m.Corroborated.Recall.String(),
+		"recall, corroborated entries":             c.Recall.String(),
+		"counted, corroborated entries":            fmt.Sprint(c.Counted),
+		"precision, corroborated entries, low":     c.Precision.Low.String(),
+		"precision, corroborated entries, high":    c.Precision.High.String(),
+		"F1, corroborated entries, low":            c.F1.Low.String(),
+		"F1, corroborated entries, high":           c.F1.High.String(),
+		"coverage, corroborated entries":           c.Coverage.String(),
+		"severity accuracy, corroborated entries":  c.SeverityAccuracy.String(),
 		"precision with F8 reviewed as true, low":  reviewed.Metrics.Precision.Low.String(),
 		"precision with F8 reviewed as true, high": reviewed.Metrics.Precision.High.String(),
 		"letter, credit":                           fmt.Sprint(l.Credit), "letter, recall": l.Recall.String(),

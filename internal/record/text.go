@@ -123,8 +123,8 @@ func (r *Record) notes() []string {
 			notes = append(notes, fmt.Sprintf("chance level %v (99th percentile %v), lift %s; by the letter: recall %v at a chance level of %v",
 				m.Chance.Mean, m.Chance.P99, times(m.Lift), t.Result.Letter.Recall, t.Result.Letter.Chance.Mean))
 			if c := m.Corroborated; c.Known > 0 {
-				notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: recall %v, %d of %d dimensions",
-					c.Known, c.Recall, len(c.Covered), len(c.Held)))
+				notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: recall %v, precision %v, F1 %v, %d of %d dimensions, severity accuracy %v, chance level %v (99th percentile %v), lift %s",
+					c.Known, c.Recall, c.Precision, c.F1, len(c.Covered), len(c.Held), c.SeverityAccuracy, c.Chance.Mean, c.Chance.P99, times(c.Lift)))
 			}
 			break
 		}

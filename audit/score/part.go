@@ -1,0 +1,119 @@
+package score
+
+import "assay/audit"
+
+// A Part is what the same matching gives for a part of the key.
+//
+// Of the findings, those that matched an entry outside of the part, or repeat one
+// that did, stand aside: they are no error, and no merit here.
+type Part struct {
+	Known   int     `json:"known"`
+	Full    int     `json:"full"`
+	Halves  int     `json:"halves"`
+	Credit  float64 `json:"credit"`
+	Counted int     `json:"counted"` // findings less free duplicates, suppressed ones and those that stand aside
+
+	Recall    Value `json:"recall"`    // Credit / Known
+	Precision Span  `json:"precision"` // as of the whole key, over Counted
+	F1        Span  `json:"f1"`        // of Precision's ends with Recall
+
+	Covered  []audit.Dimension `json:"covered"`
+	Held     []audit.Dimension `json:"held"`
+	Coverage Value             `json:"coverage"` // Covered / Held
+
+	SeverityJudged   int   `json:"severity_judged"`   // full matches where both sides state a severity
+	SeverityAccuracy Value `json:"severity_accuracy"` // of these with the entry's severity
+
+	Chance Chance `json:"chance"` // recall at places drawn by lot
+	Lift   Value  `json:"lift"`   // Recall / Chance.Mean
+}
+
+// part gives the figures that need no findings of other entries.
+func (s *scorer) part(in func(*KnownResult) bool) Part {
+	var p Part
+	held, covered := map[audit.Dimension]bool{}, map[audit.Dimension]bool{}
+	right := 0
+	for i := range s.result.Known {
+		k := &s.result.Known[i]
+		if !in(k) {
+			continue
+		}
+		p.Known++
+		p.Credit += k.Credit
+		held[k.Dimension] = true
+		switch k.Credit {
+		case 1:
+			p.Full++
+			covered[k.Dimension] = true
+			judged, same := s.severity(i)
+			p.SeverityJudged += judged
+			right += same
+		case 0.5:
+			p.Halves++
+		}
+	}
+	p.Recall = Ratio(p.Credit, float64(p.Known))
+	p.SeverityAccuracy = Ratio(float64(right), float64(p.SeverityJudged))
+	for _, d := range audit.Dimensions() {
+		if held[d] {
+			p.Held = append(p.Held, d)
+		}
+		if covered[d] {
+			p.Covered = append(p.Covered, d)
+		}
+	}
+	p.Coverage = Ratio(float64(len(p.Covered)), float64(len(p.Held)))
+	return p
+}
+
+// severity says, as 0 or 1, whether both the matched entry and its finding state
+// a severity, and whether it is the same.
+func (s *scorer) severity(known int) (judged, same int) {
+	want := s.in.Project.Known[known].Severity
+	got := s.result.Findings[s.result.Known[known].Finding].Finding.Severity
+	switch {
+	case want == audit.SeverityUnknown || got == audit.SeverityUnknown:
+		return 0, 0
+	case want == got:
+		return 1, 1
+	}
+	return 1, 0
+}
+
+// corroborated gives the part of the entries that something beside the key
+// corroborates: an advisory, a challenge, the project's own documents. Its
+// chance level is filled in later.
+func (s *scorer) corroborated() Part {
+	p := s.part(func(k *KnownResult) bool { return k.Corroborated })
+	if p.Known == 0 {
+		return p
+	}
+	m := &s.result.Metrics
+	p.Counted = m.Counted - s.aside()
+	sure := p.Credit + float64(m.Misplaced.True+m.OffKey.True)
+	p.Precision = Span{Ratio(sure, float64(p.Counted)), Ratio(sure+float64(m.OffKey.Open), float64(p.Counted))}
+	p.F1 = p.Precision.f1(p.Recall)
+	return p
+}
+
+// aside counts the findings that matched entries which nothing corroborates, or
+// repeat one that did, as far as they count at all.
+func (s *scorer) aside() int {
+	bare := map[string]bool{}
+	for i := range s.result.Known {
+		if k := &s.result.Known[i]; !k.Corroborated {
+			bare[k.ID] = true
+		}
+	}
+	n := 0
+	for i := range s.result.Findings {
+		f := &s.result.Findings[i]
+		switch f.Fate {
+		case Matched, Half, Duplicate:
+			if !f.Free && bare[f.Reason.Entry] {
+				n++
+			}
+		}
+	}
+	return n
+}
