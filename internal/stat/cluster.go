@@ -101,23 +101,35 @@ func clusters(obs []Observation) ([]cluster, error) {
 	if len(obs) == 0 {
 		return nil, ErrEmpty
 	}
-	obs = slices.Clone(obs)
-	// The value is part of the order so that sums round alike for any input order.
-	slices.SortFunc(obs, func(a, b Observation) int {
-		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Value, b.Value))
-	})
-	var out []cluster
+	at := map[string]int{}
+	var names []string
+	var values [][]float64
+	last := -1 // observations of one cluster mostly follow each other
 	for _, o := range obs {
 		if !(o.Value >= 0 && o.Value <= 1) {
 			return nil, fmt.Errorf("cluster %q: value %g: must lie between 0 and 1; leave out what has no answer", o.Cluster, o.Value)
 		}
-		if len(out) == 0 || out[len(out)-1].name != o.Cluster {
-			out = append(out, cluster{name: o.Cluster})
+		if last < 0 || names[last] != o.Cluster {
+			i, ok := at[o.Cluster]
+			if !ok {
+				i = len(names)
+				at[o.Cluster] = i
+				names, values = append(names, o.Cluster), append(values, nil)
+			}
+			last = i
 		}
-		c := &out[len(out)-1]
-		c.sum += o.Value
-		c.n++
+		values[last] = append(values[last], o.Value)
 	}
+	out := make([]cluster, len(names))
+	for i, vs := range values {
+		slices.Sort(vs) // so that sums round alike for any input order
+		c := &out[i]
+		c.name, c.n = names[i], float64(len(vs))
+		for _, v := range vs {
+			c.sum += v
+		}
+	}
+	slices.SortFunc(out, func(a, b cluster) int { return cmp.Compare(a.name, b.name) })
 	return out, nil
 }
 
