@@ -34,6 +34,8 @@ type AuditorEntry struct {
 	Writes  []string // those that it may write
 	Output  string   // file that it writes its report to, relative to its working folder; empty: stdout
 	Version string   // shell command line that prints its version; may be empty
+	Model   string   // the model that it asks; empty where it asks none, or says so itself
+	Prompt  []string // slash patterns of the files that instruct it, from the root or from $NAME/; ** crosses folders
 	Command string   // shell command line, run in the export
 	Rules   map[string][]CWE
 	Pos     Pos

@@ -133,6 +133,7 @@ type AuditRun struct {
 	Stderr     []byte // the tail, up to the cap
 	Command    []string
 	Version    string
+	Model      string // as served, where the agent says so; else as its section says; empty without one
 	ExitCode   int
 	Started    time.Time
 	Duration   time.Duration

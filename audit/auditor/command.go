@@ -2,6 +2,7 @@ package auditor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ func shell(line string) []string {
 // read takes the report and what was consumed from where the program put them.
 func (c *command) read(run *audit.AuditRun, e *exit, out string) {
 	env, wrapped := Unwrap(e.Stdout)
-	run.Usage = env.Usage
+	run.Usage, run.Model = env.Usage, cmp.Or(env.Model, c.entry.Model)
 	if wrapped {
 		run.Raw = []byte(env.Report)
 	}

@@ -29,6 +29,9 @@ type Recording struct {
 	Key      string  `json:"key"`               // hash of the answer key as it stood when the tool ran
 	Version  string  `json:"version"`           // as the tool says
 	Command  string  `json:"command"`           // as in auditors.md
+	Model    string  `json:"model,omitempty"`   // as served, for an agent
+	Prompt   string  `json:"prompt,omitempty"`  // PromptHash of what it was told
+	Exposed  string  `json:"exposed,omitempty"` // what it was not kept from while it ran
 	Rules    string  `json:"rules,omitempty"`   // static: hash of its rules; a stale recording fails
 	Date     string  `json:"date"`              // YYYY-MM-DD
 	Format   string  `json:"format"`            // sarif, json or text
@@ -156,7 +159,7 @@ func (r *replay) Audit(_ context.Context, _ audit.AuditTask) (audit.AuditRun, er
 	if err != nil {
 		return audit.AuditRun{}, fmt.Errorf("%s: the date is %q: expected YYYY-MM-DD", r.rec.Path(), r.rec.Date)
 	}
-	run := audit.AuditRun{Raw: b, Command: []string{r.rec.Command}, Version: r.rec.Version, ExitCode: r.rec.Exit,
+	run := audit.AuditRun{Raw: b, Command: []string{r.rec.Command}, Version: r.rec.Version, Model: r.rec.Model, Exposed: r.rec.Exposed, ExitCode: r.rec.Exit,
 		Started: date, Duration: time.Duration(r.rec.Seconds * float64(time.Second))}
 	run.Report, run.Invalid = ReadReport(r.rec.Path(), b, r.rec.Format, r.rules)
 	return run, nil

@@ -3,6 +3,8 @@ package auditor
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -12,6 +14,7 @@ import (
 type Envelope struct {
 	Agent  string // "claude", "codex", "gemini" or "opencode"
 	Report string // the agent's last answer
+	Model  string // as served; several joined by a comma; empty where the agent does not say
 	Failed string // why the agent says that its run failed; empty when it does not
 	Usage  audit.Usage
 }
@@ -49,13 +52,17 @@ func Unwrap(out []byte) (Envelope, bool) {
 type event struct {
 	Type string `json:"type"`
 
+	// claude: the event "system" of subtype "init"
+	Model string `json:"model"`
+
 	// claude: the event "result"
-	Subtype string          `json:"subtype"`
-	IsError bool            `json:"is_error"`
-	Result  *string         `json:"result"`
-	Cost    *float64        `json:"total_cost_usd"`
-	Usage   *reported       `json:"usage"` // codex too, with "turn.completed"
-	Errors  json.RawMessage `json:"errors"`
+	Subtype string                     `json:"subtype"`
+	IsError bool                       `json:"is_error"`
+	Result  *string                    `json:"result"`
+	Cost    *float64                   `json:"total_cost_usd"`
+	Usage   *reported                  `json:"usage"` // codex too, with "turn.completed"
+	Errors  json.RawMessage            `json:"errors"`
+	Models  map[string]json.RawMessage `json:"modelUsage"`
 
 	// codex: "item.completed", "turn.failed", "error"
 	Item    *item           `json:"item"`
@@ -118,7 +125,7 @@ func (u *unwrapper) event(line []byte) {
 	case e.Type == "result" && (e.Result != nil || e.Cost != nil || e.Subtype != ""):
 		u.claude(&e)
 	case e.Type == "system" && e.Subtype == "init":
-		u.began = "claude"
+		u.began, u.env.Model = "claude", e.Model
 	case e.Type == "thread.started" || e.Type == "turn.started":
 		u.began = "codex"
 	case e.Type == "item.completed" || e.Type == "turn.completed" || e.Type == "turn.failed" || e.Type == "error" && u.began == "codex":
@@ -134,6 +141,9 @@ func (u *unwrapper) claude(e *event) {
 	u.began, u.env.Agent, u.answer = "claude", "claude", true
 	if e.Result != nil {
 		u.env.Report = *e.Result
+	}
+	if len(e.Models) > 0 {
+		u.env.Model = names(e.Models)
 	}
 	if e.IsError || e.Subtype != "" && e.Subtype != "success" {
 		u.env.Failed = strings.TrimSpace(e.Subtype + " " + string(e.Errors))
@@ -175,10 +185,16 @@ func (u *unwrapper) gemini(e *event) {
 	if len(e.Error) > 0 && string(e.Error) != "null" {
 		u.env.Failed = string(e.Error)
 	}
+	u.env.Model = names(e.Stats.Models)
 	for _, m := range e.Stats.Models {
 		u.env.Usage.TokensIn += m.Tokens.Prompt
 		u.env.Usage.TokensOut += m.Tokens.Candidates + m.Tokens.Thoughts
 	}
+}
+
+// names gives the models of a table, sorted.
+func names[V any](models map[string]V) string {
+	return strings.Join(slices.Sorted(maps.Keys(models)), ", ")
 }
 
 func (u *unwrapper) opencode(e *event) {

@@ -15,7 +15,7 @@ import (
 func TestUsageOfEachAgent(t *testing.T) {
 	l := newLair(t, false)
 	for agent, priced := range map[string]bool{"claude": true, "claude-stream": true, "codex": false, "gemini": false, "opencode": true} {
-		run := l.run(l.agent("-invent 2 -in 400000 -out 9000 -usd 1.25 -envelope " + agent))
+		run := l.run(l.agent("-invent 2 -in 400000 -out 9000 -usd 1.25 -envelope "+agent, func(e *audit.AuditorEntry) { e.Model = "stated" }))
 		require.Empty(t, run.Invalid, agent)
 		require.Len(t, run.Report.Findings, 2, agent)
 		want := audit.Usage{TokensIn: 400000, TokensOut: 9000}
@@ -23,6 +23,7 @@ func TestUsageOfEachAgent(t *testing.T) {
 			want.USD, want.Priced = 1.25, true
 		}
 		require.Equal(t, want, run.Usage, agent)
+		require.Equal(t, map[string]string{"claude-stream": "fake", "gemini": "fake"}[agent], strings.TrimPrefix(run.Model, "stated"), agent)
 		require.True(t, strings.HasPrefix(string(run.Raw), "=== HEADER START ===\n"), "the raw report is the report: grep finds its first line")
 		require.True(t, strings.HasSuffix(strings.TrimSpace(string(run.Raw)), "=== SENTINEL: AUDIT COMPLETE ==="), agent)
 

@@ -65,8 +65,12 @@ func (c *captureCmd) Run(ctx context.Context) error {
 	if err := findings.Scrub(bytes.NewReader(run.Raw), &clean, findings.ScrubOptions{Root: sealed.Dir}); err != nil {
 		return err
 	}
+	prompt, err := auditor.PromptHash(fsys, entry)
+	if err != nil {
+		return err
+	}
 	rec := &auditor.Recording{Auditor: entry.Name, Project: p.Name, Commit: p.Commit, Export: seal.Hash(p), Key: p.KeyHash,
-		Version: run.Version, Command: entry.Command, Rules: auditor.RulesHash(entry), Date: time.Now().UTC().Format(time.DateOnly),
+		Version: run.Version, Command: entry.Command, Model: run.Model, Prompt: prompt, Exposed: run.Exposed, Rules: auditor.RulesHash(entry), Date: time.Now().UTC().Format(time.DateOnly),
 		Format: run.Report.Format, Exit: run.ExitCode, Seconds: run.Duration.Seconds(), Trial: c.Trial,
 		Findings: len(run.Report.Findings), Control: c.Control, Sealed: true, Notes: c.Notes}
 	if err := rec.Write(filepath.Join(c.Root, "fixtures", "recordings"), clean.Bytes()); err != nil {
