@@ -37,6 +37,9 @@ func (r *reviewer) actions() []action {
 				}
 			}
 		}
+		if act.kind == "update" && len(act.cols) == 1 && softNameRE.MatchString(act.cols[0]) && !r.restores(nil, in, act.cols[0]) {
+			act.kind = "delete"
+		}
 		out = append(out, act)
 	}
 	if len(out) > 0 {
@@ -90,6 +93,9 @@ func (r *reviewer) applies(q *requirement, act action, skip map[string]bool) flo
 		return 0
 	}
 	named := q.tables[t.name] || q.touches(t.name)
+	if objects := r.objects(q, skip); len(objects) > 0 && !objects[t.name] && (r.s.isPerson(t) || act.kind == "read") {
+		return 0
+	}
 	if act.kind == "read" {
 		if !named {
 			return 0
@@ -136,6 +142,54 @@ func (r *reviewer) applies(q *requirement, act action, skip map[string]bool) flo
 		return 0.55
 	}
 	return 0
+}
+
+var ofRE = regexp.MustCompile(`\b(of|for|in|from|by|within|belonging to|through|with)( (a|an|the|that|this|its|their|his|each|every|another|any|such))?( same| other| own| given)?[ ` + "`" + `]*$`)
+
+// objects gives the tables that a requirement about permission is about: not the
+// people who act, not those that carry the permission, and not what only tells which
+// ("trips of a depot"). Empty: it cannot be told.
+func (r *reviewer) objects(q *requirement, skip map[string]bool) map[string]bool {
+	if q.objects != nil {
+		return q.objects
+	}
+	q.objects = map[string]bool{}
+	for t := range q.tables {
+		tab := r.s.sch.tables[t]
+		if skip[t] || tab == nil || r.s.isPerson(tab) || permNameRE.MatchString(t) && r.s.hasRole(tab) {
+			continue
+		}
+		for _, at := range q.mentions(t) {
+			if !ofRE.MatchString(q.low[:at]) {
+				q.objects[t] = true
+			}
+		}
+	}
+	return q.objects
+}
+
+// mentions gives the places where a requirement names a table.
+func (q *requirement) mentions(table string) []int {
+	var out []int
+	parts := stemsOf(table)
+	locs := wordRE.FindAllStringIndex(q.low, -1)
+	for i := range locs {
+		k, n := i, 0
+		for n < len(parts) && k < len(locs) {
+			for _, p := range stemsOf(q.low[locs[k][0]:locs[k][1]]) {
+				if n < len(parts) && p == parts[n] {
+					n++
+				} else {
+					n = len(parts) + 1
+				}
+			}
+			k++
+		}
+		if n == len(parts) {
+			out = append(out, locs[i][0])
+		}
+	}
+	return out
 }
 
 // namesAct: the requirement speaks of an act that leads to a state (approve ->

@@ -111,6 +111,17 @@ func (a *analysis) assumeFunc(e *expr, sc *scope, v *env, pos bool) {
 			a.assume(e.args[0], sc, v, pos)
 			return
 		}
+		if x := strip(e.args[0]); d.kind == eLit && d.op == "true" && pos && x.kind == eBin && len(x.args) == 2 { // coalesce(a > b, true)
+			or := []*env{{parent: v}}
+			a.assume(x, sc, or[0], true)
+			for _, y := range x.args {
+				if t := a.term(y, sc); t.isCol() {
+					or = append(or, &env{parent: v, facts: []fact{{op: "null", a: t, pos: e.pos}}})
+				}
+			}
+			v.ors = append(v.ors, or)
+			return
+		}
 	}
 	if pos && e.isCall("bool_or", "bool_and", "every") && len(e.args) == 1 {
 		a.assume(e.args[0], sc, v, pos)

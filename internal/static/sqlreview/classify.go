@@ -13,7 +13,7 @@ var (
 	negativeRE  = regexp.MustCompile(`never|\bnot?\b|nobody|nothing|secret|private|stays?|inside|confiden|sensitive|without`)
 	listRE      = regexp.MustCompile(`\b(list|row|result|record|page|entr|item|line|hit|match)`)
 	injectionRE = regexp.MustCompile(`dynamic sql|as (bound )?parameters?|string (operation|building|formatting)|built (up )?(from|with|by)|building (sql|statement|quer)|injection|parameteri[sz]|concatenat|interpolat|bound (parameter|value)|bind (parameter|variable)|placeholder|splic|pasted|string[- ]?built|format\(|quote_ident|built (up )?from (text|strings)|prepared statement|allow-?list`)
-	tenantRE    = regexp.MustCompile(`tenan|isolat|cross-|across |another |other (organi|compan|clinic|school|account|customer|shop|merchant|store|warehouse|workspace)|belong|scope|confine|never see|own (organi|compan)|same `)
+	tenantRE    = regexp.MustCompile(`tenan|isolat|restrict|other than|limited to|separat|kept apart|partition|cross-|across |another |other (organi|compan|clinic|school|account|customer|shop|merchant|store|warehouse|workspace)|belong|scope|confine|never see|own (organi|compan)|same `)
 	softRE      = regexp.MustCompile(`soft|delet|archiv|tombston|remov|voided|revok|suspend|disabl|deactivat|inactive|\bleft\b|ended|erased|hidden|discard|withdrawn|trash|retired|purged|struck|cancell?ed rows|gone|absent|not exist`)
 	secretRE    = regexp.MustCompile(`never (be )?(return|expos|select|leav|show|disclos|read|sent|appear|giv|output|reach)|(must|may|do|does|can|should) ?not (be )?(return|expos|appear|leav|select|show|disclos|be (part|in)|giv|reach)|never in |never (be )?part |not (be )?(part of|in|among|included in) (any|the|a) (result|output|response|answer)|sensitive|confidential|secret|leave[s]? the (database|server|ledger)|stays? (in|inside) the|nothing .*(return|reveal)|masked|redact`)
 	limitRE     = regexp.MustCompile(`\blimit|page|pagin|at most \d|no more than \d|maximum of|max(imum)? \d|bounded|unbounded|capped|cap of|row cap|(more|fewer|less) than \d+ |exceed|up to \d+|at a time|never .{0,30}\d+ (rows|records|results|lines|entries|items)|\d+ (rows|records|results|lines|entries|items) (per|each|at most|or fewer)`)
@@ -32,13 +32,13 @@ func (s *spec) classify(r *requirement) {
 			r.kinds[k] = true
 		}
 	}
-	set(kInjection, textRE.MatchString(r.low) || injectionRE.MatchString(r.low) && (strings.Contains(r.low, "sql") || strings.Contains(r.low, "statement") || strings.Contains(r.low, "parameter") || strings.Contains(r.low, "value") || strings.Contains(r.low, "text") || strings.Contains(r.low, "identifier")))
+	set(kInjection, strings.Contains(r.text, "${") || textRE.MatchString(r.low) || injectionRE.MatchString(r.low) && (strings.Contains(r.low, "sql") || strings.Contains(r.low, "statement") || strings.Contains(r.low, "parameter") || strings.Contains(r.low, "value") || strings.Contains(r.low, "text") || strings.Contains(r.low, "identifier")))
 	tenantCol := false
 	for _, c := range r.cols {
 		tenantCol = tenantCol || contains(s.tenants, c.col)
 	}
 	rootWord := s.root != "" && hasRun(stemsOf(r.text), s.root)
-	set(kTenant, len(s.tenants) > 0 && !r.kinds[kInjection] && tenantRE.MatchString(r.low) && (tenantCol || rootWord || strings.Contains(r.low, "tenan") || strings.Contains(r.low, "isolat")))
+	set(kTenant, len(s.tenants) > 0 && !r.kinds[kInjection] && (tenantRE.MatchString(r.low) || s.namesScope(r)) && (tenantCol || rootWord || strings.Contains(r.low, "tenan") || strings.Contains(r.low, "isolat")))
 	// A requirement that names the tenant column and nothing else to check is about it.
 	set(kTenant, tenantCol && len(r.cols) == 1 && !r.kinds[kInjection] && len(r.values) == 0)
 	soft := s.softCols(r)
@@ -50,12 +50,25 @@ func (s *spec) classify(r *requirement) {
 	set(kState, (stateRE.MatchString(r.low) || readWordRE.MatchString(r.low)) && len(r.values) > 0 && s.stateLike(r))
 	set(kTime, timeRE.MatchString(r.low) && len(s.timeCols(r)) > 0)
 	set(kAudit, auditRE.MatchString(r.low) && s.auditTable(r) != "")
+	if r.kinds[kAudit] && !s.firmRole(r) {
+		delete(r.kinds, kPerm)
+	}
 	set(kVersion, versionRE.MatchString(r.low) && !r.kinds[kInjection])
 	set(kGroup, groupRE.MatchString(r.low))
 	if len(r.kinds) > 1 && r.kinds[kInjection] {
 		delete(r.kinds, kState)
 		delete(r.kinds, kSecret)
 	}
+}
+
+// namesScope: the requirement names a parameter that stands for the tenant.
+func (s *spec) namesScope(r *requirement) bool {
+	for _, p := range paramsIn(r.low) {
+		if s.scopeP[p] {
+			return true
+		}
+	}
+	return false
 }
 
 // plainOnly: all columns that the requirement names hold plain data: no keys, states
@@ -172,7 +185,7 @@ var permNameRE = regexp.MustCompile(`member|grant|role|assign|permission|access|
 func (s *spec) permTables(r *requirement) []string {
 	var out []string
 	for _, t := range s.sch.order {
-		if !r.tables[t.name] && !s.namesRoleOf(r, t) {
+		if !r.tables[t.name] && !s.namesRoleOf(r, t) || !s.hasRole(t) && s.onlyMakers(t) {
 			continue
 		}
 		if len(s.personCols(t)) > 0 && (permNameRE.MatchString(t.name) || s.hasRole(t)) || s.hasRole(t) && s.isPerson(t) {
@@ -189,6 +202,19 @@ func (s *spec) permTables(r *requirement) []string {
 		}
 	}
 	return out
+}
+
+var makerRE = regexp.MustCompile(`^(created|made|issued|added|uploaded|written|revoked|updated|changed|recorded|entered|sent)_by|^(author|creator|sender|issuer)(_id)?$`)
+
+// onlyMakers: the persons that t names made its rows; they hold nothing by that.
+func (s *spec) onlyMakers(t *table) bool {
+	cols := s.personCols(t)
+	for _, c := range cols {
+		if !makerRE.MatchString(c) {
+			return false
+		}
+	}
+	return len(cols) > 0
 }
 
 // firmRole: the requirement names, in backticks or quotes, a role or power, or the

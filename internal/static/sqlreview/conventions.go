@@ -65,6 +65,23 @@ func (s *spec) findTenants() {
 				k.score += 3
 			}
 		}
+		if r := s.sch.tables[k.ref]; r != nil && s.childOf(r) {
+			k.score -= 3
+		}
+		for _, line := range sentences(strings.ToLower(s.prompt)) { // ":carrier is set by the server"
+			for _, p := range paramsIn(line) {
+				if sessionRE.MatchString(line) && strings.TrimSuffix(p, "_id") == strings.TrimSuffix(k.col, "_id") {
+					said = true
+					k.score += 6
+				}
+			}
+		}
+		for _, line := range sentences(strings.ToLower(s.prompt)) { // "each company is a tenant"
+			if strings.Contains(line, "tenan") && (strings.Contains(line, k.col) || k.ref != "" && hasRun(stemsOf(line), k.ref)) {
+				said = true
+				k.score += 4
+			}
+		}
 		for _, q := range s.reqs { // named, in whatever words
 			for _, c := range q.cols {
 				if c.col == k.col && k.score >= 4 && k.ref != "" && len(q.cols) == 1 {
@@ -89,6 +106,18 @@ func (s *spec) findTenants() {
 	}
 }
 
+var sessionRE = regexp.MustCompile(`session|server|trusted|verified|log(ged|s)?[- ]?in|signed[- ]in|token|middleware|authenticat|set by|current`)
+
+// childOf: the table's rows belong to rows of a further table that is no person's.
+func (s *spec) childOf(t *table) bool {
+	for _, fk := range t.fks {
+		if x := s.sch.tables[fk.ref]; x != nil && x != t && !s.isPerson(x) {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *spec) refOf(t *table, col string) string {
 	for _, fk := range t.fks {
 		if len(fk.cols) == 1 && fk.cols[0] == col {
@@ -109,21 +138,14 @@ var (
 func (s *spec) findParams() {
 	for _, line := range regexp.MustCompile(`[.;,|]\s+|\n+|\s(?:and|or)\s`).Split(s.prompt, -1) {
 		low := strings.ToLower(line)
-		var names []string
-		for _, m := range paramRE.FindAllStringSubmatch(low, -1) {
-			for _, n := range m[1:] {
-				if n != "" {
-					names = append(names, n)
-				}
-			}
-		}
+		names := paramsIn(low)
 		for _, n := range names {
 			s.params[n] = true
 			if s.saysTenant(low, n) {
 				s.scopeP[n] = true
 				continue
 			}
-			if actorNameRE.MatchString(n) || len(names) == 1 && actorWordRE.MatchString(low) && !s.tenantName(n) {
+			if actorNameRE.MatchString(n) || len(names) == 1 && (actorWordRE.MatchString(low) || n[0] == '$' && s.saysPerson(low, n)) && !s.tenantName(n) {
 				s.actors[n] = true
 			}
 			if s.tenantName(n) {
@@ -131,6 +153,34 @@ func (s *spec) findParams() {
 			}
 		}
 	}
+}
+
+// paramsIn lists the parameters that a text in lower case names.
+func paramsIn(low string) []string {
+	var names []string
+	for _, m := range paramRE.FindAllStringSubmatch(low, -1) {
+		for _, n := range m[1:] {
+			if n != "" {
+				names = append(names, n)
+			}
+		}
+	}
+	return names
+}
+
+// saysPerson: the words right after a parameter's name call it a person's record.
+func (s *spec) saysPerson(line, param string) bool {
+	i := strings.Index(line, param)
+	if i < 0 {
+		return false
+	}
+	words := stemsOf(line[i+len(param):])
+	for _, t := range s.sch.order {
+		if s.isPerson(t) && hasRun(words[:min(len(words), 9)], t.name) {
+			return true
+		}
+	}
+	return false
 }
 
 // saysTenant: the words right after a parameter's name call it the tenant (":ws is the
@@ -192,7 +242,7 @@ func (s *spec) isActor(t term) bool {
 		return true
 	}
 	if anonymous(n) {
-		return true
+		return !s.numbered(s.actors) || n[0] != '$'
 	}
 	if i := strings.LastIndexByte(n, '.'); i >= 0 && actorNameRE.MatchString(n[i+1:]) {
 		return true
@@ -203,8 +253,11 @@ func (s *spec) isActor(t term) bool {
 // isScope reports whether a parameter can stand for the caller's tenant.
 func (s *spec) isScope(t term) bool {
 	n := strings.TrimPrefix(strings.TrimPrefix(string(t), "p:"), "h:")
-	if s.scopeP[n] || anonymous(n) {
+	if s.scopeP[n] {
 		return true
+	}
+	if anonymous(n) {
+		return !s.numbered(s.scopeP) || n[0] != '$'
 	}
 	if s.tenantName(n) { // where the session holds the tenant, a request's parameter is none
 		for p := range s.scopeP {
@@ -221,6 +274,16 @@ func (s *spec) isScope(t term) bool {
 		return !s.params[n] && strings.Contains(n, "tenant")
 	}
 	return !s.params[n]
+}
+
+// numbered: the SPEC says which of the numbered parameters are in set.
+func (s *spec) numbered(set map[string]bool) bool {
+	for p := range set {
+		if p[0] == '$' {
+			return true
+		}
+	}
+	return false
 }
 
 // anonymous parameters say nothing by their names.

@@ -29,6 +29,29 @@ func (a *analysis) dml(q *query, sc *scope, v *env, d *derived) {
 		a.visit(t.e, sc, v)
 	}
 	d.cols, d.stars = a.expand(q.returning, sc)
+	a.returned(q, sc, d)
+}
+
+// returned: RETURNING gives the values that the statement has set, not those that
+// were there before.
+func (a *analysis) returned(q *query, sc *scope, d *derived) {
+	if q.kind != qUpdate && q.kind != qInsert {
+		return
+	}
+	for i, c := range d.cols {
+		in, name := c.in, c.src
+		if e := strip(c.e); in == nil && e != nil && e.kind == eCol {
+			_, in, name = a.resolve(e, sc)
+		}
+		if in == nil || in.role != roleUpdate && in.role != roleInsert {
+			continue
+		}
+		for _, w := range a.writes {
+			if w.in == in && w.col == name && strip(w.val).kind != eDefault && (q.source == nil || q.source.kind != qValues || len(q.source.rows) == 1) {
+				d.cols[i] = outCol{name: c.name, e: w.val, scope: w.sc}
+			}
+		}
+	}
 }
 
 func (a *analysis) set(in *inst, sets []setItem, sc *scope, v *env, k queryKind, conf bool) {

@@ -193,7 +193,7 @@ func (a *analysis) joined(d *derived, depth int) int {
 	if n >= unbounded {
 		n = min(n, a.drivenBy(c, d, depth))
 	}
-	if g := a.groups(d); g < n {
+	if g := a.groups(c, d, local, fixed); g < n {
 		n = g
 	}
 	return min(n, a.numbered(c, d))
@@ -323,7 +323,7 @@ func (a *analysis) groupedBy(c *closure, in *inst, local, fixed map[*inst]bool) 
 }
 
 // groups bounds GROUP BY over enums and booleans.
-func (a *analysis) groups(d *derived) int {
+func (a *analysis) groups(c *closure, d *derived, local, fixed map[*inst]bool) int {
 	by := d.q.group
 	if len(by) == 0 {
 		by = d.q.distinctOn
@@ -334,16 +334,19 @@ func (a *analysis) groups(d *derived) int {
 	n := 1
 	for _, g := range by {
 		t := a.term(g, d.scope)
+		if a.known(c, t, nil, local, fixed) { // one value: no further groups
+			continue
+		}
 		in := a.instOf(t)
 		if in == nil || in.tab == nil {
 			return unbounded
 		}
-		c := in.tab.column(t.colName())
+		col := in.tab.column(t.colName())
 		switch {
-		case c != nil && c.isBool():
+		case col != nil && col.isBool():
 			n = mul(n, 3)
-		case c != nil && len(c.enum) > 0:
-			n = mul(n, len(c.enum)+1)
+		case col != nil && len(col.enum) > 0:
+			n = mul(n, len(col.enum)+1)
 		default:
 			return unbounded
 		}

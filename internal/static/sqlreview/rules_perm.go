@@ -12,6 +12,12 @@ var selfRE = regexp.MustCompile(`(nobody|no one|no-one|not|never|cannot|other th
 // permissions: who acts holds what the requirement asks for, for the very thing that
 // is acted on.
 func (r *reviewer) permissions(q *requirement) {
+	for _, part := range q.parts {
+		r.permissionsOf(part)
+	}
+}
+
+func (r *reviewer) permissionsOf(q *requirement) {
 	tables := r.s.permTables(q)
 	skip := map[string]bool{}
 	for _, t := range tables {
@@ -36,6 +42,7 @@ const (
 	noEvidence shortfall = iota
 	notActor
 	roleTooWide
+	inactive
 	notTied
 	complete
 )
@@ -60,6 +67,7 @@ func (r *reviewer) permission(q *requirement, act action, tables []string, how f
 		noEvidence:  "nothing checks that who acts may do this to " + act.in.table,
 		notActor:    "the permission that is checked is not that of who acts",
 		roleTooWide: "the check lets more roles through than the requirement names",
+		inactive:    "the permission also counts when the one who holds it is gone",
 		notTied:     "the permission is not tied to the row of " + act.in.table + " that is acted on",
 	}[best]
 	if best == complete {
@@ -116,6 +124,9 @@ func (r *reviewer) weigh(q *requirement, c *closure, act action, x *inst) shortf
 	if !r.roleFits(q, c, x) {
 		return roleTooWide
 	}
+	if !r.holds(q, c, x) {
+		return inactive
+	}
 	if !r.tied(q, c, act, x) {
 		return notTied
 	}
@@ -165,6 +176,22 @@ func (r *reviewer) roleFits(q *requirement, c *closure, x *inst) bool {
 	}
 	return true
 }
+
+// holds: where the requirement says that who acts, or the grant, is still active
+// ("not deactivated"), c says so of the column of x that marks it.
+func (r *reviewer) holds(q *requirement, c *closure, x *inst) bool {
+	for _, col := range x.tab.cols {
+		if !softNameRE.MatchString(col.name) || !meets(q.plain, markTail.ReplaceAllString(col.name, "")) && !namesCol(q, x.table, col.name) {
+			continue
+		}
+		if !aliveGoal(r, q, x, col)(c) {
+			return false
+		}
+	}
+	return true
+}
+
+var markTail = regexp.MustCompile(`^is_|_(at|on|ts|date|time|flag)$`)
 
 // atLeast: "at least a picker", "picker or higher" allow what comes after in the list.
 func (r *reviewer) atLeast(q *requirement, enum, allowed []string) []string {

@@ -205,6 +205,7 @@ func (r *reviewer) states(q *requirement) {
 	owners := r.stateOf(q)
 	life := readLife(q.text, q.values)
 	r.visible(q, life, owners)
+	r.frozen(q, owners)
 	if len(life.prior) == 0 && len(life.edit) == 0 && len(life.only) == 0 {
 		return
 	}
@@ -275,7 +276,7 @@ func (r *reviewer) transition(q *requirement, life *lifecycle, w write, col stri
 
 // editable: rows may be changed only in the states that the requirement names.
 func (r *reviewer) editable(q *requirement, life *lifecycle, owners map[*table]string) {
-	if len(life.edit) == 0 || regexp.MustCompile(`(no longer|never|not|cannot|n't) (be )?(chang|edit|updat|modif|delet)`).MatchString(q.low) {
+	if len(life.edit) == 0 || len(frozenStates(q)) > 0 || regexp.MustCompile(`(no longer|never|not|cannot|n't) (be )?(chang|edit|updat|modif|delet)`).MatchString(q.low) {
 		return
 	}
 	for _, act := range r.actions() {

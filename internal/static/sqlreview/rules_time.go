@@ -103,7 +103,7 @@ func (r *reviewer) bound(q *requirement, in *inst, c *column, conf float64) {
 				return true
 			}
 		}
-		return r.owner(q, cl, action{in: in})
+		return !r.s.hasRole(in.tab) && r.owner(q, cl, action{in: in})
 	})
 	if ok {
 		return

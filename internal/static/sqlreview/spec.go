@@ -45,6 +45,9 @@ type requirement struct {
 	nums   []int
 	conds  []*expr // conditions in backticks
 	kinds  map[kindOf]bool
+
+	objects map[string]bool // memo of reviewer.objects
+	parts   []*requirement  // clauses with roles of their own; itself when there is one
 }
 
 type colRef struct{ table, col string }
@@ -71,7 +74,7 @@ var (
 	itemRE   = regexp.MustCompile(`^[ \t]{0,3}(\d{1,3})[.)][ \t]+(.*)$`)
 	spanRE   = regexp.MustCompile("`([^`\n]+)`")
 	numRE    = regexp.MustCompile(`\b\d[\d,_]*\b`)
-	paramRE  = regexp.MustCompile(`(?:^|[^:\w]):([a-z_][a-z0-9_]*)|\$\{([^}]+)\}|current_setting\('([^']+)'|@([a-z_][a-z0-9_]*)|\b(p_[a-z0-9_]+)`)
+	paramRE  = regexp.MustCompile(`(?:^|[^:\w]):([a-z_][a-z0-9_]*)|(\$\d+)\b|\$\{([^}]+)\}|current_setting\('([^']+)'|@([a-z_][a-z0-9_]*)|\b(p_[a-z0-9_]+)`)
 	quotedRE = regexp.MustCompile(`['"“‘]([A-Za-z_][A-Za-z0-9_ -]*)['"”’]`)
 )
 
@@ -86,7 +89,7 @@ const (
 func readSpec(text string) *spec {
 	text = strings.ToValidUTF8(text[:min(len(text), maxSpec)], "?")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	s := &spec{sch: readSchema(text), prompt: text, actors: map[string]bool{}, scopeP: map[string]bool{}, params: map[string]bool{}}
+	s := &spec{sch: readSchema(text), prompt: unwrap(text), actors: map[string]bool{}, scopeP: map[string]bool{}, params: map[string]bool{}}
 	for _, it := range requirementItems(text) {
 		s.reqs = append(s.reqs, s.readRequirement(it.n, it.text))
 	}
@@ -95,8 +98,43 @@ func readSpec(text string) *spec {
 	s.findHoleRule()
 	for _, r := range s.reqs {
 		s.classify(r)
+		r.parts = s.clauses(r)
 	}
 	return s
+}
+
+var clauseRE = regexp.MustCompile(`[.;]\s+`)
+
+// clauses takes a requirement apart where its sentences name different roles ("...
+// needs a, ... needs b"). A sentence that names none belongs to the one before it.
+func (s *spec) clauses(r *requirement) []*requirement {
+	if !r.kinds[kPerm] {
+		return []*requirement{r}
+	}
+	var texts []string
+	for _, t := range clauseRE.Split(r.text, -1) {
+		c := s.readRequirement(r.n, t)
+		if n := len(texts); n > 0 && !s.firmRole(c) {
+			texts[n-1] += ". " + t
+		} else if n > 0 && !s.firmRole(s.readRequirement(r.n, texts[n-1])) {
+			texts[n-1] += ". " + t
+		} else {
+			texts = append(texts, t)
+		}
+	}
+	if len(texts) < 2 {
+		return []*requirement{r}
+	}
+	var out []*requirement
+	for _, t := range texts {
+		c := s.readRequirement(r.n, t)
+		if len(s.permTables(c)) == 0 {
+			return []*requirement{r}
+		}
+		c.kinds = r.kinds
+		out = append(out, c)
+	}
+	return out
 }
 
 type numbered struct {
@@ -365,6 +403,31 @@ func containsWord(text, w string) bool {
 		}
 		i = k + 1
 	}
+}
+
+// unwrap joins the lines of a paragraph; lists, tables, headings and fenced blocks
+// keep theirs.
+func unwrap(text string) string {
+	var b strings.Builder
+	fenced, open := false, false
+	for _, line := range strings.Split(text, "\n") {
+		t := strings.TrimSpace(line)
+		fence := strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~")
+		if fence {
+			fenced = !fenced
+		}
+		own := fence || fenced || t == "" || strings.IndexByte("#|-*+", t[0]) >= 0 || itemRE.MatchString(line)
+		if open && !own {
+			b.WriteString(" " + t)
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(line)
+		open = !fence && !fenced && t != "" && t[0] != '#' && t[0] != '|'
+	}
+	return b.String()
 }
 
 // sentences cuts a text into its sentences and lines.
