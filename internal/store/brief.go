@@ -1,22 +1,30 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"assay/audit"
 )
 
-// briefColumns are the columns that Brief reads, as they stand in
-// evaluationColumns; id comes first.
-var briefColumns = []string{"test_file", "model_name", "expected_result", "actual_result", "app", "query", "family", "prompt", "twin",
-	"outcome", "status", "violates", "case_hash", "reason", "tokens_in", "tokens_out", "usd", "priced", "latency_ms"}
+// keyColumns are the columns of Brief that few values repeat in. The database joins
+// them into one text, which is split once for each value: to hand over every
+// column of every row takes twice as long.
+var keyColumns = []string{"test_file", "model_name", "expected_result", "actual_result", "app", "query", "family", "prompt", "twin",
+	"outcome", "status", "violates", "case_hash", "reason", "priced"}
+
+// sumColumnNames are the columns of Brief that differ from row to row, after id.
+var sumColumnNames = []string{"tokens_in", "tokens_out", "usd", "latency_ms"}
+
+// between separates key columns. A text that holds it is read column by column.
+const between = "\x1f"
 
 // Brief streams the rows that q chooses, oldest first, with what figures are made
 // of alone: ID, TestFile, Model, Expected, Actual, App, Query, Family, Prompt,
@@ -29,7 +37,7 @@ func (s *sqlStore) Brief(ctx context.Context, q Query) iter.Seq2[Evaluation, err
 		return func(func(Evaluation, error) bool) {}
 	}
 	return func(yield func(Evaluation, error) bool) {
-		rows, err := s.db.QueryContext(ctx, "SELECT "+s.only(briefColumns)+" FROM evaluations e"+where+" ORDER BY e.id", args...)
+		rows, err := s.db.QueryContext(ctx, s.briefSelect(len(args)+1)+" FROM evaluations e"+where+" ORDER BY e.id", append(args, between)...)
 		if err != nil {
 			yield(Evaluation{}, s.wrap("reading evaluations", err))
 			return
@@ -38,6 +46,9 @@ func (s *sqlStore) Brief(ctx context.Context, q Query) iter.Seq2[Evaluation, err
 		b := newBrief()
 		for rows.Next() {
 			e, err := b.scan(rows)
+			if errors.Is(err, errAmbiguous) {
+				e, err = s.one(ctx, e.ID)
+			}
 			if err != nil {
 				yield(Evaluation{}, s.wrap("reading evaluations", err))
 				return
@@ -52,31 +63,53 @@ func (s *sqlStore) Brief(ctx context.Context, q Query) iter.Seq2[Evaluation, err
 	}
 }
 
-// ByID streams the evaluations with these IDs, without attempts, in any order.
+// briefSelect gives id, the joined key and the sums; separator is the number of
+// the argument that holds between.
+func (s *sqlStore) briefSelect(separator int) string {
+	texts := make([]string, len(keyColumns))
+	for i, c := range keyColumns {
+		texts[i] = "coalesce(CAST(" + s.expression(c) + " AS TEXT), '')"
+	}
+	list := []string{"e.id", fmt.Sprintf("concat_ws(CAST($%d AS TEXT), %s)", separator, strings.Join(texts, ", "))}
+	for _, c := range sumColumnNames {
+		list = append(list, s.expression(c))
+	}
+	return "SELECT " + strings.Join(list, ", ")
+}
+
+// expression gives what stands for a column: itself, a cast, or NULL where the
+// table lacks it.
+func (s *sqlStore) expression(column string) string {
+	return strings.Split(s.columns, ", ")[1+slices.Index(evaluationColumns, column)]
+}
+
+// one reads a row of Brief column by column.
+func (s *sqlStore) one(ctx context.Context, id int64) (Evaluation, error) {
+	for e, err := range s.ByID(ctx, []int64{id}) {
+		return Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, App: e.App, Query: e.Query,
+			Family: e.Family, Prompt: e.Prompt, Twin: e.Twin, Outcome: e.Outcome, Status: e.Status, Violates: e.Violates, Reason: e.Reason,
+			CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency}, err
+	}
+	return Evaluation{}, fmt.Errorf("evaluation %d is gone", id)
+}
+
+// ByID streams the evaluations with these IDs, without reply and attempts, in any
+// order.
 func (s *sqlStore) ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, error] {
+	columns := strings.Replace(s.columns, "e.reply", "NULL", 1)
 	return func(yield func(Evaluation, error) bool) {
 		for chunk := range slices.Chunk(ids, 500) {
 			args := make([]any, len(chunk))
 			for i, id := range chunk {
 				args[i] = id
 			}
-			for e, err := range s.rows(ctx, "SELECT "+s.columns+" FROM evaluations e WHERE e.id IN ("+places(1, len(chunk))+")", args...) {
+			for e, err := range s.rows(ctx, "SELECT "+columns+" FROM evaluations e WHERE e.id IN ("+places(1, len(chunk))+")", args...) {
 				if !yield(e, err) || err != nil {
 					return
 				}
 			}
 		}
 	}
-}
-
-// only gives the expressions of id and the named columns.
-func (s *sqlStore) only(names []string) string {
-	all := strings.Split(s.columns, ", ")
-	list := []string{all[0]}
-	for _, n := range names {
-		list = append(list, all[1+slices.Index(evaluationColumns, n)])
-	}
-	return strings.Join(list, ", ")
 }
 
 // chosen gives the WHERE clause of a query; not ok where nothing can match.
@@ -99,56 +132,88 @@ func (s *sqlStore) chosen(q Query) (where string, args []any, ok bool) {
 	return where, args, true
 }
 
-// A brief scans rows and keeps each string and list once.
+// errAmbiguous says that a key does not tell where its columns end.
+var errAmbiguous = errors.New("a text holds the separator")
+
+// A brief scans rows of briefSelect. Each key is split once and each string and
+// list kept once.
 type brief struct {
 	raw     []sql.RawBytes
 	to      []any
+	keys    map[string]*Evaluation
 	strings map[string]string
 	lists   map[string][]int
 }
 
+// keysMost bounds what a brief remembers where hardly two rows agree.
+const keysMost = 50_000
+
 func newBrief() *brief {
-	b := &brief{raw: make([]sql.RawBytes, 1+len(briefColumns)), strings: map[string]string{}, lists: map[string][]int{}}
+	b := &brief{raw: make([]sql.RawBytes, 2+len(sumColumnNames)), keys: map[string]*Evaluation{}, strings: map[string]string{}, lists: map[string][]int{}}
 	for i := range b.raw {
 		b.to = append(b.to, &b.raw[i])
 	}
 	return b
 }
 
-func (b *brief) text(i int) string {
-	if v, ok := b.strings[string(b.raw[i])]; ok {
+func (b *brief) text(part []byte) string {
+	if v, ok := b.strings[string(part)]; ok {
 		return v
 	}
-	v := string(b.raw[i])
-	b.strings[v] = v
+	v := clean(string(part))
+	b.strings[string(part)] = v
 	return v
 }
 
-func (b *brief) list(i int) []int {
-	if v, ok := b.lists[string(b.raw[i])]; ok {
+func (b *brief) list(part []byte) []int {
+	if v, ok := b.lists[string(part)]; ok {
 		return v
 	}
-	v := readInts(string(b.raw[i]))
-	b.lists[string(b.raw[i])] = v
+	v := readInts(string(part))
+	b.lists[string(part)] = v
 	return v
 }
 
-func (b *brief) number(i int) int64 {
-	n, _ := strconv.ParseInt(string(b.raw[i]), 10, 64)
-	return n
+// of gives what a key says.
+func (b *brief) of(key []byte) (*Evaluation, error) {
+	if e, ok := b.keys[string(key)]; ok {
+		return e, nil
+	}
+	parts := bytes.Split(key, []byte(between))
+	if len(parts) != len(keyColumns) {
+		return nil, errAmbiguous
+	}
+	at := func(column string) []byte { return parts[slices.Index(keyColumns, column)] }
+	text := func(column string) string { return b.text(at(column)) }
+	e := &Evaluation{TestFile: text("test_file"), Model: text("model_name"), Expected: audit.Label(fold(text("expected_result"))), Actual: fold(text("actual_result")),
+		App: text("app"), Query: text("query"), Family: text("family"), Prompt: text("prompt"), Twin: text("twin"), Outcome: audit.Outcome(text("outcome")),
+		Status: audit.Status(text("status")), Violates: b.list(at("violates")), CaseHash: text("case_hash"), Reason: Reason(readNumber(text("reason"))),
+		Usage: audit.Usage{Priced: readNumber(text("priced")) != 0}}
+	e.complete()
+	if len(b.keys) >= keysMost {
+		b.keys, b.strings = map[string]*Evaluation{}, map[string]string{}
+	}
+	b.keys[string(key)] = e
+	return e, nil
 }
 
-// scan reads one row of id and briefColumns.
+// scan reads one row. With errAmbiguous it gives the ID alone.
 func (b *brief) scan(rows *sql.Rows) (Evaluation, error) {
 	if err := rows.Scan(b.to...); err != nil {
 		return Evaluation{}, err
 	}
-	usd, _ := strconv.ParseFloat(string(b.raw[17]), 64)
-	e := Evaluation{ID: b.number(0), TestFile: b.text(1), Model: b.text(2), Expected: audit.Label(fold(b.text(3))), Actual: fold(b.text(4)),
-		App: b.text(5), Query: b.text(6), Family: b.text(7), Prompt: b.text(8), Twin: b.text(9),
-		Outcome: audit.Outcome(b.text(10)), Status: audit.Status(b.text(11)), Violates: b.list(12), CaseHash: b.text(13), Reason: Reason(b.number(14)),
-		Usage:   audit.Usage{TokensIn: b.number(15), TokensOut: b.number(16), USD: usd, Priced: string(b.raw[18]) != "" && string(b.raw[18]) != "0"},
-		Latency: time.Duration(b.number(19)) * time.Millisecond}
-	e.complete()
+	id, err := readID(string(b.raw[0]))
+	if err != nil {
+		return Evaluation{}, err
+	}
+	known, err := b.of(b.raw[1])
+	if err != nil {
+		return Evaluation{ID: id}, err
+	}
+	e := *known
+	e.ID = id
+	e.Usage.TokensIn, e.Usage.TokensOut = readNumber(string(b.raw[2])), readNumber(string(b.raw[3]))
+	e.Usage.USD = readFloat(string(b.raw[4]))
+	e.Latency = time.Duration(readNumber(string(b.raw[5]))) * time.Millisecond
 	return e, nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"fmt"
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -82,38 +83,72 @@ func values(e *Evaluation) []any {
 	}
 }
 
-// scan reads one row of id and evaluationColumns. Each may be NULL: rows that
-// others wrote hold the first seven alone.
+// scan reads one row of id and evaluationColumns. Each but the ID may be NULL, as
+// rows that others wrote hold the first seven alone, and a number may be any text:
+// what is no number counts as 0.
 func scan(rows *sql.Rows) (Evaluation, error) {
-	var e Evaluation
 	var id, stamp, file, model, expected, actual, explanation sql.NullString
-	var run, trial, app, query, family, prompt, twin, outcome, status, violates, cwes sql.NullString
-	var detail, served, finish, reply, ch, sh, ph, seth, settings sql.NullString
-	var index, reason, tries, in, out, priced, latency sql.NullInt64
-	var doubt, usd sql.NullFloat64
+	var run, trial, index, app, query, family, prompt, twin, outcome, status, violates, cwes, reason, doubt sql.NullString
+	var detail, served, finish, tries, in, out, usd, priced, latency, reply, ch, sh, ph, seth, settings sql.NullString
 	err := rows.Scan(&id, &stamp, &file, &model, &expected, &actual, &explanation,
 		&run, &trial, &index, &app, &query, &family, &prompt, &twin, &outcome, &status,
 		&violates, &cwes, &reason, &doubt, &detail, &served, &finish, &tries,
 		&in, &out, &usd, &priced, &latency, &reply, &ch, &sh, &ph, &seth, &settings)
 	if err != nil {
-		return e, err
+		return Evaluation{}, err
 	}
-	e.ID, _ = strconv.ParseInt(id.String, 10, 64)
-	e = Evaluation{ID: e.ID, Time: readTime(stamp.String), TestFile: file.String, Model: model.String,
-		Expected: audit.Label(fold(expected.String)), Actual: fold(actual.String), Explanation: explanation.String,
-		Run: run.String, Trial: trial.String, Index: int(index.Int64), App: app.String, Query: query.String,
-		Family: family.String, Prompt: prompt.String, Twin: twin.String,
+	n, err := readID(id.String)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	e := Evaluation{ID: n, Time: readTime(stamp.String), TestFile: clean(file.String), Model: clean(model.String),
+		Expected: audit.Label(fold(expected.String)), Actual: fold(actual.String), Explanation: clean(explanation.String),
+		Run: run.String, Trial: trial.String, Index: int(readNumber(index.String)), App: clean(app.String), Query: clean(query.String),
+		Family: clean(family.String), Prompt: clean(prompt.String), Twin: clean(twin.String),
 		Outcome: audit.Outcome(outcome.String), Status: audit.Status(status.String),
-		Violates: readInts(violates.String), CWEs: readCWEs(cwes.String), Reason: Reason(reason.Int64),
-		Doubt: doubt.Float64, Detail: detail.String, Served: served.String, Finish: finish.String, Tries: int(tries.Int64),
-		Usage:   audit.Usage{TokensIn: in.Int64, TokensOut: out.Int64, USD: usd.Float64, Priced: priced.Int64 != 0},
-		Latency: time.Duration(latency.Int64) * time.Millisecond, Reply: reply.String,
+		Violates: readInts(violates.String), CWEs: readCWEs(cwes.String), Reason: Reason(readNumber(reason.String)),
+		Doubt: readFloat(doubt.String), Detail: clean(detail.String), Served: clean(served.String), Finish: clean(finish.String), Tries: int(readNumber(tries.String)),
+		Usage:   audit.Usage{TokensIn: readNumber(in.String), TokensOut: readNumber(out.String), USD: readFloat(usd.String), Priced: readNumber(priced.String) != 0},
+		Latency: time.Duration(readNumber(latency.String)) * time.Millisecond, Reply: clean(reply.String),
 		CaseHash: ch.String, SpecHash: sh.String, PromptHash: ph.String, SettingsHash: seth.String, Settings: settings.String}
 	e.complete()
 	return e, nil
 }
 
-func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+// readID reads the ID of a row. It tells answers apart, so that a row without one
+// cannot be used.
+func readID(s string) (int64, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("a row has the id %q: expected whole numbers, as INTEGER PRIMARY KEY gives them", s)
+	}
+	return n, nil
+}
+
+// readNumber reads a whole number, or the whole part of another; anything else is
+// 0: a row is worth more than one of its columns.
+func readNumber(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		if v := readFloat(s); math.Abs(v) < 1<<62 {
+			return int64(v)
+		}
+		return 0
+	}
+	return n
+}
+
+// readFloat reads a finite number; anything else is 0.
+func readFloat(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}
+
+// fold reads a label: case and space around it do not count.
+func fold(s string) string { return clean(strings.ToLower(strings.TrimSpace(s))) }
 
 func readInts(s string) []int {
 	var out []int

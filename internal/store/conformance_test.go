@@ -72,7 +72,8 @@ func TestConformance(t *testing.T) {
 				{"round trip", roundTrip}, {"one row for a trial of a run", once}, {"answered", answered},
 				{"summary", summary}, {"runs", runs}, {"seven columns", sevenColumns}, {"read only", readOnly},
 				{"many writers", manyWriters}, {"hostile text", hostileText}, {"closed", closed},
-				{"empty", empty}, {"opened together", openedTogether},
+				{"empty", empty}, {"opened together", openedTogether}, {"brief", brief}, {"by ID", byID},
+				{"odd types", oddTypes},
 			} {
 				t.Run(c.name, func(t *testing.T) { c.test(t, e) })
 			}

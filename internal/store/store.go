@@ -125,7 +125,8 @@ type Store interface {
 	// Brief streams the same rows with what figures are made of alone, several
 	// times as fast; equal strings and lists are shared among rows.
 	Brief(ctx context.Context, q Query) iter.Seq2[Evaluation, error]
-	// ByID streams the evaluations with these IDs, in any order.
+	// ByID streams the evaluations with these IDs, in any order, without reply and
+	// attempts.
 	ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, error]
 	// Attempts gives a trial's attempts in the order in which they were made.
 	Attempts(ctx context.Context, run, trial string) ([]audit.Attempt, error)
