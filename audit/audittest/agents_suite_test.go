@@ -215,6 +215,14 @@ func TestAnUnsteadyAgentAgainstItsBaseline(t *testing.T) {
 	f = play(t, "TestRegression", h.suite("-auditor", "agent", "-strict").Regression)
 	require.True(t, f.Failed())
 	require.Contains(t, f.complaints()[0], "not settled")
+
+	rs, err = record.ReadAll(h.path("records"))
+	require.NoError(t, err)
+	old, now := rs[0], rs[len(rs)-1]
+	require.Len(t, old.Prompt, 64, "an agent's record keeps the hash of what it was told")
+	require.NotEqual(t, old.Prompt, now.Prompt)
+	require.Contains(t, now.Text(), fmt.Sprintf("  - the auditor's prompt changed since the baseline: %.12s, and was %.12s\n", now.Prompt, old.Prompt))
+	require.NotContains(t, now.Text(), "the auditor's model changed")
 }
 
 // TestOurAgentSections runs the sections of fixtures/auditors.md as they stand,

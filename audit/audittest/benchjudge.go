@@ -2,6 +2,7 @@ package audittest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -166,9 +167,29 @@ func (b *bench) baseline(s seat) ([]score.Answer, error) {
 	for _, c := range b.corpus.Cases() {
 		cases[c.ID()] = c
 	}
+	for _, changed := range base.Changed(b.told(s)) {
+		b.suite.summary.note("%s: %s", s.reviewer, clean(changed, 300))
+	}
 	answers, gone := base.Of(cases, run.CaseHash)
 	if len(gone) > 0 {
 		b.suite.summary.note("%s: %d answers of the baseline are for cases that have changed or gone since, like %s", s.reviewer, len(gone), gone[0])
 	}
 	return answers, nil
+}
+
+// told gives what a seat's trials put their question to.
+func (b *bench) told(s seat) []record.Asked {
+	var as []record.Asked
+	for _, l := range b.leaves {
+		if l.reviewer != s.reviewer || l.prompt != s.prompt {
+			continue
+		}
+		for _, r := range l.results {
+			ev := r.Evaluation
+			if a := (record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served}); ev.PromptHash != "" && !slices.Contains(as, a) {
+				as = append(as, a)
+			}
+		}
+	}
+	return as
 }

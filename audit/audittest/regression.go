@@ -147,6 +147,8 @@ type held struct {
 	trials  []record.Trial
 	version string
 	command string
+	model   string
+	prompt  string // hash of what the auditor was told
 	notes   []string
 }
 
@@ -154,6 +156,9 @@ func (h *held) run(t T) {
 	h.checkRecordings(t)
 	if t.Failed() {
 		return
+	}
+	if err := h.told(); err != nil {
+		t.Fatal(err)
 	}
 	if err := h.audit(t); err != nil {
 		t.Fatalf("%s: %s: %v", h.project.Pos, h.asked.name, err)
@@ -186,6 +191,17 @@ func (h *held) checkRecordings(t T) {
 			t.Errorf("%s: stale: recorded with the rules %.12s, and they are %.12s now: record it again with assay capture %s %s", rec.Path(), rec.Rules, want, rec.Auditor, rec.Project)
 		}
 	}
+}
+
+// told finds the hash of what the auditor is, or was, told.
+func (h *held) told() (err error) {
+	for _, rec := range h.recs {
+		h.prompt = rec.Prompt
+	}
+	if !h.replay {
+		h.prompt, err = auditor.PromptHash(h.env.root.pick("fixtures/auditors.md"), h.entries[h.asked.name])
+	}
+	return err
 }
 
 // lastMinute is what a live run leaves of go test's time, for an auditor to end in
@@ -231,7 +247,7 @@ func (h *held) trial(ctx context.Context, t T, i int, a audit.Auditor) error {
 			return err
 		}
 	}
-	h.version, h.command = run.Version, strings.Join(run.Command, " ")
+	h.version, h.command, h.model = run.Version, strings.Join(run.Command, " "), run.Model
 	h.trials = append(h.trials, trialOf(&run, result))
 	if !h.replay && len(run.Raw) > 0 {
 		artifact(t, fmt.Sprintf("report-%02d.%s", i+1, cmp.Or(run.Report.Format, "txt")), run.Raw)
@@ -249,7 +265,7 @@ func (h *held) trial(ctx context.Context, t T, i int, a audit.Auditor) error {
 // where the verdict says so.
 func (h *held) tell(t T, j score.Judgement, baseline *record.Record) {
 	rec := &record.Record{Suite: "Regression", Project: h.project.Name, Auditor: h.asked.name, Replay: h.replay, Commit: h.project.Commit,
-		Key: h.project.KeyHash, Version: h.version, Command: h.command, Trials: h.trials, Judgement: j, Goals: h.goals, Notes: h.notes}
+		Key: h.project.KeyHash, Version: h.version, Command: h.command, Model: h.model, Prompt: h.prompt, Trials: h.trials, Judgement: j, Goals: h.goals, Notes: h.notes}
 	for _, r := range h.recs {
 		rec.Control = r.Control
 	}
@@ -258,7 +274,7 @@ func (h *held) tell(t T, j score.Judgement, baseline *record.Record) {
 		t.Error(err)
 	}
 	if baseline != nil {
-		rec.Baseline = baseline.Date.Format("2006-01-02")
+		rec.Since(baseline)
 	}
 	h.suite.write(t, h.env, rec)
 	h.attributes(t, j)

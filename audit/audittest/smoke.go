@@ -184,8 +184,12 @@ func (s *smoke) sayMissed(t T) {
 }
 
 func (s *smoke) record(t T) {
+	prompt, err := auditor.PromptHash(s.env.root.pick("fixtures/auditors.md"), s.env.auditors(t)[s.auditor.Name()])
+	if err != nil {
+		t.Error(err)
+	}
 	s.suite.write(t, s.env, &record.Record{Suite: "Smoke", Project: "smoke", Auditor: s.auditor.Name(), Key: s.key.Project.KeyHash,
-		Version: s.run.Version, Command: strings.Join(s.run.Command, " "), Judgement: s.judgement.Judgement,
+		Version: s.run.Version, Command: strings.Join(s.run.Command, " "), Model: s.run.Model, Prompt: prompt, Judgement: s.judgement.Judgement,
 		Trials: []record.Trial{trialOf(&s.run, s.result)}})
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"assay/internal/record"
@@ -70,6 +71,9 @@ func (c *baselineCmd) bench(ctx context.Context) error {
 				return err
 			}
 			if ev.Prompt == c.Prompt && ev.Twin == "" {
+				if a := (record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served}); !slices.Contains(b.Asked, a) {
+					b.Asked = append(b.Asked, a)
+				}
 				b.Answers = append(b.Answers, record.BenchAnswer{Case: caseID(ev), Hash: ev.CaseHash, Trial: ev.Index, Outcome: ev.Outcome, Violates: ev.Violates})
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"assay/audit"
 )
@@ -92,4 +94,28 @@ func meanRecall(r *Record) float64 {
 		return 0
 	}
 	return sum / float64(n)
+}
+
+// Since names the baseline that the record is compared with, and notes what of
+// the auditor changed since: that is what the comparison measures.
+func (r *Record) Since(baseline *Record) {
+	r.Baseline = baseline.Date.Format(time.DateOnly)
+	for _, part := range []struct{ name, is, was string }{
+		{"prompt", r.Prompt, baseline.Prompt},
+		{"model", r.Model, baseline.Model},
+		{"command", r.Command, baseline.Command},
+		{"version", r.Version, baseline.Version},
+	} {
+		if part.is != part.was {
+			r.Notes = append(r.Notes, fmt.Sprintf("the auditor's %s changed since the baseline: %s, and was %s", part.name, orNone(brief(part.is)), orNone(brief(part.was))))
+		}
+	}
+}
+
+// brief shortens a hash.
+func brief(s string) string {
+	if len(s) == 64 && !strings.ContainsAny(s, " /") {
+		return s[:12]
+	}
+	return s
 }

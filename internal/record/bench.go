@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"assay/audit"
@@ -21,8 +23,56 @@ type BenchBaseline struct {
 	Date     time.Time     `json:"date"`
 	Score    string        `json:"score"` // version of the judge
 	Run      string        `json:"run"`   // the run in results.db
+	Asked    []Asked       `json:"asked"` // what was asked, and who answered; one, unless it changed within the run
 	Notes    []string      `json:"notes,omitempty"`
 	Answers  []BenchAnswer `json:"answers"`
+}
+
+// Asked is what a trial put its question to, beside the case itself.
+type Asked struct {
+	PromptHash   string `json:"prompt_hash,omitempty"`
+	SettingsHash string `json:"settings_hash,omitempty"` // of the reviewer's settings
+	Model        string `json:"model,omitempty"`         // as served
+}
+
+// Changed says in words what of a baseline's prompt, settings and model the run
+// of now shares no longer; nil when nothing changed or the baseline does not say.
+func (b *BenchBaseline) Changed(now []Asked) []string {
+	if len(b.Asked) == 0 || len(now) == 0 {
+		return nil
+	}
+	var changed []string
+	for _, part := range []struct {
+		name string
+		of   func(Asked) string
+	}{
+		{"prompt", func(a Asked) string { return a.PromptHash }},
+		{"settings", func(a Asked) string { return a.SettingsHash }},
+		{"model as served", func(a Asked) string { return a.Model }},
+	} {
+		was, is := distinct(b.Asked, part.of), distinct(now, part.of)
+		if !slices.Equal(was, is) {
+			changed = append(changed, fmt.Sprintf("the %s changed since the baseline: %s, and was %s", part.name, short(is), short(was)))
+		}
+	}
+	return changed
+}
+
+func distinct(as []Asked, of func(Asked) string) []string {
+	var out []string
+	for _, a := range as {
+		out = append(out, of(a))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func short(names []string) string {
+	shown := make([]string, len(names))
+	for i, n := range names {
+		shown[i] = orNone(brief(n))
+	}
+	return strings.Join(shown, ", ")
 }
 
 // A BenchAnswer is the outcome of one trial of one case.

@@ -37,7 +37,7 @@ type Record struct {
 	Version string `json:"version"`          // the auditor's own
 	Command string `json:"command"`          // its command line
 	Model   string `json:"model,omitempty"`  // as served, where a model was asked
-	Prompt  string `json:"prompt,omitempty"` // hash of what it was told
+	Prompt  string `json:"prompt,omitempty"` // hash of what it was told: auditor.PromptHash
 
 	Trials    []Trial         `json:"trials"`
 	Judgement score.Judgement `json:"judgement"`
