@@ -24,7 +24,13 @@ const (
 	DefaultMaxTokens = 8192
 	// DefaultChatTimeout is how long one request may take. Models that reason
 	// take minutes.
-	DefaultChatTimeout = 3 * time.Minute
+	DefaultChatTimeout = 5 * time.Minute
+	// DefaultChatIdle is how long a stream may stand still once the model has
+	// begun to write. Before that nothing can be told from silence: models think,
+	// and servers queue.
+	DefaultChatIdle = time.Minute
+	// trailer is how long a server may take to close a stream that has ended.
+	trailer = time.Second
 	// maxResponse caps a response's body, in bytes.
 	maxResponse = 16 << 20
 )
@@ -39,6 +45,7 @@ type ChatConfig struct {
 	Model     audit.Model
 	MaxTokens int64         // 0: DefaultMaxTokens
 	Timeout   time.Duration // 0: DefaultChatTimeout
+	Idle      time.Duration // 0: DefaultChatIdle
 	Client    *http.Client  // nil: a client of our own, with a connection for each request in flight
 }
 
@@ -51,6 +58,8 @@ type chat struct {
 	// What the server turned down so far.
 	plain      atomic.Bool // no JSON schema
 	otherLimit atomic.Bool // the other of max_tokens and max_completion_tokens
+	unmetered  atomic.Bool // no stream_options
+	unstreamed atomic.Bool // no stream
 }
 
 // Chat gives the reviewer for a model. Temperature is left to the provider: a
@@ -68,6 +77,9 @@ func Chat(c ChatConfig) (audit.Reviewer, error) {
 	}
 	if c.Timeout <= 0 {
 		c.Timeout = DefaultChatTimeout
+	}
+	if c.Idle <= 0 {
+		c.Idle = DefaultChatIdle
 	}
 	if c.Client == nil {
 		c.Client = &http.Client{Transport: newTransport()}
@@ -133,6 +145,9 @@ func (c *chat) params(task audit.ReviewTask) openai.ChatCompletionNewParams {
 		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
 			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: "review", Strict: openai.Bool(true), Schema: schema}}
 	}
+	if !c.unstreamed.Load() && !c.unmetered.Load() {
+		p.StreamOptions.IncludeUsage = openai.Bool(true)
+	}
 	return p
 }
 
@@ -142,7 +157,7 @@ func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review,
 	for {
 		r, adapted, err := c.ask(ctx, task)
 		attempts = append(attempts, r.Attempts...)
-		if adapted && len(attempts) <= 3 {
+		if adapted && len(attempts) <= maxAdaptions {
 			continue
 		}
 		r.Attempts = attempts
@@ -150,80 +165,91 @@ func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review,
 	}
 }
 
+// maxAdaptions is how many parameters a server may turn down.
+const maxAdaptions = 4
+
+// Why we end a request.
+var (
+	errSlow = errors.New("the request took too long")
+	errIdle = errors.New("the stream stood still")
+	errOver = errors.New("the stream has ended")
+)
+
 // ask makes one request. adapted says that the server turned a parameter down
 // that is left out from now on.
 func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Review, adapted bool, err error) {
-	ctx, cancel := context.WithTimeout(parent, c.config.Timeout)
-	defer cancel()
+	ctx, end := context.WithCancelCause(parent)
+	defer end(nil)
+	slow := time.AfterFunc(c.config.Timeout, func() { end(errSlow) })
+	defer slow.Stop()
 	params := c.params(task)
-	var res *http.Response
 	a := audit.Attempt{Started: time.Now()}
-	done, failure := c.service.New(ctx, params, option.WithResponseInto(&res))
+	got, res, failure := c.send(ctx, end, params)
 	a.Latency = time.Since(a.Started)
 	if res != nil {
 		a.HTTPStatus = res.StatusCode
 	}
+	switch {
+	case got != nil:
+		a.Model, a.Usage = got.Model, c.usage(got, task)
+	case unheard(a.HTTPStatus):
+		a.Usage = c.usage(&reply{}, task)
+	}
 	if failure != nil {
-		f := c.understand(parent, failure, res, a)
+		f := c.understand(parent, ctx, failure, res, a, got)
 		return f.review(), c.adapts(f, params), f.fatal
 	}
-	a.Model, a.Usage = done.Model, c.usage(done)
-	if f := embedded(done, a); f != nil {
-		f.provider = c
-		return f.review(), false, f.fatalIf()
+	if f := c.embedded(got, a); f != nil {
+		return f.review(), false, f.fatal
 	}
-	choice := done.Choices[0]
+	if got.streamed && !a.Usage.Priced && c.config.Model.Priced {
+		c.unstreamed.Store(true) // it does not count what it streams
+	}
+	choice := got.answer()
 	a.FinishReason = choice.FinishReason
-	r = read(choice)
+	r = c.read(choice)
 	r.Attempts = []audit.Attempt{a}
 	return r, false, nil
 }
 
-// read reads a choice: what it says about itself first.
-func read(choice openai.ChatCompletionChoice) audit.Review {
+// send makes the request and reads the response. A stream is asked for unless the
+// server does not offer it: a model that stands still in the middle of its answer
+// is noticed soon, and what it has written is known when it breaks off.
+func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, params openai.ChatCompletionNewParams) (got *reply, res *http.Response, err error) {
+	opts := []option.RequestOption{option.WithResponseInto(&res), option.WithResponseBodyInto(&res)}
+	if !c.unstreamed.Load() {
+		opts = append(opts, option.WithJSONSet("stream", true))
+	}
+	if _, err := c.service.New(ctx, params, opts...); err != nil {
+		return nil, res, err
+	}
+	defer res.Body.Close()
+	w := watch{end: end, idle: c.config.Idle}
+	got, err = receive(res, w.alive)
+	w.stop()
+	return got, res, err
+}
+
+// read reads a choice: what it says about itself first. The key leaves the text
+// before anything is cut from it, since a part of it could not be found any more.
+func (c *chat) read(choice *choice) audit.Review {
 	m := choice.Message
-	text := m.Content
+	text := string(m.Content)
 	if strings.TrimSpace(text) == "" { // some answer a schema by calling a function
 		for _, call := range m.ToolCalls {
 			text = call.Function.Arguments
 		}
 	}
+	text = c.redact(text)
 	switch {
 	case m.Refusal != "":
-		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(m.Refusal), Raw: text}
+		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(c.redact(m.Refusal)), Raw: text}
 	case choice.FinishReason == "content_filter":
 		return audit.Review{Status: audit.Refused, Detail: "the provider's content filter cut the answer off", Raw: text}
 	case choice.FinishReason == "length":
 		return Truncated(text, "the model reached its limit of tokens (finish_reason length)")
 	}
 	return ReadAnswer(text)
-}
-
-// newTransport gives a transport that keeps a connection for each request in
-// flight (Go's default keeps two for a host and opens the rest anew) and caps
-// bodies.
-func newTransport() http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = 1024, 1024
-	return capBodies{t}
-}
-
-type capBodies struct{ next http.RoundTripper }
-
-func (c capBodies) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := c.next.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	res.Body = http.MaxBytesReader(nil, res.Body, maxResponse)
-	return res, nil
-}
-
-// CloseIdleConnections lets http.Client.CloseIdleConnections through.
-func (c capBodies) CloseIdleConnections() {
-	if t, ok := c.next.(*http.Transport); ok {
-		t.CloseIdleConnections()
-	}
 }
 
 // withoutKey removes the API key from everything that is kept: servers quote it

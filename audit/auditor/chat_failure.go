@@ -34,12 +34,14 @@ type failure struct {
 // apiError is the error object of the OpenAI API and of OpenRouter, whose code
 // is a number.
 type apiError struct {
-	Error struct {
-		Code     any            `json:"code"`
-		Type     string         `json:"type"`
-		Message  string         `json:"message"`
-		Metadata map[string]any `json:"metadata"`
-	} `json:"error"`
+	Error errorObject `json:"error"`
+}
+
+type errorObject struct {
+	Code     any            `json:"code"`
+	Type     string         `json:"type"`
+	Message  string         `json:"message"`
+	Metadata map[string]any `json:"metadata"`
 }
 
 // review tells the failure as a review.
@@ -52,26 +54,28 @@ func (f *failure) review() audit.Review {
 	return r
 }
 
-func (f *failure) fatalIf() error { return f.fatal }
-
 // understand says what a failure means: whether the same request may succeed
-// later, never, or no request at all.
-func (c *chat) understand(parent context.Context, err error, res *http.Response, a audit.Attempt) *failure {
+// later, never, or no request at all. got is what came of the answer; nil where
+// nothing did.
+func (c *chat) understand(parent, ctx context.Context, err error, res *http.Response, a audit.Attempt, got *reply) *failure {
 	f := &failure{attempt: a, provider: c}
-	if res != nil && res.StatusCode >= 400 {
+	if res != nil && res.StatusCode >= 300 && got == nil {
 		f.readBody(res)
 		f.attempt.RetryAfter = retryAfter(res.Header, time.Now())
 		f.judge()
 		return f
 	}
-	f.text = oneLine(err.Error())
+	f.text = oneLine(c.redact(err.Error()))
 	var dial *net.OpError
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case parent.Err() != nil:
 		f.text = "stopped: " + context.Cause(parent).Error()
-	case errors.Is(err, context.DeadlineExceeded):
+	case context.Cause(ctx) == errSlow:
 		f.text = fmt.Sprintf("no answer within %s", c.config.Timeout)
+		f.attempt.Transient = true
+	case context.Cause(ctx) == errIdle:
+		f.text = fmt.Sprintf("the stream stood still for %s", c.config.Idle)
 		f.attempt.Transient = true
 	case errors.As(err, &certificate):
 		f.fatal = fmt.Errorf("%s: %s: its certificate does not hold: %s", c.config.Name, c.config.BaseURL, f.text)
@@ -80,13 +84,23 @@ func (c *chat) understand(parent context.Context, err error, res *http.Response,
 	default: // reset, broken off in mid-body, no JSON
 		f.attempt.Transient = true
 	}
+	if got != nil && got.written > 0 {
+		f.text += fmt.Sprintf(" (after %d bytes of an answer, which may be charged)", got.written)
+	}
 	return f
+}
+
+// unheard reports whether a gateway gave up waiting for a server that had got the
+// request: the model may have answered, and be charged.
+func unheard(status int) bool {
+	return status == http.StatusGatewayTimeout || status >= 520 && status <= 524 // 52x: Cloudflare's
 }
 
 // readBody takes what an error response says.
 func (f *failure) readBody(res *http.Response) {
 	f.status = res.StatusCode
 	b, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
+	b = []byte(f.provider.redact(string(b))) // before anything is cut: a part of a key is not found
 	f.body = strings.ToLower(string(b))
 	var e apiError
 	_ = json.Unmarshal(b, &e) // a proxy answers in HTML
@@ -111,26 +125,30 @@ func (f *failure) fill(e apiError) {
 
 // embedded finds the failure in a response that says 200: OpenRouter and others
 // put it into the body once the model has begun.
-func embedded(done *openai.ChatCompletion, a audit.Attempt) *failure {
-	f := &failure{attempt: a, status: 502}
+func (c *chat) embedded(got *reply, a audit.Attempt) *failure {
+	f := &failure{attempt: a, status: http.StatusBadGateway, provider: c}
+	said := c.redact(string(got.raw))
 	var e apiError
-	switch {
-	case done.JSON.ExtraFields["error"].Raw() != "" && done.JSON.ExtraFields["error"].Raw() != "null":
-		_ = json.Unmarshal([]byte(done.RawJSON()), &e)
-	case len(done.Choices) == 0:
-		f.text = "the response holds no choice: " + oneLine(done.RawJSON())
+	switch choice := got.answer(); {
+	case failed(got.Error):
+		_ = json.Unmarshal([]byte(said), &e)
+		if got.Object == "error" || e.Error.Message == "" {
+			_ = json.Unmarshal([]byte(said), &e.Error)
+		}
+	case choice == nil:
+		f.text = "the response holds no choice: " + oneLine(said)
 		f.attempt.Transient = true
 		return f
-	case done.Choices[0].JSON.ExtraFields["error"].Raw() != "" && done.Choices[0].JSON.ExtraFields["error"].Raw() != "null":
-		_ = json.Unmarshal([]byte(done.Choices[0].RawJSON()), &e)
-	case done.Choices[0].FinishReason == "error":
+	case failed(choice.Error):
+		_ = json.Unmarshal([]byte(c.redact(string(choice.Error))), &e.Error)
+	case choice.FinishReason == "error":
 		f.text = "the model's host broke off (finish_reason error)"
 		f.attempt.Transient = true
 		return f
 	default:
 		return nil
 	}
-	f.body = strings.ToLower(done.RawJSON())
+	f.body = strings.ToLower(said)
 	f.fill(e)
 	if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n < 600 {
 		f.status = n
@@ -138,6 +156,8 @@ func embedded(done *openai.ChatCompletion, a audit.Attempt) *failure {
 	f.attempt.HTTPStatus = f.status
 	f.text = fmt.Sprintf("error %s within the response: %s", f.code, f.text)
 	f.judge()
+	// Turned down before the model began: free. Else nobody knows.
+	f.attempt.Usage.Priced = f.attempt.Usage.Priced || f.status < 500 && got.written == 0
 	return f
 }
 
@@ -186,6 +206,9 @@ func (c *chat) keyAdvice() string {
 var (
 	aboutSchema = regexp.MustCompile(`response_format|json_schema|json schema|structured output|structured_output`)
 	aboutLimit  = regexp.MustCompile(`max_tokens|max_completion_tokens`)
+	aboutUsage  = regexp.MustCompile(`stream_options|include_usage|stream options`)
+	// OpenAI asks for a verified organisation before it streams some models.
+	aboutStream = regexp.MustCompile(`verified to stream|"param":\s*"stream"|stream(?:ing)?\b.{0,40}(?:not|un)[ -]?(?:supported|available|allowed)|not support.{0,20}\bstream`)
 )
 
 // adapts takes back a parameter that the server turned down.
@@ -194,6 +217,12 @@ func (c *chat) adapts(f *failure, sent openai.ChatCompletionNewParams) bool {
 		return false
 	}
 	switch {
+	case aboutUsage.MatchString(f.body) && sent.StreamOptions.IncludeUsage.Valid():
+		c.unmetered.Store(true)
+		return true
+	case aboutStream.MatchString(f.body) && !c.unstreamed.Load():
+		c.unstreamed.Store(true)
+		return true
 	case aboutSchema.MatchString(f.body) && sent.ResponseFormat.OfJSONSchema != nil:
 		c.plain.Store(true)
 		return true

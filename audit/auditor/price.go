@@ -1,14 +1,13 @@
 package auditor
 
 import (
+	"encoding/json"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"assay/audit"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/tidwall/gjson"
 )
 
 // How many tokens a prompt has is only known to the model. English and code take
@@ -38,24 +37,39 @@ func (c *chat) Cost(task audit.ReviewTask) (expected, most float64, known bool) 
 func price(m audit.Model, in, out float64) float64 { return (in*m.In + out*m.Out) / 1e6 }
 
 // usage reads tokens and cost of a response: the provider's own figure where it
-// gives one, else tokens times the listed price.
-func (c *chat) usage(done *openai.ChatCompletion) audit.Usage {
-	u := audit.Usage{TokensIn: max(0, done.Usage.PromptTokens), TokensOut: max(0, done.Usage.CompletionTokens)}
-	raw := done.Usage.RawJSON()
-	if cost := gjson.Get(raw, "cost"); cost.Type == gjson.Number && cost.Num >= 0 {
-		u.USD, u.Priced = cost.Num, true
+// gives one, else tokens times the listed price. Where the response does not say
+// how many tokens it took, or broke off before it could, they are estimated from
+// what was sent and written, and the cost is unknown.
+func (c *chat) usage(got *reply, task audit.ReviewTask) audit.Usage {
+	var said struct {
+		Prompt     int64 `json:"prompt_tokens"`
+		Completion int64 `json:"completion_tokens"`
+		Total      int64 `json:"total_tokens"`
+		Cost       any   `json:"cost"`
+		OwnKey     bool  `json:"is_byok"`
+		Details    struct {
+			Upstream float64 `json:"upstream_inference_cost"`
+		} `json:"cost_details"`
+	}
+	_ = json.Unmarshal(got.Usage, &said) // what cannot be read is as good as not said
+	m := c.config.Model
+	// Some count reasoning in the total alone.
+	u := audit.Usage{TokensIn: max(0, said.Prompt), TokensOut: max(0, said.Completion, said.Total-max(0, said.Prompt))}
+	counted := u.TokensIn > 0 && (u.TokensOut > 0 || got.written == 0) && (!got.streamed || got.whole)
+	if !counted {
+		u.TokensIn = max(u.TokensIn, int64(float64(len(Prompt(task)))/bytesPerToken))
+		u.TokensOut = max(u.TokensOut, int64(math.Ceil(float64(got.written)/bytesPerToken)))
+	}
+	switch cost, ok := said.Cost.(float64); {
+	case ok && cost >= 0 && (!got.streamed || got.whole):
+		u.USD, u.Priced = cost, true
 		// With a key of one's own at the model's host, OpenRouter bills its fee
 		// alone, and the host the rest.
-		if gjson.Get(raw, "is_byok").Bool() {
-			u.USD += max(0, gjson.Get(raw, "cost_details.upstream_inference_cost").Num)
+		if said.OwnKey {
+			u.USD += max(0, said.Details.Upstream)
 		}
-		return u
-	}
-	if c.config.Model.Priced && u.TokensIn+u.TokensOut > 0 {
-		u.USD, u.Priced = price(c.config.Model, float64(u.TokensIn), float64(u.TokensOut)), true
-	}
-	if m := c.config.Model; m.Priced && m.In == 0 && m.Out == 0 {
-		u.Priced = true
+	case m.Priced && (counted || m.In == 0 && m.Out == 0):
+		u.USD, u.Priced = price(m, float64(u.TokensIn), float64(u.TokensOut)), true
 	}
 	return u
 }

@@ -50,11 +50,18 @@ func (p *purse) settle(most float64, attempts []audit.Attempt) {
 func charge(a audit.Attempt, most float64) (usd float64, sure bool) {
 	switch {
 	case a.Usage.Priced:
-		return a.Usage.USD, true
-	case a.HTTPStatus >= 300:
+		return max(0, a.Usage.USD), true
+	case turnedDown(a):
 		return 0, true
 	}
-	return most, most == 0
+	return max(most, a.Usage.USD), most == 0
+}
+
+// turnedDown reports whether a provider refused a request before a model worked
+// on it. Whoever knows that one did, though the request failed, says how many
+// tokens it took.
+func turnedDown(a audit.Attempt) bool {
+	return a.HTTPStatus >= 300 && a.Usage.TokensIn+a.Usage.TokensOut == 0
 }
 
 // An Estimate says what a plan costs before it begins, in USD.

@@ -40,9 +40,7 @@ func (e *engine) keep(l *lane, j *job) {
 func total(attempts []audit.Attempt) audit.Usage {
 	sum := audit.Usage{Priced: true}
 	for _, a := range attempts {
-		if !a.Usage.Priced && a.HTTPStatus >= 300 {
-			a.Usage.Priced = true // turned down: free
-		}
+		a.Usage.Priced = a.Usage.Priced || turnedDown(a)
 		sum = sum.Add(a.Usage)
 	}
 	return sum

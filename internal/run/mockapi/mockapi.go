@@ -4,12 +4,15 @@
 package mockapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -23,6 +26,7 @@ type Request struct {
 	Header http.Header
 	Body   []byte
 	Tries  int // how often this prompt was sent so far, this time included
+	Stream bool
 }
 
 // A Reply is what the server does with a request. The zero value answers "bad".
@@ -36,8 +40,14 @@ type Reply struct {
 	Cost       float64           // USD in usage.cost; below 0: none is stated
 	Latency    time.Duration     // before the answer
 	CutAfter   int               // bytes of the body after which the connection is reset; 0: none
+	EndAfter   int               // bytes of the body after which it ends, as if that were all; 0: none
 	Stall      bool              // no answer until the client gives up
 	StallAfter int               // with Stall: bytes of the body that come before
+	Whole      bool              // no stream, though one was asked for
+	Piece      int               // bytes of the content in each chunk of a stream; 0: 16
+	Pause      time.Duration     // before each chunk of a stream
+	Think      time.Duration     // of a stream: between its first chunk, which says nothing, and the next
+	Uncounted  bool              // no usage
 }
 
 // Verdict is the content of an answer.
@@ -129,7 +139,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		}
 	}
 	body := reply.body(r)
-	if reply.Stall || reply.CutAfter > 0 {
+	if reply.Stall || reply.CutAfter > 0 || reply.EndAfter > 0 {
 		s.mu.Lock()
 		s.broken += max(0, reply.Cost)
 		s.mu.Unlock()
@@ -138,7 +148,11 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		<-req.Context().Done()
 		return
 	}
+	streamed := r.Stream && !reply.Whole && reply.Body == "" && reply.Status == 0
 	w.Header().Set("Content-Type", "application/json")
+	if streamed {
+		w.Header().Set("Content-Type", "text/event-stream")
+	}
 	for k, v := range reply.Header {
 		w.Header().Set(k, v)
 	}
@@ -146,7 +160,9 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		reply.Status = http.StatusOK
 	}
 	if reply.CutAfter > 0 || reply.StallAfter > 0 {
-		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		if !streamed {
+			w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		}
 		w.WriteHeader(reply.Status)
 		_, _ = io.WriteString(w, body[:min(len(body), reply.CutAfter+reply.StallAfter)])
 		_ = http.NewResponseController(w).Flush()
@@ -157,6 +173,11 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		reset(w)
 		return
 	}
+	if reply.EndAfter > 0 {
+		w.WriteHeader(reply.Status)
+		_, _ = io.WriteString(w, body[:min(len(body), reply.EndAfter)])
+		return
+	}
 	if reply.Status == http.StatusOK && reply.Body == "" {
 		s.mu.Lock()
 		s.answers[r.Prompt]++
@@ -164,7 +185,30 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		s.mu.Unlock()
 	}
 	w.WriteHeader(reply.Status)
+	if reply.Pause > 0 || reply.Think > 0 {
+		reply.slowly(w, req, body)
+		return
+	}
 	_, _ = io.WriteString(w, body)
+}
+
+// slowly writes the events of a stream one by one.
+func (r Reply) slowly(w http.ResponseWriter, req *http.Request, body string) {
+	for i, event := range strings.SplitAfter(body, "\n\n") {
+		pause := r.Pause
+		if i == 2 { // the first is a comment
+			pause += r.Think
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-req.Context().Done():
+			timer.Stop()
+			return
+		}
+		_, _ = io.WriteString(w, event)
+		_ = http.NewResponseController(w).Flush()
+	}
 }
 
 // note reads a request and remembers it.
@@ -172,6 +216,7 @@ func (s *Server) note(w http.ResponseWriter, req *http.Request) (Request, bool) 
 	b, err := io.ReadAll(req.Body)
 	var sent struct {
 		Model    string `json:"model"`
+		Stream   bool   `json:"stream"`
 		Messages []struct {
 			Content json.RawMessage `json:"content"`
 		} `json:"messages"`
@@ -180,7 +225,7 @@ func (s *Server) note(w http.ResponseWriter, req *http.Request) (Request, bool) 
 		http.Error(w, `{"error":{"message":"no chat completion was asked for"}}`, http.StatusNotFound)
 		return Request{}, false
 	}
-	r := Request{Model: sent.Model, Header: req.Header.Clone(), Body: b}
+	r := Request{Model: sent.Model, Stream: sent.Stream, Header: req.Header.Clone(), Body: b}
 	for _, m := range sent.Messages {
 		var text string
 		if json.Unmarshal(m.Content, &text) != nil {
@@ -231,9 +276,40 @@ func (r Reply) body(req Request) string {
 	if r.Cost >= 0 {
 		usage["cost"] = r.Cost
 	}
-	b, _ := json.Marshal(map[string]any{
-		"id": fmt.Sprint("gen-", req.N), "object": "chat.completion", "created": 1, "model": r.Model, "usage": usage,
-		"choices": []any{map[string]any{"index": 0, "finish_reason": r.Finish, "message": map[string]any{"role": "assistant", "content": r.Content}}},
-	})
+	if r.Uncounted {
+		usage = nil
+	}
+	head := map[string]any{"id": fmt.Sprint("gen-", req.N), "created": 1, "model": r.Model}
+	if req.Stream && !r.Whole {
+		return r.stream(head, usage)
+	}
+	head["object"], head["usage"] = "chat.completion", usage
+	head["choices"] = []any{map[string]any{"index": 0, "finish_reason": r.Finish, "message": map[string]any{"role": "assistant", "content": r.Content}}}
+	b, _ := json.Marshal(head)
 	return string(b)
+}
+
+// stream gives the answer as events: the content in pieces, the finish reason, the
+// usage, and the mark of the end, with comments between as OpenRouter sends them.
+func (r Reply) stream(head, usage map[string]any) string {
+	var s strings.Builder
+	head["object"] = "chat.completion.chunk"
+	event := func(delta map[string]any, finish any) {
+		head["choices"] = []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}
+		b, _ := json.Marshal(head)
+		fmt.Fprintf(&s, "data: %s\n\n", b)
+	}
+	s.WriteString(": PROCESSING\n\n")
+	event(map[string]any{"role": "assistant", "content": ""}, nil)
+	for piece := range slices.Chunk([]rune(r.Content), cmp.Or(r.Piece, 16)) {
+		event(map[string]any{"content": string(piece)}, nil)
+	}
+	event(map[string]any{}, r.Finish)
+	if usage != nil {
+		head["choices"], head["usage"] = []any{}, usage
+		b, _ := json.Marshal(head)
+		fmt.Fprintf(&s, "data: %s\n\n", b)
+	}
+	s.WriteString("data: [DONE]\n\n")
+	return s.String()
 }

@@ -1,0 +1,223 @@
+package auditor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/openai/openai-go/v3/packages/ssestream"
+)
+
+// A reply is a completion: as it came, or put together from the chunks of a
+// stream.
+type reply struct {
+	Model   string          `json:"model"`
+	Choices []choice        `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+	Object  string          `json:"object"` // "error": the object itself is the error, as vLLM puts it into a stream
+
+	raw      []byte // for messages: the body or, of a stream, the last event
+	streamed bool
+	whole    bool   // of a stream: it came to its end
+	done     bool   // of a stream: nothing follows, not even the usage
+	text     []byte // of a stream: the answer so far
+	written  int    // bytes that the model wrote, its reasoning included
+}
+
+// A choice is one answer of a completion. Of a stream, message is what the deltas
+// add up to.
+type choice struct {
+	Index        int             `json:"index"`
+	Message      message         `json:"message"`
+	Delta        message         `json:"delta"`
+	FinishReason string          `json:"finish_reason"`
+	Error        json.RawMessage `json:"error"`
+}
+
+type message struct {
+	Content   content    `json:"content"`
+	Refusal   string     `json:"refusal"`
+	Reasoning string     `json:"reasoning"`         // OpenRouter
+	Thought   string     `json:"reasoning_content"` // DeepSeek, vLLM
+	ToolCalls []toolCall `json:"tool_calls"`
+}
+
+type toolCall struct {
+	Index    int `json:"index"`
+	Function struct {
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+// A content is a message's text. Some servers give it in parts (Mistral's models
+// that reason do); of these the parts of type text count.
+type content string
+
+// UnmarshalJSON reads a string, null, or a list of parts.
+func (c *content) UnmarshalJSON(b []byte) error {
+	if len(b) == 0 || b[0] != '[' {
+		return json.Unmarshal(b, (*string)(c))
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p.Type == "text" || p.Type == "" {
+			*c += content(p.Text)
+		}
+	}
+	return nil
+}
+
+// failed reports whether a field named error says something.
+func failed(raw json.RawMessage) bool {
+	return len(raw) > 0 && string(raw) != "null"
+}
+
+// answer gives the choice that is the answer; nil where there is none.
+func (r *reply) answer() *choice {
+	if len(r.Choices) == 0 {
+		return nil
+	}
+	return &r.Choices[0]
+}
+
+// bytes gives how much the model wrote into a message.
+func (m *message) bytes() int {
+	n := len(m.Content) + len(m.Refusal) + len(m.Reasoning) + len(m.Thought)
+	for _, t := range m.ToolCalls {
+		n += len(t.Function.Arguments)
+	}
+	return n
+}
+
+// errBroken says that a stream ended before its end.
+var errBroken = errors.New("the stream broke off")
+
+// receive reads a response, whole or as a stream: by what it holds, since servers
+// that were asked for a stream may answer in one piece, and not all label it. The
+// reply holds what came even where there is an error. alive is called after each
+// event of a stream; comments, which keep a connection open, are none.
+func receive(res *http.Response, alive func(*reply)) (*reply, error) {
+	r := &reply{}
+	body := newSniffer(res.Body)
+	first, err := body.first()
+	switch {
+	case err != nil && err != io.EOF:
+		return r, err
+	case first == '{':
+		if r.raw, err = io.ReadAll(body); err != nil {
+			return r, err
+		}
+		if err := json.Unmarshal(r.raw, r); err != nil {
+			return r, fmt.Errorf("the response is no JSON: %w", err)
+		}
+		for i := range r.Choices {
+			r.written += r.Choices[i].Message.bytes()
+		}
+		return r, nil
+	case err == nil && first != ':' && !strings.ContainsRune("deir", rune(first)): // data, event, id, retry
+		return r, fmt.Errorf("the response is of type %q and begins with %q: expected JSON or a stream of events", res.Header.Get("Content-Type"), first)
+	}
+	r.streamed = true
+	err = r.follow(ssestream.NewDecoder(&http.Response{Header: res.Header, Body: body}), alive)
+	if c := r.answer(); c != nil {
+		c.Message.Content = content(r.text)
+	}
+	return r, err
+}
+
+// follow takes the events of a stream to its end.
+func (r *reply) follow(events ssestream.Decoder, alive func(*reply)) error {
+	for events.Next() {
+		data := bytes.TrimSpace(events.Event().Data)
+		if len(data) == 0 {
+			continue
+		}
+		if err := r.add(data); err != nil {
+			return err
+		}
+		if failed(r.Error) {
+			return nil
+		}
+		alive(r)
+	}
+	switch err := events.Err(); {
+	case r.whole: // the end had come: what broke then took nothing with it
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	return errBroken
+}
+
+// add takes one event of a stream.
+func (r *reply) add(data []byte) error {
+	if bytes.HasPrefix(data, []byte("[DONE]")) {
+		r.whole, r.done = true, true
+		return nil
+	}
+	r.raw = append(r.raw[:0], data...)
+	var c reply
+	if err := json.Unmarshal(data, &c); err != nil {
+		return fmt.Errorf("%w: an event is no JSON: %w", errBroken, err)
+	}
+	if c.Object == "error" {
+		c.Error = append(json.RawMessage(nil), data...)
+	}
+	r.Error = c.Error
+	if c.Model != "" {
+		r.Model = c.Model
+	}
+	if failed(c.Usage) {
+		r.Usage = c.Usage
+	}
+	for i := range c.Choices {
+		if c.Choices[i].Index == 0 {
+			r.grow(&c.Choices[i])
+		}
+	}
+	return nil
+}
+
+// grow adds a chunk's choice to the answer.
+func (r *reply) grow(c *choice) {
+	if len(r.Choices) == 0 {
+		r.Choices = make([]choice, 1)
+	}
+	have := &r.Choices[0]
+	if c.FinishReason != "" {
+		have.FinishReason, r.whole = c.FinishReason, true
+	}
+	if failed(c.Error) {
+		have.Error = c.Error
+	}
+	m := &c.Delta
+	if m.bytes() == 0 && r.written == 0 {
+		m = &c.Message // one chunk that is a whole completion
+	}
+	r.written += m.bytes()
+	r.text = append(r.text, m.Content...)
+	have.Message.Refusal += m.Refusal
+	for _, t := range m.ToolCalls {
+		if t.Index < 0 || t.Index >= maxCalls {
+			continue
+		}
+		for len(have.Message.ToolCalls) <= t.Index {
+			have.Message.ToolCalls = append(have.Message.ToolCalls, toolCall{})
+		}
+		have.Message.ToolCalls[t.Index].Function.Arguments += t.Function.Arguments
+	}
+}
+
+// maxCalls bounds how many calls of functions an answer may hold.
+const maxCalls = 16

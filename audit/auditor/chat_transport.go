@@ -1,0 +1,63 @@
+package auditor
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// newTransport gives a transport that keeps a connection for each request in
+// flight (Go's default keeps two for a host and opens the rest anew) and caps
+// bodies.
+func newTransport() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 1024, 1024
+	return capBodies{t}
+}
+
+type capBodies struct{ next http.RoundTripper }
+
+func (c capBodies) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := c.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	res.Body = http.MaxBytesReader(nil, res.Body, maxResponse)
+	return res, nil
+}
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections through.
+func (c capBodies) CloseIdleConnections() {
+	if t, ok := c.next.(*http.Transport); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// A watch ends a request whose stream stands still, or stays open after its end.
+type watch struct {
+	end   context.CancelCauseFunc
+	idle  time.Duration
+	timer *time.Timer
+	over  bool
+}
+
+// alive is told of each event of the stream.
+func (w *watch) alive(r *reply) {
+	switch {
+	case r.done && !w.over:
+		w.stop()
+		w.over = true
+		w.timer = time.AfterFunc(trailer, func() { w.end(errOver) })
+	case w.over:
+	case w.timer == nil && r.written > 0:
+		w.timer = time.AfterFunc(w.idle, func() { w.end(errIdle) })
+	case w.timer != nil:
+		w.timer.Reset(w.idle)
+	}
+}
+
+func (w *watch) stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
