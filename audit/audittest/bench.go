@@ -65,16 +65,17 @@ func segment(name string) string { return strings.ReplaceAll(name, "/", "~") }
 
 // A bench is one run of the suite.
 type bench struct {
-	suite   *Suite
-	env     *env
-	corpus  *fixture.Corpus
-	goals   audit.BenchGoals
-	leaves  []*leaf
-	started chan struct{} // closed when run is set, or failed
-	store   store.Store
-	running *run.Run
-	failed  error
-	closers []func() // in the order in which they run, after the judgement
+	suite     *Suite
+	env       *env
+	corpus    *fixture.Corpus
+	goals     audit.BenchGoals
+	leaves    []*leaf
+	elsewhere int           // cases that fall into other shards
+	started   chan struct{} // closed when run is set, or failed
+	store     store.Store
+	running   *run.Run
+	failed    error
+	closers   []func() // in the order in which they run, after the judgement
 }
 
 // end judges and releases what the run held: in this order, since the run writes
@@ -124,6 +125,10 @@ func (b *bench) app(t T, r audit.Reviewer, p prompt, app *audit.App) {
 			if !b.env.cfg.chooses(cs.ID()) {
 				continue
 			}
+			if !b.env.cfg.Shard.has(path.Join(t.Name(), path.Base(cs.ID()))) {
+				b.elsewhere++
+				continue
+			}
 			t.Run(path.Base(cs.ID()), func(t T) {
 				l := b.newLeaf(r, p, app, f, cs)
 				b.leaves = append(b.leaves, l)
@@ -148,6 +153,14 @@ func (c *Config) chooses(id string) bool {
 // run plans what was registered, says what it costs, and starts it.
 func (b *bench) run(t T) {
 	defer close(b.started)
+	if len(b.leaves) == 0 && b.elsewhere > 0 {
+		b.failed = fmt.Errorf("%s holds none of the cases", b.env.cfg.Shard)
+		t.Logf("%v", b.failed)
+		if err := b.emptyShard(); err != nil {
+			t.Errorf("%v", err)
+		}
+		return
+	}
 	if len(b.leaves) == 0 {
 		t.Errorf("%s: nothing was selected: -run, -skip and -filter left no case, and a run of nothing proves nothing", audit.Invalid)
 		b.failed = fmt.Errorf("nothing was selected")
@@ -235,7 +248,7 @@ func (b *bench) resume() string {
 			args = append(args, "-"+f.Name+"="+f.Value.String())
 		}
 	})
-	return strings.Join(args, " ")
+	return b.env.cfg.Shard.command(strings.Join(args, " "))
 }
 
 // report waits for a leaf's trials and tells them: a right answer passes, a

@@ -99,9 +99,13 @@ func (b *bench) judgeOne(t T, s seat) {
 		name += " " + s.prompt
 	}
 	all := b.answers(s, "")
-	if b.whole(s.reviewer, s.prompt) {
+	switch {
+	case b.env.cfg.Shard.part():
+		b.suite.summary.note("%s: %s: reported, and judged by assay merge over all shards", name, b.env.cfg.Shard)
+		b.add(name, "shard", all, "", "")
+	case b.whole(s.reviewer, s.prompt):
 		b.gate(t, s, name, all)
-	} else {
+	default:
 		b.suite.summary.note("%s: a part of the cases was asked: reported, and not held against goals or baseline", name)
 		b.add(name, "selection", all, "", "")
 	}

@@ -32,6 +32,8 @@ type Config struct {
 	Root string // ASSAY_ROOT: absolute folder with tests/ and fixtures/; default: the working folder
 	DB   string // ASSAY_DB: file or postgres:// URL; default results.db
 	PG   string // ASSAY_PG_URL: PostgreSQL for TestVerify; default: one of our own
+
+	Shard shard // TEST_SHARD_INDEX and TEST_TOTAL_SHARDS
 }
 
 // options are the flags in the order in which the README tells them.
@@ -112,6 +114,9 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 	}
 	var err error
 	if c.Budget, err = parseBudget(text("budget")); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Shard, err = readShard(getenv); err != nil {
 		errs = append(errs, err)
 	}
 	if c.Root != "" && !filepath.IsAbs(c.Root) {

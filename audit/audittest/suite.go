@@ -55,6 +55,10 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 		fmt.Fprintln(os.Stderr, "assay:", err)
 		return 2
 	}
+	if err := announce(os.Getenv); err != nil {
+		fmt.Fprintln(os.Stderr, "assay:", err)
+		return 2
+	}
 	code := m.Run()
 	if !underJSON(s.flags) {
 		s.summary.print(os.Stdout)

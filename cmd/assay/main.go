@@ -30,6 +30,7 @@ type cli struct {
 	Report   reportCmd   `cmd:"" help:"Show records and results: pages, text, CSV, JSON, Markdown, benchmark format, SARIF."`
 	Triage   triageCmd   `cmd:"" help:"Review the findings that a key does not hold, and write rows for it."`
 	Control  controlCmd  `cmd:"" help:"Write the report of an auditor that reads no code: what names and luck are worth."`
+	Merge    mergeCmd    `cmd:"" help:"Join the results of a run's shards and judge the whole."`
 	Lint     lintCmd     `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
 }
 

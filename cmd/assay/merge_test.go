@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/run"
+	"assay/internal/store"
+)
+
+// A shop is a small root with one application of twelve cases.
+func shop(t *testing.T) (root string, cases []*audit.Case) {
+	root = t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
+	}
+	goals, err := os.ReadFile("../../fixtures/goals.md")
+	require.NoError(t, err)
+	write("fixtures/goals.md", string(goals))
+	write("tests/shop/SPEC.md", "# Prompt\n\nA shop.\n\n## Security Requirements\n\n1. Be good.\n")
+	for f := range 2 {
+		for n := 1; n <= 6; n++ {
+			label, violates := "good", ""
+			if n > 2 {
+				label, violates = "bad", "\n# Violates\n\n1\n"
+			}
+			write(fmt.Sprintf("tests/shop/q%02d-%02d-%s.md", f, n, label),
+				fmt.Sprintf("# Description\n\nx\n\n# Code\n\n```sql\nSELECT %d%d\n```\n\n# Expected\n\n%s\n%s", f, n, label, violates))
+		}
+	}
+	byID, _, err := corpus(root)
+	require.NoError(t, err)
+	require.Len(t, byID, 12)
+	for f := range 2 {
+		for n := 1; n <= 6; n++ {
+			label := "good"
+			if n > 2 {
+				label = "bad"
+			}
+			cases = append(cases, byID[fmt.Sprintf("shop/q%02d-%02d-%s", f, n, label)])
+		}
+	}
+	return root, cases
+}
+
+// A shardFile is a results.db as a shard leaves it.
+type shardFile struct {
+	index, total int
+	command      string // "": go test -run Bench
+	outcome      func(i int) audit.Outcome
+	skip         int // the first cases of this shard were never begun
+	unended      bool
+	version      string
+}
+
+// write makes the file: case i belongs to the shard i modulo total.
+func (s shardFile) write(t *testing.T, cases []*audit.Case) string {
+	name := filepath.Join(t.TempDir(), fmt.Sprintf("shard-%d.db", s.index))
+	ctx := context.Background()
+	st, err := store.Open(ctx, name)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, st.Close()) }()
+	if s.command == "" {
+		s.command = "go test -run Bench"
+	}
+	if s.version == "" {
+		s.version = score.Version
+	}
+	r := store.Run{ID: fmt.Sprint("run-", s.index), Started: time.Now(), Ended: time.Now(), State: "finished", ScoreVersion: s.version,
+		Command: fmt.Sprintf("TEST_SHARD_INDEX=%d TEST_TOTAL_SHARDS=%d %s", s.index, s.total, s.command), Outcomes: map[audit.Outcome]int{}}
+	if s.unended {
+		r.Ended = time.Time{}
+	}
+	var evs []store.Evaluation
+	for i, c := range cases {
+		if i%s.total != s.index {
+			continue
+		}
+		r.Planned++
+		if s.skip > 0 {
+			s.skip--
+			r.Outcomes[audit.OutcomeSkipped]++
+			continue
+		}
+		o := s.outcome(i)
+		r.Outcomes[o]++
+		ev := store.Evaluation{Time: time.Now(), TestFile: c.Pos.File, Model: "m", Expected: c.Label, Run: r.ID, Trial: fmt.Sprint("trial-", i), App: c.App, Query: c.Query,
+			Family: c.Family(), Prompt: "p", Outcome: o, Status: audit.Answered, Actual: string(c.Label), CaseHash: run.CaseHash(c), Tries: 1,
+			Attempts: []audit.Attempt{{HTTPStatus: 200, Usage: audit.Usage{USD: 0.5, Priced: true}}}}
+		if o == audit.OutcomeErrored {
+			ev.Status = audit.Errored
+		}
+		evs = append(evs, ev)
+	}
+	require.NoError(t, st.Begin(ctx, r))
+	require.NoError(t, st.Put(ctx, evs...))
+	return name
+}
+
+func allRight(int) audit.Outcome { return audit.OutcomeCorrect }
+
+// mostlyWrong is right on bads alone: balanced accuracy 50 %.
+func mostlyWrong(i int) audit.Outcome {
+	if i%6 < 2 {
+		return audit.OutcomeWrong
+	}
+	return audit.OutcomeCorrect
+}
+
+func TestMerge(t *testing.T) {
+	root, cases := shop(t)
+	three := func(o func(int) audit.Outcome) []shardFile {
+		return []shardFile{{index: 0, total: 3, outcome: o}, {index: 1, total: 3, outcome: o}, {index: 2, total: 3, outcome: o}}
+	}
+	edit := func(s []shardFile, i int, f func(*shardFile)) []shardFile { f(&s[i]); return s }
+	for _, tt := range []struct {
+		name   string
+		shards []shardFile
+		want   string // of the error; empty: it passes
+	}{
+		{"all right", three(allRight), ""},
+		{"below the goal only together", three(mostlyWrong), "fixtures/goals.md: m: FAIL: balanced accuracy 50.0 % misses the goal"},
+		{"a shard is missing", three(allRight)[:2], "INVALID: 2 of 3 shards, without 3"},
+		{"a shard twice", append(three(allRight)[:2], shardFile{index: 0, total: 3, outcome: allRight}), "are both shard 1 of 3"},
+		{"another total", edit(three(allRight), 2, func(s *shardFile) { s.total = 4 }), "one of 3 shards, and"},
+		{"another command", edit(three(allRight), 2, func(s *shardFile) { s.command = "go test -run Bench -model=other" }), "expected the shards of one run"},
+		{"another judge", edit(three(allRight), 1, func(s *shardFile) { s.version = "0" }), "run the shard again"},
+		{"killed", edit(three(allRight), 1, func(s *shardFile) { s.unended = true }), "never ended: to carry on: TEST_SHARD_INDEX=1"},
+		{"no answer", three(func(int) audit.Outcome { return audit.OutcomeErrored }), "INVALID: none of 12 trials has an answer"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := mergeCmd{Root: root, Out: filepath.Join(t.TempDir(), "results.db")}
+			for _, s := range tt.shards {
+				c.Files = append(c.Files, s.write(t, cases))
+			}
+			err := c.Run(context.Background())
+			if tt.want != "" {
+				require.ErrorContains(t, err, tt.want)
+				return
+			}
+			require.NoError(t, err)
+			wholeAndOnce(t, c.Out, 12)
+			require.ErrorContains(t, c.Run(context.Background()), "is there already")
+		})
+	}
+}
+
+// wholeAndOnce holds a joined file to what it must be: one more run, whose rows
+// are all those of the shards, each once, with their attempts.
+func wholeAndOnce(t *testing.T, name string, want int) {
+	ctx := context.Background()
+	st, err := store.OpenReadOnly(ctx, name)
+	require.NoError(t, err)
+	defer st.Close()
+	runs, err := st.Runs(ctx)
+	require.NoError(t, err)
+	require.Len(t, runs, 4)
+	for _, r := range runs {
+		if r.Command != "go test -run Bench" {
+			continue
+		}
+		require.Equal(t, want, r.Planned)
+		require.Equal(t, want, r.Outcomes[audit.OutcomeCorrect])
+		seen := map[string]bool{}
+		for ev, err := range st.Evaluations(ctx, store.Query{Run: r.ID}) {
+			require.NoError(t, err)
+			seen[ev.Trial] = true
+			as, err := st.Attempts(ctx, ev.Run, ev.Trial)
+			require.NoError(t, err)
+			require.Len(t, as, 1)
+		}
+		require.Len(t, seen, want)
+		return
+	}
+	t.Fatal("no run of the whole")
+}
+
+// TestMergeOfAnotherCorpus: a key that has changed since does not judge.
+func TestMergeOfAnotherCorpus(t *testing.T) {
+	root, cases := shop(t)
+	file := shardFile{index: 0, total: 1, outcome: allRight}.write(t, cases)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "tests/shop/q00-01-good.md"), []byte("# Description\n\nx\n\n# Code\n\n```sql\nSELECT 2\n```\n\n# Expected\n\ngood\n"), 0o644))
+	c := mergeCmd{Root: root, Out: filepath.Join(t.TempDir(), "results.db"), Files: []string{file}}
+	require.ErrorContains(t, c.Run(context.Background()), "the case stands otherwise")
+}
+
+// TestMergeOfAPart: a selection is reported and not judged, as in one process.
+func TestMergeOfAPart(t *testing.T) {
+	root, cases := shop(t)
+	file := shardFile{index: 0, total: 1, outcome: mostlyWrong}.write(t, cases[:6])
+	c := mergeCmd{Root: root, Out: filepath.Join(t.TempDir(), "results.db"), Files: []string{file}}
+	require.NoError(t, c.Run(context.Background()))
+	c.Out, c.Strict = filepath.Join(t.TempDir(), "results.db"), true
+	require.ErrorContains(t, c.Run(context.Background()), "--strict: 2 misses")
+}
+
+// TestMergeOfAStoppedShard: what was skipped is not held against the reviewer, as
+// in one process, where it can be told from what was not chosen.
+func TestMergeOfAStoppedShard(t *testing.T) {
+	root, cases := shop(t)
+	merge := func(cases []*audit.Case) error {
+		file := shardFile{index: 0, total: 1, outcome: allRight, skip: 3}.write(t, cases)
+		return (&mergeCmd{Root: root, Out: filepath.Join(t.TempDir(), "results.db"), Files: []string{file}}).Run(context.Background())
+	}
+	require.NoError(t, merge(cases))
+	require.ErrorContains(t, merge(cases[:6]), "INVALID: 3 trials were planned and not asked")
+}
