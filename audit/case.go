@@ -54,6 +54,7 @@ type Spec struct {
 	App          string
 	Prompt       string // the Prompt section's markdown: all of the SPEC that a reviewer sees
 	Requirements []Requirement
+	Patterns     []PatternRow // "# Patterns": which pattern a requirement is about; never shown to a reviewer
 	Pos          Pos
 }
 

@@ -79,23 +79,3 @@ func shingles(c *audit.Case) (map[uint64]bool, string) {
 	}
 	return runs, strings.Join(exact, " ")
 }
-
-// Thin gives the requirements of an application that fewer than four bads break.
-func Thin(app *audit.App) []audit.Problem {
-	count := map[int]int{}
-	for _, fam := range app.Families {
-		for _, c := range fam.Cases {
-			for _, n := range c.Violates {
-				count[n]++
-			}
-		}
-	}
-	var problems []audit.Problem
-	for _, r := range app.Spec.Requirements {
-		if count[r.Number] < 4 {
-			problems = append(problems, audit.Problem{Pos: r.Pos,
-				What: fmt.Sprintf("requirement %d is broken by %d bad cases: expected at least 4", r.Number, count[r.Number])})
-		}
-	}
-	return problems
-}

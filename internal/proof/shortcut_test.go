@@ -87,11 +87,3 @@ func TestDuplicates(t *testing.T) {
 	require.Len(t, ps, 2) // q-01 against both of p: literals count as one; within p they differ
 	require.Contains(t, ps[0].What, "nearly the same")
 }
-
-func TestRequirementsAreBroken(t *testing.T) {
-	for _, app := range corpora(t) {
-		for _, p := range proof.Thin(app) {
-			t.Errorf("%s: %s", p.Pos, p.What)
-		}
-	}
-}
