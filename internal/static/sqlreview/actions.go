@@ -45,12 +45,33 @@ func (r *reviewer) actions() []action {
 	if len(out) > 0 {
 		return out
 	}
+	shown := r.shown()
 	for _, in := range r.a.insts {
-		if in.tab != nil && in.der == nil && !in.assert && !in.env.isNegated() {
+		if in.tab != nil && in.der == nil && !in.assert && !in.env.isNegated() && (len(shown) == 0 || shown[in]) {
 			out = append(out, action{in: in, kind: "read", pos: in.pos, env: in.env})
 		}
 	}
 	return out
+}
+
+// shown gives the instances of which values reach an output, counts apart.
+func (r *reviewer) shown() map[*inst]bool {
+	if r.shows != nil {
+		return r.shows
+	}
+	r.shows = map[*inst]bool{}
+	emit := func(f flow) { r.shows[f.in] = true }
+	for _, o := range r.a.outputs {
+		switch {
+		case o.in != nil && o.src == "*":
+			r.a.instFlows(o.in, nil, 0, o.pos, nil, emit)
+		case o.in != nil:
+			r.a.instColFlows(o.in, o.src, nil, 0, o.in.pos, emit)
+		default:
+			r.a.flows(o.e, o.sc, nil, 0, emit)
+		}
+	}
+	return r.shows
 }
 
 var (
@@ -199,7 +220,7 @@ func (r *reviewer) namesAct(q *requirement) bool {
 		for _, c := range t.cols {
 			if isStateCol(c) {
 				for _, v := range c.enum {
-					if !contains(q.firm, v) && meets(q.plain, v) {
+					if !contains(q.firm, v) && meets(q.plain, v) || q.verb(v) {
 						return true
 					}
 				}
@@ -207,6 +228,17 @@ func (r *reviewer) namesAct(q *requirement) bool {
 		}
 	}
 	return false
+}
+
+// verb: the requirement speaks of the act that leads to state v ("refunding an order",
+// "to refund" of refunded).
+func (q *requirement) verb(v string) bool {
+	s := stem(v)
+	if len(s) < 4 || s == strings.ToLower(v) {
+		return false
+	}
+	plain := spanRE.ReplaceAllString(q.low, " ")
+	return containsWord(plain, s+"ing") || containsWord(plain, s) || containsWord(plain, s+"e")
 }
 
 // actOf: the table is named after an act that is a state too (refunds, refunded).

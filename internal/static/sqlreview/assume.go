@@ -66,6 +66,9 @@ func (a *analysis) assume(e *expr, sc *scope, v *env, pos bool) {
 	case eFunc:
 		a.assumeFunc(e, sc, v, pos)
 	case eSub:
+		if pos && a.assumeTarget(e, sc, v) {
+			return
+		}
 		t := a.value(e, sc, v, pos)
 		if pos {
 			v.add(fact{op: "true", a: t, pos: e.pos})
@@ -73,6 +76,29 @@ func (a *analysis) assume(e *expr, sc *scope, v *env, pos bool) {
 	default:
 		a.opaqueFact(e, sc, v)
 	}
+}
+
+// assumeTarget reads (SELECT condition FROM ...) as a condition: there is a row, and
+// it holds there.
+func (a *analysis) assumeTarget(e *expr, sc *scope, v *env) bool {
+	q := e.sub
+	if q == nil || q.kind != qSelect || len(q.targets) != 1 || len(q.group) > 0 {
+		return false
+	}
+	x := strip(q.targets[0].e)
+	if x.kind == eBin && len(x.args) == 2 && strip(x.args[0]).isCall("count") { // (SELECT count(*) > 0 ...)
+		c := *q
+		c.targets = []target{{e: x.args[0]}}
+		return a.countExists(x.op, &expr{kind: eSub, sub: &c, pos: e.pos}, strip(x.args[1]), sc, v, true)
+	}
+	if hasAggregate(q) && !x.isCall("bool_or", "bool_and", "every") || x.kind == eCol || x.kind == eLit {
+		return false
+	}
+	a.evidence++
+	defer func() { a.evidence-- }()
+	d := a.sub(q, sc, v)
+	a.assume(x, d.scope, v, true)
+	return true
 }
 
 func (a *analysis) opaqueFact(e *expr, sc *scope, v *env) {

@@ -13,9 +13,9 @@ var (
 	negativeRE  = regexp.MustCompile(`never|\bnot?\b|nobody|nothing|secret|private|stays?|inside|confiden|sensitive|without`)
 	listRE      = regexp.MustCompile(`\b(list|row|result|record|page|entr|item|line|hit|match)`)
 	injectionRE = regexp.MustCompile(`dynamic sql|as (bound )?parameters?|string (operation|building|formatting)|built (up )?(from|with|by)|building (sql|statement|quer)|injection|parameteri[sz]|concatenat|interpolat|bound (parameter|value)|bind (parameter|variable)|placeholder|splic|pasted|string[- ]?built|format\(|quote_ident|built (up )?from (text|strings)|prepared statement|allow-?list`)
-	tenantRE    = regexp.MustCompile(`tenan|isolat|restrict|other than|limited to|separat|kept apart|partition|cross-|across |another |other (organi|compan|clinic|school|account|customer|shop|merchant|store|warehouse|workspace)|belong|scope|confine|never see|own (organi|compan)|same `)
+	tenantRE    = regexp.MustCompile(`tenan|isolat|other [a-z]+s\b|off limits|inside |within |restrict|other than|limited to|separat|kept apart|partition|cross-|across |another |other (organi|compan|clinic|school|account|customer|shop|merchant|store|warehouse|workspace)|belong|scope|confine|never see|own (organi|compan)|same `)
 	softRE      = regexp.MustCompile(`soft|delet|archiv|tombston|remov|voided|revok|suspend|disabl|deactivat|inactive|\bleft\b|ended|erased|hidden|discard|withdrawn|trash|retired|purged|struck|cancell?ed rows|gone|absent|not exist`)
-	secretRE    = regexp.MustCompile(`never (be )?(return|expos|select|leav|show|disclos|read|sent|appear|giv|output|reach)|(must|may|do|does|can|should) ?not (be )?(return|expos|appear|leav|select|show|disclos|be (part|in)|giv|reach)|never in |never (be )?part |not (be )?(part of|in|among|included in) (any|the|a) (result|output|response|answer)|sensitive|confidential|secret|leave[s]? the (database|server|ledger)|stays? (in|inside) the|nothing .*(return|reveal)|masked|redact`)
+	secretRE    = regexp.MustCompile(`nobody (gets|may|can|ever|sees|is)|no one (gets|may|can|ever|sees)|only (be )?(shown|visible|returned|revealed|readable|disclosed)|never (be )?(return|expos|select|leav|show|disclos|read|sent|appear|giv|output|reach)|(must|may|do|does|can|should) ?not (be )?(return|expos|appear|leav|select|show|disclos|be (part|in)|giv|reach)|never in |never (be )?part |not (be )?(part of|in|among|included in) (any|the|a) (result|output|response|answer)|sensitive|confidential|secret|leave[s]? the (database|server|ledger)|stays? (in|inside) the|nothing .*(return|reveal)|masked|redact`)
 	limitRE     = regexp.MustCompile(`\blimit|page|pagin|at most \d|no more than \d|maximum of|max(imum)? \d|bounded|unbounded|capped|cap of|row cap|(more|fewer|less) than \d+ |exceed|up to \d+|at a time|never .{0,30}\d+ (rows|records|results|lines|entries|items)|\d+ (rows|records|results|lines|entries|items) (per|each|at most|or fewer)`)
 	permRE      = regexp.MustCompile(`\brole|permission|\bmember|\bgrant|authori[sz]|assigned|\bowner|\bowns\b|privileg|allowed to|entitled|only (the|a|an|by) |only .{1,40} (may|can)|may (only|be|see|read|change|approve)|access to|acting (user|person|staff)|caller|actor|mandate|\bpower|needs? (a|an|the|to be|to hold)|requires? (a|an|the|that|to)|\bholds?\b|must (be|hold|have) (a|an|the)|restricted to|reserved (to|for)|entitle|delegat|consent|is (not )?allowed|in charge|responsible|on behalf`)
 	stateRE     = regexp.MustCompile(`status|state|transition|→|->|lifecycle|moves? (from|to|only)|only (while|when|from|if)|may (only )?(be|become)|while .* is|still|no longer be|final|frozen|closed|locked|immutable`)
@@ -37,7 +37,7 @@ func (s *spec) classify(r *requirement) {
 	for _, c := range r.cols {
 		tenantCol = tenantCol || contains(s.tenants, c.col)
 	}
-	rootWord := s.root != "" && hasRun(stemsOf(r.text), s.root)
+	rootWord := s.root != "" && (hasRun(stemsOf(r.text), s.root) || len(s.root) > 4 && strings.Contains(r.low, " "+strings.TrimSuffix(s.root, "s")))
 	set(kTenant, len(s.tenants) > 0 && !r.kinds[kInjection] && (tenantRE.MatchString(r.low) || s.namesScope(r)) && (tenantCol || rootWord || strings.Contains(r.low, "tenan") || strings.Contains(r.low, "isolat")))
 	// A requirement that names the tenant column and nothing else to check is about it.
 	set(kTenant, tenantCol && len(r.cols) == 1 && !r.kinds[kInjection] && len(r.values) == 0)
@@ -46,6 +46,9 @@ func (s *spec) classify(r *requirement) {
 	set(kSecret, (secretRE.MatchString(r.low) || negativeRE.MatchString(r.low) && s.plainOnly(r)) && len(s.secretCols(r)) > 0)
 	set(kLimit, len(r.cols) == 0 && len(r.values) == 0 && (listRE.MatchString(r.low) || len(r.tables) > 0 && limitRE.MatchString(r.low)) && len(r.nums) == 1 && r.nums[0] >= 5 && !groupRE.MatchString(r.low))
 	set(kLimit, limitRE.MatchString(r.low) && regexp.MustCompile(`rows|result|record|list|item|page|limit|quer|line|entr`).MatchString(r.low) && !r.kinds[kInjection] && s.limitLike(r))
+	if strings.Contains(r.low, "off limits") && len(r.nums) == 0 {
+		delete(r.kinds, kLimit)
+	}
 	set(kPerm, (permRE.MatchString(r.low) || s.firmRole(r)) && !r.kinds[kInjection] && len(s.permTables(r)) > 0 && (!r.kinds[kTenant] || s.firmRole(r)))
 	set(kState, (stateRE.MatchString(r.low) || readWordRE.MatchString(r.low)) && len(r.values) > 0 && s.stateLike(r))
 	set(kTime, timeRE.MatchString(r.low) && len(s.timeCols(r)) > 0)
@@ -54,6 +57,9 @@ func (s *spec) classify(r *requirement) {
 		delete(r.kinds, kPerm)
 	}
 	set(kVersion, versionRE.MatchString(r.low) && !r.kinds[kInjection])
+	set(kSelf, selfRE.MatchString(r.low) && !r.kinds[kInjection])
+	set(kBound, boundWordRE.MatchString(r.low) && !r.kinds[kInjection] && len(s.boundCols(r)) > 0)
+	set(kOnce, onceRE.MatchString(r.low) && !r.kinds[kInjection])
 	set(kGroup, groupRE.MatchString(r.low))
 	if len(r.kinds) > 1 && r.kinds[kInjection] {
 		delete(r.kinds, kState)
@@ -74,6 +80,11 @@ func (s *spec) namesScope(r *requirement) bool {
 // plainOnly: all columns that the requirement names hold plain data: no keys, states
 // or times.
 func (s *spec) plainOnly(r *requirement) bool {
+	for _, c := range r.cols {
+		if col := s.columnOf(c); col != nil && col.isBool() {
+			return false
+		}
+	}
 	return len(r.cols) > 0 && len(s.secretCols(r)) == len(r.cols) && len(r.values) == 0 && len(r.conds) == 0 && len(r.nums) == 0
 }
 
@@ -185,10 +196,10 @@ var permNameRE = regexp.MustCompile(`member|grant|role|assign|permission|access|
 func (s *spec) permTables(r *requirement) []string {
 	var out []string
 	for _, t := range s.sch.order {
-		if !r.tables[t.name] && !s.namesRoleOf(r, t) || !s.hasRole(t) && s.onlyMakers(t) {
+		if !r.tables[t.name] && !s.namesRoleOf(r, t) && !s.namesFlag(r, t) || !s.hasRole(t) && s.onlyMakers(t) {
 			continue
 		}
-		if len(s.personCols(t)) > 0 && (permNameRE.MatchString(t.name) || s.hasRole(t)) || s.hasRole(t) && s.isPerson(t) {
+		if len(s.personCols(t)) > 0 && (permNameRE.MatchString(t.name) || s.hasRole(t)) || s.isPerson(t) && (s.hasRole(t) || s.namesFlag(r, t)) {
 			out = append(out, t.name)
 		}
 	}
@@ -202,6 +213,17 @@ func (s *spec) permTables(r *requirement) []string {
 		}
 	}
 	return out
+}
+
+// namesFlag: the requirement names a boolean of t that is no mark of deletion
+// (`board_seat`).
+func (s *spec) namesFlag(r *requirement, t *table) bool {
+	for _, c := range t.cols {
+		if c.isBool() && !softNameRE.MatchString(c.name) && !heldNameRE.MatchString(c.name) && namesCol(r, t.name, c.name) && s.isPerson(t) {
+			return true
+		}
+	}
+	return false
 }
 
 var makerRE = regexp.MustCompile(`^(created|made|issued|added|uploaded|written|revoked|updated|changed|recorded|entered|sent)_by|^(author|creator|sender|issuer)(_id)?$`)
@@ -233,7 +255,7 @@ func (s *spec) firmRole(r *requirement) bool {
 // namesRoleOf: the requirement speaks of a value or column that this table alone has.
 func (s *spec) namesRoleOf(r *requirement, t *table) bool {
 	for _, c := range t.cols {
-		if !roleNameRE.MatchString(c.name) && (len(c.enum) == 0 || isStateCol(c) || len(s.personCols(t)) == 0) {
+		if !roleNameRE.MatchString(c.name) && (len(c.enum) == 0 || isStateCol(c) || len(s.personCols(t)) == 0 && !s.isPerson(t)) {
 			continue
 		}
 		for _, v := range r.values {
@@ -254,7 +276,7 @@ var roleNameRE = regexp.MustCompile(`(^|_)(role|permission|power|duty|capacity|r
 
 func (s *spec) hasRole(t *table) bool {
 	for _, c := range t.cols {
-		if roleNameRE.MatchString(c.name) && c.name != "kind" || len(c.enum) > 0 && !isStateCol(c) && permNameRE.MatchString(t.name) {
+		if roleNameRE.MatchString(c.name) && c.name != "kind" || len(c.enum) > 0 && !isStateCol(c) && (permNameRE.MatchString(t.name) || s.people[t.name]) {
 			return true
 		}
 	}
@@ -265,15 +287,51 @@ var personRE = regexp.MustCompile(`^(user|staff|employee|person|people|member|ac
 
 // isPerson: the table's rows are people who act.
 func (s *spec) isPerson(t *table) bool {
-	if !personRE.MatchString(t.name) || len(t.keys) == 0 || len(t.keys[0]) != 1 {
+	if s.people[t.name] {
+		return true
+	}
+	if !personRE.MatchString(t.name) || len(t.keys) == 0 || len(t.keys[0]) != 1 || s.employs(t) {
 		return false
 	}
 	for _, fk := range t.fks { // a tie to a person is no person
-		if fk.ref != t.name && personRE.MatchString(fk.ref) {
+		if x := s.sch.tables[fk.ref]; fk.ref != t.name && personRE.MatchString(fk.ref) && (x == nil || !s.employs(x)) {
 			return false
 		}
 	}
 	return true
+}
+
+var (
+	firmNameRE   = regexp.MustCompile(`^(operator|agent|customer|client|member|contact|principal|profile|practice|account)s?$`)
+	personAttrRE = regexp.MustCompile(`email|login|passw|pin_|phone|full_name|first_name|last_name|surname|display_name|birth`)
+)
+
+// employs: the name could be a person's, but the rows are firms: people of another
+// table belong to them and they have nothing of a person.
+func (s *spec) employs(t *table) bool {
+	if !firmNameRE.MatchString(t.name) {
+		return false
+	}
+	for _, c := range t.cols {
+		if personAttrRE.MatchString(c.name) {
+			return false
+		}
+	}
+	for _, x := range s.sch.order {
+		if x != t && personRE.MatchString(x.name) && s.refTo(x, t.name) && len(x.keys) > 0 && len(x.keys[0]) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *spec) refTo(t *table, ref string) bool {
+	for _, fk := range t.fks {
+		if fk.ref == ref {
+			return true
+		}
+	}
+	return false
 }
 
 var personColRE = regexp.MustCompile(`(^|_)(user|staff|employee|person|member|actor|teacher|operator|owner|author|assignee|assigned|clinician|agent|worker|creator|created_by|guardian|manager|approver|nurse|doctor|requester|reviewer|grantee|principal)(_id|_to|_by)?$|_by$|_to$`)

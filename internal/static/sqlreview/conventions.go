@@ -106,7 +106,7 @@ func (s *spec) findTenants() {
 	}
 }
 
-var sessionRE = regexp.MustCompile(`session|server|trusted|verified|log(ged|s)?[- ]?in|signed[- ]in|token|middleware|authenticat|set by|current`)
+var sessionRE = regexp.MustCompile(`session|caller|server|trusted|verified|log(ged|s)?[- ]?in|signed[- ]in|token|middleware|authenticat|set by|current`)
 
 // childOf: the table's rows belong to rows of a further table that is no person's.
 func (s *spec) childOf(t *table) bool {
@@ -130,7 +130,7 @@ func (s *spec) refOf(t *table, col string) string {
 var (
 	actorWordRE = regexp.MustCompile(`acting|caller|current user|signed[- ]in|logged[- ]in|authenticated|requesting|who (asks|acts|calls|is)|the user|session user|person (acting|asking|calling)|on whose behalf|the actor|staff member`)
 	actorNameRE = regexp.MustCompile(`^(p_|v_|_)?(actor|user|caller|current_user|viewer|me|staff|employee|person|member|operator|principal|teacher|clinician|agent|acting|requester|session_user|login|self|my)(_?id|_by|_user|_user_id|_staff_id|_person_id|_employee_id)?$`)
-	pastedRE    = regexp.MustCompile(`past|interpolat|concatenat|unescaped|raw|splic|verbatim|textual|string`)
+	pastedRE    = regexp.MustCompile(`past|interpolat|concatenat|unescaped|raw|splic|verbatim|textual|string|is text|quot|substitut|replac|insert|put(s)? (in|into)`)
 	boundRE     = regexp.MustCompile(`bound|bind|parameter|placeholder|prepared|escaped|driver`)
 )
 
@@ -150,6 +150,32 @@ func (s *spec) findParams() {
 			}
 			if s.tenantName(n) {
 				s.scopeP[n] = true
+			}
+		}
+	}
+}
+
+// findPeople finds the tables of those who act: of the tables whose key a parameter of
+// the session holds, the ones that belong to another.
+func (s *spec) findPeople() {
+	held := map[string]bool{}
+	for _, line := range sentences(strings.ToLower(s.prompt)) {
+		if !sessionRE.MatchString(line) && !actorWordRE.MatchString(line) {
+			continue
+		}
+		for _, p := range paramsIn(line) {
+			for _, t := range s.sch.order {
+				if len(t.keys) > 0 && len(t.keys[0]) == 1 && (t.keys[0][0] == p && p != "id" || stem(strings.TrimSuffix(p, "_id")) == stem(t.name)) {
+					held[t.name] = true
+				}
+			}
+		}
+	}
+	s.people = map[string]bool{}
+	for t := range held {
+		for _, fk := range s.sch.tables[t].fks {
+			if held[fk.ref] && fk.ref != t {
+				s.people[t] = true
 			}
 		}
 	}

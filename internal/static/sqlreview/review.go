@@ -41,6 +41,7 @@ type reviewer struct {
 	code  string
 	found []violation
 	notes []string // what could not be decided
+	shows map[*inst]bool
 	seen  map[string]bool
 }
 
@@ -177,6 +178,15 @@ func (r *reviewer) judge() {
 		}
 		if q.kinds[kPerm] {
 			r.permissions(q)
+		}
+		if q.kinds[kSelf] {
+			r.selfDecisions(q)
+		}
+		if q.kinds[kBound] {
+			r.thresholds(q)
+		}
+		if q.kinds[kOnce] {
+			r.once(q)
 		}
 		if q.kinds[kTime] {
 			r.times(q)

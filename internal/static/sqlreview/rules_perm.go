@@ -7,13 +7,29 @@ import (
 	"assay/audit"
 )
 
-var selfRE = regexp.MustCompile(`(nobody|no one|no-one|not|never|cannot|other than|different from|someone else)[^.;]{0,60}\b(wrote|own|himself|herself|themsel\w*|author|submitted|requested|created|raised|recorded|booked|prepared)\b`)
+var selfRE = regexp.MustCompile(`(nobody|no one|no-one|not|never|cannot|other than|different from|someone else)[^.;]{0,60}\b(wrote|own|himself|herself|themsel\w*|author|submitted|requested|created|raised|recorded|booked|prepared)\b|\b(who|that|which) (has |have )?(wrote|written|own|owns|submitted|requested|created|raised|recorded|booked|prepared|entered|made|opened)\b[^.;]{0,60}(must not|may not|cannot|can not|never|is not allowed)|(must|may|can)(not| not| never)? [^.;]{0,40}\b(his|her|their|own|the same) (own )?(request|order|invoice|entr|claim|submission|record|expense|timesheet|document|work)|another \w+ than|(someone|somebody|anyone) other than|different \w+ (than|from) the|four[- ]eyes|separation of duties|segregation of duties|self-approv`)
 
 // permissions: who acts holds what the requirement asks for, for the very thing that
 // is acted on.
 func (r *reviewer) permissions(q *requirement) {
 	for _, part := range q.parts {
 		r.permissionsOf(part)
+	}
+}
+
+// selfDecisions: nobody decides on what is his own.
+func (r *reviewer) selfDecisions(q *requirement) {
+	for _, text := range clauseRE.Split(q.text, -1) {
+		if !selfRE.MatchString(strings.ToLower(text)) {
+			continue
+		}
+		part := r.s.readRequirement(q.n, text)
+		if !r.namesAct(part) && len(part.tables) == 0 {
+			part = q
+		}
+		for _, act := range r.actions() {
+			r.notSelf(part, act)
+		}
 	}
 }
 
@@ -31,7 +47,6 @@ func (r *reviewer) permissionsOf(q *requirement) {
 			continue
 		}
 		r.permission(q, act, tables, how)
-		r.notSelf(q, act)
 	}
 }
 
@@ -145,12 +160,7 @@ func (c *closure) actor(r *reviewer, t term) bool {
 // roleFits: the roles that c lets through are among those that the requirement names.
 func (r *reviewer) roleFits(q *requirement, c *closure, x *inst) bool {
 	for _, col := range x.tab.cols {
-		var allowed []string
-		for _, v := range q.values {
-			if contains(col.enum, v) {
-				allowed = append(allowed, v)
-			}
-		}
+		allowed := q.valuesOf(col.enum)
 		switch {
 		case isStateCol(col):
 			continue
@@ -177,11 +187,29 @@ func (r *reviewer) roleFits(q *requirement, c *closure, x *inst) bool {
 	return true
 }
 
+// valuesOf gives the values of an enum that the requirement names: those in backticks
+// or quotes, where there are any ("technician" may be a role and may be a word).
+func (q *requirement) valuesOf(enum []string) []string {
+	for _, list := range [][]string{q.firm, q.values} {
+		var out []string
+		for _, v := range list {
+			if contains(enum, v) {
+				out = append(out, v)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
 // holds: where the requirement says that who acts, or the grant, is still active
 // ("not deactivated"), c says so of the column of x that marks it.
 func (r *reviewer) holds(q *requirement, c *closure, x *inst) bool {
 	for _, col := range x.tab.cols {
-		if !softNameRE.MatchString(col.name) || !meets(q.plain, markTail.ReplaceAllString(col.name, "")) && !namesCol(q, x.table, col.name) {
+		ended := col.isTime() && !col.notNull && endedRE.MatchString(col.name) && !lifeNameRE.MatchString(col.name)
+		if !softNameRE.MatchString(col.name) && !heldNameRE.MatchString(col.name) && !ended || !meets(q.plain, markTail.ReplaceAllString(col.name, "")) && !namesCol(q, x.table, col.name) {
 			continue
 		}
 		if !aliveGoal(r, q, x, col)(c) {
@@ -190,6 +218,8 @@ func (r *reviewer) holds(q *requirement, c *closure, x *inst) bool {
 	}
 	return true
 }
+
+var heldNameRE = regexp.MustCompile(`^(is_)?(blocked|banned|locked|inactive|terminated|dismissed|frozen|barred)(_at|_on|_until)?$`)
 
 var markTail = regexp.MustCompile(`^is_|_(at|on|ts|date|time|flag)$`)
 
@@ -347,6 +377,9 @@ func (r *reviewer) notSelf(q *requirement, act action) {
 	}
 	person := r.s.personCols(act.in.tab)
 	if len(person) == 0 {
+		return
+	}
+	if how := r.applies(q, act, nil); how < 0.5 {
 		return
 	}
 	ok := r.a.proves(act.env, func(c *closure) bool {

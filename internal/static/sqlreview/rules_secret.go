@@ -225,11 +225,28 @@ func (a *analysis) minusFlows(e *expr, sc *scope, via []string, depth int, emit 
 var (
 	maskWordRE = regexp.MustCompile(`mask|last (four|4|two|2|three|3)|hash|redact|truncat|partial|digest|aggregat|averag|derived|only as`)
 	maskFuncRE = regexp.MustCompile(`^(right|left|substr|substring|md5|sha\d*|digest|crypt|hmac|regexp_replace|overlay|encode|mask.*|redact.*|anonymi.*|avg|sum|min|max|percentile.*|stddev.*|date_part|date_trunc|extract|age|length|char_length|octet_length)$`)
-	exceptRE   = regexp.MustCompile(`except|unless|only (to|for|by|when|if|a|an|the|holders|someone|people|staff|members)|other than|save (for|to)|apart from|may (see|read|receive)`)
+	exceptRE   = regexp.MustCompile(`except|unless|only (to|for|by|when|if|a|an|the|holders|someone|people|staff|members)|only (be )?(shown|visible|returned|revealed|given|readable|disclosed) (to|for|by|if|when)|other than|save (for|to)|apart from|may (see|read|receive)`)
 )
 
 // secrets: sensitive columns do not reach an output.
 func (r *reviewer) secrets(q *requirement) {
+	var parts []*requirement
+	for _, t := range clauseRE.Split(q.text, -1) {
+		if c := r.s.readRequirement(q.n, t); len(r.s.secretCols(c)) > 0 {
+			parts = append(parts, c)
+		} else if n := len(parts); n > 0 {
+			parts[n-1] = r.s.readRequirement(q.n, parts[n-1].text+". "+t)
+		}
+	}
+	if len(parts) < 2 {
+		parts = []*requirement{q}
+	}
+	for _, p := range parts {
+		r.secretsOf(p)
+	}
+}
+
+func (r *reviewer) secretsOf(q *requirement) {
 	cols := r.s.secretCols(q)
 	masked := maskWordRE.MatchString(q.low)
 	excepted := exceptRE.MatchString(q.low)
@@ -299,7 +316,7 @@ func (r *reviewer) exempt(q *requirement, v *env) bool {
 			if f.b.isLit() && contains(q.values, foldLit(f.b)) {
 				return true
 			}
-			if f.op == "=" && (f.a.isParam() && r.s.isActor(f.a) || f.b.isParam() && r.s.isActor(f.b)) && regexp.MustCompile(`own|self|owner|author|themsel`).MatchString(q.low) {
+			if f.op == "=" && (f.a.isParam() && r.s.isActor(f.a) || f.b.isParam() && r.s.isActor(f.b)) && regexp.MustCompile(`\b(own|owner|self|author|themsel)`).MatchString(q.low) {
 				return true
 			}
 		}

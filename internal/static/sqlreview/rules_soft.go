@@ -10,6 +10,7 @@ import (
 // softDelete: rows that are marked as gone are not seen.
 func (r *reviewer) softDelete(q *requirement) {
 	for _, col := range r.s.softCols(q) {
+		r.holders(q, col)
 		for _, in := range r.a.insts {
 			if in.tab == nil || in.der != nil || in.role == roleInsert || in.tab.column(col) == nil || in.env.isNegated() || r.a.anti(in) {
 				continue
@@ -32,6 +33,49 @@ func (r *reviewer) softDelete(q *requirement) {
 			r.add(q.n, conf, in.pos, []audit.CWE{672, 200}, "%s is used without excluding rows that %s marks as gone", name(in), col)
 		}
 	}
+}
+
+var noRightsRE = regexp.MustCompile(`(can|may) do nothing|(have|has|get|hold)s? no (permission|right|access|role)|(cannot|must not|may not|can not|never) (act|do|perform|change|approve|use|be used|log|sign|hold)|not (allowed|permitted)|lose|no effect|do(es)? not count|not authori[sz]ed|only active|must be active|are? active`)
+
+// holders: where people who are marked as gone have no rights, a permission that is
+// taken from another table holds only beside the person's own, live row.
+func (r *reviewer) holders(q *requirement, col string) {
+	if !noRightsRE.MatchString(q.low) {
+		return
+	}
+	for _, p := range r.s.sch.order {
+		c := p.column(col)
+		if c == nil || !r.s.isPerson(p) || !r.softApplies(q, &inst{table: p.name, tab: p}, col) {
+			continue
+		}
+		for _, act := range r.actions() {
+			if act.kind == "read" || !r.guarded(act) {
+				continue
+			}
+			ok := r.a.proves(act.env, func(cl *closure) bool {
+				for _, x := range r.a.insts {
+					if x.tab == p && cl.actor(r, x.col(p.keys[0][0])) && aliveGoal(r, q, x, c)(cl) {
+						return true
+					}
+				}
+				return false
+			})
+			if !ok {
+				r.add(q.n, 0.7, act.pos, []audit.CWE{863, 672}, "who acts is not looked up in %s, so that one whom %s marks as gone may still act", p.name, col)
+				return
+			}
+		}
+	}
+}
+
+// guarded: some requirement asks for a permission for this action.
+func (r *reviewer) guarded(act action) bool {
+	for _, q := range r.s.reqs {
+		if q.kinds[kPerm] && r.applies(q, act, nil) >= 0.7 {
+			return true
+		}
+	}
+	return false
 }
 
 // softApplies: where a requirement names some of the tables that have the column, it

@@ -10,7 +10,7 @@ import (
 
 var (
 	lowerNameRE  = regexp.MustCompile(`start|from|begin|open|since|effective|publish|not_before|live|embargo|release|lock.*until|lock.*to|available_at|goes`)
-	upperNameRE  = regexp.MustCompile(`until|end|expir|clos|due|through|deadline|not_after|valid_to|_to$|last`)
+	upperNameRE  = regexp.MustCompile(`until|laps|end|expir|clos|due|through|deadline|not_after|valid_to|_to$|last`)
 	pastUntilRE  = regexp.MustCompile(`embargo|lock|hold|ban|quarantin|cool|suspend|block|snooz|freeze`)
 	strictEndRE  = regexp.MustCompile(`exclusive|half-open|not including|up to but|excluding|before|no longer|in the future|has passed|is past|strictly|after .* (it|they|is|are)|the moment`)
 	inclusiveRE  = regexp.MustCompile(`(until|to|end\w*|expir\w*)[^.;,]{0,30}inclusive|inclusive[^.;,]{0,8} of both|both (ends|bounds) inclusive|last (day|moment) (included|inclusive)`)
@@ -103,7 +103,7 @@ func (r *reviewer) bound(q *requirement, in *inst, c *column, conf float64) {
 				return true
 			}
 		}
-		return !r.s.hasRole(in.tab) && r.owner(q, cl, action{in: in})
+		return !r.s.hasRole(in.tab) && !timeTableRE.MatchString(in.table) && r.owner(q, cl, action{in: in})
 	})
 	if ok {
 		return

@@ -87,7 +87,7 @@ func readSchema(spec string) *schema {
 }
 
 var (
-	oneOfRE  = regexp.MustCompile("`([a-z_][a-z0-9_]*)`[^\n.;]{0,60}?\\b(?:one of|can be|may be|takes|values|is either|in)\\b([^\n.]*)")
+	oneOfRE  = regexp.MustCompile("`(?:[a-z_][a-z0-9_]*\\.)?([a-z_][a-z0-9_]*)`[^\n.;]{0,60}?\\b(?:one of|can be|may be|takes|values|is either|in)\\b([^\n.]*)")
 	valueRE  = regexp.MustCompile("[`'\"]([A-Za-z_][A-Za-z0-9_]*)[`'\"]")
 	inlineRE = regexp.MustCompile("'([A-Za-z_][A-Za-z0-9_]*)'")
 )

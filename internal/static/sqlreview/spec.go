@@ -18,6 +18,7 @@ type spec struct {
 	actors  map[string]bool // parameters that name who acts
 	scopeP  map[string]bool // parameters that name the tenant
 	params  map[string]bool // every parameter that the SPEC names
+	people  map[string]bool // tables whose rows act: a parameter of the session holds their key
 	holes   holeRule
 }
 
@@ -67,6 +68,9 @@ const (
 	kAudit     kindOf = "audit"
 	kVersion   kindOf = "version"
 	kGroup     kindOf = "group size"
+	kSelf      kindOf = "separation of duties"
+	kBound     kindOf = "threshold"
+	kOnce      kindOf = "once"
 )
 
 var (
@@ -90,6 +94,7 @@ func readSpec(text string) *spec {
 	text = strings.ToValidUTF8(text[:min(len(text), maxSpec)], "?")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	s := &spec{sch: readSchema(text), prompt: unwrap(text), actors: map[string]bool{}, scopeP: map[string]bool{}, params: map[string]bool{}}
+	s.findPeople()
 	for _, it := range requirementItems(text) {
 		s.reqs = append(s.reqs, s.readRequirement(it.n, it.text))
 	}
