@@ -6,22 +6,14 @@ import (
 	"time"
 
 	"assay/audit"
+	"assay/internal/store"
 
 	"github.com/cenkalti/backoff/v5"
 )
 
 // keep completes a job's evaluation, stores it, and reports back.
 func (e *engine) keep(l *lane, j *job) {
-	ev := j.last.Evaluation
-	ev.Run, ev.Trial, ev.Tries, ev.Attempts = e.config.Run.ID, j.item.Key, j.tries, j.attempts
-	if ev.Time.IsZero() {
-		ev.Time = time.Now().UTC().Truncate(time.Millisecond)
-	}
-	ev.Usage = total(j.attempts)
-	if n := len(j.attempts); n > 0 {
-		last := j.attempts[n-1]
-		ev.Latency, ev.Served, ev.Finish = last.Latency.Truncate(time.Millisecond), last.Model, last.FinishReason
-	}
+	ev := row(e.config.Run.ID, j.item, j.last.Evaluation, j.tries, j.attempts)
 	res := Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value}
 	save := e.store
 	if j.item.Keep != nil {
@@ -34,6 +26,20 @@ func (e *engine) keep(l *lane, j *job) {
 		return struct{}{}, save(context.Background(), res)
 	}, backoff.WithBackOff(waits), backoff.WithMaxElapsedTime(e.config.StoreWait))
 	e.ended <- ending{lane: l, job: j, stored: true, result: res}
+}
+
+// row completes an evaluation by what its item and all its attempts say.
+func row(run string, it *Item, ev store.Evaluation, tries int, attempts []audit.Attempt) store.Evaluation {
+	ev.Run, ev.Trial, ev.Tries, ev.Attempts = run, it.Key, tries, attempts
+	if ev.Time.IsZero() {
+		ev.Time = time.Now().UTC().Truncate(time.Millisecond)
+	}
+	ev.Usage = total(attempts)
+	if n := len(attempts); n > 0 {
+		last := attempts[n-1]
+		ev.Latency, ev.Served, ev.Finish = last.Latency.Truncate(time.Millisecond), last.Model, last.FinishReason
+	}
+	return ev
 }
 
 // total sums up attempts. It is priced when everything that cost something is.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"assay/audit"
 	"assay/internal/store"
@@ -59,18 +58,9 @@ func (s *Summary) Unanswered() float64 {
 // flight get Config.Grace to come to an end, and the rest is skipped.
 func (p *Plan) Start(ctx context.Context) (*Run, error) {
 	c := p.config
-	c.Run.Started = time.Now().UTC().Truncate(time.Millisecond)
-	c.Run.State = "running"
-	c.Run.Planned, c.Run.Reused = len(p.items), len(p.reused)
-	if err := c.Store.Begin(ctx, c.Run); err != nil {
-		return nil, fmt.Errorf("run: %w", err)
-	}
-	reused := make([]store.Evaluation, 0, len(p.reused))
-	for _, e := range p.reused {
-		reused = append(reused, e)
-	}
-	if err := c.Store.Reuse(ctx, c.Run.ID, reused); err != nil {
-		return nil, fmt.Errorf("run: %w", err)
+	var err error
+	if c.Run, err = p.Record(ctx); err != nil {
+		return nil, err
 	}
 	r := &Run{ID: c.Run.ID, done: make(chan struct{})}
 	if !c.Discard {

@@ -1,0 +1,126 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"assay/audit"
+	"assay/internal/store"
+)
+
+// What follows is for an engine that carries out a plan elsewhere than in this
+// process (internal/run/river): the same plan, tries, charges and rows.
+
+// Config gives the plan's configuration with its defaults filled in.
+func (p *Plan) Config() Config { return p.config }
+
+// Items gives everything that is planned.
+func (p *Plan) Items() []Item { return p.items }
+
+// Ask gives what the store does not answer yet, in the order in which it is sent.
+func (p *Plan) Ask() []Item {
+	out := make([]Item, len(p.ask))
+	for i, at := range p.ask {
+		out[i] = p.items[at]
+	}
+	return out
+}
+
+// Reused gives what the store answers already, by key.
+func (p *Plan) Reused() map[string]store.Evaluation { return p.reused }
+
+// Identity names what is planned by its keys: two plans with equal identities do
+// the same work, in whatever order it was planned.
+func (p *Plan) Identity() string {
+	keys := make([]string, len(p.items))
+	for i := range p.items {
+		keys[i] = p.items[i].Key
+	}
+	slices.Sort(keys)
+	return hash(keys...)
+}
+
+// Record records in the store that the run begins, and what it reuses. It gives
+// the run as it was recorded.
+func (p *Plan) Record(ctx context.Context) (store.Run, error) {
+	r := p.config.Run
+	r.Started = time.Now().UTC().Truncate(time.Millisecond)
+	r.State = "running"
+	r.Planned, r.Reused = len(p.items), len(p.reused)
+	if err := p.config.Store.Begin(ctx, r); err != nil {
+		return r, fmt.Errorf("run: %w", err)
+	}
+	reused := make([]store.Evaluation, 0, len(p.reused))
+	for _, e := range p.reused {
+		reused = append(reused, e)
+	}
+	if err := p.config.Store.Reuse(ctx, r.ID, reused); err != nil {
+		return r, fmt.Errorf("run: %w", err)
+	}
+	return r, nil
+}
+
+// Attempt makes one try of the item. A panic of a reviewer is an outcome like any
+// other.
+func (it *Item) Attempt(ctx context.Context) Try { return attempt(ctx, it) }
+
+// Again reports whether the same request may succeed later, and how long the
+// provider asks to wait; 0 when it does not say.
+func (t *Try) Again() (again bool, after time.Duration) { return t.again(), t.last().RetryAfter }
+
+// Throttled reports whether the provider said that it is asked too often.
+func (t *Try) Throttled() bool { return t.throttled() }
+
+// EndsProvider reports whether a fatal failure is the provider's, and not the
+// reviewer's alone.
+func (t *Try) EndsProvider() bool {
+	switch t.last().HTTPStatus {
+	case 401, 402, 403, 429:
+		return t.Fatal != nil
+	}
+	return false
+}
+
+// Charge gives what attempts cost, and which part of it was charged because
+// nobody knows, in USD; most is what one may cost at most.
+func Charge(attempts []audit.Attempt, most float64) (usd, unsure float64) {
+	for _, a := range attempts {
+		c, sure := charge(a, most)
+		usd += c
+		if !sure {
+			unsure += c
+		}
+	}
+	return usd, unsure
+}
+
+// Row gives the row of an item whose last try was t, the tries-th, after all of
+// these attempts.
+func (it *Item) Row(run string, t *Try, tries int, attempts []audit.Attempt) store.Evaluation {
+	return row(run, it, t.Evaluation, tries, attempts)
+}
+
+// Delay gives how long to wait before another try: a share of chance of a ceiling
+// that doubles with each of the tries so far, and at least what the provider asks.
+func (c *Config) Delay(tries int, asked time.Duration) time.Duration {
+	b := newBackOff(c.FirstWait, max(c.FirstWait, lastCeiling))
+	d := b.NextBackOff()
+	for range tries - 1 {
+		d = b.NextBackOff()
+	}
+	if asked > 0 {
+		return asked + min(d, c.FirstWait)
+	}
+	return d
+}
+
+// Add counts n items more with this expected label and outcome.
+func (s *State) Add(l audit.Label, o audit.Outcome, n int) {
+	if s.tally == nil {
+		s.tally = tally{}
+	}
+	s.tally[tallyKey{l, o}] += n
+	s.Done += n
+}
