@@ -16,6 +16,8 @@ type Answer struct {
 	Trial    int           // from 0
 	Outcome  audit.Outcome // of the trial
 	Violates []int         // requirements that the reviewer says are violated
+
+	Confidence float64 // 0 to 1 as the reviewer states it; 0 when it does not
 }
 
 // An Estimate is a share with its 95 % interval, which allows for any dependence

@@ -21,16 +21,16 @@ var keyColumns = []string{"test_file", "model_name", "expected_result", "actual_
 	"outcome", "status", "violates", "case_hash", "reason", "priced"}
 
 // sumColumnNames are the columns of Brief that differ from row to row, after id.
-var sumColumnNames = []string{"tokens_in", "tokens_out", "usd", "latency_ms"}
+var sumColumnNames = []string{"tokens_in", "tokens_out", "usd", "latency_ms", "confidence"}
 
 // between separates key columns. A text that holds it is read column by column.
 const between = "\x1f"
 
 // Brief streams the rows that q chooses, oldest first, with what figures are made
 // of alone: ID, TestFile, Model, Expected, Actual, App, Query, Family, Prompt,
-// Twin, Outcome, Status, Violates, Reason, CaseHash, Usage, Latency. Equal strings
-// and lists are shared among rows and must not be written to: a million rows are
-// read at a fraction of the time and memory that Evaluations takes.
+// Twin, Outcome, Status, Violates, Reason, CaseHash, Usage, Latency, Doubt. Equal
+// strings and lists are shared among rows and must not be written to: a million
+// rows are read at a fraction of the time and memory that Evaluations takes.
 func (s *sqlStore) Brief(ctx context.Context, q Query) iter.Seq2[Evaluation, error] {
 	where, args, ok := s.chosen(q)
 	if !ok {
@@ -88,7 +88,7 @@ func (s *sqlStore) one(ctx context.Context, id int64) (Evaluation, error) {
 	for e, err := range s.ByID(ctx, []int64{id}) {
 		return Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, App: e.App, Query: e.Query,
 			Family: e.Family, Prompt: e.Prompt, Twin: e.Twin, Outcome: e.Outcome, Status: e.Status, Violates: e.Violates, Reason: e.Reason,
-			CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency}, err
+			CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency, Doubt: e.Doubt}, err
 	}
 	return Evaluation{}, fmt.Errorf("evaluation %d is gone", id)
 }
@@ -215,5 +215,6 @@ func (b *brief) scan(rows *sql.Rows) (Evaluation, error) {
 	e.Usage.TokensIn, e.Usage.TokensOut = readNumber(string(b.raw[2])), readNumber(string(b.raw[3]))
 	e.Usage.USD = readFloat(string(b.raw[4]))
 	e.Latency = time.Duration(readNumber(string(b.raw[5]))) * time.Millisecond
+	e.Doubt = readFloat(string(b.raw[6]))
 	return e, nil
 }

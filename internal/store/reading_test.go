@@ -61,7 +61,7 @@ func brief(t *testing.T, e engine) {
 		for _, e := range all(t, s, q) {
 			want = append(want, store.Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, App: e.App, Query: e.Query,
 				Family: e.Family, Prompt: e.Prompt, Twin: e.Twin, Outcome: e.Outcome, Status: e.Status, Violates: e.Violates, Reason: e.Reason,
-				CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency})
+				CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency, Doubt: e.Doubt})
 		}
 		for e, err := range ro.Brief(ctx, q) {
 			require.NoError(t, err)
