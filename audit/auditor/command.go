@@ -91,7 +91,7 @@ func (c *command) read(run *audit.AuditRun, e *exit, out string) {
 	}
 	if c.entry.Output != "" {
 		var err error
-		if run.Raw, err = readOutput(out, c.entry.Output); err != nil {
+		if run.Raw, err = readOutput(out, c.entry.Output, MaxReport); err != nil {
 			run.Invalid = err.Error()
 			return
 		}
@@ -164,9 +164,9 @@ func fingerprint(dir string) string {
 	return b.String()
 }
 
-// readOutput reads the file that the program was told to write, and nothing
-// outside of its output folder.
-func readOutput(dir, name string) ([]byte, error) {
+// readOutput reads the file that the program was told to write, of at most limit
+// bytes, and nothing outside of its output folder.
+func readOutput(dir, name string, limit int) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -182,8 +182,8 @@ func readOutput(dir, name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("$ASSAY_OUT/%s is no file", name)
 	}
-	if info.Size() > MaxReport {
-		return nil, fmt.Errorf("its report is larger than %d MB", MaxReport>>20)
+	if info.Size() > int64(limit) {
+		return nil, fmt.Errorf("its report is larger than %s", size(limit))
 	}
 	return root.ReadFile(name)
 }

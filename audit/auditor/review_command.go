@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -25,19 +27,41 @@ const defaultReviewTimeout = 5 * time.Minute
 type commandReviewer struct {
 	entry    audit.AuditorEntry
 	settings func() string
+	confine  func() (*box, string, error)
+	grace    time.Duration // between TERM and KILL; 0 means defaultGrace
 }
 
 // CommandReviewer gives the reviewer that runs a section of auditors.md. The
 // prompt is its standard input and stands in the file $ASSAY_PROMPT as well; its
 // answer is what it writes to standard output, read as a model's would be, or its
-// output file in $ASSAY_OUT. It runs in a folder of its own that is removed
-// afterwards, with the variables that its entry lets through, until its timeout.
+// output file in $ASSAY_OUT. An agent that wraps its answer in JSON of its own is
+// unwrapped, and what it says that it consumed is kept.
 //
-// Assay does not know what a program costs; what it spends is not in the budget.
+// It is confined as an auditor is, where bubblewrap can do so (Exposed says where
+// not): it sees the system's programs and what its section names, has no network
+// unless its section asks for it, the variables that its section lets through, and
+// a home of its own that is removed afterwards. It is killed whole at its timeout,
+// and when it writes more than an answer can be.
+//
+// What a program costs is known afterwards at best: the budget sees it once its
+// first answer has told.
 func CommandReviewer(entry audit.AuditorEntry) audit.Reviewer {
 	r := &commandReviewer{entry: entry}
 	r.settings = sync.OnceValue(r.describe)
+	r.confine = once3(func() (*box, string, error) { return newBox(&r.entry, "", "") })
 	return r
+}
+
+// once3 calls f once and gives its results ever after.
+func once3[A, B, C any](f func() (A, B, C)) func() (A, B, C) {
+	var once sync.Once
+	var a A
+	var b B
+	var c C
+	return func() (A, B, C) {
+		once.Do(func() { a, b, c = f() })
+		return a, b, c
+	}
 }
 
 // Name is the section's.
@@ -49,6 +73,15 @@ func (c *commandReviewer) Provider() string { return "" }
 // Cost is nothing that Assay knows of.
 func (c *commandReviewer) Cost(audit.ReviewTask) (expected, most float64, known bool) {
 	return 0, 0, true
+}
+
+// Exposed says what is within the program's reach because nothing confines it;
+// empty where it is confined.
+func (c *commandReviewer) Exposed() string {
+	if _, missing, _ := c.confine(); missing != "" {
+		return exposed(missing)
+	}
+	return ""
 }
 
 // Settings holds the command line, and a hash of each file that it names: an
@@ -93,12 +126,19 @@ func hashFile(name string) (string, error) {
 
 // Review runs the program once.
 func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
-	dir, err := os.MkdirTemp("", "assay-review-")
+	box, err := c.box()
 	if err != nil {
 		return audit.Review{}, err
 	}
-	defer os.RemoveAll(dir)
-	prompt, out, tmp := filepath.Join(dir, "prompt.txt"), filepath.Join(dir, "out"), filepath.Join(dir, "tmp")
+	if ctx.Err() != nil { // one that is not started need not be stopped
+		return c.failed(&exit{Started: time.Now(), Code: -1}, "stopped: "+context.Cause(ctx).Error()), nil
+	}
+	home, err := os.MkdirTemp("", "assay-review-")
+	if err != nil {
+		return audit.Review{}, err
+	}
+	defer os.RemoveAll(home)
+	prompt, out, tmp := filepath.Join(home, "prompt.txt"), filepath.Join(home, "out"), filepath.Join(home, "tmp")
 	text := Prompt(task)
 	if err := errors.Join(os.Mkdir(out, 0o700), os.Mkdir(tmp, 0o700), os.WriteFile(prompt, []byte(text), 0o600)); err != nil {
 		return audit.Review{}, err
@@ -107,47 +147,121 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 	if timeout <= 0 {
 		timeout = defaultReviewTimeout
 	}
-	p := process{Dir: tmp, Command: []string{"/bin/sh", "-c", c.entry.Command}, Stdin: text, Timeout: timeout,
-		Env: append(allowed(c.entry.Env, tmp, tmp), "ASSAY_PROMPT="+prompt, "ASSAY_OUT="+out)}
+	p := process{Dir: tmp, Command: shell(c.entry.Command), Box: box.with(home), Stdin: text, Timeout: timeout, Grace: c.grace,
+		Env: append(allowed(c.entry.Env, home, tmp), "ASSAY_PROMPT="+prompt, "ASSAY_OUT="+out), Progress: c.entry.Output != ""}
+	if !p.Progress {
+		p.Cap = maxReply
+	}
 	e, err := p.run(ctx)
 	if err != nil {
 		return audit.Review{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
 	}
-	reply := string(e.Stdout)
-	if c.entry.Output != "" {
-		b, err := readOutput(out, c.entry.Output)
-		if err != nil {
-			return c.failed(e, err.Error()), nil
-		}
-		reply = string(b)
+	// Before anything is cut: a part of a secret is not found.
+	e.Stdout, e.Stderr = []byte(Redact(string(e.Stdout), c.secrets()...)), []byte(Redact(string(e.Stderr), c.secrets()...))
+	r, err := c.read(ctx, &e, out, timeout)
+	return c.withoutSecrets(r), err
+}
+
+// box gives what confines the program; nil where nothing does. A file of the
+// command line that it could not see is told before it fails for want of it.
+func (c *commandReviewer) box() (*box, error) {
+	b, _, err := c.confine()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
 	}
+	if b == nil {
+		return nil, nil
+	}
+	words := strings.Fields(c.entry.Command)
+	for i, word := range words {
+		word = strings.Trim(word, `"'`)
+		written := i > 0 && strings.HasSuffix(words[i-1], ">")
+		if filepath.IsAbs(word) && !written && exists(word) && !b.sees(word) {
+			return nil, fmt.Errorf("%s: %s: its command names %s, which it may not see: add the file, or a folder that holds it and no answers, to its Reads", c.entry.Pos, c.entry.Name, word)
+		}
+	}
+	return b, nil
+}
+
+// read tells what became of a run of the program.
+func (c *commandReviewer) read(ctx context.Context, e *exit, out string, timeout time.Duration) (audit.Review, error) {
 	// A shell's statuses for a program that is not there, or not to be executed:
 	// it will not be there for the next case either.
 	if e.Code == 126 || e.Code == 127 {
-		return c.failed(e, "cannot be run"), fmt.Errorf("%s: %s cannot be run (exit status %d): %s", c.entry.Pos, c.entry.Name, e.Code, lastLine(e.Stderr))
+		return c.failed(e, "cannot be run: "+lastLine(e.Stderr)),
+			fmt.Errorf("%s: %s cannot be run (exit status %d): %s", c.entry.Pos, c.entry.Name, e.Code, lastLine(e.Stderr))
 	}
 	switch {
 	case e.TimedOut:
-		return c.failed(e, fmt.Sprintf("no answer within %s: the whole group was killed", timeout)), nil
+		return c.failed(e, fmt.Sprintf("no answer within %s: all its processes were killed", timeout)), nil
 	case ctx.Err() != nil:
-		return c.failed(e, "stopped: "+ctx.Err().Error()), nil
-	case e.Code != 0:
-		return c.failed(e, fmt.Sprintf("exit status %d: %s", e.Code, lastLine(e.Stderr))), nil
+		return c.failed(e, "stopped: "+context.Cause(ctx).Error()), nil
 	case e.Cut > 0 && c.entry.Output == "":
-		return c.failed(e, fmt.Sprintf("it wrote more than %d MB", MaxReport>>20)), nil
+		return c.failed(e, "it was stopped: its answer is larger than "+size(len(e.Stdout))), nil
+	case e.signal() != 0:
+		return c.failed(e, fmt.Sprintf("killed by a signal (%s): %s", e.signal(), e.lastWords())), nil
+	case e.Code != 0:
+		return c.failed(e, fmt.Sprintf("exit status %d: %s", e.Code, e.lastWords())), nil
+	}
+	reply, a := string(e.Stdout), c.attempt(e)
+	env, wrapped := Unwrap(e.Stdout)
+	if wrapped {
+		reply = env.Report
+	}
+	if c.entry.Output != "" {
+		b, err := readOutput(out, c.entry.Output, maxReply)
+		if err != nil {
+			return c.failed(e, err.Error()), nil
+		}
+		reply = Redact(string(b), c.secrets()...)
+	}
+	if wrapped && env.Failed != "" {
+		return c.failed(e, "the agent says that its own run failed: "+plain(env.Failed)), nil
 	}
 	review := ReadAnswer(reply)
-	review.Attempts = []audit.Attempt{c.attempt(e)}
+	review.Attempts = []audit.Attempt{a}
 	return review, nil
 }
 
-func (c *commandReviewer) attempt(e exit) audit.Attempt {
-	return audit.Attempt{Started: e.Started, Latency: e.Duration, Model: c.entry.Name, FinishReason: fmt.Sprint("exit ", e.Code),
-		Usage: audit.Usage{Priced: true}}
+// attempt tells what a run consumed, as far as the program says; one that says
+// nothing is taken for free.
+func (c *commandReviewer) attempt(e *exit) audit.Attempt {
+	a := audit.Attempt{Started: e.Started, Latency: e.Duration, Model: c.entry.Name, FinishReason: fmt.Sprint("exit ", e.Code)}
+	if env, wrapped := Unwrap(e.Stdout); wrapped {
+		a.Usage, a.Model = env.Usage, cmp.Or(env.Model, c.entry.Model, c.entry.Name)
+		return a
+	}
+	a.Usage.Priced = true
+	return a
 }
 
-func (c *commandReviewer) failed(e exit, why string) audit.Review {
+func (c *commandReviewer) failed(e *exit, why string) audit.Review {
 	a := c.attempt(e)
 	a.Error = why
-	return audit.Review{Status: audit.Errored, Detail: why, Raw: string(e.Stdout), Attempts: []audit.Attempt{a}}
+	return audit.Review{Status: audit.Errored, Detail: why, Raw: string(e.Stdout[:min(len(e.Stdout), maxReply)]), Attempts: []audit.Attempt{a}}
+}
+
+// secretName matches the names of variables that hold secrets.
+var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
+
+// secrets gives the values of the variables that are let through and hold secrets.
+func (c *commandReviewer) secrets() []string {
+	var values []string
+	for _, name := range c.entry.Env {
+		if secretName.MatchString(name) {
+			values = append(values, os.Getenv(name))
+		}
+	}
+	return values
+}
+
+// withoutSecrets removes what the program was trusted with from what it said.
+func (c *commandReviewer) withoutSecrets(r audit.Review) audit.Review {
+	values := c.secrets()
+	r.Detail, r.Raw, r.Explanation = Redact(r.Detail, values...), Redact(r.Raw, values...), Redact(r.Explanation, values...)
+	for i := range r.Attempts {
+		r.Attempts[i].Error = Redact(r.Attempts[i].Error, values...)
+		r.Attempts[i].Model = Redact(r.Attempts[i].Model, values...)
+	}
+	return r
 }

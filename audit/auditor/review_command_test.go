@@ -31,7 +31,7 @@ func TestCommandReviewer(t *testing.T) {
 		{"answers nothing", "true", "", audit.Malformed, "empty", ""},
 		{"refuses", `echo "I'm sorry, but I can't help with that."`, "", audit.Refused, "declined", ""},
 		{"fails", "echo out of luck >&2; exit 3", "", audit.Errored, "exit status 3: out of luck", ""},
-		{"is killed", "kill -9 $$", "", audit.Errored, "exit status -1", ""},
+		{"is killed", "kill -9 $$", "", audit.Errored, "killed by a signal (killed)", ""},
 		{"is not there", "no-such-program-here", "", audit.Errored, "cannot be run", "exit status 127"},
 		{"ends in its time", "sleep 60", "", audit.Errored, "no answer within 300ms", ""},
 		{"gets no key", `test -z "$OPENROUTER_API_KEY" && ` + answer, "", audit.Answered, "because", ""},

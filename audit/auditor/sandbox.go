@@ -59,7 +59,8 @@ func exposed(missing string) string {
 	return "not confined (" + missing + "): it could read what this account can read, the answer keys among it, write there, and use the network"
 }
 
-// newBox gives the box for an entry; nil, and why, where there is none.
+// newBox gives the box for an entry; nil, and why, where there is none. A program
+// that reads no source has no export.
 func newBox(e *audit.AuditorEntry, export, home string) (b *box, missing string, err error) {
 	bwrap, missing := sandbox()
 	if missing != "" {
@@ -87,8 +88,12 @@ func newBox(e *audit.AuditorEntry, export, home string) (b *box, missing string,
 	}
 	b.see("--ro-bind", reads...)
 	b.see("--bind", writes...)
-	b.see("--ro-bind", export)
-	b.see("--bind", home)
+	if export != "" {
+		b.see("--ro-bind", export)
+	}
+	if home != "" {
+		b.see("--bind", home)
+	}
 	if e.Network {
 		b.see("--ro-bind", resolver()...)
 	}
@@ -99,6 +104,28 @@ func (b *box) see(kind string, paths ...string) {
 	for _, p := range paths {
 		b.mounts = append(b.mounts, mount{p, kind})
 	}
+}
+
+// with gives the box with a home; nil of none.
+func (b *box) with(home string) *box {
+	if b == nil {
+		return nil
+	}
+	c := *b
+	c.mounts = append(slices.Clone(b.mounts), mount{home, "--bind"})
+	return &c
+}
+
+// sees reports whether a path is within the program's reach: the deepest mount
+// that holds it decides.
+func (b *box) sees(name string) bool {
+	deepest, seen := -1, within(name, "/dev") || within(name, "/proc")
+	for _, m := range b.mounts {
+		if n := strings.Count(m.path, "/"); within(name, m.path) && n >= deepest {
+			deepest, seen = n, m.kind != "--tmpfs" && m.kind != hideFile
+		}
+	}
+	return seen
 }
 
 // hide keeps from the program what must not be seen and lies in what it sees.

@@ -33,7 +33,7 @@ func (h *house) corpus(families int) {
 // the prompt on its standard input.
 func (h *house) reviewer(script string) {
 	h.write("answer.sh", script)
-	h.write("fixtures/auditors.md", "# Auditors\n\n## canned\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Timeout | 1m |\n\n```sh\nsh "+h.path("answer.sh")+"\n```\n")
+	h.write("fixtures/auditors.md", "# Auditors\n\n## canned\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Timeout | 1m |\n| Reads | "+h.path("answer.sh")+" |\n\n```sh\nsh "+h.path("answer.sh")+"\n```\n")
 }
 
 const (
