@@ -1,0 +1,137 @@
+package river
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// auditQueue is where audits wait: they take hours and have slots of their own.
+const auditQueue = "audits"
+
+// An AuditTask is a job: one trial of an auditor on a project. The worker makes
+// the sealed export itself, from the pinned commit.
+type AuditTask struct {
+	Run     string `json:"run" river:"unique"`
+	Project string `json:"project" river:"unique"`
+	Auditor string `json:"auditor" river:"unique"`
+	Trial   int    `json:"trial" river:"unique"` // from 0
+	Export  string `json:"export"`               // seal.Hash: what the auditor is shown
+	Entry   string `json:"entry"`                // hash of the auditor's section
+}
+
+// Kind is River's name for it.
+func (AuditTask) Kind() string { return "audit" }
+
+func (t AuditTask) key() string { return fmt.Sprintf("%s/%s/%d", t.Project, t.Auditor, t.Trial) }
+
+// Audit has a worker carry out an audit and waits for what it gives. The audit of
+// a worker that dies is begun anew by another one.
+func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
+	client, err := db.inserter()
+	if err != nil {
+		return nil, fmt.Errorf("river: %w", err)
+	}
+	if _, err := client.Insert(ctx, t, &river.InsertOpts{Queue: auditQueue, MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true}}); err != nil {
+		return nil, fmt.Errorf("river: enqueueing the audit: %w", err)
+	}
+	for {
+		var b []byte
+		err := db.pool.QueryRow(ctx, "SELECT result FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key()).Scan(&b)
+		if err == nil {
+			return b, nil
+		}
+		// A PostgreSQL that is gone comes back, or ctx ends.
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), db.withdraw(t))
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// withdraw ends an audit that nobody waits for any more.
+func (db *DB) withdraw(t AuditTask) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	client, err := db.inserter()
+	if err != nil {
+		return err
+	}
+	jobs, err := db.pool.Query(ctx, `SELECT id FROM river_job WHERE kind = $1 AND args->>'run' = $2 AND args->>'project' = $3 AND args->>'auditor' = $4
+		AND args->>'trial' = $5 AND finalized_at IS NULL`, t.Kind(), t.Run, t.Project, t.Auditor, fmt.Sprint(t.Trial))
+	if err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	ids, err := pgx.CollectRows(jobs, pgx.RowTo[int64])
+	if err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	for _, id := range ids {
+		if _, err := client.JobCancel(ctx, id); err != nil {
+			return fmt.Errorf("river: %w", err)
+		}
+	}
+	return nil
+}
+
+// An auditWorker is River's worker for audits.
+type auditWorker struct {
+	river.WorkerDefaults[AuditTask]
+	crew *crew
+}
+
+// Timeout says how long River lets the job run: as long as its worker is there.
+// The auditor has a deadline of its own.
+func (w *auditWorker) Timeout(job *river.Job[AuditTask]) time.Duration {
+	return w.crew.timeout(job.JobRow)
+}
+
+// NextRetry says that what a dead worker left is done at once.
+func (w *auditWorker) NextRetry(*river.Job[AuditTask]) time.Time { return time.Now() }
+
+// Work carries out the audit.
+func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) error {
+	if w.crew.Audit == nil {
+		return river.JobSnooze(time.Second)
+	}
+	b, err := w.crew.Audit(ctx, job.Args)
+	if errors.Is(err, ErrOther) {
+		w.crew.fail(err)
+		return errors.Join(err, river.JobSnooze(2*time.Second))
+	}
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil { // the worker is made to leave, and the audit was cut off
+		return river.JobSnooze(0)
+	}
+	wait := 50 * time.Millisecond
+	for began := time.Now(); ; {
+		if err = w.put(context.WithoutCancel(ctx), job, b); err == nil || time.Since(began) > w.crew.patience {
+			return err
+		}
+		time.Sleep(wait)
+		wait = min(2*wait, 2*time.Second)
+	}
+}
+
+// put writes the result and ends the job in one transaction.
+func (w *auditWorker) put(ctx context.Context, job *river.Job[AuditTask], b []byte) error {
+	return pgx.BeginFunc(ctx, w.crew.db.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "INSERT INTO spread_audits (run_id, audit_key, result) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", job.Args.Run, job.Args.key(), b); err != nil {
+			return err
+		}
+		_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
+		if errors.Is(err, rivertype.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+}

@@ -1,0 +1,158 @@
+package river
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"assay/internal/store"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// connections is how many a process opens at most. One of them listens for new
+// jobs; the store has its own.
+const connections = 6
+
+// A DB is a PostgreSQL with the tables of the store, of River and of this package.
+type DB struct {
+	Store store.Store
+	pool  *pgxpool.Pool
+}
+
+// Open opens the PostgreSQL at dsn, and brings its tables up to date. Results of
+// processes that open it at once are written by all of them.
+func Open(ctx context.Context, dsn string) (*DB, error) {
+	st, err := store.Open(ctx, dsn)
+	if err != nil {
+		return nil, err
+	}
+	conf, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, errors.Join(errors.New("river: the URL of the PostgreSQL is not understood"), st.Close())
+	}
+	conf.MaxConns = connections
+	pool, err := pgxpool.NewWithConfig(ctx, conf)
+	if err != nil {
+		return nil, errors.Join(errors.New("river: the PostgreSQL cannot be reached"), st.Close())
+	}
+	db := &DB{Store: st, pool: pool}
+	if err := db.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("river: bringing the tables up to date: %w", err), db.Close())
+	}
+	return db, nil
+}
+
+// Close lets go of the connections, the store's too.
+func (db *DB) Close() error {
+	db.pool.Close()
+	return db.Store.Close()
+}
+
+// migrationLock keeps processes that start together from migrating at once. The
+// number means nothing but has to be the same in all of them.
+const migrationLock = 7_417_302_219
+
+func (db *DB) migrate(ctx context.Context) (err error) {
+	conn, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", migrationLock); err != nil {
+		return err
+	}
+	defer func() {
+		_, unlock := conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", migrationLock)
+		err = errors.Join(err, unlock)
+	}()
+	theirs, err := rivermigrate.New(riverpgxv5.New(db.pool), &rivermigrate.Config{Logger: quiet})
+	if err != nil {
+		return err
+	}
+	if _, err := theirs.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return err
+	}
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	sqlDB := stdlib.OpenDBFromPool(db.pool)
+	defer sqlDB.Close()
+	ours, err := goose.NewProvider(goose.DialectPostgres, sqlDB, files, goose.WithDisableGlobalRegistry(true), goose.WithTableName("spread_version"))
+	if err != nil {
+		return err
+	}
+	_, err = ours.Up(ctx)
+	return err
+}
+
+// quiet drops River's log: what matters is in the tables and in the errors.
+var quiet = slog.New(slog.DiscardHandler)
+
+// inserter gives a client that inserts and works nothing.
+func (db *DB) inserter() (*river.Client[pgx.Tx], error) {
+	return river.NewClient(riverpgxv5.New(db.pool), &river.Config{Logger: quiet})
+}
+
+// Workers gives how many workers are there: those that said so within the time
+// that it takes to watch them for a moment.
+func (db *DB) Workers(ctx context.Context) (int, error) {
+	before, err := db.roll(ctx)
+	if err != nil || len(before) == 0 {
+		return 0, err
+	}
+	for range 6 {
+		select {
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		case <-time.After(beat / 2):
+		}
+		after, err := db.roll(ctx)
+		if err != nil {
+			return 0, err
+		}
+		n := 0
+		for w, seen := range after {
+			if seen != before[w] {
+				n++
+			}
+		}
+		if n > 0 {
+			return n, nil
+		}
+	}
+	return 0, nil
+}
+
+// roll gives how often each worker has said that it is there.
+func (db *DB) roll(ctx context.Context) (map[string]int64, error) {
+	rows, err := db.pool.Query(ctx, "SELECT worker, seen FROM spread_workers")
+	if err != nil {
+		return nil, fmt.Errorf("river: %w", err)
+	}
+	defer rows.Close()
+	seen := map[string]int64{}
+	for rows.Next() {
+		var w string
+		var n int64
+		if err := rows.Scan(&w, &n); err != nil {
+			return nil, fmt.Errorf("river: %w", err)
+		}
+		seen[w] = n
+	}
+	return seen, rows.Err()
+}

@@ -1,0 +1,436 @@
+package river
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"assay/audit"
+	"assay/internal/run"
+	"assay/internal/store"
+)
+
+// look is how often a run is looked at.
+const look = 300 * time.Millisecond
+
+// desertion is how long no worker may show itself before a run counts as deserted.
+const desertion = 20 * time.Second
+
+// A Run is a plan that workers carry out, seen from where its results are waited
+// for.
+type Run struct {
+	ID string
+	// Joined says that workers were about the very same plan already.
+	Joined bool
+
+	db       *DB
+	plan     *run.Plan
+	done     chan struct{}
+	deserted chan struct{}
+	slots    map[string]*slot
+	items    map[string]*run.Item
+
+	// What follows belongs to the goroutine that watches, until done is closed.
+	state   run.State
+	began   time.Time
+	last    int64 // the largest ID of a row that was seen
+	left    float64
+	account account
+	stops   []string
+	summary run.Summary
+	err     error
+}
+
+// A slot is where the result of one item is waited for.
+type slot struct {
+	ready  chan struct{}
+	full   bool
+	result run.Result
+}
+
+// An account is the row of a run.
+type account struct {
+	spent, unsure, over float64
+	remaining, retries  int64
+	flying              int64
+	ended               bool
+}
+
+// follow watches a run until everything has its outcome. When ctx ends, nothing
+// more is begun, tries in flight get the plan's grace, and the rest is skipped.
+func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool) (*Run, error) {
+	items := plan.Items()
+	r := &Run{ID: id, Joined: joined, db: db, plan: plan, done: make(chan struct{}), deserted: make(chan struct{}), began: time.Now(),
+		slots: make(map[string]*slot, len(items)), items: make(map[string]*run.Item, len(items))}
+	r.state.Planned = len(items)
+	for i := range items {
+		r.slots[items[i].Key] = &slot{ready: make(chan struct{})}
+		r.items[items[i].Key] = &items[i]
+		r.left += items[i].Cost.Expected
+	}
+	go func() {
+		defer close(r.done)
+		r.summary, r.err = r.watch(ctx)
+	}()
+	return r, nil
+}
+
+// Wait gives the result of the item with this key as soon as it is there.
+func (r *Run) Wait(ctx context.Context, key string) (run.Result, error) {
+	s, ok := r.slots[key]
+	if !ok {
+		return run.Result{}, fmt.Errorf("river: no item with key %.12s is planned", key)
+	}
+	select {
+	case <-s.ready:
+		return s.result, nil
+	default:
+	}
+	select {
+	case <-s.ready:
+		return s.result, nil
+	case <-r.done:
+	case <-ctx.Done():
+		return run.Result{}, context.Cause(ctx)
+	}
+	select {
+	case <-s.ready:
+		return s.result, nil
+	default:
+		return run.Result{}, fmt.Errorf("river: the run %s ended without a result: %w", r.ID, r.err)
+	}
+}
+
+// Done is closed when the run has ended.
+func (r *Run) Done() <-chan struct{} { return r.done }
+
+// Deserted is closed when no worker has shown itself for a while and there is
+// still something to do.
+func (r *Run) Deserted() <-chan struct{} { return r.deserted }
+
+// Finish waits for the end of the run and gives its summary. The error is
+// run.ErrAccounting, or says that the PostgreSQL was gone for too long.
+func (r *Run) Finish() (run.Summary, error) {
+	<-r.done
+	return r.summary, r.err
+}
+
+// watch is the life of a run here.
+func (r *Run) watch(ctx context.Context) (run.Summary, error) {
+	r.tell(run.Event{Kind: run.Began})
+	for key, ev := range r.plan.Reused() {
+		r.deliver(key, run.Result{Outcome: ev.Outcome, Evaluation: ev, Reused: true})
+	}
+	c := r.plan.Config()
+	var w attendance
+	good := time.Now()
+	stop, grace := ctx.Done(), (<-chan time.Time)(nil)
+	quiet := context.WithoutCancel(ctx)
+	for {
+		err := r.look(quiet)
+		switch {
+		case err == nil && r.account.remaining <= 0:
+			return r.end(quiet)
+		case err == nil:
+			good = time.Now()
+			w.see(quiet, r)
+		case time.Since(good) > c.StoreWait:
+			return run.Summary{State: r.state}, fmt.Errorf("river: run %s goes on without us: the PostgreSQL cannot be reached: %w", r.ID, err)
+		}
+		select {
+		case <-time.After(look):
+		case <-stop:
+			stop = nil
+			// What is in flight was paid for; and a PostgreSQL that is gone comes back, perhaps.
+			if err := r.db.Stop(quiet, r.ID, "stopped: "+context.Cause(ctx).Error()); err != nil {
+				return run.Summary{State: r.state}, err
+			}
+			grace = time.After(c.Grace + time.Duration(len(r.items))*time.Millisecond)
+		case <-grace:
+			return r.leave(quiet)
+		}
+	}
+}
+
+// Stop lets nothing more of a run be begun: what waits is skipped.
+func (db *DB) Stop(ctx context.Context, id, why string) error {
+	_, err := db.pool.Exec(ctx, "UPDATE spread_runs SET stopped = $2 WHERE run_id = $1 AND ended IS NULL AND stopped = ''", id, why)
+	if err != nil {
+		return fmt.Errorf("river: stopping run %s: %w", id, err)
+	}
+	return nil
+}
+
+// An attendance knows when a worker was last seen.
+type attendance struct {
+	roll   map[string]int64
+	at     time.Time
+	looked time.Time
+}
+
+// see notes who is there, every other second, and tells when nobody is.
+func (a *attendance) see(ctx context.Context, r *Run) {
+	if time.Since(a.looked) < 2*beat {
+		return
+	}
+	if a.looked = time.Now(); a.at.IsZero() {
+		a.at = a.looked
+	}
+	roll, err := r.db.roll(ctx)
+	if err != nil {
+		return
+	}
+	for id, n := range roll {
+		if a.roll[id] != n {
+			a.at = a.looked
+		}
+	}
+	a.roll = roll
+	if time.Since(a.at) > max(desertion, time.Duration(len(roll))*4*beat/beatsPer) {
+		select {
+		case <-r.deserted:
+		default:
+			close(r.deserted)
+			r.say(run.Event{Kind: run.Stopping, Text: "no worker is there any more"})
+		}
+	}
+}
+
+// look takes in what is new.
+func (r *Run) look(ctx context.Context) error {
+	var a account
+	// First the account: what it counts is in the tables read after it.
+	err := r.db.pool.QueryRow(ctx, `SELECT spent, unsure, over, remaining, retries, ended IS NOT NULL,
+		(SELECT count(*) FROM spread_leases l WHERE l.run_id = r.run_id) FROM spread_runs r WHERE run_id = $1`, r.ID).
+		Scan(&a.spent, &a.unsure, &a.over, &a.remaining, &a.retries, &a.ended, &a.flying)
+	if err != nil {
+		return err
+	}
+	r.account = a
+	r.state.Retries, r.state.InFlight = int(a.retries), int(a.flying)
+	rows, err := r.db.pool.Query(ctx, "SELECT id FROM evaluations WHERE run_id = $1 AND id > $2 ORDER BY id", r.ID, r.last)
+	if err != nil {
+		return err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return err
+	}
+	for len(ids) > 0 {
+		part := ids[:min(1000, len(ids))]
+		for ev, err := range r.db.Store.ByID(ctx, part) {
+			if err != nil {
+				return err
+			}
+			r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: ev})
+		}
+		r.last = part[len(part)-1]
+		ids = ids[len(part):]
+	}
+	if err := r.skipped(ctx); err != nil {
+		return err
+	}
+	return r.said(ctx)
+}
+
+// skipped takes in what was skipped since.
+func (r *Run) skipped(ctx context.Context) error {
+	var n int
+	if err := r.db.pool.QueryRow(ctx, "SELECT count(*) FROM spread_skipped WHERE run_id = $1", r.ID).Scan(&n); err != nil {
+		return err
+	}
+	if n == r.state.Outcome(audit.OutcomeSkipped) {
+		return nil
+	}
+	rows, err := r.db.pool.Query(ctx, "SELECT trial_key, why FROM spread_skipped WHERE run_id = $1", r.ID)
+	if err != nil {
+		return err
+	}
+	var key, why string
+	_, err = pgx.ForEachRow(rows, []any{&key, &why}, func() error {
+		if it, ok := r.items[key]; ok {
+			r.deliver(key, run.Result{Outcome: audit.OutcomeSkipped, Why: why,
+				Evaluation: store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Detail: why}})
+		}
+		return nil
+	})
+	return err
+}
+
+// said takes in why nothing more is sent.
+func (r *Run) said(ctx context.Context) error {
+	stops, err := r.db.stops(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	for _, why := range stops[min(len(r.stops), len(stops)):] {
+		r.tell(run.Event{Kind: run.Stopping, Text: why})
+	}
+	r.stops = stops
+	return nil
+}
+
+// stops gives the reasons why trials of a run were skipped, in the order in which
+// they came up.
+func (db *DB) stops(ctx context.Context, id string) ([]string, error) {
+	rows, err := db.pool.Query(ctx, `SELECT why FROM (SELECT why, at FROM spread_stops WHERE run_id = $1
+		UNION ALL SELECT stopped, 'infinity' FROM spread_runs WHERE run_id = $1 AND stopped <> '') s ORDER BY at, why`, id)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// deliver hands a result to whoever waits for it, once.
+func (r *Run) deliver(key string, res run.Result) {
+	s, ok := r.slots[key]
+	if !ok || s.full {
+		return
+	}
+	res.Key = key
+	res.Evaluation.Reply, res.Evaluation.Attempts = "", nil
+	s.result, s.full = res, true
+	close(s.ready)
+	it := r.items[key]
+	r.state.Add(it.Expected, res.Outcome, 1)
+	r.left -= it.Cost.Expected
+	if res.Reused {
+		r.state.Reused++
+	}
+	r.tell(run.Event{Kind: run.Done, Provider: it.Provider, Reviewer: it.Reviewer, Key: key, Text: res.Evaluation.Detail})
+}
+
+func (r *Run) say(ev run.Event) {
+	r.stops = append(r.stops, ev.Text)
+	r.tell(ev)
+}
+
+func (r *Run) tell(ev run.Event) {
+	r.state.Spent, r.state.Expected = r.account.spent, r.account.spent+max(0, r.left)
+	r.state.Elapsed = time.Since(r.began)
+	if f := r.plan.Config().Progress; f != nil {
+		ev.State = r.state
+		f(ev)
+	}
+}
+
+// end takes in what was passed by: rows may become visible in another order than
+// that of their numbers.
+func (r *Run) end(ctx context.Context) (run.Summary, error) {
+	for ev, err := range r.db.Store.Evaluations(ctx, store.Query{Run: r.ID}) {
+		if err != nil {
+			return run.Summary{State: r.state}, err
+		}
+		r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: ev, Reused: ev.Run != r.ID})
+	}
+	if err := r.skipped(ctx); err != nil {
+		return run.Summary{State: r.state}, err
+	}
+	rec, err := r.db.finish(ctx, r.ID)
+	return r.sum(ctx, rec, err)
+}
+
+// leave ends the waiting, not the run: workers that are busy bring it to its end.
+func (r *Run) leave(ctx context.Context) (run.Summary, error) {
+	for key, it := range r.items {
+		r.deliver(key, run.Result{Outcome: audit.OutcomeSkipped, Why: "stopped, and no worker has said so yet",
+			Evaluation: store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Detail: "stopped, and no worker has said so yet"}})
+	}
+	return r.sum(ctx, r.plan.Config().Run, nil)
+}
+
+func (r *Run) sum(ctx context.Context, rec store.Run, err error) (run.Summary, error) {
+	if e := r.said(ctx); err == nil {
+		err = e
+	}
+	r.tell(run.Event{Kind: run.Ended, Text: rec.State})
+	s := run.Summary{Run: rec, State: r.state, Unsure: r.account.unsure, Over: r.account.over, Stops: r.stops}
+	if r.state.Done != r.state.Planned && err == nil {
+		err = fmt.Errorf("%w: planned %d, outcomes %d", run.ErrAccounting, r.state.Planned, r.state.Done)
+	}
+	return s, err
+}
+
+// finish records the end of a run all of whose trials have their outcome, and
+// checks its account. It may be called again, by anybody.
+func (db *DB) finish(ctx context.Context, id string) (store.Run, error) {
+	var rec store.Run
+	runs, err := db.Store.Runs(ctx)
+	if err != nil {
+		return rec, err
+	}
+	for _, r := range runs {
+		if r.ID == id {
+			rec = r
+		}
+	}
+	if rec.ID == "" {
+		return rec, fmt.Errorf("river: no run %s is recorded", id)
+	}
+	rec.Usage, rec.Outcomes = audit.Usage{Priced: true}, map[audit.Outcome]int{}
+	for _, from := range []string{"evaluations e WHERE e.run_id = $1", "reused r JOIN evaluations e ON e.id = r.evaluation_id WHERE r.run_id = $1"} {
+		own := from[0] == 'e'
+		if err := db.count(ctx, &rec, from, own); err != nil {
+			return rec, err
+		}
+	}
+	var skipped int
+	if err := db.pool.QueryRow(ctx, "SELECT count(*) FROM spread_skipped WHERE run_id = $1", id).Scan(&skipped); err != nil {
+		return rec, fmt.Errorf("river: %w", err)
+	}
+	rec.Outcomes[audit.OutcomeSkipped] += skipped
+	stops, err := db.stops(ctx, id)
+	if err != nil {
+		return rec, fmt.Errorf("river: %w", err)
+	}
+	rec.State = "finished"
+	if len(stops) > 0 {
+		rec.State = stops[0]
+	}
+	if rec.Ended.IsZero() {
+		rec.Ended = time.Now().UTC().Truncate(time.Millisecond)
+	}
+	sum := 0
+	for _, n := range rec.Outcomes {
+		sum += n
+	}
+	if err := db.Store.Finish(ctx, rec); err != nil {
+		return rec, err
+	}
+	if _, err := db.pool.Exec(ctx, "UPDATE spread_runs SET ended = now() WHERE run_id = $1 AND ended IS NULL", id); err != nil {
+		return rec, fmt.Errorf("river: %w", err)
+	}
+	if _, err := db.pool.Exec(ctx, "DELETE FROM spread_tries WHERE run_id = $1", id); err != nil {
+		return rec, fmt.Errorf("river: %w", err)
+	}
+	if sum != rec.Planned {
+		return rec, fmt.Errorf("%w: planned %d, outcomes %d", run.ErrAccounting, rec.Planned, sum)
+	}
+	return rec, nil
+}
+
+// count adds up outcomes, and what the run's own rows consumed.
+func (db *DB) count(ctx context.Context, rec *store.Run, from string, own bool) error {
+	rows, err := db.pool.Query(ctx, "SELECT e.outcome, count(*), coalesce(sum(e.tokens_in), 0)::bigint, coalesce(sum(e.tokens_out), 0)::bigint, coalesce(sum(e.usd), 0), min(e.priced) FROM "+from+" GROUP BY e.outcome", rec.ID)
+	if err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	var outcome string
+	var n int
+	var priced int64
+	var u audit.Usage
+	_, err = pgx.ForEachRow(rows, []any{&outcome, &n, &u.TokensIn, &u.TokensOut, &u.USD, &priced}, func() error {
+		rec.Outcomes[audit.Outcome(outcome)] += n
+		if u.Priced = priced != 0; own {
+			rec.Usage = rec.Usage.Add(u)
+		}
+		return nil
+	})
+	if err != nil {
+		return errors.Join(errors.New("river: counting outcomes"), err)
+	}
+	return nil
+}

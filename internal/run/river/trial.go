@@ -1,0 +1,178 @@
+package river
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"assay/audit"
+	"assay/internal/run"
+	"assay/internal/store"
+)
+
+// poisonous is how many workers may die with a trial before it is given up.
+const poisonous = 25
+
+// A trialWorker is River's worker for trials.
+type trialWorker struct {
+	river.WorkerDefaults[Task]
+	crew *crew
+}
+
+// Timeout says how long River lets the job run: as long as its worker is there.
+func (w *trialWorker) Timeout(job *river.Job[Task]) time.Duration { return w.crew.timeout(job.JobRow) }
+
+// NextRetry says that what a dead worker left is done at once.
+func (w *trialWorker) NextRetry(*river.Job[Task]) time.Time { return time.Now() }
+
+// Work makes one try of a trial.
+func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) error {
+	c, t := w.crew, job.Args
+	it, err := c.rebuild(ctx, t)
+	if err != nil {
+		return err
+	}
+	conf, err := c.of(ctx, t.Run)
+	if err != nil {
+		return err
+	}
+	e := &ending{ctx: ctx, job: job, item: &it}
+	if job.Attempt > 1 || len(job.Metadata) > 2 { // it was begun before, or waited
+		if err := c.before(ctx, t, e); err != nil {
+			return err
+		}
+	}
+	d := c.desk(t.Run, it.Provider)
+	if job.Attempt > poisonous {
+		e.row = poisoned(t.Run, &it, e)
+		return d.settle(e)
+	}
+	e.leased = it.Provider != "" || it.Cost.Most > 0
+	l := leave{verdict: verdictGo}
+	if e.leased {
+		l = d.leave(ctx, &it)
+	} else if why := c.stopped(t.Run, &it); why != "" {
+		l = leave{verdictStop, why}
+	}
+	switch l.verdict {
+	case verdictWait:
+		return river.JobSnooze(0)
+	case verdictStop:
+		e.leased = false
+		c.abandon(t.Run, &it, e, l.why)
+		return d.settle(e)
+	}
+	return w.try(ctx, d, conf, e)
+}
+
+// try makes the try and settles it.
+func (w *trialWorker) try(ctx context.Context, d *desk, conf settings, e *ending) error {
+	it := e.item
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if e.leased {
+		limited, cancel = context.WithTimeout(ctx, hold-10*time.Second)
+	}
+	t := it.Attempt(limited)
+	cancel()
+	e.cost, e.unsure = run.Charge(t.Attempts, it.Cost.Most)
+	again, asked := t.Again()
+	e.throttled, e.pause = t.Throttled(), min(asked, conf.MaxWait)
+	e.attempts, e.last = append(e.attempts, t.Attempts...), t.Evaluation
+	e.tries++
+	switch {
+	case t.EndsProvider():
+		e.stop = &stop{"provider", it.Provider, t.Fatal.Error()}
+	case t.Fatal != nil:
+		e.stop = &stop{"reviewer", it.Reviewer, t.Fatal.Error()}
+	case again && asked > conf.MaxWait:
+		e.stop = &stop{"provider", it.Provider, fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", it.Provider, asked.Round(time.Second), conf.MaxWait)}
+	case ctx.Err() != nil:
+		// The worker is made to leave: the trial is another's, and this try is charged.
+		return errors.Join(d.settle(e), river.JobSnooze(0))
+	case again && e.tries < conf.Tries:
+		if err := d.settle(e); err != nil {
+			return err
+		}
+		c := run.Config{FirstWait: conf.FirstWait}
+		return river.JobSnooze(c.Delay(e.tries, asked))
+	}
+	row := it.Row(d.run, &t, e.tries, e.attempts)
+	e.row = &row
+	return d.settle(e)
+}
+
+// rebuild gives the task's work, or ends the worker where it cannot: the job goes
+// to another one.
+func (c *crew) rebuild(ctx context.Context, t Task) (run.Item, error) {
+	it, err := c.Rebuild(ctx, t)
+	if err == nil && it.Key != t.Key {
+		err = fmt.Errorf("%w: %s with %s is another trial here (%.12s, planned %.12s): give every worker the commit, fixtures and environment of the plan",
+			ErrOther, t.Case, t.Reviewer, it.Key, t.Key)
+	}
+	if err != nil {
+		c.fail(err)
+		return it, errors.Join(err, river.JobSnooze(2*time.Second))
+	}
+	return it, nil
+}
+
+// before reads what earlier tries gave.
+func (c *crew) before(ctx context.Context, t Task, e *ending) error {
+	var k kept
+	err := c.db.pool.QueryRow(ctx, "SELECT tries, kept FROM spread_tries WHERE run_id = $1 AND trial_key = $2", t.Run, t.Key).Scan(&e.tries, &k)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("river: %w", err)
+	}
+	e.attempts, e.last = k.Attempts, k.Last
+	return nil
+}
+
+// stopped says why nothing more is sent to an item's reviewer, as of the last
+// beat.
+func (c *crew) stopped(id string, it *run.Item) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.stops[id] {
+		if s.scope == "run" || s.scope == "provider" && s.name == it.Provider || s.scope == "reviewer" && s.name == it.Reviewer {
+			return s.why
+		}
+	}
+	return ""
+}
+
+// abandon ends a trial that is not tried any more: skipped when it was never
+// begun, else with what its attempts say.
+func (c *crew) abandon(id string, it *run.Item, e *ending, why string) {
+	if e.tries == 0 {
+		e.skipped = why
+		return
+	}
+	e.last.Detail += " (not tried again: " + why + ")"
+	row := it.Row(id, &run.Try{Evaluation: e.last}, e.tries, e.attempts)
+	e.row = &row
+}
+
+// poisoned is the outcome of a trial with which worker after worker died.
+func poisoned(id string, it *run.Item, e *ending) *store.Evaluation {
+	if e.tries == 0 {
+		e.last = store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Family: it.Family}
+	}
+	e.last.Actual, e.last.Outcome, e.last.Status = string(audit.Errored), audit.OutcomeErrored, audit.Errored
+	e.last.Detail = fmt.Sprintf("given up: %d workers ended in the middle of it", e.job.Attempt-1)
+	row := it.Row(id, &run.Try{Evaluation: e.last}, e.tries, e.attempts)
+	return &row
+}
+
+// timeout says how long a job may run: River cancels one that runs longer, and
+// takes back one whose worker does not do so.
+func (c *crew) timeout(job *rivertype.JobRow) time.Duration {
+	if n := len(job.AttemptedBy); n > 0 && job.AttemptedAt != nil && c.watch.dead(job.AttemptedBy[n-1], *job.AttemptedAt) {
+		return time.Nanosecond
+	}
+	return -1
+}

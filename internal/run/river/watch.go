@@ -1,0 +1,180 @@
+package river
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+)
+
+// A worker says that it is there once a beat, a beat more for each so many other
+// workers, since each of them reads what all of them say. One that is silent for
+// so many beats is dead. River may take a job back from one that is dead, and not
+// before it has run for rescueAfter.
+const (
+	beat        = time.Second
+	beatsPer    = 50 // workers a beat
+	silentBeats = 8
+	rescueAfter = 5 * time.Second
+)
+
+// A watch knows which workers are there. It goes by the workers' counts and by
+// its own clock alone, so that clocks which differ, and a PostgreSQL that was
+// gone for all of them, kill nobody.
+type watch struct {
+	mu    sync.Mutex
+	count map[string]int64
+	since map[string]time.Time // when the count was first seen
+	read  time.Time
+}
+
+// interval gives how long to wait before the next beat.
+func (w *watch) interval() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return beat + time.Duration(len(w.count))*beat/beatsPer
+}
+
+// look takes in what all workers say now, and gives those that are dead.
+func (w *watch) look(roll map[string]int64, now time.Time) (dead []string) {
+	silence := silentBeats * w.interval()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	blind := now.Sub(w.read) > silence/2 // nobody could say anything, perhaps
+	count, since := make(map[string]int64, len(roll)), make(map[string]time.Time, len(roll))
+	for id, n := range roll {
+		count[id], since[id] = n, now
+		if old, ok := w.count[id]; ok && old == n && !blind {
+			since[id] = w.since[id]
+		}
+		if now.Sub(since[id]) >= silence {
+			dead = append(dead, id)
+			delete(count, id)
+			delete(since, id)
+		}
+	}
+	w.count, w.since, w.read = count, since, now
+	return dead
+}
+
+// dead reports whether the worker of a job that was begun then is gone.
+func (w *watch) dead(id string, begun time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, there := w.count[id]
+	// One that came after the last look is not known yet.
+	return !there && begun.Add(rescueAfter).Before(w.read)
+}
+
+// beat says that this worker is there, buries those that are dead, and takes in
+// what is new: providers, stops, runs whose end nobody has recorded.
+func (c *crew) beat(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	_, err := c.db.pool.Exec(ctx, "INSERT INTO spread_workers AS w (worker, seen) VALUES ($1, 1) ON CONFLICT (worker) DO UPDATE SET seen = w.seen + 1", c.id)
+	if err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	roll, err := c.db.roll(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range c.watch.look(roll, time.Now()) {
+		if err := c.bury(ctx, id); err != nil {
+			return err
+		}
+	}
+	if err := c.news(ctx); err != nil {
+		return err
+	}
+	return c.drained(ctx)
+}
+
+// bury gives back what a worker held.
+func (c *crew) bury(ctx context.Context, id string) error {
+	if _, err := c.db.pool.Exec(ctx, "SELECT spread_bury($1)", id); err != nil {
+		return fmt.Errorf("river: giving back what %s held: %w", id, err)
+	}
+	return nil
+}
+
+// news takes in stops, new providers and runs that have ended.
+func (c *crew) news(ctx context.Context) error {
+	rows, err := c.db.pool.Query(ctx, `SELECT r.run_id, r.remaining, r.stopped, coalesce(s.scope, ''), coalesce(s.name, ''), coalesce(s.why, '')
+		FROM spread_runs r LEFT JOIN spread_stops s ON s.run_id = r.run_id WHERE r.ended IS NULL`)
+	if err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	stops, ended := map[string][]stop{}, map[string]bool{}
+	var id, stopped string
+	var left int64
+	var s stop
+	_, err = pgx.ForEachRow(rows, []any{&id, &left, &stopped, &s.scope, &s.name, &s.why}, func() error {
+		if s.scope != "" {
+			stops[id] = append(stops[id], s)
+		}
+		if stopped != "" {
+			stops[id] = append(stops[id], stop{"run", "", stopped})
+		}
+		ended[id] = left <= 0
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	c.mu.Lock()
+	c.stops = stops
+	c.mu.Unlock()
+	for id, is := range ended {
+		if is {
+			c.finish(id)
+		}
+	}
+	return c.providers(ctx)
+}
+
+// providers begins to work on those that are new.
+func (c *crew) providers(ctx context.Context) error {
+	if c.Rebuild == nil {
+		return nil
+	}
+	rows, err := c.db.pool.Query(ctx, "SELECT provider FROM spread_providers")
+	if err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	for _, name := range names {
+		q := queueOf(name)
+		if c.queues[q] {
+			continue
+		}
+		if err := c.client.Queues().Add(q, river.QueueConfig{MaxWorkers: c.Slots}); err != nil {
+			return fmt.Errorf("river: queue %s: %w", q, err)
+		}
+		c.queues[q] = true
+	}
+	return nil
+}
+
+// drained ends a worker with Drain when nothing is left to do for anybody.
+func (c *crew) drained(ctx context.Context) error {
+	if !c.Drain {
+		return nil
+	}
+	var left bool
+	err := c.db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM spread_runs WHERE ended IS NULL)
+		OR EXISTS (SELECT FROM river_job WHERE kind = $1 AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`, AuditTask{}.Kind()).Scan(&left)
+	if err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	if !left {
+		c.fail(errDrained)
+	}
+	return nil
+}

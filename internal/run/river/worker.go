@@ -1,0 +1,225 @@
+package river
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"assay/internal/run"
+)
+
+// A Worker says how this process works.
+type Worker struct {
+	// Name is this worker's own among all: a second one of the same name is its
+	// successor, and what the first one held is given back at once. Empty: a new
+	// one each time.
+	Name string
+	// Slots is how many trials it works on at once of one provider; 0 is
+	// run.DefaultConcurrency.
+	Slots int
+	// Rebuild gives the work that a task names. ErrOther when what is here is not
+	// what was planned.
+	Rebuild func(ctx context.Context, t Task) (run.Item, error)
+	// Audit runs an auditor. nil: this worker takes no audits.
+	Audit func(ctx context.Context, t AuditTask) ([]byte, error)
+	// Audits is how many auditors run at once; 0 is 1.
+	Audits int
+	// Drain ends the work when every run has ended.
+	Drain bool
+	// Grace is how long what is under way may go on when the worker is stopped; 0
+	// is run.DefaultGrace.
+	Grace time.Duration
+	// Ready is called when the worker works. It may be nil.
+	Ready func(id string)
+}
+
+// ErrOther says that a worker's copy of the repository, or its environment, is
+// not that of the plan: it would ask another question.
+var ErrOther = errors.New("this worker is not what the run was planned for")
+
+// A crew is a worker at work.
+type crew struct {
+	Worker
+	db       *DB
+	id       string
+	client   *river.Client[pgx.Tx]
+	patience time.Duration // with a PostgreSQL that is gone
+	leaving  chan struct{} // closed when nothing more is begun
+	gone     chan struct{} // closed when nothing is under way
+	fail     context.CancelCauseFunc
+
+	mu       sync.Mutex
+	desks    map[[2]string]*desk
+	settings map[string]settings
+	stops    map[string][]stop // by run; as of the last beat
+	watch    watch
+	queues   map[string]bool
+	serving  sync.WaitGroup
+}
+
+// Work works on jobs until ctx ends, or with Drain until every run has ended.
+// When ctx ends, nothing more is begun, what is under way gets Grace, and the
+// rest goes back to the others. The error is nil after an ordinary end.
+func (db *DB) Work(ctx context.Context, w Worker) error {
+	c := &crew{Worker: w, db: db, patience: run.DefaultStoreWait, leaving: make(chan struct{}), gone: make(chan struct{}),
+		desks: map[[2]string]*desk{}, settings: map[string]settings{}, stops: map[string][]stop{}, queues: map[string]bool{}}
+	if c.Slots <= 0 {
+		c.Slots = run.DefaultConcurrency
+	}
+	if c.Audits <= 0 {
+		c.Audits = 1
+	}
+	if c.Grace <= 0 {
+		c.Grace = run.DefaultGrace
+	}
+	if c.Name == "" {
+		host, _ := os.Hostname()
+		c.Name = fmt.Sprintf("%s-%d-%s", clip(host, 30), os.Getpid(), rand.Text()[:6])
+	}
+	c.id = clip(c.Name, 60) + "/" + rand.Text()[:10]
+	work, fail := context.WithCancelCause(ctx)
+	c.fail = fail
+	defer fail(nil)
+	if err := c.begin(work); err != nil {
+		return err
+	}
+	if c.Ready != nil {
+		c.Ready(c.id)
+	}
+	c.pulse(work)
+	err := c.end()
+	if why := context.Cause(work); ctx.Err() == nil && why != nil && !errors.Is(why, errDrained) {
+		return errors.Join(why, err)
+	}
+	return err
+}
+
+// errDrained ends a worker that has nothing left to wait for.
+var errDrained = errors.New("every run has ended")
+
+func clip(s string, n int) string { return s[:min(len(s), n)] }
+
+// begin takes the place of a predecessor of the same name and starts River.
+func (c *crew) begin(ctx context.Context) error {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &trialWorker{crew: c})
+	river.AddWorker(workers, &auditWorker{crew: c})
+	config := &river.Config{ID: c.id, Logger: quiet, Workers: workers, Queues: map[string]river.QueueConfig{},
+		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: 500 * time.Millisecond, RescueStuckJobsAfter: rescueAfter, MaxAttempts: maxAttempts}
+	if c.Rebuild != nil {
+		config.Queues[queueOf("")] = river.QueueConfig{MaxWorkers: c.Slots}
+		c.queues[queueOf("")] = true
+	}
+	if c.Audit != nil {
+		config.Queues[auditQueue] = river.QueueConfig{MaxWorkers: c.Audits}
+	}
+	if len(config.Queues) == 0 {
+		return errors.New("river: a worker that can do nothing: expected Rebuild or Audit")
+	}
+	var err error
+	if c.client, err = river.NewClient(riverpgxv5.New(c.db.pool), config); err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	before, err := c.db.roll(ctx)
+	if err != nil {
+		return err
+	}
+	for w := range before {
+		if len(w) > len(c.Name) && w[:len(clip(c.Name, 60))+1] == clip(c.Name, 60)+"/" {
+			if err := c.bury(ctx, w); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.beat(ctx); err != nil {
+		return err
+	}
+	if err := c.client.Start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	return nil
+}
+
+// pulse keeps telling that the worker is there, and looks after those that are
+// not any more, until ctx ends.
+func (c *crew) pulse(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(c.watch.interval()):
+			_ = c.beat(ctx) // a PostgreSQL that is gone comes back, or River's own calls fail too
+		}
+	}
+}
+
+// end stops River: first the fetching, then after the grace what is under way.
+func (c *crew) end() error {
+	close(c.leaving)
+	soft, cancel := context.WithTimeout(context.Background(), c.Grace)
+	defer cancel()
+	err := c.client.Stop(soft)
+	if err != nil {
+		hard, cancel := context.WithTimeout(context.Background(), c.Grace+c.patience)
+		defer cancel()
+		err = c.client.StopAndCancel(hard)
+	}
+	close(c.gone)
+	c.serving.Wait()
+	ctx, cancelBury := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancelBury()
+	return errors.Join(err, c.bury(ctx, c.id))
+}
+
+// desk gives the desk of a run at a provider.
+func (c *crew) desk(run, provider string) *desk {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := [2]string{run, provider}
+	d, ok := c.desks[k]
+	if !ok {
+		d = &desk{crew: c, run: run, provider: provider, asks: make(chan *ask), endings: make(chan *ending), freed: make(chan struct{}, 1)}
+		c.desks[k] = d
+		c.serving.Go(d.serve)
+		c.serving.Go(d.keep)
+	}
+	return d
+}
+
+// of gives what the run was enqueued with.
+func (c *crew) of(ctx context.Context, run string) (settings, error) {
+	c.mu.Lock()
+	s, ok := c.settings[run]
+	c.mu.Unlock()
+	if ok {
+		return s, nil
+	}
+	var b []byte
+	if err := c.db.pool.QueryRow(ctx, "SELECT config FROM spread_runs WHERE run_id = $1", run).Scan(&b); err != nil {
+		return s, fmt.Errorf("river: run %s: %w", run, err)
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fmt.Errorf("river: run %s: %w", run, err)
+	}
+	c.mu.Lock()
+	c.settings[run] = s
+	c.mu.Unlock()
+	return s, nil
+}
+
+// finish records the end of a run whose last trial has its outcome. Whoever
+// notices it later does it when this fails.
+func (c *crew) finish(run string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_, _ = c.db.finish(ctx, run)
+}
