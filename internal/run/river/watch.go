@@ -2,6 +2,7 @@ package river
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -87,16 +88,37 @@ func (c *crew) beat(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.news(ctx); err != nil {
+	if err := errors.Join(c.succession(ctx), c.news(ctx)); err != nil {
 		return err
 	}
 	return c.drained(ctx)
 }
 
-// bury gives back what a worker held.
+// bury gives back what a worker held. Whoever buries a dead one asks River's
+// leader to make way soon: the first thing that a new one does is to take jobs
+// back, which the old one does every half minute alone.
 func (c *crew) bury(ctx context.Context, id string) error {
-	if _, err := c.db.pool.Exec(ctx, "SELECT spread_bury($1)", id); err != nil {
+	tag, err := c.db.pool.Exec(ctx, "DELETE FROM spread_workers WHERE worker = $1", id)
+	if err == nil {
+		_, err = c.db.pool.Exec(ctx, "SELECT spread_bury($1)", id)
+	}
+	if err != nil {
 		return fmt.Errorf("river: giving back what %s held: %w", id, err)
+	}
+	if tag.RowsAffected() > 0 && id != c.id {
+		c.succeed = time.Now().Add(2 * rescueAfter)
+	}
+	return nil
+}
+
+// succession asks for a new leader when it is time.
+func (c *crew) succession(ctx context.Context) error {
+	if c.succeed.IsZero() || time.Now().Before(c.succeed) {
+		return nil
+	}
+	c.succeed = time.Time{}
+	if err := c.client.Notify().RequestResign(ctx); err != nil {
+		return fmt.Errorf("river: %w", err)
 	}
 	return nil
 }

@@ -62,6 +62,7 @@ type crew struct {
 	settings map[string]settings
 	stops    map[string][]stop // by run; as of the last beat
 	watch    watch
+	succeed  time.Time // when to ask for a new leader
 	queues   map[string]bool
 	serving  sync.WaitGroup
 }

@@ -55,13 +55,47 @@ func BinDir() (string, error) {
 // who must be able to reach dir (t.TempDir is closed to others), and a socket's
 // path may hold at most 107 bytes.
 func Start(dir string) (dsn string, stop func(), err error) {
-	bin, err := BinDir()
+	s, err := StartServer(dir)
 	if err != nil {
 		return "", nil, err
 	}
+	return s.DSN, s.Stop, nil
+}
+
+// A Server is a running PostgreSQL.
+type Server struct {
+	DSN  string // as Start gives it
+	base string
+	own  *server
+	end  func()
+}
+
+// Restart ends the server at once, as a crash would, and starts it again on the
+// same data.
+func (s *Server) Restart() (err error) {
+	s.end()
+	s.end, err = s.own.run()
+	if err != nil {
+		s.end = func() {}
+	}
+	return err
+}
+
+// Stop is the stop of Start.
+func (s *Server) Stop() {
+	s.end()
+	_ = os.RemoveAll(s.base)
+}
+
+// StartServer is Start for those who want to restart it.
+func StartServer(dir string) (started *Server, err error) {
+	bin, err := BinDir()
+	if err != nil {
+		return nil, err
+	}
 	base, err := os.MkdirTemp(dir, "pg")
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -70,35 +104,35 @@ func Start(dir string) (dsn string, stop func(), err error) {
 	}()
 	owner, err := unprivileged()
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	data := filepath.Join(base, "data")
 	if err := os.Mkdir(data, 0o700); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	for _, d := range []string{base, data} {
 		if owner != nil {
 			if err := os.Chown(d, owner.uid, owner.gid); err != nil {
-				return "", nil, err
+				return nil, err
 			}
 		}
 	}
 	sock := base
 	s := &server{bin: bin, sock: sock, data: data, owner: owner}
 	if err := s.init(); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	end, err := s.run()
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if err := s.createRole(); err != nil {
 		end()
-		return "", nil, err
+		return nil, err
 	}
 	u := url.URL{Scheme: "postgres", User: url.User(Role), Path: "/" + Role,
 		RawQuery: url.Values{"host": {sock}, "sslmode": {"disable"}}.Encode()}
-	return u.String(), func() { end(); _ = os.RemoveAll(base) }, nil
+	return &Server{DSN: u.String(), base: base, own: s, end: end}, nil
 }
 
 type server struct {

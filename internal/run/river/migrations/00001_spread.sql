@@ -206,7 +206,6 @@ DECLARE
     l RECORD;
     n BIGINT := 0;
 BEGIN
-    DELETE FROM spread_workers s WHERE s.worker = p_worker;
     FOR l IN SELECT DISTINCT s.provider, s.run_id FROM spread_leases s WHERE s.worker = p_worker OR s.expires < now() ORDER BY 1, 2 LOOP
         PERFORM 1 FROM spread_providers s WHERE s.provider = l.provider FOR UPDATE;
     END LOOP;
