@@ -332,7 +332,18 @@ func (h *held) attributes(t T, j score.Judgement) {
 		t.Attr("coverage", coverage(m))
 		t.Attr("chance", m.Chance.Mean.String())
 		t.Attr("lift", times(m.Lift))
+		if m.Corroborated.Known > 0 {
+			t.Attr("corroborated", strings.Join(corroborated(m), " | "))
+		}
 	}
+}
+
+// corroborated gives the figures for the entries that something beside the key
+// corroborates, in the order of the main table's.
+func corroborated(m *score.Metrics) []string {
+	c := m.Corroborated
+	return []string{fmt.Sprint(c.Known), c.Recall.String(), c.Precision.String(), c.F1.String(),
+		fmt.Sprintf("%d of %d", len(c.Covered), len(c.Held)), c.SeverityAccuracy.String(), c.Chance.Mean.String(), times(c.Lift)}
 }
 
 // times shows a lift: how many times the recall is that of chance.
