@@ -101,9 +101,12 @@ var (
 // unquoted unwraps a reply that is one JSON string, or what such a string holds,
 // as models give it that were asked for JSON and gave JSON of JSON.
 func unquoted(text string) string {
-	var inner string
-	if strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &inner) == nil && strings.Contains(inner, "{") {
-		return strings.TrimSpace(inner)
+	for range maxNesting {
+		var inner string
+		if !strings.HasPrefix(text, `"`) || json.Unmarshal([]byte(text), &inner) != nil || !strings.Contains(inner, "{") {
+			break
+		}
+		text = strings.TrimSpace(inner)
 	}
 	if escapedObject.MatchString(text) && !plainObject.MatchString(text) {
 		return unescape.Replace(text)
@@ -132,6 +135,9 @@ func readObject(text string) (*audit.Review, string) {
 	if len(inner) > 0 {
 		return inner[len(inner)-1], ""
 	}
+	if v, ok := textOf(fields, explanationKeys); ok && refuses(v) {
+		return &audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(v)}, ""
+	}
 	if v, ok := textOf(fields, verdictKeys); ok {
 		return nil, fmt.Sprintf("the verdict %s is none of the words %s", firstLine(v), strings.Join(VerdictWords(audit.Good), ", ")+", "+strings.Join(VerdictWords(audit.Bad), ", "))
 	}
@@ -154,12 +160,31 @@ func collect(v any, depth int, out *[]*audit.Review) {
 			}
 		}
 		for _, k := range sortedKeys(v) {
+			if text, ok := v[k].(string); ok {
+				collectText(k, text, depth+1, out)
+				continue
+			}
 			collect(v[k], depth+1, out)
 		}
 	case []any:
 		for _, e := range v {
 			collect(e, depth+1, out)
 		}
+	}
+}
+
+// collectText looks into a text that holds an object, as models give it that
+// encode a field twice. What an explanation quotes is not looked into.
+func collectText(key, text string, depth int, out *[]*audit.Review) {
+	if explanationKeys[normalKey(key)] || !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return
+	}
+	objects, cut := scanObjects(text)
+	if cut || len(objects) != 1 {
+		return
+	}
+	if fields, err := decode(objects[0]); err == nil {
+		collect(fields, depth, out)
 	}
 }
 

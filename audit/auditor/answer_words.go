@@ -61,11 +61,12 @@ func verdictWord(s string) audit.Label {
 
 var (
 	verdictLine    = regexp.MustCompile(`(?im)^[\s>#*_\-•]*(?:final\s+)?(?:verdict|answer|result|classification|assessment)[\s*_]*[:=：][ \t]*(.*)$`)
+	verdictHeading = regexp.MustCompile(`(?im)^[\s>#*_]*(?:final\s+)?verdict[\s*_]*\n+[ \t]*(\S.*)$`)
 	verdictElement = regexp.MustCompile(`(?is)<(verdict|answer|result)>(.*?)</(?:verdict|answer|result)>`)
 )
 
-// readLines reads an answer that is no JSON: lines "Verdict: bad", elements
-// <verdict>bad</verdict>, or one word alone. Several have to agree: without the
+// readLines reads an answer that is no JSON: lines "Verdict: bad", a word below
+// the heading "Verdict", elements <verdict>bad</verdict>, or one word alone. Several have to agree: without the
 // form of an object nobody can tell the draft from the answer.
 func readLines(text string) *audit.Review {
 	if l := verdictWord(text); l != "" {
@@ -74,6 +75,9 @@ func readLines(text string) *audit.Review {
 	found := audit.Label("")
 	var said []string
 	for _, m := range verdictLine.FindAllStringSubmatch(text, -1) {
+		said = append(said, m[1])
+	}
+	for _, m := range verdictHeading.FindAllStringSubmatch(text, -1) {
 		said = append(said, m[1])
 	}
 	for _, m := range verdictElement.FindAllStringSubmatch(text, -1) {
