@@ -108,8 +108,8 @@ func (db *DB) inserter() (*river.Client[pgx.Tx], error) {
 	return river.NewClient(riverpgxv5.New(db.pool), &river.Config{Logger: quiet})
 }
 
-// Workers gives how many workers are there: those that said so within the time
-// that it takes to watch them for a moment.
+// Workers gives how many workers showed themselves while it looked: none, or at
+// least one. It looks no longer than it takes to see one.
 func (db *DB) Workers(ctx context.Context) (int, error) {
 	before, err := db.roll(ctx)
 	if err != nil || len(before) == 0 {

@@ -115,7 +115,7 @@ func (c *crew) begin(ctx context.Context) error {
 	river.AddWorker(workers, &trialWorker{crew: c})
 	river.AddWorker(workers, &auditWorker{crew: c})
 	config := &river.Config{ID: c.id, Logger: quiet, Workers: workers, Queues: map[string]river.QueueConfig{},
-		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: 500 * time.Millisecond, RescueStuckJobsAfter: rescueAfter, MaxAttempts: maxAttempts}
+		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: 500 * time.Millisecond, JobTimeout: -1, RescueStuckJobsAfter: rescueAfter, MaxAttempts: maxAttempts}
 	if c.Rebuild != nil {
 		config.Queues[queueOf("")] = river.QueueConfig{MaxWorkers: c.Slots}
 		c.queues[queueOf("")] = true

@@ -1,0 +1,379 @@
+package river_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"testing"
+	"time"
+
+	"assay/audit"
+	"assay/audit/auditor"
+	"assay/internal/run"
+	"assay/internal/run/mockapi"
+	"assay/internal/run/river"
+	"assay/internal/store"
+	"assay/internal/store/pgtest"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(childEnv); text != "" {
+		os.Exit(child(text))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// postgres starts a PostgreSQL of the test's own.
+func postgres(t testing.TB) *pgtest.Server {
+	s, err := pgtest.StartServer("")
+	if errors.Is(err, pgtest.ErrMissing) {
+		if os.Getenv("ASSAY_CHECK") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("PostgreSQL is missing (./check installs it): ", err)
+	}
+	require.NoError(t, err)
+	t.Cleanup(s.Stop)
+	return s
+}
+
+func open(t testing.TB, dsn string) *river.DB {
+	db, err := river.Open(context.Background(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
+// model is the reviewer that asks the mock. Its stated price makes the most that
+// a request may cost several times what the mock charges.
+func model(base string) (audit.Reviewer, error) {
+	return auditor.Chat(auditor.ChatConfig{Name: "m", Provider: "mock", BaseURL: base, Key: "sk-test", KeyName: "ASSAY_API_KEY", MaxTokens: 100,
+		Model: audit.Model{Name: "m", ID: "maker/m", In: 0.15, Out: 0.60, Priced: true}, Timeout: 20 * time.Second})
+}
+
+// trials gives n trials: families of six cases, the last four of each bad.
+func trials(n int, r audit.Reviewer) []run.Trial {
+	spec := &audit.Spec{App: "shop", Prompt: "A shop."}
+	var out []run.Trial
+	for i := range n {
+		c := &audit.Case{App: "shop", Query: fmt.Sprintf("q%03d", i/6), Number: i%6 + 1, Label: audit.Good, Language: "sql", Code: fmt.Sprint("SELECT ", i)}
+		if i%6 >= 2 {
+			c.Label, c.Violates = audit.Bad, []int{2}
+		}
+		out = append(out, run.Trial{Case: c, Spec: spec, PromptName: "p", Prompt: "Judge.", Reviewer: r})
+	}
+	return out
+}
+
+// A house is what a test's plans and workers are made of.
+type house struct {
+	items []run.Item
+	tasks map[string]river.Task
+	byKey map[string]run.Item
+}
+
+func newHouse(ts []run.Trial) *house {
+	h := &house{tasks: map[string]river.Task{}, byKey: map[string]run.Item{}}
+	for i := range ts {
+		it := ts[i].Item()
+		h.items = append(h.items, it)
+		h.tasks[it.Key], h.byKey[it.Key] = river.TaskOf(&ts[i]), it
+	}
+	return h
+}
+
+func (h *house) rebuild(_ context.Context, t river.Task) (run.Item, error) {
+	it, ok := h.byKey[t.Key]
+	if !ok {
+		return it, fmt.Errorf("%w: no trial of %s has the key %.12s", river.ErrOther, t.Case, t.Key)
+	}
+	return it, nil
+}
+
+// chatHouse is a house of n trials of the mock's model.
+func chatHouse(t testing.TB, s *mockapi.Server, n int) *house {
+	r, err := model(s.BaseURL)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.(io.Closer).Close()) })
+	return newHouse(trials(n, r))
+}
+
+func (h *house) enqueue(t testing.TB, db *river.DB, c run.Config) *river.Run {
+	c.Store = db.Store
+	if c.Budget == 0 {
+		c.Budget = math.Inf(1)
+	}
+	plan, err := run.Prepare(context.Background(), c, h.items)
+	require.NoError(t, err)
+	r, err := db.Enqueue(context.Background(), plan, h.tasks)
+	require.NoError(t, err)
+	return r
+}
+
+// work starts a worker within this process; stop ends it and gives its error.
+func work(t testing.TB, db *river.DB, w river.Worker) (stop func() error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	w.Ready = func(id string) { ready <- id }
+	go func() { ended <- db.Work(ctx, w) }()
+	select {
+	case <-ready:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	var err error
+	stopped := false
+	stop = func() error {
+		cancel()
+		if !stopped {
+			stopped = true
+			err = <-ended
+		}
+		return err
+	}
+	t.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+// account checks that a run has one outcome for each of its trials, and gives
+// them by outcome.
+func account(t testing.TB, db *river.DB, id string, planned int) map[audit.Outcome]int {
+	ctx := context.Background()
+	rows := map[string]int{}
+	for ev, err := range db.Store.Evaluations(ctx, store.Query{Run: id}) {
+		require.NoError(t, err)
+		rows[ev.Trial]++
+		attempts, err := db.Store.Attempts(ctx, ev.Run, ev.Trial)
+		require.NoError(t, err)
+		require.Len(t, attempts, ev.Tries, "a row and its attempts are one transaction")
+	}
+	for _, n := range rows {
+		require.Equal(t, 1, n, "no trial is counted twice")
+	}
+	runs, err := db.Store.Runs(ctx)
+	require.NoError(t, err)
+	for _, r := range runs {
+		if r.ID != id {
+			continue
+		}
+		sum := 0
+		for _, n := range r.Outcomes {
+			sum += n
+		}
+		require.Equal(t, planned, r.Planned)
+		require.Equal(t, planned, sum, "planned = the sum of the outcomes")
+		require.Equal(t, planned, len(rows)+r.Outcomes[audit.OutcomeSkipped])
+		require.False(t, r.Ended.IsZero())
+		return r.Outcomes
+	}
+	t.Fatalf("no run %s", id)
+	return nil
+}
+
+func TestARunIsSpread(t *testing.T) {
+	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+		if r.N%20 == 3 {
+			return mockapi.Reply{Status: 502, Body: "{}"}
+		}
+		return mockapi.Reply{Cost: 0.00001}
+	})
+	defer s.Close()
+	pg := postgres(t)
+	db := open(t, pg.DSN)
+	h := chatHouse(t, s, 120)
+	n, err := db.Workers(context.Background())
+	require.NoError(t, err)
+	require.Zero(t, n)
+	done := 0
+	r := h.enqueue(t, db, run.Config{Concurrency: 6, FirstWait: 10 * time.Millisecond, Progress: func(e run.Event) {
+		if e.Kind == run.Done {
+			done++
+		}
+	}})
+	require.False(t, r.Joined)
+	// Whoever plans the same meanwhile waits for the same run.
+	again := h.enqueue(t, db, run.Config{})
+	require.True(t, again.Joined)
+	require.Equal(t, r.ID, again.ID)
+	stops := []func() error{work(t, db, river.Worker{Rebuild: h.rebuild}), work(t, db, river.Worker{Rebuild: h.rebuild})}
+	n, err = db.Workers(context.Background())
+	require.NoError(t, err)
+	require.Positive(t, n)
+	res, err := r.Wait(context.Background(), h.items[5].Key)
+	require.NoError(t, err)
+	require.Equal(t, audit.OutcomeCorrect, res.Outcome)
+	require.Equal(t, "because", res.Evaluation.Explanation)
+	for _, r := range []*river.Run{r, again} {
+		sum, err := r.Finish()
+		require.NoError(t, err)
+		require.Empty(t, sum.Stops)
+		require.Equal(t, 80, sum.State.Count(audit.Bad, audit.OutcomeCorrect))
+		require.Equal(t, 40, sum.State.Count(audit.Good, audit.OutcomeWrong))
+		require.InDelta(t, s.Charged(), sum.State.Spent, 1e-9)
+		require.Positive(t, sum.State.Retries)
+		require.Equal(t, "finished", sum.Run.State)
+	}
+	require.Equal(t, 120, done)
+	account(t, db, r.ID, 120)
+	require.LessOrEqual(t, s.MostInFlight(), 6, "two workers send no more than one may")
+	require.Len(t, s.Answers(), 120)
+	for _, n := range s.Answers() {
+		require.Equal(t, 1, n)
+	}
+
+	// What is answered is not asked again.
+	h.byKey = chatHouse(t, s, 130).byKey
+	more := chatHouse(t, s, 130)
+	third := more.enqueue(t, db, run.Config{})
+	sum, err := third.Finish()
+	require.NoError(t, err)
+	require.Equal(t, 120, sum.State.Reused)
+	require.Len(t, s.Answers(), 130)
+	account(t, db, third.ID, 130)
+	for _, stop := range stops {
+		require.NoError(t, stop())
+	}
+}
+
+// The budget of a run is one, whoever spends it.
+func TestBudgetIsOne(t *testing.T) {
+	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+		if r.N%10 == 0 {
+			return mockapi.Reply{Cost: 0.00004, CutAfter: 40} // charged, and nobody learns it
+		}
+		return mockapi.Reply{Cost: 0.00004, Latency: time.Duration(r.N%7) * time.Millisecond}
+	})
+	defer s.Close()
+	db := open(t, postgres(t).DSN)
+	h := chatHouse(t, s, 200)
+	most := h.items[0].Cost.Most
+	const budget = 0.005
+	require.Greater(t, budget, 10*most)
+	r := h.enqueue(t, db, run.Config{Concurrency: 12, Budget: budget, FirstWait: time.Millisecond})
+	for range 3 {
+		work(t, db, river.Worker{Rebuild: h.rebuild, Slots: 12})
+	}
+	sum, err := r.Finish()
+	require.NoError(t, err)
+	books := s.Charged() + s.ChargedBroken()
+	require.LessOrEqual(t, books, budget)
+	require.LessOrEqual(t, books, sum.State.Spent+1e-9, "we never think that we spent less")
+	require.LessOrEqual(t, sum.State.Spent, budget+1e-9)
+	require.Greater(t, sum.State.Spent, budget-2*most, "and the budget is used")
+	require.Positive(t, sum.Unsure)
+	require.Len(t, sum.Stops, 1)
+	require.Contains(t, sum.Stops[0], "is used up")
+	outcomes := account(t, db, r.ID, 200)
+	require.Positive(t, outcomes[audit.OutcomeSkipped])
+	require.Equal(t, sum.State.Outcome(audit.OutcomeSkipped), outcomes[audit.OutcomeSkipped])
+}
+
+// A provider that asks for patience gets it from all workers.
+func TestPaceIsShared(t *testing.T) {
+	const pause = 700 * time.Millisecond
+	said := make(chan time.Time, 1)
+	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+		if r.N == 40 {
+			said <- time.Now()
+			return mockapi.Reply{Status: 429, Body: `{"error":{"message":"slowly"}}`, Header: map[string]string{"Retry-After-Ms": fmt.Sprint(pause.Milliseconds())}}
+		}
+		return mockapi.Reply{Latency: 5 * time.Millisecond}
+	})
+	defer s.Close()
+	db := open(t, postgres(t).DSN)
+	h := chatHouse(t, s, 150)
+	r := h.enqueue(t, db, run.Config{Concurrency: 8, FirstWait: time.Millisecond})
+	for range 3 {
+		work(t, db, river.Worker{Rebuild: h.rebuild, Slots: 8})
+	}
+	began := <-said
+	time.Sleep(time.Until(began.Add(200 * time.Millisecond))) // the answer has come and is stored
+	before := len(s.Requests())
+	time.Sleep(time.Until(began.Add(pause - 50*time.Millisecond)))
+	require.Equal(t, before, len(s.Requests()), "nothing is sent while the provider wants nothing")
+	sum, err := r.Finish()
+	require.NoError(t, err)
+	require.Zero(t, sum.Unanswered())
+	require.LessOrEqual(t, s.MostInFlight(), 8)
+}
+
+// A worker with another repository refuses the work, says why, and leaves it to
+// the others.
+func TestAnotherRepositoryIsRefused(t *testing.T) {
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
+	defer s.Close()
+	db := open(t, postgres(t).DSN)
+	h, other := chatHouse(t, s, 12), chatHouse(t, s, 6)
+	for key := range h.byKey {
+		delete(other.byKey, key)
+	}
+	r := h.enqueue(t, db, run.Config{})
+	ended := make(chan error, 1)
+	go func() { ended <- db.Work(context.Background(), river.Worker{Rebuild: other.rebuild}) }()
+	require.ErrorIs(t, <-ended, river.ErrOther)
+	work(t, db, river.Worker{Rebuild: h.rebuild})
+	_, err := r.Finish()
+	require.NoError(t, err)
+	account(t, db, r.ID, 12)
+}
+
+// A revoked key ends the run of all workers with one line.
+func TestRevokedKey(t *testing.T) {
+	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+		if r.N > 30 {
+			return mockapi.Reply{Status: 401, Body: `{"error":{"code":401,"message":"no"}}`}
+		}
+		return mockapi.Reply{}
+	})
+	defer s.Close()
+	db := open(t, postgres(t).DSN)
+	h := chatHouse(t, s, 150)
+	r := h.enqueue(t, db, run.Config{Concurrency: 4})
+	work(t, db, river.Worker{Rebuild: h.rebuild})
+	work(t, db, river.Worker{Rebuild: h.rebuild})
+	sum, err := r.Finish()
+	require.NoError(t, err)
+	require.Len(t, sum.Stops, 1)
+	require.Contains(t, sum.Stops[0], "the key in ASSAY_API_KEY was refused")
+	require.LessOrEqual(t, len(s.Requests()), 34)
+	outcomes := account(t, db, r.ID, 150)
+	require.Equal(t, 120, outcomes[audit.OutcomeSkipped]+outcomes[audit.OutcomeErrored])
+}
+
+// Who waits and is interrupted stops the run: it can be carried on.
+func TestInterruptedWaiting(t *testing.T) {
+	reached := make(chan struct{}, 1000)
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply {
+		reached <- struct{}{}
+		return mockapi.Reply{Latency: 10 * time.Millisecond}
+	})
+	defer s.Close()
+	db := open(t, postgres(t).DSN)
+	h := chatHouse(t, s, 300)
+	plan, err := run.Prepare(context.Background(), run.Config{Store: db.Store, Budget: 100, Concurrency: 4}, h.items)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	r, err := db.Enqueue(ctx, plan, h.tasks)
+	require.NoError(t, err)
+	work(t, db, river.Worker{Rebuild: h.rebuild})
+	for range 20 {
+		<-reached
+	}
+	cancel(errors.New("interrupted"))
+	sum, err := r.Finish()
+	require.NoError(t, err)
+	require.Equal(t, []string{"stopped: interrupted"}, sum.Stops)
+	outcomes := account(t, db, r.ID, 300)
+	require.Equal(t, len(s.Requests()), 300-outcomes[audit.OutcomeSkipped], "everything that was asked is stored")
+	next := h.enqueue(t, db, run.Config{})
+	require.False(t, next.Joined)
+	_, err = next.Finish()
+	require.NoError(t, err)
+	require.Len(t, s.Requests(), 300, "nothing is asked twice")
+}
