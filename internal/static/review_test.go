@@ -33,7 +33,7 @@ func TestReviewCode(t *testing.T) {
 		{"python no owner", "python", "def note(id):\n    # the owner was checked by the caller\n    row = db.execute('SELECT id, text FROM notes WHERE id = ?', (id,)).fetchone()\n    return jsonify(row)\n", audit.Bad, []int{2}},
 		{"go method without package", "go", "func (s *Server) note(w http.ResponseWriter, r *http.Request) {\n\trow := s.db.QueryRow(\"SELECT text FROM notes WHERE id = $1 AND owner_id = $2\", r.PathValue(\"id\"), userID(r))\n\t_ = row\n}", audit.Good, nil},
 		{"go compare", "go", "func check(given, want string) bool {\n\treturn given == want // token\n}\nfunc h(token string) bool { return check(token, secret) }", audit.Bad, []int{4}},
-		{"java fragment", "java", "@GetMapping(\"/notes\")\npublic List<Note> notes(@RequestParam String tag, Principal p) {\n  return jdbcTemplate.query(\"SELECT * FROM notes WHERE owner = '\" + p.getName() + \"' AND tag = '\" + tag + \"'\", mapper);\n}", audit.Bad, []int{1, 3}},
+		{"java fragment", "java", "@GetMapping(\"/notes\")\npublic List<Note> notes(@RequestParam String tag, Principal p) {\n  return jdbcTemplate.query(\"SELECT * FROM notes WHERE owner = '\" + p.getName() + \"' AND tag = '\" + tag + \"'\", mapper);\n}", audit.Bad, []int{1}},
 		{"php without tag", "php", "$st = $pdo->prepare('SELECT id, text FROM notes WHERE user_id = ?');\n$st->execute([$_SESSION['user_id']]);", audit.Good, nil},
 	}
 	for _, tt := range tests {

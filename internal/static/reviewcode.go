@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/audit"
+	"assay/internal/static/hostreview"
 	"assay/internal/static/rules"
 )
 
@@ -77,18 +78,20 @@ func (a *Analyser) ReviewCode(ctx context.Context, task audit.ReviewTask) (audit
 	if err != nil {
 		return audit.Review{}, err
 	}
-	table, err := loadDemands()
-	if err != nil {
-		return audit.Review{}, err
+	var breaches []hostreview.Breach
+	if src.code != nil {
+		if breaches, err = hostreview.Breaches(task.Spec, src.code); err != nil {
+			return audit.Review{}, err
+		}
 	}
-	return verdict(set, table, task, file, res), nil
+	return verdict(set, task, res, breaches)
 }
 
 // verdict weighs what was found. Findings are surer than breaches, which are told
 // by words; a small finding counts only where a requirement speaks of its matter.
-func verdict(set *rules.Set, table *demandTable, task audit.ReviewTask, file string, res Result) audit.Review {
+func verdict(set *rules.Set, task audit.ReviewTask, res Result, breaches []hostreview.Breach) (audit.Review, error) {
 	rev := audit.Review{Status: audit.Answered, Verdict: audit.Good, Confidence: 0.6}
-	reqs := requirements(task.Spec)
+	reqs := hostreview.ReadRequirements(task.Spec)
 	var why []string
 	violated, cwes := map[int]bool{}, map[audit.CWE]bool{}
 	bad := func(conf float64, reason string, numbers []int, cs []audit.CWE) {
@@ -108,14 +111,17 @@ func verdict(set *rules.Set, table *demandTable, task audit.ReviewTask, file str
 		}
 	}
 	for _, f := range res.Findings {
-		numbers := table.violated(reqs, set.ByID[f.RuleID].Topic)
+		numbers, err := hostreview.Violated(reqs, set.ByID[f.RuleID].Topic)
+		if err != nil {
+			return audit.Review{}, err
+		}
 		if f.Confidence < 0.5 || len(numbers) == 0 && f.Severity < audit.High {
 			continue
 		}
 		bad(f.Confidence, fmt.Sprintf("line %s: %s", f.Lines, f.Title), numbers, f.CWEs)
 	}
-	for _, b := range table.breaches(reqs, withoutComments(file, task.Code)) {
-		bad(0.6, b.why, []int{b.number}, b.cwes)
+	for _, b := range breaches {
+		bad(b.Confidence, b.Why, []int{b.Requirement}, b.CWEs)
 	}
 	for n := range violated {
 		rev.Violates = append(rev.Violates, n)
@@ -126,5 +132,5 @@ func verdict(set *rules.Set, table *demandTable, task audit.ReviewTask, file str
 	}
 	rev.Explanation = strings.Join(why, "; ")
 	rev.Raw = rev.Explanation
-	return rev
+	return rev, nil
 }

@@ -98,6 +98,11 @@ next:
 
 // join is what is known after either of two ways.
 func join(a, b value) value {
+	if a.text == "" && a.tainted() && b.text != "" { // req.query.x || "default"
+		a.text = bad
+	} else if b.text == "" && b.tainted() && a.text != "" {
+		b.text = bad
+	}
 	out := value{from: union(a.from, b.from), typ: a.typ, text: a.text, fn: a.fn}
 	if out.typ == "" {
 		out.typ = b.typ

@@ -42,11 +42,14 @@ func (s *spec) classify(r *requirement) {
 	// A requirement that names the tenant column and nothing else to check is about it.
 	set(kTenant, tenantCol && len(r.cols) == 1 && !r.kinds[kInjection] && len(r.values) == 0)
 	soft := s.softCols(r)
+	if len(soft) > 0 && regexp.MustCompile(`cannot|can not|must not|may not|no longer|never`).MatchString(r.low) && len(r.cols) == len(soft) {
+		r.kinds[kSoft] = true
+	}
 	set(kSoft, (softRE.MatchString(r.low) || goneRE.MatchString(r.low)) && len(soft) > 0)
 	set(kSecret, (secretRE.MatchString(r.low) || negativeRE.MatchString(r.low) && s.plainOnly(r)) && len(s.secretCols(r)) > 0)
 	set(kLimit, len(r.cols) == 0 && len(r.values) == 0 && (listRE.MatchString(r.low) || len(r.tables) > 0 && limitRE.MatchString(r.low)) && len(r.nums) == 1 && r.nums[0] >= 5 && !groupRE.MatchString(r.low))
 	set(kLimit, limitRE.MatchString(r.low) && regexp.MustCompile(`rows|result|record|list|item|page|limit|quer|line|entr`).MatchString(r.low) && !r.kinds[kInjection] && s.limitLike(r))
-	if strings.Contains(r.low, "off limits") && len(r.nums) == 0 {
+	if offLimitRE.MatchString(r.low) && len(r.nums) == 0 {
 		delete(r.kinds, kLimit)
 	}
 	set(kPerm, (permRE.MatchString(r.low) || s.firmRole(r)) && !r.kinds[kInjection] && len(s.permTables(r)) > 0 && (!r.kinds[kTenant] || s.firmRole(r)))
@@ -76,6 +79,8 @@ func (s *spec) namesScope(r *requirement) bool {
 	}
 	return false
 }
+
+var offLimitRE = regexp.MustCompile(`off limits|limited to (the|a|an|rows|data|records|its|their)`)
 
 // plainOnly: all columns that the requirement names hold plain data: no keys, states
 // or times.
@@ -154,7 +159,7 @@ func (s *spec) marksGone(c colRef) bool {
 	return col != nil && col.isTime() && !col.notNull && endedRE.MatchString(c.col) && !lifeNameRE.MatchString(c.col)
 }
 
-var endedRE = regexp.MustCompile(`(ed|wn|ft|ne)_(at|on|date|ts)$`)
+var endedRE = regexp.MustCompile(`(ed|en|wn|ft|ne)_(at|on|date|ts)$`)
 
 func (s *spec) anyColumn(name string) *column {
 	for _, t := range s.sch.order {

@@ -16,7 +16,7 @@ var (
 func (s *schema) readProse(spec string) {
 	for _, m := range proseTableRE.FindAllStringSubmatch(spec, -1) {
 		items := splitTop(strings.Trim(m[2], " |)."))
-		if len(items) < 2 {
+		if len(items) < 2 || hostWords[m[1]] {
 			continue
 		}
 		var cols []*column
@@ -56,6 +56,69 @@ func (s *schema) readProse(spec string) {
 			t.keys, t.hasPK = append(t.keys, pk), true
 		}
 	}
+}
+
+var (
+	inlineTableRE = regexp.MustCompile("`?\\b([a-z][a-z0-9_]{2,})`?\\(([a-z_][a-z0-9_]*(?:[ ,\n]+[a-z_][a-z0-9_]*){2,60})\\)")
+	classRE       = regexp.MustCompile(`(?m)^[ \t]*class\s+([A-Z]\w+)[^#\n]*#\s*(\w+\s*,[^\n]*)$`)
+	stateListRE   = regexp.MustCompile("(?i)\\b`?(status|state|stage|phase)`?(?: one of|:| is| is one of| in)?[\\s:]+((?:[`'\"]?[a-z_]+[`'\"]?(?:, | \\| | or |,\n| and )){1,12}[`'\"]?[a-z_]+[`'\"]?)")
+)
+
+// readInline takes tables that prose or comments of host code name: "Tables:
+// users(id, name, ...)", "class Document: # id, owner_id, ...".
+func (s *schema) readInline(spec string) {
+	add := func(name string, items []string) {
+		if len(items) < 3 || hostWords[name] {
+			return
+		}
+		t := s.table(name)
+		for _, it := range items {
+			if w := wordRE.FindString(strings.Trim(it, "` \n")); w != "" {
+				t.add(&column{name: strings.ToLower(w), comment: it})
+			}
+		}
+	}
+	for _, m := range inlineTableRE.FindAllStringSubmatchIndex(spec, -1) {
+		before := strings.Fields(spec[max(0, m[0]-40):m[0]])
+		if n := len(before); n > 0 && (hostWords[before[n-1]] || strings.HasSuffix(before[n-1], ".")) {
+			continue // the signature of a function
+		}
+		if items := strings.Split(spec[m[4]:m[5]], ","); len(items) >= 3 && strings.Contains(spec[m[4]:m[5]], "id") {
+			add(spec[m[2]:m[3]], items)
+		}
+	}
+	for _, m := range classRE.FindAllStringSubmatch(spec, -1) {
+		add(plural(strings.ToLower(m[1])), splitTop(m[2]))
+	}
+	for _, m := range stateListRE.FindAllStringSubmatch(spec, -1) {
+		var vals []string
+		for _, w := range wordRE.FindAllString(m[2], -1) {
+			if w != "or" && w != "and" {
+				vals = append(vals, w)
+			}
+		}
+		if len(vals) == 0 || typeRE.MatchString(vals[0]) || s.anyNamed(vals) {
+			continue
+		}
+		for _, t := range s.order {
+			if c := t.column(strings.ToLower(m[1])); c != nil && len(c.enum) == 0 && len(vals) > 1 {
+				c.enum = vals
+			}
+		}
+	}
+}
+
+// hostWords begin lines of other languages that look like a table with its columns.
+var hostWords = words(`def func function async class type return if for while const let var import from struct new await throw else case with public private static`)
+
+func plural(w string) string {
+	switch {
+	case strings.HasSuffix(w, "y"):
+		return w[:len(w)-1] + "ies"
+	case strings.HasSuffix(w, "s"):
+		return w + "es"
+	}
+	return w + "s"
 }
 
 func splitTop(s string) []string {

@@ -29,6 +29,7 @@ const maxCode = 1 << 20
 // A violation is one requirement that the code does not meet.
 type violation struct {
 	req  int
+	kind kindOf // of the demand that is not met
 	cwe  []audit.CWE
 	conf float64 // how sure the rule is that this is one, 0 to 1
 	pos  int
@@ -42,6 +43,7 @@ type reviewer struct {
 	found []violation
 	notes []string // what could not be decided
 	shows map[*inst]bool
+	kind  kindOf // that is being judged
 	seen  map[string]bool
 }
 
@@ -88,7 +90,7 @@ func (r *reviewer) add(req int, conf float64, pos int, cwe []audit.CWE, format s
 		return
 	}
 	r.seen[key] = true
-	r.found = append(r.found, violation{req: req, conf: conf, pos: pos, cwe: cwe, why: why})
+	r.found = append(r.found, violation{req: req, kind: r.kind, conf: conf, pos: pos, cwe: cwe, why: why})
 }
 
 func (r *reviewer) answer(broken int) audit.Review {
@@ -158,47 +160,26 @@ func (r *reviewer) goodConfidence(broken int) float64 {
 	return c
 }
 
+// judges has a rule for each kind of demand, in the order in which they are tried.
+var judges = []struct {
+	kind kindOf
+	rule func(*reviewer, *requirement)
+}{
+	{kTenant, (*reviewer).tenancy}, {kSoft, (*reviewer).softDelete}, {kSecret, (*reviewer).secrets}, {kLimit, (*reviewer).limits},
+	{kState, (*reviewer).states}, {kPerm, (*reviewer).permissions}, {kSelf, (*reviewer).selfDecisions}, {kBound, (*reviewer).thresholds},
+	{kOnce, (*reviewer).once}, {kTime, (*reviewer).times}, {kAudit, (*reviewer).audits}, {kVersion, (*reviewer).versions},
+	{kGroup, (*reviewer).groupSizes},
+}
+
 func (r *reviewer) judge() {
+	r.kind = kInjection
 	r.injection()
 	for _, q := range r.s.reqs {
-		if q.kinds[kTenant] {
-			r.tenancy(q)
-		}
-		if q.kinds[kSoft] {
-			r.softDelete(q)
-		}
-		if q.kinds[kSecret] {
-			r.secrets(q)
-		}
-		if q.kinds[kLimit] {
-			r.limits(q)
-		}
-		if q.kinds[kState] {
-			r.states(q)
-		}
-		if q.kinds[kPerm] {
-			r.permissions(q)
-		}
-		if q.kinds[kSelf] {
-			r.selfDecisions(q)
-		}
-		if q.kinds[kBound] {
-			r.thresholds(q)
-		}
-		if q.kinds[kOnce] {
-			r.once(q)
-		}
-		if q.kinds[kTime] {
-			r.times(q)
-		}
-		if q.kinds[kAudit] {
-			r.audits(q)
-		}
-		if q.kinds[kVersion] {
-			r.versions(q)
-		}
-		if q.kinds[kGroup] {
-			r.groupSizes(q)
+		for _, j := range judges {
+			if q.kinds[j.kind] {
+				r.kind = j.kind
+				j.rule(r, q)
+			}
 		}
 	}
 }

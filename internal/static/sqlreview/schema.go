@@ -80,6 +80,7 @@ func readSchema(spec string) *schema {
 	}
 	if len(s.order) == 0 {
 		s.readProse(spec)
+		s.readInline(spec)
 	}
 	s.finish()
 	s.readEnums(spec)

@@ -1,0 +1,46 @@
+// Package hostreview holds a fragment of host code (Go, JavaScript, TypeScript,
+// Python, Java, PHP) against the words of a SPEC: which helper a requirement asks
+// for and when, which role an act needs, whose things may be touched, what the SQL
+// that the code sends lets through, what leaves in a response.
+//
+// A requirement is about the fragment only when the fragment does what it speaks
+// of: it changes something, reads one thing by its identifier, lists rows, names
+// the act in the function's name or in the state that it sets. What cannot be told
+// is not reported: silence is the answer for what this package does not understand.
+package hostreview
+
+import (
+	"assay/audit"
+	"assay/internal/static/lang"
+)
+
+// A Breach is one requirement that the fragment does not meet.
+type Breach struct {
+	Requirement int
+	Why         string
+	CWEs        []audit.CWE
+	Confidence  float64 // 0.5 to 1
+}
+
+// Breaches gives the requirements of spec, the SPEC's Prompt section, that the
+// fragment f does not meet, at most one for each way of telling. The error is for
+// tables of this package that cannot be read.
+func Breaches(spec string, f *lang.File) ([]Breach, error) {
+	t, err := loadDemands()
+	if err != nil {
+		return nil, err
+	}
+	b := readBrief(spec)
+	v := newView(b, f)
+	var out []Breach
+	for _, r := range b.reqs {
+		for _, rule := range []func(*view, Requirement) *Breach{gates, roles, owners, secrets, computed, unlocked, markup, t.words} {
+			if x := rule(v, r); x != nil {
+				x.Requirement = r.Number
+				out = append(out, *x)
+				break
+			}
+		}
+	}
+	return append(out, v.statements()...), nil
+}

@@ -1,0 +1,247 @@
+package hostreview
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"assay/audit"
+	"assay/internal/static/lang"
+	"assay/internal/static/sqlreview"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// secrets: columns that a requirement keeps inside do not leave in a response, by
+// name, with a whole row, or with a whole object.
+func secrets(v *view, r Requirement) *Breach {
+	cols := sqlreview.Secrets(v.b.spec)[r.Number]
+	if len(cols) == 0 {
+		return nil
+	}
+	why := ""
+	for _, resp := range v.responses() {
+		lang.Walk(resp, func(n *lang.Node) bool {
+			if why == "" {
+				why = v.leak(n, cols, resp)
+			}
+			return why == "" && n.Kind != lang.Func
+		})
+	}
+	if why == "" {
+		return nil
+	}
+	return &Breach{Why: "requirement " + itoa(r.Number) + ": " + why, CWEs: []audit.CWE{200, 359}, Confidence: 0.75}
+}
+
+var wholeRE = regexp.MustCompile(`^(vars|asdict|to_dict|toJSON|model_to_dict|toArray|dict|__dict__|model_dump|as_dict|attributes)$`)
+
+func (v *view) leak(n *lang.Node, cols []string, resp *lang.Node) string {
+	named := func(name string) string {
+		for _, c := range cols {
+			if regexp.MustCompile(`(?i)^` + namePattern(c) + `$`).MatchString(name) {
+				return c
+			}
+		}
+		return ""
+	}
+	switch n.Kind {
+	case lang.Pair:
+		if c := named(n.Name); c != "" {
+			return c + " is a field of the response"
+		}
+	case lang.Member:
+		if c := named(n.Name); c != "" {
+			return c + " is put into the response"
+		}
+		if wholeRE.MatchString(n.Name) && n.X != nil {
+			return "the whole object goes into the response"
+		}
+	case lang.Call:
+		if wholeRE.MatchString(n.Name) && n != resp && (len(n.List) == 1 && n.List[0].Kind == lang.Ident || n.X != nil && len(n.List) == 0) {
+			if n.Name != "dict" || v.rowsWith(cols, n) {
+				return "the whole object goes into the response"
+			}
+		}
+	case lang.Ident:
+		return v.leakIdent(n, cols, resp)
+	}
+	return ""
+}
+
+// leakIdent: a variable that is handed over as it is holds rows of a query, a thing
+// that a helper brought, or a struct that a secret was scanned into.
+func (v *view) leakIdent(n *lang.Node, cols []string, resp *lang.Node) string {
+	direct := false
+	for _, a := range resp.List {
+		direct = direct || a == n || a.Kind == lang.Call && len(a.List) == 1 && a.List[0] == n && v.b.helpers[a.Name] == nil && a.X == nil
+	}
+	if !direct && resp != n {
+		return ""
+	}
+	for _, y := range v.values[n.Name] {
+		if v.rowsWith(cols, y) {
+			return n.Name + " goes into the response with every column that was selected"
+		}
+		for y != nil && y.Kind == lang.Unary {
+			y = y.X
+		}
+		if y != nil && y.Kind == lang.Call && v.b.helpers[y.Name] != nil && loadRE.MatchString(y.Name) && v.helperBrings(y.Name, cols) {
+			return "the whole object goes into the response"
+		}
+	}
+	for _, c := range cols {
+		if regexp.MustCompile(`(?i)&`+regexp.QuoteMeta(n.Name)+`\.`+namePattern(c)+`\b`).MatchString(v.bare) && !strings.Contains(v.text, `json:"-"`) {
+			return c + " is read into " + n.Name + ", which goes into the response"
+		}
+	}
+	return ""
+}
+
+// helperBrings: the SPEC does not say that the helper leaves the columns out.
+func (v *view) helperBrings(name string, cols []string) bool {
+	return !regexp.MustCompile(`(?i)public|safe|without|view|dto`).MatchString(name + " " + v.b.helpers[name].doc)
+}
+
+// rowsWith: y holds rows of a statement that selects one of the columns.
+func (v *view) rowsWith(cols []string, y *lang.Node) bool {
+	if y == nil {
+		return false
+	}
+	for _, s := range v.sql {
+		if s.call.Off < y.Off || s.call.To > y.To {
+			continue
+		}
+		head, _, _ := strings.Cut(strings.ToLower(s.text), " from ")
+		if i := strings.Index(strings.ToLower(s.text), "returning"); i >= 0 {
+			head = strings.ToLower(s.text[i:])
+		}
+		for _, c := range cols {
+			if regexp.MustCompile(`\b`+c+`\b`).MatchString(head) || s.star && v.tableHas(s.text, c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (v *view) tableHas(sql, col string) bool {
+	for t, cols := range v.b.tables {
+		if contains(cols, col) && regexp.MustCompile(`(?i)\b`+t+`\b`).MatchString(sql) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	ignoreRE  = regexp.MustCompile(`(?i)(from|by|of) the (client|browser|caller|request)[^.;]{0,30}\b(ignored|never|not)\b|computed (on|by) the server|server-side|never (trusted|taken|accepted)|calculated (on|by) the server|client[- ]supplied`)
+	bodyField = regexp.MustCompile(`(?i)\b(body|form|json|args|query|payload|data|input|params|get_json\(\)|in)\b(\.get\(|\[|\.|\()\s*["']?(\w+)`)
+)
+
+// computed: what the server computes is not read from the request.
+func computed(v *view, r Requirement) *Breach {
+	if !ignoreRE.MatchString(r.Text) {
+		return nil
+	}
+	var things []string
+	for _, w := range roots(spanRE.ReplaceAllString(r.Text, " ")) {
+		if !common[w] && v.b.nouns[w] || w == "pric" || w == "total" || w == "amount" || w == "discount" {
+			things = append(things, w)
+		}
+	}
+	for _, m := range bodyField.FindAllStringSubmatch(v.text, -1) {
+		for _, w := range roots(m[3]) {
+			for _, x := range things {
+				if meet(w, x) {
+					return &Breach{Why: "requirement " + itoa(r.Number) + ": " + m[3] + " is taken from the request", CWEs: []audit.CWE{472, 602, 840}, Confidence: 0.65}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+var (
+	atomicRE = regexp.MustCompile(`(?i)\batomic\w*|one statement|single statement|\btransaction\b|\block(s|ed|ing)?\b|\brac(e|es|ing)\b|concurren\w*|overdraw\w*|oversell|overbook\w*|double[- ]spend\w*|twice`)
+	lessRE   = regexp.MustCompile(`(?is)\bset\b[^;]*?\b(\w+)\s*=\s*(?:\w+\.)?(\w+)\s*-\s*`)
+	lockRE   = regexp.MustCompile(`(?i)for update|lock|serializable|mutex|synchronized|atomic|select_for_update|compareandset|advisory`)
+)
+
+// unlocked: a column that is lowered is held in the same statement not to fall too
+// low, or its row is locked.
+func unlocked(v *view, r Requirement) *Breach {
+	if !atomicRE.MatchString(r.Text) || lockRE.MatchString(v.text) {
+		return nil
+	}
+	for _, s := range v.sql {
+		m := lessRE.FindStringSubmatch(s.text)
+		if m == nil || !strings.EqualFold(m[1], m[2]) {
+			continue
+		}
+		_, where, _ := strings.Cut(strings.ToLower(s.text), "where")
+		if !regexp.MustCompile(`\b` + strings.ToLower(m[1]) + `\b\s*(-[^=<>]*)?(>|>=)|[<>]=?\s*\b` + strings.ToLower(m[1]) + `\b`).MatchString(where) {
+			return &Breach{Why: "requirement " + itoa(r.Number) + ": " + m[1] + " is lowered without holding it, in the same statement, to what is left", CWEs: []audit.CWE{362, 367, 841}, Confidence: 0.7}
+		}
+	}
+	return nil
+}
+
+var (
+	escapeRE = regexp.MustCompile(`(?i)escap\w*|encod\w*|sanitiz\w*|saniti[sz]ed`)
+	tagRE    = regexp.MustCompile(`<[a-zA-Z/!]`)
+	safeName = regexp.MustCompile(`(?i)^(id|count|total|len|length|size|index|i|n|status|created_?at|price|amount|number|page)$`)
+)
+
+// markup: text that becomes part of HTML in the code goes through an escape.
+func markup(v *view, r Requirement) *Breach {
+	if !escapeRE.MatchString(r.Text) || !strings.Contains(strings.ToLower(r.Text), "html") && !strings.Contains(strings.ToLower(r.Text), "markup") && !strings.Contains(strings.ToLower(r.Text), "xss") {
+		return nil
+	}
+	why := ""
+	lang.Walk(v.f.Root, func(n *lang.Node) bool {
+		if why != "" {
+			return false
+		}
+		var parts []*lang.Node
+		switch {
+		case n.Kind == lang.Template:
+			parts = n.List
+		case n.Kind == lang.Binary && n.Op == "+" || n.Kind == lang.Binary && n.Op == ".":
+			parts = joinedParts(n)
+		default:
+			return true
+		}
+		tag := false
+		for _, p := range parts {
+			tag = tag || p.Kind == lang.String && tagRE.MatchString(p.Name)
+		}
+		if !tag {
+			return true
+		}
+		for _, p := range parts {
+			x := p
+			if x.Kind == lang.Ident {
+				x = v.resolve(x)
+			}
+			if (x.Kind == lang.Member || x.Kind == lang.Index || x.Kind == lang.Ident) && !safeName.MatchString(lastName(x)) {
+				why = v.f.Text(p) + " becomes part of HTML as it is"
+			}
+		}
+		return false
+	})
+	if why == "" {
+		return nil
+	}
+	return &Breach{Why: "requirement " + itoa(r.Number) + ": " + why, CWEs: []audit.CWE{79}, Confidence: 0.7}
+}
+
+func joinedParts(n *lang.Node) []*lang.Node {
+	if n.Kind == lang.Binary && (n.Op == "+" || n.Op == ".") {
+		return append(joinedParts(n.X), joinedParts(n.Y)...)
+	}
+	if n.Kind == lang.Template {
+		return n.List
+	}
+	return []*lang.Node{n}
+}

@@ -1,0 +1,345 @@
+package hostreview
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"assay/internal/static/lang"
+	"assay/internal/static/sqlreview"
+)
+
+// A statement is SQL that the fragment sends, its placeholders renamed after what is
+// bound to them.
+type statement struct {
+	call *lang.Node
+	text string
+	args []*lang.Node
+	star bool
+}
+
+var sqlRE = regexp.MustCompile(`(?is)^\s*(--[^\n]*\n\s*)*\(?(select\s|with\s+(recursive\s+)?\w+\s*(\([^)]*\)\s*)?as\b|insert\s+(or\s+\w+\s+)?into|update\s+\S+\s+(as\s+)?(\w+\s+)?set\b|delete\s+from|merge\s+into)`)
+
+// findSQL finds the calls whose argument is SQL, in place or through a variable.
+func (v *view) findSQL() []statement {
+	var out []statement
+	for _, c := range v.calls {
+		for i, a := range c.List {
+			t := v.sqlText(a, 0)
+			if !sqlRE.MatchString(t) {
+				continue
+			}
+			s := statement{call: c, args: flat(c.List[i+1:])}
+			if len(s.args) == 0 {
+				s.args = v.boundLater(c)
+			}
+			s.text = v.named(t, s.args)
+			s.star = regexp.MustCompile(`(?i)select\s+(\w+\.)?\*`).MatchString(t)
+			out = append(out, s)
+			break
+		}
+	}
+	return out
+}
+
+// boundLater gives what a prepared statement is executed with, or what is set on it.
+func (v *view) boundLater(prepared *lang.Node) []*lang.Node {
+	var set []*lang.Node
+	for _, c := range v.calls {
+		if c.Off <= prepared.Off || c.X == nil {
+			continue
+		}
+		switch {
+		case (c.Name == "execute" || c.Name == "query" || c.Name == "executeQuery") && len(c.List) > 0:
+			return flat(c.List)
+		case setterRE.MatchString(c.Name) && len(c.List) == 2:
+			set = append(set, c.List[1])
+		case (c.Name == "prepareStatement" || c.Name == "prepare") && len(set) > 0:
+			return set
+		}
+	}
+	return set
+}
+
+var setterRE = regexp.MustCompile(`^set(String|Int|Long|Object|Date|Timestamp|BigDecimal|Boolean|Double)$|^bind(Value|Param)$`)
+
+// flat gives the values that a driver binds: a list, a tuple, or the arguments.
+func flat(args []*lang.Node) []*lang.Node {
+	if len(args) >= 1 && (args[0].Kind == lang.Array || args[0].Kind == lang.Dict) {
+		return args[0].List
+	}
+	return args
+}
+
+// sqlText gives the text of an expression, ${...} for what is pasted into it.
+func (v *view) sqlText(n *lang.Node, depth int) string {
+	if n == nil || depth > 8 {
+		return ""
+	}
+	switch n.Kind {
+	case lang.String:
+		return n.Name
+	case lang.Template:
+		s := ""
+		for _, k := range n.List {
+			if k.Kind == lang.String {
+				s += k.Name
+			} else {
+				s += "${" + wordsOf(v.f.Text(k)) + "}"
+			}
+		}
+		return s
+	case lang.Binary:
+		if n.Op == "+" || n.Op == "." {
+			return v.sqlText(n.X, depth+1) + v.sqlText(n.Y, depth+1)
+		}
+		if n.Op == "%" {
+			return v.sqlText(n.X, depth+1)
+		}
+	case lang.Ident:
+		if vs := v.values[n.Name]; len(vs) > 0 && vs[0] != n {
+			s := v.sqlText(vs[0], depth+1)
+			for _, p := range v.plus[n.Name] {
+				s += v.sqlText(p, depth+1)
+			}
+			return s
+		}
+		if depth > 0 {
+			return "${" + n.Name + "}"
+		}
+	case lang.Call:
+		if n.Name == "text" && len(n.List) == 1 || n.Name == "Sprintf" && len(n.List) > 0 {
+			return v.sqlText(n.List[0], depth+1)
+		}
+		if depth > 0 {
+			return "${" + wordsOf(v.f.Text(n)) + "}"
+		}
+	case lang.Member, lang.Index:
+		if depth > 0 {
+			return "${" + wordsOf(v.f.Text(n)) + "}"
+		}
+	}
+	return ""
+}
+
+func wordsOf(s string) string { return strings.Join(wordRE.FindAllString(s, 6), "_") }
+
+var placeRE = regexp.MustCompile(`\?|\$\d+|%s|%\((\w+)\)s|:([a-zA-Z_]\w*)|@([a-zA-Z_]\w*)`)
+
+// named writes the placeholders as :session_x, :user, :argN, or a number where the
+// code holds the value below one.
+func (v *view) named(text string, args []*lang.Node) string {
+	var b strings.Builder
+	from, next := 0, 0
+	for _, m := range placeRE.FindAllStringSubmatchIndex(text, -1) {
+		tok := text[m[0]:m[1]]
+		if quoted(text, m[0]) || strings.HasPrefix(tok, ":") && m[0] > 0 && text[m[0]-1] == ':' {
+			continue
+		}
+		var arg *lang.Node
+		name := ""
+		switch {
+		case tok == "?" || tok == "%s":
+			if next < len(args) {
+				arg = args[next]
+			}
+			next++
+			name = "arg" + strconv.Itoa(next)
+		case tok[0] == '$':
+			n, _ := strconv.Atoi(tok[1:])
+			if n >= 1 && n <= len(args) {
+				arg = args[n-1]
+			}
+			name = "arg" + strconv.Itoa(n)
+		default:
+			key := strings.Trim(strings.TrimSuffix(tok, ")s"), ":@%(")
+			for _, a := range args {
+				if a.Kind == lang.Pair && a.Name == key {
+					arg = a.Y
+				}
+			}
+			name = "arg_" + strings.ToLower(key)
+		}
+		b.WriteString(text[from:m[0]])
+		b.WriteString(v.placeholder(name, arg))
+		from = m[1]
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}
+
+func quoted(text string, at int) bool { return strings.Count(text[:at], "'")%2 == 1 }
+
+var (
+	sessionRE = regexp.MustCompile(`(?i)^\(?(\w+\.)?(req|request|ctx|c|g|s|self|this)?\.?_?(current_?)?(user|account|acc|principal|session|claims|identity|actor|caller|me|auth|viewer|agent|ident|subject|who)\b(\(\))?[.\[]|^\$?_SESSION\[|(?i)^[\w.]*(current|session|auth\w*|logged\w*)_?(user|account|member)?_?id?\(|^[\w.]*(user|account|member)(_?id|From\w*)\(`)
+	outsideRE = regexp.MustCompile(`(?i)\b(body|query|params|args|form|json|files|headers|get_json|payload|FormValue|PathValue|getParameter|PathVariable|_GET|_POST|_REQUEST)\b`)
+	idRE      = regexp.MustCompile(`(?i)(^|[._\["'])(user|account)_?id\(|(^|[._\["'])(id|uid|sub|user_?id|account_?id|member_?id|employee_?id|staff_?id|agent_?id|person_?id)["'\]]*(\(\))?$`)
+)
+
+// placeholder names what is bound.
+func (v *view) placeholder(name string, arg *lang.Node) string {
+	if arg == nil {
+		return ":" + name
+	}
+	x := v.resolve(arg)
+	text := v.f.Text(x)
+	if bound, ok := v.below(arg); ok {
+		return strconv.Itoa(bound)
+	}
+	if sessionRE.MatchString(text) && !outsideRE.MatchString(text) {
+		last := strings.ToLower(strings.Join(humps(lastName(x)), "_"))
+		switch {
+		case v.b.tenant != "" && (last == v.b.tenant || last == strings.TrimSuffix(v.b.tenant, "_id")):
+			return ":session_" + v.b.tenant
+		case idRE.MatchString(text):
+			return ":session_user"
+		}
+		return ":session_" + strings.Trim(nonWord.ReplaceAllString(last, "_"), "_")
+	}
+	if r, _, _ := strings.Cut(text, "."); v.checked(r) { // a thing that was looked at before
+		return ":seen_" + name
+	}
+	return ":" + name
+}
+
+var nonWord = regexp.MustCompile(`\W+`)
+
+func lastName(n *lang.Node) string {
+	switch n.Kind {
+	case lang.Member, lang.Ident, lang.Call:
+		return n.Name
+	case lang.Index:
+		if n.Y != nil {
+			return n.Y.Name
+		}
+	}
+	return ""
+}
+
+// checked: a gate of the SPEC was asked about the variable.
+func (v *view) checked(name string) bool {
+	for _, c := range v.calls {
+		if h := v.b.helpers[c.Name]; h != nil && h.gate {
+			for _, a := range c.List {
+				if a.Kind == lang.Ident && a.Name == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+var numberRE = regexp.MustCompile(`\b\d+\b`)
+
+// below gives a number that the code keeps an argument at or below: min(n, 100), or a
+// comparison with a number before.
+func (v *view) below(arg *lang.Node) (int, bool) {
+	texts := []string{v.f.Text(arg)}
+	name := ""
+	if arg.Kind == lang.Ident {
+		name = arg.Name
+		for _, y := range v.values[name] {
+			texts = append(texts, v.f.Text(y))
+		}
+	}
+	for _, t := range texts {
+		if m := regexp.MustCompile(`(?i)\b(min|clamp)\w*\s*\(`).FindStringIndex(t); m != nil {
+			top := 0
+			for _, d := range numberRE.FindAllString(t[m[0]:], -1) {
+				if n, err := strconv.Atoi(d); err == nil {
+					top = max(top, n)
+				}
+			}
+			return max(top, 1), true
+		}
+	}
+	if name == "" {
+		return 0, false
+	}
+	if m := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\s*>=?\s*(\d+|[A-Z][A-Z0-9_]+|max\w+)`).FindStringSubmatch(v.bare); m != nil {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			n = 1
+		}
+		return n, true
+	}
+	return 0, false
+}
+
+// kindsHeld are the demands that statements are held to; the others are told from
+// the code around them.
+var kindsHeld = map[string]bool{"tenant": true, "soft delete": true, "limit": true, "state": true}
+
+// statements holds the fragment's SQL against the SPEC.
+func (v *view) statements() []Breach {
+	var out []Breach
+	seen := map[int]bool{}
+	sess := sqlreview.Session{Actors: []string{"session_user"}}
+	if v.b.tenant != "" {
+		sess.Scopes = []string{"session_" + v.b.tenant}
+	}
+	for _, s := range v.sql {
+		for _, x := range sqlreview.InHost(v.b.spec, s.text, sess) {
+			if !kindsHeld[x.Kind] || seen[x.Requirement] || v.excused(x, s) {
+				continue
+			}
+			seen[x.Requirement] = true
+			out = append(out, Breach{Requirement: x.Requirement, Why: x.Why + " (SQL in the code)", CWEs: x.CWEs, Confidence: min(x.Confidence, 0.75)})
+		}
+	}
+	return out
+}
+
+// excused: the code around a statement does what the statement leaves out.
+func (v *view) excused(x sqlreview.Breach, s statement) bool {
+	req := ""
+	for _, r := range v.b.reqs {
+		if r.Number == x.Requirement {
+			req = strings.ToLower(r.Text)
+		}
+	}
+	everySQL := regexp.MustCompile(`(every|each|all|any) (sql )?(statement|quer)|statements? (filter|restrict)|queries`).MatchString(req)
+	switch x.Kind {
+	case "tenant", "soft delete":
+		return !everySQL && (strings.Contains(s.text, ":seen_") || v.compares(v.b.tenant))
+	case "limit":
+		return regexp.MustCompile(`(?i)fetchone|\bfirst\(|QueryRow|rows\[0\]|fetchmany|\.one\(|slice\(0`).MatchString(v.text)
+	case "state":
+		for _, l := range regexp.MustCompile("[`'\"]([a-z_]+)[`'\"]").FindAllStringSubmatch(req, -1) {
+			if regexp.MustCompile(`(===?|!==?|\bin\b|<>|equals|Equal)[^\n]{0,40}["'` + "`" + `]` + l[1] + `["'` + "`" + `]`).MatchString(v.outsideSQL()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// outsideSQL is the code without its statements.
+func (v *view) outsideSQL() string {
+	b := []byte(v.f.Src)
+	lang.Walk(v.f.Root, func(n *lang.Node) bool {
+		if n.Kind == lang.String && sqlRE.MatchString(n.Name) || n.Kind == lang.Template && sqlRE.MatchString(v.sqlText(n, 0)) || n.Kind == lang.Binary && sqlRE.MatchString(v.sqlText(n, 0)) {
+			for i := n.Off; i < n.To && int(i) < len(b); i++ {
+				b[i] = ' '
+			}
+			return false
+		}
+		return true
+	})
+	return WithoutComments(v.f.Path, string(b))
+}
+
+// compares: the code compares a member named after a column with something.
+func (v *view) compares(col string) bool {
+	if col == "" {
+		return false
+	}
+	p := namePattern(col)
+	return regexp.MustCompile(`(?i)\b` + p + `\b\s*(\(\))?\s*(===?|!==?|<>|\.equals)|(===?|!==?|<>|\.equals\()\s*[\w.\[\]"'()]*\b` + p + `\b`).MatchString(v.bare)
+}
+
+// namePattern matches a column's name in any of the spellings of host code.
+func namePattern(col string) string {
+	return strings.ReplaceAll(regexp.QuoteMeta(col), "_", "_?")
+}

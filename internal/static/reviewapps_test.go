@@ -1,0 +1,92 @@
+package static
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"assay/audit"
+
+	"github.com/stretchr/testify/require"
+)
+
+// reviewApps are invented applications with annotated fragments:
+// testdata/review/<app>/SPEC.md and cases.*, where "### name good" or
+// "### name bad 2,5" begins each.
+var reviewApps = map[string]string{"documents": "py", "bookings": "js", "wallet": "go"}
+
+type fragment struct {
+	name     string
+	line     int
+	want     audit.Label
+	violates []int
+	code     string
+}
+
+var fragmentMark = regexp.MustCompile(`^### ([a-z0-9-]+) (good|bad)(?: ([0-9,]+))?$`)
+
+func readFragments(t testing.TB, app string) (spec string, list []fragment, file string) {
+	b, err := os.ReadFile(filepath.Join("testdata", "review", app, "SPEC.md"))
+	require.NoError(t, err)
+	names, err := filepath.Glob(filepath.Join("testdata", "review", app, "cases.*"))
+	require.NoError(t, err)
+	require.Len(t, names, 1)
+	src, err := os.ReadFile(names[0])
+	require.NoError(t, err)
+	for i, line := range strings.Split(string(src), "\n") {
+		if m := fragmentMark.FindStringSubmatch(line); m != nil {
+			f := fragment{name: m[1], line: i + 1, want: audit.Label(m[2])}
+			for _, n := range strings.Split(m[3], ",") {
+				if v, err := strconv.Atoi(n); err == nil {
+					f.violates = append(f.violates, v)
+				}
+			}
+			list = append(list, f)
+			continue
+		}
+		if len(list) > 0 {
+			list[len(list)-1].code += line + "\n"
+		}
+	}
+	require.NotEmpty(t, list)
+	return string(b), list, names[0]
+}
+
+// TestReviewApplications judges the invented fragments: verdict and reason.
+func TestReviewApplications(t *testing.T) {
+	for app, language := range reviewApps {
+		t.Run(app, func(t *testing.T) {
+			spec, list, file := readFragments(t, app)
+			var bad, badRight, good, goodRight, reason int
+			for _, f := range list {
+				rev, err := New(Options{}).ReviewCode(context.Background(), audit.ReviewTask{Spec: spec, Language: language, Code: f.code})
+				require.NoError(t, err)
+				right := rev.Verdict == f.want
+				hit := slices.ContainsFunc(f.violates, func(n int) bool { return slices.Contains(rev.Violates, n) })
+				if f.want == audit.Bad {
+					bad++
+					if right {
+						badRight++
+					}
+					if hit {
+						reason++
+					}
+				} else {
+					good++
+					if right {
+						goodRight++
+					}
+				}
+				if !right || f.want == audit.Bad && !hit {
+					t.Errorf("%s:%d: %s: want %s %v, got %s %v: %s", file, f.line, f.name, f.want, f.violates, rev.Verdict, rev.Violates, rev.Explanation)
+				}
+			}
+			t.Logf("%s: bad %d/%d, good %d/%d, right reason %d/%d", app, badRight, bad, goodRight, good, reason, bad)
+		})
+	}
+}
