@@ -158,12 +158,14 @@ func (v *view) changes(re *regexp.Regexp) *lang.Node {
 // loads gives the first call of a helper that brings one thing by its identifier.
 func (v *view) loads() *lang.Node {
 	for _, c := range v.calls {
-		if h := v.b.helpers[c.Name]; h != nil && !h.gate && loadRE.MatchString(c.Name) {
+		if h := v.b.helpers[c.Name]; h != nil && !h.gate && loadRE.MatchString(c.Name) && !outwardRE.MatchString(c.Name) {
 			return c
 		}
 	}
 	return nil
 }
+
+var outwardRE = regexp.MustCompile(`(?i)url|http|remote|page`)
 
 var loadRE = regexp.MustCompile(`(?i)^(load|find|get|fetch|read|lookup|by)|(ById|ByID|_by_id)$`)
 

@@ -53,7 +53,7 @@ func (s *spec) classify(r *requirement) {
 		delete(r.kinds, kLimit)
 	}
 	set(kPerm, (permRE.MatchString(r.low) || s.firmRole(r)) && !r.kinds[kInjection] && len(s.permTables(r)) > 0 && (!r.kinds[kTenant] || s.firmRole(r)))
-	set(kState, (stateRE.MatchString(r.low) || readWordRE.MatchString(r.low)) && len(r.values) > 0 && s.stateLike(r))
+	set(kState, (stateRE.MatchString(r.low) || readWordRE.MatchString(r.low) || len(readLife(r.text, r.values).prior) > 0) && len(r.values) > 0 && s.stateLike(r))
 	set(kTime, timeRE.MatchString(r.low) && len(s.timeCols(r)) > 0)
 	set(kAudit, auditRE.MatchString(r.low) && s.auditTable(r) != "")
 	if r.kinds[kAudit] && !s.firmRole(r) {
