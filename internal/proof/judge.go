@@ -84,7 +84,7 @@ func (v *verifier) split() (goods, bads []*audit.Case) {
 // complete checks that there is something to prove with.
 func (v *verifier) complete() bool {
 	if v.fam.Pos.File == "" || len(v.fam.Sets) == 0 {
-		v.say(v.fam.Pos, "%s/%s has no proof: expected %s.md with # Parameters", v.fam.App, v.fam.Query, v.fam.Query)
+		v.say(v.fam.Cases[0].Pos, "%s/%s has no proof: expected %s.md with # Parameters", v.fam.App, v.fam.Query, v.fam.Query)
 		return false
 	}
 	for _, kind := range []string{audit.SetBenign, audit.SetAttack} {
