@@ -73,7 +73,7 @@ type bench struct {
 	elsewhere int           // cases that fall into other shards
 	started   chan struct{} // closed when run is set, or failed
 	store     store.Store
-	running   *run.Run
+	running   running // here, or with workers elsewhere
 	failed    error
 	closers   []func() // in the order in which they run, after the judgement
 }
@@ -100,21 +100,26 @@ type leaf struct {
 // newLeaf plans the trials of a case and, with -twins, one of each of its twins.
 func (b *bench) newLeaf(r audit.Reviewer, p prompt, app *audit.App, f *audit.Family, cs *audit.Case) *leaf {
 	l := &leaf{reviewer: r.Name(), prompt: p.name, cs: cs}
+	l.trials, l.twins = b.env.cfg.trialsOf(r, p, app, f, cs)
+	return l
+}
+
+func (c *Config) trialsOf(r audit.Reviewer, p prompt, app *audit.App, f *audit.Family, cs *audit.Case) (trials, twins []run.Trial) {
 	t := run.Trial{Case: cs, Spec: app.Spec, PromptName: p.name, Prompt: p.text, Reviewer: r}
-	for t.Index = range b.env.cfg.Trials {
-		l.trials = append(l.trials, t)
+	for t.Index = range c.Trials {
+		trials = append(trials, t)
 	}
-	if !b.env.cfg.Twins {
-		return l
+	if !c.Twins {
+		return trials, nil
 	}
 	t.Index = 0
 	for _, tw := range proof.Twins(app, f, cs) {
 		changed := *cs
 		changed.Code = tw.Code
 		t.Case, t.Twin = &changed, tw.Kind
-		l.twins = append(l.twins, t)
+		twins = append(twins, t)
 	}
-	return l
+	return trials, twins
 }
 
 // app registers the leaves of one application.
@@ -211,7 +216,13 @@ func (b *bench) start(t T) error {
 			return err
 		}
 	}
-	b.running, err = plan.Start(ctx)
+	if spread, err := b.spread(ctx, t, plan); spread || err != nil {
+		return err
+	}
+	r, err := plan.Start(ctx)
+	if err == nil {
+		b.running = r
+	}
 	return err
 }
 

@@ -17,57 +17,82 @@ type prompt struct{ name, text string }
 // defaultPrompt is the prompt that is used when nobody names one.
 const defaultPrompt = "evaluation-prompt"
 
-// prompts reads the chosen prompts. A corpus that was written elsewhere may have
-// its own at the root.
+// prompts reads the chosen prompts, or ends the test.
 func (e *env) prompts(t T) []prompt {
 	t.Helper()
-	names := e.cfg.Prompts
-	if len(names) == 0 {
-		names = []string{defaultPrompt}
-	}
-	var ps []prompt
-	for _, name := range names {
-		dir := "fixtures/prompts"
-		if name == defaultPrompt && e.root.other != nil && exists(e.root.other, defaultPrompt+".txt") {
-			dir = "."
-		}
-		file := dir + "/" + name + ".txt"
-		if dir == "." {
-			file = name + ".txt"
-		}
-		text, err := fixture.ReadPrompt(e.root.pick(file), dir, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ps = append(ps, prompt{name, text})
+	ps, err := e.chosenPrompts()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return ps
 }
 
-// reviewers gives the chosen reviewers.
+func (e *env) chosenPrompts() (ps []prompt, err error) {
+	names := e.cfg.Prompts
+	if len(names) == 0 {
+		names = []string{defaultPrompt}
+	}
+	for _, name := range names {
+		text, err := e.prompt(name)
+		if err != nil {
+			return nil, err
+		}
+		ps = append(ps, prompt{name, text})
+	}
+	return ps, nil
+}
+
+// prompt reads a prompt. A corpus that was written elsewhere may have its own at
+// the root.
+func (e *env) prompt(name string) (string, error) {
+	dir := "fixtures/prompts"
+	if name == defaultPrompt && e.root.other != nil && exists(e.root.other, defaultPrompt+".txt") {
+		dir = "."
+	}
+	file := dir + "/" + name + ".txt"
+	if dir == "." {
+		file = name + ".txt"
+	}
+	return fixture.ReadPrompt(e.root.pick(file), dir, name)
+}
+
+// reviewers gives the chosen reviewers, or ends the test.
 func (e *env) reviewers(t T) []audit.Reviewer {
 	t.Helper()
+	rs, err := e.chosenReviewers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rs
+}
+
+func (e *env) chosenReviewers() (rs []audit.Reviewer, err error) {
 	names := e.cfg.Models
 	if len(names) == 0 {
 		names = []string{"static"}
 	}
-	models, err := fixture.ReadModels(e.root.pick("fixtures/models.md"), "fixtures/models.md")
+	dir, err := e.directory()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	dir := auditor.Directory{Models: models, Getenv: environment, Static: auditor.StaticReviewer(reviewStatic)}
-	for _, entry := range e.auditors(t) {
-		dir.Auditors = append(dir.Auditors, entry)
-	}
-	var rs []audit.Reviewer
 	for _, name := range names {
 		r, err := dir.Reviewer(name)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		rs = append(rs, r)
 	}
-	return rs
+	return rs, nil
+}
+
+// directory is where reviewers are looked up.
+func (e *env) directory() (dir auditor.Directory, err error) {
+	dir = auditor.Directory{Getenv: environment, Static: auditor.StaticReviewer(reviewStatic)}
+	if dir.Models, err = fixture.ReadModels(e.root.pick("fixtures/models.md"), "fixtures/models.md"); err != nil {
+		return dir, err
+	}
+	dir.Auditors, err = fixture.ReadAuditors(e.root.pick("fixtures/auditors.md"), "fixtures/auditors.md")
+	return dir, err
 }
 
 // db is where results go.

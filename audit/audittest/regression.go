@@ -18,6 +18,7 @@ import (
 	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/record"
+	"assay/internal/run/river"
 	"assay/internal/seal"
 )
 
@@ -38,6 +39,7 @@ func (s *Suite) Regression(t T) {
 	if err := r.readRecordings(); err != nil {
 		t.Fatal(err)
 	}
+	r.spreadAudits(t)
 	chosen := 0
 	for _, name := range names {
 		if !e.cfg.chooses(name) {
@@ -59,6 +61,8 @@ type regression struct {
 	goals      audit.Goals
 	entries    map[string]audit.AuditorEntry
 	recordings map[string][]*auditor.Recording // by project
+	workers    *river.DB                       // nil: live audits run here
+	id         string                          // of the run, for the workers
 }
 
 func (r *regression) readRecordings() error {
@@ -92,8 +96,12 @@ func (r *regression) project(t T, fsys fs.FS, name string) {
 		}
 		t.Run(segment(a.name), func(t T) {
 			h := &held{regression: r, project: p, goals: goals, asked: a}
+			h.send(t)
 			h.run(t)
 		})
+	}
+	if r.workers != nil {
+		t.Parallel() // the next project's audits are sent before this one's are waited for
 	}
 }
 
@@ -147,6 +155,7 @@ type held struct {
 	asked
 	project *audit.Project
 	goals   score.Goals
+	away    *awaited // nil: not with workers
 	trials  []record.Trial
 	version string
 	command string
@@ -228,8 +237,10 @@ func (h *held) audit(t T) error {
 
 // trial runs one trial in an export of its own and scores it.
 func (h *held) trial(ctx context.Context, t T, i int, a audit.Auditor) error {
+	var run audit.AuditRun
+	var err error
 	dir := ""
-	if !h.replay {
+	if !h.replay && h.away == nil {
 		sealed, remove, err := h.export(ctx, t, i)
 		if err != nil {
 			return err
@@ -237,7 +248,11 @@ func (h *held) trial(ctx context.Context, t T, i int, a audit.Auditor) error {
 		defer remove()
 		dir = sealed.Dir
 	}
-	run, err := a.Audit(ctx, audit.AuditTask{Dir: dir})
+	if h.away != nil {
+		run, dir, err = h.fetch(i)
+	} else {
+		run, err = a.Audit(ctx, audit.AuditTask{Dir: dir})
+	}
 	if err != nil {
 		return err
 	}

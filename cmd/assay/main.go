@@ -30,6 +30,8 @@ type cli struct {
 	Report   reportCmd   `cmd:"" help:"Show records and results: pages, text, CSV, JSON, Markdown, benchmark format, SARIF."`
 	Triage   triageCmd   `cmd:"" help:"Review the findings that a key does not hold, and write rows for it."`
 	Control  controlCmd  `cmd:"" help:"Write the report of an auditor that reads no code: what names and luck are worth."`
+	Enqueue  enqueueCmd  `cmd:"" help:"Plan a run of Bench and leave it to workers (needs a PostgreSQL)."`
+	Work     workCmd     `cmd:"" help:"Be a worker: carry out what was enqueued, here."`
 	Merge    mergeCmd    `cmd:"" help:"Join the results of a run's shards and judge the whole."`
 	Lint     lintCmd     `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
 }

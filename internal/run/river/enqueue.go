@@ -53,31 +53,43 @@ const chunk = 5000
 // about the very same plan already, that run is given and nothing is enqueued:
 // nothing is paid for twice.
 func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, tasks map[string]Task) (*Run, error) {
-	if plan.Config().Budget == 0 {
-		return nil, errors.New("river: the budget is 0: this is an estimate, and nothing is enqueued")
+	id, joined, err := db.EnqueueOnly(ctx, plan, tasks)
+	if err != nil {
+		return nil, err
 	}
-	var running string
-	err := db.pool.QueryRow(ctx, "SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''", plan.Identity()).Scan(&running)
+	return db.follow(ctx, plan, id, joined)
+}
+
+// EnqueueOnly is Enqueue for those who do not wait for the results.
+func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, tasks map[string]Task) (id string, joined bool, err error) {
+	if plan.Config().Budget == 0 {
+		return "", false, errors.New("river: the budget is 0: this is an estimate, and nothing is enqueued")
+	}
+	err = db.pool.QueryRow(ctx, "SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''", plan.Identity()).Scan(&id)
 	if err == nil {
-		return db.follow(ctx, plan, running, true)
+		return id, true, nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
-		return nil, fmt.Errorf("river: %w", err)
+		return "", false, fmt.Errorf("river: %w", err)
 	}
-	for _, it := range plan.Ask() {
-		if _, ok := tasks[it.Key]; !ok {
-			return nil, fmt.Errorf("river: %s of %s: no task names the trial", it.Reviewer, it.Family)
+	ask := plan.Ask()
+	for i := range ask {
+		if _, ok := tasks[ask[i].Key]; !ok {
+			return "", false, fmt.Errorf("river: %s of %s: no task names the trial", ask[i].Reviewer, ask[i].Family)
 		}
 	}
 	rec, err := plan.Record(ctx)
 	if err != nil {
-		return nil, err
+		return "", false, err
 	}
 	if err := db.insert(ctx, plan, rec.ID, tasks); err != nil {
 		rec.Ended, rec.State = time.Now().UTC(), "could not be enqueued"
-		return nil, errors.Join(fmt.Errorf("river: enqueueing: %w", err), db.Store.Finish(context.WithoutCancel(ctx), rec))
+		return "", false, errors.Join(fmt.Errorf("river: enqueueing: %w", err), db.Store.Finish(context.WithoutCancel(ctx), rec))
 	}
-	return db.follow(ctx, plan, rec.ID, false)
+	if len(ask) == 0 {
+		_, err = db.finish(ctx, rec.ID)
+	}
+	return rec.ID, false, err
 }
 
 // insert writes the run, its providers and its jobs in one transaction: a run
