@@ -38,7 +38,9 @@ func TestPatternsAreCovered(t *testing.T) {
 
 func TestCoverageCountsFamilies(t *testing.T) {
 	spec := &audit.Spec{Patterns: []audit.PatternRow{{Requirement: 1, Pattern: "SSRF"}, {Requirement: 2, Pattern: "XSS", CWEs: []audit.CWE{79}}}}
-	bad := func(n int, cwe audit.CWE) *audit.Case { return &audit.Case{Label: audit.Bad, Violates: []int{n}, CWEs: []audit.CWE{cwe}} }
+	bad := func(n int, cwe audit.CWE) *audit.Case {
+		return &audit.Case{Label: audit.Bad, Violates: []int{n}, CWEs: []audit.CWE{cwe}}
+	}
 	apps := []*audit.App{{Spec: spec, Families: []audit.Family{
 		{Cases: []*audit.Case{bad(1, 918), bad(1, 918), {Label: audit.Good}}},
 		{Cases: []*audit.Case{bad(1, 918), bad(2, 89)}},
