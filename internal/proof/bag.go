@@ -75,16 +75,17 @@ func (b *bag) judge(app *audit.App) BagFigure {
 	goods, bads := odds[0], odds[1]
 	right := [2]float64{}
 	for _, o := range goods {
-		right[0] += flag(o <= 0) / float64(len(goods))
+		right[0] += flag(o <= 0)
 	}
 	above := 0.0
 	for _, o := range bads {
-		right[1] += flag(o > 0) / float64(len(bads))
+		right[1] += flag(o > 0)
 		for _, g := range goods {
 			above += flag(o > g) + flag(o == g)/2
 		}
 	}
-	return BagFigure{App: app.App, AUC: above / float64(max(1, len(goods)*len(bads))), Balanced: (right[0] + right[1]) / 2,
+	ng, nb := float64(max(1, len(goods))), float64(max(1, len(bads)))
+	return BagFigure{App: app.App, AUC: above / (ng * nb), Balanced: (right[0]/ng + right[1]/nb) / 2,
 		Goods: len(goods), Bads: len(bads), TrainedOn: int(b.cases[0] + b.cases[1])}
 }
 
