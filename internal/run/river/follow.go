@@ -189,7 +189,11 @@ func (a *attendance) see(ctx context.Context, r *Run) {
 		}
 	}
 	a.roll = roll
-	if time.Since(a.at) > max(desertion, time.Duration(len(roll))*4*beat/beatsPer) {
+	limit := desertion
+	if len(roll) == 0 {
+		limit = 3 * beat // nobody even says so
+	}
+	if time.Since(a.at) > max(limit, time.Duration(len(roll))*4*beat/beatsPer) {
 		select {
 		case <-r.deserted:
 		default:

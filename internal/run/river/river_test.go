@@ -7,6 +7,9 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +21,7 @@ import (
 	"assay/internal/store"
 	"assay/internal/store/pgtest"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 )
@@ -26,21 +30,51 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(childEnv); text != "" {
 		os.Exit(child(text))
 	}
-	goleak.VerifyTestMain(m)
+	code := m.Run()
+	if shared.server != nil {
+		shared.server.Stop()
+	}
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // postgres starts a PostgreSQL of the test's own.
 func postgres(t testing.TB) *pgtest.Server {
 	s, err := pgtest.StartServer("")
-	if errors.Is(err, pgtest.ErrMissing) {
-		if os.Getenv("ASSAY_CHECK") != "" {
-			t.Fatal(err)
-		}
+	refuse(t, err)
+	t.Cleanup(s.Stop)
+	return s
+}
+
+func refuse(t testing.TB, err error) {
+	if errors.Is(err, pgtest.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
 		t.Skip("PostgreSQL is missing (./check installs it): ", err)
 	}
 	require.NoError(t, err)
-	t.Cleanup(s.Stop)
-	return s
+}
+
+// shared is the PostgreSQL of those who do not restart it.
+var shared struct {
+	once   sync.Once
+	server *pgtest.Server
+	err    error
+	number atomic.Int64
+}
+
+// database makes a database of the test's own.
+func database(t testing.TB) (dsn string) {
+	shared.once.Do(func() { shared.server, shared.err = pgtest.StartServer("") })
+	refuse(t, shared.err)
+	c, err := pgx.Connect(context.Background(), shared.server.DSN)
+	require.NoError(t, err)
+	defer c.Close(context.Background())
+	name := fmt.Sprint("test", shared.number.Add(1))
+	_, err = c.Exec(context.Background(), "CREATE DATABASE "+name)
+	require.NoError(t, err)
+	return strings.Replace(shared.server.DSN, "/"+pgtest.Role+"?", "/"+name+"?", 1)
 }
 
 func open(t testing.TB, dsn string) *river.DB {
@@ -177,6 +211,7 @@ func account(t testing.TB, db *river.DB, id string, planned int) map[audit.Outco
 }
 
 func TestARunIsSpread(t *testing.T) {
+	t.Parallel()
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 		if r.N%20 == 3 {
 			return mockapi.Reply{Status: 502, Body: "{}"}
@@ -184,8 +219,7 @@ func TestARunIsSpread(t *testing.T) {
 		return mockapi.Reply{Cost: 0.00001}
 	})
 	defer s.Close()
-	pg := postgres(t)
-	db := open(t, pg.DSN)
+	db := open(t, database(t))
 	h := chatHouse(t, s, 120)
 	n, err := db.Workers(context.Background())
 	require.NoError(t, err)
@@ -243,6 +277,7 @@ func TestARunIsSpread(t *testing.T) {
 
 // The budget of a run is one, whoever spends it.
 func TestBudgetIsOne(t *testing.T) {
+	t.Parallel()
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 		if r.N%10 == 0 {
 			return mockapi.Reply{Cost: 0.00004, CutAfter: 40} // charged, and nobody learns it
@@ -250,7 +285,7 @@ func TestBudgetIsOne(t *testing.T) {
 		return mockapi.Reply{Cost: 0.00004, Latency: time.Duration(r.N%7) * time.Millisecond}
 	})
 	defer s.Close()
-	db := open(t, postgres(t).DSN)
+	db := open(t, database(t))
 	h := chatHouse(t, s, 200)
 	most := h.items[0].Cost.Most
 	const budget = 0.005
@@ -276,6 +311,7 @@ func TestBudgetIsOne(t *testing.T) {
 
 // A provider that asks for patience gets it from all workers.
 func TestPaceIsShared(t *testing.T) {
+	t.Parallel()
 	const pause = 700 * time.Millisecond
 	said := make(chan time.Time, 1)
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
@@ -286,7 +322,7 @@ func TestPaceIsShared(t *testing.T) {
 		return mockapi.Reply{Latency: 5 * time.Millisecond}
 	})
 	defer s.Close()
-	db := open(t, postgres(t).DSN)
+	db := open(t, database(t))
 	h := chatHouse(t, s, 150)
 	r := h.enqueue(t, db, run.Config{Concurrency: 8, FirstWait: time.Millisecond})
 	for range 3 {
@@ -306,9 +342,10 @@ func TestPaceIsShared(t *testing.T) {
 // A worker with another repository refuses the work, says why, and leaves it to
 // the others.
 func TestAnotherRepositoryIsRefused(t *testing.T) {
+	t.Parallel()
 	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
 	defer s.Close()
-	db := open(t, postgres(t).DSN)
+	db := open(t, database(t))
 	h, other := chatHouse(t, s, 12), chatHouse(t, s, 6)
 	for key := range h.byKey {
 		delete(other.byKey, key)
@@ -325,6 +362,7 @@ func TestAnotherRepositoryIsRefused(t *testing.T) {
 
 // A revoked key ends the run of all workers with one line.
 func TestRevokedKey(t *testing.T) {
+	t.Parallel()
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 		if r.N > 30 {
 			return mockapi.Reply{Status: 401, Body: `{"error":{"code":401,"message":"no"}}`}
@@ -332,7 +370,7 @@ func TestRevokedKey(t *testing.T) {
 		return mockapi.Reply{}
 	})
 	defer s.Close()
-	db := open(t, postgres(t).DSN)
+	db := open(t, database(t))
 	h := chatHouse(t, s, 150)
 	r := h.enqueue(t, db, run.Config{Concurrency: 4})
 	work(t, db, river.Worker{Rebuild: h.rebuild})
@@ -348,13 +386,14 @@ func TestRevokedKey(t *testing.T) {
 
 // Who waits and is interrupted stops the run: it can be carried on.
 func TestInterruptedWaiting(t *testing.T) {
+	t.Parallel()
 	reached := make(chan struct{}, 1000)
 	s := mockapi.New(func(mockapi.Request) mockapi.Reply {
 		reached <- struct{}{}
 		return mockapi.Reply{Latency: 10 * time.Millisecond}
 	})
 	defer s.Close()
-	db := open(t, postgres(t).DSN)
+	db := open(t, database(t))
 	h := chatHouse(t, s, 300)
 	plan, err := run.Prepare(context.Background(), run.Config{Store: db.Store, Budget: 100, Concurrency: 4}, h.items)
 	require.NoError(t, err)
@@ -376,4 +415,24 @@ func TestInterruptedWaiting(t *testing.T) {
 	_, err = next.Finish()
 	require.NoError(t, err)
 	require.Len(t, s.Requests(), 300, "nothing is asked twice")
+}
+
+// A price that proves wrong is not believed twice: the budget holds but for what
+// was in flight when it was found out.
+func TestAPriceThatHasRisen(t *testing.T) {
+	t.Parallel()
+	const budget, cost = 0.05, 0.001
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Cost: cost} })
+	defer s.Close()
+	db := open(t, database(t))
+	h := chatHouse(t, s, 150)
+	require.Less(t, h.items[0].Cost.Most, cost/3)
+	r := h.enqueue(t, db, run.Config{Concurrency: 4, Budget: budget})
+	work(t, db, river.Worker{Rebuild: h.rebuild})
+	sum, err := r.Finish()
+	require.NoError(t, err)
+	require.LessOrEqual(t, s.Charged(), budget+1e-9)
+	require.Positive(t, sum.Over)
+	require.Contains(t, sum.Stops[0], "the next one may cost $0.0010")
+	account(t, db, r.ID, 150)
 }

@@ -179,7 +179,7 @@ func (s *server) init() error {
 	conf := "listen_addresses = ''\nunix_socket_directories = '" + s.sock + "'\n" +
 		// Nothing here outlives the test, so nothing needs to reach the disk.
 		"fsync = off\nsynchronous_commit = off\nfull_page_writes = off\nautovacuum = off\n" +
-		"shared_buffers = '48MB'\nmax_connections = 60\ntimezone = 'UTC'\njit = off\n" +
+		"shared_buffers = '48MB'\nmax_connections = 200\ntimezone = 'UTC'\njit = off\n" +
 		"max_parallel_workers_per_gather = 0\nlog_min_messages = fatal\n"
 	f, err := os.OpenFile(filepath.Join(s.data, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {

@@ -8,6 +8,7 @@ CREATE TABLE spread_runs (
     reserved DOUBLE PRECISION NOT NULL DEFAULT 0,
     unsure DOUBLE PRECISION NOT NULL DEFAULT 0, -- part of spent that was charged because nobody knows
     over DOUBLE PRECISION NOT NULL DEFAULT 0,   -- by how much tries cost more than their most
+    dearest JSONB NOT NULL DEFAULT '{}', -- by reviewer: the most that a try has cost, where that is more than was said
     remaining BIGINT NOT NULL,          -- jobs without an outcome
     retries BIGINT NOT NULL DEFAULT 0,
     config JSONB NOT NULL,
@@ -42,6 +43,7 @@ CREATE TABLE spread_leases (
     trial_key TEXT NOT NULL,
     provider TEXT NOT NULL,
     worker TEXT NOT NULL,
+    reviewer TEXT NOT NULL,
     most DOUBLE PRECISION NOT NULL,
     number BIGINT NOT NULL,
     expires TIMESTAMPTZ NOT NULL,
@@ -92,6 +94,7 @@ DECLARE
     r spread_runs;
     now_ TIMESTAMPTZ;
     stop TEXT;
+    most_ DOUBLE PRECISION;
     granted BIGINT := 0;
     added DOUBLE PRECISION := 0;
 BEGIN
@@ -104,6 +107,7 @@ BEGIN
     now_ := clock_timestamp();
     FOR i IN 1 .. cardinality(p_keys) LOOP
         stop := r.stopped;
+        most_ := greatest(p_most[i], (r.dearest->>p_reviewers[i])::float8);
         IF stop = '' THEN
             SELECT s.why INTO stop FROM spread_stops s WHERE s.run_id = p_run AND
                 (s.scope = 'provider' AND s.name = p_provider OR s.scope = 'reviewer' AND s.name = p_reviewers[i]) LIMIT 1;
@@ -115,21 +119,21 @@ BEGIN
             verdict := 'wait'; wait_ms := ceil(extract(epoch FROM p.until - now_) * 1000);
         ELSIF p.in_flight + granted >= floor(p.slots) THEN
             verdict := 'wait';
-        ELSIF p_most[i] > 0 AND r.spent + r.reserved + added + p_most[i] > r.budget + 1e-12 THEN
+        ELSIF most_ > 0 AND r.spent + r.reserved + added + most_ > r.budget + 1e-12 THEN
             IF r.reserved + added > 1e-12 THEN
                 verdict := 'wait'; -- what is in flight may put something back
             ELSE
                 verdict := 'stop';
                 why := format('the budget of $%s is used up ($%s spent, the next one may cost $%s)',
-                    round(r.budget::numeric, 2), round(r.spent::numeric, 4), round(p_most[i]::numeric, 4));
+                    round(r.budget::numeric, 2), round(r.spent::numeric, 4), round(most_::numeric, 4));
                 INSERT INTO spread_stops (run_id, scope, name, why) VALUES (p_run, 'budget', '', spread_reserve.why) ON CONFLICT DO NOTHING;
             END IF;
         ELSE
             -- A lease that is there already is that of a worker that is gone.
             PERFORM spread_charge_lost(p_run, p_keys[i]);
-            INSERT INTO spread_leases VALUES (p_run, p_keys[i], p_provider, p_worker, p_most[i], p.sent + granted + 1, now_ + p_hold);
+            INSERT INTO spread_leases VALUES (p_run, p_keys[i], p_provider, p_worker, p_reviewers[i], most_, p.sent + granted + 1, now_ + p_hold);
             granted := granted + 1;
-            added := added + p_most[i];
+            added := added + most_;
             verdict := 'go';
         END IF;
         RETURN NEXT;
@@ -181,7 +185,10 @@ BEGIN
         r.reserved := r.reserved - l.most;
         r.spent := r.spent + p_cost[i];
         r.unsure := r.unsure + p_unsure[i];
-        r.over := r.over + greatest(0, p_cost[i] - l.most);
+        IF p_cost[i] > l.most THEN
+            r.over := r.over + p_cost[i] - l.most;
+            r.dearest := r.dearest || jsonb_build_object(l.reviewer, p_cost[i]);
+        END IF;
         IF NOT p_throttled[i] THEN
             p.slots := least(p.most, p.slots + 1 / p.slots);
             CONTINUE;
@@ -193,7 +200,7 @@ BEGIN
         p.until := greatest(p.until, clock_timestamp() + p_pause_ms[i] * INTERVAL '1 millisecond');
     END LOOP;
     UPDATE spread_providers s SET in_flight = p.in_flight, slots = p.slots, lowered = p.lowered, until = p.until WHERE s.provider = p_provider;
-    UPDATE spread_runs s SET reserved = CASE WHEN abs(r.reserved) < 1e-9 THEN 0 ELSE r.reserved END, spent = r.spent, unsure = r.unsure, over = r.over,
+    UPDATE spread_runs s SET reserved = CASE WHEN abs(r.reserved) < 1e-9 THEN 0 ELSE r.reserved END, spent = r.spent, unsure = r.unsure, over = r.over, dearest = r.dearest,
         remaining = s.remaining - p_done, retries = s.retries + p_retries WHERE s.run_id = p_run RETURNING s.remaining INTO left_;
     RETURN left_;
 END $$;
