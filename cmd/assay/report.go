@@ -95,9 +95,6 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input) error {
 		in.Notes = append(in.Notes, err.Error())
 	}
 	in.Apps = apps
-	if in.Runs, err = st.Runs(ctx); err != nil {
-		return err
-	}
 	in.Results, err = report.LoadResults(ctx, st, store.Query{Run: c.Run_}, byID, true)
 	if err != nil && len(in.Records) > 0 {
 		in.Notes = append(in.Notes, fmt.Sprintf("%s: %v", c.DB, err))

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ type chart struct {
 	Bars          []bar
 	Goal          float64 // y of the goal line, x for bars; NaN without one
 	HasGoal       bool
+	Mark          string // what the goal line of bars is
 	Legend        []legend
 	Left, Right   float64
 	Top, Bottom   float64
@@ -51,6 +53,7 @@ type bar struct {
 type legend struct {
 	X, Y        float64
 	Class, Text string
+	End         bool // whether the text ends at X
 }
 
 type series struct {
@@ -100,7 +103,7 @@ func lineChart(title string, lines []series, goal score.Value) *chart {
 			c.Dots = append(c.Dots, dot{X: x(p.At), Y: y(p.Y), Class: class, Text: fmt.Sprintf("%s, %s: %v", l.Name, p.At.UTC().Format("2006-01-02 15:04"), score.Of(p.Y))})
 		}
 		c.Lines = append(c.Lines, drawn{class, strings.Join(pts, " ")})
-		c.Legend = append(c.Legend, legend{c.Left + float64(i%3)*235, at + float64(i/3)*20, class, clip(l.Name, 30)})
+		c.Legend = append(c.Legend, legend{X: c.Left + float64(i%3)*235, Y: at + float64(i/3)*20, Class: class, Text: clip(l.Name, 30)})
 	}
 	c.Height = at + float64((len(lines)-1)/3)*20 + 14
 	if goal.Defined {
@@ -115,22 +118,51 @@ type measured struct {
 	E    score.Estimate
 }
 
-// barChart draws estimates with their intervals, one a line.
-func barChart(title string, ms []measured) *chart {
-	c := &chart{Title: title, Width: 760, Left: 230, Right: 730, Top: 10}
-	x := func(v float64) float64 { return c.Left + v*(c.Right-c.Left) }
+// barChart draws estimates with their intervals, one a line, and a mark at a share
+// that means something (none: empty). nil where nothing is defined.
+func barChart(title string, ms []measured, mark string, at float64) *chart {
+	c := &chart{Title: title, Width: 760, Left: 230, Right: 730, Top: 10, Mark: mark}
+	ms = slices.DeleteFunc(slices.Clone(ms), func(m measured) bool { return !m.E.Value.Defined })
+	if len(ms) == 0 {
+		return nil
+	}
+	floor := floorOf(ms)
+	x := func(v float64) float64 { return c.Left + (v-floor)/(1-floor)*(c.Right-c.Left) }
 	for i, m := range ms {
-		if !m.E.Value.Defined {
-			continue
-		}
 		c.Bars = append(c.Bars, bar{Y: c.Top + 16 + float64(i)*26, X: x(m.E.Value.V), Lo: x(m.E.Low.V), Hi: x(m.E.High.V), Name: clip(m.Name, 30), Text: m.Name + ": " + m.E.String()})
 	}
 	c.Bottom = c.Top + float64(len(ms))*26 + 8
-	for _, v := range []float64{0, 0.25, 0.5, 0.75, 1} {
-		c.Ticks = append(c.Ticks, tick{x(v), fmt.Sprintf("%.0f %%", 100*v)})
+	c.Ticks = ticks(floor, x)
+	if c.Height = c.Bottom + 24; mark != "" && at >= floor {
+		c.Goal, c.HasGoal = x(at), true
+		c.Height += 16
 	}
-	c.Height = c.Bottom + 24
 	return c
+}
+
+// floorOf gives where an axis of shares begins: below every interval, in tenths,
+// so that reviewers who are all good are still told apart.
+func floorOf(ms []measured) float64 {
+	low := 1.0
+	for _, m := range ms {
+		if m.E.Value.Defined {
+			low = min(low, m.E.Low.V)
+		}
+	}
+	return min(0.9, max(0, math.Floor(low*10-1e-9)/10))
+}
+
+// ticks gives those of an axis of shares from floor to 1: five to eleven.
+func ticks(floor float64, at func(float64) float64) []tick {
+	var ts []tick
+	step := 10
+	if floor < 0.45 {
+		step = 20
+	}
+	for v := 100; v >= int(math.Round(100*floor)); v -= step {
+		ts = append(ts, tick{at(float64(v) / 100), fmt.Sprintf("%d %%", v)})
+	}
+	return ts
 }
 
 // A spent is an estimate with what it cost.
@@ -139,27 +171,31 @@ type spent struct {
 	USD float64 // for a thousand answers
 }
 
+// labelsMost is how many dots of a chart are named in it; each dot's title names it.
+const labelsMost = 20
+
 // costChart draws accuracy against cost on a logarithmic axis; nil where fewer
 // than two have a price.
 func costChart(title string, ss []spent) *chart {
-	lo, hi, n := math.Inf(1), 0.0, 0
+	lo, hi := math.Inf(1), 0.0
+	var ms []measured
 	for _, s := range ss {
 		if s.USD > 0 && s.E.Value.Defined {
-			lo, hi, n = math.Min(lo, s.USD), math.Max(hi, s.USD), n+1
+			lo, hi = math.Min(lo, s.USD), math.Max(hi, s.USD)
+			ms = append(ms, s.measured)
 		}
 	}
-	if n < 2 {
+	if len(ms) < 2 {
 		return nil
 	}
 	c := &chart{Title: title, Width: 760, Height: 330, Left: 48, Right: 730, Top: 16, Bottom: 276, XTitle: "USD for a thousand answers"}
 	first, last := math.Floor(math.Log10(lo)), math.Ceil(math.Log10(hi*1.0001))
+	floor := floorOf(ms)
 	x := func(v float64) float64 {
 		return c.Left + 12 + (math.Log10(v)-first)/math.Max(1, last-first)*(c.Right-c.Left-24)
 	}
-	y := func(v float64) float64 { return c.Bottom - v*(c.Bottom-c.Top) }
-	for _, v := range []float64{0, 0.25, 0.5, 0.75, 1} {
-		c.Ticks = append(c.Ticks, tick{y(v), fmt.Sprintf("%.0f %%", 100*v)})
-	}
+	y := func(v float64) float64 { return c.Bottom - (v-floor)/(1-floor)*(c.Bottom-c.Top) }
+	c.Ticks = ticks(floor, y)
 	for e := first; e <= last; e++ {
 		c.XTicks = append(c.XTicks, tick{x(math.Pow(10, e)), fmt.Sprintf("%g", math.Pow(10, e))})
 	}
@@ -167,8 +203,82 @@ func costChart(title string, ss []spent) *chart {
 		if s.USD > 0 && s.E.Value.Defined {
 			c.Dots = append(c.Dots, dot{X: x(s.USD), Y: y(s.E.Value.V), Lo: y(s.E.Low.V), Hi: y(s.E.High.V), Class: fmt.Sprintf("s%d", i%seriesClasses),
 				Text: fmt.Sprintf("%s: %s at %.2f USD", s.Name, s.E, s.USD)})
-			c.Legend = append(c.Legend, legend{math.Min(x(s.USD)+8, c.Right-120), y(s.E.Value.V) - 6, "", clip(s.Name, 22)})
+			if len(c.Legend) < labelsMost {
+				c.label(x(s.USD), y(s.E.Value.V), clip(s.Name, 26))
+			}
 		}
 	}
+	return c
+}
+
+// label writes a name beside a dot: to its left where the chart ends, and lower
+// where another name stands already.
+func (c *chart) label(x, y float64, name string) {
+	const wide, high = 6.6, 14.0 // of a letter at 12 px, about
+	l := legend{X: x + 8, Y: y - 8, Text: name}
+	width := wide * float64(len([]rune(name)))
+	if l.X+width > c.Width-4 {
+		l.X, l.End = x-8, true
+	}
+	span := func(l legend) (from, to float64) {
+		w := wide * float64(len([]rune(l.Text)))
+		if l.End {
+			return l.X - w, l.X
+		}
+		return l.X, l.X + w
+	}
+	for again := true; again; {
+		again = false
+		from, to := span(l)
+		for _, o := range c.Legend {
+			f, t := span(o)
+			if from < t && f < to && math.Abs(o.Y-l.Y) < high-0.5 { // each step goes down by half a pixel at least: it ends
+				l.Y, again = o.Y+high, true
+			}
+		}
+	}
+	c.Legend = append(c.Legend, l)
+	c.Height = max(c.Height, l.Y+10)
+}
+
+// A calibrated is a reviewer with how far its confidence can be believed.
+type calibrated struct {
+	Name string
+	C    *score.Calibration
+}
+
+// calibrationChart draws the share of right answers against the confidence that
+// was stated, bin by bin, with the diagonal on which a word can be believed; nil
+// where nobody states any.
+func calibrationChart(title string, cs []calibrated) *chart {
+	c := &chart{Title: title, Width: 760, Left: 48, Right: 740, Top: 16, Bottom: 296, XTitle: "confidence as stated"}
+	x := func(v float64) float64 { return c.Left + v*(c.Right-c.Left) }
+	y := func(v float64) float64 { return c.Bottom - v*(c.Bottom-c.Top) }
+	at, n := c.Bottom+46, 0
+	for i, s := range cs {
+		if s.C == nil || s.C.Answers == 0 {
+			continue
+		}
+		class := fmt.Sprintf("s%d", i%seriesClasses)
+		var points []string
+		for _, b := range s.C.Bins {
+			r := b.Right
+			points = append(points, fmt.Sprintf("%.1f,%.1f", x(b.Said), y(r.Value.V)))
+			c.Dots = append(c.Dots, dot{X: x(b.Said), Y: y(r.Value.V), Lo: y(r.Low.V), Hi: y(r.High.V), Class: class,
+				Text: fmt.Sprintf("%s: %.0f %% sure, right %s, %d answers", s.Name, 100*b.Said, r, r.Answers)})
+		}
+		c.Lines = append(c.Lines, drawn{class, strings.Join(points, " ")})
+		c.Legend = append(c.Legend, legend{X: c.Left + float64(n%3)*235, Y: at + float64(n/3)*20, Class: class, Text: clip(s.Name, 30)})
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	c.Lines = append(c.Lines, drawn{"diagonal", fmt.Sprintf("%.1f,%.1f %.1f,%.1f", x(0), y(0), x(1), y(1))})
+	c.Ticks = ticks(0, y)
+	for v := 0; v <= 80; v += 20 {
+		c.XTicks = append(c.XTicks, tick{x(float64(v) / 100), fmt.Sprintf("%d %%", v)})
+	}
+	c.Height = at + float64((n-1)/3)*20 + 34
 	return c
 }

@@ -12,13 +12,17 @@ import (
 
 // An overview is the first page.
 type overview struct {
+	Short    []headline // who is better, by how much, whether that is settled
+	Look     []lookAt   // what to look at next
+	unfound  []lookAt   // projects with entries that nobody found, the last of Look
 	Verdicts []verdictCount
+	Controls int // records of controls, which are in no verdict count
 	Matrix   matrix
 	Smoke    []row
-	Look     []lookAt
 	Seats    []seatLine
 	Forest   *chart
 	Pairs    []pairLine
+	PairNote string
 	Hard     []caseLine // answered wrongly most often
 	Results  *Results
 	Notes    []string
@@ -29,16 +33,11 @@ type verdictCount struct {
 	N       int
 }
 
-// A lookAt names a thing to look at next.
-type lookAt struct {
-	Verdict audit.Verdict
-	What    string
-	Page    string
-	Why     string
-}
-
 // hardMost is how many cases the overview names.
 const hardMost = 10
+
+// seatsMost is how many reviewers the pages show.
+const seatsMost = 100
 
 // write writes every page.
 func (s *site) write() error {
@@ -51,6 +50,8 @@ func (s *site) write() error {
 			return err
 		}
 	}
+	o.lookAtCases()
+	o.Look = append(o.Look, o.unfound[:min(lookProjects, len(o.unfound))]...)
 	return s.render("index.html", "index.html", "Overview", "Overview", o)
 }
 
@@ -59,11 +60,15 @@ func (s *site) writeBench(o *overview) error {
 	if err != nil {
 		return err
 	}
+	if n := len(ls); n > seatsMost {
+		ls = ls[:seatsMost]
+		o.Notes = append(o.Notes, fmt.Sprintf("The %d reviewers with the highest balanced accuracy are shown, of %d. assay report --format csv tells all.", seatsMost, n))
+	}
 	p, err := newBenchPage(s.in.Results, ls)
 	if err != nil {
 		return err
 	}
-	o.Seats, o.Forest, o.Pairs = ls, p.Forest, p.Pairs
+	o.Seats, o.Forest, o.Pairs, o.PairNote = ls, p.Top, p.Pairs, p.PairNote
 	if err := s.render("bench.html", "bench.html", "Bench", "Bench", p); err != nil {
 		return err
 	}
@@ -74,6 +79,7 @@ func (s *site) writeBench(o *overview) error {
 			o.Hard = append(o.Hard, c)
 		}
 	}
+	o.benchShort()
 	return s.writeCases(ls)
 }
 
@@ -99,6 +105,8 @@ func (s *site) writeRegression(o *overview) error {
 	rows, smoke := s.latest("Regression"), s.latest("Smoke")
 	o.Matrix, o.Smoke = matrixOf(rows), smoke
 	o.verdicts(slices.Concat(smoke, rows))
+	o.auditShort(rows)
+	o.lookAtRecords(slices.Concat(smoke, rows))
 	p := &regressionPage{Matrix: o.Matrix, Rows: rows}
 	paged := map[*record.Record]bool{}
 	for _, r := range slices.Concat(rows, smoke) {
@@ -126,7 +134,9 @@ func (s *site) writeRegression(o *overview) error {
 		byProject[r.Record.Project] = append(byProject[r.Record.Project], r)
 	}
 	for _, name := range sortedKeys(byProject) {
-		if err := s.render(byProject[name][0].Project, "project.html", "Regression", name, s.projectPage(name, byProject[name])); err != nil {
+		p := s.projectPage(name, byProject[name])
+		o.lookAtProject(p)
+		if err := s.render(byProject[name][0].Project, "project.html", "Regression", name, p); err != nil {
 			return err
 		}
 	}
@@ -143,21 +153,17 @@ func (s *site) writeRegression(o *overview) error {
 func (o *overview) verdicts(rows []row) {
 	n := map[audit.Verdict]int{}
 	for _, r := range rows {
-		n[r.Verdict]++
-		if r.Verdict != audit.Pass {
-			o.Look = append(o.Look, lookAt{r.Verdict, r.Record.Auditor + " on " + r.Record.Project, r.Page, r.Look})
+		if r.Record.Control != "" {
+			o.Controls++
+			continue
 		}
+		n[r.Verdict]++
 	}
-	order := []audit.Verdict{audit.Invalid, audit.Fail, audit.Warn, audit.Pass}
-	for _, v := range order {
+	for _, v := range verdictOrder {
 		if n[v] > 0 {
 			o.Verdicts = append(o.Verdicts, verdictCount{v, n[v]})
 		}
 	}
-	slices.SortStableFunc(o.Look, func(a, b lookAt) int {
-		return cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict))
-	})
-	o.Look = o.Look[:min(12, len(o.Look))]
 }
 
 func init() {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"assay/audit"
 	"assay/audit/score"
@@ -91,8 +90,9 @@ func (s *site) latest(suite string) []row {
 
 // A matrix is projects down and auditors across.
 type matrix struct {
-	Auditors []string
+	Auditors []string // as labels; those on most projects first, controls last
 	Lines    []matrixLine
+	Cut      string
 }
 
 type matrixLine struct {
@@ -100,330 +100,46 @@ type matrixLine struct {
 	Cells         []*row // nil where the auditor has no record
 }
 
+// auditorsMost is how many columns a matrix has.
+const auditorsMost = 40
+
 func matrixOf(rows []row) matrix {
-	var m matrix
-	for _, r := range rows {
-		if !slices.Contains(m.Auditors, r.Record.Auditor) {
-			m.Auditors = append(m.Auditors, r.Record.Auditor)
-		}
+	type column struct {
+		name, label string
+		control     bool
+		n           int
 	}
-	slices.Sort(m.Auditors)
+	var cs []*column
+	for _, r := range rows {
+		i := slices.IndexFunc(cs, func(c *column) bool { return c.name == r.Record.Auditor })
+		if i < 0 {
+			i = len(cs)
+			cs = append(cs, &column{name: r.Record.Auditor, label: r.Label(), control: r.Record.Control != ""})
+		}
+		cs[i].n++
+	}
+	slices.SortFunc(cs, func(a, b *column) int {
+		if a.control != b.control {
+			return map[bool]int{true: 1, false: -1}[a.control]
+		}
+		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.name, b.name))
+	})
+	var m matrix
+	if len(cs) > auditorsMost {
+		m.Cut = fmt.Sprintf("%d of %d auditors are shown: those with records on most projects.", auditorsMost, len(cs))
+		cs = cs[:auditorsMost]
+	}
+	for _, c := range cs {
+		m.Auditors = append(m.Auditors, c.label)
+	}
 	for i := range rows {
 		r := &rows[i]
 		if n := len(m.Lines); n == 0 || m.Lines[n-1].Project != r.Record.Project {
-			m.Lines = append(m.Lines, matrixLine{r.Record.Project, r.Project, make([]*row, len(m.Auditors))})
+			m.Lines = append(m.Lines, matrixLine{r.Record.Project, r.Project, make([]*row, len(cs))})
 		}
-		m.Lines[len(m.Lines)-1].Cells[slices.Index(m.Auditors, r.Record.Auditor)] = r
+		if at := slices.IndexFunc(cs, func(c *column) bool { return c.name == r.Record.Auditor }); at >= 0 {
+			m.Lines[len(m.Lines)-1].Cells[at] = r
+		}
 	}
 	return m
-}
-
-// A projectPage shows one key with what each auditor made of it.
-type projectPage struct {
-	Name    string
-	Key     *audit.Project // nil where the key is not at hand
-	Rows    []row
-	Known   []knownLine
-	Decoys  []decoyLine
-	Heat    []heatLine
-	History *chart
-	Diffs   []*RecordDiff // of each auditor's last two records
-	Broken  []string      // why two records could not be compared
-	Stale   []string      // records that were made with another key
-}
-
-type knownLine struct {
-	score.KnownResult
-	Entry *audit.Known
-	Cells []foundCell
-	Found int // auditors that found it, wholly or by half
-}
-
-// A foundCell is what one auditor made of an entry.
-type foundCell struct {
-	Word   string // "found", "half", "missed", or empty where the record has another key
-	Full   int    // trials with a full match
-	Trials int
-}
-
-type decoyLine struct {
-	Entry audit.Decoy
-	Hits  []int // trials in which the auditor hit it
-}
-
-type heatLine struct {
-	Dimension audit.Dimension
-	Minimum   int
-	Cells     []heatCell
-}
-
-type heatCell struct {
-	score.DimensionCount
-	Short bool // below the minimum
-	Blank bool // no trial that counts
-}
-
-func (s *site) projectPage(name string, rows []row) *projectPage {
-	p := &projectPage{Name: name, Key: s.in.Projects[name], Rows: rows}
-	p.known()
-	p.decoys()
-	p.heat()
-	p.history(s.in.Records)
-	p.diffs(s.in.Records)
-	for _, r := range rows {
-		if p.Key != nil && r.Record.Key != "" && r.Record.Key != p.Key.KeyHash {
-			p.Stale = append(p.Stale, r.Record.Auditor)
-		}
-	}
-	return p
-}
-
-func (p *projectPage) known() {
-	entries := map[string]*audit.Known{}
-	if p.Key != nil {
-		for i := range p.Key.Known {
-			entries[p.Key.Known[i].ID] = &p.Key.Known[i]
-		}
-	}
-	at := map[string]int{}
-	for _, r := range p.Rows {
-		for _, res := range valid(r.Record) {
-			for _, k := range res.Known {
-				if _, ok := at[k.ID]; !ok {
-					at[k.ID] = len(p.Known)
-					p.Known = append(p.Known, knownLine{KnownResult: k, Entry: entries[k.ID], Cells: make([]foundCell, len(p.Rows))})
-				}
-			}
-		}
-	}
-	for i, r := range p.Rows {
-		for _, res := range valid(r.Record) {
-			for _, k := range res.Known {
-				p.Known[at[k.ID]].Cells[i].add(k.Credit)
-			}
-		}
-	}
-	for i := range p.Known {
-		for _, c := range p.Known[i].Cells {
-			if c.Word == "found" || c.Word == "half" {
-				p.Known[i].Found++
-			}
-		}
-	}
-}
-
-func (c *foundCell) add(credit float64) {
-	c.Trials++
-	switch {
-	case credit == 1:
-		c.Full++
-		c.Word = "found"
-	case credit > 0 && c.Word != "found":
-		c.Word = "half"
-	case c.Word == "":
-		c.Word = "missed"
-	}
-}
-
-// Text gives "found", "found 2/3", "half", "missed".
-func (c foundCell) Text() string {
-	if c.Word == "found" && c.Full < c.Trials {
-		return fmt.Sprintf("found %d/%d", c.Full, c.Trials)
-	}
-	return c.Word
-}
-
-func (p *projectPage) decoys() {
-	if p.Key == nil {
-		return
-	}
-	for _, d := range p.Key.Decoys {
-		l := decoyLine{Entry: d, Hits: make([]int, len(p.Rows))}
-		for i, r := range p.Rows {
-			for _, res := range valid(r.Record) {
-				if slices.ContainsFunc(res.Findings, func(f score.Scored) bool { return f.Fate == score.DecoyHit && f.Reason.Entry == d.ID }) {
-					l.Hits[i]++
-				}
-			}
-		}
-		p.Decoys = append(p.Decoys, l)
-	}
-}
-
-func (p *projectPage) heat() {
-	for i, d := range audit.Dimensions() {
-		l := heatLine{Dimension: d}
-		if p.Key != nil {
-			l.Minimum = p.Key.Minimums[d]
-		}
-		for _, r := range p.Rows {
-			if r.Metrics == nil || i >= len(r.Metrics.Dimensions) {
-				l.Cells = append(l.Cells, heatCell{Blank: true})
-				continue
-			}
-			c := r.Metrics.Dimensions[i]
-			l.Cells = append(l.Cells, heatCell{DimensionCount: c, Short: c.Credit < float64(r.Record.Goals.Minimums[d])})
-		}
-		p.Heat = append(p.Heat, l)
-	}
-}
-
-// history draws recall over the project's records, with the goal.
-func (p *projectPage) history(all []*record.Record) {
-	var lines []series
-	var goal score.Value
-	for _, r := range p.Rows {
-		l := series{Name: r.Record.Auditor}
-		for _, rec := range all {
-			if rec.Project != p.Name || rec.Auditor != r.Record.Auditor || rec.Suite != r.Record.Suite {
-				continue
-			}
-			for _, g := range rec.Judgement.Grounds {
-				if g.Metric == score.MetricRecall && g.Now.Defined {
-					l.Points = append(l.Points, point{At: rec.Date, Y: g.Now.V})
-					break
-				}
-			}
-		}
-		if r.Record.Goals.Recall > 0 {
-			goal = score.Of(r.Record.Goals.Recall)
-		}
-		lines = append(lines, l)
-	}
-	p.History = lineChart("Recall over the records", lines, goal)
-}
-
-func (p *projectPage) diffs(all []*record.Record) {
-	for _, r := range p.Rows {
-		var own []*record.Record
-		for _, rec := range all {
-			if rec.Project == p.Name && rec.Auditor == r.Record.Auditor && rec.Suite == r.Record.Suite {
-				own = append(own, rec)
-			}
-		}
-		if len(own) < 2 {
-			continue
-		}
-		d, err := DiffRecords(own[len(own)-2], own[len(own)-1], score.Rules{Deterministic: true})
-		switch {
-		case Mismatch(err):
-			p.Broken = append(p.Broken, fmt.Sprintf("%s: the last two records were made by different rules or keys: assay compare --rescore sets them against each other", r.Record.Auditor))
-		case err != nil:
-			p.Broken = append(p.Broken, fmt.Sprintf("%s: %v", r.Record.Auditor, err))
-		case len(d.Lost)+len(d.Found)+len(d.New)+len(d.Gone) > 0:
-			p.Diffs = append(p.Diffs, d)
-		}
-	}
-}
-
-// A recordPage shows one record.
-type recordPage struct {
-	row
-	Key      *audit.Project
-	Figures  []FigureDiff // Now holds the record's
-	Trial    int          // of the findings that are shown, from 1
-	Findings []score.Scored
-	First    int // number of the first finding that is shown, from 1
-	Total    int
-	Others   []pageLink // the other pages of the same record
-	Known    []knownDetail
-}
-
-type pageLink struct {
-	Text, Page string
-	Here       bool
-}
-
-type knownDetail struct {
-	score.KnownResult
-	Entry *audit.Known
-	By    string // place of the finding that earned it
-}
-
-// findingsPage is how many findings a page shows: the longest that a finding may
-// take, times this, stays below MaxPage.
-const findingsPage = 300
-
-// writeRecord writes the pages of a record: one for each trial and each so many
-// findings.
-func (s *site) writeRecord(r *record.Record) error {
-	w := s.rowOf(r)
-	res := valid(r)
-	base := recordPage{row: w, Key: s.in.Projects[r.Project], Figures: figures(nil, res)}
-	type part struct{ trial, from, to int }
-	parts := []part{}
-	for i, t := range res {
-		for from := 0; from == 0 || from < len(t.Findings); from += findingsPage {
-			parts = append(parts, part{i, from, min(from+findingsPage, len(t.Findings))})
-		}
-	}
-	if len(parts) == 0 {
-		return s.render(w.Page, "record.html", "Regression", r.Auditor+" on "+r.Project, base)
-	}
-	name := func(i int) string {
-		if i == 0 {
-			return w.Page
-		}
-		return fmt.Sprintf("%s-p%d.html", strings.TrimSuffix(w.Page, ".html"), i+1)
-	}
-	for i, pt := range parts {
-		p := base
-		t := res[pt.trial]
-		p.Trial, p.First, p.Total, p.Findings = pt.trial+1, pt.from+1, len(t.Findings), clipFindings(t.Findings[pt.from:pt.to])
-		if pt.from == 0 {
-			p.Known = details(t, p.Key)
-		}
-		if len(parts) > 1 {
-			for k, o := range parts {
-				p.Others = append(p.Others, pageLink{fmt.Sprintf("trial %d, findings %d to %d", o.trial+1, o.from+1, o.to), strings.TrimPrefix(name(k), "records/"), k == i})
-			}
-		}
-		if err := s.render(name(i), "record.html", "Regression", r.Auditor+" on "+r.Project, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// clipFindings keeps what one auditor wrote from filling a page.
-func clipFindings(fs []score.Scored) []score.Scored {
-	out := slices.Clone(fs)
-	for i := range out {
-		out[i].Finding.Title = clip(out[i].Finding.Title, 300)
-		out[i].Finding.File = clip(out[i].Finding.File, 300)
-		if d := out[i].Finding.Description; len(d) > 2000 {
-			out[i].Finding.Description = strings.ToValidUTF8(d[:2000], "") + " … (cut)"
-		}
-	}
-	return out
-}
-
-func details(t *score.Result, key *audit.Project) []knownDetail {
-	entries := map[string]*audit.Known{}
-	if key != nil {
-		for i := range key.Known {
-			entries[key.Known[i].ID] = &key.Known[i]
-		}
-	}
-	var ds []knownDetail
-	for _, k := range t.Known {
-		d := knownDetail{KnownResult: k, Entry: entries[k.ID]}
-		if k.Finding >= 0 && k.Finding < len(t.Findings) {
-			d.By = place(&t.Findings[k.Finding])
-		}
-		ds = append(ds, d)
-	}
-	slices.SortStableFunc(ds, func(a, b knownDetail) int { return cmp.Compare(a.Credit, b.Credit) })
-	return ds
-}
-
-// Word says what became of the entry.
-func (k knownDetail) Word() string {
-	switch {
-	case k.Credit == 1:
-		return "found"
-	case k.Credit > 0:
-		return "half"
-	}
-	return "missed"
 }

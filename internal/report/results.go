@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"assay/audit"
-	"assay/audit/score"
-	"assay/internal/stat"
 	"assay/internal/store"
 )
 
@@ -36,17 +34,19 @@ type Results struct {
 	Seats []*SeatResults // by model, then prompt
 	Rows  int            // evaluations that were read
 	Old   int            // of these, of an earlier form of their case
-	Odd   int            // of these, with an expected result that is neither good nor bad: nothing can be judged by them
+	Odd   int            // of these, nothing can be judged by: see OddWhy
+	// OddWhy says what is wrong with the first odd one.
+	OddWhy string
 }
 
 // SeatResults are the answers of one seat.
 type SeatResults struct {
 	Seat
+	Short   string                  // the model, with the prompt where the model has several
 	Cases   map[string]*CaseResults // by case ID
 	Answers int
-	Usage   audit.Usage
+	Usage   audit.Usage   // of Answers, as Latency
 	Latency time.Duration // sum
-	asked   bool
 	byCase  map[*audit.Case]*CaseResults
 }
 
@@ -58,6 +58,8 @@ type CaseResults struct {
 	Told   []Telling       // the newest answers with their words, newest first, at most tellings of them
 	Twins  []TwinVerdict   // verdicts on machine-made variants
 	newest [tellings]int64 // IDs of the newest answers, newest first
+	usage  audit.Usage     // of Trials, as latency
+	took   time.Duration
 }
 
 // A Trial is one answer, as little as figures need. Equal ones are shared.
@@ -65,6 +67,7 @@ type Trial struct {
 	Outcome audit.Outcome
 	Right   store.Reason
 	Violate []int
+	Doubt   float64 // the confidence that was stated; 0: none
 }
 
 // A Telling is an answer with its words.
@@ -109,6 +112,10 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, cases map[s
 	if l.r.Rows == 0 {
 		return nil, fmt.Errorf("no evaluations: expected those of a run of go test -run Bench")
 	}
+	if len(l.r.Seats) == 0 {
+		return nil, fmt.Errorf("none of %d evaluations can be judged: %s", l.r.Rows, l.r.OddWhy)
+	}
+	l.r.addUp()
 	if words {
 		if err := l.r.readWords(ctx, st); err != nil {
 			return nil, err
@@ -117,7 +124,41 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, cases map[s
 	slices.SortFunc(l.r.Seats, func(a, b *SeatResults) int {
 		return cmp.Or(strings.Compare(a.Model, b.Model), strings.Compare(a.Prompt, b.Prompt))
 	})
+	l.r.shorten()
 	return l.r, nil
+}
+
+// addUp sums usage and time of the answers that count.
+func (r *Results) addUp() {
+	for _, s := range r.Seats {
+		s.Usage.Priced = true // a sum is priced when every part is
+		for _, id := range sortedKeys(s.Cases) {
+			if c := s.Cases[id]; len(c.Trials) > 0 {
+				s.Usage = s.Usage.Add(c.usage)
+				s.Latency += c.took
+			}
+		}
+	}
+}
+
+// shorten names seats as briefly as tells them apart.
+func (r *Results) shorten() {
+	prompts, names := map[string]int{}, map[string]int{}
+	for _, s := range r.Seats {
+		prompts[s.Model]++
+	}
+	for _, s := range r.Seats {
+		s.Short = s.Model
+		if prompts[s.Model] > 1 {
+			s.Short = s.String()
+		}
+		names[s.Short]++
+	}
+	for _, s := range r.Seats {
+		if names[s.Short] > 1 {
+			s.Short = s.String()
+		}
+	}
 }
 
 type loader struct {
@@ -134,6 +175,7 @@ type loader struct {
 type trialKey struct {
 	outcome audit.Outcome
 	right   store.Reason
+	doubt   float64
 	first   *int
 	n       int
 }
@@ -144,13 +186,16 @@ type fileKey struct {
 }
 
 func (l *loader) trial(e *store.Evaluation) *Trial {
-	k := trialKey{outcome: e.Outcome, right: e.Reason, n: len(e.Violates)}
+	if !(e.Doubt > 0 && e.Doubt <= 1) {
+		e.Doubt = 0 // not stated, or not as a share
+	}
+	k := trialKey{outcome: e.Outcome, right: e.Reason, doubt: e.Doubt, n: len(e.Violates)}
 	if k.n > 0 {
 		k.first = &e.Violates[0]
 	}
 	t := l.trials[k]
 	if t == nil {
-		t = &Trial{e.Outcome, e.Reason, e.Violates}
+		t = &Trial{e.Outcome, e.Reason, e.Violates, e.Doubt}
 		l.trials[k] = t
 	}
 	return t
@@ -158,8 +203,9 @@ func (l *loader) trial(e *store.Evaluation) *Trial {
 
 func (l *loader) add(e *store.Evaluation) {
 	l.r.Rows++
-	if e.Expected != audit.Good && e.Expected != audit.Bad {
+	if why := odd(e); why != "" {
 		l.r.Odd++
+		l.r.OddWhy = cmp.Or(l.r.OddWhy, why)
 		return
 	}
 	s := l.seats[Seat{e.Model, e.Prompt}]
@@ -188,16 +234,28 @@ func (l *loader) add(e *store.Evaluation) {
 		s.Answers -= len(cr.Trials)
 		cr.Hash, cr.Trials, cr.newest = e.CaseHash, nil, [tellings]int64{}
 	}
-	cr.Trials = append(cr.Trials, l.trial(e))
-	if s.Answers++; s.asked {
-		s.Usage = s.Usage.Add(e.Usage)
-	} else {
-		s.Usage, s.asked = e.Usage, true // a sum is priced when every part is
+	if cr.Trials = append(cr.Trials, l.trial(e)); len(cr.Trials) == 1 {
+		cr.usage, cr.took = audit.Usage{Priced: true}, 0
 	}
-	s.Latency += e.Latency
+	s.Answers++
+	cr.usage = cr.usage.Add(e.Usage)
+	cr.took += e.Latency
 	copy(cr.newest[1:], cr.newest[:])
 	cr.newest[0] = e.ID
 }
+
+// odd says why nothing can be judged by a row; empty where something can.
+func odd(e *store.Evaluation) string {
+	switch {
+	case e.Expected != audit.Good && e.Expected != audit.Bad:
+		return fmt.Sprintf("evaluation %d has the expected_result %q: expected good or bad", e.ID, clip(string(e.Expected), 60))
+	case !slices.Contains(outcomes, e.Outcome):
+		return fmt.Sprintf("evaluation %d has the outcome %q: expected one of %q; a later Assay may have written it", e.ID, clip(string(e.Outcome), 60), outcomes)
+	}
+	return ""
+}
+
+var outcomes = audit.Outcomes()
 
 // readWords reads the newest answers of each seat to each case again, with their
 // words.
@@ -259,150 +317,4 @@ func (l *loader) caseOf(e *store.Evaluation) *audit.Case {
 	}
 	l.made[id+"\x00"+string(e.Expected)] = c
 	return c
-}
-
-// Score gives the seat's answers as audit/score judges them: of the application,
-// or of all where app is empty.
-func (s *SeatResults) Score(app string) []score.Answer {
-	var as []score.Answer
-	for _, id := range sortedKeys(s.Cases) {
-		cr := s.Cases[id]
-		if app != "" && cr.Case.App != app {
-			continue
-		}
-		for i, t := range cr.Trials {
-			as = append(as, score.Answer{Case: cr.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate})
-		}
-	}
-	return as
-}
-
-// Flips says how often the seat's verdicts did not survive a twin: each twin is
-// held against the first trial of its case.
-func (s *SeatResults) Flips() []score.Flip {
-	var pairs []score.TwinAnswer
-	for _, id := range sortedKeys(s.Cases) {
-		cr := s.Cases[id]
-		if len(cr.Trials) == 0 {
-			continue
-		}
-		for _, t := range cr.Twins {
-			pairs = append(pairs, score.TwinAnswer{Kind: t.Kind, Case: cr.Trials[0].Outcome, Twin: t.Outcome})
-		}
-	}
-	return score.Flips(pairs)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// Find gives the seat that name means: "model@prompt", or a model with one prompt
-// alone. The error names what there is.
-func (r *Results) Find(name string) (*SeatResults, error) {
-	var found []*SeatResults
-	for _, s := range r.Seats {
-		if s.String() == name {
-			return s, nil
-		}
-		if s.Model == name {
-			found = append(found, s)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return nil, fmt.Errorf("no answers of %q: expected one of %s", name, r.names())
-	}
-	return nil, fmt.Errorf("%q answered with %d prompts: expected one of %s", name, len(found), r.names())
-}
-
-func (r *Results) names() string {
-	var ns []string
-	for _, s := range r.Seats {
-		ns = append(ns, strconv.Quote(s.String()))
-	}
-	return strings.Join(ns, ", ")
-}
-
-// A SeatDiff sets reviewer A against reviewer B on the same cases.
-type SeatDiff struct {
-	A, B       string
-	Comparison stat.Comparison // how A stands to B
-	FiguresA   *score.Bench
-	FiguresB   *score.Bench
-	AlsoA      []string // cases that A gets right in every trial and B in none
-	AlsoB      []string // the other way
-	Changed    []string // cases whose form differs between the two: left out
-	OnlyA      int      // cases that B was not asked
-	OnlyB      int
-}
-
-// DiffSeats compares two seats, of the same results or of two. Cases whose text
-// differs between the two are left out and named.
-func DiffSeats(a, b *SeatResults) (*SeatDiff, error) {
-	d, as, bs, err := compareSeats(a, b)
-	if err != nil {
-		return nil, err
-	}
-	if d.FiguresA, err = score.BenchOf(as); err != nil {
-		return nil, err
-	}
-	d.FiguresB, err = score.BenchOf(bs)
-	return d, err
-}
-
-// compareSeats is DiffSeats without the figures of either side, and gives the
-// answers that were compared.
-func compareSeats(a, b *SeatResults) (d *SeatDiff, as, bs []score.Answer, err error) {
-	d = &SeatDiff{A: a.String(), B: b.String()}
-	for _, id := range sortedKeys(a.Cases) {
-		x, y := a.Cases[id], b.Cases[id]
-		switch {
-		case y == nil:
-			d.OnlyA++
-			continue
-		case x.Hash != "" && y.Hash != "" && x.Hash != y.Hash:
-			d.Changed = append(d.Changed, id)
-			continue
-		}
-		as = appendTrials(as, x)
-		bs = appendTrials(bs, y)
-		switch {
-		case x.all(audit.OutcomeCorrect) && y.none(audit.OutcomeCorrect):
-			d.AlsoA = append(d.AlsoA, id)
-		case y.all(audit.OutcomeCorrect) && x.none(audit.OutcomeCorrect):
-			d.AlsoB = append(d.AlsoB, id)
-		}
-	}
-	for id := range b.Cases {
-		if a.Cases[id] == nil {
-			d.OnlyB++
-		}
-	}
-	if d.Comparison, err = score.CompareReviewers(as, bs); err != nil {
-		return nil, nil, nil, fmt.Errorf("%s against %s: %w", d.A, d.B, err)
-	}
-	return d, as, bs, nil
-}
-
-func appendTrials(as []score.Answer, c *CaseResults) []score.Answer {
-	for i, t := range c.Trials {
-		as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate})
-	}
-	return as
-}
-
-func (c *CaseResults) all(o audit.Outcome) bool {
-	return len(c.Trials) > 0 && !slices.ContainsFunc(c.Trials, func(t *Trial) bool { return t.Outcome != o })
-}
-
-func (c *CaseResults) none(o audit.Outcome) bool {
-	return !slices.ContainsFunc(c.Trials, func(t *Trial) bool { return t.Outcome == o })
 }

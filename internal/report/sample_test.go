@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,7 +35,7 @@ func sampleSaying(t *testing.T, words string) report.Input {
 		recordOf(t, "agent", day.Add(48*time.Hour), p, dims, goals, append(all[2:34:34], evil), all[6:40]),
 		recordOf(t, words, day.Add(49*time.Hour), p, dims, goals, append(all[20:22:22], evil)),
 	}}
-	corpus, err := fixture.ReadCorpus(os.DirFS("../.."), "tests", false)
+	corpus, err := fixture.ReadCorpus(os.DirFS(corpusRoot), "tests", false)
 	require.NoError(t, err)
 	in.Apps = corpus.Apps
 	in.Results = results(t, corpus.Cases(), words)
@@ -68,6 +69,31 @@ func results(t *testing.T, cases []*audit.Case, words string) *report.Results {
 	require.NoError(t, err)
 	defer st.Close()
 	r, err := report.LoadResults(context.Background(), st, store.Query{}, byID, true)
+	require.NoError(t, err)
+	return r
+}
+
+// manyReviewers gives n reviewers over four families of each of apps applications.
+func manyReviewers(t *testing.T, n, apps int) *report.Results {
+	t.Helper()
+	where := filepath.Join(t.TempDir(), "results.db")
+	st, err := store.Open(context.Background(), where)
+	require.NoError(t, err)
+	var evs []store.Evaluation
+	for m := range n {
+		for c := range 24 * apps {
+			e := evaluation(10*c, day)
+			e.Model, e.Trial, e.App, e.Query = fmt.Sprintf("model-%04d", m), fmt.Sprint(m, c), fmt.Sprint("app", c/24), fmt.Sprint("query-", c/6%4)
+			e.Family, e.TestFile = e.App+"/"+e.Query, fmt.Sprintf("tests/%s/%s-%02d-%s.md", e.App, e.Query, c%6+1, e.Expected)
+			evs = append(evs, e)
+		}
+	}
+	require.NoError(t, st.Put(context.Background(), evs...))
+	require.NoError(t, st.Close())
+	st, err = store.OpenReadOnly(context.Background(), where)
+	require.NoError(t, err)
+	defer st.Close()
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, true)
 	require.NoError(t, err)
 	return r
 }

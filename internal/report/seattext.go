@@ -43,18 +43,23 @@ func (d *SeatDiff) Sentence() string {
 // Standing gives "better than B", "worse than B" or "not settled against B", with
 // the difference and what would settle it.
 func Standing(c stat.Comparison) string {
-	diff := fmt.Sprintf("%+.1f points of balanced accuracy (95 %%: %+.1f to %+.1f), p %.2g, over %d cases of %d families",
-		c.Diff.Center, c.Diff.Lo, c.Diff.Hi, c.P, c.Cases, c.Families)
 	switch c.Standing {
 	case stat.Better:
-		return "better than B: " + diff
+		return "better than B: " + difference(c)
 	case stat.Worse:
-		return "worse than B: " + diff
+		return "worse than B: " + difference(c)
 	}
-	if n := Need(c.Need); n != "" {
+	return "not settled against B: " + difference(c)
+}
+
+// difference tells it, and what would settle it where it is not.
+func difference(c stat.Comparison) string {
+	diff := fmt.Sprintf("%+.1f points of balanced accuracy (95 %%: %+.1f to %+.1f), p %.2g, over %d cases of %d families",
+		c.Diff.Center, c.Diff.Lo, c.Diff.Hi, c.P, c.Cases, c.Families)
+	if n := Need(c.Need); n != "" && c.Standing == stat.Open {
 		diff += ", " + n
 	}
-	return "not settled against B: " + diff
+	return diff
 }
 
 // Need says what would settle a comparison; empty where nothing is known to.

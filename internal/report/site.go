@@ -17,7 +17,6 @@ import (
 	"assay/audit"
 	"assay/audit/score"
 	"assay/internal/record"
-	"assay/internal/store"
 )
 
 //go:embed pages
@@ -32,7 +31,6 @@ type Input struct {
 	Records  []*record.Record          // oldest first
 	Projects map[string]*audit.Project // keys by name; a record whose key is missing is shown without titles and places
 	Results  *Results
-	Runs     []store.Run // newest first
 	Apps     []*audit.App
 	Made     time.Time
 	Notes    []string // what could not be read
@@ -185,7 +183,7 @@ var functions = template.FuncMap{
 // badge gives the class of a verdict, an outcome or a fate.
 func badge(v any) string {
 	switch s := fmt.Sprint(v); s {
-	case "PASS", "correct", "matched", "found", "better", "good":
+	case "PASS", "correct", "matched", "found", "better", "good", "first":
 		return "b good"
 	case "FAIL", "wrong", "decoy hit", "missing path", "line past end of file", "missed", "worse", "bad", "CRITICAL", "lost":
 		return "b bad"

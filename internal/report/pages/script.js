@@ -2,7 +2,34 @@
 // Filters and sorts tables in place; without it every page is whole.
 (() => {
   const fold = (s) => s.toLowerCase();
-  for (const form of document.querySelectorAll("form.filter")) {
+  // What stands on the other pages of the same list, where there are several.
+  const block = document.getElementById("index");
+  const list = document.getElementById("elsewhere");
+  const here = location.pathname.split("/").pop();
+  const others = block ? JSON.parse(block.textContent).filter((p) => p.page !== here) : [];
+  const most = 50;
+  const elsewhere = (words) => {
+    let n = 0;
+    const items = [];
+    for (const p of words.length ? others : []) {
+      for (const text of p.rows) {
+        const folded = fold(text);
+        if (!words.every((w) => folded.includes(w))) continue;
+        if (n++ >= most) continue;
+        const a = document.createElement("a");
+        a.href = p.page + "#q=" + encodeURIComponent(words.join(" "));
+        a.textContent = text;
+        const li = document.createElement("li");
+        li.append(a);
+        items.push(li);
+      }
+    }
+    list.replaceChildren(...items);
+    list.hidden = n === 0;
+    return n;
+  };
+  const forms = Array.from(document.querySelectorAll("form.filter"));
+  for (const form of forms) {
     const body = document.getElementById(form.dataset.table).tBodies[0];
     const rows = Array.from(body.rows, (row) => ({ row, text: fold(row.textContent) }));
     const out = form.querySelector("output");
@@ -16,12 +43,24 @@
         row.hidden = !hit;
         if (hit) shown++;
       }
-      out.textContent = shown + " of " + rows.length;
+      let told = shown + " of " + rows.length;
+      if (list && form.nextElementSibling === list) {
+        const n = elsewhere(words);
+        if (n > 0) told += ", and " + n + " on other pages" + (n > most ? ", of which " + most + " are listed" : "");
+      }
+      out.textContent = told;
     };
     form.addEventListener("input", apply);
     form.addEventListener("submit", (e) => e.preventDefault());
     form.hidden = false;
-    apply();
+    // A link may bring its words along: cases.html#q=words
+    const bring = () => {
+      const q = new URLSearchParams(location.hash.slice(1)).get("q");
+      if (q !== null && (forms.length === 1 || form.nextElementSibling === list)) form.elements.q.value = q;
+      apply();
+    };
+    window.addEventListener("hashchange", bring);
+    bring();
   }
   const value = (cell) => {
     const t = cell ? (cell.dataset.sort || cell.textContent).trim() : "";

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"assay/audit"
+	"assay/audit/score"
+)
+
+// A seatLine is one reviewer with its figures.
+type seatLine struct {
+	*SeatResults
+	Bench *score.Bench
+	Calib *score.Calibration
+	Flips []score.Flip
+	Cost  string // USD for a thousand answers
+	usd   float64
+	Pace  string // seconds an answer
+}
+
+// A Count gives the trials of one outcome.
+func (l seatLine) Count(o string) int { return l.Bench.Outcomes[audit.Outcome(o)] }
+
+// seatLines gives the reviewers, those with the highest balanced accuracy first.
+func seatLines(r *Results) ([]seatLine, error) {
+	ls := make([]seatLine, len(r.Seats))
+	err := each(len(ls), func(i int) error {
+		s := r.Seats[i]
+		answers := s.Score("")
+		b, err := score.BenchOf(answers)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+		c, err := score.CalibrationOf(answers)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+		l := seatLine{SeatResults: s, Bench: b, Calib: c, Flips: s.Flips(), Cost: "no price", Pace: "not measured"}
+		if s.Answers > 0 && s.Usage.USD > 0 {
+			l.usd = 1000 * s.Usage.USD / float64(s.Answers)
+			l.Cost = fmt.Sprintf("%.2f USD", l.usd)
+			if !s.Usage.Priced {
+				l.Cost = "at least " + l.Cost
+			}
+		}
+		if s.Answers > 0 && s.Latency > 0 {
+			l.Pace = fmt.Sprintf("%.1f s", s.Latency.Seconds()/float64(s.Answers))
+		}
+		ls[i] = l
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(ls, func(a, b seatLine) int {
+		x, y := a.Bench.BalancedAccuracy.Value, b.Bench.BalancedAccuracy.Value
+		if x.Defined != y.Defined {
+			return map[bool]int{true: -1, false: 1}[x.Defined]
+		}
+		return cmp.Compare(y.V, x.V)
+	})
+	return ls, nil
+}
+
+// each calls do for 0 to n-1, as many at once as there are processors.
+func each(n int, do func(int) error) error {
+	errs := make([]error, n)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := range next {
+				errs[i] = do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return errors.Join(errs...)
+}

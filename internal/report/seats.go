@@ -1,0 +1,158 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/stat"
+)
+
+// Score gives the seat's answers as audit/score judges them: of the application,
+// or of all where app is empty.
+func (s *SeatResults) Score(app string) []score.Answer {
+	var as []score.Answer
+	for _, id := range sortedKeys(s.Cases) {
+		cr := s.Cases[id]
+		if app != "" && cr.Case.App != app {
+			continue
+		}
+		for i, t := range cr.Trials {
+			as = append(as, score.Answer{Case: cr.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Confidence: t.Doubt})
+		}
+	}
+	return as
+}
+
+// Flips says how often the seat's verdicts did not survive a twin: each twin is
+// held against the first trial of its case.
+func (s *SeatResults) Flips() []score.Flip {
+	var pairs []score.TwinAnswer
+	for _, id := range sortedKeys(s.Cases) {
+		cr := s.Cases[id]
+		if len(cr.Trials) == 0 {
+			continue
+		}
+		for _, t := range cr.Twins {
+			pairs = append(pairs, score.TwinAnswer{Kind: t.Kind, Case: cr.Trials[0].Outcome, Twin: t.Outcome})
+		}
+	}
+	return score.Flips(pairs)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Find gives the seat that name means: "model@prompt", or a model with one prompt
+// alone. The error names what there is.
+func (r *Results) Find(name string) (*SeatResults, error) {
+	var found []*SeatResults
+	for _, s := range r.Seats {
+		if s.String() == name {
+			return s, nil
+		}
+		if s.Model == name {
+			found = append(found, s)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, fmt.Errorf("no answers of %q: expected one of %s", name, r.names())
+	}
+	return nil, fmt.Errorf("%q answered with %d prompts: expected one of %s", name, len(found), r.names())
+}
+
+func (r *Results) names() string {
+	var ns []string
+	for _, s := range r.Seats {
+		ns = append(ns, strconv.Quote(s.String()))
+	}
+	return strings.Join(ns, ", ")
+}
+
+// A SeatDiff sets reviewer A against reviewer B on the same cases.
+type SeatDiff struct {
+	A, B       string
+	Comparison stat.Comparison // how A stands to B
+	FiguresA   *score.Bench
+	FiguresB   *score.Bench
+	AlsoA      []string // cases that A gets right in every trial and B in none
+	AlsoB      []string // the other way
+	Changed    []string // cases whose form differs between the two: left out
+	OnlyA      int      // cases that B was not asked
+	OnlyB      int
+}
+
+// DiffSeats compares two seats, of the same results or of two. Cases whose text
+// differs between the two are left out and named.
+func DiffSeats(a, b *SeatResults) (*SeatDiff, error) {
+	d, as, bs, err := compareSeats(a, b)
+	if err != nil {
+		return nil, err
+	}
+	if d.FiguresA, err = score.BenchOf(as); err != nil {
+		return nil, err
+	}
+	d.FiguresB, err = score.BenchOf(bs)
+	return d, err
+}
+
+// compareSeats is DiffSeats without the figures of either side, and gives the
+// answers that were compared.
+func compareSeats(a, b *SeatResults) (d *SeatDiff, as, bs []score.Answer, err error) {
+	d = &SeatDiff{A: a.String(), B: b.String()}
+	for _, id := range sortedKeys(a.Cases) {
+		x, y := a.Cases[id], b.Cases[id]
+		switch {
+		case y == nil:
+			d.OnlyA++
+			continue
+		case x.Hash != "" && y.Hash != "" && x.Hash != y.Hash:
+			d.Changed = append(d.Changed, id)
+			continue
+		}
+		as = appendTrials(as, x)
+		bs = appendTrials(bs, y)
+		switch {
+		case x.all(audit.OutcomeCorrect) && y.none(audit.OutcomeCorrect):
+			d.AlsoA = append(d.AlsoA, id)
+		case y.all(audit.OutcomeCorrect) && x.none(audit.OutcomeCorrect):
+			d.AlsoB = append(d.AlsoB, id)
+		}
+	}
+	for id := range b.Cases {
+		if a.Cases[id] == nil {
+			d.OnlyB++
+		}
+	}
+	if d.Comparison, err = score.CompareReviewers(as, bs); err != nil {
+		return nil, nil, nil, fmt.Errorf("%s against %s: %w", d.A, d.B, err)
+	}
+	return d, as, bs, nil
+}
+
+func appendTrials(as []score.Answer, c *CaseResults) []score.Answer {
+	for i, t := range c.Trials {
+		as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Confidence: t.Doubt})
+	}
+	return as
+}
+
+func (c *CaseResults) all(o audit.Outcome) bool {
+	return len(c.Trials) > 0 && !slices.ContainsFunc(c.Trials, func(t *Trial) bool { return t.Outcome != o })
+}
+
+func (c *CaseResults) none(o audit.Outcome) bool {
+	return !slices.ContainsFunc(c.Trials, func(t *Trial) bool { return t.Outcome == o })
+}

@@ -1,0 +1,197 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/stat"
+)
+
+// A headline is one sentence of the overview's answer.
+type headline struct {
+	Badge string
+	Text  string
+	Page  string // where more stands; may be empty
+}
+
+// A lookAt names a thing to look at next.
+type lookAt struct {
+	Badge string
+	What  string
+	Page  string
+	Why   string
+	n     int // by which things of a kind are sorted, most first
+}
+
+// verdictOrder is that of urgency.
+var verdictOrder = []audit.Verdict{audit.Invalid, audit.Fail, audit.Warn, audit.Pass}
+
+// benchShort says which reviewer comes first, against whom that is settled, what
+// would settle the rest, and which costs least of those that may be as good.
+func (o *overview) benchShort() {
+	first := &o.Seats[0]
+	if !first.Bench.BalancedAccuracy.Value.Defined {
+		o.Short = append(o.Short, headline{"WARN", "No reviewer answered good and bad cases: nothing can be said of any.", "bench.html"})
+		return
+	}
+	lead := fmt.Sprintf("%s has a balanced accuracy of %s; guessing gives 50 %%.", first.Short, first.Bench.BalancedAccuracy)
+	if len(o.Seats) == 1 {
+		o.Short = append(o.Short, headline{"", lead, "bench.html"})
+		return
+	}
+	o.Short = append(o.Short, headline{"first", fmt.Sprintf("%s comes first: balanced accuracy %s; guessing gives 50 %%.", first.Short, first.Bench.BalancedAccuracy), "bench.html"})
+	var better, open []string
+	cheapest := first
+	for _, p := range o.Pairs {
+		if p.A.Short != first.Short || p.Made == nil {
+			continue
+		}
+		d := fmt.Sprintf("%s (%+.1f points)", p.B.Short, p.Made.Diff.Center)
+		if p.Standing == stat.Better {
+			better = append(better, d)
+			continue
+		}
+		if n := Need(p.Made.Need); n != "" {
+			d = fmt.Sprintf("%s (%+.1f points, %s)", p.B.Short, p.Made.Diff.Center, n)
+		}
+		open = append(open, d)
+		if p.B.usd > 0 && cheapest.usd > 0 && p.B.usd < cheapest.usd {
+			cheapest = p.B
+		}
+	}
+	if len(better) > 0 {
+		o.Short = append(o.Short, headline{"better", "It is better than " + few(better) + ": settled.", "bench.html"})
+	}
+	if len(open) > 0 {
+		o.Short = append(o.Short, headline{"not settled", "Whether it is better than " + few(open) + " is not settled.", "bench.html"})
+	}
+	if cheapest != first {
+		o.Short = append(o.Short, headline{"cost", fmt.Sprintf("Of those that may be as good, %s costs least: %s for 1,000 answers, against %s.", cheapest.Short, cheapest.Cost, first.Cost), "bench.html"})
+	}
+}
+
+// few joins names, the first five of them.
+func few(names []string) string {
+	const most = 5
+	if n := len(names) - most; n > 1 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// auditShort says which auditor found most on how many projects. Controls read no
+// code and are left out.
+func (o *overview) auditShort(rows []row) {
+	best := map[string][]row{} // by project: those with the highest recall
+	for _, r := range rows {
+		if r.Record.Control != "" || r.Metrics == nil || !r.Metrics.Recall.Defined || r.Metrics.Recall.V == 0 {
+			continue
+		}
+		b := best[r.Record.Project]
+		switch {
+		case len(b) == 0 || r.Metrics.Recall.V > b[0].Metrics.Recall.V:
+			best[r.Record.Project] = []row{r}
+		case r.Metrics.Recall.V == b[0].Metrics.Recall.V:
+			best[r.Record.Project] = append(b, r)
+		}
+	}
+	if len(best) == 0 {
+		return
+	}
+	type lead struct {
+		name      string
+		n         int
+		low, high float64
+	}
+	leads := map[string]*lead{}
+	for _, project := range sortedKeys(best) {
+		for _, r := range best[project] {
+			l := leads[r.Label()]
+			if l == nil {
+				l = &lead{name: r.Label(), low: 1}
+				leads[l.name] = l
+			}
+			l.n++
+			l.low, l.high = min(l.low, r.Metrics.Recall.V), max(l.high, r.Metrics.Recall.V)
+		}
+	}
+	var order []*lead
+	for _, name := range sortedKeys(leads) {
+		order = append(order, leads[name])
+	}
+	slices.SortStableFunc(order, func(a, b *lead) int { return cmp.Compare(b.n, a.n) })
+	for _, l := range order[:min(3, len(order))] {
+		span := score.Span{Low: score.Of(l.low), High: score.Of(l.high)}
+		o.Short = append(o.Short, headline{"first", fmt.Sprintf("%s has the highest recall on %s: %s.", l.name, ofProjects(l.n, len(best)), span), "regression.html"})
+	}
+}
+
+func ofProjects(n, all int) string {
+	if all == 1 {
+		return "the one project"
+	}
+	return fmt.Sprintf("%d of %d projects", n, all)
+}
+
+// How many of each kind of thing the overview names.
+const (
+	lookRecords  = 5
+	lookProjects = 4
+	lookCases    = 5
+)
+
+// lookAtRecords names the most urgent records. What a control loses is nobody's
+// fault.
+func (o *overview) lookAtRecords(rows []row) {
+	var urgent []row
+	for _, r := range rows {
+		if r.Record.Control == "" && (r.Verdict == audit.Invalid || r.Verdict == audit.Fail) {
+			urgent = append(urgent, r)
+		}
+	}
+	slices.SortStableFunc(urgent, func(a, b row) int {
+		return cmp.Compare(slices.Index(verdictOrder, a.Verdict), slices.Index(verdictOrder, b.Verdict))
+	})
+	for _, r := range urgent[:min(lookRecords, len(urgent))] {
+		o.Look = append(o.Look, lookAt{string(r.Verdict), r.Label() + " on " + r.Record.Project, r.Page, r.Look, 0})
+	}
+	if n := len(urgent) - lookRecords; n > 0 {
+		o.Look = append(o.Look, lookAt{"", fmt.Sprintf("%d more records that fail", n), "regression.html", "", 0})
+	}
+}
+
+// lookAtProject names a project's entries that no auditor found.
+func (o *overview) lookAtProject(p *projectPage) {
+	none := 0
+	for _, k := range p.Known {
+		found := false
+		for i, c := range k.Cells {
+			found = found || p.Rows[i].Record.Control == "" && (c.Word == "found" || c.Word == "half")
+		}
+		if !found {
+			none++
+		}
+	}
+	if none == 0 || len(p.Known) == 0 || p.Rows[0].Record.Suite != "Regression" {
+		return
+	}
+	o.unfound = append(o.unfound, lookAt{"missed", p.Name, p.Rows[0].Project + "#known", fmt.Sprintf("%d of %d known vulnerabilities were found by no auditor", none, len(p.Known)), none})
+	slices.SortStableFunc(o.unfound, func(a, b lookAt) int { return cmp.Compare(b.n, a.n) })
+}
+
+// lookAtCases names the cases that most reviewers get wrong.
+func (o *overview) lookAtCases() {
+	for _, c := range o.Hard[:min(lookCases, len(o.Hard))] {
+		wrong := 0
+		for _, cell := range c.Cells {
+			if cell.Right < cell.Answered {
+				wrong++
+			}
+		}
+		o.Look = append(o.Look, lookAt{string(c.Case.Label), c.Case.ID(), c.Page, fmt.Sprintf("%d of %d answers right; %d of %d reviewers wrong at least once", c.All.Right, c.All.Answered, wrong, len(c.Cells)), 0})
+	}
+}
