@@ -1,6 +1,7 @@
 package static
 
 import (
+	"path"
 	"regexp"
 	"strings"
 
@@ -276,6 +277,9 @@ func (a *application) everyEndpoint(g *guards, l lang.Lang) bool {
 	return false
 }
 
+// asked are conditions that ask whether somebody is signed in, and no more.
+var asked = regexp.MustCompile(`(?i)\bif\s*\(?\s*(!|not\s+)?\s*(isset\(|empty\(|!isset\()?\s*(req|request|ctx)\.(session\.)?(user\w*|isAuthenticated\(\))\s*\)?\s*\)?[{:\s]|\bif\s*\(\s*!?\s*(isset|empty)\s*\(\s*\$_SESSION\s*\[[^\]]*\]\s*\)\s*\)|\bif\s+(not\s+)?session\.get\([^)]*\)\s*:|\bif\s+['"]\w+['"]\s+not\s+in\s+session\s*:|session_start\(\)|\bif\s+(not\s+)?(current_user|request\.user)\.is_authenticated\s*:`)
+
 // checkOwner reports endpoints that take a record by an identifier of the
 // request and never look at whose it is, in applications that know their caller.
 func (a *application) checkOwner(g *guards, es []*endpoint) {
@@ -292,10 +296,11 @@ func (a *application) checkOwner(g *guards, es []*endpoint) {
 	}
 	for _, e := range es {
 		l := e.fn.Unit.File.Lang
-		if known[l] == 0 || matches(g.current, l, e.text) || e.role || g.public.MatchString(e.path) {
+		text := asked.ReplaceAllString(e.text, " ")
+		if known[l] == 0 || strings.Contains(strings.ToLower(e.path), "admin") || matches(g.current, l, text) || e.role || g.public.MatchString(e.path) {
 			continue
 		}
-		if !matches(g.lookup, l, e.text) || !g.owned.MatchString(e.path+" "+e.name) {
+		if !matches(g.lookup, l, e.text) || !g.owned.MatchString(e.path+" "+e.name+" "+path.Base(e.fn.Unit.File.Path)+" "+g.lookup[l].FindString(e.text)) {
 			continue
 		}
 		f := finding(rule, e.fn.Unit.File.Path, e.at, e.node)

@@ -17,10 +17,15 @@ var issuedKey = regexp.MustCompile(`\b(AKIA[0-9A-Z]{16}|ASIA[0-9A-Z]{16}|gh[pous
 
 var (
 	secretName  = regexp.MustCompile(`(?i)(passwd|password|passphrase|\bpwd|_pwd|pwd$|secret|api_?key|apikey|access_?key|private_?key|signing_?key|encrypt(ion)?_?key|auth_?token|access_?token|jwt_?key|credential|secret_?key|crypto_?key|hmac_?key|client_?secret|aes_?key|master_?key|session_?key|cookie_?key|\bpass$|_pass$|dbpass|token_?key|salt$)`)
-	secretNot   = regexp.MustCompile(`(?i)(field|label|name$|url$|uri$|path|file|header|prefix|suffix|regex|pattern|column|param|placeholder|message|msg|error|hint|text|title|endpoint|length|min|max|expire|expiry|ttl|type$|format|encoder|policy|attribute|property|reset|forgot|change|confirm|input|form|view|page|template|route|event|action|enabled|required|strength|_id$|id$|key_?id|public|question|provider|manager|store|algorithm|alg$|class|method|query|sql|css|selector|xpath|locator|key_?name|cache_?key|primary|foreign|\bi18n|translation|scheme|hash$|digest|env|var$)`)
+	secretNot   = regexp.MustCompile(`(?i)(field|label|name$|url$|uri$|path|file|header|prefix|suffix|regex|pattern|column|param|placeholder|message|msg|error|hint|text|title|endpoint|length|(?:^|_)(?:min|max)(?:imum)?(?:_|$)|expire|expiry|ttl|type$|format|encoder|policy|attribute|property|reset|forgot|change|confirm|input|form|view|page|template|route|event|action|enabled|required|strength|_id$|id$|key_?id|public|question|provider|manager|store|algorithm|alg$|class|method|query|sql|css|selector|xpath|locator|key_?name|cache_?key|primary|foreign|\bi18n|translation|scheme|hash$|digest|env|var$)`)
 	placeholder = regexp.MustCompile(`(?i)^(\$\{|\{\{|<|%|#\{|\$\(|\$[A-Z_]+$|@|__)|^(x+|\*+|\.+|-+|_+)$|your[-_ ]?|change[-_ ]?me|^(replace|todo|placeholder|example|dummy|redacted|insert|enter|fill)|redacted|none$|null$|undefined|true$|false$|^(string|text|password|passwd|secret|token|required|optional|default|value|key|apikey|api_key|env|vault|hidden|empty|test|n/a)$|process\.env|getenv|environ|os\.|config\.|settings\.|\bENC\(`)
 	looksCode   = regexp.MustCompile(`^(required|nullable|sometimes|confirmed|string)\b|\||_with(out)?:|^[a-z]+([._-][a-z]+)+$|^/|^https?://|^[a-z]+:[a-z]|\s|[<>{}()\[\]]|^\.|\.(js|css|html|xml|json|png|java|py|go|php)$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
-	hashWord    = regexp.MustCompile(`^(md5|sha1|sha256|sha512|bcrypt|hmac|hs256|rs256|aes|basic|bearer)`)
+	// strongName are names that hold nothing but a secret, whatever the value looks like.
+	strongName = regexp.MustCompile(`(?i)^(app_?|flask_?|django_?|jwt_?|session_?|cookie_?|token_?|access_?|refresh_?|signing_?|hmac_?|encryption_?)*(secret(_?key)?|signing_?key|jwt_?key|secret_?token|session_?key)$`)
+	dashed     = regexp.MustCompile(`^[a-z]+([._-][a-z0-9]+)+$`)
+	// inAddress finds a password within the address of a service.
+	inAddress = regexp.MustCompile(`\b(postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|redis|amqps?|ftp|https?|smtp|mssql|jdbc:\w+)(?:\+\w+)?://[\w.%-]+:([^@\s/"'$<>{}%*]{3,})@[\w.-]+`)
+	hashWord  = regexp.MustCompile(`^(md5|sha1|sha256|sha512|bcrypt|hmac|hs256|rs256|aes|basic|bearer)`)
 )
 
 // checkSecrets looks for passwords and keys in code and settings: by the formats
@@ -96,6 +101,11 @@ func secretIn(p string, l []byte, issued bool) (name, value string, key bool) {
 			return "", string(k), true
 		}
 	}
+	if bytes.Contains(l, []byte("://")) {
+		if m := inAddress.FindSubmatch(l); m != nil && !comment(l) && !placeholder.Match(m[2]) && !bytes.Contains(l, []byte("example.com")) {
+			return "password", string(m[2]), false
+		}
+	}
 	if !mayNameSecret(l) {
 		return "", "", false
 	}
@@ -104,6 +114,11 @@ func secretIn(p string, l []byte, issued bool) (name, value string, key bool) {
 	}
 	name, value = secretLiteral(string(l))
 	return name, value, false
+}
+
+func comment(l []byte) bool {
+	t := bytes.TrimSpace(l)
+	return bytes.HasPrefix(t, []byte("//")) || bytes.HasPrefix(t, []byte("#")) || bytes.HasPrefix(t, []byte("*")) || bytes.HasPrefix(t, []byte("/*")) || bytes.HasPrefix(t, []byte("<!--"))
 }
 
 // mayNameSecret is a quick look for a piece of a telling word.
@@ -135,7 +150,7 @@ func mayNameSecret(l []byte) bool {
 	return false
 }
 
-var literal = regexp.MustCompile(`([A-Za-z_$][\w$.\-]*)["'\]]?\s*(?::\s*[A-Za-z]+\s*)?(?:=>|:=|=|:|,)\s*(?:[a-zA-Z]{0,2})?["'` + "`" + `]([^"'` + "`" + `]{3,200})["'` + "`" + `]`)
+var literal = regexp.MustCompile(`([A-Za-z_$][\w$.\-]*)["'\]]?\s*(?::\s*[A-Za-z]+\s*)?(?:=>|:=|=|:|,)\s*(?:\[\]byte\(|new String\(|Buffer\.from\()?(?:[a-zA-Z]{0,2})?["'` + "`" + `]([^"'` + "`" + `]{3,200})["'` + "`" + `]`)
 
 // secretLiteral finds name = "value" in a line of code.
 func secretLiteral(l string) (name, value string) {
@@ -198,6 +213,9 @@ func weakDefault(v string) bool {
 // secretValue tells literals that could be a secret from names, messages and
 // placeholders.
 func secretValue(name, v string) bool {
+	if strongName.MatchString(name) && dashed.MatchString(v) && len(v) >= 8 && !placeholder.MatchString(v) && !strings.HasSuffix(v, ".secret") && strings.Count(v, ".") == 0 {
+		return true
+	}
 	if placeholder.MatchString(v) || looksCode.MatchString(v) || hashWord.MatchString(strings.ToLower(v)) && len(v) < 10 {
 		return false
 	}

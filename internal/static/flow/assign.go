@@ -49,6 +49,9 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 	}
 	switch target.Kind {
 	case lang.Ident:
+		if target.Name == "err" && f.u.File.Lang == lang.Go {
+			v = value{typ: "error"}
+		}
 		f.env.forget(target.Name)
 		f.env[target.Name] = v
 		if f.fn != nil && f.fn.Class != nil && f.u.File.Lang == lang.Java && f.fn.Class.Fields[target.Name] != nil {

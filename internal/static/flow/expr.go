@@ -1,9 +1,11 @@
 package flow
 
 import (
+	"regexp"
 	"strings"
 
 	"assay/internal/static/lang"
+	"assay/internal/static/rules"
 )
 
 // eval gives what is known of an expression, and reports what it does wrong.
@@ -205,13 +207,29 @@ func (f *frame) member(n *lang.Node) value {
 		}
 	}
 	x := f.eval(n.X)
-	if harmlessMember[n.Name] {
+	if harmlessMember[n.Name] || storedNumber(x, n.Name) {
 		return value{}
 	}
 	return value{from: x.from, typ: f.s.fieldType(f, x.typ, n.Name)}
 }
 
 var harmlessMember = map[string]bool{"length": true, "size": true, "class": true, "id_": true, "Length": true, "pk": true}
+
+var numberName = regexp.MustCompile(`(?i)(^|_)(id|ids|count|total|num|number|price|cost|amount|qty|quantity|date|time|datetime|at|year|month|day|age|score|rating|rank|position|size|width|height|status|level|hits|views|votes|likes|version|enabled|active)$|[a-z]I[dD]$`)
+
+// storedNumber tells columns of stored rows that hold a number, a time or a word of
+// the program.
+func storedNumber(x value, name string) bool {
+	if !x.tainted() || !numberName.MatchString(name) {
+		return false
+	}
+	for _, o := range x.from {
+		if o.kind != fromOutside || o.clean&rules.Stored != rules.Stored {
+			return false
+		}
+	}
+	return true
+}
 
 func (f *frame) index(n *lang.Node) value {
 	if v, ok := f.s.indexSource(f, n); ok {
@@ -227,6 +245,9 @@ func (f *frame) index(n *lang.Node) value {
 	}
 	if n.Op == "slice" {
 		return value{from: x.from, typ: x.typ}
+	}
+	if n.Y != nil && n.Y.Kind == lang.String && storedNumber(x, n.Y.Name) {
+		return value{}
 	}
 	if n.Y != nil && (n.Y.Kind == lang.String || n.Y.Kind == lang.Lit) {
 		if k := key(n.X); k != "" {

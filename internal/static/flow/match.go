@@ -295,7 +295,7 @@ func notesText(f *frame) string {
 	var b strings.Builder
 	if c := f.fn.Class; c != nil && c.Node != nil {
 		for _, a := range c.Node.Notes {
-			b.WriteString("class @" + f.u.File.Text(a) + "\n")
+			b.WriteString("class @" + strings.TrimPrefix(f.u.File.Text(a), "@") + "\n")
 		}
 	}
 	for _, a := range f.fn.Node.Notes {

@@ -42,6 +42,8 @@ func fits(shape, text string, param bool) bool {
 			return false
 		}
 		return true
+	case "page": // part of a longer text, or the data alone
+		return known && (text == bad && !param || before != "" || len(text) > len(bad) && strings.HasPrefix(text, bad))
 	case "html-tag": // certainly markup
 		return known && strings.Contains(text, "<") && before != ""
 	case "location": // a Location header whose host is open

@@ -39,6 +39,9 @@ func (s *shard) identSource(f *frame, n *lang.Node) (value, bool) {
 
 func (s *shard) memberSource(f *frame, n *lang.Node) (value, bool) {
 	pats := f.u.Table.SourceMembers[n.Name]
+	if any := f.u.Table.SourceMembers["*"]; len(any) > 0 {
+		pats = append(pats[:len(pats):len(pats)], any...)
+	}
 	if len(pats) == 0 {
 		return value{}, false
 	}

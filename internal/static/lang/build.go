@@ -225,7 +225,7 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 		o.List = b.all(b.at(n, s.l))
 	}
 	if o.Kind == Ident && s.name == "" {
-		o.Name = strings.TrimLeft(b.text(n), "$&")
+		o.Name = b.bare(b.text(n))
 	}
 	if (o.Kind == Lit || o.Kind == String) && o.Name == "" {
 		o.Name = b.text(n)
@@ -258,7 +258,16 @@ func (b *builder) nameOf(n *ts.Node) string {
 	if i := strings.IndexByte(t, '<'); i > 0 {
 		t = t[:i]
 	}
-	return strings.TrimLeft(strings.TrimSpace(t), "$#&")
+	return b.bare(strings.TrimSpace(t))
+}
+
+// bare cuts the sigils of PHP's variables and of JavaScript's private members; in
+// JavaScript $ is part of the name.
+func (b *builder) bare(name string) string {
+	if b.t.lang == PHP {
+		return strings.TrimLeft(name, "$&")
+	}
+	return strings.TrimLeft(name, "#&")
 }
 
 // token gives the first unnamed child: the operator.

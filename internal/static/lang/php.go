@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"strings"
 
 	ts "github.com/odvcencio/gotreesitter"
@@ -84,6 +85,7 @@ var phpTable = &table{
 		"require_expression":                     {kind: Call, op: "include", name: "@require", l: "*"},
 		"require_once_expression":                {kind: Call, op: "include", name: "@require_once", l: "*"},
 		"echo_statement":                         {hook: phpEcho},
+		"expression_statement":                   {hook: phpShortEcho},
 		"print_intrinsic":                        {hook: phpEcho},
 		"exit_statement":                         {hook: phpExit},
 		"unset_statement":                        {hook: nothing},
@@ -342,5 +344,18 @@ func phpTry(b *builder, n *ts.Node) *Node {
 			o.Z = b.build(c)
 		}
 	}
+	return o
+}
+
+// phpShortEcho reads "<?= x ?>", which the grammar takes for a statement of an
+// expression, as echo.
+func phpShortEcho(b *builder, n *ts.Node) *Node {
+	x := b.other(n)
+	before := bytes.TrimRight(b.src[:n.StartByte()], " \t\r\n")
+	if x == nil || !bytes.HasSuffix(before, []byte("<?=")) {
+		return x
+	}
+	o := b.node(Call, n)
+	o.Name, o.Op, o.List = "echo", "echo", []*Node{x}
 	return o
 }

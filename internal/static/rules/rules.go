@@ -167,12 +167,19 @@ const All = uint32(1<<20 - 1)
 // Norm marks a path that was normalised; a prefix check counts only then.
 const Norm = uint32(1 << 30)
 
+// Stored are the classes that data read back from a database is clean of.
+var Stored = All &^ classes["html"]
+
 // ClassBits gives the bits of class names; "all" is All.
 func ClassBits(names []string) (uint32, error) {
 	var bits uint32
 	for _, n := range names {
-		if n == "all" {
+		switch n {
+		case "all":
 			bits |= All
+			continue
+		case "stored": // data of the application's own store: markup in it still harms
+			bits |= All &^ classes["html"]
 			continue
 		}
 		b, ok := classes[n]

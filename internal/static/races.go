@@ -1,0 +1,139 @@
+package static
+
+import (
+	"regexp"
+	"strings"
+
+	"assay/internal/static/flow"
+	"assay/internal/static/lang"
+)
+
+var (
+	// scarce are things of which there is only so much: what is checked and then
+	// taken in two steps is taken twice by two callers.
+	scarce   = regexp.MustCompile(`(?i)balance|stock|quantity|inventory|credits?\b|points|coupon|voucher|redeem|seats?\b|available|remaining|tickets?_?left|quota|funds|amount|wallet|usage_?count|max_?uses|claimed|used\b|votes?\b|capacity`)
+	guarding = regexp.MustCompile(`(?i)for update|for_update|\block|lock\(|mutex|synchronized|atomic|transaction|serializable|beginTx|\.begin\(|begin_nested|compareAndSet|optimistic|@version|pessimistic|unique|on conflict|findOneAndUpdate|\$inc\b|increment\(|decrement\(|rowsaffected|rowcount|affected_?rows|setnx|getset|\bF\(`)
+	readsOne = regexp.MustCompile(`(?i)select\s+[^;]*\bfrom\b|findBy\w*\(|findOne|findByPk|findUnique|findFirst|getOne|getById|selectById|\.get\(|\.first\(|\.load\(|\.find\(|fetch\w*\(|get_object_or_404|\bget\w*(account|balance|stock|wallet|coupon|product|user)\w*\(`)
+	takesOne = regexp.MustCompile(`(?is)update\s+\w+\s+set|\.save\w*\(|\.update\w*\(|\.commit\(|\.persist\(|\.merge\(|\bset(Balance|Stock|Quantity|Credits?|Points|Amount|Used|Available|Remaining)\(|insert\s+into|\.create\(|\.insert\w*\(|\bupdate\w*(account|balance|stock|wallet|coupon|product)\w*\(`)
+	lowers   = regexp.MustCompile(`(?is)\bset\b[^;"'` + "`" + `]*?\b(\w+)\s*=\s*\w*\.?(\w+)\s*-[^;"'` + "`" + `]*\bwhere\b[^;"'` + "`" + `]*\b(\w+)\s*>`)
+)
+
+// checkRaces reports functions that look how much is left, decide, and then take,
+// in steps between which another caller can do the same.
+func (a *application) checkRaces() {
+	rule := a.set.Checks["race.check-then-act"]
+	if rule == nil {
+		return
+	}
+	for _, u := range a.project.Units {
+		if isTest(u.File.Path) || !scarce.Match(u.File.Src) {
+			continue
+		}
+		for _, fn := range u.Funcs {
+			if fn.Node.Body != nil && (fn.Name != "" || fn == u.Funcs[0]) {
+				a.race(fn)
+			}
+		}
+		lang.Walk(u.File.Root, func(n *lang.Node) bool { // handlers written in place
+			if n.Kind == lang.Func && n.Name == "" && n.Body != nil && (u.File.Lang == lang.JS || u.File.Lang == lang.Go) {
+				a.race(&flow.Func{Unit: u, Node: n})
+			}
+			return true
+		})
+	}
+}
+
+// race looks at one function: a read, then a condition on something scarce, then a
+// write behind it, and nothing that makes the three one.
+func (a *application) race(fn *flow.Func) {
+	f := fn.Unit.File
+	text := f.Text(fn.Node)
+	if fn.Node.Off == 0 && fn.Name == "" {
+		text = string(f.Src)
+	}
+	if !scarce.MatchString(text) || guarding.MatchString(text) || lowers.MatchString(text) || !readsOne.MatchString(text) || !takesOne.MatchString(text) {
+		return
+	}
+	for _, n := range fn.Node.Notes {
+		if strings.Contains(strings.ToLower(f.Text(n)), "transactional") {
+			return
+		}
+	}
+	var done bool
+	lang.Walk(fn.Node.Body, func(n *lang.Node) bool {
+		if done || n.Kind == lang.Func && n.Name != "" && n != fn.Node {
+			return false
+		}
+		if n.Kind != lang.If || n.X == nil || !compares(n.X) || !scarce.MatchString(f.Text(n.X)) {
+			return true
+		}
+		before, after := string(f.Src[fn.Node.Off:n.X.Off]), string(f.Src[n.X.To:fn.Node.To])
+		if readsOne.MatchString(before) && takesOne.MatchString(after) {
+			r := finding(a.set.Checks["race.check-then-act"], f.Path, n, fn.Node)
+			r.Function = functionAt(fn.Unit, int(n.Start))
+			a.add(r)
+			done = true
+		}
+		return !done
+	})
+}
+
+// compares: the condition orders two values.
+func compares(n *lang.Node) bool {
+	found := false
+	lang.Walk(n, func(k *lang.Node) bool {
+		if k.Kind == lang.Binary {
+			switch k.Op {
+			case "<", "<=", ">", ">=":
+				found = true
+			}
+		}
+		if k.Kind == lang.Call && k.Name == "compareTo" {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+var handlerParams = regexp.MustCompile(`http\.ResponseWriter|gin\.Context|echo\.Context|fiber\.Ctx`)
+
+// checkSharedMaps reports maps of a Go package that handlers write without a lock:
+// each request runs in a goroutine of its own.
+func (a *application) checkSharedMaps() {
+	rule := a.set.Checks["race.shared-map"]
+	if rule == nil {
+		return
+	}
+	for _, u := range a.project.Units {
+		if u.File.Lang != lang.Go || isTest(u.File.Path) || strings.Contains(string(u.File.Src), "sync.") {
+			continue
+		}
+		maps := map[string]bool{}
+		for _, n := range u.File.Root.List {
+			lang.Walk(n, func(k *lang.Node) bool {
+				if k.Kind == lang.Func {
+					return false
+				}
+				if k.Kind == lang.Assign && k.X != nil && k.X.Kind == lang.Ident && strings.Contains(u.File.Text(k), "map[") {
+					maps[k.X.Name] = true
+				}
+				return true
+			})
+		}
+		if len(maps) == 0 {
+			continue
+		}
+		for _, fn := range u.Funcs {
+			if fn.Name == "" || !handlerParams.MatchString(u.File.Text(&lang.Node{Off: fn.Node.Off, To: min(fn.Node.To, fn.Node.Off+200)})) {
+				continue
+			}
+			lang.Walk(fn.Node.Body, func(n *lang.Node) bool {
+				if n.Kind == lang.Assign && n.X != nil && n.X.Kind == lang.Index && n.X.X != nil && n.X.X.Kind == lang.Ident && maps[n.X.X.Name] {
+					a.add(finding(rule, u.File.Path, n, fn.Node))
+				}
+				return true
+			})
+		}
+	}
+}
