@@ -208,7 +208,7 @@ var (
 	aboutLimit  = regexp.MustCompile(`max_tokens|max_completion_tokens`)
 	aboutUsage  = regexp.MustCompile(`stream_options|include_usage|stream options`)
 	// OpenAI asks for a verified organisation before it streams some models.
-	aboutStream = regexp.MustCompile(`verified to stream|"param":\s*"stream"|stream(?:ing)?\b.{0,40}(?:not|un)[ -]?(?:supported|available|allowed)|not support.{0,20}\bstream`)
+	aboutStream = regexp.MustCompile(`verified to stream|"param":\s*"stream"|\bstream(?:ing)?\b.{0,40}(?:not|un)[ -]?(?:supported|available|allowed)|not support.{0,20}\bstream`)
 )
 
 // adapts takes back a parameter that the server turned down.

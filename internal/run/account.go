@@ -10,8 +10,7 @@ import (
 )
 
 // close records the end of the run and checks the account.
-func (e *engine) close(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx)
+func (e *engine) close() {
 	r := e.config.Run
 	r.Ended = time.Now().UTC().Truncate(time.Millisecond)
 	r.State = "finished"
@@ -30,13 +29,10 @@ func (e *engine) close(ctx context.Context) {
 		errs = append(errs, fmt.Errorf("%w: planned %d, outcomes %d, done %d", ErrAccounting, len(e.plan.items), sum, e.state.Done))
 	}
 	s := Summary{Run: r, Unsure: e.purse.unsure, Over: e.purse.over, Stops: e.stops}
-	for _, res := range e.unstored { // the disk may have room again
-		if err := e.store(ctx, res); err != nil {
-			s.Unstored = append(s.Unstored, res.Key)
-			errs = append(errs, err)
-		}
+	if err := e.storeRest(&s); err != nil {
+		errs = append(errs, err)
 	}
-	if err := e.config.Store.Finish(ctx, r); err != nil {
+	if err := e.insist(func(ctx context.Context) error { return e.config.Store.Finish(ctx, r) }); err != nil {
 		errs = append(errs, fmt.Errorf("run: %w", err))
 	}
 	e.tell(Event{Kind: Ended, Text: r.State})

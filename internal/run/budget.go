@@ -15,22 +15,34 @@ type purse struct {
 	limit    float64 // +Inf for none
 	spent    float64
 	reserved float64
-	unsure   float64 // part of spent that was charged because nobody knows the cost
-	over     float64 // by how much tries cost more than their most
+	out      int                // tries that hold a reserve
+	unsure   float64            // part of spent that was charged because nobody knows the cost
+	over     float64            // by how much tries cost more than their most
+	dearest  map[string]float64 // by reviewer: the most that a try has cost, where that is more than was said
 }
 
-// fits reports whether a try that costs most fits beside those in flight.
+func newPurse(limit float64) purse { return purse{limit: limit, dearest: map[string]float64{}} }
+
+// most gives what a try of an item may cost: what is said or, where that proved
+// wrong (a price that has risen, a model listed as free), what one did cost.
+func (p *purse) most(it *Item) float64 { return max(it.Cost.Most, p.dearest[it.Reviewer]) }
+
+// fits reports whether a try that costs most fits beside those in flight. What
+// costs nothing fits always.
 func (p *purse) fits(most float64) bool {
 	return most == 0 || p.spent+p.reserved+most <= p.limit+1e-12
 }
 
-func (p *purse) reserve(most float64) { p.reserved += most }
+func (p *purse) reserve(most float64) {
+	p.reserved += most
+	p.out++
+}
 
 // settle replaces a try's reserve by what it cost.
-func (p *purse) settle(most float64, attempts []audit.Attempt) {
+func (p *purse) settle(it *Item, most float64, attempts []audit.Attempt) {
 	p.reserved -= most
-	if math.Abs(p.reserved) < 1e-12 {
-		p.reserved = 0
+	if p.out--; p.out == 0 {
+		p.reserved = 0 // what is left is the error of adding up
 	}
 	cost := 0.0
 	for _, a := range attempts {
@@ -41,20 +53,26 @@ func (p *purse) settle(most float64, attempts []audit.Attempt) {
 		}
 	}
 	p.spent += cost
-	p.over += max(0, cost-most)
+	if cost > most {
+		p.over += cost - most
+		p.dearest[it.Reviewer] = cost
+	}
 }
 
 // charge is what an attempt cost. Where nobody says (the connection broke while
 // the model may have been answering) it is the most, so that the budget errs on
 // the safe side; a request that the provider turned down is free.
 func charge(a audit.Attempt, most float64) (usd float64, sure bool) {
+	usd = max(0, a.Usage.USD)
 	switch {
+	case math.IsNaN(usd) || math.IsInf(usd, 0):
+		return most, most == 0
 	case a.Usage.Priced:
-		return max(0, a.Usage.USD), true
+		return usd, true
 	case turnedDown(a):
 		return 0, true
 	}
-	return max(most, a.Usage.USD), most == 0
+	return max(most, usd), most == 0
 }
 
 // turnedDown reports whether a provider refused a request before a model worked

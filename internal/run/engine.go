@@ -22,6 +22,8 @@ type engine struct {
 	lanes    map[string]*lane // by provider
 	order    []*lane          // in a fixed order, so that equal runs do equal things
 	ended    chan ending
+	over     chan struct{}  // closed when nobody takes an ending any more
+	flying   map[*job]*lane // tries under way
 	purse    purse
 	state    State
 	began    time.Time
@@ -30,7 +32,7 @@ type engine struct {
 	stopped  map[string]string // why: by reviewer
 	halted   string            // why nothing more is sent at all
 	stops    []string
-	unstored []Result
+	unstored []unstored
 	cut      context.CancelFunc // ends the tries in flight
 }
 
@@ -44,8 +46,8 @@ type ending struct {
 }
 
 func newEngine(p *Plan, c Config, r *Run) *engine {
-	e := &engine{plan: p, config: c, out: r, lanes: map[string]*lane{}, ended: make(chan ending),
-		purse: purse{limit: c.Budget}, stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
+	e := &engine{plan: p, config: c, out: r, lanes: map[string]*lane{}, ended: make(chan ending), over: make(chan struct{}), flying: map[*job]*lane{},
+		purse: newPurse(c.Budget), stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
 	e.state = State{Planned: len(p.items), tally: tally{}}
 	for _, i := range p.ask {
 		it := &p.items[i]
@@ -75,8 +77,9 @@ func (e *engine) run(ctx context.Context) {
 	if e.config.Budget == 0 && len(e.plan.ask) > 0 {
 		e.halt("the budget is 0: this is an estimate, and nothing is sent")
 	}
+	defer close(e.over)
 	stop := ctx.Done()
-	var grace <-chan time.Time
+	var grace, patience <-chan time.Time
 	for {
 		if ctx.Err() != nil && stop != nil {
 			stop = nil
@@ -86,6 +89,10 @@ func (e *engine) run(ctx context.Context) {
 		wake := e.dispatch(work)
 		if e.state.InFlight == 0 && e.idle() {
 			break
+		}
+		if e.state.InFlight == 0 && wake.IsZero() { // nothing would ever happen again
+			e.halt("defect: nothing is in flight and nothing is due")
+			continue
 		}
 		var timer *time.Timer
 		var woken <-chan time.Time
@@ -99,13 +106,16 @@ func (e *engine) run(ctx context.Context) {
 		case <-woken:
 		case <-grace:
 			e.cut()
+			patience = time.After(e.config.Grace)
+		case <-patience:
+			e.leave()
 		case <-stop:
 		}
 		if timer != nil {
 			timer.Stop()
 		}
 	}
-	e.close(ctx)
+	e.close()
 }
 
 func (e *engine) idle() bool {
@@ -123,14 +133,17 @@ func (e *engine) dispatch(work context.Context) (wake time.Time) {
 	now := time.Now()
 	for _, l := range e.order {
 		e.drop(l)
-		for l.pace.ready(now) {
+		held := false
+		for !held && l.pace.ready(now) {
 			j := l.peek(now)
 			if j == nil {
 				break
 			}
-			fits := e.purse.fits(j.item.Cost.Most)
-			if !fits && e.purse.reserved > 0 && e.stopped[j.item.Reviewer] == "" {
-				break // what is in flight may put something back
+			most := e.purse.most(j.item)
+			fits := e.purse.fits(most)
+			if !fits && e.purse.out > 0 && e.stopped[j.item.Reviewer] == "" {
+				held = true // what is in flight may put something back
+				continue
 			}
 			l.pop(j)
 			switch {
@@ -140,10 +153,10 @@ func (e *engine) dispatch(work context.Context) (wake time.Time) {
 				e.begin(work, l, j)
 			default:
 				e.giveUp(l, j, fmt.Sprintf("the budget of $%.2f is used up ($%.4f spent, the next one may cost $%.4f)",
-					e.purse.limit, e.purse.spent, j.item.Cost.Most))
+					e.purse.limit, e.purse.spent, most))
 			}
 		}
-		if t := l.wake(now); !t.IsZero() && (wake.IsZero() || t.Before(wake)) {
+		if t := l.wake(now); !held && !t.IsZero() && (wake.IsZero() || t.Before(wake)) {
 			wake = t
 		}
 	}
@@ -201,8 +214,40 @@ func (e *engine) begin(work context.Context, l *lane, j *job) {
 	j.number = l.pace.begin()
 	j.tries++
 	e.state.InFlight++
-	e.purse.reserve(j.item.Cost.Most)
-	go func() { e.ended <- ending{lane: l, job: j, try: attempt(work, j.item)} }()
+	j.reserved = e.purse.most(j.item)
+	e.purse.reserve(j.reserved)
+	e.flying[j] = l
+	go func() { e.report(ending{lane: l, job: j, try: attempt(work, j.item)}) }()
+}
+
+// report hands an ending to the engine, as long as there is one.
+func (e *engine) report(end ending) {
+	select {
+	case e.ended <- end:
+	case <-e.over:
+	}
+}
+
+// leave gives up the tries that go on although they were told to end: a run that
+// waits for one of them would never end. What they cost is unknown.
+func (e *engine) leave() {
+	for j, l := range e.flying {
+		delete(e.flying, j)
+		j.given = true
+		why := "it did not end when it was told to"
+		j.last = errored(j.item, why)
+		j.last.Attempts = []audit.Attempt{{Error: why}}
+		j.attempts = append(j.attempts, j.last.Attempts...)
+		e.purse.settle(j.item, j.reserved, j.last.Attempts)
+		go e.keep(l, j)
+	}
+}
+
+// errored is a try without an answer.
+func errored(it *Item, why string) (t Try) {
+	t.Evaluation.Status, t.Evaluation.Outcome, t.Evaluation.Actual = audit.Errored, audit.OutcomeErrored, string(audit.Errored)
+	t.Evaluation.Model, t.Evaluation.Expected, t.Evaluation.Detail = it.Reviewer, it.Expected, why
+	return t
 }
 
 // attempt calls Do. A panic of a reviewer is an outcome like any other: one
@@ -210,10 +255,8 @@ func (e *engine) begin(work context.Context, l *lane, j *job) {
 func attempt(ctx context.Context, it *Item) (t Try) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.Evaluation.Status, t.Evaluation.Outcome = audit.Errored, audit.OutcomeErrored
-			t.Evaluation.Actual, t.Evaluation.Model = string(audit.Errored), it.Reviewer
-			t.Evaluation.Expected = it.Expected
-			t.Evaluation.Detail = fmt.Sprintf("defect: %s panicked: %v", it.Reviewer, p)
+			t = errored(it, fmt.Sprintf("defect: %s panicked: %v", it.Reviewer, p))
+			t.Attempts = []audit.Attempt{{Error: t.Evaluation.Detail}} // it may have asked, and be charged
 		}
 	}()
 	return it.Do(ctx)
@@ -226,14 +269,18 @@ func (e *engine) take(work context.Context, end ending) {
 		e.state.InFlight--
 		l.pace.inFlight--
 		if end.result.Err != nil {
-			e.unstored = append(e.unstored, end.result)
+			e.unstored = append(e.unstored, unstored{j.item, end.result})
 			e.halt(fmt.Sprintf("results cannot be stored: %v", end.result.Err))
 		}
 		e.finish(j.item, end.result)
 		return
 	}
+	if j.given { // it came too late
+		return
+	}
+	delete(e.flying, j)
 	t, now := end.try, time.Now()
-	e.purse.settle(j.item.Cost.Most, t.Attempts)
+	e.purse.settle(j.item, j.reserved, t.Attempts)
 	j.attempts = append(j.attempts, t.Attempts...)
 	j.last = t
 	wait := t.last().RetryAfter

@@ -134,7 +134,7 @@ func TestKilledAtAnyInstant(t *testing.T) {
 		return mockapi.Reply{Cost: 0.001, Latency: 5 * time.Millisecond}
 	})
 	defer s.Close()
-	o := orders{Base: s.BaseURL, DB: filepath.Join(t.TempDir(), "results.db"), Trials: kills * 60}
+	o := orders{Base: s.BaseURL, DB: filepath.Join(t.TempDir(), "results.db"), Trials: kills * 45}
 	rng := rand.New(rand.NewPCG(7, 7))
 	before, midway := 0, 0
 	for range kills {

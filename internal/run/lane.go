@@ -27,6 +27,8 @@ type job struct {
 	backOff  *backoff.ExponentialBackOff // nil before the first wait
 	at       time.Time                   // when it may be tried again
 	number   uint64                      // of the try under way, in its pace
+	reserved float64                     // for the try under way, USD
+	given    bool                        // up: the try under way did not end when it was told to
 }
 
 // peek gives the job that is due: one that waited for another try before one

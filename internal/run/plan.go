@@ -118,6 +118,9 @@ func Prepare(ctx context.Context, c Config, items []Item) (*Plan, error) {
 		if seen[it.Key] {
 			return nil, fmt.Errorf("run: %s of %s is planned twice", it.Reviewer, it.Family)
 		}
+		if c := it.Cost; !(c.Expected >= 0 && c.Most >= 0) || math.IsInf(c.Most, 1) { // NaN compares as false
+			return nil, fmt.Errorf("run: %s of %s costs $%v, at most $%v: expected numbers from 0", it.Reviewer, it.Family, c.Expected, c.Most)
+		}
 		seen[it.Key] = true
 		if it.Reusable && !c.Force {
 			reusable = append(reusable, it.Key)

@@ -93,6 +93,13 @@ func (r *Run) Wait(ctx context.Context, key string) (Result, error) {
 	select {
 	case <-s.ready:
 		return s.result, nil
+	case <-r.done:
+		select {
+		case <-s.ready:
+			return s.result, nil
+		default:
+			return Result{}, fmt.Errorf("%w: the run ended without item %.12s", ErrAccounting, key)
+		}
 	case <-ctx.Done():
 		return Result{}, context.Cause(ctx)
 	}
