@@ -65,6 +65,20 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, tasks map[string]
 	if plan.Config().Budget == 0 {
 		return "", false, errors.New("river: the budget is 0: this is an estimate, and nothing is enqueued")
 	}
+	// One at a time: of those who begin the same plan together, the first enqueues
+	// it and the others join.
+	conn, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return "", false, fmt.Errorf("river: %w", err)
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 11))", plan.Identity()); err != nil {
+		return "", false, fmt.Errorf("river: %w", err)
+	}
+	defer func() {
+		_, unlock := conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(hashtextextended($1, 11))", plan.Identity())
+		err = errors.Join(err, unlock)
+	}()
 	err = db.pool.QueryRow(ctx, "SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''", plan.Identity()).Scan(&id)
 	if err == nil {
 		return id, true, nil

@@ -436,3 +436,41 @@ func TestAPriceThatHasRisen(t *testing.T) {
 	require.Contains(t, sum.Stops[0], "the next one may cost $0.0010")
 	account(t, db, r.ID, 150)
 }
+
+// Of those who begin the same plan together, one enqueues it.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
+	defer s.Close()
+	dsn := database(t)
+	db := open(t, dsn)
+	h := chatHouse(t, s, 60)
+	ids := make(chan string, 5)
+	for range cap(ids) {
+		go func() {
+			id := ""
+			defer func() { ids <- id }()
+			one, err := river.Open(context.Background(), dsn)
+			if err != nil {
+				return
+			}
+			defer one.Close()
+			plan, err := run.Prepare(context.Background(), run.Config{Store: one.Store, Budget: math.Inf(1)}, h.items)
+			if err == nil {
+				id, _, _ = one.EnqueueOnly(context.Background(), plan, h.tasks)
+			}
+		}()
+	}
+	first := <-ids
+	require.NotEmpty(t, first)
+	for range cap(ids) - 1 {
+		require.Equal(t, first, <-ids)
+	}
+	r := h.enqueue(t, db, run.Config{})
+	require.True(t, r.Joined)
+	work(t, db, river.Worker{Rebuild: h.rebuild})
+	_, err := r.Finish()
+	require.NoError(t, err)
+	account(t, db, first, 60)
+	require.Len(t, s.Requests(), 60)
+}

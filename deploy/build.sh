@@ -1,0 +1,10 @@
+#!/bin/sh
+# Puts what a worker needs below the folder $1: the program, which needs no
+# library, and the cases and fixtures that it rebuilds its work from.
+set -eu
+[ $# = 1 ] || { echo "usage: deploy/build.sh <folder>" >&2; exit 2; }
+cd "$(dirname "$0")/.."
+out=$1
+mkdir -p "$out/usr/local/bin" "$out/assay"
+CGO_ENABLED=0 go build -trimpath -o "$out/usr/local/bin/assay" ./cmd/assay
+cp -R tests fixtures smoke-test-fixture "$out/assay/"
