@@ -61,7 +61,10 @@ FROM generate_series(1, 3) AS a, (VALUES
   (21, 17, 1, 'agent', '2025-06-17', NULL, false),
   (22, 18, 1, 'viewer', '2024-01-01', NULL, false),           -- a viewer with a second grant below
   (23, 18, 2, 'agent', '2024-01-01', NULL, false),
-  (24, 19, 1, 'agent', '2024-01-01', '2025-06-15', false)     -- until yesterday
+  (24, 19, 1, 'agent', '2024-01-01', '2025-06-15', false),    -- until yesterday
+  (25, 20, 4, 'viewer', '2024-01-01', NULL, false),           -- here today,
+  (26, 20, 3, 'manager', '2024-01-01', NULL, true),           -- withdrawn there,
+  (27, 20, 5, 'manager', '2024-01-01', '2025-05-31', false)   -- and past there
 ) AS g (k, n, p, r, f, l, w);
 -- Who works for several: 1 manages in both, 2 is agent in 1 and manager in 2, 3 viewer in 1 and bookkeeper in 2.
 INSERT INTO grants (id, account_id, portfolio_id, role, first_day)
@@ -146,11 +149,11 @@ WHERE l.stage IN ('signed', 'running', 'noticed', 'ended') AND (g <> 5 OR kit.n(
 
 -- Contractors 1 to 3 are vetted until today, yesterday, tomorrow.
 INSERT INTO contractors
-SELECT kit.id(a, 10, n), a, (ARRAY['Otter', 'Pike', 'Robin', 'Swift'])[1 + n % 4] || ' Repairs ' || a || '-' || n, (ARRAY['plumber', 'electrician', 'painter'])[1 + n % 3],
+SELECT kit.id(a, 10, n), a, (ARRAY['Otter', 'Pike', 'Robin', 'Swift'])[1 + n % 4] || ' Repairs ' || a || '-' || n, (ARRAY['electrician', 'painter', 'plumber', 'plumber', 'plumber'])[1 + n % 5],
   4000 + n * 50, CASE WHEN a <> 3 THEN kit.hidden('settle', a, n) END,
   CASE WHEN a = 3 THEN date '2027-01-01' WHEN n = 1 THEN '2025-06-16' WHEN n = 2 THEN '2025-06-15' WHEN n = 3 THEN '2025-06-17' WHEN n % 10 = 5 THEN '2025-01-31' ELSE '2026-01-01' END,
   n % 7 = 0 AND a <> 3
-FROM (VALUES (1, 80), (2, 66), (3, 12)) AS size (a, m), generate_series(1, m) AS n;
+FROM (VALUES (1, 125), (2, 66), (3, 12)) AS size (a, m), generate_series(1, m) AS n;
 
 -- Two tickets a unit, their stage by n; unit 5 has 70 more. Opened by the unit's occupants.
 INSERT INTO tickets
