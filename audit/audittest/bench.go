@@ -3,7 +3,6 @@ package audittest
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -75,7 +74,8 @@ type bench struct {
 	store     store.Store
 	running   running // here, or with workers elsewhere
 	failed    error
-	closers   []func() // in the order in which they run, after the judgement
+	closers   []func()      // in the order in which they run, after the judgement
+	grace     time.Duration // for requests in flight when the run is stopped; 0: the engine's own
 }
 
 // end judges and releases what the run held: in this order, since the run writes
@@ -184,9 +184,13 @@ var errEstimate = errors.New("-budget 0 asks for the estimate alone")
 func (b *bench) start(t T) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	b.closers = append(b.closers, stop)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
 	if at, ok := t.Deadline(); ok {
-		// What is in flight when the time is up is paid for: leave it the time to end.
-		limited, cancel := context.WithDeadline(ctx, at.Add(-margin(time.Until(at))))
+		// What is in flight when the time is up is paid for: leave it the time to end,
+		// and to be given up, and the results the time to be stored.
+		m := margin(time.Until(at))
+		b.grace = min(run.DefaultGrace, m/3)
+		limited, cancel := context.WithDeadlineCause(ctx, at.Add(-m), errors.New("the tests' own time is nearly up (-timeout)"))
 		b.closers = append(b.closers, cancel)
 		ctx = limited
 	}
@@ -233,7 +237,7 @@ func margin(left time.Duration) time.Duration {
 
 func (b *bench) config() run.Config {
 	return run.Config{Store: b.store, Budget: b.env.cfg.Budget, Concurrency: b.env.cfg.Concurrency, Seed: benchSeed,
-		Force: b.env.cfg.Force, Progress: newProgress(b.suite.flags).event,
+		Force: b.env.cfg.Force, Grace: b.grace, Progress: newProgress(b.suite.flags).event,
 		Run: store.Run{Command: b.resume(), ScoreVersion: score.Version}}
 }
 
@@ -248,18 +252,6 @@ func (b *bench) items() []run.Item {
 		}
 	}
 	return items
-}
-
-// resume is the command that carries on: the same flags; what is answered is not
-// asked again.
-func (b *bench) resume() string {
-	args := []string{"go", "test", "-run", "Bench"}
-	b.suite.flags.Visit(func(f *flag.Flag) {
-		if !strings.HasPrefix(f.Name, "test.") {
-			args = append(args, "-"+f.Name+"="+f.Value.String())
-		}
-	})
-	return b.env.cfg.Shard.command(strings.Join(args, " "))
 }
 
 // report waits for a leaf's trials and tells them: a right answer passes, a

@@ -10,14 +10,17 @@ import (
 
 	"assay/audit"
 	"assay/internal/run"
+	"assay/internal/stat"
 )
 
 // A progress shows how far a long run is, on one line of the terminal. It writes
 // to /dev/tty and nowhere else: what a test prints to its own outputs becomes part
-// of its result.
+// of its result. It writes on its own: a terminal that was stopped (^S) must not
+// stop the run.
 type progress struct {
-	tty  io.Writer
-	last time.Time
+	lines chan string // nil where nothing is shown
+	shown chan struct{}
+	last  time.Time
 }
 
 // newProgress opens the terminal; under -json, in CI, with ASSAY_PROGRESS=0 and
@@ -27,40 +30,69 @@ func newProgress(flags *flag.FlagSet) *progress {
 	if underJSON(flags) || os.Getenv("CI") != "" || os.Getenv("ASSAY_PROGRESS") == "0" {
 		return p
 	}
-	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
-	if err == nil {
-		p.tty = tty
+	if tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0); err == nil {
+		p.show(tty)
 	}
 	return p
 }
 
-// every is how often the line is written anew: often enough to look alive.
-const every = 200 * time.Millisecond
+// show writes lines to the terminal until there are no more.
+func (p *progress) show(tty io.WriteCloser) {
+	lines, shown := make(chan string, 1), make(chan struct{})
+	p.lines, p.shown = lines, shown
+	go func() {
+		defer close(shown)
+		defer tty.Close()
+		for line := range lines {
+			fmt.Fprint(tty, line)
+		}
+	}()
+}
+
+const (
+	// every is how often the line is written anew: often enough to look alive.
+	every = 200 * time.Millisecond
+	// patience is how long the end of a run waits for the terminal.
+	patience = time.Second
+	// oneLine begins a line anew, and lets the terminal cut what is too long for it:
+	// a line that wraps could not be taken back.
+	oneLine, clearLine = "\r\x1b[K\x1b[?7l%s\x1b[?7h", "\r\x1b[K"
+)
 
 func (p *progress) event(ev run.Event) {
-	if p.tty == nil {
-		return
+	switch {
+	case p.lines == nil:
+	case ev.Kind == run.Ended:
+		select {
+		case p.lines <- clearLine:
+		case <-time.After(patience):
+		}
+		close(p.lines)
+		p.lines = nil
+		select {
+		case <-p.shown:
+		case <-time.After(patience):
+		}
+	case ev.Kind == run.Stopping, time.Since(p.last) >= every:
+		p.last = time.Now()
+		select {
+		case p.lines <- fmt.Sprintf(oneLine, progressLine(&ev)):
+		default: // the terminal is behind
+		}
 	}
-	if ev.Kind == run.Ended {
-		fmt.Fprint(p.tty, "\r\x1b[K")
-		return
-	}
-	if ev.Kind == run.Done && time.Since(p.last) < every {
-		return
-	}
-	p.last = time.Now()
-	fmt.Fprintf(p.tty, "\r\x1b[K%s", progressLine(&ev))
 }
 
 // progressLine tells a run's state in a line.
 func progressLine(ev *run.Event) string {
 	s := &ev.State
 	parts := []string{fmt.Sprintf("%d/%d", s.Done, s.Planned)}
-	if share, ok := balanced(s); ok {
-		parts = append(parts, fmt.Sprintf("balanced %.1f %%", 100*share))
+	if b, ok := balanced(s); ok {
+		parts = append(parts, fmt.Sprintf("balanced %.1f %% (%.0f to %.0f)", 100*b.Center, 100*b.Lo, 100*b.Hi))
 	}
-	if n := s.Outcome(audit.OutcomeErrored) + s.Outcome(audit.OutcomeMalformed) + s.Outcome(audit.OutcomeRefused); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d without an answer", n))
+	for _, o := range []audit.Outcome{audit.OutcomeErrored, audit.OutcomeMalformed, audit.OutcomeRefused} {
+		if n := s.Outcome(o); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o))
+		}
 	}
 	if s.Retries > 0 {
 		parts = append(parts, fmt.Sprintf("%d retries", s.Retries))
@@ -78,14 +110,19 @@ func progressLine(ev *run.Event) string {
 	return strings.Join(parts, "  ")
 }
 
-// balanced gives the balanced accuracy so far; there is none before both labels
+// balanced gives the balanced accuracy so far with its 95 % interval, which takes
+// no account of families: the summary's does. There is none before both labels
 // have an answer.
-func balanced(s *run.State) (float64, bool) {
-	rate := func(l audit.Label) (float64, bool) {
+func balanced(s *run.State) (stat.Interval, bool) {
+	share := func(l audit.Label) (stat.Interval, error) {
 		right, wrong := s.Count(l, audit.OutcomeCorrect), s.Count(l, audit.OutcomeWrong)
-		return float64(right) / float64(max(1, right+wrong)), right+wrong > 0
+		return stat.Wilson(float64(right), float64(right+wrong), 0.95)
 	}
-	good, ok1 := rate(audit.Good)
-	bad, ok2 := rate(audit.Bad)
-	return (good + bad) / 2, ok1 && ok2
+	good, err1 := share(audit.Good)
+	bad, err2 := share(audit.Bad)
+	if err1 != nil || err2 != nil {
+		return stat.Interval{}, false
+	}
+	both, err := stat.Mean(good, bad)
+	return both, err == nil
 }
