@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,7 @@ var errWorse = errors.New("worse")
 
 // Run compares two records, two reviewers, or two results.
 func (c *compareCmd) Run(ctx context.Context) error {
+	c.DB = cmp.Or(c.DB, "results.db") // an empty ASSAY_DB is none
 	a, b := kindOf(c.A), kindOf(c.B)
 	if a != b {
 		return fmt.Errorf("%s is %s and %s is %s: expected two of a kind", c.A, a, c.B, b)

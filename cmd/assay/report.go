@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type reportCmd struct {
 func (c *reportCmd) Run(ctx context.Context) error {
 	// A report is made of many short-lived lists: memory is dearer than time here.
 	debug.SetGCPercent(40)
+	c.DB = cmp.Or(c.DB, "results.db") // an empty ASSAY_DB is none
 	in, err := c.input(ctx)
 	if err != nil {
 		return err
@@ -73,10 +75,21 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 		}
 	}
 	if err := c.results(ctx, in); err != nil {
-		return nil, err
+		if len(in.Records) == 0 {
+			return nil, err
+		}
+		in.Notes = append(in.Notes, err.Error())
 	}
 	if len(in.Records) == 0 && in.Results == nil {
-		return nil, fmt.Errorf("no record in %s and no results in %s: expected those of go test", c.Records, c.DB)
+		what := "no record"
+		if c.Auditor != "" || c.Project != "" {
+			what = fmt.Sprintf("none of %d records is of --auditor %q and --project %q", len(rs), c.Auditor, c.Project)
+		}
+		err := fmt.Errorf("%s in %s and no results in %s: expected those of go test", what, c.Records, c.DB)
+		for _, n := range in.Notes {
+			err = errors.Join(err, errors.New(n))
+		}
+		return nil, err
 	}
 	return in, nil
 }
@@ -96,9 +109,8 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input) error {
 	}
 	in.Apps = apps
 	in.Results, err = report.LoadResults(ctx, st, store.Query{Run: c.Run_}, byID, true)
-	if err != nil && len(in.Records) > 0 {
-		in.Notes = append(in.Notes, fmt.Sprintf("%s: %v", c.DB, err))
-		return nil
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.DB, err)
 	}
-	return err
+	return nil
 }

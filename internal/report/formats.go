@@ -144,6 +144,9 @@ func (f *facts) text(w io.Writer) error {
 			fmt.Fprintf(tw, "\n%s %s on %s: %s", a.Verdict, oneLine(a.Auditor), oneLine(a.Project), clip(a.Look, 200))
 		}
 	}
+	for _, n := range f.Notes {
+		fmt.Fprintf(tw, "\nnote: %s", oneLine(n))
+	}
 	fmt.Fprintln(tw)
 	return tw.Flush()
 }
@@ -172,6 +175,9 @@ func (f *facts) markdown(w io.Writer) error {
 	}
 	table("Auditors", append(slices.Clone(auditHeads), "look first at"), audits)
 	table("Reviewers", benchHeads, bench)
+	for _, n := range f.Notes {
+		fmt.Fprintf(&b, "- %s\n", mark(n))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

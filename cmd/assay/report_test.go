@@ -1,0 +1,324 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
+	"assay/internal/record"
+	"assay/internal/store"
+)
+
+// A shell runs the built command in a folder of its own, as a person would.
+type shell struct {
+	t   *testing.T
+	dir string
+	bin string
+}
+
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: the command is not built")
+	}
+	bin, err := builtAssay()
+	require.NoError(t, err)
+	return &shell{t, t.TempDir(), bin}
+}
+
+// run gives both outputs and the exit status.
+func (s *shell) run(stdin string, args ...string) (out, errs string, status int) {
+	s.t.Helper()
+	cmd := exec.Command(s.bin, args...)
+	cmd.Dir, cmd.Stdin = s.dir, strings.NewReader(stdin)
+	cmd.Env = append(os.Environ(), "ASSAY_DB=", "ASSAY_ROOT=")
+	var o, e bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &o, &e
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
+		require.NoError(s.t, err)
+	}
+	require.NotContains(s.t, e.String(), "goroutine ", "a panic")
+	return o.String(), e.String(), cmd.ProcessState.ExitCode()
+}
+
+// ok runs what must succeed.
+func (s *shell) ok(stdin string, args ...string) string {
+	s.t.Helper()
+	out, errs, status := s.run(stdin, args...)
+	require.Zero(s.t, status, "%s%s", out, errs)
+	return out
+}
+
+// fails runs what must not, and holds the message.
+func (s *shell) fails(want string, args ...string) (out string) {
+	s.t.Helper()
+	out, errs, status := s.run("", args...)
+	require.NotZero(s.t, status, "%s%s", out, errs)
+	require.Contains(s.t, errs, want)
+	return out
+}
+
+func (s *shell) house() string {
+	root, err := filepath.Abs("../..")
+	require.NoError(s.t, err)
+	return root
+}
+
+// record writes one of Regression on go-test-bench into records/, changed at will.
+func (s *shell) record(auditor string, day int, find func([]audit.Finding) []audit.Finding, change func(*record.Record)) string {
+	s.t.Helper()
+	fsys := os.DirFS(s.house())
+	p, err := fixture.ReadProject(fsys, "fixtures/projects/go-test-bench.md")
+	require.NoError(s.t, err)
+	dims, err := fixture.ReadDimensions(fsys, "fixtures/dimensions.md")
+	require.NoError(s.t, err)
+	g, err := fixture.ReadGoals(fsys, "fixtures/goals.md")
+	require.NoError(s.t, err)
+	goals, err := score.GoalsFor(p, g)
+	require.NoError(s.t, err)
+	res, err := score.Score(score.Input{Project: p, Findings: find(score.AsFindings(p)), Dimensions: dims, Rounds: 100})
+	require.NoError(s.t, err)
+	r := &record.Record{Date: time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC), Suite: "Regression", Project: p.Name, Auditor: auditor, Commit: p.Commit, Key: p.KeyHash,
+		Score: score.Version, Goals: goals, Version: "1", Trials: []record.Trial{{Result: res}}}
+	r.Judgement, err = score.Judge(score.Subject{Goals: goals, Now: record.ScoreTrials(r.Trials)}, score.Rules{Deterministic: true})
+	require.NoError(s.t, err)
+	if change != nil {
+		change(r)
+	}
+	name, err := r.Write(filepath.Join(s.dir, "records"))
+	require.NoError(s.t, err)
+	name = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	return filepath.Join("records", name+".json")
+}
+
+func everything(fs []audit.Finding) []audit.Finding { return fs }
+func half(fs []audit.Finding) []audit.Finding       { return fs[:len(fs)/2] }
+
+func TestCompareRecords(t *testing.T) {
+	s := newShell(t)
+	whole, less := s.record("static", 1, everything, nil), s.record("static", 2, half, nil)
+	root := "--root=" + s.house()
+
+	out := s.fails("FAIL: ", "compare", root, whole, less)
+	require.Contains(t, out, "lost")
+	require.Regexp(t, `(?i)recall`, out)
+	s.ok("", "compare", root, less, whole)
+	require.True(t, strings.HasPrefix(s.fails("FAIL", "compare", root, "-o", "markdown", whole, less), "### "))
+	var d struct{ Lost []struct{ ID string } }
+	require.NoError(t, json.Unmarshal([]byte(s.fails("FAIL", "compare", root, "-o", "json", whole, less)), &d))
+	require.NotEmpty(t, d.Lost)
+
+	// Records of other rules are refused, and scored again when that is asked for.
+	old := s.record("static", 3, everything, func(r *record.Record) { r.Score, r.Trials[0].Result.Version = "0", "0" })
+	s.fails("rescore", "compare", root, old, whole)
+	s.ok("", "compare", root, "-rescore", old, whole)
+	other := s.record("static", 4, everything, func(r *record.Record) { r.Key = strings.Repeat("0", 64); r.Trials[0].Result.KeyHash = r.Key })
+	s.fails("key", "compare", root, other, whole)
+	s.ok("", "compare", root, "--rescore", other, whole)
+	elsewhere := s.record("static", 5, everything, func(r *record.Record) { r.Project = "dvja" })
+	s.fails("expected two of the same project", "compare", root, whole, elsewhere)
+
+	s.fails("expected two of a kind", "compare", root, whole, "gpt")
+	s.fails("absent.json", "compare", root, whole, "absent.json")
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "broken.json"), []byte(`{"suite": 7`), 0o600))
+	s.fails("broken.json", "compare", root, whole, "broken.json")
+	s.fails("--rescore is for records", "compare", "--rescore", "a", "b")
+}
+
+// results writes a database in which each model is right on all but some of the
+// cases of twelve families.
+func (s *shell) results(name string, wrong map[string]int) string {
+	s.t.Helper()
+	ctx := context.Background()
+	st, err := store.Open(ctx, filepath.Join(s.dir, name))
+	require.NoError(s.t, err)
+	n := 0
+	for model, least := range wrong {
+		for f := range 12 {
+			for number := 1; number <= 6; number++ {
+				label := audit.Bad
+				if number <= 2 {
+					label = audit.Good
+				}
+				e := store.Evaluation{Time: time.Unix(1.7e9, 0), Model: model, Prompt: "p", Expected: label, Actual: string(label), App: "shop", Query: fmt.Sprint("q", f), Family: fmt.Sprint("shop/q", f),
+					TestFile: fmt.Sprintf("tests/shop/q%d-%02d-%s.md", f, number, label), Run: "r", Trial: fmt.Sprint(n), Outcome: audit.OutcomeCorrect, Status: audit.Answered, CaseHash: "h"}
+				if f < least && number != 3 {
+					e.Outcome, e.Actual = audit.OutcomeWrong, "neither"
+				}
+				n++
+				require.NoError(s.t, st.Put(ctx, e))
+			}
+		}
+	}
+	require.NoError(s.t, st.Close())
+	return name
+}
+
+func TestCompareReviewers(t *testing.T) {
+	s := newShell(t)
+	db := "--db=" + s.results("results.db", map[string]int{"strong": 0, "weak": 10, "middling": 1})
+	require.Contains(t, s.fails("weak@p is worse than strong@p", "compare", db, "strong", "weak"), "A is better than B")
+	require.Contains(t, s.ok("", "compare", db, "weak", "strong@p"), "A is worse than B")
+	require.Contains(t, s.ok("", "compare", db, "strong", "middling"), "not settled")
+	s.fails("is not settled", "compare", "-strict", db, "strong", "middling")
+	s.fails(`expected one of "middling@p", "strong@p", "weak@p"`, "compare", db, "strong", "strongest")
+	require.Contains(t, s.ok("", "compare", db, "-o", "markdown", "weak", "strong"), "| Balanced accuracy |")
+	s.fails("absent.db", "compare", "--db=absent.db", "weak", "strong")
+
+	// Two databases: each reviewer of both is compared with itself.
+	s.results("before.db", map[string]int{"gpt": 0, "gone": 0})
+	s.results("after.db", map[string]int{"gpt": 10, "new": 0})
+	s.fails("gpt@p is worse than gpt@p", "compare", "before.db", "after.db")
+	s.ok("", "compare", "after.db", "before.db")
+	s.fails("no reviewer with the same prompt in common", "compare", "results.db", "before.db")
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "text.db"), []byte("this is no database"), 0o600))
+	s.fails("text.db", "compare", "text.db", "before.db")
+}
+
+// Two findings that no key holds are reviewed, one sitting after the other.
+func TestTriageAtATerminal(t *testing.T) {
+	s := newShell(t)
+	root := "--root=" + s.house()
+	p, err := fixture.ReadProject(os.DirFS(s.house()), "fixtures/projects/go-test-bench.md")
+	require.NoError(t, err)
+	used := map[string]bool{}
+	for _, k := range p.Known {
+		used[k.File] = true
+	}
+	var free []string // files that the key says nothing of
+	for _, path := range slices.Sorted(maps.Keys(p.Tree)) {
+		if strings.HasSuffix(path, ".go") && !used[path] && p.Tree[path].Lines > 20 {
+			free = append(free, path)
+		}
+	}
+	require.GreaterOrEqual(t, len(free), 2)
+	strangers := func(fs []audit.Finding) []audit.Finding {
+		for i, f := range free[:2] {
+			fs = append(fs, audit.Finding{ID: fmt.Sprint("X-", i), CWEs: []audit.CWE{470}, File: f, Lines: audit.Range{Start: 3, End: 4}, Severity: audit.High,
+				Title: fmt.Sprintf("stranger | %d \x1b[31m\n### heading", i), Description: "words"})
+		}
+		return fs
+	}
+	s.record("secret-tool", 1, strangers, nil)
+	export := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(export, filepath.Dir(free[0])), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(export, free[0]), []byte("one\ntwo\nthree\nfour\nfive\n"), 0o600))
+
+	out := s.ok("t\nq\n", "triage", root, "--source="+export, "go-test-bench")
+	require.Contains(t, out, "1 of 2, ")
+	require.NotContains(t, out, "\x1b")
+	before, _, _ := strings.Cut(out, "precision ")
+	require.NotContains(t, strings.Split(before, "secret_tool")[0], "secret", "who found it is not told before it is judged")
+	file := filepath.Join(s.dir, "triage-go-test-bench.md")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(text), "CWE-470"))
+
+	out += s.ok("what?\nf\nguarded by | a check\n", "triage", root, "--source="+export, "go-test-bench")
+	require.Contains(t, out, "2 of 2, ")
+	require.Contains(t, out, "three", "the lines around the finding whose file the export holds")
+	require.Contains(t, out, "the export does not hold it")
+	require.Contains(t, out, "0 still open")
+	text, err = os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `guarded by \| a check`)
+	require.NotContains(t, string(text), "\n### heading")
+	require.Contains(t, s.ok("", "triage", root, "go-test-bench"), "2 rows in triage-go-test-bench.md", "nothing is left to ask")
+
+	s.fails("no-such", "triage", root, "no-such")
+	s.fails("none of Regression on dvja", "triage", root, "dvja")
+}
+
+func TestReportAtATerminal(t *testing.T) {
+	s := newShell(t)
+	root := "--root=" + s.house()
+	s.fails("no record in records and no results in results.db", "report")
+	s.record("static", 1, half, nil)
+	for format, want := range map[string]string{"text": "static", "markdown": "| Regression |", "csv": "Regression,go-test-bench,static", "json": `"auditor": "static"`,
+		"benchfmt": "BenchmarkRegression/project=go-test-bench/auditor=static 1 ", "sarif": `"version": "2.1.0"`} {
+		require.Contains(t, s.ok("", "report", root, "-format", format), want, format)
+	}
+	s.fails("--format", "report", root, "-format", "pdf")
+	index := strings.TrimSpace(s.ok("", "report", root, "--out=pages"))
+	require.Equal(t, "index.html", filepath.Base(index))
+	require.FileExists(t, filepath.Join(s.dir, "pages", "projects", "go-test-bench.html"))
+	require.Contains(t, s.ok("", "report", root), filepath.Join("reports", "20"))
+
+	// A record that cannot be read is told and hides no other.
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "records", "20260101T000000-regression-x-y.json"), []byte("{"), 0o600))
+	require.Contains(t, s.ok("", "report", root, "-o", "json"), "20260101T000000")
+	s.fails("20260101T000000", "report", root, "--project=absent")
+	s.fails(`is of --auditor "" and --project "absent"`, "report", root, "--project=absent")
+
+	// A results.db that cannot be read does not hide the records either.
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "results.db"), []byte("this is no database"), 0o600))
+	out := s.ok("", "report", root, "-o", "json")
+	require.Contains(t, out, `"auditor": "static"`)
+	require.Contains(t, out, "file is not a database")
+	for _, format := range []string{"text", "markdown"} {
+		require.Contains(t, s.ok("", "report", root, "-o", format), "file is not a database", format)
+	}
+}
+
+// What others may have put in a results.db: nothing panics, what can be shown is,
+// and what cannot is told with its place.
+func TestReportOfStrangeResults(t *testing.T) {
+	s := newShell(t)
+	seven := "CREATE TABLE evaluations (id INTEGER PRIMARY KEY, timestamp, test_file, model_name, expected_result, actual_result, explanation);"
+	for _, c := range []struct{ name, sql, want, fails string }{
+		{"empty file", "", "", "no table evaluations"},
+		{"no row", seven, "", "no evaluations"},
+		{"another table", "CREATE TABLE evals (id INTEGER)", "", "no table evaluations"},
+		{"a column short", "CREATE TABLE evaluations (id INTEGER PRIMARY KEY, timestamp, test_file, model_name)", "", "has no column expected_result"},
+		{"other words", seven + "INSERT INTO evaluations VALUES (1, '', 'a/b-01-good.md', 'm', 'vulnerable', 'safe', '')", "", `expected_result "vulnerable": expected good or bad`},
+		{"all NULL", seven + "INSERT INTO evaluations (id) VALUES (1), (2)", "", "expected good or bad"},
+		{"one good row among NULLs", seven + "INSERT INTO evaluations (id) VALUES (1); INSERT INTO evaluations VALUES (2, NULL, 'a/b-01-good.md', 'm', 'good', 'good', NULL)", "m", ""},
+		{"words of all scripts", seven + "INSERT INTO evaluations VALUES (1, 'soon', 'tests/shöp/😀-01-good.md', '模型 🦊', 'Good ', ' GOOD', '‮' || char(0) || 'x')", "模型 🦊", ""},
+		{"no file named", seven + "INSERT INTO evaluations VALUES (1, 0, '', '', 'good', 'good', ''), (2, 0, '/', 'm', 'bad', 'bad', ''), (3, 0, '..', 'm', 'bad', 'bad', ''), (4, 0, '../../../etc/passwd', 'm', 'bad', 'bad', '')", "m", ""},
+		{"a later form", seven + "ALTER TABLE evaluations ADD trial_key; ALTER TABLE evaluations ADD outcome; ALTER TABLE evaluations ADD colour; INSERT INTO evaluations VALUES (1, '', 'a/b-01-good.md', 'm', 'good', 'good', '', 'k', 'abstained', 'red'), (2, '', 'a/b-01-good.md', 'm', 'good', 'good', '', 'k', 'correct', 'red')", "m", ""},
+		{"text for numbers", seven + "ALTER TABLE evaluations ADD outcome; ALTER TABLE evaluations ADD usd; ALTER TABLE evaluations ADD confidence; INSERT INTO evaluations VALUES (1, '', 'a/b-01-good.md', 'm', 'good', 'good', '', 'correct', 'dear', 17), (2, '', 'a/b-03-bad.md', 'm', 'bad', 'bad', '', 'correct', 'NaN', -1)", "m", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &shell{t, t.TempDir(), s.bin}
+			db, err := sql.Open("sqlite", filepath.Join(s.dir, "results.db"))
+			require.NoError(t, err)
+			_, err = db.Exec("PRAGMA user_version = 9; " + c.sql)
+			require.NoError(t, err)
+			require.NoError(t, db.Close())
+			for _, format := range []string{"html", "text", "csv", "json", "markdown", "benchfmt"} {
+				if c.fails != "" {
+					s.fails(c.fails, "report", "--format="+format)
+					continue
+				}
+				out := s.ok("", "report", "--format="+format)
+				if format == "html" {
+					b, err := os.ReadFile(filepath.Join(s.dir, strings.TrimSpace(out)))
+					require.NoError(t, err)
+					out = string(b)
+				}
+				if format == "benchfmt" {
+					continue // figures of few answers are undefined and left out
+				}
+				require.Contains(t, out, c.want, format)
+			}
+		})
+	}
+}
