@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -28,6 +29,7 @@ const childEnv = "ASSAY_RIVER_TEST_CHILD"
 type orders struct {
 	DSN, Base, Name string
 	Trials, Slots   int
+	Audits          string // a folder: the worker audits, and nothing else
 }
 
 // child is a worker process.
@@ -39,6 +41,9 @@ func child(text string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if o.Audits != "" {
+		return auditing(ctx, o)
+	}
 	r, err := model(o.Base)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -242,4 +247,63 @@ func (th *throttle) broken() int {
 	th.mu.Lock()
 	defer th.mu.Unlock()
 	return th.rude
+}
+
+// auditing is a worker process that audits. Its first audit ever hangs, with a
+// program under way.
+func auditing(ctx context.Context, o orders) int {
+	db, err := river.Open(ctx, o.DSN)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 3
+	}
+	defer db.Close()
+	err = db.Work(ctx, river.Worker{Name: o.Name, Audit: func(ctx context.Context, t river.AuditTask) ([]byte, error) {
+		f, err := os.OpenFile(filepath.Join(o.Audits, "begun"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil {
+			_ = f.Close()
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return fmt.Appendf(nil, "%s by %d", t.Project, os.Getpid()), nil
+	}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 3
+	}
+	return 0
+}
+
+// A worker that dies in the middle of an audit has it done elsewhere: by another
+// one that nobody has to tell.
+func TestKilledInTheMiddleOfAnAudit(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("-short: no process is killed")
+	}
+	dsn, dir := database(t), t.TempDir()
+	db := open(t, dsn)
+	f := newFleet(t, 1, orders{DSN: dsn, Audits: dir})
+	type answer struct {
+		b   []byte
+		err error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		b, err := db.Audit(context.Background(), river.AuditTask{Run: "r", Project: "p", Auditor: "a"})
+		answers <- answer{b, err}
+	}()
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "begun")); err == nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	first := f.workers[0].Process.Pid
+	f.kill(0)
+	f.start(0)
+	a := <-answers
+	require.NoError(t, a.err)
+	require.Equal(t, fmt.Sprintf("p by %d", f.workers[0].Process.Pid), string(a.b))
+	require.NotEqual(t, first, f.workers[0].Process.Pid)
 }

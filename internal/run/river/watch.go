@@ -106,7 +106,7 @@ func (c *crew) bury(ctx context.Context, id string) error {
 		return fmt.Errorf("river: giving back what %s held: %w", id, err)
 	}
 	if tag.RowsAffected() > 0 && id != c.id {
-		c.succeed = time.Now().Add(2 * rescueAfter)
+		c.succeed = time.Now().Add(rescueAfter + beat)
 	}
 	return nil
 }

@@ -1,0 +1,116 @@
+package river_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"assay/internal/run"
+	"assay/internal/run/mockapi"
+)
+
+// Benchmarks of a spread run: worker processes against the mock in this one and a
+// PostgreSQL that syncs every commit to the disk. s is from the moment when all
+// workers are there to the account, worker-cpu-s what they used of all cores,
+// pg-cpu-s what PostgreSQL used. In-process figures: internal/run, RunZeroLatency.
+//
+//	go test -run '^$' -bench Spread -benchtime 1x -count 3 ./internal/run/river
+func BenchmarkSpreadZeroLatency(b *testing.B) {
+	for _, workers := range []int{1, 4} {
+		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) { benchmarkSpread(b, workers, 5000, 64, 0) })
+	}
+}
+
+// 300 ms latency, 100 at once: the ideal is 15 rounds.
+func BenchmarkSpreadLatency(b *testing.B) { benchmarkSpread(b, 4, 1440, 100, 300*time.Millisecond) }
+
+func benchmarkSpread(b *testing.B, workers, n, concurrency int, latency time.Duration) {
+	for b.Loop() {
+		s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Cost: 0.00001, Latency: latency} })
+		s.Forget = true
+		pg := postgres(b)
+		durable(b, pg.DSN)
+		db := open(b, pg.DSN)
+		h := chatHouse(b, s, n)
+		began := time.Now()
+		f := newFleet(b, workers, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: n, Slots: 2 * concurrency / workers})
+		for {
+			roll, err := db.Workers(context.Background())
+			require.NoError(b, err)
+			if roll > 0 && time.Since(began) > 3*time.Second {
+				break
+			}
+		}
+		cpu := postgresCPU(b, pg.DSN)
+		began = time.Now()
+		r := h.enqueue(b, db, run.Config{Concurrency: concurrency})
+		enqueued := time.Since(began)
+		sum, err := r.Finish()
+		require.NoError(b, err)
+		require.Zero(b, sum.Unanswered())
+		took := time.Since(began).Seconds()
+		used := postgresCPU(b, pg.DSN) - cpu
+		f.stop()
+		b.ReportMetric(took, "s")
+		b.ReportMetric(enqueued.Seconds(), "enqueue-s")
+		b.ReportMetric(float64(n)/took, "trials/s")
+		b.ReportMetric(f.cpu.Seconds(), "worker-cpu-s")
+		b.ReportMetric(used, "pg-cpu-s")
+		b.ReportMetric(0, "ns/op")
+		s.Close()
+	}
+}
+
+// durable makes the server sync what it commits, as one that is not a test's does.
+func durable(b *testing.B, dsn string) {
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, strings.Replace(dsn, "//assay@/assay", "//postgres@/postgres", 1))
+	require.NoError(b, err)
+	defer c.Close(ctx)
+	for _, s := range []string{"fsync", "synchronous_commit", "full_page_writes", "autovacuum"} {
+		_, err := c.Exec(ctx, "ALTER SYSTEM SET "+s+" = on")
+		require.NoError(b, err)
+	}
+	_, err = c.Exec(ctx, "SELECT pg_reload_conf()")
+	require.NoError(b, err)
+}
+
+// postgresCPU gives the seconds that the server's processes which are alive have
+// used, with those that ended.
+func postgresCPU(b *testing.B, dsn string) float64 {
+	conf, err := pgx.ParseConfig(dsn)
+	require.NoError(b, err)
+	pid, err := os.ReadFile(conf.Host + "/data/postmaster.pid")
+	require.NoError(b, err)
+	leader := strings.SplitN(string(pid), "\n", 2)[0]
+	entries, err := os.ReadDir("/proc")
+	require.NoError(b, err)
+	ticks := 0
+	for _, e := range entries {
+		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		own := e.Name() == leader
+		if len(fields) < 15 || !own && fields[1] != leader {
+			continue
+		}
+		columns := []int{11, 12} // user and system time
+		if own {
+			columns = []int{11, 12, 13, 14} // and that of its children that ended
+		}
+		for _, i := range columns {
+			n, _ := strconv.Atoi(fields[i])
+			ticks += n
+		}
+	}
+	return float64(ticks) / 100
+}
