@@ -114,7 +114,7 @@ for await (const text of createInterface({ input: process.stdin })) {
   if (line.race) answer = await race(line);
   else {
     const run = await once(line);
-    if (line.params.again) run.second = (await once(line)).world.mailed;
+    if (line.params.again) run.second = await once(line);
     answer = { effect: effect(run), violated: judge(run), error: line.set === "benign" ? run.res.error : "" };
   }
   print(JSON.stringify(answer) + "\n");

@@ -77,7 +77,7 @@ export function rows() {
     reset_hash: n === 4 ? null : sha256(`code-${300 + n}`), reset_expires_at: { 1: "2025-06-16T10:00:00Z", 2: NOW, 3: null, 4: "2025-06-16T10:00:00Z", 5: "2025-06-16T10:00:00Z" }[n], disabled_at: n === 5 ? PAST : null });
   for (const i of [1, 2]) {
     const { tag, name } = ORGANISERS[i], u = i * 100, k = i * 1000;
-    db.organisers.push({ id: i, name, iban: `DE${i}2998877665544330${i}`, webhook_url: null, webhook_secret: `whsec_${i}7733`, settings: { theme: { color: "blue", logo: null }, mail: { footer: `${name} team`, copy: false } } });
+    db.organisers.push({ id: i, name, iban: `DE${i}2998877665544330${i}`, webhook_url: null, webhook_secret: `whsec_${i}7733`, settings: i === 1 ? { theme: { color: "blue", logo: null }, mail: { footer: `${name} team`, copy: false } } : { theme: { color: "green" }, mail: {} } });
     for (const [n, role, limit] of [[1, "door", null], [2, "door", null], [3, "box", null], [4, "manager", 100], [5, "manager", null], [6, "owner", 1000], [7, "manager", 60]]) {
       db.users.push({ id: u + n, organiser_id: i, name: `${name} ${role} ${n}`, email: `u${u + n}@${name.toLowerCase()}.example`, role, refund_limit: limit, password_hash: `scrypt$4096$8$1$${"0".repeat(29)}${u + n}$pwhash${u + n}`,
         reset_hash: null, reset_expires_at: null, disabled_at: null });
@@ -87,7 +87,7 @@ export function rows() {
     db.refunds.push({ id: k + 1, organiser_id: i, order_id: k + 2, amount: 80, made_by: u + 6, made_at: PAST }, { id: k + 2, organiser_id: i, order_id: k + 5, amount: 50, made_by: u + 6, made_at: PAST });
     for (const o of db.orders.filter((o) => o.organiser_id === i && o.status === "paid")) {
       const n = o.id - k;
-      db.tickets.push({ id: o.id, organiser_id: i, event_id: o.event_id, order_id: o.id, holder_id: o.buyer_id, code: `${tag}-T${pad(n)}`, seat: `A${n}`, status: { 4: "used", 6: "void" }[n % 13] ?? "valid", secret: `tks_${i}q${pad(n)}` });
+      db.tickets.push({ id: o.id, organiser_id: i, event_id: o.event_id, order_id: o.id, holder_id: n % 17 === 3 ? 301 + (n + 1) % 4 : o.buyer_id, code: `${tag}-T${pad(n)}`, seat: `A${n}`, status: { 4: "used", 6: "void" }[n % 13] ?? "valid", secret: `tks_${i}q${pad(n)}` });
     }
     for (const [n, event, max, used, from, until, dead] of [[1, 1, 10, 3, EARLY, LATE], [2, 1, 5, 5, EARLY, LATE], [3, 1, 10, 0, EARLY, NOW], [4, 1, 10, 0, "2025-06-17T00:00:00Z", LATE], [5, 1, 10, 0, EARLY, LATE, PAST],
       [6, 9, 10, 0, EARLY, LATE], [7, 1, 4, 3, EARLY, LATE], [8, 1, 10, 1, NOW, null], [9, null, 10, 1, EARLY, LATE], [10, null, 10, 0, EARLY, PAST]]) {

@@ -1,5 +1,5 @@
 // What each endpoint is for: who may use it, and what it may write.
-import { by } from "./harness_oracles.mjs";
+import { by, sha256 } from "./harness_oracles.mjs";
 
 const STAFF = ["box", "manager", "owner"];
 const ALL = ["door", ...STAFF];
@@ -16,7 +16,98 @@ export const FAMILIES = {
   "search-guests": { roles: ALL, judge: guests },
   "test-webhook": { roles: ["owner"], writes: { organisers: ["webhook_url"] } },
   "fetch-poster": { roles: STAFF },
+  "save-settings": { roles: ["owner"], writes: { organisers: ["settings"] }, judge: settings },
+  "import-layout": { roles: STAFF, writes: { events: ["layout"] }, judge: layout },
+  "reset-password": { writes: { users: ["password_hash", "reset_hash", "reset_expires_at"] }, random: ["password_hash"], once: true, judge: reset },
+  "find-listings": {},
+  "sales-report": { roles: ["manager", "owner"], judge: sales },
+  "request-reset": { writes: { users: ["reset_hash", "reset_expires_at"] }, random: ["reset_hash"], judge: issued },
+  "ticket-page": { open: ["tickets", "orders", "events"], judge: linked },
+  "my-tickets": { roles: ["buyer"], judge: mine },
+  "buy-listing": { roles: ["buyer"], writes: { listings: ["status"], tickets: ["holder_id"] }, once: true, trades: true, judge: resold },
 };
+
+function mine(run, say, { text }) {
+  for (const code of text.match(/\b(AL|BI)-T\d{4}\b/g) ?? []) if (run.before.tickets.find((t) => t.code === code)?.holder_id !== run.user?.id) say(2, `shows ${code} of another holder`);
+}
+
+function resold(run, say, { changes }) {
+  for (const { table, old, now } of changes) {
+    if (table === "listings" && old.expires_at <= run.now) say(8, "sells what has run out");
+    if (table !== "tickets") continue;
+    const order = by(run.before, "orders", old.order_id);
+    if (old.status !== "valid" || order.status !== "paid") say(7, `resells a ticket that is ${old.status}, of an order that is ${order.status}`);
+    if (now.holder_id !== run.user?.id) say(15, `the ticket goes to ${now.holder_id}`);
+  }
+}
+
+function sales(run, say) {
+  const total = run.res.body?.total;
+  if (run.res.status >= 400 || !total) return;
+  const own = (o) => o.organiser_id === run.user?.organiserId, live = (o) => !o.deleted_at, held = (o) => !by(run.before, "events", o.event_id).deleted_at;
+  const figure = (tests) => run.before.orders.filter((o) => o.status === "paid" && tests.every((t) => t(o))).length;
+  const right = figure([own, live, held]);
+  for (const [n, tests] of [[1, [live, held]], [4, [own]], [4, [own, live]], [4, [own, held]]]) if (total.orders === figure(tests) && total.orders !== right) say(n, `counts ${total.orders} orders, ${right} are there`);
+}
+
+function issued(run, say, { changes }) {
+  for (const m of run.world.mailed) {
+    const user = run.before.users.find((u) => u.email === m.to);
+    const code = m.text.split(" ").at(-1);
+    const bits = code.length * (/^\d+$/.test(code) ? 3.32 : /^[0-9a-f-]+$/.test(code) ? 4 : 6);
+    const now = by(run.after, "users", user.id);
+    if (bits < 64) say(14, `a code of ${Math.round(bits)} bits`);
+    if (now.reset_hash !== sha256(code)) say(14, "the code is not stored as its hash");
+    if (run.second?.world.mailed.some((x) => x.text === m.text)) say(14, "the code can be foretold");
+    if (user.disabled_at) say(2, "a disabled user gets a code");
+  }
+  for (const { now } of changes) if (now.reset_expires_at !== "2025-06-16T10:00:00Z") say(15, `the code ends ${now.reset_expires_at}`);
+}
+
+function linked(run, say, { refused }) {
+  const link = run.params.link;
+  if (refused || !link) return;
+  const bent = ["cut", "sig", "other", "key", "alg"].some((k) => k in link);
+  if (bent) say(14, "a token without a right signature opens");
+  if (link.fields.until <= run.now) say(8, "a token that has ended opens");
+}
+
+const FIELDS = { theme: ["color", "logo"], mail: ["footer", "copy"] };
+
+function settings(run, say) {
+  const own = by(run.after, "organisers", run.user?.organiserId)?.settings ?? {};
+  for (const [section, values] of Object.entries(own)) {
+    const extra = Object.hasOwn(FIELDS, section) ? Object.keys(Object(values)).filter((f) => !FIELDS[section].includes(f)) : [section];
+    if (extra.length) say(15, `settings hold ${extra}`);
+  }
+  // What another request sent or read must not come back in this one.
+  const sent = JSON.stringify(run.params.body ?? run.params.raw ?? {}), had = JSON.stringify(by(run.before, "organisers", run.user?.organiserId)?.settings ?? {});
+  const footer = own.mail?.footer;
+  if (typeof footer === "string" && !sent.includes(footer) && !had.includes(footer)) { say(13, `the footer of another request: ${footer}`); say(1, `the footer of another organiser: ${footer}`); }
+}
+
+function layout(run, say, { changes }) {
+  const target = run.before.events.find((e) => run.req.url.includes(e.code));
+  for (const { table, now, cols } of changes) {
+    if (table !== "events" || !cols.includes("layout")) continue;
+    if (now.id !== target?.id) say(13, `draws the layout of ${now.code}`);
+    if (Object.keys(now.layout ?? {}).some((k) => !["rows", "aisles"].includes(k))) say(13, "the layout holds something else than rows and aisles");
+  }
+}
+
+function reset(run, say, { changes }) {
+  for (const { table, old, now } of changes) {
+    if (table !== "users" || old.password_hash === now.password_hash) continue;
+    if (!old.reset_hash || sha256(String(run.params.body.code)) !== old.reset_hash) say(14, "a wrong code sets a password");
+    else if (!old.reset_expires_at || old.reset_expires_at <= run.now) say(8, "a code that does not count sets a password");
+    if (now.reset_hash) say(16, "the code works a second time");
+    const m = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([0-9a-f]{32,})\$([0-9a-f]{32,})$/.exec(now.password_hash);
+    const again = run.second?.after.users.find((u) => u.id === now.id);
+    if (!m || Number(m[1]) < 4096 || run.before.users.some((u) => u.password_hash.includes(m[4])) || again?.password_hash.includes(m[4])) say(14, "how the password is stored");
+  }
+  const logged = run.world.logged.join("\n");
+  for (const k of ["code", "password"]) if (typeof run.params.body[k] === "string" && run.params.body[k] && logged.includes(run.params.body[k])) say(5, `the log holds the ${k}`);
+}
 
 function guests(run, say, { text, dead, passed }) {
   const event = run.before.events.find((e) => run.req.url.includes(e.code));

@@ -61,7 +61,7 @@ function denied(run, table, row) {
     case "events": return row.status === "on_sale" || u && run.before.orders.some((o) => o.event_id === row.id && o.buyer_id === u.id) ? 0 : 2;
     case "orders": return u && row.buyer_id === u.id ? 0 : 2;
     case "tickets": return u && row.holder_id === u.id || run.before.listings.some((l) => l.ticket_id === row.id && l.status === "open") && run.query !== "ticket-page" ? 0 : 2;
-    case "listings": return u && row.seller_id === u.id ? 0 : row.status !== "open" ? (run.after.listings.find((l) => l.id === row.id)?.status === "sold" ? 0 : 2) : row.expires_at <= run.now ? 8 : 0;
+    case "listings": return u && row.seller_id === u.id ? 0 : row.status !== "open" ? 2 : row.expires_at <= run.now ? 8 : 0;
     default: return 0;
   }
 }
