@@ -91,6 +91,9 @@ func (a *application) bindsEntities(es []*endpoint) {
 		if e.fn.Unit.File.Lang != lang.Java || !e.changes() {
 			continue
 		}
+		if c := e.fn.Class; c != nil && c.Node != nil && strings.Contains(e.fn.Unit.File.Text(c.Node), "lowedFields(") {
+			continue // an InitBinder says which fields
+		}
 		for _, p := range e.node.List {
 			if p.Name == "" || !a.entity(p.Type) || !bound(p) {
 				continue

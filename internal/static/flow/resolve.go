@@ -19,13 +19,9 @@ func (p *Project) method(c *Class, name string, nargs int, depth int) []*Func {
 	if fs := withBody(byArity(c.Methods[name], nargs)); len(fs) > 0 {
 		return fs
 	}
-	for _, b := range c.Bases {
-		for _, bc := range p.classes[b] {
-			if bc != c {
-				if fs := p.method(bc, name, nargs, depth+1); len(fs) > 0 {
-					return fs
-				}
-			}
+	for _, bc := range p.basesOf(c) {
+		if fs := p.method(bc, name, nargs, depth+1); len(fs) > 0 {
+			return fs
 		}
 	}
 	var out []*Func
@@ -78,16 +74,44 @@ func (p *Project) field(c *Class, name string, depth int) *lang.Node {
 	if f := c.Fields[name]; f != nil {
 		return f
 	}
-	for _, b := range c.Bases {
-		for _, bc := range p.classes[b] {
-			if bc != c {
-				if f := p.field(bc, name, depth+1); f != nil {
-					return f
-				}
-			}
+	for _, bc := range p.basesOf(c) {
+		if f := p.field(bc, name, depth+1); f != nil {
+			return f
 		}
 	}
 	return nil
+}
+
+// basesOf gives the classes that the bases of c name: of its file, else of its
+// folder, else all, when they are few. A class named as its own base is one of a
+// library (each of a hundred migrations is a Migration), and no base of it.
+func (p *Project) basesOf(c *Class) []*Class {
+	var out []*Class
+	for _, b := range c.Bases {
+		if b == c.Name {
+			continue
+		}
+		all := p.classes[b]
+		near := all[:0:0]
+		for _, same := range []func(*Class) bool{
+			func(x *Class) bool { return x.Unit == c.Unit },
+			func(x *Class) bool { return path.Dir(x.Unit.File.Path) == path.Dir(c.Unit.File.Path) },
+			func(*Class) bool { return len(all) <= maxCandidates },
+		} {
+			for _, x := range all {
+				if x != c && same(x) {
+					near = append(near, x)
+				}
+			}
+			if len(near) > 0 {
+				break
+			}
+		}
+		if len(near) <= maxCandidates {
+			out = append(out, near...)
+		}
+	}
+	return out
 }
 
 // resolve finds what a call may mean: at most maxCandidates functions, or none.
