@@ -44,6 +44,9 @@ func (s *Suite) Bench(t T) {
 		if c, ok := r.(io.Closer); ok {
 			b.closers = append(b.closers, func() { _ = c.Close() }) // idle connections
 		}
+		if x, ok := r.(interface{ Exposed() string }); ok && x.Exposed() != "" {
+			s.summary.note("%s: %s", r.Name(), clean(x.Exposed(), 300))
+		}
 		t.Run(segment(r.Name()), func(t T) {
 			for _, p := range prompts {
 				t.Run(segment(p.name), func(t T) {

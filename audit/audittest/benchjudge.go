@@ -99,6 +99,9 @@ func (b *bench) judgeOne(t T, s seat) {
 		name += " " + s.prompt
 	}
 	all := b.answers(s, "")
+	if why := b.servedBy(s); why != "" {
+		b.suite.summary.note("%s: %s", name, why)
+	}
 	switch {
 	case b.env.cfg.Shard.part():
 		b.suite.summary.note("%s: %s: reported, and judged by assay merge over all shards", name, b.env.cfg.Shard)

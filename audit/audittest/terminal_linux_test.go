@@ -120,6 +120,7 @@ func TestAtATerminal(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	t.Run("progress", func(t *testing.T) { progressAtATerminal(t, bin) })
 	t.Run("interrupt", func(t *testing.T) { interruptAtATerminal(t, bin) })
+	t.Run("unconfined", func(t *testing.T) { unconfined(t, bin) })
 }
 
 // A bout is a run of TestBench in a process of its own against a mock.
@@ -238,4 +239,15 @@ func interruptAtATerminal(t *testing.T, bin string) {
 			require.Len(t, b.mock.Requests(), 120, "the rest is asked, and nothing twice")
 		})
 	}
+}
+
+// A reviewer that nothing confines is told of.
+func unconfined(t *testing.T, bin string) {
+	b := newBout(t, bin, 1, nil)
+	b.h.reviewer(right)
+	cmd := exec.Command(bin, "-test.run", "Bench", "-model", "canned", "-filter", "q00-01")
+	cmd.Dir, cmd.Env = b.root, append(b.env, "ASSAY_SANDBOX=off")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "canned: not confined (switched off by ASSAY_SANDBOX=off)")
 }

@@ -47,6 +47,7 @@ type Reply struct {
 	Piece      int               // bytes of the content in each chunk of a stream; 0: 16
 	Pause      time.Duration     // before each chunk of a stream
 	Think      time.Duration     // of a stream: between its first chunk, which says nothing, and the next
+	Nap        time.Duration     // of a stream: in the middle of its content
 	Uncounted  bool              // no usage
 }
 
@@ -185,7 +186,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		s.mu.Unlock()
 	}
 	w.WriteHeader(reply.Status)
-	if reply.Pause > 0 || reply.Think > 0 {
+	if reply.Pause > 0 || reply.Think > 0 || reply.Nap > 0 {
 		reply.slowly(w, req, body)
 		return
 	}
@@ -196,8 +197,11 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 func (r Reply) slowly(w http.ResponseWriter, req *http.Request, body string) {
 	for i, event := range strings.SplitAfter(body, "\n\n") {
 		pause := r.Pause
-		if i == 2 { // the first is a comment
+		switch i { // the first is a comment
+		case 2:
 			pause += r.Think
+		case 4:
+			pause += r.Nap
 		}
 		timer := time.NewTimer(pause)
 		select {
