@@ -80,6 +80,9 @@ const topMost = 12
 // cellsMost keeps a matrix below MaxPage.
 const cellsMost = 9000
 
+// rowsMost keeps a list below MaxPage, however few its columns.
+const rowsMost = 1500
+
 func newBenchPage(r *Results, ls []seatLine) (*benchPage, error) {
 	p := &benchPage{Seats: ls, Results: r}
 	var all, reasons []measured
@@ -155,7 +158,7 @@ func (p *benchPage) families() {
 	}
 	// The hardest first: that is where to look.
 	slices.SortStableFunc(p.Families, func(a, b familyLine) int { return cmp.Compare(least(a.Cells), least(b.Cells)) })
-	if most := max(1, cellsMost/max(1, len(p.Seats))); len(p.Families) > most {
+	if most := min(rowsMost, max(1, cellsMost/max(1, len(p.Seats)))); len(p.Families) > most {
 		p.Cut = fmt.Sprintf("The %d families with the lowest share of right answers are shown, of %d.", most, len(p.Families))
 		p.Families = p.Families[:most]
 	}

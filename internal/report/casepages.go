@@ -81,7 +81,7 @@ func (s *site) writeCases(ls []seatLine) error {
 	for _, c := range all {
 		apps[c.Case.App] = true
 	}
-	size := max(50, cellsMost/max(1, len(ls)))
+	size := min(rowsMost, max(50, cellsMost/max(1, len(ls))))
 	name := func(i int) string {
 		if i == 0 {
 			return "cases.html"

@@ -49,6 +49,9 @@ func recordOf(t *testing.T, auditor string, at time.Time, p *audit.Project, dims
 	return r
 }
 
+// rulesForTools are those of auditors that do not vary.
+var rulesForTools = score.Rules{Deterministic: true}
+
 var day = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
 func TestDiffNamesWhatWasLostAndFound(t *testing.T) {

@@ -13,8 +13,11 @@ import (
 // oneLine keeps what others wrote on one line and free of control characters.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 {
+		switch {
+		case r < ' ', r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029:
 			return ' '
+		case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // they turn what follows around
+			return -1
 		}
 		return r
 	}, s)
@@ -32,9 +35,9 @@ func clip(s string, n int) string {
 // Text writes the comparison for a terminal.
 func (d *RecordDiff) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s\nbefore  %s\nnow     %s\n\n%s\n", oneLine(d.B.Auditor), oneLine(d.B.Project), d.From, d.To, d.Judgement.Verdict)
+	fmt.Fprintf(&b, "%s on %s\nbefore  %s\nnow     %s\n\n%s\n", oneLine(d.B.Auditor), oneLine(d.B.Project), oneLine(d.From), oneLine(d.To), oneLine(string(d.Judgement.Verdict)))
 	for _, g := range d.Judgement.Grounds {
-		fmt.Fprintf(&b, "  %-4s  %s\n", g.Verdict, oneLine(g.Text))
+		fmt.Fprintf(&b, "  %-4s  %s\n", oneLine(string(g.Verdict)), oneLine(g.Text))
 	}
 	b.WriteByte('\n')
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -43,7 +46,7 @@ func (d *RecordDiff) Text(w io.Writer) error {
 		fmt.Fprintf(tw, "%s\t%s\t%s\n", f.label(), list(f.Was), list(f.Now))
 	}
 	for _, f := range d.Fates {
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", f.Fate, counts(f.Was), counts(f.Now))
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", oneLine(string(f.Fate)), counts(f.Was), counts(f.Now))
 	}
 	tw.Flush()
 	writeEntries(&b, "lost", d.Lost)
@@ -87,10 +90,10 @@ func writeEntries(b *strings.Builder, what string, es []EntryDiff) {
 	fmt.Fprintf(b, "\n%s (%d)\n", what, len(es))
 	for _, e := range es {
 		if e.Was == e.Now {
-			fmt.Fprintf(b, "  %-10s %s\n", oneLine(e.ID), e.Dimension)
+			fmt.Fprintf(b, "  %-10s %s\n", oneLine(e.ID), oneLine(string(e.Dimension)))
 			continue
 		}
-		fmt.Fprintf(b, "  %-10s %s: %s, now %s\n", oneLine(e.ID), e.Dimension, credit(e.Was), credit(e.Now))
+		fmt.Fprintf(b, "  %-10s %s: %s, now %s\n", oneLine(e.ID), oneLine(string(e.Dimension)), credit(e.Was), credit(e.Now))
 	}
 }
 
@@ -113,7 +116,7 @@ func writeFindings(b *strings.Builder, what string, fs []score.Scored) {
 			fmt.Fprintf(b, "  and %d more\n", len(fs)-i)
 			break
 		}
-		fmt.Fprintf(b, "  %-13s %s  %s\n", f.Fate, place(&f), clip(f.Finding.Title, 70))
+		fmt.Fprintf(b, "  %-13s %s  %s\n", oneLine(string(f.Fate)), place(&f), clip(f.Finding.Title, 70))
 	}
 }
 
@@ -135,10 +138,10 @@ func place(s *score.Scored) string {
 // Markdown writes the comparison as a comment for a pull request.
 func (d *RecordDiff) Markdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s: %s on %s\n\n", d.Judgement.Verdict, mark(d.B.Auditor), mark(d.B.Project))
+	fmt.Fprintf(&b, "### %s: %s on %s\n\n", mark(string(d.Judgement.Verdict)), mark(d.B.Auditor), mark(d.B.Project))
 	for _, g := range d.Judgement.Grounds {
 		if g.Verdict != audit.Pass || g.Code == score.CodeDrop {
-			fmt.Fprintf(&b, "- **%s** %s\n", g.Verdict, mark(g.Text))
+			fmt.Fprintf(&b, "- **%s** %s\n", mark(string(g.Verdict)), mark(g.Text))
 		}
 	}
 	b.WriteString("\n| | before | now |\n|---|---|---|\n")

@@ -141,7 +141,7 @@ func (f *facts) text(w io.Writer) error {
 	}
 	for _, a := range f.Audits {
 		if a.Look != "" {
-			fmt.Fprintf(tw, "\n%s %s on %s: %s", a.Verdict, oneLine(a.Auditor), oneLine(a.Project), clip(a.Look, 200))
+			fmt.Fprintf(tw, "\n%s %s on %s: %s", oneLine(string(a.Verdict)), oneLine(a.Auditor), oneLine(a.Project), clip(a.Look, 200))
 		}
 	}
 	for _, n := range f.Notes {
@@ -193,14 +193,14 @@ func (f *facts) csv(w io.Writer) error {
 		return fmt.Sprintf("%.6g", v.V)
 	}
 	for _, a := range f.Audits {
-		c.Write([]string{a.Suite, guard(a.Project), guard(a.Auditor), "", "verdict", string(a.Verdict), "", "", ""})
+		c.Write([]string{guard(a.Suite), guard(a.Project), guard(a.Auditor), "", "verdict", guard(string(a.Verdict)), "", "", ""})
 		if m := a.Metrics; m != nil {
 			for _, x := range []struct {
 				name      string
 				v, lo, hi score.Value
 			}{{"recall", m.Recall, score.Value{}, score.Value{}}, {"precision", score.Value{}, m.Precision.Low, m.Precision.High}, {"F1", score.Value{}, m.F1.Low, m.F1.High},
 				{"coverage", m.Coverage, score.Value{}, score.Value{}}, {"chance", m.Chance.Mean, score.Value{}, score.Value{}}, {"lift", m.Lift, score.Value{}, score.Value{}}} {
-				c.Write([]string{a.Suite, guard(a.Project), guard(a.Auditor), "", x.name, num(x.v), num(x.lo), num(x.hi), ""})
+				c.Write([]string{guard(a.Suite), guard(a.Project), guard(a.Auditor), "", x.name, num(x.v), num(x.lo), num(x.hi), ""})
 			}
 		}
 	}
@@ -214,8 +214,10 @@ func (f *facts) csv(w io.Writer) error {
 	return c.Error()
 }
 
-// guard keeps a spreadsheet from taking a name for a formula.
+// guard keeps a spreadsheet from taking a name for a formula, and a terminal from
+// obeying it.
 func guard(s string) string {
+	s = oneLine(s)
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s
 	}
@@ -243,7 +245,7 @@ func (f *facts) benchfmt(w io.Writer) error {
 	}
 	for _, a := range f.Audits {
 		if m := a.Metrics; m != nil {
-			line(fmt.Sprintf("%s/project=%s/auditor=%s", a.Suite, solid(a.Project), solid(a.Auditor)),
+			line(fmt.Sprintf("%s/project=%s/auditor=%s", solid(a.Suite), solid(a.Project), solid(a.Auditor)),
 				m.Recall, "recall", m.Precision.Low, "precision-low", m.Precision.High, "precision-high", m.Coverage, "coverage", m.Lift, "lift")
 		}
 	}

@@ -36,12 +36,15 @@ type verdictCount struct {
 // hardMost is how many cases the overview names.
 const hardMost = 10
 
+// notesMost is how many notes it shows.
+const notesMost = 20
+
 // seatsMost is how many reviewers the pages show.
 const seatsMost = 100
 
 // write writes every page.
 func (s *site) write() error {
-	o := overview{Notes: s.in.Notes, Results: s.in.Results}
+	o := overview{Notes: s.in.Notes[:min(notesMost, len(s.in.Notes))], Results: s.in.Results}
 	if err := s.writeRegression(&o); err != nil {
 		return err
 	}
@@ -94,7 +97,7 @@ type regressionPage struct {
 // recordsMost is how many records the list names, newest first; recordPages how
 // many of them have pages beside the newest of each auditor on each project.
 const (
-	recordsMost = 2000
+	recordsMost = 1000
 	recordPages = 200
 )
 
@@ -107,7 +110,10 @@ func (s *site) writeRegression(o *overview) error {
 	o.verdicts(slices.Concat(smoke, rows))
 	o.auditShort(rows)
 	o.lookAtRecords(slices.Concat(smoke, rows))
-	p := &regressionPage{Matrix: o.Matrix, Rows: rows}
+	p := &regressionPage{Matrix: o.Matrix, Rows: rows[:min(rowsMost/2, len(rows))]}
+	if len(rows) > len(p.Rows) {
+		p.Cut = fmt.Sprintf("Figures of %d newest records are shown, of %d: assay report --format csv tells all. ", len(p.Rows), len(rows))
+	}
 	paged := map[*record.Record]bool{}
 	for _, r := range slices.Concat(rows, smoke) {
 		paged[r.Record] = true
@@ -124,7 +130,7 @@ func (s *site) writeRegression(o *overview) error {
 		p.All = append(p.All, w)
 	}
 	if n := len(s.in.Records); n > recordsMost {
-		p.Cut = fmt.Sprintf("The newest %d of %d records are listed.", recordsMost, n)
+		p.Cut += fmt.Sprintf("The newest %d of %d records are listed.", recordsMost, n)
 	}
 	if err := s.render("regression.html", "regression.html", "Regression", "Regression", p); err != nil {
 		return err

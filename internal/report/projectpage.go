@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -21,6 +22,7 @@ type projectPage struct {
 	Diffs   []*RecordDiff // of each auditor's last two records
 	Broken  []string      // why two records could not be compared
 	Stale   []string      // records that were made with another key
+	Cut     string
 }
 
 type knownLine struct {
@@ -55,7 +57,9 @@ type heatCell struct {
 }
 
 func (s *site) projectPage(name string, rows []row) *projectPage {
-	p := &projectPage{Name: name, Key: s.in.Projects[name], Rows: rows}
+	p := &projectPage{Name: name, Key: s.in.Projects[name]}
+	p.Rows, p.Cut = strongest(rows)
+	rows = p.Rows
 	p.known()
 	p.decoys()
 	p.heat()
@@ -67,6 +71,28 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 		}
 	}
 	return p
+}
+
+// strongest gives the rows that a page has columns for: those with the highest
+// recall, in the order in which they came.
+func strongest(rows []row) ([]row, string) {
+	if len(rows) <= auditorsMost {
+		return rows, ""
+	}
+	recall := func(r row) float64 {
+		if r.Metrics == nil || !r.Metrics.Recall.Defined {
+			return -1
+		}
+		return r.Metrics.Recall.V
+	}
+	order := slices.Clone(rows)
+	slices.SortStableFunc(order, func(a, b row) int { return cmp.Compare(recall(b), recall(a)) })
+	strong := map[*record.Record]bool{}
+	for _, r := range order[:auditorsMost] {
+		strong[r.Record] = true
+	}
+	kept := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !strong[r.Record] })
+	return kept, fmt.Sprintf("%d of %d auditors are shown: those with the highest recall.", len(kept), len(rows))
 }
 
 func (p *projectPage) known() {

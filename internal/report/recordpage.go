@@ -36,9 +36,32 @@ type knownDetail struct {
 	By    string // place of the finding that earned it
 }
 
-// findingsPage is how many findings a page shows: the longest that a finding may
-// take, times this, stays below MaxPage.
+// findingsPage is how many findings a page shows at most; fewer where their words
+// alone would take half of MaxPage.
 const findingsPage = 300
+
+// pageOf gives how many of the findings one page takes: one at least.
+func pageOf(fs []score.Scored) int {
+	room := MaxPage / 2
+	for i, f := range clipFindings(fs[:min(findingsPage, len(fs))]) {
+		room -= 1500 + escaped(f.Finding.Title) + escaped(f.Finding.Description) + escaped(f.Finding.File)
+		if room < 0 && i > 0 {
+			return i
+		}
+	}
+	return min(findingsPage, len(fs))
+}
+
+// escaped is the length of a text in HTML, or somewhat more.
+func escaped(s string) int {
+	n := len(s)
+	for i := range len(s) {
+		if strings.IndexByte("<>&\"'+\x00", s[i]) >= 0 {
+			n += 5
+		}
+	}
+	return n
+}
 
 // writeRecord writes the pages of a record: one for each trial and each so many
 // findings.
@@ -49,8 +72,12 @@ func (s *site) writeRecord(r *record.Record) error {
 	type part struct{ trial, from, to int }
 	parts := []part{}
 	for i, t := range res {
-		for from := 0; from == 0 || from < len(t.Findings); from += findingsPage {
-			parts = append(parts, part{i, from, min(from+findingsPage, len(t.Findings))})
+		for from := 0; from == 0 || from < len(t.Findings); {
+			to := from + pageOf(t.Findings[from:])
+			parts = append(parts, part{i, from, to})
+			if from = to; to == len(t.Findings) {
+				break
+			}
 		}
 	}
 	if len(parts) == 0 {

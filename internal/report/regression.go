@@ -26,13 +26,14 @@ func (r row) name() string { return r.Record.Project + "\x00" + r.Record.Auditor
 
 // Label is the auditor's name with what a reader must know beside it.
 func (r row) Label() string {
+	name := clip(r.Record.Auditor, shortMost)
 	switch {
 	case r.Record.Control != "":
-		return r.Record.Auditor + " (control)"
+		return name + " (control)"
 	case r.Record.Replay:
-		return r.Record.Auditor + " (replay)"
+		return name + " (replay)"
 	}
-	return r.Record.Auditor
+	return name
 }
 
 // Sort gives the figure by which tables sort; nothing where it is undefined.

@@ -141,6 +141,9 @@ func (r *Results) addUp() {
 	}
 }
 
+// shortMost keeps a name from filling a page.
+const shortMost = 80
+
 // shorten names seats as briefly as tells them apart.
 func (r *Results) shorten() {
 	prompts, names := map[string]int{}, map[string]int{}
@@ -152,11 +155,14 @@ func (r *Results) shorten() {
 		if prompts[s.Model] > 1 {
 			s.Short = s.String()
 		}
+		if s.Short = clip(s.Short, shortMost); strings.TrimSpace(s.Short) == "" {
+			s.Short = "no name"
+		}
 		names[s.Short]++
 	}
-	for _, s := range r.Seats {
+	for i, s := range r.Seats {
 		if names[s.Short] > 1 {
-			s.Short = s.String()
+			s.Short = fmt.Sprintf("%s (%d)", clip(s.String(), shortMost), i+1)
 		}
 	}
 }

@@ -1,0 +1,206 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"assay/audit"
+	"assay/internal/record"
+	"assay/internal/report"
+	"assay/internal/store"
+
+	"github.com/stretchr/testify/require"
+)
+
+// write makes the pages and holds each to what every page must keep: its size, and
+// no element that somebody's words brought along.
+func write(t *testing.T, in report.Input) (dir string, pages map[string]string) {
+	t.Helper()
+	dir, pages = t.TempDir(), map[string]string{}
+	_, err := report.WriteSite(dir, in)
+	require.NoError(t, err)
+	require.NoError(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.Less(t, len(b), report.MaxPage, name)
+		text := string(b)
+		require.NotRegexp(t, regexp.MustCompile(`(?i)<(img|iframe|object|embed|base|form action|a href="javascript)`), text, name)
+		require.LessOrEqual(t, strings.Count(text, "<script"), 2, name)
+		rel, err := filepath.Rel(dir, name)
+		require.NoError(t, err)
+		pages[rel] = text
+		return nil
+	}))
+	return dir, pages
+}
+
+// fillWords puts words into every string below v, whatever its type means.
+func fillWords(v reflect.Value, words string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fillWords(v.Elem(), words)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fillWords(v.Field(i), words)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			fillWords(v.Index(i), words)
+		}
+		if v.Len() == 0 && v.Type().Elem().Kind() == reflect.String {
+			v.Set(reflect.Append(v, reflect.ValueOf(words).Convert(v.Type().Elem())))
+		}
+	case reflect.String:
+		v.SetString(words)
+	}
+}
+
+// A record in which every single text is hostile, the names of fates, verdicts and
+// dimensions included, as a forged or damaged file may have them.
+func TestRecordsHostileInEveryField(t *testing.T) {
+	p, dims, goals := project(t, "go-test-bench")
+	for _, words := range []string{hostile, strings.Repeat("\u202e😀\x1b[31m\x00\xff", 3000), "", "../../../etc/passwd", "javascript:window.pwned=1"} {
+		good := recordOf(t, "agent", day, p, dims, goals, nil)
+		whole := sample(t)
+		r := whole.Records[2]
+		fillWords(reflect.ValueOf(r), words)
+		r.Suite, r.Trials[0].Invalid = "Regression", ""
+		in := report.Input{Made: day, Records: []*record.Record{good, r}, Projects: map[string]*audit.Project{p.Name: p}, Notes: []string{words}}
+		_, pages := write(t, in)
+		require.Contains(t, pages["index.html"], "go-test-bench", "the other record is still there")
+		for _, format := range []string{"text", "markdown", "csv", "benchfmt", "json"} {
+			out := as(t, format, in)
+			require.NotContains(t, out, "\x1b[", format)
+			if format != "csv" && format != "json" { // which quote
+				require.NotContains(t, out, "\n### FAKE", format)
+			}
+		}
+		require.True(t, json.Valid([]byte(as(t, "json", in))))
+		d, err := report.DiffRecords(good, r, rulesForTools)
+		if err == nil {
+			var b bytes.Buffer
+			require.NoError(t, d.Text(&b))
+			require.NoError(t, d.Markdown(&b))
+		}
+	}
+}
+
+// An answer of ten megabytes, and words that try everything, in every text of an
+// evaluation.
+func TestEvaluationsHostileInEveryField(t *testing.T) {
+	where := filepath.Join(t.TempDir(), "results.db")
+	st, err := store.Open(context.Background(), where)
+	require.NoError(t, err)
+	n := 0
+	for _, words := range []string{hostile, strings.Repeat("<b>&\"'😀\x00", 1<<20), "\u202e\x1b]0;x\x07"} {
+		for _, label := range []audit.Label{audit.Good, audit.Bad} {
+			e := store.Evaluation{Time: day, Outcome: audit.OutcomeCorrect, Status: audit.Answered}
+			fillWords(reflect.ValueOf(&e), words)
+			short := words[:min(60, len(words))]
+			e.Model, e.App, e.Query, e.Prompt, e.Twin, e.CaseHash = short, short, short, short, "", short
+			e.Run, e.Trial, e.Expected, e.Actual, e.Outcome, e.Status = "r", fmt.Sprint(n), label, string(label), audit.OutcomeCorrect, audit.Answered
+			e.TestFile = "tests/" + short + "/" + short + "-01-" + string(label) + ".md"
+			require.NoError(t, st.Put(context.Background(), e))
+			n++
+		}
+	}
+	require.NoError(t, st.Close())
+	st, err = store.OpenReadOnly(context.Background(), where)
+	require.NoError(t, err)
+	defer st.Close()
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, true)
+	require.NoError(t, err)
+	in := report.Input{Results: r, Made: day}
+	_, pages := write(t, in)
+	require.Equal(t, 6, len(pages)-3, "a page for each case")
+	for _, format := range []string{"text", "markdown", "csv", "benchfmt", "json"} {
+		require.NotContains(t, as(t, format, in), "\x1b", format)
+	}
+}
+
+// Findings whose words grow when they are escaped are spread over more pages, and
+// each stands on one of them.
+func TestFindingsThatGrow(t *testing.T) {
+	p, dims, goals := project(t, "go-test-bench")
+	var fs []audit.Finding
+	for i := range 900 {
+		fs = append(fs, audit.Finding{ID: fmt.Sprint(i), Title: fmt.Sprintf("finding-%03d-", i) + strings.Repeat("'", 400), Description: strings.Repeat("<", 5000), File: "a.go", CWEs: []audit.CWE{79}})
+	}
+	_, pages := write(t, report.Input{Made: day, Records: []*record.Record{recordOf(t, "agent", day, p, dims, goals, fs)}, Projects: map[string]*audit.Project{p.Name: p}})
+	seen := map[string]int{}
+	for name, text := range pages {
+		if strings.HasPrefix(name, "records") {
+			for _, m := range regexp.MustCompile(`<td class="text">(finding-\d+)-`).FindAllStringSubmatch(text, -1) {
+				seen[m[1]]++
+			}
+		}
+	}
+	require.Len(t, seen, 900)
+	for f, n := range seen {
+		require.Equal(t, 1, n, f)
+	}
+}
+
+// A case for each of many files: lists are paged, and no page is too large.
+func TestManyCases(t *testing.T) {
+	where := filepath.Join(t.TempDir(), "results.db")
+	st, err := store.Open(context.Background(), where)
+	require.NoError(t, err)
+	var evs []store.Evaluation
+	for i := range 5000 {
+		e := evaluation(0, day)
+		e.Trial, e.Query = fmt.Sprint(i), fmt.Sprintf("%s-%04d", strings.Repeat("long", 20), i)
+		e.Family, e.TestFile = e.App+"/"+e.Query, fmt.Sprintf("tests/%s/%s-01-good.md", e.App, e.Query)
+		evs = append(evs, e)
+	}
+	require.NoError(t, st.Put(context.Background(), evs...))
+	require.NoError(t, st.Close())
+	st, err = store.OpenReadOnly(context.Background(), where)
+	require.NoError(t, err)
+	defer st.Close()
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, false)
+	require.NoError(t, err)
+	_, pages := write(t, report.Input{Made: day, Results: r})
+	require.Contains(t, pages, "cases-4.html")
+	require.Contains(t, pages["index.html"], "nothing can be said of any", "there is no bad case")
+}
+
+// More reviewers than a page holds: the best are shown, the others are counted, and
+// every one is in the files for programs.
+func TestManyReviewers(t *testing.T) {
+	in := report.Input{Results: manyReviewers(t, 700, 1), Made: day}
+	_, pages := write(t, in)
+	require.Contains(t, pages["index.html"], "The 100 reviewers with the highest balanced accuracy are shown, of 700")
+	require.Equal(t, 700, strings.Count(as(t, "csv", in), ",balanced accuracy,")/2, "over all and over the one application")
+}
+
+// More auditors than a page holds.
+func TestManyAuditors(t *testing.T) {
+	p, dims, goals := project(t, "go-test-bench")
+	one := recordOf(t, "agent", day, p, dims, goals, nil)
+	in := report.Input{Made: day, Projects: map[string]*audit.Project{p.Name: p}}
+	for i := range 300 {
+		r := *one
+		r.Auditor = fmt.Sprintf("agent-with-a-name-of-some-length-%03d", i)
+		in.Records = append(in.Records, &r)
+	}
+	_, pages := write(t, in)
+	require.Contains(t, pages["regression.html"], "40 of 300 auditors are shown")
+	require.Contains(t, pages[filepath.Join("projects", "go-test-bench.html")], "of 300 auditors are shown")
+}
