@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 
 	"assay/audit"
 	"assay/internal/static/flow"
@@ -19,6 +20,7 @@ type application struct {
 	findings []audit.Finding
 	global   map[lang.Lang]bool // memo of everyEndpoint
 	warnings []Warning
+	workers  int
 }
 
 func (a *application) add(f audit.Finding) { a.findings = append(a.findings, f) }
@@ -40,6 +42,32 @@ func (a *application) checks() error {
 	a.checkSecrets()
 	a.checkTexts()
 	return a.checkComponents()
+}
+
+// each runs a check of single files over all of them, several at once; findings stay
+// in the order of files.
+func (a *application) each(check func(*application, *source)) {
+	found := make([][]audit.Finding, len(a.sources))
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range max(1, a.workers) {
+		wg.Go(func() {
+			for i := range next {
+				one := *a
+				one.findings = nil
+				check(&one, a.sources[i])
+				found[i] = one.findings
+			}
+		})
+	}
+	for i := range a.sources {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	for _, fs := range found {
+		a.findings = append(a.findings, fs...)
+	}
 }
 
 // finish orders, removes what two rules say of the same place, and numbers.

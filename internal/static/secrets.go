@@ -39,9 +39,9 @@ func (a *application) checkSecrets() {
 	for _, u := range a.project.Units {
 		units[u.File.Path] = u
 	}
-	for _, s := range a.sources {
+	a.each(func(a *application, s *source) {
 		if s.raw == nil || isTest(s.path) || !secretFile(s.path) {
-			continue
+			return
 		}
 		line, issued := 0, mayHoldKey(s.raw)
 		for rest := s.raw; len(rest) > 0; {
@@ -58,7 +58,7 @@ func (a *application) checkSecrets() {
 				}
 			}
 		}
-	}
+	})
 }
 
 // mayHoldKey looks for the fixed parts of the formats in a whole file.

@@ -116,7 +116,7 @@ func (a *Analyser) judge(ctx context.Context, set *rules.Set, sources []*source,
 			}
 		}
 	}
-	app := &application{set: set, project: flow.NewProject(set, files), sources: sources}
+	app := &application{set: set, project: flow.NewProject(set, files), sources: sources, workers: a.opts.Workers}
 	hits := app.project.Analyse(ctx, a.opts.Workers)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err

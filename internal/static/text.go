@@ -8,9 +8,9 @@ import (
 
 // checkTexts runs the rules that read templates and settings line by line.
 func (a *application) checkTexts() {
-	for _, s := range a.sources {
+	a.each(func(a *application, s *source) {
 		if s.raw == nil || len(s.raw) > 2<<20 || isTest(s.path) {
-			continue
+			return
 		}
 		for _, t := range a.set.Texts {
 			if !t.FilesRE.MatchString(s.path) {
@@ -32,5 +32,5 @@ func (a *application) checkTexts() {
 				a.add(f)
 			}
 		}
-	}
+	})
 }

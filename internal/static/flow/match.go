@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"regexp"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -168,24 +169,41 @@ func (s *shard) scoped(f *frame, m *rules.Match, n *lang.Node) bool {
 
 func (s *shard) scopeHas(f *frame, t rules.ScopeTest, n *lang.Node) bool {
 	file := f.u.File
+	scope := (*lang.Node)(nil)
 	switch t.Scope {
 	case "call":
 		return t.RE.MatchString(file.Text(n))
 	case "function":
-		if f.node != nil {
-			return t.RE.MatchString(file.Text(f.node))
-		}
-		if f.scope != nil {
-			return t.RE.MatchString(file.Text(f.scope))
+		if scope = f.node; scope == nil {
+			scope = f.scope
 		}
 	case "class":
-		if f.fn != nil && f.fn.Class != nil && f.fn.Class.Node != nil {
-			return t.RE.MatchString(file.Text(f.fn.Class.Node))
+		if f.fn != nil && f.fn.Class != nil {
+			scope = f.fn.Class.Node
 		}
 	case "project":
 		return s.p.has(t)
 	}
-	return t.RE.Match(file.Src)
+	if scope == nil {
+		scope = file.Root
+	}
+	k := scopeKey{t.RE, scope}
+	has, ok := s.scopes[k]
+	if !ok {
+		if scope == file.Root {
+			has = t.RE.Match(file.Src)
+		} else {
+			has = t.RE.MatchString(file.Text(scope))
+		}
+		s.scopes[k] = has
+	}
+	return has
+}
+
+// scopeKey is one expression on the text of one scope.
+type scopeKey struct {
+	re    *regexp.Regexp
+	scope *lang.Node
 }
 
 func (p *Project) has(t rules.ScopeTest) bool {

@@ -61,6 +61,7 @@ type shard struct {
 	fields  map[*Class]map[string]value
 	globals map[*Unit]env
 	current *frame
+	scopes  map[scopeKey]bool // memo of scopeHas
 }
 
 type hitKey struct {
@@ -81,7 +82,7 @@ func (p *Project) Analyse(ctx context.Context, workers int) []*Hit {
 	gate := make(chan struct{}, max(1, workers))
 	for i := range shards {
 		s := &shard{p: p, sums: make([]*summary, len(p.Funcs)), busy: make([]bool, len(p.Funcs)), calls: make([]bool, len(p.Funcs)),
-			seen: map[hitKey]int{}, fields: map[*Class]map[string]value{}, globals: map[*Unit]env{}}
+			seen: map[hitKey]int{}, fields: map[*Class]map[string]value{}, globals: map[*Unit]env{}, scopes: map[scopeKey]bool{}}
 		shards[i] = s
 		wg.Go(func() {
 			gate <- struct{}{}
