@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/record"
 	"assay/internal/store"
@@ -126,8 +127,17 @@ func TestBenchWithWorkers(t *testing.T) {
 	bench("-trials", "2")
 	require.Len(t, requests(), 2*all+12)
 
-	// It was enqueued, and nobody came: who waits does it.
+	// It was enqueued and stopped: a worker skips it, and the plan can be begun anew.
 	s.env.cfg.Trials = 3
+	id, err = s.Enqueue(context.Background(), &out)
+	require.NoError(t, err)
+	require.NoError(t, s.Stop(context.Background(), id))
+	require.NoError(t, h.worker(0, true)())
+	require.Len(t, requests(), 2*all+12)
+	require.Equal(t, 12, runs(t, dsn)[0].Outcomes[audit.OutcomeSkipped])
+	require.ErrorContains(t, s.Stop(context.Background(), id), "is under way")
+
+	// It was enqueued, and nobody came: who waits does it.
 	id, err = s.Enqueue(context.Background(), &out)
 	require.NoError(t, err)
 	bench("-trials", "3")

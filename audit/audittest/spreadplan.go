@@ -95,6 +95,21 @@ func (s *Spread) Enqueue(ctx context.Context, out io.Writer) (id string, err err
 	return id, err
 }
 
+// Stop lets nothing more of a run be begun: workers skip what waits. A run that
+// is not under way is an error.
+func (s *Spread) Stop(ctx context.Context, id string) (err error) {
+	db, err := river.Open(ctx, s.env.cfg.DB)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	n, err := db.Stop(ctx, id, "stopped: assay enqueue --stop")
+	if err == nil && n == 0 {
+		err = fmt.Errorf("no run %s is under way", id)
+	}
+	return err
+}
+
 // plan gives the trials of the chosen reviewers, prompts and cases.
 func (s *Spread) plan(corpus *fixture.Corpus) (items []run.Item, tasks map[string]river.Task, closing func(), err error) {
 	prompts, err := s.env.chosenPrompts()

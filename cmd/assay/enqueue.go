@@ -22,6 +22,7 @@ type planFlags struct {
 type enqueueCmd struct {
 	planFlags
 	placeFlags
+	Stop string `help:"Enqueue nothing, and let nothing more of this run be begun: what waits is skipped." placeholder:"RUN"`
 }
 
 // placeFlags say where fixtures and results are.
@@ -41,6 +42,9 @@ func (c *enqueueCmd) Run(ctx context.Context) error {
 		Concurrency: c.Concurrency, Force: c.Force, Twins: c.Twins, Root: c.Root, DB: c.DB})
 	if err != nil {
 		return err
+	}
+	if c.Stop != "" {
+		return s.Stop(ctx, c.Stop)
 	}
 	_, err = s.Enqueue(ctx, os.Stdout)
 	return err

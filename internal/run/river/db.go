@@ -25,7 +25,7 @@ var migrations embed.FS
 
 // connections is how many a process opens at most. One of them listens for new
 // jobs; the store has its own.
-const connections = 6
+const connections = 4
 
 // A DB is a PostgreSQL with the tables of the store, of River and of this package.
 type DB struct {

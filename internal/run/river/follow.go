@@ -145,7 +145,7 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 		case <-stop:
 			stop = nil
 			// What is in flight was paid for; and a PostgreSQL that is gone comes back, perhaps.
-			if err := r.db.Stop(quiet, r.ID, "stopped: "+context.Cause(ctx).Error()); err != nil {
+			if _, err := r.db.Stop(quiet, r.ID, "stopped: "+context.Cause(ctx).Error()); err != nil {
 				return run.Summary{State: r.state}, err
 			}
 			grace = time.After(c.Grace + time.Duration(len(r.items))*time.Millisecond)
@@ -155,13 +155,14 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 	}
 }
 
-// Stop lets nothing more of a run be begun: what waits is skipped.
-func (db *DB) Stop(ctx context.Context, id, why string) error {
-	_, err := db.pool.Exec(ctx, "UPDATE spread_runs SET stopped = $2 WHERE run_id = $1 AND ended IS NULL AND stopped = ''", id, why)
+// Stop lets nothing more of a run be begun: what waits is skipped, as soon as a
+// worker comes to it. It gives how many runs it stopped, 0 or 1.
+func (db *DB) Stop(ctx context.Context, id, why string) (stopped int64, err error) {
+	tag, err := db.pool.Exec(ctx, "UPDATE spread_runs SET stopped = $2 WHERE run_id = $1 AND ended IS NULL AND stopped = ''", id, why)
 	if err != nil {
-		return fmt.Errorf("river: stopping run %s: %w", id, err)
+		return 0, fmt.Errorf("river: stopping run %s: %w", id, err)
 	}
-	return nil
+	return tag.RowsAffected(), nil
 }
 
 // An attendance knows when a worker was last seen.

@@ -129,7 +129,8 @@ func BenchmarkLargePlan(b *testing.B) {
 			require.NoError(b, c.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker'").Scan(&now))
 			held = max(held, now)
 		}
-		require.NoError(b, db.Stop(ctx, id, "enough"))
+		_, err = db.Stop(ctx, id, "enough")
+		require.NoError(b, err)
 		b.ReportMetric(size("evaluations", float64(rows))+size("attempts", float64(rows)), "row-B/trial")
 		b.ReportMetric(float64(held), "connections")
 		f.stop()

@@ -86,8 +86,10 @@ func open(t testing.TB, dsn string) *river.DB {
 
 // model is the reviewer that asks the mock. Its stated price makes the most that
 // a request may cost several times what the mock charges.
-func model(base string) (audit.Reviewer, error) {
-	return auditor.Chat(auditor.ChatConfig{Name: "m", Provider: "mock", BaseURL: base, Key: "sk-test", KeyName: "ASSAY_API_KEY", MaxTokens: 100,
+func model(base string) (audit.Reviewer, error) { return modelNamed("m", base) }
+
+func modelNamed(name, base string) (audit.Reviewer, error) {
+	return auditor.Chat(auditor.ChatConfig{Name: name, Provider: "mock", BaseURL: base, Key: "sk-test", KeyName: "ASSAY_API_KEY", MaxTokens: 100,
 		Model: audit.Model{Name: "m", ID: "maker/m", In: 0.15, Out: 0.60, Priced: true}, Timeout: 20 * time.Second})
 }
 
@@ -351,16 +353,27 @@ func TestAnotherRepositoryIsRefused(t *testing.T) {
 		delete(other.byKey, key)
 	}
 	r := h.enqueue(t, db, run.Config{})
-	ended := make(chan error, 1)
-	go func() { ended <- db.Work(context.Background(), river.Worker{Rebuild: other.rebuild}) }()
-	require.ErrorIs(t, <-ended, river.ErrOther)
+	edited := func(_ context.Context, task river.Task) (run.Item, error) {
+		it := h.byKey[task.Key]
+		it.Key = "of a case that was edited here"
+		return it, nil
+	}
+	for _, rebuild := range []func(context.Context, river.Task) (run.Item, error){other.rebuild, edited} {
+		ended := make(chan error, 1)
+		go func() { ended <- db.Work(context.Background(), river.Worker{Rebuild: rebuild}) }()
+		err := <-ended
+		require.ErrorIs(t, err, river.ErrOther)
+		require.ErrorContains(t, err, "or stop the run: assay enqueue --stop "+r.ID)
+	}
+	require.Empty(t, s.Requests())
 	work(t, db, river.Worker{Rebuild: h.rebuild})
 	_, err := r.Finish()
 	require.NoError(t, err)
 	account(t, db, r.ID, 12)
 }
 
-// A revoked key ends the run of all workers with one line.
+// A revoked key ends the run of all workers, for every model of its provider, with
+// one line.
 func TestRevokedKey(t *testing.T) {
 	t.Parallel()
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
@@ -371,7 +384,13 @@ func TestRevokedKey(t *testing.T) {
 	})
 	defer s.Close()
 	db := open(t, database(t))
-	h := chatHouse(t, s, 150)
+	other, err := modelNamed("n", s.BaseURL)
+	require.NoError(t, err)
+	defer other.(io.Closer).Close()
+	one, err := model(s.BaseURL)
+	require.NoError(t, err)
+	defer one.(io.Closer).Close()
+	h := newHouse(append(trials(75, one), trials(75, other)...))
 	r := h.enqueue(t, db, run.Config{Concurrency: 4})
 	work(t, db, river.Worker{Rebuild: h.rebuild})
 	work(t, db, river.Worker{Rebuild: h.rebuild})
@@ -445,22 +464,21 @@ func TestTogether(t *testing.T) {
 	dsn := database(t)
 	db := open(t, dsn)
 	h := chatHouse(t, s, 60)
-	ids := make(chan string, 5)
+	ids, begin := make(chan string, 5), make(chan struct{})
 	for range cap(ids) {
+		one := open(t, dsn)
+		plan, err := run.Prepare(context.Background(), run.Config{Store: one.Store, Budget: math.Inf(1)}, h.items)
+		require.NoError(t, err)
 		go func() {
-			id := ""
-			defer func() { ids <- id }()
-			one, err := river.Open(context.Background(), dsn)
+			<-begin
+			id, _, err := one.EnqueueOnly(context.Background(), plan, h.tasks)
 			if err != nil {
-				return
+				id = err.Error()
 			}
-			defer one.Close()
-			plan, err := run.Prepare(context.Background(), run.Config{Store: one.Store, Budget: math.Inf(1)}, h.items)
-			if err == nil {
-				id, _, _ = one.EnqueueOnly(context.Background(), plan, h.tasks)
-			}
+			ids <- id
 		}()
 	}
+	close(begin)
 	first := <-ids
 	require.NotEmpty(t, first)
 	for range cap(ids) - 1 {

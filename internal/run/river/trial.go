@@ -111,11 +111,10 @@ func (w *trialWorker) try(ctx context.Context, d *desk, conf settings, e *ending
 func (c *crew) rebuild(ctx context.Context, t Task) (run.Item, error) {
 	it, err := c.Rebuild(ctx, t)
 	if err == nil && it.Key != t.Key {
-		err = fmt.Errorf("%w: %s with %s is another trial here (%.12s, planned %.12s): give every worker the commit, fixtures and environment of the plan",
-			ErrOther, t.Case, t.Reviewer, it.Key, t.Key)
+		err = fmt.Errorf("%w: %s with %s is another trial here (%.12s, planned %.12s)", ErrOther, t.Case, t.Reviewer, it.Key, t.Key)
 	}
 	if err != nil {
-		c.fail(err)
+		c.fail(fmt.Errorf("run %s: %w: give every worker the commit, fixtures and environment of the plan, or stop the run: assay enqueue --stop %s", t.Run, err, t.Run))
 		return it, errors.Join(err, river.JobSnooze(2*time.Second))
 	}
 	return it, nil
