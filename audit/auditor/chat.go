@@ -2,6 +2,7 @@ package auditor
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -117,17 +118,11 @@ func (c *chat) Settings() string {
 
 // schema is what a model is asked to answer in where the server offers it. The
 // explanation comes first: what a model writes before its verdict, it can use.
-var schema = map[string]any{
-	"type": "object",
-	"properties": map[string]any{
-		"explanation":           map[string]any{"type": "string"},
-		"verdict":               map[string]any{"type": "string", "enum": []string{"good", "bad"}},
-		"violated_requirements": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}},
-		"cwes":                  map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
-	},
-	"required":             []string{"explanation", "verdict", "violated_requirements", "cwes"},
-	"additionalProperties": false,
-}
+var schema = json.RawMessage(`{"type":"object","properties":{"explanation":{"type":"string"},` +
+	`"verdict":{"type":"string","enum":["good","bad"]},` +
+	`"violated_requirements":{"type":"array","items":{"type":"integer"}},` +
+	`"cwes":{"type":"array","items":{"type":"string"}}},` +
+	`"required":["explanation","verdict","violated_requirements","cwes"],"additionalProperties":false}`)
 
 func (c *chat) params(task audit.ReviewTask) openai.ChatCompletionNewParams {
 	p := openai.ChatCompletionNewParams{

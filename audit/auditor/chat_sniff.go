@@ -12,7 +12,7 @@ type sniffer struct {
 	io.Closer
 }
 
-func newSniffer(body io.ReadCloser) *sniffer { return &sniffer{bufio.NewReader(body), body} }
+func newSniffer(body io.ReadCloser) *sniffer { return &sniffer{bufio.NewReaderSize(body, 512), body} }
 
 func (s *sniffer) first() (byte, error) {
 	for {

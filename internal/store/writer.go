@@ -39,6 +39,7 @@ type writer struct {
 	in      chan *batch
 	closing chan struct{}
 	stopped chan struct{}
+	kept    []*sql.Stmt // of one row each, evaluations and attempts: parsing a statement costs more than running it
 }
 
 // A batch is one call of Put.
@@ -79,6 +80,11 @@ func (w *writer) stop() {
 
 func (w *writer) loop() {
 	defer close(w.stopped)
+	defer func() {
+		for _, st := range w.kept {
+			_ = st.Close()
+		}
+	}()
 	for {
 		select {
 		case b := <-w.in:
@@ -120,6 +126,9 @@ func (w *writer) transact(gathered ...*batch) (err error) {
 	// The write is not given up when one caller goes away: what is written was
 	// paid for.
 	ctx := context.WithoutCancel(gathered[0].ctx)
+	if err := w.prepare(ctx); err != nil {
+		return err
+	}
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -131,6 +140,9 @@ func (w *writer) transact(gathered ...*batch) (err error) {
 	}()
 	evs := rowWriter{ctx: ctx, tx: tx, format: insertEvaluations, width: len(evaluationColumns), rows: w.rows}
 	attempts := rowWriter{ctx: ctx, tx: tx, format: insertAttempts, width: attemptWidth, rows: w.rows}
+	if w.kept != nil {
+		evs.full, attempts.full = tx.StmtContext(ctx, w.kept[0]), tx.StmtContext(ctx, w.kept[1])
+	}
 	for _, b := range gathered {
 		for i := range b.evs {
 			e := &b.evs[i]
@@ -148,6 +160,24 @@ func (w *writer) transact(gathered ...*batch) (err error) {
 		return err
 	}
 	return tx.Commit()
+}
+
+// prepare keeps the statements where they are always the same. PostgreSQL's driver
+// keeps its own.
+func (w *writer) prepare(ctx context.Context) error {
+	if w.rows > 1 || w.kept != nil {
+		return nil
+	}
+	evs, err := w.db.PrepareContext(ctx, fmt.Sprintf(insertEvaluations, tuples(1, len(evaluationColumns))))
+	if err != nil {
+		return err
+	}
+	attempts, err := w.db.PrepareContext(ctx, fmt.Sprintf(insertAttempts, tuples(1, attemptWidth)))
+	if err != nil {
+		return errors.Join(err, evs.Close())
+	}
+	w.kept = []*sql.Stmt{evs, attempts}
+	return nil
 }
 
 func attemptValues(e *Evaluation, n int, a audit.Attempt) []any {
