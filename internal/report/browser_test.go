@@ -48,7 +48,7 @@ func browser(t *testing.T) *tab {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 15*time.Minute) // a browser that hangs, however busy the machine
 	t.Cleanup(cancel)
 	b := &tab{ctx: ctx}
 	requests := chromedp.Events(ctx, network.RequestWillBeSent)
@@ -245,12 +245,13 @@ func TestAccessible(t *testing.T) {
 	}
 	b := browser(t)
 	dir := site(t)
-	for _, scheme := range []string{"light", "dark"} {
+	// Colours are all that differs in the dark.
+	for scheme, rules := range map[string]string{"light": `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']`, "dark": `{type: 'rule', values: ['color-contrast']}`} {
 		b.scheme(t, scheme)
 		for _, file := range pagesOf(t, dir) {
 			b.open(t, file, 1600)
 			eval[bool](t, b, string(axe)+"; true")
-			faults := eval[[]string](t, b, `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']}).then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | ')))`)
+			faults := eval[[]string](t, b, `axe.run(document, {runOnly: `+rules+`}).then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | ')))`)
 			require.Empty(t, faults, "%s, %s", file, scheme)
 		}
 	}
