@@ -76,6 +76,7 @@ func (f *frame) candidates(x *lang.Node, typ string) []string {
 func (f *frame) call(n *lang.Node) value {
 	ci := f.info(n, false)
 	f.s.matchCall(f, ci)
+	f.filled(ci)
 	v, known := f.result(ci)
 	for i, a := range n.List {
 		if a.Kind == lang.Func {

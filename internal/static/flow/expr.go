@@ -210,7 +210,11 @@ func (f *frame) member(n *lang.Node) value {
 	if harmlessMember[n.Name] || storedNumber(x, n.Name) {
 		return value{}
 	}
-	return value{from: x.from, typ: f.s.fieldType(f, x.typ, n.Name)}
+	typ := f.s.fieldType(f, x.typ, n.Name)
+	if plainType(typ) {
+		return value{typ: typ}
+	}
+	return value{from: x.from, typ: typ}
 }
 
 var harmlessMember = map[string]bool{"length": true, "size": true, "class": true, "id_": true, "Length": true, "pk": true}

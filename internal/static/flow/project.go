@@ -202,6 +202,11 @@ func (p *Project) requireAlias(u *Unit, a *lang.Node) {
 		return
 	}
 	mod, member := requireOf(a.Y)
+	if name, ok := strings.CutPrefix(mod, "\x00"); ok {
+		if mod = u.Alias[name]; mod == "" || a.Y.Kind == lang.Ident {
+			return
+		}
+	}
 	if mod == "" {
 		return
 	}
@@ -227,6 +232,8 @@ func requireOf(n *lang.Node) (module, member string) {
 		return n.List[0].Name, ""
 	case n.Kind == lang.Call && n.Name == "promisify" && len(n.List) == 1: // util.promisify(require('x').y)
 		return requireOf(n.List[0])
+	case n.Kind == lang.Ident && n.Name != "": // an alias of what was required before
+		return "\x00" + n.Name, ""
 	case n.Kind == lang.Member && n.X != nil:
 		m, sub := requireOf(n.X)
 		if m != "" && sub == "" {

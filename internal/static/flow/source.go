@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"path"
+	"regexp"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -142,6 +144,9 @@ func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node, i int) (value, boo
 	if plainType(p.Type) {
 		return value{}, false
 	}
+	if f.u.File.Lang == lang.Python && viewParam(f.u, fn, p) {
+		return f.s.fromParam(f.u, p, &rules.Model{Note: "HTTP request"}), true
+	}
 	for _, m := range f.u.Table.Entries {
 		if m.Except != "" && (m.ExceptRE.MatchString(p.Type) || m.ExceptRE.MatchString(p.Name)) {
 			continue
@@ -157,6 +162,32 @@ func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node, i int) (value, boo
 	}
 	return value{}, false
 }
+
+var keyName = regexp.MustCompile(`(^|_)(pk|id|uuid|slug|year|month|day|page|form|args|kwargs|queryset|obj|instance|serializer|format|user|response|exception|context)$`)
+
+// viewParam tells parameters of Django's views that come from the address: those
+// beside request, save keys, which converters check.
+func viewParam(u *Unit, fn *Func, p *lang.Node) bool {
+	list := fn.Node.List
+	if len(list) > 0 && list[0].Name == "self" {
+		if fn.Class == nil || !httpVerb[fn.Name] {
+			return false
+		}
+		view := false
+		for _, b := range fn.Class.Bases {
+			view = view || strings.HasSuffix(b, "View") || strings.HasSuffix(b, "ViewSet")
+		}
+		if !view {
+			return false
+		}
+		list = list[1:]
+	} else if fn.Class != nil || !strings.HasPrefix(path.Base(u.File.Path), "views") && !strings.Contains(u.File.Path, "/views/") {
+		return false
+	}
+	return len(list) > 1 && list[0].Name == "request" && p != list[0] && p.Name != "self" && p.Y == nil && !strings.HasPrefix(fn.Name, "_") && !keyName.MatchString(p.Name)
+}
+
+var httpVerb = map[string]bool{"get": true, "post": true, "put": true, "patch": true, "delete": true}
 
 // entryTests reads conditions on an entry: "path" tests the text of its
 // annotations, "file" the file's path, "type" the parameter's type.
