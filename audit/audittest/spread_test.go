@@ -135,6 +135,7 @@ func TestBenchWithWorkers(t *testing.T) {
 	require.NoError(t, h.worker(0, true)())
 	require.Len(t, requests(), 2*all+12)
 	require.Equal(t, 12, runs(t, dsn)[0].Outcomes[audit.OutcomeSkipped])
+	require.Equal(t, "assay enqueue --model=some/model --trials=3 --budget=none --concurrency=1 --twins", runs(t, dsn)[0].Command)
 	require.ErrorContains(t, s.Stop(context.Background(), id), "is under way")
 
 	// It was enqueued, and nobody came: who waits does it.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,7 +73,7 @@ func (s *Spread) Enqueue(ctx context.Context, out io.Writer) (id string, err err
 	defer func() { err = errors.Join(err, st.Close()) }()
 	cfg := s.env.cfg
 	plan, err := run.Prepare(ctx, run.Config{Store: st, Budget: cfg.Budget, Concurrency: cfg.Concurrency, Seed: benchSeed, Force: cfg.Force,
-		Run: store.Run{Command: "assay enqueue", ScoreVersion: score.Version}}, items)
+		Run: store.Run{Command: cfg.command(), ScoreVersion: score.Version}}, items)
 	if err != nil {
 		return "", err
 	}
@@ -93,6 +95,30 @@ func (s *Spread) Enqueue(ctx context.Context, out io.Writer) (id string, err err
 		fmt.Fprintf(out, "run %s: %d trials enqueued\n", id, len(plan.Ask()))
 	}
 	return id, err
+}
+
+// command is what carries a run on: what is answered is not asked again.
+func (c *Config) command() string {
+	words := []string{"assay enqueue"}
+	add := func(name, value string) {
+		if value != "" {
+			words = append(words, "--"+name+"="+value)
+		}
+	}
+	add("model", strings.Join(c.Models, ","))
+	add("prompt", strings.Join(c.Prompts, ","))
+	add("filter", c.Filter)
+	add("trials", fmt.Sprint(c.Trials))
+	budget := fmt.Sprint(c.Budget)
+	if math.IsInf(c.Budget, 1) {
+		budget = "none"
+	}
+	add("budget", budget)
+	add("concurrency", fmt.Sprint(c.Concurrency))
+	if c.Twins {
+		words = append(words, "--twins")
+	}
+	return strings.Join(words, " ")
 }
 
 // Stop lets nothing more of a run be begun: workers skip what waits. A run that
