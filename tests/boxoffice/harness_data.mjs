@@ -93,7 +93,7 @@ export function rows() {
       [6, 9, 10, 0, EARLY, LATE], [7, 1, 4, 3, EARLY, LATE], [8, 1, 10, 1, NOW, null], [9, null, 10, 1, EARLY, LATE], [10, null, 10, 0, EARLY, PAST]]) {
       db.coupons.push({ id: k + n, organiser_id: i, event_id: event && k + event, code: `${tag}-C${pad(n)}`, percent: 20, max_uses: max, used, starts_at: from, ends_at: until, deleted_at: dead ?? null });
     }
-    for (const t of db.tickets.filter((t) => t.organiser_id === i && t.status === "valid" && (t.id - k <= 64 || t.id - k > 74))) {
+    for (const t of db.tickets.filter((t) => t.organiser_id === i && (t.status === "valid" || [6, 30].includes(t.id - k)) && (t.id - k <= 64 || t.id - k > 74))) {
       const n = t.id - k;
       db.listings.push({ id: t.id, organiser_id: i, event_id: t.event_id, ticket_id: t.id, seller_id: t.holder_id, code: `${tag}-L${pad(n)}`, price: 30 + n, status: { 4: "sold", 5: "withdrawn" }[n % 9] ?? "open",
         expires_at: { 1: NOW, 2: PAST, 61: "2025-06-16T09:30:01Z" }[n] ?? LATE, deleted_at: n % 12 === 0 ? PAST : null });

@@ -95,6 +95,7 @@ function shown(run, text, say, family) {
     const n = family.open?.includes(table) ? (run.user?.organiserId && row.organiser_id !== run.user.organiserId ? 1 : 0) : denied(run, table, row);
     if (n) say(n, `shows ${m}`);
     if (dead(run.before, table, row)) say(4, `shows the deleted ${m}`);
+    if (table === "listings" && row.status === "open" && by(run.before, "tickets", row.ticket_id).status !== "valid") say(7, `shows ${m}, whose ticket is no longer valid`);
     if (table === "files" && row.expires_at && row.expires_at <= run.now) say(8, `shows the expired ${m}`);
   }
   const other = Object.entries(ORGANISERS).find(([i]) => run.user?.organiserId && Number(i) !== run.user.organiserId)?.[1];
