@@ -74,7 +74,7 @@ func (a *Analyser) ReviewCode(ctx context.Context, task audit.ReviewTask) (audit
 	}
 	src := &source{path: file}
 	src.take(set, []byte(wrap(file, task.Code)), true)
-	res, err := a.judge(ctx, set, []*source{src}, Result{})
+	res, err := (&Analyser{opts: a.opts, fragment: true}).judge(ctx, set, []*source{src}, Result{})
 	if err != nil {
 		return audit.Review{}, err
 	}

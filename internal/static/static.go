@@ -34,14 +34,17 @@ type Options struct {
 
 // An Analyser is ready at once; rules and grammars are loaded when first needed.
 // It may be used by several goroutines.
-type Analyser struct{ opts Options }
+type Analyser struct {
+	opts     Options
+	fragment bool // what is judged is a piece of a program
+}
 
 // New gives an analyser.
 func New(opts Options) *Analyser {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
-	return &Analyser{opts}
+	return &Analyser{opts: opts}
 }
 
 // A Warning tells what was not analysed, and why.
@@ -116,7 +119,9 @@ func (a *Analyser) judge(ctx context.Context, set *rules.Set, sources []*source,
 			}
 		}
 	}
-	app := &application{set: set, project: flow.NewProject(set, files), sources: sources, workers: a.opts.Workers}
+	project := flow.NewProject(set, files)
+	project.Fragment = a.fragment
+	app := &application{set: set, project: project, sources: sources, workers: a.opts.Workers}
 	hits := app.project.Analyse(ctx, a.opts.Workers)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err

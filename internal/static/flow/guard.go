@@ -99,6 +99,21 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 	if constant(x) {
 		x, y = y, x
 	}
+	if equal && (x.Kind == lang.Call && x.Name == "commonpath" || y.Kind == lang.Call && y.Name == "commonpath") {
+		c := x
+		if c.Name != "commonpath" {
+			c = y
+		}
+		bits, _ := rules.ClassBits([]string{"path"})
+		for _, a := range c.List {
+			if a.Kind == lang.Array {
+				for _, k := range a.List {
+					f.trust(k, bits, rules.Norm)
+				}
+			}
+		}
+		return
+	}
 	if equal && hostOf(x) { // urlparse(next).netloc == "", u.Host == r.Host
 		bits, _ := rules.ClassBits([]string{"url", "redirect"})
 		f.trust(x, bits, 0)

@@ -33,6 +33,7 @@ type Unit struct {
 	Classes []*Class
 	byName  map[string][]*Func
 	top     *Func
+	called  map[string]bool // memo of calls, of fragments alone
 }
 
 // A Func is a function, method, or the top level of a file or class.
@@ -57,16 +58,20 @@ type Class struct {
 
 // A Project is the index over all units.
 type Project struct {
-	Units   []*Unit
-	Funcs   []*Func
-	Rules   *rules.Set
-	byName  map[lang.Lang]map[string][]*Func
-	classes map[string][]*Class
-	impl    map[string][]*Class // by base
-	modules map[string]*Unit    // path without extension
-	dirs    map[string][]*Unit
-	mu      sync.Mutex
-	texts   map[string]bool // memo of project-wide expressions, under mu
+	Units []*Unit
+	Funcs []*Func
+	Rules *rules.Set
+
+	// Fragment: the code is a piece of a program; parameters of its functions hold
+	// what requests bring, save those that name the program's own things.
+	Fragment bool
+	byName   map[lang.Lang]map[string][]*Func
+	classes  map[string][]*Class
+	impl     map[string][]*Class // by base
+	modules  map[string]*Unit    // path without extension
+	dirs     map[string][]*Unit
+	mu       sync.Mutex
+	texts    map[string]bool // memo of project-wide expressions, under mu
 }
 
 // NewProject indexes files; the order of files decides the order of findings.

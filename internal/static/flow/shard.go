@@ -2,6 +2,7 @@ package flow
 
 import (
 	"context"
+	"regexp"
 	"sort"
 	"strings"
 	"sync"
@@ -211,12 +212,35 @@ func (s *shard) param(f *frame, fn *Func, p *lang.Node, i int) value {
 	if i == 0 && (p.Name == "self" || p.Name == "cls") {
 		return value{typ: "self"}
 	}
-	v := value{typ: typ, from: []origin{{kind: fromParam, param: int16(i), src: p,
+	kind := uint8(fromParam)
+	if s.p.Fragment && fn.Name != "" && !strings.HasPrefix(fn.Name, "_") && !ownThing.MatchString(p.Name) && !ownType.MatchString(p.Type) && !f.u.calls(fn.Name) {
+		kind = fromOutside
+	}
+	v := value{typ: typ, from: []origin{{kind: kind, param: int16(i), src: p,
 		trace: &step{file: f.file(), line: p.Start, note: "parameter " + p.Name, n: 1}}}}
 	if typ == "" || strings.EqualFold(typ, "string") || strings.EqualFold(typ, "str") {
 		v.text = bad
 	}
 	return v
+}
+
+var (
+	ownThing = regexp.MustCompile(`(?i)^(_|self|cls|this|session|sess|db|conn|connection|cursor|store|repo|repository|\w*repo|\w*service|user|current_?user|account|actor|ctx|context|log|logger|cfg|config|settings|app|w|rw|writer|res|resp|response|next|reply|r|req|request|c|tx|client|pool|clock|now|principal|auth|model|cache)$`)
+	ownType  = regexp.MustCompile(`Request|Response|Context|Writer|\bDB\b|Conn|Session|Service|Repository|Store|Logger|User|Account|Principal`)
+)
+
+// calls reports whether the file itself calls a function of this name.
+func (u *Unit) calls(name string) bool {
+	if u.called == nil {
+		u.called = map[string]bool{}
+		lang.Walk(u.File.Root, func(n *lang.Node) bool {
+			if n.Kind == lang.Call {
+				u.called[n.Name] = true
+			}
+			return true
+		})
+	}
+	return u.called[name]
 }
 
 // globalEnv evaluates a file's top level once.

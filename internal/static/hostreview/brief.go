@@ -17,8 +17,10 @@ type Requirement struct {
 // A helper is a function that the SPEC describes.
 type helper struct {
 	name string
+	args string
 	doc  string
 	gate bool // it answers or refuses: what is asked for is allowed or not
+	load bool // it brings one thing by its identifier, whoever asks
 }
 
 // A brief is what a SPEC says of host code.
@@ -33,15 +35,17 @@ type brief struct {
 }
 
 var (
-	headRE = regexp.MustCompile(`(?mi)^#{1,6}\s+.*\b(security )?(requirements|rules)\b.*$`)
-	itemRE = regexp.MustCompile(`^\s{0,3}(\d+)[.)]\s+(.*)$`)
-	funcRE = regexp.MustCompile("(?m)^[ \\t]*(?:[-*+][ \\t]+)?`?(?:export |async |public |static |private )*(?:def |func |function )?(?:\\([^)\\n]*\\)[ \\t]*)?(?:[a-z]\\w*\\.)*([A-Za-z_]\\w*)\\(([^)\\n]*)\\)([^\\n]*)$")
-	spanRE = regexp.MustCompile("`([^`\n]+)`")
-	gateRE = regexp.MustCompile(`(?i)\bbool(ean)?\b|\btrue\b|throws|raises|refuses|forbidden|\bdenies|aborts|rejects|403|401|unless|whether|checks|verifies|ensures|validates`)
-	roleRE = regexp.MustCompile(`(?i)\broles?\b|requireRole|has_role|grade|\blevel\b`)
-	wordRE = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
-	litRE  = regexp.MustCompile("[`'\"]([a-z][a-z0-9_-]{2,30})[`'\"]")
-	typeRE = regexp.MustCompile(`(?m)^\s*(?:class|type|interface|record|struct)\s+([A-Z]\w+)`)
+	headRE  = regexp.MustCompile(`(?mi)^#{1,6}\s+.*\b(security )?(requirements|rules)\b.*$`)
+	itemRE  = regexp.MustCompile(`^\s{0,3}(\d+)[.)]\s+(.*)$`)
+	funcRE  = regexp.MustCompile("(?m)^[ \\t]*(?:[-*+][ \\t]+)?`?(?:export |async |public |static |private )*(?:def |func |function )?(?:\\([^)\\n]*\\)[ \\t]*)?(?:[a-z]\\w*\\.)*([A-Za-z_]\\w*)\\(([^)\\n]*)\\)([^\\n]*)$")
+	spanRE  = regexp.MustCompile("`([^`\n]+)`")
+	gateRE  = regexp.MustCompile(`(?i)\bbool(ean)?\b|\btrue\b|(throws|raises)[^.;]*(unless|if|when|forbidden|denied|unauthori)|refuses|forbidden|\bdenies|aborts|rejects|403|401|unless|whether|verifies|ensures|validates`)
+	callRE  = regexp.MustCompile("`(?:[a-z]\\w*\\.)*([A-Za-z_]\\w*)\\(([^)`\n]*)\\)`([^`\n]*(?:`[^`(\n]*`[^`\n]*)*)")
+	bringRE = regexp.MustCompile(`(?i)no checks|by (its |primary )?(key|id)\b|does not (check|look)|without (any )?check|returns (a|the|an) |->\s*\*?[A-Z]|Promise<`)
+	roleRE  = regexp.MustCompile(`(?i)\broles?\b|requireRole|has_role|grade|\blevel\b`)
+	wordRE  = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
+	litRE   = regexp.MustCompile("[`'\"]([a-z][a-z0-9_-]{2,30})[`'\"]")
+	typeRE  = regexp.MustCompile(`(?m)^\s*(?:class|type|interface|record|struct)\s+([A-Z]\w+)`)
 )
 
 // ReadRequirements reads the numbered list under the heading that speaks of
@@ -80,9 +84,12 @@ func readBrief(spec string) *brief {
 		if b.tables[m[1]] != nil {
 			continue
 		}
-		h := &helper{name: m[1], doc: m[3]}
-		h.gate = gateRE.MatchString(h.doc) && !loadRE.MatchString(h.name) && !responseRE.MatchString(h.name) || regexp.MustCompile(`(?i)^(can|may|is|has|require|ensure|check|assert|must|authori[sz]e|verify|allow)`).MatchString(h.name)
-		b.helpers[h.name] = h
+		b.help(m[1], m[2], m[3])
+	}
+	for _, m := range callRE.FindAllStringSubmatch(prose, -1) {
+		if b.tables[m[1]] == nil && (b.helpers[m[1]] == nil || strings.Contains(b.helpers[m[1]].doc, "`"+m[1])) {
+			b.help(m[1], m[2], m[3])
+		}
 	}
 	for _, line := range regexp.MustCompile(`\n|[.;]\s`).Split(spec, -1) {
 		if !roleRE.MatchString(line) {
@@ -104,6 +111,17 @@ func readBrief(spec string) *brief {
 		b.noun(m[1])
 	}
 	return b
+}
+
+var gateName = regexp.MustCompile(`(?i)^(can|may|is|has|require|ensure|check|assert|must|authori[sz]e|verify|allow)`)
+
+// help notes a function that the SPEC describes.
+func (b *brief) help(name, args, doc string) {
+	h := &helper{name: name, args: args, doc: doc}
+	byID := regexp.MustCompile(`(?i)id\b`).MatchString(args)
+	h.load = loadRE.MatchString(name) && !outwardRE.MatchString(name) || byID && bringRE.MatchString(doc) && !gateName.MatchString(name) && !changeName.MatchString(name)
+	h.gate = gateName.MatchString(name) || gateRE.MatchString(doc) && !h.load && !responseRE.MatchString(name) && !changeName.MatchString(name)
+	b.helpers[name] = h
 }
 
 func (b *brief) column(name string) bool {

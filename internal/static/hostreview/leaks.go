@@ -17,10 +17,17 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func secrets(v *view, r Requirement) *Breach {
 	cols := sqlreview.Secrets(v.b.spec)[r.Number]
 	if len(cols) == 0 {
+		cols = v.wordCols(r)
+	}
+	if len(cols) == 0 {
 		return nil
 	}
 	why := ""
-	for _, resp := range v.responses() {
+	responses := v.responses()
+	if listOnly.MatchString(r.Text) {
+		responses = v.lists()
+	}
+	for _, resp := range responses {
 		lang.Walk(resp, func(n *lang.Node) bool {
 			if why == "" {
 				why = v.leak(n, cols, resp)
@@ -32,6 +39,53 @@ func secrets(v *view, r Requirement) *Breach {
 		return nil
 	}
 	return &Breach{Why: "requirement " + itoa(r.Number) + ": " + why, CWEs: []audit.CWE{200, 359}, Confidence: 0.75}
+}
+
+var (
+	insideRE = regexp.MustCompile(`(?i)\b(never|must not|may not|nobody|not)\b[^.;]*\b(appear|return|list|leave|shown?|expos|sent|includ|reveal|contain|part of)`)
+	listOnly = regexp.MustCompile(`(?i)\bin (any )?(list|listing|overview)s?\b`)
+	plainCol = map[string]bool{"id": true, "name": true, "title": true, "status": true, "state": true, "role": true, "version": true, "date": true, "time": true, "kind": true, "type": true}
+)
+
+// wordCols gives the columns that a requirement about what stays inside names by
+// their words ("the PIN and the phone number").
+func (v *view) wordCols(r Requirement) []string {
+	if !insideRE.MatchString(r.Text) {
+		return nil
+	}
+	var out []string
+	for _, cols := range v.b.tables {
+		for _, c := range cols {
+			if plainCol[c] || strings.HasSuffix(c, "_id") || contains(out, c) {
+				continue
+			}
+			if regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(c), "_", "[ _]") + `s?(?:[^\w'’]|$)`).MatchString(r.Text) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// lists gives what goes into a list that leaves: what is appended to a variable that
+// is returned, and what a comprehension makes.
+func (v *view) lists() []*lang.Node {
+	var out []*lang.Node
+	for _, c := range v.calls {
+		if (c.Name == "append" || c.Name == "push") && c.X != nil {
+			out = append(out, c)
+		}
+	}
+	lang.Walk(v.f.Root, func(n *lang.Node) bool {
+		if n.Kind == lang.Loop && n.Op == "comprehension" && n.Body != nil {
+			out = append(out, n.Body)
+		}
+		if n.Kind == lang.Call && n.Name == "map" && len(n.List) > 0 {
+			out = append(out, n.List[0])
+		}
+		return true
+	})
+	return out
 }
 
 var wholeRE = regexp.MustCompile(`^(vars|asdict|to_dict|toJSON|model_to_dict|toArray|dict|__dict__|model_dump|as_dict|attributes)$`)
@@ -58,7 +112,7 @@ func (v *view) leak(n *lang.Node, cols []string, resp *lang.Node) string {
 			return "the whole object goes into the response"
 		}
 	case lang.Call:
-		if wholeRE.MatchString(n.Name) && n != resp && (len(n.List) == 1 && n.List[0].Kind == lang.Ident || n.X != nil && len(n.List) == 0) {
+		if wholeRE.MatchString(n.Name) && (n != resp || !responseRE.MatchString(n.Name)) && (len(n.List) == 1 && n.List[0].Kind == lang.Ident || n.X != nil && len(n.List) == 0) {
 			if n.Name != "dict" || v.rowsWith(cols, n) {
 				return "the whole object goes into the response"
 			}
@@ -244,4 +298,58 @@ func joinedParts(n *lang.Node) []*lang.Node {
 		return n.List
 	}
 	return []*lang.Node{n}
+}
+
+var (
+	constantRE = regexp.MustCompile(`(?i)constant[- ]time|timing`)
+	signedRE   = regexp.MustCompile(`(?i)\b(signature|hmac|signed)\b`)
+	macName    = regexp.MustCompile(`(?i)(^|_|\.)(sig|signature|token|mac|hmac|digest|hash|expected|computed|actual|given|tag|checksum)\w*$|(Sig|Signature|Token|Mac|Hmac|Digest|Hash)$`)
+)
+
+// timing: what proves something is not compared with == or by its beginning.
+func timing(v *view, r Requirement) *Breach {
+	constant := constantRE.MatchString(r.Text)
+	if !constant && !signedRE.MatchString(r.Text) {
+		return nil
+	}
+	why := ""
+	lang.Walk(v.f.Root, func(n *lang.Node) bool {
+		if why != "" {
+			return false
+		}
+		switch {
+		case n.Kind == lang.Binary && (n.Op == "==" || n.Op == "!=" || n.Op == "===" || n.Op == "!==") && constant:
+			if variable(n.X) && variable(n.Y) && (macName.MatchString(lastName(n.X)) || macName.MatchString(lastName(n.Y))) {
+				why = v.f.Text(n) + " is no comparison in constant time"
+			}
+		case n.Kind == lang.Call && (n.Name == "equals" || n.Name == "Equal" && lang.Dotted(n.X) == "bytes") && constant:
+			if len(n.List) > 0 && (macName.MatchString(lastName(n.List[0])) || n.X != nil && macName.MatchString(lastName(n.X))) {
+				why = v.f.Text(n) + " is no comparison in constant time"
+			}
+		case n.Kind == lang.Call && (n.Name == "startswith" || n.Name == "startsWith" || n.Name == "HasPrefix" || n.Name == "includes"):
+			if n.X != nil && macName.MatchString(lastName(n.X)) || len(n.List) > 0 && macName.MatchString(lastName(n.List[0])) {
+				why = v.f.Text(n) + " accepts a part"
+			}
+		}
+		return true
+	})
+	if why == "" {
+		return nil
+	}
+	return &Breach{Why: "requirement " + itoa(r.Number) + ": " + clip(why), CWEs: []audit.CWE{208, 347}, Confidence: 0.7}
+}
+
+func variable(n *lang.Node) bool {
+	if n == nil {
+		return false
+	}
+	switch n.Kind {
+	case lang.Ident:
+		return n.Name != "None" && n.Name != "nil" && n.Name != "null" && n.Name != "undefined"
+	case lang.Member, lang.Index:
+		return true
+	case lang.Call:
+		return n.Name != "len" && n.Name != "length"
+	}
+	return false
 }

@@ -20,7 +20,7 @@ func gates(v *view, r Requirement) *Breach {
 		var names []string
 		for _, m := range spanRE.FindAllStringSubmatch(clause, -1) {
 			n := strings.TrimSuffix(wordOf(m[1]), "()")
-			if h := v.b.helpers[n]; h != nil && h.gate {
+			if h := v.b.helpers[n]; h != nil && h.gate && v.canAsk(h) {
 				names = append(names, n)
 			}
 		}
@@ -32,6 +32,14 @@ func gates(v *view, r Requirement) *Breach {
 			continue
 		}
 		asked := false
+		for _, m := range spanRE.FindAllStringSubmatch(clause, -1) { // "or compare `company_id`"
+			if v.b.column(m[1]) && (v.compares(m[1]) || v.ownsNew(m[1])) {
+				asked = true
+			}
+		}
+		if v.b.tenant != "" && v.ownsNew(v.b.tenant) {
+			asked = true
+		}
 		for _, c := range v.calls {
 			for _, n := range names {
 				asked = asked || c.Name == n && c.Off < act.Off
@@ -47,6 +55,18 @@ func gates(v *view, r Requirement) *Breach {
 	return nil
 }
 
+// canAsk: the code has what the helper wants to know who asks.
+func (v *view) canAsk(h *helper) bool {
+	return !askerRE.MatchString(h.args) || askerRE.MatchString(v.bare)
+}
+
+var askerRE = regexp.MustCompile(`\b(session|user|req|request|ctx|account|operator|acc|actor|caller|principal|r|c)\b`)
+
+// ownsNew: the code makes a thing whose column it takes from the session.
+func (v *view) ownsNew(col string) bool {
+	return regexp.MustCompile(`(?i)\b` + namePattern(col) + `\b["']?\s*[=:]\s*[\w.]*(session|user|account|operator|acc|current)\w*[.\[]`).MatchString(v.bare)
+}
+
 func wordOf(s string) string {
 	s, _, _ = strings.Cut(s, "(")
 	return s[strings.LastIndexByte(s, '.')+1:]
@@ -55,11 +75,11 @@ func wordOf(s string) string {
 // actOf gives the place where the code does what a clause speaks of, nil for none.
 func (v *view) actOf(clause string) *lang.Node {
 	if writeVerb.MatchString(clause) {
-		if c := v.changes(editRE); c != nil {
+		if c := v.changes(editRE); c != nil && v.about(c, clause) {
 			return c
 		}
 	}
-	if readVerb.MatchString(clause) && v.loads() != nil {
+	if readVerb.MatchString(clause) && v.one(clause) {
 		if v.change() != nil && !writeVerb.MatchString(clause) {
 			return nil // another clause speaks of changes
 		}
@@ -81,6 +101,56 @@ func (v *view) actOf(clause string) *lang.Node {
 	return nil
 }
 
+// about: a change that is a statement is one of a table that the clause speaks of.
+func (v *view) about(c *lang.Node, clause string) bool {
+	for _, s := range v.sql {
+		if s.call != c {
+			continue
+		}
+		named := false
+		for t := range v.b.tables {
+			all := roots(t)
+			for _, w := range roots(clause) {
+				if len(all) > 0 && meet(w, all[len(all)-1]) {
+					named = true
+					if regexp.MustCompile(`(?i)\b` + t + `\b`).MatchString(s.text) {
+						return true
+					}
+				}
+			}
+		}
+		return !named
+	}
+	return true
+}
+
+// uses: where every change is to be recorded with a helper, the code calls it.
+func uses(v *view, r Requirement) *Breach {
+	if !recordRE.MatchString(r.Text) {
+		return nil
+	}
+	for _, clause := range r.clauses() {
+		for _, m := range spanRE.FindAllStringSubmatch(clause, -1) {
+			n := wordOf(m[1])
+			h := v.b.helpers[n]
+			if h == nil || h.gate || h.load || !recordRE.MatchString(clause) {
+				continue
+			}
+			acts := v.b.acts(clause)
+			if v.change() == nil || v.call(n) != nil || !everyRE.MatchString(clause) && !v.says(acts) {
+				continue
+			}
+			return &Breach{Why: "requirement " + itoa(r.Number) + ": " + n + " is not called", CWEs: []audit.CWE{778}, Confidence: 0.7}
+		}
+	}
+	return nil
+}
+
+var (
+	recordRE = regexp.MustCompile(`(?i)\b(record|log|audit|trail|journal|written to|noted)`)
+	everyRE  = regexp.MustCompile(`(?i)\b(every|each|all|any)\b`)
+)
+
 var needRE = regexp.MustCompile(`(?i)\bonly\b|\bneeds?\b|requires?|reserved|restricted|limited to|must (be|have|hold)|with the role|privilege|is for\b|\bby (an?|the)\b|may be|allowed`)
 
 // roles: an act that a clause gives to a role is done behind a look at that role.
@@ -95,7 +165,8 @@ func roles(v *view, r Requirement) *Breach {
 		if len(named) == 0 || !needRE.MatchString(clause) || ownRE.MatchString(clause) {
 			continue
 		}
-		if !v.says(v.b.acts(clause)) {
+		acts := v.b.acts(clause)
+		if !v.says(acts) && !(len(acts) == 0 && writeVerb.MatchString(clause) && v.change() != nil && v.about(v.change(), clause)) {
 			continue
 		}
 		if !v.looksAt(named) {

@@ -196,6 +196,9 @@ func (v *view) placeholder(name string, arg *lang.Node) string {
 		}
 		return ":session_" + strings.Trim(nonWord.ReplaceAllString(last, "_"), "_")
 	}
+	if arg.Kind == lang.Ident && regexp.MustCompile(`(?i)(session|user|operator|account|acc|principal)\w*\.\w*id\s*(!==?|===?)\s*`+regexp.QuoteMeta(arg.Name)+`\b|\b`+regexp.QuoteMeta(arg.Name)+`\s*(!==?|===?)\s*[\w.]*(session|user|operator|account|acc|principal)\w*\.\w*id\b`).MatchString(v.bare) {
+		return ":session_user"
+	}
 	if r, _, _ := strings.Cut(text, "."); v.checked(r) { // a thing that was looked at before
 		return ":seen_" + name
 	}

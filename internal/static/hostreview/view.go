@@ -158,7 +158,7 @@ func (v *view) changes(re *regexp.Regexp) *lang.Node {
 // loads gives the first call of a helper that brings one thing by its identifier.
 func (v *view) loads() *lang.Node {
 	for _, c := range v.calls {
-		if h := v.b.helpers[c.Name]; h != nil && !h.gate && loadRE.MatchString(c.Name) && !outwardRE.MatchString(c.Name) {
+		if h := v.b.helpers[c.Name]; h != nil && h.load && !h.gate {
 			return c
 		}
 	}
@@ -191,6 +191,13 @@ func (v *view) one(text string) bool {
 		if len(about) == 0 {
 			return true
 		}
+		for _, m := range byRE.FindAllStringSubmatch(s.text, -1) {
+			for _, w := range roots(text) {
+				if meet(w, root(m[1])) {
+					return true
+				}
+			}
+		}
 		for _, t := range about {
 			if regexp.MustCompile(`(?i)\b` + t + `\b`).MatchString(s.text) {
 				return true
@@ -199,6 +206,8 @@ func (v *view) one(text string) bool {
 	}
 	return false
 }
+
+var byRE = regexp.MustCompile(`(?i)\b([a-z]+)_id\s*=\s*:arg`)
 
 var oneRE = regexp.MustCompile(`(?i)\bwhere\b[\s\S]*?\b(\w+\.)?(id|\w+_id|uuid)\s*=\s*:arg`)
 

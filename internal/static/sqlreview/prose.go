@@ -44,7 +44,11 @@ func (s *schema) readProse(spec string) {
 			}
 			cols = append(cols, c)
 		}
-		if len(cols) < 2 || len(cols)*2 < len(items) {
+		keyed := false
+		for _, c := range cols {
+			keyed = keyed || c.name == "id" || strings.HasSuffix(c.name, "_id") || c.typ != "" && len(strings.Fields(c.comment)) > 1
+		}
+		if len(cols) < 2 || len(cols)*2 < len(items) || !keyed {
 			continue
 		}
 		t := s.table(m[1])
@@ -61,6 +65,7 @@ func (s *schema) readProse(spec string) {
 var (
 	inlineTableRE = regexp.MustCompile("`?\\b([a-z][a-z0-9_]{2,})`?\\(([a-z_][a-z0-9_]*(?:[ ,\n]+[a-z_][a-z0-9_]*){2,60})\\)")
 	classRE       = regexp.MustCompile(`(?m)^[ \t]*class\s+([A-Z]\w+)[^#\n]*#\s*(\w+\s*,[^\n]*)$`)
+	proseClassRE  = regexp.MustCompile("`([A-Z]\\w+)` \\(((?:`\\w+`(?:, ?)?){3,40})\\)")
 	stateListRE   = regexp.MustCompile("(?i)\\b`?(status|state|stage|phase)`?(?: one of|:| is| is one of| in)?[\\s:]+((?:[`'\"]?[a-z_]+[`'\"]?(?:, | \\| | or |,\n| and )){1,12}[`'\"]?[a-z_]+[`'\"]?)")
 )
 
@@ -86,6 +91,9 @@ func (s *schema) readInline(spec string) {
 		if items := strings.Split(spec[m[4]:m[5]], ","); len(items) >= 3 && strings.Contains(spec[m[4]:m[5]], "id") {
 			add(spec[m[2]:m[3]], items)
 		}
+	}
+	for _, m := range proseClassRE.FindAllStringSubmatch(spec, -1) {
+		add(plural(strings.ToLower(m[1])), strings.Split(m[2], ","))
 	}
 	for _, m := range classRE.FindAllStringSubmatch(spec, -1) {
 		add(plural(strings.ToLower(m[1])), splitTop(m[2]))
