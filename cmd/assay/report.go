@@ -30,7 +30,9 @@ type reportCmd struct {
 // Run reads what runs left behind and shows it.
 func (c *reportCmd) Run(ctx context.Context) error {
 	// A report is made of many short-lived lists: memory is dearer than time here.
+	// Beside the heap, SQLite and the program itself take some 60 MB.
 	debug.SetGCPercent(40)
+	debug.SetMemoryLimit(130 << 20)
 	c.DB = cmp.Or(c.DB, "results.db") // an empty ASSAY_DB is none
 	in, err := c.input(ctx)
 	if err != nil {

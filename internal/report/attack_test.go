@@ -104,6 +104,9 @@ func TestRecordsHostileInEveryField(t *testing.T) {
 // An answer of ten megabytes, and words that try everything, in every text of an
 // evaluation.
 func TestEvaluationsHostileInEveryField(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: large reports")
+	}
 	where := filepath.Join(t.TempDir(), "results.db")
 	st, err := store.Open(context.Background(), where)
 	require.NoError(t, err)
@@ -137,6 +140,9 @@ func TestEvaluationsHostileInEveryField(t *testing.T) {
 // Findings whose words grow when they are escaped are spread over more pages, and
 // each stands on one of them.
 func TestFindingsThatGrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: large reports")
+	}
 	p, dims, goals := project(t, "go-test-bench")
 	var fs []audit.Finding
 	for i := range 900 {
@@ -159,11 +165,14 @@ func TestFindingsThatGrow(t *testing.T) {
 
 // A case for each of many files: lists are paged, and no page is too large.
 func TestManyCases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: large reports")
+	}
 	where := filepath.Join(t.TempDir(), "results.db")
 	st, err := store.Open(context.Background(), where)
 	require.NoError(t, err)
 	var evs []store.Evaluation
-	for i := range 5000 {
+	for i := range 3100 {
 		e := evaluation(0, day)
 		e.Trial, e.Query = fmt.Sprint(i), fmt.Sprintf("%s-%04d", strings.Repeat("long", 20), i)
 		e.Family, e.TestFile = e.App+"/"+e.Query, fmt.Sprintf("tests/%s/%s-01-good.md", e.App, e.Query)
@@ -177,13 +186,16 @@ func TestManyCases(t *testing.T) {
 	r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, false)
 	require.NoError(t, err)
 	_, pages := write(t, report.Input{Made: day, Results: r})
-	require.Contains(t, pages, "cases-4.html")
+	require.Contains(t, pages, "cases-3.html")
 	require.Contains(t, pages["index.html"], "nothing can be said of any", "there is no bad case")
 }
 
 // More reviewers than a page holds: the best are shown, the others are counted, and
 // every one is in the files for programs.
 func TestManyReviewers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: large reports")
+	}
 	in := report.Input{Results: manyReviewers(t, 700, 1), Made: day}
 	_, pages := write(t, in)
 	require.Contains(t, pages["index.html"], "The 100 reviewers with the highest balanced accuracy are shown, of 700")
@@ -192,6 +204,9 @@ func TestManyReviewers(t *testing.T) {
 
 // More auditors than a page holds.
 func TestManyAuditors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: large reports")
+	}
 	p, dims, goals := project(t, "go-test-bench")
 	one := recordOf(t, "agent", day, p, dims, goals, nil)
 	in := report.Input{Made: day, Projects: map[string]*audit.Project{p.Name: p}}

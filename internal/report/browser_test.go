@@ -265,6 +265,7 @@ func TestScreenshots(t *testing.T) {
 	}
 	b := browser(t)
 	in := sampleSaying(t, "thorough")
+	in.Results, in.Apps = realistic(t)
 	dir := t.TempDir()
 	_, err := report.WriteSite(dir, in)
 	require.NoError(t, err)
