@@ -119,9 +119,9 @@ type measured struct {
 }
 
 // barChart draws estimates with their intervals, one a line, and a mark at a share
-// that means something (none: empty). nil where nothing is defined.
-func barChart(title string, ms []measured, mark string, at float64) *chart {
-	c := &chart{Title: title, Width: 760, Left: 230, Right: 730, Top: 10, Mark: mark}
+// that means something (none: empty), so many units wide. nil where nothing is defined.
+func barChart(title string, width float64, ms []measured, mark string, at float64) *chart {
+	c := &chart{Title: title, Width: width, Left: 230, Right: width - 30, Top: 10, Mark: mark}
 	ms = slices.DeleteFunc(slices.Clone(ms), func(m measured) bool { return !m.E.Value.Defined })
 	if len(ms) == 0 {
 		return nil
