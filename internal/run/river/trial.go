@@ -43,7 +43,7 @@ func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) error {
 	}
 	e := &ending{ctx: ctx, job: job, item: &it}
 	if job.Attempt > 1 || len(job.Metadata) > 2 { // it was begun before, or waited
-		if err := c.before(ctx, t, e); err != nil {
+		if done, err := c.before(ctx, t, e); done || err != nil {
 			return err
 		}
 	}
@@ -120,15 +120,20 @@ func (c *crew) rebuild(ctx context.Context, t Task) (run.Item, error) {
 	return it, nil
 }
 
-// before reads what earlier tries gave.
-func (c *crew) before(ctx context.Context, t Task, e *ending) error {
+// before reads what earlier tries gave, and whether one has ended the trial: a
+// worker that was taken for dead may have done so.
+func (c *crew) before(ctx context.Context, t Task, e *ending) (done bool, err error) {
 	var k kept
-	err := c.db.pool.QueryRow(ctx, "SELECT tries, kept FROM spread_tries WHERE run_id = $1 AND trial_key = $2", t.Run, t.Key).Scan(&e.tries, &k)
+	err = c.db.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM evaluations WHERE run_id = $1 AND trial_key = $2)", t.Run, t.Key).Scan(&done)
+	if err != nil {
+		return false, fmt.Errorf("river: %w", err)
+	}
+	err = c.db.pool.QueryRow(ctx, "SELECT tries, kept FROM spread_tries WHERE run_id = $1 AND trial_key = $2", t.Run, t.Key).Scan(&e.tries, &k)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return fmt.Errorf("river: %w", err)
+		return false, fmt.Errorf("river: %w", err)
 	}
 	e.attempts, e.last = k.Attempts, k.Last
-	return nil
+	return done, nil
 }
 
 // stopped says why nothing more is sent to an item's reviewer, as of the last

@@ -84,8 +84,9 @@ CREATE TABLE spread_audits (
 );
 
 -- Asks for slots and budget for tries, in the order given. Each is answered by
--- "go", by "stop" with the reason (the trial is skipped), or by "wait". Rows are
--- always locked in one order: provider, run, leases.
+-- "go", by "stop" with the reason (the trial is skipped), or by "wait"; after one
+-- that has to wait, the others are not answered. Rows are always locked in one
+-- order: provider, run, leases.
 -- +goose StatementBegin
 CREATE FUNCTION spread_reserve(p_run TEXT, p_worker TEXT, p_provider TEXT, p_keys TEXT[], p_reviewers TEXT[], p_most DOUBLE PRECISION[], p_hold INTERVAL)
 RETURNS TABLE (verdict TEXT, why TEXT, wait_ms BIGINT) LANGUAGE plpgsql AS $$
@@ -94,6 +95,8 @@ DECLARE
     r spread_runs;
     now_ TIMESTAMPTZ;
     stop TEXT;
+    stops BOOLEAN;
+    lost BOOLEAN;
     most_ DOUBLE PRECISION;
     granted BIGINT := 0;
     added DOUBLE PRECISION := 0;
@@ -105,10 +108,12 @@ BEGIN
         RAISE EXCEPTION 'no run % is spread over workers', p_run;
     END IF;
     now_ := clock_timestamp();
+    stops := EXISTS (SELECT FROM spread_stops s WHERE s.run_id = p_run);
+    lost := EXISTS (SELECT FROM spread_leases s WHERE s.run_id = p_run AND s.trial_key = ANY(p_keys));
     FOR i IN 1 .. cardinality(p_keys) LOOP
         stop := r.stopped;
         most_ := greatest(p_most[i], (r.dearest->>p_reviewers[i])::float8);
-        IF stop = '' THEN
+        IF stop = '' AND stops THEN
             SELECT s.why INTO stop FROM spread_stops s WHERE s.run_id = p_run AND
                 (s.scope = 'provider' AND s.name = p_provider OR s.scope = 'reviewer' AND s.name = p_reviewers[i]) LIMIT 1;
         END IF;
@@ -130,13 +135,16 @@ BEGIN
             END IF;
         ELSE
             -- A lease that is there already is that of a worker that is gone.
-            PERFORM spread_charge_lost(p_run, p_keys[i]);
+            IF lost THEN
+                PERFORM spread_charge_lost(p_run, p_keys[i]);
+            END IF;
             INSERT INTO spread_leases VALUES (p_run, p_keys[i], p_provider, p_worker, p_reviewers[i], most_, p.sent + granted + 1, now_ + p_hold);
             granted := granted + 1;
             added := added + most_;
             verdict := 'go';
         END IF;
         RETURN NEXT;
+        EXIT WHEN verdict = 'wait';
     END LOOP;
     IF granted > 0 THEN
         UPDATE spread_providers s SET in_flight = s.in_flight + granted, sent = s.sent + granted WHERE s.provider = p_provider;
