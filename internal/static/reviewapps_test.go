@@ -18,7 +18,7 @@ import (
 // reviewApps are invented applications with annotated fragments:
 // testdata/review/<app>/SPEC.md and cases.*, where "### name good" or
 // "### name bad 2,5" begins each.
-var reviewApps = map[string]string{"documents": "py", "bookings": "js", "wallet": "go", "lockers": "py"}
+var reviewApps = map[string]string{"documents": "py", "bookings": "js", "wallet": "go", "lockers": "py", "tickets": "go"}
 
 type fragment struct {
 	name     string

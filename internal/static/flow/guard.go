@@ -129,10 +129,17 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 		f.guardCall(x, equal != negative)
 		return
 	}
+	if partOnly[x.Name] && (x.Kind == lang.Member || x.Kind == lang.Call) {
+		return // what one part is says nothing of the others
+	}
 	if equal && constant(y) && y.Op != "null" && !(y.Kind == lang.String && y.Name == "") {
 		f.trust(x, rules.All, 0)
 	}
 }
+
+// partOnly are parts of a larger value that leave the rest free.
+var partOnly = map[string]bool{"Scheme": true, "scheme": true, "protocol": true, "getProtocol": true, "getScheme": true, "Method": true, "method": true,
+	"length": true, "size": true, "Port": true, "port": true, "getPort": true, "ContentType": true, "mimetype": true, "content_type": true}
 
 // hostOf tells expressions for the host of an address.
 func hostOf(n *lang.Node) bool {

@@ -140,7 +140,7 @@ func (v *view) leakIdent(n *lang.Node, cols []string, resp *lang.Node) string {
 		for y != nil && y.Kind == lang.Unary {
 			y = y.X
 		}
-		if y != nil && y.Kind == lang.Call && v.b.helpers[y.Name] != nil && loadRE.MatchString(y.Name) && v.helperBrings(y.Name, cols) {
+		if y != nil && y.Kind == lang.Call && v.b.helpers[y.Name] != nil && v.b.helpers[y.Name].load && v.helperBrings(y.Name, cols) {
 			return "the whole object goes into the response"
 		}
 	}

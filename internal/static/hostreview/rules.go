@@ -87,6 +87,14 @@ func (v *view) actOf(clause string) *lang.Node {
 			return rs[len(rs)-1]
 		}
 	}
+	if len(v.b.acts(clause)) == 0 && !readVerb.MatchString(clause) && !writeVerb.MatchString(clause) && v.loads() != nil { // "check `x`"
+		if c := v.change(); c != nil {
+			return c
+		}
+		if rs := v.responses(); len(rs) > 0 {
+			return rs[len(rs)-1]
+		}
+	}
 	for _, w := range v.b.acts(clause) { // "fetched only when ..." and a helper fetch_url
 		for _, c := range v.calls {
 			if h := v.b.helpers[c.Name]; h != nil && !h.gate && c != v.loads() {
@@ -137,7 +145,7 @@ func uses(v *view, r Requirement) *Breach {
 				continue
 			}
 			acts := v.b.acts(clause)
-			if v.change() == nil || v.call(n) != nil || !everyRE.MatchString(clause) && !v.says(acts) {
+			if v.change() == nil || !v.about(v.change(), clause) || v.call(n) != nil || !everyRE.MatchString(clause) && !v.says(acts) {
 				continue
 			}
 			return &Breach{Why: "requirement " + itoa(r.Number) + ": " + n + " is not called", CWEs: []audit.CWE{778}, Confidence: 0.7}
@@ -150,6 +158,8 @@ var (
 	recordRE = regexp.MustCompile(`(?i)\b(record|log|audit|trail|journal|written to|noted)`)
 	everyRE  = regexp.MustCompile(`(?i)\b(every|each|all|any)\b`)
 )
+
+var editVerb = regexp.MustCompile(`(?i)\b(chang|edit|modif|updat|delet|remov|mov|cancel|writ|renam|archiv|sav|overwrit)\w*`)
 
 var needRE = regexp.MustCompile(`(?i)\bonly\b|\bneeds?\b|requires?|reserved|restricted|limited to|must (be|have|hold)|with the role|privilege|is for\b|\bby (an?|the)\b|may be|allowed`)
 
@@ -219,7 +229,7 @@ func owners(v *view, r Requirement) *Breach {
 				cols = append(cols, m[1])
 			}
 		}
-		about = about || len(cols) > 0 || readVerb.MatchString(clause) || writeVerb.MatchString(clause) || v.says(v.b.acts(clause))
+		about = about || len(cols) > 0 || readVerb.MatchString(clause) || editVerb.MatchString(clause) && v.change() != nil || v.says(v.b.acts(clause))
 	}
 	if !about {
 		return nil
@@ -235,9 +245,11 @@ func owners(v *view, r Requirement) *Breach {
 	return &Breach{Why: "requirement " + itoa(r.Number) + ": what is taken by its identifier is not held to belong to who asks", CWEs: []audit.CWE{639, 862}, Confidence: 0.65}
 }
 
+var ownGate = regexp.MustCompile(`(?i)\bown(s|er|ers|ed)?\b|author|assigned|userId|user_id|created`)
+
 func (v *view) owned(cols []string) bool {
 	for _, c := range v.calls {
-		if h := v.b.helpers[c.Name]; h != nil && h.gate {
+		if h := v.b.helpers[c.Name]; h != nil && h.gate && ownGate.MatchString(h.doc) {
 			return true
 		}
 		if ownRE.MatchString(strings.Join(humps(c.Name), " ")) {

@@ -186,7 +186,8 @@ func (v *view) placeholder(name string, arg *lang.Node) string {
 	if bound, ok := v.below(arg); ok {
 		return strconv.Itoa(bound)
 	}
-	if sessionRE.MatchString(text) && !outsideRE.MatchString(text) {
+	base, _, member := strings.Cut(text, ".")
+	if sessionRE.MatchString(text) && !outsideRE.MatchString(text) || member && v.fromSession(base) {
 		last := strings.ToLower(strings.Join(humps(lastName(x)), "_"))
 		switch {
 		case v.b.tenant != "" && (last == v.b.tenant || last == strings.TrimSuffix(v.b.tenant, "_id")):
@@ -203,6 +204,31 @@ func (v *view) placeholder(name string, arg *lang.Node) string {
 		return ":seen_" + name
 	}
 	return ":" + name
+}
+
+var sessionCall = regexp.MustCompile(`(?i)principal|account|user|session|claims|identity|caller|actor|current|viewer|auth`)
+
+// fromSession: the variable holds who acts, as a function of that name gave it.
+func (v *view) fromSession(name string) bool {
+	for _, y := range v.values[name] {
+		for y != nil && y.Kind == lang.Unary {
+			y = y.X
+		}
+		if y != nil && y.Kind == lang.Call && sessionCall.MatchString(y.Name) && (v.b.helpers[y.Name] == nil || !v.b.helpers[y.Name].load || !idArg(y)) {
+			return true
+		}
+	}
+	return false
+}
+
+// idArg: the call is given an identifier: it brings any thing, not who acts.
+func idArg(c *lang.Node) bool {
+	for _, a := range c.List {
+		if idRE.MatchString(lastName(a)) {
+			return true
+		}
+	}
+	return false
 }
 
 var nonWord = regexp.MustCompile(`\W+`)

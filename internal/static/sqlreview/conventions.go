@@ -50,7 +50,7 @@ func (s *spec) findTenants() {
 			for _, c := range q.cols {
 				if c.col == k.col {
 					said = true
-					few = few && !strong
+					few = few && !strong && !othersRE.MatchString(q.low)
 					k.score += 3
 					if strong {
 						k.score += 8
@@ -105,6 +105,8 @@ func (s *spec) findTenants() {
 		s.root = list[0].ref
 	}
 }
+
+var othersRE = regexp.MustCompile(`\banother\b|\bother [a-z]+s\b|\bdifferent [a-z]+s\b|outside (of )?(the|its|their)`)
 
 var sessionRE = regexp.MustCompile(`session|caller|server|trusted|verified|log(ged|s)?[- ]?in|signed[- ]in|token|middleware|authenticat|set by|current`)
 

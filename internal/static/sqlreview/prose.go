@@ -15,7 +15,7 @@ var (
 // readProse takes lines like "- `orders` (`id` PK, `shop_id` -> shops.id, `state`)".
 func (s *schema) readProse(spec string) {
 	for _, m := range proseTableRE.FindAllStringSubmatch(spec, -1) {
-		items := splitTop(strings.Trim(m[2], " |)."))
+		items := splitTop(strings.Trim(closed(m[2]), " |)."))
 		if len(items) < 2 || hostWords[m[1]] {
 			continue
 		}
@@ -127,6 +127,22 @@ func plural(w string) string {
 		return w + "es"
 	}
 	return w + "s"
+}
+
+// closed cuts a list of columns at the parenthesis that ends it.
+func closed(s string) string {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return s[:i]
+			}
+		}
+	}
+	return s
 }
 
 func splitTop(s string) []string {
