@@ -97,9 +97,9 @@ func newBenchPage(r *Results, ls []seatLine) (*benchPage, error) {
 			reasons = append(reasons, measured{l.Short, l.Bench.RightReason})
 		}
 	}
-	p.Forest = barChart("Balanced accuracy with 95 % intervals", 760, all, "guessing", 0.5)
-	p.Top = barChart("Balanced accuracy with 95 % intervals", 560, all[:min(topMost, len(all))], "guessing", 0.5)
-	p.Reasons = barChart("Right for the right reason, with 95 % intervals", 760, reasons, "", 0)
+	p.Forest = barChart("Balanced accuracy with 95 % intervals", all, "guessing", 0.5)
+	p.Top = barChart("Balanced accuracy with 95 % intervals", all[:min(topMost, len(all))], "guessing", 0.5)
+	p.Reasons = barChart("Right for the right reason, with 95 % intervals", reasons, "", 0)
 	p.Cost = costChart("Balanced accuracy against cost", ss)
 	p.Calib = calibrationChart("Confidence against what came of it", cs)
 	if err := p.apps(); err != nil {

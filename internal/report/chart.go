@@ -119,9 +119,9 @@ type measured struct {
 }
 
 // barChart draws estimates with their intervals, one a line, and a mark at a share
-// that means something (none: empty), so many units wide. nil where nothing is defined.
-func barChart(title string, width float64, ms []measured, mark string, at float64) *chart {
-	c := &chart{Title: title, Width: width, Left: 230, Right: width - 30, Top: 10, Mark: mark}
+// that means something (none: empty). nil where nothing is defined.
+func barChart(title string, ms []measured, mark string, at float64) *chart {
+	c := &chart{Title: title, Width: 560, Left: 230, Right: 530, Top: 10, Mark: mark}
 	ms = slices.DeleteFunc(slices.Clone(ms), func(m measured) bool { return !m.E.Value.Defined })
 	if len(ms) == 0 {
 		return nil
@@ -254,7 +254,7 @@ func calibrationChart(title string, cs []calibrated) *chart {
 	c := &chart{Title: title, Width: 760, Left: 48, Right: 740, Top: 16, Bottom: 296, XTitle: "confidence as stated"}
 	x := func(v float64) float64 { return c.Left + v*(c.Right-c.Left) }
 	y := func(v float64) float64 { return c.Bottom - v*(c.Bottom-c.Top) }
-	at, n := c.Bottom+46, 0
+	at, n := c.Bottom+58, 0
 	for i, s := range cs {
 		if s.C == nil || s.C.Answers == 0 {
 			continue
