@@ -90,3 +90,25 @@ func TestReviewApplications(t *testing.T) {
 		})
 	}
 }
+
+// FuzzFragment: no fragment, SPEC or language makes the reviewer panic.
+func FuzzFragment(f *testing.F) {
+	for app, language := range reviewApps {
+		spec, list, _ := readFragments(f, app)
+		for _, x := range list {
+			f.Add(spec, language, x.code)
+		}
+	}
+	f.Fuzz(func(t *testing.T, spec, language, code string) {
+		if len(spec)+len(code) > 1<<14 {
+			return
+		}
+		rev, err := New(Options{Workers: 1}).ReviewCode(context.Background(), audit.ReviewTask{Spec: spec, Language: language, Code: code})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rev.Status == audit.Answered && rev.Verdict == "" {
+			t.Fatal("answered without a verdict")
+		}
+	})
+}

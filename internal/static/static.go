@@ -270,7 +270,7 @@ var generated = regexp.MustCompile(`(?mi)^(//|#|/?\*+) ?(@generated|code generat
 func isTest(p string) bool {
 	b := path.Base(p)
 	if strings.HasSuffix(b, "_test.go") || strings.Contains(b, ".spec.") || strings.Contains(b, ".test.") || strings.Contains(b, ".cy.") ||
-		strings.HasPrefix(b, "test_") && strings.HasSuffix(b, ".py") || b == "conftest.py" ||
+		strings.HasPrefix(b, "test_") && strings.HasSuffix(b, ".py") || b == "conftest.py" || b == "test.py" ||
 		strings.HasSuffix(b, "Test.java") || strings.HasSuffix(b, "Tests.java") || strings.HasSuffix(b, "Test.php") {
 		return true
 	}
