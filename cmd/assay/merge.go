@@ -123,7 +123,10 @@ func belongTogether(parts []part) error {
 
 // join copies everything that the parts hold, and adds a run that is their sum.
 func join(ctx context.Context, to store.Store, parts []part) (whole store.Run, rows []store.Evaluation, err error) {
-	whole = store.Run{Command: parts[0].command, ScoreVersion: score.Version, State: "finished", Outcomes: map[audit.Outcome]int{}, Usage: audit.Usage{Priced: true}}
+	// The whole is the newest run of the file: what looks for one takes it, and not
+	// the part that began last.
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	whole = store.Run{Started: now, Ended: now, Command: parts[0].command, ScoreVersion: score.Version, State: "finished", Outcomes: map[audit.Outcome]int{}, Usage: audit.Usage{Priced: true}}
 	seen := map[string]string{}
 	for _, p := range parts {
 		own, err := copyRuns(ctx, to, p)
@@ -151,11 +154,9 @@ func join(ctx context.Context, to store.Store, parts []part) (whole store.Run, r
 
 // addPart adds a part's account to that of the whole.
 func addPart(whole *store.Run, r store.Run) {
-	if whole.Started.IsZero() || r.Started.Before(whole.Started) {
-		whole.Started = r.Started
-	}
-	if r.Ended.After(whole.Ended) {
-		whole.Ended = r.Ended
+	if !r.Started.Before(whole.Started) {
+		whole.Started = r.Started.Add(time.Millisecond)
+		whole.Ended = whole.Started
 	}
 	if r.State != "finished" {
 		whole.State = r.State

@@ -168,6 +168,7 @@ func wholeAndOnce(t *testing.T, name string, want int) {
 		if r.Command != "go test -run Bench" {
 			continue
 		}
+		require.Equal(t, r.ID, runs[0].ID, "the whole is the newest run")
 		require.Equal(t, want, r.Planned)
 		require.Equal(t, want, r.Outcomes[audit.OutcomeCorrect])
 		seen := map[string]bool{}
