@@ -311,64 +311,6 @@ func (f *frame) binary(n *lang.Node) value {
 	return value{}
 }
 
-// format fills Python's "..." % args.
-func (f *frame) format(x value, node *lang.Node, y value) value {
-	args := []value{y}
-	if node != nil && node.Kind == lang.Array {
-		args = args[:0]
-		for _, k := range node.List {
-			args = append(args, f.eval(k))
-		}
-	}
-	return fill(x, args, y.from)
-}
-
-// fill puts arguments into a printf-like text, in order.
-func fill(x value, args []value, from []origin) value {
-	v := value{from: union(x.from, from), typ: "String"}
-	var b strings.Builder
-	t, i := x.text, 0
-	for len(t) > 0 {
-		p := strings.IndexByte(t, '%')
-		if p < 0 || p+1 >= len(t) {
-			break
-		}
-		b.WriteString(t[:p])
-		t = t[p+1:]
-		if t[0] == '%' {
-			b.WriteByte('%')
-			t = t[1:]
-			continue
-		}
-		named := t[0] == '('
-		if named {
-			if e := strings.IndexByte(t, ')'); e > 0 {
-				t = t[e+1:]
-			}
-		}
-		e := strings.IndexFunc(t, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
-		if e < 0 {
-			break
-		}
-		verb := t[e]
-		t = t[e+1:]
-		switch {
-		case verb == 'd' || verb == 'f' || verb == 'x' && len(args) <= i:
-			b.WriteString(hole)
-		case named && len(v.from) > 0:
-			b.WriteString(bad)
-		case i < len(args):
-			b.WriteString(args[i].piece())
-		default:
-			b.WriteString(hole)
-		}
-		i++
-	}
-	b.WriteString(t)
-	v.text = cut(b.String())
-	return v
-}
-
 func (f *frame) unary(n *lang.Node) value {
 	v := f.eval(n.X)
 	switch n.Op {

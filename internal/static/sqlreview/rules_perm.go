@@ -7,29 +7,11 @@ import (
 	"assay/audit"
 )
 
-var selfRE = regexp.MustCompile(`(nobody|no one|no-one|not|never|cannot|other than|different from|someone else)[^.;]{0,60}\b(wrote|own|himself|herself|themsel\w*|author|submitted|requested|created|raised|recorded|booked|prepared)\b|\b(who|that|which) (has |have )?(wrote|written|own|owns|submitted|requested|created|raised|recorded|booked|prepared|entered|made|opened)\b[^.;]{0,60}(must not|may not|cannot|can not|never|is not allowed)|(must|may|can)(not| not| never)? [^.;]{0,40}\b(his|her|their|own|the same) (own )?(request|order|invoice|entr|claim|submission|record|expense|timesheet|document|work)|another \w+ than|(someone|somebody|anyone) other than|different \w+ (than|from) the|four[- ]eyes|separation of duties|segregation of duties|self-approv`)
-
 // permissions: who acts holds what the requirement asks for, for the very thing that
 // is acted on.
 func (r *reviewer) permissions(q *requirement) {
 	for _, part := range q.parts {
 		r.permissionsOf(part)
-	}
-}
-
-// selfDecisions: nobody decides on what is his own.
-func (r *reviewer) selfDecisions(q *requirement) {
-	for _, text := range clauseRE.Split(q.text, -1) {
-		if !selfRE.MatchString(strings.ToLower(text)) {
-			continue
-		}
-		part := r.s.readRequirement(q.n, text)
-		if !r.namesAct(part) && len(part.tables) == 0 {
-			part = q
-		}
-		for _, act := range r.actions() {
-			r.notSelf(part, act)
-		}
 	}
 }
 
@@ -368,31 +350,4 @@ func (r *reviewer) owner(q *requirement, c *closure, act action) bool {
 		}
 	}
 	return false
-}
-
-// notSelf: nobody decides on what is his own.
-func (r *reviewer) notSelf(q *requirement, act action) {
-	if !selfRE.MatchString(q.low) || act.kind == "read" || act.kind == "insert" {
-		return
-	}
-	person := r.s.personCols(act.in.tab)
-	if len(person) == 0 {
-		return
-	}
-	if how := r.applies(q, act, nil); how < 0.5 {
-		return
-	}
-	ok := r.a.proves(act.env, func(c *closure) bool {
-		for _, p := range person {
-			for _, f := range c.about(act.in.col(p)) {
-				if f.op == "<>" && c.actor(r, f.b) {
-					return true
-				}
-			}
-		}
-		return false
-	})
-	if !ok {
-		r.add(q.n, 0.65, act.pos, []audit.CWE{863, 285}, "nothing keeps who acts from deciding on a row of %s that is his own", act.in.table)
-	}
 }
