@@ -56,7 +56,7 @@ func readAnswer(reply string) audit.Review {
 		return malformed("the last JSON object is cut off")
 	}
 	var problem string
-	for i := len(objects) - 1; i >= 0; i-- {
+	for i := len(objects) - 1; i >= max(0, len(objects)-maxObjects); i-- {
 		a, why := readObject(objects[i])
 		if a != nil {
 			return *a
@@ -188,12 +188,39 @@ func collectText(key, text string, depth int, out *[]*audit.Review) {
 	}
 }
 
+// Bounds of what is mended: the time that it takes grows with the square of the
+// text, and a reply made for it would hold a run up for minutes.
+const (
+	maxMended  = 32 << 10 // bytes of an object
+	maxDepth   = 64       // of brackets within brackets
+	maxObjects = 64       // of a reply, from the last
+)
+
+// deepest gives how deep brackets stand within brackets; those in strings count
+// too.
+func deepest(text string) int {
+	depth, most := 0, 0
+	for i := range len(text) {
+		switch text[i] {
+		case '{', '[':
+			depth++
+			most = max(most, depth)
+		case '}', ']':
+			depth--
+		}
+	}
+	return most
+}
+
 // decode reads an object, mended where it has to be. Mending never completes: the
 // text is known to be complete.
 func decode(text string) (map[string]any, error) {
 	fields, err := decodeStrict(text)
 	if err == nil {
 		return fields, nil
+	}
+	if len(text) > maxMended || deepest(text) > maxDepth {
+		return nil, err
 	}
 	mended, mendErr := jsonrepair.Repair(text)
 	if mendErr != nil {

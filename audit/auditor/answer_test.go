@@ -3,6 +3,7 @@ package auditor_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"assay/audit"
 	"assay/audit/auditor"
@@ -66,6 +67,38 @@ func TestLongReplies(t *testing.T) {
 	require.Equal(t, audit.Malformed, auditor.ReadAnswer(strings.Repeat("x", 2<<20)).Status)
 	for _, unit := range []string{"{", "}", "{\"", "'", "<think>", "[", "{}", "{'a':"} {
 		auditor.ReadAnswer(strings.Repeat(unit, 200_000/len(unit)))
+	}
+}
+
+// No reply takes long to read: one that was made for it would hold a run up. The
+// slowest of these took three minutes once.
+func TestHostileReplies(t *testing.T) {
+	const n = 1 << 20
+	for name, reply := range map[string]string{
+		"nested":               strings.Repeat(`{"a":`, n/6) + strings.Repeat("}", n/6),
+		"nested, to be mended": strings.Repeat(`{'a':`, n/6) + strings.Repeat("}", n/6),
+		"arrays":               `{"verdict":` + strings.Repeat("[", n/2-20) + strings.Repeat("]", n/2-20) + "}",
+		"arrays to be mended":  `{'verdict':` + strings.Repeat("[", n/2-20) + strings.Repeat("]", n/2-20) + "}",
+		"many to be mended":    strings.Repeat("{x}", n/3),
+		"quotes":               `{"explanation":"` + strings.Repeat(`"a" `, n/4-10) + `"}`,
+		"closing":              `{"verdict":"b}` + strings.Repeat(`"}`, n/2-20),
+		"braces":               strings.Repeat("{ ", n/2),
+		"reasoning":            strings.Repeat("<think>", n/7),
+		"verdict lines":        strings.Repeat("verdict: \n", n/11),
+		"verdict headings":     strings.Repeat("verdict\n\n", n/9),
+		"escapes":              `"` + strings.Repeat(`\"{`, n/3-2) + `"`,
+		"texts":                strings.Repeat(`{"a":"`, n/10),
+	} {
+		t.Run(name, func(t *testing.T) {
+			done := make(chan audit.Review, 1)
+			go func() { done <- auditor.ReadAnswer(reply) }()
+			select {
+			case r := <-done:
+				require.Equal(t, audit.Malformed, r.Status)
+			case <-time.After(time.Minute):
+				t.Fatal("it takes more than a minute")
+			}
+		})
 	}
 }
 

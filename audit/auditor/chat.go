@@ -83,7 +83,7 @@ func Chat(c ChatConfig) (audit.Reviewer, error) {
 		c.Idle = DefaultChatIdle
 	}
 	if c.Client == nil {
-		c.Client = &http.Client{Transport: newTransport()}
+		c.Client = &http.Client{Transport: newTransport(), CheckRedirect: stay}
 	}
 	opts := []option.RequestOption{option.WithBaseURL(strings.TrimSuffix(c.BaseURL, "/") + "/"),
 		option.WithHTTPClient(c.Client), option.WithMaxRetries(0)}
@@ -186,7 +186,7 @@ func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Revie
 	}
 	switch {
 	case got != nil:
-		a.Model, a.Usage = got.Model, c.usage(got, task)
+		a.Model, a.Usage = oneLine(got.Model), c.usage(got, task)
 	case unheard(a.HTTPStatus):
 		a.Usage = c.usage(&reply{}, task)
 	}
@@ -201,7 +201,7 @@ func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Revie
 		c.unstreamed.Store(true) // it does not count what it streams
 	}
 	choice := got.answer()
-	a.FinishReason = choice.FinishReason
+	a.FinishReason = oneLine(choice.FinishReason)
 	r = c.read(choice)
 	r.Attempts = []audit.Attempt{a}
 	return r, false, nil
@@ -217,6 +217,9 @@ func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, params ope
 	}
 	if _, err := c.service.New(ctx, params, opts...); err != nil {
 		return nil, res, err
+	}
+	if res.StatusCode >= 300 { // the client takes what is below 400 for an answer
+		return nil, res, errors.New("the server redirects")
 	}
 	defer res.Body.Close()
 	w := watch{end: end, idle: c.config.Idle}

@@ -61,6 +61,10 @@ func (c *chat) understand(parent, ctx context.Context, err error, res *http.Resp
 	f := &failure{attempt: a, provider: c}
 	if res != nil && res.StatusCode >= 300 && got == nil {
 		f.readBody(res)
+		if to := res.Header.Get("Location"); to != "" {
+			_ = res.Body.Close()
+			f.text += " (it redirects to " + oneLine(c.redact(to)) + ")"
+		}
 		f.attempt.RetryAfter = retryAfter(res.Header, time.Now())
 		f.judge()
 		return f
@@ -175,6 +179,8 @@ func (f *failure) judge() {
 	}
 	stop := func(advice string) { f.fatal = fmt.Errorf("%s%s: %s", name, f.text, advice) }
 	switch s := f.status; {
+	case s < 400:
+		stop("expected an answer: name the address that it redirects to as the base URL, if it is to be trusted")
 	case (s == 400 || s == 403 || s == 422) && moderated.MatchString(f.body):
 		f.declined = true
 	case s == 401:

@@ -250,3 +250,25 @@ func TestAKeyAtTheCutIsGone(t *testing.T) {
 		}
 	}
 }
+
+// A server that sends its callers elsewhere does not send the key there.
+func TestChatIsNotRedirected(t *testing.T) {
+	other := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
+	defer other.Close()
+	for _, status := range []int{301, 302, 307, 308} {
+		r, err, s := once(t, mockapi.Reply{Status: status, Body: " ", Header: map[string]string{"Location": other.BaseURL + "/chat/completions"}})
+		require.Equal(t, audit.Errored, r.Status)
+		require.ErrorContains(t, err, "it redirects to http")
+		require.Len(t, s.Requests(), 1)
+		require.Empty(t, other.Requests(), "nothing reaches the other server")
+	}
+}
+
+// What a server says of itself is one short line.
+func TestChatNamesAreShort(t *testing.T) {
+	r, err, _ := once(t, mockapi.Reply{Model: strings.Repeat("m\n", 100_000), Finish: strings.Repeat("stop\n", 1000)})
+	require.NoError(t, err)
+	require.Less(t, len(r.Attempts[0].Model), 1000)
+	require.Less(t, len(r.Attempts[0].FinishReason), 1000)
+	require.NotContains(t, r.Attempts[0].Model+r.Attempts[0].FinishReason, "\n")
+}

@@ -15,6 +15,15 @@ func newTransport() http.RoundTripper {
 	return capBodies{t}
 }
 
+// stay refuses a redirect to another host, or to another scheme: the key and the
+// prompt would go there too.
+func stay(req *http.Request, via []*http.Request) error {
+	if first := via[0].URL; req.URL.Host != first.Host || req.URL.Scheme != first.Scheme || len(via) >= 10 {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
 type capBodies struct{ next http.RoundTripper }
 
 func (c capBodies) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -106,14 +106,17 @@ func TestKey(t *testing.T) {
 func TestLongRepliesAreCapped(t *testing.T) {
 	r := &reviewer{name: "m"}
 	r.review = func(int64, audit.ReviewTask) (audit.Review, error) {
-		return audit.Review{Status: audit.Malformed, Raw: strings.Repeat("é", 100_000)}, nil
+		long := strings.Repeat("é", 100_000)
+		return audit.Review{Status: audit.Malformed, Raw: long, Explanation: long, Detail: long}, nil
 	}
 	m := &memory{}
 	finish(t, context.Background(), run.Config{Store: m, Budget: math.Inf(1)}, items(trials(1, r)))
-	reply := m.rows()[0].Reply
-	require.Less(t, len(reply), 66_000)
-	require.Contains(t, reply, "bytes more]")
-	require.NotContains(t, reply, "\uFFFD")
+	row := m.rows()[0]
+	for _, kept := range []string{row.Reply, row.Explanation, row.Detail} {
+		require.Less(t, len(kept), 66_000)
+		require.Contains(t, kept, "bytes more]")
+		require.NotContains(t, kept, "\uFFFD")
+	}
 }
 
 // Work that is no trial keeps its own results; a run that discards them has none
