@@ -1,0 +1,95 @@
+package flow_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"assay/internal/static/flow"
+	"assay/internal/static/lang"
+	"assay/internal/static/rules"
+
+	"github.com/stretchr/testify/require"
+)
+
+// hits analyses files with the embedded rules and gives "rule file:line" of what is
+// surely reached from outside.
+func hits(t *testing.T, files map[string]string) []string {
+	t.Helper()
+	set, err := rules.Load()
+	require.NoError(t, err)
+	var parsed []*lang.File
+	for name, src := range files {
+		f, err := lang.Parse(name, []byte(src))
+		require.NoError(t, err)
+		require.Zero(t, f.Errors, "%s: the snippet does not parse", name)
+		parsed = append(parsed, f)
+	}
+	var out []string
+	for _, h := range flow.NewProject(set, parsed).Analyse(context.Background(), 2) {
+		if !h.Weak {
+			out = append(out, fmt.Sprintf("%s %s:%d", h.Rule.ID, h.Unit.File.Path, h.Node.Start))
+		}
+	}
+	return out
+}
+
+// TestPropagation follows data along each way that the engine knows, and stops where
+// it has to.
+func TestPropagation(t *testing.T) {
+	tests := []struct {
+		name, file, code string
+		want             []string
+	}{
+		{"a variable", "a.py", "def v(request):\n    c = request.GET['c']\n    os.system(c)\n", []string{"py.command-injection a.py:3"}},
+		{"text around it", "a.py", "def v(request):\n    c = 'ls ' + request.GET['c'] + ' -l'\n    os.system(f'{c} | wc')\n", []string{"py.command-injection a.py:3"}},
+		{"a default beside it", "a.js", "function h(req, res) {\n  const to = req.query.to || '/';\n  res.redirect(to);\n}\n", []string{"js.open-redirect a.js:3"}},
+		{"a list", "a.py", "def v(request):\n    parts = ['ls']\n    parts.append(request.GET['c'])\n    os.system(' '.join(parts))\n", []string{"py.command-injection a.py:4"}},
+		{"a map", "a.js", "function h(req, res) {\n  const o = {};\n  o.cmd = req.body.cmd;\n  eval(o.cmd);\n}\n", []string{"js.code-injection a.js:4"}},
+		{"another key of the map", "a.js", "function h(req, res) {\n  const o = {};\n  o.cmd = req.body.cmd;\n  o.name = 'x';\n  eval(o.name);\n}\n", nil},
+		{"a field of the class", "A.java", "class A extends HttpServlet {\n  String cmd;\n  void doGet(HttpServletRequest r, HttpServletResponse s) { this.cmd = r.getParameter(\"c\"); run(); }\n  void run() throws Exception { Runtime.getRuntime().exec(this.cmd); }\n}\n", []string{"java.command-injection A.java:4"}},
+		{"a builder", "A.java", "class A extends HttpServlet {\n  void doGet(HttpServletRequest r, HttpServletResponse s) throws Exception {\n    StringBuilder b = new StringBuilder(\"ls \");\n    b.append(r.getParameter(\"c\"));\n    Runtime.getRuntime().exec(b.toString());\n  }\n}\n", []string{"java.command-injection A.java:5"}},
+		{"a helper", "a.php", "<?php\nfunction run($c) { system($c); }\nrun($_GET['c']);\n", []string{"php.command-injection a.php:2"}},
+		{"what a helper gives back", "a.php", "<?php\nfunction wrap($c) { return 'ls ' . $c; }\nsystem(wrap($_GET['c']));\n", []string{"php.command-injection a.php:3"}},
+		{"a number", "a.php", "<?php\nsystem('kill ' . (int) $_GET['pid']);\n", nil},
+		{"cleaned for another place", "a.php", "<?php\nsystem(htmlspecialchars($_GET['c']));\n", []string{"php.command-injection a.php:2"}},
+		{"one branch cleans", "a.py", "def v(request):\n    c = request.GET['c']\n    if c == 'x':\n        c = shlex.quote(c)\n    os.system(c)\n", []string{"py.command-injection a.py:5"}},
+		{"a fixed set", "a.py", "def v(request):\n    c = request.GET['c']\n    if c not in ('ls', 'df'):\n        return\n    os.system(c)\n", nil},
+		{"a part that is checked", "a.go", "package p\n\nimport (\n\t\"net/http\"\n\t\"net/url\"\n)\n\nfunc h(w http.ResponseWriter, r *http.Request) {\n\tu, _ := url.Parse(r.FormValue(\"u\"))\n\tif u.Scheme != \"https\" {\n\t\treturn\n\t}\n\thttp.Get(u.String())\n}\n", []string{"go.ssrf a.go:13"}},
+		{"what a decoder fills", "a.go", "package p\n\nimport (\n\t\"encoding/json\"\n\t\"net/http\"\n\t\"os/exec\"\n)\n\ntype q struct{ Cmd string }\n\nfunc h(w http.ResponseWriter, r *http.Request) {\n\tvar in q\n\tjson.NewDecoder(r.Body).Decode(&in)\n\texec.Command(\"sh\", \"-c\", in.Cmd).Run()\n}\n", []string{"go.command-injection a.go:14"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want, hits(t, map[string]string{tt.file: tt.code}))
+		})
+	}
+}
+
+func TestAcrossFiles(t *testing.T) {
+	require.Equal(t, []string{"py.command-injection shop/run.py:3"}, hits(t, map[string]string{
+		"shop/views.py": "from .run import start\ndef v(request):\n    start(request.GET['c'])\n",
+		"shop/run.py":   "import os\ndef start(c):\n    os.system(c)\n",
+	}))
+	require.Equal(t, []string{"js.command-injection lib/run.js:2"}, hits(t, map[string]string{
+		"app.js":     "const { start } = require('./lib/run');\napp.get('/x', (req, res) => { start(req.query.c); });\n",
+		"lib/run.js": "const { exec } = require('child_process');\nfunction start(c) { exec(c); }\nmodule.exports = { start };\n",
+	}))
+}
+
+// TestDepth: calls are followed maxCallDepth deep; beyond, nothing is invented.
+func TestDepth(t *testing.T) {
+	chain := func(n int) string {
+		var b strings.Builder
+		b.WriteString("import os\n")
+		fmt.Fprintf(&b, "def f%d(c):\n    os.system(c)\n", n)
+		for i := n - 1; i >= 0; i-- {
+			fmt.Fprintf(&b, "def f%d(c):\n    f%d(c)\n", i, i+1)
+		}
+		b.WriteString("def v(request):\n    f0(request.GET['c'])\n")
+		return b.String()
+	}
+	require.Len(t, hits(t, map[string]string{"a.py": chain(5)}), 1)
+	require.NotPanics(t, func() { hits(t, map[string]string{"a.py": chain(60)}) })
+	require.Empty(t, hits(t, map[string]string{"a.py": strings.Replace(chain(40), "import os\n", "import os\ndef v0(request):\n    f0(request.GET['c'])\n", 1)}), "a chain of 40 calls lies beyond the bound")
+}
