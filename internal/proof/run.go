@@ -250,14 +250,7 @@ func argument(v any, oid uint32) []byte {
 		if oid == pgtype.JSONOID || oid == pgtype.JSONBOID {
 			return []byte(jsonText(v))
 		}
-		parts := make([]string, len(v))
-		for i, e := range v {
-			parts[i] = "NULL"
-			if e != nil {
-				parts[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(plain(e)) + `"`
-			}
-		}
-		return []byte("{" + strings.Join(parts, ",") + "}")
+		return []byte(arrayText(v))
 	case map[string]any:
 		return []byte(jsonText(v))
 	case string:
@@ -266,6 +259,23 @@ func argument(v any, oid uint32) []byte {
 		}
 	}
 	return []byte(plain(v))
+}
+
+// arrayText gives an array in PostgreSQL's text form; an array of arrays has
+// several dimensions.
+func arrayText(v []any) string {
+	parts := make([]string, len(v))
+	for i, e := range v {
+		switch e := e.(type) {
+		case nil:
+			parts[i] = "NULL"
+		case []any:
+			parts[i] = arrayText(e)
+		default:
+			parts[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(plain(e)) + `"`
+		}
+	}
+	return "{" + strings.Join(parts, ",") + "}"
 }
 
 func typeName(oid uint32) string {
