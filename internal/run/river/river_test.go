@@ -314,7 +314,7 @@ func TestBudgetIsOne(t *testing.T) {
 // A provider that asks for patience gets it from all workers.
 func TestPaceIsShared(t *testing.T) {
 	t.Parallel()
-	const pause = 700 * time.Millisecond
+	const pause = 2 * time.Second
 	said := make(chan time.Time, 1)
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 		if r.N == 40 {
@@ -331,7 +331,7 @@ func TestPaceIsShared(t *testing.T) {
 		work(t, db, river.Worker{Rebuild: h.rebuild, Slots: 8})
 	}
 	began := <-said
-	time.Sleep(time.Until(began.Add(200 * time.Millisecond))) // the answer has come and is stored
+	time.Sleep(time.Until(began.Add(pause / 2))) // the answer has come and is stored
 	before := len(s.Requests())
 	time.Sleep(time.Until(began.Add(pause - 50*time.Millisecond)))
 	require.Equal(t, before, len(s.Requests()), "nothing is sent while the provider wants nothing")
