@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 
 	"assay/audit/fixture"
 )
@@ -23,7 +24,11 @@ func (c *lintCmd) Run() error {
 	}
 	fsys := root.FS()
 	if len(c.Dirs) > 0 {
-		return lintApps(fsys, c.Dirs)
+		dirs, err := below(c.Root, c.Dirs)
+		if err != nil {
+			return err
+		}
+		return lintApps(fsys, dirs)
 	}
 	var errs []error
 	corpus, err := fixture.ReadCorpus(fsys, "tests", true)
@@ -58,10 +63,30 @@ func lintFixtures(fsys fs.FS) []error {
 	return errs
 }
 
+// below gives folders, which may be absolute, as slash paths from the root.
+func below(root string, dirs []string) ([]string, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(dirs))
+	for i, dir := range dirs {
+		if out[i] = filepath.ToSlash(filepath.Clean(dir)); !filepath.IsAbs(dir) {
+			continue
+		}
+		rel, err := filepath.Rel(root, dir)
+		if err != nil || !filepath.IsLocal(rel) {
+			return nil, fmt.Errorf("%s lies outside of %s: give the folder with tests/ in it by --root", dir, root)
+		}
+		out[i] = filepath.ToSlash(rel)
+	}
+	return out, nil
+}
+
 func lintApps(fsys fs.FS, dirs []string) error {
 	var errs []error
 	for _, dir := range dirs {
-		app, notes, err := fixture.ReadApp(fsys, path.Clean(dir), true)
+		app, notes, err := fixture.ReadApp(fsys, dir, true)
 		fmt.Print(notes)
 		if err == nil {
 			fmt.Printf("%s: %d families, %d requirements: nothing to complain of\n", dir, len(app.Families), len(app.Spec.Requirements))

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 )
 
 // golang builds Go cases. Each case becomes a package of its own, beside a copy
-// of the application's harness.go.txt, and many packages become one program:
+// of the application's harness*.go.txt, and many packages become one program:
 // linking once is what makes hundreds of cases bearable.
 type golang struct {
 	code     *Code
@@ -85,7 +86,7 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 	if err := g.module(dir); err != nil {
 		return err
 	}
-	harness, err := os.ReadFile(filepath.Join(g.code.app.Dir, "harness.go.txt"))
+	harness, err := g.harness()
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,9 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 		if err := os.MkdirAll(p, 0o700); err != nil {
 			return err
 		}
-		for name, b := range map[string][]byte{"harness.go": harness, "case.go": []byte(code)} {
+		files := maps.Clone(harness)
+		files["case.go"] = []byte(code)
+		for name, b := range files {
 			if err := os.WriteFile(filepath.Join(p, name), b, 0o600); err != nil {
 				return err
 			}
@@ -114,6 +117,24 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 		return err
 	}
 	return g.link(ctx, dir, keys)
+}
+
+// harness reads the application's harness*.go.txt, by the names that they have as
+// Go files.
+func (g *golang) harness() (map[string][]byte, error) {
+	names, err := filepath.Glob(filepath.Join(g.code.app.Dir, "harness*.go.txt"))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files[strings.TrimSuffix(filepath.Base(name), ".txt")] = b
+	}
+	return files, nil
 }
 
 var packageError = regexp.MustCompile(`(?m)^# assaycase/(c[0-9a-f]{16})\n((?:[^#].*\n?)*)`)

@@ -32,6 +32,12 @@ func Check(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) ([]
 	if !v.complete() {
 		return v.problems, nil
 	}
+	if c, ok := r.(*Code); ok {
+		if err := c.Prepare(ctx, codes(fam)); err != nil {
+			v.say(fam.Pos, "%s/%s cannot be built: %v", fam.App, fam.Query, err)
+			return v.problems, ctx.Err()
+		}
+	}
 	goods, bads := v.split()
 	var model [][]Effect
 	for _, c := range goods {
@@ -79,6 +85,14 @@ func (v *verifier) split() (goods, bads []*audit.Case) {
 		}
 	}
 	return goods, bads
+}
+
+func codes(fam *audit.Family) []string {
+	all := make([]string, len(fam.Cases))
+	for i, c := range fam.Cases {
+		all[i] = c.Code
+	}
+	return all
 }
 
 // complete checks that there is something to prove with.
