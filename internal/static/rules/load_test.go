@@ -1,0 +1,57 @@
+package rules
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+)
+
+const soundRule = "rules:\n  - {id: a, title: T, cwe: [89], dim: Injection, sev: HIGH, lang: [go], why: W, match: [{call: \"db.Query\", arg: \"0\"}]}\n"
+
+// TestErrorsTeach: what is wrong in a file of rules is told with the file and the rule.
+func TestErrorsTeach(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"unknown field", "rules:\n  - {id: a, colour: red}\n", "colour"},
+		{"id twice", soundRule + "  - {id: a, title: T, cwe: [89], dim: Injection, sev: HIGH, lang: [go], why: W, match: [{call: \"x\"}]}\n", "rule a: the id is missing or used twice"},
+		{"nothing to match", "rules:\n  - {id: b, title: T, cwe: [89], dim: Injection, sev: HIGH, lang: [go], why: W}\n", "rule b: it has nothing to match"},
+		{"no such severity", "rules:\n  - {id: b, title: T, cwe: [89], dim: Injection, sev: LOUD, lang: [go], why: W, match: [{call: \"x\"}]}\n", "rule b"},
+		{"no such class", "models:\n  - {kind: clean, lang: [go], class: [soap], call: \"f\"}\n", "soap"},
+		{"no such kind", "models:\n  - {kind: sink, lang: [go], call: \"f\"}\n", "sink"},
+		{"alternatives behind two receivers", "models:\n  - {kind: clean, lang: [go], class: [sql], call: \"a.f|b.g\"}\n", "alternatives stand behind one receiver only"},
+		{"broken expression", "rules:\n  - {id: b, title: T, cwe: [89], dim: Injection, sev: HIGH, lang: [go], why: W, match: [{call: \"/(/.f\"}]}\n", "rule b"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := read(fstest.MapFS{"x.yaml": {Data: []byte(tt.text)}})
+			require.ErrorContains(t, err, tt.want)
+			require.ErrorContains(t, err, "x.yaml")
+		})
+	}
+	_, err := read(fstest.MapFS{})
+	require.Error(t, err, "no rules at all are an error")
+}
+
+// TestHash: a changed rule changes the hash, a file that a check owns as well.
+func TestHash(t *testing.T) {
+	a, err := read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}})
+	require.NoError(t, err)
+	same, err := read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}})
+	require.NoError(t, err)
+	require.Equal(t, a.Hash, same.Hash)
+	b, err := read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}, "data-y.yaml": {Data: []byte("z: 1\n")}})
+	require.NoError(t, err)
+	require.NotEqual(t, a.Hash, b.Hash)
+}
+
+// TestStored: what is read back from a database is clean of everything but markup.
+func TestStored(t *testing.T) {
+	bits, err := ClassBits([]string{"stored"})
+	require.NoError(t, err)
+	html, err := ClassBits([]string{"html"})
+	require.NoError(t, err)
+	sql, err := ClassBits([]string{"sql"})
+	require.NoError(t, err)
+	require.Zero(t, bits&html)
+	require.NotZero(t, bits&sql)
+}
