@@ -20,7 +20,7 @@ type baselineCmd struct {
 	Bench   string   `help:"A reviewer of results.db whose newest finished run becomes its baseline." placeholder:"REVIEWER"`
 	Prompt  string   `help:"With --bench: the prompt." default:"evaluation-prompt"`
 	DB      string   `help:"With --bench: the results." default:"results.db" env:"ASSAY_DB"`
-	Records []string `arg:"" optional:"" help:"Records of records/ (.json) that become the baselines of their auditors on their projects." type:"existingfile"`
+	Records []string `arg:"" optional:"" help:"Records of records/ (.txt or .json) that become the baselines of their auditors on their projects." type:"existingfile"`
 }
 
 // Run makes each record the baseline of its auditor on its project. A baseline

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"assay/audit"
+	"assay/audit/score"
 )
 
 // baselinePath is where the baseline of an auditor on a project stands, below
@@ -46,11 +47,11 @@ func WriteBaseline(dir string, r *Record, reason string) error {
 	if err != nil {
 		return err
 	}
-	if old != nil && meanRecall(r) < meanRecall(old)-1e-9 {
+	if lower := lowered(r, old); lower != "" {
 		if reason == "" {
-			return fmt.Errorf("%s on %s: %w: %.1f %% after %.1f %%", r.Auditor, r.Project, ErrLower, 100*meanRecall(r), 100*meanRecall(old))
+			return fmt.Errorf("%s on %s: %w: %s", r.Auditor, r.Project, ErrLower, lower)
 		}
-		r.Notes = append(r.Notes, "baseline lowered: "+reason)
+		r.Notes = append(r.Notes, "baseline lowered: "+lower+": "+reason)
 	}
 	b, err := json.MarshalIndent(slim(r), "", " ")
 	if err != nil {
@@ -81,12 +82,38 @@ func slim(r *Record) *Record {
 	return &out
 }
 
-// meanRecall gives the mean recall of the trials that count; 0 without any.
-func meanRecall(r *Record) float64 {
+// lowered names each figure of the gate (the lower bound of a span) whose mean
+// over the trials would move down; none without an old baseline.
+func lowered(r, old *Record) string {
+	if old == nil {
+		return ""
+	}
+	var down []string
+	for _, figure := range []struct {
+		name string
+		of   func(score.Metrics) score.Value
+	}{
+		{"recall", func(m score.Metrics) score.Value { return m.Recall }},
+		{"precision", func(m score.Metrics) score.Value { return m.Precision.Low }},
+		{"F1", func(m score.Metrics) score.Value { return m.F1.Low }},
+	} {
+		if is, was := mean(r, figure.of), mean(old, figure.of); is < was-1e-9 {
+			down = append(down, fmt.Sprintf("%s %.1f %% after %.1f %%", figure.name, 100*is, 100*was))
+		}
+	}
+	return strings.Join(down, ", ")
+}
+
+// mean gives the mean of a figure over the trials where it is defined; 0
+// without any.
+func mean(r *Record, figure func(score.Metrics) score.Value) float64 {
 	sum, n := 0.0, 0
 	for _, t := range r.Trials {
-		if t.Result != nil && t.Result.Metrics.Recall.Defined {
-			sum += t.Result.Metrics.Recall.V
+		if t.Result == nil {
+			continue
+		}
+		if v := figure(t.Result.Metrics); v.Defined {
+			sum += v.V
 			n++
 		}
 	}

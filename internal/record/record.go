@@ -115,8 +115,12 @@ func writeNew(name string, b []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Read reads a record's JSON.
+// Read reads a record by the name of its JSON or of the text beside it.
 func Read(fsys fs.FS, name string) (*Record, error) {
+	// Runs print the name of the text; the figures stand beside it.
+	if text, ok := strings.CutSuffix(name, ".txt"); ok {
+		name = text + ".json"
+	}
 	b, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return nil, err
