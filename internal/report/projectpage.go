@@ -56,6 +56,12 @@ type heatCell struct {
 	Blank bool // no trial that counts
 }
 
+// Corroborated gives the rows whose key has entries that something beside it
+// corroborates.
+func (p *projectPage) Corroborated() []row {
+	return slices.DeleteFunc(slices.Clone(p.Rows), func(r row) bool { return r.Metrics == nil || r.Metrics.Corroborated.Known == 0 })
+}
+
 func (s *site) projectPage(name string, rows []row) *projectPage {
 	p := &projectPage{Name: name, Key: s.in.Projects[name]}
 	p.Rows, p.Cut = strongest(rows)
