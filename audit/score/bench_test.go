@@ -82,6 +82,10 @@ func TestJudgeBench(t *testing.T) {
 	for i := range 20 {
 		silent[i].Outcome = audit.OutcomeErrored
 	}
+	early := answers(40, 1, all) // what was asked is all right, and a tenth was not asked
+	for i := range 24 {
+		early[10*i].Outcome = audit.OutcomeSkipped
+	}
 	for _, c := range []struct {
 		why       string
 		now, base []score.Answer
@@ -97,6 +101,7 @@ func TestJudgeBench(t *testing.T) {
 		{"one trial settles no drop", half, good, score.Rules{}, audit.Warn, score.CodeUnsettled, score.MetricBalanced},
 		{"unless it is to be strict", half, good, score.Rules{Strict: true}, audit.Fail, score.CodeUnsettled, score.MetricBalanced},
 		{"too many without an answer", silent, nil, score.Rules{}, audit.Invalid, score.CodeUnanswered, ""},
+		{"the run ended early", early, nil, score.Rules{}, audit.Invalid, score.CodeUnanswered, ""},
 		{"nothing ran", nil, good, score.Rules{}, audit.Invalid, score.CodeInvalid, ""},
 	} {
 		t.Run(c.why, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 // JudgeBench judges a reviewer over the cases against goals and baseline (none:
 // empty). Goals are held against the estimates; the drop is one of balanced
 // accuracy. Cases that only one side has are left out of the drop and named. A
-// run with more trials unanswered than the goals allow, or with no answer at all,
-// is INVALID. A rule that a single MISS fails under -strict is the suite's, not
+// run with more trials unanswered or not asked than the goals allow, or with no
+// answer at all, is INVALID. A rule that a single MISS fails under -strict is the suite's, not
 // this function's.
 func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Judgement, error) {
 	b, err := BenchOf(now)
@@ -77,6 +77,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 func (b *Bench) invalid(goals audit.BenchGoals) (Ground, bool) {
 	g := Ground{Code: CodeUnanswered, Verdict: audit.Invalid, Now: b.Unanswered}
 	answered := b.Outcomes[audit.OutcomeCorrect] + b.Outcomes[audit.OutcomeWrong]
+	unasked := Ratio(float64(b.Outcomes[audit.OutcomeSkipped]), float64(b.Planned))
 	switch {
 	case b.Planned == 0:
 		g.Code, g.Text = CodeInvalid, "no trial was run"
@@ -86,6 +87,10 @@ func (b *Bench) invalid(goals audit.BenchGoals) (Ground, bool) {
 		g.Want = Of(goals.Unanswered)
 		g.Text = fmt.Sprintf("%v of the trials have no answer (refused %d, malformed %d, errored %d): at most %v may",
 			b.Unanswered, b.Outcomes[audit.OutcomeRefused], b.Outcomes[audit.OutcomeMalformed], b.Outcomes[audit.OutcomeErrored], g.Want)
+	case goals.Unanswered > 0 && unasked.V > goals.Unanswered+tiny:
+		g.Now, g.Want = unasked, Of(goals.Unanswered)
+		g.Text = fmt.Sprintf("the run ended before %d of its %d trials were asked (%v): at most %v may be missing",
+			b.Outcomes[audit.OutcomeSkipped], b.Planned, unasked, g.Want)
 	default:
 		return g, false
 	}
