@@ -48,11 +48,12 @@ func TestBenchAnswers(t *testing.T) {
 		args         []string
 		want         string // the only complaint; empty: none
 		misses       int
+		verdict      string // of the gate; empty: a part of the cases is not judged
 	}{
-		{"right", right, nil, "", 0},
-		{"everything bad", always, nil, "balanced accuracy 50.0 % misses the goal of 70.0 %", 4},
-		{"no answer at all", prose, nil, "INVALID", 0},
-		{"strict", always, []string{"-strict", "-filter", "q00-01-good"}, "MISS", 0},
+		{"right", right, nil, "", 0, "PASS"},
+		{"everything bad", always, nil, "balanced accuracy 50.0 % misses the goal of 70.0 %", 4, "FAIL"},
+		{"no answer at all", prose, nil, "INVALID", 0, "INVALID"},
+		{"strict", always, []string{"-strict", "-filter", "q00-01-good"}, "MISS", 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHouse(t)
@@ -70,6 +71,7 @@ func TestBenchAnswers(t *testing.T) {
 				}
 			}
 			require.Equal(t, tt.misses, misses)
+			require.Equal(t, tt.verdict, f.attrs["verdict:canned/evaluation-prompt"])
 			if tt.want != "" {
 				require.Len(t, f.complaints(), 1, f.complaints())
 				require.Contains(t, f.complaints()[0], tt.want)

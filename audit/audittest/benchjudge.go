@@ -137,6 +137,7 @@ func (b *bench) gate(t T, s seat, name string, all []score.Answer) {
 	if j.Verdict != audit.Pass {
 		look = lookAt(j.Grounds[0])
 	}
+	t.Attr("verdict:"+strings.ReplaceAll(s.reviewer+"/"+s.prompt, " ", "_"), string(j.Verdict))
 	b.add(name, "all", all, j.Verdict, look)
 	for _, g := range j.Grounds {
 		if g.Verdict != audit.Pass {
