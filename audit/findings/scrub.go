@@ -25,8 +25,8 @@ type ScrubOptions struct {
 // source text of the target (snippets, contexts, contents, fixes, matches,
 // secrets, the messages of code flow steps, messages in Markdown), what names
 // the machine or the person, and what differs from run to run (times, GUIDs).
-// Paths become relative to the root, results and the names inside objects are
-// sorted: two runs that say the same give the same bytes. Reading the result
+// Paths become relative to the root, results, rules that nothing names by their
+// place, and the names inside objects are sorted: two runs that say the same give the same bytes. Reading the result
 // gives the findings of the original but for those messages.
 //
 // A message may quote the target all the same, as a tool words it; of bandit's
@@ -59,6 +59,7 @@ func Scrub(in io.Reader, out io.Writer, opt ScrubOptions) error {
 	if opt.Root != "" {
 		s.root = rootPattern(opt.Root)
 	}
+	s.byIndex = refersByIndex(doc, "")
 	doc = s.value(doc, "")
 	b, err := canonical(doc, " ")
 	if err != nil {
@@ -72,6 +73,32 @@ type scrubber struct {
 	sarif bool
 	root  *regexp.Regexp
 	flow  int // how many code flows lie around
+	// byIndex says that results name rules by their place in a list, which then stays.
+	byIndex bool
+}
+
+// refersByIndex reports whether anything names a rule by its place: SARIF's
+// ruleIndex, or the index of a reportingDescriptorReference.
+func refersByIndex(v any, name string) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, child := range v {
+			f := strings.ToLower(foldName.Replace(k))
+			if f == "ruleindex" || f == "index" && (name == "rule" || name == "descriptor" || name == "associatedrule" || name == "target") {
+				return true
+			}
+			if refersByIndex(child, f) {
+				return true
+			}
+		}
+	case []any:
+		for _, child := range v {
+			if refersByIndex(child, name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sourceNames are the members, folded, that hold source text wherever they
@@ -107,7 +134,7 @@ func (s *scrubber) value(v any, name string) any {
 		for i := range v {
 			v[i] = s.value(v[i], name)
 		}
-		if name == "" || listNames[name] {
+		if name == "" || listNames[name] || s.sarif && name == "rules" && !s.byIndex {
 			sortList(v, s.sarif)
 		}
 		return v
@@ -158,6 +185,9 @@ func (s *scrubber) drops(f string, v any, m map[string]any, parent string) bool 
 		return !(f == "arguments" && parent == "message")
 	case f == "guid":
 		return parent == "results"
+	case f == "id" && parent == "":
+		_, horusec := m["analysisVulnerabilities"]
+		return horusec // of the run
 	case f == "markdown":
 		return m["text"] != nil
 	case f == "code":

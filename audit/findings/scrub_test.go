@@ -31,7 +31,7 @@ var scrubCases = map[string]string{
 		 {"ruleId": "q", "message": {"text": "y"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.js", "uriBaseId": "R"}, "region": {"startLine": 12}}}]}]}]}`,
 	"bandit": `{"errors": [], "generated_at": "MACHINE", "results": [{"code": "SOURCE", "filename": "/home/u/my app/b.py", "issue_cwe": {"id": 259}, "issue_severity": "LOW", "issue_confidence": "HIGH", "issue_text": "Possible hardcoded password: 'SOURCE'", "line_number": 4, "line_range": [4, 5], "test_id": "B105", "test_name": "pw"},
 		{"code": "SOURCE", "filename": "/home/u/my app/a.py", "issue_cwe": {"id": 78}, "issue_severity": "HIGH", "issue_text": "kept: all of it", "line_number": 40, "test_id": "B602"}, {"filename": "/home/u/my app/a.py", "line_number": 5, "test_id": "B602", "issue_text": "x"}]}`,
-	"horusec":  `{"version": "v", "id": "1", "createdAt": "MACHINE", "analysisVulnerabilities": [{"vulnerabilityID": "MACHINE", "analysisID": "MACHINE", "createdAt": "MACHINE", "vulnerabilities": {"vulnerabilityID": "MACHINE", "line": "4", "file": "/home/u/my app/b.js", "code": "SOURCE", "details": "CWE-79", "severity": "LOW", "rule_id": "HS-1", "commitAuthor": "MACHINE"}}]}`,
+	"horusec":  `{"version": "v", "id": "MACHINE", "createdAt": "MACHINE", "analysisVulnerabilities": [{"vulnerabilityID": "MACHINE", "analysisID": "MACHINE", "createdAt": "MACHINE", "vulnerabilities": {"vulnerabilityID": "MACHINE", "line": "4", "file": "/home/u/my app/b.js", "code": "SOURCE", "details": "CWE-79", "severity": "LOW", "rule_id": "HS-1", "commitAuthor": "MACHINE"}}]}`,
 	"eslint":   `[{"filePath": "/home/u/my app/b.js", "messages": [{"ruleId": "r", "severity": 2, "message": "m CWE-1", "line": 3, "fix": {"range": [1, 2], "text": "SOURCE"}, "suggestions": [{"fix": {"text": "SOURCE"}}]}], "source": "SOURCE", "output": "SOURCE"}, {"filePath": "/home/u/my app/a.js", "messages": []}]`,
 	"gitleaks": `[{"RuleID": "k", "Description": "d", "StartLine": 4, "EndLine": 4, "Match": "SOURCE", "Secret": "SOURCE", "File": "/home/u/my app/b", "Line": "SOURCE SOURCE", "Commit": "MACHINE", "Author": "MACHINE", "Email": "MACHINE", "Date": "MACHINE", "Message": "MACHINE"}]`,
 	"ruff":     `[{"code": "S608", "filename": "/home/u/my app/a.py", "location": {"row": 4, "column": 1}, "end_location": {"row": 5, "column": 1}, "message": "m", "fix": {"edits": [{"content": "SOURCE"}]}}]`,
@@ -96,6 +96,23 @@ func shuffled(t *testing.T, doc string) string {
 	b, err := json.Marshal(v)
 	require.NoError(t, err)
 	return string(b)
+}
+
+// The list of rules is sorted, but where a result names a rule by its place.
+func TestScrubSortsRules(t *testing.T) {
+	for _, tt := range []struct{ why, result, want string }{
+		{"by name", `{"ruleId": "b"}`, `"id":"a"},{"id":"b"`},
+		{"by place", `{"ruleIndex": 0}`, `"id":"b"},{"id":"a"`},
+		{"by a reference's place", `{"rule": {"index": 0}}`, `"id":"b"},{"id":"a"`},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			var out, flat bytes.Buffer
+			in := `{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "t", "rules": [{"id": "b"}, {"id": "a"}]}}, "results": [` + tt.result + `]}]}`
+			require.NoError(t, Scrub(strings.NewReader(in), &out, ScrubOptions{}))
+			require.NoError(t, json.Compact(&flat, out.Bytes()))
+			require.Contains(t, flat.String(), tt.want)
+		})
+	}
 }
 
 func TestScrubPaths(t *testing.T) {
