@@ -76,6 +76,9 @@ func ReadRequirements(spec string) []Requirement {
 func readBrief(spec string) *brief {
 	b := &brief{spec: spec, reqs: ReadRequirements(spec), helpers: map[string]*helper{}, roles: map[string]bool{}, nouns: map[string]bool{},
 		tables: sqlreview.Names(spec), tenant: sqlreview.TenantColumn(spec)}
+	if b.tenant == "" {
+		b.tenant = b.sharedColumn()
+	}
 	prose := spec
 	if at := headRE.FindAllStringIndex(spec, -1); len(at) > 0 {
 		prose = spec[:at[len(at)-1][0]]

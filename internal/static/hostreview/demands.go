@@ -74,6 +74,9 @@ func (t *demandTable) words(v *view, r Requirement) *Breach {
 			if !d.when.MatchString(clause) || d.applies != nil && !d.applies.MatchString(v.text) || d.names != nil && !d.names.MatchString(strings.Join(v.names, " ")) {
 				continue
 			}
+			if v.unrelated(d, r) || d.ID == "self-approve" && !v.says(first(v.b.acts(clause))) {
+				continue
+			}
 			if d.NoSQL && len(v.sql) > 0 || d.Writes && v.change() == nil || d.Act && !v.says(v.b.acts(clause)) || d.Things && !v.speaksOf(clause) {
 				continue
 			}
@@ -95,6 +98,10 @@ func (t *demandTable) words(v *view, r Requirement) *Breach {
 	}
 	return nil
 }
+
+// first gives what a clause speaks of first: its verb, before those of its side
+// clauses.
+func first(acts []string) []string { return acts[:min(1, len(acts))] }
 
 // speaksOf: a thing that the clause names, and few other requirements do, stands in
 // the code.

@@ -34,7 +34,7 @@ func Breaches(spec string, f *lang.File) ([]Breach, error) {
 	v := newView(b, f)
 	var out []Breach
 	for _, r := range b.reqs {
-		for _, rule := range []func(*view, Requirement) *Breach{gates, roles, owners, uses, secrets, computed, unlocked, timing, markup, t.words} {
+		for _, rule := range []func(*view, Requirement) *Breach{gates, roles, owners, subjects, uses, secrets, computed, positive, expired, unlocked, stale, stateful, journal, pasted, timing, markup, t.words} {
 			if x := rule(v, r); x != nil {
 				x.Requirement = r.Number
 				out = append(out, *x)

@@ -15,10 +15,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // secrets: columns that a requirement keeps inside do not leave in a response, by
 // name, with a whole row, or with a whole object.
 func secrets(v *view, r Requirement) *Breach {
-	cols := sqlreview.Secrets(v.b.spec)[r.Number]
-	if len(cols) == 0 {
-		cols = v.wordCols(r)
-	}
+	cols := v.keptInside(r)
 	if len(cols) == 0 {
 		return nil
 	}
@@ -42,10 +39,52 @@ func secrets(v *view, r Requirement) *Breach {
 }
 
 var (
+	givenRE  = regexp.MustCompile(`(?i)return|\bsho[wn]|leav|leak|expos|\bsen[dt]|appear|disclos|reveal|respon|output|answer|visible|\bsee|\bpart of|\bstay|inside|secret|confidential|sensitive|\bfor \w+ only|contain|giv|read|private|nobody|out of|client|redact|mask`)
+	savedRE  = regexp.MustCompile(`(?i)\bexcept\b|\bunless\b|\bonly\b|other than|\bbut\b|save (for|to)|apart from`)
 	insideRE = regexp.MustCompile(`(?i)\b(never|must not|may not|nobody|not)\b[^.;]*\b(appear|return|list|leave|shown?|expos|sent|includ|reveal|contain|part of)`)
 	listOnly = regexp.MustCompile(`(?i)\bin (any )?(list|listing|overview)s?\b`)
 	plainCol = map[string]bool{"id": true, "name": true, "title": true, "status": true, "state": true, "role": true, "version": true, "date": true, "time": true, "kind": true, "type": true}
 )
+
+// keptInside gives the columns that a requirement keeps from who asks, sentence by
+// sentence: one that makes an exception for a role does not hold where the code looks
+// at that role, and one that speaks of amounts and not of giving out holds nothing back.
+func (v *view) keptInside(r Requirement) []string {
+	cols := sqlreview.Secrets(v.b.spec)[r.Number]
+	if len(cols) == 0 {
+		cols = v.wordCols(r)
+	}
+	var out []string
+	for _, c := range cols {
+		name := regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(c), "_", "[ _]"))
+		said, held := false, false
+		for _, part := range sentenceRE.Split(r.Text, -1) {
+			if !name.MatchString(part) {
+				continue
+			}
+			said = true
+			held = held || givenRE.MatchString(part) && !(savedRE.MatchString(part) && v.excepted(part))
+		}
+		if held || !said && givenRE.MatchString(r.Text) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+var sentenceRE = regexp.MustCompile(`[.;]\s+`)
+
+// excepted: the code looks at a role that a sentence makes an exception for, or keeps
+// to the rows of one.
+func (v *view) excepted(part string) bool {
+	var named []string
+	for role := range v.b.roles {
+		if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(role) + `s?\b`).MatchString(part) {
+			named = append(named, role)
+		}
+	}
+	return len(named) > 0 && v.looksAt(named) || ownRE.MatchString(part) && strings.Contains(v.allSQL(), ":session_user")
+}
 
 // wordCols gives the columns that a requirement about what stays inside names by
 // their words ("the PIN and the phone number").
@@ -126,8 +165,14 @@ func (v *view) leak(n *lang.Node, cols []string, resp *lang.Node) string {
 // leakIdent: a variable that is handed over as it is holds rows of a query, a thing
 // that a helper brought, or a struct that a secret was scanned into.
 func (v *view) leakIdent(n *lang.Node, cols []string, resp *lang.Node) string {
+	if n.Name == "err" || n.Name == "error" {
+		return ""
+	}
 	direct := false
 	for _, a := range resp.List {
+		for _, p := range a.List {
+			direct = direct || a.Kind == lang.Dict && p.Kind == lang.Pair && p.Y == n
+		}
 		direct = direct || a == n || a.Kind == lang.Call && len(a.List) == 1 && a.List[0] == n && v.b.helpers[a.Name] == nil && a.X == nil
 	}
 	if !direct && resp != n {
@@ -154,7 +199,32 @@ func (v *view) leakIdent(n *lang.Node, cols []string, resp *lang.Node) string {
 
 // helperBrings: the SPEC does not say that the helper leaves the columns out.
 func (v *view) helperBrings(name string, cols []string) bool {
+	if !v.bringsTable(name, cols) {
+		return false
+	}
 	return !regexp.MustCompile(`(?i)public|safe|without|view|dto`).MatchString(name + " " + v.b.helpers[name].doc)
+}
+
+// bringsTable: the helper's name or description speaks of things that have one of the
+// columns; so does one that nothing is said of.
+func (v *view) bringsTable(name string, cols []string) bool {
+	said := roots(name + " " + v.b.helpers[name].doc)
+	known := false
+	for t, all := range v.b.tables {
+		some := false
+		for _, c := range cols {
+			some = some || contains(all, c)
+		}
+		known = known || some
+		if last := roots(t); some && len(last) > 0 {
+			for _, w := range said {
+				if meet(w, last[len(last)-1]) {
+					return true
+				}
+			}
+		}
+	}
+	return !known
 }
 
 // rowsWith: y holds rows of a statement that selects one of the columns.
@@ -163,7 +233,7 @@ func (v *view) rowsWith(cols []string, y *lang.Node) bool {
 		return false
 	}
 	for _, s := range v.sql {
-		if s.call.Off < y.Off || s.call.To > y.To {
+		if !holds(y, s.call) {
 			continue
 		}
 		head, _, _ := strings.Cut(strings.ToLower(s.text), " from ")
@@ -217,7 +287,7 @@ func computed(v *view, r Requirement) *Breach {
 }
 
 var (
-	atomicRE = regexp.MustCompile(`(?i)\batomic\w*|one statement|single statement|\btransaction\b|\block(s|ed|ing)?\b|\brac(e|es|ing)\b|concurren\w*|overdraw\w*|oversell|overbook\w*|double[- ]spend\w*|twice`)
+	atomicRE = regexp.MustCompile(`(?i)\batomic\w*|one statement|single statement|\btransaction\b|\block(s|ed|ing)?\b|\brac(e|es|ing)\b|concurren\w*|overdraw\w*|at the same time|simultaneous\w*|in parallel|(never|not) (falls?|becomes?|goes?|drops?) (below|negative)|(above|below) zero|oversell|overbook\w*|double[- ]spend\w*|twice`)
 	lessRE   = regexp.MustCompile(`(?is)\bset\b[^;]*?\b(\w+)\s*=\s*(?:\w+\.)?(\w+)\s*-\s*`)
 	lockRE   = regexp.MustCompile(`(?i)for update|lock|serializable|mutex|synchronized|atomic|select_for_update|compareandset|advisory`)
 )
@@ -234,122 +304,9 @@ func unlocked(v *view, r Requirement) *Breach {
 			continue
 		}
 		_, where, _ := strings.Cut(strings.ToLower(s.text), "where")
-		if !regexp.MustCompile(`\b` + strings.ToLower(m[1]) + `\b\s*(-[^=<>]*)?(>|>=)|[<>]=?\s*\b` + strings.ToLower(m[1]) + `\b`).MatchString(where) {
+		if !regexp.MustCompile(`\b`+strings.ToLower(m[1])+`\b\s*(-[^=<>]*)?(>|>=)|[<>]=?\s*\b`+strings.ToLower(m[1])+`\b`).MatchString(where) && v.b.aboutCol(r, m[1]) {
 			return &Breach{Why: "requirement " + itoa(r.Number) + ": " + m[1] + " is lowered without holding it, in the same statement, to what is left", CWEs: []audit.CWE{362, 367, 841}, Confidence: 0.7}
 		}
 	}
 	return nil
-}
-
-var (
-	escapeRE = regexp.MustCompile(`(?i)escap\w*|encod\w*|sanitiz\w*|saniti[sz]ed`)
-	tagRE    = regexp.MustCompile(`<[a-zA-Z/!]`)
-	safeName = regexp.MustCompile(`(?i)^(id|count|total|len|length|size|index|i|n|status|created_?at|price|amount|number|page)$`)
-)
-
-// markup: text that becomes part of HTML in the code goes through an escape.
-func markup(v *view, r Requirement) *Breach {
-	if !escapeRE.MatchString(r.Text) || !strings.Contains(strings.ToLower(r.Text), "html") && !strings.Contains(strings.ToLower(r.Text), "markup") && !strings.Contains(strings.ToLower(r.Text), "xss") {
-		return nil
-	}
-	why := ""
-	lang.Walk(v.f.Root, func(n *lang.Node) bool {
-		if why != "" {
-			return false
-		}
-		var parts []*lang.Node
-		switch {
-		case n.Kind == lang.Template:
-			parts = n.List
-		case n.Kind == lang.Binary && n.Op == "+" || n.Kind == lang.Binary && n.Op == ".":
-			parts = joinedParts(n)
-		default:
-			return true
-		}
-		tag := false
-		for _, p := range parts {
-			tag = tag || p.Kind == lang.String && tagRE.MatchString(p.Name)
-		}
-		if !tag {
-			return true
-		}
-		for _, p := range parts {
-			x := p
-			if x.Kind == lang.Ident {
-				x = v.resolve(x)
-			}
-			if (x.Kind == lang.Member || x.Kind == lang.Index || x.Kind == lang.Ident) && !safeName.MatchString(lastName(x)) {
-				why = v.f.Text(p) + " becomes part of HTML as it is"
-			}
-		}
-		return false
-	})
-	if why == "" {
-		return nil
-	}
-	return &Breach{Why: "requirement " + itoa(r.Number) + ": " + why, CWEs: []audit.CWE{79}, Confidence: 0.7}
-}
-
-func joinedParts(n *lang.Node) []*lang.Node {
-	if n.Kind == lang.Binary && (n.Op == "+" || n.Op == ".") {
-		return append(joinedParts(n.X), joinedParts(n.Y)...)
-	}
-	if n.Kind == lang.Template {
-		return n.List
-	}
-	return []*lang.Node{n}
-}
-
-var (
-	constantRE = regexp.MustCompile(`(?i)constant[- ]time|timing`)
-	signedRE   = regexp.MustCompile(`(?i)\b(signature|hmac|signed)\b`)
-	macName    = regexp.MustCompile(`(?i)(^|_|\.)(sig|signature|token|mac|hmac|digest|hash|expected|computed|actual|given|tag|checksum)\w*$|(Sig|Signature|Token|Mac|Hmac|Digest|Hash)$`)
-)
-
-// timing: what proves something is not compared with == or by its beginning.
-func timing(v *view, r Requirement) *Breach {
-	constant := constantRE.MatchString(r.Text)
-	if !constant && !signedRE.MatchString(r.Text) {
-		return nil
-	}
-	why := ""
-	lang.Walk(v.f.Root, func(n *lang.Node) bool {
-		if why != "" {
-			return false
-		}
-		switch {
-		case n.Kind == lang.Binary && (n.Op == "==" || n.Op == "!=" || n.Op == "===" || n.Op == "!==") && constant:
-			if variable(n.X) && variable(n.Y) && (macName.MatchString(lastName(n.X)) || macName.MatchString(lastName(n.Y))) {
-				why = v.f.Text(n) + " is no comparison in constant time"
-			}
-		case n.Kind == lang.Call && (n.Name == "equals" || n.Name == "Equal" && lang.Dotted(n.X) == "bytes") && constant:
-			if len(n.List) > 0 && (macName.MatchString(lastName(n.List[0])) || n.X != nil && macName.MatchString(lastName(n.X))) {
-				why = v.f.Text(n) + " is no comparison in constant time"
-			}
-		case n.Kind == lang.Call && (n.Name == "startswith" || n.Name == "startsWith" || n.Name == "HasPrefix" || n.Name == "includes"):
-			if n.X != nil && macName.MatchString(lastName(n.X)) || len(n.List) > 0 && macName.MatchString(lastName(n.List[0])) {
-				why = v.f.Text(n) + " accepts a part"
-			}
-		}
-		return true
-	})
-	if why == "" {
-		return nil
-	}
-	return &Breach{Why: "requirement " + itoa(r.Number) + ": " + clip(why), CWEs: []audit.CWE{208, 347}, Confidence: 0.7}
-}
-
-func variable(n *lang.Node) bool {
-	if n == nil {
-		return false
-	}
-	switch n.Kind {
-	case lang.Ident:
-		return n.Name != "None" && n.Name != "nil" && n.Name != "null" && n.Name != "undefined"
-	case lang.Member, lang.Index:
-		return true
-	case lang.Call:
-		return n.Name != "len" && n.Name != "length"
-	}
-	return false
 }

@@ -175,7 +175,7 @@ func roles(v *view, r Requirement) *Breach {
 		if len(named) == 0 || !needRE.MatchString(clause) || ownRE.MatchString(clause) {
 			continue
 		}
-		acts := v.b.acts(clause)
+		acts := v.b.verbs(clause)
 		if !v.says(acts) && !(len(acts) == 0 && writeVerb.MatchString(clause) && v.change() != nil && v.about(v.change(), clause)) {
 			continue
 		}
@@ -189,6 +189,9 @@ func roles(v *view, r Requirement) *Breach {
 // looksAt: the code names one of the roles in a condition or to a helper.
 func (v *view) looksAt(named []string) bool {
 	for _, role := range named {
+		if v.compares(role+"_id") || strings.Contains(v.allSQL(), role+"_id = :session_user") {
+			return true // who asks is the one that the row names
+		}
 		if v.literal[role] && !strings.Contains(v.text, "= '"+role+"'") || v.literal[role] {
 			return true
 		}
@@ -212,7 +215,7 @@ var (
 
 // owners: a thing that is taken by an identifier is held to belong to who asks.
 func owners(v *view, r Requirement) *Breach {
-	if !ownRE.MatchString(r.Text) || !v.one(r.Text) {
+	if !ownRE.MatchString(r.Text) || !v.one(r.Text) || r.Number == v.b.tenancy() || v.nobody() {
 		return nil
 	}
 	if v.b.tenant != "" && strings.Contains(r.Text, v.b.tenant) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"assay/internal/static/lang"
-	"assay/internal/static/sqlreview"
 )
 
 // A statement is SQL that the fragment sends, its placeholders renamed after what is
@@ -24,17 +23,19 @@ var sqlRE = regexp.MustCompile(`(?is)^\s*(--[^\n]*\n\s*)*\(?(select\s|with\s+(re
 func (v *view) findSQL() []statement {
 	var out []statement
 	for _, c := range v.calls {
+		v.learn(c, nil)
 		for i, a := range c.List {
 			t := v.sqlText(a, 0)
 			if !sqlRE.MatchString(t) {
 				continue
 			}
-			s := statement{call: c, args: flat(c.List[i+1:])}
+			s := statement{call: c, args: v.bound(c.List[i+1:])}
 			if len(s.args) == 0 {
 				s.args = v.boundLater(c)
 			}
 			s.text = v.named(t, s.args)
 			s.star = regexp.MustCompile(`(?i)select\s+(\w+\.)?\*`).MatchString(t)
+			v.learn(c, &s)
 			out = append(out, s)
 			break
 		}
@@ -84,9 +85,13 @@ func (v *view) sqlText(n *lang.Node, depth int) string {
 		for _, k := range n.List {
 			if k.Kind == lang.String {
 				s += k.Name
-			} else {
-				s += "${" + wordsOf(v.f.Text(k)) + "}"
+				continue
 			}
+			if t := v.sqlText(k, depth+1); k.Kind == lang.Ident && len(v.values[k.Name]) > 0 && t != "" {
+				s += t
+				continue
+			}
+			s += "${" + wordsOf(v.f.Text(k)) + "}"
 		}
 		return s
 	case lang.Binary:
@@ -124,7 +129,7 @@ func (v *view) sqlText(n *lang.Node, depth int) string {
 
 func wordsOf(s string) string { return strings.Join(wordRE.FindAllString(s, 6), "_") }
 
-var placeRE = regexp.MustCompile(`\?|\$\d+|%s|%\((\w+)\)s|:([a-zA-Z_]\w*)|@([a-zA-Z_]\w*)`)
+var placeRE = regexp.MustCompile(`\$\$\{\w+\}|\?|\$\d+|%s|%\((\w+)\)s|:([a-zA-Z_]\w*)|@([a-zA-Z_]\w*)`)
 
 // named writes the placeholders as :session_x, :user, :argN, or a number where the
 // code holds the value below one.
@@ -183,12 +188,16 @@ func (v *view) placeholder(name string, arg *lang.Node) string {
 	}
 	x := v.resolve(arg)
 	text := v.f.Text(x)
+	key := lastName(x)
+	if k := v.field[arg.Name]; k != "" && arg.Kind == lang.Ident && x != arg {
+		text, key = text+"."+k, k
+	}
 	if bound, ok := v.below(arg); ok {
 		return strconv.Itoa(bound)
 	}
 	base, _, member := strings.Cut(text, ".")
 	if sessionRE.MatchString(text) && !outsideRE.MatchString(text) || member && v.fromSession(base) {
-		last := strings.ToLower(strings.Join(humps(lastName(x)), "_"))
+		last := strings.ToLower(strings.Join(humps(key), "_"))
 		switch {
 		case v.b.tenant != "" && (last == v.b.tenant || last == strings.TrimSuffix(v.b.tenant, "_id")):
 			return ":session_" + v.b.tenant
@@ -200,7 +209,7 @@ func (v *view) placeholder(name string, arg *lang.Node) string {
 	if arg.Kind == lang.Ident && regexp.MustCompile(`(?i)(session|user|operator|account|acc|principal)\w*\.\w*id\s*(!==?|===?)\s*`+regexp.QuoteMeta(arg.Name)+`\b|\b`+regexp.QuoteMeta(arg.Name)+`\s*(!==?|===?)\s*[\w.]*(session|user|operator|account|acc|principal)\w*\.\w*id\b`).MatchString(v.bare) {
 		return ":session_user"
 	}
-	if r, _, _ := strings.Cut(text, "."); v.checked(r) { // a thing that was looked at before
+	if r, _, _ := strings.Cut(text, "."); v.checked(r) || v.seen(arg) { // looked at before
 		return ":seen_" + name
 	}
 	return ":" + name
@@ -248,7 +257,7 @@ func lastName(n *lang.Node) string {
 // checked: a gate of the SPEC was asked about the variable.
 func (v *view) checked(name string) bool {
 	for _, c := range v.calls {
-		if h := v.b.helpers[c.Name]; h != nil && h.gate {
+		if h := v.b.helpers[c.Name]; h != nil && h.gate && !asker(name) {
 			for _, a := range c.List {
 				if a.Kind == lang.Ident && a.Name == name {
 					return true
@@ -259,12 +268,19 @@ func (v *view) checked(name string) bool {
 	return false
 }
 
+var heldTo = regexp.MustCompile(`[<>]=?\s*(\d+)\b[\s\S]*(\?|\belse\b)`)
+
 var numberRE = regexp.MustCompile(`\b\d+\b`)
 
 // below gives a number that the code keeps an argument at or below: min(n, 100), or a
 // comparison with a number before.
 func (v *view) below(arg *lang.Node) (int, bool) {
 	texts := []string{v.f.Text(arg)}
+	if x := v.resolve(arg); x.Kind == lang.Lit && x.Op == "number" && len(v.values[base(arg)]) < 2 {
+		if n, err := strconv.Atoi(strings.ReplaceAll(v.f.Text(x), "_", "")); err == nil {
+			return n, true
+		}
+	}
 	name := ""
 	if arg.Kind == lang.Ident {
 		name = arg.Name
@@ -282,6 +298,10 @@ func (v *view) below(arg *lang.Node) (int, bool) {
 			}
 			return max(top, 1), true
 		}
+		if m := heldTo.FindStringSubmatch(t); m != nil { // n <= 200 ? n : 50
+			n, err := strconv.Atoi(m[1])
+			return max(n, 1), err == nil
+		}
 	}
 	if name == "" {
 		return 0, false
@@ -294,81 +314,4 @@ func (v *view) below(arg *lang.Node) (int, bool) {
 		return n, true
 	}
 	return 0, false
-}
-
-// kindsHeld are the demands that statements are held to; the others are told from
-// the code around them.
-var kindsHeld = map[string]bool{"tenant": true, "soft delete": true, "limit": true, "state": true}
-
-// statements holds the fragment's SQL against the SPEC.
-func (v *view) statements() []Breach {
-	var out []Breach
-	seen := map[int]bool{}
-	sess := sqlreview.Session{Actors: []string{"session_user"}}
-	if v.b.tenant != "" {
-		sess.Scopes = []string{"session_" + v.b.tenant}
-	}
-	for _, s := range v.sql {
-		for _, x := range sqlreview.InHost(v.b.spec, s.text, sess) {
-			if !kindsHeld[x.Kind] || seen[x.Requirement] || v.excused(x, s) {
-				continue
-			}
-			seen[x.Requirement] = true
-			out = append(out, Breach{Requirement: x.Requirement, Why: x.Why + " (SQL in the code)", CWEs: x.CWEs, Confidence: min(x.Confidence, 0.75)})
-		}
-	}
-	return out
-}
-
-// excused: the code around a statement does what the statement leaves out.
-func (v *view) excused(x sqlreview.Breach, s statement) bool {
-	req := ""
-	for _, r := range v.b.reqs {
-		if r.Number == x.Requirement {
-			req = strings.ToLower(r.Text)
-		}
-	}
-	everySQL := regexp.MustCompile(`(every|each|all|any) (sql )?(statement|quer)|statements? (filter|restrict)|queries`).MatchString(req)
-	switch x.Kind {
-	case "tenant", "soft delete":
-		return !everySQL && (strings.Contains(s.text, ":seen_") || v.compares(v.b.tenant))
-	case "limit":
-		return regexp.MustCompile(`(?i)fetchone|\bfirst\(|QueryRow|rows\[0\]|fetchmany|\.one\(|slice\(0`).MatchString(v.text)
-	case "state":
-		for _, l := range regexp.MustCompile("[`'\"]([a-z_]+)[`'\"]").FindAllStringSubmatch(req, -1) {
-			if regexp.MustCompile(`(===?|!==?|\bin\b|<>|equals|Equal)[^\n]{0,40}["'` + "`" + `]` + l[1] + `["'` + "`" + `]`).MatchString(v.outsideSQL()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// outsideSQL is the code without its statements.
-func (v *view) outsideSQL() string {
-	b := []byte(v.f.Src)
-	lang.Walk(v.f.Root, func(n *lang.Node) bool {
-		if n.Kind == lang.String && sqlRE.MatchString(n.Name) || n.Kind == lang.Template && sqlRE.MatchString(v.sqlText(n, 0)) || n.Kind == lang.Binary && sqlRE.MatchString(v.sqlText(n, 0)) {
-			for i := n.Off; i < n.To && int(i) < len(b); i++ {
-				b[i] = ' '
-			}
-			return false
-		}
-		return true
-	})
-	return WithoutComments(v.f.Path, string(b))
-}
-
-// compares: the code compares a member named after a column with something.
-func (v *view) compares(col string) bool {
-	if col == "" {
-		return false
-	}
-	p := namePattern(col)
-	return regexp.MustCompile(`(?i)\b` + p + `\b\s*(\(\))?\s*(===?|!==?|<>|\.equals)|(===?|!==?|<>|\.equals\()\s*[\w.\[\]"'()]*\b` + p + `\b`).MatchString(v.bare)
-}
-
-// namePattern matches a column's name in any of the spellings of host code.
-func namePattern(col string) string {
-	return strings.ReplaceAll(regexp.QuoteMeta(col), "_", "_?")
 }

@@ -19,10 +19,12 @@ type view struct {
 	text    string // without comments
 	bare    string // without comments and string contents
 	literal map[string]bool
+	field   map[string]string // what a variable was taken out of an object as
+	held    provenance
 }
 
 func newView(b *brief, f *lang.File) *view {
-	v := &view{b: b, f: f, values: map[string][]*lang.Node{}, plus: map[string][]*lang.Node{}, literal: map[string]bool{}}
+	v := &view{b: b, f: f, values: map[string][]*lang.Node{}, plus: map[string][]*lang.Node{}, literal: map[string]bool{}, field: map[string]string{}, held: provenance{map[string]bool{}, map[string]bool{}}}
 	v.text = WithoutComments(f.Path, string(f.Src))
 	bare := []byte(string(f.Src))
 	blank := func(n *lang.Node) {
@@ -87,8 +89,17 @@ func (v *view) assign(n *lang.Node) {
 		}
 	case lang.Dict: // const { rows } = ...
 		for _, p := range n.X.List {
-			if p.Kind == lang.Pair && p.Y != nil && p.Y.Kind == lang.Ident {
+			if p.Kind != lang.Pair || p.Y == nil {
+				continue
+			}
+			if p.Y.Kind == lang.Ident {
 				set(p.Y.Name, n.Y)
+				v.field[p.Y.Name] = p.Name
+			}
+			for _, t := range p.Y.List { // const { rows: [first] } = ...
+				if p.Y.Kind == lang.Array && t.Kind == lang.Ident {
+					set(t.Name, n.Y)
+				}
 			}
 		}
 	}
@@ -116,7 +127,7 @@ func (v *view) says(acts []string) bool {
 			}
 		}
 		for _, s := range v.sql {
-			for _, m := range setStateRE.FindAllStringSubmatch(s.text, -1) {
+			for _, m := range setStateRE.FindAllStringSubmatch(setRE.FindString(s.text), -1) {
 				if meet(a, root(m[1])) {
 					return true
 				}
@@ -172,7 +183,7 @@ var loadRE = regexp.MustCompile(`(?i)^(load|find|get|fetch|read|lookup|by)|(ById
 // one: a statement or helper takes one thing, of those that a text names, by an
 // identifier of the request.
 func (v *view) one(text string) bool {
-	if v.loads() != nil {
+	if l := v.loads(); l != nil && !v.b.helpers[l.Name].scoped() {
 		return true
 	}
 	var about []string

@@ -49,6 +49,9 @@ func (s *spec) classify(r *requirement) {
 	set(kSecret, (secretRE.MatchString(r.low) || negativeRE.MatchString(r.low) && s.plainOnly(r)) && len(s.secretCols(r)) > 0)
 	set(kLimit, len(r.cols) == 0 && len(r.values) == 0 && (listRE.MatchString(r.low) || len(r.tables) > 0 && limitRE.MatchString(r.low)) && len(r.nums) == 1 && r.nums[0] >= 5 && !groupRE.MatchString(r.low))
 	set(kLimit, limitRE.MatchString(r.low) && regexp.MustCompile(`rows|result|record|list|item|page|limit|quer|line|entr`).MatchString(r.low) && !r.kinds[kInjection] && s.limitLike(r))
+	if loose := unitRE.ReplaceAllString(r.low, ""); len(r.nums) > 0 && !numRE.MatchString(loose) {
+		delete(r.kinds, kLimit) // "up to 24 hours" counts no rows
+	}
 	if offLimitRE.MatchString(r.low) && len(r.nums) == 0 {
 		delete(r.kinds, kLimit)
 	}
@@ -79,6 +82,9 @@ func (s *spec) namesScope(r *requirement) bool {
 	}
 	return false
 }
+
+// unitRE finds numbers that measure something else than rows.
+var unitRE = regexp.MustCompile(`\b\d[\d,_.]*[ -]?(seconds?|minutes?|hours?|days?|weeks?|months?|years?|characters?|letters|digits?|bytes?|bits?|[kmg]i?b|percent|%|cents?|euros?|dollars?|attempts?|times|tries)\b`)
 
 var offLimitRE = regexp.MustCompile(`off limits|limited to (the|a|an|rows|data|records|its|their)`)
 

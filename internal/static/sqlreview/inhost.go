@@ -2,6 +2,7 @@ package sqlreview
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"assay/audit"
@@ -12,6 +13,26 @@ import (
 type Session struct {
 	Actors []string // hold who acts
 	Scopes []string // hold the tenant of who acts
+
+	// Tenancy is the requirement that keeps tenants apart, where the caller knows it;
+	// no other is then taken for one.
+	Tenancy int
+	Column  string // says which tenant a row belongs to, where the SPEC's prose does not
+}
+
+// onlyTenancy gives the requirements with n as the only one that is about tenants.
+func onlyTenancy(reqs []*requirement, n int) []*requirement {
+	out := make([]*requirement, len(reqs))
+	for i, q := range reqs {
+		c := *q
+		c.kinds = maps.Clone(q.kinds)
+		delete(c.kinds, kTenant)
+		if q.n == n {
+			c.kinds[kTenant] = true
+		}
+		out[i] = &c
+	}
+	return out
 }
 
 // A Breach is one requirement that a statement of host code does not meet.
@@ -42,6 +63,12 @@ func InHost(spec, sql string, sess Session) (out []Breach) {
 	}
 	for _, n := range sess.Scopes {
 		s.scopeP[n], s.params[n] = true, true
+	}
+	if sess.Tenancy > 0 {
+		if len(s.tenants) == 0 && sess.Column != "" {
+			s.tenants = []string{sess.Column}
+		}
+		s.reqs = onlyTenancy(s.reqs, sess.Tenancy)
 	}
 	r := &reviewer{s: &s, seen: map[string]bool{}, code: sql}
 	stmts, broken := parse(sql)

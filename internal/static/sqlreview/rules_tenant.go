@@ -8,10 +8,13 @@ import (
 
 var everyTableRE = regexp.MustCompile(`(every|each|all|any) [^.;]{0,30}(table|join|reference|relation|alias|subquer|side|occurrence|source|row|record|data)|through (a|any) join|including (joined|join|subquer)|even (in|when|inside) (join|subquer)|joined tables`)
 
+// viaRowRE: a row may belong to its tenant by the row that it points at.
+var viaRowRE = regexp.MustCompile(`directly or|or (indirectly|through|via|by way of)|(through|via) (the|its) (row|parent|owner)`)
+
 // tenancy: each row that is read or changed belongs to the caller's tenant.
 func (r *reviewer) tenancy(q *requirement) {
 	col := r.tenant()
-	strict := everyTableRE.MatchString(q.low)
+	strict := everyTableRE.MatchString(q.low) && !viaRowRE.MatchString(q.low)
 	for _, in := range r.a.insts {
 		if in.table == "" || in.tab == nil || in.der != nil || in.role == roleInsert || in.env.isNegated() {
 			continue
