@@ -1,7 +1,9 @@
 package hostreview
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,8 +95,8 @@ func (v *view) wordCols(r Requirement) []string {
 		return nil
 	}
 	var out []string
-	for _, cols := range v.b.tables {
-		for _, c := range cols {
+	for _, t := range slices.Sorted(maps.Keys(v.b.tables)) {
+		for _, c := range v.b.tables[t] {
 			if plainCol[c] || strings.HasSuffix(c, "_id") || contains(out, c) {
 				continue
 			}

@@ -1,6 +1,7 @@
 package hostreview
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -59,7 +60,8 @@ func expired(v *view, r Requirement) *Breach {
 		if regexp.MustCompile(`(?i)^\s*insert`).MatchString(s.text) || !oneRE.MatchString(s.text) && !uniqueRE.MatchString(s.text) && !codeRE.MatchString(s.text) {
 			continue
 		}
-		for t, cols := range v.b.tables {
+		for _, t := range slices.Sorted(maps.Keys(v.b.tables)) {
+			cols := v.b.tables[t]
 			if !regexp.MustCompile(`(?i)\b(from|join|update)\s+`+regexp.QuoteMeta(t)+`\b`).MatchString(s.text) || !v.b.topic(r, t, cols) {
 				continue
 			}

@@ -242,6 +242,11 @@ func owners(v *view, r Requirement) *Breach {
 			alts = append(alts, role)
 		}
 	}
+	for _, role := range alts {
+		if ownOnlyRE.MatchString(r.Text) && v.keepsOut(role) {
+			return nil
+		}
+	}
 	if len(alts) > 0 && v.looksAt(alts) || v.owned(cols) {
 		return nil
 	}

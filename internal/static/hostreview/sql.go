@@ -87,7 +87,7 @@ func (v *view) sqlText(n *lang.Node, depth int) string {
 				s += k.Name
 				continue
 			}
-			if t := v.sqlText(k, depth+1); k.Kind == lang.Ident && len(v.values[k.Name]) > 0 && t != "" {
+			if t, ok := v.piece(k, depth); ok {
 				s += t
 				continue
 			}
@@ -125,6 +125,27 @@ func (v *view) sqlText(n *lang.Node, depth int) string {
 		}
 	}
 	return ""
+}
+
+// piece gives the text that a variable adds to a statement: the longest that it is
+// given, so that a condition that is added on some path stands in it.
+func (v *view) piece(k *lang.Node, depth int) (string, bool) {
+	if k.Kind != lang.Ident || len(v.values[k.Name]) == 0 {
+		return "", false
+	}
+	longest := ""
+	for _, y := range v.values[k.Name] {
+		if y.Kind != lang.String && y.Kind != lang.Template && y.Kind != lang.Binary {
+			return "", false
+		}
+		if t := v.sqlText(y, depth+1); len(t) > len(longest) {
+			longest = t
+		}
+	}
+	for _, p := range v.plus[k.Name] {
+		longest += v.sqlText(p, depth+1)
+	}
+	return longest, true
 }
 
 func wordsOf(s string) string { return strings.Join(wordRE.FindAllString(s, 6), "_") }

@@ -1,7 +1,9 @@
 package hostreview
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -19,7 +21,7 @@ func subjects(v *view, r Requirement) *Breach {
 		if at == nil {
 			continue
 		}
-		for role := range v.b.roles {
+		for _, role := range slices.Sorted(maps.Keys(v.b.roles)) {
 			if !regexp.MustCompile(`(?i)^\W*(the |an? )?` + regexp.QuoteMeta(role) + `s?\b`).MatchString(part[:at[0]]) {
 				continue
 			}
@@ -38,8 +40,8 @@ var ownOnlyRE = regexp.MustCompile(`(?i)\bonly\b[^.;]*\b(their|his|her|its) own\
 
 // reads gives a table with the column that a statement finds rows of.
 func (v *view) reads(col string) string {
-	for t, cols := range v.b.tables {
-		if !contains(cols, col) {
+	for _, t := range slices.Sorted(maps.Keys(v.b.tables)) {
+		if !contains(v.b.tables[t], col) {
 			continue
 		}
 		for _, s := range v.sql {

@@ -12,11 +12,14 @@ var (
 	refRE        = regexp.MustCompile("(?i)(?:→|->|fk|references|refers to)[ :(]*`?([a-z_][a-z0-9_]*)(?:[.(]`?([a-z_][a-z0-9_]*))?")
 )
 
+// helperRE: what follows the parenthesis describes a function, and no table.
+var helperRE = regexp.MustCompile(`^\)` + "`?" + `\s*(->|:|=>)?\s*(returns?|gives?|brings?|throws?|aborts?|raises?|is true|sends?|writes?|adds?|loads?|checks?)\b`)
+
 // readProse takes lines like "- `orders` (`id` PK, `shop_id` -> shops.id, `state`)".
 func (s *schema) readProse(spec string) {
 	for _, m := range proseTableRE.FindAllStringSubmatch(spec, -1) {
 		items := splitTop(strings.Trim(closed(m[2]), " |)."))
-		if len(items) < 2 || hostWords[m[1]] {
+		if len(items) < 2 || hostWords[m[1]] || helperRE.MatchString(m[2][len(closed(m[2])):]) {
 			continue
 		}
 		var cols []*column
