@@ -137,7 +137,7 @@ func (v *view) seen(arg *lang.Node) bool {
 // more was added to.
 func (v *view) bound(args []*lang.Node) []*lang.Node {
 	args = flat(args)
-	if len(args) == 1 && args[0].Kind == lang.Spread {
+	if len(args) == 1 && args[0].Kind == lang.Spread && args[0].X != nil {
 		args = []*lang.Node{args[0].X}
 	}
 	if len(args) != 1 || args[0].Kind != lang.Ident {
