@@ -204,14 +204,15 @@ func TestMergeOfAPart(t *testing.T) {
 	require.ErrorContains(t, c.Run(context.Background()), "--strict: 2 misses")
 }
 
-// TestMergeOfAStoppedShard: what was skipped is not held against the reviewer, as
-// in one process, where it can be told from what was not chosen.
+// TestMergeOfAStoppedShard: a run that ended before it asked more than may be
+// missing is INVALID, as in one process, whether or not what was skipped can be told
+// from what was not chosen.
 func TestMergeOfAStoppedShard(t *testing.T) {
 	root, cases := shop(t)
 	merge := func(cases []*audit.Case) error {
 		file := shardFile{index: 0, total: 1, outcome: allRight, skip: 3}.write(t, cases)
 		return (&mergeCmd{Root: root, Out: filepath.Join(t.TempDir(), "results.db"), Files: []string{file}}).Run(context.Background())
 	}
-	require.NoError(t, merge(cases))
+	require.ErrorContains(t, merge(cases), "INVALID: the run ended before 3 of its 12 trials were asked")
 	require.ErrorContains(t, merge(cases[:6]), "INVALID: 3 trials were planned and not asked")
 }
