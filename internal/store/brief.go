@@ -37,29 +37,15 @@ func (s *sqlStore) Brief(ctx context.Context, q Query) iter.Seq2[Evaluation, err
 		return func(func(Evaluation, error) bool) {}
 	}
 	return func(yield func(Evaluation, error) bool) {
-		rows, err := s.db.QueryContext(ctx, s.briefSelect(len(args)+1)+" FROM evaluations e"+where+" ORDER BY e.id", append(args, between)...)
-		if err != nil {
-			yield(Evaluation{}, s.wrap("reading evaluations", err))
-			return
-		}
-		defer rows.Close()
 		b := newBrief()
-		for rows.Next() {
+		read := func(rows *sql.Rows) (Evaluation, error) {
 			e, err := b.scan(rows)
 			if errors.Is(err, errAmbiguous) {
-				e, err = s.one(ctx, e.ID)
+				return s.one(ctx, e.ID)
 			}
-			if err != nil {
-				yield(Evaluation{}, s.wrap("reading evaluations", err))
-				return
-			}
-			if !yield(e, nil) {
-				return
-			}
+			return e, err
 		}
-		if err := rows.Err(); err != nil {
-			yield(Evaluation{}, s.wrap("reading evaluations", err))
-		}
+		s.rows(ctx, read, s.briefSelect(len(args)+1)+" FROM evaluations e"+where+" ORDER BY e.id", append(args, between)...)(yield)
 	}
 }
 
@@ -103,7 +89,7 @@ func (s *sqlStore) ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, 
 			for i, id := range chunk {
 				args[i] = id
 			}
-			for e, err := range s.rows(ctx, "SELECT "+columns+" FROM evaluations e WHERE e.id IN ("+places(1, len(chunk))+")", args...) {
+			for e, err := range s.rows(ctx, scan, "SELECT "+columns+" FROM evaluations e WHERE e.id IN ("+places(1, len(chunk))+")", args...) {
 				if !yield(e, err) || err != nil {
 					return
 				}

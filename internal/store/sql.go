@@ -152,7 +152,7 @@ func (s *sqlStore) Answered(ctx context.Context, trials []string) (map[string]Ev
 			args[i] = k
 		}
 		// Oldest first, so that the newest stays.
-		for e, err := range s.rows(ctx, "SELECT "+columns+" FROM evaluations e WHERE e.status = 'answered' AND e.trial_key IN ("+
+		for e, err := range s.rows(ctx, scan, "SELECT "+columns+" FROM evaluations e WHERE e.status = 'answered' AND e.trial_key IN ("+
 			places(1, len(chunk))+") ORDER BY e.id", args...) {
 			if err != nil {
 				return nil, err
@@ -168,10 +168,11 @@ func (s *sqlStore) Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluatio
 	if !ok {
 		return func(func(Evaluation, error) bool) {}
 	}
-	return s.rows(ctx, "SELECT "+s.columns+" FROM evaluations e"+where+" ORDER BY e.id", args...)
+	return s.rows(ctx, scan, "SELECT "+s.columns+" FROM evaluations e"+where+" ORDER BY e.id", args...)
 }
 
-func (s *sqlStore) rows(ctx context.Context, text string, args ...any) iter.Seq2[Evaluation, error] {
+// rows streams what a query gives, each row read by read.
+func (s *sqlStore) rows(ctx context.Context, read func(*sql.Rows) (Evaluation, error), text string, args ...any) iter.Seq2[Evaluation, error] {
 	return func(yield func(Evaluation, error) bool) {
 		rows, err := s.db.QueryContext(ctx, text, args...)
 		if err != nil {
@@ -180,7 +181,7 @@ func (s *sqlStore) rows(ctx context.Context, text string, args ...any) iter.Seq2
 		}
 		defer rows.Close()
 		for rows.Next() {
-			e, err := scan(rows)
+			e, err := read(rows)
 			if err != nil {
 				yield(Evaluation{}, s.wrap("reading evaluations", err))
 				return

@@ -38,7 +38,7 @@ func (s *sqlStore) Summary(ctx context.Context, q Query) ([]Line, error) {
 		if q.Model != "" {
 			text, args = text+" AND e.model_name = $1", []any{q.Model}
 		}
-		if err := l.addRows(s.rows(ctx, text, args...)); err != nil {
+		if err := l.addRows(s.rows(ctx, scan, text, args...)); err != nil {
 			return nil, err
 		}
 	default:
