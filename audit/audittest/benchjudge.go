@@ -2,7 +2,6 @@ package audittest
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"assay/audit"
@@ -168,19 +167,16 @@ func (b *bench) add(name, app string, as []score.Answer, v audit.Verdict, look s
 // has no baseline. Cases that changed since are left out, and said.
 func (b *bench) baseline(s seat) ([]score.Answer, error) {
 	base, err := record.ReadBench(b.env.root.pick("fixtures/baselines"), "fixtures/baselines", s.reviewer, s.prompt)
-	if base == nil || err != nil {
+	if err != nil {
 		return nil, err
 	}
 	cases := map[string]*audit.Case{}
 	for _, c := range b.corpus.Cases() {
 		cases[c.ID()] = c
 	}
-	for _, changed := range base.Changed(b.told(s)) {
-		b.suite.summary.note("%s: %s", s.reviewer, clean(changed, 300))
-	}
-	answers, gone := base.Of(cases, run.CaseHash)
-	if len(gone) > 0 {
-		b.suite.summary.note("%s: %d answers of the baseline are for cases that have changed or gone since, like %s", s.reviewer, len(gone), gone[0])
+	answers, notes := base.Compare(b.told(s), cases, run.CaseHash)
+	for _, note := range notes {
+		b.suite.summary.note("%s: %s", s.reviewer, clean(note, 300))
 	}
 	return answers, nil
 }
@@ -194,9 +190,7 @@ func (b *bench) told(s seat) []record.Asked {
 		}
 		for _, r := range l.results {
 			ev := r.Evaluation
-			if a := (record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served}); ev.PromptHash != "" && !slices.Contains(as, a) {
-				as = append(as, a)
-			}
+			as = record.AppendAsked(as, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
 		}
 	}
 	return as

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"assay/internal/record"
@@ -71,9 +70,7 @@ func (c *baselineCmd) bench(ctx context.Context) error {
 				return err
 			}
 			if ev.Prompt == c.Prompt && ev.Twin == "" {
-				if a := (record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served}); !slices.Contains(b.Asked, a) {
-					b.Asked = append(b.Asked, a)
-				}
+				b.Asked = record.AppendAsked(b.Asked, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
 				b.Answers = append(b.Answers, record.BenchAnswer{Case: caseID(ev), Hash: ev.CaseHash, Trial: ev.Index, Outcome: ev.Outcome, Violates: ev.Violates})
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/score"
+	"assay/internal/record"
 	"assay/internal/run"
 	"assay/internal/store"
 )
@@ -215,4 +217,21 @@ func TestMergeOfAStoppedShard(t *testing.T) {
 	}
 	require.ErrorContains(t, merge(cases), "INVALID: the run ended before 3 of its 12 trials were asked")
 	require.ErrorContains(t, merge(cases[:6]), "INVALID: 3 trials were planned and not asked")
+}
+
+// TestMergeTellsWhatChangedSinceTheBaseline: as in one process, a prompt that
+// changed and a case that is gone stand beside the comparison.
+func TestMergeTellsWhatChangedSinceTheBaseline(t *testing.T) {
+	root, cases := shop(t)
+	base := &record.BenchBaseline{Reviewer: "m", Prompt: "p", Score: score.Version, Asked: []record.Asked{{PromptHash: "old"}},
+		Answers: []record.BenchAnswer{{Case: "shop/gone-01-good", Hash: "h", Outcome: audit.OutcomeCorrect}}}
+	require.NoError(t, base.Write(filepath.Join(root, "fixtures", "baselines"), ""))
+	var rows []store.Evaluation
+	for _, c := range cases {
+		rows = append(rows, store.Evaluation{Model: "m", Prompt: "p", App: c.App, TestFile: c.ID() + ".md", PromptHash: "new", CaseHash: run.CaseHash(c), Outcome: audit.OutcomeCorrect})
+	}
+	var out strings.Builder
+	require.NoError(t, (&mergeCmd{Root: root}).judge(&out, &store.Run{}, rows))
+	require.Contains(t, out.String(), "the prompt changed since the baseline: new, and was old")
+	require.Contains(t, out.String(), "1 answers of the baseline are for cases that have changed or gone since, like shop/gone-01-good")
 }

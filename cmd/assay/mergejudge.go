@@ -142,12 +142,16 @@ func (g *gate) one(w io.Writer, s *seatRows, skipped bool) error {
 		return fmt.Errorf("%s: %w", s.reviewer, err)
 	}
 	verdict := "a part of the cases: not judged"
+	var notes []string
 	var failed error
 	if whole {
-		verdict, failed = g.hold(s, as)
+		verdict, notes, failed = g.hold(s, as)
 	}
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.reviewer, s.prompt, f.BalancedAccuracy, f.Accuracy.Value, f.Recall.Value, f.Specificity.Value,
 		f.RightReason.Value, f.Unanswered, verdict)
+	for _, note := range notes {
+		fmt.Fprintf(w, "\t%s\n", note)
+	}
 	for _, fl := range s.flips() {
 		fmt.Fprintf(w, "\t%v of verdicts flip on %s twins (%d of %d)\n", fl.Share, fl.Kind, fl.Flipped, fl.Asked)
 	}
@@ -157,28 +161,35 @@ func (g *gate) one(w io.Writer, s *seatRows, skipped bool) error {
 	return failed
 }
 
-// hold holds a whole run against goals and baseline.
-func (g *gate) hold(s *seatRows, as []score.Answer) (string, error) {
+// hold holds a whole run against goals and baseline, and tells what changed since.
+func (g *gate) hold(s *seatRows, as []score.Answer) (verdict string, notes []string, err error) {
 	baselines := filepath.Join(g.root, "fixtures", "baselines")
 	base, err := record.ReadBench(os.DirFS(baselines), ".", s.reviewer, s.prompt)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	var before []score.Answer
-	if base != nil {
-		before, _ = base.Of(g.cases, run.CaseHash)
-	}
+	before, notes := base.Compare(s.told(), g.cases, run.CaseHash)
 	j, err := score.JudgeBench(as, before, g.goals, score.Rules{Deterministic: s.reviewer == "static", Strict: g.strict})
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", s.reviewer, err)
+		return "", nil, fmt.Errorf("%s: %w", s.reviewer, err)
 	}
 	if j.Verdict == audit.Fail || j.Verdict == audit.Invalid {
-		return string(j.Verdict), fmt.Errorf("fixtures/goals.md: %s: %s: %s", s.reviewer, j.Verdict, j.Grounds[0].Text)
+		return string(j.Verdict), notes, fmt.Errorf("fixtures/goals.md: %s: %s: %s", s.reviewer, j.Verdict, j.Grounds[0].Text)
 	}
 	if j.Verdict == audit.Warn {
-		return string(j.Verdict) + ": " + j.Grounds[0].Text, nil
+		return string(j.Verdict) + ": " + j.Grounds[0].Text, notes, nil
 	}
-	return string(j.Verdict), nil
+	return string(j.Verdict), notes, nil
+}
+
+// told gives what the trials put their question to.
+func (s *seatRows) told() (as []record.Asked) {
+	for _, trials := range s.rows {
+		for _, ev := range trials {
+			as = record.AppendAsked(as, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
+		}
+	}
+	return as
 }
 
 // flips compares each case with its twins.

@@ -35,6 +35,15 @@ type Asked struct {
 	Model        string `json:"model,omitempty"`         // as served
 }
 
+// AppendAsked adds how a trial was asked, once. A trial that does not say which
+// prompt it was adds nothing.
+func AppendAsked(as []Asked, a Asked) []Asked {
+	if a.PromptHash == "" || slices.Contains(as, a) {
+		return as
+	}
+	return append(as, a)
+}
+
 // Changed says in words what of a baseline's prompt, settings and model the run
 // of now shares no longer; nil when nothing changed or the baseline does not say.
 func (b *BenchBaseline) Changed(now []Asked) []string {
@@ -121,6 +130,21 @@ func (b *BenchBaseline) Of(cases map[string]*audit.Case, hash func(*audit.Case) 
 		answers = append(answers, score.Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Violates: a.Violates})
 	}
 	return answers, gone
+}
+
+// Compare gives the answers that a run whose trials were asked so is compared
+// with, and what is to be told beside the comparison: what of the asking changed
+// since, and cases that have changed or gone. Without a baseline there is neither.
+func (b *BenchBaseline) Compare(now []Asked, cases map[string]*audit.Case, hash func(*audit.Case) string) (answers []score.Answer, notes []string) {
+	if b == nil {
+		return nil, nil
+	}
+	notes = b.Changed(now)
+	answers, gone := b.Of(cases, hash)
+	if len(gone) > 0 {
+		notes = append(notes, fmt.Sprintf("%d answers of the baseline are for cases that have changed or gone since, like %s", len(gone), gone[0]))
+	}
+	return answers, notes
 }
 
 // Write stores the baseline. One that would have fewer right answers is refused
