@@ -39,6 +39,9 @@ type fake struct {
 // play runs a suite on a fake and gives it when everything has ended.
 func play(t *testing.T, name string, f func(T), edit ...func(*fake)) *fake {
 	t.Helper()
+	if testing.Short() && name != "TestSmoke" {
+		t.Skipf("-short: %s skips itself, and leaves nothing to look at", name)
+	}
 	ft := newFake(name, nil)
 	ft.dir = t.TempDir()
 	for _, e := range edit {
