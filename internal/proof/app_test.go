@@ -132,7 +132,7 @@ func TestCorpus(t *testing.T) {
 			}
 			prepare(t, r, app, chosen)
 			for _, fam := range chosen {
-				proveFamily(t, r, app, fam)
+				t.Run(fam.Query, func(t *testing.T) { proveFamily(t, r, app, fam) })
 			}
 		})
 	}
