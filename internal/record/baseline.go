@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,14 +52,14 @@ func WriteBaseline(dir string, r *Record, reason string) error {
 		}
 		r.Notes = append(r.Notes, "baseline lowered: "+lower+": "+reason)
 	}
-	b, err := json.MarshalIndent(slim(r), "", " ")
+	b, err := writeLines(slim(r), 5)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(name, append(b, '\n'), 0o644)
+	return os.WriteFile(name, b, 0o644)
 }
 
 // slim leaves of each finding what matching reads.

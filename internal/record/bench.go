@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,7 +148,7 @@ func (b *BenchBaseline) Compare(now []Asked, cases map[string]*audit.Case, hash 
 	return answers, notes
 }
 
-// Write stores the baseline. One that would have fewer right answers is refused
+// Write stores the baseline, its answers in the order of their cases. One that would have fewer right answers is refused
 // with ErrLower unless reason says why; the reason is kept.
 func (b *BenchBaseline) Write(dir, reason string) error {
 	if len(b.Answers) == 0 {
@@ -167,11 +168,14 @@ func (b *BenchBaseline) Write(dir, reason string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(b, "", " ")
+	slices.SortFunc(b.Answers, func(x, y BenchAnswer) int {
+		return cmp.Or(cmp.Compare(x.Case, y.Case), cmp.Compare(x.Trial, y.Trial))
+	})
+	text, err := writeLines(b, 2)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(name, append(text, '\n'), 0o644)
+	return os.WriteFile(name, text, 0o644)
 }
 
 // right gives the share of right answers.
