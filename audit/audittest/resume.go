@@ -2,16 +2,44 @@ package audittest
 
 import (
 	"flag"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 )
 
-// resume is the command that carries on: the same selection and flags, with the
-// program that was started; what is answered is not asked again.
+// resume is the command that carries on: the same selection, flags and settings,
+// with the program that was started; what is answered is not asked again.
 func (b *bench) resume() string {
-	return b.env.cfg.Shard.command(resumeWith(os.Args[0], b.suite.flags))
+	flags := b.suite.flags
+	return b.env.cfg.Shard.command(settings(flags, environment) + resumeWith(os.Args[0], flags))
+}
+
+// settings gives what the environment says, and no flag overrides, in front of a
+// command. A password in a URL is not repeated: the command then fails until it is
+// filled in, instead of asking everything again into another database.
+func settings(flags *flag.FlagSet, getenv func(string) string) string {
+	given := map[string]bool{"force": true} // to carry on is to keep what is answered
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	var names []string
+	for _, f := range append(flagNames, boolNames...) {
+		if !given[f.name] {
+			names = append(names, "ASSAY_"+strings.ToUpper(f.name))
+		}
+	}
+	var out strings.Builder
+	for _, name := range append(names, "ASSAY_ROOT", "ASSAY_DB") {
+		value := getenv(name)
+		if value == "" {
+			continue
+		}
+		if u, err := url.Parse(value); err == nil && u.User != nil {
+			value = u.Redacted()
+		}
+		out.WriteString(name + "=" + quoted(value) + " ")
+	}
+	return out.String()
 }
 
 // resumeWith gives the command for a test binary with these flags: go test, which
@@ -36,7 +64,7 @@ func resumeWith(binary string, flags *flag.FlagSet) string {
 		args = append(args, "-timeout", t)
 	}
 	flags.Visit(func(f *flag.Flag) {
-		if !strings.HasPrefix(f.Name, "test.") {
+		if !strings.HasPrefix(f.Name, "test.") && f.Name != "force" {
 			args = append(args, "-"+f.Name+"="+f.Value.String())
 		}
 	})

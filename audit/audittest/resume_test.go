@@ -37,6 +37,19 @@ func TestResumeCommand(t *testing.T) {
 	}
 }
 
+// What the environment said is said again, but for what a flag overrides, what
+// would ask all again, and passwords.
+func TestResumeKeepsTheEnvironment(t *testing.T) {
+	flags := flag.NewFlagSet("test", flag.ContinueOnError)
+	define(flags)
+	require.NoError(t, flags.Parse([]string{"-trials=3", "-force"}))
+	set := map[string]string{"ASSAY_MODEL": "a model", "ASSAY_TRIALS": "2", "ASSAY_FORCE": "1", "ASSAY_TWINS": "1",
+		"ASSAY_DB": "postgres://me:hush@db/assay", "ASSAY_API_KEY": "hush"}
+	require.Equal(t, "ASSAY_MODEL='a model' ASSAY_TWINS=1 ASSAY_DB=postgres://me:xxxxx@db/assay ",
+		settings(flags, func(name string) string { return set[name] }))
+	require.Equal(t, "go test -run Bench -trials=3", resumeWith("/usr/bin/x", flags))
+}
+
 // A terminal that takes nothing (^S) does not stop the run.
 func TestAStoppedTerminal(t *testing.T) {
 	reader, writer := io.Pipe() // nobody reads
