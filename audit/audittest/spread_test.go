@@ -105,7 +105,8 @@ func TestBenchWithWorkers(t *testing.T) {
 	require.Len(t, rs, 2)
 	require.Equal(t, "finished", rs[0].State)
 	require.Equal(t, all, rs[0].Planned)
-	require.Contains(t, rs[0].Command, "-force")
+	require.Contains(t, rs[0].Command, "go test -run Bench")
+	require.NotContains(t, rs[0].Command, "-force", "to carry on is to keep what is answered")
 	require.NoError(t, stop())
 
 	// It was enqueued, a worker came and went: all is answered.
