@@ -66,6 +66,7 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		}
 		f.env.forget(k)
 		f.env[k] = v
+		f.part(k)
 		if target.X != nil && target.X.Kind == lang.Ident {
 			if x := target.X.Name; (x == "this" || x == "self") && f.fn != nil && f.fn.Class != nil {
 				f.s.setField(f.fn.Class, target.Name, v)
@@ -79,6 +80,7 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		}
 		if target.Y != nil && target.Y.Kind == lang.String {
 			f.env[k+"."+target.Y.Name] = v
+			f.part(k + "." + target.Y.Name)
 			return
 		}
 		if v.tainted() {
@@ -130,7 +132,7 @@ func (f *frame) take(k *lang.Node, v value, from *lang.Node) {
 		f.assign(k, v, from)
 		return
 	}
-	item := value{from: v.from}
+	item := value{from: pick(v.from, k.Name)}
 	if item.tainted() {
 		item.text = bad
 	}
@@ -149,7 +151,24 @@ func (f *frame) take(k *lang.Node, v value, from *lang.Node) {
 
 // plainType tells types that carry no text an attacker could shape.
 func plainType(t string) bool {
-	switch simple(strings.TrimSpace(t)) {
+	t = strings.TrimSpace(t)
+	if strings.Contains(t, "|") { // int | None
+		plain := false
+		for _, p := range strings.Split(t, "|") {
+			switch p = strings.TrimSpace(p); {
+			case p == "None" || p == "null" || p == "undefined":
+			case plainType(p):
+				plain = true
+			default:
+				return false
+			}
+		}
+		return plain
+	}
+	if inner := strings.TrimSuffix(strings.TrimPrefix(t, "[]"), "[]"); inner != t && inner != "byte" && inner != "char" && inner != "uint8" {
+		t = inner
+	}
+	switch simple(t) {
 	case "int", "long", "short", "byte", "double", "float", "boolean", "Integer", "Long", "Short", "Double", "Float",
 		"Boolean", "BigDecimal", "BigInteger", "UUID", "LocalDate", "LocalDateTime", "Instant", "Date", "Duration",
 		"int32", "int64", "uint", "uint32", "uint64", "float32", "float64", "bool", "int8", "int16", "uint8", "uint16",

@@ -18,7 +18,7 @@ func (f *frame) eval(n *lang.Node) value {
 	}
 	switch n.Kind {
 	case lang.Ident:
-		return f.ident(n)
+		return f.whole(n.Name, f.ident(n))
 	case lang.String:
 		return value{text: cut(n.Name), typ: "String"}
 	case lang.Lit:
@@ -133,6 +133,12 @@ func (f *frame) fieldValue(name string) (value, bool) {
 	if w, ok := f.s.classField(f.fn.Class, name); ok {
 		v.from = w.from
 	}
+	if v.text == "" && !strings.Contains(d.Name, "static") {
+		v.from = union(v.from, f.ownField(name, v.typ))
+		if v.tainted() && (v.typ == "" || strings.EqualFold(v.typ, "string")) {
+			v.text = bad
+		}
+	}
 	return v, true
 }
 
@@ -206,7 +212,12 @@ func (f *frame) member(n *lang.Node) value {
 			return v
 		}
 	}
-	x := f.eval(n.X)
+	var x value
+	if n.X != nil && n.X.Kind == lang.Ident { // of its fields, this one alone
+		x = f.ident(n.X)
+	} else {
+		x = f.eval(n.X)
+	}
 	if harmlessMember[n.Name] || storedNumber(x, n.Name) {
 		return value{}
 	}
@@ -214,7 +225,10 @@ func (f *frame) member(n *lang.Node) value {
 	if plainType(typ) {
 		return value{typ: typ}
 	}
-	return value{from: x.from, typ: typ}
+	if k := key(n); k != "" {
+		return f.whole(k, value{from: pick(x.from, n.Name), typ: typ})
+	}
+	return value{from: pick(x.from, n.Name), typ: typ}
 }
 
 var harmlessMember = map[string]bool{"length": true, "size": true, "class": true, "id_": true, "Length": true, "pk": true}
@@ -259,6 +273,9 @@ func (f *frame) index(n *lang.Node) value {
 				return v
 			}
 		}
+		if n.Y.Kind == lang.String {
+			return value{from: pick(x.from, n.Y.Name)}
+		}
 	}
 	return value{from: x.from}
 }
@@ -270,9 +287,24 @@ func (f *frame) collection(n *lang.Node) value {
 			f.eval(k)
 			continue
 		}
-		v.from = union(v.from, f.eval(k).from)
+		from := f.eval(k).from
+		if name := pairName(k); name != "" {
+			from = in(from, name)
+		}
+		v.from = union(v.from, from)
 	}
 	return v
+}
+
+// pairName is the key that a pair of a literal collection has, when it is fixed.
+func pairName(k *lang.Node) string {
+	if k.Kind != lang.Pair {
+		return ""
+	}
+	if k.X != nil && k.X.Kind == lang.String {
+		return k.X.Name
+	}
+	return k.Name
 }
 
 func (f *frame) binary(n *lang.Node) value {

@@ -383,7 +383,7 @@ func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
 			s.weak(f, h)
 		}
 		if len(f.sum.reaches) < maxReaches {
-			f.sum.reaches = append(f.sum.reaches, reach{o.param, o.clean, h, r.Weak != "" && fits(r.Weak, v.text, true)})
+			f.sum.reaches = append(f.sum.reaches, reach{o.param, o.clean, o.sel, h, r.Weak != "" && fits(r.Weak, v.text, true)})
 		}
 	}
 }

@@ -17,12 +17,14 @@ const recvParam = 1000 // the parameter number of a Go method's receiver
 type summary struct {
 	ret     value
 	reaches []reach
+	fields  map[string][]origin // of the object, as the function leaves them
 }
 
 // A reach is a sink within a function that one of its parameters arrives at.
 type reach struct {
 	param int16
 	clean uint32
+	sel   string // the field of the parameter
 	hit   *Hit
 	weak  bool // the sink counts for a parameter that nobody fills
 }
@@ -184,8 +186,10 @@ func (s *shard) summarize(fn *Func) *summary {
 	if r := fn.Node.X; r != nil && r.Kind == lang.Param && r.Name != "" {
 		f.env[r.Name] = value{typ: simple(r.Type), from: []origin{{kind: fromParam, param: recvParam, src: r}}}
 	}
+	f.bindThis(fn)
 	f.stmt(fn.Node.Body)
 	f.sum.ret = f.ret
+	f.sum.fields = f.given(fn)
 	if fn == fn.Unit.top {
 		s.globals[fn.Unit] = f.env
 	}

@@ -27,6 +27,8 @@ type origin struct {
 	kind  uint8
 	param int16
 	clean uint32
+	path  string     // the field that it is in, "" for the whole value
+	sel   string     // the field of the parameter that it was read from
 	src   *lang.Node // the source expression or the parameter
 	trace *step
 }
@@ -84,7 +86,7 @@ func union(a, b []origin) []origin {
 next:
 	for _, o := range b {
 		for i := range out {
-			if out[i].src == o.src && out[i].kind == o.kind && out[i].param == o.param {
+			if out[i].src == o.src && out[i].kind == o.kind && out[i].param == o.param && out[i].path == o.path && out[i].sel == o.sel {
 				out[i].clean &= o.clean
 				continue next
 			}

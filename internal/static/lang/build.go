@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"regexp"
 	"strings"
 
 	ts "github.com/odvcencio/gotreesitter"
@@ -333,10 +334,16 @@ func hasWord(list, w string) bool {
 	return false
 }
 
+// plainItems are collections of numbers, truths and identifiers.
+var plainItems = regexp.MustCompile(`^(?:[a-z.]*\.)?(?:List|Set|Collection|Iterable|Optional|ArrayList|HashSet|Stream|Flux|Mono|Array|ReadonlyArray|Sequence|list|set|tuple|frozenset)\s*[<\[]\s*(?:[a-z.]*\.)?(Long|Integer|Short|Double|Float|Boolean|BigDecimal|UUID|LocalDate|Instant|number|boolean|int|float|bool|Decimal|date|datetime)(?:\s*,\s*\.\.\.)?\s*[>\]]$`)
+
 // TypeName reduces the text of a type to its simple name: package, generics,
 // pointer and optional marks are cut ("*sql.DB" stays "sql.DB").
 func TypeName(t string) string {
 	t = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(t), ":?*&"))
+	if m := plainItems.FindStringSubmatch(t); m != nil { // a collection of numbers holds no text
+		return m[1]
+	}
 	if i := strings.IndexAny(t, "<{"); i > 0 {
 		t = t[:i]
 	}
