@@ -119,6 +119,9 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 	all := f.joined(ci)
 	if ms := f.s.models(f, ci, t.Cleans); len(ms) > 0 {
 		out := value{from: all.from, text: "", typ: f.s.resultType(f, ci)}
+		if fs := f.ownMethod(ci); len(fs) > 0 { // the project says what its method gives
+			out.from = f.applyAll(ci, fs).from
+		}
 		if out.tainted() {
 			out.text = bad
 		}
@@ -183,6 +186,18 @@ func returns(fn *lang.Node) bool {
 		return !found && n.Kind != lang.Func
 	})
 	return found
+}
+
+// ownMethod finds the methods of a class of the project that a call on a value of
+// known type means.
+func (f *frame) ownMethod(ci *callInfo) []*Func {
+	if ci.n.X == nil || ci.recv.typ == "" || ci.n.Op == "new" {
+		return nil
+	}
+	if c := f.s.p.classOf(f.u, ci.recv.typ); c == nil || len(c.Methods[ci.name]) == 0 {
+		return nil
+	}
+	return f.s.p.resolve(f.fn, ci.n, ci.recv.typ)
 }
 
 // joined is the union of receiver and arguments.

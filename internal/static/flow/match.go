@@ -301,6 +301,9 @@ func (s *shard) returned(f *frame, n *lang.Node, v value) {
 		if f.node != f.fn.Node || !m.FnNotes.MatchString(notesText(f)) {
 			continue
 		}
+		if m.Shape == "view-redirect" && n.X != nil && n.X.Kind == lang.Call && len(s.p.resolve(f.fn, n.X, "")) > 0 {
+			continue // reported where the helper makes it
+		}
 		if s.scoped(f, m, n) {
 			s.flows(f, m, n, v)
 		}

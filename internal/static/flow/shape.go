@@ -37,6 +37,11 @@ func fits(shape, text string, param bool) bool {
 		return known && text != bad
 	case "url": // the host is not fixed
 		return !known || !fixedHost.MatchString(before) && (before == "" || hostOpen(before))
+	case "view-redirect": // a view's name that sends elsewhere
+		rest, ok := strings.CutPrefix(before, "redirect:")
+		return known && ok && fits("redirect", rest+bad, param)
+	case "view-name": // a view's name with data in it
+		return known && text != bad && !strings.HasPrefix(before, "redirect:") && !strings.HasPrefix(before, "forward:")
 	case "redirect":
 		if before != "" && (fixedHost.MatchString(before) || pathOnly.MatchString(before) || strings.Contains(before, "?") || strings.Contains(before, hole)) {
 			return false
