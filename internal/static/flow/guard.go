@@ -141,7 +141,7 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 var partOnly = map[string]bool{"Scheme": true, "scheme": true, "protocol": true, "getProtocol": true, "getScheme": true, "Method": true, "method": true,
 	"length": true, "size": true, "Port": true, "port": true, "getPort": true, "ContentType": true, "mimetype": true, "content_type": true}
 
-// part tells expressions for one part of a value: u.scheme, $parts['scheme'] ?? ”.
+// part tells expressions for one part of a value: u.scheme, parts[scheme] with a default.
 func part(n *lang.Node) bool {
 	if n == nil {
 		return false

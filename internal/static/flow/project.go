@@ -16,7 +16,7 @@ import (
 // lose a finding and never invents one.
 const (
 	maxCallDepth  = 12    // calls followed from one function
-	maxOrigins    = 6     // origins that one value remembers
+	maxOrigins    = 16    // origins that one value remembers
 	maxSkeleton   = 1500  // bytes of a string's known text
 	maxSteps      = 60000 // nodes evaluated in one function
 	maxReaches    = 64    // sinks that one summary remembers

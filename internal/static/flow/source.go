@@ -44,8 +44,8 @@ func (s *shard) memberSource(f *frame, n *lang.Node) (value, bool) {
 	if any := f.u.Table.SourceMembers["*"]; len(any) > 0 {
 		pats = append(pats[:len(pats):len(pats)], any...)
 	}
-	if len(pats) == 0 {
-		return value{}, false
+	if len(pats) == 0 || n.X != nil && n.X.Kind == lang.Ident && (n.X.Name == "this" || n.X.Name == "self") {
+		return value{}, false // an object's own field is what the object was given
 	}
 	typ := ""
 	if n.X != nil {
