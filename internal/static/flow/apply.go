@@ -36,6 +36,9 @@ func (f *frame) apply(ci *callInfo, fn *Func) value {
 	}
 	f.filledBy(ci, fn, sum)
 	out := value{text: sum.ret.text, typ: sum.ret.typ}
+	if out.typ == "self" && fn.Class != nil {
+		out.typ = fn.Class.Name
+	}
 	for _, o := range sum.ret.from {
 		a := value{from: f.carried(ci, fn, o)}
 		if o.kind != fromOutside {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"path"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -27,7 +28,9 @@ func (f *frame) assignment(n *lang.Node) value {
 	if n.X != nil {
 		v = v.via(f.file(), n.Start, "held in "+short(lang.Dotted(n.X)))
 		f.s.matchAssign(f, n, v)
+		f.sends = n.Op == "<-" // into a channel
 		f.assign(n.X, v, n.Y)
+		f.sends = false
 	}
 	return v
 }
@@ -49,6 +52,9 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 	}
 	switch target.Kind {
 	case lang.Ident:
+		if f.sends {
+			f.s.setField(nil, path.Dir(f.file())+"."+target.Name, v)
+		}
 		if target.Name == "err" && f.u.File.Lang == lang.Go {
 			v = value{typ: "error"}
 		}
@@ -67,6 +73,11 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		f.env.forget(k)
 		f.env[k] = v
 		f.part(k)
+		if f.sends && target.X != nil {
+			if c := f.s.p.classOf(f.u, f.quiet(target.X).typ); c != nil {
+				f.s.setField(c, target.Name, v)
+			}
+		}
 		if target.X != nil && target.X.Kind == lang.Ident {
 			if x := target.X.Name; (x == "this" || x == "self") && f.fn != nil && f.fn.Class != nil {
 				f.s.setField(f.fn.Class, target.Name, v)

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"path"
 	"regexp"
 	"strings"
 
@@ -111,7 +112,13 @@ func (f *frame) ident(n *lang.Node) value {
 			return v
 		}
 	}
-	return f.s.global(f, n.Name)
+	v := f.s.global(f, n.Name)
+	if f.u.File.Lang == lang.Go && len(f.s.fields[nil]) > 0 {
+		if w, ok := f.s.classField(nil, path.Dir(f.file())+"."+n.Name); ok {
+			v.from = union(v.from, w.from)
+		}
+	}
+	return v
 }
 
 // fieldValue gives what a field's declaration says: a constant, a type.
@@ -224,6 +231,13 @@ func (f *frame) member(n *lang.Node) value {
 	typ := f.s.fieldType(f, x.typ, n.Name)
 	if plainType(typ) {
 		return value{typ: typ}
+	}
+	if f.u.File.Lang == lang.Go && len(f.s.fields) > 0 && x.typ != "" {
+		if c := f.s.p.classOf(f.u, x.typ); c != nil {
+			if w, ok := f.s.classField(c, n.Name); ok { // what was sent into it
+				return value{from: union(w.from, pick(x.from, n.Name)), typ: typ}
+			}
+		}
 	}
 	if k := key(n); k != "" {
 		return f.whole(k, value{from: pick(x.from, n.Name), typ: typ})

@@ -21,6 +21,7 @@ const (
 	maxSteps      = 60000 // nodes evaluated in one function
 	maxReaches    = 64    // sinks that one summary remembers
 	maxTrace      = 10    // steps of a trace
+	maxFilled     = 60    // fields filled from outside whose readers are analysed again
 	maxCandidates = 3     // functions that one call may mean
 )
 

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"context"
 	"regexp"
 	"sort"
@@ -96,7 +97,44 @@ func (p *Project) Analyse(ctx context.Context, workers int) []*Hit {
 		})
 	}
 	wg.Wait()
-	return merge(shards)
+	return merge(append(shards, p.again(ctx, units, shards)...))
+}
+
+// again analyses once more what reads fields and channels that other functions
+// fill with data from outside: an order of files that meets the reader first, or in
+// another shard, would miss it.
+func (p *Project) again(ctx context.Context, units []*Unit, shards []*shard) []*shard {
+	known := map[*Class]map[string]value{}
+	names := map[string]bool{}
+	for _, s := range shards {
+		for c, fields := range s.fields {
+			if known[c] == nil {
+				known[c] = map[string]value{}
+			}
+			for name, v := range fields {
+				old := known[c][name]
+				known[c][name] = value{from: union(old.from, v.from)}
+				names[name[strings.LastIndexByte(name, '.')+1:]] = true
+			}
+		}
+	}
+	if len(names) == 0 || len(names) > maxFilled {
+		return nil
+	}
+	s := &shard{p: p, sums: make([]*summary, len(p.Funcs)), busy: make([]bool, len(p.Funcs)), calls: make([]bool, len(p.Funcs)),
+		seen: map[hitKey]int{}, fields: known, globals: map[*Unit]env{}, scopes: map[scopeKey]bool{}}
+	for _, u := range units {
+		if ctx.Err() != nil {
+			break
+		}
+		for name := range names {
+			if bytes.Contains(u.File.Src, []byte(name)) {
+				s.unit(u)
+				break
+			}
+		}
+	}
+	return []*shard{s}
 }
 
 // merge joins what the shards found. Sinks that only a parameter arrives at

@@ -16,6 +16,7 @@ type frame struct {
 	ret   value
 	sum   *summary
 	step  int
+	sends bool            // the assignment at hand sends into a channel
 	loops int             // nesting of the loop at hand
 	parts map[string]bool // variables whose fields were set one by one
 	node  *lang.Node      // the innermost function with a name, for findings

@@ -112,6 +112,10 @@ func join(a, b value) value {
 	if out.fn == nil {
 		out.fn = b.fn
 	}
+	if atStart(b.text) && a.text != bad && strings.Contains(a.text, bad) && (a.text[0] == '/' || fixedHost.MatchString(a.text)) || atStart(a.text) && b.text != "" && (b.text[0] == '/' || fixedHost.MatchString(b.text)) {
+		out.text = bad // one way leaves the whole address open
+		return out
+	}
 	if out.text == "" || strings.Count(b.text, bad) > strings.Count(a.text, bad) || len(b.text) > len(a.text) && strings.Count(b.text, bad) == strings.Count(a.text, bad) {
 		if b.text != "" {
 			out.text = b.text
@@ -119,6 +123,9 @@ func join(a, b value) value {
 	}
 	return out
 }
+
+// atStart tells texts that are the harmful data alone.
+func atStart(t string) bool { return t == bad }
 
 // cleaned is v without the harm of the classes in bits.
 func (v value) cleaned(bits uint32, all uint32) value {

@@ -223,6 +223,10 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 	case s.l == "*":
 		o.List = b.all(n, used...)
 	case s.l != "":
+		if c := b.at(n, s.l); c != nil && b.kind(c) == "generator_expression" { // ",".join(x for x in y)
+			o.List = []*Node{b.build(c)}
+			break
+		}
 		o.List = b.all(b.at(n, s.l))
 	}
 	if o.Kind == Ident && s.name == "" {
@@ -340,7 +344,8 @@ var plainItems = regexp.MustCompile(`^(?:[a-z.]*\.)?(?:List|Set|Collection|Itera
 // TypeName reduces the text of a type to its simple name: package, generics,
 // pointer and optional marks are cut ("*sql.DB" stays "sql.DB").
 func TypeName(t string) string {
-	t = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(t), ":?*&"))
+	t = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(t), ":?*&->"))
+	t = strings.Trim(t, "\"'")                           // a type named ahead of its declaration
 	if m := plainItems.FindStringSubmatch(t); m != nil { // a collection of numbers holds no text
 		return m[1]
 	}
