@@ -159,7 +159,7 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 	if len(f.s.models(f, ci, t.Passes)) > 0 {
 		v.from = all.from
 		if looksUp[ci.name] { // the key chooses, and does not go on
-			v.from = accessor(ci)
+			v.from = f.accessor(ci)
 			for _, a := range ci.args[min(1, len(ci.args)):] {
 				v.from = union(v.from, a.from)
 			}
@@ -223,7 +223,7 @@ func (f *frame) unknown(ci *callInfo) []origin {
 	if predicate(name) {
 		return nil
 	}
-	from := accessor(ci)
+	from := f.accessor(ci)
 	l := f.u.File.Lang
 	free := ci.n.X == nil || len(ci.cands) > 0 && f.isModule(ci.n.X)
 	if free && (l == lang.PHP || l == lang.Python || l == lang.JS) || free && l == lang.Go && ci.n.X != nil {

@@ -25,8 +25,16 @@ func pick(from []origin, name string) []origin {
 			o.path = ""
 		case o.path != "":
 			continue
-		case o.sel == "" && o.kind == fromParam:
+		case o.sel == "":
 			o.sel = name
+			for _, c := range o.safe {
+				if c.field == name {
+					o.clean |= c.bits
+				}
+			}
+			if o.clean&rules.All == rules.All {
+				continue
+			}
 		}
 		out = append(out, o)
 	}
@@ -311,10 +319,17 @@ func (fn *Func) classOr(c *Class) *Class {
 
 // accessor narrows an object to the field that an accessor names: getName, isOpen,
 // name, get("name").
-func accessor(ci *callInfo) []origin {
+func (f *frame) accessor(ci *callInfo) []origin {
 	from, name := ci.recv.from, ci.name
 	if len(from) == 0 {
 		return nil
+	}
+	object := ci.recv.typ != "" && (ci.recv.typ == "self" || f.s.p.classOf(f.u, ci.recv.typ) != nil)
+	for _, o := range from {
+		object = object || o.path != ""
+	}
+	if !object { // a text, an address, a map: what is proved of a part is proved of it
+		return from
 	}
 	switch {
 	case len(ci.args) > 0:

@@ -44,7 +44,17 @@ func (f *frame) trust(n *lang.Node, bits, need uint32) {
 	if part(n) {
 		return // what one part is says nothing of the others
 	}
-	f.env.trust(f.quiet(n), bits, need, rules.All)
+	v := f.quiet(n)
+	if n != nil && hostOf(n) { // who owns the host of an address owns the address
+		from := append([]origin(nil), v.from...)
+		for i := range from {
+			if n.Kind == lang.Member && from[i].sel == n.Name {
+				from[i].sel = ""
+			}
+		}
+		v.from = from
+	}
+	f.env.trust(v, bits, need, rules.All)
 }
 
 // quiet evaluates without reporting.

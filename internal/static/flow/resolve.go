@@ -11,6 +11,9 @@ import (
 // Classes gives the classes of a name.
 func (p *Project) ClassesNamed(name string) []*Class { return p.classes[name] }
 
+// Named gives the functions of a language that have a name.
+func (p *Project) Named(l lang.Lang, name string) []*Func { return p.byName[l][name] }
+
 // method finds methods of a class or its bases, and of what implements it.
 func (p *Project) method(c *Class, name string, nargs int, depth int) []*Func {
 	if c == nil || depth > 4 {

@@ -28,7 +28,8 @@ type origin struct {
 	param int16
 	clean uint32
 	path  string     // the field that it is in, "" for the whole value
-	sel   string     // the field of the parameter that it was read from
+	sel   string     // the field of the object that it was read from
+	safe  []checked  // fields of the object that were checked
 	src   *lang.Node // the source expression or the parameter
 	trace *step
 }
@@ -211,7 +212,7 @@ func (e env) trust(v value, bits, need, all uint32) {
 	for k, w := range e {
 		changed := false
 		for _, o := range w.from {
-			if sharesOrigin(v.from, o, need) {
+			if all, field := sharesOrigin(v.from, o, need); all || field != "" {
 				changed = true
 			}
 		}
@@ -220,8 +221,11 @@ func (e env) trust(v value, bits, need, all uint32) {
 		}
 		var out []origin
 		for _, o := range w.from {
-			if sharesOrigin(v.from, o, need) {
+			switch all, field := sharesOrigin(v.from, o, need); {
+			case all:
 				o.clean |= bits
+			case field != "":
+				o.safe = append(o.safe[:len(o.safe):len(o.safe)], checked{field, bits})
 			}
 			if o.clean&all != all {
 				out = append(out, o)
@@ -235,11 +239,25 @@ func (e env) trust(v value, bits, need, all uint32) {
 	}
 }
 
-func sharesOrigin(vs []origin, o origin, need uint32) bool {
+// checked is a field of an object that was checked, with what that proved.
+type checked struct {
+	field string
+	bits  uint32
+}
+
+// sharesOrigin tells whether o is the data that was checked, or, by its name, a
+// field of o.
+func sharesOrigin(vs []origin, o origin, need uint32) (all bool, field string) {
 	for _, v := range vs {
-		if v.src == o.src && v.kind == o.kind && v.clean&need == need {
-			return true
+		if v.src != o.src || v.kind != o.kind || v.clean&need != need {
+			continue
+		}
+		if v.sel == "" || v.sel == o.sel {
+			return true, ""
+		}
+		if o.sel == "" {
+			field = v.sel
 		}
 	}
-	return false
+	return false, field
 }
