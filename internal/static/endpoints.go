@@ -299,7 +299,7 @@ func (a *application) checkOwner(g *guards, es []*endpoint) {
 	for _, e := range es {
 		l := e.fn.Unit.File.Lang
 		text := asked.ReplaceAllString(e.withoutUnused(), " ")
-		if known[l] == 0 || strings.Contains(strings.ToLower(e.path), "admin") || matches(g.current, l, text) || e.role || g.public.MatchString(e.path) || staff.MatchString(e.path+" "+e.principal()) {
+		if known[l] == 0 || strings.Contains(strings.ToLower(e.path), "admin") || matches(g.current, l, text) || e.role || g.public.MatchString(e.path) || staff.MatchString(e.path) || e.staffed() {
 			continue
 		}
 		if e.guardedParam(text) || a.ownedBelow(g, e) {

@@ -15,6 +15,19 @@ var (
 	callers = regexp.MustCompile(`^(Principal|Authentication|UserDetails|Jwt|OidcUser|OAuth2User|JwtAuthenticationToken|UsernamePasswordAuthenticationToken)$|(?-i)^(Current|Auth|Authenticated|LoggedIn|SignedIn|Session)[A-Z]?\w*$|Depends\(\s*(\w+\.)?(get_)?(current|auth|require)\w*`)
 )
 
+// staffed: a parameter's type or default says that the caller is one of the staff.
+func (e *endpoint) staffed() bool {
+	if e.node == nil || e.node.Kind != lang.Func {
+		return false
+	}
+	for _, p := range e.node.List {
+		if p.Type != "" && staff.MatchString(p.Type) || p.Y != nil && staff.MatchString(e.fn.Unit.File.Text(p.Y)) {
+			return true
+		}
+	}
+	return false
+}
+
 // caller finds the parameter that holds who is calling.
 func (e *endpoint) caller() *lang.Node {
 	if e.node == nil || e.node.Kind != lang.Func {
@@ -35,14 +48,6 @@ func (e *endpoint) caller() *lang.Node {
 		}
 	}
 	return nil
-}
-
-// principal is the text of the parameter that holds who is calling.
-func (e *endpoint) principal() string {
-	if p := e.caller(); p != nil {
-		return p.Type + " " + e.fn.Unit.File.Text(p)
-	}
-	return ""
 }
 
 // withoutUnused is the handler's text without a caller that its body never looks at.

@@ -61,6 +61,7 @@ func laravelRoutes(units []*flow.Unit, es []*endpoint) {
 						e.guarded = e.guarded || phpGuards.MatchString(text)
 						e.role = e.role || phpRoles.MatchString(text)
 						e.path += " /" + strings.TrimPrefix(firstString(n), "/")
+						e.text += text + "\n"
 						e.methods += strings.ToUpper(n.Name) + " "
 					}
 				}

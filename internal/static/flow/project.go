@@ -89,7 +89,9 @@ func (p *Project) addUnit(f *lang.File) {
 	u := &Unit{File: f, Table: p.Rules.Tables[f.Lang], Alias: map[string]string{}, byName: map[string][]*Func{}}
 	p.Units = append(p.Units, u)
 	ext := path.Ext(f.Path)
-	p.modules[strings.TrimSuffix(f.Path, ext)] = u
+	if lang.Of(f.Path) != "" { // no page with scripts
+		p.modules[strings.TrimSuffix(f.Path, ext)] = u
+	}
 	p.dirs[path.Dir(f.Path)] = append(p.dirs[path.Dir(f.Path)], u)
 	for _, im := range f.Imports {
 		for _, n := range im.List {
