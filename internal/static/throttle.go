@@ -1,6 +1,7 @@
 package static
 
 import (
+	"bytes"
 	"path"
 	"regexp"
 	"strings"
@@ -79,7 +80,21 @@ func (a *application) throttledEverywhere(l lang.Lang) bool {
 		if of := lang.Of(s.path); of != l && (of != "" || path.Base(s.path) == "package.json") {
 			continue
 		}
-		if throttled.Match(s.raw) && everywhere.Match(s.raw) {
+		if mayThrottle(s.raw) && throttled.Match(s.raw) && everywhere.Match(s.raw) {
+			return true
+		}
+	}
+	return false
+}
+
+// throttlePieces are pieces of the words of throttled, without their first letters.
+var throttlePieces = [][]byte{[]byte("imit"), []byte("hrottl"), []byte("HROTTL"), []byte("IMIT"), []byte("low"), []byte("rute"), []byte("ock"), []byte("ttempt"),
+	[]byte("ucket4j"), []byte("aptcha"), []byte("xes"), []byte("efender"), []byte("ail2ban")}
+
+// mayThrottle is a quick look for a piece of a telling word.
+func mayThrottle(b []byte) bool {
+	for _, p := range throttlePieces {
+		if bytes.Contains(b, p) {
 			return true
 		}
 	}
@@ -89,7 +104,7 @@ func (a *application) throttledEverywhere(l lang.Lang) bool {
 // throttleOfScripts looks at applications of PHP whose login is a branch of a
 // script: the call of a function that verifies passwords.
 func (a *application) throttleOfScripts(done map[lang.Lang]bool) {
-	if done[lang.PHP] || a.throttledEverywhere(lang.PHP) {
+	if done[lang.PHP] {
 		return
 	}
 	for _, u := range a.project.Units {
@@ -106,7 +121,7 @@ func (a *application) throttleOfScripts(done map[lang.Lang]bool) {
 			}
 			return at == nil
 		})
-		if at != nil && !throttled.Match(u.File.Src) && !a.throttledBelow(u, at, 2) {
+		if at != nil && !throttled.Match(u.File.Src) && !a.throttledBelow(u, at, 2) && !a.throttledEverywhere(lang.PHP) {
 			f := finding(a.set.Checks["auth.no-throttle"], u.File.Path, at, nil)
 			a.add(f)
 			return
