@@ -27,11 +27,11 @@ func (a *application) checkRaces() {
 		return
 	}
 	for _, u := range a.project.Units {
-		if isTest(u.File.Path) || !mayRunOut(u.File.Src) && !bytes.Contains(u.File.Src, []byte(".Store(")) && !minus.Match(u.File.Src) {
+		if isTest(u.File.Path) || !mayRunOut(u.File.Src) && !bytes.Contains(u.File.Src, []byte(".Store(")) && !bytes.Contains(u.File.Src, []byte(" SET ")) && !bytes.Contains(u.File.Src, []byte(" set ")) {
 			continue
 		}
 		for _, fn := range u.Funcs {
-			if fn.Node.Body != nil && fn.Name != "" && a.lowersUnchecked(fn) {
+			if fn.Node.Body != nil && fn.Name != "" && a.lowersUnchecked(fn) { // reported
 				continue
 			}
 			if fn.Node.Body != nil && (fn.Name != "" || fn == u.Funcs[0]) {
@@ -40,7 +40,9 @@ func (a *application) checkRaces() {
 		}
 		lang.Walk(u.File.Root, func(n *lang.Node) bool { // handlers written in place
 			if n.Kind == lang.Func && n.Name == "" && n.Body != nil && (u.File.Lang == lang.JS || u.File.Lang == lang.Go) {
-				a.race(&flow.Func{Unit: u, Node: n})
+				if fn := (&flow.Func{Unit: u, Node: n}); !a.lowersUnchecked(fn) {
+					a.race(fn)
+				}
 			}
 			return true
 		})
@@ -120,7 +122,10 @@ func (a *application) lowersUnchecked(fn *flow.Func) bool {
 		}
 	}
 	lowers := m != nil && strings.EqualFold(text[m[2]:m[3]], text[m[4]:m[5]]) && !ordered.MatchString(text[m[6]:m[7]])
-	if !lowers && shared == "" || asWhole.MatchString(text) {
+	if !lowers && shared == "" {
+		return a.changesCompared(fn, text)
+	}
+	if asWhole.MatchString(text) {
 		return false
 	}
 	for _, n := range fn.Node.Notes {
@@ -145,6 +150,55 @@ func (a *application) lowersUnchecked(fn *flow.Func) bool {
 	a.add(finding(a.set.Checks["race.check-then-act"], f.Path, at, fn.Node))
 	return true
 }
+
+var (
+	keeps   = regexp.MustCompile(`(?i)\b\w*(save|commit|persist|merge|update|flush|put|store)\w*\(`)
+	readRow = regexp.MustCompile(`(?i)(\.|->|::)(find|get|first|load|fetch|query|select|scalar|one)\w*\(|get_object_or_404|SELECT\s`)
+)
+
+// changesCompared reports functions that read a record, compare a field of it, then
+// change that field and store the record.
+func (a *application) changesCompared(fn *flow.Func, text string) bool {
+	f := fn.Unit.File
+	if !keeps.MatchString(text) || !readRow.MatchString(text) || asWhole.MatchString(text) || guarding.MatchString(text) {
+		return false
+	}
+	for _, n := range fn.Node.Notes {
+		if strings.Contains(strings.ToLower(f.Text(n)), "transactional") {
+			return false
+		}
+	}
+	var at *lang.Node
+	lang.Walk(fn.Node.Body, func(n *lang.Node) bool {
+		if at != nil || n.Kind != lang.If || n.X == nil || !compares(n.X) {
+			return at == nil
+		}
+		before, after := string(f.Src[fn.Node.Off:n.X.Off]), string(f.Src[n.X.To:fn.Node.To])
+		if !readRow.MatchString(before) || !keeps.MatchString(after) {
+			return true
+		}
+		lang.Walk(n.X, func(k *lang.Node) bool {
+			if k.Kind == lang.Member && k.X != nil && k.X.Kind == lang.Ident && k.X.Name != "this" && k.X.Name != "self" {
+				path := regexp.QuoteMeta(f.Text(k))
+				if scarceField.MatchString(k.Name) && regexp.MustCompile(path+`\s*(\+=|-=|\+\+|--|=\s*`+path+`\s*[-+])`).MatchString(after) {
+					at = n
+				}
+			}
+			return at == nil
+		})
+		return at == nil
+	})
+	if at == nil {
+		return false
+	}
+	r := finding(a.set.Checks["race.check-then-act"], f.Path, at, fn.Node)
+	r.Function = functionAt(fn.Unit, int(at.Start))
+	a.add(r)
+	return true
+}
+
+// scarceField are fields that count what there is or what was taken.
+var scarceField = regexp.MustCompile(`(?i)balance|stock|quantity|credit|point|seat|slot|place|spot|available|remaining|left|quota|fund|amount|wallet|use|redeem|claim|vote|count|capacity|budget|allowance|booked|taken|sold|reserved|token|karma|inventory|limit|copies|units`)
 
 // decides: the function has a condition that orders something scarce.
 func (a *application) decides(fn *flow.Func) bool {

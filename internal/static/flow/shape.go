@@ -58,7 +58,7 @@ func fits(shape, text string, param bool) bool {
 		}
 		return fits("redirect", strings.TrimSpace(text[i+len("location:"):]), param)
 	case "other-header":
-		return before != "" && !strings.Contains(strings.ToLower(before), "location:") && strings.Contains(before, ":") && !strings.Contains(strings.ToLower(before), "content-")
+		return before != "" && !strings.Contains(strings.ToLower(before), "location:") && strings.Contains(before, ":") && !strings.Contains(strings.ToLower(before), "access-control-") && !strings.Contains(strings.ToLower(before), "content-")
 	case "html": // the text is markup, or nothing is known of it
 		return !known || before == "" || strings.Contains(text, "<")
 	case "path":
