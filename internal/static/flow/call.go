@@ -147,6 +147,9 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 		if v, ok := f.built(ci, c); ok {
 			return v, true
 		}
+		if n.Op != "new" { // an object of what it was given
+			return value{typ: c.Name, from: all.from}, true
+		}
 	}
 	if n.Op == "new" {
 		v.typ = simple(n.Name)
@@ -166,6 +169,17 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 		}
 		if v.tainted() && len(ci.args)+1 == 1 {
 			v.text = ci.recv.text
+		}
+		if ci.name == "join" && v.tainted() {
+			v.text = ci.recv.text
+			for _, a := range ci.args {
+				if strings.Contains(a.text, bad) {
+					v.text = a.text
+				}
+			}
+			if !strings.Contains(v.text, bad) {
+				v.text = ""
+			}
 		}
 		f.absorb(ci)
 		return v, true
@@ -295,6 +309,9 @@ func (f *frame) absorb(ci *callInfo) {
 	}
 	for _, a := range ci.args {
 		old.from = union(old.from, a.from)
+		if a.tainted() && (ci.name == "push" || ci.name == "append" || ci.name == "add") {
+			old.text = cut(strings.TrimPrefix(old.text+" "+a.piece(), " "))
+		}
 	}
 	f.env[k] = old
 }

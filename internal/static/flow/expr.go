@@ -225,7 +225,7 @@ func (f *frame) member(n *lang.Node) value {
 	} else {
 		x = f.eval(n.X)
 	}
-	if harmlessMember[n.Name] || storedNumber(x, n.Name) {
+	if harmlessMember[n.Name] && !f.sent(n) || storedNumber(x, n.Name) {
 		return value{}
 	}
 	typ := f.s.fieldType(f, x.typ, n.Name)
@@ -243,6 +243,15 @@ func (f *frame) member(n *lang.Node) value {
 		return f.whole(k, value{from: pick(x.from, n.Name), typ: typ})
 	}
 	return value{from: pick(x.from, n.Name), typ: typ}
+}
+
+// sent tells fields of a request that are named like the length of something.
+func (f *frame) sent(n *lang.Node) bool {
+	if n.Name != "size" || n.X == nil || n.X.Kind != lang.Member {
+		return false
+	}
+	_, ok := f.s.memberSource(f, n.X)
+	return ok
 }
 
 var harmlessMember = map[string]bool{"length": true, "size": true, "class": true, "id_": true, "Length": true, "pk": true}
@@ -306,6 +315,14 @@ func (f *frame) collection(n *lang.Node) value {
 			from = in(from, name)
 		}
 		v.from = union(v.from, from)
+	}
+	if n.Kind == lang.Array && v.tainted() { // the text that its elements make together
+		for _, k := range n.List {
+			if k.Kind != lang.Func && k.Kind != lang.Pair {
+				v.text = cut(v.text + " " + f.quiet(k).piece())
+			}
+		}
+		v.text = strings.TrimPrefix(v.text, " ")
 	}
 	return v
 }

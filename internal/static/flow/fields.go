@@ -195,7 +195,7 @@ func (f *frame) ownField(name, typ string) []origin {
 }
 
 // machinery are things that a class works with, not data that it holds.
-var machinery = regexp.MustCompile(`(?i)(db|pdo|pool|conn|connection|client|repo|repository|repositories|service|services|logger|^log|http|em|entitymanager|jdbc|template|mapper|dao|cache|session|cursor|engine|executor|manager|factory|handler|twig|mailer|router|app|server|encoder|validator|publisher|producer|gateway|clock|lock|mutex|semaphore)$`)
+var machinery = regexp.MustCompile(`(?i)^_?(db|em|log|http|app|server|dao|jdbc|lock|pool|conn|twig|cursor|session|cache)$|(pdo|pool|connection|client|repo|repository|repositories|service|services|logger|entitymanager|jdbctemplate|resttemplate|mapper|cursor|executor|factory|handler|mailer|router|encoder|validator|publisher|producer|gateway|clock|mutex|semaphore)$`)
 
 // built is the object that a class's constructor makes of its arguments, when the
 // project says which fields it fills.

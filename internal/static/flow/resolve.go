@@ -266,7 +266,8 @@ func (p *Project) module(u *Unit, mod string) *Unit {
 		for i := 1; i < len(mod)-len(rel); i++ {
 			dir = path.Dir(dir)
 		}
-		for _, base := range []string{dir, path.Dir(dir), "."} {
+		// "from . import x" is written as one dot more than it goes up.
+		for _, base := range []string{dir, path.Dir(u.File.Path), path.Dir(dir), "."} {
 			for _, try := range []string{path.Join(base, q), path.Join(base, q, "__init__")} {
 				if m := p.modules[try]; m != nil && m.File.Lang == lang.Python {
 					return m
