@@ -140,7 +140,8 @@ func (f *frame) fieldValue(name string) (value, bool) {
 	if w, ok := f.s.classField(f.fn.Class, name); ok {
 		v.from = w.from
 	}
-	if !strings.Contains(d.Name, "static") && !strings.Contains(d.Name, "const") && (v.text == "" || !strings.Contains(d.Name, "final")) && !upper(name) {
+	perObject := !strings.Contains(d.Name, "static") || f.u.File.Lang == lang.Python && (d.Y == nil || len(fieldOrder(f.fn.Class)) > 0)
+	if perObject && !strings.Contains(d.Name, "const") && (v.text == "" || !strings.Contains(d.Name, "final")) && !upper(name) {
 		v.from = union(v.from, f.ownField(name, v.typ))
 		if v.tainted() && (v.typ == "" || strings.EqualFold(v.typ, "string")) {
 			v.text = bad

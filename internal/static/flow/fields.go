@@ -263,7 +263,7 @@ func fieldOrder(c *Class) []string {
 	}
 	var out []string
 	for _, m := range c.Node.Body.List {
-		if m.Kind == lang.Assign && m.X != nil && m.X.Kind == lang.Ident && !strings.Contains(m.Name, "static") {
+		if m.Kind == lang.Assign && m.X != nil && m.X.Kind == lang.Ident && (c.Unit.File.Lang == lang.Python || !strings.Contains(m.Name, "static")) {
 			out = append(out, m.X.Name)
 		}
 	}
