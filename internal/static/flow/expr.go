@@ -230,7 +230,7 @@ func (f *frame) member(n *lang.Node) value {
 		return value{}
 	}
 	typ := f.s.fieldType(f, x.typ, n.Name)
-	if plainType(typ) {
+	if typ != "" && f.s.p.harmless(f.u, typ) {
 		return value{typ: typ}
 	}
 	if f.u.File.Lang == lang.Go && len(f.s.fields) > 0 && x.typ != "" {

@@ -324,6 +324,15 @@ func (f *frame) accessor(ci *callInfo) []origin {
 	if len(from) == 0 {
 		return nil
 	}
+	if c := f.s.p.classOf(f.u, ci.recv.typ); c != nil && len(ci.args) == 0 { // a number or one of a few
+		field := name
+		if strings.HasPrefix(name, "get") && len(name) > 3 {
+			field = strings.ToLower(name[3:4]) + name[4:]
+		}
+		if d := f.s.p.field(c, field, 0); d != nil && f.s.p.harmless(f.u, d.Type) {
+			return nil
+		}
+	}
 	object := ci.recv.typ != "" && (ci.recv.typ == "self" || f.s.p.classOf(f.u, ci.recv.typ) != nil)
 	for _, o := range from {
 		object = object || o.path != ""
@@ -348,6 +357,27 @@ func (f *frame) accessor(ci *callInfo) []origin {
 		}
 	}
 	return from
+}
+
+// harmless tells types whose values an attacker cannot shape: numbers, and the
+// enumerations of the project.
+func (p *Project) harmless(u *Unit, typ string) bool {
+	if plainType(typ) {
+		return true
+	}
+	c := p.classOf(u, lang.TypeName(typ))
+	if c == nil || c.Node == nil {
+		return false
+	}
+	if strings.Contains(c.Node.Op, "enum") {
+		return true
+	}
+	for _, b := range c.Bases {
+		if b == "Enum" || b == "StrEnum" || b == "IntEnum" || b == "TextChoices" || b == "IntegerChoices" {
+			return true
+		}
+	}
+	return false
 }
 
 // narrowed is pick for accessors, which may also read what the engine has no name of.

@@ -82,17 +82,27 @@ func (f *frame) guardBinary(n *lang.Node, truth bool) {
 	case "!=", "!==", "<>", "is not":
 		f.guardEqual(n, !truth)
 	case "in":
+		f.below(n, truth)
 		if truth && fixedSet(f, n.Y) {
 			f.trust(n.X, rules.All, 0)
 		}
 		f.traversal(n, !truth)
 	case "not in":
+		f.below(n, !truth)
 		if !truth && fixedSet(f, n.Y) {
 			f.trust(n.X, rules.All, 0)
 		}
 		f.traversal(n, truth)
 	case ">=", ">", "<", "<=":
 		f.guardIndex(n, truth)
+	}
+}
+
+// below reads "root in path.parents", the check that a path lies within a folder.
+func (f *frame) below(n *lang.Node, truth bool) {
+	if truth && n.Y != nil && n.Y.Kind == lang.Member && n.Y.Name == "parents" {
+		bits, _ := rules.ClassBits([]string{"path"})
+		f.trust(n.Y.X, bits, rules.Norm)
 	}
 }
 
