@@ -343,17 +343,20 @@ func (f *frame) accessor(ci *callInfo) []origin {
 	switch {
 	case len(ci.args) > 0:
 		if (name == "get" || name == "getOrDefault" || name == "pop" || name == "Get" || name == "getString" || name == "getAttribute") && ci.n.List[0].Kind == lang.String {
-			return narrowed(from, ci.n.List[0].Name)
+			return pick(from, ci.n.List[0].Name)
 		}
 		return from
 	case strings.HasPrefix(name, "get") && len(name) > 3 && name[3] >= 'A' && name[3] <= 'Z':
-		return narrowed(from, strings.ToLower(name[3:4])+name[4:])
+		return pick(from, strings.ToLower(name[3:4])+name[4:])
 	case strings.HasPrefix(name, "is") && len(name) > 2 && name[2] >= 'A' && name[2] <= 'Z':
-		return narrowed(from, strings.ToLower(name[2:3])+name[3:])
+		return pick(from, strings.ToLower(name[2:3])+name[3:])
+	}
+	if c := f.s.p.classOf(f.u, ci.recv.typ); c != nil && f.s.p.field(c, name, 0) != nil { // a record's
+		return pick(from, name)
 	}
 	for _, o := range from {
 		if o.path == name {
-			return narrowed(from, name)
+			return pick(from, name)
 		}
 	}
 	return from
@@ -379,6 +382,3 @@ func (p *Project) harmless(u *Unit, typ string) bool {
 	}
 	return false
 }
-
-// narrowed is pick for accessors, which may also read what the engine has no name of.
-func narrowed(from []origin, name string) []origin { return pick(from, name) }

@@ -248,7 +248,7 @@ func (s *shard) param(f *frame, fn *Func, p *lang.Node, i int) value {
 		return v
 	}
 	typ := simple(p.Type)
-	if plainType(p.Type) {
+	if s.p.harmless(f.u, p.Type) {
 		return value{typ: typ}
 	}
 	if i == 0 && (p.Name == "self" || p.Name == "cls") {
