@@ -27,6 +27,7 @@ func (a *application) checkFlaws(es []*endpoint) {
 		case lang.Go:
 			a.textTemplates(u)
 		}
+		a.comparesSignatures(u)
 	}
 	a.bindsEntities(es)
 	a.trustsPrices(es)

@@ -144,3 +144,54 @@ func (a *application) textTemplates(u *flow.Unit) {
 		})
 	}
 }
+
+var (
+	macMade   = regexp.MustCompile(`createHmac\(|hmac\.new\(|hmac\.New\(|hash_hmac\(|Mac\.getInstance\(|HmacUtils|hmac\.digest\(`)
+	macName   = regexp.MustCompile(`(?i)sig(nature)?$|^h?mac$|_mac$|hmac|digest|expected|computed|calculated|checksum`)
+	macSafely = regexp.MustCompile(`timingSafeEqual|compare_digest|hmac\.Equal|ConstantTimeCompare|hash_equals|MessageDigest\.isEqual|constantTime`)
+)
+
+// comparesSignatures reports functions that make a keyed hash and compare it with
+// an operator that stops at the first difference.
+func (a *application) comparesSignatures(u *flow.Unit) {
+	rule := a.set.Checks["auth.timing"]
+	if rule == nil || !macMade.Match(u.File.Src) {
+		return
+	}
+	visit := func(fn *lang.Node) {
+		text := u.File.Text(fn)
+		if !macMade.MatchString(text) || macSafely.MatchString(text) {
+			return
+		}
+		lang.Walk(fn.Body, func(n *lang.Node) bool {
+			if n.Kind == lang.Func && n.Name != "" && n != fn {
+				return false
+			}
+			var x, y *lang.Node
+			switch {
+			case n.Kind == lang.Binary && (n.Op == "==" || n.Op == "===" || n.Op == "!=" || n.Op == "!=="):
+				x, y = n.X, n.Y
+			case n.Kind == lang.Call && (n.Name == "equals" || n.Name == "equalsIgnoreCase") && len(n.List) == 1:
+				x, y = n.X, n.List[0]
+			}
+			if x != nil && y != nil && x.Kind != lang.Lit && y.Kind != lang.Lit && x.Kind != lang.String && y.Kind != lang.String && (macName.MatchString(tail(x)) || macName.MatchString(tail(y))) {
+				f := finding(rule, u.File.Path, n, nil)
+				f.Function = functionAt(u, int(n.Start))
+				a.add(f)
+			}
+			return true
+		})
+	}
+	lang.Walk(u.File.Root, func(n *lang.Node) bool {
+		if n.Kind == lang.Func && n.Body != nil {
+			visit(n)
+			return n.Name == ""
+		}
+		return true
+	})
+	for _, fn := range u.Funcs {
+		if fn.Name != "" && fn.Class != nil {
+			visit(fn.Node)
+		}
+	}
+}
