@@ -246,15 +246,6 @@ func (f *frame) member(n *lang.Node) value {
 	return value{from: pick(x.from, n.Name), typ: typ}
 }
 
-// sent tells fields of a request that are named like the length of something.
-func (f *frame) sent(n *lang.Node) bool {
-	if n.Name != "size" || n.X == nil || n.X.Kind != lang.Member {
-		return false
-	}
-	_, ok := f.s.memberSource(f, n.X)
-	return ok
-}
-
 var harmlessMember = map[string]bool{"length": true, "size": true, "class": true, "id_": true, "Length": true, "pk": true}
 
 var numberName = regexp.MustCompile(`(?i)(^|_)(id|ids|count|total|num|number|price|cost|amount|qty|quantity|date|time|datetime|at|year|month|day|age|score|rating|rank|position|size|width|height|status|level|hits|views|votes|likes|version|enabled|active)$|[a-z]I[dD]$`)
@@ -302,41 +293,6 @@ func (f *frame) index(n *lang.Node) value {
 		}
 	}
 	return value{from: x.from}
-}
-
-func (f *frame) collection(n *lang.Node) value {
-	v := value{typ: n.Type}
-	for _, k := range n.List {
-		if k.Kind == lang.Func || k.Kind == lang.Pair && k.Y != nil && k.Y.Kind == lang.Func {
-			f.eval(k)
-			continue
-		}
-		from := f.eval(k).from
-		if name := pairName(k); name != "" {
-			from = in(from, name)
-		}
-		v.from = union(v.from, from)
-	}
-	if n.Kind == lang.Array && v.tainted() { // the text that its elements make together
-		for _, k := range n.List {
-			if k.Kind != lang.Func && k.Kind != lang.Pair {
-				v.text = cut(v.text + " " + f.quiet(k).piece())
-			}
-		}
-		v.text = strings.TrimPrefix(v.text, " ")
-	}
-	return v
-}
-
-// pairName is the key that a pair of a literal collection has, when it is fixed.
-func pairName(k *lang.Node) string {
-	if k.Kind != lang.Pair {
-		return ""
-	}
-	if k.X != nil && k.X.Kind == lang.String {
-		return k.X.Name
-	}
-	return k.Name
 }
 
 func (f *frame) binary(n *lang.Node) value {
