@@ -12,7 +12,7 @@ import (
 var (
 	// scarce are things of which there is only so much: what is checked and then
 	// taken in two steps is taken twice by two callers.
-	scarce   = regexp.MustCompile(`(?i)balance|stock|quantity|inventory|credits?\b|points|coupon|voucher|redeem|seats?\b|available|remaining|tickets?_?left|quota|funds|amount|wallet|usage_?count|max_?uses|claimed|used\b|votes?\b|capacity|credit_?limit|spending_?limit|karma`)
+	scarce   = regexp.MustCompile(`(?i)balance|stock|quantity|inventory|credits?\b|points|coupon|voucher|redeem|seats?\b|available|remaining|tickets?_?left|quota|funds|amount|wallet|usage_?count|max_?uses|claimed|used\b|votes?\b|capacity|credit_?limit|spending_?limit`)
 	guarding = regexp.MustCompile(`(?i)for update|for_update|\block|lock\(|mutex|synchronized|atomic|transaction|serializable|beginTx|\.begin\(|begin_nested|compareAndSet|optimistic|@version|pessimistic|unique|on conflict|findOneAndUpdate|\$inc\b|increment\(|decrement\(|rowsaffected|rowcount|affected_?rows|setnx|getset|\bF\(`)
 	readsOne = regexp.MustCompile(`(?i)select\s+[^;]*\bfrom\b|findBy\w*\(|findOne|findByPk|findUnique|findFirst|getOne|getById|selectById|\.get\(|\.first\(|\.load\(|\.find\(|fetch\w*\(|get_object_or_404|\bget\w*(account|balance|stock|wallet|coupon|product|user)\w*\(|\b\w*(total|balance|remaining|outstanding|spent)\w*\(`)
 	takesOne = regexp.MustCompile(`(?is)update\s+\w+\s+set|\.save\w*\(|\.update\w*\(|\.commit\(|\.persist\(|\.merge\(|\bset(Balance|Stock|Quantity|Credits?|Points|Amount|Used|Available|Remaining)\(|insert\s+into|\.create\(|\.insert\w*\(|\bupdate\w*(account|balance|stock|wallet|coupon|product)\w*\(`)
@@ -198,7 +198,7 @@ func (a *application) changesCompared(fn *flow.Func, text string) bool {
 }
 
 // scarceField are fields that count what there is or what was taken.
-var scarceField = regexp.MustCompile(`(?i)balance|stock|quantity|credit|point|seat|slot|place|spot|available|remaining|left|quota|fund|amount|wallet|use|redeem|claim|vote|count|capacity|budget|allowance|booked|taken|sold|reserved|token|karma|inventory|limit|copies|units`)
+var scarceField = regexp.MustCompile(`(?i)balance|stock|quantity|credit|point|seat|slot|place|spot|available|remaining|left|quota|fund|amount|wallet|use|redeem|claim|vote|count|capacity|budget|allowance|booked|taken|sold|reserved|token|inventory|limit|copies|units`)
 
 // decides: the function has a condition that orders something scarce.
 func (a *application) decides(fn *flow.Func) bool {
