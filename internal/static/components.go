@@ -27,14 +27,14 @@ type componentTable struct {
 	Components []component `yaml:"components"`
 }
 
-var loadComponents = sync.OnceValues(func() (map[string]component, error) {
+var loadComponents = sync.OnceValues(func() (map[string][]component, error) {
 	var t componentTable
 	if err := rules.Data("data-components.yaml", &t); err != nil {
 		return nil, err
 	}
-	out := map[string]component{}
+	out := map[string][]component{}
 	for _, c := range t.Components {
-		out[c.Eco+" "+c.Name] = c
+		out[c.Eco+" "+c.Name] = append(out[c.Eco+" "+c.Name], c)
 	}
 	return out, nil
 })
@@ -54,8 +54,14 @@ func (a *application) checkComponents() error {
 	}
 	for _, s := range a.sources {
 		for _, d := range dependencies(s.path, string(s.raw)) {
-			c, ok := table[d.eco+" "+d.name]
-			if !ok || !older(d.version, c.Below) || c.From != "" && older(d.version, c.From) {
+			var c component
+			for _, line := range table[d.eco+" "+d.name] {
+				if older(d.version, line.Below) && (line.From == "" || !older(d.version, line.From)) {
+					c = line
+					break
+				}
+			}
+			if c.Name == "" {
 				continue
 			}
 			f := finding(rule, s.path, nil, nil)

@@ -97,6 +97,8 @@ func (a *application) endpoints(g *guards) []*endpoint {
 			out = append(out, phpEndpoints(u)...)
 		}
 	}
+	laravelRoutes(a.project.Units, out)
+	fastRouters(a.project.Units, out)
 	for _, e := range out {
 		l := e.fn.Unit.File.Lang
 		e.guarded = e.guarded || matches(g.byLang, l, e.text) || matches(g.inline, l, e.text)
@@ -296,8 +298,11 @@ func (a *application) checkOwner(g *guards, es []*endpoint) {
 	}
 	for _, e := range es {
 		l := e.fn.Unit.File.Lang
-		text := asked.ReplaceAllString(e.text, " ")
-		if known[l] == 0 || strings.Contains(strings.ToLower(e.path), "admin") || matches(g.current, l, text) || e.role || g.public.MatchString(e.path) {
+		text := asked.ReplaceAllString(e.withoutUnused(), " ")
+		if known[l] == 0 || strings.Contains(strings.ToLower(e.path), "admin") || matches(g.current, l, text) || e.role || g.public.MatchString(e.path) || staff.MatchString(e.path) || e.staffed() {
+			continue
+		}
+		if e.guardedParam(text) || a.ownedBelow(g, e) {
 			continue
 		}
 		if !matches(g.lookup, l, e.text) || !g.owned.MatchString(e.path+" "+e.name+" "+path.Base(e.fn.Unit.File.Path)+" "+g.lookup[l].FindString(e.text)) {

@@ -20,7 +20,14 @@ func (a *application) checkFlaws(es []*endpoint) {
 			a.fallsThrough(u)
 		case lang.Python:
 			a.returnsError(u)
+		case lang.Java:
+			a.trustsAll(u)
+		case lang.JS:
+			a.mergesKeys(u)
+		case lang.Go:
+			a.textTemplates(u)
 		}
+		a.comparesSignatures(u)
 	}
 	a.bindsEntities(es)
 	a.trustsPrices(es)

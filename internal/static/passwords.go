@@ -130,32 +130,5 @@ func stored(u *flow.Unit, n *lang.Node) bool {
 
 var (
 	loginName = regexp.MustCompile(`(?i)(^|[/_.\-])(log_?-?in|sign_?-?in|authenticate|do_?login|user_?login|login_?user|handle_?login)($|[/_.\-(])|^(do|handle|user|process|post)?[Ll]ogin(User|Handler|Post|Action)?$`)
-	throttled = regexp.MustCompile(`(?i)rate.?limit|throttl|slow.?down|brute|lock.?out|locked_?(at|until)|failed_?(login|attempt)|login_?attempts?|max_?attempts|attempts\b|bucket4j|limiter|recaptcha|hcaptcha|captcha|axes\b|defender|fail2ban|django.?ratelimit`)
+	throttled = regexp.MustCompile(`(?i)rate.?limit|throttl|slow.?down|brute|lock.?out|locked_?(at|until)|failed_?(login|attempt)|login_?attempts?|max_?attempts|attempts\b|bucket4j|limiter|recaptcha|hcaptcha|captcha|axes\b|defender|fail2ban|django.?ratelimit|is_?locked\b|account_?locked|LockedException|failed_?attempts?|attempt_?count|incr\w*attempt|(login|auth|attempt|sign_?in|brute)\w*_?limit|limit\w*_?(login|attempt|auth)`)
 )
-
-// checkThrottle reports the login of an application in which nothing counts
-// attempts: one finding an application.
-func (a *application) checkThrottle(es []*endpoint) {
-	rule := a.set.Checks["auth.no-throttle"]
-	if rule == nil {
-		return
-	}
-	for _, s := range a.sources {
-		if s.raw != nil && !isTest(s.path) && throttled.Match(s.raw) && !strings.HasSuffix(s.path, ".lock") && !strings.HasSuffix(s.path, "lock.json") {
-			return
-		}
-	}
-	for _, e := range es {
-		if !loginName.MatchString(e.name) && !loginName.MatchString(e.path) || !regexp.MustCompile(`(?i)passw|pwd`).MatchString(e.text) {
-			continue
-		}
-		if e.methods != "" && !strings.Contains(e.methods, "POST") && !strings.Contains(e.text, "POST") {
-			continue
-		}
-		f := finding(rule, e.fn.Unit.File.Path, e.at, e.node)
-		f.Function = e.name
-		f.Lines = span(e.at)
-		a.add(f)
-		return
-	}
-}

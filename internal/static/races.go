@@ -12,9 +12,9 @@ import (
 var (
 	// scarce are things of which there is only so much: what is checked and then
 	// taken in two steps is taken twice by two callers.
-	scarce   = regexp.MustCompile(`(?i)balance|stock|quantity|inventory|credits?\b|points|coupon|voucher|redeem|seats?\b|available|remaining|tickets?_?left|quota|funds|amount|wallet|usage_?count|max_?uses|claimed|used\b|votes?\b|capacity`)
+	scarce   = regexp.MustCompile(`(?i)balance|stock|quantity|inventory|credits?\b|points|coupon|voucher|redeem|seats?\b|available|remaining|tickets?_?left|quota|funds|amount|wallet|usage_?count|max_?uses|claimed|used\b|votes?\b|capacity|credit_?limit|spending_?limit`)
 	guarding = regexp.MustCompile(`(?i)for update|for_update|\block|lock\(|mutex|synchronized|atomic|transaction|serializable|beginTx|\.begin\(|begin_nested|compareAndSet|optimistic|@version|pessimistic|unique|on conflict|findOneAndUpdate|\$inc\b|increment\(|decrement\(|rowsaffected|rowcount|affected_?rows|setnx|getset|\bF\(`)
-	readsOne = regexp.MustCompile(`(?i)select\s+[^;]*\bfrom\b|findBy\w*\(|findOne|findByPk|findUnique|findFirst|getOne|getById|selectById|\.get\(|\.first\(|\.load\(|\.find\(|fetch\w*\(|get_object_or_404|\bget\w*(account|balance|stock|wallet|coupon|product|user)\w*\(`)
+	readsOne = regexp.MustCompile(`(?i)select\s+[^;]*\bfrom\b|findBy\w*\(|findOne|findByPk|findUnique|findFirst|getOne|getById|selectById|\.get\(|\.first\(|\.load\(|\.find\(|fetch\w*\(|get_object_or_404|\bget\w*(account|balance|stock|wallet|coupon|product|user)\w*\(|\b\w*(total|balance|remaining|outstanding|spent)\w*\(`)
 	takesOne = regexp.MustCompile(`(?is)update\s+\w+\s+set|\.save\w*\(|\.update\w*\(|\.commit\(|\.persist\(|\.merge\(|\bset(Balance|Stock|Quantity|Credits?|Points|Amount|Used|Available|Remaining)\(|insert\s+into|\.create\(|\.insert\w*\(|\bupdate\w*(account|balance|stock|wallet|coupon|product)\w*\(`)
 	lowers   = regexp.MustCompile(`(?is)\bset\b[^;"'` + "`" + `]*?\b(\w+)\s*=\s*\w*\.?(\w+)\s*-[^;"'` + "`" + `]*\bwhere\b[^;"'` + "`" + `]*\b(\w+)\s*>`)
 )
@@ -27,17 +27,22 @@ func (a *application) checkRaces() {
 		return
 	}
 	for _, u := range a.project.Units {
-		if isTest(u.File.Path) || !mayRunOut(u.File.Src) {
+		if isTest(u.File.Path) || !mayRunOut(u.File.Src) && !bytes.Contains(u.File.Src, []byte(".Store(")) && !bytes.Contains(u.File.Src, []byte(" SET ")) && !bytes.Contains(u.File.Src, []byte(" set ")) {
 			continue
 		}
 		for _, fn := range u.Funcs {
+			if fn.Node.Body != nil && fn.Name != "" && a.lowersUnchecked(fn) { // reported
+				continue
+			}
 			if fn.Node.Body != nil && (fn.Name != "" || fn == u.Funcs[0]) {
 				a.race(fn)
 			}
 		}
 		lang.Walk(u.File.Root, func(n *lang.Node) bool { // handlers written in place
 			if n.Kind == lang.Func && n.Name == "" && n.Body != nil && (u.File.Lang == lang.JS || u.File.Lang == lang.Go) {
-				a.race(&flow.Func{Unit: u, Node: n})
+				if fn := (&flow.Func{Unit: u, Node: n}); !a.lowersUnchecked(fn) {
+					a.race(fn)
+				}
 			}
 			return true
 		})
@@ -96,6 +101,104 @@ func (a *application) race(fn *flow.Func) {
 		return !done
 	})
 }
+
+var (
+	minus   = regexp.MustCompile(`(?is)\bset\s+(\w+)\s*=\s*(\w+)\s*-([^"'` + "`" + `]*)`)
+	loadsOf = regexp.MustCompile(`([\w.]+)\.(Load|Get|get)\(`)
+	asWhole = regexp.MustCompile(`(?i)\.Lock\(|synchronized|CompareAndSwap|LoadOrStore|compareAndSet|computeIfAbsent|\.merge\(|\.compute\(|atomic|transaction|for update|serializable|\block\b`)
+	ordered = regexp.MustCompile(`[<>]`)
+)
+
+// lowersUnchecked reports functions that compare and then lower a column, or put
+// back what they loaded, in a statement of its own without the condition.
+func (a *application) lowersUnchecked(fn *flow.Func) bool {
+	f := fn.Unit.File
+	text := f.Text(fn.Node)
+	m := minus.FindStringSubmatchIndex(text)
+	shared := ""
+	if fn.Unit.File.Lang == lang.Go && strings.Contains(text, ".Store(") {
+		if l := loadsOf.FindStringSubmatch(text); l != nil && l[2] == "Load" && strings.Contains(text, l[1]+".Store(") {
+			shared = l[1] + ".Store("
+		}
+	}
+	lowers := m != nil && strings.EqualFold(text[m[2]:m[3]], text[m[4]:m[5]]) && !ordered.MatchString(text[m[6]:m[7]])
+	if !lowers && shared == "" {
+		return a.changesCompared(fn, text)
+	}
+	if asWhole.MatchString(text) {
+		return false
+	}
+	for _, n := range fn.Node.Notes {
+		if strings.Contains(strings.ToLower(f.Text(n)), "transactional") {
+			return false
+		}
+	}
+	write := shared
+	if lowers {
+		write = text[m[0]:m[1]]
+	}
+	var at *lang.Node
+	lang.Walk(fn.Node.Body, func(n *lang.Node) bool {
+		if at == nil && n.Kind == lang.If && n.X != nil && compares(n.X) && strings.Contains(string(f.Src[n.X.To:fn.Node.To]), write) {
+			at = n
+		}
+		return at == nil
+	})
+	if at == nil {
+		return false
+	}
+	a.add(finding(a.set.Checks["race.check-then-act"], f.Path, at, fn.Node))
+	return true
+}
+
+var (
+	keeps   = regexp.MustCompile(`(?i)\b\w*(save|commit|persist|merge|update|flush|put|store)\w*\(`)
+	readRow = regexp.MustCompile(`(?i)(\.|->|::)(find|get|first|load|fetch|query|select|scalar|one)\w*\(|get_object_or_404|SELECT\s`)
+)
+
+// changesCompared reports functions that read a record, compare a field of it, then
+// change that field and store the record.
+func (a *application) changesCompared(fn *flow.Func, text string) bool {
+	f := fn.Unit.File
+	if !keeps.MatchString(text) || !readRow.MatchString(text) || asWhole.MatchString(text) || guarding.MatchString(text) {
+		return false
+	}
+	for _, n := range fn.Node.Notes {
+		if strings.Contains(strings.ToLower(f.Text(n)), "transactional") {
+			return false
+		}
+	}
+	var at *lang.Node
+	lang.Walk(fn.Node.Body, func(n *lang.Node) bool {
+		if at != nil || n.Kind != lang.If || n.X == nil || !compares(n.X) {
+			return at == nil
+		}
+		before, after := string(f.Src[fn.Node.Off:n.X.Off]), string(f.Src[n.X.To:fn.Node.To])
+		if !readRow.MatchString(before) || !keeps.MatchString(after) {
+			return true
+		}
+		lang.Walk(n.X, func(k *lang.Node) bool {
+			if k.Kind == lang.Member && k.X != nil && k.X.Kind == lang.Ident && k.X.Name != "this" && k.X.Name != "self" {
+				path := regexp.QuoteMeta(f.Text(k))
+				if scarceField.MatchString(k.Name) && regexp.MustCompile(path+`\s*(\+=|-=|\+\+|--|=\s*`+path+`\s*[-+])`).MatchString(after) {
+					at = n
+				}
+			}
+			return at == nil
+		})
+		return at == nil
+	})
+	if at == nil {
+		return false
+	}
+	r := finding(a.set.Checks["race.check-then-act"], f.Path, at, fn.Node)
+	r.Function = functionAt(fn.Unit, int(at.Start))
+	a.add(r)
+	return true
+}
+
+// scarceField are fields that count what there is or what was taken.
+var scarceField = regexp.MustCompile(`(?i)balance|stock|quantity|credit|point|seat|slot|place|spot|available|remaining|left|quota|fund|amount|wallet|use|redeem|claim|vote|count|capacity|budget|allowance|booked|taken|sold|reserved|token|inventory|limit|copies|units`)
 
 // decides: the function has a condition that orders something scarce.
 func (a *application) decides(fn *flow.Func) bool {

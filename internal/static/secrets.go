@@ -158,6 +158,15 @@ func secretLiteral(l string) (name, value string) {
 	if strings.HasPrefix(t, "//") || strings.HasPrefix(t, "*") || strings.HasPrefix(t, "#") || strings.HasPrefix(t, "/*") {
 		return "", ""
 	}
+	if strings.Contains(l, "env") || strings.Contains(l, "ENV") || strings.Contains(l, "Env") || strings.Contains(l, "@Value") {
+		for _, m := range fallback.FindAllStringSubmatch(l, 3) {
+			for i := 1; i+1 < len(m); i += 2 {
+				if n := m[i]; n != "" && secretName.MatchString(n) && !secretNot.MatchString(n) && secretValue(n, m[i+1]) {
+					return n, m[i+1]
+				}
+			}
+		}
+	}
 	for _, m := range literal.FindAllStringSubmatch(l, 3) {
 		n := m[1][strings.LastIndexByte(m[1], '.')+1:]
 		if secretName.MatchString(n) && !secretNot.MatchString(n) && secretValue(n, m[2]) {
@@ -166,6 +175,12 @@ func secretLiteral(l string) (name, value string) {
 	}
 	return "", ""
 }
+
+// fallback is a value that stands in for a variable of the environment.
+var fallback = regexp.MustCompile(`(?:process\.env|import\.meta\.env)\.(\w+)\s*(?:\|\||\?\?)\s*['"` + "`" + `]([^'"` + "`" + `]{6,})['"` + "`" + `]|(?i:getenv|environ\.get|\benv|get_?env\w*|env_?or\w*|env_?default|lookup_?env\w*)\(\s*['"](\w+)['"]\s*,\s*['"]([^'"]{6,})['"]|(?:getenv\(\s*|\$_ENV\[|\$_SERVER\[|process\.env\[|environ\[)['"](\w+)['"]\s*[)\]]\s*(?:\?:|\?\?|\|\||or)\s*['"]([^'"]{6,})['"]|@Value\(\s*"\$\{([\w.\-]+):([^}"]{6,})\}"`)
+
+// settingDefault is the same in settings.
+var settingDefault = regexp.MustCompile(`^\$\{[\w.\-]+:-?([^}{$]{6,})\}$`)
 
 var setting = regexp.MustCompile(`^\s*(?:export\s+|ENV\s+|ARG\s+|-\s+)?["']?([\w.\-/]+)["']?\s*(?:=|:|\s)\s*["']?([^"'\s#,][^"'#,]*?)["']?\s*,?\s*(?:#.*)?$|<(?:\w+:)?(?:property|entry|add|param|constructor-arg)\s+(?:name|key)="([\w.\-]+)"\s+value="([^"]+)"|<([\w.]+)>([^<\s]+)</`)
 
@@ -183,6 +198,9 @@ func secretSetting(p, l string) (name, value string, key bool) {
 			continue
 		}
 		n = n[strings.LastIndexAny(n, "./")+1:]
+		if d := settingDefault.FindStringSubmatch(v); d != nil && secretValue(n, d[1]) {
+			v = d[1]
+		}
 		if n == "key" || !secretName.MatchString(n) || secretNot.MatchString(n) || len(v) < 3 || placeholder.MatchString(v) && !weakDefault(v) {
 			continue
 		}

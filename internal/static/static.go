@@ -250,6 +250,9 @@ func (s *source) take(set *rules.Set, b []byte, always bool) {
 	if textual(p) {
 		s.text = b
 	}
+	if pageFile(p) {
+		s.code = parsePage(p, b)
+	}
 	if l := lang.Of(p); l != "" && (always || !isTest(p) && relevant(set.Tables[l], b)) {
 		if generated.Match(b[:min(len(b), 1000)]) {
 			s.warn, s.raw = fmt.Errorf("%s: generated code: skipped", p), nil

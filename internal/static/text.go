@@ -2,9 +2,26 @@ package static
 
 import (
 	"bytes"
+	"regexp"
 
 	"assay/audit"
 )
+
+var (
+	// cleanName are names of markup that the program made or cleaned itself.
+	cleanName  = regexp.MustCompile(`(?i)(\w_html|[a-z]html|clean|cleaned|sanitized|rendered)\s*(%>|\||\}|!!|\)|")`)
+	sanitizing = regexp.MustCompile(`sanitize-?[hH]tml|DOMPurify|dompurify|bleach\.clean|nh3\.clean|HTMLPurifier|HtmlSanitizer|Jsoup\.clean|PolicyFactory|bluemonday|clean_html`)
+)
+
+// sanitizes tells applications that clean markup before they keep it.
+func (a *application) sanitizes() bool {
+	for _, u := range a.project.Units {
+		if sanitizing.Match(u.File.Src) {
+			return true
+		}
+	}
+	return false
+}
 
 // checkTexts runs the rules that read templates and settings line by line.
 func (a *application) checkTexts() {
@@ -25,6 +42,9 @@ func (a *application) checkTexts() {
 				l, rest, _ = bytes.Cut(rest, []byte("\n"))
 				line++
 				if len(l) > 5000 || !t.LineRE.Match(l) || t.UnlessRE != nil && t.UnlessRE.Match(l) {
+					continue
+				}
+				if t.Rule.ID == "template.unescaped" && cleanName.Match(l) && a.sanitizes() {
 					continue
 				}
 				f := finding(t.Rule, s.path, nil, nil)

@@ -31,51 +31,101 @@ func (f *frame) apply(ci *callInfo, fn *Func) value {
 		return value{from: f.unknown(ci)}
 	}
 	fn.called(f.s)
-	shift := 0
-	if ps := fn.Node.List; fn.Unit.File.Lang == lang.Python && fn.Class != nil && len(ps) > 0 && (ps[0].Name == "self" || ps[0].Name == "cls") {
-		shift = 1
-	}
-	arg := func(param int16) value {
-		if param == recvParam {
-			return ci.recv
-		}
-		i := int(param) - shift
-		ps := fn.Node.List
-		if int(param) < len(ps) {
-			for j, a := range ci.n.List {
-				if a.Kind == lang.Pair && a.Name == ps[param].Name && a.Name != "" {
-					return ci.args[j]
-				}
-			}
-			if ps[param].Op == "..." {
-				var v value
-				for j := i; j >= 0 && j < len(ci.args); j++ {
-					v.from = union(v.from, ci.args[j].from)
-				}
-				return v
-			}
-		}
-		if i < 0 || i >= len(ci.args) || ci.n.List[i].Kind == lang.Pair && fn.Unit.File.Lang == lang.Python {
-			return value{}
-		}
-		return ci.args[i]
-	}
 	for _, r := range sum.reaches {
-		f.s.reach(f, ci.n, fn, r, arg(r.param))
+		f.s.reach(f, ci.n, fn, r, f.argOf(ci, fn, r.param))
 	}
+	f.filledBy(ci, fn, sum)
 	out := value{text: sum.ret.text, typ: sum.ret.typ}
+	if out.typ == "self" && fn.Class != nil {
+		out.typ = fn.Class.Name
+	}
 	for _, o := range sum.ret.from {
-		if o.kind == fromOutside {
-			out.from = union(out.from, []origin{o})
-			continue
+		a := value{from: f.carried(ci, fn, o)}
+		if o.kind != fromOutside {
+			a = a.via(f.file(), ci.n.Start, "through "+fn.Name)
 		}
-		a := arg(o.param).cleaned(o.clean, rules.All)
-		out.from = union(out.from, a.via(f.file(), ci.n.Start, "through "+fn.Name).from)
+		out.from = union(out.from, a.from)
 	}
 	if !out.tainted() {
 		out.text = strings.ReplaceAll(out.text, bad, hole)
 	}
 	return out
+}
+
+// argOf gives the argument of a call that a parameter of fn stands for.
+func (f *frame) argOf(ci *callInfo, fn *Func, param int16) value {
+	if param == recvParam {
+		return f.receiver(ci, fn)
+	}
+	shift := 0
+	ps := fn.Node.List
+	if fn.Unit.File.Lang == lang.Python && fn.Class != nil && len(ps) > 0 && (ps[0].Name == "self" || ps[0].Name == "cls") {
+		shift = 1
+	}
+	i := int(param) - shift
+	if int(param) < len(ps) {
+		for j, a := range ci.n.List {
+			if a.Kind == lang.Pair && a.Name == ps[param].Name && a.Name != "" {
+				return ci.args[j]
+			}
+		}
+		if ps[param].Op == "..." {
+			var v value
+			for j := i; j >= 0 && j < len(ci.args); j++ {
+				v.from = union(v.from, ci.args[j].from)
+			}
+			return v
+		}
+	}
+	if i < 0 || i >= len(ci.args) || ci.n.List[i].Kind == lang.Pair && fn.Unit.File.Lang == lang.Python {
+		return value{}
+	}
+	return ci.args[i]
+}
+
+// receiver is the object that a call is made on: a call without one within a
+// class means the class's own.
+func (f *frame) receiver(ci *callInfo, fn *Func) value {
+	if ci.n.X == nil && fn.Class != nil && f.fn != nil && f.fn.Class != nil {
+		return f.whole("this", f.env["this"])
+	}
+	return ci.recv
+}
+
+// filledBy gives the receiver's fields what the function sets.
+func (f *frame) filledBy(ci *callInfo, fn *Func, sum *summary) {
+	if len(sum.fields) == 0 || ci.n.Op == "new" {
+		return
+	}
+	k := key(ci.n.X)
+	switch {
+	case ci.n.X == nil && f.fn != nil && f.fn.Class != nil, k == "super", k == "parent":
+		k = "this"
+		if f.u.File.Lang == lang.Python {
+			k = "self"
+		}
+	case ci.n.X != nil && ci.n.X.Kind == lang.Call && ci.n.X.Name == "super":
+		k = "self"
+	}
+	if k == "" {
+		return
+	}
+	for name, from := range sum.fields {
+		var v value
+		for _, o := range from {
+			v.from = union(v.from, f.carried(ci, fn, o))
+		}
+		if !v.tainted() {
+			continue
+		}
+		old := f.env[k+"."+name]
+		v.from, v.typ, v.text = union(old.from, v.from), old.typ, bad
+		f.env[k+"."+name] = v
+		f.part(k + "." + name)
+		if k == "this" || k == "self" {
+			f.s.setField(f.fn.Class, name, v)
+		}
+	}
 }
 
 // argument finds an argument by position or name.

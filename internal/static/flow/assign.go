@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"path"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -27,7 +28,9 @@ func (f *frame) assignment(n *lang.Node) value {
 	if n.X != nil {
 		v = v.via(f.file(), n.Start, "held in "+short(lang.Dotted(n.X)))
 		f.s.matchAssign(f, n, v)
+		f.sends = n.Op == "<-" // into a channel
 		f.assign(n.X, v, n.Y)
+		f.sends = false
 	}
 	return v
 }
@@ -49,6 +52,9 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 	}
 	switch target.Kind {
 	case lang.Ident:
+		if f.sends {
+			f.s.setField(nil, path.Dir(f.file())+"."+target.Name, v)
+		}
 		if target.Name == "err" && f.u.File.Lang == lang.Go {
 			v = value{typ: "error"}
 		}
@@ -66,6 +72,12 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		}
 		f.env.forget(k)
 		f.env[k] = v
+		f.part(k)
+		if f.sends && target.X != nil {
+			if c := f.s.p.classOf(f.u, f.quiet(target.X).typ); c != nil {
+				f.s.setField(c, target.Name, v)
+			}
+		}
 		if target.X != nil && target.X.Kind == lang.Ident {
 			if x := target.X.Name; (x == "this" || x == "self") && f.fn != nil && f.fn.Class != nil {
 				f.s.setField(f.fn.Class, target.Name, v)
@@ -79,6 +91,7 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		}
 		if target.Y != nil && target.Y.Kind == lang.String {
 			f.env[k+"."+target.Y.Name] = v
+			f.part(k + "." + target.Y.Name)
 			return
 		}
 		if v.tainted() {
@@ -130,7 +143,7 @@ func (f *frame) take(k *lang.Node, v value, from *lang.Node) {
 		f.assign(k, v, from)
 		return
 	}
-	item := value{from: v.from}
+	item := value{from: pick(v.from, k.Name)}
 	if item.tainted() {
 		item.text = bad
 	}
@@ -149,7 +162,24 @@ func (f *frame) take(k *lang.Node, v value, from *lang.Node) {
 
 // plainType tells types that carry no text an attacker could shape.
 func plainType(t string) bool {
-	switch simple(strings.TrimSpace(t)) {
+	t = strings.TrimSpace(t)
+	if strings.Contains(t, "|") { // int | None
+		plain := false
+		for _, p := range strings.Split(t, "|") {
+			switch p = strings.TrimSpace(p); {
+			case p == "None" || p == "null" || p == "undefined":
+			case plainType(p):
+				plain = true
+			default:
+				return false
+			}
+		}
+		return plain
+	}
+	if inner := strings.TrimSuffix(strings.TrimPrefix(t, "[]"), "[]"); inner != t && inner != "byte" && inner != "char" && inner != "uint8" {
+		t = inner
+	}
+	switch simple(t) {
 	case "int", "long", "short", "byte", "double", "float", "boolean", "Integer", "Long", "Short", "Double", "Float",
 		"Boolean", "BigDecimal", "BigInteger", "UUID", "LocalDate", "LocalDateTime", "Instant", "Date", "Duration",
 		"int32", "int64", "uint", "uint32", "uint64", "float32", "float64", "bool", "int8", "int16", "uint8", "uint16",

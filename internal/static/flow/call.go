@@ -78,18 +78,25 @@ func (f *frame) call(n *lang.Node) value {
 	f.s.matchCall(f, ci)
 	f.filled(ci)
 	v, known := f.result(ci)
+	items := f.items(ci)
+	if m, ok := f.mapped(ci, items); ok {
+		v.from, v.text = m.from, ""
+	}
 	for i, a := range n.List {
 		if a.Kind == lang.Func {
 			item := value{}
-			if ci.recv.tainted() && i < 2 {
-				item = ci.recv
+			if i < 2 {
+				item = items
 			}
-			r := f.closure(a, item)
-			if !known && ci.recv.tainted() {
+			switch r := f.closure(a, item); {
+			case mapping[ci.name] && returns(a):
+				v.from, v.text = r.from, ""
+			case !known && ci.recv.tainted():
 				v.from = union(v.from, r.from)
 			}
 		}
 	}
+	f.dispatched(ci)
 	if n.Body != nil { // an anonymous class sees the variables around it
 		for _, m := range n.Body.List {
 			if m.Kind == lang.Func && m.Name == "" {
@@ -112,6 +119,9 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 	all := f.joined(ci)
 	if ms := f.s.models(f, ci, t.Cleans); len(ms) > 0 {
 		out := value{from: all.from, text: "", typ: f.s.resultType(f, ci)}
+		if fs := f.ownMethod(ci); len(fs) > 0 { // the project says what its method gives
+			out.from = f.applyAll(ci, fs).from
+		}
 		if out.tainted() {
 			out.text = bad
 		}
@@ -133,6 +143,14 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 		f.applyAll(ci, fs)
 	}
 	v.typ = f.s.resultType(f, ci)
+	if c := f.made(n); c != nil {
+		if v, ok := f.built(ci, c); ok {
+			return v, true
+		}
+		if n.Op != "new" { // an object of what it was given
+			return value{typ: c.Name, from: all.from}, true
+		}
+	}
 	if n.Op == "new" {
 		v.typ = simple(n.Name)
 		v.from = all.from
@@ -143,8 +161,25 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 	}
 	if len(f.s.models(f, ci, t.Passes)) > 0 {
 		v.from = all.from
+		if looksUp[ci.name] { // the key chooses, and does not go on
+			v.from = f.accessor(ci)
+			for _, a := range ci.args[min(1, len(ci.args)):] {
+				v.from = union(v.from, a.from)
+			}
+		}
 		if v.tainted() && len(ci.args)+1 == 1 {
 			v.text = ci.recv.text
+		}
+		if ci.name == "join" && v.tainted() {
+			v.text = ci.recv.text
+			for _, a := range ci.args {
+				if strings.Contains(a.text, bad) {
+					v.text = a.text
+				}
+			}
+			if !strings.Contains(v.text, bad) {
+				v.text = ""
+			}
 		}
 		f.absorb(ci)
 		return v, true
@@ -152,6 +187,31 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 	v.from = f.unknown(ci)
 	f.absorb(ci)
 	return v, false
+}
+
+// looksUp are the calls that take one element of a collection by its key.
+var looksUp = map[string]bool{"get": true, "getOrDefault": true, "Get": true, "pop": true, "at": true, "setdefault": true}
+
+// returns tells functions that give something back.
+func returns(fn *lang.Node) bool {
+	found := false
+	lang.Walk(fn.Body, func(n *lang.Node) bool {
+		found = found || n.Kind == lang.Return && n.X != nil
+		return !found && n.Kind != lang.Func
+	})
+	return found
+}
+
+// ownMethod finds the methods of a class of the project that a call on a value of
+// known type means.
+func (f *frame) ownMethod(ci *callInfo) []*Func {
+	if ci.n.X == nil || ci.recv.typ == "" || ci.n.Op == "new" {
+		return nil
+	}
+	if c := f.s.p.classOf(f.u, ci.recv.typ); c == nil || len(c.Methods[ci.name]) == 0 {
+		return nil
+	}
+	return f.s.p.resolve(f.fn, ci.n, ci.recv.typ)
 }
 
 // joined is the union of receiver and arguments.
@@ -177,7 +237,7 @@ func (f *frame) unknown(ci *callInfo) []origin {
 	if predicate(name) {
 		return nil
 	}
-	from := ci.recv.from
+	from := f.accessor(ci)
 	l := f.u.File.Lang
 	free := ci.n.X == nil || len(ci.cands) > 0 && f.isModule(ci.n.X)
 	if free && (l == lang.PHP || l == lang.Python || l == lang.JS) || free && l == lang.Go && ci.n.X != nil {
@@ -224,6 +284,7 @@ func (f *frame) absorb(ci *callInfo) {
 	if k == "" || k == "this" || k == "self" || f.isModule(ci.n.X) {
 		return
 	}
+	own := strings.HasPrefix(k, "this.") || strings.HasPrefix(k, "self.")
 	switch ci.name {
 	case "add", "put", "append", "push", "unshift", "addAll", "putAll", "set", "insert", "extend", "update", "write",
 		"offer", "addElement", "setProperty", "WriteString", "Write", "Add", "Set", "addFirst", "addLast", "concat", "setText", "setParameter_":
@@ -233,11 +294,24 @@ func (f *frame) absorb(ci *callInfo) {
 		}
 	}
 	old, ok := f.env[k]
-	if !ok && ci.n.X.Kind != lang.Ident {
+	if !ok && ci.n.X.Kind != lang.Ident && !own {
 		return
+	}
+	any := false
+	for _, a := range ci.args {
+		any = any || a.tainted()
+	}
+	if own && !any {
+		return
+	}
+	if own {
+		f.part(k)
 	}
 	for _, a := range ci.args {
 		old.from = union(old.from, a.from)
+		if a.tainted() && (ci.name == "push" || ci.name == "append" || ci.name == "add") {
+			old.text = cut(strings.TrimPrefix(old.text+" "+a.piece(), " "))
+		}
 	}
 	f.env[k] = old
 }

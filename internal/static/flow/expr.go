@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"path"
 	"regexp"
 	"strings"
 
@@ -18,7 +19,7 @@ func (f *frame) eval(n *lang.Node) value {
 	}
 	switch n.Kind {
 	case lang.Ident:
-		return f.ident(n)
+		return f.whole(n.Name, f.ident(n))
 	case lang.String:
 		return value{text: cut(n.Name), typ: "String"}
 	case lang.Lit:
@@ -111,7 +112,13 @@ func (f *frame) ident(n *lang.Node) value {
 			return v
 		}
 	}
-	return f.s.global(f, n.Name)
+	v := f.s.global(f, n.Name)
+	if f.u.File.Lang == lang.Go && len(f.s.fields[nil]) > 0 {
+		if w, ok := f.s.classField(nil, path.Dir(f.file())+"."+n.Name); ok {
+			v.from = union(v.from, w.from)
+		}
+	}
+	return v
 }
 
 // fieldValue gives what a field's declaration says: a constant, a type.
@@ -132,6 +139,13 @@ func (f *frame) fieldValue(name string) (value, bool) {
 	}
 	if w, ok := f.s.classField(f.fn.Class, name); ok {
 		v.from = w.from
+	}
+	perObject := !strings.Contains(d.Name, "static") || f.u.File.Lang == lang.Python && (d.Y == nil || len(fieldOrder(f.fn.Class)) > 0)
+	if perObject && !strings.Contains(d.Name, "const") && (v.text == "" || !strings.Contains(d.Name, "final")) && !upper(name) {
+		v.from = union(v.from, f.ownField(name, v.typ))
+		if v.tainted() && (v.typ == "" || strings.EqualFold(v.typ, "string")) {
+			v.text = bad
+		}
 	}
 	return v, true
 }
@@ -206,15 +220,30 @@ func (f *frame) member(n *lang.Node) value {
 			return v
 		}
 	}
-	x := f.eval(n.X)
-	if harmlessMember[n.Name] || storedNumber(x, n.Name) {
+	var x value
+	if n.X != nil && n.X.Kind == lang.Ident { // of its fields, this one alone
+		x = f.ident(n.X)
+	} else {
+		x = f.eval(n.X)
+	}
+	if harmlessMember[n.Name] && !f.sent(n) || storedNumber(x, n.Name) {
 		return value{}
 	}
 	typ := f.s.fieldType(f, x.typ, n.Name)
-	if plainType(typ) {
+	if typ != "" && f.s.p.harmless(f.u, typ) {
 		return value{typ: typ}
 	}
-	return value{from: x.from, typ: typ}
+	if f.u.File.Lang == lang.Go && len(f.s.fields) > 0 && x.typ != "" {
+		if c := f.s.p.classOf(f.u, x.typ); c != nil {
+			if w, ok := f.s.classField(c, n.Name); ok { // what was sent into it
+				return value{from: union(w.from, pick(x.from, n.Name)), typ: typ}
+			}
+		}
+	}
+	if k := key(n); k != "" {
+		return f.whole(k, value{from: pick(x.from, n.Name), typ: typ})
+	}
+	return value{from: pick(x.from, n.Name), typ: typ}
 }
 
 var harmlessMember = map[string]bool{"length": true, "size": true, "class": true, "id_": true, "Length": true, "pk": true}
@@ -259,20 +288,11 @@ func (f *frame) index(n *lang.Node) value {
 				return v
 			}
 		}
+		if n.Y.Kind == lang.String {
+			return value{from: pick(x.from, n.Y.Name)}
+		}
 	}
 	return value{from: x.from}
-}
-
-func (f *frame) collection(n *lang.Node) value {
-	v := value{typ: n.Type}
-	for _, k := range n.List {
-		if k.Kind == lang.Func || k.Kind == lang.Pair && k.Y != nil && k.Y.Kind == lang.Func {
-			f.eval(k)
-			continue
-		}
-		v.from = union(v.from, f.eval(k).from)
-	}
-	return v
 }
 
 func (f *frame) binary(n *lang.Node) value {

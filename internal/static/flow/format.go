@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"regexp"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -80,9 +81,47 @@ func (f *frame) format(x value, node *lang.Node, y value) value {
 	return fill(x, args, y.from)
 }
 
+// verbs are the places of a printf-like text that take arguments.
+var verbs = regexp.MustCompile(`%(%|[-+ #0-9.,*$]*(\([^)]*\))?[-+ #0-9.]*l*[a-zA-Z])`)
+
+// shown are the origins of the arguments that a printf-like text takes as text: a
+// number shows none of the data. Texts that name or number their arguments show all.
+func shown(text string, args []value, all []origin) []origin {
+	places := verbs.FindAllString(text, -1)
+	n := 0
+	for _, p := range places {
+		if p != "%%" {
+			n++
+		}
+		if strings.ContainsAny(p, "($*") {
+			return all
+		}
+	}
+	if n != len(args) {
+		return all
+	}
+	var out []origin
+	i := 0
+	for _, p := range places {
+		if p == "%%" {
+			continue
+		}
+		switch p[len(p)-1] {
+		case 'd', 'f', 'i', 'u', 'e', 'g', 't', 'b', 'o':
+		default:
+			out = union(out, args[i].from)
+		}
+		i++
+	}
+	return out
+}
+
 // fill puts arguments into a printf-like text, in order.
 func fill(x value, args []value, from []origin) value {
 	v := value{from: union(x.from, from), typ: "String"}
+	if len(args) > 1 || x.text != "" && strings.Count(x.text, "%") == 1 {
+		v.from = union(x.from, shown(x.text, args, from))
+	}
 	var b strings.Builder
 	t, i := x.text, 0
 	for len(t) > 0 {

@@ -41,7 +41,20 @@ func (f *frame) guard(n *lang.Node, truth bool) {
 }
 
 func (f *frame) trust(n *lang.Node, bits, need uint32) {
-	f.env.trust(f.quiet(n), bits, need, rules.All)
+	if part(n) {
+		return // what one part is says nothing of the others
+	}
+	v := f.quiet(n)
+	if n != nil && hostOf(n) { // who owns the host of an address owns the address
+		from := append([]origin(nil), v.from...)
+		for i := range from {
+			if n.Kind == lang.Member && from[i].sel == n.Name {
+				from[i].sel = ""
+			}
+		}
+		v.from = from
+	}
+	f.env.trust(v, bits, need, rules.All)
 }
 
 // quiet evaluates without reporting.
@@ -69,17 +82,27 @@ func (f *frame) guardBinary(n *lang.Node, truth bool) {
 	case "!=", "!==", "<>", "is not":
 		f.guardEqual(n, !truth)
 	case "in":
+		f.below(n, truth)
 		if truth && fixedSet(f, n.Y) {
 			f.trust(n.X, rules.All, 0)
 		}
 		f.traversal(n, !truth)
 	case "not in":
+		f.below(n, !truth)
 		if !truth && fixedSet(f, n.Y) {
 			f.trust(n.X, rules.All, 0)
 		}
 		f.traversal(n, truth)
 	case ">=", ">", "<", "<=":
 		f.guardIndex(n, truth)
+	}
+}
+
+// below reads "root in path.parents", the check that a path lies within a folder.
+func (f *frame) below(n *lang.Node, truth bool) {
+	if truth && n.Y != nil && n.Y.Kind == lang.Member && n.Y.Name == "parents" {
+		bits, _ := rules.ClassBits([]string{"path"})
+		f.trust(n.Y.X, bits, rules.Norm)
 	}
 }
 
@@ -129,9 +152,6 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 		f.guardCall(x, equal != negative)
 		return
 	}
-	if partOnly[x.Name] && (x.Kind == lang.Member || x.Kind == lang.Call) {
-		return // what one part is says nothing of the others
-	}
 	if equal && constant(y) && y.Op != "null" && !(y.Kind == lang.String && y.Name == "") {
 		f.trust(x, rules.All, 0)
 	}
@@ -140,6 +160,22 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 // partOnly are parts of a larger value that leave the rest free.
 var partOnly = map[string]bool{"Scheme": true, "scheme": true, "protocol": true, "getProtocol": true, "getScheme": true, "Method": true, "method": true,
 	"length": true, "size": true, "Port": true, "port": true, "getPort": true, "ContentType": true, "mimetype": true, "content_type": true}
+
+// part tells expressions for one part of a value: u.scheme, parts[scheme] with a default.
+func part(n *lang.Node) bool {
+	if n == nil {
+		return false
+	}
+	switch n.Kind {
+	case lang.Member, lang.Call:
+		return partOnly[n.Name]
+	case lang.Index:
+		return n.Y != nil && n.Y.Kind == lang.String && partOnly[n.Y.Name]
+	case lang.Binary:
+		return (n.Op == "??" || n.Op == "||" || n.Op == "or" || n.Op == "?:") && part(n.X)
+	}
+	return false
+}
 
 // hostOf tells expressions for the host of an address.
 func hostOf(n *lang.Node) bool {
@@ -197,6 +233,9 @@ func (f *frame) guardCall(n *lang.Node, truth bool) {
 	}
 	if n.X != nil && (n.X.Kind == lang.Array || n.X.Kind == lang.Dict) && truth && len(n.List) > 0 {
 		f.trust(n.List[0], rules.All, 0) // ["a", "b"].includes(x)
+	}
+	if truth && n.Name == "matches" && n.X != nil && n.X.Kind == lang.Call && n.X.Name == "matcher" && len(n.X.List) == 1 {
+		f.trust(n.X.List[0], rules.All, 0) // Pattern.matcher(x).matches()
 	}
 	ci := f.info(n, true)
 	for _, m := range f.s.models(f, ci, f.u.Table.Guards) {

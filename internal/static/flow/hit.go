@@ -34,7 +34,11 @@ func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
 	if s.mute > 0 {
 		return
 	}
-	for _, o := range v.from {
+	from := v.from
+	if r.sel != "" {
+		from = pick(from, r.sel)
+	}
+	for _, o := range from {
 		clean := o.clean | r.clean
 		if c := r.hit.Rule.Class; c != 0 && clean&c != 0 {
 			continue
@@ -54,7 +58,7 @@ func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
 			s.weak(f, &h)
 		}
 		if len(f.sum.reaches) < maxReaches {
-			f.sum.reaches = append(f.sum.reaches, reach{o.param, clean, &h, r.weak})
+			f.sum.reaches = append(f.sum.reaches, reach{o.param, clean, o.sel, &h, r.weak})
 		}
 	}
 }

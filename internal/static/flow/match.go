@@ -301,6 +301,9 @@ func (s *shard) returned(f *frame, n *lang.Node, v value) {
 		if f.node != f.fn.Node || !m.FnNotes.MatchString(notesText(f)) {
 			continue
 		}
+		if m.Shape == "view-redirect" && n.X != nil && n.X.Kind == lang.Call && len(s.p.resolve(f.fn, n.X, "")) > 0 {
+			continue // reported where the helper makes it
+		}
 		if s.scoped(f, m, n) {
 			s.flows(f, m, n, v)
 		}
@@ -383,7 +386,7 @@ func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
 			s.weak(f, h)
 		}
 		if len(f.sum.reaches) < maxReaches {
-			f.sum.reaches = append(f.sum.reaches, reach{o.param, o.clean, h, r.Weak != "" && fits(r.Weak, v.text, true)})
+			f.sum.reaches = append(f.sum.reaches, reach{o.param, o.clean, o.sel, h, r.Weak != "" && fits(r.Weak, v.text, true)})
 		}
 	}
 }

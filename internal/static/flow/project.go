@@ -16,11 +16,12 @@ import (
 // lose a finding and never invents one.
 const (
 	maxCallDepth  = 12    // calls followed from one function
-	maxOrigins    = 6     // origins that one value remembers
+	maxOrigins    = 16    // origins that one value remembers
 	maxSkeleton   = 1500  // bytes of a string's known text
 	maxSteps      = 60000 // nodes evaluated in one function
 	maxReaches    = 64    // sinks that one summary remembers
 	maxTrace      = 10    // steps of a trace
+	maxFilled     = 60    // fields filled from outside whose readers are analysed again
 	maxCandidates = 3     // functions that one call may mean
 )
 
@@ -88,7 +89,9 @@ func (p *Project) addUnit(f *lang.File) {
 	u := &Unit{File: f, Table: p.Rules.Tables[f.Lang], Alias: map[string]string{}, byName: map[string][]*Func{}}
 	p.Units = append(p.Units, u)
 	ext := path.Ext(f.Path)
-	p.modules[strings.TrimSuffix(f.Path, ext)] = u
+	if lang.Of(f.Path) != "" { // no page with scripts
+		p.modules[strings.TrimSuffix(f.Path, ext)] = u
+	}
 	p.dirs[path.Dir(f.Path)] = append(p.dirs[path.Dir(f.Path)], u)
 	for _, im := range f.Imports {
 		for _, n := range im.List {

@@ -11,6 +11,9 @@ import (
 // Classes gives the classes of a name.
 func (p *Project) ClassesNamed(name string) []*Class { return p.classes[name] }
 
+// Named gives the functions of a language that have a name.
+func (p *Project) Named(l lang.Lang, name string) []*Func { return p.byName[l][name] }
+
 // method finds methods of a class or its bases, and of what implements it.
 func (p *Project) method(c *Class, name string, nargs int, depth int) []*Func {
 	if c == nil || depth > 4 {
@@ -263,7 +266,8 @@ func (p *Project) module(u *Unit, mod string) *Unit {
 		for i := 1; i < len(mod)-len(rel); i++ {
 			dir = path.Dir(dir)
 		}
-		for _, base := range []string{dir, path.Dir(dir), "."} {
+		// "from . import x" is written as one dot more than it goes up.
+		for _, base := range []string{dir, path.Dir(u.File.Path), path.Dir(dir), "."} {
 			for _, try := range []string{path.Join(base, q), path.Join(base, q, "__init__")} {
 				if m := p.modules[try]; m != nil && m.File.Lang == lang.Python {
 					return m

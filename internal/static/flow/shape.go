@@ -37,6 +37,11 @@ func fits(shape, text string, param bool) bool {
 		return known && text != bad
 	case "url": // the host is not fixed
 		return !known || !fixedHost.MatchString(before) && (before == "" || hostOpen(before))
+	case "view-redirect": // a view's name that sends elsewhere
+		rest, ok := strings.CutPrefix(before, "redirect:")
+		return known && ok && fits("redirect", rest+bad, param)
+	case "view-name": // a view's name with data in it
+		return known && text != bad && !strings.HasPrefix(before, "redirect:") && !strings.HasPrefix(before, "forward:")
 	case "redirect":
 		if before != "" && (fixedHost.MatchString(before) || pathOnly.MatchString(before) || strings.Contains(before, "?") || strings.Contains(before, hole)) {
 			return false
@@ -53,7 +58,7 @@ func fits(shape, text string, param bool) bool {
 		}
 		return fits("redirect", strings.TrimSpace(text[i+len("location:"):]), param)
 	case "other-header":
-		return before != "" && !strings.Contains(strings.ToLower(before), "location:") && strings.Contains(before, ":") && !strings.Contains(strings.ToLower(before), "content-")
+		return before != "" && !strings.Contains(strings.ToLower(before), "location:") && strings.Contains(before, ":") && !strings.Contains(strings.ToLower(before), "access-control-") && !strings.Contains(strings.ToLower(before), "content-")
 	case "html": // the text is markup, or nothing is known of it
 		return !known || before == "" || strings.Contains(text, "<")
 	case "path":

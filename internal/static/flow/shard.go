@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"context"
 	"regexp"
 	"sort"
@@ -17,12 +18,14 @@ const recvParam = 1000 // the parameter number of a Go method's receiver
 type summary struct {
 	ret     value
 	reaches []reach
+	fields  map[string][]origin // of the object, as the function leaves them
 }
 
 // A reach is a sink within a function that one of its parameters arrives at.
 type reach struct {
 	param int16
 	clean uint32
+	sel   string // the field of the parameter
 	hit   *Hit
 	weak  bool // the sink counts for a parameter that nobody fills
 }
@@ -94,7 +97,44 @@ func (p *Project) Analyse(ctx context.Context, workers int) []*Hit {
 		})
 	}
 	wg.Wait()
-	return merge(shards)
+	return merge(append(shards, p.again(ctx, units, shards)...))
+}
+
+// again analyses once more what reads fields and channels that other functions
+// fill with data from outside: an order of files that meets the reader first, or in
+// another shard, would miss it.
+func (p *Project) again(ctx context.Context, units []*Unit, shards []*shard) []*shard {
+	known := map[*Class]map[string]value{}
+	names := map[string]bool{}
+	for _, s := range shards {
+		for c, fields := range s.fields {
+			if known[c] == nil {
+				known[c] = map[string]value{}
+			}
+			for name, v := range fields {
+				old := known[c][name]
+				known[c][name] = value{from: union(old.from, v.from)}
+				names[name[strings.LastIndexByte(name, '.')+1:]] = true
+			}
+		}
+	}
+	if len(names) == 0 || len(names) > maxFilled {
+		return nil
+	}
+	s := &shard{p: p, sums: make([]*summary, len(p.Funcs)), busy: make([]bool, len(p.Funcs)), calls: make([]bool, len(p.Funcs)),
+		seen: map[hitKey]int{}, fields: known, globals: map[*Unit]env{}, scopes: map[scopeKey]bool{}}
+	for _, u := range units {
+		if ctx.Err() != nil {
+			break
+		}
+		for name := range names {
+			if bytes.Contains(u.File.Src, []byte(name)) {
+				s.unit(u)
+				break
+			}
+		}
+	}
+	return []*shard{s}
 }
 
 // merge joins what the shards found. Sinks that only a parameter arrives at
@@ -184,8 +224,10 @@ func (s *shard) summarize(fn *Func) *summary {
 	if r := fn.Node.X; r != nil && r.Kind == lang.Param && r.Name != "" {
 		f.env[r.Name] = value{typ: simple(r.Type), from: []origin{{kind: fromParam, param: recvParam, src: r}}}
 	}
+	f.bindThis(fn)
 	f.stmt(fn.Node.Body)
 	f.sum.ret = f.ret
+	f.sum.fields = f.given(fn)
 	if fn == fn.Unit.top {
 		s.globals[fn.Unit] = f.env
 	}
@@ -206,7 +248,7 @@ func (s *shard) param(f *frame, fn *Func, p *lang.Node, i int) value {
 		return v
 	}
 	typ := simple(p.Type)
-	if plainType(p.Type) {
+	if s.p.harmless(f.u, p.Type) {
 		return value{typ: typ}
 	}
 	if i == 0 && (p.Name == "self" || p.Name == "cls") {

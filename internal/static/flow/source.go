@@ -44,8 +44,8 @@ func (s *shard) memberSource(f *frame, n *lang.Node) (value, bool) {
 	if any := f.u.Table.SourceMembers["*"]; len(any) > 0 {
 		pats = append(pats[:len(pats):len(pats)], any...)
 	}
-	if len(pats) == 0 {
-		return value{}, false
+	if len(pats) == 0 || n.X != nil && n.X.Kind == lang.Ident && (n.X.Name == "this" || n.X.Name == "self") {
+		return value{}, false // an object's own field is what the object was given
 	}
 	typ := ""
 	if n.X != nil {
@@ -113,7 +113,7 @@ func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
 
 // paramSource tells parameters that are data from outside by their annotations.
 func (s *shard) paramSource(u *Unit, fn, p *lang.Node) (value, bool) {
-	if plainType(p.Type) {
+	if s.p.harmless(u, p.Type) {
 		return value{}, false
 	}
 	for _, m := range u.Table.Params {
@@ -141,7 +141,7 @@ func (s *shard) fromParam(u *Unit, p *lang.Node, m *rules.Model) value {
 // entrySource tells parameters of functions that a framework calls: by the
 // annotations of the function, or of its route in code.
 func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node, i int) (value, bool) {
-	if plainType(p.Type) {
+	if s.p.harmless(f.u, p.Type) {
 		return value{}, false
 	}
 	if f.u.File.Lang == lang.Python && viewParam(f.u, fn, p) {

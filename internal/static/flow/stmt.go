@@ -16,9 +16,11 @@ type frame struct {
 	ret   value
 	sum   *summary
 	step  int
-	loops int        // nesting of the loop at hand
-	node  *lang.Node // the innermost function with a name, for findings
-	scope *lang.Node // outside of functions with a name: the outermost one without
+	sends bool            // the assignment at hand sends into a channel
+	loops int             // nesting of the loop at hand
+	parts map[string]bool // variables whose fields were set one by one
+	node  *lang.Node      // the innermost function with a name, for findings
+	scope *lang.Node      // outside of functions with a name: the outermost one without
 }
 
 // clone copies the environment; the cost counts as steps, so that a function of

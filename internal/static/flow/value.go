@@ -27,6 +27,9 @@ type origin struct {
 	kind  uint8
 	param int16
 	clean uint32
+	path  string     // the field that it is in, "" for the whole value
+	sel   string     // the field of the object that it was read from
+	safe  []checked  // fields of the object that were checked
 	src   *lang.Node // the source expression or the parameter
 	trace *step
 }
@@ -84,7 +87,7 @@ func union(a, b []origin) []origin {
 next:
 	for _, o := range b {
 		for i := range out {
-			if out[i].src == o.src && out[i].kind == o.kind && out[i].param == o.param {
+			if out[i].src == o.src && out[i].kind == o.kind && out[i].param == o.param && out[i].path == o.path && out[i].sel == o.sel {
 				out[i].clean &= o.clean
 				continue next
 			}
@@ -110,6 +113,10 @@ func join(a, b value) value {
 	if out.fn == nil {
 		out.fn = b.fn
 	}
+	if atStart(b.text) && a.text != bad && strings.Contains(a.text, bad) && (a.text[0] == '/' || fixedHost.MatchString(a.text)) || atStart(a.text) && b.text != "" && (b.text[0] == '/' || fixedHost.MatchString(b.text)) {
+		out.text = bad // one way leaves the whole address open
+		return out
+	}
 	if out.text == "" || strings.Count(b.text, bad) > strings.Count(a.text, bad) || len(b.text) > len(a.text) && strings.Count(b.text, bad) == strings.Count(a.text, bad) {
 		if b.text != "" {
 			out.text = b.text
@@ -117,6 +124,9 @@ func join(a, b value) value {
 	}
 	return out
 }
+
+// atStart tells texts that are the harmful data alone.
+func atStart(t string) bool { return t == bad }
 
 // cleaned is v without the harm of the classes in bits.
 func (v value) cleaned(bits uint32, all uint32) value {
@@ -202,7 +212,7 @@ func (e env) trust(v value, bits, need, all uint32) {
 	for k, w := range e {
 		changed := false
 		for _, o := range w.from {
-			if sharesOrigin(v.from, o, need) {
+			if all, field := sharesOrigin(v.from, o, need); all || field != "" {
 				changed = true
 			}
 		}
@@ -211,8 +221,11 @@ func (e env) trust(v value, bits, need, all uint32) {
 		}
 		var out []origin
 		for _, o := range w.from {
-			if sharesOrigin(v.from, o, need) {
+			switch all, field := sharesOrigin(v.from, o, need); {
+			case all:
 				o.clean |= bits
+			case field != "":
+				o.safe = append(o.safe[:len(o.safe):len(o.safe)], checked{field, bits})
 			}
 			if o.clean&all != all {
 				out = append(out, o)
@@ -226,11 +239,25 @@ func (e env) trust(v value, bits, need, all uint32) {
 	}
 }
 
-func sharesOrigin(vs []origin, o origin, need uint32) bool {
+// checked is a field of an object that was checked, with what that proved.
+type checked struct {
+	field string
+	bits  uint32
+}
+
+// sharesOrigin tells whether o is the data that was checked, or, by its name, a
+// field of o.
+func sharesOrigin(vs []origin, o origin, need uint32) (all bool, field string) {
 	for _, v := range vs {
-		if v.src == o.src && v.kind == o.kind && v.clean&need == need {
-			return true
+		if v.src != o.src || v.kind != o.kind || v.clean&need != need {
+			continue
+		}
+		if v.sel == "" || v.sel == o.sel {
+			return true, ""
+		}
+		if o.sel == "" {
+			field = v.sel
 		}
 	}
-	return false
+	return false, field
 }

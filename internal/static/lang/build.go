@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"regexp"
 	"strings"
 
 	ts "github.com/odvcencio/gotreesitter"
@@ -222,6 +223,10 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 	case s.l == "*":
 		o.List = b.all(n, used...)
 	case s.l != "":
+		if c := b.at(n, s.l); c != nil && b.kind(c) == "generator_expression" { // ",".join(x for x in y)
+			o.List = []*Node{b.build(c)}
+			break
+		}
 		o.List = b.all(b.at(n, s.l))
 	}
 	if o.Kind == Ident && s.name == "" {
@@ -333,10 +338,17 @@ func hasWord(list, w string) bool {
 	return false
 }
 
+// plainItems are collections of numbers, truths and identifiers.
+var plainItems = regexp.MustCompile(`^(?:[a-z.]*\.)?(?:List|Set|Collection|Iterable|Optional|ArrayList|HashSet|Stream|Flux|Mono|Array|ReadonlyArray|Sequence|list|set|tuple|frozenset)\s*[<\[]\s*(?:[a-z.]*\.)?(Long|Integer|Short|Double|Float|Boolean|BigDecimal|UUID|LocalDate|Instant|number|boolean|int|float|bool|Decimal|date|datetime)(?:\s*,\s*\.\.\.)?\s*[>\]]$`)
+
 // TypeName reduces the text of a type to its simple name: package, generics,
 // pointer and optional marks are cut ("*sql.DB" stays "sql.DB").
 func TypeName(t string) string {
-	t = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(t), ":?*&"))
+	t = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(t), ":?*&->"))
+	t = strings.Trim(t, "\"'")                           // a type named ahead of its declaration
+	if m := plainItems.FindStringSubmatch(t); m != nil { // a collection of numbers holds no text
+		return m[1]
+	}
 	if i := strings.IndexAny(t, "<{"); i > 0 {
 		t = t[:i]
 	}

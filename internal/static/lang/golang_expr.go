@@ -97,7 +97,18 @@ func (g *goBuilder) goIdent(e *ast.Ident) *Node {
 
 func (g *goBuilder) call(e *ast.CallExpr) *Node {
 	o := g.node(Call, e)
-	switch f := e.Fun.(type) {
+	fun := e.Fun
+	switch f := fun.(type) { // decode[T](r)
+	case *ast.IndexExpr:
+		if _, ok := f.X.(*ast.Ident); ok && typeLike(f.Index) {
+			fun = f.X
+		} else if _, ok := f.X.(*ast.SelectorExpr); ok && typeLike(f.Index) {
+			fun = f.X
+		}
+	case *ast.IndexListExpr:
+		fun = f.X
+	}
+	switch f := fun.(type) {
 	case *ast.ArrayType: // []byte(x)
 		o.Kind, o.Op, o.Type = Unary, "cast", g.typ(f)
 		if len(e.Args) > 0 {
@@ -119,6 +130,16 @@ func (g *goBuilder) call(e *ast.CallExpr) *Node {
 	}
 	o.List = g.exprs(e.Args)
 	return o
+}
+
+// typeLike tells an index that may be a type: a function that stands in a
+// collection is indexed by other things than a bare name.
+func typeLike(e ast.Expr) bool {
+	switch e.(type) {
+	case *ast.Ident, *ast.SelectorExpr, *ast.StarExpr, *ast.ArrayType, *ast.MapType, *ast.StructType:
+		return true
+	}
+	return false
 }
 
 // composite gives a struct literal as a construction with named arguments, so

@@ -89,7 +89,7 @@ func (g *goBuilder) stmt(s ast.Stmt) *Node {
 		return g.expr(s.Call)
 	case *ast.SendStmt:
 		o := g.node(Assign, s)
-		o.Op, o.X, o.Y = "+=", g.expr(s.Chan), g.expr(s.Value)
+		o.Op, o.X, o.Y = "<-", g.expr(s.Chan), g.expr(s.Value)
 		return o
 	case *ast.IncDecStmt:
 		return g.expr(s.X)

@@ -31,7 +31,7 @@ var phpTable = &table{
 		"anonymous_function_creation_expression": {kind: Func, op: "lambda", l: "parameters", body: "body"},
 		"arrow_function":                         {hook: phpArrow},
 		"simple_parameter":                       {kind: Param, name: "name", typ: "type", y: "default_value", notes: "attributes"},
-		"property_promotion_parameter":           {kind: Param, name: "name", typ: "type", y: "default_value"},
+		"property_promotion_parameter":           {kind: Param, op: "property", name: "name", typ: "type", y: "default_value"},
 		"variadic_parameter":                     {kind: Param, name: "name", typ: "type", op: "..."},
 		"attribute_list":                         {kind: Block, l: "*"},
 		"attribute_group":                        {kind: Block, l: "*"},

@@ -1,0 +1,384 @@
+package flow
+
+import (
+	"regexp"
+	"strings"
+
+	"assay/internal/static/lang"
+	"assay/internal/static/rules"
+)
+
+// Objects carry data in their fields, one level deep: an origin with a path harms
+// in the field of that name alone, and an origin that was selected from a
+// parameter remembers which of its fields it was (sel), so that a caller's
+// object gives no more than that field.
+
+// pick gives what a field of an object holds.
+func pick(from []origin, name string) []origin {
+	if len(from) == 0 || name == "" {
+		return from
+	}
+	out := make([]origin, 0, len(from))
+	for _, o := range from {
+		switch {
+		case o.path == name:
+			o.path = ""
+		case o.path != "":
+			continue
+		case o.sel == "":
+			o.sel = name
+			for _, c := range o.safe {
+				if c.field == name {
+					o.clean |= c.bits
+				}
+			}
+			if o.clean&rules.All == rules.All {
+				continue
+			}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// in puts all of a value into a field of an object.
+func in(from []origin, name string) []origin {
+	if len(from) == 0 || name == "" {
+		return from
+	}
+	out := make([]origin, len(from))
+	for i, o := range from {
+		o.path = name
+		out[i] = o
+	}
+	return out
+}
+
+// through gives what an origin of a summary is at a call whose argument is a.
+func (o origin) through(a value) []origin {
+	from := a.from
+	if o.sel != "" {
+		from = pick(from, o.sel)
+	}
+	out := make([]origin, 0, len(from))
+	for _, x := range from {
+		x.clean |= o.clean
+		if x.clean&rules.All == rules.All {
+			continue
+		}
+		if o.path != "" {
+			x.path = o.path
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// whole adds to a variable what its fields were given one by one.
+func (f *frame) whole(k string, v value) value {
+	if !f.parts[k] {
+		return v
+	}
+	pre := k + "."
+	f.step += len(f.env) / 8
+	for p, w := range f.env {
+		if w.tainted() && len(p) > len(pre) && p[:len(pre)] == pre && strings.IndexByte(p[len(pre):], '.') < 0 {
+			v.from = union(v.from, in(w.from, p[len(pre):]))
+		}
+	}
+	return v
+}
+
+// part remembers that fields of a variable were set.
+func (f *frame) part(path string) {
+	i := strings.LastIndexByte(path, '.')
+	if i <= 0 {
+		return
+	}
+	if f.parts == nil {
+		f.parts = map[string]bool{}
+	}
+	f.parts[path[:i]] = true
+}
+
+// bindThis gives methods their object: what they read of it is the receiver's.
+func (f *frame) bindThis(fn *Func) {
+	c := fn.Class
+	if c == nil || fn.Name == "" || strings.Contains(fn.Node.Op, "static") || fn.Unit.File.Lang == lang.Go {
+		return
+	}
+	name := "this"
+	if fn.Unit.File.Lang == lang.Python {
+		if len(fn.Node.List) == 0 || fn.Node.List[0].Name != "self" {
+			return
+		}
+		name = "self"
+	}
+	f.env[name] = value{typ: c.Name, from: []origin{{kind: fromParam, param: recvParam, src: fn.Node}}}
+	if fn.Unit.File.Lang == lang.Python {
+		f.env[name] = value{typ: "self", from: f.env[name].from}
+	}
+	for _, p := range fn.Node.List { // constructors whose parameters are fields
+		if p.Op != "" && p.Op != "..." && p.Name != "" {
+			if v := f.env[p.Name]; v.tainted() {
+				f.env[name+"."+p.Name] = v
+				f.part(name + "." + p.Name)
+			}
+		}
+	}
+}
+
+// given gives the fields that a function sets on its object.
+func (f *frame) given(fn *Func) map[string][]origin {
+	if fn.Class == nil {
+		return nil
+	}
+	self := "this."
+	switch {
+	case fn.Unit.File.Lang == lang.Python:
+		self = "self."
+	case fn.Unit.File.Lang == lang.Go:
+		if r := fn.Node.X; r == nil || r.Name == "" {
+			return nil
+		}
+		self = fn.Node.X.Name + "."
+	}
+	var out map[string][]origin
+	for k, v := range f.env {
+		name, ok := strings.CutPrefix(k, self)
+		if !ok && fn.Unit.File.Lang == lang.Java && fn.Class.Fields[k] != nil && !hasParam(fn.Node, k) {
+			name, ok = k, true
+		}
+		if !ok || !v.tainted() || strings.ContainsAny(name, ".\x00") {
+			continue
+		}
+		var from []origin
+		for _, o := range v.from {
+			if o.kind == fromParam && o.param == recvParam && o.sel == name {
+				continue // the field as it was
+			}
+			if o.path != "" { // deeper than is remembered
+				o.path = ""
+			}
+			from = append(from, o)
+		}
+		if len(from) == 0 {
+			continue
+		}
+		if out == nil {
+			out = map[string][]origin{}
+		}
+		out[name] = from
+	}
+	return out
+}
+
+func hasParam(fn *lang.Node, name string) bool {
+	for _, p := range fn.List {
+		if p.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// ownField is the data that a method reads from its own object.
+func (f *frame) ownField(name, typ string) []origin {
+	if f.fn == nil || f.fn.Name == "" || machinery.MatchString(name) || typ != "" && (plainType(typ) || machinery.MatchString(typ)) {
+		return nil
+	}
+	self, ok := f.env["this"]
+	if !ok {
+		self = f.env["self"]
+	}
+	return pick(self.from, name)
+}
+
+// machinery are things that a class works with, not data that it holds.
+var machinery = regexp.MustCompile(`(?i)^_?(db|em|log|http|app|server|dao|jdbc|lock|pool|conn|twig|cursor|session|cache)$|(pdo|pool|connection|client|repo|repository|repositories|service|services|logger|entitymanager|jdbctemplate|resttemplate|mapper|cursor|executor|factory|handler|mailer|router|encoder|validator|publisher|producer|gateway|clock|mutex|semaphore)$`)
+
+// built is the object that a class's constructor makes of its arguments, when the
+// project says which fields it fills.
+func (f *frame) built(ci *callInfo, c *Class) (value, bool) {
+	v := value{typ: c.Name}
+	if fs := f.s.p.constructors(c, len(ci.args)); len(fs) > 0 {
+		known := false
+		for _, fn := range fs {
+			sum := f.s.summarize(fn)
+			if sum == nil {
+				return v, false
+			}
+			known = known || len(sum.fields) > 0
+			for name, from := range sum.fields {
+				for _, o := range from {
+					v.from = union(v.from, in(f.carried(ci, fn, o), name))
+				}
+			}
+		}
+		return v, known
+	}
+	names := fieldOrder(c)
+	if len(names) == 0 || f.u.File.Lang == lang.Go {
+		return v, false
+	}
+	for i, a := range ci.n.List {
+		switch {
+		case a.Kind == lang.Pair && a.Name != "":
+			v.from = union(v.from, in(ci.args[i].from, a.Name))
+		case i < len(names):
+			v.from = union(v.from, in(ci.args[i].from, names[i]))
+		default:
+			v.from = union(v.from, ci.args[i].from)
+		}
+	}
+	return v, true
+}
+
+// carried is what an origin of a summary is at a call of fn.
+func (f *frame) carried(ci *callInfo, fn *Func, o origin) []origin {
+	if o.kind == fromOutside {
+		return []origin{o}
+	}
+	return o.through(f.argOf(ci, fn, o.param))
+}
+
+// fieldOrder gives the fields of records and data classes in the order of their
+// declaration, which is the order of their constructor.
+func fieldOrder(c *Class) []string {
+	if c.Node == nil || c.Node.Body == nil {
+		return nil
+	}
+	data := strings.Contains(c.Node.Op, "record")
+	for _, n := range c.Node.Notes {
+		switch n.Name {
+		case "dataclass", "attrs", "define", "frozen", "s", "AllArgsConstructor", "RequiredArgsConstructor", "Data", "Value":
+			data = true
+		}
+	}
+	for _, b := range c.Bases {
+		data = data || b == "BaseModel" || b == "NamedTuple" || b == "BaseSettings" || b == "Struct" || b == "TypedDict"
+	}
+	if !data {
+		return nil
+	}
+	var out []string
+	for _, m := range c.Node.Body.List {
+		if m.Kind == lang.Assign && m.X != nil && m.X.Kind == lang.Ident && (c.Unit.File.Lang == lang.Python || !strings.Contains(m.Name, "static")) {
+			out = append(out, m.X.Name)
+		}
+	}
+	return out
+}
+
+// constructors finds the constructors of a class or of its nearest base.
+func (p *Project) constructors(c *Class, n int) []*Func {
+	for d := 0; c != nil && d < 4; d++ {
+		for _, name := range []string{c.Name, "constructor", "__construct", "__init__"} {
+			if fs := withBody(byArity(c.Methods[name], n)); len(fs) > 0 {
+				return bounded(fs)
+			}
+		}
+		bs := p.basesOf(c)
+		if len(bs) == 0 {
+			return nil
+		}
+		c = bs[0]
+	}
+	return nil
+}
+
+// made finds the class that a call makes an object of.
+func (f *frame) made(n *lang.Node) *Class {
+	name := simple(n.Name)
+	switch {
+	case n.Op == "new":
+		if name == "self" || name == "static" {
+			return f.fn.classOr(nil)
+		}
+	case f.u.File.Lang == lang.Python && n.Op == "" && name != "" && name[0] >= 'A' && name[0] <= 'Z':
+		if n.X != nil && !f.isModule(n.X) {
+			return nil
+		}
+		if n.X == nil && len(f.u.byName[name]) > 0 {
+			return nil
+		}
+	case f.u.File.Lang == lang.Python && n.X == nil && name == "cls":
+		return f.fn.classOr(nil)
+	default:
+		return nil
+	}
+	return f.s.p.classOf(f.u, name)
+}
+
+func (fn *Func) classOr(c *Class) *Class {
+	if fn != nil && fn.Class != nil {
+		return fn.Class
+	}
+	return c
+}
+
+// accessor narrows an object to the field that an accessor names: getName, isOpen,
+// name, get("name").
+func (f *frame) accessor(ci *callInfo) []origin {
+	from, name := ci.recv.from, ci.name
+	if len(from) == 0 {
+		return nil
+	}
+	if c := f.s.p.classOf(f.u, ci.recv.typ); c != nil && len(ci.args) == 0 { // a number or one of a few
+		field := name
+		if strings.HasPrefix(name, "get") && len(name) > 3 {
+			field = strings.ToLower(name[3:4]) + name[4:]
+		}
+		if d := f.s.p.field(c, field, 0); d != nil && f.s.p.harmless(f.u, d.Type) {
+			return nil
+		}
+	}
+	object := ci.recv.typ != "" && (ci.recv.typ == "self" || f.s.p.classOf(f.u, ci.recv.typ) != nil)
+	for _, o := range from {
+		object = object || o.path != ""
+	}
+	if !object { // a text, an address, a map: what is proved of a part is proved of it
+		return from
+	}
+	switch {
+	case len(ci.args) > 0:
+		if (name == "get" || name == "getOrDefault" || name == "pop" || name == "Get" || name == "getString" || name == "getAttribute") && ci.n.List[0].Kind == lang.String {
+			return pick(from, ci.n.List[0].Name)
+		}
+		return from
+	case strings.HasPrefix(name, "get") && len(name) > 3 && name[3] >= 'A' && name[3] <= 'Z':
+		return pick(from, strings.ToLower(name[3:4])+name[4:])
+	case strings.HasPrefix(name, "is") && len(name) > 2 && name[2] >= 'A' && name[2] <= 'Z':
+		return pick(from, strings.ToLower(name[2:3])+name[3:])
+	}
+	if c := f.s.p.classOf(f.u, ci.recv.typ); c != nil && f.s.p.field(c, name, 0) != nil { // a record's
+		return pick(from, name)
+	}
+	for _, o := range from {
+		if o.path == name {
+			return pick(from, name)
+		}
+	}
+	return from
+}
+
+// harmless tells types whose values an attacker cannot shape: numbers, and the
+// enumerations of the project.
+func (p *Project) harmless(u *Unit, typ string) bool {
+	if plainType(typ) {
+		return true
+	}
+	c := p.classOf(u, lang.TypeName(typ))
+	if c == nil || c.Node == nil {
+		return false
+	}
+	if strings.Contains(c.Node.Op, "enum") {
+		return true
+	}
+	for _, b := range c.Bases {
+		if b == "Enum" || b == "StrEnum" || b == "IntEnum" || b == "TextChoices" || b == "IntegerChoices" {
+			return true
+		}
+	}
+	return false
+}

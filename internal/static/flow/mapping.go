@@ -1,0 +1,145 @@
+package flow
+
+import (
+	"assay/internal/static/lang"
+)
+
+// mapping are the calls whose result is what the function given to them returns.
+var mapping = map[string]bool{"map": true, "flatMap": true, "mapToObj": true, "thenApply": true, "thenCompose": true, "thenApplyAsync": true,
+	"then": true, "transform": true, "mapValues": true, "array_map": true, "mapNotNull": true, "supplyAsync": true, "fromCallable": true}
+
+// numeric are functions that give numbers and other harmless values when each item
+// of a collection goes through them.
+var numeric = map[string]bool{"int": true, "float": true, "Number": true, "parseInt": true, "parseFloat": true, "BigInt": true, "Boolean": true,
+	"intval": true, "floatval": true, "boolval": true, "parseLong": true, "parseDouble": true, "fromString": true, "Decimal": true, "UUID": true,
+	"toInt": true, "toLong": true, "valueOf_": true, "longValue": true, "intValue": true, "ObjectId": true, "abs": true}
+
+// items is what a call hands to the functions among its arguments: the receiver's
+// elements, or those of the other arguments.
+func (f *frame) items(ci *callInfo) value {
+	if ci.recv.tainted() {
+		return ci.recv
+	}
+	var v value
+	if ci.n.X == nil || f.isModule(ci.n.X) {
+		for i, a := range ci.n.List {
+			if a.Kind != lang.Func {
+				v.from = union(v.from, ci.args[i].from)
+			}
+		}
+	}
+	return v
+}
+
+// mapped is the result of a call that a named function is given to, known if it
+// says more than the call itself.
+func (f *frame) mapped(ci *callInfo, item value) (v value, known bool) {
+	if !mapping[ci.name] || len(ci.n.List) == 0 {
+		return value{}, false
+	}
+	a := ci.n.List[0]
+	name := a.Name
+	if a.Kind != lang.Ident && a.Kind != lang.Member && a.Kind != lang.String {
+		return value{}, false
+	}
+	if numeric[name] {
+		return value{}, true
+	}
+	fs := f.named(a, []*lang.Node{a})
+	if len(fs) == 0 || !item.tainted() {
+		return value{}, false
+	}
+	return f.applyAll(f.handed(ci, a, []*lang.Node{a}, []value{item}), fs), true
+}
+
+// named finds the functions of the project that a name without a call means.
+func (f *frame) named(a *lang.Node, args []*lang.Node) []*Func {
+	switch a.Kind {
+	case lang.Ident:
+		if v, ok := f.env[a.Name]; ok && v.fn == nil {
+			return nil
+		}
+		if len(a.Name) < 3 {
+			return nil
+		}
+		return bounded(withBody(f.s.p.free(f.fn, a.Name, len(args))))
+	case lang.Member:
+		call := &lang.Node{Kind: lang.Call, X: a.X, Name: a.Name, List: args, Start: a.Start, End: a.End, Off: a.Off, To: a.To}
+		return f.s.p.resolve(f.fn, call, f.quietType(a.X))
+	}
+	return nil
+}
+
+// handed is the call that a dispatcher makes of a function with the arguments that
+// stand behind it.
+func (f *frame) handed(ci *callInfo, fn *lang.Node, list []*lang.Node, args []value) *callInfo {
+	n := &lang.Node{Kind: lang.Call, X: fn.X, Name: fn.Name, List: list, Start: ci.n.Start, End: ci.n.End, Off: ci.n.Off, To: ci.n.To}
+	out := &callInfo{n: n, name: fn.Name, args: args}
+	if fn.X != nil {
+		out.recv = f.quiet(fn.X)
+	}
+	return out
+}
+
+// dispatched follows functions that are handed on with their arguments, to be
+// called later: add_task(run, x), submit(self.run, x), Thread(target=run, args=(x,)),
+// run.delay(x).
+func (f *frame) dispatched(ci *callInfo) {
+	n := ci.n
+	tainted := false
+	for _, v := range ci.args {
+		tainted = tainted || v.tainted()
+	}
+	if !tainted || mapping[ci.name] {
+		return
+	}
+	switch ci.name {
+	case "delay", "apply_async", "defer", "send", "enqueue", "s", "si", "call", "apply", "bind", "kiq":
+		if n.X != nil && (n.X.Kind == lang.Ident || n.X.Kind == lang.Member) {
+			f.later(ci, n.X, n.List, ci.args)
+		}
+	}
+	for i, a := range n.List {
+		list, args := n.List[i+1:], ci.args[i+1:]
+		if a.Kind == lang.Pair {
+			if a.Name != "target" && a.Name != "func" && a.Name != "function" || a.Y == nil {
+				continue
+			}
+			a, list, args = a.Y, n.List, ci.args
+		}
+		if a.Kind == lang.Ident || a.Kind == lang.Member && (a.Op == "ref" || f.u.File.Lang != lang.Go || a.X != nil) {
+			f.later(ci, a, list, args)
+		}
+	}
+}
+
+// later applies a function to the arguments that it will be called with; args=(x, y)
+// stands for x and y.
+func (f *frame) later(ci *callInfo, fn *lang.Node, list []*lang.Node, args []value) {
+	for i, a := range list {
+		if a.Kind == lang.Pair && a.Name == "args" && a.Y != nil && a.Y.Kind == lang.Array {
+			list, args = a.Y.List, make([]value, len(a.Y.List))
+			for j, k := range list {
+				args[j] = f.quiet(k)
+			}
+			break
+		}
+		if a.Kind == lang.Array && i == 0 && len(list) == 1 {
+			list, args = a.List, make([]value, len(a.List))
+			for j, k := range list {
+				args[j] = f.quiet(k)
+			}
+			break
+		}
+	}
+	any := false
+	for _, v := range args {
+		any = any || v.tainted()
+	}
+	if !any {
+		return
+	}
+	if fs := f.named(fn, list); len(fs) > 0 {
+		f.applyAll(f.handed(ci, fn, list, args), fs)
+	}
+}
