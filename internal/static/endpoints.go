@@ -289,23 +289,24 @@ func (a *application) checkOwner(g *guards, es []*endpoint) {
 	if rule == nil {
 		return
 	}
-	known := map[lang.Lang]int{}
+	known, looks := map[lang.Lang]int{}, map[*endpoint]bool{}
 	for _, e := range es {
 		l := e.fn.Unit.File.Lang
-		if e.guarded || matches(g.current, l, e.text) {
+		looks[e] = matches(g.current, l, e.text)
+		if e.guarded || looks[e] {
 			known[l]++
 		}
 	}
 	for _, e := range es {
 		l := e.fn.Unit.File.Lang
+		if known[l] == 0 || strings.Contains(strings.ToLower(e.path), "admin") || e.role || g.public.MatchString(e.path) || staff.MatchString(e.path) || !matches(g.lookup, l, e.text) {
+			continue
+		}
 		text := asked.ReplaceAllString(e.withoutUnused(), " ")
-		if known[l] == 0 || strings.Contains(strings.ToLower(e.path), "admin") || matches(g.current, l, text) || e.role || g.public.MatchString(e.path) || staff.MatchString(e.path) || e.staffed() {
+		if looks[e] && matches(g.current, l, text) || e.staffed() || e.guardedParam(text) || a.ownedBelow(g, e) {
 			continue
 		}
-		if e.guardedParam(text) || a.ownedBelow(g, e) {
-			continue
-		}
-		if !matches(g.lookup, l, e.text) || !g.owned.MatchString(e.path+" "+e.name+" "+path.Base(e.fn.Unit.File.Path)+" "+g.lookup[l].FindString(e.text)) {
+		if !g.owned.MatchString(e.path + " " + e.name + " " + path.Base(e.fn.Unit.File.Path) + " " + g.lookup[l].FindString(e.text)) {
 			continue
 		}
 		f := finding(rule, e.fn.Unit.File.Path, e.at, e.node)

@@ -114,7 +114,10 @@ var (
 func (a *application) lowersUnchecked(fn *flow.Func) bool {
 	f := fn.Unit.File
 	text := f.Text(fn.Node)
-	m := minus.FindStringSubmatchIndex(text)
+	var m []int
+	if setsByHand(text) {
+		m = minus.FindStringSubmatchIndex(text)
+	}
 	shared := ""
 	if fn.Unit.File.Lang == lang.Go && strings.Contains(text, ".Store(") {
 		if l := loadsOf.FindStringSubmatch(text); l != nil && l[2] == "Load" && strings.Contains(text, l[1]+".Store(") {
@@ -151,6 +154,16 @@ func (a *application) lowersUnchecked(fn *flow.Func) bool {
 	return true
 }
 
+// setsByHand is a quick look for what minus begins with.
+func setsByHand(text string) bool {
+	for _, p := range [...]string{"set ", "SET ", "Set ", "set\n", "SET\n"} {
+		if strings.Contains(text, p) {
+			return strings.Contains(text, "-")
+		}
+	}
+	return false
+}
+
 var (
 	keeps   = regexp.MustCompile(`(?i)\b\w*(save|commit|persist|merge|update|flush|put|store)\w*\(`)
 	readRow = regexp.MustCompile(`(?i)(\.|->|::)(find|get|first|load|fetch|query|select|scalar|one)\w*\(|get_object_or_404|SELECT\s`)
@@ -160,7 +173,7 @@ var (
 // change that field and store the record.
 func (a *application) changesCompared(fn *flow.Func, text string) bool {
 	f := fn.Unit.File
-	if !keeps.MatchString(text) || !readRow.MatchString(text) || asWhole.MatchString(text) || guarding.MatchString(text) {
+	if !comparesScarce(fn.Node.Body) || !keeps.MatchString(text) || !readRow.MatchString(text) || asWhole.MatchString(text) || guarding.MatchString(text) {
 		return false
 	}
 	for _, n := range fn.Node.Notes {
@@ -195,6 +208,23 @@ func (a *application) changesCompared(fn *flow.Func, text string) bool {
 	r.Function = functionAt(fn.Unit, int(at.Start))
 	a.add(r)
 	return true
+}
+
+// comparesScarce: a condition orders a field that counts. The tree tells it for
+// less than the text would.
+func comparesScarce(body *lang.Node) bool {
+	found := false
+	lang.Walk(body, func(n *lang.Node) bool {
+		if found || n.Kind != lang.If || n.X == nil || !compares(n.X) {
+			return !found
+		}
+		lang.Walk(n.X, func(k *lang.Node) bool {
+			found = found || k.Kind == lang.Member && scarceField.MatchString(k.Name)
+			return !found
+		})
+		return !found
+	})
+	return found
 }
 
 // scarceField are fields that count what there is or what was taken.

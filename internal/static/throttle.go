@@ -80,20 +80,22 @@ func (a *application) throttledEverywhere(l lang.Lang) bool {
 		if of := lang.Of(s.path); of != l && (of != "" || path.Base(s.path) == "package.json") {
 			continue
 		}
-		if mayThrottle(s.raw) && throttled.Match(s.raw) && everywhere.Match(s.raw) {
+		if mayCoverAll(s.raw) && everywhere.Match(s.raw) && throttled.Match(s.raw) {
 			return true
 		}
 	}
 	return false
 }
 
-// throttlePieces are pieces of the words of throttled, without their first letters.
-var throttlePieces = [][]byte{[]byte("imit"), []byte("hrottl"), []byte("HROTTL"), []byte("IMIT"), []byte("low"), []byte("rute"), []byte("ock"), []byte("ttempt"),
-	[]byte("ucket4j"), []byte("aptcha"), []byte("xes"), []byte("efender"), []byte("ail2ban")}
+// everywherePieces are pieces of the words of everywhere, which are rarer than those
+// of throttled.
+var everywherePieces = [][]byte{[]byte(".use("), []byte("efault_limits"), []byte("DEFAULT_THROTTLE"), []byte("OncePerRequestFilter"), []byte("HandlerInterceptor"),
+	[]byte("axes"), []byte("efender"), []byte("Authentication"), []byte("imit_req"), []byte("hrottler"), []byte("iddlewareMixin"), []byte("__call__"),
+	[]byte("egister("), []byte("ddFilter"), []byte("efore_request"), []byte(" Filter"), []byte("ail2ban")}
 
-// mayThrottle is a quick look for a piece of a telling word.
-func mayThrottle(b []byte) bool {
-	for _, p := range throttlePieces {
+// mayCoverAll is a quick look for a piece of a telling word.
+func mayCoverAll(b []byte) bool {
+	for _, p := range everywherePieces {
 		if bytes.Contains(b, p) {
 			return true
 		}

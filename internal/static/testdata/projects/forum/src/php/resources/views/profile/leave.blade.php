@@ -1,0 +1,6 @@
+@extends('layout')
+
+@section('content')
+<p>You are about to leave for {{ $host }}.</p>
+<a rel="noopener nofollow" href="{{ $target }}">Continue</a>
+@endsection
