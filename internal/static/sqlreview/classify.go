@@ -155,6 +155,16 @@ func (s *spec) softCols(r *requirement) []string {
 			}
 		}
 	}
+	for _, d := range s.defined(r.text) { // "Erased: having `deleted_at` not null"
+		if !softRE.MatchString(strings.ToLower(d.term)) {
+			continue
+		}
+		for _, c := range s.readRequirement(0, d.text).cols {
+			if softNameRE.MatchString(c.col) && !contains(out, c.col) {
+				out = append(out, c.col)
+			}
+		}
+	}
 	sort.Strings(out)
 	return out
 }
@@ -185,12 +195,53 @@ func (s *spec) secretCols(r *requirement) []colRef {
 			continue
 		}
 		col := s.columnOf(c)
-		if col != nil && (col.isTime() || len(col.enum) > 0) {
+		if col != nil && (col.isTime() || len(col.enum) > 0) || strings.HasSuffix(c.col, "_by") {
 			continue
 		}
 		out = append(out, c)
 	}
+	return append(out, s.looseCols(r)...)
+}
+
+// hushRE finds the names of columns that hold what is kept to oneself.
+var hushRE = regexp.MustCompile(`(^|_)(hash|secret|pin|code|token|password|passphrase|key|note|notes|iban|bank|card|ssn|salary|cost|margin|birth|diagnosis|medical|ref)(_|$)`)
+
+// looseCols lists the columns of sensitive names of which the text says all parts
+// near each other, in whatever form and order ("what it costs us wholesale").
+func (s *spec) looseCols(r *requirement) []colRef {
+	var out []colRef
+	words := wordRE.FindAllString(spanRE.ReplaceAllString(r.low, " "), -1)
+	for _, t := range s.sch.order {
+		for _, c := range t.cols {
+			parts := strings.Split(c.name, "_")
+			if len(parts) < 2 || len(parts) > 3 || !hushRE.MatchString(c.name) || namesCol(r, t.name, c.name) || strings.HasSuffix(c.name, "_id") || c.isTime() {
+				continue
+			}
+			if nearAll(words, parts, 4) {
+				out = append(out, colRef{t.name, c.name})
+			}
+		}
+	}
 	return out
+}
+
+// nearAll: some run of words of length n has a word for each part that begins with it.
+func nearAll(words, parts []string, n int) bool {
+	for i := range words {
+		found := 0
+		for _, p := range parts {
+			for k := i; k < len(words) && k < i+n; k++ {
+				if len(p) >= 3 && strings.HasPrefix(words[k], stem(p)) {
+					found++
+					break
+				}
+			}
+		}
+		if found == len(parts) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *spec) columnOf(c colRef) *column {

@@ -68,6 +68,10 @@ func (s *spec) findTenants() {
 		if r := s.sch.tables[k.ref]; r != nil && s.childOf(r) {
 			k.score -= 3
 		}
+		if k.score >= 4 && s.ofSession(k.col) { // the session holds it: nothing says it better
+			said = true
+			k.score += 20
+		}
 		for _, line := range sentences(strings.ToLower(s.prompt)) { // ":carrier is set by the server"
 			for _, p := range paramsIn(line) {
 				if sessionRE.MatchString(line) && strings.TrimSuffix(p, "_id") == strings.TrimSuffix(k.col, "_id") {
@@ -108,7 +112,7 @@ func (s *spec) findTenants() {
 
 var othersRE = regexp.MustCompile(`\banother\b|\bother [a-z]+s\b|\bdifferent [a-z]+s\b|outside (of )?(the|its|their)`)
 
-var sessionRE = regexp.MustCompile(`session|caller|server|trusted|verified|log(ged|s)?[- ]?in|signed[- ]in|token|middleware|authenticat|set by|current`)
+var sessionRE = regexp.MustCompile(`session|caller|server|\btrusted|\bverified|log(ged|s)?[- ]?in|signed[- ]in|token|middleware|authenticat|set by|current`)
 
 // childOf: the table's rows belong to rows of a further table that is no person's.
 func (s *spec) childOf(t *table) bool {
@@ -161,16 +165,9 @@ func (s *spec) findParams() {
 // the session holds, the ones that belong to another.
 func (s *spec) findPeople() {
 	held := map[string]bool{}
-	for _, line := range sentences(strings.ToLower(s.prompt)) {
-		if !sessionRE.MatchString(line) && !actorWordRE.MatchString(line) {
-			continue
-		}
-		for _, p := range paramsIn(line) {
-			for _, t := range s.sch.order {
-				if len(t.keys) > 0 && len(t.keys[0]) == 1 && (t.keys[0][0] == p && p != "id" || stem(strings.TrimSuffix(p, "_id")) == stem(t.name)) {
-					held[t.name] = true
-				}
-			}
+	for _, t := range s.sch.order {
+		if s.held(t) {
+			held[t.name] = true
 		}
 	}
 	s.people = map[string]bool{}

@@ -62,24 +62,31 @@ func Review(spec, code string) (rev audit.Review) {
 				Explanation: fmt.Sprintf("The reviewer failed on this code (%v); this verdict is a guess.", p)}
 		}
 	}()
-	r := &reviewer{s: specOf(spec), seen: map[string]bool{}}
+	r, broken := inspect(specOf(spec), code)
+	return r.answer(broken)
+}
+
+// inspect judges code and gives the reviewer with what it found, and how many places
+// of the code were not understood.
+func inspect(s *spec, code string) (r *reviewer, broken int) {
+	r = &reviewer{s: s, seen: map[string]bool{}}
 	if len(code) > maxCode {
 		r.notes = append(r.notes, fmt.Sprintf("only the first %d bytes of %d were read", maxCode, len(code)))
 		code = code[:maxCode]
 	}
 	r.code = code
 	sql := extract(code)
-	stmts, broken := parse(sql)
+	stmts, lost := parse(sql)
 	r.a = analyse(r.s.sch, sql, stmts)
-	if len(broken) > 0 {
-		l, c := newPlaces(code).at(broken[0])
+	if len(lost) > 0 {
+		l, c := newPlaces(code).at(lost[0])
 		r.notes = append(r.notes, fmt.Sprintf("not understood at %d:%d", l, c))
 	}
 	r.judge()
 	if r.a.spent {
 		r.notes = append(r.notes, "the code is larger than the reviewer's bound of work: parts of it were not decided")
 	}
-	return r.answer(len(broken))
+	return r, len(lost)
 }
 
 // add notes a violation of requirement req (0: of none that is numbered) once.

@@ -80,6 +80,9 @@ func (r *reviewer) evidence(q *requirement, c *closure, act action, tables []str
 	if r.owner(q, c, act) {
 		return complete
 	}
+	if best = r.vouched(q, c, act); best == complete {
+		return complete
+	}
 	for _, x := range r.a.insts {
 		if x.tab == nil || x.role == roleInsert || !contains(tables, x.table) || x.env.isNegated() || !c.mentions(x) {
 			continue

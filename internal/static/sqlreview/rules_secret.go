@@ -225,7 +225,9 @@ func (a *analysis) minusFlows(e *expr, sc *scope, via []string, depth int, emit 
 var (
 	maskWordRE = regexp.MustCompile(`mask|last (four|4|two|2|three|3)|hash|redact|truncat|partial|digest|aggregat|averag|derived|only as`)
 	maskFuncRE = regexp.MustCompile(`^(right|left|substr|substring|md5|sha\d*|digest|crypt|hmac|regexp_replace|overlay|encode|mask.*|redact.*|anonymi.*|avg|sum|min|max|percentile.*|stddev.*|date_part|date_trunc|extract|age|length|char_length|octet_length)$`)
-	exceptRE   = regexp.MustCompile(`except|unless|only (to|for|by|when|if|a|an|the|holders|someone|people|staff|members)|only (be )?(shown|visible|returned|revealed|given|readable|disclosed) (to|for|by|if|when)|other than|save (for|to)|apart from|may (see|read|receive)`)
+	toWhomRE   = regexp.MustCompile("`[^.;]{0,40}\\b(goes|go|is for|are for|may be (returned|shown|given)|(is|are) (shown|returned|given|visible|disclosed|revealed)) (only )?(to|for)?\\b")
+	selfWordRE = regexp.MustCompile(`\b(own|owner|owns|self|itself|author|themsel\w*|concerned|whom|his|her|their)\b`)
+	exceptRE   = regexp.MustCompile(`goes? to|to nobody else|nobody else|(is|are) for |except|unless|only (to|for|by|when|if|a|an|the|holders|someone|people|staff|members)|only (be )?(shown|visible|returned|revealed|given|readable|disclosed) (to|for|by|if|when)|other than|save (for|to)|apart from|may (see|read|receive)`)
 )
 
 // secrets: sensitive columns do not reach an output.
@@ -242,8 +244,15 @@ func (r *reviewer) secrets(q *requirement) {
 		parts = []*requirement{q}
 	}
 	for _, p := range parts {
-		r.secretsOf(p)
+		if len(parts) == 1 || r.s.keepsBack(p) {
+			r.secretsOf(p)
+		}
 	}
+}
+
+// keepsBack: the text says that the columns it names are not given out, or to whom.
+func (s *spec) keepsBack(r *requirement) bool {
+	return secretRE.MatchString(r.low) || toWhomRE.MatchString(r.low) || negativeRE.MatchString(r.low) && s.plainOnly(r)
 }
 
 func (r *reviewer) secretsOf(q *requirement) {
@@ -307,6 +316,13 @@ func secretOf(cols []colRef, table, col string) bool {
 // it names.
 func (r *reviewer) exempt(q *requirement, v *env) bool {
 	return r.a.proves(v, func(c *closure) bool {
+		for _, p := range r.permits(c) {
+			for _, t := range p.args {
+				if c.actor(r, t) {
+					return true
+				}
+			}
+		}
 		for _, f := range c.facts {
 			for _, val := range f.set {
 				if contains(q.values, val) {
@@ -316,7 +332,7 @@ func (r *reviewer) exempt(q *requirement, v *env) bool {
 			if f.b.isLit() && contains(q.values, foldLit(f.b)) {
 				return true
 			}
-			if f.op == "=" && (f.a.isParam() && r.s.isActor(f.a) || f.b.isParam() && r.s.isActor(f.b)) && regexp.MustCompile(`\b(own|owner|self|author|themsel)`).MatchString(q.low) {
+			if f.op == "=" && (f.a.isParam() && r.s.isActor(f.a) || f.b.isParam() && r.s.isActor(f.b)) && selfWordRE.MatchString(q.low) {
 				return true
 			}
 		}

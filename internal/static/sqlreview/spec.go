@@ -18,6 +18,9 @@ type spec struct {
 	actors  map[string]bool // parameters that name who acts
 	scopeP  map[string]bool // parameters that name the tenant
 	params  map[string]bool // every parameter that the SPEC names
+	session map[string]bool // parameters that the server fills
+	helpers map[string]helper
+	defs    []definition
 	people  map[string]bool // tables whose rows act: a parameter of the session holds their key
 	holes   holeRule
 }
@@ -94,15 +97,22 @@ func readSpec(text string) *spec {
 	text = strings.ToValidUTF8(text[:min(len(text), maxSpec)], "?")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	s := &spec{sch: readSchema(text), prompt: unwrap(text), actors: map[string]bool{}, scopeP: map[string]bool{}, params: map[string]bool{}}
+	s.findSession()
+	s.findHelpers()
 	s.findPeople()
+	s.findDefinitions()
 	for _, it := range requirementItems(text) {
 		s.reqs = append(s.reqs, s.readRequirement(it.n, it.text))
 	}
 	s.findTenants()
 	s.findParams()
+	s.shareSession()
 	s.findHoleRule()
 	for _, r := range s.reqs {
 		s.classify(r)
+	}
+	s.settle()
+	for _, r := range s.reqs {
 		r.parts = s.clauses(r)
 	}
 	return s
