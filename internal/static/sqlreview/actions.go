@@ -121,10 +121,10 @@ func (r *reviewer) applies(q *requirement, act action, skip map[string]bool) flo
 		if !named {
 			return 0
 		}
-		if readWordRE.MatchString(q.low) {
+		if readWordRE.MatchString(q.acts) {
 			return 0.9
 		}
-		if insertWordRE.MatchString(q.low) || updateWordRE.MatchString(q.low) || deleteWordRE.MatchString(q.low) || r.namesAct(q) {
+		if insertWordRE.MatchString(q.acts) || updateWordRE.MatchString(q.acts) || deleteWordRE.MatchString(q.acts) || r.namesAct(q) {
 			return 0
 		}
 		for _, x := range r.s.sch.order { // "enrolling is possible ...": an act on another table
@@ -153,13 +153,13 @@ func (r *reviewer) applies(q *requirement, act action, skip map[string]bool) flo
 		return 0
 	}
 	verb := map[string]*regexp.Regexp{"insert": insertWordRE, "update": updateWordRE, "delete": deleteWordRE}[act.kind]
-	if verb.MatchString(q.low) && (!specific || act.kind != "update") && (act.value == "" || act.kind == "insert" || updateWordRE.MatchString(q.low) && !r.namesAct(q)) {
+	if verb.MatchString(q.acts) && (!specific || act.kind != "update") && (act.value == "" || act.kind == "insert" || updateWordRE.MatchString(q.acts) && !r.namesAct(q)) {
 		return 0.8
 	}
-	if act.kind == "insert" && q.touches(t.name) && !q.named[t.name] && !readWordRE.MatchString(q.low) && (!r.namesAct(q) || r.actOf(t)) {
+	if act.kind == "insert" && q.touches(t.name) && !q.named[t.name] && !readWordRE.MatchString(q.acts) && (!r.namesAct(q) || r.actOf(t)) {
 		return 0.7
 	}
-	if !insertWordRE.MatchString(q.low) && !updateWordRE.MatchString(q.low) && !deleteWordRE.MatchString(q.low) && !readWordRE.MatchString(q.low) && !r.namesAct(q) {
+	if !insertWordRE.MatchString(q.acts) && !updateWordRE.MatchString(q.acts) && !deleteWordRE.MatchString(q.acts) && !readWordRE.MatchString(q.acts) && !r.namesAct(q) {
 		return 0.55
 	}
 	return 0

@@ -299,6 +299,16 @@ func (s *spec) firmRole(r *requirement) bool {
 	return false
 }
 
+// saysRole: the text names a role, in whatever type.
+func (s *spec) saysRole(r *requirement) bool {
+	for _, t := range s.sch.order {
+		if (len(s.personCols(t)) > 0 || s.isPerson(t)) && s.namesRoleOf(r, t) {
+			return true
+		}
+	}
+	return false
+}
+
 // namesRoleOf: the requirement speaks of a value or column that this table alone has.
 func (s *spec) namesRoleOf(r *requirement, t *table) bool {
 	for _, c := range t.cols {

@@ -82,7 +82,7 @@ func (r *reviewer) foreignRole(q *requirement, v string) bool {
 	for _, t := range r.s.sch.order {
 		for _, c := range t.cols {
 			if contains(c.enum, v) && !isStateCol(c) {
-				allowed := q.valuesOf(c.enum)
+				allowed := r.s.withMasters(q.valuesOf(c.enum), c.enum)
 				return len(allowed) > 0 && !contains(allowed, v)
 			}
 		}

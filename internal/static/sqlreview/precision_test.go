@@ -27,21 +27,23 @@ func TestPrecision(t *testing.T) {
 			r, _ := inspect(specOf(spec), s.code)
 			seen := map[string]bool{}
 			for _, v := range r.found {
-				key := fmt.Sprint(v.kind, v.req)
+				key := fmt.Sprint(v.kind, v.req, formOf(v))
 				if v.conf < 0.5 || seen[key] {
 					continue
 				}
 				seen[key] = true
-				if kinds[v.kind] == nil {
-					kinds[v.kind] = &count{}
-				}
-				switch c := kinds[v.kind]; {
-				case s.want == audit.Good:
-					c.good++
-				case slices.Contains(s.violates, v.req):
-					c.right++
-				default:
-					c.other++
+				for _, k := range []kindOf{v.kind, v.kind + ": " + kindOf(formOf(v))} {
+					if kinds[k] == nil {
+						kinds[k] = &count{}
+					}
+					switch c := kinds[k]; {
+					case s.want == audit.Good:
+						c.good++
+					case slices.Contains(s.violates, v.req):
+						c.right++
+					default:
+						c.other++
+					}
 				}
 			}
 		}
@@ -50,4 +52,12 @@ func TestPrecision(t *testing.T) {
 	for _, k := range slices.Sorted(maps.Keys(kinds)) {
 		t.Logf("| %s | %d | %d | %d |", k, kinds[k].right, kinds[k].other, kinds[k].good)
 	}
+}
+
+// formOf gives a remark's text without its names.
+func formOf(v violation) string {
+	if v.form == "%s" {
+		return v.why
+	}
+	return strings.ReplaceAll(v.form, "%s", "_")
 }

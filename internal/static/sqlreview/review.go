@@ -34,6 +34,7 @@ type violation struct {
 	conf float64 // how sure the rule is that this is one, 0 to 1
 	pos  int
 	why  string
+	form string // what why says, without the names
 }
 
 type reviewer struct {
@@ -97,7 +98,7 @@ func (r *reviewer) add(req int, conf float64, pos int, cwe []audit.CWE, format s
 		return
 	}
 	r.seen[key] = true
-	r.found = append(r.found, violation{req: req, kind: r.kind, conf: conf, pos: pos, cwe: cwe, why: why})
+	r.found = append(r.found, violation{req: req, kind: r.kind, conf: conf, pos: pos, cwe: cwe, why: why, form: format})
 }
 
 func (r *reviewer) answer(broken int) audit.Review {

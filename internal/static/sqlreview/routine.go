@@ -221,6 +221,10 @@ func ends(body []*stmt) bool {
 func (a *analysis) ifStmt(s *stmt, sc *scope, v *env) {
 	after := v
 	found := a.found
+	if len(s.arms) == 1 && s.arms[0].cond != nil && !ends(s.arms[0].body) {
+		a.ifOnly(s, sc, v)
+		return
+	}
 	for _, arm := range s.arms {
 		b := &env{parent: after}
 		a.found = found
@@ -241,6 +245,17 @@ func (a *analysis) ifStmt(s *stmt, sc *scope, v *env) {
 		a.assume(arm.cond, sc, next, false)
 		after = next
 	}
+}
+
+// ifOnly: after IF c THEN ... END IF, c did not hold or its body did not refuse.
+func (a *analysis) ifOnly(s *stmt, sc *scope, v *env) {
+	found := a.found
+	taken, passed := &env{parent: v}, &env{parent: v}
+	a.assume(s.arms[0].cond, sc, taken, true)
+	a.statements(s.arms[0].body, sc, taken)
+	a.base, a.found = v, found
+	a.assume(s.arms[0].cond, sc, passed, false)
+	v.ors = append(v.ors, []*env{taken, passed})
 }
 
 func (a *analysis) loopStmt(s *stmt, sc *scope, v *env) {

@@ -17,6 +17,13 @@ func (r *reviewer) permissions(q *requirement) {
 
 func (r *reviewer) permissionsOf(q *requirement) {
 	tables := r.s.permTables(q)
+	held := false
+	for _, t := range tables {
+		held = held || r.heldBy(r.s.sch.tables[t])
+	}
+	if !held {
+		return
+	}
 	skip := map[string]bool{}
 	for _, t := range tables {
 		if permNameRE.MatchString(t) && r.s.hasRole(r.s.sch.tables[t]) {
@@ -46,16 +53,16 @@ const (
 
 func (r *reviewer) permission(q *requirement, act action, tables []string, how float64) {
 	best := noEvidence
-	for _, skipStep := range []bool{false} {
-		_ = skipStep
-		ok := r.a.proves(act.env, func(c *closure) bool {
-			s := r.evidence(q, c, act, tables)
-			best = max(best, s)
-			return s == complete
-		})
-		if ok {
-			return
-		}
+	ok := r.a.proves(act.env, func(c *closure) bool {
+		s := r.evidence(q, c, act, tables)
+		best = max(best, s)
+		return s == complete
+	})
+	if ok {
+		return
+	}
+	if best == noEvidence && r.consults(act) {
+		how = min(how, 0.45) // something is asked about who acts: what, this rule cannot tell
 	}
 	if act.kind == "read" && best == noEvidence && how < 0.9 {
 		how -= 0.15
@@ -63,7 +70,7 @@ func (r *reviewer) permission(q *requirement, act action, tables []string, how f
 	why := map[shortfall]string{
 		noEvidence:  "nothing checks that who acts may do this to " + act.in.table,
 		notActor:    "the permission that is checked is not that of who acts",
-		roleTooWide: "the check lets more roles through than the requirement names",
+		roleTooWide: "the check lets more roles through than the requirement names to " + act.in.table,
 		inactive:    "the permission also counts when the one who holds it is gone",
 		notTied:     "the permission is not tied to the row of " + act.in.table + " that is acted on",
 	}[best]
@@ -145,7 +152,7 @@ func (c *closure) actor(r *reviewer, t term) bool {
 // roleFits: the roles that c lets through are among those that the requirement names.
 func (r *reviewer) roleFits(q *requirement, c *closure, x *inst) bool {
 	for _, col := range x.tab.cols {
-		allowed := q.valuesOf(col.enum)
+		allowed := r.s.withMasters(q.valuesOf(col.enum), col.enum)
 		switch {
 		case isStateCol(col):
 			continue
@@ -187,6 +194,19 @@ func (q *requirement) valuesOf(enum []string) []string {
 		}
 	}
 	return nil
+}
+
+// withMasters adds to the roles that are named those that may do whatever others may.
+func (s *spec) withMasters(allowed, enum []string) []string {
+	if len(allowed) == 0 {
+		return nil
+	}
+	for _, v := range enum {
+		if s.masters[v] && !contains(allowed, v) {
+			allowed = append(allowed[:len(allowed):len(allowed)], v)
+		}
+	}
+	return allowed
 }
 
 // holds: where the requirement says that who acts, or the grant, is still active

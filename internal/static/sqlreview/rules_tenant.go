@@ -9,7 +9,7 @@ import (
 var everyTableRE = regexp.MustCompile(`(every|each|all|any) [^.;]{0,30}(table|join|reference|relation|alias|subquer|side|occurrence|source|row|record|data)|through (a|any) join|including (joined|join|subquer)|even (in|when|inside) (join|subquer)|joined tables`)
 
 // viaRowRE: a row may belong to its tenant by the row that it points at.
-var viaRowRE = regexp.MustCompile(`directly or|or (indirectly|through|via|by way of)|(through|via) (the|its) (row|parent|owner)`)
+var viaRowRE = regexp.MustCompile(`directly or|or (indirectly|through|via|by way of)|(through|via) (the|its) (row|parent|owner)|(by|through|via|over) a (stored |checked )?foreign key|reached (it )?(by|through|from)|showing (that )?one end`)
 
 // tenancy: each row that is read or changed belongs to the caller's tenant.
 func (r *reviewer) tenancy(q *requirement) {

@@ -20,6 +20,8 @@ type spec struct {
 	params  map[string]bool // every parameter that the SPEC names
 	session map[string]bool // parameters that the server fills
 	helpers map[string]helper
+	masters map[string]bool   // roles that may do whatever others may
+	actorOf map[string]string // tables of those whom the parameters of the session name
 	defs    []definition
 	people  map[string]bool // tables whose rows act: a parameter of the session holds their key
 	holes   holeRule
@@ -38,6 +40,7 @@ type requirement struct {
 	n      int
 	text   string
 	low    string
+	acts   string // low without the names of tables, which may look like verbs (reading)
 	stems  map[string]bool
 	plain  map[string]bool // stems of what stands outside of backticks
 	spans  []string        // what stands in backticks
@@ -51,6 +54,7 @@ type requirement struct {
 	kinds  map[kindOf]bool
 
 	objects map[string]bool // memo of reviewer.objects
+	sents   []*requirement  // its sentences
 	parts   []*requirement  // clauses with roles of their own; itself when there is one
 }
 
@@ -107,49 +111,18 @@ func readSpec(text string) *spec {
 	s.findTenants()
 	s.findParams()
 	s.shareSession()
+	s.findActorTables()
+	s.findMasters()
 	s.findHoleRule()
 	for _, r := range s.reqs {
 		s.classify(r)
 	}
 	s.settle()
 	for _, r := range s.reqs {
+		r.sents = s.sentencesOf(r)
 		r.parts = s.clauses(r)
 	}
 	return s
-}
-
-var clauseRE = regexp.MustCompile(`[.;]\s+`)
-
-// clauses takes a requirement apart where its sentences name different roles ("...
-// needs a, ... needs b"). A sentence that names none belongs to the one before it.
-func (s *spec) clauses(r *requirement) []*requirement {
-	if !r.kinds[kPerm] {
-		return []*requirement{r}
-	}
-	var texts []string
-	for _, t := range clauseRE.Split(r.text, -1) {
-		c := s.readRequirement(r.n, t)
-		if n := len(texts); n > 0 && !s.firmRole(c) {
-			texts[n-1] += ". " + t
-		} else if n > 0 && !s.firmRole(s.readRequirement(r.n, texts[n-1])) {
-			texts[n-1] += ". " + t
-		} else {
-			texts = append(texts, t)
-		}
-	}
-	if len(texts) < 2 {
-		return []*requirement{r}
-	}
-	var out []*requirement
-	for _, t := range texts {
-		c := s.readRequirement(r.n, t)
-		if len(s.permTables(c)) == 0 {
-			return []*requirement{r}
-		}
-		c.kinds = r.kinds
-		out = append(out, c)
-	}
-	return out
 }
 
 type numbered struct {
@@ -216,6 +189,7 @@ func listItems(text string) []numbered {
 func (s *spec) readRequirement(n int, text string) *requirement {
 	text = strings.ToValidUTF8(text[:min(len(text), maxItem)], "?")
 	r := &requirement{n: n, text: text, low: strings.ToLower(text), stems: map[string]bool{}, tables: map[string]bool{}, named: map[string]bool{}, kinds: map[kindOf]bool{}}
+	r.acts = s.withoutTables(r.low)
 	list := stemsOf(text)
 	for _, w := range list {
 		r.stems[w] = true
@@ -253,6 +227,16 @@ func (s *spec) readRequirement(n int, text string) *requirement {
 		}
 	}
 	return r
+}
+
+// withoutTables blanks the words that are names of tables or their plurals.
+func (s *spec) withoutTables(low string) string {
+	return wordRE.ReplaceAllStringFunc(low, func(w string) string {
+		if s.sch.tables[w] != nil || s.sch.tables[strings.TrimSuffix(w, "s")] != nil {
+			return "_"
+		}
+		return w
+	})
 }
 
 func (r *requirement) addCol(table, col string) {
