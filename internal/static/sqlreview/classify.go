@@ -149,7 +149,7 @@ func (s *spec) softCols(r *requirement) []string {
 	if len(out) == 0 && regexp.MustCompile(`soft-?\s?delet|deleted|archived|voided|removed|withdrawn|retired`).MatchString(r.low) {
 		for _, t := range s.sch.order {
 			for _, c := range t.cols {
-				if softNameRE.MatchString(c.name) && hasRun(stemsOf(r.text), regexp.MustCompile(`^is_|_(at|on|ts|date|time|flag)$`).ReplaceAllString(c.name, "")) && !contains(out, c.name) {
+				if softNameRE.MatchString(c.name) && !endingRE.MatchString(c.name) && hasRun(stemsOf(r.text), regexp.MustCompile(`^is_|_(at|on|ts|date|time|flag)$`).ReplaceAllString(c.name, "")) && !contains(out, c.name) {
 					out = append(out, c.name)
 				}
 			}
@@ -168,6 +168,10 @@ func (s *spec) softCols(r *requirement) []string {
 	sort.Strings(out)
 	return out
 }
+
+// endingRE are names of columns that may mark a state of the thing (closed, ended) as
+// well as its removal: a requirement has to name them.
+var endingRE = regexp.MustCompile(`closed|ended|left|suspended|cancel|active|enabled|live`)
 
 // marksGone: a nullable time named after an act that ends a row (ed_at, ed_on).
 func (s *spec) marksGone(c colRef) bool {

@@ -242,6 +242,24 @@ func (s *spec) tenantName(p string) bool {
 	return n == base || strings.TrimPrefix(n, "current_") == base || n == "tenant" || s.root != "" && stem(n) == stem(s.root) || strings.HasPrefix(base, n) && len(n) >= 3
 }
 
+var (
+	fixedListRE = regexp.MustCompile(`(fixed|constant|closed|hard-?coded|static) (list|set|table|map)|allow-?list|whitelist|picked by the server|chosen by the server|server's (own )?code|one exception|only exception|never (from|holds?|contains?) (the )?client`)
+	holeNameRE  = regexp.MustCompile(`\$\{\s*([\w.]+)\s*\}`)
+)
+
+// findSafeHoles reads which ${...} the server fills from lists of its own.
+func (s *spec) findSafeHoles() {
+	s.safeHoles = map[string]bool{}
+	for _, line := range regexp.MustCompile(`[.;]\s+|\n+`).Split(s.prompt, -1) {
+		if !fixedListRE.MatchString(strings.ToLower(line)) {
+			continue
+		}
+		for _, m := range holeNameRE.FindAllStringSubmatch(line, -1) {
+			s.safeHoles[m[1]] = true
+		}
+	}
+}
+
 func (s *spec) findHoleRule() {
 	for _, line := range sentences(s.prompt) {
 		low := strings.ToLower(line)

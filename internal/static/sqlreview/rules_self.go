@@ -33,7 +33,7 @@ func (r *reviewer) notSelf(q *requirement, act action) {
 	if len(person) == 0 {
 		return
 	}
-	if how := r.applies(q, act, nil); how < 0.5 {
+	if how := r.applies(q, act, nil); how < 0.5 || !r.decides(q, act) {
 		return
 	}
 	ok := r.a.proves(act.env, func(c *closure) bool {
@@ -49,4 +49,18 @@ func (r *reviewer) notSelf(q *requirement, act action) {
 	if !ok {
 		r.add(q.n, 0.65, act.pos, []audit.CWE{863, 285}, "nothing keeps who acts from deciding on a row of %s that is his own", act.in.table)
 	}
+}
+
+// decides: the act is the one that the sentence names: it sets a state, or a column,
+// that is called after a word of the sentence (approved_by, issued_at), or deletes.
+func (r *reviewer) decides(q *requirement, act action) bool {
+	if act.kind == "delete" || act.value != "" && q.touches(act.value) || act.state != "" && act.value == "" {
+		return true
+	}
+	for _, c := range act.cols {
+		if act.in.tab.column(c) != nil && (strings.HasSuffix(c, "_by") || markTail.MatchString(c)) && q.touches(strings.TrimSuffix(markTail.ReplaceAllString(c, ""), "_by")) {
+			return true
+		}
+	}
+	return len(act.cols) == 1
 }

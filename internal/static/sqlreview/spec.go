@@ -10,21 +10,22 @@ import (
 // A spec is what the SPEC's text says: the schema, the requirements, the
 // conventions for parameters.
 type spec struct {
-	sch     *schema
-	prompt  string
-	reqs    []*requirement
-	tenants []string        // tenant columns, the likeliest first
-	root    string          // the tenants' own table
-	actors  map[string]bool // parameters that name who acts
-	scopeP  map[string]bool // parameters that name the tenant
-	params  map[string]bool // every parameter that the SPEC names
-	session map[string]bool // parameters that the server fills
-	helpers map[string]helper
-	masters map[string]bool   // roles that may do whatever others may
-	actorOf map[string]string // tables of those whom the parameters of the session name
-	defs    []definition
-	people  map[string]bool // tables whose rows act: a parameter of the session holds their key
-	holes   holeRule
+	sch       *schema
+	prompt    string
+	reqs      []*requirement
+	tenants   []string        // tenant columns, the likeliest first
+	root      string          // the tenants' own table
+	actors    map[string]bool // parameters that name who acts
+	scopeP    map[string]bool // parameters that name the tenant
+	params    map[string]bool // every parameter that the SPEC names
+	session   map[string]bool // parameters that the server fills
+	helpers   map[string]helper
+	masters   map[string]bool   // roles that may do whatever others may
+	actorOf   map[string]string // tables of those whom the parameters of the session name
+	defs      []definition
+	people    map[string]bool // tables whose rows act: a parameter of the session holds their key
+	holes     holeRule
+	safeHoles map[string]bool // ${...} that hold what the server chose
 }
 
 type holeRule uint8
@@ -114,6 +115,7 @@ func readSpec(text string) *spec {
 	s.findActorTables()
 	s.findMasters()
 	s.findHoleRule()
+	s.findSafeHoles()
 	for _, r := range s.reqs {
 		s.classify(r)
 	}
