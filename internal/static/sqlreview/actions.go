@@ -181,7 +181,7 @@ func (r *reviewer) objects(q *requirement, skip map[string]bool) map[string]bool
 			continue
 		}
 		for _, at := range q.mentions(t) {
-			if !ofRE.MatchString(q.low[:at]) {
+			if !ofRE.MatchString(q.low[:at]) && !q.possessed(at) {
 				q.objects[t] = true
 			}
 		}

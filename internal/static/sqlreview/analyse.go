@@ -21,10 +21,12 @@ type analysis struct {
 	resolving int
 	steps     int
 	calls     []*expr
-	opaque    bool // something was not understood
+	caseVals  map[term][]string // of a CASE with literal branches
+	opaque    bool              // something was not understood
 	plpgsql   bool
 	fn        *function
 	locks     []*query
+	lockOnly  map[*inst]bool // read for no more than a lock
 	tzCasts   []zoned
 	notIn     []nullTrap
 	raises    int

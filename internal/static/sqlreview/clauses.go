@@ -5,13 +5,19 @@ import (
 	"strings"
 )
 
-var clauseRE = regexp.MustCompile(`[.;]\s+`)
+var (
+	clauseRE   = regexp.MustCompile(`[.;]\s+`)
+	latinWords = strings.NewReplacer("i.e. ", "that is ", "e.g. ", "such as ", "cf. ", "see ", "resp. ", "or ")
+)
+
+// splitClauses cuts a text at its full stops and semicolons.
+func splitClauses(text string) []string { return clauseRE.Split(latinWords.Replace(text), -1) }
 
 // sentencesOf takes a requirement apart. A sentence that names no table speaks of those
 // of the requirement.
 func (s *spec) sentencesOf(r *requirement) []*requirement {
 	var out []*requirement
-	for _, t := range clauseRE.Split(r.text, -1) {
+	for _, t := range splitClauses(r.text) {
 		c := s.readRequirement(r.n, t)
 		if c.kinds = r.kinds; len(c.tables) == 0 {
 			c.tables = r.tables

@@ -104,7 +104,9 @@ func (a *analysis) queryStmt(s *stmt, sc *scope, v *env) {
 	}
 	a.evidenceIf(a.plpgsql && q.kind == qSelect, func() {
 		if len(into) == 0 && !s.perf && (!a.plpgsql || q.kind != qSelect) {
+			n := len(a.insts)
 			a.top(q, sc, e, false)
+			a.noteLock(q, n)
 			return
 		}
 		d := a.query(q, sc, e)
@@ -113,6 +115,19 @@ func (a *analysis) queryStmt(s *stmt, sc *scope, v *env) {
 	a.found = e
 	if q.strict {
 		v.imports = append(v.imports, e)
+	}
+}
+
+// noteLock: SELECT id ... FOR UPDATE, before other statements, is there for its lock.
+func (a *analysis) noteLock(q *query, from int) {
+	if q.kind != qSelect || q.lock == "" || len(q.targets) != 1 || strip(q.targets[0].e).kind == eStar {
+		return
+	}
+	if a.lockOnly == nil {
+		a.lockOnly = map[*inst]bool{}
+	}
+	for _, in := range a.insts[from:] {
+		a.lockOnly[in] = true
 	}
 }
 
@@ -221,9 +236,11 @@ func ends(body []*stmt) bool {
 func (a *analysis) ifStmt(s *stmt, sc *scope, v *env) {
 	after := v
 	found := a.found
-	if len(s.arms) == 1 && s.arms[0].cond != nil && !ends(s.arms[0].body) {
-		a.ifOnly(s, sc, v)
-		return
+	for _, arm := range s.arms {
+		if !ends(arm.body) && len(s.arms) < 6 {
+			a.ifEach(s, sc, v)
+			return
+		}
 	}
 	for _, arm := range s.arms {
 		b := &env{parent: after}
@@ -247,15 +264,39 @@ func (a *analysis) ifStmt(s *stmt, sc *scope, v *env) {
 	}
 }
 
-// ifOnly: after IF c THEN ... END IF, c did not hold or its body did not refuse.
-func (a *analysis) ifOnly(s *stmt, sc *scope, v *env) {
+// ifEach: after an IF one of its arms was taken, and its body did not refuse, or none.
+func (a *analysis) ifEach(s *stmt, sc *scope, v *env) {
 	found := a.found
-	taken, passed := &env{parent: v}, &env{parent: v}
-	a.assume(s.arms[0].cond, sc, taken, true)
-	a.statements(s.arms[0].body, sc, taken)
-	a.base, a.found = v, found
-	a.assume(s.arms[0].cond, sc, passed, false)
-	v.ors = append(v.ors, []*env{taken, passed})
+	var or []*env
+	before := func(b *env, n int) {
+		for _, arm := range s.arms[:n] {
+			a.assume(arm.cond, sc, b, false)
+		}
+	}
+	whole := false
+	for i, arm := range s.arms {
+		b := &env{parent: v}
+		before(b, i)
+		a.found = found
+		if whole = arm.cond == nil; !whole {
+			a.assume(arm.cond, sc, b, true)
+		}
+		a.statements(arm.body, sc, b)
+		a.base = v
+		if !ends(arm.body) {
+			or = append(or, b)
+		}
+		if whole {
+			break
+		}
+	}
+	a.found = found
+	if !whole {
+		b := &env{parent: v}
+		before(b, len(s.arms))
+		or = append(or, b)
+	}
+	v.ors = append(v.ors, or)
 }
 
 func (a *analysis) loopStmt(s *stmt, sc *scope, v *env) {

@@ -16,7 +16,7 @@ var (
 // are `paid` or `void` are immutable".
 func frozenStates(q *requirement) []string {
 	var out []string
-	for _, clause := range clauseRE.Split(q.text, -1) {
+	for _, clause := range splitClauses(q.text) {
 		low := strings.ToLower(clause)
 		at := frozenRE.FindStringIndex(low)
 		if at == nil || untilRE.MatchString(low) {

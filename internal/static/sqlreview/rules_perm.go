@@ -64,8 +64,11 @@ func (r *reviewer) permission(q *requirement, act action, tables []string, how f
 	if best == noEvidence && r.consults(act) {
 		how = min(how, 0.45) // something is asked about who acts: what, this rule cannot tell
 	}
-	if act.kind == "read" && best == noEvidence && how < 0.9 {
-		how -= 0.15
+	if act.kind == "read" && best == noEvidence && (how < 0.9 || !r.s.saysRole(q) && len(q.cols) == 0) {
+		how = min(how-0.15, 0.45)
+	}
+	if act.kind == "read" && !r.readsAct(q, act.in.table) {
+		how = 0.4
 	}
 	why := map[shortfall]string{
 		noEvidence:  "nothing checks that who acts may do this to " + act.in.table,

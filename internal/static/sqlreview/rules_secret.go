@@ -233,7 +233,7 @@ var (
 // secrets: sensitive columns do not reach an output.
 func (r *reviewer) secrets(q *requirement) {
 	var parts []*requirement
-	for _, t := range clauseRE.Split(q.text, -1) {
+	for _, t := range splitClauses(q.text) {
 		if c := r.s.readRequirement(q.n, t); len(r.s.secretCols(c)) > 0 {
 			parts = append(parts, c)
 		} else if n := len(parts); n > 0 {

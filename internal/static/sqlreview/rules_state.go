@@ -204,9 +204,16 @@ func (r *reviewer) stateOf(q *requirement) map[*table]string {
 func (r *reviewer) states(q *requirement) {
 	owners := r.stateOf(q)
 	life := readLife(q.text, q.values)
-	r.visible(q, life, owners)
+	for _, c := range q.sents {
+		if onlyRE.MatchString(c.low) && len(c.values) > 0 {
+			r.visible(c, readLife(c.text, c.values), r.stateOf(c))
+		}
+	}
 	r.frozen(q, owners)
-	if len(life.prior) == 0 && len(life.edit) == 0 && len(life.only) == 0 {
+	for _, c := range q.sents {
+		r.related(c, readLife(c.text, c.values), r.stateOf(c))
+	}
+	if len(life.prior) == 0 && len(life.edit) == 0 {
 		return
 	}
 	for _, w := range r.a.writes {
@@ -220,7 +227,6 @@ func (r *reviewer) states(q *requirement) {
 		r.transition(q, life, w, col)
 	}
 	r.editable(q, life, owners)
-	r.related(q, life, owners)
 }
 
 func (r *reviewer) transition(q *requirement, life *lifecycle, w write, col string) {
@@ -231,6 +237,9 @@ func (r *reviewer) transition(q *requirement, life *lifecycle, w write, col stri
 		news := c.values(nt, enum)
 		if nt.isLit() {
 			news = []string{foldLit(nt)}
+		}
+		if news == nil && strip(w.val).kind != eCase {
+			news = r.a.caseVals[nt]
 		}
 		olds := c.values(old, enum)
 		if news == nil || olds == nil {
@@ -349,6 +358,9 @@ func (r *reviewer) pointsAt(t, to *table, depth int) bool {
 	}
 	return false
 }
+
+// onlyRE finds sentences that let something be seen under a condition, and no other.
+var onlyRE = regexp.MustCompile(`\bonly\b|\bunless\b|\bexcept\b|(sees?|shows?|visible|read|returned|listed) (while|when|if|once)|(visible|shown|readable|public) `)
 
 // visible: rows are read only in the states that the requirement names, or by their
 // owner where it lets him.

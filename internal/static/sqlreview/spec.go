@@ -235,7 +235,7 @@ func (s *spec) readRequirement(n int, text string) *requirement {
 func (s *spec) withoutTables(low string) string {
 	return wordRE.ReplaceAllStringFunc(low, func(w string) string {
 		if s.sch.tables[w] != nil || s.sch.tables[strings.TrimSuffix(w, "s")] != nil {
-			return "_"
+			return strings.Repeat("_", len(w)) // offsets stay those of low
 		}
 		return w
 	})

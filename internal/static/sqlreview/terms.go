@@ -58,7 +58,33 @@ func (a *analysis) termAt(e *expr, sc *scope, depth int) term {
 		}
 		return term("f:query" + itoa(e.pos))
 	}
-	return term("f:" + show(e))
+	t := term("f:" + show(e))
+	if vals := caseLits(e); e.kind == eCase && len(vals) > 0 {
+		if a.caseVals == nil {
+			a.caseVals = map[term][]string{}
+		}
+		a.caseVals[t] = vals
+	}
+	return t
+}
+
+// caseLits gives the values of a CASE whose branches are all literals.
+func caseLits(e *expr) []string {
+	args := e.args
+	if e.op == "operand" && len(args) > 0 {
+		args = args[1:]
+	}
+	var out []string
+	for i, x := range args {
+		if i%2 == 0 && (i < len(args)-1 || !e.hasElse) {
+			continue
+		}
+		if x = strip(x); x.kind != eLit {
+			return nil
+		}
+		out = append(out, strings.Trim(x.op, "'"))
+	}
+	return out
 }
 
 func nil2(sc *scope) *scope { return sc }

@@ -1,0 +1,34 @@
+package sqlreview
+
+import (
+	"regexp"
+	"strings"
+)
+
+var actWordRE = regexp.MustCompile(`^([a-z]{3,}ing|reads?|sees?|views?|lists?|shown?|returned|visible|access|open)$`)
+
+// readsAct: where the text names several acts ("looking up accounts, deciding on
+// readings"), the one before the table is that of reading. Without an act before it, any
+// reading word of the text tells.
+func (r *reviewer) readsAct(q *requirement, table string) bool {
+	ok, told := false, false
+	for _, at := range q.mentions(table) {
+		words := wordRE.FindAllString(q.acts[:min(at, len(q.acts))], -1)
+		for i := len(words) - 1; i >= 0 && i > len(words)-8; i-- {
+			if actWordRE.MatchString(words[i]) && r.s.tableNamed(stem(words[i])) == "" {
+				told = true
+				ok = ok || readWordRE.MatchString(words[i]) || strings.HasPrefix(words[i], "look")
+				break
+			}
+		}
+	}
+	return ok || !told
+}
+
+// possessed: the table stands before what belongs to it ("a boat's moorings").
+func (q *requirement) possessed(at int) bool {
+	rest := q.low[at:]
+	w := wordRE.FindString(rest)
+	rest = strings.TrimPrefix(rest, w)
+	return strings.HasPrefix(rest, "'s ") || strings.HasPrefix(rest, "’s ")
+}
