@@ -75,7 +75,7 @@ func (r *reviewer) shown() map[*inst]bool {
 }
 
 var (
-	readWordRE   = regexp.MustCompile(`\b(read(s|able|ing)?|see[sn]?|view(s|ed|ing)?|list(s|ed|ing)?|visible|shown?|look|access(ed|ing)?|quer(y|ies|ied)|fetch|retriev|consult|open(s|ed)? (a|the)|download|appear)`)
+	readWordRE   = regexp.MustCompile(`\b(read(s|able|ing)?\b|see[sn]?|view(s|ed|ing)?|list(s|ed|ing)?|visible|shown?|look|access(ed|ing)?|quer(y|ies|ied)|fetch|retriev|consult|open(s|ed)? (a|the)|download|appear)`)
 	insertWordRE = regexp.MustCompile(`\b(creat|add|insert|record|writ|new|submit|post|book|regist|enter|issu|mak|plac|rais|fil)`)
 	updateWordRE = regexp.MustCompile(`\b(chang|updat|edit|modif|writ|manag|alter|correct|revis|amend|set)`)
 	deleteWordRE = regexp.MustCompile(`\b(delet|remov|purg|eras|archiv|drop)`)
@@ -114,6 +114,9 @@ func (r *reviewer) applies(q *requirement, act action, skip map[string]bool) flo
 		return 0
 	}
 	named := q.tables[t.name] || q.touches(t.name)
+	if act.kind != "read" && r.otherMark(q, act) {
+		return 0
+	}
 	if objects := r.objects(q, skip); len(objects) > 0 && !objects[t.name] && (r.s.isPerson(t) || act.kind == "read") {
 		return 0
 	}

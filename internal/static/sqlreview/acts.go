@@ -25,6 +25,21 @@ func (r *reviewer) readsAct(q *requirement, table string) bool {
 	return ok || !told
 }
 
+// otherMark: the text names an act that the table keeps a mark of (approving a credit:
+// approved_at), and the code sets no such mark.
+func (r *reviewer) otherMark(q *requirement, act action) bool {
+	marks, set := false, false
+	for _, c := range act.in.tab.cols {
+		base := strings.TrimSuffix(markTail.ReplaceAllString(c.name, ""), "_by")
+		if base == c.name || c.notNull || softNameRE.MatchString(c.name) || !strings.HasSuffix(base, "ed") || !meets(q.plain, base) {
+			continue
+		}
+		marks = true
+		set = set || contains(act.cols, c.name)
+	}
+	return marks && !set && (act.value == "" || !q.touches(act.value))
+}
+
 // possessed: the table stands before what belongs to it ("a boat's moorings").
 func (q *requirement) possessed(at int) bool {
 	rest := q.low[at:]

@@ -38,7 +38,7 @@ func (s *spec) clauses(r *requirement) []*requirement {
 	var out []*requirement
 	var open *requirement
 	for _, c := range r.sents {
-		if r.kinds[kSecret] && len(s.secretCols(c)) > 0 && s.keepsBack(c) {
+		if r.kinds[kSecret] && (len(s.secretCols(c)) > 0 && s.keepsBack(c) || givenOutRE.MatchString(c.low)) {
 			open = nil // it says who may see columns
 			continue
 		}
@@ -59,6 +59,8 @@ func (s *spec) clauses(r *requirement) []*requirement {
 	}
 	return out
 }
+
+var givenOutRE = regexp.MustCompile(`returned|shown|given out|disclosed|displayed|revealed|visible`)
 
 // roleActs: the sentence begins with a role and says what it does.
 func (s *spec) roleActs(r *requirement) bool {

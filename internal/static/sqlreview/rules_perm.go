@@ -39,6 +39,18 @@ func (r *reviewer) permissionsOf(q *requirement) {
 	}
 }
 
+// namesPerson: the requirement names a column that holds a person.
+func (s *spec) namesPerson(q *requirement) bool {
+	for _, t := range s.sch.order {
+		for _, p := range s.personCols(t) {
+			if namesCol(q, t.name, p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // A shortfall says how far the evidence for a permission got.
 type shortfall int
 
@@ -64,7 +76,7 @@ func (r *reviewer) permission(q *requirement, act action, tables []string, how f
 	if best == noEvidence && r.consults(act) {
 		how = min(how, 0.45) // something is asked about who acts: what, this rule cannot tell
 	}
-	if act.kind == "read" && best == noEvidence && (how < 0.9 || !r.s.saysRole(q) && len(q.cols) == 0) {
+	if act.kind == "read" && best == noEvidence && (how < 0.9 || !r.s.saysRole(q) && !r.s.namesPerson(q)) {
 		how = min(how-0.15, 0.45)
 	}
 	if act.kind == "read" && !r.readsAct(q, act.in.table) {

@@ -323,7 +323,7 @@ func (r *reviewer) related(q *requirement, life *lifecycle, owners map[*table]st
 			continue
 		}
 		for t, col := range owners {
-			if !r.pointsAt(act.in.tab, t, 0) || r.applies(q, act, nil) < 0.5 {
+			if !q.tables[act.in.table] || !r.pointsAt(act.in.tab, t, 0) || r.applies(q, act, nil) < 0.5 {
 				continue
 			}
 			if len(t.column(col).enum) == 0 {
