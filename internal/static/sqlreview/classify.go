@@ -66,6 +66,9 @@ func (s *spec) classify(r *requirement) {
 	set(kSelf, selfRE.MatchString(r.low) && !r.kinds[kInjection])
 	set(kBound, boundWordRE.MatchString(r.low) && !r.kinds[kInjection] && len(s.boundCols(r)) > 0)
 	set(kOnce, onceRE.MatchString(r.low) && !r.kinds[kInjection])
+	set(kPattern, literalRE.MatchString(r.low))
+	set(kOrder, totalRE.MatchString(r.low))
+	set(kAuthor, !r.kinds[kInjection])
 	set(kGroup, groupRE.MatchString(r.low))
 	if len(r.kinds) > 1 && r.kinds[kInjection] {
 		delete(r.kinds, kState)

@@ -176,12 +176,14 @@ var judges = []struct {
 	{kTenant, (*reviewer).tenancy}, {kSoft, (*reviewer).softDelete}, {kSecret, (*reviewer).secrets}, {kLimit, (*reviewer).limits},
 	{kState, (*reviewer).states}, {kPerm, (*reviewer).permissions}, {kSelf, (*reviewer).selfDecisions}, {kBound, (*reviewer).thresholds},
 	{kOnce, (*reviewer).once}, {kTime, (*reviewer).times}, {kAudit, (*reviewer).audits}, {kVersion, (*reviewer).versions},
-	{kGroup, (*reviewer).groupSizes},
+	{kGroup, (*reviewer).groupSizes}, {kPattern, (*reviewer).patterns}, {kOrder, (*reviewer).orders}, {kAuthor, (*reviewer).authors},
 }
 
 func (r *reviewer) judge() {
 	r.kind = kInjection
 	r.injection()
+	r.grantsInForce()
+	r.days()
 	for _, q := range r.s.reqs {
 		for _, j := range judges {
 			if q.kinds[j.kind] {

@@ -19,6 +19,7 @@ type spec struct {
 	scopeP    map[string]bool // parameters that name the tenant
 	params    map[string]bool // every parameter that the SPEC names
 	session   map[string]bool // parameters that the server fills
+	grants    []grantTable
 	helpers   map[string]helper
 	masters   map[string]bool   // roles that may do whatever others may
 	actorOf   map[string]string // tables of those whom the parameters of the session name
@@ -79,6 +80,11 @@ const (
 	kSelf      kindOf = "separation of duties"
 	kBound     kindOf = "threshold"
 	kOnce      kindOf = "once"
+	kGrant     kindOf = "grant in force"
+	kDay       kindOf = "day of a zone"
+	kPattern   kindOf = "search pattern"
+	kOrder     kindOf = "order"
+	kAuthor    kindOf = "author"
 )
 
 var (
@@ -120,6 +126,7 @@ func readSpec(text string) *spec {
 		s.classify(r)
 	}
 	s.settle()
+	s.findGrants()
 	for _, r := range s.reqs {
 		r.sents = s.sentencesOf(r)
 		r.parts = s.clauses(r)

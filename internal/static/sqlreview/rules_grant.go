@@ -1,0 +1,132 @@
+package sqlreview
+
+import (
+	"regexp"
+	"strings"
+
+	"assay/audit"
+)
+
+// A grantTable is a table whose rows give a person something for a time, or until it is
+// taken back, with the columns that say so.
+type grantTable struct {
+	tab  *table
+	cols []*column
+	req  int // the requirement that speaks of it
+}
+
+var (
+	takenBackRE = regexp.MustCompile(`^(revoked|ended|withdrawn|terminated|removed|left|deleted|cancelled|suspended)(_at|_on)?$`)
+	runsOutRE   = regexp.MustCompile(`^(until|valid_to|valid_until|expires?(_at|_on)?|ends?(_at|_on)?|end_date|through)$`)
+	runsFromRE  = regexp.MustCompile(`^(since|from|valid_from|starts?(_at|_on)?|effective_from)$`)
+	confirmRE   = regexp.MustCompile(`^(confirmed|accepted|verified)(_at|_on)?$`)
+	inForceRE   = regexp.MustCompile(`\blive\b|in force|expire|revok|valid|while it lasts|\blasts\b|still|not ended|current|standing|active|this moment|mandate|posting|grant`)
+)
+
+// findGrants lists the tables that tie a person to something and have columns that say
+// whether the tie holds; a person's own record is none.
+func (s *spec) findGrants() {
+	for _, t := range s.sch.order {
+		if len(s.personCols(t)) == 0 || s.isPerson(t) || s.onlyMakers(t) {
+			continue
+		}
+		g := grantTable{tab: t}
+		ends := false
+		for _, c := range t.cols {
+			spans := strings.HasSuffix(c.typ, "range")
+			back := c.isTime() && !c.notNull && takenBackRE.MatchString(c.name)
+			out := c.isTime() && runsOutRE.MatchString(c.name)
+			if spans || back || out || c.isTime() && (runsFromRE.MatchString(c.name) || !c.notNull && confirmRE.MatchString(c.name)) {
+				g.cols = append(g.cols, c)
+				ends = ends || spans || out || back && c.name != "deleted_at"
+			}
+		}
+		if ends && s.carriesRight(t) {
+			g.req = s.requirementOf(t)
+			s.grants = append(s.grants, g)
+		}
+	}
+}
+
+// carriesRight: the table has roles or kinds, is named like a grant, or ties two people.
+func (s *spec) carriesRight(t *table) bool {
+	people := 0
+	for _, fk := range t.fks {
+		if x := s.sch.tables[fk.ref]; x != nil && s.isPerson(x) {
+			people++
+		}
+	}
+	return s.hasRole(t) || permNameRE.MatchString(t.name) || people > 1 && len(t.fks) == people
+}
+
+// requirementOf gives the requirement that says most about the table's rows being in
+// force: by their name, or by a defined word.
+func (s *spec) requirementOf(t *table) int {
+	best, at := 0, 0
+	for _, r := range s.reqs {
+		n := 0
+		if r.tables[t.name] {
+			n += 2
+		}
+		for _, d := range s.defined(r.text) {
+			if s.readRequirement(0, d.text).tables[t.name] {
+				n += 3
+				break
+			}
+		}
+		if n > 0 && inForceRE.MatchString(r.head()) {
+			n += 2
+		}
+		if n > 0 && inForceRE.MatchString(r.low) {
+			n++
+		}
+		if n > best {
+			best, at = n, r.n
+		}
+	}
+	return at
+}
+
+// grantsInForce: a row that is used as the right of who acts is asked about each of the
+// columns that could end it.
+func (r *reviewer) grantsInForce() {
+	r.kind = kGrant
+	for _, g := range r.s.grants {
+		for _, in := range r.a.insts {
+			if in.tab != g.tab || g.req == 0 || in.der != nil || in.role != roleRead || in.env.isNegated() || r.a.anti(in) || r.a.lockOnly[in] || !r.ofActor(in) {
+				continue
+			}
+			for _, c := range g.cols {
+				if !r.a.proves(in.env, func(cl *closure) bool { return r.asked(cl, in, c) }) {
+					r.add(g.req, 0.75, in.pos, []audit.CWE{863, 672, 613}, "%s is used as a right without asking about %s", name(in), c.name)
+					break
+				}
+			}
+		}
+	}
+}
+
+// asked: some fact speaks of the column, of both ends of it where it is a range.
+func (r *reviewer) asked(c *closure, in *inst, col *column) bool {
+	t := in.col(col.name)
+	if len(c.about(t)) > 0 {
+		return true
+	}
+	lower, upper := false, false
+	for _, f := range c.facts {
+		for _, x := range append([]term{f.a, f.b}, f.cols...) {
+			s := string(x)
+			switch {
+			case x == t && (f.op == "opaque" && !strings.Contains(f.text, "lower(") && !strings.Contains(f.text, "upper(") || f.op == "call"):
+				return true
+			case strings.Contains(s, "lower("+string(t)):
+				lower = true
+			case strings.Contains(s, "upper("+string(t)):
+				upper = true
+			case strings.HasPrefix(s, "f:") && strings.Contains(s, string(t)):
+				return true
+			}
+		}
+	}
+	return lower && upper
+}
