@@ -117,6 +117,9 @@ func (r *reviewer) applies(q *requirement, act action, skip map[string]bool) flo
 	if act.kind != "read" && r.otherMark(q, act) {
 		return 0
 	}
+	if _, set := r.marks(q, act); set && named && act.kind == "update" {
+		return 0.9
+	}
 	if objects := r.objects(q, skip); len(objects) > 0 && !objects[t.name] && (r.s.isPerson(t) || act.kind == "read") {
 		return 0
 	}

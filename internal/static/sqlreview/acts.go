@@ -28,7 +28,12 @@ func (r *reviewer) readsAct(q *requirement, table string) bool {
 // otherMark: the text names an act that the table keeps a mark of (approving a credit:
 // approved_at), and the code sets no such mark.
 func (r *reviewer) otherMark(q *requirement, act action) bool {
-	marks, set := false, false
+	marks, set := r.marks(q, act)
+	return marks && !set && (act.value == "" || !q.touches(act.value))
+}
+
+// marks: the text names acts that the table keeps marks of, and the code sets one.
+func (r *reviewer) marks(q *requirement, act action) (marks, set bool) {
 	for _, c := range act.in.tab.cols {
 		base := strings.TrimSuffix(markTail.ReplaceAllString(c.name, ""), "_by")
 		if base == c.name || c.notNull || softNameRE.MatchString(c.name) || !strings.HasSuffix(base, "ed") || !meets(q.plain, base) {
@@ -37,7 +42,7 @@ func (r *reviewer) otherMark(q *requirement, act action) bool {
 		marks = true
 		set = set || contains(act.cols, c.name)
 	}
-	return marks && !set && (act.value == "" || !q.touches(act.value))
+	return marks, set
 }
 
 // possessed: the table stands before what belongs to it ("a boat's moorings").

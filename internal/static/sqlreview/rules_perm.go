@@ -39,6 +39,15 @@ func (r *reviewer) permissionsOf(q *requirement) {
 	}
 }
 
+func anyOf(set map[string]bool, list []string) bool {
+	for _, x := range list {
+		if set[x] {
+			return true
+		}
+	}
+	return false
+}
+
 // namesPerson: the requirement names a column that holds a person.
 func (s *spec) namesPerson(q *requirement) bool {
 	for _, t := range s.sch.order {
@@ -76,7 +85,7 @@ func (r *reviewer) permission(q *requirement, act action, tables []string, how f
 	if best == noEvidence && r.consults(act) {
 		how = min(how, 0.45) // something is asked about who acts: what, this rule cannot tell
 	}
-	if act.kind == "read" && best == noEvidence && (how < 0.9 || !r.s.saysRole(q) && !r.s.namesPerson(q)) {
+	if act.kind == "read" && best == noEvidence && (how < 0.9 || !r.s.saysRole(q) && !r.s.namesPerson(q) && !anyOf(q.named, tables)) {
 		how = min(how-0.15, 0.45)
 	}
 	if act.kind == "read" && !r.readsAct(q, act.in.table) {

@@ -236,7 +236,7 @@ func (r *reviewer) secrets(q *requirement) {
 	for _, t := range splitClauses(q.text) {
 		if c := r.s.readRequirement(q.n, t); len(r.s.secretCols(c)) > 0 {
 			parts = append(parts, c)
-		} else if n := len(parts); n > 0 {
+		} else if n := len(parts); n > 0 && !allPowerRE.MatchString(c.low) {
 			parts[n-1] = r.s.readRequirement(q.n, parts[n-1].text+". "+t)
 		}
 	}
@@ -317,15 +317,21 @@ func secretOf(cols []colRef, table, col string) bool {
 func (r *reviewer) exempt(q *requirement, v *env) bool {
 	return r.a.proves(v, func(c *closure) bool {
 		for _, p := range r.permits(c) {
+			acts, wide := false, false
 			for _, t := range p.args {
-				if c.actor(r, t) {
-					return true
-				}
+				acts = acts || c.actor(r, t)
+				wide = wide || t.isLit() && r.foreignRole(q, foldLit(t))
+			}
+			if acts && !wide {
+				return true
 			}
 		}
+		if r.belongs(q, c) {
+			return true
+		}
 		for _, f := range c.facts {
-			for _, val := range f.set {
-				if contains(q.values, val) {
+			if in := r.a.instOf(f.a); in != nil && in.tab != nil && len(f.set) > 0 {
+				if col := in.tab.column(f.a.colName()); col != nil && within(f.set, r.s.withMasters(q.valuesOf(col.enum), col.enum)) {
 					return true
 				}
 			}
@@ -338,4 +344,20 @@ func (r *reviewer) exempt(q *requirement, v *env) bool {
 		}
 		return false
 	})
+}
+
+// belongs: who acts has a row in a table that the requirement names as those who may
+// ("goes to staff"), with a role that it allows.
+func (r *reviewer) belongs(q *requirement, c *closure) bool {
+	for _, x := range r.a.insts {
+		if x.tab == nil || !q.tables[x.table] || x.role == roleInsert || !r.s.hasRole(x.tab) || x.env.isNegated() {
+			continue
+		}
+		for _, p := range r.s.personCols(x.tab) {
+			if c.actor(r, x.col(p)) && r.roleFits(q, c, x) {
+				return true
+			}
+		}
+	}
+	return false
 }

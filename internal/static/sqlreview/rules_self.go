@@ -29,11 +29,11 @@ func (r *reviewer) notSelf(q *requirement, act action) {
 	if !selfRE.MatchString(q.low) || act.kind == "read" || act.kind == "insert" {
 		return
 	}
-	person := r.s.personCols(act.in.tab)
+	person := r.actingCols(act.in.tab)
 	if len(person) == 0 {
 		return
 	}
-	if how := r.applies(q, act, nil); how < 0.5 || !r.decides(q, act) {
+	if how := r.applies(q, act, nil); how < 0.5 && !q.tables[act.in.table] || !r.decides(q, act) || r.otherMark(q, act) {
 		return
 	}
 	ok := r.a.proves(act.env, func(c *closure) bool {
@@ -63,4 +63,17 @@ func (r *reviewer) decides(q *requirement, act action) bool {
 		}
 	}
 	return false
+}
+
+// actingCols lists the columns of t that name one of the people who act in the code: a
+// customer's fine is not the clerk's own.
+func (r *reviewer) actingCols(t *table) []string {
+	who := r.audience()
+	var out []string
+	for _, p := range r.s.personCols(t) {
+		if ref := r.s.refOf(t, p); len(who) == 0 || ref == "" || who[ref] {
+			out = append(out, p)
+		}
+	}
+	return out
 }

@@ -14,6 +14,7 @@ type lifecycle struct {
 	edit  []string            // states in which rows may be changed
 	only  []string            // states that a related row must be in
 	known map[string]bool
+	from  []string // the states that were left last
 }
 
 var lifeTokRE = regexp.MustCompile("(?i)→|->|=>|>|[;.]|,|/|[`'\"]?[A-Za-z_][A-Za-z0-9_]*[`'\"]?")
@@ -54,6 +55,11 @@ func readLife(text string, values []string) *lifecycle {
 func (l *lifecycle) follow(toks []lifeTok, g []string, end int, before string, reached bool) {
 	become, arrow, from, edit := false, false, false, false
 	k := end
+	if reached && k+2 < len(toks) && toks[k].kind == "or" && toks[k+1].kind == "to" && toks[k+2].kind == "value" {
+		next, _ := lifeGroup(toks, k+2) // "a to b or to c": c comes from a
+		l.link(l.from, next)
+		return
+	}
 	for ; k < len(toks) && toks[k].kind != "value" && toks[k].kind != "sep"; k++ {
 		switch toks[k].kind {
 		case "become", "to":
@@ -88,6 +94,7 @@ func (l *lifecycle) follow(toks []lifeTok, g []string, end int, before string, r
 }
 
 func (l *lifecycle) link(from, to []string) {
+	l.from = from
 	for _, t := range to {
 		l.known[t] = true
 		for _, f := range from {
@@ -100,6 +107,7 @@ func (l *lifecycle) link(from, to []string) {
 }
 
 func lifeGroup(toks []lifeTok, i int) (vals []string, end int) {
+	reached := i > 0 && (toks[i-1].kind == "to" || toks[i-1].kind == "arrow")
 	vals = append(vals, toks[i].val)
 	i++
 	for i+1 < len(toks) && (toks[i].kind == "or" || toks[i].kind == "comma") {
@@ -115,6 +123,9 @@ func lifeGroup(toks []lifeTok, i int) (vals []string, end int) {
 		}
 		if n := k + 1; toks[i].kind == "comma" && n+2 < len(toks) && toks[n].kind == "or" && toks[n+1].kind == "value" && (toks[n+2].kind == "from" || toks[n+2].kind == "arrow") {
 			break
+		}
+		if n := k + 1; reached && n+1 < len(toks) && (toks[n].kind == "to" || toks[n].kind == "arrow") && toks[n+1].kind == "value" {
+			break // "a to b or a to c"
 		}
 		vals = append(vals, toks[k].val)
 		i = k + 1
