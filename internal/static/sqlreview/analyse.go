@@ -26,6 +26,8 @@ type analysis struct {
 	plpgsql   bool
 	fn        *function
 	locks     []*query
+	locked    map[*inst]bool // rows that a statement locks
+	stmts     []*query       // the statements, in order
 	lockOnly  map[*inst]bool // read for no more than a lock
 	tzCasts   []zoned
 	notIn     []nullTrap
@@ -277,6 +279,12 @@ func (a *analysis) selectQuery(q *query, sc *scope, v *env, d *derived) {
 	}
 	if q.lock != "" {
 		a.locks = append(a.locks, q)
+		if a.locked == nil {
+			a.locked = map[*inst]bool{}
+		}
+		for _, in := range sc.insts {
+			a.locked[in] = true
+		}
 	}
 	d.agg = len(q.group) > 0 || hasAggregate(q)
 	d.cols, d.stars = a.expand(q.targets, sc)

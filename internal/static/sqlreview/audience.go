@@ -11,7 +11,7 @@ func (s *spec) findActorTables() {
 	s.actorOf = map[string]string{}
 	for _, line := range regexp.MustCompile(`[.;]\s+|\n+`).Split(strings.ToLower(s.prompt), -1) {
 		for _, p := range paramsIn(line) {
-			if !s.session[p] || s.scopeP[p] || s.actorOf[p] != "" {
+			if !s.session[p] || s.scopeP[p] || s.actorOf[p] != "" || strings.HasPrefix(p, "p_") {
 				continue
 			}
 			if t := s.tableNamed(baseName(p)); t != "" {
@@ -32,13 +32,15 @@ func (s *spec) findActorTables() {
 			}
 		}
 	}
-	for p, t := range s.actorOf {
-		s.people[t] = true
-		for _, alias := range []string{"p_" + p, p} {
-			if s.session[alias] && s.actorOf[alias] == "" {
-				s.actorOf[alias] = t
+	for p := range s.session { // p_me is whom :me names
+		for q, t := range s.actorOf {
+			if strings.HasPrefix(p, "p_") && !s.scopeP[p] && baseName(p) == baseName(q) {
+				s.actorOf[p] = t
 			}
 		}
+	}
+	for _, t := range s.actorOf {
+		s.people[t] = true
 	}
 }
 

@@ -184,6 +184,7 @@ func (r *reviewer) judge() {
 	r.injection()
 	r.grantsInForce()
 	r.days()
+	r.races()
 	for _, q := range r.s.reqs {
 		for _, j := range judges {
 			if q.kinds[j.kind] {

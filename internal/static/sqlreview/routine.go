@@ -43,6 +43,9 @@ func (a *analysis) statements(list []*stmt, sc *scope, v *env) {
 
 func (a *analysis) statement(s *stmt, sc *scope, v *env) {
 	a.stmtNo++
+	if s.q != nil {
+		a.stmts = append(a.stmts, s.q)
+	}
 	switch s.kind {
 	case sQuery:
 		a.queryStmt(s, sc, v)

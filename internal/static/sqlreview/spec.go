@@ -85,6 +85,7 @@ const (
 	kPattern   kindOf = "search pattern"
 	kOrder     kindOf = "order"
 	kAuthor    kindOf = "author"
+	kRace      kindOf = "race"
 )
 
 var (
