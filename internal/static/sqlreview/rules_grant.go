@@ -27,7 +27,7 @@ var (
 // whether the tie holds; a person's own record is none.
 func (s *spec) findGrants() {
 	for _, t := range s.sch.order {
-		if len(s.personCols(t)) == 0 || s.isPerson(t) || s.onlyMakers(t) {
+		if !s.tiesTenants(t) && (len(s.personCols(t)) == 0 || s.isPerson(t) || s.onlyMakers(t)) {
 			continue
 		}
 		g := grantTable{tab: t}
@@ -56,7 +56,18 @@ func (s *spec) carriesRight(t *table) bool {
 			people++
 		}
 	}
-	return s.hasRole(t) || permNameRE.MatchString(t.name) || people > 1 && len(t.fks) == people
+	return s.tiesTenants(t) || s.hasRole(t) || permNameRE.MatchString(t.name) || people > 1 && len(t.fks) == people
+}
+
+// tiesTenants: the table's rows tie one tenant to another, as agreements do.
+func (s *spec) tiesTenants(t *table) bool {
+	n := 0
+	for _, fk := range t.fks {
+		if fk.ref == s.root {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // requirementOf gives the requirement that says most about the table's rows being in
@@ -93,7 +104,7 @@ func (r *reviewer) grantsInForce() {
 	r.kind = kGrant
 	for _, g := range r.s.grants {
 		for _, in := range r.a.insts {
-			if in.tab != g.tab || g.req == 0 || in.der != nil || in.role != roleRead || in.env.isNegated() || r.a.anti(in) || r.a.lockOnly[in] || !r.ofActor(in) {
+			if in.tab != g.tab || g.req == 0 || in.der != nil || in.role != roleRead || in.env.isNegated() || r.a.anti(in) || r.a.lockOnly[in] || !r.ofActor(in) && !r.ofTenant(in) {
 				continue
 			}
 			for _, c := range g.cols {
@@ -104,6 +115,18 @@ func (r *reviewer) grantsInForce() {
 			}
 		}
 	}
+}
+
+// ofTenant: the row ties the caller's tenant to another one.
+func (r *reviewer) ofTenant(in *inst) bool {
+	return r.s.tiesTenants(in.tab) && r.a.proves(in.env, func(c *closure) bool {
+		for _, fk := range in.tab.fks {
+			if fk.ref == r.s.root && len(fk.cols) == 1 && r.isTenantTerm(c, in.col(fk.cols[0])) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // asked: some fact speaks of the column, of both ends of it where it is a range.

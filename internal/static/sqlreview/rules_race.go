@@ -9,12 +9,12 @@ import (
 
 var (
 	raceRE   = regexp.MustCompile(`two (sessions|calls|requests|clerks|people|clients|transactions)|at the same (time|moment)|simultaneous|concurren|\brace|\block(s|ed|ing)?\b|snapshot|for update|both succeed|double[- ](spend|book)|exactly once`)
-	atMostRE = regexp.MustCompile(`at most|no more than|exactly once|only one|one .{1,20} per|never overlap|overlap|not exceed|never exceeds|unique|one boat|fewer than|once`)
+	atMostRE = regexp.MustCompile(`at most (one|two|three|four|five|ten|\d)|no more than (one|two|three|\d)|exactly once|only one|never overlap|not overlap`)
 )
 
 // raceRequirement gives the requirement about simultaneous calls that speaks of table t,
 // or else any, and 0 where there is none.
-func (s *spec) raceRequirement(t string) int {
+func (s *spec) raceRequirement(t string, cols ...string) int {
 	best, at := 0, 0
 	for _, r := range s.reqs {
 		n := len(raceRE.FindAllString(r.low, 4))
@@ -22,10 +22,18 @@ func (s *spec) raceRequirement(t string) int {
 			continue
 		}
 		if regexp.MustCompile(`for update|\block|snapshot|two |simultaneous|concurren`).MatchString(r.low) {
-			n++
-		}
-		if r.tables[t] {
 			n += 4
+		}
+		if raceRE.MatchString(r.head()) {
+			n += 3
+		}
+		if r.tables[t] || t != "" && r.touches(t) {
+			n += 3
+		}
+		for _, c := range cols {
+			if r.namesAny(c) {
+				n += 6
+			}
 		}
 		if n > best {
 			best, at = n, r.n
@@ -142,7 +150,7 @@ func (r *reviewer) openCounts() {
 		}
 		for _, w := range r.a.writes {
 			if w.in == in && nextOf(w.val, in.table) {
-				r.add(r.s.raceRequirement(in.table), 0.7, w.pos, []audit.CWE{362}, "%s is the highest so far and one more: two calls at once get the same", w.col)
+				r.add(r.s.raceRequirement(in.table, w.col), 0.7, w.pos, []audit.CWE{362}, "%s is the highest so far and one more: two calls at once get the same", w.col)
 			}
 		}
 	}
@@ -151,6 +159,9 @@ func (r *reviewer) openCounts() {
 // bounded: some sentence says how many rows of the table there may be.
 func (s *spec) bounded(table string) bool {
 	for _, r := range s.reqs {
+		if r.kinds[kLimit] { // that is about what is shown
+			continue
+		}
 		for _, c := range r.sents {
 			if c.tables[table] && atMostRE.MatchString(c.low) && hasRun(stemsOf(c.text), table) {
 				return true

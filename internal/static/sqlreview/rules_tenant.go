@@ -129,6 +129,9 @@ func (r *reviewer) scoped(c *closure, in *inst, strict bool, depth int, seen map
 	if r.s.isPerson(in.tab) && len(in.tab.keys) > 0 && c.actor(r, in.col(in.tab.keys[0][0])) { // one's own row
 		return true
 	}
+	if r.agreed(c, in) {
+		return true
+	}
 	if in.table == r.s.root && len(in.tab.keys) > 0 && r.isTenantTerm(c, in.col(in.tab.keys[0][0])) {
 		return true
 	}
