@@ -207,7 +207,13 @@ func (s *spec) secretCols(r *requirement) []colRef {
 		}
 		out = append(out, c)
 	}
-	return append(out, s.looseCols(r)...)
+	out = append(out, s.looseCols(r)...)
+	for _, d := range s.defined(r.text) { // a word that stands for a list of columns
+		if cols := s.readRequirement(0, d.text).cols; len(cols) > 1 && len(cols)*25 > len(d.text) && givenOutRE.MatchString(r.low) {
+			out = append(out, cols...)
+		}
+	}
+	return out
 }
 
 // hushRE finds the names of columns that hold what is kept to oneself.

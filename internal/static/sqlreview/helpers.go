@@ -92,12 +92,13 @@ func (r *reviewer) foreignRole(q *requirement, v string) bool {
 
 // touchesRow: t is a column of in, or of a row that is tied to it.
 func (r *reviewer) touchesRow(c *closure, t term, in *inst) bool {
+	group := r.tiedRows(c, in)
 	for _, m := range c.class(t) {
-		if r.a.instOf(m) == in {
+		if y := r.a.instOf(m); y != nil && group[y] {
 			return true
 		}
 	}
-	return r.sharedWith(c, t, in)
+	return false
 }
 
 // vouchedAlive: a helper that looks at column col, or at what is deleted, was asked

@@ -140,7 +140,7 @@ func (r *reviewer) asked(c *closure, in *inst, col *column) bool {
 		for _, x := range append([]term{f.a, f.b}, f.cols...) {
 			s := string(x)
 			switch {
-			case x == t && (f.op == "opaque" && !strings.Contains(f.text, "lower(") && !strings.Contains(f.text, "upper(") || f.op == "call"):
+			case x == t && (f.op == "member" || f.op == "opaque" && !strings.Contains(f.text, "lower(") && !strings.Contains(f.text, "upper(") || f.op == "call"):
 				return true
 			case strings.Contains(s, "lower("+string(t)):
 				lower = true

@@ -180,6 +180,10 @@ func (r *reviewer) roleFits(q *requirement, c *closure, x *inst) bool {
 		switch {
 		case isStateCol(col):
 			continue
+		case strings.HasSuffix(col.typ, "[]"): // 'view' = ANY (rights)
+			if len(allowed) > 0 && len(col.enum) > 0 && !r.asked(c, x, col) {
+				return false
+			}
 		case len(allowed) > 0 && len(col.enum) > 0:
 			if !within(c.values(x.col(col.name), col.enum), r.atLeast(q, col.enum, allowed)) {
 				return false
@@ -351,6 +355,23 @@ func (r *reviewer) pickedFK(q *requirement, in *inst, ref string) string {
 
 // sharedWith: t equals a column of in, or of an instance whose row is tied to in's.
 func (r *reviewer) sharedWith(c *closure, t term, in *inst) bool {
+	group := r.tiedRows(c, in)
+	for _, m := range c.class(t) {
+		y := r.a.instOf(m)
+		if y == nil || y.tab == nil {
+			continue
+		}
+		if group[y] && y.env != nil && !(y.assert && y.tab != in.tab && y == r.a.instOf(t)) {
+			if y != r.a.instOf(t) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tiedRows gives in and the instances whose rows are tied to its row by keys.
+func (r *reviewer) tiedRows(c *closure, in *inst) map[*inst]bool {
 	group := map[*inst]bool{in: true}
 	for changed := true; changed; {
 		changed = false
@@ -367,19 +388,7 @@ func (r *reviewer) sharedWith(c *closure, t term, in *inst) bool {
 			}
 		}
 	}
-	for _, m := range c.class(t) {
-		y := r.a.instOf(m)
-		if y == nil || y.tab == nil {
-			continue
-		}
-		if group[y] && y.env != nil && !(y.assert && y.tab != in.tab && y == r.a.instOf(t)) {
-			if y != r.a.instOf(t) {
-				return true
-			}
-		}
-	}
-	// A parameter that is stored in the row at hand names the same thing.
-	return false
+	return group
 }
 
 // owner: the requirement lets an owner act, and the row's owner is who acts.

@@ -120,6 +120,9 @@ func (r *reviewer) softApplies(q *requirement, in *inst, col string) bool {
 	if q.named[in.table] || q.tables[in.table] {
 		return true
 	}
+	if anyRowRE.MatchString(q.low) && in.env != nil && !r.lookedUp(in) {
+		return true
+	}
 	for t := range q.named {
 		if tab := r.s.sch.tables[t]; tab != nil && tab.column(col) != nil {
 			return false
@@ -131,6 +134,19 @@ func (r *reviewer) softApplies(q *requirement, in *inst, col string) bool {
 		}
 	}
 	return true
+}
+
+var anyRowRE = regexp.MustCompile(`\b(a|an|no) (\w+ )?(row|record)\b`)
+
+// lookedUp: some row that the code reads points at in's row, which only adds to it.
+func (r *reviewer) lookedUp(in *inst) bool {
+	c := r.a.close(gather(in.env, map[*env]bool{}, nil))
+	for _, x := range r.a.insts {
+		if x != in && x.tab != nil && r.linked(c, x, in) {
+			return true
+		}
+	}
+	return false
 }
 
 // restores: the statement undoes the deletion, and may see what is deleted.

@@ -120,7 +120,6 @@ func readSpec(text string) *spec {
 	s.findParams()
 	s.shareSession()
 	s.findActorTables()
-	s.findMasters()
 	s.findHoleRule()
 	s.findSafeHoles()
 	for _, r := range s.reqs {
@@ -132,6 +131,8 @@ func readSpec(text string) *spec {
 		r.sents = s.sentencesOf(r)
 		r.parts = s.clauses(r)
 	}
+	s.findMasters()
+	s.findAuthority()
 	return s
 }
 
