@@ -35,7 +35,7 @@ func (s *spec) findAuthority() {
 			continue
 		}
 		roles := s.rowRoles(head, cells)
-		if len(roles) == 0 || strings.HasPrefix(cells[0], "-") {
+		if len(roles) == 0 || strings.Contains(cells[0], "(") || s.isRoleValue(strings.ToLower(strings.Trim(cells[0], "`* "))) || strings.HasPrefix(cells[0], "-") {
 			continue
 		}
 		for _, act := range strings.Split(cells[0], ";") {

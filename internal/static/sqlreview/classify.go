@@ -59,7 +59,7 @@ func (s *spec) classify(r *requirement) {
 	set(kState, (stateRE.MatchString(r.low) || readWordRE.MatchString(r.low) || len(readLife(r.text, r.values).prior) > 0) && len(r.values) > 0 && s.stateLike(r))
 	set(kTime, timeRE.MatchString(r.low) && len(s.timeCols(r)) > 0)
 	set(kAudit, auditRE.MatchString(r.low) && s.auditTable(r) != "")
-	if r.kinds[kAudit] && !s.firmRole(r) {
+	if r.kinds[kAudit] && !s.firmRole(r) && !(s.saysRole(r) && onlyMayRE.MatchString(r.low)) {
 		delete(r.kinds, kPerm)
 	}
 	set(kVersion, versionRE.MatchString(r.low) && !r.kinds[kInjection])
@@ -75,6 +75,8 @@ func (s *spec) classify(r *requirement) {
 		delete(r.kinds, kSecret)
 	}
 }
+
+var onlyMayRE = regexp.MustCompile(`only (by )?(an? |the )?[\w-]+ (may|can)\b|only by (an? |the )?[\w-]+`)
 
 // namesScope: the requirement names a parameter that stands for the tenant.
 func (s *spec) namesScope(r *requirement) bool {
@@ -279,13 +281,20 @@ func (s *spec) permTables(r *requirement) []string {
 	if len(out) == 0 {
 		for _, c := range r.cols {
 			for _, t := range s.sch.order {
-				if (c.table == "" || c.table == t.name) && t.column(c.col) != nil && contains(s.personCols(t), c.col) {
+				if (c.table == "" || c.table == t.name) && t.column(c.col) != nil && contains(s.personCols(t), c.col) && !makerRE.MatchString(c.col) && !s.markOf(t, c.col) {
 					out = append(out, t.name)
 				}
 			}
 		}
 	}
 	return out
+}
+
+// markOf: the column says who did what t keeps the time of too (redeemed_by beside
+// redeemed_at): it is filled by the act and permits nothing.
+func (s *spec) markOf(t *table, col string) bool {
+	base := strings.TrimSuffix(col, "_by")
+	return base != col && (t.column(base+"_at") != nil || t.column(base+"_on") != nil)
 }
 
 // namesFlag: the requirement names a boolean of t that is no mark of deletion

@@ -216,7 +216,7 @@ func (r *reviewer) states(q *requirement) {
 	owners := r.stateOf(q)
 	life := readLife(q.text, q.values)
 	for _, c := range q.sents {
-		if onlyRE.MatchString(c.low) && len(c.values) > 0 {
+		if onlyRE.MatchString(c.low) && len(c.values) > 0 && !(q.kinds[kSecret] && givenOutRE.MatchString(c.low)) {
 			r.visible(c, readLife(c.text, c.values), r.stateOf(c))
 		}
 	}
