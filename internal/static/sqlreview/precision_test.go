@@ -32,7 +32,7 @@ func TestPrecision(t *testing.T) {
 					continue
 				}
 				seen[key] = true
-				for _, k := range []kindOf{v.kind, v.kind + ": " + kindOf(formOf(v))} {
+				for _, k := range []kindOf{v.kind, kindOf(string(v.kind) + ": " + formOf(v))} {
 					if kinds[k] == nil {
 						kinds[k] = &count{}
 					}

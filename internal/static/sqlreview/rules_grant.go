@@ -48,7 +48,8 @@ func (s *spec) findGrants() {
 	}
 }
 
-// carriesRight: the table has roles or kinds, is named like a grant, or ties two people.
+// carriesRight: the table has roles or kinds, is named like a grant, ties two people, or
+// can both run out and be taken back.
 func (s *spec) carriesRight(t *table) bool {
 	people := 0
 	for _, fk := range t.fks {
@@ -56,7 +57,12 @@ func (s *spec) carriesRight(t *table) bool {
 			people++
 		}
 	}
-	return s.tiesTenants(t) || s.hasRole(t) || permNameRE.MatchString(t.name) || people > 1 && len(t.fks) == people
+	back, out := false, false
+	for _, c := range t.cols {
+		back = back || c.isTime() && !c.notNull && takenBackRE.MatchString(c.name) && c.name != "deleted_at"
+		out = out || c.isTime() && runsOutRE.MatchString(c.name) || strings.HasSuffix(c.typ, "range")
+	}
+	return back && out || s.tiesTenants(t) || s.hasRole(t) || permNameRE.MatchString(t.name) || people > 1 && len(t.fks) == people
 }
 
 // tiesTenants: the table's rows tie one tenant to another, as agreements do.

@@ -99,6 +99,16 @@ func opName(e *expr) string {
 	return e.op
 }
 
+// isRange: t is a column of a range, of which lower() and upper() are the ends.
+func (a *analysis) isRange(t term) bool {
+	in := a.instOf(t)
+	if in == nil || in.tab == nil {
+		return false
+	}
+	c := in.tab.column(t.colName())
+	return c != nil && strings.HasSuffix(c.typ, "range")
+}
+
 func (a *analysis) funcTerm(e *expr, sc *scope, depth int) term {
 	name := ""
 	if len(e.name) > 0 {
@@ -119,7 +129,9 @@ func (a *analysis) funcTerm(e *expr, sc *scope, depth int) term {
 		}
 	case "lower", "upper", "trim", "btrim":
 		if len(e.args) == 1 {
-			return a.termAt(e.args[0], sc, depth+1)
+			if t := a.termAt(e.args[0], sc, depth+1); !a.isRange(t) {
+				return t
+			}
 		}
 	}
 	if len(e.args) == 0 && e.over == nil && (strings.HasPrefix(name, "current_") || strings.Contains(name, "tenant") || name == "uid") {
