@@ -42,6 +42,11 @@ func (s *spec) findActorTables() {
 	for _, t := range s.actorOf {
 		s.people[t] = true
 	}
+	for _, t := range s.sch.order { // who is pointed at by his membership
+		if s.isMembership(t) && len(t.keys1()) == 1 {
+			s.people[t.name] = true
+		}
+	}
 }
 
 // tableNamed gives the table whose name has the stem.

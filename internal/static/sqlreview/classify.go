@@ -355,7 +355,7 @@ var roleNameRE = regexp.MustCompile(`(^|_)(role|permission|power|duty|capacity|r
 
 func (s *spec) hasRole(t *table) bool {
 	for _, c := range t.cols {
-		if roleNameRE.MatchString(c.name) && c.name != "kind" || len(c.enum) > 0 && !isStateCol(c) && (permNameRE.MatchString(t.name) || s.people[t.name]) {
+		if roleNameRE.MatchString(c.name) && c.name != "kind" || len(c.enum) > 0 && !isStateCol(c) && (permNameRE.MatchString(t.name) || s.people[t.name] || s.isMembership(t)) {
 			return true
 		}
 	}

@@ -281,7 +281,7 @@ func (s *spec) findHoleRule() {
 // isActor reports whether a parameter can stand for who acts.
 func (s *spec) isActor(t term) bool {
 	n := strings.TrimPrefix(strings.TrimPrefix(string(t), "p:"), "h:")
-	if len(s.actors) > 0 && s.actors[n] {
+	if len(s.actors) > 0 && s.actors[n] || s.argumentOf(n, s.actors) {
 		return true
 	}
 	if anonymous(n) {
@@ -296,7 +296,7 @@ func (s *spec) isActor(t term) bool {
 // isScope reports whether a parameter can stand for the caller's tenant.
 func (s *spec) isScope(t term) bool {
 	n := strings.TrimPrefix(strings.TrimPrefix(string(t), "p:"), "h:")
-	if s.scopeP[n] {
+	if s.scopeP[n] || s.argumentOf(n, s.scopeP) {
 		return true
 	}
 	if anonymous(n) {

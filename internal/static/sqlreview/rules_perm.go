@@ -88,7 +88,7 @@ func (r *reviewer) permission(q *requirement, act action, tables []string, how f
 	if act.kind == "read" && best == noEvidence && (how < 0.9 || !r.s.saysRole(q) && !r.s.namesPerson(q) && !anyOf(q.named, tables)) {
 		how = min(how-0.15, 0.45)
 	}
-	if act.kind == "read" && !r.readsAct(q, act.in.table) {
+	if act.kind == "read" && (!r.readsAct(q, act.in.table) || how < 0.7 && best != noEvidence) {
 		how = 0.4
 	}
 	why := map[shortfall]string{
@@ -166,8 +166,29 @@ func (r *reviewer) weigh(q *requirement, c *closure, act action, x *inst) shortf
 
 func (c *closure) actor(r *reviewer, t term) bool {
 	for _, m := range c.class(t) {
-		if m.isParam() && r.s.isActor(m) {
+		if m.isParam() && r.s.isActor(m) || r.memberKey(c, m) {
 			return true
+		}
+	}
+	return false
+}
+
+// memberKey: m is the key of the caller's own row in a table of members, which stands
+// for him as his user id does.
+func (r *reviewer) memberKey(c *closure, m term) bool {
+	in := r.a.instOf(m)
+	if in == nil || in.tab == nil || in.role != roleRead || !r.s.isMembership(in.tab) || !contains(in.tab.keys1(), m.colName()) {
+		return false
+	}
+	for _, fk := range in.tab.fks {
+		ref := r.s.sch.tables[fk.ref]
+		if ref == nil || !r.s.isPerson(ref) || len(fk.cols) != 1 {
+			continue
+		}
+		for _, x := range c.class(in.col(fk.cols[0])) {
+			if x.isParam() && r.s.isActor(x) {
+				return true
+			}
 		}
 	}
 	return false

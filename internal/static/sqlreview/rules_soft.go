@@ -14,11 +14,12 @@ func (r *reviewer) softDelete(q *requirement) {
 		if r.onlyNew(q, col) {
 			continue
 		}
+		ofCaller := r.s.aboutCaller(q, col)
 		for _, in := range r.a.insts {
 			if in.tab == nil || in.der != nil || in.role == roleInsert || in.tab.column(col) == nil || in.env.isNegated() || r.a.anti(in) || r.a.lockOnly[in] {
 				continue
 			}
-			if !r.softApplies(q, in, col) || r.restores(q, in, col) {
+			if !r.softApplies(q, in, col) || r.restores(q, in, col) || ofCaller && !r.ofCaller(in) {
 				continue
 			}
 			c := in.tab.column(col)
@@ -36,6 +37,23 @@ func (r *reviewer) softDelete(q *requirement) {
 			r.add(q.n, conf, in.pos, []audit.CWE{672, 200}, "%s is used without excluding rows that %s marks as gone", name(in), col)
 		}
 	}
+}
+
+var callerRE = regexp.MustCompile(`\b(the|a) (caller|acting \w+|signed-in \w+|current user) (must|has to|needs|is)`)
+
+// aboutCaller: the sentence that names the mark asks for who acts, and for no other row.
+func (s *spec) aboutCaller(q *requirement, col string) bool {
+	for _, c := range q.sents {
+		if c.namesAny(col) {
+			return callerRE.MatchString(c.low) && !softRE.MatchString(q.head())
+		}
+	}
+	return false
+}
+
+// ofCaller: the row is that of who acts, or ties him to something.
+func (r *reviewer) ofCaller(in *inst) bool {
+	return r.ofActor(in) || len(in.tab.keys1()) == 1 && r.a.proves(in.env, func(c *closure) bool { return c.actor(r, in.col(in.tab.keys1()[0])) })
 }
 
 // onlyNew: the sentence that names the mark forbids no more than new rows ("no readings
@@ -188,10 +206,18 @@ func aliveGoal(r *reviewer, q *requirement, in *inst, c *column) func(*closure) 
 	}
 	return func(cl *closure) bool {
 		for _, f := range cl.about(t) {
-			if f.op == "null" {
+			if f.op == "null" || (f.op == ">" || f.op == ">=") && c.isTime() && laterRE.MatchString(q.low) && r.byClock(cl, f.b, c) {
 				return true
 			}
 		}
 		return false
 	}
+}
+
+var laterRE = regexp.MustCompile(`\bfuture\b|\blater\b|not yet|\bpast\b|has passed|\btoday\b`)
+
+// byClock: t is the clock, or made of it: what is gone only later is still there.
+func (r *reviewer) byClock(c *closure, t term, col *column) bool {
+	k := r.clockKind(c, t, col)
+	return k == "now" || k == "today" || k == "shifted"
 }

@@ -49,6 +49,19 @@ func (s *spec) findSession() {
 	}
 }
 
+// argumentOf: n is named as an argument of a function (p_uid) that carries one of set.
+func (s *spec) argumentOf(n string, set map[string]bool) bool {
+	if !strings.HasPrefix(n, "p_") || s.params[n] {
+		return false
+	}
+	for p := range set {
+		if s.session[p] && baseName(p) == baseName(n) {
+			return true
+		}
+	}
+	return false
+}
+
 // held reports whether a parameter of the session holds the key of t.
 func (s *spec) held(t *table) bool {
 	if len(t.keys) == 0 || len(t.keys[0]) != 1 || s.refOf(t, t.keys[0][0]) != "" {
