@@ -8,8 +8,9 @@ import (
 )
 
 var (
-	raceRE   = regexp.MustCompile(`two (sessions|calls|requests|clerks|people|clients|transactions)|at the same (time|moment)|simultaneous|concurren|\brace|\block(s|ed|ing)?\b|snapshot|for update|both succeed|double[- ](spend|book)|exactly once`)
-	atMostRE = regexp.MustCompile(`at most (one|two|three|four|five|ten|\d)|no more than (one|two|three|\d)|exactly once|only one|never overlap|not overlap`)
+	raceRE       = regexp.MustCompile(`two (sessions|calls|requests|clerks|people|clients|transactions)|at the same (time|moment)|simultaneous|concurren|\brace|\block(s|ed|ing)?\b|snapshot|for update|both succeed|double[- ](spend|book)|exactly once`)
+	strongRaceRE = regexp.MustCompile(`for update|\block|snapshot|two |simultaneous|concurren`)
+	atMostRE     = regexp.MustCompile(`at most (one|two|three|four|five|ten|\d)|no more than (one|two|three|\d)|exactly once|only one|never overlap|not overlap`)
 )
 
 // raceRequirement gives the requirement about simultaneous calls that speaks of table t,
@@ -21,7 +22,7 @@ func (s *spec) raceRequirement(t string, cols ...string) int {
 		if n == 0 {
 			continue
 		}
-		if regexp.MustCompile(`for update|\block|snapshot|two |simultaneous|concurren`).MatchString(r.low) {
+		if strongRaceRE.MatchString(r.low) {
 			n += 4
 		}
 		if raceRE.MatchString(r.head()) {

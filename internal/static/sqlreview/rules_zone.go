@@ -8,8 +8,9 @@ import (
 )
 
 var (
-	zonedRE = regexp.MustCompile(`time ?zone|\btz\b|_tz\b|\bzone\b|local_today|local (day|date|time)`)
-	dayRE   = regexp.MustCompile(`today|\bdays?\b|\bdate|month`)
+	zonedRE   = regexp.MustCompile(`time ?zone|\btz\b|_tz\b|\bzone\b|local_today|local (day|date|time)`)
+	zoneColRE = regexp.MustCompile(`^(tz|time_?zone|zone)$`)
+	dayRE     = regexp.MustCompile(`today|\bdays?\b|\bdate|month`)
 )
 
 // zoneRequirement gives the requirement that a day is to be taken in a zone that is not
@@ -18,7 +19,7 @@ func (s *spec) zoneRequirement() int {
 	zone := false
 	for _, t := range s.sch.order {
 		for _, c := range t.cols {
-			zone = zone || regexp.MustCompile(`^(tz|time_?zone|zone)$`).MatchString(c.name)
+			zone = zone || zoneColRE.MatchString(c.name)
 		}
 	}
 	if !zone {
