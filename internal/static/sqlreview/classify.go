@@ -278,6 +278,13 @@ func (s *spec) permTables(r *requirement) []string {
 			out = append(out, t.name)
 		}
 	}
+	if len(out) == 0 && aloneRE.MatchString(r.low) {
+		for _, t := range s.sch.order {
+			if r.tables[t.name] && s.saysHolder(r, t) {
+				out = append(out, t.name)
+			}
+		}
+	}
 	if len(out) == 0 {
 		for _, c := range r.cols {
 			for _, t := range s.sch.order {
@@ -301,7 +308,7 @@ func (s *spec) markOf(t *table, col string) bool {
 // (`board_seat`).
 func (s *spec) namesFlag(r *requirement, t *table) bool {
 	for _, c := range t.cols {
-		if c.isBool() && !softNameRE.MatchString(c.name) && !heldNameRE.MatchString(c.name) && namesCol(r, t.name, c.name) && s.isPerson(t) {
+		if c.isBool() && !softNameRE.MatchString(c.name) && !heldNameRE.MatchString(c.name) && s.isPerson(t) && (namesCol(r, t.name, c.name) || strings.HasPrefix(c.name, "is_") && meets(r.plain, strings.TrimPrefix(c.name, "is_"))) {
 			return true
 		}
 	}

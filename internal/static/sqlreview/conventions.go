@@ -161,6 +161,8 @@ func (s *spec) findParams() {
 	}
 }
 
+var loginRE = regexp.MustCompile(`passw|^pw$|pin_hash|pw_hash|secret_hash|totp|login`)
+
 // findPeople finds the tables of those who act: of the tables whose key a parameter of
 // the session holds, the ones that belong to another.
 func (s *spec) findPeople() {
@@ -171,6 +173,16 @@ func (s *spec) findPeople() {
 		}
 	}
 	s.people = map[string]bool{}
+	for _, t := range s.sch.order { // who has a password and a name or address acts
+		login, attr := false, false
+		for _, c := range t.cols {
+			login = login || loginRE.MatchString(c.name)
+			attr = attr || personAttrRE.MatchString(c.name) && !loginRE.MatchString(c.name)
+		}
+		if login && attr && len(t.keys1()) == 1 {
+			s.people[t.name] = true
+		}
+	}
 	for t := range held {
 		for _, fk := range s.sch.tables[t].fks {
 			if held[fk.ref] && fk.ref != t {

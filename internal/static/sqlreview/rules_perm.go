@@ -51,6 +51,9 @@ func anyOf(set map[string]bool, list []string) bool {
 // namesPerson: the requirement names a column that holds a person.
 func (s *spec) namesPerson(q *requirement) bool {
 	for _, t := range s.sch.order {
+		if aloneRE.MatchString(q.low) && q.tables[t.name] && s.saysHolder(q, t) {
+			return true
+		}
 		for _, p := range s.personCols(t) {
 			if namesCol(q, t.name, p) {
 				return true
@@ -82,7 +85,7 @@ func (r *reviewer) permission(q *requirement, act action, tables []string, how f
 	if ok {
 		return
 	}
-	if best == noEvidence && r.consults(act) {
+	if (best == noEvidence || r.s.byHolder(q)) && r.consults(act) {
 		how = min(how, 0.45) // something is asked about who acts: what, this rule cannot tell
 	}
 	if act.kind == "read" && best == noEvidence && (how < 0.9 || !r.s.saysRole(q) && !r.s.namesPerson(q) && !anyOf(q.named, tables)) {

@@ -82,7 +82,11 @@ var noRightsRE = regexp.MustCompile(`(can|may) do nothing|(have|has|get|hold)s? 
 // holders: where people who are marked as gone have no rights, a permission that is
 // taken from another table holds only beside the person's own, live row.
 func (r *reviewer) holders(q *requirement, col string) {
-	if !noRightsRE.MatchString(q.low) {
+	said := false
+	for _, c := range q.sents {
+		said = said || noRightsRE.MatchString(c.low) && (c.namesAny(col) || softRE.MatchString(c.low)) && !r.s.saysOwner(c)
+	}
+	if !said {
 		return
 	}
 	for _, p := range r.s.sch.order {

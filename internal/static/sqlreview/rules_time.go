@@ -46,7 +46,7 @@ func (r *reviewer) timesOf(q *requirement) {
 		}
 		for _, ref := range cols {
 			c := in.tab.column(ref.col)
-			if c == nil || ref.table != "" && ref.table != in.table || r.setsColumn(in, ref.col) {
+			if c == nil || ref.table != "" && ref.table != in.table || r.setsColumn(in, ref.col) || r.s.isPerson(in.tab) && pastUntilRE.MatchString(c.name) && !r.ofCaller(in) {
 				continue
 			}
 			r.bound(q, in, c, conf)
