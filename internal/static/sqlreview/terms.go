@@ -59,6 +59,9 @@ func (a *analysis) termAt(e *expr, sc *scope, depth int) term {
 		return term("f:query" + itoa(e.pos))
 	}
 	t := term("f:" + show(e))
+	if e.kind == eCase {
+		t = term("f:case" + show(e))
+	}
 	if vals := caseLits(e); e.kind == eCase && len(vals) > 0 {
 		if a.caseVals == nil {
 			a.caseVals = map[term][]string{}

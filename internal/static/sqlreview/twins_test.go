@@ -103,6 +103,16 @@ var twins = []struct {
  WHERE f.farm_id = :farm AND f.erased_at IS NULL AND h.picked_on = (now() AT TIME ZONE m.tz)::date`,
 		`SELECT count(*) FROM harvests h JOIN fields f ON f.id = h.field_id WHERE f.farm_id = :farm AND f.erased_at IS NULL AND h.picked_on = current_date`, 9},
 	{"a typed pattern", fieldsOf + `AND f.name ILIKE '%' || like_escape(:q) || '%'` + page, fieldsOf + `AND f.name ILIKE '%' || :q || '%'` + page, 10},
+	{"a row found by a CASE", `SELECT w.full_name FROM harvests h JOIN fields f ON f.id = h.field_id AND f.farm_id = :farm AND f.erased_at IS NULL
+ JOIN workers w ON w.id = CASE WHEN h.decided_by IS NULL THEN h.noted_by ELSE h.decided_by END AND w.farm_id = :farm WHERE h.id = :id`,
+		`SELECT w.full_name FROM workers w WHERE w.farm_id = :farm`, 6},
+	{"an agreement between tenants",
+		`SELECT f.id, f.name FROM fields f JOIN leases l ON l.owner_farm_id = f.farm_id WHERE l.user_farm_id = :farm AND l.valid @> now() AND f.erased_at IS NULL` + page,
+		`SELECT f.id, f.name FROM fields f JOIN leases l ON l.owner_farm_id = f.farm_id WHERE l.valid @> now() AND f.erased_at IS NULL` + page, 1},
+	{"a refusal inside of an IF", refuse("IF NOT works(p_me, v_field, '{manager}') THEN IF NOT works(p_me, v_field, '{foreman}') THEN RAISE EXCEPTION 'no'; END IF; END IF;"),
+		refuse("IF NOT works(p_me, v_field, '{picker}') THEN RAISE EXCEPTION 'no'; END IF;"), 4},
+	{"a lock is no reading", `SELECT f.id FROM fields f WHERE f.id = :field AND f.farm_id = :farm FOR UPDATE; ` + fieldsOf + page,
+		`SELECT f.id, f.name FROM fields f WHERE f.id = :field AND f.farm_id = :farm ORDER BY f.id LIMIT 1; ` + fieldsOf + page, 2},
 	{"a hole of the server", fieldsOf + ` ORDER BY ${sort}, f.id LIMIT 100`, fieldsOf + ` ORDER BY ${order}, f.id LIMIT 100`, 10},
 }
 
@@ -116,4 +126,38 @@ func TestTwins(t *testing.T) {
 			assert.Contains(t, bad.Violates, w.req, bad.Explanation)
 		})
 	}
+}
+
+// refuse gives a function that decides on a harvest after a check.
+func refuse(check string) string {
+	return `CREATE FUNCTION decide(p_farm bigint, p_me bigint, p_id bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE v_field bigint; v_by bigint;
+BEGIN
+  SELECT h.field_id, h.noted_by INTO v_field, v_by FROM harvests h JOIN fields f ON f.id = h.field_id
+  WHERE h.id = p_id AND f.farm_id = p_farm AND f.erased_at IS NULL AND h.state = 'noted' AND h.noted_by <> p_me FOR UPDATE OF h;
+  IF NOT FOUND THEN RAISE EXCEPTION 'no'; END IF;
+  ` + check + `
+  UPDATE harvests SET state = 'accepted', decided_by = p_me, decided_at = now() WHERE id = p_id;
+END $$`
+}
+
+func TestLifeOfSeveralEnds(t *testing.T) {
+	values := []string{"a1", "b1", "c1", "d1"}
+	for _, text := range []string{"`a1` to `b1` or to `c1`", "`a1` to `b1` or `a1` to `c1`"} {
+		l := readLife(text, values)
+		assert.Equal(t, map[string][]string{"b1": {"a1"}, "c1": {"a1"}}, l.prior, text)
+	}
+	l := readLife("`a1` → `b1` → `c1`", values)
+	assert.Equal(t, map[string][]string{"b1": {"a1"}, "c1": {"b1"}}, l.prior)
+}
+
+func TestSessionOfASpec(t *testing.T) {
+	s := specOf(orchard)
+	assert.Equal(t, []string{"farm_id"}, s.tenants)
+	assert.True(t, s.isActor("p:me") && s.isActor("p:p_me"))
+	assert.False(t, s.isActor("p:farm") || s.isActor("p:other"))
+	assert.True(t, s.isScope("p:farm") && s.isScope("p:p_farm"))
+	assert.False(t, s.isScope("p:me"))
+	assert.True(t, s.safeHoles["sort"])
+	assert.Equal(t, "workers", s.actorOf["me"])
 }
