@@ -27,7 +27,7 @@ func frozenStates(q *requirement) []string {
 				out = nil
 				break
 			}
-			if t.kind == "value" && !contains(out, t.val) {
+			if t.kind == "value" && !contains(out, t.val) && !strings.Contains(low, "not "+strings.ToLower(t.val)) {
 				out = append(out, t.val)
 			}
 		}

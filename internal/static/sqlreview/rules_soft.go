@@ -45,7 +45,17 @@ var callerRE = regexp.MustCompile(`\b(the|a) (caller|acting \w+|signed-in \w+|cu
 func (s *spec) aboutCaller(q *requirement, col string) bool {
 	for _, c := range q.sents {
 		if c.namesAny(col) {
-			return callerRE.MatchString(c.low) && !softRE.MatchString(q.head())
+			return (callerRE.MatchString(c.low) || s.mustPerson(c)) && !softRE.MatchString(q.head())
+		}
+	}
+	return false
+}
+
+// mustPerson: the text says what the one person must be who acts ("the operator must").
+func (s *spec) mustPerson(r *requirement) bool {
+	for _, t := range s.sch.order {
+		if s.people[t.name] && regexp.MustCompile(`\bthe `+regexp.QuoteMeta(stem(t.name))+`\w{0,3} (must|has to|needs)`).MatchString(r.low) {
+			return true
 		}
 	}
 	return false

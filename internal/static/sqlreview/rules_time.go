@@ -76,7 +76,9 @@ func (r *reviewer) timed(q *requirement, in *inst) float64 {
 	best := 0.0
 	for _, act := range r.actions() {
 		if act.in == in || act.kind != "read" && in.role == roleRead {
-			best = max(best, r.applies(q, act, nil))
+			if how := r.applies(q, act, nil); act.kind != "read" || how >= 0.7 {
+				best = max(best, how)
+			}
 		}
 	}
 	return best

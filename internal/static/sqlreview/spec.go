@@ -151,10 +151,40 @@ func requirementItems(text string) []numbered {
 			body = text[m[1]:]
 		}
 	}
-	if items := listItems(body); len(items) > 0 {
+	items := listItems(body)
+	if len(items) < 3 {
+		if loose := listItems(plainNumbers(body)); len(loose) > len(items) {
+			return loose
+		}
+	}
+	if len(items) > 0 {
 		return items
 	}
 	return listItems(text)
+}
+
+var looseItemRE = regexp.MustCompile(`^[ \t]*(?:[-*+][ \t]+)?(?:#{2,6}[ \t]+)?(\*\*)?(?:(?:R|SR|S|REQ|Req|Requirement|Rule)[ -]?)?(\d{1,3})(?:[.):]|[ \t]*[—–-]|(\*\*))[ \t]*(.*)$`)
+
+// plainNumbers rewrites numbers that are part of bold type or of headings ("**1. Title.**
+// text", "### R1: Title") as those of a list, each with the paragraphs that follow it.
+func plainNumbers(text string) string {
+	var b strings.Builder
+	for _, line := range strings.Split(text, "\n") {
+		m := looseItemRE.FindStringSubmatch(line)
+		switch {
+		case m != nil && m[1] != "" && m[3] == "":
+			b.WriteString(m[2] + ". **" + m[4] + "\n")
+		case m != nil && m[1] != "":
+			b.WriteString(m[2] + ". " + strings.TrimLeft(m[4], ":. ") + "\n")
+		case m != nil && strings.HasPrefix(strings.TrimSpace(line), "#"):
+			b.WriteString(m[2] + ". **" + m[4] + ".** \n")
+		case m != nil:
+			b.WriteString(m[2] + ". " + m[4] + "\n")
+		case strings.TrimSpace(line) != "":
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
 }
 
 func listItems(text string) []numbered {
