@@ -358,7 +358,7 @@ func (s *spec) namesRoleOf(r *requirement, t *table) bool {
 	return false
 }
 
-var roleNameRE = regexp.MustCompile(`(^|_)(role|permission|power|duty|capacity|rank|function|level|privilege|capability|right|rights|access|kind|scope|is_admin|can_[a-z]+|may_[a-z]+)(_|$)|^can_|^may_|^is_(admin|owner|manager|lead)`)
+var roleNameRE = regexp.MustCompile(`(^|_)(roles?|permissions?|powers?|duty|capacity|rank|function|level|privilege|capability|right|rights|access|kind|scope|is_admin|can_[a-z]+|may_[a-z]+)(_|$)|^can_|^may_|^is_(admin|owner|manager|lead)`)
 
 func (s *spec) hasRole(t *table) bool {
 	for _, c := range t.cols {
