@@ -17,8 +17,8 @@ type grantTable struct {
 
 var (
 	takenBackRE = regexp.MustCompile(`^(revoked|ended|withdrawn|terminated|removed|left|deleted|cancelled|suspended)(_at|_on)?$`)
-	runsOutRE   = regexp.MustCompile(`^(until|valid_to|valid_until|expires?(_at|_on)?|ends?(_at|_on)?|end_date|through)$`)
-	runsFromRE  = regexp.MustCompile(`^(since|from|valid_from|starts?(_at|_on)?|effective_from)$`)
+	runsOutRE   = regexp.MustCompile(`(^|_)(until|till|to|through)$|^(expires?(_at|_on)?|expiry(_date|_at)?|ends?(_at|_on)?|end_date)$`)
+	runsFromRE  = regexp.MustCompile(`(^|_)(since|from)$|^(starts?(_at|_on)?|start_date)$`)
 	confirmRE   = regexp.MustCompile(`^(confirmed|accepted|verified)(_at|_on)?$`)
 	inForceRE   = regexp.MustCompile(`\blive\b|in force|expire|revok|valid|while it lasts|\blasts\b|still|not ended|current|standing|active|this moment|mandate|posting|grant`)
 )

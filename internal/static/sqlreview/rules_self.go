@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-var selfRE = regexp.MustCompile(`(nobody|no one|no-one|not|never|cannot|other than|different from|someone else)[^.;]{0,60}\b(wrote|own|himself|herself|themsel\w*|author|submitted|requested|created|raised|recorded|booked|prepared)\b|\b(who|that|which) (has |have )?(wrote|written|own|owns|made|drew|drawn|lent|took|\w+ed)\b[^.;]{0,60}(must not|may not|cannot|can not|never|is not allowed)|(must|may|can)(not| not| never)? [^.;]{0,40}\b(his|her|their|own|the same) (own )?(request|order|invoice|entr|claim|submission|record|expense|timesheet|document|work)|another \w+ than|(someone|somebody|anyone) other than|different \w+ (than|from) the|four[- ]eyes|separation of duties|segregation of duties|self-approv`)
+var selfRE = regexp.MustCompile(`(nobody|no one|no-one|not|never|cannot|other than|different from|someone else)[^.;]{0,60}\b(wrote|own|himself|herself|themsel\w*|author|submitted|requested|created|raised|recorded|booked|prepared)\b|\b(who|that|which) (has |have )?(wrote|written|own|owns|made|drew|drawn|lent|took|\w+ed)\b[^.;]{0,60}(must not|may not|shall not|cannot|can not|never|is not allowed)|(must|may|can)(not| not| never)? [^.;]{0,40}\b(his|her|their|own|the same) (own )?(request|order|invoice|entr|claim|submission|record|expense|timesheet|document|work)|another \w+ than|(someone|somebody|anyone) other than|different \w+ (than|from) the|four[- ]eyes|separation of duties|segregation of duties|self-approv`)
 
 // selfDecisions: nobody decides on what is his own.
 func (r *reviewer) selfDecisions(q *requirement) {
