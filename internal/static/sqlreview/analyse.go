@@ -32,6 +32,7 @@ type analysis struct {
 	tzCasts   []zoned
 	notIn     []nullTrap
 	raises    int
+	guards    []guard // conditions under which PL/pgSQL code refuses
 	exprScope []scopedExpr
 	evidence  int
 	found     *env            // of the last statement of a PL/pgSQL body
@@ -92,6 +93,12 @@ type hole struct {
 	text string
 	pos  int
 	in   string // value, identifier, string, splice
+}
+
+// A guard is the condition of an IF whose arm leaves.
+type guard struct {
+	e  *expr
+	sc *scope
 }
 
 type zoned struct {

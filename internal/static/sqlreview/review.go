@@ -35,6 +35,7 @@ type violation struct {
 	pos  int
 	why  string
 	form string // what why says, without the names
+	args []any  // the names
 }
 
 type reviewer struct {
@@ -98,7 +99,7 @@ func (r *reviewer) add(req int, conf float64, pos int, cwe []audit.CWE, format s
 		return
 	}
 	r.seen[key] = true
-	r.found = append(r.found, violation{req: req, kind: r.kind, conf: conf, pos: pos, cwe: cwe, why: why, form: format})
+	r.found = append(r.found, violation{req: req, kind: r.kind, conf: conf, pos: pos, cwe: cwe, why: why, form: format, args: args})
 }
 
 func (r *reviewer) answer(broken int) audit.Review {
@@ -193,6 +194,8 @@ func (r *reviewer) judge() {
 			}
 		}
 	}
+	r.shapes()
+	r.settleRemarks()
 }
 
 // specs keeps the SPECs that were read last: a run reviews many cases against few of

@@ -240,6 +240,11 @@ func (a *analysis) ifStmt(s *stmt, sc *scope, v *env) {
 	after := v
 	found := a.found
 	for _, arm := range s.arms {
+		if arm.cond != nil && ends(arm.body) {
+			a.guards = append(a.guards, guard{arm.cond, sc})
+		}
+	}
+	for _, arm := range s.arms {
 		if !ends(arm.body) && len(s.arms) < 6 {
 			a.ifEach(s, sc, v)
 			return

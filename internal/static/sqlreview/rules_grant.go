@@ -101,6 +101,11 @@ func (s *spec) requirementOf(t *table) int {
 			best, at = n, r.n
 		}
 	}
+	for _, r := range s.reqs { // none names the rows: one speaks of the rights that they give
+		if at == 0 && s.dense() && r.kinds[kPerm] && (s.namesRoleOf(r, t) || inForceRE.MatchString(r.low)) {
+			at = r.n
+		}
+	}
 	return at
 }
 

@@ -70,7 +70,7 @@ func (r *reviewer) staleStates() {
 		full := r.a.close(gather(act.env, map[*env]bool{}, nil))
 		own := r.a.close(gatherDown(act.env, map[*env]bool{}, nil))
 		for _, c := range act.in.tab.cols {
-			mark := c.isTime() && !c.notNull && contains(act.cols, c.name)
+			mark := contains(act.cols, c.name) && (c.isTime() && !c.notNull || r.counter(act.in, c.name))
 			if act.state != c.name && !mark || len(own.about(act.in.col(c.name))) > 0 || len(act.env.ors) > 0 {
 				continue
 			}
@@ -85,9 +85,22 @@ func (r *reviewer) staleStates() {
 	}
 }
 
+// counter: the statement sets the column to itself and something.
+func (r *reviewer) counter(in *inst, col string) bool {
+	for _, w := range r.a.writes {
+		if v := strip(w.val); w.in == in && w.col == col && v.kind == eBin && (v.op == "+" || v.op == "-") {
+			return within2(string(r.a.term(w.val, w.sc)), string(in.col(col)))
+		}
+	}
+	return false
+}
+
 // tested: a fact holds the column to a value, or to none.
 func (r *reviewer) tested(c *closure, t term) bool {
 	for _, f := range c.facts {
+		if (f.a == t || f.b == t) && (f.op == "<" || f.op == "<=" || f.op == ">" || f.op == ">=") {
+			return true // a counter below its bound
+		}
 		if f.a == t && (f.op == "null" || f.op == "in" || f.op == "=" && f.b.isLit()) {
 			return true
 		}
@@ -135,7 +148,7 @@ func (r *reviewer) openCounts() {
 	}
 	targets := map[string]bool{}
 	for _, in := range r.a.insts {
-		if in.role == roleInsert && in.tab != nil && r.s.bounded(in.table) {
+		if in.tab != nil && (in.role == roleInsert && r.s.bounded(in.table) || in.role == roleUpdate && r.s.dense() && r.setsState(in)) {
 			targets[in.table] = true
 		}
 	}
@@ -155,6 +168,16 @@ func (r *reviewer) openCounts() {
 			}
 		}
 	}
+}
+
+// setsState: the statement gives in's row another state.
+func (r *reviewer) setsState(in *inst) bool {
+	for _, w := range r.a.writes {
+		if c := in.tab.column(w.col); w.in == in && c != nil && isStateCol(c) {
+			return true
+		}
+	}
+	return false
 }
 
 // bounded: some sentence says how many rows of the table there may be.

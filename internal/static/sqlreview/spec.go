@@ -86,6 +86,7 @@ const (
 	kOrder     kindOf = "order"
 	kAuthor    kindOf = "author"
 	kRace      kindOf = "race"
+	kShape     kindOf = "shape of the code"
 )
 
 var (
@@ -119,6 +120,7 @@ func readSpec(text string) *spec {
 	s.findTenants()
 	s.findParams()
 	s.shareSession()
+	s.findSessionFunctions(text)
 	s.findActorTables()
 	s.findHoleRule()
 	s.findSafeHoles()

@@ -137,7 +137,7 @@ func (a *analysis) funcTerm(e *expr, sc *scope, depth int) term {
 			}
 		}
 	}
-	if len(e.args) == 0 && e.over == nil && (strings.HasPrefix(name, "current_") || strings.Contains(name, "tenant") || name == "uid") {
+	if len(e.args) == 0 && e.over == nil && (strings.HasPrefix(name, "current_") || strings.Contains(name, "tenant") || name == "uid" || a.sch.session[name]) {
 		return term("p:" + name + "()") // app.current_tenant(), auth.uid()
 	}
 	parts := make([]string, 0, len(e.args))

@@ -1,0 +1,214 @@
+package sqlreview
+
+import (
+	"strings"
+
+	"assay/audit"
+)
+
+// outerOr: a row that an outer join adds, one of several, is asked to be missing or
+// harmless: the harmless one lets pass what another forbids.
+func (r *reviewer) outerOr() {
+	for _, q := range r.a.stmts {
+		eachQuery(q, func(x *query, _ bool) {
+			d := r.a.subs[x]
+			if d == nil {
+				return
+			}
+			for _, or := range conjuncts(x.where) {
+				branches := disjuncts(or)
+				if len(branches) < 2 {
+					continue
+				}
+				for _, b := range branches {
+					if b.kind != eIs || b.op != "null" || b.not || strip(b.args[0]).kind != eCol {
+						continue
+					}
+					t := r.a.term(strip(b.args[0]), d.scope)
+					in := r.a.instOf(t)
+					if in == nil || in.tab == nil || !in.outer || in.scope != d.scope || in.tab.column(t.colName()) == nil || !in.tab.column(t.colName()).notNull && !isKeyCol(in.tab, t.colName()) {
+						continue
+					}
+					for _, o := range branches {
+						if o != b && strings.Contains(show(o), in.alias+".") && !r.single(in) {
+							r.add(r.speaksOf(in.tab, t.colName()), 0.7, b.pos, []audit.CWE{863, 841}, "a row of %s may be missing or harmless: one that is lets pass what another forbids", name(in))
+							return
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// single: the join's condition finds in by a key.
+func (r *reviewer) single(in *inst) bool {
+	c := r.a.close(gather(in.env, map[*env]bool{}, nil))
+	for _, key := range in.tab.keys {
+		all := len(key) > 0
+		for _, k := range key {
+			all = all && len(c.class(in.col(k))) > 1
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// defaults: who acts is taken only where the client names nobody else.
+func (r *reviewer) defaults() {
+	for _, x := range r.a.exprScope {
+		x.e.walk(func(e *expr) bool {
+			if !e.isCall("coalesce") || len(e.args) < 2 {
+				return true
+			}
+			first, last := r.a.term(e.args[0], x.sc), r.a.term(e.args[len(e.args)-1], x.sc)
+			if first.isParam() && last.isParam() && r.s.isActor(last) && !r.s.isActor(first) && !r.s.isScope(last) {
+				r.add(r.authorRequirement(), 0.75, e.pos, []audit.CWE{639, 290}, "%s is taken in place of who acts", show(strip(e.args[0])))
+			}
+			return true
+		})
+	}
+}
+
+// authorRequirement gives the requirement about who is written down as the author.
+func (r *reviewer) authorRequirement() int {
+	for _, k := range []kindOf{kAuthor, kSelf, kPerm} {
+		for _, q := range r.s.reqs {
+			if q.kinds[k] {
+				return q.n
+			}
+		}
+	}
+	return 0
+}
+
+// wholeRows: a row is given out whole, but for what is taken from it by name: what the
+// schema will have tomorrow is given out too, and mostly something of today.
+func (r *reviewer) wholeRows() {
+	for _, x := range r.a.exprScope {
+		x.e.walk(func(e *expr) bool {
+			if e.kind != eBin || e.op != "-" || len(e.args) != 2 {
+				return true
+			}
+			c := strip(e.args[0])
+			for c != nil && c.kind == eBin && c.op == "-" && len(c.args) == 2 {
+				c = strip(c.args[0])
+			}
+			if c == nil || !c.isCall("to_jsonb", "to_json", "row_to_json") || len(c.args) != 1 || strip(c.args[0]).kind != eCol || x.sc == nil {
+				return true
+			}
+			n := strip(c.args[0]).name
+			if in := x.sc.byAlias(n[len(n)-1]); in != nil && in.tab != nil && in.der == nil {
+				r.add(r.secretRequirement(in.tab), 0.7, e.pos, []audit.CWE{200, 359}, "the whole row of %s is given out but for some columns", in.table)
+			}
+			return false
+		})
+	}
+}
+
+// secretRequirement gives the requirement that keeps most columns of the table back.
+func (r *reviewer) secretRequirement(t *table) int {
+	best, at := 0, 0
+	for _, q := range r.s.reqs {
+		n := 0
+		if q.kinds[kSecret] {
+			n = 1
+		}
+		for _, c := range r.s.secretCols(q) {
+			if c.table == t.name || c.table == "" && t.column(c.col) != nil {
+				n += 2
+			}
+		}
+		if n > best {
+			best, at = n, q.n
+		}
+	}
+	return at
+}
+
+// strayRights: a function is asked about a row that the client names, and the row that
+// is acted on need not be that row's.
+func (r *reviewer) strayRights() {
+	for _, act := range r.actions() {
+		if act.kind == "insert" || act.in.role == roleConflict {
+			continue
+		}
+		c := r.a.close(gather(act.env, map[*env]bool{}, nil))
+		group := r.tiedRows(c, act.in)
+		for _, p := range r.permits(c) {
+			for _, t := range p.args {
+				if ref := r.strayKey(c, t, group); ref != "" {
+					r.add(r.rightRequirement(act), 0.7, act.pos, []audit.CWE{863, 639}, "%s is asked about a row of %s that the client names, which need not be that of the row of %s", p.h.name, ref, act.in.table)
+				}
+			}
+		}
+	}
+}
+
+// strayKey gives the table of which t names a row of the client's, where rows of the
+// group point at that table, and none at that row.
+func (r *reviewer) strayKey(c *closure, t term, group map[*inst]bool) string {
+	for _, m := range c.class(t) {
+		if group[r.a.instOf(m)] {
+			return ""
+		}
+	}
+	ref := ""
+	for x := range group {
+		for _, fk := range x.tab.fks {
+			col, key := r.ownPart(fk)
+			if to := r.s.sch.tables[fk.ref]; col != "" && fk.ref != r.s.root && to != nil && !r.s.isPerson(to) && r.clientKey(c, t, fk.ref, col, key) {
+				if c.same(t, x.col(col)) {
+					return ""
+				}
+				ref = max(ref, fk.ref)
+			}
+		}
+	}
+	return ref
+}
+
+// ownPart gives the column of a foreign key, and the one it points at, the tenant's apart.
+func (r *reviewer) ownPart(fk foreignKey) (col, ref string) {
+	for i, x := range fk.cols {
+		if x == r.tenant() && len(fk.cols) > 1 || i >= len(fk.refs) {
+			continue
+		}
+		if col != "" {
+			return "", ""
+		}
+		col, ref = x, fk.refs[i]
+	}
+	return col, ref
+}
+
+// clientKey: t is a parameter of the client that names a row of the table, of which col
+// is a foreign key and key the key.
+func (r *reviewer) clientKey(c *closure, t term, table, col, key string) bool {
+	client, of := false, false
+	for _, m := range c.class(t) {
+		if m.isParam() {
+			client = client || !r.s.isActor(m) && !r.s.isScope(m)
+			of = of || baseName(strings.TrimPrefix(string(m), "p:")) == baseName(col)
+		}
+		if in := r.a.instOf(m); in != nil && in.table == table && m.colName() == key {
+			of = true
+		}
+	}
+	return client && of
+}
+
+// rightRequirement gives the requirement about permissions that speaks of the act.
+func (r *reviewer) rightRequirement(act action) int {
+	best, at := 0.0, 0
+	for _, q := range r.s.reqs {
+		if q.kinds[kPerm] {
+			if n := r.applies(q, act, nil) + 0.1; n > best {
+				best, at = n, q.n
+			}
+		}
+	}
+	return at
+}
