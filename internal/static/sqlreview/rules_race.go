@@ -50,6 +50,7 @@ func (r *reviewer) races() {
 		return
 	}
 	r.staleStates()
+	r.staleCTEs()
 	locked := false
 	for _, s := range r.a.stmts {
 		r.lateLocks(s, locked)
@@ -80,6 +81,33 @@ func (r *reviewer) staleStates() {
 					r.add(n, 0.7, act.pos, []audit.CWE{367, 362}, "%s of %s is set by what an earlier statement saw without a lock, and not looked at again", c.name, act.in.table)
 					return
 				}
+			}
+		}
+	}
+}
+
+// staleCTEs: the state of a row is looked at in one part of a statement and changed in
+// another, which does not look again: what the first part saw may be over by then.
+func (r *reviewer) staleCTEs() {
+	for _, act := range r.actions() {
+		if act.kind != "update" || act.in.role == roleConflict || act.state == "" {
+			continue
+		}
+		again := false
+		for _, f := range tests(act.env) {
+			again = again || f.mentions(act.in.col(act.state))
+		}
+		full := r.a.close(gather(act.env, map[*env]bool{}, nil))
+		for x := range r.a.locked { // by this statement or an earlier one
+			again = again || x.tab == act.in.tab
+		}
+		if again {
+			continue
+		}
+		for _, x := range r.a.insts {
+			if x.tab == act.in.tab && x != act.in && x.role == roleRead && x.stmt == act.in.stmt && full.sameRow(x, act.in) && r.tested(full, x.col(act.state)) {
+				r.add(r.s.raceRequirement(act.in.table, act.state), 0.65, act.pos, []audit.CWE{367, 362}, "%s of %s is looked at in another part of the statement than the one that changes it", act.state, act.in.table)
+				return
 			}
 		}
 	}

@@ -19,6 +19,7 @@ func (r *reviewer) shapes() {
 	r.defaults()
 	r.wholeRows()
 	r.strayRights()
+	r.loose()
 	for _, q := range r.a.stmts {
 		eachQuery(q, func(x *query, _ bool) { r.lopsided(x) })
 	}

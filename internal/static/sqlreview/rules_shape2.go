@@ -39,10 +39,12 @@ func conjuncts(e *expr) []*expr {
 
 var plainFnRE = regexp.MustCompile(`^(coalesce|now|count|sum|length|char_length|cardinality|lower|upper|btrim|trim|abs|greatest|least|date_trunc|array_length|clock_timestamp|nullif)$`)
 
-// guards: a refusal compares something that may be NULL, and so does not refuse then.
+// guards: a refusal compares something that may be NULL, and so does not refuse then; or
+// it depends on what the client says.
 func (r *reviewer) guards() {
 	for _, g := range r.a.guards {
 		text := show(g.e)
+		r.askedToRefuse(g)
 		for _, d := range disjuncts(g.e) {
 			for _, e := range conjuncts(d) {
 				if e.kind != eBin || len(e.args) != 2 || e.op != "=" && e.op != "<>" && e.op != "!=" {
@@ -56,6 +58,22 @@ func (r *reviewer) guards() {
 					}
 					r.add(r.speaksOf(what.tab, what.col), 0.65, e.pos, []audit.CWE{863, 476}, "the refusal compares %s, which may be NULL: it does not refuse then", show(strip(x)))
 				}
+			}
+		}
+	}
+}
+
+// askedToRefuse: one of several grounds to refuse holds only where the client says so.
+func (r *reviewer) askedToRefuse(g guard) {
+	for _, d := range disjuncts(g.e) {
+		parts := conjuncts(d)
+		for _, p := range parts {
+			t := term("")
+			if x := strip(p); x.kind == eCol || x.kind == eParam {
+				t = r.a.term(x, g.sc)
+			}
+			if len(parts) > 1 && d != g.e && t.isParam() && r.a.fn != nil && contains(r.a.fn.params, strings.TrimPrefix(string(t), "p:")) && !r.s.isActor(t) && !r.s.isScope(t) {
+				r.add(0, 0.6, p.pos, []audit.CWE{863, 807}, "a refusal depends on %s, which the client sends", show(strip(p)))
 			}
 		}
 	}

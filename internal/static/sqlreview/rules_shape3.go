@@ -137,7 +137,7 @@ func (r *reviewer) strayRights() {
 		}
 		c := r.a.close(gather(act.env, map[*env]bool{}, nil))
 		group := r.tiedRows(c, act.in)
-		for _, p := range r.permits(c) {
+		for _, p := range append(r.permits(c), r.weighed(c)...) {
 			for _, t := range p.args {
 				if ref := r.strayKey(c, t, group); ref != "" {
 					r.add(r.rightRequirement(act), 0.7, act.pos, []audit.CWE{863, 639}, "%s is asked about a row of %s that the client names, which need not be that of the row of %s", p.h.name, ref, act.in.table)
@@ -170,6 +170,30 @@ func (r *reviewer) strayKey(c *closure, t term, group map[*inst]bool) string {
 	return ref
 }
 
+// weighed gives the calls of helpers whose values are compared with something.
+func (r *reviewer) weighed(c *closure) []permit {
+	var out []permit
+	for _, f := range c.facts {
+		for _, t := range []term{f.a, f.b} {
+			s := string(t)
+			i := strings.IndexByte(s, '(')
+			if i < 2 || !strings.HasPrefix(s, "f:") || !strings.HasSuffix(s, ")") {
+				continue
+			}
+			h := r.s.helpers[s[2:i]]
+			if h.name == "" || strings.Contains(s[i+1:], "(") {
+				continue
+			}
+			p := permit{h: h}
+			for _, x := range strings.Split(s[i+1:len(s)-1], ", ") {
+				p.args = append(p.args, term(x))
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // ownPart gives the column of a foreign key, and the one it points at, the tenant's apart.
 func (r *reviewer) ownPart(fk foreignKey) (col, ref string) {
 	for i, x := range fk.cols {
@@ -191,7 +215,8 @@ func (r *reviewer) clientKey(c *closure, t term, table, col, key string) bool {
 	for _, m := range c.class(t) {
 		if m.isParam() {
 			client = client || !r.s.isActor(m) && !r.s.isScope(m)
-			of = of || baseName(strings.TrimPrefix(string(m), "p:")) == baseName(col)
+			n := strings.TrimPrefix(string(m), "p:")
+			of = of || baseName(n) == baseName(col) || hasRun(stemsOf(n), table)
 		}
 		if in := r.a.instOf(m); in != nil && in.table == table && m.colName() == key {
 			of = true
@@ -211,4 +236,30 @@ func (r *reviewer) rightRequirement(act action) int {
 		}
 	}
 	return at
+}
+
+// loose: EXISTS asks whether a part of the statement has any row, and that part tells
+// for which things who acts has the right: any of them will do.
+func (r *reviewer) loose() {
+	for _, x := range r.a.exprScope {
+		x.e.walk(func(e *expr) bool {
+			if e.kind != eExists || e.sub == nil || e.sub.kind != qSelect || e.sub.where != nil || len(e.sub.from) != 1 || e.sub.from[0].kind != fTable || x.sc == nil {
+				return true
+			}
+			def := x.sc.cte(e.sub.from[0].name)
+			if def == nil || def.c.q.kind != qSelect || len(def.c.q.targets) != 1 {
+				return true
+			}
+			t := strip(def.c.q.targets[0].e)
+			d := r.a.subs[def.c.q]
+			if d == nil || t.kind != eCol || !strings.HasSuffix(t.name[len(t.name)-1], "_id") {
+				return true
+			}
+			u := r.a.term(t, d.scope)
+			if in := r.a.instOf(u); in != nil && in.tab != nil && !contains(r.s.personCols(in.tab), u.colName()) && u.colName() != r.tenant() {
+				r.add(r.speaksOf(nil, t.name[len(t.name)-1]), 0.6, e.pos, []audit.CWE{863, 639}, "any %s of %s will do: EXISTS does not ask for that of the row", t.name[len(t.name)-1], def.c.name)
+			}
+			return true
+		})
+	}
 }
