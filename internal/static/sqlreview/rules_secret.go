@@ -7,6 +7,9 @@ import (
 	"assay/audit"
 )
 
+// wholeRow says that nobody named the column: it went out with the others.
+const wholeRow = "is given out as part of the whole row"
+
 // A flow is one column whose value reaches an output.
 type flow struct {
 	in    *inst
@@ -288,7 +291,7 @@ func (r *reviewer) secretsOf(q *requirement) {
 			}
 			how := "is given out"
 			if f.whole {
-				how = "is given out as part of the whole row"
+				how = wholeRow
 			}
 			r.add(q.n, conf, pos, []audit.CWE{200, 359}, "the sensitive column %s.%s %s", f.in.table, f.col, how)
 		}

@@ -21,7 +21,10 @@ func (r *reviewer) shapes() {
 	r.strayRights()
 	r.loose()
 	for _, q := range r.a.stmts {
-		eachQuery(q, func(x *query, _ bool) { r.lopsided(x) })
+		eachQuery(q, func(x *query, _ bool) {
+			r.lopsided(x)
+			r.lateFilters(x)
+		})
 	}
 }
 

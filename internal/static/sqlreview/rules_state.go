@@ -106,6 +106,9 @@ func (r *reviewer) transition(q *requirement, life *lifecycle, w write, col stri
 		if !life.known[n] {
 			return
 		}
+		if len(enum) > 0 && len(life.prior[n]) > 0 && len(without(life.prior[n], enum)) == len(life.prior[n]) {
+			return // the states before are those of another table
+		}
 		if len(life.prior[n]) == 0 {
 			r.add(q.n, 0.6, w.pos, cwe, "%s is set to %s, which no transition leads to", col, n)
 			return

@@ -52,7 +52,7 @@ func (r *reviewer) stands(v *violation) bool {
 	case kLimit:
 		return r.unlimited(v)
 	case kSecret:
-		return len(v.args) > 1 && r.neverGiven(v.req, v.args[1].(string))
+		return len(v.args) > 2 && (v.args[2] == wholeRow || r.neverGiven(v.req, v.args[1].(string)))
 	case kPerm: // it is checked, on some path or for some row
 		return strings.Contains(v.why, "permission is not checked on every path") || strings.Contains(v.why, "permission is not tied to the row")
 	case kTime: // the clock is there, and not the database's
@@ -95,10 +95,7 @@ func (r *reviewer) unlimited(v *violation) bool {
 
 var boundedRE = regexp.MustCompile(`\blimit\b|\bfetch\s+(first|next)\b|\b(insert|update|delete|merge)\b`)
 
-var (
-	absoluteRE = regexp.MustCompile("`? (is|are) (never|in no)\\b|\\bnever (leaves?|returned|shown|given|goes|go out|appears?|read|selected|part)|\\bin no (result|output|list|response|answer)|\\bno (result|output|response) (ever )?(contains?|shows?|holds?|includes?)|\\bnever\\b[^.;]{0,40}(result|output|out\\b|leave)|stays? (secret|inside|in the database)|(nobody|no one) (ever )?(sees|reads|gets)|do(es)? not leave|\\bwhatsoever\\b")
-	conditRE   = regexp.MustCompile(`\b(while|unless|except|only|when|if|until|without|other than|but|as long|for|to whom|goes to|go to)\b|\bin (the|a) \w+ (\w+ )?(search|report|sheet|list|view|screen|page|statement)\b`)
-)
+var conditRE = regexp.MustCompile(`\b(while|unless|except|only|when|if|until|without|other than|but|as long|for|to whom|goes to|go to)\b|\bin (the|a) \w+ (\w+ )?(search|report|sheet|list|view|screen|page|statement)\b`)
 
 // neverGiven: the sentence that names the column lets nobody have it, under no condition.
 func (r *reviewer) neverGiven(n int, col string) bool {
@@ -125,12 +122,27 @@ func (r *reviewer) astray(v *violation) bool {
 			n++
 		}
 	}
-	if n > 2 || len(r.s.scopeP) == 0 || !r.pinned() {
+	if len(r.s.scopeP) == 0 {
+		return false
+	}
+	if n > 2 || !r.pinned() {
 		return false
 	}
 	for _, in := range r.a.insts {
 		if in.pos == v.pos && in.tab != nil && in.role != roleInsert && in.role != roleConflict {
-			return !r.lookedUp(in) && !r.askedAbout(in)
+			tied := r.a.proves(in.env, func(c *closure) bool { return r.scoped(c, in, false, 0, map[*inst]bool{}) })
+			return !tied && !r.pointedAt(in) && !r.askedAbout(in)
+		}
+	}
+	return false
+}
+
+// pointedAt: a row that was there before points at in's row.
+func (r *reviewer) pointedAt(in *inst) bool {
+	c := r.a.close(gather(in.env, map[*env]bool{}, nil))
+	for _, x := range r.a.insts {
+		if x != in && x.tab != nil && x.role != roleInsert && r.linked(c, x, in) {
+			return true
 		}
 	}
 	return false

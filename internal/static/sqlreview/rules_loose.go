@@ -131,6 +131,9 @@ func (r *reviewer) secretRequirement(t *table) int {
 // strayRights: a function is asked about a row that the client names, and the row that
 // is acted on need not be that row's.
 func (r *reviewer) strayRights() {
+	if r.a.executes > 0 { // what the text's numbers stand for is not followed
+		return
+	}
 	for _, act := range r.actions() {
 		if act.kind == "insert" || act.in.role == roleConflict {
 			continue
@@ -258,6 +261,36 @@ func (r *reviewer) loose() {
 			u := r.a.term(t, d.scope)
 			if in := r.a.instOf(u); in != nil && in.tab != nil && !contains(r.s.personCols(in.tab), u.colName()) && u.colName() != r.tenant() {
 				r.add(r.speaksOf(nil, t.name[len(t.name)-1]), 0.6, e.pos, []audit.CWE{863, 639}, "any %s of %s will do: EXISTS does not ask for that of the row", t.name[len(t.name)-1], def.c.name)
+			}
+			return true
+		})
+	}
+}
+
+// lateFilters: a function of the SPEC is asked about rows after a window has counted or
+// ranked them: what it hides still shows in the figures of the others.
+func (r *reviewer) lateFilters(q *query) {
+	d := r.a.subs[q]
+	if d == nil || q.kind != qSelect {
+		return
+	}
+	for _, p := range conjuncts(q.where) {
+		p.walk(func(e *expr) bool {
+			if e.kind != eFunc || len(e.name) == 0 || r.s.helpers[e.name[len(e.name)-1]].name == "" {
+				return true
+			}
+			for _, x := range e.args {
+				if x = strip(x); x.kind != eCol {
+					continue
+				}
+				in := d.scope.owner(x.name[len(x.name)-1])
+				if len(x.name) > 1 {
+					in = d.scope.byAlias(x.name[len(x.name)-2])
+				}
+				if in != nil && in.der != nil && in.der.q != nil && in.der.q.kind == qSelect && hasWindow(in.der.q) {
+					n := e.name[len(e.name)-1]
+					r.add(r.speaksOf(nil, n), 0.65, e.pos, []audit.CWE{200, 841}, "%s is asked only after a window has looked at the rows", n)
+				}
 			}
 			return true
 		})
