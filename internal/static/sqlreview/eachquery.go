@@ -64,3 +64,11 @@ func exprQueries(e *expr, neg bool, depth int, f func(*query, bool)) {
 		exprQueries(x, neg, depth+1, f)
 	}
 }
+
+// queryInto gives the variables that a query fills.
+func queryInto(q *query) []string {
+	if q == nil {
+		return nil
+	}
+	return q.into
+}

@@ -23,13 +23,6 @@ func analyse(sch *schema, code string, stmts []*stmt) *analysis {
 	return a
 }
 
-func queryInto(q *query) []string {
-	if q == nil {
-		return nil
-	}
-	return q.into
-}
-
 func (a *analysis) statements(list []*stmt, sc *scope, v *env) {
 	for _, s := range list {
 		if len(a.insts) > maxInsts {
@@ -239,11 +232,7 @@ func ends(body []*stmt) bool {
 func (a *analysis) ifStmt(s *stmt, sc *scope, v *env) {
 	after := v
 	found := a.found
-	for _, arm := range s.arms {
-		if arm.cond != nil && ends(arm.body) {
-			a.guards = append(a.guards, guard{arm.cond, sc})
-		}
-	}
+	a.noteGuards(s, sc)
 	for _, arm := range s.arms {
 		if !ends(arm.body) && len(s.arms) < 6 {
 			a.ifEach(s, sc, v)

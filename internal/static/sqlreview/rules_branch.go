@@ -37,6 +37,15 @@ func conjuncts(e *expr) []*expr {
 	return out
 }
 
+// noteGuards notes the conditions under which an IF leaves.
+func (a *analysis) noteGuards(s *stmt, sc *scope) {
+	for _, arm := range s.arms {
+		if arm.cond != nil && ends(arm.body) {
+			a.guards = append(a.guards, guard{arm.cond, sc})
+		}
+	}
+}
+
 var plainFnRE = regexp.MustCompile(`^(coalesce|now|count|sum|length|char_length|cardinality|lower|upper|btrim|trim|abs|greatest|least|date_trunc|array_length|clock_timestamp|nullif)$`)
 
 // guards: a refusal compares something that may be NULL, and so does not refuse then; or
