@@ -75,7 +75,7 @@ func (r *reviewer) shown() map[*inst]bool {
 }
 
 var (
-	readWordRE   = regexp.MustCompile(`\b(read(s|able|ing)?|see[sn]?|view(s|ed|ing)?|list(s|ed|ing)?|visible|shown?|look|access(ed|ing)?|quer(y|ies|ied)|fetch|retriev|consult|open(s|ed)? (a|the)|download|appear)`)
+	readWordRE   = regexp.MustCompile(`\b(read(s|able|ing)?\b|see[sn]?|view(s|ed|ing)?|list(s|ed|ing)?|visible|shown?|look|access(ed|ing)?|quer(y|ies|ied)|fetch|retriev|consult|open(s|ed)? (a|the)|download|appear)`)
 	insertWordRE = regexp.MustCompile(`\b(creat|add|insert|record|writ|new|submit|post|book|regist|enter|issu|mak|plac|rais|fil)`)
 	updateWordRE = regexp.MustCompile(`\b(chang|updat|edit|modif|writ|manag|alter|correct|revis|amend|set)`)
 	deleteWordRE = regexp.MustCompile(`\b(delet|remov|purg|eras|archiv|drop)`)
@@ -114,6 +114,12 @@ func (r *reviewer) applies(q *requirement, act action, skip map[string]bool) flo
 		return 0
 	}
 	named := q.tables[t.name] || q.touches(t.name)
+	if act.kind != "read" && r.otherMark(q, act) {
+		return 0
+	}
+	if _, set := r.marks(q, act); set && named && act.kind == "update" {
+		return 0.9
+	}
 	if objects := r.objects(q, skip); len(objects) > 0 && !objects[t.name] && (r.s.isPerson(t) || act.kind == "read") {
 		return 0
 	}
@@ -121,10 +127,10 @@ func (r *reviewer) applies(q *requirement, act action, skip map[string]bool) flo
 		if !named {
 			return 0
 		}
-		if readWordRE.MatchString(q.low) {
+		if readWordRE.MatchString(q.acts) {
 			return 0.9
 		}
-		if insertWordRE.MatchString(q.low) || updateWordRE.MatchString(q.low) || deleteWordRE.MatchString(q.low) || r.namesAct(q) {
+		if insertWordRE.MatchString(q.acts) || updateWordRE.MatchString(q.acts) || deleteWordRE.MatchString(q.acts) || r.namesAct(q) {
 			return 0
 		}
 		for _, x := range r.s.sch.order { // "enrolling is possible ...": an act on another table
@@ -153,13 +159,13 @@ func (r *reviewer) applies(q *requirement, act action, skip map[string]bool) flo
 		return 0
 	}
 	verb := map[string]*regexp.Regexp{"insert": insertWordRE, "update": updateWordRE, "delete": deleteWordRE}[act.kind]
-	if verb.MatchString(q.low) && (!specific || act.kind != "update") && (act.value == "" || act.kind == "insert" || updateWordRE.MatchString(q.low) && !r.namesAct(q)) {
+	if verb.MatchString(q.acts) && (!specific || act.kind != "update") && (act.value == "" || act.kind == "insert" || updateWordRE.MatchString(q.acts) && !r.namesAct(q)) {
 		return 0.8
 	}
-	if act.kind == "insert" && q.touches(t.name) && !q.named[t.name] && !readWordRE.MatchString(q.low) && (!r.namesAct(q) || r.actOf(t)) {
+	if act.kind == "insert" && q.touches(t.name) && !q.named[t.name] && !readWordRE.MatchString(q.acts) && (!r.namesAct(q) || r.actOf(t)) {
 		return 0.7
 	}
-	if !insertWordRE.MatchString(q.low) && !updateWordRE.MatchString(q.low) && !deleteWordRE.MatchString(q.low) && !readWordRE.MatchString(q.low) && !r.namesAct(q) {
+	if !insertWordRE.MatchString(q.acts) && !updateWordRE.MatchString(q.acts) && !deleteWordRE.MatchString(q.acts) && !readWordRE.MatchString(q.acts) && !r.namesAct(q) {
 		return 0.55
 	}
 	return 0
@@ -181,7 +187,7 @@ func (r *reviewer) objects(q *requirement, skip map[string]bool) map[string]bool
 			continue
 		}
 		for _, at := range q.mentions(t) {
-			if !ofRE.MatchString(q.low[:at]) {
+			if !ofRE.MatchString(q.low[:at]) && !q.possessed(at) {
 				q.objects[t] = true
 			}
 		}

@@ -21,13 +21,18 @@ type analysis struct {
 	resolving int
 	steps     int
 	calls     []*expr
-	opaque    bool // something was not understood
+	caseVals  map[term][]string // of a CASE with literal branches
+	opaque    bool              // something was not understood
 	plpgsql   bool
 	fn        *function
 	locks     []*query
+	locked    map[*inst]bool // rows that a statement locks
+	stmts     []*query       // the statements, in order
+	lockOnly  map[*inst]bool // read for no more than a lock
 	tzCasts   []zoned
 	notIn     []nullTrap
 	raises    int
+	guards    []guard // conditions under which PL/pgSQL code refuses
 	exprScope []scopedExpr
 	evidence  int
 	found     *env            // of the last statement of a PL/pgSQL body
@@ -88,6 +93,12 @@ type hole struct {
 	text string
 	pos  int
 	in   string // value, identifier, string, splice
+}
+
+// A guard is the condition of an IF whose arm leaves.
+type guard struct {
+	e  *expr
+	sc *scope
 }
 
 type zoned struct {
@@ -275,6 +286,12 @@ func (a *analysis) selectQuery(q *query, sc *scope, v *env, d *derived) {
 	}
 	if q.lock != "" {
 		a.locks = append(a.locks, q)
+		if a.locked == nil {
+			a.locked = map[*inst]bool{}
+		}
+		for _, in := range sc.insts {
+			a.locked[in] = true
+		}
 	}
 	d.agg = len(q.group) > 0 || hasAggregate(q)
 	d.cols, d.stars = a.expand(q.targets, sc)

@@ -153,6 +153,13 @@ func (a *analysis) assumeFunc(e *expr, sc *scope, v *env, pos bool) {
 		a.assume(e.args[0], sc, v, pos)
 		return
 	}
+	if pos && len(e.name) > 0 {
+		f := fact{op: "call", text: e.name[len(e.name)-1], pos: e.pos}
+		for _, x := range e.args {
+			f.cols = append(f.cols, a.argTerms(x, sc)...)
+		}
+		v.add(f)
+	}
 	a.opaqueFact(e, sc, v)
 }
 

@@ -15,7 +15,7 @@ var (
 	injectionRE = regexp.MustCompile(`dynamic sql|as (bound )?parameters?|string (operation|building|formatting)|built (up )?(from|with|by)|building (sql|statement|quer)|injection|parameteri[sz]|concatenat|interpolat|bound (parameter|value)|bind (parameter|variable)|placeholder|splic|pasted|string[- ]?built|format\(|quote_ident|built (up )?from (text|strings)|prepared statement|allow-?list`)
 	tenantRE    = regexp.MustCompile(`tenan|isolat|other [a-z]+s\b|off limits|inside |within |restrict|other than|limited to|separat|kept apart|partition|cross-|across |another |other (organi|compan|clinic|school|account|customer|shop|merchant|store|warehouse|workspace)|belong|scope|confine|never see|own (organi|compan)|same `)
 	softRE      = regexp.MustCompile(`soft|delet|archiv|tombston|remov|voided|revok|suspend|disabl|deactivat|inactive|\bleft\b|ended|erased|hidden|discard|withdrawn|trash|retired|purged|struck|cancell?ed rows|gone|absent|not exist`)
-	secretRE    = regexp.MustCompile(`nobody (gets|may|can|ever|sees|is)|no one (gets|may|can|ever|sees)|only (be )?(shown|visible|returned|revealed|readable|disclosed)|never (be )?(return|expos|select|leav|show|disclos|read|sent|appear|giv|output|reach)|(must|may|do|does|can|should) ?not (be )?(return|expos|appear|leav|select|show|disclos|be (part|in)|giv|reach)|never in |never (be )?part |not (be )?(part of|in|among|included in) (any|the|a) (result|output|response|answer)|sensitive|confidential|secret|leave[s]? the (database|server|ledger)|stays? (in|inside) the|nothing .*(return|reveal)|masked|redact`)
+	secretRE    = regexp.MustCompile(`in no (result|output|response|answer|list)|no (result|statement|query|fragment) (ever )?(returns|contains|shows|gives|holds)|nobody (gets|may|can|ever|sees|is)|no one (gets|may|can|ever|sees)|only (be )?(shown|visible|returned|revealed|readable|disclosed)|never (be )?(return|expos|select|leav|show|disclos|read|sent|appear|giv|output|reach)|(must|may|do|does|can|should|shall) ?not (be )?(return|expos|appear|leav|select|show|disclos|be (part|in)|giv|reach)|never in |never (be )?part |not (be )?(part of|in|among|included in) (any|the|a) (result|output|response|answer)|sensitive|confidential|secret|leave[s]? the (database|server|ledger)|stays? (in|inside) the|nothing .*(return|reveal)|masked|redact`)
 	limitRE     = regexp.MustCompile(`\blimit|page|pagin|at most \d|no more than \d|maximum of|max(imum)? \d|bounded|unbounded|capped|cap of|row cap|(more|fewer|less) than \d+ |exceed|up to \d+|at a time|never .{0,30}\d+ (rows|records|results|lines|entries|items)|\d+ (rows|records|results|lines|entries|items) (per|each|at most|or fewer)`)
 	permRE      = regexp.MustCompile(`\brole|permission|\bmember|\bgrant|authori[sz]|assigned|\bowner|\bowns\b|privileg|allowed to|entitled|only (the|a|an|by) |only .{1,40} (may|can)|may (only|be|see|read|change|approve)|access to|acting (user|person|staff)|caller|actor|mandate|\bpower|needs? (a|an|the|to be|to hold)|requires? (a|an|the|that|to)|\bholds?\b|must (be|hold|have) (a|an|the)|restricted to|reserved (to|for)|entitle|delegat|consent|is (not )?allowed|in charge|responsible|on behalf`)
 	stateRE     = regexp.MustCompile(`status|state|transition|→|->|lifecycle|moves? (from|to|only)|only (while|when|from|if)|may (only )?(be|become)|while .* is|still|no longer be|final|frozen|closed|locked|immutable`)
@@ -59,19 +59,24 @@ func (s *spec) classify(r *requirement) {
 	set(kState, (stateRE.MatchString(r.low) || readWordRE.MatchString(r.low) || len(readLife(r.text, r.values).prior) > 0) && len(r.values) > 0 && s.stateLike(r))
 	set(kTime, timeRE.MatchString(r.low) && len(s.timeCols(r)) > 0)
 	set(kAudit, auditRE.MatchString(r.low) && s.auditTable(r) != "")
-	if r.kinds[kAudit] && !s.firmRole(r) {
+	if r.kinds[kAudit] && !s.firmRole(r) && !(s.saysRole(r) && onlyMayRE.MatchString(r.low)) {
 		delete(r.kinds, kPerm)
 	}
 	set(kVersion, versionRE.MatchString(r.low) && !r.kinds[kInjection])
 	set(kSelf, selfRE.MatchString(r.low) && !r.kinds[kInjection])
 	set(kBound, boundWordRE.MatchString(r.low) && !r.kinds[kInjection] && len(s.boundCols(r)) > 0)
 	set(kOnce, onceRE.MatchString(r.low) && !r.kinds[kInjection])
+	set(kPattern, literalRE.MatchString(r.low))
+	set(kOrder, totalRE.MatchString(r.low))
+	set(kAuthor, !r.kinds[kInjection])
 	set(kGroup, groupRE.MatchString(r.low))
 	if len(r.kinds) > 1 && r.kinds[kInjection] {
 		delete(r.kinds, kState)
 		delete(r.kinds, kSecret)
 	}
 }
+
+var onlyMayRE = regexp.MustCompile(`only (by )?(an? |the )?[\w-]+ (may|can)\b|only by (an? |the )?[\w-]+`)
 
 // namesScope: the requirement names a parameter that stands for the tenant.
 func (s *spec) namesScope(r *requirement) bool {
@@ -149,15 +154,29 @@ func (s *spec) softCols(r *requirement) []string {
 	if len(out) == 0 && regexp.MustCompile(`soft-?\s?delet|deleted|archived|voided|removed|withdrawn|retired`).MatchString(r.low) {
 		for _, t := range s.sch.order {
 			for _, c := range t.cols {
-				if softNameRE.MatchString(c.name) && hasRun(stemsOf(r.text), regexp.MustCompile(`^is_|_(at|on|ts|date|time|flag)$`).ReplaceAllString(c.name, "")) && !contains(out, c.name) {
+				if softNameRE.MatchString(c.name) && !endingRE.MatchString(c.name) && hasRun(stemsOf(r.text), regexp.MustCompile(`^is_|_(at|on|ts|date|time|flag)$`).ReplaceAllString(c.name, "")) && !contains(out, c.name) {
 					out = append(out, c.name)
 				}
+			}
+		}
+	}
+	for _, d := range s.defined(r.text) { // "Erased: having `deleted_at` not null"
+		if !softRE.MatchString(strings.ToLower(d.term)) {
+			continue
+		}
+		for _, c := range s.readRequirement(0, d.text).cols {
+			if softNameRE.MatchString(c.col) && !contains(out, c.col) {
+				out = append(out, c.col)
 			}
 		}
 	}
 	sort.Strings(out)
 	return out
 }
+
+// endingRE are names of columns that may mark a state of the thing (closed, ended) as
+// well as its removal: a requirement has to name them.
+var endingRE = regexp.MustCompile(`closed|ended|left|suspended|cancel|active|enabled|live`)
 
 // marksGone: a nullable time named after an act that ends a row (ed_at, ed_on).
 func (s *spec) marksGone(c colRef) bool {
@@ -185,10 +204,16 @@ func (s *spec) secretCols(r *requirement) []colRef {
 			continue
 		}
 		col := s.columnOf(c)
-		if col != nil && (col.isTime() || len(col.enum) > 0) {
+		if col != nil && (col.isTime() || len(col.enum) > 0) || strings.HasSuffix(c.col, "_by") {
 			continue
 		}
 		out = append(out, c)
+	}
+	out = append(out, s.looseCols(r)...)
+	for _, d := range s.defined(r.text) { // a word that stands for a list of columns
+		if cols := s.readRequirement(0, d.text).cols; len(cols) > 1 && len(cols)*25 > len(d.text) && givenOutRE.MatchString(r.low) {
+			out = append(out, cols...)
+		}
 	}
 	return out
 }
@@ -212,10 +237,17 @@ func (s *spec) permTables(r *requirement) []string {
 			out = append(out, t.name)
 		}
 	}
+	if len(out) == 0 && aloneRE.MatchString(r.low) {
+		for _, t := range s.sch.order {
+			if r.tables[t.name] && s.saysHolder(r, t) {
+				out = append(out, t.name)
+			}
+		}
+	}
 	if len(out) == 0 {
 		for _, c := range r.cols {
 			for _, t := range s.sch.order {
-				if (c.table == "" || c.table == t.name) && t.column(c.col) != nil && contains(s.personCols(t), c.col) {
+				if (c.table == "" || c.table == t.name) && t.column(c.col) != nil && contains(s.personCols(t), c.col) && !makerRE.MatchString(c.col) && !s.markOf(t, c.col) {
 					out = append(out, t.name)
 				}
 			}
@@ -224,11 +256,18 @@ func (s *spec) permTables(r *requirement) []string {
 	return out
 }
 
+// markOf: the column says who did what t keeps the time of too (redeemed_by beside
+// redeemed_at): it is filled by the act and permits nothing.
+func (s *spec) markOf(t *table, col string) bool {
+	base := strings.TrimSuffix(col, "_by")
+	return base != col && (t.column(base+"_at") != nil || t.column(base+"_on") != nil)
+}
+
 // namesFlag: the requirement names a boolean of t that is no mark of deletion
 // (`board_seat`).
 func (s *spec) namesFlag(r *requirement, t *table) bool {
 	for _, c := range t.cols {
-		if c.isBool() && !softNameRE.MatchString(c.name) && !heldNameRE.MatchString(c.name) && namesCol(r, t.name, c.name) && s.isPerson(t) {
+		if c.isBool() && !softNameRE.MatchString(c.name) && !heldNameRE.MatchString(c.name) && s.isPerson(t) && (namesCol(r, t.name, c.name) || strings.HasPrefix(c.name, "is_") && meets(r.plain, strings.TrimPrefix(c.name, "is_"))) {
 			return true
 		}
 	}
@@ -242,6 +281,16 @@ func (s *spec) firmRole(r *requirement) bool {
 	firm.values = r.firm
 	for _, t := range s.sch.order {
 		if (len(s.personCols(t)) > 0 || s.isPerson(t)) && s.namesRoleOf(&firm, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// saysRole: the text names a role, in whatever type.
+func (s *spec) saysRole(r *requirement) bool {
+	for _, t := range s.sch.order {
+		if (len(s.personCols(t)) > 0 || s.isPerson(t)) && s.namesRoleOf(r, t) {
 			return true
 		}
 	}
@@ -268,11 +317,11 @@ func (s *spec) namesRoleOf(r *requirement, t *table) bool {
 	return false
 }
 
-var roleNameRE = regexp.MustCompile(`(^|_)(role|permission|power|duty|capacity|rank|function|level|privilege|capability|right|rights|access|kind|scope|is_admin|can_[a-z]+|may_[a-z]+)(_|$)|^can_|^may_|^is_(admin|owner|manager|lead)`)
+var roleNameRE = regexp.MustCompile(`(^|_)(roles?|permissions?|powers?|duty|capacity|rank|function|level|privilege|capability|right|rights|access|kind|scope|is_admin|can_[a-z]+|may_[a-z]+)(_|$)|^can_|^may_|^is_(admin|owner|manager|lead)`)
 
 func (s *spec) hasRole(t *table) bool {
 	for _, c := range t.cols {
-		if roleNameRE.MatchString(c.name) && c.name != "kind" || len(c.enum) > 0 && !isStateCol(c) && (permNameRE.MatchString(t.name) || s.people[t.name]) {
+		if roleNameRE.MatchString(c.name) && c.name != "kind" || len(c.enum) > 0 && !isStateCol(c) && (permNameRE.MatchString(t.name) || s.people[t.name] || s.isMembership(t)) {
 			return true
 		}
 	}

@@ -68,6 +68,10 @@ func (s *spec) findTenants() {
 		if r := s.sch.tables[k.ref]; r != nil && s.childOf(r) {
 			k.score -= 3
 		}
+		if k.score >= 4 && s.ofSession(k.col) { // the session holds it: nothing says it better
+			said = true
+			k.score += 20
+		}
 		for _, line := range sentences(strings.ToLower(s.prompt)) { // ":carrier is set by the server"
 			for _, p := range paramsIn(line) {
 				if sessionRE.MatchString(line) && strings.TrimSuffix(p, "_id") == strings.TrimSuffix(k.col, "_id") {
@@ -108,7 +112,7 @@ func (s *spec) findTenants() {
 
 var othersRE = regexp.MustCompile(`\banother\b|\bother [a-z]+s\b|\bdifferent [a-z]+s\b|outside (of )?(the|its|their)`)
 
-var sessionRE = regexp.MustCompile(`session|caller|server|trusted|verified|log(ged|s)?[- ]?in|signed[- ]in|token|middleware|authenticat|set by|current`)
+var sessionRE = regexp.MustCompile(`session|caller|server|\btrusted|\bverified|log(ged|s)?[- ]?in|signed[- ]in|token|middleware|authenticat|set by|current`)
 
 // childOf: the table's rows belong to rows of a further table that is no person's.
 func (s *spec) childOf(t *table) bool {
@@ -157,23 +161,28 @@ func (s *spec) findParams() {
 	}
 }
 
+var loginRE = regexp.MustCompile(`passw|^pw$|pin_hash|pw_hash|secret_hash|totp|login`)
+
 // findPeople finds the tables of those who act: of the tables whose key a parameter of
 // the session holds, the ones that belong to another.
 func (s *spec) findPeople() {
 	held := map[string]bool{}
-	for _, line := range sentences(strings.ToLower(s.prompt)) {
-		if !sessionRE.MatchString(line) && !actorWordRE.MatchString(line) {
-			continue
-		}
-		for _, p := range paramsIn(line) {
-			for _, t := range s.sch.order {
-				if len(t.keys) > 0 && len(t.keys[0]) == 1 && (t.keys[0][0] == p && p != "id" || stem(strings.TrimSuffix(p, "_id")) == stem(t.name)) {
-					held[t.name] = true
-				}
-			}
+	for _, t := range s.sch.order {
+		if s.held(t) {
+			held[t.name] = true
 		}
 	}
 	s.people = map[string]bool{}
+	for _, t := range s.sch.order { // who has a password and a name or address acts
+		login, attr := false, false
+		for _, c := range t.cols {
+			login = login || loginRE.MatchString(c.name)
+			attr = attr || personAttrRE.MatchString(c.name) && !loginRE.MatchString(c.name)
+		}
+		if login && attr && len(t.keys1()) == 1 {
+			s.people[t.name] = true
+		}
+	}
 	for t := range held {
 		for _, fk := range s.sch.tables[t].fks {
 			if held[fk.ref] && fk.ref != t {
@@ -245,6 +254,24 @@ func (s *spec) tenantName(p string) bool {
 	return n == base || strings.TrimPrefix(n, "current_") == base || n == "tenant" || s.root != "" && stem(n) == stem(s.root) || strings.HasPrefix(base, n) && len(n) >= 3
 }
 
+var (
+	fixedListRE = regexp.MustCompile(`(fixed|constant|closed|hard-?coded|static) (list|set|table|map)|allow-?list|whitelist|picked by the server|chosen by the server|server's (own )?code|one exception|only exception|never (from|holds?|contains?) (the )?client`)
+	holeNameRE  = regexp.MustCompile(`\$\{\s*([\w.]+)\s*\}`)
+)
+
+// findSafeHoles reads which ${...} the server fills from lists of its own.
+func (s *spec) findSafeHoles() {
+	s.safeHoles = map[string]bool{}
+	for _, line := range regexp.MustCompile(`[.;]\s+|\n+`).Split(s.prompt, -1) {
+		if !fixedListRE.MatchString(strings.ToLower(line)) {
+			continue
+		}
+		for _, m := range holeNameRE.FindAllStringSubmatch(line, -1) {
+			s.safeHoles[m[1]] = true
+		}
+	}
+}
+
 func (s *spec) findHoleRule() {
 	for _, line := range sentences(s.prompt) {
 		low := strings.ToLower(line)
@@ -266,7 +293,7 @@ func (s *spec) findHoleRule() {
 // isActor reports whether a parameter can stand for who acts.
 func (s *spec) isActor(t term) bool {
 	n := strings.TrimPrefix(strings.TrimPrefix(string(t), "p:"), "h:")
-	if len(s.actors) > 0 && s.actors[n] {
+	if len(s.actors) > 0 && s.actors[n] || s.argumentOf(n, s.actors) {
 		return true
 	}
 	if anonymous(n) {
@@ -281,7 +308,7 @@ func (s *spec) isActor(t term) bool {
 // isScope reports whether a parameter can stand for the caller's tenant.
 func (s *spec) isScope(t term) bool {
 	n := strings.TrimPrefix(strings.TrimPrefix(string(t), "p:"), "h:")
-	if s.scopeP[n] {
+	if s.scopeP[n] || s.argumentOf(n, s.scopeP) {
 		return true
 	}
 	if anonymous(n) {

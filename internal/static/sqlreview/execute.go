@@ -69,6 +69,8 @@ func (b *builder) part(e *expr) {
 		b.out.WriteString(" dyn_ident ")
 	case e.isCall("format") && len(e.args) > 0:
 		b.format(e)
+	case e.kind == eCase && len(caseLits(e)) > 0: // one of the texts stands for all
+		b.out.WriteString(" " + caseLits(e)[0] + " ")
 	case e.kind == eCase:
 		args := e.args
 		for i, x := range args {

@@ -19,6 +19,10 @@ func (a *analysis) from(f *from, sc *scope, v *env) {
 		}
 		a.baseInst(f.name, f.alias, sc, v, f.pos)
 	case fSub:
+		if f.lateral { // run for each row on its left: what holds there holds inside
+			a.derivedInst(f, a.query(f.sub, sc, v), nil, sc, v)
+			return
+		}
 		a.derivedInst(f, a.sub(f.sub, sc, v), nil, sc, v)
 	case fFunc:
 		if f.fn != nil {

@@ -182,7 +182,7 @@ func (s *schema) finish() {
 		}
 		for _, c := range t.cols {
 			if c.enum == nil {
-				c.enum = s.enums[c.typ]
+				c.enum = s.enums[strings.TrimSuffix(c.typ, "[]")]
 			}
 			if stated || !strings.HasSuffix(c.name, "_id") {
 				continue

@@ -34,6 +34,8 @@ type violation struct {
 	conf float64 // how sure the rule is that this is one, 0 to 1
 	pos  int
 	why  string
+	form string // what why says, without the names
+	args []any  // the names
 }
 
 type reviewer struct {
@@ -62,24 +64,31 @@ func Review(spec, code string) (rev audit.Review) {
 				Explanation: fmt.Sprintf("The reviewer failed on this code (%v); this verdict is a guess.", p)}
 		}
 	}()
-	r := &reviewer{s: specOf(spec), seen: map[string]bool{}}
+	r, broken := inspect(specOf(spec), code)
+	return r.answer(broken)
+}
+
+// inspect judges code and gives the reviewer with what it found, and how many places
+// of the code were not understood.
+func inspect(s *spec, code string) (r *reviewer, broken int) {
+	r = &reviewer{s: s, seen: map[string]bool{}}
 	if len(code) > maxCode {
 		r.notes = append(r.notes, fmt.Sprintf("only the first %d bytes of %d were read", maxCode, len(code)))
 		code = code[:maxCode]
 	}
 	r.code = code
 	sql := extract(code)
-	stmts, broken := parse(sql)
+	stmts, lost := parse(sql)
 	r.a = analyse(r.s.sch, sql, stmts)
-	if len(broken) > 0 {
-		l, c := newPlaces(code).at(broken[0])
+	if len(lost) > 0 {
+		l, c := newPlaces(code).at(lost[0])
 		r.notes = append(r.notes, fmt.Sprintf("not understood at %d:%d", l, c))
 	}
 	r.judge()
 	if r.a.spent {
 		r.notes = append(r.notes, "the code is larger than the reviewer's bound of work: parts of it were not decided")
 	}
-	return r.answer(len(broken))
+	return r, len(lost)
 }
 
 // add notes a violation of requirement req (0: of none that is numbered) once.
@@ -90,7 +99,7 @@ func (r *reviewer) add(req int, conf float64, pos int, cwe []audit.CWE, format s
 		return
 	}
 	r.seen[key] = true
-	r.found = append(r.found, violation{req: req, kind: r.kind, conf: conf, pos: pos, cwe: cwe, why: why})
+	r.found = append(r.found, violation{req: req, kind: r.kind, conf: conf, pos: pos, cwe: cwe, why: why, form: format, args: args})
 }
 
 func (r *reviewer) answer(broken int) audit.Review {
@@ -168,12 +177,15 @@ var judges = []struct {
 	{kTenant, (*reviewer).tenancy}, {kSoft, (*reviewer).softDelete}, {kSecret, (*reviewer).secrets}, {kLimit, (*reviewer).limits},
 	{kState, (*reviewer).states}, {kPerm, (*reviewer).permissions}, {kSelf, (*reviewer).selfDecisions}, {kBound, (*reviewer).thresholds},
 	{kOnce, (*reviewer).once}, {kTime, (*reviewer).times}, {kAudit, (*reviewer).audits}, {kVersion, (*reviewer).versions},
-	{kGroup, (*reviewer).groupSizes},
+	{kGroup, (*reviewer).groupSizes}, {kPattern, (*reviewer).patterns}, {kOrder, (*reviewer).orders}, {kAuthor, (*reviewer).authors},
 }
 
 func (r *reviewer) judge() {
 	r.kind = kInjection
 	r.injection()
+	r.grantsInForce()
+	r.days()
+	r.races()
 	for _, q := range r.s.reqs {
 		for _, j := range judges {
 			if q.kinds[j.kind] {
@@ -182,6 +194,8 @@ func (r *reviewer) judge() {
 			}
 		}
 	}
+	r.shapes()
+	r.settleRemarks()
 }
 
 // specs keeps the SPECs that were read last: a run reviews many cases against few of

@@ -23,13 +23,6 @@ func analyse(sch *schema, code string, stmts []*stmt) *analysis {
 	return a
 }
 
-func queryInto(q *query) []string {
-	if q == nil {
-		return nil
-	}
-	return q.into
-}
-
 func (a *analysis) statements(list []*stmt, sc *scope, v *env) {
 	for _, s := range list {
 		if len(a.insts) > maxInsts {
@@ -43,6 +36,9 @@ func (a *analysis) statements(list []*stmt, sc *scope, v *env) {
 
 func (a *analysis) statement(s *stmt, sc *scope, v *env) {
 	a.stmtNo++
+	if s.q != nil {
+		a.stmts = append(a.stmts, s.q)
+	}
 	switch s.kind {
 	case sQuery:
 		a.queryStmt(s, sc, v)
@@ -104,7 +100,9 @@ func (a *analysis) queryStmt(s *stmt, sc *scope, v *env) {
 	}
 	a.evidenceIf(a.plpgsql && q.kind == qSelect, func() {
 		if len(into) == 0 && !s.perf && (!a.plpgsql || q.kind != qSelect) {
+			n := len(a.insts)
 			a.top(q, sc, e, false)
+			a.noteLock(q, n)
 			return
 		}
 		d := a.query(q, sc, e)
@@ -113,6 +111,19 @@ func (a *analysis) queryStmt(s *stmt, sc *scope, v *env) {
 	a.found = e
 	if q.strict {
 		v.imports = append(v.imports, e)
+	}
+}
+
+// noteLock: SELECT id ... FOR UPDATE, before other statements, is there for its lock.
+func (a *analysis) noteLock(q *query, from int) {
+	if q.kind != qSelect || q.lock == "" || len(q.targets) != 1 || strip(q.targets[0].e).kind == eStar {
+		return
+	}
+	if a.lockOnly == nil {
+		a.lockOnly = map[*inst]bool{}
+	}
+	for _, in := range a.insts[from:] {
+		a.lockOnly[in] = true
 	}
 }
 
@@ -221,6 +232,13 @@ func ends(body []*stmt) bool {
 func (a *analysis) ifStmt(s *stmt, sc *scope, v *env) {
 	after := v
 	found := a.found
+	a.noteGuards(s, sc)
+	for _, arm := range s.arms {
+		if !ends(arm.body) && len(s.arms) < 6 {
+			a.ifEach(s, sc, v)
+			return
+		}
+	}
 	for _, arm := range s.arms {
 		b := &env{parent: after}
 		a.found = found
@@ -241,6 +259,41 @@ func (a *analysis) ifStmt(s *stmt, sc *scope, v *env) {
 		a.assume(arm.cond, sc, next, false)
 		after = next
 	}
+}
+
+// ifEach: after an IF one of its arms was taken, and its body did not refuse, or none.
+func (a *analysis) ifEach(s *stmt, sc *scope, v *env) {
+	found := a.found
+	var or []*env
+	before := func(b *env, n int) {
+		for _, arm := range s.arms[:n] {
+			a.assume(arm.cond, sc, b, false)
+		}
+	}
+	whole := false
+	for i, arm := range s.arms {
+		b := &env{parent: v}
+		before(b, i)
+		a.found = found
+		if whole = arm.cond == nil; !whole {
+			a.assume(arm.cond, sc, b, true)
+		}
+		a.statements(arm.body, sc, b)
+		a.base = v
+		if !ends(arm.body) {
+			or = append(or, b)
+		}
+		if whole {
+			break
+		}
+	}
+	a.found = found
+	if !whole {
+		b := &env{parent: v}
+		before(b, len(s.arms))
+		or = append(or, b)
+	}
+	v.ors = append(v.ors, or)
 }
 
 func (a *analysis) loopStmt(s *stmt, sc *scope, v *env) {

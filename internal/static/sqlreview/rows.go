@@ -150,7 +150,7 @@ func (a *analysis) keyedBy(c *closure, in *inst, local, fixed map[*inst]bool, de
 
 func (a *analysis) known(c *closure, t term, in *inst, local, fixed map[*inst]bool) bool {
 	for _, m := range c.class(t) {
-		if m.isParam() || m.isLit() || strings.HasPrefix(string(m), "f:query") {
+		if m.isParam() || m.isLit() || strings.HasPrefix(string(m), "f:query") || strings.HasPrefix(string(m), "f:case") {
 			return true
 		}
 		x := a.instOf(m)

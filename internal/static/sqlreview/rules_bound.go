@@ -90,6 +90,11 @@ func (r *reviewer) once(q *requirement) {
 		}
 		t := w.in.col(w.col)
 		ok := r.a.proves(w.env, func(c *closure) bool {
+			for _, x := range w.in.tab.cols { // the state tells as much
+				if isStateCol(x) && len(x.enum) > 0 && c.values(w.in.col(x.name), x.enum) != nil {
+					return true
+				}
+			}
 			for _, f := range c.about(t) {
 				if f.op == "null" {
 					return true

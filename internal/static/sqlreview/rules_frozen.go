@@ -16,7 +16,7 @@ var (
 // are `paid` or `void` are immutable".
 func frozenStates(q *requirement) []string {
 	var out []string
-	for _, clause := range clauseRE.Split(q.text, -1) {
+	for _, clause := range splitClauses(q.text) {
 		low := strings.ToLower(clause)
 		at := frozenRE.FindStringIndex(low)
 		if at == nil || untilRE.MatchString(low) {
@@ -27,7 +27,7 @@ func frozenStates(q *requirement) []string {
 				out = nil
 				break
 			}
-			if t.kind == "value" && !contains(out, t.val) {
+			if t.kind == "value" && !contains(out, t.val) && !strings.Contains(low, "not "+strings.ToLower(t.val)) {
 				out = append(out, t.val)
 			}
 		}

@@ -30,6 +30,7 @@ func (r *reviewer) injection() {
 	if r.s.holes != holesBound {
 		for _, t := range lex(r.a.code) {
 			switch {
+			case t.kind == tHole && r.s.safeHoles[strings.TrimSpace(strings.Trim(t.text, "${}"))]:
 			case t.kind == tHole:
 				k := conf
 				if constantRE.MatchString(t.text) {

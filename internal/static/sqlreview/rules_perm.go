@@ -17,6 +17,13 @@ func (r *reviewer) permissions(q *requirement) {
 
 func (r *reviewer) permissionsOf(q *requirement) {
 	tables := r.s.permTables(q)
+	held := false
+	for _, t := range tables {
+		held = held || r.heldBy(r.s.sch.tables[t])
+	}
+	if !held {
+		return
+	}
 	skip := map[string]bool{}
 	for _, t := range tables {
 		if permNameRE.MatchString(t) && r.s.hasRole(r.s.sch.tables[t]) {
@@ -30,6 +37,30 @@ func (r *reviewer) permissionsOf(q *requirement) {
 		}
 		r.permission(q, act, tables, how)
 	}
+}
+
+func anyOf(set map[string]bool, list []string) bool {
+	for _, x := range list {
+		if set[x] {
+			return true
+		}
+	}
+	return false
+}
+
+// namesPerson: the requirement names a column that holds a person.
+func (s *spec) namesPerson(q *requirement) bool {
+	for _, t := range s.sch.order {
+		if aloneRE.MatchString(q.low) && q.tables[t.name] && s.saysHolder(q, t) {
+			return true
+		}
+		for _, p := range s.personCols(t) {
+			if namesCol(q, t.name, p) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // A shortfall says how far the evidence for a permission got.
@@ -46,24 +77,27 @@ const (
 
 func (r *reviewer) permission(q *requirement, act action, tables []string, how float64) {
 	best := noEvidence
-	for _, skipStep := range []bool{false} {
-		_ = skipStep
-		ok := r.a.proves(act.env, func(c *closure) bool {
-			s := r.evidence(q, c, act, tables)
-			best = max(best, s)
-			return s == complete
-		})
-		if ok {
-			return
-		}
+	ok := r.a.proves(act.env, func(c *closure) bool {
+		s := r.evidence(q, c, act, tables)
+		best = max(best, s)
+		return s == complete
+	})
+	if ok {
+		return
 	}
-	if act.kind == "read" && best == noEvidence && how < 0.9 {
-		how -= 0.15
+	if (best == noEvidence || r.s.byHolder(q)) && r.consults(act) {
+		how = min(how, 0.45) // something is asked about who acts: what, this rule cannot tell
+	}
+	if act.kind == "read" && best == noEvidence && (how < 0.9 || !r.s.saysRole(q) && !r.s.namesPerson(q) && !anyOf(q.named, tables)) {
+		how = min(how-0.15, 0.45)
+	}
+	if act.kind == "read" && (!r.readsAct(q, act.in.table) || how < 0.7 && best != noEvidence) {
+		how = 0.4
 	}
 	why := map[shortfall]string{
 		noEvidence:  "nothing checks that who acts may do this to " + act.in.table,
 		notActor:    "the permission that is checked is not that of who acts",
-		roleTooWide: "the check lets more roles through than the requirement names",
+		roleTooWide: "the check lets more roles through than the requirement names to " + act.in.table,
 		inactive:    "the permission also counts when the one who holds it is gone",
 		notTied:     "the permission is not tied to the row of " + act.in.table + " that is acted on",
 	}[best]
@@ -78,6 +112,9 @@ func (r *reviewer) permission(q *requirement, act action, tables []string, how f
 func (r *reviewer) evidence(q *requirement, c *closure, act action, tables []string) shortfall {
 	best := noEvidence
 	if r.owner(q, c, act) {
+		return complete
+	}
+	if best = r.vouched(q, c, act); best == complete {
 		return complete
 	}
 	for _, x := range r.a.insts {
@@ -132,8 +169,29 @@ func (r *reviewer) weigh(q *requirement, c *closure, act action, x *inst) shortf
 
 func (c *closure) actor(r *reviewer, t term) bool {
 	for _, m := range c.class(t) {
-		if m.isParam() && r.s.isActor(m) {
+		if m.isParam() && r.s.isActor(m) || r.memberKey(c, m) {
 			return true
+		}
+	}
+	return false
+}
+
+// memberKey: m is the key of the caller's own row in a table of members, which stands
+// for him as his user id does.
+func (r *reviewer) memberKey(c *closure, m term) bool {
+	in := r.a.instOf(m)
+	if in == nil || in.tab == nil || in.role != roleRead || !r.s.isMembership(in.tab) || !contains(in.tab.keys1(), m.colName()) {
+		return false
+	}
+	for _, fk := range in.tab.fks {
+		ref := r.s.sch.tables[fk.ref]
+		if ref == nil || !r.s.isPerson(ref) || len(fk.cols) != 1 {
+			continue
+		}
+		for _, x := range c.class(in.col(fk.cols[0])) {
+			if x.isParam() && r.s.isActor(x) {
+				return true
+			}
 		}
 	}
 	return false
@@ -142,10 +200,14 @@ func (c *closure) actor(r *reviewer, t term) bool {
 // roleFits: the roles that c lets through are among those that the requirement names.
 func (r *reviewer) roleFits(q *requirement, c *closure, x *inst) bool {
 	for _, col := range x.tab.cols {
-		allowed := q.valuesOf(col.enum)
+		allowed := r.s.withMasters(q.valuesOf(col.enum), col.enum)
 		switch {
 		case isStateCol(col):
 			continue
+		case strings.HasSuffix(col.typ, "[]"): // 'view' = ANY (rights)
+			if len(allowed) > 0 && len(col.enum) > 0 && !r.asked(c, x, col) {
+				return false
+			}
 		case len(allowed) > 0 && len(col.enum) > 0:
 			if !within(c.values(x.col(col.name), col.enum), r.atLeast(q, col.enum, allowed)) {
 				return false
@@ -184,6 +246,19 @@ func (q *requirement) valuesOf(enum []string) []string {
 		}
 	}
 	return nil
+}
+
+// withMasters adds to the roles that are named those that may do whatever others may.
+func (s *spec) withMasters(allowed, enum []string) []string {
+	if len(allowed) == 0 {
+		return nil
+	}
+	for _, v := range enum {
+		if s.masters[v] && !contains(allowed, v) {
+			allowed = append(allowed[:len(allowed):len(allowed)], v)
+		}
+	}
+	return allowed
 }
 
 // holds: where the requirement says that who acts, or the grant, is still active
@@ -240,99 +315,6 @@ func quotedValues(q *requirement) []string {
 		}
 	}
 	return out
-}
-
-// tied: each thing that the permission is for (its foreign keys, the person apart)
-// equals a column of the row that is acted on, or of a row joined to it, or is the
-// caller's tenant.
-func (r *reviewer) tied(q *requirement, c *closure, act action, x *inst) bool {
-	person := r.s.personCols(x.tab)
-	if r.s.isPerson(x.tab) {
-		if len(r.s.tenants) > 0 && x.tab.column(r.tenant()) != nil {
-			return r.isTenantTerm(c, x.col(r.tenant())) || c.same(x.col(r.tenant()), act.in.col(r.tenant()))
-		}
-		return true
-	}
-	for _, fk := range x.tab.fks {
-		k := fk.cols[len(fk.cols)-1]
-		if contains(person, k) {
-			continue
-		}
-		t := x.col(k)
-		if fk.ref == r.s.root {
-			if !r.isTenantTerm(c, t) && !r.sharedWith(c, t, act.in) {
-				return false
-			}
-			continue
-		}
-		if want := r.pickedFK(q, act.in, fk.ref); want != "" {
-			if !c.same(t, act.in.col(want)) {
-				return false
-			}
-			continue
-		}
-		if !r.sharedWith(c, t, act.in) {
-			if col := x.tab.column(k); col != nil && !col.notNull && !isKeyCol(x.tab, k) && len(x.tab.fks) > 2 {
-				continue // an optional narrowing
-			}
-			return false
-		}
-	}
-	return true
-}
-
-// pickedFK: of several columns of the row that point at one table, the one that the
-// requirement's words pick (the source depot -> source_depot).
-func (r *reviewer) pickedFK(q *requirement, in *inst, ref string) string {
-	n, pick := 0, ""
-	for _, fk := range in.tab.fks {
-		if fk.ref != ref || len(fk.cols) != 1 {
-			continue
-		}
-		n++
-		for _, p := range strings.Split(fk.cols[0], "_") {
-			if q.stems[stem(p)] && stem(p) != stem(ref) && p != "id" {
-				pick = fk.cols[0]
-			}
-		}
-	}
-	if n < 2 {
-		return ""
-	}
-	return pick
-}
-
-// sharedWith: t equals a column of in, or of an instance whose row is tied to in's.
-func (r *reviewer) sharedWith(c *closure, t term, in *inst) bool {
-	group := map[*inst]bool{in: true}
-	for changed := true; changed; {
-		changed = false
-		for _, y := range r.a.insts {
-			if group[y] || y.tab == nil || y.role == roleInsert && y != in {
-				continue
-			}
-			for g := range group {
-				if r.linked(c, y, g) || r.linked(c, g, y) || y.table == g.table && len(y.tab.keys) > 0 && c.sameRow(y, g) {
-					// A link through the tenant alone ties nothing.
-					group[y], changed = true, true
-					break
-				}
-			}
-		}
-	}
-	for _, m := range c.class(t) {
-		y := r.a.instOf(m)
-		if y == nil || y.tab == nil {
-			continue
-		}
-		if group[y] && y.env != nil && !(y.assert && y.tab != in.tab && y == r.a.instOf(t)) {
-			if y != r.a.instOf(t) {
-				return true
-			}
-		}
-	}
-	// A parameter that is stored in the row at hand names the same thing.
-	return false
 }
 
 // owner: the requirement lets an owner act, and the row's owner is who acts.

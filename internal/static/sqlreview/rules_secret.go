@@ -7,6 +7,9 @@ import (
 	"assay/audit"
 )
 
+// wholeRow says that nobody named the column: it went out with the others.
+const wholeRow = "is given out as part of the whole row"
+
 // A flow is one column whose value reaches an output.
 type flow struct {
 	in    *inst
@@ -225,16 +228,18 @@ func (a *analysis) minusFlows(e *expr, sc *scope, via []string, depth int, emit 
 var (
 	maskWordRE = regexp.MustCompile(`mask|last (four|4|two|2|three|3)|hash|redact|truncat|partial|digest|aggregat|averag|derived|only as`)
 	maskFuncRE = regexp.MustCompile(`^(right|left|substr|substring|md5|sha\d*|digest|crypt|hmac|regexp_replace|overlay|encode|mask.*|redact.*|anonymi.*|avg|sum|min|max|percentile.*|stddev.*|date_part|date_trunc|extract|age|length|char_length|octet_length)$`)
-	exceptRE   = regexp.MustCompile(`except|unless|only (to|for|by|when|if|a|an|the|holders|someone|people|staff|members)|only (be )?(shown|visible|returned|revealed|given|readable|disclosed) (to|for|by|if|when)|other than|save (for|to)|apart from|may (see|read|receive)`)
+	toWhomRE   = regexp.MustCompile("`[^.;]{0,40}\\b(goes|go|is for|are for|may be (returned|shown|given)|(is|are) (shown|returned|given|visible|disclosed|revealed)) (only )?(to|for)?\\b")
+	selfWordRE = regexp.MustCompile(`\b(own|owner|owns|self|itself|author|themsel\w*|concerned|whom|his|her|their)\b`)
+	exceptRE   = regexp.MustCompile(`goes? to|to nobody else|nobody else|(is|are) for |except|unless|only (to|for|by|when|if|a|an|the|holders|someone|people|staff|members)|only (be )?(shown|visible|returned|revealed|given|readable|disclosed) (to|for|by|if|when)|other than|save (for|to)|apart from|may (see|read|receive)`)
 )
 
 // secrets: sensitive columns do not reach an output.
 func (r *reviewer) secrets(q *requirement) {
 	var parts []*requirement
-	for _, t := range clauseRE.Split(q.text, -1) {
+	for _, t := range splitClauses(q.text) {
 		if c := r.s.readRequirement(q.n, t); len(r.s.secretCols(c)) > 0 {
 			parts = append(parts, c)
-		} else if n := len(parts); n > 0 {
+		} else if n := len(parts); n > 0 && !allPowerRE.MatchString(c.low) {
 			parts[n-1] = r.s.readRequirement(q.n, parts[n-1].text+". "+t)
 		}
 	}
@@ -242,8 +247,15 @@ func (r *reviewer) secrets(q *requirement) {
 		parts = []*requirement{q}
 	}
 	for _, p := range parts {
-		r.secretsOf(p)
+		if len(parts) == 1 || r.s.keepsBack(p) {
+			r.secretsOf(p)
+		}
 	}
+}
+
+// keepsBack: the text says that the columns it names are not given out, or to whom.
+func (s *spec) keepsBack(r *requirement) bool {
+	return secretRE.MatchString(r.low) || toWhomRE.MatchString(r.low) || negativeRE.MatchString(r.low) && s.plainOnly(r)
 }
 
 func (r *reviewer) secretsOf(q *requirement) {
@@ -279,7 +291,7 @@ func (r *reviewer) secretsOf(q *requirement) {
 			}
 			how := "is given out"
 			if f.whole {
-				how = "is given out as part of the whole row"
+				how = wholeRow
 			}
 			r.add(q.n, conf, pos, []audit.CWE{200, 359}, "the sensitive column %s.%s %s", f.in.table, f.col, how)
 		}
@@ -307,19 +319,48 @@ func secretOf(cols []colRef, table, col string) bool {
 // it names.
 func (r *reviewer) exempt(q *requirement, v *env) bool {
 	return r.a.proves(v, func(c *closure) bool {
+		for _, p := range r.permits(c) {
+			acts, wide := false, false
+			for _, t := range p.args {
+				acts = acts || c.actor(r, t)
+				wide = wide || t.isLit() && r.foreignRole(q, foldLit(t))
+			}
+			if acts && !wide {
+				return true
+			}
+		}
+		if r.belongs(q, c) {
+			return true
+		}
 		for _, f := range c.facts {
-			for _, val := range f.set {
-				if contains(q.values, val) {
+			if in := r.a.instOf(f.a); in != nil && in.tab != nil && len(f.set) > 0 {
+				if col := in.tab.column(f.a.colName()); col != nil && within(f.set, r.s.withMasters(q.valuesOf(col.enum), col.enum)) {
 					return true
 				}
 			}
 			if f.b.isLit() && contains(q.values, foldLit(f.b)) {
 				return true
 			}
-			if f.op == "=" && (f.a.isParam() && r.s.isActor(f.a) || f.b.isParam() && r.s.isActor(f.b)) && regexp.MustCompile(`\b(own|owner|self|author|themsel)`).MatchString(q.low) {
+			if f.op == "=" && (f.a.isParam() && r.s.isActor(f.a) || f.b.isParam() && r.s.isActor(f.b)) && selfWordRE.MatchString(q.low) {
 				return true
 			}
 		}
 		return false
 	})
+}
+
+// belongs: who acts has a row in a table that the requirement names as those who may
+// ("goes to staff"), with a role that it allows.
+func (r *reviewer) belongs(q *requirement, c *closure) bool {
+	for _, x := range r.a.insts {
+		if x.tab == nil || !q.tables[x.table] || x.role == roleInsert || !r.s.hasRole(x.tab) || x.env.isNegated() {
+			continue
+		}
+		for _, p := range r.s.personCols(x.tab) {
+			if c.actor(r, x.col(p)) && r.roleFits(q, c, x) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -11,16 +11,20 @@ import (
 func (r *reviewer) softDelete(q *requirement) {
 	for _, col := range r.s.softCols(q) {
 		r.holders(q, col)
+		if r.onlyNew(q, col) {
+			continue
+		}
+		ofCaller := r.s.aboutCaller(q, col)
 		for _, in := range r.a.insts {
-			if in.tab == nil || in.der != nil || in.role == roleInsert || in.tab.column(col) == nil || in.env.isNegated() || r.a.anti(in) {
+			if in.tab == nil || in.der != nil || in.role == roleInsert || in.tab.column(col) == nil || in.env.isNegated() || r.a.anti(in) || r.a.lockOnly[in] {
 				continue
 			}
-			if !r.softApplies(q, in, col) || r.restores(q, in, col) {
+			if !r.softApplies(q, in, col) || r.restores(q, in, col) || ofCaller && !r.ofCaller(in) {
 				continue
 			}
 			c := in.tab.column(col)
 			alive := aliveGoal(r, q, in, c)
-			if r.a.proves(in.env, alive) {
+			if r.a.proves(in.env, func(c *closure) bool { return alive(c) || r.vouchedAlive(c, in, col) }) {
 				continue
 			}
 			conf := 0.8
@@ -35,12 +39,64 @@ func (r *reviewer) softDelete(q *requirement) {
 	}
 }
 
+var callerRE = regexp.MustCompile(`\b(the|a) (caller|acting \w+|signed-in \w+|current user) (must|has to|needs|is)`)
+
+// aboutCaller: the sentence that names the mark asks for who acts, and for no other row.
+func (s *spec) aboutCaller(q *requirement, col string) bool {
+	for _, c := range q.sents {
+		if c.namesAny(col) {
+			return (callerRE.MatchString(c.low) || s.mustPerson(c)) && !softRE.MatchString(q.head())
+		}
+	}
+	return false
+}
+
+// mustPerson: the text says what the one person must be who acts ("the operator must").
+func (s *spec) mustPerson(r *requirement) bool {
+	for _, t := range s.sch.order {
+		if s.people[t.name] && regexp.MustCompile(`\bthe `+regexp.QuoteMeta(stem(t.name))+`\w{0,3} (must|has to|needs)`).MatchString(r.low) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofCaller: the row is that of who acts, or ties him to something.
+func (r *reviewer) ofCaller(in *inst) bool {
+	return r.ofActor(in) || len(in.tab.keys1()) == 1 && r.a.proves(in.env, func(c *closure) bool { return c.actor(r, in.col(in.tab.keys1()[0])) })
+}
+
+// onlyNew: the sentence that names the mark forbids no more than new rows ("no readings
+// for a meter that is retired"), and the code makes none.
+func (r *reviewer) onlyNew(q *requirement, col string) bool {
+	for _, c := range q.sents {
+		if c.namesAny(col) {
+			if goneRE.MatchString(c.low) || softRE.MatchString(q.head()) || !newRowRE.MatchString(c.low) {
+				return false
+			}
+			for _, in := range r.a.insts {
+				if in.role == roleInsert && in.tab != nil && (q.tables[in.table] || c.touches(in.table)) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	return false
+}
+
+var newRowRE = regexp.MustCompile(`\bno (new )?\w+ (for|on|to|in) |\bnew\b`)
+
 var noRightsRE = regexp.MustCompile(`(can|may) do nothing|(have|has|get|hold)s? no (permission|right|access|role)|(cannot|must not|may not|can not|never) (act|do|perform|change|approve|use|be used|log|sign|hold)|not (allowed|permitted)|lose|no effect|do(es)? not count|not authori[sz]ed|only active|must be active|are? active`)
 
 // holders: where people who are marked as gone have no rights, a permission that is
 // taken from another table holds only beside the person's own, live row.
 func (r *reviewer) holders(q *requirement, col string) {
-	if !noRightsRE.MatchString(q.low) {
+	said := false
+	for _, c := range q.sents {
+		said = said || noRightsRE.MatchString(c.low) && (c.namesAny(col) || softRE.MatchString(c.low)) && !r.s.saysOwner(c)
+	}
+	if !said {
 		return
 	}
 	for _, p := range r.s.sch.order {
@@ -96,6 +152,9 @@ func (r *reviewer) softApplies(q *requirement, in *inst, col string) bool {
 	if q.named[in.table] || q.tables[in.table] {
 		return true
 	}
+	if anyRowRE.MatchString(q.low) && in.env != nil && !r.lookedUp(in) {
+		return true
+	}
 	for t := range q.named {
 		if tab := r.s.sch.tables[t]; tab != nil && tab.column(col) != nil {
 			return false
@@ -107,6 +166,19 @@ func (r *reviewer) softApplies(q *requirement, in *inst, col string) bool {
 		}
 	}
 	return true
+}
+
+var anyRowRE = regexp.MustCompile(`\b(a|an|no) (\w+ )?(row|record)\b`)
+
+// lookedUp: some row that the code reads points at in's row, which only adds to it.
+func (r *reviewer) lookedUp(in *inst) bool {
+	c := r.a.close(gather(in.env, map[*env]bool{}, nil))
+	for _, x := range r.a.insts {
+		if x != in && x.tab != nil && r.linked(c, x, in) {
+			return true
+		}
+	}
+	return false
 }
 
 // restores: the statement undoes the deletion, and may see what is deleted.
@@ -148,10 +220,18 @@ func aliveGoal(r *reviewer, q *requirement, in *inst, c *column) func(*closure) 
 	}
 	return func(cl *closure) bool {
 		for _, f := range cl.about(t) {
-			if f.op == "null" {
+			if f.op == "null" || (f.op == ">" || f.op == ">=") && c.isTime() && laterRE.MatchString(q.low) && r.byClock(cl, f.b, c) {
 				return true
 			}
 		}
 		return false
 	}
+}
+
+var laterRE = regexp.MustCompile(`\bfuture\b|\blater\b|not yet|\bpast\b|has passed|\btoday\b`)
+
+// byClock: t is the clock, or made of it: what is gone only later is still there.
+func (r *reviewer) byClock(c *closure, t term, col *column) bool {
+	k := r.clockKind(c, t, col)
+	return k == "now" || k == "today" || k == "shifted"
 }

@@ -9,7 +9,7 @@ import (
 var everyTableRE = regexp.MustCompile(`(every|each|all|any) [^.;]{0,30}(table|join|reference|relation|alias|subquer|side|occurrence|source|row|record|data)|through (a|any) join|including (joined|join|subquer)|even (in|when|inside) (join|subquer)|joined tables`)
 
 // viaRowRE: a row may belong to its tenant by the row that it points at.
-var viaRowRE = regexp.MustCompile(`directly or|or (indirectly|through|via|by way of)|(through|via) (the|its) (row|parent|owner)`)
+var viaRowRE = regexp.MustCompile(`directly or|or (indirectly|through|via|by way of)|(through|via) (the|its) (row|parent|owner)|(by|through|via|over) a (stored |checked )?foreign key|reached (it )?(by|through|from)|showing (that )?one end`)
 
 // tenancy: each row that is read or changed belongs to the caller's tenant.
 func (r *reviewer) tenancy(q *requirement) {
@@ -19,7 +19,7 @@ func (r *reviewer) tenancy(q *requirement) {
 		if in.table == "" || in.tab == nil || in.der != nil || in.role == roleInsert || in.env.isNegated() {
 			continue
 		}
-		if r.a.anti(in) {
+		if r.a.anti(in) || r.a.lockOnly[in] {
 			continue
 		}
 		owned := in.tab.column(col) != nil
@@ -42,6 +42,9 @@ func (r *reviewer) tenancy(q *requirement) {
 		} else if !owned {
 			conf = 0.7
 		}
+		if in.assert && in.role == roleRead && r.ofActor(in) {
+			conf = 0.4 // who acts is looked up among his own rows, to go on from there
+		}
 		if in.role == roleConflict {
 			r.add(q.n, 0.8, in.pos, []audit.CWE{639, 863}, "ON CONFLICT DO UPDATE can change a row of %s that belongs to another tenant: neither the conflict target nor a WHERE holds %s", in.table, col)
 			continue
@@ -53,6 +56,18 @@ func (r *reviewer) tenancy(q *requirement) {
 		}
 	}
 	r.tenantWrites(q, col)
+}
+
+// ofActor: the row is that of who acts.
+func (r *reviewer) ofActor(in *inst) bool {
+	return r.a.proves(in.env, func(c *closure) bool {
+		for _, p := range r.s.personCols(in.tab) {
+			if c.actor(r, in.col(p)) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 func name(in *inst) string {
@@ -112,6 +127,9 @@ func (r *reviewer) scoped(c *closure, in *inst, strict bool, depth int, seen map
 		return true
 	}
 	if r.s.isPerson(in.tab) && len(in.tab.keys) > 0 && c.actor(r, in.col(in.tab.keys[0][0])) { // one's own row
+		return true
+	}
+	if r.agreed(c, in) {
 		return true
 	}
 	if in.table == r.s.root && len(in.tab.keys) > 0 && r.isTenantTerm(c, in.col(in.tab.keys[0][0])) {

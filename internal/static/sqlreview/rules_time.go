@@ -26,19 +26,27 @@ var (
 
 // times: what is in force only for a time is used only in that time.
 func (r *reviewer) times(q *requirement) {
+	for _, c := range q.sents {
+		if timeRE.MatchString(c.low) {
+			r.timesOf(c)
+		}
+	}
+}
+
+func (r *reviewer) timesOf(q *requirement) {
 	cols := r.s.timeCols(q)
 	done := map[*inst]bool{}
 	for _, in := range r.a.insts {
-		if in.tab == nil || in.der != nil || done[in] || in.role == roleInsert || in.env.isNegated() || r.a.anti(in) {
+		if in.tab == nil || in.der != nil || done[in] || in.role == roleInsert || in.env.isNegated() || r.a.anti(in) || r.a.lockOnly[in] {
 			continue
 		}
 		conf := r.timed(q, in)
-		if conf < 0.5 {
+		if conf < 0.6 {
 			continue
 		}
 		for _, ref := range cols {
 			c := in.tab.column(ref.col)
-			if c == nil || ref.table != "" && ref.table != in.table || r.setsColumn(in, ref.col) {
+			if c == nil || ref.table != "" && ref.table != in.table || r.setsColumn(in, ref.col) || r.s.isPerson(in.tab) && pastUntilRE.MatchString(c.name) && !r.ofCaller(in) {
 				continue
 			}
 			r.bound(q, in, c, conf)
@@ -68,14 +76,22 @@ func (r *reviewer) timed(q *requirement, in *inst) float64 {
 	best := 0.0
 	for _, act := range r.actions() {
 		if act.in == in || act.kind != "read" && in.role == roleRead {
-			best = max(best, r.applies(q, act, nil))
+			if how := r.applies(q, act, nil); act.kind != "read" || how >= 0.7 {
+				best = max(best, how)
+			}
 		}
 	}
 	return best
 }
 
+// lastingRE finds sentences that say what time is written into a row, not when it is used.
+var lastingRE = regexp.MustCompile(`\b(lasts?|falls due|fall due|is due|are due|runs for|expires? (after|in))\b|(due|expiry|end) (date|time) is`)
+
 // bound demands that column c of in lies on the right side of the clock.
 func (r *reviewer) bound(q *requirement, in *inst, c *column, conf float64) {
+	if lastingRE.MatchString(q.low) {
+		return
+	}
 	if durationRE.MatchString(q.low) {
 		r.duration(q, in, c, conf)
 		return

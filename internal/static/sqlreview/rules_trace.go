@@ -11,6 +11,19 @@ import (
 // audits: what changes data leaves a row in the audit table, in the name of who acts.
 func (r *reviewer) audits(q *requirement) {
 	name := r.s.auditTable(q)
+	for _, c := range q.sents { // of what is written down, only its sentence tells
+		if r.s.auditTable(c) == name && auditRE.MatchString(c.low) {
+			named := false
+			for t := range c.tables {
+				named = named || t != name
+			}
+			if !named { // "each change of phase writes a row to ...": of the requirement's rows
+				c.tables = q.tables
+			}
+			q = c
+			break
+		}
+	}
 	var log *inst
 	for _, in := range r.a.insts {
 		if in.table == name && in.role == roleInsert {

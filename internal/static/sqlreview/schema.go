@@ -6,9 +6,10 @@ import (
 )
 
 type schema struct {
-	tables map[string]*table
-	order  []*table
-	enums  map[string][]string
+	tables  map[string]*table
+	order   []*table
+	enums   map[string][]string
+	session map[string]bool // functions without arguments that give a setting of the session
 }
 
 type table struct {

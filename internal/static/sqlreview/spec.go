@@ -10,16 +10,23 @@ import (
 // A spec is what the SPEC's text says: the schema, the requirements, the
 // conventions for parameters.
 type spec struct {
-	sch     *schema
-	prompt  string
-	reqs    []*requirement
-	tenants []string        // tenant columns, the likeliest first
-	root    string          // the tenants' own table
-	actors  map[string]bool // parameters that name who acts
-	scopeP  map[string]bool // parameters that name the tenant
-	params  map[string]bool // every parameter that the SPEC names
-	people  map[string]bool // tables whose rows act: a parameter of the session holds their key
-	holes   holeRule
+	sch       *schema
+	prompt    string
+	reqs      []*requirement
+	tenants   []string        // tenant columns, the likeliest first
+	root      string          // the tenants' own table
+	actors    map[string]bool // parameters that name who acts
+	scopeP    map[string]bool // parameters that name the tenant
+	params    map[string]bool // every parameter that the SPEC names
+	session   map[string]bool // parameters that the server fills
+	grants    []grantTable
+	helpers   map[string]helper
+	masters   map[string]bool   // roles that may do whatever others may
+	actorOf   map[string]string // tables of those whom the parameters of the session name
+	defs      []definition
+	people    map[string]bool // tables whose rows act: a parameter of the session holds their key
+	holes     holeRule
+	safeHoles map[string]bool // ${...} that hold what the server chose
 }
 
 type holeRule uint8
@@ -35,6 +42,7 @@ type requirement struct {
 	n      int
 	text   string
 	low    string
+	acts   string // low without the names of tables, which may look like verbs (reading)
 	stems  map[string]bool
 	plain  map[string]bool // stems of what stands outside of backticks
 	spans  []string        // what stands in backticks
@@ -48,6 +56,7 @@ type requirement struct {
 	kinds  map[kindOf]bool
 
 	objects map[string]bool // memo of reviewer.objects
+	sents   []*requirement  // its sentences
 	parts   []*requirement  // clauses with roles of their own; itself when there is one
 }
 
@@ -71,6 +80,13 @@ const (
 	kSelf      kindOf = "separation of duties"
 	kBound     kindOf = "threshold"
 	kOnce      kindOf = "once"
+	kGrant     kindOf = "grant in force"
+	kDay       kindOf = "day of a zone"
+	kPattern   kindOf = "search pattern"
+	kOrder     kindOf = "order"
+	kAuthor    kindOf = "author"
+	kRace      kindOf = "race"
+	kShape     kindOf = "shape of the code"
 )
 
 var (
@@ -94,52 +110,32 @@ func readSpec(text string) *spec {
 	text = strings.ToValidUTF8(text[:min(len(text), maxSpec)], "?")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	s := &spec{sch: readSchema(text), prompt: unwrap(text), actors: map[string]bool{}, scopeP: map[string]bool{}, params: map[string]bool{}}
+	s.findSession()
+	s.findHelpers()
 	s.findPeople()
+	s.findDefinitions()
 	for _, it := range requirementItems(text) {
 		s.reqs = append(s.reqs, s.readRequirement(it.n, it.text))
 	}
 	s.findTenants()
 	s.findParams()
+	s.shareSession()
+	s.findSessionFunctions(text)
+	s.findActorTables()
 	s.findHoleRule()
+	s.findSafeHoles()
 	for _, r := range s.reqs {
 		s.classify(r)
+	}
+	s.settle()
+	s.findGrants()
+	for _, r := range s.reqs {
+		r.sents = s.sentencesOf(r)
 		r.parts = s.clauses(r)
 	}
+	s.findMasters()
+	s.findAuthority()
 	return s
-}
-
-var clauseRE = regexp.MustCompile(`[.;]\s+`)
-
-// clauses takes a requirement apart where its sentences name different roles ("...
-// needs a, ... needs b"). A sentence that names none belongs to the one before it.
-func (s *spec) clauses(r *requirement) []*requirement {
-	if !r.kinds[kPerm] {
-		return []*requirement{r}
-	}
-	var texts []string
-	for _, t := range clauseRE.Split(r.text, -1) {
-		c := s.readRequirement(r.n, t)
-		if n := len(texts); n > 0 && !s.firmRole(c) {
-			texts[n-1] += ". " + t
-		} else if n > 0 && !s.firmRole(s.readRequirement(r.n, texts[n-1])) {
-			texts[n-1] += ". " + t
-		} else {
-			texts = append(texts, t)
-		}
-	}
-	if len(texts) < 2 {
-		return []*requirement{r}
-	}
-	var out []*requirement
-	for _, t := range texts {
-		c := s.readRequirement(r.n, t)
-		if len(s.permTables(c)) == 0 {
-			return []*requirement{r}
-		}
-		c.kinds = r.kinds
-		out = append(out, c)
-	}
-	return out
 }
 
 type numbered struct {
@@ -157,10 +153,40 @@ func requirementItems(text string) []numbered {
 			body = text[m[1]:]
 		}
 	}
-	if items := listItems(body); len(items) > 0 {
+	items := listItems(body)
+	if len(items) < 3 {
+		if loose := listItems(plainNumbers(body)); len(loose) > len(items) {
+			return loose
+		}
+	}
+	if len(items) > 0 {
 		return items
 	}
 	return listItems(text)
+}
+
+var looseItemRE = regexp.MustCompile(`^[ \t]*(?:[-*+][ \t]+)?(?:#{2,6}[ \t]+)?(\*\*)?(?:(?:R|SR|S|REQ|Req|Requirement|Rule)[ -]?)?(\d{1,3})(?:[.):]|[ \t]*[—–-]|(\*\*))[ \t]*(.*)$`)
+
+// plainNumbers rewrites numbers that are part of bold type or of headings ("**1. Title.**
+// text", "### R1: Title") as those of a list, each with the paragraphs that follow it.
+func plainNumbers(text string) string {
+	var b strings.Builder
+	for _, line := range strings.Split(text, "\n") {
+		m := looseItemRE.FindStringSubmatch(line)
+		switch {
+		case m != nil && m[1] != "" && m[3] == "":
+			b.WriteString(m[2] + ". **" + m[4] + "\n")
+		case m != nil && m[1] != "":
+			b.WriteString(m[2] + ". " + strings.TrimLeft(m[4], ":. ") + "\n")
+		case m != nil && strings.HasPrefix(strings.TrimSpace(line), "#"):
+			b.WriteString(m[2] + ". **" + m[4] + ".** \n")
+		case m != nil:
+			b.WriteString(m[2] + ". " + m[4] + "\n")
+		case strings.TrimSpace(line) != "":
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
 }
 
 func listItems(text string) []numbered {
@@ -206,6 +232,7 @@ func listItems(text string) []numbered {
 func (s *spec) readRequirement(n int, text string) *requirement {
 	text = strings.ToValidUTF8(text[:min(len(text), maxItem)], "?")
 	r := &requirement{n: n, text: text, low: strings.ToLower(text), stems: map[string]bool{}, tables: map[string]bool{}, named: map[string]bool{}, kinds: map[kindOf]bool{}}
+	r.acts = s.withoutTables(r.low)
 	list := stemsOf(text)
 	for _, w := range list {
 		r.stems[w] = true
@@ -243,6 +270,16 @@ func (s *spec) readRequirement(n int, text string) *requirement {
 		}
 	}
 	return r
+}
+
+// withoutTables blanks the words that are names of tables or their plurals.
+func (s *spec) withoutTables(low string) string {
+	return wordRE.ReplaceAllStringFunc(low, func(w string) string {
+		if s.sch.tables[w] != nil || s.sch.tables[strings.TrimSuffix(w, "s")] != nil {
+			return strings.Repeat("_", len(w)) // offsets stay those of low
+		}
+		return w
+	})
 }
 
 func (r *requirement) addCol(table, col string) {

@@ -58,7 +58,36 @@ func (a *analysis) termAt(e *expr, sc *scope, depth int) term {
 		}
 		return term("f:query" + itoa(e.pos))
 	}
-	return term("f:" + show(e))
+	t := term("f:" + show(e))
+	if e.kind == eCase {
+		t = term("f:case" + show(e))
+	}
+	if vals := caseLits(e); e.kind == eCase && len(vals) > 0 {
+		if a.caseVals == nil {
+			a.caseVals = map[term][]string{}
+		}
+		a.caseVals[t] = vals
+	}
+	return t
+}
+
+// caseLits gives the values of a CASE whose branches are all literals.
+func caseLits(e *expr) []string {
+	args := e.args
+	if e.op == "operand" && len(args) > 0 {
+		args = args[1:]
+	}
+	var out []string
+	for i, x := range args {
+		if i%2 == 0 && (i < len(args)-1 || !e.hasElse) {
+			continue
+		}
+		if x = strip(x); x.kind != eLit {
+			return nil
+		}
+		out = append(out, strings.Trim(x.op, "'"))
+	}
+	return out
 }
 
 func nil2(sc *scope) *scope { return sc }
@@ -71,6 +100,16 @@ func opName(e *expr) string {
 		return "[]"
 	}
 	return e.op
+}
+
+// isRange: t is a column of a range, of which lower() and upper() are the ends.
+func (a *analysis) isRange(t term) bool {
+	in := a.instOf(t)
+	if in == nil || in.tab == nil {
+		return false
+	}
+	c := in.tab.column(t.colName())
+	return c != nil && strings.HasSuffix(c.typ, "range")
 }
 
 func (a *analysis) funcTerm(e *expr, sc *scope, depth int) term {
@@ -93,10 +132,12 @@ func (a *analysis) funcTerm(e *expr, sc *scope, depth int) term {
 		}
 	case "lower", "upper", "trim", "btrim":
 		if len(e.args) == 1 {
-			return a.termAt(e.args[0], sc, depth+1)
+			if t := a.termAt(e.args[0], sc, depth+1); !a.isRange(t) {
+				return t
+			}
 		}
 	}
-	if len(e.args) == 0 && e.over == nil && (strings.HasPrefix(name, "current_") || strings.Contains(name, "tenant") || name == "uid") {
+	if len(e.args) == 0 && e.over == nil && (strings.HasPrefix(name, "current_") || strings.Contains(name, "tenant") || name == "uid" || a.sch.session[name]) {
 		return term("p:" + name + "()") // app.current_tenant(), auth.uid()
 	}
 	parts := make([]string, 0, len(e.args))

@@ -8,6 +8,9 @@ import (
 // stem takes the endings of English plurals and verbs off, roughly.
 func stem(w string) string {
 	w = strings.ToLower(w)
+	if strings.HasSuffix(w, "ings") && len(w) > 6 { // readings, like reading
+		w = w[:len(w)-1]
+	}
 	for _, r := range [...][2]string{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ing", ""}, {"ied", "y"}, {"eed", "ee"}, {"ed", ""}, {"es", "e"}} {
 		if strings.HasSuffix(w, r[0]) && len(w) > len(r[0])+2 {
 			w = strings.TrimSuffix(w, r[0]) + r[1]
