@@ -70,11 +70,12 @@ func TestRetryAfterIsHonouredPerProvider(t *testing.T) {
 		slow := &reviewer{name: "slow", provider: "a"}
 		slow.review = func(n int64, _ audit.ReviewTask) (audit.Review, error) {
 			mu.Lock()
-			defer mu.Unlock()
 			slowSent = append(slowSent, time.Since(start))
+			mu.Unlock()
 			if n == 1 {
 				return fails(429, true, 30*time.Second), nil
 			}
+			time.Sleep(time.Second) // what was sent beside the first ends after its pause is known
 			return says(audit.Bad, 0), nil
 		}
 		quick := &reviewer{name: "quick", provider: "b", wait: func(context.Context) { time.Sleep(time.Second) }}
