@@ -32,6 +32,7 @@ type brief struct {
 	nouns   map[string]bool // roots of tables, columns and types: the things, not the acts
 	tables  map[string][]string
 	tenant  string
+	known   map[string]bool // memo of states
 }
 
 var (
@@ -116,11 +117,25 @@ func readBrief(spec string) *brief {
 	return b
 }
 
+var (
+	nextCall = regexp.MustCompile("`(?:[a-z]\\w*\\.)*[A-Za-z_]\\w*\\(")
+	// plumbing takes a request apart, answers it, or writes traces: it neither allows
+	// anything nor brings a row.
+	plumbing = regexp.MustCompile(`(?i)json|body|form$|args?$|query|param|parse|decode|idfrom|pathid|answer|respond|reply|fail|error|abort|\blog|audit|journal|record$|trail|^tx$|transaction|now$|today|hash|random|token$|norm|render`)
+)
+
 var gateName = regexp.MustCompile(`(?i)^(can|may|is|has|require|ensure|check|assert|must|authori[sz]e|verify|allow)`)
 
 // help notes a function that the SPEC describes.
 func (b *brief) help(name, args, doc string) {
+	if at := nextCall.FindStringIndex(doc); at != nil {
+		doc = doc[:at[0]] // what follows is said of another
+	}
 	h := &helper{name: name, args: args, doc: doc}
+	if plumbing.MatchString(name) && !gateName.MatchString(name) {
+		b.helpers[name] = h
+		return
+	}
 	byID := regexp.MustCompile(`(?i)id\b`).MatchString(args)
 	h.load = loadRE.MatchString(name) && !outwardRE.MatchString(name) || byID && bringRE.MatchString(doc) && !gateName.MatchString(name) && !changeName.MatchString(name)
 	h.gate = gateName.MatchString(name) || gateRE.MatchString(doc) && !h.load && !responseRE.MatchString(name) && !changeName.MatchString(name)

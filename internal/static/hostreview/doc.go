@@ -17,6 +17,7 @@ import (
 // A Breach is one requirement that the fragment does not meet.
 type Breach struct {
 	Requirement int
+	Kind        string // the way of telling: "gates", "tenant", ...
 	Why         string
 	CWEs        []audit.CWE
 	Confidence  float64 // 0.5 to 1
@@ -34,13 +35,31 @@ func Breaches(spec string, f *lang.File) ([]Breach, error) {
 	v := newView(b, f)
 	var out []Breach
 	for _, r := range b.reqs {
-		for _, rule := range []func(*view, Requirement) *Breach{gates, roles, owners, subjects, uses, secrets, computed, positive, expired, unlocked, stale, stateful, journal, pasted, timing, markup, t.words} {
-			if x := rule(v, r); x != nil {
-				x.Requirement = r.Number
+		for _, w := range ways(t) {
+			if x := w.tell(v, r); x != nil {
+				x.Requirement, x.Kind = r.Number, w.kind
 				out = append(out, *x)
 				break
 			}
 		}
 	}
 	return append(out, v.statements()...), nil
+}
+
+// A way holds a fragment against one requirement and tells what it lacks, nil for
+// nothing.
+type way struct {
+	kind string
+	tell func(*view, Requirement) *Breach
+}
+
+// ways are tried in order; the first that tells of a requirement is heard.
+func ways(t *demandTable) []way {
+	return []way{
+		{"gates", gates}, {"roles", roles}, {"owners", owners}, {"subjects", subjects}, {"uses", uses},
+		{"secrets", secrets}, {"computed", computed}, {"positive", positive}, {"expired", expired},
+		{"unlocked", unlocked}, {"stale", stale}, {"stateful", stateful}, {"journal", journal},
+		{"pasted", pasted}, {"moved", moved}, {"hashed", hashed}, {"versioned", versioned}, {"actor", actorCols},
+		{"order", totalOrder}, {"told", told}, {"log", loggedSecrets}, {"timing", timing}, {"markup", markup}, {"words", t.words},
+	}
 }

@@ -15,6 +15,7 @@ type statement struct {
 	text string
 	args []*lang.Node
 	star bool
+	by   map[string]*lang.Node // what stands behind a placeholder
 }
 
 var sqlRE = regexp.MustCompile(`(?is)^\s*(--[^\n]*\n\s*)*\(?(select\s|with\s+(recursive\s+)?\w+\s*(\([^)]*\)\s*)?as\b|insert\s+(or\s+\w+\s+)?into|update\s+\S+\s+(as\s+)?(\w+\s+)?set\b|delete\s+from|merge\s+into)`)
@@ -33,7 +34,8 @@ func (v *view) findSQL() []statement {
 			if len(s.args) == 0 {
 				s.args = v.boundLater(c)
 			}
-			s.text = v.named(t, s.args)
+			s.by = map[string]*lang.Node{}
+			s.text = v.named(t, &s)
 			s.star = regexp.MustCompile(`(?i)select\s+(\w+\.)?\*`).MatchString(t)
 			v.learn(c, &s)
 			out = append(out, s)
@@ -154,8 +156,9 @@ var placeRE = regexp.MustCompile(`\$\$\{\w+\}|\?|\$\d+|%s|%\((\w+)\)s|:([a-zA-Z_
 
 // named writes the placeholders as :session_x, :user, :argN, or a number where the
 // code holds the value below one.
-func (v *view) named(text string, args []*lang.Node) string {
+func (v *view) named(text string, s *statement) string {
 	var b strings.Builder
+	args := s.args
 	from, next := 0, 0
 	for _, m := range placeRE.FindAllStringSubmatchIndex(text, -1) {
 		tok := text[m[0]:m[1]]
@@ -187,7 +190,11 @@ func (v *view) named(text string, args []*lang.Node) string {
 			name = "arg_" + strings.ToLower(key)
 		}
 		b.WriteString(text[from:m[0]])
-		b.WriteString(v.placeholder(name, arg))
+		place := v.placeholder(name, arg)
+		if s.by[place] == nil && arg != nil {
+			s.by[place] = arg
+		}
+		b.WriteString(place)
 		from = m[1]
 	}
 	b.WriteString(text[from:])

@@ -8,46 +8,67 @@ import (
 	"assay/internal/static/sqlreview"
 )
 
-// kindsHeld are the demands that statements are held to; the others are told from
-// the code around them.
-var kindsHeld = map[string]bool{"tenant": true, "soft delete": true, "limit": true, "state": true, "separation of duties": true}
+// kindsRead are the demands that statements are held to by the words of the whole
+// requirement; rowDemands are held as they are read, and the others are told from the
+// code around the statements.
+var kindsRead = map[string]bool{"state": true, "separation of duties": true}
 
 // statements holds the fragment's SQL against the SPEC.
 func (v *view) statements() []Breach {
 	var out []Breach
 	seen := map[int]bool{}
-	sess := sqlreview.Session{Actors: []string{"session_user"}}
-	if v.b.tenant != "" {
-		sess.Scopes = []string{"session_" + v.b.tenant}
-	}
-	sess.Tenancy, sess.Column = v.b.tenancy(), v.b.tenant
 	for _, s := range v.sql {
-		for _, x := range sqlreview.InHost(v.b.spec, s.text, sess) {
-			if !kindsHeld[x.Kind] || seen[x.Requirement] || v.excused(x, s) {
+		for _, d := range v.b.rowDemands() {
+			for _, x := range sqlreview.InHost(v.b.alone(d.text), s.text, v.session(1)) {
+				if x.Kind != d.kind || !d.about(x.Why) || seen[d.req] || v.excused(x, s, d) {
+					continue
+				}
+				seen[d.req] = true
+				out = append(out, Breach{Requirement: d.req, Kind: x.Kind, Why: strings.Replace(x.Why, "requirement 1:", "requirement "+itoa(d.req)+":", 1) + " (SQL in the code)", CWEs: x.CWEs, Confidence: min(x.Confidence, 0.75)})
+			}
+		}
+		for _, x := range sqlreview.InHost(v.b.spec, s.text, v.session(v.b.tenancy())) {
+			if !kindsRead[x.Kind] || seen[x.Requirement] || v.excused(x, s, rowDemand{req: x.Requirement}) {
 				continue
 			}
 			seen[x.Requirement] = true
-			out = append(out, Breach{Requirement: x.Requirement, Why: x.Why + " (SQL in the code)", CWEs: x.CWEs, Confidence: min(x.Confidence, 0.75)})
+			out = append(out, Breach{Requirement: x.Requirement, Kind: x.Kind, Why: x.Why + " (SQL in the code)", CWEs: x.CWEs, Confidence: min(x.Confidence, 0.75)})
 		}
 	}
 	return out
 }
 
-// excused: the code around a statement does what the statement leaves out.
-func (v *view) excused(x sqlreview.Breach, s statement) bool {
-	req := ""
-	for _, r := range v.b.reqs {
-		if r.Number == x.Requirement {
-			req = strings.ToLower(r.Text)
-		}
+// session says which placeholders hold who acts; tenancy is the requirement that keeps
+// tenants apart.
+func (v *view) session(tenancy int) sqlreview.Session {
+	s := sqlreview.Session{Actors: []string{"session_user"}, Tenancy: tenancy, Column: v.b.tenant}
+	if v.b.tenant != "" {
+		s.Scopes = []string{"session_" + v.b.tenant}
 	}
+	return s
+}
+
+var whyTable = regexp.MustCompile(`^requirement \d+: (\w+)`)
+
+// about: what is told of is a row of a table that the demand is about.
+func (d rowDemand) about(why string) bool {
+	if len(d.tables) == 0 {
+		return true
+	}
+	m := whyTable.FindStringSubmatch(why)
+	return m == nil || contains(d.tables, m[1])
+}
+
+// excused: the code around a statement does what the statement leaves out.
+func (v *view) excused(x sqlreview.Breach, s statement, d rowDemand) bool {
+	req := strings.ToLower(v.b.text(d.req))
 	everySQL := regexp.MustCompile(`(every|each|all|any) (sql )?(statement|quer)|statements? (filter|restrict)|queries`).MatchString(req)
 	switch x.Kind {
 	case "tenant", "soft delete":
 		if x.Kind == "tenant" && (uniqueRE.MatchString(s.text) || v.nobody() || byKey(x.Why, s.text)) {
 			return true
 		}
-		return !everySQL && (strings.Contains(s.text, ":seen_") || v.compares(v.b.tenant))
+		return !everySQL && (strings.Contains(s.text, ":seen_") || v.compares(v.b.tenant)) || x.Kind == "soft delete" && v.usedInCondition(d.column)
 	case "separation of duties":
 		return regexp.MustCompile(`(?i)(` + ownCol.String() + `)\w*["'\])]*\s*(===?|!==?|<>|\.equals)|(===?|!==?|<>)\s*[\w.\[\]"']*(` + ownCol.String() + `)`).MatchString(v.outsideSQL())
 	case "limit":

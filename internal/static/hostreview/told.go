@@ -1,0 +1,146 @@
+package hostreview
+
+import (
+	"regexp"
+	"strings"
+
+	"assay/audit"
+	"assay/internal/static/lang"
+)
+
+var (
+	innerRE  = regexp.MustCompile(`(?i)\b(errors?|exceptions?|failures?|stack|messages?)\b[^.;]*\b(never|not|no|nothing|without|fixed|generic|bland|plain)\b|\b(never|not|no|nothing|without|generic|fixed)\b[^.;]*\b(errors?|exceptions?|stack|driver)\b`)
+	loggerRE = regexp.MustCompile(`(?i)(^|\.)(log|logger|logging|slog|console|syslog|Log)$`)
+	innards  = regexp.MustCompile(`(?i)^(message|stack|detail|toString|getMessage|Error|args)$`)
+)
+
+// told: what an exception says of the inside is no part of an answer.
+func told(v *view, r Requirement) *Breach {
+	if !innerRE.MatchString(r.Text) {
+		return nil
+	}
+	why := ""
+	tell := func(n *lang.Node, name string) {
+		lang.Walk(n, func(c *lang.Node) bool {
+			if c.Kind != lang.Call || why != "" || logs(c) || !v.answers(c) {
+				return why == ""
+			}
+			for _, a := range c.List {
+				lang.Walk(a, func(x *lang.Node) bool {
+					switch {
+					case (x.Kind == lang.Member || x.Kind == lang.Call) && x.X != nil && base(x.X) == name && innards.MatchString(x.Name):
+						why = v.f.Text(x) + " goes into the answer"
+					case x.Kind == lang.Call && x.X == nil && len(x.List) == 1 && base(x.List[0]) == name && (x.Name == "str" || x.Name == "repr" || x.Name == "String"):
+						why = v.f.Text(x) + " goes into the answer"
+					case x.Kind == lang.Template:
+						for _, p := range x.List {
+							if p.Kind == lang.Ident && p.Name == name {
+								why = name + " goes into the answer"
+							}
+						}
+					}
+					return why == ""
+				})
+			}
+			return why == ""
+		})
+	}
+	lang.Walk(v.f.Root, func(n *lang.Node) bool {
+		if n.Kind == lang.Catch && n.Y != nil && n.Y.Kind == lang.Ident && !ownError(n.Type) {
+			tell(n.Body, n.Y.Name)
+		}
+		return why == ""
+	})
+	if v.f.Lang == lang.Go {
+		tell(v.f.Root, "err")
+	}
+	if why == "" {
+		return nil
+	}
+	return &Breach{Why: "requirement " + itoa(r.Number) + ": " + why, CWEs: []audit.CWE{209}, Confidence: 0.75}
+}
+
+// ownError: an exception class of the application's own may carry a text for clients.
+func ownError(class string) bool {
+	return class != "" && !regexp.MustCompile(`^(Base)?Exception$|^Error$|^Throwable$|psycopg|Key|Value|Type|OS|IO|DB|SQL|Database`).MatchString(class)
+}
+
+func logs(c *lang.Node) bool { return c.X != nil && loggerRE.MatchString(lang.Dotted(c.X)) }
+
+// answers: the call sends something to the client.
+func (v *view) answers(c *lang.Node) bool {
+	if responseRE.MatchString(c.Name) || regexp.MustCompile(`^(abort|fail|Error|HTTPException|writeError|send_error|problem)$`).MatchString(c.Name) {
+		return true
+	}
+	h := v.b.helpers[c.Name]
+	return h != nil && regexp.MustCompile(`(?i)^(reply|answer|respond|send|json)|\banswers?\b|\bsends JSON`).MatchString(c.Name+" "+h.doc)
+}
+
+var (
+	logReq  = regexp.MustCompile(`(?i)\blogs?\b|\blogged\b`)
+	noLogRE = regexp.MustCompile(`(?i)\b(never|not|no|nothing|without|neither|nor)\b`)
+	logName = regexp.MustCompile(`^(log|info|warn|warning|error|debug|exception|critical|fatal|trace|Info|Warn|Error|Debug|Printf|Println|Print|InfoContext|ErrorContext|WarnContext)$`)
+	logVerb = map[string]bool{"log": true, "writ": true, "writt": true, "appear": true, "record": true, "hold": true, "lin": true, "ordinary": true, "request": false}
+)
+
+// loggedSecrets: what a sentence keeps out of the log is no argument of a call that
+// writes to it.
+func loggedSecrets(v *view, r Requirement) *Breach {
+	for _, part := range sentencesOf(r.Text) {
+		if !logReq.MatchString(part) || !noLogRE.MatchString(part) {
+			continue
+		}
+		var kept []string
+		for _, w := range roots(part) {
+			if len(w) > 2 && (!common[w] || w == "text" || w == "valu") && !logVerb[w] && w != "log" && w != "happen" {
+				kept = append(kept, w)
+			}
+		}
+		for _, c := range v.calls {
+			if !logs(c) || !logName.MatchString(c.Name) {
+				continue
+			}
+			for _, a := range c.List {
+				if x := v.spilled(a, kept); x != "" {
+					return &Breach{Why: "requirement " + itoa(r.Number) + ": " + x + " is written to the log", CWEs: []audit.CWE{532}, Confidence: 0.75}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// spilled gives a part of an argument whose name is of one of the words, "" for none.
+// What is said about a thing (its length, its number) is not the thing.
+func (v *view) spilled(a *lang.Node, kept []string) string {
+	out := ""
+	lang.Walk(a, func(n *lang.Node) bool {
+		if out != "" || n.Kind == lang.Call && regexp.MustCompile(`(?i)^(len|hash\w*|type|count|bool|keyed_hash|sha\w*)$`).MatchString(n.Name) {
+			return false
+		}
+		var name string
+		switch n.Kind {
+		case lang.Ident, lang.Member:
+			name = n.Name
+		case lang.Index:
+			if n.Y != nil && n.Y.Kind == lang.String {
+				name = n.Y.Name
+			}
+		default:
+			return true
+		}
+		words := roots(name)
+		if len(words) == 0 || idTail.MatchString(name) {
+			return n.Kind != lang.Member
+		}
+		for _, k := range kept {
+			if meet(k, words[len(words)-1]) || k == "address" && words[len(words)-1] == "email" || k == "mail" && strings.Contains(strings.ToLower(name), "email") {
+				out = v.f.Text(n)
+			}
+		}
+		return false
+	})
+	return out
+}
+
+var idTail = regexp.MustCompile(`(?i)(^|_)id$|ID$|Id$|_hash$|status|_at$|count$`)
