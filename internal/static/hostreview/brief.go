@@ -33,6 +33,7 @@ type brief struct {
 	tables  map[string][]string
 	tenant  string
 	known   map[string]bool // memo of states
+	inPath  string          // memo of view.pathTenant
 }
 
 var (

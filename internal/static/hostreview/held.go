@@ -63,7 +63,7 @@ func (v *view) learn(c *lang.Node, s *statement) {
 func (v *view) bring(c *lang.Node) {
 	for name, ys := range v.values {
 		for _, y := range ys {
-			if holds(y, c) {
+			if holds(y, c) || v.fetched(y, c) {
 				v.held.rows[name] = true
 			}
 		}
@@ -87,6 +87,25 @@ func (v *view) bring(c *lang.Node) {
 			}
 		}
 	}
+}
+
+// fetched: y takes the rows of what was last executed on its cursor, and that was c.
+func (v *view) fetched(y, c *lang.Node) bool {
+	cur := base(c.X)
+	if cur == "" || c.Name != "execute" {
+		return false
+	}
+	some := false
+	lang.Walk(y, func(n *lang.Node) bool {
+		if n.Kind == lang.Call && strings.HasPrefix(n.Name, "fetch") && base(n.X) == cur && n.Off > c.Off {
+			some = true
+			for _, x := range v.calls {
+				some = some && !(x.Name == "execute" && base(x.X) == cur && x.Off > c.Off && x.Off < n.Off)
+			}
+		}
+		return !some
+	})
+	return some
 }
 
 // asker: a variable of that name is who asks, or the request, and no thing.
@@ -171,12 +190,32 @@ var uniqueRE = regexp.MustCompile(`(?i)\b\w*(token|secret|digest|nonce|_hash|has
 
 var (
 	publicRE = regexp.MustCompile(`(?i)(//|#|/\*)[^\n]*\b(public|anonymous|no (session|login|authentication)|unauthenticated|not signed in)\b`)
-	openName = regexp.MustCompile(`(?i)log_?in|sign_?(in|up)|register|reset|forgot|verify|webhook|callback|incoming|public|health`)
+	openName = regexp.MustCompile(`(?i)log_?in\b|hook\b|sign_?(in|up)|register|reset|forgot|verify|webhook|callback|incoming|public|health`)
 )
 
 // nobody: who asks is not known here: a public route, or one that signs people in.
 func (v *view) nobody() bool {
-	return publicRE.Match(v.f.Src) || openName.MatchString(strings.Join(v.names, " ")) && !strings.Contains(v.allSQL(), ":session_")
+	return publicRE.Match(v.f.Src) || v.publicPath() || openName.MatchString(strings.Join(v.names, " ")) && !strings.Contains(v.allSQL(), ":session_")
+}
+
+// publicPath: the SPEC says that what is below a path is public, and the fragment's
+// route is.
+func (v *view) publicPath() bool {
+	for _, part := range strings.Split(v.b.prose(), "\n") {
+		if !regexp.MustCompile(`(?i)\bpublic\b|no (login|session)|without (a )?(login|session)`).MatchString(part) {
+			continue
+		}
+		for _, m := range spanRE.FindAllStringSubmatch(part, -1) {
+			if p := m[1]; strings.HasPrefix(p, "/") && len(p) > 1 {
+				for _, n := range v.names {
+					if strings.HasPrefix(n, strings.TrimRight(p, "*")) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
 }
 
 func (v *view) allSQL() string {

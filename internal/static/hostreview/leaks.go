@@ -265,27 +265,49 @@ var (
 	bodyField = regexp.MustCompile(`(?i)\b(body|form|json|args|query|payload|data|input|params|get_json\(\)|in)\b(\.get\(|\[|\.|\()\s*["']?(\w+)`)
 )
 
-// computed: what the server computes is not read from the request.
+// computed: what the server computes or knows is not read from the body of a request
+// and kept. A sentence says it, and is about the column that is written.
 func computed(v *view, r Requirement) *Breach {
-	if !ignoreRE.MatchString(r.Text) {
-		return nil
-	}
-	var things []string
-	for _, w := range roots(spanRE.ReplaceAllString(r.Text, " ")) {
-		if !common[w] && v.b.nouns[w] || w == "pric" || w == "total" || w == "amount" || w == "discount" {
-			things = append(things, w)
+	for _, part := range sentencesOf(r.Text) {
+		if !ignoreRE.MatchString(part) {
+			continue
 		}
-	}
-	for _, m := range bodyField.FindAllStringSubmatch(v.text, -1) {
-		for _, w := range roots(m[3]) {
-			for _, x := range things {
-				if meet(w, x) {
-					return &Breach{Why: "requirement " + itoa(r.Number) + ": " + m[3] + " is taken from the request", CWEs: []audit.CWE{472, 602, 840}, Confidence: 0.65}
+		var things []string
+		for _, w := range roots(spanRE.ReplaceAllString(part, " ")) {
+			if !common[w] && v.b.nouns[w] || w == "pric" || w == "total" || w == "amount" || w == "discount" {
+				things = append(things, w)
+			}
+		}
+		for _, m := range bodyField.FindAllStringSubmatch(v.text, -1) {
+			if pathPart.MatchString(m[1]) || !v.kept(m[3], r) {
+				continue
+			}
+			for _, w := range roots(m[3]) {
+				for _, x := range things {
+					if meet(w, x) {
+						return &Breach{Why: "requirement " + itoa(r.Number) + ": " + m[3] + " is taken from the request", CWEs: []audit.CWE{472, 602, 840}, Confidence: 0.65}
+					}
 				}
 			}
 		}
 	}
 	return nil
+}
+
+var pathPart = regexp.MustCompile(`(?i)^(params|args|query|in)$`)
+
+// kept: in a long requirement, a field counts where a statement writes it to a column
+// named like it.
+func (v *view) kept(field string, r Requirement) bool {
+	if len(sentencesOf(r.Text)) < 3 {
+		return true
+	}
+	for _, w := range v.writes() {
+		if n := w.value(); n != nil && phraseIn(w.col, field) && regexp.MustCompile(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(v.origin(n)) {
+			return true
+		}
+	}
+	return false
 }
 
 var (

@@ -67,6 +67,9 @@ func expired(v *view, r Requirement) *Breach {
 			}
 			for _, c := range cols {
 				timed, once := endCol.MatchString(c) && spanOfRE.MatchString(r.Text), onceCol.MatchString(c) && onceReq.MatchString(r.Text)
+				if (timed || once) && !v.b.expires(r, t, c, s.text) {
+					continue
+				}
 				if !timed && !once || v.lookedAt(c) || regexp.MustCompile(`(?i)\bset\b[^;]*?\b`+c+`\s*=`).MatchString(s.text) && !once {
 					continue
 				}
@@ -75,6 +78,36 @@ func expired(v *view, r Requirement) *Breach {
 		}
 	}
 	return nil
+}
+
+// expires: one sentence speaks of the table's rows and of the column's matter, and the
+// rows are such as open something: they have no life of their own, or are found by a
+// token.
+func (b *brief) expires(r Requirement, table, col, sql string) bool {
+	all := sentencesOf(r.Text)
+	if len(all) < 3 {
+		return true
+	}
+	if b.lives(table) && !uniqueRE.MatchString(sql) {
+		return false
+	}
+	for _, part := range all {
+		if strings.Contains(part, "`"+col+"`") || b.namesRows(part, table) && (endCol.MatchString(col) && spanOfRE.MatchString(part) || onceCol.MatchString(col) && onceReq.MatchString(part)) {
+			return true
+		}
+	}
+	return false
+}
+
+// lives: the rows of a table have states of their own: their times say something about
+// them and not whether they count.
+func (b *brief) lives(table string) bool {
+	for _, c := range b.tables[table] {
+		if stateCol.MatchString(c) {
+			return true
+		}
+	}
+	return false
 }
 
 var codeRE = regexp.MustCompile(`(?i)\bwhere\b[\s\S]*?\b(\w+\.)?code\s*=\s*:arg`)

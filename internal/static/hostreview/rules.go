@@ -221,6 +221,9 @@ func owners(v *view, r Requirement) *Breach {
 	if v.b.tenant != "" && strings.Contains(r.Text, v.b.tenant) {
 		return nil // about the tenant
 	}
+	if len(sentencesOf(r.Text)) > 2 && !v.ownsSentence(r) {
+		return nil
+	}
 	var cols, alts []string
 	about := false
 	for _, clause := range r.clauses() {
@@ -251,6 +254,22 @@ func owners(v *view, r Requirement) *Breach {
 		return nil
 	}
 	return &Breach{Why: "requirement " + itoa(r.Number) + ": what is taken by its identifier is not held to belong to who asks", CWEs: []audit.CWE{639, 862}, Confidence: 0.65}
+}
+
+// ownsSentence: a sentence of a long requirement gives the things that the fragment
+// takes to their owner, and to nobody else.
+func (v *view) ownsSentence(r Requirement) bool {
+	for _, part := range sentencesOf(r.Text) {
+		if !ownOnlyRE.MatchString(part) {
+			continue
+		}
+		for _, t := range v.b.tablesIn(part) {
+			if contains(v.touched(), t) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var ownGate = regexp.MustCompile(`(?i)\bown(s|er|ers|ed)?\b|author|assigned|userId|user_id|created`)

@@ -103,6 +103,12 @@ func (v *view) sqlText(n *lang.Node, depth int) string {
 		if n.Op == "%" {
 			return v.sqlText(n.X, depth+1)
 		}
+	case lang.Cond: // wide ? 'AND x' : ''
+		y, z := v.sqlText(n.Y, depth+1), v.sqlText(n.Z, depth+1)
+		if len(y) < len(z) {
+			y = z
+		}
+		return y
 	case lang.Ident:
 		if vs := v.values[n.Name]; len(vs) > 0 && vs[0] != n {
 			s := v.sqlText(vs[0], depth+1)
@@ -115,6 +121,12 @@ func (v *view) sqlText(n *lang.Node, depth int) string {
 			return "${" + n.Name + "}"
 		}
 	case lang.Call:
+		if t, ok := v.joined(n, depth); ok {
+			return t
+		}
+		if n.Name == "SQL" && len(n.List) == 1 || n.Name == "format" && n.X != nil && n.X.Kind == lang.Call && n.X.Name == "SQL" { // psycopg.sql
+			return v.sqlText(first1(n), depth+1)
+		}
 		if n.Name == "text" && len(n.List) == 1 || n.Name == "Sprintf" && len(n.List) > 0 {
 			return v.sqlText(n.List[0], depth+1)
 		}
@@ -132,12 +144,15 @@ func (v *view) sqlText(n *lang.Node, depth int) string {
 // piece gives the text that a variable adds to a statement: the longest that it is
 // given, so that a condition that is added on some path stands in it.
 func (v *view) piece(k *lang.Node, depth int) (string, bool) {
+	if k.Kind == lang.Call {
+		return v.joined(k, depth)
+	}
 	if k.Kind != lang.Ident || len(v.values[k.Name]) == 0 {
 		return "", false
 	}
 	longest := ""
 	for _, y := range v.values[k.Name] {
-		if y.Kind != lang.String && y.Kind != lang.Template && y.Kind != lang.Binary {
+		if y.Kind != lang.String && y.Kind != lang.Template && y.Kind != lang.Binary && y.Kind != lang.Cond && y.Kind != lang.Call {
 			return "", false
 		}
 		if t := v.sqlText(y, depth+1); len(t) > len(longest) {
@@ -148,6 +163,17 @@ func (v *view) piece(k *lang.Node, depth int) (string, bool) {
 		longest += v.sqlText(p, depth+1)
 	}
 	return longest, true
+}
+
+// first1 gives the text that a call of psycopg.sql is made on.
+func first1(n *lang.Node) *lang.Node {
+	if n.Name == "format" {
+		n = n.X
+	}
+	if len(n.List) == 0 {
+		return nil
+	}
+	return n.List[0]
 }
 
 func wordsOf(s string) string { return strings.Join(wordRE.FindAllString(s, 6), "_") }
@@ -186,6 +212,11 @@ func (v *view) named(text string, s *statement) string {
 				if a.Kind == lang.Pair && a.Name == key {
 					arg = a.Y
 				}
+				if a.Kind == lang.Ident && arg == nil {
+					if arg = v.parts[a.Name][key]; arg == nil && v.held.rows[a.Name] {
+						arg = a // a row that was looked at is bound as a whole
+					}
+				}
 			}
 			name = "arg_" + strings.ToLower(key)
 		}
@@ -220,6 +251,9 @@ func (v *view) placeholder(name string, arg *lang.Node) string {
 	if k := v.field[arg.Name]; k != "" && arg.Kind == lang.Ident && x != arg {
 		text, key = text+"."+k, k
 	}
+	if v.pathTenant(text) || v.pathTenant(v.f.Text(arg)) {
+		return ":session_" + v.b.tenant
+	}
 	if bound, ok := v.below(arg); ok {
 		return strconv.Itoa(bound)
 	}
@@ -243,10 +277,31 @@ func (v *view) placeholder(name string, arg *lang.Node) string {
 	return ":" + name
 }
 
+// pathTenant: the SPEC says that the tenant is the one in the path (`:clubId`), and the
+// value is that part of it.
+func (v *view) pathTenant(text string) bool {
+	if v.b.tenant == "" {
+		return false
+	}
+	if v.b.inPath == "" {
+		v.b.inPath = "-"
+		noun := namePattern(strings.TrimSuffix(v.b.tenant, "_id"))
+		for _, part := range sentencesOf(v.b.text(v.b.tenancy())) {
+			if m := regexp.MustCompile("(?i)`[:{]?(" + noun + "_?id)}?`").FindStringSubmatch(part); m != nil && m[1] != v.b.tenant {
+				v.b.inPath = m[1]
+			}
+		}
+	}
+	return v.b.inPath != "-" && regexp.MustCompile(`(?i)(^|\bparams?\.|\bparams\[["'])`+v.b.inPath+`(["']\])?$`).MatchString(text)
+}
+
 var sessionCall = regexp.MustCompile(`(?i)principal|account|user|session|claims|identity|caller|actor|current|viewer|auth`)
 
 // fromSession: the variable holds who acts, as a function of that name gave it.
 func (v *view) fromSession(name string) bool {
+	if t := v.types[name]; t != "" && regexp.MustCompile(`(?i)^\W*(\w+\.)?(caller|account|user|session|principal|actor|identity|viewer|claims)$`).MatchString(t) {
+		return true
+	}
 	for _, y := range v.values[name] {
 		for y != nil && y.Kind == lang.Unary {
 			y = y.X

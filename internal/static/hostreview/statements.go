@@ -11,7 +11,7 @@ import (
 // kindsRead are the demands that statements are held to by the words of the whole
 // requirement; rowDemands are held as they are read, and the others are told from the
 // code around the statements.
-var kindsRead = map[string]bool{"state": true, "separation of duties": true}
+var kindsRead = map[string]bool{}
 
 // statements holds the fragment's SQL against the SPEC.
 func (v *view) statements() []Breach {
@@ -65,13 +65,19 @@ func (v *view) excused(x sqlreview.Breach, s statement, d rowDemand) bool {
 	everySQL := regexp.MustCompile(`(every|each|all|any) (sql )?(statement|quer)|statements? (filter|restrict)|queries`).MatchString(req)
 	switch x.Kind {
 	case "tenant", "soft delete":
-		if x.Kind == "tenant" && (uniqueRE.MatchString(s.text) || v.nobody() || byKey(x.Why, s.text)) {
+		if x.Kind == "tenant" && (uniqueRE.MatchString(s.text) || v.nobody() || byKey(x.Why, s.text) || strings.Contains(x.Why, "takes a parameter") && !v.clientKey(x.Why, s)) {
 			return true
+		}
+		if strings.Contains(s.text, "${") && v.elsewhere(d.column, s) {
+			return true // a part of the statement is made elsewhere in the code
 		}
 		return !everySQL && (strings.Contains(s.text, ":seen_") || v.compares(v.b.tenant)) || x.Kind == "soft delete" && v.usedInCondition(d.column)
 	case "separation of duties":
 		return regexp.MustCompile(`(?i)(` + ownCol.String() + `)\w*["'\])]*\s*(===?|!==?|<>|\.equals)|(===?|!==?|<>)\s*[\w.\[\]"']*(` + ownCol.String() + `)`).MatchString(v.outsideSQL())
 	case "limit":
+		if strings.Contains(s.text, "${") && limitRE.MatchString(v.text) {
+			return true
+		}
 		return regexp.MustCompile(`(?i)fetchone|\bfirst\(|QueryRow|rows\[0\]|fetchmany|\.one\(|slice\(0`).MatchString(v.text)
 	case "state":
 		if strings.Contains(x.Why, "no transition leads to") || strings.Contains(x.Why, "is read in states other") && writeVerb.MatchString(req) {
@@ -86,10 +92,11 @@ func (v *view) excused(x sqlreview.Breach, s statement, d rowDemand) bool {
 	return false
 }
 
-var joinedWhy = regexp.MustCompile(`^requirement \d+: (\w+)(?: \((\w+)\))? is read`)
+var joinedWhy = regexp.MustCompile(`^requirement \d+: (?:the statement \w+ rows of )?(\w+)(?: \((\w+)\))? (?:is read|without)`)
 
-// byKey: the row that is told of is joined by its key to one that points at it, in a
-// statement that holds its rows to the session: it is that row's, whoever's it is.
+// byKey: the row that is told of is tied to another of the statement by a key, or to who
+// acts, in a statement that holds its rows to the session: it is that row's, whoever's
+// it is.
 func byKey(why, sql string) bool {
 	m := joinedWhy.FindStringSubmatch(why)
 	if m == nil || !strings.Contains(sql, ":session_") {
@@ -99,8 +106,49 @@ func byKey(why, sql string) bool {
 	if m[2] != "" {
 		alias = m[2]
 	}
-	key, ref := alias+`\.(id|code)`, `\w+\.\w+_(id|by|code)`
-	return regexp.MustCompile(`(?is)\bjoin\s+` + m[1] + `\b(\s+(as\s+)?` + alias + `)?\s+on\s+\(?(` + key + `\s*=\s*` + ref + `|` + ref + `\s*=\s*` + key + `)`).MatchString(sql)
+	own, other := `\b`+alias+`\.\w+`, `\b\w+\.\w+`
+	for _, e := range regexp.MustCompile(`(?i)(`+own+`)\s*=\s*(`+other+`)|(`+other+`)\s*=\s*(`+own+`)`).FindAllStringSubmatch(sql, -1) {
+		if x, y := e[1]+e[4], e[2]+e[3]; !strings.HasPrefix(strings.ToLower(y), strings.ToLower(alias)+".") && keyName.MatchString(x) && keyName.MatchString(y) {
+			return true
+		}
+	}
+	return regexp.MustCompile(`(?i)` + own + `\s*=\s*:session_user\b|:session_user\s*=\s*` + own).MatchString(sql)
+}
+
+var (
+	keyName  = regexp.MustCompile(`(?i)\.(id|code|\w+_(id|by|code))$`)
+	takesWhy = regexp.MustCompile(`(\w+)\.(\w+) takes a parameter`)
+)
+
+// clientKey: what is stored as a key comes from the client, as far as the code shows.
+func (v *view) clientKey(why string, s statement) bool {
+	m := takesWhy.FindStringSubmatch(why)
+	if m == nil {
+		return true
+	}
+	for _, w := range v.writes() {
+		if w.table == m[1] && w.col == m[2] && w.s.text == s.text {
+			n := w.value()
+			return n != nil && outsideRE.MatchString(v.origin(n)) && !v.seen(n) && !strings.HasPrefix(w.expr, ":session_")
+		}
+	}
+	return false
+}
+
+// elsewhere: text of SQL outside of the statement names the column.
+func (v *view) elsewhere(col string, s statement) bool {
+	if col == "" {
+		return false
+	}
+	found := false
+	re := regexp.MustCompile(`(?i)\b` + col + `\b`)
+	lang.Walk(v.f.Root, func(n *lang.Node) bool {
+		if n.Kind == lang.String && re.MatchString(n.Name) && !strings.Contains(n.Name, " FROM ") {
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 // outsideSQL is the code without its statements.
