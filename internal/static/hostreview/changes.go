@@ -35,7 +35,7 @@ func stateful(v *view, r Requirement) *Breach {
 		return nil
 	}
 	for _, part := range partRE.Split(r.Text, -1) {
-		if !heldRE.MatchString(part) {
+		if !heldRE.MatchString(part) || len(sentencesOf(r.Text)) > 2 && readVerb.MatchString(part) && !editVerb.MatchString(part) {
 			continue
 		}
 		var states []string

@@ -14,6 +14,7 @@ import (
 type provenance struct {
 	rows  map[string]bool
 	texts map[string]bool
+	found map[string]bool // hold a row of a statement that did not ask who acts
 }
 
 var (
@@ -46,6 +47,7 @@ func (v *view) learn(c *lang.Node, s *statement) {
 		return
 	}
 	if !strings.Contains(s.text, ":session_") && !strings.Contains(s.text, ":seen_") && !uniqueRE.MatchString(s.text) {
+		v.found(c)
 		return
 	}
 	for _, a := range s.args {
@@ -57,6 +59,19 @@ func (v *view) learn(c *lang.Node, s *statement) {
 		}
 	}
 	v.bring(c)
+}
+
+// found notes the variables that hold rows of a statement which did not ask who acts.
+func (v *view) found(c *lang.Node) {
+	before := v.held.rows
+	v.held.rows = map[string]bool{}
+	v.bring(c)
+	for name := range v.held.rows {
+		if !before[name] {
+			v.held.found[name] = true
+		}
+	}
+	v.held.rows = before
 }
 
 // bring notes the variables that hold what a call gave, and those taken from them.

@@ -22,6 +22,7 @@ func secrets(v *view, r Requirement) *Breach {
 		return nil
 	}
 	why := ""
+	cols = v.notShownOnce(r, cols)
 	responses := v.responses()
 	if listOnly.MatchString(r.Text) {
 		responses = v.lists()
@@ -68,6 +69,28 @@ func (v *view) keptInside(r Requirement) []string {
 			held = held || givenRE.MatchString(part) && !(savedRE.MatchString(part) && v.excepted(part))
 		}
 		if held || !said && givenRE.MatchString(r.Text) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+var onceShown = regexp.MustCompile(`(?i)\b(exception|once|except|creat\w+|issu\w+)\b`)
+
+// notShownOnce leaves out what a sentence lets the answer show that makes it.
+func (v *view) notShownOnce(r Requirement, cols []string) []string {
+	var out []string
+	for _, c := range cols {
+		shown := false
+		for _, part := range sentencesOf(r.Text) {
+			if !onceShown.MatchString(part) || !hasWord(part, c) || !hasWord(part, "creates") && !hasWord(part, "once") {
+				continue
+			}
+			for _, w := range v.writes() {
+				shown = shown || w.verb == "insert" && w.col == c && contains(v.b.tablesIn(part), w.table)
+			}
+		}
+		if !shown {
 			out = append(out, c)
 		}
 	}

@@ -90,7 +90,7 @@ func moved(v *view, r Requirement) *Breach {
 		if to == "" || len(from) == 0 {
 			continue
 		}
-		left, looks := statesIn(w)
+		left, looks := statesIn(w, leads)
 		switch {
 		case !looks && !v.looksAtState(w.col):
 			return &Breach{Why: "requirement " + itoa(r.Number) + ": " + w.table + " becomes " + to + " whatever its " + w.col + " was", CWEs: []audit.CWE{841, 840}, Confidence: 0.8}
@@ -105,23 +105,31 @@ func moved(v *view, r Requirement) *Breach {
 	return nil
 }
 
-// statesIn gives the states that an update's own conditions admit, and whether they
-// look at the column at all.
-func statesIn(w write) (states []string, looks bool) {
-	_, where, _ := strings.Cut(strings.ToLower(w.where), "where")
-	if where == "" {
-		where = strings.ToLower(w.where)
-	}
+// statesIn gives the states that an update's own conditions admit, of those that the
+// requirement speaks of, and whether the statement looks at the column at all.
+func statesIn(w write, leads map[string][]string) (states []string, looks bool) {
 	c := regexp.QuoteMeta(w.col)
-	for _, m := range regexp.MustCompile(`(?s)\b(?:\w+\.)?`+c+`\b(?:::\w+)?\s*(?:=\s*'(\w+)'|(?:=\s*any|in)\s*\(([^()]*)\))`).FindAllStringSubmatch(where, -1) {
-		if m[1] != "" {
-			states = append(states, m[1])
-		}
-		for _, x := range regexp.MustCompile(`'(\w+)'`).FindAllStringSubmatch(m[2], -1) {
-			states = append(states, x[1])
+	rest := setRE.ReplaceAllString(strings.ToLower(w.s.text), " $2")
+	looks = regexp.MustCompile(`\b` + c + `\b`).MatchString(rest)
+	_, where, _ := strings.Cut(strings.ToLower(w.where), "where")
+	if strings.Contains(where, "select") || strings.Contains(strings.ToLower(w.where), "from ") {
+		return nil, looks // other rows have states too
+	}
+	named := map[string]bool{}
+	for to, from := range leads {
+		named[to] = true
+		for _, x := range from {
+			named[x] = true
 		}
 	}
-	return states, regexp.MustCompile(`\b` + c + `\b`).MatchString(where)
+	for _, m := range regexp.MustCompile(`(?s)\b`+c+`\b(?:::\w+)?\s*(?:=\s*'(\w+)'|(?:=\s*any|in)\s*\(([^()]*)\))`).FindAllStringSubmatch(where, -1) {
+		for _, x := range regexp.MustCompile(`\w+`).FindAllString(m[1]+" "+m[2], -1) {
+			if named[x] {
+				states = append(states, x)
+			}
+		}
+	}
+	return states, looks
 }
 
 // looksAtState: the code, or a statement that reads, asks for the column's value.

@@ -75,7 +75,14 @@ func (v *view) setsBy(verb string) bool {
 	return false
 }
 
-// mentions: a condition of the code or of a statement names the column.
+// mentions: the code, or what a statement reads or asks, names the column; that it is
+// written does not count.
 func (v *view) mentions(col string) bool {
-	return v.lookedAt(col) || v.compares(col)
+	re := regexp.MustCompile(`(?i)\b` + namePattern(col) + `\b`)
+	for _, s := range v.sql {
+		if re.MatchString(insertRE.ReplaceAllString(setRE.ReplaceAllString(s.text, " $2"), " ")) {
+			return true
+		}
+	}
+	return re.MatchString(v.outsideSQL())
 }

@@ -257,8 +257,8 @@ func (v *view) placeholder(name string, arg *lang.Node) string {
 	if bound, ok := v.below(arg); ok {
 		return strconv.Itoa(bound)
 	}
-	base, _, member := strings.Cut(text, ".")
-	if sessionRE.MatchString(text) && !outsideRE.MatchString(text) || member && v.fromSession(base) {
+	first, _, member := strings.Cut(text, ".")
+	if sessionRE.MatchString(text) && !outsideRE.MatchString(text) || member && v.fromSession(first) {
 		last := strings.ToLower(strings.Join(humps(key), "_"))
 		switch {
 		case v.b.tenant != "" && (last == v.b.tenant || last == strings.TrimSuffix(v.b.tenant, "_id")):
@@ -273,6 +273,9 @@ func (v *view) placeholder(name string, arg *lang.Node) string {
 	}
 	if r, _, _ := strings.Cut(text, "."); v.checked(r) || v.seen(arg) { // looked at before
 		return ":seen_" + name
+	}
+	if v.held.found[base(arg)] {
+		return ":found_" + name
 	}
 	return ":" + name
 }
@@ -351,6 +354,22 @@ func (v *view) checked(name string) bool {
 	return false
 }
 
+var clampDoc = regexp.MustCompile("(?i)`?(\\w+)`?[^.`]{0,20}\\bclamp\\w*[^.]*?(?:\\.\\.|to |and )(\\d+)|(?:clamp\\w*|at most|capped)[^.]*?(\\d+)")
+
+// clamped gives the bound to which a helper of the SPEC holds what it gives.
+func (v *view) clamped(arg *lang.Node) int {
+	for _, y := range append([]*lang.Node{arg}, v.values[base(arg)]...) {
+		if y == nil || y.Kind != lang.Call || v.b.helpers[y.Name] == nil {
+			continue
+		}
+		if m := clampDoc.FindStringSubmatch(v.b.helpers[y.Name].doc); m != nil {
+			n, _ := strconv.Atoi(m[2] + m[3])
+			return n
+		}
+	}
+	return 0
+}
+
 var heldTo = regexp.MustCompile(`[<>]=?\s*(\d+)\b[\s\S]*(\?|\belse\b)`)
 
 var numberRE = regexp.MustCompile(`\b\d+\b`)
@@ -363,6 +382,9 @@ func (v *view) below(arg *lang.Node) (int, bool) {
 		if n, err := strconv.Atoi(strings.ReplaceAll(v.f.Text(x), "_", "")); err == nil {
 			return n, true
 		}
+	}
+	if n := v.clamped(arg); n > 0 {
+		return n, true
 	}
 	name := ""
 	if arg.Kind == lang.Ident {
@@ -389,8 +411,9 @@ func (v *view) below(arg *lang.Node) (int, bool) {
 	if name == "" {
 		return 0, false
 	}
-	if m := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\s*>=?\s*(\d+|[A-Z][A-Z0-9_]+|max\w+)`).FindStringSubmatch(v.bare); m != nil {
-		n, err := strconv.Atoi(m[1])
+	q := regexp.QuoteMeta(name)
+	if m := regexp.MustCompile(`\b` + q + `\s*>=?\s*(\d+|[A-Z][A-Z0-9_]+|max\w+)|<=?\s*` + q + `\s*<=?\s*(\d+|[A-Z][A-Z0-9_]+|max\w+)`).FindStringSubmatch(v.bare); m != nil {
+		n, err := strconv.Atoi(m[1] + m[2])
 		if err != nil {
 			n = 1
 		}

@@ -71,7 +71,7 @@ func (v *view) excused(x sqlreview.Breach, s statement, d rowDemand) bool {
 		if strings.Contains(s.text, "${") && v.elsewhere(d.column, s) {
 			return true // a part of the statement is made elsewhere in the code
 		}
-		return !everySQL && (strings.Contains(s.text, ":seen_") || v.compares(v.b.tenant)) || x.Kind == "soft delete" && v.usedInCondition(d.column)
+		return !everySQL && (strings.Contains(s.text, ":seen_") || v.compares(v.b.tenant)) || x.Kind == "soft delete" && (v.usedInCondition(d.column) || foundKey.MatchString(s.text) || ownRoot(x.Why, v.b.tenant, s.text))
 	case "separation of duties":
 		return regexp.MustCompile(`(?i)(` + ownCol.String() + `)\w*["'\])]*\s*(===?|!==?|<>|\.equals)|(===?|!==?|<>)\s*[\w.\[\]"']*(` + ownCol.String() + `)`).MatchString(v.outsideSQL())
 	case "limit":
@@ -113,6 +113,15 @@ func byKey(why, sql string) bool {
 		}
 	}
 	return regexp.MustCompile(`(?i)` + own + `\s*=\s*:session_user\b|:session_user\s*=\s*` + own).MatchString(sql)
+}
+
+// foundKey: the row is one that an earlier statement found, which is judged itself.
+var foundKey = regexp.MustCompile(`(?i)\bid\s*=\s*:(found|seen)_`)
+
+// ownRoot: the row is the tenant's own, which the session stands for.
+func ownRoot(why, tenant, sql string) bool {
+	m := whyTable.FindStringSubmatch(why)
+	return m != nil && tenant != "" && regexp.MustCompile(`(?is)\b`+m[1]+`\b.*\bid\s*=\s*:session_`+tenant+`\b`).MatchString(sql) && strings.HasPrefix(m[1], strings.TrimSuffix(tenant, "_id"))
 }
 
 var (

@@ -26,7 +26,7 @@ type view struct {
 }
 
 func newView(b *brief, f *lang.File) *view {
-	v := &view{b: b, f: f, values: map[string][]*lang.Node{}, plus: map[string][]*lang.Node{}, literal: map[string]bool{}, field: map[string]string{}, parts: map[string]map[string]*lang.Node{}, types: map[string]string{}, held: provenance{map[string]bool{}, map[string]bool{}}}
+	v := &view{b: b, f: f, values: map[string][]*lang.Node{}, plus: map[string][]*lang.Node{}, literal: map[string]bool{}, field: map[string]string{}, parts: map[string]map[string]*lang.Node{}, types: map[string]string{}, held: provenance{map[string]bool{}, map[string]bool{}, map[string]bool{}}}
 	v.text = WithoutComments(f.Path, string(f.Src))
 	bare := []byte(string(f.Src))
 	blank := func(n *lang.Node) {
