@@ -35,7 +35,7 @@ func stateful(v *view, r Requirement) *Breach {
 		return nil
 	}
 	for _, part := range partRE.Split(r.Text, -1) {
-		if !heldRE.MatchString(part) || len(sentencesOf(r.Text)) > 2 && readVerb.MatchString(part) && !editVerb.MatchString(part) {
+		if !heldRE.MatchString(part) || len(sentencesOf(r.Text)) > 2 && readVerb.MatchString(part) {
 			continue
 		}
 		var states []string
@@ -113,11 +113,11 @@ func stale(v *view, r Requirement) *Breach {
 		}
 		for _, c := range v.b.tables[strings.ToLower(m[1])] {
 			word := regexp.MustCompile(`(?i)\b` + c + `\b`)
-			if !regexp.MustCompile(`(?i)\b`+c+`\s*=`).MatchString(m[2]) || word.MatchString(m[3]) || plainCol[c] && !strings.Contains("status state", c) {
+			if !regexp.MustCompile(`(?i)\b`+c+`\s*=`).MatchString(m[2]) || word.MatchString(m[3]) || plainCol[c] && !strings.Contains("status state version", c) {
 				continue
 			}
 			for _, s := range v.sql[:i] {
-				if !regexp.MustCompile(`(?is)^\s*select\b.*\b(from|join)\s+`+m[1]+`\b`).MatchString(s.text) || !word.MatchString(s.text) || lockRE.MatchString(v.text) {
+				if !regexp.MustCompile(`(?is)^\s*select\b.*\b(from|join)\s+`+m[1]+`\b`).MatchString(s.text) || !word.MatchString(s.text) || v.locked(s, m[1]) {
 					continue
 				}
 				if v.usedInCondition(c) && v.b.aboutCol(r, c) {
@@ -129,11 +129,35 @@ func stale(v *view, r Requirement) *Breach {
 	return nil
 }
 
+// locked: the rows that a statement reads are locked by it, by an earlier one on the same
+// table, or the code locks by other means.
+func (v *view) locked(s statement, table string) bool {
+	if rowLock.MatchString(s.text) || otherLock.MatchString(v.text) {
+		return true
+	}
+	for _, x := range v.sql {
+		if x.call.Off < s.call.Off && rowLock.MatchString(x.text) && regexp.MustCompile(`(?is)\b(from|join)\s+`+table+`\b`).MatchString(x.text) {
+			return true
+		}
+	}
+	for _, c := range v.calls {
+		if h := v.b.helpers[c.Name]; h != nil && lockDoc.MatchString(h.doc) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	rowLock   = regexp.MustCompile(`(?i)\bfor (no key )?(update|share|key share)\b`)
+	otherLock = regexp.MustCompile(`(?i)advisory|serializable|mutex|synchronized|select_for_update|lock table`)
+)
+
 // aboutCol: the requirement speaks of the column, or no requirement does.
 func (b *brief) aboutCol(r Requirement, col string) bool {
 	says := func(text string) bool {
 		for _, w := range roots(text) {
-			if rs := roots(col); len(rs) > 0 && meet(w, rs[0]) {
+			if rs := roots(col); len(rs) > 0 && (meet(w, rs[0]) || stateCol.MatchString(col) && (w == "stat" || w == "status" || w == "statu")) {
 				return true
 			}
 		}

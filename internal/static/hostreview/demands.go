@@ -179,14 +179,15 @@ func (t *demandTable) violated(reqs []Requirement, topic string) []int {
 }
 
 var (
-	blockComment = regexp.MustCompile(`(?s)/\*.*?\*/|"""[^"]*"""|'''[^']*'''`)
+	blockComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	docString    = regexp.MustCompile(`(:\s*\n\s*)("""[^"]*"""|'''[^']*''')`)
 	slashComment = regexp.MustCompile(`(?m)(^|[\s;{}(),])//[^\n]*`)
 	hashComment  = regexp.MustCompile(`(?m)(^|\s)#[^\n\[{]*$`)
 )
 
 // WithoutComments drops comments: what code says about itself proves nothing.
 func WithoutComments(file, code string) string {
-	code = blockComment.ReplaceAllString(code, " ")
+	code = docString.ReplaceAllString(blockComment.ReplaceAllString(code, " "), "$1")
 	if !strings.HasSuffix(file, ".py") {
 		code = slashComment.ReplaceAllString(code, "$1")
 	}

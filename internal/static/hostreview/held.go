@@ -47,7 +47,7 @@ func (v *view) learn(c *lang.Node, s *statement) {
 		return
 	}
 	if !strings.Contains(s.text, ":session_") && !strings.Contains(s.text, ":seen_") && !uniqueRE.MatchString(s.text) {
-		v.found(c)
+		v.found(c, s)
 		return
 	}
 	for _, a := range s.args {
@@ -62,7 +62,12 @@ func (v *view) learn(c *lang.Node, s *statement) {
 }
 
 // found notes the variables that hold rows of a statement which did not ask who acts.
-func (v *view) found(c *lang.Node) {
+func (v *view) found(c *lang.Node, s *statement) {
+	for place, a := range s.by {
+		if regexp.MustCompile(`(?i)\bid\s*=\s*` + place + `\b`).MatchString(s.text) {
+			v.held.found[v.f.Text(a)] = true
+		}
+	}
 	before := v.held.rows
 	v.held.rows = map[string]bool{}
 	v.bring(c)

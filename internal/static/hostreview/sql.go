@@ -16,6 +16,7 @@ type statement struct {
 	args []*lang.Node
 	star bool
 	by   map[string]*lang.Node // what stands behind a placeholder
+	vars []string              // that hold the values
 }
 
 var sqlRE = regexp.MustCompile(`(?is)^\s*(--[^\n]*\n\s*)*\(?(select\s|with\s+(recursive\s+)?\w+\s*(\([^)]*\)\s*)?as\b|insert\s+(or\s+\w+\s+)?into|update\s+\S+\s+(as\s+)?(\w+\s+)?set\b|delete\s+from|merge\s+into)`)
@@ -35,6 +36,11 @@ func (v *view) findSQL() []statement {
 				s.args = v.boundLater(c)
 			}
 			s.by = map[string]*lang.Node{}
+			for _, x := range c.List[i+1:] {
+				if x.Kind == lang.Ident {
+					s.vars = append(s.vars, x.Name)
+				}
+			}
 			s.text = v.named(t, &s)
 			s.star = regexp.MustCompile(`(?i)select\s+(\w+\.)?\*`).MatchString(t)
 			v.learn(c, &s)
@@ -212,10 +218,18 @@ func (v *view) named(text string, s *statement) string {
 				if a.Kind == lang.Pair && a.Name == key {
 					arg = a.Y
 				}
-				if a.Kind == lang.Ident && arg == nil {
+				if arg != nil {
+					break
+				}
+				if a.Kind == lang.Ident {
 					if arg = v.parts[a.Name][key]; arg == nil && v.held.rows[a.Name] {
 						arg = a // a row that was looked at is bound as a whole
 					}
+				}
+			}
+			for _, n := range s.vars {
+				if y := v.parts[n][key]; y != nil && arg == nil {
+					arg = y
 				}
 			}
 			name = "arg_" + strings.ToLower(key)
@@ -274,7 +288,7 @@ func (v *view) placeholder(name string, arg *lang.Node) string {
 	if r, _, _ := strings.Cut(text, "."); v.checked(r) || v.seen(arg) { // looked at before
 		return ":seen_" + name
 	}
-	if v.held.found[base(arg)] {
+	if v.held.found[base(arg)] || v.held.found[v.f.Text(arg)] {
 		return ":found_" + name
 	}
 	return ":" + name

@@ -121,7 +121,9 @@ func (v *view) origin(n *lang.Node) string {
 			if x.Kind == lang.Ident && !seen[x.Name] {
 				seen[x.Name] = true
 				for _, y := range v.values[x.Name] {
-					add(y, depth+1)
+					if !v.sends(y) && !v.ownCall(y) { // a row is not what it was found by
+						add(y, depth+1)
+					}
 				}
 				for _, y := range v.plus[x.Name] {
 					add(y, depth+1)
@@ -134,6 +136,15 @@ func (v *view) origin(n *lang.Node) string {
 		add(n, 0)
 	}
 	return b.String()
+}
+
+// ownCall: the expression is what a function of the fragment gives that sends a
+// statement.
+func (v *view) ownCall(y *lang.Node) bool {
+	for y != nil && y.Kind == lang.Unary {
+		y = y.X
+	}
+	return y != nil && y.Kind == lang.Call && len(v.sql) > 0 && contains(v.names, y.Name) && regexp.MustCompile(`(?i)^(find|load|get|fetch|read|row|by)|row$`).MatchString(y.Name)
 }
 
 // givenParam: the value is a parameter of the fragment's own function, made elsewhere.
