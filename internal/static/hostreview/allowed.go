@@ -124,7 +124,7 @@ func wider(v *view, r Requirement) *Breach {
 				continue
 			}
 			for role := range v.b.roles {
-				if hasWord(clause, role) {
+				if givenTo(clause, role) {
 					named = append(named, role)
 				}
 			}
@@ -148,6 +148,13 @@ func wider(v *view, r Requirement) *Breach {
 		more = other
 	}
 	return &Breach{Why: "requirement " + itoa(r.Number) + ": " + more + " may do it as well, and the requirement gives it to others only", CWEs: []audit.CWE{863, 285}, Confidence: 0.8}
+}
+
+// givenTo: the clause gives what it speaks of to the role, and not something else to
+// those that the role may see.
+func givenTo(clause, role string) bool {
+	q := regexp.QuoteMeta(role)
+	return regexp.MustCompile(`(?i)\bonly (by |to |for )?(an? |the )?` + "[`'\"]?" + q + `|\b` + q + "s?[`'\"]?" + `( (and|or) \S+)? (only|alone)\b|\b(needs?|requires?|reserved|restricted)\b.*\b` + q + `|\b(and|or) (an? |the )?` + "[`'\"]?" + q).MatchString(clause)
 }
 
 var anyoneRE = regexp.MustCompile(`(?i)\b(staff|any|every|everybody|all)\b`)

@@ -28,7 +28,7 @@ func totalOrder(v *view, r Requirement) *Breach {
 		why := "a page of rows has no order"
 		if len(ms) > 0 {
 			by := ms[len(ms)-1][1]
-			if keyCol.MatchString(by) || strings.Contains(by, "${") || byNumber.MatchString(by) || strings.Contains(s.text, "${") && strings.TrimSpace(by) == "" {
+			if keyCol.MatchString(by) || strings.Contains(by, "${") && !v.orders(by) || byNumber.MatchString(by) || strings.Contains(s.text, "${") && strings.TrimSpace(by) == "" {
 				continue
 			}
 			why = "rows are ordered by " + clip(by) + " alone, which leaves ties"
@@ -38,6 +38,26 @@ func totalOrder(v *view, r Requirement) *Breach {
 		return &Breach{Why: "requirement " + itoa(r.Number) + ": " + why, CWEs: []audit.CWE{840}, Confidence: 0.75}
 	}
 	return nil
+}
+
+// orders: what is pasted into an order is taken from texts of the code, and none of them
+// ends in a key.
+func (v *view) orders(by string) bool {
+	if !regexp.MustCompile(`(?i)^\s*(\w+\.)?\$\{\w*\}(\s*(\$\{\w*\}|asc|desc))?\s*$`).MatchString(by) {
+		return false
+	}
+	some := false
+	for x := range v.literal {
+		if !regexp.MustCompile(`(?i)^[\w.]+( (asc|desc))?( nulls (first|last))?(\s*,\s*[\w.]+( (asc|desc))?)*$`).MatchString(x) {
+			continue
+		}
+		last := x[strings.LastIndexByte(x, ',')+1:]
+		if keyCol.MatchString(last) {
+			return false
+		}
+		some = some || strings.ContainsAny(x, " .")
+	}
+	return some
 }
 
 var (

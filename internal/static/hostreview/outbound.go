@@ -25,6 +25,8 @@ func outbound(v *view, r Requirement) *Breach {
 		for _, c := range v.calls {
 			why := ""
 			switch {
+			case v.fetches(c) && v.insteadOf(part) != "":
+				why = "is not " + v.insteadOf(part)
 			case v.unfenced(c) && outRE.MatchString(part):
 				why = "goes past the client that is fenced in"
 			case v.fetches(c) && noRedirect.MatchString(part) && outRE.MatchString(part+r.Text) && v.follows(c):
@@ -42,6 +44,19 @@ func outbound(v *view, r Requirement) *Breach {
 		}
 	}
 	return nil
+}
+
+// insteadOf gives the helper of the SPEC through which alone a sentence lets calls go.
+func (v *view) insteadOf(part string) string {
+	if !regexp.MustCompile(`(?i)\bonly\b`).MatchString(part) {
+		return ""
+	}
+	for _, m := range spanRE.FindAllStringSubmatch(part, -1) {
+		if n := wordOf(m[1]); v.b.helpers[n] != nil && regexp.MustCompile(`(?i)fetch|http|outside|request|call`).MatchString(n) {
+			return n
+		}
+	}
+	return ""
 }
 
 var responseBody = regexp.MustCompile(`(?i)^res(p|ponse|ult)?\.Body$|^answer\.Body$`)

@@ -161,7 +161,7 @@ var (
 
 var editVerb = regexp.MustCompile(`(?i)\b(chang|edit|modif|updat|delet|remov|mov|cancel|writ|renam|archiv|sav|overwrit)\w*`)
 
-var needRE = regexp.MustCompile(`(?i)\bonly\b|\bneeds?\b|requires?|reserved|restricted|limited to|must (be|have|hold)|with the role|privilege|is for\b|\bby (an?|the)\b|may be|allowed`)
+var needRE = regexp.MustCompile(`(?i)\bonly\b|\bneeds?\b|requires?|reserved|restricted|limited to|must (be|have|hold)|with the role|privilege|is for\b|\bby (an?|the|any|no)\b|may be|allowed`)
 
 // roles: an act that a clause gives to a role is done behind a look at that role.
 func roles(v *view, r Requirement) *Breach {

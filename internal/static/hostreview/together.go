@@ -19,6 +19,9 @@ func together(v *view, r Requirement) *Breach {
 	if !togetherRE.MatchString(r.Text) {
 		return nil
 	}
+	if b := v.apart(r); b != nil {
+		return b
+	}
 	for _, c := range v.calls {
 		f := lastFunc(c)
 		if f == nil || len(f.List) == 0 || !v.inTransaction(c) {
@@ -63,4 +66,52 @@ func (v *view) inTransaction(c *lang.Node) bool {
 	}
 	h := v.b.helpers[c.Name]
 	return h != nil && strings.Contains(strings.ToLower(h.doc), "transaction")
+}
+
+// apart: what records a change is called on the pool, or in a transaction of its own.
+func (v *view) apart(r Requirement) *Breach {
+	w := v.change()
+	if w == nil || !v.isStatement(w) {
+		return nil
+	}
+	for _, c := range v.calls {
+		h := v.b.helpers[c.Name]
+		if h == nil || h.gate || h.load || !recorder.MatchString(c.Name) || !hasWord(r.Text, c.Name) && !writtenRE.MatchString(r.Text) {
+			continue
+		}
+		why := ""
+		if len(c.List) > 0 && poolRE.MatchString(v.f.Text(c.List[0])) {
+			why = " on a connection of its own"
+		}
+		if last := v.opened(c.Off); last != nil && last.Off > w.Off {
+			why = " in a transaction of its own"
+		}
+		if why != "" {
+			return &Breach{Why: "requirement " + itoa(r.Number) + ": " + c.Name + " is called" + why, CWEs: []audit.CWE{778, 662}, Confidence: 0.8}
+		}
+	}
+	return nil
+}
+
+var recorder = regexp.MustCompile(`(?i)audit|journal|trail|record|^log_?\w+|write_?log|note|ledger`)
+
+func (v *view) isStatement(c *lang.Node) bool {
+	for _, s := range v.sql {
+		if s.call == c {
+			return true
+		}
+	}
+	return false
+}
+
+// opened gives the last call before a place that begins a transaction.
+func (v *view) opened(off int32) *lang.Node {
+	var last *lang.Node
+	for _, c := range v.calls {
+		h := v.b.helpers[c.Name]
+		if c.Off < off && (v.inTransaction(c) && lastFunc(c) != nil && c.To > off || h != nil && len(c.List) == 0 && regexp.MustCompile(`(?i)commits|opens a connection`).MatchString(h.doc)) {
+			last = c
+		}
+	}
+	return last
 }
