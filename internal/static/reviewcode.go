@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -84,6 +85,9 @@ func (a *Analyser) ReviewCode(ctx context.Context, task audit.ReviewTask) (audit
 		if breaches, err = hostreview.Breaches(task.Spec, src.code); err != nil {
 			return audit.Review{}, err
 		}
+	}
+	if src.code != nil && hostreview.FixedHoles(src.code) {
+		res.Findings = slices.DeleteFunc(res.Findings, func(f audit.Finding) bool { return set.ByID[f.RuleID].Topic == "sql" })
 	}
 	return verdict(set, task, res, breaches)
 }

@@ -109,7 +109,9 @@ func readBrief(spec string) *brief {
 	for t, cols := range b.tables {
 		b.noun(t)
 		for _, c := range cols {
-			b.noun(c)
+			if !doneCol.MatchString(c) { // booked_by: an act left it there
+				b.noun(c)
+			}
 		}
 	}
 	for _, m := range typeRE.FindAllStringSubmatch(prose, -1) {
@@ -119,6 +121,7 @@ func readBrief(spec string) *brief {
 }
 
 var (
+	doneCol  = regexp.MustCompile(`(ed|en)_(by|at|on)$`)
 	nextCall = regexp.MustCompile("`(?:[a-z]\\w*\\.)*[A-Za-z_]\\w*\\(")
 	// plumbing takes a request apart, answers it, or writes traces: it neither allows
 	// anything nor brings a row.

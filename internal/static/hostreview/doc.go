@@ -60,6 +60,6 @@ func ways(t *demandTable) []way {
 		{"secrets", secrets}, {"computed", computed}, {"positive", positive}, {"expired", expired},
 		{"unlocked", unlocked}, {"stale", stale}, {"stateful", stateful}, {"journal", journal},
 		{"pasted", pasted}, {"moved", moved}, {"hashed", hashed}, {"versioned", versioned}, {"actor", actorCols},
-		{"relations", relations}, {"self", notSelf}, {"outbound", outbound}, {"days", days}, {"together", together}, {"fences", fences}, {"links", links}, {"random", randomness}, {"fields", fields}, {"wider", wider}, {"order", totalOrder}, {"told", told}, {"log", loggedSecrets}, {"timing", timing}, {"markup", markup}, {"raw markup", rawMarkup}, {"words", t.words},
+		{"relations", relations}, {"self", notSelf}, {"outbound", outbound}, {"days", days}, {"together", together}, {"bounds", bounds}, {"counted", counted}, {"stars", stars}, {"fences", fences}, {"links", links}, {"random", randomness}, {"fields", fields}, {"wider", wider}, {"order", totalOrder}, {"told", told}, {"log", loggedSecrets}, {"timing", timing}, {"markup", markup}, {"raw markup", rawMarkup}, {"words", t.words},
 	}
 }

@@ -59,6 +59,9 @@ func (v *view) keptInside(r Requirement) []string {
 	}
 	var out []string
 	for _, c := range cols {
+		if owners := ownersOf(r.Text, c); len(owners) > 0 && !v.touchesAny(owners) {
+			continue // `users.email` says nothing of the address of others
+		}
 		name := regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(c), "_", "[ _]"))
 		said, held := false, false
 		for _, part := range sentenceRE.Split(r.Text, -1) {
@@ -98,6 +101,19 @@ func (v *view) notShownOnce(r Requirement, cols []string) []string {
 }
 
 var sentenceRE = regexp.MustCompile(`[.;]\s+`)
+
+// ownersOf gives the tables that a text names a column with, none where it names the
+// column alone.
+func ownersOf(text, col string) []string {
+	var out []string
+	for _, m := range regexp.MustCompile("`(?:(\\w+)\\.)?"+regexp.QuoteMeta(col)+"`").FindAllStringSubmatch(text, -1) {
+		if m[1] == "" {
+			return nil
+		}
+		out = append(out, m[1])
+	}
+	return out
+}
 
 // excepted: the code looks at a role that a sentence makes an exception for, or keeps
 // to the rows of one.

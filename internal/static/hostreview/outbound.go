@@ -52,7 +52,7 @@ func (v *view) insteadOf(part string) string {
 		return ""
 	}
 	for _, m := range spanRE.FindAllStringSubmatch(part, -1) {
-		if n := wordOf(m[1]); v.b.helpers[n] != nil && regexp.MustCompile(`(?i)fetch|http|outside|request|call`).MatchString(n) {
+		if n := wordOf(m[1]); v.b.helpers[n] != nil && regexp.MustCompile(`(?i)fetch|http|outside|request|call|redirect`).MatchString(n+" "+v.b.helpers[n].doc) {
 			return n
 		}
 	}

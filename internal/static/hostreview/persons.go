@@ -9,7 +9,7 @@ import (
 	"assay/audit"
 )
 
-var notSelfRE = regexp.MustCompile(`(?i)\b(does not|do not|may not|must not|cannot|can not|never|nobody|no one|not)\b\s+(?:\w+\s+){0,2}?(approve|decide|release|confirm|accept|review|sign|grant|pay|verify|authori[sz]e|judge|close|settle|countersign|clear|refuse|reject)\w*`)
+var notSelfRE = regexp.MustCompile(`(?i)\b(?:does not|do not|may not|must not|cannot|can not|never|nobody|no one)\s+(\w+)(?:\s+(\w+))?`)
 
 // notSelf: an act that who made, asked for or received a thing may not do is done with a look
 // at the column that says who that is.
@@ -17,12 +17,12 @@ func notSelf(v *view, r Requirement) *Breach {
 	for _, part := range sentencesOf(r.Text) {
 		for _, clause := range andRE.Split(part, -1) {
 			m := notSelfRE.FindStringSubmatch(clause)
-			if m == nil || !v.says([]string{root(m[2])}) && !v.setsBy(m[2]) || v.change() == nil {
+			if m == nil || v.change() == nil || !v.verbIs(m[1]) && !v.verbIs(m[2]) {
 				continue
 			}
 			for _, t := range v.touched() {
 				for _, c := range v.b.tables[t] {
-					if !partyCol.MatchString(c) || !partyIn(clause, c) || v.setsBy(strings.TrimSuffix(c, "_by")) {
+					if !partyCol.MatchString(c) || !partyIn(clause, c) || v.setsBy(strings.TrimSuffix(c, "_by")) || v.verbIs(strings.TrimSuffix(c, "_by")) {
 						continue
 					}
 					if v.mentions(c) {
@@ -63,6 +63,12 @@ func (v *view) touched() []string {
 		}
 	}
 	return out
+}
+
+// verbIs: the fragment is named after the verb, or leaves its doer behind.
+func (v *view) verbIs(verb string) bool {
+	r := root(verb)
+	return len(r) > 2 && !common[r] && (v.says([]string{r}) || v.setsBy(verb))
 }
 
 // setsBy: a statement sets the column that an act leaves its doer in (approved_by).

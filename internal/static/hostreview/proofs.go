@@ -57,6 +57,16 @@ func markup(v *view, r Requirement) *Breach {
 	return &Breach{Why: "requirement " + itoa(r.Number) + ": " + why, CWEs: []audit.CWE{79}, Confidence: 0.7}
 }
 
+// varies: the expression is more than texts of the code.
+func (v *view) varies(n *lang.Node) bool {
+	some := false
+	lang.Walk(n, func(x *lang.Node) bool {
+		some = some || x.Kind == lang.Ident && !v.constant(x, 0)
+		return !some
+	})
+	return some
+}
+
 // digest: a variable was given what a hash or a MAC function made.
 func (v *view) digest(n *lang.Node) bool {
 	n = plain(n)
@@ -76,7 +86,7 @@ var digestCall = regexp.MustCompile(`(?i)\b(\w*sha256\w*|\w*hmac\w*|digest|hexdi
 // rawMarkup: text that a program takes for safe markup is made of no variable that was
 // not escaped, and nothing that closes a script goes into one.
 func rawMarkup(v *view, r Requirement) *Breach {
-	if !regexp.MustCompile(`(?i)\b(html|markup|escap\w*|script|pages?)\b`).MatchString(r.Text) {
+	if !regexp.MustCompile(`(?i)\b(html|markup|escap\w*|script)\b`).MatchString(r.Text) {
 		return nil
 	}
 	why := ""
@@ -84,7 +94,7 @@ func rawMarkup(v *view, r Requirement) *Breach {
 		switch {
 		case why != "":
 		case n.Kind == lang.Call && (lang.Dotted(n.X) == "template" && (n.Name == "HTML" || n.Name == "JS") || n.X == nil && (n.Name == "Markup" || n.Name == "mark_safe")) && len(n.List) == 1:
-			if n.List[0].Kind != lang.String && !regexp.MustCompile(`(?i)escape|sanitiz`).MatchString(v.origin(n.List[0])) {
+			if v.varies(n.List[0]) && !regexp.MustCompile(`(?i)escape|sanitiz`).MatchString(v.origin(n.List[0])) {
 				why = clip(v.f.Text(n)) + " is taken for markup as it is"
 			}
 		case n.Kind == lang.Template:

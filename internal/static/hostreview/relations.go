@@ -13,8 +13,8 @@ var (
 	fromCol  = regexp.MustCompile(`^(valid_|starts?_|begins?_|opens?_|active_)?(from|since|start|starts|begin|begins)(_at|_on|_date)?$|^(valid|starts|begins|opens|not_before)_?(from|at|on)?$`)
 	untilCol = regexp.MustCompile(`^(valid_|active_|granted_)?(until|till|to|ends?|end)(_at|_on|_date)?$|expir|not_after|^(ends|closes|lapses)_(at|on)$`)
 	stopCol  = regexp.MustCompile(`^(withdrawn|revoked|used|redeemed|consumed|ended|left|cancelled|canceled|suspended|removed|deleted|deactivated|closed)_(at|on)$`)
-	startsRE = regexp.MustCompile(`(?i)\b(begun|begins?|began|starts?|started|from|since|on or before|valid|in force|period|not before|window)\b`)
-	endsRE   = regexp.MustCompile(`(?i)\b(ended|ends?|until|till|after|expir\w*|valid|in force|lapsed?|over|period|before|window|current)\b`)
+	startsRE = regexp.MustCompile(`(?i)\b(at this moment|on duty|begun|begins?|began|starts?|started|from|since|on or before|valid|in force|period|not before|window)\b`)
+	endsRE   = regexp.MustCompile(`(?i)\b(at this moment|on duty|ended|ends?|until|till|after|expir\w*|valid|in force|lapsed?|over|period|before|window|current)\b`)
 )
 
 // relations: a row that stands for a right (who helps whom, who is on duty where, a
@@ -33,7 +33,7 @@ func relations(v *view, r Requirement) *Breach {
 			name := regexp.MustCompile("`" + regexp.QuoteMeta(c) + "`")
 			asked := name.MatchString(said) && (fromCol.MatchString(c) || untilCol.MatchString(c) || stopCol.MatchString(c)) ||
 				fromCol.MatchString(c) && startsRE.MatchString(said) && endsRE.MatchString(said) || untilCol.MatchString(c) && endsRE.MatchString(said) || stopCol.MatchString(c) && hasWord(said, stopCol.ReplaceAllString(c, "$1"))
-			if !asked || v.lookedAt(c) || v.ranged(c) {
+			if !asked || v.lookedAtIn(t, c) || v.ranged(c) {
 				continue
 			}
 			return &Breach{Why: "requirement " + itoa(r.Number) + ": a row of " + t + " counts without a look at its " + c, CWEs: []audit.CWE{613, 672, 863}, Confidence: 0.75}
@@ -47,7 +47,7 @@ func relations(v *view, r Requirement) *Breach {
 func (v *view) asProof(table string) []statement {
 	var out []statement
 	q := regexp.QuoteMeta(table)
-	inner := regexp.MustCompile(`(?is)\b(exists\s*\(\s*select|in\s*\(\s*select)\b[^()]*\bfrom\s+` + q + `\b|\bjoin\s+` + q + `\b`)
+	inner := regexp.MustCompile(`(?is)\(\s*select\b[^;]{0,80}?\bfrom\s+` + q + `\b|\bjoin\s+` + q + `\b`)
 	own := regexp.MustCompile(`(?is)^\s*select\b.*?\bfrom\s+` + q + `\b`)
 	for _, s := range v.sql {
 		if inner.MatchString(s.text) || own.MatchString(s.text) && !limitRE.MatchString(s.text) && (oneRE.MatchString(s.text) || uniqueRE.MatchString(s.text) || strings.Contains(s.text, ":session_user")) {
@@ -80,7 +80,16 @@ func (b *brief) saidOf(table string, r Requirement) string {
 
 // namesRows: the text speaks of the rows of a table.
 func (b *brief) namesRows(text, table string) bool {
-	return strings.Contains(text, "`"+table+"`") || contains(b.tablesIn(text), table)
+	if strings.Contains(text, "`"+table+"`") || contains(b.tablesIn(text), table) {
+		return true
+	}
+	all := roots(table) // zone_duties: "in a zone in which they are on duty"
+	for _, w := range all {
+		if !hasWord(text, w) {
+			return false
+		}
+	}
+	return len(all) > 1
 }
 
 // phraseIn: the words of a phrase stand one after the other in a text.
@@ -109,6 +118,48 @@ func (v *view) writesTo(table, verb string) bool {
 		}
 	}
 	return false
+}
+
+// lookedAtIn: the column is looked at; where several of the fragment's tables have it, in
+// the query that reads this one.
+func (v *view) lookedAtIn(table, col string) bool {
+	if !v.lookedAt(col) {
+		return false
+	}
+	others := 0
+	for _, t := range v.touched() {
+		if contains(v.b.tables[t], col) {
+			others++
+		}
+	}
+	if others < 2 || v.usedInCondition(col) {
+		return true
+	}
+	for _, s := range v.asProof(table) {
+		for _, at := range regexp.MustCompile(`(?i)\b(from|join)\s+`+table+`\b`).FindAllStringIndex(s.text, -1) {
+			if !regexp.MustCompile(`(?i)\b` + col + `\b`).MatchString(queryFrom(s.text[at[0]:])) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// queryFrom gives a text up to the bracket that closes the query it begins in.
+func queryFrom(text string) string {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth == 0 {
+				return text[:i]
+			}
+			depth--
+		}
+	}
+	return text
 }
 
 // ranged: the column is an end of a range that a statement asks about.
