@@ -34,6 +34,8 @@ type brief struct {
 	tenant  string
 	known   map[string]bool // memo of states
 	inPath  string          // memo of view.pathTenant
+	before  string          // memo of prose
+	apart   int             // memo of tenancy, -1 until it is asked
 }
 
 var (
@@ -75,16 +77,35 @@ func ReadRequirements(spec string) []Requirement {
 	return out
 }
 
+var plainName = regexp.MustCompile(`^\w+$`)
+
+// plainNames leaves out tables and columns whose names are no plain words: names become
+// parts of expressions here.
+func plainNames(tables map[string][]string) map[string][]string {
+	out := map[string][]string{}
+	for t, cols := range tables {
+		if !plainName.MatchString(t) {
+			continue
+		}
+		for _, c := range cols {
+			if plainName.MatchString(c) {
+				out[t] = append(out[t], c)
+			}
+		}
+	}
+	return out
+}
+
 func readBrief(spec string) *brief {
-	b := &brief{spec: spec, reqs: ReadRequirements(spec), helpers: map[string]*helper{}, roles: map[string]bool{}, nouns: map[string]bool{},
-		tables: sqlreview.Names(spec), tenant: sqlreview.TenantColumn(spec)}
+	b := &brief{spec: spec, reqs: ReadRequirements(spec), apart: -1, helpers: map[string]*helper{}, roles: map[string]bool{}, nouns: map[string]bool{},
+		tables: plainNames(sqlreview.Names(spec)), tenant: sqlreview.TenantColumn(spec)}
+	if !plainName.MatchString(b.tenant) {
+		b.tenant = ""
+	}
 	if b.tenant == "" {
 		b.tenant = b.sharedColumn()
 	}
-	prose := spec
-	if at := headRE.FindAllStringIndex(spec, -1); len(at) > 0 {
-		prose = spec[:at[len(at)-1][0]]
-	}
+	prose := b.prose()
 	for _, m := range funcRE.FindAllStringSubmatch(prose, -1) {
 		if b.tables[m[1]] != nil {
 			continue

@@ -57,10 +57,14 @@ func (b *brief) text(n int) string {
 
 // prose is the SPEC without its requirements.
 func (b *brief) prose() string {
-	if at := headRE.FindAllStringIndex(b.spec, -1); len(at) > 0 {
-		return b.spec[:at[len(at)-1][0]]
+	if b.before != "" {
+		return b.before
 	}
-	return b.spec
+	b.before = b.spec
+	if at := headRE.FindAllStringIndex(b.spec, -1); len(at) > 0 {
+		b.before = b.spec[:at[len(at)-1][0]]
+	}
+	return b.before
 }
 
 // alone is the SPEC with one requirement only.

@@ -3,6 +3,11 @@
 // for and when, which role an act needs, whose things may be touched, what the SQL
 // that the code sends lets through, what leaves in a response.
 //
+// A long requirement speaks of several things: a demand is read from one of its
+// sentences, and held only against code that the sentence is about. What is demanded of
+// rows (tenant, marks of deletion, the length of lists) is given to sqlreview in plain
+// words, one demand at a time.
+//
 // A requirement is about the fragment only when the fragment does what it speaks
 // of: it changes something, reads one thing by its identifier, lists rows, names
 // the act in the function's name or in the state that it sets. What cannot be told

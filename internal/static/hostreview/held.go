@@ -218,11 +218,23 @@ func (v *view) nobody() bool {
 	return publicRE.Match(v.f.Src) || v.publicPath() || openName.MatchString(strings.Join(v.names, " ")) && !strings.Contains(v.allSQL(), ":session_")
 }
 
+var openPart = regexp.MustCompile(`(?i)\bpublic\b|no (login|session)|without (a )?(login|session)`)
+
 // publicPath: the SPEC says that what is below a path is public, and the fragment's
 // route is.
 func (v *view) publicPath() bool {
+	if v.public == 0 {
+		v.public = -1
+		if v.belowPublic() {
+			v.public = 1
+		}
+	}
+	return v.public > 0
+}
+
+func (v *view) belowPublic() bool {
 	for _, part := range strings.Split(v.b.prose(), "\n") {
-		if !regexp.MustCompile(`(?i)\bpublic\b|no (login|session)|without (a )?(login|session)`).MatchString(part) {
+		if !openPart.MatchString(part) {
 			continue
 		}
 		for _, m := range spanRE.FindAllStringSubmatch(part, -1) {

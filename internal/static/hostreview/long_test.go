@@ -135,3 +135,12 @@ func TestFixedHoles(t *testing.T) {
 		require.Equal(t, want, FixedHoles(f), code)
 	}
 }
+
+// TestOddNames: names that are no words become no part of an expression.
+func TestOddNames(t *testing.T) {
+	spec := "# X\n\n```sql\nCREATE TABLE \"a(b\" (id int, \"c[d\" int, club_id int);\nCREATE TABLE e (id int, \"f)g\" int, club_id int);\n```\n\n## Security Requirements\n\n1. Rows are of the caller's club (`club_id`).\n2. `f)g` is never returned.\n"
+	f, err := lang.Parse("f.py", []byte("def f():\n    cur.execute('SELECT * FROM e WHERE id = %s', (1,))\n    return jsonify(cur.fetchall())\n"))
+	require.NoError(t, err)
+	_, err = Breaches(spec, f)
+	require.NoError(t, err)
+}

@@ -8,18 +8,14 @@ import (
 	"assay/internal/static/sqlreview"
 )
 
-// kindsRead are the demands that statements are held to by the words of the whole
-// requirement; rowDemands are held as they are read, and the others are told from the
-// code around the statements.
-var kindsRead = map[string]bool{}
-
 // statements holds the fragment's SQL against the SPEC.
 func (v *view) statements() []Breach {
 	var out []Breach
 	seen := map[int]bool{}
+	demands := v.b.rowDemands()
 	for _, s := range v.sql {
-		for _, d := range v.b.rowDemands() {
-			for _, x := range sqlreview.InHost(v.b.alone(d.text), s.text, v.session(1)) {
+		for _, d := range demands {
+			for _, x := range sqlreview.InHost(v.b.alone(d.text), s.text, v.session()) {
 				if x.Kind != d.kind || !d.about(x.Why) || seen[d.req] || v.excused(x, s, d) {
 					continue
 				}
@@ -27,21 +23,13 @@ func (v *view) statements() []Breach {
 				out = append(out, Breach{Requirement: d.req, Kind: x.Kind, Why: strings.Replace(x.Why, "requirement 1:", "requirement "+itoa(d.req)+":", 1) + " (SQL in the code)", CWEs: x.CWEs, Confidence: min(x.Confidence, 0.75)})
 			}
 		}
-		for _, x := range sqlreview.InHost(v.b.spec, s.text, v.session(v.b.tenancy())) {
-			if !kindsRead[x.Kind] || seen[x.Requirement] || v.excused(x, s, rowDemand{req: x.Requirement}) {
-				continue
-			}
-			seen[x.Requirement] = true
-			out = append(out, Breach{Requirement: x.Requirement, Kind: x.Kind, Why: x.Why + " (SQL in the code)", CWEs: x.CWEs, Confidence: min(x.Confidence, 0.75)})
-		}
 	}
 	return out
 }
 
-// session says which placeholders hold who acts; tenancy is the requirement that keeps
-// tenants apart.
-func (v *view) session(tenancy int) sqlreview.Session {
-	s := sqlreview.Session{Actors: []string{"session_user"}, Tenancy: tenancy, Column: v.b.tenant}
+// session says which placeholders hold who acts, for a SPEC with one requirement.
+func (v *view) session() sqlreview.Session {
+	s := sqlreview.Session{Actors: []string{"session_user"}, Tenancy: 1, Column: v.b.tenant}
 	if v.b.tenant != "" {
 		s.Scopes = []string{"session_" + v.b.tenant}
 	}
@@ -72,22 +60,11 @@ func (v *view) excused(x sqlreview.Breach, s statement, d rowDemand) bool {
 			return true // a part of the statement is made elsewhere in the code
 		}
 		return !everySQL && (strings.Contains(s.text, ":seen_") || v.compares(v.b.tenant)) || x.Kind == "soft delete" && (v.usedInCondition(d.column) || foundKey.MatchString(s.text) || ownRoot(x.Why, v.b.tenant, s.text))
-	case "separation of duties":
-		return regexp.MustCompile(`(?i)(` + ownCol.String() + `)\w*["'\])]*\s*(===?|!==?|<>|\.equals)|(===?|!==?|<>)\s*[\w.\[\]"']*(` + ownCol.String() + `)`).MatchString(v.outsideSQL())
 	case "limit":
 		if strings.Contains(s.text, "${") && limitRE.MatchString(v.text) {
 			return true
 		}
 		return regexp.MustCompile(`(?i)fetchone|\bfirst\(|QueryRow|rows\[0\]|fetchmany|\.one\(|slice\(0`).MatchString(v.text)
-	case "state":
-		if strings.Contains(x.Why, "no transition leads to") || strings.Contains(x.Why, "is read in states other") && writeVerb.MatchString(req) {
-			return true // the SPEC was not understood, or it speaks of changes
-		}
-		for _, l := range regexp.MustCompile("[`'\"]([a-z_]+)[`'\"]").FindAllStringSubmatch(req, -1) {
-			if regexp.MustCompile(`(===?|!==?|\bin\b|<>|equals|Equal)[^\n]{0,40}["'` + "`" + `]` + l[1] + `["'` + "`" + `]`).MatchString(v.outsideSQL()) {
-				return true
-			}
-		}
 	}
 	return false
 }

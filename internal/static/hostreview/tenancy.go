@@ -14,6 +14,13 @@ var (
 // tenancy gives the one requirement that keeps tenants apart, 0 for none: the one
 // whose words speak of the tenant and of staying within it.
 func (b *brief) tenancy() int {
+	if b.apart < 0 {
+		b.apart = b.findTenancy()
+	}
+	return b.apart
+}
+
+func (b *brief) findTenancy() int {
 	if b.tenant == "" {
 		return 0
 	}

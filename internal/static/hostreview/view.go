@@ -23,6 +23,7 @@ type view struct {
 	parts   map[string]map[string]*lang.Node // what was put into a map under a name
 	types   map[string]string                // of the parameters of the fragment's functions
 	held    provenance
+	public  int // memo of publicPath: 1 or -1
 }
 
 func newView(b *brief, f *lang.File) *view {
