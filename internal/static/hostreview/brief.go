@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"assay/internal/static/sqlreview"
 )
@@ -25,6 +26,8 @@ type helper struct {
 
 // A brief is what a SPEC says of host code.
 type brief struct {
+	asked   *sync.Map // memo of asks, shared by the fragments of a SPEC
+	wordy   bool      // memo of countWords
 	spec    string
 	reqs    []Requirement
 	helpers map[string]*helper
@@ -96,14 +99,57 @@ func plainNames(tables map[string][]string) map[string][]string {
 	return out
 }
 
+// briefs keeps the last SPEC that was read: fragments come in rows.
+var briefs struct {
+	sync.Mutex
+	last *brief
+}
+
+// readBrief gives what a SPEC says. The maps of a brief are not changed afterwards; what
+// it remembers beside them is each fragment's own.
 func readBrief(spec string) *brief {
-	b := &brief{spec: spec, reqs: ReadRequirements(spec), apart: -1, helpers: map[string]*helper{}, roles: map[string]bool{}, nouns: map[string]bool{},
+	briefs.Lock()
+	defer briefs.Unlock()
+	if briefs.last == nil || briefs.last.spec != spec {
+		briefs.last = newBrief(spec)
+		briefs.last.tenancy()
+		briefs.last.wordy = briefs.last.countWords()
+	}
+	b := *briefs.last
+	return &b
+}
+
+// An asking is whether a requirement's words match an expression.
+type asking struct {
+	re  *regexp.Regexp
+	req int
+}
+
+// asks says whether a requirement's words match an expression, which it remembers for
+// the other fragments of the SPEC.
+func (b *brief) asks(re *regexp.Regexp, r Requirement) bool {
+	if b.asked == nil {
+		return re.MatchString(r.Text)
+	}
+	key := asking{re, r.Number}
+	if yes, ok := b.asked.Load(key); ok {
+		return yes.(bool)
+	}
+	yes := re.MatchString(r.Text)
+	b.asked.Store(key, yes)
+	return yes
+}
+
+func newBrief(spec string) *brief {
+	b := &brief{asked: &sync.Map{}, spec: spec, reqs: ReadRequirements(spec), apart: -1, helpers: map[string]*helper{}, roles: map[string]bool{}, nouns: map[string]bool{},
 		tables: plainNames(sqlreview.Names(spec)), tenant: sqlreview.TenantColumn(spec)}
 	if !plainName.MatchString(b.tenant) {
 		b.tenant = ""
 	}
-	if b.tenant == "" {
-		b.tenant = b.sharedColumn()
+	if most := b.commonKey(); b.tenant == "" || most != "" && most != b.tenant && 2*b.having(b.tenant) <= b.having(most) {
+		if b.tenant = most; most == "" {
+			b.tenant = b.sharedColumn()
+		}
 	}
 	prose := b.prose()
 	for _, m := range funcRE.FindAllStringSubmatch(prose, -1) {
@@ -117,7 +163,7 @@ func readBrief(spec string) *brief {
 			b.help(m[1], m[2], m[3])
 		}
 	}
-	for _, line := range regexp.MustCompile(`\n|[.;]\s`).Split(spec, -1) {
+	for _, line := range expr(`\n|[.;]\s`).Split(spec, -1) {
 		if !roleRE.MatchString(line) {
 			continue
 		}
@@ -161,7 +207,7 @@ func (b *brief) help(name, args, doc string) {
 		b.helpers[name] = h
 		return
 	}
-	byID := regexp.MustCompile(`(?i)id\b`).MatchString(args)
+	byID := expr(`(?i)id\b`).MatchString(args)
 	h.load = loadRE.MatchString(name) && !outwardRE.MatchString(name) || byID && bringRE.MatchString(doc) && !gateName.MatchString(name) && !changeName.MatchString(name)
 	h.gate = gateName.MatchString(name) || gateRE.MatchString(doc) && !h.load && !responseRE.MatchString(name) && !changeName.MatchString(name)
 	b.helpers[name] = h

@@ -230,10 +230,10 @@ func (b *brief) listEnd() (int, int) {
 					continue
 				}
 				score := 1
-				if regexp.MustCompile(`(?i)\b(list|listing|lists|rows?|entries|page)\b`).MatchString(part) {
+				if expr(`(?i)\b(list|listing|lists|rows?|entries|page)\b`).MatchString(part) {
 					score++
 				}
-				if regexp.MustCompile(`(?i)\b(asks?|asked|client|every|any|all|whatever|no)\b`).MatchString(part) {
+				if expr(`(?i)\b(asks?|asked|client|every|any|all|whatever|no)\b`).MatchString(part) {
 					score++
 				}
 				if score > best {

@@ -24,11 +24,11 @@ func fences(v *view, r Requirement) *Breach {
 		why := ""
 		switch c.Name {
 		case "startswith", "startsWith", "HasPrefix":
-			if filesRE.MatchString(r.Text) && v.bareFolder(c) {
+			if v.b.asks(filesRE, r) && v.bareFolder(c) {
 				why = "also lets a folder through whose name begins like it"
 			}
 		case "endswith", "endsWith", "HasSuffix":
-			if hostsRE.MatchString(r.Text) && v.bareHost(c) {
+			if v.b.asks(hostsRE, r) && v.bareHost(c) {
 				why = "also lets a host through whose name ends like it"
 			}
 		}
@@ -68,17 +68,17 @@ func (v *view) bareFolder(c *lang.Node) bool {
 		return pathMade.MatchString(v.origin(what)) || folderVar.MatchString(what.Name)
 	}
 	t := v.f.Text(what)
-	return what.Kind == lang.Call && regexp.MustCompile(`(?i)^(filepath|path|os\.path)\.(Join|join|resolve|Clean)\(`).MatchString(t) && !separated(t) || what.Kind == lang.Ident && folderVar.MatchString(what.Name)
+	return what.Kind == lang.Call && expr(`(?i)^(filepath|path|os\.path)\.(Join|join|resolve|Clean)\(`).MatchString(t) && !separated(t) || what.Kind == lang.Ident && folderVar.MatchString(what.Name)
 }
 
 // separated: the text puts a separator at its end.
 func separated(t string) bool {
-	return regexp.MustCompile(`(?i)\bsep\b|Separator|["'` + "`" + `][^"'` + "`" + `]*/["'` + "`" + `]\s*\)*$|os\.sep|['"]/['"]`).MatchString(t)
+	return expr(`(?i)\bsep\b|Separator|["'` + "`" + `][^"'` + "`" + `]*/["'` + "`" + `]\s*\)*$|os\.sep|['"]/['"]`).MatchString(t)
 }
 
 func (v *view) bareHost(c *lang.Node) bool {
 	in, what := tested(c)
-	if in == nil || what == nil || !regexp.MustCompile(`(?i)host|domain|netloc`).MatchString(v.f.Text(in)) {
+	if in == nil || what == nil || !expr(`(?i)host|domain|netloc`).MatchString(v.f.Text(in)) {
 		return false
 	}
 	return what.Kind == lang.Ident && !strings.Contains(v.origin(what), `"."`) && !strings.Contains(v.origin(what), `'.'`)
@@ -86,14 +86,14 @@ func (v *view) bareHost(c *lang.Node) bool {
 
 // links: where links are to be resolved, a path that the client has a part in is.
 func links(v *view, r Requirement) *Breach {
-	if !linksRE.MatchString(r.Text) || v.f.Lang == lang.Go && !strings.Contains(strings.ToLower(r.Text), "link") || followsRE.MatchString(v.text) || v.f.Lang == lang.Python && strings.Contains(v.text, ".resolve(") {
+	if !v.b.asks(linksRE, r) || v.f.Lang == lang.Go && !strings.Contains(strings.ToLower(r.Text), "link") || followsRE.MatchString(v.text) || v.f.Lang == lang.Python && strings.Contains(v.text, ".resolve(") {
 		return nil
 	}
 	for _, c := range v.calls {
-		if !regexp.MustCompile(`^(createReadStream|readFile|readFileSync|sendFile|send_file|open|ReadFile|Open|ServeFile|open_binary|read_bytes)$`).MatchString(c.Name) || len(c.List) == 0 {
+		if !expr(`^(createReadStream|readFile|readFileSync|sendFile|send_file|open|ReadFile|Open|ServeFile|open_binary|read_bytes)$`).MatchString(c.Name) || len(c.List) == 0 {
 			continue
 		}
-		if t := v.origin(c.List[0]); regexp.MustCompile(`(?i)\b(req|request)\b[\w.]*\.(query|body|args|params)\b|query_arg\(`).MatchString(t) && pathMade.MatchString(t) {
+		if t := v.origin(c.List[0]); expr(`(?i)\b(req|request)\b[\w.]*\.(query|body|args|params)\b|query_arg\(`).MatchString(t) && pathMade.MatchString(t) {
 			return &Breach{Why: "requirement " + itoa(r.Number) + ": " + clip(v.f.Text(c)) + " follows links: nothing resolves them before", CWEs: []audit.CWE{59, 22}, Confidence: 0.75}
 		}
 	}
@@ -146,7 +146,7 @@ func randomness(v *view, r Requirement) *Breach {
 // names a thing of the sentence.
 func (v *view) keepsSecret(part string) bool {
 	for _, w := range v.writes() {
-		if hashCol.MatchString(w.col) || regexp.MustCompile(`(?i)token|secret|code|key`).MatchString(w.col) {
+		if hashCol.MatchString(w.col) || expr(`(?i)token|secret|code|key`).MatchString(w.col) {
 			return true
 		}
 	}

@@ -48,7 +48,7 @@ func (v *view) constant(n *lang.Node, depth int) bool {
 	case lang.Index:
 		return v.texts(n.X)
 	case lang.Call:
-		return n.Name == "get" && n.X != nil && v.texts(n.X) && (len(n.List) < 2 || v.constant(n.List[1], depth+1)) || n.Name == "len"
+		return v.fixedReturns(n, depth) || n.Name == "get" && n.X != nil && v.texts(n.X) && (len(n.List) < 2 || v.constant(n.List[1], depth+1)) || n.Name == "len"
 	case lang.Ident:
 		vs := v.values[n.Name]
 		for _, y := range append(vs, v.plus[n.Name]...) {
@@ -64,6 +64,14 @@ func (v *view) constant(n *lang.Node, depth int) bool {
 // texts: a map whose values are all texts of the code.
 func (v *view) texts(n *lang.Node) bool {
 	x := v.resolve(n)
+	if x != nil && x.Kind == lang.Call && x.Name == "Map" && len(x.List) == 1 { // new Map([['a', 'b']])
+		for _, p := range x.List[0].List {
+			if p.Kind != lang.Array || len(p.List) != 2 || p.List[1].Kind != lang.String {
+				return false
+			}
+		}
+		return len(x.List[0].List) > 0
+	}
 	if x == nil || x.Kind != lang.Dict || len(x.List) == 0 {
 		return false
 	}
@@ -73,4 +81,26 @@ func (v *view) texts(n *lang.Node) bool {
 		}
 	}
 	return true
+}
+
+// fixedReturns: the call is of a function of the fragment that returns nothing but
+// texts of the code.
+func (v *view) fixedReturns(c *lang.Node, depth int) bool {
+	if c.X != nil {
+		return false
+	}
+	some, fixed := false, true
+	lang.Walk(v.f.Root, func(n *lang.Node) bool {
+		if n.Kind != lang.Func || n.Name != c.Name || n.Body == nil {
+			return true
+		}
+		lang.Walk(n.Body, func(r *lang.Node) bool {
+			if r.Kind == lang.Return && r.X != nil {
+				some, fixed = true, fixed && v.constant(r.X, depth+1)
+			}
+			return r.Kind != lang.Func
+		})
+		return false
+	})
+	return some && fixed
 }

@@ -64,7 +64,7 @@ func (v *view) learn(c *lang.Node, s *statement) {
 // found notes the variables that hold rows of a statement which did not ask who acts.
 func (v *view) found(c *lang.Node, s *statement) {
 	for place, a := range s.by {
-		if regexp.MustCompile(`(?i)\bid\s*=\s*` + place + `\b`).MatchString(s.text) {
+		if expr(`(?i)\bid\s*=\s*` + place + `\b`).MatchString(s.text) {
 			v.held.found[v.f.Text(a)] = true
 		}
 	}

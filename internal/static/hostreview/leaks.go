@@ -24,7 +24,7 @@ func secrets(v *view, r Requirement) *Breach {
 	why := ""
 	cols = v.notShownOnce(r, cols)
 	responses := v.responses()
-	if listOnly.MatchString(r.Text) {
+	if v.b.asks(listOnly, r) {
 		responses = v.lists()
 	}
 	for _, resp := range responses {
@@ -62,7 +62,7 @@ func (v *view) keptInside(r Requirement) []string {
 		if owners := ownersOf(r.Text, c); len(owners) > 0 && !v.touchesAny(owners) {
 			continue // `users.email` says nothing of the address of others
 		}
-		name := regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(c), "_", "[ _]"))
+		name := expr(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(c), "_", "[ _]"))
 		said, held := false, false
 		for _, part := range sentenceRE.Split(r.Text, -1) {
 			if !name.MatchString(part) {
@@ -106,7 +106,7 @@ var sentenceRE = regexp.MustCompile(`[.;]\s+`)
 // column alone.
 func ownersOf(text, col string) []string {
 	var out []string
-	for _, m := range regexp.MustCompile("`(?:(\\w+)\\.)?"+regexp.QuoteMeta(col)+"`").FindAllStringSubmatch(text, -1) {
+	for _, m := range expr("`(?:(\\w+)\\.)?"+regexp.QuoteMeta(col)+"`").FindAllStringSubmatch(text, -1) {
 		if m[1] == "" {
 			return nil
 		}
@@ -120,7 +120,7 @@ func ownersOf(text, col string) []string {
 func (v *view) excepted(part string) bool {
 	var named []string
 	for role := range v.b.roles {
-		if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(role) + `s?\b`).MatchString(part) {
+		if expr(`(?i)\b` + regexp.QuoteMeta(role) + `s?\b`).MatchString(part) {
 			named = append(named, role)
 		}
 	}
@@ -139,7 +139,7 @@ func (v *view) wordCols(r Requirement) []string {
 			if plainCol[c] || strings.HasSuffix(c, "_id") || contains(out, c) {
 				continue
 			}
-			if regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(c), "_", "[ _]") + `s?(?:[^\w'’]|$)`).MatchString(r.Text) {
+			if expr(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(c), "_", "[ _]") + `s?(?:[^\w'’]|$)`).MatchString(r.Text) {
 				out = append(out, c)
 			}
 		}
@@ -173,7 +173,7 @@ var wholeRE = regexp.MustCompile(`^(vars|asdict|to_dict|toJSON|model_to_dict|toA
 func (v *view) leak(n *lang.Node, cols []string, resp *lang.Node) string {
 	named := func(name string) string {
 		for _, c := range cols {
-			if regexp.MustCompile(`(?i)^` + namePattern(c) + `$`).MatchString(name) {
+			if expr(`(?i)^` + namePattern(c) + `$`).MatchString(name) {
 				return c
 			}
 		}
@@ -231,7 +231,7 @@ func (v *view) leakIdent(n *lang.Node, cols []string, resp *lang.Node) string {
 		}
 	}
 	for _, c := range cols {
-		if regexp.MustCompile(`(?i)&`+regexp.QuoteMeta(n.Name)+`\.`+namePattern(c)+`\b`).MatchString(v.bare) && !strings.Contains(v.text, `json:"-"`) {
+		if expr(`(?i)&`+regexp.QuoteMeta(n.Name)+`\.`+namePattern(c)+`\b`).MatchString(v.bare) && !strings.Contains(v.text, `json:"-"`) {
 			return c + " is read into " + n.Name + ", which goes into the response"
 		}
 	}
@@ -243,7 +243,7 @@ func (v *view) helperBrings(name string, cols []string) bool {
 	if !v.bringsTable(name, cols) {
 		return false
 	}
-	return !regexp.MustCompile(`(?i)public|safe|without|view|dto`).MatchString(name + " " + v.b.helpers[name].doc)
+	return !expr(`(?i)public|safe|without|view|dto`).MatchString(name + " " + v.b.helpers[name].doc)
 }
 
 // bringsTable: the helper's name or description speaks of things that have one of the
@@ -282,7 +282,7 @@ func (v *view) rowsWith(cols []string, y *lang.Node) bool {
 			head = strings.ToLower(s.text[i:])
 		}
 		for _, c := range cols {
-			if regexp.MustCompile(`\b`+c+`\b`).MatchString(head) || s.star && v.tableHas(s.text, c) {
+			if expr(`\b`+c+`\b`).MatchString(head) || s.star && v.tableHas(s.text, c) {
 				return true
 			}
 		}
@@ -292,7 +292,7 @@ func (v *view) rowsWith(cols []string, y *lang.Node) bool {
 
 func (v *view) tableHas(sql, col string) bool {
 	for t, cols := range v.b.tables {
-		if contains(cols, col) && regexp.MustCompile(`(?i)\b`+t+`\b`).MatchString(sql) {
+		if contains(cols, col) && expr(`(?i)\b`+t+`\b`).MatchString(sql) {
 			return true
 		}
 	}
@@ -342,7 +342,7 @@ func (v *view) kept(field string, r Requirement) bool {
 		return true
 	}
 	for _, w := range v.writes() {
-		if n := w.value(); n != nil && phraseIn(w.col, field) && regexp.MustCompile(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(v.origin(n)) {
+		if n := w.value(); n != nil && phraseIn(w.col, field) && expr(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(v.origin(n)) {
 			return true
 		}
 	}
@@ -358,7 +358,7 @@ var (
 // unlocked: a column that is lowered is held in the same statement not to fall too
 // low, or its row is locked.
 func unlocked(v *view, r Requirement) *Breach {
-	if !atomicRE.MatchString(r.Text) || lockRE.MatchString(v.text) {
+	if !v.b.asks(atomicRE, r) || lockRE.MatchString(v.text) {
 		return nil
 	}
 	for _, s := range v.sql {
@@ -367,7 +367,7 @@ func unlocked(v *view, r Requirement) *Breach {
 			continue
 		}
 		_, where, _ := strings.Cut(strings.ToLower(s.text), "where")
-		if !regexp.MustCompile(`\b`+strings.ToLower(m[1])+`\b\s*(-[^=<>]*)?(>|>=)|[<>]=?\s*\b`+strings.ToLower(m[1])+`\b`).MatchString(where) && v.b.aboutCol(r, m[1]) {
+		if !expr(`\b`+strings.ToLower(m[1])+`\b\s*(-[^=<>]*)?(>|>=)|[<>]=?\s*\b`+strings.ToLower(m[1])+`\b`).MatchString(where) && v.b.aboutCol(r, m[1]) {
 			return &Breach{Why: "requirement " + itoa(r.Number) + ": " + m[1] + " is lowered without holding it, in the same statement, to what is left", CWEs: []audit.CWE{362, 367, 841}, Confidence: 0.7}
 		}
 	}

@@ -116,13 +116,6 @@ func TestOutbound(t *testing.T) {
 	}
 }
 
-func TestMoves(t *testing.T) {
-	b := readBrief("states `asked`, `booked`, `begun`, `over`, `off`: the state is one of them\n")
-	require.Equal(t, map[string][]string{"booked": {"asked"}, "off": {"asked"}, "begun": {"booked"}}, b.moves("The only moves: asked to booked or off, booked to begun."))
-	require.Equal(t, map[string][]string{"booked": {"asked"}, "begun": {"booked"}}, b.moves("A stay is `asked`, then `booked`, then `begun`."))
-	require.Empty(t, b.moves("A key is given to whoever asked."))
-}
-
 func TestFixedHoles(t *testing.T) {
 	for code, want := range map[string]bool{
 		"S = {'a': 'x.a DESC', 'b': 'x.b'}\ndef f(q):\n    order = S.get(q)\n    run(f'SELECT 1 FROM t ORDER BY {order}')\n": true,

@@ -31,11 +31,11 @@ func outbound(v *view, r Requirement) *Breach {
 				why = "goes past the client that is fenced in"
 			case v.fetches(c) && noRedirect.MatchString(part) && outRE.MatchString(part+r.Text) && v.follows(c):
 				why = "follows redirects"
-			case v.fetches(c) && timeoutRE.MatchString(part) && outRE.MatchString(part) && v.f.Lang != lang.Go && !regexp.MustCompile(`(?i)timeout|signal`).MatchString(v.origin(c)):
+			case v.fetches(c) && timeoutRE.MatchString(part) && outRE.MatchString(part) && v.f.Lang != lang.Go && !expr(`(?i)timeout|signal`).MatchString(v.origin(c)):
 				why = "has no time limit"
 			case runs(c) && timeoutRE.MatchString(part) && programRE.MatchString(part) && !strings.Contains(strings.ToLower(v.f.Text(c)), "timeout"):
 				why = "has no time limit"
-			case v.f.Lang == lang.Go && c.Name == "ReadAll" && cappedRE.MatchString(part) && outRE.MatchString(r.Text) && len(c.List) == 1 && responseBody.MatchString(v.f.Text(c.List[0])) && !regexp.MustCompile(`Limit|MaxBytes`).MatchString(v.origin(c)):
+			case v.f.Lang == lang.Go && c.Name == "ReadAll" && cappedRE.MatchString(part) && v.b.asks(outRE, r) && len(c.List) == 1 && responseBody.MatchString(v.f.Text(c.List[0])) && !expr(`Limit|MaxBytes`).MatchString(v.origin(c)):
 				why = "reads without an end"
 			default:
 				continue
@@ -48,11 +48,11 @@ func outbound(v *view, r Requirement) *Breach {
 
 // insteadOf gives the helper of the SPEC through which alone a sentence lets calls go.
 func (v *view) insteadOf(part string) string {
-	if !regexp.MustCompile(`(?i)\bonly\b`).MatchString(part) {
+	if !expr(`(?i)\bonly\b`).MatchString(part) {
 		return ""
 	}
 	for _, m := range spanRE.FindAllStringSubmatch(part, -1) {
-		if n := wordOf(m[1]); v.b.helpers[n] != nil && regexp.MustCompile(`(?i)fetch|http|outside|request|call|redirect`).MatchString(n+" "+v.b.helpers[n].doc) {
+		if n := wordOf(m[1]); v.b.helpers[n] != nil && expr(`(?i)fetch|http|outside|request|call|redirect`).MatchString(n+" "+v.b.helpers[n].doc) {
 			return n
 		}
 	}
@@ -80,9 +80,9 @@ func (v *view) follows(c *lang.Node) bool {
 	t := v.origin(c)
 	switch v.f.Lang {
 	case lang.Python:
-		return c.Name == "urlopen" || !regexp.MustCompile(`allow_redirects\s*=\s*False`).MatchString(t)
+		return c.Name == "urlopen" || !expr(`allow_redirects\s*=\s*False`).MatchString(t)
 	case lang.JS:
-		return !regexp.MustCompile(`redirect:\s*["'](error|manual)|maxRedirects:\s*0|\bredirect\b\s*[,}]`).MatchString(t)
+		return !expr(`redirect:\s*["'](error|manual)|maxRedirects:\s*0|\bredirect\b\s*[,}]`).MatchString(t)
 	}
 	return !strings.Contains(v.text, "CheckRedirect")
 }
@@ -93,7 +93,7 @@ func (v *view) unfenced(c *lang.Node) bool {
 	if v.f.Lang != lang.Go || !v.fetches(c) && !strings.HasSuffix(lang.Dotted(c.X), "http.Client{}") {
 		return false
 	}
-	return regexp.MustCompile(`(?i)\*http\.Client`).MatchString(v.b.spec) && fencedTrait.MatchString(v.b.prose())
+	return expr(`(?i)\*http\.Client`).MatchString(v.b.spec) && fencedTrait.MatchString(v.b.prose())
 }
 
 // runs: the call starts a program.

@@ -42,7 +42,7 @@ func (v *view) placeholder(name string, arg *lang.Node) string {
 		}
 		return ":session_" + strings.Trim(nonWord.ReplaceAllString(last, "_"), "_")
 	}
-	if arg.Kind == lang.Ident && regexp.MustCompile(`(?i)(session|user|operator|account|acc|principal)\w*\.\w*id\s*(!==?|===?)\s*`+regexp.QuoteMeta(arg.Name)+`\b|\b`+regexp.QuoteMeta(arg.Name)+`\s*(!==?|===?)\s*[\w.]*(session|user|operator|account|acc|principal)\w*\.\w*id\b`).MatchString(v.bare) {
+	if arg.Kind == lang.Ident && expr(`(?i)(session|user|operator|account|acc|principal)\w*\.\w*id\s*(!==?|===?)\s*`+regexp.QuoteMeta(arg.Name)+`\b|\b`+regexp.QuoteMeta(arg.Name)+`\s*(!==?|===?)\s*[\w.]*(session|user|operator|account|acc|principal)\w*\.\w*id\b`).MatchString(v.bare) {
 		return ":session_user"
 	}
 	if r, _, _ := strings.Cut(text, "."); v.checked(r) || v.seen(arg) { // looked at before
@@ -64,19 +64,19 @@ func (v *view) pathTenant(text string) bool {
 		v.b.inPath = "-"
 		noun := namePattern(strings.TrimSuffix(v.b.tenant, "_id"))
 		for _, part := range sentencesOf(v.b.text(v.b.tenancy())) {
-			if m := regexp.MustCompile("(?i)`[:{]?(" + noun + "_?id)}?`").FindStringSubmatch(part); m != nil && m[1] != v.b.tenant {
+			if m := expr("(?i)`[:{]?(" + noun + "_?id)}?`").FindStringSubmatch(part); m != nil && m[1] != v.b.tenant {
 				v.b.inPath = m[1]
 			}
 		}
 	}
-	return v.b.inPath != "-" && regexp.MustCompile(`(?i)(^|\bparams?\.|\bparams\[["'])`+v.b.inPath+`(["']\])?$`).MatchString(text)
+	return v.b.inPath != "-" && expr(`(?i)(^|\bparams?\.|\bparams\[["'])`+v.b.inPath+`(["']\])?$`).MatchString(text)
 }
 
 var sessionCall = regexp.MustCompile(`(?i)principal|account|user|session|claims|identity|caller|actor|current|viewer|auth`)
 
 // fromSession: the variable holds who acts, as a function of that name gave it.
 func (v *view) fromSession(name string) bool {
-	if t := v.types[name]; t != "" && regexp.MustCompile(`(?i)^\W*(\w+\.)?(caller|account|user|session|principal|actor|identity|viewer|claims)$`).MatchString(t) {
+	if t := v.types[name]; t != "" && expr(`(?i)^\W*(\w+\.)?(caller|account|user|session|principal|actor|identity|viewer|claims)$`).MatchString(t) {
 		return true
 	}
 	for _, y := range v.values[name] {
@@ -168,7 +168,7 @@ func (v *view) below(arg *lang.Node) (int, bool) {
 		}
 	}
 	for _, t := range texts {
-		if m := regexp.MustCompile(`(?i)\b(min|clamp)\w*\s*\(`).FindStringIndex(t); m != nil {
+		if m := expr(`(?i)\b(min|clamp)\w*\s*\(`).FindStringIndex(t); m != nil {
 			top := 0
 			for _, d := range numberRE.FindAllString(t[m[0]:], -1) {
 				if n, err := strconv.Atoi(d); err == nil {
@@ -186,7 +186,7 @@ func (v *view) below(arg *lang.Node) (int, bool) {
 		return 0, false
 	}
 	q := regexp.QuoteMeta(name)
-	if m := regexp.MustCompile(`\b` + q + `\s*>=?\s*(\d+|[A-Z][A-Z0-9_]+|max\w+)|<=?\s*` + q + `\s*<=?\s*(\d+|[A-Z][A-Z0-9_]+|max\w+)`).FindStringSubmatch(v.bare); m != nil {
+	if m := expr(`\b` + q + `\s*>=?\s*(\d+|[A-Z][A-Z0-9_]+|max\w+)|<=?\s*` + q + `\s*<=?\s*(\d+|[A-Z][A-Z0-9_]+|max\w+)`).FindStringSubmatch(v.bare); m != nil {
 		n, err := strconv.Atoi(m[1] + m[2])
 		if err != nil {
 			n = 1

@@ -16,7 +16,7 @@ var (
 
 // markup: text that becomes part of HTML in the code goes through an escape.
 func markup(v *view, r Requirement) *Breach {
-	if !escapeRE.MatchString(r.Text) || !strings.Contains(strings.ToLower(r.Text), "html") && !strings.Contains(strings.ToLower(r.Text), "markup") && !strings.Contains(strings.ToLower(r.Text), "xss") {
+	if !v.b.asks(escapeRE, r) || !strings.Contains(strings.ToLower(r.Text), "html") && !strings.Contains(strings.ToLower(r.Text), "markup") && !strings.Contains(strings.ToLower(r.Text), "xss") {
 		return nil
 	}
 	why := ""
@@ -86,7 +86,7 @@ var digestCall = regexp.MustCompile(`(?i)\b(\w*sha256\w*|\w*hmac\w*|digest|hexdi
 // rawMarkup: text that a program takes for safe markup is made of no variable that was
 // not escaped, and nothing that closes a script goes into one.
 func rawMarkup(v *view, r Requirement) *Breach {
-	if !regexp.MustCompile(`(?i)\b(html|markup|escap\w*|script)\b`).MatchString(r.Text) {
+	if !expr(`(?i)\b(html|markup|escap\w*|script)\b`).MatchString(r.Text) {
 		return nil
 	}
 	why := ""
@@ -94,7 +94,7 @@ func rawMarkup(v *view, r Requirement) *Breach {
 		switch {
 		case why != "":
 		case n.Kind == lang.Call && (lang.Dotted(n.X) == "template" && (n.Name == "HTML" || n.Name == "JS") || n.X == nil && (n.Name == "Markup" || n.Name == "mark_safe")) && len(n.List) == 1:
-			if v.varies(n.List[0]) && !regexp.MustCompile(`(?i)escape|sanitiz`).MatchString(v.origin(n.List[0])) {
+			if v.varies(n.List[0]) && !expr(`(?i)escape|sanitiz`).MatchString(v.origin(n.List[0])) {
 				why = clip(v.f.Text(n)) + " is taken for markup as it is"
 			}
 		case n.Kind == lang.Template:
@@ -137,8 +137,8 @@ var (
 
 // timing: what proves something is not compared with == or by its beginning.
 func timing(v *view, r Requirement) *Breach {
-	constant := constantRE.MatchString(r.Text)
-	if !constant && !signedRE.MatchString(r.Text) {
+	constant := v.b.asks(constantRE, r)
+	if !constant && !v.b.asks(signedRE, r) {
 		return nil
 	}
 	why := ""

@@ -42,7 +42,7 @@ func (v *view) findSQL() []statement {
 				}
 			}
 			s.text = v.named(t, &s)
-			s.star = regexp.MustCompile(`(?i)select\s+(\w+\.)?\*`).MatchString(t)
+			s.star = expr(`(?i)select\s+(\w+\.)?\*`).MatchString(t)
 			v.learn(c, &s)
 			out = append(out, s)
 			break

@@ -24,10 +24,10 @@ func stars(v *view, r Requirement) *Breach {
 		if !sealRE.MatchString(part) || !outward.MatchString(part) {
 			continue
 		}
-		for _, m := range regexp.MustCompile("`(?:(\\w+)\\.)?(\\w+)`").FindAllStringSubmatch(part, -1) {
+		for _, m := range expr("`(?:(\\w+)\\.)?(\\w+)`").FindAllStringSubmatch(part, -1) {
 			for _, s := range v.sql {
 				t := starTable(s.text)
-				if t == "" || m[1] != "" && m[1] != t || !contains(v.b.tables[t], m[2]) || regexp.MustCompile(`\b`+m[2]+`\b`).MatchString(v.outsideSQL()) || !v.whole(s) {
+				if t == "" || m[1] != "" && m[1] != t || !contains(v.b.tables[t], m[2]) || expr(`\b`+m[2]+`\b`).MatchString(v.outsideSQL()) || !v.whole(s) {
 					continue
 				}
 				return &Breach{Why: "requirement " + itoa(r.Number) + ": every column of " + t + " is given out, " + m[2] + " among them", CWEs: []audit.CWE{200, 359}, Confidence: 0.8}
@@ -74,12 +74,12 @@ func starTable(sql string) string {
 	}
 	alias := m[1] + m[2]
 	if alias == "" {
-		if x := regexp.MustCompile(`^\s*(?:select\s+\*\s+from|update|insert\s+into)\s+(\w+)`).FindStringSubmatch(low); x != nil {
+		if x := expr(`^\s*(?:select\s+\*\s+from|update|insert\s+into)\s+(\w+)`).FindStringSubmatch(low); x != nil {
 			return x[1]
 		}
 		return ""
 	}
-	if x := regexp.MustCompile(`\b(?:from|join|update)\s+(\w+)\s+(?:as\s+)?` + alias + `\b`).FindStringSubmatch(low); x != nil {
+	if x := expr(`\b(?:from|join|update)\s+(\w+)\s+(?:as\s+)?` + alias + `\b`).FindStringSubmatch(low); x != nil {
 		return x[1]
 	}
 	return alias

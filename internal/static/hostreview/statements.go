@@ -50,7 +50,7 @@ func (d rowDemand) about(why string) bool {
 // excused: the code around a statement does what the statement leaves out.
 func (v *view) excused(x sqlreview.Breach, s statement, d rowDemand) bool {
 	req := strings.ToLower(v.b.text(d.req))
-	everySQL := regexp.MustCompile(`(every|each|all|any) (sql )?(statement|quer)|statements? (filter|restrict)|queries`).MatchString(req)
+	everySQL := expr(`(every|each|all|any) (sql )?(statement|quer)|statements? (filter|restrict)|queries`).MatchString(req)
 	switch x.Kind {
 	case "tenant", "soft delete":
 		if x.Kind == "tenant" && (uniqueRE.MatchString(s.text) || v.nobody() || byKey(x.Why, s.text) || strings.Contains(x.Why, "takes a parameter") && !v.clientKey(x.Why, s)) {
@@ -64,7 +64,7 @@ func (v *view) excused(x sqlreview.Breach, s statement, d rowDemand) bool {
 		if strings.Contains(s.text, "${") && limitRE.MatchString(v.text) {
 			return true
 		}
-		return regexp.MustCompile(`(?i)fetchone|\bfirst\(|QueryRow|rows\[0\]|fetchmany|\.one\(|slice\(0`).MatchString(v.text)
+		return expr(`(?i)fetchone|\bfirst\(|QueryRow|rows\[0\]|fetchmany|\.one\(|slice\(0`).MatchString(v.text)
 	}
 	return false
 }
@@ -84,12 +84,12 @@ func byKey(why, sql string) bool {
 		alias = m[2]
 	}
 	own, other := `\b`+alias+`\.\w+`, `\b\w+\.\w+`
-	for _, e := range regexp.MustCompile(`(?i)(`+own+`)\s*=\s*(`+other+`)|(`+other+`)\s*=\s*(`+own+`)`).FindAllStringSubmatch(sql, -1) {
+	for _, e := range expr(`(?i)(`+own+`)\s*=\s*(`+other+`)|(`+other+`)\s*=\s*(`+own+`)`).FindAllStringSubmatch(sql, -1) {
 		if x, y := e[1]+e[4], e[2]+e[3]; !strings.HasPrefix(strings.ToLower(y), strings.ToLower(alias)+".") && keyName.MatchString(x) && keyName.MatchString(y) {
 			return true
 		}
 	}
-	return regexp.MustCompile(`(?i)` + own + `\s*=\s*:session_user\b|:session_user\s*=\s*` + own).MatchString(sql)
+	return expr(`(?i)` + own + `\s*=\s*:session_user\b|:session_user\s*=\s*` + own).MatchString(sql)
 }
 
 // foundKey: the row is one that an earlier statement found, which is judged itself.
@@ -98,7 +98,7 @@ var foundKey = regexp.MustCompile(`(?i)\bid\s*=\s*:(found|seen)_`)
 // ownRoot: the row is the tenant's own, which the session stands for.
 func ownRoot(why, tenant, sql string) bool {
 	m := whyTable.FindStringSubmatch(why)
-	return m != nil && tenant != "" && regexp.MustCompile(`(?is)\b`+m[1]+`\b.*\bid\s*=\s*:session_`+tenant+`\b`).MatchString(sql) && strings.HasPrefix(m[1], strings.TrimSuffix(tenant, "_id"))
+	return m != nil && tenant != "" && expr(`(?is)\b`+m[1]+`\b.*\bid\s*=\s*:session_`+tenant+`\b`).MatchString(sql) && strings.HasPrefix(m[1], strings.TrimSuffix(tenant, "_id"))
 }
 
 var (
@@ -127,7 +127,7 @@ func (v *view) elsewhere(col string, s statement) bool {
 		return false
 	}
 	found := false
-	re := regexp.MustCompile(`(?i)\b` + col + `\b`)
+	re := expr(`(?i)\b` + col + `\b`)
 	lang.Walk(v.f.Root, func(n *lang.Node) bool {
 		if n.Kind == lang.String && re.MatchString(n.Name) && !strings.Contains(n.Name, " FROM ") {
 			found = true
@@ -158,10 +158,10 @@ func (v *view) compares(col string) bool {
 		return false
 	}
 	p := namePattern(col)
-	if regexp.MustCompile(`(?i)["']` + p + `["']\]\s*(===?|!==?)|(===?|!==?)\s*[\w.]+(\[|\.get\()["']` + p + `["']`).MatchString(v.text) {
+	if expr(`(?i)["']` + p + `["']\]\s*(===?|!==?)|(===?|!==?)\s*[\w.]+(\[|\.get\()["']` + p + `["']`).MatchString(v.text) {
 		return true
 	}
-	return regexp.MustCompile(`(?i)\b` + p + `\b\s*(\(\))?\s*(===?|!==?|<>|\.equals)|(===?|!==?|<>|\.equals\()\s*[\w.\[\]"'()]*\b` + p + `\b`).MatchString(v.bare)
+	return expr(`(?i)\b` + p + `\b\s*(\(\))?\s*(===?|!==?|<>|\.equals)|(===?|!==?|<>|\.equals\()\s*[\w.\[\]"'()]*\b` + p + `\b`).MatchString(v.bare)
 }
 
 // namePattern matches a column's name in any of the spellings of host code.

@@ -16,7 +16,7 @@ var (
 // together: a statement inside of a transaction's function is sent on its connection,
 // and not past it on the pool.
 func together(v *view, r Requirement) *Breach {
-	if !togetherRE.MatchString(r.Text) {
+	if !v.b.asks(togetherRE, r) {
 		return nil
 	}
 	if b := v.apart(r); b != nil {
@@ -61,7 +61,7 @@ func lastFunc(c *lang.Node) *lang.Node {
 // inTransaction: the call runs a function in a transaction, by its name or by what the
 // SPEC says of it.
 func (v *view) inTransaction(c *lang.Node) bool {
-	if regexp.MustCompile(`(?i)^(tx|in_?tx|with_?tx|transact\w*|with_?transaction|run_?in_?transaction|begin)$`).MatchString(c.Name) {
+	if expr(`(?i)^(tx|in_?tx|with_?tx|transact\w*|with_?transaction|run_?in_?transaction|begin)$`).MatchString(c.Name) {
 		return true
 	}
 	h := v.b.helpers[c.Name]
@@ -109,7 +109,7 @@ func (v *view) opened(off int32) *lang.Node {
 	var last *lang.Node
 	for _, c := range v.calls {
 		h := v.b.helpers[c.Name]
-		if c.Off < off && (v.inTransaction(c) && lastFunc(c) != nil && c.To > off || h != nil && len(c.List) == 0 && regexp.MustCompile(`(?i)commits|opens a connection`).MatchString(h.doc)) {
+		if c.Off < off && (v.inTransaction(c) && lastFunc(c) != nil && c.To > off || h != nil && len(c.List) == 0 && expr(`(?i)commits|opens a connection`).MatchString(h.doc)) {
 			last = c
 		}
 	}

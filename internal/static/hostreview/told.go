@@ -16,7 +16,7 @@ var (
 
 // told: what an exception says of the inside is no part of an answer.
 func told(v *view, r Requirement) *Breach {
-	if !innerRE.MatchString(r.Text) {
+	if !v.b.asks(innerRE, r) {
 		return nil
 	}
 	why := ""
@@ -62,18 +62,18 @@ func told(v *view, r Requirement) *Breach {
 
 // ownError: an exception class of the application's own may carry a text for clients.
 func ownError(class string) bool {
-	return class != "" && !regexp.MustCompile(`^(Base)?Exception$|^Error$|^Throwable$|psycopg|Key|Value|Type|OS|IO|DB|SQL|Database`).MatchString(class)
+	return class != "" && !expr(`^(Base)?Exception$|^Error$|^Throwable$|psycopg|Key|Value|Type|OS|IO|DB|SQL|Database`).MatchString(class)
 }
 
 func logs(c *lang.Node) bool { return c.X != nil && loggerRE.MatchString(lang.Dotted(c.X)) }
 
 // answers: the call sends something to the client.
 func (v *view) answers(c *lang.Node) bool {
-	if responseRE.MatchString(c.Name) || regexp.MustCompile(`^(abort|fail|Error|HTTPException|writeError|send_error|problem)$`).MatchString(c.Name) {
+	if responseRE.MatchString(c.Name) || expr(`^(abort|fail|Error|HTTPException|writeError|send_error|problem)$`).MatchString(c.Name) {
 		return true
 	}
 	h := v.b.helpers[c.Name]
-	return h != nil && regexp.MustCompile(`(?i)^(reply|answer|respond|send|json)|\banswers?\b|\bsends JSON`).MatchString(c.Name+" "+h.doc)
+	return h != nil && expr(`(?i)^(reply|answer|respond|send|json)|\banswers?\b|\bsends JSON`).MatchString(c.Name+" "+h.doc)
 }
 
 var (
@@ -133,7 +133,7 @@ func keptFromLog(part string) []string {
 func (v *view) spilled(a *lang.Node, kept []string) string {
 	out := ""
 	lang.Walk(a, func(n *lang.Node) bool {
-		if out != "" || n.Kind == lang.Call && regexp.MustCompile(`(?i)^(len|hash\w*|type|count|bool|keyed_hash|sha\w*)$`).MatchString(n.Name) {
+		if out != "" || n.Kind == lang.Call && expr(`(?i)^(len|hash\w*|type|count|bool|keyed_hash|sha\w*)$`).MatchString(n.Name) {
 			return false
 		}
 		var name string
@@ -169,11 +169,11 @@ func (v *view) spilled(a *lang.Node, kept []string) string {
 // column that is one of the words.
 func (v *view) carries(name string, kept []string) bool {
 	for _, y := range v.values[name] {
-		if t := v.f.Text(y); regexp.MustCompile(`^(await )?(json_body\(\)|req\.body|request\.(json|form|get_json\(\)))$`).MatchString(t) {
+		if t := v.f.Text(y); expr(`^(await )?(json_body\(\)|req\.body|request\.(json|form|get_json\(\)))$`).MatchString(t) {
 			return true
 		}
 	}
-	if regexp.MustCompile(`(?i)\b\w*(json|decode)\w*\([^()]*&` + name + `\)|Unmarshal\([^()]*&` + name + `\)`).MatchString(v.bare) {
+	if expr(`(?i)\b\w*(json|decode)\w*\([^()]*&` + name + `\)|Unmarshal\([^()]*&` + name + `\)`).MatchString(v.bare) {
 		return true
 	}
 	for _, s := range v.sql {
@@ -210,7 +210,7 @@ func givenCols(sql string) string {
 	if i := strings.LastIndex(low, "returning"); i >= 0 {
 		return low[i+len("returning"):]
 	}
-	if m := regexp.MustCompile(`(?s)^\s*select\b(.*?)\bfrom\b`).FindStringSubmatch(low); m != nil {
+	if m := expr(`(?s)^\s*select\b(.*?)\bfrom\b`).FindStringSubmatch(low); m != nil {
 		return m[1]
 	}
 	return ""

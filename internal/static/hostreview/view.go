@@ -218,7 +218,7 @@ func (v *view) one(text string) bool {
 			}
 		}
 		for _, t := range about {
-			if regexp.MustCompile(`(?i)\b` + t + `\b`).MatchString(s.text) {
+			if expr(`(?i)\b` + t + `\b`).MatchString(s.text) {
 				return true
 			}
 		}

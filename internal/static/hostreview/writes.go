@@ -144,7 +144,7 @@ func (v *view) ownCall(y *lang.Node) bool {
 	for y != nil && y.Kind == lang.Unary {
 		y = y.X
 	}
-	return y != nil && y.Kind == lang.Call && len(v.sql) > 0 && contains(v.names, y.Name) && regexp.MustCompile(`(?i)^(find|load|get|fetch|read|row|by)|row$`).MatchString(y.Name)
+	return y != nil && y.Kind == lang.Call && len(v.sql) > 0 && contains(v.names, y.Name) && expr(`(?i)^(find|load|get|fetch|read|row|by)|row$`).MatchString(y.Name)
 }
 
 // givenParam: the value is a parameter of the fragment's own function, made elsewhere.
