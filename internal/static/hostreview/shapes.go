@@ -22,6 +22,7 @@ var shapes = []shape{
 	{"mixed or", regexp.MustCompile(`(?i)\btenant|\bown(ed|s)?\b|\bbelongs?\b|\bacting\b|separat\w*|\bonly\b`), []audit.CWE{863, 639}, 0.85, mixedOr},
 	{"counted apart", regexp.MustCompile(`(?i)simultaneous\w*|concurren\w*|interleav\w*|\brac(e|es|ing)\b|\block(s|ed|ing)?\b|at the same time|parallel|atomic\w*`), []audit.CWE{362, 367}, 0.75, countedApart},
 	{"read unlocked", regexp.MustCompile(`(?i)simultaneous\w*|concurren\w*|interleav\w*|\brac(e|es|ing)\b|\block(s|ed|ing)?\b|at the same time|parallel|atomic\w*`), []audit.CWE{362, 367}, 0.75, readUnlocked},
+	{"parent unlocked", regexp.MustCompile(`(?i)simultaneous\w*|concurren\w*|interleav\w*|\brac(e|es|ing)\b|\block(s|ed|ing)?\b|at the same time|parallel|atomic\w*`), []audit.CWE{362, 367}, 0.75, parentUnlocked},
 	{"no upper bound", regexp.MustCompile(`(?i)\blists?\b|\brows\b|\bpages?\b|\bat most\b|\bsize\b|\bclamp\w*|no more than|\bbetween\b`), []audit.CWE{770, 400}, 0.75, noUpperBound},
 	{"shell", regexp.MustCompile(`(?i)\bshell\b|\bprograms?\b|\bcommands?\b|\boptions?\b|\bargument`), []audit.CWE{78, 88}, 0.85, shellText},
 	{"bare mac", regexp.MustCompile(`(?i)\bhmac\b|signature|\bsigned\b`), []audit.CWE{328, 347}, 0.85, bareMAC},
@@ -36,6 +37,9 @@ var shapes = []shape{
 	{"half a term", regexp.MustCompile(`(?i)\bvalid\b|\brevoked?\b|\bwithdrawn\b|\bmandates?\b|\bgrants?\b|in force|\bfrom\b|\buntil\b`), []audit.CWE{613, 863}, 0.75, halfTerm},
 	{"server's day", regexp.MustCompile(`(?i)time ?zone|\btoday\b|\bcalendar\b|\bday\b|\bdates?\b|\bmonth\b`), []audit.CWE{682, 840}, 0.75, serversDay},
 	{"open order", regexp.MustCompile(`(?i)\bsql\b|\bparameters?\b|injection|columns? (come|are)`), []audit.CWE{89}, 0.85, openOrder},
+	{"own cause", regexp.MustCompile(`(?i)own cause|themsel(f|ves)|\bhimself\b|\bherself\b|another (person|account|user)|someone else|somebody else|different (person|account|user)|second person|separation|nobody (decides|approves)|not (by|the) (the )?(account|person|one|user|same)`), []audit.CWE{863, 840}, 0.75, ownCause},
+	{"endless token", regexp.MustCompile(`(?i)\bexpir\w*|\brevoked?\b|\btokens?\b|\blinks?\b|\bonly while\b|\bcodes?\b`), []audit.CWE{613}, 0.75, endlessToken},
+	{"blind move", regexp.MustCompile(`(?i)\bstatus\b|\bstates?\b|\btransitions?\b|goes from|\bmoves?\b`), []audit.CWE{841}, 0.75, blindMove},
 	{"option", regexp.MustCompile(`(?i)\boptions?\b|\bflags?\b|\bargument`), []audit.CWE{88}, 0.75, takenForOption},
 }
 
@@ -192,10 +196,9 @@ func loggedRequest(v *view) string {
 }
 
 var (
-	trustedRE  = regexp.MustCompile(`template\.(HTML|JS|URL|HTMLAttr)\b|\|\s*safe\b|\bMarkup\(\s*f?["']?[^"'\s)]*[{%+]|dangerouslySetInnerHTML|<%-|\{\{\{`)
-	tagsOff    = regexp.MustCompile(`\.replace(All)?\(\s*/<\[\^>\]|re\.sub\(\s*r?["']<\[\^`)
-	inScript   = regexp.MustCompile(`(?is)<script[^>]*>[^<]*(\$\{\s*JSON\.stringify\((?:[^()]|\([^()]*\))*\)\s*\}|\{\{[^}]*\|\s*safe)`)
-	pageSource = regexp.MustCompile(`render_template_string\(\s*(f["']|\w+\s*[,)])`)
+	trustedRE = regexp.MustCompile(`template\.(HTML|JS|URL|HTMLAttr)\b|\|\s*safe\b|\bMarkup\(\s*(f["']|[a-z][\w.\[\]"']*\s*\)|["'][^"'\n]*["']\s*(%|\+))|dangerouslySetInnerHTML|<%-|\{\{\{`)
+	tagsOff   = regexp.MustCompile(`\.replace(All)?\(\s*/<\[\^>\]|re\.sub\(\s*r?["']<\[\^`)
+	inScript  = regexp.MustCompile(`(?is)<script[^>]*>[^<]*(\$\{\s*JSON\.stringify\((?:[^()]|\([^()]*\))*\)\s*\}|\{\{[^}]*\|\s*safe)`)
 )
 
 // trustedMarkup: text is declared to be markup, or only stripped of its tags.

@@ -156,15 +156,16 @@ func (v *view) insideTx(c *lang.Node, f func(*lang.Node)) {
 	}
 }
 
+var recorderRE = regexp.MustCompile("`(?:\\w+\\.)?((?:audit|journal|record|protocol|history|trail)\\w*)\\(")
+
 // recorders gives the helpers that the SPEC has for the record of what is done.
 func (v *view) recorders() []string {
 	var out []string
-	for name, h := range v.b.helpers {
-		if !h.gate && !h.load && expr(`(?i)^(audit|journal|record|protocol|history|trail|note|write_?(audit|journal|log)|log_?event|add_?(audit|journal|history))`).MatchString(name) {
-			out = append(out, name)
+	for _, m := range recorderRE.FindAllStringSubmatch(v.b.spec, -1) {
+		if !slices.Contains(out, m[1]) {
+			out = append(out, m[1])
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 
