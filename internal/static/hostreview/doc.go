@@ -56,7 +56,7 @@ func Breaches(spec string, f *lang.File) ([]Breach, error) {
 	if !b.long() {
 		out = append(out, v.statements()...)
 	}
-	return append(out, v.shaped()...), nil
+	return append(out, v.shaped(out)...), nil
 }
 
 // A way holds a fragment against one requirement and tells what it lacks, nil for

@@ -71,7 +71,14 @@ func blindMove(v *view) string {
 		if w.verb != "update" || !stateCol.MatchString(w.col) || !setsState.MatchString(w.expr) {
 			continue
 		}
-		if v.mentions(w.col) || v.usedInCondition(w.col) || strings.Contains(w.s.text, "${") {
+		if v.usedInCondition(w.col) || strings.Contains(w.s.text, "${") {
+			continue
+		}
+		asked := false
+		for _, s := range v.sql {
+			asked = asked || expr(`(?i)\b`+w.col+`\b`).MatchString(insertRE.ReplaceAllString(setRE.ReplaceAllString(s.text, " $2"), " "))
+		}
+		if asked {
 			continue
 		}
 		return w.col + " is set whatever it was: " + w.s.text

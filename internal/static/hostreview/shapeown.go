@@ -103,15 +103,16 @@ func anyLockBefore(v *view, i int) bool {
 	return false
 }
 
+// awaitRE: the SPEC shows that a helper is waited for.
+var awaitRE = regexp.MustCompile(`\b(?:await|async(?: function)?) (\w+)\(`)
+
 // notAwaited: a check that answers with a promise is not waited for.
 func notAwaited(v *view) string {
 	if v.f.Lang != lang.JS {
 		return ""
 	}
-	for name := range v.b.helpers {
-		if !strings.Contains(v.b.spec, "await "+name+"(") && !strings.Contains(v.b.spec, "async "+name) && !strings.Contains(v.b.spec, "async function "+name) {
-			continue
-		}
+	for _, h := range awaitRE.FindAllStringSubmatch(v.b.spec, -1) {
+		name := h[1]
 		if m := expr(`(?m)^\s*` + regexp.QuoteMeta(name) + `\([^\n]*\);\s*$`).FindString(v.bare); m != "" {
 			return "nothing waits for " + name
 		}

@@ -2,6 +2,7 @@ package hostreview
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -43,15 +44,16 @@ var shapes = []shape{
 	{"option", regexp.MustCompile(`(?i)\boptions?\b|\bflags?\b|\bargument`), []audit.CWE{88}, 0.75, takenForOption},
 }
 
-// shaped gives the breaches that shapes tell of.
-func (v *view) shaped() []Breach {
+// shaped gives the breaches that shapes tell of, of requirements that nothing was told
+// of yet.
+func (v *view) shaped(told []Breach) []Breach {
 	var out []Breach
 	for _, s := range shapes {
 		why := s.find(v)
 		if why == "" {
 			continue
 		}
-		if n := v.b.speaksOf(s.topic, s.kind); n > 0 {
+		if n := v.b.speaksOf(s.topic, s.kind); n > 0 && !slices.ContainsFunc(told, func(b Breach) bool { return b.Requirement == n }) {
 			out = append(out, Breach{Requirement: n, Kind: s.kind, Why: "requirement " + itoa(n) + ": " + clip(why), CWEs: s.cwes, Confidence: s.conf})
 		}
 	}
@@ -197,13 +199,14 @@ func loggedRequest(v *view) string {
 
 var (
 	trustedRE = regexp.MustCompile(`template\.(HTML|JS|URL|HTMLAttr)\b|\|\s*safe\b|\bMarkup\(\s*(f["']|[a-z][\w.\[\]"']*\s*\)|["'][^"'\n]*["']\s*(%|\+))|dangerouslySetInnerHTML|<%-|\{\{\{`)
+	escapesRE = regexp.MustCompile(`\bescape\(`)
 	tagsOff   = regexp.MustCompile(`\.replace(All)?\(\s*/<\[\^>\]|re\.sub\(\s*r?["']<\[\^`)
 	inScript  = regexp.MustCompile(`(?is)<script[^>]*>[^<]*(\$\{\s*JSON\.stringify\((?:[^()]|\([^()]*\))*\)\s*\}|\{\{[^}]*\|\s*safe)`)
 )
 
 // trustedMarkup: text is declared to be markup, or only stripped of its tags.
 func trustedMarkup(v *view) string {
-	if m := trustedRE.FindString(v.text); m != "" && !expr(`(?i)saniti[sz]e|bleach|purify`).MatchString(v.text) {
+	if m := trustedRE.FindString(v.text); m != "" && !(strings.Contains(m, "Markup") && escapesRE.MatchString(v.text)) && !expr(`(?i)saniti[sz]e|bleach|purify`).MatchString(v.text) {
 		return "text is declared to be markup: " + m
 	}
 	if m := tagsOff.FindString(v.text); m != "" {

@@ -81,7 +81,7 @@ func onlyKeys(where string) bool {
 
 var (
 	limitOf = regexp.MustCompile(`(?i)\b(?:limit|fetch\s+(?:first|next))\s+\(?\s*(:?\w+)`)
-	upperRE = regexp.MustCompile(`(?i)\bmin\(|\bleast\(|clamp|>=?\s*[\w.]*(MAX|\d)`)
+	upperRE = regexp.MustCompile(`(?i)\bmin\(|\bleast\(|clamp|>=?\s*[\w.]*(MAX|\d)|<=?\s*([2-9]|1\d|[A-Z_]{3,})`)
 	askedRE = regexp.MustCompile(`(?i)\bquery\w*\(|\bint\w*\(|\barg\w*\(`)
 )
 
