@@ -5,53 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"assay/audit"
 )
-
-var notSelfRE = regexp.MustCompile(`(?i)\b(?:does not|do not|may not|must not|cannot|can not|never|nobody|no one)\s+(\w+)(?:\s+(\w+))?`)
-
-// notSelf: an act that who made, asked for or received a thing may not do is done with a look
-// at the column that says who that is.
-func notSelf(v *view, r Requirement) *Breach {
-	for _, part := range sentencesOf(r.Text) {
-		for _, clause := range andRE.Split(part, -1) {
-			m := notSelfRE.FindStringSubmatch(clause)
-			if m == nil || v.change() == nil || !v.verbIs(m[1]) && !v.verbIs(m[2]) {
-				continue
-			}
-			for _, t := range v.touched() {
-				for _, c := range v.b.tables[t] {
-					if !partyCol.MatchString(c) || !partyIn(clause, c) || v.setsBy(strings.TrimSuffix(c, "_by")) || v.verbIs(strings.TrimSuffix(c, "_by")) {
-						continue
-					}
-					if v.mentions(c) {
-						continue
-					}
-					return &Breach{Why: "requirement " + itoa(r.Number) + ": nothing compares " + t + "." + c + " with who acts", CWEs: []audit.CWE{863, 840}, Confidence: 0.75}
-				}
-			}
-		}
-	}
-	return nil
-}
-
-var (
-	andRE    = regexp.MustCompile(`,\s+(?:and|nor|or)\s+`)
-	partyCol = regexp.MustCompile(`_by$|^(owner|author|creator|holder|recipient|requester|submitter|applicant|issuer|keeper|sender)_id$`)
-)
-
-// partyIn: the sentence speaks of who did what a column is named after: "the account that
-// requested a loan" and requested_by.
-func partyIn(text, col string) bool {
-	w := strings.TrimSuffix(strings.TrimSuffix(col, "_by"), "_id")
-	for _, x := range roots(text) {
-		if meet(x, root(w)) || strings.HasPrefix(x, "hold") && w == "holder" {
-			return true
-		}
-	}
-	return false
-}
 
 // touched gives the tables that the fragment's statements name.
 func (v *view) touched() []string {
@@ -63,22 +17,6 @@ func (v *view) touched() []string {
 		}
 	}
 	return out
-}
-
-// verbIs: the fragment is named after the verb, or leaves its doer behind.
-func (v *view) verbIs(verb string) bool {
-	r := root(verb)
-	return len(r) > 2 && !common[r] && (v.says([]string{r}) || v.setsBy(verb))
-}
-
-// setsBy: a statement sets the column that an act leaves its doer in (approved_by).
-func (v *view) setsBy(verb string) bool {
-	for _, w := range v.writes() {
-		if strings.HasSuffix(w.col, "_by") && meet(root(strings.TrimSuffix(w.col, "_by")), root(verb)) {
-			return true
-		}
-	}
-	return false
 }
 
 // mentions: the code, or what a statement reads or asks, names the column; that it is

@@ -9,11 +9,9 @@ import (
 )
 
 var (
-	countsRE  = regexp.MustCompile(`(?is)\b(count|sum|max)\s*\(|\bexists\s*\(`)
-	intoRE    = regexp.MustCompile(`(?is)\binsert\s+into\s+(\w+)`)
-	anyLock   = regexp.MustCompile(`(?i)\bfor\s+(no\s+key\s+)?update\b|advisory|lock\s+table|serializable|\bmutex\b|\.Lock\(`)
-	conflict  = regexp.MustCompile(`(?i)on\s+conflict`)
-	firstFrom = regexp.MustCompile(`(?is)\bfrom\s+(?:only\s+)?(\w+)`)
+	intoRE   = regexp.MustCompile(`(?is)\binsert\s+into\s+(\w+)`)
+	anyLock  = regexp.MustCompile(`(?i)\bfor\s+(no\s+key\s+)?update\b|advisory|lock\s+table|serializable|\bmutex\b|\.Lock\(`)
+	conflict = regexp.MustCompile(`(?i)on\s+conflict`)
 )
 
 // countedApart: rows are counted, summed or looked for, and a row of the same table is

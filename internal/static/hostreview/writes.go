@@ -94,19 +94,6 @@ func (w write) value() *lang.Node {
 	return nil
 }
 
-var literalRE = regexp.MustCompile(`^\(?'([^']*)'\)?(::\w+)?$`)
-
-// literal gives the text that a column is set to, "" for none that is known.
-func (v *view) literalOf(w write) string {
-	if m := literalRE.FindStringSubmatch(strings.TrimSpace(w.expr)); m != nil {
-		return m[1]
-	}
-	if n := v.resolve(w.value()); n != nil && n.Kind == lang.String {
-		return n.Name
-	}
-	return ""
-}
-
 // origin gives the source of an expression and of what its variables were given.
 func (v *view) origin(n *lang.Node) string {
 	var b strings.Builder
@@ -145,20 +132,4 @@ func (v *view) ownCall(y *lang.Node) bool {
 		y = y.X
 	}
 	return y != nil && y.Kind == lang.Call && len(v.sql) > 0 && contains(v.names, y.Name) && expr(`(?i)^(find|load|get|fetch|read|row|by)|row$`).MatchString(y.Name)
-}
-
-// givenParam: the value is a parameter of the fragment's own function, made elsewhere.
-func (v *view) givenParam(n *lang.Node) bool {
-	name := base(n)
-	if name == "" || len(v.values[name]) > 0 {
-		return false
-	}
-	found := false
-	lang.Walk(v.f.Root, func(x *lang.Node) bool {
-		if x.Kind == lang.Param && x.Name == name {
-			found = true
-		}
-		return !found
-	})
-	return found
 }
