@@ -6,7 +6,9 @@
 // A long requirement speaks of several things: a demand is read from one of its
 // sentences, and held only against code that the sentence is about. What is demanded of
 // rows (tenant, marks of deletion, the length of lists) is given to sqlreview in plain
-// words, one demand at a time.
+// words, one demand at a time. Where requirements are long throughout, such readings say
+// nothing about a fragment (testdata/review/README.md): there only shapes, slips that the
+// code shows by its own form, and proofs on its form are heard.
 //
 // A requirement is about the fragment only when the fragment does what it speaks
 // of: it changes something, reads one thing by its identifier, lists rows, names
