@@ -34,6 +34,10 @@ func TestReviewCode(t *testing.T) {
 		{"go method without package", "go", "func (s *Server) note(w http.ResponseWriter, r *http.Request) {\n\trow := s.db.QueryRow(\"SELECT text FROM notes WHERE id = $1 AND owner_id = $2\", r.PathValue(\"id\"), userID(r))\n\t_ = row\n}", audit.Good, nil},
 		{"go compare", "go", "func check(given, want string) bool {\n\treturn given == want // token\n}\nfunc h(token string) bool { return check(token, secret) }", audit.Bad, []int{4}},
 		{"java fragment", "java", "@GetMapping(\"/notes\")\npublic List<Note> notes(@RequestParam String tag, Principal p) {\n  return jdbcTemplate.query(\"SELECT * FROM notes WHERE owner = '\" + p.getName() + \"' AND tag = '\" + tag + \"'\", mapper);\n}", audit.Bad, []int{1}},
+		{"js raw answer", "js", "app.get('/x', (req, res) => {\n  res.send('<b>' + req.query.q + '</b>');\n});", audit.Bad, nil},
+		{"js raw answer that is no page", "js", "app.get('/x', (req, res) => {\n  res.set({ 'Content-Type': 'application/octet-stream' });\n  res.send('<b>' + req.query.q + '</b>');\n});", audit.Good, nil},
+		{"python order from a request", "python", "def notes(request):\n    order = request.args.get('sort')\n    return db.execute(f'SELECT id FROM notes WHERE owner_id = ? ORDER BY {order} LIMIT 100', (session['user_id'],)).fetchall()\n", audit.Bad, []int{1}},
+		{"python order from a list of its own", "python", "SORTS = {'new': 'id DESC', 'old': 'id'}\n\n\ndef notes(request):\n    order = SORTS.get(request.args.get('sort'), 'id')\n    return db.execute(f'SELECT id FROM notes WHERE owner_id = ? ORDER BY {order} LIMIT 100', (session['user_id'],)).fetchall()\n", audit.Good, nil},
 		{"php without tag", "php", "$st = $pdo->prepare('SELECT id, text FROM notes WHERE user_id = ?');\n$st->execute([$_SESSION['user_id']]);", audit.Good, nil},
 	}
 	for _, tt := range tests {

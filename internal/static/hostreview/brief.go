@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"assay/internal/static/sqlreview"
 )
@@ -25,6 +26,8 @@ type helper struct {
 
 // A brief is what a SPEC says of host code.
 type brief struct {
+	asked   *sync.Map // memo of asks, shared by the fragments of a SPEC
+	wordy   bool      // memo of countWords
 	spec    string
 	reqs    []Requirement
 	helpers map[string]*helper
@@ -32,6 +35,10 @@ type brief struct {
 	nouns   map[string]bool // roots of tables, columns and types: the things, not the acts
 	tables  map[string][]string
 	tenant  string
+	known   map[string]bool // memo of states
+	inPath  string          // memo of view.pathTenant
+	before  string          // memo of prose
+	apart   int             // memo of tenancy, -1 until it is asked
 }
 
 var (
@@ -73,16 +80,78 @@ func ReadRequirements(spec string) []Requirement {
 	return out
 }
 
+var plainName = regexp.MustCompile(`^\w+$`)
+
+// plainNames leaves out tables and columns whose names are no plain words: names become
+// parts of expressions here.
+func plainNames(tables map[string][]string) map[string][]string {
+	out := map[string][]string{}
+	for t, cols := range tables {
+		if !plainName.MatchString(t) {
+			continue
+		}
+		for _, c := range cols {
+			if plainName.MatchString(c) {
+				out[t] = append(out[t], c)
+			}
+		}
+	}
+	return out
+}
+
+// briefs keeps the last SPEC that was read: fragments come in rows.
+var briefs struct {
+	sync.Mutex
+	last *brief
+}
+
+// readBrief gives what a SPEC says. The maps of a brief are not changed afterwards; what
+// it remembers beside them is each fragment's own.
 func readBrief(spec string) *brief {
-	b := &brief{spec: spec, reqs: ReadRequirements(spec), helpers: map[string]*helper{}, roles: map[string]bool{}, nouns: map[string]bool{},
-		tables: sqlreview.Names(spec), tenant: sqlreview.TenantColumn(spec)}
-	if b.tenant == "" {
-		b.tenant = b.sharedColumn()
+	briefs.Lock()
+	defer briefs.Unlock()
+	if briefs.last == nil || briefs.last.spec != spec {
+		briefs.last = newBrief(spec)
+		briefs.last.tenancy()
+		briefs.last.wordy = briefs.last.countWords()
 	}
-	prose := spec
-	if at := headRE.FindAllStringIndex(spec, -1); len(at) > 0 {
-		prose = spec[:at[len(at)-1][0]]
+	b := *briefs.last
+	return &b
+}
+
+// An asking is whether a requirement's words match an expression.
+type asking struct {
+	re  *regexp.Regexp
+	req int
+}
+
+// asks says whether a requirement's words match an expression, which it remembers for
+// the other fragments of the SPEC.
+func (b *brief) asks(re *regexp.Regexp, r Requirement) bool {
+	if b.asked == nil {
+		return re.MatchString(r.Text)
 	}
+	key := asking{re, r.Number}
+	if yes, ok := b.asked.Load(key); ok {
+		return yes.(bool)
+	}
+	yes := re.MatchString(r.Text)
+	b.asked.Store(key, yes)
+	return yes
+}
+
+func newBrief(spec string) *brief {
+	b := &brief{asked: &sync.Map{}, spec: spec, reqs: ReadRequirements(spec), apart: -1, helpers: map[string]*helper{}, roles: map[string]bool{}, nouns: map[string]bool{},
+		tables: plainNames(sqlreview.Names(spec)), tenant: sqlreview.TenantColumn(spec)}
+	if !plainName.MatchString(b.tenant) {
+		b.tenant = ""
+	}
+	if most := b.commonKey(); b.tenant == "" || most != "" && most != b.tenant && 2*b.having(b.tenant) <= b.having(most) {
+		if b.tenant = most; most == "" {
+			b.tenant = b.sharedColumn()
+		}
+	}
+	prose := b.prose()
 	for _, m := range funcRE.FindAllStringSubmatch(prose, -1) {
 		if b.tables[m[1]] != nil {
 			continue
@@ -94,7 +163,7 @@ func readBrief(spec string) *brief {
 			b.help(m[1], m[2], m[3])
 		}
 	}
-	for _, line := range regexp.MustCompile(`\n|[.;]\s`).Split(spec, -1) {
+	for _, line := range expr(`\n|[.;]\s`).Split(spec, -1) {
 		if !roleRE.MatchString(line) {
 			continue
 		}
@@ -107,7 +176,9 @@ func readBrief(spec string) *brief {
 	for t, cols := range b.tables {
 		b.noun(t)
 		for _, c := range cols {
-			b.noun(c)
+			if !doneCol.MatchString(c) { // booked_by: an act left it there
+				b.noun(c)
+			}
 		}
 	}
 	for _, m := range typeRE.FindAllStringSubmatch(prose, -1) {
@@ -116,12 +187,27 @@ func readBrief(spec string) *brief {
 	return b
 }
 
+var (
+	doneCol  = regexp.MustCompile(`(ed|en)_(by|at|on)$`)
+	nextCall = regexp.MustCompile("`(?:[a-z]\\w*\\.)*[A-Za-z_]\\w*\\(")
+	// plumbing takes a request apart, answers it, or writes traces: it neither allows
+	// anything nor brings a row.
+	plumbing = regexp.MustCompile(`(?i)json|body|form$|args?$|query|param|parse|decode|idfrom|pathid|answer|respond|reply|fail|error|abort|\blog|audit|journal|record$|trail|^tx$|transaction|now$|today|hash|random|token$|norm|render`)
+)
+
 var gateName = regexp.MustCompile(`(?i)^(can|may|is|has|require|ensure|check|assert|must|authori[sz]e|verify|allow)`)
 
 // help notes a function that the SPEC describes.
 func (b *brief) help(name, args, doc string) {
+	if at := nextCall.FindStringIndex(doc); at != nil {
+		doc = doc[:at[0]] // what follows is said of another
+	}
 	h := &helper{name: name, args: args, doc: doc}
-	byID := regexp.MustCompile(`(?i)id\b`).MatchString(args)
+	if plumbing.MatchString(name) && !gateName.MatchString(name) {
+		b.helpers[name] = h
+		return
+	}
+	byID := expr(`(?i)id\b`).MatchString(args)
 	h.load = loadRE.MatchString(name) && !outwardRE.MatchString(name) || byID && bringRE.MatchString(doc) && !gateName.MatchString(name) && !changeName.MatchString(name)
 	h.gate = gateName.MatchString(name) || gateRE.MatchString(doc) && !h.load && !responseRE.MatchString(name) && !changeName.MatchString(name)
 	b.helpers[name] = h

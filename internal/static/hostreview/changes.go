@@ -35,7 +35,7 @@ func stateful(v *view, r Requirement) *Breach {
 		return nil
 	}
 	for _, part := range partRE.Split(r.Text, -1) {
-		if !heldRE.MatchString(part) {
+		if !heldRE.MatchString(part) || len(sentencesOf(r.Text)) > 2 && readVerb.MatchString(part) {
 			continue
 		}
 		var states []string
@@ -60,7 +60,7 @@ func (v *view) doing(clause string) bool { return v.says(v.b.verbs(clause)) }
 func (v *view) asksState(states []string) bool {
 	code := v.outsideSQL()
 	for _, x := range states {
-		if regexp.MustCompile(`["'` + "`" + `]` + regexp.QuoteMeta(x) + `["'` + "`" + `]|(?i:[._]` + regexp.QuoteMeta(x) + `\b)`).MatchString(code) {
+		if expr(`["'` + "`" + `]` + regexp.QuoteMeta(x) + `["'` + "`" + `]|(?i:[._]` + regexp.QuoteMeta(x) + `\b)`).MatchString(code) {
 			return true
 		}
 		for _, s := range v.sql {
@@ -69,7 +69,7 @@ func (v *view) asksState(states []string) bool {
 			}
 		}
 	}
-	return regexp.MustCompile(`(?i)transition|can_?(move|change|go)|allowed|next_?stat|isFinal|status\s*[!=]==?`).MatchString(code)
+	return expr(`(?i)transition|can_?(move|change|go)|allowed|next_?stat|isFinal|status\s*[!=]==?`).MatchString(code)
 }
 
 var (
@@ -80,7 +80,7 @@ var (
 // journal: acts that are to be recorded are, with a helper that the SPEC has for it or
 // with a row of its table.
 func journal(v *view, r Requirement) *Breach {
-	if !writtenRE.MatchString(r.Text) || v.change() == nil || !journalRE.MatchString(r.Text) || !v.doing(r.Text) {
+	if !v.b.asks(writtenRE, r) || v.change() == nil || !v.b.asks(journalRE, r) || !v.doing(r.Text) {
 		return nil
 	}
 	some := false
@@ -92,7 +92,7 @@ func journal(v *view, r Requirement) *Breach {
 			}
 		}
 	}
-	if !some || regexp.MustCompile(`(?i)insert\s+into\s+\w*(audit|ledger|journal|trail|log|history|event)`).MatchString(v.allSQL()) {
+	if !some || expr(`(?i)insert\s+into\s+\w*(audit|ledger|journal|trail|log|history|event)`).MatchString(v.allSQL()) {
 		return nil
 	}
 	return &Breach{Why: "requirement " + itoa(r.Number) + ": what is done is not recorded", CWEs: []audit.CWE{778}, Confidence: 0.65}
@@ -103,7 +103,7 @@ var updateRE = regexp.MustCompile(`(?is)^\s*update\s+(\w+)(?:\s+(?:as\s+)?\w+)?\
 // stale: what the code decides on was read without a lock, and is written by a
 // statement that does not look again.
 func stale(v *view, r Requirement) *Breach {
-	if !atomicRE.MatchString(r.Text) {
+	if !v.b.asks(atomicRE, r) {
 		return nil
 	}
 	for i, u := range v.sql {
@@ -112,12 +112,12 @@ func stale(v *view, r Requirement) *Breach {
 			continue
 		}
 		for _, c := range v.b.tables[strings.ToLower(m[1])] {
-			word := regexp.MustCompile(`(?i)\b` + c + `\b`)
-			if !regexp.MustCompile(`(?i)\b`+c+`\s*=`).MatchString(m[2]) || word.MatchString(m[3]) || plainCol[c] && !strings.Contains("status state", c) {
+			word := expr(`(?i)\b` + c + `\b`)
+			if !expr(`(?i)\b`+c+`\s*=`).MatchString(m[2]) || word.MatchString(m[3]) || plainCol[c] && !strings.Contains("status state version", c) {
 				continue
 			}
 			for _, s := range v.sql[:i] {
-				if !regexp.MustCompile(`(?is)^\s*select\b.*\b(from|join)\s+`+m[1]+`\b`).MatchString(s.text) || !word.MatchString(s.text) || lockRE.MatchString(v.text) {
+				if !expr(`(?is)^\s*select\b.*\b(from|join)\s+`+m[1]+`\b`).MatchString(s.text) || !word.MatchString(s.text) || v.locked(s, m[1]) {
 					continue
 				}
 				if v.usedInCondition(c) && v.b.aboutCol(r, c) {
@@ -129,11 +129,35 @@ func stale(v *view, r Requirement) *Breach {
 	return nil
 }
 
+// locked: the rows that a statement reads are locked by it, by an earlier one on the same
+// table, or the code locks by other means.
+func (v *view) locked(s statement, table string) bool {
+	if rowLock.MatchString(s.text) || otherLock.MatchString(v.text) {
+		return true
+	}
+	for _, x := range v.sql {
+		if x.call.Off < s.call.Off && rowLock.MatchString(x.text) && expr(`(?is)\b(from|join)\s+`+table+`\b`).MatchString(x.text) {
+			return true
+		}
+	}
+	for _, c := range v.calls {
+		if h := v.b.helpers[c.Name]; h != nil && lockDoc.MatchString(h.doc) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	rowLock   = regexp.MustCompile(`(?i)\bfor (no key )?(update|share|key share)\b`)
+	otherLock = regexp.MustCompile(`(?i)advisory|serializable|mutex|synchronized|select_for_update|lock table`)
+)
+
 // aboutCol: the requirement speaks of the column, or no requirement does.
 func (b *brief) aboutCol(r Requirement, col string) bool {
 	says := func(text string) bool {
 		for _, w := range roots(text) {
-			if rs := roots(col); len(rs) > 0 && meet(w, rs[0]) {
+			if rs := roots(col); len(rs) > 0 && (meet(w, rs[0]) || stateCol.MatchString(col) && (w == "stat" || w == "status" || w == "statu")) {
 				return true
 			}
 		}
@@ -156,7 +180,7 @@ var requestDoc = regexp.MustCompile(`(?i)query string|of the request|from the re
 // statement's text.
 func pasted(v *view, r Requirement) *Breach {
 	t, err := loadDemands()
-	if err != nil || !t.topics["sql"].MatchString(r.Text) && !regexp.MustCompile(`(?i)\btext of (a|the) (statement|query)|its text`).MatchString(r.Text) {
+	if err != nil || !t.topics["sql"].MatchString(r.Text) && !expr(`(?i)\btext of (a|the) (statement|query)|its text`).MatchString(r.Text) {
 		return nil
 	}
 	why := ""

@@ -70,7 +70,7 @@ var loadDemands = sync.OnceValues(func() (*demandTable, error) {
 func (t *demandTable) words(v *view, r Requirement) *Breach {
 	for i := range t.Demands {
 		d := &t.Demands[i]
-		for _, clause := range append([]string{r.Text}, r.clauses()...) {
+		for _, clause := range r.parts() {
 			if !d.when.MatchString(clause) || d.applies != nil && !d.applies.MatchString(v.text) || d.names != nil && !d.names.MatchString(strings.Join(v.names, " ")) {
 				continue
 			}
@@ -97,6 +97,15 @@ func (t *demandTable) words(v *view, r Requirement) *Breach {
 		}
 	}
 	return nil
+}
+
+// parts gives what a demand is read from: a short requirement as a whole, then its
+// clauses; of a long one only the sentences, since words of different ones make no demand.
+func (r Requirement) parts() []string {
+	if all := sentencesOf(r.Text); len(all) > 2 {
+		return all
+	}
+	return append([]string{r.Text}, r.clauses()...)
 }
 
 // first gives what a clause speaks of first: its verb, before those of its side
@@ -170,14 +179,15 @@ func (t *demandTable) violated(reqs []Requirement, topic string) []int {
 }
 
 var (
-	blockComment = regexp.MustCompile(`(?s)/\*.*?\*/|"""[^"]*"""|'''[^']*'''`)
+	blockComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	docString    = regexp.MustCompile(`(:\s*\n\s*)("""[^"]*"""|'''[^']*''')`)
 	slashComment = regexp.MustCompile(`(?m)(^|[\s;{}(),])//[^\n]*`)
 	hashComment  = regexp.MustCompile(`(?m)(^|\s)#[^\n\[{]*$`)
 )
 
 // WithoutComments drops comments: what code says about itself proves nothing.
 func WithoutComments(file, code string) string {
-	code = blockComment.ReplaceAllString(code, " ")
+	code = docString.ReplaceAllString(blockComment.ReplaceAllString(code, " "), "$1")
 	if !strings.HasSuffix(file, ".py") {
 		code = slashComment.ReplaceAllString(code, "$1")
 	}

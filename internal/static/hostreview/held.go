@@ -14,6 +14,7 @@ import (
 type provenance struct {
 	rows  map[string]bool
 	texts map[string]bool
+	found map[string]bool // hold a row of a statement that did not ask who acts
 }
 
 var (
@@ -46,6 +47,7 @@ func (v *view) learn(c *lang.Node, s *statement) {
 		return
 	}
 	if !strings.Contains(s.text, ":session_") && !strings.Contains(s.text, ":seen_") && !uniqueRE.MatchString(s.text) {
+		v.found(c, s)
 		return
 	}
 	for _, a := range s.args {
@@ -59,11 +61,29 @@ func (v *view) learn(c *lang.Node, s *statement) {
 	v.bring(c)
 }
 
+// found notes the variables that hold rows of a statement which did not ask who acts.
+func (v *view) found(c *lang.Node, s *statement) {
+	for place, a := range s.by {
+		if expr(`(?i)\bid\s*=\s*` + place + `\b`).MatchString(s.text) {
+			v.held.found[v.f.Text(a)] = true
+		}
+	}
+	before := v.held.rows
+	v.held.rows = map[string]bool{}
+	v.bring(c)
+	for name := range v.held.rows {
+		if !before[name] {
+			v.held.found[name] = true
+		}
+	}
+	v.held.rows = before
+}
+
 // bring notes the variables that hold what a call gave, and those taken from them.
 func (v *view) bring(c *lang.Node) {
 	for name, ys := range v.values {
 		for _, y := range ys {
-			if holds(y, c) {
+			if holds(y, c) || v.fetched(y, c) {
 				v.held.rows[name] = true
 			}
 		}
@@ -87,6 +107,25 @@ func (v *view) bring(c *lang.Node) {
 			}
 		}
 	}
+}
+
+// fetched: y takes the rows of what was last executed on its cursor, and that was c.
+func (v *view) fetched(y, c *lang.Node) bool {
+	cur := base(c.X)
+	if cur == "" || c.Name != "execute" {
+		return false
+	}
+	some := false
+	lang.Walk(y, func(n *lang.Node) bool {
+		if n.Kind == lang.Call && strings.HasPrefix(n.Name, "fetch") && base(n.X) == cur && n.Off > c.Off {
+			some = true
+			for _, x := range v.calls {
+				some = some && !(x.Name == "execute" && base(x.X) == cur && x.Off > c.Off && x.Off < n.Off)
+			}
+		}
+		return !some
+	})
+	return some
 }
 
 // asker: a variable of that name is who asks, or the request, and no thing.
@@ -171,12 +210,44 @@ var uniqueRE = regexp.MustCompile(`(?i)\b\w*(token|secret|digest|nonce|_hash|has
 
 var (
 	publicRE = regexp.MustCompile(`(?i)(//|#|/\*)[^\n]*\b(public|anonymous|no (session|login|authentication)|unauthenticated|not signed in)\b`)
-	openName = regexp.MustCompile(`(?i)log_?in|sign_?(in|up)|register|reset|forgot|verify|webhook|callback|incoming|public|health`)
+	openName = regexp.MustCompile(`(?i)log_?in\b|hook\b|sign_?(in|up)|register|reset|forgot|verify|webhook|callback|incoming|public|health`)
 )
 
 // nobody: who asks is not known here: a public route, or one that signs people in.
 func (v *view) nobody() bool {
-	return publicRE.Match(v.f.Src) || openName.MatchString(strings.Join(v.names, " ")) && !strings.Contains(v.allSQL(), ":session_")
+	return publicRE.Match(v.f.Src) || v.publicPath() || openName.MatchString(strings.Join(v.names, " ")) && !strings.Contains(v.allSQL(), ":session_")
+}
+
+var openPart = regexp.MustCompile(`(?i)\bpublic\b|no (login|session)|without (a )?(login|session)`)
+
+// publicPath: the SPEC says that what is below a path is public, and the fragment's
+// route is.
+func (v *view) publicPath() bool {
+	if v.public == 0 {
+		v.public = -1
+		if v.belowPublic() {
+			v.public = 1
+		}
+	}
+	return v.public > 0
+}
+
+func (v *view) belowPublic() bool {
+	for _, part := range strings.Split(v.b.prose(), "\n") {
+		if !openPart.MatchString(part) {
+			continue
+		}
+		for _, m := range spanRE.FindAllStringSubmatch(part, -1) {
+			if p := m[1]; strings.HasPrefix(p, "/") && len(p) > 1 {
+				for _, n := range v.names {
+					if strings.HasPrefix(n, strings.TrimRight(p, "*")) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
 }
 
 func (v *view) allSQL() string {

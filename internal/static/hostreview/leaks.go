@@ -22,8 +22,9 @@ func secrets(v *view, r Requirement) *Breach {
 		return nil
 	}
 	why := ""
+	cols = v.notShownOnce(r, cols)
 	responses := v.responses()
-	if listOnly.MatchString(r.Text) {
+	if v.b.asks(listOnly, r) {
 		responses = v.lists()
 	}
 	for _, resp := range responses {
@@ -58,7 +59,10 @@ func (v *view) keptInside(r Requirement) []string {
 	}
 	var out []string
 	for _, c := range cols {
-		name := regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(c), "_", "[ _]"))
+		if owners := ownersOf(r.Text, c); len(owners) > 0 && !v.touchesAny(owners) {
+			continue // `users.email` says nothing of the address of others
+		}
+		name := expr(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(c), "_", "[ _]"))
 		said, held := false, false
 		for _, part := range sentenceRE.Split(r.Text, -1) {
 			if !name.MatchString(part) {
@@ -74,14 +78,49 @@ func (v *view) keptInside(r Requirement) []string {
 	return out
 }
 
+var onceShown = regexp.MustCompile(`(?i)\b(exception|once|except|creat\w+|issu\w+)\b`)
+
+// notShownOnce leaves out what a sentence lets the answer show that makes it.
+func (v *view) notShownOnce(r Requirement, cols []string) []string {
+	var out []string
+	for _, c := range cols {
+		shown := false
+		for _, part := range sentencesOf(r.Text) {
+			if !onceShown.MatchString(part) || !hasWord(part, c) || !hasWord(part, "creates") && !hasWord(part, "once") {
+				continue
+			}
+			for _, w := range v.writes() {
+				shown = shown || w.verb == "insert" && w.col == c && contains(v.b.tablesIn(part), w.table)
+			}
+		}
+		if !shown {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 var sentenceRE = regexp.MustCompile(`[.;]\s+`)
+
+// ownersOf gives the tables that a text names a column with, none where it names the
+// column alone.
+func ownersOf(text, col string) []string {
+	var out []string
+	for _, m := range expr("`(?:(\\w+)\\.)?"+regexp.QuoteMeta(col)+"`").FindAllStringSubmatch(text, -1) {
+		if m[1] == "" {
+			return nil
+		}
+		out = append(out, m[1])
+	}
+	return out
+}
 
 // excepted: the code looks at a role that a sentence makes an exception for, or keeps
 // to the rows of one.
 func (v *view) excepted(part string) bool {
 	var named []string
 	for role := range v.b.roles {
-		if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(role) + `s?\b`).MatchString(part) {
+		if expr(`(?i)\b` + regexp.QuoteMeta(role) + `s?\b`).MatchString(part) {
 			named = append(named, role)
 		}
 	}
@@ -100,7 +139,7 @@ func (v *view) wordCols(r Requirement) []string {
 			if plainCol[c] || strings.HasSuffix(c, "_id") || contains(out, c) {
 				continue
 			}
-			if regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(c), "_", "[ _]") + `s?(?:[^\w'’]|$)`).MatchString(r.Text) {
+			if expr(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(c), "_", "[ _]") + `s?(?:[^\w'’]|$)`).MatchString(r.Text) {
 				out = append(out, c)
 			}
 		}
@@ -134,7 +173,7 @@ var wholeRE = regexp.MustCompile(`^(vars|asdict|to_dict|toJSON|model_to_dict|toA
 func (v *view) leak(n *lang.Node, cols []string, resp *lang.Node) string {
 	named := func(name string) string {
 		for _, c := range cols {
-			if regexp.MustCompile(`(?i)^` + namePattern(c) + `$`).MatchString(name) {
+			if expr(`(?i)^` + namePattern(c) + `$`).MatchString(name) {
 				return c
 			}
 		}
@@ -192,7 +231,7 @@ func (v *view) leakIdent(n *lang.Node, cols []string, resp *lang.Node) string {
 		}
 	}
 	for _, c := range cols {
-		if regexp.MustCompile(`(?i)&`+regexp.QuoteMeta(n.Name)+`\.`+namePattern(c)+`\b`).MatchString(v.bare) && !strings.Contains(v.text, `json:"-"`) {
+		if expr(`(?i)&`+regexp.QuoteMeta(n.Name)+`\.`+namePattern(c)+`\b`).MatchString(v.bare) && !strings.Contains(v.text, `json:"-"`) {
 			return c + " is read into " + n.Name + ", which goes into the response"
 		}
 	}
@@ -204,7 +243,7 @@ func (v *view) helperBrings(name string, cols []string) bool {
 	if !v.bringsTable(name, cols) {
 		return false
 	}
-	return !regexp.MustCompile(`(?i)public|safe|without|view|dto`).MatchString(name + " " + v.b.helpers[name].doc)
+	return !expr(`(?i)public|safe|without|view|dto`).MatchString(name + " " + v.b.helpers[name].doc)
 }
 
 // bringsTable: the helper's name or description speaks of things that have one of the
@@ -243,7 +282,7 @@ func (v *view) rowsWith(cols []string, y *lang.Node) bool {
 			head = strings.ToLower(s.text[i:])
 		}
 		for _, c := range cols {
-			if regexp.MustCompile(`\b`+c+`\b`).MatchString(head) || s.star && v.tableHas(s.text, c) {
+			if expr(`\b`+c+`\b`).MatchString(head) || s.star && v.tableHas(s.text, c) {
 				return true
 			}
 		}
@@ -253,7 +292,7 @@ func (v *view) rowsWith(cols []string, y *lang.Node) bool {
 
 func (v *view) tableHas(sql, col string) bool {
 	for t, cols := range v.b.tables {
-		if contains(cols, col) && regexp.MustCompile(`(?i)\b`+t+`\b`).MatchString(sql) {
+		if contains(cols, col) && expr(`(?i)\b`+t+`\b`).MatchString(sql) {
 			return true
 		}
 	}
@@ -265,27 +304,49 @@ var (
 	bodyField = regexp.MustCompile(`(?i)\b(body|form|json|args|query|payload|data|input|params|get_json\(\)|in)\b(\.get\(|\[|\.|\()\s*["']?(\w+)`)
 )
 
-// computed: what the server computes is not read from the request.
+// computed: what the server computes or knows is not read from the body of a request
+// and kept. A sentence says it, and is about the column that is written.
 func computed(v *view, r Requirement) *Breach {
-	if !ignoreRE.MatchString(r.Text) {
-		return nil
-	}
-	var things []string
-	for _, w := range roots(spanRE.ReplaceAllString(r.Text, " ")) {
-		if !common[w] && v.b.nouns[w] || w == "pric" || w == "total" || w == "amount" || w == "discount" {
-			things = append(things, w)
+	for _, part := range sentencesOf(r.Text) {
+		if !ignoreRE.MatchString(part) {
+			continue
 		}
-	}
-	for _, m := range bodyField.FindAllStringSubmatch(v.text, -1) {
-		for _, w := range roots(m[3]) {
-			for _, x := range things {
-				if meet(w, x) {
-					return &Breach{Why: "requirement " + itoa(r.Number) + ": " + m[3] + " is taken from the request", CWEs: []audit.CWE{472, 602, 840}, Confidence: 0.65}
+		var things []string
+		for _, w := range roots(spanRE.ReplaceAllString(part, " ")) {
+			if !common[w] && v.b.nouns[w] || w == "pric" || w == "total" || w == "amount" || w == "discount" {
+				things = append(things, w)
+			}
+		}
+		for _, m := range bodyField.FindAllStringSubmatch(v.text, -1) {
+			if pathPart.MatchString(m[1]) || !v.kept(m[3], r) {
+				continue
+			}
+			for _, w := range roots(m[3]) {
+				for _, x := range things {
+					if meet(w, x) {
+						return &Breach{Why: "requirement " + itoa(r.Number) + ": " + m[3] + " is taken from the request", CWEs: []audit.CWE{472, 602, 840}, Confidence: 0.65}
+					}
 				}
 			}
 		}
 	}
 	return nil
+}
+
+var pathPart = regexp.MustCompile(`(?i)^(params|args|query|in)$`)
+
+// kept: in a long requirement, a field counts where a statement writes it to a column
+// named like it.
+func (v *view) kept(field string, r Requirement) bool {
+	if len(sentencesOf(r.Text)) < 3 {
+		return true
+	}
+	for _, w := range v.writes() {
+		if n := w.value(); n != nil && phraseIn(w.col, field) && expr(`\b`+regexp.QuoteMeta(field)+`\b`).MatchString(v.origin(n)) {
+			return true
+		}
+	}
+	return false
 }
 
 var (
@@ -297,7 +358,7 @@ var (
 // unlocked: a column that is lowered is held in the same statement not to fall too
 // low, or its row is locked.
 func unlocked(v *view, r Requirement) *Breach {
-	if !atomicRE.MatchString(r.Text) || lockRE.MatchString(v.text) {
+	if !v.b.asks(atomicRE, r) || lockRE.MatchString(v.text) {
 		return nil
 	}
 	for _, s := range v.sql {
@@ -306,7 +367,7 @@ func unlocked(v *view, r Requirement) *Breach {
 			continue
 		}
 		_, where, _ := strings.Cut(strings.ToLower(s.text), "where")
-		if !regexp.MustCompile(`\b`+strings.ToLower(m[1])+`\b\s*(-[^=<>]*)?(>|>=)|[<>]=?\s*\b`+strings.ToLower(m[1])+`\b`).MatchString(where) && v.b.aboutCol(r, m[1]) {
+		if !expr(`\b`+strings.ToLower(m[1])+`\b\s*(-[^=<>]*)?(>|>=)|[<>]=?\s*\b`+strings.ToLower(m[1])+`\b`).MatchString(where) && v.b.aboutCol(r, m[1]) {
 			return &Breach{Why: "requirement " + itoa(r.Number) + ": " + m[1] + " is lowered without holding it, in the same statement, to what is left", CWEs: []audit.CWE{362, 367, 841}, Confidence: 0.7}
 		}
 	}

@@ -17,7 +17,7 @@ var (
 
 // positive: an amount that the request names is compared with zero or one.
 func positive(v *view, r Requirement) *Breach {
-	if !positiveRE.MatchString(r.Text) || v.change() == nil {
+	if !v.b.asks(positiveRE, r) || v.change() == nil {
 		return nil
 	}
 	for _, m := range bodyField.FindAllStringSubmatch(v.text, -1) {
@@ -33,11 +33,11 @@ func positive(v *view, r Requirement) *Breach {
 				}
 			}
 		}
-		if regexp.MustCompile(`(?i)(` + p + `)\s*(<=?\s*[01]\b|>\s*0\b|>=\s*1\b)|\b[01]\s*(<=?|>=?)\s*(` + p + `)|positive|\bge=1|\bgt=0|min\(1\)|\b(max|clamp)\(`).MatchString(v.text) {
+		if expr(`(?i)(` + p + `)\s*(<=?\s*[01]\b|>\s*0\b|>=\s*1\b)|\b[01]\s*(<=?|>=?)\s*(` + p + `)|positive|\bge=1|\bgt=0|min\(1\)|\b(max|clamp)\(`).MatchString(v.text) {
 			continue
 		}
 		for _, s := range v.sql {
-			if regexp.MustCompile(`(?i):\w+\s*(::\w+)?\s*>\s*0`).MatchString(s.text) {
+			if expr(`(?i):\w+\s*(::\w+)?\s*>\s*0`).MatchString(s.text) {
 				return nil
 			}
 		}
@@ -57,17 +57,20 @@ var (
 // that is good once, or until it is revoked, with a look at that.
 func expired(v *view, r Requirement) *Breach {
 	for _, s := range v.sql {
-		if regexp.MustCompile(`(?i)^\s*insert`).MatchString(s.text) || !oneRE.MatchString(s.text) && !uniqueRE.MatchString(s.text) && !codeRE.MatchString(s.text) {
+		if expr(`(?i)^\s*insert`).MatchString(s.text) || !oneRE.MatchString(s.text) && !uniqueRE.MatchString(s.text) && !codeRE.MatchString(s.text) {
 			continue
 		}
 		for _, t := range slices.Sorted(maps.Keys(v.b.tables)) {
 			cols := v.b.tables[t]
-			if !regexp.MustCompile(`(?i)\b(from|join|update)\s+`+regexp.QuoteMeta(t)+`\b`).MatchString(s.text) || !v.b.topic(r, t, cols) {
+			if !expr(`(?i)\b(from|join|update)\s+`+regexp.QuoteMeta(t)+`\b`).MatchString(s.text) || !v.b.topic(r, t, cols) {
 				continue
 			}
 			for _, c := range cols {
-				timed, once := endCol.MatchString(c) && spanOfRE.MatchString(r.Text), onceCol.MatchString(c) && onceReq.MatchString(r.Text)
-				if !timed && !once || v.lookedAt(c) || regexp.MustCompile(`(?i)\bset\b[^;]*?\b`+c+`\s*=`).MatchString(s.text) && !once {
+				timed, once := endCol.MatchString(c) && v.b.asks(spanOfRE, r), onceCol.MatchString(c) && v.b.asks(onceReq, r)
+				if (timed || once) && !v.b.expires(r, t, c, s.text) {
+					continue
+				}
+				if !timed && !once || v.lookedAt(c) || expr(`(?i)\bset\b[^;]*?\b`+c+`\s*=`).MatchString(s.text) && !once {
 					continue
 				}
 				return &Breach{Why: "requirement " + itoa(r.Number) + ": a row of " + t + " is used without a look at its " + c, CWEs: []audit.CWE{613, 672}, Confidence: 0.7}
@@ -75,6 +78,36 @@ func expired(v *view, r Requirement) *Breach {
 		}
 	}
 	return nil
+}
+
+// expires: one sentence speaks of the table's rows and of the column's matter, and the
+// rows are such as open something: they have no life of their own, or are found by a
+// token.
+func (b *brief) expires(r Requirement, table, col, sql string) bool {
+	all := sentencesOf(r.Text)
+	if len(all) < 3 {
+		return true
+	}
+	if b.lives(table) && !uniqueRE.MatchString(sql) {
+		return false
+	}
+	for _, part := range all {
+		if strings.Contains(part, "`"+col+"`") || b.namesRows(part, table) && (endCol.MatchString(col) && spanOfRE.MatchString(part) || onceCol.MatchString(col) && onceReq.MatchString(part)) {
+			return true
+		}
+	}
+	return false
+}
+
+// lives: the rows of a table have states of their own: their times say something about
+// them and not whether they count.
+func (b *brief) lives(table string) bool {
+	for _, c := range b.tables[table] {
+		if stateCol.MatchString(c) {
+			return true
+		}
+	}
+	return false
 }
 
 var codeRE = regexp.MustCompile(`(?i)\bwhere\b[\s\S]*?\b(\w+\.)?code\s*=\s*:arg`)
@@ -102,7 +135,7 @@ func (b *brief) topic(r Requirement, table string, cols []string) bool {
 // lookedAt: a column is part of a condition, in a statement or in the code.
 func (v *view) lookedAt(col string) bool {
 	c := namePattern(col)
-	cmp := regexp.MustCompile(`(?is)\b` + c + `\b\s*(<|>|=|!=|is\b|between\b|-|\+)|(<|>|=|between|and)\s*\(?(\w+\.)?` + c + `\b|(isnull|coalesce|not|overlaps|range)\W+(\w+\.)?` + c + `\b`)
+	cmp := expr(`(?is)\b` + c + `\b\s*(<|>|=|!=|is\b|between\b|-|\+)|(<|>|=|between|and)\s*\(?(\w+\.)?` + c + `\b|(isnull|coalesce|not|overlaps|range)\W+(\w+\.)?` + c + `\b`)
 	for _, s := range v.sql {
 		for _, m := range condRE.FindAllString(s.text, -1) {
 			if cmp.MatchString(m) {
@@ -121,7 +154,7 @@ func (v *view) usedInCondition(col string) bool {
 	names := namePattern(col)
 	for local, ys := range v.values {
 		for _, y := range ys {
-			if regexp.MustCompile(`(?i)\b`+names+`\b`).MatchString(v.f.Text(y)) && y.To-y.Off < 200 && !v.sends(y) {
+			if expr(`(?i)\b`+names+`\b`).MatchString(v.f.Text(y)) && y.To-y.Off < 200 && !v.sends(y) {
 				names += "|" + regexp.QuoteMeta(local)
 			}
 		}
@@ -130,7 +163,7 @@ func (v *view) usedInCondition(col string) bool {
 	if len(short) > 3 {
 		names += "|" + short
 	}
-	return regexp.MustCompile(`(?i)(\bif\b|\bunless\b|\bwhen\b|[<>!]|&&|\|\||\band\b|\bor\b|\bnot\b)[^\n]*\b(` + names + `)\b|\b(` + names + `)\b["'\])]*\s*(<|>|!|&&|\|\||\?|\.(is)?(Before|After)|\band\b|\bor\b|-\s)`).MatchString(v.outsideSQL())
+	return expr(`(?i)(\bif\b|\bunless\b|\bwhen\b|[<>!]|&&|\|\||\band\b|\bor\b|\bnot\b)[^\n]*\b(` + names + `)\b|\b(` + names + `)\b["'\])]*\s*(<|>|!|&&|\|\||\?|\.(is)?(Before|After)|\band\b|\bor\b|-\s)`).MatchString(v.outsideSQL())
 }
 
 // sends: the expression sends a statement.

@@ -16,7 +16,7 @@ var (
 
 // markup: text that becomes part of HTML in the code goes through an escape.
 func markup(v *view, r Requirement) *Breach {
-	if !escapeRE.MatchString(r.Text) || !strings.Contains(strings.ToLower(r.Text), "html") && !strings.Contains(strings.ToLower(r.Text), "markup") && !strings.Contains(strings.ToLower(r.Text), "xss") {
+	if !v.b.asks(escapeRE, r) || !strings.Contains(strings.ToLower(r.Text), "html") && !strings.Contains(strings.ToLower(r.Text), "markup") && !strings.Contains(strings.ToLower(r.Text), "xss") {
 		return nil
 	}
 	why := ""
@@ -57,6 +57,68 @@ func markup(v *view, r Requirement) *Breach {
 	return &Breach{Why: "requirement " + itoa(r.Number) + ": " + why, CWEs: []audit.CWE{79}, Confidence: 0.7}
 }
 
+// varies: the expression is more than texts of the code.
+func (v *view) varies(n *lang.Node) bool {
+	some := false
+	lang.Walk(n, func(x *lang.Node) bool {
+		some = some || x.Kind == lang.Ident && !v.constant(x, 0)
+		return !some
+	})
+	return some
+}
+
+// digest: a variable was given what a hash or a MAC function made.
+func (v *view) digest(n *lang.Node) bool {
+	n = plain(n)
+	if n == nil || n.Kind != lang.Ident {
+		return false
+	}
+	for _, y := range v.values[n.Name] {
+		if digestCall.MatchString(v.f.Text(y)) && !v.sends(y) {
+			return true
+		}
+	}
+	return false
+}
+
+var digestCall = regexp.MustCompile(`(?i)\b(\w*sha256\w*|\w*hmac\w*|digest|hexdigest|keyed_hash|hash_?(code|token|key)|Sum)\s*\(`)
+
+// rawMarkup: text that a program takes for safe markup is made of no variable that was
+// not escaped, and nothing that closes a script goes into one.
+func rawMarkup(v *view, r Requirement) *Breach {
+	if !expr(`(?i)\b(html|markup|escap\w*|script)\b`).MatchString(r.Text) {
+		return nil
+	}
+	why := ""
+	lang.Walk(v.f.Root, func(n *lang.Node) bool {
+		switch {
+		case why != "":
+		case n.Kind == lang.Call && (lang.Dotted(n.X) == "template" && (n.Name == "HTML" || n.Name == "JS") || n.X == nil && (n.Name == "Markup" || n.Name == "mark_safe")) && len(n.List) == 1:
+			if v.varies(n.List[0]) && !expr(`(?i)escape|sanitiz`).MatchString(v.origin(n.List[0])) {
+				why = clip(v.f.Text(n)) + " is taken for markup as it is"
+			}
+		case n.Kind == lang.Template:
+			open := false
+			for _, p := range n.List {
+				if p.Kind == lang.String {
+					if i, j := strings.LastIndex(p.Name, "<script"), strings.LastIndex(p.Name, "</script"); i > j {
+						open = true
+					} else if j >= 0 {
+						open = false
+					}
+				} else if t := v.f.Text(p); open && strings.Contains(t, "JSON.stringify") && !strings.Contains(t, "replace") {
+					why = clip(t) + " goes into a script, which a text in it can end"
+				}
+			}
+		}
+		return why == ""
+	})
+	if why == "" {
+		return nil
+	}
+	return &Breach{Why: "requirement " + itoa(r.Number) + ": " + why, CWEs: []audit.CWE{79}, Confidence: 0.8}
+}
+
 func joinedParts(n *lang.Node) []*lang.Node {
 	if n.Kind == lang.Binary && (n.Op == "+" || n.Op == ".") {
 		return append(joinedParts(n.X), joinedParts(n.Y)...)
@@ -75,8 +137,8 @@ var (
 
 // timing: what proves something is not compared with == or by its beginning.
 func timing(v *view, r Requirement) *Breach {
-	constant := constantRE.MatchString(r.Text)
-	if !constant && !signedRE.MatchString(r.Text) {
+	constant := v.b.asks(constantRE, r)
+	if !constant && !v.b.asks(signedRE, r) {
 		return nil
 	}
 	why := ""
@@ -86,11 +148,15 @@ func timing(v *view, r Requirement) *Breach {
 		}
 		switch {
 		case n.Kind == lang.Binary && (n.Op == "==" || n.Op == "!=" || n.Op == "===" || n.Op == "!==") && constant:
-			if variable(n.X) && variable(n.Y) && (macName.MatchString(lastName(plain(n.X))) || macName.MatchString(lastName(plain(n.Y)))) {
+			if variable(n.X) && variable(n.Y) && (macName.MatchString(lastName(plain(n.X))) || macName.MatchString(lastName(plain(n.Y))) || v.digest(n.X) || v.digest(n.Y)) {
 				why = v.f.Text(n) + " is no comparison in constant time"
 			}
 		case n.Kind == lang.Call && (n.Name == "equals" || n.Name == "Equal" && lang.Dotted(n.X) == "bytes") && constant:
 			if len(n.List) > 0 && (macName.MatchString(lastName(n.List[0])) || n.X != nil && macName.MatchString(lastName(n.X))) {
+				why = v.f.Text(n) + " is no comparison in constant time"
+			}
+		case n.Kind == lang.Call && (n.Name == "EqualFold" || n.Name == "equalsIgnoreCase" || n.Name == "localeCompare" || n.Name == "Compare" && lang.Dotted(n.X) == "bytes") && constant:
+			if len(n.List) > 0 && (macName.MatchString(lastName(n.List[0])) || v.digest(n.List[0]) || len(n.List) > 1 && v.digest(n.List[1])) {
 				why = v.f.Text(n) + " is no comparison in constant time"
 			}
 		case n.Kind == lang.Call && (n.Name == "startswith" || n.Name == "startsWith" || n.Name == "HasPrefix" || n.Name == "includes"):

@@ -64,7 +64,7 @@ var askerRE = regexp.MustCompile(`\b(session|user|req|request|ctx|account|operat
 
 // ownsNew: the code makes a thing whose column it takes from the session.
 func (v *view) ownsNew(col string) bool {
-	return regexp.MustCompile(`(?i)\b` + namePattern(col) + `\b["']?\s*[=:]\s*[\w.]*(session|user|account|operator|acc|current)\w*[.\[]`).MatchString(v.bare)
+	return expr(`(?i)\b` + namePattern(col) + `\b["']?\s*[=:]\s*[\w.]*(session|user|account|operator|acc|current)\w*[.\[]`).MatchString(v.bare)
 }
 
 func wordOf(s string) string {
@@ -121,7 +121,7 @@ func (v *view) about(c *lang.Node, clause string) bool {
 			for _, w := range roots(clause) {
 				if len(all) > 0 && meet(w, all[len(all)-1]) {
 					named = true
-					if regexp.MustCompile(`(?i)\b` + t + `\b`).MatchString(s.text) {
+					if expr(`(?i)\b` + t + `\b`).MatchString(s.text) {
 						return true
 					}
 				}
@@ -134,7 +134,7 @@ func (v *view) about(c *lang.Node, clause string) bool {
 
 // uses: where every change is to be recorded with a helper, the code calls it.
 func uses(v *view, r Requirement) *Breach {
-	if !recordRE.MatchString(r.Text) {
+	if !v.b.asks(recordRE, r) {
 		return nil
 	}
 	for _, clause := range r.clauses() {
@@ -161,14 +161,14 @@ var (
 
 var editVerb = regexp.MustCompile(`(?i)\b(chang|edit|modif|updat|delet|remov|mov|cancel|writ|renam|archiv|sav|overwrit)\w*`)
 
-var needRE = regexp.MustCompile(`(?i)\bonly\b|\bneeds?\b|requires?|reserved|restricted|limited to|must (be|have|hold)|with the role|privilege|is for\b|\bby (an?|the)\b|may be|allowed`)
+var needRE = regexp.MustCompile(`(?i)\bonly\b|\bneeds?\b|requires?|reserved|restricted|limited to|must (be|have|hold)|with the role|privilege|is for\b|\bby (an?|the|any|no)\b|may be|allowed`)
 
 // roles: an act that a clause gives to a role is done behind a look at that role.
 func roles(v *view, r Requirement) *Breach {
 	for _, clause := range r.clauses() {
 		var named []string
 		for role := range v.b.roles {
-			if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(role) + `s?\b`).MatchString(clause) {
+			if expr(`(?i)\b` + regexp.QuoteMeta(role) + `s?\b`).MatchString(clause) {
 				named = append(named, role)
 			}
 		}
@@ -179,7 +179,7 @@ func roles(v *view, r Requirement) *Breach {
 		if !v.says(acts) && !(len(acts) == 0 && writeVerb.MatchString(clause) && v.change() != nil && v.about(v.change(), clause)) {
 			continue
 		}
-		if !v.looksAt(named) {
+		if !v.looksAt(named) && !(anyoneRE.MatchString(clause) && len(v.admitted()) > 0) {
 			return &Breach{Why: "requirement " + itoa(r.Number) + ": nothing looks for the role " + strings.Join(named, " or "), CWEs: []audit.CWE{862, 863, 285}, Confidence: 0.7}
 		}
 	}
@@ -195,7 +195,7 @@ func (v *view) looksAt(named []string) bool {
 		if v.literal[role] && !strings.Contains(v.text, "= '"+role+"'") || v.literal[role] {
 			return true
 		}
-		p := regexp.MustCompile(`(?i)(is|require|must_?be|has|ensure|assert|role)_?\.?` + strings.ReplaceAll(regexp.QuoteMeta(role), "_", "_?"))
+		p := expr(`(?i)(is|require|must_?be|has|ensure|assert|role)_?\.?` + strings.ReplaceAll(regexp.QuoteMeta(role), "_", "_?"))
 		if p.MatchString(v.bare) {
 			return true
 		}
@@ -215,11 +215,14 @@ var (
 
 // owners: a thing that is taken by an identifier is held to belong to who asks.
 func owners(v *view, r Requirement) *Breach {
-	if !ownRE.MatchString(r.Text) || !v.one(r.Text) || r.Number == v.b.tenancy() || v.nobody() {
+	if !v.b.asks(ownRE, r) || !v.one(r.Text) || r.Number == v.b.tenancy() || v.nobody() {
 		return nil
 	}
 	if v.b.tenant != "" && strings.Contains(r.Text, v.b.tenant) {
 		return nil // about the tenant
+	}
+	if len(sentencesOf(r.Text)) > 2 && !v.ownsSentence(r) {
+		return nil
 	}
 	var cols, alts []string
 	about := false
@@ -238,12 +241,12 @@ func owners(v *view, r Requirement) *Breach {
 		return nil
 	}
 	for role := range v.b.roles {
-		if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(role) + `s?\b`).MatchString(r.Text) {
+		if expr(`(?i)\b` + regexp.QuoteMeta(role) + `s?\b`).MatchString(r.Text) {
 			alts = append(alts, role)
 		}
 	}
 	for _, role := range alts {
-		if ownOnlyRE.MatchString(r.Text) && v.keepsOut(role) {
+		if v.b.asks(ownOnlyRE, r) && v.keepsOut(role) {
 			return nil
 		}
 	}
@@ -251,6 +254,22 @@ func owners(v *view, r Requirement) *Breach {
 		return nil
 	}
 	return &Breach{Why: "requirement " + itoa(r.Number) + ": what is taken by its identifier is not held to belong to who asks", CWEs: []audit.CWE{639, 862}, Confidence: 0.65}
+}
+
+// ownsSentence: a sentence of a long requirement gives the things that the fragment
+// takes to their owner, and to nobody else.
+func (v *view) ownsSentence(r Requirement) bool {
+	for _, part := range sentencesOf(r.Text) {
+		if !ownOnlyRE.MatchString(part) {
+			continue
+		}
+		for _, t := range v.b.tablesIn(part) {
+			if contains(v.touched(), t) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var ownGate = regexp.MustCompile(`(?i)\bown(s|er|ers|ed)?\b|author|assigned|userId|user_id|created`)
@@ -265,7 +284,7 @@ func (v *view) owned(cols []string) bool {
 		}
 	}
 	for _, s := range v.sql {
-		for _, m := range regexp.MustCompile(`(?i)(\w+)\s*=\s*:session_user\b`).FindAllStringSubmatch(s.text, -1) {
+		for _, m := range expr(`(?i)(\w+)\s*=\s*:session_user\b`).FindAllStringSubmatch(s.text, -1) {
 			if len(cols) == 0 || contains(cols, strings.ToLower(m[1])) || ownCol.MatchString(m[1]) {
 				return true
 			}

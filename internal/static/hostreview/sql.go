@@ -15,6 +15,8 @@ type statement struct {
 	text string
 	args []*lang.Node
 	star bool
+	by   map[string]*lang.Node // what stands behind a placeholder
+	vars []string              // that hold the values
 }
 
 var sqlRE = regexp.MustCompile(`(?is)^\s*(--[^\n]*\n\s*)*\(?(select\s|with\s+(recursive\s+)?\w+\s*(\([^)]*\)\s*)?as\b|insert\s+(or\s+\w+\s+)?into|update\s+\S+\s+(as\s+)?(\w+\s+)?set\b|delete\s+from|merge\s+into)`)
@@ -33,8 +35,14 @@ func (v *view) findSQL() []statement {
 			if len(s.args) == 0 {
 				s.args = v.boundLater(c)
 			}
-			s.text = v.named(t, s.args)
-			s.star = regexp.MustCompile(`(?i)select\s+(\w+\.)?\*`).MatchString(t)
+			s.by = map[string]*lang.Node{}
+			for _, x := range c.List[i+1:] {
+				if x.Kind == lang.Ident {
+					s.vars = append(s.vars, x.Name)
+				}
+			}
+			s.text = v.named(t, &s)
+			s.star = expr(`(?i)select\s+(\w+\.)?\*`).MatchString(t)
 			v.learn(c, &s)
 			out = append(out, s)
 			break
@@ -101,6 +109,12 @@ func (v *view) sqlText(n *lang.Node, depth int) string {
 		if n.Op == "%" {
 			return v.sqlText(n.X, depth+1)
 		}
+	case lang.Cond: // wide ? 'AND x' : ''
+		y, z := v.sqlText(n.Y, depth+1), v.sqlText(n.Z, depth+1)
+		if len(y) < len(z) {
+			y = z
+		}
+		return y
 	case lang.Ident:
 		if vs := v.values[n.Name]; len(vs) > 0 && vs[0] != n {
 			s := v.sqlText(vs[0], depth+1)
@@ -113,6 +127,12 @@ func (v *view) sqlText(n *lang.Node, depth int) string {
 			return "${" + n.Name + "}"
 		}
 	case lang.Call:
+		if t, ok := v.joined(n, depth); ok {
+			return t
+		}
+		if n.Name == "SQL" && len(n.List) == 1 || n.Name == "format" && n.X != nil && n.X.Kind == lang.Call && n.X.Name == "SQL" { // psycopg.sql
+			return v.sqlText(first1(n), depth+1)
+		}
 		if n.Name == "text" && len(n.List) == 1 || n.Name == "Sprintf" && len(n.List) > 0 {
 			return v.sqlText(n.List[0], depth+1)
 		}
@@ -130,12 +150,15 @@ func (v *view) sqlText(n *lang.Node, depth int) string {
 // piece gives the text that a variable adds to a statement: the longest that it is
 // given, so that a condition that is added on some path stands in it.
 func (v *view) piece(k *lang.Node, depth int) (string, bool) {
+	if k.Kind == lang.Call {
+		return v.joined(k, depth)
+	}
 	if k.Kind != lang.Ident || len(v.values[k.Name]) == 0 {
 		return "", false
 	}
 	longest := ""
 	for _, y := range v.values[k.Name] {
-		if y.Kind != lang.String && y.Kind != lang.Template && y.Kind != lang.Binary {
+		if y.Kind != lang.String && y.Kind != lang.Template && y.Kind != lang.Binary && y.Kind != lang.Cond && y.Kind != lang.Call {
 			return "", false
 		}
 		if t := v.sqlText(y, depth+1); len(t) > len(longest) {
@@ -148,14 +171,26 @@ func (v *view) piece(k *lang.Node, depth int) (string, bool) {
 	return longest, true
 }
 
+// first1 gives the text that a call of psycopg.sql is made on.
+func first1(n *lang.Node) *lang.Node {
+	if n.Name == "format" {
+		n = n.X
+	}
+	if len(n.List) == 0 {
+		return nil
+	}
+	return n.List[0]
+}
+
 func wordsOf(s string) string { return strings.Join(wordRE.FindAllString(s, 6), "_") }
 
 var placeRE = regexp.MustCompile(`\$\$\{\w+\}|\?|\$\d+|%s|%\((\w+)\)s|:([a-zA-Z_]\w*)|@([a-zA-Z_]\w*)`)
 
 // named writes the placeholders as :session_x, :user, :argN, or a number where the
 // code holds the value below one.
-func (v *view) named(text string, args []*lang.Node) string {
+func (v *view) named(text string, s *statement) string {
 	var b strings.Builder
+	args := s.args
 	from, next := 0, 0
 	for _, m := range placeRE.FindAllStringSubmatchIndex(text, -1) {
 		tok := text[m[0]:m[1]]
@@ -183,11 +218,28 @@ func (v *view) named(text string, args []*lang.Node) string {
 				if a.Kind == lang.Pair && a.Name == key {
 					arg = a.Y
 				}
+				if arg != nil {
+					break
+				}
+				if a.Kind == lang.Ident {
+					if arg = v.parts[a.Name][key]; arg == nil && v.held.rows[a.Name] {
+						arg = a // a row that was looked at is bound as a whole
+					}
+				}
+			}
+			for _, n := range s.vars {
+				if y := v.parts[n][key]; y != nil && arg == nil {
+					arg = y
+				}
 			}
 			name = "arg_" + strings.ToLower(key)
 		}
 		b.WriteString(text[from:m[0]])
-		b.WriteString(v.placeholder(name, arg))
+		place := v.placeholder(name, arg)
+		if s.by[place] == nil && arg != nil {
+			s.by[place] = arg
+		}
+		b.WriteString(place)
 		from = m[1]
 	}
 	b.WriteString(text[from:])
@@ -195,144 +247,3 @@ func (v *view) named(text string, args []*lang.Node) string {
 }
 
 func quoted(text string, at int) bool { return strings.Count(text[:at], "'")%2 == 1 }
-
-var (
-	sessionRE = regexp.MustCompile(`(?i)^\(?(\w+\.)?(req|request|ctx|c|g|s|self|this)?\.?_?(current_?)?(user|account|acc|principal|session|claims|identity|actor|caller|me|auth|viewer|agent|ident|subject|who)\b(\(\))?[.\[]|^\$?_SESSION\[|(?i)^[\w.]*(current|session|auth\w*|logged\w*)_?(user|account|member)?_?id?\(|^[\w.]*(user|account|member)(_?id|From\w*)\(`)
-	outsideRE = regexp.MustCompile(`(?i)\b(body|query|params|args|form|json|files|headers|get_json|payload|FormValue|PathValue|getParameter|PathVariable|_GET|_POST|_REQUEST)\b`)
-	idRE      = regexp.MustCompile(`(?i)(^|[._\["'])(user|account)_?id\(|(^|[._\["'])(id|uid|sub|user_?id|account_?id|member_?id|employee_?id|staff_?id|agent_?id|person_?id)["'\]]*(\(\))?$`)
-)
-
-// placeholder names what is bound.
-func (v *view) placeholder(name string, arg *lang.Node) string {
-	if arg == nil {
-		return ":" + name
-	}
-	x := v.resolve(arg)
-	text := v.f.Text(x)
-	key := lastName(x)
-	if k := v.field[arg.Name]; k != "" && arg.Kind == lang.Ident && x != arg {
-		text, key = text+"."+k, k
-	}
-	if bound, ok := v.below(arg); ok {
-		return strconv.Itoa(bound)
-	}
-	base, _, member := strings.Cut(text, ".")
-	if sessionRE.MatchString(text) && !outsideRE.MatchString(text) || member && v.fromSession(base) {
-		last := strings.ToLower(strings.Join(humps(key), "_"))
-		switch {
-		case v.b.tenant != "" && (last == v.b.tenant || last == strings.TrimSuffix(v.b.tenant, "_id")):
-			return ":session_" + v.b.tenant
-		case idRE.MatchString(text):
-			return ":session_user"
-		}
-		return ":session_" + strings.Trim(nonWord.ReplaceAllString(last, "_"), "_")
-	}
-	if arg.Kind == lang.Ident && regexp.MustCompile(`(?i)(session|user|operator|account|acc|principal)\w*\.\w*id\s*(!==?|===?)\s*`+regexp.QuoteMeta(arg.Name)+`\b|\b`+regexp.QuoteMeta(arg.Name)+`\s*(!==?|===?)\s*[\w.]*(session|user|operator|account|acc|principal)\w*\.\w*id\b`).MatchString(v.bare) {
-		return ":session_user"
-	}
-	if r, _, _ := strings.Cut(text, "."); v.checked(r) || v.seen(arg) { // looked at before
-		return ":seen_" + name
-	}
-	return ":" + name
-}
-
-var sessionCall = regexp.MustCompile(`(?i)principal|account|user|session|claims|identity|caller|actor|current|viewer|auth`)
-
-// fromSession: the variable holds who acts, as a function of that name gave it.
-func (v *view) fromSession(name string) bool {
-	for _, y := range v.values[name] {
-		for y != nil && y.Kind == lang.Unary {
-			y = y.X
-		}
-		if y != nil && y.Kind == lang.Call && sessionCall.MatchString(y.Name) && (v.b.helpers[y.Name] == nil || !v.b.helpers[y.Name].load || !idArg(y)) {
-			return true
-		}
-	}
-	return false
-}
-
-// idArg: the call is given an identifier: it brings any thing, not who acts.
-func idArg(c *lang.Node) bool {
-	for _, a := range c.List {
-		if idRE.MatchString(lastName(a)) {
-			return true
-		}
-	}
-	return false
-}
-
-var nonWord = regexp.MustCompile(`\W+`)
-
-func lastName(n *lang.Node) string {
-	switch n.Kind {
-	case lang.Member, lang.Ident, lang.Call:
-		return n.Name
-	case lang.Index:
-		if n.Y != nil {
-			return n.Y.Name
-		}
-	}
-	return ""
-}
-
-// checked: a gate of the SPEC was asked about the variable.
-func (v *view) checked(name string) bool {
-	for _, c := range v.calls {
-		if h := v.b.helpers[c.Name]; h != nil && h.gate && !asker(name) {
-			for _, a := range c.List {
-				if a.Kind == lang.Ident && a.Name == name {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-var heldTo = regexp.MustCompile(`[<>]=?\s*(\d+)\b[\s\S]*(\?|\belse\b)`)
-
-var numberRE = regexp.MustCompile(`\b\d+\b`)
-
-// below gives a number that the code keeps an argument at or below: min(n, 100), or a
-// comparison with a number before.
-func (v *view) below(arg *lang.Node) (int, bool) {
-	texts := []string{v.f.Text(arg)}
-	if x := v.resolve(arg); x.Kind == lang.Lit && x.Op == "number" && len(v.values[base(arg)]) < 2 {
-		if n, err := strconv.Atoi(strings.ReplaceAll(v.f.Text(x), "_", "")); err == nil {
-			return n, true
-		}
-	}
-	name := ""
-	if arg.Kind == lang.Ident {
-		name = arg.Name
-		for _, y := range v.values[name] {
-			texts = append(texts, v.f.Text(y))
-		}
-	}
-	for _, t := range texts {
-		if m := regexp.MustCompile(`(?i)\b(min|clamp)\w*\s*\(`).FindStringIndex(t); m != nil {
-			top := 0
-			for _, d := range numberRE.FindAllString(t[m[0]:], -1) {
-				if n, err := strconv.Atoi(d); err == nil {
-					top = max(top, n)
-				}
-			}
-			return max(top, 1), true
-		}
-		if m := heldTo.FindStringSubmatch(t); m != nil { // n <= 200 ? n : 50
-			n, err := strconv.Atoi(m[1])
-			return max(n, 1), err == nil
-		}
-	}
-	if name == "" {
-		return 0, false
-	}
-	if m := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\s*>=?\s*(\d+|[A-Z][A-Z0-9_]+|max\w+)`).FindStringSubmatch(v.bare); m != nil {
-		n, err := strconv.Atoi(m[1])
-		if err != nil {
-			n = 1
-		}
-		return n, true
-	}
-	return 0, false
-}

@@ -22,7 +22,7 @@ func subjects(v *view, r Requirement) *Breach {
 			continue
 		}
 		for _, role := range slices.Sorted(maps.Keys(v.b.roles)) {
-			if !regexp.MustCompile(`(?i)^\W*(the |an? )?` + regexp.QuoteMeta(role) + `s?\b`).MatchString(part[:at[0]]) {
+			if !expr(`(?i)^\W*(the |an? )?` + regexp.QuoteMeta(role) + `s?\b`).MatchString(part[:at[0]]) {
 				continue
 			}
 			col := role + "_id"
@@ -45,7 +45,7 @@ func (v *view) reads(col string) string {
 			continue
 		}
 		for _, s := range v.sql {
-			if regexp.MustCompile(`(?i)\b(from|update)\s+` + regexp.QuoteMeta(t) + `\b`).MatchString(s.text) {
+			if expr(`(?i)\b(from|update)\s+` + regexp.QuoteMeta(t) + `\b`).MatchString(s.text) {
 				return t
 			}
 		}
@@ -56,7 +56,7 @@ func (v *view) reads(col string) string {
 // keepsOut: the code asks for other roles alone, or refuses this one.
 func (v *view) keepsOut(role string) bool {
 	q := regexp.QuoteMeta(role)
-	if regexp.MustCompile(`["']` + q + `["'][\])]*\s*[:{)]\s*\{?\s*(return|throw|raise|fail|deny|abort|http\.Error|res\.)`).MatchString(v.text) {
+	if expr(`["']` + q + `["'][\])]*\s*[:{)]\s*\{?\s*(return|throw|raise|fail|deny|abort|http\.Error|res\.)`).MatchString(v.text) {
 		return true
 	}
 	if v.literal[role] {
@@ -97,10 +97,10 @@ func (b *brief) sharedColumn() string {
 					n++
 				}
 			}
-			field := regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(noun), "_", "_?") + `_?id\b`)
+			field := expr(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(noun), "_", "_?") + `_?id\b`)
 			held := false
 			for _, r := range b.reqs {
-				held = held || scopeRE.MatchString(r.Text) && anyAccess.MatchString(r.Text) && regexp.MustCompile(`(?i)\b(own|other|another|same|their)\b[^.;]{0,20}\b`+noun).MatchString(r.Text)
+				held = held || scopeRE.MatchString(r.Text) && anyAccess.MatchString(r.Text) && expr(`(?i)\b(own|other|another|same|their)\b[^.;]{0,20}\b`+noun).MatchString(r.Text)
 			}
 			if (n > most || n == most && c < best) && held && n > 1 && len(field.FindAllString(b.spec, -1)) > n {
 				best, most = c, n

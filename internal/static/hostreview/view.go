@@ -19,12 +19,15 @@ type view struct {
 	text    string // without comments
 	bare    string // without comments and string contents
 	literal map[string]bool
-	field   map[string]string // what a variable was taken out of an object as
+	field   map[string]string                // what a variable was taken out of an object as
+	parts   map[string]map[string]*lang.Node // what was put into a map under a name
+	types   map[string]string                // of the parameters of the fragment's functions
 	held    provenance
+	public  int // memo of publicPath: 1 or -1
 }
 
 func newView(b *brief, f *lang.File) *view {
-	v := &view{b: b, f: f, values: map[string][]*lang.Node{}, plus: map[string][]*lang.Node{}, literal: map[string]bool{}, field: map[string]string{}, held: provenance{map[string]bool{}, map[string]bool{}}}
+	v := &view{b: b, f: f, values: map[string][]*lang.Node{}, plus: map[string][]*lang.Node{}, literal: map[string]bool{}, field: map[string]string{}, parts: map[string]map[string]*lang.Node{}, types: map[string]string{}, held: provenance{map[string]bool{}, map[string]bool{}, map[string]bool{}}}
 	v.text = WithoutComments(f.Path, string(f.Src))
 	bare := []byte(string(f.Src))
 	blank := func(n *lang.Node) {
@@ -56,6 +59,7 @@ func newView(b *brief, f *lang.File) *view {
 		}
 	}
 	v.bare = WithoutComments(f.Path, string(bare))
+	v.pass()
 	v.sql = v.findSQL()
 	return v
 }
@@ -76,6 +80,10 @@ func (v *view) assign(n *lang.Node) {
 		set(n.X.Name, n.Y)
 	case lang.Member:
 		set(lang.Dotted(n.X), n.Y)
+	case lang.Index:
+		if n.X.Y != nil && n.X.Y.Kind == lang.String {
+			v.put(base(n.X), n.X.Y.Name, n.Y)
+		}
 	case lang.Array: // a, b = x, y
 		for i, t := range n.X.List {
 			if t.Kind != lang.Ident {
@@ -210,7 +218,7 @@ func (v *view) one(text string) bool {
 			}
 		}
 		for _, t := range about {
-			if regexp.MustCompile(`(?i)\b` + t + `\b`).MatchString(s.text) {
+			if expr(`(?i)\b` + t + `\b`).MatchString(s.text) {
 				return true
 			}
 		}
