@@ -148,8 +148,9 @@ func (b *BenchBaseline) Compare(now []Asked, cases map[string]*audit.Case, hash 
 	return answers, notes
 }
 
-// Write stores the baseline, its answers in the order of their cases. One that would have fewer right answers is refused
-// with ErrLower unless reason says why; the reason is kept.
+// Write stores the baseline, its answers in the order of their cases. One whose
+// balanced accuracy would be lower is refused with ErrLower unless reason says why;
+// the reason is kept.
 func (b *BenchBaseline) Write(dir, reason string) error {
 	if len(b.Answers) == 0 {
 		return fmt.Errorf("%s: no answers: a run of nothing is no baseline", b.Reviewer)
@@ -158,9 +159,9 @@ func (b *BenchBaseline) Write(dir, reason string) error {
 	if err != nil {
 		return err
 	}
-	if old != nil && b.right() < old.right()-1e-9 {
+	if old != nil && b.balanced() < old.balanced()-1e-9 {
 		if reason == "" {
-			return fmt.Errorf("%s: %w: %.1f %% right after %.1f %%", b.Reviewer, ErrLower, 100*b.right(), 100*old.right())
+			return fmt.Errorf("%s: %w: balanced accuracy %.1f %% after %.1f %%", b.Reviewer, ErrLower, 100*b.balanced(), 100*old.balanced())
 		}
 		b.Notes = append(b.Notes, "baseline lowered: "+reason)
 	}
@@ -178,13 +179,26 @@ func (b *BenchBaseline) Write(dir, reason string) error {
 	return os.WriteFile(name, text, 0o644)
 }
 
-// right gives the share of right answers.
-func (b *BenchBaseline) right() float64 {
-	n := 0
+// balanced gives the balanced accuracy: the mean, over good and bad cases, of the
+// share of right answers; of the one kind alone where there is no other.
+func (b *BenchBaseline) balanced() float64 {
+	var right, all [2]float64
 	for _, a := range b.Answers {
+		kind := 0
+		if strings.HasSuffix(a.Case, "-"+string(audit.Bad)) {
+			kind = 1
+		}
+		all[kind]++
 		if a.Outcome == audit.OutcomeCorrect {
-			n++
+			right[kind]++
 		}
 	}
-	return float64(n) / float64(max(1, len(b.Answers)))
+	sum, kinds := 0.0, 0.0
+	for kind := range all {
+		if all[kind] > 0 {
+			sum += right[kind] / all[kind]
+			kinds++
+		}
+	}
+	return sum / max(1, kinds)
 }

@@ -19,13 +19,14 @@ import (
 // testdata/review/<app>/SPEC.md and cases.*, where "### name good" or
 // "### name bad 2,5" begins each.
 var reviewApps = map[string]string{"documents": "py", "bookings": "js", "wallet": "go", "lockers": "py", "tickets": "go", "depot": "js", "grants": "go", "fees": "py", "rooms": "ts",
-	"letters": "js", "parking": "go", "instruments": "py", "choir": "js", "harvest": "go", "kitchen": "py"}
+	"letters": "js", "parking": "go", "instruments": "py", "choir": "js", "harvest": "go", "kitchen": "py", "grove": "js", "ferry": "go"}
 
 // reviewFloors say how many bad ones, good ones and reasons of an application must be
 // right; an application without floors must be right throughout.
 var reviewFloors = map[string][3]int{"depot": {20, 15, 20}, "grants": {21, 15, 19}, "fees": {25, 19, 24}, "rooms": {13, 11, 12},
 	"letters": {19, 21, 15}, "parking": {13, 22, 11}, "instruments": {13, 22, 12},
-	"choir": {16, 23, 13}, "harvest": {11, 22, 10}, "kitchen": {13, 22, 11}}
+	"choir": {16, 23, 13}, "harvest": {11, 22, 10}, "kitchen": {13, 22, 11},
+	"grove": {16, 22, 13}, "ferry": {8, 24, 7}}
 
 type fragment struct {
 	name     string
