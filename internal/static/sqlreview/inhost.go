@@ -93,19 +93,6 @@ func TenantColumn(spec string) string {
 	return ""
 }
 
-// Kinds gives what each numbered requirement demands of SQL, by number.
-func Kinds(spec string) map[int][]string {
-	out := map[int][]string{}
-	for _, r := range specOf(spec).reqs {
-		for _, j := range judges {
-			if r.kinds[j.kind] {
-				out[r.n] = append(out[r.n], string(j.kind))
-			}
-		}
-	}
-	return out
-}
-
 // Names gives the tables of a SPEC with the columns of each.
 func Names(spec string) map[string][]string {
 	out := map[string][]string{}
