@@ -19,11 +19,14 @@ type shape struct {
 	find  func(*view) string // what is wrong, "" for nothing
 }
 
+// atOnce are the words of what happens while something else does.
+var atOnce = regexp.MustCompile(`(?i)simultaneous\w*|concurren\w*|interleav\w*|\brac(e|es|ing)\b|\block(s|ed|ing)?\b|at the same time|parallel|atomic\w*`)
+
 var shapes = []shape{
 	{"mixed or", regexp.MustCompile(`(?i)\btenant|\bown(ed|s)?\b|\bbelongs?\b|\bacting\b|separat\w*|\bonly\b`), []audit.CWE{863, 639}, 0.85, mixedOr},
-	{"counted apart", regexp.MustCompile(`(?i)simultaneous\w*|concurren\w*|interleav\w*|\brac(e|es|ing)\b|\block(s|ed|ing)?\b|at the same time|parallel|atomic\w*`), []audit.CWE{362, 367}, 0.75, countedApart},
-	{"read unlocked", regexp.MustCompile(`(?i)simultaneous\w*|concurren\w*|interleav\w*|\brac(e|es|ing)\b|\block(s|ed|ing)?\b|at the same time|parallel|atomic\w*`), []audit.CWE{362, 367}, 0.75, readUnlocked},
-	{"parent unlocked", regexp.MustCompile(`(?i)simultaneous\w*|concurren\w*|interleav\w*|\brac(e|es|ing)\b|\block(s|ed|ing)?\b|at the same time|parallel|atomic\w*`), []audit.CWE{362, 367}, 0.75, parentUnlocked},
+	{"counted apart", atOnce, []audit.CWE{362, 367}, 0.75, countedApart},
+	{"read unlocked", atOnce, []audit.CWE{362, 367}, 0.75, readUnlocked},
+	{"parent unlocked", atOnce, []audit.CWE{362, 367}, 0.75, parentUnlocked},
 	{"no upper bound", regexp.MustCompile(`(?i)\blists?\b|\brows\b|\bpages?\b|\bat most\b|\bsize\b|\bclamp\w*|no more than|\bbetween\b`), []audit.CWE{770, 400}, 0.75, noUpperBound},
 	{"shell", regexp.MustCompile(`(?i)\bshell\b|\bprograms?\b|\bcommands?\b|\boptions?\b|\bargument`), []audit.CWE{78, 88}, 0.85, shellText},
 	{"bare mac", regexp.MustCompile(`(?i)\bhmac\b|signature|\bsigned\b`), []audit.CWE{328, 347}, 0.85, bareMAC},
