@@ -70,6 +70,9 @@ func define(flags *flag.FlagSet) *options {
 	return o
 }
 
+// variable is the environment's twin of a flag.
+func variable(flag string) string { return "ASSAY_" + strings.ToUpper(flag) }
+
 // config reads flags, environment and .env.
 func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Config, error) {
 	var errs []error
@@ -82,7 +85,7 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 		if set[name] {
 			return *o.values[name]
 		}
-		return getenv("ASSAY_" + strings.ToUpper(name))
+		return getenv(variable(name))
 	}
 	number := func(name string, def int) int {
 		s := text(name)
@@ -99,10 +102,10 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 		if set[name] {
 			return *o.bools[name]
 		}
-		s := getenv("ASSAY_" + strings.ToUpper(name))
+		s := getenv(variable(name))
 		b, err := strconv.ParseBool(s)
 		if s != "" && err != nil {
-			errs = append(errs, fmt.Errorf("ASSAY_%s is %q: expected 1 or 0", strings.ToUpper(name), s))
+			errs = append(errs, fmt.Errorf("%s is %q: expected 1 or 0", variable(name), s))
 		}
 		return b
 	}

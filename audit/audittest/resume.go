@@ -25,7 +25,7 @@ func settings(flags *flag.FlagSet, getenv func(string) string) string {
 	var names []string
 	for _, f := range append(flagNames, boolNames...) {
 		if !given[f.name] {
-			names = append(names, "ASSAY_"+strings.ToUpper(f.name))
+			names = append(names, variable(f.name))
 		}
 	}
 	var out strings.Builder

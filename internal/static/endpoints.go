@@ -303,7 +303,7 @@ func (a *application) checkOwner(g *guards, es []*endpoint) {
 			continue
 		}
 		text := asked.ReplaceAllString(e.withoutUnused(), " ")
-		if looks[e] && matches(g.current, l, text) || e.staffed() || e.guardedParam(text) || a.ownedBelow(g, e) {
+		if looks[e] && matches(g.current, l, text) || e.staffed() || e.guardedParam() || a.ownedBelow(g, e) {
 			continue
 		}
 		if !g.owned.MatchString(e.path + " " + e.name + " " + path.Base(e.fn.Unit.File.Path) + " " + g.lookup[l].FindString(e.text)) {

@@ -50,23 +50,24 @@ func (e *endpoint) caller() *lang.Node {
 	return nil
 }
 
+// looksAt: the handler's body names the parameter.
+func (e *endpoint) looksAt(p *lang.Node) bool {
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(p.Name) + `\b`).MatchString(e.fn.Unit.File.Text(e.node.Body))
+}
+
 // withoutUnused is the handler's text without a caller that its body never looks at.
 func (e *endpoint) withoutUnused() string {
 	p := e.caller()
-	if p == nil || e.node.Body == nil {
+	if p == nil || e.node.Body == nil || e.looksAt(p) {
 		return e.text
 	}
-	f := e.fn.Unit.File
-	if regexp.MustCompile(`\b` + regexp.QuoteMeta(p.Name) + `\b`).MatchString(f.Text(e.node.Body)) {
-		return e.text
-	}
-	return strings.Replace(e.text, f.Text(p), " ", 1)
+	return strings.Replace(e.text, e.fn.Unit.File.Text(p), " ", 1)
 }
 
 // guardedParam: the body looks at the caller that a parameter holds.
-func (e *endpoint) guardedParam(text string) bool {
+func (e *endpoint) guardedParam() bool {
 	p := e.caller()
-	return p != nil && e.node.Body != nil && regexp.MustCompile(`\b`+regexp.QuoteMeta(p.Name)+`\b`).MatchString(e.fn.Unit.File.Text(e.node.Body))
+	return p != nil && e.node.Body != nil && e.looksAt(p)
 }
 
 var lookedUp = regexp.MustCompile(`(\w+)\s*\([^()]*\)?\s*$|\.(\w+)\(`)

@@ -3,6 +3,7 @@ package static
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/internal/static/flow"
@@ -64,6 +65,13 @@ func mayRunOut(src []byte) bool {
 	return false
 }
 
+// transactional: an annotation makes one transaction of the function.
+func transactional(fn *flow.Func) bool {
+	return slices.ContainsFunc(fn.Node.Notes, func(n *lang.Node) bool {
+		return strings.Contains(strings.ToLower(fn.Unit.File.Text(n)), "transactional")
+	})
+}
+
 // race looks at one function: a read, then a condition on something scarce, then a
 // write behind it, and nothing that makes the three one.
 func (a *application) race(fn *flow.Func) {
@@ -78,10 +86,8 @@ func (a *application) race(fn *flow.Func) {
 	if !scarce.MatchString(text) || guarding.MatchString(text) || lowers.MatchString(text) || !readsOne.MatchString(text) || !takesOne.MatchString(text) {
 		return
 	}
-	for _, n := range fn.Node.Notes {
-		if strings.Contains(strings.ToLower(f.Text(n)), "transactional") {
-			return
-		}
+	if transactional(fn) {
+		return
 	}
 	var done bool
 	lang.Walk(fn.Node.Body, func(n *lang.Node) bool {
@@ -131,10 +137,8 @@ func (a *application) lowersUnchecked(fn *flow.Func) bool {
 	if asWhole.MatchString(text) {
 		return false
 	}
-	for _, n := range fn.Node.Notes {
-		if strings.Contains(strings.ToLower(f.Text(n)), "transactional") {
-			return false
-		}
+	if transactional(fn) {
+		return false
 	}
 	write := shared
 	if lowers {
@@ -176,10 +180,8 @@ func (a *application) changesCompared(fn *flow.Func, text string) bool {
 	if !comparesScarce(fn.Node.Body) || !keeps.MatchString(text) || !readRow.MatchString(text) || asWhole.MatchString(text) || guarding.MatchString(text) {
 		return false
 	}
-	for _, n := range fn.Node.Notes {
-		if strings.Contains(strings.ToLower(f.Text(n)), "transactional") {
-			return false
-		}
+	if transactional(fn) {
+		return false
 	}
 	var at *lang.Node
 	lang.Walk(fn.Node.Body, func(n *lang.Node) bool {

@@ -27,7 +27,7 @@ type helper struct {
 // A brief is what a SPEC says of host code.
 type brief struct {
 	asked   *sync.Map // memo of asks, shared by the fragments of a SPEC
-	wordy   bool      // memo of countWords
+	long    bool      // memo of countWords
 	spec    string
 	reqs    []Requirement
 	helpers map[string]*helper
@@ -113,7 +113,7 @@ func readBrief(spec string) *brief {
 	if briefs.last == nil || briefs.last.spec != spec {
 		briefs.last = newBrief(spec)
 		briefs.last.tenancy()
-		briefs.last.wordy = briefs.last.countWords()
+		briefs.last.long = briefs.last.countWords()
 	}
 	b := *briefs.last
 	return &b

@@ -45,7 +45,7 @@ func Breaches(spec string, f *lang.File) ([]Breach, error) {
 	var out []Breach
 	for _, r := range b.reqs {
 		for _, w := range ways(t) {
-			if w.read && b.long() {
+			if w.read && b.long {
 				continue
 			}
 			if x := w.tell(v, r); x != nil {
@@ -55,7 +55,7 @@ func Breaches(spec string, f *lang.File) ([]Breach, error) {
 			}
 		}
 	}
-	if !b.long() {
+	if !b.long {
 		out = append(out, v.statements()...)
 	}
 	return append(out, v.shaped(out)...), nil
@@ -74,9 +74,7 @@ type way struct {
 // as often as on bad ones, so that only what the code shows by its form is told of.
 const longWords = 35
 
-// long: the requirements are of that kind.
-func (b *brief) long() bool { return b.wordy }
-
+// countWords reports whether the requirements are of that kind.
 func (b *brief) countWords() bool {
 	n := 0
 	for _, r := range b.reqs {

@@ -1,7 +1,6 @@
 package sqlreview
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -9,7 +8,7 @@ import (
 // name (:person), or by the words that follow it (":me, an `account.id`").
 func (s *spec) findActorTables() {
 	s.actorOf = map[string]string{}
-	for _, line := range regexp.MustCompile(`[.;]\s+|\n+`).Split(strings.ToLower(s.prompt), -1) {
+	for _, line := range lineRE.Split(strings.ToLower(s.prompt), -1) {
 		for _, p := range paramsIn(line) {
 			if !s.session[p] || s.scopeP[p] || s.actorOf[p] != "" || strings.HasPrefix(p, "p_") {
 				continue

@@ -99,7 +99,7 @@ var allPowerRE = regexp.MustCompile(`everything|anything|all of it|may do all|wh
 // others may.
 func (s *spec) findMasters() {
 	s.masters = map[string]bool{}
-	for _, line := range regexp.MustCompile(`[.;]\s+|\n+`).Split(strings.ToLower(s.prompt), -1) {
+	for _, line := range lineRE.Split(strings.ToLower(s.prompt), -1) {
 		if !allPowerRE.MatchString(line) {
 			continue
 		}

@@ -262,7 +262,7 @@ var (
 // findSafeHoles reads which ${...} the server fills from lists of its own.
 func (s *spec) findSafeHoles() {
 	s.safeHoles = map[string]bool{}
-	for _, line := range regexp.MustCompile(`[.;]\s+|\n+`).Split(s.prompt, -1) {
+	for _, line := range lineRE.Split(s.prompt, -1) {
 		if !fixedListRE.MatchString(strings.ToLower(line)) {
 			continue
 		}

@@ -8,31 +8,22 @@ import (
 )
 
 // disjuncts gives the alternatives of a condition.
-func disjuncts(e *expr) []*expr {
-	if e == nil {
-		return nil
-	}
-	if e.kind != eOr {
-		return []*expr{e}
-	}
-	var out []*expr
-	for _, x := range e.args {
-		out = append(out, disjuncts(x)...)
-	}
-	return out
-}
+func disjuncts(e *expr) []*expr { return partsOf(e, eOr) }
 
 // conjuncts gives the parts of a condition that all have to hold.
-func conjuncts(e *expr) []*expr {
+func conjuncts(e *expr) []*expr { return partsOf(e, eAnd) }
+
+// partsOf takes a condition apart at one connective, however nested.
+func partsOf(e *expr, at exprKind) []*expr {
 	if e == nil {
 		return nil
 	}
-	if e.kind != eAnd {
+	if e.kind != at {
 		return []*expr{e}
 	}
 	var out []*expr
 	for _, x := range e.args {
-		out = append(out, conjuncts(x)...)
+		out = append(out, partsOf(x, at)...)
 	}
 	return out
 }

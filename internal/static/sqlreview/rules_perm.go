@@ -7,6 +7,12 @@ import (
 	"assay/audit"
 )
 
+var ownerRE = regexp.MustCompile(`owner|created|author|user|person|member|customer|patient`)
+
+var ownRE = regexp.MustCompile(`\bown(s|er|ers|ed)?\b|their own|his own`)
+
+var atLeastRE = regexp.MustCompile(`at least|or (higher|above|better|more)|minimum`)
+
 // permissions: who acts holds what the requirement asks for, for the very thing that
 // is acted on.
 func (r *reviewer) permissions(q *requirement) {
@@ -282,7 +288,7 @@ var markTail = regexp.MustCompile(`^is_|_(at|on|ts|date|time|flag)$`)
 
 // atLeast: "at least a picker", "picker or higher" allow what comes after in the list.
 func (r *reviewer) atLeast(q *requirement, enum, allowed []string) []string {
-	if len(allowed) == 1 && regexp.MustCompile(`at least|or (higher|above|better|more)|minimum`).MatchString(q.low) {
+	if len(allowed) == 1 && atLeastRE.MatchString(q.low) {
 		for i, v := range enum {
 			if v == allowed[0] {
 				return enum[i:]
@@ -324,7 +330,7 @@ func (r *reviewer) owner(q *requirement, c *closure, act action) bool {
 		for _, w := range strings.Split(p, "_") {
 			said = said || len(w) > 2 && w != "user" && w != "staff" && q.touches(w)
 		}
-		if regexp.MustCompile(`\bown(s|er|ers|ed)?\b|their own|his own`).MatchString(q.low) && regexp.MustCompile(`owner|created|author|user|person|member|customer|patient`).MatchString(p) {
+		if ownRE.MatchString(q.low) && ownerRE.MatchString(p) {
 			said = true
 		}
 		if said && c.actor(r, act.in.col(p)) {

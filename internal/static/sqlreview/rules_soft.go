@@ -7,6 +7,8 @@ import (
 	"assay/audit"
 )
 
+var wholesaleRE = regexp.MustCompile(`every|each|all|any|wherever|table`)
+
 // softDelete: rows that are marked as gone are not seen.
 func (r *reviewer) softDelete(q *requirement) {
 	for _, col := range r.s.softCols(q) {
@@ -161,7 +163,7 @@ func (r *reviewer) softApplies(q *requirement, in *inst, col string) bool {
 		}
 	}
 	for t := range q.tables {
-		if tab := r.s.sch.tables[t]; tab != nil && tab.column(col) != nil && !regexp.MustCompile(`every|each|all|any|wherever|table`).MatchString(q.low) {
+		if tab := r.s.sch.tables[t]; tab != nil && tab.column(col) != nil && !wholesaleRE.MatchString(q.low) {
 			return false
 		}
 	}

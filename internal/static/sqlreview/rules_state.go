@@ -7,6 +7,8 @@ import (
 	"assay/audit"
 )
 
+var frozenTextRE = regexp.MustCompile(`(no longer|never|not|cannot|n't) (be )?(chang|edit|updat|modif|delet)`)
+
 // stateOf finds the tables and columns whose states a requirement names.
 func (r *reviewer) stateOf(q *requirement) map[*table]string {
 	out := map[*table]string{}
@@ -128,7 +130,7 @@ func (r *reviewer) transition(q *requirement, life *lifecycle, w write, col stri
 
 // editable: rows may be changed only in the states that the requirement names.
 func (r *reviewer) editable(q *requirement, life *lifecycle, owners map[*table]string) {
-	if len(life.edit) == 0 || len(frozenStates(q)) > 0 || regexp.MustCompile(`(no longer|never|not|cannot|n't) (be )?(chang|edit|updat|modif|delet)`).MatchString(q.low) {
+	if len(life.edit) == 0 || len(frozenStates(q)) > 0 || frozenTextRE.MatchString(q.low) {
 		return
 	}
 	for _, act := range r.actions() {

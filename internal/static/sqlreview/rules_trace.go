@@ -8,6 +8,10 @@ import (
 	"assay/audit"
 )
 
+var stateWordRE = regexp.MustCompile(`status|state|transition`)
+
+var everyChangeRE = regexp.MustCompile(`(every|each|all|any) (change|write|update|modif|statement|data|mutation|insert|deletion)`)
+
 // audits: what changes data leaves a row in the audit table, in the name of who acts.
 func (r *reviewer) audits(q *requirement) {
 	name := r.s.auditTable(q)
@@ -34,7 +38,7 @@ func (r *reviewer) audits(q *requirement) {
 		r.auditActor(q, log)
 		return
 	}
-	every := regexp.MustCompile(`(every|each|all|any) (change|write|update|modif|statement|data|mutation|insert|deletion)`).MatchString(q.low)
+	every := everyChangeRE.MatchString(q.low)
 	for _, act := range r.actions() {
 		if act.kind == "read" || act.in.table == name {
 			continue
@@ -49,7 +53,7 @@ func (r *reviewer) audits(q *requirement) {
 
 func (r *reviewer) auditApplies(q *requirement, act action, every bool) float64 {
 	named := q.tables[act.in.table] || q.touches(act.in.table)
-	state := regexp.MustCompile(`status|state|transition`).MatchString(q.low)
+	state := stateWordRE.MatchString(q.low)
 	switch {
 	case named && state && act.kind == "update":
 		if act.state != "" {

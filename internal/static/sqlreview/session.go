@@ -32,7 +32,7 @@ func (s *spec) findSession() {
 	s.session = map[string]bool{}
 	bases := map[string]bool{}
 	var all []string
-	for _, line := range regexp.MustCompile(`[.;]\s+|\n+`).Split(strings.ToLower(s.prompt), -1) {
+	for _, line := range lineRE.Split(strings.ToLower(s.prompt), -1) {
 		names := paramsIn(spliceRE.ReplaceAllString(line, " "))
 		all = append(all, names...)
 		if !givenRE.MatchString(line) || sentRE.MatchString(powerless.ReplaceAllString(line, "")) {

@@ -5,9 +5,11 @@ import (
 	"strings"
 )
 
+var boldHeadRE = regexp.MustCompile(`^\*\*(.+?)\*\*`)
+
 // head gives what a requirement begins with in bold type, in lower case.
 func (r *requirement) head() string {
-	if m := regexp.MustCompile(`^\*\*(.+?)\*\*`).FindStringSubmatch(r.text); m != nil {
+	if m := boldHeadRE.FindStringSubmatch(r.text); m != nil {
 		return strings.ToLower(m[1])
 	}
 	return ""

@@ -97,7 +97,10 @@ func unwrap(text string) string {
 	return b.String()
 }
 
+var (
+	lineRE     = regexp.MustCompile(`[.;]\s+|\n+`)  // between the sentences and lines of a text
+	sentenceRE = regexp.MustCompile(`[.;:]\s+|\n+`) // the same, a colon ending one too
+)
+
 // sentences cuts a text into its sentences and lines.
-func sentences(text string) []string {
-	return regexp.MustCompile(`[.;:]\s+|\n+`).Split(text, -1)
-}
+func sentences(text string) []string { return sentenceRE.Split(text, -1) }
