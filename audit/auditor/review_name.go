@@ -32,7 +32,7 @@ type Directory struct {
 	Getenv   func(string) string  // keys, ASSAY_BASE_URL, ASSAY_API_KEY, OLLAMA_HOST
 }
 
-// Reviewer finds a reviewer by name: "static", a name of auditors.md, a name of
+// Reviewer finds a reviewer by name: "static", "control-words", a name of auditors.md, a name of
 // models.md, or provider:model. Any other name is taken as an ID of OpenRouter's.
 //
 // With ASSAY_BASE_URL the model is asked there instead, by the name as it was
@@ -43,8 +43,11 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 	if name == "" {
 		return nil, fmt.Errorf("no reviewer named: expected static, a name of models.md or auditors.md, or provider:model")
 	}
-	if name == "static" && d.Static != nil {
+	switch {
+	case name == "static" && d.Static != nil:
 		return d.Static, nil
+	case name == "control-words":
+		return WordsControl(), nil
 	}
 	if i := slices.IndexFunc(d.Auditors, func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
 		if d.Auditors[i].Kind == "static" && d.Static != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"assay/audit"
+	"assay/audit/auditor"
 	"assay/audit/score"
 	"assay/internal/record"
 	"assay/internal/run"
@@ -127,7 +128,7 @@ func (b *bench) gate(t T, s seat, name string, all []score.Answer) {
 		t.Errorf("%v", err)
 		return
 	}
-	j, err := score.JudgeBench(all, baseline, b.goals, score.Rules{Deterministic: s.reviewer == "static", Strict: b.env.cfg.Strict})
+	j, err := score.JudgeBench(all, baseline, b.goals, score.Rules{Deterministic: auditor.Deterministic(s.reviewer), Strict: b.env.cfg.Strict})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return

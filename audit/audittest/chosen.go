@@ -69,7 +69,7 @@ func (e *env) reviewers(t T) []audit.Reviewer {
 func (e *env) chosenReviewers() (rs []audit.Reviewer, err error) {
 	names := e.cfg.Models
 	if len(names) == 0 {
-		names = []string{"static"}
+		names = []string{"static", "control-words"}
 	}
 	dir, err := e.directory()
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Suite) db(e *env) string {
 
 // reviewStatic is the embedded analyser's review, its errors told as a status.
 func reviewStatic(ctx context.Context, task audit.ReviewTask) audit.Review {
-	r, err := static.Review(ctx, task)
+	r, err := static.New(static.Options{}).Review(ctx, task)
 	if err != nil {
 		return audit.Review{Status: audit.Errored, Detail: err.Error()}
 	}

@@ -1,0 +1,91 @@
+package auditor
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"assay/audit"
+)
+
+// WordsControl gives the reviewer "control-words": it reads words and no code. It
+// shows what a judgement by words alone is worth; a model that does not beat it
+// has shown nothing.
+func WordsControl() audit.Reviewer { return wordsControl{} }
+
+type wordsControl struct{}
+
+// Deterministic reports whether the reviewer of this name is one of our own, which
+// cost nothing and answer the same question always the same.
+func Deterministic(reviewer string) bool {
+	return reviewer == "static" || reviewer == wordsControl{}.Name()
+}
+
+// Name is "control-words".
+func (wordsControl) Name() string { return "control-words" }
+
+// Review calls a fragment bad when a numbered requirement of the SPEC speaks of a
+// matter, the code touches that matter, and no word stands in the code that goes
+// with doing it right.
+func (wordsControl) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
+	if err := ctx.Err(); err != nil {
+		return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
+	}
+	rev := audit.Review{Status: audit.Answered, Verdict: audit.Good, Confidence: 0.5, Explanation: "no word is missing"}
+	code := withoutComments(task.Code)
+	var why []string
+	for _, req := range requirement.FindAllStringSubmatch(task.Spec, -1) {
+		for _, d := range demands {
+			if !d.requirement.MatchString(req[2]) || !d.touches.MatchString(code) || d.words.MatchString(code) {
+				continue
+			}
+			var n int
+			fmt.Sscan(req[1], &n)
+			rev.Verdict, rev.Violates = audit.Bad, append(rev.Violates, n)
+			why = append(why, fmt.Sprintf("requirement %d speaks of %s, and none of its words stands in the code", n, d.matter))
+			break
+		}
+	}
+	if len(why) > 0 {
+		rev.Explanation = strings.Join(why, "; ")
+	}
+	rev.Raw = rev.Explanation
+	return rev, nil
+}
+
+// requirement is an item of a numbered list with its indented further lines.
+var requirement = regexp.MustCompile(`(?m)^ {0,3}(\d{1,3})[.)]\s+(.+(?:\n[ \t]+\S.*)*)`)
+
+var comments = regexp.MustCompile(`(?m)(?:--|//|#).*$|(?s:/\*.*?\*/)`)
+
+func withoutComments(code string) string { return comments.ReplaceAllString(code, "") }
+
+// A demand says which words code that touches a matter is expected to hold.
+type demand struct {
+	matter                      string
+	requirement, touches, words *regexp.Regexp
+}
+
+// demands were written from general knowledge, before and without any case.
+var demands = []demand{
+	words("tenants", `tenant|organi[sz]ation|another (company|customer|clinic|branch)`, `select|find|query|get`, `tenant|org|company|clinic|branch|agency|account`),
+	words("ownership", `\bown\b|their own|belongs? to`, `select|update|delete|find|query`, `owner|user_?id|created_by|member|customer_?id`),
+	words("roles", `\brole|manager|administrator|permission|may only`, `update|insert|delete|create|set`, `role|permission|manager|admin|can_|allowed|grant`),
+	words("concurrent changes", `concurren|at the same time|twice|simultaneous|race`, `update|insert|balance|stock|count`, `for update|lock|serializable|transaction|atomic|on conflict|mutex`),
+	words("deletion", `deleted|archived|soft`, `select|update|find`, `deleted|archived|removed|active`),
+	words("states", `\bstate|status|pending|approved|cancell?ed`, `update|set `, `status|state`),
+	words("limits", `at most|maximum|limit|exceed`, `select|insert|amount|quantity|total`, `limit|least|max|<=|<|>`),
+	words("injection", `bound|parameteri[sz]|concatenat|interpolat`, `execute|query|format\(|\|\|`, `\$\d|\?|%s|quote_ident|quote_literal|%[IL]|using|:\w+`),
+	words("paths", `path|director|file name`, `open|read|join|file`, `clean|resolve|realpath|basename|abs|within|root`),
+	words("addresses", `url|webhook|internal (host|address)`, `http|fetch|request|dial`, `host|private|loopback|resolve|allow`),
+	words("secrets", `password|token|secret`, `password|token|secret|select \*`, `hash|compare|hmac|digest|omit|redact`),
+	words("logging", `audit|log`, `update|insert|delete|log`, `log|audit|event|history`),
+	words("time zones", `time ?zone|local (time|day)|midnight`, `date|time|now`, `time ?zone|zone|utc|tz|location`),
+	words("rounding", `round|cent|minor unit`, `amount|price|total|sum`, `round|cent|numeric|floor|ceil|trunc`),
+}
+
+func words(matter, requirement, touches, words string) demand {
+	fold := func(s string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + s) }
+	return demand{matter, fold(requirement), fold(touches), fold(words)}
+}
