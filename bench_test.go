@@ -5,15 +5,15 @@ import (
 	"os"
 	"testing"
 
-	"assay/audit/audittest"
+	suites "assay/internal/suite"
 )
 
-var suite = audittest.New(flag.CommandLine)
+var suite = suites.New(flag.CommandLine)
 
 func TestMain(m *testing.M) { os.Exit(suite.Main(m)) }
 
 // TestBench asks every chosen reviewer every chosen case.
-func TestBench(t *testing.T) { audittest.Bench(t, suite) }
+func TestBench(t *testing.T) { suites.Bench(t, suite) }
 
 // TestVerify holds every case against reality.
-func TestVerify(t *testing.T) { audittest.Verify(t, suite) }
+func TestVerify(t *testing.T) { suites.Verify(t, suite) }

@@ -15,7 +15,7 @@
 //     has no field that could carry an answer: what an auditor cannot be handed
 //     cannot leak.
 //
-//  3. Asking. audit/auditor holds who is asked: the embedded analyser
+//  3. Asking. internal/auditor holds who is asked: the embedded analyser
 //     (internal/static), a command, a chat model, the replay of a recording. Many
 //     trials run on internal/run, which plans, paces, retries, keeps the budget and
 //     resumes; outcomes go to internal/store as they come. Planned trials are the
@@ -39,7 +39,7 @@
 //     Statistics never print and printers never compute: headline and detail are
 //     one computation.
 //
-// audit/audittest is the adapter between all of this and package testing, and all
+// internal/suite is the adapter between all of this and package testing, and all
 // that the tests of this folder import. Cases are held against reality too:
 // TestVerify runs them on PostgreSQL and on their languages' runtimes
 // (internal/proof).

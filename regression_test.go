@@ -3,8 +3,8 @@ package assay
 import (
 	"testing"
 
-	"assay/audit/audittest"
+	suites "assay/internal/suite"
 )
 
 // TestRegression holds every project's auditors against its answer key.
-func TestRegression(t *testing.T) { audittest.Regression(t, suite) }
+func TestRegression(t *testing.T) { suites.Regression(t, suite) }

@@ -3,8 +3,8 @@ package assay
 import (
 	"testing"
 
-	"assay/audit/audittest"
+	suites "assay/internal/suite"
 )
 
 // TestSmoke audits one Java class: five planted flaws, five checks.
-func TestSmoke(t *testing.T) { audittest.Smoke(t, suite) }
+func TestSmoke(t *testing.T) { suites.Smoke(t, suite) }

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"assay/audit"
-	"assay/audit/auditor"
 	"assay/audit/findings"
 	"assay/audit/fixture"
+	"assay/internal/auditor"
 	"assay/internal/seal"
 )
 

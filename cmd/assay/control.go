@@ -4,8 +4,8 @@ import (
 	"os"
 
 	"assay/audit"
-	"assay/audit/auditor"
 	"assay/audit/findings"
+	"assay/internal/auditor"
 )
 
 type controlCmd struct {

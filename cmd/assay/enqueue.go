@@ -4,7 +4,7 @@ import (
 	"context"
 	"os"
 
-	"assay/audit/audittest"
+	"assay/internal/suite"
 )
 
 // planFlags choose what is planned, as the flags of go test -run Bench do.
@@ -34,11 +34,11 @@ type placeFlags struct {
 // Run plans a run of Bench and leaves it to workers. go test -run Bench with the
 // same flags waits for it, and reports.
 func (c *enqueueCmd) Run(ctx context.Context) error {
-	budget, err := audittest.ParseBudget(c.Budget)
+	budget, err := suite.ParseBudget(c.Budget)
 	if err != nil {
 		return err
 	}
-	s, err := audittest.NewSpread(".", audittest.Config{Models: c.Model, Prompts: c.Prompt, Filter: c.Filter, Trials: c.Trials, Budget: budget,
+	s, err := suite.NewSpread(".", suite.Config{Models: c.Model, Prompts: c.Prompt, Filter: c.Filter, Trials: c.Trials, Budget: budget,
 		Concurrency: c.Concurrency, Force: c.Force, Twins: c.Twins, Root: c.Root, DB: c.DB})
 	if err != nil {
 		return err

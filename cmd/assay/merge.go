@@ -62,7 +62,7 @@ type part struct {
 	older        int // runs of the file that are kept and not judged
 }
 
-// ofShard is how audittest begins the command of a run that is one of several.
+// ofShard is how internal/suite begins the command of a run that is one of several.
 var ofShard = regexp.MustCompile(`^TEST_SHARD_INDEX=(\d+) TEST_TOTAL_SHARDS=(\d+) `)
 
 func readPart(ctx context.Context, name string) (part, error) {

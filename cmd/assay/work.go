@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"assay/audit/audittest"
+	"assay/internal/suite"
 )
 
 type workCmd struct {
@@ -21,7 +21,7 @@ type workCmd struct {
 // Run works on what was enqueued until it is interrupted: then nothing more is
 // begun, what is under way comes to its end, and the rest is left to the others.
 func (c *workCmd) Run(ctx context.Context) error {
-	s, err := audittest.NewSpread(".", audittest.Config{Root: c.Root, DB: c.DB, Concurrency: c.Concurrency})
+	s, err := suite.NewSpread(".", suite.Config{Root: c.Root, DB: c.DB, Concurrency: c.Concurrency})
 	if err != nil {
 		return err
 	}

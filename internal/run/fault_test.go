@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"assay/audit"
-	"assay/audit/auditor"
+	"assay/internal/auditor"
 	"assay/internal/run"
 	"assay/internal/run/mockapi"
 	"assay/internal/store"

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"assay/audit"
-	"assay/audit/auditor"
+	"assay/internal/auditor"
 	"assay/internal/run"
 	"assay/internal/run/mockapi"
 	"assay/internal/run/river"

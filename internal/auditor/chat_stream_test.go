@@ -1,0 +1,274 @@
+package auditor_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/audit"
+	"assay/internal/auditor"
+	"assay/internal/run/mockapi"
+
+	"github.com/stretchr/testify/require"
+)
+
+// events makes a stream of chunks.
+func events(chunks ...string) mockapi.Reply {
+	return mockapi.Reply{Body: "data: " + strings.Join(chunks, "\n\ndata: ") + "\n\n", Header: map[string]string{"Content-Type": "text/event-stream"}}
+}
+
+const (
+	opening = `{"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"{\"verdict\":"},"finish_reason":null}]}`
+	closing = `{"model":"m","choices":[{"index":0,"delta":{"content":"\"bad\"}"},"finish_reason":null}]}`
+	stop    = `{"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
+	counted = `{"model":"m","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"cost":0.25}}`
+)
+
+// Streams as servers write them.
+func TestChatStreams(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		reply  mockapi.Reply
+		status audit.Status
+		detail string
+		usage  audit.Usage // of an answer; TokensOut 0: some, and nobody knows what it cost
+	}{
+		{"in pieces", mockapi.Reply{Cost: 0.25, Piece: 1}, audit.Answered, "", audit.Usage{TokensIn: -1, TokensOut: -1, USD: 0.25, Priced: true}},
+		{"one chunk", mockapi.Reply{Cost: 0.25, Piece: 1000}, audit.Answered, "", audit.Usage{TokensIn: -1, TokensOut: -1, USD: 0.25, Priced: true}},
+		{"not at all", mockapi.Reply{Cost: 0.25, Whole: true}, audit.Answered, "", audit.Usage{TokensIn: -1, TokensOut: -1, USD: 0.25, Priced: true}},
+		{"as text/plain", mockapi.Reply{Body: "data: " + opening + "\n\ndata:" + closing + "\n\ndata: " + stop + "\n\ndata: " + counted + "\n\n",
+			Header: map[string]string{"Content-Type": "text/plain"}}, audit.Answered, "", audit.Usage{TokensIn: 10, TokensOut: 5, USD: 0.25, Priced: true}},
+		{"with CRLF", mockapi.Reply{Body: strings.ReplaceAll(events(opening, closing, stop, counted, "[DONE]").Body, "\n", "\r\n")}, audit.Answered, "", audit.Usage{TokensIn: 10, TokensOut: 5, USD: 0.25, Priced: true}},
+		{"usage in the last chunk with a choice", events(opening, closing, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5}}`, "[DONE]"),
+			audit.Answered, "", audit.Usage{TokensIn: 10, TokensOut: 5, USD: 20e-6, Priced: true}},
+		{"usage in every chunk", events(`{"usage":{"prompt_tokens":10,"completion_tokens":1},"choices":[{"index":0,"delta":{"content":"bad"}}]}`,
+			`{"usage":{"prompt_tokens":10,"completion_tokens":2},"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`), audit.Answered, "", audit.Usage{TokensIn: 10, TokensOut: 2, USD: 14e-6, Priced: true}},
+		{"no choices in the last chunk but null", events(opening, closing, stop, strings.Replace(counted, "[]", "null", 1)), audit.Answered, "", audit.Usage{TokensIn: 10, TokensOut: 5, USD: 0.25, Priced: true}},
+		{"without usage", events(opening, closing, stop, "[DONE]"), audit.Answered, "", audit.Usage{}},
+		{"a mark of the end and no reason", events(opening, closing, counted, "[DONE]"), audit.Answered, "", audit.Usage{TokensIn: 10, TokensOut: 5, USD: 0.25, Priced: true}},
+		{"broken after the finish reason", mockapi.Reply{Body: events(opening, closing, stop).Body + "data: {\"usa", CutAfter: 5000}, audit.Answered, "", audit.Usage{}},
+		{"another choice beside it", events(opening, `{"choices":[{"index":1,"delta":{"content":"no"}}]}`, closing, stop, counted), audit.Answered, "", audit.Usage{TokensIn: 10, TokensOut: 5, USD: 0.25, Priced: true}},
+		{"by a function", events(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"review","arguments":"{\"verdict\":"}}]}}]}`,
+			`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"bad\"}"}}]}}]}`, stop, counted), audit.Answered, "", audit.Usage{TokensIn: 10, TokensOut: 5, USD: 0.25, Priced: true}},
+		{"content in parts", events(`{"choices":[{"index":0,"delta":{"content":[{"type":"thinking","thinking":[]},{"type":"text","text":"bad"}]}}]}`, stop, counted), audit.Answered, "", audit.Usage{TokensIn: 10, TokensOut: 5, USD: 0.25, Priced: true}},
+		{"a whole completion as its one event", events(`{"choices":[{"index":0,"message":{"content":"bad"},"finish_reason":"stop"}]}`, counted), audit.Answered, "", audit.Usage{TokensIn: 10, TokensOut: 5, USD: 0.25, Priced: true}},
+
+		{"reasoning and no answer", events(`{"choices":[{"index":0,"delta":{"reasoning_content":"bad, I think"}}]}`, stop, counted), audit.Malformed, "empty", audit.Usage{}},
+		{"refused", events(`{"choices":[{"index":0,"delta":{"refusal":"I "}}]}`, `{"choices":[{"index":0,"delta":{"refusal":"won't."}}]}`, stop, counted), audit.Refused, "I won't.", audit.Usage{}},
+		{"cut off by the limit", mockapi.Reply{Finish: "length"}, audit.Malformed, "truncated", audit.Usage{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err, s := once(t, c.reply)
+			require.NoError(t, err)
+			require.Equal(t, c.status, r.Status, r.Detail)
+			require.Contains(t, r.Detail, c.detail)
+			require.Len(t, r.Attempts, 1)
+			require.Contains(t, string(s.Requests()[0].Body), `"stream_options":{"include_usage":true}`)
+			got := r.Attempts[0].Usage
+			require.Positive(t, got.TokensIn)
+			require.Positive(t, got.TokensOut)
+			if c.status != audit.Answered {
+				return
+			}
+			require.Equal(t, audit.Bad, r.Verdict)
+			require.Equal(t, c.usage.Priced, got.Priced)
+			require.InDelta(t, c.usage.USD, got.USD, 1e-12)
+			if c.usage.TokensOut > 0 {
+				require.Equal(t, c.usage, got)
+			}
+		})
+	}
+}
+
+// A stream that does not come to its end is no answer, is tried again, and what it
+// wrote is counted, its cost unknown.
+func TestChatStreamsBreak(t *testing.T) {
+	quick := func(c *auditor.ChatConfig) { c.Idle = 100 * time.Millisecond }
+	short := func(c *auditor.ChatConfig) { c.Timeout = 300 * time.Millisecond }
+	overloaded := `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":{"code":"server_error","message":"Provider disconnected"}}`
+	for _, c := range []struct {
+		name      string
+		reply     mockapi.Reply
+		change    func(*auditor.ChatConfig)
+		detail    string
+		transient bool
+		written   bool
+	}{
+		{"reset before the first word", mockapi.Reply{CutAfter: 14}, quick, "broke off", true, false},
+		{"reset in the middle", mockapi.Reply{CutAfter: 700}, quick, "broke off", true, true},
+		{"ends in the middle", mockapi.Reply{EndAfter: 700}, quick, "the stream broke off (after", true, true},
+		{"ends between two events", events(opening, closing), quick, "the stream broke off (after 17 bytes of an answer", true, true},
+		{"ends at once", mockapi.Reply{EndAfter: 1, Body: " "}, quick, "broke off", true, false},
+		{"stands still in the middle", mockapi.Reply{Stall: true, StallAfter: 700}, quick, "the stream stood still for 100ms (after", true, true},
+		{"never begins", mockapi.Reply{Stall: true}, short, "no answer within 300ms", true, false},
+		{"comments and nothing else", mockapi.Reply{Stall: true, StallAfter: 14}, short, "no answer within 300ms", true, false},
+		{"goes on and on", mockapi.Reply{Pause: 40 * time.Millisecond}, short, "no answer within 300ms", true, true},
+		{"breaks off with an error, as OpenRouter tells it", events(opening, overloaded), quick, "Provider disconnected", true, true},
+		{"breaks off with an error, as vLLM tells it", events(opening, `{"object":"error","message":"out of memory","type":"InternalServerError","code":500}`), quick, "out of memory", true, true},
+		{"breaks off with an error, as OpenAI tells it", events(opening, `{"error":{"message":"The server had an error","type":"server_error","code":null}}`), quick, "The server had an error", true, true},
+		{"an event is no JSON", events(opening, `{"choices":[{`), quick, "an event is no JSON", true, true},
+		{"turned down in the stream", events(`{"error":{"code":429,"message":"busy"}}`), quick, "busy", true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err, _ := once(t, c.reply, c.change)
+			require.NoError(t, err)
+			require.Equal(t, audit.Errored, r.Status, r.Detail)
+			require.Contains(t, r.Detail, c.detail)
+			require.Len(t, r.Attempts, 1)
+			a := r.Attempts[0]
+			require.Equal(t, c.transient, a.Transient)
+			require.Equal(t, c.written, a.Usage.TokensOut > 0, "what was written is counted: %+v", a.Usage)
+			require.Equal(t, c.name == "turned down in the stream", a.Usage.Priced, "nobody knows what it cost")
+		})
+	}
+}
+
+// Silence before the first word is no standstill, and neither is a slow stream.
+func TestChatStreamsMayBeSlow(t *testing.T) {
+	idle := func(c *auditor.ChatConfig) { c.Idle = 400 * time.Millisecond }
+	for _, reply := range []mockapi.Reply{{Latency: 600 * time.Millisecond}, {Think: 600 * time.Millisecond}, {Pause: 60 * time.Millisecond}} {
+		r, err, _ := once(t, reply, idle)
+		require.NoError(t, err)
+		require.Equal(t, audit.Answered, r.Status, r.Detail)
+		require.Greater(t, r.Attempts[0].Latency, 400*time.Millisecond)
+	}
+}
+
+// A server that does not stream, or does not count what it streams, is asked
+// otherwise from then on.
+func TestChatWithoutStreams(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		script          func(mockapi.Request) mockapi.Reply
+		attempts        int // of the first review
+		stream, counted bool
+	}{
+		{"not verified", func(r mockapi.Request) mockapi.Reply {
+			if r.Stream {
+				return mockapi.Reply{Status: 400, Body: `{"error":{"message":"Your organization must be verified to stream this model.","type":"invalid_request_error","param":"stream","code":"unsupported_value"}}`}
+			}
+			return mockapi.Reply{}
+		}, 2, false, false},
+		{"no streams", func(r mockapi.Request) mockapi.Reply {
+			if r.Stream {
+				return mockapi.Reply{Status: 422, Body: errorBody("422", "streaming is not supported")}
+			}
+			return mockapi.Reply{}
+		}, 2, false, false},
+		{"no stream_options", func(r mockapi.Request) mockapi.Reply {
+			if strings.Contains(string(r.Body), "stream_options") {
+				return mockapi.Reply{Status: 422, Body: errorBody("422", "stream_options: Extra inputs are not permitted")}
+			}
+			return mockapi.Reply{}
+		}, 2, true, false},
+		{"uncounted", func(r mockapi.Request) mockapi.Reply { return mockapi.Reply{Uncounted: r.Stream} }, 1, false, false},
+		{"all is well", func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} }, 1, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := mockapi.New(c.script)
+			defer s.Close()
+			m := chat(t, s.BaseURL)
+			for i := range 2 {
+				r, err := m.Review(context.Background(), task)
+				require.NoError(t, err)
+				require.Equal(t, audit.Bad, r.Verdict, r.Detail)
+				if i == 0 {
+					require.Len(t, r.Attempts, c.attempts)
+				}
+			}
+			sent := s.Requests()
+			require.Len(t, sent, c.attempts+1)
+			last := sent[len(sent)-1]
+			require.Equal(t, c.stream, last.Stream)
+			require.Equal(t, c.counted, strings.Contains(string(last.Body), "stream_options"))
+		})
+	}
+}
+
+// What a response says about its tokens is not always so.
+func TestChatUsage(t *testing.T) {
+	whole := func(usage string) mockapi.Reply {
+		return mockapi.Reply{Body: `{"model":"m","choices":[{"message":{"content":"bad"},"finish_reason":"stop"}],"usage":` + usage + `}`}
+	}
+	for _, c := range []struct {
+		name, usage string
+		want        audit.Usage // In 1, Out 2 USD a million; -1: any above 0
+	}{
+		{"counted", `{"prompt_tokens":100,"completion_tokens":50,"total_tokens":150}`, audit.Usage{TokensIn: 100, TokensOut: 50, USD: 200e-6, Priced: true}},
+		{"missing", `null`, audit.Usage{TokensIn: -1, TokensOut: -1}},
+		{"empty", `{}`, audit.Usage{TokensIn: -1, TokensOut: -1}},
+		{"zero", `{"prompt_tokens":0,"completion_tokens":0}`, audit.Usage{TokensIn: -1, TokensOut: -1}},
+		{"no completion", `{"prompt_tokens":100}`, audit.Usage{TokensIn: 100, TokensOut: -1}},
+		{"negative", `{"prompt_tokens":-100,"completion_tokens":-50}`, audit.Usage{TokensIn: -1, TokensOut: -1}},
+		{"words", `{"prompt_tokens":"many","completion_tokens":"few"}`, audit.Usage{TokensIn: -1, TokensOut: -1}},
+		{"a list", `[]`, audit.Usage{TokensIn: -1, TokensOut: -1}},
+		{"reasoning in the total alone", `{"prompt_tokens":100,"completion_tokens":50,"total_tokens":950}`, audit.Usage{TokensIn: 100, TokensOut: 850, USD: 1800e-6, Priced: true}},
+		{"a negative cost", `{"prompt_tokens":100,"completion_tokens":50,"cost":-1}`, audit.Usage{TokensIn: 100, TokensOut: 50, USD: 200e-6, Priced: true}},
+		{"a cost in words", `{"prompt_tokens":100,"completion_tokens":50,"cost":"0.5"}`, audit.Usage{TokensIn: 100, TokensOut: 50, USD: 200e-6, Priced: true}},
+		{"no cost to speak of", `{"prompt_tokens":100,"completion_tokens":50,"cost":0}`, audit.Usage{TokensIn: 100, TokensOut: 50, Priced: true}},
+		{"a cost alone", `{"cost":0.5}`, audit.Usage{TokensIn: -1, TokensOut: -1, USD: 0.5, Priced: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err, _ := once(t, whole(c.usage))
+			require.NoError(t, err)
+			require.Equal(t, audit.Bad, r.Verdict)
+			got := r.Attempts[0].Usage
+			if c.want.TokensIn < 0 {
+				require.Positive(t, got.TokensIn)
+				got.TokensIn = -1
+			}
+			if c.want.TokensOut < 0 {
+				require.Positive(t, got.TokensOut)
+				got.TokensOut = -1
+			}
+			require.InDelta(t, c.want.USD, got.USD, 1e-12)
+			got.USD = c.want.USD
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+// A key that stands where a message is cut leaves no part of itself behind.
+func TestAKeyAtTheCutIsGone(t *testing.T) {
+	odd := "hunter2-" + strings.Repeat("x", 40) // looks like no provider's
+	for n := 100; n < 420; n++ {
+		pad := strings.Repeat("a", n)
+		for _, reply := range []mockapi.Reply{
+			{Status: 500, Body: `{"error":{"message":"` + pad + odd + `"}}`},
+			{Status: 500, Body: pad + odd},
+			{Body: `{"error":{"code":500,"message":"` + pad + odd + `"}}`},
+			{Content: pad + odd},
+			{Content: "I'm sorry, but I can't " + pad + odd},
+		} {
+			if n%40 != 0 && n != 119 && n != 127 && n != 359 && n != 391 { // the cuts, and some
+				continue
+			}
+			r, err, _ := once(t, reply, func(c *auditor.ChatConfig) { c.Key = odd })
+			require.NoError(t, err)
+			require.NotContains(t, r.Detail+r.Raw+r.Attempts[0].Error, "hunter2", n)
+		}
+	}
+}
+
+// A server that sends its callers elsewhere does not send the key there.
+func TestChatIsNotRedirected(t *testing.T) {
+	other := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
+	defer other.Close()
+	for _, status := range []int{301, 302, 307, 308} {
+		r, err, s := once(t, mockapi.Reply{Status: status, Body: " ", Header: map[string]string{"Location": other.BaseURL + "/chat/completions"}})
+		require.Equal(t, audit.Errored, r.Status)
+		require.ErrorContains(t, err, "it redirects to http")
+		require.Len(t, s.Requests(), 1)
+		require.Empty(t, other.Requests(), "nothing reaches the other server")
+	}
+}
+
+// What a server says of itself is one short line.
+func TestChatNamesAreShort(t *testing.T) {
+	r, err, _ := once(t, mockapi.Reply{Model: strings.Repeat("m\n", 100_000), Finish: strings.Repeat("stop\n", 1000)})
+	require.NoError(t, err)
+	require.Less(t, len(r.Attempts[0].Model), 1000)
+	require.Less(t, len(r.Attempts[0].FinishReason), 1000)
+	require.NotContains(t, r.Attempts[0].Model+r.Attempts[0].FinishReason, "\n")
+}

@@ -1,0 +1,343 @@
+package auditor_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/audit"
+	"assay/internal/auditor"
+	"assay/internal/run/mockapi"
+
+	"github.com/stretchr/testify/require"
+)
+
+const canary = "sk-or-v1-canary0123456789abcdef0123456789abcdef"
+
+var task = audit.ReviewTask{Spec: "# A shop\n\n1. Only one's own orders.", Prompt: "Judge.", Language: "sql", Code: "SELECT 1"}
+
+func chat(t *testing.T, base string, change ...func(*auditor.ChatConfig)) audit.Reviewer {
+	c := auditor.ChatConfig{Name: "m", Provider: "openrouter", BaseURL: base, Key: canary, KeyName: "OPENROUTER_API_KEY",
+		Model: audit.Model{Name: "m", ID: "maker/m", In: 1, Out: 2, Priced: true}, Timeout: 10 * time.Second}
+	for _, f := range change {
+		f(&c)
+	}
+	r, err := auditor.Chat(c)
+	require.NoError(t, err)
+	return r
+}
+
+// once starts a mock that always replies the same and asks it once.
+func once(t *testing.T, reply mockapi.Reply, change ...func(*auditor.ChatConfig)) (audit.Review, error, *mockapi.Server) {
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return reply })
+	t.Cleanup(s.Close)
+	r, err := chat(t, s.BaseURL, change...).Review(context.Background(), task)
+	noCanary(t, r, err)
+	return r, err, s
+}
+
+func noCanary(t *testing.T, r audit.Review, err error) {
+	require.NotContains(t, fmt.Sprintf("%+v %v", r, err), canary[8:], "the key is nowhere")
+}
+
+func TestChatAnswers(t *testing.T) {
+	r, err, s := once(t, mockapi.Reply{Cost: 0.0125, Model: "maker/m-2026"})
+	require.NoError(t, err)
+	require.Equal(t, audit.Answered, r.Status, r.Detail)
+	require.Equal(t, audit.Bad, r.Verdict)
+	require.Equal(t, []int{2}, r.Violates)
+	require.Len(t, r.Attempts, 1)
+	a := r.Attempts[0]
+	require.Equal(t, "maker/m-2026", a.Model)
+	require.Equal(t, "stop", a.FinishReason)
+	require.Equal(t, 200, a.HTTPStatus)
+	require.Equal(t, audit.Usage{TokensIn: a.Usage.TokensIn, TokensOut: a.Usage.TokensOut, USD: 0.0125, Priced: true}, a.Usage)
+	require.Positive(t, a.Usage.TokensIn)
+	require.Positive(t, a.Latency)
+
+	sent := s.Requests()
+	require.Len(t, sent, 1)
+	require.Equal(t, "maker/m", sent[0].Model)
+	require.Equal(t, canary, sent[0].Key)
+	require.Contains(t, string(sent[0].Body), `"json_schema"`)
+	require.Contains(t, string(sent[0].Body), `"max_tokens"`)
+	require.Equal(t, auditor.Prompt(task), sent[0].Prompt)
+}
+
+// Cost falls back to the listed price, and is unknown without one.
+func TestChatCost(t *testing.T) {
+	r, _, _ := once(t, mockapi.Reply{Cost: -1})
+	u := r.Attempts[0].Usage
+	require.InDelta(t, (float64(u.TokensIn)*1+float64(u.TokensOut)*2)/1e6, u.USD, 1e-12)
+	require.True(t, u.Priced)
+	unpriced := func(c *auditor.ChatConfig) { c.Model.Priced = false }
+	r, _, _ = once(t, mockapi.Reply{Cost: -1}, unpriced)
+	require.False(t, r.Attempts[0].Usage.Priced)
+	r, _, _ = once(t, mockapi.Reply{Cost: 0.5}, unpriced)
+	require.InDelta(t, 0.5, r.Attempts[0].Usage.USD, 1e-12)
+	r, _, _ = once(t, mockapi.Reply{Body: `{"model":"m","choices":[{"message":{"content":"bad"},"finish_reason":"stop"}],
+		"usage":{"prompt_tokens":1,"completion_tokens":1,"cost":0.01,"is_byok":true,"cost_details":{"upstream_inference_cost":0.2}}}`})
+	require.InDelta(t, 0.21, r.Attempts[0].Usage.USD, 1e-12)
+
+	type costed interface {
+		Cost(audit.ReviewTask) (float64, float64, bool)
+	}
+	c := chat(t, "http://localhost:1/v1").(costed)
+	expected, most, known := c.Cost(task)
+	require.True(t, known)
+	require.Greater(t, expected, 0.0)
+	require.Greater(t, most, float64(auditor.DefaultMaxTokens)*2/1e6)
+}
+
+// errorBody is an error object as OpenAI and OpenRouter write it.
+func errorBody(code, message string) string {
+	return `{"error":{"code":` + code + `,"message":"` + message + `"}}`
+}
+
+func TestChatFailures(t *testing.T) {
+	type want struct {
+		status    audit.Status
+		transient bool
+		after     time.Duration
+		fatal     string // part of the error; "": none
+		detail    string
+	}
+	for _, c := range []struct {
+		name  string
+		reply mockapi.Reply
+		want  want
+	}{
+		{"429", mockapi.Reply{Status: 429, Body: errorBody("429", "slow down")}, want{audit.Errored, true, 0, "", "slow down"}},
+		{"429 with seconds", mockapi.Reply{Status: 429, Body: errorBody("429", "x"), Header: map[string]string{"Retry-After": "7"}}, want{audit.Errored, true, 7 * time.Second, "", "429"}},
+		{"429 with date", mockapi.Reply{Status: 429, Body: errorBody("429", "x"), Header: map[string]string{
+			"Date": "Mon, 02 Mar 2026 10:00:00 GMT", "Retry-After": "Mon, 02 Mar 2026 10:01:30 GMT"}}, want{audit.Errored, true, 90 * time.Second, "", "429"}},
+		{"429 with milliseconds", mockapi.Reply{Status: 429, Body: errorBody("429", "x"), Header: map[string]string{"Retry-After-Ms": "250", "Retry-After": "1"}}, want{audit.Errored, true, 250 * time.Millisecond, "", "429"}},
+		{"429 without sense", mockapi.Reply{Status: 429, Body: errorBody("429", "x"), Header: map[string]string{"Retry-After": "soon"}}, want{audit.Errored, true, 0, "", "429"}},
+		{"408", mockapi.Reply{Status: 408, Body: "{}"}, want{audit.Errored, true, 0, "", "408"}},
+		{"500 in HTML", mockapi.Reply{Status: 500, Body: "<html>oops</html>", Header: map[string]string{"Content-Type": "text/html"}}, want{audit.Errored, true, 0, "", "oops"}},
+		{"502 with no body", mockapi.Reply{Status: 502, Body: " "}, want{audit.Errored, true, 0, "", "502 Bad Gateway"}},
+		{"529", mockapi.Reply{Status: 529, Body: errorBody(`"overloaded_error"`, "Overloaded")}, want{audit.Errored, true, 0, "", "Overloaded"}},
+		{"reset in mid-body", mockapi.Reply{CutAfter: 40}, want{audit.Errored, true, 0, "", ""}},
+		{"broken JSON", mockapi.Reply{Body: `{"choices":[{"mess`}, want{audit.Errored, true, 0, "", "json"}},
+		{"HTML with 200", mockapi.Reply{Body: "<html>", Header: map[string]string{"Content-Type": "text/html"}}, want{audit.Errored, true, 0, "", "text/html"}},
+		{"no choices", mockapi.Reply{Body: `{"choices":[]}`}, want{audit.Errored, true, 0, "", "no choice"}},
+		{"error within 200", mockapi.Reply{Body: errorBody("502", "host is down")}, want{audit.Errored, true, 0, "", "host is down"}},
+		{"rate limit within 200", mockapi.Reply{Body: errorBody("429", "busy")}, want{audit.Errored, true, 0, "", "busy"}},
+		{"error within choice", mockapi.Reply{Body: `{"choices":[{"error":{"code":502,"message":"broke"},"finish_reason":"error","message":{"content":""}}]}`}, want{audit.Errored, true, 0, "", "broke"}},
+		{"finish reason error", mockapi.Reply{Finish: "error"}, want{audit.Errored, true, 0, "", "broke off"}},
+		{"401", mockapi.Reply{Status: 401, Body: errorBody("401", "No auth, got "+canary)}, want{audit.Errored, false, 0, "the key in OPENROUTER_API_KEY was refused", "HTTP 401"}},
+		{"402", mockapi.Reply{Status: 402, Body: errorBody("402", "Insufficient credits")}, want{audit.Errored, false, 0, "no credit or quota is left", "Insufficient credits"}},
+		{"402 for a while", mockapi.Reply{Status: 402, Body: errorBody("402", "held"), Header: map[string]string{"Retry-After": "3"}}, want{audit.Errored, true, 3 * time.Second, "", "held"}},
+		{"quota", mockapi.Reply{Status: 429, Body: errorBody(`"insufficient_quota"`, "You exceeded your current quota")}, want{audit.Errored, false, 0, "no credit or quota", "quota"}},
+		{"Anthropic without credit", mockapi.Reply{Status: 400, Body: errorBody(`"invalid_request_error"`, "Your credit balance is too low")}, want{audit.Errored, false, 0, "no credit or quota", "credit"}},
+		{"403", mockapi.Reply{Status: 403, Body: errorBody("403", "region")}, want{audit.Errored, false, 0, "may not do this", "region"}},
+		{"403 for the input", mockapi.Reply{Status: 403, Body: `{"error":{"code":403,"message":"flagged","metadata":{"reasons":["violence"],"flagged_input":"..."}}}`}, want{audit.Refused, false, 0, "", "flagged"}},
+		{"content filter of Azure", mockapi.Reply{Status: 400, Body: errorBody(`"content_filter"`, "filtered")}, want{audit.Refused, false, 0, "", "filtered"}},
+		{"404", mockapi.Reply{Status: 404, Body: errorBody(`"model_not_found"`, "no such model")}, want{audit.Errored, false, 0, "expected a model", "no such model"}},
+		{"400 for the model", mockapi.Reply{Status: 400, Body: errorBody("400", "maker/m is not a valid model ID")}, want{audit.Errored, false, 0, "expected a model", "valid model"}},
+		{"400 for this input", mockapi.Reply{Status: 400, Body: errorBody(`"context_length_exceeded"`, "too long")}, want{audit.Errored, false, 0, "", "too long"}},
+		{"truncated", mockapi.Reply{Finish: "length"}, want{audit.Malformed, false, 0, "", "truncated"}},
+		{"filtered", mockapi.Reply{Finish: "content_filter"}, want{audit.Refused, false, 0, "", "filter"}},
+		{"refused", mockapi.Reply{Body: `{"choices":[{"finish_reason":"stop","message":{"content":null,"refusal":"I can't."}}]}`}, want{audit.Refused, false, 0, "", "I can't."}},
+		{"empty", mockapi.Reply{Content: " "}, want{audit.Malformed, false, 0, "", "empty"}},
+		{"prose", mockapi.Reply{Content: "hm"}, want{audit.Malformed, false, 0, "", "hm"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err, s := once(t, c.reply)
+			require.Equal(t, c.want.status, r.Status, r.Detail)
+			require.Len(t, s.Requests(), 1, "the client does not try again by itself")
+			last := r.Attempts[len(r.Attempts)-1]
+			require.Equal(t, c.want.transient, last.Transient)
+			require.Equal(t, c.want.after, last.RetryAfter)
+			require.Contains(t, strings.ToLower(r.Detail), strings.ToLower(c.want.detail))
+			require.NotContains(t, r.Detail, "\n")
+			if c.want.fatal == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, c.want.fatal)
+				require.ErrorContains(t, err, "m: ")
+			}
+		})
+	}
+}
+
+func TestChatTimeouts(t *testing.T) {
+	short := func(c *auditor.ChatConfig) { c.Timeout = 50 * time.Millisecond }
+	for name, reply := range map[string]mockapi.Reply{"stalls": {Stall: true}, "stalls in mid-body": {Stall: true, StallAfter: 30}} {
+		t.Run(name, func(t *testing.T) {
+			r, err, _ := once(t, reply, short)
+			require.NoError(t, err)
+			require.Equal(t, audit.Errored, r.Status)
+			require.Contains(t, r.Detail, "no answer within 50ms")
+			require.True(t, r.Attempts[0].Transient)
+			require.False(t, r.Attempts[0].Usage.Priced, "who knows what it cost")
+		})
+	}
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Stall: true} })
+	defer s.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r, err := chat(t, s.BaseURL).Review(ctx, task)
+	require.NoError(t, err)
+	require.Contains(t, r.Detail, "stopped")
+	require.False(t, r.Attempts[0].Transient)
+}
+
+func TestChatServerGone(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	s.Close()
+	r, err := chat(t, s.URL+"/v1").Review(context.Background(), task)
+	require.NoError(t, err)
+	require.Equal(t, audit.Errored, r.Status)
+	require.True(t, r.Attempts[0].Transient)
+	require.True(t, r.Attempts[0].Usage.Priced, "nothing was sent, so nothing is charged")
+
+	tls := httptest.NewUnstartedServer(http.NotFoundHandler())
+	tls.Config.ErrorLog = log.New(io.Discard, "", 0) // it complains of the client's refusal
+	tls.StartTLS()
+	defer tls.Close()
+	_, err = chat(t, tls.URL+"/v1").Review(context.Background(), task)
+	require.ErrorContains(t, err, "certificate")
+}
+
+// A server that knows no schema, or no max_tokens, is asked without, at once and
+// from then on.
+func TestChatAdapts(t *testing.T) {
+	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+		switch body := string(r.Body); {
+		case strings.Contains(body, "json_schema"):
+			return mockapi.Reply{Status: 400, Body: errorBody("400", "response_format is not supported by this model")}
+		case strings.Contains(body, `"max_tokens"`):
+			return mockapi.Reply{Status: 400, Body: errorBody(`"unsupported_parameter"`, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")}
+		}
+		return mockapi.Reply{Cost: 0.5}
+	})
+	defer s.Close()
+	c := chat(t, s.BaseURL)
+	r, err := c.Review(context.Background(), task)
+	require.NoError(t, err)
+	require.Equal(t, audit.Bad, r.Verdict, r.Detail)
+	require.Len(t, r.Attempts, 3, "every request is accounted for")
+	_, err = c.Review(context.Background(), task)
+	require.NoError(t, err)
+	require.Len(t, s.Requests(), 4)
+
+	// One that turns down everything is not asked for ever.
+	stubborn, _, all := once(t, mockapi.Reply{Status: 400, Body: errorBody("400", "unsupported response_format and max_tokens")})
+	require.Equal(t, audit.Errored, stubborn.Status)
+	require.LessOrEqual(t, len(all.Requests()), 4)
+}
+
+// The key in the environment of another client must not reach this server.
+func TestChatIgnoresForeignEnvironment(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "sk-foreign-0123456789abcdef")
+	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/never")
+	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: foreign")
+	t.Setenv("OPENAI_ORG_ID", "org-foreign")
+	_, err, s := once(t, mockapi.Reply{}, func(c *auditor.ChatConfig) { c.Key = "" })
+	require.NoError(t, err)
+	require.NotContains(t, fmt.Sprint(s.Requests()[0].Header), "foreign")
+	require.Empty(t, s.Requests()[0].Key)
+}
+
+func TestChatRefusesNonsense(t *testing.T) {
+	for _, base := range []string{"", "localhost:8000", "ftp://x/v1", "http://", "::"} {
+		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: base})
+		require.ErrorContains(t, err, "base URL", base)
+	}
+	_, err := auditor.Chat(auditor.ChatConfig{BaseURL: "http://x/v1"})
+	require.ErrorContains(t, err, "needs a name")
+}
+
+func TestDirectory(t *testing.T) {
+	env := map[string]string{"OPENROUTER_API_KEY": "k1", "OPENAI_API_KEY": "k2"}
+	static := auditor.StaticReviewer(func(context.Context, audit.ReviewTask) audit.Review { return audit.Review{} })
+	d := auditor.Directory{Static: static, Getenv: func(n string) string { return env[n] },
+		Models:   []audit.Model{{Name: "small", Provider: "openrouter", ID: "maker/small", In: 1, Out: 1, Priced: true}},
+		Auditors: []audit.AuditorEntry{{Name: "my-agent", Kind: "agent", Command: "cat"}, {Name: "own-static", Kind: "static"}}}
+	type described interface {
+		Provider() string
+		Settings() string
+		Cost(audit.ReviewTask) (float64, float64, bool)
+	}
+	for _, c := range []struct {
+		name, provider, settings string
+		priced                   bool
+	}{
+		{"small", "openrouter", "maker/small at openrouter.ai", true},
+		{"openrouter:maker/small", "openrouter", "maker/small at openrouter.ai", true},
+		{"maker/unknown:free", "openrouter", "maker/unknown:free at openrouter.ai", false},
+		{"openai:gpt-x", "openai", "gpt-x at api.openai.com", false},
+		{"ollama:qwen:7b", "ollama", "qwen:7b at localhost:11434", true},
+		{"my-agent", "", "cat", true},
+	} {
+		r, err := d.Reviewer(c.name)
+		require.NoError(t, err, c.name)
+		require.Equal(t, c.name, r.Name())
+		x := r.(described)
+		require.Equal(t, c.provider, x.Provider(), c.name)
+		require.Contains(t, x.Settings(), c.settings)
+		_, _, known := x.Cost(task)
+		require.Equal(t, c.priced, known, c.name)
+	}
+	for _, name := range []string{"static", "own-static"} {
+		r, err := d.Reviewer(name)
+		require.NoError(t, err)
+		require.Equal(t, "static", r.Name())
+	}
+	_, err := d.Reviewer("anthropic:claude")
+	require.ErrorContains(t, err, "ANTHROPIC_API_KEY is not set: put it into .env")
+	_, err = d.Reviewer(" ")
+	require.ErrorContains(t, err, "no reviewer named")
+
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
+	defer s.Close()
+	env["ASSAY_BASE_URL"] = s.BaseURL
+	for _, name := range []string{"small", "openai:gpt-x"} {
+		r, err := d.Reviewer(name)
+		require.NoError(t, err)
+		_, err = r.Review(context.Background(), task)
+		require.NoError(t, err)
+	}
+	env["ASSAY_API_KEY"] = "own"
+	r, err := d.Reviewer("small")
+	require.NoError(t, err)
+	_, err = r.Review(context.Background(), task)
+	require.NoError(t, err)
+	var sent []string
+	for _, q := range s.Requests() {
+		sent = append(sent, q.Model+" "+q.Key)
+	}
+	require.Equal(t, []string{"small ", "gpt-x ", "small own"}, sent, "providers' keys go to the providers alone")
+	env["ASSAY_BASE_URL"] = "nonsense"
+	_, err = d.Reviewer("small")
+	require.ErrorContains(t, err, "ASSAY_BASE_URL")
+}
+
+func TestPromptHoldsCodeWhole(t *testing.T) {
+	nested := task
+	nested.Code = "a\n````\nb\n```"
+	p := auditor.Prompt(nested)
+	require.Contains(t, p, "`````sql\na\n````\nb\n```\n`````\n")
+	order := []int{strings.Index(p, "A shop"), strings.Index(p, "Judge."), strings.Index(p, "````\nb")}
+	require.True(t, slices.IsSorted(order) && order[0] >= 0, "SPEC, prompt, code")
+}
+
+func TestRedact(t *testing.T) {
+	for in, want := range map[string]string{
+		"key " + canary + " refused":                       "key [key] refused",
+		"sk-proj-abcdefghijklmnopqrstuvwx was used":        "[key] was used",
+		"Authorization: Bearer abcdefghijklmnopqrstuvwxyz": "Authorization: [key]",
+		"a sketch, a task-list and a risk-free query":      "a sketch, a task-list and a risk-free query",
+		"hunter2-secret": "[key]",
+	} {
+		require.Equal(t, want, auditor.Redact(in, canary, "hunter2-secret", "", "ab"))
+	}
+}

@@ -1,0 +1,391 @@
+package auditor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+)
+
+// fakeAgent builds the fake agent once for all tests of this package.
+var fakeAgent = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "assay-fakeagent-")
+	built = dir
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(dir, "fakeagent")
+	out, err := exec.Command("go", "build", "-o", bin, "assay/internal/auditor/fakeagent").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return bin, nil
+})
+
+var built string // its folder, once it is built
+
+func TestMain(m *testing.M) {
+	if args := os.Getenv("ASSAY_TEST_AUDIT"); args != "" {
+		auditAlone(args)
+	}
+	code := m.Run()
+	if built != "" {
+		_ = os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
+// A lair is where an untrusted program runs in a test: an export, a folder that it
+// may write, and a repository with a key that it may not see.
+type lair struct {
+	t                     *testing.T
+	bin, export, own, key string
+}
+
+// secret is what stands in the key, and in the environment of a bystander.
+const secret = "canary-" + "5f2c1e"
+
+func newLair(t *testing.T, confined bool) *lair {
+	t.Helper()
+	bin, err := fakeAgent()
+	require.NoError(t, err)
+	l := &lair{t: t, bin: bin, export: filepath.Join(t.TempDir(), "src"), own: t.TempDir(), key: filepath.Join(t.TempDir(), "repository")}
+	require.NoError(t, os.Mkdir(l.export, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(l.export, "A.java"), []byte("class A {}\n"), 0o444))
+	require.NoError(t, os.MkdirAll(filepath.Join(l.key, "fixtures", "projects"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(l.key, "go.mod"), []byte("module x\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(l.key, "fixtures", "projects", "x.md"), []byte(secret), 0o644))
+	t.Setenv("ASSAY_ROOT", l.key)
+	if confined {
+		if _, missing := sandbox(); missing != "" {
+			t.Skipf("no confinement to test: %s", missing)
+		}
+		return l
+	}
+	old := sandbox
+	sandbox = func() (string, string) { return "", "switched off by a test" }
+	t.Cleanup(func() { sandbox = old })
+	return l
+}
+
+// both runs a test confined and not.
+func both(t *testing.T, f func(t *testing.T, l *lair)) {
+	for name, confined := range map[string]bool{"confined": true, "bare": false} {
+		t.Run(name, func(t *testing.T) { f(t, newLair(t, confined)) })
+	}
+}
+
+// agent gives the fake agent with arguments as an auditor.
+func (l *lair) agent(args string, edit ...func(*audit.AuditorEntry)) *command {
+	e := audit.AuditorEntry{Name: "fake", Kind: "agent", Format: "auto", Timeout: time.Minute, Reads: []string{filepath.Dir(l.bin)},
+		Writes: []string{l.own}, Command: l.bin + " " + args, Pos: audit.Pos{File: "auditors.md", Line: 7}}
+	for _, f := range edit {
+		f(&e)
+	}
+	return &command{entry: e}
+}
+
+func (l *lair) run(c *command) audit.AuditRun {
+	l.t.Helper()
+	run, err := c.Audit(context.Background(), audit.AuditTask{Dir: l.export})
+	require.NoError(l.t, err)
+	return run
+}
+
+// free waits until nobody holds the lock: its holder is dead.
+func (l *lair) free(name string) {
+	l.t.Helper()
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	require.NoError(l.t, err, "the child never began")
+	defer f.Close()
+	require.Eventually(l.t, func() bool {
+		return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+	}, 20*time.Second, 5*time.Millisecond, "%s is still held: its process lives", name)
+}
+
+func TestAnAgentsReportIsRead(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		run := l.run(l.agent("-invent 2"))
+		require.Empty(t, run.Invalid)
+		require.Len(t, run.Report.Findings, 2)
+		require.True(t, run.Report.Header && run.Report.Sentinel)
+		require.Positive(t, run.Duration)
+		require.Equal(t, strings.HasSuffix(t.Name(), "bare"), strings.Contains(run.Exposed, "not confined (switched off by a test)"), run.Exposed)
+	})
+}
+
+// TestWhatItLeavesBehindIsKilled: a child in the group, and one that left it.
+func TestWhatItLeavesBehindIsKilled(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		run := l.run(l.agent("-fork " + l.own + "/lock"))
+		require.Empty(t, run.Invalid, string(run.Stderr))
+		l.free(l.own + "/lock.1")
+		l.free(l.own + "/lock.2")
+	})
+}
+
+// whenReady runs the agent, cancels it when it says that it has begun, and gives
+// the run.
+func (l *lair) whenReady(c *command) audit.AuditRun {
+	l.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	ready := filepath.Join(l.own, "ready")
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(ready); err == nil {
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	c.entry.Command += " -ready " + ready
+	run, err := c.Audit(ctx, audit.AuditTask{Dir: l.export})
+	require.NoError(l.t, err)
+	return run
+}
+
+func TestTermThenKill(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		polite := l.agent("-hang -fork " + l.own + "/lock")
+		polite.grace = time.Minute // it goes on TERM: the grace is not waited for
+		run := l.whenReady(polite)
+		require.Equal(t, "stopped: context canceled", run.Invalid)
+		require.Contains(t, string(run.Stderr), "told to stop")
+		require.Less(t, run.Duration, time.Minute)
+		l.free(l.own + "/lock.1")
+		l.free(l.own + "/lock.2")
+
+		require.NoError(t, os.Remove(filepath.Join(l.own, "ready")))
+		deaf := l.agent("-deaf")
+		deaf.grace = 300 * time.Millisecond
+		run = l.whenReady(deaf)
+		require.Equal(t, "stopped: context canceled", run.Invalid)
+		require.Contains(t, string(run.Stderr), "told to stop, and did not")
+
+		late := l.agent("-hang", func(e *audit.AuditorEntry) { e.Timeout = 100 * time.Millisecond })
+		late.grace = 300 * time.Millisecond // where it had not yet begun to listen, TERM is lost
+		require.Equal(t, "no end within 100ms: all its processes were killed", l.run(late).Invalid)
+	})
+}
+
+// auditAlone runs an auditor in a process of its own, which knows nothing of
+// signals: go test in the hands of somebody who presses ^C.
+func auditAlone(args string) {
+	parts := strings.Split(args, "|")
+	e := audit.AuditorEntry{Name: "fake", Timeout: time.Minute, Reads: []string{filepath.Dir(parts[1])}, Writes: []string{parts[2]}, Command: parts[1] + " " + parts[3]}
+	if parts[0] == "bare" {
+		sandbox = func() (string, string) { return "", "switched off by a test" }
+	}
+	run, err := (&command{entry: e, grace: time.Second}).Audit(context.Background(), audit.AuditTask{Dir: parts[4]})
+	fmt.Println("not interrupted", run.Invalid, err)
+	os.Exit(3)
+}
+
+// TestAnInterruptTakesTheAgentAlong: whoever is interrupted while an agent works
+// ends as if nobody had caught the signal, and no process of the agent lives on.
+// KILL cannot be caught: confined, the kernel ends them all.
+func TestAnInterruptTakesTheAgentAlong(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		mode := filepath.Base(t.Name())
+		signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
+		if mode == "confined" {
+			signals = append(signals, syscall.SIGKILL)
+		}
+		for _, sig := range signals {
+			ready := filepath.Join(l.own, "ready-"+sig.String())
+			lock := filepath.Join(l.own, "lock-"+sig.String())
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), "ASSAY_TEST_AUDIT="+strings.Join([]string{mode, l.bin, l.own, "-deaf -fork " + lock + " -ready " + ready, l.export}, "|"))
+			require.NoError(t, cmd.Start())
+			require.Eventually(t, func() bool { return exists(ready) }, 30*time.Second, time.Millisecond)
+			require.NoError(t, cmd.Process.Signal(sig))
+			_ = cmd.Wait()
+			require.Equal(t, sig, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(), cmd.ProcessState)
+			l.free(lock + ".1")
+			l.free(lock + ".2")
+		}
+	})
+}
+
+// TestFiveGigabytes: as a report they stop the program at the cap; beside a report
+// in a file they pass, and the tail is kept.
+func TestFiveGigabytes(t *testing.T) {
+	l := newLair(t, false)
+	c := l.agent("-flood 5000000000")
+	c.cap = 1 << 20
+	run := l.run(c)
+	require.Equal(t, "it was stopped: its report is larger than 1 MB", run.Invalid)
+	require.Len(t, run.Raw, 1<<20)
+
+	n := "64000000"
+	if os.Getenv("ASSAY_LONG") != "" {
+		n = "5000000000"
+	}
+	c = l.agent("-flood "+n+" -invent 1 > /dev/stderr; echo the tail; exec "+l.bin+" -invent 1 > $ASSAY_OUT/report.md; ", func(e *audit.AuditorEntry) { e.Output = "report.md" })
+	run = l.run(c)
+	require.Empty(t, run.Invalid)
+	require.Len(t, run.Report.Findings, 1)
+	require.LessOrEqual(t, len(run.Stderr), MaxStderr+100)
+	require.Regexp(t, `^\[\d+ bytes before this are cut\]\n`, string(run.Stderr[:100]))
+	require.Contains(t, string(run.Stderr), "SENTINEL")
+}
+
+// TestTheKeyIsOutOfReach: the agent is told where the key is, and gets there bare
+// (so it can look) and not confined.
+func TestTheKeyIsOutOfReach(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		t.Setenv("OPENROUTER_API_KEY", secret)
+		bystander := exec.Command(l.bin, "-hold", filepath.Join(l.own, "bystander"))
+		ready, err := bystander.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, bystander.Start())
+		t.Cleanup(func() { _ = bystander.Process.Kill(); _ = bystander.Wait() })
+		_, err = ready.Read(make([]byte, 1))
+		require.NoError(t, err)
+
+		run := l.run(l.agent("-snoop canary-''5f2c1e -where " + l.key))
+		require.Empty(t, run.Invalid, string(run.Stderr))
+		said := string(run.Stderr)
+		require.Contains(t, said, "LOOKED at ")
+		if strings.HasSuffix(t.Name(), "confined") {
+			require.NotContains(t, said, "FOUND")
+			require.Regexp(t, `LOOKED at [1-9] processes`, said, "its own processes alone")
+			require.Empty(t, run.Exposed)
+			return
+		}
+		require.Contains(t, said, "FOUND "+l.key+"/fixtures/projects/x.md")
+		require.Regexp(t, `FOUND /proc/\d+/environ`, said)
+		require.Contains(t, run.Exposed, "the answer keys among it")
+	})
+}
+
+// TestTheKeyIsOutOfReachThroughReads: a folder around the repository does not open
+// the repository, and the repository itself cannot be named.
+func TestTheKeyIsOutOfReachThroughReads(t *testing.T) {
+	l := newLair(t, true)
+	around := func(e *audit.AuditorEntry) { e.Reads = append(e.Reads, filepath.Dir(l.key)) }
+	run := l.run(l.agent("-snoop canary-''5f2c1e -where "+l.key, around))
+	require.NotContains(t, string(run.Stderr), "FOUND")
+
+	_, err := l.agent("", func(e *audit.AuditorEntry) { e.Reads = append(e.Reads, l.key) }).Audit(context.Background(), audit.AuditTask{Dir: l.export})
+	require.ErrorContains(t, err, "holds answer keys")
+	_, err = l.agent("", func(e *audit.AuditorEntry) { e.Reads = []string{"/no/such"} }).Audit(context.Background(), audit.AuditTask{Dir: l.export})
+	require.ErrorContains(t, err, "auditors.md:7: fake: Reads names /no/such, which is not there")
+}
+
+func TestItWritesWhereItMay(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		outside := filepath.Join(t.TempDir(), "outside")
+		tries := []string{filepath.Join(l.export, "A.java"), filepath.Join(l.export, "new"), outside, "/usr/assay-was-here", "$TMPDIR/mine", "$HOME/mine"}
+		if strings.HasSuffix(t.Name(), "bare") {
+			tries = append(tries[:3], tries[4:]...) // nothing would keep it from /usr
+		}
+		run := l.run(l.agent("-write " + strings.Join(tries, ",")))
+		require.Empty(t, run.Invalid)
+		said := string(run.Stderr)
+		require.Regexp(t, `WROTE \S+/tmp/mine`, said)
+		if strings.HasSuffix(t.Name(), "confined") {
+			for _, kept := range tries[:2] {
+				require.Contains(t, said, "KEPT OUT open "+kept+": read-only file system")
+			}
+			require.Contains(t, said, "KEPT OUT open "+outside)
+			require.Contains(t, said, "KEPT OUT open /usr/assay-was-here")
+			require.Empty(t, run.Exposed)
+		} else if strings.Contains(said, "WROTE "+l.export) {
+			require.Contains(t, run.Exposed, "it changed the source that it was to read")
+		}
+		b, err := os.ReadFile(filepath.Join(l.export, "A.java"))
+		require.NoError(t, err)
+		require.Equal(t, strings.HasSuffix(t.Name(), "confined") || !strings.Contains(said, "WROTE "+tries[0]), string(b) == "class A {}\n")
+	})
+}
+
+func TestTheNetworkIsOutOfReach(t *testing.T) {
+	l := newLair(t, true)
+	look := func(e *audit.AuditorEntry) { e.Command = "cat /proc/net/dev >&2; " + e.Command }
+	require.NotRegexp(t, `(?m)^\s*(eth|en|wl|tap|tun|veth)`, string(l.run(l.agent("", look)).Stderr))
+	asks := func(e *audit.AuditorEntry) { e.Network = true }
+	host, err := os.ReadFile("/proc/net/dev")
+	require.NoError(t, err)
+	require.Equal(t, strings.Count(string(host), "\n"), strings.Count(string(l.run(l.agent("", look, asks)).Stderr), "\n"))
+}
+
+// TestNoEscapeLeaves: what it writes to reports stays as it is; what Assay says of
+// it is plain.
+func TestNoEscapeLeaves(t *testing.T) {
+	l := newLair(t, false)
+	run := l.run(l.agent("-escape -silent -exit 3", func(e *audit.AuditorEntry) { e.Version = `printf '\033[31mv1\033[0m\n'` }))
+	require.Equal(t, "[31mv1[0m", run.Version)
+	require.NotContains(t, run.Invalid, "\x1b")
+	require.NotContains(t, run.Invalid, "\x16")
+	require.Contains(t, run.Invalid, "the report is empty")
+	require.Contains(t, run.Invalid, "(exit status 3): [2J]0;owned--- FAIL: TestForged")
+
+	// A tool's own notice that it failed is its own text too.
+	sarif := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"invocations":[{"executionSuccessful":false,"exitCodeDescription":"\\u001b[2Jgone"}],"results":[]}]}`
+	failed := l.agent("-silent; printf '%s' '" + sarif + "'")
+	require.Contains(t, l.run(failed).Invalid, "gone")
+	require.NotContains(t, l.run(failed).Invalid, "\x1b")
+
+	run = l.run(l.agent("-escape -invent 2"))
+	require.Len(t, run.Report.Findings, 2, run.Invalid)
+}
+
+func TestRunsThatProveNothing(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		for name, c := range map[string]struct{ args, want string }{
+			"exits 0 with nothing":  {"-silent", "the report is empty: expected an audit report, which says so where it has no findings (exit status 0)"},
+			"breaks off":            {"-invent 3 -truncate", "truncated"},
+			"crashes":               {"-invent 3 -crash", "killed by a signal (killed)"},
+			"SARIF that breaks off": {"-invent 3 -truncate -format sarif", "truncated"},
+			"is not there":          {"; no-such-program", "(exit status 127)"},
+			"an envelope cut short": {"-invent 3 -envelope claude-stream -truncate", "breaks off before its answer"},
+		} {
+			if name == "is not there" {
+				c.args = "-silent" + c.args
+			}
+			require.Contains(t, l.run(l.agent(c.args)).Invalid, c.want, name)
+		}
+		require.Empty(t, l.run(l.agent("")).Invalid, "a whole report without findings proves something")
+		require.Empty(t, l.run(l.agent("-invent 1 -exit 1")).Invalid, "many tools exit with 1 where they find something")
+		out := l.agent("", func(e *audit.AuditorEntry) { e.Output = "report.md" })
+		require.Contains(t, l.run(out).Invalid, "it wrote no report to $ASSAY_OUT/report.md (exit status 0): === SENTINEL")
+		link := l.agent("; ln -s "+l.key+"/fixtures/projects/x.md $ASSAY_OUT/report.md", func(e *audit.AuditorEntry) { e.Output = "report.md" })
+		require.Contains(t, l.run(link).Invalid, "path escapes from parent")
+	})
+}
+
+func TestEnvironmentIsAllowed(t *testing.T) {
+	t.Setenv("OPENROUTER_API_KEY", secret)
+	t.Setenv("AGENT_TOKEN", "let-through")
+	both(t, func(t *testing.T, l *lair) {
+		run := l.run(l.agent("; env >&2", func(e *audit.AuditorEntry) { e.Env = []string{"AGENT_TOKEN"} }))
+		require.NotContains(t, string(run.Stderr), secret)
+		require.Contains(t, string(run.Stderr), "AGENT_TOKEN=let-through")
+		home, err := os.UserHomeDir()
+		require.NoError(t, err)
+		require.NotContains(t, string(run.Stderr), "HOME="+home+"\n")
+	})
+}
+
+// TestPeakMemory: all processes together, not ours: a test binary has more than
+// the shell that it starts.
+func TestPeakMemory(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		c := l.agent("-alloc 200000000 -hang")
+		run := l.whenReady(c)
+		require.Greater(t, run.PeakMemory, int64(200e6))
+		require.Less(t, run.PeakMemory, int64(600e6))
+	})
+}

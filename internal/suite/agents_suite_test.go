@@ -1,0 +1,282 @@
+package suite
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/internal/record"
+)
+
+// agents puts the fake agent into the house: a section for each line of
+// "name: arguments", which may name $KEY, the findings that it knows.
+func (h *house) agents(known []audit.Known, lines ...string) {
+	h.t.Helper()
+	bin := filepath.Join(h.t.TempDir(), "fakeagent")
+	out, err := exec.Command("go", "build", "-o", bin, "assay/internal/auditor/fakeagent").CombinedOutput()
+	require.NoError(h.t, err, string(out))
+	var fs []audit.Finding
+	for _, k := range known {
+		f := audit.Finding{ID: k.ID, CWEs: k.CWEs, Severity: k.Severity, File: k.File, Lines: k.Lines, Title: k.Title, Dimension: k.Dimension}
+		if len(k.Functions) > 0 {
+			f.Function = k.Functions[0]
+		}
+		fs = append(fs, f)
+	}
+	b, err := json.Marshal(fs)
+	require.NoError(h.t, err)
+	key := filepath.Join(filepath.Dir(bin), "knows.json")
+	require.NoError(h.t, os.WriteFile(key, b, 0o644))
+	var md strings.Builder
+	md.WriteString("# Auditors\n")
+	for _, l := range lines {
+		name, args, _ := strings.Cut(l, ": ")
+		fmt.Fprintf(&md, "\n## %s\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Reads | %s |\n\n```sh\n%s -key %s %s\n```\n",
+			name, filepath.Dir(bin), bin, key, args)
+	}
+	h.write("fixtures/auditors.md", md.String())
+}
+
+// TestSmokeWithALiveAgent: what each agent does is what Smoke says of it.
+func TestSmokeWithALiveAgent(t *testing.T) {
+	h := newHouse(t)
+	tree, err := treeOf(os.DirFS(h.path("smoke-test-fixture")))
+	require.NoError(t, err)
+	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
+	require.NoError(t, err)
+	tests := []struct{ name, args, found, verdict, complaint string }{
+		{"whole", "-envelope claude -in 400000 -out 5000 -usd 1.5", "5/5", "PASS", ""},
+		{"four", "-find 4", "4/5", "WARN", ""},
+		{"three", "-find 3", "3/5", "FAIL", "flaws"},
+		{"misplaces", "-misplace 2", "3/5", "FAIL", "flaws"},
+		{"invents", "-invent 2", "5/5", "FAIL", "paths"},
+		{"repeats", "-same 3", "5/5", "PASS", ""},
+		{"breaks off", "-truncate", "0/5", "INVALID", "structure"},
+		{"crashes", "-crash", "0/5", "INVALID", "structure"},
+		{"says nothing", "-silent", "0/5", "INVALID", "runs"},
+		{"as codex", "-envelope codex -in 400000 -out 5000", "5/5", "PASS", ""},
+		{"as SARIF", "-format sarif", "5/5", "", ""},
+	}
+	var lines []string
+	for _, tt := range tests {
+		lines = append(lines, tt.name+": "+tt.args)
+	}
+	h.agents(key.Project.Known, lines...)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := play(t, "TestSmoke", h.suite("-auditor", tt.name).Smoke)
+			leaf := f.leaf("TestSmoke/" + strings.ReplaceAll(segment(tt.name), " ", "_"))
+			require.NotNil(t, leaf)
+			require.Equal(t, tt.found, leaf.attrs["found"], f.complaints())
+			if tt.verdict == "" {
+				return // a report without HEADER: its verdict is the structure's own test
+			}
+			require.Equal(t, tt.verdict, leaf.attrs["verdict"], f.complaints())
+			require.Equal(t, tt.complaint != "", f.Failed(), f.complaints())
+			for _, c := range f.complaints() {
+				require.Contains(t, c, "/"+tt.complaint+": ")
+			}
+		})
+	}
+	rs, err := record.ReadAll(h.path("records"))
+	require.NoError(t, err)
+	require.Len(t, rs, len(tests))
+	for _, r := range rs {
+		if r.Auditor == "whole" {
+			require.Equal(t, audit.Usage{TokensIn: 400000, TokensOut: 5000, USD: 1.5, Priced: true}, r.Trials[0].Usage)
+			require.Contains(t, r.Text(), "400000 tokens read and 5000 written, 1.5 USD")
+		}
+	}
+}
+
+// repository makes a repository of n source files that the project demo is
+// pinned to, as a mirror.
+func (h *house) repository(n int) {
+	h.t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		h.t.Skip("git is not installed")
+	}
+	mirror := h.t.TempDir()
+	dir := filepath.Join(mirror, "o", "demo")
+	require.NoError(h.t, os.MkdirAll(dir, 0o755))
+	git := func(args ...string) string {
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.example"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		require.NoError(h.t, err, string(out))
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "--quiet")
+	for i := range n {
+		require.NoError(h.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%02d.java", i)), []byte(strings.Repeat("x();\n", 1000)), 0o644))
+	}
+	git("add", ".")
+	git("commit", "--quiet", "-m", "one")
+	key, tree := demoKey(n)
+	tree = strings.ReplaceAll(tree, demoCommit, git("rev-parse", "HEAD:f00.java"))
+	h.write("fixtures/projects/demo.md", strings.ReplaceAll(key, demoCommit, git("rev-parse", "HEAD")))
+	h.write("fixtures/projects/demo.tree.tsv", tree)
+	h.t.Setenv("ASSAY_MIRROR", mirror)
+	h.t.Setenv("ASSAY_CACHE", h.t.TempDir())
+}
+
+// TestRegressionWithALiveAgent: trials run in exports of their own, and the
+// record says what they come to together.
+func TestRegressionWithALiveAgent(t *testing.T) {
+	h := newHouse(t)
+	h.repository(20)
+	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
+	require.NoError(t, err)
+	h.agents(p.Known, "steady: -envelope claude -in 1000 -out 50 -usd 0.25", "unsteady: -vary 0.2", "half: -find 10", "broken: -truncate", "writes: -write f00.java,new.java")
+	h.write("fixtures/baselines/stated/demo.json", `[{"auditor":"R1","source":"a test","findings":14,"dimensions":9,"recall":0.7,"tokens":400000,"approximate":["tokens"]}]`)
+
+	run := func(args ...string) (*fake, *record.Record) {
+		t.Helper()
+		require.NoError(t, os.RemoveAll(h.path("records")))
+		f := play(t, "TestRegression", h.suite(args...).Regression)
+		rs, err := record.ReadAll(h.path("records"))
+		require.NoError(t, err)
+		require.Len(t, rs, 1, f.complaints())
+		return f, rs[0]
+	}
+
+	f, r := run("-auditor", "steady", "-trials", "3", "-change", "a new prompt")
+	require.False(t, f.Failed(), f.complaints())
+	require.Len(t, r.Trials, 3)
+	text := r.Text()
+	require.Contains(t, text, "Change: a new prompt\n")
+	require.Contains(t, text, "Recall: 100.0 %")
+	require.Contains(t, text, "1000 tokens read and 50 written, 0.25 USD")
+	require.Contains(t, text, "  - 3 trials, entries matched in full: pass@1 100.0 %, pass@3 100.0 % (some trial), pass^3 100.0 % (every trial)\n")
+	require.Contains(t, text, "  - stated for R1 (a test; its own key and matching, so beside these figures and not a baseline of them): 14 findings, 9 of 10 dimensions, recall 70 %, about 400K tokens\n")
+	require.Equal(t, r.Trials[0].Exposed != "", strings.Contains(text, "the auditor was not confined"))
+	for i := range 3 {
+		raw, err := os.ReadFile(filepath.Join(f.leaf("TestRegression/demo/steady").dir, fmt.Sprintf("report-%02d.text", i+1)))
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(string(raw), "=== HEADER START ==="))
+	}
+
+	_, r = run("-auditor", "unsteady", "-trials", "4")
+	require.Contains(t, r.Text(), "found by some trials and not by all: D-")
+	require.Regexp(t, `union of the trials: \d+ findings, \d+ of 20 entries; intersection: \d+ findings, \d+ entries`, r.Text())
+
+	f, _ = run("-auditor", "half")
+	require.True(t, f.Failed())
+	require.Equal(t, "FAIL", f.leaf("TestRegression/demo/half").attrs["verdict"])
+
+	f, r = run("-auditor", "broken", "-trials", "2")
+	require.Equal(t, "INVALID", f.leaf("TestRegression/demo/broken").attrs["verdict"])
+	require.Contains(t, r.Text(), "Verdict: FAIL\n")
+
+	f, r = run("-auditor", "writes", "-trials", "2")
+	require.False(t, f.Failed(), "every trial gets an export of its own: %v", f.complaints())
+	require.Equal(t, r.Trials[0].Result.Fates, r.Trials[1].Result.Fates)
+}
+
+// TestALiveRunEndsBeforeGoTestDoes: an agent that hangs is stopped in time for its
+// record to be written.
+func TestALiveRunEndsBeforeGoTestDoes(t *testing.T) {
+	h := newHouse(t)
+	h.agents(nil, "hangs: -hang")
+	f := play(t, "TestSmoke", h.suite("-auditor", "hangs").Smoke, func(f *fake) { f.deadline = time.Now().Add(lastMinute + time.Second) })
+	require.Equal(t, "INVALID", f.leaf("TestSmoke/hangs").attrs["verdict"])
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "stopped: context deadline exceeded")
+	rs, err := record.ReadAll(h.path("records"))
+	require.NoError(t, err)
+	require.Len(t, rs, 1)
+}
+
+// TestAnUnsteadyAgentAgainstItsBaseline: one trial of a stochastic agent settles
+// no drop; it warns, and fails under -strict.
+func TestAnUnsteadyAgentAgainstItsBaseline(t *testing.T) {
+	h := newHouse(t)
+	h.repository(20)
+	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
+	require.NoError(t, err)
+	h.agents(p.Known, "agent: -find 20")
+	require.False(t, play(t, "TestRegression", h.suite("-auditor", "agent").Regression).Failed())
+	rs, err := record.ReadAll(h.path("records"))
+	require.NoError(t, err)
+	require.NoError(t, record.WriteBaseline(h.path("fixtures/baselines"), rs[0], ""))
+
+	h.agents(p.Known, "agent: -find 17")
+	f := play(t, "TestRegression", h.suite("-auditor", "agent").Regression)
+	require.False(t, f.Failed(), f.complaints())
+	require.Equal(t, "WARN", f.leaf("TestRegression/demo/agent").attrs["verdict"])
+	f = play(t, "TestRegression", h.suite("-auditor", "agent", "-strict").Regression)
+	require.True(t, f.Failed())
+	require.Contains(t, f.complaints()[0], "not settled")
+
+	rs, err = record.ReadAll(h.path("records"))
+	require.NoError(t, err)
+	old, now := rs[0], rs[len(rs)-1]
+	require.Len(t, old.Prompt, 64, "an agent's record keeps the hash of what it was told")
+	require.NotEqual(t, old.Prompt, now.Prompt)
+	require.Contains(t, now.Text(), fmt.Sprintf("  - the auditor's prompt changed since the baseline: %.12s, and was %.12s\n", now.Prompt, old.Prompt))
+	require.NotContains(t, now.Text(), "the auditor's model changed")
+}
+
+// TestOurAgentSections runs the sections of fixtures/auditors.md as they stand,
+// with stand-ins that speak each agent's interface: they refuse arguments that the
+// real one documents otherwise, look for what they were given, and answer in its
+// envelope.
+func TestOurAgentSections(t *testing.T) {
+	h := newHouse(t)
+	tree, err := treeOf(os.DirFS(h.path("smoke-test-fixture")))
+	require.NoError(t, err)
+	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
+	require.NoError(t, err)
+	h.agents(key.Project.Known, "x: ")
+	section, err := os.ReadFile(h.path("fixtures/auditors.md"))
+	require.NoError(t, err)
+	knows := regexp.MustCompile(`(?m)^(/\S+/fakeagent -key \S+)`).FindString(string(section))
+	require.NotEmpty(t, knows)
+	h.copy("fixtures/auditors.md")
+
+	bin := filepath.Dir(strings.Fields(knows)[0])
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	skills := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(skills, ".claude", "skills", "audit"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(skills, ".claude", "skills", "audit", "SKILL.md"), []byte("audit"), 0o644))
+	t.Setenv("ASSAY_AGENT_HOME", skills)
+	for _, name := range []string{"ANTHROPIC_API_KEY", "CODEX_API_KEY", "GEMINI_API_KEY"} {
+		t.Setenv(name, "sk-test")
+	}
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "not-for-agents")
+
+	const version = `if [ "$1" = --version ]; then echo 1.2.3; exit 0; fi; test -z "$AWS_SECRET_ACCESS_KEY" || exit 65; test -f "$HOME/.claude/skills/audit/SKILL.md" || exit 66; `
+	const usage = " -in 400000 -out 5000 -usd 1.5 -envelope "
+	for name, script := range map[string]string{
+		"claude": `test "$1" = -p && test "$3" = --allowedTools && test "$4" = Bash,Read,Glob,Grep,Write && test "$5 $6" = "--output-format json" && test -n "$ANTHROPIC_API_KEY" || exit 64
+case "$2" in "Run /audit in "*) ;; *) exit 64;; esac
+exec ` + knows + usage + "claude",
+		"codex":    `test "$1 $2" = "exec --json" && test $# = 6 && test "$5" = read-only && test -n "$CODEX_API_KEY" || exit 64; case "$6" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "codex",
+		"gemini":   `test "$4 $5 $6" = "--output-format json -p" && test $# = 7 && test -n "$GEMINI_API_KEY" || exit 64; case "$7" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "gemini",
+		"opencode": `test "$1 $2 $3" = "run --format json" && test $# = 4 || exit 64; case "$4" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "opencode",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+version+script+"\n"), 0o755))
+	}
+	for _, name := range []string{"claude", "claude-r1", "claude-r1-r2", "codex", "gemini", "opencode"} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.RemoveAll(h.path("records")))
+			f := play(t, "TestSmoke", h.suite("-auditor", name).Smoke)
+			require.False(t, f.Failed(), f.complaints())
+			require.Equal(t, "PASS", f.leaf("TestSmoke/" + name).attrs["verdict"])
+			rs, err := record.ReadAll(h.path("records"))
+			require.NoError(t, err)
+			require.Len(t, rs, 1)
+			require.EqualValues(t, 400000, rs[0].Trials[0].Usage.TokensIn)
+			require.EqualValues(t, 5000, rs[0].Trials[0].Usage.TokensOut)
+			require.Equal(t, "1.2.3", rs[0].Version)
+		})
+	}
+}

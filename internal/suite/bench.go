@@ -1,0 +1,326 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
+	"assay/internal/auditor"
+	"assay/internal/proof"
+	"assay/internal/run"
+	"assay/internal/store"
+)
+
+// benchSeed fixes the order in which cases are sent. It is no setting: two runs
+// that are compared send in the same order.
+const benchSeed = 20261121
+
+// Bench turns every case into a subtest
+// TestBench/<reviewer>/<prompt>/<app>/<query>-<NN>-<good|bad>. Leaves register
+// themselves and wait; what was selected runs on an engine of its own; the gate
+// judges when all of it has ended.
+func (s *Suite) Bench(t T) {
+	e := s.begin(t)
+	if testing.Short() {
+		t.Skip("-short: cases are not asked")
+	}
+	b := &bench{suite: s, env: e, started: make(chan struct{})}
+	b.corpus = e.corpus(t)
+	b.goals = e.goals(t).Bench
+	t.Cleanup(func() { b.end(t) })
+	prompts := e.prompts(t)
+	for _, r := range e.reviewers(t) {
+		if c, ok := r.(io.Closer); ok {
+			b.closers = append(b.closers, func() { _ = c.Close() }) // idle connections
+		}
+		if x, ok := r.(interface{ Exposed() string }); ok && x.Exposed() != "" {
+			s.summary.note("%s: %s", r.Name(), clean(x.Exposed(), 300))
+		}
+		t.Run(segment(r.Name()), func(t T) {
+			for _, p := range prompts {
+				t.Run(segment(p.name), func(t T) {
+					for _, app := range b.corpus.Apps {
+						t.Run(segment(app.App), func(t T) { b.app(t, r, p, app) })
+					}
+					t.Parallel()
+				})
+			}
+			t.Parallel()
+		})
+	}
+	b.run(t)
+}
+
+// segment makes a name fit for one level of a subtest's path.
+func segment(name string) string { return strings.ReplaceAll(name, "/", "~") }
+
+// A bench is one run of the suite.
+type bench struct {
+	suite     *Suite
+	env       *env
+	corpus    *fixture.Corpus
+	goals     audit.BenchGoals
+	leaves    []*leaf
+	elsewhere int           // cases that fall into other shards
+	started   chan struct{} // closed when run is set, or failed
+	store     store.Store
+	running   running // here, or with workers elsewhere
+	failed    error
+	closers   []func()      // in the order in which they run, after the judgement
+	grace     time.Duration // for requests in flight when the run is stopped; 0: the engine's own
+}
+
+// end judges and releases what the run held: in this order, since the run writes
+// its last row when it is finished.
+func (b *bench) end(t T) {
+	b.judge(t)
+	for _, c := range b.closers {
+		c()
+	}
+}
+
+// A leaf is one subtest: a case with all its trials.
+type leaf struct {
+	reviewer, prompt string
+	cs               *audit.Case
+	trials           []run.Trial
+	results          []run.Result
+	twins            []run.Trial // of the machine-made twins
+	twinResults      []run.Result
+}
+
+// newLeaf plans the trials of a case and, with -twins, one of each of its twins.
+func (b *bench) newLeaf(r audit.Reviewer, p prompt, app *audit.App, f *audit.Family, cs *audit.Case) *leaf {
+	l := &leaf{reviewer: r.Name(), prompt: p.name, cs: cs}
+	l.trials, l.twins = b.env.cfg.trialsOf(r, p, app, f, cs)
+	return l
+}
+
+func (c *Config) trialsOf(r audit.Reviewer, p prompt, app *audit.App, f *audit.Family, cs *audit.Case) (trials, twins []run.Trial) {
+	t := run.Trial{Case: cs, Spec: app.Spec, PromptName: p.name, Prompt: p.text, Reviewer: r}
+	for t.Index = range c.Trials {
+		trials = append(trials, t)
+	}
+	if !c.Twins {
+		return trials, nil
+	}
+	t.Index = 0
+	for _, tw := range proof.Twins(app, f, cs) {
+		changed := *cs
+		changed.Code = tw.Code
+		t.Case, t.Twin = &changed, tw.Kind
+		twins = append(twins, t)
+	}
+	return trials, twins
+}
+
+// app registers the leaves of one application.
+func (b *bench) app(t T, r audit.Reviewer, p prompt, app *audit.App) {
+	for i := range app.Families {
+		f := &app.Families[i]
+		for _, cs := range f.Cases {
+			if !b.env.cfg.chooses(cs.ID()) {
+				continue
+			}
+			if !b.env.cfg.Shard.has(path.Join(t.Name(), path.Base(cs.ID()))) {
+				b.elsewhere++
+				continue
+			}
+			t.Run(path.Base(cs.ID()), func(t T) {
+				l := b.newLeaf(r, p, app, f, cs)
+				b.leaves = append(b.leaves, l)
+				t.Parallel()
+				b.report(t, l)
+			})
+		}
+	}
+	t.Parallel()
+}
+
+// chooses reports whether -filter lets an ID like "shop/list-03-bad" through.
+func (c *Config) chooses(id string) bool {
+	if c.Filter == "" || strings.Contains(id, c.Filter) {
+		return true
+	}
+	whole, _ := doublestar.Match(c.Filter, id)
+	last, _ := doublestar.Match(c.Filter, path.Base(id))
+	return whole || last
+}
+
+// run plans what was registered, says what it costs, and starts it.
+func (b *bench) run(t T) {
+	defer close(b.started)
+	if len(b.leaves) == 0 && b.elsewhere > 0 {
+		b.failed = fmt.Errorf("%s holds none of the cases", b.env.cfg.Shard)
+		t.Logf("%v", b.failed)
+		if err := b.emptyShard(); err != nil {
+			t.Errorf("%v", err)
+		}
+		return
+	}
+	if len(b.leaves) == 0 {
+		t.Errorf("%s: nothing was selected: -run, -skip and -filter left no case, and a run of nothing proves nothing", audit.Invalid)
+		b.failed = fmt.Errorf("nothing was selected")
+		return
+	}
+	err := b.start(t)
+	b.failed = err
+	if err != nil && !errors.Is(err, errEstimate) {
+		t.Errorf("%s: %v", audit.Invalid, err)
+	}
+}
+
+// errEstimate ends a run with -budget 0: it was asked what it would cost.
+var errEstimate = errors.New("-budget 0 asks for the estimate alone")
+
+func (b *bench) start(t T) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	b.closers = append(b.closers, stop)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
+	if at, ok := t.Deadline(); ok {
+		// What is in flight when the time is up is paid for: leave it the time to end,
+		// and to be given up, and the results the time to be stored.
+		m := margin(time.Until(at))
+		b.grace = min(run.DefaultGrace, m/3)
+		limited, cancel := context.WithDeadlineCause(ctx, at.Add(-m), errors.New("the tests' own time is nearly up (-timeout)"))
+		b.closers = append(b.closers, cancel)
+		ctx = limited
+	}
+	st, err := store.Open(ctx, b.suite.db(b.env))
+	if err != nil {
+		return err
+	}
+	b.store = st
+	b.closers = append(b.closers, func() {
+		if err := st.Close(); err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+	plan, err := run.Prepare(ctx, b.config(), b.items())
+	if err != nil {
+		return err
+	}
+	if plan.Estimate.Most > 0 {
+		t.Logf("%s", plan.Estimate)
+	}
+	if b.env.cfg.Budget == 0 {
+		b.suite.summary.note("estimate: %s", plan.Estimate)
+		return errEstimate
+	}
+	if b.live() {
+		if err := b.env.uncached(b.suite.own); err != nil {
+			return err
+		}
+	}
+	if spread, err := b.spread(ctx, t, plan); spread || err != nil {
+		return err
+	}
+	r, err := plan.Start(ctx)
+	if err == nil {
+		b.running = r
+	}
+	return err
+}
+
+// margin is how long before the test binary's deadline a live run stops.
+func margin(left time.Duration) time.Duration {
+	return min(30*time.Second, left/10)
+}
+
+func (b *bench) config() run.Config {
+	return run.Config{Store: b.store, Budget: b.env.cfg.Budget, Concurrency: b.env.cfg.Concurrency, Seed: benchSeed,
+		Force: b.env.cfg.Force, Grace: b.grace, Progress: newProgress(b.suite.flags).event,
+		Run: store.Run{Command: b.resume(), ScoreVersion: score.Version}}
+}
+
+func (b *bench) items() []run.Item {
+	var items []run.Item
+	for _, l := range b.leaves {
+		for i := range l.trials {
+			items = append(items, l.trials[i].Item())
+		}
+		for i := range l.twins {
+			items = append(items, l.twins[i].Item())
+		}
+	}
+	return items
+}
+
+// report waits for a leaf's trials and tells them: a right answer passes, a
+// wrong one is a recorded miss.
+func (b *bench) report(t T, l *leaf) {
+	<-b.started
+	if b.failed != nil || b.running == nil {
+		t.Skipf("not asked: %v", b.failed)
+	}
+	var misses, silent []string
+	for i := range l.trials {
+		res, err := b.running.Wait(context.Background(), l.trials[i].Key())
+		if err != nil {
+			t.Fatalf("%s: %v", l.cs.Pos, err)
+		}
+		l.results = append(l.results, res)
+		ev := res.Evaluation
+		switch ev.Outcome {
+		case audit.OutcomeCorrect:
+		case audit.OutcomeWrong:
+			misses = append(misses, fmt.Sprintf("%s: says %s, is %s: %s", l.cs.Pos, ev.Actual, ev.Expected, clean(ev.Explanation, 300)))
+		default:
+			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.cs.Pos, ev.Outcome, clean(ev.Detail, 300)))
+		}
+	}
+	for i := range l.twins {
+		res, err := b.running.Wait(context.Background(), l.twins[i].Key())
+		if err != nil {
+			t.Fatalf("%s: twin %s: %v", l.cs.Pos, l.twins[i].Twin, err)
+		}
+		l.twinResults = append(l.twinResults, res)
+	}
+	t.Attr("outcome", string(l.results[0].Evaluation.Outcome))
+	switch {
+	case len(misses) > 0 && b.env.cfg.Strict:
+		t.Errorf("MISS %s", strings.Join(misses, "\n"))
+	case len(misses) > 0:
+		t.Skipf("MISS %s", strings.Join(misses, "\n"))
+	case len(silent) > 0:
+		t.Skipf("NO ANSWER %s", strings.Join(silent, "\n"))
+	}
+}
+
+// whole reports whether the leaves are all cases of the corpus for a reviewer and
+// prompt: a partial selection reports and does not gate.
+func (b *bench) whole(reviewer, prompt string) bool {
+	n := 0
+	for _, l := range b.leaves {
+		if l.reviewer == reviewer && l.prompt == prompt {
+			n++
+		}
+	}
+	return n == len(b.corpus.Cases())
+}
+
+// live reports whether anybody but our own reviewers is asked, or cases of
+// another folder: the go command's cache sees neither.
+func (b *bench) live() bool {
+	if !b.env.root.strict() {
+		return true
+	}
+	for _, l := range b.leaves {
+		if !auditor.Deterministic(l.reviewer) {
+			return true
+		}
+	}
+	return false
+}

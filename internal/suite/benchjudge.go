@@ -1,0 +1,198 @@
+package suite
+
+import (
+	"fmt"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/auditor"
+	"assay/internal/record"
+	"assay/internal/run"
+)
+
+// judge is the gate: it runs when every leaf has ended.
+func (b *bench) judge(t T) {
+	if b.failed != nil || b.running == nil {
+		return
+	}
+	sum, err := b.running.Finish()
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+	for _, why := range sum.Stops {
+		t.Logf("stopped: %s", clean(why, 300))
+	}
+	if n := sum.State.Outcome(audit.OutcomeSkipped); n > 0 {
+		b.suite.summary.note("%d of %d trials were not asked; to carry on: %s", n, sum.State.Planned, sum.Run.Command)
+	}
+	t.Logf("%s", accounting(&sum.State))
+	for _, key := range b.asked() {
+		b.judgeOne(t, key)
+	}
+}
+
+// accounting tells the outcomes, which sum to what was planned.
+func accounting(s interface {
+	Outcome(audit.Outcome) int
+}) string {
+	var parts []string
+	planned := 0
+	for _, o := range audit.Outcomes() {
+		n := s.Outcome(o)
+		planned += n
+		parts = append(parts, fmt.Sprintf("%d %s", n, o))
+	}
+	return fmt.Sprintf("planned %d = %s", planned, strings.Join(parts, " + "))
+}
+
+// A seat is a reviewer with a prompt.
+type seat struct{ reviewer, prompt string }
+
+// asked gives the seats in the order in which they were asked.
+func (b *bench) asked() []seat {
+	var seats []seat
+	seen := map[seat]bool{}
+	for _, l := range b.leaves {
+		s := seat{l.reviewer, l.prompt}
+		if !seen[s] {
+			seen[s] = true
+			seats = append(seats, s)
+		}
+	}
+	return seats
+}
+
+// answers gives a seat's answers, of one application or of all.
+func (b *bench) answers(s seat, app string) []score.Answer {
+	var as []score.Answer
+	for _, l := range b.leaves {
+		if l.reviewer != s.reviewer || l.prompt != s.prompt || app != "" && l.cs.App != app {
+			continue
+		}
+		for i, r := range l.results {
+			as = append(as, score.Answer{Case: l.cs, Trial: i, Outcome: r.Outcome, Violates: r.Evaluation.Violates})
+		}
+	}
+	return as
+}
+
+// flips gives how often a seat's verdicts did not survive the twins.
+func (b *bench) flips(s seat) []score.Flip {
+	var pairs []score.TwinAnswer
+	for _, l := range b.leaves {
+		if l.reviewer != s.reviewer || l.prompt != s.prompt || len(l.results) == 0 {
+			continue
+		}
+		for i, r := range l.twinResults {
+			pairs = append(pairs, score.TwinAnswer{Kind: l.twins[i].Twin, Case: l.results[0].Outcome, Twin: r.Outcome})
+		}
+	}
+	return score.Flips(pairs)
+}
+
+// judgeOne judges a seat over everything, where everything was asked, and adds a
+// line for each application.
+func (b *bench) judgeOne(t T, s seat) {
+	name := s.reviewer
+	if s.prompt != defaultPrompt {
+		name += " " + s.prompt
+	}
+	all := b.answers(s, "")
+	if why := b.servedBy(s); why != "" {
+		b.suite.summary.note("%s: %s", name, why)
+	}
+	switch {
+	case b.env.cfg.Shard.part():
+		b.suite.summary.note("%s: %s: reported, and judged by assay merge over all shards", name, b.env.cfg.Shard)
+		b.add(name, "shard", all, "", "")
+	case b.whole(s.reviewer, s.prompt):
+		b.gate(t, s, name, all)
+	default:
+		b.suite.summary.note("%s: a part of the cases was asked: reported, and not held against goals or baseline", name)
+		b.add(name, "selection", all, "", "")
+	}
+	for _, f := range b.flips(s) {
+		b.suite.summary.note("%s: %v of verdicts flip on %s twins (%d of %d)", name, f.Share, f.Kind, f.Flipped, f.Asked)
+	}
+	for _, app := range b.corpus.Apps {
+		if as := b.answers(s, app.App); len(as) > 0 {
+			b.add(name, app.App, as, "", "")
+		}
+	}
+}
+
+func (b *bench) gate(t T, s seat, name string, all []score.Answer) {
+	baseline, err := b.baseline(s)
+	if err != nil {
+		t.Errorf("%v", err)
+		return
+	}
+	j, err := score.JudgeBench(all, baseline, b.goals, score.Rules{Deterministic: auditor.Deterministic(s.reviewer), Strict: b.env.cfg.Strict})
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	look := ""
+	if j.Verdict != audit.Pass {
+		look = lookAt(j.Grounds[0])
+	}
+	t.Attr("verdict:"+strings.ReplaceAll(s.reviewer+"/"+s.prompt, " ", "_"), string(j.Verdict))
+	b.add(name, "all", all, j.Verdict, look)
+	for _, g := range j.Grounds {
+		if g.Verdict != audit.Pass {
+			t.Logf("%s: %s: %s", name, g.Verdict, clean(g.Text, 500))
+		}
+	}
+	if j.Verdict == audit.Fail || j.Verdict == audit.Invalid {
+		t.Errorf("fixtures/goals.md: %s: %s: %s", name, j.Verdict, clean(j.Grounds[0].Text, 500))
+	}
+}
+
+// add adds a line of figures to the summary.
+func (b *bench) add(name, app string, as []score.Answer, v audit.Verdict, look string) {
+	f, err := score.BenchOf(as)
+	if err != nil {
+		b.suite.summary.note("%s, %s: %v", name, app, err)
+		return
+	}
+	silent := "none"
+	if f.Unanswered.Defined && f.Unanswered.V > 0 {
+		silent = f.Unanswered.String()
+	}
+	b.suite.summary.add(line{suite: "Bench", verdict: v, look: look, cells: []string{name, app, f.BalancedAccuracy.String(),
+		f.Accuracy.Value.String(), f.Recall.Value.String(), f.Specificity.Value.String(), f.RightReason.Value.String(), silent}})
+}
+
+// baseline gives the stored answers that a seat is compared with; none where it
+// has no baseline. Cases that changed since are left out, and said.
+func (b *bench) baseline(s seat) ([]score.Answer, error) {
+	base, err := record.ReadBench(b.env.root.pick("fixtures/baselines"), "fixtures/baselines", s.reviewer, s.prompt)
+	if err != nil {
+		return nil, err
+	}
+	cases := map[string]*audit.Case{}
+	for _, c := range b.corpus.Cases() {
+		cases[c.ID()] = c
+	}
+	answers, notes := base.Compare(b.told(s), cases, run.CaseHash)
+	for _, note := range notes {
+		b.suite.summary.note("%s: %s", s.reviewer, clean(note, 300))
+	}
+	return answers, nil
+}
+
+// told gives what a seat's trials put their question to.
+func (b *bench) told(s seat) []record.Asked {
+	var as []record.Asked
+	for _, l := range b.leaves {
+		if l.reviewer != s.reviewer || l.prompt != s.prompt {
+			continue
+		}
+		for _, r := range l.results {
+			ev := r.Evaluation
+			as = record.AppendAsked(as, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
+		}
+	}
+	return as
+}

@@ -1,0 +1,110 @@
+package suite
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/internal/auditor"
+	"assay/internal/static"
+)
+
+// A prompt is an evaluation prompt with its name.
+type prompt struct{ name, text string }
+
+// defaultPrompt is the prompt that is used when nobody names one.
+const defaultPrompt = "evaluation-prompt"
+
+// prompts reads the chosen prompts, or ends the test.
+func (e *env) prompts(t T) []prompt {
+	t.Helper()
+	ps, err := e.chosenPrompts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ps
+}
+
+func (e *env) chosenPrompts() (ps []prompt, err error) {
+	names := e.cfg.Prompts
+	if len(names) == 0 {
+		names = []string{defaultPrompt}
+	}
+	for _, name := range names {
+		text, err := e.prompt(name)
+		if err != nil {
+			return nil, err
+		}
+		ps = append(ps, prompt{name, text})
+	}
+	return ps, nil
+}
+
+// prompt reads a prompt. A corpus that was written elsewhere may have its own at
+// the root.
+func (e *env) prompt(name string) (string, error) {
+	dir := "fixtures/prompts"
+	if name == defaultPrompt && e.root.other != nil && exists(e.root.other, defaultPrompt+".txt") {
+		dir = "."
+	}
+	file := dir + "/" + name + ".txt"
+	if dir == "." {
+		file = name + ".txt"
+	}
+	return fixture.ReadPrompt(e.root.pick(file), dir, name)
+}
+
+// reviewers gives the chosen reviewers, or ends the test.
+func (e *env) reviewers(t T) []audit.Reviewer {
+	t.Helper()
+	rs, err := e.chosenReviewers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rs
+}
+
+func (e *env) chosenReviewers() (rs []audit.Reviewer, err error) {
+	names := e.cfg.Models
+	if len(names) == 0 {
+		names = []string{"static", "control-words"}
+	}
+	dir, err := e.directory()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		r, err := dir.Reviewer(name)
+		if err != nil {
+			return nil, err
+		}
+		rs = append(rs, r)
+	}
+	return rs, nil
+}
+
+// directory is where reviewers are looked up.
+func (e *env) directory() (dir auditor.Directory, err error) {
+	dir = auditor.Directory{Getenv: environment, Static: auditor.StaticReviewer(reviewStatic)}
+	if dir.Models, err = fixture.ReadModels(e.root.pick("fixtures/models.md"), "fixtures/models.md"); err != nil {
+		return dir, err
+	}
+	dir.Auditors, err = fixture.ReadAuditors(e.root.pick("fixtures/auditors.md"), "fixtures/auditors.md")
+	return dir, err
+}
+
+// db is where results go.
+func (s *Suite) db(e *env) string {
+	return cmp.Or(e.cfg.DB, filepath.Join(s.own, "results.db"))
+}
+
+// reviewStatic is the embedded analyser's review, its errors told as a status.
+func reviewStatic(ctx context.Context, task audit.ReviewTask) audit.Review {
+	r, err := static.New(static.Options{}).Review(ctx, task)
+	if err != nil {
+		return audit.Review{Status: audit.Errored, Detail: err.Error()}
+	}
+	return r
+}

@@ -1,0 +1,185 @@
+package suite
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/joho/godotenv"
+)
+
+// A Config is what the flags and their environment twins say. A flag wins over
+// the environment, the environment over .env.
+type Config struct {
+	Models      []string // -model, ASSAY_MODEL: reviewers; default static
+	Auditors    []string // -auditor, ASSAY_AUDITOR: run these live; default: Smoke runs static, Regression replays
+	Prompts     []string // -prompt, ASSAY_PROMPT
+	Filter      string   // -filter, ASSAY_FILTER: substring or glob over <app>/<case>, or over the project
+	Trials      int      // -trials, ASSAY_TRIALS
+	Budget      float64  // -budget, ASSAY_BUDGET: USD; +Inf for "none"
+	Concurrency int      // -concurrency, ASSAY_CONCURRENCY
+	Force       bool     // -force, ASSAY_FORCE: ask again what is answered already
+	Strict      bool     // -strict, ASSAY_STRICT: a miss fails, an open question fails
+	Change      string   // -change, ASSAY_CHANGE: what changed, for the record
+	Twins       bool     // -twins, ASSAY_TWINS: ask the machine-made twins too
+
+	Root string // ASSAY_ROOT: absolute folder with tests/ and fixtures/; default: the working folder
+	DB   string // ASSAY_DB: file or postgres:// URL; default results.db
+	PG   string // ASSAY_PG_URL: PostgreSQL for TestVerify; default: one of our own
+
+	Shard shard // TEST_SHARD_INDEX and TEST_TOTAL_SHARDS
+}
+
+// options are the flags in the order in which the README tells them.
+type options struct {
+	values map[string]*string
+	bools  map[string]*bool
+}
+
+var flagNames = []struct{ name, usage string }{
+	{"model", "reviewers of Bench, separated by commas: static, a name of models.md or auditors.md, or provider:model"},
+	{"auditor", "auditors that Smoke and Regression run live, separated by commas: static, or a name of auditors.md"},
+	{"prompt", "prompts of fixtures/prompts, separated by commas"},
+	{"filter", "only cases or projects that hold this text, or match this glob"},
+	{"trials", "how often each case or project is asked"},
+	{"budget", "USD that a run may cost; none for no limit"},
+	{"concurrency", "requests at once"},
+	{"change", "what changed, for the test record"},
+}
+
+var boolNames = []struct{ name, usage string }{
+	{"force", "ask again what is answered already"},
+	{"strict", "let every miss and every open question fail"},
+	{"twins", "ask the machine-made twins of each case too"},
+}
+
+func define(flags *flag.FlagSet) *options {
+	o := &options{map[string]*string{}, map[string]*bool{}}
+	for _, f := range flagNames {
+		o.values[f.name] = flags.String(f.name, "", f.usage)
+	}
+	for _, f := range boolNames {
+		o.bools[f.name] = flags.Bool(f.name, false, f.usage)
+	}
+	return o
+}
+
+// variable is the environment's twin of a flag.
+func variable(flag string) string { return "ASSAY_" + strings.ToUpper(flag) }
+
+// config reads flags, environment and .env.
+func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Config, error) {
+	var errs []error
+	if rest := flags.Args(); len(rest) > 0 {
+		errs = append(errs, fmt.Errorf("left-over arguments %q: flags go last, without a package name (with ./... use the environment: ASSAY_MODEL, ...)", rest))
+	}
+	set := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { set[f.Name] = true })
+	text := func(name string) string {
+		if set[name] {
+			return *o.values[name]
+		}
+		return getenv(variable(name))
+	}
+	number := func(name string, def int) int {
+		s := text(name)
+		if s == "" {
+			return def
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			errs = append(errs, fmt.Errorf("-%s is %q: expected a whole number above 0", name, s))
+		}
+		return n
+	}
+	boolean := func(name string) bool {
+		if set[name] {
+			return *o.bools[name]
+		}
+		s := getenv(variable(name))
+		b, err := strconv.ParseBool(s)
+		if s != "" && err != nil {
+			errs = append(errs, fmt.Errorf("%s is %q: expected 1 or 0", variable(name), s))
+		}
+		return b
+	}
+	c := Config{
+		Models: splitList(text("model")), Auditors: splitList(text("auditor")), Prompts: splitList(text("prompt")),
+		Filter: text("filter"), Trials: number("trials", 1), Concurrency: number("concurrency", 8),
+		Change: text("change"), Force: boolean("force"), Strict: boolean("strict"), Twins: boolean("twins"),
+		Root: getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
+	}
+	var err error
+	if c.Budget, err = parseBudget(text("budget")); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Shard, err = readShard(getenv); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Root != "" && !filepath.IsAbs(c.Root) {
+		errs = append(errs, fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path, since every package's tests run in a folder of their own", c.Root))
+	}
+	return c, errors.Join(errs...)
+}
+
+// DefaultBudget is what a run may cost, in USD, when nobody says otherwise.
+const DefaultBudget = 5
+
+func parseBudget(s string) (float64, error) {
+	switch strings.ToLower(s) {
+	case "":
+		return DefaultBudget, nil
+	case "none":
+		return math.Inf(1), nil
+	}
+	b, err := strconv.ParseFloat(strings.TrimPrefix(s, "$"), 64)
+	if err != nil || b < 0 || math.IsNaN(b) || math.IsInf(b, 0) {
+		return 0, fmt.Errorf("-budget is %q: expected USD like 2.50, 0 for an estimate alone, or none", s)
+	}
+	return b, nil
+}
+
+func splitList(s string) []string {
+	var items []string
+	for _, item := range strings.Split(s, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// loadEnv reads .env files into the environment. What is set already stays.
+func loadEnv(dirs ...string) error {
+	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
+		err := godotenv.Load(filepath.Join(dir, ".env"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w: expected lines NAME=value", filepath.Join(dir, ".env"), err)
+		}
+	}
+	return nil
+}
+
+// environment is os.Getenv, named so that a test can put another in its place.
+func environment(name string) string { return os.Getenv(name) }
+
+// cacheDir is where clones of the projects are kept between runs.
+func cacheDir() (string, error) {
+	if dir := environment("ASSAY_CACHE"); dir != "" {
+		return dir, nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("%w: set ASSAY_CACHE to a folder for the projects' clones", err)
+	}
+	return filepath.Join(dir, "assay"), nil
+}

@@ -1,0 +1,60 @@
+package suite
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/record"
+)
+
+// write fills in what every record says, and adds it to the folder records/.
+func (s *Suite) write(t T, e *env, r *record.Record) {
+	t.Helper()
+	r.Date, r.Score = time.Now().UTC(), score.Version
+	r.Change = s.change(e)
+	if r.Trigger == "" {
+		r.Trigger = "go test"
+	}
+	name, err := r.Write(filepath.Join(s.own, "records"))
+	if err != nil {
+		t.Errorf("the test record cannot be written: %v", err)
+		return
+	}
+	t.Logf("record: %s", name)
+	artifact(t, "record.txt", []byte(r.Text()))
+}
+
+// change says what was changed: -change, or the subject of git's last commit.
+func (s *Suite) change(e *env) string {
+	if e.cfg.Change != "" {
+		return e.cfg.Change
+	}
+	s.subject.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, "git", "-C", s.own, "log", "-1", "--format=%h %s").Output()
+		if err == nil {
+			s.subjectLine = strings.TrimSpace(string(out))
+		}
+	})
+	return s.subjectLine
+}
+
+func trialOf(run *audit.AuditRun, result *score.Result) record.Trial {
+	return record.Trial{Invalid: run.Invalid, Result: result, Seconds: run.Duration.Seconds(), Usage: run.Usage, Claimed: run.Report.Coverage,
+		Memory: run.PeakMemory, Exposed: run.Exposed}
+}
+
+// artifact keeps a file of this subtest where go test -artifacts collects them.
+func artifact(t T, name string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(t.ArtifactDir(), name), content, 0o644); err != nil {
+		t.Errorf("the artifact %s cannot be written: %v", name, err)
+	}
+}

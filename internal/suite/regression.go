@@ -1,0 +1,303 @@
+package suite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
+	"assay/internal/auditor"
+	"assay/internal/record"
+	"assay/internal/run/river"
+	"assay/internal/seal"
+)
+
+// Regression turns every project into a subtest and holds its auditors against
+// its key: those that -auditor names, live on the sealed export; otherwise every
+// recording, replayed.
+func (s *Suite) Regression(t T) {
+	e := s.begin(t)
+	if testing.Short() {
+		t.Skip("-short: no project is audited")
+	}
+	fsys := e.root.pick("fixtures/projects")
+	names, err := fixture.Projects(fsys, "fixtures/projects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &regression{suite: s, env: e, dims: e.dimensions(t), goals: e.goals(t), entries: e.auditors(t)}
+	if err := r.readRecordings(); err != nil {
+		t.Fatal(err)
+	}
+	r.spreadAudits(t)
+	chosen := 0
+	for _, name := range names {
+		if !e.cfg.chooses(name) {
+			continue
+		}
+		chosen++
+		t.Run(name, func(t T) { r.project(t, fsys, name) })
+	}
+	if chosen == 0 {
+		t.Errorf("%s: -filter left no project, and a run of nothing proves nothing", audit.Invalid)
+	}
+}
+
+// A regression is one run of the suite.
+type regression struct {
+	suite      *Suite
+	env        *env
+	dims       map[audit.CWE]audit.Dimension
+	goals      audit.Goals
+	entries    map[string]audit.AuditorEntry
+	recordings map[string][]*auditor.Recording // by project
+	workers    *river.DB                       // nil: live audits run here
+	id         string                          // of the run, for the workers
+}
+
+func (r *regression) readRecordings() error {
+	recs, err := auditor.Recordings(r.env.root.pick("fixtures/recordings"), "fixtures/recordings")
+	r.recordings = map[string][]*auditor.Recording{}
+	for _, rec := range recs {
+		r.recordings[rec.Project] = append(r.recordings[rec.Project], rec)
+	}
+	return err
+}
+
+func (r *regression) project(t T, fsys fs.FS, name string) {
+	p, err := fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fixture.MissingDimensions(p, r.dims); err != nil {
+		t.Fatal(err)
+	}
+	goals, err := score.GoalsFor(p, r.goals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := r.asked(t, p)
+	if len(asked) == 0 {
+		t.Errorf("%s: %s: no recording of an auditor on this project: make one with assay capture, or run one live with -auditor", p.Pos, audit.Invalid)
+	}
+	for _, a := range asked {
+		if !r.env.cfg.Shard.has(path.Join(t.Name(), segment(a.name))) {
+			continue
+		}
+		t.Run(segment(a.name), func(t T) {
+			h := &held{regression: r, project: p, goals: goals, asked: a}
+			h.send(t)
+			h.run(t)
+		})
+	}
+	if r.workers != nil {
+		t.Parallel() // the next project's audits are sent before this one's are waited for
+	}
+}
+
+// An asked is an auditor with the trials that it is asked for.
+type asked struct {
+	name   string
+	replay bool
+	static bool
+	trials []audit.Auditor
+	recs   []*auditor.Recording
+}
+
+// asked gives the auditors that are held against a project's key.
+func (r *regression) asked(t T, p *audit.Project) []asked {
+	t.Helper()
+	if len(r.env.cfg.Auditors) == 0 {
+		return r.replays(p)
+	}
+	var as []asked
+	for _, name := range r.env.cfg.Auditors {
+		entry, ok := r.entries[name]
+		if !ok {
+			t.Fatalf("fixtures/auditors.md: no section %q: expected one of its auditors", "## "+name)
+		}
+		a := asked{name: name, static: entry.Kind == "static"}
+		for range r.env.cfg.Trials {
+			a.trials = append(a.trials, auditor.FromEntry(entry))
+		}
+		as = append(as, a)
+	}
+	return as
+}
+
+func (r *regression) replays(p *audit.Project) []asked {
+	var as []asked
+	fsys := r.env.root.pick("fixtures/recordings")
+	for _, rec := range r.recordings[p.Name] {
+		if len(as) == 0 || as[len(as)-1].name != rec.Auditor {
+			as = append(as, asked{name: rec.Auditor, replay: true, static: r.entries[rec.Auditor].Kind == "static"})
+		}
+		a := &as[len(as)-1]
+		a.trials = append(a.trials, auditor.Replay(rec, fsys, r.entries[rec.Auditor].Rules))
+		a.recs = append(a.recs, rec)
+	}
+	return as
+}
+
+// A held is one auditor held against one project's key.
+type held struct {
+	*regression
+	asked
+	project *audit.Project
+	goals   score.Goals
+	away    *awaited // nil: not with workers
+	trials  []record.Trial
+	version string
+	command string
+	model   string
+	prompt  string // hash of what the auditor was told
+	notes   []string
+}
+
+func (h *held) run(t T) {
+	h.checkRecordings(t)
+	if t.Failed() {
+		return
+	}
+	if err := h.told(); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.audit(t); err != nil {
+		t.Fatalf("%s: %s: %v", h.project.Pos, h.asked.name, err)
+	}
+	baseline, err := record.Baseline(h.env.root.pick("fixtures/baselines"), "fixtures/baselines", h.asked.name, h.project.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.trials)}
+	if baseline != nil {
+		subject.Baseline = record.ScoreTrials(baseline.Trials)
+	}
+	j, err := score.Judge(subject, score.Rules{Deterministic: h.replay || h.static || h.entries[h.asked.name].Kind == "tool", Strict: h.env.cfg.Strict})
+	if err != nil {
+		t.Fatalf("%s: %s: %v", h.project.Pos, h.asked.name, err)
+	}
+	h.tell(t, j, baseline)
+}
+
+// checkRecordings refuses recordings that no longer belong to what they are
+// replayed for.
+func (h *held) checkRecordings(t T) {
+	for _, rec := range h.recs {
+		switch want := auditor.RulesHash(h.entries[rec.Auditor]); {
+		case rec.Commit != h.project.Commit:
+			t.Errorf("%s: recorded at commit %.12s, and %s is pinned to %.12s: record it again with assay capture", rec.Path(), rec.Commit, h.project.Name, h.project.Commit)
+		case rec.Export != seal.Hash(h.project):
+			t.Errorf("%s: the sealed export of %s has changed since it was recorded: record it again with assay capture", rec.Path(), h.project.Name)
+		case rec.Rules != want:
+			t.Errorf("%s: stale: recorded with the rules %.12s, and they are %.12s now: record it again with assay capture %s %s", rec.Path(), rec.Rules, want, rec.Auditor, rec.Project)
+		}
+	}
+}
+
+// told finds the hash of what the auditor is, or was, told.
+func (h *held) told() (err error) {
+	for _, rec := range h.recs {
+		h.prompt = rec.Prompt
+	}
+	if !h.replay {
+		h.prompt, err = auditor.PromptHash(h.env.root.pick("fixtures/auditors.md"), h.entries[h.asked.name])
+	}
+	return err
+}
+
+// lastMinute is what a live run leaves of go test's time, for an auditor to end in
+// order and for the record to be written.
+const lastMinute = 20 * time.Second
+
+// audit runs every trial and scores it.
+func (h *held) audit(t T) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	if at, ok := t.Deadline(); ok {
+		ctx, cancel = context.WithDeadline(ctx, at.Add(-lastMinute))
+	}
+	defer cancel()
+	for i, a := range h.asked.trials {
+		if err := h.trial(ctx, t, i, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trial runs one trial in an export of its own and scores it.
+func (h *held) trial(ctx context.Context, t T, i int, a audit.Auditor) error {
+	var run audit.AuditRun
+	var err error
+	dir := ""
+	if !h.replay && h.away == nil {
+		sealed, remove, err := h.export(ctx, t, i)
+		if err != nil {
+			return err
+		}
+		defer remove()
+		dir = sealed.Dir
+	}
+	if h.away != nil {
+		run, dir, err = h.fetch(i)
+	} else {
+		run, err = a.Audit(ctx, audit.AuditTask{Dir: dir})
+	}
+	if err != nil {
+		return err
+	}
+	var result *score.Result
+	if run.Invalid == "" {
+		names := seal.NewNames(h.project.Renames)
+		result, err = score.Score(score.Input{Project: h.project, Findings: names.Reveal(run.Report.Findings), Dimensions: h.dims,
+			Roots: []string{dir, run.Report.Root}})
+		if err != nil {
+			return err
+		}
+	}
+	h.version, h.command, h.model = run.Version, strings.Join(run.Command, " "), run.Model
+	h.trials = append(h.trials, trialOf(&run, result))
+	if !h.replay && len(run.Raw) > 0 {
+		artifact(t, fmt.Sprintf("report-%02d.%s", i+1, cmp.Or(run.Report.Format, "txt")), run.Raw)
+	}
+	for _, p := range run.Report.Problems {
+		t.Logf("%s: %s", p.Pos, clean(p.What, 300))
+	}
+	if n := len(run.Report.Problems); n > 0 {
+		h.notes = append(h.notes, fmt.Sprintf("%d things in the report could not be used, the first: %s: %s", n, run.Report.Problems[0].Pos, run.Report.Problems[0].What))
+	}
+	return nil
+}
+
+// export makes the sealed export for one live trial.
+func (h *held) export(ctx context.Context, t T, trial int) (*seal.Sealed, func(), error) {
+	if err := h.env.uncached(h.suite.own); err != nil {
+		return nil, nil, err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	clone, err := seal.Fetch(ctx, h.project, cache, environment("ASSAY_MIRROR"))
+	if err != nil {
+		return nil, nil, err
+	}
+	sealed, err := clone.Export(ctx, filepath.Join(t.TempDir(), fmt.Sprintf("src-%d", trial+1)))
+	if err != nil {
+		return nil, nil, err
+	}
+	return sealed, func() {
+		if err := sealed.Remove(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the export cannot be removed: %v", err)
+		}
+	}, nil
+}

@@ -1,0 +1,140 @@
+package suite
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit/fixture"
+	"assay/internal/auditor"
+	"assay/internal/record"
+	"assay/internal/seal"
+)
+
+// demo puts a project with n entries into the house.
+func (h *house) demo(n int) {
+	key, tree := demoKey(n)
+	h.write("fixtures/projects/demo.md", key)
+	h.write("fixtures/projects/demo.tree.tsv", tree)
+}
+
+// record puts a recording of "canned" on the project into the house.
+func (h *house) record(report string, edit ...func(*auditor.Recording)) {
+	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
+	require.NoError(h.t, err)
+	rec := &auditor.Recording{Auditor: "canned", Project: "demo", Commit: p.Commit, Export: seal.Hash(p), Key: p.KeyHash,
+		Version: "1", Command: "cat", Date: "2026-01-02", Format: "text"}
+	for _, e := range edit {
+		e(rec)
+	}
+	require.NoError(h.t, rec.Write(h.path("fixtures/recordings"), []byte(report)))
+}
+
+// found is a report that finds the first n entries.
+func found(n int) string {
+	var b strings.Builder
+	b.WriteString("=== HEADER START ===\nProject root: .\nCOVERAGE: 1/10\nSTATS: findings=1\n=== HEADER END ===\n\n| ID | Severity | CWE | File | Lines | Title |\n|---|---|---|---|---|---|\n")
+	for i := range n {
+		fmt.Fprintf(&b, "| %d | HIGH | CWE-89 | f%02d.java | 40 | t |\n", i+1, i)
+	}
+	b.WriteString("\n=== SENTINEL: AUDIT COMPLETE ===\n")
+	return b.String()
+}
+
+// baseline makes what a run of the suite now says its baseline.
+func (h *house) baseline() {
+	play(h.t, "TestRegression", h.suite().Regression)
+	rs, err := record.ReadAll(h.path("records"))
+	require.NoError(h.t, err)
+	require.NotEmpty(h.t, rs)
+	require.NoError(h.t, record.WriteBaseline(h.path("fixtures/baselines"), rs[len(rs)-1], ""))
+	require.NoError(h.t, os.RemoveAll(h.path("records")))
+}
+
+// TestRegressionCanFail: each broken run fails, or is INVALID, for its own reason
+// and no other.
+func TestRegressionCanFail(t *testing.T) {
+	const leaf = "TestRegression/demo/canned"
+	for _, tt := range []struct {
+		name    string
+		base    int // entries that the baseline found; 0: no baseline
+		report  string
+		edit    func(*auditor.Recording)
+		verdict string
+		want    string
+	}{
+		{"all found", 0, found(33), nil, "PASS", ""},
+		{"as the baseline", 33, found(33), nil, "PASS", ""},
+		{"recall below the goal, no baseline", 0, found(22), nil, "FAIL", "recall 66.7 % misses the goal of 70.0 %; there is no baseline"},
+		{"recall below the goal, as the baseline", 22, found(22), nil, "WARN", ""},
+		{"drop of 6 points", 33, found(31), nil, "FAIL", "drop"},
+		{"drop of 3 points", 33, found(32), nil, "WARN", ""},
+		{"no findings by a run that finished", 0, found(0), nil, "FAIL", "recall 0.0 % misses the goal"},
+		{"empty recording", 0, "", nil, "INVALID", "the report is empty"},
+		{"truncated", 0, strings.Split(found(33), "| 20 |")[0], nil, "INVALID", "truncated"},
+		{"truncated SARIF", 0, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{`, func(r *auditor.Recording) { r.Format = "sarif" }, "INVALID", "truncated"},
+		{"another commit", 0, found(33), func(r *auditor.Recording) { r.Commit = strings.Repeat("f", 40) }, "", "recorded at commit ffffffffffff"},
+		{"another export", 0, found(33), func(r *auditor.Recording) { r.Export = "x" }, "", "the sealed export of demo has changed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHouse(t)
+			h.demo(33)
+			if tt.base > 0 {
+				h.record(found(tt.base))
+				h.baseline()
+			}
+			edit := tt.edit
+			if edit == nil {
+				edit = func(*auditor.Recording) {}
+			}
+			h.record(tt.report, edit)
+			f := play(t, "TestRegression", h.suite().Regression)
+			require.Equal(t, tt.want != "", f.Failed(), f.complaints())
+			require.Equal(t, tt.verdict, f.leaf(leaf).attrs["verdict"], f.leaf(leaf).logs)
+			if tt.want != "" {
+				require.Len(t, f.complaints(), 1, f.complaints())
+				require.Contains(t, f.complaints()[0], tt.want)
+				require.Contains(t, f.complaints()[0], path.Join(leaf)+": fixtures/")
+			}
+		})
+	}
+}
+
+func TestRegressionWithoutAnythingToHold(t *testing.T) {
+	h := newHouse(t)
+	f := play(t, "TestRegression", h.suite().Regression)
+	require.Contains(t, f.complaints()[0], "fixtures/projects: holds no project")
+
+	h.demo(3)
+	f = play(t, "TestRegression", h.suite().Regression)
+	require.Equal(t, []string{"TestRegression/demo: fixtures/projects/demo.md:1: INVALID: no recording of an auditor on this project: make one with assay capture, or run one live with -auditor"}, f.complaints())
+
+	f = play(t, "TestRegression", h.suite("-filter", "webgoat").Regression)
+	require.Contains(t, f.complaints()[0], "INVALID: -filter left no project")
+}
+
+// TestWarnIsNeverHidden: a WARN passes its test and stands in the summary and the
+// record's notes.
+func TestWarnIsNeverHidden(t *testing.T) {
+	h := newHouse(t)
+	h.demo(33)
+	h.record(found(33))
+	h.baseline()
+	h.record(found(32))
+	s := h.suite()
+	require.False(t, play(t, "TestRegression", s.Regression).Failed())
+	var b strings.Builder
+	s.summary.print(&b)
+	require.Contains(t, b.String(), "WARN")
+	require.Regexp(t, `demo +canned \(replay\) .* WARN +\S+`, b.String())
+	files, err := filepath.Glob(h.path("records/*.txt"))
+	require.NoError(t, err)
+	text, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	require.Contains(t, string(text), "Verdict: PASS\nNotes:\n  - the verdict is WARN\n")
+}

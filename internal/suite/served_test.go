@@ -1,0 +1,56 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/internal/run/mockapi"
+)
+
+func TestModelsAlike(t *testing.T) {
+	for _, c := range []struct {
+		asked, served string
+		want          bool
+	}{
+		{"openai/gpt-4o-mini", "openai/gpt-4o-mini-2024-07-18", true},
+		{"openai/gpt-4o-mini", "gpt-4o-mini", true},
+		{"anthropic/claude-sonnet-4.5", "anthropic/claude-4.5-sonnet-20250929", true},
+		{"llama3.1:8b", "llama3.1:8b", true},
+		{"openai/gpt-4o", "meta-llama/llama-3.3-70b-instruct", false},
+		{"openai/gpt-4.1", "openai/gpt-4o", false},
+	} {
+		require.Equal(t, c.want, alike(c.asked, c.served), "%s and %s", c.asked, c.served)
+	}
+}
+
+// A model that answers for another is told, and so are two that share the work.
+func TestAnotherModelAnswers(t *testing.T) {
+	for served, note := range map[string]string{
+		"":                "",
+		"some/model-2026": "",
+		"other/thing":     "answers were given by other/thing (6)",
+		"every third":     "answers were given by other/thing (2), some/model (4)",
+	} {
+		s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+			switch {
+			case served != "every third":
+				return mockapi.Reply{Model: served}
+			case r.N%3 == 0:
+				return mockapi.Reply{Model: "other/thing"}
+			}
+			return mockapi.Reply{}
+		})
+		t.Cleanup(s.Close)
+		h := newHouse(t)
+		h.corpus(1)
+		t.Setenv("ASSAY_BASE_URL", s.BaseURL)
+		suite := h.suite("-model", "some/model", "-budget", "none")
+		play(t, "TestBench", suite.Bench)
+		var b strings.Builder
+		suite.summary.print(&b)
+		require.Contains(t, b.String(), note)
+		require.Equal(t, note != "", strings.Contains(b.String(), "answers were given by"), b.String())
+	}
+}

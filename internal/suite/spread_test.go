@@ -1,0 +1,190 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/internal/record"
+	"assay/internal/store"
+	"assay/internal/store/pgtest"
+)
+
+// postgres gives the house a PostgreSQL for its results.
+func (h *house) postgres() (dsn string) {
+	h.t.Helper()
+	dsn, stop, err := pgtest.Start("")
+	if errors.Is(err, pgtest.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
+		h.t.Skip(err)
+	}
+	require.NoError(h.t, err)
+	h.t.Cleanup(stop)
+	h.t.Setenv("ASSAY_DB", dsn)
+	return dsn
+}
+
+// worker starts a worker of the house's repository; stop ends it and gives its
+// error.
+func (h *house) worker(audits int, drain bool) (stop func() error) {
+	h.t.Helper()
+	s, err := NewSpread(h.dir, Config{})
+	require.NoError(h.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- s.Work(ctx, "", 4, audits, drain, time.Second, func(id string) { ready <- id }) }()
+	select {
+	case <-ready:
+	case err := <-ended:
+		require.NoError(h.t, err)
+	}
+	stop = sync.OnceValue(func() error {
+		if !drain {
+			cancel()
+		}
+		defer cancel()
+		return <-ended
+	})
+	h.t.Cleanup(func() { cancel(); _ = stop() })
+	return stop
+}
+
+// runs gives the runs in the database.
+func runs(t *testing.T, dsn string) []store.Run {
+	st, err := store.OpenReadOnly(context.Background(), dsn)
+	require.NoError(t, err)
+	defer st.Close()
+	rs, err := st.Runs(context.Background())
+	require.NoError(t, err)
+	return rs
+}
+
+// TestBenchWithWorkers: the same suite with workers, without them, after assay
+// enqueue, and when those that took the work are gone.
+func TestBenchWithWorkers(t *testing.T) {
+	h := newHouse(t)
+	h.corpus(2)
+	dsn := h.postgres()
+	url, requests := server(t, http.StatusOK)
+	t.Setenv("ASSAY_BASE_URL", url)
+	args := []string{"-model", "some/model", "-budget", "none", "-twins"}
+	bench := func(more ...string) *fake {
+		f := play(t, "TestBench", h.suite(append(args, more...)...).Bench)
+		require.Empty(t, f.complaints())
+		return f
+	}
+
+	// Nobody is there: this process does it, and makes no tables for workers.
+	bench()
+	all := len(requests())
+	require.Greater(t, all, 12, "cases and twins")
+	require.Len(t, runs(t, dsn), 1)
+	cfg := Config{Models: []string{"some/model"}, Budget: 5, Twins: true}
+	s, err := NewSpread(h.dir, cfg)
+	require.NoError(t, err)
+	var out strings.Builder
+	s.env.cfg.Budget = 0
+	_, err = s.Enqueue(context.Background(), &out)
+	require.NoError(t, err)
+	require.Contains(t, out.String(), "answered already, 0 to ask", "commands plan the keys that the suite plans")
+
+	// A worker is there: it does it.
+	stop := h.worker(0, false)
+	f := bench("-force")
+	require.Len(t, requests(), 2*all)
+	require.NotNil(t, f.leaf("TestBench/some~model/evaluation-prompt/shop/q00-01-good"))
+	rs := runs(t, dsn)
+	require.Len(t, rs, 2)
+	require.Equal(t, "finished", rs[0].State)
+	require.Equal(t, all, rs[0].Planned)
+	require.Contains(t, rs[0].Command, "go test -run Bench")
+	require.NotContains(t, rs[0].Command, "-force", "to carry on is to keep what is answered")
+	require.NoError(t, stop())
+
+	// It was enqueued, a worker came and went: all is answered.
+	s.env.cfg.Budget, s.env.cfg.Force, s.env.cfg.Trials = 5, true, 2
+	out.Reset()
+	_, err = s.Enqueue(context.Background(), &out)
+	require.ErrorContains(t, err, "no price is known")
+	budget, err := ParseBudget("none")
+	require.NoError(t, err)
+	s.env.cfg.Budget, s.env.cfg.Force = budget, false
+	id, err := s.Enqueue(context.Background(), &out)
+	require.NoError(t, err)
+	require.Contains(t, out.String(), "12 trials enqueued", "the second trials alone")
+	again, err := s.Enqueue(context.Background(), &out)
+	require.NoError(t, err)
+	require.Equal(t, id, again, "nothing is enqueued twice")
+	require.NoError(t, h.worker(0, true)())
+	require.Len(t, requests(), 2*all+12)
+	bench("-trials", "2")
+	require.Len(t, requests(), 2*all+12)
+
+	// It was enqueued and stopped: a worker skips it, and the plan can be begun anew.
+	s.env.cfg.Trials = 3
+	id, err = s.Enqueue(context.Background(), &out)
+	require.NoError(t, err)
+	require.NoError(t, s.Stop(context.Background(), id))
+	require.NoError(t, h.worker(0, true)())
+	require.Len(t, requests(), 2*all+12)
+	require.Equal(t, 12, runs(t, dsn)[0].Outcomes[audit.OutcomeSkipped])
+	require.Equal(t, "assay enqueue --model=some/model --trials=3 --budget=none --concurrency=1 --twins", runs(t, dsn)[0].Command)
+	require.ErrorContains(t, s.Stop(context.Background(), id), "is under way")
+
+	// It was enqueued, and nobody came: who waits does it.
+	id, err = s.Enqueue(context.Background(), &out)
+	require.NoError(t, err)
+	bench("-trials", "3")
+	require.Len(t, requests(), 2*all+24)
+	rs = runs(t, dsn)
+	require.Equal(t, id, rs[0].ID, "the run that was enqueued, and no other")
+	require.Equal(t, "finished", rs[0].State)
+}
+
+// TestAuditsWithWorkers: live audits are done by workers, each trial in an export
+// of its own, and judged as if they had been done here.
+func TestAuditsWithWorkers(t *testing.T) {
+	h := newHouse(t)
+	h.repository(20)
+	h.corpus(1)
+	dsn := h.postgres()
+	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
+	require.NoError(t, err)
+	h.agents(p.Known, "steady: -envelope claude -in 1000 -out 50 -usd 0.25", "broken: -truncate", "writes: -write f00.java,new.java")
+	stop := h.worker(2, false)
+	f := play(t, "TestRegression", h.suite("-auditor", "steady,broken,writes", "-trials", "3").Regression)
+	require.Equal(t, "PASS", f.leaf("TestRegression/demo/steady").attrs["verdict"], f.complaints())
+	require.Equal(t, "INVALID", f.leaf("TestRegression/demo/broken").attrs["verdict"])
+	require.Equal(t, "PASS", f.leaf("TestRegression/demo/writes").attrs["verdict"], f.complaints())
+	rs, err := record.ReadAll(h.path("records"))
+	require.NoError(t, err)
+	require.Len(t, rs, 3)
+	for _, r := range rs {
+		require.Len(t, r.Trials, 3)
+		if r.Auditor == "steady" {
+			require.Contains(t, r.Text(), "Recall: 100.0 %")
+			require.Contains(t, r.Text(), "1000 tokens read and 50 written, 0.25 USD")
+		}
+	}
+	require.Empty(t, runs(t, dsn), "audits are records, and no evaluations")
+	require.NoError(t, stop())
+
+	// A worker with another auditor under the name refuses.
+	other := newHouse(t)
+	other.repository(20)
+	other.corpus(1)
+	t.Setenv("ASSAY_DB", dsn)
+	other.agents(p.Known, "steady: -find 3")
+	refuses := other.worker(1, false)
+	f = play(t, "TestRegression", h.suite("-auditor", "steady").Regression, func(f *fake) { f.deadline = time.Now().Add(lastMinute + 4*time.Second) })
+	require.ErrorContains(t, refuses(), "is another audit here")
+	require.Equal(t, "INVALID", f.leaf("TestRegression/demo/steady").attrs["verdict"], "nobody did it in time")
+}

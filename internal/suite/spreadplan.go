@@ -1,0 +1,284 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
+	"assay/internal/proof"
+	"assay/internal/run"
+	"assay/internal/run/river"
+	"assay/internal/store"
+)
+
+// A Spread is what the commands share with the suite: the same folders, flags,
+// plan and keys.
+type Spread struct {
+	env *env
+	own string
+}
+
+// NewSpread opens the repository at own for commands, with .env and what cfg
+// says; cfg.DB must be a postgres:// URL. Zero numbers take the flags' defaults.
+func NewSpread(own string, cfg Config) (*Spread, error) {
+	if err := loadEnv(own, cfg.Root); err != nil {
+		return nil, err
+	}
+	if cfg.DB == "" {
+		cfg.DB = environment("ASSAY_DB")
+	}
+	if cfg.DB == "" {
+		return nil, errors.New("ASSAY_DB is not set: workers share a PostgreSQL: expected a URL like postgres://assay@db.example/assay")
+	}
+	cfg.Trials, cfg.Concurrency = max(1, cfg.Trials), max(1, cfg.Concurrency)
+	if cfg.Root != "" && !filepath.IsAbs(cfg.Root) {
+		return nil, fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path", cfg.Root)
+	}
+	root, err := openRoot(own, cfg.Root)
+	if err != nil {
+		return nil, err
+	}
+	return &Spread{env: &env{cfg, root}, own: own}, nil
+}
+
+// ParseBudget reads what -budget takes: USD, or none.
+func ParseBudget(s string) (float64, error) { return parseBudget(s) }
+
+// Enqueue plans the run that go test -run Bench with the same flags would plan,
+// and leaves it to workers. It gives the run's ID, "" where the budget of 0 asks
+// for the estimate alone.
+func (s *Spread) Enqueue(ctx context.Context, out io.Writer) (id string, err error) {
+	corpus, err := fixture.ReadCorpus(s.env.root.pick("tests"), "tests", s.env.root.strict())
+	if err != nil {
+		return "", err
+	}
+	items, tasks, closing, err := s.plan(corpus)
+	if err != nil {
+		return "", err
+	}
+	defer closing()
+	st, err := store.Open(ctx, s.env.cfg.DB)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	cfg := s.env.cfg
+	plan, err := run.Prepare(ctx, run.Config{Store: st, Budget: cfg.Budget, Concurrency: cfg.Concurrency, Seed: benchSeed, Force: cfg.Force,
+		Run: store.Run{Command: cfg.command(), ScoreVersion: score.Version}}, items)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintln(out, plan.Estimate)
+	if cfg.Budget == 0 {
+		return "", nil
+	}
+	db, err := river.Open(ctx, cfg.DB)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	id, joined, err := db.EnqueueOnly(ctx, plan, tasks)
+	switch {
+	case err != nil:
+	case joined:
+		fmt.Fprintf(out, "run %s is about the very same plan: nothing more is enqueued\n", id)
+	default:
+		fmt.Fprintf(out, "run %s: %d trials enqueued\n", id, len(plan.Ask()))
+	}
+	return id, err
+}
+
+// command is what carries a run on: what is answered is not asked again.
+func (c *Config) command() string {
+	words := []string{"assay enqueue"}
+	add := func(name, value string) {
+		if value != "" {
+			words = append(words, "--"+name+"="+value)
+		}
+	}
+	add("model", strings.Join(c.Models, ","))
+	add("prompt", strings.Join(c.Prompts, ","))
+	add("filter", c.Filter)
+	add("trials", fmt.Sprint(c.Trials))
+	budget := fmt.Sprint(c.Budget)
+	if math.IsInf(c.Budget, 1) {
+		budget = "none"
+	}
+	add("budget", budget)
+	add("concurrency", fmt.Sprint(c.Concurrency))
+	if c.Twins {
+		words = append(words, "--twins")
+	}
+	return strings.Join(words, " ")
+}
+
+// Stop lets nothing more of a run be begun: workers skip what waits. A run that
+// is not under way is an error.
+func (s *Spread) Stop(ctx context.Context, id string) (err error) {
+	db, err := river.Open(ctx, s.env.cfg.DB)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	n, err := db.Stop(ctx, id, "stopped: assay enqueue --stop")
+	if err == nil && n == 0 {
+		err = fmt.Errorf("no run %s is under way", id)
+	}
+	return err
+}
+
+// plan gives the trials of the chosen reviewers, prompts and cases.
+func (s *Spread) plan(corpus *fixture.Corpus) (items []run.Item, tasks map[string]river.Task, closing func(), err error) {
+	prompts, err := s.env.chosenPrompts()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	reviewers, err := s.env.chosenReviewers()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	tasks = map[string]river.Task{}
+	for _, r := range reviewers {
+		for _, p := range prompts {
+			eachCase(corpus, func(app *audit.App, f *audit.Family, cs *audit.Case) {
+				if !s.env.cfg.chooses(cs.ID()) {
+					return
+				}
+				trials, twins := s.env.cfg.trialsOf(r, p, app, f, cs)
+				for _, ts := range [][]run.Trial{trials, twins} {
+					for i := range ts {
+						items = append(items, ts[i].Item())
+						addTask(tasks, &ts[i])
+					}
+				}
+			})
+		}
+	}
+	return items, tasks, func() { closeAll(reviewers) }, nil
+}
+
+func eachCase(corpus *fixture.Corpus, f func(*audit.App, *audit.Family, *audit.Case)) {
+	for _, app := range corpus.Apps {
+		for i := range app.Families {
+			for _, cs := range app.Families[i].Cases {
+				f(app, &app.Families[i], cs)
+			}
+		}
+	}
+}
+
+func closeAll(reviewers []audit.Reviewer) {
+	for _, r := range reviewers {
+		if c, ok := r.(io.Closer); ok {
+			_ = c.Close() // idle connections
+		}
+	}
+}
+
+// Work is a worker, until ctx ends or, with drain, until every run has ended.
+// Slots is how many trials it works on at once of one provider, audits how many
+// auditors run at once (0: none).
+func (s *Spread) Work(ctx context.Context, name string, slots, audits int, drain bool, grace time.Duration, ready func(id string)) (err error) {
+	re, err := s.env.rebuilder()
+	if err != nil {
+		return err
+	}
+	defer re.close()
+	db, err := river.Open(ctx, s.env.cfg.DB)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	w := river.Worker{Name: name, Slots: slots, Rebuild: re.item, Drain: drain, Grace: grace, Ready: ready}
+	if audits > 0 {
+		w.Audits, w.Audit = audits, s.env.remoteAudit
+	}
+	return db.Work(ctx, w)
+}
+
+// A rebuilder makes trials of tasks, from this copy of the repository.
+type rebuilder struct {
+	env   *env
+	cases map[string]known
+
+	mu        sync.Mutex
+	prompts   map[string]string
+	reviewers map[string]audit.Reviewer
+	twins     map[string][]proof.Twin // by case
+}
+
+// known is a case with where it stands.
+type known struct {
+	app *audit.App
+	fam *audit.Family
+	cs  *audit.Case
+}
+
+func (e *env) rebuilder() (*rebuilder, error) {
+	corpus, err := fixture.ReadCorpus(e.root.pick("tests"), "tests", e.root.strict())
+	if err != nil {
+		return nil, err
+	}
+	r := &rebuilder{env: e, cases: map[string]known{}, prompts: map[string]string{}, reviewers: map[string]audit.Reviewer{}, twins: map[string][]proof.Twin{}}
+	eachCase(corpus, func(app *audit.App, f *audit.Family, cs *audit.Case) { r.cases[cs.ID()] = known{app, f, cs} })
+	return r, nil
+}
+
+func (r *rebuilder) close() {
+	for _, one := range r.reviewers {
+		closeAll([]audit.Reviewer{one})
+	}
+}
+
+// item gives the work of a task. What is missing here is river.ErrOther: another
+// worker may have it.
+func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
+	k, ok := r.cases[t.Case]
+	if !ok {
+		return run.Item{}, fmt.Errorf("%w: there is no case %s", river.ErrOther, t.Case)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text, ok := r.prompts[t.Prompt]
+	if !ok {
+		var err error
+		if text, err = r.env.prompt(t.Prompt); err != nil {
+			return run.Item{}, fmt.Errorf("%w: %w", river.ErrOther, err)
+		}
+		r.prompts[t.Prompt] = text
+	}
+	reviewer, ok := r.reviewers[t.Reviewer]
+	if !ok {
+		dir, err := r.env.directory()
+		if err == nil {
+			reviewer, err = dir.Reviewer(t.Reviewer)
+		}
+		if err != nil {
+			return run.Item{}, fmt.Errorf("%w: %w", river.ErrOther, err)
+		}
+		r.reviewers[t.Reviewer] = reviewer
+	}
+	trial := run.Trial{Case: k.cs, Spec: k.app.Spec, PromptName: t.Prompt, Prompt: text, Reviewer: reviewer, Index: t.Trial, Twin: t.Twin}
+	if t.Twin != "" {
+		if _, ok := r.twins[t.Case]; !ok {
+			r.twins[t.Case] = proof.Twins(k.app, k.fam, k.cs)
+		}
+		for _, tw := range r.twins[t.Case] {
+			if tw.Kind == t.Twin {
+				changed := *k.cs
+				changed.Code = tw.Code
+				trial.Case = &changed
+			}
+		}
+	}
+	return trial.Item(), nil
+}

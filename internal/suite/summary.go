@@ -1,0 +1,150 @@
+package suite
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"assay/audit"
+	"assay/audit/score"
+)
+
+// farFuture is the time of the file that keeps runs out of go test's cache.
+var farFuture = time.Now().AddDate(1, 0, 0)
+
+// A summary collects the lines that close a run: a line for each project and
+// auditor, a line for each reviewer and application.
+type summary struct {
+	mu    sync.Mutex
+	lines []line
+	notes []string
+}
+
+// A line is one row of the summary.
+type line struct {
+	suite   string // "Smoke", "Regression", "Bench"
+	cells   []string
+	verdict audit.Verdict
+	look    string // what to look at first; empty where there is nothing
+}
+
+// heads are the columns of each suite's table.
+var heads = map[string][]string{
+	"Smoke":      {"auditor", "found", "checks"},
+	"Regression": {"project", "auditor", "recall", "precision", "F1", "coverage", "chance", "lift"},
+	"Bench":      {"reviewer", "application", "balanced", "accuracy", "bad found", "good kept", "reason right", "unanswered"},
+}
+
+func (s *summary) add(l line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lines = append(s.lines, l)
+}
+
+// note adds a sentence that stands below the tables.
+func (s *summary) note(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes = append(s.notes, fmt.Sprintf(format, args...))
+}
+
+// print writes the tables and, where GITHUB_STEP_SUMMARY names a file, the same
+// as Markdown there.
+func (s *summary) print(w io.Writer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, suite := range []string{"Smoke", "Regression", "Bench"} {
+		rows := s.rows(suite)
+		if len(rows) == 0 {
+			continue
+		}
+		var b strings.Builder
+		tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(tw, "\n%s\t%s\tverdict\tlook first at\n", strings.ToUpper(suite), strings.Join(heads[suite], "\t"))
+		for _, l := range rows {
+			look := l.look
+			if l.verdict == audit.Pass {
+				look = ""
+			}
+			fmt.Fprintf(tw, "\t%s\t%s\t%s\n", strings.Join(l.cells, "\t"), l.verdict, look)
+		}
+		tw.Flush()
+		fmt.Fprint(w, trimLines(b.String()))
+	}
+	for _, n := range s.notes {
+		fmt.Fprintln(w, n)
+	}
+	if name := os.Getenv("GITHUB_STEP_SUMMARY"); name != "" && len(s.lines) > 0 {
+		if err := s.markdown(name); err != nil {
+			fmt.Fprintln(w, "the summary for GITHUB_STEP_SUMMARY was not written:", err)
+		}
+	}
+}
+
+// trimLines takes the blanks from the ends of lines that tabwriter pads.
+func trimLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// lookAt tells a ground in a few words, for the last column of a table.
+func lookAt(g score.Ground) string {
+	if g.Metric == "" || !g.Now.Defined || !g.Want.Defined {
+		return clean(g.Text, 90)
+	}
+	what := g.Metric
+	if g.About != "" {
+		what += " of " + g.About
+	}
+	switch g.Code {
+	case score.CodeChance:
+		return fmt.Sprintf("%s %s, by chance up to %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
+	case score.CodeReview:
+		return fmt.Sprintf("%s: review %d more findings", what, g.More)
+	}
+	return fmt.Sprintf("%s %s, goal %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
+}
+
+func (s *summary) rows(suite string) []line {
+	var rows []line
+	for _, l := range s.lines {
+		if l.suite == suite {
+			rows = append(rows, l)
+		}
+	}
+	// Subtests end in any order: the table has one of its own.
+	slices.SortStableFunc(rows, func(a, b line) int { return slices.Compare(a.cells[:2], b.cells[:2]) })
+	return rows
+}
+
+func (s *summary) markdown(name string) error {
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for _, suite := range []string{"Smoke", "Regression", "Bench"} {
+		rows := s.rows(suite)
+		if len(rows) == 0 {
+			continue
+		}
+		fmt.Fprintf(f, "\n### %s\n\n| %s | verdict | look first at |\n|%s\n", suite, strings.Join(heads[suite], " | "),
+			strings.Repeat("---|", len(heads[suite])+2))
+		for _, l := range rows {
+			cells := append(slices.Clone(l.cells), string(l.verdict), l.look)
+			for i, c := range cells {
+				cells[i] = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(c)
+			}
+			fmt.Fprintf(f, "| %s |\n", strings.Join(cells, " | "))
+		}
+	}
+	return nil
+}
