@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/audit"
+	"assay/internal/box"
 )
 
 // fakeAgent builds the fake agent once for all tests of this package.
@@ -67,14 +68,12 @@ func newLair(t *testing.T, confined bool) *lair {
 	require.NoError(t, os.WriteFile(filepath.Join(l.key, "fixtures", "projects", "x.md"), []byte(secret), 0o644))
 	t.Setenv("ASSAY_ROOT", l.key)
 	if confined {
-		if _, missing := sandbox(); missing != "" {
+		if _, missing := box.Bubblewrap(); missing != "" {
 			t.Skipf("no confinement to test: %s", missing)
 		}
 		return l
 	}
-	old := sandbox
-	sandbox = func() (string, string) { return "", "switched off by a test" }
-	t.Cleanup(func() { sandbox = old })
+	t.Setenv("ASSAY_SANDBOX", "off")
 	return l
 }
 
@@ -120,7 +119,7 @@ func TestAnAgentsReportIsRead(t *testing.T) {
 		require.Len(t, run.Report.Findings, 2)
 		require.True(t, run.Report.Header && run.Report.Sentinel)
 		require.Positive(t, run.Duration)
-		require.Equal(t, strings.HasSuffix(t.Name(), "bare"), strings.Contains(run.Exposed, "not confined (switched off by a test)"), run.Exposed)
+		require.Equal(t, strings.HasSuffix(t.Name(), "bare"), strings.Contains(run.Exposed, "not confined (switched off by ASSAY_SANDBOX=off)"), run.Exposed)
 	})
 }
 
@@ -185,7 +184,7 @@ func auditAlone(args string) {
 	parts := strings.Split(args, "|")
 	e := audit.AuditorEntry{Name: "fake", Timeout: time.Minute, Reads: []string{filepath.Dir(parts[1])}, Writes: []string{parts[2]}, Command: parts[1] + " " + parts[3]}
 	if parts[0] == "bare" {
-		sandbox = func() (string, string) { return "", "switched off by a test" }
+		os.Setenv("ASSAY_SANDBOX", "off")
 	}
 	run, err := (&command{entry: e, grace: time.Second}).Audit(context.Background(), audit.AuditTask{Dir: parts[4]})
 	fmt.Println("not interrupted", run.Invalid, err)
@@ -208,7 +207,7 @@ func TestAnInterruptTakesTheAgentAlong(t *testing.T) {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), "ASSAY_TEST_AUDIT="+strings.Join([]string{mode, l.bin, l.own, "-deaf -fork " + lock + " -ready " + ready, l.export}, "|"))
 			require.NoError(t, cmd.Start())
-			require.Eventually(t, func() bool { return exists(ready) }, 30*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return box.Exists(ready) }, 30*time.Second, time.Millisecond)
 			require.NoError(t, cmd.Process.Signal(sig))
 			_ = cmd.Wait()
 			require.Equal(t, sig, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(), cmd.ProcessState)
@@ -236,7 +235,7 @@ func TestFiveGigabytes(t *testing.T) {
 	run = l.run(c)
 	require.Empty(t, run.Invalid)
 	require.Len(t, run.Report.Findings, 1)
-	require.LessOrEqual(t, len(run.Stderr), MaxStderr+100)
+	require.LessOrEqual(t, len(run.Stderr), box.MaxStderr+100)
 	require.Regexp(t, `^\[\d+ bytes before this are cut\]\n`, string(run.Stderr[:100]))
 	require.Contains(t, string(run.Stderr), "SENTINEL")
 }
@@ -326,11 +325,11 @@ func TestTheNetworkIsOutOfReach(t *testing.T) {
 func TestNoEscapeLeaves(t *testing.T) {
 	l := newLair(t, false)
 	run := l.run(l.agent("-escape -silent -exit 3", func(e *audit.AuditorEntry) { e.Version = `printf '\033[31mv1\033[0m\n'` }))
-	require.Equal(t, "[31mv1[0m", run.Version)
+	require.Equal(t, `\u001b[31mv1\u001b[0m`, run.Version)
 	require.NotContains(t, run.Invalid, "\x1b")
 	require.NotContains(t, run.Invalid, "\x16")
 	require.Contains(t, run.Invalid, "the report is empty")
-	require.Contains(t, run.Invalid, "(exit status 3): [2J]0;owned--- FAIL: TestForged")
+	require.Contains(t, run.Invalid, "(exit status 3): \\u001b[2J\\u001b]0;owned\\u0007\\u0016--- FAIL: TestForged")
 
 	// A tool's own notice that it failed is its own text too.
 	sarif := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"invocations":[{"executionSuccessful":false,"exitCodeDescription":"\\u001b[2Jgone"}],"results":[]}]}`

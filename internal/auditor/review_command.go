@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"assay/audit"
+	"assay/internal/box"
 )
 
 // defaultReviewTimeout is how long a program may take for one case when its
@@ -27,7 +28,7 @@ const defaultReviewTimeout = 5 * time.Minute
 type commandReviewer struct {
 	entry    audit.AuditorEntry
 	settings func() string
-	confine  func() (*box, string, error)
+	confine  func() (*box.Box, string, error)
 	grace    time.Duration // between TERM and KILL; 0 means defaultGrace
 }
 
@@ -48,7 +49,7 @@ type commandReviewer struct {
 func CommandReviewer(entry audit.AuditorEntry) audit.Reviewer {
 	r := &commandReviewer{entry: entry}
 	r.settings = sync.OnceValue(r.describe)
-	r.confine = once3(func() (*box, string, error) { return newBox(&r.entry, "", "") })
+	r.confine = once3(func() (*box.Box, string, error) { return box.New(&r.entry, "", "") })
 	return r
 }
 
@@ -79,7 +80,7 @@ func (c *commandReviewer) Cost(audit.ReviewTask) (expected, most float64, known 
 // empty where it is confined.
 func (c *commandReviewer) Exposed() string {
 	if _, missing, _ := c.confine(); missing != "" {
-		return exposed(missing)
+		return box.Exposed(missing)
 	}
 	return ""
 }
@@ -126,12 +127,12 @@ func hashFile(name string) (string, error) {
 
 // Review runs the program once.
 func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
-	box, err := c.box()
+	confined, err := c.confined()
 	if err != nil {
 		return audit.Review{}, err
 	}
 	if ctx.Err() != nil { // one that is not started need not be stopped
-		return c.failed(&exit{Started: time.Now(), Code: -1}, "stopped: "+context.Cause(ctx).Error()), nil
+		return c.failed(&box.Exit{Started: time.Now(), Code: -1}, "stopped: "+context.Cause(ctx).Error()), nil
 	}
 	home, err := os.MkdirTemp("", "assay-review-")
 	if err != nil {
@@ -147,12 +148,12 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 	if timeout <= 0 {
 		timeout = defaultReviewTimeout
 	}
-	p := process{Dir: tmp, Command: shell(c.entry.Command), Box: box.with(home), Stdin: text, Timeout: timeout, Grace: c.grace,
-		Env: append(allowed(c.entry.Env, home, tmp), "ASSAY_PROMPT="+prompt, "ASSAY_OUT="+out), Progress: c.entry.Output != ""}
+	p := box.Process{Dir: tmp, Command: box.Shell(c.entry.Command), Box: confined.With(home), Stdin: text, Timeout: timeout, Grace: c.grace,
+		Env: append(box.Environment(c.entry.Env, home, tmp), "ASSAY_PROMPT="+prompt, "ASSAY_OUT="+out), Progress: c.entry.Output != ""}
 	if !p.Progress {
 		p.Cap = maxReply
 	}
-	e, err := p.run(ctx)
+	e, err := p.Run(ctx)
 	if err != nil {
 		return audit.Review{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
 	}
@@ -162,9 +163,9 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 	return c.withoutSecrets(r), err
 }
 
-// box gives what confines the program; nil where nothing does. A file of the
+// confined gives what confines the program; nil where nothing does. A file of the
 // command line that it could not see is told before it fails for want of it.
-func (c *commandReviewer) box() (*box, error) {
+func (c *commandReviewer) confined() (*box.Box, error) {
 	b, _, err := c.confine()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
@@ -176,7 +177,7 @@ func (c *commandReviewer) box() (*box, error) {
 	for i, word := range words {
 		word = strings.Trim(word, `"'`)
 		written := i > 0 && strings.HasSuffix(words[i-1], ">")
-		if filepath.IsAbs(word) && !written && exists(word) && !b.sees(word) {
+		if filepath.IsAbs(word) && !written && box.Exists(word) && !b.Sees(word) {
 			return nil, fmt.Errorf("%s: %s: its command names %s, which it may not see: add the file, or a folder that holds it and no answers, to its Reads", c.entry.Pos, c.entry.Name, word)
 		}
 	}
@@ -184,12 +185,12 @@ func (c *commandReviewer) box() (*box, error) {
 }
 
 // read tells what became of a run of the program.
-func (c *commandReviewer) read(ctx context.Context, e *exit, out string, timeout time.Duration) (audit.Review, error) {
+func (c *commandReviewer) read(ctx context.Context, e *box.Exit, out string, timeout time.Duration) (audit.Review, error) {
 	// A shell's statuses for a program that is not there, or not to be executed:
 	// it will not be there for the next case either.
 	if e.Code == 126 || e.Code == 127 {
-		return c.failed(e, "cannot be run: "+lastLine(e.Stderr)),
-			fmt.Errorf("%s: %s cannot be run (exit status %d): %s", c.entry.Pos, c.entry.Name, e.Code, lastLine(e.Stderr))
+		return c.failed(e, "cannot be run: "+box.LastLine(e.Stderr)),
+			fmt.Errorf("%s: %s cannot be run (exit status %d): %s", c.entry.Pos, c.entry.Name, e.Code, box.LastLine(e.Stderr))
 	}
 	switch {
 	case e.TimedOut:
@@ -197,11 +198,11 @@ func (c *commandReviewer) read(ctx context.Context, e *exit, out string, timeout
 	case ctx.Err() != nil:
 		return c.failed(e, "stopped: "+context.Cause(ctx).Error()), nil
 	case e.Cut > 0 && c.entry.Output == "":
-		return c.failed(e, "it was stopped: its answer is larger than "+size(len(e.Stdout))), nil
-	case e.signal() != 0:
-		return c.failed(e, fmt.Sprintf("killed by a signal (%s): %s", e.signal(), e.lastWords())), nil
+		return c.failed(e, "it was stopped: its answer is larger than "+box.Size(len(e.Stdout))), nil
+	case e.Signal() != 0:
+		return c.failed(e, fmt.Sprintf("killed by a signal (%s): %s", e.Signal(), e.LastWords())), nil
 	case e.Code != 0:
-		return c.failed(e, fmt.Sprintf("exit status %d: %s", e.Code, e.lastWords())), nil
+		return c.failed(e, fmt.Sprintf("exit status %d: %s", e.Code, e.LastWords())), nil
 	}
 	reply, a := string(e.Stdout), c.attempt(e)
 	env, wrapped := Unwrap(e.Stdout)
@@ -209,14 +210,14 @@ func (c *commandReviewer) read(ctx context.Context, e *exit, out string, timeout
 		reply = env.Report
 	}
 	if c.entry.Output != "" {
-		b, err := readOutput(out, c.entry.Output, maxReply)
+		b, err := box.ReadOutput(out, c.entry.Output, maxReply)
 		if err != nil {
 			return c.failed(e, err.Error()), nil
 		}
 		reply = Redact(string(b), c.secrets()...)
 	}
 	if wrapped && env.Failed != "" {
-		return c.failed(e, "the agent says that its own run failed: "+plain(env.Failed)), nil
+		return c.failed(e, "the agent says that its own run failed: "+audit.OneLine(env.Failed, messageLimit)), nil
 	}
 	review := ReadAnswer(reply)
 	review.Attempts = []audit.Attempt{a}
@@ -225,7 +226,7 @@ func (c *commandReviewer) read(ctx context.Context, e *exit, out string, timeout
 
 // attempt tells what a run consumed, as far as the program says; one that says
 // nothing is taken for free.
-func (c *commandReviewer) attempt(e *exit) audit.Attempt {
+func (c *commandReviewer) attempt(e *box.Exit) audit.Attempt {
 	a := audit.Attempt{Started: e.Started, Latency: e.Duration, Model: c.entry.Name, FinishReason: fmt.Sprint("exit ", e.Code)}
 	if env, wrapped := Unwrap(e.Stdout); wrapped {
 		a.Usage, a.Model = env.Usage, cmp.Or(env.Model, c.entry.Model, c.entry.Name)
@@ -235,7 +236,7 @@ func (c *commandReviewer) attempt(e *exit) audit.Attempt {
 	return a
 }
 
-func (c *commandReviewer) failed(e *exit, why string) audit.Review {
+func (c *commandReviewer) failed(e *box.Exit, why string) audit.Review {
 	a := c.attempt(e)
 	a.Error = why
 	return audit.Review{Status: audit.Errored, Detail: why, Raw: string(e.Stdout[:min(len(e.Stdout), maxReply)]), Attempts: []audit.Attempt{a}}

@@ -46,7 +46,7 @@ func (s *Suite) Bench(t T) {
 			b.closers = append(b.closers, func() { _ = c.Close() }) // idle connections
 		}
 		if x, ok := r.(interface{ Exposed() string }); ok && x.Exposed() != "" {
-			s.summary.note("%s: %s", r.Name(), clean(x.Exposed(), 300))
+			s.summary.note("%s: %s", r.Name(), audit.OneLine(x.Exposed(), 300))
 		}
 		t.Run(segment(r.Name()), func(t T) {
 			for _, p := range prompts {
@@ -276,9 +276,9 @@ func (b *bench) report(t T, l *leaf) {
 		switch ev.Outcome {
 		case audit.OutcomeCorrect:
 		case audit.OutcomeWrong:
-			misses = append(misses, fmt.Sprintf("%s: says %s, is %s: %s", l.cs.Pos, ev.Actual, ev.Expected, clean(ev.Explanation, 300)))
+			misses = append(misses, fmt.Sprintf("%s: says %s, is %s: %s", l.cs.Pos, ev.Actual, ev.Expected, audit.OneLine(ev.Explanation, 300)))
 		default:
-			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.cs.Pos, ev.Outcome, clean(ev.Detail, 300)))
+			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.cs.Pos, ev.Outcome, audit.OneLine(ev.Detail, 300)))
 		}
 	}
 	for i := range l.twins {

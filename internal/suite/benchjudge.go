@@ -21,7 +21,7 @@ func (b *bench) judge(t T) {
 		t.Errorf("%v", err)
 	}
 	for _, why := range sum.Stops {
-		t.Logf("stopped: %s", clean(why, 300))
+		t.Logf("stopped: %s", audit.OneLine(why, 300))
 	}
 	if n := sum.State.Outcome(audit.OutcomeSkipped); n > 0 {
 		b.suite.summary.note("%d of %d trials were not asked; to carry on: %s", n, sum.State.Planned, sum.Run.Command)
@@ -141,11 +141,11 @@ func (b *bench) gate(t T, s seat, name string, all []score.Answer) {
 	b.add(name, "all", all, j.Verdict, look)
 	for _, g := range j.Grounds {
 		if g.Verdict != audit.Pass {
-			t.Logf("%s: %s: %s", name, g.Verdict, clean(g.Text, 500))
+			t.Logf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 500))
 		}
 	}
 	if j.Verdict == audit.Fail || j.Verdict == audit.Invalid {
-		t.Errorf("fixtures/goals.md: %s: %s: %s", name, j.Verdict, clean(j.Grounds[0].Text, 500))
+		t.Errorf("fixtures/goals.md: %s: %s: %s", name, j.Verdict, audit.OneLine(j.Grounds[0].Text, 500))
 	}
 }
 
@@ -177,7 +177,7 @@ func (b *bench) baseline(s seat) ([]score.Answer, error) {
 	}
 	answers, notes := base.Compare(b.told(s), cases, run.CaseHash)
 	for _, note := range notes {
-		b.suite.summary.note("%s: %s", s.reviewer, clean(note, 300))
+		b.suite.summary.note("%s: %s", s.reviewer, audit.OneLine(note, 300))
 	}
 	return answers, nil
 }

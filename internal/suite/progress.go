@@ -105,7 +105,7 @@ func progressLine(ev *run.Event) string {
 		parts = append(parts, left.Round(time.Second).String()+" left")
 	}
 	if ev.Kind == run.Stopping || ev.Kind == run.Throttle {
-		parts = append(parts, clean(ev.Text, 120))
+		parts = append(parts, audit.OneLine(ev.Text, 120))
 	}
 	return strings.Join(parts, "  ")
 }

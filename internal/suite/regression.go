@@ -270,7 +270,7 @@ func (h *held) trial(ctx context.Context, t T, i int, a audit.Auditor) error {
 		artifact(t, fmt.Sprintf("report-%02d.%s", i+1, cmp.Or(run.Report.Format, "txt")), run.Raw)
 	}
 	for _, p := range run.Report.Problems {
-		t.Logf("%s: %s", p.Pos, clean(p.What, 300))
+		t.Logf("%s: %s", p.Pos, audit.OneLine(p.What, 300))
 	}
 	if n := len(run.Report.Problems); n > 0 {
 		h.notes = append(h.notes, fmt.Sprintf("%d things in the report could not be used, the first: %s: %s", n, run.Report.Problems[0].Pos, run.Report.Problems[0].What))

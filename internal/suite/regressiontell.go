@@ -29,15 +29,15 @@ func (h *held) tell(t T, j score.Judgement, baseline *record.Record) {
 	h.attributes(t, j)
 	for _, g := range j.Grounds {
 		if g.Verdict != audit.Pass {
-			t.Logf("%s: %s: %s", h.project.Pos, g.Verdict, clean(g.Text, 500))
+			t.Logf("%s: %s: %s", h.project.Pos, g.Verdict, audit.OneLine(g.Text, 500))
 		}
 	}
 	h.suite.summary.add(h.line(j))
 	switch {
 	case h.replay && chanceAlone(j) && baseline != nil && failsByChance(baseline.Judgement):
-		t.Skipf("%s: %s on %s: %s, as at its baseline: %s", h.project.Pos, h.asked.name, h.project.Name, j.Verdict, clean(j.Grounds[0].Text, 500))
+		t.Skipf("%s: %s on %s: %s, as at its baseline: %s", h.project.Pos, h.asked.name, h.project.Name, j.Verdict, audit.OneLine(j.Grounds[0].Text, 500))
 	case j.Verdict == audit.Fail || j.Verdict == audit.Invalid:
-		t.Errorf("%s: %s on %s: %s: %s", h.project.Pos, h.asked.name, h.project.Name, j.Verdict, clean(j.Grounds[0].Text, 500))
+		t.Errorf("%s: %s on %s: %s: %s", h.project.Pos, h.asked.name, h.project.Name, j.Verdict, audit.OneLine(j.Grounds[0].Text, 500))
 	}
 }
 

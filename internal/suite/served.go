@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"assay/audit"
 	"fmt"
 	"maps"
 	"regexp"
@@ -35,7 +36,7 @@ func (b *bench) servedBy(s seat) string {
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(served)) {
-		parts = append(parts, fmt.Sprintf("%s (%d)", clean(name, 80), served[name]))
+		parts = append(parts, fmt.Sprintf("%s (%d)", audit.OneLine(name, 80), served[name]))
 	}
 	return "answers were given by " + strings.Join(parts, ", ")
 }

@@ -164,7 +164,7 @@ func (s *smoke) check(t T) {
 func (s *smoke) subtest(t T, name string) {
 	for _, g := range s.judgement.Grounds {
 		if s.checkOf(g) == name && (g.Verdict == audit.Fail || g.Verdict == audit.Invalid) {
-			t.Errorf("%s: %s: %s", s.key.Project.Pos, g.Verdict, clean(g.Text, 500))
+			t.Errorf("%s: %s: %s", s.key.Project.Pos, g.Verdict, audit.OneLine(g.Text, 500))
 		}
 	}
 	if name == "flaws" {

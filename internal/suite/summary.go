@@ -98,7 +98,7 @@ func trimLines(s string) string {
 // lookAt tells a ground in a few words, for the last column of a table.
 func lookAt(g score.Ground) string {
 	if g.Metric == "" || !g.Now.Defined || !g.Want.Defined {
-		return clean(g.Text, 90)
+		return audit.OneLine(g.Text, 90)
 	}
 	what := g.Metric
 	if g.About != "" {

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package auditor
+package box
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package auditor
+package box
 
 import (
 	"crypto/rand"

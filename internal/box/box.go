@@ -1,4 +1,8 @@
-package auditor
+// Package box is where the untrusted run: a session of their own that is killed
+// whole, an allow-listed environment, a deadline, caps on what they write, and,
+// where bubblewrap works, a view of the disk that holds what they need and
+// nothing else.
+package box
 
 import (
 	"context"
@@ -15,11 +19,11 @@ import (
 	"assay/audit"
 )
 
-// A box confines a program with bubblewrap: it sees the system's programs and
+// A Box confines a program with bubblewrap: it sees the system's programs and
 // libraries, what its entry names, the export read-only, and a home of its own;
 // its processes see each other and nobody else, and end when it ends; it has no
 // network unless its entry asks for it.
-type box struct {
+type Box struct {
 	bwrap   string
 	network bool
 	mounts  []mount
@@ -33,10 +37,10 @@ type mount struct {
 
 const hideFile = "hide"
 
-// sandbox says whether bubblewrap can confine a program here: the path of bwrap,
-// or why not. It is tried, once, as containers and hardened kernels forbid what
-// it needs. ASSAY_SANDBOX=off does without.
-var sandbox = sync.OnceValues(func() (bwrap, missing string) {
+// Bubblewrap says whether bubblewrap can confine a program here: the path of
+// bwrap, or why not. Each bwrap is tried once, as containers and hardened kernels
+// forbid what it needs. ASSAY_SANDBOX=off does without.
+func Bubblewrap() (bwrap, missing string) {
 	if os.Getenv("ASSAY_SANDBOX") == "off" {
 		return "", "switched off by ASSAY_SANDBOX=off"
 	}
@@ -44,25 +48,36 @@ var sandbox = sync.OnceValues(func() (bwrap, missing string) {
 	if err != nil {
 		return "", "bubblewrap is not installed"
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	b := &box{bwrap: bwrap, mounts: system()}
-	out, err := exec.CommandContext(ctx, bwrap, b.arguments("/", []string{"/bin/sh", "-c", ":"})...).CombinedOutput()
-	if err != nil {
-		return "", fmt.Sprintf("bubblewrap does not work here (%v): %s", err, lastLine(out))
+	try, _ := tried.LoadOrStore(bwrap, sync.OnceValue(func() string { return tryBubblewrap(bwrap) }))
+	if missing := try.(func() string)(); missing != "" {
+		return "", missing
 	}
 	return bwrap, ""
-})
+}
 
-// exposed says what is within a program's reach where nothing confines it.
-func exposed(missing string) string {
+// tried holds, by the path of a bwrap, what became of its trial.
+var tried sync.Map
+
+func tryBubblewrap(bwrap string) (missing string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	b := &Box{bwrap: bwrap, mounts: system()}
+	out, err := exec.CommandContext(ctx, bwrap, b.arguments("/", []string{"/bin/sh", "-c", ":"})...).CombinedOutput()
+	if err != nil {
+		return fmt.Sprintf("bubblewrap does not work here (%v): %s", err, LastLine(out))
+	}
+	return ""
+}
+
+// Exposed says what is within a program's reach where nothing confines it.
+func Exposed(missing string) string {
 	return "not confined (" + missing + "): it could read what this account can read, the answer keys among it, write there, and use the network"
 }
 
-// newBox gives the box for an entry; nil, and why, where there is none. A program
+// New gives the box for an entry; nil, and why, where there is none. A program
 // that reads no source has no export.
-func newBox(e *audit.AuditorEntry, export, home string) (b *box, missing string, err error) {
-	bwrap, missing := sandbox()
+func New(e *audit.AuditorEntry, export, home string) (b *Box, missing string, err error) {
+	bwrap, missing := Bubblewrap()
 	if missing != "" {
 		if os.Getenv("ASSAY_SANDBOX") == "require" {
 			return nil, missing, fmt.Errorf("ASSAY_SANDBOX=require: %s", missing)
@@ -77,11 +92,11 @@ func newBox(e *audit.AuditorEntry, export, home string) (b *box, missing string,
 	if err != nil {
 		return nil, "", err
 	}
-	b = &box{bwrap: bwrap, network: e.Network, mounts: system()}
+	b = &Box{bwrap: bwrap, network: e.Network, mounts: system()}
 	b.see("--ro-bind", programs()...)
 	for _, name := range e.Env {
 		for _, p := range filepath.SplitList(os.Getenv(name)) { // a variable like GOMODCACHE is of no use without its folder
-			if filepath.IsAbs(p) && filepath.Clean(p) != "/" && exists(p) {
+			if filepath.IsAbs(p) && filepath.Clean(p) != "/" && Exists(p) {
 				b.see("--ro-bind", filepath.Clean(p))
 			}
 		}
@@ -100,14 +115,14 @@ func newBox(e *audit.AuditorEntry, export, home string) (b *box, missing string,
 	return b, "", b.hide(export, home)
 }
 
-func (b *box) see(kind string, paths ...string) {
+func (b *Box) see(kind string, paths ...string) {
 	for _, p := range paths {
 		b.mounts = append(b.mounts, mount{p, kind})
 	}
 }
 
-// with gives the box with a home; nil of none.
-func (b *box) with(home string) *box {
+// With gives the box with a home; nil of none.
+func (b *Box) With(home string) *Box {
 	if b == nil {
 		return nil
 	}
@@ -116,9 +131,9 @@ func (b *box) with(home string) *box {
 	return &c
 }
 
-// sees reports whether a path is within the program's reach: the deepest mount
+// Sees reports whether a path is within the program's reach: the deepest mount
 // that holds it decides.
-func (b *box) sees(name string) bool {
+func (b *Box) Sees(name string) bool {
 	deepest, seen := -1, within(name, "/dev") || within(name, "/proc")
 	for _, m := range b.mounts {
 		if n := strings.Count(m.path, "/"); within(name, m.path) && n >= deepest {
@@ -129,7 +144,7 @@ func (b *box) sees(name string) bool {
 }
 
 // hide keeps from the program what must not be seen and lies in what it sees.
-func (b *box) hide(export, home string) error {
+func (b *Box) hide(export, home string) error {
 	for _, secret := range secrets() {
 		for _, m := range b.mounts {
 			switch {
@@ -146,7 +161,7 @@ func (b *box) hide(export, home string) error {
 
 // arguments gives bwrap's command line. Mounts are made from the outside in, so
 // that what lies deeper wins.
-func (b *box) arguments(dir string, command []string) []string {
+func (b *Box) arguments(dir string, command []string) []string {
 	args := []string{"--die-with-parent", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
 		"--unshare-cgroup-try", "--cap-drop", "ALL"}
 	if !b.network {
@@ -230,7 +245,7 @@ func programs() []string {
 		ps = append(ps, filepath.Clean(dir))
 		if filepath.Base(dir) == "bin" {
 			for _, beside := range []string{"lib", "libexec"} {
-				if p := filepath.Join(filepath.Dir(dir), beside); exists(p) {
+				if p := filepath.Join(filepath.Dir(dir), beside); Exists(p) {
 					ps = append(ps, p)
 				}
 			}
@@ -246,7 +261,8 @@ func programs() []string {
 	return ps
 }
 
-func exists(p string) bool { _, err := os.Stat(p); return err == nil }
+// Exists reports whether a path leads to something.
+func Exists(p string) bool { _, err := os.Stat(p); return err == nil }
 
 func systemPath(p string) bool {
 	return slices.ContainsFunc(system(), func(m mount) bool { return m.kind != "--tmpfs" && m.kind != hideFile && within(p, m.path) })
@@ -287,7 +303,7 @@ func folders(e *audit.AuditorEntry, field string, names []string) ([]string, err
 			}
 			p = filepath.Join(value, below)
 		}
-		if !filepath.IsAbs(p) || !exists(p) {
+		if !filepath.IsAbs(p) || !Exists(p) {
 			return nil, fmt.Errorf("%s: %s: %s names %s, which is not there: expected an absolute path, ~/path or $NAME/path", e.Pos, e.Name, field, n)
 		}
 		paths = append(paths, filepath.Clean(p))
@@ -303,7 +319,7 @@ func secrets() []string {
 		if dir == "" {
 			return
 		}
-		if abs, err := filepath.Abs(dir); err == nil && exists(abs) {
+		if abs, err := filepath.Abs(dir); err == nil && Exists(abs) {
 			if real, err := filepath.EvalSymlinks(abs); err == nil && real != abs {
 				dirs = append(dirs, real)
 			}
@@ -329,7 +345,7 @@ func secrets() []string {
 // moduleRoot gives the folder with go.mod that dir lies in, or "".
 func moduleRoot(dir string) string {
 	for {
-		if exists(filepath.Join(dir, "go.mod")) {
+		if Exists(filepath.Join(dir, "go.mod")) {
 			return dir
 		}
 		up := filepath.Dir(dir)

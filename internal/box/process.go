@@ -1,4 +1,4 @@
-package auditor
+package box
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 )
 
 // Caps of what is kept of a program's output, in bytes. A program whose standard
@@ -26,21 +25,21 @@ const (
 // defaultGrace is what a program has between TERM and KILL.
 const defaultGrace = 10 * time.Second
 
-// A process is one run of an untrusted program.
-type process struct {
+// A Process is one run of an untrusted program.
+type Process struct {
 	Dir      string
 	Command  []string
 	Env      []string // NAME=value, all that it gets
 	Stdin    string
 	Timeout  time.Duration
 	Grace    time.Duration // between TERM and KILL; 0 means defaultGrace
-	Box      *box          // nil: it runs as we do
+	Box      *Box          // nil: it runs as we do
 	Progress bool          // standard output is not the report: its tail is kept
 	Cap      int           // bytes of standard output; 0 means MaxReport or, for progress, MaxStderr
 }
 
-// An exit is how a process ended.
-type exit struct {
+// An Exit is how a process ended.
+type Exit struct {
 	Stdout     []byte
 	Stderr     []byte
 	Cut        int64 // bytes of Stdout beyond the cap; of a report that was stopped for it, at least one
@@ -51,11 +50,11 @@ type exit struct {
 	PeakMemory int64 // bytes, over all of its processes together; 0 when it could not be measured
 }
 
-// run starts the program in a session of its own, without a terminal, and waits
+// Run starts the program in a session of its own, without a terminal, and waits
 // for it. When the time is up, or ctx ends, or this program is interrupted, all
 // its processes get TERM and, after a grace, KILL. What it leaves behind when it
 // ends is killed too. The error is that of a program that could not be started.
-func (p process) run(ctx context.Context) (exit, error) {
+func (p Process) Run(ctx context.Context) (Exit, error) {
 	// The kernel kills the program when the thread that started it ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -76,18 +75,18 @@ func (p process) run(ctx context.Context) (exit, error) {
 	cmd.SysProcAttr = attributes()
 	out, err := newPipes(p.stdout(), &tail{max: MaxStderr})
 	if err != nil {
-		return exit{}, err
+		return Exit{}, err
 	}
 	cmd.Stdout, cmd.Stderr = out.writers[0], out.writers[1]
 	// An interrupt that ended us alone would leave an agent that works, and
 	// spends, on: it is held back until the program is gone.
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
-	e := exit{Started: time.Now()}
+	e := Exit{Started: time.Now()}
 	if err := cmd.Start(); err != nil {
 		signal.Stop(interrupts)
 		out.end(0)
-		return exit{}, fmt.Errorf("%s cannot be started: %w", p.Command[0], err)
+		return Exit{}, fmt.Errorf("%s cannot be started: %w", p.Command[0], err)
 	}
 	out.begin()
 	g := &group{leader: cmd.Process.Pid, mark: mark, boxed: p.Box != nil, ended: make(chan error, 1)}
@@ -128,14 +127,14 @@ func (p process) run(ctx context.Context) (exit, error) {
 	return e, nil
 }
 
-func (p process) grace() time.Duration {
+func (p Process) grace() time.Duration {
 	if p.Grace > 0 {
 		return p.Grace
 	}
 	return defaultGrace
 }
 
-func (p process) stdout() keeper {
+func (p Process) stdout() keeper {
 	switch {
 	case p.Progress && p.Cap > 0:
 		return &tail{max: p.Cap}
@@ -263,10 +262,10 @@ func (t *tail) bytes() []byte {
 func (t *tail) lost() int64 { return t.cut }
 func (t *tail) over() bool  { return false }
 
-// allowed gives the environment that an untrusted program gets: where programs
+// Environment gives the environment that an untrusted program gets: where programs
 // are, a home and a temporary folder of its own, and the variables that its entry
 // names.
-func allowed(names []string, home, tmp string) []string {
+func Environment(names []string, home, tmp string) []string {
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + tmp, "LANG=C.UTF-8"}
 	for _, n := range names {
 		if v, ok := os.LookupEnv(n); ok {
@@ -274,27 +273,4 @@ func allowed(names []string, home, tmp string) []string {
 		}
 	}
 	return env
-}
-
-// plain makes one short line of what a program wrote.
-func plain(s string) string {
-	s = printable(s)
-	if r := []rune(s); len(r) > 300 {
-		s = string(r[:300]) + "..."
-	}
-	return s
-}
-
-// printable makes one line of a text, for messages and records: no control
-// character of what a program wrote reaches a terminal.
-func printable(s string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n' || r == '\r':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD")))
 }

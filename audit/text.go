@@ -1,0 +1,33 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// OneLine makes one line, fit for a terminal, a log and a record, of text that a
+// model, a tool or a fixture wrote: line ends and tabs become blanks, control,
+// formatting and bidirectional characters are shown as escapes (the go command
+// takes a line that begins with \x16 for an event of its own, and a terminal obeys
+// escape sequences). Text longer than limit bytes is cut, and the cut is said; a
+// limit of 0 cuts nothing.
+func OneLine(s string, limit int) string {
+	var b strings.Builder
+	for i, r := range s {
+		if limit > 0 && b.Len() >= limit {
+			fmt.Fprintf(&b, "... (%d more bytes)", len(s)-i)
+			break
+		}
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			b.WriteByte(' ')
+		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+			fmt.Fprintf(&b, "\\u%04x", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}

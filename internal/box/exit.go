@@ -1,0 +1,101 @@
+package box
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"assay/audit"
+)
+
+// Shell gives the command that runs a command line. On TERM the shell waits for
+// the program that it runs, which got the signal too and may want to end in order.
+func Shell(line string) []string {
+	return []string{"/bin/sh", "-c", "trap 'exit 143' TERM; " + line}
+}
+
+// Signal gives the signal that ended the program; 0 for none. A shell, and
+// bubblewrap, tell it as 128 and its number.
+func (e *Exit) Signal() syscall.Signal {
+	switch {
+	case e.Code < 0:
+		return syscall.SIGKILL
+	case e.Code > 128 && e.Code < 128+32:
+		return syscall.Signal(e.Code - 128)
+	}
+	return 0
+}
+
+// LastWords gives the last line of the messages or, where there are none, of the
+// output.
+func (e *Exit) LastWords() string {
+	if len(bytes.TrimSpace(e.Stderr)) > 0 {
+		return LastLine(e.Stderr)
+	}
+	return LastLine(e.Stdout)
+}
+
+// LastLine gives the last line of a text, fit for a message.
+func LastLine(b []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	return audit.OneLine(lines[len(lines)-1], lineLimit)
+}
+
+// lineLimit is how much of a program's line a message holds, in bytes.
+const lineLimit = 300
+
+// Size tells a cap in words; 0 is MaxReport.
+func Size(n int) string {
+	if n == 0 {
+		n = MaxReport
+	}
+	if n >= 1<<20 {
+		return fmt.Sprintf("%d MB", n>>20)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// Fingerprint identifies the state of a tree by names, sizes and times. One that
+// cannot be read is the empty one.
+func Fingerprint(dir string) string {
+	var b strings.Builder
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			fmt.Fprintf(&b, "%s %d %d %o\n", name, info.Size(), info.ModTime().UnixNano(), info.Mode())
+		}
+		return nil
+	})
+	return b.String()
+}
+
+// ReadOutput reads the file that the program was told to write, of at most limit
+// bytes, and nothing outside of its output folder.
+func ReadOutput(dir, name string, limit int) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("it wrote no report to $ASSAY_OUT/%s", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("$ASSAY_OUT/%s is no file", name)
+	}
+	if info.Size() > int64(limit) {
+		return nil, fmt.Errorf("its report is larger than %s", Size(limit))
+	}
+	return root.ReadFile(name)
+}
