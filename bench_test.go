@@ -1,19 +1,16 @@
 package assay
 
 import (
-	"flag"
 	"os"
 	"testing"
-
-	suites "assay/internal/suite"
 )
 
-var suite = suites.New(flag.CommandLine)
+var suites = New()
 
-func TestMain(m *testing.M) { os.Exit(suite.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(suites.Main(m)) }
 
 // TestBench asks every chosen reviewer every chosen case.
-func TestBench(t *testing.T) { suites.Bench(t, suite) }
+func TestBench(t *testing.T) { suites.Bench(t) }
 
 // TestVerify holds every case against reality.
-func TestVerify(t *testing.T) { suites.Verify(t, suite) }
+func TestVerify(t *testing.T) { suites.Verify(t) }

@@ -1,10 +1,6 @@
 package assay
 
-import (
-	"testing"
-
-	suites "assay/internal/suite"
-)
+import "testing"
 
 // TestRegression holds every project's auditors against its answer key.
-func TestRegression(t *testing.T) { suites.Regression(t, suite) }
+func TestRegression(t *testing.T) { suites.Regression(t) }

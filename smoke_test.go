@@ -1,10 +1,6 @@
 package assay
 
-import (
-	"testing"
-
-	suites "assay/internal/suite"
-)
+import "testing"
 
 // TestSmoke audits one Java class: five planted flaws, five checks.
-func TestSmoke(t *testing.T) { suites.Smoke(t, suite) }
+func TestSmoke(t *testing.T) { suites.Smoke(t) }

@@ -28,11 +28,12 @@ var providers = []provider{
 type Directory struct {
 	Models   []audit.Model        // of models.md
 	Auditors []audit.AuditorEntry // of auditors.md
+	Given    []audit.Reviewer     // handed over as Go values
 	Static   audit.Reviewer       // nil: the name "static" is unknown
 	Getenv   func(string) string  // keys, ASSAY_BASE_URL, ASSAY_API_KEY, OLLAMA_HOST
 }
 
-// Reviewer finds a reviewer by name: "static", "control-words", a name of auditors.md, a name of
+// Reviewer finds a reviewer by name: one of Given, "static", "control-words", a name of auditors.md, a name of
 // models.md, or provider:model. Any other name is taken as an ID of OpenRouter's.
 //
 // With ASSAY_BASE_URL the model is asked there instead, by the name as it was
@@ -42,6 +43,9 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 	name = strings.TrimSpace(name)
 	if name == "" {
 		return nil, fmt.Errorf("no reviewer named: expected static, a name of models.md or auditors.md, or provider:model")
+	}
+	if i := slices.IndexFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name }); i >= 0 {
+		return d.Given[i], nil
 	}
 	switch {
 	case name == "static" && d.Static != nil:

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"path"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -33,10 +32,11 @@ const benchSeed = 20261121
 // judges when all of it has ended.
 func (s *Suite) Bench(t T) {
 	e := s.begin(t)
-	if testing.Short() {
+	if s.short() {
 		t.Skip("-short: cases are not asked")
 	}
 	b := &bench{suite: s, env: e, started: make(chan struct{})}
+	e.need(t, "tests")
 	b.corpus = e.corpus(t)
 	b.goals = e.goals(t).Bench
 	t.Cleanup(func() { b.end(t) })
@@ -220,7 +220,7 @@ func (b *bench) start(t T) error {
 		return errEstimate
 	}
 	if b.live() {
-		if err := b.env.uncached(b.suite.own); err != nil {
+		if err := b.env.uncached(); err != nil {
 			return err
 		}
 	}

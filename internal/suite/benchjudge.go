@@ -167,7 +167,7 @@ func (b *bench) add(name, app string, as []score.Answer, v audit.Verdict, look s
 // baseline gives the stored answers that a seat is compared with; none where it
 // has no baseline. Cases that changed since are left out, and said.
 func (b *bench) baseline(s seat) ([]score.Answer, error) {
-	base, err := record.ReadBench(b.env.root.pick("fixtures/baselines"), "fixtures/baselines", s.reviewer, s.prompt)
+	base, err := record.ReadBench(b.env.root.holdings(), "fixtures/baselines", s.reviewer, s.prompt)
 	if err != nil {
 		return nil, err
 	}

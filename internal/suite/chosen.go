@@ -53,7 +53,7 @@ func (e *env) prompt(name string) (string, error) {
 	if dir == "." {
 		file = name + ".txt"
 	}
-	return fixture.ReadPrompt(e.root.pick(file), dir, name)
+	return fixture.ReadPrompt(e.root.setting(file), dir, name)
 }
 
 // reviewers gives the chosen reviewers, or ends the test.
@@ -68,7 +68,11 @@ func (e *env) reviewers(t T) []audit.Reviewer {
 
 func (e *env) chosenReviewers() (rs []audit.Reviewer, err error) {
 	names := e.cfg.Models
-	if len(names) == 0 {
+	switch {
+	case len(names) > 0:
+	case len(e.given.reviewers) > 0:
+		return e.given.reviewers, nil
+	default:
 		names = []string{"static", "control-words"}
 	}
 	dir, err := e.directory()
@@ -87,17 +91,17 @@ func (e *env) chosenReviewers() (rs []audit.Reviewer, err error) {
 
 // directory is where reviewers are looked up.
 func (e *env) directory() (dir auditor.Directory, err error) {
-	dir = auditor.Directory{Getenv: environment, Static: auditor.StaticReviewer(reviewStatic)}
-	if dir.Models, err = fixture.ReadModels(e.root.pick("fixtures/models.md"), "fixtures/models.md"); err != nil {
+	dir = auditor.Directory{Getenv: environment, Given: e.given.reviewers, Static: auditor.StaticReviewer(reviewStatic)}
+	if dir.Models, err = fixture.ReadModels(e.root.setting("fixtures/models.md"), "fixtures/models.md"); err != nil {
 		return dir, err
 	}
-	dir.Auditors, err = fixture.ReadAuditors(e.root.pick("fixtures/auditors.md"), "fixtures/auditors.md")
+	dir.Auditors, err = fixture.ReadAuditors(e.root.setting("fixtures/auditors.md"), "fixtures/auditors.md")
 	return dir, err
 }
 
 // db is where results go.
 func (s *Suite) db(e *env) string {
-	return cmp.Or(e.cfg.DB, filepath.Join(s.own, "results.db"))
+	return cmp.Or(e.cfg.DB, filepath.Join(e.root.Dir, "results.db"))
 }
 
 // reviewStatic is the embedded analyser's review, its errors told as a status.

@@ -31,6 +31,13 @@ func TestFakeRunsAsTheRealOne(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
+// A real is a *testing.T as a T.
+type real struct{ *testing.T }
+
+func (r real) Run(name string, f func(T)) bool {
+	return r.T.Run(name, func(t *testing.T) { f(real{t}) })
+}
+
 func TestFakeFails(t *testing.T) {
 	f := play(t, "T", func(t T) {
 		t.Run("a", func(t T) { t.Fatalf("at %d", 1) })

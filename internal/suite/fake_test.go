@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"context"
 	"fmt"
 	"path"
 	"runtime"
@@ -15,12 +14,11 @@ import (
 // that a suite fails, and for which reason. It runs subtests as *testing.T does:
 // one that calls Parallel waits until the function of its parent has returned.
 type fake struct {
-	testing.TB // nil: whatever is not written here must not be called
-	name       string
-	parent     *fake
-	choose     func(path string) bool // which subtests -run chose; nil: all
-	dir        string
-	deadline   time.Time
+	name     string
+	parent   *fake
+	choose   func(path string) bool // which subtests -run chose; nil: all
+	dir      string
+	deadline time.Time
 
 	mu       sync.Mutex
 	logs     []string
@@ -120,15 +118,12 @@ func (f *fake) add(to *[]string, s string) {
 
 func (f *fake) Helper()                   {}
 func (f *fake) Name() string              { return f.name }
-func (f *fake) Context() context.Context  { return context.Background() }
 func (f *fake) TempDir() string           { return f.dir }
 func (f *fake) ArtifactDir() string       { return f.dir }
 func (f *fake) Log(args ...any)           { f.add(&f.logs, fmt.Sprintln(args...)) }
 func (f *fake) Logf(s string, a ...any)   { f.add(&f.logs, fmt.Sprintf(s, a...)) }
 func (f *fake) Error(args ...any)         { f.add(&f.errors, fmt.Sprintln(args...)) }
 func (f *fake) Errorf(s string, a ...any) { f.add(&f.errors, fmt.Sprintf(s, a...)) }
-func (f *fake) Fail()                     { f.add(&f.errors, "") }
-func (f *fake) FailNow()                  { f.Fail(); runtime.Goexit() }
 func (f *fake) Fatal(args ...any)         { f.Error(args...); runtime.Goexit() }
 func (f *fake) Fatalf(s string, a ...any) { f.Errorf(s, a...); runtime.Goexit() }
 func (f *fake) Skip(args ...any)          { f.add(&f.logs, fmt.Sprintln(args...)); f.SkipNow() }

@@ -16,8 +16,7 @@ import (
 func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 	t.Setenv("ASSAY_ROOT", "")
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
-	s := New(flags)
-	s.own = "../.."
+	s := New(Options{Flags: flags, Own: os.DirFS("../.."), Out: t.TempDir()})
 	require.NoError(t, flags.Parse(nil))
 	f := play(t, "TestSmoke", s.Smoke)
 	require.Empty(t, f.complaints())

@@ -21,7 +21,7 @@ func (s *Suite) write(t T, e *env, r *record.Record) {
 	if r.Trigger == "" {
 		r.Trigger = "go test"
 	}
-	name, err := r.Write(filepath.Join(s.own, "records"))
+	name, err := r.Write(filepath.Join(e.root.Dir, "records"))
 	if err != nil {
 		t.Errorf("the test record cannot be written: %v", err)
 		return
@@ -38,7 +38,7 @@ func (s *Suite) change(e *env) string {
 	s.subject.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		out, err := exec.CommandContext(ctx, "git", "-C", s.own, "log", "-1", "--format=%h %s").Output()
+		out, err := exec.CommandContext(ctx, "git", "-C", e.root.Dir, "log", "-1", "--format=%h %s").Output()
 		if err == nil {
 			s.subjectLine = strings.TrimSpace(string(out))
 		}

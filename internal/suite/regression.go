@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"testing"
 	"time"
 
 	"assay/audit"
@@ -26,10 +25,11 @@ import (
 // recording, replayed.
 func (s *Suite) Regression(t T) {
 	e := s.begin(t)
-	if testing.Short() {
+	if s.short() {
 		t.Skip("-short: no project is audited")
 	}
-	fsys := e.root.pick("fixtures/projects")
+	e.need(t, "fixtures/projects")
+	fsys := e.root.holdings()
 	names, err := fixture.Projects(fsys, "fixtures/projects")
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ type regression struct {
 }
 
 func (r *regression) readRecordings() error {
-	recs, err := auditor.Recordings(r.env.root.pick("fixtures/recordings"), "fixtures/recordings")
+	recs, err := auditor.Recordings(r.env.root.holdings(), "fixtures/recordings")
 	r.recordings = map[string][]*auditor.Recording{}
 	for _, rec := range recs {
 		r.recordings[rec.Project] = append(r.recordings[rec.Project], rec)
@@ -117,10 +117,14 @@ type asked struct {
 func (r *regression) asked(t T, p *audit.Project) []asked {
 	t.Helper()
 	if len(r.env.cfg.Auditors) == 0 {
-		return r.replays(p)
+		return append(r.replays(p), r.given(p)...)
 	}
 	var as []asked
 	for _, name := range r.env.cfg.Auditors {
+		if a := r.env.given.auditor(name); a != nil {
+			as = append(as, r.trialsOf(a))
+			continue
+		}
 		entry, ok := r.entries[name]
 		if !ok {
 			t.Fatalf("fixtures/auditors.md: no section %q: expected one of its auditors", "## "+name)
@@ -134,9 +138,31 @@ func (r *regression) asked(t T, p *audit.Project) []asked {
 	return as
 }
 
+// given are the auditors that were handed over as Go values: they audit the
+// projects of one's own folder, whose source is at hand.
+func (r *regression) given(p *audit.Project) []asked {
+	if r.env.root.other == nil || !exists(r.env.root.other, p.Pos.File) {
+		return nil
+	}
+	var as []asked
+	for _, a := range r.env.given.auditors {
+		as = append(as, r.trialsOf(a))
+	}
+	return as
+}
+
+// trialsOf asks one auditor as often as -trials says.
+func (r *regression) trialsOf(a audit.Auditor) asked {
+	x := asked{name: a.Name()}
+	for range r.env.cfg.Trials {
+		x.trials = append(x.trials, a)
+	}
+	return x
+}
+
 func (r *regression) replays(p *audit.Project) []asked {
 	var as []asked
-	fsys := r.env.root.pick("fixtures/recordings")
+	fsys := r.env.root.holdings()
 	for _, rec := range r.recordings[p.Name] {
 		if len(as) == 0 || as[len(as)-1].name != rec.Auditor {
 			as = append(as, asked{name: rec.Auditor, replay: true, static: r.entries[rec.Auditor].Kind == "static"})
@@ -174,7 +200,7 @@ func (h *held) run(t T) {
 	if err := h.audit(t); err != nil {
 		t.Fatalf("%s: %s: %v", h.project.Pos, h.asked.name, err)
 	}
-	baseline, err := record.Baseline(h.env.root.pick("fixtures/baselines"), "fixtures/baselines", h.asked.name, h.project.Name)
+	baseline, err := record.Baseline(h.env.root.holdings(), "fixtures/baselines", h.asked.name, h.project.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +236,7 @@ func (h *held) told() (err error) {
 		h.prompt = rec.Prompt
 	}
 	if !h.replay {
-		h.prompt, err = auditor.PromptHash(h.env.root.pick("fixtures/auditors.md"), h.entries[h.asked.name])
+		h.prompt, err = auditor.PromptHash(h.env.root.setting("fixtures/auditors.md"), h.entries[h.asked.name])
 	}
 	return err
 }
@@ -280,7 +306,7 @@ func (h *held) trial(ctx context.Context, t T, i int, a audit.Auditor) error {
 
 // export makes the sealed export for one live trial.
 func (h *held) export(ctx context.Context, t T, trial int) (*seal.Sealed, func(), error) {
-	if err := h.env.uncached(h.suite.own); err != nil {
+	if err := h.env.uncached(); err != nil {
 		return nil, nil, err
 	}
 	cache, err := cacheDir()

@@ -19,7 +19,7 @@ func (h *held) tell(t T, j score.Judgement, baseline *record.Record) {
 		rec.Control = r.Control
 	}
 	var err error
-	if rec.Stated, err = record.ReadStated(h.env.root.pick("fixtures/baselines"), "fixtures/baselines", h.project.Name); err != nil {
+	if rec.Stated, err = record.ReadStated(h.env.root.holdings(), "fixtures/baselines", h.project.Name); err != nil {
 		t.Error(err)
 	}
 	if baseline != nil {

@@ -2,34 +2,59 @@ package suite
 
 import (
 	"cmp"
+	"errors"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
+
+	"assay/fixtures"
 )
 
-// A root is where tests/ and fixtures/ are: the folder of ASSAY_ROOT, with what
-// it lacks taken from our own repository.
+// A root is where tests/ and fixtures/ are: the folder of one's own, if there is
+// one, with the settings that it lacks taken from what is shipped with Assay.
 type root struct {
-	own   fs.FS // our repository
-	other fs.FS // ASSAY_ROOT; nil where it is not set
-	Dir   string
+	own     fs.FS // what is shipped
+	other   fs.FS // the folder of one's own; nil where there is none
+	shipped bool  // whether the shipped projects and cases count beside one's own
+	Dir     string
 }
 
-// openRoot opens the folders as os.Roots: no fixture can name a file outside.
-func openRoot(own, other string) (*root, error) {
-	r := &root{Dir: cmp.Or(other, own)}
-	o, err := os.OpenRoot(own)
+// openRoot opens the folder of one's own, "" for none, as an os.Root: no fixture
+// can name a file outside. Records, results and reports go there, or to out.
+func openRoot(own fs.FS, other, out string, shipped bool) (*root, error) {
+	r := &root{own: own, shipped: shipped, Dir: cmp.Or(other, out)}
+	if other == "" {
+		return r, nil
+	}
+	o, err := os.OpenRoot(other)
 	if err != nil {
 		return nil, err
 	}
-	r.own = o.FS()
-	if other != "" {
-		o, err := os.OpenRoot(other)
-		if err != nil {
-			return nil, err
-		}
-		r.other = o.FS()
-	}
+	r.other = o.FS()
 	return r, nil
+}
+
+// Checkout opens a folder with fixtures/ and tests/ for a command; settings that
+// it lacks are those that Assay was built with.
+func Checkout(dir string) (fs.FS, error) {
+	r, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return overlay{r.FS(), defaults{fixtures.FS}}, nil
+}
+
+// defaults shows package fixtures below the name of its folder.
+type defaults struct{ fs.FS }
+
+// Open opens fixtures/<name>.
+func (d defaults) Open(name string) (fs.File, error) {
+	below, ok := strings.CutPrefix(name, "fixtures/")
+	if !ok {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return d.FS.Open(below)
 }
 
 // strict reports whether the corpus is our own and must be whole.
@@ -41,13 +66,52 @@ func exists(fsys fs.FS, name string) bool {
 	return err == nil
 }
 
-// pick gives the file system that holds the name: ASSAY_ROOT's where it is
-// there, else ours.
-func (r *root) pick(name string) fs.FS {
-	if r.other != nil {
-		if exists(r.other, name) {
-			return r.other
-		}
+// setting gives the file system that holds a table or a prompt: one's own where it
+// is there, else what is shipped.
+func (r *root) setting(name string) fs.FS {
+	if r.other != nil && exists(r.other, name) {
+		return r.other
 	}
 	return r.own
+}
+
+// holdings gives the file system of cases, projects, recordings and baselines:
+// one's own alone, unless the shipped ones are to count too.
+func (r *root) holdings() fs.FS {
+	switch {
+	case r.other == nil:
+		return r.own
+	case r.shipped:
+		return overlay{r.other, r.own}
+	}
+	return r.other
+}
+
+// An overlay is two file systems as one: what the first lacks is taken from the
+// second, and folders that both have are joined.
+type overlay struct{ first, second fs.FS }
+
+// Open opens the first's file of that name, or the second's.
+func (o overlay) Open(name string) (fs.File, error) {
+	f, err := o.first.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o.second.Open(name)
+	}
+	return f, err
+}
+
+// ReadDir lists both folders, each name once.
+func (o overlay) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(o.first, name)
+	more, moreErr := fs.ReadDir(o.second, name)
+	if err != nil && moreErr != nil {
+		return nil, err
+	}
+	for _, e := range more {
+		if !slices.ContainsFunc(entries, func(x fs.DirEntry) bool { return x.Name() == e.Name() }) {
+			entries = append(entries, e)
+		}
+	}
+	slices.SortFunc(entries, func(x, y fs.DirEntry) int { return strings.Compare(x.Name(), y.Name()) })
+	return entries, nil
 }

@@ -27,7 +27,7 @@ const smokeDir = "smoke-test-fixture"
 func (s *Suite) Smoke(t T) {
 	e := s.begin(t)
 	dims := e.dimensions(t)
-	source, err := fs.Sub(e.root.pick(smokeDir), smokeDir)
+	source, err := fs.Sub(e.root.setting(smokeDir), smokeDir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func (s *Suite) Smoke(t T) {
 	if err != nil {
 		t.Fatalf("%s: %v", smokeDir, err)
 	}
-	key, err := fixture.ReadSmoke(e.root.pick("fixtures/smoke.md"), "fixtures/smoke.md", tree)
+	key, err := fixture.ReadSmoke(e.root.setting("fixtures/smoke.md"), "fixtures/smoke.md", tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +54,20 @@ func (s *Suite) Smoke(t T) {
 // smokeAuditors gives the chosen auditors; nobody chosen is the embedded one.
 func (e *env) smokeAuditors(t T) []audit.Auditor {
 	t.Helper()
-	if len(e.cfg.Auditors) == 0 {
+	switch {
+	case len(e.cfg.Auditors) > 0:
+	case len(e.given.auditors) > 0:
+		return e.given.auditors
+	default:
 		return []audit.Auditor{auditor.Static(findings.Text)}
 	}
 	entries := e.auditors(t)
 	var as []audit.Auditor
 	for _, name := range e.cfg.Auditors {
 		entry, ok := entries[name]
-		switch {
+		switch a := e.given.auditor(name); {
+		case a != nil:
+			as = append(as, a)
 		case !ok:
 			t.Fatalf("fixtures/auditors.md: no section %q: expected one of its auditors", "## "+name)
 		case entry.Kind == "static":
@@ -92,7 +98,7 @@ func (s *smoke) audit(t T, source fs.FS, dims map[audit.CWE]audit.Dimension) {
 		t.Fatal(err)
 	}
 	if s.auditor.Name() != "static" {
-		if err := s.env.uncached(s.suite.own); err != nil {
+		if err := s.env.uncached(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -187,7 +193,7 @@ func (s *smoke) sayMissed(t T) {
 }
 
 func (s *smoke) record(t T) {
-	prompt, err := auditor.PromptHash(s.env.root.pick("fixtures/auditors.md"), s.env.auditors(t)[s.auditor.Name()])
+	prompt, err := auditor.PromptHash(s.env.root.setting("fixtures/auditors.md"), s.env.auditors(t)[s.auditor.Name()])
 	if err != nil {
 		t.Error(err)
 	}

@@ -32,7 +32,7 @@ type remote struct {
 // remoteAudit carries out an audit for somebody else: an export of its own, the
 // auditor's own deadline and process group.
 func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err error) {
-	p, err := fixture.ReadProject(e.root.pick("fixtures/projects"), path.Join("fixtures/projects", t.Project+".md"))
+	p, err := fixture.ReadProject(e.root.holdings(), path.Join("fixtures/projects", t.Project+".md"))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
@@ -128,7 +128,7 @@ func (h *held) send(t T) {
 	if at, ok := t.Deadline(); ok {
 		ctx, cancel = context.WithDeadline(ctx, at.Add(-lastMinute))
 	}
-	if err := h.env.uncached(h.suite.own); err != nil {
+	if err := h.env.uncached(); err != nil {
 		cancel()
 		t.Fatal(err)
 	}

@@ -22,10 +22,7 @@ import (
 
 // A Spread is what the commands share with the suite: the same folders, flags,
 // plan and keys.
-type Spread struct {
-	env *env
-	own string
-}
+type Spread struct{ env *env }
 
 // NewSpread opens the repository at own for commands, with .env and what cfg
 // says; cfg.DB must be a postgres:// URL. Zero numbers take the flags' defaults.
@@ -43,11 +40,15 @@ func NewSpread(own string, cfg Config) (*Spread, error) {
 	if cfg.Root != "" && !filepath.IsAbs(cfg.Root) {
 		return nil, fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path", cfg.Root)
 	}
-	root, err := openRoot(own, cfg.Root)
+	checkout, err := Checkout(own)
 	if err != nil {
 		return nil, err
 	}
-	return &Spread{env: &env{cfg, root}, own: own}, nil
+	root, err := openRoot(checkout, cfg.Root, own, false)
+	if err != nil {
+		return nil, err
+	}
+	return &Spread{env: &env{cfg: cfg, root: root}}, nil
 }
 
 // ParseBudget reads what -budget takes: USD, or none.
@@ -57,7 +58,7 @@ func ParseBudget(s string) (float64, error) { return parseBudget(s) }
 // and leaves it to workers. It gives the run's ID, "" where the budget of 0 asks
 // for the estimate alone.
 func (s *Spread) Enqueue(ctx context.Context, out io.Writer) (id string, err error) {
-	corpus, err := fixture.ReadCorpus(s.env.root.pick("tests"), "tests", s.env.root.strict())
+	corpus, err := fixture.ReadCorpus(s.env.root.holdings(), "tests", s.env.root.strict())
 	if err != nil {
 		return "", err
 	}
@@ -224,7 +225,7 @@ type known struct {
 }
 
 func (e *env) rebuilder() (*rebuilder, error) {
-	corpus, err := fixture.ReadCorpus(e.root.pick("tests"), "tests", e.root.strict())
+	corpus, err := fixture.ReadCorpus(e.root.holdings(), "tests", e.root.strict())
 	if err != nil {
 		return nil, err
 	}

@@ -1,27 +1,29 @@
-// Package suite is the adapter between Assay and go test: the suites Smoke,
-// Regression, Bench and Verify, the flags, the closing summary.
+// Package suite wires all of Assay, once, for go test and for the command: what
+// Smoke, Regression, Bench and Verify do, the flags, the closing summary.
 //
 // The suites are written against the interface [T] and not against *testing.T,
 // so that a fake can prove that they fail.
 package suite
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
-	"testing"
 
 	"assay/audit"
 	"assay/audit/fixture"
 )
 
-// A Suite is what the root tests share: the configuration and the summary.
+// A Suite is what the tests of one package share: the configuration and the
+// summary.
 type Suite struct {
+	opts    Options
 	flags   *flag.FlagSet
 	options *options
-	own     string // our repository's folder
 
 	load sync.Once
 	env  *env
@@ -32,15 +34,44 @@ type Suite struct {
 	subjectLine string
 }
 
-// An env is what every suite starts from.
-type env struct {
-	cfg  Config
-	root *root
+// Options are what a package that runs the suites says in code.
+type Options struct {
+	Flags     *flag.FlagSet
+	Own       fs.FS            // what is shipped: fixtures/, tests/ and smoke-test-fixture/
+	Dir       string           // folder with fixtures/ and tests/ of one's own; ASSAY_ROOT wins over it
+	Shipped   bool             // count the shipped projects and cases beside those of Dir
+	Out       string           // where records and results go without a Dir; "" is the working folder
+	Auditors  []audit.Auditor  // written in Go; asked under their names
+	Reviewers []audit.Reviewer // likewise
 }
 
-// New defines the flags on flags and gives the suite of the working folder.
-func New(flags *flag.FlagSet) *Suite {
-	return &Suite{flags: flags, options: define(flags), own: "."}
+// An env is what every suite starts from.
+type env struct {
+	cfg   Config
+	root  *root
+	given given
+}
+
+// given are the auditors and reviewers that were handed over as Go values.
+type given struct {
+	auditors  []audit.Auditor
+	reviewers []audit.Reviewer
+}
+
+// auditor gives the auditor of this name, nil where none was handed over.
+func (g given) auditor(name string) audit.Auditor {
+	for _, a := range g.auditors {
+		if a.Name() == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// New defines the flags on o.Flags and gives the suite.
+func New(o Options) *Suite {
+	o.Out = cmp.Or(o.Out, ".")
+	return &Suite{opts: o, flags: o.Flags, options: define(o.Flags)}
 }
 
 // Main runs the tests and prints the summary after them, and gives the exit
@@ -76,7 +107,7 @@ func underJSON(flags *flag.FlagSet) bool {
 // environment reads flags, environment and .env once.
 func (s *Suite) environment() (*env, error) {
 	s.load.Do(func() {
-		if s.err = loadEnv(s.own, os.Getenv("ASSAY_ROOT")); s.err != nil {
+		if s.err = loadEnv(s.opts.Out, s.opts.Dir, os.Getenv("ASSAY_ROOT")); s.err != nil {
 			return
 		}
 		cfg, err := s.options.config(s.flags, os.Getenv)
@@ -84,12 +115,12 @@ func (s *Suite) environment() (*env, error) {
 			s.err = err
 			return
 		}
-		root, err := openRoot(s.own, cfg.Root)
+		root, err := openRoot(s.opts.Own, cmp.Or(cfg.Root, s.opts.Dir), s.opts.Out, s.opts.Shipped)
 		if err != nil {
 			s.err = err
 			return
 		}
-		s.env = &env{cfg, root}
+		s.env = &env{cfg, root, given{s.opts.Auditors, s.opts.Reviewers}}
 	})
 	return s.env, s.err
 }
@@ -104,12 +135,20 @@ func (s *Suite) begin(t T) *env {
 	return e
 }
 
+// need skips a suite for which the folder of one's own holds nothing.
+func (e *env) need(t T, name string) {
+	t.Helper()
+	if e.root.other != nil && !exists(e.root.holdings(), name) {
+		t.Skipf("%s has no %s: nothing to ask here", e.root.Dir, name)
+	}
+}
+
 // uncached keeps go test from serving this run's result from its cache: it opens
 // a file inside the module whose time lies in the future, which the go command
 // takes for one that is still changing. What is live, or lies outside of the
 // module, is not seen by the cache's own rules.
-func (e *env) uncached(own string) error {
-	dir := filepath.Join(own, "artifacts")
+func (e *env) uncached() error {
+	dir := "artifacts"
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -134,7 +173,7 @@ func (e *env) uncached(own string) error {
 // dimensions reads the map from CWE to dimension.
 func (e *env) dimensions(t T) map[audit.CWE]audit.Dimension {
 	t.Helper()
-	m, err := fixture.ReadDimensions(e.root.pick("fixtures/dimensions.md"), "fixtures/dimensions.md")
+	m, err := fixture.ReadDimensions(e.root.setting("fixtures/dimensions.md"), "fixtures/dimensions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +183,7 @@ func (e *env) dimensions(t T) map[audit.CWE]audit.Dimension {
 // goals reads the thresholds.
 func (e *env) goals(t T) audit.Goals {
 	t.Helper()
-	g, err := fixture.ReadGoals(e.root.pick("fixtures/goals.md"), "fixtures/goals.md")
+	g, err := fixture.ReadGoals(e.root.setting("fixtures/goals.md"), "fixtures/goals.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +193,7 @@ func (e *env) goals(t T) audit.Goals {
 // auditors reads auditors.md by name.
 func (e *env) auditors(t T) map[string]audit.AuditorEntry {
 	t.Helper()
-	as, err := fixture.ReadAuditors(e.root.pick("fixtures/auditors.md"), "fixtures/auditors.md")
+	as, err := fixture.ReadAuditors(e.root.setting("fixtures/auditors.md"), "fixtures/auditors.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,14 +204,8 @@ func (e *env) auditors(t T) map[string]audit.AuditorEntry {
 	return m
 }
 
-// Smoke audits the smoke-test fixture: five planted flaws, five checks.
-func Smoke(t *testing.T, s *Suite) { s.Smoke(real{t}) }
-
-// Regression holds every project's auditors against its answer key.
-func Regression(t *testing.T, s *Suite) { s.Regression(real{t}) }
-
-// Bench asks every chosen reviewer every chosen case.
-func Bench(t *testing.T, s *Suite) { s.Bench(real{t}) }
-
-// Verify holds every case against reality.
-func Verify(t *testing.T, s *Suite) { s.Verify(real{t}) }
+// short reports whether go test was asked for -short.
+func (s *Suite) short() bool {
+	f := s.flags.Lookup("test.short")
+	return f != nil && f.Value.String() == "true"
+}

@@ -45,8 +45,7 @@ func (h *house) write(name, text string) {
 // suite gives the house's suite with flags as a user types them.
 func (h *house) suite(args ...string) *Suite {
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
-	s := New(flags)
-	s.own = h.dir
+	s := New(Options{Flags: flags, Own: os.DirFS(h.dir), Out: h.dir})
 	require.NoError(h.t, flags.Parse(args))
 	return s
 }

@@ -1,22 +1,27 @@
 package suite
 
-import (
-	"testing"
-	"time"
-)
+import "time"
 
 // A T is what the suites need of *testing.T. It is an interface so that a fake
-// can prove that the suites fail when they must.
+// can prove that the suites fail, and so that nothing here is linked to package
+// testing.
 type T interface {
-	testing.TB
+	Helper()
+	Name() string
 	Run(name string, f func(T)) bool
 	Parallel()
 	Deadline() (deadline time.Time, ok bool)
-}
-
-// real is a *testing.T as a T.
-type real struct{ *testing.T }
-
-func (r real) Run(name string, f func(T)) bool {
-	return r.T.Run(name, func(t *testing.T) { f(real{t}) })
+	Cleanup(f func())
+	TempDir() string
+	ArtifactDir() string
+	Attr(key, value string)
+	Failed() bool
+	Error(args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Log(args ...any)
+	Logf(format string, args ...any)
+	Skip(args ...any)
+	Skipf(format string, args ...any)
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path"
 	"sync"
-	"testing"
 
 	"assay/audit"
 	"assay/audit/fixture"
@@ -20,9 +19,10 @@ import (
 // applications by name; under ./check, which installs them, that is a failure.
 func (s *Suite) Verify(t T) {
 	env := s.begin(t)
-	if testing.Short() {
+	if s.short() {
 		t.Skip("-short: cases are not run on the real thing")
 	}
+	env.need(t, "tests")
 	corpus := env.corpus(t)
 	runtimes := &runtimes{dsn: env.cfg.PG}
 	t.Cleanup(runtimes.stop)
@@ -97,7 +97,7 @@ func (r *runtimes) stop() {
 // corpus reads the cases.
 func (e *env) corpus(t T) *fixture.Corpus {
 	t.Helper()
-	corpus, err := fixture.ReadCorpus(e.root.pick("tests"), "tests", e.root.strict())
+	corpus, err := fixture.ReadCorpus(e.root.holdings(), "tests", e.root.strict())
 	if err != nil {
 		t.Fatalf("the cases cannot be used:\n%v", err)
 	}
