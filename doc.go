@@ -26,7 +26,7 @@
 //     INVALID, and never a recall of 0.
 //
 //  5. Score. audit/score matches findings with the key, exactly and without regard
-//     to order; every finding gets one fate with its reason. From the matching
+//     to order; every finding gets one disposition with its reason. From the matching
 //     come recall, precision as an interval over what nobody has reviewed, F1,
 //     coverage, and the recall that the same findings reach at random places.
 //

@@ -8,7 +8,7 @@ type Goals struct {
 	Precision float64
 	F1        float64
 	Coverage  int    // dimensions, of ten
-	Score     string // which score is asserted: "assay" or "letter"
+	Score     string // which score is asserted: "assay" or "literal"
 	Bench     BenchGoals
 	Pos       Pos
 }

@@ -89,7 +89,7 @@ func randomFindings(p *audit.Project, n int, seed uint64) []audit.Finding {
 // pinned holds percentages, to a tenth.
 type pinned struct {
 	recall, low, high float64 // ours: recall, and precision's two ends
-	letter            float64 // the letter's recall
+	literal           float64 // recall by the literal score
 	chance            float64 // ours, 99th percentile
 }
 
@@ -158,7 +158,7 @@ func TestAttackers(t *testing.T) {
 			m := r.Metrics
 			tenth := func(v score.Value) float64 { return math.Round(1000*v.V) / 10 }
 			require.Equal(t, a.want, pinned{tenth(m.Recall), tenth(m.Precision.Low), tenth(m.Precision.High),
-				tenth(r.Letter.Recall), tenth(m.Chance.P99)})
+				tenth(r.Literal.Recall), tenth(m.Chance.P99)})
 			j, err := score.Judge(score.Subject{Goals: goals, Now: []score.Trial{{Result: r}}}, score.Rules{})
 			require.NoError(t, err)
 			require.Equal(t, audit.Fail, j.Verdict)
@@ -167,7 +167,7 @@ func TestAttackers(t *testing.T) {
 }
 
 // 80 findings with common CWEs at random places, 100 times: what a report scores
-// without a line of code read, by our rules and by the letter.
+// without a line of code read, by our rules and by the literal score.
 func TestRandomFindingsScoreNothing(t *testing.T) {
 	p := target()
 	dims := realDimensions(t)
@@ -177,12 +177,12 @@ func TestRandomFindingsScoreNothing(t *testing.T) {
 		r, err := score.Score(score.Input{Project: p, Findings: randomFindings(p, 80, seed), Dimensions: dims, Rounds: -1})
 		require.NoError(t, err)
 		ours += r.Metrics.Recall.V / draws
-		letters += r.Letter.Recall.V / draws
+		letters += r.Literal.Recall.V / draws
 		most = max(most, r.Metrics.Recall.V)
 	}
 	require.Less(t, ours, 0.002)
 	require.Less(t, most, 0.02)
-	require.Greater(t, letters, 0.15, "the letter pays for it")
+	require.Greater(t, letters, 0.15, "the literal score pays for it")
 }
 
 // Duplicates do not lift precision: three a vulnerability cost nothing and bring

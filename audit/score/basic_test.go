@@ -47,22 +47,22 @@ func mustScore(t testing.TB, p *audit.Project, fs ...audit.Finding) *score.Resul
 	r, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Rounds: -1})
 	require.NoError(t, err)
 	sum := 0
-	for _, n := range r.Fates {
+	for _, n := range r.Dispositions {
 		sum += n
 	}
-	require.Equal(t, len(fs), sum, "every finding has exactly one fate")
+	require.Equal(t, len(fs), sum, "every finding has exactly one disposition")
 	return r
 }
 
-func fates(r *score.Result) []score.Fate {
-	var out []score.Fate
+func dispositions(r *score.Result) []score.Disposition {
+	var out []score.Disposition
 	for _, f := range r.Findings {
-		out = append(out, f.Fate)
+		out = append(out, f.Disposition)
 	}
 	return out
 }
 
-func TestEveryFateWithItsReason(t *testing.T) {
+func TestEveryDispositionWithItsReason(t *testing.T) {
 	p := project(
 		known("K1", "a.java", 100, 104, 564, 89),
 		known("K2", "b.java", 40, 44, 22),
@@ -78,7 +78,7 @@ func TestEveryFateWithItsReason(t *testing.T) {
 	withdrawn.Suppressed = "accepted in triage"
 	for _, c := range []struct {
 		f    audit.Finding
-		want score.Fate
+		want score.Disposition
 		why  string
 	}{
 		{finding("own", "a.java", 102, 102, 89), score.Matched, "K1; CWE-89; by lines, lines overlap"},
@@ -105,8 +105,8 @@ func TestEveryFateWithItsReason(t *testing.T) {
 	} {
 		t.Run(c.f.ID, func(t *testing.T) {
 			r := mustScore(t, p, c.f)
-			require.Equal(t, c.want, r.Findings[0].Fate)
-			require.Equal(t, c.why, r.Findings[0].Reason.String())
+			require.Equal(t, c.want, r.Findings[0].Disposition)
+			require.Equal(t, c.why, r.Findings[0].Match.String())
 		})
 	}
 	r := mustScore(t, p, finding("excess", "a.java", 100, 104, 918, 611, 80, 89, 90))
@@ -116,8 +116,8 @@ func TestEveryFateWithItsReason(t *testing.T) {
 func TestOneStepNeedsTheSameDimension(t *testing.T) {
 	p := project(known("K1", "a.java", 10, 10, 89))
 	p.Known[0].Dimension = audit.BusinessLogic
-	require.Equal(t, score.OffKey, mustScore(t, p, finding("F", "a.java", 10, 10, 564)).Findings[0].Fate)
-	require.Equal(t, score.Matched, mustScore(t, p, finding("F", "a.java", 10, 10, 89)).Findings[0].Fate)
+	require.Equal(t, score.OffKey, mustScore(t, p, finding("F", "a.java", 10, 10, 564)).Findings[0].Disposition)
+	require.Equal(t, score.Matched, mustScore(t, p, finding("F", "a.java", 10, 10, 89)).Findings[0].Disposition)
 }
 
 // Known A stands at line 10 and B at line 40. One finding spans both, the other
@@ -127,7 +127,7 @@ func TestGreedyOrderLosesNoMatch(t *testing.T) {
 	both, alone := finding("both", "a.java", 10, 40, 89), finding("alone", "a.java", 10, 10, 89)
 	for _, fs := range [][]audit.Finding{{both, alone}, {alone, both}} {
 		r := mustScore(t, p, fs...)
-		require.Equal(t, []score.Fate{score.Matched, score.Matched}, fates(r))
+		require.Equal(t, []score.Disposition{score.Matched, score.Matched}, dispositions(r))
 		require.Equal(t, score.Of(1), r.Metrics.Recall)
 	}
 }
@@ -139,7 +139,7 @@ func TestDuplicates(t *testing.T) {
 		fs = append(fs, finding("F", "a.java", 10+i, 10+i, 89))
 	}
 	r := mustScore(t, p, fs...)
-	require.Equal(t, []score.Fate{score.Matched, score.Duplicate, score.Duplicate, score.Duplicate, score.Duplicate, score.Duplicate}, fates(r),
+	require.Equal(t, []score.Disposition{score.Matched, score.Duplicate, score.Duplicate, score.Duplicate, score.Duplicate, score.Duplicate}, dispositions(r),
 		"the nearest is the match, and no duplicate takes half of K2")
 	require.Equal(t, 3, r.Metrics.Counted, "three of five duplicates are free")
 	require.Equal(t, score.Ratio(1, 3), r.Metrics.Precision.High)
@@ -201,9 +201,9 @@ func requirePerfect(t *testing.T, r *score.Result) {
 	require.Equal(t, one, m.Coverage)
 	require.Equal(t, one, m.SeverityAccuracy)
 	require.Equal(t, score.Of(0), m.HallucinatedPaths)
-	require.Equal(t, one, r.Letter.Recall)
-	require.Equal(t, one, r.Letter.Precision)
-	require.Equal(t, len(r.Known), r.Fates[score.Matched])
+	require.Equal(t, one, r.Literal.Recall)
+	require.Equal(t, one, r.Literal.Precision)
+	require.Equal(t, len(r.Known), r.Dispositions[score.Matched])
 	if c := m.Corroborated; c.Known > 0 {
 		require.Equal(t, c.Known, c.Counted)
 		require.Equal(t, one, c.Recall)

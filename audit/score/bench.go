@@ -58,7 +58,7 @@ type Bench struct {
 // BenchOf reckons the figures of one reviewer. Answers of no case, or two for the
 // same case and trial, are an error; figures without an answer are undefined.
 func BenchOf(answers []Answer) (*Bench, error) {
-	r, err := rollOf(answers)
+	r, err := newTrialTable(answers)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +135,8 @@ func right(o audit.Outcome) float64 {
 // answered, families as clusters, at 95 %. See [stat.Compare] for what it assumes
 // and what its Need says.
 func CompareReviewers(a, b []Answer) (stat.Comparison, error) {
-	ra, errA := rollOf(a)
-	rb, errB := rollOf(b)
+	ra, errA := newTrialTable(a)
+	rb, errB := newTrialTable(b)
 	if err := errors.Join(errA, errB); err != nil {
 		return stat.Comparison{}, err
 	}

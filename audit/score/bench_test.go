@@ -107,8 +107,8 @@ func TestJudgeBench(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			j, err := score.JudgeBench(c.now, c.base, goals, c.rules)
 			require.NoError(t, err)
-			require.Equal(t, c.want, j.Verdict, "%+v", j.Grounds)
-			require.Equal(t, c.want, ground(t, j, c.code, c.metric).Verdict)
+			require.Equal(t, c.want, j.Verdict, "%+v", j.Reasons)
+			require.Equal(t, c.want, reason(t, j, c.code, c.metric).Verdict)
 		})
 	}
 	t.Run("three trials a side settle a large drop", func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestJudgeBench(t *testing.T) {
 		}
 		j, err := score.JudgeBench(answers(40, 3, flip(9)), answers(40, 3, flip(2)), goals, score.Rules{})
 		require.NoError(t, err)
-		require.Equal(t, audit.Fail, ground(t, j, score.CodeDrop, score.MetricBalanced).Verdict)
+		require.Equal(t, audit.Fail, reason(t, j, score.CodeDrop, score.MetricBalanced).Verdict)
 		require.NotEmpty(t, j.Lost)
 	})
 }
@@ -153,7 +153,7 @@ func TestSmoke(t *testing.T) {
 	require.Equal(t, audit.Pass, s.Verdict)
 	require.Equal(t, score.Acceptable, s.Grade)
 	require.Equal(t, []string{"S5"}, s.Missed)
-	require.Equal(t, "S5", s.Grounds[0+indexOf(s, score.CodeMiss)].About, "the miss is named")
+	require.Equal(t, "S5", s.Reasons[0+indexOf(s, score.CodeMiss)].About, "the miss is named")
 
 	s = smoke(whole, five[:3]...)
 	require.Equal(t, audit.Fail, s.Verdict)
@@ -166,7 +166,7 @@ func TestSmoke(t *testing.T) {
 		"severity": smoke(whole, append([]audit.Finding{{ID: "low", CWEs: []audit.CWE{89}, Severity: audit.Medium, File: "a.java", Lines: audit.Range{Start: 10, End: 12}}}, five[1:]...)...),
 	} {
 		require.Equal(t, audit.Fail, s.Verdict, about)
-		require.Equal(t, about, s.Grounds[0].About)
+		require.Equal(t, about, s.Reasons[0].About)
 		require.Equal(t, score.NotOperational, s.Grade)
 	}
 	require.Equal(t, audit.Pass, smoke(&audit.Report{Format: "sarif"}, five...).Verdict, "only text reports have a HEADER")
@@ -175,7 +175,7 @@ func TestSmoke(t *testing.T) {
 }
 
 func indexOf(s score.SmokeJudgement, code score.Code) int {
-	for i, g := range s.Grounds {
+	for i, g := range s.Reasons {
 		if g.Code == code {
 			return i
 		}

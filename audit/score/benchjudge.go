@@ -27,16 +27,16 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 		return Judgement{}, fmt.Errorf("baseline: %w", err)
 	}
 	if g, ok := b.invalid(goals); ok {
-		return judgement([]Ground{g}), nil
+		return judgement([]Reason{g}), nil
 	}
 	pairs, err := pairCases(now, baseline)
 	if err != nil {
 		return Judgement{}, err
 	}
 	deterministic := rules.Deterministic && pairs.same()
-	var grounds []Ground
+	var reasons []Reason
 	if rules.Deterministic && !deterministic {
-		grounds = append(grounds, Ground{Code: CodeStochastic, Verdict: audit.Warn,
+		reasons = append(reasons, Reason{Code: CodeStochastic, Verdict: audit.Warn,
 			Text: "the reviewer is called deterministic, and trials of one case differ: judged as stochastic"})
 	}
 	drop, fell, err := pairs.drop(deterministic, rules)
@@ -44,7 +44,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 		return Judgement{}, err
 	}
 	if len(baseline) > 0 {
-		grounds = append(grounds, drop)
+		reasons = append(reasons, drop)
 	}
 	for _, m := range []struct {
 		metric    string
@@ -60,22 +60,22 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 			if deterministic {
 				below = m.base.Defined && m.now.Defined && 100*(m.base.V-m.now.V) >= noneBelow-1e-7
 			}
-			grounds = append(grounds, benchGoal(m.metric, m.goal, m.now, m.base, len(baseline) > 0, below))
+			reasons = append(reasons, benchGoal(m.metric, m.goal, m.now, m.base, len(baseline) > 0, below))
 		}
 	}
-	if len(grounds) == 0 {
-		grounds = append(grounds, Ground{Code: CodeGoal, Verdict: audit.Pass, Metric: MetricBalanced, Now: b.BalancedAccuracy.Value,
+	if len(reasons) == 0 {
+		reasons = append(reasons, Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: MetricBalanced, Now: b.BalancedAccuracy.Value,
 			Text: fmt.Sprintf("balanced accuracy %v; no goal is set and there is no baseline", b.BalancedAccuracy)})
 	}
-	j := judgement(grounds)
+	j := judgement(reasons)
 	if len(baseline) > 0 {
 		j.Lost, j.Gained = pairs.changes()
 	}
 	return j, nil
 }
 
-func (b *Bench) invalid(goals audit.BenchGoals) (Ground, bool) {
-	g := Ground{Code: CodeUnanswered, Verdict: audit.Invalid, Now: b.Unanswered}
+func (b *Bench) invalid(goals audit.BenchGoals) (Reason, bool) {
+	g := Reason{Code: CodeUnanswered, Verdict: audit.Invalid, Now: b.Unanswered}
 	answered := b.Outcomes[audit.OutcomeCorrect] + b.Outcomes[audit.OutcomeWrong]
 	unasked := Ratio(float64(b.Outcomes[audit.OutcomeSkipped]), float64(b.Planned))
 	switch {
@@ -97,8 +97,8 @@ func (b *Bench) invalid(goals audit.BenchGoals) (Ground, bool) {
 	return g, true
 }
 
-func benchGoal(metric string, goal float64, now, base Value, hasBase, below bool) Ground {
-	g := Ground{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, Now: now, Want: Of(goal), Baseline: base}
+func benchGoal(metric string, goal float64, now, base Value, hasBase, below bool) Reason {
+	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, Now: now, Want: Of(goal), Baseline: base}
 	switch {
 	case !now.Defined:
 		g.Verdict = audit.Fail
@@ -124,8 +124,8 @@ type casePairs struct {
 }
 
 func pairCases(now, baseline []Answer) (*casePairs, error) {
-	rn, errN := rollOf(now)
-	rb, errB := rollOf(baseline)
+	rn, errN := newTrialTable(now)
+	rb, errB := newTrialTable(baseline)
 	if err := errors.Join(errN, errB); err != nil {
 		return nil, err
 	}
@@ -169,11 +169,11 @@ func (p *casePairs) same() bool {
 
 // drop judges balanced accuracy against the baseline over the cases of both
 // sides, and says whether a drop is settled.
-func (p *casePairs) drop(deterministic bool, rules Rules) (Ground, bool, error) {
+func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, bool, error) {
 	if !p.hasBase {
-		return Ground{}, false, nil
+		return Reason{}, false, nil
 	}
-	f := fall{metric: MetricBalanced}
+	f := drop{metric: MetricBalanced}
 	var base, now Value
 	base, now, f.items = p.balanced()
 	f.base, f.now = base, now
@@ -181,7 +181,7 @@ func (p *casePairs) drop(deterministic bool, rules Rules) (Ground, bool, error) 
 		return f.unsettled(rules, 0, "no good or no bad case has an answer on both sides"), false, nil
 	}
 	f.points = 100 * (base.V - now.V)
-	var g Ground
+	var g Reason
 	if deterministic {
 		g = f.literal()
 	} else {
@@ -190,7 +190,7 @@ func (p *casePairs) drop(deterministic bool, rules Rules) (Ground, bool, error) 
 		case errors.Is(err, stat.ErrEmpty):
 			return f.unsettled(rules, 0, err.Error()), false, nil
 		case err != nil:
-			return Ground{}, false, fmt.Errorf("the gate: %w", err)
+			return Reason{}, false, fmt.Errorf("the gate: %w", err)
 		}
 		g = f.gated(&gate.Parts[0], 0, rules)
 	}

@@ -181,7 +181,7 @@ func TestMatchingIsExact(t *testing.T) {
 	})
 }
 
-// The letter against its own oracle: most credit of all assignments.
+// The literal against its own oracle: most credit of all assignments.
 func TestLetterIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProject(t)
@@ -211,16 +211,16 @@ func TestLetterIsExact(t *testing.T) {
 			return most
 		}
 		r := mustScore(t, p, fs)
-		require.InDelta(t, float64(best(0))/2, r.Letter.Credit, 1e-9)
+		require.InDelta(t, float64(best(0))/2, r.Literal.Credit, 1e-9)
 		sum := 0.0
 		for _, f := range r.Findings {
-			sum += f.Letter
+			sum += f.Literal
 		}
-		require.InDelta(t, r.Letter.Credit, sum, 1e-9, "what findings earn is what entries earn")
+		require.InDelta(t, r.Literal.Credit, sum, 1e-9, "what findings earn is what entries earn")
 	})
 }
 
-// Shuffled findings and entries: the same fate for the same finding, the same
+// Shuffled findings and entries: the same disposition for the same finding, the same
 // figures.
 func TestOrderHasNoSay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -241,7 +241,7 @@ func TestOrderHasNoSay(t *testing.T) {
 		a := score3(t, p, fs)
 		b := score3(t, &q, shuffled)
 		require.Empty(t, cmp.Diff(a.Metrics, b.Metrics))
-		require.Empty(t, cmp.Diff(a.Letter, b.Letter))
+		require.Empty(t, cmp.Diff(a.Literal, b.Literal))
 		require.Empty(t, cmp.Diff(bag(a), bag(b)))
 	})
 }
@@ -280,10 +280,10 @@ func TestMonotony(t *testing.T) {
 		require.GreaterOrEqual(t, after.Metrics.Recall.V, before.Metrics.Recall.V, "a right finding never lowers recall")
 		any := mustScore(t, p, append(slices.Clone(fs), drawFinding(t)))
 		require.GreaterOrEqual(t, any.Metrics.Recall.V, before.Metrics.Recall.V, "no finding lowers recall")
-		require.GreaterOrEqual(t, any.Letter.Credit, before.Letter.Credit)
+		require.GreaterOrEqual(t, any.Literal.Credit, before.Literal.Credit)
 
 		for i := range before.Findings {
-			if before.Findings[i].Fate != OffKey {
+			if before.Findings[i].Disposition != OffKey {
 				continue
 			}
 			less := mustScore(t, p, slices.Delete(slices.Clone(fs), i, i+1))

@@ -41,7 +41,7 @@ const confidenceBins = 10
 // answer are in none of it. A confidence outside 0 to 1 is an error, as is
 // whatever [BenchOf] refuses.
 func CalibrationOf(answers []Answer) (*Calibration, error) {
-	r, err := rollOf(answers)
+	r, err := newTrialTable(answers)
 	if err != nil {
 		return nil, err
 	}

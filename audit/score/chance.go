@@ -52,21 +52,21 @@ func (s *scorer) chance() {
 		return
 	}
 	lot := newLottery(s)
-	letter := newLetterKey(s.key)
+	literal := newLiteralKey(s.key)
 	n := float64(len(s.key.entries))
 	ours, letters, parts := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
-	blocked := func(sp *spot) bool { return s.decoyOf(sp) >= 0 }
+	blocked := func(sp *location) bool { return s.decoyOf(sp) >= 0 }
 	for i := range rounds {
 		lot.draw()
-		paired := s.key.match(lot.spots, blocked, nil)
+		paired := s.key.match(lot.locations, blocked, nil)
 		ours[i] = float64(paired.credit2) / 2 / n
 		parts[i] = s.corroboratedCredit(paired)
-		credit, _ := letter.match(lot.spots, nil)
+		credit, _ := literal.match(lot.locations, nil)
 		for _, c := range credit {
 			letters[i] += c / n
 		}
 	}
-	m, l := &s.result.Metrics, &s.result.Letter
+	m, l := &s.result.Metrics, &s.result.Literal
 	m.Chance, l.Chance = summary(ours), summary(letters)
 	m.Lift = lift(m.Recall, m.Chance.Mean)
 	l.Lift = lift(l.Recall, l.Chance.Mean)
@@ -114,14 +114,14 @@ func summary(recalls []float64) Chance {
 
 // A lottery draws places for findings.
 type lottery struct {
-	spots []spot
-	from  []*urn  // of each spot the files it may fall into
-	span  []int32 // of each spot the lines of its range; 0 for none
-	rng   *rand.Rand
+	locations []location
+	from      []*pool // of each location the files it may fall into
+	span      []int32 // of each location the lines of its range; 0 for none
+	rng       *rand.Rand
 }
 
-// An urn holds files of one extension.
-type urn struct {
+// An pool holds files of one extension.
+type pool struct {
 	files []int32 // the key's number; -1 for files that the key does not name
 	lines []int32
 	upTo  []int64 // running sum of weights
@@ -129,10 +129,10 @@ type urn struct {
 
 func newLottery(s *scorer) *lottery {
 	l := &lottery{rng: rand.New(rand.NewPCG(chanceSeed, projectSeed(s.in.Project)))}
-	urns := fill(s.in.Project.Tree, s.key)
-	order := make([]int, 0, len(s.spots))
-	for i := range s.spots {
-		if s.spots[i].cwes[0] != 0 {
+	pools := fill(s.in.Project.Tree, s.key)
+	order := make([]int, 0, len(s.locations))
+	for i := range s.locations {
+		if s.locations[i].cwes[0] != 0 {
 			order = append(order, i)
 		}
 	}
@@ -140,18 +140,18 @@ func newLottery(s *scorer) *lottery {
 		fa, fb := &s.result.Findings[a], &s.result.Findings[b]
 		return cmp.Or(
 			strings.Compare(fa.Path, fb.Path),
-			compareSpots(&s.spots[a], &s.spots[b]),
+			compareLocations(&s.locations[a], &s.locations[b]),
 			compareFindings(&fa.Finding, &fb.Finding))
 	})
 	for _, i := range order {
-		sp := spot{file: -1, cwes: s.spots[i].cwes}
+		sp := location{file: -1, cwes: s.locations[i].cwes}
 		span := int32(0)
-		if at := s.spots[i].at; !at.none() {
+		if at := s.locations[i].at; !at.none() {
 			span = at.end - at.start + 1
 		}
-		l.spots = append(l.spots, sp)
+		l.locations = append(l.locations, sp)
 		l.span = append(l.span, span)
-		l.from = append(l.from, urns[extension(s.result.Findings[i].Path)])
+		l.from = append(l.from, pools[extension(s.result.Findings[i].Path)])
 	}
 	return l
 }
@@ -164,18 +164,18 @@ func projectSeed(p *audit.Project) uint64 {
 
 func extension(file string) string { return strings.ToLower(path.Ext(file)) }
 
-func fill(tree audit.Tree, k *key) map[string]*urn {
+func fill(tree audit.Tree, k *key) map[string]*pool {
 	names := make([]string, 0, len(tree))
 	for name := range tree {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	urns := make(map[string]*urn)
+	pools := make(map[string]*pool)
 	for _, name := range names {
-		u := urns[extension(name)]
+		u := pools[extension(name)]
 		if u == nil {
-			u = new(urn)
-			urns[extension(name)] = u
+			u = new(pool)
+			pools[extension(name)] = u
 		}
 		n := max(1, tree[name].Lines)
 		before := int64(0)
@@ -186,15 +186,15 @@ func fill(tree audit.Tree, k *key) map[string]*urn {
 		u.lines = append(u.lines, int32(n))
 		u.upTo = append(u.upTo, before+int64(n))
 	}
-	return urns
+	return pools
 }
 
-// draw gives every spot a new place. One draw serves file and line: a line of all
-// lines of the urn, all equally likely.
+// draw gives every location a new place. One draw serves file and line: a line of all
+// lines of the pool, all equally likely.
 func (l *lottery) draw() {
-	for i := range l.spots {
+	for i := range l.locations {
 		u := l.from[i]
-		sp := &l.spots[i]
+		sp := &l.locations[i]
 		sp.at = lines{}
 		if u == nil {
 			sp.file = -1

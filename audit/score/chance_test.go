@@ -30,7 +30,7 @@ func TestChanceByHand(t *testing.T) {
 	r, err := score.Score(score.Input{Project: p, Findings: []audit.Finding{finding("F", "a.java", 50, 50, 943)}, Dimensions: dims, Rounds: 20000})
 	require.NoError(t, err)
 	require.InDelta(t, 0.105, r.Metrics.Chance.Mean.V, 0.01)
-	require.Equal(t, score.Of(0), r.Letter.Recall, "the letter knows no parents")
+	require.Equal(t, score.Of(0), r.Literal.Recall, "the literal knows no parents")
 }
 
 // The corroborated entry is one of two alike in files of one size: by lot it gets

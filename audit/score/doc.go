@@ -5,9 +5,9 @@
 //
 //	findings -> Paths      reported paths are brought under the project's root
 //	         -> match      entries and findings are assigned, exactly
-//	         -> Fate       each finding ends as one of ten things, with its reason
+//	         -> Disposition       each finding ends as one of ten things, with its reason
 //	         -> Metrics    recall, precision, F1, coverage, and what stands beside
-//	         -> Letter     the same by the methodology's letter
+//	         -> Literal     the same by the methodology's literal
 //	         -> Chance     what the same findings score at places drawn by lot
 //	         -> Judge      PASS, WARN, FAIL or INVALID against goals and baseline
 //

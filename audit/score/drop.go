@@ -15,31 +15,31 @@ const (
 	itemsAbove = 1.0 // if it is more than this many items
 )
 
-// dropGrounds holds recall and precision against the baseline.
+// dropReasons holds recall and precision against the baseline.
 //
 // Of a deterministic auditor the literal rule holds for both. Of a stochastic one
 // recall is the gate's; a drop in precision is shown and never settled, as the
 // findings of two runs have no identity under which they could be exchanged. What
 // is not settled warns, and fails under -strict.
-func (d *sides) dropGrounds(part *stat.Part, rules Rules) []Ground {
+func (d *sides) dropReasons(part *stat.Part, rules Rules) []Reason {
 	recall := d.drop(MetricRecall, d.fBase.recall, d.fNow.recall, float64(len(d.now[0].Known)))
 	precision := d.drop(MetricPrecision, d.fBase.false0.Low, d.fNow.false0.Low, d.fNow.counted.V)
 	if d.deterministic {
-		return []Ground{recall.literal(), precision.literal()}
+		return []Reason{recall.literal(), precision.literal()}
 	}
-	return []Ground{recall.gated(part, len(d.now), rules), precision.shown(rules)}
+	return []Reason{recall.gated(part, len(d.now), rules), precision.shown(rules)}
 }
 
 // A fall is a drop with what it weighs.
-type fall struct {
+type drop struct {
 	metric    string
 	base, now Value
 	points    float64 // baseline minus now
 	items     float64 // entries or findings
 }
 
-func (d *sides) drop(metric string, base, now Value, n float64) fall {
-	f := fall{metric: metric, base: base, now: now}
+func (d *sides) drop(metric string, base, now Value, n float64) drop {
+	f := drop{metric: metric, base: base, now: now}
 	if base.Defined && now.Defined {
 		f.points = 100 * (base.V - now.V)
 		f.items = (base.V - now.V) * n
@@ -47,38 +47,38 @@ func (d *sides) drop(metric string, base, now Value, n float64) fall {
 	return f
 }
 
-func (f fall) ground(v audit.Verdict, code Code, text string) Ground {
-	return Ground{Code: code, Verdict: v, Metric: f.metric, Now: f.now, Baseline: f.base, Text: text}
+func (f drop) reason(v audit.Verdict, code Code, text string) Reason {
+	return Reason{Code: code, Verdict: v, Metric: f.metric, Now: f.now, Baseline: f.base, Text: text}
 }
 
-func (f fall) literal() Ground {
+func (f drop) literal() Reason {
 	text := fmt.Sprintf("%s %v, at the baseline %v: a drop of %.1f points", f.metric, f.now, f.base, f.points)
 	switch {
 	case !f.base.Defined || !f.now.Defined:
-		return f.ground(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: no drop can be reckoned", f.metric, f.now, f.base))
+		return f.reason(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: no drop can be reckoned", f.metric, f.now, f.base))
 	case f.points < noneBelow-1e-7:
-		return f.ground(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: no drop", f.metric, f.now, f.base))
+		return f.reason(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: no drop", f.metric, f.now, f.base))
 	case f.points > failAbove+1e-7 && f.items > itemsAbove+1e-7:
-		return f.ground(audit.Fail, CodeDrop, text)
+		return f.reason(audit.Fail, CodeDrop, text)
 	case f.points > failAbove+1e-7:
-		return f.ground(audit.Warn, CodeDrop, text+", which is no more than one item")
+		return f.reason(audit.Warn, CodeDrop, text+", which is no more than one item")
 	}
-	return f.ground(audit.Warn, CodeDrop, text)
+	return f.reason(audit.Warn, CodeDrop, text)
 }
 
-// gated turns what the gate settled into a ground. It asks for the trials that
+// gated turns what the gate settled into a reason. It asks for the trials that
 // the gate's next look needs on this side; what the baseline lacks stands in the
 // text.
-func (f fall) gated(part *stat.Part, trials int, rules Rules) Ground {
+func (f drop) gated(part *stat.Part, trials int, rules Rules) Reason {
 	switch {
 	case part == nil:
 		return f.unsettled(rules, 0, "the gate did not see this project")
 	case part.Decision == stat.Drop:
-		return f.ground(audit.Fail, CodeDrop, fmt.Sprintf(
+		return f.reason(audit.Fail, CodeDrop, fmt.Sprintf(
 			"%s %v, at the baseline %v: a drop of %.1f points that chance does not explain (p %.2g, needed %.2g)",
 			f.metric, f.now, f.base, part.Drop, part.P, part.Alpha))
 	case part.Decision == stat.NoDrop, f.points < noneBelow-1e-7:
-		return f.ground(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: no drop that can be told from chance", f.metric, f.now, f.base))
+		return f.reason(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: no drop that can be told from chance", f.metric, f.now, f.base))
 	case !part.Gates:
 		return f.unsettled(rules, 0, fmt.Sprintf("%d entries are too few to settle a drop alone; all projects together can", part.Items))
 	case part.More.Baseline > 0:
@@ -89,30 +89,30 @@ func (f fall) gated(part *stat.Part, trials int, rules Rules) Ground {
 	return f.unsettled(rules, 0, "the last look has been taken")
 }
 
-func (f fall) shown(rules Rules) Ground {
+func (f drop) shown(rules Rules) Reason {
 	if !f.base.Defined || !f.now.Defined || f.points <= failAbove+1e-7 {
-		return f.ground(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v", f.metric, f.now, f.base))
+		return f.reason(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v", f.metric, f.now, f.base))
 	}
 	g := f.unsettled(rules, 0, "drops in a stochastic auditor's precision are shown and not settled")
 	g.Verdict = audit.Warn
 	return g
 }
 
-func (f fall) unsettled(rules Rules, more int, why string) Ground {
+func (f drop) unsettled(rules Rules, more int, why string) Reason {
 	v := audit.Warn
 	if rules.Strict {
 		v = audit.Fail
 	}
-	g := f.ground(v, CodeUnsettled, fmt.Sprintf("%s %v, at the baseline %v: a drop of %.1f points, not settled: %s",
+	g := f.reason(v, CodeUnsettled, fmt.Sprintf("%s %v, at the baseline %v: a drop of %.1f points, not settled: %s",
 		f.metric, f.now, f.base, f.points, why))
 	g.More = more
 	return g
 }
 
-// poolGround says what the gate settled over all projects.
-func poolGround(part *stat.Part, rules Rules) Ground {
-	f := fall{metric: MetricRecall, points: part.Drop}
-	g := Ground{Code: CodeDrop, Verdict: audit.Pass, Metric: MetricRecall, About: part.Name}
+// poolReason says what the gate settled over all projects.
+func poolReason(part *stat.Part, rules Rules) Reason {
+	f := drop{metric: MetricRecall, points: part.Drop}
+	g := Reason{Code: CodeDrop, Verdict: audit.Pass, Metric: MetricRecall, About: part.Name}
 	switch {
 	case part.Decision == stat.Drop:
 		g.Verdict = audit.Fail

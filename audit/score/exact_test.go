@@ -51,10 +51,10 @@ func TestChoicesAreTakenBack(t *testing.T) {
 	}
 }
 
-// By the letter a full match is not given up for two halves.
+// By the literal score a full match is not given up for two halves.
 func TestLetterKeepsFullMatches(t *testing.T) {
 	p := project(known("K1", "a.java", 10, 10, 89, 22), known("K2", "b.java", 10, 10, 89))
 	r := mustScore(t, p, finding("f1", "a.java", 50, 50, 89), finding("f2", "c.java", 1, 1, 22))
-	require.Equal(t, 1, r.Letter.Full)
-	require.Equal(t, 0, r.Letter.Halves)
+	require.Equal(t, 1, r.Literal.Full)
+	require.Equal(t, 0, r.Literal.Halves)
 }

@@ -8,13 +8,13 @@ import (
 	"assay/internal/cwe"
 )
 
-// explain gives every finding that was matched, or could not be, its fate and
+// explain gives every finding that was matched, or could not be, its disposition and
 // reason, and every entry its finding.
 func (s *scorer) explain() {
 	var duplicates []int
-	for i := range s.spots {
-		sc, sp := &s.result.Findings[i], &s.spots[i]
-		if sc.Fate != "" {
+	for i := range s.locations {
+		sc, sp := &s.result.Findings[i], &s.locations[i]
+		if sc.Disposition != "" {
 			continue
 		}
 		if e := s.paired.entry[i]; e >= 0 {
@@ -22,15 +22,15 @@ func (s *scorer) explain() {
 			continue
 		}
 		if e := s.paired.near[i]; e >= 0 {
-			sc.Fate, sc.Reason = Duplicate, s.key.full1(e, sp)
+			sc.Disposition, sc.Match = Duplicate, s.key.fullMatch(e, sp)
 			duplicates = append(duplicates, i)
 			continue
 		}
 		if d := s.decoyOf(sp); d >= 0 {
-			sc.Fate, sc.Reason = DecoyHit, s.decoys.full1(d, sp)
+			sc.Disposition, sc.Match = DecoyHit, s.decoys.fullMatch(d, sp)
 			continue
 		}
-		sc.Fate, sc.Reason = s.elsewhere(sp)
+		sc.Disposition, sc.Match = s.elsewhere(sp)
 	}
 	s.free(duplicates)
 	if len(s.in.Reviews) > 0 {
@@ -39,20 +39,20 @@ func (s *scorer) explain() {
 }
 
 func (s *scorer) credit(i int, e int32) {
-	sc, sp := &s.result.Findings[i], &s.spots[i]
+	sc, sp := &s.result.Findings[i], &s.locations[i]
 	k := &s.result.Known[s.key.entries[e].known]
 	k.Finding = i
 	if s.paired.half[i] {
-		sc.Fate, sc.Reason, k.Credit = Half, s.key.half1(e, sp), 0.5
+		sc.Disposition, sc.Match, k.Credit = Half, s.key.halfMatch(e, sp), 0.5
 		return
 	}
-	sc.Fate, sc.Reason, k.Credit = Matched, s.key.full1(e, sp), 1
+	sc.Disposition, sc.Match, k.Credit = Matched, s.key.fullMatch(e, sp), 1
 }
 
-// full1 says why sp matches entry e in full.
-func (k *key) full1(e int32, sp *spot) Reason {
+// fullMatch says why sp matches entry e in full.
+func (k *key) fullMatch(e int32, sp *location) Match {
 	en := &k.entries[e]
-	r := Reason{Entry: en.id, Distance: -1, By: ByFile}
+	r := Match{Entry: en.id, Distance: -1, By: ByFile}
 	if !en.at.none() && !sp.at.none() {
 		r.Distance = int(en.at.gap(sp.at))
 	}
@@ -82,7 +82,7 @@ func (k *key) full1(e int32, sp *spot) Reason {
 }
 
 // shared gives the first of sp's CWEs that is the entry's own; 0 for none.
-func (e *entry) shared(sp *spot) audit.CWE {
+func (e *entry) shared(sp *location) audit.CWE {
 	for _, n := range sp.cwes {
 		if c := audit.CWE(n); c != 0 && slices.Contains(e.cwes, c) {
 			return c
@@ -91,10 +91,10 @@ func (e *entry) shared(sp *spot) audit.CWE {
 	return 0
 }
 
-// half1 says why sp takes half of entry e.
-func (k *key) half1(e int32, sp *spot) Reason {
+// halfMatch says why sp takes half of entry e.
+func (k *key) halfMatch(e int32, sp *location) Match {
 	en := &k.entries[e]
-	r := Reason{Entry: en.id, Distance: -1, By: ByAlso, Relation: cwe.Same}
+	r := Match{Entry: en.id, Distance: -1, By: ByAlso, Relation: cwe.Same}
 	if en.file == sp.file {
 		r.By = ByFile
 		if !en.at.none() && !sp.at.none() {
@@ -108,13 +108,13 @@ func (k *key) half1(e int32, sp *spot) Reason {
 
 // elsewhere tells misplaced from off-key. A misplaced finding's reason names the
 // entry that it comes nearest to: one of the same file, else the first by ID.
-func (s *scorer) elsewhere(sp *spot) (Fate, Reason) {
+func (s *scorer) elsewhere(sp *location) (Disposition, Match) {
 	for _, c := range sp.cwes {
 		h, ok := s.key.hubOf[inFile(sp.file, c)]
 		if c == 0 || !ok {
 			continue
 		}
-		r := s.key.half1(s.key.hubs[h][0], sp)
+		r := s.key.halfMatch(s.key.hubs[h][0], sp)
 		r.Detail = "another finding took the entry"
 		if len(s.key.hubs[h]) > 1 {
 			r.Detail = "other findings took all such entries of the file"
@@ -124,11 +124,11 @@ func (s *scorer) elsewhere(sp *spot) (Fate, Reason) {
 	for _, n := range sp.cwes {
 		c := audit.CWE(n)
 		if list := s.key.own[c]; c != 0 && len(list) > 0 {
-			return Misplaced, Reason{Entry: s.key.entries[list[0]].id, CWE: c, EntryCWE: c, Relation: cwe.Same,
+			return Misplaced, Match{Entry: s.key.entries[list[0]].id, CWE: c, EntryCWE: c, Relation: cwe.Same,
 				Distance: -1, Detail: "another file"}
 		}
 	}
-	return OffKey, Reason{Distance: -1}
+	return OffKey, Match{Distance: -1}
 }
 
 // free lets up to three duplicates of each vulnerability go uncounted: the
@@ -141,7 +141,7 @@ func (s *scorer) free(duplicates []int) {
 		if c := cmp.Compare(s.gapTo(a), s.gapTo(b)); c != 0 {
 			return c
 		}
-		if c := compareSpots(&s.spots[a], &s.spots[b]); c != 0 {
+		if c := compareLocations(&s.locations[a], &s.locations[b]); c != 0 {
 			return c
 		}
 		return compareFindings(&s.in.Findings[a], &s.in.Findings[b])
@@ -154,5 +154,5 @@ func (s *scorer) free(duplicates []int) {
 }
 
 func (s *scorer) gapTo(i int) int32 {
-	return s.key.entries[s.paired.near[i]].at.distance(s.spots[i].at)
+	return s.key.entries[s.paired.near[i]].at.distance(s.locations[i].at)
 }

@@ -7,11 +7,11 @@ import (
 	"assay/audit"
 )
 
-// Figures are the means over the trials of one side, of ours or of the letter's
+// Figures are the means over the trials of one side, by our score or by the literal one
 // score. An undefined figure of one trial is left out of its mean.
 type figures struct {
 	trials    []*Result
-	letter    bool
+	literal   bool
 	recall    Value
 	precision Span // of ours: the 95 % one
 	false0    Span // precision with unreviewed findings false, for drops
@@ -23,8 +23,8 @@ type figures struct {
 	byDim     map[audit.Dimension]Value
 }
 
-func figuresOf(trials []*Result, letter bool) *figures {
-	f := &figures{trials: trials, letter: letter, byDim: map[audit.Dimension]Value{}}
+func figuresOf(trials []*Result, literal bool) *figures {
+	f := &figures{trials: trials, literal: literal, byDim: map[audit.Dimension]Value{}}
 	mean := func(get func(*Result) Value) Value {
 		sum, n := 0.0, 0.0
 		for _, r := range trials {
@@ -36,31 +36,31 @@ func figuresOf(trials []*Result, letter bool) *figures {
 		return Ratio(sum, n)
 	}
 	pick := func(ours, letters func(*Result) Value) Value {
-		if letter {
+		if literal {
 			return mean(letters)
 		}
 		return mean(ours)
 	}
-	f.recall = pick(func(r *Result) Value { return r.Metrics.Recall }, func(r *Result) Value { return r.Letter.Recall })
-	letterPrecision := func(r *Result) Value { return r.Letter.Precision }
-	letterF1 := func(r *Result) Value { return r.Letter.F1 }
+	f.recall = pick(func(r *Result) Value { return r.Metrics.Recall }, func(r *Result) Value { return r.Literal.Recall })
+	literalPrecision := func(r *Result) Value { return r.Literal.Precision }
+	literalF1 := func(r *Result) Value { return r.Literal.F1 }
 	f.precision = Span{
-		pick(func(r *Result) Value { return r.Metrics.Precision95.Low }, letterPrecision),
-		pick(func(r *Result) Value { return r.Metrics.Precision95.High }, letterPrecision),
+		pick(func(r *Result) Value { return r.Metrics.Precision95.Low }, literalPrecision),
+		pick(func(r *Result) Value { return r.Metrics.Precision95.High }, literalPrecision),
 	}
-	f.false0.Low = pick(func(r *Result) Value { return r.Metrics.Precision.Low }, letterPrecision)
+	f.false0.Low = pick(func(r *Result) Value { return r.Metrics.Precision.Low }, literalPrecision)
 	f.f1 = Span{
-		pick(func(r *Result) Value { return F1(r.Metrics.Precision95.Low, r.Metrics.Recall) }, letterF1),
-		pick(func(r *Result) Value { return F1(r.Metrics.Precision95.High, r.Metrics.Recall) }, letterF1),
+		pick(func(r *Result) Value { return F1(r.Metrics.Precision95.Low, r.Metrics.Recall) }, literalF1),
+		pick(func(r *Result) Value { return F1(r.Metrics.Precision95.High, r.Metrics.Recall) }, literalF1),
 	}
 	f.covered = pick(func(r *Result) Value { return Of(float64(len(r.Metrics.Covered))) },
-		func(r *Result) Value { return Of(float64(len(r.Letter.Covered))) })
-	f.credit = pick(func(r *Result) Value { return Of(r.Metrics.Credit) }, func(r *Result) Value { return Of(r.Letter.Credit) })
-	f.counted = pick(func(r *Result) Value { return Of(float64(r.Metrics.Counted)) }, func(r *Result) Value { return Of(float64(r.Letter.Counted)) })
-	f.p99 = pick(func(r *Result) Value { return r.Metrics.Chance.P99 }, func(r *Result) Value { return r.Letter.Chance.P99 })
+		func(r *Result) Value { return Of(float64(len(r.Literal.Covered))) })
+	f.credit = pick(func(r *Result) Value { return Of(r.Metrics.Credit) }, func(r *Result) Value { return Of(r.Literal.Credit) })
+	f.counted = pick(func(r *Result) Value { return Of(float64(r.Metrics.Counted)) }, func(r *Result) Value { return Of(float64(r.Literal.Counted)) })
+	f.p99 = pick(func(r *Result) Value { return r.Metrics.Chance.P99 }, func(r *Result) Value { return r.Literal.Chance.P99 })
 	for i, d := range audit.Dimensions() {
 		f.byDim[d] = pick(func(r *Result) Value { return Of(r.Metrics.Dimensions[i].Credit) },
-			func(r *Result) Value { return Of(r.Letter.Dimensions[i].Credit) })
+			func(r *Result) Value { return Of(r.Literal.Dimensions[i].Credit) })
 	}
 	return f
 }
@@ -71,8 +71,8 @@ func (f *figures) credits() map[string][]float64 {
 	for _, r := range f.trials {
 		for _, k := range r.Known {
 			c := k.Credit
-			if f.letter {
-				c = k.LetterCredit
+			if f.literal {
+				c = k.LiteralCredit
 			}
 			m[k.ID] = append(m[k.ID], c)
 		}

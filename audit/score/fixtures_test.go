@@ -42,15 +42,15 @@ func TestRandomFindingsOnDataEase(t *testing.T) {
 		}
 	}
 	dims := realDimensions(t)
-	most, letter := 0.0, 0.0
+	most, literal := 0.0, 0.0
 	const draws = 50
 	for seed := range uint64(draws) {
 		r, err := score.Score(score.Input{Project: p, Findings: randomFindings(p, 80, seed), Dimensions: dims, Rounds: -1})
 		require.NoError(t, err)
 		most = max(most, r.Metrics.Recall.V)
-		letter += r.Letter.Recall.V / draws
+		literal += r.Literal.Recall.V / draws
 	}
-	t.Logf("80 random findings: recall at most %.2f %%; by the letter %.1f %% on average", 100*most, 100*letter)
+	t.Logf("80 random findings: recall at most %.2f %%; by the literal %.1f %% on average", 100*most, 100*literal)
 	require.Less(t, most, 0.02)
-	require.Greater(t, letter, 0.1)
+	require.Greater(t, literal, 0.1)
 }

@@ -7,7 +7,7 @@ import (
 	"assay/internal/stat"
 )
 
-// goalGrounds holds the figures against the goals.
+// goalReasons holds the figures against the goals.
 //
 // A missed goal fails without a baseline, and where the figure is below the
 // baseline's too; a figure that misses its goal and is not below the baseline
@@ -15,39 +15,39 @@ import (
 // counts); for a stochastic one it is what the gate has settled, and as the gate
 // settles recall, other figures of a stochastic auditor that miss a goal warn
 // where there is a baseline.
-func (d *sides) goalGrounds(part *stat.Part) []Ground {
+func (d *sides) goalReasons(part *stat.Part) []Reason {
 	g, now, base := &d.goals, d.fNow, d.fBase
-	var grounds []Ground
+	var reasons []Reason
 	share := func(metric string, goal float64, nowV, baseV Value) {
 		if goal > 0 {
-			grounds = append(grounds, d.goal(metric, "", goal, nowV, baseV, 0.01, part))
+			reasons = append(reasons, d.goal(metric, "", goal, nowV, baseV, 0.01, part))
 		}
 	}
 	count := func(metric, about string, goal int, nowV, baseV Value) {
 		if goal > 0 {
 			// Counts go by halves: a quarter is less than any difference.
-			grounds = append(grounds, d.goal(metric, about, float64(goal), nowV, baseV, 0.25, part))
+			reasons = append(reasons, d.goal(metric, about, float64(goal), nowV, baseV, 0.25, part))
 		}
 	}
 	share(MetricRecall, g.Recall, now.recall, base.recall)
 	if g.Precision > 0 {
-		grounds = append(grounds, d.spanGoal(MetricPrecision, g.Precision, now.precision, base.precision, part))
+		reasons = append(reasons, d.spanGoal(MetricPrecision, g.Precision, now.precision, base.precision, part))
 	}
 	if g.F1 > 0 {
-		grounds = append(grounds, d.spanGoal(MetricF1, g.F1, now.f1, base.f1, part))
+		reasons = append(reasons, d.spanGoal(MetricF1, g.F1, now.f1, base.f1, part))
 	}
 	count(MetricCoverage, "", g.Coverage, now.covered, base.covered)
 	count(MetricExpected, "", g.Expected, now.credit, base.credit)
 	for _, dim := range audit.Dimensions() {
 		count(MetricMinimum, string(dim), g.Minimums[dim], now.byDim[dim], base.byDim[dim])
 	}
-	return grounds
+	return reasons
 }
 
 // goal judges one figure. slack is the least difference to the baseline that
 // counts as below it.
-func (d *sides) goal(metric, about string, goal float64, now, base Value, slack float64, part *stat.Part) Ground {
-	g := Ground{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, About: about, Now: now, Want: Of(goal), Baseline: base}
+func (d *sides) goal(metric, about string, goal float64, now, base Value, slack float64, part *stat.Part) Reason {
+	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, About: about, Now: now, Want: Of(goal), Baseline: base}
 	show := func(v Value) string { return showMetric(metric, v) }
 	what := metric
 	if about != "" {
@@ -93,7 +93,7 @@ func (d *sides) below(metric string, now, base Value, slack float64, part *stat.
 
 // spanGoal judges a figure that hangs on reviews: met when its lower bound
 // reaches the goal, missed when its upper bound is below, else open.
-func (d *sides) spanGoal(metric string, goal float64, now, base Span, part *stat.Part) Ground {
+func (d *sides) spanGoal(metric string, goal float64, now, base Span, part *stat.Part) Reason {
 	switch {
 	case !now.Low.Defined || now.Low.V >= goal-tiny:
 		return d.goal(metric, "", goal, now.Low, base.Low, 0.01, part)
@@ -101,7 +101,7 @@ func (d *sides) spanGoal(metric string, goal float64, now, base Span, part *stat
 		return d.goal(metric, "", goal, now.High, base.High, 0.01, part)
 	}
 	need := d.review(metric, goal)
-	return Ground{Code: CodeReview, Verdict: audit.Warn, Metric: metric, Now: now.Low, Want: Of(goal), Baseline: base.Low,
+	return Reason{Code: CodeReview, Verdict: audit.Warn, Metric: metric, Now: now.Low, Want: Of(goal), Baseline: base.Low,
 		More: need.More, Findings: need.Findings,
 		Text: fmt.Sprintf("%s lies between %v and %v, the goal is %v: review %d more of the findings that are not in the key",
 			metric, now.Low, now.High, Of(goal), need.More)}

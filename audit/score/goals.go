@@ -15,7 +15,7 @@ type Goals struct {
 	Coverage  int                     // dimensions, of ten
 	Expected  int                     // credit: found entries, a half counting a half
 	Minimums  map[audit.Dimension]int // credit by dimension
-	Letter    bool                    // the score by the letter is asserted, not ours
+	Literal   bool                    // the literal score is asserted, not ours
 }
 
 // GoalsFor gives the goals of one project: those of goals.md, with the project's
@@ -31,18 +31,18 @@ func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
 	}
 	switch g.Score {
 	case "", "assay":
-	case "letter":
-		goals.Letter = true
+	case "literal":
+		goals.Literal = true
 	default:
-		return Goals{}, fmt.Errorf("%s: score %q: expected assay or letter", g.Pos, g.Score)
+		return Goals{}, fmt.Errorf("%s: score %q: expected assay or literal", g.Pos, g.Score)
 	}
 	return goals, nil
 }
 
-// A Code names what a ground is about, for programs.
+// A Code names what a reason is about, for programs.
 type Code string
 
-// The codes of grounds.
+// The codes of reasons.
 const (
 	CodeInvalid    Code = "invalid"         // a run that proves nothing
 	CodeUnanswered Code = "unanswered"      // too many trials without an answer, or none with one
@@ -56,7 +56,7 @@ const (
 	CodeMiss       Code = "miss"            // a planted flaw that was not found
 )
 
-// The metrics that grounds speak of.
+// The metrics that reasons speak of.
 const (
 	MetricRecall      = "recall"
 	MetricPrecision   = "precision"
@@ -68,9 +68,9 @@ const (
 	MetricSpecificity = "specificity"
 )
 
-// A Ground is one reason for a verdict, in words for people and in numbers for
+// A Reason is one reason for a verdict, in words for people and in numbers for
 // programs.
-type Ground struct {
+type Reason struct {
 	Code     Code          `json:"code"`
 	Verdict  audit.Verdict `json:"verdict"`
 	Metric   string        `json:"metric,omitempty"`
@@ -83,11 +83,11 @@ type Ground struct {
 	Text     string        `json:"text"`
 }
 
-// A Judgement is a verdict with its grounds, the gravest first. Grounds that pass
+// A Judgement is a verdict with its reasons, the gravest first. Reasons that pass
 // are among them.
 type Judgement struct {
 	Verdict audit.Verdict `json:"verdict"`
-	Grounds []Ground      `json:"grounds"`
+	Reasons []Reason      `json:"reasons"`
 	Lost    []EntryChange `json:"lost,omitempty"`   // entries or cases that earn less than at the baseline, most first
 	Gained  []EntryChange `json:"gained,omitempty"` // and more
 }
@@ -102,14 +102,14 @@ type EntryChange struct {
 
 var gravity = map[audit.Verdict]int{audit.Invalid: 0, audit.Fail: 1, audit.Warn: 2, audit.Pass: 3}
 
-// judgement sums grounds up. Without any it is INVALID: nothing was judged.
-func judgement(grounds []Ground) Judgement {
-	verdicts := make([]audit.Verdict, len(grounds))
-	for i, g := range grounds {
+// judgement sums reasons up. Without any it is INVALID: nothing was judged.
+func judgement(reasons []Reason) Judgement {
+	verdicts := make([]audit.Verdict, len(reasons))
+	for i, g := range reasons {
 		verdicts[i] = g.Verdict
 	}
-	slices.SortStableFunc(grounds, func(a, b Ground) int { return gravity[a.Verdict] - gravity[b.Verdict] })
-	return Judgement{Verdict: audit.Worst(verdicts...), Grounds: grounds}
+	slices.SortStableFunc(reasons, func(a, b Reason) int { return gravity[a.Verdict] - gravity[b.Verdict] })
+	return Judgement{Verdict: audit.Worst(verdicts...), Reasons: reasons}
 }
 
 // changes gives the entries whose mean changed, by how much, then by name.

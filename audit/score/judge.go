@@ -42,7 +42,7 @@ func Judge(s Subject, rules Rules) (Judgement, error) {
 // A Suite is the judgement over several projects.
 type Suite struct {
 	Verdict  audit.Verdict `json:"verdict"` // the gravest
-	Pool     []Ground      `json:"pool"`    // what holds for all projects together
+	Pool     []Reason      `json:"pool"`    // what holds for all projects together
 	Projects []Judgement   `json:"projects"`
 }
 
@@ -73,7 +73,7 @@ func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 		verdicts = append(verdicts, j.Verdict)
 	}
 	if gate != nil && len(gate.Parts) > 1 {
-		g := poolGround(&gate.Parts[0], rules)
+		g := poolReason(&gate.Parts[0], rules)
 		suite.Pool = append(suite.Pool, g)
 		verdicts = append(verdicts, g.Verdict)
 	}
@@ -108,8 +108,8 @@ func newSides(s *Subject, rules Rules) (sides, error) {
 	if err := checkComparable(slices.Concat(d.now, d.baseline)); err != nil {
 		return d, err
 	}
-	d.fNow = figuresOf(d.now, s.Goals.Letter)
-	d.fBase = figuresOf(d.baseline, s.Goals.Letter)
+	d.fNow = figuresOf(d.now, s.Goals.Literal)
+	d.fBase = figuresOf(d.baseline, s.Goals.Literal)
 	d.deterministic = rules.Deterministic && len(d.now) > 0 && allAgree(d.now) &&
 		(len(d.baseline) == 0 || allAgree(d.baseline))
 	return d, nil
@@ -159,28 +159,28 @@ func partOf(g *stat.Gate, d *sides) *stat.Part {
 }
 
 func (d *sides) judge(part *stat.Part, rules Rules) Judgement {
-	var grounds []Ground
+	var reasons []Reason
 	for _, why := range d.invalid {
-		grounds = append(grounds, Ground{Code: CodeInvalid, Verdict: audit.Invalid, Text: "the run proves nothing: " + why})
+		reasons = append(reasons, Reason{Code: CodeInvalid, Verdict: audit.Invalid, Text: "the run proves nothing: " + why})
 	}
 	if len(d.now) == 0 && len(d.invalid) == 0 {
-		grounds = append(grounds, Ground{Code: CodeInvalid, Verdict: audit.Invalid, Text: "no trial was run"})
+		reasons = append(reasons, Reason{Code: CodeInvalid, Verdict: audit.Invalid, Text: "no trial was run"})
 	}
-	if len(grounds) > 0 {
-		return judgement(grounds)
+	if len(reasons) > 0 {
+		return judgement(reasons)
 	}
 	if d.claimed && !d.deterministic {
-		grounds = append(grounds, Ground{Code: CodeStochastic, Verdict: audit.Warn,
+		reasons = append(reasons, Reason{Code: CodeStochastic, Verdict: audit.Warn,
 			Text: "the auditor is called deterministic, and runs on the same input differ: judged as stochastic"})
 	}
 	if g, ok := d.chance(); ok {
-		grounds = append(grounds, g)
+		reasons = append(reasons, g)
 	}
-	grounds = append(grounds, d.goalGrounds(part)...)
+	reasons = append(reasons, d.goalReasons(part)...)
 	if len(d.baseline) > 0 {
-		grounds = append(grounds, d.dropGrounds(part, rules)...)
+		reasons = append(reasons, d.dropReasons(part, rules)...)
 	}
-	j := judgement(grounds)
+	j := judgement(reasons)
 	if len(d.baseline) > 0 {
 		base, now := d.fBase.credits(), d.fNow.credits()
 		var ids []string
@@ -192,12 +192,12 @@ func (d *sides) judge(part *stat.Part, rules Rules) Judgement {
 	return j
 }
 
-func (d *sides) chance() (Ground, bool) {
+func (d *sides) chance() (Reason, bool) {
 	f := d.fNow
 	if !f.p99.Defined {
-		return Ground{}, false
+		return Reason{}, false
 	}
-	g := Ground{Code: CodeChance, Verdict: audit.Pass, Metric: MetricRecall, Now: f.recall, Want: f.p99,
+	g := Reason{Code: CodeChance, Verdict: audit.Pass, Metric: MetricRecall, Now: f.recall, Want: f.p99,
 		Text: fmt.Sprintf("recall %v; by chance 99 %% of rounds reach at most %v", f.recall, f.p99)}
 	if f.recall.V < f.p99.V-tiny {
 		g.Verdict = audit.Fail

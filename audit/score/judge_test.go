@@ -33,11 +33,11 @@ func found(t testing.TB, p *audit.Project, n, noise int) score.Trial {
 	return score.Trial{Result: mustScore(t, p, fs...)}
 }
 
-func ground(t testing.TB, j score.Judgement, code score.Code, metric string) score.Ground {
+func reason(t testing.TB, j score.Judgement, code score.Code, metric string) score.Reason {
 	t.Helper()
-	i := slices.IndexFunc(j.Grounds, func(g score.Ground) bool { return g.Code == code && g.Metric == metric })
-	require.GreaterOrEqual(t, i, 0, "no ground %q about %q in %+v", code, metric, j.Grounds)
-	return j.Grounds[i]
+	i := slices.IndexFunc(j.Reasons, func(g score.Reason) bool { return g.Code == code && g.Metric == metric })
+	require.GreaterOrEqual(t, i, 0, "no reason %q about %q in %+v", code, metric, j.Reasons)
+	return j.Reasons[i]
 }
 
 func TestLiteralRuleOfDeterministicAuditors(t *testing.T) {
@@ -61,8 +61,8 @@ func TestLiteralRuleOfDeterministicAuditors(t *testing.T) {
 				Now: []score.Trial{found(t, p, c.now, 0)}, Baseline: []score.Trial{found(t, p, c.base, 0)},
 			}, score.Rules{Deterministic: true})
 			require.NoError(t, err)
-			require.Equal(t, c.want, j.Verdict, "%+v", j.Grounds)
-			g := ground(t, j, score.CodeDrop, score.MetricRecall)
+			require.Equal(t, c.want, j.Verdict, "%+v", j.Reasons)
+			g := reason(t, j, score.CodeDrop, score.MetricRecall)
 			require.Equal(t, c.want, g.Verdict)
 			require.Len(t, j.Lost, max(0, c.base-c.now))
 			require.Len(t, j.Gained, max(0, c.now-c.base))
@@ -77,8 +77,8 @@ func TestDropInPrecisionOfDeterministicAuditors(t *testing.T) {
 	}, score.Rules{Deterministic: true})
 	require.NoError(t, err)
 	require.Equal(t, audit.Fail, j.Verdict)
-	require.Equal(t, audit.Pass, ground(t, j, score.CodeDrop, score.MetricRecall).Verdict)
-	require.Equal(t, audit.Fail, ground(t, j, score.CodeDrop, score.MetricPrecision).Verdict)
+	require.Equal(t, audit.Pass, reason(t, j, score.CodeDrop, score.MetricRecall).Verdict)
+	require.Equal(t, audit.Fail, reason(t, j, score.CodeDrop, score.MetricPrecision).Verdict)
 }
 
 func TestGoals(t *testing.T) {
@@ -100,7 +100,7 @@ func TestGoals(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			j, err := score.Judge(score.Subject{Goals: goals, Now: c.now, Baseline: c.base}, score.Rules{Deterministic: true})
 			require.NoError(t, err)
-			require.Equal(t, c.want, ground(t, j, score.CodeGoal, score.MetricRecall).Verdict)
+			require.Equal(t, c.want, reason(t, j, score.CodeGoal, score.MetricRecall).Verdict)
 			require.Equal(t, c.want, j.Verdict)
 		})
 	}
@@ -119,8 +119,8 @@ func TestEveryGoalCanBeMissed(t *testing.T) {
 			j, err := score.Judge(score.Subject{Goals: goals, Now: []score.Trial{found(t, p, 10, 0)}}, score.Rules{})
 			require.NoError(t, err)
 			require.Equal(t, audit.Fail, j.Verdict)
-			require.Len(t, j.Grounds, 1)
-			require.Equal(t, audit.Fail, ground(t, j, score.CodeGoal, metric).Verdict)
+			require.Len(t, j.Reasons, 1)
+			require.Equal(t, audit.Fail, reason(t, j, score.CodeGoal, metric).Verdict)
 		})
 	}
 	t.Run("precision of no findings", func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestPrecisionGoalHangsOnReviews(t *testing.T) {
 	}
 	r := score1(nil)
 	require.Equal(t, score.Span{Low: score.Of(0.5), High: score.Of(1)}, r.Metrics.Precision)
-	g := ground(t, judge(r), score.CodeReview, score.MetricPrecision)
+	g := reason(t, judge(r), score.CodeReview, score.MetricPrecision)
 	require.Equal(t, audit.Warn, g.Verdict)
 	require.Equal(t, g.More, len(g.Findings))
 	require.Equal(t, r.Sample()[:g.More], g.Findings, "the sample is the front of the drawn order")
@@ -171,7 +171,7 @@ func TestPrecisionGoalHangsOnReviews(t *testing.T) {
 		}
 		require.Less(t, reviewed, 50, "a sample settles it")
 		j := judge(score1(reviews))
-		require.Equal(t, score.CodeGoal, j.Grounds[0].Code)
+		require.Equal(t, score.CodeGoal, j.Reasons[0].Code)
 		require.Equal(t, map[bool]audit.Verdict{true: audit.Pass, false: audit.Fail}[truth], j.Verdict)
 	}
 
@@ -192,8 +192,8 @@ func TestInvalidIsNeverScored(t *testing.T) {
 		Now: []score.Trial{found(t, p, 20, 0), {Invalid: "timed out after 30 s"}}}, score.Rules{})
 	require.NoError(t, err)
 	require.Equal(t, audit.Invalid, j.Verdict)
-	require.Len(t, j.Grounds, 1)
-	require.Contains(t, j.Grounds[0].Text, "timed out")
+	require.Len(t, j.Reasons, 1)
+	require.Contains(t, j.Reasons[0].Text, "timed out")
 
 	j, err = score.Judge(score.Subject{}, score.Rules{})
 	require.NoError(t, err)
@@ -216,7 +216,7 @@ func TestChanceNeverPasses(t *testing.T) {
 	require.Greater(t, r.Metrics.Chance.P99.V, r.Metrics.Chance.Mean.V)
 	j, err := score.Judge(score.Subject{Now: []score.Trial{{Result: r}}}, score.Rules{})
 	require.NoError(t, err)
-	g := ground(t, j, score.CodeChance, score.MetricRecall)
+	g := reason(t, j, score.CodeChance, score.MetricRecall)
 	require.Equal(t, r.Metrics.Recall.V < r.Metrics.Chance.P99.V, g.Verdict == audit.Fail)
 
 	bad := *r
@@ -234,15 +234,15 @@ func TestStochasticAuditors(t *testing.T) {
 		}
 		return ts
 	}
-	judge := func(now, base []score.Trial, rules score.Rules) score.Ground {
+	judge := func(now, base []score.Trial, rules score.Rules) score.Reason {
 		j, err := score.Judge(score.Subject{Now: now, Baseline: base}, rules)
 		require.NoError(t, err)
-		i := slices.IndexFunc(j.Grounds, func(g score.Ground) bool {
+		i := slices.IndexFunc(j.Reasons, func(g score.Reason) bool {
 			return g.Metric == score.MetricRecall && (g.Code == score.CodeDrop || g.Code == score.CodeUnsettled)
 		})
 		require.GreaterOrEqual(t, i, 0)
-		require.Equal(t, j.Verdict, j.Grounds[i].Verdict)
-		return j.Grounds[i]
+		require.Equal(t, j.Verdict, j.Reasons[i].Verdict)
+		return j.Reasons[i]
 	}
 	one := judge(trials(60), trials(80), score.Rules{})
 	require.Equal(t, score.CodeUnsettled, one.Code, "one trial settles no drop, however large")
@@ -261,7 +261,7 @@ func TestStochasticAuditors(t *testing.T) {
 	j, err := score.Judge(score.Subject{Now: trials(60, 61), Baseline: trials(80)}, score.Rules{Deterministic: true})
 	require.NoError(t, err)
 	require.Equal(t, audit.Warn, j.Verdict)
-	require.Equal(t, audit.Warn, ground(t, j, score.CodeStochastic, "").Verdict)
+	require.Equal(t, audit.Warn, reason(t, j, score.CodeStochastic, "").Verdict)
 }
 
 func TestSmallKeysGateInThePool(t *testing.T) {
@@ -313,15 +313,15 @@ func TestLetterCanBeAsserted(t *testing.T) {
 	}
 	r := mustScore(t, p, fs...)
 	require.Equal(t, score.Of(0.5), r.Metrics.Recall)
-	require.Equal(t, score.Of(1), r.Letter.Recall)
-	for letter, want := range map[bool]audit.Verdict{true: audit.Pass, false: audit.Fail} {
-		j, err := score.Judge(score.Subject{Goals: score.Goals{Recall: 0.7, Letter: letter}, Now: []score.Trial{{Result: r}}}, score.Rules{})
+	require.Equal(t, score.Of(1), r.Literal.Recall)
+	for literal, want := range map[bool]audit.Verdict{true: audit.Pass, false: audit.Fail} {
+		j, err := score.Judge(score.Subject{Goals: score.Goals{Recall: 0.7, Literal: literal}, Now: []score.Trial{{Result: r}}}, score.Rules{})
 		require.NoError(t, err)
 		require.Equal(t, want, j.Verdict)
 	}
-	g, err := score.GoalsFor(&audit.Project{Expected: 7, RecallGoal: 0.6, Coverage: 5}, audit.Goals{Recall: 0.7, Coverage: 8, Score: "letter"})
+	g, err := score.GoalsFor(&audit.Project{Expected: 7, RecallGoal: 0.6, Coverage: 5}, audit.Goals{Recall: 0.7, Coverage: 8, Score: "literal"})
 	require.NoError(t, err)
-	require.Equal(t, score.Goals{Recall: 0.6, Coverage: 5, Expected: 7, Letter: true}, g)
+	require.Equal(t, score.Goals{Recall: 0.6, Coverage: 5, Expected: 7, Literal: true}, g)
 	_, err = score.GoalsFor(&audit.Project{}, audit.Goals{Score: "mine"})
 	require.Error(t, err)
 }

@@ -263,8 +263,8 @@ func (k *key) addHubs(i, file int32) {
 	}
 }
 
-// A spot is what matching sees of a finding. Equal spots are interchangeable.
-type spot struct {
+// A location is what matching sees of a finding. Equal locations are interchangeable.
+type location struct {
 	file int32 // -1: not a file that the key names
 	name int32 // 0: no function, or one that the key does not name
 	at   lines
@@ -272,7 +272,7 @@ type spot struct {
 }
 
 // candidates calls yield for each entry that s matches in full, once.
-func (k *key) candidates(s *spot, yield func(i int32)) {
+func (k *key) candidates(s *location, yield func(i int32)) {
 	if s.file < 0 {
 		return
 	}
@@ -321,7 +321,7 @@ func (k *key) candidates(s *spot, yield func(i int32)) {
 }
 
 // takes reports whether one of s's CWEs matches e in full.
-func (e *entry) takes(s *spot) bool {
+func (e *entry) takes(s *location) bool {
 	for _, c := range s.cwes {
 		if c != 0 && slices.Contains(e.accepts, audit.CWE(c)) {
 			return true
@@ -332,7 +332,7 @@ func (e *entry) takes(s *spot) bool {
 
 // exact reports whether s says word for word what e says: then it is the better
 // of two that are equally near.
-func (e *entry) exact(s *spot) bool {
+func (e *entry) exact(s *location) bool {
 	if e.at != s.at || audit.CWE(s.cwes[0]) != e.cwes[0] {
 		return false
 	}

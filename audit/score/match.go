@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// A pairing says which entry each spot took.
+// A pairing says which entry each location took.
 type pairing struct {
-	entry   []int32 // of each spot the entry that it took; -1 for none
+	entry   []int32 // of each location the entry that it took; -1 for none
 	half    []bool  // whether it took it by half
-	near    []int32 // of each spot the nearest entry that it matches in full; -1 for none
+	near    []int32 // of each location the nearest entry that it matches in full; -1 for none
 	credit2 int     // twice the credit: an integer
 }
 
 // halfCost is what a half match costs, so that no sum of distances outweighs it.
 const halfCost = int64(1) << 40
 
-// A group is a run of equal spots.
+// A group is a run of equal locations.
 type group struct {
-	spot    spot
-	members []int32
+	location location
+	members  []int32
 }
 
 // An arc says that a group matches an entry in full.
@@ -29,12 +29,12 @@ type arc struct {
 	exact        bool
 }
 
-// match assigns spots to entries: most full matches, then most halves, then least
+// match assigns locations to entries: most full matches, then most halves, then least
 // distance of the full ones, solved exactly.
 //
-// A spot that matches some entry in full never takes half: when no full match is
+// A location that matches some entry in full never takes half: when no full match is
 // left for it, all that it matches are taken, and it is a duplicate. So full and
-// half compete for entries only, never for spots; most full plus most of both is
+// half compete for entries only, never for locations; most full plus most of both is
 // then reached by one minimum-cost assignment (see flow), in which a half costs
 // more than all distances together.
 //
@@ -42,18 +42,18 @@ type arc struct {
 // a thousand copies of one finding are one node. Input in any order gives the same
 // pairing.
 //
-// Blocked names spots that may not take half (nil: none), tie orders equal spots
+// Blocked names locations that may not take half (nil: none), tie orders equal locations
 // (nil: as they come).
-func (k *key) match(spots []spot, blocked func(*spot) bool, tie func(a, b int32) int) *pairing {
+func (k *key) match(locations []location, blocked func(*location) bool, tie func(a, b int32) int) *pairing {
 	p := &pairing{
-		entry: make([]int32, len(spots)),
-		half:  make([]bool, len(spots)),
-		near:  make([]int32, len(spots)),
+		entry: make([]int32, len(locations)),
+		half:  make([]bool, len(locations)),
+		near:  make([]int32, len(locations)),
 	}
 	for i := range p.entry {
 		p.entry[i], p.near[i] = -1, -1
 	}
-	groups := k.groups(spots)
+	groups := k.groups(locations)
 	if tie != nil {
 		for i := range groups {
 			if len(groups[i].members) > 1 {
@@ -71,22 +71,22 @@ func (k *key) match(spots []spot, blocked func(*spot) bool, tie func(a, b int32)
 	return p
 }
 
-// groups gives the distinct spots in a fixed order, those outside of the key's
+// groups gives the distinct locations in a fixed order, those outside of the key's
 // files left out.
-func (k *key) groups(spots []spot) []group {
-	return grouped(spots, func(s *spot) bool { return s.file >= 0 && s.cwes[0] != 0 }, compareSpots)
+func (k *key) groups(locations []location) []group {
+	return grouped(locations, func(s *location) bool { return s.file >= 0 && s.cwes[0] != 0 }, compareLocations)
 }
 
-// grouped gives the spots that are wanted by groups of equals, in order. Sorting
+// grouped gives the locations that are wanted by groups of equals, in order. Sorting
 // beats a map here: members need no slices of their own.
-func grouped(spots []spot, want func(*spot) bool, compare func(a, b *spot) int) []group {
+func grouped(locations []location, want func(*location) bool, compare func(a, b *location) int) []group {
 	type placed struct {
 		key   uint64 // file and first line, which settle most comparisons
 		index int32
 	}
-	order := make([]placed, 0, len(spots))
-	for i := range spots {
-		if s := &spots[i]; want(s) {
+	order := make([]placed, 0, len(locations))
+	for i := range locations {
+		if s := &locations[i]; want(s) {
 			order = append(order, placed{uint64(uint32(s.file)+1)<<32 | uint64(uint32(s.at.start)), int32(i)})
 		}
 	}
@@ -94,7 +94,7 @@ func grouped(spots []spot, want func(*spot) bool, compare func(a, b *spot) int) 
 		if a.key != b.key {
 			return cmp.Compare(a.key, b.key)
 		}
-		if c := compare(&spots[a.index], &spots[b.index]); c != 0 {
+		if c := compare(&locations[a.index], &locations[b.index]); c != 0 {
 			return c
 		}
 		return int(a.index - b.index)
@@ -103,23 +103,23 @@ func grouped(spots []spot, want func(*spot) bool, compare func(a, b *spot) int) 
 	n := 0
 	for i := range order {
 		members[i] = order[i].index
-		if i == 0 || compare(&spots[members[i-1]], &spots[members[i]]) != 0 {
+		if i == 0 || compare(&locations[members[i-1]], &locations[members[i]]) != 0 {
 			n++
 		}
 	}
 	groups := make([]group, 0, n)
 	for i := 0; i < len(members); {
 		j := i + 1
-		for j < len(members) && compare(&spots[members[i]], &spots[members[j]]) == 0 {
+		for j < len(members) && compare(&locations[members[i]], &locations[members[j]]) == 0 {
 			j++
 		}
-		groups = append(groups, group{spots[members[i]], members[i:j:j]})
+		groups = append(groups, group{locations[members[i]], members[i:j:j]})
 		i = j
 	}
 	return groups
 }
 
-func compareSpots(a, b *spot) int {
+func compareLocations(a, b *location) int {
 	switch {
 	case a.file != b.file:
 		return cmp.Compare(a.file, b.file)
@@ -146,7 +146,7 @@ type graph struct {
 	parent []int32   // union-find: entries, groups, hubs
 }
 
-func (k *key) graph(groups []group, blocked func(*spot) bool) *graph {
+func (k *key) graph(groups []group, blocked func(*location) bool) *graph {
 	m := &graph{key: k, groups: groups, hubs: make([][]int32, len(groups)), near: make([]int32, len(groups))}
 	ne, ng := int32(len(k.entries)), int32(len(groups))
 	m.parent = make([]int32, int(ne+ng)+len(k.hubs))
@@ -157,11 +157,11 @@ func (k *key) graph(groups []group, blocked func(*spot) bool) *graph {
 	for gi := range groups {
 		g := &groups[gi]
 		m.near[gi] = m.addArcs(int32(gi))
-		if m.near[gi] >= 0 || blocked != nil && blocked(&g.spot) {
+		if m.near[gi] >= 0 || blocked != nil && blocked(&g.location) {
 			continue
 		}
-		for _, c := range g.spot.cwes {
-			h, ok := k.hubOf[inFile(g.spot.file, c)]
+		for _, c := range g.location.cwes {
+			h, ok := k.hubOf[inFile(g.location.file, c)]
 			if c == 0 || !ok {
 				continue
 			}
@@ -184,13 +184,13 @@ func (k *key) graph(groups []group, blocked func(*spot) bool) *graph {
 func (m *graph) addArcs(gi int32) int32 {
 	g := &m.groups[gi]
 	best, bestDistance := int32(-1), int32(0)
-	m.key.candidates(&g.spot, func(e int32) {
+	m.key.candidates(&g.location, func(e int32) {
 		en := &m.key.entries[e]
-		d := en.at.distance(g.spot.at)
+		d := en.at.distance(g.location.at)
 		if best < 0 || d < bestDistance || d == bestDistance && e < best {
 			best, bestDistance = e, d
 		}
-		m.arcs = append(m.arcs, arc{e, gi, d, d == 0 && en.exact(&g.spot)})
+		m.arcs = append(m.arcs, arc{e, gi, d, d == 0 && en.exact(&g.location)})
 		m.join(e, int32(len(m.key.entries))+gi)
 	})
 	return best

@@ -76,10 +76,10 @@ func (s *scorer) countFindings() {
 	m := &s.result.Metrics
 	for i := range s.result.Findings {
 		f := &s.result.Findings[i]
-		if f.Fate != Suppressed && !f.Free {
+		if f.Disposition != Suppressed && !f.Free {
 			m.Counted++
 		}
-		switch f.Fate {
+		switch f.Disposition {
 		case OffKey:
 			m.OffKey.add(f.Review)
 		case Misplaced:
@@ -87,8 +87,8 @@ func (s *scorer) countFindings() {
 		}
 	}
 	if len(s.in.Project.Tree) > 0 {
-		reported := len(s.result.Findings) - s.result.Fates[Suppressed]
-		m.HallucinatedPaths = Ratio(float64(s.result.Fates[MissingPath]), float64(reported))
+		reported := len(s.result.Findings) - s.result.Dispositions[Suppressed]
+		m.HallucinatedPaths = Ratio(float64(s.result.Dispositions[MissingPath]), float64(reported))
 	}
 }
 
@@ -128,10 +128,10 @@ func (s *scorer) countDimensions() {
 	}
 	for i := range s.result.Findings {
 		f := &s.result.Findings[i]
-		if f.Fate == Suppressed || f.Free || s.spots[i].cwes[0] == 0 {
+		if f.Disposition == Suppressed || f.Free || s.locations[i].cwes[0] == 0 {
 			continue
 		}
-		at(s.in.Dimensions[audit.CWE(s.spots[i].cwes[0])]).Findings++
+		at(s.in.Dimensions[audit.CWE(s.locations[i].cwes[0])]).Findings++
 	}
 	for i := range m.Dimensions {
 		c := &m.Dimensions[i]

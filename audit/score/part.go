@@ -108,9 +108,9 @@ func (s *scorer) aside() int {
 	n := 0
 	for i := range s.result.Findings {
 		f := &s.result.Findings[i]
-		switch f.Fate {
+		switch f.Disposition {
 		case Matched, Half, Duplicate:
-			if !f.Free && bare[f.Reason.Entry] {
+			if !f.Free && bare[f.Match.Entry] {
 				n++
 			}
 		}

@@ -124,7 +124,7 @@ func (p *Paths) under(s, reported string) (string, error) {
 	return "", fmt.Errorf("%q is no file of the project", reported)
 }
 
-// cutRoot gives what follows root in s, by whole parts. Under a drive letter case
+// cutRoot gives what follows root in s, by whole parts. Under a drive literal case
 // does not count.
 func cutRoot(s, root string) (string, bool) {
 	if len(s) <= len(root) || s[len(root)] != '/' {

@@ -29,14 +29,14 @@ func Fingerprint(f *audit.Finding, path string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// reviewable says which fates a review can turn: a decoy hit or a matched finding
+// reviewable says which dispositions a review can turn: a decoy hit or a matched finding
 // that a person judges otherwise is a mistake of the key, to be mended there.
-func reviewable(f Fate) bool { return f == OffKey || f == Misplaced }
+func reviewable(f Disposition) bool { return f == OffKey || f == Misplaced }
 
 func (s *scorer) review() {
 	for i := range s.result.Findings {
 		sc := &s.result.Findings[i]
-		if !reviewable(sc.Fate) {
+		if !reviewable(sc.Disposition) {
 			continue
 		}
 		if yes, ok := s.in.Reviews[sc.Fingerprint()]; ok {
@@ -56,7 +56,7 @@ func (r *Result) Sample() []int {
 	}
 	var all []drawn
 	for i := range r.Findings {
-		if r.Findings[i].Fate == OffKey {
+		if r.Findings[i].Disposition == OffKey {
 			sum := sha256.Sum256([]byte("review sample 1\x00" + r.Findings[i].Fingerprint()))
 			all = append(all, drawn{binary.BigEndian.Uint64(sum[:]), i})
 		}

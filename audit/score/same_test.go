@@ -19,7 +19,7 @@ func TestTheSameAsTheBaselineIsNotBelowIt(t *testing.T) {
 	same := []score.Trial{{Result: r}}
 	j, err := score.Judge(score.Subject{Goals: goals, Now: same, Baseline: same}, score.Rules{Deterministic: true})
 	require.NoError(t, err)
-	for _, g := range j.Grounds {
+	for _, g := range j.Reasons {
 		require.NotEqual(t, audit.Fail, g.Verdict, g.Text)
 	}
 	require.Equal(t, audit.Warn, j.Verdict)

@@ -24,15 +24,15 @@ type Input struct {
 
 // A Result is one trial, judged.
 type Result struct {
-	Version  string        `json:"version"` // of the rules: [Version]
-	Taxonomy string        `json:"taxonomy"`
-	Project  string        `json:"project"`
-	KeyHash  string        `json:"key_hash,omitempty"`
-	Findings []Scored      `json:"findings"` // in the order of the input
-	Known    []KnownResult `json:"known"`    // in the order of the key
-	Fates    map[Fate]int  `json:"fates"`    // sums to the findings
-	Metrics  Metrics       `json:"metrics"`
-	Letter   Letter        `json:"letter"`
+	Version      string              `json:"version"` // of the rules: [Version]
+	Taxonomy     string              `json:"taxonomy"`
+	Project      string              `json:"project"`
+	KeyHash      string              `json:"key_hash,omitempty"`
+	Findings     []Scored            `json:"findings"`     // in the order of the input
+	Known        []KnownResult       `json:"known"`        // in the order of the key
+	Dispositions map[Disposition]int `json:"dispositions"` // sums to the findings
+	Metrics      Metrics             `json:"metrics"`
+	Literal      Literal             `json:"literal"`
 }
 
 // Score judges findings against a project's key. It returns an error where there
@@ -48,9 +48,9 @@ func Score(in Input) (*Result, error) {
 	s.explain()
 	r := s.result
 	for i := range r.Findings {
-		r.Fates[r.Findings[i].Fate]++
+		r.Dispositions[r.Findings[i].Disposition]++
 	}
-	s.letter()
+	s.literal()
 	s.measure()
 	s.chance()
 	return r, nil
@@ -58,12 +58,12 @@ func Score(in Input) (*Result, error) {
 
 // A scorer is one call of Score on its way.
 type scorer struct {
-	in     *Input
-	key    *key
-	decoys *key
-	spots  []spot
-	paired *pairing
-	result *Result
+	in        *Input
+	key       *key
+	decoys    *key
+	locations []location
+	paired    *pairing
+	result    *Result
 }
 
 func newScorer(in *Input) (*scorer, error) {
@@ -81,9 +81,9 @@ func newScorer(in *Input) (*scorer, error) {
 	}
 	return &scorer{in: in, key: k, decoys: d, result: &Result{
 		Version: Version, Taxonomy: cwe.Version(), Project: in.Project.Name, KeyHash: in.Project.KeyHash,
-		Findings: make([]Scored, len(in.Findings)),
-		Known:    make([]KnownResult, len(in.Project.Known)),
-		Fates:    make(map[Fate]int),
+		Findings:     make([]Scored, len(in.Findings)),
+		Known:        make([]KnownResult, len(in.Project.Known)),
+		Dispositions: make(map[Disposition]int),
 	}}, nil
 }
 
@@ -97,30 +97,30 @@ func usedCWEs(findings []audit.Finding) map[audit.CWE]bool {
 	return used
 }
 
-// place resolves paths, gives the fates that need no key, and makes the spots.
+// place resolves paths, gives the dispositions that need no key, and makes the locations.
 func (s *scorer) place() {
 	paths := NewPaths(s.in.Project.Tree, s.in.Roots)
-	s.spots = make([]spot, len(s.in.Findings))
+	s.locations = make([]location, len(s.in.Findings))
 	for i := range s.in.Findings {
 		sc := &s.result.Findings[i]
 		sc.Finding = s.in.Findings[i]
 		f := &sc.Finding
-		sp := &s.spots[i]
+		sp := &s.locations[i]
 		sp.file = -1
 		path, err := paths.Resolve(f.File)
 		sc.Path = path
 		tf, checked := s.in.Project.Tree[path]
 		switch {
 		case f.Suppressed != "":
-			sc.Fate, sc.Reason = Suppressed, Reason{Detail: f.Suppressed}
+			sc.Disposition, sc.Match = Suppressed, Match{Detail: f.Suppressed}
 		case err != nil:
-			sc.Fate, sc.Reason = MissingPath, Reason{Detail: err.Error()}
+			sc.Disposition, sc.Match = MissingPath, Match{Detail: err.Error()}
 		case checked && !f.Lines.IsZero() && f.Lines.Start > tf.Lines:
-			sc.Fate, sc.Reason = PastEnd, Reason{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, tf.Lines)}
+			sc.Disposition, sc.Match = PastEnd, Match{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, tf.Lines)}
 		default:
 			sp.cwes, sc.Ignored = counting(f.CWEs)
 			if sp.cwes[0] == 0 {
-				sc.Fate = NoCWE
+				sc.Disposition = NoCWE
 				continue
 			}
 			sp.at = usable(f.Lines)
@@ -158,8 +158,8 @@ func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
 
 // pair matches findings with known vulnerabilities.
 func (s *scorer) pair() {
-	blocked := func(sp *spot) bool { return s.decoyOf(sp) >= 0 }
-	s.paired = s.key.match(s.spots, blocked, func(a, b int32) int {
+	blocked := func(sp *location) bool { return s.decoyOf(sp) >= 0 }
+	s.paired = s.key.match(s.locations, blocked, func(a, b int32) int {
 		return compareFindings(&s.in.Findings[a], &s.in.Findings[b])
 	})
 	for i := range s.in.Project.Known {
@@ -168,8 +168,8 @@ func (s *scorer) pair() {
 	}
 }
 
-// decoyOf gives the nearest decoy that a spot hits; -1 for none.
-func (s *scorer) decoyOf(sp *spot) int32 {
+// decoyOf gives the nearest decoy that a location hits; -1 for none.
+func (s *scorer) decoyOf(sp *location) int32 {
 	best, gap := int32(-1), int32(0)
 	s.decoys.candidates(sp, func(d int32) {
 		if g := s.decoys.entries[d].at.distance(sp.at); best < 0 || g < gap || g == gap && d < best {

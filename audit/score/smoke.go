@@ -44,18 +44,18 @@ func JudgeSmoke(in SmokeInput) SmokeJudgement {
 		if why == "" {
 			why = "there is no report"
 		}
-		return SmokeJudgement{Grade: NotOperational, Judgement: judgement([]Ground{
+		return SmokeJudgement{Grade: NotOperational, Judgement: judgement([]Reason{
 			{Code: CodeInvalid, Verdict: audit.Invalid, Text: "the run proves nothing: " + why}})}
 	}
 	r := in.Result
 	s := SmokeJudgement{Planted: len(r.Known), Grade: Operational}
-	var grounds []Ground
+	var reasons []Reason
 	check := func(about string, ok bool, text string) {
-		g := Ground{Code: CodeCheck, Verdict: audit.Pass, About: about, Text: text}
+		g := Reason{Code: CodeCheck, Verdict: audit.Pass, About: about, Text: text}
 		if !ok {
 			g.Verdict = audit.Fail
 		}
-		grounds = append(grounds, g)
+		reasons = append(reasons, g)
 	}
 	for _, k := range r.Known {
 		if k.Credit == 1 {
@@ -72,14 +72,14 @@ func JudgeSmoke(in SmokeInput) SmokeJudgement {
 		verdict = audit.Fail
 	}
 	for _, id := range s.Missed {
-		grounds = append(grounds, Ground{Code: CodeMiss, Verdict: verdict, About: id, Text: id + " was not found"})
+		reasons = append(reasons, Reason{Code: CodeMiss, Verdict: verdict, About: id, Text: id + " was not found"})
 	}
 	check("flaws", verdict == audit.Pass, fmt.Sprintf("%d of %d planted flaws found", s.Found, s.Planted))
 	if in.Report.Format == "text" {
 		check("HEADER", in.Report.Header, "the report has a whole HEADER block: "+yes(in.Report.Header))
 		check("SENTINEL", in.Report.Sentinel, "the report ends with its SENTINEL: "+yes(in.Report.Sentinel))
 	}
-	missing := r.Fates[MissingPath]
+	missing := r.Dispositions[MissingPath]
 	check("paths", missing == 0, fmt.Sprintf("%d of %d findings name a file that is not there", missing, len(r.Findings)))
 	for _, k := range r.Known {
 		if k.Finding < 0 || !slices.Contains(in.RatedHigh, k.ID) {
@@ -92,7 +92,7 @@ func JudgeSmoke(in SmokeInput) SmokeJudgement {
 		}
 		check("severity", sev >= audit.High, fmt.Sprintf("%s is rated %s; HIGH or CRITICAL is due", k.ID, rated))
 	}
-	s.Judgement = judgement(grounds)
+	s.Judgement = judgement(reasons)
 	if s.Verdict != audit.Pass {
 		s.Grade = NotOperational
 	}

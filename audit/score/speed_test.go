@@ -49,7 +49,7 @@ func bigAudit(knowns, findings, files, linesPerFile int) (*audit.Project, []audi
 	return p, fs
 }
 
-// The time from values in memory to fates and metrics, both scores, without the
+// The time from values in memory to dispositions and metrics, both scores, without the
 // chance level. Sparse: 5,000 entries and 20,000 findings over 500 files; dense:
 // the same in five files of 4,000 lines.
 func BenchmarkScore(b *testing.B) {

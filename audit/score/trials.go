@@ -99,7 +99,7 @@ func (t *Trials) sets(results []*Result) {
 		seen := map[string]bool{}
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			if f.Fate == Matched || f.Fate == Duplicate || f.Fate == Suppressed {
+			if f.Disposition == Matched || f.Disposition == Duplicate || f.Disposition == Suppressed {
 				continue
 			}
 			if print := f.Fingerprint(); !seen[print] {

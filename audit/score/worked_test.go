@@ -74,7 +74,7 @@ func listOf(s string) []string {
 	return []string{s}
 }
 
-// The page's example, scored: every fate, reason and figure is what the page says.
+// The page's example, scored: every disposition, reason and figure is what the page says.
 func TestWorkedExample(t *testing.T) {
 	tables := rows(t, "../../docs/scoring.md")
 	p := &audit.Project{Name: "worked", Tree: audit.Tree{}, Decoys: []audit.Decoy{{ID: "WD", Dimension: audit.Injection,
@@ -107,17 +107,17 @@ func TestWorkedExample(t *testing.T) {
 	r, err := score.Score(in)
 	require.NoError(t, err)
 	for i, row := range tables["Finding"] {
-		require.Equal(t, row["Fate"], string(r.Findings[i].Fate), row["Finding"])
-		require.Equal(t, row["Reason"], r.Findings[i].Reason.String(), row["Finding"])
+		require.Equal(t, row["Disposition"], string(r.Findings[i].Disposition), row["Finding"])
+		require.Equal(t, row["Reason"], r.Findings[i].Match.String(), row["Finding"])
 	}
-	for _, f := range score.Fates() {
-		require.Positive(t, r.Fates[f], "the example shows every fate, %s too", f)
+	for _, f := range score.Dispositions() {
+		require.Positive(t, r.Dispositions[f], "the example shows every disposition, %s too", f)
 	}
 	in.Reviews = map[string]bool{r.Findings[7].Fingerprint(): true}
 	reviewed, err := score.Score(in)
 	require.NoError(t, err)
 
-	m, l, c := r.Metrics, r.Letter, r.Metrics.Corroborated
+	m, l, c := r.Metrics, r.Literal, r.Metrics.Corroborated
 	got := map[string]string{
 		"credit": fmt.Sprint(m.Credit), "recall": m.Recall.String(), "counted": fmt.Sprint(m.Counted),
 		"precision, low": m.Precision.Low.String(), "precision, high": m.Precision.High.String(),
@@ -134,8 +134,8 @@ func TestWorkedExample(t *testing.T) {
 		"severity accuracy, corroborated entries":  c.SeverityAccuracy.String(),
 		"precision with F8 reviewed as true, low":  reviewed.Metrics.Precision.Low.String(),
 		"precision with F8 reviewed as true, high": reviewed.Metrics.Precision.High.String(),
-		"letter, credit":                           fmt.Sprint(l.Credit), "letter, recall": l.Recall.String(),
-		"letter, precision": l.Precision.String(), "letter, F1": l.F1.String(),
+		"literal, credit":                          fmt.Sprint(l.Credit), "literal, recall": l.Recall.String(),
+		"literal, precision": l.Precision.String(), "literal, F1": l.F1.String(),
 	}
 	want := map[string]string{}
 	for _, row := range tables["Figure"] {

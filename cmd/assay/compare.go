@@ -111,7 +111,7 @@ func (c *compareCmd) records() error {
 		return err
 	}
 	if v := d.Judgement.Verdict; v == audit.Fail || v == audit.Invalid {
-		return fmt.Errorf("%s: %s", v, d.Judgement.Grounds[0].Text)
+		return fmt.Errorf("%s: %s", v, d.Judgement.Reasons[0].Text)
 	}
 	return nil
 }
@@ -236,12 +236,12 @@ func (c *compareCmd) reviewers(ctx context.Context) error {
 	if err := errors.Join(errA, errB); err != nil {
 		return err
 	}
-	return c.seats(a, b)
+	return c.variants(a, b)
 }
 
-// seats writes how A stands to B, and fails where B is the worse.
-func (c *compareCmd) seats(a, b *report.SeatResults) error {
-	d, err := report.DiffSeats(a, b)
+// variants writes how A stands to B, and fails where B is the worse.
+func (c *compareCmd) variants(a, b *report.VariantResults) error {
+	d, err := report.DiffVariants(a, b)
 	if err != nil {
 		return err
 	}
@@ -269,11 +269,11 @@ func (c *compareCmd) results(ctx context.Context) error {
 	}
 	both := 0
 	var errs []error
-	for _, a := range ra.Seats {
-		for _, b := range rb.Seats {
-			if a.Seat == b.Seat {
+	for _, a := range ra.Variants {
+		for _, b := range rb.Variants {
+			if a.Variant == b.Variant {
 				both++
-				errs = append(errs, c.seats(a, b))
+				errs = append(errs, c.variants(a, b))
 			}
 		}
 	}

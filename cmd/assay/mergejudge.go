@@ -25,8 +25,8 @@ type gate struct {
 	strict bool
 }
 
-// A seatRows holds the rows of a reviewer with a prompt.
-type seatRows struct {
+// A variantRows holds the rows of a reviewer with a prompt.
+type variantRows struct {
 	reviewer, prompt string
 	rows             map[string]map[int]store.Evaluation // by case and trial
 	twins            []store.Evaluation
@@ -51,12 +51,12 @@ func (c *mergeCmd) judge(w io.Writer, whole *store.Run, rows []store.Evaluation)
 		return err
 	}
 	g.goals = goals.Bench
-	seats, err := g.seats(rows)
+	variants, err := g.variants(rows)
 	if err != nil {
 		return err
 	}
 	skipped, absent := whole.Outcomes[audit.OutcomeSkipped], 0
-	for _, s := range seats {
+	for _, s := range variants {
 		absent += len(g.cases)*s.trials - s.asked()
 	}
 	if skipped > 0 && skipped != absent {
@@ -68,30 +68,30 @@ func (c *mergeCmd) judge(w io.Writer, whole *store.Run, rows []store.Evaluation)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "reviewer\tprompt\tbalanced\taccuracy\tbad found\tgood kept\treason right\tunanswered\tverdict")
 	var errs []error
-	for _, s := range seats {
+	for _, s := range variants {
 		errs = append(errs, g.one(tw, s, skipped > 0))
 	}
 	return errors.Join(tw.Flush(), errors.Join(errs...))
 }
 
-func (s *seatRows) asked() (n int) {
+func (s *variantRows) asked() (n int) {
 	for _, trials := range s.rows {
 		n += len(trials)
 	}
 	return n
 }
 
-// seats sorts the rows by reviewer and prompt. A row of a case that stands
+// variants sorts the rows by reviewer and prompt. A row of a case that stands
 // otherwise here is an error: the key that judges must be that of the run.
-func (g *gate) seats(rows []store.Evaluation) ([]*seatRows, error) {
-	var seats []*seatRows
+func (g *gate) variants(rows []store.Evaluation) ([]*variantRows, error) {
+	var variants []*variantRows
 	for _, ev := range rows {
-		i := slices.IndexFunc(seats, func(s *seatRows) bool { return s.reviewer == ev.Model && s.prompt == ev.Prompt })
+		i := slices.IndexFunc(variants, func(s *variantRows) bool { return s.reviewer == ev.Model && s.prompt == ev.Prompt })
 		if i < 0 {
-			i = len(seats)
-			seats = append(seats, &seatRows{reviewer: ev.Model, prompt: ev.Prompt, rows: map[string]map[int]store.Evaluation{}})
+			i = len(variants)
+			variants = append(variants, &variantRows{reviewer: ev.Model, prompt: ev.Prompt, rows: map[string]map[int]store.Evaluation{}})
 		}
-		s := seats[i]
+		s := variants[i]
 		if ev.Twin != "" {
 			s.twins = append(s.twins, ev)
 			continue
@@ -107,11 +107,11 @@ func (g *gate) seats(rows []store.Evaluation) ([]*seatRows, error) {
 		s.rows[id][ev.Index] = ev
 		s.trials = max(s.trials, ev.Index+1)
 	}
-	return seats, nil
+	return variants, nil
 }
 
 // answers gives what is scored. What was planned and skipped has no row.
-func (s *seatRows) answers(cases map[string]*audit.Case, skipped bool) (as []score.Answer, whole bool) {
+func (s *variantRows) answers(cases map[string]*audit.Case, skipped bool) (as []score.Answer, whole bool) {
 	ids := make([]string, 0, len(cases))
 	for id := range cases {
 		ids = append(ids, id)
@@ -135,7 +135,7 @@ func (s *seatRows) answers(cases map[string]*audit.Case, skipped bool) (as []sco
 }
 
 // one judges one reviewer with one prompt and writes its line.
-func (g *gate) one(w io.Writer, s *seatRows, skipped bool) error {
+func (g *gate) one(w io.Writer, s *variantRows, skipped bool) error {
 	as, whole := s.answers(g.cases, skipped)
 	f, err := score.BenchOf(as)
 	if err != nil {
@@ -162,7 +162,7 @@ func (g *gate) one(w io.Writer, s *seatRows, skipped bool) error {
 }
 
 // hold holds a whole run against goals and baseline, and tells what changed since.
-func (g *gate) hold(s *seatRows, as []score.Answer) (verdict string, notes []string, err error) {
+func (g *gate) hold(s *variantRows, as []score.Answer) (verdict string, notes []string, err error) {
 	baselines := filepath.Join(g.root, "fixtures", "baselines")
 	base, err := record.ReadBench(os.DirFS(baselines), ".", s.reviewer, s.prompt)
 	if err != nil {
@@ -174,16 +174,16 @@ func (g *gate) hold(s *seatRows, as []score.Answer) (verdict string, notes []str
 		return "", nil, fmt.Errorf("%s: %w", s.reviewer, err)
 	}
 	if j.Verdict == audit.Fail || j.Verdict == audit.Invalid {
-		return string(j.Verdict), notes, fmt.Errorf("fixtures/goals.md: %s: %s: %s", s.reviewer, j.Verdict, j.Grounds[0].Text)
+		return string(j.Verdict), notes, fmt.Errorf("fixtures/goals.md: %s: %s: %s", s.reviewer, j.Verdict, j.Reasons[0].Text)
 	}
 	if j.Verdict == audit.Warn {
-		return string(j.Verdict) + ": " + j.Grounds[0].Text, notes, nil
+		return string(j.Verdict) + ": " + j.Reasons[0].Text, notes, nil
 	}
 	return string(j.Verdict), notes, nil
 }
 
 // told gives what the trials put their question to.
-func (s *seatRows) told() (as []record.Asked) {
+func (s *variantRows) told() (as []record.Asked) {
 	for _, trials := range s.rows {
 		for _, ev := range trials {
 			as = record.AppendAsked(as, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
@@ -193,7 +193,7 @@ func (s *seatRows) told() (as []record.Asked) {
 }
 
 // flips compares each case with its twins.
-func (s *seatRows) flips() []score.Flip {
+func (s *variantRows) flips() []score.Flip {
 	var pairs []score.TwinAnswer
 	for _, tw := range s.twins {
 		if ev, ok := s.rows[caseID(tw)][0]; ok {

@@ -133,13 +133,13 @@ func (r *Record) Since(baseline *Record) {
 		{"version", r.Version, baseline.Version},
 	} {
 		if part.is != part.was {
-			r.Notes = append(r.Notes, fmt.Sprintf("the auditor's %s changed since the baseline: %s, and was %s", part.name, orNone(brief(part.is)), orNone(brief(part.was))))
+			r.Notes = append(r.Notes, fmt.Sprintf("the auditor's %s changed since the baseline: %s, and was %s", part.name, orNone(shortHash(part.is)), orNone(shortHash(part.was))))
 		}
 	}
 }
 
-// brief shortens a hash.
-func brief(s string) string {
+// shortHash shortens a hash.
+func shortHash(s string) string {
 	if len(s) == 64 && !strings.ContainsAny(s, " /") {
 		return s[:12]
 	}

@@ -80,7 +80,7 @@ func distinct(as []Asked, of func(Asked) string) []string {
 func short(names []string) string {
 	shown := make([]string, len(names))
 	for i, n := range names {
-		shown[i] = orNone(brief(n))
+		shown[i] = orNone(shortHash(n))
 	}
 	return strings.Join(shown, ", ")
 }

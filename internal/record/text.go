@@ -73,17 +73,17 @@ func (l Line) String() string {
 }
 
 // Lines gives a line for each figure that has a goal and for each check, from the
-// judgement's own grounds: nothing is computed here.
+// judgement's own reasons: nothing is computed here.
 func (r *Record) Lines() []Line {
 	var lines []Line
-	for _, g := range r.Judgement.Grounds {
+	for _, g := range r.Judgement.Reasons {
 		if g.Code == score.CodeCheck || g.Code == score.CodeInvalid {
 			lines = append(lines, Line{Name: strings.ToUpper(g.About), Now: oneLine(g.Text), Baseline: "none", Verdict: g.Verdict})
 		}
 	}
 	for _, metric := range []string{score.MetricExpected, score.MetricCoverage, score.MetricRecall, score.MetricPrecision,
 		score.MetricF1, score.MetricMinimum} {
-		for _, g := range r.Judgement.Grounds {
+		for _, g := range r.Judgement.Reasons {
 			if g.Metric == metric && (g.Code == score.CodeGoal || g.Code == score.CodeReview) {
 				lines = append(lines, r.line(g))
 			}
@@ -92,7 +92,7 @@ func (r *Record) Lines() []Line {
 	return lines
 }
 
-func (r *Record) line(g score.Ground) Line {
+func (r *Record) line(g score.Reason) Line {
 	name := strings.ToUpper(g.Metric[:1]) + g.Metric[1:]
 	if g.About != "" {
 		name += " of " + g.About
@@ -112,7 +112,7 @@ func (r *Record) notes() []string {
 	if v := r.Judgement.Verdict; v == audit.Warn || v == audit.Invalid {
 		notes = append(notes, fmt.Sprintf("the verdict is %s", v))
 	}
-	for _, g := range r.Judgement.Grounds {
+	for _, g := range r.Judgement.Reasons {
 		if g.Verdict != audit.Pass {
 			notes = append(notes, fmt.Sprintf("%s: %s", g.Verdict, g.Text))
 		}
@@ -120,8 +120,8 @@ func (r *Record) notes() []string {
 	for _, t := range r.Trials {
 		if t.Result != nil {
 			m := t.Result.Metrics
-			notes = append(notes, fmt.Sprintf("chance level %v (99th percentile %v), lift %s; by the letter: recall %v at a chance level of %v",
-				m.Chance.Mean, m.Chance.P99, times(m.Lift), t.Result.Letter.Recall, t.Result.Letter.Chance.Mean))
+			notes = append(notes, fmt.Sprintf("chance level %v (99th percentile %v), lift %s; by the literal: recall %v at a chance level of %v",
+				m.Chance.Mean, m.Chance.P99, times(m.Lift), t.Result.Literal.Recall, t.Result.Literal.Chance.Mean))
 			if c := m.Corroborated; c.Known > 0 {
 				notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: recall %v, precision %v, F1 %v, %d of %d dimensions, severity accuracy %v, chance level %v (99th percentile %v), lift %s",
 					c.Known, c.Recall, c.Precision, c.F1, len(c.Covered), len(c.Held), c.SeverityAccuracy, c.Chance.Mean, c.Chance.P99, times(c.Lift)))

@@ -71,7 +71,7 @@ func fillWords(v reflect.Value, words string) {
 	}
 }
 
-// A record in which every single text is hostile, the names of fates, verdicts and
+// A record in which every single text is hostile, the names of dispositions, verdicts and
 // dimensions included, as a forged or damaged file may have them.
 func TestRecordsHostileInEveryField(t *testing.T) {
 	p, dims, goals := project(t, "go-test-bench")

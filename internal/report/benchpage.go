@@ -15,7 +15,7 @@ import (
 
 // A benchPage shows reviewers over the cases.
 type benchPage struct {
-	Seats    []seatLine
+	Variants []variantLine
 	Forest   *chart
 	Top      *chart // of the first ones alone
 	Reasons  *chart
@@ -40,7 +40,7 @@ type familyLine struct {
 	Cells  []shareCell
 }
 
-// A shareCell is how often a seat was right.
+// A shareCell is how often a variant was right.
 type shareCell struct {
 	Right, Answered, Silent int
 }
@@ -64,7 +64,7 @@ func (c *shareCell) add(ts []*Trial) {
 
 // A pairLine says how reviewer A stands to reviewer B.
 type pairLine struct {
-	A, B     *seatLine
+	A, B     *variantLine
 	Standing stat.Standing
 	Text     string
 	Made     *stat.Comparison // nil where they could not be compared
@@ -83,8 +83,8 @@ const cellsMost = 9000
 // rowsMost keeps a list below MaxPage, however few its columns.
 const rowsMost = 1500
 
-func newBenchPage(r *Results, ls []seatLine) (*benchPage, error) {
-	p := &benchPage{Seats: ls, Results: r}
+func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
+	p := &benchPage{Variants: ls, Results: r}
 	var all, reasons []measured
 	var ss []spent
 	var cs []calibrated
@@ -112,19 +112,19 @@ func newBenchPage(r *Results, ls []seatLine) (*benchPage, error) {
 
 func (p *benchPage) apps() error {
 	names := map[string]bool{}
-	for _, l := range p.Seats {
+	for _, l := range p.Variants {
 		for _, c := range l.Cases {
 			names[c.Case.App] = true
 		}
 	}
 	for _, app := range slices.Sorted(maps.Keys(names)) {
-		line := appLine{App: app, Cells: make([]*score.Bench, len(p.Seats))}
-		err := each(len(p.Seats), func(i int) error {
+		line := appLine{App: app, Cells: make([]*score.Bench, len(p.Variants))}
+		err := each(len(p.Variants), func(i int) error {
 			if len(names) == 1 {
-				line.Cells[i] = p.Seats[i].Bench
+				line.Cells[i] = p.Variants[i].Bench
 				return nil
 			}
-			as := p.Seats[i].Score(app)
+			as := p.Variants[i].Score(app)
 			if len(as) == 0 {
 				return nil
 			}
@@ -142,12 +142,12 @@ func (p *benchPage) apps() error {
 
 func (p *benchPage) families() {
 	lines := map[string]*familyLine{}
-	for i, l := range p.Seats {
+	for i, l := range p.Variants {
 		for _, id := range sortedKeys(l.Cases) {
 			c := l.Cases[id]
 			f := lines[c.Case.Family()]
 			if f == nil {
-				f = &familyLine{Family: c.Case.Family(), Page: "cases.html#q=" + url.QueryEscape(c.Case.Family()+"-"), Cells: make([]shareCell, len(p.Seats))}
+				f = &familyLine{Family: c.Case.Family(), Page: "cases.html#q=" + url.QueryEscape(c.Case.Family()+"-"), Cells: make([]shareCell, len(p.Variants))}
 				lines[f.Family] = f
 			}
 			f.Cells[i].add(c.Trials)
@@ -158,13 +158,13 @@ func (p *benchPage) families() {
 	}
 	// The hardest first: that is where to look.
 	slices.SortStableFunc(p.Families, func(a, b familyLine) int { return cmp.Compare(least(a.Cells), least(b.Cells)) })
-	if most := min(rowsMost, max(1, cellsMost/max(1, len(p.Seats)))); len(p.Families) > most {
+	if most := min(rowsMost, max(1, cellsMost/max(1, len(p.Variants)))); len(p.Families) > most {
 		p.Cut = fmt.Sprintf("The %d families with the lowest share of right answers are shown, of %d.", most, len(p.Families))
 		p.Families = p.Families[:most]
 	}
 }
 
-// least orders families: the share of right answers over all seats.
+// least orders families: the share of right answers over all variants.
 func least(cs []shareCell) float64 {
 	var all shareCell
 	for _, c := range cs {
@@ -178,17 +178,17 @@ func least(cs []shareCell) float64 {
 }
 
 func (p *benchPage) pairs() {
-	n := len(p.Seats)
+	n := len(p.Variants)
 	var at [][2]int
-	for i := range p.Seats {
+	for i := range p.Variants {
 		for k := i + 1; k < n && (i == 0 || n <= pairsMost); k++ {
 			at = append(at, [2]int{i, k})
 		}
 	}
 	p.Pairs = make([]pairLine, len(at))
 	each(len(at), func(i int) error {
-		l := pairLine{A: &p.Seats[at[i][0]], B: &p.Seats[at[i][1]], Standing: stat.Open}
-		d, _, _, err := compareSeats(l.A.SeatResults, l.B.SeatResults)
+		l := pairLine{A: &p.Variants[at[i][0]], B: &p.Variants[at[i][1]], Standing: stat.Open}
+		d, _, _, err := compareVariants(l.A.VariantResults, l.B.VariantResults)
 		if err != nil {
 			l.Text = "not compared: " + err.Error()
 		} else {

@@ -26,7 +26,7 @@ type caseLine struct {
 	All   shareCell
 }
 
-// Standing is for the filter: whether all, some or none of the seats are right.
+// Standing is for the filter: whether all, some or none of the variants are right.
 func (c caseLine) Standing() string {
 	switch {
 	case c.All.Answered == 0:
@@ -40,12 +40,12 @@ func (c caseLine) Standing() string {
 }
 
 type casesPage struct {
-	Seats  []seatLine
-	Cases  []caseLine
-	Apps   []string
-	Others []pageLink
-	Total  int
-	Index  []indexPage // of all pages, where there are several
+	Variants []variantLine
+	Cases    []caseLine
+	Apps     []string
+	Others   []pageLink
+	Total    int
+	Index    []indexPage // of all pages, where there are several
 }
 
 // casePage is in a folder of its application: "a-b/c" and "a/b-c" are two cases.
@@ -54,7 +54,7 @@ func casePage(c *audit.Case) string {
 }
 
 // cases gives every case that anybody answered, by ID.
-func cases(ls []seatLine) []caseLine {
+func cases(ls []variantLine) []caseLine {
 	lines := map[string]*caseLine{}
 	for i, l := range ls {
 		for id, c := range l.Cases {
@@ -75,7 +75,7 @@ func cases(ls []seatLine) []caseLine {
 }
 
 // writeCases writes the list of cases, paged, and a page for each.
-func (s *site) writeCases(ls []seatLine) error {
+func (s *site) writeCases(ls []variantLine) error {
 	all := cases(ls)
 	apps := map[string]bool{}
 	for _, c := range all {
@@ -100,7 +100,7 @@ func (s *site) writeCases(ls []seatLine) error {
 		pages = append(pages, pageLink{fmt.Sprintf("%s to %s", part[0].Case.ID(), part[len(part)-1].Case.ID()), p.Page, false})
 	}
 	for n := range pages {
-		p := casesPage{Seats: ls, Cases: all[n*size : min((n+1)*size, len(all))], Apps: slices.Sorted(maps.Keys(apps)), Total: len(all)}
+		p := casesPage{Variants: ls, Cases: all[n*size : min((n+1)*size, len(all))], Apps: slices.Sorted(maps.Keys(apps)), Total: len(all)}
 		if len(pages) > 1 {
 			p.Others, p.Index = here(pages, n), bounded(index)
 		}
@@ -127,7 +127,7 @@ func (s *site) writeCases(ls []seatLine) error {
 	return nil
 }
 
-// A onePage shows one case with every seat's answers.
+// A onePage shows one case with every variant's answers.
 type onePage struct {
 	caseLine
 	Code          template.HTML
@@ -136,13 +136,13 @@ type onePage struct {
 	Before, After *caseLine
 }
 
-// An answerCard shows what one seat said of the case.
+// An answerCard shows what one variant said of the case.
 type answerCard struct {
-	Seat   string
-	Cell   shareCell
-	Newest []Telling // the newest answer, and older ones with another verdict or reason
-	Older  []Telling // that say the same
-	Twins  []TwinVerdict
+	Variant string
+	Cell    shareCell
+	Newest  []Telling // the newest answer, and older ones with another verdict or reason
+	Older   []Telling // that say the same
+	Twins   []TwinVerdict
 }
 
 // add files one answer. Answers come newest first.
@@ -160,7 +160,7 @@ func (a *answerCard) add(t Telling) {
 // Sure is the stated confidence as a share.
 func (t Telling) Sure() string { return score.Of(t.Confidence).String() }
 
-func (s *site) onePage(ls []seatLine, c caseLine, spec *audit.Spec) *onePage {
+func (s *site) onePage(ls []variantLine, c caseLine, spec *audit.Spec) *onePage {
 	p := &onePage{caseLine: c, Code: highlight(c.Case)}
 	if spec != nil {
 		for _, r := range spec.Requirements {
@@ -175,7 +175,7 @@ func (s *site) onePage(ls []seatLine, c caseLine, spec *audit.Spec) *onePage {
 		if r == nil {
 			continue
 		}
-		a := answerCard{Seat: l.Short, Cell: c.Cells[i], Twins: r.Twins[:min(20, len(r.Twins))]}
+		a := answerCard{Variant: l.Short, Cell: c.Cells[i], Twins: r.Twins[:min(20, len(r.Twins))]}
 		for _, t := range r.Told {
 			if room -= 6 * (len(t.Explanation) + len(t.Detail) + 200); room > 0 {
 				a.add(t)

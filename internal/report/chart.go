@@ -214,7 +214,7 @@ func costChart(title string, ss []spent) *chart {
 // label writes a name beside a dot: to its left where the chart ends, and lower
 // where another name stands already.
 func (c *chart) label(x, y float64, name string) {
-	const wide, high = 6.6, 14.0 // of a letter at 12 px, about
+	const wide, high = 6.6, 14.0 // of a literal at 12 px, about
 	l := legend{X: x + 8, Y: y - 8, Text: name}
 	width := wide * float64(len([]rune(name)))
 	if l.X+width > c.Width-4 {

@@ -12,25 +12,25 @@ import (
 
 // A RecordDiff sets a later record against an earlier one of the same project.
 type RecordDiff struct {
-	A, B      *record.Record  `json:"-"`
-	From, To  string          // the records' names
-	Judgement score.Judgement // of B with A as its baseline
-	Figures   []FigureDiff
-	Found     []EntryDiff    // earn more than before, most first
-	Lost      []EntryDiff    // earn less
-	Missed    []EntryDiff    // earn nothing on either side
-	Fates     []FateDiff     // how the findings ended, in the order of score.Fates
-	New       []score.Scored // findings of B that no trial of A made
-	Gone      []score.Scored // findings of A that no trial of B makes
-	Notes     []string       // what a reader must know beside the figures
+	A, B         *record.Record  `json:"-"`
+	From, To     string          // the records' names
+	Judgement    score.Judgement // of B with A as its baseline
+	Figures      []FigureDiff
+	Found        []EntryDiff       // earn more than before, most first
+	Lost         []EntryDiff       // earn less
+	Missed       []EntryDiff       // earn nothing on either side
+	Dispositions []DispositionDiff // how the findings ended, in the order of score.Dispositions
+	New          []score.Scored    // findings of B that no trial of A made
+	Gone         []score.Scored    // findings of A that no trial of B makes
+	Notes        []string          // what a reader must know beside the figures
 }
 
 // A FigureDiff is one figure with a value for each trial that counts.
 type FigureDiff struct {
-	Name   string
-	Was    []string
-	Now    []string
-	Letter bool // by the methodology's letter
+	Name    string
+	Was     []string
+	Now     []string
+	Literal bool // by the methodology's literal
 }
 
 // An EntryDiff is one known vulnerability with what it earned on average.
@@ -40,10 +40,10 @@ type EntryDiff struct {
 	Was, Now  score.Value
 }
 
-// A FateDiff counts findings of one fate, trial by trial.
-type FateDiff struct {
-	Fate     score.Fate
-	Was, Now []int
+// A DispositionDiff counts findings of one disposition, trial by trial.
+type DispositionDiff struct {
+	Disposition score.Disposition
+	Was, Now    []int
 }
 
 // DiffRecords judges record b with record a as its baseline, and lists what
@@ -82,9 +82,9 @@ func valid(r *record.Record) []*score.Result {
 
 // A figure names one of a trial's figures and shows it.
 type figure struct {
-	name   string
-	letter bool
-	show   func(*score.Result) string
+	name    string
+	literal bool
+	show    func(*score.Result) string
 }
 
 var figureList = []figure{
@@ -96,15 +96,15 @@ var figureList = []figure{
 	{"Hallucinated paths", false, func(r *score.Result) string { return r.Metrics.HallucinatedPaths.String() }},
 	{"Chance level", false, func(r *score.Result) string { return r.Metrics.Chance.Mean.String() }},
 	{"Lift", false, func(r *score.Result) string { return times(r.Metrics.Lift) }},
-	{"Recall", true, func(r *score.Result) string { return r.Letter.Recall.String() }},
-	{"Precision", true, func(r *score.Result) string { return r.Letter.Precision.String() }},
-	{"Chance level", true, func(r *score.Result) string { return r.Letter.Chance.Mean.String() }},
+	{"Recall", true, func(r *score.Result) string { return r.Literal.Recall.String() }},
+	{"Precision", true, func(r *score.Result) string { return r.Literal.Precision.String() }},
+	{"Chance level", true, func(r *score.Result) string { return r.Literal.Chance.Mean.String() }},
 }
 
 func figures(was, now []*score.Result) []FigureDiff {
 	var fs []FigureDiff
 	for _, f := range figureList {
-		d := FigureDiff{Name: f.name, Letter: f.letter}
+		d := FigureDiff{Name: f.name, Literal: f.literal}
 		for _, r := range was {
 			d.Was = append(d.Was, f.show(r))
 		}
@@ -146,8 +146,8 @@ func (d *RecordDiff) entries(was, now []*score.Result) {
 	d.Lost, d.Found = list(d.Judgement.Lost), list(d.Judgement.Gained)
 	for i, k := range now[0].Known {
 		missed := func(r *score.Result) bool {
-			if d.B.Goals.Letter {
-				return r.Known[i].LetterCredit == 0
+			if d.B.Goals.Literal {
+				return r.Known[i].LiteralCredit == 0
 			}
 			return r.Known[i].Credit == 0
 		}
@@ -159,15 +159,15 @@ func (d *RecordDiff) entries(was, now []*score.Result) {
 
 // findings tells which claims are new and which are gone, by fingerprint.
 func (d *RecordDiff) findings(was, now []*score.Result) {
-	for _, f := range score.Fates() {
-		fd := FateDiff{Fate: f}
+	for _, f := range score.Dispositions() {
+		fd := DispositionDiff{Disposition: f}
 		for _, r := range was {
-			fd.Was = append(fd.Was, r.Fates[f])
+			fd.Was = append(fd.Was, r.Dispositions[f])
 		}
 		for _, r := range now {
-			fd.Now = append(fd.Now, r.Fates[f])
+			fd.Now = append(fd.Now, r.Dispositions[f])
 		}
-		d.Fates = append(d.Fates, fd)
+		d.Dispositions = append(d.Dispositions, fd)
 	}
 	d.New, d.Gone = without(now, was), without(was, now)
 }

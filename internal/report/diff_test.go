@@ -106,7 +106,7 @@ func TestRescoreMendsAMismatch(t *testing.T) {
 			again, err := report.Rescore(old, p, dims, goals)
 			require.NoError(t, err)
 			require.Equal(t, fresh.Trials[0].Result.Metrics.Recall, again.Trials[0].Result.Metrics.Recall)
-			require.Equal(t, fresh.Trials[0].Result.Fates, again.Trials[0].Result.Fates)
+			require.Equal(t, fresh.Trials[0].Result.Dispositions, again.Trials[0].Result.Dispositions)
 			require.Equal(t, found[0].File, again.Trials[0].Result.Findings[0].Finding.File)
 			_, err = report.DiffRecords(again, fresh, score.Rules{})
 			require.NoError(t, err)

@@ -36,7 +36,7 @@ func clip(s string, n int) string {
 func (d *RecordDiff) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s\nbefore  %s\nnow     %s\n\n%s\n", oneLine(d.B.Auditor), oneLine(d.B.Project), oneLine(d.From), oneLine(d.To), oneLine(string(d.Judgement.Verdict)))
-	for _, g := range d.Judgement.Grounds {
+	for _, g := range d.Judgement.Reasons {
 		fmt.Fprintf(&b, "  %-4s  %s\n", oneLine(string(g.Verdict)), oneLine(g.Text))
 	}
 	b.WriteByte('\n')
@@ -45,8 +45,8 @@ func (d *RecordDiff) Text(w io.Writer) error {
 	for _, f := range d.Figures {
 		fmt.Fprintf(tw, "%s\t%s\t%s\n", f.label(), list(f.Was), list(f.Now))
 	}
-	for _, f := range d.Fates {
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", oneLine(string(f.Fate)), counts(f.Was), counts(f.Now))
+	for _, f := range d.Dispositions {
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", oneLine(string(f.Disposition)), counts(f.Was), counts(f.Now))
 	}
 	tw.Flush()
 	writeEntries(&b, "lost", d.Lost)
@@ -62,8 +62,8 @@ func (d *RecordDiff) Text(w io.Writer) error {
 }
 
 func (f FigureDiff) label() string {
-	if f.Letter {
-		return f.Name + " by the letter"
+	if f.Literal {
+		return f.Name + " by the literal"
 	}
 	return f.Name
 }
@@ -116,7 +116,7 @@ func writeFindings(b *strings.Builder, what string, fs []score.Scored) {
 			fmt.Fprintf(b, "  and %d more\n", len(fs)-i)
 			break
 		}
-		fmt.Fprintf(b, "  %-13s %s  %s\n", oneLine(string(f.Fate)), place(&f), clip(f.Finding.Title, 70))
+		fmt.Fprintf(b, "  %-13s %s  %s\n", oneLine(string(f.Disposition)), place(&f), clip(f.Finding.Title, 70))
 	}
 }
 
@@ -139,7 +139,7 @@ func place(s *score.Scored) string {
 func (d *RecordDiff) Markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s: %s on %s\n\n", mark(string(d.Judgement.Verdict)), mark(d.B.Auditor), mark(d.B.Project))
-	for _, g := range d.Judgement.Grounds {
+	for _, g := range d.Judgement.Reasons {
 		if g.Verdict != audit.Pass || g.Code == score.CodeDrop {
 			fmt.Fprintf(&b, "- **%s** %s\n", mark(string(g.Verdict)), mark(g.Text))
 		}

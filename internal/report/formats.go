@@ -78,11 +78,11 @@ func factsOf(in *Input) (*facts, error) {
 	if in.Results == nil {
 		return f, nil
 	}
-	ls, err := seatLines(in.Results)
+	ls, err := variantLines(in.Results)
 	if err != nil {
 		return nil, err
 	}
-	p := &benchPage{Seats: ls}
+	p := &benchPage{Variants: ls}
 	if err := p.apps(); err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func TestBenchfmtIsReadByBenchstat(t *testing.T) {
 	}
 	m := in.Records[2].Trials[0].Result.Metrics
 	require.InDelta(t, m.Recall.V, got["Regression/project=go-test-bench/auditor=agent"]["recall"], 1e-6)
-	ls := in.Results.Seats
+	ls := in.Results.Variants
 	require.Len(t, got, 2+len(ls)*(1+len(in.Apps)), "each reviewer over all and over each application, and two auditors")
 }
 
@@ -145,9 +145,9 @@ INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actu
 	defer st.Close()
 	r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, true)
 	require.NoError(t, err)
-	require.Len(t, r.Seats, 2)
-	require.Equal(t, "looked fine", r.Seats[0].Cases["shop/list-orders-03-bad"].Told[0].Explanation)
-	require.Equal(t, audit.OutcomeMalformed, r.Seats[1].Cases["shop/list-orders-01-good"].Trials[0].Outcome)
+	require.Len(t, r.Variants, 2)
+	require.Equal(t, "looked fine", r.Variants[0].Cases["shop/list-orders-03-bad"].Told[0].Explanation)
+	require.Equal(t, audit.OutcomeMalformed, r.Variants[1].Cases["shop/list-orders-01-good"].Trials[0].Outcome)
 	dir := t.TempDir()
 	_, err = report.WriteSite(dir, report.Input{Results: r, Made: day})
 	require.NoError(t, err)
@@ -194,10 +194,10 @@ func TestEarlierFormsAreLeftOut(t *testing.T) {
 	}
 	r := load("old", "new", "new")
 	require.Equal(t, 2, r.Old)
-	require.Len(t, r.Seats[0].Cases["shop/q-01-good"].Trials, 2)
-	_, err := report.DiffSeats(r.Seats[0], load("other").Seats[0])
+	require.Len(t, r.Variants[0].Cases["shop/q-01-good"].Trials, 2)
+	_, err := report.DiffVariants(r.Variants[0], load("other").Variants[0])
 	require.Error(t, err, "no case of the same form is left")
-	d, err := report.DiffSeats(r.Seats[0], load("new").Seats[0])
+	d, err := report.DiffVariants(r.Variants[0], load("new").Variants[0])
 	require.NoError(t, err)
 	require.Empty(t, d.Changed)
 	require.Equal(t, 2, d.Comparison.Cases)

@@ -19,7 +19,7 @@ type overview struct {
 	Controls int // records of controls, which are in no verdict count
 	Matrix   matrix
 	Smoke    []row
-	Seats    []seatLine
+	Variants []variantLine
 	Forest   *chart
 	Pairs    []pairLine
 	PairNote string
@@ -39,8 +39,8 @@ const hardMost = 10
 // notesMost is how many notes it shows.
 const notesMost = 20
 
-// seatsMost is how many reviewers the pages show.
-const seatsMost = 100
+// variantsMost is how many reviewers the pages show.
+const variantsMost = 100
 
 // write writes every page.
 func (s *site) write() error {
@@ -59,19 +59,19 @@ func (s *site) write() error {
 }
 
 func (s *site) writeBench(o *overview) error {
-	ls, err := seatLines(s.in.Results)
+	ls, err := variantLines(s.in.Results)
 	if err != nil {
 		return err
 	}
-	if n := len(ls); n > seatsMost {
-		ls = ls[:seatsMost]
-		o.Notes = append(o.Notes, fmt.Sprintf("The %d reviewers with the highest balanced accuracy are shown, of %d. assay report --format csv tells all.", seatsMost, n))
+	if n := len(ls); n > variantsMost {
+		ls = ls[:variantsMost]
+		o.Notes = append(o.Notes, fmt.Sprintf("The %d reviewers with the highest balanced accuracy are shown, of %d. assay report --format csv tells all.", variantsMost, n))
 	}
 	p, err := newBenchPage(s.in.Results, ls)
 	if err != nil {
 		return err
 	}
-	o.Seats, o.Forest, o.Pairs, o.PairNote = ls, p.Top, p.Pairs, p.PairNote
+	o.Variants, o.Forest, o.Pairs, o.PairNote = ls, p.Top, p.Pairs, p.PairNote
 	if err := s.render("bench.html", "bench.html", "Bench", "Bench", p); err != nil {
 		return err
 	}
@@ -174,6 +174,6 @@ func (o *overview) verdicts(rows []row) {
 
 func init() {
 	functions["list3"] = func(vs ...string) []string { return vs }
-	functions["fates"] = func() []score.Fate { return score.Fates() }
+	functions["dispositions"] = func() []score.Disposition { return score.Dispositions() }
 	functions["placeOf"] = func(s score.Scored) string { return place(&s) }
 }

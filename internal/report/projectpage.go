@@ -164,7 +164,7 @@ func (p *projectPage) decoys() {
 		l := decoyLine{Entry: d, Hits: make([]int, len(p.Rows))}
 		for i, r := range p.Rows {
 			for _, res := range valid(r.Record) {
-				if slices.ContainsFunc(res.Findings, func(f score.Scored) bool { return f.Fate == score.DecoyHit && f.Reason.Entry == d.ID }) {
+				if slices.ContainsFunc(res.Findings, func(f score.Scored) bool { return f.Disposition == score.DecoyHit && f.Match.Entry == d.ID }) {
 					l.Hits[i]++
 				}
 			}
@@ -201,7 +201,7 @@ func (p *projectPage) history(all []*record.Record) {
 			if rec.Project != p.Name || rec.Auditor != r.Record.Auditor || rec.Suite != r.Record.Suite {
 				continue
 			}
-			for _, g := range rec.Judgement.Grounds {
+			for _, g := range rec.Judgement.Reasons {
 				if g.Metric == score.MetricRecall && g.Now.Defined {
 					l.Points = append(l.Points, point{At: rec.Date, Y: g.Now.V})
 					break

@@ -108,7 +108,7 @@ func (m *mockModel) answer(c *audit.Case, hard float64, trial int) store.Evaluat
 		e.Outcome, e.Actual = audit.OutcomeWrong, map[audit.Label]string{audit.Good: "bad", audit.Bad: "good"}[c.Label]
 	}
 	if m.confident > 0 {
-		e.Doubt = float64(m.confident+int(float64(99-m.confident)*(0.5*draw("sure", key)+0.5*(1-hard)))) / 100
+		e.Confidence = float64(m.confident+int(float64(99-m.confident)*(0.5*draw("sure", key)+0.5*(1-hard)))) / 100
 	}
 	e.Explanation = "Every row that the statement gives belongs to the caller's tenant, and parameters are bound."
 	if e.Actual == "bad" {

@@ -117,7 +117,7 @@ func (s *site) writeRecord(r *record.Record) error {
 func findingRows(fs []score.Scored) []string {
 	rows := make([]string, len(fs))
 	for i := range fs {
-		rows[i] = clip(string(fs[i].Fate)+" "+place(&fs[i])+" "+fs[i].Finding.Title, 140)
+		rows[i] = clip(string(fs[i].Disposition)+" "+place(&fs[i])+" "+fs[i].Finding.Title, 140)
 	}
 	return rows
 }

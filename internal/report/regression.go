@@ -17,7 +17,7 @@ type row struct {
 	Project string // its page
 	Verdict audit.Verdict
 	Metrics *score.Metrics // of the first trial that counts; nil without one
-	Letter  *score.Letter
+	Literal *score.Literal
 	Trials  int // that count
 	Look    string
 }
@@ -47,10 +47,10 @@ func (r row) Sort(v score.Value) string {
 func (s *site) rowOf(r *record.Record) row {
 	w := row{Record: r, Verdict: r.Judgement.Verdict, Page: s.recordPage(r), Project: "projects/" + pageName(r.Project)}
 	if v := valid(r); len(v) > 0 {
-		w.Metrics, w.Letter, w.Trials = &v[0].Metrics, &v[0].Letter, len(v)
+		w.Metrics, w.Literal, w.Trials = &v[0].Metrics, &v[0].Literal, len(v)
 	}
-	if r.Judgement.Verdict != audit.Pass && len(r.Judgement.Grounds) > 0 {
-		w.Look = r.Judgement.Grounds[0].Text
+	if r.Judgement.Verdict != audit.Pass && len(r.Judgement.Reasons) > 0 {
+		w.Look = r.Judgement.Reasons[0].Text
 	}
 	return w
 }

@@ -14,11 +14,11 @@ import (
 	"assay/internal/store"
 )
 
-// A Seat is a reviewer with a prompt.
-type Seat struct{ Model, Prompt string }
+// A Variant is a reviewer with a prompt.
+type Variant struct{ Model, Prompt string }
 
 // String gives "model" or "model@prompt".
-func (s Seat) String() string {
+func (s Variant) String() string {
 	if s.Prompt == "" {
 		return s.Model
 	}
@@ -31,17 +31,17 @@ func (s Seat) String() string {
 // form is an answer to another question. All answers to the newest form are
 // trials of it, in the order in which they were stored, whatever run made them.
 type Results struct {
-	Seats []*SeatResults // by model, then prompt
-	Rows  int            // evaluations that were read
-	Old   int            // of these, of an earlier form of their case
-	Odd   int            // of these, nothing can be judged by: see OddWhy
+	Variants []*VariantResults // by model, then prompt
+	Rows     int               // evaluations that were read
+	Old      int               // of these, of an earlier form of their case
+	Odd      int               // of these, nothing can be judged by: see OddWhy
 	// OddWhy says what is wrong with the first odd one.
 	OddWhy string
 }
 
-// SeatResults are the answers of one seat.
-type SeatResults struct {
-	Seat
+// VariantResults are the answers of one variant.
+type VariantResults struct {
+	Variant
 	Short   string                  // the model, with the prompt where the model has several
 	Cases   map[string]*CaseResults // by case ID
 	Answers int
@@ -50,7 +50,7 @@ type SeatResults struct {
 	byCase  map[*audit.Case]*CaseResults
 }
 
-// CaseResults are the answers of one seat to one case.
+// CaseResults are the answers of one variant to one case.
 type CaseResults struct {
 	Case   *audit.Case
 	Hash   string
@@ -64,10 +64,10 @@ type CaseResults struct {
 
 // A Trial is one answer, as little as figures need. Equal ones are shared.
 type Trial struct {
-	Outcome audit.Outcome
-	Right   store.Reason
-	Violate []int
-	Doubt   float64 // the confidence that was stated; 0: none
+	Outcome    audit.Outcome
+	Right      store.Reason
+	Violate    []int
+	Confidence float64 // the confidence that was stated; 0: none
 }
 
 // A Telling is an answer with its words.
@@ -85,13 +85,13 @@ type Telling struct {
 	Seconds     float64
 }
 
-// A TwinVerdict is what a seat said of one variant.
+// A TwinVerdict is what a variant said of one variant.
 type TwinVerdict struct {
 	Kind    string
 	Outcome audit.Outcome
 }
 
-// tellings is how many answers of a seat to a case are kept with their words: a
+// tellings is how many answers of a variant to a case are kept with their words: a
 // page of a case shows them, and a run of a million trials must fit in memory.
 const tellings = 3
 
@@ -102,8 +102,8 @@ type Words bool
 // case that is not among them is taken as its file name says. An empty store is
 // an error.
 func LoadResults(ctx context.Context, st store.Store, q store.Query, cases map[string]*audit.Case, words Words) (*Results, error) {
-	l := &loader{r: &Results{}, cases: cases, seats: map[Seat]*SeatResults{}, made: map[string]*audit.Case{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
-	for e, err := range st.Brief(ctx, q) {
+	l := &loader{r: &Results{}, cases: cases, variants: map[Variant]*VariantResults{}, made: map[string]*audit.Case{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
+	for e, err := range st.Summaries(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, cases map[s
 	if l.r.Rows == 0 {
 		return nil, fmt.Errorf("no evaluations: expected those of a run of go test -run Bench")
 	}
-	if len(l.r.Seats) == 0 {
+	if len(l.r.Variants) == 0 {
 		return nil, fmt.Errorf("none of %d evaluations can be judged: %s", l.r.Rows, l.r.OddWhy)
 	}
 	l.r.addUp()
@@ -121,7 +121,7 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, cases map[s
 			return nil, err
 		}
 	}
-	slices.SortFunc(l.r.Seats, func(a, b *SeatResults) int {
+	slices.SortFunc(l.r.Variants, func(a, b *VariantResults) int {
 		return cmp.Or(strings.Compare(a.Model, b.Model), strings.Compare(a.Prompt, b.Prompt))
 	})
 	l.r.shorten()
@@ -130,7 +130,7 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, cases map[s
 
 // addUp sums usage and time of the answers that count.
 func (r *Results) addUp() {
-	for _, s := range r.Seats {
+	for _, s := range r.Variants {
 		s.Usage.Priced = true // a sum is priced when every part is
 		for _, id := range sortedKeys(s.Cases) {
 			if c := s.Cases[id]; len(c.Trials) > 0 {
@@ -144,13 +144,13 @@ func (r *Results) addUp() {
 // shortMost keeps a name from filling a page.
 const shortMost = 80
 
-// shorten names seats as briefly as tells them apart.
+// shorten names variants as briefly as tells them apart.
 func (r *Results) shorten() {
 	prompts, names := map[string]int{}, map[string]int{}
-	for _, s := range r.Seats {
+	for _, s := range r.Variants {
 		prompts[s.Model]++
 	}
-	for _, s := range r.Seats {
+	for _, s := range r.Variants {
 		s.Short = s.Model
 		if prompts[s.Model] > 1 {
 			s.Short = s.String()
@@ -160,7 +160,7 @@ func (r *Results) shorten() {
 		}
 		names[s.Short]++
 	}
-	for i, s := range r.Seats {
+	for i, s := range r.Variants {
 		if names[s.Short] > 1 {
 			s.Short = fmt.Sprintf("%s (%d)", clip(s.String(), shortMost), i+1)
 		}
@@ -168,22 +168,22 @@ func (r *Results) shorten() {
 }
 
 type loader struct {
-	r      *Results
-	cases  map[string]*audit.Case
-	made   map[string]*audit.Case // for rows of cases that the corpus does not hold
-	seats  map[Seat]*SeatResults
-	trials map[trialKey]*Trial
-	of     map[fileKey]*audit.Case
+	r        *Results
+	cases    map[string]*audit.Case
+	made     map[string]*audit.Case // for rows of cases that the corpus does not hold
+	variants map[Variant]*VariantResults
+	trials   map[trialKey]*Trial
+	of       map[fileKey]*audit.Case
 }
 
-// A trialKey tells equal trials: lists that store.Brief shares are equal where
+// A trialKey tells equal trials: lists that store.Summaries shares are equal where
 // they begin at the same place.
 type trialKey struct {
-	outcome audit.Outcome
-	right   store.Reason
-	doubt   float64
-	first   *int
-	n       int
+	outcome    audit.Outcome
+	right      store.Reason
+	confidence float64
+	first      *int
+	n          int
 }
 
 type fileKey struct {
@@ -192,16 +192,16 @@ type fileKey struct {
 }
 
 func (l *loader) trial(e *store.Evaluation) *Trial {
-	if !(e.Doubt > 0 && e.Doubt <= 1) {
-		e.Doubt = 0 // not stated, or not as a share
+	if !(e.Confidence > 0 && e.Confidence <= 1) {
+		e.Confidence = 0 // not stated, or not as a share
 	}
-	k := trialKey{outcome: e.Outcome, right: e.Reason, doubt: e.Doubt, n: len(e.Violates)}
+	k := trialKey{outcome: e.Outcome, right: e.Reason, confidence: e.Confidence, n: len(e.Violates)}
 	if k.n > 0 {
 		k.first = &e.Violates[0]
 	}
 	t := l.trials[k]
 	if t == nil {
-		t = &Trial{e.Outcome, e.Reason, e.Violates, e.Doubt}
+		t = &Trial{e.Outcome, e.Reason, e.Violates, e.Confidence}
 		l.trials[k] = t
 	}
 	return t
@@ -214,11 +214,11 @@ func (l *loader) add(e *store.Evaluation) {
 		l.r.OddWhy = cmp.Or(l.r.OddWhy, why)
 		return
 	}
-	s := l.seats[Seat{e.Model, e.Prompt}]
+	s := l.variants[Variant{e.Model, e.Prompt}]
 	if s == nil {
-		s = &SeatResults{Seat: Seat{strings.Clone(e.Model), strings.Clone(e.Prompt)}, Cases: map[string]*CaseResults{}, byCase: map[*audit.Case]*CaseResults{}}
-		l.seats[s.Seat] = s
-		l.r.Seats = append(l.r.Seats, s)
+		s = &VariantResults{Variant: Variant{strings.Clone(e.Model), strings.Clone(e.Prompt)}, Cases: map[string]*CaseResults{}, byCase: map[*audit.Case]*CaseResults{}}
+		l.variants[s.Variant] = s
+		l.r.Variants = append(l.r.Variants, s)
 	}
 	fk := fileKey{e.App, e.TestFile, e.Expected}
 	c := l.of[fk]
@@ -263,12 +263,12 @@ func odd(e *store.Evaluation) string {
 
 var outcomes = audit.Outcomes()
 
-// readWords reads the newest answers of each seat to each case again, with their
+// readWords reads the newest answers of each variant to each case again, with their
 // words.
 func (r *Results) readWords(ctx context.Context, st store.Store) error {
 	of := map[int64]*CaseResults{}
 	var ids []int64
-	for _, s := range r.Seats {
+	for _, s := range r.Variants {
 		for _, c := range s.Cases {
 			for _, id := range c.newest {
 				if id != 0 {
@@ -285,9 +285,9 @@ func (r *Results) readWords(ctx context.Context, st store.Store) error {
 		}
 		c := of[e.ID]
 		c.Told = append(c.Told, Telling{e.ID, e.Time, e.Outcome, e.Actual, clipWords(e.Explanation), clipWords(e.Detail),
-			e.Violates, e.CWEs, e.Doubt, e.Reason, e.Latency.Seconds()})
+			e.Violates, e.CWEs, e.Confidence, e.Reason, e.Latency.Seconds()})
 	}
-	for _, s := range r.Seats {
+	for _, s := range r.Variants {
 		for _, c := range s.Cases {
 			slices.SortFunc(c.Told, func(a, b Telling) int { return cmp.Compare(b.ID, a.ID) })
 		}

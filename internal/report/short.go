@@ -33,13 +33,13 @@ var verdictOrder = []audit.Verdict{audit.Invalid, audit.Fail, audit.Warn, audit.
 // benchShort says which reviewer comes first, against whom that is settled, what
 // would settle the rest, and which costs least of those that may be as good.
 func (o *overview) benchShort() {
-	first := &o.Seats[0]
+	first := &o.Variants[0]
 	if !first.Bench.BalancedAccuracy.Value.Defined {
 		o.Short = append(o.Short, headline{"WARN", "No reviewer answered good and bad cases: nothing can be said of any.", "bench.html"})
 		return
 	}
 	lead := fmt.Sprintf("%s has a balanced accuracy of %s; guessing gives 50 %%.", first.Short, first.Bench.BalancedAccuracy)
-	if len(o.Seats) == 1 {
+	if len(o.Variants) == 1 {
 		o.Short = append(o.Short, headline{"", lead, "bench.html"})
 		return
 	}

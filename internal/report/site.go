@@ -180,7 +180,7 @@ var functions = template.FuncMap{
 	},
 }
 
-// badge gives the class of a verdict, an outcome or a fate.
+// badge gives the class of a verdict, an outcome or a disposition.
 func badge(v any) string {
 	switch s := fmt.Sprint(v); s {
 	case "PASS", "correct", "matched", "found", "better", "good", "first":

@@ -27,7 +27,7 @@ func Candidates(rs []*record.Record) []Candidate {
 	for _, r := range rs {
 		for _, t := range valid(r) {
 			for _, s := range t.Findings {
-				if fp := s.Fingerprint(); s.Fate == score.OffKey && s.Review == "" && !seen[fp] {
+				if fp := s.Fingerprint(); s.Disposition == score.OffKey && s.Review == "" && !seen[fp] {
 					seen[fp] = true
 					all.Findings = append(all.Findings, s)
 				}

@@ -9,9 +9,9 @@ import (
 	"assay/audit"
 )
 
-// A purse holds the budget of a run, in USD. Each try takes out the most that it
+// A budget holds the budget of a run, in USD. Each try takes out the most that it
 // can cost before it begins and puts back what it did not use.
-type purse struct {
+type budget struct {
 	limit    float64 // +Inf for none
 	spent    float64
 	reserved float64
@@ -21,25 +21,25 @@ type purse struct {
 	dearest  map[string]float64 // by reviewer: the most that a try has cost, where that is more than was said
 }
 
-func newPurse(limit float64) purse { return purse{limit: limit, dearest: map[string]float64{}} }
+func newBudget(limit float64) budget { return budget{limit: limit, dearest: map[string]float64{}} }
 
 // most gives what a try of an item may cost: what is said or, where that proved
 // wrong (a price that has risen, a model listed as free), what one did cost.
-func (p *purse) most(it *Item) float64 { return max(it.Cost.Most, p.dearest[it.Reviewer]) }
+func (p *budget) most(it *Item) float64 { return max(it.Cost.Most, p.dearest[it.Reviewer]) }
 
 // fits reports whether a try that costs most fits beside those in flight. What
 // costs nothing fits always.
-func (p *purse) fits(most float64) bool {
+func (p *budget) fits(most float64) bool {
 	return most == 0 || p.spent+p.reserved+most <= p.limit+1e-12
 }
 
-func (p *purse) reserve(most float64) {
+func (p *budget) reserve(most float64) {
 	p.reserved += most
 	p.out++
 }
 
 // settle replaces a try's reserve by what it cost.
-func (p *purse) settle(it *Item, most float64, attempts []audit.Attempt) {
+func (p *budget) settle(it *Item, most float64, attempts []audit.Attempt) {
 	p.reserved -= most
 	if p.out--; p.out == 0 {
 		p.reserved = 0 // what is left is the error of adding up

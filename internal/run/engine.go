@@ -19,12 +19,12 @@ type engine struct {
 	config Config
 	out    *Run
 
-	lanes    map[string]*lane // by provider
-	order    []*lane          // in a fixed order, so that equal runs do equal things
+	queues   map[string]*queue // by provider
+	order    []*queue          // in a fixed order, so that equal runs do equal things
 	ended    chan ending
-	over     chan struct{}  // closed when nobody takes an ending any more
-	flying   map[*job]*lane // tries under way
-	purse    purse
+	over     chan struct{}   // closed when nobody takes an ending any more
+	flying   map[*job]*queue // tries under way
+	budget   budget
 	state    State
 	began    time.Time
 	left     float64 // expected cost of what has no outcome yet
@@ -38,7 +38,7 @@ type engine struct {
 
 // An ending is the end of a try (stored false) or of its storing (true).
 type ending struct {
-	lane   *lane
+	queue  *queue
 	job    *job
 	try    Try
 	stored bool
@@ -46,15 +46,15 @@ type ending struct {
 }
 
 func newEngine(p *Plan, c Config, r *Run) *engine {
-	e := &engine{plan: p, config: c, out: r, lanes: map[string]*lane{}, ended: make(chan ending), over: make(chan struct{}), flying: map[*job]*lane{},
-		purse: newPurse(c.Budget), stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
+	e := &engine{plan: p, config: c, out: r, queues: map[string]*queue{}, ended: make(chan ending), over: make(chan struct{}), flying: map[*job]*queue{},
+		budget: newBudget(c.Budget), stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
 	e.state = State{Planned: len(p.items), tally: tally{}}
 	for _, i := range p.ask {
 		it := &p.items[i]
-		l, ok := e.lanes[it.Provider]
+		l, ok := e.queues[it.Provider]
 		if !ok {
-			l = &lane{provider: it.Provider, pace: newPace(c.Concurrency)}
-			e.lanes[it.Provider] = l
+			l = &queue{provider: it.Provider, pace: newPace(c.Concurrency)}
+			e.queues[it.Provider] = l
 			e.order = append(e.order, l)
 		}
 		l.queue = append(l.queue, &job{item: it})
@@ -108,7 +108,7 @@ func (e *engine) run(ctx context.Context) {
 			e.cut()
 			patience = time.After(e.config.Grace)
 		case <-patience:
-			e.leave()
+			e.abandonAll()
 		case <-stop:
 		}
 		if timer != nil {
@@ -139,9 +139,9 @@ func (e *engine) dispatch(work context.Context) (wake time.Time) {
 			if j == nil {
 				break
 			}
-			most := e.purse.most(j.item)
-			fits := e.purse.fits(most)
-			if !fits && e.purse.out > 0 && e.stopped[j.item.Reviewer] == "" {
+			most := e.budget.most(j.item)
+			fits := e.budget.fits(most)
+			if !fits && e.budget.out > 0 && e.stopped[j.item.Reviewer] == "" {
 				held = true // what is in flight may put something back
 				continue
 			}
@@ -153,7 +153,7 @@ func (e *engine) dispatch(work context.Context) (wake time.Time) {
 				e.begin(work, l, j)
 			default:
 				e.giveUp(l, j, fmt.Sprintf("the budget of $%.2f is used up ($%.4f spent, the next one may cost $%.4f)",
-					e.purse.limit, e.purse.spent, most))
+					e.budget.limit, e.budget.spent, most))
 			}
 		}
 		if t := l.wake(now); !held && !t.IsZero() && (wake.IsZero() || t.Before(wake)) {
@@ -163,8 +163,8 @@ func (e *engine) dispatch(work context.Context) (wake time.Time) {
 	return wake
 }
 
-// drop gives up everything that a stopped lane, or a stopped run, still holds.
-func (e *engine) drop(l *lane) {
+// drop gives up everything that a stopped queue, or a stopped run, still holds.
+func (e *engine) drop(l *queue) {
 	why := l.stopped
 	if why == "" {
 		why = e.halted
@@ -187,7 +187,7 @@ func (e *engine) drop(l *lane) {
 }
 
 // giveUp abandons a job for the budget's sake and says so once.
-func (e *engine) giveUp(l *lane, j *job, why string) {
+func (e *engine) giveUp(l *queue, j *job, why string) {
 	if e.stopped["\x00budget"] == "" {
 		e.stopped["\x00budget"] = why
 		e.say(Event{Kind: Stopping, Text: why})
@@ -197,7 +197,7 @@ func (e *engine) giveUp(l *lane, j *job, why string) {
 
 // abandon ends a job that is not tried any more: skipped when it was never
 // begun, else with what its last try gave.
-func (e *engine) abandon(l *lane, j *job, why string) {
+func (e *engine) abandon(l *queue, j *job, why string) {
 	if j.tries == 0 {
 		e.finish(j.item, Result{Outcome: audit.OutcomeSkipped, Why: why,
 			Evaluation: store.Evaluation{Model: j.item.Reviewer, Expected: j.item.Expected, Detail: why}})
@@ -210,14 +210,14 @@ func (e *engine) abandon(l *lane, j *job, why string) {
 }
 
 // begin sends one try off.
-func (e *engine) begin(work context.Context, l *lane, j *job) {
+func (e *engine) begin(work context.Context, l *queue, j *job) {
 	j.number = l.pace.begin()
 	j.tries++
 	e.state.InFlight++
-	j.reserved = e.purse.most(j.item)
-	e.purse.reserve(j.reserved)
+	j.reserved = e.budget.most(j.item)
+	e.budget.reserve(j.reserved)
 	e.flying[j] = l
-	go func() { e.report(ending{lane: l, job: j, try: attempt(work, j.item)}) }()
+	go func() { e.report(ending{queue: l, job: j, try: attempt(work, j.item)}) }()
 }
 
 // report hands an ending to the engine, as long as there is one.
@@ -228,9 +228,9 @@ func (e *engine) report(end ending) {
 	}
 }
 
-// leave gives up the tries that go on although they were told to end: a run that
+// abandonAll gives up the tries that go on although they were told to end: a run that
 // waits for one of them would never end. What they cost is unknown.
-func (e *engine) leave() {
+func (e *engine) abandonAll() {
 	for j, l := range e.flying {
 		delete(e.flying, j)
 		j.given = true
@@ -238,7 +238,7 @@ func (e *engine) leave() {
 		j.last = errored(j.item, why)
 		j.last.Attempts = []audit.Attempt{{Error: why}}
 		j.attempts = append(j.attempts, j.last.Attempts...)
-		e.purse.settle(j.item, j.reserved, j.last.Attempts)
+		e.budget.settle(j.item, j.reserved, j.last.Attempts)
 		go e.keep(l, j)
 	}
 }
@@ -264,7 +264,7 @@ func attempt(ctx context.Context, it *Item) (t Try) {
 
 // take handles the end of a try or of its storing.
 func (e *engine) take(work context.Context, end ending) {
-	l, j := end.lane, end.job
+	l, j := end.queue, end.job
 	if end.stored {
 		e.state.InFlight--
 		l.pace.inFlight--
@@ -280,7 +280,7 @@ func (e *engine) take(work context.Context, end ending) {
 	}
 	delete(e.flying, j)
 	t, now := end.try, time.Now()
-	e.purse.settle(j.item, j.reserved, t.Attempts)
+	e.budget.settle(j.item, j.reserved, t.Attempts)
 	j.attempts = append(j.attempts, t.Attempts...)
 	j.last = t
 	wait := t.last().RetryAfter
@@ -309,7 +309,7 @@ func (e *engine) take(work context.Context, end ending) {
 }
 
 // stop ends all work of whoever a fatal failure belongs to.
-func (e *engine) stop(l *lane, it *Item, t Try) {
+func (e *engine) stop(l *queue, it *Item, t Try) {
 	switch t.last().HTTPStatus {
 	case 401, 402, 403, 429:
 		if l.stopped == "" {
@@ -359,8 +359,8 @@ func (e *engine) finish(it *Item, res Result) {
 }
 
 func (e *engine) tell(ev Event) {
-	e.state.Spent = e.purse.spent
-	e.state.Expected = e.purse.spent + math.Max(0, e.left)
+	e.state.Spent = e.budget.spent
+	e.state.Expected = e.budget.spent + math.Max(0, e.left)
 	e.state.Elapsed = time.Since(e.began)
 	if e.config.Progress != nil {
 		ev.State = e.state

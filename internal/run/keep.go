@@ -15,11 +15,11 @@ import (
 )
 
 // keep completes a job's evaluation, stores it, and reports back.
-func (e *engine) keep(l *lane, j *job) {
+func (e *engine) keep(l *queue, j *job) {
 	ev := row(e.config.Run.ID, j.item, j.last.Evaluation, j.tries, j.attempts)
 	res := Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value}
 	res.Err = e.insist(func(ctx context.Context) error { return e.save(ctx, j.item, res) })
-	e.report(ending{lane: l, job: j, stored: true, result: res})
+	e.report(ending{queue: l, job: j, stored: true, result: res})
 }
 
 // insist writes, and tries again for StoreWait at most. What is written was paid

@@ -114,7 +114,7 @@ func (t *Trial) try(ctx context.Context) Try {
 	if e.Status == audit.Answered {
 		e.Actual = string(review.Verdict)
 	}
-	e.Explanation, e.Violates, e.CWEs, e.Doubt = capped(review.Explanation), review.Violates, review.CWEs, review.Confidence
+	e.Explanation, e.Violates, e.CWEs, e.Confidence = capped(review.Explanation), review.Violates, review.CWEs, review.Confidence
 	e.Detail, e.Reply = capped(review.Detail), capped(review.Raw)
 	e.Reason = t.reason(&review)
 	return Try{Evaluation: e, Attempts: review.Attempts, Fatal: err}

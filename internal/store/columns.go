@@ -76,7 +76,7 @@ func values(e *Evaluation) []any {
 	return []any{
 		formatTime(e.Time), clean(e.TestFile), clean(e.Model), string(e.Expected), clean(e.Actual), clean(e.Explanation),
 		e.Run, e.Trial, e.Index, clean(e.App), clean(e.Query), clean(e.Family), clean(e.Prompt), clean(e.Twin),
-		string(e.Outcome), string(e.Status), joined(e.Violates), joined(e.CWEs), int(e.Reason), e.Doubt,
+		string(e.Outcome), string(e.Status), joined(e.Violates), joined(e.CWEs), int(e.Reason), e.Confidence,
 		clean(e.Detail), clean(e.Served), clean(e.Finish), e.Tries,
 		e.Usage.TokensIn, e.Usage.TokensOut, e.Usage.USD, number(e.Usage.Priced), e.Latency.Milliseconds(), clean(e.Reply),
 		e.CaseHash, e.SpecHash, e.PromptHash, e.SettingsHash, clean(e.Settings),
@@ -88,11 +88,11 @@ func values(e *Evaluation) []any {
 // what is no number counts as 0.
 func scan(rows *sql.Rows) (Evaluation, error) {
 	var id, stamp, file, model, expected, actual, explanation sql.NullString
-	var run, trial, index, app, query, family, prompt, twin, outcome, status, violates, cwes, reason, doubt sql.NullString
+	var run, trial, index, app, query, family, prompt, twin, outcome, status, violates, cwes, reason, confidence sql.NullString
 	var detail, served, finish, tries, in, out, usd, priced, latency, reply, ch, sh, ph, seth, settings sql.NullString
 	err := rows.Scan(&id, &stamp, &file, &model, &expected, &actual, &explanation,
 		&run, &trial, &index, &app, &query, &family, &prompt, &twin, &outcome, &status,
-		&violates, &cwes, &reason, &doubt, &detail, &served, &finish, &tries,
+		&violates, &cwes, &reason, &confidence, &detail, &served, &finish, &tries,
 		&in, &out, &usd, &priced, &latency, &reply, &ch, &sh, &ph, &seth, &settings)
 	if err != nil {
 		return Evaluation{}, err
@@ -107,7 +107,7 @@ func scan(rows *sql.Rows) (Evaluation, error) {
 		Family: clean(family.String), Prompt: clean(prompt.String), Twin: clean(twin.String),
 		Outcome: audit.Outcome(outcome.String), Status: audit.Status(status.String),
 		Violates: readInts(violates.String), CWEs: readCWEs(cwes.String), Reason: Reason(readNumber(reason.String)),
-		Doubt: readFloat(doubt.String), Detail: clean(detail.String), Served: clean(served.String), Finish: clean(finish.String), Tries: int(readNumber(tries.String)),
+		Confidence: readFloat(confidence.String), Detail: clean(detail.String), Served: clean(served.String), Finish: clean(finish.String), Tries: int(readNumber(tries.String)),
 		Usage:   audit.Usage{TokensIn: readNumber(in.String), TokensOut: readNumber(out.String), USD: readFloat(usd.String), Priced: readNumber(priced.String) != 0},
 		Latency: time.Duration(readNumber(latency.String)) * time.Millisecond, Reply: clean(reply.String),
 		CaseHash: ch.String, SpecHash: sh.String, PromptHash: ph.String, SettingsHash: seth.String, Settings: settings.String}

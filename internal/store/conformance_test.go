@@ -95,7 +95,7 @@ func evaluation(run, trial string) store.Evaluation {
 	return store.Evaluation{Time: day, TestFile: "tests/shop/list-orders-03-bad.md", Model: "m", Expected: audit.Bad,
 		Actual: "good", Explanation: "line\nbreak", Run: run, Trial: trial, Index: 2, App: "shop", Query: "list-orders",
 		Family: "shop/list-orders", Prompt: "evaluation-prompt", Twin: "renamed", Outcome: audit.OutcomeWrong,
-		Status: audit.Answered, Violates: []int{2, 5}, CWEs: []audit.CWE{639, 89}, Reason: store.ReasonWrong, Doubt: 0.75,
+		Status: audit.Answered, Violates: []int{2, 5}, CWEs: []audit.CWE{639, 89}, Reason: store.ReasonWrong, Confidence: 0.75,
 		Detail: "detail", Served: "m-2026", Finish: "stop", Tries: 2,
 		Usage:   audit.Usage{TokensIn: 1000, TokensOut: 50, USD: 0.0125, Priced: true},
 		Latency: 1500 * time.Millisecond, Reply: `{"verdict":"good"}`, CaseHash: "c", SpecHash: "s", PromptHash: "p",

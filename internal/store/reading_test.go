@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// varied gives evaluations that differ in each field that Brief tells, some of
+// varied gives evaluations that differ in each field that Summaries tells, some of
 // them with texts that could be taken for two.
 func varied() []store.Evaluation {
 	var out []store.Evaluation
@@ -61,21 +61,21 @@ func brief(t *testing.T, e engine) {
 		for _, e := range all(t, s, q) {
 			want = append(want, store.Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, App: e.App, Query: e.Query,
 				Family: e.Family, Prompt: e.Prompt, Twin: e.Twin, Outcome: e.Outcome, Status: e.Status, Violates: e.Violates, Reason: e.Reason,
-				CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency, Doubt: e.Doubt})
+				CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency, Confidence: e.Confidence})
 		}
-		for e, err := range ro.Brief(ctx, q) {
+		for e, err := range ro.Summaries(ctx, q) {
 			require.NoError(t, err)
 			got = append(got, e)
 		}
 		require.Empty(t, cmp.Diff(want, got), "%+v: -want +got", q)
 		require.Equal(t, q.Run != "none", len(got) > 0, "%+v", q)
 	}
-	for range ro.Brief(ctx, store.Query{}) {
+	for range ro.Summaries(ctx, store.Query{}) {
 		break // whoever stops early leaves no rows open: Close would wait
 	}
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()
-	for _, err := range ro.Brief(stopped, store.Query{}) {
+	for _, err := range ro.Summaries(stopped, store.Query{}) {
 		require.ErrorIs(t, err, context.Canceled)
 	}
 }
@@ -146,7 +146,7 @@ func oddTypes(t *testing.T, e engine) {
 		require.Equal(t, []any{"7", "8.5", "\uFFFD\uFFFD\uFFFD", int64(0), 0.0, 12 * time.Millisecond}, []any{odd.TestFile, odd.Model, odd.Explanation, odd.Usage.TokensIn, odd.Usage.USD, odd.Latency})
 	}
 	n := 0
-	for b, err := range ro.Brief(ctx, store.Query{}) {
+	for b, err := range ro.Summaries(ctx, store.Query{}) {
 		require.NoError(t, err)
 		require.Equal(t, []any{whole[n].ID, whole[n].TestFile, whole[n].Outcome, whole[n].Usage, whole[n].Latency}, []any{b.ID, b.TestFile, b.Outcome, b.Usage, b.Latency})
 		n++
@@ -165,7 +165,7 @@ func TestIDsThatAreNoNumbers(t *testing.T) {
 	s, err := store.OpenReadOnly(context.Background(), where)
 	require.NoError(t, err)
 	defer s.Close()
-	for _, err := range s.Brief(context.Background(), store.Query{}) {
+	for _, err := range s.Summaries(context.Background(), store.Query{}) {
 		require.ErrorContains(t, err, `id "4f1c": expected whole numbers`)
 	}
 	for _, err := range s.Evaluations(context.Background(), store.Query{}) {

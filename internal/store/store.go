@@ -35,27 +35,27 @@ type Evaluation struct {
 	Actual      string      // "good", "bad", or the status of a trial without an answer
 	Explanation string
 
-	Run      string // Run.ID
-	Trial    string // the trial's key
-	Index    int    // from 0
-	App      string
-	Query    string
-	Family   string
-	Prompt   string // name of the evaluation prompt
-	Twin     string // kind of the machine-made variant; empty for the case itself
-	Outcome  audit.Outcome
-	Status   audit.Status
-	Violates []int // as the reviewer says
-	CWEs     []audit.CWE
-	Reason   Reason
-	Doubt    float64 // the reviewer's confidence, 0 to 1; 0 when it states none
-	Detail   string  // why there is no answer
-	Served   string  // model as served
-	Finish   string  // the last attempt's finish reason
-	Tries    int
-	Usage    audit.Usage   // sum over the attempts
-	Latency  time.Duration // of the last attempt, to the millisecond
-	Reply    string        // the reply as it came, capped by the writer
+	Run        string // Run.ID
+	Trial      string // the trial's key
+	Index      int    // from 0
+	App        string
+	Query      string
+	Family     string
+	Prompt     string // name of the evaluation prompt
+	Twin       string // kind of the machine-made variant; empty for the case itself
+	Outcome    audit.Outcome
+	Status     audit.Status
+	Violates   []int // as the reviewer says
+	CWEs       []audit.CWE
+	Reason     Reason
+	Confidence float64 // the reviewer's confidence, 0 to 1; 0 when it states none
+	Detail     string  // why there is no answer
+	Served     string  // model as served
+	Finish     string  // the last attempt's finish reason
+	Tries      int
+	Usage      audit.Usage   // sum over the attempts
+	Latency    time.Duration // of the last attempt, to the millisecond
+	Reply      string        // the reply as it came, capped by the writer
 
 	CaseHash, SpecHash, PromptHash, SettingsHash string
 	Settings                                     string // the reviewer's, without secrets
@@ -122,9 +122,9 @@ type Store interface {
 	// Evaluations streams the rows that q chooses, oldest first, without
 	// attempts. The first error ends the sequence.
 	Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluation, error]
-	// Brief streams the same rows with what figures are made of alone, several
+	// Summaries streams the same rows with what figures are made of alone, several
 	// times as fast; equal strings and lists are shared among rows.
-	Brief(ctx context.Context, q Query) iter.Seq2[Evaluation, error]
+	Summaries(ctx context.Context, q Query) iter.Seq2[Evaluation, error]
 	// ByID streams the evaluations with these IDs, in any order, without reply and
 	// attempts.
 	ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, error]

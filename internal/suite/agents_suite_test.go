@@ -179,7 +179,7 @@ func TestRegressionWithALiveAgent(t *testing.T) {
 
 	f, r = run("-auditor", "writes", "-trials", "2")
 	require.False(t, f.Failed(), "every trial gets an export of its own: %v", f.complaints())
-	require.Equal(t, r.Trials[0].Result.Fates, r.Trials[1].Result.Fates)
+	require.Equal(t, r.Trials[0].Result.Dispositions, r.Trials[1].Result.Dispositions)
 }
 
 // TestALiveRunEndsBeforeGoTestDoes: an agent that hangs is stopped in time for its

@@ -46,25 +46,25 @@ func accounting(s interface {
 	return fmt.Sprintf("planned %d = %s", planned, strings.Join(parts, " + "))
 }
 
-// A seat is a reviewer with a prompt.
-type seat struct{ reviewer, prompt string }
+// A variant is a reviewer with a prompt.
+type variant struct{ reviewer, prompt string }
 
-// asked gives the seats in the order in which they were asked.
-func (b *bench) asked() []seat {
-	var seats []seat
-	seen := map[seat]bool{}
+// asked gives the variants in the order in which they were asked.
+func (b *bench) asked() []variant {
+	var variants []variant
+	seen := map[variant]bool{}
 	for _, l := range b.leaves {
-		s := seat{l.reviewer, l.prompt}
+		s := variant{l.reviewer, l.prompt}
 		if !seen[s] {
 			seen[s] = true
-			seats = append(seats, s)
+			variants = append(variants, s)
 		}
 	}
-	return seats
+	return variants
 }
 
-// answers gives a seat's answers, of one application or of all.
-func (b *bench) answers(s seat, app string) []score.Answer {
+// answers gives a variant's answers, of one application or of all.
+func (b *bench) answers(s variant, app string) []score.Answer {
 	var as []score.Answer
 	for _, l := range b.leaves {
 		if l.reviewer != s.reviewer || l.prompt != s.prompt || app != "" && l.cs.App != app {
@@ -77,8 +77,8 @@ func (b *bench) answers(s seat, app string) []score.Answer {
 	return as
 }
 
-// flips gives how often a seat's verdicts did not survive the twins.
-func (b *bench) flips(s seat) []score.Flip {
+// flips gives how often a variant's verdicts did not survive the twins.
+func (b *bench) flips(s variant) []score.Flip {
 	var pairs []score.TwinAnswer
 	for _, l := range b.leaves {
 		if l.reviewer != s.reviewer || l.prompt != s.prompt || len(l.results) == 0 {
@@ -91,9 +91,9 @@ func (b *bench) flips(s seat) []score.Flip {
 	return score.Flips(pairs)
 }
 
-// judgeOne judges a seat over everything, where everything was asked, and adds a
+// judgeOne judges a variant over everything, where everything was asked, and adds a
 // line for each application.
-func (b *bench) judgeOne(t T, s seat) {
+func (b *bench) judgeOne(t T, s variant) {
 	name := s.reviewer
 	if s.prompt != defaultPrompt {
 		name += " " + s.prompt
@@ -122,7 +122,7 @@ func (b *bench) judgeOne(t T, s seat) {
 	}
 }
 
-func (b *bench) gate(t T, s seat, name string, all []score.Answer) {
+func (b *bench) gate(t T, s variant, name string, all []score.Answer) {
 	baseline, err := b.baseline(s)
 	if err != nil {
 		t.Errorf("%v", err)
@@ -135,17 +135,17 @@ func (b *bench) gate(t T, s seat, name string, all []score.Answer) {
 	}
 	look := ""
 	if j.Verdict != audit.Pass {
-		look = lookAt(j.Grounds[0])
+		look = lookAt(j.Reasons[0])
 	}
 	t.Attr("verdict:"+strings.ReplaceAll(s.reviewer+"/"+s.prompt, " ", "_"), string(j.Verdict))
 	b.add(name, "all", all, j.Verdict, look)
-	for _, g := range j.Grounds {
+	for _, g := range j.Reasons {
 		if g.Verdict != audit.Pass {
 			t.Logf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 500))
 		}
 	}
 	if j.Verdict == audit.Fail || j.Verdict == audit.Invalid {
-		t.Errorf("fixtures/goals.md: %s: %s: %s", name, j.Verdict, audit.OneLine(j.Grounds[0].Text, 500))
+		t.Errorf("fixtures/goals.md: %s: %s: %s", name, j.Verdict, audit.OneLine(j.Reasons[0].Text, 500))
 	}
 }
 
@@ -164,9 +164,9 @@ func (b *bench) add(name, app string, as []score.Answer, v audit.Verdict, look s
 		f.Accuracy.Value.String(), f.Recall.Value.String(), f.Specificity.Value.String(), f.RightReason.Value.String(), silent}})
 }
 
-// baseline gives the stored answers that a seat is compared with; none where it
+// baseline gives the stored answers that a variant is compared with; none where it
 // has no baseline. Cases that changed since are left out, and said.
-func (b *bench) baseline(s seat) ([]score.Answer, error) {
+func (b *bench) baseline(s variant) ([]score.Answer, error) {
 	base, err := record.ReadBench(b.env.root.holdings(), "fixtures/baselines", s.reviewer, s.prompt)
 	if err != nil {
 		return nil, err
@@ -182,8 +182,8 @@ func (b *bench) baseline(s seat) ([]score.Answer, error) {
 	return answers, nil
 }
 
-// told gives what a seat's trials put their question to.
-func (b *bench) told(s seat) []record.Asked {
+// told gives what a variant's trials put their question to.
+func (b *bench) told(s variant) []record.Asked {
 	var as []record.Asked
 	for _, l := range b.leaves {
 		if l.reviewer != s.reviewer || l.prompt != s.prompt {

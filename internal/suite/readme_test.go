@@ -12,7 +12,7 @@ import (
 )
 
 // TestReadmeShowsWhatIsMeasured: the tables of README.md are what the suites say
-// of this repository, to the letter.
+// of this repository, to the literal.
 func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 	t.Setenv("ASSAY_ROOT", "")
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
@@ -33,7 +33,7 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 }
 
 // holdCorroborated: docs/recordings.md shows the figures for the corroborated part
-// of each key, to the letter.
+// of each key, to the literal.
 func holdCorroborated(t *testing.T, regression *fake) {
 	t.Helper()
 	var rows []string

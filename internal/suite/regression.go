@@ -94,7 +94,7 @@ func (r *regression) project(t T, fsys fs.FS, name string) {
 			continue
 		}
 		t.Run(segment(a.name), func(t T) {
-			h := &held{regression: r, project: p, goals: goals, asked: a}
+			h := &evaluation{regression: r, project: p, goals: goals, candidate: a}
 			h.send(t)
 			h.run(t)
 		})
@@ -104,8 +104,8 @@ func (r *regression) project(t T, fsys fs.FS, name string) {
 	}
 }
 
-// An asked is an auditor with the trials that it is asked for.
-type asked struct {
+// A candidate is an auditor with the trials that it is asked for.
+type candidate struct {
 	name   string
 	replay bool
 	static bool
@@ -114,12 +114,12 @@ type asked struct {
 }
 
 // asked gives the auditors that are held against a project's key.
-func (r *regression) asked(t T, p *audit.Project) []asked {
+func (r *regression) asked(t T, p *audit.Project) []candidate {
 	t.Helper()
 	if len(r.env.cfg.Auditors) == 0 {
 		return append(r.replays(p), r.given(p)...)
 	}
-	var as []asked
+	var as []candidate
 	for _, name := range r.env.cfg.Auditors {
 		if a := r.env.given.auditor(name); a != nil {
 			as = append(as, r.trialsOf(a))
@@ -129,7 +129,7 @@ func (r *regression) asked(t T, p *audit.Project) []asked {
 		if !ok {
 			t.Fatalf("fixtures/auditors.md: no section %q: expected one of its auditors", "## "+name)
 		}
-		a := asked{name: name, static: entry.Kind == "static"}
+		a := candidate{name: name, static: entry.Kind == "static"}
 		for range r.env.cfg.Trials {
 			a.trials = append(a.trials, auditor.FromEntry(entry))
 		}
@@ -140,11 +140,11 @@ func (r *regression) asked(t T, p *audit.Project) []asked {
 
 // given are the auditors that were handed over as Go values: they audit the
 // projects of one's own folder, whose source is at hand.
-func (r *regression) given(p *audit.Project) []asked {
+func (r *regression) given(p *audit.Project) []candidate {
 	if r.env.root.other == nil || !exists(r.env.root.other, p.Pos.File) {
 		return nil
 	}
-	var as []asked
+	var as []candidate
 	for _, a := range r.env.given.auditors {
 		as = append(as, r.trialsOf(a))
 	}
@@ -152,20 +152,20 @@ func (r *regression) given(p *audit.Project) []asked {
 }
 
 // trialsOf asks one auditor as often as -trials says.
-func (r *regression) trialsOf(a audit.Auditor) asked {
-	x := asked{name: a.Name()}
+func (r *regression) trialsOf(a audit.Auditor) candidate {
+	x := candidate{name: a.Name()}
 	for range r.env.cfg.Trials {
 		x.trials = append(x.trials, a)
 	}
 	return x
 }
 
-func (r *regression) replays(p *audit.Project) []asked {
-	var as []asked
+func (r *regression) replays(p *audit.Project) []candidate {
+	var as []candidate
 	fsys := r.env.root.holdings()
 	for _, rec := range r.recordings[p.Name] {
 		if len(as) == 0 || as[len(as)-1].name != rec.Auditor {
-			as = append(as, asked{name: rec.Auditor, replay: true, static: r.entries[rec.Auditor].Kind == "static"})
+			as = append(as, candidate{name: rec.Auditor, replay: true, static: r.entries[rec.Auditor].Kind == "static"})
 		}
 		a := &as[len(as)-1]
 		a.trials = append(a.trials, auditor.Replay(rec, fsys, r.entries[rec.Auditor].Rules))
@@ -174,10 +174,10 @@ func (r *regression) replays(p *audit.Project) []asked {
 	return as
 }
 
-// A held is one auditor held against one project's key.
-type held struct {
+// An evaluation is one auditor held against one project's key.
+type evaluation struct {
 	*regression
-	asked
+	candidate
 	project *audit.Project
 	goals   score.Goals
 	away    *awaited // nil: not with workers
@@ -189,7 +189,7 @@ type held struct {
 	notes   []string
 }
 
-func (h *held) run(t T) {
+func (h *evaluation) run(t T) {
 	h.checkRecordings(t)
 	if t.Failed() {
 		return
@@ -198,9 +198,9 @@ func (h *held) run(t T) {
 		t.Fatal(err)
 	}
 	if err := h.audit(t); err != nil {
-		t.Fatalf("%s: %s: %v", h.project.Pos, h.asked.name, err)
+		t.Fatalf("%s: %s: %v", h.project.Pos, h.candidate.name, err)
 	}
-	baseline, err := record.Baseline(h.env.root.holdings(), "fixtures/baselines", h.asked.name, h.project.Name)
+	baseline, err := record.Baseline(h.env.root.holdings(), "fixtures/baselines", h.candidate.name, h.project.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,16 +208,16 @@ func (h *held) run(t T) {
 	if baseline != nil {
 		subject.Baseline = record.ScoreTrials(baseline.Trials)
 	}
-	j, err := score.Judge(subject, score.Rules{Deterministic: h.replay || h.static || h.entries[h.asked.name].Kind == "tool", Strict: h.env.cfg.Strict})
+	j, err := score.Judge(subject, score.Rules{Deterministic: h.replay || h.static || h.entries[h.candidate.name].Kind == "tool", Strict: h.env.cfg.Strict})
 	if err != nil {
-		t.Fatalf("%s: %s: %v", h.project.Pos, h.asked.name, err)
+		t.Fatalf("%s: %s: %v", h.project.Pos, h.candidate.name, err)
 	}
 	h.tell(t, j, baseline)
 }
 
 // checkRecordings refuses recordings that no longer belong to what they are
 // replayed for.
-func (h *held) checkRecordings(t T) {
+func (h *evaluation) checkRecordings(t T) {
 	for _, rec := range h.recs {
 		switch want := auditor.RulesHash(h.entries[rec.Auditor]); {
 		case rec.Commit != h.project.Commit:
@@ -231,12 +231,12 @@ func (h *held) checkRecordings(t T) {
 }
 
 // told finds the hash of what the auditor is, or was, told.
-func (h *held) told() (err error) {
+func (h *evaluation) told() (err error) {
 	for _, rec := range h.recs {
 		h.prompt = rec.Prompt
 	}
 	if !h.replay {
-		h.prompt, err = auditor.PromptHash(h.env.root.setting("fixtures/auditors.md"), h.entries[h.asked.name])
+		h.prompt, err = auditor.PromptHash(h.env.root.setting("fixtures/auditors.md"), h.entries[h.candidate.name])
 	}
 	return err
 }
@@ -246,13 +246,13 @@ func (h *held) told() (err error) {
 const lastMinute = 20 * time.Second
 
 // audit runs every trial and scores it.
-func (h *held) audit(t T) error {
+func (h *evaluation) audit(t T) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	if at, ok := t.Deadline(); ok {
 		ctx, cancel = context.WithDeadline(ctx, at.Add(-lastMinute))
 	}
 	defer cancel()
-	for i, a := range h.asked.trials {
+	for i, a := range h.candidate.trials {
 		if err := h.trial(ctx, t, i, a); err != nil {
 			return err
 		}
@@ -261,7 +261,7 @@ func (h *held) audit(t T) error {
 }
 
 // trial runs one trial in an export of its own and scores it.
-func (h *held) trial(ctx context.Context, t T, i int, a audit.Auditor) error {
+func (h *evaluation) trial(ctx context.Context, t T, i int, a audit.Auditor) error {
 	var run audit.AuditRun
 	var err error
 	dir := ""
@@ -305,7 +305,7 @@ func (h *held) trial(ctx context.Context, t T, i int, a audit.Auditor) error {
 }
 
 // export makes the sealed export for one live trial.
-func (h *held) export(ctx context.Context, t T, trial int) (*seal.Sealed, func(), error) {
+func (h *evaluation) export(ctx context.Context, t T, trial int) (*seal.Sealed, func(), error) {
 	if err := h.env.uncached(); err != nil {
 		return nil, nil, err
 	}

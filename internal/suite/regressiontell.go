@@ -10,10 +10,10 @@ import (
 	"assay/internal/record"
 )
 
-// tell writes the record, logs the grounds, adds the line and fails the test
+// tell writes the record, logs the reasons, adds the line and fails the test
 // where the verdict says so.
-func (h *held) tell(t T, j score.Judgement, baseline *record.Record) {
-	rec := &record.Record{Suite: "Regression", Project: h.project.Name, Auditor: h.asked.name, Replay: h.replay, Commit: h.project.Commit,
+func (h *evaluation) tell(t T, j score.Judgement, baseline *record.Record) {
+	rec := &record.Record{Suite: "Regression", Project: h.project.Name, Auditor: h.candidate.name, Replay: h.replay, Commit: h.project.Commit,
 		Key: h.project.KeyHash, Version: h.version, Command: h.command, Model: h.model, Prompt: h.prompt, Trials: h.trials, Judgement: j, Goals: h.goals, Notes: h.notes}
 	for _, r := range h.recs {
 		rec.Control = r.Control
@@ -27,7 +27,7 @@ func (h *held) tell(t T, j score.Judgement, baseline *record.Record) {
 	}
 	h.suite.write(t, h.env, rec)
 	h.attributes(t, j)
-	for _, g := range j.Grounds {
+	for _, g := range j.Reasons {
 		if g.Verdict != audit.Pass {
 			t.Logf("%s: %s: %s", h.project.Pos, g.Verdict, audit.OneLine(g.Text, 500))
 		}
@@ -35,16 +35,16 @@ func (h *held) tell(t T, j score.Judgement, baseline *record.Record) {
 	h.suite.summary.add(h.line(j))
 	switch {
 	case h.replay && chanceAlone(j) && baseline != nil && failsByChance(baseline.Judgement):
-		t.Skipf("%s: %s on %s: %s, as at its baseline: %s", h.project.Pos, h.asked.name, h.project.Name, j.Verdict, audit.OneLine(j.Grounds[0].Text, 500))
+		t.Skipf("%s: %s on %s: %s, as at its baseline: %s", h.project.Pos, h.candidate.name, h.project.Name, j.Verdict, audit.OneLine(j.Reasons[0].Text, 500))
 	case j.Verdict == audit.Fail || j.Verdict == audit.Invalid:
-		t.Errorf("%s: %s on %s: %s: %s", h.project.Pos, h.asked.name, h.project.Name, j.Verdict, audit.OneLine(j.Grounds[0].Text, 500))
+		t.Errorf("%s: %s on %s: %s: %s", h.project.Pos, h.candidate.name, h.project.Name, j.Verdict, audit.OneLine(j.Reasons[0].Text, 500))
 	}
 }
 
 // failsByChance reports whether a judgement fails because the recall is no better
 // than chance.
 func failsByChance(j score.Judgement) bool {
-	return slices.ContainsFunc(j.Grounds, func(g score.Ground) bool {
+	return slices.ContainsFunc(j.Reasons, func(g score.Reason) bool {
 		return g.Code == score.CodeChance && g.Verdict == audit.Fail
 	})
 }
@@ -54,13 +54,13 @@ func failsByChance(j score.Judgement) bool {
 // was made its own baseline tells nothing new: its verdict is FAIL, in the summary
 // and the record, and the test is skipped instead of red.
 func chanceAlone(j score.Judgement) bool {
-	return j.Verdict == audit.Fail && !slices.ContainsFunc(j.Grounds, func(g score.Ground) bool {
+	return j.Verdict == audit.Fail && !slices.ContainsFunc(j.Reasons, func(g score.Reason) bool {
 		return g.Verdict == audit.Fail && g.Code != score.CodeChance
 	})
 }
 
 // first gives the figures of the first trial that counts; nil without one.
-func (h *held) first() *score.Metrics {
+func (h *evaluation) first() *score.Metrics {
 	for _, t := range h.trials {
 		if t.Result != nil {
 			return &t.Result.Metrics
@@ -69,7 +69,7 @@ func (h *held) first() *score.Metrics {
 	return nil
 }
 
-func (h *held) attributes(t T, j score.Judgement) {
+func (h *evaluation) attributes(t T, j score.Judgement) {
 	t.Attr("verdict", string(j.Verdict))
 	if m := h.first(); m != nil {
 		t.Attr("recall", m.Recall.String())
@@ -102,8 +102,8 @@ func times(v score.Value) string {
 
 func coverage(m *score.Metrics) string { return fmt.Sprintf("%d of %d", len(m.Covered), len(m.Held)) }
 
-func (h *held) line(j score.Judgement) line {
-	name := h.asked.name
+func (h *evaluation) line(j score.Judgement) line {
+	name := h.candidate.name
 	if h.replay {
 		name += " (replay)"
 	}
@@ -111,8 +111,8 @@ func (h *held) line(j score.Judgement) line {
 	if m := h.first(); m != nil {
 		l.cells = []string{h.project.Name, name, m.Recall.String(), m.Precision.String(), m.F1.String(), coverage(m), m.Chance.Mean.String(), times(m.Lift)}
 	}
-	if j.Verdict != audit.Pass && len(j.Grounds) > 0 {
-		l.look = lookAt(j.Grounds[0])
+	if j.Verdict != audit.Pass && len(j.Reasons) > 0 {
+		l.look = lookAt(j.Reasons[0])
 	}
 	return l
 }

@@ -12,10 +12,10 @@ import (
 // chatModel finds the model that a chat reviewer asked for in its settings.
 var chatModel = regexp.MustCompile(`(?m)^chat \d+ model (\S+) at `)
 
-// servedBy tells by which models a seat's answers were given, where that is not
+// servedBy tells by which models a variant's answers were given, where that is not
 // the one that was asked for: a provider may fall back to another, and what it
 // says is no measure of the first. It gives "" where all is well.
-func (b *bench) servedBy(s seat) string {
+func (b *bench) servedBy(s variant) string {
 	served, odd := map[string]int{}, false
 	for _, l := range b.leaves {
 		if l.reviewer != s.reviewer || l.prompt != s.prompt {

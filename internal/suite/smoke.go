@@ -124,8 +124,8 @@ func (s *smoke) audit(t T, source fs.FS, dims map[audit.CWE]audit.Dimension) {
 // smokeChecks are the five checks, each a subtest.
 var smokeChecks = []string{"runs", "structure", "paths", "flaws", "severity"}
 
-// checkOf gives the check that a ground belongs to.
-func (s *smoke) checkOf(g score.Ground) string {
+// checkOf gives the check that a reason belongs to.
+func (s *smoke) checkOf(g score.Reason) string {
 	rep := &s.run.Report
 	switch {
 	case g.Code == score.CodeInvalid && rep.Format == findings.Text && !(rep.Header && rep.Sentinel):
@@ -153,8 +153,8 @@ func (s *smoke) check(t T) {
 	look := ""
 	if len(j.Missed) > 0 {
 		look = string(j.Grade) + ": missed " + strings.Join(j.Missed, ", ")
-	} else if len(j.Grounds) > 0 {
-		look = lookAt(j.Grounds[0])
+	} else if len(j.Reasons) > 0 {
+		look = lookAt(j.Reasons[0])
 	}
 	verdict := j.Verdict
 	if verdict == audit.Pass && j.Grade == score.Acceptable {
@@ -168,7 +168,7 @@ func (s *smoke) check(t T) {
 }
 
 func (s *smoke) subtest(t T, name string) {
-	for _, g := range s.judgement.Grounds {
+	for _, g := range s.judgement.Reasons {
 		if s.checkOf(g) == name && (g.Verdict == audit.Fail || g.Verdict == audit.Invalid) {
 			t.Errorf("%s: %s: %s", s.key.Project.Pos, g.Verdict, audit.OneLine(g.Text, 500))
 		}

@@ -120,7 +120,7 @@ type awaited struct {
 
 // send leaves all trials of a leaf to workers at once; nil where this process
 // runs them itself.
-func (h *held) send(t T) {
+func (h *evaluation) send(t T) {
 	if h.workers == nil || h.replay || h.static {
 		return
 	}
@@ -134,10 +134,10 @@ func (h *held) send(t T) {
 	}
 	h.away = &awaited{}
 	t.Cleanup(cancel)
-	for i := range h.asked.trials {
+	for i := range h.candidate.trials {
 		result := make(chan remote, 1)
 		h.away.results = append(h.away.results, result)
-		task := river.AuditTask{Run: h.id, Project: h.project.Name, Auditor: h.asked.name, Trial: i, Export: seal.Hash(h.project), Entry: entryHash(h.entries[h.asked.name])}
+		task := river.AuditTask{Run: h.id, Project: h.project.Name, Auditor: h.candidate.name, Trial: i, Export: seal.Hash(h.project), Entry: entryHash(h.entries[h.candidate.name])}
 		go func() {
 			var r remote
 			b, err := h.workers.Audit(ctx, task)
@@ -157,7 +157,7 @@ func (h *held) send(t T) {
 }
 
 // fetch waits for one trial.
-func (h *held) fetch(i int) (audit.AuditRun, string, error) {
+func (h *evaluation) fetch(i int) (audit.AuditRun, string, error) {
 	r := <-h.away.results[i]
 	if r.Err != "" {
 		return r.Run, r.Dir, errors.New(r.Err)

@@ -41,7 +41,7 @@ type weaknessRow struct {
 }
 
 // TestStaticPageShowsEachWeakness: docs/static.md shows, by language and CWE, what
-// static's baselines on the projects say, to the letter.
+// static's baselines on the projects say, to the literal.
 func TestStaticPageShowsEachWeakness(t *testing.T) {
 	fsys := os.DirFS("../..")
 	rows := map[audit.CWE]*weaknessRow{}
@@ -70,7 +70,7 @@ func TestStaticPageShowsEachWeakness(t *testing.T) {
 			f := &result.Findings[i]
 			r := row(f.Finding.CWEs)
 			r.reported++
-			if f.Fate == score.Matched || f.Fate == score.Half || f.Fate == score.Duplicate {
+			if f.Disposition == score.Matched || f.Disposition == score.Half || f.Disposition == score.Duplicate {
 				r.right++
 			}
 		}

@@ -95,8 +95,8 @@ func trimLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// lookAt tells a ground in a few words, for the last column of a table.
-func lookAt(g score.Ground) string {
+// lookAt tells a reason in a few words, for the last column of a table.
+func lookAt(g score.Reason) string {
 	if g.Metric == "" || !g.Now.Defined || !g.Want.Defined {
 		return audit.OneLine(g.Text, 90)
 	}

@@ -84,13 +84,13 @@ func (db *DB) withdraw(t AuditTask) error {
 // An auditWorker is River's worker for audits.
 type auditWorker struct {
 	river.WorkerDefaults[AuditTask]
-	crew *crew
+	workers *workers
 }
 
 // Timeout says how long River lets the job run: as long as its worker is there.
 // The auditor has a deadline of its own.
 func (w *auditWorker) Timeout(job *river.Job[AuditTask]) time.Duration {
-	return w.crew.timeout(job.JobRow)
+	return w.workers.timeout(job.JobRow)
 }
 
 // NextRetry says that what a dead worker left is done at once.
@@ -98,12 +98,12 @@ func (w *auditWorker) NextRetry(*river.Job[AuditTask]) time.Time { return time.N
 
 // Work carries out the audit.
 func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) error {
-	if w.crew.Audit == nil {
+	if w.workers.Audit == nil {
 		return river.JobSnooze(time.Second)
 	}
-	b, err := w.crew.Audit(ctx, job.Args)
+	b, err := w.workers.Audit(ctx, job.Args)
 	if errors.Is(err, ErrOther) {
-		w.crew.fail(err)
+		w.workers.fail(err)
 		return errors.Join(err, river.JobSnooze(2*time.Second))
 	}
 	if err != nil {
@@ -114,7 +114,7 @@ func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) error
 	}
 	wait := 50 * time.Millisecond
 	for began := time.Now(); ; {
-		if err = w.put(context.WithoutCancel(ctx), job, b); err == nil || time.Since(began) > w.crew.patience {
+		if err = w.put(context.WithoutCancel(ctx), job, b); err == nil || time.Since(began) > w.workers.patience {
 			return err
 		}
 		time.Sleep(wait)
@@ -124,7 +124,7 @@ func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) error
 
 // put writes the result and ends the job in one transaction.
 func (w *auditWorker) put(ctx context.Context, job *river.Job[AuditTask], b []byte) error {
-	return pgx.BeginFunc(ctx, w.crew.db.pool, func(tx pgx.Tx) error {
+	return pgx.BeginFunc(ctx, w.workers.db.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "INSERT INTO spread_audits (run_id, audit_key, result) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", job.Args.Run, job.Args.key(), b); err != nil {
 			return err
 		}

@@ -149,7 +149,7 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 			}
 			grace = time.After(c.Grace + time.Duration(len(r.items))*time.Millisecond)
 		case <-grace:
-			return r.leave(quiet)
+			return r.detach(quiet)
 		}
 	}
 }
@@ -337,8 +337,8 @@ func (r *Run) end(ctx context.Context) (run.Summary, error) {
 	return r.sum(ctx, rec, err)
 }
 
-// leave ends the waiting, not the run: workers that are busy bring it to its end.
-func (r *Run) leave(ctx context.Context) (run.Summary, error) {
+// detach ends the waiting, not the run: workers that are busy bring it to its end.
+func (r *Run) detach(ctx context.Context) (run.Summary, error) {
 	for key, it := range r.items {
 		r.deliver(key, run.Result{Outcome: audit.OutcomeSkipped, Why: "stopped, and no worker has said so yet",
 			Evaluation: store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Detail: "stopped, and no worker has said so yet"}})

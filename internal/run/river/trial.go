@@ -21,18 +21,20 @@ const poisonous = 25
 // A trialWorker is River's worker for trials.
 type trialWorker struct {
 	river.WorkerDefaults[Task]
-	crew *crew
+	workers *workers
 }
 
 // Timeout says how long River lets the job run: as long as its worker is there.
-func (w *trialWorker) Timeout(job *river.Job[Task]) time.Duration { return w.crew.timeout(job.JobRow) }
+func (w *trialWorker) Timeout(job *river.Job[Task]) time.Duration {
+	return w.workers.timeout(job.JobRow)
+}
 
 // NextRetry says that what a dead worker left is done at once.
 func (w *trialWorker) NextRetry(*river.Job[Task]) time.Time { return time.Now() }
 
 // Work makes one try of a trial.
 func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) error {
-	c, t := w.crew, job.Args
+	c, t := w.workers, job.Args
 	it, err := c.rebuild(ctx, t)
 	if err != nil {
 		return err
@@ -47,17 +49,17 @@ func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) error {
 			return err
 		}
 	}
-	d := c.desk(t.Run, it.Provider)
+	d := c.batcher(t.Run, it.Provider)
 	if job.Attempt > poisonous {
 		e.row = poisoned(t.Run, &it, e)
 		return d.settle(e)
 	}
 	e.leased = it.Provider != "" || it.Cost.Most > 0
-	l := leave{verdict: verdictGo}
+	l := permit{verdict: verdictGo}
 	if e.leased {
-		l = d.leave(ctx, &it)
+		l = d.permit(ctx, &it)
 	} else if why := c.stopped(t.Run, &it); why != "" {
-		l = leave{verdictStop, why}
+		l = permit{verdictStop, why}
 	}
 	switch l.verdict {
 	case verdictWait:
@@ -71,7 +73,7 @@ func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) error {
 }
 
 // try makes the try and settles it.
-func (w *trialWorker) try(ctx context.Context, d *desk, conf settings, e *ending) error {
+func (w *trialWorker) try(ctx context.Context, d *batcher, conf settings, e *ending) error {
 	it := e.item
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if e.leased {
@@ -108,7 +110,7 @@ func (w *trialWorker) try(ctx context.Context, d *desk, conf settings, e *ending
 
 // rebuild gives the task's work, or ends the worker where it cannot: the job goes
 // to another one.
-func (c *crew) rebuild(ctx context.Context, t Task) (run.Item, error) {
+func (c *workers) rebuild(ctx context.Context, t Task) (run.Item, error) {
 	it, err := c.Rebuild(ctx, t)
 	if err == nil && it.Key != t.Key {
 		err = fmt.Errorf("%w: %s with %s is another trial here (%.12s, planned %.12s)", ErrOther, t.Case, t.Reviewer, it.Key, t.Key)
@@ -122,7 +124,7 @@ func (c *crew) rebuild(ctx context.Context, t Task) (run.Item, error) {
 
 // before reads what earlier tries gave, and whether one has ended the trial: a
 // worker that was taken for dead may have done so.
-func (c *crew) before(ctx context.Context, t Task, e *ending) (done bool, err error) {
+func (c *workers) before(ctx context.Context, t Task, e *ending) (done bool, err error) {
 	var k kept
 	err = c.db.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM evaluations WHERE run_id = $1 AND trial_key = $2)", t.Run, t.Key).Scan(&done)
 	if err != nil {
@@ -138,7 +140,7 @@ func (c *crew) before(ctx context.Context, t Task, e *ending) (done bool, err er
 
 // stopped says why nothing more is sent to an item's reviewer, as of the last
 // beat.
-func (c *crew) stopped(id string, it *run.Item) string {
+func (c *workers) stopped(id string, it *run.Item) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.stops[id] {
@@ -151,7 +153,7 @@ func (c *crew) stopped(id string, it *run.Item) string {
 
 // abandon ends a trial that is not tried any more: skipped when it was never
 // begun, else with what its attempts say.
-func (c *crew) abandon(id string, it *run.Item, e *ending, why string) {
+func (c *workers) abandon(id string, it *run.Item, e *ending, why string) {
 	if e.tries == 0 {
 		e.skipped = why
 		return
@@ -174,7 +176,7 @@ func poisoned(id string, it *run.Item, e *ending) *store.Evaluation {
 
 // timeout says how long a job may run: River cancels one that runs longer, and
 // takes back one whose worker does not do so.
-func (c *crew) timeout(job *rivertype.JobRow) time.Duration {
+func (c *workers) timeout(job *rivertype.JobRow) time.Duration {
 	if n := len(job.AttemptedBy); n > 0 && job.AttemptedAt != nil && c.watch.dead(job.AttemptedBy[n-1], *job.AttemptedAt) {
 		return time.Nanosecond
 	}

@@ -72,7 +72,7 @@ func (w *watch) dead(id string, begun time.Time) bool {
 
 // beat says that this worker is there, buries those that are dead, and takes in
 // what is new: providers, stops, runs whose end nobody has recorded.
-func (c *crew) beat(ctx context.Context) error {
+func (c *workers) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	_, err := c.db.pool.Exec(ctx, "INSERT INTO spread_workers AS w (worker, seen) VALUES ($1, 1) ON CONFLICT (worker) DO UPDATE SET seen = w.seen + 1", c.id)
@@ -97,7 +97,7 @@ func (c *crew) beat(ctx context.Context) error {
 // bury gives back what a worker held. Whoever buries a dead one asks River's
 // leader to make way soon: the first thing that a new one does is to take jobs
 // back, which the old one does every half minute alone.
-func (c *crew) bury(ctx context.Context, id string) error {
+func (c *workers) bury(ctx context.Context, id string) error {
 	tag, err := c.db.pool.Exec(ctx, "DELETE FROM spread_workers WHERE worker = $1", id)
 	if err == nil {
 		_, err = c.db.pool.Exec(ctx, "SELECT spread_bury($1)", id)
@@ -112,7 +112,7 @@ func (c *crew) bury(ctx context.Context, id string) error {
 }
 
 // succession asks for a new leader when it is time.
-func (c *crew) succession(ctx context.Context) error {
+func (c *workers) succession(ctx context.Context) error {
 	if c.succeed.IsZero() || time.Now().Before(c.succeed) {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (c *crew) succession(ctx context.Context) error {
 }
 
 // news takes in stops, new providers and runs that have ended.
-func (c *crew) news(ctx context.Context) error {
+func (c *workers) news(ctx context.Context) error {
 	rows, err := c.db.pool.Query(ctx, `SELECT r.run_id, r.remaining, r.stopped, coalesce(s.scope, ''), coalesce(s.name, ''), coalesce(s.why, '')
 		FROM spread_runs r LEFT JOIN spread_stops s ON s.run_id = r.run_id WHERE r.ended IS NULL`)
 	if err != nil {
@@ -159,7 +159,7 @@ func (c *crew) news(ctx context.Context) error {
 }
 
 // providers begins to work on those that are new.
-func (c *crew) providers(ctx context.Context) error {
+func (c *workers) providers(ctx context.Context) error {
 	if c.Rebuild == nil {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (c *crew) providers(ctx context.Context) error {
 }
 
 // drained ends a worker with Drain when nothing is left to do for anybody.
-func (c *crew) drained(ctx context.Context) error {
+func (c *workers) drained(ctx context.Context) error {
 	if !c.Drain {
 		return nil
 	}

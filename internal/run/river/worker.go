@@ -46,8 +46,8 @@ type Worker struct {
 // not that of the plan: it would ask another question.
 var ErrOther = errors.New("this worker is not what the run was planned for")
 
-// A crew is a worker at work.
-type crew struct {
+// A workers is a worker at work.
+type workers struct {
 	Worker
 	db       *DB
 	id       string
@@ -58,7 +58,7 @@ type crew struct {
 	fail     context.CancelCauseFunc
 
 	mu       sync.Mutex
-	desks    map[[2]string]*desk
+	batchers map[[2]string]*batcher
 	settings map[string]settings
 	stops    map[string][]stop // by run; as of the last beat
 	watch    watch
@@ -71,8 +71,8 @@ type crew struct {
 // When ctx ends, nothing more is begun, what is under way gets Grace, and the
 // rest goes back to the others. The error is nil after an ordinary end.
 func (db *DB) Work(ctx context.Context, w Worker) error {
-	c := &crew{Worker: w, db: db, patience: run.DefaultStoreWait, leaving: make(chan struct{}), gone: make(chan struct{}),
-		desks: map[[2]string]*desk{}, settings: map[string]settings{}, stops: map[string][]stop{}, queues: map[string]bool{}}
+	c := &workers{Worker: w, db: db, patience: run.DefaultStoreWait, leaving: make(chan struct{}), gone: make(chan struct{}),
+		batchers: map[[2]string]*batcher{}, settings: map[string]settings{}, stops: map[string][]stop{}, queues: map[string]bool{}}
 	if c.Slots <= 0 {
 		c.Slots = run.DefaultConcurrency
 	}
@@ -110,10 +110,10 @@ var errDrained = errors.New("every run has ended")
 func clip(s string, n int) string { return s[:min(len(s), n)] }
 
 // begin takes the place of a predecessor of the same name and starts River.
-func (c *crew) begin(ctx context.Context) error {
+func (c *workers) begin(ctx context.Context) error {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &trialWorker{crew: c})
-	river.AddWorker(workers, &auditWorker{crew: c})
+	river.AddWorker(workers, &trialWorker{workers: c})
+	river.AddWorker(workers, &auditWorker{workers: c})
 	config := &river.Config{ID: c.id, Logger: quiet, Workers: workers, Queues: map[string]river.QueueConfig{},
 		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: 500 * time.Millisecond, JobTimeout: -1, RescueStuckJobsAfter: rescueAfter, MaxAttempts: maxAttempts}
 	if c.Rebuild != nil {
@@ -152,7 +152,7 @@ func (c *crew) begin(ctx context.Context) error {
 
 // pulse keeps telling that the worker is there, and looks after those that are
 // not any more, until ctx ends.
-func (c *crew) pulse(ctx context.Context) {
+func (c *workers) pulse(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -164,7 +164,7 @@ func (c *crew) pulse(ctx context.Context) {
 }
 
 // end stops River: first the fetching, then after the grace what is under way.
-func (c *crew) end() error {
+func (c *workers) end() error {
 	close(c.leaving)
 	soft, cancel := context.WithTimeout(context.Background(), c.Grace)
 	defer cancel()
@@ -181,15 +181,15 @@ func (c *crew) end() error {
 	return errors.Join(err, c.bury(ctx, c.id))
 }
 
-// desk gives the desk of a run at a provider.
-func (c *crew) desk(run, provider string) *desk {
+// batcher gives the batcher of a run at a provider.
+func (c *workers) batcher(run, provider string) *batcher {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := [2]string{run, provider}
-	d, ok := c.desks[k]
+	d, ok := c.batchers[k]
 	if !ok {
-		d = &desk{crew: c, run: run, provider: provider, asks: make(chan *ask), endings: make(chan *ending), freed: make(chan struct{}, 1)}
-		c.desks[k] = d
+		d = &batcher{workers: c, run: run, provider: provider, asks: make(chan *ask), endings: make(chan *ending), freed: make(chan struct{}, 1)}
+		c.batchers[k] = d
 		c.serving.Go(d.serve)
 		c.serving.Go(d.keep)
 	}
@@ -197,7 +197,7 @@ func (c *crew) desk(run, provider string) *desk {
 }
 
 // of gives what the run was enqueued with.
-func (c *crew) of(ctx context.Context, run string) (settings, error) {
+func (c *workers) of(ctx context.Context, run string) (settings, error) {
 	c.mu.Lock()
 	s, ok := c.settings[run]
 	c.mu.Unlock()
@@ -219,7 +219,7 @@ func (c *crew) of(ctx context.Context, run string) (settings, error) {
 
 // finish records the end of a run whose last trial has its outcome. Whoever
 // notices it later does it when this fails.
-func (c *crew) finish(run string) {
+func (c *workers) finish(run string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	_, _ = c.db.finish(ctx, run)

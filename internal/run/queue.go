@@ -9,8 +9,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// A lane is the work of one provider.
-type lane struct {
+// A queue is the work of one provider.
+type queue struct {
 	provider string
 	pace     *pace
 	queue    []*job // not begun, in order
@@ -33,7 +33,7 @@ type job struct {
 
 // peek gives the job that is due: one that waited for another try before one
 // that was never begun; nil when there is none.
-func (l *lane) peek(now time.Time) *job {
+func (l *queue) peek(now time.Time) *job {
 	switch {
 	case len(l.delayed) > 0 && !now.Before(l.delayed[0].at):
 		return l.delayed[0]
@@ -44,7 +44,7 @@ func (l *lane) peek(now time.Time) *job {
 }
 
 // pop takes the job that peek gave.
-func (l *lane) pop(j *job) {
+func (l *queue) pop(j *job) {
 	if len(l.delayed) > 0 && l.delayed[0] == j {
 		heap.Pop(&l.delayed)
 		return
@@ -53,8 +53,8 @@ func (l *lane) pop(j *job) {
 	l.queue = l.queue[1:]
 }
 
-// wake gives when something of this lane becomes due by time alone.
-func (l *lane) wake(now time.Time) (t time.Time) {
+// wake gives when something of this queue becomes due by time alone.
+func (l *queue) wake(now time.Time) (t time.Time) {
 	if len(l.queue) == 0 && len(l.delayed) == 0 {
 		return t
 	}

@@ -6,7 +6,7 @@ import (
 	"assay/audit"
 )
 
-// Letter is the score by the methodology's letter: a finding with one of an
+// Literal is the score by the methodology's literal: a finding with one of an
 // entry's CWEs earns 1 in the entry's file and 0.5 anywhere else; lines,
 // functions, decoys and duplicates have no say. Each entry takes one finding and
 // each finding one entry, most of value 1 first, then most of 0.5; that is the
@@ -14,7 +14,7 @@ import (
 //
 // It is kept for comparison with figures that were made that way. Its chance
 // level is high: a list of common CWEs scores without a look at the code.
-type Letter struct {
+type Literal struct {
 	Full      int     `json:"full"`
 	Halves    int     `json:"halves"`
 	Credit    float64 `json:"credit"`
@@ -30,16 +30,16 @@ type Letter struct {
 	Lift       Value             `json:"lift"`
 }
 
-// letterHalf and letterStop order the assignment: an augmenting path that adds a
-// half costs letterHalf, one that would give up a full match for it costs more
-// than letterStop.
+// literalHalf and literalStop order the assignment: an augmenting path that adds a
+// half costs literalHalf, one that would give up a full match for it costs more
+// than literalStop.
 const (
-	letterHalf = int64(1)<<40 - 1
-	letterStop = int64(1) << 40
+	literalHalf = int64(1)<<40 - 1
+	literalStop = int64(1) << 40
 )
 
-// A letterKey is the key as the letter sees it.
-type letterKey struct {
+// A literalKey is the key as the literal sees it.
+type literalKey struct {
 	full    map[fileCWE]int32 // to hubs
 	half    map[fileCWE]int32 // to hubs, with file -1
 	hubs    int
@@ -48,8 +48,8 @@ type letterKey struct {
 	arcCost []int64
 }
 
-func newLetterKey(k *key) *letterKey {
-	l := &letterKey{full: make(map[fileCWE]int32), half: make(map[fileCWE]int32), arcFrom: []int32{0}}
+func newLiteralKey(k *key) *literalKey {
+	l := &literalKey{full: make(map[fileCWE]int32), half: make(map[fileCWE]int32), arcFrom: []int32{0}}
 	hub := func(m map[fileCWE]int32, at fileCWE) int32 {
 		h, ok := m[at]
 		if !ok {
@@ -67,18 +67,18 @@ func newLetterKey(k *key) *letterKey {
 		}
 		for _, c := range e.cwes {
 			l.arcTo = append(l.arcTo, hub(l.half, inFile(-1, int32(c))))
-			l.arcCost = append(l.arcCost, letterHalf)
+			l.arcCost = append(l.arcCost, literalHalf)
 		}
 		l.arcFrom = append(l.arcFrom, int32(len(l.arcTo)))
 	}
 	return l
 }
 
-// match gives the credit of each entry and the spot that it took; -1 for none.
+// match gives the credit of each entry and the location that it took; -1 for none.
 // Spots are grouped by file and CWEs; among equal ones the first in order is
 // taken, which tie (nil: as they come) settles.
-func (l *letterKey) match(spots []spot, tie func(a, b int32) int) (credit []float64, took []int32) {
-	groups, groupHubs := l.groups(spots, tie)
+func (l *literalKey) match(locations []location, tie func(a, b int32) int) (credit []float64, took []int32) {
+	groups, groupHubs := l.groups(locations, tie)
 	f := &flow{knowns: len(l.arcFrom) - 1, groups: len(groups), hubs: l.hubs, arcFrom: l.arcFrom, arcCost: l.arcCost}
 	f.arcTo = make([]int32, len(l.arcTo))
 	for a, h := range l.arcTo {
@@ -93,23 +93,23 @@ func (l *letterKey) match(spots []spot, tie func(a, b int32) int) (credit []floa
 	}
 	f.setLinks(byHub)
 	f.prepare()
-	f.run(letterStop)
+	f.run(literalStop)
 	return l.read(f, groups)
 }
 
-// groups gives spots with equal file and CWEs as one, and the hubs of each.
-func (l *letterKey) groups(spots []spot, tie func(a, b int32) int) (groups []group, hubs [][]int32) {
-	flat := make([]spot, len(spots))
-	for i := range spots {
-		flat[i] = spot{file: spots[i].file, cwes: spots[i].cwes}
+// groups gives locations with equal file and CWEs as one, and the hubs of each.
+func (l *literalKey) groups(locations []location, tie func(a, b int32) int) (groups []group, hubs [][]int32) {
+	flat := make([]location, len(locations))
+	for i := range locations {
+		flat[i] = location{file: locations[i].file, cwes: locations[i].cwes}
 	}
-	groups = grouped(flat, func(s *spot) bool { return s.cwes[0] != 0 }, compareSpots)
+	groups = grouped(flat, func(s *location) bool { return s.cwes[0] != 0 }, compareLocations)
 	hubs = make([][]int32, len(groups))
 	for g := range groups {
 		if tie != nil && len(groups[g].members) > 1 {
 			slices.SortFunc(groups[g].members, tie)
 		}
-		s := &groups[g].spot
+		s := &groups[g].location
 		for _, c := range s.cwes {
 			if h, ok := l.full[inFile(s.file, c)]; ok && c != 0 {
 				hubs[g] = append(hubs[g], h)
@@ -122,7 +122,7 @@ func (l *letterKey) groups(spots []spot, tie func(a, b int32) int) (groups []gro
 	return groups, hubs
 }
 
-func (l *letterKey) read(f *flow, groups []group) (credit []float64, took []int32) {
+func (l *literalKey) read(f *flow, groups []group) (credit []float64, took []int32) {
 	credit, took = make([]float64, f.knowns), make([]int32, f.knowns)
 	used := make([]int, len(groups))
 	waiting := make([][]int32, f.hubs)
@@ -150,24 +150,24 @@ func (l *letterKey) read(f *flow, groups []group) (credit []float64, took []int3
 	return credit, took
 }
 
-// letter scores by the letter. Suppressed findings and those whose file or line
+// literal scores by the literal. Suppressed findings and those whose file or line
 // is not there take no part; the latter count in precision's denominator.
-func (s *scorer) letter() {
-	l := &s.result.Letter
-	credit, took := newLetterKey(s.key).match(s.spots, func(a, b int32) int {
+func (s *scorer) literal() {
+	l := &s.result.Literal
+	credit, took := newLiteralKey(s.key).match(s.locations, func(a, b int32) int {
 		fa, fb := &s.in.Findings[a], &s.in.Findings[b]
-		if c := compareSpots(&s.spots[a], &s.spots[b]); c != 0 {
+		if c := compareLocations(&s.locations[a], &s.locations[b]); c != 0 {
 			return c
 		}
 		return compareFindings(fa, fb)
 	})
-	l.Counted = len(s.result.Findings) - s.result.Fates[Suppressed]
+	l.Counted = len(s.result.Findings) - s.result.Dispositions[Suppressed]
 	for _, d := range audit.Dimensions() {
 		l.Dimensions = append(l.Dimensions, DimensionCount{Dimension: d})
 	}
 	for e, c := range credit {
 		k := &s.result.Known[s.key.entries[e].known]
-		k.LetterCredit = c
+		k.LiteralCredit = c
 		l.Credit += c
 		at := slices.Index(audit.Dimensions(), k.Dimension)
 		d := new(DimensionCount)
@@ -180,7 +180,7 @@ func (s *scorer) letter() {
 			continue
 		}
 		sc := &s.result.Findings[took[e]]
-		sc.Letter, sc.LetterID = c, k.ID
+		sc.Literal, sc.LiteralID = c, k.ID
 		if c == 1 {
 			l.Full++
 			d.Full++

@@ -24,11 +24,11 @@ const hold = 15 * time.Minute
 // batch is how many asks or endings one transaction holds at most.
 const batch = 100
 
-// A desk is where the tries of one run at one provider ask for leave in this
+// A batcher is where the tries of one run at one provider ask for a permit in this
 // process, and where they settle. It gathers what arrives while the last
 // transaction is under way into the next one.
-type desk struct {
-	crew     *crew
+type batcher struct {
+	workers  *workers
 	run      string
 	provider string
 	asks     chan *ask
@@ -36,15 +36,15 @@ type desk struct {
 	freed    chan struct{} // something was settled: a slot may be free
 }
 
-// An ask waits for leave to try.
+// An ask waits for a permit to try.
 type ask struct {
 	ctx    context.Context
 	item   *run.Item
-	answer chan leave
+	answer chan permit
 }
 
-// A leave says whether a try may begin.
-type leave struct {
+// A permit says whether a try may begin.
+type permit struct {
 	verdict verdict
 	why     string
 }
@@ -85,21 +85,21 @@ type kept struct {
 // A stop ends all work of a provider or a reviewer.
 type stop struct{ scope, name, why string }
 
-// leave waits until the item may be tried, for as long as the worker works.
-func (d *desk) leave(ctx context.Context, it *run.Item) leave {
-	a := &ask{ctx: ctx, item: it, answer: make(chan leave, 1)}
+// permit waits until the item may be tried, for as long as the worker works.
+func (d *batcher) permit(ctx context.Context, it *run.Item) permit {
+	a := &ask{ctx: ctx, item: it, answer: make(chan permit, 1)}
 	select {
 	case d.asks <- a:
-	case <-d.crew.leaving:
-		return leave{verdict: verdictWait}
+	case <-d.workers.leaving:
+		return permit{verdict: verdictWait}
 	case <-ctx.Done():
-		return leave{verdict: verdictWait}
+		return permit{verdict: verdictWait}
 	}
 	return <-a.answer
 }
 
-// serve answers asks until the crew has gone.
-func (d *desk) serve() {
+// serve answers asks until the workers has gone.
+func (d *batcher) serve() {
 	var waiting []*ask
 	patience := time.Duration(0)
 	for {
@@ -107,7 +107,7 @@ func (d *desk) serve() {
 			select {
 			case a := <-d.asks:
 				waiting = append(waiting, a)
-			case <-d.crew.gone:
+			case <-d.workers.gone:
 				return
 			}
 		}
@@ -136,22 +136,22 @@ func (d *desk) serve() {
 
 // wait waits for about so long, less when a slot becomes free, and sends those
 // away whose worker is leaving.
-func (d *desk) wait(waiting []*ask, about time.Duration) []*ask {
+func (d *batcher) wait(waiting []*ask, about time.Duration) []*ask {
 	timer := time.NewTimer(about + rand.N(about/2+time.Millisecond)) // not all processes at once
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-d.freed:
-	case <-d.crew.leaving:
+	case <-d.workers.leaving:
 		for _, a := range waiting {
-			a.answer <- leave{verdict: verdictWait}
+			a.answer <- permit{verdict: verdictWait}
 		}
 		return nil
 	}
 	still := waiting[:0]
 	for _, a := range waiting {
 		if a.ctx.Err() != nil {
-			a.answer <- leave{verdict: verdictWait}
+			a.answer <- permit{verdict: verdictWait}
 			continue
 		}
 		still = append(still, a)
@@ -161,22 +161,22 @@ func (d *desk) wait(waiting []*ask, about time.Duration) []*ask {
 
 // reserve asks the database for all of them at once and answers those that it
 // decided. It gives the others, and how long they have to wait at least.
-func (d *desk) reserve(asks []*ask) (rest []*ask, after time.Duration, err error) {
+func (d *batcher) reserve(asks []*ask) (rest []*ask, after time.Duration, err error) {
 	keys, reviewers, most := make([]string, len(asks)), make([]string, len(asks)), make([]float64, len(asks))
 	for i, a := range asks {
 		keys[i], reviewers[i], most[i] = a.item.Key, a.item.Reviewer, a.item.Cost.Most
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	rows, err := d.crew.db.pool.Query(ctx, "SELECT verdict, why, wait_ms FROM spread_reserve($1, $2, $3, $4, $5, $6, $7)",
-		d.run, d.crew.id, d.provider, keys, reviewers, most, pgtype.Interval{Microseconds: hold.Microseconds(), Valid: true})
+	rows, err := d.workers.db.pool.Query(ctx, "SELECT verdict, why, wait_ms FROM spread_reserve($1, $2, $3, $4, $5, $6, $7)",
+		d.run, d.workers.id, d.provider, keys, reviewers, most, pgtype.Interval{Microseconds: hold.Microseconds(), Valid: true})
 	if err != nil {
 		return nil, 0, err
 	}
 	defer rows.Close()
-	var answers []leave
+	var answers []permit
 	for rows.Next() {
-		var l leave
+		var l permit
 		var ms int64
 		if err := rows.Scan(&l.verdict, &l.why, &ms); err != nil {
 			return nil, 0, err
@@ -198,20 +198,20 @@ func (d *desk) reserve(asks []*ask) (rest []*ask, after time.Duration, err error
 }
 
 // settle hands in an ending and waits until it is in the database.
-func (d *desk) settle(e *ending) error {
+func (d *batcher) settle(e *ending) error {
 	e.done = make(chan error, 1)
 	d.endings <- e
 	return <-e.done
 }
 
-// keep writes endings until the crew has gone.
-func (d *desk) keep() {
+// keep writes endings until the workers has gone.
+func (d *batcher) keep() {
 	for {
 		var es []*ending
 		select {
 		case e := <-d.endings:
 			es = append(es, e)
-		case <-d.crew.gone:
+		case <-d.workers.gone:
 			return
 		}
 		for more := true; more && len(es) < batch; {
@@ -235,7 +235,7 @@ func (d *desk) keep() {
 
 // write commits endings, trying again for as long as a PostgreSQL may take to
 // come back: what they say was paid for.
-func (d *desk) write(es []*ending) error {
+func (d *batcher) write(es []*ending) error {
 	wait := 50 * time.Millisecond
 	for began := time.Now(); ; {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -243,11 +243,11 @@ func (d *desk) write(es []*ending) error {
 		cancel()
 		if err == nil {
 			if left <= 0 {
-				d.crew.finish(d.run)
+				d.workers.finish(d.run)
 			}
 			return nil
 		}
-		if time.Since(began) > d.crew.patience {
+		if time.Since(began) > d.workers.patience {
 			return fmt.Errorf("river: outcomes cannot be stored: %w", err)
 		}
 		time.Sleep(wait)
@@ -257,8 +257,8 @@ func (d *desk) write(es []*ending) error {
 
 // commit is one transaction: outcomes, ends of jobs, ends of leases. It may be
 // tried again when nobody knows whether it was committed.
-func (d *desk) commit(ctx context.Context, es []*ending) (left int64, err error) {
-	err = pgx.BeginFunc(ctx, d.crew.db.pool, func(tx pgx.Tx) error {
+func (d *batcher) commit(ctx context.Context, es []*ending) (left int64, err error) {
+	err = pgx.BeginFunc(ctx, d.workers.db.pool, func(tx pgx.Tx) error {
 		done, err := d.outcomes(ctx, tx, es)
 		if err != nil {
 			return err
@@ -281,7 +281,7 @@ func (d *desk) commit(ctx context.Context, es []*ending) (left int64, err error)
 
 // outcomes writes rows, skips and attempts so far, and gives how many outcomes
 // are new.
-func (d *desk) outcomes(ctx context.Context, tx pgx.Tx, es []*ending) (done int, err error) {
+func (d *batcher) outcomes(ctx context.Context, tx pgx.Tx, es []*ending) (done int, err error) {
 	var rows []store.Evaluation
 	for _, e := range es {
 		switch {
@@ -317,7 +317,7 @@ func (d *desk) outcomes(ctx context.Context, tx pgx.Tx, es []*ending) (done int,
 
 // close ends the leases and adds up the account; last in the transaction, since
 // it locks what all workers share.
-func (d *desk) close(ctx context.Context, tx pgx.Tx, es []*ending, done int) (left int64, err error) {
+func (d *batcher) close(ctx context.Context, tx pgx.Tx, es []*ending, done int) (left int64, err error) {
 	keys, cost, unsure, throttled, pause := []string{}, []float64{}, []float64{}, []bool{}, []int64{}
 	retries := 0
 	for _, e := range es {
@@ -329,7 +329,7 @@ func (d *desk) close(ctx context.Context, tx pgx.Tx, es []*ending, done int) (le
 			throttled, pause = append(throttled, e.throttled), append(pause, e.pause.Milliseconds())
 		}
 	}
-	err = tx.QueryRow(ctx, "SELECT spread_settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", d.run, d.crew.id, d.provider,
+	err = tx.QueryRow(ctx, "SELECT spread_settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", d.run, d.workers.id, d.provider,
 		keys, cost, unsure, throttled, pause, done, retries).Scan(&left)
 	return left, err
 }

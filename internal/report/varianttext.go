@@ -11,7 +11,7 @@ import (
 )
 
 // Text writes the comparison for a terminal.
-func (d *SeatDiff) Text(w io.Writer) error {
+func (d *VariantDiff) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A  %s\nB  %s\n\n%s\n\n", oneLine(d.A), oneLine(d.B), d.Sentence())
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -36,7 +36,7 @@ func (d *SeatDiff) Text(w io.Writer) error {
 }
 
 // Sentence says how A stands to B, by how much, and what would settle it.
-func (d *SeatDiff) Sentence() string {
+func (d *VariantDiff) Sentence() string {
 	return "A is " + Standing(d.Comparison)
 }
 
@@ -73,7 +73,7 @@ func Need(n stat.Need) string {
 	return ""
 }
 
-func (d *SeatDiff) rows() [][3]string {
+func (d *VariantDiff) rows() [][3]string {
 	a, b := d.FiguresA, d.FiguresB
 	est := func(name string, f func(*score.Bench) score.Estimate) [3]string {
 		return [3]string{name, f(a).String(), f(b).String()}
@@ -89,7 +89,7 @@ func (d *SeatDiff) rows() [][3]string {
 	}
 }
 
-func (d *SeatDiff) notes() []string {
+func (d *VariantDiff) notes() []string {
 	var ns []string
 	for _, w := range d.Comparison.Warnings {
 		ns = append(ns, string(w))
@@ -101,7 +101,7 @@ func (d *SeatDiff) notes() []string {
 }
 
 // Markdown writes the comparison as a comment for a pull request.
-func (d *SeatDiff) Markdown(w io.Writer) error {
+func (d *VariantDiff) Markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n%s\n\n| | A | B |\n|---|---|---|\n", mark(d.A+" against "+d.B), mark(d.Sentence()))
 	for _, f := range d.rows() {

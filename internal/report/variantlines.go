@@ -12,9 +12,9 @@ import (
 	"assay/audit/score"
 )
 
-// A seatLine is one reviewer with its figures.
-type seatLine struct {
-	*SeatResults
+// A variantLine is one reviewer with its figures.
+type variantLine struct {
+	*VariantResults
 	Bench *score.Bench
 	Calib *score.Calibration
 	Flips []score.Flip
@@ -24,13 +24,13 @@ type seatLine struct {
 }
 
 // A Count gives the trials of one outcome.
-func (l seatLine) Count(o string) int { return l.Bench.Outcomes[audit.Outcome(o)] }
+func (l variantLine) Count(o string) int { return l.Bench.Outcomes[audit.Outcome(o)] }
 
-// seatLines gives the reviewers, those with the highest balanced accuracy first.
-func seatLines(r *Results) ([]seatLine, error) {
-	ls := make([]seatLine, len(r.Seats))
+// variantLines gives the reviewers, those with the highest balanced accuracy first.
+func variantLines(r *Results) ([]variantLine, error) {
+	ls := make([]variantLine, len(r.Variants))
 	err := each(len(ls), func(i int) error {
-		s := r.Seats[i]
+		s := r.Variants[i]
 		answers := s.Score("")
 		b, err := score.BenchOf(answers)
 		if err != nil {
@@ -40,7 +40,7 @@ func seatLines(r *Results) ([]seatLine, error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
-		l := seatLine{SeatResults: s, Bench: b, Calib: c, Flips: s.Flips(), Cost: "no price", Pace: "not measured"}
+		l := variantLine{VariantResults: s, Bench: b, Calib: c, Flips: s.Flips(), Cost: "no price", Pace: "not measured"}
 		if s.Answers > 0 && s.Usage.USD > 0 {
 			l.usd = 1000 * s.Usage.USD / float64(s.Answers)
 			l.Cost = fmt.Sprintf("%.2f USD", l.usd)
@@ -57,7 +57,7 @@ func seatLines(r *Results) ([]seatLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(ls, func(a, b seatLine) int {
+	slices.SortStableFunc(ls, func(a, b variantLine) int {
 		x, y := a.Bench.BalancedAccuracy.Value, b.Bench.BalancedAccuracy.Value
 		if x.Defined != y.Defined {
 			return map[bool]int{true: -1, false: 1}[x.Defined]

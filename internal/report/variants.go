@@ -11,9 +11,9 @@ import (
 	"assay/internal/stat"
 )
 
-// Score gives the seat's answers as audit/score judges them: of the application,
+// Score gives the variant's answers as audit/score judges them: of the application,
 // or of all where app is empty.
-func (s *SeatResults) Score(app string) []score.Answer {
+func (s *VariantResults) Score(app string) []score.Answer {
 	var as []score.Answer
 	for _, id := range sortedKeys(s.Cases) {
 		cr := s.Cases[id]
@@ -21,15 +21,15 @@ func (s *SeatResults) Score(app string) []score.Answer {
 			continue
 		}
 		for i, t := range cr.Trials {
-			as = append(as, score.Answer{Case: cr.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Confidence: t.Doubt})
+			as = append(as, score.Answer{Case: cr.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Confidence: t.Confidence})
 		}
 	}
 	return as
 }
 
-// Flips says how often the seat's verdicts did not survive a twin: each twin is
+// Flips says how often the variant's verdicts did not survive a twin: each twin is
 // held against the first trial of its case.
-func (s *SeatResults) Flips() []score.Flip {
+func (s *VariantResults) Flips() []score.Flip {
 	var pairs []score.TwinAnswer
 	for _, id := range sortedKeys(s.Cases) {
 		cr := s.Cases[id]
@@ -52,11 +52,11 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// Find gives the seat that name means: "model@prompt", or a model with one prompt
+// Find gives the variant that name means: "model@prompt", or a model with one prompt
 // alone. The error names what there is.
-func (r *Results) Find(name string) (*SeatResults, error) {
-	var found []*SeatResults
-	for _, s := range r.Seats {
+func (r *Results) Find(name string) (*VariantResults, error) {
+	var found []*VariantResults
+	for _, s := range r.Variants {
 		if s.String() == name {
 			return s, nil
 		}
@@ -75,14 +75,14 @@ func (r *Results) Find(name string) (*SeatResults, error) {
 
 func (r *Results) names() string {
 	var ns []string
-	for _, s := range r.Seats {
+	for _, s := range r.Variants {
 		ns = append(ns, strconv.Quote(s.String()))
 	}
 	return strings.Join(ns, ", ")
 }
 
-// A SeatDiff sets reviewer A against reviewer B on the same cases.
-type SeatDiff struct {
+// A VariantDiff sets reviewer A against reviewer B on the same cases.
+type VariantDiff struct {
 	A, B       string
 	Comparison stat.Comparison // how A stands to B
 	FiguresA   *score.Bench
@@ -94,10 +94,10 @@ type SeatDiff struct {
 	OnlyB      int
 }
 
-// DiffSeats compares two seats, of the same results or of two. Cases whose text
+// DiffVariants compares two variants, of the same results or of two. Cases whose text
 // differs between the two are left out and named.
-func DiffSeats(a, b *SeatResults) (*SeatDiff, error) {
-	d, as, bs, err := compareSeats(a, b)
+func DiffVariants(a, b *VariantResults) (*VariantDiff, error) {
+	d, as, bs, err := compareVariants(a, b)
 	if err != nil {
 		return nil, err
 	}
@@ -108,10 +108,10 @@ func DiffSeats(a, b *SeatResults) (*SeatDiff, error) {
 	return d, err
 }
 
-// compareSeats is DiffSeats without the figures of either side, and gives the
+// compareVariants is DiffVariants without the figures of either side, and gives the
 // answers that were compared.
-func compareSeats(a, b *SeatResults) (d *SeatDiff, as, bs []score.Answer, err error) {
-	d = &SeatDiff{A: a.String(), B: b.String()}
+func compareVariants(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answer, err error) {
+	d = &VariantDiff{A: a.String(), B: b.String()}
 	for _, id := range sortedKeys(a.Cases) {
 		x, y := a.Cases[id], b.Cases[id]
 		switch {
@@ -144,7 +144,7 @@ func compareSeats(a, b *SeatResults) (d *SeatDiff, as, bs []score.Answer, err er
 
 func appendTrials(as []score.Answer, c *CaseResults) []score.Answer {
 	for i, t := range c.Trials {
-		as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Confidence: t.Doubt})
+		as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Confidence: t.Confidence})
 	}
 	return as
 }

@@ -11,7 +11,7 @@ import (
 
 // A roll lists the cases that one reviewer's answers are of. It asks each case for
 // its names once: a run of a million answers has some hundred cases.
-type roll struct {
+type trialTable struct {
 	cases  map[string]*caseTrials // by ID
 	by     map[*audit.Case]*caseTrials
 	last   *audit.Case // answers of one case mostly follow each other
@@ -27,10 +27,10 @@ type caseTrials struct {
 	values []float64      // NaN for no answer; filled by lineUp
 }
 
-// rollOf checks answers and lists their cases. Answers of no case, with an unknown
+// newTrialTable checks answers and lists their cases. Answers of no case, with an unknown
 // outcome, or two for the same case and trial are an error.
-func rollOf(answers []Answer) (*roll, error) {
-	r := &roll{cases: map[string]*caseTrials{}, by: map[*audit.Case]*caseTrials{}}
+func newTrialTable(answers []Answer) (*trialTable, error) {
+	r := &trialTable{cases: map[string]*caseTrials{}, by: map[*audit.Case]*caseTrials{}}
 	outcomes := audit.Outcomes()
 	for i := range answers {
 		a := &answers[i]
@@ -54,7 +54,7 @@ func rollOf(answers []Answer) (*roll, error) {
 }
 
 // of gives the entry of a case; cases of one ID share theirs.
-func (r *roll) of(c *audit.Case) *caseTrials {
+func (r *trialTable) of(c *audit.Case) *caseTrials {
 	if c == r.last {
 		return r.lastOf
 	}
@@ -72,7 +72,7 @@ func (r *roll) of(c *audit.Case) *caseTrials {
 }
 
 // families counts them.
-func (r *roll) families() int {
+func (r *trialTable) families() int {
 	names := map[string]bool{}
 	for _, ct := range r.cases {
 		names[ct.family] = true
@@ -81,7 +81,7 @@ func (r *roll) families() int {
 }
 
 // lineUp fills in the values, as many for each case, and gives the cases by ID.
-func (r *roll) lineUp(answers []Answer) map[string]*caseTrials {
+func (r *trialTable) lineUp(answers []Answer) map[string]*caseTrials {
 	for _, ct := range r.cases {
 		ct.values = slices.Repeat([]float64{math.NaN()}, r.trials)
 	}

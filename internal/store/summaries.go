@@ -14,30 +14,30 @@ import (
 	"assay/audit"
 )
 
-// keyColumns are the columns of Brief that few values repeat in. The database joins
+// keyColumns are the columns of Summaries that few values repeat in. The database joins
 // them into one text, which is split once for each value: to hand over every
 // column of every row takes twice as long.
 var keyColumns = []string{"test_file", "model_name", "expected_result", "actual_result", "app", "query", "family", "prompt", "twin",
 	"outcome", "status", "violates", "case_hash", "reason", "priced"}
 
-// sumColumnNames are the columns of Brief that differ from row to row, after id.
+// sumColumnNames are the columns of Summaries that differ from row to row, after id.
 var sumColumnNames = []string{"tokens_in", "tokens_out", "usd", "latency_ms", "confidence"}
 
 // between separates key columns. A text that holds it is read column by column.
 const between = "\x1f"
 
-// Brief streams the rows that q chooses, oldest first, with what figures are made
+// Summaries streams the rows that q chooses, oldest first, with what figures are made
 // of alone: ID, TestFile, Model, Expected, Actual, App, Query, Family, Prompt,
-// Twin, Outcome, Status, Violates, Reason, CaseHash, Usage, Latency, Doubt. Equal
+// Twin, Outcome, Status, Violates, Reason, CaseHash, Usage, Latency, Confidence. Equal
 // strings and lists are shared among rows and must not be written to: a million
 // rows are read at a fraction of the time and memory that Evaluations takes.
-func (s *sqlStore) Brief(ctx context.Context, q Query) iter.Seq2[Evaluation, error] {
+func (s *sqlStore) Summaries(ctx context.Context, q Query) iter.Seq2[Evaluation, error] {
 	where, args, ok := s.chosen(q)
 	if !ok {
 		return func(func(Evaluation, error) bool) {}
 	}
 	return func(yield func(Evaluation, error) bool) {
-		b := newBrief()
+		b := newSummaryScan()
 		read := func(rows *sql.Rows) (Evaluation, error) {
 			e, err := b.scan(rows)
 			if errors.Is(err, errAmbiguous) {
@@ -45,13 +45,13 @@ func (s *sqlStore) Brief(ctx context.Context, q Query) iter.Seq2[Evaluation, err
 			}
 			return e, err
 		}
-		s.rows(ctx, read, s.briefSelect(len(args)+1)+" FROM evaluations e"+where+" ORDER BY e.id", append(args, between)...)(yield)
+		s.rows(ctx, read, s.summarySelect(len(args)+1)+" FROM evaluations e"+where+" ORDER BY e.id", append(args, between)...)(yield)
 	}
 }
 
-// briefSelect gives id, the joined key and the sums; separator is the number of
+// summarySelect gives id, the joined key and the sums; separator is the number of
 // the argument that holds between.
-func (s *sqlStore) briefSelect(separator int) string {
+func (s *sqlStore) summarySelect(separator int) string {
 	texts := make([]string, len(keyColumns))
 	for i, c := range keyColumns {
 		texts[i] = "coalesce(CAST(" + s.expression(c) + " AS TEXT), '')"
@@ -69,12 +69,12 @@ func (s *sqlStore) expression(column string) string {
 	return strings.Split(s.columns, ", ")[1+slices.Index(evaluationColumns, column)]
 }
 
-// one reads a row of Brief column by column.
+// one reads a row of Summaries column by column.
 func (s *sqlStore) one(ctx context.Context, id int64) (Evaluation, error) {
 	for e, err := range s.ByID(ctx, []int64{id}) {
 		return Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, App: e.App, Query: e.Query,
 			Family: e.Family, Prompt: e.Prompt, Twin: e.Twin, Outcome: e.Outcome, Status: e.Status, Violates: e.Violates, Reason: e.Reason,
-			CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency, Doubt: e.Doubt}, err
+			CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency, Confidence: e.Confidence}, err
 	}
 	return Evaluation{}, fmt.Errorf("evaluation %d is gone", id)
 }
@@ -121,9 +121,9 @@ func (s *sqlStore) chosen(q Query) (where string, args []any, ok bool) {
 // errAmbiguous says that a key does not tell where its columns end.
 var errAmbiguous = errors.New("a text holds the separator")
 
-// A brief scans rows of briefSelect. Each key is split once and each string and
+// A brief scans rows of summarySelect. Each key is split once and each string and
 // list kept once.
-type brief struct {
+type summaryScan struct {
 	raw     []sql.RawBytes
 	to      []any
 	keys    map[string]*Evaluation
@@ -134,15 +134,15 @@ type brief struct {
 // keysMost bounds what a brief remembers where hardly two rows agree.
 const keysMost = 50_000
 
-func newBrief() *brief {
-	b := &brief{raw: make([]sql.RawBytes, 2+len(sumColumnNames)), keys: map[string]*Evaluation{}, strings: map[string]string{}, lists: map[string][]int{}}
+func newSummaryScan() *summaryScan {
+	b := &summaryScan{raw: make([]sql.RawBytes, 2+len(sumColumnNames)), keys: map[string]*Evaluation{}, strings: map[string]string{}, lists: map[string][]int{}}
 	for i := range b.raw {
 		b.to = append(b.to, &b.raw[i])
 	}
 	return b
 }
 
-func (b *brief) text(part []byte) string {
+func (b *summaryScan) text(part []byte) string {
 	if v, ok := b.strings[string(part)]; ok {
 		return v
 	}
@@ -151,7 +151,7 @@ func (b *brief) text(part []byte) string {
 	return v
 }
 
-func (b *brief) list(part []byte) []int {
+func (b *summaryScan) list(part []byte) []int {
 	if v, ok := b.lists[string(part)]; ok {
 		return v
 	}
@@ -161,7 +161,7 @@ func (b *brief) list(part []byte) []int {
 }
 
 // of gives what a key says.
-func (b *brief) of(key []byte) (*Evaluation, error) {
+func (b *summaryScan) of(key []byte) (*Evaluation, error) {
 	if e, ok := b.keys[string(key)]; ok {
 		return e, nil
 	}
@@ -184,7 +184,7 @@ func (b *brief) of(key []byte) (*Evaluation, error) {
 }
 
 // scan reads one row. With errAmbiguous it gives the ID alone.
-func (b *brief) scan(rows *sql.Rows) (Evaluation, error) {
+func (b *summaryScan) scan(rows *sql.Rows) (Evaluation, error) {
 	if err := rows.Scan(b.to...); err != nil {
 		return Evaluation{}, err
 	}
@@ -201,6 +201,6 @@ func (b *brief) scan(rows *sql.Rows) (Evaluation, error) {
 	e.Usage.TokensIn, e.Usage.TokensOut = readNumber(string(b.raw[2])), readNumber(string(b.raw[3]))
 	e.Usage.USD = readFloat(string(b.raw[4]))
 	e.Latency = time.Duration(readNumber(string(b.raw[5]))) * time.Millisecond
-	e.Doubt = readFloat(string(b.raw[6]))
+	e.Confidence = readFloat(string(b.raw[6]))
 	return e, nil
 }

@@ -1,0 +1,109 @@
+package score
+
+import (
+	"fmt"
+	"strings"
+
+	"assay/audit"
+	"assay/internal/cwe"
+)
+
+// A Disposition is what became of one finding. Every finding has exactly one.
+type Disposition string
+
+// The dispositions. They are tested in this order: suppressed, missing path, line past
+// end of file, no CWE; then what matching says.
+const (
+	Matched     Disposition = "matched"               // a full match that counts: credit 1
+	Half        Disposition = "half"                  // credit 0.5
+	Duplicate   Disposition = "duplicate"             // matches a vulnerability in full that another finding took
+	Misplaced   Disposition = "misplaced"             // a CWE of the key where the key has no such entry left
+	DecoyHit    Disposition = "decoy hit"             // matches a decoy
+	OffKey      Disposition = "off-key"               // nothing of the key: new, or wrong
+	MissingPath Disposition = "missing path"          // the file is not in the tree
+	PastEnd     Disposition = "line past end of file" // the range starts behind the file's last line
+	NoCWE       Disposition = "no CWE"                // nothing to match by
+	Suppressed  Disposition = "suppressed"            // withdrawn by the auditor itself
+)
+
+// Dispositions gives the ten dispositions in the order in which they are told.
+func Dispositions() []Disposition {
+	return []Disposition{Matched, Half, Duplicate, Misplaced, DecoyHit, OffKey, MissingPath, PastEnd, NoCWE, Suppressed}
+}
+
+// By says what joined a finding to an entry's place.
+type By string
+
+// What joins a finding to an entry.
+const (
+	ByFunction By = "function" // the same function
+	ByLines    By = "lines"    // lines that overlap or lie within 10 lines
+	ByFile     By = "file"     // the entry's file, outside of its scope; or an entry without function and lines
+	ByAlso     By = "also"     // a file that the entry lists under Also
+)
+
+// A Match says why a finding has its disposition.
+type Match struct {
+	Entry    string       `json:"entry,omitempty"`     // ID of the vulnerability or decoy
+	CWE      audit.CWE    `json:"cwe,omitempty"`       // the finding's
+	EntryCWE audit.CWE    `json:"entry_cwe,omitempty"` // the entry's
+	Relation cwe.Relation `json:"relation,omitzero"`   // of CWE to EntryCWE
+	By       By           `json:"by,omitempty"`
+	Distance int          `json:"distance,omitempty"` // lines between; -1 where one side names none
+	Detail   string       `json:"detail,omitempty"`   // what none of these says
+}
+
+// String tells the reason in a line.
+func (r Match) String() string {
+	var parts []string
+	if r.Entry != "" {
+		parts = append(parts, r.Entry)
+	}
+	switch {
+	case r.CWE != 0 && r.Relation == cwe.Same:
+		parts = append(parts, r.CWE.String())
+	case r.CWE != 0 && r.Relation != cwe.Unrelated:
+		parts = append(parts, fmt.Sprintf("%s, %s %s", r.CWE, r.Relation, r.EntryCWE))
+	}
+	switch {
+	case r.By == "":
+	case r.Distance < 0:
+		parts = append(parts, "by "+string(r.By))
+	case r.Distance == 0:
+		parts = append(parts, "by "+string(r.By)+", lines overlap")
+	default:
+		parts = append(parts, fmt.Sprintf("by %s, %d lines off", r.By, r.Distance))
+	}
+	if r.Detail != "" {
+		parts = append(parts, r.Detail)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// A Scored is one finding with its disposition.
+type Scored struct {
+	Finding     audit.Finding `json:"finding"`
+	Path        string        `json:"path,omitempty"` // under the root; empty where there is none
+	Disposition Disposition   `json:"disposition"`
+	Match       Match         `json:"match"`
+	Free        bool          `json:"free,omitempty"`       // a duplicate that is no false positive
+	Review      string        `json:"review,omitempty"`     // "true" or "false" as a person judged it; empty when nobody did
+	Ignored     []audit.CWE   `json:"ignored,omitempty"`    // CWEs behind the first three
+	Literal     float64       `json:"literal_credit"`       // credit by the methodology's literal
+	LiteralID   string        `json:"literal_id,omitempty"` // the entry that it took there
+}
+
+// Fingerprint names the finding for reviews: equal for equal claims (file,
+// function, lines, counting CWEs), whoever makes them and in whatever words.
+func (s *Scored) Fingerprint() string { return Fingerprint(&s.Finding, s.Path) }
+
+// A KnownResult is what became of one entry of the key.
+type KnownResult struct {
+	ID            string          `json:"id"`
+	Dimension     audit.Dimension `json:"dimension"`
+	Finding       int             `json:"finding"` // index in Result.Findings; -1 for none
+	Credit        float64         `json:"credit"`  // 1, 0.5 or 0
+	Duplicates    int             `json:"duplicates,omitempty"`
+	Corroborated  bool            `json:"corroborated,omitempty"`
+	LiteralCredit float64         `json:"literal_credit"`
+}
