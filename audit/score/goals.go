@@ -19,13 +19,15 @@ type Goals struct {
 }
 
 // GoalsFor gives the goals of one project: those of goals.md, with the project's
-// own recall and coverage goals, expected findings and minimums.
+// own recall and coverage goals, expected findings and minimums. Coverage is asked
+// for at most as far as the key holds dimensions.
 func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
 	goals := Goals{Recall: g.Recall, Precision: g.Precision, F1: g.F1, Coverage: g.Coverage,
 		Expected: p.Expected, Minimums: p.Minimums}
 	if p.RecallGoal > 0 {
 		goals.Recall = p.RecallGoal
 	}
+	goals.Coverage = min(goals.Coverage, dimensionsHeld(p))
 	if p.Coverage > 0 {
 		goals.Coverage = p.Coverage
 	}
@@ -37,6 +39,14 @@ func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
 		return Goals{}, fmt.Errorf("%s: score %q: expected assay or literal", g.Pos, g.Score)
 	}
 	return goals, nil
+}
+
+func dimensionsHeld(p *audit.Project) int {
+	held := map[audit.Dimension]bool{}
+	for _, k := range p.Known {
+		held[k.Dimension] = true
+	}
+	return len(held)
 }
 
 // A Code names what a reason is about, for programs.

@@ -1,0 +1,5 @@
+import os
+
+
+def ping(host):
+    return os.system("ping -c 1 " + host)
