@@ -6,10 +6,11 @@ type App struct {
 	App      string // its name
 	Dir      string // folder of the application, as the reader was given it
 	Spec     *Spec
-	Schema   string   // the fenced sql block under the SPEC's "## Schema"; empty where cases are code
-	Data     string   // data.sql: the rows (and, where Schema is empty, the tables); empty where cases are code
-	Oracles  []Oracle // oracles.md: these judge every family
-	Families []Family // ascending by query
+	Schema   string            // the fenced sql block under the SPEC's "## Schema"; empty where cases are code
+	Data     string            // data.sql: the rows (and, where Schema is empty, the tables); empty where cases are code
+	Harness  map[string][]byte // the files of the folder whose names begin with "harness": they run cases that are code
+	Oracles  []Oracle          // oracles.md: these judge every family
+	Families []Family          // ascending by query
 }
 
 // A Family is the variants of one query with their proof.

@@ -291,7 +291,7 @@ func TestReportOfStrangeResults(t *testing.T) {
 		{"other words", seven + "INSERT INTO evaluations VALUES (1, '', 'a/b-01-good.md', 'm', 'vulnerable', 'safe', '')", "", `expected_result "vulnerable": expected good or bad`},
 		{"all NULL", seven + "INSERT INTO evaluations (id) VALUES (1), (2)", "", "expected good or bad"},
 		{"one good row among NULLs", seven + "INSERT INTO evaluations (id) VALUES (1); INSERT INTO evaluations VALUES (2, NULL, 'a/b-01-good.md', 'm', 'good', 'good', NULL)", "m", ""},
-		{"words of all scripts", seven + "INSERT INTO evaluations VALUES (1, 'soon', 'tests/shöp/😀-01-good.md', '模型 🦊', 'Good ', ' GOOD', '‮' || char(0) || 'x')", "模型 🦊", ""},
+		{"words of all scripts", seven + "INSERT INTO evaluations VALUES (1, 'soon', 'tests/shöp/😀-01-good.md', '模型 🦊', 'Good ', ' GOOD', char(8238) || char(0) || 'x')", "模型 🦊", ""},
 		{"no file named", seven + "INSERT INTO evaluations VALUES (1, 0, '', '', 'good', 'good', ''), (2, 0, '/', 'm', 'bad', 'bad', ''), (3, 0, '..', 'm', 'bad', 'bad', ''), (4, 0, '../../../etc/passwd', 'm', 'bad', 'bad', '')", "m", ""},
 		{"a later form", seven + "ALTER TABLE evaluations ADD trial_key; ALTER TABLE evaluations ADD outcome; ALTER TABLE evaluations ADD colour; INSERT INTO evaluations VALUES (1, '', 'a/b-01-good.md', 'm', 'good', 'good', '', 'k', 'abstained', 'red'), (2, '', 'a/b-01-good.md', 'm', 'good', 'good', '', 'k', 'correct', 'red')", "m", ""},
 		{"text for numbers", seven + "ALTER TABLE evaluations ADD outcome; ALTER TABLE evaluations ADD usd; ALTER TABLE evaluations ADD confidence; INSERT INTO evaluations VALUES (1, '', 'a/b-01-good.md', 'm', 'good', 'good', '', 'correct', 'dear', 17), (2, '', 'a/b-03-bad.md', 'm', 'bad', 'bad', '', 'correct', 'NaN', -1)", "m", ""},

@@ -59,7 +59,7 @@ func TestChatStreams(t *testing.T) {
 		{"cut off by the limit", mockapi.Reply{Finish: "length"}, audit.Malformed, "truncated", audit.Usage{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err, s := once(t, c.reply)
+			r, s, err := once(t, c.reply)
 			require.NoError(t, err)
 			require.Equal(t, c.status, r.Status, r.Detail)
 			require.Contains(t, r.Detail, c.detail)
@@ -111,7 +111,7 @@ func TestChatStreamsBreak(t *testing.T) {
 		{"turned down in the stream", events(`{"error":{"code":429,"message":"busy"}}`), quick, "busy", true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err, _ := once(t, c.reply, c.change)
+			r, _, err := once(t, c.reply, c.change)
 			require.NoError(t, err)
 			require.Equal(t, audit.Errored, r.Status, r.Detail)
 			require.Contains(t, r.Detail, c.detail)
@@ -128,7 +128,7 @@ func TestChatStreamsBreak(t *testing.T) {
 func TestChatStreamsMayBeSlow(t *testing.T) {
 	idle := func(c *auditor.ChatConfig) { c.Idle = 400 * time.Millisecond }
 	for _, reply := range []mockapi.Reply{{Latency: 600 * time.Millisecond}, {Think: 600 * time.Millisecond}, {Pause: 60 * time.Millisecond}} {
-		r, err, _ := once(t, reply, idle)
+		r, _, err := once(t, reply, idle)
 		require.NoError(t, err)
 		require.Equal(t, audit.Answered, r.Status, r.Detail)
 		require.Greater(t, r.Attempts[0].Latency, 400*time.Millisecond)
@@ -210,7 +210,7 @@ func TestChatUsage(t *testing.T) {
 		{"a cost alone", `{"cost":0.5}`, audit.Usage{TokensIn: -1, TokensOut: -1, USD: 0.5, Priced: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err, _ := once(t, whole(c.usage))
+			r, _, err := once(t, whole(c.usage))
 			require.NoError(t, err)
 			require.Equal(t, audit.Bad, r.Verdict)
 			got := r.Attempts[0].Usage
@@ -244,7 +244,7 @@ func TestAKeyAtTheCutIsGone(t *testing.T) {
 			if n%40 != 0 && n != 119 && n != 127 && n != 359 && n != 391 { // the cuts, and some
 				continue
 			}
-			r, err, _ := once(t, reply, func(c *auditor.ChatConfig) { c.Key = odd })
+			r, _, err := once(t, reply, func(c *auditor.ChatConfig) { c.Key = odd })
 			require.NoError(t, err)
 			require.NotContains(t, r.Detail+r.Raw+r.Attempts[0].Error, "hunter2", n)
 		}
@@ -256,7 +256,7 @@ func TestChatIsNotRedirected(t *testing.T) {
 	other := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
 	defer other.Close()
 	for _, status := range []int{301, 302, 307, 308} {
-		r, err, s := once(t, mockapi.Reply{Status: status, Body: " ", Header: map[string]string{"Location": other.BaseURL + "/chat/completions"}})
+		r, s, err := once(t, mockapi.Reply{Status: status, Body: " ", Header: map[string]string{"Location": other.BaseURL + "/chat/completions"}})
 		require.Equal(t, audit.Errored, r.Status)
 		require.ErrorContains(t, err, "it redirects to http")
 		require.Len(t, s.Requests(), 1)
@@ -266,7 +266,7 @@ func TestChatIsNotRedirected(t *testing.T) {
 
 // What a server says of itself is one short line.
 func TestChatNamesAreShort(t *testing.T) {
-	r, err, _ := once(t, mockapi.Reply{Model: strings.Repeat("m\n", 100_000), Finish: strings.Repeat("stop\n", 1000)})
+	r, _, err := once(t, mockapi.Reply{Model: strings.Repeat("m\n", 100_000), Finish: strings.Repeat("stop\n", 1000)})
 	require.NoError(t, err)
 	require.Less(t, len(r.Attempts[0].Model), 1000)
 	require.Less(t, len(r.Attempts[0].FinishReason), 1000)

@@ -35,12 +35,12 @@ func chat(t *testing.T, base string, change ...func(*auditor.ChatConfig)) audit.
 }
 
 // once starts a mock that always replies the same and asks it once.
-func once(t *testing.T, reply mockapi.Reply, change ...func(*auditor.ChatConfig)) (audit.Review, error, *mockapi.Server) {
+func once(t *testing.T, reply mockapi.Reply, change ...func(*auditor.ChatConfig)) (audit.Review, *mockapi.Server, error) {
 	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return reply })
 	t.Cleanup(s.Close)
 	r, err := chat(t, s.BaseURL, change...).Review(context.Background(), task)
 	noCanary(t, r, err)
-	return r, err, s
+	return r, s, err
 }
 
 func noCanary(t *testing.T, r audit.Review, err error) {
@@ -48,7 +48,7 @@ func noCanary(t *testing.T, r audit.Review, err error) {
 }
 
 func TestChatAnswers(t *testing.T) {
-	r, err, s := once(t, mockapi.Reply{Cost: 0.0125, Model: "maker/m-2026"})
+	r, s, err := once(t, mockapi.Reply{Cost: 0.0125, Model: "maker/m-2026"})
 	require.NoError(t, err)
 	require.Equal(t, audit.Answered, r.Status, r.Detail)
 	require.Equal(t, audit.Bad, r.Verdict)
@@ -150,7 +150,7 @@ func TestChatFailures(t *testing.T) {
 		{"prose", mockapi.Reply{Content: "hm"}, want{audit.Malformed, false, 0, "", "hm"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err, s := once(t, c.reply)
+			r, s, err := once(t, c.reply)
 			require.Equal(t, c.want.status, r.Status, r.Detail)
 			require.Len(t, s.Requests(), 1, "the client does not try again by itself")
 			last := r.Attempts[len(r.Attempts)-1]
@@ -172,7 +172,7 @@ func TestChatTimeouts(t *testing.T) {
 	short := func(c *auditor.ChatConfig) { c.Timeout = 50 * time.Millisecond }
 	for name, reply := range map[string]mockapi.Reply{"stalls": {Stall: true}, "stalls in mid-body": {Stall: true, StallAfter: 30}} {
 		t.Run(name, func(t *testing.T) {
-			r, err, _ := once(t, reply, short)
+			r, _, err := once(t, reply, short)
 			require.NoError(t, err)
 			require.Equal(t, audit.Errored, r.Status)
 			require.Contains(t, r.Detail, "no answer within 50ms")
@@ -230,7 +230,7 @@ func TestChatAdapts(t *testing.T) {
 	require.Len(t, s.Requests(), 4)
 
 	// One that turns down everything is not asked for ever.
-	stubborn, _, all := once(t, mockapi.Reply{Status: 400, Body: errorBody("400", "unsupported response_format and max_tokens")})
+	stubborn, all, _ := once(t, mockapi.Reply{Status: 400, Body: errorBody("400", "unsupported response_format and max_tokens")})
 	require.Equal(t, audit.Errored, stubborn.Status)
 	require.LessOrEqual(t, len(all.Requests()), 4)
 }
@@ -241,7 +241,7 @@ func TestChatIgnoresForeignEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/never")
 	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: foreign")
 	t.Setenv("OPENAI_ORG_ID", "org-foreign")
-	_, err, s := once(t, mockapi.Reply{}, func(c *auditor.ChatConfig) { c.Key = "" })
+	_, s, err := once(t, mockapi.Reply{}, func(c *auditor.ChatConfig) { c.Key = "" })
 	require.NoError(t, err)
 	require.NotContains(t, fmt.Sprint(s.Requests()[0].Header), "foreign")
 	require.Empty(t, s.Requests()[0].Key)

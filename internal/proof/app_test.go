@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -32,7 +31,6 @@ func corpora(t *testing.T) []*audit.App {
 			t.Error(err)
 			continue
 		}
-		app.Dir = filepath.Join("../..", app.Dir) // harnesses are read from this package's folder
 		all = append(all, app)
 	}
 	return all

@@ -17,8 +17,9 @@ import (
 	"assay/audit"
 )
 
-// Deadline is how long one case may take for all its parameter sets.
-const Deadline = 30 * time.Second
+// Deadline is how long one case may take for all its parameter sets: it ends what
+// never ends, also on a machine that is busy with other work.
+const Deadline = 5 * time.Minute
 
 // maxOutput is how many bytes a harness may print for one case.
 const maxOutput = 8 << 20
@@ -53,7 +54,7 @@ var languages = []language{
 // is a *MissingRuntime where the language's runtime is not installed.
 func NewCode(app *audit.App) (*Code, error) {
 	for _, l := range languages {
-		if _, err := os.Stat(filepath.Join(app.Dir, l.harness)); err != nil {
+		if app.Harness[l.harness] == nil {
 			continue
 		}
 		path, err := exec.LookPath(l.program)
@@ -122,16 +123,8 @@ func (c *Code) Mutants(code string) []Mutant { return codeMutants(c.lang.program
 
 // lay writes the harness and the case into dir.
 func (c *Code) lay(dir, code string) error {
-	files, err := filepath.Glob(filepath.Join(c.app.Dir, "harness*"))
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f)), b, 0o600); err != nil {
+	for name, b := range c.app.Harness {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
 			return err
 		}
 	}

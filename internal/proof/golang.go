@@ -86,10 +86,7 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 	if err := g.module(dir); err != nil {
 		return err
 	}
-	harness, err := g.harness()
-	if err != nil {
-		return err
-	}
+	harness := g.harness()
 	var keys []string
 	for _, code := range codes {
 		k := key(code)
@@ -112,29 +109,23 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	keys, err = g.compile(ctx, dir, keys)
+	keys, err := g.compile(ctx, dir, keys)
 	if err != nil || len(keys) == 0 {
 		return err
 	}
 	return g.link(ctx, dir, keys)
 }
 
-// harness reads the application's harness*.go.txt, by the names that they have as
+// harness gives the application's harness*.go.txt, by the names that they have as
 // Go files.
-func (g *golang) harness() (map[string][]byte, error) {
-	names, err := filepath.Glob(filepath.Join(g.code.app.Dir, "harness*.go.txt"))
-	if err != nil {
-		return nil, err
-	}
+func (g *golang) harness() map[string][]byte {
 	files := map[string][]byte{}
-	for _, name := range names {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
+	for name, b := range g.code.app.Harness {
+		if file, ok := strings.CutSuffix(name, ".go.txt"); ok {
+			files[file+".go"] = b
 		}
-		files[strings.TrimSuffix(filepath.Base(name), ".txt")] = b
 	}
-	return files, nil
+	return files
 }
 
 var packageError = regexp.MustCompile(`(?m)^# assaycase/(c[0-9a-f]{16})\n((?:[^#].*\n?)*)`)
@@ -194,7 +185,7 @@ var ignored = regexp.MustCompile(`(?m)^ignore (\((?s:.*?)^\)|.*)$`)
 // module lets the cases import what Assay itself depends on, from the module
 // cache.
 func (g *golang) module(dir string) error {
-	root, err := filepath.Abs(g.code.app.Dir)
+	root, err := os.Getwd()
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,13 @@ type Runner interface {
 	// error of the code is part of its effect; the error returned means that the
 	// proof itself is broken.
 	Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error)
+	// Prepare builds codes at once where the language is one that is built. What
+	// cannot be built is told when it is run.
+	Prepare(ctx context.Context, codes []string) error
 	// Mutants makes the mutants of a good.
 	Mutants(code string) []Mutant
+	// Runtime is the program that runs the cases, with its version.
+	Runtime(ctx context.Context) (string, error)
 	// Close gives back what the runner holds.
 	Close()
 }
@@ -32,11 +37,9 @@ func Check(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) ([]
 	if !v.complete() {
 		return v.problems, nil
 	}
-	if c, ok := r.(*Code); ok {
-		if err := c.Prepare(ctx, codes(fam)); err != nil {
-			v.say(fam.Pos, "%s/%s cannot be built: %v", fam.App, fam.Query, err)
-			return v.problems, ctx.Err()
-		}
+	if err := r.Prepare(ctx, codes(fam)); err != nil {
+		v.say(fam.Pos, "%s/%s cannot be built: %v", fam.App, fam.Query, err)
+		return v.problems, ctx.Err()
 	}
 	goods, bads := v.split()
 	var model [][]Effect

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"assay/audit"
 	"assay/internal/store"
@@ -19,7 +18,6 @@ type Run struct {
 	ID   string
 	done chan struct{}
 
-	mu      sync.Mutex
 	slots   map[string]*slot // by key; nil when results are discarded
 	summary Summary
 	err     error

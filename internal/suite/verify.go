@@ -2,10 +2,14 @@ package suite
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"sync"
+	"time"
 
 	"assay/audit"
 	"assay/audit/fixture"
@@ -13,10 +17,13 @@ import (
 	"assay/internal/store/pgtest"
 )
 
-// Verify runs every case on the real thing: goods satisfy every oracle on every
+// Verify proves the families of cases: goods satisfy every oracle on every
 // parameter set, bads do what the goods do on benign sets and break on an attack
-// set what their Violates names. A runtime that is missing skips its
-// applications by name; under ./check, which installs them, that is a failure.
+// set what their Violates names. What stands in the ledger with the same content
+// and runtime was proven before: of that a sample, drawn by the day, is proven
+// again, and all of it with ASSAY_PROOF=all. ASSAY_PROOF=update proves what has
+// changed and writes the ledger. A runtime that is missing skips its applications
+// by name; under ./check, which installs them, that is a failure.
 func (s *Suite) Verify(t T) {
 	env := s.begin(t)
 	if s.short() {
@@ -24,18 +31,49 @@ func (s *Suite) Verify(t T) {
 	}
 	env.need(t, "tests")
 	corpus := env.corpus(t)
-	runtimes := &runtimes{dsn: env.cfg.PG}
-	t.Cleanup(runtimes.stop)
+	ledger, err := proof.ReadLedger(env.root.holdings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &verify{env: env, mode: environment("ASSAY_PROOF"), day: time.Now().UTC().Format(time.DateOnly), ledger: ledger,
+		next: proof.Ledger{}, runtimes: runtimes{dsn: env.cfg.PG}}
+	t.Cleanup(func() { v.end(t) })
 	for _, app := range corpus.Apps {
-		t.Run(app.App, func(t T) { verifyApp(t, runtimes, app, env.cfg.Shard) })
+		t.Run(app.App, func(t T) { v.app(t, app) })
 	}
 }
 
-func verifyApp(t T, rt *runtimes, app *audit.App, part shard) {
+// A verify is one run of the suite.
+type verify struct {
+	env      *env
+	mode     string // of ASSAY_PROOF
+	day      string // seeds the sample
+	ledger   proof.Ledger
+	next     proof.Ledger // what is there now, for the ledger and for stale entries
+	partly   bool         // some families were not looked at
+	proven   int
+	known    int
+	runtimes runtimes
+}
+
+// sampled: of so many families in the ledger a day proves one again.
+const sampled = 12
+
+// again reports whether a family that was proven before is proven again.
+func (v *verify) again(name string) bool {
+	if v.mode == "all" {
+		return true
+	}
+	sum := sha256.Sum256([]byte(v.day + " " + name))
+	return v.mode != "update" && sum[0]%sampled == 0
+}
+
+func (v *verify) app(t T, app *audit.App) {
 	ctx := context.Background()
-	runner, err := proof.Open(ctx, app, rt.postgres)
+	runner, err := proof.Open(ctx, app, v.runtimes.postgres)
 	var absent *proof.MissingRuntime
 	if errors.As(err, &absent) || errors.Is(err, pgtest.ErrMissing) {
+		v.partly = true
 		missing(t, "%s is not proven: %v", app.App, err)
 		return
 	}
@@ -43,20 +81,78 @@ func verifyApp(t T, rt *runtimes, app *audit.App, part shard) {
 		t.Fatalf("%s: %v", app.Dir, err)
 	}
 	defer runner.Close()
+	name, err := runner.Runtime(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range app.Families {
 		fam := &app.Families[i]
-		if !part.has(path.Join(t.Name(), fam.Query)) {
+		if !v.env.cfg.chooses(app.App+"/"+fam.Query) || !v.env.cfg.Shard.has(path.Join(t.Name(), fam.Query)) {
+			v.partly = true
 			continue
 		}
-		t.Run(fam.Query, func(t T) {
-			problems, err := proof.Check(ctx, runner, app, fam)
-			for _, p := range problems {
-				t.Errorf("%s: %s", p.Pos, p.What)
-			}
-			if err != nil {
-				t.Errorf("%s: %v", fam.Pos, err)
-			}
-		})
+		id := app.App + "/" + fam.Query
+		before, known := v.ledger[id]
+		if known && before.Content == proof.Content(app, fam) && before.Runtime == name && !v.again(id) {
+			v.next[id] = before
+			v.known++
+			continue
+		}
+		t.Run(fam.Query, func(t T) { v.family(ctx, t, runner, app, fam, before) })
+	}
+}
+
+// family proves a family and holds it against its entry in the ledger.
+func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App, fam *audit.Family, before proof.Proved) {
+	now, problems, err := proof.Prove(ctx, r, app, fam)
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Pos, p.What)
+	}
+	if err != nil {
+		t.Errorf("%s: %v", fam.Pos, err)
+	}
+	v.proven++
+	if t.Failed() {
+		return
+	}
+	v.next[app.App+"/"+fam.Query] = now
+	switch {
+	case v.mode == "update" || !v.env.root.strict():
+	case before.Content != now.Content:
+		t.Errorf("%s: proven, and %s holds another content or none: write it with ASSAY_PROOF=update go test -run Verify", fam.Pos, proof.LedgerFile)
+	case before.Runtime == now.Runtime && before.Effects != now.Effects:
+		t.Errorf("%s: proven, and what was seen is not what %s says: the entry is forged, or the proof is not the same each time", fam.Pos, proof.LedgerFile)
+	}
+}
+
+// end tells what was proven, and writes the ledger where that is asked for.
+func (v *verify) end(t T) {
+	v.runtimes.stop()
+	t.Logf("%d families proven now, %d proven before with the same content (sample of %s)", v.proven, v.known, v.day)
+	if v.mode == "update" {
+		v.write(t)
+		return
+	}
+	if v.partly || t.Failed() {
+		return
+	}
+	for id := range v.ledger {
+		if _, there := v.next[id]; !there && v.env.root.strict() {
+			t.Errorf("%s: %s is no family any more: write the ledger with ASSAY_PROOF=update go test -run Verify", proof.LedgerFile, id)
+		}
+	}
+}
+
+// write writes the ledger: what was proven now, and what was before where this run
+// did not look.
+func (v *verify) write(t T) {
+	next := v.next
+	if v.partly {
+		next = maps.Clone(v.ledger)
+		maps.Copy(next, v.next)
+	}
+	if err := os.WriteFile(filepath.Join(v.env.root.Dir, proof.LedgerFile), []byte(next.Text()), 0o644); err != nil {
+		t.Errorf("the ledger cannot be written: %v", err)
 	}
 }
 

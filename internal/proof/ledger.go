@@ -1,0 +1,141 @@
+package proof
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay/audit"
+)
+
+// LedgerFile is where the ledger of a corpus stands, from its root.
+const LedgerFile = "fixtures/proofs.tsv"
+
+// ledgerVersion changes when a proof means something else: every entry is then
+// stale.
+const ledgerVersion = "1"
+
+// A Proved is an entry of the ledger: a family that was proven.
+type Proved struct {
+	Content string // hash of everything that the proof depends on: cases, SPEC, data, harness
+	Runtime string // what ran it, as Runner.Runtime gives it
+	Effects string // hash of everything that was seen: a forged entry does not hold when it is proven again
+}
+
+// A Ledger holds, by "<app>/<query>", the families that were proven.
+type Ledger map[string]Proved
+
+// ReadLedger reads the ledger; one that is not there is empty. A line that is none
+// is an error with its number.
+func ReadLedger(fsys fs.FS) (Ledger, error) {
+	b, err := fs.ReadFile(fsys, LedgerFile)
+	l := Ledger{}
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+		f := strings.Split(line, "\t")
+		if len(f) != 4 {
+			return nil, fmt.Errorf("%s:%d: %d columns: expected family, content, runtime and effects, separated by tabs", LedgerFile, i+1, len(f))
+		}
+		if i > 0 {
+			l[f[0]] = Proved{f[1], f[2], f[3]}
+		}
+	}
+	return l, nil
+}
+
+// Text writes the ledger as ReadLedger reads it, families in order.
+func (l Ledger) Text() string {
+	var b strings.Builder
+	b.WriteString("family\tcontent\truntime\teffects\n")
+	for _, name := range slices.Sorted(maps.Keys(l)) {
+		p := l[name]
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", name, p.Content, p.Runtime, p.Effects)
+	}
+	return b.String()
+}
+
+// Content hashes what the proof of a family depends on.
+func Content(app *audit.App, fam *audit.Family) string {
+	h := sha256.New()
+	put := func(v any) {
+		b, err := json.Marshal(v)
+		if err != nil {
+			panic(err) // fixtures are plain values
+		}
+		h.Write(b)
+	}
+	put(ledgerVersion)
+	put([]any{app.App, app.Schema, app.Data, app.Harness, oracleTexts(app.Oracles)})
+	if app.Spec != nil {
+		for _, r := range app.Spec.Requirements {
+			put([]any{r.Number, r.Text})
+		}
+	}
+	put([]any{fam.Query, fam.Verify, oracleTexts(fam.Oracles)})
+	for _, s := range fam.Sets {
+		put([]any{s.Set, s.Values, s.Race, s.Now, s.TimeZone})
+	}
+	for _, c := range fam.Cases {
+		put([]any{c.Number, c.Label, c.Code, c.Violates})
+	}
+	return hex.EncodeToString(h.Sum(nil))[:32]
+}
+
+func oracleTexts(os []audit.Oracle) [][]any {
+	var all [][]any
+	for _, o := range os {
+		all = append(all, []any{o.Requirement, o.Name, o.SQL})
+	}
+	return all
+}
+
+// Prove proves a family and gives its entry beside what does not hold.
+func Prove(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) (Proved, []audit.Problem, error) {
+	name, err := r.Runtime(ctx)
+	if err != nil {
+		return Proved{}, nil, err
+	}
+	w := &witness{Runner: r, seen: sha256.New()}
+	problems, err := Check(ctx, w, app, fam)
+	return Proved{Content(app, fam), name, hex.EncodeToString(w.seen.Sum(nil))[:32]}, problems, err
+}
+
+// A witness hashes every effect that passes.
+type witness struct {
+	Runner
+	seen hash.Hash
+}
+
+// Run runs code and hashes its effects.
+func (w *witness) Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error) {
+	all, err := w.Runner.Run(ctx, fam, code, sets)
+	for _, es := range all {
+		for _, e := range es {
+			io.WriteString(w.seen, fmt.Sprintf("%s|%s|%d|%v|%v\n", e.Variant, e.Result, e.Rows, requirements(e.Violated), e.Err != ""))
+		}
+	}
+	return all, err
+}
+
+func requirements(vs []Violation) []int {
+	var ns []int
+	for _, v := range vs {
+		ns = append(ns, v.Requirement)
+	}
+	slices.Sort(ns)
+	return ns
+}
