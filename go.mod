@@ -15,7 +15,6 @@ require (
 	github.com/joho/godotenv v1.5.1
 	github.com/kaptinlin/jsonrepair v0.2.15
 	github.com/odvcencio/gotreesitter v0.49.0
-	github.com/openai/openai-go/v3 v3.40.0
 	github.com/pressly/goose/v3 v3.28.0
 	github.com/riverqueue/river v0.51.0
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.0

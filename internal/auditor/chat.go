@@ -12,10 +12,6 @@ import (
 	"time"
 
 	"assay/audit"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/shared"
 )
 
 // Limits of one request to a model.
@@ -54,8 +50,7 @@ type ChatConfig struct {
 // makes one request for a review (and another where the server turns a parameter
 // down); trying again is the caller's business.
 type chat struct {
-	config  ChatConfig
-	service openai.ChatCompletionService
+	config ChatConfig
 	// What the server turned down so far.
 	plain      atomic.Bool // no JSON schema
 	otherLimit atomic.Bool // the other of max_tokens and max_completion_tokens
@@ -85,17 +80,7 @@ func Chat(c ChatConfig) (audit.Reviewer, error) {
 	if c.Client == nil {
 		c.Client = &http.Client{Transport: newTransport(), CheckRedirect: stay}
 	}
-	opts := []option.RequestOption{option.WithBaseURL(strings.TrimSuffix(c.BaseURL, "/") + "/"),
-		option.WithHTTPClient(c.Client), option.WithMaxRetries(0)}
-	if c.Key != "" {
-		opts = append(opts, option.WithAPIKey(c.Key))
-	}
-	if c.Provider == "openrouter" {
-		opts = append(opts, option.WithHeader("X-Title", "Assay")) // OpenRouter's own: names the application in its logs
-	}
-	// Not openai.NewClient: that reads OPENAI_API_KEY and OPENAI_CUSTOM_HEADERS
-	// from the environment and would send them to whatever server this is.
-	return &chat{config: c, service: openai.NewChatCompletionService(opts...)}, nil
+	return &chat{config: c}, nil
 }
 
 // Name is as in results.db.
@@ -123,28 +108,6 @@ var schema = json.RawMessage(`{"type":"object","properties":{"explanation":{"typ
 	`"violated_requirements":{"type":"array","items":{"type":"integer"}},` +
 	`"cwes":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["explanation","verdict","violated_requirements","cwes"],"additionalProperties":false}`)
-
-func (c *chat) params(task audit.ReviewTask) openai.ChatCompletionNewParams {
-	p := openai.ChatCompletionNewParams{
-		Model:    c.config.Model.ID,
-		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage(Prompt(task))},
-	}
-	// OpenAI's newer models take max_completion_tokens alone, most other servers
-	// know max_tokens alone.
-	if (c.config.Provider == "openai") != c.otherLimit.Load() {
-		p.MaxCompletionTokens = openai.Int(c.config.MaxTokens)
-	} else {
-		p.MaxTokens = openai.Int(c.config.MaxTokens)
-	}
-	if !c.plain.Load() {
-		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
-			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: "review", Strict: openai.Bool(true), Schema: schema}}
-	}
-	if !c.unstreamed.Load() && !c.unmetered.Load() {
-		p.StreamOptions.IncludeUsage = openai.Bool(true)
-	}
-	return p
-}
 
 // Review asks the model once.
 func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
@@ -177,9 +140,9 @@ func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Revie
 	defer end(nil)
 	slow := time.AfterFunc(c.config.Timeout, func() { end(errSlow) })
 	defer slow.Stop()
-	params := c.params(task)
+	body := c.request(task)
 	a := audit.Attempt{Started: time.Now()}
-	got, res, failure := c.send(ctx, end, params)
+	got, res, failure := c.send(ctx, end, body)
 	a.Latency = time.Since(a.Started)
 	if res != nil {
 		a.HTTPStatus = res.StatusCode
@@ -192,7 +155,7 @@ func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Revie
 	}
 	if failure != nil {
 		f := c.understand(parent, ctx, failure, res, a, got)
-		return f.review(), c.adapts(f, params), f.fatal
+		return f.review(), c.adapts(f, body), f.fatal
 	}
 	if f := c.embedded(got, a); f != nil {
 		return f.review(), false, f.fatal
@@ -210,16 +173,13 @@ func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Revie
 // send makes the request and reads the response. A stream is asked for unless the
 // server does not offer it: a model that stands still in the middle of its answer
 // is noticed soon, and what it has written is known when it breaks off.
-func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, params openai.ChatCompletionNewParams) (got *reply, res *http.Response, err error) {
-	opts := []option.RequestOption{option.WithResponseInto(&res), option.WithResponseBodyInto(&res)}
-	if !c.unstreamed.Load() {
-		opts = append(opts, option.WithJSONSet("stream", true))
+func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, body *chatRequest) (got *reply, res *http.Response, err error) {
+	res, err = c.post(ctx, body)
+	if err != nil {
+		return nil, nil, err
 	}
-	if _, err := c.service.New(ctx, params, opts...); err != nil {
-		return nil, res, err
-	}
-	if res.StatusCode >= 300 { // the client takes what is below 400 for an answer
-		return nil, res, errors.New("the server redirects")
+	if res.StatusCode >= 300 {
+		return nil, res, errors.New("the server gives no answer")
 	}
 	defer res.Body.Close()
 	w := watch{end: end, idle: c.config.Idle}

@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"assay/audit"
-
-	"github.com/openai/openai-go/v3"
 )
 
 // A failure is a request without an answer.
@@ -62,7 +60,6 @@ func (c *chat) understand(parent, ctx context.Context, err error, res *http.Resp
 	if res != nil && res.StatusCode >= 300 && got == nil {
 		f.readBody(res)
 		if to := res.Header.Get("Location"); to != "" {
-			_ = res.Body.Close()
 			f.text += " (it redirects to " + oneLine(c.redact(to)) + ")"
 		}
 		f.attempt.RetryAfter = retryAfter(res.Header, time.Now())
@@ -104,6 +101,7 @@ func unheard(status int) bool {
 func (f *failure) readBody(res *http.Response) {
 	f.status = res.StatusCode
 	b, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
+	_ = res.Body.Close()
 	b = []byte(f.provider.redact(string(b))) // before anything is cut: a part of a key is not found
 	f.body = strings.ToLower(string(b))
 	var e apiError
@@ -218,22 +216,22 @@ var (
 )
 
 // adapts takes back a parameter that the server turned down.
-func (c *chat) adapts(f *failure, sent openai.ChatCompletionNewParams) bool {
+func (c *chat) adapts(f *failure, sent *chatRequest) bool {
 	if f.status != 400 && f.status != 404 && f.status != 422 || f.declined {
 		return false
 	}
 	switch {
-	case aboutUsage.MatchString(f.body) && sent.StreamOptions.IncludeUsage.Valid():
+	case aboutUsage.MatchString(f.body) && sent.StreamOptions != nil:
 		c.unmetered.Store(true)
 		return true
 	case aboutStream.MatchString(f.body) && !c.unstreamed.Load():
 		c.unstreamed.Store(true)
 		return true
-	case aboutSchema.MatchString(f.body) && sent.ResponseFormat.OfJSONSchema != nil:
+	case aboutSchema.MatchString(f.body) && sent.ResponseFormat != nil:
 		c.plain.Store(true)
 		return true
 	case aboutLimit.MatchString(f.body) && strings.Contains(f.body, "unsupported"):
-		wasOther := sent.MaxCompletionTokens.Valid() != (c.config.Provider == "openai")
+		wasOther := (sent.MaxCompletionTokens > 0) != (c.config.Provider == "openai")
 		c.otherLimit.Store(true)
 		return !wasOther
 	}

@@ -8,8 +8,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-
-	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
 // A reply is a completion: as it came, or put together from the chunks of a
@@ -129,7 +127,7 @@ func receive(res *http.Response, alive func(*reply)) (*reply, error) {
 		return r, fmt.Errorf("the response is of type %q and begins with %q: expected JSON or a stream of events", res.Header.Get("Content-Type"), first)
 	}
 	r.streamed = true
-	err = r.follow(ssestream.NewDecoder(&http.Response{Header: res.Header, Body: body}), alive)
+	err = r.follow(body, alive)
 	if c := r.answer(); c != nil {
 		c.Message.Content = content(r.text)
 	}
@@ -137,22 +135,25 @@ func receive(res *http.Response, alive func(*reply)) (*reply, error) {
 }
 
 // follow takes the events of a stream to its end.
-func (r *reply) follow(events ssestream.Decoder, alive func(*reply)) error {
-	for events.Next() {
-		data := bytes.TrimSpace(events.Event().Data)
-		if len(data) == 0 {
-			continue
-		}
-		if err := r.add(data); err != nil {
-			return err
-		}
-		if failed(r.Error) {
+func (r *reply) follow(body io.Reader, alive func(*reply)) error {
+	var bad error // an event that says that the stream is of no use
+	err := eachEvent(body, func(data []byte) error {
+		if data = bytes.TrimSpace(data); len(data) == 0 {
 			return nil
 		}
+		if bad = r.add(data); bad != nil {
+			return bad
+		}
+		if failed(r.Error) {
+			return io.EOF
+		}
 		alive(r)
-	}
-	switch err := events.Err(); {
-	case r.whole: // the end had come: what broke then took nothing with it
+		return nil
+	})
+	switch {
+	case bad != nil && !r.whole:
+		return bad
+	case failed(r.Error), r.whole: // the end had come: what broke then took nothing with it
 		return nil
 	case err != nil:
 		return fmt.Errorf("%w: %w", errBroken, err)

@@ -1,0 +1,139 @@
+package auditor
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"assay/audit"
+)
+
+// A chatRequest is the body of POST /chat/completions, as far as Assay uses it:
+// https://platform.openai.com/docs/api-reference/chat/create, 2026-11-20.
+type chatRequest struct {
+	Model               string          `json:"model"`
+	Messages            []chatMessage   `json:"messages"`
+	MaxTokens           int64           `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int64           `json:"max_completion_tokens,omitempty"`
+	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
+	Stream              bool            `json:"stream,omitempty"`
+	StreamOptions       *streamOptions  `json:"stream_options,omitempty"`
+}
+
+type chatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type responseFormat struct {
+	Type   string `json:"type"` // json_schema
+	Schema struct {
+		Name   string          `json:"name"`
+		Strict bool            `json:"strict"`
+		Schema json.RawMessage `json:"schema"`
+	} `json:"json_schema"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+// request gives the body for a task, without what the server turned down so far.
+func (c *chat) request(task audit.ReviewTask) *chatRequest {
+	r := &chatRequest{Model: c.config.Model.ID, Messages: []chatMessage{{"user", Prompt(task)}}, Stream: !c.unstreamed.Load()}
+	// OpenAI's newer models take max_completion_tokens alone, most other servers
+	// know max_tokens alone.
+	if (c.config.Provider == "openai") != c.otherLimit.Load() {
+		r.MaxCompletionTokens = c.config.MaxTokens
+	} else {
+		r.MaxTokens = c.config.MaxTokens
+	}
+	if !c.plain.Load() {
+		r.ResponseFormat = &responseFormat{Type: "json_schema"}
+		r.ResponseFormat.Schema.Name, r.ResponseFormat.Schema.Strict, r.ResponseFormat.Schema.Schema = "review", true, schema
+	}
+	if r.Stream && !c.unmetered.Load() {
+		r.StreamOptions = &streamOptions{IncludeUsage: true}
+	}
+	return r
+}
+
+// post sends a request. The response's body is the caller's to close, whatever its
+// status.
+func (c *chat) post(ctx context.Context, body *chatRequest) (*http.Response, error) {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.config.BaseURL, "/")+"/chat/completions", bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "assay")
+	if c.config.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.config.Key)
+	}
+	if c.config.Provider == "openrouter" {
+		req.Header.Set("X-Title", "Assay") // OpenRouter's own: names the application in its logs
+	}
+	return c.config.Client.Do(req)
+}
+
+// maxEvent is how long one line of a stream may be, in bytes.
+const maxEvent = maxResponse
+
+// eachEvent calls take with the data of every event of a stream of server-sent
+// events, until take gives an error (io.EOF: enough) or the stream ends:
+// https://html.spec.whatwg.org/multipage/server-sent-events.html, 9.2.6. An event
+// that the end of the stream cuts off is taken too: servers forget the last
+// empty line.
+func eachEvent(body io.Reader, take func(data []byte) error) error {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(make([]byte, 0, 4<<10), maxEvent)
+	var data []byte
+	some := false
+	end := func() error {
+		d := data
+		data = data[:0]
+		if !some {
+			return nil
+		}
+		some = false
+		return take(d)
+	}
+	for lines.Scan() {
+		line := lines.Bytes()
+		if len(line) == 0 {
+			if err := end(); err != nil {
+				return ended(err)
+			}
+			continue
+		}
+		field, value, _ := bytes.Cut(line, []byte(":"))
+		if string(field) != "data" {
+			continue // a comment, or a field that says nothing here
+		}
+		if some {
+			data = append(data, '\n')
+		}
+		data, some = append(data, bytes.TrimPrefix(value, []byte(" "))...), true
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return ended(end())
+}
+
+func ended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
