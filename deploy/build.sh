@@ -8,5 +8,9 @@ out=$1
 mkdir -p "$out/usr/local/bin" "$out/assay"
 # The test of this script builds with what is in its cache.
 export CGO_ENABLED="${CGO_ENABLED:-0}"
-go build ${ASSAY_BUILD_FLAGS--trimpath} -o "$out/usr/local/bin/assay" ./cmd/assay
+if [ -n "${ASSAY_BUILD_FLAGS+set}" ]; then
+  go build $ASSAY_BUILD_FLAGS -o "$out/usr/local/bin/assay" ./cmd/assay
+else
+  go build -trimpath -tags "$(cat deploy/tags)" -ldflags="-s -w" -o "$out/usr/local/bin/assay" ./cmd/assay
+fi
 cp -R tests fixtures smoke-test-fixture "$out/assay/"
