@@ -165,80 +165,48 @@ func (j *jsonReader) profileOf(m tree) *profile {
 
 // finding reads one object by the members that profiles.go lists.
 func (j *jsonReader) finding(m tree, line int) audit.Finding {
-	f := audit.Finding{Pos: audit.Pos{File: j.name, Line: line}}
-	f.ID, f.RuleID, f.Title = m.text(members[fID]...), m.text(members[fRule]...), flat(m.text(members[fTitle]...))
-	if c := m.text("code"); f.RuleID == "" && ruleCode.MatchString(c) {
-		f.RuleID = c // Ruff's; elsewhere "code" is source text
-	}
-	f.Description = m.text(members[fDescription]...)
-	f.Function = functionName(m.text(members[fFunction]...))
-	f.Trace = j.steps(m, line, members[fTrace])
-	j.place(&f, m, line)
-	f.Others = append(f.Others, j.steps(m, line, members[fOthers])...)
-	j.rate(&f, m, line)
-	for _, name := range members[fCWE] {
-		v := m.at(name)
-		c, ok := cwesOf(v)
-		f.CWEs = addCWEs(f.CWEs, c...)
-		if !ok {
-			j.add(line, "the CWE %q cannot be read: expected a form like CWE-89", clip(fmt.Sprint(v)))
+	b, d := body{collector: j.collector}, &draft{}
+	d.Pos = audit.Pos{File: j.name, Line: line}
+	d.Trace = j.steps(m, line, members[fTrace])
+	j.place(&d.Finding, m, line)
+	d.Others = append(d.Others, j.steps(m, line, members[fOthers])...)
+	for _, f := range []field{fID, fRule, fTitle, fDescription, fSeverity, fCWE, fDimension, fConfidence, fSuppressed, fStatus} {
+		for _, name := range members[f] {
+			m.each(name, func(v string) {
+				if sev := j.profile.severities[v]; f == fSeverity && sev != 0 {
+					v = sev.String()
+				}
+				_, named := dimensionOf(v)
+				if filled(v) != "" && (f != fDimension || named || name == "dimension") && (f != fCWE || v != "0") {
+					b.set(d, f, quote(v), line)
+				}
+			})
+			if f != fCWE && f != fSeverity && m.text(name) != "" {
+				break
+			}
 		}
 	}
-	for _, more := range []func() []audit.CWE{
-		func() []audit.CWE { return mapped(j.opt.RuleMap, f.RuleID) },
-		func() []audit.CWE { return cwesInProse(f.Title + " " + f.Description) },
-		func() []audit.CWE { return cwesInProse(f.RuleID) },
-	} {
-		if len(f.CWEs) == 0 {
-			f.CWEs = more()
-		}
+	if c := m.text("code"); d.RuleID == "" && ruleCode.MatchString(c) {
+		d.RuleID = c // Ruff's; elsewhere "code" is source text
 	}
-	return f
-}
-
-// rate reads severity, dimension, confidence and whether it is withdrawn.
-func (j *jsonReader) rate(f *audit.Finding, m tree, line int) {
-	for _, name := range members[fSeverity] {
-		w := m.text(name)
-		if w == "" || f.Severity != audit.SeverityUnknown {
-			continue
-		}
-		sev, ok := j.profile.severities[w]
-		if !ok {
-			sev, ok = severityOf(w)
-		}
-		if !ok {
-			j.add(line, "the severity %q cannot be read: expected CRITICAL, HIGH, MEDIUM, LOW or INFO", clip(w))
-		}
-		f.Severity = sev
-	}
-	for _, name := range members[fDimension] {
-		d := m.text(name)
-		if d == "" || f.Dimension != "" {
-			continue
-		}
-		dim, ok := dimensionOf(d)
-		if f.Dimension = dim; !ok && name == "dimension" {
-			j.add(line, "the dimension %q cannot be read: expected one of the ten", clip(d))
-		}
-	}
-	for _, name := range members[fConfidence] {
-		c := m.text(name)
-		conf, ok := confidenceOf(c)
-		first(&f.Confidence, conf)
-		if c != "" && !ok && !strings.Contains(name, ".") {
-			j.add(line, "the confidence %q cannot be read: expected 0 to 1, a percentage, or high, medium, low", clip(c))
-		}
-	}
-	f.Suppressed = m.text(members[fSuppressed]...)
+	d.Title, d.Function = flat(d.Title), functionName(m.text(members[fFunction]...))
 	for _, name := range suppressing {
 		if m.at(name) == true {
-			first(&f.Suppressed, "suppressed")
+			first(&d.Suppressed, "suppressed")
 		}
 	}
-	if st := m.text(members[fStatus]...); withdrawn.MatchString(st) || st == "Risk Accepted" {
-		first(&f.Suppressed, st)
+	d.CWEs = orCWEs(d.CWEs, mapped(j.opt.RuleMap, d.RuleID), cwesInProse(d.Title+" "+d.Description), cwesInProse(d.RuleID))
+	return d.Finding
+}
+
+// orCWEs gives the first list that holds any.
+func orCWEs(lists ...[]audit.CWE) []audit.CWE {
+	for _, l := range lists {
+		if len(l) > 0 {
+			return l
+		}
 	}
+	return nil
 }
 
 // place reads file and lines: apart, in one text, or as an object.

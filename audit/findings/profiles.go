@@ -186,30 +186,17 @@ func (t tree) lines(none audit.Range) (r audit.Range, ok bool) {
 	return none, true
 }
 
-// cwesOf reads a number, a text, a list of them, or bandit's {"id": 78}.
-func cwesOf(v any) (cs []audit.CWE, ok bool) {
-	switch v := v.(type) {
-	case nil:
-		return nil, true
-	case float64:
-		if v == 0 {
-			return nil, true
-		}
-		return cwesInField(strconv.FormatFloat(v, 'f', -1, 64)), v >= 1 && v <= 99999 && v == float64(int(v))
-	case string:
-		cs = cwesInField(v)
-		return cs, len(cs) > 0 || filled(v) == ""
+// each gives the texts and numbers at a path: one, those of a list, or of the
+// IDs in objects, as bandit's {"id": 78}.
+func (t tree) each(path string, f func(string)) {
+	switch v := t.at(path).(type) {
 	case []any:
 		for _, e := range v {
-			c, good := cwesOf(e)
-			if !good {
-				return cs, false
-			}
-			cs = addCWEs(cs, c...)
+			tree{"x": e}.each("x", f)
 		}
-		return cs, true
 	case map[string]any:
-		return cwesOf(folded(v)["id"])
+		folded(v).each("id", f)
+	default:
+		f(t.text(path))
 	}
-	return nil, false
 }

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,23 +141,7 @@ func (r *run) cwes(f *audit.Finding, ref *reference, rule *rule) (cwes []audit.C
 		cwes = addCWEs(cwes, r.taxonCWE(t)...)
 	}
 	cwes = addCWEs(cwes, rule.cwes...)
-	if len(cwes) == 0 {
-		cwes = mapped(r.opt.RuleMap, f.RuleID)
-	}
-	if len(cwes) == 0 {
-		cwes = cwesInProse(f.Description)
-	}
-	if len(cwes) == 0 {
-		cwes = cwesInProse(f.RuleID)
-	}
-	return addCWEs(cwes, onlyIf(len(cwes) == 0, rule.prose)...)
-}
-
-func onlyIf(ok bool, cwes []audit.CWE) []audit.CWE {
-	if ok {
-		return cwes
-	}
-	return nil
+	return orCWEs(cwes, mapped(r.opt.RuleMap, f.RuleID), cwesInProse(f.Description), cwesInProse(f.RuleID), slices.Clone(rule.prose))
 }
 
 // taxonCWE reads a reference to a taxon: an ID that is spelled as a CWE, or a

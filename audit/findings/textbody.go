@@ -16,7 +16,6 @@ type draft struct {
 	line   int
 	table  int  // the number of the table that it is a row of; 0 for a section
 	named  bool // the ID has letters: it is the auditor's own, no mere numbering
-	record bool // opened by a field, not by a heading
 	exact  bool // nothing is read out of its title
 	scope  bool // its heading says something on all that stands under it
 	level  int  // of its heading
@@ -37,7 +36,6 @@ type body struct {
 	cur     *draft // the section that is open
 	at      field  // the field that lines without a key continue
 	indent  int    // of the line that set at
-	item    string // a list item that is no field: the title of the fields under it
 	scopes  []scope
 	tables  int
 	columns []field  // of the last table of findings
@@ -109,36 +107,30 @@ func (b *body) block(s string, indent, line int) {
 	case h != nil:
 		b.heading(len(h[1]), h[2], line)
 	case indent == 0 && boldLine.MatchString(s) && fieldsIn(s) == nil:
-		b.heading(7, boldLine.FindStringSubmatch(s)[1], line)
+		b.heading(7, s, line)
 	case thematic.MatchString(s):
-		if b.cur != nil && b.cur.record {
-			b.close()
-		}
 		b.at = ""
 	case item != nil:
-		b.text(strings.TrimSpace(item[1]), indent, line, true)
+		b.text(strings.TrimSpace(item[1]), indent, line)
+	case idLine.MatchString(s) && b.at != fTrace && b.at != fOthers:
+		b.heading(8, s, line)
 	default:
-		b.text(s, indent, line, false)
+		b.text(s, indent, line)
 	}
 }
 
 // busy reports whether a section is open that is a finding's.
 func (b *body) busy() bool { return b.cur != nil && (b.cur.named || b.cur.fields > 0) }
 
-func (b *body) open(d *draft) *draft {
-	b.close()
-	b.cur = d
-	return d
-}
-
 func (b *body) close() {
 	if b.cur != nil {
 		b.keep(b.cur)
 	}
-	b.cur, b.at, b.item = nil, "", ""
+	b.cur, b.at = nil, ""
 }
 
-// keep holds a draft, with what the headings above say.
+// keep holds a draft, with what its title and the headings above say. A heading
+// that says something on all that stands under it is none.
 func (b *body) keep(d *draft) {
 	if d.scope && d.fields == 0 {
 		return
@@ -154,7 +146,9 @@ func (b *body) keep(d *draft) {
 var (
 	// sectionHead is the heading of a section as the grammar wants it.
 	sectionHead = regexp.MustCompile(`^\[("(?:[^"\\]|\\.)*"|[^\[\]"]{1,40})\](?:\s+(.*))?$`)
-	scopeNoise  = regexp.MustCompile(`(?i)\b(?:severity|risk|level|findings?|vulnerabilit(?:y|ies)|issues?|priority)\b|级别|等级|风险|漏洞|问题|发现|[(（]\s*\d+[^)）]*[)）]|^[\d.]+|[^\p{L}\p{N}]`)
+	// idLine is a line that heads a section without being a heading.
+	idLine     = regexp.MustCompile(`^[\[【]?[A-Z][A-Z0-9]{0,11}[-_]\d{1,5}[\]】]?\s*[:：.、|–—-]\s*[^.。]{1,200}$`)
+	scopeNoise = regexp.MustCompile(`(?i)\b(?:severity|risk|level|findings?|vulnerabilit(?:y|ies)|issues?|priority)\b|级别|等级|风险|漏洞|问题|发现|[(（]\s*\d+[^)）]*[)）]|^[\d.]+|[^\p{L}\p{N}]`)
 )
 
 func (b *body) heading(level int, text string, line int) {
@@ -165,18 +159,11 @@ func (b *body) heading(level int, text string, line int) {
 		d.fields = 0
 	} else {
 		text = plain(text)
-		c := b.cur
-		deeper := c != nil && level > c.level
-		if f := fieldOf(text); deeper && f != "" && f != fTitle {
+		t, f := parseTitle(text), fieldOf(text)
+		if deeper := b.cur != nil && level > b.cur.level; deeper && f != "" && f != fTitle {
 			b.at, b.indent = f, -1
 			return
-		}
-		t := parseTitle(text)
-		if deeper && t.id == "" && fieldsIn(text) != nil {
-			b.text(text, 0, line, false)
-			return
-		}
-		if deeper && t.id == "" && t.sev == 0 && t.cwes == nil && b.busy() {
+		} else if deeper && t.id == "" && t.sev == 0 && t.cwes == nil && b.busy() {
 			b.at = fIgnored // "Exploitation", "Fixed code": no part of a finding
 			return
 		}
@@ -186,84 +173,43 @@ func (b *body) heading(level int, text string, line int) {
 	b.scopes = slices.DeleteFunc(b.scopes, func(s scope) bool { return s.level >= level })
 	s := scope{level: level, sev: severities[strings.ToLower(scopeNoise.ReplaceAllString(text, ""))]}
 	s.dim, _ = dimensionOf(bracketed.ReplaceAllString(text, ""))
-	if (s.sev != 0 || s.dim != "") && !strings.HasPrefix(text, "[") {
+	if d.scope = (s.sev != 0 || s.dim != "") && !strings.HasPrefix(text, "["); d.scope {
 		b.scopes = append(b.scopes, s)
-		d.scope = true
 	}
-	b.open(d)
+	b.cur = d
 }
 
 // text takes a line of a paragraph or of a list item.
-func (b *body) text(s string, indent, line int, item bool) {
-	steps := b.at == fTrace || b.at == fOthers
-	if b.cur != nil && steps && indent > b.indent {
-		b.set(b.cur, b.at, s, line)
-		return
-	}
-	if fs := fieldsIn(s); fs != nil {
-		for _, f := range fs {
-			b.field(f, line, indent)
-		}
-		return
-	}
-	t := parseTitle(plain(s))
-	if t.id != "" && !isDigits(t.id) && !steps && len(s) <= 200 && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, "。") {
-		b.open(&draft{line: line, level: 8, named: true}).ID = t.id
-		b.cur.Title = plain(s)
-		return
-	}
-	if item {
-		if b.cur != nil && b.cur.record {
-			b.close()
-		}
-		b.item = plain(s)
-	}
-	switch c := b.cur; {
-	case !b.busy() && t.cwes != nil && item:
-		b.add(line, "the list item names a CWE and no field says so: expected a row, or a section with fields")
-	case c == nil || b.at == fIgnored:
-	case b.at == "":
-		b.set(c, fDescription, s, line)
-	default:
-		b.set(c, b.at, s, line)
-		if b.at != fDescription && !steps && b.at != fFile {
-			b.at = ""
-		}
-	}
-}
-
-// starters are the fields that begin a record where no finding is open.
-var starters = map[field]bool{fID: true, fTitle: true, fSeverity: true, fCWE: true, fFile: true, fKind: true, fLines: true, fDimension: true}
-
-// field takes one "Key: value".
-func (b *body) field(f keyed, line, indent int) {
-	c := b.cur
-	again := c != nil && c.record && (f.field == fTitle && c.Title != "" || f.field == fSeverity && c.Severity != 0)
-	if f.field == fID && c != nil && c.fields > 0 && c.ID != "" {
-		id, _ := value(fID, f.raw)
-		again = normID(id) != normID(c.ID)
+func (b *body) text(s string, indent, line int) {
+	list := b.at == fTrace || b.at == fOthers
+	fs := fieldsIn(s)
+	if fs != nil && fs[0].field == fID && (b.cur == nil || b.cur.fields > 0) && !(list && indent > b.indent) {
+		b.close() // a record of "Key: value" lines, its ID first
+		b.cur = &draft{level: 8, line: line}
 	}
 	switch {
-	case starters[f.field] && b.item != "" && !b.busy():
-		item := b.item
-		c = b.open(&draft{line: line, record: true, level: 8})
-		c.Title = item
-	case c == nil && !starters[f.field]:
-		return
-	case c == nil || again:
-		c = b.open(&draft{line: line, record: true, level: 8})
-	}
-	b.at, b.indent, b.item = f.field, indent, ""
-	if strings.TrimSpace(f.raw) == "" {
-		return
-	}
-	b.set(c, f.field, f.raw, line)
-	if f.field != fDescription && f.field != fTrace && f.field != fOthers && f.field != fIgnored {
-		b.at = ""
+	case b.cur == nil && fs != nil, !b.busy() && fs == nil && cwesInProse(s) != nil && pathInProse.MatchString(s):
+		b.add(line, "the line speaks of a finding and belongs to none: expected a row of a table, or a section with a heading")
+	case b.cur == nil:
+	case list && indent > b.indent, fs == nil && b.at != "" && b.at != fIgnored:
+		b.set(b.cur, b.at, s, line)
+		if b.at != fDescription && !list && b.at != fFile {
+			b.at = ""
+		}
+	case fs != nil:
+		for _, f := range fs {
+			b.at, b.indent = f.field, indent
+			b.set(b.cur, f.field, f.raw, line)
+			if f.raw != "" && f.field != fDescription && f.field != fTrace && f.field != fOthers && f.field != fIgnored {
+				b.at = ""
+			}
+		}
+	case b.at == "":
+		b.set(b.cur, fDescription, s, line)
 	}
 }
 
-var withdrawn = regexp.MustCompile(`(?i)\b(?:false[ -]positive|suppressed|withdrawn|dismissed|not (?:a )?vulnerab\w*|not exploitable|won'?t fix|rejected)\b|误报|已排除|不成立`)
+var withdrawn = regexp.MustCompile(`(?i)\b(?:false[ -]positive|suppressed|withdrawn|dismissed|not (?:a )?vulnerab\w*|not exploitable|won'?t fix|risk accepted|rejected)\b|误报|已排除|不成立`)
 
 // set fills one field of a draft. What is filled stays: a second file, or a
 // second range, is a further location.
@@ -306,7 +252,7 @@ func (b *body) set(d *draft, f field, raw string, line int) {
 	case fFunction:
 		first(&d.Function, val)
 	case fTitle:
-		if d.Title == "" || d.record {
+		if d.Title == "" {
 			d.Title, d.exact = val, exact
 		}
 	case fDescription:
@@ -542,8 +488,9 @@ func (b *body) pair(row []string, line int) {
 			b.pair(h, line)
 		}
 	}
-	b.field(keyed{fieldOf(plain(row[0])), row[1]}, line, 0)
-	b.at = ""
+	if b.cur != nil {
+		b.set(b.cur, fieldOf(plain(row[0])), row[1], line)
+	}
 }
 
 // rowOf makes a draft of a row of a table of findings.
