@@ -165,7 +165,7 @@ func (j *jsonReader) profileOf(m tree) *profile {
 
 // finding reads one object by the members that profiles.go lists.
 func (j *jsonReader) finding(m tree, line int) audit.Finding {
-	b, d := body{collector: j.collector}, &draft{}
+	d := &draft{}
 	d.Pos = audit.Pos{File: j.name, Line: line}
 	d.Trace = j.steps(m, line, members[fTrace])
 	j.place(&d.Finding, m, line)
@@ -178,7 +178,7 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 				}
 				_, named := dimensionOf(v)
 				if filled(v) != "" && (f != fDimension || named || name == "dimension") && (f != fCWE || v != "0") {
-					b.set(d, f, quote(v), line)
+					j.set(d, f, quote(v), line)
 				}
 			})
 			if f != fCWE && f != fSeverity && m.text(name) != "" {

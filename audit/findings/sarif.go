@@ -23,6 +23,7 @@ type (
 		Messages      map[string]message `json:"messageStrings,omitzero"`
 		Relationships []relationship     `json:"relationships,omitempty"`
 		Properties    properties         `json:"properties,omitzero"`
+		cwes, prose   []audit.CWE
 	}
 	relationship struct {
 		Target descriptor `json:"target"`
@@ -305,74 +306,51 @@ func (r *run) invocation() error {
 
 // A component is a tool's driver, an extension or a taxonomy.
 type component struct {
-	name, version, guid string
-	rules               []rule
-	byID                map[string]int
-}
-
-// A rule is what a reportingDescriptor says of findings; a taxon is one too.
-type rule struct {
-	id, guid, title, level string
-	score, word            string // security-severity, severity
-	cwes, prose            []audit.CWE
-	relations              []descriptor
-	messages               map[string]message
+	name, version, semantic, guid string
+	rules                         []sarifRule
+	byID                          map[string]int
 }
 
 func (r *run) components(list *[]component, rules string) error {
 	return r.array(func(int) error {
-		var c component
-		err := r.component(&c, rules)
-		*list = append(*list, c)
-		return err
+		*list = append(*list, component{})
+		return r.component(&(*list)[len(*list)-1], rules)
 	})
 }
 
 // component reads a toolComponent; rules names the member with its descriptors.
 func (r *run) component(c *component, rules string) error {
 	c.byID = map[string]int{}
-	return r.object(func(name []byte) (err error) {
-		switch n := string(name); n {
-		case "name":
-			c.name, err = r.text()
-		case "guid":
-			c.guid, err = r.text()
-		case "version":
-			c.version, err = r.text()
-		case "semanticVersion":
-			v := ""
-			v, err = r.text()
-			first(&c.version, v)
-		case "rules", "taxa":
-			if n != rules && len(c.rules) > 0 {
-				return r.dec.SkipValue()
-			}
-			return r.array(func(int) error {
-				var d sarifRule
-				_, err := r.decode(&d)
-				if _, ok := c.byID[d.ID]; !ok {
-					c.byID[d.ID] = len(c.rules)
-				}
-				c.rules = append(c.rules, d.rule())
-				return err
-			})
-		default:
-			err = r.dec.SkipValue()
+	into := map[string]*string{"name": &c.name, "guid": &c.guid, "version": &c.version, "semanticVersion": &c.semantic}
+	err := r.object(func(name []byte) (err error) {
+		if to := into[string(name)]; to != nil {
+			*to, err = r.text()
+			return err
 		}
-		return err
+		if n := string(name); n != rules && (n != "rules" && n != "taxa" || len(c.rules) > 0) {
+			return r.dec.SkipValue()
+		}
+		return r.array(func(int) error {
+			var d sarifRule
+			_, err := r.decode(&d)
+			if _, ok := c.byID[d.ID]; !ok {
+				c.byID[d.ID] = len(c.rules)
+			}
+			d.settle()
+			c.rules = append(c.rules, d)
+			return err
+		})
 	})
+	first(&c.version, c.semantic)
+	return err
 }
 
-// rule keeps of a descriptor what findings take from it.
-func (d *sarifRule) rule() rule {
-	out := rule{id: d.ID, guid: d.GUID, title: d.Short.Text, level: d.Default.Level, score: d.Properties.score, word: d.Properties.Severity, messages: d.Messages}
-	first(&out.title, d.Name)
-	out.cwes = addCWEs(cwesInProse(d.HelpURI), d.Properties.cwes...)
+// settle keeps of a rule's texts what findings take from them.
+func (d *sarifRule) settle() {
+	d.cwes = addCWEs(cwesInProse(d.HelpURI), d.Properties.cwes...)
 	for _, t := range []string{d.Name, d.Short.Text, d.Short.Markdown, d.Full.Text, d.Full.Markdown, d.Help.Text, d.Help.Markdown} {
-		out.prose = addCWEs(out.prose, cwesInProse(t)...)
+		d.prose = addCWEs(d.prose, cwesInProse(t)...)
 	}
-	for _, rel := range d.Relationships {
-		out.relations = append(out.relations, rel.Target)
-	}
-	return out
+	first(&d.Short.Text, d.Name)
+	d.Full, d.Help = message{}, message{}
 }

@@ -21,11 +21,11 @@ func (r *run) resolve() {
 		f, ref := &r.rep.Findings[r.from+i], &r.refs[i]
 		rule := r.ruleOf(f, ref)
 		if f.Description == "" && ref.message != "" {
-			f.Description = rule.messages[ref.message].Text
+			f.Description = rule.Messages[ref.message].Text
 		}
 		f.CWEs = r.cwes(f, ref, rule)
 		f.Severity = r.severity(f, ref, rule)
-		first(&f.Title, rule.title)
+		first(&f.Title, rule.Short.Text)
 		f.Description = plainLinks(withArguments(f.Description, ref.args))
 		if ref.function > 0 && int(ref.function) <= len(r.logical) {
 			first(&f.Function, r.logical[ref.function-1].function())
@@ -62,7 +62,7 @@ func (r *run) nameTool() {
 // in the driver, else by ID there, then in the extensions. An absent index is
 // no index; the parents of a hierarchical ID ("a/b") count as well. Where there
 // is none it is empty.
-func (r *run) ruleOf(f *audit.Finding, ref *reference) *rule {
+func (r *run) ruleOf(f *audit.Finding, ref *reference) *sarifRule {
 	comp := r.tool(ref.rule.Tool)
 	if i := int(ref.rule.Index) - 1; i >= len(comp.rules) {
 		if ref.rule.Tool.Index == 0 && len(r.extensions) == 0 {
@@ -70,11 +70,11 @@ func (r *run) ruleOf(f *audit.Finding, ref *reference) *rule {
 		}
 	} else if i >= 0 {
 		rule := &comp.rules[i]
-		first(&f.RuleID, rule.id)
-		if rule.id == f.RuleID || strings.HasPrefix(f.RuleID, rule.id+"/") {
+		first(&f.RuleID, rule.ID)
+		if rule.ID == f.RuleID || strings.HasPrefix(f.RuleID, rule.ID+"/") {
 			return rule
 		}
-		r.add(f.Pos.Line, "ruleIndex %d is rule %q, ruleId says %q: the ID counts", i, clip(rule.id), clip(f.RuleID))
+		r.add(f.Pos.Line, "ruleIndex %d is rule %q, ruleId says %q: the ID counts", i, clip(rule.ID), clip(f.RuleID))
 	}
 	if rule := comp.find(f.RuleID, ref.rule.GUID); rule != nil {
 		return rule
@@ -87,7 +87,7 @@ func (r *run) ruleOf(f *audit.Finding, ref *reference) *rule {
 			return rule
 		}
 	}
-	return &rule{}
+	return &sarifRule{}
 }
 
 // find gives the component of a list that a reference names, else nil.
@@ -111,7 +111,7 @@ func (r *run) tool(ref componentRef) *component {
 	return &r.driver
 }
 
-func (c *component) find(id, guid string) *rule {
+func (c *component) find(id, guid string) *sarifRule {
 	for at := id; at != ""; {
 		if i, ok := c.byID[at]; ok {
 			return &c.rules[i]
@@ -123,7 +123,7 @@ func (c *component) find(id, guid string) *rule {
 		at = at[:i]
 	}
 	for i := range c.rules {
-		if guid != "" && c.rules[i].guid == guid {
+		if guid != "" && c.rules[i].GUID == guid {
 			return &c.rules[i]
 		}
 	}
@@ -132,13 +132,13 @@ func (c *component) find(id, guid string) *rule {
 
 // cwes gives a finding's CWEs in their stated order: see the package
 // documentation.
-func (r *run) cwes(f *audit.Finding, ref *reference, rule *rule) (cwes []audit.CWE) {
+func (r *run) cwes(f *audit.Finding, ref *reference, rule *sarifRule) (cwes []audit.CWE) {
 	for _, t := range ref.taxa {
 		cwes = addCWEs(cwes, r.taxonCWE(t)...)
 	}
 	cwes = addCWEs(cwes, f.CWEs...)
-	for _, t := range rule.relations {
-		cwes = addCWEs(cwes, r.taxonCWE(t)...)
+	for _, t := range rule.Relationships {
+		cwes = addCWEs(cwes, r.taxonCWE(t.Target)...)
 	}
 	cwes = addCWEs(cwes, rule.cwes...)
 	return orCWEs(cwes, mapped(r.opt.RuleMap, f.RuleID), cwesInProse(f.Description), cwesInProse(f.RuleID), slices.Clone(rule.prose))
@@ -151,9 +151,9 @@ func (r *run) taxonCWE(t descriptor) []audit.CWE {
 	if comp := r.taxonomy(t.Tool); comp != nil && cwesInProse(t.ID) == nil {
 		name = comp.name
 		if i := int(t.Index) - 1; t.ID == "" && i >= 0 && i < len(comp.rules) {
-			t.ID = comp.rules[i].id
+			t.ID = comp.rules[i].ID
 		} else if taxon := comp.find("", t.GUID); t.ID == "" && taxon != nil {
-			t.ID = taxon.id
+			t.ID = taxon.ID
 		}
 	}
 	if strings.Contains(strings.ToUpper(name), "CWE") {
@@ -185,8 +185,8 @@ func (r *run) taxonomy(ref componentRef) *component {
 var levels = map[string]audit.Severity{"error": audit.High, "": audit.Medium, "warning": audit.Medium, "note": audit.Low, "none": audit.Info}
 
 // severity follows the rule in the package documentation.
-func (r *run) severity(f *audit.Finding, ref *reference, rule *rule) audit.Severity {
-	for _, score := range []string{ref.score, rule.score} {
+func (r *run) severity(f *audit.Finding, ref *reference, rule *sarifRule) audit.Severity {
+	for _, score := range []string{ref.score, rule.Properties.score} {
 		if score == "" {
 			continue
 		}
@@ -198,7 +198,7 @@ func (r *run) severity(f *audit.Finding, ref *reference, rule *rule) audit.Sever
 		}
 		r.add(f.Pos.Line, "the security-severity %q is no number from 0 to 10", clip(score))
 	}
-	for _, word := range []string{ref.word, rule.word} {
+	for _, word := range []string{ref.word, rule.Properties.Severity} {
 		if sev, ok := severityOf(word); ok || strings.EqualFold(word, "unknown") {
 			return sev
 		}
@@ -208,7 +208,7 @@ func (r *run) severity(f *audit.Finding, ref *reference, rule *rule) audit.Sever
 		first(&level, "none")
 	}
 	first(&level, r.overrides[f.RuleID])
-	first(&level, rule.level)
+	first(&level, rule.Default.Level)
 	sev, ok := levels[level]
 	if !ok {
 		r.add(f.Pos.Line, "the level %q is none of error, warning, note, none", clip(level))

@@ -7,36 +7,29 @@ import (
 	"assay/audit"
 )
 
-// An entry is a finding of the report: a row, a section, or both.
-type entry struct {
-	*draft
-	section bool
-}
+// sameKeys bounds the search where a report gives everything the same ID.
+const sameKeys = 50
 
 // A joiner brings together the row and the section of the same finding. Every
 // row is a finding; of the sections, those that name a place or a CWE.
 type joiner struct {
 	*body
-	out     []*entry
-	byID    map[string][]*entry
-	byTitle map[string][]*entry
+	out     []*draft
+	byID    map[string][]*draft
+	byTitle map[string][]*draft
 }
 
 // finish makes findings of the drafts.
 func (b *body) finish() error {
-	j := joiner{body: b, byID: map[string][]*entry{}, byTitle: map[string][]*entry{}}
-	for _, d := range b.drafts {
-		if d.table > 0 {
-			j.row(d)
+	j := joiner{body: b, byID: map[string][]*draft{}, byTitle: map[string][]*draft{}}
+	for _, section := range []bool{false, true} {
+		for _, d := range b.drafts {
+			if (d.table == 0) == section {
+				j.draft(d)
+			}
 		}
 	}
-	for _, d := range b.drafts {
-		if d.table == 0 {
-			j.section(d)
-		}
-	}
-	for _, e := range j.out {
-		d := e.draft
+	for _, d := range j.out {
 		d.Pos = audit.Pos{File: b.name, Line: d.line}
 		if len(d.CWEs) == 0 {
 			d.CWEs = mapped(b.opt.RuleMap, d.RuleID)
@@ -54,75 +47,56 @@ func (b *body) finish() error {
 	return nil
 }
 
-func (j *joiner) add(e *entry) {
-	j.out = append(j.out, e)
-	j.byID[idKey(e.ID)] = append(j.byID[idKey(e.ID)], e)
-	j.byTitle[fold(e.Title)] = append(j.byTitle[fold(e.Title)], e)
-}
-
-// row takes a row: a finding, unless it stands in another table by its ID.
-func (j *joiner) row(d *draft) {
-	same := j.byID[idKey(d.ID)]
-	if !d.named || len(same) == 0 {
-		j.add(&entry{draft: d})
+// draft takes a draft up: as what another one of the same finding lacks, or as a
+// finding of its own. The section of a row is the first with its ID that names
+// no other place, or where it has no ID, with its title; a row of another table
+// is the same finding when its ID has letters.
+func (j *joiner) draft(d *draft) {
+	index, key := j.byID, idKey(d.ID)
+	if key == "" {
+		index, key = j.byTitle, fold(d.Title)
+	}
+	list := index[key]
+	for d.table == 0 && len(list) > 0 && list[0].table > 0 && list[0].joined {
+		list = list[1:] // the rows that have their sections are not looked at again
+	}
+	index[key] = list
+	for _, e := range list[:min(len(list), sameKeys)] {
+		if key != "" && d.partOf(e) && samePlace(e, d) {
+			e.joined = e.joined || d.table == 0
+			j.join(e, d)
+			return
+		}
+	}
+	nowhere := d.File == "" && len(d.CWEs) == 0
+	switch {
+	case d.table > 0:
+	case nowhere && (d.Severity == 0 || d.Title == ""):
+		if d.named || d.fields > 1 && d.Severity != 0 {
+			j.add(d.line, "%q is named without file, CWE and severity: it is not counted", clip(d.ID+" "+d.Title))
+		}
+		return
+	case d.fields == 0 && !d.named: // a chapter "CWE-89"
 		return
 	}
-	for _, e := range same[:min(len(same), sameKeys)] {
-		if e.table != d.table && samePlace(e.draft, d) {
-			j.join(e, d)
-			return
-		}
+	if d.named && len(list) > 0 {
+		j.add(d.line, "%s stands for %s here and for %s in line %d: taken as two findings", clip(d.ID), where(d), where(list[0]), list[0].line)
 	}
-	j.twice(same[0], d)
+	j.out = append(j.out, d)
+	j.byID[idKey(d.ID)] = append(j.byID[idKey(d.ID)], d)
+	j.byTitle[fold(d.Title)] = append(j.byTitle[fold(d.Title)], d)
 }
 
-// twice takes a draft up whose ID stands for something else as well.
-func (j *joiner) twice(e *entry, d *draft) {
-	j.body.add(d.line, "%s stands for %s here and for %s in line %d: taken as two findings", clip(d.ID), where(d), where(e.draft), e.line)
-	j.add(&entry{draft: d, section: d.table == 0})
-}
-
-// section takes a section: that of the first row with its ID that has none yet
-// and names no other place, or of one with its title where it has no ID.
-func (j *joiner) section(d *draft) {
-	key := idKey(d.ID)
-	same := unsectioned(j.byID, key)
-	if key == "" {
-		same = unsectioned(j.byTitle, fold(d.Title))
-	}
-	for _, e := range same[:min(len(same), sameKeys)] {
-		if (d.ID != "" || d.Title != "") && (e.table > 0 && !e.section || d.named) && samePlace(e.draft, d) {
-			e.section = true
-			j.join(e, d)
-			return
-		}
-	}
+// partOf reports whether d can be another part of e: its section, or a second
+// row or section under an ID that is the auditor's own.
+func (d *draft) partOf(e *draft) bool {
 	switch {
-	case d.File == "" && len(d.CWEs) == 0 && (d.Severity == 0 || d.Title == "" || !d.named && d.fields == 0):
-		if d.named || d.fields > 1 && d.Severity != 0 {
-			j.body.add(d.line, "%q is named without file, CWE and severity: it is not counted", clip(d.ID+" "+d.Title))
-		}
-	case d.fields == 0 && !d.named: // a chapter "CWE-89"
-	case d.named && len(j.byID[key]) > 0:
-		j.twice(j.byID[key][0], d)
-	default:
-		j.add(&entry{draft: d, section: true})
+	case d.table == 0 && e.table > 0:
+		return !e.joined
+	case d.table > 0:
+		return d.named && e.table != d.table
 	}
-}
-
-// sameKeys bounds the search where a report gives everything the same ID.
-const sameKeys = 50
-
-// unsectioned gives the entries under a key, from the first row without a section.
-func unsectioned(m map[string][]*entry, key string) []*entry {
-	list := m[key]
-	for i, e := range list {
-		if e.table == 0 || !e.section {
-			m[key] = list[i:]
-			return list[i:]
-		}
-	}
-	return list
+	return d.named
 }
 
 func where(d *draft) string {
@@ -149,9 +123,9 @@ func samePlace(a, b *draft) bool {
 
 // join fills e with what d adds. Where they differ, the first one stands, and
 // the longer path.
-func (j *joiner) join(e *entry, d *draft) {
+func (j *joiner) join(e, d *draft) {
 	if e.Severity != 0 && d.Severity != 0 && e.Severity != d.Severity {
-		j.body.add(d.line, "%s is %s here and %s in line %d, which stands", clip(e.ID), d.Severity, e.Severity, e.line)
+		j.add(d.line, "%s is %s here and %s in line %d, which stands", clip(e.ID), d.Severity, e.Severity, e.line)
 	}
 	if len(d.File) > len(e.File) {
 		e.File = d.File
