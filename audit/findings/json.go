@@ -1,7 +1,6 @@
 package findings
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -99,7 +98,7 @@ func (j *jsonReader) list() error {
 			j.add(j.line(), "an element of the list is no object: it is no finding")
 			return j.dec.SkipValue()
 		}
-		raw, err := j.dec.ReadValue()
+		raw, line, err := j.value("{")
 		if err != nil {
 			return err
 		}
@@ -107,7 +106,7 @@ func (j *jsonReader) list() error {
 		if err := json.Unmarshal(raw, &m); err != nil {
 			return err
 		}
-		return j.entry(folded(m), j.line()-bytes.Count(raw, []byte("\n")))
+		return j.entry(folded(m), line)
 	})
 }
 

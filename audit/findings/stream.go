@@ -97,17 +97,22 @@ func (s *stream) strings(f func(string)) error {
 	return err
 }
 
+// value reads a whole value, with the line of the first sign in it that is among
+// marks, or of its start.
+func (s *stream) value(marks string) (raw jsontext.Value, line int, err error) {
+	if raw, err = s.dec.ReadValue(); err != nil {
+		return nil, s.line(), err
+	}
+	head := max(bytes.IndexAny(raw, marks), 0)
+	return raw, s.lines.at(s.dec.InputOffset() - int64(len(raw)-head)), nil
+}
+
 // decode reads a value into v, a pointer, and gives the line of its first
 // member. What in it is of another type than v's is passed over.
 func (s *stream) decode(v any) (line int, err error) {
-	raw, err := s.dec.ReadValue()
-	if err != nil {
-		return s.line(), err
-	}
-	head := max(bytes.IndexByte(raw, '"'), 0)
-	line = s.line() - bytes.Count(raw[head:], []byte("\n"))
-	if json.Unmarshal(raw, v, permissive) == nil {
-		return line, nil
+	raw, line, err := s.value(`"`)
+	if err != nil || json.Unmarshal(raw, v, permissive) == nil {
+		return line, err
 	}
 	reflect.ValueOf(v).Elem().SetZero()
 	return line, json.Unmarshal(raw, v, permissive, lenient)

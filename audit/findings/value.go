@@ -98,18 +98,14 @@ func places(raw string) []audit.Step {
 	return placesOf(plainPlace(raw))
 }
 
-var suffix = regexp.MustCompile(`^:(\d{1,9})(?:-(\d{1,9}))?$`)
+var suffix = regexp.MustCompile(`^(?::(\d{1,18})(?:-(\d{1,18}))?)?$`)
 
 // rangeSuffix reads "", ":12" or ":12-18".
 func rangeSuffix(s string) (audit.Range, bool) {
-	if s == "" {
-		return audit.Range{}, true
+	if m := suffix.FindStringSubmatch(s); m != nil {
+		return rangeOf(m[1], m[2]), true
 	}
-	m := suffix.FindStringSubmatch(s)
-	if m == nil {
-		return audit.Range{}, false
-	}
-	return rangeOf(m[1], m[2]), true
+	return audit.Range{}, false
 }
 
 // asPlace writes a path with its lines.
