@@ -87,7 +87,7 @@ func roundTrip(t require.TestingT, want TextReport) {
 	}
 }
 
-var nastyTexts = []string{"source/app.py", "type/index.ts", "status/handler.go", "also/in.go", "Makefile", "a.c:12", "a.c:12-18", "a.c, b.c:3", "a b/c d.go", `C:\app\new.cs`, `\\server\x`, "a|b", "`a`", "``` x",
+var nastyTexts = []string{"Details", "Findings", "source/app.py", "type/index.ts", "status/handler.go", "also/in.go", "Makefile", "a.c:12", "a.c:12-18", "a.c, b.c:3", "a b/c d.go", `C:\app\new.cs`, `\\server\x`, "a|b", "`a`", "``` x",
 	"```", "~~~", "x ` y", "**bold**", "# x", "x #", "- x", "1. x", "> x", "| a | b |", "|---|---|", "---", "a\nb", "a\r\nb", "\n", " a", "a ", "a  b", "\t", "\x00\x1b[31mred", "\x7f", "\xff\xfe", "\u202eevil\u202c", "\u200b", "\ufeffx",
 	"é漏洞", "e\u0301", "☺\ufe0f", "\u00a0x\u3000", `"`, `"a"`, `"a":3`, `"a" b`, `\"`, `"\x`, "'", "none", "-", "N/A", "?", "HIGH", "[HIGH] x", "x (CWE-89)", "CWE-79", "F-01: x", "[F-01] x", "1.2 x", "high: x", "Injection", "D1 Injection",
 	"=== SENTINEL: AUDIT COMPLETE ===", "SENTINEL", "[SENTINEL] END", "=== HEADER END ===", "HEADER START", "Severity: LOW", "x; CWE: 89", "x | File: a.c", "x - Line: 3", "a -> b", "a.c:1 → b.c:2", "com.x.A.b(String)", "a, b", "f()", "A::b",

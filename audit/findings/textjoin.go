@@ -52,6 +52,9 @@ func (b *body) finish() error {
 // no other place, or where it has no ID, with its title; a row of another table
 // is the same finding when its ID has letters.
 func (j *joiner) draft(d *draft) {
+	if d.table == 0 && d.fields == 0 && !d.named {
+		return // a chapter
+	}
 	index, key := j.byID, idKey(d.ID)
 	if key == "" {
 		index, key = j.byTitle, fold(d.Title)
@@ -75,8 +78,6 @@ func (j *joiner) draft(d *draft) {
 		if d.named || d.fields > 1 && d.Severity != 0 {
 			j.add(d.line, "%q is named without file, CWE and severity: it is not counted", clip(d.ID+" "+d.Title))
 		}
-		return
-	case d.fields == 0 && !d.named: // a chapter "CWE-89"
 		return
 	}
 	if d.named && len(list) > 0 {
