@@ -179,6 +179,7 @@ type Report struct {
 	Coverage []Dimension // what the auditor claims to have covered
 	Header   bool        // text: a whole HEADER block was there
 	Sentinel bool        // text: the last line that is not blank is the SENTINEL
+	CutShort string      // why the report shows an early end: it breaks off, or STATS differ from its findings; empty when it shows none
 	Problems []Problem   // what the reader could not use
 	Failed   string      // why the tool itself says that its run did not succeed; empty when it does not
 }

@@ -4,42 +4,57 @@
 //
 // # The text audit report
 //
-// Its layout is made to be told to a model in ten lines:
+// [Instructions] tells a model how to write it. Its grammar, which [WriteText]
+// writes, is this; a line ends in LF, blank lines may stand between all parts:
 //
-//	Write the report as Markdown. First the lines
-//	  === HEADER START ===
-//	  Project root: <path>
-//	  COVERAGE: <n>/10 (<names of the dimensions that you covered>)
-//	  STATS: findings=<n> critical=<n> high=<n> medium=<n> low=<n>
-//	  === HEADER END ===
-//	Then a table | ID | Severity | CWE | Dimension | File | Lines | Function | Title |,
-//	one row a finding, ID F-01, F-02, ..., lines as 12 or 12-18, paths relative to the root.
-//	Then for each finding a section "### [F-01] Title" with the list items
-//	"- File: `path:12-18`", "- Description: ..." and "- Trace:" with one `path:line` an item.
-//	Last line, nothing after it: === SENTINEL: AUDIT COMPLETE ===
+//	report   = header { table } { section } sentinel
+//	header   = "=== HEADER START ===" LF
+//	           "Project root: " value LF
+//	           [ "Tool: " value LF ] [ "Version: " value LF ]
+//	           "COVERAGE: " number "/10 (" dimension { ", " dimension } ")" LF
+//	           "STATS: findings=" number { " " word "=" number } LF
+//	           "=== HEADER END ===" LF
+//	table    = row(column names) row("---") { row(cells) }
+//	row      = "| " cell { " | " cell } " |" LF
+//	columns  = ID Severity CWE Dimension File Lines Function Title
+//	section  = "### [" value "] " value LF { item }      ID and title
+//	item     = "- " key ": " text LF
+//	         | "- " list ":" LF { "  - " step LF }
+//	key      = "File" | "Rule" | "Confidence" | "Suppressed" | "Description"
+//	list     = "Trace" | "Other locations"
+//	text     = value { LF indent value }                 read as joined by spaces
+//	step     = place [ " " value ]                       where, and what happens there
+//	place    = "`" path [ ":" lines ] "`" | literal [ ":" lines ]
+//	lines    = number [ "-" number ]
+//	value    = plain | "`" plain "`" | literal
+//	plain    = printable characters that no mark of Markdown is among
+//	literal  = a Go string literal in double quotes, which may hold any text
+//	sentinel = "=== SENTINEL: AUDIT COMPLETE ===" LF     the last line
 //
-// [WriteText] writes this layout; its example shows a whole report. The words
-// HEADER START, HEADER END, COVERAGE, STATS and SENTINEL stand in lines of their
-// own, so that grep finds them in the raw text.
+// Escaping is one thing: whatever a plain value would not give back exactly (a
+// pipe, a line end, a backtick, a control character, a word that stands for
+// nothing, what looks like another field) is written as a literal. So what
+// WriteText writes [Read] reads back unchanged, whatever the texts hold. A row
+// and a section are one finding by their ID: the n-th section of an ID belongs
+// to the n-th row of it that names no other place.
 //
-// What [Read] insists on: a line HEADER START and a later line HEADER END
-// (Report.Header), and a last non-blank line with the word SENTINEL in capitals
-// (Report.Sentinel); bold, heading marks, rules around them and a fence around
-// the whole report do not matter. A text without any SENTINEL line gives
-// [ErrTruncated] together with all that it holds; lines after the SENTINEL give
-// a problem. Project root, COVERAGE and STATS that are missing are problems, and
-// so is a number of findings in STATS that differs from the number read.
+// Models vary this, and [Read] follows them where a table in fields.go or
+// words.go spells the variation: columns in any order and under many names, in
+// English and Chinese; severities, CWEs, places and lines in many spellings;
+// bold, code spans, links, quotes; a fence around the report; several tables;
+// sections under bold lines or numbers, and sections without a row; a finding's
+// fields in a table of two columns, or as a record of lines that starts with
+// its ID. A severity or dimension in a heading holds for what stands under it.
+// Nothing is guessed: a place or a CWE that stands in prose alone, a list item
+// that says all in one sentence, fields that belong to no section are problems
+// with their line. Evidence, code and advice are passed over: a finding never
+// holds source text.
 //
-// What it puts up with, since models do it: columns in any order and under many
-// names, several tables, findings as sections, as "key: value" records, as
-// tables of two columns or as list items; key words and severities in English
-// and Chinese; CWEs and places in many spellings; a row and a section that
-// speak of the same finding, which become one by their ID, or by place where
-// one has none. Evidence, code and advice are passed over: a finding never holds
-// source text.
-//
-// Bounds: a text of more than [MaxText] bytes is refused, of a line 16 KB are
-// read, of a description 16 KB are held; what is cut is a problem.
+// Report.Header and Report.Sentinel say whether the frame is whole. A text
+// without any SENTINEL line gives [ErrTruncated] together with all that it
+// holds; a number of findings in STATS that differs from the number read is in
+// Report.CutShort. A text of more than [MaxText] bytes is refused, and so is a
+// report of any format with more findings than Options.MaxFindings.
 //
 // # Severity
 //
@@ -54,8 +69,45 @@
 // A finding's CWEs stand in the order in which they are reported. In SARIF the
 // result's own come first (taxa, properties, tags), then its rule's
 // (relationships, properties, tags, help address). Where neither names one,
-// Options.RuleMap is asked, and after it prose, by one pattern: CWE, up to two
-// of hyphen, dash, underscore, space, colon or #, the number; or the address of
-// a CWE page at MITRE. In a field that is known to hold CWEs a bare number is
-// one as well.
+// Options.RuleMap is asked, and after it, in SARIF and JSON, prose, by one
+// pattern: CWE, up to two of hyphen, dash, underscore, space, colon or #, the
+// number; or the address of a CWE page at MITRE. In a field that is known to
+// hold CWEs a bare number is one as well.
 package findings
+
+// Instructions tells a model how to write the text audit report.
+const Instructions = `Write the report as Markdown. First these lines, filled in:
+
+=== HEADER START ===
+Project root: .
+COVERAGE: <n>/10 (<names of the dimensions that you covered>)
+STATS: findings=<n> critical=<n> high=<n> medium=<n> low=<n>
+=== HEADER END ===
+
+Then one table, one row a finding, with these columns:
+
+| ID | Severity | CWE | Dimension | File | Lines | Function | Title |
+
+The ID is F-01, F-02 and so on; the severity CRITICAL, HIGH, MEDIUM or LOW; the file
+a path relative to the root; lines like 12 or 12-18. The dimension is one of
+Injection, Auth, Crypto, Data Exposure, Deserialization, SSRF, File Ops, Business
+Logic, Configuration, Supply Chain.
+
+The CWE is one like CWE-89, at base or variant level: the most specific that holds
+(CWE-89, not CWE-74 or CWE-20; no category). A second one only where the same lines
+are a second weakness.
+
+One row a site: each place in the code that has to be changed is a row of its own,
+with the lines of that place, also where the same mistake stands in several files or
+functions. Do not sum up several sites in one row, and do not report a site twice.
+
+A text in which a | stands, or a line end, goes between double quotes, with \x7c for
+the | and \n for the line end.
+
+Then for each finding a section "### [F-01] Title" with the items "- File: path:12-18",
+"- Description:" and "- Trace:", under it one step a line, indented: "  - path:12 what
+happens there". STATS states the number of rows. The last line, with nothing after
+it, is:
+
+=== SENTINEL: AUDIT COMPLETE ===
+`

@@ -1,7 +1,7 @@
 package findings
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -9,93 +9,75 @@ import (
 	"assay/audit"
 )
 
-// A jsonReader reads the JSON shapes other than SARIF.
+// A jsonReader reads JSON, SARIF and the shapes of plain JSON.
 type jsonReader struct {
 	*stream
-	p     *problems
-	opt   Options
-	rep   *audit.Report
-	shape string // by the fields that are one tool's own; "" for a plain array
-	keys  []string
-	lists int // how many lists of findings there were
+	*collector
+	profile *profile
+	sarif   bool
+	keys    []string // members that say nothing, for the error
+	lists   int      // how many lists of findings there were
 }
 
-func readJSON(name string, r io.Reader, want string, opt Options, p *problems) (audit.Report, error) {
-	st := newStream(r)
-	rep := audit.Report{Format: JSON}
-	j := &jsonReader{stream: st, p: p, opt: opt, rep: &rep}
-	sarif := false
+func readJSON(r io.Reader, want string, c *collector) error {
+	j := &jsonReader{stream: newStream(r), collector: c, profile: generic}
+	c.rep.Format = JSON
 	var err error
-	if st.dec.PeekKind() == '[' {
+	if j.dec.PeekKind() == '[' {
 		err = j.list()
 	} else {
-		err = st.object(func(key []byte) error {
-			if string(key) == "runs" {
-				sarif = true
-				rep.Format = SARIF
-				s := &sarifReader{stream: st, p: p, opt: opt, rep: &rep}
-				return s.runs()
-			}
-			return j.member(string(key))
-		})
+		err = j.object(func(key []byte) error { return j.member(string(key)) })
 	}
 	if err != nil {
-		return rep, st.fault(name, err)
+		return j.fault(c.name, err)
 	}
-	if _, err := st.dec.ReadToken(); err != io.EOF {
-		p.add(st.line(), "something follows the report: it is not read")
+	if _, err := j.dec.ReadToken(); err != io.EOF {
+		c.add(j.line(), "something follows the report: it is not read")
 	}
 	switch {
-	case want == SARIF && !sarif:
-		return rep, fmt.Errorf("%s: expected SARIF, found other JSON: it has no member \"runs\"", name)
-	case want == JSON && sarif:
-		return rep, fmt.Errorf("%s: expected plain JSON, found SARIF: state the format sarif", name)
-	case !sarif && j.lists == 0:
-		return rep, fmt.Errorf("%s: %w: the object has no member runs, results, findings, vulnerabilities, issues or analysisVulnerabilities, but %s",
-			name, ErrNoReport, clip(strings.Join(j.keys, ", ")))
+	case want == SARIF && !j.sarif:
+		return fmt.Errorf("%s: expected SARIF, found other JSON: it has no member \"runs\"", c.name)
+	case want == JSON && j.sarif:
+		return fmt.Errorf("%s: expected plain JSON, found SARIF: state the format sarif", c.name)
+	case !j.sarif && j.lists == 0:
+		return fmt.Errorf("%s: %w: the object has no member runs, results, findings, vulnerabilities, issues or analysisVulnerabilities, but %s",
+			c.name, ErrNoReport, clip(strings.Join(j.keys, ", ")))
 	}
-	if sarif {
-		return rep, nil
-	}
-	if rep.Tool == "" {
-		rep.Tool = j.shape
-	}
-	return rep, nil
+	first(&c.rep.Tool, j.profile.tool)
+	return nil
 }
 
-// member reads a member of a top-level object that is not SARIF.
+// lists are the members of a top-level object that hold findings.
+var lists = words("results findings vulnerabilities issues analysisvulnerabilities alerts")
+
+// member reads a member of the top-level object.
 func (j *jsonReader) member(key string) (err error) {
-	switch low := strings.ToLower(key); low {
-	case "results", "findings", "vulnerabilities", "issues", "analysisvulnerabilities", "alerts":
-		if j.dec.PeekKind() != '[' && j.dec.PeekKind() != 'n' {
-			break
-		}
-		if low == "analysisvulnerabilities" {
-			j.shape = "horusec"
-		}
+	low := strings.ToLower(key)
+	switch {
+	case key == "runs":
+		j.sarif, j.rep.Format = true, SARIF
+		return readRuns(j.stream, j.collector)
+	case j.sarif:
+	case lists[low] && (j.dec.PeekKind() == '[' || j.dec.PeekKind() == 'n'):
+		j.profileOf(tree{low: true})
 		return j.list()
-	case "errors":
-		j.dec.PeekKind()
+	case low == "errors":
 		return j.array(func(int) error {
 			what := ""
-			err := j.strings(func(v string) { what = strings.TrimSpace(what + " " + v) })
-			j.p.add(j.line(), "the tool tells of an error of its own: %s", clip(flat(what)))
+			err := j.strings(func(v string) { what += " " + v })
+			j.add(j.line(), "the tool tells of an error of its own: %s", clip(flat(what)))
 			return err
 		})
-	case "version":
-		v := ""
-		v, err = j.word()
-		if !strings.HasPrefix(j.rep.Version, v) && j.rep.Version == "" {
-			j.rep.Version = v
-		}
+	case low == "version":
+		j.rep.Version, err = j.text()
 		return err
-	case "tool", "auditor":
-		j.rep.Tool, err = j.word()
+	case low == "tool" || low == "auditor":
+		j.rep.Tool, err = j.text()
 		return err
-	case "root", "project_root", "projectroot":
-		j.rep.Root, err = j.word()
+	case low == "root" || low == "project_root" || low == "projectroot":
+		j.rep.Root, err = j.text()
 		return err
-	case "coverage":
+	case low == "coverage":
 		return j.strings(func(v string) {
 			if d, ok := dimensionOf(v); ok {
 				j.rep.Coverage = append(j.rep.Coverage, d)
@@ -112,43 +94,169 @@ func (j *jsonReader) member(key string) (err error) {
 func (j *jsonReader) list() error {
 	j.lists++
 	return j.array(func(int) error {
-		j.dec.PeekKind()
 		if j.dec.PeekKind() != '{' {
-			j.p.add(j.line(), "an element of the list is no object: it is no finding")
+			j.add(j.line(), "an element of the list is no object: it is no finding")
 			return j.dec.SkipValue()
 		}
-		raw, err := j.dec.ReadValue()
-		line := j.line() - bytes.Count(raw, []byte("\n"))
+		raw, line, err := j.value("{")
 		if err != nil {
 			return err
 		}
-		m, err := treeOf(raw)
-		if err != nil {
+		var m map[string]any
+		if err := json.Unmarshal(raw, &m); err != nil {
 			return err
 		}
-		j.entry(m, line)
-		return nil
+		return j.entry(folded(m), line)
 	})
 }
 
-// fencedJSON reads the JSON that a model put into a fence, in a text that holds
-// nothing else.
-func fencedJSON(name string, data []byte, opt Options, p *problems) (audit.Report, error, bool) {
-	open := bytes.Index(data, []byte("```json"))
-	if open < 0 {
-		return audit.Report{}, nil, false
+// entry reads an element of a list of findings, by the tool whose element it is.
+func (j *jsonReader) entry(m tree, line int) error {
+	p := j.profileOf(m)
+	if in := m.sub(p.inside); len(in) > 0 {
+		m = in
 	}
-	start := open + bytes.IndexByte(append(data[open:len(data):len(data)], '\n'), '\n')
-	if start >= len(data) {
-		return audit.Report{}, nil, false
+	if p.each == nil {
+		return j.one(m, line, "")
 	}
-	body := data[start:]
-	if end := bytes.Index(body, []byte("\n```")); end >= 0 {
-		body = body[:end]
+	for _, each := range p.each {
+		list, _ := m[each.member].([]any)
+		for _, v := range list {
+			o, _ := v.(map[string]any)
+			in := folded(o)
+			for name, of := range p.shared {
+				in[name] = m[of]
+			}
+			if in.text(p.rule) == "" {
+				j.add(line, "%s could not read %s: %s", p.title, clip(m.text("filepath")), clip(flat(in.text("message"))))
+			} else if err := j.one(in, line, each.suppressed); err != nil {
+				return err
+			}
+		}
 	}
-	p.list, p.count, p.kinds = nil, nil, nil // they complained of a text report
-	pad := bytes.Repeat([]byte("\n"), bytes.Count(data[:start], []byte("\n")))
-	rep, err := readJSON(name, io.MultiReader(bytes.NewReader(pad), bytes.NewReader(body)), Auto, opt, p)
-	p.add(bytes.Count(data[:start], []byte("\n"))+1, "the JSON stood in a fence inside a text: only the first one is read")
-	return rep, err, true
+	return nil
+}
+
+// one takes an object up as a finding, unless nothing in it can be used.
+func (j *jsonReader) one(m tree, line int, suppressed string) error {
+	f := j.finding(m, line)
+	first(&f.Suppressed, suppressed)
+	if f.File == "" && len(f.CWEs) == 0 && f.RuleID == "" && f.Title == "" && f.Description == "" {
+		j.add(line, "the entry has no file, CWE, rule or title that can be read: it is no finding (fields: %s)", clip(strings.Join(sorted(m), ", ")))
+		return nil
+	}
+	return j.take(f)
+}
+
+// profileOf tells the tool by the members of an element, and keeps it.
+func (j *jsonReader) profileOf(m tree) *profile {
+	if j.profile != generic {
+		return j.profile
+	}
+	for i := range profiles {
+		if m.has(profiles[i].marks) {
+			j.profile = &profiles[i]
+			break
+		}
+	}
+	return j.profile
+}
+
+// finding reads one object by the members that profiles.go lists.
+func (j *jsonReader) finding(m tree, line int) audit.Finding {
+	d := &draft{}
+	d.Pos = audit.Pos{File: j.name, Line: line}
+	d.Trace = j.steps(m, line, members[fTrace])
+	j.place(&d.Finding, m, line)
+	d.Others = append(d.Others, j.steps(m, line, members[fOthers])...)
+	for _, f := range []field{fID, fRule, fTitle, fDescription, fSeverity, fCWE, fDimension, fConfidence, fSuppressed, fStatus} {
+		for _, name := range members[f] {
+			m.each(name, func(v string) {
+				if sev := j.profile.severities[v]; f == fSeverity && sev != 0 {
+					v = sev.String()
+				}
+				_, named := dimensionOf(v)
+				if filled(v) != "" && (f != fDimension || named || name == "dimension") && (f != fCWE || v != "0") {
+					j.set(d, f, quote(v), line)
+				}
+			})
+			if f != fCWE && f != fSeverity && m.text(name) != "" {
+				break
+			}
+		}
+	}
+	if c := m.text("code"); d.RuleID == "" && ruleCode.MatchString(c) {
+		d.RuleID = c // Ruff's; elsewhere "code" is source text
+	}
+	d.Title, d.Function = flat(d.Title), functionName(m.text(members[fFunction]...))
+	for _, name := range suppressing {
+		if m.at(name) == true {
+			first(&d.Suppressed, "suppressed")
+		}
+	}
+	d.CWEs = orCWEs(d.CWEs, mapped(j.opt.RuleMap, d.RuleID), cwesInProse(d.Title+" "+d.Description), cwesInProse(d.RuleID))
+	return d.Finding
+}
+
+// orCWEs gives the first list that holds any.
+func orCWEs(lists ...[]audit.CWE) []audit.CWE {
+	for _, l := range lists {
+		if len(l) > 0 {
+			return l
+		}
+	}
+	return nil
+}
+
+// place reads file and lines: apart, in one text, or as an object.
+func (j *jsonReader) place(f *audit.Finding, m tree, line int) {
+	loc := m.sub("location")
+	if list, _ := m["locations"].([]any); len(list) > 0 && len(loc) == 0 {
+		o, _ := list[0].(map[string]any)
+		loc = folded(o)
+		if s, ok := list[0].(string); ok {
+			loc["file"] = s
+		}
+		m["locations"] = list[1:]
+	}
+	file := m.text(members[fFile]...)
+	if file == "" {
+		file = loc.text(members[fFile]...)
+	}
+	if ps := placesOf(file); len(ps) == 1 || len(ps) > 1 && ps[1].File != "" && strings.Contains(file, ":") {
+		f.File, f.Lines, f.Others = ps[0].File, ps[0].Lines, ps[1:]
+	} else {
+		f.File = cleanPath(file)
+	}
+	r, ok := m.lines(f.Lines)
+	if !ok {
+		j.add(line, "the lines cannot be read: expected a number, a form like 12-18, or an object with start and end")
+	} else if r == f.Lines {
+		if r, _ = loc.lines(f.Lines); !r.IsZero() {
+			r.End = max(r.End, m.number(members[fEnd]...))
+		}
+	}
+	f.Lines = r
+}
+
+// steps reads a list of places: objects of our own schema, or texts.
+func (j *jsonReader) steps(m tree, line int, names []string) (out []audit.Step) {
+	for _, n := range names {
+		list, _ := m[n].([]any)
+		for _, v := range list {
+			switch v := v.(type) {
+			case string:
+				out = append(out, steps(v)...)
+			case map[string]any:
+				var f audit.Finding
+				t := folded(v)
+				j.place(&f, t, line)
+				out = append(out, audit.Step{File: f.File, Lines: f.Lines, Note: flat(t.text("note", "message", "description"))})
+			}
+		}
+		if len(out) > 0 {
+			break
+		}
+	}
+	return out
 }

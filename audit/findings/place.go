@@ -34,7 +34,7 @@ var (
 // stands in it.
 func linesOf(s string) (rs []audit.Range, ok bool) {
 	s = strings.Trim(s, "`* ~≈")
-	if placeholder(s) == "" {
+	if filled(s) == "" {
 		return nil, true
 	}
 	if !onlyLines.MatchString(s) {
@@ -69,7 +69,7 @@ func placesOf(s string) []audit.Step {
 	var out []audit.Step
 	for _, part := range splitPlaces.Split(s, -1) {
 		part = strings.Trim(part, "`* \t\"'")
-		if placeholder(part) == "" {
+		if filled(part) == "" {
 			continue
 		}
 		if len(out) > 0 && moreLines.MatchString(part) {

@@ -35,10 +35,6 @@ var (
 	ErrNoReport = errors.New("this is no audit report")
 )
 
-// MaxText is the size in bytes above which a text report is refused. SARIF and
-// JSON are streamed and have no such limit.
-const MaxText = 8 << 20
-
 // Options say how a report is to be read.
 type Options struct {
 	// Format is one of the format constants; empty is Auto.
@@ -47,15 +43,24 @@ type Options struct {
 	// asked only where neither the result nor its rule names a CWE. The rule
 	// "a/b/c" is looked up as a/b/c, then as a/b, then as a.
 	RuleMap map[string][]audit.CWE
+	// MaxFindings is the number of findings above which reading ends with an error
+	// that names it; 0 is [DefaultMaxFindings], less than 0 is no limit.
+	MaxFindings int
 }
+
+// DefaultMaxFindings is the number of findings above which a report is no
+// auditor's work but an accident or an attack.
+const DefaultMaxFindings = 100_000
 
 // Read reads one report from r, which name names in positions and errors.
 //
 // What the reader met and could not use is in the report's Problems, with line
 // numbers. A whole report without findings is no error. The errors are
 // [ErrTruncated] and [ErrNoReport], broken JSON with its line, a report of
-// another format than opt asks for, and r's own errors. The report that comes
-// with an error holds what was read until then.
+// another format than opt asks for, more findings than opt.MaxFindings, and r's
+// own errors. The report that comes with an error holds what was read until
+// then. Report.CutShort says why the report shows an early end: it breaks off,
+// or its STATS differ from the findings that were read.
 func Read(name string, r io.Reader, opt Options) (audit.Report, error) {
 	br := decoded(r)
 	kind, err := sniff(br)
@@ -70,19 +75,41 @@ func Read(name string, r io.Reader, opt Options) (audit.Report, error) {
 	default:
 		return audit.Report{}, fmt.Errorf("%s: unknown format %q: expected sarif, json, text or auto", name, want)
 	}
-	p := &problems{name: name}
-	var rep audit.Report
-	if kind == Text || want == Text {
-		if want != Auto && want != Text {
-			return audit.Report{}, fmt.Errorf("%s:1: expected a %s report, found text: let the tool write its report to a file of its own", name, want)
-		}
-		rep, err = readText(name, br, opt, p)
-	} else {
-		rep, err = readJSON(name, br, want, opt, p)
+	rep := audit.Report{}
+	c := &collector{problems: &problems{name: name}, rep: &rep, opt: opt, max: opt.MaxFindings}
+	if c.max == 0 {
+		c.max = DefaultMaxFindings
 	}
-	rep.Problems = p.all()
+	switch {
+	case kind != Text && want != Text:
+		err = readJSON(br, want, c)
+	case want == Auto || want == Text:
+		err = readText(br, c)
+	default:
+		return rep, fmt.Errorf("%s:1: expected a %s report, found text: let the tool write its report to a file of its own", name, want)
+	}
+	if errors.Is(err, ErrTruncated) {
+		rep.CutShort = err.Error()
+	}
+	rep.Problems = c.all()
 	number(rep.Findings)
 	return rep, err
+}
+
+// A collector takes up what a reader finds.
+type collector struct {
+	*problems
+	rep *audit.Report
+	opt Options
+	max int
+}
+
+func (c *collector) take(f audit.Finding) error {
+	if c.max > 0 && len(c.rep.Findings) >= c.max {
+		return fmt.Errorf("the report holds more than %d findings: reading ended at this limit (Options.MaxFindings)", c.max)
+	}
+	c.rep.Findings = append(c.rep.Findings, f)
+	return nil
 }
 
 // number gives findings without an ID their place in the report, "#1" upwards,
@@ -170,4 +197,12 @@ func (p *problems) all() []audit.Problem {
 	}
 	p.kinds = nil
 	return p.list
+}
+
+// clip shortens what a problem quotes.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 80 {
+		return string(r[:80]) + "..."
+	}
+	return s
 }

@@ -1,312 +1,356 @@
 package findings
 
 import (
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
 	"assay/audit"
 )
 
-// A sarifReader reads SARIF 2.1.0 as a stream. Rules, artifacts, taxonomies and
-// base URIs may stand after the results that refer to them, so results are held
-// with their references and brought together at the end of their run.
-type sarifReader struct {
-	*stream
-	p   *problems
-	opt Options
-	rep *audit.Report
-	run *sarifRun
+// The members of SARIF 2.1.0 that we read and write.
+type (
+	sarifRule struct {
+		ID            string             `json:"id,omitzero"`
+		GUID          string             `json:"guid,omitzero"`
+		Name          string             `json:"name,omitzero"`
+		Short         message            `json:"shortDescription,omitzero"`
+		Full          message            `json:"fullDescription,omitzero"`
+		Help          message            `json:"help,omitzero"`
+		HelpURI       string             `json:"helpUri,omitzero"`
+		Default       configuration      `json:"defaultConfiguration,omitzero"`
+		Messages      map[string]message `json:"messageStrings,omitzero"`
+		Relationships []relationship     `json:"relationships,omitempty"`
+		Properties    properties         `json:"properties,omitzero"`
+		cwes, prose   []audit.CWE
+	}
+	relationship struct {
+		Target descriptor `json:"target"`
+	}
+	configuration struct {
+		Level string `json:"level,omitzero"`
+	}
+	// A descriptor refers to a rule, or to a taxon, of some component.
+	descriptor struct {
+		ID    string       `json:"id,omitzero"`
+		GUID  string       `json:"guid,omitzero"`
+		Index ordinal      `json:"index,omitzero"`
+		Tool  componentRef `json:"toolComponent,omitzero"`
+	}
+	componentRef struct {
+		Name  string  `json:"name,omitzero"`
+		GUID  string  `json:"guid,omitzero"`
+		Index ordinal `json:"index,omitzero"`
+	}
+	message struct {
+		Text      string   `json:"text,omitzero"`
+		Markdown  string   `json:"markdown,omitzero"`
+		ID        string   `json:"id,omitzero"`
+		Arguments []string `json:"arguments,omitempty"`
+	}
+	sarifResult struct {
+		RuleID       string        `json:"ruleId,omitzero"`
+		RuleIndex    ordinal       `json:"ruleIndex,omitzero"`
+		Rule         descriptor    `json:"rule,omitzero"`
+		Level        string        `json:"level,omitzero"`
+		Kind         string        `json:"kind,omitzero"`
+		GUID         string        `json:"guid,omitzero"`
+		Baseline     string        `json:"baselineState,omitzero"`
+		Message      message       `json:"message"`
+		Locations    []location    `json:"locations,omitempty"`
+		Related      []location    `json:"relatedLocations,omitempty"`
+		Target       artifact      `json:"analysisTarget,omitzero"`
+		CodeFlows    []codeFlow    `json:"codeFlows,omitempty"`
+		Taxa         []descriptor  `json:"taxa,omitempty"`
+		Suppressions []suppression `json:"suppressions,omitempty"`
+		Properties   properties    `json:"properties,omitzero"`
+	}
+	location struct {
+		Physical physical  `json:"physicalLocation,omitzero"`
+		Logical  []logical `json:"logicalLocations,omitempty"`
+		Message  message   `json:"message,omitzero"`
+	}
+	physical struct {
+		Artifact artifact `json:"artifactLocation"`
+		Region   region   `json:"region,omitzero"`
+	}
+	artifact struct {
+		URI   string  `json:"uri,omitzero"`
+		Base  string  `json:"uriBaseId,omitzero"`
+		Index ordinal `json:"index,omitzero"`
+	}
+	region struct {
+		Start      int     `json:"startLine,omitzero"`
+		End        int     `json:"endLine,omitzero"`
+		CharOffset ordinal `json:"charOffset,omitzero"`
+		ByteOffset ordinal `json:"byteOffset,omitzero"`
+	}
+	logical struct {
+		Name  string  `json:"name,omitzero"`
+		Full  string  `json:"fullyQualifiedName,omitzero"`
+		Kind  string  `json:"kind,omitzero"`
+		Index ordinal `json:"index,omitzero"`
+	}
+	codeFlow struct {
+		ThreadFlows []threadFlow `json:"threadFlows"`
+	}
+	threadFlow struct {
+		Locations []flowStep `json:"locations"`
+	}
+	flowStep struct {
+		Location location `json:"location"`
+	}
+	suppression struct {
+		Kind   string `json:"kind,omitzero"`
+		Status string `json:"status,omitzero"`
+		State  string `json:"state,omitzero"`
+		Why    string `json:"justification,omitzero"`
+	}
+	invocation struct {
+		Successful *bool    `json:"executionSuccessful"`
+		Why        string   `json:"exitCodeDescription"`
+		NoStart    string   `json:"processStartFailureMessage"`
+		Code       string   `json:"exitCode"`
+		Dir        artifact `json:"workingDirectory"`
+		Overrides  []struct {
+			Descriptor    descriptor    `json:"descriptor"`
+			Configuration configuration `json:"configuration"`
+		} `json:"ruleConfigurationOverrides"`
+		Execution     []notification `json:"toolExecutionNotifications"`
+		Configuration []notification `json:"toolConfigurationNotifications"`
+	}
+	notification struct {
+		Level   string  `json:"level"`
+		Message message `json:"message"`
+	}
+)
+
+// An ordinal is a place in a list, from 1: what is absent, 0, is not the first.
+type ordinal int
+
+// UnmarshalJSONFrom reads a whole number that is not negative; what is none is absent.
+func (o *ordinal) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*o = 0
+	if dec.PeekKind() != '0' {
+		return dec.SkipValue()
+	}
+	t, err := dec.ReadToken()
+	if f, bad := strconv.ParseFloat(t.String(), 64); bad == nil && f >= 0 && f == float64(int32(f)) {
+		*o = ordinal(f) + 1
+	}
+	return err
 }
 
-// A sarifRun is one element of runs while it is read.
-type sarifRun struct {
-	first      int // index of its first finding in the report
+// MarshalJSONTo writes the place as SARIF counts it, from 0.
+func (o ordinal) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return enc.WriteToken(jsontext.Int(int64(o) - 1))
+}
+
+// properties are the members of a property bag that say something on a finding.
+type properties struct {
+	Confidence float64 `json:"confidence,omitzero"`
+	Dimension  string  `json:"dimension,omitzero"`
+	ID         string  `json:"id,omitzero"`
+	Severity   string  `json:"severity,omitzero"`
+	Title      string  `json:"title,omitzero"`
+	score      string
+	function   string
+	cwes       []audit.CWE
+}
+
+// UnmarshalJSONFrom reads a bag by its names without _ and -, in their order.
+func (p *properties) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	s := &stream{dec: dec}
+	into := map[string]*string{"securityseverity": &p.score, "severity": &p.Severity, "issueseverity": &p.Severity, "id": &p.ID,
+		"title": &p.Title, "dimension": &p.Dimension, "function": &p.function}
+	return s.object(func(name []byte) (err error) {
+		key := strings.ToLower(foldName.Replace(string(name)))
+		switch to := into[key]; {
+		case to != nil:
+			*to, err = s.text()
+			return err
+		case key == "tags":
+			return s.strings(func(v string) {
+				p.cwes = addCWEs(p.cwes, cwesInProse(v)...)
+				if severities[strings.ToLower(v)] != 0 {
+					first(&p.Severity, v)
+				}
+			})
+		case strings.HasPrefix(key, "cwe"):
+			return s.strings(func(v string) { p.cwes = addCWEs(p.cwes, cwesInField(v)...) })
+		case key == "confidence" || key == "issueconfidence":
+			v, err := s.text()
+			p.Confidence, _ = confidenceOf(v)
+			return err
+		}
+		return s.dec.SkipValue()
+	})
+}
+
+// A run is one element of runs while it is read. Rules, artifacts, taxonomies
+// and base URIs may stand after the results that refer to them, so results are
+// held with their references and brought together at the end of their run.
+type run struct {
+	*stream
+	*collector
+	line       int
+	from       int // index of its first finding in the report
 	results    bool
 	driver     component
 	extensions []component
 	taxonomies []component
-	bases      map[string]base
+	bases      map[string]artifact
 	artifacts  []string // file keys
 	logical    []logical
-	refs       []int32 // one a finding, into different
-	different  []reference
-	shared     map[plain]int32
+	refs       []reference // one a finding
 	overrides  map[string]string
 	workdir    string
-	counts     map[string]int // what is told once a run, by its text
-	line       int
+	counts     map[string]int    // what is told once a run, by its text
+	known      map[string]string // texts that come again and again
 }
 
-// A component is a tool's driver, an extension or a taxonomy.
-type component struct {
-	name, version, guid string
-	rules               []rule
-	byID                map[string]int
-}
-
-// A rule is a reportingDescriptor: of a tool or, as a taxon, of a taxonomy.
-type rule struct {
-	id, guid, title, level string
-	score                  string // security-severity
-	word                   string // properties.severity
-	cwes                   []audit.CWE
-	prose                  []audit.CWE // from its descriptions
-	relations              []taxon
-	messages               map[string]string
-}
-
-// A taxon is a reference to a reportingDescriptor in some component.
-type taxon struct {
-	id, guid, tool, toolGUID string
-	index, toolIndex         int
-}
-
-type base struct{ uri, parent string }
-
-type logical struct{ name, full, kind string }
-
-// A reference is what a finding takes from the rest of its run.
-type reference struct {
-	plain
-	taxa []taxon
-	args []string
-}
-
-// plain is the part of a reference that many findings share.
-type plain struct {
-	rule     taxon
-	level    string
-	kind     string
-	score    string
-	word     string
-	message  string // an ID into the rule's messageStrings
-	function int    // index into logicalLocations, -1 for none
-	target   string
-}
-
-// refer notes the reference of the finding that was taken up last. Equal ones
-// are held once: a file of 100 MB has few different ones.
-func (r *sarifRun) refer(ref reference) {
-	shared := ref.taxa == nil && ref.args == nil
-	if at, ok := r.shared[ref.plain]; ok && shared {
-		r.refs = append(r.refs, at)
-		return
-	}
-	at := int32(len(r.different))
-	r.different = append(r.different, ref)
-	r.refs = append(r.refs, at)
-	if shared {
-		if r.shared == nil {
-			r.shared = map[plain]int32{}
-		}
-		r.shared[ref.plain] = at
-	}
-}
-
-// runs reads the value of the member "runs".
-func (s *sarifReader) runs() error {
+// readRuns reads the value of the member "runs".
+func readRuns(s *stream, c *collector) error {
 	n := 0
 	err := s.array(func(int) error {
 		n++
-		return s.oneRun()
+		s.dec.PeekKind()
+		r := &run{stream: s, collector: c, line: s.line(), from: len(c.rep.Findings), bases: map[string]artifact{}, counts: map[string]int{},
+			overrides: map[string]string{}, known: map[string]string{}}
+		err := s.object(func(name []byte) error { return r.member(string(name)) })
+		r.resolve()
+		return err
 	})
 	if err == nil && n == 0 {
-		s.rep.Failed = "the SARIF file holds no run: the tool never started"
-		s.p.add(s.line(), "the SARIF file holds no run")
+		c.rep.Failed = "the SARIF file holds no run: the tool never started"
+		c.add(s.line(), "the SARIF file holds no run")
 	}
 	return err
 }
 
-func (s *sarifReader) oneRun() error {
-	s.run = &sarifRun{first: len(s.rep.Findings), bases: map[string]base{}, counts: map[string]int{}, overrides: map[string]string{}}
-	s.dec.PeekKind()
-	s.run.line = s.line()
-	err := s.object(s.runMember)
-	s.resolve()
-	return err
-}
-
-func (s *sarifReader) runMember(name []byte) error {
-	r := s.run
-	switch string(name) {
+func (r *run) member(name string) error {
+	switch name {
 	case "tool":
-		return s.object(func(name []byte) error {
+		return r.object(func(name []byte) error {
 			switch string(name) {
 			case "driver":
-				return s.component(&r.driver, "rules")
+				return r.component(&r.driver, "rules")
 			case "extensions":
-				return s.components(&r.extensions, "rules")
+				return r.components(&r.extensions, "rules")
 			}
-			return s.dec.SkipValue()
+			return r.dec.SkipValue()
 		})
 	case "taxonomies":
-		return s.components(&r.taxonomies, "taxa")
+		return r.components(&r.taxonomies, "taxa")
 	case "results":
-		if s.dec.PeekKind() == '[' {
-			r.results = true
-		}
-		return s.array(func(int) error { return s.result() })
+		r.results = r.results || r.dec.PeekKind() == '['
+		return r.array(func(int) error { return r.result() })
 	case "artifacts":
-		return s.array(func(int) error {
-			key := ""
-			err := s.object(func(name []byte) (err error) {
-				if string(name) != "location" {
-					return s.dec.SkipValue()
-				}
-				key, err = s.artifact()
-				return err
-			})
-			r.artifacts = append(r.artifacts, key)
+		return r.array(func(int) error {
+			var a struct {
+				Location artifact `json:"location"`
+			}
+			_, err := r.decode(&a)
+			r.artifacts = append(r.artifacts, r.key(a.Location))
 			return err
 		})
 	case "logicalLocations":
-		return s.array(func(int) error {
-			l, _, err := s.logicalLocation()
+		return r.array(func(int) error {
+			var l logical
+			_, err := r.decode(&l)
 			r.logical = append(r.logical, l)
 			return err
 		})
 	case "originalUriBaseIds":
-		return s.object(func(name []byte) error {
-			id := s.intern(name)
-			var b base
-			err := s.object(func(name []byte) (err error) {
-				switch string(name) {
-				case "uri":
-					b.uri, err = s.word()
-				case "uriBaseId":
-					b.parent, err = s.word()
-				default:
-					err = s.dec.SkipValue()
-				}
-				return err
-			})
-			r.bases[id] = b
-			return err
-		})
+		_, err := r.decode(&r.bases)
+		return err
 	case "invocations":
-		return s.array(func(int) error { return s.invocation() })
+		return r.array(func(int) error { return r.invocation() })
 	case "externalPropertyFileReferences":
-		s.p.add(s.line(), "the run keeps parts of itself in other files (externalPropertyFileReferences): they are not read")
+		r.add(r.stream.line(), "the run keeps parts of itself in other files (externalPropertyFileReferences): they are not read")
 	}
-	return s.dec.SkipValue()
+	return r.dec.SkipValue()
 }
 
-func (s *sarifReader) components(list *[]component, rules string) error {
-	return s.array(func(int) error {
-		var c component
-		err := s.component(&c, rules)
-		*list = append(*list, c)
-		return err
+func (r *run) invocation() error {
+	var in invocation
+	line, err := r.decode(&in)
+	if key := r.key(in.Dir); key != "" {
+		r.workdir = key
+	}
+	for _, o := range in.Overrides {
+		if o.Descriptor.ID != "" && o.Configuration.Level != "" {
+			r.overrides[o.Descriptor.ID] = o.Configuration.Level
+		}
+	}
+	for _, n := range append(in.Execution, in.Configuration...) {
+		if n.Level == "error" {
+			r.add(line, "the tool tells of an error of its own: %s", clip(flat(n.Message.Text)))
+		}
+	}
+	if in.Successful != nil && !*in.Successful {
+		what := "executionSuccessful is false"
+		if in.Code != "" {
+			what += ", exit code " + in.Code
+		}
+		first(&in.Why, in.NoStart)
+		if in.Why != "" {
+			what += ": " + clip(in.Why)
+		}
+		r.rep.Failed = what
+		r.add(line, "the tool says that its run failed: %s", what)
+	}
+	return err
+}
+
+// A component is a tool's driver, an extension or a taxonomy.
+type component struct {
+	name, version, semantic, guid string
+	rules                         []sarifRule
+	byID                          map[string]int
+}
+
+func (r *run) components(list *[]component, rules string) error {
+	return r.array(func(int) error {
+		*list = append(*list, component{})
+		return r.component(&(*list)[len(*list)-1], rules)
 	})
 }
 
 // component reads a toolComponent; rules names the member with its descriptors.
-func (s *sarifReader) component(c *component, rules string) error {
+func (r *run) component(c *component, rules string) error {
 	c.byID = map[string]int{}
-	return s.object(func(name []byte) (err error) {
-		switch n := string(name); n {
-		case "name":
-			c.name, err = s.word()
-		case "guid":
-			c.guid, err = s.word()
-		case "version":
-			c.version, err = s.word()
-		case "semanticVersion":
-			v := ""
-			if v, err = s.word(); c.version == "" {
-				c.version = v
-			}
-		case "rules", "taxa":
-			if n != rules && len(c.rules) > 0 {
-				return s.dec.SkipValue()
-			}
-			err = s.array(func(int) error {
-				var r rule
-				err := s.rule(&r)
-				if _, ok := c.byID[r.id]; !ok {
-					c.byID[r.id] = len(c.rules)
-				}
-				c.rules = append(c.rules, r)
-				return err
-			})
-		default:
-			err = s.dec.SkipValue()
-		}
-		return err
-	})
-}
-
-func (s *sarifReader) invocation() error {
-	failed, why, code := false, "", ""
-	err := s.object(func(name []byte) (err error) {
-		switch string(name) {
-		case "executionSuccessful":
-			ok, stated, err := s.bool()
-			failed = stated && !ok
+	into := map[string]*string{"name": &c.name, "guid": &c.guid, "version": &c.version, "semanticVersion": &c.semantic}
+	err := r.object(func(name []byte) (err error) {
+		if to := into[string(name)]; to != nil {
+			*to, err = r.text()
 			return err
-		case "exitCodeDescription", "processStartFailureMessage":
-			why, err = s.word()
-		case "exitCode":
-			code, err = s.word()
-		case "workingDirectory":
-			s.run.workdir, err = s.artifact()
-		case "ruleConfigurationOverrides":
-			err = s.array(func(int) error { return s.override() })
-		case "toolExecutionNotifications", "toolConfigurationNotifications":
-			err = s.array(func(int) error { return s.notification() })
-		default:
-			err = s.dec.SkipValue()
 		}
-		return err
+		if n := string(name); n != rules && (n != "rules" && n != "taxa" || len(c.rules) > 0) {
+			return r.dec.SkipValue()
+		}
+		return r.array(func(int) error {
+			var d sarifRule
+			_, err := r.decode(&d)
+			if _, ok := c.byID[d.ID]; !ok {
+				c.byID[d.ID] = len(c.rules)
+			}
+			d.settle()
+			c.rules = append(c.rules, d)
+			return err
+		})
 	})
-	if failed {
-		what := "executionSuccessful is false"
-		if code != "" {
-			what += ", exit code " + code
-		}
-		if why != "" {
-			what += ": " + clip(why)
-		}
-		s.rep.Failed = what
-		s.p.add(s.line(), "the tool says that its run failed: %s", what)
-	}
+	first(&c.version, c.semantic)
 	return err
 }
 
-func (s *sarifReader) override() error {
-	var t taxon
-	level := ""
-	err := s.object(func(name []byte) (err error) {
-		switch string(name) {
-		case "descriptor":
-			t, err = s.taxon()
-		case "configuration":
-			level, err = s.level()
-		default:
-			err = s.dec.SkipValue()
-		}
-		return err
-	})
-	if t.id != "" && level != "" {
-		s.run.overrides[t.id] = level
+// settle keeps of a rule's texts what findings take from them.
+func (d *sarifRule) settle() {
+	d.cwes = addCWEs(cwesInProse(d.HelpURI), d.Properties.cwes...)
+	for _, t := range []string{d.Name, d.Short.Text, d.Short.Markdown, d.Full.Text, d.Full.Markdown, d.Help.Text, d.Help.Markdown} {
+		d.prose = addCWEs(d.prose, cwesInProse(t)...)
 	}
-	return err
-}
-
-func (s *sarifReader) notification() error {
-	level, text := "", ""
-	err := s.object(func(name []byte) (err error) {
-		switch string(name) {
-		case "level":
-			level, err = s.word()
-		case "message":
-			var m message
-			m, err = s.message()
-			text = m.text
-		default:
-			err = s.dec.SkipValue()
-		}
-		return err
-	})
-	if level == "error" {
-		s.p.add(s.line(), "the tool tells of an error of its own: %s", clip(flat(text)))
-	}
-	return err
+	first(&d.Short.Text, d.Name)
+	d.Full, d.Help = message{}, message{}
 }

@@ -2,57 +2,44 @@ package findings
 
 import (
 	"path"
-	"sort"
 	"strconv"
 	"strings"
 )
 
 // runPaths turns the keys that artifact made into paths, each once.
 type runPaths struct {
-	run  *sarifRun
-	p    *problems
+	run  *run
 	root string
 	memo map[string]string
 }
 
+// rootBases are the names, upper case, of a base that is the project's root.
+var rootBases = words("SRCROOT PROJECTROOT ROOTPATH ROOT PROJECT_ROOT SOURCEROOT WORKSPACE REPOROOT")
+
 // paths finds the project root: the base named like one (%SRCROOT%), the only
-// absolute base, or the working directory of the first invocation.
-func (r *sarifRun) paths(p *problems) *runPaths {
-	rp := &runPaths{run: r, p: p, memo: map[string]string{"": ""}}
+// absolute base, or the working directory of the last invocation that names one.
+func (r *run) paths() *runPaths {
+	rp := &runPaths{run: r, memo: map[string]string{"": ""}}
 	var abs []string
-	for _, id := range sortedBases(r.bases) {
+	for _, id := range sorted(r.bases) {
 		dir := rp.base(id, 0)
 		if !isAbs(dir) {
 			continue
 		}
 		abs = append(abs, dir)
-		switch strings.ToUpper(strings.Trim(id, "%")) {
-		case "SRCROOT", "PROJECTROOT", "ROOTPATH", "ROOT", "PROJECT_ROOT", "SOURCEROOT", "WORKSPACE", "REPOROOT":
-			if rp.root == "" {
-				rp.root = dir
-			}
+		if rootBases[strings.ToUpper(strings.Trim(id, "%"))] {
+			first(&rp.root, dir)
 		}
 	}
-	if rp.root == "" && len(abs) == 1 {
-		rp.root = abs[0]
+	if len(abs) == 1 {
+		first(&rp.root, abs[0])
 	}
-	if rp.root == "" && r.workdir != "" {
-		if dir := rp.path(r.workdir, r.line); isAbs(dir) {
-			rp.root = dir
-		}
+	if dir := rp.path(r.workdir, r.line); isAbs(dir) {
+		first(&rp.root, dir)
 	}
 	rp.root = strings.TrimSuffix(rp.root, "/")
-	rp.memo = map[string]string{"": ""}
+	clear(rp.memo)
 	return rp
-}
-
-func sortedBases(m map[string]base) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 func isAbs(p string) bool {
@@ -65,11 +52,11 @@ func (rp *runPaths) base(id string, deep int) string {
 	if !ok || deep > 16 {
 		return ""
 	}
-	dir, _ := uriPath(b.uri)
-	if b.parent == "" || isAbs(dir) {
+	dir, _ := uriPath(b.URI)
+	if b.Base == "" || isAbs(dir) {
 		return dir
 	}
-	return join(rp.base(b.parent, deep+1), dir)
+	return join(rp.base(b.Base, deep+1), dir)
 }
 
 func join(dir, name string) string {
@@ -85,7 +72,7 @@ func join(dir, name string) string {
 // path gives the path of a key. What was relative to the root, by whatever
 // bases, stays relative; what was absolute stays absolute.
 func (rp *runPaths) path(key string, line int) string {
-	if p, ok := rp.memo[key]; ok {
+	if p, ok := rp.memo[key]; ok || key == "" {
 		return p
 	}
 	p := rp.find(key, line, 0)
@@ -99,14 +86,14 @@ func (rp *runPaths) find(key string, line, deep int) string {
 	if ok && uri == "" && base == "" && deep == 0 {
 		i, err := strconv.Atoi(num)
 		if err != nil || i < 0 || i >= len(rp.run.artifacts) || rp.run.artifacts[i] == "" {
-			rp.p.add(line, "the artifact index %s leads nowhere: the run has %d artifacts", clip(num), len(rp.run.artifacts))
+			rp.run.add(line, "the artifact index %s leads nowhere: the run has %d artifacts", clip(num), len(rp.run.artifacts))
 			return ""
 		}
 		return rp.find(rp.run.artifacts[i], line, deep+1)
 	}
 	name, good := uriPath(uri)
 	if !good {
-		rp.p.add(line, "the URI %q has broken percent-encoding: taken as it stands", clip(uri))
+		rp.run.add(line, "the URI %q has broken percent-encoding: taken as it stands", clip(uri))
 	}
 	if base == "" || isAbs(name) {
 		return name

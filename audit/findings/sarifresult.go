@@ -1,227 +1,202 @@
 package findings
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"assay/audit"
 )
 
-// A message of SARIF: its text, or the ID of one in the rule.
-type message struct {
-	text, markdown, id string
-	args               []string
+// A reference is what a finding takes from the rest of its run.
+type reference struct {
+	rule        descriptor
+	level, kind string
+	score, word string
+	message     string // an ID into the rule's messageStrings
+	args        []string
+	function    ordinal // in logicalLocations
+	taxa        []descriptor
 }
 
-func (s *sarifReader) message() (message, error) {
-	var m message
-	err := s.object(func(name []byte) (err error) {
-		switch string(name) {
-		case "text":
-			m.text, err = s.string()
-		case "markdown":
-			m.markdown, err = s.string()
-		case "id":
-			m.id, err = s.word()
-		case "arguments":
-			err = s.array(func(int) error {
-				v, err := s.string()
-				m.args = append(m.args, v)
-				return err
-			})
-		default:
-			err = s.dec.SkipValue()
-		}
+// result reads one result, takes it up as a finding, or counts why it is none.
+func (r *run) result() error {
+	var s sarifResult
+	line, err := r.decode(&s)
+	if err != nil {
 		return err
-	})
-	return m, err
-}
-
-// A resultReader holds one result while its members come.
-type resultReader struct {
-	*sarifReader
-	audit.Finding
-	ref       reference
-	ruleIndex int
-	guid      string
-	absent    bool
-	sup       suppression
-	related   []audit.Step
-	line      int
-}
-
-func (s *sarifReader) result() error {
-	r := &resultReader{sarifReader: s, ref: reference{plain: plain{rule: taxon{index: -1, toolIndex: -1}, function: -1}}, ruleIndex: -1}
-	err := s.object(func(name []byte) error {
-		if r.line == 0 {
-			r.line = s.stream.line()
-		}
-		return r.member(name)
-	})
-	r.settle(err == nil)
-	return err
-}
-
-func (r *resultReader) member(name []byte) (err error) {
-	switch string(name) {
-	case "ruleId":
-		r.RuleID, err = r.word()
-	case "ruleIndex":
-		r.ruleIndex, err = r.int(-1)
-	case "rule":
-		r.ref.rule, err = r.taxon()
-	case "level":
-		r.ref.level, err = r.word()
-	case "kind":
-		r.ref.kind, err = r.word()
-	case "guid":
-		r.guid, err = r.string()
-	case "baselineState":
-		v := ""
-		v, err = r.word()
-		r.absent = v == "absent"
-	case "message":
-		var m message
-		m, err = r.message()
-		r.Description, r.ref.message, r.ref.args = m.text, m.id, m.args
-		if r.Description == "" {
-			r.Description = m.markdown
-		}
-	case "locations", "relatedLocations":
-		err = r.places(name[0] == 'r')
-	case "analysisTarget":
-		r.ref.target, err = r.artifact()
-	case "codeFlows":
-		r.Trace, err = r.codeFlows()
-	case "taxa":
-		err = r.array(func(int) error {
-			t, err := r.taxon()
-			r.ref.taxa = append(r.ref.taxa, t)
-			return err
-		})
-	case "suppressions":
-		err = r.array(func(int) error { return r.suppression(&r.sup) })
-	case "properties":
-		err = r.bag()
-	default:
-		err = r.dec.SkipValue()
-	}
-	return err
-}
-
-// places reads the locations: the first is the finding's own, the others and
-// the related ones are further locations.
-func (r *resultReader) places(related bool) error {
-	return r.array(func(i int) error {
-		own := i == 0 && !related
-		ref := &r.ref
-		if !own {
-			ref = nil
-		}
-		loc, err := r.location(ref)
-		switch {
-		case own:
-			r.File, r.Lines = loc.File, loc.Lines
-			if loc.function != "" {
-				r.Function = loc.function
-			}
-		case !related:
-			r.Others = append(r.Others, loc.Step)
-		case loc.File != "":
-			loc.Note = strings.TrimSpace("related: " + loc.Note)
-			r.related = append(r.related, loc.Step)
-		}
-		return err
-	})
-}
-
-func (r *resultReader) bag() error {
-	p, err := r.properties()
-	r.CWEs, r.ref.score, r.ref.word = p.cwes, p.score, p.severity
-	r.Confidence, r.Title, r.ID = p.confidence, p.title, p.id
-	if d, ok := dimensionOf(p.dim); ok {
-		r.Dimension = d
-	}
-	if r.Function == "" {
-		r.Function = p.function
-	}
-	return err
-}
-
-// settle takes the result up as a finding, or counts why it is none.
-func (r *resultReader) settle(whole bool) {
-	if r.ID == "" {
-		r.ID = r.guid
-	}
-	r.Others = append(r.Others, r.related...)
-	r.Suppressed = r.sup.reason()
-	r.Pos = audit.Pos{File: r.p.name, Line: r.line}
-	if r.ref.rule.index < 0 {
-		r.ref.rule.index = r.ruleIndex
-	}
-	if r.RuleID == "" {
-		r.RuleID = r.ref.rule.id
-	}
-	if r.ref.rule.id == "" {
-		r.ref.rule.id = r.RuleID
 	}
 	switch {
-	case r.line == 0:
-		r.p.add(r.stream.line(), "a result is empty or no object: it is no finding")
-		return
-	case r.absent:
-		r.run.counts["results with baselineState absent: they are no longer found"]++
-		return
-	case r.ref.kind == "pass" || r.ref.kind == "notApplicable" || r.ref.kind == "informational":
-		r.run.counts["results of kind "+r.ref.kind+": by the standard they tell of no problem"]++
-		return
-	case r.ref.kind == "open" && r.Suppressed == "":
-		r.Suppressed = "kind open: the tool could not decide"
+	case s.empty():
+		r.add(r.stream.line(), "a result is empty or no object: it is no finding")
+		return nil
+	case s.Baseline == "absent":
+		r.counts["results with baselineState absent: they are no longer found"]++
+		return nil
+	case s.Kind == "pass" || s.Kind == "notApplicable" || s.Kind == "informational":
+		r.counts["results of kind "+s.Kind+": by the standard they tell of no problem"]++
+		return nil
 	}
-	if whole || r.File != "" {
-		r.rep.Findings = append(r.rep.Findings, r.Finding)
-		r.run.refer(r.ref)
+	f, ref := r.finding(&s)
+	f.Pos = audit.Pos{File: r.name, Line: line}
+	if s.Kind == "open" {
+		first(&f.Suppressed, "kind open: the tool could not decide")
 	}
-}
-
-// A suppression sums up a result's suppressions. One that is accepted, or says
-// nothing of its status, suppresses; one under review or rejected does not.
-type suppression struct {
-	n   int
-	why string
-}
-
-func (s *sarifReader) suppression(sup *suppression) error {
-	kind, status, why := "", "", ""
-	err := s.object(func(name []byte) (err error) {
-		switch string(name) {
-		case "kind":
-			kind, err = s.word()
-		case "status", "state":
-			status, err = s.word()
-		case "justification":
-			why, err = s.string()
-		default:
-			err = s.dec.SkipValue()
-		}
+	if err := r.take(f); err != nil {
 		return err
-	})
-	if status != "underReview" && status != "rejected" {
-		sup.n++
-		if sup.why == "" {
-			if sup.why = flat(why); sup.why == "" {
-				sup.why = kind
+	}
+	r.refs = append(r.refs, ref)
+	return nil
+}
+
+func (s *sarifResult) empty() bool {
+	return s.RuleID == "" && s.RuleIndex == 0 && s.Rule == (descriptor{}) && s.Level == "" && s.Kind == "" && s.Baseline == "" && s.GUID == "" &&
+		s.Message.Text == "" && s.Message.Markdown == "" && s.Message.ID == "" && s.Locations == nil && s.Target == (artifact{}) &&
+		s.CodeFlows == nil && s.Taxa == nil && s.Suppressions == nil
+}
+
+// finding gives the finding, its paths as keys, with what it refers to.
+func (r *run) finding(s *sarifResult) (audit.Finding, reference) {
+	p := &s.Properties
+	ref := reference{rule: s.Rule, level: r.same(s.Level), kind: r.same(s.Kind), score: r.same(p.score), word: r.same(p.Severity),
+		message: r.same(s.Message.ID), args: s.Message.Arguments, taxa: s.Taxa}
+	first(&ref.rule.Index, s.RuleIndex)
+	f := audit.Finding{RuleID: r.same(s.RuleID), CWEs: p.cwes, Confidence: p.Confidence, Title: p.Title, ID: p.ID, Description: s.Message.Text}
+	first(&f.ID, s.GUID)
+	first(&f.RuleID, r.same(ref.rule.ID))
+	first(&ref.rule.ID, f.RuleID)
+	first(&f.Description, s.Message.Markdown)
+	f.Dimension, _ = dimensionOf(p.Dimension)
+	for i, l := range s.Locations {
+		step := r.step(l)
+		if i > 0 {
+			f.Others = append(f.Others, step)
+			continue
+		}
+		f.File, f.Lines = step.File, step.Lines
+		for _, log := range l.Logical {
+			first(&f.Function, r.same(log.function()))
+			if f.Function == "" {
+				first(&ref.function, log.Index)
 			}
 		}
 	}
-	return err
+	first(&f.Function, r.same(p.function))
+	first(&f.File, r.key(s.Target))
+	for _, l := range s.Related {
+		if step := r.step(l); step.File != "" {
+			step.Note = strings.TrimSpace("related: " + step.Note)
+			f.Others = append(f.Others, step)
+		}
+	}
+	f.Trace = r.trace(s.CodeFlows)
+	f.Suppressed = suppressed(s.Suppressions)
+	return f, ref
 }
 
-func (sup *suppression) reason() string {
-	if sup.n == 0 {
+// trace reads the thread flows of the first code flow, one after the other.
+// Further code flows are other ways to the same finding and are counted.
+func (r *run) trace(flows []codeFlow) (out []audit.Step) {
+	for i, flow := range flows {
+		if i > 0 {
+			r.counts["further code flows of a finding: the first one is held"]++
+			continue
+		}
+		for _, thread := range flow.ThreadFlows {
+			for _, l := range thread.Locations {
+				if step := r.step(l.Location); step.File != "" || step.Note != "" {
+					out = append(out, step)
+				} else {
+					r.counts["steps of code flows without a place"]++
+				}
+			}
+		}
+	}
+	return out
+}
+
+// suppressed sums up suppressions. One that is accepted, or says nothing of its
+// status, suppresses; one under review or rejected does not.
+func suppressed(list []suppression) (why string) {
+	n := 0
+	for _, s := range list {
+		first(&s.Status, s.State)
+		if s.Status == "underReview" || s.Status == "rejected" {
+			continue
+		}
+		n++
+		first(&why, flat(s.Why))
+		first(&why, s.Kind)
+	}
+	if n > 0 {
+		first(&why, "suppressed")
+	}
+	return why
+}
+
+func (r *run) step(l location) audit.Step {
+	g := l.Physical.Region
+	if g.Start == 0 && g.CharOffset+g.ByteOffset > 0 {
+		r.counts["regions by offset alone: they give no lines"]++
+	}
+	return audit.Step{File: r.key(l.Physical.Artifact), Lines: lineRange(g.Start, g.End), Note: r.same(plainLinks(l.Message.Text))}
+}
+
+// function gives the name of a function; a type or a module is none.
+func (l logical) function() string {
+	switch l.Kind {
+	case "", "function", "member", "method", "constructor":
+	default:
 		return ""
 	}
-	if sup.why == "" {
-		return "suppressed"
+	first(&l.Name, l.Full)
+	return functionName(l.Name)
+}
+
+// key gives an artifactLocation as "uri NUL base NUL index", which resolve turns
+// into a path: what it refers to may not be read yet.
+func (r *run) key(a artifact) string {
+	switch {
+	case a.Base == "" && (a.URI != "" || a.Index == 0):
+		return r.same(a.URI)
+	case a.URI != "":
+		a.Index = 0
 	}
-	return sup.why
+	return r.same(a.URI + "\x00" + a.Base + "\x00" + strconv.Itoa(int(a.Index)-1))
+}
+
+// same gives equal texts one place in memory, as long as they are not too many.
+func (r *run) same(s string) string {
+	if v, ok := r.known[s]; ok {
+		return v
+	}
+	if len(r.known) > 1<<16 {
+		clear(r.known)
+	}
+	r.known[s] = s
+	return s
+}
+
+var numberLink = regexp.MustCompile(`\[([^\[\]]*)\]\(\d+\)`)
+
+// plainLinks takes away the links of a message that lead to related locations.
+func plainLinks(s string) string {
+	if !strings.Contains(s, "](") {
+		return s
+	}
+	return numberLink.ReplaceAllString(s, "$1")
+}
+
+var argument = regexp.MustCompile(`\{(\d{1,3})\}`)
+
+func withArguments(s string, args []string) string {
+	if len(args) == 0 || !strings.Contains(s, "{") {
+		return s
+	}
+	return argument.ReplaceAllStringFunc(s, func(m string) string {
+		if i, _ := strconv.Atoi(m[1 : len(m)-1]); i < len(args) {
+			return args[i]
+		}
+		return m
+	})
 }

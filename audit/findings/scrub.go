@@ -2,13 +2,15 @@ package findings
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"regexp"
-	"sort"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -59,7 +61,11 @@ func Scrub(in io.Reader, out io.Writer, opt ScrubOptions) error {
 	if opt.Root != "" {
 		s.root = rootPattern(opt.Root)
 	}
-	s.byIndex = refersByIndex(doc, "")
+	whole, err := canonical(doc, "")
+	if err != nil {
+		return err
+	}
+	s.byIndex = byIndex.Match(whole)
 	doc = s.value(doc, "")
 	b, err := canonical(doc, " ")
 	if err != nil {
@@ -77,29 +83,9 @@ type scrubber struct {
 	byIndex bool
 }
 
-// refersByIndex reports whether anything names a rule by its place: SARIF's
-// ruleIndex, or the index of a reportingDescriptorReference.
-func refersByIndex(v any, name string) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, child := range v {
-			f := strings.ToLower(foldName.Replace(k))
-			if f == "ruleindex" || f == "index" && (name == "rule" || name == "descriptor" || name == "associatedrule" || name == "target") {
-				return true
-			}
-			if refersByIndex(child, f) {
-				return true
-			}
-		}
-	case []any:
-		for _, child := range v {
-			if refersByIndex(child, name) {
-				return true
-			}
-		}
-	}
-	return false
-}
+// byIndex finds what names a rule by its place: SARIF's ruleIndex, or the index
+// of a reportingDescriptorReference.
+var byIndex = regexp.MustCompile(`"ruleIndex":|"(?:rule|descriptor|associatedRule|target)": ?\{[^{}]*"index":`)
 
 // sourceNames are the members, folded, that hold source text wherever they
 // stand: SARIF's, bandit's, Horusec's, ESLint's, Gitleaks', Ruff's, Semgrep's.
@@ -226,9 +212,7 @@ func rootPattern(root string) *regexp.Regexp {
 	for f := range forms {
 		alts = append(alts, regexp.QuoteMeta(f))
 	}
-	sort.Slice(alts, func(i, j int) bool {
-		return len(alts[i]) > len(alts[j]) || len(alts[i]) == len(alts[j]) && alts[i] < alts[j]
-	})
+	slices.SortFunc(alts, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	return regexp.MustCompile(`(^|[^\w./\\-])(?:file:(?://(?:localhost)?)?/?)?(?:` + strings.Join(alts, "|") + `)(?:[/\\]|$)`)
 }
 
@@ -243,61 +227,28 @@ func sortList(list []any, sarif bool) {
 	ks := make([]keyed, len(list))
 	for i, v := range list {
 		whole, _ := canonical(v, "")
-		k := keyed{v: v, rest: string(whole)}
-		if m, ok := v.(map[string]any); ok {
-			var rule string
-			k.file, k.line, rule = placeKey(m, sarif)
-			k.rest = rule + "\x00" + k.rest
+		m, _ := v.(map[string]any)
+		t := folded(m)
+		if inner := t.sub("vulnerabilities"); len(inner) > 0 {
+			t = inner
 		}
-		ks[i] = k
+		rule, at := t.text("ruleid", "rule", "testid", "checkid"), t
+		if locs, _ := t["locations"].([]any); sarif {
+			at = tree{}
+			if len(locs) > 0 {
+				o, _ := locs[0].(map[string]any)
+				at = folded(o).sub("physicallocation")
+			}
+		}
+		start, _ := strconv.Atoi(at.text("startline", "line", "linenumber", "start.line", "location.row", "region.startline"))
+		ks[i] = keyed{at.text("file", "path", "filename", "filepath", "artifactlocation.uri"), rule + "\x00" + string(whole), start, v}
 	}
-	sort.SliceStable(ks, func(i, j int) bool {
-		a, b := ks[i], ks[j]
-		if a.file != b.file {
-			return a.file < b.file
-		}
-		if a.line != b.line {
-			return a.line < b.line
-		}
-		return a.rest < b.rest
+	slices.SortStableFunc(ks, func(a, b keyed) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.rest, b.rest))
 	})
 	for i := range ks {
 		list[i] = ks[i].v
 	}
-}
-
-func placeKey(m map[string]any, sarif bool) (file string, line int, rule string) {
-	t := folded(m)
-	if inner := t.sub("vulnerabilities"); len(inner) > 0 {
-		t = inner
-	}
-	if !sarif {
-		return t.text("file", "path", "filename", "filepath"), intOf(t["startline"], t["line"], t["linenumber"], t.sub("start")["line"], t.sub("location")["row"]),
-			t.text("ruleid", "rule", "testid", "checkid")
-	}
-	rule = t.text("ruleid")
-	if list, _ := t["locations"].([]any); len(list) > 0 {
-		o, _ := list[0].(map[string]any)
-		p := folded(o).sub("physicallocation")
-		return p.sub("artifactlocation").text("uri"), intOf(p.sub("region")["startline"]), rule
-	}
-	return "", 0, rule
-}
-
-func intOf(vs ...any) int {
-	for _, v := range vs {
-		if n, ok := v.(json.Number); ok {
-			if i, err := n.Int64(); err == nil {
-				return int(i)
-			}
-		}
-		if t, ok := v.(string); ok {
-			if rs, _ := linesOf(t); len(rs) > 0 {
-				return rs[0].Start
-			}
-		}
-	}
-	return 0
 }
 
 // canonical writes JSON with sorted names.

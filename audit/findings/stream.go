@@ -5,34 +5,35 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"assay/audit"
 )
 
-// A stream reads JSON member by member, in memory bounded by the largest single
-// string. Values of an unexpected type are passed over.
+// A stream reads JSON member by member, in memory bounded by the largest value
+// that is decoded as a whole: one result, one rule, one artifact.
 type stream struct {
 	dec   *jsontext.Decoder
 	lines lineReader
-	known map[string]string // strings that come again and again
-	key   []byte            // scratch
 }
 
+var permissive = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
 func newStream(r io.Reader) *stream {
-	s := &stream{known: map[string]string{}}
-	s.lines.r = r
-	s.dec = jsontext.NewDecoder(&s.lines, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	s := &stream{lines: lineReader{r: r}}
+	s.dec = jsontext.NewDecoder(&s.lines, permissive)
 	return s
 }
 
 // line gives the line of what was read last. It must not go back.
 func (s *stream) line() int { return s.lines.at(s.dec.InputOffset()) }
 
-// object calls f with each member's name; f must consume the value. The name
-// holds until then.
+// object calls f with each member's name; f must consume the value. What is no
+// object is passed over.
 func (s *stream) object(f func(name []byte) error) error {
 	if s.dec.PeekKind() != '{' {
 		return s.dec.SkipValue()
@@ -41,11 +42,11 @@ func (s *stream) object(f func(name []byte) error) error {
 		return err
 	}
 	for s.dec.PeekKind() != '}' {
-		raw, err := s.dec.ReadValue()
+		name, err := s.dec.ReadToken()
 		if err != nil {
 			return err
 		}
-		if err := f(s.unquote(raw)); err != nil {
+		if err := f([]byte(name.String())); err != nil {
 			return err
 		}
 	}
@@ -53,7 +54,8 @@ func (s *stream) object(f func(name []byte) error) error {
 	return err
 }
 
-// array calls f for each element; f must consume it.
+// array calls f for each element; f must consume it. What is no array is passed
+// over.
 func (s *stream) array(f func(i int) error) error {
 	if s.dec.PeekKind() != '[' {
 		return s.dec.SkipValue()
@@ -70,63 +72,14 @@ func (s *stream) array(f func(i int) error) error {
 	return err
 }
 
-// unquote takes the quotes off. The result holds until the next call.
-func (s *stream) unquote(raw []byte) []byte {
-	if len(raw) < 2 || raw[0] != '"' {
-		return raw
-	}
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return raw[1 : len(raw)-1]
-	}
-	s.key, _ = jsontext.AppendUnquote(s.key[:0], raw)
-	return s.key
-}
-
-// bytes reads a string, or the digits of a number; of other values nothing.
-func (s *stream) bytes() ([]byte, error) {
+// text reads a string or the digits of a number; of other values nothing.
+func (s *stream) text() (string, error) {
 	switch s.dec.PeekKind() {
 	case '"', '0':
-		raw, err := s.dec.ReadValue()
-		return s.unquote(raw), err
+		t, err := s.dec.ReadToken()
+		return t.String(), err
 	}
-	return nil, s.dec.SkipValue()
-}
-
-func (s *stream) string() (string, error) {
-	b, err := s.bytes()
-	return string(b), err
-}
-
-// word reads a string that is likely to come again: it is held once.
-func (s *stream) word() (string, error) {
-	b, err := s.bytes()
-	return s.intern(b), err
-}
-
-func (s *stream) intern(b []byte) string {
-	if v, ok := s.known[string(b)]; ok {
-		return v
-	}
-	v := string(b)
-	s.known[v] = v
-	return v
-}
-
-// int reads a whole number; what is none is absent.
-func (s *stream) int(absent int) (int, error) {
-	b, err := s.bytes()
-	if err != nil {
-		return absent, err
-	}
-	n, bad := strconv.Atoi(string(b))
-	if bad != nil {
-		f, bad := strconv.ParseFloat(string(b), 64)
-		if bad != nil || f != float64(int(f)) {
-			return absent, nil
-		}
-		n = int(f)
-	}
-	return n, nil
+	return "", s.dec.SkipValue()
 }
 
 // strings gives every string and number in a value, however deep, as they come.
@@ -137,28 +90,59 @@ func (s *stream) strings(f func(string)) error {
 	case '{':
 		return s.object(func([]byte) error { return s.strings(f) })
 	}
-	v, err := s.word()
+	v, err := s.text()
 	if v != "" {
 		f(v)
 	}
 	return err
 }
 
-func (s *stream) bool() (v, ok bool, err error) {
-	switch s.dec.PeekKind() {
-	case 't':
-		return true, true, s.dec.SkipValue()
-	case 'f':
-		return false, true, s.dec.SkipValue()
+// value reads a whole value, with the line of the first sign in it that is among
+// marks, or of its start.
+func (s *stream) value(marks string) (raw jsontext.Value, line int, err error) {
+	if raw, err = s.dec.ReadValue(); err != nil {
+		return nil, s.line(), err
 	}
-	return false, false, s.dec.SkipValue()
+	head := max(bytes.IndexAny(raw, marks), 0)
+	return raw, s.lines.at(s.dec.InputOffset() - int64(len(raw)-head)), nil
 }
+
+// decode reads a value into v, a pointer, and gives the line of its first
+// member. What in it is of another type than v's is passed over.
+func (s *stream) decode(v any) (line int, err error) {
+	raw, line, err := s.value(`"`)
+	if err != nil || json.Unmarshal(raw, v, permissive) == nil {
+		return line, err
+	}
+	reflect.ValueOf(v).Elem().SetZero()
+	return line, json.Unmarshal(raw, v, permissive, lenient)
+}
+
+// kinds are the kinds of JSON values that a Go value is decoded from.
+var kinds = map[reflect.Kind]jsontext.Kind{reflect.Struct: '{', reflect.Map: '{', reflect.Slice: '[', reflect.String: '"', reflect.Int: '0', reflect.Float64: '0'}
+
+// lenient passes over values of an unexpected type. A number may stand for a
+// text, and the text of a number for it.
+var lenient = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v any) error {
+	to, kind := reflect.ValueOf(v).Elem(), dec.PeekKind()
+	want, ok := kinds[to.Kind()]
+	switch {
+	case !ok || kind == want && to.Kind() != reflect.Int:
+		return errors.ErrUnsupported
+	case kind != '0' && kind != '"' || to.Kind() != reflect.Int && to.Kind() != reflect.String:
+		return dec.SkipValue()
+	}
+	t, err := dec.ReadToken()
+	if to.Kind() == reflect.String {
+		to.SetString(t.String())
+	} else if f, bad := strconv.ParseFloat(t.String(), 64); bad == nil && f == float64(int(f)) {
+		to.SetInt(int64(f))
+	}
+	return err
+}))
 
 // fault turns a decoding error into one that says where and what to do.
 func (s *stream) fault(name string, err error) error {
-	if err == nil {
-		return nil
-	}
 	pos := audit.Pos{File: name, Line: s.line()}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		pos.Line = s.lines.at(s.lines.off)

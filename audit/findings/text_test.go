@@ -2,6 +2,7 @@ package findings
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -44,20 +45,91 @@ func TestTextRoundTrip(t *testing.T) {
 	require.True(t, strings.HasSuffix(buf.String(), SentinelLine+"\n"))
 }
 
-// TestTextRoundTripAny writes and reads any findings that have distinct IDs.
+// TestTextRoundTripAny writes and reads findings whose texts are anything at all.
 func TestTextRoundTripAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := rapid.SliceOfN(findingGen("(/|[A-Z]:/)?[A-Za-z_]{1,5}(/[A-Za-z0-9_%#?|é-]{0,5}( [a-z])?[a-z_]){0,3}\\.[a-z]{1,4}"), 0, 6).Draw(t, "findings")
-		for i := range want {
-			want[i].ID = fmt.Sprintf("F-%02d", i+1)
-		}
-		var buf bytes.Buffer
-		require.NoError(t, WriteText(&buf, TextReport{Root: "/app", Coverage: audit.Dimensions(), Findings: want}))
-		rep, err := Read("r.md", bytes.NewReader(buf.Bytes()), Options{})
-		require.NoError(t, err)
-		if d := cmp.Diff(want, append([]audit.Finding{}, rep.Findings...), noPos); d != "" {
-			t.Fatalf("(-want +got)\n%s\n%s", d, buf.String())
-		}
-		require.Empty(t, rep.Problems)
+		want := rapid.SliceOfN(anyFinding(), 0, 6).Draw(t, "findings")
+		number(want)
+		root := anyText.Draw(t, "root")
+		roundTrip(t, TextReport{Root: root, Tool: anyText.Draw(t, "tool"), Version: anyText.Draw(t, "version"), Coverage: audit.Dimensions(), Findings: want})
 	})
+}
+
+// TestTextRoundTripLost writes and reads what once was lost or changed, each text
+// in every place that holds one.
+func TestTextRoundTripLost(t *testing.T) {
+	for _, s := range nastyTexts {
+		t.Run(fmt.Sprintf("%.20q", s), func(t *testing.T) {
+			place := audit.Step{File: s, Lines: lines(3, 3)}
+			f := audit.Finding{ID: s, RuleID: s, File: s, Function: s, Title: s, Description: s, Suppressed: s, Lines: lines(3, 4),
+				Trace: []audit.Step{place, {File: s}, {File: s, Note: s}, {Note: s}, {File: "a.c", Lines: lines(1, 1), Note: s}}, Others: []audit.Step{place, {Note: s}, {Lines: lines(2, 2)}}}
+			roundTrip(t, TextReport{Root: s, Tool: s, Version: s, Coverage: audit.Dimensions(), Findings: []audit.Finding{f, f, {ID: "F-1", Title: s}, {ID: "F-2", File: s}, f}})
+		})
+	}
+}
+
+// roundTrip holds the writer to its word: what is read is what was written.
+func roundTrip(t require.TestingT, want TextReport) {
+	var buf bytes.Buffer
+	require.NoError(t, WriteText(&buf, want))
+	rep, err := Read("r.md", bytes.NewReader(buf.Bytes()), Options{})
+	require.NoError(t, err)
+	if d := cmp.Diff(want.Findings, append([]audit.Finding{}, rep.Findings...), noPos); d != "" {
+		t.Errorf("(-want +got)\n%s\n%s", d, buf.String())
+		t.FailNow()
+	}
+	require.Equal(t, []string{want.Root, want.Tool, want.Version}, []string{rep.Root, rep.Tool, rep.Version})
+	require.True(t, rep.Header && rep.Sentinel)
+	require.Empty(t, rep.CutShort)
+	require.Equal(t, want.Coverage, rep.Coverage)
+	for _, p := range rep.Problems { // an ID that stands for two places, prose with a CWE in it, and no place at all are told, and harmless
+		require.Regexp(t, "(?s)stands for .* taken as two findings|in its prose alone|names neither file nor CWE", p.What)
+	}
+}
+
+var nastyTexts = []string{"Details", "Findings", "source/app.py", "type/index.ts", "status/handler.go", "also/in.go", "Makefile", "a.c:12", "a.c:12-18", "a.c, b.c:3", "a b/c d.go", `C:\app\new.cs`, `\\server\x`, "a|b", "`a`", "``` x",
+	"```", "~~~", "x ` y", "**bold**", "# x", "x #", "- x", "1. x", "> x", "| a | b |", "|---|---|", "---", "a\nb", "a\r\nb", "\n", " a", "a ", "a  b", "\t", "\x00\x1b[31mred", "\x7f", "\xff\xfe", "\u202eevil\u202c", "\u200b", "\ufeffx",
+	"é漏洞", "e\u0301", "☺\ufe0f", "\u00a0x\u3000", `"`, `"a"`, `"a":3`, `"a" b`, `\"`, `"\x`, "'", "none", "-", "N/A", "?", "HIGH", "[HIGH] x", "x (CWE-89)", "CWE-79", "F-01: x", "[F-01] x", "1.2 x", "high: x", "Injection", "D1 Injection",
+	"=== SENTINEL: AUDIT COMPLETE ===", "SENTINEL", "[SENTINEL] END", "=== HEADER END ===", "HEADER START", "Severity: LOW", "x; CWE: 89", "x | File: a.c", "x - Line: 3", "a -> b", "a.c:1 → b.c:2", "com.x.A.b(String)", "a, b", "f()", "A::b",
+	"[a](b.c#L3)", "[a](1)", "<b>x</b>", "<br>", "<a", "&amp;", "http://h/p?q=1", "file:///a%20b", "https://h/o/r/blob/main/a.c#L3", "#1", "#", "##", "01", "COVERAGE: Auth", "STATS: findings=9", "suppressed: x", "false positive", "/", "..", "\u2028", strings.Repeat("long ", 9000)}
+
+var anyText = rapid.OneOf(rapid.String(), rapid.SampledFrom(nastyTexts), rapid.Map(rapid.SliceOfN(rapid.SampledFrom(nastyTexts), 2, 3), func(s []string) string { return strings.Join(s, " ") }),
+	rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
+
+// anyFinding makes findings with any texts; numbers and words are what they may be.
+func anyFinding() *rapid.Generator[audit.Finding] {
+	return rapid.Custom(func(t *rapid.T) audit.Finding {
+		f := findingGen("[a-z]{1,5}(/[a-z]{1,5}){0,3}(\\.[a-z]{1,4})?").Draw(t, "plain")
+		for _, to := range []*string{&f.ID, &f.RuleID, &f.File, &f.Function, &f.Title, &f.Description, &f.Suppressed} {
+			if rapid.Bool().Draw(t, "any") {
+				*to = anyText.Draw(t, "text")
+			}
+		}
+		if rapid.Bool().Draw(t, "no CWE") {
+			f.CWEs = nil
+		}
+		f.Confidence = rapid.Float64Range(0, 1).Draw(t, "confidence")
+		for i := range f.Trace {
+			f.Trace[i].File, f.Trace[i].Note = anyText.Draw(t, "step"), anyText.Draw(t, "note")
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "others") {
+			f.Others = append(f.Others, audit.Step{File: anyText.Draw(t, "other"), Note: anyText.Draw(t, "why")})
+		}
+		return f
+	})
+}
+
+// TestTextTruncated cuts a report at every byte before its SENTINEL: none of the
+// pieces may pass for whole.
+func TestTextTruncated(t *testing.T) {
+	var buf bytes.Buffer
+	f := audit.Finding{CWEs: []audit.CWE{89}, File: "SENTINEL.java", Lines: lines(1, 2), Title: "SENTINEL", Description: "=== SENTINEL", Trace: []audit.Step{{File: "a.c", Note: "SENTINEL"}}}
+	require.NoError(t, WriteText(&buf, TextReport{Root: "SENTINEL", Findings: []audit.Finding{f, f}}))
+	whole := buf.Bytes()
+	for n := range bytes.LastIndex(whole, []byte("=== SENTINEL")) + len("=== SENTINE") {
+		rep, err := Read("r.md", bytes.NewReader(whole[:n]), Options{})
+		if err == nil || rep.Sentinel || n > 80 && (!errors.Is(err, ErrTruncated) || rep.CutShort == "") {
+			t.Fatalf("cut at %d: %v, %q", n, err, rep.CutShort)
+		}
+	}
 }

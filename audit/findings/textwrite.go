@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -23,10 +24,11 @@ type TextReport struct {
 	Findings []audit.Finding
 }
 
-// WriteText writes a text audit report: HEADER, a table of the findings, a
-// section for each, SENTINEL. [Read] gives the findings back with every field
-// but two: runs of white space become one space, and control characters go.
-// A finding without an ID is numbered.
+// WriteText writes a text audit report in the grammar of the package
+// documentation: HEADER, a table of the findings, a section for each, SENTINEL.
+// [Read] gives the findings back unchanged, whatever their texts hold; a finding
+// without an ID is numbered. What is no value stays none: a range without a
+// start, a dimension that is none of the ten, a CWE that stands twice.
 func WriteText(w io.Writer, r TextReport) error {
 	b := bufio.NewWriter(w)
 	fs := append([]audit.Finding(nil), r.Findings...)
@@ -38,8 +40,8 @@ func WriteText(w io.Writer, r TextReport) error {
 	}
 	fmt.Fprint(b, "## Findings\n\n| ID | Severity | CWE | Dimension | File | Lines | Function | Title |\n|---|---|---|---|---|---|---|---|\n")
 	for _, f := range fs {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", cell(f.ID), f.Severity, cweList(f.CWEs), f.Dimension,
-			codeCell(f.File), f.Lines, codeCell(f.Function), cell(f.Title))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", asID(f.ID), f.Severity, cweList(f.CWEs), f.Dimension,
+			orNone(f.File, asPlace(audit.Step{File: f.File})), f.Lines, orNone(f.Function, asName(fFunction, f.Function)), orNone(f.Title, asTitle(f.Title)))
 	}
 	fmt.Fprint(b, "\n## Details\n")
 	for _, f := range fs {
@@ -50,12 +52,19 @@ func WriteText(w io.Writer, r TextReport) error {
 }
 
 func textHeader(b io.Writer, r TextReport, fs []audit.Finding) {
-	fmt.Fprintf(b, "=== HEADER START ===\nProject root: %s\n", flat(r.Root))
+	line := func(key, val string, read func(string) string) {
+		if _, got := headerField(key + ": " + val); got != val || read(val) != val || !safe(val) || strings.HasPrefix(val, `"`) {
+			val = quote(val)
+		}
+		fmt.Fprintf(b, "%s: %s\n", key, val)
+	}
+	fmt.Fprint(b, "=== HEADER START ===\n")
+	line("Project root", r.Root, cleanPath)
 	if r.Tool != "" {
-		fmt.Fprintf(b, "Tool: %s\n", flat(r.Tool))
+		line("Tool", r.Tool, plainWord)
 	}
 	if r.Version != "" {
-		fmt.Fprintf(b, "Version: %s\n", flat(r.Version))
+		line("Version", r.Version, plainWord)
 	}
 	names := make([]string, 0, len(r.Coverage))
 	for _, d := range r.Coverage {
@@ -77,45 +86,77 @@ func textHeader(b io.Writer, r TextReport, fs []audit.Finding) {
 
 // section writes what the table has no room for.
 func section(b io.Writer, f audit.Finding) {
-	fmt.Fprintf(b, "\n### [%s] %s\n\n", cell(f.ID), cell(f.Title))
-	item := func(key, val string) {
+	fmt.Fprintf(b, "\n### [%s] %s\n\n", asID(f.ID), orNone(f.Title, asTitle(f.Title)))
+	line := func(key, written, val string) {
 		if val != "" {
-			fmt.Fprintf(b, "- %s: %s\n", key, val)
+			fmt.Fprintf(b, "- %s\n", item(key, written, val))
 		}
 	}
-	place := code(f.File)
-	if place != "" && !f.Lines.IsZero() {
-		place = code(f.File + ":" + f.Lines.String())
+	lines := ""
+	if !f.Lines.IsZero() {
+		lines = ":" + f.Lines.String()
 	}
-	item("File", place)
-	item("Rule", code(f.RuleID))
+	if place := item("File", asPlace(audit.Step{File: f.File, Lines: f.Lines}), f.File); f.File != "" {
+		fmt.Fprintf(b, "- %s%s\n", place, strings.Repeat(lines, strings.Count(place[len(place)-1:], `"`)))
+	}
+	line("Rule", asName(fRule, f.RuleID), f.RuleID)
 	if f.Confidence > 0 {
-		item("Confidence", fmt.Sprintf("%.4g", f.Confidence))
+		line("Confidence", strconv.FormatFloat(f.Confidence, 'g', -1, 64), "-")
 	}
-	item("Status", suppressed(f.Suppressed))
-	item("Description", prose(f.Description))
-	steps := func(key string, ss []audit.Step) {
-		if len(ss) == 0 {
-			return
+	line("Suppressed", asValue(fSuppressed, f.Suppressed), f.Suppressed)
+	line("Description", asValue(fDescription, f.Description), f.Description)
+	for _, list := range []struct {
+		key   string
+		steps []audit.Step
+	}{{"Trace", f.Trace}, {"Other locations", f.Others}} {
+		if len(list.steps) > 0 {
+			fmt.Fprintf(b, "- %s:\n", list.key)
 		}
-		fmt.Fprintf(b, "- %s:\n", key)
-		for _, s := range ss {
-			place := s.File
-			if !s.Lines.IsZero() {
-				place += ":" + s.Lines.String()
-			}
-			fmt.Fprintf(b, "  - %s\n", strings.TrimSpace(code(place)+" "+prose(s.Note)))
+		for _, s := range list.steps {
+			fmt.Fprintf(b, "  - %s\n", asStep(s))
 		}
 	}
-	steps("Trace", f.Trace)
-	steps("Other locations", f.Others)
 }
 
-func suppressed(s string) string {
-	if s == "" {
+func orNone(v, written string) string {
+	if v == "" {
 		return ""
 	}
-	return "suppressed: " + prose(s)
+	return written
+}
+
+// asID writes an ID, which also stands in brackets.
+func asID(id string) string {
+	if s := sectionHead.FindStringSubmatch("[" + id + "]"); s != nil && s[1] == id && (tableID.MatchString(id) || numbered.MatchString(id)) {
+		return asValue(fID, id)
+	}
+	return quote(id)
+}
+
+// asTitle writes a title: plain when nothing but words is read out of it.
+func asTitle(s string) string {
+	if t := parseTitle(s); t.id != "" || t.sev != 0 || t.cwes != nil || t.text != s || strings.HasSuffix(s, "#") {
+		return quote(s)
+	}
+	return asValue(fTitle, s)
+}
+
+// asName writes a name as a code span where it can.
+func asName(f field, s string) string {
+	span := "`" + s + "`"
+	if got, _ := value(f, span); got == s && safe(s) && !strings.Contains(s, "`") {
+		return span
+	}
+	return quote(s)
+}
+
+// item writes "Key: value", the value quoted where the line would be read as
+// more than one field.
+func item(key, written, val string) string {
+	if line := key + ": " + written; len(fieldsIn(line)) == 1 {
+		return line
+	}
+	return key + ": " + quote(val)
 }
 
 func cweList(cs []audit.CWE) string {
@@ -140,27 +181,4 @@ func flat(s string) string {
 		return r
 	}, s)
 	return strings.Join(strings.Fields(s), " ")
-}
-
-var proseEscape = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "[", `\[`, "]", `\]`, "<", `\<`, "#", `\#`)
-var cellEscape = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "[", `\[`, "]", `\]`, "<", `\<`, "#", `\#`, "|", `\|`)
-
-// prose escapes what Markdown would read as its own.
-func prose(s string) string { return proseEscape.Replace(flat(s)) }
-
-func cell(s string) string { return cellEscape.Replace(flat(s)) }
-
-// codeCell is code for a table's cell.
-func codeCell(s string) string { return strings.ReplaceAll(code(s), "|", `\|`) }
-
-// code puts a name into a code span.
-func code(s string) string {
-	s = flat(s)
-	if s == "" {
-		return ""
-	}
-	if strings.Contains(s, "`") {
-		return prose(s)
-	}
-	return "`" + s + "`"
 }

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -10,21 +11,14 @@ import (
 )
 
 // severities maps the words that tools and models use, lower case, to ours.
-// SARIF levels are not here: see sarifSeverity.
-var severities = map[string]audit.Severity{
-	"critical": audit.Critical, "crit": audit.Critical, "blocker": audit.Critical, "severe": audit.Critical,
-	"fatal": audit.Critical, "p0": audit.Critical, "严重": audit.Critical, "致命": audit.Critical, "紧急": audit.Critical,
-	"超危": audit.Critical, "极高": audit.Critical,
-	"high": audit.High, "error": audit.High, "major": audit.High, "important": audit.High, "p1": audit.High,
-	"高危": audit.High, "高风险": audit.High, "高": audit.High,
-	"medium": audit.Medium, "moderate": audit.Medium, "med": audit.Medium, "warning": audit.Medium, "warn": audit.Medium,
-	"p2": audit.Medium, "中危": audit.Medium, "中风险": audit.Medium, "中等": audit.Medium, "中": audit.Medium,
-	"low": audit.Low, "minor": audit.Low, "note": audit.Low, "p3": audit.Low,
-	"低危": audit.Low, "低风险": audit.Low, "低": audit.Low,
-	"info": audit.Info, "informational": audit.Info, "information": audit.Info, "none": audit.Info, "p4": audit.Info,
-	"negligible": audit.Info, "提示": audit.Info, "信息": audit.Info,
-	"🔴": audit.Critical, "🟠": audit.High, "🟡": audit.Medium, "🟢": audit.Low, "🔵": audit.Info,
-}
+// SARIF's levels are not here: see levels.
+var severities = spelled(map[audit.Severity]string{
+	audit.Critical: "critical|crit|blocker|severe|fatal|p0|严重|致命|紧急|超危|极高|🔴",
+	audit.High:     "high|error|major|important|p1|高危|高风险|高|🟠",
+	audit.Medium:   "medium|moderate|med|warning|warn|p2|中危|中风险|中等|中|🟡",
+	audit.Low:      "low|minor|note|p3|低危|低风险|低|🟢",
+	audit.Info:     "info|informational|information|none|p4|negligible|提示|信息|🔵",
+})
 
 // longest first, so that 高危 is not read as 高
 var hanSeverity = regexp.MustCompile(`高风险|中风险|低风险|严重|致命|紧急|超危|极高|高危|中危|中等|低危|提示|信息|高|中|低`)
@@ -89,11 +83,7 @@ func cwesInProse(s string) []audit.CWE {
 		return nil
 	}
 	var out []audit.CWE
-	for s != "" {
-		m := cwePattern.FindStringSubmatchIndex(s)
-		if m == nil {
-			break
-		}
+	for m := cwePattern.FindStringSubmatchIndex(s); m != nil; m = cwePattern.FindStringSubmatchIndex(s) {
 		out = addCWE(out, s[m[2]:m[3]])
 		s = s[m[3]:]
 	}
@@ -112,77 +102,62 @@ func containsFoldCWE(s string) bool {
 
 // cwesInField gives the CWEs of a field that is known to hold CWEs, where bare
 // numbers count as well.
-func cwesInField(s string) []audit.CWE {
-	var out []audit.CWE
-	rest := s
-	for rest != "" {
-		m := cwePattern.FindStringSubmatchIndex(rest)
-		if m == nil {
-			break
+func cwesInField(s string) (out []audit.CWE) {
+	if !containsFoldCWE(s) {
+		for _, m := range bareNumber.FindAllStringSubmatch(s, -1) {
+			out = addCWE(out, m[1])
 		}
-		out = addCWE(out, rest[m[2]:m[3]])
-		rest = rest[m[3]:]
-		for {
-			m := cweMore.FindStringSubmatchIndex(rest)
-			if m == nil {
-				break
-			}
-			out = addCWE(out, rest[m[2]:m[3]])
-			rest = rest[m[1]:]
-		}
-	}
-	if out != nil || containsFoldCWE(s) {
 		return out
 	}
-	for _, m := range bareNumber.FindAllStringSubmatch(s, -1) {
-		out = addCWE(out, m[1])
+	for m := cwePattern.FindStringSubmatchIndex(s); m != nil; m = cwePattern.FindStringSubmatchIndex(s) {
+		out = addCWE(out, s[m[2]:m[3]])
+		s = s[m[3]:]
+		for m := cweMore.FindStringSubmatchIndex(s); m != nil; m = cweMore.FindStringSubmatchIndex(s) {
+			out = addCWE(out, s[m[2]:m[3]])
+			s = s[m[1]:]
+		}
 	}
 	return out
 }
 
 func addCWE(list []audit.CWE, digits string) []audit.CWE {
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 {
-		return list
-	}
+	n, _ := strconv.Atoi(digits)
 	return addCWEs(list, audit.CWE(n))
 }
 
 // addCWEs appends those that the list does not hold yet.
 func addCWEs(list []audit.CWE, more ...audit.CWE) []audit.CWE {
-next:
 	for _, c := range more {
-		for _, have := range list {
-			if have == c {
-				continue next
-			}
+		if !slices.Contains(list, c) {
+			list = append(list, c)
 		}
-		list = append(list, c)
 	}
 	return list
 }
 
-var hanDimensions = []struct {
-	word string
-	dim  audit.Dimension
-}{
-	{"反序列化", audit.Deserialization}, {"注入", audit.Injection},
-	{"服务端请求伪造", audit.SSRF}, {"服务器端请求伪造", audit.SSRF}, {"ssrf", audit.SSRF},
-	{"供应链", audit.SupplyChain}, {"依赖", audit.SupplyChain},
-	{"业务逻辑", audit.BusinessLogic}, {"逻辑", audit.BusinessLogic},
-	{"文件", audit.FileOps}, {"配置", audit.Configuration},
-	{"加密", audit.Crypto}, {"密码学", audit.Crypto},
-	{"信息泄", audit.DataExposure}, {"数据泄", audit.DataExposure}, {"敏感", audit.DataExposure}, {"数据暴露", audit.DataExposure},
-	{"认证", audit.Auth}, {"授权", audit.Auth}, {"鉴权", audit.Auth}, {"访问控制", audit.Auth}, {"会话", audit.Auth},
-}
+// dimensions spells the ten as models do, folded.
+var dimensions = spelled(map[audit.Dimension]string{
+	audit.Injection:       "injection",
+	audit.Auth:            "auth|authentication|authorization|authn|authz|accesscontrol",
+	audit.Crypto:          "crypto|cryptography|cryptographic",
+	audit.DataExposure:    "dataexposure|sensitivedataexposure|informationdisclosure",
+	audit.Deserialization: "deserialization|insecuredeserialization",
+	audit.SSRF:            "ssrf|serversiderequestforgery",
+	audit.FileOps:         "fileops|fileoperations|filehandling",
+	audit.BusinessLogic:   "businesslogic|logic",
+	audit.Configuration:   "configuration|config|misconfiguration|securitymisconfiguration",
+	audit.SupplyChain:     "supplychain|dependencies",
+})
 
-var dimensionWords = map[string]audit.Dimension{
-	"authentication": audit.Auth, "authorization": audit.Auth, "authn": audit.Auth, "authz": audit.Auth,
-	"access control": audit.Auth, "cryptography": audit.Crypto, "cryptographic": audit.Crypto,
-	"sensitive data exposure": audit.DataExposure, "information disclosure": audit.DataExposure,
-	"server-side request forgery": audit.SSRF, "file operations": audit.FileOps, "file handling": audit.FileOps,
-	"config": audit.Configuration, "misconfiguration": audit.Configuration, "security misconfiguration": audit.Configuration,
-	"dependencies": audit.SupplyChain, "logic": audit.BusinessLogic, "insecure deserialization": audit.Deserialization,
+// hanDimensions are words of Chinese names of the ten; the first that stands in
+// a name counts.
+var hanDimensions = []struct {
+	dim   audit.Dimension
+	words string
+}{
+	{audit.Deserialization, "反序列化"}, {audit.Injection, "注入"}, {audit.SSRF, "服务端请求伪造|服务器端请求伪造|ssrf"}, {audit.SupplyChain, "供应链|依赖"},
+	{audit.BusinessLogic, "业务逻辑|逻辑"}, {audit.FileOps, "文件"}, {audit.Configuration, "配置"}, {audit.Crypto, "加密|密码学"},
+	{audit.DataExposure, "信息泄|数据泄|敏感|数据暴露"}, {audit.Auth, "认证|授权|鉴权|访问控制|会话"},
 }
 
 var dimensionNumber = regexp.MustCompile(`^(?i)(?:d(?:im(?:ension)?)?\s*\d{1,2}|\d{1,2})\s*[-–—:：.)、]?\s*`)
@@ -190,18 +165,19 @@ var dimensionNumber = regexp.MustCompile(`^(?i)(?:d(?:im(?:ension)?)?\s*\d{1,2}|
 // dimensionOf reads a dimension: one of the ten names, a usual synonym, or a
 // Chinese name; a leading number ("D1", "3.") is passed over.
 func dimensionOf(s string) (audit.Dimension, bool) {
-	s = strings.Trim(strings.TrimSpace(s), "*_`[]()（）✅❌ ")
-	s = strings.TrimSpace(dimensionNumber.ReplaceAllString(s, ""))
-	if d, err := audit.ParseDimension(s); err == nil {
-		return d, true
+	s = strings.Trim(s, "*_`[]()（）✅❌ \t")
+	if s == "" || len(s) > 60 {
+		return "", false
 	}
-	low := strings.ToLower(s)
-	if d, ok := dimensionWords[low]; ok {
+	s = strings.ToLower(foldName.Replace(dimensionNumber.ReplaceAllString(s, "")))
+	if d, ok := dimensions[s]; ok {
 		return d, true
 	}
 	for _, h := range hanDimensions {
-		if strings.Contains(low, h.word) && len(s) <= 60 {
-			return h.dim, true
+		for w := range strings.SplitSeq(h.words, "|") {
+			if strings.Contains(s, w) {
+				return h.dim, true
+			}
 		}
 	}
 	return "", false
@@ -214,7 +190,7 @@ var callTail = regexp.MustCompile(`\s*[(（].*$`)
 func functionName(s string) string {
 	s = strings.Trim(strings.TrimSpace(s), "`*\"'")
 	if strings.ContainsAny(s, ",;、 \t") && !strings.Contains(s, "(") {
-		return placeholder(strings.TrimSpace(s))
+		return filled(strings.TrimSpace(s))
 	}
 	s = callTail.ReplaceAllString(s, "")
 	for _, sep := range []string{"::", "->", "#", ".", "/", "\\"} {
@@ -222,11 +198,11 @@ func functionName(s string) string {
 			s = s[i+len(sep):]
 		}
 	}
-	return placeholder(strings.TrimSpace(s))
+	return filled(strings.TrimSpace(s))
 }
 
-// placeholder turns what models write into an empty cell into the empty string.
-func placeholder(s string) string {
+// filled turns what models write into an empty cell into the empty string.
+func filled(s string) string {
 	switch strings.ToLower(strings.Trim(s, " `*")) {
 	case "", "-", "--", "—", "–", "n/a", "na", "none", "null", "nil", "unknown", "/", "无", "不适用", "未知", "tbd", "?":
 		return ""
@@ -236,11 +212,8 @@ func placeholder(s string) string {
 
 // confidences gives the words that tools use a number. The three steps are
 // ours: no tool defines them.
-var confidences = map[string]float64{
-	"certain": 1, "confirmed": 1, "very-high": 0.95, "very high": 0.95, "high": 0.9, "firm": 0.9, "高": 0.9, "已确认": 1,
-	"medium": 0.6, "moderate": 0.6, "中": 0.6, "probable": 0.6,
-	"low": 0.3, "tentative": 0.3, "possible": 0.3, "低": 0.3,
-}
+var confidences = spelled(map[float64]string{1: "certain|confirmed|已确认", 0.95: "very-high|very high", 0.9: "high|firm|高",
+	0.6: "medium|moderate|probable|中", 0.3: "low|tentative|possible|低"})
 
 // confidenceOf reads a share ("0.8"), a percentage ("80 %", "80") or a word.
 func confidenceOf(s string) (float64, bool) {
