@@ -104,10 +104,12 @@ func TestExchangeAgainstAllDeals(t *testing.T) {
 	})
 }
 
+func repeated(v, n int) []int { return slices.Repeat([]int{v}, n) }
+
 func TestExchangeRefuses(t *testing.T) {
 	_, err := Exchange(nil)
 	require.ErrorIs(t, err, ErrEmpty)
-	for _, s := range []Stratum{{}, {Baseline: []int{1}}, {Now: []int{1}}, {[]int{-1}, []int{0}}, {[]int{1}, []int{5000}}, {make([]int, 40), make([]int, 40)}} {
+	for _, s := range []Stratum{{}, {Baseline: []int{1}}, {Now: []int{1}}, {[]int{-1}, []int{0}}, {[]int{1}, []int{5000}}, {make([]int, 600), make([]int, 600)}, {make([]int, 40), repeated(4096, 40)}} {
 		_, err := Exchange([]Stratum{s})
 		require.Error(t, err, "%v", s)
 	}
@@ -138,7 +140,6 @@ func TestWelchOfTheTextbooks(t *testing.T) {
 			require.NoError(t, err)
 			require.InDelta(t, c.t, w.T, c.dt)
 			require.InDelta(t, c.df, w.DF, c.dd)
-			require.InDelta(t, c.p, w.TwoSided(), c.dp)
 			require.InDelta(t, 1-c.p/2, w.Greater(), c.dp)
 		})
 	}
@@ -155,5 +156,4 @@ func TestWelchAtTheEdges(t *testing.T) {
 	apart, err := Welch([]float64{1, 1, 1}, []float64{0, 0, 0})
 	require.NoError(t, err)
 	require.Zero(t, apart.Greater())
-	require.Equal(t, 1.0, apart.Upper(0.01))
 }

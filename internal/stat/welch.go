@@ -40,18 +40,6 @@ func Welch(a, b []float64) (WelchResult, error) {
 	return w, nil
 }
 
-// student is Student's test, which assumes that both sides vary alike; a and b
-// are as Welch takes them.
-func student(a, b []float64) WelchResult {
-	ma, va := moments(a)
-	mb, vb := moments(b)
-	na, nb := float64(len(a)), float64(len(b))
-	w := WelchResult{Diff: ma - mb, DF: na + nb - 2}
-	w.SE = math.Sqrt(((na-1)*va + (nb-1)*vb) / w.DF * (1/na + 1/nb))
-	w.T = ratioOf(w.Diff, w.SE)
-	return w
-}
-
 // ratioOf is a difference in standard errors: infinite where only the error is 0.
 func ratioOf(diff, se float64) float64 {
 	switch {
@@ -64,23 +52,8 @@ func ratioOf(diff, se float64) float64 {
 }
 
 // Greater gives the chance of a T at least as large where the means are equal.
-func (w WelchResult) Greater() float64 { return w.dist().Survival(w.T) }
-
-// TwoSided gives the chance of a T at least as far from 0 where the means are
-// equal.
-func (w WelchResult) TwoSided() float64 { return 2 * w.dist().Survival(math.Abs(w.T)) }
-
-// Upper gives the bound that the true difference stays below with confidence
-// 1-tail, one-sided.
-func (w WelchResult) Upper(tail float64) float64 {
-	if w.SE == 0 {
-		return w.Diff
-	}
-	return w.Diff + w.dist().Quantile(1-tail)*w.SE
-}
-
-func (w WelchResult) dist() distuv.StudentsT {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: w.DF}
+func (w WelchResult) Greater() float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: w.DF}.Survival(w.T)
 }
 
 // moments gives mean and variance (n-1); values are few, two passes are exact
