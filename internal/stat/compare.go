@@ -1,7 +1,6 @@
 package stat
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -184,17 +183,11 @@ func answeredByBoth(pairs []Pair) (kept []Pair, left int, err error) {
 	if len(pairs) == 0 {
 		return nil, 0, ErrEmpty
 	}
-	pairs = slices.Clone(pairs)
-	slices.SortFunc(pairs, func(a, b Pair) int {
-		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(a.ID, b.ID))
-	})
-	for i, p := range pairs {
-		if p.ID == "" || p.Family == "" {
-			return nil, 0, fmt.Errorf("case %q of family %q: both must be named", p.ID, p.Family)
-		}
-		if i > 0 && pairs[i-1].Family == p.Family && pairs[i-1].ID == p.ID {
-			return nil, 0, fmt.Errorf("family %s, case %s: named twice", p.Family, p.ID)
-		}
+	pairs, err = named(pairs, "case", "family", func(p Pair) (string, string) { return p.ID, p.Family })
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, p := range pairs {
 		for _, v := range slices.Concat(p.A, p.B) {
 			if v != 0 && v != 0.5 && v != 1 && !math.IsNaN(v) {
 				return nil, 0, fmt.Errorf("case %s: value %g: must be 0, 0.5, 1 or NaN", p.ID, v)

@@ -13,7 +13,7 @@ type Ends struct {
 }
 
 // earlyAlpha is what early ends may spend of the suite's 1 %, at each of its looks.
-const earlyAlpha = 0.0005
+const earlyAlpha = 0.0001
 
 // An EarlyEndsTest says whether runs end early more often than they did.
 type EarlyEndsTest struct {

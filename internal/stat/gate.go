@@ -1,9 +1,11 @@
 package stat
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -38,7 +40,7 @@ type Plan struct {
 }
 
 // DefaultPlan gives the plan of both suites: looks at 1, 3, 6, 12 and 24 trials a
-// side. The alphas and that of [EarlyEnds] sum to 1 %. docs/gate.md holds what it
+// side. The alphas and those of [EarlyEnds] at these looks sum to 1 %. docs/gate.md holds what it
 // was measured to do.
 func DefaultPlan() Plan {
 	return Plan{Looks: []Look{{1, 0.0045}, {3, 0.0020}, {6, 0.0010}, {12, 0.0010}, {24, 0.0010}}}
@@ -209,7 +211,7 @@ type spread struct {
 	bound   float64 // the luck of whole trials at most
 	runs    float64 // both as the scores of the runs differ; 0 where a side has fewer than two
 	day     float64
-	student float64 // variance for Student's quantile, df degrees of freedom; 0 where too few trials
+	student float64 // variance of the runs for Student's quantile at df degrees of freedom, which are 0 where trials are too few
 	df      float64
 }
 
@@ -224,7 +226,7 @@ func (s *sample) spread(n noise) (drop float64, w spread) {
 	w.bound = slope * slope * max(0, n.trial*n.trial-n.day*n.day) * w.each // a trial's, of which the day has its part
 	switch {
 	case b >= 2 && k >= 2:
-		w.runs = vb/b + vn/k
+		w.runs, _ = welch(vb, b, vn, k)
 	case b >= 2:
 		w.runs = vb * w.each
 	case k >= 2:
@@ -238,10 +240,10 @@ func (s *sample) spread(n noise) (drop float64, w spread) {
 		w.strata = max(w.strata, v*s.unit*s.unit*w.each)
 	}
 	if b >= measured && k >= measured {
-		// With 3 new runs against 24 Welch's test trusts a spread that is small by luck;
-		// Student's does not. With as many on both sides Welch's is the larger.
-		welch, _ := Welch(s.baseline, s.now)
-		w.student, w.df = max(w.runs, ((b-1)*vb+(k-1)*vn)/(b+k-2)*w.each), welch.DF
+		// With 3 new runs against 24 Welch's test trusts a spread that is small by luck:
+		// the pooled one counts where it is larger.
+		_, w.df = welch(vb, b, vn, k)
+		w.student = max(w.runs, ((b-1)*vb+(k-1)*vn)/(b+k-2)*w.each)
 	}
 	return mb - mn, w
 }
@@ -317,9 +319,13 @@ func (p Plan) judge(part *Part, s *sample, at int, t test) error {
 		part.More = Trials{max(0, first-part.Trials.Baseline), max(0, first-part.Trials.Now)}
 		return nil
 	}
+	counts := t.counts()
+	if p.lazy && t.alone && !counts {
+		part.Decision = NoDrop
+		return nil
+	}
 	drop, w := s.spread(t.noise)
 	part.Upper = min(100, drop+w.margin(p.miss()))
-	counts := t.counts()
 	alpha := p.Looks[max(at, 0)].Alpha * t.share
 	if part.Gates {
 		part.Alpha = alpha
@@ -413,4 +419,26 @@ func (p Plan) more(part *Part, w spread, at int, counts bool, t test) {
 	if part.Beside {
 		part.More = Trials{p.last(), p.last()}
 	}
+}
+
+// named gives items sorted by group and ID, which both must be there, no two alike.
+func named[T any](items []T, item, group string, names func(T) (id, group string)) ([]T, error) {
+	items = slices.Clone(items)
+	slices.SortFunc(items, func(a, b T) int {
+		ai, ag := names(a)
+		bi, bg := names(b)
+		return cmp.Or(cmp.Compare(ag, bg), cmp.Compare(ai, bi))
+	})
+	for i, it := range items {
+		id, g := names(it)
+		if id == "" || g == "" {
+			return nil, fmt.Errorf("%s %q of %s %q: both must be named", item, id, group, g)
+		}
+		if i > 0 {
+			if before, same := names(items[i-1]); before == id && same == g {
+				return nil, fmt.Errorf("%s %s, %s %s: named twice", group, g, item, id)
+			}
+		}
+	}
+	return items, nil
 }

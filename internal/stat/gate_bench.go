@@ -95,21 +95,16 @@ func checkCases(cases []Case) ([]Case, error) {
 	if len(cases) == 0 {
 		return nil, ErrEmpty
 	}
-	cases = slices.Clone(cases)
-	slices.SortFunc(cases, func(a, b Case) int {
-		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(a.ID, b.ID))
-	})
-	for i, c := range cases {
+	cases, err := named(cases, "case", "family", func(c Case) (string, string) { return c.ID, c.Family })
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range cases {
 		switch {
-		case c.ID == "" || c.Family == "":
-			return nil, fmt.Errorf("case %q of family %q: both must be named", c.ID, c.Family)
-		case i > 0 && cases[i-1].Family == c.Family && cases[i-1].ID == c.ID:
-			return nil, fmt.Errorf("family %s, case %s: named twice", c.Family, c.ID)
 		case len(c.Baseline) != len(cases[0].Baseline) || len(c.Now) != len(cases[0].Now):
 			return nil, fmt.Errorf("case %s: %d baseline and %d new trials, case %s has %d and %d: mark what has no answer with NaN",
 				c.ID, len(c.Baseline), len(c.Now), cases[0].ID, len(cases[0].Baseline), len(cases[0].Now))
-		}
-		if (c.Module == "") != (cases[0].Module == "") {
+		case (c.Module == "") != (cases[0].Module == ""):
 			return nil, fmt.Errorf("case %s: module %q, case %s has %q: name all or none", c.ID, c.Module, cases[0].ID, cases[0].Module)
 		}
 		for _, v := range slices.Concat(c.Baseline, c.Now) {

@@ -189,15 +189,12 @@ func byProject(entries []Entry) ([][]Entry, error) {
 	if len(entries) == 0 {
 		return nil, ErrEmpty
 	}
-	entries = slices.Clone(entries)
-	slices.SortFunc(entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.ID, b.ID))
-	})
+	entries, err := named(entries, "entry", "project", func(e Entry) (string, string) { return e.ID, e.Project })
+	if err != nil {
+		return nil, err
+	}
 	var out [][]Entry
 	for i, e := range entries {
-		if e.Project == "" || e.ID == "" {
-			return nil, fmt.Errorf("entry %q of project %q: both must be named", e.ID, e.Project)
-		}
 		for _, v := range slices.Concat(e.Baseline, e.Now) {
 			if v != 0 && v != 0.5 && v != 1 {
 				return nil, fmt.Errorf("%s, entry %s: credit %g: must be 0, 0.5 or 1; leave a run that does not count out of every entry", e.Project, e.ID, v)
@@ -209,9 +206,6 @@ func byProject(entries []Entry) ([][]Entry, error) {
 		p := &out[len(out)-1]
 		if n := len(*p); n > 0 {
 			first := (*p)[0]
-			if (*p)[n-1].ID == e.ID {
-				return nil, fmt.Errorf("%s, entry %s: named twice", e.Project, e.ID)
-			}
 			if len(first.Baseline) != len(e.Baseline) || len(first.Now) != len(e.Now) {
 				return nil, fmt.Errorf("%s, entry %s: %d baseline and %d new trials, entry %s has %d and %d: all entries of a project share its runs",
 					e.Project, e.ID, len(e.Baseline), len(e.Now), first.ID, len(first.Baseline), len(first.Now))

@@ -175,9 +175,16 @@ func TestGateTable(t *testing.T) {
 	if _, err := fmt.Sscan(os.Getenv("ASSAY_SIM_RUNS"), &n); err == nil {
 		t.Logf("%d runs", n)
 	}
-	text := suiteTable(t, n) + "\n" + singleTable(t, n) + "\n" + benchTable(t, n)
-	if full() {
-		writeTable(t, text)
+	for _, table := range []struct {
+		name string
+		make func(*testing.T, int) string
+	}{{"suite", suiteTable}, {"single", singleTable}, {"bench", benchTable}} {
+		t.Run(table.name, func(t *testing.T) {
+			text := table.make(t, n)
+			if full() {
+				writeTable(t, table.name, text)
+			}
+		})
 	}
 }
 
@@ -299,20 +306,17 @@ func benchTable(t *testing.T, n int) string {
 	return b.String()
 }
 
-const (
-	tablePath  = "../../docs/gate.md"
-	tableBegin = "<!-- written by ASSAY_SIM=full go test -run GateTable ./internal/stat -->\n"
-	tableEnd   = "<!-- end -->\n"
-)
-
-func writeTable(t *testing.T, text string) {
-	doc, err := os.ReadFile(tablePath)
+// writeTable puts a table into the page, between the lines that name it.
+func writeTable(t *testing.T, name, text string) {
+	const path = "../../docs/gate.md"
+	begin, end := "<!-- "+name+": written by GateTable -->\n", "<!-- end of "+name+" -->\n"
+	doc, err := os.ReadFile(path)
 	require.NoError(t, err)
-	before, rest, ok := strings.Cut(string(doc), tableBegin)
-	require.True(t, ok, "%s: no line %q", tablePath, tableBegin)
-	_, after, ok := strings.Cut(rest, tableEnd)
-	require.True(t, ok, "%s: no line %q", tablePath, tableEnd)
-	require.NoError(t, os.WriteFile(tablePath, []byte(before+tableBegin+text+tableEnd+after), 0o644))
+	before, rest, ok := strings.Cut(string(doc), begin)
+	require.True(t, ok, "%s: no line %q", path, begin)
+	_, after, ok := strings.Cut(rest, end)
+	require.True(t, ok, "%s: no line %q", path, end)
+	require.NoError(t, os.WriteFile(path, []byte(before+begin+text+end+after), 0o644))
 }
 
 // TestGateIsNotVacuous loosens the gate and expects to see it.
