@@ -151,27 +151,25 @@ type Gate struct {
 	Decision Decision
 	Drop     float64 // percentage points, baseline minus now, over everything
 	P        float64 // of the part that decided: the first that dropped, else the whole
-	More     Trials  // the most that any part asks for
-	Beside   bool    // whether a part asks for trials beside each other
+	More     Trials  // what the whole asks for, or where it is settled the most that a project does
+	Beside   bool    // of both sides beside each other, all of them anew
 	Parts    []Part  // the whole first, then projects by name; warnings are theirs
 }
 
-// gate sums up the parts, the whole first.
+// gate sums up the parts, the whole first. What the whole asks for goes before
+// what single projects do.
 func gate(parts []Part) Gate {
 	g := Gate{Decision: NoDrop, Drop: parts[0].Drop, P: parts[0].P, Parts: parts}
-	for i := range parts {
-		p := &parts[i]
+	for _, p := range parts {
 		switch {
-		case p.Decision == Drop && g.Decision != Drop:
-			g.Decision, g.P = Drop, p.P
-		case p.Decision == NotSettled && g.Decision == NoDrop:
-			g.Decision = NotSettled
+		case p.Decision == Drop:
+			g.Decision, g.P, g.More, g.Beside = Drop, p.P, Trials{}, false
+			return g
+		case p.Decision == NotSettled && parts[0].Decision != NotSettled || g.Decision == NoDrop:
+			g.Decision = p.Decision
+			g.More = Trials{max(g.More.Baseline, p.More.Baseline), max(g.More.Now, p.More.Now)}
+			g.Beside = g.Beside || p.Beside
 		}
-		g.More.Baseline, g.More.Now = max(g.More.Baseline, p.More.Baseline), max(g.More.Now, p.More.Now)
-		g.Beside = g.Beside || p.Beside
-	}
-	if g.Decision == Drop {
-		g.More, g.Beside = Trials{}, false
 	}
 	return g
 }
