@@ -346,7 +346,7 @@ func (p Plan) judge(part *Part, s *sample, at int, t test) error {
 	case !t.alone && !counts && (part.Upper < tolerance || last && p.Beside):
 		part.Decision = NoDrop
 	default:
-		p.more(part, w, at, counts, t)
+		p.more(part, drop, w, at, counts, t)
 	}
 	if part.Decision == NoDrop && part.Upper >= tolerance {
 		part.Warnings = append(part.Warnings, Warning(fmt.Sprintf("a drop of up to %.1f points is not ruled out", part.Upper)))
@@ -379,7 +379,7 @@ func (p Plan) miss() float64 {
 // more reckons the trials that settle what was seen with the chance settles: the
 // first look at which a true drop of that size, if it counts, would be called one,
 // or if it does not, one of the tolerance would be ruled out.
-func (p Plan) more(part *Part, w spread, at int, counts bool, t test) {
+func (p Plan) more(part *Part, drop float64, w spread, at int, counts bool, t test) {
 	z := func(tail float64) float64 { return -distuv.UnitNormal.Quantile(tail) }
 	// What a trial a side moves: as measured, or with too few trials by the luck of
 	// clusters and half of what a trial may move.
@@ -390,9 +390,9 @@ func (p Plan) more(part *Part, w spread, at int, counts bool, t test) {
 	settled := func(trials, look int, day float64) bool {
 		se := math.Sqrt(each*2/float64(trials) + day)
 		if counts {
-			return part.Drop >= (z(p.Looks[look].Alpha*t.share)+z(1-settles))*se
+			return drop >= (z(p.Looks[look].Alpha*t.share)+z(1-settles))*se
 		}
-		return tolerance-max(0, part.Drop) >= (z(p.miss())+z(1-settles))*se
+		return tolerance-max(0, drop) >= (z(p.miss())+z(1-settles))*se
 	}
 	for i := at + 1; i < len(p.Looks); i++ {
 		if n := p.at(i, t.least); settled(n, i, w.day) {
