@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -184,79 +183,4 @@ func correlation(a, b []cluster, pa, pb float64) float64 {
 		return 0
 	}
 	return sab / math.Sqrt(saa*sbb)
-}
-
-// Bootstrap gives the percentile interval of a figure over whole clusters drawn
-// with replacement: units are grouped by cluster, and figure is called with the
-// units of as many drawn clusters as there are (one drawn twice comes twice). It
-// assumes that clusters are independent and that there are more than a handful,
-// and it is blind to mistakes that were not seen: where every unit is right it
-// gives an interval without width. figure reports false where a draw leaves it
-// undefined; such draws are left out, with a warning.
-//
-// The same seed gives the same interval for any order of units, as long as
-// figure does not depend on the order within a cluster.
-//
-// Source: A. C. Davison and D. V. Hinkley, Bootstrap Methods and their
-// Application (1997), 3.8.
-func Bootstrap[T any](units []T, clusterOf func(T) string, figure func([]T) (float64, bool), level float64, draws int, seed uint64) (Interval, error) {
-	if err := checkLevel(level); err != nil {
-		return Interval{}, err
-	}
-	if len(units) == 0 {
-		return Interval{}, ErrEmpty
-	}
-	if draws < 100 {
-		return Interval{}, fmt.Errorf("bootstrap with %d draws: at least 100 are needed, 2,000 are usual", draws)
-	}
-	center, ok := figure(units)
-	if !ok {
-		return Interval{}, fmt.Errorf("bootstrap: the figure is undefined for the whole sample: %w", ErrEmpty)
-	}
-	byName := map[string][]T{}
-	for _, u := range units {
-		byName[clusterOf(u)] = append(byName[clusterOf(u)], u)
-	}
-	names := make([]string, 0, len(byName))
-	for name := range byName {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	rng := rand.New(rand.NewPCG(seed, 0x626f6f74))
-	values := make([]float64, 0, draws)
-	var sample []T
-	for range draws {
-		sample = sample[:0]
-		for range names {
-			sample = append(sample, byName[names[rng.IntN(len(names))]]...)
-		}
-		if v, ok := figure(sample); ok {
-			values = append(values, v)
-		}
-	}
-	iv := Interval{Center: center, Level: level}
-	if lost := draws - len(values); lost > 0 {
-		iv.Warnings = append(iv.Warnings, Warning(fmt.Sprintf("undefined in %d of %d draws, which are left out", lost, draws)))
-	}
-	if len(names) < fewClusters {
-		iv.Warnings = append(iv.Warnings, Warning(fmt.Sprintf("%d clusters: fewer than %d, the interval is rough", len(names), fewClusters)))
-	}
-	if len(values) == 0 {
-		iv.Lo, iv.Hi = math.Inf(-1), math.Inf(1)
-		return iv, nil
-	}
-	slices.Sort(values)
-	tail := (1 - level) / 2
-	iv.Lo, iv.Hi = quantile(values, tail), quantile(values, 1-tail)
-	return iv, nil
-}
-
-// quantile interpolates within sorted values (type 7 of Hyndman and Fan).
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }

@@ -1,7 +1,6 @@
 package stat
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,11 +8,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A Pair is one case with what two reviewers made of it, trial by trial: 1
-// right, 0 wrong, NaN no answer. The reviewers may have different numbers of
-// trials.
+// A Pair is one case, or one entry of a key, with what two reviewers or auditors
+// made of it, trial by trial: 1 right, 0 wrong, 0.5 half a credit, NaN no answer.
+// They may have different numbers of trials.
 type Pair struct {
-	ID, Family string
+	ID, Family string // Family: what may go right and wrong together: variants of one query, entries of one file
 	Bad        bool
 	A, B       []float64
 }
@@ -47,17 +46,17 @@ type Need struct {
 
 const (
 	// actionable is the smallest difference, in percentage points, that Compare
-	// reckons needs for: the threshold of the gate.
-	actionable = 5.0
-	// settles is the chance with which what a Need asks for settles a difference
-	// of its size.
+	// reckons needs for.
+	actionable = threshold
+	// settles is the chance with which what is asked for, by a Need or by the gate,
+	// settles a difference of its size.
 	settles = 0.9
 	// mostTrials is where more trials stop being advice.
 	mostTrials = 100
 )
 
 // Compare says whether reviewer A is better or worse than reviewer B in balanced
-// accuracy. It asks whether the difference would hold on other families like
+// accuracy; where all cases are bad, as the entries of a key are, in recall. It asks whether the difference would hold on other families like
 // these, not only on other trials of these: families are the unit, with whatever
 // dependence within. level is the confidence, 0.95 for 95 %; the comparison is
 // settled where P is at most 1 - level.
@@ -70,7 +69,8 @@ const (
 //
 // Cases without an answer of either reviewer are left out, with a warning. It
 // returns an error for a case without ID or family or named twice, and values
-// other than 0, 1 and NaN; without good and bad cases one that wraps [ErrEmpty].
+// other than 0, 0.5, 1 and NaN; without a case that both answered one that wraps
+// [ErrEmpty].
 func Compare(pairs []Pair, level float64) (Comparison, error) {
 	if err := checkLevel(level); err != nil {
 		return Comparison{}, err
@@ -126,13 +126,17 @@ func differences(pairs []Pair) (*differenceSet, error) {
 		labels[index(p.Bad)]++
 		means[index(p.Bad)] += mean(p.A) - mean(p.B)
 	}
-	if labels[0] == 0 || labels[1] == 0 {
-		return nil, fmt.Errorf("comparison: %d good and %d bad cases that both answered: %w", labels[0], labels[1], ErrEmpty)
+	if len(kept) == 0 {
+		return nil, fmt.Errorf("comparison: no case that both answered: %w", ErrEmpty)
 	}
-	means[0] /= float64(labels[0])
-	means[1] /= float64(labels[1])
+	weight := weights(labels)
+	center := 0.0
+	for i, n := range labels {
+		center += weight[i] * means[i]
+		means[i] /= float64(max(1, n))
+	}
 	points := (&bench{label: labels}).points()
-	d := &differenceSet{center: 50 * (means[0] + means[1]), cases: len(kept), trials: Trials{math.MaxInt, math.MaxInt}, scale: 1}
+	d := &differenceSet{center: center, cases: len(kept), trials: Trials{math.MaxInt, math.MaxInt}, scale: 1}
 	if left > 0 {
 		d.warnings = append(d.warnings, Warning(fmt.Sprintf(
 			"%d of %d cases were not answered by both reviewers, and are left out", left, len(pairs))))
@@ -142,21 +146,35 @@ func differences(pairs []Pair) (*differenceSet, error) {
 			d.families = append(d.families, difference{})
 		}
 		f, at := &d.families[len(d.families)-1], index(p.Bad)
-		weight := 50 / float64(labels[at])
 		diff := mean(p.A) - mean(p.B)
-		f.spread += weight * (diff - means[at])
+		f.spread += weight[at] * (diff - means[at])
 		f.points += float64(points[at]) * diff
 		a, b := answered(p.A), answered(p.B)
 		d.trials = Trials{min(d.trials.Baseline, a), min(d.trials.Now, b)}
 		d.single = d.single || a < 2 || b < 2
 		d.scale = lcm(lcm(d.scale, a), b)
 	}
-	d.addNoise(kept, labels)
+	d.addNoise(kept, weight)
 	if len(d.families) < fewClusters {
 		d.warnings = append(d.warnings, Warning(fmt.Sprintf(
 			"%d families: fewer than %d, the interval is rough", len(d.families), fewClusters)))
 	}
 	return d, nil
+}
+
+// weights gives the percentage points of a good and a bad case: half to either
+// label, or all to the only one.
+func weights(labels [2]int) (out [2]float64) {
+	for i, n := range labels {
+		switch {
+		case n == 0:
+		case labels[1-i] == 0:
+			out[i] = 100 / float64(n)
+		default:
+			out[i] = 50 / float64(n)
+		}
+	}
+	return out
 }
 
 // answeredByBoth gives the pairs that both answered, sorted by family and ID, and
@@ -165,20 +183,14 @@ func answeredByBoth(pairs []Pair) (kept []Pair, left int, err error) {
 	if len(pairs) == 0 {
 		return nil, 0, ErrEmpty
 	}
-	pairs = slices.Clone(pairs)
-	slices.SortFunc(pairs, func(a, b Pair) int {
-		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(a.ID, b.ID))
-	})
-	for i, p := range pairs {
-		if p.ID == "" || p.Family == "" {
-			return nil, 0, fmt.Errorf("case %q of family %q: both must be named", p.ID, p.Family)
-		}
-		if i > 0 && pairs[i-1].Family == p.Family && pairs[i-1].ID == p.ID {
-			return nil, 0, fmt.Errorf("family %s, case %s: named twice", p.Family, p.ID)
-		}
+	pairs, err = named(pairs, "case", "family", func(p Pair) (string, string) { return p.ID, p.Family })
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, p := range pairs {
 		for _, v := range slices.Concat(p.A, p.B) {
-			if v != 0 && v != 1 && !math.IsNaN(v) {
-				return nil, 0, fmt.Errorf("case %s: value %g: must be 0, 1 or NaN", p.ID, v)
+			if v != 0 && v != 0.5 && v != 1 && !math.IsNaN(v) {
+				return nil, 0, fmt.Errorf("case %s: value %g: must be 0, 0.5, 1 or NaN", p.ID, v)
 			}
 		}
 		if answered(p.A) == 0 || answered(p.B) == 0 {
@@ -193,7 +205,7 @@ func answeredByBoth(pairs []Pair) (kept []Pair, left int, err error) {
 // addNoise estimates, family by family, how much of its part is the luck of the
 // trials: the variance over trials of the family as a whole, since its cases may
 // go wrong together.
-func (d *differenceSet) addNoise(kept []Pair, labels [2]int) {
+func (d *differenceSet) addNoise(kept []Pair, weight [2]float64) {
 	at := -1
 	for lo := 0; lo < len(kept); {
 		hi := lo
@@ -215,7 +227,7 @@ func (d *differenceSet) addNoise(kept []Pair, labels [2]int) {
 					if i < len(values) && !math.IsNaN(values[i]) {
 						v = values[i]
 					}
-					runs[i] += 50 / float64(labels[index(p.Bad)]) * v
+					runs[i] += weight[index(p.Bad)] * v
 				}
 			}
 			if n > 1 {
@@ -236,7 +248,7 @@ func (d *differenceSet) lattice() []int {
 	for _, f := range d.families {
 		total += math.Abs(f.points)
 	}
-	scale := float64(d.scale)
+	scale := float64(2 * d.scale) // halves are whole, too
 	if total*scale > most {
 		scale = most / total
 	}

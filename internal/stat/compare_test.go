@@ -148,16 +148,44 @@ func TestCompareByHand(t *testing.T) {
 	require.NotEmpty(t, c.Diff.Warnings)
 }
 
+// Entries of a key, by file: of 12 files with 3 entries each, A finds all and B
+// misses one in each of the first ten, half of it in two. That is 9 of 36 entries,
+// and of 2^10 signs two lie as far.
+func TestCompareAuditors(t *testing.T) {
+	var ps []Pair
+	for f := range 12 {
+		for i := range 3 {
+			p := Pair{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: true, A: []float64{1}, B: []float64{1}}
+			switch {
+			case i == 0 && f < 8:
+				p.B[0] = 0
+			case i == 0 && f < 10:
+				p.B[0] = 0.5
+			}
+			ps = append(ps, p)
+		}
+	}
+	c, err := Compare(ps, 0.95)
+	require.NoError(t, err)
+	require.Equal(t, Better, c.Standing)
+	require.InDelta(t, 25, c.Diff.Center, 1e-9)
+	require.InDelta(t, 2.0/1024, c.P, 1e-12)
+}
+
 func TestCompareRefuses(t *testing.T) {
 	_, err := Compare(nil, 0.95)
 	require.ErrorIs(t, err, ErrEmpty)
 	rng := rand.New(rand.NewPCG(1, 1))
-	_, err = Compare(pairs(rng, 6, 1, 0, 0, 0, false)[:2], 0.95)
+	silent := pairs(rng, 6, 1, 0, 0, 0, false)
+	for i := range silent {
+		silent[i].B[0] = math.NaN()
+	}
+	_, err = Compare(silent, 0.95)
 	require.ErrorIs(t, err, ErrEmpty)
 	for want, change := range map[string]func(p []Pair){
 		"named twice":   func(p []Pair) { p[1].ID = p[0].ID },
 		"must be named": func(p []Pair) { p[1].Family = "" },
-		"0, 1 or NaN":   func(p []Pair) { p[1].A[0] = 2 },
+		"0.5, 1 or NaN": func(p []Pair) { p[1].A[0] = 2 },
 	} {
 		ps := pairs(rng, 12, 1, 0, 0, 0, false)
 		change(ps)

@@ -11,11 +11,12 @@ type Stratum struct {
 	Baseline, Now []int
 }
 
-// maxLattice bounds the points of one trial and maxTrials the trials of one
-// stratum, so that memory stays bounded whatever comes in.
+// Bounds of one stratum, so that memory and the counts of deals stay in bounds
+// whatever comes in: points of a trial, trials, and trials squared times points.
 const (
 	maxLattice = 4096
-	maxTrials  = 64
+	maxTrials  = 1000
+	maxWork    = 1 << 24
 )
 
 // Exchange is the stratified randomisation test: had nothing changed, the trials
@@ -28,8 +29,9 @@ const (
 // stratum of zeros and ones it is Fisher's exact test, with several the exact
 // conditional form of Cochran, Mantel and Haenszel's.
 //
-// Each stratum needs a trial on both sides and has at most 64; points are from 0
-// to 4,096. Without strata it returns [ErrEmpty].
+// Each stratum needs a trial on both sides and has at most 1,000; points are from
+// 0 to 4,096, which 64 trials may reach: more trials, fewer points (trials squared
+// times points stay below 2^24). Without strata it returns [ErrEmpty].
 //
 // Source: E. J. G. Pitman, Supplement to JRSS 4 (1937) 119-130; C. R. Mehta,
 // N. R. Patel and R. Gray, JASA 80 (1985) 969-973.
@@ -48,6 +50,9 @@ func Exchange(strata []Stratum) (float64, error) {
 			return 0, fmt.Errorf("randomisation test, stratum %d: %d trials on both sides: at most %d", i, len(all), maxTrials)
 		}
 		slices.Sort(all)
+		if n := len(all); n*n*(all[n-1]-all[0]) > maxWork {
+			return 0, fmt.Errorf("randomisation test, stratum %d: %d trials of %d to %d points: too many for an exact test", i, n, all[0], all[n-1])
+		}
 		if all[0] < 0 || all[len(all)-1] > maxLattice {
 			return 0, fmt.Errorf("randomisation test, stratum %d: points %d to %d: must lie between 0 and %d", i, all[0], all[len(all)-1], maxLattice)
 		}

@@ -1,9 +1,13 @@
 package stat
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // A Decision is what the gate says of a change.
@@ -21,77 +25,92 @@ const (
 // finds a drop in anything.
 type Look struct {
 	Trials int
-	Alpha  float64 // chance of calling a drop here that is none, over the whole suite
-	Miss   float64 // chance of stopping here for "no drop" where the drop is Plan.Tolerance
+	Alpha  float64 // chance of calling a drop here that is none, over all parts
 }
 
 // A Plan is what the gate was told before it saw a result.
 type Plan struct {
-	Looks     []Look  // by rising number of trials
-	Threshold float64 // percentage points: a drop counts above this
-	Tolerance float64 // percentage points: a drop of this size must not be missed
-	Doubt     float64 // percentage points: a single project asks for more trials above this; lower finds more, and asks more
-	MinItems  int     // entries or cases below which a key does not gate alone
-	MinDrop   float64 // entries or cases: a drop counts above this many
+	Looks []Look // by rising number of trials
+	// Beside says that both sides ran beside each other, so that whatever shifts
+	// with the day has hit both alike.
+	Beside bool
 
 	// lazy leaves out the randomisation test where it cannot change the decision.
 	lazy bool
 }
 
-// DefaultPlan gives the plan of the regression and bench suites: looks at 3, 6,
-// 12 and 24 trials a side, whose alphas sum to less than 1 %. docs/gate.md holds
-// what it was measured to do.
+// DefaultPlan gives the plan of both suites: looks at 1, 3, 6, 12 and 24 trials a
+// side. The alphas and those of [EarlyEnds] at these looks sum to 1 %. docs/gate.md holds what it
+// was measured to do.
 func DefaultPlan() Plan {
-	return Plan{
-		Looks: []Look{
-			{Trials: 3, Alpha: 0.001, Miss: 0.01},
-			{Trials: 6, Alpha: 0.0025, Miss: 0.01},
-			{Trials: 12, Alpha: 0.003, Miss: 0.01},
-			{Trials: 24, Alpha: 0.0025, Miss: 0.01},
-		},
-		Threshold: 5,
-		Tolerance: 10,
-		Doubt:     5,
-		MinItems:  30,
-		MinDrop:   1,
-	}
+	return Plan{Looks: []Look{{1, 0.0045}, {3, 0.0020}, {6, 0.0010}, {12, 0.0010}, {24, 0.0010}}}
 }
+
+const (
+	threshold = 5.0  // percentage points: a larger drop counts
+	moreItems = 1.0  // entries or cases: a drop counts above this many
+	rise      = 1.5  // times: errors that rise by as much count, however few points they are
+	tolerance = 10.0 // percentage points: a drop as large must be ruled out before there is none
+	miss      = 0.01 // chance, at a look, of ruling it out where it is there
+	missApart = 0.05 // the same where a day may lie between the sides
+	doubt     = 0.05 // chance below which a drop of one project alone, over all projects, is looked into
+
+	// What trials and days move at most, as standard deviations in logits.
+	suiteNoise   = 0.30 // a trial of several projects
+	projectNoise = 0.50 // a trial of one project
+	dayNoise     = 0.15 // a day, which all trials of a side may share
+
+	// measured is the number of trials a side from which their own spread may speak
+	// for them.
+	measured = 3
+	// confirmed is the number of trials from which one project of several may
+	// decide: a single one that went wrong is no drop.
+	confirmed = 2
+
+	// poolShare is the part of a look's alpha that is the pool's of several projects;
+	// the others share the rest evenly.
+	poolShare = 0.8
+
+	// others is the chance below which a drop must be one without the project that
+	// fell most.
+	others = 0.05
+
+	// maxLook is the most trials a side.
+	maxLook = 32
+
+	// rounding is what a drop may exceed a threshold by and still be at it, so that
+	// the last bit of a sum decides nothing.
+	rounding = 1e-9
+)
 
 // Validate says what is wrong with a plan; nil means nothing.
 func (p Plan) Validate() error {
 	if len(p.Looks) == 0 {
 		return errors.New("gate plan without looks: declare the numbers of trials at which it may decide")
 	}
+	sum := 0.0
 	for i, l := range p.Looks {
 		switch {
-		case l.Trials < 2:
-			return fmt.Errorf("gate plan, look %d: %d trials: Welch's test needs at least 2 a side", i+1, l.Trials)
-		case 2*l.Trials > maxTrials:
-			return fmt.Errorf("gate plan, look %d: %d trials: at most %d a side", i+1, l.Trials, maxTrials/2)
-		case i > 0 && l.Trials <= p.Looks[i-1].Trials:
-			return fmt.Errorf("gate plan, look %d: %d trials after %d: looks must rise", i+1, l.Trials, p.Looks[i-1].Trials)
-		case !(l.Alpha > 0 && l.Alpha < 0.5) || !(l.Miss > 0 && l.Miss < 0.5):
-			return fmt.Errorf("gate plan, look %d: alpha %g, miss %g: both must lie between 0 and 0.5", i+1, l.Alpha, l.Miss)
+		case l.Trials < 1 || l.Trials > maxLook:
+			return fmt.Errorf("gate plan, look %d: %d trials: want 1 to %d", i+1, l.Trials, maxLook)
+		case i > 0 && l.Trials <= max(confirmed, p.Looks[i-1].Trials):
+			return fmt.Errorf("gate plan, look %d: %d trials after %d: looks must rise, the second above %d", i+1, l.Trials, p.Looks[i-1].Trials, confirmed)
+		case !(l.Alpha > 0 && l.Alpha < 0.5):
+			return fmt.Errorf("gate plan, look %d: alpha %g: must lie between 0 and 0.5", i+1, l.Alpha)
 		}
+		sum += l.Alpha
 	}
-	if !(p.Threshold >= 0 && p.Tolerance > p.Threshold && p.Tolerance <= 100) {
-		return fmt.Errorf("gate plan: threshold %g, tolerance %g points: want 0 <= threshold < tolerance <= 100", p.Threshold, p.Tolerance)
-	}
-	if !(p.Doubt <= p.Threshold) {
-		return fmt.Errorf("gate plan: doubt %g above threshold %g points: a drop that counts is always in doubt", p.Doubt, p.Threshold)
-	}
-	if p.MinItems < 1 || !(p.MinDrop >= 0) {
-		return fmt.Errorf("gate plan: at least %d items, more than %g dropped: want 1 or more, and 0 or more", p.MinItems, p.MinDrop)
+	if sum >= 0.5 {
+		return fmt.Errorf("gate plan: the alphas sum to %g: must stay below 0.5", sum)
 	}
 	return nil
 }
 
-// rounding is what a drop may exceed a threshold by and still be at it, so that
-// the last bit of a sum decides nothing.
-const rounding = 1e-9
-
 // last gives the trials of the last look.
 func (p Plan) last() int { return p.Looks[len(p.Looks)-1].Trials }
+
+// at gives the trials of a look, from the least with which a part may decide.
+func (p Plan) at(look, least int) int { return max(p.Looks[look].Trials, least) }
 
 // Trials is a number of trials on either side.
 type Trials struct{ Baseline, Now int }
@@ -100,20 +119,31 @@ type Trials struct{ Baseline, Now int }
 // project, or all cases.
 type Part struct {
 	Name     string
-	Gates    bool    // whether it may decide; keys below Plan.MinItems only count in the pool
-	Items    int     // entries or cases that were compared
-	Trials   Trials  // that were there
-	Used     Trials  // that were compared; 0 before the first look
-	Drop     float64 // percentage points, baseline minus now; NaN where a side has no trial
-	Lost     float64 // the drop in entries or cases
-	Upper    float64 // percentage points: a larger drop is ruled out at the look's Miss; NaN before the first look
-	Exchange float64 // chance of such a drop if trials are exchanged; NaN where not computed
-	Runs     float64 // chance of such a drop by the run scores: the larger of Welch's and Student's; NaN where not computed
-	P        float64 // the larger of the two
-	Alpha    float64 // what P is held against; 0 before the first look and where the part does not gate
+	Gates    bool       // whether it may decide: not so one project of several before its second trial
+	Items    int        // entries or cases that were compared
+	Trials   Trials     // that were there
+	Used     Trials     // that were compared
+	Drop     float64    // percentage points, baseline minus now; NaN where a side has no trial
+	Lost     float64    // the drop in entries or cases
+	Errors   [2]float64 // errors a trial at the baseline and now: entries missed, cases judged wrongly
+	Upper    float64    // percentage points: a larger drop is ruled out, at 99 % where both sides ran beside each other, else at 95 %; NaN where a side has no trial
+	Exchange float64    // chance of such a drop if trials are exchanged; NaN where not computed
+	P        float64    // chance of such a drop where nothing changed; NaN where not computed
+	Alpha    float64    // what P is held against; 0 where the part does not gate
 	Decision Decision
-	More     Trials // trials that would bring the next look; none where there is none
+	More     Trials // trials that would settle it; none where no number would
+	Beside   bool   // More are trials of both sides beside each other, all of them anew: apart no number would do
 	Warnings []Warning
+}
+
+// countsPoints and countsErrors report whether a drop is large enough to matter:
+// more than one item, and more than 5 points, or errors up by half.
+func (p *Part) countsPoints() bool {
+	return p.Lost > moreItems+rounding && p.Drop > threshold+rounding
+}
+
+func (p *Part) countsErrors() bool {
+	return p.Lost > moreItems+rounding && p.Errors[1] >= rise*p.Errors[0]-rounding
 }
 
 // A Gate is the gate's answer.
@@ -121,127 +151,292 @@ type Gate struct {
 	Decision Decision
 	Drop     float64 // percentage points, baseline minus now, over everything
 	P        float64 // of the part that decided: the first that dropped, else the whole
-	More     Trials  // the most that any part asks for
+	More     Trials  // what the whole asks for, or where it is settled the most that a project does
+	Beside   bool    // of both sides beside each other, all of them anew
 	Parts    []Part  // the whole first, then projects by name; warnings are theirs
 }
 
-// A sample is what one part compares, cut to its look.
-type sample struct {
-	strata        []Stratum
-	baseline, now []float64 // run scores in percentage points
-	drop, lost    float64
+// gate sums up the parts, the whole first. What the whole asks for goes before
+// what single projects do.
+func gate(parts []Part) Gate {
+	g := Gate{Decision: NoDrop, Drop: parts[0].Drop, P: parts[0].P, Parts: parts}
+	for _, p := range parts {
+		switch {
+		case p.Decision == Drop:
+			g.Decision, g.P, g.More, g.Beside = Drop, p.P, Trials{}, false
+			return g
+		case p.Decision == NotSettled && parts[0].Decision != NotSettled || g.Decision == NoDrop:
+			g.Decision = p.Decision
+			g.More = Trials{max(g.More.Baseline, p.More.Baseline), max(g.More.Now, p.More.Now)}
+			g.Beside = g.Beside || p.Beside
+		}
+	}
+	return g
 }
 
-// look gives the deepest look that both sides reach, -1 before the first, and
-// the trials that it uses. A side that has more than the other gives all of them,
-// up to the last look; the other gives what the look wants, since a look after
-// each new trial would be a look that was never declared.
-func (p Plan) look(have Trials) (int, Trials) {
+// look gives the deepest look that the new side reaches, -1 before the first, and
+// the trials that are compared: of the new side those of the look, since a look
+// after each new trial would be a look that was never declared; of the baseline
+// all, up to the last look's.
+func (p Plan) look(have Trials, least int) (int, Trials) {
 	at := -1
-	for i, l := range p.Looks {
-		if min(have.Baseline, have.Now) >= l.Trials {
+	for i := range p.Looks {
+		if have.Baseline > 0 && have.Now >= p.at(i, least) {
 			at = i
 		}
 	}
 	if at < 0 {
 		return at, Trials{min(have.Baseline, p.last()), min(have.Now, p.last())}
 	}
-	used := Trials{p.Looks[at].Trials, p.Looks[at].Trials}
-	if have.Now > have.Baseline {
-		used.Now = min(have.Now, p.last())
-	}
-	if have.Baseline > have.Now {
-		used.Baseline = min(have.Baseline, p.last())
-	}
-	return at, used
+	return at, Trials{min(have.Baseline, p.last()), p.at(at, least)}
 }
 
-// more gives the trials that bring the look after at, and none after the last.
-func (p Plan) more(have Trials, at int) Trials {
-	if at+1 >= len(p.Looks) {
-		return Trials{}
-	}
-	next := p.Looks[at+1].Trials
-	return Trials{max(0, next-have.Baseline), max(0, next-have.Now)}
+// A noise is what trials and days may move, in logits.
+type noise struct{ trial, day float64 }
+
+// A sample is what one part compares, cut to its look.
+type sample struct {
+	strata        []Stratum // by cluster
+	also          []Stratum // the same by other clusters; none where there are none
+	unit          float64   // percentage points that one point of a stratum is worth
+	baseline, now []float64 // scores of the runs in percentage points
 }
 
-// judge fills in what a sample says. share is the part of the look's alpha that
-// is this part's to spend, 0 if it does not gate; whole says that it is the whole
-// suite, which must rule out a drop of the tolerance before it stops.
-func (p Plan) judge(part Part, s sample, at int, share float64, whole bool) (Part, error) {
-	part.Drop, part.Lost = s.drop, s.lost
-	part.Upper, part.Exchange, part.Runs, part.P = math.NaN(), math.NaN(), math.NaN(), math.NaN()
-	part.Decision, part.Gates = NotSettled, share > 0
-	if !part.Gates {
-		part.Warnings = append(part.Warnings, Warning(fmt.Sprintf(
-			"%d items: fewer than %d do not gate alone", part.Items, p.MinItems)))
-	}
-	if at < 0 {
-		part.Used = Trials{}
-		if part.Gates {
-			part.More = p.more(part.Trials, at)
-		}
-		return part, nil
-	}
-	look := p.Looks[at]
-	w, err := Welch(s.baseline, s.now)
-	if err != nil {
-		return part, fmt.Errorf("%s: %w", part.Name, err)
-	}
-	// With 3 new runs against 24, Welch's test trusts a spread that is small by
-	// luck; Student's does not. With as many on both sides Welch's is the larger.
-	e := student(s.baseline, s.now)
-	part.Alpha = look.Alpha * share
-	part.Runs, part.Upper = max(w.Greater(), e.Greater()), max(w.Upper(look.Miss), e.Upper(look.Miss))
-	counts := s.drop > p.Threshold+rounding && s.lost > p.MinDrop+rounding
-	part.P = part.Runs
-	if !p.lazy || counts && part.Runs <= part.Alpha {
-		if part.Exchange, err = Exchange(s.strata); err != nil {
-			return part, fmt.Errorf("%s: %w", part.Name, err)
-		}
-		part.P = max(part.Runs, part.Exchange)
-	}
+// A spread is how far chance moves a drop: variances of it in squared points.
+type spread struct {
+	each    float64 // 1/baseline + 1/now, of the trials
+	strata  float64 // the luck of clusters, each alone
+	bound   float64 // the luck of whole trials at most
+	runs    float64 // both as the scores of the runs differ; 0 where a side has fewer than two
+	day     float64
+	student float64 // variance of the runs for Student's quantile at df degrees of freedom, which are 0 where trials are too few
+	df      float64
+}
+
+func (s *sample) spread(n noise) (drop float64, w spread) {
+	b, k := float64(len(s.baseline)), float64(len(s.now))
+	mb, vb := moments(s.baseline)
+	mn, vn := moments(s.now)
+	w.each = 1/b + 1/k
+	rate := min(1, max(0, (mb+mn)/200))
+	slope := 100 * rate * (1 - rate) // points a logit, where all items are alike; less where they are not
+	w.day = slope * slope * n.day * n.day * 2
+	w.bound = slope * slope * max(0, n.trial*n.trial-n.day*n.day) * w.each // a trial's, of which the day has its part
 	switch {
-	case !part.Gates: // shown, never decided
-	case counts && part.P <= part.Alpha:
+	case b >= 2 && k >= 2:
+		w.runs, _ = welch(vb, b, vn, k)
+	case b >= 2:
+		w.runs = vb * w.each
+	case k >= 2:
+		w.runs = vn * w.each
+	}
+	for _, strata := range [][]Stratum{s.strata, s.also} {
+		v := 0.0
+		for i := range strata {
+			v += strata[i].variance()
+		}
+		w.strata = max(w.strata, v*s.unit*s.unit*w.each)
+	}
+	if b >= measured && k >= measured {
+		// With 3 new runs against 24 Welch's test trusts a spread that is small by luck:
+		// the pooled one counts where it is larger.
+		_, w.df = welch(vb, b, vn, k)
+		w.student = max(w.runs, ((b-1)*vb+(k-1)*vn)/(b+k-2)*w.each)
+	}
+	return mb - mn, w
+}
+
+// variance is that of the trials of both sides together.
+func (s *Stratum) variance() float64 {
+	n, sum, squares := len(s.Baseline)+len(s.Now), 0, 0
+	for _, v := range s.Baseline {
+		sum, squares = sum+v, squares+v*v
+	}
+	for _, v := range s.Now {
+		sum, squares = sum+v, squares+v*v
+	}
+	return float64(n*squares-sum*sum) / float64(n*(n-1))
+}
+
+// p gives the chance of a drop as large where nothing changed, for what the
+// randomisation test said of it. That test knows of the luck of clusters, each
+// alone. What moves whole trials is either bounded beforehand, or measured from
+// trials enough; the smaller of the two chances counts. Chances become standard
+// errors, whose squares add up, by the normal quantile that belongs to them.
+func (w *spread) p(drop, exchange float64) float64 {
+	if !(drop > rounding) {
+		return 1
+	}
+	error2 := func(p float64) float64 {
+		if p >= 0.5 {
+			return math.Inf(1)
+		}
+		q := drop / distuv.UnitNormal.Quantile(p)
+		return q * q
+	}
+	p := distuv.UnitNormal.Survival(drop / math.Sqrt(max(error2(exchange)+w.bound, w.runs)+w.day))
+	if w.df > 0 {
+		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: w.df}.Survival(ratioOf(drop, math.Sqrt(w.student)))
+		p = min(p, distuv.UnitNormal.Survival(drop/math.Sqrt(error2(max(t, exchange))+w.day)))
+	}
+	return p
+}
+
+// margin gives what is to be added to a drop so that the true one stays below
+// with confidence 1-tail.
+func (w *spread) margin(tail float64) float64 {
+	z := -distuv.UnitNormal.Quantile(tail)
+	m := z * math.Sqrt(max(w.strata+w.bound, w.runs)+w.day)
+	if w.df > 0 {
+		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: w.df}.Quantile(1 - tail)
+		m = min(m, math.Sqrt(t*t*max(w.student, w.strata)+z*z*w.day))
+	}
+	return m
+}
+
+// A test is how a part is judged.
+type test struct {
+	share  float64     // the part of a look's alpha that is this part's to spend
+	least  int         // trials from which it may decide
+	noise  noise       // what is bounded beforehand
+	alone  bool        // one project of several: it has dropped, is in doubt, or has not; the whole must rule out a drop of the tolerance
+	counts func() bool // whether the part's drop is large enough to matter
+}
+
+// judge fills in what a sample says at a look, -1 before the first; the part's
+// drop is there already.
+func (p Plan) judge(part *Part, s *sample, at int, t test) error {
+	if p.Beside {
+		t.noise.day = 0
+	}
+	part.Exchange, part.P, part.Upper = math.NaN(), math.NaN(), math.NaN()
+	part.Decision, part.Gates = NotSettled, at >= 0
+	if part.Used.Baseline == 0 || part.Used.Now == 0 {
+		first := p.at(0, t.least)
+		part.Drop, part.Lost = math.NaN(), math.NaN()
+		part.More = Trials{max(0, first-part.Trials.Baseline), max(0, first-part.Trials.Now)}
+		return nil
+	}
+	counts := t.counts()
+	if p.lazy && t.alone && !counts {
+		part.Decision = NoDrop
+		return nil
+	}
+	drop, w := s.spread(t.noise)
+	part.Upper = min(100, drop+w.margin(p.miss()))
+	alpha := p.Looks[max(at, 0)].Alpha * t.share
+	if part.Gates {
+		part.Alpha = alpha
+	}
+	inDoubt := doubt * t.share / (1 - poolShare)
+	if part.P = w.p(drop, 0); !p.lazy || counts && (part.P <= alpha || t.alone && part.P <= inDoubt) {
+		var err error
+		if part.Exchange, err = p.exchange(s, drop, w); err != nil {
+			return fmt.Errorf("%s: %w", part.Name, err)
+		}
+		part.P = w.p(drop, part.Exchange)
+	}
+	last := at == len(p.Looks)-1
+	switch {
+	case part.Gates && counts && part.P <= alpha:
 		part.Decision = Drop
-	case !counts && (part.Upper < p.Tolerance || at == len(p.Looks)-1 || !whole && s.drop <= p.Doubt+rounding):
+		return nil
+	case t.alone && (!counts || min(part.Used.Baseline, part.Used.Now) >= measured && part.P > inDoubt):
+		part.Decision = NoDrop
+	case !t.alone && !counts && (part.Upper < tolerance || last && p.Beside):
 		part.Decision = NoDrop
 	default:
-		part.More = p.more(part.Trials, at)
-		if part.More == (Trials{}) {
-			part.Warnings = append(part.Warnings, Warning(fmt.Sprintf(
-				"the last look, at %d trials, has been taken: a drop of %.1f points was seen, and chance explains it too well (p %.2g, needed %.2g)",
-				look.Trials, s.drop, part.P, part.Alpha)))
-		}
+		p.more(part, drop, w, at, counts, t)
 	}
-	if part.Decision == NoDrop && part.Upper >= p.Tolerance {
-		part.Warnings = append(part.Warnings, Warning(fmt.Sprintf(
-			"a drop of up to %.1f points is not ruled out", part.Upper)))
+	if part.Decision == NoDrop && part.Upper >= tolerance {
+		part.Warnings = append(part.Warnings, Warning(fmt.Sprintf("a drop of up to %.1f points is not ruled out", part.Upper)))
 	}
-	return part, nil
+	return nil
 }
 
-// gate sums up the parts, the whole first.
-func gate(parts []Part) Gate {
-	g := Gate{Decision: NoDrop, Drop: parts[0].Drop, P: parts[0].P, Parts: parts}
-	for _, part := range parts {
-		if part.Decision == Drop {
-			g.Decision, g.P = Drop, part.P
-			break
+// exchange is the randomisation test; of many strata, in a lazy plan, its normal
+// limit.
+func (p Plan) exchange(s *sample, drop float64, w spread) (float64, error) {
+	if p.lazy && len(s.strata) > 100 {
+		return distuv.UnitNormal.Survival(ratioOf(drop, math.Sqrt(w.strata))), nil
+	}
+	e, err := Exchange(s.strata)
+	if err == nil && len(s.also) > 0 {
+		var other float64
+		other, err = Exchange(s.also)
+		e = max(e, other)
+	}
+	return e, err
+}
+
+func (p Plan) miss() float64 {
+	if p.Beside {
+		return miss
+	}
+	return missApart
+}
+
+// more reckons the trials that settle what was seen with the chance settles: the
+// first look at which a true drop of that size, if it counts, would be called one,
+// or if it does not, one of the tolerance would be ruled out.
+func (p Plan) more(part *Part, drop float64, w spread, at int, counts bool, t test) {
+	z := func(tail float64) float64 { return -distuv.UnitNormal.Quantile(tail) }
+	// What a trial a side moves: as measured, or with too few trials by the luck of
+	// clusters and half of what a trial may move.
+	each := (w.strata + w.bound/4) / w.each
+	if w.df > 0 {
+		each = max(w.student, w.strata) / w.each
+	}
+	settled := func(trials, look int, day float64) bool {
+		se := math.Sqrt(each*2/float64(trials) + day)
+		if counts {
+			return drop >= (z(p.Looks[look].Alpha*t.share)+z(1-settles))*se
+		}
+		return tolerance-max(0, drop) >= (z(p.miss())+z(1-settles))*se
+	}
+	for i := at + 1; i < len(p.Looks); i++ {
+		if n := p.at(i, t.least); settled(n, i, w.day) {
+			part.More = Trials{max(0, n-part.Trials.Baseline), max(0, n-part.Trials.Now)}
+			return
 		}
 	}
-	for i, part := range parts {
-		if !part.Gates && i > 0 {
-			continue
-		}
-		if g.Decision != Drop && part.Decision == NotSettled {
-			g.Decision = NotSettled
-		}
-		if g.Decision != Drop {
-			g.More.Baseline = max(g.More.Baseline, part.More.Baseline)
-			g.More.Now = max(g.More.Now, part.More.Now)
+	for i := 0; i < len(p.Looks) && w.day > 0; i++ {
+		if n := p.at(i, t.least); settled(n, i, 0) {
+			part.More, part.Beside = Trials{n, n}, true
+			return
 		}
 	}
-	return g
+	part.Beside = w.day > 0
+	if at == len(p.Looks)-1 && !part.Beside {
+		part.Warnings = append(part.Warnings, Warning(fmt.Sprintf(
+			"the last look, at %d trials, has been taken: a drop of %.1f points was seen, and chance explains it too well (p %.2g, needed %.2g)",
+			part.Used.Now, part.Drop, part.P, part.Alpha)))
+		return
+	}
+	part.More = Trials{max(0, p.last()-part.Trials.Baseline), max(0, p.last()-part.Trials.Now)}
+	if part.Beside {
+		part.More = Trials{p.last(), p.last()}
+	}
+}
+
+// named gives items sorted by group and ID, which both must be there, no two alike.
+func named[T any](items []T, item, group string, names func(T) (id, group string)) ([]T, error) {
+	items = slices.Clone(items)
+	slices.SortFunc(items, func(a, b T) int {
+		ai, ag := names(a)
+		bi, bg := names(b)
+		return cmp.Or(cmp.Compare(ag, bg), cmp.Compare(ai, bi))
+	})
+	for i, it := range items {
+		id, g := names(it)
+		if id == "" || g == "" {
+			return nil, fmt.Errorf("%s %q of %s %q: both must be named", item, id, group, g)
+		}
+		if i > 0 {
+			if before, same := names(items[i-1]); before == id && same == g {
+				return nil, fmt.Errorf("%s %s, %s %s: named twice", group, g, item, id)
+			}
+		}
+	}
+	return items, nil
 }

@@ -11,6 +11,7 @@ import (
 // runs: 1 right, 0 wrong, NaN no answer. All cases have as many trials a side.
 type Case struct {
 	ID, Family    string
+	Module        string // what was asked in one request and may go wrong together; empty where each case is asked alone
 	Bad           bool
 	Baseline, Now []float64
 }
@@ -18,14 +19,20 @@ type Case struct {
 // AllCases is the name of the part that GateBench judges.
 const AllCases = "all cases"
 
-// GateBench judges balanced accuracy against a baseline. Trials are exchanged
-// within families, whole families at a time, so that cases of a family may be
-// right and wrong together.
+// GateBench judges cases, or sites of module reviews, against a baseline: balanced
+// accuracy, and errors. Trials are exchanged within families, whole families at a
+// time, so that what belongs to one family may be right and wrong together; where
+// cases name modules, whole modules as well, and the larger chance counts.
+//
+// A drop counts when it is more than one case, and more than 5 points of balanced
+// accuracy or a rise of errors by half; the figure that counts is tested as in
+// [GateRecall], but for what is bounded beforehand: a trial asks each case in a
+// conversation of its own, so that only a day may move it as a whole.
 //
 // A case that has no answer in more than half of the trials of a side is left
 // out, and a family's trial in which one of its other cases has no answer does
-// not count; both are told by warnings. Before the first look, and without a
-// baseline, the answer is not settled.
+// not count; both are told by warnings. Without a baseline the answer is not
+// settled.
 //
 // It returns an error for a plan that does not validate, a case without ID or
 // family or named twice, trials that differ in number, and values other than 0,
@@ -39,52 +46,66 @@ func GateBench(cases []Case, plan Plan) (Gate, error) {
 		return Gate{}, err
 	}
 	have := Trials{len(cases[0].Baseline), len(cases[0].Now)}
-	at, used := plan.look(have)
-	part := Part{Name: AllCases, Trials: have, Used: used}
+	at, used := plan.look(have, 1)
+	part := Part{Name: AllCases, Items: len(cases), Trials: have, Used: used}
 	if used.Baseline == 0 || used.Now == 0 {
-		part.Items = len(cases)
-		part, err = plan.judge(part, sample{drop: math.NaN(), lost: math.NaN()}, -1, 1, true)
+		err := plan.judge(&part, &sample{}, at, test{share: 1, least: 1})
 		return gate([]Part{part}), err
 	}
 	b := newBench(cases, used)
-	part.Items = len(b.cases)
 	if b.label[0] == 0 || b.label[1] == 0 {
 		return Gate{}, fmt.Errorf("balanced accuracy: %d good and %d bad cases with answers on both sides: %w", b.label[0], b.label[1], ErrEmpty)
 	}
-	s := b.sample()
-	part.Warnings = b.warnings
-	if at >= 0 && len(s.strata) == 0 {
+	part.Items = len(b.cases)
+	balanced := b.sample(b.points(), [2]float64{50 / float64(b.label[0]), 50 / float64(b.label[1])})
+	if len(balanced.strata) == 0 {
 		return Gate{}, fmt.Errorf("bench gate: no family has a trial on both sides in which all its cases were answered: %w", ErrEmpty)
 	}
-	share := 1.0
-	if len(b.cases) < plan.MinItems {
-		share = 0
+	each := 100 / float64(len(b.cases))
+	errors := b.sample([2]int{1, 1}, [2]float64{each, each})
+	for _, c := range b.cases {
+		was, is := 1-mean(c.Baseline), 1-mean(c.Now)
+		part.Errors[0] += was
+		part.Errors[1] += is
+		part.Drop += (is - was) * 50 / float64(b.label[index(c.Bad)])
 	}
-	part, err = plan.judge(part, s, at, share, true)
-	if err != nil {
+	part.Lost = part.Errors[1] - part.Errors[0]
+	part.Warnings = b.warnings
+	byErrors := part
+	byErrors.Warnings = slices.Clone(b.warnings)
+	t := test{share: 1, least: 1, noise: noise{day: dayNoise}, counts: part.countsPoints}
+	if err := plan.judge(&part, &balanced, at, t); err != nil {
 		return Gate{}, err
+	}
+	t.counts = byErrors.countsErrors
+	if err := plan.judge(&byErrors, &errors, at, t); err != nil {
+		return Gate{}, err
+	}
+	if severity(byErrors.Decision) > severity(part.Decision) {
+		byErrors.Upper = part.Upper
+		part = byErrors
 	}
 	return gate([]Part{part}), nil
 }
+
+func severity(d Decision) int { return slices.Index([]Decision{NoDrop, NotSettled, Drop}, d) }
 
 // checkCases gives the cases sorted by family and ID.
 func checkCases(cases []Case) ([]Case, error) {
 	if len(cases) == 0 {
 		return nil, ErrEmpty
 	}
-	cases = slices.Clone(cases)
-	slices.SortFunc(cases, func(a, b Case) int {
-		return cmp.Or(cmp.Compare(a.Family, b.Family), cmp.Compare(a.ID, b.ID))
-	})
-	for i, c := range cases {
+	cases, err := named(cases, "case", "family", func(c Case) (string, string) { return c.ID, c.Family })
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range cases {
 		switch {
-		case c.ID == "" || c.Family == "":
-			return nil, fmt.Errorf("case %q of family %q: both must be named", c.ID, c.Family)
-		case i > 0 && cases[i-1].Family == c.Family && cases[i-1].ID == c.ID:
-			return nil, fmt.Errorf("family %s, case %s: named twice", c.Family, c.ID)
 		case len(c.Baseline) != len(cases[0].Baseline) || len(c.Now) != len(cases[0].Now):
 			return nil, fmt.Errorf("case %s: %d baseline and %d new trials, case %s has %d and %d: mark what has no answer with NaN",
 				c.ID, len(c.Baseline), len(c.Now), cases[0].ID, len(cases[0].Baseline), len(cases[0].Now))
+		case (c.Module == "") != (cases[0].Module == ""):
+			return nil, fmt.Errorf("case %s: module %q, case %s has %q: name all or none", c.ID, c.Module, cases[0].ID, cases[0].Module)
 		}
 		for _, v := range slices.Concat(c.Baseline, c.Now) {
 			if v != 0 && v != 1 && !math.IsNaN(v) {
@@ -150,40 +171,45 @@ func mean(values []float64) float64 {
 	return sum / float64(answered(values))
 }
 
-// sample gives run scores, families as strata, and the drop.
-func (b *bench) sample() sample {
-	s := sample{baseline: make([]float64, b.used.Baseline), now: make([]float64, b.used.Now)}
-	var lost [2]float64
+// sample gives families as strata, a case with the points of its label, good or
+// bad, and run scores in which it has their weight in percentage points.
+func (b *bench) sample(points [2]int, weight [2]float64) sample {
+	s := sample{unit: weight[0] / float64(points[0]), baseline: make([]float64, b.used.Baseline), now: make([]float64, b.used.Now)}
 	for _, c := range b.cases {
-		weight := 50 / float64(b.label[index(c.Bad)]) // half of the points to either label
-		lost[index(c.Bad)] += mean(c.Baseline) - mean(c.Now)
 		// A trial without an answer counts as the case's mean over both sides, which
 		// leans to "no drop".
 		center := mean(slices.Concat(c.Baseline, c.Now))
-		addScores(s.baseline, c.Baseline, center, weight)
-		addScores(s.now, c.Now, center, weight)
+		addScores(s.baseline, c.Baseline, center, weight[index(c.Bad)])
+		addScores(s.now, c.Now, center, weight[index(c.Bad)])
 	}
-	s.lost = lost[0] + lost[1]
-	s.drop = 50 * (lost[0]/float64(b.label[0]) + lost[1]/float64(b.label[1]))
-	points := b.points()
-	holes := 0
-	for lo := 0; lo < len(b.cases); {
+	var holes int
+	s.strata, holes = b.strata(b.cases, points, func(c Case) string { return c.Family })
+	if b.cases[0].Module != "" {
+		modules := slices.Clone(b.cases)
+		slices.SortStableFunc(modules, func(x, y Case) int { return cmp.Compare(x.Module, y.Module) })
+		s.also, _ = b.strata(modules, points, func(c Case) string { return c.Module })
+	}
+	if w := Warning(fmt.Sprintf("%d trials of families lack an answer and do not count in the randomisation test", holes)); holes > 0 && !slices.Contains(b.warnings, w) {
+		b.warnings = append(b.warnings, w)
+	}
+	return s
+}
+
+// strata gives sorted cases by cluster, and how many trials lack an answer.
+func (b *bench) strata(cases []Case, points [2]int, by func(Case) string) (out []Stratum, holes int) {
+	for lo := 0; lo < len(cases); {
 		hi := lo + 1
-		for hi < len(b.cases) && b.cases[hi].Family == b.cases[lo].Family {
+		for hi < len(cases) && by(cases[hi]) == by(cases[lo]) {
 			hi++
 		}
-		st, h := stratum(b.cases[lo:hi], points, b.used)
+		st, h := stratum(cases[lo:hi], points, b.used)
 		holes += h
 		if len(st.Baseline) > 0 && len(st.Now) > 0 {
-			s.strata = append(s.strata, st)
+			out = append(out, st)
 		}
 		lo = hi
 	}
-	if holes > 0 {
-		b.warnings = append(b.warnings, Warning(fmt.Sprintf(
-			"%d trials of families lack an answer and do not count in the randomisation test", holes)))
-	}
-	return s
+	return out, holes
 }
 
 func addScores(runs, values []float64, center, weight float64) {

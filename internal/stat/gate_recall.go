@@ -9,29 +9,36 @@ import (
 
 // An Entry is one known vulnerability with what it earned in each trial: 0, 0.5
 // or 1, in the order of the runs. All entries of a project have as many trials a
-// side.
+// side. Entries of one file may be found together; one without a file stands
+// alone.
 type Entry struct {
 	Project, ID   string
+	File          string
 	Baseline, Now []float64
 }
 
-// The parts that hold several projects.
-const (
-	Pool      = "all projects"
-	SmallKeys = "small keys" // the projects that are too small to gate alone, together
-)
+// Pool is the name of the part that holds all of several projects.
+const Pool = "all projects"
 
 // GateRecall judges recall against a baseline: over all projects (credit over
-// known vulnerabilities, whatever the project), in each project that has
-// plan.MinItems entries, and in the smaller ones together where they reach that
-// number. Half of each look's alpha is the pool's, half is split evenly over the
-// other parts that gate; where there is no other the pool has it all. The parts
-// are the pool, the small keys together if there are several, and each project
-// by name; of a single project there is one part.
+// known vulnerabilities, whatever the project) and in each. Half of each look's
+// alpha is the pool's, half is split evenly over the projects; of a single
+// project there is one part, which has all of it.
 //
-// A part of several projects compares as many trials as every project has; a project that needs
-// more trials than others can be given them alone. Before the first look, and
-// without a baseline (no trials), the answer is not settled.
+// A drop counts when it is more than one entry, and more than 5 points or a rise
+// of missed entries by half; it is called when, besides, chance explains it no
+// better than alpha. Chance is what [Exchange] says of the files, plus what moves
+// whole trials: bounded beforehand (0.30 logits a trial for several projects, 0.50
+// for one), or as the runs of three trials a side and more show. A day that the
+// trials of one side share may move 0.15 logits, unless plan.Beside.
+//
+// Until there are three trials a side the pool's drop must stand without the
+// project that fell most, and a project of several decides at its second trial: a
+// single run that went wrong is no drop.
+//
+// A part of several projects compares as many trials as every project has; a
+// project that needs more trials than others can be given them alone. Without a
+// baseline (no trials) the answer is not settled.
 //
 // It returns an error for a plan that does not validate, an entry without
 // project or ID or named twice, trials that differ in number within a project,
@@ -40,49 +47,52 @@ func GateRecall(entries []Entry, plan Plan) (Gate, error) {
 	if err := plan.Validate(); err != nil {
 		return Gate{}, err
 	}
-	projects, err := byProject(entries)
+	sorted, err := byProject(entries)
 	if err != nil {
 		return Gate{}, err
 	}
+	projects := make([]project, len(sorted))
+	for i, es := range sorted {
+		projects[i] = newProject(es)
+	}
+	return plan.recall(projects)
+}
+
+// A project is what the gate needs of one key.
+type project struct {
+	name   string
+	items  int
+	trials Trials
+	files  []Stratum // half credits by trial
+	runs   Stratum   // their sums
+}
+
+// recall judges projects, which are sorted by name.
+func (p Plan) recall(projects []project) (Gate, error) {
 	if len(projects) == 1 {
-		part, err := plan.recall(projects[0][0].Project, projects[0], plan.shareOf(projects[0], 1), true)
+		part, err := p.recallOf(projects[0].name, projects, 1, 1, false)
+		return gate([]Part{part}), err
+	}
+	whole, err := p.recallOf(Pool, projects, poolShare, 1, false)
+	if err != nil {
+		return Gate{}, err
+	}
+	if whole.Decision == Drop && min(whole.Used.Baseline, whole.Used.Now) < measured {
+		exact := p
+		exact.lazy = false
+		rest, err := exact.recallOf(Pool, withoutWorst(projects, whole.Used), poolShare, 1, false)
 		if err != nil {
 			return Gate{}, err
 		}
-		return gate([]Part{part}), nil
-	}
-	var small [][]Entry
-	for _, p := range projects {
-		if len(p) < plan.MinItems {
-			small = append(small, p)
+		if rest.P > others {
+			whole.Decision = NotSettled
+			whole.More = Trials{max(0, measured-whole.Trials.Baseline), max(0, measured-whole.Trials.Now)}
+			whole.Warnings = append(whole.Warnings, "the drop is that of one project: more trials must confirm it")
 		}
 	}
-	group := slices.Concat(small...)
-	gating := len(projects) - len(small)
-	// The small keys are the pool itself where there are no others.
-	grouped := len(small) > 1 && gating > 0
-	if grouped && len(group) >= plan.MinItems {
-		gating++
-	}
-	whole, each := 1.0, 0.0
-	if gating > 0 {
-		whole, each = 0.5, 0.5/float64(gating)
-	}
-	type member struct {
-		name    string
-		entries []Entry
-		share   float64
-	}
-	members := []member{{Pool, slices.Concat(projects...), whole}}
-	if grouped {
-		members = append(members, member{SmallKeys, group, each})
-	}
-	for _, p := range projects {
-		members = append(members, member{p[0].Project, p, each})
-	}
-	var parts []Part
-	for i, m := range members {
-		part, err := plan.recall(m.name, m.entries, plan.shareOf(m.entries, m.share), i == 0)
+	parts := []Part{whole}
+	for i := range projects {
+		part, err := p.recallOf(projects[i].name, projects[i:i+1], (1-poolShare)/float64(len(projects)), confirmed, true)
 		if err != nil {
 			return Gate{}, err
 		}
@@ -91,12 +101,87 @@ func GateRecall(entries []Entry, plan Plan) (Gate, error) {
 	return gate(parts), nil
 }
 
-// shareOf is share for entries that are enough to gate, else 0.
-func (p Plan) shareOf(entries []Entry, share float64) float64 {
-	if len(entries) < p.MinItems {
-		return 0
+// withoutWorst leaves out the project that lost most entries; of equals the last
+// by name.
+func withoutWorst(projects []project, used Trials) []project {
+	lost := func(q project) float64 {
+		return float64(sum(q.runs.Baseline[:used.Baseline]))/float64(used.Baseline) - float64(sum(q.runs.Now[:used.Now]))/float64(used.Now)
 	}
-	return share
+	out := slices.Clone(projects)
+	slices.SortStableFunc(out, func(a, b project) int { return cmp.Compare(lost(a), lost(b)) })
+	return out[:len(out)-1]
+}
+
+// recallOf judges some projects by the trials that all of them have.
+func (p Plan) recallOf(name string, projects []project, share float64, least int, alone bool) (Part, error) {
+	part := Part{Name: name, Trials: projects[0].trials}
+	for _, q := range projects {
+		part.Items += q.items
+		part.Trials = Trials{min(part.Trials.Baseline, q.trials.Baseline), min(part.Trials.Now, q.trials.Now)}
+	}
+	at, used := p.look(part.Trials, least)
+	part.Used = used
+	s := sample{unit: 50 / float64(part.Items), baseline: make([]float64, used.Baseline), now: make([]float64, used.Now)}
+	var credit [2]int
+	for _, q := range projects {
+		for _, f := range q.files {
+			s.strata = append(s.strata, Stratum{f.Baseline[:used.Baseline], f.Now[:used.Now]})
+		}
+		for i, v := range q.runs.Baseline[:used.Baseline] {
+			s.baseline[i] += float64(v) * s.unit
+			credit[0] += v
+		}
+		for i, v := range q.runs.Now[:used.Now] {
+			s.now[i] += float64(v) * s.unit
+			credit[1] += v
+		}
+	}
+	for i, trials := range []int{used.Baseline, used.Now} {
+		part.Errors[i] = float64(part.Items) - float64(credit[i])/float64(2*trials)
+	}
+	part.Lost = part.Errors[1] - part.Errors[0]
+	part.Drop = 100 * part.Lost / float64(part.Items)
+	n := noise{trial: max(suiteNoise, projectNoise/math.Sqrt(float64(len(projects)))), day: dayNoise}
+	t := test{share: share, least: least, noise: n, alone: alone,
+		counts: func() bool { return part.countsPoints() || part.countsErrors() }}
+	err := p.judge(&part, &s, at, t)
+	return part, err
+}
+
+func sum(values []int) int {
+	n := 0
+	for _, v := range values {
+		n += v
+	}
+	return n
+}
+
+// newProject adds up the entries of a project by file.
+func newProject(entries []Entry) project {
+	first := entries[0]
+	q := project{name: first.Project, items: len(entries), trials: Trials{len(first.Baseline), len(first.Now)}}
+	empty := func() Stratum {
+		return Stratum{make([]int, q.trials.Baseline), make([]int, q.trials.Now)}
+	}
+	q.runs = empty()
+	at := map[string]int{}
+	for _, e := range entries {
+		i, ok := at[e.File]
+		if !ok || e.File == "" {
+			i = len(q.files)
+			at[e.File] = i
+			q.files = append(q.files, empty())
+		}
+		for t, v := range e.Baseline {
+			q.files[i].Baseline[t] += int(2 * v)
+			q.runs.Baseline[t] += int(2 * v)
+		}
+		for t, v := range e.Now {
+			q.files[i].Now[t] += int(2 * v)
+			q.runs.Now[t] += int(2 * v)
+		}
+	}
+	return q
 }
 
 // byProject checks entries and groups them, projects by name, entries by ID.
@@ -104,15 +189,12 @@ func byProject(entries []Entry) ([][]Entry, error) {
 	if len(entries) == 0 {
 		return nil, ErrEmpty
 	}
-	entries = slices.Clone(entries)
-	slices.SortFunc(entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.ID, b.ID))
-	})
+	entries, err := named(entries, "entry", "project", func(e Entry) (string, string) { return e.ID, e.Project })
+	if err != nil {
+		return nil, err
+	}
 	var out [][]Entry
 	for i, e := range entries {
-		if e.Project == "" || e.ID == "" {
-			return nil, fmt.Errorf("entry %q of project %q: both must be named", e.ID, e.Project)
-		}
 		for _, v := range slices.Concat(e.Baseline, e.Now) {
 			if v != 0 && v != 0.5 && v != 1 {
 				return nil, fmt.Errorf("%s, entry %s: credit %g: must be 0, 0.5 or 1; leave a run that does not count out of every entry", e.Project, e.ID, v)
@@ -124,9 +206,6 @@ func byProject(entries []Entry) ([][]Entry, error) {
 		p := &out[len(out)-1]
 		if n := len(*p); n > 0 {
 			first := (*p)[0]
-			if (*p)[n-1].ID == e.ID {
-				return nil, fmt.Errorf("%s, entry %s: named twice", e.Project, e.ID)
-			}
 			if len(first.Baseline) != len(e.Baseline) || len(first.Now) != len(e.Now) {
 				return nil, fmt.Errorf("%s, entry %s: %d baseline and %d new trials, entry %s has %d and %d: all entries of a project share its runs",
 					e.Project, e.ID, len(e.Baseline), len(e.Now), first.ID, len(first.Baseline), len(first.Now))
@@ -135,42 +214,4 @@ func byProject(entries []Entry) ([][]Entry, error) {
 		*p = append(*p, e)
 	}
 	return out, nil
-}
-
-// recall judges one set of entries by the trials that all of them have.
-func (p Plan) recall(name string, entries []Entry, share float64, whole bool) (Part, error) {
-	have := Trials{len(entries[0].Baseline), len(entries[0].Now)}
-	for _, e := range entries {
-		have = Trials{min(have.Baseline, len(e.Baseline)), min(have.Now, len(e.Now))}
-	}
-	at, used := p.look(have)
-	part := Part{Name: name, Items: len(entries), Trials: have, Used: used}
-	s := sample{baseline: make([]float64, used.Baseline), now: make([]float64, used.Now)}
-	var sums [2]float64 // of halves, and so exact
-	for _, e := range entries {
-		var st Stratum
-		for i, v := range e.Baseline[:used.Baseline] {
-			s.baseline[i] += v
-			sums[0] += v
-			st.Baseline = append(st.Baseline, int(2*v))
-		}
-		for i, v := range e.Now[:used.Now] {
-			s.now[i] += v
-			sums[1] += v
-			st.Now = append(st.Now, int(2*v))
-		}
-		s.strata = append(s.strata, st)
-	}
-	points := 100 / float64(len(entries))
-	for _, runs := range [][]float64{s.baseline, s.now} {
-		for i := range runs {
-			runs[i] *= points
-		}
-	}
-	s.drop, s.lost = math.NaN(), math.NaN()
-	if used.Baseline > 0 && used.Now > 0 {
-		s.lost = sums[0]/float64(used.Baseline) - sums[1]/float64(used.Now)
-		s.drop = s.lost * points
-	}
-	return p.judge(part, s, at, share, whole)
 }

@@ -4,249 +4,288 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"sync"
-
-	"gonum.org/v1/gonum/stat/distuv"
+	"os"
+	"slices"
+	"testing"
 )
 
-// The seven projects by the number of their entries.
-var sevenProjects = []struct {
-	name    string
-	entries int
-}{{"p1", 55}, {"p2", 28}, {"p3", 28}, {"p4", 70}, {"p5", 18}, {"p6", 60}, {"p7", 95}}
+const simulationSeed = 20261122
 
-// effect says what a run effect is shared by.
-type effect int
+// raced is set when the tests run under the race detector.
+var raced bool
 
-const (
-	noEffect  effect = iota
-	perRun           // each run of each project has one of its own
-	perTrial         // all projects of a trial share one
-	runLogits = 0.3
-)
+// brief reports whether simulations are to be cut to a glance.
+func brief() bool { return testing.Short() || raced }
 
-// projects makes entries whose chance of being found is Beta distributed with
-// mean 0.70; concentration 2 means that most entries are found nearly always or
-// nearly never, 8 that most are a matter of luck. A drop takes its points from
-// every entry in proportion to its chance. only names the one project that
-// drops; empty means all.
-func projects(e effect, concentration float64, only string, drop float64) func(*rand.Rand, int) []Entry {
-	return func(rng *rand.Rand, trials int) []Entry {
-		beta := distuv.Beta{Alpha: 0.7 * concentration, Beta: 0.3 * concentration, Src: rng}
-		shared := [2][]float64{effects(rng, trials), effects(rng, trials)}
-		var out []Entry
-		for _, p := range sevenProjects {
-			shift := [2][]float64{make([]float64, trials), make([]float64, trials)}
-			switch e {
-			case perRun:
-				shift = [2][]float64{effects(rng, trials), effects(rng, trials)}
-			case perTrial:
-				shift = shared
-			}
-			for i := range p.entries {
-				chance := beta.Rand()
-				later := chance
-				if only == "" || only == p.name {
-					later = chance * (1 - drop/70)
-				}
-				out = append(out, Entry{Project: p.name, ID: fmt.Sprint(i),
-					Baseline: found(rng, chance, shift[0]), Now: found(rng, later, shift[1])})
-			}
-		}
-		return out
-	}
+// full reports whether the full form of the simulations was asked for.
+func full() bool { return os.Getenv("ASSAY_SIM") == "full" }
+
+// keyFiles are the entries by file of the seven shipped keys, most first.
+var keyNames, keyFiles = readKeys()
+
+// A world is one way in which the results of a suite come about. Each entry is
+// found where its strength, less what works against it, exceeds a logistic draw.
+type world struct {
+	name   string
+	recall float64 // mean chance
+	alike  float64 // concentration of the Beta distribution of chances; 0: all alike
+	trial  float64 // logits, standard deviation: a whole trial
+	run    float64 // of one project in a trial
+	file   float64 // of one file in a trial
+	sets   float64 // of each of ten sets of entries in a trial
+	day    float64 // of all trials of a side
+	early  float64 // share of runs that end early
+	unseen bool    // that nobody sees
+	only   int     // 1 + index of the only project; 0: all
 }
 
-func effects(rng *rand.Rand, trials int) []float64 {
-	out := make([]float64, trials)
+// A loss is what the change takes: a share of the finds of all projects, or of one.
+type loss struct {
+	points float64
+	only   int // 1 + index of the project; 0: all
+}
+
+// A suiteRun are the trials of one simulated suite, and the ends of its runs.
+type suiteRun struct {
+	projects []project
+	early    [][2][]int // by project, side and trial: runs that ended early and were tried again
+}
+
+// logistic holds quantiles, so that a draw is a look-up.
+var logistic = func() (t [1 << 16]float32) {
+	for i := range t {
+		u := (float64(i) + 0.5) / (1 << 16)
+		t[i] = float32(math.Log(u / (1 - u)))
+	}
+	return t
+}()
+
+// A source hands out logistic draws, four to a random number.
+type source struct {
+	*rand.Rand
+	bits uint64
+	left int
+}
+
+func newSource(seed uint64, stream uint64) *source {
+	return &source{Rand: rand.New(rand.NewPCG(seed, stream))}
+}
+
+func (s *source) logistic() float32 {
+	if s.left == 0 {
+		s.bits, s.left = s.Uint64(), 4
+	}
+	v := logistic[s.bits&0xffff]
+	s.bits >>= 16
+	s.left--
+	return v
+}
+
+// normal draws with a standard deviation of sd; nothing where it is 0.
+func (s *source) normal(sd float64) float64 {
+	if sd == 0 {
+		return 0
+	}
+	return sd * s.NormFloat64()
+}
+
+// strengths gives logits whose chances have the world's mean and spread.
+func (w *world) strengths(s *source, n int) []float32 {
+	out := make([]float32, n)
 	for i := range out {
-		out[i] = runLogits * rng.NormFloat64()
+		p := w.recall
+		if w.alike > 0 {
+			a, b := s.gamma(w.recall*w.alike), s.gamma((1-w.recall)*w.alike)
+			p = min(max(a/(a+b), 1e-6), 1-1e-6)
+			if math.IsNaN(p) {
+				p = w.recall
+			}
+		}
+		out[i] = float32(math.Log(p / (1 - p)))
 	}
 	return out
 }
 
-func found(rng *rand.Rand, chance float64, shift []float64) []float64 {
-	out := make([]float64, len(shift))
-	for i, s := range shift {
-		c := chance
-		if s != 0 {
-			odds := chance / (1 - chance) * math.Exp(s)
-			c = odds / (1 + odds)
-			if chance >= 1 {
-				c = 1
-			}
+// gamma draws from a Gamma distribution (G. Marsaglia and W. W. Tsang, ACM TOMS 26
+// (2000) 363-372).
+func (s *source) gamma(shape float64) float64 {
+	if shape < 1 {
+		return s.gamma(shape+1) * math.Pow(s.Float64(), 1/shape)
+	}
+	d := shape - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := s.NormFloat64()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
 		}
-		if rng.Float64() < c {
-			out[i] = 1
+		v = v * v * v
+		if math.Log(1-s.Float64()) < x*x/2+d-d*v+d*math.Log(v) {
+			return d * v
 		}
 	}
-	return out
 }
 
-// cases makes n cases in families of six, two good and four bad. share of them
-// (of the families, where together) are coins in every trial, or where everywhere
-// is set, every answer goes wrong with that chance. A drop takes its points from
-// every case alike.
-func cases(n int, share float64, everywhere, together bool, drop float64) func(*rand.Rand, int) []Case {
-	return func(rng *rand.Rand, trials int) []Case {
-		var out []Case
-		for f := range n / 6 {
-			familyCoin := rng.Float64() < share
-			members := make([]Case, 6)
-			wrong := make([][2]float64, 6)
-			for i := range members {
-				coin := familyCoin
-				if !together {
-					coin = rng.Float64() < share
-				}
-				base := 0.0
-				switch {
-				case everywhere:
-					base = share
-				case coin:
-					base = 0.5
-				}
-				wrong[i] = [2]float64{base, min(1, base+drop/100)}
-				members[i] = Case{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: i >= 2}
+// suite draws trials of both sides.
+func (w *world) suite(s *source, trials Trials, l loss) suiteRun {
+	var out suiteRun
+	var strength [][]float32
+	for k, files := range keyFiles {
+		if w.only > 0 && k != w.only-1 {
+			continue
+		}
+		n := sum(files)
+		q := project{name: string(rune('a' + k)), items: n, trials: trials}
+		flat := make([]int, (len(files)+1)*(trials.Baseline+trials.Now))
+		cut := func(m int) []int {
+			c := flat[:m:m]
+			flat = flat[m:]
+			return c
+		}
+		q.runs = Stratum{cut(trials.Baseline), cut(trials.Now)}
+		for range files {
+			q.files = append(q.files, Stratum{cut(trials.Baseline), cut(trials.Now)})
+		}
+		out.projects = append(out.projects, q)
+		out.early = append(out.early, [2][]int{make([]int, trials.Baseline), make([]int, trials.Now)})
+		strength = append(strength, w.strengths(s, n))
+	}
+	sets := make([]float64, 10)
+	for side, n := range []int{trials.Baseline, trials.Now} {
+		day := s.normal(w.day)
+		for t := range n {
+			trial := s.normal(w.trial) + day
+			for i := range sets {
+				sets[i] = s.normal(w.sets)
 			}
-			for range trials {
-				for side := range 2 {
-					u := rng.Float64()
-					for i := range members {
-						if !together {
-							u = rng.Float64()
+			for k := range out.projects {
+				q := &out.projects[k]
+				reach := 1.0 // share of the files that the run came to
+				for w.early > 0 && s.Float64() < w.early {
+					if w.unseen {
+						reach = s.Float64()
+						break
+					}
+					out.early[k][side][t]++
+				}
+				lose := 0.0
+				if side == 1 && (l.only == 0 || q.name == string(rune('a'+l.only-1))) {
+					lose = l.points / 100 / w.recall
+				}
+				run := trial + s.normal(w.run)
+				e := 0
+				for f, m := range w.filesOf(q) {
+					shift := run + s.normal(w.file)
+					missed := reach < 1 && s.Float64() >= reach
+					got := 0
+					for range m {
+						x := strength[k][e]
+						if w.sets > 0 {
+							x += float32(sets[e%10])
 						}
-						v := 1.0
-						if u < wrong[i][side] {
-							v = 0
+						if s.logistic() < x+float32(shift) && !missed && (lose == 0 || s.Float64() >= lose) {
+							got += 2
 						}
-						if side == 0 {
-							members[i].Baseline = append(members[i].Baseline, v)
-						} else {
-							members[i].Now = append(members[i].Now, v)
-						}
+						e++
+					}
+					if side == 0 {
+						q.files[f].Baseline[t] = got
+						q.runs.Baseline[t] += got
+					} else {
+						q.files[f].Now[t] = got
+						q.runs.Now[t] += got
 					}
 				}
 			}
-			out = append(out, members...)
 		}
-		return out
 	}
+	return out
 }
 
-// An answer is where one simulated comparison ended.
-type answer struct {
-	decision Decision
-	trials   float64 // of the new side, mean over entries or cases
-	first    bool    // settled at the first look
+func (w *world) filesOf(q *project) []int { return keyFiles[q.name[0]-'a'] }
+
+// cut keeps the first trials of a suite.
+func (r *suiteRun) cut(t Trials) ([]project, []Ends) {
+	out, ends := slices.Clone(r.projects), make([]Ends, len(r.projects))
+	for i := range out {
+		out[i].trials = t
+		b, n := sum(r.early[i][0][:t.Baseline]), sum(r.early[i][1][:t.Now])
+		ends[i] = Ends{out[i].name, t.Baseline + b, t.Now + n, b, n}
+	}
+	return out, ends
 }
 
-// followRecall does what the gate asks for until it asks no more. full says that the
-// baseline holds all its trials from the start; else it grows with the new side.
-func followRecall(all []Entry, plan Plan, full bool) (answer, error) {
-	give, sizes := map[string]int{}, map[string]int{}
-	for _, p := range sevenProjects {
-		sizes[p.name] = p.entries
-		give[p.name] = plan.Looks[0].Trials
+// A benchWorld is one way in which answers come about: families of six cases, two
+// good and four bad, or sites judged in six draws.
+type benchWorld struct {
+	name       string
+	families   int
+	errors     float64 // mean share
+	alike      float64 // concentration of the Beta distribution of chances; 0: all alike
+	together   float64 // logits, standard deviation: a family in a trial
+	day, trial float64
+	modules    bool    // asked in modules of 15
+	module     float64 // logits: a module in a trial
+}
+
+const familySize = 6
+
+func (w *benchWorld) moduleOf(f, c int) string {
+	if !w.modules {
+		return ""
 	}
-	cut := make([]Entry, len(all))
-	for round := 0; ; round++ {
-		total := 0
-		for i, e := range all {
-			n := give[e.Project]
-			total += n
-			cut[i] = Entry{Project: e.Project, ID: e.ID, Baseline: e.Baseline[:n], Now: e.Now[:n]}
-			if full {
-				cut[i].Baseline = e.Baseline
+	return fmt.Sprint((c*w.families + f) / 15)
+}
+
+// draw makes trials of both sides; errors rise by a factor, and by points.
+func (w *benchWorld) draw(s *source, trials Trials, times, points float64) []Case {
+	var out []Case
+	var strength []float64
+	n := w.families * familySize
+	for f := range w.families {
+		for c := range familySize {
+			p := 1 - w.errors
+			if w.alike > 0 {
+				a, b := s.gamma(p*w.alike), s.gamma((1-p)*w.alike)
+				if p = min(max(a/(a+b), 1e-6), 1-1e-6); math.IsNaN(p) {
+					p = 1 - 1e-6
+				}
 			}
+			strength = append(strength, math.Log(p/(1-p)))
+			out = append(out, Case{ID: fmt.Sprint(c), Family: fmt.Sprint(1000 + f), Bad: c >= familySize/3, Module: w.moduleOf(f, c),
+				Baseline: make([]float64, trials.Baseline), Now: make([]float64, trials.Now)})
 		}
-		g, err := GateRecall(cut, plan)
-		if err != nil {
-			return answer{}, err
+	}
+	modules := make([]float64, n/15+1)
+	for side, nt := range []int{trials.Baseline, trials.Now} {
+		day := s.normal(w.day)
+		lose := 0.0
+		if side == 1 {
+			lose = (times-1)*w.errors/(1-w.errors) + points/100/(1-w.errors)
 		}
-		if g.Decision != NotSettled || g.More == (Trials{}) {
-			return answer{g.Decision, float64(total) / float64(len(all)), round == 0}, nil
-		}
-		for _, part := range g.Parts {
-			for name := range give {
-				if part.Gates && (part.Name == name || part.Name == Pool || part.Name == SmallKeys && sizes[name] < plan.MinItems) {
-					give[name] = max(give[name], min(plan.last(), part.Trials.Now+part.More.Now))
+		for t := range nt {
+			trial := day + s.normal(w.trial)
+			for i := range modules {
+				modules[i] = s.normal(w.module)
+			}
+			for f := range w.families {
+				shift := trial + s.normal(w.together)
+				for c := range familySize {
+					i := f*familySize + c
+					x := strength[i] + shift + modules[(c*w.families+f)/15]
+					v := 0.0
+					if float64(s.logistic()) < x && s.Float64() >= lose {
+						v = 1
+					}
+					if side == 0 {
+						out[i].Baseline[t] = v
+					} else {
+						out[i].Now[t] = v
+					}
 				}
 			}
 		}
 	}
-}
-
-// followBench is followRecall for cases.
-func followBench(all []Case, plan Plan, full bool) (answer, error) {
-	n := plan.Looks[0].Trials
-	cut := make([]Case, len(all))
-	for round := 0; ; round++ {
-		for i, c := range all {
-			cut[i] = c
-			cut[i].Now = c.Now[:n]
-			if !full {
-				cut[i].Baseline = c.Baseline[:n]
-			}
-		}
-		g, err := GateBench(cut, plan)
-		if err != nil {
-			return answer{}, err
-		}
-		if g.Decision != NotSettled || g.More == (Trials{}) {
-			return answer{g.Decision, float64(n), round == 0}, nil
-		}
-		n += g.More.Now
-	}
-}
-
-// A tally sums up simulated comparisons.
-type tally struct {
-	runs, drop, none, open, first int
-	trials                        float64
-}
-
-func (c tally) share(n int) float64 { return float64(n) / float64(c.runs) }
-
-func (c tally) String() string {
-	return fmt.Sprintf("drop %6.2f %%  no drop %6.2f %%  not settled %5.2f %%  settled at first look %5.1f %%  mean trials %.1f",
-		100*c.share(c.drop), 100*c.share(c.none), 100*c.share(c.open), 100*c.share(c.first), c.trials/float64(c.runs))
-}
-
-// simulate follows n comparisons. Each has a stream of its own, so the numbers do
-// not depend on the number of workers.
-func simulate(n int, seed uint64, one func(*rand.Rand) (answer, error)) (tally, error) {
-	answers := make([]answer, n)
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	workers := min(2, runtime.GOMAXPROCS(0))
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < n; i += workers {
-				answers[i], errs[i] = one(rand.New(rand.NewPCG(seed, uint64(i))))
-			}
-		})
-	}
-	wg.Wait()
-	var t tally
-	for i, a := range answers {
-		if errs[i] != nil {
-			return t, errs[i]
-		}
-		t.runs++
-		t.trials += a.trials
-		if a.first {
-			t.first++
-		}
-		switch a.decision {
-		case Drop:
-			t.drop++
-		case NoDrop:
-			t.none++
-		case NotSettled:
-			t.open++
-		}
-	}
-	return t, nil
+	return out
 }

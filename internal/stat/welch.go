@@ -1,55 +1,19 @@
 package stat
 
-import (
-	"fmt"
-	"math"
+import "math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-)
-
-// A WelchResult compares two means.
-type WelchResult struct {
-	Diff float64 // mean of a minus mean of b
-	SE   float64 // standard error of Diff
-	T    float64 // Diff / SE; infinite where SE is 0 and Diff is not, 0 where both are
-	DF   float64 // degrees of freedom by Satterthwaite
-}
-
-// Welch compares the means of two samples that need not vary alike. It assumes
-// that all values are independent and roughly normal. Each sample needs two
-// finite values.
+// welch gives the variance of the difference of two means, and its degrees of
+// freedom, from the variances and sizes of two samples that need not vary alike.
+// Each sample has two values or more.
 //
 // Source: B. L. Welch, Biometrika 34 (1947) 28-35; F. E. Satterthwaite,
 // Biometrics 2 (1946) 110-114.
-func Welch(a, b []float64) (WelchResult, error) {
-	if len(a) < 2 || len(b) < 2 {
-		return WelchResult{}, fmt.Errorf("Welch's test of %d against %d values: each side needs at least 2", len(a), len(b))
-	}
-	ma, va := moments(a)
-	mb, vb := moments(b)
-	na, nb := float64(len(a)), float64(len(b))
+func welch(va, na, vb, nb float64) (variance, df float64) {
 	qa, qb := va/na, vb/nb
-	w := WelchResult{Diff: ma - mb, SE: math.Sqrt(qa + qb), DF: na + nb - 2}
-	if math.IsNaN(w.Diff) || math.IsNaN(w.SE) || math.IsInf(w.Diff, 0) || math.IsInf(w.SE, 0) {
-		return WelchResult{}, fmt.Errorf("Welch's test: values must be finite numbers")
+	if qa+qb == 0 {
+		return 0, na + nb - 2
 	}
-	if w.SE > 0 {
-		w.DF = (qa + qb) * (qa + qb) / (qa*qa/(na-1) + qb*qb/(nb-1))
-	}
-	w.T = ratioOf(w.Diff, w.SE)
-	return w, nil
-}
-
-// student is Student's test, which assumes that both sides vary alike; a and b
-// are as Welch takes them.
-func student(a, b []float64) WelchResult {
-	ma, va := moments(a)
-	mb, vb := moments(b)
-	na, nb := float64(len(a)), float64(len(b))
-	w := WelchResult{Diff: ma - mb, DF: na + nb - 2}
-	w.SE = math.Sqrt(((na-1)*va + (nb-1)*vb) / w.DF * (1/na + 1/nb))
-	w.T = ratioOf(w.Diff, w.SE)
-	return w
+	return qa + qb, (qa + qb) * (qa + qb) / (qa*qa/(na-1) + qb*qb/(nb-1))
 }
 
 // ratioOf is a difference in standard errors: infinite where only the error is 0.
@@ -61,26 +25,6 @@ func ratioOf(diff, se float64) float64 {
 		return math.Copysign(math.Inf(1), diff)
 	}
 	return 0
-}
-
-// Greater gives the chance of a T at least as large where the means are equal.
-func (w WelchResult) Greater() float64 { return w.dist().Survival(w.T) }
-
-// TwoSided gives the chance of a T at least as far from 0 where the means are
-// equal.
-func (w WelchResult) TwoSided() float64 { return 2 * w.dist().Survival(math.Abs(w.T)) }
-
-// Upper gives the bound that the true difference stays below with confidence
-// 1-tail, one-sided.
-func (w WelchResult) Upper(tail float64) float64 {
-	if w.SE == 0 {
-		return w.Diff
-	}
-	return w.Diff + w.dist().Quantile(1-tail)*w.SE
-}
-
-func (w WelchResult) dist() distuv.StudentsT {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: w.DF}
 }
 
 // moments gives mean and variance (n-1); values are few, two passes are exact
