@@ -39,7 +39,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 		reasons = append(reasons, Reason{Code: CodeStochastic, Verdict: audit.Warn,
 			Text: "the reviewer is called deterministic, and trials of one case differ: judged as stochastic"})
 	}
-	drop, fell, err := pairs.drop(deterministic, rules)
+	drop, err := pairs.drop(deterministic, rules)
 	if err != nil {
 		return Judgement{}, err
 	}
@@ -56,11 +56,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 		{MetricSpecificity, goals.Specificity, b.Specificity.Value, base.Specificity.Value},
 	} {
 		if m.goal > 0 {
-			below := fell
-			if deterministic {
-				below = m.base.Defined && m.now.Defined && 100*(m.base.V-m.now.V) >= noneBelow-1e-7
-			}
-			reasons = append(reasons, benchGoal(m.metric, m.goal, m.now, m.base, len(baseline) > 0, below))
+			reasons = append(reasons, benchGoal(m.metric, m.goal, m.now, m.base, len(baseline) > 0))
 		}
 	}
 	if len(reasons) == 0 {
@@ -97,22 +93,13 @@ func (b *Bench) invalid(goals audit.BenchGoals) (Reason, bool) {
 	return g, true
 }
 
-func benchGoal(metric string, goal float64, now, base Value, hasBase, below bool) Reason {
-	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, Now: now, Want: Of(goal), Baseline: base}
-	switch {
-	case !now.Defined:
-		g.Verdict = audit.Fail
-		g.Text = fmt.Sprintf("%s is undefined: the goal of %v is not shown to be met", metric, g.Want)
-	case now.V >= goal-tiny:
-		g.Text = fmt.Sprintf("%s %v meets the goal of %v", metric, now, g.Want)
-	case hasBase && !below:
-		g.Verdict = audit.Warn
-		g.Text = fmt.Sprintf("%s %v misses the goal of %v; the baseline is at %v", metric, now, g.Want, base)
-	default:
-		g.Verdict = audit.Fail
-		g.Text = fmt.Sprintf("%s %v misses the goal of %v", metric, now, g.Want)
+// benchGoal holds a figure against its goal, as goal does for projects.
+func benchGoal(metric string, goal float64, now, base Value, hasBase bool) Reason {
+	d := &sides{}
+	if hasBase {
+		d.baseline = []*Result{nil}
 	}
-	return g
+	return d.goal(metric, "", goal, now, base)
 }
 
 // A casePairs holds the cases of both sides.
@@ -168,17 +155,17 @@ func (p *casePairs) same() bool {
 }
 
 // drop judges balanced accuracy against the baseline over the cases of both
-// sides, and says whether a drop is settled.
-func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, bool, error) {
+// sides.
+func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 	if !p.hasBase {
-		return Reason{}, false, nil
+		return Reason{}, nil
 	}
 	f := drop{metric: MetricBalanced}
 	var base, now Value
 	base, now, f.items = p.balanced()
 	f.base, f.now = base, now
 	if !base.Defined || !now.Defined {
-		return f.unsettled(rules, 0, "no good or no bad case has an answer on both sides"), false, nil
+		return f.unsettled(rules, nil, "no good or no bad case has an answer on both sides"), nil
 	}
 	f.points = 100 * (base.V - now.V)
 	var g Reason
@@ -188,16 +175,16 @@ func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, bool, error) 
 		gate, err := stat.GateBench(p.both, rules.plan())
 		switch {
 		case errors.Is(err, stat.ErrEmpty):
-			return f.unsettled(rules, 0, err.Error()), false, nil
+			return f.unsettled(rules, nil, err.Error()), nil
 		case err != nil:
-			return Reason{}, false, fmt.Errorf("the gate: %w", err)
+			return Reason{}, fmt.Errorf("the gate: %w", err)
 		}
-		g = f.gated(&gate.Parts[0], 0, rules)
+		g = f.gated(&gate.Parts[0], rules)
 	}
 	if p.onlyOne > 0 {
 		g.Text += fmt.Sprintf(" (%d cases that one side lacks are left out)", p.onlyOne)
 	}
-	return g, g.Verdict == audit.Fail && g.Code == CodeDrop, nil
+	return g, nil
 }
 
 // balanced gives both sides' balanced accuracy by the means of the cases that

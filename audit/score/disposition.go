@@ -100,6 +100,7 @@ func (s *Scored) Fingerprint() string { return Fingerprint(&s.Finding, s.Path) }
 // A KnownResult is what became of one entry of the key.
 type KnownResult struct {
 	ID            string          `json:"id"`
+	File          string          `json:"file,omitempty"`
 	Dimension     audit.Dimension `json:"dimension"`
 	Finding       int             `json:"finding"` // index in Result.Findings; -1 for none
 	Credit        float64         `json:"credit"`  // 1, 0.5 or 0

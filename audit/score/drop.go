@@ -2,7 +2,6 @@ package score
 
 import (
 	"fmt"
-	"math"
 
 	"assay/audit"
 	"assay/internal/stat"
@@ -27,7 +26,7 @@ func (d *sides) dropReasons(part *stat.Part, rules Rules) []Reason {
 	if d.deterministic {
 		return []Reason{recall.literal(), precision.literal()}
 	}
-	return []Reason{recall.gated(part, len(d.now), rules), precision.shown(rules)}
+	return []Reason{recall.gated(part, rules), precision.shown(rules)}
 }
 
 // A fall is a drop with what it weighs.
@@ -66,66 +65,70 @@ func (f drop) literal() Reason {
 	return f.reason(audit.Warn, CodeDrop, text)
 }
 
-// gated turns what the gate settled into a reason. It asks for the trials that
-// the gate's next look needs on this side; what the baseline lacks stands in the
-// text.
-func (f drop) gated(part *stat.Part, trials int, rules Rules) Reason {
-	switch {
-	case part == nil:
-		return f.unsettled(rules, 0, "the gate did not see this project")
-	case part.Decision == stat.Drop:
-		return f.reason(audit.Fail, CodeDrop, fmt.Sprintf(
-			"%s %v, at the baseline %v: a drop of %.1f points that chance does not explain (p %.2g, needed %.2g)",
-			f.metric, f.now, f.base, part.Drop, part.P, part.Alpha))
-	case part.Decision == stat.NoDrop, f.points < noneBelow-1e-7:
-		return f.reason(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: no drop that can be told from chance", f.metric, f.now, f.base))
-	case !part.Gates:
-		return f.unsettled(rules, 0, fmt.Sprintf("%d entries are too few to settle a drop alone; all projects together can", part.Items))
-	case part.More.Baseline > 0:
-		return f.unsettled(rules, part.More.Now, fmt.Sprintf("%d more trials, and %d more of the baseline, bring the next look", part.More.Now, part.More.Baseline))
-	case part.More.Now > 0:
-		return f.unsettled(rules, part.More.Now, fmt.Sprintf("%d more trials bring the next look", part.More.Now))
+// gated turns what the gate says of one part into a reason.
+func (f drop) gated(part *stat.Part, rules Rules) Reason {
+	if part == nil {
+		return f.unsettled(rules, nil, "the gate did not see this project")
 	}
-	return f.unsettled(rules, 0, "the last look has been taken")
+	switch part.Decision {
+	case stat.Drop:
+		return f.reason(audit.Fail, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: a drop of %.1f points (errors a trial %.1f, and were %.1f) that chance does not explain (p %.2g, needed %.2g)",
+			f.metric, f.now, f.base, part.Drop, part.Errors[1], part.Errors[0], part.P, part.Alpha))
+	case stat.NoDrop:
+		return f.reason(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: no drop of 10 points", f.metric, f.now, f.base))
+	}
+	return f.unsettled(rules, part, whatSettles(part))
+}
+
+// whatSettles says which trials would settle a part.
+func whatSettles(part *stat.Part) string {
+	switch more := part.More; {
+	case !part.Gates:
+		return "a second trial lets this project decide alone"
+	case part.Beside:
+		return fmt.Sprintf("%d trials of both sides beside each other settle it (-beside)", more.Now)
+	case more.Baseline > 0:
+		return fmt.Sprintf("%d more trials, and %d more of the baseline, settle it or bring the next look", more.Now, more.Baseline)
+	case more.Now > 0:
+		return fmt.Sprintf("%d more trials settle it or bring the next look", more.Now)
+	}
+	return "the last look has been taken"
 }
 
 func (f drop) shown(rules Rules) Reason {
 	if !f.base.Defined || !f.now.Defined || f.points <= failAbove+1e-7 {
 		return f.reason(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v", f.metric, f.now, f.base))
 	}
-	g := f.unsettled(rules, 0, "drops in a stochastic auditor's precision are shown and not settled")
+	g := f.unsettled(rules, nil, "drops in a stochastic auditor's precision are shown and not settled")
 	g.Verdict = audit.Warn
 	return g
 }
 
-func (f drop) unsettled(rules Rules, more int, why string) Reason {
+func (f drop) unsettled(rules Rules, part *stat.Part, why string) Reason {
 	v := audit.Warn
 	if rules.Strict {
 		v = audit.Fail
 	}
 	g := f.reason(v, CodeUnsettled, fmt.Sprintf("%s %v, at the baseline %v: a drop of %.1f points, not settled: %s",
 		f.metric, f.now, f.base, f.points, why))
-	g.More = more
+	if part != nil {
+		g.More, g.MoreBaseline, g.Beside = part.More.Now, part.More.Baseline, part.Beside
+	}
 	return g
 }
 
 // poolReason says what the gate settled over all projects.
 func poolReason(part *stat.Part, rules Rules) Reason {
 	f := drop{metric: MetricRecall, points: part.Drop}
-	g := Reason{Code: CodeDrop, Verdict: audit.Pass, Metric: MetricRecall, About: part.Name}
-	switch {
-	case part.Decision == stat.Drop:
-		g.Verdict = audit.Fail
+	g := f.gated(part, rules)
+	g.About = part.Name
+	switch part.Decision {
+	case stat.Drop:
 		g.Text = fmt.Sprintf("recall over all projects dropped by %.1f points, which chance does not explain (p %.2g, needed %.2g)", part.Drop, part.P, part.Alpha)
-	case part.Decision == stat.NoDrop || math.IsNaN(part.Drop) || part.Drop < noneBelow:
-		g.Text = "recall over all projects: no drop that can be told from chance"
+	case stat.NoDrop:
+		g.Text = "recall over all projects: no drop of 10 points"
 	default:
-		u := f.unsettled(rules, part.More.Now, "")
-		g.Code, g.Verdict, g.More = u.Code, u.Verdict, u.More
-		g.Text = fmt.Sprintf("recall over all projects dropped by %.1f points, not settled", part.Drop)
-		if part.More.Now > 0 || part.More.Baseline > 0 {
-			g.Text += fmt.Sprintf(": %d more trials, %d more of the baseline", part.More.Now, part.More.Baseline)
-		}
+		g.Text = fmt.Sprintf("recall over all projects dropped by %.1f points, not settled: %s", part.Drop, whatSettles(part))
 	}
 	return g
 }

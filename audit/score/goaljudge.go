@@ -4,37 +4,32 @@ import (
 	"fmt"
 
 	"assay/audit"
-	"assay/internal/stat"
 )
 
 // goalReasons holds the figures against the goals.
 //
-// A missed goal fails without a baseline, and where the figure is below the
-// baseline's too; a figure that misses its goal and is not below the baseline
-// warns. For a deterministic auditor "below" begins at one point (or anything, of
-// counts); for a stochastic one it is what the gate has settled, and as the gate
-// settles recall, other figures of a stochastic auditor that miss a goal warn
-// where there is a baseline.
-func (d *sides) goalReasons(part *stat.Part) []Reason {
+// A missed goal fails. One that the committed baseline missed too warns, "below
+// goal, as in the baseline": it never passes, and in nothing else does a baseline
+// make a verdict milder.
+func (d *sides) goalReasons() []Reason {
 	g, now, base := &d.goals, d.fNow, d.fBase
 	var reasons []Reason
 	share := func(metric string, goal float64, nowV, baseV Value) {
 		if goal > 0 {
-			reasons = append(reasons, d.goal(metric, "", goal, nowV, baseV, 0.01, part))
+			reasons = append(reasons, d.goal(metric, "", goal, nowV, baseV))
 		}
 	}
 	count := func(metric, about string, goal int, nowV, baseV Value) {
 		if goal > 0 {
-			// Counts go by halves: a quarter is less than any difference.
-			reasons = append(reasons, d.goal(metric, about, float64(goal), nowV, baseV, 0.25, part))
+			reasons = append(reasons, d.goal(metric, about, float64(goal), nowV, baseV))
 		}
 	}
 	share(MetricRecall, g.Recall, now.recall, base.recall)
 	if g.Precision > 0 {
-		reasons = append(reasons, d.spanGoal(MetricPrecision, g.Precision, now.precision, base.precision, part))
+		reasons = append(reasons, d.spanGoal(MetricPrecision, g.Precision, now.precision, base.precision))
 	}
 	if g.F1 > 0 {
-		reasons = append(reasons, d.spanGoal(MetricF1, g.F1, now.f1, base.f1, part))
+		reasons = append(reasons, d.spanGoal(MetricF1, g.F1, now.f1, base.f1))
 	}
 	count(MetricCoverage, "", g.Coverage, now.covered, base.covered)
 	count(MetricExpected, "", g.Expected, now.credit, base.credit)
@@ -44,61 +39,89 @@ func (d *sides) goalReasons(part *stat.Part) []Reason {
 	return reasons
 }
 
-// goal judges one figure. slack is the least difference to the baseline that
-// counts as below it.
-func (d *sides) goal(metric, about string, goal float64, now, base Value, slack float64, part *stat.Part) Reason {
+// goal judges one figure.
+func (d *sides) goal(metric, about string, goal float64, now, base Value) Reason {
 	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, About: about, Now: now, Want: Of(goal), Baseline: base}
 	show := func(v Value) string { return showMetric(metric, v) }
 	what := metric
 	if about != "" {
 		what += " of " + about
 	}
-	switch {
-	case now.Defined && now.V >= goal-tiny:
+	if now.Defined && now.V >= goal-tiny {
 		g.Text = fmt.Sprintf("%s %s meets the goal of %s", what, show(now), show(g.Want))
 		return g
-	case !now.Defined:
-		g.Verdict = audit.Fail
-		g.Text = fmt.Sprintf("%s is undefined: the goal of %s is not shown to be met", what, show(g.Want))
-		if len(d.baseline) > 0 && !base.Defined {
-			g.Verdict = audit.Warn
-			g.Text += "; nor was it at the baseline"
-		}
-		return g
 	}
+	g.Verdict = audit.Fail
 	g.Text = fmt.Sprintf("%s %s misses the goal of %s", what, show(now), show(g.Want))
+	if !now.Defined {
+		g.Text = fmt.Sprintf("%s is undefined: the goal of %s is not shown to be met", what, show(g.Want))
+	}
 	switch {
 	case len(d.baseline) == 0:
-		g.Verdict = audit.Fail
 		g.Text += "; there is no baseline"
-	case d.below(metric, now, base, slack, part):
-		g.Verdict = audit.Fail
-		g.Text += fmt.Sprintf(" and lies below the baseline, %s", show(base))
+	case base.Defined && base.V >= goal-tiny:
+		g.Text += fmt.Sprintf("; the baseline met it with %s", show(base))
 	default:
 		g.Verdict = audit.Warn
-		g.Text += fmt.Sprintf("; the baseline is at %s", show(base))
+		g.Text += fmt.Sprintf(": below goal, as in the baseline (%s)", show(base))
 	}
 	return g
 }
 
-func (d *sides) below(metric string, now, base Value, slack float64, part *stat.Part) bool {
-	if !base.Defined {
-		return true
+// floors fails what is below half of its goal in recall, or in precision's high
+// end, whatever the baseline says: carpets of guesses reach no more.
+func (d *sides) floors() []Reason {
+	var reasons []Reason
+	for _, m := range []struct {
+		metric string
+		goal   float64
+		now    Value
+	}{{MetricRecall, d.goals.Recall, d.fNow.recall}, {MetricPrecision, d.goals.Precision, d.fNow.precision.High}} {
+		if m.goal > 0 && (!m.now.Defined || m.now.V < m.goal/2-tiny) {
+			reasons = append(reasons, Reason{Code: CodeFloor, Verdict: audit.Fail, Metric: m.metric, Now: m.now, Want: Of(m.goal / 2),
+				Text: fmt.Sprintf("%s %v is below half of the goal of %v: no baseline makes up for that", m.metric, m.now, Of(m.goal))})
+		}
 	}
-	if d.deterministic {
-		return base.V-now.V >= slack-tiny
+	return reasons
+}
+
+// methodology gives the verdict by the methodology's own words (its section 2).
+func (d *sides) methodology() audit.Verdict {
+	verdict := audit.Pass
+	worse := func(v audit.Verdict) { verdict = audit.Worst(verdict, v) }
+	for _, m := range []struct {
+		goal      float64
+		now, base Value
+		scale     float64 // to points
+	}{
+		{d.goals.Recall, d.fNow.recall, d.fBase.recall, 100},
+		{d.goals.Precision, d.fNow.precision.Low, d.fBase.precision.Low, 100},
+		{d.goals.F1, d.fNow.f1.Low, d.fBase.f1.Low, 100},
+		{float64(d.goals.Coverage), d.fNow.covered, d.fBase.covered, 10},
+	} {
+		if m.goal > 0 && (!m.now.Defined || m.now.V < m.goal-tiny) {
+			worse(audit.Fail)
+		}
+		if len(d.baseline) > 0 && m.base.Defined && m.now.Defined {
+			switch points := m.scale * (m.base.V - m.now.V); {
+			case points > failAbove+1e-7:
+				worse(audit.Fail)
+			case points >= noneBelow-1e-7:
+				worse(audit.Warn)
+			}
+		}
 	}
-	return metric == MetricRecall && part != nil && part.Decision == stat.Drop
+	return verdict
 }
 
 // spanGoal judges a figure that hangs on reviews: met when its lower bound
 // reaches the goal, missed when its upper bound is below, else open.
-func (d *sides) spanGoal(metric string, goal float64, now, base Span, part *stat.Part) Reason {
+func (d *sides) spanGoal(metric string, goal float64, now, base Span) Reason {
 	switch {
 	case !now.Low.Defined || now.Low.V >= goal-tiny:
-		return d.goal(metric, "", goal, now.Low, base.Low, 0.01, part)
+		return d.goal(metric, "", goal, now.Low, base.Low)
 	case now.High.V < goal-tiny:
-		return d.goal(metric, "", goal, now.High, base.High, 0.01, part)
+		return d.goal(metric, "", goal, now.High, base.High)
 	}
 	need := d.review(metric, goal)
 	return Reason{Code: CodeReview, Verdict: audit.Warn, Metric: metric, Now: now.Low, Want: Of(goal), Baseline: base.Low,

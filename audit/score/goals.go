@@ -57,6 +57,7 @@ const (
 	CodeInvalid    Code = "invalid"         // a run that proves nothing
 	CodeUnanswered Code = "unanswered"      // too many trials without an answer, or none with one
 	CodeChance     Code = "chance"          // no better than the 99th percentile of chance
+	CodeFloor      Code = "floor"           // less than half of a goal, whatever the baseline says
 	CodeGoal       Code = "goal"            // a goal, met or missed; Metric says which
 	CodeReview     Code = "review"          // a goal that hangs on findings that nobody has reviewed
 	CodeDrop       Code = "drop"            // worse than the baseline, or as good
@@ -86,11 +87,15 @@ type Reason struct {
 	Metric   string        `json:"metric,omitempty"`
 	About    string        `json:"about,omitempty"` // a dimension, an entry, a check
 	Now      Value         `json:"now,omitzero"`
-	Want     Value         `json:"want,omitzero"`      // the goal
-	Baseline Value         `json:"baseline,omitzero"`  // the same figure there
-	More     int           `json:"more,omitempty"`     // trials or reviews that would settle it
-	Findings []int         `json:"findings,omitempty"` // to be reviewed: indices into the first trial's findings
-	Text     string        `json:"text"`
+	Want     Value         `json:"want,omitzero"`     // the goal
+	Baseline Value         `json:"baseline,omitzero"` // the same figure there
+	More     int           `json:"more,omitempty"`    // trials or reviews that would settle it
+	// MoreBaseline are the trials that the baseline lacks; Beside says that More are
+	// trials of both sides beside each other, all of them anew.
+	MoreBaseline int    `json:"more_baseline,omitempty"`
+	Beside       bool   `json:"beside,omitempty"`
+	Findings     []int  `json:"findings,omitempty"` // to be reviewed: indices into the first trial's findings
+	Text         string `json:"text"`
 }
 
 // A Judgement is a verdict with its reasons, the gravest first. Reasons that pass
@@ -98,8 +103,12 @@ type Reason struct {
 type Judgement struct {
 	Verdict audit.Verdict `json:"verdict"`
 	Reasons []Reason      `json:"reasons"`
-	Lost    []EntryChange `json:"lost,omitempty"`   // entries or cases that earn less than at the baseline, most first
-	Gained  []EntryChange `json:"gained,omitempty"` // and more
+	// Methodology is the verdict by the methodology's own words: any of its four
+	// metrics more than five points below the baseline, or below its goal, is FAIL;
+	// one to five points is WARN. Empty where it says nothing (Smoke, Bench).
+	Methodology audit.Verdict `json:"methodology,omitempty"`
+	Lost        []EntryChange `json:"lost,omitempty"`   // entries or cases that earn less than at the baseline, most first
+	Gained      []EntryChange `json:"gained,omitempty"` // and more
 }
 
 // An EntryChange is what an entry earned on average, or how often a case was

@@ -10,16 +10,16 @@ import (
 
 // Rules are how trials are judged.
 type Rules struct {
-	Deterministic bool      // the auditor's output for the same input is always the same
-	Strict        bool      // what is not settled fails
-	Plan          stat.Plan // of the stochastic gate; the zero plan means stat.DefaultPlan
+	Deterministic bool // the auditor's output for the same input is always the same
+	Strict        bool // what is not settled fails
+	Beside        bool // both sides ran beside each other: no day lies between them
 }
 
+// plan is the gate's, declared beforehand (docs/gate.md).
 func (r Rules) plan() stat.Plan {
-	if len(r.Plan.Looks) == 0 {
-		return stat.DefaultPlan()
-	}
-	return r.Plan
+	p := stat.DefaultPlan()
+	p.Beside = r.Beside
+	return p
 }
 
 // A Subject is one project with the trials of both sides.
@@ -126,7 +126,7 @@ func gateOf(all []sides, plan stat.Plan) (*stat.Gate, error) {
 		}
 		base, now := d.fBase.credits(), d.fNow.credits()
 		for _, k := range d.now[0].Known {
-			entries = append(entries, stat.Entry{Project: d.name(), ID: k.ID, Baseline: base[k.ID], Now: now[k.ID]})
+			entries = append(entries, stat.Entry{Project: d.name(), ID: k.ID, File: k.File, Baseline: base[k.ID], Now: now[k.ID]})
 		}
 	}
 	if len(entries) == 0 {
@@ -176,11 +176,13 @@ func (d *sides) judge(part *stat.Part, rules Rules) Judgement {
 	if g, ok := d.chance(); ok {
 		reasons = append(reasons, g)
 	}
-	reasons = append(reasons, d.goalReasons(part)...)
+	reasons = append(reasons, d.goalReasons()...)
+	reasons = append(reasons, d.floors()...)
 	if len(d.baseline) > 0 {
 		reasons = append(reasons, d.dropReasons(part, rules)...)
 	}
 	j := judgement(reasons)
+	j.Methodology = d.methodology()
 	if len(d.baseline) > 0 {
 		base, now := d.fBase.credits(), d.fNow.credits()
 		var ids []string

@@ -164,7 +164,7 @@ func (s *scorer) pair() {
 	})
 	for i := range s.in.Project.Known {
 		k := &s.in.Project.Known[i]
-		s.result.Known[i] = KnownResult{ID: k.ID, Dimension: k.Dimension, Finding: -1, Corroborated: len(k.Corroborated) > 0}
+		s.result.Known[i] = KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Finding: -1, Corroborated: len(k.Corroborated) > 0}
 	}
 }
 
