@@ -1,0 +1,133 @@
+package planted
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Plan is a draw with what is run on it.
+type Plan struct {
+	Draw       *Draw
+	Label      string
+	Unit       bool     // the application's own tests
+	Functional bool     // the functional tests
+	Exploits   []string // the sites whose exploits run, in this order
+}
+
+// Options say how much is proved.
+type Options struct {
+	Quick    bool     // all good, all bad and two random draws
+	Only     []string // these sites alone: all good, all bad and each of them flipped in both
+	Seeds    int      // random draws; 0 means 20
+	From     uint64   // the first of the random draws' seeds
+	Parallel int      // draws at a time; 0 means 2
+	Cache    string   // where setups are kept between runs; empty means the user's cache folder
+	Keep     bool     // leave the draws' folders in place
+	Each     func(Outcome)
+}
+
+// defaultSeeds is the number of random draws of a whole proof.
+const defaultSeeds = 20
+
+// Plans gives the draws that prove a project:
+//
+//   - all good and all bad: every test and every exploit;
+//   - each site alone flipped in both: functional tests and its own exploit;
+//   - a covering array of strength 2, in which every two sites stand in all four
+//     combinations: every test and every exploit, so that a site which makes
+//     another's exploit succeed or fail is found;
+//   - random draws with everything that a seed chooses: every test and exploit.
+func (p *Project) Plans(o Options) ([]Plan, error) {
+	if err := p.known(o.Only); err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(p.Sites))
+	for i, s := range p.Sites {
+		ids[i] = s.ID
+	}
+	tried := ids
+	if len(o.Only) > 0 {
+		tried = o.Only
+	}
+	plans := []Plan{
+		{p.with(nil), "all good", true, true, tried},
+		{p.with(ids), "all bad", true, true, tried},
+	}
+	if !o.Quick {
+		plans = append(plans, p.flips(ids, tried)...)
+	}
+	if len(o.Only) > 0 {
+		return plans, nil
+	}
+	seeds := max(o.Seeds, 0)
+	switch {
+	case o.Quick:
+		seeds = 2
+	case o.Seeds == 0:
+		seeds = defaultSeeds
+	}
+	for i := range seeds {
+		seed := o.From + uint64(i)
+		d := p.Draw(seed)
+		plans = append(plans, Plan{d, fmt.Sprintf("seed %d", seed), true, true, d.chance.order(ids)})
+	}
+	if !o.Quick {
+		for i, bad := range pairs(ids) {
+			plans = append(plans, Plan{p.with(bad), fmt.Sprintf("pairs %d", i+1), true, true, ids})
+		}
+	}
+	return plans, nil
+}
+
+func (p *Project) flips(ids, tried []string) []Plan {
+	var plans []Plan
+	for _, id := range tried {
+		others := slices.DeleteFunc(slices.Clone(ids), func(other string) bool { return other == id })
+		plans = append(plans,
+			Plan{p.with([]string{id}), id + " alone bad", false, true, []string{id}},
+			Plan{p.with(others), id + " alone good", false, true, []string{id}})
+	}
+	return plans
+}
+
+// pairs gives sets of bad sites in which every two sites stand in all four
+// combinations. The first set is empty; in the n others each site has a set of
+// more than half of the rows of its own: two such sets share a row, and neither
+// holds the other. That is the least number of rows.
+//
+// Source: G. O. H. Katona, Discrete Mathematics 6 (1973) 19-23; D. J. Kleitman and
+// J. Spencer, Discrete Mathematics 6 (1973) 255-262.
+func pairs(ids []string) [][]string {
+	n := 1
+	for choose(n, n/2+1) < len(ids) {
+		n++
+	}
+	rows := make([][]string, n+1)
+	subset := firstSubset(n/2 + 1)
+	for _, id := range ids {
+		for i := range n {
+			if subset>>i&1 == 1 {
+				rows[i+1] = append(rows[i+1], id)
+			}
+		}
+		subset = nextSubset(subset)
+	}
+	return rows
+}
+
+func choose(n, k int) int {
+	c := 1
+	for i := range k {
+		c = c * (n - i) / (i + 1)
+	}
+	return c
+}
+
+func firstSubset(k int) uint64 { return 1<<k - 1 }
+
+// nextSubset gives the next number with as many bits set.
+func nextSubset(s uint64) uint64 {
+	low := s & -s
+	up := s + low
+	return up | (s^up)/low>>2
+}
