@@ -11,8 +11,8 @@
 //     functions stand, and what tables and files are called; [Project.With] takes
 //     the bad sites from its caller. [Draw.Render] gives the files of that draw
 //     with the place of every site, and [Combine] sets several side by side.
-//   - [Rendered.Write] and [Rendered.Export] put the files into a folder, and
-//     [Rendered.Project] gives the key: bad sites as known vulnerabilities, good
+//   - [Target.Write] and [Target.Export] put the files into a folder, and
+//     [Target.Project] gives the key: bad sites as known vulnerabilities, good
 //     ones as decoys.
 //   - [Verify] builds and starts draws over a PostgreSQL of its own and runs the
 //     application's tests, the functional tests and one exploit a site, which must

@@ -150,8 +150,9 @@ func (d *Draw) Names() map[string]string {
 // String says what is drawn, for messages.
 func (d *Draw) String() string { return d.project.Name + ", " + d.label }
 
-// A Place is where a region of a site stands in a draw. Lines is zero where the
-// chosen variant of a further region is empty.
+// A Place is where a region of a site stands in a draw. Lines leaves out blank
+// lines at both ends, and is zero where the chosen variant of a further region is
+// empty.
 type Place struct {
 	Site  string
 	Plus  bool
@@ -160,8 +161,8 @@ type Place struct {
 }
 
 // Render writes the files of the draw.
-func (d *Draw) Render() *Rendered {
-	r := &Rendered{project: d.project, draws: []*Draw{d}}
+func (d *Draw) Render() *Target {
+	r := &Target{project: d.project, draws: []*Draw{d}}
 	rename := newRenamer(d.names, d.files)
 	for _, s := range d.project.sources {
 		w := &writer{draw: d, stored: s.path, file: cmp.Or(d.files[s.path], s.path)}
@@ -204,11 +205,15 @@ func (w *writer) nodes(ns []node) {
 
 func (w *writer) region(g *region) {
 	at := Place{Site: g.site, Plus: g.plus, File: w.file}
-	if lines := g.lines(w.draw.bad[g.site]); len(lines) > 0 {
-		at.Lines = audit.Range{Start: w.lines + 1, End: w.lines + len(lines)}
-		for _, l := range lines {
-			w.line(l)
+	for _, l := range g.lines(w.draw.bad[g.site]) {
+		w.line(l)
+		if strings.TrimSpace(l) == "" {
+			continue
 		}
+		if at.Lines.IsZero() {
+			at.Lines.Start = w.lines
+		}
+		at.Lines.End = w.lines
 	}
 	w.places = append(w.places, at)
 }

@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -14,17 +15,8 @@ type Plan struct {
 	Exploits   []string // the sites whose exploits run, in this order
 }
 
-// Options say how much is proved.
-type Options struct {
-	Quick    bool     // all good, all bad and two random draws
-	Only     []string // these sites alone: all good, all bad and each of them flipped in both
-	Seeds    int      // random draws; 0 means 20
-	From     uint64   // the first of the random draws' seeds
-	Parallel int      // draws at a time; 0 means 2
-	Cache    string   // where setups are kept between runs; empty means the user's cache folder
-	Keep     bool     // leave the draws' folders in place
-	Each     func(Outcome)
-}
+// DefaultSeed is the seed of a draw when nobody names one.
+const DefaultSeed = 1
 
 // defaultSeeds is the number of random draws of a whole proof.
 const defaultSeeds = 20
@@ -54,7 +46,7 @@ func (p *Project) Plans(o Options) ([]Plan, error) {
 		{p.with(ids), "all bad", true, true, tried},
 	}
 	if !o.Quick {
-		plans = append(plans, p.flips(ids, tried)...)
+		plans = append(plans, p.flips(ids, tried, o.Proved)...)
 	}
 	if len(o.Only) > 0 {
 		return plans, nil
@@ -67,7 +59,7 @@ func (p *Project) Plans(o Options) ([]Plan, error) {
 		seeds = defaultSeeds
 	}
 	for i := range seeds {
-		seed := o.From + uint64(i)
+		seed := cmp.Or(o.From, DefaultSeed) + uint64(i)
 		d := p.Draw(seed)
 		plans = append(plans, Plan{d, fmt.Sprintf("seed %d", seed), true, true, d.chance.order(ids)})
 	}
@@ -79,9 +71,12 @@ func (p *Project) Plans(o Options) ([]Plan, error) {
 	return plans, nil
 }
 
-func (p *Project) flips(ids, tried []string) []Plan {
+func (p *Project) flips(ids, tried []string, proved map[string]string) []Plan {
 	var plans []Plan
 	for _, id := range tried {
+		if h, ok := proved[id]; ok && h == p.SiteHash(id) {
+			continue
+		}
 		others := slices.DeleteFunc(slices.Clone(ids), func(other string) bool { return other == id })
 		plans = append(plans,
 			Plan{p.with([]string{id}), id + " alone bad", false, true, []string{id}},

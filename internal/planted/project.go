@@ -30,7 +30,7 @@ type Project struct {
 	files   []choice          // paths that a draw may rename
 	sources []source          // by path in the export
 	tools   map[string][]byte // functional/, exploits/, setup/ by path from the project's folder
-	hash    string            // over all files
+	doc     string            // project.md
 }
 
 // A Site is a place with a good and a bad variant.
@@ -104,7 +104,6 @@ func read(fsys fs.FS, dir, shown string) (*Project, error) {
 	if err := r.c.err(); err != nil {
 		return nil, err
 	}
-	r.p.hash = hashOf(fsys, dir, r.p)
 	return r.p, nil
 }
 
@@ -125,6 +124,7 @@ func (r *reader) document() {
 		return
 	}
 	b = []byte(strings.ReplaceAll(string(b), "\r\n", "\n"))
+	r.p.doc = string(b)
 	sections := readSections(r.p.Pos.File, b, r.c)
 	if len(sections) == 0 {
 		r.c.at(r.p.Pos, "no heading: expected \"# <title of the project>\"")

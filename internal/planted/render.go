@@ -25,8 +25,8 @@ type File struct {
 	Content []byte
 }
 
-// A Rendered is a drawn target: what an auditor gets, and its key.
-type Rendered struct {
+// A Target is a drawn target: what an auditor gets, and its key.
+type Target struct {
 	Files   []File  // by path
 	Places  []Place // where every region stands
 	project *Project
@@ -70,11 +70,11 @@ func (d *Draw) entries(places []Place, rename *renamer) []entry {
 
 // Combine sets draws of several projects side by side, each in a folder of its
 // name. An ID that two of the projects have is prefixed with its project's name.
-func Combine(name, title string, draws ...*Draw) (*Rendered, error) {
+func Combine(name, title string, draws ...*Draw) (*Target, error) {
 	if len(draws) == 0 {
 		return nil, errors.New("no project to set side by side: expected at least one draw")
 	}
-	all := &Rendered{project: &Project{Name: name, Title: title, Pos: draws[0].project.Pos}, draws: draws}
+	all := &Target{project: &Project{Name: name, Title: title, Pos: draws[0].project.Pos}, draws: draws}
 	folders, holders := map[string]bool{}, map[string]int{}
 	for _, d := range draws {
 		if folders[d.project.Name] {
@@ -96,7 +96,7 @@ func Combine(name, title string, draws ...*Draw) (*Rendered, error) {
 	return all, nil
 }
 
-func (r *Rendered) addFolder(d *Draw, holders map[string]int) {
+func (r *Target) addFolder(d *Draw, holders map[string]int) {
 	one, folder := d.Render(), d.project.Name
 	id := func(id string) string {
 		if holders[id] > 1 {
@@ -124,7 +124,7 @@ func (r *Rendered) addFolder(d *Draw, holders map[string]int) {
 // Project gives the drawn target as a project with its key: bad sites are known
 // vulnerabilities, good ones decoys. Commit is git's hash of the export's tree,
 // so that two draws with the same bytes are the same target.
-func (r *Rendered) Project() *audit.Project {
+func (r *Target) Project() *audit.Project {
 	p := &audit.Project{Name: r.project.Name, Title: r.project.Title, Languages: r.project.Languages, Pos: r.project.Pos,
 		RecallGoal: r.project.RecallGoal, Tree: audit.Tree{}, Commit: treeHash(r.Files)}
 	for _, f := range r.Files {
@@ -156,10 +156,10 @@ func (r *Rendered) Project() *audit.Project {
 const fullCoverage = 8
 
 // Write puts the files into dir, which must be empty or absent.
-func (r *Rendered) Write(dir string) error { return r.write(dir, 0o644) }
+func (r *Target) Write(dir string) error { return r.write(dir, 0o644) }
 
 // Export is Write for an auditor: files and folders come out read-only.
-func (r *Rendered) Export(dir string) error {
+func (r *Target) Export(dir string) error {
 	if err := r.write(dir, 0o444); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (r *Rendered) Export(dir string) error {
 	return err
 }
 
-func (r *Rendered) write(dir string, mode os.FileMode) error {
+func (r *Target) write(dir string, mode os.FileMode) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (r *Rendered) write(dir string, mode os.FileMode) error {
 }
 
 // TreeTSV gives the tree as the content of a tree manifest.
-func (r *Rendered) TreeTSV() []byte {
+func (r *Target) TreeTSV() []byte {
 	var b bytes.Buffer
 	b.WriteString("path\tlines\tblob\n")
 	for _, f := range r.Files {

@@ -10,11 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
-
-	"assay/internal/store/pgtest"
 )
 
 // ErrMissing means that a program that the project needs is not installed. The
@@ -27,13 +24,16 @@ var programs = [][2]string{{"python3", "python3"}, {"psql", "postgresql-client"}
 	{"javac", "default-jdk-headless"}, {"mvn", "maven"}, {"gradle", "gradle"}, {"gunicorn", "gunicorn"}}
 
 // missing names what is not installed.
-func (p *Project) missing() error {
+func (p *Project) missing(bin string) error {
 	c := p.Commands
 	lines := strings.Join([]string{"python3", c.Setup, c.Build, c.Migrate, c.Start, c.Test, c.Functional, c.Exploit}, " ; ")
 	var lacks []string
 	for _, prog := range programs {
 		named := regexp.MustCompile(`(?:^|[;&|(] *|\b[A-Z_]+=\S+ +|exec +|env +|nice +)` + regexp.QuoteMeta(prog[0]) + `(?: |$)`)
 		if !named.MatchString(lines) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(bin, prog[0])); bin != "" && err == nil {
 			continue
 		}
 		if _, err := exec.LookPath(prog[0]); err != nil {
@@ -100,33 +100,10 @@ func (p *Project) install(ctx context.Context, dir, plant string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for name, content := range p.tools {
-		rel, is := strings.CutPrefix(name, "setup/")
-		if !is {
-			continue
-		}
-		to := filepath.Join(dir, filepath.FromSlash(rel))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(to, content, 0o644); err != nil {
-			return err
-		}
+	if err := p.writeTools(dir, "setup/"); err != nil || p.Commands.Setup == "" {
+		return err
 	}
-	if p.Commands.Setup == "" {
-		return nil
-	}
-	env := append(environment(append(passed, network...)), "PLANT="+plant, "SETUP="+dir)
+	env := append(environment("", proxies...), "PLANT="+plant, "SETUP="+dir)
 	_, err := step{"setup", p.Commands.Setup, dir, env, setupTime}.run(ctx)
 	return err
-}
-
-// environment gives what every step gets: ours as far as it is passed on, with
-// PostgreSQL's own programs first (Debian's psql is a slow wrapper).
-func (b *bench) environment(more []string) []string {
-	env := environment(slices.Concat(passed, more))
-	if bin, err := pgtest.BinDir(); err == nil {
-		env = append(env, "PATH="+bin+":"+os.Getenv("PATH"))
-	}
-	return env
 }

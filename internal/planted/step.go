@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -13,8 +12,9 @@ import (
 	"time"
 )
 
-// maxOutput is what is kept of a step's output: its last bytes.
-const maxOutput = 64 << 10
+// maxOutput is what is kept of a step's output, in bytes: the last ones. An
+// exploit's answers are far below it.
+const maxOutput = 256 << 10
 
 // A step is a command line that is run by the shell, in a process group of its
 // own that is killed whole.
@@ -23,48 +23,7 @@ type step struct {
 	command string
 	dir     string
 	env     []string
-	timeout time.Duration
-}
-
-// A stepError is a step that did not end well.
-type stepError struct {
-	step string
-	why  string
-	tail string
-}
-
-func (e *stepError) Error() string {
-	if e.tail == "" {
-		return e.step + ": " + e.why
-	}
-	return e.step + ": " + e.why + "\n" + e.tail
-}
-
-// run runs the step to its end and gives its standard output. The error holds the
-// end of all output.
-func (s step) run(ctx context.Context) (stdout []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	p, err := s.start()
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case <-p.ended:
-	case <-ctx.Done():
-	}
-	p.kill()
-	if ctx.Err() != nil && p.state == nil {
-		why := fmt.Sprintf("killed after %s: expected it to end by then", s.timeout)
-		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			why = "stopped: " + ctx.Err().Error()
-		}
-		return p.stdout.bytes(), p.failed(why)
-	}
-	if p.state != nil && !errors.Is(p.state, exec.ErrWaitDelay) {
-		return p.stdout.bytes(), p.failed(p.state.Error())
-	}
-	return p.stdout.bytes(), nil
+	timeout time.Duration // of run
 }
 
 // A running step.
@@ -78,13 +37,39 @@ type running struct {
 	once   sync.Once
 }
 
+// run runs the step to its end and gives its standard output. The error says how
+// it ended, with the last lines of all output.
+func (s step) run(ctx context.Context) (stdout []byte, err error) {
+	limit, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	p, err := s.start()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-p.ended:
+		p.kill()
+		if p.state != nil && !errors.Is(p.state, exec.ErrWaitDelay) {
+			err = p.failed(p.end())
+		}
+	case <-limit.Done():
+		p.kill()
+		why := fmt.Sprintf("killed after %s: expected it to end by then", s.timeout)
+		if ctx.Err() != nil {
+			why = "stopped: " + ctx.Err().Error()
+		}
+		err = p.failed(why)
+	}
+	return p.stdout.bytes(), err
+}
+
 // start starts the step. Whoever calls it calls kill.
 func (s step) start() (*running, error) {
 	p := &running{step: s, ended: make(chan struct{})}
 	p.cmd = exec.Command("/bin/sh", "-c", s.command)
 	p.cmd.Dir, p.cmd.Env = s.dir, s.env
 	p.cmd.Stdout, p.cmd.Stderr = both{&p.stdout, &p.all}, &p.all
-	p.cmd.WaitDelay = time.Second
+	p.cmd.WaitDelay = time.Second // what the leader left behind holds its output open
 	p.cmd.SysProcAttr = attributes()
 	started := make(chan error)
 	go func() {
@@ -92,52 +77,69 @@ func (s step) start() (*running, error) {
 		// goroutine keeps the thread for as long.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		if err := p.cmd.Start(); err != nil {
-			started <- err
-			return
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			p.state = p.cmd.Wait()
+			close(p.ended)
 		}
-		started <- nil
-		p.state = p.cmd.Wait()
-		close(p.ended)
 	}()
 	if err := <-started; err != nil {
-		return nil, &stepError{s.name, fmt.Sprintf("cannot be started in %s: %v", s.dir, err), ""}
+		return nil, fmt.Errorf("%s: cannot be started in %s: %w", s.name, s.dir, err)
 	}
 	return p, nil
 }
 
-// kill ends every process of the group and waits for the leader. What the leader
-// left behind when it ended by itself is killed too.
+// kill ends every process of the group, what the leader left behind included, and
+// waits for the leader.
 func (p *running) kill() {
 	p.once.Do(func() {
-		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // no such group: all ended
-		select {
-		case <-p.ended:
-		case <-time.After(10 * time.Second): // WaitDelay is a second: only a process in the kernel's hands gets here
-		}
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // an error: all have ended
+		<-p.ended
 	})
 }
 
-func (p *running) failed(why string) error {
-	if strings.Contains(why, "exit status 127") {
-		why += " (a program is missing)"
+// end says how a step that has ended did.
+func (p *running) end() string {
+	switch {
+	case p.state == nil:
+		return "exit status 0"
+	case p.cmd.ProcessState.ExitCode() == 127:
+		return "exit status 127: a program is missing"
 	}
-	return &stepError{p.step.name, why, lastLines(string(p.all.bytes()), 40)}
+	return p.state.Error()
 }
 
-// lastLines gives the last n lines of a text, each with an indent.
-func lastLines(text string, n int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if len(lines) == 1 && lines[0] == "" {
+// failed is an error with the last lines of the output.
+func (p *running) failed(why string) error {
+	return fmt.Errorf("%s: %s\n%s", p.step.name, why, lastLines(p.all.bytes(), 40))
+}
+
+// story tells of an application whether it still runs, and what it said last.
+func (p *running) story() string {
+	state := "still runs"
+	select {
+	case <-p.ended:
+		state = "has ended, " + p.end()
+	default:
+	}
+	return "the application " + state + "; its last lines:\n" + lastLines(p.all.bytes(), 15)
+}
+
+// lastLines gives the last n lines of an output, indented.
+func lastLines(out []byte, n int) string {
+	text := strings.TrimSpace(strings.ToValidUTF8(string(out), "\uFFFD"))
+	if text == "" {
 		return "    (no output)"
 	}
+	lines := strings.Split(text, "\n")
 	return "    " + strings.Join(lines[max(0, len(lines)-n):], "\n    ")
 }
 
 type both struct{ a, b *tail }
 
 func (w both) Write(b []byte) (int, error) {
-	_, _ = w.a.Write(b)
+	_, _ = w.a.Write(b) // a tail takes everything
 	return w.b.Write(b)
 }
 
@@ -161,28 +163,4 @@ func (t *tail) bytes() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append([]byte(nil), t.kept[max(0, len(t.kept)-maxOutput):]...)
-}
-
-// passed names the variables that a step gets from ours; a name that ends with *
-// stands for all that begin so.
-var passed = []string{"PATH", "HOME", "USER", "TZ", "GO*", "JAVA_HOME", "MAVEN_OPTS", "npm_config_*", "NPM_CONFIG_*", "PIP_*",
-	"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "XDG_CACHE_HOME"}
-
-// network names those that only the setup and the build get besides.
-var network = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
-
-// environment gives what is passed on of our environment.
-func environment(names []string) []string {
-	env := []string{"LANG=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1"}
-	for _, kv := range os.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		for _, n := range names {
-			prefix, many := strings.CutSuffix(n, "*")
-			if name == n || many && strings.HasPrefix(name, prefix) {
-				env = append(env, kv)
-				break
-			}
-		}
-	}
-	return env
 }

@@ -155,3 +155,15 @@ func (p *Project) Advice() []string {
 	need("files with alternatives", len(p.files), 5)
 	return out
 }
+
+// Tell writes a leak with its strongest shortcuts.
+func (l Leak) Tell(w io.Writer) {
+	fmt.Fprintf(w, "%d sites, %d shortcuts tried: p = %.4f for the strongest (a leak below 0.01)\n", l.Sites, len(l.Each), l.P)
+	for _, s := range l.Each[:min(len(l.Each), 12)] {
+		fmt.Fprintf(w, "  %-48s %5.1f %% right, %4.1f deviations", s.Name, 100*s.Balanced, s.Z)
+		if s.More+s.Fewer > 0 {
+			fmt.Fprintf(w, "; bad has more in %d sites, less in %d", s.More, s.Fewer)
+		}
+		fmt.Fprintln(w)
+	}
+}

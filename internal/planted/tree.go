@@ -2,8 +2,6 @@ package planted
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -121,7 +119,7 @@ func (r *reader) checkSites() {
 		}
 		rows[s.ID] = s.Pos
 	}
-	primary, others := map[string]*region{}, map[string]*region{}
+	primary, others, holds := map[string]*region{}, map[string]*region{}, map[string]string{}
 	for _, src := range r.p.sources {
 		for _, g := range regions(src.nodes) {
 			if _, ok := rows[g.site]; !ok && len(r.p.Sites) > 0 {
@@ -133,31 +131,29 @@ func (r *reader) checkSites() {
 			if g.plus {
 				others[g.site] = g
 			} else {
-				primary[g.site] = g
+				primary[g.site], holds[g.site] = g, src.text
 			}
 		}
 	}
 	for _, s := range r.p.Sites {
-		if primary[s.ID] == nil && siteID.MatchString(s.ID) {
+		if primary[s.ID] == nil {
 			what := "no region"
 			if others[s.ID] != nil {
 				what = "no primary region"
 			}
 			r.c.at(s.Pos, "the site %s has %s in source/: expected site:%s good, bad, end", s.ID, what, s.ID)
+			continue
+		}
+		for _, f := range s.Functions {
+			words := wordPattern.FindAllString(f, -1)
+			if len(words) == 0 || !hasWord(holds[s.ID], words[len(words)-1]) {
+				r.c.at(s.Pos, "%s names the function %q, which the file of its primary region does not hold (%s): expected its name as the source has it", s.ID, f, primary[s.ID].pos)
+			}
 		}
 	}
 }
 
-// hashOf gives SHA-256, in hex, over everything of a project.
-func hashOf(fsys fs.FS, dir string, p *Project) string {
-	h := sha256.New()
-	doc, _ := fs.ReadFile(fsys, path.Join(dir, "project.md")) // read before: check has seen its errors
-	fmt.Fprintf(h, "project.md %d\n%s", len(doc), doc)
-	for _, s := range p.sources {
-		fmt.Fprintf(h, "%s %d\n%s", s.path, len(s.text), s.text)
-	}
-	for _, name := range sortedKeys(p.tools) {
-		fmt.Fprintf(h, "%s %d\n%s", name, len(p.tools[name]), p.tools[name])
-	}
-	return hex.EncodeToString(h.Sum(nil))
+// hasWord reports whether a text holds a name as a whole word.
+func hasWord(text, name string) bool {
+	return slices.Contains(wordPattern.FindAllString(text, -1), name)
 }

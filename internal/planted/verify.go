@@ -1,37 +1,46 @@
 package planted
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
 
-// How long a step may take. They are bounds for what hangs, not goals.
-const (
-	setupTime   = 10 * time.Minute
-	buildTime   = 10 * time.Minute
-	testTime    = 5 * time.Minute
-	readyTime   = 60 * time.Second
-	exploitTime = 60 * time.Second // and siteTime for each site
-	siteTime    = 5 * time.Second
-)
+// Databases hands out empty databases: a URL of the form
+// postgres://ROLE:PASSWORD@127.0.0.1:PORT/NAME?sslmode=disable whose role owns the
+// database and is no superuser, and what removes it.
+type Databases interface {
+	Database(ctx context.Context) (url string, drop func(), err error)
+}
+
+// Options say how much is proved, and where.
+type Options struct {
+	Databases Databases         // needed
+	Bin       string            // a folder that comes first in PATH: psql's; may be empty
+	Cache     string            // where setups are kept between runs; empty means the user's cache folder
+	Quick     bool              // all good, all bad and two random draws alone
+	Only      []string          // these sites alone: all good, all bad and each of them flipped in both
+	Proved    map[string]string // by site: the SiteHash with which its flips were proved before; those are left out
+	Seeds     int               // random draws; 0 means 20
+	From      uint64            // the first of their seeds; 0 means DefaultSeed
+	Parallel  int               // draws at a time; 0 means 2
+	Keep      bool              // leave the draws' folders in place
+	Each      func(Outcome)     // told at once, one call at a time; may be nil
+}
 
 // An Outcome is one thing that was tried on one draw.
 type Outcome struct {
 	Draw   string // "all good", "ORD-07 alone bad", "seed 3", "pairs 4"
 	Bad    []string
-	Step   string // write, build, migrate, start, test, functional or exploit
+	Step   string // write, database, build, migrate, test, start, functional or exploit
 	Site   string // of an exploit; else empty
 	Want   bool   // whether the exploit must succeed; true for the other steps
-	Got    bool   // whether it did; meaningless with an Error
+	Got    bool   // whether it did; false with an Error
 	Error  string // why there is no answer, with the end of the output
 	Detail string // what the exploit says
 	Took   time.Duration
@@ -55,15 +64,18 @@ func (p *Proof) Failed() []Outcome {
 }
 
 // Verify builds, starts and attacks the draws of [Project.Plans]. The error says
-// why nothing could be tried: [ErrMissing] when a runtime is not installed. What
-// did not come out as expected is in the Proof.
+// why nothing could be tried: it wraps [ErrMissing] when a runtime is not
+// installed. What did not come out as expected is in the Proof.
 func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 	began := time.Now()
+	if o.Databases == nil {
+		return nil, errors.New("no databases to prove with: expected Options.Databases")
+	}
 	plans, err := p.Plans(o)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.missing(); err != nil {
+	if err := p.missing(o.Bin); err != nil {
 		return nil, err
 	}
 	b, err := newBench(ctx, p, o)
@@ -71,57 +83,26 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 		return nil, err
 	}
 	defer b.close()
-	outcomes := make([][]Outcome, len(plans))
-	work := make(chan int)
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	for range max(1, min(len(plans), parallel(o))) {
-		wg.Go(func() {
-			for i := range work {
-				outcomes[i] = b.try(ctx, i, plans[i])
-				mu.Lock()
-				for _, out := range outcomes[i] {
-					if o.Each != nil {
-						o.Each(out)
-					}
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range plans {
-		select {
-		case work <- i:
-		case <-ctx.Done():
-		}
-	}
-	close(work)
-	wg.Wait()
+	outcomes := b.run(ctx, plans, o)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	return &Proof{p.Name, len(plans), slices.Concat(outcomes...), time.Since(began)}, nil
 }
 
-func parallel(o Options) int {
-	if o.Parallel > 0 {
-		return o.Parallel
-	}
-	return 2
-}
-
 // A bench is where draws of one project are tried.
 type bench struct {
-	project *Project
-	keep    bool
-	dir     string // scratch
-	plant   string // the project's folder
-	setup   string
-	cluster *cluster
+	project   *Project
+	databases Databases
+	bin       string
+	keep      bool
+	dir       string // scratch
+	plant     string // the project's folder
+	setup     string // where setup/ was installed
 }
 
 func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) {
-	b = &bench{project: p, keep: o.Keep}
+	b = &bench{project: p, databases: o.Databases, bin: o.Bin, keep: o.Keep}
 	defer func() {
 		if err != nil {
 			b.close()
@@ -133,20 +114,49 @@ func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) 
 	if b.plant, err = p.onDisk(filepath.Join(b.dir, "plant")); err != nil {
 		return nil, err
 	}
-	if b.setup, err = p.prepare(ctx, o.Cache, b.plant); err != nil {
-		return nil, err
-	}
-	b.cluster, err = startCluster(ctx)
+	b.setup, err = p.prepare(ctx, o.Cache, b.plant)
 	return b, err
 }
 
 func (b *bench) close() {
-	if b.cluster != nil {
-		b.cluster.stop()
-	}
 	if !b.keep {
 		_ = os.RemoveAll(b.dir)
 	}
+}
+
+// run tries every plan, a few at a time.
+func (b *bench) run(ctx context.Context, plans []Plan, o Options) [][]Outcome {
+	outcomes := make([][]Outcome, len(plans))
+	work := make(chan int)
+	var wg sync.WaitGroup
+	var telling sync.Mutex
+	workers := o.Parallel
+	if workers < 1 {
+		workers = 2
+	}
+	for range min(len(plans), workers) {
+		wg.Go(func() {
+			for i := range work {
+				outcomes[i] = b.try(ctx, fmt.Sprintf("draw%03d", i+1), plans[i])
+				telling.Lock()
+				for _, out := range outcomes[i] {
+					if o.Each != nil {
+						o.Each(out)
+					}
+				}
+				telling.Unlock()
+			}
+		})
+	}
+	for i := range plans {
+		select {
+		case work <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(work)
+	wg.Wait()
+	return outcomes
 }
 
 // onDisk gives the absolute folder that holds functional/ and exploits/, and
@@ -155,225 +165,23 @@ func (p *Project) onDisk(dir string) (string, error) {
 	if p.dir != "" {
 		return filepath.Abs(p.dir)
 	}
-	for name, content := range p.tools {
-		to := filepath.Join(dir, filepath.FromSlash(name))
+	return dir, p.writeTools(dir, "")
+}
+
+// writeTools writes the tools' files below the folder prefix ("" means all) to
+// dir, without the prefix.
+func (p *Project) writeTools(dir, prefix string) error {
+	for _, name := range sortedKeys(p.tools) {
+		if len(name) <= len(prefix) || name[:len(prefix)] != prefix {
+			continue
+		}
+		to := filepath.Join(dir, filepath.FromSlash(name[len(prefix):]))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(to, content, 0o644); err != nil {
-			return "", err
-		}
-	}
-	return dir, nil
-}
-
-// A trial is a draw in a folder of its own.
-type trial struct {
-	bench *bench
-	plan  Plan
-	dir   string // $RUN
-	draw  string // $DRAW
-	port  int
-	names string
-	out   []Outcome
-}
-
-// try runs a plan. It ends at the first step without which the others mean
-// nothing.
-func (b *bench) try(ctx context.Context, n int, plan Plan) []Outcome {
-	t := &trial{bench: b, plan: plan, dir: filepath.Join(b.dir, fmt.Sprintf("draw%03d", n))}
-	t.draw = filepath.Join(t.dir, b.project.Name)
-	names, _ := json.Marshal(plan.Draw.Names()) // strings alone
-	t.names = string(names)
-	if !b.keep {
-		defer os.RemoveAll(t.dir)
-	}
-	c := b.project.Commands
-	ok := t.note("write", func() error { return plan.Draw.Render().Write(t.draw) }) &&
-		t.command(ctx, "build", c.Build, t.environment(database{}, network), buildTime)
-	if !ok {
-		return t.out
-	}
-	if plan.Unit {
-		t.withDatabase(ctx, func(db database) { t.command(ctx, "test", c.Test, t.environment(db, nil), testTime) })
-	}
-	t.withDatabase(ctx, func(db database) { t.served(ctx, t.environment(db, nil)) })
-	return t.out
-}
-
-// withDatabase gives a fresh database, with the schema where a step makes it.
-func (t *trial) withDatabase(ctx context.Context, use func(database)) {
-	var db database
-	made := t.note("database", func() (err error) {
-		db, err = t.bench.cluster.newDatabase(ctx)
-		return err
-	})
-	if !made {
-		return
-	}
-	defer t.bench.cluster.drop(db)
-	port := t.note("port", func() (err error) {
-		t.port, err = freePort()
-		return err
-	})
-	if port && t.command(ctx, "migrate", t.bench.project.Commands.Migrate, t.environment(db, nil), testTime) {
-		use(db)
-	}
-}
-
-// note runs something and keeps its outcome; success is kept only of steps that
-// the project itself states.
-func (t *trial) note(name string, do func() error) bool {
-	began := time.Now()
-	o := t.outcome(name)
-	if err := do(); err != nil {
-		o.Error, o.Got = err.Error(), false
-	}
-	o.Took = time.Since(began)
-	if o.Error != "" || name != "write" && name != "database" && name != "port" {
-		t.out = append(t.out, o)
-	}
-	return o.Error == ""
-}
-
-func (t *trial) outcome(name string) Outcome {
-	o := Outcome{Draw: t.plan.Label, Bad: t.plan.Draw.Bad(), Step: name, Want: true, Got: true}
-	if t.bench.keep {
-		o.Folder = t.draw
-	}
-	return o
-}
-
-func (t *trial) environment(db database, more []string) []string {
-	return append(t.bench.environment(more),
-		"PLANT="+t.bench.plant, "DRAW="+t.draw, "RUN="+t.dir, "SETUP="+t.bench.setup,
-		fmt.Sprintf("PORT=%d", t.port), "DATABASE_URL="+db.url, "NAMES="+t.names, "TMPDIR="+t.dir)
-}
-
-// command runs a step that must end with status 0. An empty one is done.
-func (t *trial) command(ctx context.Context, name, line string, env []string, limit time.Duration) bool {
-	if line == "" {
-		return true
-	}
-	return t.note(name, func() error {
-		_, err := step{name, line, t.draw, env, limit}.run(ctx)
-		return err
-	})
-}
-
-// served starts the application, and runs against it what the plan asks for.
-func (t *trial) served(ctx context.Context, env []string) {
-	var app *running
-	ready := t.note("start", func() (err error) {
-		if app, err = (step{name: "start", command: t.bench.project.Commands.Start, dir: t.draw, env: env}).start(); err != nil {
 			return err
 		}
-		return app.ready(ctx, t.port)
-	})
-	if app != nil {
-		defer app.kill()
-	}
-	if !ready {
-		return
-	}
-	if t.plan.Functional {
-		t.command(ctx, "functional", t.bench.project.Commands.Functional, env, testTime)
-	}
-	if len(t.plan.Exploits) > 0 {
-		t.exploits(ctx, env, app)
-	}
-}
-
-// ready waits until /healthz answers 200.
-func (p *running) ready(ctx context.Context, port int) error {
-	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	url := fmt.Sprintf("http://127.0.0.1:%d/healthz", port)
-	deadline := time.After(readyTime)
-	last := "no connection"
-	for {
-		resp, err := client.Get(url)
-		if err == nil {
-			_ = resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
-				return nil
-			}
-			last = resp.Status
-		}
-		select {
-		case <-p.ended:
-			return p.failed(fmt.Sprintf("the application ended before GET /healthz answered 200 (%v)", p.state))
-		case <-deadline:
-			return p.failed(fmt.Sprintf("GET /healthz gave no 200 within %s (last: %s)", readyTime, last))
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(10 * time.Millisecond):
+		if err := os.WriteFile(to, p.tools[name], 0o644); err != nil {
+			return err
 		}
 	}
-}
-
-// An answer is what an exploit prints, one JSON object a line.
-type answer struct {
-	Site      string `json:"site"`
-	Succeeded *bool  `json:"succeeded"`
-	Detail    string `json:"detail"`
-	Error     string `json:"error"`
-}
-
-// exploits runs the plan's exploits one after the other and keeps an outcome for
-// each.
-func (t *trial) exploits(ctx context.Context, env []string, app *running) {
-	began := time.Now()
-	limit := exploitTime + time.Duration(len(t.plan.Exploits))*siteTime
-	line := t.bench.project.Commands.Exploit + " " + strings.Join(t.plan.Exploits, " ")
-	out, err := step{"exploit", line, t.draw, env, limit}.run(ctx)
-	if ctx.Err() != nil {
-		return
-	}
-	answers := readAnswers(out)
-	took := time.Since(began) / time.Duration(len(t.plan.Exploits))
-	for _, id := range t.plan.Exploits {
-		o := t.outcome("exploit")
-		o.Site, o.Want, o.Took = id, t.plan.Draw.bad[id], took
-		a, ok := answers[id]
-		o.Detail = a.Detail
-		switch {
-		case a.Error != "":
-			o.Error = a.Error
-		case !ok && err != nil:
-			o.Error = "no answer: " + err.Error()
-		case !ok:
-			o.Error = `no answer: expected a line like {"site":"` + id + `","succeeded":false,"detail":"..."}`
-		case a.Succeeded == nil:
-			o.Error = `the answer lacks "succeeded": expected true or false`
-		default:
-			o.Got = *a.Succeeded
-		}
-		if o.Error != "" {
-			o.Error += app.obituary()
-		}
-		t.out = append(t.out, o)
-	}
-}
-
-// obituary tells that the application ended while it was attacked, if it did.
-func (p *running) obituary() string {
-	select {
-	case <-p.ended:
-		return "\n" + p.failed(fmt.Sprintf("the application has ended (%v)", p.state)).Error()
-	default:
-		return ""
-	}
-}
-
-// readAnswers reads the lines that are JSON objects with a site; the last of a
-// site counts.
-func readAnswers(out []byte) map[string]answer {
-	answers := map[string]answer{}
-	for l := range bytes.Lines(out) {
-		var a answer
-		if l = bytes.TrimSpace(l); len(l) > 0 && l[0] == '{' && json.Unmarshal(l, &a) == nil && a.Site != "" {
-			answers[a.Site] = a
-		}
-	}
-	return answers
+	return nil
 }
