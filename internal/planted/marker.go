@@ -160,8 +160,9 @@ func (p *sourceParser) siteMark(m mark) {
 	case p.region != nil && p.region.label() != here.label():
 		p.c.at(p.pos, "a marker of %s within the region of %s that begins at line %d: expected site:%s end before it (regions do not nest)",
 			here.label(), p.region.label(), p.region.pos.Line, p.region.label())
-		if m.word == "end" {
-			p.region = nil
+		// The open region is given up, so that what follows is told once.
+		if p.region = nil; m.word != "end" {
+			p.siteMark(m)
 		}
 	case m.word == "end":
 		p.endRegion()

@@ -53,16 +53,16 @@ func (d *Draw) entries(places []Place, rename *renamer) []entry {
 		}
 		e.site.Title, e.site.Evidence, e.site.Reason = rename.apply(s.Title), rename.apply(s.Evidence), rename.apply(s.Reason)
 		for _, p := range places {
-			switch {
-			case p.Site != s.ID:
-			case !p.Plus:
+			if p.Site == s.ID && !p.Plus {
 				e.place = p
-			default:
+			}
+		}
+		for _, p := range places {
+			if p.Site == s.ID && p.File != e.place.File && !slices.Contains(e.also, p.File) {
 				e.also = append(e.also, p.File)
 			}
 		}
 		slices.Sort(e.also)
-		e.also = slices.DeleteFunc(slices.Compact(e.also), func(f string) bool { return f == e.place.File })
 		es = append(es, e)
 	}
 	return es

@@ -35,7 +35,7 @@ type Server struct {
 // server binaries the error is ErrMissing.
 func Start(ctx context.Context) (s *Server, err error) {
 	s = &Server{}
-	if s.server, err = pgtest.StartServer(""); err != nil {
+	if s.server, err = pgtest.StartServer(folder()); err != nil {
 		return nil, err
 	}
 	if err := s.listen(ctx); err != nil {
