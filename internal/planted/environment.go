@@ -8,19 +8,19 @@ import (
 	"sync"
 )
 
-// passed names the variables that a step gets from ours; a name that ends with *
-// stands for all that begin so.
-var passed = []string{"PATH", "HOME", "USER", "TZ", "GO*", "JAVA_HOME", "MAVEN_OPTS", "npm_config_*", "NPM_CONFIG_*", "PIP_*",
-	"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "XDG_CACHE_HOME"}
+// passed names the variables that every step gets from ours.
+var passed = []string{"PATH", "HOME", "USER", "GOROOT", "GOPATH", "GOCACHE", "GOMODCACHE", "GOTOOLCHAIN", "JAVA_HOME", "XDG_CACHE_HOME"}
 
-// proxies names those that setup and build get besides.
-var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+// network names those that setup and build get besides: what packages are
+// installed with. A name that ends with * stands for all that begin so.
+var network = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE",
+	"NODE_EXTRA_CA_CERTS", "npm_config_*", "PIP_*", "MAVEN_OPTS", "COMPOSER_HOME", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE"}
 
 // environment gives what is passed on of our environment. The folder bin, if
 // any, comes first in PATH. Go is told to forget in which folder it compiles, so
 // that a draw compiles only what differs from the draws before.
 func environment(bin string, more ...string) []string {
-	env := []string{"LANG=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1"}
+	env := []string{"LANG=C.UTF-8", "TZ=UTC", "PYTHONDONTWRITEBYTECODE=1"}
 	for _, kv := range os.Environ() {
 		name, value, _ := strings.Cut(kv, "=")
 		switch {

@@ -103,7 +103,7 @@ func (p *Project) install(ctx context.Context, dir, plant string) error {
 	if err := p.writeTools(dir, "setup/"); err != nil || p.Commands.Setup == "" {
 		return err
 	}
-	env := append(environment("", proxies...), "PLANT="+plant, "SETUP="+dir)
+	env := append(environment("", network...), "PLANT="+plant, "SETUP="+dir)
 	_, err := step{"setup", p.Commands.Setup, dir, env, setupTime}.run(ctx)
 	return err
 }

@@ -24,24 +24,25 @@ const (
 
 // A trial is a draw in a folder of its own.
 type trial struct {
-	bench *bench
-	plan  Plan
-	run   string // $RUN
-	draw  string // $DRAW
-	names string // $NAMES
-	port  int
-	url   string // of the database
-	out   []Outcome
+	bench  *bench
+	server Server
+	plan   Plan
+	run    string // $RUN
+	draw   string // $DRAW
+	names  string // $NAMES
+	port   int
+	url    string // of the database
+	out    []Outcome
 }
 
 // try runs a plan. It ends at the first step without which the others mean
 // nothing.
-func (b *bench) try(ctx context.Context, name string, plan Plan) []Outcome {
+func (b *bench) try(ctx context.Context, server Server, name string, plan Plan) []Outcome {
 	names, err := json.Marshal(plan.Draw.Names())
 	if err != nil { // strings alone: cannot be
 		panic(err)
 	}
-	t := &trial{bench: b, plan: plan, run: filepath.Join(b.dir, name), names: string(names)}
+	t := &trial{bench: b, server: server, plan: plan, run: filepath.Join(b.dir, name), names: string(names)}
 	t.draw = filepath.Join(t.run, b.project.Name)
 	if !b.keep {
 		defer os.RemoveAll(t.run)
@@ -66,7 +67,7 @@ func (t *trial) withDatabase(ctx context.Context, use func()) {
 		if t.port, err = freePort(); err != nil {
 			return err
 		}
-		t.url, drop, err = t.bench.databases.Database(ctx)
+		t.url, drop, err = t.server.Database(ctx)
 		return err
 	})
 	if !made {
@@ -112,9 +113,9 @@ func (t *trial) outcome(name string) Outcome {
 func (t *trial) step(name, line string, limit time.Duration) step {
 	var more []string
 	if name == "build" {
-		more = proxies
+		more = network
 	}
-	env := append(environment(t.bench.bin, more...),
+	env := append(environment(t.server.Bin(), more...),
 		"PLANT="+t.bench.plant, "DRAW="+t.draw, "RUN="+t.run, "SETUP="+t.bench.setup, "TMPDIR="+t.run,
 		fmt.Sprintf("PORT=%d", t.port), "DATABASE_URL="+t.url, "NAMES="+t.names)
 	return step{name, line, t.draw, env, limit}

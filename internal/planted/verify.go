@@ -11,26 +11,27 @@ import (
 	"time"
 )
 
-// Databases hands out empty databases: a URL of the form
-// postgres://ROLE:PASSWORD@127.0.0.1:PORT/NAME?sslmode=disable whose role owns the
-// database and is no superuser, and what removes it.
-type Databases interface {
+// A Server hands out empty databases.
+type Server interface {
+	// Database gives a URL of the form
+	// postgres://ROLE:PASSWORD@127.0.0.1:PORT/NAME?sslmode=disable, whose role owns
+	// the database and is no superuser, and what removes it.
 	Database(ctx context.Context) (url string, drop func(), err error)
+	// Bin is a folder that comes first in PATH, for psql; may be empty.
+	Bin() string
 }
 
 // Options say how much is proved, and where.
 type Options struct {
-	Databases Databases         // needed
-	Bin       string            // a folder that comes first in PATH: psql's; may be empty
-	Cache     string            // where setups are kept between runs; empty means the user's cache folder
-	Quick     bool              // all good, all bad and two random draws alone
-	Only      []string          // these sites alone: all good, all bad and each of them flipped in both
-	Proved    map[string]string // by site: the SiteHash with which its flips were proved before; those are left out
-	Seeds     int               // random draws; 0 means 20
-	From      uint64            // the first of their seeds; 0 means DefaultSeed
-	Parallel  int               // draws at a time; 0 means 2
-	Keep      bool              // leave the draws' folders in place
-	Each      func(Outcome)     // told at once, one call at a time; may be nil
+	Servers []Server          // at least one; each has one draw at a time, so that none sees another's locks
+	Cache   string            // where setups are kept between runs; empty means the user's cache folder
+	Quick   bool              // all good, all bad and two random draws alone
+	Only    []string          // these sites alone: all good, all bad and each of them flipped in both
+	Proved  map[string]string // by site: the SiteHash with which its flips were proved before; those are left out
+	Seeds   int               // random draws; 0 means 20
+	From    uint64            // the first of their seeds; 0 means DefaultSeed
+	Keep    bool              // leave the draws' folders in place
+	Each    func(Outcome)     // told at once, one call at a time; may be nil
 }
 
 // An Outcome is one thing that was tried on one draw.
@@ -68,14 +69,14 @@ func (p *Proof) Failed() []Outcome {
 // installed. What did not come out as expected is in the Proof.
 func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 	began := time.Now()
-	if o.Databases == nil {
-		return nil, errors.New("no databases to prove with: expected Options.Databases")
+	if len(o.Servers) == 0 {
+		return nil, errors.New("no database server to prove with: expected one in Options.Servers")
 	}
 	plans, err := p.Plans(o)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.missing(o.Bin); err != nil {
+	if err := p.missing(o.Servers[0].Bin()); err != nil {
 		return nil, err
 	}
 	b, err := newBench(ctx, p, o)
@@ -92,17 +93,15 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 
 // A bench is where draws of one project are tried.
 type bench struct {
-	project   *Project
-	databases Databases
-	bin       string
-	keep      bool
-	dir       string // scratch
-	plant     string // the project's folder
-	setup     string // where setup/ was installed
+	project *Project
+	keep    bool
+	dir     string // scratch
+	plant   string // the project's folder
+	setup   string // where setup/ was installed
 }
 
 func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) {
-	b = &bench{project: p, databases: o.Databases, bin: o.Bin, keep: o.Keep}
+	b = &bench{project: p, keep: o.Keep}
 	defer func() {
 		if err != nil {
 			b.close()
@@ -124,20 +123,16 @@ func (b *bench) close() {
 	}
 }
 
-// run tries every plan, a few at a time.
+// run tries every plan, one at a time on each server.
 func (b *bench) run(ctx context.Context, plans []Plan, o Options) [][]Outcome {
 	outcomes := make([][]Outcome, len(plans))
 	work := make(chan int)
 	var wg sync.WaitGroup
 	var telling sync.Mutex
-	workers := o.Parallel
-	if workers < 1 {
-		workers = 2
-	}
-	for range min(len(plans), workers) {
+	for _, server := range o.Servers {
 		wg.Go(func() {
 			for i := range work {
-				outcomes[i] = b.try(ctx, fmt.Sprintf("draw%03d", i+1), plans[i])
+				outcomes[i] = b.try(ctx, server, fmt.Sprintf("draw%03d", i+1), plans[i])
 				telling.Lock()
 				for _, out := range outcomes[i] {
 					if o.Each != nil {

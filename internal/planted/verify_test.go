@@ -35,9 +35,8 @@ func TestVerifyDesk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and six draws")
 	}
-	s := server(t)
 	seen := 0
-	o := planted.Options{Databases: s, Bin: s.Bin(), Cache: t.TempDir(), Quick: true, Each: func(planted.Outcome) { seen++ }}
+	o := planted.Options{Servers: []planted.Server{server(t), server(t)}, Cache: t.TempDir(), Quick: true, Each: func(planted.Outcome) { seen++ }}
 	proof, err := planted.Verify(t.Context(), read(t, desk(t)), o)
 	require.NoError(t, err)
 	require.Empty(t, tell(proof, true))
@@ -65,6 +64,8 @@ func (n *noDatabases) Database(context.Context) (string, func(), error) {
 	n.given++
 	return "postgres://app:secret@127.0.0.1:1/app", func() { n.dropped++ }, nil
 }
+
+func (n *noDatabases) Bin() string { return "" }
 
 // served is a project whose start serves /healthz and whose other steps are given.
 func served(t *testing.T, commands map[string]string) *planted.Project {
@@ -117,7 +118,7 @@ func TestVerifyFinds(t *testing.T) {
 			}
 			p := served(t, c.commands)
 			db := &noDatabases{}
-			proof, err := planted.Verify(t.Context(), p, planted.Options{Databases: db, Cache: t.TempDir(), Only: []string{"CASH-1"}, Quick: true})
+			proof, err := planted.Verify(t.Context(), p, planted.Options{Servers: []planted.Server{db}, Cache: t.TempDir(), Only: []string{"CASH-1"}, Quick: true})
 			require.NoError(t, err)
 			require.Equal(t, db.given, db.dropped)
 			require.NotEmpty(t, proof.Failed())
@@ -136,7 +137,7 @@ func TestVerifyFinds(t *testing.T) {
 func TestVerifyStartFails(t *testing.T) {
 	fsys := desk(t)
 	edit(t, fsys, "project.md", "| python3 -m desk.server |", "| echo no port; exit 4 |")
-	proof, err := planted.Verify(t.Context(), read(t, fsys), planted.Options{Databases: &noDatabases{}, Cache: t.TempDir(), Quick: true})
+	proof, err := planted.Verify(t.Context(), read(t, fsys), planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true})
 	require.NoError(t, err)
 	require.Contains(t, tell(proof, true), "start: the application ended before GET /healthz answered 200 (exit status 4)\n      no port")
 }
@@ -147,7 +148,7 @@ func TestVerifyMissing(t *testing.T) {
 	if _, err := exec.LookPath("composer"); err == nil {
 		t.Skip("composer is installed")
 	}
-	_, err := planted.Verify(t.Context(), read(t, fsys), planted.Options{Databases: &noDatabases{}})
+	_, err := planted.Verify(t.Context(), read(t, fsys), planted.Options{Servers: []planted.Server{&noDatabases{}}})
 	require.ErrorIs(t, err, planted.ErrMissing)
 	require.ErrorContains(t, err, "desk: not installed: composer (Debian's composer)")
 }
@@ -156,7 +157,7 @@ func TestVerifyMissing(t *testing.T) {
 func TestVerifySetup(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "count")
 	p := served(t, map[string]string{"setup": "echo x >> " + count, "build": "false", "test": "true", "functional": "true"})
-	o := planted.Options{Databases: &noDatabases{}, Cache: t.TempDir(), Quick: true, Only: []string{"CASH-1"}}
+	o := planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true, Only: []string{"CASH-1"}}
 	for range 2 {
 		_, err := planted.Verify(t.Context(), p, o)
 		require.NoError(t, err)
@@ -176,7 +177,7 @@ func TestVerifyStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := planted.Verify(ctx, p, planted.Options{Databases: &noDatabases{}, Cache: t.TempDir(), Quick: true, Parallel: 1})
+		_, err := planted.Verify(ctx, p, planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true})
 		done <- err
 	}()
 	require.Eventually(t, func() bool { b, _ := os.ReadFile(left); return len(b) > 1 }, waitLimit, waitStep)
