@@ -9,12 +9,12 @@ import (
 )
 
 // passed names the variables that every step gets from ours.
-var passed = []string{"PATH", "HOME", "USER", "GOROOT", "GOPATH", "GOCACHE", "GOMODCACHE", "GOTOOLCHAIN", "JAVA_HOME", "XDG_CACHE_HOME"}
+var passed = []string{"PATH", "HOME", "USER", "GOROOT", "GOPATH", "GOCACHE", "GOMODCACHE", "GOTOOLCHAIN", "GOPROXY", "GOSUMDB", "JAVA_HOME", "XDG_CACHE_HOME"}
 
 // network names those that setup and build get besides: what packages are
 // installed with. A name that ends with * stands for all that begin so.
 var network = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE",
-	"NODE_EXTRA_CA_CERTS", "npm_config_*", "PIP_*", "MAVEN_OPTS", "COMPOSER_HOME", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE"}
+	"NODE_EXTRA_CA_CERTS", "npm_config_*", "PIP_*", "MAVEN_OPTS", "COMPOSER_HOME", "GONOSUMDB", "GOPRIVATE"}
 
 // environment gives what is passed on of our environment. The folder bin, if
 // any, comes first in PATH. Go is told to forget in which folder it compiles, so

@@ -25,6 +25,9 @@ type Leak struct {
 	Each  []Shortcut // the strongest first
 }
 
+// LeastP is the p-value of [Leaks] below which a project gives its labels away.
+const LeastP = 0.01
+
 // Leaks asks whether the labels of the sites can be told by lengths, comments,
 // conditions, single words, the order in which variants are written, or by two
 // classifiers that are trained on all other sites.

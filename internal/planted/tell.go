@@ -3,7 +3,6 @@ package planted
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 )
@@ -23,8 +22,8 @@ func (p *Proof) Tell(w io.Writer) {
 	right := len(p.Outcomes) - len(failed)
 	fmt.Fprintf(w, "%s: %d draws, %d of %d outcomes as expected, in %s\n", p.Project, p.Draws, right, len(p.Outcomes), p.Took.Round(time.Second))
 	type count struct {
-		n, bad int
-		took   time.Duration
+		n, bad     int
+		took, most time.Duration
 	}
 	counts, order := map[string]*count{}, []string{}
 	for _, o := range p.Outcomes {
@@ -35,13 +34,15 @@ func (p *Proof) Tell(w io.Writer) {
 		}
 		c.n++
 		c.took += o.Took
+		c.most = max(c.most, o.Took)
 		if !o.OK() {
 			c.bad++
 		}
 	}
 	for _, name := range order {
 		c := counts[name]
-		fmt.Fprintf(w, "  %-10s %5d runs, %d failed, %s each\n", name, c.n, c.bad, (c.took / time.Duration(c.n)).Round(time.Millisecond))
+		fmt.Fprintf(w, "  %-10s %5d runs, %d failed, %s each, %s at most\n", name, c.n, c.bad,
+			(c.took / time.Duration(c.n)).Round(time.Millisecond), c.most.Round(time.Millisecond))
 	}
 }
 
@@ -72,88 +73,17 @@ func listed(ids []string) string {
 	return strings.Join(ids, " ")
 }
 
-// Tell writes what a project holds: its size, sites by dimension and kind.
-func (p *Project) Tell(w io.Writer) {
-	lines := 0
-	groups, ids := 0, map[string]int{}
-	byDimension, byKind, cwes, cross := map[string]int{}, map[string]int{}, map[string]int{}, 0
-	for _, s := range p.sources {
-		for _, n := range s.nodes {
-			if n.group != nil {
-				groups++
-			}
-		}
-	}
-	for _, f := range p.with(nil).Render().Files {
-		lines += countLines(f.Content)
-	}
-	for _, s := range p.Sites {
-		byDimension[string(s.Dimension)]++
-		byKind[s.Kind]++
-		ids[s.ID]++
-		for _, w := range s.CWEs {
-			cwes[w.String()]++
-		}
-		if s.Reach == "cross" {
-			cross++
-		}
-	}
-	fmt.Fprintf(w, "%s: %d files, %d lines, %d sites (%d cross), %d CWEs, %d order groups, %d names, %d files that may be renamed\n",
-		p.Name, len(p.sources), lines, len(p.Sites), cross, len(cwes), groups, len(p.names), len(p.files))
-	for _, m := range []map[string]int{byDimension, byKind} {
+// Tell writes what a project holds.
+func (s Summary) Tell(w io.Writer) {
+	fmt.Fprintf(w, "%d files, %d lines, %d sites (%d cross, %d deep), %d CWEs, %d order groups, %d names, %d files that may be renamed\n",
+		s.Files, s.Lines, s.Sites, s.Cross, s.Deep, s.CWEs, s.Groups, s.Names, s.Renames)
+	for _, m := range []map[string]int{s.Dimensions, s.Kinds} {
 		var parts []string
 		for _, k := range sortedKeys(m) {
 			parts = append(parts, fmt.Sprintf("%s %d", k, m[k]))
 		}
 		fmt.Fprintf(w, "  %s\n", strings.Join(parts, ", "))
 	}
-}
-
-// Advice gives what a project lacks of what one of full size has: 60 sites, all
-// ten dimensions with two sites, 20 CWEs, half of the sites across functions, ten
-// groups, eight names, five files.
-func (p *Project) Advice() []string {
-	var out []string
-	need := func(what string, got, want int) {
-		if got < want {
-			out = append(out, fmt.Sprintf("%s: %d %s, expected at least %d", p.Pos.File, got, what, want))
-		}
-	}
-	byDimension, cwes, cross, groups, deep := map[string]int{}, map[string]bool{}, 0, 0, 0
-	for _, s := range p.Sites {
-		byDimension[string(s.Dimension)]++
-		for _, w := range s.CWEs {
-			cwes[w.String()] = true
-		}
-		if s.Reach == "cross" {
-			cross++
-		}
-		if slices.Contains([]string{"logic", "authorization", "state", "race", "time"}, s.Kind) {
-			deep++
-		}
-	}
-	for _, s := range p.sources {
-		for _, n := range s.nodes {
-			if n.group != nil {
-				groups++
-			}
-		}
-	}
-	two := 0
-	for _, n := range byDimension {
-		if n >= 2 {
-			two++
-		}
-	}
-	need("sites", len(p.Sites), 60)
-	need("dimensions with two sites", two, 10)
-	need("CWEs", len(cwes), 20)
-	need("sites across functions or files", cross, (len(p.Sites)+1)/2)
-	need("sites of logic, authorization, state, race or time", deep, (len(p.Sites)+1)/2)
-	need("order groups", groups, 10)
-	need("names with alternatives", len(p.names), 8)
-	need("files with alternatives", len(p.files), 5)
-	return out
 }
 
 // Tell writes a leak with its strongest shortcuts.
