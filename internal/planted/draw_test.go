@@ -18,6 +18,8 @@ import (
 	"pgregory.net/rapid"
 
 	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
 	"assay/internal/planted"
 )
 
@@ -349,4 +351,19 @@ func entryIDs(p *audit.Project) []string {
 		ids = append(ids, d.ID)
 	}
 	return ids
+}
+
+// TestKeyScores: the key of any draw is one that the scorer takes, and playing it
+// back reaches everything.
+func TestKeyScores(t *testing.T) {
+	dims, err := fixture.ReadDimensions(os.DirFS("../.."), "fixtures/dimensions.md")
+	require.NoError(t, err)
+	for seed := range uint64(8) {
+		key := read(t, desk(t)).Draw(seed).Render().Project()
+		require.NoError(t, fixture.MissingDimensions(key, dims))
+		r, err := score.Score(score.Input{Project: key, Findings: score.AsFindings(key), Dimensions: dims, Rounds: -1})
+		require.NoError(t, err)
+		require.Equal(t, score.Of(1), r.Metrics.Recall)
+		require.Equal(t, map[score.Fate]int{score.Matched: len(key.Known)}, r.Fates)
+	}
 }

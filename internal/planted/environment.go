@@ -31,7 +31,7 @@ func environment(bin string, more ...string) []string {
 			env = append(env, kv)
 		}
 	}
-	return append(env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath"))
+	return append(env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath -buildvcs=false"))
 }
 
 func matches(name string, patterns []string) bool {
