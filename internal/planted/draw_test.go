@@ -353,14 +353,20 @@ func entryIDs(p *audit.Project) []string {
 	return ids
 }
 
-// TestKeyScores: the key of any draw is one that the scorer takes, and playing it
-// back reaches everything.
+// TestKeyScores: the key of any draw, written and read back, is one that the
+// scorer takes, and playing it back reaches everything.
 func TestKeyScores(t *testing.T) {
 	dims, err := fixture.ReadDimensions(os.DirFS("../.."), "fixtures/dimensions.md")
 	require.NoError(t, err)
 	for seed := range uint64(8) {
-		key := read(t, desk(t)).Draw(seed).Render().Project()
+		target := read(t, desk(t)).Draw(seed).Render()
+		key := target.Project()
 		require.NoError(t, fixture.MissingDimensions(key, dims))
+		written := fstest.MapFS{"desk.md": {Data: planted.KeyMarkdown(key)}, "desk.tree.tsv": {Data: target.TreeTSV()}}
+		back, err := fixture.ReadProject(written, "desk.md")
+		require.NoError(t, err)
+		require.Equal(t, []any{key.KeyHash, key.Tree, key.Commit, key.Expected, key.Coverage, key.RecallGoal},
+			[]any{back.KeyHash, back.Tree, back.Commit, back.Expected, back.Coverage, back.RecallGoal})
 		r, err := score.Score(score.Input{Project: key, Findings: score.AsFindings(key), Dimensions: dims, Rounds: -1})
 		require.NoError(t, err)
 		require.Equal(t, score.Of(1), r.Metrics.Recall)
