@@ -47,12 +47,12 @@ func Leaks(n int, projects ...*Project) Leak {
 	if len(ps) == 0 || n < 1 {
 		return leak
 	}
-	tests := newTests(ps)
+	all := newBattery(ps)
 	rng := rand.New(rand.NewPCG(20261122, 19))
 	reached := make([][]float64, n+1) // by permutation and test; the first is what is
 	flip := make([]bool, len(ps))
 	for i := range reached {
-		reached[i] = tests.each(flip)
+		reached[i] = all.each(flip)
 		for j := range flip {
 			flip[j] = rng.Uint64()&1 == 1
 		}
@@ -67,7 +67,7 @@ func Leaks(n int, projects ...*Project) Leak {
 		}
 	}
 	leak.P = float64(as) / float64(n+1)
-	for t, s := range tests.names {
+	for t, s := range all.names {
 		s.Balanced, s.Z = raw[t], reached[0][t]
 		leak.Each = append(leak.Each, s)
 	}
@@ -102,8 +102,8 @@ func standardise(rows [][]float64) {
 // tried: below, no permutation test sees it.
 const leastPairs = 6
 
-// tests are the features as numbers.
-type tests struct {
+// A battery is all shortcuts, as numbers.
+type battery struct {
 	names   []Shortcut
 	columns []column
 	figures []column    // differences of figures, for the trained classifier
@@ -119,8 +119,8 @@ type column struct {
 	width  int
 }
 
-func newTests(ps []*pair) *tests {
-	t := &tests{}
+func newBattery(ps []*pair) *battery {
+	t := &battery{}
 	for _, f := range figures() {
 		c := column{}
 		for _, p := range ps {
@@ -146,7 +146,7 @@ func newTests(ps []*pair) *tests {
 }
 
 // add takes a feature in both ways. One that makes no difference is left out.
-func (t *tests) add(name string, c column) {
+func (t *battery) add(name string, c column) {
 	s := Shortcut{Name: name}
 	var all []float64
 	for _, v := range c.values {
@@ -179,7 +179,7 @@ func (t *tests) add(name string, c column) {
 
 // addWords takes every word that makes a difference in enough sites, and all of
 // them for the trained classifier.
-func (t *tests) addWords(ps []*pair) {
+func (t *battery) addWords(ps []*pair) {
 	per := make([][2]map[string]float64, len(ps))
 	differs := map[string]int{}
 	for i, p := range ps {
@@ -220,7 +220,7 @@ func (t *tests) addWords(ps []*pair) {
 
 // each gives what every test reaches when the variants of the sites that are
 // flipped change their labels.
-func (t *tests) each(flip []bool) []float64 {
+func (t *battery) each(flip []bool) []float64 {
 	out := make([]float64, 0, len(t.names))
 	for _, c := range t.columns {
 		if c.ranks == nil {
@@ -277,7 +277,7 @@ func sign(flipped bool) float64 {
 
 // byWords is naive Bayes over the presence of words: each site is told by the
 // odds that all others give.
-func (t *tests) byWords(flip []bool) float64 {
+func (t *battery) byWords(flip []bool) float64 {
 	bad, good := make([]float64, t.words), make([]float64, t.words)
 	count := func(i int, by float64) {
 		for k, w := range t.at[i] {
@@ -306,7 +306,7 @@ func (t *tests) byWords(flip []bool) float64 {
 
 // byFigures weighs each figure by its mean difference in standard deviations over
 // all other sites.
-func (t *tests) byFigures(flip []bool) float64 {
+func (t *battery) byFigures(flip []bool) float64 {
 	n := len(flip)
 	scores := make([]float64, n)
 	for _, c := range t.figures {
