@@ -36,7 +36,7 @@ func replaceSource(t *testing.T, name, source string) *planted.Project {
 // TestLeaks: what tells bad from good is found and named; where nothing does,
 // nothing is found.
 func TestLeaks(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	var rng *rand.Rand
 	noise := func(int, bool) string {
 		words := []string{"row", "find", "user", "sum", "(", ")", "if", "return", "x", "=", "1", "limit", "owner"}
 		var out []string
@@ -65,9 +65,10 @@ func TestLeaks(t *testing.T) {
 			return noise(i, bad)
 		}, "comments"},
 		"many words": {func(i int, bad bool) string {
-			return noise(i, bad) + " " + string(rune('a'+i%8)) + map[bool]string{true: "low", false: "high"}[bad]
+			return noise(i, bad) + " " + string(rune('a'+i%6)) + map[bool]string{true: "low", false: "high"}[bad]
 		}, "trained on words"},
 	} {
+		rng = rand.New(rand.NewPCG(1, 2))
 		leak := planted.Leaks(999, leaky(t, "leaky", c.variant))
 		require.Less(t, leak.P, 0.01, name)
 		require.Equal(t, 40, leak.Sites)
