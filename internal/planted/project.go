@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -84,20 +85,24 @@ func Open(dir string) (*Project, error) {
 	if !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrInvalid}
 	}
-	p, err := read(os.DirFS(dir), ".", dir)
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	p, err := read(os.DirFS(dir), ".", filepath.Base(abs), dir)
 	if p != nil {
-		p.dir = dir
+		p.dir = abs
 	}
 	return p, err
 }
 
 // Read reads the planted project in the folder dir of fsys. The error tells
 // everything that is wrong, one line for each, as file:line.
-func Read(fsys fs.FS, dir string) (*Project, error) { return read(fsys, dir, dir) }
+func Read(fsys fs.FS, dir string) (*Project, error) { return read(fsys, dir, path.Base(dir), dir) }
 
-func read(fsys fs.FS, dir, shown string) (*Project, error) {
+func read(fsys fs.FS, dir, name, shown string) (*Project, error) {
 	r := &reader{fsys: fsys, dir: dir, shown: shown, c: &complaints{}}
-	r.p = &Project{Name: path.Base(shown), Pos: audit.Pos{File: r.show("project.md"), Line: 1}, tools: map[string][]byte{}}
+	r.p = &Project{Name: name, Pos: audit.Pos{File: r.show("project.md"), Line: 1}, tools: map[string][]byte{}}
 	r.document()
 	r.tree()
 	r.check()

@@ -37,14 +37,15 @@ type running struct {
 	once   sync.Once
 }
 
-// run runs the step to its end and gives its standard output. The error says how
+// run runs the step to its end and gives its standard output and the time that it
+// took of processors. The error says how
 // it ended, with the last lines of all output.
-func (s step) run(ctx context.Context) (stdout []byte, err error) {
+func (s step) run(ctx context.Context) (stdout []byte, cpu time.Duration, err error) {
 	limit, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	p, err := s.start()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	select {
 	case <-p.ended:
@@ -60,7 +61,7 @@ func (s step) run(ctx context.Context) (stdout []byte, err error) {
 		}
 		err = p.failed(why)
 	}
-	return p.stdout.bytes(), err
+	return p.stdout.bytes(), p.cpu(), err
 }
 
 // start starts the step. Whoever calls it calls kill.
@@ -97,6 +98,12 @@ func (p *running) kill() {
 		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // an error: all have ended
 		<-p.ended
 	})
+}
+
+// cpu gives the time that a step which has ended took of processors, with all of
+// its children that it waited for.
+func (p *running) cpu() time.Duration {
+	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 }
 
 // end says how a step that has ended did.

@@ -22,8 +22,8 @@ func (p *Proof) Tell(w io.Writer) {
 	right := len(p.Outcomes) - len(failed)
 	fmt.Fprintf(w, "%s: %d draws, %d of %d outcomes as expected, in %s\n", p.Project, p.Draws, right, len(p.Outcomes), p.Took.Round(time.Second))
 	type count struct {
-		n, bad     int
-		took, most time.Duration
+		n, bad          int
+		took, most, cpu time.Duration
 	}
 	counts, order := map[string]*count{}, []string{}
 	for _, o := range p.Outcomes {
@@ -34,6 +34,7 @@ func (p *Proof) Tell(w io.Writer) {
 		}
 		c.n++
 		c.took += o.Took
+		c.cpu += o.CPU
 		c.most = max(c.most, o.Took)
 		if !o.OK() {
 			c.bad++
@@ -41,8 +42,9 @@ func (p *Proof) Tell(w io.Writer) {
 	}
 	for _, name := range order {
 		c := counts[name]
-		fmt.Fprintf(w, "  %-10s %5d runs, %d failed, %s each, %s at most\n", name, c.n, c.bad,
-			(c.took / time.Duration(c.n)).Round(time.Millisecond), c.most.Round(time.Millisecond))
+		fmt.Fprintf(w, "  %-10s %5d runs, %d failed, %s each, %s at most, %s of processors each\n", name, c.n, c.bad,
+			(c.took / time.Duration(c.n)).Round(time.Millisecond), c.most.Round(time.Millisecond),
+			(c.cpu / time.Duration(c.n)).Round(time.Millisecond))
 	}
 }
 

@@ -126,10 +126,13 @@ func (t *trial) command(ctx context.Context, name, line string, limit time.Durat
 	if line == "" {
 		return true
 	}
-	return t.note(name, func() error {
-		_, err := t.step(name, line, limit).run(ctx)
+	var cpu time.Duration
+	ok := t.note(name, func() (err error) {
+		_, cpu, err = t.step(name, line, limit).run(ctx)
 		return err
 	})
+	t.out[len(t.out)-1].CPU = cpu
+	return ok
 }
 
 // serve starts the application and runs against it what the plan asks for.
@@ -144,7 +147,11 @@ func (t *trial) serve(ctx context.Context) {
 	if app == nil {
 		return
 	}
-	defer app.kill()
+	started := len(t.out) - 1
+	defer func() {
+		app.kill()
+		t.out[started].CPU = app.cpu()
+	}()
 	if !ready {
 		return
 	}
@@ -199,16 +206,16 @@ func (t *trial) exploits(ctx context.Context, app *running) {
 	began := time.Now()
 	n := time.Duration(len(t.plan.Exploits))
 	line := t.bench.project.Commands.Exploit + " " + strings.Join(t.plan.Exploits, " ")
-	out, failed := t.step("exploit", line, exploitTime+n*siteTime).run(ctx)
+	out, cpu, failed := t.step("exploit", line, exploitTime+n*siteTime).run(ctx)
 	if ctx.Err() != nil {
 		return
 	}
 	answers := readAnswers(out)
-	took := time.Since(began) / n
+	took, cpu := time.Since(began)/n, cpu/n
 	told := false
 	for _, id := range t.plan.Exploits {
 		o := t.outcome("exploit")
-		o.Site, o.Want, o.Took = id, t.plan.Draw.bad[id], took
+		o.Site, o.Want, o.Took, o.CPU = id, t.plan.Draw.bad[id], took, cpu
 		a, found := answers[id]
 		o.Detail, o.Error = a.Detail, a.problem(id, found)
 		if o.Error == "" {

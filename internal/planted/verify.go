@@ -26,6 +26,7 @@ type Options struct {
 	Servers []Server          // at least one; each has one draw at a time, so that none sees another's locks
 	Cache   string            // where setups are kept between runs; empty means the user's cache folder
 	Quick   bool              // all good, all bad and two random draws alone
+	Whole   bool              // the functional tests in every flip; else in a quarter of them
 	Only    []string          // these sites alone: all good, all bad and each of them flipped in both
 	Proved  map[string]string // by site: the SiteHash with which its flips were proved before; those are left out
 	Seeds   int               // random draws; 0 means 20
@@ -45,6 +46,7 @@ type Outcome struct {
 	Error  string // why there is no answer, with the end of the output
 	Detail string // what the exploit says
 	Took   time.Duration
+	CPU    time.Duration // of the processes of a step, on all processors; of start until the application is ended
 	Folder string // of the draw, when it was kept
 }
 
@@ -158,7 +160,7 @@ func (b *bench) run(ctx context.Context, plans []Plan, o Options) [][]Outcome {
 // writes them to dir where the project was not read from a disk.
 func (p *Project) onDisk(dir string) (string, error) {
 	if p.dir != "" {
-		return filepath.Abs(p.dir)
+		return p.dir, nil
 	}
 	return dir, p.writeTools(dir, "")
 }
