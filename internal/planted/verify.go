@@ -47,7 +47,7 @@ type Outcome struct {
 	Detail string // what the exploit says
 	Took   time.Duration
 	CPU    time.Duration // of the processes of a step, on all processors; of start until the application is ended
-	Folder string // of the draw, when it was kept
+	Folder string        // of the draw, when it was kept
 }
 
 // OK reports whether it came out as expected.
