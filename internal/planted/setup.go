@@ -29,7 +29,7 @@ func (p *Project) missing(bin string) error {
 	lines := strings.Join([]string{"python3", c.Setup, c.Build, c.Migrate, c.Start, c.Test, c.Functional, c.Exploit}, " ; ")
 	var lacks []string
 	for _, prog := range programs {
-		named := regexp.MustCompile(`(?:^|[;&|(] *|\b[A-Z_]+=\S+ +|exec +|env +|nice +)` + regexp.QuoteMeta(prog[0]) + `(?: |$)`)
+		named := regexp.MustCompile(`(?:^|[\s'"(;&|])` + regexp.QuoteMeta(prog[0]) + `(?:[\s'")]|$)`)
 		if !named.MatchString(lines) {
 			continue
 		}

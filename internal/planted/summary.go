@@ -54,7 +54,7 @@ func (p *Project) Summary() Summary {
 }
 
 // hint finds words of an export that speak of its purpose.
-var hint = regexp.MustCompile(`(?i)\b(?:vuln\w*|insecure\w*|exploit\w*|planted|backdoor\w*|pentest\w*|CWE-?[0-9]+|OWASP|TODO|FIXME|XXX)\b`)
+var hint = regexp.MustCompile(`(?i)\b(?:vulnerab\w*|insecure|exploit\w*|planted|backdoor\w*|pentest\w*|CWE-?[0-9]+|OWASP|TODO|FIXME|XXX)\b`)
 
 // Advice says, as file:line, what should not be or is not there yet: words in the
 // source that speak of its purpose, sites that no file of exploits/ names, and
