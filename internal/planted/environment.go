@@ -18,7 +18,8 @@ var network = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "h
 
 // environment gives what is passed on of our environment. The folder bin, if
 // any, comes first in PATH. Go is told to forget in which folder it compiles, so
-// that a draw compiles only what differs from the draws before.
+// that a draw compiles only what differs from the draws before, and to link without
+// what debuggers read.
 func environment(bin string, more ...string) []string {
 	env := []string{"LANG=C.UTF-8", "TZ=UTC", "PYTHONDONTWRITEBYTECODE=1"}
 	for _, kv := range os.Environ() {
@@ -31,7 +32,7 @@ func environment(bin string, more ...string) []string {
 			env = append(env, kv)
 		}
 	}
-	return append(env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath -buildvcs=false"))
+	return append(env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath -ldflags=-w -buildvcs=false"))
 }
 
 func matches(name string, patterns []string) bool {
