@@ -20,9 +20,11 @@ type Shortcut struct {
 // A Leak is what the strongest shortcut reaches, and how often permuted labels
 // reach as much.
 type Leak struct {
-	Sites int
-	P     float64    // share of permutations (this one counted in) whose strongest is as strong; 1 without sites
-	Each  []Shortcut // the strongest first
+	Sites   int
+	P       float64    // twice the less of the two below, at most 1; 1 without sites
+	Single  float64    // share of permutations (this one counted in) whose strongest single feature is as strong
+	Trained float64    // the same for the classifiers
+	Each    []Shortcut // the strongest first
 }
 
 // LeastP is the p-value of [Leaks] below which a project gives its labels away.
@@ -36,14 +38,15 @@ const LeastP = 0.01
 // that fits best (an auditor sees one variant of each site), and within sites, by
 // which variant has more (a reader of two draws sees both). Labels are exchanged
 // within sites n times with a fixed seed. Each shortcut is measured in standard
-// deviations of its own permutations, and the maximum over all is compared:
-// trying many costs what it should.
+// deviations of its own permutations, and the maximum is compared: trying many
+// costs what it should. Single features and classifiers, which gather what is too
+// faint in each feature, are compared apart, each at half of the level.
 func Leaks(n int, projects ...*Project) Leak {
 	var ps []*pair
 	for _, p := range projects {
 		ps = append(ps, pairsOf(p)...)
 	}
-	leak := Leak{Sites: len(ps), P: 1}
+	leak := Leak{Sites: len(ps), P: 1, Single: 1, Trained: 1}
 	if len(ps) == 0 || n < 1 {
 		return leak
 	}
@@ -59,20 +62,30 @@ func Leaks(n int, projects ...*Project) Leak {
 	}
 	raw := slices.Clone(reached[0])
 	standardise(reached)
-	strongest := slices.Max(reached[0])
-	as := 0
-	for _, r := range reached {
-		if slices.Max(r) >= strongest-1e-9 {
-			as++
-		}
-	}
-	leak.P = float64(as) / float64(n+1)
+	single := len(all.columns)
+	leak.Single, leak.Trained = share(reached, 0, single), share(reached, single, len(all.names))
+	leak.P = min(1, 2*min(leak.Single, leak.Trained))
 	for t, s := range all.names {
 		s.Balanced, s.Z = raw[t], reached[0][t]
 		leak.Each = append(leak.Each, s)
 	}
 	slices.SortStableFunc(leak.Each, func(a, b Shortcut) int { return cmp.Compare(b.Z, a.Z) })
 	return leak
+}
+
+// share gives the share of rows whose maximum between two columns is as large as
+// that of the first row.
+func share(rows [][]float64, from, till int) float64 {
+	if from == till {
+		return 1
+	}
+	first, as := slices.Max(rows[0][from:till]), 0
+	for _, r := range rows {
+		if slices.Max(r[from:till]) >= first-1e-9 {
+			as++
+		}
+	}
+	return float64(as) / float64(len(rows))
 }
 
 // standardise brings every column to mean 0 and deviation 1 over all rows. A

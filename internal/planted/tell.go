@@ -90,7 +90,8 @@ func (s Summary) Tell(w io.Writer) {
 
 // Tell writes a leak with its strongest shortcuts.
 func (l Leak) Tell(w io.Writer) {
-	fmt.Fprintf(w, "%d sites, %d shortcuts tried: p = %.4f for the strongest (a leak below 0.01)\n", l.Sites, len(l.Each), l.P)
+	fmt.Fprintf(w, "%d sites, %d shortcuts tried: p = %.4f (single features %.4f, trained %.4f; a leak below %g)\n",
+		l.Sites, len(l.Each), l.P, l.Single, l.Trained, LeastP)
 	for _, s := range l.Each[:min(len(l.Each), 12)] {
 		fmt.Fprintf(w, "  %-48s %5.1f %% right, %4.1f deviations", s.Name, 100*s.Balanced, s.Z)
 		if s.More+s.Fewer > 0 {
