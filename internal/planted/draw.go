@@ -1,0 +1,243 @@
+package planted
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/audit"
+)
+
+// The share of sites that are bad, in ten-thousandths, lies between these two.
+const (
+	leastBad = 1000
+	mostBad  = 5000
+)
+
+// A Draw is a project with a choice made at every site, name, file and group.
+type Draw struct {
+	project *Project
+	label   string
+	bad     map[string]bool
+	names   map[string]string
+	files   map[string]string
+	chance  chance
+	shuffle bool
+}
+
+// A chance gives numbers that depend on a seed and a label alone. It is SHA-256
+// and not a generator of the standard library, so that no version of Go changes
+// a draw.
+type chance struct{ prefix string }
+
+// number gives 64 bits for a label.
+func (c chance) number(label string) uint64 {
+	sum := sha256.Sum256([]byte(c.prefix + label))
+	return binary.BigEndian.Uint64(sum[:8])
+}
+
+// below gives a number from 0 to n-1. The bias is below n / 2^64.
+func (c chance) below(n int, label string) int { return int(c.number(label) % uint64(n)) }
+
+// order sorts labels by their numbers.
+func (c chance) order(labels []string) []string {
+	out := slices.Clone(labels)
+	slices.SortFunc(out, func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.number(a), c.number(b)), strings.Compare(a, b))
+	})
+	return out
+}
+
+func (p *Project) chance(seed uint64) chance {
+	return chance{fmt.Sprintf("planted\x00%s\x00%d\x00", p.Name, seed)}
+}
+
+// Draw lets the seed choose: first the share of bad sites, uniformly between a
+// tenth and a half (one site at least), then which, the order of the groups'
+// parts, names and files.
+func (p *Project) Draw(seed uint64) *Draw {
+	c := p.chance(seed)
+	share := leastBad + c.below(mostBad-leastBad+1, "share")
+	n := max(1, (len(p.Sites)*share+5000)/10000)
+	labels := make([]string, len(p.Sites))
+	for i, s := range p.Sites {
+		labels[i] = "site:" + s.ID
+	}
+	var bad []string
+	for _, l := range c.order(labels)[:min(n, len(labels))] {
+		bad = append(bad, strings.TrimPrefix(l, "site:"))
+	}
+	d := p.shuffled(bad, seed)
+	d.label = fmt.Sprintf("seed %d", seed)
+	return d
+}
+
+// With makes exactly these sites bad and leaves order, names and files as they
+// are written. A site that the project does not have is an error.
+func (p *Project) With(bad ...string) (*Draw, error) {
+	if err := p.known(bad); err != nil {
+		return nil, err
+	}
+	return p.with(bad), nil
+}
+
+// WithSeed makes exactly these sites bad; the seed chooses everything else.
+func (p *Project) WithSeed(seed uint64, bad ...string) (*Draw, error) {
+	if err := p.known(bad); err != nil {
+		return nil, err
+	}
+	return p.shuffled(bad, seed), nil
+}
+
+func (p *Project) known(ids []string) error {
+	for _, id := range ids {
+		if !slices.ContainsFunc(p.Sites, func(s Site) bool { return s.ID == id }) {
+			return fmt.Errorf("%s: the project has no site %q: expected an ID of its table of sites", p.Pos.File, id)
+		}
+	}
+	return nil
+}
+
+func (p *Project) with(bad []string) *Draw {
+	d := &Draw{project: p, bad: map[string]bool{}, names: map[string]string{}, files: map[string]string{}}
+	for _, id := range bad {
+		d.bad[id] = true
+	}
+	d.label = fmt.Sprintf("%d of %d bad", len(d.bad), len(p.Sites))
+	return d
+}
+
+func (p *Project) shuffled(bad []string, seed uint64) *Draw {
+	d := p.with(bad)
+	d.chance, d.shuffle = p.chance(seed), true
+	for _, n := range p.names {
+		if i := d.chance.below(len(n.to)+1, "name:"+n.from); i > 0 {
+			d.names[n.from] = n.to[i-1]
+		}
+	}
+	for _, f := range p.files {
+		if i := d.chance.below(len(f.to)+1, "file:"+f.from); i > 0 {
+			d.files[f.from] = f.to[i-1]
+		}
+	}
+	return d
+}
+
+// Bad gives the IDs of the bad sites, in the order of the table.
+func (d *Draw) Bad() []string {
+	var ids []string
+	for _, s := range d.project.Sites {
+		if d.bad[s.ID] {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// Names gives every name of the project's table with what it is called in this
+// draw, itself where it was kept.
+func (d *Draw) Names() map[string]string {
+	m := map[string]string{}
+	for _, n := range d.project.names {
+		m[n.from] = cmp.Or(d.names[n.from], n.from)
+	}
+	return m
+}
+
+// String says what is drawn, for messages.
+func (d *Draw) String() string { return d.project.Name + ", " + d.label }
+
+// A Place is where a region of a site stands in a draw. Lines leaves out blank
+// lines at both ends, and is zero where the chosen variant of a further region is
+// empty.
+type Place struct {
+	Site  string
+	Plus  bool
+	File  string
+	Lines audit.Range
+}
+
+// Render writes the files of the draw.
+func (d *Draw) Render() *Target {
+	r := &Target{project: d.project, draws: []*Draw{d}}
+	rename := newRenamer(d.names, d.files)
+	for _, s := range d.project.sources {
+		w := &writer{draw: d, stored: s.path, file: cmp.Or(d.files[s.path], s.path)}
+		w.nodes(s.nodes)
+		r.Files = append(r.Files, File{w.file, []byte(rename.apply(w.out.String()))})
+		r.Places = append(r.Places, w.places...)
+	}
+	slices.SortFunc(r.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	r.entries = d.entries(r.Places, rename)
+	return r
+}
+
+// A writer writes one file of a draw.
+type writer struct {
+	draw         *Draw
+	stored, file string
+	out          strings.Builder
+	lines        int
+	groups       int
+	places       []Place
+}
+
+func (w *writer) line(text string) {
+	w.out.WriteString(text)
+	w.lines++
+}
+
+func (w *writer) nodes(ns []node) {
+	for _, n := range ns {
+		switch {
+		case n.region != nil:
+			w.region(n.region)
+		case n.group != nil:
+			w.group(n.group)
+		default:
+			w.line(n.text)
+		}
+	}
+}
+
+func (w *writer) region(g *region) {
+	at := Place{Site: g.site, Plus: g.plus, File: w.file}
+	for _, l := range g.lines(w.draw.bad[g.site]) {
+		w.line(l)
+		if strings.TrimSpace(l) == "" {
+			continue
+		}
+		if at.Lines.IsZero() {
+			at.Lines.Start = w.lines
+		}
+		at.Lines.End = w.lines
+	}
+	w.places = append(w.places, at)
+}
+
+// group writes the parts in the draw's order. Blank lines at a part's ends stay
+// where they are.
+func (w *writer) group(g *group) {
+	w.groups++
+	labels := make([]string, len(g.parts))
+	parts := map[string][]node{}
+	for i, part := range g.parts {
+		labels[i] = fmt.Sprintf("order:%s:%d:%d", w.stored, w.groups, i)
+		parts[labels[i]] = part
+	}
+	order := labels
+	if w.draw.shuffle {
+		order = w.draw.chance.order(labels)
+	}
+	for i, part := range g.parts {
+		lead, trail := margins(part)
+		moved := parts[order[i]]
+		from, till := margins(moved)
+		w.nodes(part[:lead])
+		w.nodes(moved[from : len(moved)-till])
+		w.nodes(part[len(part)-trail:])
+	}
+}

@@ -1,0 +1,143 @@
+package planted
+
+import (
+	"cmp"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"assay/audit"
+)
+
+var identifier = regexp.MustCompile(`^[A-Za-z_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?$`)
+
+// checkNames holds the table of names against the source: a name must stand
+// there, what may replace it must not.
+func (r *reader) checkNames() {
+	words := map[string]bool{}
+	for _, s := range r.p.sources {
+		for _, w := range wordPattern.FindAllString(s.text, -1) {
+			words[w] = true
+		}
+	}
+	has := func(name string) bool {
+		if words[name] {
+			return true
+		}
+		return strings.Contains(name, "-") && slices.ContainsFunc(r.p.sources, func(s source) bool { return strings.Contains(s.text, name) })
+	}
+	taken := map[string]audit.Pos{}
+	for _, n := range r.p.names {
+		if len(n.to) == 0 {
+			r.c.at(n.pos, "the name %s has no alternative: expected at least one", n.from)
+		}
+		for i, word := range append([]string{n.from}, n.to...) {
+			first, twice := taken[word]
+			taken[word] = n.pos
+			switch {
+			case !identifier.MatchString(word):
+				r.c.at(n.pos, "%q is no name: expected letters, digits, _ and -", word)
+			case twice:
+				r.c.at(n.pos, "%s stands twice: it is also at line %d", word, first.Line)
+			case i == 0 && !has(word):
+				r.c.at(n.pos, "the name %s stands nowhere in source/ as a whole word", word)
+			case i > 0 && has(word):
+				r.c.at(n.pos, "the alternative %s for %s stands in source/ already: expected a word that is free", word, n.from)
+			}
+		}
+	}
+}
+
+var wordPattern = regexp.MustCompile(`[A-Za-z0-9_]+`)
+
+// checkFiles holds the table of files against the source.
+func (r *reader) checkFiles() {
+	taken := map[string]bool{}
+	for _, s := range r.p.sources {
+		taken[s.path] = true
+	}
+	for _, f := range r.p.files {
+		if !taken[f.from] {
+			r.c.at(f.pos, "the file %s is not in source/: expected its path as the export has it", f.from)
+		}
+		if len(f.to) == 0 {
+			r.c.at(f.pos, "the file %s has no alternative: expected at least one", f.from)
+		}
+		for _, to := range f.to {
+			switch {
+			case !fs.ValidPath(to) || to == ".":
+				r.c.at(f.pos, "%q is no path: expected one from the root of source/, with slashes", to)
+			case taken[to]:
+				r.c.at(f.pos, "the path %s is taken: expected one that is free", to)
+			case path.Ext(to) != path.Ext(f.from):
+				r.c.at(f.pos, "%s ends otherwise than %s: expected the same extension", to, f.from)
+			}
+			taken[to] = true
+		}
+	}
+}
+
+// A renamer replaces names and paths in texts.
+type renamer struct {
+	names, paths map[string]string
+	pattern      *regexp.Regexp // any of the names; nil without names
+}
+
+func newRenamer(names, paths map[string]string) *renamer {
+	n := &renamer{names: names, paths: paths}
+	if len(names) == 0 {
+		return n
+	}
+	words := sortedKeys(names)
+	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	for i := range words {
+		words[i] = regexp.QuoteMeta(words[i])
+	}
+	n.pattern = regexp.MustCompile(`\b(?:` + strings.Join(words, "|") + `)\b`)
+	return n
+}
+
+// apply replaces every name that stands as a whole word and every path that
+// stands in full.
+func (n *renamer) apply(text string) string {
+	for _, from := range sortedKeys(n.paths) {
+		if strings.Contains(text, from) {
+			text = replacePath(text, from, n.paths[from])
+		}
+	}
+	if n.pattern == nil {
+		return text
+	}
+	return n.pattern.ReplaceAllStringFunc(text, func(w string) string { return n.names[w] })
+}
+
+// replacePath replaces a path where it is not a part of a longer one.
+func replacePath(text, from, to string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(text, from)
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		end := i + len(from)
+		before := i > 0 && isPathByte(text[i-1]) && text[i-1] != '/'
+		after := end < len(text) && isPathByte(text[end]) && (text[end] != '.' || end+1 < len(text) && isPathByte(text[end+1]))
+		b.WriteString(text[:i])
+		if before || after {
+			b.WriteString(from)
+		} else {
+			b.WriteString(to)
+		}
+		text = text[end:]
+	}
+}
+
+func isPathByte(c byte) bool {
+	return c == '_' || c == '-' || c == '.' || c == '/' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

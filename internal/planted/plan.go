@@ -1,0 +1,132 @@
+package planted
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// A Plan is a draw with what is run on it.
+type Plan struct {
+	Draw       *Draw
+	Label      string
+	Unit       bool     // the application's own tests
+	Functional bool     // the functional tests
+	Exploits   []string // the sites whose exploits run, in this order
+}
+
+// DefaultSeed is the seed of a draw when nobody names one.
+const DefaultSeed = 1
+
+// defaultSeeds is the number of random draws of a whole proof.
+const defaultSeeds = 20
+
+// Plans gives the draws that prove a project:
+//
+//   - all good and all bad: every test and every exploit;
+//   - each site alone flipped in both: its own exploit, and functional tests;
+//   - a covering array of strength 2, in which every two sites stand in all four
+//     combinations: every test and every exploit, so that a site which makes
+//     another's exploit succeed or fail is found;
+//   - random draws with everything that a seed chooses: every test and exploit.
+func (p *Project) Plans(o Options) ([]Plan, error) {
+	if err := p.known(o.Only); err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(p.Sites))
+	for i, s := range p.Sites {
+		ids[i] = s.ID
+	}
+	tried := ids
+	if len(o.Only) > 0 {
+		tried = o.Only
+	}
+	plans := []Plan{
+		{p.with(nil), "all good", true, true, tried},
+		{p.with(ids), "all bad", true, true, tried},
+	}
+	if !o.Quick {
+		plans = append(plans, p.flips(ids, tried, o)...)
+	}
+	if len(o.Only) > 0 {
+		return plans, nil
+	}
+	seeds := max(o.Seeds, 0)
+	switch {
+	case o.Quick:
+		seeds = 2
+	case o.Seeds == 0:
+		seeds = defaultSeeds
+	}
+	for i := range seeds {
+		seed := cmp.Or(o.From, DefaultSeed) + uint64(i)
+		d := p.Draw(seed)
+		plans = append(plans, Plan{d, fmt.Sprintf("seed %d", seed), true, true, d.chance.order(ids)})
+	}
+	if !o.Quick {
+		for i, bad := range pairs(ids) {
+			plans = append(plans, Plan{p.with(bad), fmt.Sprintf("pairs %d", i+1), true, true, ids})
+		}
+	}
+	return plans, nil
+}
+
+// flips gives the draws in which one site differs from all others. The functional
+// tests run in all of them, or in a quarter that does not change while the project
+// has the same sites: whatever two sites do to them shows in the covering array.
+func (p *Project) flips(ids, tried []string, o Options) []Plan {
+	var plans []Plan
+	for i, id := range tried {
+		if h, ok := o.Proved[id]; ok && h == p.SiteHash(id) {
+			continue
+		}
+		some := func(turn int) bool { return o.Whole || len(o.Only) > 0 || i%4 == turn }
+		others := slices.DeleteFunc(slices.Clone(ids), func(other string) bool { return other == id })
+		plans = append(plans,
+			Plan{p.with([]string{id}), id + " alone bad", false, some(0), []string{id}},
+			Plan{p.with(others), id + " alone good", false, some(2), []string{id}})
+	}
+	return plans
+}
+
+// pairs gives sets of bad sites in which every two sites stand in all four
+// combinations. The first set is empty; in the n others each site has a set of
+// more than half of the rows of its own: two such sets share a row, and neither
+// holds the other. That is the least number of rows.
+//
+// Source: G. O. H. Katona, Discrete Mathematics 6 (1973) 19-23; D. J. Kleitman and
+// J. Spencer, Discrete Mathematics 6 (1973) 255-262.
+func pairs(ids []string) [][]string {
+	n := 1
+	for choose(n, n/2+1) < len(ids) {
+		n++
+	}
+	rows := make([][]string, n+1)
+	subset := firstSubset(n/2 + 1)
+	for _, id := range ids {
+		for i := range n {
+			if subset>>i&1 == 1 {
+				rows[i+1] = append(rows[i+1], id)
+			}
+		}
+		subset = nextSubset(subset)
+	}
+	return rows
+}
+
+func choose(n, k int) int {
+	c := 1
+	for i := range k {
+		c = c * (n - i) / (i + 1)
+	}
+	return c
+}
+
+func firstSubset(k int) uint64 { return 1<<k - 1 }
+
+// nextSubset gives the next number with as many bits set.
+func nextSubset(s uint64) uint64 {
+	low := s & -s
+	up := s + low
+	return up | (s^up)/low>>2
+}

@@ -1,0 +1,276 @@
+package planted
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/audit"
+)
+
+// A Project is a planted project as it is written: its source with both variants
+// of every site, and what runs it.
+type Project struct {
+	Name       string // the folder's name
+	Title      string
+	Languages  []string
+	Framework  string
+	Packages   []string // Debian packages that it needs beyond its runtimes
+	RecallGoal float64  // 0 to 1
+	Sites      []Site   // in the order of the table
+	Commands   Commands
+	Pos        audit.Pos
+
+	dir     string            // where functional/ and exploits/ lie on disk; empty when they must be written out
+	names   []choice          // identifiers that a draw may rename
+	files   []choice          // paths that a draw may rename
+	sources []source          // by path in the export
+	tools   map[string][]byte // functional/, exploits/, setup/ by path from the project's folder
+	doc     string            // project.md
+}
+
+// A Site is a place with a good and a bad variant.
+type Site struct {
+	ID        string
+	Dimension audit.Dimension
+	CWEs      []audit.CWE // the best first
+	Severity  audit.Severity
+	Functions []string // that hold the primary region, as the source names them
+	Title     string
+	Evidence  string // of the bad variant
+	Reason    string // why the good variant is right
+	Rules     []int  // numbers of the rules that the bad variant breaks
+	Kind      string // one of Kinds
+	Reach     string // local or cross
+	Pos       audit.Pos
+}
+
+// Commands are the shell command lines of a project, each empty when there is
+// nothing to do.
+type Commands struct {
+	Setup, Build, Migrate, Start, Test, Functional, Exploit string
+}
+
+// A choice is a name with what may stand in its place.
+type choice struct {
+	from string
+	to   []string
+	pos  audit.Pos
+}
+
+// A source is a file of the export.
+type source struct {
+	path  string // as the export has it
+	file  string // as it is stored, for messages
+	text  string
+	nodes []node
+}
+
+// Kinds gives the kinds of sites.
+func Kinds() []string {
+	return []string{"pattern", "logic", "authorization", "state", "race", "time", "crypto", "configuration", "exposure"}
+}
+
+// Open reads the planted project in a folder on disk.
+func Open(dir string) (*Project, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrInvalid}
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	p, err := read(os.DirFS(dir), ".", filepath.Base(abs), dir)
+	if p != nil {
+		p.dir = abs
+	}
+	return p, err
+}
+
+// Read reads the planted project in the folder dir of fsys. The error tells
+// everything that is wrong, one line for each, as file:line.
+func Read(fsys fs.FS, dir string) (*Project, error) { return read(fsys, dir, path.Base(dir), dir) }
+
+func read(fsys fs.FS, dir, name, shown string) (*Project, error) {
+	r := &reader{fsys: fsys, dir: dir, shown: shown, c: &complaints{}}
+	r.p = &Project{Name: name, Pos: audit.Pos{File: r.show("project.md"), Line: 1}, tools: map[string][]byte{}}
+	r.document()
+	r.tree()
+	r.check()
+	if err := r.c.err(); err != nil {
+		return nil, err
+	}
+	return r.p, nil
+}
+
+// A reader reads one project.
+type reader struct {
+	fsys       fs.FS
+	dir, shown string
+	p          *Project
+	c          *complaints
+}
+
+func (r *reader) show(rel string) string { return path.Join(r.shown, rel) }
+
+func (r *reader) document() {
+	b, err := fs.ReadFile(r.fsys, path.Join(r.dir, "project.md"))
+	if err != nil {
+		r.c.at(audit.Pos{File: r.p.Pos.File}, "cannot be read: %v: expected the description of a planted project", err)
+		return
+	}
+	b = []byte(strings.ReplaceAll(string(b), "\r\n", "\n"))
+	r.p.doc = string(b)
+	sections := readSections(r.p.Pos.File, b, r.c)
+	if len(sections) == 0 {
+		r.c.at(r.p.Pos, "no heading: expected \"# <title of the project>\"")
+		return
+	}
+	r.p.Title = sections[0].title
+	r.identity(sections[0])
+	seen := map[string]bool{}
+	for _, s := range sections[1:] {
+		key := fold(s.title)
+		if seen[key] {
+			r.c.at(s.pos, "a second section %q: expected one", "# "+s.title)
+			continue
+		}
+		seen[key] = true
+		r.section(key, s)
+	}
+	for _, need := range []string{"Commands", "Sites"} {
+		if !seen[fold(need)] {
+			r.c.at(audit.Pos{File: r.p.Pos.File}, "the section %q is missing", "# "+need)
+		}
+	}
+}
+
+func (r *reader) section(key string, s *section) {
+	switch key {
+	case "commands":
+		r.commands(s)
+	case "names":
+		for _, row := range s.rows(r.c, "Name", "Alternatives") {
+			r.p.names = append(r.p.names, choice{row.get("Name"), row.list("Alternatives"), row.pos})
+		}
+	case "files":
+		for _, row := range s.rows(r.c, "File", "Alternatives") {
+			r.p.files = append(r.p.files, choice{row.get("File"), row.list("Alternatives"), row.pos})
+		}
+	case "sites":
+		for _, row := range s.rows(r.c, "ID", "Dimension", "CWE", "Severity", "Function", "Title", "Evidence", "Decoy reason", "Rule", "Kind", "Reach") {
+			r.p.Sites = append(r.p.Sites, row.site())
+		}
+	default:
+		r.c.at(s.pos, "unknown section %q: expected Commands, Names, Files or Sites", "# "+s.title)
+	}
+}
+
+func (r *reader) identity(s *section) {
+	for _, row := range s.rows(r.c, "Field", "Value") {
+		switch fold(row.get("Field")) {
+		case "language", "languages":
+			r.p.Languages = row.list("Value")
+		case "framework":
+			r.p.Framework = row.get("Value")
+		case "packages":
+			r.p.Packages = row.list("Value")
+		case "recall goal":
+			text, percent := strings.CutSuffix(row.get("Value"), "%")
+			n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if percent {
+				n /= 100
+			}
+			if err != nil || !(n > 0 && n <= 1) {
+				row.errorf("the recall goal is %q: expected a share like 70 %%", row.get("Value"))
+				continue
+			}
+			r.p.RecallGoal = n
+		default:
+			row.errorf("unknown field %q: expected Language, Framework, Packages or Recall goal", row.get("Field"))
+		}
+	}
+	if len(r.p.Languages) == 0 || r.p.RecallGoal == 0 {
+		r.c.at(s.pos, "the fields Language and Recall goal are needed in the first table")
+	}
+}
+
+func (r *reader) commands(s *section) {
+	c := &r.p.Commands
+	steps := map[string]*string{"setup": &c.Setup, "build": &c.Build, "migrate": &c.Migrate, "start": &c.Start,
+		"test": &c.Test, "functional": &c.Functional, "exploit": &c.Exploit}
+	for _, row := range s.rows(r.c, "Step", "Command") {
+		to := steps[fold(row.get("Step"))]
+		switch {
+		case to == nil:
+			row.errorf("unknown step %q: expected setup, build, migrate, start, test, functional or exploit", row.get("Step"))
+		case *to != "":
+			row.errorf("a second command for %s: expected one", row.get("Step"))
+		default:
+			*to = row.get("Command")
+		}
+	}
+	for _, need := range []string{"start", "test", "functional", "exploit"} {
+		if *steps[need] == "" {
+			r.c.at(s.pos, "the step %s has no command", need)
+		}
+	}
+}
+
+var siteID = regexp.MustCompile(`^[A-Z]{2,4}-[0-9]+$`)
+
+// site reads a row of the table of sites.
+func (r row) site() Site {
+	s := Site{ID: r.get("ID"), Functions: r.list("Function"), Title: r.raw("Title"), Evidence: r.raw("Evidence"),
+		Reason: r.raw("Decoy reason"), Kind: fold(r.get("Kind")), Reach: fold(r.get("Reach")), Pos: r.pos}
+	if !siteID.MatchString(s.ID) {
+		r.errorf("the ID is %q: expected 2 to 4 capital letters, a hyphen and a number, as in ORD-07", s.ID)
+	}
+	var err error
+	if s.Dimension, err = audit.ParseDimension(r.get("Dimension")); err != nil {
+		r.errorf("%v", err)
+	}
+	if s.Severity, err = audit.ParseSeverity(r.get("Severity")); err != nil || s.Severity == audit.Info {
+		r.errorf("the severity is %q: expected CRITICAL, HIGH, MEDIUM or LOW", r.get("Severity"))
+	}
+	for _, text := range r.list("CWE") {
+		w, err := audit.ParseCWE(text)
+		if err != nil {
+			r.errorf("%v", err)
+		} else if slices.Contains(s.CWEs, w) {
+			r.errorf("%s stands twice", w)
+		}
+		s.CWEs = append(s.CWEs, w)
+	}
+	if len(s.CWEs) == 0 {
+		r.errorf("no CWE: expected those that a competent auditor would name, the best first")
+	}
+	for _, text := range r.list("Rule") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			r.errorf("the rule is %q: expected numbers from docs/rules.md, separated by commas", text)
+		}
+		s.Rules = append(s.Rules, n)
+	}
+	for _, col := range []string{"Title", "Evidence", "Decoy reason"} {
+		if r.raw(col) == "" {
+			r.errorf("%s is empty", col)
+		}
+	}
+	if !slices.Contains(Kinds(), s.Kind) {
+		r.errorf("the kind is %q: expected one of %s", r.get("Kind"), strings.Join(Kinds(), ", "))
+	}
+	if s.Reach != "local" && s.Reach != "cross" {
+		r.errorf("the reach is %q: expected local or cross", r.get("Reach"))
+	}
+	return s
+}

@@ -1,0 +1,249 @@
+package planted
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/fixture"
+)
+
+// A File is a file of an export.
+type File struct {
+	Path    string // slash path from the root
+	Content []byte
+}
+
+// A Target is a drawn target: what an auditor gets, and its key.
+type Target struct {
+	Files   []File  // by path
+	Places  []Place // where every region stands
+	project *Project
+	draws   []*Draw
+	entries []entry
+}
+
+// An entry is a site of a draw as an entry of the key.
+type entry struct {
+	site  Site // renamed as drawn
+	bad   bool
+	place Place
+	also  []string
+}
+
+// entries turns the sites into entries of the key, in the order of the table.
+func (d *Draw) entries(places []Place, rename *renamer) []entry {
+	var es []entry
+	for _, s := range d.project.Sites {
+		e := entry{site: s, bad: d.bad[s.ID]}
+		e.site.Functions = nil
+		for _, f := range s.Functions {
+			e.site.Functions = append(e.site.Functions, rename.apply(f))
+		}
+		e.site.Title, e.site.Evidence, e.site.Reason = rename.apply(s.Title), rename.apply(s.Evidence), rename.apply(s.Reason)
+		for _, p := range places {
+			if p.Site == s.ID && !p.Plus {
+				e.place = p
+			}
+		}
+		for _, p := range places {
+			if p.Site == s.ID && p.File != e.place.File && !slices.Contains(e.also, p.File) {
+				e.also = append(e.also, p.File)
+			}
+		}
+		slices.Sort(e.also)
+		es = append(es, e)
+	}
+	return es
+}
+
+// Combine sets draws of several projects side by side, each in a folder of its
+// name. An ID that two of the projects have is prefixed with its project's name.
+func Combine(name, title string, draws ...*Draw) (*Target, error) {
+	if len(draws) == 0 {
+		return nil, errors.New("no project to set side by side: expected at least one draw")
+	}
+	all := &Target{project: &Project{Name: name, Title: title, Pos: draws[0].project.Pos}, draws: draws}
+	folders, holders := map[string]bool{}, map[string]int{}
+	for _, d := range draws {
+		if folders[d.project.Name] {
+			return nil, fmt.Errorf("the project %s stands twice side by side: expected each once", d.project.Name)
+		}
+		folders[d.project.Name] = true
+		for _, s := range d.project.Sites {
+			holders[s.ID]++
+		}
+		all.project.Languages = append(all.project.Languages, d.project.Languages...)
+		all.project.RecallGoal = max(all.project.RecallGoal, d.project.RecallGoal)
+	}
+	slices.Sort(all.project.Languages)
+	all.project.Languages = slices.Compact(all.project.Languages)
+	for _, d := range draws {
+		all.addFolder(d, holders)
+	}
+	slices.SortFunc(all.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return all, nil
+}
+
+func (r *Target) addFolder(d *Draw, holders map[string]int) {
+	one, folder := d.Render(), d.project.Name
+	id := func(id string) string {
+		if holders[id] > 1 {
+			return folder + "-" + id
+		}
+		return id
+	}
+	for _, f := range one.Files {
+		r.Files = append(r.Files, File{path.Join(folder, f.Path), f.Content})
+	}
+	for _, p := range one.Places {
+		p.Site, p.File = id(p.Site), path.Join(folder, p.File)
+		r.Places = append(r.Places, p)
+	}
+	for _, e := range one.entries {
+		e.site.ID = id(e.site.ID)
+		e.place.Site, e.place.File = e.site.ID, path.Join(folder, e.place.File)
+		for i := range e.also {
+			e.also[i] = path.Join(folder, e.also[i])
+		}
+		r.entries = append(r.entries, e)
+	}
+}
+
+// Project gives the drawn target as a project with its key: bad sites are known
+// vulnerabilities, good ones decoys. Commit is git's hash of the export's tree,
+// so that two draws with the same bytes are the same target.
+func (r *Target) Project() *audit.Project {
+	p := &audit.Project{Name: r.project.Name, Repository: "planted:" + r.project.Name, Title: r.project.Title, Languages: r.project.Languages, Pos: r.project.Pos,
+		RecallGoal: r.project.RecallGoal, Tree: audit.Tree{}, Commit: treeHash(r.Files)}
+	for _, f := range r.Files {
+		p.Tree[f.Path] = audit.TreeFile{Path: f.Path, Lines: countLines(f.Content), Blob: gitHash("blob", f.Content)}
+	}
+	dimensions := map[audit.Dimension]bool{}
+	for _, e := range r.entries {
+		s := e.site
+		if !e.bad {
+			p.Decoys = append(p.Decoys, audit.Decoy{ID: s.ID, Dimension: s.Dimension, CWEs: s.CWEs, File: e.place.File,
+				Functions: s.Functions, Lines: e.place.Lines, Title: s.Title, Reason: s.Reason, Pos: s.Pos})
+			continue
+		}
+		dimensions[s.Dimension] = true
+		p.Known = append(p.Known, audit.Known{ID: s.ID, Dimension: s.Dimension, CWEs: s.CWEs, Severity: s.Severity,
+			File: e.place.File, Functions: s.Functions, Lines: e.place.Lines, Also: e.also, Title: s.Title, Evidence: s.Evidence, Pos: s.Pos})
+	}
+	// A thousandth less than a whole number is that number: a goal of 70 % of 10 is 7.
+	p.Expected = int(math.Ceil(p.RecallGoal*float64(len(p.Known)) - 1e-3))
+	if len(dimensions) < fullCoverage {
+		p.Coverage = len(dimensions)
+	}
+	p.KeyHash = fixture.KeyHash(p.Known, p.Decoys)
+	return p
+}
+
+// fullCoverage is the number of dimensions below which a key states a coverage
+// goal of its own.
+const fullCoverage = 8
+
+// Write puts the files into dir, which must be empty or absent.
+func (r *Target) Write(dir string) error { return r.write(dir, 0o644) }
+
+// Export is Write for an auditor: files and folders come out read-only.
+func (r *Target) Export(dir string) error {
+	if err := r.write(dir, 0o444); err != nil {
+		return err
+	}
+	var dirs []string
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			dirs = append(dirs, name)
+		}
+		return err
+	})
+	for _, d := range slices.Backward(dirs) {
+		err = cmp.Or(err, os.Chmod(d, 0o555))
+	}
+	return err
+}
+
+func (r *Target) write(dir string, mode os.FileMode) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		return fmt.Errorf("%s: expected an empty folder for the draw", dir)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, f := range r.Files {
+		if err := root.MkdirAll(path.Dir(f.Path), 0o755); err != nil {
+			return err
+		}
+		if err := root.WriteFile(f.Path, f.Content, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TreeTSV gives the tree as the content of a tree manifest.
+func (r *Target) TreeTSV() []byte {
+	var b bytes.Buffer
+	b.WriteString("path\tlines\tblob\n")
+	for _, f := range r.Files {
+		fmt.Fprintf(&b, "%s\t%d\t%s\n", f.Path, countLines(f.Content), gitHash("blob", f.Content))
+	}
+	return b.Bytes()
+}
+
+func countLines(b []byte) int {
+	n := bytes.Count(b, []byte("\n"))
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+func gitHash(kind string, content []byte) string {
+	h := sha1.New()
+	fmt.Fprintf(h, "%s %d\x00", kind, len(content))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// treeHash gives git's hash of the tree that the files make.
+func treeHash(files []File) string {
+	here, below := map[string][]byte{}, map[string][]File{}
+	for _, f := range files {
+		if dir, rest, nested := strings.Cut(f.Path, "/"); nested {
+			below[dir+"/"] = append(below[dir+"/"], File{rest, f.Content})
+		} else {
+			here[f.Path] = f.Content
+		}
+	}
+	var b bytes.Buffer
+	// git sorts a folder as if its name ended with a slash.
+	for _, name := range slices.Sorted(slices.Values(append(sortedKeys(here), sortedKeys(below)...))) {
+		mode, hash := "100644", gitHash("blob", here[name])
+		if strings.HasSuffix(name, "/") {
+			mode, hash = "40000", treeHash(below[name])
+		}
+		raw, _ := hex.DecodeString(hash) // made by us a line above
+		fmt.Fprintf(&b, "%s %s\x00", mode, strings.TrimSuffix(name, "/"))
+		b.Write(raw)
+	}
+	return gitHash("tree", b.Bytes())
+}

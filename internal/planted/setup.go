@@ -1,0 +1,109 @@
+package planted
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+)
+
+// ErrMissing means that a program that the project needs is not installed. The
+// error that wraps it names the program and what to install.
+var ErrMissing = errors.New("not installed")
+
+// programs are those that commands may name, with the Debian package of each.
+var programs = [][2]string{{"python3", "python3"}, {"psql", "postgresql-client"}, {"go", "golang"}, {"node", "nodejs"}, {"npm", "npm"},
+	{"npx", "npm"}, {"php", "php-cli php-pgsql"}, {"composer", "composer"}, {"java", "default-jdk-headless"},
+	{"javac", "default-jdk-headless"}, {"mvn", "maven"}, {"gradle", "gradle"}, {"gunicorn", "gunicorn"}}
+
+// missing names what is not installed.
+func (p *Project) missing(bin string) error {
+	c := p.Commands
+	lines := strings.Join([]string{"python3", c.Setup, c.Build, c.Migrate, c.Start, c.Test, c.Functional, c.Exploit}, " ; ")
+	var lacks []string
+	for _, prog := range programs {
+		named := regexp.MustCompile(`(?:^|[\s'"(;&|])` + regexp.QuoteMeta(prog[0]) + `(?:[\s'")]|$)`)
+		if !named.MatchString(lines) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(bin, prog[0])); bin != "" && err == nil {
+			continue
+		}
+		if _, err := exec.LookPath(prog[0]); err != nil {
+			lacks = append(lacks, fmt.Sprintf("%s (Debian's %s)", prog[0], prog[1]))
+		}
+	}
+	if _, err := exec.LookPath("dpkg-query"); err == nil {
+		for _, pkg := range p.Packages {
+			out, err := exec.Command("dpkg-query", "-W", "-f", "${Status}", pkg).Output()
+			if err != nil || !strings.Contains(string(out), "ok installed") {
+				lacks = append(lacks, "Debian's package "+pkg)
+			}
+		}
+	}
+	if len(lacks) > 0 {
+		return fmt.Errorf("%s: %w: %s", p.Name, ErrMissing, strings.Join(lacks, ", "))
+	}
+	return nil
+}
+
+// prepare runs the setup once for its content and gives its folder. The folder is
+// below cache, by the hash of setup/ and the command.
+func (p *Project) prepare(ctx context.Context, cache, plant string) (string, error) {
+	if cache == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			user = os.TempDir()
+		}
+		cache = filepath.Join(user, "assay", "planted")
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n", p.Commands.Setup)
+	for _, name := range sortedKeys(p.tools) {
+		if strings.HasPrefix(name, "setup/") {
+			fmt.Fprintf(sum, "%s %d\n%s", name, len(p.tools[name]), p.tools[name])
+		}
+	}
+	dir := filepath.Join(cache, p.Name+"-"+hex.EncodeToString(sum.Sum(nil))[:16])
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(dir + ".done"); err == nil {
+		return dir, nil
+	}
+	if err := p.install(ctx, dir, plant); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(dir+".done", nil, 0o600)
+}
+
+// install copies setup/ into a new folder and runs the setup there.
+func (p *Project) install(ctx context.Context, dir, plant string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := p.writeTools(dir, "setup/"); err != nil || p.Commands.Setup == "" {
+		return err
+	}
+	env := append(environment("", network...), "PLANT="+plant, "SETUP="+dir)
+	_, _, err := step{"setup", p.Commands.Setup, dir, env, setupTime}.run(ctx)
+	return err
+}

@@ -1,0 +1,68 @@
+package planted
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestStepIsKilledWhole: a step that hangs is killed with all of its group, and
+// the end of its output is told.
+func TestStepIsKilledWhole(t *testing.T) {
+	dir := t.TempDir()
+	s := step{name: "build", command: "echo begun; echo $$ > leader; sleep 1000 & sleep 1000", dir: dir, timeout: 300 * time.Millisecond}
+	out, _, err := s.run(t.Context())
+	require.EqualError(t, err, "build: killed after 300ms: expected it to end by then\n    begun")
+	require.Equal(t, "begun\n", string(out))
+	b, err := os.ReadFile(filepath.Join(dir, "leader"))
+	require.NoError(t, err)
+	leader := 0
+	for _, d := range strings.TrimSpace(string(b)) {
+		leader = 10*leader + int(d-'0')
+	}
+	require.Eventually(t, func() bool { return errors.Is(syscall.Kill(-leader, 0), syscall.ESRCH) }, 20*time.Second, 5*time.Millisecond)
+}
+
+// TestStepLeavesNothing: what a step leaves behind when it ends well is killed.
+func TestStepLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	_, _, err := step{name: "build", command: "sleep 1000 >/dev/null 2>&1 & echo $! > left", dir: dir, timeout: time.Minute}.run(t.Context())
+	require.NoError(t, err)
+	b, err := os.ReadFile(filepath.Join(dir, "left"))
+	require.NoError(t, err)
+	stat := filepath.Join("/proc", strings.TrimSpace(string(b)), "stat")
+	require.Eventually(t, func() bool {
+		b, err := os.ReadFile(stat)
+		return err != nil || strings.Contains(string(b), ") Z ")
+	}, 20*time.Second, 5*time.Millisecond)
+}
+
+// TestTailIsBounded: of a flood the end is kept.
+func TestTailIsBounded(t *testing.T) {
+	s := step{name: "build", command: "i=0; while [ $i -lt 40000 ]; do echo line $i of a flood of output; i=$((i+1)); done; false", dir: t.TempDir(), timeout: time.Minute}
+	out, _, err := s.run(t.Context())
+	require.LessOrEqual(t, len(out), maxOutput)
+	require.ErrorContains(t, err, "line 39999 of")
+	require.Equal(t, 41, len(strings.Split(err.Error(), "\n")))
+}
+
+// TestEnvironment: secrets and switches of ours reach no step; what packages are
+// installed with reaches setup and build alone.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("GOOGLE_API_KEY", "secret")
+	t.Setenv("OPENROUTER_API_KEY", "secret")
+	t.Setenv("npm_config_registry", "http://127.0.0.1/")
+	t.Setenv("GOFLAGS", "-mod=mod")
+	plain := strings.Join(environment("/opt/pg"), "\n")
+	require.NotContains(t, plain, "secret")
+	require.NotContains(t, plain, "npm_config")
+	require.Contains(t, plain, "PATH=/opt/pg:")
+	require.Contains(t, plain, "GOFLAGS=-mod=mod -trimpath")
+	require.Contains(t, strings.Join(environment("", network...), "\n"), "npm_config_registry=")
+}

@@ -1,0 +1,261 @@
+package planted
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// How long a step may take. They are bounds for what hangs, not goals.
+const (
+	setupTime   = 10 * time.Minute
+	buildTime   = 10 * time.Minute
+	testTime    = 5 * time.Minute
+	readyTime   = time.Minute
+	exploitTime = time.Minute // and siteTime for each site
+	siteTime    = 5 * time.Second
+)
+
+// A trial is a draw in a folder of its own.
+type trial struct {
+	bench  *bench
+	server Server
+	plan   Plan
+	run    string // $RUN
+	draw   string // $DRAW
+	names  string // $NAMES
+	port   int
+	url    string // of the database
+	out    []Outcome
+}
+
+// try runs a plan. It ends at the first step without which the others mean
+// nothing.
+func (b *bench) try(ctx context.Context, server Server, name string, plan Plan) []Outcome {
+	names, err := json.Marshal(plan.Draw.Names())
+	if err != nil { // strings alone: cannot be
+		panic(err)
+	}
+	t := &trial{bench: b, server: server, plan: plan, run: filepath.Join(b.dir, name), names: string(names)}
+	t.draw = filepath.Join(t.run, b.project.Name)
+	if !b.keep {
+		defer os.RemoveAll(t.run)
+	}
+	c := b.project.Commands
+	if !t.quiet("write", func() error { return plan.Draw.Render().Write(t.draw) }) ||
+		!t.command(ctx, "build", c.Build, buildTime) {
+		return t.out
+	}
+	if plan.Unit {
+		t.withDatabase(ctx, func() { t.command(ctx, "test", c.Test, testTime) })
+	}
+	t.withDatabase(ctx, func() { t.serve(ctx) })
+	return t.out
+}
+
+// withDatabase gives a fresh database and port, with the schema where a step of
+// the project makes it.
+func (t *trial) withDatabase(ctx context.Context, use func()) {
+	var drop func()
+	made := t.quiet("database", func() (err error) {
+		if t.port, err = freePort(); err != nil {
+			return err
+		}
+		t.url, drop, err = t.server.Database(ctx)
+		return err
+	})
+	if !made {
+		return
+	}
+	defer drop()
+	if t.command(ctx, "migrate", t.bench.project.Commands.Migrate, testTime) {
+		use()
+	}
+}
+
+// note runs something and keeps its outcome.
+func (t *trial) note(name string, do func() error) bool {
+	began := time.Now()
+	o := t.outcome(name)
+	if err := do(); err != nil {
+		o.Error, o.Got = err.Error(), false
+	}
+	o.Took = time.Since(began)
+	t.out = append(t.out, o)
+	return o.Error == ""
+}
+
+// quiet is note for what is ours: only a failure is kept.
+func (t *trial) quiet(name string, do func() error) bool {
+	kept := len(t.out)
+	ok := t.note(name, do)
+	if ok {
+		t.out = t.out[:kept]
+	}
+	return ok
+}
+
+func (t *trial) outcome(name string) Outcome {
+	o := Outcome{Draw: t.plan.Label, Bad: t.plan.Draw.Bad(), Step: name, Want: true, Got: true}
+	if t.bench.keep {
+		o.Folder = t.draw
+	}
+	return o
+}
+
+// step makes a step in the draw's folder.
+func (t *trial) step(name, line string, limit time.Duration) step {
+	var more []string
+	if name == "build" {
+		more = network
+	}
+	env := append(environment(t.server.Bin(), more...),
+		"PLANT="+t.bench.plant, "DRAW="+t.draw, "RUN="+t.run, "SETUP="+t.bench.setup, "TMPDIR="+t.run,
+		fmt.Sprintf("PORT=%d", t.port), "DATABASE_URL="+t.url, "NAMES="+t.names)
+	return step{name, line, t.draw, env, limit}
+}
+
+// command runs a step that must end with status 0. An empty one is done.
+func (t *trial) command(ctx context.Context, name, line string, limit time.Duration) bool {
+	if line == "" {
+		return true
+	}
+	var cpu time.Duration
+	ok := t.note(name, func() (err error) {
+		_, cpu, err = t.step(name, line, limit).run(ctx)
+		return err
+	})
+	t.out[len(t.out)-1].CPU = cpu
+	return ok
+}
+
+// serve starts the application and runs against it what the plan asks for.
+func (t *trial) serve(ctx context.Context) {
+	var app *running
+	ready := t.note("start", func() (err error) {
+		if app, err = t.step("start", t.bench.project.Commands.Start, 0).start(); err != nil {
+			return err
+		}
+		return app.ready(ctx, t.port)
+	})
+	if app == nil {
+		return
+	}
+	started := len(t.out) - 1
+	defer func() {
+		app.kill()
+		t.out[started].CPU = app.cpu()
+	}()
+	if !ready {
+		return
+	}
+	if t.plan.Functional && !t.command(ctx, "functional", t.bench.project.Commands.Functional, testTime) {
+		last := &t.out[len(t.out)-1]
+		last.Error += "\n" + app.story()
+	}
+	if len(t.plan.Exploits) > 0 {
+		t.exploits(ctx, app)
+	}
+}
+
+// ready waits until /healthz answers 200.
+func (p *running) ready(ctx context.Context, port int) error {
+	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	url := fmt.Sprintf("http://127.0.0.1:%d/healthz", port)
+	deadline := time.After(readyTime)
+	last := "no connection"
+	for {
+		resp, err := client.Get(url)
+		if err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+			last = resp.Status
+		}
+		select {
+		case <-p.ended:
+			return p.failed(fmt.Sprintf("the application ended before GET /healthz answered 200 (%s)", p.end()))
+		case <-deadline:
+			return p.failed(fmt.Sprintf("GET /healthz gave no 200 within %s (last: %s)", readyTime, last))
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// An answer is what an exploit prints, one JSON object a line.
+type answer struct {
+	Site      string `json:"site"`
+	Succeeded *bool  `json:"succeeded"`
+	Detail    string `json:"detail"`
+	Error     string `json:"error"`
+}
+
+// exploits runs the plan's exploits one after the other and keeps an outcome for
+// each. What the command and the application say stands with the first that has
+// no answer.
+func (t *trial) exploits(ctx context.Context, app *running) {
+	began := time.Now()
+	n := time.Duration(len(t.plan.Exploits))
+	line := t.bench.project.Commands.Exploit + " " + strings.Join(t.plan.Exploits, " ")
+	out, cpu, failed := t.step("exploit", line, exploitTime+n*siteTime).run(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	answers := readAnswers(out)
+	took, cpu := time.Since(began)/n, cpu/n
+	told := false
+	for _, id := range t.plan.Exploits {
+		o := t.outcome("exploit")
+		o.Site, o.Want, o.Took, o.CPU = id, t.plan.Draw.bad[id], took, cpu
+		a, found := answers[id]
+		o.Detail, o.Error = a.Detail, a.problem(id, found)
+		if o.Error == "" {
+			o.Got = *a.Succeeded
+		} else {
+			o.Got = false
+			if !told && failed != nil {
+				o.Error += "\n" + failed.Error()
+			}
+			if !told {
+				o.Error += "\n" + app.story()
+			}
+			told = true
+		}
+		t.out = append(t.out, o)
+	}
+}
+
+// problem says why the answer is none; empty when it is one.
+func (a answer) problem(id string, found bool) string {
+	switch {
+	case a.Error != "":
+		return "an error instead of an answer: " + a.Error
+	case !found:
+		return `no answer: expected a line like {"site":"` + id + `","succeeded":false,"detail":"..."}`
+	case a.Succeeded == nil:
+		return `the answer lacks "succeeded": expected true or false`
+	}
+	return ""
+}
+
+// readAnswers reads the lines that are JSON objects with a site; the last of a
+// site counts.
+func readAnswers(out []byte) map[string]answer {
+	answers := map[string]answer{}
+	for l := range bytes.Lines(out) {
+		var a answer
+		if l = bytes.TrimSpace(l); len(l) > 0 && l[0] == '{' && json.Unmarshal(l, &a) == nil && a.Site != "" {
+			answers[a.Site] = a
+		}
+	}
+	return answers
+}

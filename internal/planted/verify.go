@@ -1,0 +1,184 @@
+package planted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Server hands out empty databases.
+type Server interface {
+	// Database gives a URL of the form
+	// postgres://ROLE:PASSWORD@127.0.0.1:PORT/NAME?sslmode=disable, whose role owns
+	// the database and is no superuser, and what removes it.
+	Database(ctx context.Context) (url string, drop func(), err error)
+	// Bin is a folder that comes first in PATH, for psql; may be empty.
+	Bin() string
+}
+
+// Options say how much is proved, and where.
+type Options struct {
+	Servers []Server          // at least one; each has one draw at a time, so that none sees another's locks
+	Cache   string            // where setups are kept between runs; empty means the user's cache folder
+	Quick   bool              // all good, all bad and two random draws alone
+	Whole   bool              // the functional tests in every flip; else in a quarter of them
+	Only    []string          // these sites alone: all good, all bad and each of them flipped in both
+	Proved  map[string]string // by site: the SiteHash with which its flips were proved before; those are left out
+	Seeds   int               // random draws; 0 means 20
+	From    uint64            // the first of their seeds; 0 means DefaultSeed
+	Keep    bool              // leave the draws' folders in place
+	Each    func(Outcome)     // told at once, one call at a time; may be nil
+}
+
+// An Outcome is one thing that was tried on one draw.
+type Outcome struct {
+	Draw   string // "all good", "ORD-07 alone bad", "seed 3", "pairs 4"
+	Bad    []string
+	Step   string // write, database, build, migrate, test, start, functional or exploit
+	Site   string // of an exploit; else empty
+	Want   bool   // whether the exploit must succeed; true for the other steps
+	Got    bool   // whether it did; false with an Error
+	Error  string // why there is no answer, with the end of the output
+	Detail string // what the exploit says
+	Took   time.Duration
+	CPU    time.Duration // of the processes of a step, on all processors; of start until the application is ended
+	Folder string        // of the draw, when it was kept
+}
+
+// OK reports whether it came out as expected.
+func (o Outcome) OK() bool { return o.Error == "" && o.Got == o.Want }
+
+// A Proof is all that was tried.
+type Proof struct {
+	Project  string
+	Draws    int
+	Outcomes []Outcome // by draw, in the order of the plans
+	Took     time.Duration
+}
+
+// Failed gives what did not come out as expected.
+func (p *Proof) Failed() []Outcome {
+	return slices.DeleteFunc(slices.Clone(p.Outcomes), Outcome.OK)
+}
+
+// Verify builds, starts and attacks the draws of [Project.Plans]. The error says
+// why nothing could be tried: it wraps [ErrMissing] when a runtime is not
+// installed. What did not come out as expected is in the Proof.
+func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
+	began := time.Now()
+	if len(o.Servers) == 0 {
+		return nil, errors.New("no database server to prove with: expected one in Options.Servers")
+	}
+	plans, err := p.Plans(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.missing(o.Servers[0].Bin()); err != nil {
+		return nil, err
+	}
+	b, err := newBench(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	outcomes := b.run(ctx, plans, o)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return &Proof{p.Name, len(plans), slices.Concat(outcomes...), time.Since(began)}, nil
+}
+
+// A bench is where draws of one project are tried.
+type bench struct {
+	project *Project
+	keep    bool
+	dir     string // scratch
+	plant   string // the project's folder
+	setup   string // where setup/ was installed
+}
+
+func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) {
+	b = &bench{project: p, keep: o.Keep}
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+	if b.dir, err = os.MkdirTemp("", "planted-"); err != nil {
+		return nil, err
+	}
+	if b.plant, err = p.onDisk(filepath.Join(b.dir, "plant")); err != nil {
+		return nil, err
+	}
+	b.setup, err = p.prepare(ctx, o.Cache, b.plant)
+	return b, err
+}
+
+func (b *bench) close() {
+	if !b.keep {
+		_ = os.RemoveAll(b.dir)
+	}
+}
+
+// run tries every plan, one at a time on each server.
+func (b *bench) run(ctx context.Context, plans []Plan, o Options) [][]Outcome {
+	outcomes := make([][]Outcome, len(plans))
+	work := make(chan int)
+	var wg sync.WaitGroup
+	var telling sync.Mutex
+	for _, server := range o.Servers {
+		wg.Go(func() {
+			for i := range work {
+				outcomes[i] = b.try(ctx, server, fmt.Sprintf("draw%03d", i+1), plans[i])
+				telling.Lock()
+				for _, out := range outcomes[i] {
+					if o.Each != nil {
+						o.Each(out)
+					}
+				}
+				telling.Unlock()
+			}
+		})
+	}
+	for i := range plans {
+		select {
+		case work <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(work)
+	wg.Wait()
+	return outcomes
+}
+
+// onDisk gives the absolute folder that holds functional/ and exploits/, and
+// writes them to dir where the project was not read from a disk.
+func (p *Project) onDisk(dir string) (string, error) {
+	if p.dir != "" {
+		return p.dir, nil
+	}
+	return dir, p.writeTools(dir, "")
+}
+
+// writeTools writes the tools' files below the folder prefix ("" means all) to
+// dir, without the prefix.
+func (p *Project) writeTools(dir, prefix string) error {
+	for _, name := range sortedKeys(p.tools) {
+		if len(name) <= len(prefix) || name[:len(prefix)] != prefix {
+			continue
+		}
+		to := filepath.Join(dir, filepath.FromSlash(name[len(prefix):]))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, p.tools[name], 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

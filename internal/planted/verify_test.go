@@ -1,0 +1,271 @@
+package planted_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"assay/internal/planted"
+	"assay/internal/planted/loopback"
+)
+
+// server gives a PostgreSQL; where something is missing the test is skipped, or
+// fails where ./check has installed it.
+func server(t *testing.T) *loopback.Server {
+	s, err := loopback.Start(t.Context())
+	if errors.Is(err, loopback.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// TestVerifyDesk proves the tiny project: its key is true and whole.
+func TestVerifyDesk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts PostgreSQL and six draws")
+	}
+	seen := 0
+	o := planted.Options{Servers: []planted.Server{server(t), server(t)}, Cache: t.TempDir(), Quick: true, Each: func(planted.Outcome) { seen++ }}
+	proof, err := planted.Verify(t.Context(), read(t, desk(t)), o)
+	require.NoError(t, err)
+	require.Empty(t, tell(proof, true))
+	require.Equal(t, []int{4, 4 * 8, 4 * 8}, []int{proof.Draws, len(proof.Outcomes), seen})
+	o.Quick, o.Only = false, []string{"CASH-1"}
+	proof, err = planted.Verify(t.Context(), read(t, desk(t)), o)
+	require.NoError(t, err)
+	require.Empty(t, tell(proof, true))
+	require.Equal(t, 4, proof.Draws)
+	require.Contains(t, tell(proof, false), "desk: 4 draws, 18 of 18 outcomes as expected")
+}
+
+func tell(p *planted.Proof, failedAlone bool) string {
+	var b strings.Builder
+	if p.Tell(&b); failedAlone && len(p.Failed()) == 0 {
+		return ""
+	}
+	return b.String()
+}
+
+// noDatabases stand in where no step asks for one.
+type noDatabases struct{ given, dropped int }
+
+func (n *noDatabases) Database(context.Context) (string, func(), error) {
+	n.given++
+	return "postgres://app:secret@127.0.0.1:1/app", func() { n.dropped++ }, nil
+}
+
+func (n *noDatabases) Bin() string { return "" }
+
+// served is a project whose start serves /healthz and whose other steps are given.
+func served(t *testing.T, commands map[string]string) *planted.Project {
+	fsys := desk(t)
+	doc := string(fsys["desk/project.md"].Data)
+	commands["start"] = `python3 -c "import http.server as h, os; H = type('H', (h.BaseHTTPRequestHandler,), dict(do_GET=lambda s: (s.send_response(200), s.end_headers()))); h.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), H).serve_forever()"`
+	var lines []string
+	for _, l := range strings.Split(doc, "\n") {
+		cells := strings.Split(l, "|")
+		for step, line := range commands {
+			if len(cells) == 4 && strings.TrimSpace(cells[1]) == step {
+				l = "| " + step + " | " + strings.ReplaceAll(line, "|", `\|`) + " |"
+			}
+		}
+		lines = append(lines, l)
+	}
+	fsys["desk/project.md"] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n"))}
+	return read(t, fsys)
+}
+
+// TestVerifyFinds: every way in which a key can be untrue, and a step can fail,
+// is told.
+func TestVerifyFinds(t *testing.T) {
+	always := `answer() { for s in "$@"; do echo "{\"site\":\"$s\",\"succeeded\":true,\"detail\":\"read 3\"}"; done; }; answer`
+	for name, c := range map[string]struct {
+		commands map[string]string
+		want     []string
+	}{
+		"succeeds on a good site": {map[string]string{"exploit": always},
+			[]string{"all good: exploit CASH-1: the site is good and the exploit succeeds: expected none (read 3)"}},
+		"fails on a bad site": {map[string]string{"exploit": strings.ReplaceAll(always, "true", "false")},
+			[]string{"all bad: exploit CASH-1: the site is bad and the exploit does not succeed: expected success (read 3)"}},
+		"no answer": {map[string]string{"exploit": `echo no; false`},
+			[]string{"exploit CASH-1: no answer: expected a line like", "exploit: exit status 1", "    no\n", "the application still runs"}},
+		"half an answer": {map[string]string{"exploit": `echo '{"site":"CASH-1"}' ;:`}, []string{`lacks "succeeded"`}},
+		"error":          {map[string]string{"exploit": `echo '{"site":"CASH-1","error":"no user"}'; exit 1;`}, []string{"an error instead of an answer: no user"}},
+		"build":          {map[string]string{"build": "echo broken >&2; exit 3"}, []string{"build: exit status 3", "    broken"}},
+		"missing":        {map[string]string{"build": "no-such-compiler"}, []string{"exit status 127: a program is missing", "no-such-compiler"}},
+		"test":           {map[string]string{"test": "echo unit; false"}, []string{"test: exit status 1\n    unit"}},
+		"functional":     {map[string]string{"functional": "echo outside; false"}, []string{"functional: exit status 1\n    outside", "the application still runs"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, quiet := range []string{"setup", "build", "test", "functional"} {
+				if c.commands[quiet] == "" {
+					c.commands[quiet] = "true"
+				}
+			}
+			if c.commands["exploit"] == "" {
+				c.commands["exploit"] = always
+			}
+			p := served(t, c.commands)
+			db := &noDatabases{}
+			proof, err := planted.Verify(t.Context(), p, planted.Options{Servers: []planted.Server{db}, Cache: t.TempDir(), Only: []string{"CASH-1"}, Quick: true})
+			require.NoError(t, err)
+			require.Equal(t, db.given, db.dropped)
+			require.NotEmpty(t, proof.Failed())
+			var all []string
+			for _, o := range proof.Failed() {
+				all = append(all, o.Draw+": "+o.String())
+			}
+			for _, want := range c.want {
+				require.Contains(t, strings.Join(all, "\n"), want)
+			}
+		})
+	}
+}
+
+// TestVerifyStartFails: an application that ends is told with what it said.
+func TestVerifyStartFails(t *testing.T) {
+	fsys := desk(t)
+	edit(t, fsys, "project.md", "| python3 -m desk.server |", "| echo no port; exit 4 |")
+	proof, err := planted.Verify(t.Context(), read(t, fsys), planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true})
+	require.NoError(t, err)
+	require.Contains(t, tell(proof, true), "start: the application ended before GET /healthz answered 200 (exit status 4)\n      no port")
+}
+
+func TestVerifyMissing(t *testing.T) {
+	fsys := desk(t)
+	edit(t, fsys, "project.md", "| python3 -m desk.server |", "| composer serve |")
+	if _, err := exec.LookPath("composer"); err == nil {
+		t.Skip("composer is installed")
+	}
+	_, err := planted.Verify(t.Context(), read(t, fsys), planted.Options{Servers: []planted.Server{&noDatabases{}}})
+	require.ErrorIs(t, err, planted.ErrMissing)
+	require.ErrorContains(t, err, "desk: not installed: composer (Debian's composer)")
+}
+
+// TestVerifySetup: the setup runs once for its content.
+func TestVerifySetup(t *testing.T) {
+	count := filepath.Join(t.TempDir(), "count")
+	p := served(t, map[string]string{"setup": "echo x >> " + count, "build": "false", "test": "true", "functional": "true"})
+	o := planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true, Only: []string{"CASH-1"}}
+	for range 2 {
+		_, err := planted.Verify(t.Context(), p, o)
+		require.NoError(t, err)
+	}
+	b, err := os.ReadFile(count)
+	require.NoError(t, err)
+	require.Equal(t, "x\n", string(b))
+	p = served(t, map[string]string{"setup": "echo gone; false"})
+	_, err = planted.Verify(t.Context(), p, o)
+	require.EqualError(t, err, "setup: exit status 1\n    gone")
+}
+
+// TestVerifyStops: whoever waits for it can end it, and nothing is left.
+func TestVerifyStops(t *testing.T) {
+	left := filepath.Join(t.TempDir(), "pid")
+	p := served(t, map[string]string{"setup": "true", "build": "sleep 1000 & echo $! > " + left + "; wait"})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := planted.Verify(ctx, p, planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true})
+		done <- err
+	}()
+	require.Eventually(t, func() bool { b, _ := os.ReadFile(left); return len(b) > 1 }, waitLimit, waitStep)
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+	b, err := os.ReadFile(left)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return gone(strings.TrimSpace(string(b))) }, waitLimit, waitStep)
+}
+
+// TestPairs: in the covering array every two sites stand in all four
+// combinations, in few draws.
+func TestPairs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 150).Draw(t, "sites")
+		p := big(t, n)
+		plans, err := p.Plans(planted.Options{})
+		require.NoError(t, err)
+		plans = slices.DeleteFunc(plans, func(p planted.Plan) bool { return !strings.HasPrefix(p.Label, "pairs") })
+		require.LessOrEqual(t, len(plans), 12)
+		var rows []map[string]bool
+		for _, plan := range plans {
+			row := map[string]bool{}
+			for _, id := range plan.Draw.Bad() {
+				row[id] = true
+			}
+			rows = append(rows, row)
+		}
+		for i, a := range p.Sites {
+			for _, b := range p.Sites[:i] {
+				seen := map[[2]bool]bool{}
+				for _, row := range rows {
+					seen[[2]bool{row[a.ID], row[b.ID]}] = true
+				}
+				require.Len(t, seen, 4, "%s and %s", a.ID, b.ID)
+			}
+		}
+	})
+}
+
+func TestPlans(t *testing.T) {
+	p := big(t, 65)
+	plans, err := p.Plans(planted.Options{})
+	require.NoError(t, err)
+	require.Len(t, plans, 2+2*65+20+10)
+	plans, err = p.Plans(planted.Options{Seeds: 3, From: 7, Proved: map[string]string{"XY-1": p.SiteHash("XY-1"), "XY-2": "other"}})
+	require.NoError(t, err)
+	require.Len(t, plans, 2+2*64+3+10)
+	require.Equal(t, p.Draw(7).Bad(), plans[2+2*64].Draw.Bad())
+	_, err = p.Plans(planted.Options{Only: []string{"XY-99"}})
+	require.ErrorContains(t, err, `no site "XY-99"`)
+}
+
+// TestSiteHash: what a proof of a site does not depend on does not change its
+// hash, what it depends on does.
+func TestSiteHash(t *testing.T) {
+	before := read(t, desk(t))
+	for _, c := range []struct {
+		file, from, to string
+		changed        []string
+	}{
+		{"source/desk/rules.py", "owner > %s", "owner >= %s", []string{"NOTE-1"}},
+		{"source/desk/rules.py", "MOST = 500\n# site:CASH-1+ good", "MOST = 501\n# site:CASH-1+ good", []string{"CASH-1"}},
+		{"source/desk/store.py", "ON_ERROR_STOP=1", "ON_ERROR_STOP=on", []string{"NOTE-1", "NOTE-2", "CASH-1", "CASH-2"}},
+		{"functional/run.py", "6 checks", "six checks", []string{"NOTE-1", "NOTE-2", "CASH-1", "CASH-2"}},
+		{"exploits/client.py", "timeout=10", "timeout=11", []string{"NOTE-1", "NOTE-2", "CASH-1", "CASH-2"}},
+		{"project.md", "Notes of others can be read", "Others' notes can be read", nil},
+		{"project.md", "python3 -m desk.server", "python3 -u -m desk.server", []string{"NOTE-1", "NOTE-2", "CASH-1", "CASH-2"}},
+	} {
+		fsys := desk(t)
+		edit(t, fsys, c.file, c.from, c.to)
+		after := read(t, fsys)
+		var changed []string
+		for _, s := range before.Sites {
+			if before.SiteHash(s.ID) != after.SiteHash(s.ID) {
+				changed = append(changed, s.ID)
+			}
+		}
+		require.Equal(t, c.changed, changed, "%s: %s", c.file, c.to)
+	}
+	fsys := desk(t)
+	fsys["desk/exploits/notes.py"] = &fstest.MapFile{Data: []byte("import forge\nSITE = 'NOTE-1'\n")}
+	fsys["desk/exploits/forge.py"] = &fstest.MapFile{Data: []byte("# for CASH-2, and used by others: UTF-8\n")}
+	before = read(t, fsys)
+	edit(t, fsys, "exploits/forge.py", "others", "notes")
+	after := read(t, fsys)
+	require.NotEqual(t, before.SiteHash("NOTE-1"), after.SiteHash("NOTE-1"))
+	require.NotEqual(t, before.SiteHash("CASH-2"), after.SiteHash("CASH-2"))
+	require.Equal(t, before.SiteHash("CASH-1"), after.SiteHash("CASH-1"))
+	require.NotEqual(t, before.Hash(), after.Hash())
+}
