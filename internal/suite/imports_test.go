@@ -34,6 +34,8 @@ var imports = map[string][]string{
 	"internal/static/flow":       {"internal/static/lang", "internal/static/rules"},
 	"internal/seal":              {"audit"},
 	"internal/proof":             {"audit"},
+	"internal/planted":           {"audit", "audit/fixture"},
+	"internal/planted/loopback":  {"internal/store/pgtest"},
 	"internal/store":             {"audit"},
 	"internal/store/pgtest":      {},
 	"internal/run":               {"audit", "internal/store"},
@@ -48,7 +50,7 @@ var wires = []string{"internal/suite", "cmd/assay"}
 // drivers are the SQL drivers and the packages that may load one.
 var drivers = map[string][]string{
 	"modernc.org/sqlite":         {"internal/store"},
-	"github.com/jackc/pgx":       {"internal/store", "internal/store/pgtest", "internal/proof", "internal/run/river"},
+	"github.com/jackc/pgx":       {"internal/store", "internal/store/pgtest", "internal/proof", "internal/run/river", "internal/planted/loopback"},
 	"github.com/mattn/go-sqlite": {},
 }
 
