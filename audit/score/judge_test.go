@@ -261,14 +261,14 @@ func TestStochasticAuditors(t *testing.T) {
 	open := judge(trials(45), trials(61), score.Rules{})
 	require.Equal(t, audit.Warn, open.Verdict, "and never passes what it cannot settle")
 	require.Positive(t, open.More)
+	many := judge(trials(58, 60, 61, 59, 60, 62), trials(80, 81, 79, 80, 82, 80), score.Rules{})
+	require.Equal(t, score.CodeDrop, many.Code)
+	require.Equal(t, audit.Fail, many.Verdict)
 	p = hundred(100)
 	require.Equal(t, audit.Fail, judge(trials(60), trials(80), score.Rules{Strict: true}).Verdict)
 	require.Equal(t, audit.Pass, judge(trials(80), trials(80), score.Rules{}).Verdict)
 	require.Equal(t, audit.Pass, judge(trials(85), trials(80), score.Rules{}).Verdict)
 
-	many := judge(trials(58, 60, 61, 59, 60, 62), trials(80, 81, 79, 80, 82, 80), score.Rules{})
-	require.Equal(t, score.CodeDrop, many.Code)
-	require.Equal(t, audit.Fail, many.Verdict)
 	require.Equal(t, audit.Pass, judge(trials(80, 79, 81), trials(80, 81, 79), score.Rules{}).Verdict)
 
 	// Called deterministic, and it is not: the literal rule would fail it.
