@@ -10,7 +10,17 @@ type Goals struct {
 	Coverage  int    // dimensions, of ten
 	Score     string // which score is asserted: "assay" or "literal"
 	Bench     BenchGoals
+	For       map[string]Goals // of one auditor or reviewer by name, in place of these
 	Pos       Pos
+}
+
+// Of gives the goals of an auditor: those stated for it by name, else the general
+// ones.
+func (g Goals) Of(auditor string) Goals {
+	if own, ok := g.For[auditor]; ok {
+		return own
+	}
+	return g
 }
 
 // BenchGoals are the thresholds of a reviewer over the cases, 0 to 1. A

@@ -23,7 +23,7 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 	f = play(t, "TestRegression", s.Regression)
 	require.Empty(t, f.complaints())
 	var b strings.Builder
-	s.summary.print(&b)
+	s.summary.print(&b, true)
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	for _, line := range strings.Split(strings.TrimSpace(b.String()), "\n") {

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"assay/audit"
@@ -34,11 +37,12 @@ func (s *Suite) Regression(t T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &regression{suite: s, env: e, dims: e.dimensions(t), goals: e.goals(t), entries: e.auditors(t)}
+	r := &regression{suite: s, env: e, dims: e.dimensions(t), goals: e.goals(t), entries: e.auditors(t), audited: map[string][]*evaluation{}}
 	if err := r.readRecordings(); err != nil {
 		t.Fatal(err)
 	}
 	r.spreadAudits(t)
+	t.Cleanup(func() { r.judge(t) })
 	chosen := 0
 	for _, name := range names {
 		if !e.cfg.chooses(name) {
@@ -62,6 +66,9 @@ type regression struct {
 	recordings map[string][]*auditor.Recording // by project
 	workers    *river.DB                       // nil: live audits run here
 	id         string                          // of the run, for the workers
+
+	mu      sync.Mutex
+	audited map[string][]*evaluation // live, by auditor: judged together when all have ended
 }
 
 func (r *regression) readRecordings() error {
@@ -81,10 +88,6 @@ func (r *regression) project(t T, fsys fs.FS, name string) {
 	if err := fixture.MissingDimensions(p, r.dims); err != nil {
 		t.Fatal(err)
 	}
-	goals, err := score.GoalsFor(p, r.goals)
-	if err != nil {
-		t.Fatal(err)
-	}
 	asked := r.asked(t, p)
 	if len(asked) == 0 {
 		t.Errorf("%s: %s: no recording of an auditor on this project: make one with assay capture, or run one live with -auditor", p.Pos, audit.Invalid)
@@ -94,6 +97,10 @@ func (r *regression) project(t T, fsys fs.FS, name string) {
 			continue
 		}
 		t.Run(segment(a.name), func(t T) {
+			goals, err := r.goalsFor(p, a.name)
+			if err != nil {
+				t.Fatal(err)
+			}
 			h := &evaluation{regression: r, project: p, goals: goals, candidate: a}
 			h.send(t)
 			h.run(t)
@@ -102,6 +109,19 @@ func (r *regression) project(t T, fsys fs.FS, name string) {
 	if r.workers != nil {
 		t.Parallel() // the next project's audits are sent before this one's are waited for
 	}
+}
+
+// goalsFor gives what an auditor must reach on a project: the goals that goals.md
+// states for it by name, which hold in place of the project's own too, or the
+// general ones with the project's.
+func (r *regression) goalsFor(p *audit.Project, name string) (score.Goals, error) {
+	own, named := r.goals.For[name]
+	if !named {
+		return score.GoalsFor(p, r.goals)
+	}
+	bare := *p
+	bare.RecallGoal, bare.Coverage, bare.Expected, bare.Minimums = 0, 0, 0, nil
+	return score.GoalsFor(&bare, own)
 }
 
 // A candidate is an auditor with the trials that it is asked for.
@@ -178,15 +198,16 @@ func (r *regression) replays(p *audit.Project) []candidate {
 type evaluation struct {
 	*regression
 	candidate
-	project *audit.Project
-	goals   score.Goals
-	away    *awaited // nil: not with workers
-	trials  []record.Trial
-	version string
-	command string
-	model   string
-	prompt  string // hash of what the auditor was told
-	notes   []string
+	project  *audit.Project
+	goals    score.Goals
+	baseline *record.Record // nil: there is none
+	away     *awaited       // nil: not with workers
+	trials   []record.Trial
+	version  string
+	command  string
+	model    string
+	prompt   string // hash of what the auditor was told
+	notes    []string
 }
 
 func (h *evaluation) run(t T) {
@@ -204,15 +225,69 @@ func (h *evaluation) run(t T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.trials)}
-	if baseline != nil {
-		subject.Baseline = record.ScoreTrials(baseline.Trials)
+	h.baseline = baseline
+	h.attributes(t)
+	if h.replay {
+		h.judgeReplay(t)
+		return
 	}
-	j, err := score.Judge(subject, score.Rules{Deterministic: h.replay || h.static || h.entries[h.candidate.name].Kind == "tool", Strict: h.env.cfg.Strict})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.audited[h.candidate.name] = append(h.audited[h.candidate.name], h)
+}
+
+// judgeReplay holds a replay against its baseline.
+func (h *evaluation) judgeReplay(t T) {
+	if h.baseline == nil {
+		t.Logf("%s: %s has no baseline on %s: write it with assay baseline", h.project.Pos, h.candidate.name, h.project.Name)
+		h.tell(t, score.Judgement{Verdict: score.AsRecorded})
+		return
+	}
+	j, err := score.JudgeReplay(record.ScoreTrials(h.trials), record.ScoreTrials(h.baseline.Trials))
 	if err != nil {
 		t.Fatalf("%s: %s: %v", h.project.Pos, h.candidate.name, err)
 	}
-	h.tell(t, j, baseline)
+	h.tell(t, j)
+}
+
+// judge judges every live auditor over all of its projects: the drop in recall is
+// one of the whole suite.
+func (r *regression) judge(t T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(r.audited)) {
+		hs := r.audited[name]
+		var subjects []score.Subject
+		for _, h := range hs {
+			s := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.trials)}
+			if h.baseline != nil {
+				s.Baseline = record.ScoreTrials(h.baseline.Trials)
+			}
+			subjects = append(subjects, s)
+		}
+		suite, err := score.JudgeSuite(subjects, score.Rules{Deterministic: hs[0].deterministic(), Strict: r.env.cfg.Strict})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for i, h := range hs {
+			h.tell(t, suite.Projects[i])
+		}
+		for _, g := range suite.Pool {
+			r.suite.summary.note("%s: %s: %s", name, g.Verdict, g.Text)
+			if g.Verdict == audit.Fail {
+				t.Errorf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 0))
+			}
+		}
+	}
+}
+
+// deterministic reports whether the auditor's output never varies.
+func (h *evaluation) deterministic() bool {
+	if x, ok := h.env.given.auditor(h.candidate.name).(interface{ Deterministic() bool }); ok {
+		return x.Deterministic()
+	}
+	return h.static || h.entries[h.candidate.name].Kind == "tool"
 }
 
 // checkRecordings refuses recordings that no longer belong to what they are

@@ -129,7 +129,7 @@ func TestWarnIsNeverHidden(t *testing.T) {
 	s := h.suite()
 	require.False(t, play(t, "TestRegression", s.Regression).Failed())
 	var b strings.Builder
-	s.summary.print(&b)
+	s.summary.print(&b, true)
 	require.Contains(t, b.String(), "WARN")
 	require.Regexp(t, `demo +canned \(replay\) .* WARN +\S+`, b.String())
 	files, err := filepath.Glob(h.path("records/*.txt"))
