@@ -18,7 +18,7 @@ var numeric = map[string]bool{"int": true, "float": true, "Number": true, "parse
 // elements, or those of the other arguments.
 func (f *frame) items(ci *callInfo) value {
 	if ci.recv.tainted() {
-		return ci.recv
+		return value{from: pick(ci.recv.from, elementOf(ci.n)), typ: ci.recv.typ, text: ci.recv.text}
 	}
 	var v value
 	if ci.n.X == nil || f.isModule(ci.n.X) {
