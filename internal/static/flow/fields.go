@@ -241,7 +241,7 @@ func (f *frame) accessor(ci *callInfo) []origin {
 		return from
 	case len(ci.args) > 0 && looksUp[name]:
 		return pick(from, f.partOf(ci.n.List[0]))
-	case len(ci.args) > 0:
+	case len(ci.args) > 0 && key(ci.n.X) != "this" && key(ci.n.X) != "self":
 		return taken(from, f.taking(ci.n))
 	}
 	if field := f.getter(name); field != "" {
@@ -254,6 +254,9 @@ func (f *frame) accessor(ci *callInfo) []origin {
 		if first, _, _ := strings.Cut(o.path, "."); first == name {
 			return pick(from, name)
 		}
+	}
+	if x := ci.n.X; x != nil && x.Kind == lang.Ident && (x.Name == "this" || x.Name == "self") {
+		return nil // of all that an object holds, a method that nobody knows gives nothing
 	}
 	return taken(from, f.taking(ci.n))
 }
