@@ -178,7 +178,7 @@ func (p *Project) constructors(c *Class, n int) []*Func {
 	for d := 0; c != nil && d < 4; d++ {
 		for _, name := range []string{c.Name, "constructor", "__construct", "__init__"} {
 			if fs := withBody(byArity(c.Methods[name], n)); len(fs) > 0 {
-				return bounded(fs)
+				return bounded(c.Unit, fs)
 			}
 		}
 		bs := p.basesOf(c)

@@ -62,7 +62,7 @@ func (f *frame) named(a *lang.Node, args []*lang.Node) []*Func {
 		if len(a.Name) < 3 {
 			return nil
 		}
-		return bounded(withBody(f.s.p.free(f.fn, a.Name, len(args))))
+		return bounded(f.u, withBody(f.s.p.free(f.fn, a.Name, len(args))))
 	case lang.Member:
 		call := &lang.Node{Kind: lang.Call, X: a.X, Name: a.Name, List: args, Start: a.Start, End: a.End, Off: a.Off, To: a.To}
 		return f.s.p.resolve(f.fn, call, f.quietType(a.X))

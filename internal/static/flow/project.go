@@ -15,14 +15,14 @@ import (
 // Bounds of the analysis. What lies beyond one is treated as unknown, which can
 // lose a finding and never invents one.
 const (
-	maxCallDepth  = 12    // calls followed from one function
+	maxCallDepth  = 200   // calls followed from one function
 	maxOrigins    = 16    // origins that one value remembers
 	maxSkeleton   = 1500  // bytes of a string's known text
 	maxSteps      = 60000 // nodes evaluated in one function
 	maxReaches    = 64    // sinks that one summary remembers
 	maxTrace      = 10    // steps of a trace
-	maxFilled     = 60    // fields filled from outside whose readers are analysed again
-	maxCandidates = 3     // functions that one call may mean
+	maxCandidates = 3     // functions that one call may mean: the nearest
+	maxCycle      = 40    // functions that call each other, worked out from each of them
 )
 
 // A Unit is a file of the project in the eyes of the engine.

@@ -54,7 +54,7 @@ func newTable() *Table {
 	m := func() map[string][]Pattern { return map[string][]Pattern{} }
 	return &Table{Calls: m(), Assigns: m(), Notes: m(), Pairs: m(), Attrs: m(), Idents: m(), Sources: m(),
 		Cleans: m(), Guards: m(), Passes: m(), Stops: m(), Types: m(), SourceMembers: m(), SourceIdents: m(),
-		Checks: map[string]*Rule{}, Keywords: map[string]bool{}}
+		Checks: map[string]*Rule{}}
 }
 
 func (s *Set) add(name string, b []byte) error {
@@ -179,7 +179,7 @@ func (s *Set) addMatch(r *Rule, m *Match) error {
 			pre  string
 		}{{m.Call, t.Calls, ""}, {m.New, t.Calls, "new "}, {m.Assign, t.Assigns, ""}, {m.Note, t.Notes, ""},
 			{m.Pair, t.Pairs, ""}, {m.Attr, t.Attrs, ""}, {m.Ident, t.Idents, ""}} {
-			if err := addPatterns(k.to, t, k.text, k.pre, m, nil, true); err != nil {
+			if err := addPatterns(k.to, k.text, k.pre, m, nil); err != nil {
 				return err
 			}
 		}

@@ -109,7 +109,7 @@ type Pattern struct {
 
 // A Model says what a call or member does to data.
 type Model struct {
-	Kind   string            `yaml:"kind"` // source, clean, guard, pass, stop, type, keyword
+	Kind   string            `yaml:"kind"` // source, clean, guard, pass, stop, type
 	Lang   []string          `yaml:"lang"`
 	Call   string            `yaml:"call"`
 	Member string            `yaml:"member"`
@@ -143,7 +143,6 @@ type Table struct {
 	Params, Entries                               []*Model
 	Returns                                       []*Match
 	Checks                                        map[string]*Rule
-	Keywords                                      map[string]bool // a file with none of them is not parsed
 }
 
 // A Set is all rules, compiled.
