@@ -127,8 +127,3 @@ var formRoot = regexp.MustCompile(`(?i)^(req|request|form|body|params|args|dto|i
 func stored(u *flow.Unit, n *lang.Node) bool {
 	return n.Kind != lang.Ident && !formRoot.MatchString(root(n)) && !strings.Contains(strings.ToLower(u.File.Text(n)), "confirm")
 }
-
-var (
-	loginName = regexp.MustCompile(`(?i)(^|[/_.\-])(log_?-?in|sign_?-?in|authenticate|do_?login|user_?login|login_?user|handle_?login)($|[/_.\-(])|^(do|handle|user|process|post)?[Ll]ogin(User|Handler|Post|Action)?$`)
-	throttled = regexp.MustCompile(`(?i)rate.?limit|throttl|slow.?down|brute|lock.?out|locked_?(at|until)|failed_?(login|attempt)|login_?attempts?|max_?attempts|attempts\b|bucket4j|limiter|recaptcha|hcaptcha|captcha|axes\b|defender|fail2ban|django.?ratelimit|is_?locked\b|account_?locked|LockedException|failed_?attempts?|attempt_?count|incr\w*attempt|(login|auth|attempt|sign_?in|brute)\w*_?limit|limit\w*_?(login|attempt|auth)`)
-)

@@ -72,6 +72,9 @@ func mayHoldKey(b []byte) bool {
 }
 
 func secretFile(p string) bool {
+	if elsewhere.MatchString(p) {
+		return false // code that is tried out or shown, services of a developer's machine
+	}
 	if strings.HasPrefix(p, ".github/") || strings.Contains(p, "/.github/") || strings.HasPrefix(p, ".circleci/") || strings.HasPrefix(p, ".devcontainer/") {
 		return false // services of a test run
 	}
@@ -89,6 +92,8 @@ func secretFile(p string) bool {
 	}
 	return !strings.HasPrefix(b, "messages") && !strings.Contains(b, ".example") && !strings.Contains(b, ".sample") && !strings.Contains(b, ".template") && !strings.HasSuffix(b, ".dist")
 }
+
+var elsewhere = regexp.MustCompile(`(?i)(^|/)(tests?|testing|docs?|examples?|samples?|demo|fixtures?|mocks?|dev)/|docker-compose|\.mock\.|(^|/)compose\.ya?ml$`)
 
 // bundle tells texts of a user interface by the file's name.
 var bundle = regexp.MustCompile(`(resource|message|label|i18n|lang|text|bundle|display|ui)|_[a-z]{2}(_[a-z]{2})?\.properties$`)
@@ -150,7 +155,7 @@ func mayNameSecret(l []byte) bool {
 	return false
 }
 
-var literal = regexp.MustCompile(`([A-Za-z_$][\w$.\-]*)["'\]]?\s*(?::\s*[A-Za-z]+\s*)?(?:=>|:=|=|:|,)\s*(?:\[\]byte\(|new String\(|Buffer\.from\()?(?:[a-zA-Z]{0,2})?["'` + "`" + `]([^"'` + "`" + `]{3,200})["'` + "`" + `]`)
+var literal = regexp.MustCompile(`([A-Za-z_$][\w$.\-]*)["'\]]?\s*(?::\s*[A-Za-z]+\s*)?(?:=>|:=|=|:)\s*(?:\[\]byte\(|new String\(|Buffer\.from\()?(?:[a-zA-Z]{0,2})?["'` + "`" + `]([^"'` + "`" + `]{3,200})["'` + "`" + `]`)
 
 // secretLiteral finds name = "value" in a line of code.
 func secretLiteral(l string) (name, value string) {
@@ -167,7 +172,7 @@ func secretLiteral(l string) (name, value string) {
 			}
 		}
 	}
-	for _, m := range literal.FindAllStringSubmatch(l, 3) {
+	for _, m := range append(literal.FindAllStringSubmatch(l, 3), storedSecret.FindAllStringSubmatch(l, 1)...) {
 		n := m[1][strings.LastIndexByte(m[1], '.')+1:]
 		if secretName.MatchString(n) && !secretNot.MatchString(n) && secretValue(n, m[2]) {
 			return n, m[2]
@@ -175,6 +180,9 @@ func secretLiteral(l string) (name, value string) {
 	}
 	return "", ""
 }
+
+// stored is name and value as the arguments of a call that keeps them.
+var storedSecret = regexp.MustCompile(`\b(?:set|put|add)\w*\(\s*["']([\w.\-]+)["']\s*,\s*["']([^"']{3,200})["']`)
 
 // fallback is a value that stands in for a variable of the environment.
 var fallback = regexp.MustCompile(`(?:process\.env|import\.meta\.env)\.(\w+)\s*(?:\|\||\?\?)\s*['"` + "`" + `]([^'"` + "`" + `]{6,})['"` + "`" + `]|(?i:getenv|environ\.get|\benv|get_?env\w*|env_?or\w*|env_?default|lookup_?env\w*)\(\s*['"](\w+)['"]\s*,\s*['"]([^'"]{6,})['"]|(?:getenv\(\s*|\$_ENV\[|\$_SERVER\[|process\.env\[|environ\[)['"](\w+)['"]\s*[)\]]\s*(?:\?:|\?\?|\|\||or)\s*['"]([^'"]{6,})['"]|@Value\(\s*"\$\{([\w.\-]+):([^}"]{6,})\}"`)
@@ -219,6 +227,17 @@ func secretSetting(p, l string) (name, value string, key bool) {
 	return "", "", false
 }
 
+// spoken tells texts for people and names of columns: words alone, or the name again.
+func spoken(name, v string) bool {
+	return strings.ContainsAny(v, " /") && !strings.ContainsAny(v, "0123456789+=") || words.MatchString(v) || hashed.MatchString(v) ||
+		strings.Contains(strings.ToLower(v), "do-not-use")
+}
+
+var (
+	words  = regexp.MustCompile(`(?i)^([a-z]+[-_ ])*(password|passwd|secret|token|credential|key|pass)s?([-_ ]?(hash|field|label|name|text|confirm\w*|again|new|old|\w+_at))?$|^(any|open|null|some)\w*$`)
+	hashed = regexp.MustCompile(`^(\$\w{1,8}\$|pbkdf2|\{\w+\})`)
+)
+
 // weakDefault are words that are placeholders in code and passwords in settings.
 func weakDefault(v string) bool {
 	switch strings.ToLower(v) {
@@ -234,7 +253,7 @@ func secretValue(name, v string) bool {
 	if strongName.MatchString(name) && dashed.MatchString(v) && len(v) >= 8 && !placeholder.MatchString(v) && !strings.HasSuffix(v, ".secret") && strings.Count(v, ".") == 0 {
 		return true
 	}
-	if placeholder.MatchString(v) || looksCode.MatchString(v) || hashWord.MatchString(strings.ToLower(v)) && len(v) < 10 {
+	if spoken(name, v) || placeholder.MatchString(v) || looksCode.MatchString(v) || hashWord.MatchString(strings.ToLower(v)) && len(v) < 10 {
 		return false
 	}
 	fold := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
