@@ -26,7 +26,6 @@ func (a *application) add(f audit.Finding) { a.findings = append(a.findings, f) 
 // checks runs what needs more than one function to be seen.
 func (a *application) checks() error {
 	a.checkThrottle()
-	a.checkPasswords()
 	a.checkEntities()
 	a.checkSecrets()
 	a.checkTexts()

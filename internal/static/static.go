@@ -20,6 +20,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"assay/audit"
 	"assay/internal/static/flow"
@@ -29,7 +30,8 @@ import (
 
 // Options of an Analyser. The zero value is a good default.
 type Options struct {
-	Workers int // files parsed at once; 0: the number of processors
+	Workers  int                              // files parsed at once; 0: the number of processors
+	Progress func(what string, done, all int) // told as files are read and when they are judged; may be nil
 }
 
 // An Analyser is ready at once; rules and grammars are loaded when first needed.
@@ -124,6 +126,9 @@ func (a *Analyser) judge(ctx context.Context, set *rules.Set, sources []*source,
 			}
 		}
 	}
+	if a.opts.Progress != nil {
+		a.opts.Progress("judged", len(files), res.Files)
+	}
 	project := flow.NewProject(set, files)
 	project.Fragment = a.fragment
 	app := &application{set: set, project: project, sources: sources, workers: a.opts.Workers}
@@ -204,11 +209,15 @@ func textual(p string) bool {
 func (a *Analyser) read(ctx context.Context, fsys fs.FS, paths []string) []*source {
 	out := make([]*source, len(paths))
 	var wg sync.WaitGroup
+	var read atomic.Int64
 	next := make(chan int)
 	for range a.opts.Workers {
 		wg.Go(func() {
 			for i := range next {
 				out[i] = open(fsys, paths[i])
+				if done := read.Add(1); a.opts.Progress != nil && done%100 == 0 {
+					a.opts.Progress("read", int(done), len(paths))
+				}
 			}
 		})
 	}
@@ -252,9 +261,6 @@ func (s *source) take(b []byte) {
 	s.size, s.raw = int64(len(b)), b
 	if textual(p) {
 		s.text = b
-	}
-	if pageFile(p) {
-		s.code = parsePage(p, b)
 	}
 	if lang.Of(p) != "" && !isTest(p) {
 		if generated.Match(b[:min(len(b), 1000)]) {

@@ -58,8 +58,8 @@ func TestFillerHidesNothing(t *testing.T) {
 		"src/b.py": {Data: []byte("from c import last\ndef middle(x):\n    last(x + '!')\n")},
 		"src/c.py": {Data: []byte("import os\ndef last(y):\n    os.system(y)\n")},
 	}
-	filler := make([]byte, 0, 300<<10)
-	for i := range 4000 {
+	filler := make([]byte, 0, 32<<10)
+	for i := range 400 {
 		filler = fmt.Appendf(filler, "def filler_%d(a, b):\n    return a + b * %d\n", i, i)
 	}
 	for i := range 34 {

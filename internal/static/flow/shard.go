@@ -66,7 +66,6 @@ type shard struct {
 	seen    map[hitKey]int
 	fields  map[*Class]map[string]value
 	globals map[*Unit]env
-	current *frame
 	scopes  map[scopeKey]bool // memo of scopeHas
 }
 
