@@ -117,7 +117,9 @@ func secretIn(p string, l []byte, issued bool) (name, value string, key bool) {
 	if lang.Of(p) == "" {
 		return secretSetting(p, string(l))
 	}
-	name, value = secretLiteral(string(l))
+	if bytes.ContainsAny(l, "\"'`") {
+		name, value = secretLiteral(string(l))
+	}
 	return name, value, false
 }
 
@@ -126,28 +128,29 @@ func comment(l []byte) bool {
 	return bytes.HasPrefix(t, []byte("//")) || bytes.HasPrefix(t, []byte("#")) || bytes.HasPrefix(t, []byte("*")) || bytes.HasPrefix(t, []byte("/*")) || bytes.HasPrefix(t, []byte("<!--"))
 }
 
-// mayNameSecret is a quick look for a piece of a telling word.
+// mayNameSecret is a quick look for the first letters of a telling word.
 func mayNameSecret(l []byte) bool {
-	for i := 0; i+3 < len(l); i++ {
+	for i := 0; i+2 < len(l); i++ {
+		b, c := l[i+1]|0x20, l[i+2]|0x20
 		switch l[i] | 0x20 {
 		case 'p':
-			if n := l[i+1] | 0x20; n == 'a' || n == 'w' {
+			if b == 'a' && c == 's' || b == 'w' && c == 'd' {
 				return true
 			}
 		case 's':
-			if n := l[i+1] | 0x20; n == 'e' || n == 'a' {
+			if b == 'e' && c == 'c' || b == 'a' && c == 'l' {
 				return true
 			}
 		case 'k':
-			if l[i+1]|0x20 == 'e' {
+			if b == 'e' && c == 'y' {
 				return true
 			}
 		case 't':
-			if l[i+1]|0x20 == 'o' {
+			if b == 'o' && c == 'k' {
 				return true
 			}
 		case 'c':
-			if l[i+1]|0x20 == 'r' {
+			if b == 'r' && c == 'e' {
 				return true
 			}
 		}
@@ -212,7 +215,7 @@ func secretSetting(p, l string) (name, value string, key bool) {
 		if n == "key" || !secretName.MatchString(n) || secretNot.MatchString(n) || len(v) < 3 || placeholder.MatchString(v) && !weakDefault(v) {
 			continue
 		}
-		if strings.EqualFold(n, "secrets") || v == "inherit" || strings.IndexFunc(v, func(r rune) bool { return r > 127 }) >= 0 {
+		if strings.Contains(v, "do-not-use") || strings.EqualFold(n, "secrets") || v == "inherit" || strings.IndexFunc(v, func(r rune) bool { return r > 127 }) >= 0 {
 			continue
 		}
 		if strings.ContainsAny(v, " {}[]()<>") || strings.HasPrefix(v, "/") || strings.HasPrefix(v, "&") || strings.HasPrefix(v, "*") || strings.HasSuffix(v, ":") {
