@@ -5,8 +5,8 @@
 // A run walks the tree, leaves out by name what is not source and says so, parses
 // the rest (package lang), follows data through it (package flow) by
 // rules that are data (package rules), and adds what needs the whole application
-// to be seen: endpoints without authentication next to guarded ones, versions of
-// components, secrets, settings, templates.
+// to be seen: logins that nothing throttles, versions of components, secrets,
+// settings, templates.
 package static
 
 import (
