@@ -122,9 +122,6 @@ func (s *shard) paramSource(u *Unit, fn, p *lang.Node) (value, bool) {
 				return s.fromParam(u, p, m), true
 			}
 		}
-		if len(p.Notes) == 0 && strings.HasPrefix(m.Param, "type:") {
-			continue
-		}
 	}
 	return value{}, false
 }
