@@ -10,6 +10,7 @@
 package static
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,6 +136,11 @@ func (a *Analyser) judge(ctx context.Context, set *rules.Set, sources []*source,
 	hits := app.project.Analyse(ctx, a.opts.Workers)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
+	}
+	for _, fn := range project.Funcs {
+		if project.TooLong[fn] {
+			res.Warnings = append(res.Warnings, Warning{fn.Unit.File.Path, fmt.Sprintf("%s:%d: %s is too long: its end was not followed", fn.Unit.File.Path, fn.Node.Start, cmp.Or(fn.Name, "the code outside of functions"))})
+		}
 	}
 	for _, h := range hits {
 		app.add(fromHit(h))

@@ -276,6 +276,11 @@ func (s *shard) analyse(fn *Func) *summary {
 	}
 	f.bindThis(fn)
 	f.stmt(fn.Node.Body)
+	if f.step > maxSteps {
+		s.p.mu.Lock()
+		s.p.TooLong[fn] = true
+		s.p.mu.Unlock()
+	}
 	f.sum.ret = f.ret
 	f.sum.fields = f.given(fn)
 	if fn == fn.Unit.top {
