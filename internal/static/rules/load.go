@@ -21,9 +21,6 @@ var load = sync.OnceValues(func() (*Set, error) { return read(files) })
 // Load gives the embedded rules, compiled once.
 func Load() (*Set, error) { return load() }
 
-// Read compiles the embedded rules anew; Load is what callers want.
-func Read() (*Set, error) { return read(files) }
-
 func read(fsys fs.FS) (*Set, error) {
 	s := &Set{ByID: map[string]*Rule{}, Tables: map[lang.Lang]*Table{}, Checks: map[string]*Rule{}}
 	for _, l := range []lang.Lang{lang.Java, lang.Python, lang.JS, lang.Go, lang.PHP} {
