@@ -18,6 +18,7 @@ import (
 	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/auditor"
+	"assay/internal/planted"
 	"assay/internal/record"
 	"assay/internal/run/river"
 	"assay/internal/seal"
@@ -31,9 +32,10 @@ func (s *Suite) Regression(t T) {
 	if s.short() {
 		t.Skip("-short: no project is audited")
 	}
-	e.need(t, "fixtures/projects")
-	fsys := e.root.holdings()
-	names, err := fixture.Projects(fsys, "fixtures/projects")
+	if e.root.other != nil && !exists(e.root.holdings(), "fixtures/projects") && len(e.plantedNames()) == 0 {
+		t.Skipf("%s has no fixtures/projects and no fixtures/planted: nothing to audit here", e.root.Dir)
+	}
+	targets, err := e.targets()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,17 +45,36 @@ func (s *Suite) Regression(t T) {
 	}
 	r.spreadAudits(t)
 	t.Cleanup(func() { r.judge(t) })
-	chosen := 0
+	for _, x := range targets {
+		t.Run(x.project.Name, func(t T) { r.project(t, x) })
+	}
+	if len(targets) == 0 {
+		t.Errorf("%s: -filter left no project, and a run of nothing proves nothing", audit.Invalid)
+	}
+}
+
+// targets gives the chosen projects: planted ones drawn, pinned ones by their keys.
+func (e *env) targets() ([]target, error) {
+	targets, err := e.planted()
+	fsys := e.root.holdings()
+	if err != nil || !exists(fsys, "fixtures/projects") && len(e.plantedNames()) > 0 {
+		return targets, err
+	}
+	names, err := fixture.Projects(fsys, "fixtures/projects")
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range names {
 		if !e.cfg.chooses(name) {
 			continue
 		}
-		chosen++
-		t.Run(name, func(t T) { r.project(t, fsys, name) })
+		p, err := fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, target{project: p})
 	}
-	if chosen == 0 {
-		t.Errorf("%s: -filter left no project, and a run of nothing proves nothing", audit.Invalid)
-	}
+	return targets, nil
 }
 
 // A regression is one run of the suite.
@@ -80,15 +101,12 @@ func (r *regression) readRecordings() error {
 	return err
 }
 
-func (r *regression) project(t T, fsys fs.FS, name string) {
-	p, err := fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+func (r *regression) project(t T, x target) {
+	p := x.project
 	if err := fixture.MissingDimensions(p, r.dims); err != nil {
 		t.Fatal(err)
 	}
-	asked := r.asked(t, p)
+	asked := r.asked(t, x)
 	if len(asked) == 0 {
 		t.Errorf("%s: %s: no recording of an auditor on this project: make one with assay capture, or run one live with -auditor", p.Pos, audit.Invalid)
 	}
@@ -101,7 +119,7 @@ func (r *regression) project(t T, fsys fs.FS, name string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := &evaluation{regression: r, project: p, goals: goals, candidate: a}
+			h := &evaluation{regression: r, project: p, drawn: x.drawn, goals: goals, candidate: a}
 			h.send(t)
 			h.run(t)
 		})
@@ -134,10 +152,16 @@ type candidate struct {
 }
 
 // asked gives the auditors that are held against a project's key.
-func (r *regression) asked(t T, p *audit.Project) []candidate {
+func (r *regression) asked(t T, x target) []candidate {
 	t.Helper()
+	p := x.project
 	if len(r.env.cfg.Auditors) == 0 {
-		return append(r.replays(p), r.given(p)...)
+		live := r.given(p)
+		if x.drawn != nil {
+			static := r.entries["static"]
+			live = append(live, candidate{name: "static", static: true, trials: []audit.Auditor{auditor.FromEntry(static)}})
+		}
+		return append(r.replays(p), live...)
 	}
 	var as []candidate
 	for _, name := range r.env.cfg.Auditors {
@@ -199,6 +223,7 @@ type evaluation struct {
 	*regression
 	candidate
 	project  *audit.Project
+	drawn    *planted.Target // nil: a pinned project
 	goals    score.Goals
 	baseline *record.Record // nil: there is none
 	away     *awaited       // nil: not with workers
@@ -384,6 +409,13 @@ func (h *evaluation) export(ctx context.Context, t T, trial int) (*seal.Sealed, 
 	if err := h.env.uncached(); err != nil {
 		return nil, nil, err
 	}
+	dir := filepath.Join(t.TempDir(), fmt.Sprintf("src-%d", trial+1))
+	if h.drawn != nil {
+		if err := h.drawn.Export(dir); err != nil {
+			return nil, nil, err
+		}
+		return &seal.Sealed{Dir: dir}, func() {}, nil
+	}
 	cache, err := cacheDir()
 	if err != nil {
 		return nil, nil, err
@@ -392,7 +424,7 @@ func (h *evaluation) export(ctx context.Context, t T, trial int) (*seal.Sealed, 
 	if err != nil {
 		return nil, nil, err
 	}
-	sealed, err := clone.Export(ctx, filepath.Join(t.TempDir(), fmt.Sprintf("src-%d", trial+1)))
+	sealed, err := clone.Export(ctx, dir)
 	if err != nil {
 		return nil, nil, err
 	}
