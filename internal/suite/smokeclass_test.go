@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const planted = "../../smoke-test-fixture/SmokeTestVulnApp.java"
+const smokeClass = "../../smoke-test-fixture/SmokeTestVulnApp.java"
 
 // TestPlantedClassCompiles: the class with the planted flaws is Java that the JDK
 // alone compiles.
@@ -22,7 +22,7 @@ func TestPlantedClassCompiles(t *testing.T) {
 		}
 		t.Skip("javac is missing: ./check installs it")
 	}
-	out, err := exec.Command(javac, "-d", t.TempDir(), planted).CombinedOutput()
+	out, err := exec.Command(javac, "-d", t.TempDir(), smokeClass).CombinedOutput()
 	require.NoError(t, err, string(out))
 }
 
@@ -32,7 +32,7 @@ func TestPlantedClassGivesNothingAway(t *testing.T) {
 	files, err := os.ReadDir("../../smoke-test-fixture")
 	require.NoError(t, err)
 	require.Len(t, files, 1)
-	b, err := os.ReadFile(planted)
+	b, err := os.ReadFile(smokeClass)
 	require.NoError(t, err)
 	text := strings.ReplaceAll(string(b), "SmokeTestVulnApp", "App")
 	lines := strings.Count(text, "\n")
