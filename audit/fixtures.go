@@ -9,6 +9,7 @@ type Goals struct {
 	F1        float64
 	Coverage  int    // dimensions, of ten
 	Score     string // which score is asserted: "assay" or "literal"
+	AtChance  bool   // recall at chance warns, and does not fail: for those of whom nothing is expected
 	Bench     BenchGoals
 	For       map[string]Goals // of one auditor or reviewer by name, in place of these
 	Pos       Pos
