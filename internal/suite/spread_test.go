@@ -14,16 +14,16 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/postgres"
 	"assay/internal/record"
 	"assay/internal/store"
-	"assay/internal/store/pgtest"
 )
 
 // postgres gives the house a PostgreSQL for its results.
 func (h *house) postgres() (dsn string) {
 	h.t.Helper()
-	dsn, stop, err := pgtest.Start("")
-	if errors.Is(err, pgtest.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
+	dsn, stop, err := postgres.Start("")
+	if errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
 		h.t.Skip(err)
 	}
 	require.NoError(h.t, err)

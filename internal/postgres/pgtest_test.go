@@ -1,4 +1,4 @@
-package pgtest_test
+package postgres_test
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"assay/internal/store/pgtest"
+	"assay/internal/postgres"
 )
 
 func TestStart(t *testing.T) {
-	dsn, stop, err := pgtest.Start("")
-	if errors.Is(err, pgtest.ErrMissing) {
+	dsn, stop, err := postgres.Start("")
+	if errors.Is(err, postgres.ErrMissing) {
 		t.Skip(err)
 	}
 	require.NoError(t, err)
@@ -26,7 +26,7 @@ func TestStart(t *testing.T) {
 	var who, super, listen string
 	require.NoError(t, c.QueryRow(ctx,
 		`SELECT current_user, current_setting('is_superuser'), current_setting('listen_addresses')`).Scan(&who, &super, &listen))
-	require.Equal(t, []string{pgtest.Role, "off", ""}, []string{who, super, listen})
+	require.Equal(t, []string{postgres.Role, "off", ""}, []string{who, super, listen})
 	_, err = c.Exec(ctx, `COPY (SELECT 1) TO PROGRAM 'true'`)
 	require.ErrorContains(t, err, "pg_execute_server_program")
 	_, err = c.Exec(ctx, `CREATE DATABASE another`)

@@ -1,6 +1,6 @@
-// Package pgtest starts a PostgreSQL of one's own for tests: Debian's binaries,
+// Package postgres starts a PostgreSQL of one's own: Debian's binaries,
 // a temporary folder, a private socket, no network, an unprivileged user.
-package pgtest
+package postgres
 
 import (
 	"errors"
