@@ -19,7 +19,7 @@ var testDims = map[audit.CWE]audit.Dimension{
 // drawProject draws a small key, dense enough that entries compete.
 func drawProject(t *rapid.T) *audit.Project {
 	p := &audit.Project{Name: "drawn", Tree: audit.Tree{}}
-	files := []string{"a", "b", "c"}
+	files := []string{"a", "b", "c.yml"}
 	for _, f := range files {
 		p.Tree[f] = audit.TreeFile{Path: f, Lines: 100}
 	}
@@ -34,7 +34,8 @@ func drawProject(t *rapid.T) *audit.Project {
 		p.Known = append(p.Known, k)
 	}
 	if rapid.Bool().Draw(t, "decoy") {
-		p.Decoys = []audit.Decoy{{ID: "D", Dimension: audit.Injection, CWEs: []audit.CWE{89}, File: "a", Lines: drawRange(t)}}
+		p.Decoys = []audit.Decoy{{ID: "D", Dimension: audit.Injection, CWEs: []audit.CWE{89}, File: rapid.SampledFrom(files).Draw(t, "decoy's file"), Lines: drawRange(t)},
+			{ID: "E", Dimension: audit.Injection, CWEs: []audit.CWE{79}, File: "a", Lines: drawRange(t)}}
 	}
 	return p
 }
@@ -50,7 +51,7 @@ func drawRange(t *rapid.T) audit.Range {
 func drawFinding(t *rapid.T) audit.Finding {
 	return audit.Finding{
 		ID:       rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "id"),
-		File:     rapid.SampledFrom([]string{"a", "b", "c", "nowhere"}).Draw(t, "file"),
+		File:     rapid.SampledFrom([]string{"a", "b", "c.yml", "nowhere"}).Draw(t, "file"),
 		Function: rapid.SampledFrom([]string{"", "f", "C.g(int)"}).Draw(t, "function"),
 		Severity: audit.Severity(rapid.IntRange(0, 3).Draw(t, "severity")),
 		CWEs:     rapid.SliceOfN(rapid.SampledFrom([]audit.CWE{89, 564, 943, 79, 22, 23}), 0, 2).Draw(t, "cwes"),
@@ -96,6 +97,9 @@ func oracleFull(cwes []audit.CWE, dim audit.Dimension, file string, functions []
 	if named(at) && named(f.Lines) {
 		distance = max(0, at.Start-f.Lines.End, f.Lines.Start-at.End)
 		inLines = distance <= 10
+		if file == "c.yml" { // settings: each line is its own thing
+			inLines = distance == 0
+		}
 	}
 	name := map[string]string{"f": "f", "C.g(int)": "g"}[f.Function]
 	inFunction := name != "" && slices.Contains(functions, name)
@@ -113,15 +117,21 @@ func oracle(p *audit.Project, fs []audit.Finding) (full, half, distance int) {
 		if fs[i].File == "nowhere" || fs[i].Lines.Start > 100 {
 			continue
 		}
+		decoy, nearest := false, 0
+		for _, d := range p.Decoys {
+			hit, distance := oracleFull(d.CWEs, d.Dimension, d.File, d.Functions, d.Lines, &fs[i])
+			if hit && (!decoy || distance < nearest) {
+				nearest = distance
+			}
+			decoy = decoy || hit
+		}
 		for j := range p.Known {
 			c, d := oracleEdge(p, &p.Known[j], &fs[i])
+			if c == 2 && decoy && d > nearest {
+				continue // a nearer decoy has it
+			}
 			edges[i][j] = edge{c, d}
 			anyFull = anyFull || c == 2
-		}
-		decoy := false
-		for _, d := range p.Decoys {
-			hit, _ := oracleFull(d.CWEs, d.Dimension, d.File, d.Functions, d.Lines, &fs[i])
-			decoy = decoy || hit
 		}
 		for j := range edges[i] {
 			if edges[i][j].credit == 1 && (anyFull || decoy) {
