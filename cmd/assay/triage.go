@@ -154,7 +154,6 @@ func (t *triage) run(ctx context.Context, rs []*record.Record, out string) error
 		case v == nil:
 			continue
 		}
-		t.project.Reviews = append(t.project.Reviews, *v)
 		if err := t.add(out, v); err != nil {
 			return err
 		}
@@ -196,7 +195,7 @@ func (t *triage) ask(c *report.Candidate) (*audit.FindingReview, error) {
 		default:
 			continue
 		}
-		v := report.ReviewOf(c, ruling, entry, t.by, time.Now().UTC().Format(time.DateOnly))
+		v := report.ReviewOf(c, t.project, ruling, entry, t.by, time.Now().UTC().Format(time.DateOnly))
 		return &v, nil
 	}
 }
@@ -227,7 +226,8 @@ func (t *triage) code(s *score.Scored) {
 	fmt.Fprint(t.to, report.Around(string(b), s.Finding.Lines))
 }
 
-// add writes a row behind the last one of the file's table.
+// add writes a row behind the last one of the file's table. What cannot be read
+// back (a range of 200 lines, a number that is no CWE) is told and left out.
 func (t *triage) add(out string, v *audit.FindingReview) error {
 	b, err := os.ReadFile(out)
 	text := string(b)
@@ -243,7 +243,19 @@ func (t *triage) add(out string, v *audit.FindingReview) error {
 		last--
 	}
 	lines = slices.Insert(lines, last, fixture.FormatReview(v))
-	return os.WriteFile(out, []byte(strings.Join(lines, "")), 0o644)
+	if err := os.WriteFile(out, []byte(strings.Join(lines, "")), 0o644); err != nil {
+		return err
+	}
+	rows, bad := fixture.ReadReviews(os.DirFS(filepath.Dir(out)), filepath.Base(out), t.project)
+	if bad == nil {
+		t.project.Reviews = rows
+		return nil
+	}
+	fmt.Fprintf(t.to, "no row: %v\n", bad)
+	if b == nil {
+		return os.Remove(out)
+	}
+	return os.WriteFile(out, b, 0o644)
 }
 
 // sum tells precision before and after.

@@ -84,10 +84,20 @@ func cweText(cs []audit.CWE) string {
 
 // ReviewOf gives the row for reviews that rules a candidate. Why is what the finding
 // says of itself: whoever ruled may say more.
-func ReviewOf(c *Candidate, ruling audit.Ruling, entry, by, date string) audit.FindingReview {
+func ReviewOf(c *Candidate, p *audit.Project, ruling audit.Ruling, entry, by, date string) audit.FindingReview {
 	f := &c.Finding
-	v := audit.FindingReview{CWEs: f.CWEs[:min(3, len(f.CWEs))], File: cmp.Or(c.Path, f.File), Lines: f.Lines,
-		Ruling: ruling, Entry: entry, By: by, Date: date, Why: clip(audit.OneLine(f.Title, 200), 200)}
+	v := audit.FindingReview{File: cmp.Or(c.Path, f.File), Lines: f.Lines, Ruling: ruling, Entry: entry, By: by, Date: date, Why: clip(audit.OneLine(f.Title, 200), 200)}
+	for _, w := range f.CWEs {
+		if len(v.CWEs) < 3 && !slices.Contains(v.CWEs, w) {
+			v.CWEs = append(v.CWEs, w)
+		}
+	}
+	if !v.Lines.IsZero() {
+		v.Lines.End = max(v.Lines.Start, v.Lines.End)
+		if file, ok := p.Tree[v.File]; ok {
+			v.Lines.End = max(v.Lines.Start, min(v.Lines.End, file.Lines))
+		}
+	}
 	if name := score.FunctionName(f.Function); name != "" {
 		v.Functions = []string{clip(name, 200)}
 	}

@@ -42,8 +42,8 @@ func TestTriageWritesRowsThatRule(t *testing.T) {
 		require.True(t, k.File == cs[0].Path || slices.Contains(k.Also, cs[0].Path) || slices.Contains(k.CWEs, 611))
 	}
 
-	rows := []audit.FindingReview{report.ReviewOf(&cs[0], audit.RuledTrue, "", "a | reader", "2026-11-22"),
-		report.ReviewOf(&cs[1], audit.RuledSame, p.Known[0].ID, "a reader", "2026-11-22")}
+	rows := []audit.FindingReview{report.ReviewOf(&cs[0], p, audit.RuledTrue, "", "a | reader", "2026-11-22"),
+		report.ReviewOf(&cs[1], p, audit.RuledSame, p.Known[0].ID, "a reader", "2026-11-22")}
 	fsys := fstest.MapFS{"x.reviews.md": {Data: append([]byte("# Reviews\n\n"), fixture.FormatReviews(rows)...)}}
 	read, err := fixture.ReadReviews(fsys, "x.reviews.md", p)
 	require.NoError(t, err)
