@@ -50,12 +50,11 @@ func (s *scorer) explain() {
 func (s *scorer) shownIn(sp *location) []int32 {
 	var found []int32
 	for _, c := range sp.cwes {
-		h, ok := s.key.hubOf[inFile(sp.file, c)]
-		if c == 0 || !ok {
-			continue
+		if c == 0 {
+			break
 		}
-		for _, e := range s.key.hubs[h] {
-			if en := &s.key.entries[e]; en.file != sp.file && s.result.Known[en.known].Credit > 0 {
+		for _, e := range s.key.also[inFile(sp.file, c)] {
+			if s.result.Known[s.key.entries[e].known].Credit > 0 {
 				found = append(found, e)
 			}
 		}
@@ -195,9 +194,7 @@ func (s *scorer) free(duplicates []int) {
 // freeAlso does the same for findings in files that entries list under Also, after
 // the others: each goes to the first of its entries that has room, or to the first.
 func (s *scorer) freeAlso(also []int) {
-	slices.SortFunc(also, func(a, b int) int {
-		return cmp.Or(compareLocations(&s.locations[a], &s.locations[b]), compareFindings(&s.in.Findings[a], &s.in.Findings[b]))
-	})
+	slices.SortFunc(also, s.compare)
 	for _, i := range also {
 		sc, sp := &s.result.Findings[i], &s.locations[i]
 		entries := s.shownIn(sp)
@@ -214,15 +211,22 @@ func (s *scorer) freeAlso(also []int) {
 	}
 }
 
+// compare orders findings by place, then by all that they say.
+func (s *scorer) compare(a, b int) int {
+	if c := compareLocations(&s.locations[a], &s.locations[b]); c != 0 {
+		return c
+	}
+	return compareFindings(&s.in.Findings[a], &s.in.Findings[b])
+}
+
 // sortByNearness orders findings by the entry of k that is nearest to each, then by
 // how near it is, then by what they say.
 func (s *scorer) sortByNearness(findings []int, k *key, near []int32) {
 	gap := func(i int) int32 { return k.entries[near[i]].at.distance(s.locations[i].at) }
 	slices.SortFunc(findings, func(a, b int) int {
-		return cmp.Or(
-			cmp.Compare(near[a], near[b]),
-			cmp.Compare(gap(a), gap(b)),
-			compareLocations(&s.locations[a], &s.locations[b]),
-			compareFindings(&s.in.Findings[a], &s.in.Findings[b]))
+		if c := cmp.Or(cmp.Compare(near[a], near[b]), cmp.Compare(gap(a), gap(b))); c != 0 {
+			return c
+		}
+		return s.compare(a, b)
 	})
 }

@@ -22,8 +22,9 @@ type key struct {
 	hubOf   map[fileCWE]int32
 	hubs    [][]int32 // entries of each hub, ascending
 	own     map[audit.CWE][]int32
-	named   [][]int32 // by location.says: the entries whose component is named
-	marks   []int32   // scratch of candidates
+	also    map[fileCWE][]int32 // entries by the files that they list under Also, but their own
+	named   [][]int32           // by location.says: the entries whose component is named
+	marks   []int32             // scratch of candidates
 	mark    int32
 }
 
@@ -101,6 +102,11 @@ func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, used map[audi
 		known.addHubs(int32(i), e.file)
 		for _, file := range p.Known[e.known].Also {
 			known.addHubs(int32(i), files[file])
+			for _, c := range e.halves {
+				if at := inFile(files[file], int32(c)); files[file] != e.file {
+					known.also[at] = append(known.also[at], int32(i))
+				}
+			}
 		}
 		for _, c := range e.halves {
 			known.own[c] = append(known.own[c], int32(i))
@@ -175,6 +181,7 @@ func emptyKey(n int, files, names map[string]int32) *key {
 			byFile:     make(map[int32][]int32),
 		},
 		hubOf: make(map[fileCWE]int32, n),
+		also:  make(map[fileCWE][]int32),
 		own:   make(map[audit.CWE][]int32),
 		marks: make([]int32, n),
 	}

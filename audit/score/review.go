@@ -99,9 +99,7 @@ func (s *scorer) reviewDuplicates(paired *pairing, taken map[int32]int) {
 			rest = append(rest, i)
 		}
 	}
-	slices.SortFunc(rest, func(a, b int) int {
-		return cmp.Or(compareLocations(&s.locations[a], &s.locations[b]), compareFindings(&s.in.Findings[a], &s.in.Findings[b]))
-	})
+	slices.SortFunc(rest, s.compare)
 	for _, i := range rest {
 		best, gap := int32(-1), int32(0)
 		s.reviews.candidates(&s.locations[i], func(e int32) {
