@@ -43,7 +43,10 @@ type Project struct {
 	Minimums   map[Dimension]int
 	Blanks     []Blank
 	Renames    []Rename
+	Reviews    []FindingReview // what was found beside the key and judged later; no part of the key
+	Planted    bool            // one of ours, drawn by a seed: whatever its key lacks is no flaw
 	Tree       Tree
+	Others     map[string]bool       // by path: files at the pin beside those of Tree; nil without a list
 	Functions  map[string][]Function // by path: the functions of the files that the key names; nil without a manifest
 	KeyHash    string                // sha256 of the parsed known vulnerabilities and decoys, hex
 	Pos        Pos
@@ -81,6 +84,31 @@ type Decoy struct {
 	Lines     Range
 	Title     string
 	Reason    string
+	Pos       Pos
+}
+
+// A Ruling is what a person says of findings that the key does not hold.
+type Ruling string
+
+// The rulings.
+const (
+	RuledTrue     Ruling = "true"
+	RuledFalse    Ruling = "false"
+	RuledSame     Ruling = "same"     // as an entry of the key: nothing new, and nothing wrong
+	RuledArguable Ruling = "arguable" // a fair reader may hold it for either
+)
+
+// A FindingReview is a ruling on what auditors report at one place beside the key.
+type FindingReview struct {
+	CWEs      []CWE
+	File      string
+	Functions []string
+	Lines     Range
+	Ruling    Ruling
+	Entry     string // of RuledSame: the known vulnerability's ID
+	By        string
+	Date      string // YYYY-MM-DD
+	Why       string
 	Pos       Pos
 }
 

@@ -51,8 +51,10 @@ type Bench struct {
 	Accuracy         Estimate `json:"accuracy"`
 	Recall           Estimate `json:"recall"`       // bad cases called bad
 	Specificity      Estimate `json:"specificity"`  // good cases called good
-	RightReason      Estimate `json:"right_reason"` // of bad cases called bad whose violations are known: with one of these named
+	RightReason      Estimate `json:"right_reason"` // over bad cases called bad whose violations are known: the mean F1 of the requirements named
 	Unanswered       Value    `json:"unanswered"`   // refused, malformed or errored, of all that began
+
+	Rates Rates `json:"rates"` // by CWE
 }
 
 // BenchOf reckons the figures of one reviewer. Answers of no case, or two for the
@@ -80,10 +82,7 @@ func BenchOf(answers []Answer) (*Bench, error) {
 		}
 		bad = append(bad, o)
 		if v == 1 && len(a.Case.Violates) > 0 {
-			o.Value = 0
-			if slices.ContainsFunc(a.Violates, func(n int) bool { return slices.Contains(a.Case.Violates, n) }) {
-				o.Value = 1
-			}
+			o.Value = reasonF1(a.Violates, a.Case.Violates)
 			reasons = append(reasons, o)
 		}
 	}
@@ -102,6 +101,7 @@ func BenchOf(answers []Answer) (*Bench, error) {
 	}
 	silent := b.Outcomes[audit.OutcomeRefused] + b.Outcomes[audit.OutcomeMalformed] + b.Outcomes[audit.OutcomeErrored]
 	b.Unanswered = Ratio(float64(silent), float64(b.Planned-b.Outcomes[audit.OutcomeSkipped]))
+	b.Rates = ratesOf(answers)
 	return b, nil
 }
 
@@ -120,6 +120,20 @@ func estimate(obs []stat.Observation, by func([]stat.Observation, float64) (stat
 	return e, nil
 }
 
+// reasonF1 holds the requirements that a reviewer names against those that the
+// case violates: 2 x right / (named + violated). Who names all of eighteen where
+// one is violated has 2 of 19; a number named twice counts once.
+func reasonF1(named, violated []int) float64 {
+	named, violated = slices.Compact(slices.Sorted(slices.Values(named))), slices.Compact(slices.Sorted(slices.Values(violated)))
+	both := 0
+	for _, n := range named {
+		if slices.Contains(violated, n) {
+			both++
+		}
+	}
+	return 2 * float64(both) / float64(len(named)+len(violated))
+}
+
 // right gives 1 for a right answer, 0 for a wrong one and NaN for none.
 func right(o audit.Outcome) float64 {
 	switch o {
@@ -131,14 +145,47 @@ func right(o audit.Outcome) float64 {
 	return math.NaN()
 }
 
+// A Standing is how one reviewer stands to another.
+type Standing string
+
+// The standings.
+const (
+	Better     Standing = Standing(stat.Better)
+	Worse      Standing = Standing(stat.Worse)
+	NotSettled Standing = Standing(stat.Open)
+)
+
+// A Comparison sets reviewer A against reviewer B on the same cases.
+type Comparison struct {
+	Standing        Standing   // of A
+	Diff            Difference // balanced accuracy of A minus that of B
+	P               float64    // chance of such a difference, either way, were the reviewers alike
+	Cases, Families int        // that both answered
+	Need            Need       // what would settle it; empty where it is settled
+	Warnings        []string
+}
+
+// A Difference is one in percentage points with its 95 % interval.
+type Difference struct{ Center, Lo, Hi float64 }
+
+// A Need is what would settle a comparison, beyond what is there.
+type Need struct {
+	Size     float64 // percentage points: the difference that it is reckoned for
+	Trials   int     // more trials of each case by each reviewer
+	Families int     // more families, where no number of trials is enough
+}
+
 // CompareReviewers sets reviewer a against reviewer b on the cases that both
-// answered, families as clusters, at 95 %. See [stat.Compare] for what it assumes
-// and what its Need says.
-func CompareReviewers(a, b []Answer) (stat.Comparison, error) {
+// answered, at 95 %. It asks whether the difference would hold on other families
+// like these: families are the unit, with whatever dependence within. P is that of
+// the exact paired randomisation test over families. Cases that one side did not
+// answer are left out, with a warning; without good and bad cases it returns an
+// error.
+func CompareReviewers(a, b []Answer) (Comparison, error) {
 	ra, errA := newTrialTable(a)
 	rb, errB := newTrialTable(b)
 	if err := errors.Join(errA, errB); err != nil {
-		return stat.Comparison{}, err
+		return Comparison{}, err
 	}
 	as, bs := ra.lineUp(a), rb.lineUp(b)
 	var pairs []stat.Pair
@@ -147,5 +194,14 @@ func CompareReviewers(a, b []Answer) (stat.Comparison, error) {
 			pairs = append(pairs, stat.Pair{ID: id, Family: x.family, Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
 		}
 	}
-	return stat.Compare(pairs, level)
+	c, err := stat.Compare(pairs, level)
+	if err != nil {
+		return Comparison{}, err
+	}
+	out := Comparison{Standing: Standing(c.Standing), Diff: Difference{c.Diff.Center, c.Diff.Lo, c.Diff.Hi}, P: c.P,
+		Cases: c.Cases, Families: c.Families, Need: Need(c.Need)}
+	for _, w := range c.Warnings {
+		out.Warnings = append(out.Warnings, string(w))
+	}
+	return out, nil
 }

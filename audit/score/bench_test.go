@@ -8,7 +8,6 @@ import (
 
 	"assay/audit"
 	"assay/audit/score"
-	"assay/internal/stat"
 )
 
 // answers gives families of two good and four bad cases; right says whether a
@@ -55,7 +54,8 @@ func TestBenchFigures(t *testing.T) {
 	require.InDelta(t, 1, b.Specificity.Value.V, 1e-12)
 	require.InDelta(t, 47.0/57, b.Accuracy.Value.V, 1e-12)
 	require.InDelta(t, (0.75+1)/2, b.BalancedAccuracy.Value.V, 1e-12)
-	require.InDelta(t, 29.0/30, b.RightReason.Value.V, 1e-12)
+	// One of two violated requirements is named, and none of them once.
+	require.InDelta(t, 29.0/30*2/3, b.RightReason.Value.V, 1e-12)
 	require.InDelta(t, 2.0/59, b.Unanswered.V, 1e-12)
 	for _, e := range []score.Estimate{b.Recall, b.Specificity, b.Accuracy, b.BalancedAccuracy, b.RightReason} {
 		require.LessOrEqual(t, e.Low.V, e.Value.V)
@@ -72,6 +72,60 @@ func TestBenchFigures(t *testing.T) {
 	require.ErrorContains(t, err, "expected one of")
 	_, err = score.BenchOf([]score.Answer{{}})
 	require.Error(t, err)
+}
+
+// Naming more than what is violated costs, naming all of it earns 1.
+func TestRightReasonIsF1(t *testing.T) {
+	everything := make([]int, 18)
+	for i := range everything {
+		everything[i] = i + 1
+	}
+	for _, c := range []struct {
+		named []int
+		want  float64
+	}{
+		{[]int{2, 5}, 1},
+		{[]int{5, 2, 5}, 1},
+		{[]int{5}, 2.0 / 3},
+		{[]int{5, 1}, 0.5},
+		{everything, 4.0 / 20},
+		{[]int{1, 3}, 0},
+		{nil, 0},
+	} {
+		as := answers(10, 1, all)
+		for i := range as {
+			as[i].Violates = c.named
+		}
+		b, err := score.BenchOf(as)
+		require.NoError(t, err)
+		require.InDelta(t, c.want, b.RightReason.Value.V, 1e-12, "%v of 2 and 5", c.named)
+	}
+}
+
+// 10 families whose bad cases have CWE-89, one of them CWE-22 too: numbers 3 to 5
+// are found, and of the good ones the first is called bad.
+func TestBenchRates(t *testing.T) {
+	as := answers(10, 1, func(f, n, _ int) bool { return n > 1 && n < 6 })
+	for i := range as {
+		if c := as[i].Case; c.Label == audit.Bad {
+			c.CWEs = []audit.CWE{89}
+			if c.Query == "q00" && c.Number == 6 {
+				c.CWEs = []audit.CWE{22}
+			}
+		}
+	}
+	as[6+3].Outcome = audit.OutcomeRefused // a bad one of q01
+	b, err := score.BenchOf(as)
+	require.NoError(t, err)
+	require.Len(t, b.Rates.CWEs, 2)
+	sql := b.Rates.CWEs[1]
+	require.Equal(t, score.Rate{CWE: 89, TP: 29, FN: 9, FP: 10, TN: 10, TPR: score.Ratio(29, 38), FPR: score.Of(0.5),
+		Difference: score.Of(score.Ratio(29, 38).V - 0.5)}, sql)
+	path := b.Rates.CWEs[0]
+	require.Equal(t, score.Rate{CWE: 22, FN: 1, FP: 1, TN: 1, TPR: score.Of(0), FPR: score.Of(0.5), Difference: score.Of(-0.5)}, path)
+	require.InDelta(t, (29.0/38-0.5-0.5)/2, b.Rates.Mean.Difference.V, 1e-12)
+	require.InDelta(t, 0.5, b.Rates.Mean.FPR.V, 1e-12)
+	require.Equal(t, 10, b.Rates.Mean.FN)
 }
 
 func TestJudgeBench(t *testing.T) {
@@ -126,13 +180,13 @@ func TestCompareReviewers(t *testing.T) {
 	poor := answers(40, 1, func(f, n, _ int) bool { return (f+n)%3 != 0 })
 	c, err := score.CompareReviewers(good, poor)
 	require.NoError(t, err)
-	require.Equal(t, stat.Better, c.Standing)
+	require.Equal(t, score.Better, c.Standing)
 	c, err = score.CompareReviewers(poor, good)
 	require.NoError(t, err)
-	require.Equal(t, stat.Worse, c.Standing)
+	require.Equal(t, score.Worse, c.Standing)
 	c, err = score.CompareReviewers(good, good)
 	require.NoError(t, err)
-	require.Equal(t, stat.Open, c.Standing)
+	require.Equal(t, score.NotSettled, c.Standing)
 }
 
 func TestSmoke(t *testing.T) {

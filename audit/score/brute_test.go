@@ -19,7 +19,7 @@ var testDims = map[audit.CWE]audit.Dimension{
 // drawProject draws a small key, dense enough that entries compete.
 func drawProject(t *rapid.T) *audit.Project {
 	p := &audit.Project{Name: "drawn", Tree: audit.Tree{}}
-	files := []string{"a", "b", "c"}
+	files := []string{"a", "b", "c.yml"}
 	for _, f := range files {
 		p.Tree[f] = audit.TreeFile{Path: f, Lines: 100}
 	}
@@ -30,12 +30,26 @@ func drawProject(t *rapid.T) *audit.Project {
 		k.Severity = audit.Severity(rapid.IntRange(0, 3).Draw(t, "severity"))
 		k.Lines = drawRange(t)
 		k.Functions = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"f", "g"}), 0, 1, rapid.ID).Draw(t, "functions")
+		k.Title = rapid.SampledFrom([]string{"flaw", "Lib 1.0", "other-lib 2.3 is old"}).Draw(t, "title")
 		k.Also = rapid.SliceOfNDistinct(rapid.SampledFrom(files), 0, 1, rapid.ID).Draw(t, "also")
 		p.Known = append(p.Known, k)
 	}
 	if rapid.Bool().Draw(t, "decoy") {
-		p.Decoys = []audit.Decoy{{ID: "D", Dimension: audit.Injection, CWEs: []audit.CWE{89}, File: "a", Lines: drawRange(t)}}
+		p.Decoys = []audit.Decoy{{ID: "D", Dimension: audit.Injection, CWEs: []audit.CWE{89}, File: rapid.SampledFrom(files).Draw(t, "decoy's file"), Lines: drawRange(t)},
+			{ID: "E", Dimension: audit.Injection, CWEs: []audit.CWE{79}, File: "a", Lines: drawRange(t)}}
 	}
+	for range rapid.IntRange(0, 2).Draw(t, "reviews") {
+		r := audit.FindingReview{CWEs: cwes.Draw(t, "review's cwes"), File: rapid.SampledFrom(files).Draw(t, "review's file"), Lines: drawRange(t),
+			Ruling: rapid.SampledFrom([]audit.Ruling{audit.RuledTrue, audit.RuledFalse, audit.RuledSame, audit.RuledArguable}).Draw(t, "ruling")}
+		if r.Lines.IsZero() {
+			r.Functions = []string{"f"}
+		}
+		if r.Ruling == audit.RuledSame {
+			r.Entry = "K0"
+		}
+		p.Reviews = append(p.Reviews, r)
+	}
+	p.Planted = rapid.Bool().Draw(t, "planted")
 	return p
 }
 
@@ -50,11 +64,12 @@ func drawRange(t *rapid.T) audit.Range {
 func drawFinding(t *rapid.T) audit.Finding {
 	return audit.Finding{
 		ID:       rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "id"),
-		File:     rapid.SampledFrom([]string{"a", "b", "c", "nowhere"}).Draw(t, "file"),
+		File:     rapid.SampledFrom([]string{"a", "b", "c.yml", "nowhere"}).Draw(t, "file"),
 		Function: rapid.SampledFrom([]string{"", "f", "C.g(int)"}).Draw(t, "function"),
 		Severity: audit.Severity(rapid.IntRange(0, 3).Draw(t, "severity")),
 		CWEs:     rapid.SliceOfN(rapid.SampledFrom([]audit.CWE{89, 564, 943, 79, 22, 23}), 0, 2).Draw(t, "cwes"),
 		Lines:    drawRange(t),
+		Title:    rapid.SampledFrom([]string{"", "LIB is old", "other lib, and libs"}).Draw(t, "finding's title"),
 	}
 }
 
@@ -67,7 +82,7 @@ func mustScore(t require.TestingT, p *audit.Project, fs []audit.Finding) *Result
 // An edge of the oracle: 2 for full, 1 for half, 0 for none; written from the
 // words of the rules, without the index.
 func oracleEdge(p *audit.Project, k *audit.Known, f *audit.Finding) (credit, distance int) {
-	full, gap := oracleFull(k.CWEs, k.Dimension, k.File, k.Functions, k.Lines, f)
+	full, gap := oracleFull(k.CWEs, k.Dimension, k.File, k.Functions, k.Lines, k.Title, f)
 	if full {
 		return 2, gap
 	}
@@ -78,7 +93,7 @@ func oracleEdge(p *audit.Project, k *audit.Known, f *audit.Finding) (credit, dis
 	return 0, 0
 }
 
-func oracleFull(cwes []audit.CWE, dim audit.Dimension, file string, functions []string, at audit.Range, f *audit.Finding) (bool, int) {
+func oracleFull(cwes []audit.CWE, dim audit.Dimension, file string, functions []string, at audit.Range, title string, f *audit.Finding) (bool, int) {
 	step := map[[2]audit.CWE]bool{{89, 564}: true, {89, 943}: true, {22, 23}: true}
 	right := false
 	for _, c := range f.CWEs {
@@ -96,11 +111,16 @@ func oracleFull(cwes []audit.CWE, dim audit.Dimension, file string, functions []
 	if named(at) && named(f.Lines) {
 		distance = max(0, at.Start-f.Lines.End, f.Lines.Start-at.End)
 		inLines = distance <= 10
+		if file == "c.yml" { // settings: each line is its own thing
+			inLines = distance == 0
+		}
 	}
 	name := map[string]string{"f": "f", "C.g(int)": "g"}[f.Function]
 	inFunction := name != "" && slices.Contains(functions, name)
 	whole := !named(at) && len(functions) == 0
-	return inLines || inFunction || whole, distance
+	names := map[string][]string{"LIB is old": {"Lib 1.0"}, "other lib, and libs": {"Lib 1.0", "other-lib 2.3 is old"}}
+	inName := file == "c.yml" && slices.Contains(names[f.Title], title)
+	return inLines || inFunction || whole || inName, distance
 }
 
 // oracle tries every assignment.
@@ -113,15 +133,21 @@ func oracle(p *audit.Project, fs []audit.Finding) (full, half, distance int) {
 		if fs[i].File == "nowhere" || fs[i].Lines.Start > 100 {
 			continue
 		}
+		decoy, nearest := false, 0
+		for _, d := range p.Decoys {
+			hit, distance := oracleFull(d.CWEs, d.Dimension, d.File, d.Functions, d.Lines, d.Title, &fs[i])
+			if hit && (!decoy || distance < nearest) {
+				nearest = distance
+			}
+			decoy = decoy || hit
+		}
 		for j := range p.Known {
 			c, d := oracleEdge(p, &p.Known[j], &fs[i])
+			if c == 2 && decoy && d > nearest {
+				continue // a nearer decoy has it
+			}
 			edges[i][j] = edge{c, d}
 			anyFull = anyFull || c == 2
-		}
-		decoy := false
-		for _, d := range p.Decoys {
-			hit, _ := oracleFull(d.CWEs, d.Dimension, d.File, d.Functions, d.Lines, &fs[i])
-			decoy = decoy || hit
 		}
 		for j := range edges[i] {
 			if edges[i][j].credit == 1 && (anyFull || decoy) {
@@ -238,6 +264,8 @@ func TestOrderHasNoSay(t *testing.T) {
 		for to, from := range keyOrder {
 			q.Known[to] = p.Known[from]
 		}
+		q.Reviews = slices.Clone(p.Reviews)
+		slices.Reverse(q.Reviews)
 		a := score3(t, p, fs)
 		b := score3(t, &q, shuffled)
 		require.Empty(t, cmp.Diff(a.Metrics, b.Metrics))
@@ -283,13 +311,13 @@ func TestMonotony(t *testing.T) {
 		require.GreaterOrEqual(t, any.Literal.Credit, before.Literal.Credit)
 
 		for i := range before.Findings {
-			if before.Findings[i].Disposition != OffKey {
+			if f := &before.Findings[i]; !Reviewable(f.Disposition) || f.Review != "" {
 				continue
 			}
 			less := mustScore(t, p, slices.Delete(slices.Clone(fs), i, i+1))
 			require.Equal(t, before.Metrics.Recall, less.Metrics.Recall)
 			if less.Metrics.Precision.Low.Defined {
-				require.GreaterOrEqual(t, less.Metrics.Precision.Low.V, before.Metrics.Precision.Low.V, "without an off-key finding precision is no lower")
+				require.GreaterOrEqual(t, less.Metrics.Precision.Low.V, before.Metrics.Precision.Low.V, "without an open finding precision is no lower")
 			}
 		}
 	})

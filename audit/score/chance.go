@@ -55,10 +55,9 @@ func (s *scorer) chance() {
 	literal := newLiteralKey(s.key)
 	n := float64(len(s.key.entries))
 	ours, letters, parts := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
-	blocked := func(sp *location) bool { return s.decoyOf(sp) >= 0 }
 	for i := range rounds {
 		lot.draw()
-		paired := s.key.match(lot.locations, blocked, nil)
+		paired := s.key.match(lot.locations, s.toDecoy, nil)
 		ours[i] = float64(paired.credit2) / 2 / n
 		parts[i] = s.corroboratedCredit(paired)
 		credit, _ := literal.match(lot.locations, nil)

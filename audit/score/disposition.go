@@ -8,6 +8,36 @@ import (
 	"assay/internal/cwe"
 )
 
+// A Relation says how a finding's CWE stands to an entry's. Two steps, siblings
+// included, are none.
+type Relation string
+
+// The relations.
+const (
+	Same      Relation = "same"
+	ParentOf  Relation = "parent of"
+	ChildOf   Relation = "child of"
+	StandsFor Relation = "stands for" // a deprecated number or a category, whose successors the entry's is among
+)
+
+// relate says how c stands to own; empty for not at all.
+func relate(c, own audit.CWE) Relation {
+	switch cwe.Relate(int(c), int(own)) {
+	case cwe.Same:
+		return Same
+	case cwe.ParentOf:
+		return ParentOf
+	case cwe.ChildOf:
+		return ChildOf
+	}
+	for _, next := range cwe.Successors(int(c)) {
+		if cwe.Related(next, int(own)) {
+			return StandsFor
+		}
+	}
+	return ""
+}
+
 // A Disposition is what became of one finding. Every finding has exactly one.
 type Disposition string
 
@@ -16,7 +46,7 @@ type Disposition string
 const (
 	Matched     Disposition = "matched"               // a full match that counts: credit 1
 	Half        Disposition = "half"                  // credit 0.5
-	Duplicate   Disposition = "duplicate"             // matches a vulnerability in full that another finding took
+	Duplicate   Disposition = "duplicate"             // matches a vulnerability in full that another finding took, or lies in its Also
 	Misplaced   Disposition = "misplaced"             // a CWE of the key where the key has no such entry left
 	DecoyHit    Disposition = "decoy hit"             // matches a decoy
 	OffKey      Disposition = "off-key"               // nothing of the key: new, or wrong
@@ -40,17 +70,18 @@ const (
 	ByLines    By = "lines"    // lines that overlap or lie within 10 lines
 	ByFile     By = "file"     // the entry's file, outside of its scope; or an entry without function and lines
 	ByAlso     By = "also"     // a file that the entry lists under Also
+	ByName     By = "name"     // in a manifest: the component that the entry is about
 )
 
 // A Match says why a finding has its disposition.
 type Match struct {
-	Entry    string       `json:"entry,omitempty"`     // ID of the vulnerability or decoy
-	CWE      audit.CWE    `json:"cwe,omitempty"`       // the finding's
-	EntryCWE audit.CWE    `json:"entry_cwe,omitempty"` // the entry's
-	Relation cwe.Relation `json:"relation,omitzero"`   // of CWE to EntryCWE
-	By       By           `json:"by,omitempty"`
-	Distance int          `json:"distance,omitempty"` // lines between; -1 where one side names none
-	Detail   string       `json:"detail,omitempty"`   // what none of these says
+	Entry    string    `json:"entry,omitempty"`     // ID of the vulnerability or decoy
+	CWE      audit.CWE `json:"cwe,omitempty"`       // the finding's
+	EntryCWE audit.CWE `json:"entry_cwe,omitempty"` // the entry's
+	Relation Relation  `json:"relation,omitempty"`  // of CWE to EntryCWE
+	By       By        `json:"by,omitempty"`
+	Distance int       `json:"distance,omitempty"` // lines between; -1 where one side names none
+	Detail   string    `json:"detail,omitempty"`   // what none of these says
 }
 
 // String tells the reason in a line.
@@ -60,9 +91,9 @@ func (r Match) String() string {
 		parts = append(parts, r.Entry)
 	}
 	switch {
-	case r.CWE != 0 && r.Relation == cwe.Same:
+	case r.CWE != 0 && r.Relation == Same:
 		parts = append(parts, r.CWE.String())
-	case r.CWE != 0 && r.Relation != cwe.Unrelated:
+	case r.CWE != 0 && r.Relation != "":
 		parts = append(parts, fmt.Sprintf("%s, %s %s", r.CWE, r.Relation, r.EntryCWE))
 	}
 	switch {
@@ -86,8 +117,8 @@ type Scored struct {
 	Path        string        `json:"path,omitempty"` // under the root; empty where there is none
 	Disposition Disposition   `json:"disposition"`
 	Match       Match         `json:"match"`
-	Free        bool          `json:"free,omitempty"`       // a duplicate that is no false positive
-	Review      string        `json:"review,omitempty"`     // "true" or "false" as a person judged it; empty when nobody did
+	Free        bool          `json:"free,omitempty"`       // a duplicate, or one reviewed as such, that is no false positive
+	Review      string        `json:"review,omitempty"`     // as a person judged it: "true", "false", "arguable", "same DVJA-03", or "repeated" for one that says again what was judged; empty when nobody did
 	Ignored     []audit.CWE   `json:"ignored,omitempty"`    // CWEs behind the first three
 	Literal     float64       `json:"literal_credit"`       // credit by the methodology's literal
 	LiteralID   string        `json:"literal_id,omitempty"` // the entry that it took there

@@ -24,12 +24,26 @@
 // when the places agree: the same file, and the same function, or lines that
 // overlap or lie within 10 lines. A range of more than 50 lines names no lines. A
 // finding that names neither a function nor lines is therefore in no scope; an
-// entry that names neither has its file as its scope.
+// entry that names neither has its file as its scope. In manifests and settings
+// (go.mod, pom.xml, Dockerfile, *.yml and the like) each line is its own thing: there
+// lines overlap, or the finding names the component that the entry's title names
+// before a version. A decoy that a finding hits nearer than an entry takes it.
+//
+// A deprecated number counts as the weaknesses that the taxonomy names in its
+// place, a category of at most 20 weaknesses as any of these.
 //
 // It matches by half with one of the entry's own CWEs in the entry's file or in
 // one that the entry lists under Also, outside of its scope. A finding that
-// matches an entry in full never takes half of another, and a finding that hits a
-// decoy takes nothing.
+// matches an entry in full never takes half of another, and a finding that a decoy
+// has takes nothing. One in a file under Also of an entry that another finding took
+// is a duplicate.
+//
+// # What is precise
+//
+// Nobody knows all that is wrong in a public project, so precision is a span. Its
+// low end counts every finding beside the key that nobody has judged as false, its
+// high end as many of them as true as the report has credit. Reviews beside the key
+// narrow it. The key of a planted project is whole: there it is one number.
 //
 // # Complexity
 //
@@ -41,7 +55,7 @@ package score
 
 // Version names the rules by which findings are judged. It is stored in every
 // record; figures of different versions are not compared.
-const Version = "1"
+const Version = "2"
 
 // A Change is one line of the history of the rules.
 type Change struct {
@@ -54,5 +68,6 @@ type Change struct {
 func History() []Change {
 	return []Change{
 		{"1", "2026-11-21", "full, half and misplaced by CWE and scope; exact assignment; up to three free duplicates a vulnerability"},
+		{"2", "2026-11-22", "precision is open-world and reads reviews; in manifests lines overlap or the component is named; a nearer decoy takes the finding; deprecated and category CWEs count as their successors; findings in Also are duplicates; files that the export holds are no missing paths; reasons by F1"},
 	}
 }

@@ -5,20 +5,20 @@ import (
 	"slices"
 
 	"assay/audit"
-	"assay/internal/cwe"
 )
 
 // explain gives every finding that was matched, or could not be, its disposition and
 // reason, and every entry its finding.
 func (s *scorer) explain() {
-	var duplicates []int
+	for i := range s.locations {
+		if e := s.paired.entry[i]; e >= 0 {
+			s.credit(i, e)
+		}
+	}
+	var duplicates, also []int
 	for i := range s.locations {
 		sc, sp := &s.result.Findings[i], &s.locations[i]
 		if sc.Disposition != "" {
-			continue
-		}
-		if e := s.paired.entry[i]; e >= 0 {
-			s.credit(i, e)
 			continue
 		}
 		if e := s.paired.near[i]; e >= 0 {
@@ -30,12 +30,36 @@ func (s *scorer) explain() {
 			sc.Disposition, sc.Match = DecoyHit, s.decoys.fullMatch(d, sp)
 			continue
 		}
+		if len(s.shownIn(sp)) > 0 {
+			sc.Disposition = Duplicate
+			also = append(also, i)
+			continue
+		}
 		sc.Disposition, sc.Match = s.elsewhere(sp)
 	}
 	s.free(duplicates)
-	if len(s.in.Reviews) > 0 {
+	s.freeAlso(also)
+	if len(s.in.Project.Reviews) > 0 {
 		s.review()
 	}
+}
+
+// shownIn gives the entries that another finding took and that list the location's
+// file under Also, with one of their CWEs: the finding shows another end of the
+// same flaw.
+func (s *scorer) shownIn(sp *location) []int32 {
+	var found []int32
+	for _, c := range sp.cwes {
+		if c == 0 {
+			break
+		}
+		for _, e := range s.key.also[inFile(sp.file, c)] {
+			if s.result.Known[s.key.entries[e].known].Credit > 0 {
+				found = append(found, e)
+			}
+		}
+	}
+	return found
 }
 
 func (s *scorer) credit(i int, e int32) {
@@ -57,13 +81,15 @@ func (k *key) fullMatch(e int32, sp *location) Match {
 		r.Distance = int(en.at.gap(sp.at))
 	}
 	switch {
-	case r.Distance >= 0 && r.Distance <= maxGap:
+	case r.Distance >= 0 && r.Distance <= int(en.reach()):
 		r.By = ByLines
 	case sp.name > 0 && slices.Contains(en.functions, sp.name):
 		r.By = ByFunction
+	case k.says(e, sp):
+		r.By = ByName
 	}
 	if c := en.shared(sp); c != 0 {
-		r.CWE, r.EntryCWE, r.Relation = c, c, cwe.Same
+		r.CWE, r.EntryCWE, r.Relation = c, c, Same
 		return r
 	}
 	for _, n := range sp.cwes {
@@ -72,13 +98,18 @@ func (k *key) fullMatch(e int32, sp *location) Match {
 			continue
 		}
 		for _, own := range en.cwes {
-			if rel := cwe.Relate(int(c), int(own)); rel != cwe.Unrelated {
+			if rel := relate(c, own); rel != "" {
 				r.CWE, r.EntryCWE, r.Relation = c, own, rel
 				return r
 			}
 		}
 	}
 	return r
+}
+
+// says reports whether sp names the component that entry e is about.
+func (k *key) says(e int32, sp *location) bool {
+	return sp.says > 0 && int(sp.says) <= len(k.named) && slices.Contains(k.named[sp.says-1], e)
 }
 
 // shared gives the first of sp's CWEs that is the entry's own; 0 for none.
@@ -91,18 +122,35 @@ func (e *entry) shared(sp *location) audit.CWE {
 	return 0
 }
 
+// named gives the first of sp's CWEs that is the entry's own, or that stands for
+// one of its own, with that one.
+func (e *entry) named(sp *location) (c, own audit.CWE, r Relation) {
+	if c := e.shared(sp); c != 0 {
+		return c, c, Same
+	}
+	for _, n := range sp.cwes {
+		if c := audit.CWE(n); c != 0 && slices.Contains(e.halves, c) {
+			for _, own := range e.cwes {
+				if r := relate(c, own); r != "" {
+					return c, own, r
+				}
+			}
+		}
+	}
+	return 0, 0, ""
+}
+
 // halfMatch says why sp takes half of entry e.
 func (k *key) halfMatch(e int32, sp *location) Match {
 	en := &k.entries[e]
-	r := Match{Entry: en.id, Distance: -1, By: ByAlso, Relation: cwe.Same}
+	r := Match{Entry: en.id, Distance: -1, By: ByAlso}
 	if en.file == sp.file {
 		r.By = ByFile
 		if !en.at.none() && !sp.at.none() {
 			r.Distance = int(en.at.gap(sp.at))
 		}
 	}
-	r.CWE = en.shared(sp)
-	r.EntryCWE = r.CWE
+	r.CWE, r.EntryCWE, r.Relation = en.named(sp)
 	return r
 }
 
@@ -124,8 +172,9 @@ func (s *scorer) elsewhere(sp *location) (Disposition, Match) {
 	for _, n := range sp.cwes {
 		c := audit.CWE(n)
 		if list := s.key.own[c]; c != 0 && len(list) > 0 {
-			return Misplaced, Match{Entry: s.key.entries[list[0]].id, CWE: c, EntryCWE: c, Relation: cwe.Same,
-				Distance: -1, Detail: "another file"}
+			r := Match{Entry: s.key.entries[list[0]].id, Distance: -1, Detail: "another file"}
+			r.CWE, r.EntryCWE, r.Relation = s.key.entries[list[0]].named(sp)
+			return Misplaced, r
 		}
 	}
 	return OffKey, Match{Distance: -1}
@@ -134,18 +183,7 @@ func (s *scorer) elsewhere(sp *location) (Disposition, Match) {
 // free lets up to three duplicates of each vulnerability go uncounted: the
 // nearest, then by what they say.
 func (s *scorer) free(duplicates []int) {
-	slices.SortFunc(duplicates, func(a, b int) int {
-		if c := cmp.Compare(s.paired.near[a], s.paired.near[b]); c != 0 {
-			return c
-		}
-		if c := cmp.Compare(s.gapTo(a), s.gapTo(b)); c != 0 {
-			return c
-		}
-		if c := compareLocations(&s.locations[a], &s.locations[b]); c != 0 {
-			return c
-		}
-		return compareFindings(&s.in.Findings[a], &s.in.Findings[b])
-	})
+	s.sortByNearness(duplicates, s.key, s.paired.near)
 	for _, i := range duplicates {
 		k := &s.result.Known[s.key.entries[s.paired.near[i]].known]
 		s.result.Findings[i].Free = k.Duplicates < maxFree
@@ -153,6 +191,42 @@ func (s *scorer) free(duplicates []int) {
 	}
 }
 
-func (s *scorer) gapTo(i int) int32 {
-	return s.key.entries[s.paired.near[i]].at.distance(s.locations[i].at)
+// freeAlso does the same for findings in files that entries list under Also, after
+// the others: each goes to the first of its entries that has room, or to the first.
+func (s *scorer) freeAlso(also []int) {
+	slices.SortFunc(also, s.compare)
+	for _, i := range also {
+		sc, sp := &s.result.Findings[i], &s.locations[i]
+		entries := s.shownIn(sp)
+		e := entries[0]
+		for _, other := range entries {
+			if s.result.Known[s.key.entries[other].known].Duplicates < maxFree {
+				e = other
+				break
+			}
+		}
+		k := &s.result.Known[s.key.entries[e].known]
+		sc.Match, sc.Free = s.key.halfMatch(e, sp), k.Duplicates < maxFree
+		k.Duplicates++
+	}
+}
+
+// compare orders findings by place, then by all that they say.
+func (s *scorer) compare(a, b int) int {
+	if c := compareLocations(&s.locations[a], &s.locations[b]); c != 0 {
+		return c
+	}
+	return compareFindings(&s.in.Findings[a], &s.in.Findings[b])
+}
+
+// sortByNearness orders findings by the entry of k that is nearest to each, then by
+// how near it is, then by what they say.
+func (s *scorer) sortByNearness(findings []int, k *key, near []int32) {
+	gap := func(i int) int32 { return k.entries[near[i]].at.distance(s.locations[i].at) }
+	slices.SortFunc(findings, func(a, b int) int {
+		if c := cmp.Or(cmp.Compare(near[a], near[b]), cmp.Compare(gap(a), gap(b))); c != 0 {
+			return c
+		}
+		return s.compare(a, b)
+	})
 }

@@ -13,7 +13,7 @@ type figures struct {
 	trials    []*Result
 	literal   bool
 	recall    Value
-	precision Span // of ours: the 95 % one
+	precision Span
 	false0    Span // precision with unreviewed findings false, for drops
 	f1        Span
 	covered   Value
@@ -45,13 +45,13 @@ func figuresOf(trials []*Result, literal bool) *figures {
 	literalPrecision := func(r *Result) Value { return r.Literal.Precision }
 	literalF1 := func(r *Result) Value { return r.Literal.F1 }
 	f.precision = Span{
-		pick(func(r *Result) Value { return r.Metrics.Precision95.Low }, literalPrecision),
-		pick(func(r *Result) Value { return r.Metrics.Precision95.High }, literalPrecision),
+		pick(func(r *Result) Value { return r.Metrics.Precision.Low }, literalPrecision),
+		pick(func(r *Result) Value { return r.Metrics.Precision.High }, literalPrecision),
 	}
 	f.false0.Low = pick(func(r *Result) Value { return r.Metrics.Precision.Low }, literalPrecision)
 	f.f1 = Span{
-		pick(func(r *Result) Value { return F1(r.Metrics.Precision95.Low, r.Metrics.Recall) }, literalF1),
-		pick(func(r *Result) Value { return F1(r.Metrics.Precision95.High, r.Metrics.Recall) }, literalF1),
+		pick(func(r *Result) Value { return r.Metrics.F1.Low }, literalF1),
+		pick(func(r *Result) Value { return r.Metrics.F1.High }, literalF1),
 	}
 	f.covered = pick(func(r *Result) Value { return Of(float64(len(r.Metrics.Covered))) },
 		func(r *Result) Value { return Of(float64(len(r.Literal.Covered))) })

@@ -130,16 +130,25 @@ func TestEveryGoalCanBeMissed(t *testing.T) {
 	})
 }
 
+// ruled gives a review of a finding as it stands.
+func ruled(f *audit.Finding, r audit.Ruling) audit.FindingReview {
+	v := audit.FindingReview{CWEs: f.CWEs, File: f.File, Lines: f.Lines, Ruling: r, By: "a reader", Date: "2026-11-22"}
+	if f.Function != "" {
+		v.Functions = []string{f.Function}
+	}
+	return v
+}
+
 func TestPrecisionGoalHangsOnReviews(t *testing.T) {
 	p := hundred(60)
-	score1 := func(reviews map[string]bool) *score.Result {
+	score1 := func(reviews []audit.FindingReview) *score.Result {
 		fs := score.AsFindings(p)[:50]
 		for i := range 50 {
-			fs = append(fs, finding("N", "f0.java", 1+i, 1+i, 918))
+			fs = append(fs, finding("N", "f0.java", 1+20*i, 1+20*i, 918))
 		}
-		r, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Rounds: -1, Reviews: reviews})
-		require.NoError(t, err)
-		return r
+		q := *p
+		q.Reviews = reviews
+		return mustScore(t, &q, fs...)
 	}
 	judge := func(r *score.Result) score.Judgement {
 		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.85}, Now: []score.Trial{{Result: r}}}, score.Rules{})
@@ -155,9 +164,8 @@ func TestPrecisionGoalHangsOnReviews(t *testing.T) {
 	require.Less(t, g.More, 50)
 
 	// Follow the advice. All true: met before everything is reviewed; all false: missed.
-	for _, truth := range []bool{true, false} {
-		reviews := map[string]bool{}
-		reviewed := 0
+	for _, truth := range []audit.Ruling{audit.RuledTrue, audit.RuledFalse} {
+		var reviews []audit.FindingReview
 		for {
 			r := score1(reviews)
 			need := r.Settle(0.85)
@@ -165,25 +173,31 @@ func TestPrecisionGoalHangsOnReviews(t *testing.T) {
 				break
 			}
 			for _, i := range need.Findings {
-				reviews[r.Findings[i].Fingerprint()] = truth
-				reviewed++
+				reviews = append(reviews, ruled(&r.Findings[i].Finding, truth))
 			}
 		}
-		require.Less(t, reviewed, 50, "a sample settles it")
+		require.Less(t, len(reviews), 50, "not all need be reviewed")
 		j := judge(score1(reviews))
 		require.Equal(t, score.CodeGoal, j.Reasons[0].Code)
-		require.Equal(t, map[bool]audit.Verdict{true: audit.Pass, false: audit.Fail}[truth], j.Verdict)
+		require.Equal(t, map[audit.Ruling]audit.Verdict{audit.RuledTrue: audit.Pass, audit.RuledFalse: audit.Fail}[truth], j.Verdict)
 	}
 
-	// Reviews that somebody picked narrow the hard bounds and are not generalised from.
-	order := r.Sample()
-	picked := map[string]bool{}
-	for _, i := range order[20:30] {
-		picked[r.Findings[i].Fingerprint()] = true
+	// Reviews that somebody picked narrow the bounds and are not generalised from;
+	// those in the drawn order are, and decide nothing.
+	pick := func(order []int) score.Metrics {
+		var picked []audit.FindingReview
+		for _, i := range order {
+			picked = append(picked, ruled(&r.Findings[i].Finding, audit.RuledTrue))
+		}
+		return score1(picked).Metrics
 	}
-	m := score1(picked).Metrics
+	order := r.Sample()
+	m := pick(order[20:30])
 	require.Equal(t, score.Span{Low: score.Of(0.6), High: score.Of(1)}, m.Precision)
 	require.Equal(t, m.Precision, m.Precision95)
+	m = pick(order[:10])
+	require.Equal(t, score.Span{Low: score.Of(0.6), High: score.Of(1)}, m.Precision)
+	require.Greater(t, m.Precision95.Low.V, 0.8)
 }
 
 func TestInvalidIsNeverScored(t *testing.T) {

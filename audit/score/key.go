@@ -22,7 +22,9 @@ type key struct {
 	hubOf   map[fileCWE]int32
 	hubs    [][]int32 // entries of each hub, ascending
 	own     map[audit.CWE][]int32
-	marks   []int32 // scratch of candidates
+	also    map[fileCWE][]int32 // entries by the files that they list under Also, but their own
+	named   [][]int32           // by location.says: the entries whose component is named
+	marks   []int32             // scratch of candidates
 	mark    int32
 }
 
@@ -35,8 +37,11 @@ type entry struct {
 	file      int32
 	functions []int32
 	at        lines
+	strict    bool   // in a file where each line is its own thing: no tolerance of lines
+	component string // what the entry is about, in a strict file, folded; empty where its title names none
 	hubs      []int32
-	accepts   []audit.CWE // its own, and those one step off in its dimension
+	accepts   []audit.CWE // its own, those one step off in its dimension, and numbers that stand for these
+	halves    []audit.CWE // its own, and numbers that stand for these
 }
 
 // A fileCWE packs a file's number and a CWE: half the time of a look-up goes into
@@ -59,38 +64,76 @@ type index struct {
 
 type stretch struct{ from, to int32 }
 
-// newKeys prepares a project's known vulnerabilities and its decoys. Files and
-// functions are numbered in their own order, not in the fixture's, and alike for
-// both. CWEs that no finding uses need no place in the index.
-func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool) (known, decoys *key, err error) {
+// newKeys prepares a project's known vulnerabilities, its decoys and the reviews of
+// what is neither. Files and functions are numbered in their own order, not in the
+// fixture's, and alike for all. CWEs that no finding uses need no place in the
+// index.
+func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool) (known, decoys, reviews *key, err error) {
 	files, names := numbers(p)
-	known, decoys = emptyKey(len(p.Known), files, names), emptyKey(len(p.Decoys), files, names)
+	known, decoys, reviews = emptyKey(len(p.Known), files, names), emptyKey(len(p.Decoys), files, names), emptyKey(len(p.Reviews), files, names)
 	for i := range p.Known {
 		e := &p.Known[i]
-		if err := known.add(i, e.ID, e.Dimension, e.CWEs, e.File, e.Functions, e.Lines, e.Pos); err != nil {
-			return nil, nil, err
+		if err := known.add(i, e.ID, e.Title, e.Dimension, e.CWEs, e.File, e.Functions, e.Lines, e.Pos); err != nil {
+			return nil, nil, nil, err
 		}
 	}
 	for i := range p.Decoys {
 		e := &p.Decoys[i]
-		if err := decoys.add(i, e.ID, e.Dimension, e.CWEs, e.File, e.Functions, e.Lines, e.Pos); err != nil {
-			return nil, nil, err
+		if err := decoys.add(i, e.ID, e.Title, e.Dimension, e.CWEs, e.File, e.Functions, e.Lines, e.Pos); err != nil {
+			return nil, nil, nil, err
 		}
 	}
-	if err := errors.Join(known.finish(dims, used), decoys.finish(dims, used)); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", p.Pos, err)
+	for i := range p.Reviews {
+		r := &p.Reviews[i]
+		dimension := audit.Dimension("")
+		if len(r.CWEs) > 0 {
+			dimension = dims[r.CWEs[0]]
+		}
+		if err := reviews.add(i, reviewID(r, i), "", dimension, r.CWEs, r.File, r.Functions, r.Lines, r.Pos); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	stand := standIns(used)
+	if err := errors.Join(known.finish(dims, used, stand), decoys.finish(dims, used, stand), reviews.finish(dims, used, stand)); err != nil {
+		return nil, nil, nil, fmt.Errorf("%s: %w", p.Pos, err)
 	}
 	for i := range known.entries {
 		e := &known.entries[i]
 		known.addHubs(int32(i), e.file)
 		for _, file := range p.Known[e.known].Also {
 			known.addHubs(int32(i), files[file])
+			for _, c := range e.halves {
+				if at := inFile(files[file], int32(c)); files[file] != e.file {
+					known.also[at] = append(known.also[at], int32(i))
+				}
+			}
 		}
-		for _, c := range e.cwes {
+		for _, c := range e.halves {
 			known.own[c] = append(known.own[c], int32(i))
 		}
 	}
-	return known, decoys, nil
+	return known, decoys, reviews, nil
+}
+
+// maxSuccessors is how many weaknesses a category may stand for. A wider one says
+// next to nothing: with three of the widest, one finding a window would name half
+// of the catalogue.
+const maxSuccessors = 20
+
+// standIns gives, by weakness, the numbers among those in use that stand for it:
+// deprecated ones and categories.
+func standIns(used map[audit.CWE]bool) map[audit.CWE][]audit.CWE {
+	stand := map[audit.CWE][]audit.CWE{}
+	for _, c := range slices.Sorted(maps.Keys(used)) {
+		next := cwe.Successors(int(c))
+		if len(next) > maxSuccessors {
+			continue
+		}
+		for _, n := range next {
+			stand[audit.CWE(n)] = append(stand[audit.CWE(n)], c)
+		}
+	}
+	return stand
 }
 
 func numbers(p *audit.Project) (files, names map[string]int32) {
@@ -113,6 +156,12 @@ func numbers(p *audit.Project) (files, names map[string]int32) {
 			set(names, FunctionName(f))
 		}
 	}
+	for i := range p.Reviews {
+		set(files, p.Reviews[i].File)
+		for _, f := range p.Reviews[i].Functions {
+			set(names, FunctionName(f))
+		}
+	}
 	for _, m := range []map[string]int32{files, names} {
 		for i, k := range slices.Sorted(maps.Keys(m)) {
 			m[k] = int32(i) // of names, "" is the first and so 0
@@ -132,16 +181,20 @@ func emptyKey(n int, files, names map[string]int32) *key {
 			byFile:     make(map[int32][]int32),
 		},
 		hubOf: make(map[fileCWE]int32, n),
+		also:  make(map[fileCWE][]int32),
 		own:   make(map[audit.CWE][]int32),
 		marks: make([]int32, n),
 	}
 }
 
-func (k *key) add(i int, id string, d audit.Dimension, cwes []audit.CWE, file string, functions []string, at audit.Range, pos audit.Pos) error {
+func (k *key) add(i int, id, title string, d audit.Dimension, cwes []audit.CWE, file string, functions []string, at audit.Range, pos audit.Pos) error {
 	if id == "" || file == "" || len(cwes) == 0 {
 		return fmt.Errorf("%s: entry %q: an entry needs an ID, a file and a CWE", pos, id)
 	}
-	e := entry{known: i, id: id, dimension: d, cwes: cwes, file: k.files[file], at: usable(at)}
+	e := entry{known: i, id: id, dimension: d, cwes: cwes, file: k.files[file], at: usable(at), strict: strict(file)}
+	if e.strict {
+		e.component = component(title)
+	}
 	for _, f := range functions {
 		if name := FunctionName(f); name != "" {
 			e.functions = append(e.functions, k.names[name])
@@ -153,7 +206,7 @@ func (k *key) add(i int, id string, d audit.Dimension, cwes []audit.CWE, file st
 
 // finish sorts the entries, so that their order in the fixture has no say, and
 // fills the index.
-func (k *key) finish(dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool) error {
+func (k *key) finish(dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool, stand map[audit.CWE][]audit.CWE) error {
 	slices.SortStableFunc(k.entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
 	accepts := make(map[acceptor][]audit.CWE)
 	var all []posting
@@ -162,7 +215,15 @@ func (k *key) finish(dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool
 		if i > 0 && e.id == k.entries[i-1].id {
 			return fmt.Errorf("entry %q stands twice in the key", e.id)
 		}
-		e.accepts = accepted(e, dims, used, accepts)
+		e.accepts = accepted(e, dims, used, stand, accepts)
+		e.halves = slices.Clone(e.cwes)
+		for _, own := range e.cwes {
+			for _, c := range stand[own] {
+				if !slices.Contains(e.halves, c) {
+					e.halves = append(e.halves, c)
+				}
+			}
+		}
 		all = k.full.add(all, int32(i), e)
 	}
 	k.full.list(all)
@@ -222,17 +283,28 @@ type acceptor struct {
 }
 
 // accepted gives the CWEs that match the entry: its own, and those one step from
-// one of them that the map puts into the entry's dimension.
-func accepted(e *entry, dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool, seen map[acceptor][]audit.CWE) []audit.CWE {
+// one of them that the map puts into the entry's dimension. A deprecated number
+// does what its successors do; a category names several weaknesses and is a step
+// itself, so it stands for the entry's own alone.
+func accepted(e *entry, dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool, stand map[audit.CWE][]audit.CWE, seen map[acceptor][]audit.CWE) []audit.CWE {
 	all := make([]audit.CWE, 0, 2*len(e.cwes))
 	for _, own := range e.cwes {
 		at := acceptor{own, e.dimension}
 		near, ok := seen[at]
 		if !ok {
-			near = []audit.CWE{own}
+			near = append([]audit.CWE{own}, stand[own]...)
 			for _, n := range cwe.Neighbours(int(own)) {
-				if c := audit.CWE(n); c != own && used[c] && e.dimension != "" && dims[c] == e.dimension {
+				c := audit.CWE(n)
+				if c == own || e.dimension == "" || dims[c] != e.dimension {
+					continue
+				}
+				if used[c] {
 					near = append(near, c)
+				}
+				for _, old := range stand[c] {
+					if en, _ := cwe.Lookup(int(old)); en.Kind == cwe.Weakness {
+						near = append(near, old)
+					}
 				}
 			}
 			seen[at] = near
@@ -248,7 +320,7 @@ func accepted(e *entry, dims map[audit.CWE]audit.Dimension, used map[audit.CWE]b
 
 func (k *key) addHubs(i, file int32) {
 	e := &k.entries[i]
-	for _, c := range e.cwes {
+	for _, c := range e.halves {
 		at := inFile(file, int32(c))
 		h, ok := k.hubOf[at]
 		if !ok {
@@ -269,6 +341,7 @@ type location struct {
 	name int32 // 0: no function, or one that the key does not name
 	at   lines
 	cwes [maxCWEs]int32 // as reported, repeats left out; 0 for none
+	says int32          // which components it names of those that its file's entries are about: a number of the scorer's; 0 for none
 }
 
 // candidates calls yield for each entry that s matches in full, once.
@@ -297,6 +370,13 @@ func (k *key) candidates(s *location, yield func(i int32)) {
 			}
 		}
 	}
+	if s.says > 0 && int(s.says) <= len(k.named) {
+		for _, i := range k.named[s.says-1] {
+			if k.entries[i].takes(s) {
+				give(i)
+			}
+		}
+	}
 	if s.at.none() {
 		return
 	}
@@ -313,11 +393,19 @@ func (k *key) candidates(s *location, yield func(i int32)) {
 			if e.at.start > s.at.end+maxGap {
 				break
 			}
-			if e.at.end >= s.at.start-maxGap {
+			if e.at.gap(s.at) <= e.reach() {
 				give(i)
 			}
 		}
 	}
+}
+
+// reach is how many lines may lie between the entry and a finding.
+func (e *entry) reach() int32 {
+	if e.strict {
+		return 0
+	}
+	return maxGap
 }
 
 // takes reports whether one of s's CWEs matches e in full.

@@ -42,9 +42,11 @@ type arc struct {
 // a thousand copies of one finding are one node. Input in any order gives the same
 // pairing.
 //
-// Blocked names locations that may not take half (nil: none), tie orders equal locations
-// (nil: as they come).
-func (k *key) match(locations []location, blocked func(*location) bool, tie func(a, b int32) int) *pairing {
+// A decoy takes the locations that it is nearer to than an entry is, and none that
+// hits a decoy may take half. Decoy gives how far the nearest decoy is that a
+// location hits, -1 for none (nil: none for all); tie orders equal locations (nil:
+// as they come).
+func (k *key) match(locations []location, decoy func(*location) int32, tie func(a, b int32) int) *pairing {
 	p := &pairing{
 		entry: make([]int32, len(locations)),
 		half:  make([]bool, len(locations)),
@@ -61,7 +63,7 @@ func (k *key) match(locations []location, blocked func(*location) bool, tie func
 			}
 		}
 	}
-	m := k.graph(groups, blocked)
+	m := k.graph(groups, decoy)
 	for gi := range groups {
 		for _, i := range groups[gi].members {
 			p.near[i] = m.near[gi]
@@ -129,6 +131,8 @@ func compareLocations(a, b *location) int {
 		return cmp.Compare(a.at.end, b.at.end)
 	case a.name != b.name:
 		return cmp.Compare(a.name, b.name)
+	case a.says != b.says:
+		return cmp.Compare(a.says, b.says)
 	case a.cwes == b.cwes:
 		return 0
 	}
@@ -146,7 +150,7 @@ type graph struct {
 	parent []int32   // union-find: entries, groups, hubs
 }
 
-func (k *key) graph(groups []group, blocked func(*location) bool) *graph {
+func (k *key) graph(groups []group, decoy func(*location) int32) *graph {
 	m := &graph{key: k, groups: groups, hubs: make([][]int32, len(groups)), near: make([]int32, len(groups))}
 	ne, ng := int32(len(k.entries)), int32(len(groups))
 	m.parent = make([]int32, int(ne+ng)+len(k.hubs))
@@ -156,8 +160,12 @@ func (k *key) graph(groups []group, blocked func(*location) bool) *graph {
 	joined := make([]bool, len(k.hubs))
 	for gi := range groups {
 		g := &groups[gi]
-		m.near[gi] = m.addArcs(int32(gi))
-		if m.near[gi] >= 0 || blocked != nil && blocked(&g.location) {
+		within := int32(-1)
+		if decoy != nil {
+			within = decoy(&g.location)
+		}
+		m.near[gi] = m.addArcs(int32(gi), within)
+		if m.near[gi] >= 0 || within >= 0 {
 			continue
 		}
 		for _, c := range g.location.cwes {
@@ -181,12 +189,16 @@ func (k *key) graph(groups []group, blocked func(*location) bool) *graph {
 }
 
 // addArcs adds the full matches of a group and gives the nearest; -1 for none.
-func (m *graph) addArcs(gi int32) int32 {
+// Those that are farther off than within are a decoy's (-1: there is none).
+func (m *graph) addArcs(gi, within int32) int32 {
 	g := &m.groups[gi]
 	best, bestDistance := int32(-1), int32(0)
 	m.key.candidates(&g.location, func(e int32) {
 		en := &m.key.entries[e]
 		d := en.at.distance(g.location.at)
+		if within >= 0 && d > within {
+			return
+		}
 		if best < 0 || d < bestDistance || d == bestDistance && e < best {
 			best, bestDistance = e, d
 		}

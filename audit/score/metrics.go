@@ -14,12 +14,12 @@ type Metrics struct {
 	Credit float64 `json:"credit"` // Full + Halves/2
 
 	Counted   int      `json:"counted"`   // findings less free duplicates and suppressed ones
-	OffKey    Reviewed `json:"off_key"`   // how far off-key findings were reviewed
-	Misplaced Reviewed `json:"misplaced"` // misplaced ones: false unless a review says true
+	OffKey    Reviewed `json:"off_key"`   // off-key findings by what was said of them
+	Misplaced Reviewed `json:"misplaced"` // misplaced ones
 
 	Recall      Value `json:"recall"`       // Credit / Known
-	Precision   Span  `json:"precision"`    // (Credit + true ones) / Counted; unreviewed off-key all false, all true
-	Precision95 Span  `json:"precision_95"` // the same, narrowed by the share of true ones in the review sample
+	Precision   Span  `json:"precision"`    // (Credit + true ones) / Counted: what nobody has judged is false at the low end, as often true as the report has credit at the high
+	Precision95 Span  `json:"precision_95"` // the same, narrowed by the share of true ones in the review sample; decides nothing
 	F1          Span  `json:"f1"`           // of Precision's ends with Recall
 
 	Covered    []audit.Dimension `json:"covered"`    // dimensions with a full match
@@ -38,9 +38,11 @@ type Metrics struct {
 
 // Reviewed counts findings by what a person said of them.
 type Reviewed struct {
-	True  int `json:"true"`
-	False int `json:"false"`
-	Open  int `json:"open"`
+	True     int `json:"true"`
+	False    int `json:"false"`              // those too that repeat a ruled one more than three times
+	Same     int `json:"same,omitempty"`     // the same flaw as an entry, or the same as a ruled finding: free
+	Arguable int `json:"arguable,omitempty"` // false at precision's low end, left out at its high end
+	Open     int `json:"open"`
 }
 
 // A DimensionCount is what was found in one dimension.
@@ -63,13 +65,24 @@ func (s *scorer) measure() {
 	s.countFindings()
 	s.countDimensions()
 
-	m.Precision = m.precision(float64(m.OffKey.True), float64(m.OffKey.True+m.OffKey.Open))
+	m.Precision = s.precision(m.Credit, m.Counted)
 	m.F1 = m.Precision.f1(m.Recall)
 	m.Corroborated = s.corroborated()
 	m.Precision95 = m.Precision
-	if m.OffKey.Open > 0 && m.OffKey.True+m.OffKey.False > 0 {
-		m.Precision95 = m.precision(s.result.sampled(s.result.Sample()).bounds())
+	if beside := m.OffKey.plus(m.Misplaced); !s.in.Project.Planted && beside.Open > 0 && beside.True+beside.False > 0 {
+		low, high := s.result.sampled(s.result.Sample())
+		high = min(high, float64(beside.True)+min(float64(beside.Open), m.Credit))
+		m.Precision95 = Span{Ratio(m.Credit+low, float64(m.Counted)), Ratio(m.Credit+high, float64(m.Counted-beside.Arguable))}
 	}
+}
+
+// precision gives the span of precision for this much credit of counted findings.
+func (s *scorer) precision(credit float64, counted int) Span {
+	beside := s.result.Metrics.OffKey.plus(s.result.Metrics.Misplaced)
+	if s.in.Project.Planted {
+		return beside.whole(credit, counted)
+	}
+	return beside.precision(credit, counted)
 }
 
 func (s *scorer) countFindings() {
@@ -81,9 +94,9 @@ func (s *scorer) countFindings() {
 		}
 		switch f.Disposition {
 		case OffKey:
-			m.OffKey.add(f.Review)
+			m.OffKey.add(f)
 		case Misplaced:
-			m.Misplaced.add(f.Review)
+			m.Misplaced.add(f)
 		}
 	}
 	if len(s.in.Project.Tree) > 0 {
@@ -92,15 +105,23 @@ func (s *scorer) countFindings() {
 	}
 }
 
-func (r *Reviewed) add(review string) {
-	switch review {
-	case "true":
-		r.True++
-	case "false":
-		r.False++
-	default:
+func (r *Reviewed) add(f *Scored) {
+	switch {
+	case f.Free:
+		r.Same++
+	case f.Review == "":
 		r.Open++
+	case f.Review == string(audit.RuledTrue):
+		r.True++
+	case f.Review == string(audit.RuledArguable):
+		r.Arguable++
+	default:
+		r.False++
 	}
+}
+
+func (r Reviewed) plus(o Reviewed) Reviewed {
+	return Reviewed{r.True + o.True, r.False + o.False, r.Same + o.Same, r.Arguable + o.Arguable, r.Open + o.Open}
 }
 
 func (s *scorer) countDimensions() {

@@ -90,8 +90,7 @@ func (s *scorer) corroborated() Part {
 	}
 	m := &s.result.Metrics
 	p.Counted = m.Counted - s.aside()
-	sure := p.Credit + float64(m.Misplaced.True+m.OffKey.True)
-	p.Precision = Span{Ratio(sure, float64(p.Counted)), Ratio(sure+float64(m.OffKey.Open), float64(p.Counted))}
+	p.Precision = s.precision(p.Credit, p.Counted)
 	p.F1 = p.Precision.f1(p.Recall)
 	return p
 }

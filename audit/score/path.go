@@ -13,6 +13,7 @@ import (
 // Paths brings reported paths under a project's root.
 type Paths struct {
 	tree  audit.Tree
+	other map[string]bool   // what the export holds beside the tree
 	fold  map[string]string // lower case -> path; "" where two paths differ in case alone
 	roots []string
 	seen  map[string]resolved
@@ -25,10 +26,12 @@ type resolved struct {
 
 // NewPaths prepares to resolve against the tree. Roots are the folders that an
 // auditor may have called the project's root, absolute or relative: the export,
-// and the root that its report names. An empty tree checks nothing: then every
-// path that stays under the root is taken as it stands.
-func NewPaths(tree audit.Tree, roots []string) *Paths {
-	p := &Paths{tree: tree, fold: make(map[string]string, len(tree)), seen: make(map[string]resolved)}
+// and the root that its report names. Others are the files that the export holds
+// beside the tree's: they are there, and nothing more is known of them. An empty
+// tree checks nothing: then every path that stays under the root is taken as it
+// stands.
+func NewPaths(tree audit.Tree, others map[string]bool, roots []string) *Paths {
+	p := &Paths{tree: tree, other: others, fold: make(map[string]string, len(tree)), seen: make(map[string]resolved)}
 	for name := range tree {
 		low := strings.ToLower(name)
 		if _, twice := p.fold[low]; twice {
@@ -47,7 +50,7 @@ func NewPaths(tree audit.Tree, roots []string) *Paths {
 
 // Path resolves one reported path; see [Paths.Resolve].
 func Path(file string, roots []string, tree audit.Tree) (string, error) {
-	return NewPaths(tree, roots).Resolve(file)
+	return NewPaths(tree, nil, roots).Resolve(file)
 }
 
 // Resolve gives the tree's path for a path as an auditor reported it, or says why
@@ -65,6 +68,11 @@ func (p *Paths) Resolve(file string) (string, error) {
 	return got, err
 }
 
+func (p *Paths) holds(name string) bool {
+	_, ok := p.tree[name]
+	return ok || p.other[name]
+}
+
 var baseID = regexp.MustCompile(`^(%[A-Za-z_][A-Za-z0-9_]*%|\$\{?[A-Z_][A-Z0-9_]*\}?)/+`)
 
 func (p *Paths) resolve(file string) (string, error) {
@@ -72,7 +80,7 @@ func (p *Paths) resolve(file string) (string, error) {
 	if s == "" {
 		return "", fmt.Errorf("names no file")
 	}
-	if _, ok := p.tree[s]; ok {
+	if p.holds(s) {
 		return s, nil
 	}
 	s = stripScheme(s)
@@ -111,7 +119,7 @@ func (p *Paths) under(s, reported string) (string, error) {
 		if len(p.tree) == 0 {
 			return c, nil
 		}
-		if _, ok := p.tree[c]; ok {
+		if p.holds(c) {
 			return c, nil
 		}
 		switch name, ok := p.fold[strings.ToLower(c)]; {

@@ -1,7 +1,10 @@
 package score
 
 import (
+	"path"
+	"regexp"
 	"strings"
+	"unicode"
 
 	"assay/audit"
 )
@@ -41,6 +44,45 @@ func FunctionName(s string) string {
 		s = s[i+1:]
 	}
 	return strings.Trim(s, "`'\"&*")
+}
+
+// ownLines and ownLinesExt are the manifests and settings, in which each line is its own thing:
+// the line above a flaw says nothing of it.
+var (
+	ownLines = map[string]bool{"go.mod": true, "go.sum": true, "go.work": true, "go.work.sum": true, "package.json": true,
+		"package-lock.json": true, "npm-shrinkwrap.json": true, "bower.json": true, "composer.json": true, "packages.config": true,
+		"pom.xml": true, "pipfile": true, "gemfile": true, "build.gradle": true, "build.gradle.kts": true, "build.sbt": true,
+		"libs.versions.toml": true, ".npmrc": true, ".yarnrc": true, ".env": true, ".dockerignore": true, ".htaccess": true}
+	ownLinesExt = map[string]bool{".lock": true, ".yml": true, ".yaml": true, ".properties": true, ".ini": true, ".toml": true,
+		".env": true, ".conf": true, ".cfg": true, ".csproj": true, ".gemspec": true}
+	requirements = regexp.MustCompile(`^(requirements|constraints)[^/]*\.(txt|in)$`)
+)
+
+// strict reports whether a file is a manifest or settings.
+func strict(file string) bool {
+	base := strings.ToLower(path.Base(file))
+	return ownLines[base] || ownLinesExt[path.Ext(base)] || requirements.MatchString(base) ||
+		strings.HasPrefix(base, "dockerfile") || strings.HasPrefix(base, ".env.")
+}
+
+var version = regexp.MustCompile(`^(.+?),? v?\d+(\.[0-9A-Za-z]+)+`)
+
+// component gives what the title of an entry in a manifest is about, folded: what
+// stands before the first version ("Log4j 2.3", "gin 1.7.4"). A title without a
+// version names none.
+func component(title string) string {
+	m := version.FindStringSubmatch(title)
+	if m == nil {
+		return ""
+	}
+	return folded(m[1])
+}
+
+// folded gives a text's words in lower case between single spaces, one before and
+// one behind, so that whole words are found by a search for their folded form.
+func folded(s string) string {
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return " " + strings.Join(words, " ") + " "
 }
 
 // lines is a range with both ends set, or no range at all.

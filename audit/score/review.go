@@ -16,9 +16,9 @@ import (
 // level is the confidence of every interval of this package.
 const level = 0.95
 
-// Fingerprint names a finding for reviews by what it claims: the file (path, as
-// resolved; the reported one where that is empty), the function, the lines and
-// the counting CWEs in any order. 24 hex digits.
+// Fingerprint names what a finding claims, for comparisons of reports: the file
+// (path, as resolved; the reported one where that is empty), the function, the
+// lines and the counting CWEs in any order. 24 hex digits.
 func Fingerprint(f *audit.Finding, path string) string {
 	if path == "" {
 		path = f.File
@@ -29,26 +29,131 @@ func Fingerprint(f *audit.Finding, path string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// reviewable says which dispositions a review can turn: a decoy hit or a matched finding
-// that a person judges otherwise is a mistake of the key, to be mended there.
-func reviewable(f Disposition) bool { return f == OffKey || f == Misplaced }
+// Reviewable reports whether findings of this disposition wait for a review: of what
+// matched, and of what hit a decoy, the key has spoken; who thinks otherwise mends
+// the key. A duplicate beyond the free ones is false until a row says that it is
+// the same flaw.
+func Reviewable(d Disposition) bool { return d == OffKey || d == Misplaced }
 
+// repeated is the review of a finding that says again what a ruled one says.
+const repeated = "repeated"
+
+// reviewID orders the rows of a reviews file by what they say, not by their line.
+func reviewID(r *audit.FindingReview, i int) string {
+	return fmt.Sprintf("%s\x00%09d\x00%09d\x00%v\x00%v\x00%s\x00%s\x00%06d", r.File, r.Lines.Start, r.Lines.End, r.CWEs, r.Functions, r.Ruling, r.Entry, i)
+}
+
+// review applies the rulings. A row rules one finding that reports the same: one of
+// its CWEs or a step from it, and an overlapping scope, as with entries and by the
+// same exact assignment. Like an entry's, up to three that repeat it are free; more
+// are false, as are all that repeat one ruled false. Otherwise a thousand variations
+// of one true finding would be a thousand true findings.
 func (s *scorer) review() {
-	for i := range s.result.Findings {
+	open := make([]location, len(s.locations))
+	for i := range open {
+		open[i] = location{file: -1}
+		if Reviewable(s.result.Findings[i].Disposition) {
+			open[i] = s.locations[i]
+		}
+	}
+	paired := s.reviews.match(open, nil, func(a, b int32) int { return compareFindings(&s.in.Findings[a], &s.in.Findings[b]) })
+	var repeats []int
+	for i := range open {
 		sc := &s.result.Findings[i]
-		if !reviewable(sc.Disposition) {
+		switch e, near := paired.entry[i], paired.near[i]; {
+		case e >= 0:
+			r := s.ruling(e)
+			sc.Review = string(r.Ruling)
+			if r.Ruling == audit.RuledSame {
+				sc.Review += " " + r.Entry
+				sc.Free = true
+			}
+		case near >= 0 && s.ruling(near).Ruling == audit.RuledFalse:
+			sc.Review = string(audit.RuledFalse)
+		case near >= 0:
+			sc.Review = repeated
+			repeats = append(repeats, i)
+		}
+	}
+	taken := map[int32]int{}
+	s.sortByNearness(repeats, s.reviews, paired.near)
+	for _, i := range repeats {
+		s.result.Findings[i].Free = taken[paired.near[i]] < maxFree
+		taken[paired.near[i]]++
+	}
+	s.reviewDuplicates(paired, taken)
+}
+
+// reviewDuplicates frees duplicates that a row rules the same as an entry, as many
+// for each row as it would rule otherwise.
+func (s *scorer) reviewDuplicates(paired *pairing, taken map[int32]int) {
+	ruled := map[int32]bool{}
+	for _, e := range paired.entry {
+		if e >= 0 {
+			ruled[e] = true
+		}
+	}
+	var rest []int
+	for i := range s.result.Findings {
+		if f := &s.result.Findings[i]; f.Disposition == Duplicate && !f.Free {
+			rest = append(rest, i)
+		}
+	}
+	slices.SortFunc(rest, s.compare)
+	for _, i := range rest {
+		best, gap := int32(-1), int32(0)
+		s.reviews.candidates(&s.locations[i], func(e int32) {
+			g := s.reviews.entries[e].at.distance(s.locations[i].at)
+			room := !ruled[e] || taken[e] < maxFree
+			if s.ruling(e).Ruling == audit.RuledSame && room && (best < 0 || g < gap || g == gap && e < best) {
+				best, gap = e, g
+			}
+		})
+		if best < 0 {
 			continue
 		}
-		if yes, ok := s.in.Reviews[sc.Fingerprint()]; ok {
-			sc.Review = fmt.Sprint(yes)
+		if ruled[best] {
+			taken[best]++
 		}
+		ruled[best] = true
+		sc := &s.result.Findings[i]
+		sc.Review, sc.Free = string(audit.RuledSame)+" "+s.ruling(best).Entry, true
 	}
 }
 
-// Sample gives the off-key findings, as indices into Findings, in the order in
-// which they are to be reviewed. The order is drawn by a hash of the fingerprint:
-// nobody chooses it, it is the same for every run, and what was reviewed first is
-// a random sample of all. Reviewed findings stand in it too.
+func (s *scorer) ruling(e int32) *audit.FindingReview {
+	return &s.in.Project.Reviews[s.reviews.entries[e].known]
+}
+
+// RulingOn gives the row of the project's reviews that a finding falls under, if
+// there is one: then another row for it would say the same twice.
+func RulingOn(p *audit.Project, dims map[audit.CWE]audit.Dimension, f *Scored) (audit.FindingReview, bool) {
+	used := map[audit.CWE]bool{}
+	for _, c := range f.Finding.CWEs {
+		used[c] = true
+	}
+	_, _, reviews, err := newKeys(p, dims, used)
+	if err != nil {
+		return audit.FindingReview{}, false
+	}
+	sp := location{file: reviews.find(f.Path), name: reviews.names[FunctionName(f.Finding.Function)], at: usable(f.Finding.Lines)}
+	sp.cwes, _ = counting(f.Finding.CWEs)
+	best := int32(-1)
+	reviews.candidates(&sp, func(e int32) {
+		if best < 0 || reviews.entries[e].at.distance(sp.at) < reviews.entries[best].at.distance(sp.at) {
+			best = e
+		}
+	})
+	if best < 0 {
+		return audit.FindingReview{}, false
+	}
+	return p.Reviews[reviews.entries[best].known], true
+}
+
+// Sample gives the findings that a review can turn, as indices into Findings, in
+// the order in which they are to be reviewed. The order is drawn by a hash of the
+// fingerprint: nobody chooses it, it is the same for every run, and what was
+// reviewed first is a random sample of all. Reviewed findings stand in it too.
 func (r *Result) Sample() []int {
 	type drawn struct {
 		at  uint64
@@ -56,7 +161,7 @@ func (r *Result) Sample() []int {
 	}
 	var all []drawn
 	for i := range r.Findings {
-		if r.Findings[i].Disposition == OffKey {
+		if Reviewable(r.Findings[i].Disposition) {
 			sum := sha256.Sum256([]byte("review sample 1\x00" + r.Findings[i].Fingerprint()))
 			all = append(all, drawn{binary.BigEndian.Uint64(sum[:]), i})
 		}
@@ -71,52 +176,40 @@ func (r *Result) Sample() []int {
 	return order
 }
 
-// A sampled is how far the off-key findings have been reviewed.
-type sampled struct {
-	all   int // off-key findings
-	known int // reviewed
-	yes   int // of these true
-	first int // reviewed without a gap from the front of the sample's order
-	hits  int // of these true
-}
-
-func (r *Result) sampled(order []int) sampled {
-	s := sampled{all: len(order)}
+// sampled gives how many of the findings in the order are true, with 95 %
+// confidence: hard bounds from what was reviewed, narrowed by the share of true
+// ones in the front of the order that was reviewed without a gap. Reviews out of
+// the drawn order are never generalised from.
+func (r *Result) sampled(order []int) (low, high float64) {
+	all, known, yes, first, hits := len(order), 0, 0, 0, 0
 	front := true
 	for _, i := range order {
 		rev := r.Findings[i].Review
 		front = front && rev != ""
-		switch {
-		case rev == "":
+		if rev == "" {
 			continue
-		case rev == "true":
-			s.yes++
+		}
+		known++
+		if front {
+			first++
+		}
+		if rev == string(audit.RuledTrue) {
+			yes++
 			if front {
-				s.hits++
+				hits++
 			}
 		}
-		s.known++
-		if front {
-			s.first++
-		}
 	}
-	return s
-}
-
-// bounds gives how many off-key findings are true, with 95 % confidence: hard
-// bounds from what was reviewed, narrowed by the share in the sample. Reviews out
-// of the drawn order tighten the hard bounds and are never generalised from.
-func (s sampled) bounds() (low, high float64) {
-	low, high = float64(s.yes), float64(s.all-s.known+s.yes)
-	if s.first == 0 || s.first == s.all {
+	low, high = float64(yes), float64(all-known+yes)
+	if first == 0 || first == all {
 		return low, high
 	}
-	iv, err := stat.ClopperPearson(float64(s.hits), float64(s.first), level)
+	iv, err := stat.ClopperPearson(float64(hits), float64(first), level)
 	if err != nil {
 		return low, high
 	}
-	rest := float64(s.all - s.first)
-	return max(low, float64(s.hits)+math.Floor(iv.Lo*rest)), min(high, float64(s.hits)+math.Ceil(iv.Hi*rest))
+	rest := float64(all - first)
+	return max(low, float64(hits)+math.Floor(iv.Lo*rest)), min(high, float64(hits)+math.Ceil(iv.Hi*rest))
 }
 
 // A ReviewNeed says what would settle a precision goal.
@@ -125,47 +218,59 @@ type ReviewNeed struct {
 	Findings []int // which: indices into Result.Findings, in the order to review them in
 }
 
-// Settle says how many more off-key findings, and which, a person would have to
+// Settle says how many more open findings, and which, a person would have to
 // review to settle whether precision reaches goal (0 to 1), if the share of true
 // ones goes on as it has begun (a half, as long as nothing was reviewed). It is a
 // plan, not a promise: at worst all of them are needed.
 func (r *Result) Settle(goal float64) ReviewNeed {
-	order := r.Sample()
-	now := r.sampled(order)
-	if r.Metrics.settled(goal, now) {
+	m := &r.Metrics
+	if settled(m.Precision, goal) {
 		return ReviewNeed{}
 	}
 	var open []int
-	for _, i := range order {
+	for _, i := range r.Sample() {
 		if r.Findings[i].Review == "" {
 			open = append(open, i)
 		}
 	}
-	share := (float64(now.yes) + 0.5) / (float64(now.known) + 1)
+	judged := m.OffKey.plus(m.Misplaced)
+	share := (float64(judged.True) + 0.5) / (float64(judged.True+judged.False) + 1)
 	for n := 1; n < len(open); n++ {
-		then := now
+		then := judged
 		yes := int(math.Round(share * float64(n)))
-		then.known, then.first = then.known+n, min(now.all, then.first+n)
-		then.yes, then.hits = then.yes+yes, then.hits+yes
-		if r.Metrics.settled(goal, then) {
+		then.Open, then.True, then.False = then.Open-n, then.True+yes, then.False+n-yes
+		if settled(then.precision(m.Credit, m.Counted), goal) {
 			return ReviewNeed{n, open[:n]}
 		}
 	}
 	return ReviewNeed{len(open), open}
 }
 
-// settled reports whether the 95 % interval of precision lies on one side of the
-// goal, given how far the reviews have come.
-func (m *Metrics) settled(goal float64, s sampled) bool {
-	p := m.precision(s.bounds())
+// settled reports whether all of the span lies on one side of the goal.
+func settled(p Span, goal float64) bool {
 	return !p.Low.Defined || p.Low.V >= goal-tiny || p.High.V < goal-tiny
 }
 
-// precision gives the span of precision when between low and high of the off-key
-// findings are true.
-func (m *Metrics) precision(low, high float64) Span {
-	sure := m.Credit + float64(m.Misplaced.True)
-	return Span{Ratio(sure+low, float64(m.Counted)), Ratio(sure+high, float64(m.Counted))}
+// precision gives the span of precision of a report with this credit and as many
+// counted findings.
+//
+// At its low end every finding that nobody has judged is false. At its high end as
+// many of them are true as the report has credit: an auditor that is right as often
+// beside the key as on it can be believed so far, and one that throws findings
+// about cannot. What is arguable is false at the low end and left out at the high.
+func (r Reviewed) precision(credit float64, counted int) Span {
+	sure := credit + float64(r.True)
+	return Span{
+		Ratio(sure, float64(counted)),
+		Ratio(sure+min(float64(r.Open), credit), float64(counted-r.Arguable)),
+	}
+}
+
+// whole is the precision where the key is whole, as of a planted project: what it
+// lacks is false, unless somebody ruled it true; then it does not count.
+func (r Reviewed) whole(credit float64, counted int) Span {
+	p := Ratio(credit, float64(counted-r.True))
+	return Span{p, p}
 }
 
 // tiny is what rounding may put between two figures that are equal.

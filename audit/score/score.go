@@ -14,11 +14,10 @@ import (
 
 // An Input is what [Score] judges.
 type Input struct {
-	Project    *audit.Project // its Known, Decoys and Tree count; an empty Tree leaves paths unchecked
+	Project    *audit.Project // its Known, Decoys, Reviews, Planted, Tree and Others count; an empty Tree leaves paths unchecked
 	Findings   []audit.Finding
 	Dimensions map[audit.CWE]audit.Dimension // fixtures/dimensions.md
 	Roots      []string                      // folders that stand for the project's root in reported paths
-	Reviews    map[string]bool               // fingerprint of a finding that is not in the key -> whether it is true
 	Rounds     int                           // of the chance level; 0 means DefaultRounds, below 0 none
 }
 
@@ -28,11 +27,13 @@ type Result struct {
 	Taxonomy     string              `json:"taxonomy"`
 	Project      string              `json:"project"`
 	KeyHash      string              `json:"key_hash,omitempty"`
-	Findings     []Scored            `json:"findings"`     // in the order of the input
-	Known        []KnownResult       `json:"known"`        // in the order of the key
-	Dispositions map[Disposition]int `json:"dispositions"` // sums to the findings
+	Reviews      int                 `json:"reviews,omitempty"` // rulings that were at hand
+	Findings     []Scored            `json:"findings"`          // in the order of the input
+	Known        []KnownResult       `json:"known"`             // in the order of the key
+	Dispositions map[Disposition]int `json:"dispositions"`      // sums to the findings
 	Metrics      Metrics             `json:"metrics"`
 	Literal      Literal             `json:"literal"`
+	Rates        Rates               `json:"rates"` // where the key labels both ways
 }
 
 // Score judges findings against a project's key. It returns an error where there
@@ -52,6 +53,7 @@ func Score(in Input) (*Result, error) {
 	}
 	s.literal()
 	s.measure()
+	r.Rates = s.rates()
 	s.chance()
 	return r, nil
 }
@@ -61,7 +63,9 @@ type scorer struct {
 	in        *Input
 	key       *key
 	decoys    *key
+	reviews   *key
 	locations []location
+	said      map[string]int32 // by the components named: location.says
 	paired    *pairing
 	result    *Result
 }
@@ -75,12 +79,12 @@ func newScorer(in *Input) (*scorer, error) {
 	case len(in.Dimensions) == 0:
 		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
 	}
-	k, d, err := newKeys(in.Project, in.Dimensions, usedCWEs(in.Findings))
+	k, d, rev, err := newKeys(in.Project, in.Dimensions, usedCWEs(in.Findings))
 	if err != nil {
 		return nil, err
 	}
-	return &scorer{in: in, key: k, decoys: d, result: &Result{
-		Version: Version, Taxonomy: cwe.Version(), Project: in.Project.Name, KeyHash: in.Project.KeyHash,
+	return &scorer{in: in, key: k, decoys: d, reviews: rev, said: map[string]int32{}, result: &Result{
+		Version: Version, Taxonomy: cwe.Version(), Project: in.Project.Name, KeyHash: in.Project.KeyHash, Reviews: len(in.Project.Reviews),
 		Findings:     make([]Scored, len(in.Findings)),
 		Known:        make([]KnownResult, len(in.Project.Known)),
 		Dispositions: make(map[Disposition]int),
@@ -99,7 +103,8 @@ func usedCWEs(findings []audit.Finding) map[audit.CWE]bool {
 
 // place resolves paths, gives the dispositions that need no key, and makes the locations.
 func (s *scorer) place() {
-	paths := NewPaths(s.in.Project.Tree, s.in.Roots)
+	paths := NewPaths(s.in.Project.Tree, s.in.Project.Others, s.in.Roots)
+	about := s.components()
 	s.locations = make([]location, len(s.in.Findings))
 	for i := range s.in.Findings {
 		sc := &s.result.Findings[i]
@@ -128,8 +133,60 @@ func (s *scorer) place() {
 			if f.Function != "" {
 				sp.name = s.key.names[FunctionName(f.Function)]
 			}
+			if list := about[sp.file]; len(list) > 0 {
+				sp.says = s.says(sp.file, list, f)
+			}
 		}
 	}
+}
+
+// An about is a component that an entry or a decoy in a manifest is about.
+type about struct {
+	name  string // folded
+	entry int32
+	decoy bool
+}
+
+// components lists, by file, what the key's manifest entries are about.
+func (s *scorer) components() map[int32][]about {
+	in := map[int32][]about{}
+	for _, k := range []*key{s.key, s.decoys} {
+		for i := range k.entries {
+			if e := &k.entries[i]; e.component != "" {
+				in[e.file] = append(in[e.file], about{e.component, int32(i), k == s.decoys})
+			}
+		}
+	}
+	return in
+}
+
+// says gives the number of the set of components that a finding names; 0 for none.
+func (s *scorer) says(file int32, list []about, f *audit.Finding) int32 {
+	text := folded(f.Title + " | " + f.Function + " | " + f.Description)
+	var set []byte
+	var known, decoys []int32
+	for i, a := range list {
+		if !strings.Contains(text, a.name) {
+			continue
+		}
+		set = fmt.Appendf(set, "%d ", i)
+		if a.decoy {
+			decoys = append(decoys, a.entry)
+		} else {
+			known = append(known, a.entry)
+		}
+	}
+	if len(set) == 0 {
+		return 0
+	}
+	set = fmt.Appendf(set, "in %d", file)
+	n, ok := s.said[string(set)]
+	if !ok {
+		s.key.named, s.decoys.named = append(s.key.named, known), append(s.decoys.named, decoys)
+		n = int32(len(s.key.named))
+		s.said[string(set)] = n
+	}
+	return n
 }
 
 // find gives the number of a file that the key or the decoys name; -1 for others.
@@ -158,14 +215,21 @@ func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
 
 // pair matches findings with known vulnerabilities.
 func (s *scorer) pair() {
-	blocked := func(sp *location) bool { return s.decoyOf(sp) >= 0 }
-	s.paired = s.key.match(s.locations, blocked, func(a, b int32) int {
+	s.paired = s.key.match(s.locations, s.toDecoy, func(a, b int32) int {
 		return compareFindings(&s.in.Findings[a], &s.in.Findings[b])
 	})
 	for i := range s.in.Project.Known {
 		k := &s.in.Project.Known[i]
 		s.result.Known[i] = KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Finding: -1, Corroborated: len(k.Corroborated) > 0}
 	}
+}
+
+// toDecoy is how far the nearest decoy is that a location hits; -1 for none.
+func (s *scorer) toDecoy(sp *location) int32 {
+	if d := s.decoyOf(sp); d >= 0 {
+		return s.decoys.entries[d].at.distance(sp.at)
+	}
+	return -1
 }
 
 // decoyOf gives the nearest decoy that a location hits; -1 for none.

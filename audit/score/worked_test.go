@@ -113,7 +113,7 @@ func TestWorkedExample(t *testing.T) {
 	for _, f := range score.Dispositions() {
 		require.Positive(t, r.Dispositions[f], "the example shows every disposition, %s too", f)
 	}
-	in.Reviews = map[string]bool{r.Findings[7].Fingerprint(): true}
+	p.Reviews = []audit.FindingReview{ruled(&fs[7], audit.RuledTrue)}
 	reviewed, err := score.Score(in)
 	require.NoError(t, err)
 

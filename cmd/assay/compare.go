@@ -17,7 +17,6 @@ import (
 	"assay/audit/score"
 	"assay/internal/record"
 	"assay/internal/report"
-	"assay/internal/stat"
 	"assay/internal/store"
 )
 
@@ -249,9 +248,9 @@ func (c *compareCmd) variants(a, b *report.VariantResults) error {
 		return err
 	}
 	switch s := d.Comparison.Standing; {
-	case s == stat.Better:
+	case s == score.Better:
 		return fmt.Errorf("%s is %w than %s", b, errWorse, a)
-	case s == stat.Open && c.Strict:
+	case s == score.NotSettled && c.Strict:
 		return fmt.Errorf("--strict: whether %s is %w than %s is not settled", b, errWorse, a)
 	}
 	return nil

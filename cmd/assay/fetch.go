@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"assay/audit"
 	"assay/audit/fixture"
@@ -65,6 +66,7 @@ type fetchCmd struct {
 	Project   string `arg:"" help:"Name of a project of fixtures/projects."`
 	Out       string `arg:"" optional:"" help:"Empty folder for the sealed export." type:"path"`
 	Functions bool   `help:"Write the manifest of the functions in the files that the key names, beside the project's file."`
+	Others    bool   `help:"Write the list of the files that the export holds beside the tree manifest's, beside the project's file."`
 }
 
 // Run fetches and exports.
@@ -79,6 +81,9 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	}
 	if c.Functions {
 		return c.writeFunctions(ctx, clone)
+	}
+	if c.Others {
+		return c.writeOthers(ctx, clone)
 	}
 	if c.Out == "" {
 		return fmt.Errorf("no folder for the sealed export: expected assay fetch %s OUT", c.Project)
@@ -110,6 +115,21 @@ func (c *fetchCmd) writeFunctions(ctx context.Context, clone *seal.Clone) error 
 		return err
 	}
 	fmt.Printf("%s: the functions of %d files\n", file, len(functions))
+	return nil
+}
+
+// writeOthers writes the list by which a path that an auditor reports is known to
+// be there, without the source.
+func (c *fetchCmd) writeOthers(ctx context.Context, clone *seal.Clone) error {
+	others, err := clone.Others(ctx)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(c.Root, "fixtures/projects", c.Project+".others.txt")
+	if err := os.WriteFile(file, []byte(strings.Join(others, "\n")+"\n"), 0o644); err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d files\n", file, len(others))
 	return nil
 }
 

@@ -28,7 +28,7 @@ type cli struct {
 	Trigger  triggerCmd  `cmd:"" help:"Say which suite a change needs: full, smoke or none."`
 	Compare  compareCmd  `cmd:"" help:"Hold a record against an earlier one, a reviewer against another, or two results."`
 	Report   reportCmd   `cmd:"" help:"Show records and results: pages, text, CSV, JSON, Markdown, benchmark format, SARIF."`
-	Triage   triageCmd   `cmd:"" help:"Review the findings that a key does not hold, and write rows for it."`
+	Triage   triageCmd   `cmd:"" help:"Rule findings that a key does not hold, a keystroke each."`
 	Control  controlCmd  `cmd:"" help:"Write the report of an auditor that reads no code: what names and luck are worth."`
 	Enqueue  enqueueCmd  `cmd:"" help:"Plan a run of Bench and leave it to workers (needs a PostgreSQL)."`
 	Work     workCmd     `cmd:"" help:"Be a worker: carry out what was enqueued, here."`

@@ -2,15 +2,20 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
+	"unicode"
 
 	"assay/audit"
+	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/record"
 	"assay/internal/report"
@@ -21,14 +26,21 @@ type triageCmd struct {
 	Root    string   `help:"Folder with fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
 	Records []string `help:"Records whose findings are reviewed; default: the newest of each auditor below records/." type:"existingfile"`
 	Source  string   `help:"A sealed export of the project, as assay fetch writes it: the code around a finding is shown." type:"existingdir"`
-	Out     string   `help:"File that rows are added to; default: triage-<project>.md." type:"path"`
+	By      string   `help:"Who rules." env:"USER"`
+	Out     string   `help:"File of reviews that rows are added to; default: fixtures/projects/<project>.reviews.md." type:"path"`
 }
 
-// Run shows the findings that the key does not hold one after another, without
-// the name of who made them, and adds what a person says of each to a file.
+// Run shows the open findings one after another, without the name of who made
+// them, and adds what a person says of each to the project's reviews.
 func (c *triageCmd) Run(ctx context.Context) error {
 	p, err := source{Root: c.Root}.project(c.Project)
 	if err != nil {
+		return err
+	}
+	out := c.Out
+	if out == "" {
+		out = filepath.Join(c.Root, "fixtures/projects", c.Project+".reviews.md")
+	} else if p.Reviews, err = fixture.ReadReviews(os.DirFS(filepath.Dir(out)), filepath.Base(out), p); err != nil {
 		return err
 	}
 	rs, err := c.records()
@@ -39,23 +51,38 @@ func (c *triageCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i := range rs {
-		if rs[i], err = j.rescore(rs[i]); err != nil {
-			return err
-		}
-	}
-	out := c.Out
-	if out == "" {
-		out = "triage-" + c.Project + ".md"
-	}
-	t := &triage{project: p, dims: j.dims, in: bufio.NewReader(os.Stdin), to: os.Stdout}
+	t := &triage{project: p, dims: j.dims, by: cmp.Or(c.By, "a reader"), in: bufio.NewReader(os.Stdin), to: os.Stdout}
 	if c.Source != "" {
 		if t.source, err = os.OpenRoot(c.Source); err != nil {
 			return err
 		}
 		defer t.source.Close()
 	}
-	return t.run(ctx, rs, out)
+	before, err := t.rescore(rs)
+	if err != nil {
+		return err
+	}
+	if err := t.run(ctx, before, out); err != nil {
+		return err
+	}
+	after, err := t.rescore(rs)
+	if err != nil {
+		return err
+	}
+	t.sum(before, after, out)
+	return nil
+}
+
+// rescore gives the records by today's rules, the key and the reviews at hand.
+func (t *triage) rescore(rs []*record.Record) ([]*record.Record, error) {
+	out := make([]*record.Record, len(rs))
+	for i, r := range rs {
+		var err error
+		if out[i], err = report.Rescore(r, t.project, t.dims, r.Goals); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // records gives those that were named, or the newest of each auditor.
@@ -97,6 +124,7 @@ func (c *triageCmd) records() ([]*record.Record, error) {
 type triage struct {
 	project *audit.Project
 	dims    map[audit.CWE]audit.Dimension
+	by      string
 	source  *os.Root // nil without an export
 	in      *bufio.Reader
 	to      io.Writer
@@ -105,56 +133,82 @@ type triage struct {
 var errStop = errors.New("stop")
 
 func (t *triage) run(ctx context.Context, rs []*record.Record, out string) error {
-	old, err := os.ReadFile(out)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
+	restore := keystrokes(os.Stdin)
+	defer restore()
 	cs := report.Candidates(rs)
 	for i, c := range cs {
-		if strings.Contains(string(old), c.Fingerprint) {
-			continue // said in an earlier sitting
+		if _, ruled := score.RulingOn(t.project, t.dims, &c.Scored); ruled {
+			continue // by a row of this sitting
 		}
-		if err := ctx.Err(); err != nil {
-			break
+		if ctx.Err() != nil {
+			return nil
 		}
-		fmt.Fprintf(t.to, "\n%d of %d, %s\n%s", i+1, len(cs), c.Fingerprint, report.Show(&c))
+		fmt.Fprintf(t.to, "\n%d of %d\n%s", i+1, len(cs), report.Show(&c))
 		t.code(&c.Scored)
-		row, err := t.ask(&c)
-		if errors.Is(err, errStop) {
-			break
-		}
-		if err != nil {
+		v, err := t.ask(&c)
+		switch {
+		case errors.Is(err, errStop):
+			return nil
+		case err != nil:
 			return err
-		}
-		if row == "" {
+		case v == nil:
 			continue
 		}
-		if err := add(out, row); err != nil {
+		if err := t.add(out, v); err != nil {
 			return err
 		}
 	}
-	return t.sum(rs, out)
+	return nil
 }
 
-// ask reads one answer.
-func (t *triage) ask(c *report.Candidate) (string, error) {
+// ask reads one answer: a keystroke.
+func (t *triage) ask(c *report.Candidate) (*audit.FindingReview, error) {
+	near := report.Nearest(c, t.project)
+	for i, k := range near {
+		fmt.Fprintf(t.to, "  %d  %s %s:%s %s\n", i+1, k.ID, k.File, k.Lines, k.Title)
+	}
 	for {
-		fmt.Fprint(t.to, "\n[t]rue: a row for the key, [f]alse: a row for the decoys, [s]kip, [q]uit: ")
-		s, err := t.in.ReadString('\n')
-		switch strings.ToLower(strings.TrimSpace(s)) {
-		case "t", "true":
-			return report.KeyRow(c, t.project, t.dims), nil
-		case "f", "false":
-			fmt.Fprint(t.to, "why it is safe, in a line: ")
-			why, _ := t.in.ReadString('\n')
-			return report.DecoyRow(c, t.project, t.dims, strings.TrimSpace(why)), nil
-		case "s", "skip":
-			return "", nil
-		case "q", "quit":
-			return "", errStop
+		fmt.Fprint(t.to, "[t]rue, [f]alse, [a]rguable, ")
+		if len(near) > 0 {
+			fmt.Fprintf(t.to, "[1-%d] the same flaw as that entry, ", len(near))
 		}
+		fmt.Fprint(t.to, "[s]kip, [q]uit: ")
+		key, err := t.key()
 		if err != nil {
-			return "", errStop
+			return nil, errStop
+		}
+		fmt.Fprintf(t.to, "%c\n", key)
+		ruling, entry := audit.Ruling(""), ""
+		switch {
+		case key == 't':
+			ruling = audit.RuledTrue
+		case key == 'f':
+			ruling = audit.RuledFalse
+		case key == 'a':
+			ruling = audit.RuledArguable
+		case key >= '1' && int(key-'0') <= len(near):
+			ruling, entry = audit.RuledSame, near[key-'1'].ID
+		case key == 's':
+			return nil, nil
+		case key == 'q':
+			return nil, errStop
+		default:
+			continue
+		}
+		v := report.ReviewOf(c, t.project, ruling, entry, t.by, time.Now().UTC().Format(time.DateOnly))
+		return &v, nil
+	}
+}
+
+// key reads a keystroke; blanks and line ends are none.
+func (t *triage) key() (rune, error) {
+	for {
+		r, _, err := t.in.ReadRune()
+		if err != nil || r == 3 || r == 4 { // ^C, ^D
+			return 0, errStop
+		}
+		if r > ' ' && r < 127 {
+			return unicode.ToLower(r), nil
 		}
 	}
 }
@@ -172,36 +226,48 @@ func (t *triage) code(s *score.Scored) {
 	fmt.Fprint(t.to, report.Around(string(b), s.Finding.Lines))
 }
 
-func add(out, row string) error {
-	f, err := os.OpenFile(out, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
+// add writes a row behind the last one of the file's table. What cannot be read
+// back (a range of 200 lines, a number that is no CWE) is told and left out.
+func (t *triage) add(out string, v *audit.FindingReview) error {
+	b, err := os.ReadFile(out)
+	text := string(b)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		text = fmt.Sprintf("# Reviews\n\nWhat auditors reported of %s beside its key, and what people ruled.\n\n%s", t.project.Title, fixture.FormatReviews(nil))
+	case err != nil:
 		return err
 	}
-	_, err = io.WriteString(f, row)
-	return errors.Join(err, f.Close())
+	lines := strings.SplitAfter(strings.TrimRight(text, "\n")+"\n", "\n")
+	last := len(lines)
+	for last > 0 && !strings.HasPrefix(lines[last-1], "|") {
+		last--
+	}
+	lines = slices.Insert(lines, last, fixture.FormatReview(v))
+	if err := os.WriteFile(out, []byte(strings.Join(lines, "")), 0o644); err != nil {
+		return err
+	}
+	rows, bad := fixture.ReadReviews(os.DirFS(filepath.Dir(out)), filepath.Base(out), t.project)
+	if bad == nil {
+		t.project.Reviews = rows
+		return nil
+	}
+	fmt.Fprintf(t.to, "no row: %v\n", bad)
+	if b == nil {
+		return os.Remove(out)
+	}
+	return os.WriteFile(out, b, 0o644)
 }
 
-// sum tells precision as the records have it, and with the answers of this file.
-func (t *triage) sum(rs []*record.Record, out string) error {
-	b, err := os.ReadFile(out)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	reviews := report.ReadReviews(string(b))
-	for _, r := range rs {
-		again, err := report.Rereview(r, t.project, t.dims, reviews)
-		if err != nil {
-			return err
-		}
-		for i := range r.Trials {
-			if r.Trials[i].Invalid == "" {
+// sum tells precision before and after.
+func (t *triage) sum(before, after []*record.Record, out string) {
+	for k, r := range after {
+		for i, tr := range r.Trials {
+			if tr.Invalid == "" {
+				m := tr.Result.Metrics
 				fmt.Fprintf(t.to, "%s, trial %d: precision %v; with these reviews %v, %d still open\n", r.Name(), i+1,
-					r.Trials[i].Result.Metrics.Precision, again.Trials[i].Result.Metrics.Precision, again.Trials[i].Result.Metrics.OffKey.Open)
+					before[k].Trials[i].Result.Metrics.Precision, m.Precision, m.OffKey.Open+m.Misplaced.Open)
 			}
 		}
 	}
-	if len(reviews) > 0 {
-		fmt.Fprintf(t.to, "%d rows in %s: check lines and title of each, then move them into fixtures/projects/%s.md by hand\n", len(reviews), out, t.project.Name)
-	}
-	return nil
+	fmt.Fprintf(t.to, "%d rows in %s\n", len(t.project.Reviews), out)
 }

@@ -49,6 +49,7 @@ type Entry struct {
 	Kind       Kind
 	Deprecated bool
 	Parents    []int // ascending; empty for pillars, categories, views and deprecated entries. Not to be changed
+	Successors []int // ascending; see [Successors]. Not to be changed
 }
 
 // Source says which edition of the catalogue the table was made from, in one line.
@@ -93,6 +94,16 @@ func Name(n int) string {
 func Parents(n int) []int {
 	e, _ := Lookup(n)
 	return slices.Clone(e.Parents)
+}
+
+// Successors gives the weaknesses that stand in the place of a number that is to
+// be used no more, ascending: of a deprecated number those that its text names, of
+// a category its members, and of a category without members those beside it in
+// the categories that list it. A weakness in force, a view and a number that the
+// catalogue does not list have none. The slice is the caller's.
+func Successors(n int) []int {
+	e, _ := Lookup(n)
+	return slices.Clone(e.Successors)
 }
 
 // Children gives the weaknesses that name n as a parent, ascending. The slice is

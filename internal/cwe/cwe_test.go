@@ -76,7 +76,34 @@ func TestRelate(t *testing.T) {
 	}
 }
 
+func TestSuccessors(t *testing.T) {
+	for n, want := range map[int][]int{
+		132:  {170},      // "a duplicate of CWE-170"
+		217:  {766, 767}, // "can be found at CWE-766 and CWE-767"
+		534:  {532},      // "See CWE-532"
+		365:  nil,        // deprecated, and its text names none
+		310:  {261, 324, 325, 328, 331, 334, 335, 338, 347, 916, 1204, 1240},
+		1035: {1104}, // of 2017 and empty; the category of 2021 lists it beside CWE-1104
+		937:  {1104},
+		89:   nil, // in force
+		1000: nil, // a view
+	} {
+		require.Equal(t, want, cwe.Successors(n), "CWE-%d", n)
+	}
+	for _, e := range cwe.All() {
+		if e.Kind == cwe.Weakness && !e.Deprecated || e.Kind == cwe.View {
+			require.Empty(t, e.Successors, "CWE-%d", e.Number)
+		}
+		require.True(t, slices.IsSorted(e.Successors))
+		for _, s := range e.Successors {
+			require.True(t, cwe.IsWeakness(s), "CWE-%d names CWE-%d, which is no weakness in force", e.Number, s)
+		}
+	}
+}
+
 func TestWhatIsGivenOutIsACopy(t *testing.T) {
+	cwe.Successors(132)[0] = 1
+	require.Equal(t, []int{170}, cwe.Successors(132))
 	cwe.Parents(89)[0] = 1
 	cwe.Children(89)[0] = 1
 	require.Equal(t, []int{943}, cwe.Parents(89))

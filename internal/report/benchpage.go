@@ -10,7 +10,6 @@ import (
 
 	"assay/audit"
 	"assay/audit/score"
-	"assay/internal/stat"
 )
 
 // A benchPage shows reviewers over the cases.
@@ -65,9 +64,9 @@ func (c *shareCell) add(ts []*Trial) {
 // A pairLine says how reviewer A stands to reviewer B.
 type pairLine struct {
 	A, B     *variantLine
-	Standing stat.Standing
+	Standing score.Standing
 	Text     string
-	Made     *stat.Comparison // nil where they could not be compared
+	Made     *score.Comparison // nil where they could not be compared
 }
 
 // pairsMost is up to how many reviewers each is compared with each; of more, each
@@ -187,7 +186,7 @@ func (p *benchPage) pairs() {
 	}
 	p.Pairs = make([]pairLine, len(at))
 	each(len(at), func(i int) error {
-		l := pairLine{A: &p.Variants[at[i][0]], B: &p.Variants[at[i][1]], Standing: stat.Open}
+		l := pairLine{A: &p.Variants[at[i][0]], B: &p.Variants[at[i][1]], Standing: score.NotSettled}
 		d, _, _, err := compareVariants(l.A.VariantResults, l.B.VariantResults)
 		if err != nil {
 			l.Text = "not compared: " + err.Error()

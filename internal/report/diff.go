@@ -222,7 +222,7 @@ func (d *RecordDiff) notes() {
 func short(hash string) string { return hash[:min(12, len(hash))] }
 
 // Rescore gives the record with its stored findings scored again by today's rules
-// against the project's key of today, offline. What was resolved under the root
+// against the project's key and reviews of today, offline. What was resolved under the root
 // then is taken as resolved; trials that prove nothing stay as they are. It
 // returns an error where the record is of another project or has no stored
 // findings.
@@ -232,7 +232,6 @@ func Rescore(r *record.Record, p *audit.Project, dims map[audit.CWE]audit.Dimens
 	}
 	out := *r
 	out.Trials = slices.Clone(r.Trials)
-	reviews := storedReviews(r)
 	for i, t := range r.Trials {
 		if t.Invalid != "" {
 			continue
@@ -247,7 +246,7 @@ func Rescore(r *record.Record, p *audit.Project, dims map[audit.CWE]audit.Dimens
 				fs[k].File = s.Path
 			}
 		}
-		res, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Reviews: reviews})
+		res, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims})
 		if err != nil {
 			return nil, fmt.Errorf("%s, trial %d: %w", r.Name(), i+1, err)
 		}
@@ -262,22 +261,6 @@ func Rescore(r *record.Record, p *audit.Project, dims map[audit.CWE]audit.Dimens
 		out.Notes = append(slices.Clone(r.Notes), fmt.Sprintf("made at commit %s, scored against the key of %s", short(r.Commit), short(p.Commit)))
 	}
 	return &out, nil
-}
-
-// storedReviews gives what people said of findings when the record was scored.
-func storedReviews(r *record.Record) map[string]bool {
-	m := map[string]bool{}
-	for _, t := range r.Trials {
-		if t.Result == nil {
-			continue
-		}
-		for i := range t.Result.Findings {
-			if s := &t.Result.Findings[i]; s.Review != "" {
-				m[s.Fingerprint()] = s.Review == "true"
-			}
-		}
-	}
-	return m
 }
 
 // Mismatch reports whether err says that two records were made by different

@@ -8,7 +8,6 @@ import (
 
 	"assay/audit"
 	"assay/audit/score"
-	"assay/internal/stat"
 )
 
 // A headline is one sentence of the overview's answer.
@@ -51,7 +50,7 @@ func (o *overview) benchShort() {
 			continue
 		}
 		d := fmt.Sprintf("%s (%+.1f points)", p.B.Short, p.Made.Diff.Center)
-		if p.Standing == stat.Better {
+		if p.Standing == score.Better {
 			better = append(better, d)
 			continue
 		}

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,14 +11,14 @@ import (
 	"assay/internal/record"
 )
 
-// A Candidate is a finding that the key does not hold, once for all who made it.
+// A Candidate is an open finding, one beside the key that nobody has judged, once
+// for all who made it.
 type Candidate struct {
 	score.Scored
 	Fingerprint string
 }
 
-// Candidates gives the off-key findings of the records that nobody has reviewed,
-// each claim once, in the order of score's sample: nobody chooses what is looked
+// Candidates gives the open findings of the records, each claim once, in the order of score's sample: nobody chooses what is looked
 // at first, and who made a finding is not told.
 func Candidates(rs []*record.Record) []Candidate {
 	seen := map[string]bool{}
@@ -27,7 +26,7 @@ func Candidates(rs []*record.Record) []Candidate {
 	for _, r := range rs {
 		for _, t := range valid(r) {
 			for _, s := range t.Findings {
-				if fp := s.Fingerprint(); s.Disposition == score.OffKey && s.Review == "" && !seen[fp] {
+				if fp := s.Fingerprint(); score.Reviewable(s.Disposition) && s.Review == "" && !seen[fp] {
 					seen[fp] = true
 					all.Findings = append(all.Findings, s)
 				}
@@ -83,77 +82,56 @@ func cweText(cs []audit.CWE) string {
 	return strings.Join(vs, ", ")
 }
 
-// cell makes text one cell of a key's table.
-func cell(s string) string { return strings.ReplaceAll(clip(s, 200), "|", `\|`) }
-
-// parts are the columns that key and decoys share.
-type parts struct{ dimension, cwes, severity, file, function, lines, title string }
-
-func partsOf(c *Candidate, dims map[audit.CWE]audit.Dimension) parts {
+// ReviewOf gives the row for reviews that rules a candidate. Why is what the finding
+// says of itself: whoever ruled may say more.
+func ReviewOf(c *Candidate, p *audit.Project, ruling audit.Ruling, entry, by, date string) audit.FindingReview {
 	f := &c.Finding
-	p := parts{cwes: cweText(f.CWEs[:min(3, len(f.CWEs))]), severity: f.Severity.String(), file: cell(cmp.Or(c.Path, f.File)),
-		function: cell(score.FunctionName(f.Function)), lines: f.Lines.String(), title: cell(f.Title)}
-	if len(f.CWEs) > 0 {
-		p.dimension = string(dims[f.CWEs[0]])
-	}
-	p.dimension = cmp.Or(p.dimension, string(f.Dimension))
-	return p
-}
-
-// KeyRow gives a row of Known Vulnerabilities, with the fingerprint in a comment
-// behind it by which the review is found again. Its ID is to be chosen, its
-// evidence to be written by whoever merges it.
-func KeyRow(c *Candidate, p *audit.Project, dims map[audit.CWE]audit.Dimension) string {
-	x := partsOf(c, dims)
-	return fmt.Sprintf("<!-- true %s -->\n| %s | %s | %s | %s | %s | %s | %s |  | %s | TODO: source -> sink |  |\n",
-		c.Fingerprint, prefix(p)+"-NEW", x.dimension, x.cwes, x.severity, x.file, x.function, x.lines, x.title)
-}
-
-// DecoyRow gives a row of Decoys.
-func DecoyRow(c *Candidate, p *audit.Project, dims map[audit.CWE]audit.Dimension, why string) string {
-	x := partsOf(c, dims)
-	return fmt.Sprintf("<!-- false %s -->\n| %s | %s | %s | %s | %s | %s | %s | %s |\n",
-		c.Fingerprint, prefix(p)+"-DNEW", x.dimension, x.cwes, x.file, x.function, x.lines, x.title, cell(cmp.Or(why, "TODO: why it is safe")))
-}
-
-// prefix is what the key's IDs begin with.
-func prefix(p *audit.Project) string {
-	if len(p.Known) == 0 {
-		return "NEW"
-	}
-	id, _, _ := strings.Cut(p.Known[0].ID, "-")
-	return id
-}
-
-var reviewLine = regexp.MustCompile(`(?m)^<!-- (true|false) ([0-9a-f]{24}) -->`)
-
-// ReadReviews reads what a triage file says of each fingerprint; the last word on
-// one holds.
-func ReadReviews(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, g := range reviewLine.FindAllStringSubmatch(s, -1) {
-		m[g[2]] = g[1] == "true"
-	}
-	return m
-}
-
-// Rereview scores the record's findings with reviews beside those it was scored
-// with.
-func Rereview(r *record.Record, p *audit.Project, dims map[audit.CWE]audit.Dimension, reviews map[string]bool) (*record.Record, error) {
-	marked := *r
-	marked.Trials = slices.Clone(r.Trials)
-	for i, t := range marked.Trials {
-		if t.Result == nil {
-			continue
+	v := audit.FindingReview{File: cmp.Or(c.Path, f.File), Lines: f.Lines, Ruling: ruling, Entry: entry, By: by, Date: date, Why: clip(audit.OneLine(f.Title, 200), 200)}
+	for _, w := range f.CWEs {
+		if len(v.CWEs) < 3 && !slices.Contains(v.CWEs, w) {
+			v.CWEs = append(v.CWEs, w)
 		}
-		res := *t.Result
-		res.Findings = slices.Clone(t.Result.Findings)
-		for k := range res.Findings {
-			if yes, ok := reviews[res.Findings[k].Fingerprint()]; ok {
-				res.Findings[k].Review = fmt.Sprint(yes)
-			}
-		}
-		marked.Trials[i].Result = &res
 	}
-	return Rescore(&marked, p, dims, r.Goals)
+	if !v.Lines.IsZero() {
+		v.Lines.End = max(v.Lines.Start, v.Lines.End)
+		if file, ok := p.Tree[v.File]; ok {
+			v.Lines.End = max(v.Lines.Start, min(v.Lines.End, file.Lines))
+		}
+	}
+	if name := score.FunctionName(f.Function); name != "" {
+		v.Functions = []string{clip(name, 200)}
+	}
+	return v
+}
+
+// Nearest gives entries that a candidate may repeat: those with its file, in their
+// place or under Also, nearest first, then those with one of its CWEs. At most nine.
+func Nearest(c *Candidate, p *audit.Project) []audit.Known {
+	rank := func(k *audit.Known) int {
+		gap := 0
+		if !k.Lines.IsZero() && !c.Finding.Lines.IsZero() {
+			gap = max(0, k.Lines.Start-max(c.Finding.Lines.Start, c.Finding.Lines.End), c.Finding.Lines.Start-max(k.Lines.Start, k.Lines.End))
+		}
+		same := slices.ContainsFunc(c.Finding.CWEs, func(w audit.CWE) bool { return slices.Contains(k.CWEs, w) })
+		const far = 1 << 20
+		switch {
+		case k.File == c.Path && same:
+			return gap
+		case slices.Contains(k.Also, c.Path):
+			return far
+		case k.File == c.Path:
+			return far + 1 + gap
+		case same:
+			return 2 * far
+		}
+		return -1
+	}
+	var near []audit.Known
+	for _, k := range p.Known {
+		if rank(&k) >= 0 {
+			near = append(near, k)
+		}
+	}
+	slices.SortStableFunc(near, func(a, b audit.Known) int { return cmp.Compare(rank(&a), rank(&b)) })
+	return near[:min(9, len(near))]
 }

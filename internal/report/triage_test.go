@@ -1,10 +1,10 @@
 package report_test
 
 import (
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"assay/audit"
@@ -13,6 +13,7 @@ import (
 	"assay/internal/record"
 	"assay/internal/report"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,8 +28,9 @@ func offKey(t *testing.T, p *audit.Project) []audit.Finding {
 	return fs
 }
 
-func TestTriageWritesRowsThatAKeyTakes(t *testing.T) {
+func TestTriageWritesRowsThatRule(t *testing.T) {
 	p, dims, goals := project(t, "go-test-bench")
+	p.Reviews = nil
 	found := offKey(t, p)
 	a := recordOf(t, "one", day, p, dims, goals, found)
 	b := recordOf(t, "two", day.Add(time.Hour), p, dims, goals, found[:1])
@@ -36,41 +38,28 @@ func TestTriageWritesRowsThatAKeyTakes(t *testing.T) {
 	require.Len(t, cs, 2, "a claim of two auditors is looked at once")
 	require.Equal(t, cs, report.Candidates([]*record.Record{b, a}), "the order is nobody's choice")
 	require.NotContains(t, report.Show(&cs[0]), "one")
+	for _, k := range report.Nearest(&cs[0], p) {
+		require.True(t, k.File == cs[0].Path || slices.Contains(k.Also, cs[0].Path) || slices.Contains(k.CWEs, 611))
+	}
 
-	text := report.KeyRow(&cs[0], p, dims) + report.DecoyRow(&cs[1], p, dims, "a | constant")
-	reviews := report.ReadReviews(text)
-	require.Equal(t, map[string]bool{cs[0].Fingerprint: true, cs[1].Fingerprint: false}, reviews, "what an auditor wrote is no review")
+	rows := []audit.FindingReview{report.ReviewOf(&cs[0], p, audit.RuledTrue, "", "a | reader", "2026-11-22"),
+		report.ReviewOf(&cs[1], p, audit.RuledSame, p.Known[0].ID, "a reader", "2026-11-22")}
+	fsys := fstest.MapFS{"x.reviews.md": {Data: append([]byte("# Reviews\n\n"), fixture.FormatReviews(rows)...)}}
+	read, err := fixture.ReadReviews(fsys, "x.reviews.md", p)
+	require.NoError(t, err)
+	for i := range read {
+		read[i].Pos = audit.Pos{}
+	}
+	require.Empty(t, cmp.Diff(rows, read), "what is written is read back")
 
-	again, err := report.Rereview(a, p, dims, reviews)
+	q := *p
+	q.Reviews = read
+	again, err := report.Rescore(a, &q, dims, goals)
 	require.NoError(t, err)
-	require.Zero(t, again.Trials[0].Result.Metrics.OffKey.Open)
-	require.Equal(t, score.Of(0.5), again.Trials[0].Result.Metrics.Precision.Low)
-	require.Equal(t, score.Of(0.5), again.Trials[0].Result.Metrics.Precision.High)
-
-	// Merged by hand, the key reads.
-	dir := t.TempDir()
-	src, err := os.ReadFile("../../fixtures/projects/go-test-bench.md")
-	require.NoError(t, err)
-	lines := strings.Split(text, "\n")
-	key := strings.Replace(lines[1], "-NEW", "-99", 1) + "\n"
-	decoy := strings.Replace(lines[3], "-DNEW", "-D99", 1) + "\n"
-	merged := insert(insert(string(src), "# Known Vulnerabilities", key), "# Decoys", decoy)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "go-test-bench.md"), []byte(merged), 0o644))
-	tree, err := os.ReadFile("../../fixtures/projects/go-test-bench.tree.tsv")
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "go-test-bench.tree.tsv"), tree, 0o644))
-	q, err := fixture.ReadProject(os.DirFS(dir), "go-test-bench.md")
-	require.NoError(t, err)
-	require.Len(t, q.Known, len(p.Known)+1)
-	require.Len(t, q.Decoys, len(p.Decoys)+1)
-}
-
-// insert puts a row behind the head of the table that follows a heading.
-func insert(s, heading, row string) string {
-	at := strings.Index(s, "\n"+heading)
-	at += strings.Index(s[at:], "\n|---")
-	at += 1 + strings.Index(s[at+1:], "\n") + 1
-	return s[:at] + row + s[at:]
+	m := again.Trials[0].Result.Metrics
+	require.Equal(t, score.Reviewed{True: 1, Same: 1}, m.OffKey)
+	require.Equal(t, score.Span{Low: score.Of(1), High: score.Of(1)}, m.Precision)
+	require.Empty(t, report.Candidates([]*record.Record{again}))
 }
 
 func TestAroundMarksTheLines(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 
 	"assay/audit"
 	"assay/audit/score"
-	"assay/internal/stat"
 )
 
 // Score gives the variant's answers as audit/score judges them: of the application,
@@ -84,7 +83,7 @@ func (r *Results) names() string {
 // A VariantDiff sets reviewer A against reviewer B on the same cases.
 type VariantDiff struct {
 	A, B       string
-	Comparison stat.Comparison // how A stands to B
+	Comparison score.Comparison // how A stands to B
 	FiguresA   *score.Bench
 	FiguresB   *score.Bench
 	AlsoA      []string // cases that A gets right in every trial and B in none

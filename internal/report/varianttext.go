@@ -7,7 +7,6 @@ import (
 	"text/tabwriter"
 
 	"assay/audit/score"
-	"assay/internal/stat"
 )
 
 // Text writes the comparison for a terminal.
@@ -42,28 +41,28 @@ func (d *VariantDiff) Sentence() string {
 
 // Standing gives "better than B", "worse than B" or "not settled against B", with
 // the difference and what would settle it.
-func Standing(c stat.Comparison) string {
+func Standing(c score.Comparison) string {
 	switch c.Standing {
-	case stat.Better:
+	case score.Better:
 		return "better than B: " + difference(c)
-	case stat.Worse:
+	case score.Worse:
 		return "worse than B: " + difference(c)
 	}
 	return "not settled against B: " + difference(c)
 }
 
 // difference tells it, and what would settle it where it is not.
-func difference(c stat.Comparison) string {
+func difference(c score.Comparison) string {
 	diff := fmt.Sprintf("%+.1f points of balanced accuracy (95 %%: %+.1f to %+.1f), p %.2g, over %d cases of %d families",
 		c.Diff.Center, c.Diff.Lo, c.Diff.Hi, c.P, c.Cases, c.Families)
-	if n := Need(c.Need); n != "" && c.Standing == stat.Open {
+	if n := Need(c.Need); n != "" && c.Standing == score.NotSettled {
 		diff += ", " + n
 	}
 	return diff
 }
 
 // Need says what would settle a comparison; empty where nothing is known to.
-func Need(n stat.Need) string {
+func Need(n score.Need) string {
 	switch {
 	case n.Families > 0:
 		return fmt.Sprintf("needs %d more families to settle a difference of %.1f points", n.Families, n.Size)
@@ -92,7 +91,7 @@ func (d *VariantDiff) rows() [][3]string {
 func (d *VariantDiff) notes() []string {
 	var ns []string
 	for _, w := range d.Comparison.Warnings {
-		ns = append(ns, string(w))
+		ns = append(ns, w)
 	}
 	if d.OnlyA+d.OnlyB > 0 {
 		ns = append(ns, fmt.Sprintf("%d cases were asked of A alone, %d of B alone: they are left out", d.OnlyA, d.OnlyB))

@@ -41,7 +41,7 @@ var imports = map[string][]string{
 	"internal/run":               {"audit", "internal/store"},
 	"internal/run/river":         {"audit", "internal/run", "internal/store"},
 	"internal/record":            {"audit", "audit/score"},
-	"internal/report":            {"audit", "audit/findings", "audit/score", "internal/stat", "internal/store", "internal/record"},
+	"internal/report":            {"audit", "audit/findings", "audit/score", "internal/store", "internal/record"},
 }
 
 // wires are the packages that put everything together.

@@ -22,7 +22,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 )
 
 // The pins: change them together, and say in the commit what the catalogue changed.
@@ -54,7 +56,17 @@ type entry struct {
 		ID     int    `xml:"CWE_ID,attr"`
 		View   int    `xml:"View_ID,attr"`
 	} `xml:"Related_Weaknesses>Related_Weakness"`
+	Description text `xml:"Description"` // of a weakness
+	Summary     text `xml:"Summary"`     // of a category
+	Members     []struct {
+		ID int `xml:"CWE_ID,attr"`
+	} `xml:"Relationships>Has_Member"`
 	kind string
+}
+
+// A text is what an element says, that of the elements in it too.
+type text struct {
+	XML string `xml:",innerxml"`
 }
 
 func main() {
@@ -155,11 +167,12 @@ func render(c *catalog) ([]byte, error) {
 	fmt.Fprintf(&b, "const (\n\tcatalogVersion = %q\n\tcatalogDate = %q\n\tcatalogPackage = %q\n\tcatalogSHA256 = %q\n)\n\n",
 		c.Version, c.Date, npmPackage, xmlSHA256)
 	fmt.Fprintf(&b, "var table = []Entry{\n")
+	next := successors(all)
 	for i, e := range all {
 		if i > 0 && all[i-1].ID == e.ID {
 			return nil, fmt.Errorf("CWE-%d stands twice in the catalogue", e.ID)
 		}
-		fmt.Fprintf(&b, "{%d, %q, %s, %v, %s},\n", e.ID, e.Name, e.kind, e.Status == "Deprecated", intList(parents(&e)))
+		fmt.Fprintf(&b, "{%d, %q, %s, %v, %s, %s},\n", e.ID, e.Name, e.kind, e.deprecated(), intList(parents(&e)), intList(next[e.ID]))
 	}
 	fmt.Fprintf(&b, "}\n")
 	return format.Source(b.Bytes())
@@ -174,6 +187,76 @@ func parents(e *entry) []int {
 	}
 	slices.Sort(ps)
 	return slices.Compact(ps)
+}
+
+func (e *entry) deprecated() bool { return e.Status == "Deprecated" }
+
+var number = regexp.MustCompile(`CWE-(\d+)`)
+
+// successors gives, for deprecated numbers and for categories, the weaknesses that
+// are named in their place, ascending.
+//
+// Of a deprecated number they are those that its own text names ("a duplicate of
+// CWE-170", "see CWE-532"), of a category its members; what is itself deprecated or
+// a category is followed. A category without members of its own that other
+// categories list (an older edition's category among those of a newer one) has
+// the weaknesses that stand beside it there.
+func successors(all []entry) map[int][]int {
+	by, holders := map[int]*entry{}, map[int][]*entry{}
+	for i := range all {
+		by[all[i].ID] = &all[i]
+	}
+	for i := range all {
+		if all[i].kind == "Category" {
+			for _, m := range all[i].Members {
+				holders[m.ID] = append(holders[m.ID], &all[i])
+			}
+		}
+	}
+	var follow func(id int, seen map[int]bool) []int
+	follow = func(id int, seen map[int]bool) []int {
+		e := by[id]
+		if e == nil || seen[id] || e.kind == "View" {
+			return nil
+		}
+		seen[id] = true
+		if e.kind == "Weakness" && !e.deprecated() {
+			return []int{id}
+		}
+		var named []int
+		for _, m := range e.Members {
+			named = append(named, m.ID)
+		}
+		if e.deprecated() {
+			for _, m := range number.FindAllStringSubmatch(e.Description.XML+e.Summary.XML, -1) {
+				n, _ := strconv.Atoi(m[1])
+				named = append(named, n)
+			}
+		}
+		var found []int
+		for _, n := range named {
+			found = append(found, follow(n, seen)...)
+		}
+		if len(named) == 0 {
+			for _, holder := range holders[id] {
+				for _, m := range holder.Members {
+					if b := by[m.ID]; b != nil && b.kind == "Weakness" && !b.deprecated() {
+						found = append(found, m.ID)
+					}
+				}
+			}
+		}
+		return found
+	}
+	next := map[int][]int{}
+	for i := range all {
+		if e := &all[i]; e.kind == "Category" || e.deprecated() {
+			found := follow(e.ID, map[int]bool{})
+			slices.Sort(found)
+			next[e.ID] = slices.Compact(found)
+		}
+	}
+	return next
 }
 
 func intList(ns []int) string {

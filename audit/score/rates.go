@@ -1,0 +1,130 @@
+package score
+
+import (
+	"maps"
+	"slices"
+
+	"assay/audit"
+)
+
+// Rates tell apart what was called flawed, by CWE, where the key labels both ways:
+// flaws and code that only looks so.
+//
+// Of a project's findings a flaw is an entry of the key, by its first CWE, found
+// where it was matched in full; what is safe is a decoy, by its first CWE, called
+// flawed where a finding hit it. In Bench a flaw is a trial of a bad case, under
+// each of its CWEs; what is safe is a trial of a good case, under each CWE that a
+// bad case of its family has. Trials without an answer are in none of it.
+type Rates struct {
+	CWEs []Rate `json:"cwes"` // ascending
+	// Mean has the sums of all counts, and of each rate the mean over the CWEs that
+	// are labelled both ways, each of one weight; undefined where there is none.
+	Mean Rate `json:"mean"`
+}
+
+// A Rate is one row of Rates.
+type Rate struct {
+	CWE audit.CWE `json:"cwe,omitempty"` // 0 in the mean
+	TP  int       `json:"tp"`            // flaws that were found
+	FN  int       `json:"fn"`            // flaws that were not
+	FP  int       `json:"fp"`            // safe code that was called flawed
+	TN  int       `json:"tn"`            // safe code that was not
+	TPR Value     `json:"tpr"`           // TP / (TP + FN)
+	FPR Value     `json:"fpr"`           // FP / (FP + TN)
+	// Difference is TPR minus FPR: 0 for whoever calls everything flawed, or as much
+	// of it by lot.
+	Difference Value `json:"difference"`
+}
+
+// A tally counts by CWE.
+type tally map[audit.CWE]*Rate
+
+func (t tally) add(c audit.CWE, flawed, called bool) {
+	r := t[c]
+	if r == nil {
+		r = &Rate{CWE: c}
+		t[c] = r
+	}
+	switch {
+	case flawed && called:
+		r.TP++
+	case flawed:
+		r.FN++
+	case called:
+		r.FP++
+	default:
+		r.TN++
+	}
+}
+
+func (t tally) rates() Rates {
+	rates := Rates{CWEs: []Rate{}}
+	n, tpr, fpr := 0.0, 0.0, 0.0
+	for _, c := range slices.Sorted(maps.Keys(t)) {
+		r := *t[c]
+		r.TPR, r.FPR = Ratio(float64(r.TP), float64(r.TP+r.FN)), Ratio(float64(r.FP), float64(r.FP+r.TN))
+		if r.TPR.Defined && r.FPR.Defined {
+			r.Difference = Of(r.TPR.V - r.FPR.V)
+			n, tpr, fpr = n+1, tpr+r.TPR.V, fpr+r.FPR.V
+		}
+		rates.CWEs = append(rates.CWEs, r)
+		m := &rates.Mean
+		m.TP, m.FN, m.FP, m.TN = m.TP+r.TP, m.FN+r.FN, m.FP+r.FP, m.TN+r.TN
+	}
+	rates.Mean.TPR, rates.Mean.FPR, rates.Mean.Difference = Ratio(tpr, n), Ratio(fpr, n), Ratio(tpr-fpr, n)
+	return rates
+}
+
+// rates gives those of the findings.
+func (s *scorer) rates() Rates {
+	hit := map[string]bool{}
+	for i := range s.result.Findings {
+		if f := &s.result.Findings[i]; f.Disposition == DecoyHit {
+			hit[f.Match.Entry] = true
+		}
+	}
+	t := tally{}
+	for i := range s.in.Project.Known {
+		t.add(s.in.Project.Known[i].CWEs[0], true, s.result.Known[i].Credit == 1)
+	}
+	for i := range s.in.Project.Decoys {
+		d := &s.in.Project.Decoys[i]
+		t.add(d.CWEs[0], false, hit[d.ID])
+	}
+	return t.rates()
+}
+
+// ratesOf gives those of a reviewer's answers.
+func ratesOf(answers []Answer) Rates {
+	families := map[string]map[audit.CWE]bool{}
+	for i := range answers {
+		c := answers[i].Case
+		if c.Label == audit.Bad && len(c.CWEs) > 0 {
+			family := c.Family()
+			if families[family] == nil {
+				families[family] = map[audit.CWE]bool{}
+			}
+			for _, w := range c.CWEs {
+				families[family][w] = true
+			}
+		}
+	}
+	t := tally{}
+	for i := range answers {
+		a := &answers[i]
+		correct := a.Outcome == audit.OutcomeCorrect
+		if !correct && a.Outcome != audit.OutcomeWrong {
+			continue
+		}
+		if a.Case.Label == audit.Bad {
+			for _, w := range a.Case.CWEs {
+				t.add(w, true, correct)
+			}
+			continue
+		}
+		for w := range families[a.Case.Family()] {
+			t.add(w, false, !correct)
+		}
+	}
+	return t.rates()
+}
