@@ -125,7 +125,7 @@ func (r *Target) addFolder(d *Draw, holders map[string]int) {
 // vulnerabilities, good ones decoys. Commit is git's hash of the export's tree,
 // so that two draws with the same bytes are the same target.
 func (r *Target) Project() *audit.Project {
-	p := &audit.Project{Name: r.project.Name, Repository: "planted:" + r.project.Name, Title: r.project.Title, Languages: r.project.Languages, Pos: r.project.Pos,
+	p := &audit.Project{Name: r.project.Name, Planted: true, Repository: "planted:" + r.project.Name, Title: r.project.Title, Languages: r.project.Languages, Pos: r.project.Pos,
 		RecallGoal: r.project.RecallGoal, Tree: audit.Tree{}, Commit: treeHash(r.Files)}
 	for _, f := range r.Files {
 		p.Tree[f.Path] = audit.TreeFile{Path: f.Path, Lines: countLines(f.Content), Blob: gitHash("blob", f.Content)}
