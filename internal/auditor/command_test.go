@@ -62,6 +62,7 @@ func newLair(t *testing.T, confined bool) *lair {
 	require.NoError(t, err)
 	l := &lair{t: t, bin: bin, export: filepath.Join(t.TempDir(), "src"), own: t.TempDir(), key: filepath.Join(t.TempDir(), "repository")}
 	require.NoError(t, os.Mkdir(l.export, 0o755))
+	require.NoError(t, os.Chmod(l.own, 0o777)) // where we are root, it is another account that writes there
 	require.NoError(t, os.WriteFile(filepath.Join(l.export, "A.java"), []byte("class A {}\n"), 0o444))
 	require.NoError(t, os.MkdirAll(filepath.Join(l.key, "fixtures", "projects"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(l.key, "go.mod"), []byte("module x\n"), 0o644))
@@ -253,7 +254,7 @@ func TestTheKeyIsOutOfReach(t *testing.T) {
 		_, err = ready.Read(make([]byte, 1))
 		require.NoError(t, err)
 
-		run := l.run(l.agent("-snoop canary-''5f2c1e -where " + l.key))
+		run := l.run(l.agent("-snoop canary-''5f2c1e -where=" + l.key))
 		require.Empty(t, run.Invalid, string(run.Stderr))
 		said := string(run.Stderr)
 		require.Contains(t, said, "LOOKED at ")
@@ -274,7 +275,7 @@ func TestTheKeyIsOutOfReach(t *testing.T) {
 func TestTheKeyIsOutOfReachThroughReads(t *testing.T) {
 	l := newLair(t, true)
 	around := func(e *audit.AuditorEntry) { e.Reads = append(e.Reads, filepath.Dir(l.key)) }
-	run := l.run(l.agent("-snoop canary-''5f2c1e -where "+l.key, around))
+	run := l.run(l.agent("-snoop canary-''5f2c1e -where="+l.key, around))
 	require.NotContains(t, string(run.Stderr), "FOUND")
 
 	_, err := l.agent("", func(e *audit.AuditorEntry) { e.Reads = append(e.Reads, l.key) }).Audit(context.Background(), audit.AuditTask{Dir: l.export})
@@ -360,8 +361,8 @@ func TestRunsThatProveNothing(t *testing.T) {
 		require.Empty(t, l.run(l.agent("-invent 1 -exit 1")).Invalid, "many tools exit with 1 where they find something")
 		out := l.agent("", func(e *audit.AuditorEntry) { e.Output = "report.md" })
 		require.Contains(t, l.run(out).Invalid, "it wrote no report to $ASSAY_OUT/report.md (exit status 0): === SENTINEL")
-		link := l.agent("; ln -s "+l.key+"/fixtures/projects/x.md $ASSAY_OUT/report.md", func(e *audit.AuditorEntry) { e.Output = "report.md" })
-		require.Contains(t, l.run(link).Invalid, "path escapes from parent")
+		link := l.agent("; ln -s ../../../.."+l.key+"/fixtures/projects/x.md $ASSAY_OUT/report.md", func(e *audit.AuditorEntry) { e.Output = "report.md" })
+		require.Contains(t, l.run(link).Invalid, "$ASSAY_OUT/report.md is a link: expected a file")
 	})
 }
 
