@@ -371,6 +371,11 @@ func (b *Box) arguments(home string, disk int64) []string {
 			args = append(args, m.kind, m.path, m.path)
 		}
 	}
+	for _, m := range mounts {
+		if m.kind == "--tmpfs" { // an empty folder in the place of one that is hidden
+			args = append(args, "--remount-ro", m.path)
+		}
+	}
 	return append(args, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/")
 }
 

@@ -128,7 +128,7 @@ func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
 	if p.Box.prlimit != "" {
 		args = append(args, p.Box.prlimit)
 		for _, r := range p.rlimits() {
-			args = append(args, fmt.Sprintf("--%s=%d", r.name, r.value))
+			args = append(args, fmt.Sprintf("--%s=%d:%d", r.name, r.value, r.hard))
 		}
 	}
 	if p.Box.drops {
@@ -266,6 +266,7 @@ type rlimit struct {
 	name     string // as prlimit calls it
 	resource int
 	value    uint64
+	hard     uint64 // what value can be raised to
 }
 
 // rlimits are walls behind the limits that are watched, so that what crosses a
@@ -278,19 +279,25 @@ func (p Process) rlimits() []rlimit {
 	}
 	l := p.Limits
 	rs := []rlimit{
-		{"nofile", unix.RLIMIT_NOFILE, uint64(l.OpenFiles)},
-		{"cpu", unix.RLIMIT_CPU, uint64((l.CPU + time.Second - 1) / time.Second)},
-		{"data", unix.RLIMIT_DATA, 2 * uint64(l.Memory)},
-		{"core", unix.RLIMIT_CORE, 0},
-		{"nproc", unix.RLIMIT_NPROC, uint64(2*l.Processes + threadsOf(account))},
+		{name: "nofile", resource: unix.RLIMIT_NOFILE, value: uint64(l.OpenFiles)},
+		{name: "cpu", resource: unix.RLIMIT_CPU, value: uint64((l.CPU + time.Second - 1) / time.Second)},
+		{name: "data", resource: unix.RLIMIT_DATA, value: 2 * uint64(l.Memory)},
+		{name: "core", resource: unix.RLIMIT_CORE},
+		{name: "nproc", resource: unix.RLIMIT_NPROC, value: uint64(2*l.Processes + threadsOf(account))},
 	}
 	if p.Box == nil || !p.Box.sized {
-		rs = append(rs, rlimit{"fsize", unix.RLIMIT_FSIZE, uint64(l.Disk) + 4096})
+		rs = append(rs, rlimit{name: "fsize", resource: unix.RLIMIT_FSIZE, value: uint64(l.Disk) + 4096})
 	}
 	for i := range rs {
+		r := &rs[i]
+		r.hard = r.value
+		if r.resource == unix.RLIMIT_CPU { // at the first it is told so, and by that we know
+			r.hard += 5
+		}
 		var now unix.Rlimit
-		if unix.Getrlimit(rs[i].resource, &now) == nil {
-			rs[i].value = min(rs[i].value, now.Max)
+		if unix.Getrlimit(r.resource, &now) == nil {
+			r.hard = min(r.hard, now.Max)
+			r.value = min(r.value, r.hard)
 		}
 	}
 	return rs

@@ -38,7 +38,7 @@ func init() {
 func reaperCommand(p Process) *exec.Cmd {
 	var limits []string
 	for _, r := range p.rlimits() {
-		limits = append(limits, fmt.Sprintf("%d=%d", r.resource, r.value))
+		limits = append(limits, fmt.Sprintf("%d=%d:%d", r.resource, r.value, r.hard))
 	}
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args = append([]string{reaperName, strconv.Itoa(os.Getpid()), strings.Join(limits, ",")}, p.Command...)
@@ -63,11 +63,11 @@ func reap(parent, limits string, command []string) int {
 		return fail(err)
 	}
 	for _, l := range strings.Split(limits, ",") {
-		resource, value, _ := strings.Cut(l, "=")
-		r, _ := strconv.Atoi(resource)
-		v, err := strconv.ParseUint(value, 10, 64)
+		var resource int
+		var r syscall.Rlimit
+		_, err := fmt.Sscanf(l, "%d=%d:%d", &resource, &r.Cur, &r.Max)
 		if err == nil {
-			err = syscall.Setrlimit(r, &syscall.Rlimit{Cur: v, Max: v})
+			err = syscall.Setrlimit(resource, &r)
 		}
 		if err != nil {
 			return fail(fmt.Errorf("limit %s: %w", l, err))
