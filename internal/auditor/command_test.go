@@ -112,7 +112,7 @@ func (l *lair) free(name string) {
 	require.NoError(l.t, err, "the child never began")
 	defer f.Close()
 	require.Eventually(l.t, func() bool {
-		return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+		return tryLock(f)
 	}, 20*time.Second, 5*time.Millisecond, "%s is still held: its process lives", name)
 }
 

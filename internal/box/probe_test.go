@@ -1,3 +1,5 @@
+//go:build linux
+
 package box
 
 import (
@@ -50,7 +52,8 @@ func probe(own []string) {
 		return unix.Stat(name, &s) == nil && s.Ino == null.Ino && s.Dev == null.Dev
 	}
 	files := systemFiles
-	if os.Geteuid() == nobody { // the box's first process is another's; else it is its own
+	var first unix.Stat_t
+	if unix.Stat("/proc/1", &first) == nil && int(first.Uid) != os.Geteuid() { // else the first process of the box is its own
 		files = append(files, "/proc/1/mem", "/proc/1/environ", "/proc/1/oom_score_adj", "/proc/1/root", "/proc/1/uid_map")
 	}
 	for _, name := range files {
