@@ -6,6 +6,7 @@ import "embed"
 // run wherever this package is imported.
 //
 //go:embed fixtures/*.md fixtures/prompts fixtures/projects fixtures/recordings fixtures/baselines fixtures/*.tsv
+//go:embed fixtures/planted
 //go:embed tests/*/*.md tests/*/*.sql tests/*/*.mjs tests/*/*.py tests/*/*.txt
 //go:embed smoke-test-fixture
 var shipped embed.FS

@@ -9,8 +9,19 @@ type Goals struct {
 	F1        float64
 	Coverage  int    // dimensions, of ten
 	Score     string // which score is asserted: "assay" or "literal"
+	AtChance  bool   // recall at chance warns, and does not fail: for those of whom nothing is expected
 	Bench     BenchGoals
+	For       map[string]Goals // of one auditor or reviewer by name, in place of these
 	Pos       Pos
+}
+
+// Of gives the goals of an auditor: those stated for it by name, else the general
+// ones.
+func (g Goals) Of(auditor string) Goals {
+	if own, ok := g.For[auditor]; ok {
+		return own
+	}
+	return g
 }
 
 // BenchGoals are the thresholds of a reviewer over the cases, 0 to 1. A

@@ -70,14 +70,27 @@ func (f drop) gated(part *stat.Part, rules Rules) Reason {
 	if part == nil {
 		return f.unsettled(rules, nil, "the gate did not see this project")
 	}
-	switch part.Decision {
-	case stat.Drop:
+	switch decision := part.Decision; {
+	case decision == stat.Drop:
 		return f.reason(audit.Fail, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: a drop of %.1f points (errors a trial %.1f, and were %.1f) that chance does not explain (p %.2g, needed %.2g)",
 			f.metric, f.now, f.base, part.Drop, part.Errors[1], part.Errors[0], part.P, part.Alpha))
-	case stat.NoDrop:
-		return f.reason(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: no drop of 10 points", f.metric, f.now, f.base))
+	case decision == stat.NoDrop, f.points < noneBelow-1e-7 && !errorsRise(part):
+		if f.points > failAbove+1e-7 && f.items > itemsAbove+1e-7 {
+			return f.reason(audit.Warn, CodeUnsettled, fmt.Sprintf("%s %v, at the baseline %v: a drop of %.1f points that %d entries cannot tell from chance", f.metric, f.now, f.base, f.points, part.Items))
+		}
+		text := fmt.Sprintf("%s %v, at the baseline %v: no drop that chance does not explain", f.metric, f.now, f.base)
+		if part.Upper < 10 {
+			text = fmt.Sprintf("%s %v, at the baseline %v: no drop of 10 points", f.metric, f.now, f.base)
+		}
+		return f.reason(audit.Pass, CodeDrop, text)
 	}
 	return f.unsettled(rules, part, whatSettles(part))
+}
+
+// errorsRise reports whether errors rose by half or more, and by more than one:
+// near the ceiling that matters, however few points it is.
+func errorsRise(part *stat.Part) bool {
+	return part.Errors[1]-part.Errors[0] > itemsAbove+1e-7 && part.Errors[1] >= 1.5*part.Errors[0]-1e-7
 }
 
 // whatSettles says which trials would settle a part.
@@ -126,7 +139,7 @@ func poolReason(part *stat.Part, rules Rules) Reason {
 	case stat.Drop:
 		g.Text = fmt.Sprintf("recall over all projects dropped by %.1f points, which chance does not explain (p %.2g, needed %.2g)", part.Drop, part.P, part.Alpha)
 	case stat.NoDrop:
-		g.Text = "recall over all projects: no drop of 10 points"
+		g.Text = "recall over all projects: no drop that chance does not explain"
 	default:
 		g.Text = fmt.Sprintf("recall over all projects dropped by %.1f points, not settled: %s", part.Drop, whatSettles(part))
 	}

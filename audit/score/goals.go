@@ -16,6 +16,7 @@ type Goals struct {
 	Expected  int                     // credit: found entries, a half counting a half
 	Minimums  map[audit.Dimension]int // credit by dimension
 	Literal   bool                    // the literal score is asserted, not ours
+	AtChance  bool                    `json:",omitempty"` // recall at chance warns, and does not fail
 }
 
 // GoalsFor gives the goals of one project: those of goals.md, with the project's
@@ -23,7 +24,7 @@ type Goals struct {
 // for at most as far as the key holds dimensions.
 func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
 	goals := Goals{Recall: g.Recall, Precision: g.Precision, F1: g.F1, Coverage: g.Coverage,
-		Expected: p.Expected, Minimums: p.Minimums}
+		Expected: p.Expected, Minimums: p.Minimums, AtChance: g.AtChance}
 	if p.RecallGoal > 0 {
 		goals.Recall = p.RecallGoal
 	}
@@ -63,6 +64,7 @@ const (
 	CodeDrop       Code = "drop"            // worse than the baseline, or as good
 	CodeUnsettled  Code = "not settled"     // a drop that these trials cannot settle
 	CodeStochastic Code = "not determinate" // called deterministic, and two runs differ
+	CodeReplay     Code = "replay"          // a recording is scored otherwise than at its baseline
 	CodeCheck      Code = "check"           // a check of the smoke test
 	CodeMiss       Code = "miss"            // a planted flaw that was not found
 )

@@ -9,11 +9,11 @@ import (
 	"assay/audit/score"
 )
 
-// A deterministic auditor that misses every goal, and misses it exactly as its
-// baseline did, warns and does not fail: nothing fell.
-func TestTheSameAsTheBaselineIsNotBelowIt(t *testing.T) {
+// An auditor that misses goals exactly as its baseline did warns: below goal, as in
+// the baseline. Where it then falls, or has less than half of a goal, it fails.
+func TestBelowGoalAsInTheBaseline(t *testing.T) {
 	p := target()
-	r, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:2], Dimensions: realDimensions(t), Rounds: -1})
+	r, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:3*len(p.Known)/5], Dimensions: realDimensions(t), Rounds: -1})
 	require.NoError(t, err)
 	goals := score.Goals{Recall: 0.9, Coverage: 10, Expected: 1000, Minimums: map[audit.Dimension]int{audit.SSRF: 100}}
 	same := []score.Trial{{Result: r}}
@@ -24,15 +24,15 @@ func TestTheSameAsTheBaselineIsNotBelowIt(t *testing.T) {
 	}
 	require.Equal(t, audit.Warn, j.Verdict)
 
-	half, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:1], Dimensions: realDimensions(t), Rounds: -1})
+	half, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:len(p.Known)/3], Dimensions: realDimensions(t), Rounds: -1})
 	require.NoError(t, err)
 	j, err = score.Judge(score.Subject{Goals: goals, Now: []score.Trial{{Result: half}}, Baseline: same}, score.Rules{Deterministic: true})
 	require.NoError(t, err)
-	require.Equal(t, audit.Fail, j.Verdict, "one entry less is below the baseline")
+	require.Equal(t, audit.Fail, j.Verdict, "it fell, below half of the goal too")
+	require.Equal(t, audit.Fail, reason(t, j, score.CodeFloor, score.MetricRecall).Verdict)
 }
 
-// An auditor that finds nothing never passes; where its baseline found nothing
-// either, it warns.
+// An auditor that finds nothing fails, whatever its baseline found.
 func TestNothingFoundAsAtTheBaseline(t *testing.T) {
 	r, err := score.Score(score.Input{Project: target(), Dimensions: realDimensions(t)})
 	require.NoError(t, err)
@@ -43,5 +43,5 @@ func TestNothingFoundAsAtTheBaseline(t *testing.T) {
 	require.Equal(t, audit.Fail, j.Verdict)
 	j, err = score.Judge(score.Subject{Goals: goals, Now: none, Baseline: none}, score.Rules{Deterministic: true})
 	require.NoError(t, err)
-	require.Equal(t, audit.Warn, j.Verdict)
+	require.Equal(t, audit.Fail, j.Verdict)
 }

@@ -34,6 +34,8 @@ type cli struct {
 	Work     workCmd     `cmd:"" help:"Be a worker: carry out what was enqueued, here."`
 	Merge    mergeCmd    `cmd:"" help:"Join the results of a run's shards and judge the whole."`
 	Lint     lintCmd     `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
+	Plant    plantCmd    `cmd:"" help:"Draw a planted project: its source, and its key beside it."`
+	Scan     scanCmd     `cmd:"" help:"Audit a folder with the embedded analyser."`
 }
 
 func main() {

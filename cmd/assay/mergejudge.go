@@ -12,6 +12,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/audit/score"
+	"assay/internal/auditor"
 	"assay/internal/record"
 	"assay/internal/run"
 	"assay/internal/store"
@@ -20,7 +21,7 @@ import (
 // A gate judges each reviewer with each prompt over the joined rows.
 type gate struct {
 	cases  map[string]*audit.Case
-	goals  audit.BenchGoals
+	goals  audit.Goals
 	root   string
 	strict bool
 }
@@ -50,7 +51,7 @@ func (c *mergeCmd) judge(w io.Writer, whole *store.Run, rows []store.Evaluation)
 	if err != nil {
 		return err
 	}
-	g.goals = goals.Bench
+	g.goals = goals
 	variants, err := g.variants(rows)
 	if err != nil {
 		return err
@@ -169,7 +170,7 @@ func (g *gate) hold(s *variantRows, as []score.Answer) (verdict string, notes []
 		return "", nil, err
 	}
 	before, notes := base.Compare(s.told(), g.cases, run.CaseHash)
-	j, err := score.JudgeBench(as, before, g.goals, score.Rules{Deterministic: s.reviewer == "static", Strict: g.strict})
+	j, err := score.JudgeBench(as, before, g.goals.Of(s.reviewer).Bench, score.Rules{Deterministic: auditor.Deterministic(s.reviewer), Strict: g.strict})
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: %w", s.reviewer, err)
 	}

@@ -370,6 +370,6 @@ func TestKeyScores(t *testing.T) {
 		r, err := score.Score(score.Input{Project: key, Findings: score.AsFindings(key), Dimensions: dims, Rounds: -1})
 		require.NoError(t, err)
 		require.Equal(t, score.Of(1), r.Metrics.Recall)
-		require.Equal(t, map[score.Fate]int{score.Matched: len(key.Known)}, r.Fates)
+		require.Equal(t, map[score.Disposition]int{score.Matched: len(key.Known)}, r.Dispositions)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/postgres"
 	"assay/internal/proof"
-	"assay/internal/store/pgtest"
 )
 
 // corpora reads tests/ whole, or the applications that ASSAY_APP names.
@@ -43,7 +43,7 @@ var startServer = sync.OnceValues(func() (string, error) {
 	if url := os.Getenv("ASSAY_PG_URL"); url != "" {
 		return url, nil
 	}
-	dsn, stop, err := pgtest.Start("")
+	dsn, stop, err := postgres.Start("")
 	if err == nil {
 		stopServer = stop
 	}
@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 func open(t *testing.T, app *audit.App) proof.Runner {
 	t.Helper()
 	r, err := proof.Open(context.Background(), app, startServer)
-	if missing := (*proof.MissingRuntime)(nil); errors.As(err, &missing) || errors.Is(err, pgtest.ErrMissing) {
+	if missing := (*proof.MissingRuntime)(nil); errors.As(err, &missing) || errors.Is(err, postgres.ErrMissing) {
 		skip(t, err)
 	}
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -9,108 +10,103 @@ import (
 	"assay/audit/score"
 )
 
-// Text gives the record in the methodology's template. Its verdict line knows
-// PASS and FAIL alone: WARN is written PASS, INVALID is written FAIL, and the
-// reason stands in Notes.
+// Text gives the record in the methodology's template, word for word and line for
+// line (its appendix). Where a figure is an interval its low end stands; a figure
+// that there is none of is "none". The verdict line knows PASS and FAIL alone: it is
+// a projection of the real verdict (WARN and "as recorded" are written PASS,
+// INVALID and "changed" FAIL), and Notes begin with that one.
 func (r *Record) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Date: %s\n", r.Date.UTC().Format(time.DateOnly))
 	fmt.Fprintf(&b, "Change: %s\n", oneLine(orNone(r.Change)))
-	fmt.Fprintf(&b, "Trigger: %s\n", oneLine(orNone(r.Trigger)))
-	fmt.Fprintf(&b, "Test: %s\n", r.test())
+	fmt.Fprintf(&b, "Trigger: %s\n", oneLine(cmp.Or(r.Trigger, "manual")))
+	fmt.Fprintf(&b, "Test: %s\n", map[string]string{"Smoke": "smoke"}[r.Suite]+map[string]string{"Regression": "full suite"}[r.Suite])
 	b.WriteString("Results:\n")
-	for _, l := range r.Lines() {
-		fmt.Fprintf(&b, "  - %s\n", l)
+	now, base := r.figures()
+	for i, f := range templateLines {
+		fmt.Fprintf(&b, "  %-10s %s (baseline: %s)%s[%s]\n", f.name+":", now[i], base[i], f.gap, r.verdictOf(f.metric))
 	}
-	fmt.Fprintf(&b, "Verdict: %s\n", verdictLine(r.Judgement.Verdict))
-	b.WriteString("Notes:\n")
-	for _, n := range r.notes() {
-		fmt.Fprintf(&b, "  - %s\n", oneLine(n))
-	}
+	fmt.Fprintf(&b, "Verdict: %s\n", projected(r.Judgement.Verdict))
+	fmt.Fprintf(&b, "Notes: %s\n", oneLine(strings.Join(r.notes(), "; ")))
 	return b.String()
 }
 
-func (r *Record) test() string {
-	s := fmt.Sprintf("%s, %s, %s", r.Suite, r.Project, r.Auditor)
-	switch {
-	case r.Control != "":
-		s += " (control: " + r.Control + ")"
-	case r.Replay:
-		s += " (replay of a recording)"
-	}
-	return oneLine(s)
+// templateLines are the template's four figures, with the gap before the verdict.
+var templateLines = []struct{ name, metric, gap string }{
+	{"Recall", score.MetricRecall, "  "}, {"Precision", score.MetricPrecision, "  "}, {"F1", score.MetricF1, "  "}, {"Coverage", score.MetricCoverage, " "},
 }
 
-func verdictLine(v audit.Verdict) audit.Verdict {
-	switch v {
-	case audit.Warn:
-		return audit.Pass
-	case audit.Invalid:
-		return audit.Fail
+// figures gives the four figures of the run and of its baseline, as the template
+// writes them: "71%", "8/10".
+func (r *Record) figures() (now, base [4]string) {
+	now, base = [4]string{"none", "none", "none", "none"}, [4]string{"none", "none", "none", "none"}
+	if m := r.metrics(); m != nil {
+		now = [4]string{percent(m.Recall), percent(m.Precision.Low), percent(m.F1.Low), fmt.Sprintf("%d/10", len(m.Covered))}
 	}
-	return v
-}
-
-// A Line is one figure of the results.
-type Line struct {
-	Name     string
-	Now      string
-	Baseline string // "none" where there is none
-	Goal     string // empty where nothing is asked
-	Verdict  audit.Verdict
-}
-
-// String gives "Recall: 71.0 % (baseline 72.0 %, goal 70.0 %): PASS".
-func (l Line) String() string {
-	if l.Name == "" {
-		return fmt.Sprintf("%s: %s", l.Now, l.Verdict)
-	}
-	s := fmt.Sprintf("%s: %s (baseline %s", l.Name, l.Now, l.Baseline)
-	if l.Goal != "" {
-		s += ", goal " + l.Goal
-	}
-	return s + "): " + string(l.Verdict)
-}
-
-// Lines gives a line for each figure that has a goal and for each check, from the
-// judgement's own reasons: nothing is computed here.
-func (r *Record) Lines() []Line {
-	var lines []Line
 	for _, g := range r.Judgement.Reasons {
-		if g.Code == score.CodeCheck || g.Code == score.CodeInvalid {
-			lines = append(lines, Line{Name: strings.ToUpper(g.About), Now: oneLine(g.Text), Baseline: "none", Verdict: g.Verdict})
-		}
-	}
-	for _, metric := range []string{score.MetricExpected, score.MetricCoverage, score.MetricRecall, score.MetricPrecision,
-		score.MetricF1, score.MetricMinimum} {
-		for _, g := range r.Judgement.Reasons {
-			if g.Metric == metric && (g.Code == score.CodeGoal || g.Code == score.CodeReview) {
-				lines = append(lines, r.line(g))
+		for i, f := range templateLines {
+			if g.Metric == f.metric && g.About == "" && g.Baseline.Defined && base[i] == "none" {
+				base[i] = percent(g.Baseline)
+				if f.metric == score.MetricCoverage {
+					base[i] = fmt.Sprintf("%.0f/10", g.Baseline.V)
+				}
 			}
 		}
 	}
-	return lines
+	return now, base
 }
 
-func (r *Record) line(g score.Reason) Line {
-	name := strings.ToUpper(g.Metric[:1]) + g.Metric[1:]
-	if g.About != "" {
-		name += " of " + g.About
+// metrics gives the figures of the first trial that counts; nil without one.
+func (r *Record) metrics() *score.Metrics {
+	for i := range r.Trials {
+		if t := &r.Trials[i]; t.Result != nil && t.Invalid == "" {
+			return &t.Result.Metrics
+		}
 	}
-	l := Line{Name: name, Now: score.Show(g.Metric, g.Now), Baseline: "none", Goal: score.Show(g.Metric, g.Want), Verdict: g.Verdict}
-	if g.Baseline.Defined {
-		l.Baseline = score.Show(g.Metric, g.Baseline)
+	return nil
+}
+
+func percent(v score.Value) string {
+	if !v.Defined {
+		return "none"
 	}
-	return l
+	return fmt.Sprintf("%.0f%%", 100*v.V)
+}
+
+// verdictOf is the gravest verdict that speaks of a figure; of a figure that
+// nothing speaks of, the whole's.
+func (r *Record) verdictOf(metric string) audit.Verdict {
+	var vs []audit.Verdict
+	for _, g := range r.Judgement.Reasons {
+		if g.Metric == metric && g.About == "" {
+			vs = append(vs, g.Verdict)
+		}
+	}
+	if len(vs) == 0 {
+		return projected(r.Judgement.Verdict)
+	}
+	if v := audit.Worst(vs...); v != audit.Invalid {
+		return v
+	}
+	return audit.Fail
+}
+
+// projected writes a verdict with the template's two words.
+func projected(v audit.Verdict) audit.Verdict {
+	switch v {
+	case audit.Pass, audit.Warn, score.AsRecorded:
+		return audit.Pass
+	}
+	return audit.Fail
 }
 
 // notes gives what a reader must know beside the figures: the real verdict where
 // the template has no word for it, everything that does not pass, and the trials
 // that prove nothing.
 func (r *Record) notes() []string {
-	var notes []string
-	if v := r.Judgement.Verdict; v == audit.Warn || v == audit.Invalid {
-		notes = append(notes, fmt.Sprintf("the verdict is %s", v))
+	notes := []string{string(r.Judgement.Verdict) + ": " + r.subject()}
+	if m := r.Judgement.Methodology; m != "" {
+		notes = append(notes, "by the methodology's own rule "+string(m))
 	}
 	for _, g := range r.Judgement.Reasons {
 		if g.Verdict != audit.Pass {
@@ -120,7 +116,7 @@ func (r *Record) notes() []string {
 	for _, t := range r.Trials {
 		if t.Result != nil {
 			m := t.Result.Metrics
-			notes = append(notes, fmt.Sprintf("chance level %v (99th percentile %v), lift %s; by the literal: recall %v at a chance level of %v",
+			notes = append(notes, fmt.Sprintf("chance level %v (99th percentile %v), lift %s; by the literal score recall %v at a chance level of %v",
 				m.Chance.Mean, m.Chance.P99, times(m.Lift), t.Result.Literal.Recall, t.Result.Literal.Chance.Mean))
 			if c := m.Corroborated; c.Known > 0 {
 				notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: recall %v, precision %v, F1 %v, %d of %d dimensions, severity accuracy %v, chance level %v (99th percentile %v), lift %s",
@@ -135,6 +131,18 @@ func (r *Record) notes() []string {
 	}
 	notes = append(notes, fmt.Sprintf("score version %s, key %.12s, auditor version %s", r.Score, r.Key, r.Version))
 	return append(notes, r.Notes...)
+}
+
+// subject says what was run on what.
+func (r *Record) subject() string {
+	s := r.Auditor + " on " + r.Project
+	switch {
+	case r.Control != "":
+		s += ", a control: " + r.Control
+	case r.Replay:
+		s += ", a replay: it tests keys and scorer"
+	}
+	return s
 }
 
 func times(v score.Value) string {

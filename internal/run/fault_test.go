@@ -17,10 +17,10 @@ import (
 
 	"assay/audit"
 	"assay/internal/auditor"
+	"assay/internal/postgres"
 	"assay/internal/run"
 	"assay/internal/run/mockapi"
 	"assay/internal/store"
-	"assay/internal/store/pgtest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -305,8 +305,8 @@ func TestPostgreSQLGoesAwayForAMoment(t *testing.T) {
 	if dsn == "" {
 		var stop func()
 		var err error
-		dsn, stop, err = pgtest.Start("")
-		if errors.Is(err, pgtest.ErrMissing) {
+		dsn, stop, err = postgres.Start("")
+		if errors.Is(err, postgres.ErrMissing) {
 			t.Skip("PostgreSQL is missing: ", err)
 		}
 		require.NoError(t, err)

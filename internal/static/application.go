@@ -18,8 +18,6 @@ type application struct {
 	project  *flow.Project
 	sources  []*source
 	findings []audit.Finding
-	global   map[lang.Lang]bool // memo of everyEndpoint
-	warnings []Warning
 	workers  int
 }
 
@@ -27,18 +25,8 @@ func (a *application) add(f audit.Finding) { a.findings = append(a.findings, f) 
 
 // checks runs what needs more than one function to be seen.
 func (a *application) checks() error {
-	g, err := loadGuards()
-	if err != nil {
-		return err
-	}
-	es := a.endpoints(g)
-	a.checkAuth(g, es)
-	a.checkOwner(g, es)
-	a.checkThrottle(es)
-	a.checkPasswords()
-	a.checkRaces()
-	a.checkSharedMaps()
-	a.checkFlaws(es)
+	a.checkThrottle()
+	a.checkEntities()
 	a.checkSecrets()
 	a.checkTexts()
 	return a.checkComponents()
@@ -145,12 +133,18 @@ func severity(s audit.Severity, weak bool) audit.Severity {
 	return s
 }
 
+// noted is why a note is no finding: it is told, and counts for nothing.
+const noted = "note: seldom right on ordinary code, told for those who look for it"
+
 // maxSpan bounds the lines that a finding names: the first of a longer statement.
 const maxSpan = 12
 
 func finding(r *rules.Rule, file string, n, fn *lang.Node) audit.Finding {
 	f := audit.Finding{RuleID: r.ID, CWEs: r.CWEs, Severity: r.Sev, Dimension: r.Dim, File: file, Title: r.Title,
 		Description: r.Title + ". " + strings.TrimSpace(r.Why), Confidence: r.Confidence}
+	if r.Note {
+		f.Suppressed = noted
+	}
 	if n != nil {
 		f.Lines = audit.Range{Start: int(n.Start), End: int(n.End)}
 		if n.End-n.Start >= maxSpan {
@@ -161,9 +155,4 @@ func finding(r *rules.Rule, file string, n, fn *lang.Node) audit.Finding {
 		f.Function = fn.Name
 	}
 	return f
-}
-
-// span is the lines of a whole handler, at most 50: longer ranges count as none.
-func span(n *lang.Node) audit.Range {
-	return audit.Range{Start: int(n.Start), End: int(min(n.End, n.Start+49))}
 }

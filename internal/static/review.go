@@ -27,7 +27,7 @@ func (a *Analyser) Review(ctx context.Context, task audit.ReviewTask) (audit.Rev
 		return audit.Review{}, err
 	}
 	src := &source{path: file}
-	src.take(set, []byte(wrap(file, task.Code)), true)
+	src.take([]byte(wrap(file, task.Code)))
 	res, err := (&Analyser{opts: a.opts, fragment: true}).judge(ctx, set, []*source{src}, Result{})
 	if err != nil {
 		return audit.Review{}, err

@@ -77,6 +77,14 @@ func TestSkippedByName(t *testing.T) {
 	require.Contains(t, res.Warnings[1].Text, "big.js")
 }
 
+// TestTooLongIsSaid: a function whose end is not followed is named.
+func TestTooLongIsSaid(t *testing.T) {
+	res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{"a.py": {Data: []byte("def f(x):\n" + strings.Repeat("    g(x, 1, 2, 3, 4, 5, 6, 7)\n", 9000))}})
+	require.NoError(t, err)
+	require.Len(t, res.Warnings, 1)
+	require.Contains(t, res.Warnings[0].Text, "a.py:1: f is too long")
+}
+
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -72,6 +72,9 @@ func mayHoldKey(b []byte) bool {
 }
 
 func secretFile(p string) bool {
+	if elsewhere.MatchString(p) {
+		return false // code that is tried out or shown, services of a developer's machine
+	}
 	if strings.HasPrefix(p, ".github/") || strings.Contains(p, "/.github/") || strings.HasPrefix(p, ".circleci/") || strings.HasPrefix(p, ".devcontainer/") {
 		return false // services of a test run
 	}
@@ -89,6 +92,8 @@ func secretFile(p string) bool {
 	}
 	return !strings.HasPrefix(b, "messages") && !strings.Contains(b, ".example") && !strings.Contains(b, ".sample") && !strings.Contains(b, ".template") && !strings.HasSuffix(b, ".dist")
 }
+
+var elsewhere = regexp.MustCompile(`(?i)(^|/)(tests?|testing|docs?|examples?|samples?|demo|fixtures?|mocks?|dev)/|docker-compose|\.mock\.|(^|/)compose\.ya?ml$`)
 
 // bundle tells texts of a user interface by the file's name.
 var bundle = regexp.MustCompile(`(resource|message|label|i18n|lang|text|bundle|display|ui)|_[a-z]{2}(_[a-z]{2})?\.properties$`)
@@ -112,7 +117,9 @@ func secretIn(p string, l []byte, issued bool) (name, value string, key bool) {
 	if lang.Of(p) == "" {
 		return secretSetting(p, string(l))
 	}
-	name, value = secretLiteral(string(l))
+	if bytes.ContainsAny(l, "\"'`") {
+		name, value = secretLiteral(string(l))
+	}
 	return name, value, false
 }
 
@@ -121,28 +128,29 @@ func comment(l []byte) bool {
 	return bytes.HasPrefix(t, []byte("//")) || bytes.HasPrefix(t, []byte("#")) || bytes.HasPrefix(t, []byte("*")) || bytes.HasPrefix(t, []byte("/*")) || bytes.HasPrefix(t, []byte("<!--"))
 }
 
-// mayNameSecret is a quick look for a piece of a telling word.
+// mayNameSecret is a quick look for the first letters of a telling word.
 func mayNameSecret(l []byte) bool {
-	for i := 0; i+3 < len(l); i++ {
+	for i := 0; i+2 < len(l); i++ {
+		b, c := l[i+1]|0x20, l[i+2]|0x20
 		switch l[i] | 0x20 {
 		case 'p':
-			if n := l[i+1] | 0x20; n == 'a' || n == 'w' {
+			if b == 'a' && c == 's' || b == 'w' && c == 'd' {
 				return true
 			}
 		case 's':
-			if n := l[i+1] | 0x20; n == 'e' || n == 'a' {
+			if b == 'e' && c == 'c' || b == 'a' && c == 'l' {
 				return true
 			}
 		case 'k':
-			if l[i+1]|0x20 == 'e' {
+			if b == 'e' && c == 'y' {
 				return true
 			}
 		case 't':
-			if l[i+1]|0x20 == 'o' {
+			if b == 'o' && c == 'k' {
 				return true
 			}
 		case 'c':
-			if l[i+1]|0x20 == 'r' {
+			if b == 'r' && c == 'e' {
 				return true
 			}
 		}
@@ -150,7 +158,7 @@ func mayNameSecret(l []byte) bool {
 	return false
 }
 
-var literal = regexp.MustCompile(`([A-Za-z_$][\w$.\-]*)["'\]]?\s*(?::\s*[A-Za-z]+\s*)?(?:=>|:=|=|:|,)\s*(?:\[\]byte\(|new String\(|Buffer\.from\()?(?:[a-zA-Z]{0,2})?["'` + "`" + `]([^"'` + "`" + `]{3,200})["'` + "`" + `]`)
+var literal = regexp.MustCompile(`([A-Za-z_$][\w$.\-]*)["'\]]?\s*(?::\s*[A-Za-z]+\s*)?(?:=>|:=|=|:)\s*(?:\[\]byte\(|new String\(|Buffer\.from\()?(?:[a-zA-Z]{0,2})?["'` + "`" + `]([^"'` + "`" + `]{3,200})["'` + "`" + `]`)
 
 // secretLiteral finds name = "value" in a line of code.
 func secretLiteral(l string) (name, value string) {
@@ -167,7 +175,7 @@ func secretLiteral(l string) (name, value string) {
 			}
 		}
 	}
-	for _, m := range literal.FindAllStringSubmatch(l, 3) {
+	for _, m := range append(literal.FindAllStringSubmatch(l, 3), storedSecret.FindAllStringSubmatch(l, 1)...) {
 		n := m[1][strings.LastIndexByte(m[1], '.')+1:]
 		if secretName.MatchString(n) && !secretNot.MatchString(n) && secretValue(n, m[2]) {
 			return n, m[2]
@@ -175,6 +183,9 @@ func secretLiteral(l string) (name, value string) {
 	}
 	return "", ""
 }
+
+// stored is name and value as the arguments of a call that keeps them.
+var storedSecret = regexp.MustCompile(`\b(?:set|put|add)\w*\(\s*["']([\w.\-]+)["']\s*,\s*["']([^"']{3,200})["']`)
 
 // fallback is a value that stands in for a variable of the environment.
 var fallback = regexp.MustCompile(`(?:process\.env|import\.meta\.env)\.(\w+)\s*(?:\|\||\?\?)\s*['"` + "`" + `]([^'"` + "`" + `]{6,})['"` + "`" + `]|(?i:getenv|environ\.get|\benv|get_?env\w*|env_?or\w*|env_?default|lookup_?env\w*)\(\s*['"](\w+)['"]\s*,\s*['"]([^'"]{6,})['"]|(?:getenv\(\s*|\$_ENV\[|\$_SERVER\[|process\.env\[|environ\[)['"](\w+)['"]\s*[)\]]\s*(?:\?:|\?\?|\|\||or)\s*['"]([^'"]{6,})['"]|@Value\(\s*"\$\{([\w.\-]+):([^}"]{6,})\}"`)
@@ -204,7 +215,7 @@ func secretSetting(p, l string) (name, value string, key bool) {
 		if n == "key" || !secretName.MatchString(n) || secretNot.MatchString(n) || len(v) < 3 || placeholder.MatchString(v) && !weakDefault(v) {
 			continue
 		}
-		if strings.EqualFold(n, "secrets") || v == "inherit" || strings.IndexFunc(v, func(r rune) bool { return r > 127 }) >= 0 {
+		if strings.Contains(v, "do-not-use") || strings.EqualFold(n, "secrets") || v == "inherit" || strings.IndexFunc(v, func(r rune) bool { return r > 127 }) >= 0 {
 			continue
 		}
 		if strings.ContainsAny(v, " {}[]()<>") || strings.HasPrefix(v, "/") || strings.HasPrefix(v, "&") || strings.HasPrefix(v, "*") || strings.HasSuffix(v, ":") {
@@ -218,6 +229,17 @@ func secretSetting(p, l string) (name, value string, key bool) {
 	}
 	return "", "", false
 }
+
+// spoken tells texts for people and names of columns: words alone, or the name again.
+func spoken(name, v string) bool {
+	return strings.ContainsAny(v, " /") && !strings.ContainsAny(v, "0123456789+=") || words.MatchString(v) || hashed.MatchString(v) ||
+		strings.Contains(strings.ToLower(v), "do-not-use")
+}
+
+var (
+	words  = regexp.MustCompile(`(?i)^([a-z]+[-_ ])*(password|passwd|secret|token|credential|key|pass)s?([-_ ]?(hash|field|label|name|text|confirm\w*|again|new|old|\w+_at))?$|^(any|open|null|some)\w*$`)
+	hashed = regexp.MustCompile(`^(\$\w{1,8}\$|pbkdf2|\{\w+\})`)
+)
 
 // weakDefault are words that are placeholders in code and passwords in settings.
 func weakDefault(v string) bool {
@@ -234,7 +256,7 @@ func secretValue(name, v string) bool {
 	if strongName.MatchString(name) && dashed.MatchString(v) && len(v) >= 8 && !placeholder.MatchString(v) && !strings.HasSuffix(v, ".secret") && strings.Count(v, ".") == 0 {
 		return true
 	}
-	if placeholder.MatchString(v) || looksCode.MatchString(v) || hashWord.MatchString(strings.ToLower(v)) && len(v) < 10 {
+	if spoken(name, v) || placeholder.MatchString(v) || looksCode.MatchString(v) || hashWord.MatchString(strings.ToLower(v)) && len(v) < 10 {
 		return false
 	}
 	fold := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }

@@ -2,14 +2,15 @@
 // TypeScript, Go and PHP with nothing installed, and reviews fragments of code
 // and SQL against a SPEC.
 //
-// A run walks the tree, leaves out by name what is not source, parses what some
-// rule could match (package lang), follows data through it (package flow) by
+// A run walks the tree, leaves out by name what is not source and says so, parses
+// the rest (package lang), follows data through it (package flow) by
 // rules that are data (package rules), and adds what needs the whole application
-// to be seen: endpoints without authentication next to guarded ones, versions of
-// components, secrets, settings, templates.
+// to be seen: logins that nothing throttles, versions of components, secrets,
+// settings, templates.
 package static
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"assay/audit"
 	"assay/internal/static/flow"
@@ -29,7 +31,8 @@ import (
 
 // Options of an Analyser. The zero value is a good default.
 type Options struct {
-	Workers int // files parsed at once; 0: the number of processors
+	Workers  int                              // files parsed at once; 0: the number of processors
+	Progress func(what string, done, all int) // told as files are read and when they are judged; may be nil
 }
 
 // An Analyser is ready at once; rules and grammars are loaded when first needed.
@@ -59,7 +62,8 @@ type Result struct {
 	Findings []audit.Finding
 	Warnings []Warning
 	Files    int   // read, whether parsed or not
-	Parsed   int   // parsed: the others hold nothing that a rule could match
+	Parsed   int   // parsed as code
+	Tests    int   // test code, which is read for its settings and secrets alone
 	Bytes    int64 // of the files read
 }
 
@@ -95,7 +99,8 @@ func (a *Analyser) Analyse(ctx context.Context, fsys fs.FS) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	sources := a.read(ctx, fsys, set, paths, code <= smallProject)
+	defer holdMemory(code)()
+	sources := a.read(ctx, fsys, paths)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
@@ -111,6 +116,9 @@ func (a *Analyser) judge(ctx context.Context, set *rules.Set, sources []*source,
 		if s.warn != nil {
 			res.Warnings = append(res.Warnings, Warning{s.path, s.warn.Error()})
 		}
+		if lang.Of(s.path) != "" && isTest(s.path) {
+			res.Tests++
+		}
 		if s.code != nil {
 			res.Parsed++
 			files = append(files, s.code)
@@ -119,12 +127,20 @@ func (a *Analyser) judge(ctx context.Context, set *rules.Set, sources []*source,
 			}
 		}
 	}
+	if a.opts.Progress != nil {
+		a.opts.Progress("judged", len(files), res.Files)
+	}
 	project := flow.NewProject(set, files)
 	project.Fragment = a.fragment
 	app := &application{set: set, project: project, sources: sources, workers: a.opts.Workers}
 	hits := app.project.Analyse(ctx, a.opts.Workers)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
+	}
+	for _, fn := range project.Funcs {
+		if project.TooLong[fn] {
+			res.Warnings = append(res.Warnings, Warning{fn.Unit.File.Path, fmt.Sprintf("%s:%d: %s is too long: its end was not followed", fn.Unit.File.Path, fn.Node.Start, cmp.Or(fn.Name, "the code outside of functions"))})
+		}
 	}
 	for _, h := range hits {
 		app.add(fromHit(h))
@@ -157,11 +173,14 @@ func list(fsys fs.FS, res *Result) (out []string, code int64, err error) {
 		}
 		if d.IsDir() {
 			if p != "." && skipDirs[d.Name()] {
+				res.Warnings = append(res.Warnings, Warning{p, p + ": left out: a folder of dependencies or of what a build made, by its name"})
 				return fs.SkipDir
 			}
 			return nil
 		}
-		if d.Type().IsRegular() && wanted(p) {
+		if isLibrary(p) {
+			res.Warnings = append(res.Warnings, Warning{p, p + ": left out: a well known library by its name"})
+		} else if d.Type().IsRegular() && wanted(p) {
 			out = append(out, p)
 			if info, err := d.Info(); err == nil && lang.Of(p) != "" {
 				code += info.Size()
@@ -173,16 +192,11 @@ func list(fsys fs.FS, res *Result) (out []string, code int64, err error) {
 	return out, code, err
 }
 
-// smallProject is the size of code, in bytes, up to which every file is parsed:
-// files that no rule matches can still pass data on between those that one does.
-const smallProject = 4 << 20
-
 // wanted tells files that some part of the analysis reads.
-func wanted(p string) bool {
-	if library.MatchString(path.Base(p)) && strings.Contains(p, "/") && !strings.HasPrefix(p, "src/app/") {
-		return false
-	}
-	return lang.Of(p) != "" || textual(p)
+func wanted(p string) bool { return lang.Of(p) != "" || textual(p) }
+
+func isLibrary(p string) bool {
+	return library.MatchString(path.Base(p)) && strings.Contains(p, "/") && !strings.HasPrefix(p, "src/app/")
 }
 
 func textual(p string) bool {
@@ -198,14 +212,18 @@ func textual(p string) bool {
 	return strings.HasPrefix(path.Base(p), ".env") || strings.HasPrefix(path.Base(p), "Dockerfile")
 }
 
-func (a *Analyser) read(ctx context.Context, fsys fs.FS, set *rules.Set, paths []string, all bool) []*source {
+func (a *Analyser) read(ctx context.Context, fsys fs.FS, paths []string) []*source {
 	out := make([]*source, len(paths))
 	var wg sync.WaitGroup
+	var read atomic.Int64
 	next := make(chan int)
 	for range a.opts.Workers {
 		wg.Go(func() {
 			for i := range next {
-				out[i] = open(fsys, set, paths[i], all)
+				out[i] = open(fsys, paths[i])
+				if done := read.Add(1); a.opts.Progress != nil && done%100 == 0 {
+					a.opts.Progress("read", int(done), len(paths))
+				}
 			}
 		})
 	}
@@ -226,7 +244,7 @@ func (a *Analyser) read(ctx context.Context, fsys fs.FS, set *rules.Set, paths [
 	return done
 }
 
-func open(fsys fs.FS, set *rules.Set, p string, all bool) *source {
+func open(fsys fs.FS, p string) *source {
 	s := &source{path: p}
 	info, err := fs.Stat(fsys, p)
 	if err == nil && info.Size() > lang.MaxFile {
@@ -239,21 +257,18 @@ func open(fsys fs.FS, set *rules.Set, p string, all bool) *source {
 		s.warn = fmt.Errorf("%s: cannot be read: %w", p, err)
 		return s
 	}
-	s.take(set, b, all && !isTest(p))
+	s.take(b)
 	return s
 }
 
-// take parses a file's text when it is worth it, or in any case.
-func (s *source) take(set *rules.Set, b []byte, always bool) {
+// take parses a file's text.
+func (s *source) take(b []byte) {
 	p := s.path
 	s.size, s.raw = int64(len(b)), b
 	if textual(p) {
 		s.text = b
 	}
-	if pageFile(p) {
-		s.code = parsePage(p, b)
-	}
-	if l := lang.Of(p); l != "" && (always || !isTest(p) && relevant(set.Tables[l], b)) {
+	if lang.Of(p) != "" && !isTest(p) {
 		if generated.Match(b[:min(len(b), 1000)]) {
 			s.warn, s.raw = fmt.Errorf("%s: generated code: skipped", p), nil
 			return
@@ -286,31 +301,4 @@ func isTest(p string) bool {
 		}
 	}
 	return false
-}
-
-// relevant tells whether a file holds a word that some rule of its language
-// looks for. What helpers do between source and sink is found when the files
-// that call them are parsed; a file without any of these words can at most pass
-// data on, and then it is read for its project's sake only in small projects.
-func relevant(t *rules.Table, src []byte) bool {
-	start := -1
-	for i := 0; i <= len(src); i++ {
-		if i < len(src) && wordByte(src[i]) {
-			if start < 0 {
-				start = i
-			}
-			continue
-		}
-		if start >= 0 {
-			if i-start >= 2 && t.Keywords[string(src[start:i])] {
-				return true
-			}
-			start = -1
-		}
-	}
-	return false
-}
-
-func wordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$'
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"assay/audit"
+	"assay/internal/postgres"
 	"assay/internal/store"
-	"assay/internal/store/pgtest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -37,8 +37,8 @@ func engines(t *testing.T) []engine {
 	if dsn == "" {
 		var stop func()
 		var err error
-		dsn, stop, err = pgtest.Start("")
-		if errors.Is(err, pgtest.ErrMissing) {
+		dsn, stop, err = postgres.Start("")
+		if errors.Is(err, postgres.ErrMissing) {
 			t.Run("postgres", func(t *testing.T) { t.Skip("PostgreSQL is missing: ", err) })
 			return []engine{lite}
 		}

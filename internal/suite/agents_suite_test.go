@@ -154,10 +154,10 @@ func TestRegressionWithALiveAgent(t *testing.T) {
 	require.Len(t, r.Trials, 3)
 	text := r.Text()
 	require.Contains(t, text, "Change: a new prompt\n")
-	require.Contains(t, text, "Recall: 100.0 %")
+	require.Contains(t, text, "  Recall:    100% (baseline: none)  [PASS]\n")
 	require.Contains(t, text, "1000 tokens read and 50 written, 0.25 USD")
-	require.Contains(t, text, "  - 3 trials, entries matched in full: pass@1 100.0 %, pass@3 100.0 % (some trial), pass^3 100.0 % (every trial)\n")
-	require.Contains(t, text, "  - stated for R1 (a test; its own key and matching, so beside these figures and not a baseline of them): 14 findings, 9 of 10 dimensions, recall 70 %, about 400K tokens\n")
+	require.Contains(t, text, "; 3 trials, entries matched in full: pass@1 100.0 %, pass@3 100.0 % (some trial), pass^3 100.0 % (every trial); ")
+	require.Contains(t, text, "; stated for R1 (a test; its own key and matching, so beside these figures and not a baseline of them): 14 findings, 9 of 10 dimensions, recall 70 %, about 400K tokens; ")
 	require.Equal(t, r.Trials[0].Exposed != "", strings.Contains(text, "the auditor was not confined"))
 	for i := range 3 {
 		raw, err := os.ReadFile(filepath.Join(f.leaf("TestRegression/demo/steady").dir, fmt.Sprintf("report-%02d.text", i+1)))
@@ -171,10 +171,10 @@ func TestRegressionWithALiveAgent(t *testing.T) {
 
 	f, _ = run("-auditor", "half")
 	require.True(t, f.Failed())
-	require.Equal(t, "FAIL", f.leaf("TestRegression/demo/half").attrs["verdict"])
+	require.Equal(t, "FAIL", f.attrs["verdict:half/demo"])
 
 	f, r = run("-auditor", "broken", "-trials", "2")
-	require.Equal(t, "INVALID", f.leaf("TestRegression/demo/broken").attrs["verdict"])
+	require.Equal(t, "INVALID", f.attrs["verdict:broken/demo"])
 	require.Contains(t, r.Text(), "Verdict: FAIL\n")
 
 	f, r = run("-auditor", "writes", "-trials", "2")
@@ -211,7 +211,7 @@ func TestAnUnsteadyAgentAgainstItsBaseline(t *testing.T) {
 	h.agents(p.Known, "agent: -find 17")
 	f := play(t, "TestRegression", h.suite("-auditor", "agent").Regression)
 	require.False(t, f.Failed(), f.complaints())
-	require.Equal(t, "WARN", f.leaf("TestRegression/demo/agent").attrs["verdict"])
+	require.Equal(t, "WARN", f.attrs["verdict:agent/demo"])
 	f = play(t, "TestRegression", h.suite("-auditor", "agent", "-strict").Regression)
 	require.True(t, f.Failed())
 	require.Contains(t, f.complaints()[0], "not settled")
@@ -221,7 +221,7 @@ func TestAnUnsteadyAgentAgainstItsBaseline(t *testing.T) {
 	old, now := rs[0], rs[len(rs)-1]
 	require.Len(t, old.Prompt, 64, "an agent's record keeps the hash of what it was told")
 	require.NotEqual(t, old.Prompt, now.Prompt)
-	require.Contains(t, now.Text(), fmt.Sprintf("  - the auditor's prompt changed since the baseline: %.12s, and was %.12s\n", now.Prompt, old.Prompt))
+	require.Contains(t, now.Text(), fmt.Sprintf("; the auditor's prompt changed since the baseline: %.12s, and was %.12s", now.Prompt, old.Prompt))
 	require.NotContains(t, now.Text(), "the auditor's model changed")
 }
 

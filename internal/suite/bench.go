@@ -38,7 +38,7 @@ func (s *Suite) Bench(t T) {
 	b := &bench{suite: s, env: e, started: make(chan struct{})}
 	e.need(t, "tests")
 	b.corpus = e.corpus(t)
-	b.goals = e.goals(t).Bench
+	b.goals = e.goals(t)
 	t.Cleanup(func() { b.end(t) })
 	prompts := e.prompts(t)
 	for _, r := range e.reviewers(t) {
@@ -71,7 +71,7 @@ type bench struct {
 	suite     *Suite
 	env       *env
 	corpus    *fixture.Corpus
-	goals     audit.BenchGoals
+	goals     audit.Goals
 	leaves    []*leaf
 	elsewhere int           // cases that fall into other shards
 	started   chan struct{} // closed when run is set, or failed

@@ -105,12 +105,13 @@ func (b *bench) judgeOne(t T, s variant) {
 	switch {
 	case b.env.cfg.Shard.part():
 		b.suite.summary.note("%s: %s: reported, and judged by assay merge over all shards", name, b.env.cfg.Shard)
-		b.add(name, "shard", all, "", "")
+		b.add(name, "shard", all, "part", "")
 	case b.whole(s.reviewer, s.prompt):
 		b.gate(t, s, name, all)
 	default:
 		b.suite.summary.note("%s: a part of the cases was asked: reported, and not held against goals or baseline", name)
-		b.add(name, "selection", all, "", "")
+		b.add(name, "selection", all, "part", "")
+		b.nothingAnswered(t, name, all)
 	}
 	for _, f := range b.flips(s) {
 		b.suite.summary.note("%s: %v of verdicts flip on %s twins (%d of %d)", name, f.Share, f.Kind, f.Flipped, f.Asked)
@@ -122,13 +123,23 @@ func (b *bench) judgeOne(t T, s variant) {
 	}
 }
 
+// nothingAnswered fails a part of which nothing was answered: it proves nothing.
+func (b *bench) nothingAnswered(t T, name string, as []score.Answer) {
+	for _, a := range as {
+		if a.Outcome == audit.OutcomeCorrect || a.Outcome == audit.OutcomeWrong {
+			return
+		}
+	}
+	t.Errorf("%s: %s: none of %d trials has an answer", name, audit.Invalid, len(as))
+}
+
 func (b *bench) gate(t T, s variant, name string, all []score.Answer) {
 	baseline, err := b.baseline(s)
 	if err != nil {
 		t.Errorf("%v", err)
 		return
 	}
-	j, err := score.JudgeBench(all, baseline, b.goals, score.Rules{Deterministic: auditor.Deterministic(s.reviewer), Strict: b.env.cfg.Strict})
+	j, err := score.JudgeBench(all, baseline, b.goals.Of(s.reviewer).Bench, score.Rules{Deterministic: auditor.Deterministic(s.reviewer), Strict: b.env.cfg.Strict})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -138,7 +149,11 @@ func (b *bench) gate(t T, s variant, name string, all []score.Answer) {
 		look = lookAt(j.Reasons[0])
 	}
 	t.Attr("verdict:"+strings.ReplaceAll(s.reviewer+"/"+s.prompt, " ", "_"), string(j.Verdict))
-	b.add(name, "all", all, j.Verdict, look)
+	shown := j.Verdict
+	if s.reviewer == auditor.WordsControl().Name() && (shown == audit.Pass || shown == audit.Warn) {
+		shown = "control"
+	}
+	b.add(name, "all", all, shown, look)
 	for _, g := range j.Reasons {
 		if g.Verdict != audit.Pass {
 			t.Logf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 500))
@@ -156,12 +171,23 @@ func (b *bench) add(name, app string, as []score.Answer, v audit.Verdict, look s
 		b.suite.summary.note("%s, %s: %v", name, app, err)
 		return
 	}
-	silent := "none"
-	if f.Unanswered.Defined && f.Unanswered.V > 0 {
-		silent = f.Unanswered.String()
+	errors := score.Value{}
+	if f.Accuracy.Value.Defined {
+		errors = score.Of(100 * (1 - f.Accuracy.Value.V))
 	}
-	b.suite.summary.add(line{suite: "Bench", verdict: v, look: look, cells: []string{name, app, f.BalancedAccuracy.String(),
-		f.Accuracy.Value.String(), f.Recall.Value.String(), f.Specificity.Value.String(), f.RightReason.Value.String(), silent}})
+	if f.Unanswered.Defined && f.Unanswered.V > 0 {
+		look = strings.TrimPrefix(look+"; unanswered "+f.Unanswered.String(), "; ")
+	}
+	b.suite.summary.add(line{suite: "Bench", verdict: v, look: look, detail: app != "all" && v == "", cells: []string{name, app, number(errors),
+		f.BalancedAccuracy.String(), f.Recall.Value.String(), f.Specificity.Value.String(), f.RightReason.Value.String()}})
+}
+
+// number shows a figure that is no share.
+func number(v score.Value) string {
+	if !v.Defined {
+		return v.String()
+	}
+	return fmt.Sprintf("%.1f", v.V)
 }
 
 // baseline gives the stored answers that a variant is compared with; none where it

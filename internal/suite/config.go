@@ -27,6 +27,8 @@ type Config struct {
 	Force       bool     // -force, ASSAY_FORCE: ask again what is answered already
 	Strict      bool     // -strict, ASSAY_STRICT: a miss fails, an open question fails
 	Change      string   // -change, ASSAY_CHANGE: what changed, for the record
+	Seed        uint64   // -seed, ASSAY_SEED: of the planted projects' draws; 0: the default one
+	Seeds       int      // -seeds, ASSAY_SEEDS: how many draws, from Seed on
 	Twins       bool     // -twins, ASSAY_TWINS: ask the machine-made twins too
 
 	Root string // ASSAY_ROOT: absolute folder with tests/ and fixtures/; default: the working folder
@@ -50,6 +52,8 @@ var flagNames = []struct{ name, usage string }{
 	{"trials", "how often each case or project is asked"},
 	{"budget", "USD that a run may cost; none for no limit"},
 	{"concurrency", "requests at once"},
+	{"seed", "the seed of the planted projects' draws"},
+	{"seeds", "how many draws, from -seed on"},
 	{"change", "what changed, for the test record"},
 }
 
@@ -115,6 +119,7 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 		Change: text("change"), Force: boolean("force"), Strict: boolean("strict"), Twins: boolean("twins"),
 		Root: getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
 	}
+	c.Seed, c.Seeds = uint64(number("seed", 0)), number("seeds", 1)
 	var err error
 	if c.Budget, err = parseBudget(text("budget")); err != nil {
 		errs = append(errs, err)

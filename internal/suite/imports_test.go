@@ -35,9 +35,9 @@ var imports = map[string][]string{
 	"internal/seal":              {"audit"},
 	"internal/proof":             {"audit"},
 	"internal/planted":           {"audit", "audit/fixture"},
-	"internal/planted/loopback":  {"internal/store/pgtest"},
+	"internal/planted/loopback":  {"internal/postgres"},
 	"internal/store":             {"audit"},
-	"internal/store/pgtest":      {},
+	"internal/postgres":          {},
 	"internal/run":               {"audit", "internal/store"},
 	"internal/run/river":         {"audit", "internal/run", "internal/store"},
 	"internal/record":            {"audit", "audit/score"},
@@ -50,7 +50,7 @@ var wires = []string{"internal/suite", "cmd/assay"}
 // drivers are the SQL drivers and the packages that may load one.
 var drivers = map[string][]string{
 	"modernc.org/sqlite":         {"internal/store"},
-	"github.com/jackc/pgx":       {"internal/store", "internal/store/pgtest", "internal/proof", "internal/run/river", "internal/planted/loopback"},
+	"github.com/jackc/pgx":       {"internal/store", "internal/postgres", "internal/proof", "internal/run/river", "internal/planted/loopback"},
 	"github.com/mattn/go-sqlite": {},
 }
 

@@ -19,7 +19,7 @@ func (s *Suite) write(t T, e *env, r *record.Record) {
 	r.Date, r.Score = time.Now().UTC(), score.Version
 	r.Change = s.change(e)
 	if r.Trigger == "" {
-		r.Trigger = "go test"
+		r.Trigger = "manual"
 	}
 	name, err := r.Write(filepath.Join(e.root.Dir, "records"))
 	if err != nil {

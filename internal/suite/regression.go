@@ -6,15 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/auditor"
+	"assay/internal/planted"
 	"assay/internal/record"
 	"assay/internal/run/river"
 	"assay/internal/seal"
@@ -28,28 +32,49 @@ func (s *Suite) Regression(t T) {
 	if s.short() {
 		t.Skip("-short: no project is audited")
 	}
-	e.need(t, "fixtures/projects")
-	fsys := e.root.holdings()
-	names, err := fixture.Projects(fsys, "fixtures/projects")
+	if e.root.other != nil && !exists(e.root.holdings(), "fixtures/projects") && len(e.plantedNames()) == 0 {
+		t.Skipf("%s has no fixtures/projects and no fixtures/planted: nothing to audit here", e.root.Dir)
+	}
+	targets, err := e.targets()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &regression{suite: s, env: e, dims: e.dimensions(t), goals: e.goals(t), entries: e.auditors(t)}
+	r := &regression{suite: s, env: e, dims: e.dimensions(t), goals: e.goals(t), entries: e.auditors(t), audited: map[string][]*evaluation{}}
 	if err := r.readRecordings(); err != nil {
 		t.Fatal(err)
 	}
 	r.spreadAudits(t)
-	chosen := 0
+	t.Cleanup(func() { r.judge(t) })
+	for _, x := range targets {
+		t.Run(x.project.Name, func(t T) { r.project(t, x) })
+	}
+	if len(targets) == 0 {
+		t.Errorf("%s: -filter left no project, and a run of nothing proves nothing", audit.Invalid)
+	}
+}
+
+// targets gives the chosen projects: planted ones drawn, pinned ones by their keys.
+func (e *env) targets() ([]target, error) {
+	targets, err := e.planted()
+	fsys := e.root.holdings()
+	if err != nil || !exists(fsys, "fixtures/projects") && len(e.plantedNames()) > 0 {
+		return targets, err
+	}
+	names, err := fixture.Projects(fsys, "fixtures/projects")
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range names {
 		if !e.cfg.chooses(name) {
 			continue
 		}
-		chosen++
-		t.Run(name, func(t T) { r.project(t, fsys, name) })
+		p, err := fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, target{project: p})
 	}
-	if chosen == 0 {
-		t.Errorf("%s: -filter left no project, and a run of nothing proves nothing", audit.Invalid)
-	}
+	return targets, nil
 }
 
 // A regression is one run of the suite.
@@ -62,6 +87,9 @@ type regression struct {
 	recordings map[string][]*auditor.Recording // by project
 	workers    *river.DB                       // nil: live audits run here
 	id         string                          // of the run, for the workers
+
+	mu      sync.Mutex
+	audited map[string][]*evaluation // live, by auditor: judged together when all have ended
 }
 
 func (r *regression) readRecordings() error {
@@ -73,19 +101,12 @@ func (r *regression) readRecordings() error {
 	return err
 }
 
-func (r *regression) project(t T, fsys fs.FS, name string) {
-	p, err := fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+func (r *regression) project(t T, x target) {
+	p := x.project
 	if err := fixture.MissingDimensions(p, r.dims); err != nil {
 		t.Fatal(err)
 	}
-	goals, err := score.GoalsFor(p, r.goals)
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked := r.asked(t, p)
+	asked := r.asked(t, x)
 	if len(asked) == 0 {
 		t.Errorf("%s: %s: no recording of an auditor on this project: make one with assay capture, or run one live with -auditor", p.Pos, audit.Invalid)
 	}
@@ -94,7 +115,11 @@ func (r *regression) project(t T, fsys fs.FS, name string) {
 			continue
 		}
 		t.Run(segment(a.name), func(t T) {
-			h := &evaluation{regression: r, project: p, goals: goals, candidate: a}
+			goals, err := r.goalsFor(p, a.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := &evaluation{regression: r, project: p, drawn: x.drawn, goals: goals, candidate: a}
 			h.send(t)
 			h.run(t)
 		})
@@ -102,6 +127,19 @@ func (r *regression) project(t T, fsys fs.FS, name string) {
 	if r.workers != nil {
 		t.Parallel() // the next project's audits are sent before this one's are waited for
 	}
+}
+
+// goalsFor gives what an auditor must reach on a project: the goals that goals.md
+// states for it by name, which hold in place of the project's own too, or the
+// general ones with the project's.
+func (r *regression) goalsFor(p *audit.Project, name string) (score.Goals, error) {
+	own, named := r.goals.For[name]
+	if !named {
+		return score.GoalsFor(p, r.goals)
+	}
+	bare := *p
+	bare.RecallGoal, bare.Coverage, bare.Expected, bare.Minimums = 0, 0, 0, nil
+	return score.GoalsFor(&bare, own)
 }
 
 // A candidate is an auditor with the trials that it is asked for.
@@ -114,10 +152,16 @@ type candidate struct {
 }
 
 // asked gives the auditors that are held against a project's key.
-func (r *regression) asked(t T, p *audit.Project) []candidate {
+func (r *regression) asked(t T, x target) []candidate {
 	t.Helper()
+	p := x.project
 	if len(r.env.cfg.Auditors) == 0 {
-		return append(r.replays(p), r.given(p)...)
+		live := r.given(p)
+		if x.drawn != nil {
+			static := r.entries["static"]
+			live = append(live, candidate{name: "static", static: true, trials: []audit.Auditor{auditor.FromEntry(static)}})
+		}
+		return append(r.replays(p), live...)
 	}
 	var as []candidate
 	for _, name := range r.env.cfg.Auditors {
@@ -178,15 +222,17 @@ func (r *regression) replays(p *audit.Project) []candidate {
 type evaluation struct {
 	*regression
 	candidate
-	project *audit.Project
-	goals   score.Goals
-	away    *awaited // nil: not with workers
-	trials  []record.Trial
-	version string
-	command string
-	model   string
-	prompt  string // hash of what the auditor was told
-	notes   []string
+	project  *audit.Project
+	drawn    *planted.Target // nil: a pinned project
+	goals    score.Goals
+	baseline *record.Record // nil: there is none
+	away     *awaited       // nil: not with workers
+	trials   []record.Trial
+	version  string
+	command  string
+	model    string
+	prompt   string // hash of what the auditor was told
+	notes    []string
 }
 
 func (h *evaluation) run(t T) {
@@ -204,15 +250,69 @@ func (h *evaluation) run(t T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.trials)}
-	if baseline != nil {
-		subject.Baseline = record.ScoreTrials(baseline.Trials)
+	h.baseline = baseline
+	h.attributes(t)
+	if h.replay {
+		h.judgeReplay(t)
+		return
 	}
-	j, err := score.Judge(subject, score.Rules{Deterministic: h.replay || h.static || h.entries[h.candidate.name].Kind == "tool", Strict: h.env.cfg.Strict})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.audited[h.candidate.name] = append(h.audited[h.candidate.name], h)
+}
+
+// judgeReplay holds a replay against its baseline.
+func (h *evaluation) judgeReplay(t T) {
+	if h.baseline == nil {
+		t.Logf("%s: %s has no baseline on %s: write it with assay baseline", h.project.Pos, h.candidate.name, h.project.Name)
+		h.tell(t, score.Judgement{Verdict: score.AsRecorded})
+		return
+	}
+	j, err := score.JudgeReplay(record.ScoreTrials(h.trials), record.ScoreTrials(h.baseline.Trials))
 	if err != nil {
 		t.Fatalf("%s: %s: %v", h.project.Pos, h.candidate.name, err)
 	}
-	h.tell(t, j, baseline)
+	h.tell(t, j)
+}
+
+// judge judges every live auditor over all of its projects: the drop in recall is
+// one of the whole suite.
+func (r *regression) judge(t T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(r.audited)) {
+		hs := r.audited[name]
+		var subjects []score.Subject
+		for _, h := range hs {
+			s := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.trials)}
+			if h.baseline != nil {
+				s.Baseline = record.ScoreTrials(h.baseline.Trials)
+			}
+			subjects = append(subjects, s)
+		}
+		suite, err := score.JudgeSuite(subjects, score.Rules{Deterministic: hs[0].deterministic(), Strict: r.env.cfg.Strict})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for i, h := range hs {
+			h.tell(t, suite.Projects[i])
+		}
+		for _, g := range suite.Pool {
+			r.suite.summary.note("%s: %s: %s", name, g.Verdict, g.Text)
+			if g.Verdict == audit.Fail {
+				t.Errorf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 0))
+			}
+		}
+	}
+}
+
+// deterministic reports whether the auditor's output never varies.
+func (h *evaluation) deterministic() bool {
+	if x, ok := h.env.given.auditor(h.candidate.name).(interface{ Deterministic() bool }); ok {
+		return x.Deterministic()
+	}
+	return h.static || h.entries[h.candidate.name].Kind == "tool"
 }
 
 // checkRecordings refuses recordings that no longer belong to what they are
@@ -309,6 +409,13 @@ func (h *evaluation) export(ctx context.Context, t T, trial int) (*seal.Sealed, 
 	if err := h.env.uncached(); err != nil {
 		return nil, nil, err
 	}
+	dir := filepath.Join(t.TempDir(), fmt.Sprintf("src-%d", trial+1))
+	if h.drawn != nil {
+		if err := h.drawn.Export(dir); err != nil {
+			return nil, nil, err
+		}
+		return &seal.Sealed{Dir: dir}, func() {}, nil
+	}
 	cache, err := cacheDir()
 	if err != nil {
 		return nil, nil, err
@@ -317,7 +424,7 @@ func (h *evaluation) export(ctx context.Context, t T, trial int) (*seal.Sealed, 
 	if err != nil {
 		return nil, nil, err
 	}
-	sealed, err := clone.Export(ctx, filepath.Join(t.TempDir(), fmt.Sprintf("src-%d", trial+1)))
+	sealed, err := clone.Export(ctx, dir)
 	if err != nil {
 		return nil, nil, err
 	}

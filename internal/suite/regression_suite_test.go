@@ -3,7 +3,6 @@ package suite
 import (
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,9 +45,12 @@ func found(n int) string {
 	return b.String()
 }
 
-// baseline makes what a run of the suite now says its baseline.
+// canned makes the section "canned" print a report.
+func (h *house) canned(report string) { h.write("canned", report) }
+
+// baseline makes what a live run of "canned" says now its baseline.
 func (h *house) baseline() {
-	play(h.t, "TestRegression", h.suite().Regression)
+	play(h.t, "TestRegression", h.suite("-auditor", "canned").Regression)
 	rs, err := record.ReadAll(h.path("records"))
 	require.NoError(h.t, err)
 	require.NotEmpty(h.t, rs)
@@ -59,47 +61,78 @@ func (h *house) baseline() {
 // TestRegressionCanFail: each broken run fails, or is INVALID, for its own reason
 // and no other.
 func TestRegressionCanFail(t *testing.T) {
-	const leaf = "TestRegression/demo/canned"
 	for _, tt := range []struct {
 		name    string
 		base    int // entries that the baseline found; 0: no baseline
+		report  string
+		verdict string
+		want    string
+	}{
+		{"all found", 0, found(33), "PASS", ""},
+		{"as the baseline", 33, found(33), "PASS", ""},
+		{"recall below the goal without a baseline", 0, found(22), "FAIL", "recall 66.7 % misses the goal of 70.0 %; there is no baseline"},
+		{"recall below the goal as the baseline", 22, found(22), "WARN", ""},
+		{"recall below half of the goal as the baseline", 11, found(11), "FAIL", "recall 33.3 % is below half of the goal"},
+		{"recall below the goal where the baseline met it", 24, found(23), "FAIL", "the baseline met it"},
+		{"drop of 6 points", 33, found(31), "FAIL", "drop"},
+		{"drop of 3 points", 33, found(32), "WARN", ""},
+		{"no findings by a run that finished", 0, found(0), "FAIL", "nothing of the key was found"},
+		{"empty report", 0, "", "INVALID", "the report is empty"},
+		{"truncated", 0, strings.Split(found(33), "| 20 |")[0], "INVALID", "truncated"},
+		{"truncated SARIF", 0, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{`, "INVALID", "truncated"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHouse(t)
+			h.repository(33)
+			if tt.base > 0 {
+				h.canned(found(tt.base))
+				h.baseline()
+			}
+			h.canned(tt.report)
+			f := play(t, "TestRegression", h.suite("-auditor", "canned").Regression)
+			require.Equal(t, tt.want != "", f.Failed(), f.complaints())
+			require.Equal(t, tt.verdict, f.attrs["verdict:canned/demo"], "%v", f.complaints())
+			if tt.want != "" {
+				require.Len(t, f.complaints(), 1, f.complaints())
+				require.Contains(t, f.complaints()[0], tt.want)
+				require.Contains(t, f.complaints()[0], "TestRegression: fixtures/projects/demo.md:")
+			}
+		})
+	}
+}
+
+// TestReplays: a recording that is scored as at its baseline is as recorded; one
+// that is scored otherwise, or no longer belongs here, is red.
+func TestReplays(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
 		report  string
 		edit    func(*auditor.Recording)
 		verdict string
 		want    string
 	}{
-		{"all found", 0, found(33), nil, "PASS", ""},
-		{"as the baseline", 33, found(33), nil, "PASS", ""},
-		{"recall below the goal, no baseline", 0, found(22), nil, "FAIL", "recall 66.7 % misses the goal of 70.0 %; there is no baseline"},
-		{"recall below the goal, as the baseline", 22, found(22), nil, "WARN", ""},
-		{"drop of 6 points", 33, found(31), nil, "FAIL", "drop"},
-		{"drop of 3 points", 33, found(32), nil, "WARN", ""},
-		{"no findings by a run that finished", 0, found(0), nil, "FAIL", "recall 0.0 % misses the goal"},
-		{"empty recording", 0, "", nil, "INVALID", "the report is empty"},
-		{"truncated", 0, strings.Split(found(33), "| 20 |")[0], nil, "INVALID", "truncated"},
-		{"truncated SARIF", 0, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{`, func(r *auditor.Recording) { r.Format = "sarif" }, "INVALID", "truncated"},
-		{"another commit", 0, found(33), func(r *auditor.Recording) { r.Commit = strings.Repeat("f", 40) }, "", "recorded at commit ffffffffffff"},
-		{"another export", 0, found(33), func(r *auditor.Recording) { r.Export = "x" }, "", "the sealed export of demo has changed"},
+		{"as recorded far below the goals", found(3), nil, "as recorded", ""},
+		{"changed", found(2), nil, "changed", "2 findings, and were 3"},
+		{"another commit", found(3), func(r *auditor.Recording) { r.Commit = strings.Repeat("f", 40) }, "", "recorded at commit ffffffffffff"},
+		{"another export", found(3), func(r *auditor.Recording) { r.Export = "x" }, "", "the sealed export of demo has changed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHouse(t)
 			h.demo(33)
-			if tt.base > 0 {
-				h.record(found(tt.base))
-				h.baseline()
+			h.record(found(3))
+			play(t, "TestRegression", h.suite().Regression)
+			rs, err := record.ReadAll(h.path("records"))
+			require.NoError(t, err)
+			require.NoError(t, record.WriteBaseline(h.path("fixtures/baselines"), rs[0], ""))
+			if tt.edit == nil {
+				tt.edit = func(*auditor.Recording) {}
 			}
-			edit := tt.edit
-			if edit == nil {
-				edit = func(*auditor.Recording) {}
-			}
-			h.record(tt.report, edit)
+			h.record(tt.report, tt.edit)
 			f := play(t, "TestRegression", h.suite().Regression)
 			require.Equal(t, tt.want != "", f.Failed(), f.complaints())
-			require.Equal(t, tt.verdict, f.leaf(leaf).attrs["verdict"], f.leaf(leaf).logs)
+			require.Equal(t, tt.verdict, f.leaf("TestRegression/demo/canned").attrs["verdict"])
 			if tt.want != "" {
-				require.Len(t, f.complaints(), 1, f.complaints())
 				require.Contains(t, f.complaints()[0], tt.want)
-				require.Contains(t, f.complaints()[0], path.Join(leaf)+": fixtures/")
 			}
 		})
 	}
@@ -122,19 +155,42 @@ func TestRegressionWithoutAnythingToHold(t *testing.T) {
 // record's notes.
 func TestWarnIsNeverHidden(t *testing.T) {
 	h := newHouse(t)
-	h.demo(33)
-	h.record(found(33))
+	h.repository(33)
+	h.canned(found(33))
 	h.baseline()
-	h.record(found(32))
-	s := h.suite()
+	h.canned(found(32))
+	s := h.suite("-auditor", "canned")
 	require.False(t, play(t, "TestRegression", s.Regression).Failed())
 	var b strings.Builder
-	s.summary.print(&b)
-	require.Contains(t, b.String(), "WARN")
-	require.Regexp(t, `demo +canned \(replay\) .* WARN +\S+`, b.String())
+	s.summary.print(&b, false)
+	require.Regexp(t, `WARN +canned +demo .*\n +recall 97.0 %`, b.String())
 	files, err := filepath.Glob(h.path("records/*.txt"))
 	require.NoError(t, err)
 	text, err := os.ReadFile(files[0])
 	require.NoError(t, err)
-	require.Contains(t, string(text), "Verdict: PASS\nNotes:\n  - the verdict is WARN\n")
+	require.Contains(t, string(text), "Verdict: PASS\nNotes: WARN: canned on demo; ")
+}
+
+// TestTheRecordIsTheTemplate: line for line, word for word, and nothing between.
+func TestTheRecordIsTheTemplate(t *testing.T) {
+	h := newHouse(t)
+	h.repository(33)
+	h.canned(found(31))
+	play(t, "TestRegression", h.suite("-auditor", "canned", "-change", "a new prompt").Regression)
+	files, err := filepath.Glob(h.path("records/*.txt"))
+	require.NoError(t, err)
+	text, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	require.Regexp(t, `^Date: \d{4}-\d{2}-\d{2}
+Change: a new prompt
+Trigger: manual
+Test: full suite
+Results:
+  Recall:    94% \(baseline: none\)  \[PASS\]
+  Precision: 100% \(baseline: none\)  \[PASS\]
+  F1:        97% \(baseline: none\)  \[PASS\]
+  Coverage:  1/10 \(baseline: none\) \[PASS\]
+Verdict: PASS
+Notes: PASS: canned on demo; [^\n]+
+$`, string(text))
 }

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"assay/audit"
@@ -12,7 +11,7 @@ import (
 
 // tell writes the record, logs the reasons, adds the line and fails the test
 // where the verdict says so.
-func (h *evaluation) tell(t T, j score.Judgement, baseline *record.Record) {
+func (h *evaluation) tell(t T, j score.Judgement) {
 	rec := &record.Record{Suite: "Regression", Project: h.project.Name, Auditor: h.candidate.name, Replay: h.replay, Commit: h.project.Commit,
 		Key: h.project.KeyHash, Version: h.version, Command: h.command, Model: h.model, Prompt: h.prompt, Trials: h.trials, Judgement: j, Goals: h.goals, Notes: h.notes}
 	for _, r := range h.recs {
@@ -22,41 +21,25 @@ func (h *evaluation) tell(t T, j score.Judgement, baseline *record.Record) {
 	if rec.Stated, err = record.ReadStated(h.env.root.holdings(), "fixtures/baselines", h.project.Name); err != nil {
 		t.Error(err)
 	}
-	if baseline != nil {
-		rec.Since(baseline)
+	if h.baseline != nil {
+		rec.Since(h.baseline)
 	}
 	h.suite.write(t, h.env, rec)
-	h.attributes(t, j)
+	if h.replay {
+		t.Attr("verdict", string(j.Verdict))
+	} else {
+		t.Attr("verdict:"+h.candidate.name+"/"+h.project.Name, string(j.Verdict))
+	}
 	for _, g := range j.Reasons {
 		if g.Verdict != audit.Pass {
 			t.Logf("%s: %s: %s", h.project.Pos, g.Verdict, audit.OneLine(g.Text, 500))
 		}
 	}
 	h.suite.summary.add(h.line(j))
-	switch {
-	case h.replay && chanceAlone(j) && baseline != nil && failsByChance(baseline.Judgement):
-		t.Skipf("%s: %s on %s: %s, as at its baseline: %s", h.project.Pos, h.candidate.name, h.project.Name, j.Verdict, audit.OneLine(j.Reasons[0].Text, 500))
-	case j.Verdict == audit.Fail || j.Verdict == audit.Invalid:
-		t.Errorf("%s: %s on %s: %s: %s", h.project.Pos, h.candidate.name, h.project.Name, j.Verdict, audit.OneLine(j.Reasons[0].Text, 500))
+	switch j.Verdict {
+	case audit.Fail, audit.Invalid, score.Changed:
+		t.Errorf("%s: %s on %s: %s: %s", h.project.Pos, h.candidate.name, h.project.Name, j.Verdict, audit.OneLine(j.Reasons[0].Text, 0))
 	}
-}
-
-// failsByChance reports whether a judgement fails because the recall is no better
-// than chance.
-func failsByChance(j score.Judgement) bool {
-	return slices.ContainsFunc(j.Reasons, func(g score.Reason) bool {
-		return g.Code == score.CodeChance && g.Verdict == audit.Fail
-	})
-}
-
-// chanceAlone reports whether that is all that fails. Recall below chance never
-// passes; but a recording cannot get better, and one that was at chance when it
-// was made its own baseline tells nothing new: its verdict is FAIL, in the summary
-// and the record, and the test is skipped instead of red.
-func chanceAlone(j score.Judgement) bool {
-	return j.Verdict == audit.Fail && !slices.ContainsFunc(j.Reasons, func(g score.Reason) bool {
-		return g.Verdict == audit.Fail && g.Code != score.CodeChance
-	})
 }
 
 // first gives the figures of the first trial that counts; nil without one.
@@ -69,8 +52,7 @@ func (h *evaluation) first() *score.Metrics {
 	return nil
 }
 
-func (h *evaluation) attributes(t T, j score.Judgement) {
-	t.Attr("verdict", string(j.Verdict))
+func (h *evaluation) attributes(t T) {
 	if m := h.first(); m != nil {
 		t.Attr("recall", m.Recall.String())
 		t.Attr("precision", m.Precision.String())
@@ -103,15 +85,11 @@ func times(v score.Value) string {
 func coverage(m *score.Metrics) string { return fmt.Sprintf("%d of %d", len(m.Covered), len(m.Held)) }
 
 func (h *evaluation) line(j score.Judgement) line {
-	name := h.candidate.name
-	if h.replay {
-		name += " (replay)"
-	}
-	l := line{suite: "Regression", verdict: j.Verdict, cells: []string{h.project.Name, name, "", "", "", "", "", ""}}
+	l := line{suite: "Regression", verdict: j.Verdict, replay: h.replay, cells: []string{h.candidate.name, h.project.Name, "", "", "", ""}}
 	if m := h.first(); m != nil {
-		l.cells = []string{h.project.Name, name, m.Recall.String(), m.Precision.String(), m.F1.String(), coverage(m), m.Chance.Mean.String(), times(m.Lift)}
+		l.cells = []string{h.candidate.name, h.project.Name, m.Recall.String(), m.Precision.String(), m.F1.String(), coverage(m)}
 	}
-	if j.Verdict != audit.Pass && len(j.Reasons) > 0 {
+	if len(j.Reasons) > 0 {
 		l.look = lookAt(j.Reasons[0])
 	}
 	return l

@@ -14,16 +14,16 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/postgres"
 	"assay/internal/record"
 	"assay/internal/store"
-	"assay/internal/store/pgtest"
 )
 
 // postgres gives the house a PostgreSQL for its results.
 func (h *house) postgres() (dsn string) {
 	h.t.Helper()
-	dsn, stop, err := pgtest.Start("")
-	if errors.Is(err, pgtest.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
+	dsn, stop, err := postgres.Start("")
+	if errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
 		h.t.Skip(err)
 	}
 	require.NoError(h.t, err)
@@ -161,16 +161,16 @@ func TestAuditsWithWorkers(t *testing.T) {
 	h.agents(p.Known, "steady: -envelope claude -in 1000 -out 50 -usd 0.25", "broken: -truncate", "writes: -write f00.java,new.java")
 	stop := h.worker(2, false)
 	f := play(t, "TestRegression", h.suite("-auditor", "steady,broken,writes", "-trials", "3").Regression)
-	require.Equal(t, "PASS", f.leaf("TestRegression/demo/steady").attrs["verdict"], f.complaints())
-	require.Equal(t, "INVALID", f.leaf("TestRegression/demo/broken").attrs["verdict"])
-	require.Equal(t, "PASS", f.leaf("TestRegression/demo/writes").attrs["verdict"], f.complaints())
+	require.Equal(t, "PASS", f.attrs["verdict:steady/demo"], f.complaints())
+	require.Equal(t, "INVALID", f.attrs["verdict:broken/demo"])
+	require.Equal(t, "PASS", f.attrs["verdict:writes/demo"], f.complaints())
 	rs, err := record.ReadAll(h.path("records"))
 	require.NoError(t, err)
 	require.Len(t, rs, 3)
 	for _, r := range rs {
 		require.Len(t, r.Trials, 3)
 		if r.Auditor == "steady" {
-			require.Contains(t, r.Text(), "Recall: 100.0 %")
+			require.Contains(t, r.Text(), "Recall:    100% (baseline: none)  [PASS]")
 			require.Contains(t, r.Text(), "1000 tokens read and 50 written, 0.25 USD")
 		}
 	}
@@ -186,5 +186,5 @@ func TestAuditsWithWorkers(t *testing.T) {
 	refuses := other.worker(1, false)
 	f = play(t, "TestRegression", h.suite("-auditor", "steady").Regression, func(f *fake) { f.deadline = time.Now().Add(lastMinute + 4*time.Second) })
 	require.ErrorContains(t, refuses(), "is another audit here")
-	require.Equal(t, "INVALID", f.leaf("TestRegression/demo/steady").attrs["verdict"], "nobody did it in time")
+	require.Equal(t, "INVALID", f.attrs["verdict:steady/demo"], "nobody did it in time")
 }

@@ -92,7 +92,7 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 	}
 	code := m.Run()
 	if !underJSON(s.flags) {
-		s.summary.print(os.Stdout)
+		s.summary.print(os.Stdout, s.verbose())
 	}
 	return code
 }
@@ -202,6 +202,12 @@ func (e *env) auditors(t T) map[string]audit.AuditorEntry {
 		m[a.Name] = a
 	}
 	return m
+}
+
+// verbose reports whether go test was asked for -v.
+func (s *Suite) verbose() bool {
+	f := s.flags.Lookup("test.v")
+	return f != nil && f.Value.String() == "true"
 }
 
 // short reports whether go test was asked for -short.

@@ -27,17 +27,19 @@ type summary struct {
 
 // A line is one row of the summary.
 type line struct {
-	suite   string // "Smoke", "Regression", "Bench"
-	cells   []string
+	suite   string   // "Smoke", "Regression", "Bench"
+	cells   []string // who first; of Regression then the project
 	verdict audit.Verdict
 	look    string // what to look at first; empty where there is nothing
+	replay  bool   // a recording: one line a suite tells all that are as recorded
+	detail  bool   // shown with -v and in the report alone
 }
 
 // heads are the columns of each suite's table.
 var heads = map[string][]string{
 	"Smoke":      {"auditor", "found", "checks"},
-	"Regression": {"project", "auditor", "recall", "precision", "F1", "coverage", "chance", "lift"},
-	"Bench":      {"reviewer", "application", "balanced", "accuracy", "bad found", "good kept", "reason right", "unanswered"},
+	"Regression": {"auditor", "project", "recall", "precision", "F1", "coverage"},
+	"Bench":      {"reviewer", "application", "errors/100", "balanced accuracy", "bad found", "good kept", "reason"},
 }
 
 func (s *summary) add(l line) {
@@ -53,28 +55,14 @@ func (s *summary) note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
-// print writes the tables and, where GITHUB_STEP_SUMMARY names a file, the same
-// as Markdown there.
-func (s *summary) print(w io.Writer) {
+// print writes what is live, what changed and what to look at first; with all,
+// the details too. Where GITHUB_STEP_SUMMARY names a file, the same stands there as
+// Markdown.
+func (s *summary) print(w io.Writer, all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, suite := range []string{"Smoke", "Regression", "Bench"} {
-		rows := s.rows(suite)
-		if len(rows) == 0 {
-			continue
-		}
-		var b strings.Builder
-		tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(tw, "\n%s\t%s\tverdict\tlook first at\n", strings.ToUpper(suite), strings.Join(heads[suite], "\t"))
-		for _, l := range rows {
-			look := l.look
-			if l.verdict == audit.Pass {
-				look = ""
-			}
-			fmt.Fprintf(tw, "\t%s\t%s\t%s\n", strings.Join(l.cells, "\t"), l.verdict, look)
-		}
-		tw.Flush()
-		fmt.Fprint(w, trimLines(b.String()))
+		s.table(w, suite, all)
 	}
 	for _, n := range s.notes {
 		fmt.Fprintln(w, n)
@@ -82,6 +70,41 @@ func (s *summary) print(w io.Writer) {
 	if name := os.Getenv("GITHUB_STEP_SUMMARY"); name != "" && len(s.lines) > 0 {
 		if err := s.markdown(name); err != nil {
 			fmt.Fprintln(w, "the summary for GITHUB_STEP_SUMMARY was not written:", err)
+		}
+	}
+}
+
+// table writes one suite: a line for the recordings that are as recorded, a row
+// for each other, and below it what to look at.
+func (s *summary) table(w io.Writer, suite string, all bool) {
+	shown, recorded := []line{}, 0
+	for _, l := range s.rows(suite) {
+		switch {
+		case l.replay && l.verdict == score.AsRecorded && !all:
+			recorded++
+		case !l.detail || all:
+			shown = append(shown, l)
+		}
+	}
+	if recorded > 0 {
+		fmt.Fprintf(w, "\n%-10s  %d recordings as recorded\n", strings.ToUpper(suite), recorded)
+	}
+	if len(shown) == 0 {
+		return
+	}
+	var b strings.Builder
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tw, "\n%s\tverdict\t%s\n", strings.ToUpper(suite), strings.Join(heads[suite], "\t"))
+	for _, l := range shown {
+		fmt.Fprintf(tw, "\t%s\t%s\n", l.verdict, strings.Join(l.cells, "\t"))
+	}
+	tw.Flush()
+	table := strings.Split(strings.Trim(trimLines(b.String()), "\n"), "\n")
+	fmt.Fprintf(w, "\n%s\n", table[0])
+	for i, l := range shown {
+		fmt.Fprintln(w, table[i+1])
+		if l.look != "" && l.verdict != audit.Pass {
+			fmt.Fprintf(w, "%12s%s\n", "", l.look)
 		}
 	}
 }
@@ -136,14 +159,22 @@ func (s *summary) markdown(name string) error {
 		if len(rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(f, "\n### %s\n\n| %s | verdict | look first at |\n|%s\n", suite, strings.Join(heads[suite], " | "),
+		fmt.Fprintf(f, "\n### %s\n\n| verdict | %s | look first at |\n|%s\n", suite, strings.Join(heads[suite], " | "),
 			strings.Repeat("---|", len(heads[suite])+2))
+		recorded := 0
 		for _, l := range rows {
-			cells := append(slices.Clone(l.cells), string(l.verdict), l.look)
+			if l.replay && l.verdict == score.AsRecorded {
+				recorded++
+				continue
+			}
+			cells := append(append([]string{string(l.verdict)}, l.cells...), l.look)
 			for i, c := range cells {
 				cells[i] = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(c)
 			}
 			fmt.Fprintf(f, "| %s |\n", strings.Join(cells, " | "))
+		}
+		if recorded > 0 {
+			fmt.Fprintf(f, "\n%d recordings as recorded\n", recorded)
 		}
 	}
 	return nil

@@ -225,7 +225,7 @@ func interruptAtATerminal(t *testing.T, bin string) {
 			x.press("\x03")
 			seen, err := x.end()
 			require.Error(t, err, "what was not asked proves nothing")
-			require.Regexp(t, `BENCH +reviewer`, seen, "the summary")
+			require.Regexp(t, `BENCH +verdict +reviewer`, seen, "the summary")
 			require.Regexp(t, `\d+ of 120 trials were not asked`, seen)
 			command := regexp.MustCompile(c.resume).FindStringSubmatch(seen)
 			require.NotNil(t, command, seen)

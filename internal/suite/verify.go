@@ -13,8 +13,8 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/postgres"
 	"assay/internal/proof"
-	"assay/internal/store/pgtest"
 )
 
 // Verify proves the families of cases: goods satisfy every oracle on every
@@ -40,6 +40,9 @@ func (s *Suite) Verify(t T) {
 	t.Cleanup(func() { v.end(t) })
 	for _, app := range corpus.Apps {
 		t.Run(app.App, func(t T) { v.app(t, app) })
+	}
+	for _, name := range env.plantedNames() {
+		t.Run(name, func(t T) { v.planted(t, name) })
 	}
 }
 
@@ -72,7 +75,7 @@ func (v *verify) app(t T, app *audit.App) {
 	ctx := context.Background()
 	runner, err := proof.Open(ctx, app, v.runtimes.postgres)
 	var absent *proof.MissingRuntime
-	if errors.As(err, &absent) || errors.Is(err, pgtest.ErrMissing) {
+	if errors.As(err, &absent) || errors.Is(err, postgres.ErrMissing) {
 		v.partly = true
 		missing(t, "%s is not proven: %v", app.App, err)
 		return
@@ -178,7 +181,7 @@ type runtimes struct {
 func (r *runtimes) postgres() (string, error) {
 	r.once.Do(func() {
 		if r.dsn == "" {
-			r.dsn, r.close, r.err = pgtest.Start("")
+			r.dsn, r.close, r.err = postgres.Start("")
 		}
 	})
 	return r.dsn, r.err

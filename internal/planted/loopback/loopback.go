@@ -16,15 +16,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"assay/internal/store/pgtest"
+	"assay/internal/postgres"
 )
 
 // ErrMissing means that this machine has no PostgreSQL server binaries.
-var ErrMissing = pgtest.ErrMissing
+var ErrMissing = postgres.ErrMissing
 
 // A Server is a running PostgreSQL.
 type Server struct {
-	server *pgtest.Server
+	server *postgres.Server
 	admin  *pgx.Conn
 	mu     sync.Mutex // one statement of admin at a time
 	port   int
@@ -35,7 +35,7 @@ type Server struct {
 // server binaries the error is ErrMissing.
 func Start(ctx context.Context) (s *Server, err error) {
 	s = &Server{}
-	if s.server, err = pgtest.StartServer(folder()); err != nil {
+	if s.server, err = postgres.StartServer(folder()); err != nil {
 		return nil, err
 	}
 	if err := s.listen(ctx); err != nil {
@@ -136,7 +136,7 @@ func (s *Server) drop(name string) {
 // Bin gives the folder of PostgreSQL's own programs. Debian's psql in /usr/bin is
 // a slow wrapper around them.
 func (s *Server) Bin() string {
-	dir, _ := pgtest.BinDir() // it was found when the server was started
+	dir, _ := postgres.BinDir() // it was found when the server was started
 	return dir
 }
 

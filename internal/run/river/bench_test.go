@@ -35,7 +35,7 @@ func benchmarkSpread(b *testing.B, workers, n, concurrency int, latency time.Dur
 	for b.Loop() {
 		s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Cost: 0.00001, Latency: latency} })
 		s.Forget = true
-		pg := postgres(b)
+		pg := ownServer(b)
 		durable(b, pg.DSN)
 		db := open(b, pg.DSN)
 		h := chatHouse(b, s, n)

@@ -15,11 +15,11 @@ import (
 
 	"assay/audit"
 	"assay/internal/auditor"
+	"assay/internal/postgres"
 	"assay/internal/run"
 	"assay/internal/run/mockapi"
 	"assay/internal/run/river"
 	"assay/internal/store"
-	"assay/internal/store/pgtest"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -41,16 +41,16 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// postgres starts a PostgreSQL of the test's own.
-func postgres(t testing.TB) *pgtest.Server {
-	s, err := pgtest.StartServer("")
+// ownServer starts a PostgreSQL of the test's own.
+func ownServer(t testing.TB) *postgres.Server {
+	s, err := postgres.StartServer("")
 	refuse(t, err)
 	t.Cleanup(s.Stop)
 	return s
 }
 
 func refuse(t testing.TB, err error) {
-	if errors.Is(err, pgtest.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
+	if errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
 		t.Skip("PostgreSQL is missing (./check installs it): ", err)
 	}
 	require.NoError(t, err)
@@ -59,14 +59,14 @@ func refuse(t testing.TB, err error) {
 // shared is the PostgreSQL of those who do not restart it.
 var shared struct {
 	once   sync.Once
-	server *pgtest.Server
+	server *postgres.Server
 	err    error
 	number atomic.Int64
 }
 
 // database makes a database of the test's own.
 func database(t testing.TB) (dsn string) {
-	shared.once.Do(func() { shared.server, shared.err = pgtest.StartServer("") })
+	shared.once.Do(func() { shared.server, shared.err = postgres.StartServer("") })
 	refuse(t, shared.err)
 	c, err := pgx.Connect(context.Background(), shared.server.DSN)
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func database(t testing.TB) (dsn string) {
 	name := fmt.Sprint("test", shared.number.Add(1))
 	_, err = c.Exec(context.Background(), "CREATE DATABASE "+name)
 	require.NoError(t, err)
-	return strings.Replace(shared.server.DSN, "/"+pgtest.Role+"?", "/"+name+"?", 1)
+	return strings.Replace(shared.server.DSN, "/"+postgres.Role+"?", "/"+name+"?", 1)
 }
 
 func open(t testing.TB, dsn string) *river.DB {

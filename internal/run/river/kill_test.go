@@ -158,7 +158,7 @@ func TestKilledWorkers(t *testing.T) {
 		return mockapi.Reply{Cost: 0.00001, Latency: latency}
 	})
 	defer s.Close()
-	pg := postgres(t)
+	pg := ownServer(t)
 	db := open(t, pg.DSN)
 	h := chatHouse(t, s, planned)
 	// Enough for all, and for what is charged in full because its worker died.

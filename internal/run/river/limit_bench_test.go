@@ -29,7 +29,7 @@ func BenchmarkRows(b *testing.B) {
 }
 
 func benchmarkRows(b *testing.B, clients, each int) {
-	pg := postgres(b)
+	pg := ownServer(b)
 	durable(b, pg.DSN)
 	open(b, pg.DSN) // makes the tables
 	ctx := context.Background()
@@ -92,7 +92,7 @@ func BenchmarkLargePlan(b *testing.B) {
 	s.Forget = true
 	defer s.Close()
 	for b.Loop() {
-		pg := postgres(b)
+		pg := ownServer(b)
 		db := open(b, pg.DSN)
 		ctx := context.Background()
 		heap := func() float64 {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -72,7 +73,7 @@ func (f *frame) argOf(ci *callInfo, fn *Func, param int16) value {
 		if ps[param].Op == "..." {
 			var v value
 			for j := i; j >= 0 && j < len(ci.args); j++ {
-				v.from = union(v.from, ci.args[j].from)
+				v.from = union(v.from, in(ci.args[j].from, fmt.Sprintf("[%d]", j-i)))
 			}
 			return v
 		}
@@ -120,8 +121,7 @@ func (f *frame) filledBy(ci *callInfo, fn *Func, sum *summary) {
 		}
 		old := f.env[k+"."+name]
 		v.from, v.typ, v.text = union(old.from, v.from), old.typ, bad
-		f.env[k+"."+name] = v
-		f.part(k + "." + name)
+		f.give(k+"."+name, v)
 		if k == "this" || k == "self" {
 			f.s.setField(f.fn.Class, name, v)
 		}

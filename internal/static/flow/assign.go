@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -70,9 +71,7 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		if k == "" {
 			return
 		}
-		f.env.forget(k)
-		f.env[k] = v
-		f.part(k)
+		f.give(k, v)
 		if f.sends && target.X != nil {
 			if c := f.s.p.classOf(f.u, f.quiet(target.X).typ); c != nil {
 				f.s.setField(c, target.Name, v)
@@ -85,18 +84,11 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		}
 	case lang.Index:
 		f.eval(target.Y)
-		k := key(target.X)
-		if k == "" {
-			return
-		}
-		if target.Y != nil && target.Y.Kind == lang.String {
-			f.env[k+"."+target.Y.Name] = v
-			f.part(k + "." + target.Y.Name)
-			return
-		}
-		if v.tainted() {
+		if k := key(target); k != "" {
+			f.give(k, v)
+		} else if k := key(target.X); k != "" && v.tainted() {
 			old := f.eval(target.X)
-			old.from = union(old.from, v.from)
+			old.from = union(old.from, in(v.from, element))
 			f.env[k] = old
 		}
 	case lang.Array:
@@ -130,11 +122,29 @@ func (f *frame) spread(target *lang.Node, v value, from *lang.Node) {
 	}
 	for i, k := range target.List {
 		item := v
-		if i > 0 && f.u.File.Lang == lang.Go && (k.Name == "err" || k.Name == "ok") {
+		switch {
+		case f.u.File.Lang == lang.Go && i > 0 && (k.Name == "err" || k.Name == "ok"):
 			item = value{}
+		case f.u.File.Lang == lang.Go && i == 0 && len(target.List) == 2 && (target.List[1].Name == "err" || target.List[1].Name == "ok" || target.List[1].Name == "_"):
+			item.from = results(v.from, i)
+		default:
+			item.from = pick(v.from, fmt.Sprintf("[%d]", i))
 		}
 		f.assign(k, item, nil)
 	}
+}
+
+// results gives one of a call's results where the first is all that there is.
+func results(from []origin, i int) []origin {
+	var out []origin
+	for _, o := range from {
+		if o.path == "" {
+			out = append(out, o)
+		} else {
+			out = append(out, pick([]origin{o}, fmt.Sprintf("[%d]", i))...)
+		}
+	}
+	return out
 }
 
 // take binds one key of an object pattern.

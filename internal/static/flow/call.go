@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"regexp"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -118,7 +119,7 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 	}
 	all := f.joined(ci)
 	if ms := f.s.models(f, ci, t.Cleans); len(ms) > 0 {
-		out := value{from: all.from, text: "", typ: f.s.resultType(f, ci)}
+		out := value{from: f.out(ci, flat(all.from)), typ: f.s.resultType(f, ci)}
 		if fs := f.ownMethod(ci); len(fs) > 0 { // the project says what its method gives
 			out.from = f.applyAll(ci, fs).from
 		}
@@ -130,10 +131,13 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 		}
 		return out, true
 	}
+	if fs := f.ownMethod(ci); len(fs) > 0 {
+		return f.applyAll(ci, fs), true
+	}
 	if v, ok := f.building(ci); ok {
 		return v, true
 	}
-	if len(f.s.models(f, ci, t.Stops)) > 0 {
+	if len(f.s.models(f, ci, t.Stops)) > 0 && !(plainLookUp[ci.name] && f.factory(ci)) {
 		return value{typ: f.s.resultType(f, ci)}, true
 	}
 	recvType := ci.recv.typ
@@ -160,8 +164,8 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 		return v, true
 	}
 	if len(f.s.models(f, ci, t.Passes)) > 0 {
-		v.from = all.from
-		if looksUp[ci.name] { // the key chooses, and does not go on
+		v.from = f.out(ci, all.from)
+		if looksUp[ci.name] && !f.factory(ci) { // the key chooses, and does not go on
 			v.from = f.accessor(ci)
 			for _, a := range ci.args[min(1, len(ci.args)):] {
 				v.from = union(v.from, a.from)
@@ -190,7 +194,7 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 }
 
 // looksUp are the calls that take one element of a collection by its key.
-var looksUp = map[string]bool{"get": true, "getOrDefault": true, "Get": true, "pop": true, "at": true, "setdefault": true}
+var looksUp = map[string]bool{"get": true, "getOrDefault": true, "Get": true, "pop": true, "at": true, "setdefault": true, "find": true}
 
 // returns tells functions that give something back.
 func returns(fn *lang.Node) bool {
@@ -203,16 +207,51 @@ func returns(fn *lang.Node) bool {
 }
 
 // ownMethod finds the methods of a class of the project that a call on a value of
-// known type means.
+// known type, or on the class itself, means.
 func (f *frame) ownMethod(ci *callInfo) []*Func {
-	if ci.n.X == nil || ci.recv.typ == "" || ci.n.Op == "new" {
+	if ci.n.X == nil || ci.n.Op == "new" {
 		return nil
 	}
-	if c := f.s.p.classOf(f.u, ci.recv.typ); c == nil || len(c.Methods[ci.name]) == 0 {
+	typ := ci.recv.typ
+	if f.onType(ci.n.X) {
+		typ = ci.n.X.Name
+	}
+	if c := f.s.p.classOf(f.u, typ); typ == "" || c == nil || len(withBody(c.Methods[ci.n.Name])) == 0 {
 		return nil
 	}
 	return f.s.p.resolve(f.fn, ci.n, ci.recv.typ)
 }
+
+// onType: x names a type, and nothing that the program holds.
+func (f *frame) onType(x *lang.Node) bool {
+	if x == nil || x.Kind != lang.Ident && x.Kind != lang.Member || !typeName(x.Name) {
+		return false
+	}
+	if x.Kind == lang.Member { // java.nio.file.Paths
+		return key(x) != "" && strings.ToLower(key(x.X)) == key(x.X) && f.u.File.Lang == lang.Java
+	}
+	if _, held := f.env[x.Name]; held {
+		return false
+	}
+	_, held := f.s.globalEnv(f.u)[x.Name]
+	return !held
+}
+
+// stores are types that look things up in what they keep.
+var stores = regexp.MustCompile(`(?i)(cache|store|storage|repo|repository|registry|session|config|settings?|db|database|dao|mapper|manager|redis|cookie|cookies|lang|env|environment|system|model|collection|table|index|auth|user|users|route|view|query|log|logger|http|client|service|services|integer|long|boolean|number|math|enum|type|files)$`)
+
+// factory tells calls on a type of a library that make something of what they are
+// given, though they sound like a look-up: Paths.get(x), Command.find(x).
+func (f *frame) factory(ci *callInfo) bool {
+	x := ci.n.X
+	return (f.onType(x) || f.u.File.Lang == lang.Go && f.isModule(x)) && !ci.recv.tainted() && len(f.s.p.classes[x.Name]) == 0 &&
+		!stores.MatchString(x.Name) && !strings.HasPrefix(f.u.Alias[x.Name], ".") && sounds.MatchString(ci.name)
+}
+
+var plainLookUp = map[string]bool{"get": true, "find": true, "load": true, "lookup": true, "fetch": true}
+
+// sounds are the names of look-ups and of factories.
+var sounds = regexp.MustCompile(`^(?i:(get|find|load|look_?up|fetch|query|of|from|for|create|make|new|build|parse|open|with|wrap))($|[A-Z_])`)
 
 // joined is the union of receiver and arguments.
 func (f *frame) joined(ci *callInfo) value {
@@ -233,16 +272,16 @@ func (f *frame) joined(ci *callInfo) value {
 // languages whose libraries are made of such functions; elsewhere only what the
 // rules list does.
 func (f *frame) unknown(ci *callInfo) []origin {
-	name := ci.name
-	if predicate(name) {
+	made := f.factory(ci)
+	if predicate(ci.name) && !made {
 		return nil
 	}
 	from := f.accessor(ci)
 	l := f.u.File.Lang
 	free := ci.n.X == nil || len(ci.cands) > 0 && f.isModule(ci.n.X)
-	if free && (l == lang.PHP || l == lang.Python || l == lang.JS) || free && l == lang.Go && ci.n.X != nil {
+	if made || free && (l == lang.PHP || l == lang.Python || l == lang.JS) || free && l == lang.Go && ci.n.X != nil {
 		for _, a := range ci.args {
-			from = union(from, a.from)
+			from = union(from, f.out(ci, a.from))
 		}
 	}
 	return from
@@ -285,16 +324,8 @@ func (f *frame) absorb(ci *callInfo) {
 		return
 	}
 	own := strings.HasPrefix(k, "this.") || strings.HasPrefix(k, "self.")
-	switch ci.name {
-	case "add", "put", "append", "push", "unshift", "addAll", "putAll", "set", "insert", "extend", "update", "write",
-		"offer", "addElement", "setProperty", "WriteString", "Write", "Add", "Set", "addFirst", "addLast", "concat", "setText", "setParameter_":
-	default:
-		if !strings.HasPrefix(ci.name, "set") && !strings.HasPrefix(ci.name, "add") || len(ci.args) == 0 {
-			return
-		}
-	}
 	old, ok := f.env[k]
-	if !ok && ci.n.X.Kind != lang.Ident && !own {
+	if !ok && ci.n.X.Kind != lang.Ident && !own || len(ci.args) == 0 {
 		return
 	}
 	any := false
@@ -304,16 +335,38 @@ func (f *frame) absorb(ci *callInfo) {
 	if own && !any {
 		return
 	}
-	if own {
-		f.part(k)
+	at := ""
+	switch ci.name {
+	case "put", "set", "Set", "setProperty", "setAttribute", "setdefault", "Add":
+		if len(ci.args) > 1 && ci.n.List[0].Kind == lang.String {
+			f.give(memberKey(k, ci.n.List[0].Name), ci.args[1])
+			return
+		}
+		at = element
+	case "add", "append", "push", "unshift", "insert", "offer", "addElement", "addFirst", "addLast":
+		at = element
+	case "addAll", "putAll", "extend", "update", "write", "WriteString", "Write", "concat":
+	default:
+		if field := f.setter(ci.name); field != "" && len(ci.args) == 1 {
+			f.give(memberKey(k, field), ci.args[0])
+			return
+		}
+		if !strings.HasPrefix(ci.name, "set") && !strings.HasPrefix(ci.name, "add") {
+			return
+		}
+		at = element
 	}
 	for _, a := range ci.args {
-		old.from = union(old.from, a.from)
+		old.from = union(old.from, in(a.from, at))
 		if a.tainted() && (ci.name == "push" || ci.name == "append" || ci.name == "add") {
 			old.text = cut(strings.TrimPrefix(old.text+" "+a.piece(), " "))
 		}
 	}
-	f.env[k] = old
+	if own {
+		f.give(k, old)
+	} else {
+		f.env[k] = old
+	}
 }
 
 // building evaluates the calls that make strings, keeping the known text.

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -10,14 +11,19 @@ import (
 // and what each of its keys holds.
 func (f *frame) collection(n *lang.Node) value {
 	v := value{typ: n.Type}
-	for _, k := range n.List {
+	for i, k := range n.List {
 		if k.Kind == lang.Func || k.Kind == lang.Pair && k.Y != nil && k.Y.Kind == lang.Func {
 			f.eval(k)
 			continue
 		}
 		from := f.eval(k).from
-		if name := pairName(k); name != "" {
+		switch name := pairName(k); {
+		case name != "":
 			from = in(from, name)
+		case n.Kind == lang.Array && k.Kind != lang.Spread && k.Kind != lang.Pair:
+			from = in(from, fmt.Sprintf("[%d]", i))
+		case k.Kind == lang.Pair:
+			from = in(from, element)
 		}
 		v.from = union(v.from, from)
 	}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -89,7 +90,7 @@ func (f *frame) comprehension(n *lang.Node) value {
 	if x.tainted() {
 		x.text = bad
 	}
-	f.assign(n.Y, x, nil)
+	f.assign(n.Y, value{from: pick(x.from, elementOf(n)), text: x.text}, nil)
 	if n.Z != nil {
 		f.eval(n.Z)
 		f.guard(n.Z, true)
@@ -98,6 +99,9 @@ func (f *frame) comprehension(n *lang.Node) value {
 	f.env = outer
 	return value{from: v.from}
 }
+
+// elementOf names what a loop takes from a collection, apart from other loops.
+func elementOf(n *lang.Node) string { return fmt.Sprintf("[@%d]", n.Off) }
 
 func (f *frame) ident(n *lang.Node) value {
 	f.s.matchIdent(f, n)
@@ -179,7 +183,7 @@ func (f *frame) template(n *lang.Node) value {
 	var b strings.Builder
 	for _, k := range n.List {
 		kv := f.eval(k)
-		v.from = union(v.from, kv.from)
+		v.from = union(v.from, flat(kv.from))
 		if b.Len() < maxSkeleton {
 			b.WriteString(kv.piece())
 		}
@@ -188,28 +192,10 @@ func (f *frame) template(n *lang.Node) value {
 	return v
 }
 
-// key gives the path under which a variable or member is held, "" for none.
-func key(n *lang.Node) string {
-	for k, d := n, 0; k != nil; d++ {
-		if d > 4 {
-			return ""
-		}
-		switch k.Kind {
-		case lang.Ident:
-			return lang.Dotted(n)
-		case lang.Member:
-			k = k.X
-		default:
-			return ""
-		}
-	}
-	return ""
-}
-
 func (f *frame) member(n *lang.Node) value {
 	if k := key(n); k != "" {
 		if v, ok := f.env[k]; ok {
-			return v
+			return f.whole(k, v)
 		}
 	}
 	if v, ok := f.s.memberSource(f, n); ok {
@@ -277,22 +263,23 @@ func (f *frame) index(n *lang.Node) value {
 		}
 	}
 	if n.Op == "slice" {
-		return value{from: x.from, typ: x.typ}
+		part := ":"
+		if n.X != nil && n.X.To < n.To {
+			part += string(f.u.File.Src[n.X.To:min(n.To, n.X.To+60)])
+		}
+		return value{from: taken(x.from, part), typ: x.typ}
 	}
 	if n.Y != nil && n.Y.Kind == lang.String && storedNumber(x, n.Y.Name) {
 		return value{}
 	}
-	if n.Y != nil && (n.Y.Kind == lang.String || n.Y.Kind == lang.Lit) {
-		if k := key(n.X); k != "" {
-			if v, ok := f.env[k+"."+n.Y.Name]; ok {
-				return v
-			}
+	v := value{from: pick(x.from, f.partOf(n.Y))}
+	if k := key(n); k != "" {
+		if w, ok := f.env[k]; ok {
+			v = w
 		}
-		if n.Y.Kind == lang.String {
-			return value{from: pick(x.from, n.Y.Name)}
-		}
+		return f.whole(k, v)
 	}
-	return value{from: x.from}
+	return v
 }
 
 func (f *frame) binary(n *lang.Node) value {
@@ -306,7 +293,7 @@ func (f *frame) binary(n *lang.Node) value {
 	f.env = outer
 	switch n.Op {
 	case "+", ".", "..":
-		v := value{from: union(x.from, y.from)}
+		v := value{from: union(flat(x.from), flat(y.from))}
 		if x.text != "" || y.text != "" || v.tainted() {
 			v.text = cut(x.piece() + y.piece())
 		}

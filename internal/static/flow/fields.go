@@ -5,101 +5,7 @@ import (
 	"strings"
 
 	"assay/internal/static/lang"
-	"assay/internal/static/rules"
 )
-
-// Objects carry data in their fields, one level deep: an origin with a path harms
-// in the field of that name alone, and an origin that was selected from a
-// parameter remembers which of its fields it was (sel), so that a caller's
-// object gives no more than that field.
-
-// pick gives what a field of an object holds.
-func pick(from []origin, name string) []origin {
-	if len(from) == 0 || name == "" {
-		return from
-	}
-	out := make([]origin, 0, len(from))
-	for _, o := range from {
-		switch {
-		case o.path == name:
-			o.path = ""
-		case o.path != "":
-			continue
-		case o.sel == "":
-			o.sel = name
-			for _, c := range o.safe {
-				if c.field == name {
-					o.clean |= c.bits
-				}
-			}
-			if o.clean&rules.All == rules.All {
-				continue
-			}
-		}
-		out = append(out, o)
-	}
-	return out
-}
-
-// in puts all of a value into a field of an object.
-func in(from []origin, name string) []origin {
-	if len(from) == 0 || name == "" {
-		return from
-	}
-	out := make([]origin, len(from))
-	for i, o := range from {
-		o.path = name
-		out[i] = o
-	}
-	return out
-}
-
-// through gives what an origin of a summary is at a call whose argument is a.
-func (o origin) through(a value) []origin {
-	from := a.from
-	if o.sel != "" {
-		from = pick(from, o.sel)
-	}
-	out := make([]origin, 0, len(from))
-	for _, x := range from {
-		x.clean |= o.clean
-		if x.clean&rules.All == rules.All {
-			continue
-		}
-		if o.path != "" {
-			x.path = o.path
-		}
-		out = append(out, x)
-	}
-	return out
-}
-
-// whole adds to a variable what its fields were given one by one.
-func (f *frame) whole(k string, v value) value {
-	if !f.parts[k] {
-		return v
-	}
-	pre := k + "."
-	f.step += len(f.env) / 8
-	for p, w := range f.env {
-		if w.tainted() && len(p) > len(pre) && p[:len(pre)] == pre && strings.IndexByte(p[len(pre):], '.') < 0 {
-			v.from = union(v.from, in(w.from, p[len(pre):]))
-		}
-	}
-	return v
-}
-
-// part remembers that fields of a variable were set.
-func (f *frame) part(path string) {
-	i := strings.LastIndexByte(path, '.')
-	if i <= 0 {
-		return
-	}
-	if f.parts == nil {
-		f.parts = map[string]bool{}
-	}
-	f.parts[path[:i]] = true
-}
 
 // bindThis gives methods their object: what they read of it is the receiver's.
 func (f *frame) bindThis(fn *Func) {
@@ -121,8 +27,7 @@ func (f *frame) bindThis(fn *Func) {
 	for _, p := range fn.Node.List { // constructors whose parameters are fields
 		if p.Op != "" && p.Op != "..." && p.Name != "" {
 			if v := f.env[p.Name]; v.tainted() {
-				f.env[name+"."+p.Name] = v
-				f.part(name + "." + p.Name)
+				f.give(name+"."+p.Name, v)
 			}
 		}
 	}
@@ -149,16 +54,14 @@ func (f *frame) given(fn *Func) map[string][]origin {
 		if !ok && fn.Unit.File.Lang == lang.Java && fn.Class.Fields[k] != nil && !hasParam(fn.Node, k) {
 			name, ok = k, true
 		}
-		if !ok || !v.tainted() || strings.ContainsAny(name, ".\x00") {
+		if !ok || !v.tainted() || strings.Contains(name, "\x00") {
 			continue
 		}
+		name, deep, _ := strings.Cut(name, ".")
 		var from []origin
 		for _, o := range v.from {
-			if o.kind == fromParam && o.param == recvParam && o.sel == name {
+			if o.kind == fromParam && o.param == recvParam && o.sel == joinPaths(name, deep) {
 				continue // the field as it was
-			}
-			if o.path != "" { // deeper than is remembered
-				o.path = ""
 			}
 			from = append(from, o)
 		}
@@ -168,7 +71,7 @@ func (f *frame) given(fn *Func) map[string][]origin {
 		if out == nil {
 			out = map[string][]origin{}
 		}
-		out[name] = from
+		out[name] = union(out[name], in(from, deep))
 	}
 	return out
 }
@@ -275,7 +178,7 @@ func (p *Project) constructors(c *Class, n int) []*Func {
 	for d := 0; c != nil && d < 4; d++ {
 		for _, name := range []string{c.Name, "constructor", "__construct", "__init__"} {
 			if fs := withBody(byArity(c.Methods[name], n)); len(fs) > 0 {
-				return bounded(fs)
+				return bounded(c.Unit, fs)
 			}
 		}
 		bs := p.basesOf(c)
@@ -333,33 +236,29 @@ func (f *frame) accessor(ci *callInfo) []origin {
 			return nil
 		}
 	}
-	object := ci.recv.typ != "" && (ci.recv.typ == "self" || f.s.p.classOf(f.u, ci.recv.typ) != nil)
-	for _, o := range from {
-		object = object || o.path != ""
-	}
-	if !object { // a text, an address, a map: what is proved of a part is proved of it
-		return from
-	}
 	switch {
-	case len(ci.args) > 0:
-		if (name == "get" || name == "getOrDefault" || name == "pop" || name == "Get" || name == "getString" || name == "getAttribute") && ci.n.List[0].Kind == lang.String {
-			return pick(from, ci.n.List[0].Name)
-		}
+	case kept(ci):
 		return from
-	case strings.HasPrefix(name, "get") && len(name) > 3 && name[3] >= 'A' && name[3] <= 'Z':
-		return pick(from, strings.ToLower(name[3:4])+name[4:])
-	case strings.HasPrefix(name, "is") && len(name) > 2 && name[2] >= 'A' && name[2] <= 'Z':
-		return pick(from, strings.ToLower(name[2:3])+name[3:])
+	case len(ci.args) > 0 && looksUp[name]:
+		return pick(from, f.partOf(ci.n.List[0]))
+	case len(ci.args) > 0 && key(ci.n.X) != "this" && key(ci.n.X) != "self":
+		return taken(from, f.taking(ci.n))
+	}
+	if field := f.getter(name); field != "" {
+		return pick(from, field)
 	}
 	if c := f.s.p.classOf(f.u, ci.recv.typ); c != nil && f.s.p.field(c, name, 0) != nil { // a record's
 		return pick(from, name)
 	}
 	for _, o := range from {
-		if o.path == name {
+		if first, _, _ := strings.Cut(o.path, "."); first == name {
 			return pick(from, name)
 		}
 	}
-	return from
+	if x := ci.n.X; x != nil && x.Kind == lang.Ident && (x.Name == "this" || x.Name == "self") {
+		return nil // of all that an object holds, a method that nobody knows gives nothing
+	}
+	return taken(from, f.taking(ci.n))
 }
 
 // harmless tells types whose values an attacker cannot shape: numbers, and the

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -41,20 +42,19 @@ func (f *frame) guard(n *lang.Node, truth bool) {
 }
 
 func (f *frame) trust(n *lang.Node, bits, need uint32) {
-	if part(n) {
-		return // what one part is says nothing of the others
-	}
 	v := f.quiet(n)
 	if n != nil && hostOf(n) { // who owns the host of an address owns the address
-		from := append([]origin(nil), v.from...)
-		for i := range from {
-			if n.Kind == lang.Member && from[i].sel == n.Name {
-				from[i].sel = ""
-			}
+		v.from = slices.Clone(v.from)
+		for i, o := range v.from {
+			v.from[i].sel = o.sel[:max(0, strings.LastIndexByte(o.sel, '.'))]
 		}
-		v.from = from
 	}
 	f.env.trust(v, bits, need, rules.All)
+	if k := key(n); k != "" && need == 0 { // also where its path is too deep to be told
+		if w, ok := f.env[k]; ok {
+			f.env[k] = w.cleaned(bits, rules.All)
+		}
+	}
 }
 
 // quiet evaluates without reporting.
@@ -150,31 +150,13 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 		}
 		negative := v == "-1" || v == "false" || v == "False" || y.Op == "null" || v == "0" && x.Name != "strpos" && x.Name != "indexOf" && x.Name != "stripos" && x.Name != "strncmp" && x.Name != "lastIndexOf"
 		f.guardCall(x, equal != negative)
-		return
+		if !equal || y.Kind != lang.String || y.Name == "" {
+			return
+		}
 	}
 	if equal && constant(y) && y.Op != "null" && !(y.Kind == lang.String && y.Name == "") {
 		f.trust(x, rules.All, 0)
 	}
-}
-
-// partOnly are parts of a larger value that leave the rest free.
-var partOnly = map[string]bool{"Scheme": true, "scheme": true, "protocol": true, "getProtocol": true, "getScheme": true, "Method": true, "method": true,
-	"length": true, "size": true, "Port": true, "port": true, "getPort": true, "ContentType": true, "mimetype": true, "content_type": true}
-
-// part tells expressions for one part of a value: u.scheme, parts[scheme] with a default.
-func part(n *lang.Node) bool {
-	if n == nil {
-		return false
-	}
-	switch n.Kind {
-	case lang.Member, lang.Call:
-		return partOnly[n.Name]
-	case lang.Index:
-		return n.Y != nil && n.Y.Kind == lang.String && partOnly[n.Y.Name]
-	case lang.Binary:
-		return (n.Op == "??" || n.Op == "||" || n.Op == "or" || n.Op == "?:") && part(n.X)
-	}
-	return false
 }
 
 // hostOf tells expressions for the host of an address.

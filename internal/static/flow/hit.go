@@ -34,11 +34,7 @@ func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
 	if s.mute > 0 {
 		return
 	}
-	from := v.from
-	if r.sel != "" {
-		from = pick(from, r.sel)
-	}
-	for _, o := range from {
+	for _, o := range along(v.from, r.sel) {
 		clean := o.clean | r.clean
 		if c := r.hit.Rule.Class; c != 0 && clean&c != 0 {
 			continue

@@ -18,7 +18,7 @@ var numeric = map[string]bool{"int": true, "float": true, "Number": true, "parse
 // elements, or those of the other arguments.
 func (f *frame) items(ci *callInfo) value {
 	if ci.recv.tainted() {
-		return ci.recv
+		return value{from: pick(ci.recv.from, elementOf(ci.n)), typ: ci.recv.typ, text: ci.recv.text}
 	}
 	var v value
 	if ci.n.X == nil || f.isModule(ci.n.X) {
@@ -62,7 +62,7 @@ func (f *frame) named(a *lang.Node, args []*lang.Node) []*Func {
 		if len(a.Name) < 3 {
 			return nil
 		}
-		return bounded(withBody(f.s.p.free(f.fn, a.Name, len(args))))
+		return bounded(f.u, withBody(f.s.p.free(f.fn, a.Name, len(args))))
 	case lang.Member:
 		call := &lang.Node{Kind: lang.Call, X: a.X, Name: a.Name, List: args, Start: a.Start, End: a.End, Off: a.Off, To: a.To}
 		return f.s.p.resolve(f.fn, call, f.quietType(a.X))

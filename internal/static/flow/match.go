@@ -362,6 +362,8 @@ func (s *shard) notes(u *Unit) {
 	}
 }
 
+var streamType = regexp.MustCompile(`(Stream|Reader|Channel)$`)
+
 // flows reports a tainted value at a sink, or remembers for the summary that a
 // parameter arrives there.
 func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
@@ -369,6 +371,9 @@ func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
 		return
 	}
 	r := m.Rule
+	if r.Clean == "path" && streamType.MatchString(v.typ) {
+		return // what is read, not where
+	}
 	for _, o := range v.from {
 		if r.Class != 0 && o.clean&r.Class != 0 {
 			continue

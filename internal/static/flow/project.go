@@ -15,14 +15,14 @@ import (
 // Bounds of the analysis. What lies beyond one is treated as unknown, which can
 // lose a finding and never invents one.
 const (
-	maxCallDepth  = 12    // calls followed from one function
+	maxCallDepth  = 200   // calls followed from one function
 	maxOrigins    = 16    // origins that one value remembers
 	maxSkeleton   = 1500  // bytes of a string's known text
 	maxSteps      = 60000 // nodes evaluated in one function
 	maxReaches    = 64    // sinks that one summary remembers
 	maxTrace      = 10    // steps of a trace
-	maxFilled     = 60    // fields filled from outside whose readers are analysed again
-	maxCandidates = 3     // functions that one call may mean
+	maxCandidates = 3     // functions that one call may mean: the nearest
+	maxCycle      = 40    // functions that call each other, worked out from each of them
 )
 
 // A Unit is a file of the project in the eyes of the engine.
@@ -71,6 +71,7 @@ type Project struct {
 	impl     map[string][]*Class // by base
 	modules  map[string]*Unit    // path without extension
 	dirs     map[string][]*Unit
+	TooLong  map[*Func]bool // functions whose evaluation ended at maxSteps; set by Analyse
 	mu       sync.Mutex
 	texts    map[string]bool // memo of project-wide expressions, under mu
 }
@@ -78,7 +79,7 @@ type Project struct {
 // NewProject indexes files; the order of files decides the order of findings.
 func NewProject(set *rules.Set, files []*lang.File) *Project {
 	p := &Project{Rules: set, byName: map[lang.Lang]map[string][]*Func{}, classes: map[string][]*Class{},
-		impl: map[string][]*Class{}, modules: map[string]*Unit{}, dirs: map[string][]*Unit{}, texts: map[string]bool{}}
+		impl: map[string][]*Class{}, modules: map[string]*Unit{}, dirs: map[string][]*Unit{}, texts: map[string]bool{}, TooLong: map[*Func]bool{}}
 	for _, f := range files {
 		p.addUnit(f)
 	}

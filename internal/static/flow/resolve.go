@@ -1,7 +1,9 @@
 package flow
 
 import (
+	"cmp"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -62,11 +64,29 @@ func byArity(fs []*Func, n int) []*Func {
 	return out
 }
 
-func bounded(fs []*Func) []*Func {
-	if len(fs) > maxCandidates {
-		return nil
+// bounded gives the functions that lie nearest to u, at most maxCandidates.
+func bounded(u *Unit, fs []*Func) []*Func {
+	if len(fs) <= maxCandidates {
+		return fs
 	}
-	return fs
+	fs = slices.Clone(fs)
+	slices.SortStableFunc(fs, func(a, b *Func) int {
+		return cmp.Or(nearness(u, b.Unit)-nearness(u, a.Unit), strings.Compare(a.Unit.File.Path, b.Unit.File.Path))
+	})
+	return fs[:maxCandidates]
+}
+
+// nearness is the length of what the paths of two files have in common.
+func nearness(u, v *Unit) int {
+	a, b := u.File.Path, v.File.Path
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	if i == len(a) && i == len(b) {
+		return i + 1
+	}
+	return strings.LastIndexByte(a[:i], '/') + 1
 }
 
 // field finds a field's declaration in a class or its bases.
@@ -125,7 +145,7 @@ func (p *Project) resolve(f *Func, call *lang.Node, recvType string) []*Func {
 		if c := p.classOf(u, call.Name); c != nil {
 			for _, name := range []string{call.Name, "constructor", "__construct", "__init__"} {
 				if fs := byArity(c.Methods[name], n); len(fs) > 0 {
-					return bounded(fs)
+					return bounded(u, fs)
 				}
 			}
 		}
@@ -133,31 +153,31 @@ func (p *Project) resolve(f *Func, call *lang.Node, recvType string) []*Func {
 	case call.Op != "" && call.Op != "tagged":
 		return nil
 	case call.X == nil:
-		return bounded(withBody(p.free(f, call.Name, n)))
+		return bounded(u, withBody(p.free(f, call.Name, n)))
 	}
 	if call.X.Kind == lang.Ident {
 		switch x := call.X.Name; x {
 		case "this", "self", "super", "parent", "static", "cls":
 			if fs := p.method(f.Class, call.Name, n, 0); len(fs) > 0 {
-				return bounded(fs)
+				return bounded(u, fs)
 			}
 		default:
 			if mod, ok := u.Alias[x]; ok {
 				if m := p.module(u, mod); m != nil {
-					return bounded(byArity(m.byName[call.Name], n))
+					return bounded(u, byArity(m.byName[call.Name], n))
 				}
 				if u.File.Lang == lang.Go {
-					return bounded(p.goPackage(mod, call.Name))
+					return bounded(u, p.goPackage(mod, call.Name))
 				}
 			}
 			if c := p.classOf(u, x); c != nil {
-				return bounded(p.method(c, call.Name, n, 0))
+				return bounded(u, p.method(c, call.Name, n, 0))
 			}
 		}
 	}
 	if recvType != "" {
 		if c := p.classOf(u, recvType); c != nil {
-			return bounded(p.method(c, call.Name, n, 0))
+			return bounded(u, p.method(c, call.Name, n, 0))
 		}
 		return nil
 	}
@@ -171,6 +191,15 @@ func (p *Project) unique(u *Unit, call *lang.Node) []*Func {
 		return nil
 	}
 	fs := withBody(p.byName[u.File.Lang][call.Name])
+	if len(fs) > 1 { // one in the folder is meant, whatever others are called
+		all := fs
+		fs = nil
+		for _, fn := range all {
+			if path.Dir(fn.Unit.File.Path) == path.Dir(u.File.Path) {
+				fs = append(fs, fn)
+			}
+		}
+	}
 	if len(fs) != 1 || fs[0].Class == nil || len(fs[0].Node.List) < len(call.List) {
 		return nil
 	}

@@ -55,16 +55,17 @@ type Step struct {
 type shard struct {
 	p       *Project
 	sums    []*summary
-	busy    []bool
+	busy    []int  // the depth at which a function is being analysed, from 1
 	calls   []bool // functions that some call was resolved to
 	depth   int
+	cycle   int     // the least depth of a function that was met while it was being analysed
+	within  []*Func // analysed since, on the way round
 	mute    int
 	all     []*Hit
 	weaks   []*Hit
 	seen    map[hitKey]int
 	fields  map[*Class]map[string]value
 	globals map[*Unit]env
-	current *frame
 	scopes  map[scopeKey]bool // memo of scopeHas
 }
 
@@ -85,8 +86,7 @@ func (p *Project) Analyse(ctx context.Context, workers int) []*Hit {
 	var wg sync.WaitGroup
 	gate := make(chan struct{}, max(1, workers))
 	for i := range shards {
-		s := &shard{p: p, sums: make([]*summary, len(p.Funcs)), busy: make([]bool, len(p.Funcs)), calls: make([]bool, len(p.Funcs)),
-			seen: map[hitKey]int{}, fields: map[*Class]map[string]value{}, globals: map[*Unit]env{}, scopes: map[scopeKey]bool{}}
+		s := p.shard()
 		shards[i] = s
 		wg.Go(func() {
 			gate <- struct{}{}
@@ -105,36 +105,50 @@ func (p *Project) Analyse(ctx context.Context, workers int) []*Hit {
 // another shard, would miss it.
 func (p *Project) again(ctx context.Context, units []*Unit, shards []*shard) []*shard {
 	known := map[*Class]map[string]value{}
-	names := map[string]bool{}
 	for _, s := range shards {
 		for c, fields := range s.fields {
 			if known[c] == nil {
 				known[c] = map[string]value{}
 			}
 			for name, v := range fields {
-				old := known[c][name]
-				known[c][name] = value{from: union(old.from, v.from)}
-				names[name[strings.LastIndexByte(name, '.')+1:]] = true
+				known[c][name] = value{from: union(known[c][name].from, v.from)}
 			}
 		}
 	}
-	if len(names) == 0 || len(names) > maxFilled {
+	if len(known) == 0 {
 		return nil
 	}
-	s := &shard{p: p, sums: make([]*summary, len(p.Funcs)), busy: make([]bool, len(p.Funcs)), calls: make([]bool, len(p.Funcs)),
-		seen: map[hitKey]int{}, fields: known, globals: map[*Unit]env{}, scopes: map[scopeKey]bool{}}
+	s := p.shard()
+	s.fields = known
 	for _, u := range units {
 		if ctx.Err() != nil {
 			break
 		}
-		for name := range names {
-			if bytes.Contains(u.File.Src, []byte(name)) {
-				s.unit(u)
-				break
-			}
+		if p.reads(u, known) {
+			s.unit(u)
 		}
 	}
 	return []*shard{s}
+}
+
+// reads: the file names a class, or is of the package, and one of the fields.
+func (p *Project) reads(u *Unit, known map[*Class]map[string]value) bool {
+	for c, fields := range known {
+		if c != nil && c.Unit != u && !bytes.Contains(u.File.Src, []byte(c.Name)) {
+			continue
+		}
+		for name := range fields {
+			if bytes.Contains(u.File.Src, []byte(name[strings.LastIndexByte(name, '.')+1:])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *Project) shard() *shard {
+	return &shard{p: p, sums: make([]*summary, len(p.Funcs)), busy: make([]int, len(p.Funcs)), calls: make([]bool, len(p.Funcs)),
+		seen: map[hitKey]int{}, fields: map[*Class]map[string]value{}, globals: map[*Unit]env{}, scopes: map[scopeKey]bool{}}
 }
 
 // merge joins what the shards found. Sinks that only a parameter arrives at
@@ -198,17 +212,53 @@ func (s *shard) unit(u *Unit) {
 
 func (f *Func) called(s *shard) { s.calls[f.Index] = true }
 
-// summarize analyses a function once. Recursion and calls deeper than
-// maxCallDepth give no summary.
+// summarize analyses a function once. Calls deeper than maxCallDepth give no
+// summary. Functions that call each other are worked out from each of them, twice, so
+// that it does not matter which of them a caller meets first.
 func (s *shard) summarize(fn *Func) *summary {
 	if sum := s.sums[fn.Index]; sum != nil {
 		return sum
 	}
-	if s.busy[fn.Index] || s.depth >= maxCallDepth {
+	if d := s.busy[fn.Index]; d > 0 {
+		s.cycle = min(s.cycle, d)
 		return nil
 	}
-	s.busy[fn.Index] = true
+	if s.depth >= maxCallDepth {
+		return nil
+	}
+	if s.depth == 0 {
+		s.cycle = maxCallDepth + 1
+	}
+	first := len(s.within)
+	sum := s.analyse(fn)
+	switch depth := s.depth + 1; {
+	case s.cycle < depth: // part of a way round that began higher up
+		s.within = append(s.within, fn)
+	case s.cycle == depth:
+		s.cycle = maxCallDepth + 1
+		if len(s.within)-first > maxCycle {
+			s.within = s.within[:first]
+			break
+		}
+		s.leave(first)
+		sum = s.analyse(fn)
+		s.cycle = maxCallDepth + 1
+		s.leave(first)
+	}
+	return sum
+}
+
+// leave forgets what was worked out on a way round.
+func (s *shard) leave(first int) {
+	for _, fn := range s.within[first:] {
+		s.sums[fn.Index] = nil
+	}
+	s.within = s.within[:first]
+}
+
+func (s *shard) analyse(fn *Func) *summary {
 	s.depth++
+	s.busy[fn.Index] = s.depth
 	mute := s.mute
 	s.mute = 0
 	f := &frame{s: s, u: fn.Unit, fn: fn, env: env{}, sum: &summary{}, node: fn.Node}
@@ -226,13 +276,18 @@ func (s *shard) summarize(fn *Func) *summary {
 	}
 	f.bindThis(fn)
 	f.stmt(fn.Node.Body)
+	if f.step > maxSteps {
+		s.p.mu.Lock()
+		s.p.TooLong[fn] = true
+		s.p.mu.Unlock()
+	}
 	f.sum.ret = f.ret
 	f.sum.fields = f.given(fn)
 	if fn == fn.Unit.top {
 		s.globals[fn.Unit] = f.env
 	}
 	s.sums[fn.Index] = f.sum
-	s.busy[fn.Index] = false
+	s.busy[fn.Index] = 0
 	s.depth--
 	s.mute = mute
 	return f.sum

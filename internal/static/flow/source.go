@@ -122,9 +122,6 @@ func (s *shard) paramSource(u *Unit, fn, p *lang.Node) (value, bool) {
 				return s.fromParam(u, p, m), true
 			}
 		}
-		if len(p.Notes) == 0 && strings.HasPrefix(m.Param, "type:") {
-			continue
-		}
 	}
 	return value{}, false
 }
@@ -227,7 +224,7 @@ func (s *shard) fieldSource(f *frame, c *Class, d *lang.Node) (value, bool) {
 	}
 	for _, m := range f.u.Table.Entries {
 		for _, b := range c.Bases {
-			if m.EntryRE.MatchString("field of "+b) && !m.ExceptRE.MatchString(d.Type) {
+			if m.EntryRE.MatchString("field of "+b) && formType.MatchString(d.Type) && !m.ExceptRE.MatchString(d.Type) {
 				setter := "set" + strings.ToUpper(d.X.Name[:1]) + d.X.Name[1:]
 				if len(c.Methods[setter]) > 0 {
 					return value{text: bad, typ: simple(d.Type), from: []origin{{kind: fromOutside, src: d,
@@ -238,6 +235,10 @@ func (s *shard) fieldSource(f *frame, c *Class, d *lang.Node) (value, bool) {
 	}
 	return value{}, false
 }
+
+// formType are the types that a form fills by itself; objects of the program are
+// brought by it.
+var formType = regexp.MustCompile(`^(String|String\[\]|(List|Set|Collection)<String>|Map\b.*|File|File\[\]|\w*(Bean|Form|Dto|DTO|Request|Command))$`)
 
 // models finds the models of a table that a call matches.
 func (s *shard) models(f *frame, ci *callInfo, table map[string][]rules.Pattern) []*rules.Model {

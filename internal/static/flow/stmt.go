@@ -141,7 +141,7 @@ func (f *frame) loop(n *lang.Node) {
 		x := f.eval(n.X)
 		if n.Y != nil {
 			item := x
-			item.text = ""
+			item.from, item.text = pick(x.from, elementOf(n)), ""
 			if item.tainted() {
 				item.text = bad
 			}

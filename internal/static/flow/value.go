@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -27,9 +28,9 @@ type origin struct {
 	kind  uint8
 	param int16
 	clean uint32
-	path  string     // the field that it is in, "" for the whole value
-	sel   string     // the field of the object that it was read from
-	safe  []checked  // fields of the object that were checked
+	path  string     // where in the value it lies
+	sel   string     // which part of the source it is
+	safe  []checked  // parts of the source that were checked
 	src   *lang.Node // the source expression or the parameter
 	trace *step
 }
@@ -89,11 +90,29 @@ next:
 		for i := range out {
 			if out[i].src == o.src && out[i].kind == o.kind && out[i].param == o.param && out[i].path == o.path && out[i].sel == o.sel {
 				out[i].clean &= o.clean
+				out[i].safe = both(out[i].safe, o.safe)
 				continue next
 			}
 		}
 		if len(out) < maxOrigins {
 			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// both gives the checks that hold on two ways.
+func both(a, b []checked) []checked {
+	if slices.Equal(a, b) {
+		return a
+	}
+	var out []checked
+	for _, x := range a {
+		for _, y := range b {
+			if x.path == y.path && x.bits&y.bits != 0 {
+				out = append(out, checked{x.path, x.bits & y.bits})
+				break
+			}
 		}
 	}
 	return out
@@ -184,13 +203,38 @@ func (e env) clone() env {
 
 // merge makes e what is known after either e or o.
 func (e env) merge(o env) {
+	for k, v := range e { // what one way gave to a part of an object
+		if _, ok := o[k]; !ok && memberPath(k) {
+			e[k] = join(v, o.at(k))
+		}
+	}
+	add := map[string]value{}
+	for k, v := range o {
+		if _, ok := e[k]; !ok && memberPath(k) {
+			add[k] = join(e.at(k), v)
+		}
+	}
 	for k, v := range o {
 		if w, ok := e[k]; ok {
 			e[k] = join(w, v)
+		} else if w, ok := add[k]; ok {
+			e[k] = w
 		} else {
 			e[k] = v
 		}
 	}
+}
+
+func memberPath(k string) bool { return k[0] != 0 && strings.IndexByte(k, '.') > 0 }
+
+// at gives what the nearest object that is known holds at a path.
+func (e env) at(k string) value {
+	for i := strings.LastIndexByte(k, '.'); i > 0; i = strings.LastIndexByte(k[:i], '.') {
+		if v, ok := e[k[:i]]; ok {
+			return value{from: along(v.from, k[i+1:])}
+		}
+	}
+	return value{}
 }
 
 // forget drops the members of a path that is assigned anew.
@@ -210,54 +254,35 @@ func (e env) trust(v value, bits, need, all uint32) {
 		return
 	}
 	for k, w := range e {
-		changed := false
-		for _, o := range w.from {
-			if all, field := sharesOrigin(v.from, o, need); all || field != "" {
-				changed = true
-			}
-		}
-		if !changed {
-			continue
-		}
 		var out []origin
-		for _, o := range w.from {
-			switch all, field := sharesOrigin(v.from, o, need); {
-			case all:
-				o.clean |= bits
-			case field != "":
-				o.safe = append(o.safe[:len(o.safe):len(o.safe)], checked{field, bits})
+		for i, o := range w.from {
+			proved := false
+			for _, c := range v.from {
+				if c.src != o.src || c.kind != o.kind || c.clean&need != need {
+					continue
+				}
+				switch {
+				case covers(c.sel, o.sel):
+					o.clean |= bits
+					proved = true
+				case covers(o.sel, c.sel):
+					o.safe = append(slices.Clip(o.safe), checked{c.sel, bits})
+					proved = true
+				}
 			}
-			if o.clean&all != all {
+			if proved && out == nil {
+				out = append(make([]origin, 0, len(w.from)), w.from[:i]...)
+			}
+			if out != nil && (!proved || o.clean&all != all) {
 				out = append(out, o)
 			}
 		}
-		w.from = out
-		if len(out) == 0 {
+		if out == nil {
+			continue
+		}
+		if w.from = out; len(out) == 0 {
 			w.text = strings.ReplaceAll(w.text, bad, hole)
 		}
 		e[k] = w
 	}
-}
-
-// checked is a field of an object that was checked, with what that proved.
-type checked struct {
-	field string
-	bits  uint32
-}
-
-// sharesOrigin tells whether o is the data that was checked, or, by its name, a
-// field of o.
-func sharesOrigin(vs []origin, o origin, need uint32) (all bool, field string) {
-	for _, v := range vs {
-		if v.src != o.src || v.kind != o.kind || v.clean&need != need {
-			continue
-		}
-		if v.sel == "" || v.sel == o.sel {
-			return true, ""
-		}
-		if o.sel == "" {
-			field = v.sel
-		}
-	}
-	return false, field
 }

@@ -25,7 +25,6 @@ type table struct {
 	grammar func() *ts.Language
 	shapes  map[string]shape
 	skip    map[string]bool
-	after   func(b *builder, f *File)
 }
 
 // maxDepth bounds the tree that we build: deeper nesting is generated code or

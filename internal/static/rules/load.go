@@ -21,9 +21,6 @@ var load = sync.OnceValues(func() (*Set, error) { return read(files) })
 // Load gives the embedded rules, compiled once.
 func Load() (*Set, error) { return load() }
 
-// Read compiles the embedded rules anew; Load is what callers want.
-func Read() (*Set, error) { return read(files) }
-
 func read(fsys fs.FS) (*Set, error) {
 	s := &Set{ByID: map[string]*Rule{}, Tables: map[lang.Lang]*Table{}, Checks: map[string]*Rule{}}
 	for _, l := range []lang.Lang{lang.Java, lang.Python, lang.JS, lang.Go, lang.PHP} {
@@ -54,7 +51,7 @@ func newTable() *Table {
 	m := func() map[string][]Pattern { return map[string][]Pattern{} }
 	return &Table{Calls: m(), Assigns: m(), Notes: m(), Pairs: m(), Attrs: m(), Idents: m(), Sources: m(),
 		Cleans: m(), Guards: m(), Passes: m(), Stops: m(), Types: m(), SourceMembers: m(), SourceIdents: m(),
-		Checks: map[string]*Rule{}, Keywords: map[string]bool{}}
+		Checks: map[string]*Rule{}}
 }
 
 func (s *Set) add(name string, b []byte) error {
@@ -179,7 +176,7 @@ func (s *Set) addMatch(r *Rule, m *Match) error {
 			pre  string
 		}{{m.Call, t.Calls, ""}, {m.New, t.Calls, "new "}, {m.Assign, t.Assigns, ""}, {m.Note, t.Notes, ""},
 			{m.Pair, t.Pairs, ""}, {m.Attr, t.Attrs, ""}, {m.Ident, t.Idents, ""}} {
-			if err := addPatterns(k.to, t, k.text, k.pre, m, nil, true); err != nil {
+			if err := addPatterns(k.to, k.text, k.pre, m, nil); err != nil {
 				return err
 			}
 		}

@@ -52,13 +52,8 @@ func (s *Set) addModel(m *Model) error {
 			to = t.Stops
 		case "type":
 			to = t.Types
-		case "keyword": // words that make a file worth parsing for a check
-			for _, w := range strings.Split(m.Call, "|") {
-				t.Keywords[w] = true
-			}
-			continue
 		default:
-			return fmt.Errorf("%q is no kind: expected source, clean, guard, pass, stop, type or keyword", m.Kind)
+			return fmt.Errorf("%q is no kind: expected source, clean, guard, pass, stop or type", m.Kind)
 		}
 		if m.ParamRE != nil {
 			t.Params = append(t.Params, m)
@@ -66,13 +61,13 @@ func (s *Set) addModel(m *Model) error {
 		if m.EntryRE != nil {
 			t.Entries = append(t.Entries, m)
 		}
-		if err := addPatterns(to, t, m.Call, "", nil, m, false); err != nil {
+		if err := addPatterns(to, m.Call, "", nil, m); err != nil {
 			return err
 		}
-		if err := addPatterns(t.SourceMembers, t, m.Member, "", nil, m, false); err != nil {
+		if err := addPatterns(t.SourceMembers, m.Member, "", nil, m); err != nil {
 			return err
 		}
-		if err := addPatterns(t.SourceIdents, t, m.Ident, "", nil, m, false); err != nil {
+		if err := addPatterns(t.SourceIdents, m.Ident, "", nil, m); err != nil {
 			return err
 		}
 	}
@@ -81,7 +76,7 @@ func (s *Set) addModel(m *Model) error {
 
 // addPatterns reads "recv.a|b, c": alternatives of names behind a receiver,
 // several separated by commas.
-func addPatterns(to map[string][]Pattern, t *Table, text, pre string, m *Match, model *Model, keyword bool) error {
+func addPatterns(to map[string][]Pattern, text, pre string, m *Match, model *Model) error {
 	for _, one := range splitPatterns(text) {
 		recv, names := "", one
 		var re *regexp.Regexp
@@ -110,11 +105,6 @@ func addPatterns(to map[string][]Pattern, t *Table, text, pre string, m *Match, 
 				return fmt.Errorf("%q: an empty name", text)
 			}
 			to[pre+n] = append(to[pre+n], Pattern{Name: n, Recv: recv, RecvRE: re, Match: m, Model: model})
-			if keyword {
-				for _, w := range strings.FieldsFunc(n, func(r rune) bool { return r == '-' || r == ':' || r == ' ' }) {
-					t.Keywords[w] = true
-				}
-			}
 		}
 	}
 	return nil

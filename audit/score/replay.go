@@ -1,0 +1,96 @@
+package score
+
+import (
+	"fmt"
+
+	"assay/audit"
+)
+
+// The verdicts of a replay. A recording tests keys and scorer, and cannot get
+// better: it has no PASS, WARN or FAIL against goals.
+const (
+	AsRecorded audit.Verdict = "as recorded" // scored as at its baseline
+	Changed    audit.Verdict = "changed"     // scored otherwise: a red test
+)
+
+// maxDifferences is how many differences a judgement names; the rest is counted.
+const maxDifferences = 10
+
+// JudgeReplay holds the trials of a replayed recording against its baseline: equal
+// findings must have equal dispositions, and entries equal credits. It returns an
+// error, a *[MismatchError] among them, where the trials cannot be compared, and
+// where there is no baseline.
+func JudgeReplay(now, baseline []Trial) (Judgement, error) {
+	if len(now) == 0 {
+		return judgement(nil), nil
+	}
+	if len(baseline) != len(now) {
+		return Judgement{}, fmt.Errorf("%d recordings, and the baseline has %d trials: make it anew with assay baseline", len(now), len(baseline))
+	}
+	var all []string
+	for i := range now {
+		a, b := now[i], baseline[i]
+		if a.Invalid != "" || b.Invalid != "" {
+			if a.Invalid != b.Invalid {
+				all = append(all, fmt.Sprintf("trial %d: invalid: %q, and was %q", i+1, a.Invalid, b.Invalid))
+			}
+			continue
+		}
+		if err := checkComparable([]*Result{a.Result, b.Result}); err != nil {
+			return Judgement{}, err
+		}
+		all = append(all, differences(a.Result, b.Result)...)
+	}
+	j := Judgement{Verdict: AsRecorded}
+	for i, d := range all {
+		if i == maxDifferences {
+			d = fmt.Sprintf("and %d more differences", len(all)-i)
+		}
+		j.Verdict = Changed
+		j.Reasons = append(j.Reasons, Reason{Code: CodeReplay, Verdict: Changed, Text: d})
+		if i == maxDifferences {
+			break
+		}
+	}
+	return j, nil
+}
+
+// differences tells what is scored otherwise.
+func differences(now, base *Result) []string {
+	var all []string
+	if len(now.Findings) != len(base.Findings) {
+		all = append(all, fmt.Sprintf("%d findings, and were %d", len(now.Findings), len(base.Findings)))
+	} else {
+		for i := range now.Findings {
+			if a, b := now.Findings[i].Disposition, base.Findings[i].Disposition; a != b {
+				f := now.Findings[i].Finding
+				all = append(all, fmt.Sprintf("finding %d (%s:%s %s) is %s, and was %s", i+1, f.File, f.Lines, f.Title, a, b))
+			}
+		}
+	}
+	was := map[string]float64{}
+	for _, k := range base.Known {
+		was[k.ID] = k.Credit
+	}
+	for _, k := range now.Known {
+		switch before, there := was[k.ID]; {
+		case !there:
+			all = append(all, fmt.Sprintf("%s is new in the key", k.ID))
+		case before != k.Credit:
+			all = append(all, fmt.Sprintf("%s earns %g, and earned %g", k.ID, k.Credit, before))
+		}
+	}
+	for _, m := range []struct {
+		name      string
+		now, base string
+	}{
+		{MetricRecall, now.Metrics.Recall.String(), base.Metrics.Recall.String()},
+		{MetricPrecision, now.Metrics.Precision.String(), base.Metrics.Precision.String()},
+		{MetricF1, now.Metrics.F1.String(), base.Metrics.F1.String()},
+	} {
+		if m.now != m.base {
+			all = append(all, fmt.Sprintf("%s %s, and was %s", m.name, m.now, m.base))
+		}
+	}
+	return all
+}

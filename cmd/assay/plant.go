@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"assay/internal/planted"
+	"assay/internal/suite"
+)
+
+// plantCmd draws a planted project by hand.
+type plantCmd struct {
+	Name string `arg:"" help:"A folder of fixtures/planted."`
+	Seed uint64 `help:"Of the draw." default:"1"`
+	Out  string `short:"o" required:"" help:"Folder to write to, which must be absent or empty; the key is written beside it, as <folder>.key.md."`
+	Root string `default:"." env:"ASSAY_ROOT" help:"Folder with fixtures/."`
+}
+
+// Run writes the export of a draw and, beside it, its key.
+func (c *plantCmd) Run() error {
+	fsys, err := suite.Checkout(c.Root)
+	if err != nil {
+		return err
+	}
+	p, err := planted.Read(fsys, "fixtures/planted/"+c.Name)
+	if err != nil {
+		return err
+	}
+	target := p.Draw(c.Seed).Render()
+	if err := target.Write(c.Out); err != nil {
+		return err
+	}
+	key := filepath.Clean(c.Out) + ".key.md"
+	project := target.Project()
+	if err := os.WriteFile(key, planted.KeyMarkdown(project), 0o600); err != nil {
+		return err
+	}
+	fmt.Printf("%s with seed %d: %d files in %s; %d known vulnerabilities and %d decoys in %s\n",
+		c.Name, c.Seed, len(target.Files), c.Out, len(project.Known), len(project.Decoys), key)
+	return nil
+}

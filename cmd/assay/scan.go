@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"unicode"
+
+	"assay/audit/findings"
+	"assay/internal/static"
+)
+
+// scanCmd is the embedded analyser for anybody.
+type scanCmd struct {
+	Dir    string `arg:"" help:"Folder to analyse." type:"existingdir"`
+	Format string `help:"What is written: text or sarif." enum:"text,sarif" default:"text"`
+	Notes  bool   `help:"Write notes too: kinds that are seldom right on ordinary code."`
+}
+
+// Run writes what the analyser finds; the program ends with 1 when that is more than
+// notes.
+func (c *scanCmd) Run(ctx context.Context) error {
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	opts := static.Options{}
+	if fi, err := os.Stderr.Stat(); err == nil && fi.Mode()&os.ModeCharDevice != 0 {
+		opts.Progress = func(what string, done, all int) { fmt.Fprintf(os.Stderr, "\r%s %d of %d files\x1b[K", what, done, all) }
+		defer fmt.Fprint(os.Stderr, "\r\x1b[K")
+	}
+	res, err := static.New(opts).Analyse(ctx, root.FS())
+	if err != nil {
+		return err
+	}
+	if c.Format == "sarif" {
+		err = findings.WriteSARIF(os.Stdout, "static", static.RulesHash(), res.Findings)
+	} else {
+		err = res.WriteText(os.Stdout, c.Notes, visible)
+	}
+	if err == nil && len(res.Open()) > 0 {
+		return status(1)
+	}
+	return err
+}
+
+// visible is text without what a terminal obeys.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return '?'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,270 @@
+// Package postgres starts a PostgreSQL of one's own: Debian's binaries,
+// a temporary folder, a private socket, no network, an unprivileged user.
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Role is the database role that the URL of Start logs in as. It owns the
+// database of the same name, may create databases and is no superuser: what it
+// runs can neither start programs nor read the server's files.
+const Role = "assay"
+
+// ErrMissing means that this machine has no PostgreSQL server binaries.
+var ErrMissing = errors.New("no PostgreSQL server found under /usr/lib/postgresql or in PATH: install Debian's package postgresql")
+
+// BinDir gives the folder that holds initdb and postgres: the newest under
+// /usr/lib/postgresql, else the one in PATH. It gives ErrMissing where there is
+// none.
+func BinDir() (string, error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if len(found) > 0 {
+		major := func(p string) int {
+			n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(p))))
+			return n
+		}
+		return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return major(a) - major(b) })), nil
+	}
+	if p, err := exec.LookPath("initdb"); err == nil {
+		if p, err = filepath.EvalSymlinks(p); err == nil {
+			return filepath.Dir(p), nil
+		}
+	}
+	return "", ErrMissing
+}
+
+// Start makes a cluster in a new folder under dir (under os.TempDir when dir is
+// "") and runs it until stop is called. The URL logs in as Role; its query names
+// the socket's folder, so pgx and psql take it as it is. stop ends the server at
+// once and removes the folder; it may be called more than once. Without server
+// binaries the error is ErrMissing.
+//
+// Give "" unless there is a reason: run as root, the server is another user's,
+// who must be able to reach dir (t.TempDir is closed to others), and a socket's
+// path may hold at most 107 bytes.
+func Start(dir string) (dsn string, stop func(), err error) {
+	s, err := StartServer(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	return s.DSN, s.Stop, nil
+}
+
+// A Server is a running PostgreSQL.
+type Server struct {
+	DSN  string // as Start gives it
+	base string
+	own  *server
+	end  func()
+}
+
+// Restart ends the server at once, as a crash would, and starts it again on the
+// same data.
+func (s *Server) Restart() (err error) {
+	s.end()
+	s.end, err = s.own.run()
+	if err != nil {
+		s.end = func() {}
+	}
+	return err
+}
+
+// Stop is the stop of Start.
+func (s *Server) Stop() {
+	s.end()
+	_ = os.RemoveAll(s.base)
+}
+
+// StartServer is Start for those who want to restart it.
+func StartServer(dir string) (started *Server, err error) {
+	bin, err := BinDir()
+	if err != nil {
+		return nil, err
+	}
+	base, err := os.MkdirTemp(dir, "pg")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(base)
+		}
+	}()
+	owner, err := unprivileged()
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(base, "data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		return nil, err
+	}
+	for _, d := range []string{base, data} {
+		if owner != nil {
+			if err := os.Chown(d, owner.uid, owner.gid); err != nil {
+				return nil, err
+			}
+		}
+	}
+	sock := base
+	s := &server{bin: bin, sock: sock, data: data, owner: owner}
+	if err := s.init(); err != nil {
+		return nil, err
+	}
+	end, err := s.run()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.createRole(); err != nil {
+		end()
+		return nil, err
+	}
+	u := url.URL{Scheme: "postgres", User: url.User(Role), Path: "/" + Role,
+		RawQuery: url.Values{"host": {sock}, "sslmode": {"disable"}}.Encode()}
+	return &Server{DSN: u.String(), base: base, own: s, end: end}, nil
+}
+
+type server struct {
+	bin, sock, data string
+	owner           *owner
+}
+
+// An owner is the user that the server runs as when we are root, which
+// PostgreSQL refuses.
+type owner struct{ uid, gid int }
+
+func unprivileged() (*owner, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.Atoi(u.Uid)
+		gid, err2 := strconv.Atoi(u.Gid)
+		if err1 == nil && err2 == nil && uid != 0 {
+			return &owner{uid, gid}, nil
+		}
+	}
+	return nil, errors.New("running as root, and neither user postgres nor nobody exists to run PostgreSQL as")
+}
+
+func (s *server) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(s.bin, name), args...)
+	cmd.Env = []string{"LC_ALL=C.UTF-8", "PATH=" + s.bin + ":/usr/bin:/bin", "TZ=UTC", "HOME=" + s.data}
+	cmd.Dir = s.data
+	cmd.SysProcAttr = attributes(s.owner)
+	return cmd
+}
+
+func (s *server) init() error {
+	cmd := s.command("initdb", "-D", s.data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
+		"--locale=C.UTF-8", "--no-sync", "--no-instructions")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	conf := "listen_addresses = ''\nunix_socket_directories = '" + s.sock + "'\n" +
+		// Nothing here outlives the test, so nothing needs to reach the disk.
+		"fsync = off\nsynchronous_commit = off\nfull_page_writes = off\nautovacuum = off\n" +
+		"shared_buffers = '48MB'\nmax_connections = 200\ntimezone = 'UTC'\njit = off\n" +
+		"max_parallel_workers_per_gather = 0\nlog_min_messages = fatal\n"
+	f, err := os.OpenFile(filepath.Join(s.data, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteString(conf); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// run starts the server and waits until it takes connections.
+func (s *server) run() (end func(), err error) {
+	cmd := s.command("postgres", "-D", s.data)
+	log, err := os.Create(filepath.Join(s.sock, "log"))
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = log, log
+	started, stopping, ended := make(chan error), make(chan struct{}), make(chan struct{})
+	go func() {
+		// The kernel ends the server when the thread that started it ends (see
+		// attributes); this goroutine keeps that thread for the server's life.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		if err := cmd.Start(); err != nil {
+			started <- err
+			return
+		}
+		started <- nil
+		go func() { _ = cmd.Wait(); close(ended) }()
+		select {
+		case <-stopping:
+		case <-ended:
+		}
+		<-ended
+	}()
+	if err := <-started; err != nil {
+		_ = log.Close()
+		return nil, err
+	}
+	once := false
+	end = func() {
+		if once {
+			return
+		}
+		once = true
+		close(stopping)
+		_ = cmd.Process.Signal(quit)
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			_ = cmd.Process.Kill()
+			<-ended
+		}
+		_ = log.Close()
+	}
+	deadline := time.After(30 * time.Second)
+	for {
+		// The server writes "ready" into its pid file when it takes connections.
+		b, _ := os.ReadFile(filepath.Join(s.data, "postmaster.pid"))
+		if lines := strings.Split(string(b), "\n"); len(lines) > 7 && strings.TrimSpace(lines[7]) == "ready" {
+			return end, nil
+		}
+		select {
+		case <-ended:
+			b, _ := os.ReadFile(log.Name())
+			end()
+			return nil, fmt.Errorf("postgres ended while starting:\n%s", b)
+		case <-deadline:
+			end()
+			return nil, errors.New("postgres took no connections within 30 s")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (s *server) createRole() error {
+	sql := "CREATE ROLE " + Role + " LOGIN CREATEDB"
+	for _, q := range []string{sql, "CREATE DATABASE " + Role + " OWNER " + Role} {
+		cmd := s.command("psql", "-X", "-q", "-h", s.sock, "-U", "postgres", "-d", "postgres", "-c", q)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("psql: %w\n%s", err, out)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package static
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"assay/audit"
+	"assay/internal/static/lang"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestMoreFilesTellNoLess: what is found in some files of a tree is found in all of
+// them, unless one that came with them defines a name that the finding's files use, or
+// calls the function that was taken for one that outsiders call.
+func TestMoreFilesTellNoLess(t *testing.T) {
+	dirs, err := filepath.Glob("testdata/projects/*/src")
+	require.NoError(t, err)
+	if dir := os.Getenv("ASSAY_SCAN"); dir != "" {
+		dirs = []string{dir}
+	}
+	require.NotEmpty(t, dirs)
+	seed := uint64(1)
+	for _, dir := range dirs {
+		t.Run(dir, func(t *testing.T) {
+			tree := readTree(t, os.DirFS(dir))
+			whole := found(t, tree)
+			random := rand.New(rand.NewPCG(seed, 0))
+			for round := range 6 {
+				some := fstest.MapFS{}
+				for _, name := range slices.Sorted(maps.Keys(tree)) {
+					if random.IntN(10) < 3+round {
+						some[name] = tree[name]
+					}
+				}
+				for at, f := range found(t, some) {
+					if _, ok := whole[at]; !ok && !related(tree, some, f) {
+						t.Errorf("round %d: %s is found in %d files and not in all %d", round, at, len(some), len(tree))
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestFillerHidesNothing: a flow through files that hold no telling word is found
+// among many others.
+func TestFillerHidesNothing(t *testing.T) {
+	tree := fstest.MapFS{
+		"src/a.py": {Data: []byte("from b import middle\ndef v(request):\n    middle(request.GET['c'])\n")},
+		"src/b.py": {Data: []byte("from c import last\ndef middle(x):\n    last(x + '!')\n")},
+		"src/c.py": {Data: []byte("import os\ndef last(y):\n    os.system(y)\n")},
+	}
+	filler := make([]byte, 0, 32<<10)
+	for i := range 400 {
+		filler = fmt.Appendf(filler, "def filler_%d(a, b):\n    return a + b * %d\n", i, i)
+	}
+	for i := range 34 {
+		tree[fmt.Sprintf("src/filler%02d.py", i)] = &fstest.MapFile{Data: filler}
+	}
+	res, err := New(Options{}).Analyse(context.Background(), tree)
+	require.NoError(t, err)
+	require.Len(t, res.Findings, 1)
+	require.Equal(t, "src/c.py", res.Findings[0].File)
+}
+
+func readTree(t *testing.T, fsys fs.FS) fstest.MapFS {
+	tree := fstest.MapFS{}
+	require.NoError(t, fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !wanted(p) {
+			return err
+		}
+		b, err := fs.ReadFile(fsys, p)
+		tree[p] = &fstest.MapFile{Data: b}
+		return err
+	}))
+	return tree
+}
+
+func found(t *testing.T, tree fstest.MapFS) map[string]audit.Finding {
+	res, err := New(Options{}).Analyse(context.Background(), tree)
+	require.NoError(t, err)
+	out := map[string]audit.Finding{}
+	for _, f := range res.Findings {
+		if len(f.Trace) > 1 { // the others are judged by the line or by the whole application
+			out[fmt.Sprintf("%s %s:%s", f.RuleID, f.File, f.Lines)] = f
+		}
+	}
+	return out
+}
+
+// related: a file beyond some defines a function or class whose name the finding's
+// files use, or calls the finding's function.
+func related(tree, some fstest.MapFS, f audit.Finding) bool {
+	uses := map[string]bool{}
+	files := []string{f.File}
+	for _, s := range f.Trace {
+		files = append(files, s.File)
+	}
+	for _, name := range files {
+		if p, err := lang.Parse(name, tree[name].Data); err == nil {
+			lang.Walk(p.Root, func(n *lang.Node) bool {
+				uses[n.Name], uses[n.Type] = n.Kind == lang.Call || n.Kind == lang.Ident || uses[n.Name], true
+				return true
+			})
+		}
+	}
+	for name, file := range tree {
+		if some[name] != nil || slices.Contains(files, name) {
+			continue
+		}
+		if p, err := lang.Parse(name, file.Data); err == nil {
+			defines := false
+			lang.Walk(p.Root, func(n *lang.Node) bool {
+				defines = defines || (n.Kind == lang.Func || n.Kind == lang.Class) && n.Name != "" && uses[n.Name] ||
+					n.Kind == lang.Call && n.Name != "" && n.Name == f.Function
+				return !defines
+			})
+			if defines {
+				return true
+			}
+		}
+	}
+	return false
+}

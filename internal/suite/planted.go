@@ -1,0 +1,90 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"assay/audit"
+	"assay/internal/planted"
+)
+
+// plantedDir is where planted projects stand.
+const plantedDir = "fixtures/planted"
+
+// plantedAll is the name of the planted projects side by side as one repository.
+const plantedAll = "planted-all"
+
+// A target is a project that is audited: its key, and for a planted one the draw
+// that gives its source.
+type target struct {
+	project *audit.Project
+	drawn   *planted.Target // nil: a pinned project
+}
+
+// plantedNames lists the planted projects; none is no error.
+func (e *env) plantedNames() []string {
+	entries, err := fs.ReadDir(e.root.holdings(), plantedDir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
+}
+
+// planted gives the draws of the chosen planted projects: of each the seeds that
+// -seed and -seeds name. All of them side by side are drawn where -filter names
+// planted-all.
+func (e *env) planted() ([]target, error) {
+	var targets []target
+	names := e.plantedNames()
+	for i := range max(1, e.cfg.Seeds) {
+		seed := cmp.Or(e.cfg.Seed, planted.DefaultSeed) + uint64(i)
+		var draws []*planted.Draw
+		for _, name := range names {
+			all := e.cfg.Filter == plantedAll
+			if !all && !e.cfg.chooses(name) && e.cfg.Filter != "planted" {
+				continue
+			}
+			p, err := planted.Read(e.root.holdings(), path.Join(plantedDir, name))
+			if err != nil {
+				return nil, err
+			}
+			draw := p.Draw(seed)
+			if all {
+				draws = append(draws, draw)
+				continue
+			}
+			t := draw.Render()
+			targets = append(targets, target{named(t, name, seed), t})
+		}
+		if len(draws) > 0 {
+			t, err := planted.Combine(plantedAll, "The planted projects side by side", draws...)
+			if err != nil {
+				return nil, err
+			}
+			targets = append(targets, target{named(t, plantedAll, seed), t})
+		}
+	}
+	slices.SortStableFunc(targets, func(a, b target) int { return strings.Compare(a.project.Name, b.project.Name) })
+	return targets, nil
+}
+
+// named gives a draw's key. Another seed than the default one is part of the name:
+// its key is another, and so are its records and baselines.
+func named(t *planted.Target, name string, seed uint64) *audit.Project {
+	p := t.Project()
+	p.Name = name
+	if seed != planted.DefaultSeed {
+		p.Name = fmt.Sprintf("%s@%d", name, seed)
+	}
+	return p
+}

@@ -1,0 +1,103 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"assay/internal/planted"
+	"assay/internal/planted/loopback"
+	"assay/internal/proof"
+)
+
+// plantedRuntime is what stands in the ledger as the runtime of a planted
+// project's proof: how much of it was seen.
+const (
+	plantedQuick = "quick" // all good, all bad, two seeds: every exploit in each
+	plantedWhole = "whole" // each site flipped alone in both, pairs, twenty seeds too
+)
+
+// planted proves one planted project: each exploit succeeds exactly where its site
+// is bad, and the functional tests hold in every draw. What stands in the ledger
+// with the same content was proven before; -filter NAME proves it again whole, and
+// so does ASSAY_PROOF=all.
+func (v *verify) planted(t T, name string) {
+	named := v.env.cfg.Filter == name
+	if !named && !v.env.cfg.chooses(name) || !v.env.cfg.Shard.has(path.Join(t.Name())) {
+		v.partly = true
+		return
+	}
+	p, err := planted.Read(v.env.root.holdings(), path.Join(plantedDir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := "planted/" + name
+	before, known := v.ledger[id]
+	whole := named || v.mode == "all"
+	if known && before.Content == p.Hash() && !whole {
+		v.next[id] = before
+		v.known++
+		return
+	}
+	servers, stop, err := plantedServers()
+	if errors.Is(err, loopback.ErrMissing) {
+		v.partly = true
+		missing(t, "%s is not proven: %v", name, err)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	cache, err := cacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	proved, err := planted.Verify(context.Background(), p, planted.Options{Servers: servers, Cache: filepath.Join(cache, "planted"), Quick: !whole})
+	if errors.Is(err, planted.ErrMissing) {
+		v.partly = true
+		missing(t, "%s is not proven: %v", name, err)
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", p.Pos, err)
+	}
+	v.proven++
+	if len(proved.Failed()) > 0 {
+		var told strings.Builder
+		proved.Tell(&told)
+		t.Errorf("%s: %d outcomes are not as expected:\n%s", p.Pos, len(proved.Failed()), told.String())
+		return
+	}
+	t.Logf("%s: %d outcomes, all as expected", name, len(proved.Outcomes))
+	how := plantedQuick
+	if whole || known && before.Content == p.Hash() && before.Runtime == plantedWhole {
+		how = plantedWhole
+	}
+	v.next[id] = proof.Proved{Content: p.Hash(), Runtime: how, Effects: "-"}
+	if v.mode != "update" && v.env.root.strict() && before.Content != p.Hash() {
+		t.Errorf("%s: proven, and %s holds another content or none: write it with ASSAY_PROOF=update go test -run Verify", p.Pos, proof.LedgerFile)
+	}
+}
+
+// plantedServers starts a PostgreSQL for each of two draws at a time.
+func plantedServers() (servers []planted.Server, stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, s := range stops {
+			s()
+		}
+	}
+	for range 2 {
+		s, err := loopback.Start(context.Background())
+		if err != nil {
+			stop()
+			return nil, func() {}, err
+		}
+		stops = append(stops, func() { s.Stop() })
+		servers = append(servers, s)
+	}
+	return servers, stop, nil
+}
