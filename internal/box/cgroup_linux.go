@@ -56,8 +56,8 @@ func dividable(mountinfo, self string) []string {
 		}
 	}
 	below, err := filepath.Rel(root, own)
-	if mounted == "" || own == "" || err != nil || !filepath.IsLocal(below) {
-		return nil
+	if mounted == "" || own == "" || strings.HasPrefix(own, "/..") || err != nil || !filepath.IsLocal(below) {
+		return nil // ours is not in what is mounted here
 	}
 	var found []string
 	for dir := filepath.Join(mounted, below); within(dir, mounted); dir = filepath.Dir(dir) {
