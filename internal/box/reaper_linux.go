@@ -62,11 +62,16 @@ func reap(parent, limits string, command []string) int {
 	if err != nil {
 		return fail(err)
 	}
+	var data *unix.Rlimit // the program's alone: we must live to end it
 	for _, l := range strings.Split(limits, ",") {
 		var resource int
 		var r syscall.Rlimit
 		_, err := fmt.Sscanf(l, "%d=%d:%d", &resource, &r.Cur, &r.Max)
-		if err == nil {
+		switch {
+		case err != nil:
+		case resource == unix.RLIMIT_DATA:
+			data = &unix.Rlimit{Cur: r.Cur, Max: r.Max}
+		default:
 			err = syscall.Setrlimit(resource, &r)
 		}
 		if err != nil {
@@ -77,6 +82,9 @@ func reap(parent, limits string, command []string) int {
 		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
 	if err != nil {
 		return fail(err)
+	}
+	if data != nil {
+		_ = unix.Prlimit(child, unix.RLIMIT_DATA, data, nil) // an error: it has ended
 	}
 	_ = syscall.Close(0) // what is written to it is the program's alone
 	ended := make(chan int, 1)
