@@ -48,8 +48,21 @@ type AuditorEntry struct {
 	Model   string   // the model that it asks; empty where it asks none, or says so itself
 	Prompt  []string // slash patterns of the files that instruct it, from the root or from $NAME/; ** crosses folders
 	Command string   // shell command line, run in the export
+	Limits  Limits   // where it asks for others than the usual ones
 	Rules   map[string][]CWE
 	Pos     Pos
+}
+
+// Limits are what one run of an auditor may use; 0 is the usual limit. A run that
+// crosses one ends, and is invalid.
+type Limits struct {
+	Memory    int64         // bytes, of all its processes together
+	Processes int           // and threads, at one time
+	OpenFiles int           // of one process
+	CPU       time.Duration // of all its processes together
+	Disk      int64         // bytes in its home, temporary and output folders together
+	Report    int64         // bytes of its report
+	Findings  int
 }
 
 // A Model is one line of fixtures/models.md.

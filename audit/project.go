@@ -168,6 +168,7 @@ type AuditRun struct {
 	PeakMemory int64 // bytes; 0 when it could not be measured
 	Usage      Usage
 	Exposed    string // what it was not kept from while it ran; empty when it was confined
+	Confined   string // by what it was held while it ran: sandbox, account, network, and how its limits were kept
 	Invalid    string // why the run proves nothing; empty when it counts
 }
 

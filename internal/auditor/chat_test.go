@@ -2,11 +2,13 @@ package auditor_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -339,5 +341,21 @@ func TestRedact(t *testing.T) {
 		"hunter2-secret": "[key]",
 	} {
 		require.Equal(t, want, auditor.Redact(in, canary, "hunter2-secret", "", "ab"))
+	}
+}
+
+// TestRedactWrittenOtherwise: a key is one in whatever letters.
+func TestRedactWrittenOtherwise(t *testing.T) {
+	key := "hunter2+/secret of \"ours\"&more"
+	for name, text := range map[string]string{
+		"plain": key, "JSON": fmt.Sprintf("%q", key), "hex": fmt.Sprintf("%x", key), "HEX": fmt.Sprintf("%X", key),
+		"query": url.QueryEscape(key), "path": url.PathEscape(key),
+		"base64": base64.StdEncoding.EncodeToString([]byte(key)), "base64 for URLs": base64.URLEncoding.EncodeToString([]byte(key)),
+		"basic auth":   base64.StdEncoding.EncodeToString([]byte("me:" + key)),
+		"basic auth 2": base64.StdEncoding.EncodeToString([]byte("user:" + key + "\n")),
+		"basic auth 3": base64.StdEncoding.EncodeToString([]byte("joe:" + key + "!!")),
+	} {
+		got := auditor.Redact("before "+text+" after", key)
+		require.Regexp(t, `^before .{0,12}\[key\].{0,5} after$`, got, name)
 	}
 }

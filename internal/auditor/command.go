@@ -3,10 +3,7 @@ package auditor
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,7 +19,7 @@ const messageLimit = 300
 type command struct {
 	entry audit.AuditorEntry
 	grace time.Duration // between TERM and KILL; 0 means defaultGrace
-	cap   int           // of standard output; 0 means box.MaxReport
+	cap   int           // of standard output; 0 means the limit of its section
 }
 
 // Command gives the auditor of a section of auditors.md.
@@ -38,37 +35,31 @@ func (c *command) Name() string { return c.entry.Name }
 // model how to write the text report. An agent that wraps its report in
 // JSON of its own is unwrapped, and what it says that it consumed is kept.
 func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
-	home, err := os.MkdirTemp("", "assay-auditor-")
+	confined, missing, err := box.New(&c.entry, task.Dir)
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
-	defer os.RemoveAll(home)
-	out := filepath.Join(home, "out")
-	tmp := filepath.Join(home, "tmp")
-	format := filepath.Join(home, "report-format.md")
-	if err := errors.Join(os.Mkdir(out, 0o700), os.Mkdir(tmp, 0o700), os.WriteFile(format, []byte(ReportFormat), 0o600)); err != nil {
-		return audit.AuditRun{}, err
-	}
-	confined, missing, err := box.New(&c.entry, task.Dir, home)
+	home, err := box.NewHome(map[string]string{formatFile: ReportFormat})
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
+	defer home.Close()
 	before := box.Fingerprint(task.Dir)
-	p := box.Process{Dir: task.Dir, Command: box.Shell(c.entry.Command), Box: confined, Timeout: c.entry.Timeout,
-		Env: append(box.Environment(c.entry.Env, home, tmp), "ASSAY_OUT="+out, "ASSAY_FORMAT="+format), Progress: c.entry.Output != "", Grace: c.grace, Cap: c.cap}
+	p := box.Process{Dir: task.Dir, Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Timeout: c.entry.Timeout,
+		Env: c.environment(home), Progress: c.entry.Output != "", Grace: c.grace, Cap: c.cap}
 	e, err := p.Run(ctx)
 	if err != nil {
 		return audit.AuditRun{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
 	}
-	run := audit.AuditRun{Raw: e.Stdout, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, p, tmp),
-		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory}
+	run := audit.AuditRun{Raw: e.Stdout, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, p),
+		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined}
 	if missing != "" {
 		run.Exposed = box.Exposed(missing)
 	}
 	if box.Fingerprint(task.Dir) != before {
 		run.Exposed = strings.TrimPrefix(run.Exposed+"; it changed the source that it was to read", "; ")
 	}
-	c.read(&run, &e, out)
+	c.read(&run, &e, home)
 	if why := c.stopped(ctx, &e); why != "" {
 		run.Invalid = why
 	} else if run.Invalid != "" {
@@ -78,8 +69,17 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	return run, nil
 }
 
+// formatFile is the file of its home that tells how to write a report.
+const formatFile = "report-format.md"
+
+// environment gives what the program finds in its environment.
+func (c *command) environment(home *box.Home) []string {
+	return append(box.Environment(c.entry.Env, home), "ASSAY_OUT="+home.Out(), "ASSAY_FORMAT="+home.Path(formatFile))
+}
+
 // read takes the report and what was consumed from where the program put them.
-func (c *command) read(run *audit.AuditRun, e *box.Exit, out string) {
+func (c *command) read(run *audit.AuditRun, e *box.Exit, home *box.Home) {
+	limits := box.Limits(c.entry.Limits)
 	env, wrapped := Unwrap(e.Stdout)
 	run.Usage, run.Model = env.Usage, cmp.Or(env.Model, c.entry.Model)
 	if wrapped {
@@ -87,12 +87,15 @@ func (c *command) read(run *audit.AuditRun, e *box.Exit, out string) {
 	}
 	if c.entry.Output != "" {
 		var err error
-		if run.Raw, err = box.ReadOutput(out, c.entry.Output, box.MaxReport); err != nil {
+		if run.Raw, err = home.Read(c.entry.Output, limits.Report); err != nil {
 			run.Invalid = err.Error()
 			return
 		}
 	}
-	run.Report, run.Invalid = ReadReport(c.entry.Name, run.Raw, c.entry.Format, c.entry.Rules)
+	if e.Crossed != "" { // what it wrote until then is kept, and says nothing
+		return
+	}
+	run.Report, run.Invalid = readReport(c.entry.Name, run.Raw, c.entry.Format, c.entry.Rules, limits.Findings)
 	if wrapped && env.Failed != "" {
 		run.Invalid = c.entry.Name + ": the agent says that its own run failed: " + audit.OneLine(env.Failed, messageLimit)
 	}
@@ -101,12 +104,14 @@ func (c *command) read(run *audit.AuditRun, e *box.Exit, out string) {
 // stopped says why a program that did not end by itself proves nothing.
 func (c *command) stopped(ctx context.Context, e *box.Exit) string {
 	switch {
+	case e.Crossed != "":
+		return e.Crossed
 	case e.TimedOut:
 		return fmt.Sprintf("no end within %s: all its processes were killed", c.entry.Timeout)
 	case ctx.Err() != nil:
 		return "stopped: " + ctx.Err().Error()
 	case e.Cut > 0 && c.entry.Output == "":
-		return fmt.Sprintf("it was stopped: its report is larger than %s", box.Size(c.cap))
+		return fmt.Sprintf("it was stopped: its report is larger than %s", box.Size(cmp.Or(int64(c.cap), box.Limits(c.entry.Limits).Report)))
 	case e.Signal() != 0:
 		return fmt.Sprintf("killed by a signal (%s): %s", e.Signal(), e.LastWords())
 	}
@@ -114,11 +119,16 @@ func (c *command) stopped(ctx context.Context, e *box.Exit) string {
 }
 
 // version asks the program for its version; what cannot be had is "unknown".
-func (c *command) version(ctx context.Context, p box.Process, dir string) string {
+func (c *command) version(ctx context.Context, p box.Process) string {
 	if c.entry.Version == "" || ctx.Err() != nil {
 		return "unknown"
 	}
-	p.Dir, p.Command, p.Progress, p.Timeout = dir, box.Shell(c.entry.Version), true, min(c.entry.Timeout, time.Minute)
+	home, err := box.NewHome(nil) // the other holds the report
+	if err != nil {
+		return "unknown"
+	}
+	defer home.Close()
+	p.Dir, p.Home, p.Env, p.Command, p.Progress, p.Timeout = home.Tmp(), home, c.environment(home), box.Shell(c.entry.Version), true, min(c.entry.Timeout, time.Minute)
 	e, err := p.Run(ctx)
 	if err != nil || e.Code != 0 {
 		return "unknown"

@@ -62,6 +62,7 @@ func newLair(t *testing.T, confined bool) *lair {
 	require.NoError(t, err)
 	l := &lair{t: t, bin: bin, export: filepath.Join(t.TempDir(), "src"), own: t.TempDir(), key: filepath.Join(t.TempDir(), "repository")}
 	require.NoError(t, os.Mkdir(l.export, 0o755))
+	require.NoError(t, os.Chmod(l.own, 0o777)) // where we are root, it is another account that writes there
 	require.NoError(t, os.WriteFile(filepath.Join(l.export, "A.java"), []byte("class A {}\n"), 0o444))
 	require.NoError(t, os.MkdirAll(filepath.Join(l.key, "fixtures", "projects"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(l.key, "go.mod"), []byte("module x\n"), 0o644))
@@ -69,6 +70,9 @@ func newLair(t *testing.T, confined bool) *lair {
 	t.Setenv("ASSAY_ROOT", l.key)
 	if confined {
 		if _, missing := box.Bubblewrap(); missing != "" {
+			if os.Getenv("ASSAY_CHECK") != "" {
+				t.Fatalf("no confinement to test: %s (ASSAY_CHECK is set: everything should be here)", missing)
+			}
 			t.Skipf("no confinement to test: %s", missing)
 		}
 		return l
@@ -108,7 +112,7 @@ func (l *lair) free(name string) {
 	require.NoError(l.t, err, "the child never began")
 	defer f.Close()
 	require.Eventually(l.t, func() bool {
-		return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+		return tryLock(f)
 	}, 20*time.Second, 5*time.Millisecond, "%s is still held: its process lives", name)
 }
 
@@ -193,15 +197,12 @@ func auditAlone(args string) {
 
 // TestAnInterruptTakesTheAgentAlong: whoever is interrupted while an agent works
 // ends as if nobody had caught the signal, and no process of the agent lives on.
-// KILL cannot be caught: confined, the kernel ends them all.
+// KILL cannot be caught: the kernel ends what is confined, and tells the reaper of
+// what is not.
 func TestAnInterruptTakesTheAgentAlong(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
 		mode := filepath.Base(t.Name())
-		signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
-		if mode == "confined" {
-			signals = append(signals, syscall.SIGKILL)
-		}
-		for _, sig := range signals {
+		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
 			ready := filepath.Join(l.own, "ready-"+sig.String())
 			lock := filepath.Join(l.own, "lock-"+sig.String())
 			cmd := exec.Command(os.Args[0])
@@ -253,7 +254,7 @@ func TestTheKeyIsOutOfReach(t *testing.T) {
 		_, err = ready.Read(make([]byte, 1))
 		require.NoError(t, err)
 
-		run := l.run(l.agent("-snoop canary-''5f2c1e -where " + l.key))
+		run := l.run(l.agent("-snoop canary-''5f2c1e -where=" + l.key))
 		require.Empty(t, run.Invalid, string(run.Stderr))
 		said := string(run.Stderr)
 		require.Contains(t, said, "LOOKED at ")
@@ -274,7 +275,7 @@ func TestTheKeyIsOutOfReach(t *testing.T) {
 func TestTheKeyIsOutOfReachThroughReads(t *testing.T) {
 	l := newLair(t, true)
 	around := func(e *audit.AuditorEntry) { e.Reads = append(e.Reads, filepath.Dir(l.key)) }
-	run := l.run(l.agent("-snoop canary-''5f2c1e -where "+l.key, around))
+	run := l.run(l.agent("-snoop canary-''5f2c1e -where="+l.key, around))
 	require.NotContains(t, string(run.Stderr), "FOUND")
 
 	_, err := l.agent("", func(e *audit.AuditorEntry) { e.Reads = append(e.Reads, l.key) }).Audit(context.Background(), audit.AuditTask{Dir: l.export})
@@ -360,9 +361,46 @@ func TestRunsThatProveNothing(t *testing.T) {
 		require.Empty(t, l.run(l.agent("-invent 1 -exit 1")).Invalid, "many tools exit with 1 where they find something")
 		out := l.agent("", func(e *audit.AuditorEntry) { e.Output = "report.md" })
 		require.Contains(t, l.run(out).Invalid, "it wrote no report to $ASSAY_OUT/report.md (exit status 0): === SENTINEL")
-		link := l.agent("; ln -s "+l.key+"/fixtures/projects/x.md $ASSAY_OUT/report.md", func(e *audit.AuditorEntry) { e.Output = "report.md" })
-		require.Contains(t, l.run(link).Invalid, "path escapes from parent")
+		link := l.agent("; ln -s ../../../.."+l.key+"/fixtures/projects/x.md $ASSAY_OUT/report.md", func(e *audit.AuditorEntry) { e.Output = "report.md" })
+		require.Contains(t, l.run(link).Invalid, "$ASSAY_OUT/report.md is a link: expected a file")
 	})
+}
+
+// TestLimitsOfASection: what crosses one proves nothing, and says which.
+func TestLimitsOfASection(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		limited := func(x audit.Limits) func(*audit.AuditorEntry) {
+			return func(e *audit.AuditorEntry) { e.Limits = x }
+		}
+		run := l.run(l.agent("-invent 11", limited(audit.Limits{Findings: 10})))
+		require.Contains(t, run.Invalid, "more than 10 findings")
+		require.Empty(t, l.run(l.agent("-invent 10", limited(audit.Limits{Findings: 10}))).Invalid)
+		run = l.run(l.agent("-invent 100", limited(audit.Limits{Report: 1000})))
+		require.Equal(t, "it was stopped: its report is larger than 1000 bytes", run.Invalid)
+		run = l.run(l.agent("-invent 100 > $ASSAY_OUT/r", limited(audit.Limits{Report: 1000}), func(e *audit.AuditorEntry) { e.Output = "r" }))
+		require.Contains(t, run.Invalid, "its report is larger than 1000 bytes")
+		run = l.run(l.agent("-invent 1; sleep 1000 & sleep 1000 & sleep 1000 & sleep 1000 & wait", limited(audit.Limits{Processes: 3})))
+		require.Contains(t, run.Invalid, "more than 3 processes and threads (the limit Processes of its section)")
+		require.Empty(t, run.Report.Findings)
+		require.Contains(t, run.Confined, "limits by ")
+	})
+}
+
+// TestAnotherFolderForTheReport: the attack on whoever reads a report by its path.
+func TestAnotherFolderForTheReport(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		require.NoError(t, os.WriteFile(filepath.Join(l.key, "report.md"), []byte("forged"), 0o644))
+		run := l.run(l.agent(`; rm -rf "$ASSAY_OUT"; ln -s ../../../..`+l.key+` "$ASSAY_OUT"`, func(e *audit.AuditorEntry) { e.Output = "report.md" }))
+		require.Contains(t, run.Invalid, "it put a link in the place of the folder $ASSAY_OUT")
+		require.NotContains(t, string(run.Raw), "forged")
+	})
+}
+
+// TestAToolOutOfSight: a file that Reads must name is told before it starts.
+func TestAToolOutOfSight(t *testing.T) {
+	l := newLair(t, true)
+	_, err := l.agent("", func(e *audit.AuditorEntry) { e.Reads = nil }).Audit(context.Background(), audit.AuditTask{Dir: l.export})
+	require.ErrorContains(t, err, "auditors.md:7: fake: its command names "+l.bin+", which it may not see: add the file")
 }
 
 func TestEnvironmentIsAllowed(t *testing.T) {

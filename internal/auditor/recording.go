@@ -169,10 +169,15 @@ func (r *replay) Audit(_ context.Context, _ audit.AuditTask) (audit.AuditRun, er
 // it is empty, breaks off, or is of no known format. A whole report without
 // findings proves something.
 func ReadReport(name string, report []byte, format string, rules map[string][]audit.CWE) (rep audit.Report, invalid string) {
+	return readReport(name, report, format, rules, 0)
+}
+
+// readReport reads at most so many findings; 0 means the usual limit.
+func readReport(name string, report []byte, format string, rules map[string][]audit.CWE, most int) (rep audit.Report, invalid string) {
 	if len(bytes.TrimSpace(report)) == 0 {
 		return rep, name + ": the report is empty: expected an audit report, which says so where it has no findings"
 	}
-	rep, err := findings.Read(name, bytes.NewReader(report), findings.Options{Format: format, RuleMap: rules})
+	rep, err := findings.Read(name, bytes.NewReader(report), findings.Options{Format: format, RuleMap: rules, MaxFindings: most})
 	switch {
 	case err != nil:
 		return rep, err.Error()

@@ -49,7 +49,7 @@ type commandReviewer struct {
 func CommandReviewer(entry audit.AuditorEntry) audit.Reviewer {
 	r := &commandReviewer{entry: entry}
 	r.settings = sync.OnceValue(r.describe)
-	r.confine = once3(func() (*box.Box, string, error) { return box.New(&r.entry, "", "") })
+	r.confine = once3(func() (*box.Box, string, error) { return box.New(&r.entry, "") })
 	return r
 }
 
@@ -127,29 +127,25 @@ func hashFile(name string) (string, error) {
 
 // Review runs the program once.
 func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
-	confined, err := c.confined()
+	confined, _, err := c.confine()
 	if err != nil {
 		return audit.Review{}, err
 	}
 	if ctx.Err() != nil { // one that is not started need not be stopped
 		return c.failed(&box.Exit{Started: time.Now(), Code: -1}, "stopped: "+context.Cause(ctx).Error()), nil
 	}
-	home, err := os.MkdirTemp("", "assay-review-")
+	text := Prompt(task)
+	home, err := box.NewHome(map[string]string{promptFile: text})
 	if err != nil {
 		return audit.Review{}, err
 	}
-	defer os.RemoveAll(home)
-	prompt, out, tmp := filepath.Join(home, "prompt.txt"), filepath.Join(home, "out"), filepath.Join(home, "tmp")
-	text := Prompt(task)
-	if err := errors.Join(os.Mkdir(out, 0o700), os.Mkdir(tmp, 0o700), os.WriteFile(prompt, []byte(text), 0o600)); err != nil {
-		return audit.Review{}, err
-	}
+	defer home.Close()
 	timeout := c.entry.Timeout
 	if timeout <= 0 {
 		timeout = defaultReviewTimeout
 	}
-	p := box.Process{Dir: tmp, Command: box.Shell(c.entry.Command), Box: confined.With(home), Stdin: text, Timeout: timeout, Grace: c.grace,
-		Env: append(box.Environment(c.entry.Env, home, tmp), "ASSAY_PROMPT="+prompt, "ASSAY_OUT="+out), Progress: c.entry.Output != ""}
+	p := box.Process{Dir: home.Tmp(), Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Stdin: text, Timeout: timeout, Grace: c.grace,
+		Env: append(box.Environment(c.entry.Env, home), "ASSAY_PROMPT="+home.Path(promptFile), "ASSAY_OUT="+home.Out()), Progress: c.entry.Output != ""}
 	if !p.Progress {
 		p.Cap = maxReply
 	}
@@ -159,33 +155,15 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 	}
 	// Before anything is cut: a part of a secret is not found.
 	e.Stdout, e.Stderr = []byte(Redact(string(e.Stdout), c.secrets()...)), []byte(Redact(string(e.Stderr), c.secrets()...))
-	r, err := c.read(ctx, &e, out, timeout)
+	r, err := c.read(ctx, &e, home, timeout)
 	return c.withoutSecrets(r), err
 }
 
-// confined gives what confines the program; nil where nothing does. A file of the
-// command line that it could not see is told before it fails for want of it.
-func (c *commandReviewer) confined() (*box.Box, error) {
-	b, _, err := c.confine()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
-	}
-	if b == nil {
-		return nil, nil
-	}
-	words := strings.Fields(c.entry.Command)
-	for i, word := range words {
-		word = strings.Trim(word, `"'`)
-		written := i > 0 && strings.HasSuffix(words[i-1], ">")
-		if filepath.IsAbs(word) && !written && box.Exists(word) && !b.Sees(word) {
-			return nil, fmt.Errorf("%s: %s: its command names %s, which it may not see: add the file, or a folder that holds it and no answers, to its Reads", c.entry.Pos, c.entry.Name, word)
-		}
-	}
-	return b, nil
-}
+// promptFile is the file of its home that holds the prompt.
+const promptFile = "prompt.txt"
 
 // read tells what became of a run of the program.
-func (c *commandReviewer) read(ctx context.Context, e *box.Exit, out string, timeout time.Duration) (audit.Review, error) {
+func (c *commandReviewer) read(ctx context.Context, e *box.Exit, home *box.Home, timeout time.Duration) (audit.Review, error) {
 	// A shell's statuses for a program that is not there, or not to be executed:
 	// it will not be there for the next case either.
 	if e.Code == 126 || e.Code == 127 {
@@ -193,12 +171,14 @@ func (c *commandReviewer) read(ctx context.Context, e *box.Exit, out string, tim
 			fmt.Errorf("%s: %s cannot be run (exit status %d): %s", c.entry.Pos, c.entry.Name, e.Code, box.LastLine(e.Stderr))
 	}
 	switch {
+	case e.Crossed != "":
+		return c.failed(e, e.Crossed), nil
 	case e.TimedOut:
 		return c.failed(e, fmt.Sprintf("no answer within %s: all its processes were killed", timeout)), nil
 	case ctx.Err() != nil:
 		return c.failed(e, "stopped: "+context.Cause(ctx).Error()), nil
 	case e.Cut > 0 && c.entry.Output == "":
-		return c.failed(e, "it was stopped: its answer is larger than "+box.Size(len(e.Stdout))), nil
+		return c.failed(e, "it was stopped: its answer is larger than "+box.Size(int64(len(e.Stdout)))), nil
 	case e.Signal() != 0:
 		return c.failed(e, fmt.Sprintf("killed by a signal (%s): %s", e.Signal(), e.LastWords())), nil
 	case e.Code != 0:
@@ -210,7 +190,7 @@ func (c *commandReviewer) read(ctx context.Context, e *box.Exit, out string, tim
 		reply = env.Report
 	}
 	if c.entry.Output != "" {
-		b, err := box.ReadOutput(out, c.entry.Output, maxReply)
+		b, err := home.Read(c.entry.Output, maxReply)
 		if err != nil {
 			return c.failed(e, err.Error()), nil
 		}

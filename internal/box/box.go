@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -22,12 +24,24 @@ import (
 // A Box confines a program with bubblewrap: it sees the system's programs and
 // libraries, what its entry names, the export read-only, and a home of its own;
 // its processes see each other and nobody else, and end when it ends; it has no
-// network unless its entry asks for it.
+// network unless its entry asks for it. It is an account without rights, also
+// where we are root, and can write nothing of the system.
 type Box struct {
-	bwrap   string
+	sandbox
 	network bool
 	mounts  []mount
+	opened  []string // folders whose entries are mounted one by one
 }
+
+// A sandbox is what bubblewrap can do here.
+type sandbox struct {
+	bwrap, prlimit, setpriv string // their paths; prlimit and setpriv are empty where they are missing
+	drops                   bool   // we are root, and the program becomes nobody
+	sized                   bool   // its home is a file system of limited size
+}
+
+// nobody is the account that an auditor of root becomes.
+const nobody = 65534
 
 // A mount is one folder or file that the program sees, or is kept from seeing.
 type mount struct {
@@ -41,32 +55,79 @@ const hideFile = "hide"
 // bwrap, or why not. Each bwrap is tried once, as containers and hardened kernels
 // forbid what it needs. ASSAY_SANDBOX=off does without.
 func Bubblewrap() (bwrap, missing string) {
+	s, missing := found()
+	return s.bwrap, missing
+}
+
+func found() (s sandbox, missing string) {
 	if os.Getenv("ASSAY_SANDBOX") == "off" {
-		return "", "switched off by ASSAY_SANDBOX=off"
+		return s, "switched off by ASSAY_SANDBOX=off"
+	}
+	if runtime.GOOS != "linux" {
+		return s, "bubblewrap confines on Linux alone"
 	}
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
-		return "", "bubblewrap is not installed"
+		return s, "bubblewrap is not installed"
 	}
-	try, _ := tried.LoadOrStore(bwrap, sync.OnceValue(func() string { return tryBubblewrap(bwrap) }))
-	if missing := try.(func() string)(); missing != "" {
-		return "", missing
-	}
-	return bwrap, ""
+	once, _ := tried.LoadOrStore(bwrap, sync.OnceValue(func() trial { return try(bwrap) }))
+	t := once.(func() trial)()
+	return t.sandbox, t.missing
 }
 
 // tried holds, by the path of a bwrap, what became of its trial.
 var tried sync.Map
 
-func tryBubblewrap(bwrap string) (missing string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	b := &Box{bwrap: bwrap, mounts: system()}
-	out, err := exec.CommandContext(ctx, bwrap, b.arguments("/", []string{"/bin/sh", "-c", ":"})...).CombinedOutput()
-	if err != nil {
-		return fmt.Sprintf("bubblewrap does not work here (%v): %s", err, LastLine(out))
+// A trial is what came of trying a bwrap.
+type trial struct {
+	sandbox
+	missing string
+}
+
+// try runs a program that does nothing in boxes of which each asks for less than
+// the one before: as nobody, where we are root, else in a user namespace; with a
+// home of limited size, else with a folder.
+func try(bwrap string) (t trial) {
+	prlimit, setpriv := systemProgram("prlimit"), systemProgram("setpriv")
+	for _, drops := range []bool{true, false} {
+		if drops && (os.Geteuid() != 0 || setpriv == "") {
+			continue
+		}
+		for _, sized := range []bool{true, false} {
+			b := &Box{sandbox: sandbox{bwrap, prlimit, setpriv, drops, sized}, mounts: system()}
+			home, err := NewHome(nil)
+			if err != nil {
+				return trial{missing: err.Error()}
+			}
+			e, err := Process{Dir: home.Dir, Command: []string{"/bin/sh", "-c", ":"}, Box: b, Home: home, Timeout: tryTimeout, Progress: true}.Run(context.Background())
+			_ = home.Close()
+			switch {
+			case err == nil && e.Code == 0:
+				return trial{sandbox: b.sandbox}
+			case err == nil:
+				t.missing = fmt.Sprintf("bubblewrap does not work here (exit status %d): %s", e.Code, e.LastWords())
+			default:
+				t.missing = fmt.Sprintf("bubblewrap does not work here: %v: %s", err, e.LastWords())
+			}
+		}
 	}
-	return ""
+	return t
+}
+
+// tryTimeout bounds a trial, which takes milliseconds on a machine with nothing
+// else to do.
+const tryTimeout = time.Minute
+
+// systemProgram gives the path of a program that every box sees, or "".
+func systemProgram(name string) string {
+	p, err := exec.LookPath(name)
+	if err == nil {
+		p, err = filepath.Abs(p)
+	}
+	if err != nil || !systemPath(p) {
+		return ""
+	}
+	return p
 }
 
 // Exposed says what is within a program's reach where nothing confines it.
@@ -76,23 +137,30 @@ func Exposed(missing string) string {
 
 // New gives the box for an entry; nil, and why, where there is none. A program
 // that reads no source has no export.
-func New(e *audit.AuditorEntry, export, home string) (b *Box, missing string, err error) {
-	bwrap, missing := Bubblewrap()
+func New(e *audit.AuditorEntry, export string) (b *Box, missing string, err error) {
+	if b, missing, err = build(e, export); err != nil {
+		err = fmt.Errorf("%s: %s: %w", e.Pos, e.Name, err)
+	}
+	return b, missing, err
+}
+
+func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err error) {
+	s, missing := found()
 	if missing != "" {
 		if os.Getenv("ASSAY_SANDBOX") == "require" {
 			return nil, missing, fmt.Errorf("ASSAY_SANDBOX=require: %s", missing)
 		}
 		return nil, missing, nil
 	}
-	reads, err := folders(e, "Reads", e.Reads)
+	reads, err := folders("Reads", e.Reads)
 	if err != nil {
 		return nil, "", err
 	}
-	writes, err := folders(e, "Writes", e.Writes)
+	writes, err := folders("Writes", e.Writes)
 	if err != nil {
 		return nil, "", err
 	}
-	b = &Box{bwrap: bwrap, network: e.Network, mounts: system()}
+	b = &Box{sandbox: s, network: e.Network, mounts: system()}
 	b.see("--ro-bind", programs()...)
 	for _, name := range e.Env {
 		for _, p := range filepath.SplitList(os.Getenv(name)) { // a variable like GOMODCACHE is of no use without its folder
@@ -101,34 +169,87 @@ func New(e *audit.AuditorEntry, export, home string) (b *Box, missing string, er
 			}
 		}
 	}
+	for _, p := range reads {
+		if info, err := os.Stat(p); s.drops && err == nil && !info.IsDir() && info.Mode()&0o004 == 0 {
+			return nil, "", fmt.Errorf("its Reads names %s, which it could not read: where we are root it runs as uid %d, so others must be allowed to read the file", p, nobody)
+		}
+	}
 	b.see("--ro-bind", reads...)
+	for _, p := range writes {
+		if info, err := os.Stat(p); s.drops && err == nil && info.Mode()&0o002 == 0 && !ownedByNobody(info) {
+			return nil, "", fmt.Errorf("its Writes names %s, which it could not write: where we are root it runs as uid %d, so give it the folder: chown -R %[2]d %[1]s", p, nobody)
+		}
+	}
 	b.see("--bind", writes...)
 	if export != "" {
 		b.see("--ro-bind", export)
-	}
-	if home != "" {
-		b.see("--bind", home)
+		if s.drops {
+			if err := openToAll(export); err != nil {
+				return nil, "", err
+			}
+		}
 	}
 	if e.Network {
 		b.see("--ro-bind", resolver()...)
 	}
-	return b, "", b.hide(export, home)
+	if err := b.hide(export); err != nil {
+		return nil, "", err
+	}
+	if name := b.unseen(e.Command); name != "" {
+		return nil, "", fmt.Errorf("its command names %s, which it may not see: add the file, or a folder that holds it and no answers, to its Reads", name)
+	}
+	return b, "", nil
 }
 
+// openToAll lets an account without rights read an export: it is a copy, whose
+// modes are those of whoever made it.
+func openToAll(export string) error {
+	root, err := os.OpenRoot(export)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		want := info.Mode().Perm()
+		switch {
+		case d.IsDir():
+			want |= 0o555
+		case info.Mode().IsRegular():
+			want |= 0o444
+		}
+		if want != info.Mode().Perm() {
+			return root.Chmod(name, want)
+		}
+		return nil
+	})
+}
+
+// see adds what the program sees. Of a folder that is not for everybody nobody
+// can open the folder itself, so its entries are shown one by one.
 func (b *Box) see(kind string, paths ...string) {
 	for _, p := range paths {
+		info, err := os.Stat(p)
+		if b.drops && kind == "--ro-bind" && err == nil && info.IsDir() && info.Mode()&0o005 != 0o005 {
+			b.opened = append(b.opened, p)
+			entries, _ := os.ReadDir(p)
+			for _, e := range entries {
+				if name := filepath.Join(p, e.Name()); e.Type()&fs.ModeSymlink != 0 {
+					b.mounts = append(b.mounts, mount{name, "--symlink"})
+				} else {
+					b.mounts = append(b.mounts, mount{name, kind})
+				}
+			}
+			continue
+		}
 		b.mounts = append(b.mounts, mount{p, kind})
 	}
-}
-
-// With gives the box with a home; nil of none.
-func (b *Box) With(home string) *Box {
-	if b == nil {
-		return nil
-	}
-	c := *b
-	c.mounts = append(slices.Clone(b.mounts), mount{home, "--bind"})
-	return &c
 }
 
 // Sees reports whether a path is within the program's reach: the deepest mount
@@ -143,13 +264,28 @@ func (b *Box) Sees(name string) bool {
 	return seen
 }
 
+// unseen gives the first file of a command line that is here and that the program
+// may not see: it would fail for want of it, in words of its own. What it is to
+// write is none.
+func (b *Box) unseen(command string) string {
+	words := strings.Fields(command)
+	for i, word := range words {
+		word = strings.Trim(word, `"';()`)
+		written := i > 0 && strings.HasSuffix(words[i-1], ">")
+		if filepath.IsAbs(word) && filepath.Clean(word) != "/" && !written && Exists(word) && !b.Sees(word) {
+			return word
+		}
+	}
+	return ""
+}
+
 // hide keeps from the program what must not be seen and lies in what it sees.
-func (b *Box) hide(export, home string) error {
+func (b *Box) hide(export string) error {
 	for _, secret := range secrets() {
 		for _, m := range b.mounts {
 			switch {
-			case m.path == export || m.path == home || m.kind == "--tmpfs" || m.kind == hideFile:
-			case m.path == secret:
+			case m.path == export || m.kind == "--tmpfs" || m.kind == hideFile:
+			case m.path == secret, slices.Contains(b.opened, secret):
 				return fmt.Errorf("%s holds answer keys or clones with the answers: no auditor may see it; name a folder inside of it under Reads", secret)
 			case within(secret, m.path):
 				b.mounts = append(b.mounts, mount{secret, "--tmpfs"})
@@ -159,21 +295,71 @@ func (b *Box) hide(export, home string) error {
 	return nil
 }
 
-// arguments gives bwrap's command line. Mounts are made from the outside in, so
-// that what lies deeper wins.
-func (b *Box) arguments(dir string, command []string) []string {
-	args := []string{"--die-with-parent", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
-		"--unshare-cgroup-try", "--cap-drop", "ALL"}
+// kept is what of /proc a root of the box could write, or anybody could: it is
+// there read-only. That is not left to the account alone.
+var kept = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/mtrr", "/proc/scsi", "/proc/pressure"}
+
+// arguments gives bwrap's command line before the command. Mounts are made from
+// the outside in, so that what lies deeper wins. The home is of at most disk
+// bytes.
+func (b *Box) arguments(home string, disk int64) []string {
+	args := []string{"--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"}
+	switch {
+	case b.drops:
+		// What setpriv needs to take the rest away.
+		args = append(args, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
+	case os.Geteuid() == 0:
+		args = append(args, "--unshare-user", "--uid", strconv.Itoa(nobody), "--gid", strconv.Itoa(nobody))
+	default:
+		args = append(args, "--unshare-user-try")
+	}
 	if !b.network {
 		args = append(args, "--unshare-net")
 	}
-	mounts := append([]mount{{"/tmp", "--tmpfs"}, {"/var/tmp", "--tmpfs"}}, b.mounts...)
+	var mounts []mount
+	for _, p := range scratch {
+		mounts = append(mounts, mount{p, scratchFolder})
+	}
+	mounts = append(mounts, b.mounts...)
+	if home != "" && b.sized {
+		mounts = append(mounts, mount{home, sizedHome})
+	} else if home != "" {
+		mounts = append(mounts, mount{home, "--bind"})
+	}
 	slices.SortStableFunc(mounts, func(x, y mount) int { return strings.Count(x.path, "/") - strings.Count(y.path, "/") })
-	args = append(args, "--proc", "/proc", "--dev", "/dev")
+	args = append(args, "--proc", "/proc")
+	for _, p := range kept {
+		if Exists(p) {
+			args = append(args, "--ro-bind", p, p)
+		}
+	}
+	args = append(args, "--dev", "/dev")
+	made := map[string]bool{"/": true}
 	for _, m := range mounts {
+		if b.drops { // bubblewrap would make the folders around it for root alone
+			for _, dir := range above(m.path) {
+				if !made[dir] {
+					args = append(args, "--perms", "0755", "--dir", dir)
+				}
+				made[dir] = true
+			}
+		}
+		made[m.path] = true
 		switch m.kind {
 		case "--tmpfs":
+			if b.sized {
+				args = append(args, "--size", strconv.Itoa(1<<20))
+			}
 			args = append(args, m.kind, m.path)
+		case sizedHome:
+			args = append(args, "--perms", "0700", "--size", strconv.FormatInt(disk, 10), "--tmpfs", m.path)
+		case scratchFolder:
+			if b.sized {
+				args = append(args, "--perms", "1777", "--size", strconv.FormatInt(disk, 10))
+			} else if b.drops {
+				args = append(args, "--perms", "1777")
+			}
+			args = append(args, "--tmpfs", m.path)
 		case hideFile:
 			args = append(args, "--ro-bind", "/dev/null", m.path)
 		case "--symlink":
@@ -185,8 +371,52 @@ func (b *Box) arguments(dir string, command []string) []string {
 			args = append(args, m.kind, m.path, m.path)
 		}
 	}
-	args = append(args, "--chdir", dir, "--")
-	return append(args, command...)
+	for _, m := range mounts {
+		if m.kind == "--tmpfs" { // an empty folder in the place of one that is hidden
+			args = append(args, "--remount-ro", m.path)
+		}
+	}
+	return append(args, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/")
+}
+
+// above gives the folders around a path, the outermost first.
+func above(p string) []string {
+	var dirs []string
+	for dir := filepath.Dir(p); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		dirs = append(dirs, dir)
+	}
+	slices.Reverse(dirs)
+	return dirs
+}
+
+// Kinds of mounts that bubblewrap has no option for: the home as a file system of
+// limited size, and an empty folder that everybody may write.
+const (
+	sizedHome     = "home"
+	scratchFolder = "scratch"
+)
+
+// scratch are the folders that every program may write.
+var scratch = []string{"/tmp", "/var/tmp", "/dev/shm"}
+
+// describe tells what confines a program, for its record.
+func (b *Box) describe() string {
+	if b == nil {
+		return "no sandbox"
+	}
+	words := []string{"bubblewrap"}
+	switch {
+	case b.drops:
+		words = append(words, fmt.Sprintf("as uid %d", nobody))
+	case os.Geteuid() == 0:
+		words = append(words, "as root without rights")
+	default:
+		words = append(words, fmt.Sprintf("as uid %d", os.Geteuid()))
+	}
+	if b.network {
+		return strings.Join(append(words, "the machine's network"), ", ")
+	}
+	return strings.Join(append(words, "no network"), ", ")
 }
 
 // system gives the folders of programs and libraries, and of /etc what every
@@ -285,7 +515,7 @@ func resolver() []string {
 // folders resolves what an entry names: an absolute path, one below the user's
 // home (~/x), or one that a variable holds ($NAME, $NAME/x). A variable that is
 // not set names nothing.
-func folders(e *audit.AuditorEntry, field string, names []string) ([]string, error) {
+func folders(field string, names []string) ([]string, error) {
 	var paths []string
 	for _, n := range names {
 		p := n
@@ -304,7 +534,7 @@ func folders(e *audit.AuditorEntry, field string, names []string) ([]string, err
 			p = filepath.Join(value, below)
 		}
 		if !filepath.IsAbs(p) || !Exists(p) {
-			return nil, fmt.Errorf("%s: %s: %s names %s, which is not there: expected an absolute path, ~/path or $NAME/path", e.Pos, e.Name, field, n)
+			return nil, fmt.Errorf("%s names %s, which is not there: expected an absolute path, ~/path or $NAME/path", field, n)
 		}
 		paths = append(paths, filepath.Clean(p))
 	}

@@ -2,10 +2,8 @@ package box
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -50,11 +48,13 @@ func LastLine(b []byte) string {
 const lineLimit = 300
 
 // Size tells a cap in words; 0 is MaxReport.
-func Size(n int) string {
-	if n == 0 {
-		n = MaxReport
-	}
-	if n >= 1<<20 {
+func Size(n int64) string {
+	switch {
+	case n == 0:
+		return Size(MaxReport)
+	case n >= 1<<30 && n%(1<<30) == 0:
+		return fmt.Sprintf("%d GB", n>>30)
+	case n >= 1<<20:
 		return fmt.Sprintf("%d MB", n>>20)
 	}
 	return fmt.Sprintf("%d bytes", n)
@@ -74,28 +74,4 @@ func Fingerprint(dir string) string {
 		return nil
 	})
 	return b.String()
-}
-
-// ReadOutput reads the file that the program was told to write, of at most limit
-// bytes, and nothing outside of its output folder.
-func ReadOutput(dir, name string, limit int) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	info, err := root.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("it wrote no report to $ASSAY_OUT/%s", name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("$ASSAY_OUT/%s is no file", name)
-	}
-	if info.Size() > int64(limit) {
-		return nil, fmt.Errorf("its report is larger than %s", Size(limit))
-	}
-	return root.ReadFile(name)
 }

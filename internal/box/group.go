@@ -2,71 +2,75 @@ package box
 
 import (
 	"crypto/rand"
-	"errors"
-	"syscall"
+	"os"
 	"time"
 )
 
-// sampleEvery is how often the memory of a running program is looked at.
-const sampleEvery = 200 * time.Millisecond
+// sampleEvery is how often what a running program uses is looked at; its folders,
+// where they are no file system of their own, every diskEvery-th time.
+const (
+	sampleEvery = 200 * time.Millisecond
+	diskEvery   = 10
+)
 
 // A group is everything that one run of a program started.
 type group struct {
-	leader int
-	mark   string // a variable of its environment, by which those that left the group are found
-	boxed  bool   // the leader is bubblewrap, whose end is the end of all the others
-	ended  chan error
-	peak   int64
+	*launched
+	leader  int
+	ended   chan error
+	samples int
+	peak    int64
 }
 
 // newMark gives the variable that marks the processes of one run.
 func newMark() string { return "ASSAY_RUN=" + rand.Text() }
 
 // stop sends TERM, waits for the grace, and sends KILL.
-//
-// Bubblewrap itself would end on TERM, and take along those that want to write
-// their last line: it is left out.
 func (g *group) stop(grace time.Duration) error {
 	g.sample()
-	if g.boxed {
-		for _, pid := range processTree(g.leader) {
-			if pid != g.leader {
-				_ = syscall.Kill(pid, syscall.SIGTERM)
-			}
+	if grace > 0 {
+		g.askToEnd()
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case err := <-g.ended:
+			return err
+		case <-timer.C:
 		}
-	} else {
-		_ = syscall.Kill(-g.leader, syscall.SIGTERM)
 	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case err := <-g.ended:
-		return err
-	case <-timer.C:
-		_ = syscall.Kill(-g.leader, syscall.SIGKILL)
-		return <-g.ended
-	}
+	g.kill()
+	return <-g.ended
 }
 
-// sweep kills what is left when the leader is gone: the rest of the group, and
-// those that left the group and kept the mark. A process may fork while it is
-// looked for, so the search ends when it finds nothing.
-func (g *group) sweep() {
-	_ = syscall.Kill(-g.leader, syscall.SIGKILL)
-	for range 100 {
-		left := markedProcesses(g.mark)
-		if len(left) == 0 {
-			return
-		}
-		for _, pid := range left {
-			if err := syscall.Kill(pid, syscall.SIGKILL); errors.Is(err, syscall.EPERM) {
-				return
-			}
-		}
+// sample gives what all processes use at one time, and keeps the most memory. What
+// is over the limit by what processes share is not over it.
+func (g *group) sample() usage {
+	u := watch(g.leader)
+	if u.memory > g.limits.Memory {
+		u.memory = withoutShared(g.leader)
 	}
+	u.disk = g.diskUsed(g.samples%diskEvery == 0)
+	g.samples++
+	g.peak = max(g.peak, u.memory)
+	return u
 }
 
-// sample keeps the largest sum of memory that all processes had at one time.
-func (g *group) sample() {
-	g.peak = max(g.peak, residentMemory(processTree(g.leader)))
+// last gives what is known when all have ended: the most memory, the time of all
+// of them, and what they left on the disk.
+func (g *group) last(state *os.ProcessState) usage {
+	return usage{memory: max(g.peak, ownPeak(state)), cpu: state.UserTime() + state.SystemTime(), disk: g.diskUsed(true)}
+}
+
+// diskUsed gives what the home takes, or what is over its limit when it is full;
+// where that must be counted, only when it is asked for.
+func (g *group) diskUsed(count bool) int64 {
+	for _, v := range g.volumes {
+		if full(v) {
+			return g.limits.Disk + 1
+		}
+	}
+	if g.home == nil || g.home.root == nil || len(g.volumes) > 0 || !count {
+		return 0
+	}
+	return g.home.used()
 }

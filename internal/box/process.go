@@ -1,6 +1,7 @@
 package box
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,9 +10,10 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
-	"strings"
 	"syscall"
 	"time"
+
+	"assay/audit"
 )
 
 // Caps of what is kept of a program's output, in bytes. A program whose standard
@@ -34,8 +36,10 @@ type Process struct {
 	Timeout  time.Duration
 	Grace    time.Duration // between TERM and KILL; 0 means defaultGrace
 	Box      *Box          // nil: it runs as we do
-	Progress bool          // standard output is not the report: its tail is kept
-	Cap      int           // bytes of standard output; 0 means MaxReport or, for progress, MaxStderr
+	Home     *Home         // nil: it has none
+	Limits   audit.Limits
+	Progress bool // standard output is not the report: its tail is kept
+	Cap      int  // bytes of standard output; 0 means Limits.Report or, for progress, MaxStderr
 }
 
 // An Exit is how a process ended.
@@ -45,6 +49,8 @@ type Exit struct {
 	Cut        int64 // bytes of Stdout beyond the cap; of a report that was stopped for it, at least one
 	Code       int   // exit status; -1 after a signal
 	TimedOut   bool
+	Crossed    string // the limit that it crossed, in words; empty when it crossed none
+	Confined   string // by what it was held
 	Started    time.Time
 	Duration   time.Duration
 	PeakMemory int64 // bytes, over all of its processes together; 0 when it could not be measured
@@ -52,54 +58,52 @@ type Exit struct {
 
 // Run starts the program in a session of its own, without a terminal, and waits
 // for it. When the time is up, or ctx ends, or this program is interrupted, all
-// its processes get TERM and, after a grace, KILL. What it leaves behind when it
-// ends is killed too. The error is that of a program that could not be started.
+// its processes get TERM and, after a grace, KILL; when it crosses a limit, KILL
+// at once. What it leaves behind when it ends is killed too. The error is that of
+// a program that could not be started.
 func (p Process) Run(ctx context.Context) (Exit, error) {
 	// The kernel kills the program when the thread that started it ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	p.Limits = Limits(p.Limits)
 	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
-	mark := newMark()
-	cmd := exec.Command(p.Command[0], p.Command[1:]...)
-	if p.Box != nil {
-		cmd = exec.Command(p.Box.bwrap, p.Box.arguments(p.Dir, p.Command)...)
-	}
-	cmd.Dir, cmd.Env = p.Dir, append(p.Env, mark)
-	if p.Stdin != "" {
-		cmd.Stdin = strings.NewReader(p.Stdin)
-	}
-	// A child that holds standard input open must not hold us up.
-	cmd.WaitDelay = time.Second
-	cmd.SysProcAttr = attributes()
 	out, err := newPipes(p.stdout(), &tail{max: MaxStderr})
 	if err != nil {
 		return Exit{}, err
 	}
-	cmd.Stdout, cmd.Stderr = out.writers[0], out.writers[1]
 	// An interrupt that ended us alone would leave an agent that works, and
 	// spends, on: it is held back until the program is gone.
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
 	e := Exit{Started: time.Now()}
-	if err := cmd.Start(); err != nil {
+	l, err := p.launch(out)
+	if err != nil {
 		signal.Stop(interrupts)
 		out.end(0)
 		return Exit{}, fmt.Errorf("%s cannot be started: %w", p.Command[0], err)
 	}
+	defer l.close()
 	out.begin()
-	g := &group{leader: cmd.Process.Pid, mark: mark, boxed: p.Box != nil, ended: make(chan error, 1)}
-	go func() { g.ended <- cmd.Wait() }()
+	g := &group{launched: l, leader: l.cmd.Process.Pid, ended: make(chan error, 1)}
+	go func() { g.ended <- l.cmd.Wait() }()
+	notBegun := l.begin(ctx)
+	if notBegun != nil {
+		err = g.stop(0)
+	}
 	var interrupt os.Signal
-	for waiting := true; waiting; {
+	for waiting := notBegun == nil; waiting; {
 		tick := time.NewTimer(sampleEvery)
 		waiting = false
 		select {
 		case err = <-g.ended:
 		case <-tick.C:
-			g.sample()
-			waiting = true
+			if e.Crossed = g.sample().crossed(p.Limits); e.Crossed != "" {
+				err = g.stop(0)
+			} else {
+				waiting = true
+			}
 		case <-ctx.Done():
 			e.TimedOut = outer.Err() == nil // its own time, not that of whoever waits for it
 			err = g.stop(p.grace())
@@ -114,11 +118,22 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 	out.end(p.grace())
 	e.Duration = time.Since(e.Started)
 	e.Stdout, e.Cut, e.Stderr = out.stdout.bytes(), out.stdout.lost(), out.stderr.bytes()
-	e.Code = cmd.ProcessState.ExitCode()
-	e.PeakMemory = max(g.peak, ownPeak(cmd.ProcessState))
+	e.Code = l.cmd.ProcessState.ExitCode()
+	e.Confined = p.Box.describe() + "; limits by " + l.limitedBy()
+	last := g.last(l.cmd.ProcessState)
+	e.PeakMemory = last.memory
+	if e.Crossed == "" && notBegun == nil {
+		e.Crossed = cmp.Or(l.crossed(p.Limits), last.crossed(p.Limits))
+		if e.Crossed == "" && e.Signal() == xcpu {
+			e.Crossed = usage{cpu: p.Limits.CPU + 1}.crossed(p.Limits)
+		}
+	}
 	signal.Stop(interrupts)
 	if interrupt != nil {
-		_ = syscall.Kill(os.Getpid(), interrupt.(syscall.Signal))
+		raise(interrupt)
+	}
+	if notBegun != nil {
+		return e, notBegun
 	}
 	var status *exec.ExitError
 	if err != nil && !errors.As(err, &status) && !errors.Is(err, exec.ErrWaitDelay) {
@@ -143,7 +158,7 @@ func (p Process) stdout() keeper {
 	case p.Cap > 0:
 		return &head{max: p.Cap}
 	}
-	return &head{max: MaxReport}
+	return &head{max: int(Limits(p.Limits).Report)}
 }
 
 // A keeper keeps a part of what is written to it.
@@ -265,8 +280,8 @@ func (t *tail) over() bool  { return false }
 // Environment gives the environment that an untrusted program gets: where programs
 // are, a home and a temporary folder of its own, and the variables that its entry
 // names.
-func Environment(names []string, home, tmp string) []string {
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + tmp, "LANG=C.UTF-8"}
+func Environment(names []string, home *Home) []string {
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home.Dir, "TMPDIR=" + home.Tmp(), "LANG=C.UTF-8"}
 	for _, n := range names {
 		if v, ok := os.LookupEnv(n); ok {
 			env = append(env, n+"="+v)

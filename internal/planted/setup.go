@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 )
 
 // ErrMissing means that a program that the project needs is not installed. The
@@ -80,7 +79,7 @@ func (p *Project) prepare(ctx context.Context, cache, plant string) (string, err
 		return "", err
 	}
 	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+	if err := lockFile(lock); err != nil {
 		return "", err
 	}
 	if _, err := os.Stat(dir + ".done"); err == nil {

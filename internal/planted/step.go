@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -95,7 +94,7 @@ func (s step) start() (*running, error) {
 // waits for the leader.
 func (p *running) kill() {
 	p.once.Do(func() {
-		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // an error: all have ended
+		killGroup(p.cmd.Process)
 		<-p.ended
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
@@ -58,7 +57,7 @@ func benchmarkRun(b *testing.B, n, concurrency int, latency time.Duration) {
 		require.NoError(b, err, "%s", out)
 		seconds += took
 		cpu += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-		rss = max(rss, float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)/1024)
+		rss = max(rss, peakMemory(cmd.ProcessState))
 	}
 	per := seconds / float64(b.N)
 	b.ReportMetric(per, "s")

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -46,8 +45,7 @@ func TestChild(t *testing.T) {
 	var o orders
 	require.NoError(t, json.Unmarshal([]byte(text), &o))
 	if o.FileSize > 0 {
-		signal.Ignore(syscall.SIGXFSZ) // a write beyond the limit fails, as on a full disk
-		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: o.FileSize, Max: o.FileSize}))
+		require.NoError(t, limitFiles(o.FileSize))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command fakeagent is an audit agent that does as it is told, well or badly: it
 // finds k of n, misplaces, invents, repeats, breaks off, crashes, hangs, floods,
 // looks for the key. Assay's tests run it as an untrusted program; a section of

@@ -1,0 +1,5 @@
+package auditor
+
+import "os"
+
+func tryLock(*os.File) bool { return true }

@@ -1,0 +1,289 @@
+//go:build linux
+
+package box
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+)
+
+// This binary is the untrusted program too.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		if act := acts[os.Args[1]]; act != nil {
+			act(os.Args[2:])
+			os.Exit(0)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// acts are what the program does as its first argument says.
+var acts = map[string]func(args []string){
+	"probe": probe,
+	"open": func([]string) {
+		var kept []*os.File
+		for {
+			f, err := os.Open("/dev/null")
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err, len(kept))
+				time.Sleep(time.Hour)
+			}
+			kept = append(kept, f)
+		}
+	},
+	"hold": func(args []string) {
+		f, err := os.OpenFile(args[0], os.O_CREATE|os.O_RDWR, 0o666)
+		if err == nil {
+			err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		}
+		if err == nil {
+			err = os.WriteFile(args[0]+".ready", nil, 0o666)
+		}
+		fmt.Fprintln(os.Stderr, err)
+		time.Sleep(time.Hour)
+	},
+}
+
+// A lair is where a program runs in a test.
+type lair struct {
+	*testing.T
+	self, own, export string
+	entry             audit.AuditorEntry
+	box               *Box
+}
+
+func newLair(t *testing.T, confined bool) *lair {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	l := &lair{T: t, self: self, own: t.TempDir(), export: filepath.Join(t.TempDir(), "src")}
+	require.NoError(t, os.Chmod(l.own, 0o777))
+	require.NoError(t, os.Mkdir(l.export, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(l.export, "A.java"), []byte("class A {}\n"), 0o400))
+	l.entry = audit.AuditorEntry{Name: "program", Reads: []string{self}, Writes: []string{l.own}, Pos: audit.Pos{File: "auditors.md", Line: 7}}
+	if !confined {
+		return l
+	}
+	if _, missing := Bubblewrap(); missing != "" {
+		if os.Getenv("ASSAY_CHECK") != "" {
+			t.Fatalf("no confinement to test: %s (ASSAY_CHECK is set: everything should be here)", missing)
+		}
+		t.Skipf("no confinement to test: %s", missing)
+	}
+	var missing string
+	l.box, missing, err = New(&l.entry, l.export)
+	require.NoError(t, err)
+	require.Empty(t, missing)
+	return l
+}
+
+func both(t *testing.T, f func(t *testing.T, l *lair)) {
+	t.Run("confined", func(t *testing.T) { f(t, newLair(t, true)) })
+	t.Run("bare", func(t *testing.T) { f(t, newLair(t, false)) })
+}
+
+// run runs a line of the shell, in which $SELF is this binary and $OWN a folder
+// that it may write. The home lives as long as the test.
+func (l *lair) run(line string, edit ...func(*Process)) (Exit, *Home) {
+	l.Helper()
+	home, err := NewHome(map[string]string{"told.txt": "as told\n"})
+	require.NoError(l, err)
+	l.Cleanup(func() { _ = home.Close() })
+	p := Process{Dir: l.export, Command: Shell(line), Box: l.box, Home: home, Timeout: 10 * time.Minute,
+		Env: append(Environment(nil, home), "ASSAY_OUT="+home.Out(), "SELF="+l.self, "OWN="+l.own)}
+	for _, f := range edit {
+		f(&p)
+	}
+	e, err := p.Run(context.Background())
+	require.NoError(l, err)
+	return e, home
+}
+
+func limits(x audit.Limits) func(*Process) { return func(p *Process) { p.Limits = x } }
+
+// free waits until nobody holds the lock: its holder is dead.
+func (l *lair) free(name string) {
+	l.Helper()
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	require.NoError(l, err, "the child never began")
+	defer f.Close()
+	require.NoError(l, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
+}
+
+func TestAHome(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		e, home := l.run(`cat "$HOME/told.txt" A.java; echo mine > "$HOME/mine" && echo tmp > "$TMPDIR/mine" && echo report > "$ASSAY_OUT/r" && pwd`)
+		require.Equal(t, 0, e.Code, string(e.Stderr))
+		require.Equal(t, "as told\nclass A {}\n"+l.export+"\n", string(e.Stdout))
+		b, err := home.Read("r", 10)
+		require.NoError(t, err)
+		require.Equal(t, "report\n", string(b))
+		require.Empty(t, e.Crossed)
+		t.Log(e.Confined)
+		require.Contains(t, e.Confined, "; limits by ")
+		require.Equal(t, l.box == nil, strings.HasPrefix(e.Confined, "no sandbox"))
+	})
+}
+
+// TestWhatComesBack: the folder for reports is the one that the program was given,
+// and a report is a file in it.
+func TestWhatComesBack(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		elsewhere := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(elsewhere, "r"), []byte("forged"), 0o644))
+		for line, want := range map[string]string{
+			`rm -rf "$ASSAY_OUT"; ln -s ` + elsewhere + ` "$ASSAY_OUT"`:                     "it put a link in the place of the folder $ASSAY_OUT",
+			`mv "$ASSAY_OUT" "$ASSAY_OUT.old"; mkdir "$ASSAY_OUT"; echo x > "$ASSAY_OUT/r"`: "it put a folder in the place of the folder $ASSAY_OUT",
+			`rm -rf "$ASSAY_OUT"; echo x > "$ASSAY_OUT"`:                                    "it put a file in the place of the folder $ASSAY_OUT",
+			`rm -rf "$ASSAY_OUT"`: "it removed the folder $ASSAY_OUT",
+			`:`:                   "it wrote no report to $ASSAY_OUT/r",
+			`ln -s ` + elsewhere + `/r "$ASSAY_OUT/r"`:        "$ASSAY_OUT/r is a link: expected a file",
+			`ln -s /proc/self/mem "$ASSAY_OUT/r"`:             "$ASSAY_OUT/r is a link: expected a file",
+			`echo x > "$ASSAY_OUT/s"; ln -s s "$ASSAY_OUT/r"`: "$ASSAY_OUT/r is a link: expected a file",
+			`mkfifo "$ASSAY_OUT/r"`:                           "$ASSAY_OUT/r is a FIFO: expected a file",
+			`mkdir "$ASSAY_OUT/r"`:                            "$ASSAY_OUT/r is a folder: expected a file",
+			`truncate -s 1G "$ASSAY_OUT/r"`:                   "its report is larger than 1 MB: 1073741824 bytes, of which it wrote 0",
+			`head -c 1048577 /dev/zero > "$ASSAY_OUT/r"`:      "its report is larger than 1 MB",
+			`head -c 1048576 /dev/zero > "$ASSAY_OUT/r"`:      "",
+			`echo x > "$ASSAY_OUT/r"; chmod 0 "$ASSAY_OUT/r" "$ASSAY_OUT"; chmod 0700 "$ASSAY_OUT"; ls /`: map[bool]string{true: "", false: "permission denied"}[os.Geteuid() == 0],
+		} {
+			e, home := l.run(line)
+			_, err := home.Read("r", 1<<20)
+			if want == "" {
+				require.NoError(t, err, line)
+				continue
+			}
+			require.ErrorContains(t, err, want, "%s\n%s", line, e.Stderr)
+		}
+	})
+}
+
+// TestADeviceAsAReport needs an account that can make one.
+func TestADeviceAsAReport(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make a device")
+	}
+	l := newLair(t, false)
+	e, home := l.run(`mknod "$ASSAY_OUT/r" c 1 5`)
+	require.Equal(t, 0, e.Code, string(e.Stderr))
+	_, err := home.Read("r", 0)
+	require.ErrorContains(t, err, "$ASSAY_OUT/r is a device: expected a file")
+	l = newLair(t, true)
+	e, _ = l.run(`mknod "$ASSAY_OUT/r" c 1 5`)
+	require.NotEqual(t, 0, e.Code)
+}
+
+func TestLimits(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		for name, c := range map[string]struct {
+			line, want string
+			limits     audit.Limits
+		}{
+			"memory":         {`head -c 100000000 /dev/zero | tail -c 90000000 | sleep 1000`, "more than 64 MB of memory (the limit Memory", audit.Limits{Memory: 64 << 20}},
+			"processes":      {`for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do sleep 1000 & done; wait`, "more than 12 processes and threads (the limit Processes", audit.Limits{Processes: 12}},
+			"no end of them": {`(while :; do sleep 1000 & done) 2> /dev/null; sleep 1000`, "more than 50 processes and threads (the limit Processes", audit.Limits{Processes: 50}},
+			"open files":     {`"$SELF" open`, "one process had 64 open files (the limit Open files", audit.Limits{OpenFiles: 64}},
+			"CPU time":       {`while :; do :; done`, "more than 1s of CPU time (the limit CPU time", audit.Limits{CPU: time.Second}},
+			"one big file":   {`head -c 20000000 /dev/zero > "$TMPDIR/big"`, "more than 8 MB of disk (the limit Disk", audit.Limits{Disk: 8 << 20}},
+			"many files":     {`for i in 1 2 3 4; do head -c 3000000 /dev/zero > "$ASSAY_OUT/$i"; done`, "more than 8 MB of disk (the limit Disk", audit.Limits{Disk: 8 << 20}},
+			"the usual":      {`head -c 3000000 /dev/zero > "$ASSAY_OUT/x"`, "", audit.Limits{}},
+			"within limits":  {`head -c 3000000 /dev/zero > "$ASSAY_OUT/x"`, "", audit.Limits{Memory: 512 << 20, Processes: 100, OpenFiles: 100, CPU: time.Hour, Disk: 8 << 20}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				e, _ := l.run(c.line, limits(c.limits))
+				if c.want == "" {
+					require.Empty(t, e.Crossed)
+					require.Equal(t, 0, e.Code, string(e.Stderr))
+					return
+				}
+				require.Contains(t, e.Crossed, c.want, "exit status %d: %s", e.Code, e.Stderr)
+			})
+		}
+	})
+}
+
+// TestTheFoldersOfAllAreLimited: what is written beside the home is memory too.
+func TestTheFoldersOfAllAreLimited(t *testing.T) {
+	l := newLair(t, true)
+	if !l.box.sized {
+		t.Skip("this bubblewrap makes no file systems of limited size")
+	}
+	for _, dir := range scratch {
+		e, _ := l.run("head -c 20000000 /dev/zero > "+dir+"/big", limits(audit.Limits{Disk: 8 << 20}))
+		require.Contains(t, e.Crossed, "more than 8 MB of disk", dir)
+	}
+	e, _ := l.run("for d in / /dev /proc /etc /usr /root /home /var; do test -w $d && echo $d; done; :")
+	require.Empty(t, string(e.Stdout))
+}
+
+// TestNobodyGetsAway: a process that left the group, the session, its environment
+// and its parent ends with the run all the same.
+func TestNobodyGetsAway(t *testing.T) {
+	both(t, func(t *testing.T, l *lair) {
+		line := `(env -i setsid "$SELF" hold "$OWN/lock" < /dev/null > /dev/null 2>&1 &) ; until test -e "$OWN/lock.ready"; do sleep 0.01; done; `
+		e, _ := l.run(line + "exit 3")
+		require.Equal(t, 3, e.Code, string(e.Stderr))
+		l.free(filepath.Join(l.own, "lock"))
+
+		e, _ = l.run(`rm "$OWN/lock.ready"; ` + line + `kill -KILL $$`)
+		require.Equal(t, syscall.SIGKILL, e.Signal(), e.Code)
+		l.free(filepath.Join(l.own, "lock"))
+	})
+}
+
+// TestAProgramOutOfSight is told before it starts, with what to do.
+func TestAProgramOutOfSight(t *testing.T) {
+	l := newLair(t, true)
+	script := filepath.Join(t.TempDir(), "tool.sh")
+	require.NoError(t, os.WriteFile(script, []byte("echo ran\n"), 0o644))
+	l.entry.Command = "sh " + script
+	_, _, err := New(&l.entry, l.export)
+	require.EqualError(t, err, "auditors.md:7: program: its command names "+script+", which it may not see: add the file, or a folder that holds it and no answers, to its Reads")
+	l.entry.Reads = append(l.entry.Reads, script)
+	l.box, _, err = New(&l.entry, l.export)
+	require.NoError(t, err)
+	e, _ := l.run(l.entry.Command)
+	require.Equal(t, "ran\n", string(e.Stdout))
+}
+
+// TestFoldersThatAreNotForAll: where we are root, the program is not.
+func TestFoldersThatAreNotForAll(t *testing.T) {
+	l := newLair(t, true)
+	if !l.box.drops {
+		t.Skip("it runs as this account")
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "open"), []byte("open\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "shut"), []byte("shut\n"), 0o600))
+	l.entry.Reads = append(l.entry.Reads, dir)
+	var err error
+	l.box, _, err = New(&l.entry, l.export)
+	require.NoError(t, err)
+	e, _ := l.run("cat " + dir + "/*")
+	require.Equal(t, "open\n", string(e.Stdout))
+
+	l.entry.Reads = []string{filepath.Join(dir, "shut")}
+	_, _, err = New(&l.entry, l.export)
+	require.ErrorContains(t, err, "auditors.md:7: program: its Reads names "+dir+"/shut, which it could not read: where we are root it runs as uid 65534")
+	l.entry.Reads, l.entry.Writes = nil, []string{dir}
+	_, _, err = New(&l.entry, l.export)
+	require.ErrorContains(t, err, "so give it the folder: chown -R 65534 "+dir)
+
+	// A folder with the answers is not opened entry by entry.
+	t.Setenv("ASSAY_ROOT", dir)
+	l.entry.Reads, l.entry.Writes = []string{dir}, nil
+	_, _, err = New(&l.entry, l.export)
+	require.ErrorContains(t, err, "holds answer keys")
+}

@@ -1,0 +1,181 @@
+package box
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A Home is what a program may write, and is gone afterwards: its home, the folder
+// for temporary files, and the one for its report. The report is read through a
+// descriptor of that folder from before the program started: whatever it puts in
+// the folder's place, we read nothing that it could not write.
+type Home struct {
+	Dir   string            // absolute
+	files map[string]string // what it finds there
+	root  *os.Root          // of Dir, as the program sees it
+	out   *os.Root
+}
+
+// NewHome makes a home with these files.
+func NewHome(files map[string]string) (*Home, error) {
+	dir, err := os.MkdirTemp("", "assay-home-")
+	if err != nil {
+		return nil, err
+	}
+	// A report is looked for where no link leads.
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	return &Home{Dir: dir, files: files}, nil
+}
+
+// Path gives the path of a file of the home, as the program sees it.
+func (h *Home) Path(name string) string { return filepath.Join(h.Dir, name) }
+
+// Out and Tmp give the folders for reports and for temporary files.
+func (h *Home) Out() string { return h.Path("out") }
+func (h *Home) Tmp() string { return h.Path("tmp") }
+
+// open makes what stands in the home, which the program sees in Dir and we in at,
+// and keeps its folders. What is there belongs to the account owner, unless that
+// is less than 0.
+func (h *Home) open(at string, owner int) (err error) {
+	h.release()
+	if h.root, err = os.OpenRoot(at); err != nil {
+		return err
+	}
+	own := func(name string) error {
+		if owner < 0 {
+			return nil
+		}
+		return h.root.Lchown(name, owner, owner)
+	}
+	for _, name := range []string{"out", "tmp"} {
+		if err := h.root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := own(name); err != nil {
+			return err
+		}
+	}
+	for name, content := range h.files {
+		if err := errors.Join(h.root.WriteFile(name, []byte(content), 0o600), own(name)); err != nil {
+			return err
+		}
+	}
+	if err := own("."); err != nil {
+		return err
+	}
+	h.out, err = h.root.OpenRoot("out")
+	return err
+}
+
+// used gives the bytes that the home takes.
+func (h *Home) used() int64 {
+	sum := int64(0)
+	_ = fs.WalkDir(h.root.FS(), ".", func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			sum += allocated(info)
+		}
+		return nil
+	})
+	return sum
+}
+
+func (h *Home) release() {
+	for _, r := range []*os.Root{h.root, h.out} {
+		if r != nil {
+			_ = r.Close()
+		}
+	}
+	h.root, h.out = nil, nil
+}
+
+// Close removes the home.
+func (h *Home) Close() error {
+	h.release()
+	return os.RemoveAll(h.Dir)
+}
+
+// Read gives the file that the program wrote to its output folder, of at most
+// limit bytes. What is no plain file in the folder that it was given is an error
+// which says so.
+func (h *Home) Read(name string, limit int64) ([]byte, error) {
+	if h.out == nil {
+		return nil, errors.New("nothing was run in this home")
+	}
+	limit = cmp.Or(limit, MaxReport)
+	given, err := h.out.Stat(".")
+	if err != nil {
+		return nil, err
+	}
+	now, err := h.root.Lstat("out")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errors.New("it removed the folder $ASSAY_OUT")
+	case err != nil:
+		return nil, err
+	case !os.SameFile(given, now):
+		return nil, fmt.Errorf("it put %s in the place of the folder $ASSAY_OUT", kindOf(now.Mode()))
+	}
+	info, err := h.out.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("it wrote no report to $ASSAY_OUT/%s", name)
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("$ASSAY_OUT/%s is %s: expected a file", name, kindOf(info.Mode()))
+	}
+	// What it left behind is dead, but this is not taken on trust: the file may
+	// have become a FIFO, which must not hold us up.
+	f, err := h.out.OpenFile(name, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	opened, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !os.SameFile(info, opened) || !opened.Mode().IsRegular():
+		return nil, fmt.Errorf("$ASSAY_OUT/%s changed while it was read", name)
+	case opened.Size() > limit:
+		if n := allocated(opened); n < opened.Size()/2 {
+			return nil, fmt.Errorf("its report is larger than %s: %d bytes, of which it wrote %d", Size(limit), opened.Size(), n)
+		}
+		return nil, fmt.Errorf("its report is larger than %s", Size(limit))
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if int64(len(b)) > limit {
+		return nil, fmt.Errorf("its report is larger than %s", Size(limit))
+	}
+	return b, err
+}
+
+// kindOf names what is no plain file.
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeSymlink != 0:
+		return "a link"
+	case m&fs.ModeNamedPipe != 0:
+		return "a FIFO"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	case m.IsRegular():
+		return "a file"
+	}
+	return "something else"
+}

@@ -1,0 +1,24 @@
+//go:build unix
+
+package box
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// noWait keeps the opening of a FIFO from waiting for its other end.
+const noWait = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
+
+// allocated gives how much of a file there really is, in bytes.
+func allocated(info fs.FileInfo) int64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Blocks * 512
+	}
+	return info.Size()
+}
+
+func ownedByNobody(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Uid == nobody
+}

@@ -1,0 +1,306 @@
+package box
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"assay/audit"
+)
+
+const xcpu = syscall.SIGXCPU
+
+// launched is a program that was started.
+//
+// In a box it begins behind a gate: when all mounts are made we put its home in
+// order and keep what we will read, and only then let it go.
+type launched struct {
+	cmd     *exec.Cmd
+	mark    string // a variable of its environment, by which those that left the group are found
+	box     *Box   // nil: the leader is our reaper
+	home    *Home
+	limits  audit.Limits
+	group   *cgroup
+	volumes []*os.File // folders, each of a file system of limited size
+	info    *os.File   // where bubblewrap tells its child's process ID
+	ready   *os.File   // where the gate says that it is reached
+	open    *os.File   // which opens it
+}
+
+// launch starts the program with standard input and output as they are to be.
+func (p Process) launch(out *pipes) (*launched, error) {
+	l, err := p.start(out, newCgroup(p))
+	if err != nil && l != nil && l.group != nil { // the kernel may refuse what the folders promised
+		l.close()
+		l, err = p.start(out, nil)
+	}
+	if err != nil && l != nil {
+		l.close()
+		l = nil
+	}
+	return l, err
+}
+
+func (p Process) start(out *pipes, group *cgroup) (*launched, error) {
+	l := &launched{mark: newMark(), box: p.Box, home: p.Home, limits: p.Limits, group: group}
+	owner := -1
+	if p.Box != nil && p.Box.drops {
+		owner = nobody
+	}
+	if p.Home != nil && (p.Box == nil || !p.Box.sized) {
+		if err := p.Home.open(p.Home.Dir, owner); err != nil {
+			return l, err
+		}
+	}
+	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	var theirs []*os.File
+	if p.Box == nil {
+		// Signals that end us are not to end the reaper before its work is done.
+		attr.Pdeathsig = endAll
+		l.cmd = reaperCommand(p)
+		l.cmd.Dir = p.Dir
+	} else {
+		var err error
+		if theirs, err = l.boxed(p); err != nil {
+			return l, err
+		}
+		defer func() {
+			for _, f := range theirs {
+				_ = f.Close()
+			}
+		}()
+		l.cmd.Dir = "/"
+	}
+	if group != nil {
+		attr.UseCgroupFD, attr.CgroupFD = true, int(group.dir.Fd())
+	}
+	l.cmd.SysProcAttr = attr
+	l.cmd.Env = append(p.Env, l.mark)
+	if p.Stdin != "" {
+		l.cmd.Stdin = strings.NewReader(p.Stdin)
+	}
+	// A child that holds standard input open must not hold us up.
+	l.cmd.WaitDelay = time.Second
+	l.cmd.Stdout, l.cmd.Stderr = out.writers[0], out.writers[1]
+	return l, l.cmd.Start()
+}
+
+// gate waits, and becomes the program's keeper. It closes what is not the
+// program's: descriptors 3 to 6 are those that boxed gives.
+const gate = `echo >&4; read -r go <&5 || exit 1; exec 3>&- 4>&- 5<&- 6<&-; exec "$@"`
+
+// boxed makes the command line of a program in a box. It gives the files that are
+// bubblewrap's alone.
+func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
+	var readers, writers [4]*os.File
+	for i := range readers {
+		if readers[i], writers[i], err = os.Pipe(); err != nil {
+			return theirs, err
+		}
+	}
+	l.info, l.ready, l.open = readers[0], readers[1], writers[2]
+	theirs = []*os.File{writers[0], writers[1], readers[2], readers[3]}
+	filter := forbidden()
+	_, err = writers[3].Write(filter) // smaller than a pipe
+	_ = writers[3].Close()
+	if err != nil {
+		return theirs, err
+	}
+	home := ""
+	if p.Home != nil {
+		home = p.Home.Dir
+	}
+	args := append(p.Box.arguments(home, p.Limits.Disk), "--info-fd", "3")
+	if len(filter) > 0 {
+		args = append(args, "--seccomp", "6")
+	}
+	args = append(args, "--", "/bin/sh", "-c", gate, "sh")
+	if p.Box.prlimit != "" {
+		args = append(args, p.Box.prlimit)
+		for _, r := range p.rlimits() {
+			args = append(args, fmt.Sprintf("--%s=%d:%d", r.name, r.value, r.hard))
+		}
+	}
+	if p.Box.drops {
+		id := strconv.Itoa(nobody)
+		args = append(args, p.Box.setpriv, "--reuid", id, "--regid", id, "--clear-groups",
+			"--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--no-new-privs")
+	}
+	args = append(args, "/bin/sh", "-c", `cd -- "$1" && shift && exec "$@"`, "sh", p.Dir)
+	l.cmd = exec.Command(p.Box.bwrap, append(args, p.Command...)...)
+	l.cmd.ExtraFiles = theirs
+	return theirs, nil
+}
+
+// begin waits for the gate, puts the home in order and opens the gate. Where
+// bubblewrap ends before, or ctx does, there is nothing to begin.
+func (l *launched) begin(ctx context.Context) error {
+	if l.box == nil {
+		return nil
+	}
+	defer context.AfterFunc(ctx, func() {
+		_ = errors.Join(l.info.SetReadDeadline(time.Now()), l.ready.SetReadDeadline(time.Now()))
+	})()
+	var info struct {
+		Child int `json:"child-pid"`
+	}
+	if err := json.NewDecoder(l.info).Decode(&info); err != nil {
+		return nil
+	}
+	if n, _ := l.ready.Read(make([]byte, 1)); n == 0 {
+		return nil
+	}
+	if l.home != nil && l.box.sized {
+		view := filepath.Join("/proc", strconv.Itoa(info.Child), "root")
+		owner := -1
+		if l.box.drops {
+			owner = nobody
+		}
+		if err := l.home.open(view+l.home.Dir, owner); err != nil {
+			return fmt.Errorf("its home: %w", err)
+		}
+		for _, dir := range append([]string{l.home.Dir}, scratch...) {
+			f, err := os.Open(view + dir)
+			if err != nil {
+				return fmt.Errorf("its home: %w", err)
+			}
+			l.volumes = append(l.volumes, f)
+		}
+	}
+	_, _ = l.open.Write([]byte("\n"))
+	return nil
+}
+
+// close gives back what belongs to the start alone.
+func (l *launched) close() {
+	for _, f := range append([]*os.File{l.info, l.ready, l.open}, l.volumes...) {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+	l.group.remove()
+}
+
+// askToEnd sends TERM.
+//
+// Bubblewrap itself would end on TERM, and take along those that want to write
+// their last line: it is left out.
+func (l *launched) askToEnd() {
+	leader := l.cmd.Process.Pid
+	if l.box == nil {
+		_ = syscall.Kill(-leader, syscall.SIGTERM)
+		return
+	}
+	for _, pid := range processTree(leader) {
+		if pid != leader {
+			_ = syscall.Kill(pid, syscall.SIGTERM)
+		}
+	}
+}
+
+// kill ends all of it: bubblewrap's end is the end of all that it holds, and a
+// reaper ends what it finds.
+func (l *launched) kill() {
+	leader := l.cmd.Process.Pid
+	if l.box == nil {
+		_ = syscall.Kill(leader, endAll)
+		return
+	}
+	_ = syscall.Kill(-leader, syscall.SIGKILL)
+}
+
+// sweep kills what is left when the leader is gone: the rest of the group, and
+// those that left the group and kept the mark. A process may fork while it is
+// looked for, so the search ends when it finds nothing.
+func (l *launched) sweep() {
+	l.group.kill()
+	_ = syscall.Kill(-l.cmd.Process.Pid, syscall.SIGKILL)
+	for range 100 {
+		left := markedProcesses(l.mark)
+		if len(left) == 0 {
+			return
+		}
+		for _, pid := range left {
+			if err := syscall.Kill(pid, syscall.SIGKILL); errors.Is(err, syscall.EPERM) {
+				return
+			}
+		}
+	}
+}
+
+// limitedBy tells what keeps the limits.
+func (l *launched) limitedBy() string {
+	switch {
+	case l.group != nil:
+		return "cgroup v2 and rlimits"
+	case l.box != nil && l.box.prlimit == "":
+		return "watching its processes"
+	}
+	return "rlimits and watching its processes"
+}
+
+// crossed names the limit that the kernel kept for us.
+func (l *launched) crossed(limits audit.Limits) string {
+	memory, processes := l.group.crossed()
+	switch {
+	case memory:
+		return usage{memory: limits.Memory + 1}.crossed(limits)
+	case processes:
+		return usage{processes: limits.Processes + 1}.crossed(limits)
+	}
+	return ""
+}
+
+// An rlimit is a limit of the kernel for one process or account.
+type rlimit struct {
+	name     string // as prlimit calls it
+	resource int
+	value    uint64
+	hard     uint64 // what value can be raised to
+}
+
+// rlimits are walls behind the limits that are watched, so that what crosses a
+// limit between two looks does no harm: data is of one process, and processes
+// are counted for the account, whatever else runs as it.
+func (p Process) rlimits() []rlimit {
+	account := os.Geteuid()
+	if p.Box != nil && p.Box.drops {
+		account = nobody
+	}
+	l := p.Limits
+	rs := []rlimit{
+		{name: "nofile", resource: unix.RLIMIT_NOFILE, value: uint64(l.OpenFiles)},
+		{name: "cpu", resource: unix.RLIMIT_CPU, value: uint64((l.CPU + time.Second - 1) / time.Second)},
+		{name: "data", resource: unix.RLIMIT_DATA, value: 2 * uint64(l.Memory)},
+		{name: "core", resource: unix.RLIMIT_CORE},
+		{name: "nproc", resource: unix.RLIMIT_NPROC, value: uint64(2*l.Processes + threadsOf(account))},
+	}
+	if p.Box == nil || !p.Box.sized {
+		rs = append(rs, rlimit{name: "fsize", resource: unix.RLIMIT_FSIZE, value: uint64(l.Disk) + 4096})
+	}
+	for i := range rs {
+		r := &rs[i]
+		r.hard = r.value
+		if r.resource == unix.RLIMIT_CPU { // at the first it is told so, and by that we know
+			r.hard += 5
+		}
+		var now unix.Rlimit
+		if unix.Getrlimit(r.resource, &now) == nil {
+			r.hard = min(r.hard, now.Max)
+			r.value = min(r.value, r.hard)
+		}
+	}
+	return rs
+}
+
+func raise(s os.Signal) { _ = syscall.Kill(os.Getpid(), s.(syscall.Signal)) }

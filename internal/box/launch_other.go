@@ -1,0 +1,59 @@
+//go:build !linux
+
+package box
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"assay/audit"
+)
+
+// launched is a program that was started.
+type launched struct {
+	cmd     *exec.Cmd
+	home    *Home
+	limits  audit.Limits
+	volumes []*os.File // folders, each of a file system of limited size: none here
+}
+
+// launch starts the program with standard input and output as they are to be.
+func (p Process) launch(out *pipes) (*launched, error) {
+	l := &launched{cmd: exec.Command(p.Command[0], p.Command[1:]...), home: p.Home, limits: p.Limits}
+	if p.Home != nil {
+		if err := p.Home.open(p.Home.Dir, -1); err != nil {
+			return nil, err
+		}
+	}
+	l.cmd.Dir, l.cmd.Env, l.cmd.SysProcAttr = p.Dir, p.Env, attributes()
+	if p.Stdin != "" {
+		l.cmd.Stdin = strings.NewReader(p.Stdin)
+	}
+	// A child that holds standard input open must not hold us up.
+	l.cmd.WaitDelay = time.Second
+	l.cmd.Stdout, l.cmd.Stderr = out.writers[0], out.writers[1]
+	return l, l.cmd.Start()
+}
+
+func (l *launched) begin(context.Context) error { return nil }
+
+func (l *launched) close() {}
+
+// sweep kills what is left of its group.
+func (l *launched) sweep() { l.kill() }
+
+func (l *launched) limitedBy() string { return "watching its home" }
+
+func (l *launched) crossed(audit.Limits) string { return "" }
+
+// watch: only the leader is known here, and not what it uses.
+func watch(int) usage { return usage{} }
+
+func withoutShared(int) int64 { return 0 }
+
+func full(*os.File) bool { return false }
+
+func ownPeak(*os.ProcessState) int64 { return 0 }

@@ -1,0 +1,64 @@
+package box
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"assay/audit"
+)
+
+// usual are the limits of a section that states none. They are far above what the
+// auditors of auditors.md use, and below what harms a machine.
+var usual = audit.Limits{
+	Memory:    8 << 30,
+	Processes: 4096,
+	OpenFiles: 16384,
+	CPU:       24 * time.Hour,
+	Disk:      4 << 30,
+	Report:    MaxReport,
+	Findings:  100_000,
+}
+
+// Limits fills in the usual limits where a section states none.
+func Limits(l audit.Limits) audit.Limits {
+	return audit.Limits{
+		Memory:    cmp.Or(l.Memory, usual.Memory),
+		Processes: cmp.Or(l.Processes, usual.Processes),
+		OpenFiles: cmp.Or(l.OpenFiles, usual.OpenFiles),
+		CPU:       cmp.Or(l.CPU, usual.CPU),
+		Disk:      cmp.Or(l.Disk, usual.Disk),
+		Report:    cmp.Or(l.Report, usual.Report),
+		Findings:  cmp.Or(l.Findings, usual.Findings),
+	}
+}
+
+// A usage is what the processes of a run use at one time.
+type usage struct {
+	memory    int64 // bytes, what they share counted for each
+	processes int   // and threads
+	openFiles int   // of the process that has most
+	cpu       time.Duration
+	disk      int64
+}
+
+// crossed names the limit that the usage is over, or gives "". A process can
+// have no more open files than its limit, so to have so many is to be at its end.
+func (u usage) crossed(l audit.Limits) string {
+	over := func(what, most, field string) string {
+		return fmt.Sprintf("it was stopped: it used more than %s of %s (the limit %s of its section)", most, what, field)
+	}
+	switch {
+	case u.memory > l.Memory:
+		return over("memory", Size(l.Memory), "Memory")
+	case u.processes > l.Processes:
+		return fmt.Sprintf("it was stopped: it had more than %d processes and threads (the limit Processes of its section)", l.Processes)
+	case u.openFiles >= l.OpenFiles:
+		return fmt.Sprintf("it was stopped: one process had %d open files (the limit Open files of its section)", l.OpenFiles)
+	case u.cpu > l.CPU:
+		return over("CPU time", l.CPU.String(), "CPU time")
+	case u.disk > l.Disk:
+		return over("disk", Size(l.Disk), "Disk")
+	}
+	return ""
+}
