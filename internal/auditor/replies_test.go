@@ -242,6 +242,7 @@ var replies = []struct {
 	{"an error in a stream", failure, stream("data: " + encoded(object{"error": object{"message": "upstream overloaded", "code": 502}}) + "\n\n")},
 	{"an error in mid-stream", failure, stream(chunk(says(asked[:40]), nil), chunk(says(""), "error", "error", object{"message": "provider disconnected", "code": 502}), done)},
 	{"no DONE", bad, stream(chunk(says(asked), nil), chunk(object{}, "stop"))},
+	{"neither an end nor DONE", failure, stream(chunk(says(asked), nil))}, // it may have been cut: what follows is unknown
 	{"cut in the middle", failure, stream(chunk(says(asked[:60]), nil))},
 	{"CRLF and comments", bad, stream(": keepalive\r\n\r\n", strings.ReplaceAll(chunk(says(asked), nil), "\n", "\r\n"), ": PROCESSING\r\n\r\n", strings.ReplaceAll(chunk(object{}, "stop"), "\n", "\r\n"), "data: [DONE]\r\n\r\n")},
 	{"no space", bad, stream(strings.ReplaceAll(chunk(says(asked), nil)+chunk(object{}, "stop")+done, "data: ", "data:"))},
