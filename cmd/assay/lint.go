@@ -3,21 +3,34 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 
 	"assay/audit/fixture"
+	"assay/internal/suite"
 )
 
 type lintCmd struct {
-	Root string   `help:"Folder with fixtures/ and tests/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
-	Dirs []string `arg:"" optional:"" help:"Applications to check, like tests/my-app; default: everything."`
+	Root   string   `help:"Folder with fixtures/ and tests/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
+	Strict bool     `help:"Advice fails too, as it does for Assay's own cases."`
+	Dirs   []string `arg:"" optional:"" help:"Applications to check, like tests/my-app; default: everything."`
+
+	out io.Writer // nil: standard output
+}
+
+// Help tells the levels.
+func (c *lintCmd) Help() string {
+	return "Errors keep cases, SPECs and fixtures from being used, and end in exit status 1. Advice does not: it says which figures are missing for it, or what would measure better."
 }
 
 // Run checks the named applications, or everything.
 func (c *lintCmd) Run() error {
+	if c.out == nil {
+		c.out = os.Stdout
+	}
 	root, err := os.OpenRoot(c.Root)
 	if err != nil {
 		return err
@@ -28,34 +41,49 @@ func (c *lintCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		return lintApps(fsys, dirs)
+		return c.apps(fsys, dirs)
 	}
 	var errs []error
-	corpus, err := fixture.ReadCorpus(fsys, "tests", true)
-	errs = append(errs, err)
-	if corpus != nil {
-		fmt.Print(corpus.Notes)
-		fmt.Printf("tests: %d applications, %d cases\n", len(corpus.Apps), len(corpus.Cases()))
+	if _, err := fs.Stat(fsys, "tests"); errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintln(c.out, "tests: not there: nothing for Bench")
+	} else {
+		corpus, err := fixture.ReadCorpus(fsys, "tests", false)
+		errs = append(errs, err)
+		if corpus != nil {
+			errs = append(errs, c.advise(corpus.Advice))
+			fmt.Fprintf(c.out, "tests: %d applications, %d cases\n", len(corpus.Apps), len(corpus.Cases()))
+		}
 	}
-	return errors.Join(append(errs, lintFixtures(fsys)...)...)
+	return errors.Join(append(errs, c.fixtures(fsys)...)...)
 }
 
-// lintFixtures checks the fixtures that are there. A folder of one's own may lack
+// advise prints advice, which is an error where it has to be taken.
+func (c *lintCmd) advise(advice fixture.Errors) error {
+	if c.Strict && len(advice) > 0 {
+		return advice
+	}
+	for _, a := range advice {
+		fmt.Fprintf(c.out, "advice: %v\n", a)
+	}
+	return nil
+}
+
+// fixtures checks the fixtures that are there. A folder of one's own may lack
 // any of them: the suites then use Assay's.
-func lintFixtures(fsys fs.FS) []error {
+func (c *lintCmd) fixtures(fsys fs.FS) []error {
 	var errs []error
 	for _, check := range []struct {
-		name string
-		run  func(name string) []error
+		name, without string
+		run           func(name string) []error
 	}{
-		{"fixtures/projects", func(string) []error { return lintProjects(fsys) }},
-		{"fixtures/goals.md", func(name string) []error { _, err := fixture.ReadGoals(fsys, name); return []error{err} }},
-		{"fixtures/triggers.md", func(name string) []error { _, err := fixture.ReadTriggers(fsys, name); return []error{err} }},
-		{"fixtures/auditors.md", func(name string) []error { _, err := fixture.ReadAuditors(fsys, name); return []error{err} }},
-		{"fixtures/models.md", func(name string) []error { _, err := fixture.ReadModels(fsys, name); return []error{err} }},
+		{"fixtures/projects", "nothing for Regression", func(string) []error { return c.projects(fsys) }},
+		{"fixtures/goals.md", "the suites use Assay's own", func(name string) []error { _, err := fixture.ReadGoals(fsys, name); return []error{err} }},
+		{"fixtures/triggers.md", "the suites use Assay's own", func(name string) []error { _, err := fixture.ReadTriggers(fsys, name); return []error{err} }},
+		{"fixtures/auditors.md", "the suites use Assay's own", func(name string) []error { _, err := fixture.ReadAuditors(fsys, name); return []error{err} }},
+		{"fixtures/models.md", "the suites use Assay's own", func(name string) []error { _, err := fixture.ReadModels(fsys, name); return []error{err} }},
 	} {
 		if _, err := fs.Stat(fsys, check.name); errors.Is(err, fs.ErrNotExist) {
-			fmt.Printf("%s: not there: the suites use Assay's own\n", check.name)
+			fmt.Fprintf(c.out, "%s: not there: %s\n", check.name, check.without)
 			continue
 		}
 		errs = append(errs, check.run(check.name)...)
@@ -83,21 +111,29 @@ func below(root string, dirs []string) ([]string, error) {
 	return out, nil
 }
 
-func lintApps(fsys fs.FS, dirs []string) error {
+func (c *lintCmd) apps(fsys fs.FS, dirs []string) error {
 	var errs []error
 	for _, dir := range dirs {
-		app, notes, err := fixture.ReadApp(fsys, dir, true)
-		fmt.Print(notes)
-		if err == nil {
-			fmt.Printf("%s: %d families, %d requirements: nothing to complain of\n", dir, len(app.Families), len(app.Spec.Requirements))
+		app, advice, err := fixture.LintApp(fsys, dir)
+		errs = append(errs, err, c.advise(advice))
+		if err != nil {
+			continue
 		}
-		errs = append(errs, err)
+		judged := "nothing to complain of"
+		if n := len(advice); n > 0 {
+			judged = fmt.Sprintf("it can be run; advice: %d", n)
+		}
+		fmt.Fprintf(c.out, "%s: %d families, %d requirements: %s\n", dir, len(app.Families), len(app.Spec.Requirements), judged)
 	}
 	return errors.Join(errs...)
 }
 
-func lintProjects(fsys fs.FS) []error {
-	dims, err := fixture.ReadDimensions(fsys, "fixtures/dimensions.md")
+func (c *lintCmd) projects(fsys fs.FS) []error {
+	tables, err := suite.Checkout(c.Root) // dimensions may be Assay's own
+	if err != nil {
+		return []error{err}
+	}
+	dims, err := fixture.ReadDimensions(tables, "fixtures/dimensions.md")
 	errs := []error{err}
 	names, err := fixture.Projects(fsys, "fixtures/projects")
 	errs = append(errs, err)
@@ -108,7 +144,7 @@ func lintProjects(fsys fs.FS) []error {
 			continue
 		}
 		errs = append(errs, fixture.MissingDimensions(p, dims))
-		fmt.Printf("%s: %d known vulnerabilities, %d decoys, %d files, key %s\n", name, len(p.Known), len(p.Decoys), len(p.Tree), p.KeyHash[:12])
+		fmt.Fprintf(c.out, "%s: %d known vulnerabilities, %d decoys, %d files, key %s\n", name, len(p.Known), len(p.Decoys), len(p.Tree), p.KeyHash[:12])
 	}
 	return errs
 }

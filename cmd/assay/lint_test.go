@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,4 +18,39 @@ func TestLintTakesAbsoluteFolders(t *testing.T) {
 	_, err = below(root, []string{filepath.Dir(root)})
 	require.ErrorContains(t, err, "lies outside of "+root)
 	require.ErrorContains(t, (&lintCmd{Root: root, Dirs: []string{filepath.Join(root, "tests/my-app")}}).Run(), "tests/my-app: holds no case")
+}
+
+// TestLintHasTwoLevels: a corpus in the plain format passes with advice, which
+// --strict makes errors; what cannot be run fails on both.
+func TestLintHasTwoLevels(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
+	}
+	lint := func(strict bool, dirs ...string) (string, error) {
+		var out bytes.Buffer
+		err := (&lintCmd{Root: root, Strict: strict, Dirs: dirs, out: &out}).Run()
+		return out.String(), err
+	}
+	out, err := lint(false)
+	require.NoError(t, err)
+	require.Contains(t, out, "tests: not there: nothing for Bench")
+	require.Contains(t, out, "fixtures/projects: not there: nothing for Regression")
+
+	write("tests/shop/SPEC.md", "# Prompt\n\nA shop.\n\n## Rules\n\n1. Be good.\n")
+	write("tests/shop/list-01-bad.md", "# Description\n\nx\n\n# Code\n\n```sql\nSELECT 1\n```\n\n# Expected\n\nbad\n")
+	const advice = "tests/shop/list-01-bad.md:7: a bad case without the section \"# Violates\": expected"
+	for _, dirs := range [][]string{nil, {"tests/shop"}} {
+		out, err = lint(false, dirs...)
+		require.NoError(t, err)
+		require.Contains(t, out, "advice: "+advice)
+		_, err = lint(true, dirs...)
+		require.ErrorContains(t, err, advice)
+	}
+	require.Contains(t, out, "tests/shop: 1 families, 1 requirements: it can be run; advice: 3")
+
+	write("tests/shop/list-01-bad.md", "# Description\n\nx\n\n# Expected\n\nbad\n")
+	_, err = lint(false)
+	require.ErrorContains(t, err, `tests/shop/list-01-bad.md:7: the section "# Code" is missing`)
 }

@@ -19,11 +19,14 @@ const maxReply = 1 << 20
 // Refused or Malformed, with the reply in Raw; never Errored.
 //
 // A reply answers when it holds a JSON object with a verdict that is one of the
-// words of [VerdictWords]; of several, the last complete one counts. Around it may
+// words of [VerdictWords]. Of several that say the same the last counts; that
+// contradict each other, only where the model says between them that it changed
+// its mind: else one of them is quoted, and nobody can tell which. Around it may
 // stand reasoning, prose and code fences, and its syntax may be broken in the ways
 // that models break it, but it has to be complete: what was cut off is malformed,
-// never guessed. Without any object, a line "Verdict: bad", a <verdict> element,
-// or a reply of that one word answers too.
+// never guessed. Without any object, a line "Verdict: bad", a <verdict> element, a
+// sentence "The fragment is bad." or a reply of that one word answers too. A verdict
+// good that names requirements that are violated is malformed.
 func ReadAnswer(reply string) audit.Review {
 	r := readAnswer(reply)
 	r.Raw = reply
@@ -47,6 +50,9 @@ func readAnswer(reply string) audit.Review {
 	text, open := withoutReasoning(unquoted(text))
 	switch {
 	case open:
+		if a := readOpen(text); a != nil {
+			return *a
+		}
 		return malformed("the reply ends within its reasoning: no verdict was given")
 	case text == "":
 		return malformed("the reply holds nothing but reasoning: no verdict was given")
@@ -55,15 +61,9 @@ func readAnswer(reply string) audit.Review {
 	if cut {
 		return malformed("the last JSON object is cut off")
 	}
-	var problem string
-	for i := len(objects) - 1; i >= max(0, len(objects)-maxObjects); i-- {
-		a, why := readObject(objects[i])
-		if a != nil {
-			return *a
-		}
-		if problem == "" {
-			problem = why
-		}
+	a, problem := readObjects(text, objects)
+	if a != nil {
+		return *a
 	}
 	if a := readLines(text); a != nil {
 		return *a
@@ -76,6 +76,78 @@ func readAnswer(reply string) audit.Review {
 	}
 	return malformed("%s", problem)
 }
+
+// readObjects reads the objects of a text. It gives nil and what is wrong with the
+// last where none is an answer.
+func readObjects(text string, objects []string) (answer *audit.Review, problem string) {
+	contradiction := malformed("it gives two verdicts that contradict each other")
+	var rest strings.Builder // the text without its objects
+	end := 0                 // where the last answer ends
+	at := 0
+	for i, object := range objects {
+		from := at + strings.Index(text[at:], object)
+		rest.WriteString(text[at:from] + "\n")
+		at = from + len(object)
+		if i < len(objects)-maxObjects {
+			continue
+		}
+		a, why := readObject(object)
+		switch {
+		case a == nil:
+			problem = why
+			continue
+		case answer != nil && a.Status == audit.Refused:
+			continue // refusal words beside an answer
+		case contradict(answer, a) && !changesMind.MatchString(text[end:from]):
+			return &contradiction, ""
+		}
+		answer, end = a, at
+	}
+	if answer == nil || answer.Status != audit.Answered {
+		return answer, problem
+	}
+	for _, m := range outsideLine.FindAllStringSubmatch(rest.String()+text[at:], -1) {
+		if l := verdictPhrase(m[1]); l != "" && l != answer.Verdict {
+			return &contradiction, ""
+		}
+	}
+	return answer, ""
+}
+
+func contradict(a, b *audit.Review) bool {
+	return a != nil && a.Status == audit.Answered && b.Status == audit.Answered && a.Verdict != b.Verdict
+}
+
+// changesMind matches what models write between a draft and their answer.
+var changesMind = regexp.MustCompile(`(?i)\b(?:final(?:ly)?|on (?:\w+ )?reflection|wait|correct(?:ion|ed|ing)|actually|revis(?:e|ed|ing|ion)|on second thoughts?|reconsider\w*|changed? my|after all|no,|no:)`)
+
+// readOpen reads reasoning that never came to its end: an answer is there when it
+// ends with an object, and no other object in it says otherwise.
+func readOpen(text string) *audit.Review {
+	objects, cut := scanObjects(text)
+	if cut || len(objects) == 0 || len(objects) > maxObjects {
+		return nil
+	}
+	last := objects[len(objects)-1]
+	after := text[strings.LastIndex(text, last)+len(last):]
+	if strings.Trim(endMarks.ReplaceAllString(after, ""), " \t\r\n`~") != "" {
+		return nil
+	}
+	var answer *audit.Review
+	for _, o := range objects {
+		a, _ := readObject(o)
+		if a != nil && contradict(answer, a) {
+			return nil
+		}
+		if answer = a; a == nil && o == last {
+			return nil
+		}
+	}
+	return answer
+}
+
+// endMarks are tokens that a server should have kept to itself.
+var endMarks = regexp.MustCompile(`<\|\w+\|>|</\w+>`)
 
 func malformed(format string, args ...any) audit.Review {
 	return audit.Review{Status: audit.Malformed, Detail: fmt.Sprintf(format, args...)}

@@ -14,7 +14,7 @@ import (
 // readFields reads an object's own fields; nil when they give no verdict, or
 // contradict one another.
 func readFields(fields map[string]any) *audit.Review {
-	if v, ok := textOf(fields, refusalKeys); ok && strings.TrimSpace(v) != "" {
+	if v, ok := textOf(fields, refusalKeys); ok && strings.TrimSpace(v) != "" && v != "false" {
 		if verdictOf(fields) == "" {
 			return &audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(v)}
 		}
@@ -25,6 +25,9 @@ func readFields(fields map[string]any) *audit.Review {
 	}
 	r := &audit.Review{Status: audit.Answered, Verdict: verdict}
 	r.Explanation, _ = textOf(fields, explanationKeys)
+	if said, ok := textOf(fields, verdictKeys); ok && !hasAny(fields, violatesKeys) { // "bad - violates requirement 1"
+		r.Violates = spoken(said)
+	}
 	for _, k := range sortedKeys(fields) {
 		switch n := normalKey(k); {
 		case violatesKeys[n]:
@@ -38,7 +41,25 @@ func readFields(fields map[string]any) *audit.Review {
 	slices.Sort(r.Violates)
 	r.Violates = slices.Compact(r.Violates)
 	r.CWEs = unique(r.CWEs)
-	return r
+	return consistent(r)
+}
+
+// consistent makes an answer malformed that says good and names what is violated.
+func consistent(r *audit.Review) *audit.Review {
+	if r.Verdict != audit.Good || len(r.Violates) == 0 {
+		return r
+	}
+	m := malformed("the verdict is good, and requirement %d is named as violated", r.Violates[0])
+	return &m
+}
+
+func hasAny(fields map[string]any, keys map[string]bool) bool {
+	for k := range fields {
+		if keys[normalKey(k)] {
+			return true
+		}
+	}
+	return false
 }
 
 // verdictOf gives the verdict that all verdict fields agree on, or "".
@@ -53,7 +74,7 @@ func verdictOf(fields map[string]any) audit.Label {
 			if !ok && n == "verdict" && v != nil {
 				return ""
 			}
-			if l = verdictWord(s); l == "" && n == "verdict" {
+			if l = verdictPhrase(s); l == "" && n == "verdict" {
 				return "" // the verdict itself is no known word: other fields cannot mend it
 			}
 		case isBool && badWhenTrue[n]:
@@ -138,10 +159,7 @@ func numbers(v any) []int {
 		}
 	case string:
 		for _, part := range listed.Split(v, maxListed) {
-			if m := firstNumber.FindStringSubmatch(strings.TrimSpace(part)); m != nil {
-				n, _ := strconv.Atoi(m[1])
-				out = append(out, n)
-			}
+			out = append(out, number(part)...)
 		}
 	case []any:
 		for i, e := range v {
@@ -149,10 +167,7 @@ func numbers(v any) []int {
 				break
 			}
 			if s, ok := e.(string); ok { // one requirement each, whatever commas its text holds
-				if m := firstNumber.FindStringSubmatch(s); m != nil {
-					n, _ := strconv.Atoi(m[1])
-					out = append(out, n)
-				}
+				out = append(out, number(s)...)
 				continue
 			}
 			out = append(out, numbers(e)...)
@@ -166,6 +181,18 @@ func numbers(v any) []int {
 	}
 	return slices.DeleteFunc(out, func(n int) bool { return n == 0 })
 }
+
+// number reads one item of a list; none where it says that the requirement holds.
+func number(item string) []int {
+	m := firstNumber.FindStringSubmatch(strings.TrimSpace(item))
+	if m == nil || satisfied.MatchString(item) {
+		return nil
+	}
+	n, _ := strconv.Atoi(m[1])
+	return []int{n}
+}
+
+var satisfied = regexp.MustCompile(`(?i)\b(?:not (?:violated|broken|applicable)|is satisfied|satisfied$|is met|no violation|holds)\b`)
 
 var cweForm = regexp.MustCompile(`(?i)\bCWE[-_ ]?0*([1-9]\d{0,4})\b`)
 

@@ -106,7 +106,7 @@ var shapes = []struct {
 	{"wrapped", "https://github.com/phenobarbital/ai-parrot/pull/338", `{"evaluation": {"verdict": "bad", "cwes": ["CWE-89"]}}`, bad, nil, []audit.CWE{89}},
 	{"JSON lines", "https://github.com/josdejong/jsonrepair#readme", "{\"step\":1}\n{\"step\":2}\n{\"verdict\":\"good\"}", good, nil, nil},
 
-	{"one after the other", "https://github.com/AkihiroSuda/vexllm/issues/47", "{\"verdict\":\"good\"}{\"verdict\":\"bad\"}", bad, nil, nil},
+	{"one after the other", "https://github.com/AkihiroSuda/vexllm/issues/47", "{\"verdict\":\"good\"}{\"verdict\":\"bad\"}", no, nil, nil},
 	{"two on lines of their own", "https://github.com/letta-ai/letta/pull/269", "{\n  \"tool\": \"note\"\n}\n{\n  \"verdict\": \"bad\"\n}", bad, nil, nil},
 	{"the same twice", "https://github.com/ConardLi/easy-dataset/pull/507", "```json\n{\"verdict\":\"bad\"}\n```\nAgain:\n```json\n{\"verdict\":\"bad\"}\n```", bad, nil, nil},
 	{"wrapped in an argument", "https://github.com/stanfordnlp/dspy/issues/8539", `{"json_input": {"explanation": "x", "verdict": "bad"}}`, bad, nil, nil},

@@ -86,6 +86,9 @@ func TestHostileReplies(t *testing.T) {
 		"reasoning":            strings.Repeat("<think>", n/7),
 		"verdict lines":        strings.Repeat("verdict: \n", n/11),
 		"verdict headings":     strings.Repeat("verdict\n\n", n/9),
+		"sentences":            strings.Repeat("The fragment is good. The fragment is bad. ", n/44),
+		"requirements":         strings.Repeat("violates requirement 1, ", n/25),
+		"lists":                "violations:\n" + strings.Repeat("- 1\n", n/5),
 		"escapes":              `"` + strings.Repeat(`\"{`, n/3-2) + `"`,
 		"texts":                strings.Repeat(`{"a":"`, n/10),
 	} {

@@ -197,15 +197,24 @@ func (c *chat) read(choice *choice) audit.Review {
 		for _, call := range m.ToolCalls {
 			text = call.Function.Arguments
 		}
+		if text = strings.TrimSpace(text); text == "" {
+			text = m.Call.Arguments + choice.Text
+		}
 	}
 	text = c.redact(text)
-	switch {
+	switch whole := choice.FinishReason != "content_filter" && choice.FinishReason != "length"; {
+	case m.Refusal != "" && whole && ReadAnswer(text).Status == audit.Answered: // it declines a part
 	case m.Refusal != "":
 		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(c.redact(m.Refusal)), Raw: text}
 	case choice.FinishReason == "content_filter":
 		return audit.Review{Status: audit.Refused, Detail: "the provider's content filter cut the answer off", Raw: text}
 	case choice.FinishReason == "length":
 		return Truncated(text, "the model reached its limit of tokens (finish_reason length)")
+	}
+	if thought := c.redact(m.Thought + m.Reasoning); strings.TrimSpace(text) == "" && thought != "" { // an object that never left it
+		if r := ReadAnswer("<think>" + thought); r.Status == audit.Answered {
+			return r
+		}
 	}
 	return ReadAnswer(text)
 }

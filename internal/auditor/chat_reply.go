@@ -24,6 +24,7 @@ type reply struct {
 	whole    bool   // of a stream: it came to its end
 	done     bool   // of a stream: nothing follows, not even the usage
 	text     []byte // of a stream: the answer so far
+	thought  []byte // of a stream: the reasoning so far
 	written  int    // bytes that the model wrote, its reasoning included
 }
 
@@ -33,6 +34,7 @@ type choice struct {
 	Index        int             `json:"index"`
 	Message      message         `json:"message"`
 	Delta        message         `json:"delta"`
+	Text         string          `json:"text"` // of the old completions API
 	FinishReason string          `json:"finish_reason"`
 	Error        json.RawMessage `json:"error"`
 }
@@ -43,6 +45,9 @@ type message struct {
 	Reasoning string     `json:"reasoning"`         // OpenRouter
 	Thought   string     `json:"reasoning_content"` // DeepSeek, vLLM
 	ToolCalls []toolCall `json:"tool_calls"`
+	Call      struct {
+		Arguments string `json:"arguments"`
+	} `json:"function_call"` // before there were tools
 }
 
 type toolCall struct {
@@ -91,7 +96,7 @@ func (r *reply) answer() *choice {
 
 // bytes gives how much the model wrote into a message.
 func (m *message) bytes() int {
-	n := len(m.Content) + len(m.Refusal) + len(m.Reasoning) + len(m.Thought)
+	n := len(m.Content) + len(m.Refusal) + len(m.Reasoning) + len(m.Thought) + len(m.Call.Arguments)
 	for _, t := range m.ToolCalls {
 		n += len(t.Function.Arguments)
 	}
@@ -119,8 +124,11 @@ func receive(res *http.Response, alive func(*reply)) (*reply, error) {
 		if err := json.Unmarshal(r.raw, r); err != nil {
 			return r, fmt.Errorf("the response is no JSON: %w", err)
 		}
+		if len(r.Choices) == 0 && !failed(r.Error) {
+			r.unwrap()
+		}
 		for i := range r.Choices {
-			r.written += r.Choices[i].Message.bytes()
+			r.written += r.Choices[i].Message.bytes() + len(r.Choices[i].Text)
 		}
 		return r, nil
 	case err == nil && first != ':' && !strings.ContainsRune("deir", rune(first)): // data, event, id, retry
@@ -129,9 +137,40 @@ func receive(res *http.Response, alive func(*reply)) (*reply, error) {
 	r.streamed = true
 	err = r.follow(body, alive)
 	if c := r.answer(); c != nil {
-		c.Message.Content = content(r.text)
+		c.Message.Content, c.Message.Thought = content(r.text), string(r.thought)
 	}
 	return r, err
+}
+
+// unwrap takes a completion out of a gateway's envelope, or reads one in the shape
+// of Anthropic's or Ollama's own API.
+func (r *reply) unwrap() {
+	var e struct {
+		Data, Result, Response json.RawMessage
+		Type                   string
+		Content                json.RawMessage
+		StopReason             string `json:"stop_reason"`
+		Message                json.RawMessage
+		DoneReason             string `json:"done_reason"`
+	}
+	if json.Unmarshal(r.raw, &e) != nil {
+		return
+	}
+	for _, inner := range []json.RawMessage{e.Data, e.Result, e.Response} {
+		in := reply{}
+		if json.Unmarshal(inner, &in) == nil && (len(in.Choices) > 0 || failed(in.Error)) {
+			r.Choices, r.Usage, r.Error, r.Model, r.raw = in.Choices, in.Usage, in.Error, in.Model, inner
+			return
+		}
+	}
+	var m message
+	switch {
+	case e.Type == "message" && json.Unmarshal(e.Content, &m.Content) == nil:
+		finish := map[string]string{"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "refusal": "content_filter"}[e.StopReason]
+		r.Choices = []choice{{Message: m, FinishReason: finish}}
+	case bytes.HasPrefix(e.Message, []byte("{")) && json.Unmarshal(e.Message, &m) == nil:
+		r.Choices = []choice{{Message: m, FinishReason: e.DoneReason}}
+	}
 }
 
 // follow takes the events of a stream to its end.
@@ -208,7 +247,13 @@ func (r *reply) grow(c *choice) {
 	}
 	r.written += m.bytes()
 	r.text = append(r.text, m.Content...)
+	if m.Content == "" {
+		r.text = append(r.text, c.Text...)
+		r.written += len(c.Text)
+	}
+	r.thought = append(append(r.thought, m.Thought...), m.Reasoning...)
 	have.Message.Refusal += m.Refusal
+	have.Message.Call.Arguments += m.Call.Arguments
 	for _, t := range m.ToolCalls {
 		if t.Index < 0 || t.Index >= maxCalls {
 			continue

@@ -30,12 +30,12 @@ func server(t *testing.T, status int) (url string, requests func() []string) {
 			fmt.Fprint(w, `{"error":{"message":"no such key `+canary+`"}}`)
 			return
 		}
-		verdict := "good"
+		verdict, violates := "good", ""
 		if strings.Contains(string(b), "evil") {
-			verdict = "bad"
+			verdict, violates = "bad", "1"
 		}
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"{\"explanation\":\"x\",\"verdict\":\"%s\",\"violates\":[1]}"}}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`, verdict)
+		fmt.Fprintf(w, `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"{\"explanation\":\"x\",\"verdict\":\"%s\",\"violates\":[%s]}"}}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`, verdict, violates)
 	}))
 	t.Cleanup(srv.Close)
 	return srv.URL + "/v1", func() []string { mu.Lock(); defer mu.Unlock(); return got }
