@@ -90,9 +90,7 @@ func (d *VariantDiff) rows() [][3]string {
 
 func (d *VariantDiff) notes() []string {
 	var ns []string
-	for _, w := range d.Comparison.Warnings {
-		ns = append(ns, w)
-	}
+	ns = append(ns, d.Comparison.Warnings...)
 	if d.OnlyA+d.OnlyB > 0 {
 		ns = append(ns, fmt.Sprintf("%d cases were asked of A alone, %d of B alone: they are left out", d.OnlyA, d.OnlyB))
 	}
