@@ -53,6 +53,9 @@ type Reply struct {
 
 // Verdict is the content of an answer.
 func Verdict(v string) string {
+	if v == "good" {
+		return `{"explanation":"because","verdict":"good","violated_requirements":[],"cwes":[]}`
+	}
 	return `{"explanation":"because","verdict":"` + v + `","violated_requirements":[2],"cwes":["CWE-639"]}`
 }
 
