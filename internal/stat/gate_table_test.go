@@ -169,7 +169,7 @@ func (c *course) bench(n int, w benchWorld, stream uint64) (tally, error) {
 // follows 3,000 runs each where nothing changed and 1,000 where something did, and
 // writes the tables of docs/gate.md; promises that do not hold are marked there.
 func TestGateTable(t *testing.T) {
-	n := 25
+	n := 10
 	if brief() {
 		n = 4
 	}
