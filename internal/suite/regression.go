@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -409,7 +409,10 @@ func (h *evaluation) export(ctx context.Context, t T, trial int) (*seal.Sealed, 
 	if err := h.env.uncached(); err != nil {
 		return nil, nil, err
 	}
-	dir := filepath.Join(t.TempDir(), fmt.Sprintf("src-%d", trial+1))
+	dir, err := os.MkdirTemp(t.TempDir(), fmt.Sprintf("src-%d-", trial+1))
+	if err != nil {
+		return nil, nil, err
+	}
 	if h.drawn != nil {
 		if err := h.drawn.Export(dir); err != nil {
 			return nil, nil, err

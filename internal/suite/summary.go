@@ -129,6 +129,9 @@ func lookAt(g score.Reason) string {
 	}
 	switch g.Code {
 	case score.CodeChance:
+		if g.Now.V == 0 {
+			return "nothing of the key was found"
+		}
 		return fmt.Sprintf("%s %s, by chance up to %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
 	case score.CodeReview:
 		return fmt.Sprintf("%s: review %d more findings", what, g.More)
