@@ -6,10 +6,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -44,7 +46,7 @@ func main() {
 	var c cli
 	parser := kong.Must(&c, kong.Name("assay"), kong.Description("Measures code auditors against answer keys."),
 		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Vars{"version": "score " + score.Version + ", " + cwe.Source()})
+		kong.Vars{"version": versions()})
 	k, err := parser.Parse(dashes(os.Args[1:]))
 	parser.FatalIfErrorf(err)
 	err = k.Run()
@@ -52,6 +54,15 @@ func main() {
 		os.Exit(s.ExitCode())
 	}
 	k.FatalIfErrorf(err)
+}
+
+// versions names the judge and its sources, with what changed in each version.
+func versions() string {
+	var b strings.Builder
+	for _, h := range score.History() {
+		fmt.Fprintf(&b, "score %s, %s: %s\n", h.Version, h.Date, h.What)
+	}
+	return b.String() + cwe.Source()
 }
 
 var longFlag = regexp.MustCompile(`^-[a-z][a-z-]+(=|$)`)
