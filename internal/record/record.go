@@ -49,13 +49,14 @@ type Record struct {
 
 // A Trial is one repetition, judged.
 type Trial struct {
-	Invalid string            `json:"invalid,omitempty"`
-	Result  *score.Result     `json:"result,omitempty"`
-	Seconds float64           `json:"seconds"`
-	Usage   audit.Usage       `json:"usage"`
-	Memory  int64             `json:"peak_memory,omitempty"` // bytes, over all processes of the auditor; 0 when unknown
-	Exposed string            `json:"exposed,omitempty"`     // what it was not kept from while it ran
-	Claimed []audit.Dimension `json:"claimed,omitempty"`     // what the auditor says that it covered
+	Invalid  string            `json:"invalid,omitempty"`
+	Result   *score.Result     `json:"result,omitempty"`
+	Seconds  float64           `json:"seconds"`
+	Usage    audit.Usage       `json:"usage"`
+	Memory   int64             `json:"peak_memory,omitempty"` // bytes, over all processes of the auditor; 0 when unknown
+	Exposed  string            `json:"exposed,omitempty"`     // what it was not kept from while it ran
+	Confined string            `json:"confined,omitempty"`    // what confined it, and which limits held
+	Claimed  []audit.Dimension `json:"claimed,omitempty"`     // what the auditor says that it covered
 }
 
 // ScoreTrials gives the trials as audit/score judges them.

@@ -24,6 +24,10 @@ func (r *Record) trialNotes() []string {
 			said[t.Exposed] = true
 			notes = append(notes, "the auditor was "+t.Exposed)
 		}
+		if t.Confined != "" && !said[t.Confined] {
+			said[t.Confined] = true
+			notes = append(notes, "confined: "+t.Confined)
+		}
 	}
 	var results []*score.Result
 	for _, t := range r.Trials {

@@ -48,7 +48,7 @@ func (s *Suite) change(e *env) string {
 
 func trialOf(run *audit.AuditRun, result *score.Result) record.Trial {
 	return record.Trial{Invalid: run.Invalid, Result: result, Seconds: run.Duration.Seconds(), Usage: run.Usage, Claimed: run.Report.Coverage,
-		Memory: run.PeakMemory, Exposed: run.Exposed}
+		Memory: run.PeakMemory, Exposed: run.Exposed, Confined: run.Confined}
 }
 
 // artifact keeps a file of this subtest where go test -artifacts collects them.

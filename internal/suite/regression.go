@@ -376,7 +376,7 @@ func (h *evaluation) trial(ctx context.Context, t T, i int, a audit.Auditor) err
 	if h.away != nil {
 		run, dir, err = h.fetch(i)
 	} else {
-		run, err = a.Audit(ctx, audit.AuditTask{Dir: dir})
+		run, err = h.wholeAudit(ctx, a, dir)
 	}
 	if err != nil {
 		return err
@@ -402,6 +402,22 @@ func (h *evaluation) trial(ctx context.Context, t T, i int, a audit.Auditor) err
 		h.notes = append(h.notes, fmt.Sprintf("%d things in the report could not be used, the first: %s: %s", n, run.Report.Problems[0].Pos, run.Report.Problems[0].What))
 	}
 	return nil
+}
+
+// wholeAudit asks an auditor. A report that shows an early end (no SENTINEL, STATS
+// unequal to its rows) is asked for once more, and proves nothing when that one
+// ends early too.
+func (h *evaluation) wholeAudit(ctx context.Context, a audit.Auditor, dir string) (audit.AuditRun, error) {
+	run, err := a.Audit(ctx, audit.AuditTask{Dir: dir})
+	if h.replay || err != nil || run.Invalid != "" || run.Report.CutShort == "" {
+		return run, err
+	}
+	h.notes = append(h.notes, "a trial ended early and was tried once more: "+run.Report.CutShort)
+	run, err = a.Audit(ctx, audit.AuditTask{Dir: dir})
+	if err == nil && run.Invalid == "" && run.Report.CutShort != "" {
+		run.Invalid = "it ended early, twice: " + run.Report.CutShort
+	}
+	return run, err
 }
 
 // export makes the sealed export for one live trial.

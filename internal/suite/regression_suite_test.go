@@ -37,7 +37,8 @@ func (h *house) record(report string, edit ...func(*auditor.Recording)) {
 // found is a report that finds the first n entries.
 func found(n int) string {
 	var b strings.Builder
-	b.WriteString("=== HEADER START ===\nProject root: .\nCOVERAGE: 1/10\nSTATS: findings=1\n=== HEADER END ===\n\n| ID | Severity | CWE | File | Lines | Title |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "=== HEADER START ===\nProject root: .\nCOVERAGE: 1/10\nSTATS: findings=%d\n", n)
+	b.WriteString("=== HEADER END ===\n\n| ID | Severity | CWE | File | Lines | Title |\n|---|---|---|---|---|---|\n")
 	for i := range n {
 		fmt.Fprintf(&b, "| %d | HIGH | CWE-89 | f%02d.java | 40 | t |\n", i+1, i)
 	}
@@ -79,6 +80,7 @@ func TestRegressionCanFail(t *testing.T) {
 		{"no findings by a run that finished", 0, found(0), "FAIL", "nothing of the key was found"},
 		{"empty report", 0, "", "INVALID", "the report is empty"},
 		{"truncated", 0, strings.Split(found(33), "| 20 |")[0], "INVALID", "truncated"},
+		{"fewer rows than STATS says", 0, strings.Replace(found(33), "findings=33", "findings=40", 1), "INVALID", "it ended early, twice"},
 		{"truncated SARIF", 0, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{`, "INVALID", "truncated"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
