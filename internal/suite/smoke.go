@@ -156,10 +156,10 @@ func (s *smoke) check(t T) {
 	} else if len(j.Reasons) > 0 {
 		look = lookAt(j.Reasons[0])
 	}
-	verdict := j.Verdict
-	if verdict == audit.Pass && j.Grade == score.Acceptable {
-		verdict = audit.Warn // a miss is named, never hidden
+	if j.Verdict == audit.Pass && j.Grade == score.Acceptable {
+		j.Verdict = audit.Warn // a miss is named, never hidden
 	}
+	verdict := j.Verdict
 	t.Attr("found", fmt.Sprintf("%d/%d", j.Found, len(s.key.Project.Known)))
 	t.Attr("verdict", string(verdict))
 	s.suite.summary.add(line{suite: "Smoke", verdict: verdict, look: look,
