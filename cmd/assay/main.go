@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -50,7 +51,8 @@ func main() {
 	k, err := parser.Parse(dashes(os.Args[1:]))
 	parser.FatalIfErrorf(err)
 	err = k.Run()
-	if s, ok := err.(status); ok {
+	var s status
+	if errors.As(err, &s) {
 		os.Exit(s.ExitCode())
 	}
 	k.FatalIfErrorf(err)
