@@ -3,6 +3,8 @@ package proof_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,8 +33,22 @@ var notes = map[string]map[string]string{
 
 func sets(kinds ...audit.ParamSet) []audit.ParamSet { return kinds }
 
+// harness reads the harness files of a folder.
+func harness(dir string) map[string][]byte {
+	files := map[string][]byte{}
+	names, _ := filepath.Glob(filepath.Join(dir, "harness*"))
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		files[filepath.Base(name)] = b
+	}
+	return files
+}
+
 func noteFamily(lang string) (*audit.App, *audit.Family) {
-	app := &audit.App{App: lang, Dir: "testdata/" + lang, Spec: &audit.Spec{Requirements: []audit.Requirement{{Number: 1}}}}
+	app := &audit.App{App: lang, Dir: "testdata/" + lang, Harness: harness("testdata/" + lang), Spec: &audit.Spec{Requirements: []audit.Requirement{{Number: 1}}}}
 	fam := &audit.Family{App: lang, Query: "note", Pos: audit.Pos{File: "note.md"}, Sets: sets(
 		audit.ParamSet{Set: audit.SetBenign, Values: map[string]any{"user": "ann", "id": "1"}},
 		audit.ParamSet{Set: audit.SetAttack, Values: map[string]any{"user": "ann", "id": "2"}})}
