@@ -56,7 +56,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 		{MetricSpecificity, goals.Specificity, b.Specificity.Value, base.Specificity.Value},
 	} {
 		if m.goal > 0 {
-			reasons = append(reasons, benchGoal(m.metric, m.goal, m.now, m.base, len(baseline) > 0))
+			reasons = append(reasons, goalReason(m.metric, "", m.goal, m.now, m.base, len(baseline) > 0))
 		}
 	}
 	if len(reasons) == 0 {
@@ -91,15 +91,6 @@ func (b *Bench) invalid(goals audit.BenchGoals) (Reason, bool) {
 		return g, false
 	}
 	return g, true
-}
-
-// benchGoal holds a figure against its goal, as goal does for projects.
-func benchGoal(metric string, goal float64, now, base Value, hasBase bool) Reason {
-	d := &sides{}
-	if hasBase {
-		d.baseline = []*Result{nil}
-	}
-	return d.goal(metric, "", goal, now, base)
 }
 
 // A casePairs holds the cases of both sides.

@@ -39,8 +39,13 @@ func (d *sides) goalReasons() []Reason {
 	return reasons
 }
 
-// goal judges one figure.
+// goal judges one figure of a project.
 func (d *sides) goal(metric, about string, goal float64, now, base Value) Reason {
+	return goalReason(metric, about, goal, now, base, len(d.baseline) > 0)
+}
+
+// goalReason judges one figure, of a project or of Bench.
+func goalReason(metric, about string, goal float64, now, base Value, hasBase bool) Reason {
 	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, About: about, Now: now, Want: Of(goal), Baseline: base}
 	show := func(v Value) string { return showMetric(metric, v) }
 	what := metric
@@ -57,7 +62,7 @@ func (d *sides) goal(metric, about string, goal float64, now, base Value) Reason
 		g.Text = fmt.Sprintf("%s is undefined: the goal of %s is not shown to be met", what, show(g.Want))
 	}
 	switch {
-	case len(d.baseline) == 0:
+	case !hasBase:
 		g.Text += "; there is no baseline"
 	case base.Defined && base.V >= goal-tiny:
 		g.Text += fmt.Sprintf("; the baseline met it with %s", show(base))
