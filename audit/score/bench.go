@@ -30,12 +30,12 @@ type Estimate struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// String gives "71.4 % (60.1 % to 80.2 %)".
+// String gives "71.4 % (60.1 to 80.2)".
 func (e Estimate) String() string {
 	if !e.Value.Defined {
 		return e.Value.String()
 	}
-	return fmt.Sprintf("%v (%v to %v)", e.Value, e.Low, e.High)
+	return fmt.Sprintf("%v (%.1f to %.1f)", e.Value, 100*e.Low.V, 100*e.High.V)
 }
 
 // Bench are the figures of a reviewer over cases. A trial without an answer is in
@@ -47,11 +47,13 @@ type Bench struct {
 	Families int                   `json:"families"`
 	Trials   int                   `json:"trials"` // the most that a case has
 
-	BalancedAccuracy Estimate `json:"balanced_accuracy"` // the mean of Recall and Specificity
+	Errors           Estimate `json:"errors_per_hundred"` // wrong answers in a hundred: 100 x (1 - Accuracy)
+	BalancedAccuracy Estimate `json:"balanced_accuracy"`  // the mean of Recall and Specificity
 	Accuracy         Estimate `json:"accuracy"`
 	Recall           Estimate `json:"recall"`       // bad cases called bad
 	Specificity      Estimate `json:"specificity"`  // good cases called good
 	RightReason      Estimate `json:"right_reason"` // over bad cases called bad whose violations are known: the mean F1 of the requirements named
+	Pairs            Estimate `json:"pairs"`        // bad cases told apart from their nearest good: both right in the same trial
 	Unanswered       Value    `json:"unanswered"`   // refused, malformed or errored, of all that began
 
 	Rates Rates `json:"rates"` // by CWE
@@ -92,13 +94,14 @@ func BenchOf(answers []Answer) (*Bench, error) {
 		by  func([]stat.Observation, float64) (stat.Interval, error)
 	}{
 		{&b.BalancedAccuracy, all, stat.Balanced}, {&b.Accuracy, all, stat.Proportion}, {&b.Recall, bad, stat.Proportion},
-		{&b.Specificity, good, stat.Proportion}, {&b.RightReason, reasons, stat.Proportion},
+		{&b.Specificity, good, stat.Proportion}, {&b.RightReason, reasons, stat.Proportion}, {&b.Pairs, r.pairs(answers), stat.Proportion},
 	} {
 		var err error
 		if *e.to, err = estimate(e.obs, e.by); err != nil {
 			return nil, err
 		}
 	}
+	b.Errors = b.Accuracy.errors()
 	silent := b.Outcomes[audit.OutcomeRefused] + b.Outcomes[audit.OutcomeMalformed] + b.Outcomes[audit.OutcomeErrored]
 	b.Unanswered = Ratio(float64(silent), float64(b.Planned-b.Outcomes[audit.OutcomeSkipped]))
 	b.Rates = ratesOf(answers)
@@ -118,6 +121,18 @@ func estimate(obs []stat.Observation, by func([]stat.Observation, float64) (stat
 		e.Warnings = append(e.Warnings, string(w))
 	}
 	return e, nil
+}
+
+// errors turns a share of right answers into wrong ones in a hundred.
+func (e Estimate) errors() Estimate {
+	wrong := func(v Value) Value {
+		if !v.Defined {
+			return v
+		}
+		return Of(100 * (1 - v.V))
+	}
+	e.Value, e.Low, e.High = wrong(e.Value), wrong(e.High), wrong(e.Low)
+	return e
 }
 
 // reasonF1 holds the requirements that a reviewer names against those that the

@@ -30,6 +30,20 @@ type Literal struct {
 	Lift       Value             `json:"lift"`
 }
 
+// Metrics gives the literal score in the words of ours, for tables that show both.
+// What the literal knows nothing of is undefined.
+func (l *Literal) Metrics() *Metrics {
+	held := []audit.Dimension{}
+	for _, d := range l.Dimensions {
+		if d.Known > 0 {
+			held = append(held, d.Dimension)
+		}
+	}
+	return &Metrics{Part: Part{Full: l.Full, Halves: l.Halves, Credit: l.Credit, Counted: l.Counted,
+		Recall: l.Recall, Precision: Span{l.Precision, l.Precision}, F1: Span{l.F1, l.F1},
+		Covered: l.Covered, Held: held, Coverage: l.Coverage, Chance: l.Chance, Lift: l.Lift}, Dimensions: l.Dimensions}
+}
+
 // literalHalf and literalStop order the assignment: an augmenting path that adds a
 // half costs literalHalf, one that would give up a full match for it costs more
 // than literalStop.

@@ -8,32 +8,16 @@ import (
 
 // Metrics are the figures of one trial. Shares are 0 to 1.
 type Metrics struct {
-	Known  int     `json:"known"`  // entries of the key
-	Full   int     `json:"full"`   // of these matched in full
-	Halves int     `json:"halves"` // of these matched by half
-	Credit float64 `json:"credit"` // Full + Halves/2
+	Part // the whole key
 
-	Counted   int      `json:"counted"`   // findings less free duplicates and suppressed ones
-	OffKey    Reviewed `json:"off_key"`   // off-key findings by what was said of them
-	Misplaced Reviewed `json:"misplaced"` // misplaced ones
+	OffKey      Reviewed `json:"off_key"`      // off-key findings by what was said of them
+	Misplaced   Reviewed `json:"misplaced"`    // misplaced ones
+	Precision95 Span     `json:"precision_95"` // Precision, narrowed by the share of true ones in the review sample; decides nothing
 
-	Recall      Value `json:"recall"`       // Credit / Known
-	Precision   Span  `json:"precision"`    // (Credit + true ones) / Counted: what nobody has judged is false at the low end, as often true as the report has credit at the high
-	Precision95 Span  `json:"precision_95"` // the same, narrowed by the share of true ones in the review sample; decides nothing
-	F1          Span  `json:"f1"`           // of Precision's ends with Recall
+	Dimensions        []DimensionCount `json:"dimensions"`         // all ten, in the methodology's order
+	HallucinatedPaths Value            `json:"hallucinated_paths"` // missing paths / findings less suppressed; undefined without a tree
 
-	Covered    []audit.Dimension `json:"covered"`    // dimensions with a full match
-	Held       []audit.Dimension `json:"held"`       // dimensions that the key holds
-	Coverage   Value             `json:"coverage"`   // Covered / Held; shown as len(Covered) of ten
-	Dimensions []DimensionCount  `json:"dimensions"` // all ten, in the methodology's order
-
-	SeverityJudged    int   `json:"severity_judged"`    // full matches where both sides state a severity
-	SeverityAccuracy  Value `json:"severity_accuracy"`  // of these with the entry's severity
-	HallucinatedPaths Value `json:"hallucinated_paths"` // missing paths / findings less suppressed; undefined without a tree
-
-	Chance       Chance `json:"chance"`       // recall at places drawn by lot
-	Lift         Value  `json:"lift"`         // Recall / Chance.Mean
-	Corroborated Part   `json:"corroborated"` // entries that something beside the key corroborates
+	Corroborated Part `json:"corroborated"` // entries that something beside the key corroborates
 }
 
 // Reviewed counts findings by what a person said of them.
@@ -58,10 +42,7 @@ type DimensionCount struct {
 
 func (s *scorer) measure() {
 	m := &s.result.Metrics
-	all := s.part(func(*KnownResult) bool { return true })
-	m.Known, m.Full, m.Halves, m.Credit = all.Known, all.Full, all.Halves, all.Credit
-	m.Recall, m.Covered, m.Held, m.Coverage = all.Recall, all.Covered, all.Held, all.Coverage
-	m.SeverityJudged, m.SeverityAccuracy = all.SeverityJudged, all.SeverityAccuracy
+	m.Part = s.part(func(*KnownResult) bool { return true })
 	s.countFindings()
 	s.countDimensions()
 

@@ -2,23 +2,23 @@ package score
 
 import "assay/audit"
 
-// A Part is what the same matching gives for a part of the key.
+// A Part is what a matching gives for the key, or for a part of it.
 //
 // Of the findings, those that matched an entry outside of the part, or repeat one
 // that did, stand aside: they are no error, and no merit here.
 type Part struct {
-	Known   int     `json:"known"`
-	Full    int     `json:"full"`
-	Halves  int     `json:"halves"`
-	Credit  float64 `json:"credit"`
+	Known   int     `json:"known"`   // entries
+	Full    int     `json:"full"`    // of these matched in full
+	Halves  int     `json:"halves"`  // of these matched by half
+	Credit  float64 `json:"credit"`  // Full + Halves/2
 	Counted int     `json:"counted"` // findings less free duplicates, suppressed ones and those that stand aside
 
 	Recall    Value `json:"recall"`    // Credit / Known
-	Precision Span  `json:"precision"` // as of the whole key, over Counted
+	Precision Span  `json:"precision"` // (Credit + true ones) / Counted: what nobody has judged is false at the low end, as often true as the report has credit at the high
 	F1        Span  `json:"f1"`        // of Precision's ends with Recall
 
-	Covered  []audit.Dimension `json:"covered"`
-	Held     []audit.Dimension `json:"held"`
+	Covered  []audit.Dimension `json:"covered"`  // dimensions with a full match
+	Held     []audit.Dimension `json:"held"`     // dimensions that it holds
 	Coverage Value             `json:"coverage"` // Covered / Held
 
 	SeverityJudged   int   `json:"severity_judged"`   // full matches where both sides state a severity

@@ -3,6 +3,7 @@ package score
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"assay/audit"
 )
@@ -34,6 +35,38 @@ type Rate struct {
 	// Difference is TPR minus FPR: 0 for whoever calls everything flawed, or as much
 	// of it by lot.
 	Difference Value `json:"difference"`
+}
+
+// Rows gives the mean, where it is defined, and the rows of all CWEs below it.
+func (r Rates) Rows() []Rate {
+	if !r.Mean.Difference.Defined {
+		return nil
+	}
+	return append([]Rate{r.Mean}, r.CWEs...)
+}
+
+// Name is the row's CWE, or "mean".
+func (r Rate) Name() string {
+	if r.CWE == 0 {
+		return "mean"
+	}
+	return r.CWE.String()
+}
+
+// RateMetrics are the columns of [Rates].
+func RateMetrics() []Metric[*Rate] {
+	count := func(name string, of func(*Rate) int) Metric[*Rate] {
+		return Metric[*Rate]{name, false, func(r *Rate) Estimate { return Estimate{Value: Of(float64(of(r)))} }, func(r *Rate) string { return strconv.Itoa(of(r)) }}
+	}
+	share := func(name string, of func(*Rate) Value) Metric[*Rate] {
+		return Metric[*Rate]{name, false, func(r *Rate) Estimate { return Estimate{Value: of(r)} }, func(r *Rate) string { return of(r).String() }}
+	}
+	return []Metric[*Rate]{
+		count("TP", func(r *Rate) int { return r.TP }), count("FN", func(r *Rate) int { return r.FN }),
+		count("FP", func(r *Rate) int { return r.FP }), count("TN", func(r *Rate) int { return r.TN }),
+		share("TPR", func(r *Rate) Value { return r.TPR }), share("FPR", func(r *Rate) Value { return r.FPR }),
+		share("TPR minus FPR", func(r *Rate) Value { return r.Difference }),
+	}
 }
 
 // A tally counts by CWE.

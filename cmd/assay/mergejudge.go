@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"assay/audit"
@@ -67,7 +68,7 @@ func (c *mergeCmd) judge(w io.Writer, whole *store.Run, rows []store.Evaluation)
 		fmt.Fprintf(w, "%d of %d trials were not asked; to carry on, run the shards again: %s\n", skipped, whole.Planned, whole.Command)
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "reviewer\tprompt\tbalanced\taccuracy\tbad found\tgood kept\treason right\tunanswered\tverdict")
+	fmt.Fprintf(tw, "reviewer\tprompt\t%s\tverdict\n", strings.Join(score.Names(score.BenchMetrics()), "\t"))
 	var errs []error
 	for _, s := range variants {
 		errs = append(errs, g.one(tw, s, skipped > 0))
@@ -148,8 +149,7 @@ func (g *gate) one(w io.Writer, s *variantRows, skipped bool) error {
 	if whole {
 		verdict, notes, failed = g.hold(s, as)
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.reviewer, s.prompt, f.BalancedAccuracy, f.Accuracy.Value, f.Recall.Value, f.Specificity.Value,
-		f.RightReason.Value, f.Unanswered, verdict)
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.reviewer, s.prompt, strings.Join(score.ShowAll(score.BenchMetrics(), f), "\t"), verdict)
 	for _, note := range notes {
 		fmt.Fprintf(w, "\t%s\n", note)
 	}

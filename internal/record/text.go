@@ -115,12 +115,10 @@ func (r *Record) notes() []string {
 	}
 	for _, t := range r.Trials {
 		if t.Result != nil {
-			m := t.Result.Metrics
-			notes = append(notes, fmt.Sprintf("chance level %v (99th percentile %v), lift %s; by the literal score recall %v at a chance level of %v",
-				m.Chance.Mean, m.Chance.P99, times(m.Lift), t.Result.Literal.Recall, t.Result.Literal.Chance.Mean))
-			if c := m.Corroborated; c.Known > 0 {
-				notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: recall %v, precision %v, F1 %v, %d of %d dimensions, severity accuracy %v, chance level %v (99th percentile %v), lift %s",
-					c.Known, c.Recall, c.Precision, c.F1, len(c.Covered), len(c.Held), c.SeverityAccuracy, c.Chance.Mean, c.Chance.P99, times(c.Lift)))
+			r := t.Result
+			notes = append(notes, figures(&r.Metrics), "by the literal score "+figures(r.Literal.Metrics()))
+			if c := r.Metrics.Corroborated; c.Known > 0 {
+				notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: %s", c.Known, figures(&score.Metrics{Part: c})))
 			}
 			break
 		}
@@ -145,11 +143,16 @@ func (r *Record) subject() string {
 	return s
 }
 
-func times(v score.Value) string {
-	if !v.Defined {
-		return "undefined"
+// figures tells all figures that are defined, and of chance what it reaches in one
+// of a hundred draws.
+func figures(m *score.Metrics) string {
+	var parts []string
+	for _, x := range score.AuditMetrics() {
+		if e := x.Of(m); e.Value.Defined || e.Low.Defined {
+			parts = append(parts, x.Name+" "+x.Show(m))
+		}
 	}
-	return fmt.Sprintf("%.1f", v.V)
+	return strings.Join(append(parts, "chance at most "+m.Chance.P99.String()+" in 99 of 100 draws"), ", ")
 }
 
 func orNone(s string) string {

@@ -80,51 +80,27 @@ func valid(r *record.Record) []*score.Result {
 	return rs
 }
 
-// A figure names one of a trial's figures and shows it.
-type figure struct {
-	name    string
-	literal bool
-	show    func(*score.Result) string
-}
-
-var figureList = []figure{
-	{"Recall", false, func(r *score.Result) string { return r.Metrics.Recall.String() }},
-	{"Precision", false, func(r *score.Result) string { return r.Metrics.Precision.String() }},
-	{"F1", false, func(r *score.Result) string { return r.Metrics.F1.String() }},
-	{"Coverage", false, func(r *score.Result) string { return coverage(&r.Metrics) }},
-	{"Severity accuracy", false, func(r *score.Result) string { return r.Metrics.SeverityAccuracy.String() }},
-	{"Hallucinated paths", false, func(r *score.Result) string { return r.Metrics.HallucinatedPaths.String() }},
-	{"Chance level", false, func(r *score.Result) string { return r.Metrics.Chance.Mean.String() }},
-	{"Lift", false, func(r *score.Result) string { return times(r.Metrics.Lift) }},
-	{"Recall", true, func(r *score.Result) string { return r.Literal.Recall.String() }},
-	{"Precision", true, func(r *score.Result) string { return r.Literal.Precision.String() }},
-	{"Chance level", true, func(r *score.Result) string { return r.Literal.Chance.Mean.String() }},
-}
-
+// figures sets the figures of the trials of two records beside each other, ours
+// first, then those by the literal score.
 func figures(was, now []*score.Result) []FigureDiff {
+	show := func(m score.Metric[*score.Metrics], rs []*score.Result, of func(*score.Result) *score.Metrics) (cells []string) {
+		for _, r := range rs {
+			cells = append(cells, m.Show(of(r)))
+		}
+		return cells
+	}
+	ours := func(r *score.Result) *score.Metrics { return &r.Metrics }
+	literal := func(r *score.Result) *score.Metrics { return r.Literal.Metrics() }
 	var fs []FigureDiff
-	for _, f := range figureList {
-		d := FigureDiff{Name: f.name, Literal: f.literal}
-		for _, r := range was {
-			d.Was = append(d.Was, f.show(r))
+	for _, m := range score.AuditMetrics() {
+		fs = append(fs, FigureDiff{Name: m.Title(), Was: show(m, was, ours), Now: show(m, now, ours)})
+	}
+	for _, m := range score.AuditMetrics() {
+		if m.Main || m.Name == "chance level" {
+			fs = append(fs, FigureDiff{Name: m.Title(), Literal: true, Was: show(m, was, literal), Now: show(m, now, literal)})
 		}
-		for _, r := range now {
-			d.Now = append(d.Now, f.show(r))
-		}
-		fs = append(fs, d)
 	}
 	return fs
-}
-
-// coverage shows how many dimensions were covered, of those that the key holds.
-func coverage(m *score.Metrics) string { return fmt.Sprintf("%d of %d", len(m.Covered), len(m.Held)) }
-
-// times shows a lift: how many times the recall is that of chance.
-func times(v score.Value) string {
-	if !v.Defined {
-		return v.String()
-	}
-	return fmt.Sprintf("%.1f", v.V)
 }
 
 // entries sorts the key's entries into found, lost and missed; gains and losses

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -31,6 +32,7 @@ type auditFact struct {
 	Verdict audit.Verdict  `json:"verdict"`
 	Trials  int            `json:"trials"`
 	Metrics *score.Metrics `json:"metrics"` // of the first trial that counts
+	Rates   *score.Rates   `json:"rates"`   // of the same
 	Look    string         `json:"look,omitempty"`
 }
 
@@ -73,7 +75,7 @@ func factsOf(in *Input) (*facts, error) {
 	f := &facts{Audits: []auditFact{}, Bench: []benchFact{}, Notes: in.Notes}
 	s := &site{in: *in}
 	for _, r := range slices.Concat(s.latest("Smoke"), s.latest("Regression")) {
-		f.Audits = append(f.Audits, auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor, r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Look})
+		f.Audits = append(f.Audits, auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor, r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look})
 	}
 	if in.Results == nil {
 		return f, nil
@@ -97,8 +99,8 @@ func factsOf(in *Input) (*facts, error) {
 	return f, nil
 }
 
-var auditHeads = []string{"suite", "project", "auditor", "verdict", "recall", "precision", "F1", "coverage", "chance", "lift"}
-var benchHeads = []string{"reviewer", "prompt", "application", "balanced accuracy", "accuracy", "bad found", "good kept", "right reason", "unanswered"}
+var auditHeads = append([]string{"suite", "project", "auditor", "verdict"}, score.Names(score.AuditMetrics())...)
+var benchHeads = append([]string{"reviewer", "prompt", "application"}, score.Names(score.BenchMetrics())...)
 
 func (a *auditFact) cells() []string {
 	name := a.Auditor
@@ -106,16 +108,14 @@ func (a *auditFact) cells() []string {
 		name += " (replay)"
 	}
 	cs := []string{a.Suite, a.Project, name, string(a.Verdict)}
-	if m := a.Metrics; m != nil {
-		return append(cs, m.Recall.String(), m.Precision.String(), m.F1.String(), coverage(m), m.Chance.Mean.String(), times(m.Lift))
+	if a.Metrics != nil {
+		return append(cs, score.ShowAll(score.AuditMetrics(), a.Metrics)...)
 	}
-	return append(cs, "no trial counts", "", "", "", "", "")
+	return append(append(cs, "no trial counts"), make([]string, len(auditHeads)-len(cs)-1)...)
 }
 
 func (b *benchFact) cells() []string {
-	f := b.Figures
-	return []string{b.Model, b.Prompt, cmp.Or(b.App, "all"), f.BalancedAccuracy.String(), f.Accuracy.Value.String(), f.Recall.Value.String(),
-		f.Specificity.Value.String(), f.RightReason.Value.String(), f.Unanswered.String()}
+	return append([]string{b.Model, b.Prompt, cmp.Or(b.App, "all")}, score.ShowAll(score.BenchMetrics(), b.Figures)...)
 }
 
 func (f *facts) text(w io.Writer) error {
@@ -192,23 +192,36 @@ func (f *facts) csv(w io.Writer) error {
 		}
 		return fmt.Sprintf("%.6g", v.V)
 	}
-	for _, a := range f.Audits {
-		c.Write([]string{guard(a.Suite), guard(a.Project), guard(a.Auditor), "", "verdict", guard(string(a.Verdict)), "", "", ""})
-		if m := a.Metrics; m != nil {
-			for _, x := range []struct {
-				name      string
-				v, lo, hi score.Value
-			}{{"recall", m.Recall, score.Value{}, score.Value{}}, {"precision", score.Value{}, m.Precision.Low, m.Precision.High}, {"F1", score.Value{}, m.F1.Low, m.F1.High},
-				{"coverage", m.Coverage, score.Value{}, score.Value{}}, {"chance", m.Chance.Mean, score.Value{}, score.Value{}}, {"lift", m.Lift, score.Value{}, score.Value{}}} {
-				c.Write([]string{guard(a.Suite), guard(a.Project), guard(a.Auditor), "", x.name, num(x.v), num(x.lo), num(x.hi), ""})
+	line := func(who [4]string, metric string, e score.Estimate) {
+		answers := ""
+		if e.Answers > 0 {
+			answers = strconv.Itoa(e.Answers)
+		}
+		c.Write([]string{guard(who[0]), guard(who[1]), guard(who[2]), guard(who[3]), metric, num(e.Value), num(e.Low), num(e.High), answers})
+	}
+	rates := func(who [4]string, r *score.Rates) {
+		for _, row := range r.Rows() {
+			for _, m := range score.RateMetrics() {
+				line(who, m.Name+" "+row.Name(), m.Of(&row))
 			}
 		}
 	}
-	for _, b := range f.Bench {
-		for _, e := range estimates(b.Figures) {
-			c.Write([]string{"Bench", guard(cmp.Or(b.App, "all")), guard(b.Model), guard(b.Prompt), e.Name, num(e.E.Value), num(e.E.Low), num(e.E.High), fmt.Sprint(e.E.Answers)})
+	for _, a := range f.Audits {
+		who := [4]string{a.Suite, a.Project, a.Auditor, ""}
+		c.Write([]string{guard(a.Suite), guard(a.Project), guard(a.Auditor), "", "verdict", guard(string(a.Verdict)), "", "", ""})
+		if a.Metrics != nil {
+			for _, m := range score.AuditMetrics() {
+				line(who, m.Name, m.Of(a.Metrics))
+			}
+			rates(who, a.Rates)
 		}
-		c.Write([]string{"Bench", guard(cmp.Or(b.App, "all")), guard(b.Model), guard(b.Prompt), "unanswered", num(b.Figures.Unanswered), "", "", ""})
+	}
+	for _, b := range f.Bench {
+		who := [4]string{"Bench", cmp.Or(b.App, "all"), b.Model, b.Prompt}
+		for _, m := range score.BenchMetrics() {
+			line(who, m.Name, m.Of(b.Figures))
+		}
+		rates(who, &b.Figures.Rates)
 	}
 	c.Flush()
 	return c.Error()
@@ -224,38 +237,41 @@ func guard(s string) string {
 	return s
 }
 
-func estimates(b *score.Bench) []measured {
-	return []measured{{"balanced accuracy", b.BalancedAccuracy}, {"accuracy", b.Accuracy}, {"bad found", b.Recall}, {"good kept", b.Specificity}, {"right reason", b.RightReason}}
-}
-
 // benchfmt writes the figures in Go's benchmark format, for benchstat: see
 // golang.org/design/14313-benchmark-format. Undefined figures are left out.
 func (f *facts) benchfmt(w io.Writer) error {
 	var b strings.Builder
-	line := func(name string, figures ...any) {
-		var parts []string
-		for i := 0; i+1 < len(figures); i += 2 {
-			if v := figures[i].(score.Value); v.Defined {
-				parts = append(parts, fmt.Sprintf("%.6g %s", v.V, figures[i+1]))
-			}
-		}
-		if len(parts) > 0 {
-			fmt.Fprintf(&b, "Benchmark%s 1 %s\n", name, strings.Join(parts, " "))
+	line := func(name string, units []string) {
+		if len(units) > 0 {
+			fmt.Fprintf(&b, "Benchmark%s 1 %s\n", name, strings.Join(units, " "))
 		}
 	}
 	for _, a := range f.Audits {
-		if m := a.Metrics; m != nil {
-			line(fmt.Sprintf("%s/project=%s/auditor=%s", solid(a.Suite), solid(a.Project), solid(a.Auditor)),
-				m.Recall, "recall", m.Precision.Low, "precision-low", m.Precision.High, "precision-high", m.Coverage, "coverage", m.Lift, "lift")
+		if a.Metrics != nil {
+			line(fmt.Sprintf("%s/project=%s/auditor=%s", solid(a.Suite), solid(a.Project), solid(a.Auditor)), units(score.AuditMetrics(), a.Metrics))
 		}
 	}
 	for _, x := range f.Bench {
-		g := x.Figures
-		line(fmt.Sprintf("Bench/app=%s/model=%s/prompt=%s", solid(cmp.Or(x.App, "all")), solid(x.Model), solid(x.Prompt)),
-			g.BalancedAccuracy.Value, "balanced-accuracy", g.Accuracy.Value, "accuracy", g.Recall.Value, "bad-found", g.Specificity.Value, "good-kept", g.RightReason.Value, "right-reason", g.Unanswered, "unanswered")
+		line(fmt.Sprintf("Bench/app=%s/model=%s/prompt=%s", solid(cmp.Or(x.App, "all")), solid(x.Model), solid(x.Prompt)), units(score.BenchMetrics(), x.Figures))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// units gives the defined figures of r, each with its unit; of a figure between
+// bounds both.
+func units[R any](ms []score.Metric[R], r R) []string {
+	var us []string
+	for _, m := range ms {
+		e := m.Of(r)
+		switch {
+		case e.Value.Defined:
+			us = append(us, fmt.Sprintf("%.6g %s", e.Value.V, m.Unit()))
+		case e.Low.Defined:
+			us = append(us, fmt.Sprintf("%.6g %s-low %.6g %s-high", e.Low.V, m.Unit(), e.High.V, m.Unit()))
+		}
+	}
+	return us
 }
 
 // solid makes a name one word of a benchmark's name.

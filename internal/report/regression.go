@@ -17,8 +17,8 @@ type row struct {
 	Project string // its page
 	Verdict audit.Verdict
 	Metrics *score.Metrics // of the first trial that counts; nil without one
-	Literal *score.Literal
-	Trials  int // that count
+	Rates   *score.Rates   // of the same
+	Trials  int            // that count
 	Look    string
 }
 
@@ -47,7 +47,7 @@ func (r row) Sort(v score.Value) string {
 func (s *site) rowOf(r *record.Record) row {
 	w := row{Record: r, Verdict: r.Judgement.Verdict, Page: s.recordPage(r), Project: "projects/" + pageName(r.Project)}
 	if v := valid(r); len(v) > 0 {
-		w.Metrics, w.Literal, w.Trials = &v[0].Metrics, &v[0].Literal, len(v)
+		w.Metrics, w.Rates, w.Trials = &v[0].Metrics, &v[0].Rates, len(v)
 	}
 	if r.Judgement.Verdict != audit.Pass && len(r.Judgement.Reasons) > 0 {
 		w.Look = r.Judgement.Reasons[0].Text

@@ -156,13 +156,17 @@ var functions = template.FuncMap{
 	"credit": func(v float64) string {
 		return credit(score.Of(v))
 	},
-	"clip":     clip,
-	"coverage": coverage,
-	"times":    times,
-	"short":    short,
-	"list":     list,
-	"date":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
-	"join":     func(vs []string) string { return strings.Join(vs, ", ") },
+	"clip":         clip,
+	"short":        short,
+	"auditMetrics": score.AuditMetrics,
+	"benchMetrics": score.BenchMetrics,
+	"rateMetrics":  score.RateMetrics,
+	"balanced":     balanced,
+	"cell":         cellOf,
+	"corroborated": func(m *score.Metrics) *score.Metrics { return &score.Metrics{Part: m.Corroborated} },
+	"list":         list,
+	"date":         func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"join":         func(vs []string) string { return strings.Join(vs, ", ") },
 	"cwes": func(cs []audit.CWE) string {
 		vs := make([]string, len(cs))
 		for i, c := range cs {

@@ -74,18 +74,11 @@ func Need(n score.Need) string {
 
 func (d *VariantDiff) rows() [][3]string {
 	a, b := d.FiguresA, d.FiguresB
-	est := func(name string, f func(*score.Bench) score.Estimate) [3]string {
-		return [3]string{name, f(a).String(), f(b).String()}
+	var rows [][3]string
+	for _, m := range score.BenchMetrics() {
+		rows = append(rows, [3]string{m.Title(), m.Show(a), m.Show(b)})
 	}
-	return [][3]string{
-		est("Balanced accuracy", func(f *score.Bench) score.Estimate { return f.BalancedAccuracy }),
-		est("Accuracy", func(f *score.Bench) score.Estimate { return f.Accuracy }),
-		est("Bad found", func(f *score.Bench) score.Estimate { return f.Recall }),
-		est("Good kept", func(f *score.Bench) score.Estimate { return f.Specificity }),
-		est("Right reason", func(f *score.Bench) score.Estimate { return f.RightReason }),
-		{"Unanswered", a.Unanswered.String(), b.Unanswered.String()},
-		{"Trials a case", fmt.Sprint(a.Trials), fmt.Sprint(b.Trials)},
-	}
+	return append(rows, [3]string{"Trials a case", fmt.Sprint(a.Trials), fmt.Sprint(b.Trials)})
 }
 
 func (d *VariantDiff) notes() []string {

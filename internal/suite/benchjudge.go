@@ -171,23 +171,11 @@ func (b *bench) add(name, app string, as []score.Answer, v audit.Verdict, look s
 		b.suite.summary.note("%s, %s: %v", name, app, err)
 		return
 	}
-	errors := score.Value{}
-	if f.Accuracy.Value.Defined {
-		errors = score.Of(100 * (1 - f.Accuracy.Value.V))
-	}
 	if f.Unanswered.Defined && f.Unanswered.V > 0 {
 		look = strings.TrimPrefix(look+"; unanswered "+f.Unanswered.String(), "; ")
 	}
-	b.suite.summary.add(line{suite: "Bench", verdict: v, look: look, detail: app != "all" && v == "", cells: []string{name, app, number(errors),
-		f.BalancedAccuracy.String(), f.Recall.Value.String(), f.Specificity.Value.String(), f.RightReason.Value.String()}})
-}
-
-// number shows a figure that is no share.
-func number(v score.Value) string {
-	if !v.Defined {
-		return v.String()
-	}
-	return fmt.Sprintf("%.1f", v.V)
+	b.suite.summary.add(line{suite: "Bench", verdict: v, look: look, detail: app != "all" && v == "",
+		cells: append([]string{name, app}, score.ShowAll(score.Main(score.BenchMetrics()), f)...)})
 }
 
 // baseline gives the stored answers that a variant is compared with; none where it

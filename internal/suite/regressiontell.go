@@ -54,12 +54,9 @@ func (h *evaluation) first() *score.Metrics {
 
 func (h *evaluation) attributes(t T) {
 	if m := h.first(); m != nil {
-		t.Attr("recall", m.Recall.String())
-		t.Attr("precision", m.Precision.String())
-		t.Attr("f1", m.F1.String())
-		t.Attr("coverage", coverage(m))
-		t.Attr("chance", m.Chance.Mean.String())
-		t.Attr("lift", times(m.Lift))
+		for _, x := range score.AuditMetrics() {
+			t.Attr(x.Unit(), x.Show(m))
+		}
 		if m.Corroborated.Known > 0 {
 			t.Attr("corroborated", strings.Join(corroborated(m), " | "))
 		}
@@ -69,25 +66,13 @@ func (h *evaluation) attributes(t T) {
 // corroborated gives the figures for the entries that something beside the key
 // corroborates, in the order of the main table's.
 func corroborated(m *score.Metrics) []string {
-	c := m.Corroborated
-	return []string{fmt.Sprint(c.Known), c.Recall.String(), c.Precision.String(), c.F1.String(),
-		fmt.Sprintf("%d of %d", len(c.Covered), len(c.Held)), c.SeverityAccuracy.String(), c.Chance.Mean.String(), times(c.Lift)}
+	return append([]string{fmt.Sprint(m.Corroborated.Known)}, score.ShowAll(score.AuditMetrics(), &score.Metrics{Part: m.Corroborated})...)
 }
-
-// times shows a lift: how many times the recall is that of chance.
-func times(v score.Value) string {
-	if !v.Defined {
-		return v.String()
-	}
-	return fmt.Sprintf("%.1f", v.V)
-}
-
-func coverage(m *score.Metrics) string { return fmt.Sprintf("%d of %d", len(m.Covered), len(m.Held)) }
 
 func (h *evaluation) line(j score.Judgement) line {
-	l := line{suite: "Regression", verdict: j.Verdict, replay: h.replay, cells: []string{h.candidate.name, h.project.Name, "", "", "", ""}}
+	l := line{suite: "Regression", verdict: j.Verdict, replay: h.replay, cells: []string{h.candidate.name, h.project.Name}}
 	if m := h.first(); m != nil {
-		l.cells = []string{h.candidate.name, h.project.Name, m.Recall.String(), m.Precision.String(), m.F1.String(), coverage(m)}
+		l.cells = append(l.cells, score.ShowAll(score.Main(score.AuditMetrics()), m)...)
 	}
 	if len(j.Reasons) > 0 {
 		l.look = lookAt(j.Reasons[0])

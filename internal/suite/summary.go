@@ -38,8 +38,8 @@ type line struct {
 // heads are the columns of each suite's table.
 var heads = map[string][]string{
 	"Smoke":      {"auditor", "found", "checks"},
-	"Regression": {"auditor", "project", "recall", "precision", "F1", "coverage"},
-	"Bench":      {"reviewer", "application", "errors/100", "balanced accuracy", "bad found", "good kept", "reason"},
+	"Regression": append([]string{"auditor", "project"}, score.Names(score.Main(score.AuditMetrics()))...),
+	"Bench":      append([]string{"reviewer", "application"}, score.Names(score.Main(score.BenchMetrics()))...),
 }
 
 func (s *summary) add(l line) {
@@ -94,9 +94,15 @@ func (s *summary) table(w io.Writer, suite string, all bool) {
 	}
 	var b strings.Builder
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "\n%s\tverdict\t%s\n", strings.ToUpper(suite), strings.Join(heads[suite], "\t"))
+	row := func(first string, verdict any, cells []string) {
+		if !slices.ContainsFunc(shown, func(l line) bool { return l.cells[1] != "all" }) {
+			cells = slices.Delete(slices.Clone(cells), 1, 2) // a column that says "all" in each row says nothing
+		}
+		fmt.Fprintf(tw, "%s\t%v\t%s\n", first, verdict, strings.Join(cells, "\t"))
+	}
+	row("\n"+strings.ToUpper(suite), "verdict", heads[suite])
 	for _, l := range shown {
-		fmt.Fprintf(tw, "\t%s\t%s\n", l.verdict, strings.Join(l.cells, "\t"))
+		row("", l.verdict, l.cells)
 	}
 	tw.Flush()
 	table := strings.Split(strings.Trim(trimLines(b.String()), "\n"), "\n")

@@ -1,0 +1,80 @@
+package score
+
+import (
+	"math"
+	"strings"
+
+	"assay/audit"
+	"assay/internal/stat"
+)
+
+// pairs gives for each trial of a bad case whether it and the nearest good of its
+// family were both answered rightly. Pairs with a side that has no answer are left
+// out. Who calls everything flawed, or nothing, tells none apart.
+func (r *trialTable) pairs(answers []Answer) []stat.Observation {
+	goods := map[string][]*audit.Case{}
+	for _, ct := range r.cases {
+		if ct.c.Label == audit.Good {
+			goods[ct.family] = append(goods[ct.family], ct.c)
+		}
+	}
+	near := map[*audit.Case]string{}
+	lines := r.lineUp(answers)
+	var obs []stat.Observation
+	for i := range answers {
+		a := &answers[i]
+		if a.Case.Label != audit.Bad {
+			continue
+		}
+		id, ok := near[a.Case]
+		if !ok {
+			id = nearest(a.Case, goods[a.Case.Family()])
+			near[a.Case] = id
+		}
+		good := lines[id]
+		if good == nil {
+			continue
+		}
+		if both := right(a.Outcome) * good.values[a.Trial]; !math.IsNaN(both) {
+			obs = append(obs, stat.Observation{Cluster: good.family, Bad: true, Value: both})
+		}
+	}
+	return obs
+}
+
+// nearest gives the ID of the good case whose code has the fewest lines that the
+// bad one's has not, and the other way round; of several the one with the lowest
+// number; empty where there is none.
+func nearest(bad *audit.Case, goods []*audit.Case) string {
+	var best *audit.Case
+	least := 0
+	for _, g := range goods {
+		d := otherLines(bad.Code, g.Code)
+		if best == nil || d < least || d == least && g.Number < best.Number {
+			best, least = g, d
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	return best.ID()
+}
+
+// otherLines counts the lines that one of two texts has and the other has not, in
+// any order.
+func otherLines(a, b string) int {
+	have, n := map[string]int{}, 0
+	for line := range strings.Lines(a) {
+		have[strings.TrimSpace(line)]++
+		n++
+	}
+	for line := range strings.Lines(b) {
+		if line = strings.TrimSpace(line); have[line] > 0 {
+			have[line]--
+			n--
+		} else {
+			n++
+		}
+	}
+	return n
+}
