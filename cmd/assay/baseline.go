@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
-	"strings"
 
 	"assay/internal/record"
 	"assay/internal/store"
@@ -71,7 +69,7 @@ func (c *baselineCmd) bench(ctx context.Context) error {
 			}
 			if ev.Prompt == c.Prompt && ev.Twin == "" {
 				b.Asked = record.AppendAsked(b.Asked, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
-				b.Answers = append(b.Answers, record.BenchAnswer{Case: caseID(ev), Hash: ev.CaseHash, Trial: ev.Index, Outcome: ev.Outcome, Violates: ev.Violates})
+				b.Answers = append(b.Answers, record.BenchAnswer{Case: ev.CaseID(), Hash: ev.CaseHash, Trial: ev.Index, Outcome: ev.Outcome, Violates: ev.Violates})
 			}
 		}
 		if len(b.Answers) == 0 {
@@ -84,9 +82,4 @@ func (c *baselineCmd) bench(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("%s: no finished run of %s with the prompt %s", c.DB, c.Bench, c.Prompt)
-}
-
-// caseID gives the case that an evaluation is about.
-func caseID(ev store.Evaluation) string {
-	return ev.App + "/" + strings.TrimSuffix(path.Base(ev.TestFile), ".md")
 }

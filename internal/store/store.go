@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"path"
 	"strings"
 	"time"
 
@@ -61,6 +62,11 @@ type Evaluation struct {
 	Settings                                     string // the reviewer's, without secrets
 
 	Attempts []audit.Attempt // written with the row; read by Store.Attempts alone
+}
+
+// CaseID gives the case that the evaluation is about: "<app>/<query>-<NN>-<label>".
+func (ev *Evaluation) CaseID() string {
+	return ev.App + "/" + strings.TrimSuffix(path.Base(ev.TestFile), ".md")
 }
 
 // Reason says whether a right "bad" named a requirement that the case violates.

@@ -91,9 +91,16 @@ func (b *bench) flips(s variant) []score.Flip {
 	return score.Flips(pairs)
 }
 
+// judging is what a judgement tells: a test, or assay merge.
+type judging interface {
+	Errorf(format string, args ...any)
+	Logf(format string, args ...any)
+	Attr(key, value string)
+}
+
 // judgeOne judges a variant over everything, where everything was asked, and adds a
 // line for each application.
-func (b *bench) judgeOne(t T, s variant) {
+func (b *bench) judgeOne(t judging, s variant) {
 	name := s.reviewer
 	if s.prompt != defaultPrompt {
 		name += " " + s.prompt
@@ -124,7 +131,7 @@ func (b *bench) judgeOne(t T, s variant) {
 }
 
 // nothingAnswered fails a part of which nothing was answered: it proves nothing.
-func (b *bench) nothingAnswered(t T, name string, as []score.Answer) {
+func (b *bench) nothingAnswered(t judging, name string, as []score.Answer) {
 	for _, a := range as {
 		if a.Outcome == audit.OutcomeCorrect || a.Outcome == audit.OutcomeWrong {
 			return
@@ -133,7 +140,7 @@ func (b *bench) nothingAnswered(t T, name string, as []score.Answer) {
 	t.Errorf("%s: %s: none of %d trials has an answer", name, audit.Invalid, len(as))
 }
 
-func (b *bench) gate(t T, s variant, name string, all []score.Answer) {
+func (b *bench) gate(t judging, s variant, name string, all []score.Answer) {
 	baseline, err := b.baseline(s)
 	if err != nil {
 		t.Errorf("%v", err)

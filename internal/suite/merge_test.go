@@ -1,8 +1,9 @@
-package main
+package suite
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/audit"
+	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/record"
 	"assay/internal/run"
@@ -39,8 +41,12 @@ func shop(t *testing.T) (root string, cases []*audit.Case) {
 				fmt.Sprintf("# Description\n\nx\n\n# Code\n\n```sql\nSELECT %d%d\n```\n\n# Expected\n\n%s\n%s", f, n, label, violates))
 		}
 	}
-	byID, _, err := corpus(root)
+	read, err := fixture.ReadCorpus(os.DirFS(root), "tests", false)
 	require.NoError(t, err)
+	byID := map[string]*audit.Case{}
+	for _, c := range read.Cases() {
+		byID[c.ID()] = c
+	}
 	require.Len(t, byID, 12)
 	for f := range 2 {
 		for n := 1; n <= 6; n++ {
@@ -130,7 +136,7 @@ func TestMerge(t *testing.T) {
 		want   string // of the error; empty: it passes
 	}{
 		{"all right", three(allRight), ""},
-		{"below the goal only together", three(mostlyWrong), "fixtures/goals.md: m: FAIL: balanced accuracy 50.0 % misses the goal"},
+		{"below the goal only together", three(mostlyWrong), "fixtures/goals.md: m p: FAIL: balanced accuracy 50.0 % misses the goal"},
 		{"a shard is missing", three(allRight)[:2], "INVALID: 2 of 3 shards, without 3"},
 		{"a shard twice", append(three(allRight)[:2], shardFile{index: 0, total: 3, outcome: allRight}), "are both shard 1 of 3"},
 		{"another total", edit(three(allRight), 2, func(s *shardFile) { s.total = 4 }), "one of 3 shards, and"},
@@ -140,18 +146,18 @@ func TestMerge(t *testing.T) {
 		{"no answer", three(func(int) audit.Outcome { return audit.OutcomeErrored }), "INVALID: none of 12 trials has an answer"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := mergeCmd{Root: root, Out: filepath.Join(t.TempDir(), "results.db")}
+			c := Merge{Root: root, Out: filepath.Join(t.TempDir(), "results.db")}
 			for _, s := range tt.shards {
 				c.Files = append(c.Files, s.write(t, cases))
 			}
-			err := c.Run(context.Background())
+			err := c.Run(context.Background(), io.Discard)
 			if tt.want != "" {
 				require.ErrorContains(t, err, tt.want)
 				return
 			}
 			require.NoError(t, err)
 			wholeAndOnce(t, c.Out, 12)
-			require.ErrorContains(t, c.Run(context.Background()), "is there already")
+			require.ErrorContains(t, c.Run(context.Background(), io.Discard), "is there already")
 		})
 	}
 }
@@ -192,18 +198,18 @@ func TestMergeOfAnotherCorpus(t *testing.T) {
 	root, cases := shop(t)
 	file := shardFile{index: 0, total: 1, outcome: allRight}.write(t, cases)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "tests/shop/q00-01-good.md"), []byte("# Description\n\nx\n\n# Code\n\n```sql\nSELECT 2\n```\n\n# Expected\n\ngood\n"), 0o644))
-	c := mergeCmd{Root: root, Out: filepath.Join(t.TempDir(), "results.db"), Files: []string{file}}
-	require.ErrorContains(t, c.Run(context.Background()), "the case stands otherwise")
+	c := Merge{Root: root, Out: filepath.Join(t.TempDir(), "results.db"), Files: []string{file}}
+	require.ErrorContains(t, c.Run(context.Background(), io.Discard), "the case stands otherwise")
 }
 
 // TestMergeOfAPart: a selection is reported and not judged, as in one process.
 func TestMergeOfAPart(t *testing.T) {
 	root, cases := shop(t)
 	file := shardFile{index: 0, total: 1, outcome: mostlyWrong}.write(t, cases[:6])
-	c := mergeCmd{Root: root, Out: filepath.Join(t.TempDir(), "results.db"), Files: []string{file}}
-	require.NoError(t, c.Run(context.Background()))
+	c := Merge{Root: root, Out: filepath.Join(t.TempDir(), "results.db"), Files: []string{file}}
+	require.NoError(t, c.Run(context.Background(), io.Discard))
 	c.Out, c.Strict = filepath.Join(t.TempDir(), "results.db"), true
-	require.ErrorContains(t, c.Run(context.Background()), "--strict: 2 misses")
+	require.ErrorContains(t, c.Run(context.Background(), io.Discard), "-strict: 2 misses")
 }
 
 // TestMergeOfAStoppedShard: a run that ended before it asked more than may be
@@ -213,7 +219,7 @@ func TestMergeOfAStoppedShard(t *testing.T) {
 	root, cases := shop(t)
 	merge := func(cases []*audit.Case) error {
 		file := shardFile{index: 0, total: 1, outcome: allRight, skip: 3}.write(t, cases)
-		return (&mergeCmd{Root: root, Out: filepath.Join(t.TempDir(), "results.db"), Files: []string{file}}).Run(context.Background())
+		return (&Merge{Root: root, Out: filepath.Join(t.TempDir(), "results.db"), Files: []string{file}}).Run(context.Background(), io.Discard)
 	}
 	require.ErrorContains(t, merge(cases), "INVALID: the run ended before 3 of its 12 trials were asked")
 	require.ErrorContains(t, merge(cases[:6]), "INVALID: 3 trials were planned and not asked")
@@ -231,7 +237,7 @@ func TestMergeTellsWhatChangedSinceTheBaseline(t *testing.T) {
 		rows = append(rows, store.Evaluation{Model: "m", Prompt: "p", App: c.App, TestFile: c.ID() + ".md", PromptHash: "new", CaseHash: run.CaseHash(c), Outcome: audit.OutcomeCorrect})
 	}
 	var out strings.Builder
-	require.NoError(t, (&mergeCmd{Root: root}).judge(&out, &store.Run{}, rows))
+	require.NoError(t, (&Merge{Root: root}).judge(&out, &store.Run{}, rows))
 	require.Contains(t, out.String(), "the prompt changed since the baseline: new, and was old")
 	require.Contains(t, out.String(), "1 answers of the baseline are for cases that have changed or gone since, like shop/gone-01-good")
 }

@@ -1,0 +1,159 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/internal/run"
+	"assay/internal/store"
+)
+
+// judge judges the joined rows as Bench judges its leaves, and prints its summary.
+func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) error {
+	if len(rows) == 0 {
+		return fmt.Errorf("%s: no shard holds an answer, and a run of nothing proves nothing", audit.Invalid)
+	}
+	b, err := m.bench()
+	if err != nil {
+		return err
+	}
+	if err := b.adopt(rows, whole.Outcomes[audit.OutcomeSkipped] > 0); err != nil {
+		return err
+	}
+	if skipped := whole.Outcomes[audit.OutcomeSkipped]; skipped > 0 {
+		if b.skipped() != skipped {
+			return fmt.Errorf("%s: %d trials were planned and not asked: to carry on, run the shards again: %s", audit.Invalid, skipped, whole.Command)
+		}
+		b.suite.summary.note("%d of %d trials were not asked; to carry on, run the shards again: %s", skipped, whole.Planned, whole.Command)
+	}
+	fmt.Fprintln(w, accounting(counts(whole.Outcomes)))
+	var t failures
+	for _, v := range b.asked() {
+		b.judgeOne(&t, v)
+		if n := b.misses(v); m.Strict && n > 0 {
+			t.Errorf("%s: -strict: %d misses", v.reviewer, n)
+		}
+	}
+	b.suite.summary.print(w, false)
+	return errors.Join(t...)
+}
+
+// bench reads what answers are judged by.
+func (m Merge) bench() (*bench, error) {
+	fsys, err := Checkout(m.Root)
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{suite: &Suite{}, env: &env{cfg: Config{Strict: m.Strict}, root: &root{own: fsys, Dir: m.Root}}}
+	if b.goals, err = fixture.ReadGoals(fsys, "fixtures/goals.md"); err != nil {
+		return nil, err
+	}
+	b.corpus, err = fixture.ReadCorpus(fsys, "tests", false)
+	return b, err
+}
+
+// adopt makes leaves of rows. Where trials were skipped, of which there is no row,
+// each variant has a leaf for each case. A row of a case that stands otherwise
+// here is an error: the key that judges must be that of the run.
+func (b *bench) adopt(rows []store.Evaluation, all bool) error {
+	cases := map[string]*audit.Case{}
+	for _, c := range b.corpus.Cases() {
+		cases[c.ID()] = c
+	}
+	leaves := map[variant]map[string]*leaf{}
+	trials := map[variant]int{}
+	var order []variant
+	for _, ev := range rows {
+		v := variant{ev.Model, ev.Prompt}
+		if leaves[v] == nil {
+			leaves[v] = map[string]*leaf{}
+			order = append(order, v)
+		}
+		id := ev.CaseID()
+		c := cases[id]
+		if c == nil || ev.Twin == "" && run.CaseHash(c) != ev.CaseHash {
+			return fmt.Errorf("%s: the case stands otherwise here than where the shard ran: judge with the same commit", ev.TestFile)
+		}
+		l := leaves[v][id]
+		if l == nil {
+			l = &leaf{reviewer: v.reviewer, prompt: v.prompt, cs: c}
+			leaves[v][id] = l
+		}
+		l.adopt(ev)
+		trials[v] = max(trials[v], len(l.results))
+	}
+	for _, v := range order {
+		for _, c := range b.corpus.Cases() {
+			l := leaves[v][c.ID()]
+			if l == nil && all {
+				l = &leaf{reviewer: v.reviewer, prompt: v.prompt, cs: c}
+			}
+			if l != nil {
+				l.fill(trials[v])
+				b.leaves = append(b.leaves, l)
+			}
+		}
+	}
+	return nil
+}
+
+// adopt takes a row as the result of its trial.
+func (l *leaf) adopt(ev store.Evaluation) {
+	r := run.Result{Outcome: ev.Outcome, Evaluation: ev}
+	if ev.Twin != "" {
+		l.twins, l.twinResults = append(l.twins, run.Trial{Twin: ev.Twin}), append(l.twinResults, r)
+		return
+	}
+	l.fill(ev.Index + 1)
+	l.results[ev.Index] = r
+}
+
+// fill adds trials that were skipped, up to n.
+func (l *leaf) fill(n int) {
+	for len(l.results) < n {
+		l.results = append(l.results, run.Result{Outcome: audit.OutcomeSkipped})
+	}
+}
+
+// skipped counts the trials without a row.
+func (b *bench) skipped() (n int) {
+	for _, l := range b.leaves {
+		for _, r := range l.results {
+			if r.Outcome == audit.OutcomeSkipped {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// misses counts a variant's wrong answers.
+func (b *bench) misses(v variant) (n int) {
+	for _, a := range b.answers(v, "") {
+		if a.Outcome == audit.OutcomeWrong {
+			n++
+		}
+	}
+	return n
+}
+
+// counts are outcomes, counted.
+type counts map[audit.Outcome]int
+
+// Outcome gives the trials that ended so.
+func (c counts) Outcome(o audit.Outcome) int { return c[o] }
+
+// failures collect what fails.
+type failures []error
+
+// Errorf adds one.
+func (f *failures) Errorf(format string, args ...any) { *f = append(*f, fmt.Errorf(format, args...)) }
+
+// Logf says nothing: the summary tells what there is to tell.
+func (f *failures) Logf(string, ...any) {}
+
+// Attr says nothing.
+func (f *failures) Attr(string, string) {}
