@@ -64,13 +64,17 @@ func (m Merge) Run(ctx context.Context, w io.Writer) error {
 type part struct {
 	file         string
 	run          store.Run
-	command      string // without the shard
+	command      string // without the shard, and without where it ran
 	index, total int
 	older        int // runs of the file that are kept and not judged
 }
 
 // ofShard is how shard.command begins the command of a run that is one of several.
 var ofShard = regexp.MustCompile(`^TEST_SHARD_INDEX=(\d+) TEST_TOTAL_SHARDS=(\d+) `)
+
+// where are the parts of a command that tell on which machine it ran: shards of one
+// run may have their root, their results and the compiled suites in other folders.
+var where = regexp.MustCompile(`\bASSAY_(?:ROOT|DB|CACHE|MIRROR)=(?:'[^']*'|\S+) |\S*/(?:\S*\.test )`)
 
 func readPart(ctx context.Context, name string) (part, error) {
 	st, err := store.OpenReadOnly(ctx, name)
@@ -90,7 +94,7 @@ func readPart(ctx context.Context, name string) (part, error) {
 	if m == nil {
 		return p, fmt.Errorf("%s: its newest run (%s, %q) is not that of a shard: expected one of go test -run Bench with TEST_SHARD_INDEX and TEST_TOTAL_SHARDS", name, p.run.ID, p.run.Command)
 	}
-	p.command = p.run.Command[len(m[0]):]
+	p.command = where.ReplaceAllString(p.run.Command[len(m[0]):], "")
 	p.index, _ = strconv.Atoi(m[1])
 	p.total, _ = strconv.Atoi(m[2])
 	if p.run.Ended.IsZero() {
