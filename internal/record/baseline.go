@@ -21,13 +21,33 @@ func baselinePath(dir, auditor, project string) string {
 }
 
 // Baseline reads the baseline of an auditor on a project; nil where there is
-// none.
+// none. A file that holds the record of another auditor or project is an error.
 func Baseline(fsys fs.FS, dir, auditor, project string) (*Record, error) {
-	r, err := Read(fsys, baselinePath(dir, auditor, project))
-	if errors.Is(err, fs.ErrNotExist) {
+	name := baselinePath(dir, auditor, project)
+	r, err := Read(fsys, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
+	case err != nil:
+		return nil, err
+	case r.Auditor != auditor || r.Project != project:
+		return nil, fmt.Errorf("%s:1: the baseline is of %s on %s: expected %s on %s; write it anew with assay baseline", name, r.Auditor, r.Project, auditor, project)
 	}
-	return r, err
+	return r, nil
+}
+
+// Comparable says why a run on the project as it is now could not be compared with
+// the baseline r, which stands below dir: another key, or another judge. It costs
+// nothing to know that before anything is asked.
+func (r *Record) Comparable(dir string, p *audit.Project) error {
+	name := baselinePath(dir, r.Auditor, r.Project)
+	switch {
+	case r.Score != score.Version:
+		return fmt.Errorf("%s:1: the baseline was judged by score version %s, and this is %s: score it again (assay compare --rescore), or write it anew with assay baseline", name, r.Score, score.Version)
+	case r.Key != p.KeyHash:
+		return fmt.Errorf("%s:1: the baseline was made with the key %.12s, and %s holds %.12s: score it again (assay compare --rescore), or write it anew with assay baseline", name, r.Key, p.Pos.File, p.KeyHash)
+	}
+	return nil
 }
 
 // ErrLower says that a baseline would move down.

@@ -243,14 +243,12 @@ func (h *evaluation) run(t T) {
 	if err := h.told(); err != nil {
 		t.Fatal(err)
 	}
+	if err := h.readBaseline(); err != nil {
+		t.Fatal(err)
+	}
 	if err := h.audit(t); err != nil {
 		t.Fatalf("%s: %s: %v", h.project.Pos, h.candidate.name, err)
 	}
-	baseline, err := record.Baseline(h.env.root.holdings(), "fixtures/baselines", h.candidate.name, h.project.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.baseline = baseline
 	h.attributes(t)
 	if h.replay {
 		h.judgeReplay(t)
@@ -259,6 +257,18 @@ func (h *evaluation) run(t T) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.audited[h.candidate.name] = append(h.audited[h.candidate.name], h)
+}
+
+// baselines is where baselines stand.
+const baselines = "fixtures/baselines"
+
+// readBaseline reads what the audit will be compared with, before it is paid for.
+func (h *evaluation) readBaseline() (err error) {
+	h.baseline, err = record.Baseline(h.env.root.holdings(), baselines, h.candidate.name, h.project.Name)
+	if err != nil || h.baseline == nil || h.replay {
+		return err
+	}
+	return h.baseline.Comparable(baselines, h.project)
 }
 
 // judgeReplay holds a replay against its baseline.

@@ -10,12 +10,16 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/auditor"
 )
 
 // A Suite is what the tests of one package share: the configuration and the
@@ -184,10 +188,41 @@ func (e *env) dimensions(t T) map[audit.CWE]audit.Dimension {
 func (e *env) goals(t T) audit.Goals {
 	t.Helper()
 	g, err := fixture.ReadGoals(e.root.setting("fixtures/goals.md"), "fixtures/goals.md")
+	if err == nil {
+		err = e.checkNames(g)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	return g
+}
+
+// checkNames refuses goals for somebody who is not there: a name that is written
+// wrong would switch them off. Names of models that are in no table are let through.
+func (e *env) checkNames(g audit.Goals) error {
+	dir, err := e.directory()
+	if err != nil {
+		return err
+	}
+	known := []string{"static", auditor.WordsControl().Name()}
+	for _, a := range dir.Auditors {
+		known = append(known, a.Name)
+	}
+	for _, m := range dir.Models {
+		known = append(known, m.Name)
+	}
+	for _, a := range e.given.auditors {
+		known = append(known, a.Name())
+	}
+	for _, r := range e.given.reviewers {
+		known = append(known, r.Name())
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.For)) {
+		if !slices.Contains(known, name) && !strings.ContainsAny(name, ":/") {
+			return fmt.Errorf("%s: goals for %q, and nobody has that name: expected a section of fixtures/auditors.md, a model of fixtures/models.md or provider:model", g.For[name].Pos, name)
+		}
+	}
+	return nil
 }
 
 // auditors reads auditors.md by name.
