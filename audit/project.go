@@ -117,7 +117,8 @@ type FindingReview struct {
 type Blank struct {
 	Glob    string  // slash pattern from the root; ** crosses folders
 	Lines   []Range // empty with an empty Pattern: the whole file
-	Pattern string  // regular expression (RE2): what it matches within a line is cut out
+	Pattern string  // regular expression (RE2): what it matches is cut out, within a line unless it begins with (?s)
+	With    string  // of a Pattern: what stands there instead, with $1 for its first group; empty: nothing
 	Why     string
 	Pos     Pos
 }
@@ -126,6 +127,7 @@ type Blank struct {
 // the sealed export. Findings are mapped back.
 type Rename struct {
 	From, To string
+	Within   bool // parts of longer names too, not whole names alone
 	Pos      Pos
 }
 

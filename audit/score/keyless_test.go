@@ -13,6 +13,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/audit/score"
+	"assay/internal/seal"
 )
 
 // The reports below are made without a key, from what every auditor sees: the tree,
@@ -62,10 +63,7 @@ var guessedByPath = []struct {
 
 // exported gives a path as the sealed export names it.
 func exported(p *audit.Project, file string) string {
-	for _, r := range p.Renames {
-		file = strings.ReplaceAll(file, r.From, r.To)
-	}
-	return strings.ToLower(file)
+	return strings.ToLower(seal.NewNames(p.Renames).Hide(file))
 }
 
 func guesses(p *audit.Project, place func(file string) audit.Range, all bool) []audit.Finding {

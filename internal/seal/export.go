@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -99,6 +100,9 @@ func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*b
 	to, err := s.Names.hide(name, name)
 	if err != nil {
 		return err
+	}
+	if back := s.Names.reveal(to); back != name {
+		return fmt.Errorf("the renames make %s of %s, and of that %s again: findings could not be mapped back", to, name, back)
 	}
 	if isText(content) && !manifests[path.Base(name)] {
 		text, err := s.Names.hide(name, string(content))
@@ -191,6 +195,9 @@ func (b *blanker) apply(content []byte) []byte {
 		b.cut = true
 		return bytes.Repeat([]byte("\n"), bytes.Count(content, []byte("\n")))
 	}
+	if strings.HasPrefix(b.Blank.Pattern, "(?s)") {
+		return b.acrossLines(content)
+	}
 	lines := bytes.SplitAfter(content, []byte("\n"))
 	for i, line := range lines {
 		text := bytes.TrimRight(line, "\r\n")
@@ -198,15 +205,31 @@ func (b *blanker) apply(content []byte) []byte {
 		var kept []byte
 		switch {
 		case b.pattern != nil:
-			kept = b.pattern.ReplaceAll(text, nil)
+			kept = b.pattern.ReplaceAll(text, []byte(b.With))
 		case slices.ContainsFunc(b.Lines, func(r audit.Range) bool { return r.Start <= i+1 && i+1 <= r.End }):
 		default:
 			kept = text
 		}
-		b.cut = b.cut || len(kept) != len(text)
+		b.cut = b.cut || !bytes.Equal(kept, text)
 		lines[i] = append(slices.Clone(kept), end...)
 	}
 	return bytes.Join(lines, nil)
+}
+
+// acrossLines replaces matches that may cross lines, whose ends it keeps.
+func (b *blanker) acrossLines(content []byte) []byte {
+	var out []byte
+	at := 0
+	for _, m := range b.pattern.FindAllSubmatchIndex(content, -1) {
+		b.cut = true
+		out = append(out, content[at:m[0]]...)
+		before := bytes.Count(out, []byte("\n"))
+		out = b.pattern.Expand(out, []byte(b.With), content, m)
+		kept := bytes.Count(out, []byte("\n")) - before
+		out = append(out, bytes.Repeat([]byte("\n"), max(0, bytes.Count(content[m[0]:m[1]], []byte("\n"))-kept))...)
+		at = m[1]
+	}
+	return append(out, content[at:]...)
 }
 
 func unused(blankers []*blanker, names Names) error {
@@ -239,10 +262,10 @@ func Hash(p *audit.Project) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, p.Commit)
 	for _, b := range p.Blanks {
-		fmt.Fprintf(sum, "blank %q %v %q\n", b.Glob, b.Lines, b.Pattern)
+		fmt.Fprintf(sum, "blank %q %v %q %q\n", b.Glob, b.Lines, b.Pattern, b.With)
 	}
 	for _, r := range p.Renames {
-		fmt.Fprintf(sum, "rename %q %q\n", r.From, r.To)
+		fmt.Fprintf(sum, "rename %q %q %v\n", r.From, r.To, r.Within)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }

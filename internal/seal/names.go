@@ -2,7 +2,6 @@ package seal
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,38 +12,39 @@ import (
 // the project at the pin, so that the change can be undone.
 type Names []*rename
 
-// A rename changes one whole name.
+// A rename changes one name, or every name that contains it.
 type rename struct {
 	audit.Rename
-	from, to *regexp.Regexp
-	used     bool
+	used bool
 }
 
 // NewNames makes a project's table of renames ready for use.
 func NewNames(table []audit.Rename) Names {
-	whole := func(name string) *regexp.Regexp {
-		return regexp.MustCompile(`(^|[^A-Za-z0-9_])` + regexp.QuoteMeta(name) + `($|[^A-Za-z0-9_])`)
-	}
 	var ns Names
 	for _, r := range table {
-		ns = append(ns, &rename{Rename: r, from: whole(r.From), to: whole(r.To)})
+		ns = append(ns, &rename{Rename: r})
 	}
 	return ns
+}
+
+// Hide gives a path of the pinned tree as the export names it.
+func (ns Names) Hide(path string) string {
+	for _, r := range ns {
+		path = r.replace(path, r.From, r.To)
+	}
+	return path
 }
 
 // hide gives a path or a text with the new names. It refuses a text of the
 // project that holds a new name already.
 func (ns Names) hide(file, text string) (string, error) {
 	for _, r := range ns {
-		if strings.Contains(text, r.To) && r.to.MatchString(text) {
+		if r.find(text, r.To) >= 0 {
 			return "", fmt.Errorf("%s: the new name %q stands in %s already: expected one that the project does not use", r.Pos, r.To, file)
 		}
 	}
 	for _, r := range ns {
-		if !strings.Contains(text, r.From) {
-			continue // most names stand in few files, and a search is cheaper than a pattern
-		}
-		out := replaceWhole(r.from, text, r.To)
+		out := r.replace(text, r.From, r.To)
 		r.used = r.used || out != text
 		text = out
 	}
@@ -73,18 +73,49 @@ func (ns Names) revealSteps(steps []audit.Step) []audit.Step {
 
 func (ns Names) reveal(s string) string {
 	for _, r := range slices.Backward(ns) {
-		s = replaceWhole(r.to, s, r.From)
+		s = r.replace(s, r.To, r.From)
 	}
 	return s
 }
 
-// replaceWhole replaces names with the characters around them kept. It runs
-// twice because two names that share the character between them do not both
-// match at once.
-func replaceWhole(re *regexp.Regexp, s, name string) string {
-	if !re.MatchString(s) {
+// replace puts to wherever name stands in s.
+func (r *rename) replace(s, name, to string) string {
+	at := r.find(s, name)
+	if at < 0 {
 		return s
 	}
-	with := "${1}" + strings.ReplaceAll(name, "$", "$$") + "${2}"
-	return re.ReplaceAllString(re.ReplaceAllString(s, with), with)
+	var b strings.Builder
+	from := 0
+	for at >= 0 {
+		b.WriteString(s[from:at])
+		b.WriteString(to)
+		from = at + len(name)
+		at = r.findFrom(s, name, from)
+	}
+	b.WriteString(s[from:])
+	return b.String()
+}
+
+func (r *rename) find(s, name string) int { return r.findFrom(s, name, 0) }
+
+// findFrom gives where name stands in s at or behind from: as a whole name, with
+// no letter, digit or _ beside it, or where Within says so anywhere. It gives -1
+// where it does not.
+func (r *rename) findFrom(s, name string, from int) int {
+	for from < len(s) {
+		i := strings.Index(s[from:], name)
+		if i < 0 {
+			return -1
+		}
+		at, end := from+i, from+i+len(name)
+		if r.Within || (at == 0 || !inName(s[at-1])) && (end == len(s) || !inName(s[end])) {
+			return at
+		}
+		from = at + 1
+	}
+	return -1
+}
+
+func inName(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }

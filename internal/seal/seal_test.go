@@ -63,6 +63,7 @@ func project(t *testing.T) (p *audit.Project, mirror string) {
 		"challenges.yml":        "- name: one\n  hint: look at a.go\n- name: two\n",
 		"go.sum":                "example.org/impossible v1\n",
 		"src/deep/er/notes.txt": "x\r\nthe answer\r\ny\r\n",
+		"src/TutorialTwo.java":  "@Clues({\n  \"one\",\n  \"two\"})\nclass TutorialTwo {\n  Grade go() { return solved(it).out(x); }\n}\n",
 	})
 	return &audit.Project{Name: "p", Repository: "https://git.example/owner/name.git", Commit: commit, Tree: tree,
 		Blanks: []audit.Blank{
@@ -71,8 +72,10 @@ func project(t *testing.T) (p *audit.Project, mirror string) {
 			{Glob: "src/*.go", Lines: []audit.Range{{Start: 3, End: 3}}},
 			{Glob: "challenges.yml", Pattern: `.*hint:.*`},
 			{Glob: "src/**/notes.txt", Lines: []audit.Range{{Start: 2, End: 2}}},
+			{Glob: "src/*.java", Pattern: `(?s)@Clues\(\{.*?\}\)`},
+			{Glob: "src/*.java", Pattern: `solved\(it\)\.out\((\w+)\)`, With: "answer($1)"},
 		},
-		Renames: []audit.Rename{{From: "impossible", To: "tier4"}, {From: "findByLoginUnsafe", To: "findByLogin2"}},
+		Renames: []audit.Rename{{From: "impossible", To: "tier4"}, {From: "findByLoginUnsafe", To: "findByLogin2"}, {From: "Tutorial", To: "Area", Within: true}},
 	}, filepath.Dir(filepath.Dir(dir))
 }
 
@@ -103,13 +106,14 @@ func TestExportHoldsNoAnswerAndKeepsEveryLine(t *testing.T) {
 	require.Equal(t, "<?php safe();\n", read("src/tier4.php"))
 	require.Equal(t, "\x00\x01impossible", read("data.bin"), "a binary file is no text to rename in")
 	require.Equal(t, "example.org/impossible v1\n", read("go.sum"), "packages of others keep their names")
+	require.Equal(t, "\n\n\nclass AreaTwo {\n  Grade go() { return answer(x); }\n}\n", read("src/AreaTwo.java"))
 	require.NoFileExists(t, filepath.Join(s.Dir, "src/impossible.php"))
 	require.NoDirExists(t, filepath.Join(s.Dir, ".git"))
 	_, err := os.Lstat(filepath.Join(s.Dir, "link"))
 	require.ErrorIs(t, err, os.ErrNotExist, "a link could lead out of the export")
 
 	for name, f := range p.Tree {
-		exported := strings.ReplaceAll(name, "impossible", "tier4")
+		exported := s.Names.Hide(name)
 		require.Equal(t, f.Lines, strings.Count(read(exported), "\n"), name)
 		require.NotContains(t, read(exported), "the answer", name)
 	}
@@ -122,11 +126,13 @@ func TestFindingsAreMappedBack(t *testing.T) {
 		{File: "src/tier4.php", Function: "findByLogin2"},
 		{File: "/tmp/x/src/tier4.php", Trace: []audit.Step{{File: "src/tier4.php"}}},
 		{File: "src/a.go", Function: "(*T).findByLogin2(string)"},
+		{File: "src/AreaTwo.java", Function: "AreaTwo.go"},
 	})
 	require.Equal(t, []audit.Finding{
 		{File: "src/impossible.php", Function: "findByLoginUnsafe"},
 		{File: "/tmp/x/src/impossible.php", Trace: []audit.Step{{File: "src/impossible.php"}}},
 		{File: "src/a.go", Function: "(*T).findByLoginUnsafe(string)"},
+		{File: "src/TutorialTwo.java", Function: "TutorialTwo.go"},
 	}, got)
 }
 
@@ -156,6 +162,8 @@ func TestMistakesInTheTablesAreErrors(t *testing.T) {
 		{"name that stands nowhere", func(p *audit.Project) {
 			p.Renames = append(p.Renames, audit.Rename{From: "nobody", To: "x9"})
 		}, `the name "nobody" stands nowhere`},
+		{"part of a name that is taken", func(p *audit.Project) { p.Renames[2].To = "Log" }, `the new name "Log" stands in src/a.go already`},
+		{"two names that become one", func(p *audit.Project) { p.Renames = append(p.Renames, audit.Rename{From: "notes", To: "tier4"}) }, `findings could not be mapped back`},
 		{"name that is taken", func(p *audit.Project) { p.Renames[0].To = "package" }, `the new name "package" stands in src/a.go already`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
