@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -241,12 +242,13 @@ func unused(blankers []*blanker, names Names) error {
 			return fmt.Errorf("%s: nothing in %q is emptied by this row: the answers that it means stay in the export", b.Pos, b.Glob)
 		}
 	}
+	var errs []error
 	for _, r := range names {
 		if !r.used {
-			return fmt.Errorf("%s: the name %q stands nowhere in the project", r.Pos, r.From)
+			errs = append(errs, fmt.Errorf("%s: the name %q stands nowhere in the project", r.Pos, r.From))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // isText reports whether the content is text by git's rule: no NUL in its first

@@ -215,6 +215,7 @@ var roles = []struct {
 }{
 	{"test", regexp.MustCompile(`@Test\b|\bdescribe\(|\bfunc Test[A-Z]|\bunittest\b|PHPUnit`)},
 	{"handler", regexp.MustCompile(`@(Rest)?Controller\b|\b(Request|Response)?,? ?NextFunction\b|http\.ResponseWriter|\bHttpServletRequest\b|\bdef \w+\(request|\$_(GET|POST|REQUEST|COOKIE|SERVER|FILES)\b|extends \w+Controller\b|gin\.Context|echo\.Context`)},
+	{"statements", regexp.MustCompile(`(?i)["'\x60]\s*(select|insert into|update|delete from|where|order by) |prepareStatement|createStatement|SqlNode`)},
 	{"data", regexp.MustCompile(`@Entity\b|@Repository\b|@Mapper\b|extends Model\b|models\.Model|JpaRepository`)},
 	{"component", regexp.MustCompile(`@Component\b|@Injectable\b|@Configuration\b|@Service\b|defineComponent`)},
 }
@@ -278,19 +279,28 @@ var (
 	}
 )
 
+// after are words that stand before the use of a name, where a type would stand
+// before its declaration.
+var after = regexp.MustCompile(`^(return|new|throw|else|case|in|of|and|or|not|await|yield|echo|print|instanceof|typeof|delete|go|defer)\s`)
+
 // declares adds the names that the file declares, and the parts of its path.
 func (f *markFile) declares(own map[string]bool) {
+	inherited := false
 	for _, l := range f.lines {
 		if len(l) > longest {
 			continue
 		}
 		for _, re := range declarations {
 			for _, m := range re.FindAllStringSubmatch(l, -1) {
+				if inherited || after.MatchString(m[0]) {
+					continue
+				}
 				for _, name := range aName.FindAllString(m[1], -1) {
 					own[name] = true
 				}
 			}
 		}
+		inherited = strings.Contains(l, "@Override")
 	}
 	for _, name := range aName.FindAllString(f.path, -1) {
 		own[name] = true
