@@ -213,6 +213,7 @@ var roles = []struct {
 	name string
 	re   *regexp.Regexp
 }{
+	{"generated", regexp.MustCompile(`(?i)code generated .*do not edit`)},
 	{"test", regexp.MustCompile(`@Test\b|\bdescribe\(|\bfunc Test[A-Z]|\bunittest\b|PHPUnit`)},
 	{"handler", regexp.MustCompile(`@(Rest)?Controller\b|\b(Request|Response)?,? ?NextFunction\b|http\.ResponseWriter|\bHttpServletRequest\b|\bdef \w+\(request|\$_(GET|POST|REQUEST|COOKIE|SERVER|FILES)\b|extends \w+Controller\b|gin\.Context|echo\.Context`)},
 	{"statements", regexp.MustCompile(`(?i)["'\x60]\s*(select|insert into|update|delete from|where|order by) |prepareStatement|createStatement|SqlNode`)},
@@ -270,7 +271,7 @@ var (
 	declarations = []*regexp.Regexp{
 		regexp.MustCompile(`\b(?:class|interface|enum|struct|trait|type|func|def|function|const|let|var|namespace|record|contract|event|package)\s+\*?(\w+)`),
 		regexp.MustCompile(`\bfunc \([^)]*\) (\w+)`),
-		regexp.MustCompile(`\b[A-Za-z_][\w.]*(?:<[^<>]*>)?(?:\[\])?\s+(\w+)\s*(?:[=;,):]|\()`),
+		regexp.MustCompile(`\b[A-Za-z_][\w.]*(?:<[^<>]*>)?(?:\[\])?\s+(\w+)\s*[=;,):(]`),
 		regexp.MustCompile(`(\w+)\s*:?=[^=>]`),
 		regexp.MustCompile(`["']?\b([\w-]+)["']?\s*\??:\s`),
 		regexp.MustCompile(`(?:id|name|class|for|formControlName|key)\s*=\s*["']([\w -]+)["']`),
@@ -285,12 +286,16 @@ var after = regexp.MustCompile(`^(return|new|throw|else|case|in|of|and|or|not|aw
 
 // declares adds the names that the file declares, and the parts of its path.
 func (f *markFile) declares(own map[string]bool) {
+	of := declarations
+	if path.Ext(f.path) == ".php" { // a variable has its $, and what has none is PHP's own as often as not
+		of = slices.Concat(declarations[:1], []*regexp.Regexp{regexp.MustCompile(`\$(_*[a-z]\w*)`)}, declarations[5:])
+	}
 	inherited := false
 	for _, l := range f.lines {
 		if len(l) > longest {
 			continue
 		}
-		for _, re := range declarations {
+		for _, re := range of {
 			for _, m := range re.FindAllStringSubmatch(l, -1) {
 				if inherited || after.MatchString(m[0]) {
 					continue
