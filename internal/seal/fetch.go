@@ -36,7 +36,7 @@ type Clone struct {
 // used again. A mirror is a folder with <owner>/<name>, or a template like
 // "/srv/git/{owner}-{name}.git".
 func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*Clone, error) {
-	c := &Clone{filepath.Join(cache, p.Name+"-"+p.Commit[:12]+".git"), p}
+	c := &Clone{cloneDir(p, cache), p}
 	if c.git(ctx, nil, "cat-file", "-e", p.Commit+"^{tree}") == nil {
 		return c, c.verify(ctx)
 	}
@@ -56,6 +56,17 @@ func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*Clone,
 		}
 	}
 	return c, c.verify(ctx)
+}
+
+// AtHand reports whether the pinned commit can be had without the network: it was
+// fetched before, or there is a mirror.
+func AtHand(ctx context.Context, p *audit.Project, cache, mirror string) bool {
+	c := &Clone{cloneDir(p, cache), p}
+	return mirror != "" || c.git(ctx, nil, "cat-file", "-e", p.Commit+"^{tree}") == nil
+}
+
+func cloneDir(p *audit.Project, cache string) string {
+	return filepath.Join(cache, p.Name+"-"+p.Commit[:12]+".git")
 }
 
 // fetchOtherwise gets the commit from a source that refused it by its hash: by

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -26,7 +25,7 @@ type Mark struct {
 	Marked int     // of these, how many hold an entry
 	Chance float64 // how many of these would by chance
 	Z      float64 // Marked less Chance, in standard deviations; below 0: it tells where none lie
-	Where  string  // "files" or "blocks"
+	Where  string  // "paths", "files" or "blocks"
 }
 
 // Marks is what the names of a sealed export tell of the key.
@@ -61,126 +60,40 @@ func (s *Sealed) Marks(p *audit.Project, common func(name string) bool) (*Marks,
 	if err != nil {
 		return nil, err
 	}
-	v := &vocabulary{own: map[string]bool{}, given: map[string]bool{}, common: common}
-	for _, f := range files {
-		f.declares(v.own)
-	}
-	for _, r := range p.Renames {
-		v.given[r.To] = true
-		if r.Within {
-			v.within = append(v.within, r.To)
-		}
-	}
+	v := newVocabulary(p.Renames, files, common)
 	b.files(files, v)
 	b.blocks(files, v)
 	return b.marks(), nil
 }
 
-// A vocabulary says which names are tried.
-type vocabulary struct {
-	own    map[string]bool // the project declares them
-	given  map[string]bool // by the table of renames
-	within []string        // given as parts of names
-	common func(name string) bool
-}
-
-// names gives what is tried of the names in the lines: whole ones, and, with a ~
-// before them, the words that they are made of.
-func (v *vocabulary) names(lines []string) map[string]bool {
-	tried := map[string]bool{}
-	seen := map[string]bool{}
-	for _, l := range lines {
-		if len(l) > longest || importing.MatchString(l) {
-			continue
-		}
-		for _, n := range aName.FindAllString(l, -1) {
-			if !seen[n] {
-				seen[n] = true
-				v.try(n, tried)
-			}
+// Lost gives the entries and decoys of the key of whose lines the export leaves
+// nothing: what is blanked or replaced must never be the flaw itself.
+func (s *Sealed) Lost(p *audit.Project) []error {
+	var errs []error
+	look := func(id, file string, lines audit.Range, pos audit.Pos) {
+		content, err := os.ReadFile(filepath.Join(s.Dir, filepath.FromSlash(s.Names.Hide(file))))
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s: %s: %w", pos, id, err))
+		case len(bytes.TrimSpace(linesOf(content, lines))) == 0:
+			errs = append(errs, fmt.Errorf("%s: %s: the sealed export leaves nothing of %s:%s: expected blanks that spare the code of entries and decoys", pos, id, file, lines))
 		}
 	}
-	return tried
-}
-
-func (v *vocabulary) try(name string, tried map[string]bool) {
-	if v.given[name] || !v.own[name] {
-		return
+	for _, k := range p.Known {
+		look(k.ID, k.File, k.Lines, k.Pos)
 	}
-	rest := name
-	for _, part := range v.within {
-		rest = strings.ReplaceAll(rest, part, "_")
+	for _, d := range p.Decoys {
+		look(d.ID, d.File, d.Lines, d.Pos)
 	}
-	if rest == name && len(name) >= 3 && !v.common(name) {
-		tried[name] = true
-	}
-	for _, w := range wordsOf(rest) {
-		if !v.common(w) {
-			tried["~"+w] = true
-		}
-	}
-}
-
-// longest is how long a line may be that somebody wrote: longer ones are packed
-// code, whose names nobody gave.
-const longest = 2000
-
-// importing are lines that name what stands elsewhere: they are no place.
-var importing = regexp.MustCompile(`^\s*(import|package|from|using|use|require|#include)\b`)
-
-var aWord = regexp.MustCompile(`[A-Z]+[a-z]*|[a-z]+`)
-
-// wordsOf gives the words of three letters or more that a name is made of, in
-// small letters.
-func wordsOf(name string) []string {
-	var words []string
-	for _, w := range aWord.FindAllString(name, -1) {
-		if len(w) >= 3 {
-			words = append(words, strings.ToLower(w))
-		}
-	}
-	return words
-}
-
-// tells are words that speak of flaws or of lessons: no ordinary code uses them,
-// whatever other projects do.
-var tells = regexp.MustCompile(`(?i)vuln|insecur|unsafe|exploit|attack|hack|inject|xss|csrf|xxe|ssrf|idor|sqli|traversal|lesson|challenge|assignment|hint|solution|solve|mitigat|tamper|spoof|bypass|payload|victim|malicious|flaw|weak|goat|dvwa|dvja|juice|owasp|secur`)
-
-// Words gives the names that stand in the files of fsys, and the words that they
-// are made of.
-func Words(fsys fs.FS) (map[string]bool, error) {
-	words := map[string]bool{}
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		content, err := fs.ReadFile(fsys, name)
-		if err != nil || !isText(content) || len(content) > 1<<20 {
-			return err
-		}
-		for _, l := range append(strings.Split(string(content), "\n"), name) {
-			if len(l) > longest {
-				continue
-			}
-			for _, n := range aName.FindAllString(l, -1) {
-				if !words[n] && !tells.MatchString(n) {
-					words[n] = true
-					for _, w := range wordsOf(n) {
-						words[w] = true
-					}
-				}
-			}
-		}
-		return nil
-	})
-	return words, err
+	return errs
 }
 
 // A markFile is a file of the export with its labels.
 type markFile struct {
 	path, text string
 	lines      []string
-	kind       string
+	kind       string // language, role and size
+	nest       string // the same, among the files of one folder where there are enough
 	entry      bool
 	ranges     []audit.Range
 }
@@ -197,7 +110,7 @@ func (s *Sealed) markFiles(p *audit.Project) ([]*markFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !isText(content) || len(bytes.TrimSpace(content)) == 0 || len(content) > 1<<20 || manifests[path.Base(exported)] {
+		if !isText(content) || len(bytes.TrimSpace(content)) == 0 || len(content) > mostBytes || manifests[path.Base(exported)] {
 			continue
 		}
 		ranges, entry := entries[s.paths[exported]]
@@ -205,7 +118,7 @@ func (s *Sealed) markFiles(p *audit.Project) ([]*markFile, error) {
 		f.kind = kindOf(f.path, f.text)
 		files = append(files, f)
 	}
-	return bySize(files), nil
+	return sorted(files), nil
 }
 
 // roles tell files of one language apart by what the framework makes of them.
@@ -234,21 +147,42 @@ func kindOf(file, text string) string {
 	return kind
 }
 
-// bySize cuts each kind in up to four of about the same size: a longer file holds
-// more names and more entries, which is no mark.
-func bySize(files []*markFile) []*markFile {
-	kinds := map[string][]*markFile{}
+// leastSiblings: from so many files of one kind on, those of a folder are compared
+// among each other alone.
+const leastSiblings = 6
+
+// sorted gives the files their kind and nest. Each is cut in up to four by size: a
+// longer file holds more names and more entries, which is no mark. What code is
+// about stands in its folder's names and in those of all its files, and is no mark
+// either.
+func sorted(files []*markFile) []*markFile {
+	siblings := map[string]int{}
 	for _, f := range files {
-		kinds[f.kind] = append(kinds[f.kind], f)
+		siblings[f.kind+" "+path.Dir(f.path)]++
 	}
-	for _, of := range kinds {
-		slices.SortStableFunc(of, func(a, b *markFile) int { return cmp.Compare(a.size(), b.size()) })
-		parts := min(4, max(1, len(of)/8))
-		for i, f := range of {
-			f.kind += fmt.Sprint(" ", i*parts/len(of))
+	for _, f := range files {
+		f.nest = f.kind
+		if nest := f.kind + " " + path.Dir(f.path); siblings[nest] >= leastSiblings {
+			f.nest = nest
 		}
 	}
+	bySize(files, func(f *markFile) *string { return &f.kind })
+	bySize(files, func(f *markFile) *string { return &f.nest })
 	return files
+}
+
+func bySize(files []*markFile, of func(*markFile) *string) {
+	kinds := map[string][]*markFile{}
+	for _, f := range files {
+		kinds[*of(f)] = append(kinds[*of(f)], f)
+	}
+	for _, alike := range kinds {
+		slices.SortStableFunc(alike, func(a, b *markFile) int { return cmp.Compare(a.size(), b.size()) })
+		parts := min(4, max(1, len(alike)/8))
+		for i, f := range alike {
+			*of(f) += fmt.Sprint(" ", i*parts/len(alike))
+		}
+	}
 }
 
 // size counts the lines that hold something.
@@ -260,56 +194,6 @@ func (f *markFile) size() int {
 		}
 	}
 	return n
-}
-
-var (
-	aName = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
-
-	// declarations give the names that a file declares, as far as their shape shows
-	// it in the languages of the projects: keyword and name, type and name, name and
-	// value, attributes of markup, keys, routes.
-	declarations = []*regexp.Regexp{
-		regexp.MustCompile(`\b(?:class|interface|enum|struct|trait|type|func|def|function|const|let|var|namespace|record|contract|event|package)\s+\*?(\w+)`),
-		regexp.MustCompile(`\bfunc \([^)]*\) (\w+)`),
-		regexp.MustCompile(`\b[A-Za-z_][\w.]*(?:<[^<>]*>)?(?:\[\])?\s+(\w+)\s*[=;,):(]`),
-		regexp.MustCompile(`(\w+)\s*:?=[^=>]`),
-		regexp.MustCompile(`["']?\b([\w-]+)["']?\s*\??:\s`),
-		regexp.MustCompile(`(?:id|name|class|for|formControlName|key)\s*=\s*["']([\w -]+)["']`),
-		regexp.MustCompile("[\"'`(/]((?:[\\w-]+/)+[\\w-]+)"),
-		regexp.MustCompile(`^([\w.-]+)\s*=`),
-	}
-)
-
-// after are words that stand before the use of a name, where a type would stand
-// before its declaration.
-var after = regexp.MustCompile(`^(return|new|throw|else|case|in|of|and|or|not|await|yield|echo|print|instanceof|typeof|delete|go|defer)\s`)
-
-// declares adds the names that the file declares, and the parts of its path.
-func (f *markFile) declares(own map[string]bool) {
-	of := declarations
-	if path.Ext(f.path) == ".php" { // a variable has its $, and what has none is PHP's own as often as not
-		of = slices.Concat(declarations[:1], []*regexp.Regexp{regexp.MustCompile(`\$(_*[a-z]\w*)`)}, declarations[5:])
-	}
-	inherited := false
-	for _, l := range f.lines {
-		if len(l) > longest {
-			continue
-		}
-		for _, re := range of {
-			for _, m := range re.FindAllStringSubmatch(l, -1) {
-				if inherited || after.MatchString(m[0]) {
-					continue
-				}
-				for _, name := range aName.FindAllString(m[1], -1) {
-					own[name] = true
-				}
-			}
-		}
-		inherited = strings.Contains(l, "@Override")
-	}
-	for _, name := range aName.FindAllString(f.path, -1) {
-		own[name] = true
-	}
 }
 
 // A battery is all names, and the places that they may stand in.
@@ -342,17 +226,24 @@ func (b *battery) stands(name, where string, unit int) {
 	b.names[key].units = append(b.names[key].units, unit)
 }
 
-// files takes the files of each kind as units.
+// files takes the files of each kind as units: of a path, among all of its kind, and
+// of what a file holds, among those of its folder too.
 func (b *battery) files(files []*markFile, v *vocabulary) {
+	b.each("paths", files, func(f *markFile) (string, []string) { return f.kind, []string{f.path} }, v)
+	b.each("files", files, func(f *markFile) (string, []string) { return f.nest, f.lines }, v)
+}
+
+func (b *battery) each(where string, files []*markFile, of func(*markFile) (stratum string, lines []string), v *vocabulary) {
 	strata := map[string]int{}
 	for _, f := range files {
-		if _, known := strata[f.kind]; !known {
-			strata[f.kind] = len(b.strata)
+		stratum, lines := of(f)
+		if _, known := strata[stratum]; !known {
+			strata[stratum] = len(b.strata)
 			b.strata = append(b.strata, nil)
 		}
-		u := b.unit(strata[f.kind], f.entry)
-		for n := range v.names(append([]string{f.path}, f.lines...)) {
-			b.stands(n, "files", u)
+		u := b.unit(strata[stratum], f.entry)
+		for n := range v.names(lines) {
+			b.stands(n, where, u)
 		}
 	}
 }
