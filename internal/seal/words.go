@@ -51,8 +51,12 @@ func (v *vocabulary) names(lines []string) map[string]bool {
 	return tried
 }
 
+// folders are the names that the servlet specification gives to folders, which no
+// other project of ours has.
+var folders = map[string]bool{"webapp": true, "WEB": true, "INF": true, "META": true}
+
 func (v *vocabulary) try(name string, tried map[string]bool) {
-	if v.given[name] || !v.own[name] {
+	if v.given[name] || !v.own[name] || folders[name] {
 		return
 	}
 	rest := name
@@ -180,4 +184,3 @@ func (f *markFile) declares(own map[string]bool) {
 		own[name] = true
 	}
 }
-
