@@ -1,0 +1,116 @@
+package suite
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/internal/proof"
+)
+
+// answersShow is a root with one project of sixty handlers, thirty of them with an
+// entry, and a clone of it: what marks these thirty is a call of grade_book.
+func answersShow(t *testing.T) (root, mirror string) {
+	root, mirror = t.TempDir(), t.TempDir()
+	clone := filepath.Join(mirror, "owner", "demo")
+	git := func(args ...string) string {
+		cmd := exec.Command("git", append([]string{"-C", clone, "-c", "user.name=a", "-c", "user.email=a@b.example"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		return strings.TrimSpace(string(out))
+	}
+	write := func(name, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+	}
+	write(filepath.Join(clone, "grades.py"), "grade_book = []\n\n\n")
+	var key, tree strings.Builder
+	for i := range 60 {
+		name := fmt.Sprintf("part%02d.py", i)
+		last := "    pass_on(value)\n"
+		if i%2 == 0 {
+			last = "    grade_book.append(value)\n"
+			fmt.Fprintf(&key, "| K-%d | Injection | CWE-89 | HIGH | %s | | 2-3 | | flaw | `value` reaches it | |\n", i, name)
+		}
+		write(filepath.Join(clone, name), "def show(request):\n    value = request.q\n    run(value)\n"+last)
+	}
+	git("init", "--quiet")
+	git("add", ".")
+	git("commit", "--quiet", "-m", "one")
+	for _, l := range strings.Split(git("ls-tree", "-r", "HEAD"), "\n") {
+		f := strings.Fields(l)
+		lines := 4
+		if f[3] == "grades.py" {
+			lines = 3
+		}
+		fmt.Fprintf(&tree, "%s\t%d\t%s\n", f[3], lines, f[2])
+	}
+	for name, text := range plainCorpus {
+		write(filepath.Join(root, name), text)
+	}
+	write(filepath.Join(root, "fixtures/projects/demo.tree.tsv"), "path\tlines\tblob\n"+tree.String())
+	write(filepath.Join(root, "fixtures/projects/demo.md"), "# Demo\n\n| Field | Value |\n|---|---|\n| Repository | https://git.example/owner/demo |\n| Commit | "+git("rev-parse", "HEAD")+" |\n| Language | Python |\n| Licence | MIT |\n| Expected findings | 2 |\n\n# Known Vulnerabilities\n\n| ID | Dimension | CWE | Severity | File | Function | Lines | Also | Title | Evidence | Corroborated by |\n|---|---|---|---|---|---|---|---|---|---|---|\n"+key.String()+"\n# Sealed Export\n\nNothing.\n")
+	return root, mirror
+}
+
+// TestVerifyFindsWhatASealLeaves: a name that tells where entries lie is red and
+// named; renamed, it is measured once, and known from the ledger where the source
+// is not at hand.
+func TestVerifyFindsWhatASealLeaves(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	root, mirror := answersShow(t)
+	t.Setenv("ASSAY_ROOT", root)
+	t.Setenv("ASSAY_CACHE", t.TempDir())
+	t.Setenv("ASSAY_MIRROR", mirror)
+	verify := func(mode string) *fake {
+		t.Setenv("ASSAY_PROOF", mode)
+		flags := flag.NewFlagSet("test", flag.ContinueOnError)
+		s := New(Options{Flags: flags, Own: os.DirFS("../.."), Out: t.TempDir()})
+		require.NoError(t, flags.Parse([]string{"-filter", "demo"}))
+		return play(t, "TestVerify", s.Verify)
+	}
+	f := verify("")
+	require.True(t, f.Failed())
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "demo.md:1: the sealed export tells where entries lie (p 0.002, expected 0.01 or more), the most by grade_book in ")
+
+	key := filepath.Join(root, "fixtures/projects/demo.md")
+	text, err := os.ReadFile(key)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(key, append(text, "\n| Rename | To |\n|---|---|\n| grade_book | noted |\n"...), 0o644))
+	f = verify("update")
+	require.Empty(t, f.complaints())
+	ledger, err := os.ReadFile(filepath.Join(root, proof.LedgerFile))
+	require.NoError(t, err)
+	require.Contains(t, string(ledger), "sealed/demo\t")
+
+	t.Setenv("ASSAY_MIRROR", "")
+	t.Setenv("ASSAY_CACHE", t.TempDir())
+	f = verify("")
+	require.Empty(t, f.complaints())
+	require.Contains(t, strings.Join(f.logs, "\n"), "0 families proven now, 1 proven before")
+}
+
+// TestASealOfAnotherKeyIsStale: in our own corpus a key or seal that nobody
+// measured is an error, and it says how to measure.
+func TestASealOfAnotherKeyIsStale(t *testing.T) {
+	t.Setenv("ASSAY_ROOT", "")
+	t.Setenv("ASSAY_PROOF", "")
+	t.Setenv("ASSAY_MIRROR", "")
+	t.Setenv("ASSAY_CACHE", t.TempDir())
+	flags := flag.NewFlagSet("test", flag.ContinueOnError)
+	ledger := "family\tcontent\truntime\teffects\nsealed/dvja\t00\t32 names, p 0.500\tnone\n"
+	s := New(Options{Flags: flags, Own: overlay{fstest.MapFS{proof.LedgerFile: {Data: []byte(ledger)}}, os.DirFS("../..")}, Out: t.TempDir()})
+	require.NoError(t, flags.Parse([]string{"-filter", "dvja"}))
+	f := play(t, "TestVerify", s.Verify)
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "dvja.md:1: its names were not held against this key and this sealed export, and the source of dataease is not here")
+}
