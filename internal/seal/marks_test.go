@@ -44,7 +44,9 @@ func TestMarksFindTheNameThatTells(t *testing.T) {
 	require.Equal(t, 30, m.Each[0].Marked)
 	require.InDelta(t, 15, m.Each[0].Chance, 0.1)
 
-	m, err = s.Marks(p, func(name string) bool { return name == "show" || name == "grade_book" || name == "grade" || name == "book" })
+	m, err = s.Marks(p, func(name string) bool {
+		return name == "show" || name == "grade_book" || name == "grade" || name == "book"
+	})
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, m.P, LeastP, "a name that ordinary code uses is no mark: %v", m.Each)
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -86,6 +87,13 @@ func (v *verify) again(name string) bool {
 }
 
 func (v *verify) app(t T, app *audit.App) {
+	chosen := func(fam audit.Family) bool {
+		return v.env.cfg.chooses(app.App+"/"+fam.Query) && v.env.cfg.Shard.has(path.Join(t.Name(), fam.Query))
+	}
+	if !slices.ContainsFunc(app.Families, chosen) {
+		v.partly = true
+		return // nothing is started for what nobody asked for
+	}
 	ctx := context.Background()
 	runner, err := proof.Open(ctx, app, v.runtimes.postgres)
 	var absent *proof.MissingRuntime
@@ -104,7 +112,7 @@ func (v *verify) app(t T, app *audit.App) {
 	}
 	for i := range app.Families {
 		fam := &app.Families[i]
-		if !v.env.cfg.chooses(app.App+"/"+fam.Query) || !v.env.cfg.Shard.has(path.Join(t.Name(), fam.Query)) {
+		if !chosen(*fam) {
 			v.partly = true
 			continue
 		}
