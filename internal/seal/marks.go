@@ -327,7 +327,10 @@ func (b *battery) expect(f *feature) bool {
 		}
 	}
 	f.sd = math.Sqrt(variance)
-	return variance > 0.25 // below, one unit more or less is already beyond any bound
+	// Of a name that chance marks less than once, one place more or less decides:
+	// permutations of such names would rule the maximum, and hide those that stand in
+	// many places.
+	return f.mean >= 1 && variance > 0.25
 }
 
 func (b *battery) marked(f *feature) int {

@@ -157,6 +157,9 @@ var (
 // before its declaration.
 var after = regexp.MustCompile(`^(return|new|throw|else|case|in|of|and|or|not|await|yield|echo|print|instanceof|typeof|delete|go|defer)\s`)
 
+// address is what others declare: a library's file, a page.
+var address = regexp.MustCompile(`https?://[^\s"'<>]+`)
+
 // declares adds the names that the file declares, and the parts of its path.
 func (f *markFile) declares(own map[string]bool) {
 	of := declarations
@@ -168,8 +171,9 @@ func (f *markFile) declares(own map[string]bool) {
 		if len(l) > longest {
 			continue
 		}
+		plain := address.ReplaceAllString(l, "")
 		for _, re := range of {
-			for _, m := range re.FindAllStringSubmatch(l, -1) {
+			for _, m := range re.FindAllStringSubmatch(plain, -1) {
 				if inherited || after.MatchString(m[0]) {
 					continue
 				}
