@@ -16,12 +16,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var load = sync.OnceValues(func() (*Set, error) { return read(files) })
+var load = sync.OnceValues(func() (*Set, error) { return Read(files) })
 
 // Load gives the embedded rules, compiled once.
 func Load() (*Set, error) { return load() }
 
-func read(fsys fs.FS) (*Set, error) {
+// Read compiles the rules that the YAML files of fsys hold; names that begin with
+// "data-" are tables of checks and count for the hash alone. The error names the file
+// and the rule.
+func Read(fsys fs.FS) (*Set, error) {
 	s := &Set{ByID: map[string]*Rule{}, Tables: map[lang.Lang]*Table{}, Checks: map[string]*Rule{}}
 	for _, l := range []lang.Lang{lang.Java, lang.Python, lang.JS, lang.Go, lang.PHP} {
 		s.Tables[l] = newTable()

@@ -23,23 +23,23 @@ func TestErrorsTeach(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := read(fstest.MapFS{"x.yaml": {Data: []byte(tt.text)}})
+			_, err := Read(fstest.MapFS{"x.yaml": {Data: []byte(tt.text)}})
 			require.ErrorContains(t, err, tt.want)
 			require.ErrorContains(t, err, "x.yaml")
 		})
 	}
-	_, err := read(fstest.MapFS{})
+	_, err := Read(fstest.MapFS{})
 	require.Error(t, err, "no rules at all are an error")
 }
 
 // TestHash: a changed rule changes the hash, a file that a check owns as well.
 func TestHash(t *testing.T) {
-	a, err := read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}})
+	a, err := Read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}})
 	require.NoError(t, err)
-	same, err := read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}})
+	same, err := Read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}})
 	require.NoError(t, err)
 	require.Equal(t, a.Hash, same.Hash)
-	b, err := read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}, "data-y.yaml": {Data: []byte("z: 1\n")}})
+	b, err := Read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}, "data-y.yaml": {Data: []byte("z: 1\n")}})
 	require.NoError(t, err)
 	require.NotEqual(t, a.Hash, b.Hash)
 }
