@@ -1,7 +1,9 @@
 package lang
 
 import (
+	"iter"
 	"regexp"
+	"slices"
 	"strings"
 
 	ts "github.com/odvcencio/gotreesitter"
@@ -65,9 +67,13 @@ func (b *builder) text(n *ts.Node) string {
 	return string(b.src[n.StartByte():n.EndByte()])
 }
 
-func (b *builder) node(k Kind, n *ts.Node) *Node {
-	return &Node{Kind: k, Start: int32(n.StartPoint().Row) + 1, End: int32(n.EndPoint().Row) + 1,
-		Off: int32(n.StartByte()), To: int32(n.EndByte())}
+func (b *builder) node(k Kind, n *ts.Node) *Node { return b.of(k, n, Node{}) }
+
+// of is a node of a kind at n with the fields of o.
+func (b *builder) of(k Kind, n *ts.Node, o Node) *Node {
+	o.Kind, o.Start, o.End = k, int32(n.StartPoint().Row)+1, int32(n.EndPoint().Row)+1
+	o.Off, o.To = int32(n.StartByte()), int32(n.EndByte())
+	return &o
 }
 
 // at finds the child at a place.
@@ -77,8 +83,8 @@ func (b *builder) at(n *ts.Node, place string) *ts.Node {
 	}
 	switch place[0] {
 	case '@':
-		for i := 0; i < n.ChildCount(); i++ {
-			if c := n.Child(i); b.kind(c) == place[1:] {
+		for c := range children(n) {
+			if b.kind(c) == place[1:] {
 				return c
 			}
 		}
@@ -91,9 +97,8 @@ func (b *builder) at(n *ts.Node, place string) *ts.Node {
 
 // named gives the i-th named child that means something.
 func (b *builder) named(n *ts.Node, i int) *ts.Node {
-	for j := 0; j < n.ChildCount(); j++ {
-		c := n.Child(j)
-		if !c.IsNamed() || b.skips(c) {
+	for c := range namedChildren(n) {
+		if b.skips(c) {
 			continue
 		}
 		if i == 0 {
@@ -104,9 +109,40 @@ func (b *builder) named(n *ts.Node, i int) *ts.Node {
 	return nil
 }
 
+// children gives the children of n, tokens too; namedChildren those that the grammar
+// names.
+func children(n *ts.Node) iter.Seq[*ts.Node] {
+	return func(yield func(*ts.Node) bool) {
+		for i := 0; i < n.ChildCount() && yield(n.Child(i)); i++ {
+		}
+	}
+}
+
+func namedChildren(n *ts.Node) iter.Seq[*ts.Node] {
+	return func(yield func(*ts.Node) bool) {
+		for c := range children(n) {
+			if c.IsNamed() && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// decorators gives the annotations that stand among the children of n.
+func (b *builder) decorators(n *ts.Node) (out []*Node) {
+	for c := range children(n) {
+		if b.kind(c) == "decorator" {
+			if k := b.build(c); k != nil {
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}
+
 func (b *builder) skips(n *ts.Node) bool {
 	s := int(n.Symbol())
-	return n.IsExtra() && !n.IsError() && s < len(b.skip) && b.skip[s] || s < len(b.skip) && b.skip[s]
+	return s < len(b.skip) && b.skip[s]
 }
 
 // build gives our node for n; nil for what carries no meaning.
@@ -142,16 +178,13 @@ func (b *builder) other(n *ts.Node) *Node {
 	switch len(kids) {
 	case 0:
 		if n.IsNamed() && n.ChildCount() == 0 {
-			o := b.node(Other, n)
-			return o
+			return b.node(Other, n)
 		}
 		return nil
 	case 1:
 		return kids[0]
 	}
-	o := b.node(Other, n)
-	o.List = kids
-	return o
+	return b.of(Other, n, Node{List: kids})
 }
 
 // all builds the named children of n, leaving out the given ones.
@@ -161,11 +194,7 @@ func (b *builder) all(n *ts.Node, except ...*ts.Node) []*Node {
 	}
 	var out []*Node
 next:
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
-		if !c.IsNamed() {
-			continue
-		}
+	for c := range namedChildren(n) {
 		for _, e := range except {
 			if e != nil && e.StartByte() == c.StartByte() && e.EndByte() == c.EndByte() && e.Symbol() == c.Symbol() {
 				continue next
@@ -189,19 +218,15 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 		return c
 	}
 	if s.callee != "" {
-		b.setCallee(o, b.build(take(s.callee)))
+		o.setCallee(b.build(take(s.callee)))
 	}
-	if s.x != "" {
-		o.X = b.build(take(s.x))
-	}
-	if s.y != "" {
-		o.Y = b.build(take(s.y))
-	}
-	if s.z != "" {
-		o.Z = b.build(take(s.z))
-	}
-	if s.body != "" {
-		o.Body = b.build(take(s.body))
+	for _, k := range []struct {
+		to    **Node
+		place string
+	}{{&o.X, s.x}, {&o.Y, s.y}, {&o.Z, s.z}, {&o.Body, s.body}} {
+		if k.place != "" {
+			*k.to = b.build(take(k.place))
+		}
 	}
 	if s.name != "" {
 		o.Name = b.nameOf(take(s.name))
@@ -228,6 +253,9 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 		}
 		o.List = b.all(b.at(n, s.l))
 	}
+	if o.Kind == Func && o.Op == "lambda" {
+		o.Body = exprBody(o.Body)
+	}
 	if o.Kind == Ident && s.name == "" {
 		o.Name = b.bare(b.text(n))
 	}
@@ -238,7 +266,7 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 }
 
 // setCallee splits a called expression into receiver and name.
-func (b *builder) setCallee(o, f *Node) {
+func (o *Node) setCallee(f *Node) {
 	switch {
 	case f == nil:
 	case f.Kind == Ident:
@@ -276,8 +304,8 @@ func (b *builder) bare(name string) string {
 
 // token gives the first unnamed child: the operator.
 func (b *builder) token(n *ts.Node) string {
-	for i := 0; i < n.ChildCount(); i++ {
-		if c := n.Child(i); !c.IsNamed() {
+	for c := range children(n) {
+		if !c.IsNamed() {
 			if t := b.text(c); t != "(" && t != ")" {
 				return t
 			}
@@ -289,8 +317,7 @@ func (b *builder) token(n *ts.Node) string {
 // annotate collects annotations among the children of n, or within a child that
 // holds them (Java's modifiers), and the modifiers' words into Op.
 func (b *builder) annotate(o *Node, n *ts.Node, kinds string, used []*ts.Node) []*ts.Node {
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
+	for c := range children(n) {
 		if !hasWord(kinds, b.kind(c)) {
 			continue
 		}
@@ -313,8 +340,8 @@ func (b *builder) collectNotes(o *Node, c *ts.Node) {
 			}
 		}
 	}
-	for i := 0; i < c.ChildCount(); i++ {
-		if m := c.Child(i); !m.IsNamed() {
+	for m := range children(c) {
+		if !m.IsNamed() {
 			o.Op = strings.TrimSpace(o.Op + " " + b.text(m))
 		}
 	}
@@ -324,17 +351,7 @@ func (b *builder) collectNotes(o *Node, c *ts.Node) {
 }
 
 func hasWord(list, w string) bool {
-	for len(list) > 0 {
-		i := strings.IndexByte(list, '|')
-		if i < 0 {
-			return list == w
-		}
-		if list[:i] == w {
-			return true
-		}
-		list = list[i+1:]
-	}
-	return false
+	return slices.Contains(strings.Split(list, "|"), w)
 }
 
 // plainItems are collections of numbers, truths and identifiers.

@@ -83,8 +83,8 @@ var javaTable = &table{
 		"switch_block_statement_group":    {hook: javaCase},
 		"switch_rule":                     {hook: javaCase},
 		"switch_label":                    {kind: Case, l: "*"},
-		"try_statement":                   {hook: javaTry},
-		"try_with_resources_statement":    {hook: javaTry},
+		"try_statement":                   {hook: buildTry},
+		"try_with_resources_statement":    {hook: buildTry},
 		"catch_clause":                    {kind: Catch, y: "@catch_formal_parameter", body: "body", typ: "@catch_formal_parameter"},
 		"finally_clause":                  {kind: Block, l: "*"},
 		"return_statement":                {kind: Return, x: "#0"},
@@ -164,8 +164,7 @@ func javaVars(b *builder, n *ts.Node) *Node {
 	var proto Node
 	b.annotate(&proto, n, "modifiers", nil)
 	typ := TypeName(b.text(b.at(n, "type")))
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
+	for c := range children(n) {
 		if b.kind(c) != "variable_declarator" {
 			continue
 		}
@@ -174,8 +173,6 @@ func javaVars(b *builder, n *ts.Node) *Node {
 		a.Op, a.Type, a.Notes = "=", typ, proto.Notes
 		if b.kind(n) != "local_variable_declaration" {
 			a.Name = strings.TrimSpace("field " + proto.Op)
-		} else {
-			a.Name = "local"
 		}
 		out.List = append(out.List, a)
 	}
@@ -227,9 +224,7 @@ func exprBody(n *Node) *Node {
 }
 
 func (b *builder) param(n *ts.Node) *Node {
-	p := b.node(Param, n)
-	p.Name = strings.TrimLeft(b.text(n), "$&.")
-	return p
+	return b.of(Param, n, Node{Name: strings.TrimLeft(b.text(n), "$&.")})
 }
 
 func asParam(k *Node) *Node {
@@ -246,11 +241,7 @@ func asParam(k *Node) *Node {
 func javaCase(b *builder, n *ts.Node) *Node {
 	o := b.node(Case, n)
 	body := b.node(Block, n)
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
-		if !c.IsNamed() {
-			continue
-		}
+	for c := range namedChildren(n) {
 		k := b.build(c)
 		switch {
 		case k == nil:
@@ -264,14 +255,15 @@ func javaCase(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func javaTry(b *builder, n *ts.Node) *Node {
+// buildTry reads try statements: the body after its resources, handlers, a last part.
+func buildTry(b *builder, n *ts.Node) *Node {
 	o := b.node(Try, n)
 	o.Body = b.build(b.at(n, "body"))
 	if r := b.build(b.at(n, "resources")); r != nil && o.Body != nil {
 		o.Body.List = append([]*Node{r}, o.Body.List...)
 	}
-	for i := 0; i < n.ChildCount(); i++ {
-		switch c := n.Child(i); b.kind(c) {
+	for c := range children(n) {
+		switch b.kind(c) {
 		case "catch_clause":
 			o.List = append(o.List, b.build(c))
 		case "finally_clause":
@@ -298,9 +290,7 @@ func cFor(init, update string) func(*builder, *ts.Node) *Node {
 }
 
 func charLiteral(b *builder, n *ts.Node) *Node {
-	o := b.node(String, n)
-	o.Name = strings.Trim(b.text(n), "'")
-	return o
+	return b.of(String, n, Node{Name: strings.Trim(b.text(n), "'")})
 }
 
 // literalParts are the kinds that hold a string's plain text.
@@ -314,24 +304,18 @@ func buildString(b *builder, n *ts.Node) *Node {
 	named := 0
 	flush := func(at *ts.Node) {
 		if lit.Len() > 0 {
-			p := b.node(String, at)
-			p.Name = lit.String()
-			parts = append(parts, p)
+			parts = append(parts, b.of(String, at, Node{Name: lit.String()}))
 			lit.Reset()
 		}
 	}
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
-		if !c.IsNamed() {
-			continue
-		}
+	for c := range namedChildren(n) {
 		named++
 		switch k := b.kind(c); {
 		case k == "string_start" || k == "string_end" || k == "heredoc_start" || k == "heredoc_end":
 		case literalParts[k]:
 			t := b.text(c)
 			if k == "escape_sequence" {
-				t = unescape(t)
+				t = escapes.Replace(t)
 			}
 			lit.WriteString(t)
 		case k == "interpolation" || k == "template_substitution":
@@ -358,18 +342,5 @@ func buildString(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func unescape(s string) string {
-	switch s {
-	case `\n`:
-		return "\n"
-	case `\t`:
-		return "\t"
-	case `\"`:
-		return `"`
-	case `\'`:
-		return `'`
-	case `\\`:
-		return `\`
-	}
-	return s
-}
+// escapes are the escape sequences that are read; others stay as they are.
+var escapes = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\'`, `'`, `\\`, `\`)
