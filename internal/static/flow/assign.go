@@ -2,7 +2,6 @@ package flow
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -29,9 +28,7 @@ func (f *frame) assignment(n *lang.Node) value {
 	if n.X != nil {
 		v = v.via(f.file(), n.Start, "held in "+short(lang.Dotted(n.X)))
 		f.s.matchAssign(f, n, v)
-		f.sends = n.Op == "<-" // into a channel
 		f.assign(n.X, v, n.Y)
-		f.sends = false
 	}
 	return v
 }
@@ -53,9 +50,6 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 	}
 	switch target.Kind {
 	case lang.Ident:
-		if f.sends {
-			f.s.setField(nil, path.Dir(f.file())+"."+target.Name, v)
-		}
 		if target.Name == "err" && f.u.File.Lang == lang.Go {
 			v = value{typ: "error"}
 		}
@@ -72,11 +66,6 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 			return
 		}
 		f.give(k, v)
-		if f.sends && target.X != nil {
-			if c := f.s.p.classOf(f.u, f.quiet(target.X).typ); c != nil {
-				f.s.setField(c, target.Name, v)
-			}
-		}
 		if target.X != nil && target.X.Kind == lang.Ident {
 			if x := target.X.Name; (x == "this" || x == "self") && f.fn != nil && f.fn.Class != nil {
 				f.s.setField(f.fn.Class, target.Name, v)
@@ -189,12 +178,9 @@ func plainType(t string) bool {
 	if inner := strings.TrimSuffix(strings.TrimPrefix(t, "[]"), "[]"); inner != t && inner != "byte" && inner != "char" && inner != "uint8" {
 		t = inner
 	}
-	switch simple(t) {
-	case "int", "long", "short", "byte", "double", "float", "boolean", "Integer", "Long", "Short", "Double", "Float",
-		"Boolean", "BigDecimal", "BigInteger", "UUID", "LocalDate", "LocalDateTime", "Instant", "Date", "Duration",
-		"int32", "int64", "uint", "uint32", "uint64", "float32", "float64", "bool", "int8", "int16", "uint8", "uint16",
-		"number", "integer", "Decimal", "datetime", "date", "time", "char", "OffsetDateTime", "ZonedDateTime":
-		return true
-	}
-	return false
+	return plainTypes[simple(t)]
 }
+
+var plainTypes = lang.Words(`int long short byte double float boolean Integer Long Short Double Float Boolean BigDecimal BigInteger UUID LocalDate
+	LocalDateTime Instant Date Duration int32 int64 uint uint32 uint64 float32 float64 bool int8 int16 uint8 uint16 number integer Decimal datetime
+	date time char OffsetDateTime ZonedDateTime`)

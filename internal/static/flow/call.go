@@ -171,7 +171,7 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 				v.from = union(v.from, a.from)
 			}
 		}
-		if v.tainted() && len(ci.args)+1 == 1 {
+		if v.tainted() && len(ci.args) == 0 {
 			v.text = ci.recv.text
 		}
 		if ci.name == "join" && v.tainted() {
@@ -194,7 +194,7 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 }
 
 // looksUp are the calls that take one element of a collection by its key.
-var looksUp = map[string]bool{"get": true, "getOrDefault": true, "Get": true, "pop": true, "at": true, "setdefault": true, "find": true}
+var looksUp = lang.Words("get getOrDefault Get pop at setdefault find")
 
 // returns tells functions that give something back.
 func returns(fn *lang.Node) bool {
@@ -248,7 +248,7 @@ func (f *frame) factory(ci *callInfo) bool {
 		!stores.MatchString(x.Name) && !strings.HasPrefix(f.u.Alias[x.Name], ".") && sounds.MatchString(ci.name)
 }
 
-var plainLookUp = map[string]bool{"get": true, "find": true, "load": true, "lookup": true, "fetch": true}
+var plainLookUp = lang.Words("get find load lookup fetch")
 
 // sounds are the names of look-ups and of factories.
 var sounds = regexp.MustCompile(`^(?i:(get|find|load|look_?up|fetch|query|of|from|for|create|make|new|build|parse|open|with|wrap))($|[A-Z_])`)
@@ -328,11 +328,7 @@ func (f *frame) absorb(ci *callInfo) {
 	if !ok && ci.n.X.Kind != lang.Ident && !own || len(ci.args) == 0 {
 		return
 	}
-	any := false
-	for _, a := range ci.args {
-		any = any || a.tainted()
-	}
-	if own && !any {
+	if own && !anyTainted(ci.args) {
 		return
 	}
 	at := ""

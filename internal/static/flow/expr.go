@@ -2,7 +2,6 @@ package flow
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"strings"
 
@@ -56,9 +55,6 @@ func (f *frame) eval(n *lang.Node) value {
 		return f.eval(n.Y)
 	case lang.Spread, lang.Throw:
 		return f.eval(n.X)
-	case lang.Return:
-		f.returned(n)
-		return value{}
 	case lang.Markup:
 		return f.markup(n)
 	case lang.Loop:
@@ -116,13 +112,7 @@ func (f *frame) ident(n *lang.Node) value {
 			return v
 		}
 	}
-	v := f.s.global(f, n.Name)
-	if f.u.File.Lang == lang.Go && len(f.s.fields[nil]) > 0 {
-		if w, ok := f.s.classField(nil, path.Dir(f.file())+"."+n.Name); ok {
-			v.from = union(v.from, w.from)
-		}
-	}
-	return v
+	return f.s.global(f, n.Name)
 }
 
 // fieldValue gives what a field's declaration says: a constant, a type.
@@ -219,20 +209,13 @@ func (f *frame) member(n *lang.Node) value {
 	if typ != "" && f.s.p.harmless(f.u, typ) {
 		return value{typ: typ}
 	}
-	if f.u.File.Lang == lang.Go && len(f.s.fields) > 0 && x.typ != "" {
-		if c := f.s.p.classOf(f.u, x.typ); c != nil {
-			if w, ok := f.s.classField(c, n.Name); ok { // what was sent into it
-				return value{from: union(w.from, pick(x.from, n.Name)), typ: typ}
-			}
-		}
-	}
 	if k := key(n); k != "" {
 		return f.whole(k, value{from: pick(x.from, n.Name), typ: typ})
 	}
 	return value{from: pick(x.from, n.Name), typ: typ}
 }
 
-var harmlessMember = map[string]bool{"length": true, "size": true, "class": true, "id_": true, "Length": true, "pk": true}
+var harmlessMember = lang.Words("length size class Length pk")
 
 var numberName = regexp.MustCompile(`(?i)(^|_)(id|ids|count|total|num|number|price|cost|amount|qty|quantity|date|time|datetime|at|year|month|day|age|score|rating|rank|position|size|width|height|status|level|hits|views|votes|likes|version|enabled|active)$|[a-z]I[dD]$`)
 
@@ -353,7 +336,7 @@ func (f *frame) cond(n *lang.Node) value {
 func (f *frame) markup(n *lang.Node) value {
 	for _, a := range n.List {
 		v := f.eval(a.Y)
-		f.s.matchAttr(f, n, a, v)
+		f.s.matchAttr(f, a, v)
 	}
 	if n.Body != nil {
 		for _, k := range n.Body.List {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -85,9 +86,7 @@ func steps(t *step) []Step {
 	for ; t != nil; t = t.prev {
 		out = append(out, Step{t.file, int(t.line), t.note})
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out
 }
 

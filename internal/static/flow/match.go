@@ -33,31 +33,14 @@ func (s *shard) matchCall(f *frame, ci *callInfo) {
 			}
 		}
 	}
-	for _, k := range ci.n.List {
-		if k.Kind == lang.Pair {
-			continue // evaluated as an argument, and matched there
-		}
-	}
 }
 
-// valuesOf gives the values of an argument by position, name, "recv", "any" or
-// "n+" for all from n on.
+// valuesOf gives the values of an argument by position, name, "recv", or "n+" for all
+// from n on.
 func valuesOf(ci *callInfo, arg string) []value {
-	switch {
-	case arg == "recv":
-		return []value{ci.recv}
-	case arg == "any":
-		return ci.args
-	case strings.HasSuffix(arg, "+"):
-		if n, ok := rules.Position(arg[:len(arg)-1]); ok && n < len(ci.args) {
-			return ci.args[n:]
-		}
-		return nil
-	case arg == "last":
-		if len(ci.args) > 0 {
-			return ci.args[len(ci.args)-1:]
-		}
-		return nil
+	if from, ok := strings.CutSuffix(arg, "+"); ok {
+		n, _ := rules.Position(from)
+		return ci.args[min(n, len(ci.args)):]
 	}
 	if _, v, ok := argValue(ci, arg); ok {
 		return []value{v}
@@ -87,15 +70,11 @@ func (s *shard) tests(f *frame, ts []rules.Test, n *lang.Node, ci *callInfo) boo
 		var a *lang.Node
 		var v value
 		var ok bool
-		switch {
-		case ci != nil:
-			a, v, ok = argValue(ci, t.Arg)
-			if !ok { // a key of an options object
-				a, ok = optionOf(n, t.Arg)
-			}
-		default:
+		if ci == nil {
 			a = argument(n, t.Arg)
 			ok = a != nil
+		} else if a, v, ok = argValue(ci, t.Arg); !ok { // a key of an options object
+			a, ok = optionOf(n, t.Arg)
 		}
 		if !s.test(f, t, a, v, ok) {
 			return false
@@ -276,7 +255,7 @@ func (s *shard) matchPair(f *frame, n *lang.Node) {
 	}
 }
 
-func (s *shard) matchAttr(f *frame, _, a *lang.Node, v value) {
+func (s *shard) matchAttr(f *frame, a *lang.Node, v value) {
 	pats := f.u.Table.Attrs[a.Name]
 	for i := range pats {
 		s.valued(f, pats[i].Match, a, a.Y, v)

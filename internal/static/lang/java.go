@@ -10,7 +10,7 @@ import (
 var javaTable = &table{
 	lang:    Java,
 	grammar: grammars.JavaLanguage,
-	skip:    words("line_comment block_comment dimensions throws asterisk type_parameters"),
+	skip:    Words("line_comment block_comment dimensions throws asterisk type_parameters"),
 	shapes: map[string]shape{
 		"program":                         {kind: Block, l: "*"},
 		"package_declaration":             {kind: Import, op: "package", name: "#0"},
@@ -97,7 +97,8 @@ var javaTable = &table{
 	},
 }
 
-func words(s string) map[string]bool {
+// Words is the set of the words of a text.
+func Words(s string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(s) {
 		m[w] = true
@@ -294,7 +295,7 @@ func charLiteral(b *builder, n *ts.Node) *Node {
 }
 
 // literalParts are the kinds that hold a string's plain text.
-var literalParts = words("string_content string_fragment multiline_string_fragment escape_sequence string_value heredoc_text nowdoc_string")
+var literalParts = Words("string_content string_fragment multiline_string_fragment escape_sequence string_value heredoc_text nowdoc_string")
 
 // buildString gives a String, or a Template where expressions stand inside.
 func buildString(b *builder, n *ts.Node) *Node {

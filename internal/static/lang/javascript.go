@@ -15,7 +15,7 @@ var (
 	tsxTable = &table{lang: JS, grammar: grammars.TsxLanguage, skip: jsSkip, shapes: jsBase}
 )
 
-var jsSkip = words(`comment hash_bang_line type_annotation type_arguments type_parameters implements_clause
+var jsSkip = Words(`comment hash_bang_line type_annotation type_arguments type_parameters implements_clause
 	interface_declaration type_alias_declaration predefined_type optional_chain empty_statement
 	ambient_declaration accessibility_modifier override_modifier jsx_closing_element jsx_text`)
 

@@ -11,7 +11,7 @@ import (
 var phpTable = &table{
 	lang:    PHP,
 	grammar: grammars.PhpLanguage,
-	skip:    words("comment php_tag php_end_tag visibility_modifier_ empty_statement"),
+	skip:    Words("comment php_tag php_end_tag visibility_modifier_ empty_statement"),
 	shapes: map[string]shape{
 		"program":                                {kind: Block, l: "*"},
 		"text_interpolation":                     {hook: nothing},

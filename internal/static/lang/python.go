@@ -10,7 +10,7 @@ import (
 var pythonTable = &table{
 	lang:    Python,
 	grammar: grammars.PythonLanguage,
-	skip:    words("comment line_continuation type_conversion format_specifier"),
+	skip:    Words("comment line_continuation type_conversion format_specifier"),
 	shapes: map[string]shape{
 		"module":                   {kind: Block, l: "*"},
 		"block":                    {kind: Block, l: "*"},
