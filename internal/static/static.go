@@ -18,9 +18,8 @@ import (
 	"path"
 	"regexp"
 	"runtime"
-	"sort"
+	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"assay/audit"
@@ -188,7 +187,7 @@ func list(fsys fs.FS, res *Result) (out []string, code int64, err error) {
 		}
 		return nil
 	})
-	sort.Strings(out)
+	slices.Sort(out)
 	return out, code, err
 }
 
@@ -214,34 +213,14 @@ func textual(p string) bool {
 
 func (a *Analyser) read(ctx context.Context, fsys fs.FS, paths []string) []*source {
 	out := make([]*source, len(paths))
-	var wg sync.WaitGroup
 	var read atomic.Int64
-	next := make(chan int)
-	for range a.opts.Workers {
-		wg.Go(func() {
-			for i := range next {
-				out[i] = open(fsys, paths[i])
-				if done := read.Add(1); a.opts.Progress != nil && done%100 == 0 {
-					a.opts.Progress("read", int(done), len(paths))
-				}
-			}
-		})
-	}
-	for i := range paths {
-		if ctx.Err() != nil {
-			break
+	inParallel(ctx, a.opts.Workers, len(paths), func(i int) {
+		out[i] = open(fsys, paths[i])
+		if done := read.Add(1); a.opts.Progress != nil && done%100 == 0 {
+			a.opts.Progress("read", int(done), len(paths))
 		}
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	done := out[:0]
-	for _, s := range out {
-		if s != nil {
-			done = append(done, s)
-		}
-	}
-	return done
+	})
+	return slices.DeleteFunc(out, func(s *source) bool { return s == nil })
 }
 
 func open(fsys fs.FS, p string) *source {
