@@ -58,8 +58,6 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		if f.fn != nil && f.fn.Class != nil && f.u.File.Lang == lang.Java && f.fn.Class.Fields[target.Name] != nil {
 			f.s.setField(f.fn.Class, target.Name, v)
 		}
-	case lang.Assign: // "for (const x of y)" keeps a declaration here
-		f.assign(target.X, v, from)
 	case lang.Member:
 		k := key(target)
 		if k == "" {
@@ -90,10 +88,6 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		f.assign(target.Y, v, from)
 	case lang.Spread:
 		f.assign(target.X, v, from)
-	case lang.Other, lang.Block:
-		for _, k := range target.List {
-			f.assign(k, v, from)
-		}
 	}
 }
 
@@ -150,10 +144,6 @@ func (f *frame) take(k *lang.Node, v value, from *lang.Node) {
 		m := &lang.Node{Kind: lang.Member, X: from, Name: k.Name, Start: k.Start, End: k.End, Off: k.Off, To: k.To}
 		if w, ok := f.s.memberSource(f, m); ok {
 			item = w
-		} else if p := key(m); p != "" {
-			if w, ok := f.env[p]; ok {
-				item = w
-			}
 		}
 	}
 	f.assign(k.Y, item, nil)

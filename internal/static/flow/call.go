@@ -98,13 +98,6 @@ func (f *frame) call(n *lang.Node) value {
 		}
 	}
 	f.dispatched(ci)
-	if n.Body != nil { // an anonymous class sees the variables around it
-		for _, m := range n.Body.List {
-			if m.Kind == lang.Func && m.Name == "" {
-				f.closure(m, value{})
-			}
-		}
-	}
 	return v
 }
 
@@ -175,14 +168,11 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 			v.text = ci.recv.text
 		}
 		if ci.name == "join" && v.tainted() {
-			v.text = ci.recv.text
-			for _, a := range ci.args {
+			v.text = ""
+			for _, a := range append([]value{ci.recv}, ci.args...) {
 				if strings.Contains(a.text, bad) {
 					v.text = a.text
 				}
-			}
-			if !strings.Contains(v.text, bad) {
-				v.text = ""
 			}
 		}
 		f.absorb(ci)

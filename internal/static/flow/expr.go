@@ -122,7 +122,7 @@ func (f *frame) fieldValue(name string) (value, bool) {
 		return value{}, false
 	}
 	v := value{typ: simple(lang.TypeName(d.Type))}
-	if d.Y != nil && (d.Y.Kind == lang.String || d.Y.Kind == lang.Template || d.Y.Kind == lang.Binary) {
+	if d.Y != nil && (d.Y.Kind == lang.String || d.Y.Kind == lang.Binary) {
 		v.text = constText(d.Y, 0)
 	}
 	if v.typ == "" && d.Y != nil && d.Y.Kind == lang.Call && d.Y.Op == "new" {
@@ -131,9 +131,7 @@ func (f *frame) fieldValue(name string) (value, bool) {
 	if src, ok := f.s.fieldSource(f, f.fn.Class, d); ok {
 		return src, true
 	}
-	if w, ok := f.s.classField(f.fn.Class, name); ok {
-		v.from = w.from
-	}
+	v.from = f.s.fields[f.fn.Class][name].from
 	perObject := !strings.Contains(d.Name, "static") || f.u.File.Lang == lang.Python && (d.Y == nil || len(fieldOrder(f.fn.Class)) > 0)
 	if perObject && !strings.Contains(d.Name, "const") && (v.text == "" || !strings.Contains(d.Name, "final")) && !upper(name) {
 		v.from = union(v.from, f.ownField(name, v.typ))
@@ -156,14 +154,6 @@ func constText(n *lang.Node, depth int) string {
 		if n.Op == "+" || n.Op == "." {
 			return cut(constText(n.X, depth+1) + constText(n.Y, depth+1))
 		}
-	case lang.Template:
-		s := ""
-		for _, k := range n.List {
-			s += constText(k, depth+1)
-		}
-		return cut(s)
-	case lang.Lit:
-		return n.Name
 	}
 	return hole
 }

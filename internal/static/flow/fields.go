@@ -197,9 +197,6 @@ func (f *frame) made(n *lang.Node) *Class {
 		if n.X != nil && !f.isModule(n.X) {
 			return nil
 		}
-		if n.X == nil && len(f.u.byName[name]) > 0 {
-			return nil
-		}
 	case f.u.File.Lang == lang.Python && n.X == nil && name == "cls":
 		return f.fn.class()
 	default:

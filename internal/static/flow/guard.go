@@ -82,7 +82,9 @@ func (f *frame) guardBinary(n *lang.Node, truth bool) {
 			f.trust(n.X, rules.All, 0)
 		}
 	case ">=", ">", "<", "<=":
-		f.guardIndex(n, truth)
+		if n.X != nil && n.X.Kind == lang.Call && n.Y != nil { // indexOf(x) >= 0
+			f.guardCall(n.X, truth == (op == ">=" || op == ">"))
+		}
 	}
 }
 
@@ -123,14 +125,6 @@ func hostOf(n *lang.Node) bool {
 		return n.Kind == lang.Member || n.Kind == lang.Call
 	}
 	return false
-}
-
-func (f *frame) guardIndex(n *lang.Node, truth bool) {
-	if n.X == nil || n.X.Kind != lang.Call || n.Y == nil {
-		return
-	}
-	found := n.Op == ">=" || n.Op == ">"
-	f.guardCall(n.X, truth == found)
 }
 
 func constant(n *lang.Node) bool {

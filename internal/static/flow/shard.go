@@ -293,7 +293,7 @@ func (s *shard) param(f *frame, fn *Func, p *lang.Node, i int) value {
 	if v, ok := s.paramSource(f.u, fn.Node, p); ok {
 		return v
 	}
-	if v, ok := s.entrySource(f, fn, p, i); ok {
+	if v, ok := s.entrySource(f, fn, p); ok {
 		return v
 	}
 	typ := simple(p.Type)
@@ -322,16 +322,12 @@ var (
 
 // calls reports whether the file itself calls a function of this name.
 func (u *Unit) calls(name string) bool {
-	if u.called == nil {
-		u.called = map[string]bool{}
-		lang.Walk(u.File.Root, func(n *lang.Node) bool {
-			if n.Kind == lang.Call {
-				u.called[n.Name] = true
-			}
-			return true
-		})
-	}
-	return u.called[name]
+	found := false
+	lang.Walk(u.File.Root, func(n *lang.Node) bool {
+		found = found || n.Kind == lang.Call && n.Name == name
+		return !found
+	})
+	return found
 }
 
 // globalEnv evaluates a file's top level once.
@@ -363,11 +359,6 @@ func (s *shard) setField(c *Class, name string, v value) {
 	}
 	old := s.fields[c][name]
 	s.fields[c][name] = value{from: union(old.from, out)}
-}
-
-func (s *shard) classField(c *Class, name string) (value, bool) {
-	v, ok := s.fields[c][name]
-	return v, ok
 }
 
 // fieldType gives the declared type of a field of a known class.

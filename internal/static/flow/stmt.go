@@ -147,10 +147,6 @@ func (f *frame) loop(n *lang.Node) {
 		} else if n.X != nil {
 			f.guard(n.X, true)
 		}
-		if n.Z != nil {
-			f.eval(n.Z)
-			f.guard(n.Z, true)
-		}
 		f.stmt(n.Body)
 	}
 	f.env.merge(before)

@@ -19,6 +19,9 @@ func (s *Set) addModel(m *Model) error {
 	if m.Bits, err = ClassBits(m.Class); err != nil {
 		return err
 	}
+	if m.Kind == "source" && m.Note == "" && !strings.HasPrefix(m.Entry, "^field of") {
+		return fmt.Errorf("a source needs a note: what data it brings")
+	}
 	if m.Needs != "" {
 		if m.NeedBits, err = ClassBits([]string{m.Needs}); err != nil {
 			return err
