@@ -79,7 +79,6 @@ func RulesHash() string {
 type source struct {
 	path string
 	raw  []byte
-	text []byte // of files that may hold markup or settings
 	code *lang.File
 	size int64
 	warn error
@@ -244,9 +243,6 @@ func open(fsys fs.FS, p string) *source {
 func (s *source) take(b []byte) {
 	p := s.path
 	s.size, s.raw = int64(len(b)), b
-	if textual(p) {
-		s.text = b
-	}
 	if lang.Of(p) != "" && !isTest(p) {
 		if generated.Match(b[:min(len(b), 1000)]) {
 			s.warn, s.raw = fmt.Errorf("%s: generated code: skipped", p), nil

@@ -3,6 +3,7 @@ package flow
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -212,15 +213,9 @@ var numberName = regexp.MustCompile(`(?i)(^|_)(id|ids|count|total|num|number|pri
 // storedNumber tells columns of stored rows that hold a number, a time or a word of
 // the program.
 func storedNumber(x value, name string) bool {
-	if !x.tainted() || !numberName.MatchString(name) {
-		return false
-	}
-	for _, o := range x.from {
-		if o.kind != fromOutside || o.clean&rules.Stored != rules.Stored {
-			return false
-		}
-	}
-	return true
+	return x.tainted() && numberName.MatchString(name) && !slices.ContainsFunc(x.from, func(o origin) bool {
+		return o.kind != fromOutside || o.clean&rules.Stored != rules.Stored
+	})
 }
 
 func (f *frame) index(n *lang.Node) value {

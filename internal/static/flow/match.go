@@ -2,6 +2,7 @@ package flow
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -133,17 +134,8 @@ func textOf(f *frame, a *lang.Node, v value) string {
 
 // scoped checks a match's conditions on the text of scopes.
 func (s *shard) scoped(f *frame, m *rules.Match, n *lang.Node) bool {
-	for _, t := range m.Without {
-		if s.scopeHas(f, t, n) {
-			return false
-		}
-	}
-	for _, t := range m.With {
-		if !s.scopeHas(f, t, n) {
-			return false
-		}
-	}
-	return true
+	has := func(t rules.ScopeTest) bool { return s.scopeHas(f, t, n) }
+	return !slices.ContainsFunc(m.Without, has) && !slices.ContainsFunc(m.With, func(t rules.ScopeTest) bool { return !has(t) })
 }
 
 func (s *shard) scopeHas(f *frame, t rules.ScopeTest, n *lang.Node) bool {
@@ -192,15 +184,8 @@ func (p *Project) has(t rules.ScopeTest) bool {
 	if v, ok := p.texts[k]; ok {
 		return v
 	}
-	found := false
-	for _, u := range p.Units {
-		if t.RE.Match(u.File.Src) {
-			found = true
-			break
-		}
-	}
-	p.texts[k] = found
-	return found
+	p.texts[k] = slices.ContainsFunc(p.Units, func(u *Unit) bool { return t.RE.Match(u.File.Src) })
+	return p.texts[k]
 }
 
 func (s *shard) matchAssign(f *frame, n *lang.Node, v value) {
@@ -229,12 +214,7 @@ func (s *shard) matchAssign(f *frame, n *lang.Node, v value) {
 
 // valued fires a match on something that has one value.
 func (s *shard) valued(f *frame, m *rules.Match, n, value_ *lang.Node, v value) {
-	for _, t := range m.Tests {
-		if !s.test(f, t, value_, v, value_ != nil) {
-			return
-		}
-	}
-	if !s.scoped(f, m, n) {
+	if slices.ContainsFunc(m.Tests, func(t rules.Test) bool { return !s.test(f, t, value_, v, value_ != nil) }) || !s.scoped(f, m, n) {
 		return
 	}
 	if len(m.Args) > 0 {

@@ -320,8 +320,7 @@ func (p *Project) importedClass(u *Unit, name string, cs []*Class) *Class {
 		return nil
 	}
 	for _, c := range cs {
-		q := c.Unit.File.Path
-		if strings.HasSuffix(strings.TrimSuffix(q, path.Ext(q)), full) {
+		if q := c.Unit.File.Path; strings.HasSuffix(strings.TrimSuffix(q, path.Ext(q)), full) {
 			return c
 		}
 	}

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -92,14 +93,8 @@ func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
 		}
 	}
 	for _, p := range f.u.Table.SourceIdents[n.X.Name+"[]"] {
-		if n.Y == nil {
-			continue
-		}
-		ok := true
-		for _, t := range p.Model.Tests {
-			ok = ok && t.RE != nil && t.RE.MatchString(n.Y.Name) == (t.Kind == "match")
-		}
-		if ok {
+		other := func(t rules.Test) bool { return t.RE == nil || t.RE.MatchString(n.Y.Name) != (t.Kind == "match") }
+		if n.Y != nil && !slices.ContainsFunc(p.Model.Tests, other) {
 			return s.source(f, n, p.Model), true
 		}
 	}

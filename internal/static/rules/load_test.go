@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"assay/internal/static/lang"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -54,4 +56,34 @@ func TestStored(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, bits&html)
 	require.NotZero(t, bits&sql)
+}
+
+// TestModelsServeRules: a cleaner or check of which no rule of its language asks is
+// dead weight.
+func TestModelsServeRules(t *testing.T) {
+	set, err := Load()
+	require.NoError(t, err)
+	asked := map[lang.Lang]uint32{}
+	for _, r := range set.Rules {
+		for _, l := range r.Lang {
+			asked[lang.Lang(l)] |= r.Class
+		}
+	}
+	for l, table := range set.Tables {
+		for _, patterns := range table.Guards {
+			for _, p := range patterns {
+				require.NotZero(t, p.Model.Bits&asked[l], "%s: the check %s serves no rule", l, p.Model.Call)
+				if p.Model.Bits&asked[l] != 0 {
+					asked[l] |= p.Model.NeedBits
+				}
+			}
+		}
+	}
+	for l, table := range set.Tables {
+		for _, patterns := range table.Cleans {
+			for _, p := range patterns {
+				require.NotZero(t, p.Model.Bits&asked[l], "%s: the cleaner %s serves no rule", l, p.Model.Call)
+			}
+		}
+	}
 }
