@@ -208,10 +208,7 @@ func (f *frame) tryStmt(n *lang.Node) bool {
 		}
 	}
 	f.env = out
-	if f.stmt(n.Z) {
-		return true
-	}
-	return all && left
+	return f.stmt(n.Z) || all && left
 }
 
 // closure evaluates a function without a name where it stands; its first

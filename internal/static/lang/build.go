@@ -3,7 +3,6 @@ package lang
 import (
 	"iter"
 	"regexp"
-	"slices"
 	"strings"
 
 	ts "github.com/odvcencio/gotreesitter"
@@ -15,9 +14,9 @@ import (
 type shape struct {
 	kind                        Kind
 	x, y, z, name, body, typ, l string
-	op                          string // literal text, or "@op" for the first child that is a plain token
-	callee                      string // place of the called expression: sets X and Name
-	notes                       string // kinds of children that are or hold annotations, "|" between
+	op                          string          // literal text, or "@op" for the first child that is a plain token
+	callee                      string          // place of the called expression: sets X and Name
+	notes                       map[string]bool // kinds of children that are or hold annotations
 	hook                        func(b *builder, n *ts.Node) *Node
 }
 
@@ -83,8 +82,8 @@ func (b *builder) at(n *ts.Node, place string) *ts.Node {
 	}
 	switch place[0] {
 	case '@':
-		for c := range children(n) {
-			if b.kind(c) == place[1:] {
+		for i := 0; i < n.ChildCount(); i++ {
+			if c := n.Child(i); b.kind(c) == place[1:] {
 				return c
 			}
 		}
@@ -194,7 +193,11 @@ func (b *builder) all(n *ts.Node, except ...*ts.Node) []*Node {
 	}
 	var out []*Node
 next:
-	for c := range namedChildren(n) {
+	for i := 0; i < n.ChildCount(); i++ { // the hottest loop: no iterator
+		c := n.Child(i)
+		if !c.IsNamed() {
+			continue
+		}
 		for _, e := range except {
 			if e != nil && e.StartByte() == c.StartByte() && e.EndByte() == c.EndByte() && e.Symbol() == c.Symbol() {
 				continue next
@@ -240,7 +243,7 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 	case s.op != "":
 		o.Op = s.op
 	}
-	if s.notes != "" {
+	if s.notes != nil {
 		used = b.annotate(o, n, s.notes, used)
 	}
 	switch {
@@ -316,9 +319,9 @@ func (b *builder) token(n *ts.Node) string {
 
 // annotate collects annotations among the children of n, or within a child that
 // holds them (Java's modifiers), and the modifiers' words into Op.
-func (b *builder) annotate(o *Node, n *ts.Node, kinds string, used []*ts.Node) []*ts.Node {
+func (b *builder) annotate(o *Node, n *ts.Node, kinds map[string]bool, used []*ts.Node) []*ts.Node {
 	for c := range children(n) {
-		if !hasWord(kinds, b.kind(c)) {
+		if !kinds[b.kind(c)] {
 			continue
 		}
 		used = append(used, c)
@@ -348,10 +351,6 @@ func (b *builder) collectNotes(o *Node, c *ts.Node) {
 	if c.ChildCount() == 0 {
 		o.Op = strings.TrimSpace(o.Op + " " + b.text(c))
 	}
-}
-
-func hasWord(list, w string) bool {
-	return slices.Contains(strings.Split(list, "|"), w)
 }
 
 // plainItems are collections of numbers, truths and identifiers.

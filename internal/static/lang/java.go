@@ -7,6 +7,8 @@ import (
 	"github.com/odvcencio/gotreesitter/grammars"
 )
 
+var javaMods = Words("modifiers")
+
 var javaTable = &table{
 	lang:    Java,
 	grammar: grammars.JavaLanguage,
@@ -24,15 +26,15 @@ var javaTable = &table{
 		"interface_body":                  {kind: Block, l: "*"},
 		"enum_body":                       {kind: Block, l: "*"},
 		"enum_body_declarations":          {kind: Block, l: "*"},
-		"method_declaration":              {kind: Func, name: "name", l: "parameters", body: "body", typ: "type", notes: "modifiers"},
-		"constructor_declaration":         {kind: Func, name: "name", l: "parameters", body: "body", notes: "modifiers"},
-		"compact_constructor_declaration": {kind: Func, name: "name", body: "body", notes: "modifiers"},
+		"method_declaration":              {kind: Func, name: "name", l: "parameters", body: "body", typ: "type", notes: javaMods},
+		"constructor_declaration":         {kind: Func, name: "name", l: "parameters", body: "body", notes: javaMods},
+		"compact_constructor_declaration": {kind: Func, name: "name", body: "body", notes: javaMods},
 		"modifiers":                       {kind: Block, l: "*"},
 		"annotation":                      {kind: Call, op: "note", name: "name", l: "arguments"},
 		"marker_annotation":               {kind: Call, op: "note", name: "name"},
 		"element_value_pair":              {kind: Pair, name: "key", y: "value"},
 		"element_value_array_initializer": {kind: Array, l: "*"},
-		"formal_parameter":                {kind: Param, name: "name", typ: "type", notes: "modifiers"},
+		"formal_parameter":                {kind: Param, name: "name", typ: "type", notes: javaMods},
 		"spread_parameter":                {kind: Param, name: "@variable_declarator", typ: "#0", op: "..."},
 		"catch_formal_parameter":          {kind: Ident, name: "name"},
 		"inferred_parameters":             {kind: Block, l: "*"},
@@ -118,7 +120,7 @@ func javaImport(b *builder, n *ts.Node) *Node {
 func javaClass(b *builder, n *ts.Node) *Node {
 	o := b.node(Class, n)
 	o.Name = b.text(b.at(n, "name"))
-	b.annotate(o, n, "modifiers", nil)
+	b.annotate(o, n, javaMods, nil)
 	o.Op = strings.TrimSpace(o.Op + " " + strings.TrimSuffix(b.kind(n), "_declaration"))
 	for _, place := range []string{"superclass", "interfaces", "@extends_interfaces"} {
 		c := b.at(n, place)
@@ -163,7 +165,7 @@ func cutGenerics(s string) string {
 func javaVars(b *builder, n *ts.Node) *Node {
 	out := b.node(Block, n)
 	var proto Node
-	b.annotate(&proto, n, "modifiers", nil)
+	b.annotate(&proto, n, javaMods, nil)
 	typ := TypeName(b.text(b.at(n, "type")))
 	for c := range children(n) {
 		if b.kind(c) != "variable_declarator" {

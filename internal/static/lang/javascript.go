@@ -319,16 +319,6 @@ func jsPair(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func jsTry(b *builder, n *ts.Node) *Node {
-	o := b.node(Try, n)
-	o.Body = b.build(b.at(n, "body"))
-	if h := b.build(b.at(n, "handler")); h != nil {
-		o.List = []*Node{h}
-	}
-	o.Z = b.build(b.at(n, "finalizer"))
-	return o
-}
-
 func jsMarkup(b *builder, n *ts.Node) *Node {
 	o := b.node(Markup, n)
 	open := n

@@ -26,11 +26,11 @@ var phpTable = &table{
 		"property_declaration":                   {hook: phpFields},
 		"const_declaration":                      {hook: phpFields},
 		"method_declaration":                     {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", notes: phpMods},
-		"function_definition":                    {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", notes: "attribute_list"},
+		"function_definition":                    {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", notes: phpNotes},
 		"anonymous_function":                     {kind: Func, op: "lambda", l: "parameters", body: "body"},
 		"anonymous_function_creation_expression": {kind: Func, op: "lambda", l: "parameters", body: "body"},
 		"arrow_function":                         {kind: Func, op: "lambda", l: "parameters", body: "body"},
-		"simple_parameter":                       {kind: Param, name: "name", typ: "type", y: "default_value", notes: "attributes"},
+		"simple_parameter":                       {kind: Param, name: "name", typ: "type", y: "default_value", notes: phpParams},
 		"property_promotion_parameter":           {kind: Param, op: "property", name: "name", typ: "type", y: "default_value"},
 		"variadic_parameter":                     {kind: Param, name: "name", typ: "type", op: "..."},
 		"attribute_list":                         {kind: Block, l: "*"},
@@ -112,7 +112,12 @@ var phpTable = &table{
 	},
 }
 
-const phpMods = "attribute_list|visibility_modifier|static_modifier|abstract_modifier|final_modifier"
+// The kinds of children that are or hold annotations.
+var (
+	phpMods   = Words("attribute_list visibility_modifier static_modifier abstract_modifier final_modifier")
+	phpNotes  = Words("attribute_list")
+	phpParams = Words("attributes")
+)
 
 func phpNamespace(b *builder, n *ts.Node) *Node {
 	o := b.node(Import, n)
@@ -148,7 +153,7 @@ func phpQualified(b *builder, n *ts.Node) *Node {
 
 func phpClass(b *builder, n *ts.Node) *Node {
 	o := b.node(Class, n)
-	b.annotate(o, n, "attribute_list", nil)
+	b.annotate(o, n, phpNotes, nil)
 	o.Op = strings.TrimSuffix(b.kind(n), "_declaration")
 	o.Name = b.text(b.at(n, "name"))
 	for _, place := range []string{"@base_clause", "@class_interface_clause"} {
