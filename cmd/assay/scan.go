@@ -35,6 +35,9 @@ func (c *scanCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if res.Files == 0 {
+		return fmt.Errorf("%s: there is no file that the analyser reads: expected Java, Python, JavaScript, TypeScript, Go or PHP, templates or settings outside of folders such as vendor and node_modules", c.Dir)
+	}
 	if c.Format == "sarif" {
 		err = findings.WriteSARIF(os.Stdout, "static", static.RulesHash(), res.Findings)
 	} else {

@@ -48,13 +48,13 @@ def report():
 def safe():
     return store.build("daily")
 `,
-			"shop/store.py": `import os
+			"shop/store.py": `from flask import render_template_string
 def build(name):
-    path = "/tmp/" + name
-    return run(path)
-def run(path):
-    return os.system("make " + path)
-`}, "py.command-injection", "shop/store.py:6", []string{"shop/views.py", "shop/store.py"}},
+    text = "Dear " + name
+    return show(text)
+def show(text):
+    return render_template_string("<p>" + text)
+`}, "py.template-injection", "shop/store.py:6", []string{"shop/views.py", "shop/store.py"}},
 		{"js require", map[string]string{
 			"api/items.js": `const files = require('../lib/files');
 router.get('/i/:name', (req, res) => {
@@ -92,22 +92,22 @@ $repo->byName($_GET['n']);
 class Repo {
   private $db;
   public function byName($n) {
-    $sql = "SELECT * FROM t WHERE n = '{$n}'";
-    return $this->db->query($sql);
+    $path = "/srv/rows/{$n}";
+    return file_get_contents($path);
   }
-}`}, "php.sql-injection", "Repo.php:6", []string{"page.php", "Repo.php"}},
+}`}, "php.path-traversal", "Repo.php:6", []string{"page.php", "Repo.php"}},
 		{"ts class field", map[string]string{
 			"src/a.ts": `import { Runner } from './b';
 export class Ctl {
   constructor(private runner: Runner) {}
   @Get('/x') x(@Query('host') host: string) { return this.runner.ping(host); }
 }`,
-			"src/b.ts": `import { exec } from 'child_process';
+			"src/b.ts": `import * as fs from 'fs';
 export class Runner {
   ping(h: string) {
-    exec('ping ' + h);
+    fs.readFile('/srv/hosts/' + h, () => {});
   }
-}`}, "js.command-injection", "src/b.ts:4", []string{"src/a.ts", "src/b.ts"}},
+}`}, "js.path-traversal", "src/b.ts:4", []string{"src/a.ts", "src/b.ts"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

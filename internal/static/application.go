@@ -1,10 +1,13 @@
 package static
 
 import (
+	"cmp"
+	"context"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"assay/audit"
 	"assay/internal/static/flow"
@@ -36,42 +39,34 @@ func (a *application) checks() error {
 // in the order of files.
 func (a *application) each(check func(*application, *source)) {
 	found := make([][]audit.Finding, len(a.sources))
+	inParallel(context.Background(), a.workers, len(a.sources), func(i int) {
+		one := *a
+		one.findings = nil
+		check(&one, a.sources[i])
+		found[i] = one.findings
+	})
+	a.findings = append(a.findings, slices.Concat(found...)...)
+}
+
+// inParallel calls do for each number below n, some at once, until ctx ends.
+func inParallel(ctx context.Context, workers, n int, do func(i int)) {
 	var wg sync.WaitGroup
-	next := make(chan int)
-	for range max(1, a.workers) {
+	var next atomic.Int64
+	for range max(1, workers) {
 		wg.Go(func() {
-			for i := range next {
-				one := *a
-				one.findings = nil
-				check(&one, a.sources[i])
-				found[i] = one.findings
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				do(i)
 			}
 		})
 	}
-	for i := range a.sources {
-		next <- i
-	}
-	close(next)
 	wg.Wait()
-	for _, fs := range found {
-		a.findings = append(a.findings, fs...)
-	}
 }
 
 // finish orders, removes what two rules say of the same place, and numbers.
 func (a *application) finish() []audit.Finding {
 	fs := a.findings
-	sort.SliceStable(fs, func(i, j int) bool {
-		x, y := &fs[i], &fs[j]
-		switch {
-		case x.File != y.File:
-			return x.File < y.File
-		case x.Lines.Start != y.Lines.Start:
-			return x.Lines.Start < y.Lines.Start
-		case x.Confidence != y.Confidence:
-			return x.Confidence > y.Confidence
-		}
-		return x.RuleID < y.RuleID
+	slices.SortStableFunc(fs, func(x, y audit.Finding) int {
+		return cmp.Or(strings.Compare(x.File, y.File), x.Lines.Start-y.Lines.Start, cmp.Compare(y.Confidence, x.Confidence), strings.Compare(x.RuleID, y.RuleID))
 	})
 	type place struct {
 		file string

@@ -2,6 +2,7 @@ package static
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -106,15 +107,11 @@ func (a *application) throttledBelow(u *flow.Unit, n *lang.Node, depth int) bool
 // throttledEverywhere: a filter, middleware or setting that all requests of the
 // language's part pass has to do with limits.
 func (a *application) throttledEverywhere(l lang.Lang) bool {
-	for _, s := range a.sources {
-		if of := lang.Of(s.path); s.raw == nil || isTest(s.path) || strings.Contains(s.path, ".lock") || strings.HasSuffix(s.path, ".json") || of != l && of != "" {
-			continue
-		}
-		if everywhere.Match(s.raw) && throttled.Match(s.raw) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.sources, func(s *source) bool {
+		of := lang.Of(s.path)
+		told := s.raw != nil && !isTest(s.path) && !strings.Contains(s.path, ".lock") && !strings.HasSuffix(s.path, ".json") && (of == l || of == "")
+		return told && everywhere.Match(s.raw) && throttled.Match(s.raw)
+	})
 }
 
 var (
@@ -151,21 +148,11 @@ func (a *application) checkEntities() {
 }
 
 func hasNote(notes []*lang.Node, re *regexp.Regexp) bool {
-	for _, n := range notes {
-		if re.MatchString(n.Name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(notes, func(n *lang.Node) bool { return re.MatchString(n.Name) })
 }
 
 func (a *application) entity(typ string) bool {
-	for _, c := range a.project.ClassesNamed(typ) {
-		if c.Node != nil && hasNote(c.Node.Notes, entityNote) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.project.ClassesNamed(typ), func(c *flow.Class) bool { return c.Node != nil && hasNote(c.Node.Notes, entityNote) })
 }
 
 // span is the lines of a whole handler, at most 50: longer ranges count as none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,16 +55,14 @@ func (a *application) checkComponents() error {
 	}
 	for _, s := range a.sources {
 		for _, d := range dependencies(s.path, string(s.raw)) {
-			var c component
-			for _, line := range table[d.eco+" "+d.name] {
-				if older(d.version, line.Below) && (line.From == "" || !older(d.version, line.From)) {
-					c = line
-					break
-				}
-			}
-			if c.Name == "" {
+			lines := table[d.eco+" "+d.name]
+			i := slices.IndexFunc(lines, func(c component) bool {
+				return older(d.version, c.Below) && (c.From == "" || !older(d.version, c.From))
+			})
+			if i < 0 {
 				continue
 			}
+			c := lines[i]
 			f := finding(rule, s.path, nil, nil)
 			f.Lines = audit.Range{Start: d.line, End: d.line}
 			f.Severity, _ = audit.ParseSeverity(c.Sev)
@@ -92,7 +91,7 @@ func dependencies(p, text string) []dependency {
 	case b == "go.mod":
 		return lineDeps(text, "go", regexp.MustCompile(`(?m)^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]+/[\w./~-]+)\s+v([0-9][\w.+-]*)`))
 	case strings.HasSuffix(b, ".gradle"):
-		return gradleDeps(text)
+		return lineDeps(text, "maven", gradleDep)
 	}
 	return nil
 }
@@ -152,10 +151,6 @@ func mavenDeps(text string) []dependency {
 	return out
 }
 
-func gradleDeps(text string) []dependency {
-	return lineDeps(text, "maven", gradleDep)
-}
-
 // older compares versions by their numbers; what is no number ends the
 // comparison. An empty version is not older than anything.
 func older(v, than string) bool {
@@ -163,19 +158,8 @@ func older(v, than string) bool {
 		return false
 	}
 	a, b := numbers(v), numbers(than)
-	for i := 0; i < len(a) || i < len(b); i++ {
-		x, y := 0, 0
-		if i < len(a) {
-			x = a[i]
-		}
-		if i < len(b) {
-			y = b[i]
-		}
-		if x != y {
-			return x < y
-		}
-	}
-	return false
+	n := max(len(a), len(b))
+	return slices.Compare(append(a, make([]int, n-len(a))...), append(b, make([]int, n-len(b))...)) < 0
 }
 
 func numbers(v string) []int {

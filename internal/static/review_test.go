@@ -15,13 +15,11 @@ func TestReview(t *testing.T) {
 		want             audit.Label
 		cwe              audit.CWE
 	}{
-		{"js concatenation", "js", "app.get('/notes', async (req, res) => {\n  const rows = await db.query(\"SELECT id, text FROM notes WHERE owner_id = \" + req.user.id + \" AND tag = '\" + req.query.tag + \"' LIMIT 100\");\n  res.json(rows.slice(0, 100));\n});", audit.Bad, 89},
+		{"js path", "js", "app.get('/notes', async (req, res) => {\n  res.send(fs.readFileSync('/srv/notes/' + req.query.name));\n});", audit.Bad, 22},
 		{"js bound", "js", "app.get('/notes', async (req, res) => {\n  const rows = await db.query('SELECT id, text FROM notes WHERE owner_id = ? LIMIT ?', [req.user.id, Math.min(100, n)]);\n  res.json(rows);\n});", audit.Good, 0},
 		{"go method without package", "go", "func (s *Server) note(w http.ResponseWriter, r *http.Request) {\n\trow := s.db.QueryRow(\"SELECT text FROM notes WHERE id = $1 AND owner_id = $2\", r.PathValue(\"id\"), userID(r))\n\t_ = row\n}", audit.Good, 0},
 		{"java fragment", "java", "@GetMapping(\"/notes\")\npublic List<Note> notes(@RequestParam String tag, Principal p) {\n  return jdbcTemplate.query(\"SELECT * FROM notes WHERE owner = '\" + p.getName() + \"' AND tag = '\" + tag + \"'\", mapper);\n}", audit.Bad, 89},
-		{"js raw answer", "js", "app.get('/x', (req, res) => {\n  res.send('<b>' + req.query.q + '</b>');\n});", audit.Bad, 79},
-		{"python order from a request", "python", "def notes(request):\n    order = request.args.get('sort')\n    return db.execute(f'SELECT id FROM notes WHERE owner_id = ? ORDER BY {order} LIMIT 100', (session['user_id'],)).fetchall()\n", audit.Bad, 89},
-		{"python order from a list of its own", "python", "SORTS = {'new': 'id DESC', 'old': 'id'}\n\n\ndef notes(request):\n    order = SORTS.get(request.args.get('sort'), 'id')\n    return db.execute(f'SELECT id FROM notes WHERE owner_id = ? ORDER BY {order} LIMIT 100', (session['user_id'],)).fetchall()\n", audit.Good, 0},
+		{"go order from a request", "go", "func (s *Server) notes(w http.ResponseWriter, r *http.Request) {\n\ts.db.Query(\"SELECT id FROM notes WHERE owner_id = $1 ORDER BY \"+r.FormValue(\"sort\"), userID(r))\n}", audit.Bad, 89},
 		{"php without tag", "php", "$st = $pdo->prepare('SELECT id, text FROM notes WHERE user_id = ?');\n$st->execute([$_SESSION['user_id']]);", audit.Good, 0},
 		{"sql has no flow", "sql", "select id, text from notes where owner_id = :user", audit.Good, 0},
 		{"sql by its look", "", "update notes set text = :text where id = :id", audit.Good, 0},

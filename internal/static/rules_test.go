@@ -112,3 +112,27 @@ func TestRules(t *testing.T) {
 		require.Positive(t, have[r.ID+" good"], "rule %s has no safe twin", r.ID)
 	}
 }
+
+// TestRulesAreTold holds the table of docs/static.md against the rules.
+func TestRulesAreTold(t *testing.T) {
+	set, err := rules.Load()
+	require.NoError(t, err)
+	told := map[string][]string{}
+	for _, r := range set.Rules {
+		of, name, _ := strings.Cut(r.ID, ".")
+		switch of {
+		case "java", "js", "py", "go", "php":
+		default:
+			of, name = "any", r.ID
+		}
+		if r.Note {
+			name = "*" + name + "*"
+		}
+		told[of] = append(told[of], name)
+	}
+	doc, err := os.ReadFile("../../docs/static.md")
+	require.NoError(t, err)
+	for _, of := range []string{"java", "js", "py", "go", "php", "any"} {
+		require.Contains(t, string(doc), fmt.Sprintf("| `%s` | %s |\n", of, strings.Join(told[of], ", ")))
+	}
+}

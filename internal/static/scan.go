@@ -3,6 +3,7 @@ package static
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -10,13 +11,7 @@ import (
 
 // Open gives the findings that are no notes.
 func (r Result) Open() []audit.Finding {
-	var out []audit.Finding
-	for _, f := range r.Findings {
-		if f.Suppressed == "" {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(f audit.Finding) bool { return f.Suppressed != "" })
 }
 
 // WriteText writes what was found for people: a line a finding, with the way that the

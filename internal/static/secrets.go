@@ -5,6 +5,7 @@ import (
 	"math"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -14,6 +15,9 @@ import (
 
 // Formats of keys that services issue: a match needs no context.
 var issuedKey = regexp.MustCompile(`\b(AKIA[0-9A-Z]{16}|ASIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{40,}|glpat-[\w-]{20}|xox[baprs]-[\w-]{20,}|[sr]k_live_[A-Za-z0-9]{16,}|AIza[\w-]{35}|SG\.[\w-]{16,}\.[\w-]{16,}|ya29\.[\w-]{20,}|npm_[A-Za-z0-9]{36}|sk-[A-Za-z0-9]{32,}|EAACEdEose0cBA\w+)\b|-----BEGIN (RSA |EC |DSA |OPENSSH |PGP )?PRIVATE KEY( BLOCK)?-----`)
+
+// keyParts are the fixed parts of these formats: a quick look at a whole file.
+var keyParts = bytes.Fields([]byte("AKIA ASIA gh glpat- xox _live_ AIza SG. ya29. npm_ sk- PRIVATE"))
 
 var (
 	secretName  = regexp.MustCompile(`(?i)(passwd|password|passphrase|\bpwd|_pwd|pwd$|secret|api_?key|apikey|access_?key|private_?key|signing_?key|encrypt(ion)?_?key|auth_?token|access_?token|jwt_?key|credential|secret_?key|crypto_?key|hmac_?key|client_?secret|aes_?key|master_?key|session_?key|cookie_?key|\bpass$|_pass$|dbpass|token_?key|salt$)`)
@@ -43,7 +47,7 @@ func (a *application) checkSecrets() {
 		if s.raw == nil || isTest(s.path) || !secretFile(s.path) {
 			return
 		}
-		line, issued := 0, mayHoldKey(s.raw)
+		line, issued := 0, slices.ContainsFunc(keyParts, func(w []byte) bool { return bytes.Contains(s.raw, w) })
 		for rest := s.raw; len(rest) > 0; {
 			var l []byte
 			l, rest, _ = bytes.Cut(rest, []byte("\n"))
@@ -51,8 +55,8 @@ func (a *application) checkSecrets() {
 			if len(l) > 4000 || len(l) < 8 {
 				continue
 			}
-			if name, value, key := secretIn(s.path, l, issued); name != "" || key {
-				a.secret(s.path, units[s.path], line, name, value, key)
+			if name, key := secretIn(s.path, l, issued); name != "" || key {
+				a.secret(s.path, units[s.path], line, name, key)
 				if lang.Of(s.path) == "" {
 					break // further secrets of the same settings say nothing new
 				}
@@ -61,98 +65,53 @@ func (a *application) checkSecrets() {
 	})
 }
 
-// mayHoldKey looks for the fixed parts of the formats in a whole file.
-func mayHoldKey(b []byte) bool {
-	for _, w := range []string{"AKIA", "ASIA", "gh", "glpat-", "xox", "_live_", "AIza", "SG.", "ya29.", "npm_", "sk-", "PRIVATE KEY"} {
-		if bytes.Contains(b, []byte(w)) {
-			return true
-		}
-	}
-	return false
-}
-
+// secretFile tells files whose secrets harm: neither tried out, shown or shipped as an
+// example, nor texts for people, nor of a developer's machine or a test run.
 func secretFile(p string) bool {
-	if elsewhere.MatchString(p) {
-		return false // code that is tried out or shown, services of a developer's machine
-	}
-	if strings.HasPrefix(p, ".github/") || strings.Contains(p, "/.github/") || strings.HasPrefix(p, ".circleci/") || strings.HasPrefix(p, ".devcontainer/") {
-		return false // services of a test run
-	}
 	b := strings.ToLower(path.Base(p))
-	if b == "package-lock.json" || b == "composer.lock" || strings.HasSuffix(b, ".lock") || strings.HasSuffix(b, ".txt") || strings.HasSuffix(b, ".html") || strings.HasSuffix(b, ".htm") || strings.Contains(b, ".min.") {
-		return false
-	}
-	for _, d := range []string{"i18n", "locale", "locales", "lang", "langs", "translations", "messages"} {
-		if strings.Contains("/"+path.Dir(p)+"/", "/"+d+"/") {
-			return false
-		}
-	}
-	if strings.HasSuffix(b, ".properties") && bundle.MatchString(b) {
-		return false
-	}
-	return !strings.HasPrefix(b, "messages") && !strings.Contains(b, ".example") && !strings.Contains(b, ".sample") && !strings.Contains(b, ".template") && !strings.HasSuffix(b, ".dist")
+	return !elsewhere.MatchString(p) && !texts.MatchString(b) && (!strings.HasSuffix(b, ".properties") || !bundle.MatchString(b))
 }
 
-var elsewhere = regexp.MustCompile(`(?i)(^|/)(tests?|testing|docs?|examples?|samples?|demo|fixtures?|mocks?|dev)/|docker-compose|\.mock\.|(^|/)compose\.ya?ml$`)
+var (
+	elsewhere = regexp.MustCompile(`(?i)(^|/)(tests?|testing|docs?|examples?|samples?|demo|fixtures?|mocks?|dev|\.github|\.circleci|\.devcontainer)/|docker-compose|\.mock\.|(^|/)compose\.ya?ml$|(^|/)(i18n|locales?|langs?|translations|messages)/`)
+	texts     = regexp.MustCompile(`^(package-lock\.json|messages.*)$|\.(lock|txt|html?|dist)$|\.(min|example|sample|template)\b`)
+)
 
 // bundle tells texts of a user interface by the file's name.
 var bundle = regexp.MustCompile(`(resource|message|label|i18n|lang|text|bundle|display|ui)|_[a-z]{2}(_[a-z]{2})?\.properties$`)
 
 // secretIn finds a secret in a line: the name that it is given to, or key for an
 // issued key.
-func secretIn(p string, l []byte, issued bool) (name, value string, key bool) {
+func secretIn(p string, l []byte, issued bool) (name string, key bool) {
 	if issued {
 		if k := issuedKey.Find(l); k != nil && !bytes.Contains(l, []byte("EXAMPLE")) {
-			return "", string(k), true
+			return "", true
 		}
 	}
 	if bytes.Contains(l, []byte("://")) {
-		if m := inAddress.FindSubmatch(l); m != nil && !comment(l) && !placeholder.Match(m[2]) && !bytes.Contains(l, []byte("example.com")) {
-			return "password", string(m[2]), false
+		if m := inAddress.FindSubmatch(l); m != nil && !commented.Match(l) && !placeholder.Match(m[2]) && !bytes.Contains(l, []byte("example.com")) {
+			return "password", false
 		}
 	}
-	if !mayNameSecret(l) {
-		return "", "", false
+	switch {
+	case !mayNameSecret(l):
+	case lang.Of(p) == "":
+		name = secretSetting(p, string(l))
+	case bytes.ContainsAny(l, "\"'`"):
+		name = secretLiteral(string(l))
 	}
-	if lang.Of(p) == "" {
-		return secretSetting(p, string(l))
-	}
-	if bytes.ContainsAny(l, "\"'`") {
-		name, value = secretLiteral(string(l))
-	}
-	return name, value, false
+	return name, false
 }
 
-func comment(l []byte) bool {
-	t := bytes.TrimSpace(l)
-	return bytes.HasPrefix(t, []byte("//")) || bytes.HasPrefix(t, []byte("#")) || bytes.HasPrefix(t, []byte("*")) || bytes.HasPrefix(t, []byte("/*")) || bytes.HasPrefix(t, []byte("<!--"))
-}
+var commented = regexp.MustCompile(`^\s*(//|#|\*|/\*|<!--|;)`)
 
 // mayNameSecret is a quick look for the first letters of a telling word.
 func mayNameSecret(l []byte) bool {
-	for i := 0; i+2 < len(l); i++ {
-		b, c := l[i+1]|0x20, l[i+2]|0x20
-		switch l[i] | 0x20 {
-		case 'p':
-			if b == 'a' && c == 's' || b == 'w' && c == 'd' {
-				return true
-			}
-		case 's':
-			if b == 'e' && c == 'c' || b == 'a' && c == 'l' {
-				return true
-			}
-		case 'k':
-			if b == 'e' && c == 'y' {
-				return true
-			}
-		case 't':
-			if b == 'o' && c == 'k' {
-				return true
-			}
-		case 'c':
-			if b == 'r' && c == 'e' {
-				return true
-			}
+	last := uint32(0) // three letters, small
+	for _, c := range l {
+		switch last = last<<8&0xffffff | uint32(c|0x20); last {
+		case 'p'<<16 | 'a'<<8 | 's', 'p'<<16 | 'w'<<8 | 'd', 's'<<16 | 'e'<<8 | 'c', 's'<<16 | 'a'<<8 | 'l', 'k'<<16 | 'e'<<8 | 'y', 't'<<16 | 'o'<<8 | 'k', 'c'<<16 | 'r'<<8 | 'e':
+			return true
 		}
 	}
 	return false
@@ -161,16 +120,15 @@ func mayNameSecret(l []byte) bool {
 var literal = regexp.MustCompile(`([A-Za-z_$][\w$.\-]*)["'\]]?\s*(?::\s*[A-Za-z]+\s*)?(?:=>|:=|=|:)\s*(?:\[\]byte\(|new String\(|Buffer\.from\()?(?:[a-zA-Z]{0,2})?["'` + "`" + `]([^"'` + "`" + `]{3,200})["'` + "`" + `]`)
 
 // secretLiteral finds name = "value" in a line of code.
-func secretLiteral(l string) (name, value string) {
-	t := strings.TrimSpace(l)
-	if strings.HasPrefix(t, "//") || strings.HasPrefix(t, "*") || strings.HasPrefix(t, "#") || strings.HasPrefix(t, "/*") {
-		return "", ""
+func secretLiteral(l string) string {
+	if commented.MatchString(l) {
+		return ""
 	}
 	if strings.Contains(l, "env") || strings.Contains(l, "ENV") || strings.Contains(l, "Env") || strings.Contains(l, "@Value") {
 		for _, m := range fallback.FindAllStringSubmatch(l, 3) {
 			for i := 1; i+1 < len(m); i += 2 {
 				if n := m[i]; n != "" && secretName.MatchString(n) && !secretNot.MatchString(n) && secretValue(n, m[i+1]) {
-					return n, m[i+1]
+					return n
 				}
 			}
 		}
@@ -178,10 +136,10 @@ func secretLiteral(l string) (name, value string) {
 	for _, m := range append(literal.FindAllStringSubmatch(l, 3), storedSecret.FindAllStringSubmatch(l, 1)...) {
 		n := m[1][strings.LastIndexByte(m[1], '.')+1:]
 		if secretName.MatchString(n) && !secretNot.MatchString(n) && secretValue(n, m[2]) {
-			return n, m[2]
+			return n
 		}
 	}
-	return "", ""
+	return ""
 }
 
 // stored is name and value as the arguments of a call that keeps them.
@@ -195,13 +153,13 @@ var settingDefault = regexp.MustCompile(`^\$\{[\w.\-]+:-?([^}{$]{6,})\}$`)
 
 var setting = regexp.MustCompile(`^\s*(?:export\s+|ENV\s+|ARG\s+|-\s+)?["']?([\w.\-/]+)["']?\s*(?:=|:|\s)\s*["']?([^"'\s#,][^"'#,]*?)["']?\s*,?\s*(?:#.*)?$|<(?:\w+:)?(?:property|entry|add|param|constructor-arg)\s+(?:name|key)="([\w.\-]+)"\s+value="([^"]+)"|<([\w.]+)>([^<\s]+)</`)
 
-func secretSetting(p, l string) (name, value string, key bool) {
-	if t := strings.TrimSpace(l); strings.HasPrefix(t, "#") || strings.HasPrefix(t, "//") || strings.HasPrefix(t, "<!--") || strings.HasPrefix(t, ";") {
-		return "", "", false
+func secretSetting(p, l string) string {
+	if commented.MatchString(l) {
+		return ""
 	}
 	m := setting.FindStringSubmatch(l)
 	if m == nil {
-		return "", "", false
+		return ""
 	}
 	for i := 1; i+1 < len(m); i += 2 {
 		n, v := m[i], strings.TrimSpace(m[i+1])
@@ -225,9 +183,9 @@ func secretSetting(p, l string) (name, value string, key bool) {
 		case ".jsp", ".ftl", ".vm", ".ejs", ".pug", ".hbs", ".twig", ".xhtml", ".vue", ".mustache", ".j2", ".md", ".gradle", ".kts", ".tmpl", ".gohtml":
 			continue
 		}
-		return n, v, false
+		return n
 	}
-	return "", "", false
+	return ""
 }
 
 // spoken tells texts for people and names of columns: words alone, or the name again.
@@ -293,7 +251,7 @@ func entropy(s string) float64 {
 	return e
 }
 
-func (a *application) secret(p string, u *flow.Unit, line int, name, _ string, key bool) {
+func (a *application) secret(p string, u *flow.Unit, line int, name string, key bool) {
 	rule := a.set.Checks["secret.hardcoded"]
 	f := finding(rule, p, nil, nil)
 	f.Lines = audit.Range{Start: line, End: line}

@@ -17,17 +17,19 @@ import (
 
 var seenRow = regexp.MustCompile(`^([\w.-]+)\t([\w.-]+/[\w.-]+)@([0-9a-f]{40})\t([^\t:]+)(:\d+)?\t(\S.*)$`)
 
-// TestSeen: each rule has fired rightly on real code, which rules/seen.tsv names; or it
-// is the same weakness, by a CWE, as one that has, told by a flow of data in another
-// language. With ASSAY_SEEN, a folder of checkouts "name@commit", the rows are held
-// against the analyser.
+// unseen are the rules that have fired on no real code. The smoke test, whose fixture
+// is not real, needs this one.
+var unseen = []string{"java.deserialization"}
+
+// TestSeen: each rule has fired rightly on real code, which rules/seen.tsv names. With
+// ASSAY_SEEN, a folder of checkouts "name@commit", the rows are held against the
+// analyser.
 func TestSeen(t *testing.T) {
 	set, err := rules.Load()
 	require.NoError(t, err)
 	b, err := os.ReadFile("rules/seen.tsv")
 	require.NoError(t, err)
 	seen := map[string]bool{}
-	var cwes []audit.CWE
 	trees := map[string][][]string{}
 	for i, line := range strings.Split(strings.TrimSpace(string(b)), "\n")[1:] {
 		m := seenRow.FindStringSubmatch(line)
@@ -35,13 +37,10 @@ func TestSeen(t *testing.T) {
 		r := set.ByID[m[1]]
 		require.NotNil(t, r, "rules/seen.tsv:%d: no rule %s", i+2, m[1])
 		seen[m[1]] = true
-		cwes = append(cwes, r.CWEs[:min(2, len(r.CWEs))]...)
 		trees[filepath.Base(m[2])+"@"+m[3]] = append(trees[filepath.Base(m[2])+"@"+m[3]], m)
 	}
 	for _, r := range set.Rules {
-		flow := slices.ContainsFunc(r.Match, func(m rules.Match) bool { return len(m.Args) > 0 })
-		same := slices.ContainsFunc(r.CWEs[:min(2, len(r.CWEs))], func(c audit.CWE) bool { return slices.Contains(cwes, c) })
-		require.True(t, seen[r.ID] || flow && same, "rule %s has fired on nothing real", r.ID)
+		require.Equal(t, slices.Contains(unseen, r.ID), !seen[r.ID], "rule %s: it has fired on nothing real, or is named as one that has not", r.ID)
 	}
 	dir := os.Getenv("ASSAY_SEEN")
 	for name, rows := range trees {

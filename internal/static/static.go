@@ -18,9 +18,8 @@ import (
 	"path"
 	"regexp"
 	"runtime"
-	"sort"
+	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"assay/audit"
@@ -80,7 +79,6 @@ func RulesHash() string {
 type source struct {
 	path string
 	raw  []byte
-	text []byte // of files that may hold markup or settings
 	code *lang.File
 	size int64
 	warn error
@@ -188,7 +186,7 @@ func list(fsys fs.FS, res *Result) (out []string, code int64, err error) {
 		}
 		return nil
 	})
-	sort.Strings(out)
+	slices.Sort(out)
 	return out, code, err
 }
 
@@ -214,34 +212,14 @@ func textual(p string) bool {
 
 func (a *Analyser) read(ctx context.Context, fsys fs.FS, paths []string) []*source {
 	out := make([]*source, len(paths))
-	var wg sync.WaitGroup
 	var read atomic.Int64
-	next := make(chan int)
-	for range a.opts.Workers {
-		wg.Go(func() {
-			for i := range next {
-				out[i] = open(fsys, paths[i])
-				if done := read.Add(1); a.opts.Progress != nil && done%100 == 0 {
-					a.opts.Progress("read", int(done), len(paths))
-				}
-			}
-		})
-	}
-	for i := range paths {
-		if ctx.Err() != nil {
-			break
+	inParallel(ctx, a.opts.Workers, len(paths), func(i int) {
+		out[i] = open(fsys, paths[i])
+		if done := read.Add(1); a.opts.Progress != nil && done%100 == 0 {
+			a.opts.Progress("read", int(done), len(paths))
 		}
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	done := out[:0]
-	for _, s := range out {
-		if s != nil {
-			done = append(done, s)
-		}
-	}
-	return done
+	})
+	return slices.DeleteFunc(out, func(s *source) bool { return s == nil })
 }
 
 func open(fsys fs.FS, p string) *source {
@@ -265,9 +243,6 @@ func open(fsys fs.FS, p string) *source {
 func (s *source) take(b []byte) {
 	p := s.path
 	s.size, s.raw = int64(len(b)), b
-	if textual(p) {
-		s.text = b
-	}
 	if lang.Of(p) != "" && !isTest(p) {
 		if generated.Match(b[:min(len(b), 1000)]) {
 			s.warn, s.raw = fmt.Errorf("%s: generated code: skipped", p), nil

@@ -3,8 +3,10 @@ package static
 import (
 	"bytes"
 	"regexp"
+	"slices"
 
 	"assay/audit"
+	"assay/internal/static/flow"
 )
 
 var (
@@ -15,12 +17,7 @@ var (
 
 // sanitizes tells applications that clean markup before they keep it.
 func (a *application) sanitizes() bool {
-	for _, u := range a.project.Units {
-		if sanitizing.Match(u.File.Src) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.project.Units, func(u *flow.Unit) bool { return sanitizing.Match(u.File.Src) })
 }
 
 // checkTexts runs the rules that read templates and settings line by line.

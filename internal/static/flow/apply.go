@@ -105,8 +105,6 @@ func (f *frame) filledBy(ci *callInfo, fn *Func, sum *summary) {
 		if f.u.File.Lang == lang.Python {
 			k = "self"
 		}
-	case ci.n.X != nil && ci.n.X.Kind == lang.Call && ci.n.X.Name == "super":
-		k = "self"
 	}
 	if k == "" {
 		return

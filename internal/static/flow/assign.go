@@ -2,7 +2,6 @@ package flow
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -29,9 +28,7 @@ func (f *frame) assignment(n *lang.Node) value {
 	if n.X != nil {
 		v = v.via(f.file(), n.Start, "held in "+short(lang.Dotted(n.X)))
 		f.s.matchAssign(f, n, v)
-		f.sends = n.Op == "<-" // into a channel
 		f.assign(n.X, v, n.Y)
-		f.sends = false
 	}
 	return v
 }
@@ -53,9 +50,6 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 	}
 	switch target.Kind {
 	case lang.Ident:
-		if f.sends {
-			f.s.setField(nil, path.Dir(f.file())+"."+target.Name, v)
-		}
 		if target.Name == "err" && f.u.File.Lang == lang.Go {
 			v = value{typ: "error"}
 		}
@@ -64,19 +58,12 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		if f.fn != nil && f.fn.Class != nil && f.u.File.Lang == lang.Java && f.fn.Class.Fields[target.Name] != nil {
 			f.s.setField(f.fn.Class, target.Name, v)
 		}
-	case lang.Assign: // "for (const x of y)" keeps a declaration here
-		f.assign(target.X, v, from)
 	case lang.Member:
 		k := key(target)
 		if k == "" {
 			return
 		}
 		f.give(k, v)
-		if f.sends && target.X != nil {
-			if c := f.s.p.classOf(f.u, f.quiet(target.X).typ); c != nil {
-				f.s.setField(c, target.Name, v)
-			}
-		}
 		if target.X != nil && target.X.Kind == lang.Ident {
 			if x := target.X.Name; (x == "this" || x == "self") && f.fn != nil && f.fn.Class != nil {
 				f.s.setField(f.fn.Class, target.Name, v)
@@ -101,10 +88,6 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		f.assign(target.Y, v, from)
 	case lang.Spread:
 		f.assign(target.X, v, from)
-	case lang.Other, lang.Block:
-		for _, k := range target.List {
-			f.assign(k, v, from)
-		}
 	}
 }
 
@@ -161,10 +144,6 @@ func (f *frame) take(k *lang.Node, v value, from *lang.Node) {
 		m := &lang.Node{Kind: lang.Member, X: from, Name: k.Name, Start: k.Start, End: k.End, Off: k.Off, To: k.To}
 		if w, ok := f.s.memberSource(f, m); ok {
 			item = w
-		} else if p := key(m); p != "" {
-			if w, ok := f.env[p]; ok {
-				item = w
-			}
 		}
 	}
 	f.assign(k.Y, item, nil)
@@ -189,12 +168,9 @@ func plainType(t string) bool {
 	if inner := strings.TrimSuffix(strings.TrimPrefix(t, "[]"), "[]"); inner != t && inner != "byte" && inner != "char" && inner != "uint8" {
 		t = inner
 	}
-	switch simple(t) {
-	case "int", "long", "short", "byte", "double", "float", "boolean", "Integer", "Long", "Short", "Double", "Float",
-		"Boolean", "BigDecimal", "BigInteger", "UUID", "LocalDate", "LocalDateTime", "Instant", "Date", "Duration",
-		"int32", "int64", "uint", "uint32", "uint64", "float32", "float64", "bool", "int8", "int16", "uint8", "uint16",
-		"number", "integer", "Decimal", "datetime", "date", "time", "char", "OffsetDateTime", "ZonedDateTime":
-		return true
-	}
-	return false
+	return plainTypes[simple(t)]
 }
+
+var plainTypes = lang.Words(`int long short byte double float boolean Integer Long Short Double Float Boolean BigDecimal BigInteger UUID LocalDate
+	LocalDateTime Instant Date Duration int32 int64 uint uint32 uint64 float32 float64 bool int8 int16 uint8 uint16 number integer Decimal datetime
+	date time char OffsetDateTime ZonedDateTime`)

@@ -98,13 +98,6 @@ func (f *frame) call(n *lang.Node) value {
 		}
 	}
 	f.dispatched(ci)
-	if n.Body != nil { // an anonymous class sees the variables around it
-		for _, m := range n.Body.List {
-			if m.Kind == lang.Func && m.Name == "" {
-				f.closure(m, value{})
-			}
-		}
-	}
 	return v
 }
 
@@ -171,18 +164,15 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 				v.from = union(v.from, a.from)
 			}
 		}
-		if v.tainted() && len(ci.args)+1 == 1 {
+		if v.tainted() && len(ci.args) == 0 {
 			v.text = ci.recv.text
 		}
 		if ci.name == "join" && v.tainted() {
-			v.text = ci.recv.text
-			for _, a := range ci.args {
+			v.text = ""
+			for _, a := range append([]value{ci.recv}, ci.args...) {
 				if strings.Contains(a.text, bad) {
 					v.text = a.text
 				}
-			}
-			if !strings.Contains(v.text, bad) {
-				v.text = ""
 			}
 		}
 		f.absorb(ci)
@@ -194,7 +184,7 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 }
 
 // looksUp are the calls that take one element of a collection by its key.
-var looksUp = map[string]bool{"get": true, "getOrDefault": true, "Get": true, "pop": true, "at": true, "setdefault": true, "find": true}
+var looksUp = lang.Words("get getOrDefault Get pop at setdefault find")
 
 // returns tells functions that give something back.
 func returns(fn *lang.Node) bool {
@@ -248,7 +238,7 @@ func (f *frame) factory(ci *callInfo) bool {
 		!stores.MatchString(x.Name) && !strings.HasPrefix(f.u.Alias[x.Name], ".") && sounds.MatchString(ci.name)
 }
 
-var plainLookUp = map[string]bool{"get": true, "find": true, "load": true, "lookup": true, "fetch": true}
+var plainLookUp = lang.Words("get find load lookup fetch")
 
 // sounds are the names of look-ups and of factories.
 var sounds = regexp.MustCompile(`^(?i:(get|find|load|look_?up|fetch|query|of|from|for|create|make|new|build|parse|open|with|wrap))($|[A-Z_])`)
@@ -328,11 +318,7 @@ func (f *frame) absorb(ci *callInfo) {
 	if !ok && ci.n.X.Kind != lang.Ident && !own || len(ci.args) == 0 {
 		return
 	}
-	any := false
-	for _, a := range ci.args {
-		any = any || a.tainted()
-	}
-	if own && !any {
+	if own && !anyTainted(ci.args) {
 		return
 	}
 	at := ""

@@ -2,8 +2,8 @@ package flow
 
 import (
 	"fmt"
-	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -56,9 +56,6 @@ func (f *frame) eval(n *lang.Node) value {
 		return f.eval(n.Y)
 	case lang.Spread, lang.Throw:
 		return f.eval(n.X)
-	case lang.Return:
-		f.returned(n)
-		return value{}
 	case lang.Markup:
 		return f.markup(n)
 	case lang.Loop:
@@ -116,13 +113,7 @@ func (f *frame) ident(n *lang.Node) value {
 			return v
 		}
 	}
-	v := f.s.global(f, n.Name)
-	if f.u.File.Lang == lang.Go && len(f.s.fields[nil]) > 0 {
-		if w, ok := f.s.classField(nil, path.Dir(f.file())+"."+n.Name); ok {
-			v.from = union(v.from, w.from)
-		}
-	}
-	return v
+	return f.s.global(f, n.Name)
 }
 
 // fieldValue gives what a field's declaration says: a constant, a type.
@@ -132,7 +123,7 @@ func (f *frame) fieldValue(name string) (value, bool) {
 		return value{}, false
 	}
 	v := value{typ: simple(lang.TypeName(d.Type))}
-	if d.Y != nil && (d.Y.Kind == lang.String || d.Y.Kind == lang.Template || d.Y.Kind == lang.Binary) {
+	if d.Y != nil && (d.Y.Kind == lang.String || d.Y.Kind == lang.Binary) {
 		v.text = constText(d.Y, 0)
 	}
 	if v.typ == "" && d.Y != nil && d.Y.Kind == lang.Call && d.Y.Op == "new" {
@@ -141,9 +132,7 @@ func (f *frame) fieldValue(name string) (value, bool) {
 	if src, ok := f.s.fieldSource(f, f.fn.Class, d); ok {
 		return src, true
 	}
-	if w, ok := f.s.classField(f.fn.Class, name); ok {
-		v.from = w.from
-	}
+	v.from = f.s.fields[f.fn.Class][name].from
 	perObject := !strings.Contains(d.Name, "static") || f.u.File.Lang == lang.Python && (d.Y == nil || len(fieldOrder(f.fn.Class)) > 0)
 	if perObject && !strings.Contains(d.Name, "const") && (v.text == "" || !strings.Contains(d.Name, "final")) && !upper(name) {
 		v.from = union(v.from, f.ownField(name, v.typ))
@@ -166,14 +155,6 @@ func constText(n *lang.Node, depth int) string {
 		if n.Op == "+" || n.Op == "." {
 			return cut(constText(n.X, depth+1) + constText(n.Y, depth+1))
 		}
-	case lang.Template:
-		s := ""
-		for _, k := range n.List {
-			s += constText(k, depth+1)
-		}
-		return cut(s)
-	case lang.Lit:
-		return n.Name
 	}
 	return hole
 }
@@ -219,35 +200,22 @@ func (f *frame) member(n *lang.Node) value {
 	if typ != "" && f.s.p.harmless(f.u, typ) {
 		return value{typ: typ}
 	}
-	if f.u.File.Lang == lang.Go && len(f.s.fields) > 0 && x.typ != "" {
-		if c := f.s.p.classOf(f.u, x.typ); c != nil {
-			if w, ok := f.s.classField(c, n.Name); ok { // what was sent into it
-				return value{from: union(w.from, pick(x.from, n.Name)), typ: typ}
-			}
-		}
-	}
 	if k := key(n); k != "" {
 		return f.whole(k, value{from: pick(x.from, n.Name), typ: typ})
 	}
 	return value{from: pick(x.from, n.Name), typ: typ}
 }
 
-var harmlessMember = map[string]bool{"length": true, "size": true, "class": true, "id_": true, "Length": true, "pk": true}
+var harmlessMember = lang.Words("length size class Length pk")
 
 var numberName = regexp.MustCompile(`(?i)(^|_)(id|ids|count|total|num|number|price|cost|amount|qty|quantity|date|time|datetime|at|year|month|day|age|score|rating|rank|position|size|width|height|status|level|hits|views|votes|likes|version|enabled|active)$|[a-z]I[dD]$`)
 
 // storedNumber tells columns of stored rows that hold a number, a time or a word of
 // the program.
 func storedNumber(x value, name string) bool {
-	if !x.tainted() || !numberName.MatchString(name) {
-		return false
-	}
-	for _, o := range x.from {
-		if o.kind != fromOutside || o.clean&rules.Stored != rules.Stored {
-			return false
-		}
-	}
-	return true
+	return x.tainted() && numberName.MatchString(name) && !slices.ContainsFunc(x.from, func(o origin) bool {
+		return o.kind != fromOutside || o.clean&rules.Stored != rules.Stored
+	})
 }
 
 func (f *frame) index(n *lang.Node) value {
@@ -353,7 +321,7 @@ func (f *frame) cond(n *lang.Node) value {
 func (f *frame) markup(n *lang.Node) value {
 	for _, a := range n.List {
 		v := f.eval(a.Y)
-		f.s.matchAttr(f, n, a, v)
+		f.s.matchAttr(f, a, v)
 	}
 	if n.Body != nil {
 		for _, k := range n.Body.List {

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -77,12 +78,7 @@ func (f *frame) given(fn *Func) map[string][]origin {
 }
 
 func hasParam(fn *lang.Node, name string) bool {
-	for _, p := range fn.List {
-		if p.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fn.List, func(p *lang.Node) bool { return p.Name == name })
 }
 
 // ownField is the data that a method reads from its own object.
@@ -145,6 +141,12 @@ func (f *frame) carried(ci *callInfo, fn *Func, o origin) []origin {
 	return o.through(f.argOf(ci, fn, o.param))
 }
 
+// dataNotes and dataBases mark classes whose constructor takes their fields.
+var (
+	dataNotes = lang.Words("dataclass attrs define frozen s AllArgsConstructor RequiredArgsConstructor Data Value")
+	dataBases = lang.Words("BaseModel NamedTuple BaseSettings Struct TypedDict")
+)
+
 // fieldOrder gives the fields of records and data classes in the order of their
 // declaration, which is the order of their constructor.
 func fieldOrder(c *Class) []string {
@@ -152,15 +154,8 @@ func fieldOrder(c *Class) []string {
 		return nil
 	}
 	data := strings.Contains(c.Node.Op, "record")
-	for _, n := range c.Node.Notes {
-		switch n.Name {
-		case "dataclass", "attrs", "define", "frozen", "s", "AllArgsConstructor", "RequiredArgsConstructor", "Data", "Value":
-			data = true
-		}
-	}
-	for _, b := range c.Bases {
-		data = data || b == "BaseModel" || b == "NamedTuple" || b == "BaseSettings" || b == "Struct" || b == "TypedDict"
-	}
+	data = data || slices.ContainsFunc(c.Node.Notes, func(n *lang.Node) bool { return dataNotes[n.Name] }) ||
+		slices.ContainsFunc(c.Bases, func(b string) bool { return dataBases[b] })
 	if !data {
 		return nil
 	}
@@ -196,28 +191,25 @@ func (f *frame) made(n *lang.Node) *Class {
 	switch {
 	case n.Op == "new":
 		if name == "self" || name == "static" {
-			return f.fn.classOr(nil)
+			return f.fn.class()
 		}
 	case f.u.File.Lang == lang.Python && n.Op == "" && name != "" && name[0] >= 'A' && name[0] <= 'Z':
 		if n.X != nil && !f.isModule(n.X) {
 			return nil
 		}
-		if n.X == nil && len(f.u.byName[name]) > 0 {
-			return nil
-		}
 	case f.u.File.Lang == lang.Python && n.X == nil && name == "cls":
-		return f.fn.classOr(nil)
+		return f.fn.class()
 	default:
 		return nil
 	}
 	return f.s.p.classOf(f.u, name)
 }
 
-func (fn *Func) classOr(c *Class) *Class {
-	if fn != nil && fn.Class != nil {
-		return fn.Class
+func (fn *Func) class() *Class {
+	if fn == nil {
+		return nil
 	}
-	return c
+	return fn.Class
 }
 
 // accessor narrows an object to the field that an accessor names: getName, isOpen,
@@ -261,6 +253,8 @@ func (f *frame) accessor(ci *callInfo) []origin {
 	return taken(from, f.taking(ci.n))
 }
 
+var enums = lang.Words("Enum StrEnum IntEnum TextChoices IntegerChoices")
+
 // harmless tells types whose values an attacker cannot shape: numbers, and the
 // enumerations of the project.
 func (p *Project) harmless(u *Unit, typ string) bool {
@@ -274,10 +268,5 @@ func (p *Project) harmless(u *Unit, typ string) bool {
 	if strings.Contains(c.Node.Op, "enum") {
 		return true
 	}
-	for _, b := range c.Bases {
-		if b == "Enum" || b == "StrEnum" || b == "IntEnum" || b == "TextChoices" || b == "IntegerChoices" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Bases, func(b string) bool { return enums[b] })
 }

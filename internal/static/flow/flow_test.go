@@ -3,8 +3,11 @@ package flow_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"assay/internal/static/flow"
 	"assay/internal/static/lang"
@@ -17,8 +20,7 @@ import (
 // surely reached from outside.
 func hits(t *testing.T, files map[string]string) []string {
 	t.Helper()
-	set, err := rules.Load()
-	require.NoError(t, err)
+	set := ruleSet(t)
 	var parsed []*lang.File
 	for name, src := range files {
 		f, err := lang.Parse(name, []byte(src))
@@ -33,6 +35,25 @@ func hits(t *testing.T, files map[string]string) []string {
 		}
 	}
 	return out
+}
+
+// ruleSet is the shipped rules with the sinks of these tests.
+func ruleSet(t *testing.T) *rules.Set {
+	t.Helper()
+	all := fstest.MapFS{}
+	for _, pattern := range []string{"../rules/*.yaml", "testdata/*.yaml"} {
+		names, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, names)
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			require.NoError(t, err)
+			all[filepath.Base(name)] = &fstest.MapFile{Data: b}
+		}
+	}
+	set, err := rules.Read(all)
+	require.NoError(t, err)
+	return set
 }
 
 // TestPropagation follows data along each way that the engine knows, and stops where

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -43,31 +44,21 @@ func (f *frame) formatCall(ci *callInfo) (value, bool) {
 
 // fillBraces puts arguments into a text with {}.
 func fillBraces(x value, args []value, from []origin) value {
-	v := value{from: union(x.from, from), typ: "String"}
-	var b strings.Builder
-	t, i := x.text, 0
-	for {
-		p := strings.IndexByte(t, '{')
-		e := strings.IndexByte(t, '}')
-		if p < 0 || e < p {
-			break
-		}
-		b.WriteString(t[:p])
-		switch name := t[p+1 : e]; {
-		case name == "" && i < len(args):
-			b.WriteString(args[i].piece())
-		case len(from) > 0:
-			b.WriteString(bad)
-		default:
-			b.WriteString(hole)
-		}
+	i := 0
+	text := braces.ReplaceAllStringFunc(x.text, func(p string) string {
 		i++
-		t = t[e+1:]
-	}
-	b.WriteString(t)
-	v.text = cut(b.String())
-	return v
+		switch {
+		case p == "{}" && i <= len(args):
+			return args[i-1].piece()
+		case len(from) > 0:
+			return bad
+		}
+		return hole
+	})
+	return value{from: union(x.from, from), typ: "String", text: cut(text)}
 }
+
+var braces = regexp.MustCompile(`\{[^{}]*\}`)
 
 // format fills Python's "..." % args.
 func (f *frame) format(x value, node *lang.Node, y value) value {
@@ -84,83 +75,35 @@ func (f *frame) format(x value, node *lang.Node, y value) value {
 // verbs are the places of a printf-like text that take arguments.
 var verbs = regexp.MustCompile(`%(%|[-+ #0-9.,*$]*(\([^)]*\))?[-+ #0-9.]*l*[a-zA-Z])`)
 
-// shown are the origins of the arguments that a printf-like text takes as text: a
-// number shows none of the data. Texts that name or number their arguments show all.
-func shown(text string, args []value, all []origin) []origin {
-	places := verbs.FindAllString(text, -1)
-	n := 0
-	for _, p := range places {
-		if p != "%%" {
-			n++
-		}
-		if strings.ContainsAny(p, "($*") {
-			return all
-		}
-	}
-	if n != len(args) {
-		return all
-	}
-	var out []origin
-	i := 0
-	for _, p := range places {
-		if p == "%%" {
-			continue
-		}
-		switch p[len(p)-1] {
-		case 'd', 'f', 'i', 'u', 'e', 'g', 't', 'b', 'o':
-		default:
-			out = union(out, args[i].from)
-		}
-		i++
-	}
-	return out
-}
-
-// fill puts arguments into a printf-like text, in order.
+// fill puts arguments into a printf-like text, in order: a number shows none of the
+// data. Texts that name or number their arguments show all of it, at each place.
 func fill(x value, args []value, from []origin) value {
-	v := value{from: union(x.from, from), typ: "String"}
-	if len(args) > 1 || x.text != "" && strings.Count(x.text, "%") == 1 {
-		v.from = union(x.from, shown(x.text, args, from))
+	v := value{from: x.from, typ: "String"}
+	places := slices.DeleteFunc(verbs.FindAllString(x.text, -1), func(p string) bool { return p == "%%" })
+	plain := len(args) == len(places)
+	plain = plain && !slices.ContainsFunc(places, func(p string) bool { return strings.ContainsAny(p, "($*") })
+	if !plain {
+		v.from = union(x.from, from)
 	}
-	var b strings.Builder
-	t, i := x.text, 0
-	for len(t) > 0 {
-		p := strings.IndexByte(t, '%')
-		if p < 0 || p+1 >= len(t) {
-			break
-		}
-		b.WriteString(t[:p])
-		t = t[p+1:]
-		if t[0] == '%' {
-			b.WriteByte('%')
-			t = t[1:]
-			continue
-		}
-		named := t[0] == '('
-		if named {
-			if e := strings.IndexByte(t, ')'); e > 0 {
-				t = t[e+1:]
-			}
-		}
-		e := strings.IndexFunc(t, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' })
-		if e < 0 {
-			break
-		}
-		verb := t[e]
-		t = t[e+1:]
-		switch {
-		case verb == 'd' || verb == 'f' || verb == 'x' && len(args) <= i:
-			b.WriteString(hole)
-		case named && len(v.from) > 0:
-			b.WriteString(bad)
-		case i < len(args):
-			b.WriteString(args[i].piece())
-		default:
-			b.WriteString(hole)
+	i := 0
+	v.text = cut(verbs.ReplaceAllStringFunc(x.text, func(p string) string {
+		if p == "%%" {
+			return "%"
 		}
 		i++
-	}
-	b.WriteString(t)
-	v.text = cut(b.String())
+		number := strings.ContainsRune("dfiuegtbo", rune(p[len(p)-1]))
+		switch {
+		case number:
+			return hole
+		case plain:
+			v.from = union(v.from, args[i-1].from)
+			return args[i-1].piece()
+		case strings.Contains(p, "(") && len(from) > 0:
+			return bad
+		case i <= len(args):
+			return args[i-1].piece()
+		}
+		return hole
+	}))
 	return v
 }

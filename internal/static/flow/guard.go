@@ -28,10 +28,6 @@ func (f *frame) guard(n *lang.Node, truth bool) {
 		if truth && n.Y != nil && n.Y.Kind != lang.String {
 			f.trust(n.Y, rules.All, 0)
 		}
-	case lang.Ident: // if ok: the lookup before proved its key
-		if !truth {
-			return
-		}
 	case lang.Assign:
 		f.guard(n.Y, truth)
 	case lang.Other:
@@ -81,36 +77,14 @@ func (f *frame) guardBinary(n *lang.Node, truth bool) {
 		f.guardEqual(n, truth)
 	case "!=", "!==", "<>", "is not":
 		f.guardEqual(n, !truth)
-	case "in":
-		f.below(n, truth)
-		if truth && fixedSet(f, n.Y) {
+	case "in", "not in":
+		if truth == (op == "in") && fixedSet(f, n.Y) {
 			f.trust(n.X, rules.All, 0)
 		}
-		f.traversal(n, !truth)
-	case "not in":
-		f.below(n, !truth)
-		if !truth && fixedSet(f, n.Y) {
-			f.trust(n.X, rules.All, 0)
-		}
-		f.traversal(n, truth)
 	case ">=", ">", "<", "<=":
-		f.guardIndex(n, truth)
-	}
-}
-
-// below reads "root in path.parents", the check that a path lies within a folder.
-func (f *frame) below(n *lang.Node, truth bool) {
-	if truth && n.Y != nil && n.Y.Kind == lang.Member && n.Y.Name == "parents" {
-		bits, _ := rules.ClassBits([]string{"path"})
-		f.trust(n.Y.X, bits, rules.Norm)
-	}
-}
-
-// traversal reads '".." in path', the check that a path climbs nowhere.
-func (f *frame) traversal(n *lang.Node, absent bool) {
-	if absent && n.X != nil && n.X.Kind == lang.String && strings.Contains(n.X.Name, "..") {
-		bits, _ := rules.ClassBits([]string{"path"})
-		f.trust(n.Y, bits, 0)
+		if n.X != nil && n.X.Kind == lang.Call && n.Y != nil { // indexOf(x) >= 0
+			f.guardCall(n.X, truth == (op == ">=" || op == ">"))
+		}
 	}
 }
 
@@ -121,21 +95,6 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 	}
 	if constant(x) {
 		x, y = y, x
-	}
-	if equal && (x.Kind == lang.Call && x.Name == "commonpath" || y.Kind == lang.Call && y.Name == "commonpath") {
-		c := x
-		if c.Name != "commonpath" {
-			c = y
-		}
-		bits, _ := rules.ClassBits([]string{"path"})
-		for _, a := range c.List {
-			if a.Kind == lang.Array {
-				for _, k := range a.List {
-					f.trust(k, bits, rules.Norm)
-				}
-			}
-		}
-		return
 	}
 	if equal && hostOf(x) { // urlparse(next).netloc == "", u.Host == r.Host
 		bits, _ := rules.ClassBits([]string{"url", "redirect"})
@@ -166,14 +125,6 @@ func hostOf(n *lang.Node) bool {
 		return n.Kind == lang.Member || n.Kind == lang.Call
 	}
 	return false
-}
-
-func (f *frame) guardIndex(n *lang.Node, truth bool) {
-	if n.X == nil || n.X.Kind != lang.Call || n.Y == nil {
-		return
-	}
-	found := n.Op == ">=" || n.Op == ">"
-	f.guardCall(n.X, truth == found)
 }
 
 func constant(n *lang.Node) bool {

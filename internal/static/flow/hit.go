@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -9,17 +10,12 @@ import (
 
 // exported tells whether somebody outside could call the function of f.
 func exported(f *frame) bool {
-	if f.fn == nil || f.fn.Name == "" {
-		return false
-	}
-	for _, a := range f.fn.Node.Notes { // a command line: its user may run commands anyway
-		switch a.Name {
-		case "command", "option", "argument", "task", "Command", "CommandLine":
-			return false
-		}
-	}
-	return f.fn.Name != "main" && !strings.Contains(f.fn.Node.Op, "private")
+	return f.fn != nil && f.fn.Name != "" && f.fn.Name != "main" && !strings.Contains(f.fn.Node.Op, "private") &&
+		!slices.ContainsFunc(f.fn.Node.Notes, func(a *lang.Node) bool { return commandLine[a.Name] })
 }
+
+// commandLine are annotations of commands: their user may run commands anyway.
+var commandLine = lang.Words("command option argument task Command CommandLine")
 
 // weak remembers a sink that a parameter of f arrives at. It counts only when no
 // call in the project fills that parameter.
@@ -85,9 +81,7 @@ func steps(t *step) []Step {
 	for ; t != nil; t = t.prev {
 		out = append(out, Step{t.file, int(t.line), t.note})
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out
 }
 

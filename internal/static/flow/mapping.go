@@ -5,14 +5,12 @@ import (
 )
 
 // mapping are the calls whose result is what the function given to them returns.
-var mapping = map[string]bool{"map": true, "flatMap": true, "mapToObj": true, "thenApply": true, "thenCompose": true, "thenApplyAsync": true,
-	"then": true, "transform": true, "mapValues": true, "array_map": true, "mapNotNull": true, "supplyAsync": true, "fromCallable": true}
+var mapping = lang.Words("map flatMap mapToObj thenApply thenCompose thenApplyAsync then transform mapValues array_map mapNotNull supplyAsync fromCallable")
 
 // numeric are functions that give numbers and other harmless values when each item
 // of a collection goes through them.
-var numeric = map[string]bool{"int": true, "float": true, "Number": true, "parseInt": true, "parseFloat": true, "BigInt": true, "Boolean": true,
-	"intval": true, "floatval": true, "boolval": true, "parseLong": true, "parseDouble": true, "fromString": true, "Decimal": true, "UUID": true,
-	"toInt": true, "toLong": true, "valueOf_": true, "longValue": true, "intValue": true, "ObjectId": true, "abs": true}
+var numeric = lang.Words(`int float Number parseInt parseFloat BigInt Boolean intval floatval boolval parseLong parseDouble fromString Decimal UUID
+	toInt toLong longValue intValue ObjectId abs`)
 
 // items is what a call hands to the functions among its arguments: the receiver's
 // elements, or those of the other arguments.
@@ -86,11 +84,7 @@ func (f *frame) handed(ci *callInfo, fn *lang.Node, list []*lang.Node, args []va
 // run.delay(x).
 func (f *frame) dispatched(ci *callInfo) {
 	n := ci.n
-	tainted := false
-	for _, v := range ci.args {
-		tainted = tainted || v.tainted()
-	}
-	if !tainted || mapping[ci.name] {
+	if !anyTainted(ci.args) || mapping[ci.name] {
 		return
 	}
 	switch ci.name {
@@ -116,27 +110,21 @@ func (f *frame) dispatched(ci *callInfo) {
 // later applies a function to the arguments that it will be called with; args=(x, y)
 // stands for x and y.
 func (f *frame) later(ci *callInfo, fn *lang.Node, list []*lang.Node, args []value) {
-	for i, a := range list {
-		if a.Kind == lang.Pair && a.Name == "args" && a.Y != nil && a.Y.Kind == lang.Array {
-			list, args = a.Y.List, make([]value, len(a.Y.List))
-			for j, k := range list {
-				args[j] = f.quiet(k)
-			}
-			break
+	for _, a := range list {
+		if a.Kind == lang.Pair && a.Name == "args" && a.Y != nil {
+			a = a.Y
+		} else if len(list) > 1 {
+			continue
 		}
-		if a.Kind == lang.Array && i == 0 && len(list) == 1 {
-			list, args = a.List, make([]value, len(a.List))
-			for j, k := range list {
-				args[j] = f.quiet(k)
+		if a.Kind == lang.Array {
+			list, args = a.List, nil
+			for _, k := range list {
+				args = append(args, f.quiet(k))
 			}
 			break
 		}
 	}
-	any := false
-	for _, v := range args {
-		any = any || v.tainted()
-	}
-	if !any {
+	if !anyTainted(args) {
 		return
 	}
 	if fs := f.named(fn, list); len(fs) > 0 {

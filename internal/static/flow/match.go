@@ -2,6 +2,7 @@ package flow
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -33,31 +34,14 @@ func (s *shard) matchCall(f *frame, ci *callInfo) {
 			}
 		}
 	}
-	for _, k := range ci.n.List {
-		if k.Kind == lang.Pair {
-			continue // evaluated as an argument, and matched there
-		}
-	}
 }
 
-// valuesOf gives the values of an argument by position, name, "recv", "any" or
-// "n+" for all from n on.
+// valuesOf gives the values of an argument by position, name, "recv", or "n+" for all
+// from n on.
 func valuesOf(ci *callInfo, arg string) []value {
-	switch {
-	case arg == "recv":
-		return []value{ci.recv}
-	case arg == "any":
-		return ci.args
-	case strings.HasSuffix(arg, "+"):
-		if n, ok := rules.Position(arg[:len(arg)-1]); ok && n < len(ci.args) {
-			return ci.args[n:]
-		}
-		return nil
-	case arg == "last":
-		if len(ci.args) > 0 {
-			return ci.args[len(ci.args)-1:]
-		}
-		return nil
+	if from, ok := strings.CutSuffix(arg, "+"); ok {
+		n, _ := rules.Position(from)
+		return ci.args[min(n, len(ci.args)):]
 	}
 	if _, v, ok := argValue(ci, arg); ok {
 		return []value{v}
@@ -87,15 +71,11 @@ func (s *shard) tests(f *frame, ts []rules.Test, n *lang.Node, ci *callInfo) boo
 		var a *lang.Node
 		var v value
 		var ok bool
-		switch {
-		case ci != nil:
-			a, v, ok = argValue(ci, t.Arg)
-			if !ok { // a key of an options object
-				a, ok = optionOf(n, t.Arg)
-			}
-		default:
+		if ci == nil {
 			a = argument(n, t.Arg)
 			ok = a != nil
+		} else if a, v, ok = argValue(ci, t.Arg); !ok { // a key of an options object
+			a, ok = optionOf(n, t.Arg)
 		}
 		if !s.test(f, t, a, v, ok) {
 			return false
@@ -154,17 +134,8 @@ func textOf(f *frame, a *lang.Node, v value) string {
 
 // scoped checks a match's conditions on the text of scopes.
 func (s *shard) scoped(f *frame, m *rules.Match, n *lang.Node) bool {
-	for _, t := range m.Without {
-		if s.scopeHas(f, t, n) {
-			return false
-		}
-	}
-	for _, t := range m.With {
-		if !s.scopeHas(f, t, n) {
-			return false
-		}
-	}
-	return true
+	has := func(t rules.ScopeTest) bool { return s.scopeHas(f, t, n) }
+	return !slices.ContainsFunc(m.Without, has) && !slices.ContainsFunc(m.With, func(t rules.ScopeTest) bool { return !has(t) })
 }
 
 func (s *shard) scopeHas(f *frame, t rules.ScopeTest, n *lang.Node) bool {
@@ -213,15 +184,8 @@ func (p *Project) has(t rules.ScopeTest) bool {
 	if v, ok := p.texts[k]; ok {
 		return v
 	}
-	found := false
-	for _, u := range p.Units {
-		if t.RE.Match(u.File.Src) {
-			found = true
-			break
-		}
-	}
-	p.texts[k] = found
-	return found
+	p.texts[k] = slices.ContainsFunc(p.Units, func(u *Unit) bool { return t.RE.Match(u.File.Src) })
+	return p.texts[k]
 }
 
 func (s *shard) matchAssign(f *frame, n *lang.Node, v value) {
@@ -250,12 +214,7 @@ func (s *shard) matchAssign(f *frame, n *lang.Node, v value) {
 
 // valued fires a match on something that has one value.
 func (s *shard) valued(f *frame, m *rules.Match, n, value_ *lang.Node, v value) {
-	for _, t := range m.Tests {
-		if !s.test(f, t, value_, v, value_ != nil) {
-			return
-		}
-	}
-	if !s.scoped(f, m, n) {
+	if slices.ContainsFunc(m.Tests, func(t rules.Test) bool { return !s.test(f, t, value_, v, value_ != nil) }) || !s.scoped(f, m, n) {
 		return
 	}
 	if len(m.Args) > 0 {
@@ -276,7 +235,7 @@ func (s *shard) matchPair(f *frame, n *lang.Node) {
 	}
 }
 
-func (s *shard) matchAttr(f *frame, _, a *lang.Node, v value) {
+func (s *shard) matchAttr(f *frame, a *lang.Node, v value) {
 	pats := f.u.Table.Attrs[a.Name]
 	for i := range pats {
 		s.valued(f, pats[i].Match, a, a.Y, v)

@@ -332,20 +332,14 @@ func (f *frame) fieldAfter(name, verb string) string {
 
 // keeps are the calls whose result is the value itself in another writing: what is
 // proved of it is proved of the value.
-var keeps = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`trim strip lstrip rstrip ltrim rtrim lower upper toLowerCase toUpperCase toLower toUpper strtolower
-		strtoupper mb_strtolower mb_strtoupper casefold capitalize title intern toString String str string strval valueOf repr bytes bytearray
-		getBytes Bytes decode encode decodeURIComponent decodeURI unescape unquote unquote_plus urldecode rawurldecode normalize normpath realpath
-		abspath resolve toRealPath getCanonicalPath getCanonicalFile getAbsolutePath getAbsoluteFile toAbsolutePath getPath toPath toFile toURI toUri
-		toURL Clean Abs EvalSymlinks FromSlash ToSlash TrimSpace ToLower ToUpper parse Parse ParseRequestURI urlparse urlsplit parse_url create of
-		ofNullable orElse orElseThrow requireNonNull copy clone deepcopy structuredClone cloneDeep list tuple set sorted iter stream collect toList
-		toArray array from asList relative Rel relativize relpath relative_to loads json_decode readValue Path PurePath URL URI File quote escape Quote expanduser fspath JSON Text Duplicate
-		QueryUnescape PathUnescape iterator aiter freeze unmodifiableList then`) {
-		m[w] = true
-	}
-	return m
-}()
+var keeps = lang.Words(`trim strip lstrip rstrip ltrim rtrim lower upper toLowerCase toUpperCase toLower toUpper strtolower
+	strtoupper mb_strtolower mb_strtoupper casefold capitalize title intern toString String str string strval valueOf repr bytes bytearray
+	getBytes Bytes decode encode decodeURIComponent decodeURI unescape unquote unquote_plus urldecode rawurldecode normalize normpath realpath
+	abspath resolve toRealPath getCanonicalPath getCanonicalFile getAbsolutePath getAbsoluteFile toAbsolutePath getPath toPath toFile toURI toUri
+	toURL Clean Abs EvalSymlinks FromSlash ToSlash TrimSpace ToLower ToUpper parse Parse ParseRequestURI urlparse urlsplit parse_url create of
+	ofNullable orElse orElseThrow requireNonNull copy clone deepcopy structuredClone cloneDeep list tuple set sorted iter stream collect toList
+	toArray array from asList relative Rel relativize relpath relative_to loads json_decode readValue Path PurePath URL URI File quote escape Quote expanduser fspath JSON Text Duplicate
+	QueryUnescape PathUnescape iterator aiter freeze unmodifiableList then`)
 
 // kept: the call gives its value as it is.
 func kept(ci *callInfo) bool {

@@ -34,7 +34,6 @@ type Unit struct {
 	Classes []*Class
 	byName  map[string][]*Func
 	top     *Func
-	called  map[string]bool // memo of calls, of fragments alone
 }
 
 // A Func is a function, method, or the top level of a file or class.

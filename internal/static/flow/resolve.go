@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -39,29 +38,22 @@ func (p *Project) method(c *Class, name string, nargs int, depth int) []*Func {
 }
 
 func withBody(fs []*Func) []*Func {
-	out := fs[:0:0]
-	for _, f := range fs {
-		if f.Node.Body != nil {
-			out = append(out, f)
-		}
-	}
-	return out
+	return only(fs, func(f *Func) bool { return f.Node.Body != nil })
+}
+
+// only gives the functions that are so.
+func only(fs []*Func, so func(*Func) bool) []*Func {
+	return slices.DeleteFunc(slices.Clone(fs), func(f *Func) bool { return !so(f) })
 }
 
 func byArity(fs []*Func, n int) []*Func {
 	if len(fs) < 2 || n < 0 {
 		return fs
 	}
-	out := fs[:0:0]
-	for _, f := range fs {
-		if len(f.Node.List) == n {
-			out = append(out, f)
-		}
+	if out := only(fs, func(f *Func) bool { return len(f.Node.List) == n }); len(out) > 0 {
+		return out
 	}
-	if len(out) == 0 {
-		return fs
-	}
-	return out
+	return fs
 }
 
 // bounded gives the functions that lie nearest to u, at most maxCandidates.
@@ -192,13 +184,7 @@ func (p *Project) unique(u *Unit, call *lang.Node) []*Func {
 	}
 	fs := withBody(p.byName[u.File.Lang][call.Name])
 	if len(fs) > 1 { // one in the folder is meant, whatever others are called
-		all := fs
-		fs = nil
-		for _, fn := range all {
-			if path.Dir(fn.Unit.File.Path) == path.Dir(u.File.Path) {
-				fs = append(fs, fn)
-			}
-		}
+		fs = only(fs, func(fn *Func) bool { return path.Dir(fn.Unit.File.Path) == path.Dir(u.File.Path) })
 	}
 	if len(fs) != 1 || fs[0].Class == nil || len(fs[0].Node.List) < len(call.List) {
 		return nil
@@ -206,17 +192,12 @@ func (p *Project) unique(u *Unit, call *lang.Node) []*Func {
 	return fs
 }
 
-var everyday = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`append create delete update insert remove execute render handle process
-		filter findall findone findby getall getname setname getid tostring valueof equals hashcode replace
-		format substring contains indexof subscribe foreach length stringify request response connect
-		prepare fetchall fetchone commit rollback prepend includes reduce concat encode decode search
-		getvalue setvalue getinstance addattribute getattribute setattribute settimeout toarray values`) {
-		m[w] = true
-	}
-	return m
-}()
+// everyday are names that many classes give to methods.
+var everyday = lang.Words(`append create delete update insert remove execute render handle process
+	filter findall findone findby getall getname setname getid tostring valueof equals hashcode replace
+	format substring contains indexof subscribe foreach length stringify request response connect
+	prepare fetchall fetchone commit rollback prepend includes reduce concat encode decode search
+	getvalue setvalue getinstance addattribute getattribute setattribute settimeout toarray values`)
 
 func (p *Project) free(f *Func, name string, n int) []*Func {
 	u := f.Unit
@@ -263,25 +244,15 @@ func (p *Project) free(f *Func, name string, n int) []*Func {
 }
 
 func withoutClass(fs []*Func) []*Func {
-	out := fs[:0:0]
-	for _, f := range fs {
-		if f.Class == nil {
-			out = append(out, f)
-		}
-	}
-	return out
+	return only(fs, func(f *Func) bool { return f.Class == nil })
 }
 
 // goPackage finds a function of the package whose folder ends as the import path.
 func (p *Project) goPackage(imp, name string) []*Func {
-	var out []*Func
-	for _, f := range p.byName[lang.Go][name] {
+	return only(p.byName[lang.Go][name], func(f *Func) bool {
 		dir := path.Dir(f.Unit.File.Path)
-		if f.Class == nil && dir != "." && (imp == dir || strings.HasSuffix(imp, "/"+dir)) {
-			out = append(out, f)
-		}
-	}
-	return out
+		return f.Class == nil && dir != "." && (imp == dir || strings.HasSuffix(imp, "/"+dir))
+	})
 }
 
 // module finds the unit that an import means, "a.b" for Python, a relative path
@@ -349,8 +320,7 @@ func (p *Project) importedClass(u *Unit, name string, cs []*Class) *Class {
 		return nil
 	}
 	for _, c := range cs {
-		q := c.Unit.File.Path
-		if strings.HasSuffix(strings.TrimSuffix(q, path.Ext(q)), full) {
+		if q := c.Unit.File.Path; strings.HasSuffix(strings.TrimSuffix(q, path.Ext(q)), full) {
 			return c
 		}
 	}
@@ -363,7 +333,5 @@ func simple(name string) string {
 
 // Sorted gives the units by path.
 func (p *Project) Sorted() []*Unit {
-	us := append([]*Unit(nil), p.Units...)
-	sort.Slice(us, func(i, j int) bool { return us[i].File.Path < us[j].File.Path })
-	return us
+	return slices.SortedFunc(slices.Values(p.Units), func(a, b *Unit) int { return strings.Compare(a.File.Path, b.File.Path) })
 }

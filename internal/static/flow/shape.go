@@ -18,17 +18,11 @@ var (
 func fits(shape, text string, param bool) bool {
 	before, _, known := strings.Cut(text, bad)
 	switch shape {
-	case "":
-		return true
-	case "none":
-		return false
 	case "sql": // a statement with data in it; from outside also a whole statement
 		if !known || before == "" {
 			return true
 		}
 		return sqlText.MatchString(text) || !param
-	case "sql-js": // as sql, for receivers whose methods take much else
-		return known && (text == bad || sqlText.MatchString(text) || sqlValue.MatchString(before)) && !(param && text == bad)
 	case "html-js": // markup, or the data alone
 		return known && (text == bad && !param || strings.Contains(text, "<") && before != "")
 	case "sql-value": // data where a statement has a value
@@ -43,10 +37,7 @@ func fits(shape, text string, param bool) bool {
 	case "view-name": // a view's name with data in it
 		return known && text != bad && !strings.HasPrefix(before, "redirect:") && !strings.HasPrefix(before, "forward:")
 	case "redirect":
-		if before != "" && (fixedHost.MatchString(before) || pathOnly.MatchString(before) || strings.Contains(before, "?") || strings.Contains(before, hole)) {
-			return false
-		}
-		return true
+		return before == "" || !fixedHost.MatchString(before) && !pathOnly.MatchString(before) && !strings.ContainsAny(before, "?"+hole)
 	case "page": // part of a longer text, or the data alone
 		return known && (text == bad && !param || before != "" || len(text) > len(bad) && strings.HasPrefix(text, bad))
 	case "html-tag": // certainly markup
@@ -59,8 +50,6 @@ func fits(shape, text string, param bool) bool {
 		return fits("redirect", strings.TrimSpace(text[i+len("location:"):]), param)
 	case "html": // the text is markup, or nothing is known of it
 		return !known || before == "" || strings.Contains(text, "<")
-	case "whole": // all of the value
-		return !known || text == bad
 	case "start": // the data stands first
 		return !known || before == ""
 	}

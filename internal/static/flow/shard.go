@@ -2,9 +2,10 @@ package flow
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 
@@ -100,7 +101,7 @@ func (p *Project) Analyse(ctx context.Context, workers int) []*Hit {
 	return merge(append(shards, p.again(ctx, units, shards)...))
 }
 
-// again analyses once more what reads fields and channels that other functions
+// again analyses once more what reads fields that other functions
 // fill with data from outside: an order of files that meets the reader first, or in
 // another shard, would miss it.
 func (p *Project) again(ctx context.Context, units []*Unit, shards []*shard) []*shard {
@@ -134,7 +135,7 @@ func (p *Project) again(ctx context.Context, units []*Unit, shards []*shard) []*
 // reads: the file names a class, or is of the package, and one of the fields.
 func (p *Project) reads(u *Unit, known map[*Class]map[string]value) bool {
 	for c, fields := range known {
-		if c != nil && c.Unit != u && !bytes.Contains(u.File.Src, []byte(c.Name)) {
+		if c.Unit != u && !bytes.Contains(u.File.Src, []byte(c.Name)) {
 			continue
 		}
 		for name := range fields {
@@ -190,15 +191,8 @@ func merge(shards []*shard) []*Hit {
 	for _, k := range order {
 		out = append(out, best[k])
 	}
-	sort.SliceStable(out, func(i, j int) bool {
-		a, b := out[i], out[j]
-		if a.Unit.File.Path != b.Unit.File.Path {
-			return a.Unit.File.Path < b.Unit.File.Path
-		}
-		if a.Node.Off != b.Node.Off {
-			return a.Node.Off < b.Node.Off
-		}
-		return a.Rule.ID < b.Rule.ID
+	slices.SortStableFunc(out, func(a, b *Hit) int {
+		return cmp.Or(strings.Compare(a.Unit.File.Path, b.Unit.File.Path), cmp.Compare(a.Node.Off, b.Node.Off), strings.Compare(a.Rule.ID, b.Rule.ID))
 	})
 	return out
 }
@@ -299,7 +293,7 @@ func (s *shard) param(f *frame, fn *Func, p *lang.Node, i int) value {
 	if v, ok := s.paramSource(f.u, fn.Node, p); ok {
 		return v
 	}
-	if v, ok := s.entrySource(f, fn, p, i); ok {
+	if v, ok := s.entrySource(f, fn, p); ok {
 		return v
 	}
 	typ := simple(p.Type)
@@ -328,16 +322,12 @@ var (
 
 // calls reports whether the file itself calls a function of this name.
 func (u *Unit) calls(name string) bool {
-	if u.called == nil {
-		u.called = map[string]bool{}
-		lang.Walk(u.File.Root, func(n *lang.Node) bool {
-			if n.Kind == lang.Call {
-				u.called[n.Name] = true
-			}
-			return true
-		})
-	}
-	return u.called[name]
+	found := false
+	lang.Walk(u.File.Root, func(n *lang.Node) bool {
+		found = found || n.Kind == lang.Call && n.Name == name
+		return !found
+	})
+	return found
 }
 
 // globalEnv evaluates a file's top level once.
@@ -355,20 +345,12 @@ func (s *shard) global(f *frame, name string) value {
 	if f.fn != nil && f.fn == f.u.top {
 		return value{}
 	}
-	if v, ok := s.globalEnv(f.u)[name]; ok {
-		return v
-	}
-	return value{}
+	return s.globalEnv(f.u)[name]
 }
 
 // setField remembers that a field holds data from outside.
 func (s *shard) setField(c *Class, name string, v value) {
-	var out []origin
-	for _, o := range v.from {
-		if o.kind == fromOutside {
-			out = append(out, o)
-		}
-	}
+	out := slices.DeleteFunc(slices.Clone(v.from), func(o origin) bool { return o.kind != fromOutside })
 	if len(out) == 0 {
 		return
 	}
@@ -377,11 +359,6 @@ func (s *shard) setField(c *Class, name string, v value) {
 	}
 	old := s.fields[c][name]
 	s.fields[c][name] = value{from: union(old.from, out)}
-}
-
-func (s *shard) classField(c *Class, name string) (value, bool) {
-	v, ok := s.fields[c][name]
-	return v, ok
 }
 
 // fieldType gives the declared type of a field of a known class.

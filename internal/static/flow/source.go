@@ -1,8 +1,8 @@
 package flow
 
 import (
-	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -11,10 +11,6 @@ import (
 
 // source makes a value of data from outside.
 func (s *shard) source(f *frame, n *lang.Node, m *rules.Model) value {
-	note := m.Note
-	if note == "" {
-		note = "data from outside"
-	}
 	// The same expression written twice is the same data: what was checked once
 	// stays checked. The environment holds it under its text.
 	text := ""
@@ -25,7 +21,7 @@ func (s *shard) source(f *frame, n *lang.Node, m *rules.Model) value {
 		}
 	}
 	v := value{text: bad, from: []origin{{kind: fromOutside, src: n, clean: m.Bits,
-		trace: &step{file: f.file(), line: n.Start, note: note, n: 1}}}}
+		trace: &step{file: f.file(), line: n.Start, note: m.Note, n: 1}}}}
 	if len(text) > 1 {
 		f.env[text] = v
 	}
@@ -97,14 +93,8 @@ func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
 		}
 	}
 	for _, p := range f.u.Table.SourceIdents[n.X.Name+"[]"] {
-		if n.Y == nil {
-			continue
-		}
-		ok := true
-		for _, t := range p.Model.Tests {
-			ok = ok && t.RE != nil && t.RE.MatchString(n.Y.Name) == (t.Kind == "match")
-		}
-		if ok {
+		other := func(t rules.Test) bool { return t.RE == nil || t.RE.MatchString(n.Y.Name) != (t.Kind == "match") }
+		if n.Y != nil && !slices.ContainsFunc(p.Model.Tests, other) {
 			return s.source(f, n, p.Model), true
 		}
 	}
@@ -127,22 +117,15 @@ func (s *shard) paramSource(u *Unit, fn, p *lang.Node) (value, bool) {
 }
 
 func (s *shard) fromParam(u *Unit, p *lang.Node, m *rules.Model) value {
-	note := m.Note
-	if note == "" {
-		note = "request data"
-	}
 	return value{text: bad, typ: simple(p.Type), from: []origin{{kind: fromOutside, src: p, clean: m.Bits,
-		trace: &step{file: u.File.Path, line: p.Start, note: note + ": parameter " + p.Name, n: 1}}}}
+		trace: &step{file: u.File.Path, line: p.Start, note: m.Note + ": parameter " + p.Name, n: 1}}}}
 }
 
-// entrySource tells parameters of functions that a framework calls: by the
-// annotations of the function, or of its route in code.
-func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node, i int) (value, bool) {
+// entrySource tells parameters of functions that a framework calls, by the annotations
+// of the function.
+func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node) (value, bool) {
 	if s.p.harmless(f.u, p.Type) {
 		return value{}, false
-	}
-	if f.u.File.Lang == lang.Python && viewParam(f.u, fn, p) {
-		return f.s.fromParam(f.u, p, &rules.Model{Note: "HTTP request"}), true
 	}
 	for _, m := range f.u.Table.Entries {
 		if m.Except != "" && (m.ExceptRE.MatchString(p.Type) || m.ExceptRE.MatchString(p.Name)) {
@@ -160,34 +143,8 @@ func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node, i int) (value, boo
 	return value{}, false
 }
 
-var keyName = regexp.MustCompile(`(^|_)(pk|id|uuid|slug|year|month|day|page|form|args|kwargs|queryset|obj|instance|serializer|format|user|response|exception|context)$`)
-
-// viewParam tells parameters of Django's views that come from the address: those
-// beside request, save keys, which converters check.
-func viewParam(u *Unit, fn *Func, p *lang.Node) bool {
-	list := fn.Node.List
-	if len(list) > 0 && list[0].Name == "self" {
-		if fn.Class == nil || !httpVerb[fn.Name] {
-			return false
-		}
-		view := false
-		for _, b := range fn.Class.Bases {
-			view = view || strings.HasSuffix(b, "View") || strings.HasSuffix(b, "ViewSet")
-		}
-		if !view {
-			return false
-		}
-		list = list[1:]
-	} else if fn.Class != nil || !strings.HasPrefix(path.Base(u.File.Path), "views") && !strings.Contains(u.File.Path, "/views/") {
-		return false
-	}
-	return len(list) > 1 && list[0].Name == "request" && p != list[0] && p.Name != "self" && p.Y == nil && !strings.HasPrefix(fn.Name, "_") && !keyName.MatchString(p.Name)
-}
-
-var httpVerb = map[string]bool{"get": true, "post": true, "put": true, "patch": true, "delete": true}
-
-// entryTests reads conditions on an entry: "path" tests the text of its
-// annotations, "file" the file's path, "type" the parameter's type.
+// entryTests reads conditions on an entry: "path" tests the text of its annotations,
+// "type" the parameter's type.
 func entryTests(f *frame, fn *Func, m *rules.Model, p *lang.Node) bool {
 	for _, t := range m.Tests {
 		subject := ""
@@ -196,8 +153,6 @@ func entryTests(f *frame, fn *Func, m *rules.Model, p *lang.Node) bool {
 			for _, a := range fn.Node.Notes {
 				subject += f.u.File.Text(a) + "\n"
 			}
-		case "file":
-			subject = f.file()
 		case "type":
 			subject = p.Type
 		}

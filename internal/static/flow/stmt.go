@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -16,17 +17,14 @@ type frame struct {
 	ret   value
 	sum   *summary
 	step  int
-	sends bool            // the assignment at hand sends into a channel
 	loops int             // nesting of the loop at hand
 	parts map[string]bool // variables whose fields were set one by one
 	node  *lang.Node      // the innermost function with a name, for findings
 	scope *lang.Node      // outside of functions with a name: the outermost one without
 }
 
-// clone copies the environment; the cost counts as steps, so that a function of
-// ten thousand variables and branches ends in bounded time.
-func (f *frame) clone() env { return f.copyOf(f.env) }
-
+// copyOf copies an environment; the cost counts as steps, so that a function of ten
+// thousand variables and branches ends in bounded time.
 func (f *frame) copyOf(e env) env {
 	f.step += len(e) / 4
 	if f.step > maxSteps {
@@ -129,7 +127,7 @@ func (f *frame) ifStmt(n *lang.Node) bool {
 
 func (f *frame) loop(n *lang.Node) {
 	f.stmts(n.List)
-	before := f.clone()
+	before := f.copyOf(f.env)
 	// The second pass carries what the first one left in variables; deeper
 	// loops get one, since passes multiply.
 	passes := 2
@@ -148,10 +146,6 @@ func (f *frame) loop(n *lang.Node) {
 			f.assign(n.Y, item, nil)
 		} else if n.X != nil {
 			f.guard(n.X, true)
-		}
-		if n.Z != nil {
-			f.eval(n.Z)
-			f.guard(n.Z, true)
 		}
 		f.stmt(n.Body)
 	}
@@ -191,7 +185,7 @@ func endsInBreak(n *lang.Node) bool {
 }
 
 func (f *frame) tryStmt(n *lang.Node) bool {
-	before := f.clone()
+	before := f.copyOf(f.env)
 	left := f.stmt(n.Body)
 	after := f.env
 	caught := before
@@ -214,10 +208,7 @@ func (f *frame) tryStmt(n *lang.Node) bool {
 		}
 	}
 	f.env = out
-	if f.stmt(n.Z) {
-		return true
-	}
-	return all && left
+	return f.stmt(n.Z) || all && left
 }
 
 // closure evaluates a function without a name where it stands; its first
@@ -254,12 +245,7 @@ func (f *frame) closure(n *lang.Node, item value) value {
 
 func shadowed(n *lang.Node, k string) bool {
 	k, _, _ = strings.Cut(k, ".")
-	for _, p := range n.List {
-		if p.Name == k {
-			return true
-		}
-	}
-	return false
+	return hasParam(n, k)
 }
 
 // bindParam gives a parameter its value; a pattern takes members of a value
@@ -279,12 +265,8 @@ func (f *frame) bindParam(p *lang.Node, v value, i int) {
 	}
 }
 
+var requestParts = lang.Words("body query params headers cookies")
+
 func looksLikeRequest(pat *lang.Node) bool {
-	for _, k := range pat.List {
-		switch k.Name {
-		case "body", "query", "params", "headers", "cookies":
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pat.List, func(k *lang.Node) bool { return requestParts[k.Name] })
 }

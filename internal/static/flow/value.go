@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,6 +52,8 @@ const (
 )
 
 func (v value) tainted() bool { return len(v.from) > 0 }
+
+func anyTainted(vs []value) bool { return slices.ContainsFunc(vs, value.tainted) }
 
 // isConst tells whether all of the text is known.
 func (v value) isConst() bool {
@@ -132,7 +135,7 @@ func join(a, b value) value {
 	if out.fn == nil {
 		out.fn = b.fn
 	}
-	if atStart(b.text) && a.text != bad && strings.Contains(a.text, bad) && (a.text[0] == '/' || fixedHost.MatchString(a.text)) || atStart(a.text) && b.text != "" && (b.text[0] == '/' || fixedHost.MatchString(b.text)) {
+	if b.text == bad && a.text != bad && strings.Contains(a.text, bad) && (a.text[0] == '/' || fixedHost.MatchString(a.text)) || a.text == bad && b.text != "" && (b.text[0] == '/' || fixedHost.MatchString(b.text)) {
 		out.text = bad // one way leaves the whole address open
 		return out
 	}
@@ -143,9 +146,6 @@ func join(a, b value) value {
 	}
 	return out
 }
-
-// atStart tells texts that are the harmful data alone.
-func atStart(t string) bool { return t == bad }
 
 // cleaned is v without the harm of the classes in bits.
 func (v value) cleaned(bits uint32, all uint32) value {
@@ -195,9 +195,7 @@ type env map[string]value
 
 func (e env) clone() env {
 	out := make(env, len(e)+4)
-	for k, v := range e {
-		out[k] = v
-	}
+	maps.Copy(out, e)
 	return out
 }
 
@@ -239,12 +237,7 @@ func (e env) at(k string) value {
 
 // forget drops the members of a path that is assigned anew.
 func (e env) forget(path string) {
-	pre := path + "."
-	for k := range e {
-		if strings.HasPrefix(k, pre) {
-			delete(e, k)
-		}
-	}
+	maps.DeleteFunc(e, func(k string, _ value) bool { return strings.HasPrefix(k, path+".") })
 }
 
 // trust cleans every variable that holds data of the origins of v: what was

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 
@@ -13,9 +14,9 @@ import (
 type shape struct {
 	kind                        Kind
 	x, y, z, name, body, typ, l string
-	op                          string // literal text, or "@op" for the first child that is a plain token
-	callee                      string // place of the called expression: sets X and Name
-	notes                       string // kinds of children that are or hold annotations, "|" between
+	op                          string          // literal text, or "@op" for the first child that is a plain token
+	callee                      string          // place of the called expression: sets X and Name
+	notes                       map[string]bool // kinds of children that are or hold annotations
 	hook                        func(b *builder, n *ts.Node) *Node
 }
 
@@ -65,9 +66,13 @@ func (b *builder) text(n *ts.Node) string {
 	return string(b.src[n.StartByte():n.EndByte()])
 }
 
-func (b *builder) node(k Kind, n *ts.Node) *Node {
-	return &Node{Kind: k, Start: int32(n.StartPoint().Row) + 1, End: int32(n.EndPoint().Row) + 1,
-		Off: int32(n.StartByte()), To: int32(n.EndByte())}
+func (b *builder) node(k Kind, n *ts.Node) *Node { return b.of(k, n, Node{}) }
+
+// of is a node of a kind at n with the fields of o.
+func (b *builder) of(k Kind, n *ts.Node, o Node) *Node {
+	o.Kind, o.Start, o.End = k, int32(n.StartPoint().Row)+1, int32(n.EndPoint().Row)+1
+	o.Off, o.To = int32(n.StartByte()), int32(n.EndByte())
+	return &o
 }
 
 // at finds the child at a place.
@@ -91,9 +96,8 @@ func (b *builder) at(n *ts.Node, place string) *ts.Node {
 
 // named gives the i-th named child that means something.
 func (b *builder) named(n *ts.Node, i int) *ts.Node {
-	for j := 0; j < n.ChildCount(); j++ {
-		c := n.Child(j)
-		if !c.IsNamed() || b.skips(c) {
+	for c := range namedChildren(n) {
+		if b.skips(c) {
 			continue
 		}
 		if i == 0 {
@@ -104,9 +108,40 @@ func (b *builder) named(n *ts.Node, i int) *ts.Node {
 	return nil
 }
 
+// children gives the children of n, tokens too; namedChildren those that the grammar
+// names.
+func children(n *ts.Node) iter.Seq[*ts.Node] {
+	return func(yield func(*ts.Node) bool) {
+		for i := 0; i < n.ChildCount() && yield(n.Child(i)); i++ {
+		}
+	}
+}
+
+func namedChildren(n *ts.Node) iter.Seq[*ts.Node] {
+	return func(yield func(*ts.Node) bool) {
+		for c := range children(n) {
+			if c.IsNamed() && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// decorators gives the annotations that stand among the children of n.
+func (b *builder) decorators(n *ts.Node) (out []*Node) {
+	for c := range children(n) {
+		if b.kind(c) == "decorator" {
+			if k := b.build(c); k != nil {
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}
+
 func (b *builder) skips(n *ts.Node) bool {
 	s := int(n.Symbol())
-	return n.IsExtra() && !n.IsError() && s < len(b.skip) && b.skip[s] || s < len(b.skip) && b.skip[s]
+	return s < len(b.skip) && b.skip[s]
 }
 
 // build gives our node for n; nil for what carries no meaning.
@@ -142,16 +177,13 @@ func (b *builder) other(n *ts.Node) *Node {
 	switch len(kids) {
 	case 0:
 		if n.IsNamed() && n.ChildCount() == 0 {
-			o := b.node(Other, n)
-			return o
+			return b.node(Other, n)
 		}
 		return nil
 	case 1:
 		return kids[0]
 	}
-	o := b.node(Other, n)
-	o.List = kids
-	return o
+	return b.of(Other, n, Node{List: kids})
 }
 
 // all builds the named children of n, leaving out the given ones.
@@ -161,7 +193,7 @@ func (b *builder) all(n *ts.Node, except ...*ts.Node) []*Node {
 	}
 	var out []*Node
 next:
-	for i := 0; i < n.ChildCount(); i++ {
+	for i := 0; i < n.ChildCount(); i++ { // the hottest loop: no iterator
 		c := n.Child(i)
 		if !c.IsNamed() {
 			continue
@@ -189,19 +221,15 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 		return c
 	}
 	if s.callee != "" {
-		b.setCallee(o, b.build(take(s.callee)))
+		o.setCallee(b.build(take(s.callee)))
 	}
-	if s.x != "" {
-		o.X = b.build(take(s.x))
-	}
-	if s.y != "" {
-		o.Y = b.build(take(s.y))
-	}
-	if s.z != "" {
-		o.Z = b.build(take(s.z))
-	}
-	if s.body != "" {
-		o.Body = b.build(take(s.body))
+	for _, k := range []struct {
+		to    **Node
+		place string
+	}{{&o.X, s.x}, {&o.Y, s.y}, {&o.Z, s.z}, {&o.Body, s.body}} {
+		if k.place != "" {
+			*k.to = b.build(take(k.place))
+		}
 	}
 	if s.name != "" {
 		o.Name = b.nameOf(take(s.name))
@@ -215,7 +243,7 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 	case s.op != "":
 		o.Op = s.op
 	}
-	if s.notes != "" {
+	if s.notes != nil {
 		used = b.annotate(o, n, s.notes, used)
 	}
 	switch {
@@ -228,6 +256,9 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 		}
 		o.List = b.all(b.at(n, s.l))
 	}
+	if o.Kind == Func && o.Op == "lambda" {
+		o.Body = exprBody(o.Body)
+	}
 	if o.Kind == Ident && s.name == "" {
 		o.Name = b.bare(b.text(n))
 	}
@@ -238,7 +269,7 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 }
 
 // setCallee splits a called expression into receiver and name.
-func (b *builder) setCallee(o, f *Node) {
+func (o *Node) setCallee(f *Node) {
 	switch {
 	case f == nil:
 	case f.Kind == Ident:
@@ -276,8 +307,8 @@ func (b *builder) bare(name string) string {
 
 // token gives the first unnamed child: the operator.
 func (b *builder) token(n *ts.Node) string {
-	for i := 0; i < n.ChildCount(); i++ {
-		if c := n.Child(i); !c.IsNamed() {
+	for c := range children(n) {
+		if !c.IsNamed() {
 			if t := b.text(c); t != "(" && t != ")" {
 				return t
 			}
@@ -288,10 +319,9 @@ func (b *builder) token(n *ts.Node) string {
 
 // annotate collects annotations among the children of n, or within a child that
 // holds them (Java's modifiers), and the modifiers' words into Op.
-func (b *builder) annotate(o *Node, n *ts.Node, kinds string, used []*ts.Node) []*ts.Node {
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
-		if !hasWord(kinds, b.kind(c)) {
+func (b *builder) annotate(o *Node, n *ts.Node, kinds map[string]bool, used []*ts.Node) []*ts.Node {
+	for c := range children(n) {
+		if !kinds[b.kind(c)] {
 			continue
 		}
 		used = append(used, c)
@@ -313,28 +343,14 @@ func (b *builder) collectNotes(o *Node, c *ts.Node) {
 			}
 		}
 	}
-	for i := 0; i < c.ChildCount(); i++ {
-		if m := c.Child(i); !m.IsNamed() {
+	for m := range children(c) {
+		if !m.IsNamed() {
 			o.Op = strings.TrimSpace(o.Op + " " + b.text(m))
 		}
 	}
 	if c.ChildCount() == 0 {
 		o.Op = strings.TrimSpace(o.Op + " " + b.text(c))
 	}
-}
-
-func hasWord(list, w string) bool {
-	for len(list) > 0 {
-		i := strings.IndexByte(list, '|')
-		if i < 0 {
-			return list == w
-		}
-		if list[:i] == w {
-			return true
-		}
-		list = list[i+1:]
-	}
-	return false
 }
 
 // plainItems are collections of numbers, truths and identifiers.

@@ -62,6 +62,13 @@ func (g *goBuilder) node(k Kind, n ast.Node) *Node {
 	return &Node{Kind: k, Start: int32(a.Line), End: int32(z.Line), Off: int32(a.Offset), To: int32(min(z.Offset, len(g.src)))}
 }
 
+// of is a node of a kind at n with the fields of o.
+func (g *goBuilder) of(k Kind, n ast.Node, o Node) *Node {
+	at := g.node(k, n)
+	o.Kind, o.Start, o.End, o.Off, o.To = at.Kind, at.Start, at.End, at.Off, at.To
+	return &o
+}
+
 func (g *goBuilder) decl(d ast.Decl, top bool) *Node {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -104,7 +111,6 @@ func (g *goBuilder) values(s *ast.ValueSpec, top bool) []*Node {
 		case len(s.Values) == 1 && i == 0:
 			a.Y = g.expr(s.Values[0])
 		}
-		a.Name = "local"
 		if top {
 			a.Name = "field static"
 		}
@@ -126,9 +132,7 @@ func (g *goBuilder) typeDecl(s *ast.TypeSpec) *Node {
 				o.List = append(o.List, &Node{Kind: Ident, Name: typ[strings.LastIndexByte(typ, '.')+1:]})
 			}
 			for _, name := range f.Names {
-				a := g.node(Assign, f)
-				a.X, a.Type, a.Op, a.Name = g.ident(name), typ, "=", "field"
-				o.Body.List = append(o.Body.List, a)
+				o.Body.List = append(o.Body.List, g.of(Assign, f, Node{X: g.ident(name), Type: typ, Op: "=", Name: "field"}))
 			}
 		}
 	case *ast.InterfaceType:
@@ -151,9 +155,7 @@ func (g *goBuilder) typ(e ast.Expr) string {
 }
 
 func (g *goBuilder) ident(n *ast.Ident) *Node {
-	o := g.node(Ident, n)
-	o.Name = n.Name
-	return o
+	return g.of(Ident, n, Node{Name: n.Name})
 }
 
 func (g *goBuilder) function(n ast.Node, t *ast.FuncType, body *ast.BlockStmt) *Node {
@@ -166,14 +168,10 @@ func (g *goBuilder) function(n ast.Node, t *ast.FuncType, body *ast.BlockStmt) *
 				op, typ = "...", typ[3:]
 			}
 			for _, name := range f.Names {
-				p := g.node(Param, f)
-				p.Name, p.Type, p.Op = name.Name, goParamType(typ), op
-				o.List = append(o.List, p)
+				o.List = append(o.List, g.of(Param, f, Node{Name: name.Name, Type: goParamType(typ), Op: op}))
 			}
 			if len(f.Names) == 0 {
-				p := g.node(Param, f)
-				p.Type = goParamType(typ)
-				o.List = append(o.List, p)
+				o.List = append(o.List, g.of(Param, f, Node{Type: goParamType(typ)}))
 			}
 		}
 	}
@@ -198,7 +196,5 @@ func (g *goBuilder) block(b *ast.BlockStmt) *Node {
 	if b == nil {
 		return nil
 	}
-	o := g.node(Block, b)
-	o.List = g.stmts(b.List)
-	return o
+	return g.of(Block, b, Node{List: g.stmts(b.List)})
 }

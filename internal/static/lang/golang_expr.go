@@ -37,40 +37,28 @@ func (g *goBuilder) expr(e ast.Expr) *Node {
 		}
 		return o
 	case *ast.SelectorExpr:
-		o := g.node(Member, e)
-		o.X, o.Name = g.expr(e.X), e.Sel.Name
-		return o
+		return g.of(Member, e, Node{X: g.expr(e.X), Name: e.Sel.Name})
 	case *ast.IndexExpr:
-		o := g.node(Index, e)
-		o.X, o.Y = g.expr(e.X), g.expr(e.Index)
-		return o
+		return g.of(Index, e, Node{X: g.expr(e.X), Y: g.expr(e.Index)})
 	case *ast.SliceExpr:
-		o := g.node(Index, e)
-		o.Op, o.X = "slice", g.expr(e.X)
-		return o
+		return g.of(Index, e, Node{Op: "slice", X: g.expr(e.X)})
 	case *ast.IndexListExpr:
 		return g.expr(e.X)
 	case *ast.CallExpr:
 		return g.call(e)
 	case *ast.BinaryExpr:
-		o := g.node(Binary, e)
-		o.Op, o.X, o.Y = e.Op.String(), g.expr(e.X), g.expr(e.Y)
-		return o
+		return g.of(Binary, e, Node{Op: e.Op.String(), X: g.expr(e.X), Y: g.expr(e.Y)})
 	case *ast.UnaryExpr:
 		if e.Op == token.AND {
 			return g.expr(e.X)
 		}
-		o := g.node(Unary, e)
-		o.Op, o.X = e.Op.String(), g.expr(e.X)
-		return o
+		return g.of(Unary, e, Node{Op: e.Op.String(), X: g.expr(e.X)})
 	case *ast.StarExpr:
 		return g.expr(e.X)
 	case *ast.ParenExpr:
 		return g.expr(e.X)
 	case *ast.TypeAssertExpr:
-		o := g.node(Unary, e)
-		o.Op, o.X, o.Type = "cast", g.expr(e.X), TypeName(g.typ(e.Type))
-		return o
+		return g.of(Unary, e, Node{Op: "cast", X: g.expr(e.X), Type: TypeName(g.typ(e.Type))})
 	case *ast.FuncLit:
 		o := g.function(e, e.Type, e.Body)
 		o.Op = "lambda"
@@ -84,13 +72,9 @@ func (g *goBuilder) expr(e ast.Expr) *Node {
 func (g *goBuilder) goIdent(e *ast.Ident) *Node {
 	switch e.Name {
 	case "true", "false":
-		o := g.node(Lit, e)
-		o.Op, o.Name = "bool", e.Name
-		return o
+		return g.of(Lit, e, Node{Op: "bool", Name: e.Name})
 	case "nil":
-		o := g.node(Lit, e)
-		o.Op, o.Name = "null", e.Name
-		return o
+		return g.of(Lit, e, Node{Op: "null", Name: e.Name})
 	}
 	return g.ident(e)
 }
@@ -100,9 +84,7 @@ func (g *goBuilder) call(e *ast.CallExpr) *Node {
 	fun := e.Fun
 	switch f := fun.(type) { // decode[T](r)
 	case *ast.IndexExpr:
-		if _, ok := f.X.(*ast.Ident); ok && typeLike(f.Index) {
-			fun = f.X
-		} else if _, ok := f.X.(*ast.SelectorExpr); ok && typeLike(f.Index) {
+		if typeLike(f.X) && typeLike(f.Index) {
 			fun = f.X
 		}
 	case *ast.IndexListExpr:
@@ -118,21 +100,13 @@ func (g *goBuilder) call(e *ast.CallExpr) *Node {
 	case *ast.ParenExpr, *ast.FuncLit:
 		o.X = g.expr(f)
 	default:
-		switch k := g.expr(f); {
-		case k == nil:
-		case k.Kind == Ident:
-			o.Name = k.Name
-		case k.Kind == Member:
-			o.X, o.Name = k.X, k.Name
-		default:
-			o.X = k
-		}
+		o.setCallee(g.expr(f))
 	}
 	o.List = g.exprs(e.Args)
 	return o
 }
 
-// typeLike tells an index that may be a type: a function that stands in a
+// typeLike tells an expression that may be a type: a function that stands in a
 // collection is indexed by other things than a bare name.
 func typeLike(e ast.Expr) bool {
 	switch e.(type) {

@@ -28,16 +28,7 @@ func (g *goBuilder) stmt(s ast.Stmt) *Node {
 	case *ast.DeclStmt:
 		return g.decl(s.Decl, false)
 	case *ast.ReturnStmt:
-		o := g.node(Return, s)
-		switch len(s.Results) {
-		case 0:
-		case 1:
-			o.X = g.expr(s.Results[0])
-		default:
-			o.X = g.node(Array, s)
-			o.X.Op, o.X.List = "tuple", g.exprs(s.Results)
-		}
-		return o
+		return g.of(Return, s, Node{X: g.tuple(s, s.Results)})
 	case *ast.IfStmt:
 		o := g.node(If, s)
 		o.X, o.Y = g.expr(s.Cond), g.block(s.Body)
@@ -69,36 +60,27 @@ func (g *goBuilder) stmt(s ast.Stmt) *Node {
 		}
 		return o
 	case *ast.SwitchStmt:
-		o := g.node(Switch, s)
-		o.X, o.List = g.expr(s.Tag), g.cases(s.Body)
-		return g.with(s.Init, o)
+		return g.with(s.Init, g.of(Switch, s, Node{X: g.expr(s.Tag), List: g.cases(s.Body)}))
 	case *ast.TypeSwitchStmt:
-		o := g.node(Switch, s)
+		o := g.of(Switch, s, Node{List: g.cases(s.Body)})
 		if a, ok := s.Assign.(*ast.AssignStmt); ok {
-			return g.with(a, func() *Node { o.List = g.cases(s.Body); return o }())
+			return g.with(a, o)
 		}
-		o.List = g.cases(s.Body)
 		return o
 	case *ast.SelectStmt:
-		o := g.node(Switch, s)
-		o.List = g.cases(s.Body)
-		return o
+		return g.of(Switch, s, Node{List: g.cases(s.Body)})
 	case *ast.GoStmt:
 		return g.expr(s.Call)
 	case *ast.DeferStmt:
 		return g.expr(s.Call)
 	case *ast.SendStmt:
-		o := g.node(Assign, s)
-		o.Op, o.X, o.Y = "<-", g.expr(s.Chan), g.expr(s.Value)
-		return o
+		return g.of(Assign, s, Node{Op: "<-", X: g.expr(s.Chan), Y: g.expr(s.Value)})
 	case *ast.IncDecStmt:
 		return g.expr(s.X)
 	case *ast.LabeledStmt:
 		return g.stmt(s.Stmt)
 	case *ast.BranchStmt:
-		o := g.node(Jump, s)
-		o.Op = s.Tok.String()
-		return o
+		return g.of(Jump, s, Node{Op: s.Tok.String()})
 	}
 	return nil
 }
@@ -140,23 +122,22 @@ func (g *goBuilder) assign(s *ast.AssignStmt) *Node {
 	if op == ":=" {
 		op = "="
 	}
-	if len(s.Lhs) == 1 && len(s.Rhs) == 1 {
-		o := g.node(Assign, s)
-		o.Op, o.X, o.Y = op, g.expr(s.Lhs[0]), g.expr(s.Rhs[0])
-		return o
-	}
-	o := g.node(Assign, s)
-	o.Op = op
-	o.X = g.node(Array, s)
-	o.X.Op, o.X.List = "tuple", g.exprs(s.Lhs)
-	if len(s.Rhs) == 1 {
-		o.Y = g.expr(s.Rhs[0])
+	o := g.of(Assign, s, Node{Op: op, X: g.tuple(s, s.Lhs), Y: g.tuple(s, s.Rhs)})
+	if len(s.Lhs) > 1 && len(s.Rhs) == 1 {
 		if _, call := s.Rhs[0].(*ast.CallExpr); !call { // v, ok := x[k]: the value is all
 			o.X = o.X.List[0]
 		}
-		return o
 	}
-	o.Y = g.node(Array, s)
-	o.Y.Op, o.Y.List = "tuple", g.exprs(s.Rhs)
 	return o
+}
+
+// tuple is one expression as it is, or several as one.
+func (g *goBuilder) tuple(at ast.Node, l []ast.Expr) *Node {
+	switch len(l) {
+	case 0:
+		return nil
+	case 1:
+		return g.expr(l[0])
+	}
+	return g.of(Array, at, Node{Op: "tuple", List: g.exprs(l)})
 }

@@ -7,10 +7,12 @@ import (
 	"github.com/odvcencio/gotreesitter/grammars"
 )
 
+var javaMods = Words("modifiers")
+
 var javaTable = &table{
 	lang:    Java,
 	grammar: grammars.JavaLanguage,
-	skip:    words("line_comment block_comment dimensions throws asterisk type_parameters"),
+	skip:    Words("line_comment block_comment dimensions throws asterisk type_parameters"),
 	shapes: map[string]shape{
 		"program":                         {kind: Block, l: "*"},
 		"package_declaration":             {kind: Import, op: "package", name: "#0"},
@@ -24,15 +26,15 @@ var javaTable = &table{
 		"interface_body":                  {kind: Block, l: "*"},
 		"enum_body":                       {kind: Block, l: "*"},
 		"enum_body_declarations":          {kind: Block, l: "*"},
-		"method_declaration":              {kind: Func, name: "name", l: "parameters", body: "body", typ: "type", notes: "modifiers"},
-		"constructor_declaration":         {kind: Func, name: "name", l: "parameters", body: "body", notes: "modifiers"},
-		"compact_constructor_declaration": {kind: Func, name: "name", body: "body", notes: "modifiers"},
+		"method_declaration":              {kind: Func, name: "name", l: "parameters", body: "body", typ: "type", notes: javaMods},
+		"constructor_declaration":         {kind: Func, name: "name", l: "parameters", body: "body", notes: javaMods},
+		"compact_constructor_declaration": {kind: Func, name: "name", body: "body", notes: javaMods},
 		"modifiers":                       {kind: Block, l: "*"},
 		"annotation":                      {kind: Call, op: "note", name: "name", l: "arguments"},
 		"marker_annotation":               {kind: Call, op: "note", name: "name"},
 		"element_value_pair":              {kind: Pair, name: "key", y: "value"},
 		"element_value_array_initializer": {kind: Array, l: "*"},
-		"formal_parameter":                {kind: Param, name: "name", typ: "type", notes: "modifiers"},
+		"formal_parameter":                {kind: Param, name: "name", typ: "type", notes: javaMods},
 		"spread_parameter":                {kind: Param, name: "@variable_declarator", typ: "#0", op: "..."},
 		"catch_formal_parameter":          {kind: Ident, name: "name"},
 		"inferred_parameters":             {kind: Block, l: "*"},
@@ -83,8 +85,8 @@ var javaTable = &table{
 		"switch_block_statement_group":    {hook: javaCase},
 		"switch_rule":                     {hook: javaCase},
 		"switch_label":                    {kind: Case, l: "*"},
-		"try_statement":                   {hook: javaTry},
-		"try_with_resources_statement":    {hook: javaTry},
+		"try_statement":                   {hook: buildTry},
+		"try_with_resources_statement":    {hook: buildTry},
 		"catch_clause":                    {kind: Catch, y: "@catch_formal_parameter", body: "body", typ: "@catch_formal_parameter"},
 		"finally_clause":                  {kind: Block, l: "*"},
 		"return_statement":                {kind: Return, x: "#0"},
@@ -97,7 +99,8 @@ var javaTable = &table{
 	},
 }
 
-func words(s string) map[string]bool {
+// Words is the set of the words of a text.
+func Words(s string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(s) {
 		m[w] = true
@@ -117,7 +120,7 @@ func javaImport(b *builder, n *ts.Node) *Node {
 func javaClass(b *builder, n *ts.Node) *Node {
 	o := b.node(Class, n)
 	o.Name = b.text(b.at(n, "name"))
-	b.annotate(o, n, "modifiers", nil)
+	b.annotate(o, n, javaMods, nil)
 	o.Op = strings.TrimSpace(o.Op + " " + strings.TrimSuffix(b.kind(n), "_declaration"))
 	for _, place := range []string{"superclass", "interfaces", "@extends_interfaces"} {
 		c := b.at(n, place)
@@ -162,10 +165,9 @@ func cutGenerics(s string) string {
 func javaVars(b *builder, n *ts.Node) *Node {
 	out := b.node(Block, n)
 	var proto Node
-	b.annotate(&proto, n, "modifiers", nil)
+	b.annotate(&proto, n, javaMods, nil)
 	typ := TypeName(b.text(b.at(n, "type")))
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
+	for c := range children(n) {
 		if b.kind(c) != "variable_declarator" {
 			continue
 		}
@@ -174,8 +176,6 @@ func javaVars(b *builder, n *ts.Node) *Node {
 		a.Op, a.Type, a.Notes = "=", typ, proto.Notes
 		if b.kind(n) != "local_variable_declaration" {
 			a.Name = strings.TrimSpace("field " + proto.Op)
-		} else {
-			a.Name = "local"
 		}
 		out.List = append(out.List, a)
 	}
@@ -227,9 +227,7 @@ func exprBody(n *Node) *Node {
 }
 
 func (b *builder) param(n *ts.Node) *Node {
-	p := b.node(Param, n)
-	p.Name = strings.TrimLeft(b.text(n), "$&.")
-	return p
+	return b.of(Param, n, Node{Name: strings.TrimLeft(b.text(n), "$&.")})
 }
 
 func asParam(k *Node) *Node {
@@ -246,11 +244,7 @@ func asParam(k *Node) *Node {
 func javaCase(b *builder, n *ts.Node) *Node {
 	o := b.node(Case, n)
 	body := b.node(Block, n)
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
-		if !c.IsNamed() {
-			continue
-		}
+	for c := range namedChildren(n) {
 		k := b.build(c)
 		switch {
 		case k == nil:
@@ -264,14 +258,15 @@ func javaCase(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func javaTry(b *builder, n *ts.Node) *Node {
+// buildTry reads try statements: the body after its resources, handlers, a last part.
+func buildTry(b *builder, n *ts.Node) *Node {
 	o := b.node(Try, n)
 	o.Body = b.build(b.at(n, "body"))
 	if r := b.build(b.at(n, "resources")); r != nil && o.Body != nil {
 		o.Body.List = append([]*Node{r}, o.Body.List...)
 	}
-	for i := 0; i < n.ChildCount(); i++ {
-		switch c := n.Child(i); b.kind(c) {
+	for c := range children(n) {
+		switch b.kind(c) {
 		case "catch_clause":
 			o.List = append(o.List, b.build(c))
 		case "finally_clause":
@@ -298,13 +293,11 @@ func cFor(init, update string) func(*builder, *ts.Node) *Node {
 }
 
 func charLiteral(b *builder, n *ts.Node) *Node {
-	o := b.node(String, n)
-	o.Name = strings.Trim(b.text(n), "'")
-	return o
+	return b.of(String, n, Node{Name: strings.Trim(b.text(n), "'")})
 }
 
 // literalParts are the kinds that hold a string's plain text.
-var literalParts = words("string_content string_fragment multiline_string_fragment escape_sequence string_value heredoc_text nowdoc_string")
+var literalParts = Words("string_content string_fragment multiline_string_fragment escape_sequence string_value heredoc_text nowdoc_string")
 
 // buildString gives a String, or a Template where expressions stand inside.
 func buildString(b *builder, n *ts.Node) *Node {
@@ -314,24 +307,18 @@ func buildString(b *builder, n *ts.Node) *Node {
 	named := 0
 	flush := func(at *ts.Node) {
 		if lit.Len() > 0 {
-			p := b.node(String, at)
-			p.Name = lit.String()
-			parts = append(parts, p)
+			parts = append(parts, b.of(String, at, Node{Name: lit.String()}))
 			lit.Reset()
 		}
 	}
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
-		if !c.IsNamed() {
-			continue
-		}
+	for c := range namedChildren(n) {
 		named++
 		switch k := b.kind(c); {
 		case k == "string_start" || k == "string_end" || k == "heredoc_start" || k == "heredoc_end":
 		case literalParts[k]:
 			t := b.text(c)
 			if k == "escape_sequence" {
-				t = unescape(t)
+				t = escapes.Replace(t)
 			}
 			lit.WriteString(t)
 		case k == "interpolation" || k == "template_substitution":
@@ -358,18 +345,5 @@ func buildString(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func unescape(s string) string {
-	switch s {
-	case `\n`:
-		return "\n"
-	case `\t`:
-		return "\t"
-	case `\"`:
-		return `"`
-	case `\'`:
-		return `'`
-	case `\\`:
-		return `\`
-	}
-	return s
-}
+// escapes are the escape sequences that are read; others stay as they are.
+var escapes = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\'`, `'`, `\\`, `\`)

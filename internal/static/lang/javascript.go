@@ -15,7 +15,7 @@ var (
 	tsxTable = &table{lang: JS, grammar: grammars.TsxLanguage, skip: jsSkip, shapes: jsBase}
 )
 
-var jsSkip = words(`comment hash_bang_line type_annotation type_arguments type_parameters implements_clause
+var jsSkip = Words(`comment hash_bang_line type_annotation type_arguments type_parameters implements_clause
 	interface_declaration type_alias_declaration predefined_type optional_chain empty_statement
 	ambient_declaration accessibility_modifier override_modifier jsx_closing_element jsx_text`)
 
@@ -37,7 +37,7 @@ var jsBase = map[string]shape{
 	"field_definition":                      {hook: jsField},
 	"decorator":                             {hook: jsDecorator},
 	"statement_block":                       {kind: Block, l: "*"},
-	"variable_declarator":                   {hook: jsDeclarator},
+	"variable_declarator":                   {kind: Assign, op: "=", x: "name", y: "value", typ: "type"},
 	"assignment_expression":                 {kind: Assign, x: "left", y: "right", op: "="},
 	"augmented_assignment_expression":       {kind: Assign, x: "left", y: "right", op: "@op"},
 	"call_expression":                       {kind: Call, callee: "function", l: "arguments", hook: jsCall},
@@ -88,7 +88,7 @@ var jsBase = map[string]shape{
 	"switch_statement":                      {kind: Switch, x: "value", l: "body"},
 	"switch_case":                           {hook: phpCase},
 	"switch_default":                        {hook: phpCase},
-	"try_statement":                         {hook: jsTry},
+	"try_statement":                         {hook: buildTry},
 	"catch_clause":                          {kind: Catch, y: "parameter", body: "body"},
 	"finally_clause":                        {kind: Block, l: "*"},
 	"return_statement":                      {kind: Return, x: "#0"},
@@ -161,8 +161,8 @@ func jsImport(b *builder, n *ts.Node) *Node {
 			o.List = append(o.List, &Node{Kind: Ident, Name: alias, Op: o.Name + "." + name, Start: o.Start, End: o.End})
 		case "string":
 		default:
-			for i := 0; i < c.ChildCount(); i++ {
-				walk(c.Child(i))
+			for k := range children(c) {
+				walk(k)
 			}
 		}
 	}
@@ -178,13 +178,7 @@ func jsClass(b *builder, n *ts.Node) *Node {
 			o.List = append(o.List, &Node{Kind: Ident, Name: w[strings.LastIndexByte(w, '.')+1:], Start: o.Start, End: o.Start})
 		}
 	}
-	for i := 0; i < n.ChildCount(); i++ {
-		if c := n.Child(i); b.kind(c) == "decorator" {
-			if k := b.build(c); k != nil {
-				o.Notes = append(o.Notes, k)
-			}
-		}
-	}
+	o.Notes = b.decorators(n)
 	o.Body = b.build(b.at(n, "body"))
 	return o
 }
@@ -218,8 +212,8 @@ func jsFunc(b *builder, n *ts.Node) *Node {
 		o.List = []*Node{b.param(p)}
 	}
 	if ps := b.at(n, "parameters"); ps != nil {
-		for i := 0; i < ps.ChildCount(); i++ {
-			if c := ps.Child(i); c.IsNamed() && !b.skips(c) {
+		for c := range children(ps) {
+			if c.IsNamed() && !b.skips(c) {
 				o.List = append(o.List, jsParam(b, c))
 			}
 		}
@@ -235,16 +229,8 @@ func jsParam(b *builder, c *ts.Node) *Node {
 		pat = b.at(c, "pattern")
 		p.Type = TypeName(b.text(b.at(c, "type")))
 		p.Y = b.build(b.at(c, "value"))
-		for i := 0; i < c.ChildCount(); i++ {
-			switch d := c.Child(i); b.kind(d) {
-			case "decorator":
-				if k := b.build(d); k != nil {
-					p.Notes = append(p.Notes, k)
-				}
-			case "accessibility_modifier":
-				p.Op = b.text(d)
-			}
-		}
+		p.Notes = b.decorators(c)
+		p.Op = b.text(b.at(c, "@accessibility_modifier"))
 	}
 	x := b.build(pat)
 	if x != nil && x.Kind == Cond && x.Op == "default" {
@@ -270,27 +256,13 @@ func jsField(b *builder, n *ts.Node) *Node {
 	}
 	o.X, o.Y, o.Op, o.Name = b.build(name), b.build(b.at(n, "value")), "=", "field"
 	o.Type = TypeName(b.text(b.at(n, "type")))
-	for i := 0; i < n.ChildCount(); i++ {
-		if c := n.Child(i); b.kind(c) == "decorator" {
-			if k := b.build(c); k != nil {
-				o.Notes = append(o.Notes, k)
-			}
-		}
-	}
-	return o
-}
-
-func jsDeclarator(b *builder, n *ts.Node) *Node {
-	o := b.node(Assign, n)
-	o.X, o.Y, o.Op, o.Name = b.build(b.at(n, "name")), b.build(b.at(n, "value")), "=", "local"
-	o.Type = TypeName(b.text(b.at(n, "type")))
+	o.Notes = b.decorators(n)
 	return o
 }
 
 func jsCall(b *builder, n *ts.Node) *Node {
 	o := b.node(Call, n)
-	f := b.at(n, "function")
-	b.setCallee(o, b.build(f))
+	o.setCallee(b.build(b.at(n, "function")))
 	args := b.at(n, "arguments")
 	if args != nil && b.kind(args) == "template_string" {
 		o.List = []*Node{b.build(args)}
@@ -302,11 +274,7 @@ func jsCall(b *builder, n *ts.Node) *Node {
 }
 
 func jsShorthand(b *builder, n *ts.Node) *Node {
-	o := b.node(Pair, n)
-	o.Name = b.text(n)
-	o.Y = b.node(Ident, n)
-	o.Y.Name = o.Name
-	return o
+	return b.of(Pair, n, Node{Name: b.text(n), Y: b.of(Ident, n, Node{Name: b.text(n)})})
 }
 
 func jsAs(b *builder, n *ts.Node) *Node { return b.build(b.named(n, 0)) }
@@ -351,16 +319,6 @@ func jsPair(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func jsTry(b *builder, n *ts.Node) *Node {
-	o := b.node(Try, n)
-	o.Body = b.build(b.at(n, "body"))
-	if h := b.build(b.at(n, "handler")); h != nil {
-		o.List = []*Node{h}
-	}
-	o.Z = b.build(b.at(n, "finalizer"))
-	return o
-}
-
 func jsMarkup(b *builder, n *ts.Node) *Node {
 	o := b.node(Markup, n)
 	open := n
@@ -370,8 +328,7 @@ func jsMarkup(b *builder, n *ts.Node) *Node {
 		open = c
 	}
 	o.Name = b.text(b.at(open, "name"))
-	for i := 0; i < open.ChildCount(); i++ {
-		c := open.Child(i)
+	for c := range children(open) {
 		if b.kind(c) != "jsx_attribute" {
 			continue
 		}
@@ -383,8 +340,7 @@ func jsMarkup(b *builder, n *ts.Node) *Node {
 		o.List = append(o.List, p)
 	}
 	o.Body = b.node(Block, n)
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
+	for c := range children(n) {
 		if k := b.kind(c); c.IsNamed() && k != "jsx_opening_element" && k != "jsx_closing_element" && n != open {
 			if e := b.build(c); e != nil {
 				o.Body.List = append(o.Body.List, e)

@@ -11,7 +11,7 @@ import (
 var phpTable = &table{
 	lang:    PHP,
 	grammar: grammars.PhpLanguage,
-	skip:    words("comment php_tag php_end_tag visibility_modifier_ empty_statement"),
+	skip:    Words("comment php_tag php_end_tag visibility_modifier_ empty_statement"),
 	shapes: map[string]shape{
 		"program":                                {kind: Block, l: "*"},
 		"text_interpolation":                     {hook: nothing},
@@ -23,14 +23,14 @@ var phpTable = &table{
 		"trait_declaration":                      {hook: phpClass},
 		"enum_declaration":                       {hook: phpClass},
 		"declaration_list":                       {kind: Block, l: "*"},
-		"property_declaration":                   {hook: phpProperty},
-		"const_declaration":                      {hook: phpConst},
+		"property_declaration":                   {hook: phpFields},
+		"const_declaration":                      {hook: phpFields},
 		"method_declaration":                     {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", notes: phpMods},
-		"function_definition":                    {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", notes: "attribute_list"},
+		"function_definition":                    {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", notes: phpNotes},
 		"anonymous_function":                     {kind: Func, op: "lambda", l: "parameters", body: "body"},
 		"anonymous_function_creation_expression": {kind: Func, op: "lambda", l: "parameters", body: "body"},
-		"arrow_function":                         {hook: phpArrow},
-		"simple_parameter":                       {kind: Param, name: "name", typ: "type", y: "default_value", notes: "attributes"},
+		"arrow_function":                         {kind: Func, op: "lambda", l: "parameters", body: "body"},
+		"simple_parameter":                       {kind: Param, name: "name", typ: "type", y: "default_value", notes: phpParams},
 		"property_promotion_parameter":           {kind: Param, op: "property", name: "name", typ: "type", y: "default_value"},
 		"variadic_parameter":                     {kind: Param, name: "name", typ: "type", op: "..."},
 		"attribute_list":                         {kind: Block, l: "*"},
@@ -101,7 +101,7 @@ var phpTable = &table{
 		"default_statement":                      {hook: phpCase},
 		"match_conditional_expression":           {kind: Case, l: "conditional_expressions", body: "return_expression"},
 		"match_default_expression":               {kind: Case, body: "return_expression"},
-		"try_statement":                          {hook: phpTry},
+		"try_statement":                          {hook: buildTry},
 		"catch_clause":                           {kind: Catch, y: "name", body: "body", typ: "type"},
 		"finally_clause":                         {kind: Block, l: "*"},
 		"return_statement":                       {kind: Return, x: "#0"},
@@ -112,7 +112,12 @@ var phpTable = &table{
 	},
 }
 
-const phpMods = "attribute_list|visibility_modifier|static_modifier|abstract_modifier|final_modifier"
+// The kinds of children that are or hold annotations.
+var (
+	phpMods   = Words("attribute_list visibility_modifier static_modifier abstract_modifier final_modifier")
+	phpNotes  = Words("attribute_list")
+	phpParams = Words("attributes")
+)
 
 func phpNamespace(b *builder, n *ts.Node) *Node {
 	o := b.node(Import, n)
@@ -125,8 +130,7 @@ func phpNamespace(b *builder, n *ts.Node) *Node {
 
 func phpUse(b *builder, n *ts.Node) *Node {
 	o := b.node(Import, n)
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
+	for c := range children(n) {
 		if b.kind(c) != "namespace_use_clause" {
 			continue
 		}
@@ -143,15 +147,13 @@ func phpUse(b *builder, n *ts.Node) *Node {
 }
 
 func phpQualified(b *builder, n *ts.Node) *Node {
-	o := b.node(Ident, n)
 	t := b.text(n)
-	o.Name = t[strings.LastIndexByte(t, '\\')+1:]
-	return o
+	return b.of(Ident, n, Node{Name: t[strings.LastIndexByte(t, '\\')+1:]})
 }
 
 func phpClass(b *builder, n *ts.Node) *Node {
 	o := b.node(Class, n)
-	b.annotate(o, n, "attribute_list", nil)
+	b.annotate(o, n, phpNotes, nil)
 	o.Op = strings.TrimSuffix(b.kind(n), "_declaration")
 	o.Name = b.text(b.at(n, "name"))
 	for _, place := range []string{"@base_clause", "@class_interface_clause"} {
@@ -165,15 +167,19 @@ func phpClass(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func phpProperty(b *builder, n *ts.Node) *Node {
+// phpFields reads properties and constants of a class.
+func phpFields(b *builder, n *ts.Node) *Node {
 	out := b.node(Block, n)
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
-		if b.kind(c) != "property_element" {
+	for c := range namedChildren(n) {
+		k := b.kind(c)
+		if k != "property_element" && k != "const_element" {
 			continue
 		}
 		a := b.node(Assign, n)
-		a.X, a.Y, a.Op, a.Name = b.build(b.at(c, "name")), b.build(b.at(c, "default_value")), "=", "field"
+		a.X, a.Y, a.Op, a.Name = b.build(b.named(c, 0)), b.build(b.named(c, 1)), "=", "field"
+		if k == "const_element" {
+			a.Name = "field static const"
+		}
 		a.Type = TypeName(b.text(b.at(n, "type")))
 		out.List = append(out.List, a)
 	}
@@ -183,36 +189,10 @@ func phpProperty(b *builder, n *ts.Node) *Node {
 	return out
 }
 
-func phpConst(b *builder, n *ts.Node) *Node {
-	out := b.node(Block, n)
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
-		if b.kind(c) != "const_element" {
-			continue
-		}
-		a := b.node(Assign, n)
-		a.X, a.Y, a.Op, a.Name = b.build(b.named(c, 0)), b.build(b.named(c, 1)), "=", "field static const"
-		out.List = append(out.List, a)
-	}
-	return out
-}
-
-func phpArrow(b *builder, n *ts.Node) *Node {
-	o := b.node(Func, n)
-	o.Op = "lambda"
-	o.List = b.all(b.at(n, "parameters"))
-	o.Body = exprBody(b.build(b.at(n, "body")))
-	return o
-}
-
 func phpNew(b *builder, n *ts.Node) *Node {
 	o := b.node(Call, n)
 	o.Op = "new"
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
-		if !c.IsNamed() {
-			continue
-		}
+	for c := range namedChildren(n) {
 		switch k := b.kind(c); {
 		case k == "arguments":
 			o.List = b.all(c)
@@ -236,9 +216,7 @@ func phpArgument(b *builder, n *ts.Node) *Node {
 	if name == nil {
 		return kids[0]
 	}
-	o := b.node(Pair, n)
-	o.Name, o.Y = b.text(name), kids[0]
-	return o
+	return b.of(Pair, n, Node{Name: b.text(name), Y: kids[0]})
 }
 
 func phpHeredoc(b *builder, n *ts.Node) *Node {
@@ -249,9 +227,7 @@ func phpHeredoc(b *builder, n *ts.Node) *Node {
 }
 
 func phpBackticks(b *builder, n *ts.Node) *Node {
-	o := b.node(Call, n)
-	o.Name, o.List = "shell_exec", []*Node{buildString(b, n)}
-	return o
+	return b.of(Call, n, Node{Name: "shell_exec", List: []*Node{buildString(b, n)}})
 }
 
 func phpCond(b *builder, n *ts.Node) *Node {
@@ -265,8 +241,7 @@ func phpCond(b *builder, n *ts.Node) *Node {
 
 func phpArray(b *builder, n *ts.Node) *Node {
 	o := b.node(Dict, n)
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
+	for c := range children(n) {
 		if !c.IsNamed() || b.skips(c) {
 			continue
 		}
@@ -333,20 +308,6 @@ func phpCase(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func phpTry(b *builder, n *ts.Node) *Node {
-	o := b.node(Try, n)
-	o.Body = b.build(b.at(n, "body"))
-	for i := 0; i < n.ChildCount(); i++ {
-		switch c := n.Child(i); b.kind(c) {
-		case "catch_clause":
-			o.List = append(o.List, b.build(c))
-		case "finally_clause":
-			o.Z = b.build(c)
-		}
-	}
-	return o
-}
-
 // phpShortEcho reads "<?= x ?>", which the grammar takes for a statement of an
 // expression, as echo.
 func phpShortEcho(b *builder, n *ts.Node) *Node {
@@ -355,7 +316,5 @@ func phpShortEcho(b *builder, n *ts.Node) *Node {
 	if x == nil || !bytes.HasSuffix(before, []byte("<?=")) {
 		return x
 	}
-	o := b.node(Call, n)
-	o.Name, o.Op, o.List = "echo", "echo", []*Node{x}
-	return o
+	return b.of(Call, n, Node{Name: "echo", Op: "echo", List: []*Node{x}})
 }

@@ -10,7 +10,7 @@ import (
 var pythonTable = &table{
 	lang:    Python,
 	grammar: grammars.PythonLanguage,
-	skip:    words("comment line_continuation type_conversion format_specifier"),
+	skip:    Words("comment line_continuation type_conversion format_specifier"),
 	shapes: map[string]shape{
 		"module":                   {kind: Block, l: "*"},
 		"block":                    {kind: Block, l: "*"},
@@ -18,6 +18,7 @@ var pythonTable = &table{
 		"import_from_statement":    {hook: pyImport},
 		"future_import_statement":  {hook: nothing},
 		"decorated_definition":     {hook: pyDecorated},
+		"decorator":                {hook: jsDecorator},
 		"function_definition":      {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", hook: pyFunc},
 		"class_definition":         {hook: pyClass},
 		"assignment":               {kind: Assign, x: "left", y: "right", op: "=", typ: "type"},
@@ -86,10 +87,10 @@ func pyImport(b *builder, n *ts.Node) *Node {
 		o.Name = from
 	}
 	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
 		if n.FieldNameForChild(i, b.l) != "name" {
 			continue
 		}
+		c := n.Child(i)
 		name, local := b.text(c), ""
 		if b.kind(c) == "aliased_import" {
 			name, local = b.text(b.at(c, "name")), b.text(b.at(c, "alias"))
@@ -127,8 +128,7 @@ func pyParams(b *builder, ps *ts.Node) []*Node {
 	if ps == nil {
 		return nil
 	}
-	for i := 0; i < ps.ChildCount(); i++ {
-		c := ps.Child(i)
+	for c := range children(ps) {
 		if !c.IsNamed() || b.skips(c) {
 			continue
 		}
@@ -159,15 +159,7 @@ func pyDecorated(b *builder, n *ts.Node) *Node {
 	if o == nil {
 		return nil
 	}
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
-		if b.kind(c) != "decorator" {
-			continue
-		}
-		if k := asNote(b.build(b.named(c, 0))); k != nil {
-			o.Notes = append(o.Notes, k)
-		}
-	}
+	o.Notes = append(o.Notes, b.decorators(n)...)
 	return o
 }
 
@@ -211,8 +203,8 @@ func pyClass(b *builder, n *ts.Node) *Node {
 func pyCompare(b *builder, n *ts.Node) *Node {
 	o := b.node(Binary, n)
 	var ops []string
-	for i := 0; i < n.ChildCount(); i++ {
-		if c := n.Child(i); !c.IsNamed() {
+	for c := range children(n) {
+		if !c.IsNamed() {
 			ops = append(ops, b.text(c))
 		}
 	}
@@ -238,8 +230,7 @@ func nameKey(o *Node) {
 func pyComprehension(b *builder, n *ts.Node) *Node {
 	o := b.node(Loop, n)
 	o.Op = "comprehension"
-	for i := 0; i < n.ChildCount(); i++ {
-		c := n.Child(i)
+	for c := range children(n) {
 		switch b.kind(c) {
 		case "for_in_clause":
 			if o.X == nil {
@@ -269,8 +260,8 @@ func pyIf(b *builder, n *ts.Node) *Node {
 		o.Y = b.build(b.at(n, "body"))
 	}
 	tail := o
-	for i := 0; i < n.ChildCount(); i++ {
-		switch c := n.Child(i); b.kind(c) {
+	for c := range children(n) {
+		switch b.kind(c) {
 		case "elif_clause", "else_if_clause":
 			e := b.node(If, c)
 			e.X, e.Y = b.build(b.at(c, "condition")), b.build(b.at(c, "consequence"))
@@ -314,8 +305,8 @@ func pyAs(b *builder, n *ts.Node) *Node {
 func pyTry(b *builder, n *ts.Node) *Node {
 	o := b.node(Try, n)
 	o.Body = b.build(b.at(n, "body"))
-	for i := 0; i < n.ChildCount(); i++ {
-		switch c := n.Child(i); b.kind(c) {
+	for c := range children(n) {
+		switch b.kind(c) {
 		case "except_clause", "except_group_clause":
 			k := b.node(Catch, c)
 			k.Type = b.text(b.at(c, "value"))

@@ -48,7 +48,7 @@ var shapeNames = map[Kind]string{None: "none", Other: "other", Block: "block", F
 func TestShapes(t *testing.T) {
 	tests := []struct{ file, code, want string }{
 		{"a.js", "const { a, b: c } = req.body;",
-			"block(assign:local[=](x=dict(pair:a(y=ident:a) pair:b(y=ident:c)) y=member:body(x=ident:req)))"},
+			"block(assign[=](x=dict(pair:a(y=ident:a) pair:b(y=ident:c)) y=member:body(x=ident:req)))"},
 		{"a.js", "f(`x${y}z`, ...rest);",
 			"block(call:f(template(string:x ident:y string:z) spread(x=ident:rest)))"},
 		{"a.js", "if (!u) { return res.send(e); }",
@@ -56,7 +56,7 @@ func TestShapes(t *testing.T) {
 		{"a.js", "db.find({ $where: q });",
 			"block(call:find(x=ident:db dict(pair:$where(y=ident:q))))"},
 		{"a.js", "const g = async (x) => { await h(x); };",
-			"block(assign:local[=](x=ident:g y=func:g[lambda](param:x body=block(unary[await](x=call:h(ident:x))))))"},
+			"block(assign[=](x=ident:g y=func:g[lambda](param:x body=block(unary[await](x=call:h(ident:x))))))"},
 		{"a.ts", "this.http.get<User>(url);",
 			"block(call:get(x=member:http(x=ident:this) ident:url))"},
 		{"a.ts", "function f(a: string, b?: number): void {}",

@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,12 +18,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var load = sync.OnceValues(func() (*Set, error) { return read(files) })
+var load = sync.OnceValues(func() (*Set, error) { return Read(files) })
 
 // Load gives the embedded rules, compiled once.
 func Load() (*Set, error) { return load() }
 
-func read(fsys fs.FS) (*Set, error) {
+// Read compiles the rules that the YAML files of fsys hold; names that begin with
+// "data-" are tables of checks and count for the hash alone. The error names the file
+// and the rule.
+func Read(fsys fs.FS) (*Set, error) {
 	s := &Set{ByID: map[string]*Rule{}, Tables: map[lang.Lang]*Table{}, Checks: map[string]*Rule{}}
 	for _, l := range []lang.Lang{lang.Java, lang.Python, lang.JS, lang.Go, lang.PHP} {
 		s.Tables[l] = newTable()
@@ -123,24 +128,31 @@ func (s *Set) addRule(r *Rule) (err error) {
 
 func (s *Set) addText(r *Rule, t *Text) error {
 	t.Rule = r
-	for _, p := range []struct {
-		to   **regexp.Regexp
-		from string
-	}{{&t.FilesRE, t.Files}, {&t.LineRE, t.Line}, {&t.UnlessRE, t.Unless}, {&t.AbsentRE, t.Absent}, {&t.PresentRE, t.Present}} {
-		if p.from == "" {
-			continue
-		}
-		re, err := regexp.Compile(p.from)
-		if err != nil {
-			return err
-		}
-		*p.to = re
+	err := compile(expression{&t.FilesRE, t.Files}, expression{&t.LineRE, t.Line}, expression{&t.UnlessRE, t.Unless},
+		expression{&t.AbsentRE, t.Absent}, expression{&t.PresentRE, t.Present})
+	if err != nil {
+		return err
 	}
 	if t.FilesRE == nil || t.LineRE == nil {
 		return fmt.Errorf("files and line are needed")
 	}
 	s.Texts = append(s.Texts, t)
 	return nil
+}
+
+// An expression is the text of a regular expression and where it goes compiled.
+type expression struct {
+	to   **regexp.Regexp
+	text string
+}
+
+func compile(all ...expression) (err error) {
+	for _, e := range all {
+		if e.text != "" && err == nil {
+			*e.to, err = regexp.Compile(e.text)
+		}
+	}
+	return err
 }
 
 func langsOf(names []string) ([]lang.Lang, error) {
@@ -205,34 +217,28 @@ func (m *Match) compile() (err error) {
 	if m.With, err = scopes(m.Present); err != nil {
 		return err
 	}
-	if m.Return != "" {
-		m.FnNotes, err = regexp.Compile(m.Return)
-	}
-	return err
+	return compile(expression{&m.FnNotes, m.Return})
 }
 
 func tests(where map[string]string) ([]Test, error) {
 	var out []Test
-	for _, k := range sortedKeys(where) {
-		v, kind := where[k], ""
-		t := Test{Arg: k}
+	for _, k := range slices.Sorted(maps.Keys(where)) {
+		v, t := where[k], Test{Arg: k}
+		var err error
 		switch {
 		case strings.HasPrefix(v, "/"):
-			kind = "match"
+			t.Kind = "match"
+			t.RE, err = slashRE(v)
 		case strings.HasPrefix(v, "!/"):
-			kind, v = "differ", v[1:]
+			t.Kind = "differ"
+			t.RE, err = slashRE(v[1:])
 		case v == "absent", v == "present", v == "tainted", v == "const", v == "dynamic":
-			kind = v
+			t.Kind = v
 		default:
-			return nil, fmt.Errorf("where %s: %q: expected /expression/, !/expression/, absent, present, tainted, const or dynamic", k, v)
+			err = fmt.Errorf("where %s: %q: expected /expression/, !/expression/, absent, present, tainted, const or dynamic", k, v)
 		}
-		t.Kind = kind
-		if strings.HasPrefix(v, "/") {
-			re, err := slashRE(v)
-			if err != nil {
-				return nil, err
-			}
-			t.RE = re
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, t)
 	}
@@ -253,7 +259,7 @@ func slashRE(v string) (*regexp.Regexp, error) {
 
 func scopes(m map[string]string) ([]ScopeTest, error) {
 	var out []ScopeTest
-	for _, k := range sortedKeys(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		switch k {
 		case "call", "function", "class", "file", "project":
 		default:

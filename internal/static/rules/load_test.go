@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"assay/internal/static/lang"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -23,23 +25,23 @@ func TestErrorsTeach(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := read(fstest.MapFS{"x.yaml": {Data: []byte(tt.text)}})
+			_, err := Read(fstest.MapFS{"x.yaml": {Data: []byte(tt.text)}})
 			require.ErrorContains(t, err, tt.want)
 			require.ErrorContains(t, err, "x.yaml")
 		})
 	}
-	_, err := read(fstest.MapFS{})
+	_, err := Read(fstest.MapFS{})
 	require.Error(t, err, "no rules at all are an error")
 }
 
 // TestHash: a changed rule changes the hash, a file that a check owns as well.
 func TestHash(t *testing.T) {
-	a, err := read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}})
+	a, err := Read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}})
 	require.NoError(t, err)
-	same, err := read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}})
+	same, err := Read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}})
 	require.NoError(t, err)
 	require.Equal(t, a.Hash, same.Hash)
-	b, err := read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}, "data-y.yaml": {Data: []byte("z: 1\n")}})
+	b, err := Read(fstest.MapFS{"x.yaml": {Data: []byte(soundRule)}, "data-y.yaml": {Data: []byte("z: 1\n")}})
 	require.NoError(t, err)
 	require.NotEqual(t, a.Hash, b.Hash)
 }
@@ -54,4 +56,34 @@ func TestStored(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, bits&html)
 	require.NotZero(t, bits&sql)
+}
+
+// TestModelsServeRules: a cleaner or check of which no rule of its language asks is
+// dead weight.
+func TestModelsServeRules(t *testing.T) {
+	set, err := Load()
+	require.NoError(t, err)
+	asked := map[lang.Lang]uint32{}
+	for _, r := range set.Rules {
+		for _, l := range r.Lang {
+			asked[lang.Lang(l)] |= r.Class
+		}
+	}
+	for l, table := range set.Tables {
+		for _, patterns := range table.Guards {
+			for _, p := range patterns {
+				require.NotZero(t, p.Model.Bits&asked[l], "%s: the check %s serves no rule", l, p.Model.Call)
+				if p.Model.Bits&asked[l] != 0 {
+					asked[l] |= p.Model.NeedBits
+				}
+			}
+		}
+	}
+	for l, table := range set.Tables {
+		for _, patterns := range table.Cleans {
+			for _, p := range patterns {
+				require.NotZero(t, p.Model.Bits&asked[l], "%s: the cleaner %s serves no rule", l, p.Model.Call)
+			}
+		}
+	}
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -18,41 +19,24 @@ func (s *Set) addModel(m *Model) error {
 	if m.Bits, err = ClassBits(m.Class); err != nil {
 		return err
 	}
+	if m.Kind == "source" && m.Note == "" && !strings.HasPrefix(m.Entry, "^field of") {
+		return fmt.Errorf("a source needs a note: what data it brings")
+	}
 	if m.Needs != "" {
 		if m.NeedBits, err = ClassBits([]string{m.Needs}); err != nil {
 			return err
 		}
 	}
-	for _, p := range []struct {
-		to   **regexp.Regexp
-		from string
-	}{{&m.ParamRE, m.Param}, {&m.EntryRE, m.Entry}, {&m.ExceptRE, m.Except}} {
-		if p.from != "" {
-			if *p.to, err = regexp.Compile(p.from); err != nil {
-				return err
-			}
-		}
+	if err := compile(expression{&m.ParamRE, m.Param}, expression{&m.EntryRE, m.Entry}, expression{&m.ExceptRE, m.Except}); err != nil {
+		return err
 	}
 	if m.Tests, err = tests(m.Where); err != nil {
 		return err
 	}
 	for _, l := range langs {
 		t := s.Tables[l]
-		var to map[string][]Pattern
-		switch m.Kind {
-		case "source":
-			to = t.Sources
-		case "clean":
-			to = t.Cleans
-		case "guard":
-			to = t.Guards
-		case "pass":
-			to = t.Passes
-		case "stop":
-			to = t.Stops
-		case "type":
-			to = t.Types
-		default:
+		to := map[string]map[string][]Pattern{"source": t.Sources, "clean": t.Cleans, "guard": t.Guards, "pass": t.Passes, "stop": t.Stops, "type": t.Types}[m.Kind]
+		if to == nil {
 			return fmt.Errorf("%q is no kind: expected source, clean, guard, pass, stop or type", m.Kind)
 		}
 		if m.ParamRE != nil {
@@ -61,13 +45,7 @@ func (s *Set) addModel(m *Model) error {
 		if m.EntryRE != nil {
 			t.Entries = append(t.Entries, m)
 		}
-		if err := addPatterns(to, m.Call, "", nil, m); err != nil {
-			return err
-		}
-		if err := addPatterns(t.SourceMembers, m.Member, "", nil, m); err != nil {
-			return err
-		}
-		if err := addPatterns(t.SourceIdents, m.Ident, "", nil, m); err != nil {
+		if err := cmp.Or(addPatterns(to, m.Call, "", nil, m), addPatterns(t.SourceMembers, m.Member, "", nil, m), addPatterns(t.SourceIdents, m.Ident, "", nil, m)); err != nil {
 			return err
 		}
 	}
@@ -118,19 +96,6 @@ func splitPatterns(s string) []string {
 		}
 	}
 	return out
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	for i := 1; i < len(keys); i++ {
-		for j := i; j > 0 && keys[j] < keys[j-1]; j-- {
-			keys[j], keys[j-1] = keys[j-1], keys[j]
-		}
-	}
-	return keys
 }
 
 // Data reads an embedded table that a check owns.

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestScanEndsAsItFound: findings end the program with 1, a clean folder with 0, and
+// one without anything to read is an error that says what was expected.
+func TestScanEndsAsItFound(t *testing.T) {
+	dir := t.TempDir()
+	scan := func(format string) error {
+		return (&scanCmd{Dir: dir, Format: format}).Run(context.Background())
+	}
+	require.ErrorContains(t, scan("text"), dir+": there is no file that the analyser reads: expected Java,")
+	page := filepath.Join(dir, "page.php")
+	require.NoError(t, os.WriteFile(page, []byte("<?php\necho 1;\n"), 0o600))
+	require.NoError(t, scan("text"))
+	require.NoError(t, os.WriteFile(page, []byte("<?php\necho $_GET['q'];\n"), 0o600))
+	for _, format := range []string{"text", "sarif"} {
+		require.Equal(t, status(1), scan(format), format)
+	}
+}
