@@ -53,6 +53,7 @@ type chat struct {
 	config ChatConfig
 	// What the server turned down so far.
 	plain      atomic.Bool // no JSON schema
+	toolless   atomic.Bool // no tools
 	otherLimit atomic.Bool // the other of max_tokens and max_completion_tokens
 	unmetered  atomic.Bool // no stream_options
 	unstreamed atomic.Bool // no stream
@@ -61,6 +62,15 @@ type chat struct {
 // Chat gives the reviewer for a model. Temperature is left to the provider: a
 // model is measured as it is shipped, and some take none.
 func Chat(c ChatConfig) (audit.Reviewer, error) {
+	client, err := newChat(c)
+	if err != nil {
+		return nil, err
+	}
+	return client, nil
+}
+
+// newChat gives the client for a model, its limits filled in.
+func newChat(c ChatConfig) (*chat, error) {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, fmt.Errorf("%s: the base URL is %q: expected a form like https://openrouter.ai/api/v1", c.Name, c.BaseURL)
@@ -133,14 +143,25 @@ var (
 	errOver = errors.New("the stream has ended")
 )
 
-// ask makes one request. adapted says that the server turned a parameter down
-// that is left out from now on.
+// ask makes one request for a review. adapted says that the server turned a
+// parameter down that is left out from now on.
 func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Review, adapted bool, err error) {
+	body := c.review(task)
+	got, a, f := c.exchange(parent, body)
+	if f != nil {
+		return f.review(), c.adapts(f, body), f.fatal
+	}
+	r = c.read(got.answer())
+	r.Attempts = []audit.Attempt{a}
+	return r, false, nil
+}
+
+// exchange makes one request. Without a failure the reply holds an answer.
+func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audit.Attempt, *failure) {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
 	slow := time.AfterFunc(c.config.Timeout, func() { end(errSlow) })
 	defer slow.Stop()
-	body := c.request(task)
 	a := audit.Attempt{Started: time.Now()}
 	got, res, failure := c.send(ctx, end, body)
 	a.Latency = time.Since(a.Started)
@@ -149,25 +170,21 @@ func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Revie
 	}
 	switch {
 	case got != nil:
-		a.Model, a.Usage = oneLine(got.Model), c.usage(got, task)
+		a.Model, a.Usage = oneLine(got.Model), c.usage(got, body.bytes())
 	case unheard(a.HTTPStatus):
-		a.Usage = c.usage(&reply{}, task)
+		a.Usage = c.usage(&reply{}, body.bytes())
 	}
 	if failure != nil {
-		f := c.understand(parent, ctx, failure, res, a, got)
-		return f.review(), c.adapts(f, body), f.fatal
+		return got, a, c.understand(parent, ctx, failure, res, a, got)
 	}
 	if f := c.embedded(got, a); f != nil {
-		return f.review(), false, f.fatal
+		return got, a, f
 	}
 	if got.streamed && !a.Usage.Priced && c.config.Model.Priced {
 		c.unstreamed.Store(true) // it does not count what it streams
 	}
-	choice := got.answer()
-	a.FinishReason = oneLine(choice.FinishReason)
-	r = c.read(choice)
-	r.Attempts = []audit.Attempt{a}
-	return r, false, nil
+	a.FinishReason = oneLine(got.answer().FinishReason)
+	return got, a, nil
 }
 
 // send makes the request and reads the response. A stream is asked for unless the
@@ -195,7 +212,7 @@ func (c *chat) read(choice *choice) audit.Review {
 	text := string(m.Content)
 	if strings.TrimSpace(text) == "" { // some answer a schema by calling a function
 		for _, call := range m.ToolCalls {
-			text = call.Function.Arguments
+			text = string(call.Function.Arguments)
 		}
 		if text = strings.TrimSpace(text); text == "" {
 			text = m.Call.Arguments + choice.Text

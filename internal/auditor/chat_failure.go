@@ -25,6 +25,7 @@ type failure struct {
 	text     string // one line
 	body     string // lower case, for what only the wording tells
 	declined bool   // the input was turned down for what it is
+	unsent   bool   // no connection came about
 	fatal    error
 	provider *chat
 }
@@ -81,7 +82,7 @@ func (c *chat) understand(parent, ctx context.Context, err error, res *http.Resp
 	case errors.As(err, &certificate):
 		f.fatal = fmt.Errorf("%s: %s: its certificate does not hold: %s", c.config.Name, c.config.BaseURL, f.text)
 	case errors.As(err, &dial) && dial.Op == "dial":
-		f.attempt.Transient, f.attempt.Usage.Priced = true, true // nothing was sent, so nothing is charged
+		f.unsent, f.attempt.Transient, f.attempt.Usage.Priced = true, true, true // nothing was sent, so nothing is charged
 	default: // reset, broken off in mid-body, no JSON
 		f.attempt.Transient = true
 	}
@@ -211,6 +212,10 @@ var (
 	aboutSchema = regexp.MustCompile(`response_format|json_schema|json schema|structured output|structured_output`)
 	aboutLimit  = regexp.MustCompile(`max_tokens|max_completion_tokens`)
 	aboutUsage  = regexp.MustCompile(`stream_options|include_usage|stream options`)
+	// Ollama, OpenRouter, vLLM, llama.cpp, in this order.
+	aboutTools = regexp.MustCompile(`does not support tools|support tool use|tool choice requires|tool_choice|tools param requires|\btools?\b.{0,40}not supported|not support.{0,30}\btool`)
+	// OpenAI (a request that its rate alone forbids among it), Anthropic, vLLM, llama.cpp, Gemini.
+	overlong = regexp.MustCompile(`context_length_exceeded|maximum context|context (?:length|window|size)|prompt is too long|input is too long|too many (?:input )?tokens|exceeds the maximum number of tokens|request too large|input token count`)
 	// OpenAI asks for a verified organisation before it streams some models.
 	aboutStream = regexp.MustCompile(`verified to stream|"param":\s*"stream"|\bstream(?:ing)?\b.{0,40}(?:not|un)[ -]?(?:supported|available|allowed)|not support.{0,20}\bstream`)
 )
@@ -221,6 +226,11 @@ func (c *chat) adapts(f *failure, sent *chatRequest) bool {
 		return false
 	}
 	switch {
+	case overlong.MatchString(f.body):
+		return false
+	case aboutTools.MatchString(f.body) && len(sent.Tools) > 0:
+		c.toolless.Store(true)
+		return true
 	case aboutUsage.MatchString(f.body) && sent.StreamOptions != nil:
 		c.unmetered.Store(true)
 		return true

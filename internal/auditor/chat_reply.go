@@ -2,6 +2,7 @@ package auditor
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,21 +41,39 @@ type choice struct {
 }
 
 type message struct {
-	Content   content    `json:"content"`
-	Refusal   string     `json:"refusal"`
-	Reasoning string     `json:"reasoning"`         // OpenRouter
-	Thought   string     `json:"reasoning_content"` // DeepSeek, vLLM
-	ToolCalls []toolCall `json:"tool_calls"`
+	Content   content           `json:"content"`
+	Refusal   string            `json:"refusal"`
+	Reasoning string            `json:"reasoning"`         // OpenRouter
+	Thought   string            `json:"reasoning_content"` // DeepSeek, vLLM
+	Details   []json.RawMessage `json:"reasoning_details"` // OpenRouter: sent back as it came
+	ToolCalls []toolCall        `json:"tool_calls"`
 	Call      struct {
 		Arguments string `json:"arguments"`
 	} `json:"function_call"` // before there were tools
 }
 
+// A toolCall is one call of a function.
 type toolCall struct {
-	Index    int `json:"index"`
+	Index    int    `json:"index,omitempty"` // in a stream: which call a chunk belongs to
+	ID       string `json:"id,omitempty"`
+	Type     string `json:"type,omitempty"` // function
 	Function struct {
-		Arguments string `json:"arguments"`
+		Name      string    `json:"name,omitempty"`
+		Arguments arguments `json:"arguments"`
 	} `json:"function"`
+	Extra json.RawMessage `json:"extra_content,omitempty"` // Gemini's signature: sent back as it came
+}
+
+// arguments are a call's, as JSON in a string. Some servers give the object itself.
+type arguments string
+
+// UnmarshalJSON reads a string, or takes what else stands there as it is.
+func (a *arguments) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		*a = arguments(b)
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(a))
 }
 
 // A content is a message's text. Some servers give it in parts (Mistral's models
@@ -98,7 +117,7 @@ func (r *reply) answer() *choice {
 func (m *message) bytes() int {
 	n := len(m.Content) + len(m.Refusal) + len(m.Reasoning) + len(m.Thought) + len(m.Call.Arguments)
 	for _, t := range m.ToolCalls {
-		n += len(t.Function.Arguments)
+		n += len(t.Function.Name) + len(t.Function.Arguments)
 	}
 	return n
 }
@@ -254,16 +273,39 @@ func (r *reply) grow(c *choice) {
 	r.thought = append(append(r.thought, m.Thought...), m.Reasoning...)
 	have.Message.Refusal += m.Refusal
 	have.Message.Call.Arguments += m.Call.Arguments
+	have.Message.Details = append(have.Message.Details, m.Details...)
 	for _, t := range m.ToolCalls {
-		if t.Index < 0 || t.Index >= maxCalls {
-			continue
+		have.Message.growCall(t)
+	}
+}
+
+// growCall adds a chunk's part of a call. Servers that send each call whole give all
+// of them the index 0 (Gemini's, Ollama's): another ID, or another name after whole
+// arguments, is another call.
+func (m *message) growCall(t toolCall) {
+	at := -1
+	for i := range m.ToolCalls {
+		if have := &m.ToolCalls[i]; have.Index == t.Index {
+			at = i
+			another := t.ID != "" && have.ID != "" && t.ID != have.ID
+			if another || t.ID == "" && t.Function.Name != "" && json.Valid([]byte(have.Function.Arguments)) {
+				at = -1
+			}
 		}
-		for len(have.Message.ToolCalls) <= t.Index {
-			have.Message.ToolCalls = append(have.Message.ToolCalls, toolCall{})
+	}
+	if at < 0 {
+		if len(m.ToolCalls) < maxCalls {
+			m.ToolCalls = append(m.ToolCalls, t)
 		}
-		have.Message.ToolCalls[t.Index].Function.Arguments += t.Function.Arguments
+		return
+	}
+	have := &m.ToolCalls[at]
+	have.ID, have.Function.Name = cmp.Or(t.ID, have.ID), cmp.Or(t.Function.Name, have.Function.Name)
+	have.Function.Arguments += t.Function.Arguments
+	if len(t.Extra) > 0 {
+		have.Extra = t.Extra
 	}
 }
 
 // maxCalls bounds how many calls of functions an answer may hold.
-const maxCalls = 16
+const maxCalls = 64

@@ -21,13 +21,34 @@ type chatRequest struct {
 	MaxTokens           int64           `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int64           `json:"max_completion_tokens,omitempty"`
 	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
+	Tools               []tool          `json:"tools,omitempty"`
 	Stream              bool            `json:"stream,omitempty"`
 	StreamOptions       *streamOptions  `json:"stream_options,omitempty"`
 }
 
+// A chatMessage is one message of a conversation. What a server sent with its
+// answer and wants back (reasoning of DeepSeek's, OpenRouter's and Gemini's models,
+// without which the next turn is refused) goes back as it came.
 type chatMessage struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
+	Role       string            `json:"role"`
+	Content    *string           `json:"content"` // null beside tool calls, as servers write it
+	Thought    string            `json:"reasoning_content,omitempty"`
+	Details    []json.RawMessage `json:"reasoning_details,omitempty"`
+	ToolCalls  []toolCall        `json:"tool_calls,omitempty"`
+	ToolCallID string            `json:"tool_call_id,omitempty"` // of the call that this is the result of
+}
+
+// says gives a message of text.
+func says(role, text string) chatMessage { return chatMessage{Role: role, Content: &text} }
+
+// A tool is a function that the model may call.
+type tool struct {
+	Type     string `json:"type"` // function
+	Function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"` // JSON schema
+	} `json:"function"`
 }
 
 type responseFormat struct {
@@ -43,19 +64,26 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// request gives the body for a task, without what the server turned down so far.
-func (c *chat) request(task audit.ReviewTask) *chatRequest {
-	r := &chatRequest{Model: c.config.Model.ID, Messages: []chatMessage{{"user", Prompt(task)}}, Stream: !c.unstreamed.Load()}
+// review gives the body for a task.
+func (c *chat) review(task audit.ReviewTask) *chatRequest {
+	r := c.request(says("user", Prompt(task)))
+	if !c.plain.Load() {
+		r.ResponseFormat = &responseFormat{Type: "json_schema"}
+		r.ResponseFormat.Schema.Name, r.ResponseFormat.Schema.Strict, r.ResponseFormat.Schema.Schema = "review", true, schema
+	}
+	return r
+}
+
+// request gives the body for a conversation, without what the server turned down so
+// far.
+func (c *chat) request(messages ...chatMessage) *chatRequest {
+	r := &chatRequest{Model: c.config.Model.ID, Messages: messages, Stream: !c.unstreamed.Load()}
 	// OpenAI's newer models take max_completion_tokens alone, most other servers
 	// know max_tokens alone.
 	if (c.config.Provider == "openai") != c.otherLimit.Load() {
 		r.MaxCompletionTokens = c.config.MaxTokens
 	} else {
 		r.MaxTokens = c.config.MaxTokens
-	}
-	if !c.plain.Load() {
-		r.ResponseFormat = &responseFormat{Type: "json_schema"}
-		r.ResponseFormat.Schema.Name, r.ResponseFormat.Schema.Strict, r.ResponseFormat.Schema.Schema = "review", true, schema
 	}
 	if r.Stream && !c.unmetered.Load() {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
@@ -84,6 +112,25 @@ func (c *chat) post(ctx context.Context, body *chatRequest) (*http.Response, err
 		req.Header.Set("X-Title", "Assay") // OpenRouter's own: names the application in its logs
 	}
 	return c.config.Client.Do(req)
+}
+
+// bytes gives how much text the model is sent.
+func (r *chatRequest) bytes() int {
+	n := 0
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		if m.Content != nil {
+			n += len(*m.Content)
+		}
+		n += len(m.Thought)
+		for j := range m.ToolCalls {
+			n += len(m.ToolCalls[j].Function.Name) + len(m.ToolCalls[j].Function.Arguments)
+		}
+	}
+	for i := range r.Tools {
+		n += len(r.Tools[i].Function.Description) + len(r.Tools[i].Function.Parameters)
+	}
+	return n
 }
 
 // maxEvent is how long one line of a stream may be, in bytes.

@@ -43,8 +43,8 @@ func price(m audit.Model, in, out float64) float64 { return (in*m.In + out*m.Out
 // usage reads tokens and cost of a response: the provider's own figure where it
 // gives one, else tokens times the listed price. Where the response does not say
 // how many tokens it took, or broke off before it could, they are estimated from
-// what was sent and written, and the cost is unknown.
-func (c *chat) usage(got *reply, task audit.ReviewTask) audit.Usage {
+// the bytes sent and written, and the cost is unknown.
+func (c *chat) usage(got *reply, sent int) audit.Usage {
 	var said struct {
 		Prompt     int64 `json:"prompt_tokens"`
 		Completion int64 `json:"completion_tokens"`
@@ -61,7 +61,7 @@ func (c *chat) usage(got *reply, task audit.ReviewTask) audit.Usage {
 	u := audit.Usage{TokensIn: max(0, said.Prompt), TokensOut: max(0, said.Completion, said.Total-max(0, said.Prompt))}
 	counted := u.TokensIn > 0 && (u.TokensOut > 0 || got.written == 0) && (!got.streamed || got.whole)
 	if !counted {
-		u.TokensIn = max(u.TokensIn, int64(float64(len(Prompt(task)))/bytesPerToken))
+		u.TokensIn = max(u.TokensIn, int64(float64(sent)/bytesPerToken))
 		u.TokensOut = max(u.TokensOut, int64(math.Ceil(float64(got.written)/bytesPerToken)))
 	}
 	switch cost, ok := said.Cost.(float64); {
