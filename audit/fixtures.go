@@ -36,7 +36,7 @@ type BenchGoals struct {
 // An AuditorEntry is one section of fixtures/auditors.md.
 type AuditorEntry struct {
 	Name    string
-	Kind    string // "agent", "tool" or "static"
+	Kind    string // "agent", "tool", "model" or "static"
 	Format  string // "sarif", "json", "text" or "auto"
 	Timeout time.Duration
 	Env     []string // names of variables that are let through
@@ -63,6 +63,13 @@ type Limits struct {
 	Disk      int64         // bytes in its home, temporary and output folders together
 	Report    int64         // bytes of its report
 	Findings  int
+
+	// Of a model alone: what it may take of its provider. One that nears a limit is
+	// asked for its report.
+	Turns   int
+	Tokens  int64   // read and written, of all turns together
+	USD     float64
+	Context int64   // tokens of one turn; a server that takes fewer is believed
 }
 
 // A Model is one line of fixtures/models.md.

@@ -25,7 +25,7 @@ type failure struct {
 	text     string // one line
 	body     string // lower case, for what only the wording tells
 	declined bool   // the input was turned down for what it is
-	unsent   bool   // no connection came about
+	lost     bool   // there is no such host
 	fatal    error
 	provider *chat
 }
@@ -82,7 +82,9 @@ func (c *chat) understand(parent, ctx context.Context, err error, res *http.Resp
 	case errors.As(err, &certificate):
 		f.fatal = fmt.Errorf("%s: %s: its certificate does not hold: %s", c.config.Name, c.config.BaseURL, f.text)
 	case errors.As(err, &dial) && dial.Op == "dial":
-		f.unsent, f.attempt.Transient, f.attempt.Usage.Priced = true, true, true // nothing was sent, so nothing is charged
+		var unknown *net.DNSError
+		f.lost = errors.As(err, &unknown)
+		f.attempt.Transient, f.attempt.Usage.Priced = true, true // nothing was sent, so nothing is charged
 	default: // reset, broken off in mid-body, no JSON
 		f.attempt.Transient = true
 	}

@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -24,13 +25,15 @@ var providers = []provider{
 	{"ollama", "http://localhost:11434/v1", "", true},
 }
 
-// A Directory is where the name of a reviewer is looked up.
+// A Directory is where the name of a reviewer or an auditor is looked up.
 type Directory struct {
-	Models   []audit.Model        // of models.md
-	Auditors []audit.AuditorEntry // of auditors.md
-	Given    []audit.Reviewer     // handed over as Go values
-	Static   audit.Reviewer       // nil: the name "static" is unknown
-	Getenv   func(string) string  // keys, ASSAY_BASE_URL, ASSAY_API_KEY, OLLAMA_HOST
+	Models   []audit.Model                     // of models.md
+	Auditors []audit.AuditorEntry              // of auditors.md
+	Given    []audit.Reviewer                  // handed over as Go values
+	Static   audit.Reviewer                    // nil: the name "static" is unknown
+	Getenv   func(string) string               // keys, ASSAY_BASE_URL, ASSAY_API_KEY, OLLAMA_HOST
+	Prompt   func(name string) (string, error) // of fixtures/prompts: what a model that audits is told
+	Budget   float64                           // USD that one audit by a model may cost; +Inf for no limit
 }
 
 // Reviewer finds a reviewer by name: one of Given, "static", "control-words", a name of auditors.md, a name of
@@ -57,6 +60,14 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 		if d.Auditors[i].Kind == "static" && d.Static != nil {
 			return d.Static, nil
 		}
+		if d.Auditors[i].Kind == "model" {
+			c, err := d.chat(cmp.Or(d.Auditors[i].Model, name))
+			if err != nil {
+				return nil, err
+			}
+			c.Name = name
+			return Chat(c)
+		}
 		return CommandReviewer(d.Auditors[i]), nil
 	}
 	c, err := d.chat(name)
@@ -64,6 +75,61 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 		return nil, err
 	}
 	return Chat(c)
+}
+
+// Auditor finds an auditor by name: a section of auditors.md or a model, named as
+// Reviewer takes it. A model is told the prompt that its section names, by default
+// [AuditPrompt]; model+prompt names another one, so that two prompts of a model have
+// names, records and baselines of their own.
+func (d Directory) Auditor(name string) (audit.Auditor, error) {
+	entry, listed := d.entry(name)
+	if listed && entry.Kind != "model" {
+		return FromEntry(entry), nil
+	}
+	c, err := d.chat(cmp.Or(entry.Model, entry.Name))
+	if err != nil {
+		if !listed {
+			err = fmt.Errorf("fixtures/auditors.md has no section \"## %s\", and as a model: %w", entry.Name, err)
+		}
+		return nil, err
+	}
+	text, err := d.Prompt(entry.Prompt[0])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return newModel(entry, c, text, d.Budget)
+}
+
+// WithPrompt gives the name under which a model audits with a prompt; of an auditor
+// that is no model, whose section says what it is told, the name as it is.
+func (d Directory) WithPrompt(name, prompt string) string {
+	if entry, listed := d.entry(name); listed && entry.Kind != "model" || prompt == AuditPrompt {
+		return name
+	}
+	return name + "+" + prompt
+}
+
+// entry gives the section that a name means, or the one that a model without a
+// section has. The name of the entry is the whole one, its prompt stands in it.
+func (d Directory) entry(name string) (e audit.AuditorEntry, listed bool) {
+	model, prompt, _ := strings.Cut(name, "+")
+	for _, section := range []string{name, model} {
+		if i := slices.IndexFunc(d.Auditors, func(e audit.AuditorEntry) bool { return e.Name == section }); i >= 0 && (section == name || d.Auditors[i].Kind == "model") {
+			e, listed = d.Auditors[i], true
+			break
+		}
+	}
+	if listed && e.Kind != "model" {
+		return e, true
+	}
+	if !listed {
+		e = audit.AuditorEntry{Kind: "model", Model: model}
+	}
+	e.Name, e.Model = name, cmp.Or(e.Model, model)
+	if prompt != "" || len(e.Prompt) == 0 {
+		e.Prompt = []string{cmp.Or(prompt, AuditPrompt)}
+	}
+	return e, listed
 }
 
 func (d Directory) chat(name string) (ChatConfig, error) {

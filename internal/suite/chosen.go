@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 
 	"assay/audit"
 	"assay/audit/fixture"
@@ -89,9 +90,47 @@ func (e *env) chosenReviewers() (rs []audit.Reviewer, err error) {
 	return rs, nil
 }
 
-// directory is where reviewers are looked up.
+// chosenAuditors gives the auditors that -auditor names: a model once with each
+// prompt that -prompt names.
+func (e *env) chosenAuditors() (as []audit.Auditor, err error) {
+	dir, err := e.directory()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range e.cfg.Auditors {
+		if a := e.given.auditor(name); a != nil {
+			as = append(as, a)
+			continue
+		}
+		var names []string
+		for _, prompt := range e.cfg.Prompts {
+			names = append(names, dir.WithPrompt(name, prompt))
+		}
+		if len(names) == 0 {
+			names = []string{name}
+		}
+		for _, name := range slices.Compact(names) { // who is no model has one name with all prompts
+			a, err := dir.Auditor(name)
+			if err != nil {
+				return nil, err
+			}
+			as = append(as, a)
+		}
+	}
+	return as, nil
+}
+
+// promptHash gives the hash of what an auditor is told, "" where it is told nothing.
+func (e *env) promptHash(a audit.Auditor, entry audit.AuditorEntry) (string, error) {
+	if model, ok := a.(interface{ PromptHash() string }); ok {
+		return model.PromptHash(), nil
+	}
+	return auditor.PromptHash(e.root.setting("fixtures/auditors.md"), entry)
+}
+
+// directory is where reviewers and auditors are looked up.
 func (e *env) directory() (dir auditor.Directory, err error) {
-	dir = auditor.Directory{Getenv: environment, Given: e.given.reviewers, Static: auditor.StaticReviewer(reviewStatic)}
+	dir = auditor.Directory{Getenv: environment, Given: e.given.reviewers, Static: auditor.StaticReviewer(reviewStatic), Prompt: e.prompt, Budget: e.cfg.Budget}
 	if dir.Models, err = fixture.ReadModels(e.root.setting("fixtures/models.md"), "fixtures/models.md"); err != nil {
 		return dir, err
 	}

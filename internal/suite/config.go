@@ -46,7 +46,7 @@ type options struct {
 
 var flagNames = []struct{ name, usage string }{
 	{"model", "reviewers of Bench, separated by commas: static, a name of models.md or auditors.md, or provider:model"},
-	{"auditor", "auditors that Smoke and Regression run live, separated by commas: static, or a name of auditors.md"},
+	{"auditor", "auditors that Smoke and Regression run live, separated by commas: static, a name of auditors.md, or a model as -model takes it"},
 	{"prompt", "prompts of fixtures/prompts, separated by commas"},
 	{"filter", "only cases or projects that hold this text, or match this glob"},
 	{"trials", "how often each case or project is asked"},

@@ -164,20 +164,14 @@ func (r *regression) asked(t T, x target) []candidate {
 		return append(r.replays(p), live...)
 	}
 	var as []candidate
-	for _, name := range r.env.cfg.Auditors {
-		if a := r.env.given.auditor(name); a != nil {
-			as = append(as, r.trialsOf(a))
-			continue
-		}
-		entry, ok := r.entries[name]
-		if !ok {
-			t.Fatalf("fixtures/auditors.md: no section %q: expected one of its auditors", "## "+name)
-		}
-		a := candidate{name: name, static: entry.Kind == "static"}
-		for range r.env.cfg.Trials {
-			a.trials = append(a.trials, auditor.FromEntry(entry))
-		}
-		as = append(as, a)
+	chosen, err := r.env.chosenAuditors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range chosen {
+		c := r.trialsOf(a)
+		c.static = r.entries[c.name].Kind == "static"
+		as = append(as, c)
 	}
 	return as
 }
@@ -346,7 +340,7 @@ func (h *evaluation) told() (err error) {
 		h.prompt = rec.Prompt
 	}
 	if !h.replay {
-		h.prompt, err = auditor.PromptHash(h.env.root.setting("fixtures/auditors.md"), h.entries[h.candidate.name])
+		h.prompt, err = h.env.promptHash(h.candidate.trials[0], h.entries[h.candidate.name])
 	}
 	return err
 }

@@ -61,19 +61,13 @@ func (e *env) smokeAuditors(t T) []audit.Auditor {
 	default:
 		return []audit.Auditor{auditor.Static(findings.Text)}
 	}
-	entries := e.auditors(t)
-	var as []audit.Auditor
-	for _, name := range e.cfg.Auditors {
-		entry, ok := entries[name]
-		switch a := e.given.auditor(name); {
-		case a != nil:
-			as = append(as, a)
-		case !ok:
-			t.Fatalf("fixtures/auditors.md: no section %q: expected one of its auditors", "## "+name)
-		case entry.Kind == "static":
-			as = append(as, auditor.Static(findings.Text))
-		default:
-			as = append(as, auditor.FromEntry(entry))
+	as, err := e.chosenAuditors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range as {
+		if a.Name() == "static" && e.given.auditor("static") == nil {
+			as[i] = auditor.Static(findings.Text)
 		}
 	}
 	return as
@@ -193,7 +187,7 @@ func (s *smoke) sayMissed(t T) {
 }
 
 func (s *smoke) record(t T) {
-	prompt, err := auditor.PromptHash(s.env.root.setting("fixtures/auditors.md"), s.env.auditors(t)[s.auditor.Name()])
+	prompt, err := s.env.promptHash(s.auditor, s.env.auditors(t)[s.auditor.Name()])
 	if err != nil {
 		t.Error(err)
 	}

@@ -17,7 +17,6 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
-	"assay/internal/auditor"
 	"assay/internal/run/river"
 	"assay/internal/seal"
 )
@@ -72,7 +71,11 @@ func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err
 		}
 	}()
 	r := remote{Dir: sealed.Dir}
-	if r.Run, err = auditor.FromEntry(entry).Audit(ctx, audit.AuditTask{Dir: sealed.Dir}); err != nil {
+	asked, err := dir.Auditor(t.Auditor)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
+	}
+	if r.Run, err = asked.Audit(ctx, audit.AuditTask{Dir: sealed.Dir}); err != nil {
 		r.Err = err.Error()
 	}
 	var out bytes.Buffer

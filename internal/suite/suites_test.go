@@ -121,7 +121,7 @@ func TestABrokenAuditorIsInvalid(t *testing.T) {
 	require.Contains(t, f.complaints()[0], "(exit status 3): no licence")
 
 	f = play(t, "TestSmoke", h.suite("-auditor", "nobody").Smoke)
-	require.Contains(t, f.complaints()[0], `fixtures/auditors.md: no section "## nobody"`)
+	require.Contains(t, f.complaints()[0], `fixtures/auditors.md has no section "## nobody", and as a model: nobody: OPENROUTER_API_KEY is not set`)
 }
 
 // demoKey is the key of a project with twenty entries, one a file.

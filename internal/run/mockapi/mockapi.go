@@ -34,7 +34,8 @@ type Reply struct {
 	Status     int               // 0: 200
 	Header     map[string]string // besides Content-Type
 	Body       string            // in place of a completion
-	Content    string            // of the completion's message; "": a verdict "bad"
+	Content    string            // of the completion's message; "": a verdict "bad", unless there are calls
+	Calls      []Call            // of tools
 	Finish     string            // finish reason; "": stop
 	Model      string            // as served; "": as asked for
 	Cost       float64           // USD in usage.cost; below 0: none is stated
@@ -49,6 +50,14 @@ type Reply struct {
 	Think      time.Duration     // of a stream: between its first chunk, which says nothing, and the next
 	Nap        time.Duration     // of a stream: in the middle of its content
 	Uncounted  bool              // no usage
+}
+
+// A Call is one call of a tool.
+type Call struct{ Name, Arguments string }
+
+// tool gives the call as the API writes it, the nth of its answer.
+func (c Call) tool(req Request, n int) map[string]any {
+	return map[string]any{"index": n, "id": fmt.Sprintf("call-%d-%d", req.N, n), "type": "function", "function": map[string]any{"name": c.Name, "arguments": c.Arguments}}
 }
 
 // Verdict is the content of an answer.
@@ -270,16 +279,21 @@ func (r Reply) body(req Request) string {
 	if r.Body != "" {
 		return r.Body
 	}
-	if r.Content == "" {
+	if r.Content == "" && len(r.Calls) == 0 {
 		r.Content = Verdict("bad")
 	}
-	if r.Finish == "" {
-		r.Finish = "stop"
+	if r.Finish == "" && len(r.Calls) > 0 {
+		r.Finish = "tool_calls"
 	}
+	r.Finish = cmp.Or(r.Finish, "stop")
 	if r.Model == "" {
 		r.Model = req.Model
 	}
-	usage := map[string]any{"prompt_tokens": len(req.Prompt) / 4, "completion_tokens": len(r.Content) / 4, "total_tokens": (len(req.Prompt) + len(r.Content)) / 4}
+	written := len(r.Content)
+	for _, c := range r.Calls {
+		written += len(c.Name) + len(c.Arguments)
+	}
+	usage := map[string]any{"prompt_tokens": len(req.Prompt) / 4, "completion_tokens": written / 4, "total_tokens": (len(req.Prompt) + written) / 4}
 	if r.Cost >= 0 {
 		usage["cost"] = r.Cost
 	}
@@ -288,17 +302,26 @@ func (r Reply) body(req Request) string {
 	}
 	head := map[string]any{"id": fmt.Sprint("gen-", req.N), "created": 1, "model": r.Model}
 	if req.Stream && !r.Whole {
-		return r.stream(head, usage)
+		return r.stream(req, head, usage)
 	}
 	head["object"], head["usage"] = "chat.completion", usage
-	head["choices"] = []any{map[string]any{"index": 0, "finish_reason": r.Finish, "message": map[string]any{"role": "assistant", "content": r.Content}}}
+	message := map[string]any{"role": "assistant", "content": r.Content}
+	if len(r.Calls) > 0 {
+		var calls []any
+		for i, c := range r.Calls {
+			calls = append(calls, c.tool(req, i))
+		}
+		message["tool_calls"] = calls
+	}
+	head["choices"] = []any{map[string]any{"index": 0, "finish_reason": r.Finish, "message": message}}
 	b, _ := json.Marshal(head)
 	return string(b)
 }
 
-// stream gives the answer as events: the content in pieces, the finish reason, the
-// usage, and the mark of the end, with comments between as OpenRouter sends them.
-func (r Reply) stream(head, usage map[string]any) string {
+// stream gives the answer as events: the content in pieces, the calls (the arguments
+// in two), the finish reason, the usage, and the mark of the end, with comments
+// between as OpenRouter sends them.
+func (r Reply) stream(req Request, head, usage map[string]any) string {
 	var s strings.Builder
 	head["object"] = "chat.completion.chunk"
 	event := func(delta map[string]any, finish any) {
@@ -310,6 +333,12 @@ func (r Reply) stream(head, usage map[string]any) string {
 	event(map[string]any{"role": "assistant", "content": ""}, nil)
 	for piece := range slices.Chunk([]rune(r.Content), cmp.Or(r.Piece, 16)) {
 		event(map[string]any{"content": string(piece)}, nil)
+	}
+	for i, c := range r.Calls {
+		rest := c.Arguments[len(c.Arguments)/2:]
+		c.Arguments = c.Arguments[:len(c.Arguments)/2]
+		event(map[string]any{"tool_calls": []any{c.tool(req, i)}}, nil)
+		event(map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": map[string]any{"arguments": rest}}}}, nil)
 	}
 	event(map[string]any{}, r.Finish)
 	if usage != nil {

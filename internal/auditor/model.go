@@ -1,0 +1,141 @@
+package auditor
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"time"
+
+	"assay/audit"
+	"assay/internal/box"
+)
+
+// Usual limits of one audit by a model. A section of auditors.md of the kind model
+// states others.
+const (
+	DefaultAuditTurns   = 200
+	DefaultAuditTokens  = 20_000_000 // read and written
+	DefaultAuditUSD     = 5.0
+	DefaultAuditContext = 128_000 // tokens
+	DefaultAuditTimeout = time.Hour
+	// maxTurnTokens is what a model may write in one turn, its reasoning included. A
+	// longer report goes on in the next turn.
+	maxTurnTokens = 16_384
+)
+
+// modelVersion is the version of the loop, its tools and its words: another one is
+// another auditor.
+const modelVersion = "assay model 1"
+
+// AuditPrompt is the prompt, of fixtures/prompts, of a model whose name says no
+// other.
+const AuditPrompt = "audit-prompt"
+
+// A modelAuditor is a language model as an auditor: it is given tools to look at the
+// export, and asked for the report.
+type modelAuditor struct {
+	entry  audit.AuditorEntry
+	chat   ChatConfig
+	prompt string
+	budget float64                                    // USD that a run may cost; +Inf for no limit
+	pause  func(context.Context, time.Duration) error // before another try
+}
+
+// newModel gives the auditor for a model. The entry gives name, timeout and limits;
+// what it does not say is the usual limit.
+func newModel(entry audit.AuditorEntry, c ChatConfig, prompt string, budget float64) (*modelAuditor, error) {
+	l := &entry.Limits
+	l.Turns, l.Tokens = cmp.Or(l.Turns, DefaultAuditTurns), cmp.Or(l.Tokens, DefaultAuditTokens)
+	l.USD, l.Context = cmp.Or(l.USD, DefaultAuditUSD), cmp.Or(l.Context, DefaultAuditContext)
+	entry.Timeout = cmp.Or(entry.Timeout, DefaultAuditTimeout)
+	c.Name, c.MaxTokens = entry.Name, min(maxTurnTokens, l.Context/4)
+	if !c.Model.Priced && !math.IsInf(budget, 1) {
+		return nil, fmt.Errorf("%s: no price is known for it, so no budget can hold: add the price to fixtures/models.md, or run with -budget none", entry.Name)
+	}
+	if _, err := newChat(c); err != nil {
+		return nil, err
+	}
+	return &modelAuditor{entry: entry, chat: c, prompt: prompt, budget: budget, pause: pause}, nil
+}
+
+// Name is as in records.
+func (m *modelAuditor) Name() string { return m.entry.Name }
+
+// Settings holds what changes reports: model, server, limits, the loop's version and
+// a hash of what the model is told. It holds no key.
+func (m *modelAuditor) Settings() string {
+	u, _ := url.Parse(m.chat.BaseURL)
+	l := m.entry.Limits
+	return fmt.Sprintf("%s: %s at %s, turns %d, tokens %d, USD %g, context %d, told %.12s",
+		modelVersion, m.chat.Model.ID, u.Host, l.Turns, l.Tokens, l.USD, l.Context, m.PromptHash())
+}
+
+// PromptHash gives the hash of what the model is told, as [PromptHash] does for
+// agents: a sha256, in hex, over the prompt, the report format and the tools.
+func (m *modelAuditor) PromptHash() string {
+	h := sha256.New()
+	add(h, "prompt", []byte(m.prompt))
+	add(h, "format", []byte(ReportFormat))
+	add(h, "tools", []byte(plainTools()))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Cost gives what an audit costs at most, in USD; known is false where the model has
+// no price, and nothing but its other limits holds it.
+func (m *modelAuditor) Cost() (most float64, known bool) {
+	if p := m.chat.Model; p.Priced && p.In == 0 && p.Out == 0 {
+		return 0, true
+	}
+	return min(m.entry.Limits.USD, m.budget), m.chat.Model.Priced
+}
+
+// errLate says that an audit's time is up.
+var errLate = errors.New("its time is up")
+
+// Audit lets the model look at the export, turn by turn, until it writes its report.
+// A failure of its provider is AuditRun.Invalid with its cause; what was used until
+// then is in AuditRun.Usage. AuditRun.Events holds each turn.
+func (m *modelAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
+	root, err := os.OpenRoot(task.Dir)
+	if err != nil {
+		return audit.AuditRun{}, err
+	}
+	defer root.Close()
+	client, err := newChat(m.chat)
+	if err != nil {
+		return audit.AuditRun{}, err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, m.entry.Timeout, errLate)
+	defer cancel()
+	t := &talk{modelAuditor: m, client: client, view: sourceView{root}, maxTokens: client.config.MaxTokens, context: m.entry.Limits.Context,
+		perToken: bytesPerToken, usage: audit.Usage{Priced: true}, findings: box.Limits(m.entry.Limits).Findings}
+	run := audit.AuditRun{Command: []string{m.Settings()}, Version: modelVersion, Started: time.Now(),
+		Confined: "it runs no program: its tools read the export alone"}
+	why := t.audit(ctx)
+	run.Raw, run.Report, run.Events = []byte(t.text), t.report, t.events.Bytes()
+	run.Invalid = audit.OneLine(client.redact(why), 0)
+	run.Duration, run.Usage, run.Model = time.Since(run.Started), t.usage, cmp.Or(t.served, m.chat.Model.ID)
+	return run, nil
+}
+
+// pause waits, or gives the reason why there is no more time.
+func pause(ctx context.Context, d time.Duration) error {
+	if at, ok := ctx.Deadline(); ok && time.Until(at) < d {
+		return fmt.Errorf("another try is due in %s, and its time ends in %s", d, time.Until(at).Round(time.Second))
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
