@@ -43,6 +43,7 @@ type AuditorEntry struct {
 	Network bool     // whether it asks for the network
 	Reads   []string // folders and files that it may read beside the export: /path, ~/path, $NAME or $NAME/path
 	Writes  []string // those that it may write
+	Needs   []string // variables that must be set, and files that must be there ($NAME/pattern); alternatives joined by " or "
 	Output  string   // file that it writes its report to, relative to its working folder; empty: stdout
 	Version string   // shell command line that prints its version; may be empty
 	Model   string   // the model that it asks; empty where it asks none, or says so itself
@@ -67,9 +68,9 @@ type Limits struct {
 	// Of a model alone: what it may take of its provider. One that nears a limit is
 	// asked for its report.
 	Turns   int
-	Tokens  int64   // read and written, of all turns together
+	Tokens  int64 // read and written, of all turns together
 	USD     float64
-	Context int64   // tokens of one turn; a server that takes fewer is believed
+	Context int64 // tokens of one turn; a server that takes fewer is believed
 }
 
 // A Model is one line of fixtures/models.md.

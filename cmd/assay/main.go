@@ -38,6 +38,7 @@ type cli struct {
 	Merge    mergeCmd    `cmd:"" help:"Join the results of a run's shards and judge the whole."`
 	Lint     lintCmd     `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
 	Plant    plantCmd    `cmd:"" help:"Draw a planted project: its source, and its key beside it."`
+	Doctor   doctorCmd   `cmd:"" help:"Say what an auditor would miss here: programs, version, key, skill, network, sandbox."`
 	Scan     scanCmd     `cmd:"" help:"Audit a folder with the embedded analyser."`
 }
 

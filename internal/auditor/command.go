@@ -35,6 +35,9 @@ func (c *command) Name() string { return c.entry.Name }
 // model how to write the text report. An agent that wraps its report in
 // JSON of its own is unwrapped, and what it says that it consumed is kept.
 func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
+	if err := needs(c.entry); err != nil {
+		return audit.AuditRun{}, err
+	}
 	confined, missing, err := box.New(&c.entry, task.Dir)
 	if err != nil {
 		return audit.AuditRun{}, err
@@ -64,6 +67,11 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 		run.Invalid = why
 	} else if run.Invalid != "" {
 		run.Invalid = strings.TrimSuffix(fmt.Sprintf("%s (exit status %d): %s", run.Invalid, e.Code, e.LastWords()), ": ")
+		if e.Code == 126 || e.Code == 127 { // a shell's for a program that is not there, or not to be executed
+			if why := c.whyNotRun(ctx, p, e.Stderr); why != "" {
+				run.Invalid += ": " + why
+			}
+		}
 	}
 	run.Invalid = audit.OneLine(run.Invalid, 0)
 	return run, nil

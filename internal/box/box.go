@@ -195,7 +195,7 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 	if err := b.hide(export); err != nil {
 		return nil, "", err
 	}
-	if name := b.unseen(e.Command); name != "" {
+	if name := b.unseen(e.Command + "\n" + e.Version); name != "" {
 		return nil, "", fmt.Errorf("its command names %s, which it may not see: add the file, or a folder that holds it and no answers, to its Reads", name)
 	}
 	return b, "", nil
@@ -270,7 +270,7 @@ func (b *Box) Sees(name string) bool {
 func (b *Box) unseen(command string) string {
 	words := strings.Fields(command)
 	for i, word := range words {
-		word = strings.Trim(word, `"';()`)
+		word = strings.Trim(word, "\"';()`$")
 		written := i > 0 && strings.HasSuffix(words[i-1], ">")
 		if filepath.IsAbs(word) && filepath.Clean(word) != "/" && !written && Exists(word) && !b.Sees(word) {
 			return word

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"assay/internal/suite"
+)
+
+type doctorCmd struct {
+	Name string `arg:"" help:"A section of fixtures/auditors.md, or a model as -auditor takes it."`
+	Root string `default:"." help:"Folder with fixtures/." type:"existingdir"`
+}
+
+// Run says what is missing; the exit status is 1 where something is.
+func (c *doctorCmd) Run(ctx context.Context) error {
+	missing, err := suite.Doctor(ctx, c.Root, c.Name, os.Stdout)
+	if err == nil && missing > 0 {
+		return status(1)
+	}
+	return err
+}

@@ -1,0 +1,332 @@
+package auditor
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"assay/audit"
+	"assay/internal/box"
+)
+
+// A Check is one thing that an auditor needs before it can be asked.
+type Check struct {
+	What    string // "sandbox", "needs", "programs", "version", "prompt", "network", "price", ...
+	Missing bool   // an audit would fail for want of it
+	Text    string // what was seen or, where it is missing, what to do
+}
+
+// examineTimeout bounds each step of an examination.
+const examineTimeout = 20 * time.Second
+
+// Examine says what an auditor that is named as [Directory.Auditor] takes it would
+// miss here, without asking it anything and without cost. root holds the files that
+// its section's Prompt names.
+func (d Directory) Examine(ctx context.Context, root fs.FS, name string) []Check {
+	entry, listed := d.entry(name)
+	switch {
+	case listed && entry.Kind == "static":
+		return []Check{{What: "programs", Text: "none: it is a part of Assay"}}
+	case listed && entry.Kind != "model":
+		return examineCommand(ctx, root, entry)
+	}
+	return d.examineModel(ctx, name)
+}
+
+// examineCommand examines a section with a command line.
+func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) []Check {
+	c := &command{entry: entry}
+	checks := []Check{examineNeeds(entry)}
+	confined, missing, err := box.New(&entry, "")
+	switch {
+	case err != nil:
+		return append(checks, Check{"sandbox", true, err.Error()})
+	case missing != "":
+		checks = append(checks, Check{"sandbox", false, box.Exposed(missing)})
+	default:
+		checks = append(checks, Check{"sandbox", false, "bubblewrap confines it"})
+	}
+	home, err := box.NewHome(nil)
+	if err != nil {
+		return append(checks, Check{"home", true, err.Error()})
+	}
+	defer home.Close()
+	p := box.Process{Box: confined, Home: home, Limits: entry.Limits, Timeout: examineTimeout, Progress: true, Env: c.environment(home), Dir: home.Tmp()}
+	found, absent := c.programs(ctx, p)
+	if len(absent) > 0 {
+		checks = append(checks, Check{"programs", true, strings.Join(absent, "; ")})
+	} else {
+		checks = append(checks, Check{"programs", false, strings.Join(found, ", ")})
+	}
+	if entry.Version != "" && len(absent) == 0 {
+		checks = append(checks, c.examineVersion(ctx, p))
+	}
+	if _, err := PromptHash(root, entry); err != nil {
+		checks = append(checks, Check{"prompt", true, err.Error()})
+	}
+	return append(checks, examineNetwork(ctx, entry)...)
+}
+
+// examineVersion asks a program for its version, as a run does.
+func (c *command) examineVersion(ctx context.Context, p box.Process) Check {
+	home, err := box.NewHome(nil)
+	if err != nil {
+		return Check{"version", true, err.Error()}
+	}
+	defer home.Close()
+	p.Dir, p.Home, p.Env, p.Command = home.Tmp(), home, c.environment(home), box.Shell(c.entry.Version)
+	e, err := p.Run(ctx)
+	switch {
+	case err != nil:
+		return Check{"version", true, err.Error()}
+	case e.TimedOut:
+		return Check{"version", true, fmt.Sprintf("%s did not end within %s", c.entry.Version, examineTimeout)}
+	case e.Code != 0:
+		return Check{"version", true, fmt.Sprintf("%s ended with status %d: %s", c.entry.Version, e.Code, e.LastWords())}
+	}
+	return Check{"version", false, firstLine(strings.TrimSpace(string(e.Stdout) + "\n" + string(e.Stderr)))}
+}
+
+// examineNeeds looks for what the row Needs names.
+func examineNeeds(entry audit.AuditorEntry) Check {
+	if err := needs(entry); err != nil {
+		return Check{"needs", true, err.Error()}
+	}
+	return Check{"needs", false, cmp.Or(strings.Join(entry.Needs, ", "), "nothing beside its programs")}
+}
+
+// needs says what of the row Needs is not there: a variable that is not set, or a
+// pattern below the folder of a variable, $NAME/pattern, that no file matches.
+// Several that stand for each other are joined by " or ".
+func needs(entry audit.AuditorEntry) error {
+	var errs []error
+	for _, need := range entry.Needs {
+		var why []string
+		for _, one := range strings.Split(need, " or ") {
+			if w := lacks(strings.TrimSpace(one)); w != "" {
+				why = append(why, w)
+			} else {
+				why = nil
+				break
+			}
+		}
+		if len(why) > 0 {
+			errs = append(errs, fmt.Errorf("%s: %s: %s", entry.Pos, entry.Name, strings.Join(why, ", and ")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func lacks(need string) string {
+	name, pattern, below := strings.Cut(strings.TrimPrefix(need, "$"), "/")
+	value := os.Getenv(name)
+	switch {
+	case value == "" && below:
+		return fmt.Sprintf("%s is not set: it names the folder with %s", name, pattern)
+	case value == "":
+		return name + " is not set: put it into the environment or into .env"
+	case !below:
+		return ""
+	}
+	if found, err := doublestar.Glob(os.DirFS(value), pattern); err != nil || len(found) == 0 {
+		return fmt.Sprintf("%s, which %s names, holds no %s", value, name, pattern)
+	}
+	return ""
+}
+
+// programs looks for the programs that a command line names, as it would be run:
+// those that are there, and of the others what is wrong.
+func (c *command) programs(ctx context.Context, p box.Process) (found, absent []string) {
+	names := commandWords(c.entry.Command)
+	if len(names) == 0 {
+		return nil, nil
+	}
+	script := "for p in '" + strings.Join(names, "' '") + `'; do command -v "$p" >/dev/null || echo "$p"; done`
+	home, err := box.NewHome(nil)
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	defer home.Close()
+	p.Dir, p.Home, p.Env, p.Command, p.Progress, p.Timeout = home.Tmp(), home, c.environment(home), box.Shell(script), true, examineTimeout
+	e, err := p.Run(ctx)
+	if err != nil || e.Code != 0 {
+		return nil, []string{fmt.Sprintf("no program can be started: %v %s", err, e.LastWords())}
+	}
+	lost := strings.Fields(string(e.Stdout))
+	for _, name := range names {
+		switch why := interpreter(p.Box, name); {
+		case slices.Contains(lost, name):
+			absent = append(absent, whyAbsent(name))
+		case why != "":
+			absent = append(absent, why)
+		default:
+			found = append(found, name)
+		}
+	}
+	return found, absent
+}
+
+// notFound matches a shell's words for a program that it cannot start.
+var notFound = regexp.MustCompile(`(?m)(\S+): (?:not found|command not found|Permission denied|No such file or directory)$`)
+
+// whyNotRun says why a command line ended with a shell's status for a program that is
+// not there, or not to be executed; "" where it cannot be told.
+func (c *command) whyNotRun(ctx context.Context, p box.Process, stderr []byte) string {
+	_, absent := c.programs(ctx, p)
+	for _, m := range notFound.FindAllSubmatch(stderr, -1) { // what a script of the command line names
+		name := string(m[1])
+		if known := slices.ContainsFunc(absent, func(why string) bool { return strings.HasPrefix(why, name+" ") }); known || p.Box == nil {
+			continue
+		}
+		if at, err := exec.LookPath(name); err == nil && !p.Box.Sees(at) {
+			absent = append(absent, whyAbsent(name))
+		}
+	}
+	return strings.Join(absent, "; ")
+}
+
+// whyAbsent says why a program cannot be found where the auditor runs.
+func whyAbsent(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil && box.Exists(filepath.Join(home, rest)) {
+			return fmt.Sprintf("%s is in your home, and an auditor has one of its own: write %s, and name it under Reads", name, filepath.Join(home, rest))
+		}
+	}
+	if at, err := exec.LookPath(name); err == nil {
+		if abs, err := filepath.Abs(at); err == nil {
+			at = abs
+		}
+		return fmt.Sprintf("%s is here (%s), and the sandbox hides it: name it, or a folder that holds it and no answers, under Reads", name, at)
+	}
+	return name + " is not installed: its section says how"
+}
+
+// interpreter says what is wrong with the interpreter that a script names in its
+// first line; the shell says "not found" of the script itself.
+func interpreter(b *box.Box, name string) string {
+	at, err := exec.LookPath(name)
+	if err != nil || b == nil {
+		return ""
+	}
+	f, err := os.Open(at)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 256)
+	n, _ := f.Read(head)
+	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+	words := strings.Fields(strings.TrimPrefix(string(line), "#!"))
+	if !bytes.HasPrefix(line, []byte("#!")) || len(words) == 0 || b.Sees(words[0]) && box.Exists(words[0]) {
+		return ""
+	}
+	if !box.Exists(words[0]) {
+		return fmt.Sprintf("%s is a script for %s, which is not installed", name, words[0])
+	}
+	return fmt.Sprintf("%s is a script for %s, which the sandbox hides: name it, or a folder that holds it and no answers, under Reads", name, words[0])
+}
+
+// examineNetwork tries the addresses that variables of the section name.
+func examineNetwork(ctx context.Context, entry audit.AuditorEntry) (checks []Check) {
+	for _, name := range entry.Env {
+		if value := os.Getenv(name); strings.HasSuffix(name, "BASE_URL") && value != "" {
+			c := reach(ctx, value)
+			c.Text = name + ": " + c.Text
+			checks = append(checks, c)
+		}
+	}
+	return checks
+}
+
+// reach tries whether something answers at the host of a URL.
+func reach(ctx context.Context, address string) Check {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return Check{"network", true, fmt.Sprintf("%q is no address: expected a form like https://api.example.com", address)}
+	}
+	port := cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
+	ctx, cancel := context.WithTimeout(ctx, examineTimeout/4)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return Check{"network", true, fmt.Sprintf("%s cannot be reached: %v", u.Host, err)}
+	}
+	_ = conn.Close()
+	return Check{"network", false, u.Host + " answers"}
+}
+
+// examineModel examines a model: its key and name by the list of models that its
+// server gives for nothing.
+func (d Directory) examineModel(ctx context.Context, name string) []Check {
+	free := d
+	free.Budget = math.Inf(1) // whether there is a price is a check of its own
+	a, err := free.Auditor(name)
+	if err != nil {
+		return []Check{{"model", true, err.Error()}}
+	}
+	m := a.(*modelAuditor)
+	c := m.chat
+	checks := []Check{{"model", false, fmt.Sprintf("%s at %s, told the prompt %s", c.Model.ID, c.BaseURL, m.entry.Prompt[0])}}
+	if c.Model.Priced {
+		checks = append(checks, Check{"price", false, fmt.Sprintf("%g and %g USD per million tokens in and out", c.Model.In, c.Model.Out)})
+	} else {
+		checks = append(checks, Check{"price", d.Budget != free.Budget, "none is known: add it to fixtures/models.md, or run with -budget none"})
+	}
+	reached := reach(ctx, c.BaseURL)
+	if checks = append(checks, reached); reached.Missing {
+		return checks
+	}
+	return append(checks, examineKey(ctx, m.chat))
+}
+
+// examineKey asks a server for its models, with the key.
+func examineKey(ctx context.Context, config ChatConfig) Check {
+	c, err := newChat(config)
+	if err != nil {
+		return Check{"key", true, err.Error()}
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(config.BaseURL, "/")+"/models", nil)
+	if err != nil {
+		return Check{"key", true, c.redact(err.Error())}
+	}
+	if config.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+config.Key)
+		if config.Provider == "anthropic" { // its list is not a part of the compatible API
+			req.Header.Set("x-api-key", config.Key)
+			req.Header.Set("anthropic-version", "2023-06-01")
+		}
+	}
+	res, err := c.config.Client.Do(req)
+	if err != nil {
+		return Check{"key", true, c.redact(err.Error())}
+	}
+	defer res.Body.Close()
+	switch {
+	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
+		return Check{"key", true, c.keyAdvice()}
+	case res.StatusCode >= 300:
+		return Check{"key", false, fmt.Sprintf("not tried: the server gives no list of models (HTTP %d)", res.StatusCode)}
+	case config.Provider == "openrouter":
+		return Check{"key", false, "not tried: its list of models is open to everybody"}
+	}
+	return Check{"key", false, "the server takes it"}
+}

@@ -1,0 +1,51 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"assay/audit"
+	"assay/internal/auditor"
+)
+
+// Doctor tells what an auditor would miss here, with the fixtures, the .env and the
+// variables that the suites at own would run with. It gives the number of things
+// that are missing.
+func Doctor(ctx context.Context, own, name string, out io.Writer) (missing int, err error) {
+	if err := loadEnv(own, environment("ASSAY_ROOT")); err != nil {
+		return 0, err
+	}
+	checkout, err := Checkout(own)
+	if err != nil {
+		return 0, err
+	}
+	root, err := openRoot(checkout, environment("ASSAY_ROOT"), own, false)
+	if err != nil {
+		return 0, err
+	}
+	budget, err := parseBudget(environment(variable("budget")))
+	if err != nil {
+		return 0, err
+	}
+	e := &env{cfg: Config{Budget: budget}, root: root}
+	dir, err := e.directory()
+	if err != nil {
+		return 0, err
+	}
+	checks := dir.Examine(ctx, root.setting("fixtures/auditors.md"), name)
+	for _, c := range checks {
+		state := "ok"
+		if c.Missing {
+			state = "MISSING"
+			missing++
+		}
+		fmt.Fprintf(out, "%-8s %-9s %s\n", state, c.What, auditor.Redact(audit.OneLine(c.Text, 0)))
+	}
+	if missing == 0 {
+		fmt.Fprintf(out, "%s: nothing is missing\n", name)
+	} else {
+		fmt.Fprintf(out, "%s: %d of %d are missing: an audit would fail\n", name, missing, len(checks))
+	}
+	return missing, nil
+}
