@@ -50,6 +50,9 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	before := box.Fingerprint(task.Dir)
 	p := box.Process{Dir: task.Dir, Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Timeout: c.entry.Timeout,
 		Env: c.environment(home), Progress: c.entry.Output != "", Grace: c.grace, Cap: c.cap}
+	if confined != nil { // an agent's own sandbox cannot work inside ours, and must where there is none
+		p.Env = append(p.Env, "ASSAY_CONFINED=bubblewrap")
+	}
 	e, err := p.Run(ctx)
 	if err != nil {
 		return audit.AuditRun{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)

@@ -168,6 +168,7 @@ func (u *unwrapper) codex(e *event) {
 			u.env.Report, u.answer = e.Item.Text, true
 		}
 	case "turn.completed":
+		u.env.Failed = "" // a connection that broke and came back is told as an error too
 		if e.Usage != nil {
 			u.env.Usage.TokensIn += e.Usage.Input
 			u.env.Usage.TokensOut += e.Usage.Output

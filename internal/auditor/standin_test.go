@@ -1,0 +1,202 @@
+package auditor
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A standIn speaks enough of four providers' APIs for their agents to come to an
+// end: it has the agent's shell print a file, and when it is sent what stands in the
+// file, answers with the report.
+type standIn struct {
+	*httptest.Server
+	report, show, canary string // the report; a file of the tree, and what stands in it
+
+	mu    sync.Mutex
+	saw   bool     // the file's text came back
+	asked []string // method and path of what was asked
+	tools []string // the tools that were offered, of the last request that offered any
+}
+
+func newStandIn(t *testing.T, report, show, canary string) *standIn {
+	s := &standIn{report: report, show: show, canary: canary}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *standIn) serve(w http.ResponseWriter, r *http.Request) {
+	b, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	s.asked = append(s.asked, r.Method+" "+r.URL.Path)
+	s.saw = s.saw || strings.Contains(string(b), s.canary)
+	s.mu.Unlock()
+	var body struct {
+		Stream bool             `json:"stream"`
+		Tools  []map[string]any `json:"tools"`
+	}
+	_ = json.Unmarshal(b, &body)
+	names := toolNames(body.Tools)
+	if len(names) > 0 {
+		s.mu.Lock()
+		s.tools = names
+		s.mu.Unlock()
+	}
+	a := s.answer(names)
+	switch p := r.URL.Path; {
+	case r.Method != http.MethodPost:
+		http.Error(w, `{"error":{"message":"not here"}}`, http.StatusNotFound)
+	case strings.HasSuffix(p, "/count_tokens"):
+		_, _ = io.WriteString(w, `{"input_tokens":100}`)
+	case strings.HasSuffix(p, "/messages"):
+		a.anthropic(w, body.Stream)
+	case strings.HasSuffix(p, "/responses"):
+		a.responses(w)
+	case strings.Contains(p, "enerateContent"):
+		a.gemini(w, strings.Contains(p, "stream"))
+	case strings.HasSuffix(p, "/chat/completions"):
+		a.completions(w, body.Stream)
+	default:
+		http.Error(w, `{"error":{"message":"not here"}}`, http.StatusNotFound)
+	}
+}
+
+// toolNames gives the names of the tools as the four APIs hold them.
+func toolNames(tools []map[string]any) (names []string) {
+	for _, t := range tools {
+		if f, ok := t["function"].(map[string]any); ok {
+			t = f
+		}
+		if n, ok := t["name"].(string); ok {
+			names = append(names, n)
+		}
+		declared, _ := t["functionDeclarations"].([]any)
+		for _, d := range declared {
+			if f, ok := d.(map[string]any); ok {
+				names = append(names, fmt.Sprint(f["name"]))
+			}
+		}
+	}
+	return names
+}
+
+// A standInAnswer is a text, or the call of a shell.
+type standInAnswer struct {
+	text       string
+	tool, args string
+}
+
+// shells are the tools by which the agents run a command, with their arguments.
+var shells = []struct{ tool, args string }{
+	{"Bash", `{"command":%q,"description":"look"}`},
+	{"bash", `{"command":%q,"description":"look"}`},
+	{"exec_command", `{"cmd":%q}`},
+	{"shell_command", `{"command":%q}`},
+	{"run_shell_command", `{"command":%q,"description":"look"}`},
+}
+
+func (s *standIn) answer(names []string) standInAnswer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.saw {
+		return standInAnswer{text: s.report}
+	}
+	for _, sh := range shells {
+		for _, n := range names {
+			if n == sh.tool {
+				return standInAnswer{tool: n, args: fmt.Sprintf(sh.args, "cat "+s.show)}
+			}
+		}
+	}
+	if len(names) == 0 {
+		return standInAnswer{text: "A title"} // asked for beside the audit
+	}
+	return standInAnswer{text: s.report}
+}
+
+type object = map[string]any
+
+// events writes a stream of server-sent events; named where the API names them.
+func events(w http.ResponseWriter, named bool, list ...object) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range list {
+		b, _ := json.Marshal(e)
+		if named {
+			fmt.Fprintf(w, "event: %s\n", e["type"])
+		}
+		fmt.Fprintf(w, "data: %s\n\n", b)
+	}
+}
+
+func (a standInAnswer) anthropic(w http.ResponseWriter, stream bool) {
+	usage := object{"input_tokens": 1000, "output_tokens": 100}
+	block, delta, stop := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": a.text}, "end_turn"
+	whole := object{"type": "text", "text": a.text}
+	if a.tool != "" {
+		block, delta, stop = object{"type": "tool_use", "id": "toolu_1", "name": a.tool, "input": object{}}, object{"type": "input_json_delta", "partial_json": a.args}, "tool_use"
+		whole = object{"type": "tool_use", "id": "toolu_1", "name": a.tool, "input": json.RawMessage(a.args)}
+	}
+	message := object{"id": "msg_1", "type": "message", "role": "assistant", "model": "stand-in", "content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}
+	if !stream {
+		message["content"], message["stop_reason"] = []any{whole}, stop
+		_ = json.NewEncoder(w).Encode(message)
+		return
+	}
+	events(w, true, object{"type": "message_start", "message": message},
+		object{"type": "content_block_start", "index": 0, "content_block": block},
+		object{"type": "content_block_delta", "index": 0, "delta": delta},
+		object{"type": "content_block_stop", "index": 0},
+		object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 100}},
+		object{"type": "message_stop"})
+}
+
+func (a standInAnswer) responses(w http.ResponseWriter) {
+	item := object{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": []any{object{"type": "output_text", "text": a.text, "annotations": []any{}}}}
+	if a.tool != "" {
+		item = object{"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": a.tool, "arguments": a.args, "status": "completed"}
+	}
+	done := object{"id": "resp_1", "object": "response", "status": "completed", "output": []any{item},
+		"usage": object{"input_tokens": 1000, "input_tokens_details": object{"cached_tokens": 0}, "output_tokens": 100, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": 1100}}
+	events(w, true, object{"type": "response.created", "response": object{"id": "resp_1"}},
+		object{"type": "response.output_item.added", "output_index": 0, "item": item},
+		object{"type": "response.output_item.done", "output_index": 0, "item": item},
+		object{"type": "response.completed", "response": done})
+}
+
+func (a standInAnswer) gemini(w http.ResponseWriter, stream bool) {
+	part := object{"text": a.text}
+	if a.tool != "" {
+		part = object{"functionCall": object{"name": a.tool, "args": json.RawMessage(a.args)}}
+	}
+	answer := object{"candidates": []any{object{"content": object{"role": "model", "parts": []any{part}}, "finishReason": "STOP", "index": 0}},
+		"usageMetadata": object{"promptTokenCount": 1000, "candidatesTokenCount": 100, "totalTokenCount": 1100}, "modelVersion": "stand-in"}
+	if stream {
+		events(w, false, answer)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+func (a standInAnswer) completions(w http.ResponseWriter, stream bool) {
+	message, finish := object{"role": "assistant", "content": a.text}, "stop"
+	if a.tool != "" {
+		message, finish = object{"role": "assistant", "content": nil, "tool_calls": []any{object{"index": 0, "id": "call_1", "type": "function", "function": object{"name": a.tool, "arguments": a.args}}}}, "tool_calls"
+	}
+	usage := object{"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
+	head := func(kind string, choice object) object {
+		return object{"id": "chat_1", "object": kind, "created": 1, "model": "stand-in", "choices": []any{choice}, "usage": usage}
+	}
+	if !stream {
+		_ = json.NewEncoder(w).Encode(head("chat.completion", object{"index": 0, "message": message, "finish_reason": finish}))
+		return
+	}
+	events(w, false, head("chat.completion.chunk", object{"index": 0, "delta": message, "finish_reason": nil}),
+		head("chat.completion.chunk", object{"index": 0, "delta": object{}, "finish_reason": finish}))
+	_, _ = io.WriteString(w, "data: [DONE]\n\n")
+}
