@@ -117,17 +117,15 @@ func examineNeeds(entry audit.AuditorEntry) Check {
 func needs(entry audit.AuditorEntry) error {
 	var errs []error
 	for _, need := range entry.Needs {
+		names := strings.Split(need, " or ")
 		var why []string
-		for _, one := range strings.Split(need, " or ") {
+		for _, one := range names {
 			if w := lacks(strings.TrimSpace(one)); w != "" {
 				why = append(why, w)
-			} else {
-				why = nil
-				break
 			}
 		}
-		if len(why) > 0 {
-			errs = append(errs, fmt.Errorf("%s: %s: %s", entry.Pos, entry.Name, strings.Join(why, ", and ")))
+		if len(why) == len(names) {
+			errs = append(errs, fmt.Errorf("%s: %s: %s: put what it needs into the environment or into .env", entry.Pos, entry.Name, strings.Join(why, ", and ")))
 		}
 	}
 	return errors.Join(errs...)
@@ -138,9 +136,9 @@ func lacks(need string) string {
 	value := os.Getenv(name)
 	switch {
 	case value == "" && below:
-		return fmt.Sprintf("%s is not set: it names the folder with %s", name, pattern)
+		return fmt.Sprintf("%s is not set (the folder with %s)", name, pattern)
 	case value == "":
-		return name + " is not set: put it into the environment or into .env"
+		return name + " is not set"
 	case !below:
 		return ""
 	}

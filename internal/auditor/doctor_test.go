@@ -78,7 +78,7 @@ func TestDoctorOfACommand(t *testing.T) {
 	through := script(t, filepath.Join(dir, "through"), "#!"+hidden+"\n")
 	require.Contains(t, examine(t, audit.AuditorEntry{Command: through, Reads: []string{through}}), "is a script for "+hidden+", which the sandbox hides")
 	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Version: "echo broken >&2; exit 3"}), "version: echo broken >&2; exit 3 ended with status 3: broken")
-	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"NO_KEY"}}), "needs: auditors.md:3: x: NO_KEY is not set: put it into the environment or into .env")
+	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"NO_KEY"}}), "needs: auditors.md:3: x: NO_KEY is not set: put what it needs into the environment or into .env")
 	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"$SKILLS/.claude/*/audit*"}}), "holds no .claude/*/audit*")
 	script(t, filepath.Join(dir, ".claude/commands/audit.md"), "Audit.")
 	require.Empty(t, examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"$SKILLS/.claude/*/audit*", "NO_KEY or SKILLS"}}))

@@ -497,3 +497,12 @@ func TestModelContext(t *testing.T) {
 		require.Contains(t, sit(t, play).run().Invalid, "the context of the model is too small")
 	})
 }
+
+// TestUsualLimitsAreStated: auditors.md tells the limits of a model without a section.
+func TestUsualLimitsAreStated(t *testing.T) {
+	b, err := os.ReadFile("../../fixtures/auditors.md")
+	require.NoError(t, err)
+	text := strings.Join(strings.Fields(string(b)), " ")
+	require.Equal(t, "200 20000000 5 128000 1h0m0s", fmt.Sprint(DefaultAuditTurns, DefaultAuditTokens, DefaultAuditUSD, DefaultAuditContext, DefaultAuditTimeout))
+	holds(t, text, "at most 200 turns, 20,000,000 tokens and 5 USD (and never more than `-budget`), 128,000 tokens of context, where it makes notes before they are full, and one hour")
+}
