@@ -251,21 +251,25 @@ func TestOurAgentSections(t *testing.T) {
 	for _, name := range []string{"ANTHROPIC_API_KEY", "CODEX_API_KEY", "GEMINI_API_KEY"} {
 		t.Setenv(name, "sk-test")
 	}
+	t.Setenv("OPENCODE_MODEL", "a/b")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "not-for-agents")
 
 	const version = `if [ "$1" = --version ]; then echo 1.2.3; exit 0; fi; test -z "$AWS_SECRET_ACCESS_KEY" || exit 65; test -f "$HOME/.claude/skills/audit/SKILL.md" || exit 66; `
 	const usage = " -in 400000 -out 5000 -usd 1.5 -envelope "
 	for name, script := range map[string]string{
-		"claude": `test "$1" = -p && test "$3" = --allowedTools && test "$4" = Bash,Read,Glob,Grep,Write && test "$5 $6" = "--output-format json" && test -n "$ANTHROPIC_API_KEY" || exit 64
-case "$2" in "Run /audit in "*) ;; *) exit 64;; esac
-exec ` + knows + usage + "claude",
-		"codex":    `test "$1 $2" = "exec --json" && test $# = 6 && test "$5" = read-only && test -n "$CODEX_API_KEY" || exit 64; case "$6" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "codex",
-		"gemini":   `test "$4 $5 $6" = "--output-format json -p" && test $# = 7 && test -n "$GEMINI_API_KEY" || exit 64; case "$7" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "gemini",
-		"opencode": `test "$1 $2 $3" = "run --format json" && test $# = 4 || exit 64; case "$4" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "opencode",
+		"claude": `test "$1" = -p && test "$3" = --allowedTools && test -n "$ANTHROPIC_API_KEY" || exit 64
+case "$2" in
+"Run /audit in "*) test "$4 $5 $6" = "Bash,Read,Glob,Grep,Write --output-format json" || exit 64; exec ` + knows + usage + `claude;;
+*"HEADER START"*) test "$4 $5 $6" = "Bash,Read,Glob,Grep --setting-sources user" || exit 64; exec ` + knows + usage + `claude-stream;;
+esac
+exit 64`,
+		"codex":    `want=read-only; test -z "$ASSAY_CONFINED" || want=danger-full-access; test "$1 $2 $5 $6" = "exec --json --sandbox $want" && test -n "$CODEX_API_KEY" || exit 64; for last; do :; done; case "$last" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "codex",
+		"gemini":   `want=default; test -z "$ASSAY_CONFINED" || want=yolo; test "$1 $2 $4 $5 $6" = "--approval-mode $want --output-format json -p" && test -n "$GEMINI_API_KEY" || exit 64; case "$7" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "gemini",
+		"opencode": `want=; test -z "$ASSAY_CONFINED" || want="--auto "; for last; do :; done; test "${*%%"$last"}" = "run --format json $want-m a/b " || exit 64; case "$last" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "opencode",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+version+script+"\n"), 0o755))
 	}
-	for _, name := range []string{"claude", "claude-r1", "claude-r1-r2", "codex", "gemini", "opencode"} {
+	for _, name := range []string{"claude", "claude-skill", "claude-r1", "claude-r1-r2", "codex", "gemini", "opencode"} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, os.RemoveAll(h.path("records")))
 			f := play(t, "TestSmoke", h.suite("-auditor", name).Smoke)
