@@ -157,7 +157,7 @@ func TestModelAudits(t *testing.T) {
 			require.Equal(e.t, messages[3].ToolCalls[1].ID, messages[5].ToolCallID)
 			holds(e.t, *messages[4].Content, source+", lines 1-3 of ")
 			holds(e.t, *messages[5].Content, ":")
-			return mockapi.Reply{Content: "<think>SENTINEL? HEADER START?</think>\n" + e.report, Cost: 0.5}
+			return mockapi.Reply{Content: "<think>SENTINEL? HEADER START?</think>\n" + e.report, Cost: 0.5, Calls: []mockapi.Call{listAll}}
 		}
 		return mockapi.Reply{Status: 500}
 	})
@@ -418,6 +418,7 @@ func TestModelLimits(t *testing.T) {
 					e.passed(run)
 				} else {
 					require.Contains(t, run.Invalid, tt.said)
+					holds(t, string(run.Events), noToolLeft)
 				}
 				require.Greater(t, run.Usage.Turns, int64(2))
 				most := e.entry.Limits
