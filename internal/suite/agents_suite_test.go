@@ -41,7 +41,7 @@ func (h *house) agents(known []audit.Known, lines ...string) {
 	md.WriteString("# Auditors\n")
 	for _, l := range lines {
 		name, args, _ := strings.Cut(l, ": ")
-		fmt.Fprintf(&md, "\n## %s\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Reads | %s |\n\n```sh\n%s -key %s %s\n```\n",
+		fmt.Fprintf(&md, "\n## %s\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Cost | 0.10 USD |\n| Reads | %s |\n\n```sh\n%s -key %s %s\n```\n",
 			name, filepath.Dir(bin), bin, key, args)
 	}
 	h.write("fixtures/auditors.md", md.String())
@@ -93,7 +93,7 @@ func TestSmokeWithALiveAgent(t *testing.T) {
 	require.Len(t, rs, len(tests))
 	for _, r := range rs {
 		if r.Auditor == "whole" {
-			require.Equal(t, audit.Usage{TokensIn: 400000, TokensOut: 5000, USD: 1.5, Priced: true}, r.Trials[0].Usage)
+			require.Equal(t, audit.Usage{TokensIn: 400000, TokensOut: 5000, Turns: 3, USD: 1.5, Priced: true}, r.Trials[0].Usage)
 			require.Contains(t, r.Text(), "400000 tokens read and 5000 written, 1.5 USD")
 		}
 	}
@@ -268,7 +268,7 @@ exec ` + knows + usage + "claude",
 	for _, name := range []string{"claude", "claude-r1", "claude-r1-r2", "codex", "gemini", "opencode"} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, os.RemoveAll(h.path("records")))
-			f := play(t, "TestSmoke", h.suite("-auditor", name).Smoke)
+			f := play(t, "TestSmoke", h.suite("-auditor", name, "-budget", "100").Smoke)
 			require.False(t, f.Failed(), f.complaints())
 			require.Equal(t, "PASS", f.leaf("TestSmoke/" + name).attrs["verdict"])
 			rs, err := record.ReadAll(h.path("records"))

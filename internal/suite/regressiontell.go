@@ -24,7 +24,12 @@ func (h *evaluation) tell(t T, j score.Judgement) {
 	if h.baseline != nil {
 		rec.Since(h.baseline)
 	}
-	h.suite.write(t, h.env, rec)
+	if h.beside != nil {
+		rec.Beside = h.baseline
+	}
+	if h.begun { // a run that never was is none
+		h.suite.write(t, h.env, rec)
+	}
 	if h.replay {
 		t.Attr("verdict", string(j.Verdict))
 	} else {
