@@ -186,8 +186,10 @@ func TestAuditsWithWorkers(t *testing.T) {
 	// A worker with another auditor under the name refuses, and leaves; nobody waits
 	// for a deadline then.
 	other := newHouse(t)
+	mirror := os.Getenv("ASSAY_MIRROR")
 	other.repository(20)
 	other.corpus(1)
+	t.Setenv("ASSAY_MIRROR", mirror)
 	t.Setenv("ASSAY_DB", dsn)
 	other.agents(p.Known, "steady: -find 3")
 	refuses := other.worker(1, false)
