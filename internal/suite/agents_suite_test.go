@@ -94,7 +94,7 @@ func TestSmokeWithALiveAgent(t *testing.T) {
 	for _, r := range rs {
 		if r.Auditor == "whole" {
 			require.Equal(t, audit.Usage{TokensIn: 400000, TokensOut: 5000, Turns: 3, USD: 1.5, Priced: true}, r.Trials[0].Usage)
-			require.Contains(t, r.Text(), "400000 tokens read and 5000 written, 1.5 USD")
+			require.Contains(t, r.Text(), "400000 tokens read and 5000 written, 3 turns, 1.5 USD")
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestRegressionWithALiveAgent(t *testing.T) {
 	text := r.Text()
 	require.Contains(t, text, "Change: a new prompt\n")
 	require.Contains(t, text, "  Recall:    100% (baseline: none)  [PASS]\n")
-	require.Contains(t, text, "1000 tokens read and 50 written, 0.25 USD")
+	require.Contains(t, text, "1000 tokens read and 50 written, 3 turns, 0.25 USD")
 	require.Contains(t, text, "; 3 trials, entries matched in full: pass@1 100.0 %, pass@3 100.0 % (some trial), pass^3 100.0 % (every trial); ")
 	require.Contains(t, text, "; stated for R1 (a test; its own key and matching, so beside these figures and not a baseline of them): 14 findings, 9 of 10 dimensions, recall 70 %, about 400K tokens; ")
 	require.Equal(t, r.Trials[0].Exposed != "", strings.Contains(text, "the auditor was not confined"))

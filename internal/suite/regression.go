@@ -122,7 +122,7 @@ func (r *regression) project(t T, x target) {
 		if !r.env.cfg.Shard.has(path.Join(t.Name(), segment(a.name))) {
 			continue
 		}
-		waits = waits || a.sent()
+		waits = waits || a.sent() || r.env.cfg.Beside != ""
 		t.Run(segment(a.name), func(t T) {
 			goals, err := r.goalsFor(p, a.name)
 			if err != nil {
@@ -246,6 +246,7 @@ type evaluation struct {
 	beside   *evaluation    // the old auditor, with -beside; nil without
 	planned  []*run.Audit   // nil: the trials are read here
 	begun    bool           // whether any trial was
+	prefix   string         // of its artifacts
 	trials   []record.Trial
 	version  string
 	command  string
@@ -263,7 +264,7 @@ func (h *evaluation) run(t T) {
 		t.Fatal(err)
 	}
 	if name := h.env.cfg.Beside; name != "" {
-		h.beside = &evaluation{regression: h.regression, project: h.project, drawn: h.drawn, candidate: h.named(t, name)}
+		h.beside = &evaluation{regression: h.regression, project: h.project, drawn: h.drawn, candidate: h.named(t, name), prefix: "beside-"}
 		if err := h.beside.told(); err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +274,7 @@ func (h *evaluation) run(t T) {
 	if err := h.plan(); err != nil {
 		t.Fatal(err)
 	}
-	if h.sent() {
+	if h.sent() || h.beside != nil && h.beside.sent() {
 		t.Parallel()
 		<-h.live.started
 		if h.live.running == nil {
@@ -497,7 +498,7 @@ func (h *evaluation) score(t T, i int, v *run.Audited) error {
 		h.notes = append(h.notes, fmt.Sprintf("trial %d was tried again: %s", i+1, early.Invalid))
 	}
 	if !h.replay && len(r.Raw) > 0 {
-		artifact(t, fmt.Sprintf("report-%02d.%s", i+1, cmp.Or(r.Report.Format, "txt")), r.Raw)
+		artifact(t, fmt.Sprintf("%sreport-%02d.%s", h.prefix, i+1, cmp.Or(r.Report.Format, "txt")), r.Raw)
 	}
 	for _, p := range r.Report.Problems {
 		t.Logf("%s: %s", p.Pos, audit.OneLine(p.What, 300))

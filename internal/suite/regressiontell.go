@@ -21,11 +21,11 @@ func (h *evaluation) tell(t T, j score.Judgement) {
 	if rec.Stated, err = record.ReadStated(h.env.root.holdings(), "fixtures/baselines", h.project.Name); err != nil {
 		t.Error(err)
 	}
-	if h.baseline != nil {
-		rec.Since(h.baseline)
-	}
 	if h.beside != nil {
 		rec.Beside = h.baseline
+	}
+	if h.baseline != nil {
+		rec.Since(h.baseline)
 	}
 	if h.begun { // a run that never was is none
 		h.suite.write(t, h.env, rec)
@@ -81,6 +81,9 @@ func (h *evaluation) line(j score.Judgement) line {
 	}
 	if len(j.Reasons) > 0 {
 		l.look = lookAt(j.Reasons[0])
+	}
+	if h.sent() && h.begun {
+		l.used.trials = h.trials
 	}
 	return l
 }

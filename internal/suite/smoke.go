@@ -220,7 +220,11 @@ func (s *smoke) check(t T) {
 	verdict := j.Verdict
 	t.Attr("found", fmt.Sprintf("%d/%d", j.Found, len(s.key.Project.Known)))
 	t.Attr("verdict", string(verdict))
-	s.suite.summary.add(line{suite: "Smoke", verdict: verdict, look: look,
+	used := consumed{}
+	if s.begun && s.auditor.Name() != "static" {
+		used.trials = []record.Trial{trialOf(s.audited, nil)}
+	}
+	s.suite.summary.add(line{suite: "Smoke", verdict: verdict, look: look, used: used,
 		cells: []string{s.auditor.Name(), fmt.Sprintf("%d of %d flaws", j.Found, len(s.key.Project.Known)), fmt.Sprintf("%d of 5", passed)}})
 	if s.begun { // a run that never was is none
 		s.record(t)

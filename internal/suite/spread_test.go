@@ -171,7 +171,7 @@ func TestAuditsWithWorkers(t *testing.T) {
 		require.Len(t, r.Trials, 3)
 		if r.Auditor == "steady" {
 			require.Contains(t, r.Text(), "Recall:    100% (baseline: none)  [PASS]")
-			require.Contains(t, r.Text(), "1000 tokens read and 50 written, 0.25 USD")
+			require.Contains(t, r.Text(), "1000 tokens read and 50 written, 3 turns, 0.25 USD")
 		}
 	}
 	made := runs(t, dsn)
