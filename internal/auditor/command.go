@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -55,6 +56,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if err != nil {
 		return audit.AuditRun{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
 	}
+	e.Stdout, e.Stderr = c.mask(e.Stdout), c.mask(e.Stderr)
 	run := audit.AuditRun{Raw: e.Stdout, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, p),
 		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined}
 	if missing != "" {
@@ -102,6 +104,7 @@ func (c *command) read(run *audit.AuditRun, e *box.Exit, home *box.Home) {
 			run.Invalid = err.Error()
 			return
 		}
+		run.Raw = c.mask(run.Raw)
 	}
 	if e.Crossed != "" { // what it wrote until then is kept, and says nothing
 		return
@@ -113,6 +116,21 @@ func (c *command) read(run *audit.AuditRun, e *box.Exit, home *box.Home) {
 	if wrapped && env.Failed != "" {
 		run.Invalid = c.entry.Name + ": the agent says that its own run failed: " + audit.OneLine(env.Failed, messageLimit)
 	}
+}
+
+// mask takes the credentials that the program was given out of what it wrote, in
+// whatever form: it is kept, and shown.
+func (c *command) mask(out []byte) []byte {
+	for _, name := range c.entry.Env {
+		secret := os.Getenv(name)
+		if !Credential(name) || len(secret) < 6 {
+			continue
+		}
+		for _, form := range written(secret) {
+			out = bytes.ReplaceAll(out, []byte(form), []byte("[key]"))
+		}
+	}
+	return out
 }
 
 // stopped says why a program that did not end by itself proves nothing.

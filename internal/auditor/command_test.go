@@ -152,6 +152,20 @@ func TestWhatIsWorthAnotherTry(t *testing.T) {
 	require.Empty(t, run.Invalid+run.EndedEarly)
 }
 
+// TestItsKeysAreMasked in all that it wrote, plain and in other forms; what is no
+// credential stays.
+func TestItsKeysAreMasked(t *testing.T) {
+	l := newLair(t, false)
+	t.Setenv("X_API_KEY", "canary-0123456789")
+	t.Setenv("X_MODEL", "canary-model")
+	env := func(e *audit.AuditorEntry) { e.Env = []string{"X_API_KEY", "X_MODEL"} }
+	run := l.run(l.agent("-fail -1 -say \"$X_API_KEY $(printf %s \"$X_API_KEY\" | od -An -tx1 | tr -d ' \n') $X_MODEL\"", env))
+	require.Contains(t, run.Invalid, "[key] [key] canary-model")
+	require.NotContains(t, string(run.Stderr), "canary-0")
+	file := l.agent("; echo \"$X_API_KEY\" > $ASSAY_OUT/r.txt; echo \"$X_API_KEY\"", env, func(e *audit.AuditorEntry) { e.Output = "r.txt" })
+	require.Equal(t, "[key]\n", string(l.run(file).Raw))
+}
+
 // TestWhatARunMayCost is told to the program, where somebody says.
 func TestWhatARunMayCost(t *testing.T) {
 	l := newLair(t, false)

@@ -135,7 +135,7 @@ func (a *audits) begin(t T) error {
 func (a *audits) config(st store.Store) run.Config {
 	cfg := &a.env.cfg
 	c := run.Config{Store: st, Budget: cfg.Budget, Concurrency: cfg.Audits, Seed: benchSeed, Force: cfg.Force, Tries: auditTries, FirstWait: a.suite.auditWait,
-		Grace: auditGrace, Progress: newProgress(a.suite.flags).event,
+		Grace: a.suite.auditGrace, Progress: newProgress(a.suite.flags).event,
 		Run: store.Run{Suite: a.name, Command: a.suite.resume(a.env, a.name), ScoreVersion: score.Version}}
 	if a.workers != nil && !cfg.AuditsSaid {
 		c.Concurrency = max(1, a.slots)

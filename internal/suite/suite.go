@@ -36,6 +36,7 @@ type Suite struct {
 
 	summary     summary
 	auditWait   time.Duration // before an audit is tried again
+	auditGrace  time.Duration // for audits in flight when the run is stopped
 	subject     sync.Once     // of the last commit
 	subjectLine string
 }
@@ -77,7 +78,7 @@ func (g given) auditor(name string) audit.Auditor {
 // New defines the flags on o.Flags and gives the suite.
 func New(o Options) *Suite {
 	o.Out = cmp.Or(o.Out, ".")
-	return &Suite{opts: o, flags: o.Flags, options: define(o.Flags), auditWait: auditWait}
+	return &Suite{opts: o, flags: o.Flags, options: define(o.Flags), auditWait: auditWait, auditGrace: auditGrace}
 }
 
 // Main runs the tests and prints the summary after them, and gives the exit

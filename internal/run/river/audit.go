@@ -30,7 +30,9 @@ type AuditTask struct {
 // Kind is River's name for it.
 func (AuditTask) Kind() string { return "audit" }
 
-func (t AuditTask) key() string { return fmt.Sprintf("%s/%s/%d/%s", t.Project, t.Auditor, t.Trial, t.Try) }
+func (t AuditTask) key() string {
+	return fmt.Sprintf("%s/%s/%d/%s", t.Project, t.Auditor, t.Trial, t.Try)
+}
 
 // ErrDeserted says that no worker was left that takes audits: whoever asked does
 // the work itself.
