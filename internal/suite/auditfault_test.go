@@ -44,7 +44,7 @@ func TestAuditsChild(t *testing.T) {
 	s.auditWait, s.auditGrace = time.Millisecond, 100*time.Millisecond
 	require.NoError(t, flags.Parse(args))
 	signal.Reset() // as a program has them
-	f := play(t, "TestRegression", s.Regression)
+	f := play(t, "TestRegression", s.Regression, func(f *fake) { f.deadline = time.Now().Add(5 * time.Minute) })
 	s.summary.print(os.Stdout, true)
 	for _, c := range f.complaints() {
 		fmt.Println(c)

@@ -207,8 +207,8 @@ func (a *audits) tell(sum *run.Summary) {
 // untilStopped gives the context of a live run: it ends with the first interrupt,
 // after which a second one ends the process at once, and so long before go test's
 // own time is up.
-func untilStopped(t T, margin time.Duration) (ctx context.Context, stop func()) {
-	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+func untilStopped(t T, margin time.Duration) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	at, ok := t.Deadline()
 	if !ok {

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -83,7 +84,7 @@ func (h *evaluation) line(j score.Judgement) line {
 		l.look = lookAt(j.Reasons[0])
 	}
 	if h.sent() && h.begun {
-		l.used.trials = h.trials
+		l.used.trials = slices.DeleteFunc(slices.Clone(h.trials), func(t record.Trial) bool { return t.Seconds == 0 }) // never begun
 	}
 	return l
 }
