@@ -189,7 +189,7 @@ func TestALiveRunEndsBeforeGoTestDoes(t *testing.T) {
 	h.agents(nil, "hangs: -hang")
 	f := play(t, "TestSmoke", h.suite("-auditor", "hangs").Smoke, func(f *fake) { f.deadline = time.Now().Add(lastMinute + time.Second) })
 	require.Equal(t, "INVALID", f.leaf("TestSmoke/hangs").attrs["verdict"])
-	require.Contains(t, strings.Join(f.complaints(), "\n"), "stopped: context deadline exceeded")
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "stopped: the tests' own time is nearly up (-timeout)")
 	rs, err := record.ReadAll(h.path("records"))
 	require.NoError(t, err)
 	require.Len(t, rs, 1)

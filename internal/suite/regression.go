@@ -317,7 +317,13 @@ func (h *evaluation) plan() (err error) {
 	if err != nil || h.beside == nil {
 		return err
 	}
-	return h.beside.plan()
+	if err := h.beside.plan(); err != nil || !h.sent() {
+		return err
+	}
+	for i, x := range h.beside.planned { // in one queue, so that they alternate however long each takes
+		x.Provider = h.planned[i].Provider
+	}
+	return nil
 }
 
 // compareWith makes the trials of the old auditor, that ran between these, what
