@@ -50,6 +50,9 @@ type AuditorEntry struct {
 	Prompt  []string // slash patterns of the files that instruct it, from the root or from $NAME/; ** crosses folders
 	Command string   // shell command line, run in the export
 	Limits  Limits   // where it asks for others than the usual ones
+	Cost    float64  // what one run may cost at most, USD; see Priced
+	Priced  bool     // whether Cost is stated
+	Retry   []string // words of a failure that make another try worth it: statuses like 429, or texts
 	Rules   map[string][]CWE
 	Pos     Pos
 }

@@ -144,7 +144,8 @@ type Tree map[string]TreeFile
 // An AuditTask is all that an auditor gets: a folder with source. It has no
 // field for a key.
 type AuditTask struct {
-	Dir string // absolute path of the sealed export
+	Dir    string  // absolute path of the sealed export
+	MaxUSD float64 // what the run may cost at most; 0 where nobody says
 }
 
 // An Auditor reads a project's source and reports findings.
@@ -173,6 +174,12 @@ type AuditRun struct {
 	Exposed    string // what it was not kept from while it ran; empty when it was confined
 	Confined   string // by what it was held while it ran: sandbox, account, network, and how its limits were kept
 	Invalid    string // why the run proves nothing; empty when it counts
+	EndedEarly string // why the run shows an early end: its report breaks off, or its model was stopped; empty when it shows none
+
+	// Of a run that failed, what is known of the provider's refusal.
+	HTTPStatus int           // as the auditor says; 0 where it says none
+	Transient  bool          // whether the same run may succeed later
+	RetryAfter time.Duration // how long the provider asks to wait; 0 when it does not say
 }
 
 // A Finding is one thing that an auditor reports.

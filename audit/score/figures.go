@@ -92,6 +92,9 @@ func average(vs []float64) float64 {
 type Trial struct {
 	Result  *Result
 	Invalid string // why the run proves nothing; then Result is not looked at
+
+	Runs      int // that came to an end; 0 where nobody counted
+	EarlyEnds int // of these, how many ended early
 }
 
 // A MismatchError says that two results cannot be compared as they are. Scoring

@@ -64,6 +64,7 @@ const (
 	CodeDrop       Code = "drop"            // worse than the baseline, or as good
 	CodeUnsettled  Code = "not settled"     // a drop that these trials cannot settle
 	CodeStochastic Code = "not determinate" // called deterministic, and two runs differ
+	CodeEarlyEnds  Code = "early ends"      // runs that do not come to their end
 	CodeReplay     Code = "replay"          // a recording is scored otherwise than at its baseline
 	CodeCheck      Code = "check"           // a check of the smoke test
 	CodeMiss       Code = "miss"            // a planted flaw that was not found

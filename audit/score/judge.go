@@ -48,7 +48,8 @@ type Suite struct {
 
 // JudgeSuite judges an auditor on several projects. For a stochastic auditor the
 // drop in recall is settled over all projects pooled, and alone in each project
-// with entries enough; for the pool, projects that have both sides count.
+// with entries enough; for the pool, projects that have both sides count. A rise of
+// early ends is settled over all projects.
 func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 	sides := make([]sides, len(subjects))
 	for i := range subjects {
@@ -76,6 +77,16 @@ func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 		g := poolReason(&gate.Parts[0], rules)
 		suite.Pool = append(suite.Pool, g)
 		verdicts = append(verdicts, g.Verdict)
+	}
+	if !rules.Deterministic {
+		g, some, err := earlyReason(subjects, rules)
+		if err != nil {
+			return Suite{}, err
+		}
+		if some {
+			suite.Pool = append(suite.Pool, g)
+			verdicts = append(verdicts, g.Verdict)
+		}
 	}
 	suite.Verdict = audit.Worst(verdicts...)
 	return suite, nil

@@ -198,7 +198,7 @@ func TestPipelinesRun(t *testing.T) {
 		})
 	}
 	t.Run("monthly", func(t *testing.T) {
-		const live = "go test -run Smoke -auditor claude -timeout 20m; go test -run Regression -auditor claude -trials 3 -timeout 0 -change monthly run"
+		const live = "go test -run Smoke -auditor claude -timeout 20m; go test -run Regression -auditor claude -trials 3 -budget 105 -concurrency 3 -timeout 0 -change monthly run"
 		r := newRunner(t, "docs/new.md")
 		for _, s := range ps[0].Jobs["live"].Steps {
 			if s.Run != "" && r.holds(s.If) {

@@ -1,9 +1,13 @@
 package auditor
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,6 +38,7 @@ func (c *command) Name() string { return c.entry.Name }
 // which a relative output file is looked for; $ASSAY_FORMAT is a file that tells a
 // model how to write the text report. An agent that wraps its report in
 // JSON of its own is unwrapped, and what it says that it consumed is kept.
+// $ASSAY_MAX_USD is what the run may cost, where somebody says.
 func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
 	if err := needs(c.entry); err != nil {
 		return audit.AuditRun{}, err
@@ -49,7 +54,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	defer home.Close()
 	before := box.Fingerprint(task.Dir)
 	p := box.Process{Dir: task.Dir, Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Timeout: c.entry.Timeout,
-		Env: c.environment(home), Progress: c.entry.Output != "", Grace: c.grace, Cap: c.cap}
+		Env: c.environment(home, task.MaxUSD), Progress: c.entry.Output != "", Grace: c.grace, Cap: c.cap}
 	if confined != nil { // an agent's own sandbox cannot work inside ours, and must where there is none
 		p.Env = append(p.Env, "ASSAY_CONFINED=bubblewrap")
 	}
@@ -57,6 +62,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if err != nil {
 		return audit.AuditRun{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
 	}
+	e.Stdout, e.Stderr = c.mask(e.Stdout), c.mask(e.Stderr)
 	run := audit.AuditRun{Raw: e.Stdout, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, p),
 		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined}
 	if missing != "" {
@@ -77,6 +83,9 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 		}
 	}
 	run.Invalid = audit.OneLine(run.Invalid, 0)
+	if run.Invalid != "" && !e.TimedOut && e.Crossed == "" && ctx.Err() == nil {
+		c.worthRetry(&run, &e)
+	}
 	return run, nil
 }
 
@@ -84,8 +93,12 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 const formatFile = "report-format.md"
 
 // environment gives what the program finds in its environment.
-func (c *command) environment(home *box.Home) []string {
-	return append(box.Environment(c.entry.Env, home), "ASSAY_OUT="+home.Out(), "ASSAY_FORMAT="+home.Path(formatFile))
+func (c *command) environment(home *box.Home, most float64) []string {
+	env := append(box.Environment(c.entry.Env, home), "ASSAY_OUT="+home.Out(), "ASSAY_FORMAT="+home.Path(formatFile))
+	if most > 0 {
+		env = append(env, "ASSAY_MAX_USD="+strconv.FormatFloat(most, 'f', -1, 64))
+	}
+	return env
 }
 
 // read takes the report and what was consumed from where the program put them.
@@ -102,14 +115,33 @@ func (c *command) read(run *audit.AuditRun, e *box.Exit, home *box.Home) {
 			run.Invalid = err.Error()
 			return
 		}
+		run.Raw = c.mask(run.Raw)
 	}
 	if e.Crossed != "" { // what it wrote until then is kept, and says nothing
 		return
 	}
 	run.Report, run.Invalid = readReport(c.entry.Name, run.Raw, c.entry.Format, c.entry.Rules, limits.Findings)
+	if !e.TimedOut && e.Cut == 0 {
+		run.EndedEarly = cmp.Or(run.Report.CutShort, env.Stopped)
+	}
 	if wrapped && env.Failed != "" {
 		run.Invalid = c.entry.Name + ": the agent says that its own run failed: " + audit.OneLine(env.Failed, messageLimit)
 	}
+}
+
+// mask takes the credentials that the program was given out of what it wrote, in
+// whatever form: it is kept, and shown.
+func (c *command) mask(out []byte) []byte {
+	for _, name := range c.entry.Env {
+		secret := os.Getenv(name)
+		if !Credential(name) || len(secret) < 6 {
+			continue
+		}
+		for _, form := range written(secret) {
+			out = bytes.ReplaceAll(out, []byte(form), []byte("[key]"))
+		}
+	}
+	return out
 }
 
 // stopped says why a program that did not end by itself proves nothing.
@@ -120,7 +152,7 @@ func (c *command) stopped(ctx context.Context, e *box.Exit) string {
 	case e.TimedOut:
 		return fmt.Sprintf("no end within %s: all its processes were killed", c.entry.Timeout)
 	case ctx.Err() != nil:
-		return "stopped: " + ctx.Err().Error()
+		return "stopped: " + context.Cause(ctx).Error()
 	case e.Cut > 0 && c.entry.Output == "":
 		return fmt.Sprintf("it was stopped: its report is larger than %s", box.Size(cmp.Or(int64(c.cap), box.Limits(c.entry.Limits).Report)))
 	case e.Signal() != 0:
@@ -139,7 +171,7 @@ func (c *command) version(ctx context.Context, p box.Process) string {
 		return "unknown"
 	}
 	defer home.Close()
-	p.Dir, p.Home, p.Env, p.Command, p.Progress, p.Timeout = home.Tmp(), home, c.environment(home), box.Shell(c.entry.Version), true, min(c.entry.Timeout, time.Minute)
+	p.Dir, p.Home, p.Env, p.Command, p.Progress, p.Timeout = home.Tmp(), home, c.environment(home, 0), box.Shell(c.entry.Version), true, min(c.entry.Timeout, time.Minute)
 	e, err := p.Run(ctx)
 	if err != nil || e.Code != 0 {
 		return "unknown"
@@ -150,4 +182,52 @@ func (c *command) version(ctx context.Context, p box.Process) string {
 		}
 	}
 	return "unknown"
+}
+
+// lastPart is how much of what a failed run wrote last is searched for the words
+// of its section's Retry, in bytes.
+const lastPart = 4 << 10
+
+// asksToWait finds how many seconds a provider asks to wait, as programs quote it.
+var asksToWait = regexp.MustCompile(`(?i)retry[ -]?after\W{1,4}(\d{1,5})\b`)
+
+// worthRetry says whether a run that failed may succeed later: its last words hold
+// one of those that its section names. It is no early end then. A report's own
+// numbers are no statuses: standard output is looked at where nothing was found.
+func (c *command) worthRetry(run *audit.AuditRun, e *box.Exit) {
+	said := run.Invalid
+	last := func(out []byte) string { return "\n" + string(out[max(0, len(out)-lastPart):]) }
+	if said += last(e.Stderr); len(run.Report.Findings) == 0 {
+		said += last(e.Stdout)
+	}
+	for _, word := range c.entry.Retry {
+		found, err := regexp.MatchString(`(?i)(^|\W)`+regexp.QuoteMeta(word)+`(\W|$)`, said)
+		if err != nil || !found {
+			continue
+		}
+		run.Transient, run.EndedEarly = true, ""
+		if status, err := strconv.Atoi(word); err == nil && status >= 400 && status < 600 {
+			run.HTTPStatus = status
+		}
+		if m := asksToWait.FindStringSubmatch(said); m != nil {
+			seconds, _ := strconv.Atoi(m[1])
+			run.RetryAfter = time.Duration(seconds) * time.Second
+		}
+		return
+	}
+}
+
+// Version asks the program of a section for its version, as it is asked after an
+// audit; "unknown" where it cannot be had.
+func Version(ctx context.Context, entry audit.AuditorEntry) string {
+	dir, err := os.MkdirTemp("", "assay-version-")
+	if err != nil {
+		return "unknown"
+	}
+	defer os.RemoveAll(dir)
+	confined, _, err := box.New(&entry, dir)
+	if err != nil {
+		return "unknown"
+	}
+	return (&command{entry: entry}).version(ctx, box.Process{Box: confined, Limits: entry.Limits})
 }

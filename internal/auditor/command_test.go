@@ -127,6 +127,55 @@ func TestAnAgentsReportIsRead(t *testing.T) {
 	})
 }
 
+// TestWhatIsWorthAnotherTry: a failure whose last words are those of its section is
+// transient; one that breaks off shows an early end; a report is neither.
+func TestWhatIsWorthAnotherTry(t *testing.T) {
+	l := newLair(t, false)
+	retry := func(e *audit.AuditorEntry) { e.Retry = []string{"429", "529", "overloaded", "ECONNRESET"} }
+	run := l.run(l.agent("-fail -1 -say 'API Error: 429 rate_limit_error (retry-after: 7)'", retry))
+	require.NotEmpty(t, run.Invalid)
+	require.True(t, run.Transient)
+	require.Equal(t, 429, run.HTTPStatus)
+	require.Equal(t, 7*time.Second, run.RetryAfter)
+	run = l.run(l.agent("-fail -1 -say 'read ECONNRESET'", retry))
+	require.True(t, run.Transient)
+	require.Zero(t, run.HTTPStatus)
+	run = l.run(l.agent("-fail -1 -say 'line 14290 of the prompt is unknown'", retry))
+	require.NotEmpty(t, run.Invalid)
+	require.False(t, run.Transient)
+	require.False(t, l.run(l.agent("-fail -1 -say '429'")).Transient, "its section does not say so")
+
+	run = l.run(l.agent("-invent 3 -truncate", retry))
+	require.Contains(t, run.EndedEarly, "truncated")
+	require.False(t, run.Transient)
+	run = l.run(l.agent("-invent 3 -envelope opencode", retry))
+	require.Empty(t, run.Invalid+run.EndedEarly)
+}
+
+// TestItsKeysAreMasked in all that it wrote, plain and in other forms; what is no
+// credential stays.
+func TestItsKeysAreMasked(t *testing.T) {
+	l := newLair(t, false)
+	t.Setenv("X_API_KEY", "canary-0123456789")
+	t.Setenv("X_MODEL", "canary-model")
+	env := func(e *audit.AuditorEntry) { e.Env = []string{"X_API_KEY", "X_MODEL"} }
+	run := l.run(l.agent("-fail -1 -say \"$X_API_KEY $(printf %s \"$X_API_KEY\" | od -An -tx1 | tr -d ' \n') $X_MODEL\"", env))
+	require.Contains(t, run.Invalid, "[key] [key] canary-model")
+	require.NotContains(t, string(run.Stderr), "canary-0")
+	file := l.agent("; echo \"$X_API_KEY\" > $ASSAY_OUT/r.txt; echo \"$X_API_KEY\"", env, func(e *audit.AuditorEntry) { e.Output = "r.txt" })
+	require.Equal(t, "[key]\n", string(l.run(file).Raw))
+}
+
+// TestWhatARunMayCost is told to the program, where somebody says.
+func TestWhatARunMayCost(t *testing.T) {
+	l := newLair(t, false)
+	c := l.agent("-fail -1 -say \"[$ASSAY_MAX_USD]\"")
+	run, err := c.Audit(context.Background(), audit.AuditTask{Dir: l.export, MaxUSD: 2.5})
+	require.NoError(t, err)
+	require.Contains(t, run.Invalid, "[2.5]")
+	require.Contains(t, l.run(c).Invalid, "[]")
+}
+
 // TestWhatItLeavesBehindIsKilled: a child in the group, and one that left it.
 func TestWhatItLeavesBehindIsKilled(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {

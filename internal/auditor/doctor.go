@@ -67,7 +67,7 @@ func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) [
 		return append(checks, Check{"home", true, err.Error()})
 	}
 	defer home.Close()
-	p := box.Process{Box: confined, Home: home, Limits: entry.Limits, Timeout: examineTimeout, Progress: true, Env: c.environment(home), Dir: home.Tmp()}
+	p := box.Process{Box: confined, Home: home, Limits: entry.Limits, Timeout: examineTimeout, Progress: true, Env: c.environment(home, 0), Dir: home.Tmp()}
 	found, absent := c.programs(ctx, p)
 	if len(absent) > 0 {
 		checks = append(checks, Check{"programs", true, strings.Join(absent, "; ")})
@@ -90,7 +90,7 @@ func (c *command) examineVersion(ctx context.Context, p box.Process) Check {
 		return Check{"version", true, err.Error()}
 	}
 	defer home.Close()
-	p.Dir, p.Home, p.Env, p.Command = home.Tmp(), home, c.environment(home), box.Shell(c.entry.Version)
+	p.Dir, p.Home, p.Env, p.Command = home.Tmp(), home, c.environment(home, 0), box.Shell(c.entry.Version)
 	e, err := p.Run(ctx)
 	switch {
 	case err != nil:
@@ -161,7 +161,7 @@ func (c *command) programs(ctx context.Context, p box.Process) (found, absent []
 		return nil, []string{err.Error()}
 	}
 	defer home.Close()
-	p.Dir, p.Home, p.Env, p.Command, p.Progress, p.Timeout = home.Tmp(), home, c.environment(home), box.Shell(script), true, examineTimeout
+	p.Dir, p.Home, p.Env, p.Command, p.Progress, p.Timeout = home.Tmp(), home, c.environment(home, 0), box.Shell(script), true, examineTimeout
 	e, err := p.Run(ctx)
 	if err != nil || e.Code != 0 {
 		return nil, []string{fmt.Sprintf("no program can be started: %v %s", err, e.LastWords())}

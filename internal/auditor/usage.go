@@ -2,6 +2,7 @@ package auditor
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -12,11 +13,12 @@ import (
 
 // An Envelope is what an agent's own JSON output holds beside its work.
 type Envelope struct {
-	Agent  string // "claude", "codex", "gemini" or "opencode"
-	Report string // the agent's last answer
-	Model  string // as served; several joined by a comma; empty where the agent does not say
-	Failed string // why the agent says that its run failed; empty when it does not
-	Usage  audit.Usage
+	Agent   string // "claude", "codex", "gemini" or "opencode"
+	Report  string // the agent's last answer
+	Model   string // as served; several joined by a comma; empty where the agent does not say
+	Failed  string // why the agent says that its run failed; empty when it does not
+	Stopped string // why its model was stopped before it had finished; empty where it was not
+	Usage   audit.Usage
 }
 
 // Unwrap reads what an agent wraps its answer in: claude's --output-format json
@@ -60,6 +62,8 @@ type event struct {
 	IsError bool                       `json:"is_error"`
 	Result  *string                    `json:"result"`
 	Cost    *float64                   `json:"total_cost_usd"`
+	Turns   int64                      `json:"num_turns"`
+	Stop    string                     `json:"stop_reason"`
 	Usage   *reported                  `json:"usage"` // codex too, with "turn.completed"
 	Errors  json.RawMessage            `json:"errors"`
 	Models  map[string]json.RawMessage `json:"modelUsage"`
@@ -74,6 +78,7 @@ type event struct {
 	Stats    *struct {
 		Models map[string]struct {
 			Tokens struct{ Prompt, Candidates, Thoughts int64 } `json:"tokens"`
+			API    struct{ TotalRequests int64 }                `json:"api"`
 		} `json:"models"`
 	} `json:"stats"`
 
@@ -88,6 +93,7 @@ type item struct {
 
 type part struct {
 	MessageID string   `json:"messageID"`
+	Reason    string   `json:"reason"`
 	Text      string   `json:"text"`
 	Cost      *float64 `json:"cost"`
 	Tokens    *struct {
@@ -151,6 +157,10 @@ func (u *unwrapper) claude(e *event) {
 			u.env.Failed = u.env.Report
 		}
 	}
+	if e.Subtype == "error_max_turns" || e.Stop == "max_tokens" {
+		u.env.Stopped = "its model was stopped: " + cmp.Or(strings.TrimPrefix(e.Subtype, "success"), e.Stop)
+	}
+	u.env.Usage.Turns = e.Turns
 	if e.Usage != nil {
 		u.env.Usage.TokensIn = e.Usage.Input + e.Usage.CacheCreation + e.Usage.CacheRead
 		u.env.Usage.TokensOut = e.Usage.Output
@@ -169,6 +179,7 @@ func (u *unwrapper) codex(e *event) {
 		}
 	case "turn.completed":
 		u.env.Failed = "" // a connection that broke and came back is told as an error too
+		u.env.Usage.Turns++
 		if e.Usage != nil {
 			u.env.Usage.TokensIn += e.Usage.Input
 			u.env.Usage.TokensOut += e.Usage.Output
@@ -188,6 +199,7 @@ func (u *unwrapper) gemini(e *event) {
 	}
 	u.env.Model = names(e.Stats.Models)
 	for _, m := range e.Stats.Models {
+		u.env.Usage.Turns += m.API.TotalRequests
 		u.env.Usage.TokensIn += m.Tokens.Prompt
 		u.env.Usage.TokensOut += m.Tokens.Candidates + m.Tokens.Thoughts
 	}
@@ -210,6 +222,11 @@ func (u *unwrapper) opencode(e *event) {
 		u.env.Report, u.answer = u.env.Report+e.Part.Text, true
 	case e.Part.Tokens != nil:
 		t := e.Part.Tokens
+		u.env.Usage.Turns++
+		u.env.Stopped = ""
+		if e.Part.Reason == "length" {
+			u.env.Stopped = "its model was stopped at its limit of tokens"
+		}
 		u.env.Usage.TokensIn += t.Input + t.Cache.Read + t.Cache.Write
 		u.env.Usage.TokensOut += t.Output + t.Reasoning
 		if e.Part.Cost != nil {
@@ -227,6 +244,7 @@ func (u *unwrapper) envelope() (Envelope, bool) {
 	u.env.Agent = u.began
 	if !u.answer {
 		u.env.Failed = "its output breaks off before its answer"
+		u.env.Stopped = u.env.Failed
 	}
 	u.env.Usage.USD, u.env.Usage.Priced = u.spent, u.priced
 	return u.env, true

@@ -56,6 +56,15 @@ type Exit struct {
 	PeakMemory int64 // bytes, over all of its processes together; 0 when it could not be measured
 }
 
+// ownInterrupts is the key of [WithoutInterrupts].
+type ownInterrupts struct{}
+
+// WithoutInterrupts gives a context under which programs are left to run on when
+// this one is interrupted: whoever made it takes interrupts itself, and ends it.
+func WithoutInterrupts(ctx context.Context) context.Context {
+	return context.WithValue(ctx, ownInterrupts{}, true)
+}
+
 // Run starts the program in a session of its own, without a terminal, and waits
 // for it. When the time is up, or ctx ends, or this program is interrupted, all
 // its processes get TERM and, after a grace, KILL; when it crosses a limit, KILL
@@ -76,7 +85,9 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 	// An interrupt that ended us alone would leave an agent that works, and
 	// spends, on: it is held back until the program is gone.
 	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	if ctx.Value(ownInterrupts{}) == nil {
+		signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	}
 	e := Exit{Started: time.Now()}
 	l, err := p.launch(out)
 	if err != nil {

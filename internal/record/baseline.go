@@ -146,6 +146,11 @@ func mean(r *Record, figure func(score.Metrics) score.Value) float64 {
 // the auditor changed since: that is what the comparison measures.
 func (r *Record) Since(baseline *Record) {
 	r.Baseline = baseline.Date.Format(time.DateOnly)
+	since := "changed since the baseline"
+	if r.Beside == baseline {
+		since = "is another than beside it"
+		r.Notes = append(r.Notes, fmt.Sprintf("beside it ran %s, trial by trial, and is what it is held against: %s", baseline.Auditor, baseline.consumed()))
+	}
 	for _, part := range []struct{ name, is, was string }{
 		{"prompt", r.Prompt, baseline.Prompt},
 		{"model", r.Model, baseline.Model},
@@ -153,7 +158,7 @@ func (r *Record) Since(baseline *Record) {
 		{"version", r.Version, baseline.Version},
 	} {
 		if part.is != part.was {
-			r.Notes = append(r.Notes, fmt.Sprintf("the auditor's %s changed since the baseline: %s, and was %s", part.name, orNone(shortHash(part.is)), orNone(shortHash(part.was))))
+			r.Notes = append(r.Notes, fmt.Sprintf("the auditor's %s %s: %s, and was %s", part.name, since, orNone(shortHash(part.is)), orNone(shortHash(part.was))))
 		}
 	}
 }

@@ -43,6 +43,7 @@ type Record struct {
 	Judgement score.Judgement `json:"judgement"`
 	Goals     score.Goals     `json:"goals"`
 	Baseline  string          `json:"baseline,omitempty"` // date of the baseline
+	Beside    *Record         `json:"beside,omitempty"`   // the old auditor whose trials ran between these, and are what they are held against
 	Stated    []Stated        `json:"stated,omitempty"`   // figures that others state for this project
 	Notes     []string        `json:"notes,omitempty"`
 }
@@ -51,19 +52,24 @@ type Record struct {
 type Trial struct {
 	Invalid  string            `json:"invalid,omitempty"`
 	Result   *score.Result     `json:"result,omitempty"`
-	Seconds  float64           `json:"seconds"`
-	Usage    audit.Usage       `json:"usage"`
+	Seconds  float64           `json:"seconds"`               // wall time of all its runs
+	Usage    audit.Usage       `json:"usage"`                 // of all its runs
 	Memory   int64             `json:"peak_memory,omitempty"` // bytes, over all processes of the auditor; 0 when unknown
 	Exposed  string            `json:"exposed,omitempty"`     // what it was not kept from while it ran
 	Confined string            `json:"confined,omitempty"`    // what confined it, and which limits held
 	Claimed  []audit.Dimension `json:"claimed,omitempty"`     // what the auditor says that it covered
+
+	// Runs are those that came to an end by themselves, EarlyEnds those of them that
+	// ended early: one that did was tried once more. 0 in records that did not count.
+	Runs      int `json:"runs,omitempty"`
+	EarlyEnds int `json:"early_ends,omitempty"`
 }
 
 // ScoreTrials gives the trials as audit/score judges them.
 func ScoreTrials(ts []Trial) []score.Trial {
 	out := make([]score.Trial, len(ts))
 	for i, t := range ts {
-		out[i] = score.Trial{Invalid: t.Invalid, Result: t.Result}
+		out[i] = score.Trial{Invalid: t.Invalid, Result: t.Result, Runs: t.Runs, EarlyEnds: t.EarlyEnds}
 	}
 	return out
 }

@@ -64,6 +64,9 @@ func (r *Record) consumed() string {
 	if sum.TokensIn+sum.TokensOut > 0 {
 		parts = append(parts, fmt.Sprintf("%.0f tokens read and %.0f written", float64(sum.TokensIn)/n, float64(sum.TokensOut)/n))
 	}
+	if sum.Turns > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f turns", float64(sum.Turns)/n))
+	}
 	switch {
 	case sum.Priced && sum.USD > 0:
 		parts = append(parts, fmt.Sprintf("%.4g USD", sum.USD/n))

@@ -30,10 +30,11 @@ type engine struct {
 	left     float64 // expected cost of what has no outcome yet
 	usage    audit.Usage
 	stopped  map[string]string // why: by reviewer
+	why      error             // what stopped the run from outside
 	halted   string            // why nothing more is sent at all
 	stops    []string
 	unstored []unstored
-	cut      context.CancelFunc // ends the tries in flight
+	cut      context.CancelCauseFunc // ends the tries in flight
 }
 
 // An ending is the end of a try (stored false) or of its storing (true).
@@ -65,13 +66,16 @@ func newEngine(p *Plan, c Config, r *Run) *engine {
 
 // run is the life of a run.
 func (e *engine) run(ctx context.Context) {
-	work, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
+	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cut(nil)
 	e.cut = cut
 	e.tell(Event{Kind: Began})
 	for i := range e.plan.items {
-		if ev, ok := e.plan.reused[e.plan.items[i].Key]; ok {
-			e.finish(&e.plan.items[i], Result{Outcome: ev.Outcome, Evaluation: ev, Reused: true})
+		it := &e.plan.items[i]
+		if ev, ok := e.plan.reused[it.Key]; ok {
+			e.finish(it, Result{Outcome: ev.Outcome, Evaluation: ev, Reused: true})
+		} else if it.Earlier != nil && !e.config.Force {
+			e.finish(it, *it.Earlier)
 		}
 	}
 	if e.config.Budget == 0 && len(e.plan.ask) > 0 {
@@ -83,7 +87,9 @@ func (e *engine) run(ctx context.Context) {
 	for {
 		if ctx.Err() != nil && stop != nil {
 			stop = nil
-			e.halt("stopped: " + context.Cause(ctx).Error())
+			stopped := context.Cause(ctx)
+			e.halt("stopped: " + stopped.Error())
+			e.why = stopped
 			grace = time.After(e.config.Grace)
 		}
 		wake := e.dispatch(work)
@@ -105,7 +111,7 @@ func (e *engine) run(ctx context.Context) {
 			e.take(work, end)
 		case <-woken:
 		case <-grace:
-			e.cut()
+			e.cut(e.why)
 			patience = time.After(e.config.Grace)
 		case <-patience:
 			e.abandonAll()

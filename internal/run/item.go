@@ -26,6 +26,9 @@ type Item struct {
 	Cost Cost
 	// Reusable says that a stored answer of an earlier run serves as well.
 	Reusable bool
+	// Earlier is the result of an earlier run, of an item whose results are kept
+	// elsewhere than in the store's evaluations; nil where there is none.
+	Earlier *Result
 	// Do makes one try. It honours ctx.
 	Do func(ctx context.Context) Try
 	// Keep stores the result; nil stores its Evaluation in the run's store.

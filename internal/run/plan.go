@@ -134,7 +134,7 @@ func Prepare(ctx context.Context, c Config, items []Item) (*Plan, error) {
 		}
 	}
 	for _, i := range order(items, c.Seed) {
-		if _, ok := p.reused[items[i].Key]; !ok {
+		if _, ok := p.reused[items[i].Key]; !ok && (items[i].Earlier == nil || c.Force) {
 			p.ask = append(p.ask, i)
 		}
 	}

@@ -48,7 +48,7 @@ func (p *Plan) Record(ctx context.Context) (store.Run, error) {
 	r := p.config.Run
 	r.Started = time.Now().UTC().Truncate(time.Millisecond)
 	r.State = "running"
-	r.Planned, r.Reused = len(p.items), len(p.reused)
+	r.Planned, r.Reused = len(p.items), len(p.items)-len(p.ask)
 	if err := p.config.Store.Begin(ctx, r); err != nil {
 		return r, fmt.Errorf("run: %w", err)
 	}

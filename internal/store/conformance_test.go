@@ -73,7 +73,7 @@ func TestConformance(t *testing.T) {
 				{"summary", summary}, {"runs", runs}, {"seven columns", sevenColumns}, {"read only", readOnly},
 				{"many writers", manyWriters}, {"hostile text", hostileText}, {"closed", closed},
 				{"empty", empty}, {"opened together", openedTogether}, {"brief", brief}, {"by ID", byID},
-				{"odd types", oddTypes},
+				{"odd types", oddTypes}, {"audits", audits},
 			} {
 				t.Run(c.name, func(t *testing.T) { c.test(t, e) })
 			}
@@ -233,7 +233,7 @@ func summary(t *testing.T, e engine) {
 
 func runs(t *testing.T, e engine) {
 	s, ctx := open(t, e.fresh(t)), context.Background()
-	r := store.Run{ID: "r1", Started: day, Command: "go test -run Bench", ScoreVersion: "1", State: "running", Planned: 12,
+	r := store.Run{ID: "r1", Suite: "Smoke", Started: day, Command: "go test -run Bench", ScoreVersion: "1", State: "running", Planned: 12,
 		Outcomes: map[audit.Outcome]int{}}
 	require.NoError(t, s.Begin(ctx, r))
 	require.Error(t, s.Begin(ctx, r), "an ID is used once")

@@ -1,16 +1,18 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"assay/audit"
 )
 
-const runColumns = "id, started, ended, command, score_version, state, planned, reused, correct, wrong, refused, malformed, errored, skipped, tokens_in, tokens_out, usd, priced"
+const runColumns = "id, suite, started, ended, command, score_version, state, planned, reused, correct, wrong, refused, malformed, errored, skipped, tokens_in, tokens_out, usd, priced"
 
 func runValues(r Run) []any {
 	n := func(o audit.Outcome) int { return r.Outcomes[o] }
-	return []any{r.ID, formatTime(r.Started), formatTime(r.Ended), clean(r.Command), r.ScoreVersion, clean(r.State),
+	return []any{r.ID, cmp.Or(r.Suite, "Bench"), formatTime(r.Started), formatTime(r.Ended), clean(r.Command), r.ScoreVersion, clean(r.State),
 		r.Planned, r.Reused, n(audit.OutcomeCorrect), n(audit.OutcomeWrong), n(audit.OutcomeRefused),
 		n(audit.OutcomeMalformed), n(audit.OutcomeErrored), n(audit.OutcomeSkipped),
 		r.Usage.TokensIn, r.Usage.TokensOut, r.Usage.USD, number(r.Usage.Priced)}
@@ -20,7 +22,11 @@ func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
 	if !s.wide {
 		return nil, nil
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT "+runColumns+" FROM runs ORDER BY started DESC, id DESC")
+	columns := runColumns
+	if !s.audited { // a file that is older than the column
+		columns = strings.Replace(columns, "suite", "'Bench'", 1)
+	}
+	rows, err := s.db.QueryContext(ctx, "SELECT "+columns+" FROM runs ORDER BY started DESC, id DESC")
 	if err != nil {
 		return nil, s.wrap("reading runs", err)
 	}
@@ -31,7 +37,7 @@ func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
 		var started, ended string
 		var priced int
 		var counts [6]int
-		err := rows.Scan(&r.ID, &started, &ended, &r.Command, &r.ScoreVersion, &r.State, &r.Planned, &r.Reused,
+		err := rows.Scan(&r.ID, &r.Suite, &started, &ended, &r.Command, &r.ScoreVersion, &r.State, &r.Planned, &r.Reused,
 			&counts[0], &counts[1], &counts[2], &counts[3], &counts[4], &counts[5],
 			&r.Usage.TokensIn, &r.Usage.TokensOut, &r.Usage.USD, &priced)
 		if err != nil {

@@ -23,6 +23,7 @@ type sqlStore struct {
 	where    string // for messages
 	readOnly bool
 	columns  string // the select list of evaluations that scan reads
+	audited  bool   // whether there is the table audits
 	wide     bool   // whether evaluations has more than the first seven columns
 	writer   *writer
 	closing  sync.Once
@@ -81,6 +82,9 @@ func (s *sqlStore) readColumns(ctx context.Context) error {
 		}
 	}
 	s.columns = strings.Join(list, ", ")
+	if there, err := s.db.QueryContext(ctx, "SELECT run_id FROM audits LIMIT 0"); err == nil {
+		s.audited = there.Close() == nil
+	}
 	s.wide = slices.Contains(have, "trial_key") && slices.Contains(have, "outcome")
 	return nil
 }
@@ -92,7 +96,7 @@ func (s *sqlStore) Begin(ctx context.Context, r Run) error {
 	if r.ID == "" {
 		return errors.New("store: a run needs an ID")
 	}
-	_, err := s.db.ExecContext(ctx, "INSERT INTO runs ("+runColumns+") VALUES ("+places(1, 18)+")", runValues(r)...)
+	_, err := s.db.ExecContext(ctx, "INSERT INTO runs ("+runColumns+") VALUES ("+places(1, 19)+")", runValues(r)...)
 	return s.wrap("recording the run", err)
 }
 
@@ -100,7 +104,7 @@ func (s *sqlStore) Finish(ctx context.Context, r Run) error {
 	if s.readOnly {
 		return ErrReadOnly
 	}
-	res, err := s.db.ExecContext(ctx, "UPDATE runs SET ("+strings.TrimPrefix(runColumns, "id, ")+") = ("+places(2, 18)+") WHERE id = $1", runValues(r)...)
+	res, err := s.db.ExecContext(ctx, "UPDATE runs SET ("+strings.TrimPrefix(runColumns, "id, ")+") = ("+places(2, 19)+") WHERE id = $1", runValues(r)...)
 	if err != nil {
 		return s.wrap("recording the run's end", err)
 	}

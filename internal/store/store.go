@@ -5,7 +5,7 @@
 // model_name, expected_result, actual_result and explanation, whose meanings do
 // not change, so that whatever reads such a file keeps working. A file that has
 // only these seven is read as well, and is widened when it is opened for
-// writing.
+// writing. Trials of auditors on whole projects are the rows of the table audits.
 //
 // A row of evaluations, its outcome and its attempts are one transaction. One
 // run holds one row for a trial at most: a second one is dropped by the
@@ -82,6 +82,7 @@ const (
 // A Run is one run of many trials.
 type Run struct {
 	ID             string
+	Suite          string    // "Bench", "Regression" or "Smoke"; empty is Bench
 	Started, Ended time.Time // Ended is zero while it runs, and for ever after a kill
 	Command        string    // resumes the run
 	ScoreVersion   string
@@ -134,6 +135,14 @@ type Store interface {
 	// ByID streams the evaluations with these IDs, in any order, without reply and
 	// attempts.
 	ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, error]
+	// PutAudit writes an audit with its attempts, as Put writes an evaluation.
+	PutAudit(ctx context.Context, a Audit) error
+	// Audited gives the newest audit of each of the trials that has one with a
+	// report that counts, without attempts.
+	Audited(ctx context.Context, trials []string) (map[string]Audit, error)
+	// Audits streams the audits that q chooses (its Model is the auditor), oldest
+	// first, without Kept and attempts. The first error ends the sequence.
+	Audits(ctx context.Context, q Query) iter.Seq2[Audit, error]
 	// Attempts gives a trial's attempts in the order in which they were made.
 	Attempts(ctx context.Context, run, trial string) ([]audit.Attempt, error)
 	// Summary counts the rows that q chooses.

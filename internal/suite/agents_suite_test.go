@@ -41,7 +41,7 @@ func (h *house) agents(known []audit.Known, lines ...string) {
 	md.WriteString("# Auditors\n")
 	for _, l := range lines {
 		name, args, _ := strings.Cut(l, ": ")
-		fmt.Fprintf(&md, "\n## %s\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Reads | %s |\n\n```sh\n%s -key %s %s\n```\n",
+		fmt.Fprintf(&md, "\n## %s\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Cost | 0.10 USD |\n| Reads | %s |\n\n```sh\n%s -key %s %s\n```\n",
 			name, filepath.Dir(bin), bin, key, args)
 	}
 	h.write("fixtures/auditors.md", md.String())
@@ -93,8 +93,8 @@ func TestSmokeWithALiveAgent(t *testing.T) {
 	require.Len(t, rs, len(tests))
 	for _, r := range rs {
 		if r.Auditor == "whole" {
-			require.Equal(t, audit.Usage{TokensIn: 400000, TokensOut: 5000, USD: 1.5, Priced: true}, r.Trials[0].Usage)
-			require.Contains(t, r.Text(), "400000 tokens read and 5000 written, 1.5 USD")
+			require.Equal(t, audit.Usage{TokensIn: 400000, TokensOut: 5000, Turns: 3, USD: 1.5, Priced: true}, r.Trials[0].Usage)
+			require.Contains(t, r.Text(), "400000 tokens read and 5000 written, 3 turns, 1.5 USD")
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestRegressionWithALiveAgent(t *testing.T) {
 	text := r.Text()
 	require.Contains(t, text, "Change: a new prompt\n")
 	require.Contains(t, text, "  Recall:    100% (baseline: none)  [PASS]\n")
-	require.Contains(t, text, "1000 tokens read and 50 written, 0.25 USD")
+	require.Contains(t, text, "1000 tokens read and 50 written, 3 turns, 0.25 USD")
 	require.Contains(t, text, "; 3 trials, entries matched in full: pass@1 100.0 %, pass@3 100.0 % (some trial), pass^3 100.0 % (every trial); ")
 	require.Contains(t, text, "; stated for R1 (a test; its own key and matching, so beside these figures and not a baseline of them): 14 findings, 9 of 10 dimensions, recall 70 %, about 400K tokens; ")
 	require.Equal(t, r.Trials[0].Exposed != "", strings.Contains(text, "the auditor was not confined"))
@@ -189,7 +189,7 @@ func TestALiveRunEndsBeforeGoTestDoes(t *testing.T) {
 	h.agents(nil, "hangs: -hang")
 	f := play(t, "TestSmoke", h.suite("-auditor", "hangs").Smoke, func(f *fake) { f.deadline = time.Now().Add(lastMinute + time.Second) })
 	require.Equal(t, "INVALID", f.leaf("TestSmoke/hangs").attrs["verdict"])
-	require.Contains(t, strings.Join(f.complaints(), "\n"), "stopped: context deadline exceeded")
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "stopped: the tests' own time is nearly up (-timeout)")
 	rs, err := record.ReadAll(h.path("records"))
 	require.NoError(t, err)
 	require.Len(t, rs, 1)
@@ -272,7 +272,7 @@ exit 64`,
 	for _, name := range []string{"claude", "claude-skill", "claude-r1", "claude-r1-r2", "codex", "gemini", "opencode"} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, os.RemoveAll(h.path("records")))
-			f := play(t, "TestSmoke", h.suite("-auditor", name).Smoke)
+			f := play(t, "TestSmoke", h.suite("-auditor", name, "-budget", "100").Smoke)
 			require.False(t, f.Failed(), f.complaints())
 			require.Equal(t, "PASS", f.leaf("TestSmoke/" + name).attrs["verdict"])
 			rs, err := record.ReadAll(h.path("records"))

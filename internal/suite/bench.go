@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path"
 	"strings"
 	"time"
@@ -186,18 +184,15 @@ func (b *bench) run(t T) {
 var errEstimate = errors.New("-budget 0 asks for the estimate alone")
 
 func (b *bench) start(t T) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	b.closers = append(b.closers, stop)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
+	m := time.Duration(0)
 	if at, ok := t.Deadline(); ok {
 		// What is in flight when the time is up is paid for: leave it the time to end,
 		// and to be given up, and the results the time to be stored.
-		m := margin(time.Until(at))
+		m = margin(time.Until(at))
 		b.grace = min(run.DefaultGrace, m/3)
-		limited, cancel := context.WithDeadlineCause(ctx, at.Add(-m), errors.New("the tests' own time is nearly up (-timeout)"))
-		b.closers = append(b.closers, cancel)
-		ctx = limited
 	}
+	ctx, stop := untilStopped(t, m)
+	b.closers = append(b.closers, stop)
 	st, err := store.Open(ctx, b.suite.db(b.env))
 	if err != nil {
 		return err
@@ -242,7 +237,7 @@ func margin(left time.Duration) time.Duration {
 func (b *bench) config() run.Config {
 	return run.Config{Store: b.store, Budget: b.env.cfg.Budget, Concurrency: b.env.cfg.Concurrency, Seed: benchSeed,
 		Force: b.env.cfg.Force, Grace: b.grace, Progress: newProgress(b.suite.flags).event,
-		Run: store.Run{Command: b.resume(), ScoreVersion: score.Version}}
+		Run: store.Run{Command: b.suite.resume(b.env, "Bench"), ScoreVersion: score.Version}}
 }
 
 func (b *bench) items() []run.Item {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,10 @@ type Config struct {
 	Filter      string   // -filter, ASSAY_FILTER: substring or glob over <app>/<case>, or over the project
 	Trials      int      // -trials, ASSAY_TRIALS
 	Budget      float64  // -budget, ASSAY_BUDGET: USD; +Inf for "none"
-	Concurrency int      // -concurrency, ASSAY_CONCURRENCY
+	Concurrency int      // -concurrency, ASSAY_CONCURRENCY: requests at once of one provider
+	Audits      int      // likewise: audits at once
+	AuditsSaid  bool     // whether -concurrency says so
+	Beside      string   // -beside, ASSAY_BESIDE: the old auditor that runs between the trials of the new one
 	Force       bool     // -force, ASSAY_FORCE: ask again what is answered already
 	Strict      bool     // -strict, ASSAY_STRICT: a miss fails, an open question fails
 	Change      string   // -change, ASSAY_CHANGE: what changed, for the record
@@ -51,7 +55,8 @@ var flagNames = []struct{ name, usage string }{
 	{"filter", "only cases or projects that hold this text, or match this glob"},
 	{"trials", "how often each case or project is asked"},
 	{"budget", "USD that a run may cost; none for no limit"},
-	{"concurrency", "requests at once"},
+	{"concurrency", "requests at once of one provider (8), or audits (2)"},
+	{"beside", "the old auditor: it runs between the trials of the new one, which is held against it"},
 	{"seed", "the seed of the planted projects' draws"},
 	{"seeds", "how many draws, from -seed on"},
 	{"change", "what changed, for the test record"},
@@ -115,7 +120,7 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 	}
 	c := Config{
 		Models: splitList(text("model")), Auditors: splitList(text("auditor")), Prompts: splitList(text("prompt")),
-		Filter: text("filter"), Trials: number("trials", 1), Concurrency: number("concurrency", 8),
+		Filter: text("filter"), Trials: number("trials", 1), Concurrency: number("concurrency", 8), Audits: number("concurrency", defaultAudits), AuditsSaid: text("concurrency") != "", Beside: text("beside"),
 		Change: text("change"), Force: boolean("force"), Strict: boolean("strict"), Twins: boolean("twins"),
 		Root: getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
 	}
@@ -126,6 +131,13 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 	}
 	if c.Shard, err = readShard(getenv); err != nil {
 		errs = append(errs, err)
+	}
+	switch {
+	case c.Beside == "":
+	case len(c.Auditors) == 0:
+		errs = append(errs, fmt.Errorf("-beside is %q without -auditor: expected the new auditor there, and the old one here", c.Beside))
+	case slices.Contains(c.Auditors, c.Beside):
+		errs = append(errs, fmt.Errorf("-beside and -auditor both name %q: expected an old auditor and a new one", c.Beside))
 	}
 	if c.Root != "" && !filepath.IsAbs(c.Root) {
 		errs = append(errs, fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path, since every package's tests run in a folder of their own", c.Root))

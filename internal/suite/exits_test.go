@@ -66,7 +66,7 @@ func TestExitCodes(t *testing.T) {
 		dir := h.t.TempDir()
 		name := filepath.Join(dir, "report")
 		require.NoError(h.t, os.WriteFile(name, []byte(text), 0o644))
-		h.write("fixtures/auditors.md", "# Auditors\n\n## canned\n\n| Field | Value |\n|---|---|\n| Kind | "+kind+" |\n| Timeout | 1m |\n| Reads | "+dir+" |\n\n```sh\ncat "+name+"\n```\n")
+		h.write("fixtures/auditors.md", "# Auditors\n\n## canned\n\n| Field | Value |\n|---|---|\n| Kind | "+kind+" |\n| Timeout | 1m |\n| Cost | 0 |\n| Reads | "+dir+" |\n\n```sh\ncat "+name+"\n```\n")
 	}
 	bench := func(t *testing.T, script string) command {
 		h := newHouse(t)

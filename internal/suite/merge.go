@@ -82,7 +82,7 @@ func readPart(ctx context.Context, name string) (part, error) {
 		return part{}, err
 	}
 	defer st.Close()
-	runs, err := st.Runs(ctx)
+	runs, err := benchRuns(ctx, st)
 	if err != nil {
 		return part{}, err
 	}
@@ -101,6 +101,12 @@ func readPart(ctx context.Context, name string) (part, error) {
 		return p, fmt.Errorf("%s: its newest run (%s) never ended: to carry on: %s", name, p.run.ID, p.run.Command)
 	}
 	return p, nil
+}
+
+// benchRuns gives the runs of Bench, newest first: those of audits are records.
+func benchRuns(ctx context.Context, st store.Store) ([]store.Run, error) {
+	runs, err := st.Runs(ctx)
+	return slices.DeleteFunc(runs, func(r store.Run) bool { return r.Suite != "Bench" }), err
 }
 
 // belongTogether checks that the parts are all the shards of one run.
@@ -185,7 +191,7 @@ func copyRuns(ctx context.Context, to store.Store, p part) (newest []store.Evalu
 		return nil, err
 	}
 	defer from.Close()
-	runs, err := from.Runs(ctx)
+	runs, err := benchRuns(ctx, from)
 	if err != nil {
 		return nil, err
 	}

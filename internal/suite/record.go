@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"assay/audit"
 	"assay/audit/score"
 	"assay/internal/record"
+	"assay/internal/run"
 )
 
 // write fills in what every record says, and adds it to the folder records/.
@@ -46,9 +46,22 @@ func (s *Suite) change(e *env) string {
 	return s.subjectLine
 }
 
-func trialOf(run *audit.AuditRun, result *score.Result) record.Trial {
-	return record.Trial{Invalid: run.Invalid, Result: result, Seconds: run.Duration.Seconds(), Usage: run.Usage, Claimed: run.Report.Coverage,
-		Memory: run.PeakMemory, Exposed: run.Exposed, Confined: run.Confined}
+// trialOf gives a trial for the record: the figures of its last run, and what all of
+// its runs consumed.
+func trialOf(v *run.Audited, result *score.Result) record.Trial {
+	r := &v.Run
+	t := record.Trial{Invalid: r.Invalid, Result: result, Seconds: r.Duration.Seconds(), Usage: v.Usage, Claimed: r.Report.Coverage,
+		Memory: r.PeakMemory, Exposed: r.Exposed, Confined: r.Confined, EarlyEnds: v.EarlyEnds}
+	if r.Invalid == "" || r.EndedEarly != "" {
+		t.Runs = 1
+	}
+	for i := range v.Earlier {
+		t.Seconds += v.Earlier[i].Duration.Seconds()
+		if v.Earlier[i].EndedEarly != "" {
+			t.Runs++
+		}
+	}
+	return t
 }
 
 // artifact keeps a file of this subtest where go test -artifacts collects them.

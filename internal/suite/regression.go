@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"assay/internal/auditor"
 	"assay/internal/planted"
 	"assay/internal/record"
+	"assay/internal/run"
 	"assay/internal/run/river"
 	"assay/internal/seal"
 )
@@ -43,11 +45,16 @@ func (s *Suite) Regression(t T) {
 	if err := r.readRecordings(); err != nil {
 		t.Fatal(err)
 	}
+	r.live = newAudits(s, e, "Regression", r.entries)
 	r.spreadAudits(t)
-	t.Cleanup(func() { r.judge(t) })
+	t.Cleanup(func() {
+		r.judge(t)
+		r.live.end(t)
+	})
 	for _, x := range targets {
 		t.Run(x.project.Name, func(t T) { r.project(t, x) })
 	}
+	r.live.start(t)
 	if len(targets) == 0 {
 		t.Errorf("%s: -filter left no project, and a run of nothing proves nothing", audit.Invalid)
 	}
@@ -85,8 +92,8 @@ type regression struct {
 	goals      audit.Goals
 	entries    map[string]audit.AuditorEntry
 	recordings map[string][]*auditor.Recording // by project
-	workers    *river.DB                       // nil: live audits run here
-	id         string                          // of the run, for the workers
+	live       *audits
+	id         string // of the run, for the workers
 
 	mu      sync.Mutex
 	audited map[string][]*evaluation // live, by auditor: judged together when all have ended
@@ -110,22 +117,23 @@ func (r *regression) project(t T, x target) {
 	if len(asked) == 0 {
 		t.Errorf("%s: %s: no recording of an auditor on this project: make one with assay capture, or run one live with -auditor", p.Pos, audit.Invalid)
 	}
+	waits := false
 	for _, a := range asked {
 		if !r.env.cfg.Shard.has(path.Join(t.Name(), segment(a.name))) {
 			continue
 		}
+		waits = waits || a.sent() || r.env.cfg.Beside != ""
 		t.Run(segment(a.name), func(t T) {
 			goals, err := r.goalsFor(p, a.name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			h := &evaluation{regression: r, project: p, drawn: x.drawn, goals: goals, candidate: a}
-			h.send(t)
 			h.run(t)
 		})
 	}
-	if r.workers != nil {
-		t.Parallel() // the next project's audits are sent before this one's are waited for
+	if waits {
+		t.Parallel() // the next project's audits are planned before this one's are waited for
 	}
 }
 
@@ -151,6 +159,10 @@ type candidate struct {
 	recs   []*auditor.Recording
 }
 
+// sent reports whether the trials are the engine's: replays and the embedded
+// analyser are read here and now.
+func (c *candidate) sent() bool { return !c.replay && !c.static }
+
 // asked gives the auditors that are held against a project's key.
 func (r *regression) asked(t T, x target) []candidate {
 	t.Helper()
@@ -169,11 +181,26 @@ func (r *regression) asked(t T, x target) []candidate {
 		t.Fatal(err)
 	}
 	for _, a := range chosen {
-		c := r.trialsOf(a)
-		c.static = r.entries[c.name].Kind == "static"
-		as = append(as, c)
+		as = append(as, r.trialsOf(a))
 	}
 	return as
+}
+
+// named gives the auditor of this name: a Go value, a section of auditors.md or a
+// model.
+func (r *regression) named(t T, name string) candidate {
+	t.Helper()
+	a := r.env.given.auditor(name)
+	if a == nil {
+		dir, err := r.env.directory()
+		if err == nil {
+			a, err = dir.Auditor(name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r.trialsOf(a)
 }
 
 // given are the auditors that were handed over as Go values: they audit the
@@ -191,7 +218,7 @@ func (r *regression) given(p *audit.Project) []candidate {
 
 // trialsOf asks one auditor as often as -trials says.
 func (r *regression) trialsOf(a audit.Auditor) candidate {
-	x := candidate{name: a.Name()}
+	x := candidate{name: a.Name(), static: r.entries[a.Name()].Kind == "static"}
 	for range r.env.cfg.Trials {
 		x.trials = append(x.trials, a)
 	}
@@ -220,7 +247,10 @@ type evaluation struct {
 	drawn    *planted.Target // nil: a pinned project
 	goals    score.Goals
 	baseline *record.Record // nil: there is none
-	away     *awaited       // nil: not with workers
+	beside   *evaluation    // the old auditor, with -beside; nil without
+	planned  []*run.Audit   // nil: the trials are read here
+	begun    bool           // whether any trial was
+	prefix   string         // of its artifacts
 	trials   []record.Trial
 	version  string
 	command  string
@@ -237,11 +267,29 @@ func (h *evaluation) run(t T) {
 	if err := h.told(); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.readBaseline(); err != nil {
+	if name := h.env.cfg.Beside; name != "" {
+		h.beside = &evaluation{regression: h.regression, project: h.project, drawn: h.drawn, candidate: h.named(t, name), prefix: "beside-"}
+		if err := h.beside.told(); err != nil {
+			t.Fatal(err)
+		}
+	} else if err := h.readBaseline(); err != nil {
 		t.Fatal(err)
+	}
+	if err := h.plan(); err != nil {
+		t.Fatal(err)
+	}
+	if h.sent() || h.beside != nil && h.beside.sent() {
+		t.Parallel()
+		<-h.live.started
+		if h.live.running == nil {
+			t.Skipf("not asked: %v", h.live.failed)
+		}
 	}
 	if err := h.audit(t); err != nil {
 		t.Fatalf("%s: %s: %v", h.project.Pos, h.candidate.name, err)
+	}
+	if err := h.compareWith(t); err != nil {
+		t.Fatal(err)
 	}
 	h.attributes(t)
 	if h.replay {
@@ -263,6 +311,38 @@ func (h *evaluation) readBaseline() (err error) {
 		return err
 	}
 	return h.baseline.Comparable(baselines, h.project)
+}
+
+// plan leaves the trials to the engine, those of the old auditor with them.
+func (h *evaluation) plan() (err error) {
+	if h.sent() {
+		h.planned, err = h.live.plan(&h.candidate, h.project.Name, seal.Hash(h.project), h.once)
+	}
+	if err != nil || h.beside == nil {
+		return err
+	}
+	if err := h.beside.plan(); err != nil || !h.sent() {
+		return err
+	}
+	for i, x := range h.beside.planned { // in one queue, so that they alternate however long each takes
+		x.Provider = h.planned[i].Provider
+	}
+	return nil
+}
+
+// compareWith makes the trials of the old auditor, that ran between these, what
+// they are held against.
+func (h *evaluation) compareWith(t T) error {
+	if h.beside == nil {
+		return nil
+	}
+	b := h.beside
+	if err := b.audit(t); err != nil {
+		return fmt.Errorf("%s: %s: %w", h.project.Pos, b.candidate.name, err)
+	}
+	h.baseline = &record.Record{Date: time.Now().UTC(), Suite: "Regression", Project: h.project.Name, Auditor: b.candidate.name, Commit: h.project.Commit, Key: h.project.KeyHash,
+		Score: score.Version, Version: b.version, Command: b.command, Model: b.model, Prompt: b.prompt, Trials: b.trials, Notes: b.notes}
+	return nil
 }
 
 // judgeReplay holds a replay against its baseline.
@@ -288,13 +368,13 @@ func (r *regression) judge(t T) {
 		hs := r.audited[name]
 		var subjects []score.Subject
 		for _, h := range hs {
-			s := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.trials)}
-			if h.baseline != nil {
-				s.Baseline = record.ScoreTrials(h.baseline.Trials)
-			}
-			subjects = append(subjects, s)
+			subjects = append(subjects, h.subject())
 		}
-		suite, err := score.JudgeSuite(subjects, score.Rules{Deterministic: hs[0].deterministic(), Strict: r.env.cfg.Strict})
+		rules := score.Rules{Deterministic: hs[0].deterministic(), Strict: r.env.cfg.Strict, Beside: hs[0].beside != nil}
+		if rules.Beside {
+			rules.Deterministic = rules.Deterministic && hs[0].beside.deterministic()
+		}
+		suite, err := score.JudgeSuite(subjects, rules)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -309,6 +389,23 @@ func (r *regression) judge(t T) {
 			}
 		}
 	}
+}
+
+// subject gives both sides for the judge. A trial of the old auditor that proves
+// nothing leaves no comparison.
+func (h *evaluation) subject() score.Subject {
+	s := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.trials)}
+	if h.baseline != nil {
+		s.Baseline = record.ScoreTrials(h.baseline.Trials)
+	}
+	if h.beside != nil {
+		for _, t := range s.Baseline {
+			if t.Invalid != "" {
+				s.Now = append(s.Now, score.Trial{Invalid: h.beside.candidate.name + ", beside it: " + t.Invalid})
+			}
+		}
+	}
+	return s
 }
 
 // deterministic reports whether the auditor's output never varies.
@@ -345,115 +442,131 @@ func (h *evaluation) told() (err error) {
 	return err
 }
 
-// lastMinute is what a live run leaves of go test's time, for an auditor to end in
-// order and for the record to be written.
-const lastMinute = 20 * time.Second
-
-// audit runs every trial and scores it.
+// audit runs every trial, or waits for it, and scores it.
 func (h *evaluation) audit(t T) error {
+	for i, a := range h.candidate.trials {
+		v := &run.Audited{}
+		if h.planned == nil {
+			r, err := h.here(t, a)
+			if err != nil {
+				return err
+			}
+			v = r
+		} else {
+			waited, res, err := h.live.wait(h.planned[i])
+			if err != nil {
+				return err
+			}
+			v = waited
+			h.begun = h.begun || res.Outcome != audit.OutcomeSkipped
+			if res.Reused {
+				h.notes = append(h.notes, fmt.Sprintf("trial %d was made by the run %s on %s", i+1, res.Evaluation.Run, res.Evaluation.Time.Format(time.DateTime)))
+			}
+		}
+		if err := h.score(t, i, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// here makes a run in this goroutine: of a replay, or of the embedded analyser.
+func (h *evaluation) here(t T, a audit.Auditor) (*run.Audited, error) {
+	h.begun = true
 	ctx, cancel := context.WithCancel(context.Background())
 	if at, ok := t.Deadline(); ok {
 		ctx, cancel = context.WithDeadline(ctx, at.Add(-lastMinute))
 	}
 	defer cancel()
-	for i, a := range h.candidate.trials {
-		if err := h.trial(ctx, t, i, a); err != nil {
-			return err
-		}
+	var v run.Audited
+	var err error
+	if h.replay {
+		v.Run, err = a.Audit(ctx, audit.AuditTask{})
+	} else {
+		v.Run, v.Dir, err = h.once(ctx, a, 0)
 	}
-	return nil
+	v.Usage = v.Run.Usage
+	return &v, err
 }
 
-// trial runs one trial in an export of its own and scores it.
-func (h *evaluation) trial(ctx context.Context, t T, i int, a audit.Auditor) error {
-	var run audit.AuditRun
-	var err error
-	dir := ""
-	if !h.replay && h.away == nil {
-		sealed, remove, err := h.export(ctx, t, i)
-		if err != nil {
-			return err
-		}
-		defer remove()
-		dir = sealed.Dir
-	}
-	if h.away != nil {
-		run, dir, err = h.fetch(i)
-	} else {
-		run, err = h.wholeAudit(ctx, a, dir)
-	}
-	if err != nil {
-		return err
-	}
+// score scores one trial.
+func (h *evaluation) score(t T, i int, v *run.Audited) error {
+	r := &v.Run
 	var result *score.Result
-	if run.Invalid == "" {
+	if r.Invalid == "" {
+		var err error
 		names := seal.NewNames(h.project.Renames)
-		result, err = score.Score(score.Input{Project: h.project, Findings: names.Reveal(run.Report.Findings), Dimensions: h.dims,
-			Roots: []string{dir, run.Report.Root}})
+		result, err = score.Score(score.Input{Project: h.project, Findings: names.Reveal(r.Report.Findings), Dimensions: h.dims,
+			Roots: []string{v.Dir, r.Report.Root}})
 		if err != nil {
 			return err
 		}
 	}
-	h.version, h.command, h.model = run.Version, strings.Join(run.Command, " "), run.Model
-	h.trials = append(h.trials, trialOf(&run, result))
-	if !h.replay && len(run.Raw) > 0 {
-		artifact(t, fmt.Sprintf("report-%02d.%s", i+1, cmp.Or(run.Report.Format, "txt")), run.Raw)
+	h.version, h.command, h.model = cmp.Or(r.Version, h.version), cmp.Or(strings.Join(r.Command, " "), h.command), cmp.Or(r.Model, h.model)
+	h.trials = append(h.trials, trialOf(v, result))
+	for _, early := range v.Earlier {
+		h.notes = append(h.notes, fmt.Sprintf("trial %d was tried again: %s", i+1, early.Invalid))
 	}
-	for _, p := range run.Report.Problems {
+	if !h.replay && len(r.Raw) > 0 {
+		artifact(t, fmt.Sprintf("%sreport-%02d.%s", h.prefix, i+1, cmp.Or(r.Report.Format, "txt")), r.Raw)
+	}
+	for _, p := range r.Report.Problems {
 		t.Logf("%s: %s", p.Pos, audit.OneLine(p.What, 300))
 	}
-	if n := len(run.Report.Problems); n > 0 {
-		h.notes = append(h.notes, fmt.Sprintf("%d things in the report could not be used, the first: %s: %s", n, run.Report.Problems[0].Pos, run.Report.Problems[0].What))
+	if n := len(r.Report.Problems); n > 0 {
+		h.notes = append(h.notes, fmt.Sprintf("%d things in the report could not be used, the first: %s: %s", n, r.Report.Problems[0].Pos, r.Report.Problems[0].What))
 	}
 	return nil
 }
 
-// wholeAudit asks an auditor. A report that shows an early end (no SENTINEL, STATS
-// unequal to its rows) is asked for once more, and proves nothing when that one
-// ends early too.
-func (h *evaluation) wholeAudit(ctx context.Context, a audit.Auditor, dir string) (audit.AuditRun, error) {
-	run, err := a.Audit(ctx, audit.AuditTask{Dir: dir})
-	if h.replay || err != nil || run.Invalid != "" || run.Report.CutShort == "" {
-		return run, err
+// once makes one run of an auditor, in a sealed export of its own.
+func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int) (audit.AuditRun, string, error) {
+	if h.live.workers != nil && h.sent() && h.drawn == nil {
+		r, dir, err := h.away(ctx, trial)
+		if !errors.Is(err, river.ErrDeserted) {
+			return r, dir, err
+		}
+		h.suite.summary.note("%s on %s: no worker was left that takes audits, and this process did their work", h.candidate.name, h.project.Name)
 	}
-	h.notes = append(h.notes, "a trial ended early and was tried once more: "+run.Report.CutShort)
-	run, err = a.Audit(ctx, audit.AuditTask{Dir: dir})
-	if err == nil && run.Invalid == "" && run.Report.CutShort != "" {
-		run.Invalid = "it ended early, twice: " + run.Report.CutShort
+	tmp, err := os.MkdirTemp("", "assay-audit-")
+	if err != nil {
+		return audit.AuditRun{}, "", err
 	}
-	return run, err
+	dir, remove, err := h.export(ctx, filepath.Join(tmp, "src"))
+	if err != nil {
+		return audit.AuditRun{}, "", errors.Join(err, os.RemoveAll(tmp))
+	}
+	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: h.entries[h.candidate.name].Cost})
+	if gone := errors.Join(remove(), os.RemoveAll(tmp)); gone != nil && !errors.Is(gone, fs.ErrNotExist) && err == nil {
+		r.Exposed = strings.TrimPrefix(r.Exposed+"; its export cannot be removed: "+gone.Error(), "; ")
+	}
+	return r, dir, err
 }
 
-// export makes the sealed export for one live trial.
-func (h *evaluation) export(ctx context.Context, t T, trial int) (*seal.Sealed, func(), error) {
-	if err := h.env.uncached(); err != nil {
-		return nil, nil, err
-	}
-	dir, err := os.MkdirTemp(t.TempDir(), fmt.Sprintf("src-%d-", trial+1))
-	if err != nil {
-		return nil, nil, err
-	}
+// export makes the sealed export for one live trial in a new folder, and gives what
+// removes it.
+func (h *evaluation) export(ctx context.Context, dir string) (string, func() error, error) {
 	if h.drawn != nil {
-		if err := h.drawn.Export(dir); err != nil {
-			return nil, nil, err
-		}
-		return &seal.Sealed{Dir: dir}, func() {}, nil
+		return dir, func() error { return nil }, h.drawn.Export(dir)
 	}
-	cache, err := cacheDir()
+	clone, err := h.live.fetch(ctx, h.project)
 	if err != nil {
-		return nil, nil, err
-	}
-	clone, err := seal.Fetch(ctx, h.project, cache, environment("ASSAY_MIRROR"))
-	if err != nil {
-		return nil, nil, err
+		return "", nil, err
 	}
 	sealed, err := clone.Export(ctx, dir)
 	if err != nil {
-		return nil, nil, err
+		return "", nil, err
 	}
-	return sealed, func() {
-		if err := sealed.Remove(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("the export cannot be removed: %v", err)
-		}
-	}, nil
+	return sealed.Dir, sealed.Remove, nil
+}
+
+// fetch brings a project here; one at a time.
+func (a *audits) fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
+	a.fetching.Lock()
+	defer a.fetching.Unlock()
+	cache, err := cacheDir()
+	if err != nil {
+		return nil, err
+	}
+	return seal.Fetch(ctx, p, cache, environment("ASSAY_MIRROR"))
 }

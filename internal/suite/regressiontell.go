@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -21,10 +22,15 @@ func (h *evaluation) tell(t T, j score.Judgement) {
 	if rec.Stated, err = record.ReadStated(h.env.root.holdings(), "fixtures/baselines", h.project.Name); err != nil {
 		t.Error(err)
 	}
+	if h.beside != nil {
+		rec.Beside = h.baseline
+	}
 	if h.baseline != nil {
 		rec.Since(h.baseline)
 	}
-	h.suite.write(t, h.env, rec)
+	if h.begun { // a run that never was is none
+		h.suite.write(t, h.env, rec)
+	}
 	if h.replay {
 		t.Attr("verdict", string(j.Verdict))
 	} else {
@@ -76,6 +82,9 @@ func (h *evaluation) line(j score.Judgement) line {
 	}
 	if len(j.Reasons) > 0 {
 		l.look = lookAt(j.Reasons[0])
+	}
+	if h.sent() && h.begun {
+		l.used.trials = slices.DeleteFunc(slices.Clone(h.trials), func(t record.Trial) bool { return t.Seconds == 0 }) // never begun
 	}
 	return l
 }

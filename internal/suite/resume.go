@@ -11,9 +11,8 @@ import (
 
 // resume is the command that carries on: the same selection, flags and settings,
 // with the program that was started; what is answered is not asked again.
-func (b *bench) resume() string {
-	flags := b.suite.flags
-	return b.env.cfg.Shard.command(settings(flags, environment) + resumeWith(os.Args[0], flags))
+func (s *Suite) resume(e *env, suite string) string {
+	return e.cfg.Shard.command(settings(s.flags, environment) + resumeWith(os.Args[0], s.flags, suite))
 }
 
 // settings gives what the environment says, and no flag overrides, in front of a
@@ -44,8 +43,8 @@ func settings(flags *flag.FlagSet, getenv func(string) string) string {
 
 // resumeWith gives the command for a test binary with these flags: go test, which
 // builds its binaries in a folder of its own and removes them, or the binary that
-// somebody compiled.
-func resumeWith(binary string, flags *flag.FlagSet) string {
+// somebody compiled. Where -run does not say, it is the suite that is named.
+func resumeWith(binary string, flags *flag.FlagSet, suite string) string {
 	value := func(name, otherwise string) string {
 		if f := flags.Lookup("test." + name); f != nil && f.Value.String() != "" {
 			return f.Value.String()
@@ -56,7 +55,7 @@ func resumeWith(binary string, flags *flag.FlagSet) string {
 	if !strings.Contains(filepath.ToSlash(binary), "/go-build") && strings.HasSuffix(strings.TrimSuffix(binary, ".exe"), ".test") {
 		args, prefix = []string{binary}, "-test."
 	}
-	args = append(args, prefix+"run", value("run", "Bench"))
+	args = append(args, prefix+"run", value("run", suite))
 	if skip := value("skip", ""); skip != "" {
 		args = append(args, prefix+"skip", skip)
 	}

@@ -33,7 +33,7 @@ func TestResumeCommand(t *testing.T) {
 			flags.String(name, "", "")
 		}
 		require.NoError(t, flags.Parse(c.args))
-		require.Equal(t, c.want, resumeWith(c.binary, flags))
+		require.Equal(t, c.want, resumeWith(c.binary, flags, "Bench"))
 	}
 }
 
@@ -47,7 +47,7 @@ func TestResumeKeepsTheEnvironment(t *testing.T) {
 		"ASSAY_DB": "postgres://me:hush@db/assay", "ASSAY_API_KEY": "hush"}
 	require.Equal(t, "ASSAY_MODEL='a model' ASSAY_TWINS=1 ASSAY_DB=postgres://me:xxxxx@db/assay ",
 		settings(flags, func(name string) string { return set[name] }))
-	require.Equal(t, "go test -run Bench -trials=3", resumeWith("/usr/bin/x", flags))
+	require.Equal(t, "go test -run Bench -trials=3", resumeWith("/usr/bin/x", flags, "Bench"))
 }
 
 // A terminal that takes nothing (^S) does not stop the run.

@@ -3,6 +3,8 @@ package suite
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +19,7 @@ import (
 	"assay/audit/score"
 	"assay/internal/auditor"
 	"assay/internal/record"
+	"assay/internal/run"
 )
 
 // smokeDir is the folder with the planted flaws.
@@ -39,16 +42,19 @@ func (s *Suite) Smoke(t T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	live := newAudits(s, e, "Smoke", e.auditors(t))
+	t.Cleanup(func() { live.end(t) })
 	for _, a := range e.smokeAuditors(t) {
 		if !e.cfg.Shard.has(path.Join(t.Name(), segment(a.Name()))) {
 			continue
 		}
 		t.Run(segment(a.Name()), func(t T) {
-			sm := &smoke{suite: s, env: e, key: key, auditor: a}
-			sm.audit(t, source, dims)
+			sm := &smoke{suite: s, env: e, key: key, auditor: a, live: live, source: source}
+			sm.audit(t, dims)
 			sm.check(t)
 		})
 	}
+	live.start(t)
 }
 
 // smokeAuditors gives the chosen auditors; nobody chosen is the embedded one.
@@ -79,40 +85,92 @@ type smoke struct {
 	env       *env
 	key       *fixture.Smoke
 	auditor   audit.Auditor
-	run       audit.AuditRun
+	live      *audits
+	source    fs.FS
+	begun     bool
+	audited   *run.Audited
 	judgement score.SmokeJudgement
 	result    *score.Result
 }
 
-// audit copies the fixture to a folder of its own, runs the auditor there and
-// judges what it reports.
-func (s *smoke) audit(t T, source fs.FS, dims map[audit.CWE]audit.Dimension) {
-	dir := filepath.Join(t.TempDir(), "src")
-	if err := os.CopyFS(dir, source); err != nil {
-		t.Fatal(err)
+// audit runs the auditor on a copy of the fixture, or leaves that to the engine and
+// waits, and judges what it reports.
+func (s *smoke) audit(t T, dims map[audit.CWE]audit.Dimension) {
+	if s.auditor.Name() == "static" {
+		s.here(t)
+	} else {
+		s.wait(t)
 	}
-	if s.auditor.Name() != "static" {
-		if err := s.env.uncached(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	if at, ok := t.Deadline(); ok {
-		ctx, cancel = context.WithDeadline(ctx, at.Add(-lastMinute))
-	}
-	defer cancel()
-	var err error
-	if s.run, err = s.auditor.Audit(ctx, audit.AuditTask{Dir: dir}); err != nil {
-		s.run.Invalid = err.Error()
-	}
-	if s.run.Invalid == "" {
-		s.result, err = score.Score(score.Input{Project: s.key.Project, Findings: s.run.Report.Findings, Dimensions: dims,
-			Roots: []string{dir, s.run.Report.Root}})
+	r := &s.audited.Run
+	if r.Invalid == "" {
+		var err error
+		s.result, err = score.Score(score.Input{Project: s.key.Project, Findings: r.Report.Findings, Dimensions: dims,
+			Roots: []string{s.audited.Dir, r.Report.Root}})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.judgement = score.JudgeSmoke(score.SmokeInput{Result: s.result, Report: &s.run.Report, RatedHigh: s.key.RatedHigh, Invalid: s.run.Invalid})
+	s.judgement = score.JudgeSmoke(score.SmokeInput{Result: s.result, Report: &r.Report, RatedHigh: s.key.RatedHigh, Invalid: r.Invalid})
+}
+
+// here runs the embedded analyser.
+func (s *smoke) here(t T) {
+	s.begun, s.audited = true, &run.Audited{}
+	var err error
+	if s.audited.Run, s.audited.Dir, err = s.once(context.Background(), s.auditor, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wait leaves the audit to the engine.
+func (s *smoke) wait(t T) {
+	export, err := hashFS(s.source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned, err := s.live.plan(&candidate{name: s.auditor.Name(), trials: []audit.Auditor{s.auditor}}, "smoke", export, s.once)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Parallel()
+	<-s.live.started
+	if s.live.running == nil {
+		t.Skipf("not asked: %v", s.live.failed)
+	}
+	v, res, err := s.live.wait(planned[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.audited, s.begun = v, res.Outcome != audit.OutcomeSkipped
+}
+
+// once makes one run, in a copy of the fixture of its own.
+func (s *smoke) once(ctx context.Context, a audit.Auditor, _ int) (audit.AuditRun, string, error) {
+	tmp, err := os.MkdirTemp("", "assay-smoke-")
+	if err != nil {
+		return audit.AuditRun{}, "", err
+	}
+	defer os.RemoveAll(tmp)
+	dir := filepath.Join(tmp, "src")
+	if err := os.CopyFS(dir, s.source); err != nil {
+		return audit.AuditRun{}, "", err
+	}
+	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: s.live.entries[a.Name()].Cost})
+	return r, dir, err
+}
+
+// hashFS gives the hash of all files, by name and content.
+func hashFS(fsys fs.FS) (string, error) {
+	sum := sha256.New()
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(fsys, name)
+		fmt.Fprintf(sum, "%d %s %d\n%s", len(name), name, len(b), b)
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // smokeChecks are the five checks, each a subtest.
@@ -120,7 +178,7 @@ var smokeChecks = []string{"runs", "structure", "paths", "flaws", "severity"}
 
 // checkOf gives the check that a reason belongs to.
 func (s *smoke) checkOf(g score.Reason) string {
-	rep := &s.run.Report
+	rep := &s.audited.Run.Report
 	switch {
 	case g.Code == score.CodeInvalid && rep.Format == findings.Text && !(rep.Header && rep.Sentinel):
 		return "structure" // the report breaks off: that it proves nothing is its own reason
@@ -156,9 +214,15 @@ func (s *smoke) check(t T) {
 	verdict := j.Verdict
 	t.Attr("found", fmt.Sprintf("%d/%d", j.Found, len(s.key.Project.Known)))
 	t.Attr("verdict", string(verdict))
-	s.suite.summary.add(line{suite: "Smoke", verdict: verdict, look: look,
+	used := consumed{}
+	if s.begun && s.auditor.Name() != "static" {
+		used.trials = []record.Trial{trialOf(s.audited, nil)}
+	}
+	s.suite.summary.add(line{suite: "Smoke", verdict: verdict, look: look, used: used,
 		cells: []string{s.auditor.Name(), fmt.Sprintf("%d of %d flaws", j.Found, len(s.key.Project.Known)), fmt.Sprintf("%d of 5", passed)}})
-	s.record(t)
+	if s.begun { // a run that never was is none
+		s.record(t)
+	}
 }
 
 func (s *smoke) subtest(t T, name string) {
@@ -192,8 +256,8 @@ func (s *smoke) record(t T) {
 		t.Error(err)
 	}
 	s.suite.write(t, s.env, &record.Record{Suite: "Smoke", Project: "smoke", Auditor: s.auditor.Name(), Key: s.key.Project.KeyHash,
-		Version: s.run.Version, Command: strings.Join(s.run.Command, " "), Model: s.run.Model, Prompt: prompt, Judgement: s.judgement.Judgement,
-		Trials: []record.Trial{trialOf(&s.run, s.result)}})
+		Version: s.audited.Run.Version, Command: strings.Join(s.audited.Run.Command, " "), Model: s.audited.Run.Model, Prompt: prompt, Judgement: s.judgement.Judgement,
+		Trials: []record.Trial{trialOf(s.audited, s.result)}})
 }
 
 // treeOf lists a folder as a tree manifest, without hashes.

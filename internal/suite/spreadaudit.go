@@ -75,7 +75,7 @@ func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
-	if r.Run, err = asked.Audit(ctx, audit.AuditTask{Dir: sealed.Dir}); err != nil {
+	if r.Run, err = asked.Audit(ctx, audit.AuditTask{Dir: sealed.Dir, MaxUSD: entry.Cost}); err != nil {
 		r.Err = err.Error()
 	}
 	var out bytes.Buffer
@@ -91,11 +91,11 @@ func entryHash(a audit.AuditorEntry) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// spreadAudits opens the PostgreSQL of live audits where workers are there; nil
-// where this process runs them itself.
+// spreadAudits opens the PostgreSQL of live audits where workers are there that
+// take them.
 func (r *regression) spreadAudits(t T) {
 	dsn := r.suite.db(r.env)
-	if len(r.env.cfg.Auditors) == 0 {
+	if len(r.env.cfg.Auditors) == 0 || r.env.cfg.Budget == 0 {
 		return
 	}
 	there, err := river.Present(context.Background(), dsn, nil)
@@ -105,63 +105,40 @@ func (r *regression) spreadAudits(t T) {
 	if !there {
 		return
 	}
-	if r.workers, err = river.Open(context.Background(), dsn); err != nil {
+	db, err := river.Open(context.Background(), dsn)
+	if err != nil {
 		t.Fatal(err)
 	}
-	r.id = time.Now().UTC().Format("20060102T150405Z") + "-" + rand.Text()[:8]
-	t.Cleanup(func() {
-		if err := r.workers.Close(); err != nil {
+	r.live.closers = append(r.live.closers, func() {
+		if err := db.Close(); err != nil {
 			t.Errorf("%v", err)
 		}
 	})
-}
-
-// An awaited is the audits of one leaf, under way with workers.
-type awaited struct {
-	results []chan remote
-}
-
-// send leaves all trials of a leaf to workers at once; nil where this process
-// runs them itself.
-func (h *evaluation) send(t T) {
-	if h.workers == nil || h.replay || h.static {
-		return
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	if at, ok := t.Deadline(); ok {
-		ctx, cancel = context.WithDeadline(ctx, at.Add(-lastMinute))
-	}
-	if err := h.env.uncached(); err != nil {
-		cancel()
+	if r.live.slots, err = db.AuditSlots(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	h.away = &awaited{}
-	t.Cleanup(cancel)
-	for i := range h.candidate.trials {
-		result := make(chan remote, 1)
-		h.away.results = append(h.away.results, result)
-		task := river.AuditTask{Run: h.id, Project: h.project.Name, Auditor: h.candidate.name, Trial: i, Export: seal.Hash(h.project), Entry: entryHash(h.entries[h.candidate.name])}
-		go func() {
-			var r remote
-			b, err := h.workers.Audit(ctx, task)
-			if err == nil {
-				err = gob.NewDecoder(bytes.NewReader(b)).Decode(&r)
-			}
-			switch {
-			case ctx.Err() != nil:
-				r.Run.Invalid = "stopped: " + context.Cause(ctx).Error()
-			case err != nil:
-				r.Err = err.Error()
-			}
-			result <- r
-		}()
+	if r.live.slots > 0 {
+		r.live.workers = db
+		r.id = time.Now().UTC().Format("20060102T150405Z") + "-" + rand.Text()[:8]
 	}
-	t.Parallel() // the next auditor's audits are sent before these are waited for
 }
 
-// fetch waits for one trial.
-func (h *evaluation) fetch(i int) (audit.AuditRun, string, error) {
-	r := <-h.away.results[i]
+// away has a worker make one run. Plan, budget, pace and tries are this process's:
+// a worker does what it is told.
+func (h *evaluation) away(ctx context.Context, trial int) (audit.AuditRun, string, error) {
+	task := river.AuditTask{Run: h.id, Project: h.project.Name, Auditor: h.candidate.name, Trial: trial, Try: rand.Text(),
+		Export: seal.Hash(h.project), Entry: entryHash(h.entries[h.candidate.name])}
+	b, err := h.live.workers.Audit(ctx, task)
+	if ctx.Err() != nil {
+		return audit.AuditRun{Invalid: "stopped: " + context.Cause(ctx).Error()}, "", nil // what it has cost so far is not known
+	}
+	if err != nil {
+		return audit.AuditRun{}, "", err
+	}
+	var r remote
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&r); err != nil {
+		return audit.AuditRun{}, "", fmt.Errorf("what a worker handed back cannot be read: %w", err)
+	}
 	if r.Err != "" {
 		return r.Run, r.Dir, errors.New(r.Err)
 	}

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"assay/audit"
 	"assay/audit/fixture"
@@ -34,7 +35,9 @@ type Suite struct {
 	err  error
 
 	summary     summary
-	subject     sync.Once // of the last commit
+	auditWait   time.Duration // before an audit is tried again
+	auditGrace  time.Duration // for audits in flight when the run is stopped
+	subject     sync.Once     // of the last commit
 	subjectLine string
 }
 
@@ -75,7 +78,7 @@ func (g given) auditor(name string) audit.Auditor {
 // New defines the flags on o.Flags and gives the suite.
 func New(o Options) *Suite {
 	o.Out = cmp.Or(o.Out, ".")
-	return &Suite{opts: o, flags: o.Flags, options: define(o.Flags)}
+	return &Suite{opts: o, flags: o.Flags, options: define(o.Flags), auditWait: auditWait, auditGrace: auditGrace}
 }
 
 // Main runs the tests and prints the summary after them, and gives the exit

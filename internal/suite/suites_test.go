@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -46,6 +47,7 @@ func (h *house) write(name, text string) {
 func (h *house) suite(args ...string) *Suite {
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	s := New(Options{Flags: flags, Own: os.DirFS(h.dir), Out: h.dir})
+	s.auditWait = time.Millisecond
 	require.NoError(h.t, flags.Parse(args))
 	return s
 }
@@ -86,12 +88,12 @@ func TestFiveChecksCanFail(t *testing.T) {
 		verdict      string
 	}{
 		{"whole", smokeReport(), "", "PASS"},
-		{"one missed", smokeReport(line(3), ""), "", "WARN"},
+		{"one missed", smokeReport(line(3), "", "findings=5", "findings=4"), "", "WARN"},
 		{"no SENTINEL", smokeReport("=== SENTINEL: AUDIT COMPLETE ===\n", ""), "TestSmoke/canned/structure: fixtures/smoke.md:1: INVALID", "INVALID"},
 		{"no HEADER", smokeReport("=== HEADER START ===\n", ""), "TestSmoke/canned/structure: fixtures/smoke.md:1: FAIL: the report has a whole HEADER block: no", "FAIL"},
-		{"hallucinated path", smokeReport(line(5), line(5)+"| 6 | LOW | CWE-79 | src/Nowhere.java | 3 | | made up |\n"), "TestSmoke/canned/paths: fixtures/smoke.md:1: FAIL: 1 of 6 findings", "FAIL"},
+		{"hallucinated path", smokeReport(line(5), line(5)+"| 6 | LOW | CWE-79 | src/Nowhere.java | 3 | | made up |\n", "findings=5", "findings=6"), "TestSmoke/canned/paths: fixtures/smoke.md:1: FAIL: 1 of 6 findings", "FAIL"},
 		{"LOW on SQL injection", smokeReport("| 1 | HIGH", "| 1 | LOW"), "TestSmoke/canned/severity: fixtures/smoke.md:1: FAIL: SMOKE-1 is rated LOW", "FAIL"},
-		{"3 of 5 found", smokeReport(line(3), "", line(4), ""), "TestSmoke/canned/flaws: fixtures/smoke.md:1: FAIL: 3 of 5", "FAIL"},
+		{"3 of 5 found", smokeReport(line(3), "", line(4), "", "findings=5", "findings=3"), "TestSmoke/canned/flaws: fixtures/smoke.md:1: FAIL: 3 of 5", "FAIL"},
 		{"empty output", "", "TestSmoke/canned/runs: fixtures/smoke.md:1: INVALID", "INVALID"},
 		{"truncated SARIF", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{"ruleId":"a"`, "TestSmoke/canned/runs: fixtures/smoke.md:1: INVALID", "INVALID"},
 	} {

@@ -30,9 +30,10 @@ type line struct {
 	suite   string   // "Smoke", "Regression", "Bench"
 	cells   []string // who first; of Regression then the project
 	verdict audit.Verdict
-	look    string // what to look at first; empty where there is nothing
-	replay  bool   // a recording: one line a suite tells all that are as recorded
-	detail  bool   // shown with -v and in the report alone
+	look    string   // what to look at first; empty where there is nothing
+	replay  bool     // a recording: one line a suite tells all that are as recorded
+	used    consumed // by live trials
+	detail  bool     // shown with -v and in the report alone
 }
 
 // heads are the columns of each suite's table.
@@ -112,6 +113,9 @@ func (s *summary) table(w io.Writer, suite string, all bool) {
 		if l.look != "" && l.verdict != audit.Pass {
 			fmt.Fprintf(w, "%12s%s\n", "", l.look)
 		}
+		for _, used := range l.used.lines(all) {
+			fmt.Fprintf(w, "%12s%s\n", "", used)
+		}
 	}
 }
 
@@ -168,15 +172,23 @@ func (s *summary) markdown(name string) error {
 		if len(rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(f, "\n### %s\n\n| verdict | %s | look first at |\n|%s\n", suite, strings.Join(heads[suite], " | "),
-			strings.Repeat("---|", len(heads[suite])+2))
+		columns, live := heads[suite], slices.ContainsFunc(rows, func(l line) bool { return len(l.used.trials) > 0 })
+		if live {
+			columns = slices.Concat(columns, consumedHeads)
+		}
+		fmt.Fprintf(f, "\n### %s\n\n| verdict | %s | look first at |\n|%s\n", suite, strings.Join(columns, " | "),
+			strings.Repeat("---|", len(columns)+2))
 		recorded := 0
 		for _, l := range rows {
 			if l.replay && l.verdict == score.AsRecorded {
 				recorded++
 				continue
 			}
-			cells := append(append([]string{string(l.verdict)}, l.cells...), l.look)
+			cells := append([]string{string(l.verdict)}, l.cells...)
+			if live {
+				cells = append(cells, l.used.cells()...)
+			}
+			cells = append(cells, l.look)
 			for i, c := range cells {
 				cells[i] = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(c)
 			}

@@ -38,6 +38,9 @@ type options struct {
 	flood, alloc        int64
 	snoop, where, write string
 	exit                int
+
+	books, until, say string
+	fail, early       int
 }
 
 func parse() *options {
@@ -69,6 +72,11 @@ func parse() *options {
 	flag.StringVar(&o.where, "where", "", "paths for -snoop, separated by commas")
 	flag.StringVar(&o.write, "write", "", "files that it tries to write, separated by commas")
 	flag.IntVar(&o.exit, "exit", 0, "exit status")
+	flag.StringVar(&o.books, "books", "", "append to this file a line when it begins, and one with its cost when it ends")
+	flag.StringVar(&o.until, "until", "", "do not end before this file is there")
+	flag.IntVar(&o.fail, "fail", 0, "by -books, how many runs fail with -say on standard error; with -1 all")
+	flag.StringVar(&o.say, "say", "", "what a run that fails says")
+	flag.IntVar(&o.early, "early", 0, "by -books, how many runs break off in the middle of the report")
 	flag.Parse()
 	return o
 }
@@ -78,11 +86,23 @@ func main() {
 	if o.hold != "" {
 		holdLock(o.hold)
 	}
-	if err := o.misbehave(); err != nil {
+	nth, err := o.begin()
+	if err == nil {
+		err = o.misbehave()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "fakeagent:", err)
 		os.Exit(1)
 	}
+	if o.fail < 0 || nth <= o.fail {
+		fmt.Fprintln(os.Stderr, o.say)
+		os.Exit(1)
+	}
+	o.truncate = o.truncate || nth <= o.early
 	out, err := o.report()
+	if err == nil {
+		err = o.end()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fakeagent:", err)
 		os.Exit(1)
@@ -128,10 +148,10 @@ func (o *options) misbehave() error {
 	if o.hang || o.deaf {
 		o.sleep()
 	}
-	return o.say()
+	return o.isReady()
 }
 
-func (o *options) say() error {
+func (o *options) isReady() error {
 	if o.ready == "" {
 		return nil
 	}
@@ -142,7 +162,7 @@ func (o *options) say() error {
 func (o *options) sleep() {
 	term := make(chan os.Signal, 1)
 	signal.Notify(term, syscall.SIGTERM)
-	if err := o.say(); err != nil {
+	if err := o.isReady(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	for range term {

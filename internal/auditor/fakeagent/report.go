@@ -122,7 +122,7 @@ func (o *options) wrap(report string) (string, error) {
 			m{"type": "item.completed", "item": m{"id": "1", "type": "agent_message", "text": report}},
 			m{"type": "turn.completed", "usage": m{"input_tokens": o.in, "cached_input_tokens": o.in / 2, "output_tokens": o.out}})
 	case "gemini":
-		return lines(m{"response": report, "stats": m{"models": m{"fake": m{"tokens": m{"prompt": o.in, "candidates": o.out, "thoughts": 0}}}}})
+		return lines(m{"response": report, "stats": m{"models": m{"fake": m{"api": m{"totalRequests": 3}, "tokens": m{"prompt": o.in, "candidates": o.out, "thoughts": 0}}}}})
 	case "opencode":
 		return lines(m{"type": "step_start", "part": m{"type": "step-start", "messageID": "a"}},
 			m{"type": "text", "part": m{"type": "text", "messageID": "a", "text": "I begin."}},

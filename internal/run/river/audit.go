@@ -22,6 +22,7 @@ type AuditTask struct {
 	Project string `json:"project" river:"unique"`
 	Auditor string `json:"auditor" river:"unique"`
 	Trial   int    `json:"trial" river:"unique"` // from 0
+	Try     string `json:"try" river:"unique"`   // another one for each try
 	Export  string `json:"export"`               // seal.Hash: what the auditor is shown
 	Entry   string `json:"entry"`                // hash of the auditor's section
 }
@@ -29,10 +30,23 @@ type AuditTask struct {
 // Kind is River's name for it.
 func (AuditTask) Kind() string { return "audit" }
 
-func (t AuditTask) key() string { return fmt.Sprintf("%s/%s/%d", t.Project, t.Auditor, t.Trial) }
+func (t AuditTask) key() string {
+	return fmt.Sprintf("%s/%s/%d/%s", t.Project, t.Auditor, t.Trial, t.Try)
+}
+
+// ErrDeserted says that no worker was left that takes audits: whoever asked does
+// the work itself.
+var ErrDeserted = errors.New("no worker takes audits")
+
+// AuditSlots gives how many audits the workers that are there run at once.
+func (db *DB) AuditSlots(ctx context.Context) (slots int, err error) {
+	err = db.pool.QueryRow(ctx, "SELECT coalesce(sum(audits), 0) FROM spread_workers").Scan(&slots)
+	return slots, err
+}
 
 // Audit has a worker carry out an audit and waits for what it gives. The audit of
-// a worker that dies is begun anew by another one.
+// a worker that dies is begun anew by another one. Where no worker that takes
+// audits has shown itself for a while, or all have left, it is ErrDeserted.
 func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 	client, err := db.inserter()
 	if err != nil {
@@ -41,11 +55,15 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 	if _, err := client.Insert(ctx, t, &river.InsertOpts{Queue: auditQueue, MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true}}); err != nil {
 		return nil, fmt.Errorf("river: enqueueing the audit: %w", err)
 	}
+	seen := presence{since: time.Now(), some: time.Now()}
 	for {
 		var b []byte
 		err := db.pool.QueryRow(ctx, "SELECT result FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key()).Scan(&b)
 		if err == nil {
 			return b, nil
+		}
+		if errors.Is(err, pgx.ErrNoRows) && db.deserted(ctx, &seen) {
+			return nil, errors.Join(ErrDeserted, db.withdraw(t))
 		}
 		// A PostgreSQL that is gone comes back, or ctx ends.
 		select {
@@ -54,6 +72,29 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
+}
+
+// A presence is what was last seen of the workers that take audits.
+type presence struct {
+	beats int64     // of all of them together
+	since time.Time // when they were last seen to rise
+	some  time.Time // when some were last enrolled
+}
+
+// deserted reports whether no worker takes audits any more: none is enrolled, or
+// none of them has shown itself for too long.
+func (db *DB) deserted(ctx context.Context, seen *presence) bool {
+	var workers, beats int64
+	if db.pool.QueryRow(ctx, "SELECT count(*), coalesce(sum(seen), 0)::bigint FROM spread_workers WHERE audits > 0").Scan(&workers, &beats) != nil {
+		return false
+	}
+	if beats != seen.beats {
+		seen.beats, seen.since = beats, time.Now()
+	}
+	if workers > 0 {
+		seen.some = time.Now()
+	}
+	return time.Since(seen.some) > 3*beat || time.Since(seen.since) > desertion
 }
 
 // withdraw ends an audit that nobody waits for any more.
@@ -65,7 +106,7 @@ func (db *DB) withdraw(t AuditTask) error {
 		return err
 	}
 	jobs, err := db.pool.Query(ctx, `SELECT id FROM river_job WHERE kind = $1 AND args->>'run' = $2 AND args->>'project' = $3 AND args->>'auditor' = $4
-		AND args->>'trial' = $5 AND finalized_at IS NULL`, t.Kind(), t.Run, t.Project, t.Auditor, fmt.Sprint(t.Trial))
+		AND args->>'trial' = $5 AND args->>'try' = $6 AND finalized_at IS NULL`, t.Kind(), t.Run, t.Project, t.Auditor, fmt.Sprint(t.Trial), t.Try)
 	if err != nil {
 		return fmt.Errorf("river: %w", err)
 	}

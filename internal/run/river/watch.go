@@ -70,12 +70,20 @@ func (w *watch) dead(id string, begun time.Time) bool {
 	return !there && begun.Add(rescueAfter).Before(w.read)
 }
 
+// takes gives how many audits this worker runs at once.
+func (c *workers) takes() int {
+	if c.Audit == nil {
+		return 0
+	}
+	return c.Audits
+}
+
 // beat says that this worker is there, buries those that are dead, and takes in
 // what is new: providers, stops, runs whose end nobody has recorded.
 func (c *workers) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	_, err := c.db.pool.Exec(ctx, "INSERT INTO spread_workers AS w (worker, seen) VALUES ($1, 1) ON CONFLICT (worker) DO UPDATE SET seen = w.seen + 1", c.id)
+	_, err := c.db.pool.Exec(ctx, "INSERT INTO spread_workers AS w (worker, seen, audits) VALUES ($1, 1, $2) ON CONFLICT (worker) DO UPDATE SET seen = w.seen + 1", c.id, c.takes())
 	if err != nil {
 		return fmt.Errorf("river: %w", err)
 	}

@@ -1,0 +1,190 @@
+package run
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"assay/audit"
+	"assay/internal/store"
+)
+
+// auditVersion changes when the same audit gets another key, or is kept in
+// another form.
+const auditVersion = "assay audit 1"
+
+// An Audit is one trial of an auditor on a project.
+type Audit struct {
+	Project string
+	Auditor string
+	Index   int    // from 0
+	Export  string // hash of the source that the auditor is shown
+	// Settings name everything besides that can change a report: command line, prompt
+	// files, model, version. It holds no secret. Empty: it is not known, and the audit
+	// is made anew in every run.
+	Settings string
+	Provider string // whose limits, key and quota it shares; "" is this machine
+	Cost     Cost
+	// Once makes one run, in an export of its own, and gives the folder that the
+	// auditor saw. An error means that it could not be started at all, and cost
+	// nothing.
+	Once func(ctx context.Context) (r audit.AuditRun, dir string, err error)
+
+	// What its runs came to, one after the other.
+	early    int // that ended early
+	before   []audit.AuditRun
+	attempts []audit.Attempt
+}
+
+// An Audited is what an audit left behind: the Value of its Result.
+type Audited struct {
+	Run       audit.AuditRun   // the last one
+	Dir       string           // that it saw: its report may name it
+	Earlier   []audit.AuditRun // runs of this trial before it: ended early, or turned away
+	EarlyEnds int              // of all of them
+	Usage     audit.Usage      // sum over all of them
+	Ended     time.Time
+}
+
+// A DescribedAuditor says itself what planning needs to know about it. One that is
+// neither this nor a section of auditors.md costs nothing as far as anybody knows,
+// and is asked anew in every run.
+type DescribedAuditor interface {
+	audit.Auditor
+	// Settings names everything besides the source that can change its report, as
+	// [Audit] wants it.
+	Settings() string
+	// Provider is whose limits, key and quota it shares.
+	Provider() string
+	// Cost gives what one run is expected to cost, and costs at most, in USD. known is
+	// false for a model without a price.
+	Cost() (expected, most float64, known bool)
+}
+
+// Key is the hash of project, export, auditor with its settings, and index.
+func (a *Audit) Key() string {
+	return hash(auditVersion, a.Project, a.Export, a.Auditor, a.Settings, strconv.Itoa(a.Index))
+}
+
+// AuditItems gives the work of audits that are kept in s. What s holds of them
+// already is in Item.Earlier.
+func AuditItems(ctx context.Context, s store.Store, audits []*Audit) ([]Item, error) {
+	items := make([]Item, len(audits))
+	var keys []string
+	for i, a := range audits {
+		// A family is a project with one auditor: of each family one trial in turn, so
+		// that two auditors beside each other alternate.
+		items[i] = Item{Key: a.Key(), Provider: a.Provider, Reviewer: a.Auditor, Family: a.Project + " " + a.Auditor, Cost: a.Cost, Do: a.try,
+			Keep: func(ctx context.Context, r Result) error { return a.keep(ctx, s, r) }}
+		if a.Settings != "" {
+			keys = append(keys, items[i].Key)
+		}
+	}
+	if len(keys) == 0 {
+		return items, nil
+	}
+	stored, err := s.Audited(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i := range items {
+		row, ok := stored[items[i].Key]
+		if !ok || audits[i].Settings == "" {
+			continue
+		}
+		v, err := unpack(row.Kept)
+		if err != nil {
+			return nil, fmt.Errorf("run: the audit of %s by %s that is kept of %s cannot be read: %w: -force asks anew", row.Project, row.Auditor, row.Time.Format(time.DateTime), err)
+		}
+		items[i].Earlier = &Result{Key: row.Trial, Outcome: row.Outcome, Reused: true, Value: v,
+			Evaluation: store.Evaluation{Run: row.Run, Trial: row.Trial, Time: row.Time, Model: row.Auditor, Outcome: row.Outcome, Status: audit.Answered, Tries: row.Tries, Usage: row.Usage}}
+	}
+	return items, nil
+}
+
+// try makes one run. One that ends early is tried once more, however often the
+// engine would.
+func (a *Audit) try(ctx context.Context) Try {
+	began := time.Now()
+	r, dir, err := a.Once(ctx)
+	v := &Audited{Run: r, Dir: dir}
+	if err != nil {
+		v.Run.Invalid, v.Run.Usage.Priced = err.Error(), true
+	}
+	if v.Run.EndedEarly != "" {
+		a.early++
+		v.Run.Invalid = "it ended early: " + v.Run.EndedEarly
+		if v.Run.Transient = a.early == 1; !v.Run.Transient {
+			v.Run.Invalid = "it ended early, twice: " + v.Run.EndedEarly
+		}
+	}
+	v.EarlyEnds = a.early
+	v.Ended = time.Now().UTC().Truncate(time.Millisecond)
+	at := audit.Attempt{Started: began.UTC().Truncate(time.Millisecond), Latency: r.Duration, Model: r.Model, Usage: v.Run.Usage,
+		Error: v.Run.Invalid, HTTPStatus: r.HTTPStatus, Transient: v.Run.Transient, RetryAfter: r.RetryAfter}
+	if v.Run.EndedEarly != "" {
+		at.FinishReason = "early"
+	}
+	a.attempts = append(a.attempts, at)
+	v.Earlier, v.Usage = a.before, total(a.attempts)
+	a.before = append(a.before[:len(a.before):len(a.before)], v.Run)
+	t := Try{Attempts: []audit.Attempt{at}, Value: v}
+	e := &t.Evaluation
+	e.Time, e.Model, e.TestFile, e.Index, e.Detail = v.Ended, a.Auditor, a.Project, a.Index, v.Run.Invalid
+	switch {
+	case v.Run.Invalid == "":
+		e.Status, e.Outcome = audit.Answered, audit.OutcomeCorrect
+	case v.Run.EndedEarly != "" && !v.Run.Transient:
+		e.Status, e.Outcome = audit.Malformed, audit.OutcomeMalformed
+	default:
+		e.Status, e.Outcome = audit.Errored, audit.OutcomeErrored
+	}
+	switch r.HTTPStatus {
+	case 401, 402, 403: // a refused key, no credit
+		t.Fatal = errors.New(v.Run.Invalid)
+	}
+	return t
+}
+
+// keep stores a trial as it ends.
+func (a *Audit) keep(ctx context.Context, s store.Store, r Result) error {
+	ev := r.Evaluation
+	row := store.Audit{Run: ev.Run, Trial: ev.Trial, Time: ev.Time, Project: a.Project, Auditor: a.Auditor, Index: a.Index, Outcome: ev.Outcome, Detail: ev.Detail,
+		Tries: ev.Tries, Usage: ev.Usage, Attempts: ev.Attempts}
+	for _, at := range ev.Attempts {
+		row.Wall += at.Latency
+	}
+	if v, ok := r.Value.(*Audited); ok {
+		row.Version, row.Model, row.EarlyEnds = v.Run.Version, v.Run.Model, v.EarlyEnds
+		var err error
+		if row.Kept, err = pack(v); err != nil {
+			return err
+		}
+	}
+	return s.PutAudit(ctx, row)
+}
+
+// pack writes what an audit left behind, compressed.
+func pack(v *Audited) ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if err := errors.Join(gob.NewEncoder(z).Encode(v), z.Close()); err != nil {
+		return nil, fmt.Errorf("run: an audit cannot be kept: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// unpack reads what pack wrote.
+func unpack(b []byte) (*Audited, error) {
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	v := &Audited{}
+	return v, gob.NewDecoder(z).Decode(v)
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"assay/audit"
+)
+
+// An Audit is what became of one trial of an auditor on a project.
+type Audit struct {
+	Run, Trial string // Run.ID and the trial's key
+	Time       time.Time
+	Project    string
+	Auditor    string
+	Index      int           // from 0
+	Outcome    audit.Outcome // correct: it gave a report that counts; what that is worth is the score's to say
+	Detail     string        // why it proves nothing; empty where it counts
+	Version    string        // the auditor's own
+	Model      string        // as served
+	Tries      int
+	EarlyEnds  int           // tries that ended early
+	Usage      audit.Usage   // sum over the tries
+	Wall       time.Duration // of all tries together, to the millisecond
+	Kept       []byte        // what the trial left behind, as internal/run writes it
+	Attempts   []audit.Attempt
+}
+
+const auditColumns = "run_id, trial_key, timestamp, project, auditor, trial_index, outcome, detail, version, model, tries, early_ends, tokens_in, tokens_out, turns, usd, priced, wall_ms, kept"
+
+// insertAudit drops a second row for a trial of a run, as Put does.
+var insertAudit = "INSERT INTO audits (" + auditColumns + ") VALUES (" + places(1, 19) + ") ON CONFLICT (run_id, trial_key) DO NOTHING"
+
+func auditValues(a *Audit) []any {
+	kept := a.Kept
+	if kept == nil {
+		kept = []byte{} // the column is NOT NULL
+	}
+	return []any{a.Run, a.Trial, formatTime(a.Time), clean(a.Project), clean(a.Auditor), a.Index, string(a.Outcome), clean(a.Detail), clean(a.Version), clean(a.Model),
+		a.Tries, a.EarlyEnds, a.Usage.TokensIn, a.Usage.TokensOut, a.Usage.Turns, a.Usage.USD, number(a.Usage.Priced), a.Wall.Milliseconds(), kept}
+}
+
+func (s *sqlStore) PutAudit(ctx context.Context, a Audit) (err error) {
+	if s.readOnly {
+		return ErrReadOnly
+	}
+	if a.Run == "" || a.Trial == "" {
+		return fmt.Errorf("store: the audit of %s names no run or no trial", a.Project)
+	}
+	ctx = context.WithoutCancel(ctx) // what is written was paid for
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return s.wrap("writing an audit", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = tx.Rollback()
+		}
+	}()
+	res, err := tx.ExecContext(ctx, insertAudit, auditValues(&a)...)
+	if err != nil {
+		return s.wrap("writing an audit", err)
+	}
+	if n, err := res.RowsAffected(); err == nil && n == 0 {
+		return tx.Commit()
+	}
+	e := Evaluation{Run: a.Run, Trial: a.Trial}
+	for n, at := range a.Attempts {
+		if _, err = tx.ExecContext(ctx, fmt.Sprintf(insertAttempts, tuples(1, attemptWidth)), attemptValues(&e, n, at)...); err != nil {
+			return s.wrap("writing an audit", err)
+		}
+	}
+	return s.wrap("writing an audit", tx.Commit())
+}
+
+func (s *sqlStore) Audited(ctx context.Context, trials []string) (map[string]Audit, error) {
+	found := make(map[string]Audit)
+	for chunk := range slices.Chunk(trials, 500) {
+		args := []any{string(audit.OutcomeCorrect)}
+		for _, k := range chunk {
+			args = append(args, k)
+		}
+		// Oldest first, so that the newest stays.
+		for a, err := range s.audits(ctx, auditColumns, " WHERE outcome = $1 AND trial_key IN ("+places(2, len(args))+")", args...) {
+			if err != nil {
+				return nil, err
+			}
+			found[a.Trial] = a
+		}
+	}
+	return found, nil
+}
+
+func (s *sqlStore) Audits(ctx context.Context, q Query) iter.Seq2[Audit, error] {
+	where, args := " WHERE 1 = 1", []any(nil)
+	for _, c := range []struct{ column, value string }{{"run_id", q.Run}, {"auditor", q.Model}} {
+		if c.value != "" {
+			args = append(args, c.value)
+			where += fmt.Sprintf(" AND %s = $%d", c.column, len(args))
+		}
+	}
+	columns := auditColumns[:len(auditColumns)-len("kept")] + "NULL"
+	return s.audits(ctx, columns, where, args...)
+}
+
+// audits streams rows, oldest first. A file that is older than the table has none.
+func (s *sqlStore) audits(ctx context.Context, columns, where string, args ...any) iter.Seq2[Audit, error] {
+	return func(yield func(Audit, error) bool) {
+		if !s.audited {
+			return
+		}
+		rows, err := s.db.QueryContext(ctx, "SELECT "+columns+" FROM audits"+where+" ORDER BY timestamp, run_id, trial_index", args...)
+		if err != nil {
+			yield(Audit{}, s.wrap("reading audits", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			a, err := scanAudit(rows)
+			if !yield(a, s.wrap("reading audits", err)) || err != nil {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(Audit{}, s.wrap("reading audits", err))
+		}
+	}
+}
+
+func scanAudit(rows *sql.Rows) (a Audit, err error) {
+	var stamp string
+	var priced int
+	var wall int64
+	err = rows.Scan(&a.Run, &a.Trial, &stamp, &a.Project, &a.Auditor, &a.Index, &a.Outcome, &a.Detail, &a.Version, &a.Model, &a.Tries, &a.EarlyEnds,
+		&a.Usage.TokensIn, &a.Usage.TokensOut, &a.Usage.Turns, &a.Usage.USD, &priced, &wall, &a.Kept)
+	a.Time, a.Usage.Priced, a.Wall = readTime(stamp), priced != 0, time.Duration(wall)*time.Millisecond
+	return a, err
+}

@@ -1,0 +1,186 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"assay/audit"
+	"assay/internal/auditor"
+	"assay/internal/record"
+	"assay/internal/run"
+	"assay/internal/store"
+)
+
+// describe says what planning needs to know about an auditor on a project:
+// settings, provider, cost.
+func (a *audits) describe(c *candidate, project string) (run.Audit, error) {
+	var x run.Audit
+	if d, ok := c.trials[0].(run.DescribedAuditor); ok {
+		x.Settings, x.Provider = d.Settings(), d.Provider()
+		x.Cost.Expected, x.Cost.Most, x.Cost.Known = d.Cost()
+		return x, nil
+	}
+	entry, ok := a.entries[c.name]
+	if !ok || a.env.given.auditor(c.name) != nil {
+		x.Cost.Known = true
+		return x, nil
+	}
+	cost, err := a.cost(entry, project)
+	if err != nil {
+		return x, err
+	}
+	x.Cost = cost
+	if entry.Kind != "agent" {
+		return x, nil // what a tool reads beside the source is not known: it is free, and made anew
+	}
+	x.Provider = provider(entry)
+	x.Settings, err = a.settings(entry)
+	return x, err
+}
+
+// settings names everything beside the source that can change what an agent
+// reports: what it is told, its model and version, and the variables that it gets,
+// credentials and the places of folders aside.
+func (a *audits) settings(entry audit.AuditorEntry) (string, error) {
+	prompt, err := auditor.PromptHash(a.env.root.setting("fixtures/auditors.md"), entry)
+	if err != nil {
+		return "", err
+	}
+	parts := []string{"command " + entry.Command, "prompt " + prompt, "model " + entry.Model, "version " + a.version(entry), "format " + entry.Format, "output " + entry.Output}
+	for _, name := range slices.Sorted(slices.Values(entry.Env)) {
+		value := environment(name)
+		info, err := os.Stat(value)
+		if value != "" && !auditor.Credential(name) && (err != nil || !info.IsDir()) {
+			parts = append(parts, name+"="+value)
+		}
+	}
+	return strings.Join(parts, "\n"), nil
+}
+
+// keyName finds the variable that holds a provider's key.
+var keyName = regexp.MustCompile(`_(API_)?(KEY|TOKEN)$`)
+
+// provider gives whose limits an agent shares: that of its first key, else its own.
+func provider(entry audit.AuditorEntry) string {
+	for _, name := range entry.Env {
+		if keyName.MatchString(name) {
+			return name
+		}
+	}
+	return entry.Name
+}
+
+// cost says what one run costs: a tool nothing, an agent what it cost so far on the
+// project, else what its section states. Where the command line is told what a run
+// may cost ($ASSAY_MAX_USD) the stated sum is kept to, and reserved; else half as
+// much again as the dearest run so far. An agent of which nobody knows is an error
+// under a budget, which could not hold.
+func (a *audits) cost(entry audit.AuditorEntry, project string) (run.Cost, error) {
+	c := run.Cost{Expected: entry.Cost, Most: entry.Cost, Known: entry.Priced || entry.Kind != "agent"}
+	earlier, err := a.earlierCosts(entry.Name, project)
+	if err != nil {
+		return c, err
+	}
+	if len(earlier) > 0 && entry.Kind == "agent" {
+		sum := 0.0
+		for _, usd := range earlier {
+			sum += usd
+		}
+		c.Expected = sum / float64(len(earlier))
+		if kept := entry.Priced && strings.Contains(entry.Command, "ASSAY_MAX_USD"); !kept {
+			c.Most, c.Known = 1.5*slices.Max(earlier), true
+		}
+		c.Most = max(c.Most, c.Expected)
+	}
+	if budget := a.env.cfg.Budget; !c.Known && budget > 0 && !math.IsInf(budget, 1) {
+		return c, fmt.Errorf("%s: %s: nobody knows what a run of it costs, so no budget can hold: add the line | Cost | 5 USD | to its section (what one run may cost at most; 0 where it is free), or run with -budget none", entry.Pos, entry.Name)
+	}
+	return c, nil
+}
+
+// earlierCosts gives what the trials of an auditor on a project cost, as records,
+// the baseline and results.db say, in USD. Trials that do not say are left out.
+func (a *audits) earlierCosts(name, project string) ([]float64, error) {
+	if a.earlier == nil {
+		a.earlier = map[string][]float64{}
+		records, _ := record.ReadAll(filepath.Join(a.env.root.Dir, "records")) // what is no record says nothing of costs
+		for _, r := range records {
+			for i := range r.Trials {
+				a.remember(r.Auditor, r.Project, r.Trials[i].Usage)
+			}
+		}
+		if err := a.storedCosts(); err != nil {
+			return nil, err
+		}
+	}
+	known := a.earlier[name+"\x00"+project]
+	if len(known) > 0 {
+		return known, nil
+	}
+	baseline, err := record.Baseline(a.env.root.holdings(), "fixtures/baselines", name, project)
+	if err != nil || baseline == nil {
+		return nil, err
+	}
+	for i := range baseline.Trials {
+		a.remember(name, project, baseline.Trials[i].Usage)
+	}
+	return a.earlier[name+"\x00"+project], nil
+}
+
+func (a *audits) remember(name, project string, u audit.Usage) {
+	if u.Priced && u.USD > 0 {
+		k := name + "\x00" + project
+		a.earlier[k] = append(a.earlier[k], u.USD)
+	}
+}
+
+func (a *audits) storedCosts() (err error) {
+	ctx := context.Background()
+	st, err := store.OpenReadOnly(ctx, a.suite.db(a.env))
+	if err != nil {
+		return nil // there is none, or what is wrong with it is said when it is written
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	for row, err := range st.Audits(ctx, store.Query{}) {
+		if err != nil {
+			return err
+		}
+		if row.Tries == 1 {
+			a.remember(row.Auditor, row.Project, row.Usage)
+		}
+	}
+	return nil
+}
+
+// A serial is an auditor that is a Go value: nothing says that it may be asked by
+// several goroutines at once.
+type serial struct {
+	audit.Auditor
+	mu *sync.Mutex
+}
+
+// oneAtATime gives the auditor so that one goroutine at a time asks it.
+func (a *audits) oneAtATime(who audit.Auditor) audit.Auditor {
+	if _, ok := who.(run.DescribedAuditor); ok || a.env.given.auditor(who.Name()) == nil {
+		return who
+	}
+	if a.turns[who.Name()] == nil {
+		a.turns[who.Name()] = &sync.Mutex{}
+	}
+	return &serial{who, a.turns[who.Name()]}
+}
+
+// Audit waits for its turn.
+func (s *serial) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Auditor.Audit(ctx, task)
+}

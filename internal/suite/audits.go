@@ -1,0 +1,229 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/auditor"
+	"assay/internal/box"
+	"assay/internal/run"
+	"assay/internal/run/river"
+	"assay/internal/store"
+)
+
+const (
+	// defaultAudits is how many audits of one provider run at once where -concurrency
+	// does not say: each may take gigabytes, and a share of a provider's limit that
+	// thousands of reviews do not.
+	defaultAudits = 2
+	// auditTries is how often an audit is tried at most.
+	auditTries = 4
+	// auditWait is the ceiling of the wait before the second try. An agent that gives
+	// up has waited itself.
+	auditWait = 10 * time.Second
+	// auditGrace is how long audits in flight may go on when the run is stopped, before
+	// they are told to end: whoever stops does not wait for hours.
+	auditGrace = 5 * time.Second
+	// lastMinute is what a live run leaves of go test's time, for an auditor to end in
+	// order and for the record to be written.
+	lastMinute = 20 * time.Second
+)
+
+// audits are the live audits of one run of a suite: trials of the one engine.
+// Leaves plan theirs and call t.Parallel; start sends what was planned; leaves wait
+// for it.
+type audits struct {
+	suite   *Suite
+	env     *env
+	name    string // of the suite
+	entries map[string]audit.AuditorEntry
+	planned []*run.Audit
+	started chan struct{} // closed when running is set, or failed
+	running *run.Run
+	failed  error
+	closers []func()
+	workers *river.DB // nil: this process runs them
+	slots   int       // audits that workers run at once
+
+	versions map[string]string
+	earlier  map[string][]float64 // what trials cost so far, USD, by auditor and project; nil before it was read
+	turns    map[string]*sync.Mutex
+	fetching sync.Mutex // one project is fetched at a time
+}
+
+func newAudits(s *Suite, e *env, name string, entries map[string]audit.AuditorEntry) *audits {
+	return &audits{suite: s, env: e, name: name, entries: entries, started: make(chan struct{}), versions: map[string]string{}, turns: map[string]*sync.Mutex{}}
+}
+
+// A onceFunc makes one run of an auditor, in an export of its own, and gives the
+// folder that it saw.
+type onceFunc func(ctx context.Context, a audit.Auditor, trial int) (audit.AuditRun, string, error)
+
+// plan adds the trials of an auditor on a project, whose export has this hash.
+func (a *audits) plan(c *candidate, project, export string, once onceFunc) ([]*run.Audit, error) {
+	like, err := a.describe(c, project)
+	if err != nil {
+		return nil, err
+	}
+	var planned []*run.Audit
+	for i, who := range c.trials {
+		who = a.oneAtATime(who)
+		x := like
+		x.Project, x.Auditor, x.Export, x.Index = project, c.name, export, i
+		x.Once = func(ctx context.Context) (audit.AuditRun, string, error) { return once(ctx, who, i) }
+		planned = append(planned, &x)
+	}
+	a.planned = append(a.planned, planned...)
+	return planned, nil
+}
+
+// start says what the plan costs, and carries it out in the background.
+func (a *audits) start(t T) {
+	defer close(a.started)
+	if len(a.planned) == 0 {
+		return
+	}
+	a.failed = a.begin(t)
+	if a.failed != nil && !errors.Is(a.failed, errEstimate) {
+		t.Errorf("%s: %v", audit.Invalid, a.failed)
+	}
+}
+
+func (a *audits) begin(t T) error {
+	ctx, stop := untilStopped(t, lastMinute)
+	a.closers = append(a.closers, stop)
+	st, err := store.Open(ctx, a.suite.db(a.env))
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, func() {
+		if err := st.Close(); err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+	items, err := run.AuditItems(ctx, st, a.planned)
+	if err != nil {
+		return err
+	}
+	plan, err := run.Prepare(ctx, a.config(st), items)
+	if err != nil {
+		return err
+	}
+	if plan.Estimate.Most > 0 {
+		t.Logf("%s", plan.Estimate)
+	}
+	if a.env.cfg.Budget == 0 {
+		a.suite.summary.note("estimate: %s", plan.Estimate)
+		return errEstimate
+	}
+	if err := a.env.uncached(); err != nil {
+		return err
+	}
+	a.running, err = plan.Start(box.WithoutInterrupts(ctx))
+	return err
+}
+
+func (a *audits) config(st store.Store) run.Config {
+	cfg := &a.env.cfg
+	c := run.Config{Store: st, Budget: cfg.Budget, Concurrency: cfg.Audits, Seed: benchSeed, Force: cfg.Force, Tries: auditTries, FirstWait: a.suite.auditWait,
+		Grace: a.suite.auditGrace, Progress: newProgress(a.suite.flags).event,
+		Run: store.Run{Suite: a.name, Command: a.suite.resume(a.env, a.name), ScoreVersion: score.Version}}
+	if a.workers != nil && !cfg.AuditsSaid {
+		c.Concurrency = max(1, a.slots)
+	}
+	return c
+}
+
+// wait gives what became of a planned audit. One that was never begun is INVALID.
+func (a *audits) wait(x *run.Audit) (*run.Audited, *run.Result, error) {
+	if a.running == nil {
+		return nil, nil, fmt.Errorf("not asked: %w", a.failed)
+	}
+	res, err := a.running.Wait(context.Background(), x.Key())
+	if err != nil {
+		return nil, nil, err
+	}
+	v, ok := res.Value.(*run.Audited)
+	switch {
+	case ok:
+	case res.Outcome == audit.OutcomeSkipped:
+		v = &run.Audited{Run: audit.AuditRun{Invalid: "not begun: " + res.Why}}
+	default:
+		v = &run.Audited{Run: audit.AuditRun{Invalid: res.Evaluation.Detail}, Usage: res.Evaluation.Usage}
+	}
+	return v, &res, nil
+}
+
+// end says what the run came to, and releases what it held.
+func (a *audits) end(t T) {
+	if a.running != nil {
+		sum, err := a.running.Finish()
+		if err != nil {
+			t.Errorf("%s: %v", audit.Invalid, err)
+		}
+		a.tell(&sum)
+	}
+	for _, c := range a.closers {
+		c()
+	}
+}
+
+func (a *audits) tell(sum *run.Summary) {
+	note := a.suite.summary.note
+	for _, why := range sum.Stops {
+		note("%s: %s", a.name, audit.OneLine(why, 300))
+	}
+	if n := sum.State.Outcome(audit.OutcomeSkipped); n > 0 {
+		note("%s: %d of %d audits were not begun; to carry on: %s", a.name, n, sum.State.Planned, sum.Run.Command)
+	}
+	if sum.State.Reused > 0 {
+		note("%s: %d of %d audits were made before and cost nothing now (-force asks anew)", a.name, sum.State.Reused, sum.State.Planned)
+	}
+	if sum.State.Spent > 0 {
+		unsure := ""
+		if sum.Unsure > 0 {
+			unsure = fmt.Sprintf(", $%.2f of it for runs that do not say what they cost, charged at the most", sum.Unsure)
+		}
+		budget := ""
+		if !math.IsInf(a.env.cfg.Budget, 1) {
+			budget = fmt.Sprintf(" of the budget of $%.2f", a.env.cfg.Budget)
+		}
+		note("%s: $%.2f%s spent%s", a.name, sum.State.Spent, budget, unsure)
+	}
+	if sum.Over > 0 {
+		note("%s: runs cost $%.2f more than their sections of fixtures/auditors.md say at most: raise their Cost", a.name, sum.Over)
+	}
+}
+
+// untilStopped gives the context of a live run: it ends with the first interrupt,
+// after which a second one ends the process at once, and so long before go test's
+// own time is up.
+func untilStopped(t T, margin time.Duration) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	at, ok := t.Deadline()
+	if !ok {
+		return ctx, stop
+	}
+	limited, cancel := context.WithDeadlineCause(ctx, at.Add(-margin), errors.New("the tests' own time is nearly up (-timeout)"))
+	return limited, func() { cancel(); stop() }
+}
+
+// version asks a section's program for its version, once a run of the suite.
+func (a *audits) version(entry audit.AuditorEntry) string {
+	v, ok := a.versions[entry.Name]
+	if !ok {
+		v = auditor.Version(context.Background(), entry)
+		a.versions[entry.Name] = v
+	}
+	return v
+}

@@ -1,0 +1,76 @@
+package suite
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit/fixture"
+	"assay/internal/record"
+)
+
+// TestBeside: the old auditor runs between the trials of the new one, on the same
+// projects, and the new one is held against it, whatever the committed baseline
+// says.
+func TestBeside(t *testing.T) {
+	h := newHouse(t)
+	h.repository(40)
+	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
+	require.NoError(t, err)
+	books := h.path("books")
+	t.Setenv("ASSAY_SANDBOX", "off") // the books are outside
+	h.agents(p.Known, "old: -books "+books+" -usd 1 -envelope claude", "same: -books "+books+" -usd 2 -envelope claude",
+		"worse: -find 28", "breaks: -truncate")
+	markdown := h.path("summary.md")
+	t.Setenv("GITHUB_STEP_SUMMARY", markdown)
+	s := h.suite("-auditor", "same", "-beside", "old", "-trials", "3", "-concurrency", "1", "-budget", "none")
+	f := play(t, "TestRegression", s.Regression)
+	var out strings.Builder
+	s.summary.print(&out, true)
+	require.Regexp(t, `PASS +same +demo .*\n +3 trials: \$6.00, 9 turns, [\d.]+m?s\n +trial 1: \$2.00, 3 turns, `, out.String())
+	require.Contains(t, out.String(), "Regression: $9.00 spent\n", "both sides are paid for")
+	table, err := os.ReadFile(markdown)
+	require.NoError(t, err)
+	require.Contains(t, string(table), "| F1 | coverage | cost | tokens | turns | time | look first at |\n|---|")
+	require.Regexp(t, `\| \$6.00 \| - \| 9 \| [\d.]+m?s \| `, string(table))
+	require.False(t, f.Failed(), f.complaints())
+	require.Equal(t, "PASS", f.attrs["verdict:same/demo"])
+	b, err := os.ReadFile(books)
+	require.NoError(t, err)
+	var costs []string
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "ended "); ok {
+			costs = append(costs, strings.Fields(rest)[1])
+		}
+	}
+	require.Len(t, costs, 6)
+	for i := 0; i < 6; i += 2 {
+		require.NotEqual(t, costs[i], costs[i+1], "they alternate, trial by trial: %v", costs)
+	}
+
+	f = play(t, "TestRegression", h.suite("-auditor", "worse", "-beside", "same", "-trials", "3").Regression)
+	require.True(t, f.Failed())
+	require.Equal(t, "FAIL", f.attrs["verdict:worse/demo"])
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "a drop of 30.0 points")
+	rs, err := record.ReadAll(h.path("records"))
+	require.NoError(t, err)
+	require.Len(t, rs, 2, "a record of the new auditor, which holds the old one's trials")
+	require.Len(t, rs[1].Beside.Trials, 3)
+	require.Equal(t, "same", rs[1].Beside.Auditor)
+	require.Contains(t, rs[1].Text(), "beside it ran same")
+
+	f = play(t, "TestRegression", h.suite("-auditor", "same", "-beside", "breaks", "-budget", "none").Regression)
+	require.Equal(t, "INVALID", f.attrs["verdict:same/demo"])
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "breaks, beside it: it ended early, twice")
+
+	for want, args := range map[string][]string{
+		"-beside is \"old\" without -auditor": {"-beside", "old"}, "both name \"old\"": {"-auditor", "old", "-beside", "old"},
+	} {
+		_, err := h.suite(args...).environment()
+		require.ErrorContains(t, err, want)
+	}
+	f = play(t, "TestRegression", h.suite("-auditor", "same", "-beside", "older").Regression)
+	require.Contains(t, f.complaints()[0], `no section "## older"`)
+}

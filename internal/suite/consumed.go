@@ -1,0 +1,90 @@
+package suite
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"assay/audit"
+	"assay/internal/record"
+)
+
+// A consumed is what live trials took: all of them together, then each.
+type consumed struct {
+	trials []record.Trial
+}
+
+// consumedHeads are the columns that Markdown has for it.
+var consumedHeads = []string{"cost", "tokens", "turns", "time"}
+
+// cells gives them for all trials together; a dash where nobody says.
+func (c consumed) cells() []string {
+	if len(c.trials) == 0 {
+		return []string{"", "", "", ""}
+	}
+	sum, wall := audit.Usage{Priced: true}, 0.0
+	for _, t := range c.trials {
+		sum, wall = sum.Add(t.Usage), wall+t.Seconds
+	}
+	return cellsOf(sum, wall)
+}
+
+func cellsOf(u audit.Usage, seconds float64) []string {
+	cells := []string{"-", "-", "-", time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()}
+	switch {
+	case u.Priced:
+		cells[0] = fmt.Sprintf("$%.2f", u.USD)
+	case u.USD > 0:
+		cells[0] = fmt.Sprintf("at least $%.2f", u.USD)
+	}
+	if n := u.TokensIn + u.TokensOut; n > 0 {
+		cells[1] = short(n)
+	}
+	if u.Turns > 0 {
+		cells[2] = fmt.Sprint(u.Turns)
+	}
+	return cells
+}
+
+// short writes a count with three digits at most: 950, 41K, 1.2M.
+func short(n int64) string {
+	switch {
+	case n >= 9_950_000:
+		return fmt.Sprintf("%.0fM", float64(n)/1e6)
+	case n >= 995_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%.0fK", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+// lines tell it below a row of the summary: in one line, and each trial where all is
+// asked for.
+func (c consumed) lines(all bool) []string {
+	if len(c.trials) == 0 {
+		return nil
+	}
+	head := "1 trial"
+	if n := len(c.trials); n > 1 {
+		head = fmt.Sprintf("%d trials", n)
+	}
+	out := []string{head + ": " + sentence(c.cells())}
+	for i, t := range c.trials {
+		if all && len(c.trials) > 1 {
+			out = append(out, fmt.Sprintf("trial %d: %s", i+1, sentence(cellsOf(t.Usage, t.Seconds))))
+		}
+	}
+	return out
+}
+
+// sentence joins what is known.
+func sentence(cells []string) string {
+	var parts []string
+	for i, unit := range []string{"", " tokens", " turns", ""} {
+		if cells[i] != "-" {
+			parts = append(parts, cells[i]+unit)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
