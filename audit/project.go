@@ -169,9 +169,10 @@ type AuditRun struct {
 	Duration   time.Duration
 	PeakMemory int64 // bytes; 0 when it could not be measured
 	Usage      Usage
-	Exposed    string // what it was not kept from while it ran; empty when it was confined
-	Confined   string // by what it was held while it ran: sandbox, account, network, and how its limits were kept
-	Invalid    string // why the run proves nothing; empty when it counts
+	Exposed    string    // what it was not kept from while it ran; empty when it was confined
+	Confined   string    // by what it was held while it ran: sandbox, account, network, and how its limits were kept
+	Network    []Traffic // with whom it spoke, or tried to, through the proxy of its run
+	Invalid    string    // why the run proves nothing; empty when it counts
 }
 
 // A Finding is one thing that an auditor reports.

@@ -45,14 +45,14 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	}
 	defer home.Close()
 	before := box.Fingerprint(task.Dir)
-	p := box.Process{Dir: task.Dir, Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Timeout: c.entry.Timeout,
+	p := box.Process{Dir: task.Dir, Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Network: c.entry.Network, Timeout: c.entry.Timeout,
 		Env: c.environment(home), Progress: c.entry.Output != "", Grace: c.grace, Cap: c.cap}
 	e, err := p.Run(ctx)
 	if err != nil {
 		return audit.AuditRun{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
 	}
 	run := audit.AuditRun{Raw: e.Stdout, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, p),
-		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined}
+		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined, Network: e.Network}
 	if missing != "" {
 		run.Exposed = box.Exposed(missing)
 	}

@@ -315,7 +315,7 @@ func TestTheNetworkIsOutOfReach(t *testing.T) {
 	l := newLair(t, true)
 	look := func(e *audit.AuditorEntry) { e.Command = "cat /proc/net/dev >&2; " + e.Command }
 	require.NotRegexp(t, `(?m)^\s*(eth|en|wl|tap|tun|veth)`, string(l.run(l.agent("", look)).Stderr))
-	asks := func(e *audit.AuditorEntry) { e.Network = true }
+	asks := func(e *audit.AuditorEntry) { e.Network.Open = true }
 	host, err := os.ReadFile("/proc/net/dev")
 	require.NoError(t, err)
 	require.Equal(t, strings.Count(string(host), "\n"), strings.Count(string(l.run(l.agent("", look, asks)).Stderr), "\n"))

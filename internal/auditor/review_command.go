@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -144,7 +143,7 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 	if timeout <= 0 {
 		timeout = defaultReviewTimeout
 	}
-	p := box.Process{Dir: home.Tmp(), Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Stdin: text, Timeout: timeout, Grace: c.grace,
+	p := box.Process{Dir: home.Tmp(), Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Network: c.entry.Network, Stdin: text, Timeout: timeout, Grace: c.grace,
 		Env: append(box.Environment(c.entry.Env, home), "ASSAY_PROMPT="+home.Path(promptFile), "ASSAY_OUT="+home.Out()), Progress: c.entry.Output != ""}
 	if !p.Progress {
 		p.Cap = maxReply
@@ -222,14 +221,11 @@ func (c *commandReviewer) failed(e *box.Exit, why string) audit.Review {
 	return audit.Review{Status: audit.Errored, Detail: why, Raw: string(e.Stdout[:min(len(e.Stdout), maxReply)]), Attempts: []audit.Attempt{a}}
 }
 
-// secretName matches the names of variables that hold secrets.
-var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
-
 // secrets gives the values of the variables that are let through and hold secrets.
 func (c *commandReviewer) secrets() []string {
 	var values []string
 	for _, name := range c.entry.Env {
-		if secretName.MatchString(name) {
+		if box.Secret(name) {
 			values = append(values, os.Getenv(name))
 		}
 	}
