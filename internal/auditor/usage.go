@@ -168,6 +168,7 @@ func (u *unwrapper) codex(e *event) {
 			u.env.Report, u.answer = e.Item.Text, true
 		}
 	case "turn.completed":
+		u.env.Failed = "" // errors before it were of connections that were made anew
 		if e.Usage != nil {
 			u.env.Usage.TokensIn += e.Usage.Input
 			u.env.Usage.TokensOut += e.Usage.Output
