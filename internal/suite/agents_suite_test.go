@@ -259,7 +259,7 @@ func TestOurAgentSections(t *testing.T) {
 		"claude": `test "$1" = -p && test "$3" = --allowedTools && test "$4" = Bash,Read,Glob,Grep,Write && test "$5 $6" = "--output-format json" && test -n "$ANTHROPIC_API_KEY" || exit 64
 case "$2" in "Run /audit in "*) ;; *) exit 64;; esac
 exec ` + knows + usage + "claude",
-		"codex":    `test "$1 $2" = "exec --json" && test $# = 6 && test "$5" = read-only && test -n "$CODEX_API_KEY" || exit 64; case "$6" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "codex",
+		"codex":    `test "$1 $2" = "exec --json" && test $# = 8 && test "$5" = read-only && test "$6" = -c && test "$7" = "openai_base_url=\"$OPENAI_BASE_URL\"" && test -n "$CODEX_API_KEY" || exit 64; case "$8" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "codex",
 		"gemini":   `test "$4 $5 $6" = "--output-format json -p" && test $# = 7 && test -n "$GEMINI_API_KEY" || exit 64; case "$7" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "gemini",
 		"opencode": `test "$1 $2 $3" = "run --format json" && test $# = 4 || exit 64; case "$4" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "opencode",
 	} {
