@@ -51,6 +51,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if err != nil {
 		return audit.AuditRun{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
 	}
+	e.Stdout, e.Stderr = c.mask(e.Stdout), c.mask(e.Stderr)
 	run := audit.AuditRun{Raw: e.Stdout, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, p),
 		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined, Network: e.Network}
 	if missing != "" {
@@ -67,6 +68,16 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	}
 	run.Invalid = audit.OneLine(run.Invalid, 0)
 	return run, nil
+}
+
+// mask removes what the program was trusted with from what it wrote, before it is
+// read, cut or kept. What only looks like a key stays: the target's own may be
+// what it reports.
+func (c *command) mask(b []byte) []byte {
+	if secrets := secretsOf(&c.entry); len(secrets) > 0 {
+		return []byte(Mask(string(b), secrets...))
+	}
+	return b
 }
 
 // formatFile is the file of its home that tells how to write a report.
@@ -91,6 +102,7 @@ func (c *command) read(run *audit.AuditRun, e *box.Exit, home *box.Home) {
 			run.Invalid = err.Error()
 			return
 		}
+		run.Raw = c.mask(run.Raw)
 	}
 	if e.Crossed != "" { // what it wrote until then is kept, and says nothing
 		return
@@ -133,7 +145,7 @@ func (c *command) version(ctx context.Context, p box.Process) string {
 	if err != nil || e.Code != 0 {
 		return "unknown"
 	}
-	for _, line := range strings.Split(string(e.Stdout)+"\n"+string(e.Stderr), "\n") {
+	for _, line := range strings.Split(string(c.mask(e.Stdout))+"\n"+string(c.mask(e.Stderr)), "\n") {
 		if line = audit.OneLine(line, messageLimit); line != "" {
 			return line
 		}
