@@ -40,7 +40,7 @@ type AuditorEntry struct {
 	Format  string // "sarif", "json", "text" or "auto"
 	Timeout time.Duration
 	Env     []string // names of variables that are let through
-	Network bool     // whether it asks for the network
+	Network Network
 	Reads   []string // folders and files that it may read beside the export: /path, ~/path, $NAME or $NAME/path
 	Writes  []string // those that it may write
 	Needs   []string // variables that must be set, and files that must be there ($NAME/pattern); alternatives joined by " or "
@@ -55,6 +55,28 @@ type AuditorEntry struct {
 	Retry   []string // words of a failure that make another try worth it: statuses like 429, or texts
 	Rules   map[string][]CWE
 	Pos     Pos
+}
+
+// A Network is what an auditor may reach of the network; the zero one is nothing.
+// Unless it is open, it reaches hosts through a proxy of its run alone.
+type Network struct {
+	Open     bool     // whatever this machine reaches, by no proxy
+	Hosts    []string // name or name:port (443 where it names none); *.name is all below a name
+	Provider string   // the URL of the one host whose key the proxy adds; may be empty
+	BaseURL  string   // the variable that tells the program where that is; one that is set here names another
+	Key      string   // the variable that holds the key here, and a token of the run in the program's environment
+}
+
+// None reports whether nothing is within reach.
+func (n Network) None() bool { return !n.Open && len(n.Hosts) == 0 && n.Provider == "" }
+
+// Traffic is what an auditor exchanged with one host.
+type Traffic struct {
+	Host        string `json:"host"` // name:port
+	Connections int    `json:"connections"`
+	Refused     int    `json:"refused,omitempty"` // how often it was asked for and not let through
+	Sent        int64  `json:"sent"`              // bytes on the wire
+	Received    int64  `json:"received"`
 }
 
 // Limits are what one run of an auditor may use; 0 is the usual limit. A run that

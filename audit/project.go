@@ -171,10 +171,11 @@ type AuditRun struct {
 	Duration   time.Duration
 	PeakMemory int64 // bytes; 0 when it could not be measured
 	Usage      Usage
-	Exposed    string // what it was not kept from while it ran; empty when it was confined
-	Confined   string // by what it was held while it ran: sandbox, account, network, and how its limits were kept
-	Invalid    string // why the run proves nothing; empty when it counts
-	EndedEarly string // why the run shows an early end: its report breaks off, or its model was stopped; empty when it shows none
+	Exposed    string    // what it was not kept from while it ran; empty when it was confined
+	Confined   string    // by what it was held while it ran: sandbox, account, network, and how its limits were kept
+	Network    []Traffic // with whom it spoke, or tried to, through the proxy of its run
+	Invalid    string    // why the run proves nothing; empty when it counts
+	EndedEarly string    // why the run shows an early end: its report breaks off, or its model was stopped; empty when it shows none
 
 	// Of a run that failed, what is known of the provider's refusal.
 	HTTPStatus int           // as the auditor says; 0 where it says none

@@ -23,11 +23,18 @@ func OneLine(s string, limit int) string {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t':
 			b.WriteByte(' ')
-		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+		case r == utf8.RuneError, Invisible(r):
 			fmt.Fprintf(&b, "\\u%04x", r)
 		default:
 			b.WriteRune(r)
 		}
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// Invisible reports whether a character changes what a reader sees without being
+// seen: a control or formatting character (the bidirectional and the zero-width
+// ones among them), a filler, or a separator of lines that is none of ASCII's.
+func Invisible(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"assay/audit"
 	"assay/internal/record"
 	"assay/internal/store"
 )
@@ -31,7 +32,7 @@ func (c *baselineCmd) Run(ctx context.Context) error {
 	}
 	var errs []error
 	for _, name := range c.Records {
-		r, err := record.Read(os.DirFS(filepath.Dir(name)), filepath.Base(name))
+		r, err := record.Read(audit.PlainFiles(os.DirFS(filepath.Dir(name))), filepath.Base(name))
 		if err == nil && r.Suite != "Regression" {
 			err = fmt.Errorf("%s: a record of %s: expected one of Regression", name, r.Suite)
 		}

@@ -84,6 +84,9 @@ func newRunner(t *testing.T, changed string) *runner {
 	for _, name := range []string{"sudo", "apt-get", "npm"} {
 		stub(name, "")
 	}
+	for name, script := range map[string]string{"useradd": "", "chown": "", "setpriv": `while [ "$1" != env ]; do shift; done; exec "$@"`} {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	}
 	assay, err := builtAssay()
 	require.NoError(t, err)
 	suites := "case \"$1\" in test) exit 0;; build) exec cp " + assay + " \"$3\";; esac\n"
@@ -198,16 +201,16 @@ func TestPipelinesRun(t *testing.T) {
 		})
 	}
 	t.Run("monthly", func(t *testing.T) {
-		const live = "go test -run Smoke -auditor claude -timeout 20m; go test -run Regression -auditor claude -trials 3 -budget 105 -concurrency 3 -timeout 0 -change monthly run"
+		const live = "go test -run Smoke -auditor claude -strict -timeout 20m; go test -run Regression -auditor claude -strict -trials 3 -budget 105 -concurrency 3 -timeout 0 -change monthly run"
 		r := newRunner(t, "docs/new.md")
 		for _, s := range ps[0].Jobs["live"].Steps {
 			if s.Run != "" && r.holds(s.If) {
 				r.bash(s.Run)
 			}
 		}
-		require.Equal(t, "sudo apt-get install -y bubblewrap; sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0; npm install -g @anthropic-ai/claude-code; "+live, r.asked())
+		require.Equal(t, "sudo apt-get install -y bubblewrap; sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0; npm install -g @anthropic-ai/claude-code@2.1.197; "+live, r.asked())
 		r = newRunner(t, "docs/new.md")
 		r.bash(strings.Join(ps[1].Live.Script, "\n"))
-		require.Equal(t, "apt-get update; apt-get install -y bubblewrap npm; npm install -g @anthropic-ai/claude-code; "+live, r.asked())
+		require.Equal(t, "apt-get update; apt-get install -y bubblewrap npm; npm install -g @anthropic-ai/claude-code@2.1.197; "+live, r.asked())
 	})
 }

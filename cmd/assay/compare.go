@@ -80,7 +80,7 @@ func kindOf(name string) string {
 }
 
 func readRecord(name string) (*record.Record, error) {
-	return record.Read(os.DirFS(filepath.Dir(name)), filepath.Base(name))
+	return record.Read(audit.PlainFiles(os.DirFS(filepath.Dir(name))), filepath.Base(name))
 }
 
 func (c *compareCmd) records() error {

@@ -28,7 +28,7 @@ func (s source) fixtures() (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return root.FS(), nil
+	return audit.PlainFiles(root.FS()), nil
 }
 
 func (s source) project(name string) (*audit.Project, error) {

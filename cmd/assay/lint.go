@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/suite"
 )
@@ -35,7 +36,7 @@ func (c *lintCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	fsys := root.FS()
+	fsys := audit.PlainFiles(root.FS())
 	if len(c.Dirs) > 0 {
 		dirs, err := below(c.Root, c.Dirs)
 		if err != nil {

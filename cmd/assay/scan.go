@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"unicode"
 
+	"assay/audit"
 	"assay/audit/findings"
 	"assay/internal/static"
 )
@@ -52,7 +52,7 @@ func (c *scanCmd) Run(ctx context.Context) error {
 // visible is text without what a terminal obeys.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+		if audit.Invisible(r) {
 			return '?'
 		}
 		return r

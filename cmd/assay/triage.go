@@ -40,7 +40,7 @@ func (c *triageCmd) Run(ctx context.Context) error {
 	out := c.Out
 	if out == "" {
 		out = filepath.Join(c.Root, "fixtures/projects", c.Project+".reviews.md")
-	} else if p.Reviews, err = fixture.ReadReviews(os.DirFS(filepath.Dir(out)), filepath.Base(out), p); err != nil {
+	} else if p.Reviews, err = fixture.ReadReviews(audit.PlainFiles(os.DirFS(filepath.Dir(out))), filepath.Base(out), p); err != nil {
 		return err
 	}
 	rs, err := c.records()
@@ -246,7 +246,7 @@ func (t *triage) add(out string, v *audit.FindingReview) error {
 	if err := os.WriteFile(out, []byte(strings.Join(lines, "")), 0o644); err != nil {
 		return err
 	}
-	rows, bad := fixture.ReadReviews(os.DirFS(filepath.Dir(out)), filepath.Base(out), t.project)
+	rows, bad := fixture.ReadReviews(audit.PlainFiles(os.DirFS(filepath.Dir(out))), filepath.Base(out), t.project)
 	if bad == nil {
 		t.project.Reviews = rows
 		return nil

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/record"
 )
@@ -83,7 +84,7 @@ func (c *triggerCmd) paths(in io.Reader, why io.Writer) (string, error) {
 		return "", err
 	}
 	defer root.Close()
-	rules, err := fixture.ReadTriggers(root.FS(), "fixtures/triggers.md")
+	rules, err := fixture.ReadTriggers(audit.PlainFiles(root.FS()), "fixtures/triggers.md")
 	if err != nil {
 		return "", err
 	}

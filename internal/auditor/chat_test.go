@@ -344,6 +344,32 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+// TestRedactPieces: a key that a stream's events hold in pieces, and one that was
+// cut, are found; words that only begin like it stay.
+func TestRedactPieces(t *testing.T) {
+	const key = "sk-ant-api03-Xy7Qw2Rt9KpLm4Nv"
+	for _, size := range []int{1, 2, 3, 7, 11} {
+		var stream strings.Builder
+		for i := 0; i < len(key); i += size {
+			fmt.Fprintf(&stream, "data: {\"type\":\"delta\",\"index\":%d,\"delta\":{\"type\":\"text\",\"text\":%q}}\n\n", i, key[i:min(len(key), i+size)])
+		}
+		got := auditor.Mask("before\n"+stream.String()+"after", key)
+		left := ""
+		for line := range strings.Lines(got) {
+			if _, text, ok := strings.Cut(line, `"text":"`); ok {
+				left += strings.TrimSuffix(strings.TrimSpace(text), "\"}}")
+			}
+		}
+		require.Equal(t, strings.Repeat("[key]", (len(key)+size-1)/size), left, "in pieces of %d", size)
+	}
+	require.Equal(t, "[key] is its end", auditor.Mask(key[9:]+" is its end", key))
+	require.Equal(t, "it begins [key]", auditor.Mask("it begins "+key[:20], key))
+	for _, same := range []string{`the skill "sk-ant" stays "-ap"`, "sk-ant-api", `"s","k","x"`} {
+		require.Equal(t, same, auditor.Mask(same, key))
+	}
+	require.Equal(t, "production", auditor.Mask("production", "production-database-of-ours"), "a word of a phrase is no key")
+}
+
 // TestRedactWrittenOtherwise: a key is one in whatever letters.
 func TestRedactWrittenOtherwise(t *testing.T) {
 	key := "hunter2+/secret of \"ours\"&more"

@@ -1,7 +1,6 @@
 package auditor
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -53,7 +52,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	}
 	defer home.Close()
 	before := box.Fingerprint(task.Dir)
-	p := box.Process{Dir: task.Dir, Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Timeout: c.entry.Timeout,
+	p := box.Process{Dir: task.Dir, Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Network: c.entry.Network, Timeout: c.entry.Timeout,
 		Env: c.environment(home, task.MaxUSD), Progress: c.entry.Output != "", Grace: c.grace, Cap: c.cap}
 	if confined != nil { // an agent's own sandbox cannot work inside ours, and must where there is none
 		p.Env = append(p.Env, "ASSAY_CONFINED=bubblewrap")
@@ -64,7 +63,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	}
 	e.Stdout, e.Stderr = c.mask(e.Stdout), c.mask(e.Stderr)
 	run := audit.AuditRun{Raw: e.Stdout, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, p),
-		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined}
+		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined, Network: e.Network}
 	if missing != "" {
 		run.Exposed = box.Exposed(missing)
 	}
@@ -87,6 +86,16 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 		c.worthRetry(&run, &e)
 	}
 	return run, nil
+}
+
+// mask removes what the program was trusted with from what it wrote, before it is
+// read, cut or kept. What only looks like a key stays: the target's own may be
+// what it reports.
+func (c *command) mask(b []byte) []byte {
+	if secrets := secretsOf(&c.entry); len(secrets) > 0 {
+		return []byte(Mask(string(b), secrets...))
+	}
+	return b
 }
 
 // formatFile is the file of its home that tells how to write a report.
@@ -129,21 +138,6 @@ func (c *command) read(run *audit.AuditRun, e *box.Exit, home *box.Home) {
 	}
 }
 
-// mask takes the credentials that the program was given out of what it wrote, in
-// whatever form: it is kept, and shown.
-func (c *command) mask(out []byte) []byte {
-	for _, name := range c.entry.Env {
-		secret := os.Getenv(name)
-		if !Credential(name) || len(secret) < 6 {
-			continue
-		}
-		for _, form := range written(secret) {
-			out = bytes.ReplaceAll(out, []byte(form), []byte("[key]"))
-		}
-	}
-	return out
-}
-
 // stopped says why a program that did not end by itself proves nothing.
 func (c *command) stopped(ctx context.Context, e *box.Exit) string {
 	switch {
@@ -176,7 +170,7 @@ func (c *command) version(ctx context.Context, p box.Process) string {
 	if err != nil || e.Code != 0 {
 		return "unknown"
 	}
-	for _, line := range strings.Split(string(e.Stdout)+"\n"+string(e.Stderr), "\n") {
+	for _, line := range strings.Split(string(c.mask(e.Stdout))+"\n"+string(c.mask(e.Stderr)), "\n") {
 		if line = audit.OneLine(line, messageLimit); line != "" {
 			return line
 		}

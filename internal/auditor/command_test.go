@@ -220,7 +220,7 @@ func TestTermThenKill(t *testing.T) {
 
 		require.NoError(t, os.Remove(filepath.Join(l.own, "ready")))
 		deaf := l.agent("-deaf")
-		deaf.grace = 300 * time.Millisecond
+		deaf.grace = time.Second
 		run = l.whenReady(deaf)
 		require.Equal(t, "stopped: context canceled", run.Invalid)
 		require.Contains(t, string(run.Stderr), "told to stop, and did not")
@@ -364,7 +364,7 @@ func TestTheNetworkIsOutOfReach(t *testing.T) {
 	l := newLair(t, true)
 	look := func(e *audit.AuditorEntry) { e.Command = "cat /proc/net/dev >&2; " + e.Command }
 	require.NotRegexp(t, `(?m)^\s*(eth|en|wl|tap|tun|veth)`, string(l.run(l.agent("", look)).Stderr))
-	asks := func(e *audit.AuditorEntry) { e.Network = true }
+	asks := func(e *audit.AuditorEntry) { e.Network.Open = true }
 	host, err := os.ReadFile("/proc/net/dev")
 	require.NoError(t, err)
 	require.Equal(t, strings.Count(string(host), "\n"), strings.Count(string(l.run(l.agent("", look, asks)).Stderr), "\n"))
@@ -454,11 +454,11 @@ func TestAToolOutOfSight(t *testing.T) {
 
 func TestEnvironmentIsAllowed(t *testing.T) {
 	t.Setenv("OPENROUTER_API_KEY", secret)
-	t.Setenv("AGENT_TOKEN", "let-through")
+	t.Setenv("AGENT_MODE", "let-through")
 	both(t, func(t *testing.T, l *lair) {
-		run := l.run(l.agent("; env >&2", func(e *audit.AuditorEntry) { e.Env = []string{"AGENT_TOKEN"} }))
+		run := l.run(l.agent("; env >&2", func(e *audit.AuditorEntry) { e.Env = []string{"AGENT_MODE"} }))
 		require.NotContains(t, string(run.Stderr), secret)
-		require.Contains(t, string(run.Stderr), "AGENT_TOKEN=let-through")
+		require.Contains(t, string(run.Stderr), "AGENT_MODE=let-through")
 		home, err := os.UserHomeDir()
 		require.NoError(t, err)
 		require.NotContains(t, string(run.Stderr), "HOME="+home+"\n")

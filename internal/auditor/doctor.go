@@ -242,12 +242,17 @@ func interpreter(b *box.Box, name string) string {
 
 // examineNetwork tries the addresses that variables of the section name.
 func examineNetwork(ctx context.Context, entry audit.AuditorEntry) (checks []Check) {
-	for _, name := range entry.Env {
+	named := false
+	for _, name := range append(slices.Clone(entry.Env), entry.Network.BaseURL) {
 		if value := os.Getenv(name); strings.HasSuffix(name, "BASE_URL") && value != "" {
 			c := reach(ctx, value)
 			c.Text = name + ": " + c.Text
 			checks = append(checks, c)
+			named = named || name == entry.Network.BaseURL
 		}
+	}
+	if entry.Network.Provider != "" && !named {
+		checks = append(checks, reach(ctx, entry.Network.Provider))
 	}
 	return checks
 }

@@ -83,7 +83,7 @@ func TestDoctorOfACommand(t *testing.T) {
 	script(t, filepath.Join(dir, ".claude/commands/audit.md"), "Audit.")
 	require.Empty(t, examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"$SKILLS/.claude/*/audit*", "NO_KEY or SKILLS"}}))
 	t.Setenv("X_BASE_URL", "http://127.0.0.1:1")
-	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Network: true, Env: []string{"X_BASE_URL"}}), "network: X_BASE_URL: 127.0.0.1:1 cannot be reached")
+	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Network: audit.Network{BaseURL: "X_BASE_URL", Provider: "https://llm.example", Key: "X_KEY"}}), "network: X_BASE_URL: 127.0.0.1:1 cannot be reached")
 }
 
 // TestNotFoundIsExplained: a run whose shell says "not found" says why, and one that

@@ -38,7 +38,7 @@ func PromptHash(root fs.FS, entry audit.AuditorEntry) (string, error) {
 			if folder == "" {
 				continue
 			}
-			in, below = os.DirFS(folder), rest
+			in, below = audit.PlainFiles(os.DirFS(folder)), rest
 		}
 		if err := addFiles(h, in, below); err != nil {
 			return "", fmt.Errorf("%s: %s: its prompt %s: %w", entry.Pos, entry.Name, pattern, err)

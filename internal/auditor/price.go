@@ -1,15 +1,8 @@
 package auditor
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"math"
-	"net/url"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"assay/audit"
 )
@@ -76,50 +69,4 @@ func (c *chat) usage(got *reply, sent int) audit.Usage {
 		u.USD, u.Priced = price(m, float64(u.TokensIn), float64(u.TokensOut)), true
 	}
 	return u
-}
-
-// keyForm is what the providers' keys look like, for those that come from
-// somewhere else than our configuration.
-var keyForm = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{16,}|Bearer\s+[A-Za-z0-9._~+/-]{16,}=*)`)
-
-// Redact replaces secrets in a text that is going to be kept or shown: those
-// given, also where they are written in hex, in base64 (alone or within a longer
-// text), for a URL or as a string of JSON; and whatever looks like a provider's
-// key.
-func Redact(s string, secrets ...string) string {
-	for _, k := range secrets {
-		if len(k) < 6 { // shorter ones are no keys, and would tear words apart
-			continue
-		}
-		s = strings.ReplaceAll(s, strconv.Quote(k), `"[key]"`)
-		for _, form := range written(k) {
-			s = strings.ReplaceAll(s, form, "[key]")
-		}
-	}
-	return keyForm.ReplaceAllString(s, "[key]")
-}
-
-// written gives the ways in which a secret can stand in a text, longer ones first
-// where one holds another.
-func written(k string) []string {
-	quoted := strconv.Quote(k)
-	hexed := hex.EncodeToString([]byte(k))
-	var percent strings.Builder
-	for _, b := range []byte(k) {
-		fmt.Fprintf(&percent, "%%%02x", b)
-	}
-	forms := []string{percent.String(), strings.ToUpper(percent.String()), k, quoted[1 : len(quoted)-1],
-		url.QueryEscape(k), url.PathEscape(k), hexed, strings.ToUpper(hexed)}
-	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		// Where it stands in a longer text decides how its bytes fall into groups of
-		// three; the digits that its neighbours have a part in are left.
-		for before := range 3 {
-			digits := enc.EncodeToString(append(make([]byte, before), k...))
-			digits = digits[(before*8+5)/6 : (before+len(k))*8/6]
-			if len(digits) >= 6 {
-				forms = append(forms, digits)
-			}
-		}
-	}
-	return forms
 }

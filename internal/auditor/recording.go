@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +38,7 @@ type Recording struct {
 	Date     string  `json:"date"`              // YYYY-MM-DD
 	Format   string  `json:"format"`            // sarif, json or text
 	File     string  `json:"file"`              // the report's name, beside this one
+	Report   string  `json:"report,omitempty"`  // SHA-256 of the report; older ones have none
 	Exit     int     `json:"exit"`              // exit status
 	Seconds  float64 `json:"seconds"`           // wall time
 	Trial    int     `json:"trial,omitempty"`   // from 1, for auditors that were run several times
@@ -121,6 +124,7 @@ func (r *Recording) Write(dir string, report []byte) error {
 	if r.File == stem {
 		return fmt.Errorf("the format is %q: expected sarif, json or text", r.Format)
 	}
+	r.Report = sha256Of(report)
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
@@ -129,6 +133,11 @@ func (r *Recording) Write(dir string, report []byte) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(folder, stem+provenance), append(b, '\n'), 0o644)
+}
+
+func sha256Of(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // A replay is an auditor that gives back what was recorded. It tests keys and
@@ -154,6 +163,9 @@ func (r *replay) Audit(_ context.Context, _ audit.AuditTask) (audit.AuditRun, er
 	b, err := fs.ReadFile(r.fsys, r.rec.Path())
 	if err != nil {
 		return audit.AuditRun{}, err
+	}
+	if sum := sha256Of(b); r.rec.Report != "" && r.rec.Report != sum {
+		return audit.AuditRun{}, fmt.Errorf("%s: its SHA-256 is %.12s, and was %.12s when it was recorded: a recording is never edited, make it again with assay capture", r.rec.Path(), sum, r.rec.Report)
 	}
 	date, err := time.Parse(time.DateOnly, r.rec.Date)
 	if err != nil {

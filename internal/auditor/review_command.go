@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -144,7 +143,7 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 	if timeout <= 0 {
 		timeout = defaultReviewTimeout
 	}
-	p := box.Process{Dir: home.Tmp(), Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Stdin: text, Timeout: timeout, Grace: c.grace,
+	p := box.Process{Dir: home.Tmp(), Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Network: c.entry.Network, Stdin: text, Timeout: timeout, Grace: c.grace,
 		Env: append(box.Environment(c.entry.Env, home), "ASSAY_PROMPT="+home.Path(promptFile), "ASSAY_OUT="+home.Out()), Progress: c.entry.Output != ""}
 	if !p.Progress {
 		p.Cap = maxReply
@@ -154,7 +153,7 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 		return audit.Review{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
 	}
 	// Before anything is cut: a part of a secret is not found.
-	e.Stdout, e.Stderr = []byte(Redact(string(e.Stdout), c.secrets()...)), []byte(Redact(string(e.Stderr), c.secrets()...))
+	e.Stdout, e.Stderr = []byte(Redact(string(e.Stdout), secretsOf(&c.entry)...)), []byte(Redact(string(e.Stderr), secretsOf(&c.entry)...))
 	r, err := c.read(ctx, &e, home, timeout)
 	return c.withoutSecrets(r), err
 }
@@ -194,7 +193,7 @@ func (c *commandReviewer) read(ctx context.Context, e *box.Exit, home *box.Home,
 		if err != nil {
 			return c.failed(e, err.Error()), nil
 		}
-		reply = Redact(string(b), c.secrets()...)
+		reply = Redact(string(b), secretsOf(&c.entry)...)
 	}
 	if wrapped && env.Failed != "" {
 		return c.failed(e, "the agent says that its own run failed: "+audit.OneLine(env.Failed, messageLimit)), nil
@@ -222,23 +221,24 @@ func (c *commandReviewer) failed(e *box.Exit, why string) audit.Review {
 	return audit.Review{Status: audit.Errored, Detail: why, Raw: string(e.Stdout[:min(len(e.Stdout), maxReply)]), Attempts: []audit.Attempt{a}}
 }
 
-// secretName matches the names of variables that hold secrets.
-var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
-
-// secrets gives the values of the variables that are let through and hold secrets.
-func (c *commandReviewer) secrets() []string {
+// secretsOf gives the values of the secrets that a section is trusted with: those
+// among the variables that are let through, and the key that its proxy adds.
+func secretsOf(e *audit.AuditorEntry) []string {
 	var values []string
-	for _, name := range c.entry.Env {
-		if secretName.MatchString(name) {
+	for _, name := range e.Env {
+		if box.Secret(name) {
 			values = append(values, os.Getenv(name))
 		}
+	}
+	if e.Network.Key != "" {
+		values = append(values, os.Getenv(e.Network.Key))
 	}
 	return values
 }
 
 // withoutSecrets removes what the program was trusted with from what it said.
 func (c *commandReviewer) withoutSecrets(r audit.Review) audit.Review {
-	values := c.secrets()
+	values := secretsOf(&c.entry)
 	r.Detail, r.Raw, r.Explanation = Redact(r.Detail, values...), Redact(r.Raw, values...), Redact(r.Explanation, values...)
 	for i := range r.Attempts {
 		r.Attempts[i].Error = Redact(r.Attempts[i].Error, values...)

@@ -118,13 +118,13 @@ func TestAReviewerIsConfined(t *testing.T) {
 		require.Equal(t, !confined, strings.Contains(seen, "FOUND "+l.key), "unconfined it finds the key, so it can look")
 		if confined {
 			require.NotRegexp(t, `(?m)^\s*(eth|en|wl|tap|tun|veth)`, seen)
-			net := l.reviewer("cat /proc/net/dev > "+l.own+"/seen; "+verdict, func(e *audit.AuditorEntry) { e.Network = true })
+			net := l.reviewer("cat /proc/net/dev > "+l.own+"/seen; "+verdict, func(e *audit.AuditorEntry) { e.Network.Open = true })
 			l.review(net)
 			b, err = os.ReadFile(l.own + "/seen")
 			require.NoError(t, err)
 			host, err := os.ReadFile("/proc/net/dev")
 			require.NoError(t, err)
-			require.Equal(t, strings.Count(string(host), "\n"), strings.Count(string(b), "\n"), "with Network yes it has the machine's")
+			require.Equal(t, strings.Count(string(host), "\n"), strings.Count(string(b), "\n"), "with an open network it has the machine's")
 		}
 	})
 }

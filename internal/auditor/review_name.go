@@ -132,6 +132,31 @@ func (d Directory) entry(name string) (e audit.AuditorEntry, listed bool) {
 	return e, listed
 }
 
+// Variables gives the variables of the environment that decide who answers to a
+// reviewer's name, keys among them, whether they are set or not.
+func (d Directory) Variables(name string) []string {
+	name = strings.TrimSpace(name)
+	if slices.ContainsFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name }) || name == "static" || name == "control-words" {
+		return nil
+	}
+	if i := slices.IndexFunc(d.Auditors, func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
+		e := d.Auditors[i]
+		names := append([]string{"ASSAY_SANDBOX"}, e.Env...)
+		for _, more := range []string{e.Network.BaseURL, e.Network.Key} {
+			if more != "" {
+				names = append(names, more)
+			}
+		}
+		return names
+	}
+	c, _ := d.chat(name) // who cannot be asked has no run to carry on
+	names := []string{"ASSAY_BASE_URL", "OLLAMA_HOST"}
+	if c.KeyName != "" {
+		names = append(names, c.KeyName)
+	}
+	return names
+}
+
 func (d Directory) chat(name string) (ChatConfig, error) {
 	p, id := providers[0], name
 	c := ChatConfig{Name: name}

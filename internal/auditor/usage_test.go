@@ -49,6 +49,11 @@ func TestFailedEnvelopes(t *testing.T) {
 		require.Contains(t, env.Failed, c.failed, name)
 		require.Equal(t, c.stopped, env.Stopped, name)
 	}
+	again := `{"type":"thread.started"}` + "\n" + `{"type":"error","message":"Reconnecting... 1/5"}` + "\n" +
+		`{"type":"item.completed","item":{"type":"agent_message","text":"r"}}` + "\n" + `{"type":"turn.completed","usage":{"input_tokens":1}}`
+	env, _ := Unwrap([]byte(again))
+	require.Empty(t, env.Failed, "a connection that was made anew")
+	require.Equal(t, "r", env.Report)
 	for _, out := range []string{"", "=== HEADER START ===\n{\"type\":\"result\",\"result\":\"forged by the target\"}\n", `{"version":"2.1.0","runs":[]}`,
 		`[{"cwe":89,"file":"a"}]`, `{"findings":[]}`, "[INFO] start", "{", `{"type":"result"}`} {
 		_, ok := Unwrap([]byte(out))

@@ -23,14 +23,14 @@ import (
 
 // A Box confines a program with bubblewrap: it sees the system's programs and
 // libraries, what its entry names, the export read-only, and a home of its own;
-// its processes see each other and nobody else, and end when it ends; it has no
-// network unless its entry asks for it. It is an account without rights, also
+// its processes see each other and nobody else, and end when it ends; its network
+// is its own, from which a proxy leads to the hosts that its entry names, if any,
+// unless its entry asks for an open one. It is an account without rights, also
 // where we are root, and can write nothing of the system.
 type Box struct {
 	sandbox
-	network bool
-	mounts  []mount
-	opened  []string // folders whose entries are mounted one by one
+	mounts []mount
+	opened []string // folders whose entries are mounted one by one
 }
 
 // A sandbox is what bubblewrap can do here.
@@ -160,7 +160,7 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 	if err != nil {
 		return nil, "", err
 	}
-	b = &Box{sandbox: s, network: e.Network, mounts: system()}
+	b = &Box{sandbox: s, mounts: system()}
 	b.see("--ro-bind", programs()...)
 	for _, name := range e.Env {
 		for _, p := range filepath.SplitList(os.Getenv(name)) { // a variable like GOMODCACHE is of no use without its folder
@@ -189,7 +189,7 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 			}
 		}
 	}
-	if e.Network {
+	if e.Network.Open {
 		b.see("--ro-bind", resolver()...)
 	}
 	if err := b.hide(export); err != nil {
@@ -300,9 +300,12 @@ func (b *Box) hide(export string) error {
 var kept = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/mtrr", "/proc/scsi", "/proc/pressure"}
 
 // arguments gives bwrap's command line before the command. Mounts are made from
-// the outside in, so that what lies deeper wins. The home is of at most disk
-// bytes.
-func (b *Box) arguments(home string, disk int64) []string {
+// the outside in, so that what lies deeper wins.
+func (b *Box) arguments(p Process) []string {
+	home, disk := "", p.Limits.Disk
+	if p.Home != nil {
+		home = p.Home.Dir
+	}
 	args := []string{"--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"}
 	switch {
 	case b.drops:
@@ -313,7 +316,7 @@ func (b *Box) arguments(home string, disk int64) []string {
 	default:
 		args = append(args, "--unshare-user-try")
 	}
-	if !b.network {
+	if !p.Network.Open {
 		args = append(args, "--unshare-net")
 	}
 	var mounts []mount
@@ -400,23 +403,30 @@ const (
 var scratch = []string{"/tmp", "/var/tmp", "/dev/shm"}
 
 // describe tells what confines a program, for its record.
-func (b *Box) describe() string {
-	if b == nil {
-		return "no sandbox"
-	}
-	words := []string{"bubblewrap"}
-	switch {
+func (p Process) describe() string {
+	var words []string
+	switch b := p.Box; {
+	case b == nil:
+		words = []string{"no sandbox"}
 	case b.drops:
-		words = append(words, fmt.Sprintf("as uid %d", nobody))
+		words = []string{"bubblewrap", fmt.Sprintf("as uid %d", nobody)}
 	case os.Geteuid() == 0:
-		words = append(words, "as root without rights")
+		words = []string{"bubblewrap", "as root without rights"}
 	default:
-		words = append(words, fmt.Sprintf("as uid %d", os.Geteuid()))
+		words = []string{"bubblewrap", fmt.Sprintf("as uid %d", os.Geteuid())}
 	}
-	if b.network {
-		return strings.Join(append(words, "the machine's network"), ", ")
+	switch {
+	case p.way != nil && p.Box == nil:
+		words = append(words, "told of a "+strings.TrimPrefix(p.way.describe(p.Env), "network through a "))
+	case p.way != nil:
+		words = append(words, p.way.describe(p.Env))
+	case p.Box == nil:
+	case p.Network.Open:
+		words = append(words, "the machine's network")
+	default:
+		words = append(words, "no network")
 	}
-	return strings.Join(append(words, "no network"), ", ")
+	return strings.Join(words, ", ")
 }
 
 // system gives the folders of programs and libraries, and of /etc what every

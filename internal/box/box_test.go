@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 // acts are what the program does as its first argument says.
 var acts = map[string]func(args []string){
 	"probe": probe,
+	"get":   get,
+	"dial":  dial,
 	"open": func([]string) {
 		var kept []*os.File
 		for {

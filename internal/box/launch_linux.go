@@ -35,10 +35,13 @@ type launched struct {
 	info    *os.File   // where bubblewrap tells its child's process ID
 	ready   *os.File   // where the gate says that it is reached
 	open    *os.File   // which opens it
+	way     *proxy
+	handed  *os.File // where the proxy's listener comes out of the box; nil without one
 }
 
 // launch starts the program with standard input and output as they are to be.
 func (p Process) launch(out *pipes) (*launched, error) {
+	keepDescriptors()
 	l, err := p.start(out, newCgroup(p))
 	if err != nil && l != nil && l.group != nil { // the kernel may refuse what the folders promised
 		l.close()
@@ -51,8 +54,19 @@ func (p Process) launch(out *pipes) (*launched, error) {
 	return l, err
 }
 
+// keepDescriptors keeps from the program the files that we ourselves were started
+// with: whoever started us may have left any open.
+func keepDescriptors() {
+	fds, _ := os.ReadDir("/proc/self/fd")
+	for _, f := range fds {
+		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}
+
 func (p Process) start(out *pipes, group *cgroup) (*launched, error) {
-	l := &launched{mark: newMark(), box: p.Box, home: p.Home, limits: p.Limits, group: group}
+	l := &launched{mark: newMark(), box: p.Box, home: p.Home, limits: p.Limits, group: group, way: p.way}
 	owner := -1
 	if p.Box != nil && p.Box.drops {
 		owner = nobody
@@ -96,8 +110,11 @@ func (p Process) start(out *pipes, group *cgroup) (*launched, error) {
 }
 
 // gate waits, and becomes the program's keeper. It closes what is not the
-// program's: descriptors 3 to 6 are those that boxed gives.
-const gate = `echo >&4; read -r go <&5 || exit 1; exec 3>&- 4>&- 5<&- 6<&-; exec "$@"`
+// program's: descriptors 3 to 8 are those that boxed gives.
+const (
+	gate      = `echo >&4; read -r go <&5 || exit 1; exec 3>&- 4>&- 5<&- 6<&- 7<&- 8>&-; exec "$@"`
+	proxyGate = makerFile + " " + listenerMaker + " < /dev/null || exit 1; " + gate
+)
 
 // boxed makes the command line of a program in a box. It gives the files that are
 // bubblewrap's alone.
@@ -116,15 +133,25 @@ func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
 	if err != nil {
 		return theirs, err
 	}
-	home := ""
-	if p.Home != nil {
-		home = p.Home.Dir
+	before := gate
+	if p.way != nil {
+		before = proxyGate
+		self, err := os.Open("/proc/self/exe")
+		if err != nil {
+			return theirs, err
+		}
+		theirs = append(theirs, self)
+		var out *os.File
+		if l.handed, out, err = handOver(); err != nil {
+			return theirs, err
+		}
+		theirs = append(theirs, out)
 	}
-	args := append(p.Box.arguments(home, p.Limits.Disk), "--info-fd", "3")
+	args := append(p.Box.arguments(p), "--info-fd", "3")
 	if len(filter) > 0 {
 		args = append(args, "--seccomp", "6")
 	}
-	args = append(args, "--", "/bin/sh", "-c", gate, "sh")
+	args = append(args, "--", "/bin/sh", "-c", before, "sh")
 	if p.Box.prlimit != "" {
 		args = append(args, p.Box.prlimit)
 		for _, r := range p.rlimits() {
@@ -177,13 +204,20 @@ func (l *launched) begin(ctx context.Context) error {
 			l.volumes = append(l.volumes, f)
 		}
 	}
+	if l.handed != nil {
+		listener, err := takeListener(l.handed)
+		if err != nil {
+			return err
+		}
+		l.way.serve(listener)
+	}
 	_, _ = l.open.Write([]byte("\n"))
 	return nil
 }
 
 // close gives back what belongs to the start alone.
 func (l *launched) close() {
-	for _, f := range append([]*os.File{l.info, l.ready, l.open}, l.volumes...) {
+	for _, f := range append([]*os.File{l.info, l.ready, l.open, l.handed}, l.volumes...) {
 		if f != nil {
 			_ = f.Close()
 		}

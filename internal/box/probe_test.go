@@ -132,6 +132,10 @@ func probe(own []string) {
 	child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER}
 	err = child.Run()
 	say(err == nil, "clone into a user namespace", err)
+	for family, name := range map[int]string{unix.AF_VSOCK: "a virtual machine's host", unix.AF_ALG: "the kernel's ciphers", unix.AF_PACKET: "raw packets"} {
+		fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
+		say(!errors.Is(err, unix.EAFNOSUPPORT), "a socket to "+name, fmt.Sprint(fd, " ", err))
+	}
 	pids, _ := filepath.Glob("/proc/[0-9]*")
 	say(len(pids) > 8, "the machine's processes", fmt.Sprint(len(pids), " processes"))
 	_, err = os.Stat("/sys/fs/cgroup")

@@ -38,8 +38,11 @@ type Process struct {
 	Box      *Box          // nil: it runs as we do
 	Home     *Home         // nil: it has none
 	Limits   audit.Limits
+	Network  audit.Network
 	Progress bool // standard output is not the report: its tail is kept
 	Cap      int  // bytes of standard output; 0 means Limits.Report or, for progress, MaxStderr
+
+	way *proxy // into the network; nil for none, and for the machine's own
 }
 
 // An Exit is how a process ended.
@@ -49,8 +52,9 @@ type Exit struct {
 	Cut        int64 // bytes of Stdout beyond the cap; of a report that was stopped for it, at least one
 	Code       int   // exit status; -1 after a signal
 	TimedOut   bool
-	Crossed    string // the limit that it crossed, in words; empty when it crossed none
-	Confined   string // by what it was held
+	Crossed    string          // the limit that it crossed, in words; empty when it crossed none
+	Confined   string          // by what it was held
+	Network    []audit.Traffic // what went through the proxy of the run
 	Started    time.Time
 	Duration   time.Duration
 	PeakMemory int64 // bytes, over all of its processes together; 0 when it could not be measured
@@ -78,6 +82,12 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
+	way, err := newProxy(p.Network, p.Box != nil)
+	if err != nil {
+		return Exit{}, err
+	}
+	defer way.close()
+	p.way, p.Env = way, way.environment(p.Env)
 	out, err := newPipes(p.stdout(), &tail{max: MaxStderr})
 	if err != nil {
 		return Exit{}, err
@@ -130,7 +140,8 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 	e.Duration = time.Since(e.Started)
 	e.Stdout, e.Cut, e.Stderr = out.stdout.bytes(), out.stdout.lost(), out.stderr.bytes()
 	e.Code = l.cmd.ProcessState.ExitCode()
-	e.Confined = p.Box.describe() + "; limits by " + l.limitedBy()
+	e.Network = way.close()
+	e.Confined = p.describe() + "; limits by " + l.limitedBy()
 	last := g.last(l.cmd.ProcessState)
 	e.PeakMemory = last.memory
 	if e.Crossed == "" && notBegun == nil {

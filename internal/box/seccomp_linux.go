@@ -63,6 +63,13 @@ func forbidden() []byte {
 		op(equal, 0, 1, call)
 		op(give, 0, 0, refuse|uint32(unix.EPERM))
 	}
+	op(equal, 0, 6, unix.SYS_SOCKET) // of kinds that a network namespace holds: one to a virtual machine's host is not
+	op(load, 0, 0, first)
+	op(equal, 9, 0, unix.AF_UNIX)
+	op(equal, 8, 0, unix.AF_INET)
+	op(equal, 7, 0, unix.AF_INET6)
+	op(equal, 6, 0, unix.AF_NETLINK)
+	op(give, 0, 0, refuse|uint32(unix.EAFNOSUPPORT))
 	op(equal, 0, 4, unix.SYS_CLONE)
 	op(load, 0, 0, first)
 	op(and, 0, 0, namespaces)

@@ -89,7 +89,7 @@ func Open(dir string) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := read(os.DirFS(dir), ".", filepath.Base(abs), dir)
+	p, err := read(audit.PlainFiles(os.DirFS(dir)), ".", filepath.Base(abs), dir)
 	if p != nil {
 		p.dir = abs
 	}

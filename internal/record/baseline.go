@@ -62,7 +62,7 @@ func WriteBaseline(dir string, r *Record, reason string) error {
 		return fmt.Errorf("%s on %s: a run that proves nothing is no baseline", r.Auditor, r.Project)
 	}
 	name := filepath.FromSlash(baselinePath(dir, r.Auditor, r.Project))
-	old, err := Baseline(os.DirFS(dir), ".", r.Auditor, r.Project)
+	old, err := Baseline(audit.PlainFiles(os.DirFS(dir)), ".", r.Auditor, r.Project)
 	if err != nil {
 		return err
 	}

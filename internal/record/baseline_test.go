@@ -16,7 +16,7 @@ func TestABaselineMovesDownForAReasonOnly(t *testing.T) {
 	dir := t.TempDir()
 	rec := func(recall, precision, f1 float64) *Record {
 		v := func(f float64) score.Value { return score.Value{V: f, Defined: true} }
-		return &Record{Auditor: "a", Project: "p", Trials: []Trial{{Result: &score.Result{Metrics: score.Metrics{Part: score.Part{Recall: v(recall), Precision: score.Span{Low: v(precision), High: v(precision)}, F1: score.Span{Low: v(f1), High: v(f1)}}}}}}}
+		return &Record{Suite: "Regression", Date: time.Unix(1e9, 0), Auditor: "a", Project: "p", Trials: []Trial{{Result: &score.Result{Metrics: score.Metrics{Part: score.Part{Recall: v(recall), Precision: score.Span{Low: v(precision), High: v(precision)}, F1: score.Span{Low: v(f1), High: v(f1)}}}}}}}
 	}
 	require.NoError(t, WriteBaseline(dir, rec(0.5, 0.5, 0.5), ""))
 	require.NoError(t, WriteBaseline(dir, rec(0.5, 0.6, 0.55), ""), "up needs no reason")

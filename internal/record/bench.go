@@ -155,7 +155,7 @@ func (b *BenchBaseline) Write(dir, reason string) error {
 	if len(b.Answers) == 0 {
 		return fmt.Errorf("%s: no answers: a run of nothing is no baseline", b.Reviewer)
 	}
-	old, err := ReadBench(os.DirFS(dir), ".", b.Reviewer, b.Prompt)
+	old, err := ReadBench(audit.PlainFiles(os.DirFS(dir)), ".", b.Reviewer, b.Prompt)
 	if err != nil {
 		return err
 	}

@@ -136,6 +136,9 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("%s: %w: expected a test record as a run writes it", name, err)
 	}
+	if r.Suite == "" || r.Auditor == "" || r.Date.IsZero() {
+		return nil, fmt.Errorf("%s: names no suite, auditor or date: expected a test record as a run writes it", name)
+	}
 	return r, nil
 }
 
@@ -149,7 +152,7 @@ func ReadAll(dir string) ([]*Record, error) {
 	var rs []*Record
 	var errs []error
 	for _, f := range files {
-		r, err := Read(os.DirFS(dir), filepath.Base(f))
+		r, err := Read(audit.PlainFiles(os.DirFS(dir)), filepath.Base(f))
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +86,7 @@ func TestRecordsHostileInEveryField(t *testing.T) {
 		in := report.Input{Made: day, Records: []*record.Record{good, r}, Projects: map[string]*audit.Project{p.Name: p}, Notes: []string{words}}
 		_, pages := write(t, in)
 		require.Contains(t, pages["index.html"], "go-test-bench", "the other record is still there")
+		seen(t, pages)
 		for _, format := range []string{"text", "markdown", "csv", "benchfmt", "json"} {
 			out := as(t, format, in)
 			require.NotContains(t, out, "\x1b[", format)
@@ -99,6 +102,38 @@ func TestRecordsHostileInEveryField(t *testing.T) {
 			require.NoError(t, d.Markdown(&b))
 		}
 	}
+}
+
+// seen holds that no page has a character that changes what a reader sees without
+// being seen.
+func seen(t *testing.T, pages map[string]string) {
+	t.Helper()
+	for name, page := range pages {
+		if !strings.HasSuffix(name, ".html") {
+			continue
+		}
+		for i, r := range page {
+			if audit.Invisible(r) && r != '\n' && r != '\t' && r != '\r' {
+				t.Fatalf("%s: %U at byte %d: %q", name, r, i, page[max(0, i-40):min(len(page), i+40)])
+			}
+		}
+	}
+}
+
+// What is hidden in a page is shown as in the terminal, and stays what it is where
+// a script reads it.
+func TestNothingIsHiddenInAPage(t *testing.T) {
+	p, dims, goals := project(t, "go-test-bench")
+	const tricky = "safe\u202e\u2066 \u200bzero\u200d\ufeff\u2060\u00ad\u180e\U000e0041\u2028\u3164end"
+	r := recordOf(t, "agent", day, p, dims, goals, nil)
+	fillWords(reflect.ValueOf(r), tricky)
+	r.Suite, r.Trials[0].Invalid = "Regression", ""
+	in := report.Input{Made: day, Records: []*record.Record{r}, Projects: map[string]*audit.Project{p.Name: p}, Notes: []string{tricky}}
+	_, pages := write(t, in)
+	seen(t, pages)
+	found := regexp.MustCompile(`safe.{0,80}`).FindString(pages["index.html"] + strings.Join(slices.Collect(maps.Values(pages)), ""))
+	require.Contains(t, found, `safe\u202e\u2066`, "as in the terminal")
+	require.Contains(t, found, `\u200bzero\u200d\ufeff`, "as in the terminal")
 }
 
 // An answer of ten megabytes, and words that try everything, in every text of an

@@ -12,15 +12,18 @@ import (
 
 // oneLine keeps what others wrote on one line and free of control characters.
 func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for _, r := range s {
 		switch {
 		case r < ' ', r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029:
-			return ' '
-		case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // they turn what follows around
-			return -1
+			b.WriteByte(' ')
+		case audit.Invisible(r):
+			fmt.Fprintf(&b, "\\u%04x", r)
+		default:
+			b.WriteRune(r)
 		}
-		return r
-	}, s)
+	}
+	return b.String()
 }
 
 // clip is oneLine, cut after n characters.

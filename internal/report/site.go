@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"assay/audit"
 	"assay/audit/score"
@@ -117,8 +118,12 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 	if err := s.pages.ExecuteTemplate(&b, tmpl, page{Title: title, Up: up, Here: here, Body: body, Site: s}); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if b.Len() > MaxPage {
-		return fmt.Errorf("%s: %d bytes, more than the %d that a page may have", name, b.Len(), MaxPage)
+	text := visible(b.Bytes(), true)
+	if len(text) > MaxPage {
+		text = visible(b.Bytes(), false)
+	}
+	if len(text) > MaxPage {
+		return fmt.Errorf("%s: %d bytes, more than the %d that a page may have", name, len(text), MaxPage)
 	}
 	if d := path.Dir(name); d != "." {
 		if err := s.root.MkdirAll(d, 0o755); err != nil {
@@ -129,7 +134,37 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 		return fmt.Errorf("%s: two pages of one name", name)
 	}
 	s.wrote[name] = true
-	return s.root.WriteFile(name, b.Bytes(), 0o644)
+	return s.root.WriteFile(name, text, 0o644)
+}
+
+// visible shows in a page what is not seen, as messages do: no template of ours
+// holds such a character, so each is somebody else's. In a script it stands in a
+// string of JSON, where the escape itself is escaped. Without escapes each is a
+// question mark: for a page that they would make too long.
+func visible(page []byte, escapes bool) []byte {
+	out := make([]byte, 0, len(page))
+	script := false
+	for i := 0; i < len(page); {
+		r, n := utf8.DecodeRune(page[i:])
+		switch {
+		case r == '<' && bytes.HasPrefix(page[i:], []byte("<script")):
+			script = true
+		case r == '<' && bytes.HasPrefix(page[i:], []byte("</script")):
+			script = false
+		}
+		switch {
+		case r == '\n' || r == '\t' || r == '\r' || !audit.Invisible(r):
+			out = append(out, page[i:i+n]...)
+		case !escapes:
+			out = append(out, '?')
+		case script:
+			out = fmt.Appendf(out, "\\\\u%04x", r)
+		default:
+			out = fmt.Appendf(out, "\\u%04x", r)
+		}
+		i += n
+	}
+	return out
 }
 
 // pageName makes a file name of what others named: letters, digits, dots and

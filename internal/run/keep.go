@@ -27,7 +27,11 @@ func (e *engine) keep(l *queue, j *job) {
 // goes away at any moment, and a place is held meanwhile.
 func (e *engine) insist(write func(context.Context) error) error {
 	_, err := backoff.Retry(context.Background(), func() (struct{}, error) {
-		return struct{}{}, write(context.Background())
+		err := write(context.Background())
+		if errors.Is(err, store.ErrHeld) {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
 	}, backoff.WithBackOff(newBackOff(50*time.Millisecond, 2*time.Second)), backoff.WithMaxElapsedTime(e.config.StoreWait))
 	return err
 }

@@ -37,7 +37,7 @@ func TestOpenErrorsTeach(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	_, err = store.OpenReadOnly(ctx, other)
-	require.ErrorContains(t, err, "has no column timestamp: expected id, timestamp")
+	require.ErrorContains(t, err, "other.db: a database of something else, left as it is: expected a table evaluations with id, timestamp")
 
 	text := filepath.Join(dir, "text.db")
 	require.NoError(t, os.WriteFile(text, []byte(strings.Repeat("no database ", 100)), 0o600))

@@ -2,15 +2,12 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"regexp"
 
-	"github.com/jackc/pgx/v5/stdlib"
-
 	"github.com/jackc/pgx/v5"
-	"github.com/pressly/goose/v3"
+	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // migrationLock keeps processes that start together from migrating at once. The
@@ -27,7 +24,7 @@ func openPostgres(ctx context.Context, dsn string, readOnly bool) (Store, error)
 	}
 	db := stdlib.OpenDB(*conf)
 	db.SetMaxOpenConns(8)
-	s, err := newStore(ctx, db, goose.DialectPostgres, withoutPassword(dsn), readOnly)
+	s, err := newStore(ctx, db, postgresDialect, withoutPassword(dsn), readOnly)
 	if err != nil {
 		return nil, errors.Join(scrub(err, dsn), db.Close())
 	}
@@ -45,19 +42,4 @@ func scrub(err error, dsn string) error {
 		return errors.New(clean)
 	}
 	return err
-}
-
-// exclusively runs f while no other process that asks does.
-func exclusively(ctx context.Context, db *sql.DB, f func() error) error {
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", migrationLock); err != nil {
-		return err
-	}
-	err = f()
-	_, unlock := conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", migrationLock)
-	return errors.Join(err, unlock)
 }

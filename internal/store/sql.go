@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"assay/audit"
-
-	"github.com/pressly/goose/v3"
 )
 
 // A sqlStore is a Store over database/sql. One set of queries serves both
@@ -26,32 +24,29 @@ type sqlStore struct {
 	audited  bool   // whether there is the table audits
 	wide     bool   // whether evaluations has more than the first seven columns
 	writer   *writer
+	lease    *lease // nil: others write too
 	closing  sync.Once
 }
 
-func newStore(ctx context.Context, db *sql.DB, dialect goose.Dialect, where string, readOnly bool) (*sqlStore, error) {
+func newStore(ctx context.Context, db *sql.DB, d dialect, where string, readOnly bool) (_ *sqlStore, err error) {
 	s := &sqlStore{db: db, where: where, readOnly: readOnly}
 	if !readOnly {
-		up := func() error { return migrate(ctx, db, dialect) }
-		var err error
-		if dialect == goose.DialectPostgres {
-			err = exclusively(ctx, db, up)
-		} else {
-			err = repeatedly(up)
-		}
-		if err != nil {
+		if err := d.migrate(ctx, db); err != nil {
 			return nil, fmt.Errorf("store: %s: bringing the tables up to date: %w", where, err)
 		}
+		if d.name == sqliteDialect.name {
+			if s.lease, err = takeLease(ctx, db); err != nil {
+				return nil, fmt.Errorf("store: %s: %w", where, err)
+			}
+		}
+	} else if at, err := d.version(ctx, db); err != nil || d.notNewer(at) != nil {
+		return nil, fmt.Errorf("store: %s: %w", where, errors.Join(err, d.notNewer(at)))
 	}
 	if err := s.readColumns(ctx); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.lease.release())
 	}
 	if !readOnly {
-		rows := rowsPerStatementSQLite
-		if dialect == goose.DialectPostgres {
-			rows = rowsPerStatementPostgres
-		}
-		s.writer = startWriter(db, rows)
+		s.writer = startWriter(db, d.rows, s.lease)
 	}
 	return s, nil
 }
@@ -228,7 +223,7 @@ func (s *sqlStore) Close() error {
 		if s.writer != nil {
 			s.writer.stop()
 		}
-		err = s.db.Close()
+		err = errors.Join(s.wrap("giving it back", s.lease.release()), s.db.Close())
 	})
 	return err
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,12 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pressly/goose/v3"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
-
-//go:embed migrations
-var migrations embed.FS
 
 // busyTimeout is how long SQLite itself waits for another process's lock, in
 // milliseconds. Without it, six writers lost two thirds of their rows.
@@ -31,10 +26,13 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout), "synchronous(NORMAL)", "cache_size(-16384)"}, "_txlock": {"immediate"}}
+	switch err := recognise(ctx, abs); {
+	case errors.Is(err, fs.ErrNotExist) && readOnly:
+		return nil, fmt.Errorf("store: %w: run go test -run Bench to make one, or name another by ASSAY_DB", err)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("store: %s: %w", file, err)
+	}
 	if readOnly {
-		if _, err := os.Stat(abs); err != nil {
-			return nil, fmt.Errorf("store: %w: run go test -run Bench to make one, or name another by ASSAY_DB", err)
-		}
 		q.Set("mode", "ro")
 	} else {
 		q["_pragma"] = append(q["_pragma"], "journal_mode(WAL)")
@@ -48,11 +46,44 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 	}
 	// One connection is the writer's; a reader that reads attempts while it streams rows takes two.
 	db.SetMaxOpenConns(8)
-	s, err := newStore(ctx, db, goose.DialectSQLite3, file, readOnly)
+	s, err := newStore(ctx, db, sqliteDialect, file, readOnly)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
+}
+
+// recognise looks at a file before anything is done to it, and says why it is none
+// of ours: a stranger's stays as it is to the byte.
+func recognise(ctx context.Context, file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errors.New("no file: expected a results.db, or a path where nothing is")
+	case info.Size() == 0:
+		return nil
+	}
+	q := url.Values{"mode": {"ro"}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout)}}
+	if _, err := os.Stat(file + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		q.Set("immutable", "1") // or reading would lay files beside it
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var tables, columns int
+	err = db.QueryRowContext(ctx, "SELECT (SELECT COUNT(*) FROM sqlite_master), (SELECT COUNT(*) FROM pragma_table_info('evaluations') WHERE lower(name) IN ('id', 'timestamp', 'test_file', 'model_name', 'expected_result', 'actual_result'))").Scan(&tables, &columns)
+	if err != nil {
+		return fmt.Errorf("it cannot be read as a database: %w: expected a results.db, or a path where nothing is", err)
+	}
+	if tables > 0 && columns < 6 {
+		return errors.New("a database of something else, left as it is: expected a table evaluations with id, timestamp, test_file, model_name, expected_result, actual_result, explanation, or a path where nothing is")
+	}
+	at, err := sqliteDialect.version(ctx, db)
+	return errors.Join(err, sqliteDialect.notNewer(at))
 }
 
 // private makes sure that the file exists and that nobody but its owner reads
@@ -70,34 +101,4 @@ func private(file string) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	return nil
-}
-
-// migrate brings the tables up to date.
-func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect) error {
-	dir := "migrations/sqlite"
-	if dialect == goose.DialectPostgres {
-		dir = "migrations/postgres"
-	}
-	files, err := fs.Sub(migrations, dir)
-	if err != nil {
-		return err
-	}
-	p, err := goose.NewProvider(dialect, db, files, goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		return err
-	}
-	_, err = p.Up(ctx)
-	return err
-}
-
-// repeatedly runs up until it succeeds, a few times at most. SQLite has no lock
-// that outlives a transaction: of two processes that start together, one finds
-// its next migration already made, is rolled back, and finds nothing to do then.
-func repeatedly(up func() error) (err error) {
-	for range 10 {
-		if err = up(); err == nil {
-			return nil
-		}
-	}
-	return err
 }

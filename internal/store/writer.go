@@ -36,6 +36,7 @@ var insertEvaluations = "INSERT INTO evaluations (" + strings.Join(evaluationCol
 type writer struct {
 	db      *sql.DB
 	rows    int // in one INSERT
+	lease   *lease
 	in      chan *batch
 	closing chan struct{}
 	stopped chan struct{}
@@ -51,8 +52,8 @@ type batch struct {
 
 var errClosed = errors.New("the store is closed")
 
-func startWriter(db *sql.DB, rows int) *writer {
-	w := &writer{db: db, rows: rows, in: make(chan *batch), closing: make(chan struct{}), stopped: make(chan struct{})}
+func startWriter(db *sql.DB, rows int, l *lease) *writer {
+	w := &writer{db: db, rows: rows, lease: l, in: make(chan *batch), closing: make(chan struct{}), stopped: make(chan struct{})}
 	go w.loop()
 	return w
 }
@@ -138,6 +139,9 @@ func (w *writer) transact(gathered ...*batch) (err error) {
 			_ = tx.Rollback()
 		}
 	}()
+	if err := w.lease.held(ctx, tx); err != nil {
+		return err
+	}
 	evs := rowWriter{ctx: ctx, tx: tx, format: insertEvaluations, width: len(evaluationColumns), rows: w.rows}
 	attempts := rowWriter{ctx: ctx, tx: tx, format: insertAttempts, width: attemptWidth, rows: w.rows}
 	if w.kept != nil {

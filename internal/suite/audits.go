@@ -114,7 +114,11 @@ func (a *audits) begin(t T) error {
 	if err != nil {
 		return err
 	}
-	plan, err := run.Prepare(ctx, a.config(st), items)
+	command, err := a.suite.resume(a.env, a.name)
+	if err != nil {
+		return err
+	}
+	plan, err := run.Prepare(ctx, a.config(st, command), items)
 	if err != nil {
 		return err
 	}
@@ -132,11 +136,11 @@ func (a *audits) begin(t T) error {
 	return err
 }
 
-func (a *audits) config(st store.Store) run.Config {
+func (a *audits) config(st store.Store, command string) run.Config {
 	cfg := &a.env.cfg
 	c := run.Config{Store: st, Budget: cfg.Budget, Concurrency: cfg.Audits, Seed: benchSeed, Force: cfg.Force, Tries: auditTries, FirstWait: a.suite.auditWait,
 		Grace: a.suite.auditGrace, Progress: newProgress(a.suite.flags).event,
-		Run: store.Run{Suite: a.name, Command: a.suite.resume(a.env, a.name), ScoreVersion: score.Version}}
+		Run: store.Run{Suite: a.name, Command: command, ScoreVersion: score.Version}}
 	if a.workers != nil && !cfg.AuditsSaid {
 		c.Concurrency = max(1, a.slots)
 	}

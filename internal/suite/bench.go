@@ -203,7 +203,11 @@ func (b *bench) start(t T) error {
 			t.Errorf("%v", err)
 		}
 	})
-	plan, err := run.Prepare(ctx, b.config(), b.items())
+	command, err := b.suite.resume(b.env, "Bench")
+	if err != nil {
+		return err
+	}
+	plan, err := run.Prepare(ctx, b.config(command), b.items())
 	if err != nil {
 		return err
 	}
@@ -234,10 +238,10 @@ func margin(left time.Duration) time.Duration {
 	return min(30*time.Second, left/10)
 }
 
-func (b *bench) config() run.Config {
+func (b *bench) config(command string) run.Config {
 	return run.Config{Store: b.store, Budget: b.env.cfg.Budget, Concurrency: b.env.cfg.Concurrency, Seed: benchSeed,
 		Force: b.env.cfg.Force, Grace: b.grace, Progress: newProgress(b.suite.flags).event,
-		Run: store.Run{Command: b.suite.resume(b.env, "Bench"), ScoreVersion: score.Version}}
+		Run: store.Run{Command: command, ScoreVersion: score.Version}}
 }
 
 func (b *bench) items() []run.Item {

@@ -172,18 +172,29 @@ func splitList(s string) []string {
 	return items
 }
 
-// loadEnv reads .env files into the environment. What is set already stays.
-func loadEnv(dirs ...string) error {
+// loadEnv reads .env files into the environment, and gives the names that it set.
+// What is set already stays.
+func loadEnv(dirs ...string) (set map[string]bool, err error) {
+	set = map[string]bool{}
 	for _, dir := range dirs {
 		if dir == "" {
 			continue
 		}
-		err := godotenv.Load(filepath.Join(dir, ".env"))
+		lines, err := godotenv.Read(filepath.Join(dir, ".env"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w: expected lines NAME=value", filepath.Join(dir, ".env"), err)
+			return nil, fmt.Errorf("%s: %w: expected lines NAME=value", filepath.Join(dir, ".env"), err)
+		}
+		for name, value := range lines {
+			if _, there := os.LookupEnv(name); there {
+				continue
+			}
+			if err := os.Setenv(name, value); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", filepath.Join(dir, ".env"), name, err)
+			}
+			set[name] = true
 		}
 	}
-	return nil
+	return set, nil
 }
 
 // environment is os.Getenv, named so that a test can put another in its place.

@@ -13,7 +13,7 @@ import (
 // variables that the suites at own would run with. It gives the number of things
 // that are missing.
 func Doctor(ctx context.Context, own, name string, out io.Writer) (missing int, err error) {
-	if err := loadEnv(own, environment("ASSAY_ROOT")); err != nil {
+	if _, err := loadEnv(own, environment("ASSAY_ROOT")); err != nil {
 		return 0, err
 	}
 	checkout, err := Checkout(own)

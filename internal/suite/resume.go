@@ -6,37 +6,57 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+
+	"assay/internal/box"
 )
 
-// resume is the command that carries on: the same selection, flags and settings,
-// with the program that was started; what is answered is not asked again.
-func (s *Suite) resume(e *env, suite string) string {
-	return e.cfg.Shard.command(settings(s.flags, environment) + resumeWith(os.Args[0], s.flags, suite))
+// resume is the command that carries on: the same selection, flags, settings and
+// server, with the program that was started; what is answered is not asked again.
+func (s *Suite) resume(e *env, suite string) (string, error) {
+	dir, err := e.directory()
+	if err != nil {
+		return "", err
+	}
+	names := []string{"ASSAY_ROOT", "ASSAY_DB"}
+	for _, who := range slices.Concat(e.cfg.Models, e.cfg.Auditors) {
+		for _, name := range dir.Variables(who) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return e.cfg.Shard.command(settings(s.flags, names, environment, e.file) + resumeWith(os.Args[0], s.flags, suite)), nil
 }
 
 // settings gives what the environment says, and no flag overrides, in front of a
-// command. A password in a URL is not repeated: the command then fails until it is
-// filled in, instead of asking everything again into another database.
-func settings(flags *flag.FlagSet, getenv func(string) string) string {
+// command. A secret stands there by its name: the command then fails until that is
+// set, instead of asking with another, or everything again into another database.
+// One of the file .env is read from there again.
+func settings(flags *flag.FlagSet, names []string, getenv func(string) string, file map[string]bool) string {
 	given := map[string]bool{"force": true} // to carry on is to keep what is answered
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	var names []string
+	var all []string
 	for _, f := range append(flagNames, boolNames...) {
 		if !given[f.name] {
-			names = append(names, variable(f.name))
+			all = append(all, variable(f.name))
 		}
 	}
 	var out strings.Builder
-	for _, name := range append(names, "ASSAY_ROOT", "ASSAY_DB") {
+	for _, name := range append(all, names...) {
 		value := getenv(name)
-		if value == "" {
-			continue
-		}
+		secret := box.Secret(name)
 		if u, err := url.Parse(value); err == nil && u.User != nil {
-			value = u.Redacted()
+			secret = true
 		}
-		out.WriteString(name + "=" + quoted(value) + " ")
+		switch {
+		case value == "", secret && file[name]:
+		case secret:
+			out.WriteString(name + `="${` + name + `:?}" `)
+		default:
+			out.WriteString(name + "=" + quoted(value) + " ")
+		}
 	}
 	return out.String()
 }

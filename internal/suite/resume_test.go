@@ -3,6 +3,8 @@ package suite
 import (
 	"flag"
 	"io"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,17 +39,49 @@ func TestResumeCommand(t *testing.T) {
 	}
 }
 
-// What the environment said is said again, but for what a flag overrides, what
-// would ask all again, and passwords.
+// What the environment said is said again, but for what a flag overrides and what
+// would ask all again; secrets are named, and said by nobody.
 func TestResumeKeepsTheEnvironment(t *testing.T) {
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	define(flags)
 	require.NoError(t, flags.Parse([]string{"-trials=3", "-force"}))
 	set := map[string]string{"ASSAY_MODEL": "a model", "ASSAY_TRIALS": "2", "ASSAY_FORCE": "1", "ASSAY_TWINS": "1",
-		"ASSAY_DB": "postgres://me:hush@db/assay", "ASSAY_API_KEY": "hush"}
-	require.Equal(t, "ASSAY_MODEL='a model' ASSAY_TWINS=1 ASSAY_DB=postgres://me:xxxxx@db/assay ",
-		settings(flags, func(name string) string { return set[name] }))
+		"ASSAY_DB": "postgres://me:hush@db/assay", "ASSAY_API_KEY": "hush", "FILED_KEY": "hush", "ASSAY_BASE_URL": "http://localhost:8000/v1"}
+	names := []string{"ASSAY_ROOT", "ASSAY_DB", "ASSAY_BASE_URL", "ASSAY_API_KEY", "FILED_KEY"}
+	require.Equal(t, `ASSAY_MODEL='a model' ASSAY_TWINS=1 ASSAY_DB="${ASSAY_DB:?}" ASSAY_BASE_URL=http://localhost:8000/v1 ASSAY_API_KEY="${ASSAY_API_KEY:?}" `,
+		settings(flags, names, func(name string) string { return set[name] }, map[string]bool{"FILED_KEY": true, "ASSAY_BASE_URL": true}))
 	require.Equal(t, "go test -run Bench -trials=3", resumeWith("/usr/bin/x", flags, "Bench"))
+}
+
+// The command that a run keeps asks whom the run asked: a model at the same
+// address, an agent with its own variables. A shell finds in it what was in force.
+func TestResumeAsksTheSameServer(t *testing.T) {
+	h := newHouse(t)
+	h.write("fixtures/auditors.md", "# Auditors\n\n## teller\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Network | yes |\n| Provider | https://llm.example |\n| Base URL variable | LLM_URL |\n| Key variable | LLM_KEY |\n| Environment | LLM_MODEL |\n\n```sh\necho '{\"verdict\":\"good\",\"explanation\":\"x\"}'\n```\n")
+	for name, value := range map[string]string{"LLM_URL": "http://127.0.0.1:1/a b", "LLM_KEY": "hush-hush", "LLM_MODEL": "big", "ASSAY_BASE_URL": "http://127.0.0.1:1/v1", "ASSAY_API_KEY": "hush-too"} {
+		t.Setenv(name, value)
+	}
+	for model, want := range map[string]string{
+		"teller":       "LLM_URL=http://127.0.0.1:1/a b LLM_KEY=hush-hush LLM_MODEL=big ASSAY_BASE_URL= ASSAY_API_KEY=hush-too\n",
+		"openai:gpt-x": "LLM_URL= LLM_KEY=hush-hush LLM_MODEL= ASSAY_BASE_URL=http://127.0.0.1:1/v1 ASSAY_API_KEY=hush-too\n",
+	} {
+		b := &bench{suite: h.suite("-model", model)}
+		var err error
+		b.env, err = b.suite.environment()
+		require.NoError(t, err)
+		command, err := b.suite.resume(b.env, "Bench")
+		require.NoError(t, err)
+		require.NotContains(t, command, "hush-")
+		before, _, found := strings.Cut(command, "go test ")
+		require.True(t, found, command)
+		// What it does not say is not there: the keys alone come from the shell.
+		shell := exec.Command("env", "-i", "LLM_KEY=hush-hush", "ASSAY_API_KEY=hush-too", "/bin/sh", "-c", before+`sh -c 'echo LLM_URL=$LLM_URL LLM_KEY=$LLM_KEY LLM_MODEL=$LLM_MODEL ASSAY_BASE_URL=$ASSAY_BASE_URL ASSAY_API_KEY=$ASSAY_API_KEY'`)
+		out, err := shell.CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Equal(t, want, string(out), command)
+		out, err = exec.Command("env", "-i", "/bin/sh", "-c", before+"true").CombinedOutput()
+		require.Error(t, err, "without the keys it does not begin: %s", out)
+	}
 }
 
 // A terminal that takes nothing (^S) does not stop the run.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/audit"
 	"assay/fixtures"
 )
 
@@ -23,7 +24,7 @@ type root struct {
 // openRoot opens the folder of one's own, "" for none, as an os.Root: no fixture
 // can name a file outside. Records, results and reports go there, or to out.
 func openRoot(own fs.FS, other, out string, shipped bool) (*root, error) {
-	r := &root{own: own, shipped: shipped, Dir: cmp.Or(other, out)}
+	r := &root{own: audit.PlainFiles(own), shipped: shipped, Dir: cmp.Or(other, out)}
 	if other == "" {
 		return r, nil
 	}
@@ -31,7 +32,7 @@ func openRoot(own fs.FS, other, out string, shipped bool) (*root, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.other = o.FS()
+	r.other = audit.PlainFiles(o.FS())
 	return r, nil
 }
 
@@ -42,7 +43,7 @@ func Checkout(dir string) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return overlay{r.FS(), defaults{fixtures.FS}}, nil
+	return overlay{audit.PlainFiles(r.FS()), defaults{fixtures.FS}}, nil
 }
 
 // defaults shows package fixtures below the name of its folder.

@@ -84,8 +84,12 @@ func (b *bench) emptyShard() (err error) {
 			err = e
 		}
 	}()
+	command, err := b.suite.resume(b.env, "Bench")
+	if err != nil {
+		return err
+	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	r := store.Run{ID: fmt.Sprintf("%s-empty-%d-%d", now.Format("20060102T150405.000Z"), b.env.cfg.Shard.index, os.Getpid()), Started: now, Ended: now,
-		Command: b.suite.resume(b.env, "Bench"), ScoreVersion: score.Version, State: "finished", Usage: audit.Usage{Priced: true}}
+		Command: command, ScoreVersion: score.Version, State: "finished", Usage: audit.Usage{Priced: true}}
 	return st.Begin(ctx, r)
 }

@@ -27,7 +27,7 @@ type Spread struct{ env *env }
 // NewSpread opens the repository at own for commands, with .env and what cfg
 // says; cfg.DB must be a postgres:// URL. Zero numbers take the flags' defaults.
 func NewSpread(own string, cfg Config) (*Spread, error) {
-	if err := loadEnv(own, cfg.Root); err != nil {
+	if _, err := loadEnv(own, cfg.Root); err != nil {
 		return nil, err
 	}
 	if cfg.DB == "" {

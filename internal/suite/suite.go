@@ -57,6 +57,7 @@ type env struct {
 	cfg   Config
 	root  *root
 	given given
+	file  map[string]bool // the variables that .env set
 }
 
 // given are the auditors and reviewers that were handed over as Go values.
@@ -114,7 +115,8 @@ func underJSON(flags *flag.FlagSet) bool {
 // environment reads flags, environment and .env once.
 func (s *Suite) environment() (*env, error) {
 	s.load.Do(func() {
-		if s.err = loadEnv(s.opts.Out, s.opts.Dir, os.Getenv("ASSAY_ROOT")); s.err != nil {
+		var file map[string]bool
+		if file, s.err = loadEnv(s.opts.Out, s.opts.Dir, os.Getenv("ASSAY_ROOT")); s.err != nil {
 			return
 		}
 		cfg, err := s.options.config(s.flags, os.Getenv)
@@ -127,7 +129,7 @@ func (s *Suite) environment() (*env, error) {
 			s.err = err
 			return
 		}
-		s.env = &env{cfg, root, given{s.opts.Auditors, s.opts.Reviewers}}
+		s.env = &env{cfg, root, given{s.opts.Auditors, s.opts.Reviewers}, file}
 	})
 	return s.env, s.err
 }
