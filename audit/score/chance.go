@@ -52,12 +52,12 @@ func (s *scorer) chance() {
 		return
 	}
 	lot := newLottery(s)
-	literal := newLiteralKey(s.key)
+	m, literal := matcher{key: s.key, decoy: s.toDecoy}, newLiteralKey(s.key)
 	n := float64(len(s.key.entries))
 	ours, letters, parts := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
 	for i := range rounds {
 		lot.draw()
-		paired := s.key.match(lot.locations, s.toDecoy, nil)
+		paired := m.match(lot.locations)
 		ours[i] = float64(paired.credit2) / 2 / n
 		parts[i] = s.corroboratedCredit(paired)
 		credit, _ := literal.match(lot.locations, nil)
@@ -65,11 +65,11 @@ func (s *scorer) chance() {
 			letters[i] += c / n
 		}
 	}
-	m, l := &s.result.Metrics, &s.result.Literal
-	m.Chance, l.Chance = summary(ours), summary(letters)
-	m.Lift = lift(m.Recall, m.Chance.Mean)
+	r, l := &s.result.Metrics, &s.result.Literal
+	r.Chance, l.Chance = summary(ours), summary(letters)
+	r.Lift = lift(r.Recall, r.Chance.Mean)
 	l.Lift = lift(l.Recall, l.Chance.Mean)
-	if c := &m.Corroborated; c.Known > 0 {
+	if c := &r.Corroborated; c.Known > 0 {
 		for i := range parts {
 			parts[i] /= float64(c.Known)
 		}

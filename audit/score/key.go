@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 
 	"assay/audit"
 	"assay/internal/cwe"
@@ -24,8 +23,9 @@ type key struct {
 	own     map[audit.CWE][]int32
 	also    map[fileCWE][]int32 // entries by the files that they list under Also, but their own
 	named   [][]int32           // by location.says: the entries whose component is named
-	marks   []int32             // scratch of candidates
+	marks   []int32             // scratch of candidates, as the next two
 	mark    int32
+	found   []int32
 }
 
 // An entry is a known vulnerability or a decoy, as far as matching goes.
@@ -58,6 +58,7 @@ type fileName uint64
 type index struct {
 	byLines    map[fileCWE]stretch // of lists
 	lists      []int32             // entries by first line
+	starts     []int32             // their first lines
 	byFunction map[fileName][]int32
 	byFile     map[int32][]int32
 }
@@ -266,11 +267,11 @@ func (x *index) list(all []posting) {
 		}
 		return int(a.entry - b.entry)
 	})
-	x.lists = make([]int32, len(all))
+	x.lists, x.starts = make([]int32, len(all)), make([]int32, len(all))
 	for i := 0; i < len(all); {
 		j := i
 		for ; j < len(all) && all[j].at == all[i].at; j++ {
-			x.lists[j] = all[j].entry
+			x.lists[j], x.starts[j] = all[j].entry, all[j].start
 		}
 		x.byLines[all[i].at] = stretch{int32(i), int32(j)}
 		i = j
@@ -344,60 +345,69 @@ type location struct {
 	says int32          // which components it names of those that its file's entries are about: a number of the scorer's; 0 for none
 }
 
-// candidates calls yield for each entry that s matches in full, once.
-func (k *key) candidates(s *location, yield func(i int32)) {
+// candidates gives the entries that s matches in full, each once. The list holds
+// until the next call.
+func (k *key) candidates(s *location) []int32 {
+	k.found = k.found[:0]
 	if s.file < 0 {
-		return
+		return nil
 	}
 	k.mark++
-	give := func(i int32) {
-		if k.marks[i] != k.mark {
-			k.marks[i] = k.mark
-			yield(i)
-		}
-	}
 	if s.name > 0 {
-		for _, i := range k.full.byFunction[fileName(inFile(s.file, s.name))] {
-			if k.entries[i].takes(s) {
-				give(i)
-			}
-		}
+		k.giveTaking(s, k.full.byFunction[fileName(inFile(s.file, s.name))])
 	}
 	if len(k.full.byFile) > 0 {
-		for _, i := range k.full.byFile[s.file] {
-			if k.entries[i].takes(s) {
-				give(i)
-			}
-		}
+		k.giveTaking(s, k.full.byFile[s.file])
 	}
 	if s.says > 0 && int(s.says) <= len(k.named) {
-		for _, i := range k.named[s.says-1] {
-			if k.entries[i].takes(s) {
-				give(i)
-			}
-		}
+		k.giveTaking(s, k.named[s.says-1])
 	}
 	if s.at.none() {
-		return
+		return k.found
 	}
 	for _, c := range s.cwes {
 		if c == 0 {
 			break
 		}
 		at := k.full.byLines[inFile(s.file, c)]
-		list := k.full.lists[at.from:at.to]
-		from := s.at.start - maxGap - maxRange
-		lo := sort.Search(len(list), func(j int) bool { return k.entries[list[j]].at.start >= from })
-		for _, i := range list[lo:] {
-			e := &k.entries[i]
-			if e.at.start > s.at.end+maxGap {
-				break
-			}
-			if e.at.gap(s.at) <= e.reach() {
-				give(i)
+		lo, _ := slices.BinarySearch(k.full.starts[at.from:at.to], s.at.start-maxGap-maxRange)
+		for j := at.from + int32(lo); j < at.to && k.full.starts[j] <= s.at.end+maxGap; j++ {
+			i := k.full.lists[j]
+			if e := &k.entries[i]; e.at.gap(s.at) <= e.reach() {
+				k.give(i)
 			}
 		}
 	}
+	return k.found
+}
+
+func (k *key) give(i int32) {
+	if k.marks[i] != k.mark {
+		k.marks[i] = k.mark
+		k.found = append(k.found, i)
+	}
+}
+
+// giveTaking gives those of a list that take one of s's CWEs.
+func (k *key) giveTaking(s *location, list []int32) {
+	for _, i := range list {
+		if k.entries[i].takes(s) {
+			k.give(i)
+		}
+	}
+}
+
+// nearest gives the entry that s matches in full and that is nearest, of those that
+// may be (nil: all); -1 for none.
+func (k *key) nearest(s *location, may func(e int32) bool) int32 {
+	best, gap := int32(-1), int32(0)
+	for _, e := range k.candidates(s) {
+		g := k.entries[e].at.distance(s.at)
+		if (best < 0 || g < gap || g == gap && e < best) && (may == nil || may(e)) {
+			best, gap = e, g
+		}
+	}
+	return best
 }
 
 // reach is how many lines may lie between the entry and a finding.

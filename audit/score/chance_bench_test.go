@@ -1,0 +1,34 @@
+//go:build unix
+
+package score_test
+
+import (
+	"testing"
+
+	"assay/audit/score"
+)
+
+// The chance level of a large report beside its match: the same findings scored with
+// and without it.
+func BenchmarkChance(b *testing.B) {
+	p, fs := bigAudit(5000, 20000, 500, 400)
+	dims := realDimensions(b)
+	for _, c := range []struct {
+		name   string
+		rounds int
+	}{{"match", -1}, {"chance", 0}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			before := cpuTime(b)
+			for b.Loop() {
+				r, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Rounds: c.rounds})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(r.Metrics.Chance.Mean.V, "mean")
+				b.ReportMetric(r.Metrics.Chance.P99.V, "p99")
+			}
+			b.ReportMetric(float64((cpuTime(b)-before).Milliseconds())/float64(b.N), "cpu-ms/op")
+		})
+	}
+}
