@@ -12,11 +12,37 @@ import (
 	"assay/audit"
 )
 
-// DefaultRounds is how often places are drawn for the chance level. Of reports
-// with more than 500 findings it is fewer, so that no more than half a million
-// findings are placed, and never under 100.
+// DefaultRounds is how often places are drawn at most for the chance level. Of
+// reports with more than 500 findings it is fewer, so that no more than half a
+// million findings are placed, and never under 100. Where it is 100 the draws end
+// after 25, 50 or 75 rounds if both 99th percentiles are known closely by then: to
+// 0.2 points either way, with 95 % confidence.
 func DefaultRounds(findings int) int {
-	return min(1000, max(100, 500_000/max(1, findings)))
+	return min(maxRounds, max(minRounds, 500_000/max(1, findings)))
+}
+
+const (
+	maxRounds = 1000
+	minRounds = 100
+	batch     = 25    // rounds between looks at what is known
+	near99    = 0.002 // how closely the 99th percentile is to be known
+)
+
+// narrow reports whether the recalls drawn so far tell their 99th percentile closely
+// enough. Its interval is that of a normal distribution's mean plus 2.33 standard
+// deviations, which a sum over thousands of findings is close to.
+func narrow(recalls []float64, rounds int) bool {
+	n := float64(len(recalls))
+	if rounds != minRounds || n == 0 || len(recalls)%batch != 0 {
+		return false
+	}
+	sum, squares := 0.0, 0.0
+	for _, r := range recalls {
+		sum, squares = sum+r, squares+r*r
+	}
+	const z99, z95 = 2.326, 1.960
+	variance := max(0, squares-sum*sum/n) / (n - 1)
+	return z95*math.Sqrt(variance*(1+z99*z99/2)/n) <= near99
 }
 
 // A Chance is the recall that the same findings reach at places drawn by lot.
@@ -56,6 +82,10 @@ func (s *scorer) chance() {
 	n := float64(len(s.key.entries))
 	ours, letters, parts := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
 	for i := range rounds {
+		if narrow(ours[:i], rounds) && narrow(letters[:i], rounds) {
+			ours, letters, parts = ours[:i], letters[:i], parts[:i]
+			break
+		}
 		lot.draw()
 		paired := m.match(lot.locations)
 		ours[i] = float64(paired.credit2) / 2 / n

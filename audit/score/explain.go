@@ -53,8 +53,12 @@ func (s *scorer) shownIn(sp *location) []int32 {
 		if c == 0 {
 			break
 		}
-		for _, e := range s.key.also[inFile(sp.file, c)] {
-			if s.result.Known[s.key.entries[e].known].Credit > 0 {
+		h := s.key.hubIn(sp.file, c)
+		if h < 0 {
+			continue
+		}
+		for _, e := range s.key.hubs[h] {
+			if en := &s.key.entries[e]; en.file != sp.file && s.result.Known[en.known].Credit > 0 {
 				found = append(found, e)
 			}
 		}
@@ -158,8 +162,8 @@ func (k *key) halfMatch(e int32, sp *location) Match {
 // entry that it comes nearest to: one of the same file, else the first by ID.
 func (s *scorer) elsewhere(sp *location) (Disposition, Match) {
 	for _, c := range sp.cwes {
-		h, ok := s.key.hubOf[inFile(sp.file, c)]
-		if c == 0 || !ok {
+		h := s.key.hubIn(sp.file, c)
+		if c == 0 || h < 0 {
 			continue
 		}
 		r := s.key.halfMatch(s.key.hubs[h][0], sp)

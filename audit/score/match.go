@@ -108,18 +108,10 @@ func (m *matcher) graph() {
 	m.sortArcs()
 }
 
-// addHubs adds what a group may take half of.
+// addHubs adds what a group may take half of, as its candidates were looked up.
 func (m *matcher) addHubs(gi int32) {
 	ne, ng := int32(len(m.key.entries)), int32(len(m.groups))
-	s := &m.groups[gi].location
-	for _, c := range s.cwes {
-		if c == 0 {
-			break
-		}
-		h, ok := m.key.hubOf[inFile(s.file, c)]
-		if !ok {
-			continue
-		}
+	for _, h := range m.key.halves {
 		m.hubs.of = append(m.hubs.of, h)
 		m.join(ne+gi, ne+ng+h)
 		if m.joined[h] {
