@@ -16,7 +16,7 @@ import (
 // reports with more than 500 findings it is fewer, so that no more than half a
 // million findings are placed, and never under 100. Where it is 100 the draws end
 // after 25, 50 or 75 rounds if both 99th percentiles are known closely by then: to
-// 0.2 points either way, with 95 % confidence.
+// a quarter of a point either way, with 95 % confidence.
 func DefaultRounds(findings int) int {
 	return min(maxRounds, max(minRounds, 500_000/max(1, findings)))
 }
@@ -24,8 +24,8 @@ func DefaultRounds(findings int) int {
 const (
 	maxRounds = 1000
 	minRounds = 100
-	batch     = 25    // rounds between looks at what is known
-	near99    = 0.002 // how closely the 99th percentile is to be known
+	batch     = 25     // rounds between looks at what is known
+	near99    = 0.0025 // how closely the 99th percentile is to be known
 )
 
 // narrow reports whether the recalls drawn so far tell their 99th percentile closely

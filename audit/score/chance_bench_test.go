@@ -26,6 +26,8 @@ func BenchmarkChance(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.ReportMetric(r.Metrics.Chance.Mean.V, "mean")
+				b.ReportMetric(float64(r.Metrics.Chance.Rounds), "rounds")
+				b.ReportMetric(r.Literal.Chance.P99.V, "literal-p99")
 				b.ReportMetric(r.Metrics.Chance.P99.V, "p99")
 			}
 			b.ReportMetric(float64((cpuTime(b)-before).Milliseconds())/float64(b.N), "cpu-ms/op")

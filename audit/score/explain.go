@@ -15,7 +15,8 @@ func (s *scorer) explain() {
 			s.credit(i, e)
 		}
 	}
-	var duplicates, also []int
+	var duplicates []int
+	var also []shown
 	for i := range s.locations {
 		sc, sp := &s.result.Findings[i], &s.locations[i]
 		if sc.Disposition != "" {
@@ -30,9 +31,9 @@ func (s *scorer) explain() {
 			sc.Disposition, sc.Match = DecoyHit, s.decoys.fullMatch(d, sp)
 			continue
 		}
-		if len(s.shownIn(sp)) > 0 {
+		if entries := s.shownIn(sp); len(entries) > 0 {
 			sc.Disposition = Duplicate
-			also = append(also, i)
+			also = append(also, shown{i, entries})
 			continue
 		}
 		sc.Disposition, sc.Match = s.elsewhere(sp)
@@ -42,6 +43,12 @@ func (s *scorer) explain() {
 	if len(s.in.Project.Reviews) > 0 {
 		s.review()
 	}
+}
+
+// A shown is a finding that shows another end of the entries.
+type shown struct {
+	finding int
+	entries []int32
 }
 
 // shownIn gives the entries that another finding took and that list the location's
@@ -197,13 +204,12 @@ func (s *scorer) free(duplicates []int) {
 
 // freeAlso does the same for findings in files that entries list under Also, after
 // the others: each goes to the first of its entries that has room, or to the first.
-func (s *scorer) freeAlso(also []int) {
-	slices.SortFunc(also, s.compare)
-	for _, i := range also {
-		sc, sp := &s.result.Findings[i], &s.locations[i]
-		entries := s.shownIn(sp)
-		e := entries[0]
-		for _, other := range entries {
+func (s *scorer) freeAlso(also []shown) {
+	slices.SortFunc(also, func(a, b shown) int { return s.compare(a.finding, b.finding) })
+	for _, a := range also {
+		sc, sp := &s.result.Findings[a.finding], &s.locations[a.finding]
+		e := a.entries[0]
+		for _, other := range a.entries {
 			if s.result.Known[s.key.entries[other].known].Duplicates < maxFree {
 				e = other
 				break

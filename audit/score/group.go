@@ -5,20 +5,15 @@ import (
 	"slices"
 )
 
-// A group is a run of equal locations.
-type group struct {
-	location location
-	members  []int32
-}
-
 // A grouping gathers equal locations. Its slices are used again.
 type grouping struct {
-	groups []group
-	rows   []int32
-	keys   []uint64
-	byRow  table
-	order  []placed
-	inRow  []int32
+	locations []location
+	members   table // of each group its locations
+
+	rows  []int32
+	keys  []uint64
+	byRow table
+	order []placed
 }
 
 type placed struct {
@@ -26,16 +21,26 @@ type placed struct {
 	index int32
 }
 
+// groups is how many groups there are.
+func (g *grouping) groups() int32 { return int32(len(g.members.from) - 1) }
+
+// location gives what the locations of a group have in common.
+func (g *grouping) location(i int32) *location {
+	return &g.locations[g.members.of[g.members.from[i]]]
+}
+
 // group gathers the locations that compare as equal, in order: by a row below n
 // (below 0: the location is left out) and a key within it, which settle most
-// comparisons, then by compare; members by tie, or as they come.
+// comparisons, then by compare; members by tie (nil: as they come).
 func (g *grouping) group(locations []location, n int, at func(*location) (row int32, key uint64), compare func(a, b *location) int, tie func(a, b int32) int) {
-	g.rows, g.keys = sized(g.rows, len(locations)), sized(g.keys, len(locations))
+	g.locations, g.rows, g.keys = locations, sized(g.rows, len(locations)), sized(g.keys, len(locations))
 	for i := range locations {
 		g.rows[i], g.keys[i] = at(&locations[i])
 	}
 	g.byRow.sort(n, g.rows)
-	g.groups, g.inRow = g.groups[:0], sized(g.inRow, len(g.byRow.of))[:0]
+	m := &g.members
+	m.of = sized(m.of, len(g.byRow.of))[:0]
+	m.from = append(sized(m.from, len(g.byRow.of)+1)[:0], 0)
 	for r := range int32(n) {
 		g.order = g.order[:0]
 		for _, i := range g.byRow.row(r) {
@@ -51,15 +56,14 @@ func (g *grouping) group(locations []location, n int, at func(*location) (row in
 			return int(a.index - b.index)
 		})
 		for i := 0; i < len(g.order); {
-			first, from := &locations[g.order[i].index], len(g.inRow)
-			for key := g.order[i].key; i < len(g.order) && g.order[i].key == key && compare(first, &locations[g.order[i].index]) == 0; i++ {
-				g.inRow = append(g.inRow, g.order[i].index)
+			first, from := g.order[i], len(m.of)
+			for ; i < len(g.order) && g.order[i].key == first.key && compare(&locations[first.index], &locations[g.order[i].index]) == 0; i++ {
+				m.of = append(m.of, g.order[i].index)
 			}
-			members := g.inRow[from:len(g.inRow):len(g.inRow)]
-			if tie != nil && len(members) > 1 {
-				slices.SortFunc(members, tie)
+			if tie != nil && len(m.of)-from > 1 {
+				slices.SortFunc(m.of[from:], tie)
 			}
-			g.groups = append(g.groups, group{*first, members})
+			m.from = append(m.from, int32(len(m.of)))
 		}
 	}
 }

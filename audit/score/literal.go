@@ -104,24 +104,21 @@ func (l *literalKey) match(locations []location, tie func(a, b int32) int) (cred
 		return s.file + 1, uint64(s.cwes[0])<<32 | uint64(s.cwes[1])
 	}, func(a, b *location) int { return cmp.Compare(a.cwes[2], b.cwes[2]) }, tie)
 	f := &l.flow
-	f.reset(len(l.arcFrom)-1, len(l.groups))
+	f.reset(len(l.arcFrom)-1, int(l.groups()))
 	f.hubs = l.hubs
 	f.arcFrom = append(f.arcFrom[:0], l.arcFrom...)
 	f.arcCost = append(f.arcCost, l.arcCost...)
 	for _, h := range l.arcHub {
 		f.arcTo = append(f.arcTo, f.hubNode(h))
 	}
-	for g := range l.groups {
-		f.room = append(f.room, int32(len(l.groups[g].members)))
-		for _, c := range l.groups[g].location.cwes {
-			if c == 0 {
-				break
+	for g := range l.groups() {
+		f.room = append(f.room, int32(len(l.members.row(g))))
+		for s, i := l.location(g), 0; i < maxCWEs && s.cwes[i] != 0; i++ {
+			if h, ok := l.full[inFile(s.file, s.cwes[i])]; ok {
+				f.link(h, g)
 			}
-			if h, ok := l.full[inFile(l.groups[g].location.file, c)]; ok {
-				f.link(h, int32(g))
-			}
-			if h, ok := l.half[inFile(-1, c)]; ok {
-				f.link(h, int32(g))
+			if h, ok := l.half[inFile(-1, s.cwes[i])]; ok {
+				f.link(h, g)
 			}
 		}
 	}
@@ -129,7 +126,7 @@ func (l *literalKey) match(locations []location, tie func(a, b int32) int) (cred
 	f.run(literalStop)
 	l.credit, l.took = zeros(l.credit, f.knowns), all(l.took, f.knowns, -1)
 	f.each(func(k, a, g, nth int32) {
-		l.took[k], l.credit[k] = l.groups[g].members[nth], 1
+		l.took[k], l.credit[k] = l.members.row(g)[nth], 1
 		if f.arcCost[a] > 0 {
 			l.credit[k] = 0.5
 		}

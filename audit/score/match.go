@@ -55,7 +55,7 @@ type matcher struct {
 	joined []bool  // hubs
 
 	root           []int32 // of each entry, then of each group, its component; -1 for none
-	members        table   // entries by component
+	entriesOf      table   // entries by component
 	groupsOf       table
 	local          []int32 // numbers within a component's flow
 	flow           flow
@@ -74,9 +74,9 @@ func (m *matcher) match(locations []location) *pairing {
 		return s.file, uint64(s.at.start)<<32 | uint64(s.at.end)
 	}, compareLocations, m.tie)
 	m.graph()
-	for gi := range m.groups {
-		for _, i := range m.groups[gi].members {
-			p.near[i] = m.near[gi]
+	for g := range m.groups() {
+		for _, i := range m.members.row(g) {
+			p.near[i] = m.near[g]
 		}
 	}
 	m.solve()
@@ -85,19 +85,18 @@ func (m *matcher) match(locations []location) *pairing {
 
 // graph finds what may be assigned to what, in components.
 func (m *matcher) graph() {
-	ne, ng := int32(len(m.key.entries)), int32(len(m.groups))
+	ne, ng := int32(len(m.key.entries)), m.groups()
 	m.parent = sized(m.parent, int(ne+ng)+len(m.key.hubs))
 	for i := range m.parent {
 		m.parent[i] = int32(i)
 	}
 	m.joined = zeros(m.joined, len(m.key.hubs))
-	m.near = sized(m.near, len(m.groups))
+	m.near = sized(m.near, int(ng))
 	m.found, m.hubs.of, m.hubs.from = m.found[:0], m.hubs.of[:0], append(m.hubs.from[:0], 0)
 	for gi := range ng {
-		g := &m.groups[gi]
 		within := int32(-1)
 		if m.decoy != nil {
-			within = m.decoy(&g.location)
+			within = m.decoy(m.location(gi))
 		}
 		m.near[gi] = m.addArcs(gi, within)
 		if m.near[gi] < 0 && within < 0 {
@@ -110,7 +109,7 @@ func (m *matcher) graph() {
 
 // addHubs adds what a group may take half of, as its candidates were looked up.
 func (m *matcher) addHubs(gi int32) {
-	ne, ng := int32(len(m.key.entries)), int32(len(m.groups))
+	ne, ng := int32(len(m.key.entries)), m.groups()
 	for _, h := range m.key.halves {
 		m.hubs.of = append(m.hubs.of, h)
 		m.join(ne+gi, ne+ng+h)
@@ -127,7 +126,7 @@ func (m *matcher) addHubs(gi int32) {
 // addArcs adds the full matches of a group and gives the nearest; -1 for none.
 // Those that are farther off than within are a decoy's (-1: there is none).
 func (m *matcher) addArcs(gi, within int32) int32 {
-	s := &m.groups[gi].location
+	s := m.location(gi)
 	best, bestDistance := int32(-1), int32(0)
 	for _, e := range m.key.candidates(s) {
 		en := &m.key.entries[e]
@@ -196,18 +195,18 @@ func (m *matcher) join(a, b int32) {
 // solve assigns component by component. A component's root is its least entry,
 // as entries are numbered first, so components come in a fixed order.
 func (m *matcher) solve() {
-	ne, ng := int32(len(m.key.entries)), int32(len(m.groups))
+	ne, ng := int32(len(m.key.entries)), m.groups()
 	m.root = sized(m.root, int(ne+ng))
 	for v := range ne + ng {
 		if m.root[v] = m.find(v); m.root[v] >= ne {
 			m.root[v] = -1
 		}
 	}
-	m.members.sort(int(ne), m.root[:ne])
+	m.entriesOf.sort(int(ne), m.root[:ne])
 	m.groupsOf.sort(int(ne), m.root[ne:])
 	m.local = zeros(m.local, len(m.parent))
 	for r := range ne {
-		entries, groups := m.members.row(r), m.groupsOf.row(r)
+		entries, groups := m.entriesOf.row(r), m.groupsOf.row(r)
 		if len(entries) > 0 && len(groups) > 0 {
 			m.layOut(entries, groups)
 			m.flow.prepare()
@@ -220,13 +219,13 @@ func (m *matcher) solve() {
 
 // layOut builds the flow of a component, and hubIDs: the key's numbers of its hubs.
 func (m *matcher) layOut(entries, groups []int32) {
-	ne, ng := int32(len(m.key.entries)), int32(len(m.groups))
+	ne, ng := int32(len(m.key.entries)), m.groups()
 	f := &m.flow
 	f.reset(len(entries), len(groups))
 	hubs := m.hubIDs[:0]
 	for i, g := range groups {
 		m.local[ne+g] = int32(f.knowns + i)
-		f.room = append(f.room, int32(len(m.groups[g].members)))
+		f.room = append(f.room, int32(len(m.members.row(g))))
 		hubs = append(hubs, m.hubs.row(g)...)
 	}
 	slices.Sort(hubs)
@@ -280,7 +279,7 @@ func (m *matcher) takeExact(entries []int32) {
 // by their order, which is fixed.
 func (m *matcher) read(entries, groups []int32) {
 	m.flow.each(func(k, a, g, nth int32) {
-		i := m.groups[groups[g]].members[nth]
+		i := m.members.row(groups[g])[nth]
 		half := int(m.flow.arcTo[a]) >= m.flow.knowns+m.flow.groups
 		m.paired.entry[i], m.paired.half[i] = entries[k], half
 		m.paired.credit2 += 2
