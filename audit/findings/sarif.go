@@ -207,7 +207,9 @@ type run struct {
 	bases      map[string]artifact
 	artifacts  []string // file keys
 	logical    []logical
-	refs       []reference // one a finding
+	read       sarifResult
+	refs       []*reference // one a finding
+	held       map[reference]*reference
 	overrides  map[string]string
 	workdir    string
 	counts     map[string]int // what is told once a run, by its text
@@ -219,7 +221,7 @@ func readRuns(s *stream, c *collector) error {
 	err := s.array(func(int) error {
 		n++
 		s.dec.PeekKind()
-		r := &run{stream: s, collector: c, line: s.line(), from: len(c.rep.Findings), bases: map[string]artifact{}, counts: map[string]int{},
+		r := &run{stream: s, collector: c, line: s.line(), from: len(c.rep.Findings), bases: map[string]artifact{}, held: map[reference]*reference{}, counts: map[string]int{},
 			overrides: map[string]string{}}
 		err := s.object(func(name []byte) error { return r.member(string(name)) })
 		r.resolve()

@@ -13,16 +13,22 @@ type reference struct {
 	rule        descriptor
 	level, kind string
 	score, word string
-	message     string // an ID into the rule's messageStrings
-	args        []string
+	message     string  // an ID into the rule's messageStrings
 	function    ordinal // in logicalLocations
-	taxa        []descriptor
+	*more               // nil for none
+}
+
+// more is what few references have.
+type more struct {
+	args []string
+	taxa []descriptor
 }
 
 // result reads one result, takes it up as a finding, or counts why it is none.
 func (r *run) result() error {
-	var s sarifResult
-	line, err := r.decode(&s, shapeOfResult)
+	s := &r.read
+	*s = sarifResult{}
+	line, err := r.decode(s, shapeOfResult)
 	if err != nil {
 		return err
 	}
@@ -37,7 +43,7 @@ func (r *run) result() error {
 		r.counts["results of kind "+s.Kind+": by the standard they tell of no problem"]++
 		return nil
 	}
-	f, ref := r.finding(&s)
+	f, ref := r.finding(s)
 	f.Pos = audit.Pos{File: r.name, Line: line}
 	if s.Kind == "open" {
 		first(&f.Suppressed, "kind open: the tool could not decide")
@@ -45,8 +51,23 @@ func (r *run) result() error {
 	if err := r.take(f); err != nil {
 		return err
 	}
-	r.refs = append(r.refs, ref)
+	r.refs = append(r.refs, r.hold(ref))
 	return nil
+}
+
+// hold gives equal references one place in memory.
+func (r *run) hold(ref reference) *reference {
+	if ref.more != nil {
+		return &ref
+	}
+	have, ok := r.held[ref]
+	if !ok {
+		have = &ref
+		if len(r.held) < maxKnown {
+			r.held[ref] = have
+		}
+	}
+	return have
 }
 
 func (s *sarifResult) empty() bool {
@@ -59,7 +80,10 @@ func (s *sarifResult) empty() bool {
 func (r *run) finding(s *sarifResult) (audit.Finding, reference) {
 	p := &s.Properties
 	ref := reference{rule: s.Rule, level: s.Level, kind: s.Kind, score: p.score, word: p.Severity,
-		message: s.Message.ID, args: s.Message.Arguments, taxa: s.Taxa}
+		message: s.Message.ID}
+	if s.Message.Arguments != nil || s.Taxa != nil {
+		ref.more = &more{s.Message.Arguments, s.Taxa}
+	}
 	first(&ref.rule.Index, s.RuleIndex)
 	f := audit.Finding{RuleID: s.RuleID, CWEs: p.cwes, Confidence: p.Confidence, Title: p.Title, ID: p.ID, Description: s.Message.Text}
 	first(&f.ID, s.GUID)

@@ -214,7 +214,9 @@ func (w *walker) read(v reflect.Value, s shape) {
 		v.SetLen(0)
 		w.array(func() {
 			n := v.Len()
-			v.Grow(1)
+			if n == v.Cap() {
+				v.Grow(1 + 3*n) // most lists have one element; a trace has many
+			}
 			v.SetLen(n + 1)
 			v.Index(n).SetZero()
 			w.read(v.Index(n), s)
