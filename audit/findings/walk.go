@@ -127,8 +127,9 @@ func unquoted(s []byte) []byte {
 	return s
 }
 
-// maxKnown bounds what is held of texts that come again and again.
-const maxKnown = 1 << 16
+// maxKnown bounds what is held of texts that come again and again; a larger map is
+// slower than the memory that it spares.
+const maxKnown = 1 << 12
 
 // text reads a string or the digits of a number; of other values nothing.
 func (w *walker) text() string {
