@@ -31,9 +31,9 @@ const (
 // narrow reports whether the recalls drawn so far tell their 99th percentile closely
 // enough. Its interval is that of a normal distribution's mean plus 2.33 standard
 // deviations, which a sum over thousands of findings is close to.
-func narrow(recalls []float64, rounds int) bool {
+func narrow(recalls []float64) bool {
 	n := float64(len(recalls))
-	if rounds != minRounds || n == 0 || len(recalls)%batch != 0 {
+	if n == 0 || len(recalls)%batch != 0 {
 		return false
 	}
 	sum, squares := 0.0, 0.0
@@ -82,7 +82,7 @@ func (s *scorer) chance() {
 	n := float64(len(s.key.entries))
 	ours, letters, parts := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
 	for i := range rounds {
-		if narrow(ours[:i], rounds) && narrow(letters[:i], rounds) {
+		if s.in.Rounds == 0 && rounds == minRounds && narrow(ours[:i]) && narrow(letters[:i]) {
 			ours, letters, parts = ours[:i], letters[:i], parts[:i]
 			break
 		}

@@ -5,6 +5,8 @@ package score_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"assay/audit/score"
 )
 
@@ -33,4 +35,20 @@ func BenchmarkChance(b *testing.B) {
 			b.ReportMetric(float64((cpuTime(b)-before).Milliseconds())/float64(b.N), "cpu-ms/op")
 		})
 	}
+}
+
+// A large report's chance level ends early and says what all rounds say.
+func TestChanceEndsEarly(t *testing.T) {
+	p, fs := bigAudit(4000, 6000, 300, 400)
+	level := func(rounds int) *score.Result {
+		r, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: realDimensions(t), Rounds: rounds})
+		require.NoError(t, err)
+		return r
+	}
+	few, whole := level(0), level(100)
+	require.Less(t, few.Metrics.Chance.Rounds, 100)
+	require.Equal(t, 100, whole.Metrics.Chance.Rounds, "rounds that are asked for are drawn")
+	require.InDelta(t, whole.Metrics.Chance.Mean.V, few.Metrics.Chance.Mean.V, 0.0025)
+	require.InDelta(t, whole.Metrics.Chance.P99.V, few.Metrics.Chance.P99.V, 0.005)
+	require.InDelta(t, whole.Literal.Chance.P99.V, few.Literal.Chance.P99.V, 0.005)
 }
