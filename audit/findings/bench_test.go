@@ -122,7 +122,7 @@ func (g *sarifSource) place(i int) {
 }
 
 // BenchmarkReadSARIF reads generated files of 100 MB, with and without code
-// flows, and for the // ratio checks the first one with encoding/json.
+// flows, and for the ratio checks the first one with encoding/json.
 func BenchmarkReadSARIF(b *testing.B) {
 	for _, bench := range []struct {
 		name  string

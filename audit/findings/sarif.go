@@ -1,7 +1,7 @@
 package findings
 
 import (
-	"strconv"
+	"reflect"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -80,6 +80,9 @@ type (
 		Base  string  `json:"uriBaseId,omitzero"`
 		Index ordinal `json:"index,omitzero"`
 	}
+	artifactEntry struct {
+		Location artifact `json:"location"`
+	}
 	region struct {
 		Start      int     `json:"startLine,omitzero"`
 		End        int     `json:"endLine,omitzero"`
@@ -108,7 +111,7 @@ type (
 		Why    string `json:"justification,omitzero"`
 	}
 	invocation struct {
-		Successful *bool    `json:"executionSuccessful"`
+		Successful bool     `json:"executionSuccessful"`
 		Why        string   `json:"exitCodeDescription"`
 		NoStart    string   `json:"processStartFailureMessage"`
 		Code       string   `json:"exitCode"`
@@ -129,19 +132,6 @@ type (
 // An ordinal is a place in a list, from 1: what is absent, 0, is not the first.
 type ordinal int
 
-// UnmarshalJSONFrom reads a whole number that is not negative; what is none is absent.
-func (o *ordinal) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	*o = 0
-	if dec.PeekKind() != '0' {
-		return dec.SkipValue()
-	}
-	t, err := dec.ReadToken()
-	if f, bad := strconv.ParseFloat(t.String(), 64); bad == nil && f >= 0 && f == float64(int32(f)) {
-		*o = ordinal(f) + 1
-	}
-	return err
-}
-
 // MarshalJSONTo writes the place as SARIF counts it, from 0.
 func (o ordinal) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteToken(jsontext.Int(int64(o) - 1))
@@ -159,34 +149,48 @@ type properties struct {
 	cwes       []audit.CWE
 }
 
-// UnmarshalJSONFrom reads a bag by its names without _ and -, in their order.
-func (p *properties) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	s := &stream{dec: dec}
-	into := map[string]*string{"securityseverity": &p.score, "severity": &p.Severity, "issueseverity": &p.Severity, "id": &p.ID,
-		"title": &p.Title, "dimension": &p.Dimension, "function": &p.function}
-	return s.object(func(name []byte) (err error) {
-		key := strings.ToLower(foldName.Replace(string(name)))
-		switch to := into[key]; {
-		case to != nil:
-			*to, err = s.text()
-			return err
+// read reads a bag by its names without _ and -, in their order.
+func (p *properties) read(w *walker) {
+	w.object(func(name []byte) {
+		switch key := strings.ToLower(foldName.Replace(string(name))); {
+		case key == "securityseverity":
+			p.score = w.text()
+		case key == "severity" || key == "issueseverity":
+			p.Severity = w.text()
+		case key == "id":
+			p.ID = w.text()
+		case key == "title":
+			p.Title = w.text()
+		case key == "dimension":
+			p.Dimension = w.text()
+		case key == "function":
+			p.function = w.text()
 		case key == "tags":
-			return s.strings(func(v string) {
+			w.strings(func(v string) {
 				p.cwes = addCWEs(p.cwes, cwesInProse(v)...)
 				if severities[strings.ToLower(v)] != 0 {
 					first(&p.Severity, v)
 				}
 			})
 		case strings.HasPrefix(key, "cwe"):
-			return s.strings(func(v string) { p.cwes = addCWEs(p.cwes, cwesInField(v)...) })
+			w.strings(func(v string) { p.cwes = addCWEs(p.cwes, cwesInField(v)...) })
 		case key == "confidence" || key == "issueconfidence":
-			v, err := s.text()
-			p.Confidence, _ = confidenceOf(v)
-			return err
+			p.Confidence, _ = confidenceOf(w.text())
+		default:
+			w.skip()
 		}
-		return s.dec.SkipValue()
 	})
 }
+
+// The shapes of what is read as a whole.
+var (
+	shapeOfArtifact   = shapeOf(reflect.TypeFor[artifactEntry]())
+	shapeOfBases      = shapeOf(reflect.TypeFor[artifact]())
+	shapeOfLogical    = shapeOf(reflect.TypeFor[logical]())
+	shapeOfInvocation = shapeOf(reflect.TypeFor[invocation]())
+	shapeOfRule       = shapeOf(reflect.TypeFor[sarifRule]())
+	shapeOfResult     = shapeOf(reflect.TypeFor[sarifResult]())
+)
 
 // A run is one element of runs while it is read. Rules, artifacts, taxonomies
 // and base URIs may stand after the results that refer to them, so results are
@@ -203,11 +207,12 @@ type run struct {
 	bases      map[string]artifact
 	artifacts  []string // file keys
 	logical    []logical
-	refs       []reference // one a finding
+	read       sarifResult
+	refs       []*reference // one a finding
+	held       map[reference]*reference
 	overrides  map[string]string
 	workdir    string
-	counts     map[string]int    // what is told once a run, by its text
-	known      map[string]string // texts that come again and again
+	counts     map[string]int // what is told once a run, by its text
 }
 
 // readRuns reads the value of the member "runs".
@@ -216,8 +221,8 @@ func readRuns(s *stream, c *collector) error {
 	err := s.array(func(int) error {
 		n++
 		s.dec.PeekKind()
-		r := &run{stream: s, collector: c, line: s.line(), from: len(c.rep.Findings), bases: map[string]artifact{}, counts: map[string]int{},
-			overrides: map[string]string{}, known: map[string]string{}}
+		r := &run{stream: s, collector: c, line: s.line(), from: len(c.rep.Findings), bases: map[string]artifact{}, held: map[reference]*reference{}, counts: map[string]int{},
+			overrides: map[string]string{}}
 		err := s.object(func(name []byte) error { return r.member(string(name)) })
 		r.resolve()
 		return err
@@ -248,22 +253,20 @@ func (r *run) member(name string) error {
 		return r.array(func(int) error { return r.result() })
 	case "artifacts":
 		return r.array(func(int) error {
-			var a struct {
-				Location artifact `json:"location"`
-			}
-			_, err := r.decode(&a)
+			var a artifactEntry
+			_, err := r.decode(&a, shapeOfArtifact)
 			r.artifacts = append(r.artifacts, r.key(a.Location))
 			return err
 		})
 	case "logicalLocations":
 		return r.array(func(int) error {
 			var l logical
-			_, err := r.decode(&l)
+			_, err := r.decode(&l, shapeOfLogical)
 			r.logical = append(r.logical, l)
 			return err
 		})
 	case "originalUriBaseIds":
-		_, err := r.decode(&r.bases)
+		_, err := r.decode(&r.bases, shapeOfBases)
 		return err
 	case "invocations":
 		return r.array(func(int) error { return r.invocation() })
@@ -274,8 +277,8 @@ func (r *run) member(name string) error {
 }
 
 func (r *run) invocation() error {
-	var in invocation
-	line, err := r.decode(&in)
+	in := invocation{Successful: true}
+	line, err := r.decode(&in, shapeOfInvocation)
 	if key := r.key(in.Dir); key != "" {
 		r.workdir = key
 	}
@@ -289,7 +292,7 @@ func (r *run) invocation() error {
 			r.add(line, "the tool tells of an error of its own: %s", clip(flat(n.Message.Text)))
 		}
 	}
-	if in.Successful != nil && !*in.Successful {
+	if !in.Successful {
 		what := "executionSuccessful is false"
 		if in.Code != "" {
 			what += ", exit code " + in.Code
@@ -332,7 +335,7 @@ func (r *run) component(c *component, rules string) error {
 		}
 		return r.array(func(int) error {
 			var d sarifRule
-			_, err := r.decode(&d)
+			_, err := r.decode(&d, shapeOfRule)
 			if _, ok := c.byID[d.ID]; !ok {
 				c.byID[d.ID] = len(c.rules)
 			}

@@ -18,7 +18,7 @@ func (r *run) resolve() {
 	paths := r.paths()
 	first(&r.rep.Root, paths.root)
 	for i := range r.refs {
-		f, ref := &r.rep.Findings[r.from+i], &r.refs[i]
+		f, ref := &r.rep.Findings[r.from+i], r.refs[i]
 		rule := r.ruleOf(f, ref)
 		if f.Description == "" && ref.message != "" {
 			f.Description = rule.Messages[ref.message].Text
@@ -26,7 +26,10 @@ func (r *run) resolve() {
 		f.CWEs = r.cwes(f, ref, rule)
 		f.Severity = r.severity(f, ref, rule)
 		first(&f.Title, rule.Short.Text)
-		f.Description = plainLinks(withArguments(f.Description, ref.args))
+		if ref.more != nil {
+			f.Description = withArguments(f.Description, ref.args)
+		}
+		f.Description = plainLinks(f.Description)
 		if ref.function > 0 && int(ref.function) <= len(r.logical) {
 			first(&f.Function, r.logical[ref.function-1].function())
 		}
@@ -133,8 +136,10 @@ func (c *component) find(id, guid string) *sarifRule {
 // cwes gives a finding's CWEs in their stated order: see the package
 // documentation.
 func (r *run) cwes(f *audit.Finding, ref *reference, rule *sarifRule) (cwes []audit.CWE) {
-	for _, t := range ref.taxa {
-		cwes = addCWEs(cwes, r.taxonCWE(t)...)
+	if ref.more != nil {
+		for _, t := range ref.taxa {
+			cwes = addCWEs(cwes, r.taxonCWE(t)...)
+		}
 	}
 	cwes = addCWEs(cwes, f.CWEs...)
 	for _, t := range rule.Relationships {

@@ -13,16 +13,22 @@ type reference struct {
 	rule        descriptor
 	level, kind string
 	score, word string
-	message     string // an ID into the rule's messageStrings
-	args        []string
+	message     string  // an ID into the rule's messageStrings
 	function    ordinal // in logicalLocations
-	taxa        []descriptor
+	*more               // nil for none
+}
+
+// more is what few references have.
+type more struct {
+	args []string
+	taxa []descriptor
 }
 
 // result reads one result, takes it up as a finding, or counts why it is none.
 func (r *run) result() error {
-	var s sarifResult
-	line, err := r.decode(&s)
+	s := &r.read
+	*s = sarifResult{}
+	line, err := r.decode(s, shapeOfResult)
 	if err != nil {
 		return err
 	}
@@ -37,7 +43,7 @@ func (r *run) result() error {
 		r.counts["results of kind "+s.Kind+": by the standard they tell of no problem"]++
 		return nil
 	}
-	f, ref := r.finding(&s)
+	f, ref := r.finding(s)
 	f.Pos = audit.Pos{File: r.name, Line: line}
 	if s.Kind == "open" {
 		first(&f.Suppressed, "kind open: the tool could not decide")
@@ -45,8 +51,23 @@ func (r *run) result() error {
 	if err := r.take(f); err != nil {
 		return err
 	}
-	r.refs = append(r.refs, ref)
+	r.refs = append(r.refs, r.hold(ref))
 	return nil
+}
+
+// hold gives equal references one place in memory.
+func (r *run) hold(ref reference) *reference {
+	if ref.more != nil {
+		return &ref
+	}
+	have, ok := r.held[ref]
+	if !ok {
+		have = &ref
+		if len(r.held) < maxKnown {
+			r.held[ref] = have
+		}
+	}
+	return have
 }
 
 func (s *sarifResult) empty() bool {
@@ -58,12 +79,15 @@ func (s *sarifResult) empty() bool {
 // finding gives the finding, its paths as keys, with what it refers to.
 func (r *run) finding(s *sarifResult) (audit.Finding, reference) {
 	p := &s.Properties
-	ref := reference{rule: s.Rule, level: r.same(s.Level), kind: r.same(s.Kind), score: r.same(p.score), word: r.same(p.Severity),
-		message: r.same(s.Message.ID), args: s.Message.Arguments, taxa: s.Taxa}
+	ref := reference{rule: s.Rule, level: s.Level, kind: s.Kind, score: p.score, word: p.Severity,
+		message: s.Message.ID}
+	if s.Message.Arguments != nil || s.Taxa != nil {
+		ref.more = &more{s.Message.Arguments, s.Taxa}
+	}
 	first(&ref.rule.Index, s.RuleIndex)
-	f := audit.Finding{RuleID: r.same(s.RuleID), CWEs: p.cwes, Confidence: p.Confidence, Title: p.Title, ID: p.ID, Description: s.Message.Text}
+	f := audit.Finding{RuleID: s.RuleID, CWEs: p.cwes, Confidence: p.Confidence, Title: p.Title, ID: p.ID, Description: s.Message.Text}
 	first(&f.ID, s.GUID)
-	first(&f.RuleID, r.same(ref.rule.ID))
+	first(&f.RuleID, ref.rule.ID)
 	first(&ref.rule.ID, f.RuleID)
 	first(&f.Description, s.Message.Markdown)
 	f.Dimension, _ = dimensionOf(p.Dimension)
@@ -75,13 +99,13 @@ func (r *run) finding(s *sarifResult) (audit.Finding, reference) {
 		}
 		f.File, f.Lines = step.File, step.Lines
 		for _, log := range l.Logical {
-			first(&f.Function, r.same(log.function()))
+			first(&f.Function, log.function())
 			if f.Function == "" {
 				first(&ref.function, log.Index)
 			}
 		}
 	}
-	first(&f.Function, r.same(p.function))
+	first(&f.Function, p.function)
 	first(&f.File, r.key(s.Target))
 	for _, l := range s.Related {
 		if step := r.step(l); step.File != "" {
@@ -139,7 +163,7 @@ func (r *run) step(l location) audit.Step {
 	if g.Start == 0 && g.CharOffset+g.ByteOffset > 0 {
 		r.counts["regions by offset alone: they give no lines"]++
 	}
-	return audit.Step{File: r.key(l.Physical.Artifact), Lines: lineRange(g.Start, g.End), Note: r.same(plainLinks(l.Message.Text))}
+	return audit.Step{File: r.key(l.Physical.Artifact), Lines: lineRange(g.Start, g.End), Note: plainLinks(l.Message.Text)}
 }
 
 // function gives the name of a function; a type or a module is none.
@@ -158,23 +182,11 @@ func (l logical) function() string {
 func (r *run) key(a artifact) string {
 	switch {
 	case a.Base == "" && (a.URI != "" || a.Index == 0):
-		return r.same(a.URI)
+		return a.URI
 	case a.URI != "":
 		a.Index = 0
 	}
-	return r.same(a.URI + "\x00" + a.Base + "\x00" + strconv.Itoa(int(a.Index)-1))
-}
-
-// same gives equal texts one place in memory, as long as they are not too many.
-func (r *run) same(s string) string {
-	if v, ok := r.known[s]; ok {
-		return v
-	}
-	if len(r.known) > 1<<16 {
-		clear(r.known)
-	}
-	r.known[s] = s
-	return s
+	return r.known.hold([]byte(a.URI + "\x00" + a.Base + "\x00" + strconv.Itoa(int(a.Index)-1)))
 }
 
 var numberLink = regexp.MustCompile(`\[([^\[\]]*)\]\(\d+\)`)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,12 +18,13 @@ import (
 type stream struct {
 	dec   *jsontext.Decoder
 	lines lineReader
+	known known // short texts of the values that decode reads
 }
 
 var permissive = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 func newStream(r io.Reader) *stream {
-	s := &stream{lines: lineReader{r: r}}
+	s := &stream{lines: lineReader{r: r}, known: known{}}
 	s.dec = jsontext.NewDecoder(&s.lines, permissive)
 	return s
 }
@@ -107,39 +107,16 @@ func (s *stream) value(marks string) (raw jsontext.Value, line int, err error) {
 	return raw, s.lines.at(s.dec.InputOffset() - int64(len(raw)-head)), nil
 }
 
-// decode reads a value into v, a pointer, and gives the line of its first
-// member. What in it is of another type than v's is passed over.
-func (s *stream) decode(v any) (line int, err error) {
+// decode reads a value into v, whose shape is s, and gives the line of its first member.
+func (s *stream) decode(v any, of shape) (line int, err error) {
 	raw, line, err := s.value(`"`)
-	if err != nil || json.Unmarshal(raw, v, permissive) == nil {
+	if err != nil {
 		return line, err
 	}
-	reflect.ValueOf(v).Elem().SetZero()
-	return line, json.Unmarshal(raw, v, permissive, lenient)
+	w := walker{b: raw, known: s.known}
+	w.read(reflect.ValueOf(v).Elem(), of)
+	return line, nil
 }
-
-// kinds are the kinds of JSON values that a Go value is decoded from.
-var kinds = map[reflect.Kind]jsontext.Kind{reflect.Struct: '{', reflect.Map: '{', reflect.Slice: '[', reflect.String: '"', reflect.Int: '0', reflect.Float64: '0'}
-
-// lenient passes over values of an unexpected type. A number may stand for a
-// text, and the text of a number for it.
-var lenient = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v any) error {
-	to, kind := reflect.ValueOf(v).Elem(), dec.PeekKind()
-	want, ok := kinds[to.Kind()]
-	switch {
-	case !ok || kind == want && to.Kind() != reflect.Int:
-		return errors.ErrUnsupported
-	case kind != '0' && kind != '"' || to.Kind() != reflect.Int && to.Kind() != reflect.String:
-		return dec.SkipValue()
-	}
-	t, err := dec.ReadToken()
-	if to.Kind() == reflect.String {
-		to.SetString(t.String())
-	} else if f, bad := strconv.ParseFloat(t.String(), 64); bad == nil && f == float64(int(f)) {
-		to.SetInt(int64(f))
-	}
-	return err
-}))
 
 // fault turns a decoding error into one that says where and what to do.
 func (s *stream) fault(name string, err error) error {

@@ -15,7 +15,8 @@ func (s *scorer) explain() {
 			s.credit(i, e)
 		}
 	}
-	var duplicates, also []int
+	var duplicates []int
+	var also []shown
 	for i := range s.locations {
 		sc, sp := &s.result.Findings[i], &s.locations[i]
 		if sc.Disposition != "" {
@@ -30,9 +31,9 @@ func (s *scorer) explain() {
 			sc.Disposition, sc.Match = DecoyHit, s.decoys.fullMatch(d, sp)
 			continue
 		}
-		if len(s.shownIn(sp)) > 0 {
+		if entries := s.shownIn(sp); len(entries) > 0 {
 			sc.Disposition = Duplicate
-			also = append(also, i)
+			also = append(also, shown{i, entries})
 			continue
 		}
 		sc.Disposition, sc.Match = s.elsewhere(sp)
@@ -44,6 +45,12 @@ func (s *scorer) explain() {
 	}
 }
 
+// A shown is a finding that shows another end of the entries.
+type shown struct {
+	finding int
+	entries []int32
+}
+
 // shownIn gives the entries that another finding took and that list the location's
 // file under Also, with one of their CWEs: the finding shows another end of the
 // same flaw.
@@ -53,8 +60,12 @@ func (s *scorer) shownIn(sp *location) []int32 {
 		if c == 0 {
 			break
 		}
-		for _, e := range s.key.also[inFile(sp.file, c)] {
-			if s.result.Known[s.key.entries[e].known].Credit > 0 {
+		h := s.key.hubIn(sp.file, c)
+		if h < 0 {
+			continue
+		}
+		for _, e := range s.key.hubs[h] {
+			if en := &s.key.entries[e]; en.file != sp.file && s.result.Known[en.known].Credit > 0 {
 				found = append(found, e)
 			}
 		}
@@ -158,8 +169,8 @@ func (k *key) halfMatch(e int32, sp *location) Match {
 // entry that it comes nearest to: one of the same file, else the first by ID.
 func (s *scorer) elsewhere(sp *location) (Disposition, Match) {
 	for _, c := range sp.cwes {
-		h, ok := s.key.hubOf[inFile(sp.file, c)]
-		if c == 0 || !ok {
+		h := s.key.hubIn(sp.file, c)
+		if c == 0 || h < 0 {
 			continue
 		}
 		r := s.key.halfMatch(s.key.hubs[h][0], sp)
@@ -193,13 +204,12 @@ func (s *scorer) free(duplicates []int) {
 
 // freeAlso does the same for findings in files that entries list under Also, after
 // the others: each goes to the first of its entries that has room, or to the first.
-func (s *scorer) freeAlso(also []int) {
-	slices.SortFunc(also, s.compare)
-	for _, i := range also {
-		sc, sp := &s.result.Findings[i], &s.locations[i]
-		entries := s.shownIn(sp)
-		e := entries[0]
-		for _, other := range entries {
+func (s *scorer) freeAlso(also []shown) {
+	slices.SortFunc(also, func(a, b shown) int { return s.compare(a.finding, b.finding) })
+	for _, a := range also {
+		sc, sp := &s.result.Findings[a.finding], &s.locations[a.finding]
+		e := a.entries[0]
+		for _, other := range a.entries {
 			if s.result.Known[s.key.entries[other].known].Duplicates < maxFree {
 				e = other
 				break

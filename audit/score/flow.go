@@ -23,13 +23,13 @@ type flow struct {
 	arcTo   []int32 // a group or a hub
 	arcCost []int64
 
-	hubFrom []int32 // of each hub the index of its first link
+	ofHub   table   // of each hub its links
 	linkTo  []int32 // group
 	linkHub []int32 // hub of the link
 	linkUse []int32 // findings that go over the link
 
-	groupLinks [][]int32 // of each group its links from hubs; nil where it has arcs
-	room       []int32   // findings of each group that are free
+	groupLinks table   // of each group its links from hubs
+	room       []int32 // findings of each group that are free
 
 	via   []int32 // of each known the arc that it uses; -1 for none
 	first []int32 // of each group and hub the first known that uses it; -1 for none
@@ -40,29 +40,74 @@ type flow struct {
 	visited []int32
 	stamp   int32
 	cursor  []int32 // of each hub the link that is tried next in this pass
+
+	newTo, newHub, used []int32 // links as they come; scratch of each
+	through             table
 }
 
 const noStop = math.MaxInt64
 
+// reset begins a flow without arcs and links.
+func (f *flow) reset(knowns, groups int) {
+	f.knowns, f.groups, f.hubs = knowns, groups, 0
+	f.arcFrom, f.arcTo, f.arcCost = append(f.arcFrom[:0], 0), f.arcTo[:0], f.arcCost[:0]
+	f.room, f.newTo, f.newHub = f.room[:0], f.newTo[:0], f.newHub[:0]
+}
+
+func (f *flow) addArc(to int32, cost int64) {
+	f.arcTo, f.arcCost = append(f.arcTo, to), append(f.arcCost, cost)
+}
+
+// link joins a hub to a group. Groups come in ascending order.
+func (f *flow) link(hub, group int32) {
+	f.newHub, f.newTo = append(f.newHub, hub), append(f.newTo, group)
+}
+
 // prepare makes the working state; arcs, links and room are set by then.
 func (f *flow) prepare() {
+	f.ofHub.sort(f.hubs, f.newHub)
+	f.linkTo, f.linkHub = f.linkTo[:0], f.linkHub[:0]
+	for _, l := range f.ofHub.of {
+		f.linkTo, f.linkHub = append(f.linkTo, f.newTo[l]), append(f.linkHub, f.newHub[l])
+	}
+	f.groupLinks.sort(f.groups, f.linkTo)
+	f.linkUse = zeros(f.linkUse, len(f.linkTo))
 	n := f.knowns + f.groups + f.hubs
-	f.linkUse = make([]int32, len(f.linkTo))
-	f.groupLinks = make([][]int32, f.groups)
-	for l, g := range f.linkTo {
-		f.groupLinks[g] = append(f.groupLinks[g], int32(l))
+	f.pot, f.visited, f.stamp = zeros(f.pot, n), zeros(f.visited, n), 0
+	f.first = all(f.first, n, -1)
+	f.via, f.next, f.prev = all(f.via, f.knowns, -1), all(f.next, f.knowns, -1), all(f.prev, f.knowns, -1)
+	f.cursor = sized(f.cursor, f.hubs)
+}
+
+// each gives the pairs of a finished flow: known k, over arc a, takes the nth member
+// of group g.
+func (f *flow) each(pair func(k, a, g, nth int32)) {
+	f.used = zeros(f.used, f.groups)
+	take := func(k, g int32) {
+		pair(k, f.via[k], g, f.used[g])
+		f.used[g]++
 	}
-	f.pot = make([]int64, n)
-	ints := make([]int32, 3*n+2*f.knowns+f.hubs)
-	take := func(n int) []int32 { s := ints[:n:n]; ints = ints[n:]; return s }
-	f.visited, f.first = take(n), take(n)
-	f.via, f.next, f.prev = take(f.knowns), take(f.knowns), take(f.knowns)
-	f.cursor = take(f.hubs)
-	for i := range f.first {
-		f.first[i] = -1
+	hubOf := sized(f.prev, f.knowns) // no longer in use
+	for k := range int32(f.knowns) {
+		hubOf[k] = -1
+		if f.via[k] < 0 {
+			continue
+		}
+		if v := f.arcTo[f.via[k]] - int32(f.knowns); int(v) < f.groups {
+			take(k, v)
+		} else {
+			hubOf[k] = v - int32(f.groups)
+		}
 	}
-	for k := range f.via {
-		f.via[k], f.next[k], f.prev[k] = -1, -1, -1
+	f.through.sort(f.hubs, hubOf)
+	for h := range int32(f.hubs) {
+		ks := f.through.row(h)
+		for l := f.ofHub.from[h]; l < f.ofHub.from[h+1]; l++ {
+			for range f.linkUse[l] {
+				take(ks[0], f.linkTo[l])
+				ks = ks[1:]
+			}
+		}
 	}
 }
 
@@ -89,7 +134,7 @@ func (f *flow) run(stop int64) {
 // pass that gives 0 has visited exactly what free knowns reach over tight arcs.
 func (f *flow) pass() int {
 	f.stamp++
-	copy(f.cursor, f.hubFrom[:f.hubs])
+	copy(f.cursor, f.ofHub.from[:f.hubs])
 	found := 0
 	for k := range int32(f.knowns) {
 		if f.via[k] < 0 && f.place(k) {
@@ -137,7 +182,7 @@ func (f *flow) enter(v int32) bool {
 			return true
 		}
 	}
-	for _, l := range f.groupLinks[g] {
+	for _, l := range f.groupLinks.row(g) {
 		if h := f.hubNode(f.linkHub[l]); f.linkUse[l] > 0 && f.visited[h] != f.stamp && f.pierce(h) {
 			f.linkUse[l]--
 			return true
@@ -150,7 +195,7 @@ func (f *flow) enter(v int32) bool {
 func (f *flow) pierce(v int32) bool {
 	f.visited[v] = f.stamp
 	h := v - int32(f.knowns+f.groups)
-	for ; f.cursor[h] < f.hubFrom[h+1]; f.cursor[h]++ {
+	for ; f.cursor[h] < f.ofHub.from[h+1]; f.cursor[h]++ {
 		l := f.cursor[h]
 		g := f.linkTo[l] + int32(f.knowns)
 		if f.visited[g] == f.stamp || f.pot[v] != f.pot[g] {
@@ -213,7 +258,7 @@ func (f *flow) slack() int64 {
 		if f.visited[v] != f.stamp {
 			continue
 		}
-		for l := f.hubFrom[h]; l < f.hubFrom[h+1]; l++ {
+		for l := f.ofHub.from[h]; l < f.ofHub.from[h+1]; l++ {
 			if g := f.linkTo[l] + int32(f.knowns); f.visited[g] != f.stamp {
 				least = min(least, f.pot[v]-f.pot[g])
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 
 	"assay/audit"
 	"assay/internal/cwe"
@@ -19,13 +18,13 @@ type key struct {
 	files   map[string]int32
 	names   map[string]int32 // bare function names
 	full    index            // what an entry takes as a full match
-	hubOf   map[fileCWE]int32
-	hubs    [][]int32 // entries of each hub, ascending
+	hubs    [][]int32        // entries of each hub, ascending
 	own     map[audit.CWE][]int32
-	also    map[fileCWE][]int32 // entries by the files that they list under Also, but their own
-	named   [][]int32           // by location.says: the entries whose component is named
-	marks   []int32             // scratch of candidates
+	named   [][]int32 // by location.says: the entries whose component is named
+	marks   []int32   // scratch of candidates, as the next two
 	mark    int32
+	found   []int32
+	halves  []int32 // hubs of the location that candidates was asked for
 }
 
 // An entry is a known vulnerability or a decoy, as far as matching goes.
@@ -56,13 +55,18 @@ type fileName uint64
 // An index finds entries by lines, by function, or, where an entry names neither,
 // by the file alone. The caller of the latter two looks whether they take the CWE.
 type index struct {
-	byLines    map[fileCWE]stretch // of lists
-	lists      []int32             // entries by first line
+	cells      map[fileCWE]cell
+	lists      []int32 // entries by first line
+	starts     []int32 // their first lines
 	byFunction map[fileName][]int32
 	byFile     map[int32][]int32
 }
 
-type stretch struct{ from, to int32 }
+// A cell is what the key holds for a CWE in a file.
+type cell struct {
+	from, to int32 // of lists: entries with lines that take it
+	hub      int32 // from 1: entries that take half for it; 0 for none
+}
 
 // newKeys prepares a project's known vulnerabilities, its decoys and the reviews of
 // what is neither. Files and functions are numbered in their own order, not in the
@@ -102,11 +106,6 @@ func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, used map[audi
 		known.addHubs(int32(i), e.file)
 		for _, file := range p.Known[e.known].Also {
 			known.addHubs(int32(i), files[file])
-			for _, c := range e.halves {
-				if at := inFile(files[file], int32(c)); files[file] != e.file {
-					known.also[at] = append(known.also[at], int32(i))
-				}
-			}
 		}
 		for _, c := range e.halves {
 			known.own[c] = append(known.own[c], int32(i))
@@ -176,12 +175,10 @@ func emptyKey(n int, files, names map[string]int32) *key {
 		names:   names,
 		entries: make([]entry, 0, n),
 		full: index{
-			byLines:    make(map[fileCWE]stretch, n),
+			cells:      make(map[fileCWE]cell, 4*n),
 			byFunction: make(map[fileName][]int32, n),
 			byFile:     make(map[int32][]int32),
 		},
-		hubOf: make(map[fileCWE]int32, n),
-		also:  make(map[fileCWE][]int32),
 		own:   make(map[audit.CWE][]int32),
 		marks: make([]int32, n),
 	}
@@ -266,13 +263,13 @@ func (x *index) list(all []posting) {
 		}
 		return int(a.entry - b.entry)
 	})
-	x.lists = make([]int32, len(all))
+	x.lists, x.starts = make([]int32, len(all)), make([]int32, len(all))
 	for i := 0; i < len(all); {
 		j := i
 		for ; j < len(all) && all[j].at == all[i].at; j++ {
-			x.lists[j] = all[j].entry
+			x.lists[j], x.starts[j] = all[j].entry, all[j].start
 		}
-		x.byLines[all[i].at] = stretch{int32(i), int32(j)}
+		x.cells[all[i].at] = cell{from: int32(i), to: int32(j)}
 		i = j
 	}
 }
@@ -322,18 +319,22 @@ func (k *key) addHubs(i, file int32) {
 	e := &k.entries[i]
 	for _, c := range e.halves {
 		at := inFile(file, int32(c))
-		h, ok := k.hubOf[at]
-		if !ok {
-			h = int32(len(k.hubs))
-			k.hubOf[at] = h
+		in := k.full.cells[at]
+		if in.hub == 0 {
 			k.hubs = append(k.hubs, nil)
+			in.hub = int32(len(k.hubs))
+			k.full.cells[at] = in
 		}
+		h := in.hub - 1
 		if list := k.hubs[h]; len(list) == 0 || list[len(list)-1] != i {
 			k.hubs[h] = append(list, i)
 			e.hubs = append(e.hubs, h)
 		}
 	}
 }
+
+// hubIn gives the hub of a CWE in a file; -1 for none.
+func (k *key) hubIn(file, cwe int32) int32 { return k.full.cells[inFile(file, cwe)].hub - 1 }
 
 // A location is what matching sees of a finding. Equal locations are interchangeable.
 type location struct {
@@ -344,60 +345,72 @@ type location struct {
 	says int32          // which components it names of those that its file's entries are about: a number of the scorer's; 0 for none
 }
 
-// candidates calls yield for each entry that s matches in full, once.
-func (k *key) candidates(s *location, yield func(i int32)) {
+// candidates gives the entries that s matches in full, each once. The list holds
+// until the next call.
+func (k *key) candidates(s *location) []int32 {
+	k.found, k.halves = k.found[:0], k.halves[:0]
 	if s.file < 0 {
-		return
+		return nil
 	}
 	k.mark++
-	give := func(i int32) {
-		if k.marks[i] != k.mark {
-			k.marks[i] = k.mark
-			yield(i)
-		}
-	}
 	if s.name > 0 {
-		for _, i := range k.full.byFunction[fileName(inFile(s.file, s.name))] {
-			if k.entries[i].takes(s) {
-				give(i)
-			}
-		}
+		k.giveTaking(s, k.full.byFunction[fileName(inFile(s.file, s.name))])
 	}
 	if len(k.full.byFile) > 0 {
-		for _, i := range k.full.byFile[s.file] {
-			if k.entries[i].takes(s) {
-				give(i)
-			}
-		}
+		k.giveTaking(s, k.full.byFile[s.file])
 	}
 	if s.says > 0 && int(s.says) <= len(k.named) {
-		for _, i := range k.named[s.says-1] {
-			if k.entries[i].takes(s) {
-				give(i)
-			}
-		}
-	}
-	if s.at.none() {
-		return
+		k.giveTaking(s, k.named[s.says-1])
 	}
 	for _, c := range s.cwes {
 		if c == 0 {
 			break
 		}
-		at := k.full.byLines[inFile(s.file, c)]
-		list := k.full.lists[at.from:at.to]
-		from := s.at.start - maxGap - maxRange
-		lo := sort.Search(len(list), func(j int) bool { return k.entries[list[j]].at.start >= from })
-		for _, i := range list[lo:] {
-			e := &k.entries[i]
-			if e.at.start > s.at.end+maxGap {
-				break
-			}
-			if e.at.gap(s.at) <= e.reach() {
-				give(i)
+		at := k.full.cells[inFile(s.file, c)]
+		if at.hub > 0 {
+			k.halves = append(k.halves, at.hub-1)
+		}
+		if s.at.none() {
+			continue
+		}
+		lo, _ := slices.BinarySearch(k.full.starts[at.from:at.to], s.at.start-maxGap-maxRange)
+		for j := at.from + int32(lo); j < at.to && k.full.starts[j] <= s.at.end+maxGap; j++ {
+			i := k.full.lists[j]
+			if e := &k.entries[i]; e.at.gap(s.at) <= e.reach() {
+				k.give(i)
 			}
 		}
 	}
+	return k.found
+}
+
+func (k *key) give(i int32) {
+	if k.marks[i] != k.mark {
+		k.marks[i] = k.mark
+		k.found = append(k.found, i)
+	}
+}
+
+// giveTaking gives those of a list that take one of s's CWEs.
+func (k *key) giveTaking(s *location, list []int32) {
+	for _, i := range list {
+		if k.entries[i].takes(s) {
+			k.give(i)
+		}
+	}
+}
+
+// nearest gives the entry that s matches in full and that is nearest, of those that
+// may be (nil: all); -1 for none.
+func (k *key) nearest(s *location, may func(e int32) bool) int32 {
+	best, gap := int32(-1), int32(0)
+	for _, e := range k.candidates(s) {
+		g := k.entries[e].at.distance(s.at)
+		if (best < 0 || g < gap || g == gap && e < best) && (may == nil || may(e)) {
+			best, gap = e, g
+		}
+	}
+	return best
 }
 
 // reach is how many lines may lie between the entry and a finding.

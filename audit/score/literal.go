@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"slices"
 
 	"assay/audit"
@@ -52,18 +53,24 @@ const (
 	literalStop = int64(1) << 40
 )
 
-// A literalKey is the key as the literal sees it.
+// A literalKey is the key as the literal sees it, with room for a matching.
 type literalKey struct {
+	files   int
 	full    map[fileCWE]int32 // to hubs
 	half    map[fileCWE]int32 // to hubs, with file -1
 	hubs    int
 	arcFrom []int32
-	arcTo   []int32 // hub
+	arcHub  []int32
 	arcCost []int64
+
+	grouping
+	flow   flow
+	credit []float64
+	took   []int32
 }
 
 func newLiteralKey(k *key) *literalKey {
-	l := &literalKey{full: make(map[fileCWE]int32), half: make(map[fileCWE]int32), arcFrom: []int32{0}}
+	l := &literalKey{files: len(k.files), full: make(map[fileCWE]int32, 2*len(k.entries)), half: make(map[fileCWE]int32), arcFrom: make([]int32, 1, len(k.entries)+1)}
 	hub := func(m map[fileCWE]int32, at fileCWE) int32 {
 		h, ok := m[at]
 		if !ok {
@@ -76,92 +83,55 @@ func newLiteralKey(k *key) *literalKey {
 	for i := range k.entries {
 		e := &k.entries[i]
 		for _, c := range e.cwes {
-			l.arcTo = append(l.arcTo, hub(l.full, inFile(e.file, int32(c))))
-			l.arcCost = append(l.arcCost, 0)
+			l.arcHub, l.arcCost = append(l.arcHub, hub(l.full, inFile(e.file, int32(c)))), append(l.arcCost, 0)
 		}
 		for _, c := range e.cwes {
-			l.arcTo = append(l.arcTo, hub(l.half, inFile(-1, int32(c))))
-			l.arcCost = append(l.arcCost, literalHalf)
+			l.arcHub, l.arcCost = append(l.arcHub, hub(l.half, inFile(-1, int32(c)))), append(l.arcCost, literalHalf)
 		}
-		l.arcFrom = append(l.arcFrom, int32(len(l.arcTo)))
+		l.arcFrom = append(l.arcFrom, int32(len(l.arcHub)))
 	}
 	return l
 }
 
 // match gives the credit of each entry and the location that it took; -1 for none.
-// Spots are grouped by file and CWEs; among equal ones the first in order is
-// taken, which tie (nil: as they come) settles.
+// Both hold until the next call. Locations are grouped by file and CWEs; among equal
+// ones the first in order is taken, which tie (nil: as they come) settles.
 func (l *literalKey) match(locations []location, tie func(a, b int32) int) (credit []float64, took []int32) {
-	groups, groupHubs := l.groups(locations, tie)
-	f := &flow{knowns: len(l.arcFrom) - 1, groups: len(groups), hubs: l.hubs, arcFrom: l.arcFrom, arcCost: l.arcCost}
-	f.arcTo = make([]int32, len(l.arcTo))
-	for a, h := range l.arcTo {
-		f.arcTo[a] = f.hubNode(h)
+	l.group(locations, l.files+1, func(s *location) (int32, uint64) {
+		if s.cwes[0] == 0 {
+			return -1, 0
+		}
+		return s.file + 1, uint64(s.cwes[0])<<32 | uint64(s.cwes[1])
+	}, func(a, b *location) int { return cmp.Compare(a.cwes[2], b.cwes[2]) }, tie)
+	f := &l.flow
+	f.reset(len(l.arcFrom)-1, int(l.groups()))
+	f.hubs = l.hubs
+	f.arcFrom = append(f.arcFrom[:0], l.arcFrom...)
+	f.arcCost = append(f.arcCost, l.arcCost...)
+	for _, h := range l.arcHub {
+		f.arcTo = append(f.arcTo, f.hubNode(h))
 	}
-	byHub := make([][]int32, l.hubs)
-	for g := range groups {
-		f.room = append(f.room, int32(len(groups[g].members)))
-		for _, h := range groupHubs[g] {
-			byHub[h] = append(byHub[h], int32(g))
+	for g := range l.groups() {
+		f.room = append(f.room, int32(len(l.members.row(g))))
+		for s, i := l.location(g), 0; i < maxCWEs && s.cwes[i] != 0; i++ {
+			if h, ok := l.full[inFile(s.file, s.cwes[i])]; ok {
+				f.link(h, g)
+			}
+			if h, ok := l.half[inFile(-1, s.cwes[i])]; ok {
+				f.link(h, g)
+			}
 		}
 	}
-	f.setLinks(byHub)
 	f.prepare()
 	f.run(literalStop)
-	return l.read(f, groups)
-}
-
-// groups gives locations with equal file and CWEs as one, and the hubs of each.
-func (l *literalKey) groups(locations []location, tie func(a, b int32) int) (groups []group, hubs [][]int32) {
-	flat := make([]location, len(locations))
-	for i := range locations {
-		flat[i] = location{file: locations[i].file, cwes: locations[i].cwes}
-	}
-	groups = grouped(flat, func(s *location) bool { return s.cwes[0] != 0 }, compareLocations)
-	hubs = make([][]int32, len(groups))
-	for g := range groups {
-		if tie != nil && len(groups[g].members) > 1 {
-			slices.SortFunc(groups[g].members, tie)
+	l.credit, l.took = zeros(l.credit, f.knowns), all(l.took, f.knowns, -1)
+	f.each(func(k, a, g, nth int32) {
+		l.took[k], l.credit[k] = l.members.row(g)[nth], 1
+		if f.arcCost[a] > 0 {
+			l.credit[k] = 0.5
 		}
-		s := &groups[g].location
-		for _, c := range s.cwes {
-			if h, ok := l.full[inFile(s.file, c)]; ok && c != 0 {
-				hubs[g] = append(hubs[g], h)
-			}
-			if h, ok := l.half[inFile(-1, c)]; ok && c != 0 {
-				hubs[g] = append(hubs[g], h)
-			}
-		}
-	}
-	return groups, hubs
-}
-
-func (l *literalKey) read(f *flow, groups []group) (credit []float64, took []int32) {
-	credit, took = make([]float64, f.knowns), make([]int32, f.knowns)
-	used := make([]int, len(groups))
-	waiting := make([][]int32, f.hubs)
-	for k := range took {
-		took[k] = -1
-		if a := f.via[k]; a >= 0 {
-			credit[k] = 1
-			if f.arcCost[a] > 0 {
-				credit[k] = 0.5
-			}
-			h := l.arcTo[a]
-			waiting[h] = append(waiting[h], int32(k))
-		}
-	}
-	for h, ks := range waiting {
-		for at := f.hubFrom[h]; at < f.hubFrom[h+1]; at++ {
-			for range f.linkUse[at] {
-				g := f.linkTo[at]
-				took[ks[0]] = groups[g].members[used[g]]
-				used[g]++
-				ks = ks[1:]
-			}
-		}
-	}
-	return credit, took
+	})
+	return l.credit, l.took
 }
 
 // literal scores by the literal. Suppressed findings and those whose file or line

@@ -16,12 +16,6 @@ type pairing struct {
 // halfCost is what a half match costs, so that no sum of distances outweighs it.
 const halfCost = int64(1) << 40
 
-// A group is a run of equal locations.
-type group struct {
-	location location
-	members  []int32
-}
-
 // An arc says that a group matches an entry in full.
 type arc struct {
 	entry, group int32
@@ -29,8 +23,8 @@ type arc struct {
 	exact        bool
 }
 
-// match assigns locations to entries: most full matches, then most halves, then least
-// distance of the full ones, solved exactly.
+// A matcher assigns locations to entries: most full matches, then most halves, then
+// least distance of the full ones, solved exactly.
 //
 // A location that matches some entry in full never takes half: when no full match is
 // left for it, all that it matches are taken, and it is a duplicate. So full and
@@ -38,210 +32,153 @@ type arc struct {
 // then reached by one minimum-cost assignment (see flow), in which a half costs
 // more than all distances together.
 //
-// Connected components are solved on their own. Spots are grouped first, so that
+// Connected components are solved on their own. Locations are grouped first, so that
 // a thousand copies of one finding are one node. Input in any order gives the same
 // pairing.
-//
-// A decoy takes the locations that it is nearer to than an entry is, and none that
-// hits a decoy may take half. Decoy gives how far the nearest decoy is that a
-// location hits, -1 for none (nil: none for all); tie orders equal locations (nil:
-// as they come).
-func (k *key) match(locations []location, decoy func(*location) int32, tie func(a, b int32) int) *pairing {
-	p := &pairing{
-		entry: make([]int32, len(locations)),
-		half:  make([]bool, len(locations)),
-		near:  make([]int32, len(locations)),
-	}
-	for i := range p.entry {
-		p.entry[i], p.near[i] = -1, -1
-	}
-	groups := k.groups(locations)
-	if tie != nil {
-		for i := range groups {
-			if len(groups[i].members) > 1 {
-				slices.SortFunc(groups[i].members, tie)
-			}
+type matcher struct {
+	key *key
+	// decoy gives how far the nearest decoy is that a location hits, -1 for none
+	// (nil: none for all). It takes the locations that it is nearer to than an entry
+	// is, and none that hits one may take half.
+	decoy func(*location) int32
+	// tie orders equal locations (nil: as they come).
+	tie func(a, b int32) int
+
+	paired pairing
+	grouping
+	arcs   []arc // sorted by entry, exact ones first, then by distance
+	found  []arc // the same as they come
+	first  table // of each entry its arcs
+	hubs   table // of each group that may take half, its hubs
+	near   []int32
+	parent []int32 // union-find: entries, groups, hubs
+	joined []bool  // hubs
+
+	root           []int32 // of each entry, then of each group, its component; -1 for none
+	entriesOf      table   // entries by component
+	groupsOf       table
+	local          []int32 // numbers within a component's flow
+	flow           flow
+	linked, hubIDs []int32
+}
+
+// match pairs locations with entries. The pairing holds until the next call.
+func (m *matcher) match(locations []location) *pairing {
+	p := &m.paired
+	p.entry, p.near = all(p.entry, len(locations), -1), all(p.near, len(locations), -1)
+	p.half, p.credit2 = zeros(p.half, len(locations)), 0
+	m.group(locations, len(m.key.files), func(s *location) (int32, uint64) {
+		if s.cwes[0] == 0 {
+			return -1, 0
+		}
+		return s.file, uint64(s.at.start)<<32 | uint64(s.at.end)
+	}, compareLocations, m.tie)
+	m.graph()
+	for g := range m.groups() {
+		for _, i := range m.members.row(g) {
+			p.near[i] = m.near[g]
 		}
 	}
-	m := k.graph(groups, decoy)
-	for gi := range groups {
-		for _, i := range groups[gi].members {
-			p.near[i] = m.near[gi]
-		}
-	}
-	m.solve(p)
+	m.solve()
 	return p
 }
 
-// groups gives the distinct locations in a fixed order, those outside of the key's
-// files left out.
-func (k *key) groups(locations []location) []group {
-	return grouped(locations, func(s *location) bool { return s.file >= 0 && s.cwes[0] != 0 }, compareLocations)
-}
-
-// grouped gives the locations that are wanted by groups of equals, in order. Sorting
-// beats a map here: members need no slices of their own.
-func grouped(locations []location, want func(*location) bool, compare func(a, b *location) int) []group {
-	type placed struct {
-		key   uint64 // file and first line, which settle most comparisons
-		index int32
-	}
-	order := make([]placed, 0, len(locations))
-	for i := range locations {
-		if s := &locations[i]; want(s) {
-			order = append(order, placed{uint64(uint32(s.file)+1)<<32 | uint64(uint32(s.at.start)), int32(i)})
-		}
-	}
-	slices.SortFunc(order, func(a, b placed) int {
-		if a.key != b.key {
-			return cmp.Compare(a.key, b.key)
-		}
-		if c := compare(&locations[a.index], &locations[b.index]); c != 0 {
-			return c
-		}
-		return int(a.index - b.index)
-	})
-	members := make([]int32, len(order))
-	n := 0
-	for i := range order {
-		members[i] = order[i].index
-		if i == 0 || compare(&locations[members[i-1]], &locations[members[i]]) != 0 {
-			n++
-		}
-	}
-	groups := make([]group, 0, n)
-	for i := 0; i < len(members); {
-		j := i + 1
-		for j < len(members) && compare(&locations[members[i]], &locations[members[j]]) == 0 {
-			j++
-		}
-		groups = append(groups, group{locations[members[i]], members[i:j:j]})
-		i = j
-	}
-	return groups
-}
-
-func compareLocations(a, b *location) int {
-	switch {
-	case a.file != b.file:
-		return cmp.Compare(a.file, b.file)
-	case a.at.start != b.at.start:
-		return cmp.Compare(a.at.start, b.at.start)
-	case a.at.end != b.at.end:
-		return cmp.Compare(a.at.end, b.at.end)
-	case a.name != b.name:
-		return cmp.Compare(a.name, b.name)
-	case a.says != b.says:
-		return cmp.Compare(a.says, b.says)
-	case a.cwes == b.cwes:
-		return 0
-	}
-	return slices.Compare(a.cwes[:], b.cwes[:])
-}
-
-// A graph is what may be assigned to what, in components.
-type graph struct {
-	key    *key
-	groups []group
-	arcs   []arc     // sorted by entry, exact ones first, then by distance
-	first  []int32   // of each entry its first arc; one more at the end
-	hubs   [][]int32 // of each group that may take half, its hubs
-	near   []int32   // of each group the nearest entry matched in full
-	parent []int32   // union-find: entries, groups, hubs
-}
-
-func (k *key) graph(groups []group, decoy func(*location) int32) *graph {
-	m := &graph{key: k, groups: groups, hubs: make([][]int32, len(groups)), near: make([]int32, len(groups))}
-	ne, ng := int32(len(k.entries)), int32(len(groups))
-	m.parent = make([]int32, int(ne+ng)+len(k.hubs))
+// graph finds what may be assigned to what, in components.
+func (m *matcher) graph() {
+	ne, ng := int32(len(m.key.entries)), m.groups()
+	m.parent = sized(m.parent, int(ne+ng)+len(m.key.hubs))
 	for i := range m.parent {
 		m.parent[i] = int32(i)
 	}
-	joined := make([]bool, len(k.hubs))
-	for gi := range groups {
-		g := &groups[gi]
+	m.joined = zeros(m.joined, len(m.key.hubs))
+	m.near = sized(m.near, int(ng))
+	m.found, m.hubs.of, m.hubs.from = m.found[:0], m.hubs.of[:0], append(m.hubs.from[:0], 0)
+	for gi := range ng {
 		within := int32(-1)
-		if decoy != nil {
-			within = decoy(&g.location)
+		if m.decoy != nil {
+			within = m.decoy(m.location(gi))
 		}
-		m.near[gi] = m.addArcs(int32(gi), within)
-		if m.near[gi] >= 0 || within >= 0 {
-			continue
+		m.near[gi] = m.addArcs(gi, within)
+		if m.near[gi] < 0 && within < 0 {
+			m.addHubs(gi)
 		}
-		for _, c := range g.location.cwes {
-			h, ok := k.hubOf[inFile(g.location.file, c)]
-			if c == 0 || !ok {
-				continue
-			}
-			m.hubs[gi] = append(m.hubs[gi], h)
-			m.join(ne+int32(gi), ne+ng+h)
-			if joined[h] {
-				continue
-			}
-			joined[h] = true
-			for _, e := range k.hubs[h] {
-				m.join(e, ne+ng+h)
-			}
-		}
+		m.hubs.from = append(m.hubs.from, int32(len(m.hubs.of)))
 	}
 	m.sortArcs()
-	return m
+}
+
+// addHubs adds what a group may take half of, as its candidates were looked up.
+func (m *matcher) addHubs(gi int32) {
+	ne, ng := int32(len(m.key.entries)), m.groups()
+	for _, h := range m.key.halves {
+		m.hubs.of = append(m.hubs.of, h)
+		m.join(ne+gi, ne+ng+h)
+		if m.joined[h] {
+			continue
+		}
+		m.joined[h] = true
+		for _, e := range m.key.hubs[h] {
+			m.join(e, ne+ng+h)
+		}
+	}
 }
 
 // addArcs adds the full matches of a group and gives the nearest; -1 for none.
 // Those that are farther off than within are a decoy's (-1: there is none).
-func (m *graph) addArcs(gi, within int32) int32 {
-	g := &m.groups[gi]
+func (m *matcher) addArcs(gi, within int32) int32 {
+	s := m.location(gi)
 	best, bestDistance := int32(-1), int32(0)
-	m.key.candidates(&g.location, func(e int32) {
+	for _, e := range m.key.candidates(s) {
 		en := &m.key.entries[e]
-		d := en.at.distance(g.location.at)
+		d := en.at.distance(s.at)
 		if within >= 0 && d > within {
-			return
+			continue
 		}
 		if best < 0 || d < bestDistance || d == bestDistance && e < best {
 			best, bestDistance = e, d
 		}
-		m.arcs = append(m.arcs, arc{e, gi, d, d == 0 && en.exact(&g.location)})
+		m.found = append(m.found, arc{e, gi, d, d == 0 && en.exact(s)})
 		m.join(e, int32(len(m.key.entries))+gi)
-	})
+	}
 	return best
 }
 
-// sortArcs orders the arcs by entry with a counting sort, then each entry's few.
-func (m *graph) sortArcs() {
-	n := len(m.key.entries)
-	m.first = make([]int32, n+1)
-	for i := range m.arcs {
-		m.first[m.arcs[i].entry+1]++
+// sortArcs orders the arcs by entry, then each entry's few.
+func (m *matcher) sortArcs() {
+	rows := sized(m.linked, len(m.found))
+	for i := range m.found {
+		rows[i] = m.found[i].entry
 	}
-	for e := range n {
-		m.first[e+1] += m.first[e]
-	}
-	sorted := make([]arc, len(m.arcs))
-	fill := slices.Clone(m.first)
-	for _, a := range m.arcs {
-		sorted[fill[a.entry]] = a
-		fill[a.entry]++
-	}
-	m.arcs = sorted
-	for e := range n {
-		slices.SortFunc(sorted[m.first[e]:m.first[e+1]], func(a, b arc) int {
-			if a.exact != b.exact {
-				if a.exact {
-					return -1
-				}
-				return 1
-			}
-			if a.distance != b.distance {
-				return cmp.Compare(a.distance, b.distance)
-			}
-			return cmp.Compare(a.group, b.group)
-		})
+	m.linked = rows
+	m.first.sort(len(m.key.entries), rows)
+	m.arcs = m.arcs[:0]
+	for e := range int32(len(m.key.entries)) {
+		from := len(m.arcs)
+		for _, i := range m.first.row(e) {
+			m.arcs = append(m.arcs, m.found[i])
+		}
+		if len(m.arcs)-from > 1 {
+			slices.SortFunc(m.arcs[from:], compareArcs)
+		}
 	}
 }
 
-func (m *graph) find(v int32) int32 {
+func compareArcs(a, b arc) int {
+	switch {
+	case a.exact != b.exact && a.exact:
+		return -1
+	case a.exact != b.exact:
+		return 1
+	case a.distance != b.distance:
+		return cmp.Compare(a.distance, b.distance)
+	}
+	return cmp.Compare(a.group, b.group)
+}
+
+// arcsOf gives the arcs of an entry.
+func (m *matcher) arcsOf(e int32) []arc { return m.arcs[m.first.from[e]:m.first.from[e+1]] }
+
+func (m *matcher) find(v int32) int32 {
 	for m.parent[v] != v {
 		m.parent[v] = m.parent[m.parent[v]]
 		v = m.parent[v]
@@ -249,7 +186,7 @@ func (m *graph) find(v int32) int32 {
 	return v
 }
 
-func (m *graph) join(a, b int32) {
+func (m *matcher) join(a, b int32) {
 	if a, b = m.find(a), m.find(b); a != b {
 		m.parent[max(a, b)] = min(a, b)
 	}
@@ -257,102 +194,74 @@ func (m *graph) join(a, b int32) {
 
 // solve assigns component by component. A component's root is its least entry,
 // as entries are numbered first, so components come in a fixed order.
-func (m *graph) solve(p *pairing) {
-	ne, ng := int32(len(m.key.entries)), int32(len(m.groups))
-	parts := make([]part, ne)
-	for e := range ne {
-		r := m.find(e)
-		parts[r].entries = append(parts[r].entries, e)
-	}
-	for g := range ng {
-		if r := m.find(ne + g); r < ne {
-			parts[r].groups = append(parts[r].groups, g)
+func (m *matcher) solve() {
+	ne, ng := int32(len(m.key.entries)), m.groups()
+	m.root = sized(m.root, int(ne+ng))
+	for v := range ne + ng {
+		if m.root[v] = m.find(v); m.root[v] >= ne {
+			m.root[v] = -1
 		}
 	}
-	local := make([]int32, len(m.parent))
-	for i := range parts {
-		if len(parts[i].entries) > 0 && len(parts[i].groups) > 0 {
-			m.solvePart(&parts[i], local, p)
+	m.entriesOf.sort(int(ne), m.root[:ne])
+	m.groupsOf.sort(int(ne), m.root[ne:])
+	m.local = zeros(m.local, len(m.parent))
+	for r := range ne {
+		entries, groups := m.entriesOf.row(r), m.groupsOf.row(r)
+		if len(entries) > 0 && len(groups) > 0 {
+			m.layOut(entries, groups)
+			m.flow.prepare()
+			m.takeExact(entries)
+			m.flow.run(noStop)
+			m.read(entries, groups)
 		}
 	}
 }
 
-// A part is a connected component.
-type part struct{ entries, groups []int32 }
-
-func (m *graph) solvePart(c *part, local []int32, p *pairing) {
-	f, hubIDs := m.flowOf(c, local)
-	f.prepare()
-	f.takeExact(m, c)
-	f.run(noStop)
-	m.read(f, c, hubIDs, p)
-}
-
-// flowOf builds the component's flow; local is scratch for numbers within it. It
-// gives the key's numbers of the flow's hubs too.
-func (m *graph) flowOf(c *part, local []int32) (*flow, []int32) {
-	ne, ng := int32(len(m.key.entries)), int32(len(m.groups))
-	f := &flow{knowns: len(c.entries), groups: len(c.groups)}
-	var hubs []int32
-	links := 0
-	for i, g := range c.groups {
-		local[ne+g] = int32(f.knowns + i)
-		f.room = append(f.room, int32(len(m.groups[g].members)))
-		hubs = append(hubs, m.hubs[g]...)
-		links += len(m.hubs[g])
+// layOut builds the flow of a component, and hubIDs: the key's numbers of its hubs.
+func (m *matcher) layOut(entries, groups []int32) {
+	ne, ng := int32(len(m.key.entries)), m.groups()
+	f := &m.flow
+	f.reset(len(entries), len(groups))
+	hubs := m.hubIDs[:0]
+	for i, g := range groups {
+		m.local[ne+g] = int32(f.knowns + i)
+		f.room = append(f.room, int32(len(m.members.row(g))))
+		hubs = append(hubs, m.hubs.row(g)...)
 	}
 	slices.Sort(hubs)
 	hubs = slices.Compact(hubs)
-	f.hubs = len(hubs)
+	m.hubIDs, f.hubs = hubs, len(hubs)
 	for i, h := range hubs {
-		local[ne+ng+h] = int32(f.knowns + f.groups + i + 1) // 0: not in use here
+		m.local[ne+ng+h] = int32(f.knowns + f.groups + i + 1) // 0: not in use here
 	}
-	f.arcFrom = make([]int32, 1, f.knowns+1)
-	for _, e := range c.entries {
-		for _, a := range m.arcs[m.first[e]:m.first[e+1]] {
-			f.arcTo = append(f.arcTo, local[ne+a.group])
-			f.arcCost = append(f.arcCost, int64(a.distance))
+	for _, e := range entries {
+		for _, a := range m.arcsOf(e) {
+			f.addArc(m.local[ne+a.group], int64(a.distance))
 		}
 		for _, h := range m.key.entries[e].hubs {
-			if v := local[ne+ng+h]; v > 0 {
-				f.arcTo = append(f.arcTo, v-1)
-				f.arcCost = append(f.arcCost, halfCost)
+			if v := m.local[ne+ng+h]; v > 0 {
+				f.addArc(v-1, halfCost)
 			}
 		}
 		f.arcFrom = append(f.arcFrom, int32(len(f.arcTo)))
 	}
-	byHub := make([][]int32, f.hubs)
-	for _, g := range c.groups {
-		for _, h := range m.hubs[g] {
-			i := int(local[ne+ng+h]) - 1 - f.knowns - f.groups
-			byHub[i] = append(byHub[i], local[ne+g]-int32(f.knowns))
+	for i, g := range groups {
+		for _, h := range m.hubs.row(g) {
+			f.link(m.local[ne+ng+h]-1-int32(f.knowns+f.groups), int32(i))
 		}
 	}
-	f.setLinks(byHub)
 	for _, h := range hubs {
-		local[ne+ng+h] = 0
-	}
-	return f, hubs
-}
-
-// setLinks lays the groups of each hub out.
-func (f *flow) setLinks(byHub [][]int32) {
-	f.hubFrom = make([]int32, 1, f.hubs+1)
-	for h, gs := range byHub {
-		for _, g := range gs {
-			f.linkTo = append(f.linkTo, g)
-			f.linkHub = append(f.linkHub, int32(h))
-		}
-		f.hubFrom = append(f.hubFrom, int32(len(f.linkTo)))
+		m.local[ne+ng+h] = 0
 	}
 }
 
 // takeExact begins with pairs that agree word for word. They cost nothing, so the
 // assignment stays one of least cost; among equals they are kept unless moving
 // one gains a match.
-func (f *flow) takeExact(m *graph, c *part) {
-	for k, e := range c.entries {
-		for i, a := range m.arcs[m.first[e]:m.first[e+1]] {
+func (m *matcher) takeExact(entries []int32) {
+	f := &m.flow
+	for k, e := range entries {
+		for i, a := range m.arcsOf(e) {
 			if !a.exact {
 				break
 			}
@@ -367,35 +276,15 @@ func (f *flow) takeExact(m *graph, c *part) {
 }
 
 // read turns the flow into pairs. Which of a group's equal members is taken goes
-// by their order, which the caller has fixed.
-func (m *graph) read(f *flow, c *part, hubs []int32, p *pairing) {
-	used := make([]int, f.groups)
-	pair := func(k int, g int32, half bool) {
-		i := m.groups[c.groups[g]].members[used[g]]
-		used[g]++
-		p.entry[i], p.half[i] = c.entries[k], half
-	}
-	throughHub := make([][]int, len(hubs))
-	for k := range f.knowns {
-		a := f.via[k]
-		if a < 0 {
-			continue
+// by their order, which is fixed.
+func (m *matcher) read(entries, groups []int32) {
+	m.flow.each(func(k, a, g, nth int32) {
+		i := m.members.row(groups[g])[nth]
+		half := int(m.flow.arcTo[a]) >= m.flow.knowns+m.flow.groups
+		m.paired.entry[i], m.paired.half[i] = entries[k], half
+		m.paired.credit2 += 2
+		if half {
+			m.paired.credit2--
 		}
-		if v := int(f.arcTo[a]); v < f.knowns+f.groups {
-			pair(k, int32(v-f.knowns), false)
-			p.credit2 += 2
-		} else {
-			h := v - f.knowns - f.groups
-			throughHub[h] = append(throughHub[h], k)
-			p.credit2++
-		}
-	}
-	for h, ks := range throughHub {
-		for l := f.hubFrom[h]; l < f.hubFrom[h+1]; l++ {
-			for range f.linkUse[l] {
-				pair(ks[0], f.linkTo[l], true)
-				ks = ks[1:]
-			}
-		}
-	}
+	})
 }

@@ -55,14 +55,14 @@ var (
 		"libs.versions.toml": true, ".npmrc": true, ".yarnrc": true, ".env": true, ".dockerignore": true, ".htaccess": true}
 	ownLinesExt = map[string]bool{".lock": true, ".yml": true, ".yaml": true, ".properties": true, ".ini": true, ".toml": true,
 		".env": true, ".conf": true, ".cfg": true, ".csproj": true, ".gemspec": true}
-	requirements = regexp.MustCompile(`^(requirements|constraints)[^/]*\.(txt|in)$`)
 )
 
 // strict reports whether a file is a manifest or settings.
 func strict(file string) bool {
 	base := strings.ToLower(path.Base(file))
-	return ownLines[base] || ownLinesExt[path.Ext(base)] || requirements.MatchString(base) ||
-		strings.HasPrefix(base, "dockerfile") || strings.HasPrefix(base, ".env.")
+	ext := path.Ext(base)
+	python := (ext == ".txt" || ext == ".in") && (strings.HasPrefix(base, "requirements") || strings.HasPrefix(base, "constraints"))
+	return ownLines[base] || ownLinesExt[ext] || python || strings.HasPrefix(base, "dockerfile") || strings.HasPrefix(base, ".env.")
 }
 
 var version = regexp.MustCompile(`^(.+?),? v?\d+(\.[0-9A-Za-z]+)+`)

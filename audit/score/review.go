@@ -56,7 +56,8 @@ func (s *scorer) review() {
 			open[i] = s.locations[i]
 		}
 	}
-	paired := s.reviews.match(open, nil, func(a, b int32) int { return compareFindings(&s.in.Findings[a], &s.in.Findings[b]) })
+	m := matcher{key: s.reviews, tie: s.tie}
+	paired := m.match(open)
 	var repeats []int
 	for i := range open {
 		sc := &s.result.Findings[i]
@@ -101,13 +102,8 @@ func (s *scorer) reviewDuplicates(paired *pairing, taken map[int32]int) {
 	}
 	slices.SortFunc(rest, s.compare)
 	for _, i := range rest {
-		best, gap := int32(-1), int32(0)
-		s.reviews.candidates(&s.locations[i], func(e int32) {
-			g := s.reviews.entries[e].at.distance(s.locations[i].at)
-			room := !ruled[e] || taken[e] < maxFree
-			if s.ruling(e).Ruling == audit.RuledSame && room && (best < 0 || g < gap || g == gap && e < best) {
-				best, gap = e, g
-			}
+		best := s.reviews.nearest(&s.locations[i], func(e int32) bool {
+			return s.ruling(e).Ruling == audit.RuledSame && (!ruled[e] || taken[e] < maxFree)
 		})
 		if best < 0 {
 			continue
@@ -138,12 +134,7 @@ func RulingOn(p *audit.Project, dims map[audit.CWE]audit.Dimension, f *Scored) (
 	}
 	sp := location{file: reviews.find(f.Path), name: reviews.names[FunctionName(f.Finding.Function)], at: usable(f.Finding.Lines)}
 	sp.cwes, _ = counting(f.Finding.CWEs)
-	best := int32(-1)
-	reviews.candidates(&sp, func(e int32) {
-		if best < 0 || reviews.entries[e].at.distance(sp.at) < reviews.entries[best].at.distance(sp.at) {
-			best = e
-		}
-	})
+	best := reviews.nearest(&sp, nil)
 	if best < 0 {
 		return audit.FindingReview{}, false
 	}

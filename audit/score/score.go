@@ -215,14 +215,16 @@ func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
 
 // pair matches findings with known vulnerabilities.
 func (s *scorer) pair() {
-	s.paired = s.key.match(s.locations, s.toDecoy, func(a, b int32) int {
-		return compareFindings(&s.in.Findings[a], &s.in.Findings[b])
-	})
+	m := matcher{key: s.key, decoy: s.toDecoy, tie: s.tie}
+	s.paired = m.match(s.locations)
 	for i := range s.in.Project.Known {
 		k := &s.in.Project.Known[i]
 		s.result.Known[i] = KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Finding: -1, Corroborated: len(k.Corroborated) > 0}
 	}
 }
+
+// tie orders findings at equal locations.
+func (s *scorer) tie(a, b int32) int { return compareFindings(&s.in.Findings[a], &s.in.Findings[b]) }
 
 // toDecoy is how far the nearest decoy is that a location hits; -1 for none.
 func (s *scorer) toDecoy(sp *location) int32 {
@@ -233,15 +235,7 @@ func (s *scorer) toDecoy(sp *location) int32 {
 }
 
 // decoyOf gives the nearest decoy that a location hits; -1 for none.
-func (s *scorer) decoyOf(sp *location) int32 {
-	best, gap := int32(-1), int32(0)
-	s.decoys.candidates(sp, func(d int32) {
-		if g := s.decoys.entries[d].at.distance(sp.at); best < 0 || g < gap || g == gap && d < best {
-			best, gap = d, g
-		}
-	})
-	return best
-}
+func (s *scorer) decoyOf(sp *location) int32 { return s.decoys.nearest(sp, nil) }
 
 // compareFindings orders findings by all that they say, so that among findings
 // that match alike the choice does not hang on their order.

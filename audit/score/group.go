@@ -1,0 +1,87 @@
+package score
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A grouping gathers equal locations. Its slices are used again.
+type grouping struct {
+	locations []location
+	members   table // of each group its locations
+
+	rows  []int32
+	keys  []uint64
+	byRow table
+	order []placed
+}
+
+type placed struct {
+	key   uint64
+	index int32
+}
+
+// groups is how many groups there are.
+func (g *grouping) groups() int32 { return int32(len(g.members.from) - 1) }
+
+// location gives what the locations of a group have in common.
+func (g *grouping) location(i int32) *location {
+	return &g.locations[g.members.of[g.members.from[i]]]
+}
+
+// group gathers the locations that compare as equal, in order: by a row below n
+// (below 0: the location is left out) and a key within it, which settle most
+// comparisons, then by compare; members by tie (nil: as they come).
+func (g *grouping) group(locations []location, n int, at func(*location) (row int32, key uint64), compare func(a, b *location) int, tie func(a, b int32) int) {
+	g.locations, g.rows, g.keys = locations, sized(g.rows, len(locations)), sized(g.keys, len(locations))
+	for i := range locations {
+		g.rows[i], g.keys[i] = at(&locations[i])
+	}
+	g.byRow.sort(n, g.rows)
+	m := &g.members
+	m.of = sized(m.of, len(g.byRow.of))[:0]
+	m.from = append(sized(m.from, len(g.byRow.of)+1)[:0], 0)
+	for r := range int32(n) {
+		g.order = g.order[:0]
+		for _, i := range g.byRow.row(r) {
+			g.order = append(g.order, placed{g.keys[i], i})
+		}
+		slices.SortFunc(g.order, func(a, b placed) int {
+			if a.key != b.key {
+				return cmp.Compare(a.key, b.key)
+			}
+			if c := compare(&locations[a.index], &locations[b.index]); c != 0 {
+				return c
+			}
+			return int(a.index - b.index)
+		})
+		for i := 0; i < len(g.order); {
+			first, from := g.order[i], len(m.of)
+			for ; i < len(g.order) && g.order[i].key == first.key && compare(&locations[first.index], &locations[g.order[i].index]) == 0; i++ {
+				m.of = append(m.of, g.order[i].index)
+			}
+			if tie != nil && len(m.of)-from > 1 {
+				slices.SortFunc(m.of[from:], tie)
+			}
+			m.from = append(m.from, int32(len(m.of)))
+		}
+	}
+}
+
+func compareLocations(a, b *location) int {
+	switch {
+	case a.file != b.file:
+		return cmp.Compare(a.file, b.file)
+	case a.at.start != b.at.start:
+		return cmp.Compare(a.at.start, b.at.start)
+	case a.at.end != b.at.end:
+		return cmp.Compare(a.at.end, b.at.end)
+	case a.name != b.name:
+		return cmp.Compare(a.name, b.name)
+	case a.says != b.says:
+		return cmp.Compare(a.says, b.says)
+	case a.cwes == b.cwes:
+		return 0
+	}
+	return slices.Compare(a.cwes[:], b.cwes[:])
+}

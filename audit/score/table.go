@@ -1,0 +1,58 @@
+package score
+
+// A table holds lists of numbers one after the other, in two slices that are used
+// again: matching is asked a hundred times over for one chance level.
+type table struct {
+	from []int32 // of each row its first number in of; one more at the end
+	of   []int32
+	next []int32
+}
+
+func (t *table) row(i int32) []int32 { return t.of[t.from[i]:t.from[i+1]] }
+
+// sort makes the given number of rows by counting: row r holds, ascending, each i
+// with rows[i] == r. What is below 0 is in none.
+func (t *table) sort(n int, rows []int32) {
+	t.from = zeros(t.from, n+1)
+	for _, r := range rows {
+		if r >= 0 {
+			t.from[r+1]++
+		}
+	}
+	for r := range n {
+		t.from[r+1] += t.from[r]
+	}
+	t.of = sized(t.of, int(t.from[n]))
+	t.next = append(t.next[:0], t.from[:n]...)
+	for i, r := range rows {
+		if r >= 0 {
+			t.of[t.next[r]] = int32(i)
+			t.next[r]++
+		}
+	}
+}
+
+// sized gives a slice of n elements of any value, in the same place where there is
+// room.
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}
+
+// zeros gives a slice of n zeros, in the same place where there is room.
+func zeros[T any](s []T, n int) []T {
+	s = sized(s, n)
+	clear(s)
+	return s
+}
+
+// all gives a slice of n times v, in the same place where there is room.
+func all[T any](s []T, n int, v T) []T {
+	s = sized(s, n)
+	for i := range s {
+		s[i] = v
+	}
+	return s
+}
