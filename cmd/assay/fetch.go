@@ -13,6 +13,7 @@ import (
 	"assay/audit/fixture"
 	"assay/internal/seal"
 	"assay/internal/static/lang"
+	"assay/internal/suite"
 )
 
 // A source says where fixtures are and where clones are kept.
@@ -22,14 +23,9 @@ type source struct {
 	Mirror string `help:"Folder or template of local clones, like /srv/git/{owner}/{name}." env:"ASSAY_MIRROR"`
 }
 
-// fixtures gives the fixtures as a file system that nothing leaves.
-func (s source) fixtures() (fs.FS, error) {
-	root, err := os.OpenRoot(s.Root)
-	if err != nil {
-		return nil, err
-	}
-	return audit.PlainFiles(root.FS()), nil
-}
+// fixtures gives the fixtures as a file system that nothing leaves. Settings that
+// the folder lacks are Assay's.
+func (s source) fixtures() (fs.FS, error) { return suite.Checkout(s.Root) }
 
 func (s source) project(name string) (*audit.Project, error) {
 	fsys, err := s.fixtures()

@@ -34,9 +34,7 @@ func (s *Suite) Regression(t T) {
 	if s.short() {
 		t.Skip("-short: no project is audited")
 	}
-	if e.root.other != nil && !exists(e.root.holdings(), "fixtures/projects") && len(e.plantedNames()) == 0 {
-		t.Skipf("%s has no fixtures/projects and no fixtures/planted: nothing to audit here", e.root.Dir)
-	}
+	s.need(t, e, "fixtures/projects", "fixtures/planted")
 	targets, err := e.targets()
 	if err != nil {
 		t.Fatal(err)
