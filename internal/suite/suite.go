@@ -244,7 +244,7 @@ func (e *env) auditors(t T) map[string]audit.AuditorEntry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := map[string]audit.AuditorEntry{}
+	m := map[string]audit.AuditorEntry{"static": {Name: "static", Kind: "static", Format: "sarif", Timeout: 30 * time.Minute}} // whatever the file holds
 	for _, a := range as {
 		m[a.Name] = a
 	}
