@@ -67,6 +67,9 @@ type fetchCmd struct {
 
 // Run fetches and exports.
 func (c *fetchCmd) Run(ctx context.Context) error {
+	if c.Functions { // before the key is held against the manifest that it asks to be written anew
+		return manifests{c.source}.functions(ctx, c.Project)
+	}
 	p, err := c.project(c.Project)
 	if err != nil {
 		return err
@@ -74,9 +77,6 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	clone, err := c.clone(ctx, p)
 	if err != nil {
 		return err
-	}
-	if c.Functions {
-		return c.writeFunctions(ctx, clone)
 	}
 	if c.Others {
 		return c.writeOthers(ctx, clone)
@@ -96,21 +96,6 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	for _, m := range s.Missing {
 		fmt.Printf("left out: the source's copy lacks %s, which the manifest does not list\n", m)
 	}
-	return nil
-}
-
-// writeFunctions writes the manifest of functions, by which lint and tests check
-// the key's functions without the source.
-func (c *fetchCmd) writeFunctions(ctx context.Context, clone *seal.Clone) error {
-	functions, err := clone.Functions(ctx, declared)
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(c.Root, "fixtures/projects", c.Project+".functions.tsv")
-	if err := os.WriteFile(file, fixture.FormatFunctions(functions), 0o644); err != nil {
-		return err
-	}
-	fmt.Printf("%s: the functions of %d files\n", file, len(functions))
 	return nil
 }
 
