@@ -60,6 +60,12 @@ func (c *initCmd) Run() error {
 		return err
 	}
 	files[path.Join(filepath.ToSlash(toTop), ".github/workflows/assay.yml")] = strings.NewReplacer(fill...).Replace(started(workflow))
+	for _, name := range []string{".gitignore", ".env.example"} { // a repository has its own
+		if _, err := os.Stat(filepath.Join(c.Dir, name)); err == nil {
+			fmt.Printf("%s is there already; for Assay it needs:\n%s", filepath.Join(c.Dir, name), files[name])
+			delete(files, name)
+		}
+	}
 	if err := writeNew(c.Dir, files); err != nil {
 		return err
 	}

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -64,7 +66,7 @@ func (t *target) add(files map[string]string) error {
 	if err := writeNew(t.Root, files); err != nil {
 		return err
 	}
-	for name := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Println(filepath.Join(t.Root, filepath.FromSlash(name)))
 	}
 	return nil
