@@ -109,6 +109,17 @@ func TestInitWritesWhatRuns(t *testing.T) {
 	require.Equal(t, "mine\n", string(b))
 }
 
+// TestTheFirstTenLines: what README.md opens with prints what stands below it.
+func TestTheFirstTenLines(t *testing.T) {
+	n := newNewcomer(t)
+	n.says(0, n.assay, "init", n.root, "-l", "python")
+	printed := strings.ReplaceAll(n.says(0, n.assay, "lint")+n.says(0, n.suites, "-test.run", "Smoke|Bench"), n.root, "/tmp/mine")
+	holdBlock(t, "../../README.md", "first", "```sh\n"+
+		"go run ./cmd/assay init /tmp/mine -l python        # cases, goals, an auditor, a workflow\n"+
+		"go run ./cmd/assay lint --root /tmp/mine\n"+
+		"ASSAY_ROOT=/tmp/mine go test -run 'Smoke|Bench'\n```\n\n```\n"+printed+"```\n")
+}
+
 // TestAProjectOfOnesOwn: a folder becomes a project with a key by commands alone,
 // and is audited; everything of the run lies in the folder, and nothing of ours.
 func TestAProjectOfOnesOwn(t *testing.T) {
