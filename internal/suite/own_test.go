@@ -109,6 +109,29 @@ func TestInitWritesWhatRuns(t *testing.T) {
 	require.Equal(t, "mine\n", string(b))
 }
 
+// TestInitInAGoModule: there the folder is a package whose tests are the suites.
+func TestInitInAGoModule(t *testing.T) {
+	if os.Getenv("ASSAY_CHECK") == "" {
+		t.Skip("it builds the suites in another module: ./check runs it")
+	}
+	n := newNewcomer(t)
+	house, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	module := t.TempDir()
+	n.root = filepath.Join(module, "audited")
+	for _, name := range []string{"go.mod", "go.sum"} { // its dependencies, and this module as one
+		b, err := os.ReadFile(filepath.Join(house, name))
+		require.NoError(t, err)
+		text := strings.Replace(string(b), "module assay\n", "module theirs\n\nrequire assay v0.0.0\n\nreplace assay => "+house+"\n", 1)
+		require.NoError(t, os.WriteFile(filepath.Join(module, name), []byte(text), 0o644))
+	}
+	require.Contains(t, n.says(0, n.assay, "init", n.root), "go get assay\n  go test -run 'Smoke|Bench'")
+	t.Setenv("GOFLAGS", "-mod=mod")
+	out := n.says(0, "env", "-u", "ASSAY_ROOT", "go", "-C", n.root, "test", "-run", "Smoke|Bench")
+	require.Regexp(t, `PASS +static`, out)
+	require.DirExists(t, filepath.Join(n.root, "records"))
+}
+
 // TestTheFirstTenLines: what README.md opens with prints what stands below it.
 func TestTheFirstTenLines(t *testing.T) {
 	n := newNewcomer(t)
