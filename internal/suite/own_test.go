@@ -178,6 +178,7 @@ func TestAProjectOfOnesOwn(t *testing.T) {
 	require.NotContains(t, out, "dvja")
 	require.Equal(t, 1, strings.Count(out, "Assay's own stand in"), out)
 	require.Contains(t, out, "Bench: "+n.root+" has no tests: nothing is asked")
+	require.Contains(t, n.says(1, n.assay, "capture", "static", "ping"), "fixtures/keys.md is not there, and the key of ping is not frozen")
 	page := strings.TrimSpace(n.says(0, n.assay, "report"))
 	require.True(t, strings.HasPrefix(page, filepath.Join(n.root, "reports")), page)
 	require.Contains(t, n.says(0, n.assay, "report", "-o", "text"), "ping")
