@@ -25,7 +25,7 @@ type baselineCmd struct {
 // Run makes each record the baseline of its auditor on its project. A baseline
 // never moves down by itself.
 func (c *baselineCmd) Run(ctx context.Context) error {
-	c.DB = cmp.Or(c.DB, filepath.Join(c.Root, "results.db"))
+	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	if c.Bench != "" {
 		return c.bench(ctx)
 	}

@@ -37,7 +37,7 @@ var errWorse = errors.New("worse")
 
 // Run compares two records, two reviewers, or two results.
 func (c *compareCmd) Run(ctx context.Context) error {
-	c.DB = cmp.Or(c.DB, filepath.Join(c.Root, "results.db"))
+	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	a, b := kindOf(c.A), kindOf(c.B)
 	if a != b {
 		return fmt.Errorf("%s is %s and %s is %s: expected two of a kind", c.A, a, c.B, b)

@@ -23,6 +23,15 @@ type source struct {
 	Mirror string `help:"Folder or template of local clones, like /srv/git/{owner}/{name}." env:"ASSAY_MIRROR"`
 }
 
+// under gives a name below the root, as short as it is from the working folder.
+func under(root string, name ...string) string {
+	whole := filepath.Join(append([]string{root}, name...)...)
+	if here, err := os.Getwd(); err == nil && root == here {
+		return filepath.Join(name...)
+	}
+	return whole
+}
+
 // fixtures gives the fixtures as a file system that nothing leaves. Settings that
 // the folder lacks are Assay's.
 func (s source) fixtures() (fs.FS, error) { return suite.Checkout(s.Root) }

@@ -33,8 +33,8 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	// Beside the heap, SQLite and the program itself take some 60 MB.
 	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(130 << 20)
-	c.DB = cmp.Or(c.DB, filepath.Join(c.Root, "results.db"))
-	c.Records = cmp.Or(c.Records, filepath.Join(c.Root, "records"))
+	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
+	c.Records = cmp.Or(c.Records, under(c.Root, "records"))
 	in, err := c.input(ctx)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	if c.Format != "html" {
 		return report.WriteAs(os.Stdout, c.Format, in)
 	}
-	dir := cmp.Or(c.Out, filepath.Join(c.Root, "reports", in.Made.Format("20060102T150405")))
+	dir := cmp.Or(c.Out, under(c.Root, "reports", in.Made.Format("20060102T150405")))
 	index, err := report.WriteSite(dir, *in)
 	if err != nil {
 		return err

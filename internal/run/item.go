@@ -31,6 +31,9 @@ type Item struct {
 	Earlier *Result
 	// Do makes one try. It honours ctx.
 	Do func(ctx context.Context) Try
+	// Reasked makes the next try the last one that says what was wrong with a reply;
+	// nil where no try does. It is for who did not see that reply.
+	Reasked func()
 	// Keep stores the result; nil stores its Evaluation in the run's store.
 	Keep func(ctx context.Context, r Result) error
 }

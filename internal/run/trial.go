@@ -89,10 +89,13 @@ func (t *Trial) Key() string {
 	return hash(keyVersion, t.caseHash(), t.Spec.Prompt, t.Prompt, t.settings(), strconv.Itoa(t.Index), t.Twin)
 }
 
+// noVerdict is said of a reply of which nothing else is known.
+const noVerdict = "it holds no verdict that can be read"
+
 // Item gives the work of the trial.
 func (t *Trial) Item() Item {
 	it := Item{Key: t.Key(), Reviewer: t.Reviewer.Name(), Family: t.Case.Family(), Expected: t.Case.Label,
-		Cost: Cost{Known: true}, Do: t.try}
+		Cost: Cost{Known: true}, Do: t.try, Reasked: func() { t.unusable = noVerdict }}
 	if d, ok := t.Reviewer.(Described); ok {
 		it.Provider, it.Reusable = d.Provider(), true
 		it.Cost.Expected, it.Cost.Most, it.Cost.Known = d.Cost(t.Task())
@@ -125,7 +128,7 @@ func (t *Trial) try(ctx context.Context) Try {
 	e.Reason = t.reason(&review)
 	again := e.Status == audit.Malformed && t.unusable == "" && len(review.Attempts) > 0
 	if again {
-		t.unusable = cmp.Or(review.Detail, "it holds no verdict")
+		t.unusable = cmp.Or(review.Detail, noVerdict)
 	}
 	return Try{Evaluation: e, Attempts: review.Attempts, Reask: again, Fatal: err}
 }
