@@ -73,6 +73,7 @@ type ReviewTask struct {
 	Prompt   string // the evaluation prompt
 	Language string
 	Code     string
+	Unusable string // why an earlier reply to the same task could not be used; empty at first
 }
 
 // A Reviewer judges one fragment of code against a SPEC.

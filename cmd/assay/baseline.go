@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +18,14 @@ type baselineCmd struct {
 	Lower   string   `help:"Why a baseline may move down." placeholder:"REASON"`
 	Bench   string   `help:"A reviewer of results.db whose newest finished run becomes its baseline." placeholder:"REVIEWER"`
 	Prompt  string   `help:"With --bench: the prompt." default:"evaluation-prompt"`
-	DB      string   `help:"With --bench: the results." default:"results.db" env:"ASSAY_DB"`
+	DB      string   `help:"With --bench: the results; default: results.db below the root." env:"ASSAY_DB"`
 	Records []string `arg:"" optional:"" help:"Records of records/ (.txt or .json) that become the baselines of their auditors on their projects." type:"existingfile"`
 }
 
 // Run makes each record the baseline of its auditor on its project. A baseline
 // never moves down by itself.
 func (c *baselineCmd) Run(ctx context.Context) error {
+	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	if c.Bench != "" {
 		return c.bench(ctx)
 	}

@@ -85,6 +85,10 @@ func (c *captureCmd) Run(ctx context.Context) error {
 }
 
 func frozen(fsys fs.FS, p *audit.Project) error {
+	line := fmt.Sprintf("| %s | %s | %d | %d | %s | first reading |", p.Name, time.Now().UTC().Format(time.DateOnly), len(p.Known), len(p.Decoys), p.KeyHash)
+	if _, err := fs.Stat(fsys, "fixtures/keys.md"); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("fixtures/keys.md is not there, and the key of %s is not frozen: expected the file with\n\n# Frozen Keys\n\n| Project | Date | Known | Decoys | SHA-256 | Reason |\n|---|---|---|---|---|---|\n%s", p.Name, line)
+	}
 	keys, err := fixture.ReadKeys(fsys, "fixtures/keys.md")
 	if err != nil {
 		return err
@@ -97,8 +101,7 @@ func frozen(fsys fs.FS, p *audit.Project) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("fixtures/keys.md: the key of %s is not frozen: add the line | %s | %s | %d | %d | %s | first reading |",
-		p.Name, p.Name, time.Now().UTC().Format(time.DateOnly), len(p.Known), len(p.Decoys), p.KeyHash)
+	return fmt.Errorf("fixtures/keys.md: the key of %s is not frozen: add the line %s", p.Name, line)
 }
 
 func findAuditor(fsys fs.FS, name string) (audit.AuditorEntry, error) {

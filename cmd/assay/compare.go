@@ -22,7 +22,7 @@ import (
 
 type compareCmd struct {
 	Root    string `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
-	DB      string `help:"The results in which reviewers are looked up." default:"results.db" env:"ASSAY_DB"`
+	DB      string `help:"The results in which reviewers are looked up; default: results.db below the root." env:"ASSAY_DB"`
 	Model   string `help:"Of two results: this reviewer alone."`
 	Rescore bool   `help:"Score the records' stored findings again by today's rules and key, offline."`
 	Strict  bool   `help:"What is not settled fails."`
@@ -37,7 +37,7 @@ var errWorse = errors.New("worse")
 
 // Run compares two records, two reviewers, or two results.
 func (c *compareCmd) Run(ctx context.Context) error {
-	c.DB = cmp.Or(c.DB, "results.db") // an empty ASSAY_DB is none
+	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	a, b := kindOf(c.A), kindOf(c.B)
 	if a != b {
 		return fmt.Errorf("%s is %s and %s is %s: expected two of a kind", c.A, a, c.B, b)

@@ -13,6 +13,7 @@ import (
 	"assay/audit/fixture"
 	"assay/internal/seal"
 	"assay/internal/static/lang"
+	"assay/internal/suite"
 )
 
 // A source says where fixtures are and where clones are kept.
@@ -22,14 +23,18 @@ type source struct {
 	Mirror string `help:"Folder or template of local clones, like /srv/git/{owner}/{name}." env:"ASSAY_MIRROR"`
 }
 
-// fixtures gives the fixtures as a file system that nothing leaves.
-func (s source) fixtures() (fs.FS, error) {
-	root, err := os.OpenRoot(s.Root)
-	if err != nil {
-		return nil, err
+// under gives a name below the root, as short as it is from the working folder.
+func under(root string, name ...string) string {
+	whole := filepath.Join(append([]string{root}, name...)...)
+	if here, err := os.Getwd(); err == nil && root == here {
+		return filepath.Join(name...)
 	}
-	return audit.PlainFiles(root.FS()), nil
+	return whole
 }
+
+// fixtures gives the fixtures as a file system that nothing leaves. Settings that
+// the folder lacks are Assay's.
+func (s source) fixtures() (fs.FS, error) { return suite.Checkout(s.Root) }
 
 func (s source) project(name string) (*audit.Project, error) {
 	fsys, err := s.fixtures()
@@ -71,6 +76,9 @@ type fetchCmd struct {
 
 // Run fetches and exports.
 func (c *fetchCmd) Run(ctx context.Context) error {
+	if c.Functions { // before the key is held against the manifest that it asks to be written anew
+		return manifests{c.source}.functions(ctx, c.Project)
+	}
 	p, err := c.project(c.Project)
 	if err != nil {
 		return err
@@ -78,9 +86,6 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	clone, err := c.clone(ctx, p)
 	if err != nil {
 		return err
-	}
-	if c.Functions {
-		return c.writeFunctions(ctx, clone)
 	}
 	if c.Others {
 		return c.writeOthers(ctx, clone)
@@ -100,21 +105,6 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	for _, m := range s.Missing {
 		fmt.Printf("left out: the source's copy lacks %s, which the manifest does not list\n", m)
 	}
-	return nil
-}
-
-// writeFunctions writes the manifest of functions, by which lint and tests check
-// the key's functions without the source.
-func (c *fetchCmd) writeFunctions(ctx context.Context, clone *seal.Clone) error {
-	functions, err := clone.Functions(ctx, declared)
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(c.Root, "fixtures/projects", c.Project+".functions.tsv")
-	if err := os.WriteFile(file, fixture.FormatFunctions(functions), 0o644); err != nil {
-		return err
-	}
-	fmt.Printf("%s: the functions of %d files\n", file, len(functions))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"assay/audit"
 	"assay/audit/fixture"
@@ -17,7 +18,7 @@ import (
 type lintCmd struct {
 	Root   string   `help:"Folder with fixtures/ and tests/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
 	Strict bool     `help:"Advice fails too, as it does for Assay's own cases."`
-	Dirs   []string `arg:"" optional:"" help:"Applications to check, like tests/my-app; default: everything."`
+	Dirs   []string `arg:"" optional:"" help:"Applications and projects to check, like tests/my-app or fixtures/projects/my-app.md; default: everything."`
 
 	out io.Writer // nil: standard output
 }
@@ -115,6 +116,10 @@ func below(root string, dirs []string) ([]string, error) {
 func (c *lintCmd) apps(fsys fs.FS, dirs []string) error {
 	var errs []error
 	for _, dir := range dirs {
+		if strings.HasSuffix(dir, ".md") {
+			errs = append(errs, c.project(fsys, dir))
+			continue
+		}
 		app, advice, err := fixture.LintApp(fsys, dir)
 		errs = append(errs, err, c.advise(advice))
 		if err != nil {
@@ -130,22 +135,29 @@ func (c *lintCmd) apps(fsys fs.FS, dirs []string) error {
 }
 
 func (c *lintCmd) projects(fsys fs.FS) []error {
-	tables, err := suite.Checkout(c.Root) // dimensions may be Assay's own
-	if err != nil {
-		return []error{err}
-	}
-	dims, err := fixture.ReadDimensions(tables, "fixtures/dimensions.md")
-	errs := []error{err}
 	names, err := fixture.Projects(fsys, "fixtures/projects")
-	errs = append(errs, err)
+	errs := []error{err}
 	for _, name := range names {
-		p, err := fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		errs = append(errs, fixture.MissingDimensions(p, dims))
-		fmt.Fprintf(c.out, "%s: %d known vulnerabilities, %d decoys, %d files, key %s\n", name, len(p.Known), len(p.Decoys), len(p.Tree), p.KeyHash[:12])
+		errs = append(errs, c.project(fsys, path.Join("fixtures/projects", name+".md")))
 	}
 	return errs
+}
+
+// project checks a project's key against its manifests and the dimensions.
+func (c *lintCmd) project(fsys fs.FS, file string) error {
+	tables, err := suite.Checkout(c.Root) // dimensions may be Assay's own
+	if err != nil {
+		return err
+	}
+	dims, err := fixture.ReadDimensions(tables, "fixtures/dimensions.md")
+	if err != nil {
+		return err
+	}
+	p, advice, err := fixture.LintProject(fsys, file)
+	errs := []error{err, c.advise(advice)}
+	if err == nil {
+		errs = append(errs, fixture.MissingDimensions(p, dims))
+		fmt.Fprintf(c.out, "%s: %d known vulnerabilities, %d decoys, %d files, key %s\n", p.Name, len(p.Known), len(p.Decoys), len(p.Tree), p.KeyHash[:12])
+	}
+	return errors.Join(errs...)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -18,10 +17,10 @@ import (
 
 type reportCmd struct {
 	Root    string `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
-	Records string `help:"Folder of test records." default:"records"`
-	DB      string `help:"Results of go test -run Bench." default:"results.db" env:"ASSAY_DB"`
+	Records string `help:"Folder of test records; default: records below the root."`
+	DB      string `help:"Results of go test -run Bench; default: results.db below the root." env:"ASSAY_DB"`
 	Run_    string `help:"This run of the results alone." name:"run" placeholder:"ID"`
-	Out     string `help:"Folder for the pages; default: reports/<timestamp>." type:"path"`
+	Out     string `help:"Folder for the pages; default: reports/<timestamp> below the root." type:"path"`
 	Format  string `help:"html, text, markdown, csv, json, benchfmt or sarif (what auditors missed); all but html go to standard output." enum:"html,text,markdown,csv,json,benchfmt,sarif" default:"html" short:"o"`
 	Auditor string `help:"Records of this auditor alone."`
 	Project string `help:"Records of this project alone."`
@@ -33,7 +32,8 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	// Beside the heap, SQLite and the program itself take some 60 MB.
 	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(130 << 20)
-	c.DB = cmp.Or(c.DB, "results.db") // an empty ASSAY_DB is none
+	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
+	c.Records = cmp.Or(c.Records, under(c.Root, "records"))
 	in, err := c.input(ctx)
 	if err != nil {
 		return err
@@ -41,10 +41,7 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	if c.Format != "html" {
 		return report.WriteAs(os.Stdout, c.Format, in)
 	}
-	dir := c.Out
-	if dir == "" {
-		dir = filepath.Join("reports", in.Made.Format("20060102T150405"))
-	}
+	dir := cmp.Or(c.Out, under(c.Root, "reports", in.Made.Format("20060102T150405")))
 	index, err := report.WriteSite(dir, *in)
 	if err != nil {
 		return err

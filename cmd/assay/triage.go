@@ -98,7 +98,7 @@ func (c *triageCmd) records() ([]*record.Record, error) {
 		}
 		return rs, nil
 	}
-	all, err := record.ReadAll("records")
+	all, err := record.ReadAll(under(c.Root, "records"))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
@@ -115,7 +115,7 @@ func (c *triageCmd) records() ([]*record.Record, error) {
 		rs = append(rs, r)
 	}
 	if len(rs) == 0 {
-		return nil, fmt.Errorf("records: none of Regression on %s: expected one, or --records", c.Project)
+		return nil, fmt.Errorf("%s: none of Regression on %s: expected one, or --records", under(c.Root, "records"), c.Project)
 	}
 	return rs, nil
 }

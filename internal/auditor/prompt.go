@@ -8,7 +8,8 @@ import (
 
 // Prompt puts a task into the one text that reviewers are sent: the SPEC's
 // Prompt section, the evaluation prompt, the code. It is made of the task alone,
-// which holds no label, file name, number or description.
+// which holds no label, file name, number or description. A task that is asked
+// again says what was wrong with the reply before, and nothing of what it said.
 func Prompt(t audit.ReviewTask) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(t.Spec))
@@ -17,6 +18,9 @@ func Prompt(t audit.ReviewTask) string {
 	b.WriteString("\n\n")
 	f := fence(t.Code)
 	b.WriteString(f + t.Language + "\n" + strings.TrimRight(t.Code, "\n") + "\n" + f + "\n")
+	if t.Unusable != "" {
+		b.WriteString("\nAn earlier reply to this could not be used: " + audit.OneLine(t.Unusable, 200) + ". Reply in the form that is asked for, whole, and with nothing after it.\n")
+	}
 	return b.String()
 }
 

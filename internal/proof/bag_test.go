@@ -36,7 +36,7 @@ func TestBagOfTokens(t *testing.T) {
 	require.Empty(t, proof.BagOfTokens(told[:1]), "nothing to learn from")
 }
 
-// docs/writing-cases.md shows what the words alone give.
+// docs/proving-cases.md shows what the words alone give.
 func TestBagOfTokensIsShown(t *testing.T) {
 	if os.Getenv("ASSAY_APP") != "" {
 		t.Skip("ASSAY_APP: one application alone")
@@ -45,9 +45,9 @@ func TestBagOfTokensIsShown(t *testing.T) {
 	for _, f := range proof.BagOfTokens(corpora(t)) {
 		rows = append(rows, fmt.Sprintf("| %s | %d | %d | %.2f | %.1f %% |\n", f.App, f.Goods+f.Bads, f.TrainedOn, f.AUC, 100*f.Balanced))
 	}
-	page, err := os.ReadFile("../../docs/writing-cases.md")
+	page, err := os.ReadFile("../../docs/proving-cases.md")
 	require.NoError(t, err)
 	if table := strings.Join(rows, ""); !strings.Contains(string(page), table) {
-		t.Errorf("docs/writing-cases.md shows another table for the bag of tokens: expected\n%s", table)
+		t.Errorf("docs/proving-cases.md shows another table for the bag of tokens: expected\n%s", table)
 	}
 }

@@ -8,7 +8,7 @@
 // the effects against the oracles and against each other. [CheckMutants] then
 // asks whether oracles and parameter sets would notice a good that lost one part
 // ([Mutants]), and [TwinFamily] makes the variants of the cases that must still
-// hold. What has to hold, and how to write it, is docs/writing-cases.md.
+// hold. What has to hold, and how to write it, is docs/proving-cases.md.
 //
 // Over the whole corpus, [Leaks] asks whether labels can be told without
 // understanding the code, [Duplicates] whether two families are one, and [Thin]

@@ -15,10 +15,10 @@ import (
 	"assay/internal/proof"
 )
 
-// example takes the worked example out of docs/writing-cases.md.
+// example takes the worked example out of docs/worked-example.md.
 func example(t *testing.T) *audit.App {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/writing-cases.md")
+	page, err := os.ReadFile("../../docs/worked-example.md")
 	require.NoError(t, err)
 	dir := t.TempDir()
 	files := regexp.MustCompile("(?sm)^`(tests/notes/[^`]+)`\n\n````[a-z]+\n(.*?)^````$").FindAllStringSubmatch(string(page), -1)

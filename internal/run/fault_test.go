@@ -152,10 +152,19 @@ func wholeAndOnce(t testing.TB, s store.Store, ts []run.Trial, id string) {
 	}
 }
 
-// Answers without a verdict are told apart, stored, and not tried again.
+// Answers without a verdict are told apart and stored. Malformed and empty ones are
+// asked for once more, with what was wrong; refusals are not.
 func TestNoAnswerIsToldApart(t *testing.T) {
+	first := 0 // requests that say nothing of an earlier reply
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
-		switch r.N % 6 {
+		if strings.Contains(r.Prompt, "could not be used: ") {
+			if strings.Contains(r.Prompt, "could not be used: the reply is empty") {
+				return mockapi.Reply{}
+			}
+			return mockapi.Reply{Content: "still no verdict"}
+		}
+		first++
+		switch first % 6 {
 		case 0:
 			return mockapi.Reply{Finish: "length", Content: `{"explanation":"the qu`}
 		case 1:
@@ -173,10 +182,11 @@ func TestNoAnswerIsToldApart(t *testing.T) {
 	db := open(t)
 	ts := trials(60, model(t, s, time.Second))
 	sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1), Concurrency: 1}, items(ts))
-	require.Equal(t, 30, sum.State.Outcome(audit.OutcomeMalformed))
+	require.Equal(t, 20, sum.State.Outcome(audit.OutcomeMalformed), "the empty ones were mended")
 	require.Equal(t, 10, sum.State.Outcome(audit.OutcomeRefused))
-	require.Equal(t, 20, sum.State.Outcome(audit.OutcomeCorrect)+sum.State.Outcome(audit.OutcomeWrong))
-	require.Len(t, s.Requests(), 60)
+	require.Equal(t, 30, sum.State.Outcome(audit.OutcomeCorrect)+sum.State.Outcome(audit.OutcomeWrong))
+	require.Len(t, s.Requests(), 90)
+	require.Equal(t, 30, sum.State.Retries, "each of the malformed and empty once, and counted")
 	wholeAndOnce(t, db, ts, sum.Run.ID)
 }
 

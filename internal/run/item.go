@@ -31,6 +31,9 @@ type Item struct {
 	Earlier *Result
 	// Do makes one try. It honours ctx.
 	Do func(ctx context.Context) Try
+	// Reasked makes the next try the last one that says what was wrong with a reply;
+	// nil where no try does. It is for who did not see that reply.
+	Reasked func()
 	// Keep stores the result; nil stores its Evaluation in the run's store.
 	Keep func(ctx context.Context, r Result) error
 }
@@ -52,6 +55,9 @@ type Try struct {
 	Attempts []audit.Attempt
 	// Value is handed on to the result, for work that is no trial.
 	Value any
+	// Reask says that the reply was of no use, and that the next try says why: it is
+	// made once.
+	Reask bool
 	// Fatal says that no further item can succeed: of the provider when the last
 	// attempt's HTTP status is 401, 402, 403 or 429 (a revoked key, no credit, no
 	// quota), else of the reviewer.
@@ -65,9 +71,9 @@ func (t *Try) last() audit.Attempt {
 	return t.Attempts[len(t.Attempts)-1]
 }
 
-// again reports whether the same request may succeed later.
+// again reports whether another try may succeed.
 func (t *Try) again() bool {
-	return t.Fatal == nil && t.Evaluation.Status == audit.Errored && t.last().Transient
+	return t.Fatal == nil && (t.Reask || t.Evaluation.Status == audit.Errored && t.last().Transient)
 }
 
 // throttled reports whether the provider said that it is asked too often.

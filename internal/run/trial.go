@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -31,6 +32,8 @@ type Trial struct {
 	Reviewer   audit.Reviewer
 	Index      int    // from 0
 	Twin       string // kind of the machine-made variant; empty for the case itself
+
+	unusable string // why the last reply could not be used
 }
 
 // A Described reviewer says what the run needs to know about it. One that is not
@@ -86,10 +89,13 @@ func (t *Trial) Key() string {
 	return hash(keyVersion, t.caseHash(), t.Spec.Prompt, t.Prompt, t.settings(), strconv.Itoa(t.Index), t.Twin)
 }
 
+// noVerdict is said of a reply of which nothing else is known.
+const noVerdict = "it holds no verdict that can be read"
+
 // Item gives the work of the trial.
 func (t *Trial) Item() Item {
 	it := Item{Key: t.Key(), Reviewer: t.Reviewer.Name(), Family: t.Case.Family(), Expected: t.Case.Label,
-		Cost: Cost{Known: true}, Do: t.try}
+		Cost: Cost{Known: true}, Do: t.try, Reasked: func() { t.unusable = noVerdict }}
 	if d, ok := t.Reviewer.(Described); ok {
 		it.Provider, it.Reusable = d.Provider(), true
 		it.Cost.Expected, it.Cost.Most, it.Cost.Known = d.Cost(t.Task())
@@ -97,9 +103,12 @@ func (t *Trial) Item() Item {
 	return it
 }
 
-// try asks the reviewer once and judges the answer.
+// try asks the reviewer once and judges the answer. A reviewer that is asked by
+// requests is told once what was wrong with a malformed or empty reply.
 func (t *Trial) try(ctx context.Context) Try {
-	review, err := t.Reviewer.Review(ctx, t.Task())
+	task := t.Task()
+	task.Unusable = t.unusable
+	review, err := t.Reviewer.Review(ctx, task)
 	if err != nil {
 		review.Status = audit.Errored
 		review.Detail = err.Error()
@@ -117,7 +126,11 @@ func (t *Trial) try(ctx context.Context) Try {
 	e.Explanation, e.Violates, e.CWEs, e.Confidence = capped(review.Explanation), review.Violates, review.CWEs, review.Confidence
 	e.Detail, e.Reply = capped(review.Detail), capped(review.Raw)
 	e.Reason = t.reason(&review)
-	return Try{Evaluation: e, Attempts: review.Attempts, Fatal: err}
+	again := e.Status == audit.Malformed && t.unusable == "" && len(review.Attempts) > 0
+	if again {
+		t.unusable = cmp.Or(review.Detail, noVerdict)
+	}
+	return Try{Evaluation: e, Attempts: review.Attempts, Reask: again, Fatal: err}
 }
 
 // evaluation fills in what is known before anybody is asked.

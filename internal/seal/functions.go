@@ -11,7 +11,8 @@ import (
 	"assay/audit"
 )
 
-// Functions gives the functions of the files that the project's key names.
+// Functions gives the functions of the files that the project's key names, or of
+// all files while it names none.
 // declared gives those that a parser sees in a file. What an entry names beyond
 // them (a variable that holds a function, a mapper's statement, a shell
 // function) is taken as the line on which it stands first as a whole word. A
@@ -20,6 +21,15 @@ func (c *Clone) Functions(ctx context.Context, declared func(path string, conten
 	functions := map[string][]audit.Function{}
 	var errs []error
 	named := namedFunctions(c.Project)
+	if len(named) == 0 {
+		bs, err := c.blobs(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range bs {
+			named[b.path] = nil
+		}
+	}
 	err := each(ctx, c, named, func(path string, content []byte) {
 		functions[path] = nil
 		for _, f := range declared(path, content) {

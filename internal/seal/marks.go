@@ -72,6 +72,9 @@ func (s *Sealed) Lost(p *audit.Project) []error {
 	var errs []error
 	look := func(id, file string, lines audit.Range, pos audit.Pos) {
 		content, err := os.ReadFile(filepath.Join(s.Dir, filepath.FromSlash(s.Names.Hide(file))))
+		if lines.IsZero() { // the whole file is meant
+			lines = audit.Range{Start: 1, End: len(content)}
+		}
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %s: %w", pos, id, err))

@@ -95,7 +95,7 @@ func TestMarksLookIntoFilesAndPaths(t *testing.T) {
 func TestWhatASealWouldLose(t *testing.T) {
 	p, mirror := project(t)
 	p.Known = []audit.Known{{ID: "K1", File: "src/a.go", Lines: audit.Range{Start: 3, End: 3}, Pos: audit.Pos{File: "p.md", Line: 7}},
-		{ID: "K2", File: "src/a.go", Lines: audit.Range{Start: 3, End: 4}}}
+		{ID: "K2", File: "src/a.go", Lines: audit.Range{Start: 3, End: 4}}, {ID: "K3", File: "src/a.go"}} // K3: the whole file
 	p.Decoys = []audit.Decoy{{ID: "D1", File: "docs/solution/one.md", Lines: audit.Range{Start: 1, End: 2}}}
 	errs := export(t, p, mirror).Lost(p)
 	require.Len(t, errs, 2)

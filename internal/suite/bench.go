@@ -34,7 +34,7 @@ func (s *Suite) Bench(t T) {
 		t.Skip("-short: cases are not asked")
 	}
 	b := &bench{suite: s, env: e, started: make(chan struct{})}
-	e.need(t, "tests")
+	s.need(t, e, "tests")
 	b.corpus = e.corpus(t)
 	b.goals = e.goals(t)
 	t.Cleanup(func() { b.end(t) })

@@ -39,17 +39,7 @@ func (c command) run(args ...string) (status int, out string) {
 // them with 1, in every suite, in a part of it, over shards and over workers; what
 // they print as PASS or WARN with 0.
 func TestExitCodes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: the commands are not built")
-	}
-	dir := t.TempDir()
-	suites, assay := filepath.Join(dir, "assay.test"), filepath.Join(dir, "assay")
-	for _, args := range [][]string{{"test", "-c", "-o", suites, "."}, {"build", "-o", assay, "./cmd/assay"}} {
-		cmd := exec.Command("go", args...)
-		cmd.Dir = filepath.Join("..", "..")
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
+	suites, assay := commands(t)
 	expect := func(t *testing.T, c command, verdict string, args ...string) {
 		t.Helper()
 		want := map[string]int{"PASS": 0, "WARN": 0, "part": 0, "FAIL": 1, "INVALID": 1, "MISS": 1}[verdict]

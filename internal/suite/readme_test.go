@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +33,40 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 	holdBlock(t, "../../README.md", "summary", "```\n$ go test -run 'Smoke|Regression|Bench'\nPASS\n"+short.String()+"```\n")
 	holdBlock(t, "../../docs/recordings.md", "recorded", "```\n"+strings.TrimLeft(whole.String(), "\n")+"```\n")
 	holdBlock(t, "../../docs/recordings.md", "corroborated", corroboratedTable(t, regression))
+}
+
+// shellBlock is a block of commands.
+var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+
+// TestDocumentedTestsHaveTheirFlags: every flag of a go test line in README.md and
+// docs/ is there, and every variable is one that is read.
+func TestDocumentedTestsHaveTheirFlags(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	flags := flag.NewFlagSet("test", flag.ContinueOnError)
+	define(flags)
+	known := func(name string) bool {
+		return flags.Lookup(name) != nil || flag.Lookup("test."+name) != nil || name == "c" || name == "o" || name == "tags"
+	}
+	lines := 0
+	for _, page := range append(pages, "../../README.md") {
+		b, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, block := range shellBlock.FindAllStringSubmatch(string(b), -1) {
+			for _, line := range strings.Split(block[1], "\n") {
+				_, command, ok := strings.Cut(line, "go test ")
+				if !ok {
+					continue
+				}
+				lines++
+				command, _, _ = strings.Cut(command, "  #")
+				for _, f := range regexp.MustCompile(`(?:^|\s)-([a-z]+)`).FindAllStringSubmatch(command, -1) {
+					require.True(t, known(f[1]), "%s: %q has the flag -%s, which is not there", page, line, f[1])
+				}
+			}
+		}
+	}
+	require.Greater(t, lines, 10)
 }
 
 // holdBlock holds the block of a page between its two comments to text.

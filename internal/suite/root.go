@@ -58,6 +58,19 @@ func (d defaults) Open(name string) (fs.File, error) {
 	return d.FS.Open(below)
 }
 
+// lacking names the settings that the folder of one's own does not have.
+func (r *root) lacking() (names []string) {
+	if r.other == nil {
+		return nil
+	}
+	for _, name := range []string{"goals.md", "dimensions.md", "smoke.md", "auditors.md", "models.md"} {
+		if !exists(r.other, "fixtures/"+name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // strict reports whether the corpus is our own and must be whole.
 func (r *root) strict() bool { return r.other == nil }
 

@@ -130,6 +130,9 @@ func (s *Suite) environment() (*env, error) {
 			return
 		}
 		s.env = &env{cfg, root, given{s.opts.Auditors, s.opts.Reviewers}, file}
+		if lacking := root.lacking(); len(lacking) > 0 {
+			s.summary.note("%s has no %s: Assay's own stand in", root.Dir, strings.Join(lacking, ", "))
+		}
 	})
 	return s.env, s.err
 }
@@ -144,12 +147,16 @@ func (s *Suite) begin(t T) *env {
 	return e
 }
 
-// need skips a suite for which the folder of one's own holds nothing.
-func (e *env) need(t T, name string) {
+// need skips a suite for which the folder of one's own has nothing, and says so in
+// the summary: nobody reads what a skipped test says.
+func (s *Suite) need(t T, e *env, names ...string) {
 	t.Helper()
-	if e.root.other != nil && !exists(e.root.holdings(), name) {
-		t.Skipf("%s has no %s: nothing to ask here", e.root.Dir, name)
+	if e.root.other == nil || slices.ContainsFunc(names, func(name string) bool { return exists(e.root.holdings(), name) }) {
+		return
 	}
+	what := fmt.Sprintf("%s: %s has no %s: nothing is asked", strings.TrimPrefix(t.Name(), "Test"), e.root.Dir, strings.Join(names, " or "))
+	s.summary.note("%s", what)
+	t.Skipf("%s", what)
 }
 
 // uncached keeps go test from serving this run's result from its cache: it opens
@@ -237,7 +244,7 @@ func (e *env) auditors(t T) map[string]audit.AuditorEntry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := map[string]audit.AuditorEntry{}
+	m := map[string]audit.AuditorEntry{"static": {Name: "static", Kind: "static", Format: "sarif", Timeout: 30 * time.Minute}} // whatever the file holds
 	for _, a := range as {
 		m[a.Name] = a
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -79,6 +80,9 @@ func (w *trialWorker) try(ctx context.Context, d *batcher, conf settings, e *end
 	if e.leased {
 		limited, cancel = context.WithTimeout(ctx, hold-10*time.Second)
 	}
+	if it.Reasked != nil && slices.ContainsFunc(e.attempts, answered) {
+		it.Reasked() // by another process than the one that read the reply
+	}
 	t := it.Attempt(limited)
 	cancel()
 	e.cost, e.unsure = run.Charge(t.Attempts, it.Cost.Most)
@@ -107,6 +111,10 @@ func (w *trialWorker) try(ctx context.Context, d *batcher, conf settings, e *end
 	e.row = &row
 	return d.settle(e)
 }
+
+// answered reports whether a request brought a reply: that the trial goes on says
+// that it was of no use.
+func answered(a audit.Attempt) bool { return a.HTTPStatus == 200 && a.Error == "" }
 
 // rebuild gives the task's work, or ends the worker where it cannot: the job goes
 // to another one.

@@ -1,0 +1,347 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/findings"
+	"assay/audit/fixture"
+	"assay/internal/cwe"
+)
+
+type importCmd struct {
+	source
+	Project string `arg:"" help:"Name of a project of fixtures/projects; what it holds stays."`
+	File    string `arg:"" help:"SARIF (results that are suppressed, or of another kind than fail, become decoys) or CSV." type:"existingfile"`
+}
+
+// Help tells the columns.
+func (c *importCmd) Help() string {
+	return `A CSV has a heading. Its columns, in any order, other ones are passed over:
+
+    path, file or name      a path of the project, or a file's name without its ending
+    line, lines             12 or 12-18; without them the function stands for them
+    function                its name
+    cwe, category           89, CWE-89, or a short word like sqli
+    true, vulnerable, real  true: an entry; false: a decoy
+    severity, title, why    optional
+
+An entry with neither lines nor function is its whole file.`
+}
+
+// An imported row is an entry or a decoy that is about to be written.
+type imported struct {
+	pos                   audit.Pos
+	vulnerable            bool
+	path, function, lines string
+	cwes                  []audit.CWE
+	severity, title, why  string
+}
+
+// Run adds what the file holds to the key, all of it or nothing.
+func (c *importCmd) Run() error {
+	fsys, err := c.fixtures()
+	if err != nil {
+		return err
+	}
+	page := path.Join("fixtures/projects", c.Project+".md")
+	p, _, err := fixture.LintProject(fsys, page)
+	if p == nil || p.Tree == nil {
+		return fmt.Errorf("%w\nexpected a project: assay new project %s", err, c.Project)
+	}
+	dims, err := fixture.ReadDimensions(fsys, "fixtures/dimensions.md")
+	if err != nil {
+		return err
+	}
+	rows, err := c.rows(p)
+	if err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		return fmt.Errorf("%s holds nothing to import: expected results with a CWE and a file", c.File)
+	}
+	old, err := fs.ReadFile(fsys, page)
+	if err != nil {
+		return err
+	}
+	known, decoys, err := written(p, dims, rows)
+	if err != nil {
+		return err
+	}
+	text, err := addRows(string(old), "Known Vulnerabilities", known)
+	if err == nil {
+		text, err = addRows(text, "Decoys", decoys)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", page, err)
+	}
+	if err := c.checked(page, text, p.Name); err != nil {
+		return err
+	}
+	fmt.Printf("%d entries and %d decoys\n", len(known), len(decoys))
+	return (&lintCmd{Root: c.Root, out: os.Stdout}).project(fsys, page)
+}
+
+// checked writes the page when the project can still be read with it.
+func (c *importCmd) checked(page, text, name string) error {
+	return replaceChecked(filepath.Join(c.Root, filepath.FromSlash(page)), text, func(dir fs.FS, file string) error {
+		beside := os.DirFS(filepath.Join(c.Root, "fixtures/projects"))
+		_, err := fixture.ReadProject(replaced{dir, beside}, file)
+		return err
+	})
+}
+
+// replaced is a folder with files of another in place of its own.
+type replaced struct{ first, rest fs.FS }
+
+// Open opens a file.
+func (r replaced) Open(name string) (fs.File, error) {
+	if f, err := r.first.Open(name); err == nil {
+		return f, nil
+	}
+	return r.rest.Open(name)
+}
+
+// rows reads the file by what it is.
+func (c *importCmd) rows(p *audit.Project) ([]imported, error) {
+	b, err := os.ReadFile(c.File)
+	if err != nil {
+		return nil, err
+	}
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
+		return sarifRows(c.File, b)
+	}
+	return csvRows(c.File, b, p.Tree)
+}
+
+// sarifRows reads results. A kind that says that there is no problem is read as a
+// suppression with that reason: both say that the place is none.
+func sarifRows(name string, b []byte) ([]imported, error) {
+	var log map[string]any
+	if err := json.Unmarshal(b, &log); err != nil {
+		return nil, fmt.Errorf("%s: no SARIF and no CSV: %w", name, err)
+	}
+	runs, _ := log["runs"].([]any)
+	for _, run := range runs {
+		fields, _ := run.(map[string]any)
+		results, _ := fields["results"].([]any)
+		for _, result := range results {
+			r, _ := result.(map[string]any)
+			if kind, _ := r["kind"].(string); kind != "" && kind != "fail" {
+				r["suppressions"] = []any{map[string]any{"kind": "external", "justification": "of kind " + kind}}
+				delete(r, "kind")
+			}
+		}
+	}
+	again, err := json.Marshal(log)
+	if err != nil {
+		return nil, err
+	}
+	report, err := findings.Read(name, bytes.NewReader(again), findings.Options{Format: "sarif"})
+	if err != nil {
+		return nil, err
+	}
+	for _, pr := range report.Problems {
+		fmt.Printf("not usable: %s\n", pr.What)
+	}
+	var rows []imported
+	for _, f := range report.Findings {
+		rows = append(rows, imported{pos: audit.Pos{File: name}, vulnerable: f.Suppressed == "", path: f.File, function: f.Function, lines: f.Lines.String(),
+			cwes: f.CWEs, severity: f.Severity.String(), title: cmp.Or(f.Title, f.RuleID), why: cmp.Or(f.Suppressed, f.Description)})
+	}
+	return rows, nil
+}
+
+// columns are the words for each column of a CSV.
+var columns = map[string][]string{
+	"path": {"path", "file", "filename", "name", "test name", "uri"}, "lines": {"line", "lines", "start line"}, "function": {"function", "method"},
+	"cwe": {"cwe", "cwes"}, "category": {"category", "type"}, "vulnerable": {"true", "vulnerable", "real", "real vulnerability", "label", "expected"},
+	"severity": {"severity"}, "title": {"title", "message"}, "why": {"why", "reason", "evidence", "description"},
+}
+
+// csvRows reads lines of a table by the words of its heading.
+func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
+	r := csv.NewReader(bytes.NewReader(b))
+	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
+	if first, _, _ := strings.Cut(string(b), "\n"); strings.Count(first, ";") > strings.Count(first, ",") {
+		r.Comma = ';'
+	}
+	lines, err := r.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: no CSV: %w", name, err)
+	}
+	if len(lines) == 0 {
+		return nil, fmt.Errorf("%s is empty", name)
+	}
+	at := map[string]int{}
+	for column, words := range columns {
+		at[column] = slices.IndexFunc(lines[0], func(cell string) bool {
+			return slices.Contains(words, strings.ToLower(strings.Trim(cell, "# \t")))
+		})
+	}
+	if at["path"] < 0 || at["vulnerable"] < 0 || at["cwe"] < 0 && at["category"] < 0 {
+		return nil, fmt.Errorf("%s:1: the heading is %q: expected columns path (or name), cwe (or category), and true; see assay import --help", name, lines[0])
+	}
+	stems := map[string]string{} // a name that several files have is none
+	for file := range tree {
+		stem := strings.TrimSuffix(path.Base(file), path.Ext(file))
+		if _, twice := stems[stem]; twice {
+			file = ""
+		}
+		stems[stem] = file
+	}
+	var rows []imported
+	var errs []error
+	for i, line := range lines[1:] {
+		cell := func(column string) string {
+			if n := at[column]; n >= 0 && n < len(line) {
+				return strings.TrimSpace(line[n])
+			}
+			return ""
+		}
+		row := imported{pos: audit.Pos{File: name, Line: i + 2}, path: cell("path"), function: cell("function"), lines: cell("lines"),
+			severity: cell("severity"), title: cell("title"), why: cell("why")}
+		if _, ok := tree[row.path]; !ok && stems[row.path] != "" {
+			row.path = stems[row.path]
+		}
+		var ok bool
+		if row.vulnerable, ok = truth(cell("vulnerable")); !ok {
+			errs = append(errs, fmt.Errorf("%s: %q says neither: expected true or false", row.pos, cell("vulnerable")))
+		}
+		if row.cwes, err = weaknesses(cmp.Or(cell("cwe"), cell("category"))); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", row.pos, err))
+		}
+		rows = append(rows, row)
+	}
+	return rows, errors.Join(errs...)
+}
+
+func truth(s string) (vulnerable, ok bool) {
+	switch strings.ToLower(s) {
+	case "true", "yes", "1", "bad", "vulnerable":
+		return true, true
+	case "false", "no", "0", "good", "safe":
+		return false, true
+	}
+	return false, false
+}
+
+// categories are short words that keys are written with, and what they mean.
+var categories = map[string]audit.CWE{"sqli": 89, "xss": 79, "cmdi": 78, "pathtraver": 22, "traversal": 22, "ldapi": 90, "xpathi": 643, "crypto": 327,
+	"hash": 328, "weakrand": 330, "trustbound": 501, "securecookie": 614, "csrf": 352, "ssrf": 918, "xxe": 611, "redirect": 601, "deserialization": 502,
+	"codeinjection": 94, "idor": 639, "upload": 434, "secrets": 798}
+
+var noWord = regexp.MustCompile(`[^a-z]`)
+
+// weaknesses reads "89", "CWE-89, CWE-564" or a category.
+func weaknesses(s string) ([]audit.CWE, error) {
+	if w, ok := categories[noWord.ReplaceAllString(strings.ToLower(s), "")]; ok {
+		return []audit.CWE{w}, nil
+	}
+	var ws []audit.CWE
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" ,;/|", r) }) {
+		w, err := audit.ParseCWE(word)
+		if n, numeric := strconv.Atoi(word); numeric == nil {
+			w, err = audit.CWE(n), nil
+		}
+		if err != nil || !cwe.Known(int(w)) {
+			return nil, fmt.Errorf("%q is no weakness: expected a number like CWE-89, or one of the categories of assay import", word)
+		}
+		ws = append(ws, w)
+	}
+	if len(ws) == 0 {
+		return nil, errors.New("no CWE: expected one")
+	}
+	return ws, nil
+}
+
+// written gives the rows of both tables, numbered after the entries that are there.
+func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, rows []imported) (known, decoys []string, err error) {
+	var errs []error
+	prefix := strings.ToUpper(p.Name)
+	for _, r := range rows {
+		file, inTree := p.Tree[strings.TrimPrefix(r.path, "./")]
+		switch {
+		case !inTree:
+			errs = append(errs, fmt.Errorf("%s: %q is no file of the project: expected a path of %s.tree.tsv", r.pos, r.path, p.Name))
+			continue
+		case len(r.cwes) == 0:
+			errs = append(errs, fmt.Errorf("%s: a result in %s without a CWE: expected one", r.pos, r.path))
+			continue
+		}
+		dimension := dims[r.cwes[0]]
+		if dimension == "" {
+			errs = append(errs, fmt.Errorf("%s: %v has no dimension: add it to dimensions.md", r.pos, r.cwes[0]))
+			continue
+		}
+		names := make([]string, len(r.cwes))
+		for i, w := range r.cwes {
+			names[i] = w.String()
+		}
+		title, why := cmp.Or(r.title, cwe.Name(int(r.cwes[0]))), cmp.Or(r.why, "imported from "+filepath.Base(r.pos.String()))
+		cells := []string{"", string(dimension), strings.Join(names, ", "), severity(r.severity), file.Path, r.function, r.lines, "", title, why, ""}
+		if r.vulnerable {
+			cells[0] = fmt.Sprintf("%s-%d", prefix, len(p.Known)+len(known)+1)
+			known = append(known, tableRow(cells))
+			continue
+		}
+		cells[0] = fmt.Sprintf("%s-D%d", prefix, len(p.Decoys)+len(decoys)+1)
+		decoys = append(decoys, tableRow(slices.Concat(cells[:3], cells[4:7], cells[8:10])))
+	}
+	return known, decoys, errors.Join(errs...)
+}
+
+// severity gives one of the four words; MEDIUM where nothing is stated.
+func severity(s string) string {
+	if _, err := audit.ParseSeverity(s); err != nil {
+		return audit.Medium.String()
+	}
+	return s
+}
+
+func tableRow(cells []string) string {
+	for i, c := range cells {
+		cells[i] = strings.NewReplacer("|", `\|`, "\n", " ", "\r", "").Replace(audit.OneLine(c, 300))
+	}
+	return "| " + strings.Join(cells, " | ") + " |"
+}
+
+// addRows adds rows to the end of the first table of a section.
+func addRows(page, section string, rows []string) (string, error) {
+	if len(rows) == 0 {
+		return page, nil
+	}
+	lines := strings.Split(page, "\n")
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.TrimSpace(l) == "# "+section })
+	if at < 0 {
+		return "", fmt.Errorf("no section %q: expected it with the table of entries", "# "+section)
+	}
+	end := -1
+	for i := at + 1; i < len(lines); i++ {
+		isRow := strings.HasPrefix(strings.TrimSpace(lines[i]), "|")
+		if end >= 0 && !isRow || strings.HasPrefix(lines[i], "# ") {
+			break
+		}
+		if isRow {
+			end = i
+		}
+	}
+	if end < 0 {
+		return "", fmt.Errorf("the section %q holds no table: expected one with the heading of entries", "# "+section)
+	}
+	return strings.Join(slices.Insert(lines, end+1, rows...), "\n"), nil
+}

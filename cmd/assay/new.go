@@ -1,0 +1,444 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/internal/seal"
+)
+
+// newCmd adds one thing to a folder of one's own.
+type newCmd struct {
+	Case    newCaseCmd    `cmd:"" help:"Add a case to an application."`
+	App     newAppCmd     `cmd:"" help:"Add an application with a first family."`
+	Project newProjectCmd `cmd:"" help:"Add a project: its pin, its manifests, and an empty key."`
+	Auditor newAuditorCmd `cmd:"" help:"Add an auditor: a command that audits a folder."`
+}
+
+// A target is the folder that is added to, and who is asked for what no flag says.
+type target struct {
+	Root string `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
+
+	in *bufio.Reader // nil: standard input
+}
+
+// need asks for a value that no flag gave. def is taken for an empty answer.
+func (t *target) need(value *string, flag, question, def string) error {
+	if *value != "" {
+		return nil
+	}
+	if t.in == nil {
+		t.in = bufio.NewReader(os.Stdin)
+	}
+	if def != "" {
+		question += " [" + def + "]"
+	}
+	fmt.Fprintf(os.Stderr, "%s: ", question)
+	line, err := t.in.ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if *value = strings.TrimSpace(line); *value == "" {
+		*value = def
+	}
+	if *value == "" {
+		return fmt.Errorf("--%s is not given: expected %s", flag, question)
+	}
+	return nil
+}
+
+// add writes new files below the root and names them.
+func (t *target) add(files map[string]string) error {
+	if err := writeNew(t.Root, files); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Println(filepath.Join(t.Root, filepath.FromSlash(name)))
+	}
+	return nil
+}
+
+var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+func checkName(name string) error {
+	if !plainName.MatchString(name) {
+		return fmt.Errorf("the name is %q: expected small letters, digits and hyphens, like find-orders", name)
+	}
+	return nil
+}
+
+type newCaseCmd struct {
+	target
+	Case        string `arg:"" help:"Application and query: orders/find-orders."`
+	Label       string `help:"good or bad."`
+	Description string `help:"What the code does, in a sentence; no reviewer sees it."`
+	Violates    string `help:"Of a bad case: the numbers of the SPEC's requirements that it breaks, like 2, 5."`
+	CWE         string `help:"Of a bad case: its weaknesses, like CWE-89." name:"cwe"`
+	Code        string `help:"File with the code; its ending tells the language." type:"existingfile"`
+}
+
+// Run writes the case under the family's next number.
+func (c *newCaseCmd) Run() error {
+	app, query, ok := strings.Cut(c.Case, "/")
+	if !ok {
+		return fmt.Errorf("%q is no case: expected application and query, like orders/find-orders", c.Case)
+	}
+	if err := errors.Join(checkName(app), checkName(query)); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(c.Root, "tests", app, "SPEC.md")); err != nil {
+		return fmt.Errorf("%w: expected an application: assay new app %s", err, app)
+	}
+	err := errors.Join(c.need(&c.Label, "label", "good or bad", ""), c.need(&c.Description, "description", "what the code does, in a sentence", ""),
+		c.need(&c.Code, "code", "the file with the code", ""))
+	if err == nil && c.Label == string(audit.Bad) {
+		err = c.need(&c.Violates, "violates", "the requirements that it breaks, like 2, 5", "")
+	}
+	if err != nil {
+		return err
+	}
+	if c.Label != string(audit.Good) && c.Label != string(audit.Bad) {
+		return fmt.Errorf("--label is %q: expected good or bad", c.Label)
+	}
+	code, err := os.ReadFile(c.Code)
+	if err != nil {
+		return err
+	}
+	taken, err := filepath.Glob(filepath.Join(c.Root, "tests", app, query+"-[0-9][0-9]-*.md"))
+	if err != nil {
+		return err
+	}
+	cs := newCase{app: app, query: query, number: 1, label: audit.Label(c.Label), description: c.Description,
+		violates: c.Violates, cwe: c.CWE, code: fenced(c.Code, string(code))}
+	for _, name := range taken {
+		n := 0
+		if _, err := fmt.Sscanf(strings.TrimPrefix(filepath.Base(name), query+"-"), "%d", &n); err == nil {
+			cs.number = max(cs.number, n+1)
+		}
+	}
+	return c.add(map[string]string{cs.name(): cs.text()})
+}
+
+// fenced puts code into a fence that is longer than any in it.
+func fenced(name, code string) string {
+	fence := "```"
+	for strings.Contains(code, fence) {
+		fence += "`"
+	}
+	language := strings.TrimPrefix(filepath.Ext(name), ".")
+	if long, ok := map[string]string{"js": "javascript", "ts": "typescript", "py": "python"}[language]; ok {
+		language = long
+	}
+	return fence + language + "\n" + strings.TrimRight(code, "\n") + "\n" + fence
+}
+
+type newAppCmd struct {
+	target
+	Name     string `arg:"" help:"The application's name."`
+	Language string `help:"sql, go, java, javascript or python." short:"l"`
+}
+
+// Run writes an application with a family that shows the form.
+func (c *newAppCmd) Run() error {
+	if err := errors.Join(checkName(c.Name), c.need(&c.Language, "language", "sql, go, java, javascript or python", "sql")); err != nil {
+		return err
+	}
+	if _, err := fs.Stat(start, "start/"+c.Language+".md"); err != nil {
+		return fmt.Errorf("--language is %q: expected sql, go, java, javascript or python", c.Language)
+	}
+	files, err := application(c.Name, c.Language)
+	if err != nil {
+		return err
+	}
+	return c.add(files)
+}
+
+type newAuditorCmd struct {
+	target
+	Name        string   `arg:"" help:"The auditor's name."`
+	Command     string   `help:"The command line; it runs in a copy of the project and writes its report to standard output."`
+	Format      string   `help:"Of its report." enum:"auto,sarif,json,text" default:"auto"`
+	Network     bool     `help:"It calls a model, or needs the network otherwise."`
+	Environment []string `help:"Variables that it may see, like ANTHROPIC_API_KEY."`
+	Timeout     string   `help:"How long it may take." default:"30m"`
+}
+
+// Run adds a section to fixtures/auditors.md. Files that the command names by their
+// path it may read: the sandbox hides everything else.
+func (c *newAuditorCmd) Run() error {
+	if err := errors.Join(checkName(c.Name), c.need(&c.Command, "command", "the command line", "")); err != nil {
+		return err
+	}
+	command, reads := readable(c.Command)
+	rows := [][2]string{{"Kind", "agent"}, {"Format", c.Format}, {"Timeout", c.Timeout}, {"Environment", strings.Join(c.Environment, ", ")}, {"Reads", strings.Join(reads, ", ")}}
+	if c.Network {
+		rows = append(rows, [2]string{"Network", "yes"})
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## %s\n\n| Field | Value |\n|---|---|\n", c.Name)
+	for _, r := range rows {
+		if r[1] != "" {
+			fmt.Fprintf(&b, "| %s | %s |\n", r[0], r[1])
+		}
+	}
+	b.WriteString("\n" + fenced("x.sh", command) + "\n")
+	file := filepath.Join(c.Root, "fixtures", "auditors.md")
+	old, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		head, _, _ := strings.Cut(started("auditors.md"), "\n## my-agent")
+		old, err = []byte(head), nil
+	}
+	if err != nil {
+		return err
+	}
+	return replaceChecked(file, strings.TrimRight(string(old), "\n")+"\n"+b.String(), func(dir fs.FS, name string) error {
+		_, err := fixture.ReadAuditors(dir, name)
+		return err
+	})
+}
+
+// readable makes the paths of files that a command line names absolute, and lists
+// those that do not belong to the system.
+func readable(command string) (string, []string) {
+	var reads []string
+	words := strings.Split(command, " ")
+	for i, word := range words {
+		abs, err := filepath.Abs(word)
+		if info, statErr := os.Stat(word); err != nil || statErr != nil || !strings.Contains(word, "/") || !info.Mode().IsRegular() {
+			continue
+		}
+		if words[i] = abs; !strings.HasPrefix(abs, "/usr/") && !strings.HasPrefix(abs, "/bin/") {
+			reads = append(reads, abs)
+		}
+	}
+	return strings.Join(words, " "), reads
+}
+
+// replaceChecked writes a file when what it would hold can be read; else what is
+// there stays.
+func replaceChecked(file, text string, check func(fs.FS, string) error) error {
+	dir, err := os.MkdirTemp("", "assay-new-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Base(file)
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		return err
+	}
+	if err := check(os.DirFS(dir), name); err != nil {
+		return fmt.Errorf("%s stays as it was, since it would hold:\n%w", file, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		return err
+	}
+	fmt.Println(file)
+	return nil
+}
+
+type newProjectCmd struct {
+	source
+	target     `kong:"-"`
+	Name       string `arg:"" help:"The project's name."`
+	Repository string `help:"A local folder, or the URL of a git repository."`
+	Commit     string `help:"The pin: 40 hex digits; default: the newest commit."`
+	Language   string `help:"Languages of its source, separated by commas."`
+	Licence    string `help:"Its licence." default:"unknown"`
+}
+
+const projectPage = `# %s
+
+| Field | Value |
+|---|---|
+| Repository | %s |
+| Commit | %s |
+| Language | %s |
+| Licence | %s |
+| Expected findings | 1 |
+
+# Known Vulnerabilities
+
+| ID | Dimension | CWE | Severity | File | Function | Lines | Also | Title | Evidence | Corroborated by |
+|---|---|---|---|---|---|---|---|---|---|---|
+
+# Decoys
+
+| ID | Dimension | CWE | File | Function | Lines | Title | Reason |
+|---|---|---|---|---|---|---|---|
+`
+
+// Run pins the project, writes its page with an empty key, and both manifests.
+func (c *newProjectCmd) Run(ctx context.Context) error {
+	if err := errors.Join(checkName(c.Name), c.need(&c.Repository, "repository", "the folder or the URL of its repository", "")); err != nil {
+		return err
+	}
+	if err := c.pin(ctx); err != nil {
+		return err
+	}
+	if err := c.need(&c.Language, "language", "the languages of its source, separated by commas", "unknown"); err != nil {
+		return err
+	}
+	page := path.Join("fixtures/projects", c.Name+".md")
+	if err := writeNew(c.source.Root, map[string]string{page: fmt.Sprintf(projectPage, c.Name, c.Repository, c.Commit, c.Language, c.Licence)}); err != nil {
+		return err
+	}
+	fmt.Println(filepath.Join(c.source.Root, page))
+	m := manifests{c.source}
+	if err := errors.Join(m.tree(ctx, c.Name), m.functions(ctx, c.Name)); err != nil {
+		return fmt.Errorf("%w\nthe project is there and has no manifests yet: assay tree %s writes them", err, c.Name)
+	}
+	fmt.Printf("\nnext: fill in the key, by hand or with assay import %s FILE, then\n  assay lint\n  go test -run Regression\n", c.Name)
+	return nil
+}
+
+var pinned = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// pin makes a local folder an absolute path, and of one that is no repository a
+// repository beside the project's page; the pin is the newest commit, where none
+// is named.
+func (c *newProjectCmd) pin(ctx context.Context) error {
+	if info, err := os.Stat(c.Repository); err == nil && info.IsDir() {
+		dir, err := filepath.Abs(c.Repository)
+		if err != nil {
+			return err
+		}
+		c.Repository = dir
+		if _, err := gitOutput(ctx, "-C", dir, "rev-parse", "--git-dir"); err != nil {
+			if c.Repository, err = c.snapshot(ctx, dir); err != nil {
+				return err
+			}
+		} else if dirty, err := gitOutput(ctx, "-C", dir, "status", "--porcelain"); err == nil && dirty != "" {
+			fmt.Fprintf(os.Stderr, "%s has changes that are not committed: they are no part of the project\n", dir)
+		}
+	}
+	if c.Commit == "" {
+		out, err := gitOutput(ctx, "ls-remote", c.Repository, "HEAD")
+		if err != nil {
+			return err
+		}
+		c.Commit, _, _ = strings.Cut(out, "\t")
+	}
+	if !pinned.MatchString(c.Commit) {
+		return fmt.Errorf("the commit of %s is %q: expected 40 hex digits, and a repository with a commit", c.Repository, c.Commit)
+	}
+	return nil
+}
+
+// snapshot commits a folder that is no repository to one below the root.
+func (c *newProjectCmd) snapshot(ctx context.Context, dir string) (string, error) {
+	to, err := filepath.Abs(filepath.Join(c.source.Root, "fixtures", "sources", c.Name+".git"))
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(to); err == nil {
+		return "", fmt.Errorf("%s is there already: expected a name that is free", to)
+	}
+	at := []string{"--git-dir", to, "--work-tree", dir}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--bare", to},
+		append(at, "add", "--all", "--force"),
+		append(at, "-c", "user.name=assay", "-c", "user.email=assay@localhost", "commit", "--quiet", "-m", "As it was added"),
+	} {
+		if _, err := gitOutput(ctx, args...); err != nil {
+			return "", err
+		}
+	}
+	return to, nil
+}
+
+// gitOutput runs git and gives what it prints.
+func gitOutput(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0")
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(string(exit.Stderr)))
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// manifests writes what is beside a project's page.
+type manifests struct{ source }
+
+// tree writes the manifest of the source files at the pin.
+func (m manifests) tree(ctx context.Context, name string) error {
+	clone, err := m.bare(ctx, name)
+	if err != nil {
+		return err
+	}
+	tree, err := clone.Tree(ctx)
+	if err != nil {
+		return err
+	}
+	if len(tree) == 0 {
+		return fmt.Errorf("%s holds no text file at %s", clone.Project.Repository, clone.Project.Commit)
+	}
+	return m.write(name+".tree.tsv", fixture.FormatTree(tree), len(tree))
+}
+
+// functions writes the manifest of functions, by which lint and tests check the
+// key's functions without the source.
+func (m manifests) functions(ctx context.Context, name string) error {
+	clone, err := m.bare(ctx, name)
+	if err != nil {
+		return err
+	}
+	functions, err := clone.Functions(ctx, declared)
+	if err != nil {
+		return err
+	}
+	return m.write(name+".functions.tsv", fixture.FormatFunctions(functions), len(functions))
+}
+
+// bare fetches a project whose manifests are not looked at: they are about to be
+// written.
+func (m manifests) bare(ctx context.Context, name string) (*seal.Clone, error) {
+	fsys, err := m.fixtures()
+	if err != nil {
+		return nil, err
+	}
+	p, err := fixture.ReadKey(fsys, path.Join("fixtures/projects", name+".md"))
+	if err != nil {
+		return nil, err
+	}
+	return m.clone(ctx, p)
+}
+
+func (m manifests) write(name string, content []byte, files int) error {
+	file := filepath.Join(m.Root, "fixtures/projects", name)
+	if err := os.WriteFile(file, content, 0o644); err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d files\n", file, files)
+	return nil
+}
+
+type treeCmd struct {
+	source
+	Project string `arg:"" help:"Name of a project of fixtures/projects."`
+}
+
+// Run writes the manifest of the project's source files at the pin, and of their
+// functions.
+func (c *treeCmd) Run(ctx context.Context) error {
+	m := manifests{c.source}
+	return errors.Join(m.tree(ctx, c.Project), m.functions(ctx, c.Project))
+}
