@@ -19,7 +19,6 @@ type Family struct {
 	Description string
 	Sets        []ParamSet // "# Parameters", in the file's order
 	Verify      string     // "# Verify": a SELECT that shows the state afterwards; empty for reads
-	Oracles     []Oracle   // "# Oracles": these judge this family beside the application's
 	Survivors   []Survivor // "# Mutants"
 	Cases       []*Case    // ascending by number
 	Pos         Pos        // <query>.md; its Line is 0, and its File "" where the proof is missing
@@ -29,12 +28,14 @@ type Family struct {
 //
 // Keys that begin with an underscore are reserved and not among Values:
 // "_set" is "benign" or "attack"; "_race" holds what a second session passes
-// while the first is half-way; "_now" is the frozen time (RFC 3339) and
+// while the first is half-way, "_rival" the SQL of another part of the application
+// that it runs in place of the case; "_now" is the frozen time (RFC 3339) and
 // "_timezone" the session's zone.
 type ParamSet struct {
 	Set      string         // SetBenign, SetAttack, or "" where the file does not say
 	Values   map[string]any // as encoding/json gives them, numbers as json.Number
 	Race     map[string]any // nil where there is no second session; empty: the same values
+	Rival    string         // what the second session runs in place of the case; "": the case
 	Now      string         // "": the engine's own frozen time
 	TimeZone string         // "": UTC
 	Pos      Pos

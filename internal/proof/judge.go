@@ -115,8 +115,13 @@ func (v *verifier) complete() bool {
 	}
 	if v.app.Spec != nil && (v.app.Schema != "" || v.app.Data != "") {
 		for _, r := range v.app.Spec.Requirements {
-			if !slices.ContainsFunc(Oracles(v.app, v.fam), func(o audit.Oracle) bool { return o.Requirement == r.Number }) {
-				v.say(v.fam.Pos, "requirement %d has no oracle: expected one in oracles.md or under # Oracles", r.Number)
+			if !slices.ContainsFunc(v.app.Oracles, func(o audit.Oracle) bool { return o.Requirement == r.Number }) {
+				v.say(v.fam.Pos, "requirement %d has no oracle: expected one in oracles.md", r.Number)
+			}
+		}
+		for _, o := range v.app.Oracles {
+			if !slices.ContainsFunc(v.app.Spec.Requirements, func(r audit.Requirement) bool { return r.Number == o.Requirement }) {
+				v.say(o.Pos, "the oracle %q is of requirement %d, which the SPEC does not state", o.Name, o.Requirement)
 			}
 		}
 	}
