@@ -9,7 +9,8 @@ type App struct {
 	Schema   string            // the fenced sql block under the SPEC's "## Schema"; empty where cases are code
 	Data     string            // data.sql: the rows (and, where Schema is empty, the tables); empty where cases are code
 	Harness  map[string][]byte // the files of the folder whose names begin with "harness": they run cases that are code
-	Oracles  []Oracle          // oracles.md: these judge every family
+	Oracles  []Oracle          // oracles.md, "# Oracles": these judge every family
+	Session  []string          // oracles.md, "# Session": the parameters that are not the client's; cases are run with odd values of all others
 	Families []Family          // ascending by query
 }
 
@@ -35,6 +36,7 @@ type ParamSet struct {
 	Set      string         // SetBenign, SetAttack, or "" where the file does not say
 	Values   map[string]any // as encoding/json gives them, numbers as json.Number
 	Race     map[string]any // nil where there is no second session; empty: the same values
+	Edge     string         // where the engine made the set out of a benign one: what it changed
 	Rival    string         // what the second session runs in place of the case; "": the case
 	Now      string         // "": the engine's own frozen time
 	TimeZone string         // "": UTC
