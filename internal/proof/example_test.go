@@ -81,6 +81,10 @@ func TestWhatIsRefuted(t *testing.T) {
 			"differs from notes/find-notes-01-good on the benign set"},
 		"a bad without # Violates": {func(_ *audit.App, f *audit.Family) { f.Cases[2].Violates = nil },
 			"a bad without # Violates"},
+		"goods that differ where the client sends NULL": {func(_ *audit.App, f *audit.Family) {
+			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "<= :size::int", "<= coalesce(:size::int, 10)", 1)
+		},
+			"on the benign (but size = null) set"},
 		"goods that differ": {func(_ *audit.App, f *audit.Family) {
 			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "<= 10", "<= 9", 1)
 		},
