@@ -9,7 +9,8 @@ type App struct {
 	Schema   string            // the fenced sql block under the SPEC's "## Schema"; empty where cases are code
 	Data     string            // data.sql: the rows (and, where Schema is empty, the tables); empty where cases are code
 	Harness  map[string][]byte // the files of the folder whose names begin with "harness": they run cases that are code
-	Oracles  []Oracle          // oracles.md: these judge every family
+	Oracles  []Oracle          // oracles.md, "# Oracles": these judge every family
+	Session  []string          // oracles.md, "# Session": the parameters that are not the client's; cases are run with odd values of all others
 	Families []Family          // ascending by query
 }
 
@@ -19,7 +20,6 @@ type Family struct {
 	Description string
 	Sets        []ParamSet // "# Parameters", in the file's order
 	Verify      string     // "# Verify": a SELECT that shows the state afterwards; empty for reads
-	Oracles     []Oracle   // "# Oracles": these judge this family beside the application's
 	Survivors   []Survivor // "# Mutants"
 	Cases       []*Case    // ascending by number
 	Pos         Pos        // <query>.md; its Line is 0, and its File "" where the proof is missing
@@ -29,12 +29,15 @@ type Family struct {
 //
 // Keys that begin with an underscore are reserved and not among Values:
 // "_set" is "benign" or "attack"; "_race" holds what a second session passes
-// while the first is half-way; "_now" is the frozen time (RFC 3339) and
+// while the first is half-way, "_rival" the SQL of another part of the application
+// that it runs in place of the case; "_now" is the frozen time (RFC 3339) and
 // "_timezone" the session's zone.
 type ParamSet struct {
 	Set      string         // SetBenign, SetAttack, or "" where the file does not say
 	Values   map[string]any // as encoding/json gives them, numbers as json.Number
 	Race     map[string]any // nil where there is no second session; empty: the same values
+	Edge     string         // where the engine made the set out of a benign one: what it changed
+	Rival    string         // what the second session runs in place of the case; "": the case
 	Now      string         // "": the engine's own frozen time
 	TimeZone string         // "": UTC
 	Pos      Pos

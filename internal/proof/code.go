@@ -141,6 +141,9 @@ func lines(fam *audit.Family, sets []audit.ParamSet) ([]byte, error) {
 		if now == "" {
 			now = Now
 		}
+		if s.Rival != "" {
+			return nil, fmt.Errorf("%s: _rival is SQL, and this application's cases are code: expected _race, which its harness plays", s.Pos)
+		}
 		line := map[string]any{"query": fam.Query, "set": s.Set, "now": now, "params": s.Values}
 		if s.Race != nil {
 			line["race"] = s.Race

@@ -81,6 +81,10 @@ func TestWhatIsRefuted(t *testing.T) {
 			"differs from notes/find-notes-01-good on the benign set"},
 		"a bad without # Violates": {func(_ *audit.App, f *audit.Family) { f.Cases[2].Violates = nil },
 			"a bad without # Violates"},
+		"goods that differ where the client sends NULL": {func(_ *audit.App, f *audit.Family) {
+			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "<= :size::int", "<= coalesce(:size::int, 10)", 1)
+		},
+			"on the benign (but size = null) set"},
 		"goods that differ": {func(_ *audit.App, f *audit.Family) {
 			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "<= 10", "<= 9", 1)
 		},
@@ -98,9 +102,9 @@ func TestWhatIsRefuted(t *testing.T) {
 		"no proof":  {func(_ *audit.App, f *audit.Family) { f.Pos = audit.Pos{}; f.Sets = nil }, "has no proof: expected find-notes.md"},
 		"a requirement without an oracle": {func(a *audit.App, _ *audit.Family) { a.Oracles = a.Oracles[:2] },
 			"requirement 3 has no oracle"},
-		"an oracle that does not run": {func(_ *audit.App, f *audit.Family) {
-			f.Oracles = []audit.Oracle{{Requirement: 1, Name: "a typing error", SQL: "SELECT nothing FROM result"}}
-		}, `the oracle "a typing error" does not run: column "nothing" does not exist`},
+		"an oracle of no requirement": {func(a *audit.App, _ *audit.Family) {
+			a.Oracles = append(a.Oracles, audit.Oracle{Requirement: 9, Name: "a rule of nobody's", SQL: "SELECT 1 WHERE false"})
+		}, `the oracle "a rule of nobody's" is of requirement 9, which the SPEC does not state`},
 		"a parameter that is missing": {func(_ *audit.App, f *audit.Family) { delete(f.Sets[0].Values, "from") },
 			":from is in the code and not among the parameters"},
 		"a pasted text that is missing": {func(_ *audit.App, f *audit.Family) { f.Cases[0].Code = "SELECT ${what}" },
@@ -112,6 +116,12 @@ func TestWhatIsRefuted(t *testing.T) {
 			require.Contains(t, check(t, r, app), c.want)
 		})
 	}
+}
+
+func TestOracleMustRun(t *testing.T) {
+	app := example(t)
+	app.Oracles = append(app.Oracles, audit.Oracle{Requirement: 1, Name: "a typing error", SQL: "SELECT nothing FROM result"})
+	require.Contains(t, check(t, open(t, app), app), `the oracle "a typing error" does not run: column "nothing" does not exist`)
 }
 
 func TestSurvivorsMustBeListed(t *testing.T) {
@@ -169,6 +179,38 @@ func TestRace(t *testing.T) {
 		require.Empty(t, e.Err)
 		require.Empty(t, e.Violated, e.Variant)
 	}
+}
+
+// A rival takes a step of its own while the case is half-way, and goes first as well: what is left in the end would
+// hide the step that the case then takes.
+func TestRival(t *testing.T) {
+	app := example(t)
+	r := open(t, app)
+	fam := app.Families[0]
+	app.Oracles = append(app.Oracles, audit.Oracle{Requirement: 3, Name: "a deleted note is renamed",
+		SQL: "SELECT old FROM changes WHERE old ->> 'deleted_at' IS NOT NULL"})
+	set := func(rival string) []audit.ParamSet {
+		return []audit.ParamSet{{Values: map[string]any{"team_id": "2"}, Race: map[string]any{}, Rival: rival}}
+	}
+	remove := set("UPDATE notes SET deleted_at = now() WHERE id = 2001")
+	run := func(code string, sets []audit.ParamSet) ([][]proof.Effect, error) {
+		return r.Run(context.Background(), &fam, code, sets)
+	}
+
+	es, err := run("WITH live AS (SELECT id FROM notes WHERE team_id = :team_id AND deleted_at IS NULL) UPDATE notes SET title = 'x' FROM live WHERE notes.id = live.id", remove)
+	require.NoError(t, err)
+	require.Len(t, es[0], 2)
+	require.Empty(t, es[0][0].Violated, "the case had its lock before the rival came, and the rival's own step is not judged")
+	require.Len(t, es[0][1].Violated, 1, "the list was read before the rival committed")
+
+	es, err = run("UPDATE notes SET title = 'x' WHERE team_id = :team_id AND deleted_at IS NULL", remove)
+	require.NoError(t, err)
+	require.Empty(t, es[0][1].Violated, "the condition is asked again of the row that was waited for")
+
+	_, err = run("SELECT 1", set("UPDATE notes SET title = 'y' WHERE id = 0"))
+	require.ErrorContains(t, err, "changes no row")
+	_, err = run("SELECT 1", set("UPDATE notes SET nothing = 1"))
+	require.ErrorContains(t, err, "the _rival fails")
 }
 
 // What a case does is undone, and a case that ends the transaction is caught.

@@ -27,8 +27,8 @@ type Runner interface {
 	Close()
 }
 
-// Check proves one family: the goods satisfy every oracle on every set and give
-// equal results, each bad equals the goods on benign sets and breaks on an
+// Check proves one family: the goods satisfy every oracle on every set, and on
+// what a client may send besides (see edges), and give equal results, each bad equals the goods on benign sets and breaks on an
 // attack set every requirement that its Violates names. It gives what does not
 // hold, each with the place to mend; none means proven. The error is for a
 // context that ended.
@@ -42,26 +42,27 @@ func Check(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) ([]
 		return v.problems, ctx.Err()
 	}
 	goods, bads := v.split()
+	sets := slices.Concat(fam.Sets, edges(app, fam))
 	var model [][]Effect
 	for _, c := range goods {
-		es, ok := v.run(ctx, c)
+		es, ok := v.run(ctx, c, sets)
 		if !ok {
 			continue
 		}
-		v.checkGood(c, es)
+		v.checkGood(c, sets, es)
 		if model == nil {
 			model = es
-			v.checkModel(c, es)
+			v.checkModel(c, sets, es)
 			continue
 		}
-		v.equal(c, goods[0], model, es, "")
+		v.equal(c, goods[0], sets, model, es, "")
 	}
 	if model == nil {
 		return v.problems, ctx.Err()
 	}
 	for _, c := range bads {
-		if es, ok := v.run(ctx, c); ok {
-			v.equal(c, goods[0], model, es, audit.SetBenign)
+		if es, ok := v.run(ctx, c, fam.Sets); ok {
+			v.equal(c, goods[0], fam.Sets, model, es, audit.SetBenign)
 			v.checkBad(c, es)
 		}
 	}
@@ -115,16 +116,21 @@ func (v *verifier) complete() bool {
 	}
 	if v.app.Spec != nil && (v.app.Schema != "" || v.app.Data != "") {
 		for _, r := range v.app.Spec.Requirements {
-			if !slices.ContainsFunc(Oracles(v.app, v.fam), func(o audit.Oracle) bool { return o.Requirement == r.Number }) {
-				v.say(v.fam.Pos, "requirement %d has no oracle: expected one in oracles.md or under # Oracles", r.Number)
+			if !slices.ContainsFunc(v.app.Oracles, func(o audit.Oracle) bool { return o.Requirement == r.Number }) {
+				v.say(v.fam.Pos, "requirement %d has no oracle: expected one in oracles.md", r.Number)
+			}
+		}
+		for _, o := range v.app.Oracles {
+			if !slices.ContainsFunc(v.app.Spec.Requirements, func(r audit.Requirement) bool { return r.Number == o.Requirement }) {
+				v.say(o.Pos, "the oracle %q is of requirement %d, which the SPEC does not state", o.Name, o.Requirement)
 			}
 		}
 	}
 	return len(v.problems) == 0
 }
 
-func (v *verifier) run(ctx context.Context, c *audit.Case) ([][]Effect, bool) {
-	es, err := v.runner.Run(ctx, v.fam, c.Code, v.fam.Sets)
+func (v *verifier) run(ctx context.Context, c *audit.Case, sets []audit.ParamSet) ([][]Effect, bool) {
+	es, err := v.runner.Run(ctx, v.fam, c.Code, sets)
 	if err != nil {
 		v.say(c.Pos, "cannot be proven: %v", err)
 		return nil, false
@@ -132,8 +138,8 @@ func (v *verifier) run(ctx context.Context, c *audit.Case) ([][]Effect, bool) {
 	return es, true
 }
 
-func (v *verifier) checkGood(c *audit.Case, es [][]Effect) {
-	for i, set := range v.fam.Sets {
+func (v *verifier) checkGood(c *audit.Case, sets []audit.ParamSet, es [][]Effect) {
+	for i, set := range sets {
 		for _, e := range es[i] {
 			if e.Err != "" && set.Set != audit.SetAttack {
 				v.say(c.Pos, "fails on the %s set at line %d, %s: %s", name(set), set.Pos.Line, e.Variant, e.Err)
@@ -149,9 +155,9 @@ func (v *verifier) checkGood(c *audit.Case, es [][]Effect) {
 
 // checkModel asks that the benign sets show something, and that the order of the
 // rows does not matter to the good that the others are held against.
-func (v *verifier) checkModel(c *audit.Case, es [][]Effect) {
+func (v *verifier) checkModel(c *audit.Case, sets []audit.ParamSet, es [][]Effect) {
 	shown := v.fam.Verify != ""
-	for i, set := range v.fam.Sets {
+	for i, set := range sets {
 		shown = shown || set.Set == audit.SetBenign && es[i][0].Rows > 0
 		for _, e := range es[i][1:] {
 			if set.Race == nil && e.Result != es[i][0].Result {
@@ -167,8 +173,8 @@ func (v *verifier) checkModel(c *audit.Case, es [][]Effect) {
 
 // equal compares case c with the model case on the sets of a kind ("" for all).
 // Races are not compared: who comes first may rightly differ.
-func (v *verifier) equal(c, model *audit.Case, want, got [][]Effect, kind string) {
-	for i, set := range v.fam.Sets {
+func (v *verifier) equal(c, model *audit.Case, sets []audit.ParamSet, want, got [][]Effect, kind string) {
+	for i, set := range sets {
 		if kind != "" && set.Set != kind || set.Race != nil {
 			continue
 		}
@@ -209,7 +215,10 @@ func (v *verifier) checkBad(c *audit.Case, es [][]Effect) {
 }
 
 func name(s audit.ParamSet) string {
-	if s.Set == "" {
+	switch {
+	case s.Edge != "":
+		return "benign (but " + s.Edge + ")"
+	case s.Set == "":
 		return "unmarked"
 	}
 	return s.Set

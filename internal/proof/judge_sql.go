@@ -24,10 +24,10 @@ func (c cell) json(typ string) any {
 	return c.text
 }
 
-// oracles runs every oracle that judges the family, as columns of one statement:
+// oracles runs every oracle, as columns of one statement:
 // each gives its first row, or NULL.
-func (p *Postgres) oracles(ctx context.Context, s *side, fam *audit.Family, e *Effect) error {
-	all := Oracles(p.app, fam)
+func (p *Postgres) oracles(ctx context.Context, s *side, e *Effect) error {
+	all := p.app.Oracles
 	t, err := s.exec(ctx, step{sql: oracleSQL(all)}, true)
 	if err != nil {
 		return oracleError(ctx, s, all, err)
@@ -38,11 +38,6 @@ func (p *Postgres) oracles(ctx context.Context, s *side, fam *audit.Family, e *E
 		}
 	}
 	return nil
-}
-
-// Oracles gives the oracles that judge a family: the application's and its own.
-func Oracles(app *audit.App, fam *audit.Family) []audit.Oracle {
-	return append(append([]audit.Oracle{}, app.Oracles...), fam.Oracles...)
 }
 
 func oracleSQL(os []audit.Oracle) string {

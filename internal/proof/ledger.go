@@ -85,9 +85,15 @@ func Content(app *audit.App, fam *audit.Family) string {
 			put([]any{r.Number, r.Text})
 		}
 	}
-	put([]any{fam.Query, fam.Verify, oracleTexts(fam.Oracles)})
+	if len(app.Session) > 0 {
+		put(app.Session)
+	}
+	put([]any{fam.Query, fam.Verify, nil}) // nil: a family's own oracles, which no family has any more
 	for _, s := range fam.Sets {
 		put([]any{s.Set, s.Values, s.Race, s.Now, s.TimeZone})
+		if s.Rival != "" {
+			put(s.Rival)
+		}
 	}
 	for _, c := range fam.Cases {
 		put([]any{c.Number, c.Label, c.Code, c.Violates})

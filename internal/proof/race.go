@@ -10,9 +10,11 @@ import (
 	"assay/audit"
 )
 
-// runRace runs the code in two sessions at once, on a fresh copy of the database
+// runRace runs the code against a second session, on a fresh copy of the database
 // for each interleaving: the first session pauses after its k-th statement, the
 // second runs to its end or until it waits for a lock, then the first goes on.
+// The second session runs the same code with the values of Race, or the set's
+// Rival; a rival also goes first, with the case beginning before it commits.
 // Code that does not begin a transaction itself runs in one.
 func (p *Postgres) runRace(ctx context.Context, fam *audit.Family, code string, set *audit.ParamSet) ([]Effect, error) {
 	first, err := raceSteps(code, set.Values)
@@ -26,6 +28,9 @@ func (p *Postgres) runRace(ctx context.Context, fam *audit.Family, code string, 
 	for k, v := range set.Race {
 		values[k] = v
 	}
+	if set.Rival != "" {
+		code = set.Rival
+	}
 	second, err := raceSteps(code, values)
 	if err != nil {
 		return nil, err
@@ -35,7 +40,14 @@ func (p *Postgres) runRace(ctx context.Context, fam *audit.Family, code string, 
 		if first[k-1].txn != "" {
 			continue
 		}
-		e, err := p.interleave(ctx, fam, set, first, second, k)
+		e, err := p.interleave(ctx, fam, set, first, second, k, false)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	if set.Rival != "" {
+		e, err := p.interleave(ctx, fam, set, second, first, len(second)-1, true)
 		if err != nil {
 			return nil, err
 		}
@@ -58,8 +70,11 @@ func raceSteps(code string, values map[string]any) ([]step, error) {
 	return append(steps, step{sql: "COMMIT", txn: "commit"}), nil
 }
 
-func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit.ParamSet, first, second []step, k int) (e Effect, err error) {
+func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit.ParamSet, first, second []step, k int, rivalFirst bool) (e Effect, err error) {
 	e.Variant = fmt.Sprintf("second session runs after statement %d", k)
+	if rivalFirst {
+		e.Variant = "the rival commits after the case has begun"
+	}
 	db := p.newName()
 	if _, err := p.admin.Exec(ctx, "CREATE DATABASE "+db+" TEMPLATE "+p.template); err != nil {
 		return e, err
@@ -77,6 +92,9 @@ func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit
 		}
 		defer ss[i].conn.Close(ctx)
 	}
+	if _, err := ss[2].conn.Exec(ctx, stepLog, pgx.QueryExecModeSimpleProtocol); err != nil {
+		return e, err
+	}
 	a, b := newPlayer(ss[0], set), newPlayer(ss[1], set)
 	a.play(ctx, first[:k])
 	pid := b.side.conn.PgConn().PID()
@@ -87,6 +105,15 @@ func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit
 	}
 	a.play(ctx, first[k:])
 	<-done
+	if set.Rival != "" {
+		rival := b
+		if rivalFirst {
+			rival = a
+		}
+		if err := rival.clear(ctx, ss[2].conn, set, rivalFirst); err != nil {
+			return e, err
+		}
+	}
 	if err := ss[2].open(ctx); err != nil {
 		return e, err
 	}
@@ -99,6 +126,26 @@ func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit
 	}
 	return e, p.judge(ctx, ss[2], fam, set, union(a.last, b.last), &e)
 }
+
+// stepLog notes every step that a session takes: what is left in the end hides
+// that a row which another session rejected meanwhile was approved.
+const stepLog = `
+CREATE SCHEMA race;
+CREATE TABLE race.steps (pid int, tab text, old jsonb, new jsonb);
+CREATE FUNCTION race.note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN INSERT INTO race.steps VALUES (pg_backend_pid(), TG_TABLE_NAME, NULL, to_jsonb(NEW));
+  ELSIF TG_OP = 'DELETE' THEN INSERT INTO race.steps VALUES (pg_backend_pid(), TG_TABLE_NAME, to_jsonb(OLD), NULL);
+  ELSE INSERT INTO race.steps VALUES (pg_backend_pid(), TG_TABLE_NAME, to_jsonb(OLD), to_jsonb(NEW));
+  END IF;
+  RETURN NULL;
+END $$;
+DO $$ DECLARE t regclass;
+BEGIN
+  FOR t IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' LOOP
+    EXECUTE format('CREATE TRIGGER race_note AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION race.note()', t);
+  END LOOP;
+END $$`
 
 // settled waits until the second session has ended or waits for a lock.
 func (p *Postgres) settled(ctx context.Context, pid uint32, done <-chan struct{}) error {
@@ -160,6 +207,19 @@ func (pl *player) note(ctx context.Context, err error, st step) {
 	}
 	pl.err, pl.last = explain(err, st.sql).Error(), nil
 	_, _ = pl.side.conn.Exec(ctx, "ROLLBACK", pgx.QueryExecModeSimpleProtocol)
+}
+
+// clear takes the rival's steps out of the log: it is not the one who is judged.
+// A rival that fails, or that goes first and changes nothing, proves nothing.
+func (pl *player) clear(ctx context.Context, judge *pgx.Conn, set *audit.ParamSet, first bool) error {
+	if pl.err != "" {
+		return fmt.Errorf("%s: the _rival fails: %s", set.Pos, pl.err)
+	}
+	tag, err := judge.Exec(ctx, "DELETE FROM race.steps WHERE pid = $1", int32(pl.side.conn.PgConn().PID()))
+	if err == nil && first && tag.RowsAffected() == 0 {
+		err = fmt.Errorf("%s: the _rival changes no row: expected a step on a row that the case is about", set.Pos)
+	}
+	return err
 }
 
 // union puts the rows of both sessions under the first one's columns.

@@ -323,7 +323,7 @@ func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *a
 	if _, err := s.conn.Exec(ctx, "SAVEPOINT judged"); err != nil {
 		return err
 	}
-	if err := p.oracles(ctx, s, fam, e); err != nil {
+	if err := p.oracles(ctx, s, e); err != nil {
 		return err
 	}
 	if fam.Verify == "" {
@@ -344,25 +344,40 @@ func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *a
 }
 
 // noteChanges fills the table changes and gives a hash of it, "" where nothing
-// was written. PostgreSQL counts what the transaction wrote; after a race others
-// wrote it, and every table is looked at.
+// was written.
 func (p *Postgres) noteChanges(ctx context.Context, s *side, set *audit.ParamSet) (string, error) {
-	t, err := s.exec(ctx, step{sql: `SELECT relname FROM pg_stat_xact_user_tables
-		WHERE schemaname = 'public' AND (n_tup_ins + n_tup_upd + n_tup_del > 0 OR $1::boolean)`,
-		names: []string{"all"}, values: map[string]any{"all": set.Race != nil}}, true)
-	if err != nil || len(t.rows) == 0 {
-		return "", err
+	notes := []string{`INSERT INTO changes SELECT tab, old, new FROM race.steps WHERE old IS DISTINCT FROM new`}
+	if set.Race == nil {
+		var err error
+		if notes, err = p.written(ctx, s); err != nil || len(notes) == 0 {
+			return "", err
+		}
 	}
-	for _, r := range t.rows {
-		if _, err := s.exec(ctx, step{sql: p.diffs[r[0].text]}, true); err != nil {
+	for _, sql := range notes {
+		if _, err := s.exec(ctx, step{sql: sql}, true); err != nil {
 			return "", explain(err, "")
 		}
 	}
-	t, err = s.exec(ctx, step{sql: `SELECT md5(string_agg(c::text, '' ORDER BY c::text)) FROM changes c`}, true)
+	t, err := s.exec(ctx, step{sql: `SELECT md5(string_agg(c::text, '' ORDER BY c::text)) FROM changes c`}, true)
 	if err != nil {
 		return "", err
 	}
 	return t.rows[0][0].text, nil
+}
+
+// written gives the statements that note what this transaction wrote, by
+// PostgreSQL's own count.
+func (p *Postgres) written(ctx context.Context, s *side) ([]string, error) {
+	t, err := s.exec(ctx, step{sql: `SELECT relname FROM pg_stat_xact_user_tables
+		WHERE schemaname = 'public' AND n_tup_ins + n_tup_upd + n_tup_del > 0`}, true)
+	if err != nil {
+		return nil, err
+	}
+	notes := make([]string, len(t.rows))
+	for i, r := range t.rows {
+		notes[i] = p.diffs[r[0].text]
+	}
+	return notes, nil
 }
 
 // docs gives the rows as JSON objects.

@@ -84,16 +84,16 @@ SELECT make.id(o, 6, n), o, 'PO-' || lpad((n + o / 3 * 3000)::text, 4, '0'), mak
   CASE WHEN s IN ('approved', 'sent', 'received', 'closed', 'rejected') THEN timestamptz '2025-05-01 10:00Z' + n * interval '3 hour' END,
   CASE o WHEN 3 THEN timestamptz '2023-03-01 10:00Z' ELSE '2025-03-01 10:00Z' END + n * interval '4 hour' + o * interval '1 minute',
   CASE WHEN n % 13 = 0 AND o <> 3 THEN timestamptz '2025-06-01 00:00Z' END
-FROM (VALUES (1, 560), (2, 380), (3, 40)) AS size (o, m), generate_series(1, m) AS n,
+FROM (VALUES (1, 561), (2, 380), (3, 40)) AS size (o, m), generate_series(1, m) AS n,
   LATERAL (SELECT (ARRAY['draft', 'submitted', 'submitted', 'approved', 'sent', 'received', 'closed', 'rejected',
     'cancelled', 'submitted'])[1 + n % 10]) AS st (s);
 
--- Two lines an order; order 10 (a draft) has 130. Orders 2, 11, 22 and 32 are dear ones.
+-- Two lines an order; order 10 (a draft) has 130. Orders 2, 11, 22 and 32 are dear ones, order 561 costs nothing.
 INSERT INTO po_lines (id, org_id, po_id, line_no, sku, description, quantity, unit_price)
 SELECT make.id(p.org_id::int, 7, 0) + row_number() OVER (PARTITION BY p.org_id ORDER BY p.id, k), p.org_id, p.id, k,
   'SKU-' || (p.id % 10000 * 7 + k) % 90, 'Item ' || p.org_id || '-' || p.id % 10000 || '-' || k, 1 + (p.id + k) % 5,
-  CASE p.id % 10000 WHEN 2 THEN 900 WHEN 11 THEN 3100 WHEN 22 THEN 1400 WHEN 32 THEN 700 ELSE 20 + (p.id * 13 + k * 7) % 90 END
-    + p.org_id * 0.01
+  CASE p.id % 10000 WHEN 561 THEN 0 ELSE CASE p.id % 10000 WHEN 2 THEN 900 WHEN 11 THEN 3100 WHEN 22 THEN 1400 WHEN 32 THEN 700
+    ELSE 20 + (p.id * 13 + k * 7) % 90 END + p.org_id * 0.01 END
 FROM purchase_orders p, generate_series(1, CASE WHEN p.id % 10000 = 10 THEN 130 ELSE 2 END) AS k;
 CREATE INDEX ON po_lines (po_id);
 ANALYZE;
