@@ -74,18 +74,18 @@ func trialOf(v *run.Audited, result *score.Result) record.Trial {
 func transcripts(prefix string, trial int, v *run.Audited) []record.Transcript {
 	var ts []record.Transcript
 	for i := range v.Earlier {
-		ts = append(ts, record.NewTranscript(trial, i+1, v.Dir, &v.Earlier[i], maskSecrets))
+		ts = append(ts, record.NewTranscript(trial, i+1, v.Dir, &v.Earlier[i], MaskSecrets))
 	}
-	ts = append(ts, record.NewTranscript(trial, 0, v.Dir, &v.Run, maskSecrets))
+	ts = append(ts, record.NewTranscript(trial, 0, v.Dir, &v.Run, MaskSecrets))
 	for i := range ts {
 		ts[i].Name = prefix + ts[i].Name
 	}
 	return ts
 }
 
-// maskSecrets takes out of a text what the environment holds of secrets, and what
+// MaskSecrets takes out of a text what the environment holds of secrets, and what
 // looks like a provider's key.
-func maskSecrets(text []byte) []byte {
+func MaskSecrets(text []byte) []byte {
 	var secrets []string
 	for _, v := range os.Environ() {
 		if name, value, _ := strings.Cut(v, "="); auditor.Credential(name) {
