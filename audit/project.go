@@ -162,7 +162,8 @@ type AuditRun struct {
 	Report     Report
 	Raw        []byte // the report as it came, up to the cap
 	Stderr     []byte // the tail, up to the cap
-	Events     []byte // what it did, turn by turn, as JSON lines of its own kind; empty where it does not say
+	Stdout     []byte // what a program wrote there, where that is neither its report nor its events; the tail, up to the cap
+	Events     []byte // what it did, turn by turn, as JSON of its own kind; empty where it does not say
 	Command    []string
 	Version    string
 	Model      string // as served, where the agent says so; else as its section says; empty without one

@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,4 +39,25 @@ func OneLine(s string, limit int) string {
 // ones among them), a filler, or a separator of lines that is none of ASCII's.
 func Invisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// Clip gives the text whole where it has at most limit bytes; else its first and
+// last lines, and in place of those between one that says how many bytes are cut.
+func Clip(text []byte, limit int) []byte {
+	if len(text) <= limit {
+		return text
+	}
+	head, tail := text[:limit/2], text[len(text)-limit/2:]
+	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {
+		head = head[:i+1]
+	}
+	if i := bytes.IndexByte(tail, '\n'); i >= 0 {
+		tail = tail[i+1:]
+	}
+	out := slices.Clone(head)
+	if len(out) > 0 && out[len(out)-1] != '\n' {
+		out = append(out, '\n')
+	}
+	out = fmt.Appendf(out, "[%d bytes are cut here]\n", len(text)-len(head)-len(tail))
+	return append(out, tail...)
 }

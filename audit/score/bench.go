@@ -213,10 +213,15 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
+	return comparison(&c), nil
+}
+
+// comparison gives what internal/stat says in this package's words.
+func comparison(c *stat.Comparison) Comparison {
 	out := Comparison{Standing: Standing(c.Standing), Diff: Difference{c.Diff.Center, c.Diff.Lo, c.Diff.Hi}, P: c.P,
 		Cases: c.Cases, Families: c.Families, Need: Need(c.Need)}
 	for _, w := range c.Warnings {
 		out.Warnings = append(out.Warnings, string(w))
 	}
-	return out, nil
+	return out
 }

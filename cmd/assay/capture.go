@@ -15,7 +15,9 @@ import (
 	"assay/audit/findings"
 	"assay/audit/fixture"
 	"assay/internal/auditor"
+	"assay/internal/record"
 	"assay/internal/seal"
+	"assay/internal/suite"
 )
 
 type captureCmd struct {
@@ -59,11 +61,11 @@ func (c *captureCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if run.Invalid != "" {
-		return fmt.Errorf("%s on %s proves nothing and is not stored: %s", c.Auditor, c.Project, run.Invalid)
+		return c.keep(&run, sealed.Dir, fmt.Errorf("%s on %s proves nothing and is no recording: %s", c.Auditor, c.Project, run.Invalid))
 	}
 	var clean bytes.Buffer
 	if err := findings.Scrub(bytes.NewReader(run.Raw), &clean, findings.ScrubOptions{Root: sealed.Dir}); err != nil {
-		return err
+		return c.keep(&run, sealed.Dir, fmt.Errorf("the report is no recording: what it holds of the source cannot be taken out: %w", err))
 	}
 	prompt, err := auditor.PromptHash(fsys, entry)
 	if err != nil {
@@ -82,6 +84,17 @@ func (c *captureCmd) Run(ctx context.Context) error {
 		fmt.Printf("not usable: %s: %q\n", pr.Pos, pr.What)
 	}
 	return nil
+}
+
+// keep keeps what a run wrote that cannot be stored as a recording, and says with the
+// reason where: it may have been paid for.
+func (c *captureCmd) keep(run *audit.AuditRun, dir string, why error) error {
+	name := (&record.Record{Date: time.Now(), Suite: "Capture", Project: c.Project, Auditor: c.Auditor}).Name()
+	name = filepath.Join(c.Root, "records", name+".txt")
+	if err := record.WriteTranscripts(name, []record.Transcript{record.NewTranscript(0, 0, dir, run, suite.MaskSecrets)}); err != nil {
+		return errors.Join(why, fmt.Errorf("what it wrote cannot be kept: %w", err))
+	}
+	return fmt.Errorf("%w: what it wrote is kept in %s", why, record.TranscriptDir(name))
 }
 
 func frozen(fsys fs.FS, p *audit.Project) error {

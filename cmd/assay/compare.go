@@ -25,9 +25,11 @@ type compareCmd struct {
 	DB      string `help:"The results in which reviewers are looked up; default: results.db below the root." env:"ASSAY_DB"`
 	Model   string `help:"Of two results: this reviewer alone."`
 	Rescore bool   `help:"Score the records' stored findings again by today's rules and key, offline."`
+	Of      string `help:"What two names are, where they are both: auditors or reviewers." enum:"auditors,reviewers," default:""`
+	FailIf  string `help:"Of two auditors: worse makes the command fail where B is worse than A in recall." enum:"worse,never" default:"never"`
 	Strict  bool   `help:"What is not settled fails."`
 	Format  string `help:"text, json or markdown." enum:"text,json,markdown" default:"text" short:"o"`
-	A       string `arg:"" help:"A record (.json), a reviewer (model or model@prompt), or a results.db: the baseline."`
+	A       string `arg:"" help:"A record (.json), an auditor, a reviewer (model or model@prompt), or a results.db: the baseline."`
 	B       string `arg:"" help:"The same kind again: what is held against it."`
 }
 
@@ -35,29 +37,32 @@ type compareCmd struct {
 // it.
 var errWorse = errors.New("worse")
 
-// Run compares two records, two reviewers, or two results.
+// Run compares two records, two auditors, two reviewers, or two results.
 func (c *compareCmd) Run(ctx context.Context) error {
 	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	a, b := kindOf(c.A), kindOf(c.B)
 	if a != b {
 		return fmt.Errorf("%s is %s and %s is %s: expected two of a kind", c.A, a, c.B, b)
 	}
+	if a == aName {
+		return c.names(ctx)
+	}
 	if c.Rescore && a != aRecord {
-		return fmt.Errorf("--rescore is for records: %s is %s", c.A, a)
+		return fmt.Errorf("--rescore is for records and auditors: %s is %s", c.A, a)
 	}
-	switch a {
-	case aRecord:
+	if c.FailIf == "worse" || c.Of != "" {
+		return fmt.Errorf("--fail-if and --of are for two names: %s is %s", c.A, a)
+	}
+	if a == aRecord {
 		return c.records()
-	case aResults:
-		return c.results(ctx)
 	}
-	return c.reviewers(ctx)
+	return c.results(ctx)
 }
 
 const (
-	aRecord   = "a record"
-	aResults  = "a results.db"
-	aReviewer = "a reviewer's name"
+	aRecord  = "a record"
+	aResults = "a results.db"
+	aName    = "the name of an auditor or a reviewer"
 )
 
 func kindOf(name string) string {
@@ -76,7 +81,7 @@ func kindOf(name string) string {
 	if strings.HasSuffix(name, ".db") {
 		return aResults
 	}
-	return aReviewer
+	return aName
 }
 
 func readRecord(name string) (*record.Record, error) {
@@ -223,6 +228,65 @@ func corpus(root string) (map[string]*audit.Case, []*audit.App, error) {
 		byID[k.ID()] = k
 	}
 	return byID, c.Apps, nil
+}
+
+// names compares two auditors, or two reviewers.
+func (c *compareCmd) names(ctx context.Context) error {
+	all, unread := record.ReadAuditors(c.Root)
+	as, errA := all.Find(c.A)
+	bs, errB := all.Find(c.B)
+	auditors := errA == nil && errB == nil
+	reviewers := false
+	if r, err := load(ctx, c.Root, c.DB, store.Query{}, false); err == nil { // else there are none
+		_, errA := r.Find(c.A)
+		_, errB := r.Find(c.B)
+		reviewers = errA == nil && errB == nil
+	}
+	switch {
+	case c.Of == "reviewers", c.Of == "" && !auditors && reviewers:
+		return c.reviewers(ctx)
+	case c.Of == "" && auditors && reviewers:
+		return fmt.Errorf("%s and %s have both audited projects and reviewed cases: say --of auditors or --of reviewers", c.A, c.B)
+	case !auditors:
+		err := errors.Join(errA, errB, unread)
+		if c.Of == "" {
+			err = errors.Join(err, c.reviewers(ctx))
+		}
+		return err
+	}
+	return errors.Join(unread, c.auditors(as, bs))
+}
+
+// auditors compares the audits of two auditors, and fails where B is worse and that
+// is asked for.
+func (c *compareCmd) auditors(as, bs map[string]*record.Record) error {
+	if c.Rescore {
+		j, err := newJudge(c.Root)
+		if err != nil {
+			return err
+		}
+		for _, rs := range []map[string]*record.Record{as, bs} {
+			for name, r := range rs {
+				if rs[name], err = j.rescore(r); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	d, err := report.DiffAuditors(c.A, c.B, as, bs)
+	if err != nil {
+		return err
+	}
+	if err := c.write(d); err != nil {
+		return err
+	}
+	switch s := d.Total.Standing; {
+	case s == score.Better && c.FailIf == "worse":
+		return fmt.Errorf("%s is %w than %s", c.B, errWorse, c.A)
+	case s == score.NotSettled && c.Strict:
+		return fmt.Errorf("--strict: whether %s is %w than %s is not settled", c.B, errWorse, c.A)
+	}
+	return nil
 }
 
 func (c *compareCmd) reviewers(ctx context.Context) error {

@@ -33,7 +33,7 @@ type cli struct {
 	Capture  captureCmd  `cmd:"" help:"Run an auditor on a project's sealed export and store the recording."`
 	Baseline baselineCmd `cmd:"" help:"Make records the baselines that later runs are compared with."`
 	Trigger  triggerCmd  `cmd:"" help:"Say which suite a change needs: full, smoke or none."`
-	Compare  compareCmd  `cmd:"" help:"Hold a record against an earlier one, a reviewer against another, or two results."`
+	Compare  compareCmd  `cmd:"" help:"Hold a record against an earlier one, an auditor or reviewer against another, or two results."`
 	Report   reportCmd   `cmd:"" help:"Show records and results: pages, text, CSV, JSON, Markdown, benchmark format, SARIF."`
 	Triage   triageCmd   `cmd:"" help:"Rule findings that a key does not hold, a keystroke each."`
 	Control  controlCmd  `cmd:"" help:"Write the report of an auditor that reads no code: what names and luck are worth."`

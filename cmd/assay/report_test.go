@@ -140,7 +140,40 @@ func TestCompareRecords(t *testing.T) {
 	s.fails("absent.json", "compare", root, whole, "absent.json")
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "broken.json"), []byte(`{"suite": 7`), 0o600))
 	s.fails("broken.json", "compare", root, whole, "broken.json")
-	s.fails("--rescore is for records", "compare", "--rescore", "a", "b")
+	s.fails("--rescore is for records", "compare", "--rescore", "a.db", "b.db")
+}
+
+// TestCompareAuditors: two names are compared over the projects that both audited, by
+// their newest records.
+func TestCompareAuditors(t *testing.T) {
+	s := newShell(t)
+	s.record("whole", 1, half, nil) // an older record of it does not count
+	s.record("whole", 2, everything, nil)
+	s.record("less", 2, half, nil)
+	s.record("elsewhere", 2, everything, func(r *record.Record) { r.Project = "dvja"; r.Trials[0].Result.Project = "dvja" })
+	s.record("broken", 2, half, func(r *record.Record) { r.Trials[0] = record.Trial{Invalid: "it crashed"} })
+
+	out := s.ok("", "compare", "whole", "less")
+	require.Contains(t, out, "Over 1 project, A is better than B")
+	require.Contains(t, out, "A found and B missed")
+	require.NotContains(t, out, "B found and A missed")
+	s.fails("less is worse than whole", "compare", "--fail-if", "worse", "whole", "less")
+	s.ok("", "compare", "--fail-if", "worse", "less", "whole")
+	out = s.ok("", "compare", "--fail-if", "worse", "less", "less")
+	require.Contains(t, out, "not settled against B: +0.0 points of recall")
+	s.fails("not settled", "compare", "--strict", "less", "less")
+	require.Contains(t, s.ok("", "compare", "-o", "markdown", "whole", "less"), "| go-test-bench |")
+	var d struct {
+		Projects []struct{ AlsoA []struct{ ID string } }
+	}
+	require.NoError(t, json.Unmarshal([]byte(s.ok("", "compare", "-o", "json", "whole", "less")), &d))
+	require.NotEmpty(t, d.Projects[0].AlsoA)
+
+	s.fails("have no project in common", "compare", "whole", "elsewhere")
+	s.fails(`expected one of ["elsewhere" "less" "whole"]`, "compare", "whole", "broken")
+	s.record("less", 3, half, func(r *record.Record) { r.Score, r.Trials[0].Result.Version = "0", "0" })
+	s.fails("rescore", "compare", "whole", "less")
+	s.ok("", "compare", "--root="+s.house(), "--fail-if=never", "static", "gitleaks")
 }
 
 // results writes a database in which each model is right on all but some of the

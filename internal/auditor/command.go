@@ -18,6 +18,9 @@ import (
 // bytes.
 const messageLimit = 300
 
+// maxEvents is how much of an agent's events is kept, in bytes.
+const maxEvents = 16 << 20
+
 // A command is an auditor that is a program: a tool, or an agent.
 type command struct {
 	entry audit.AuditorEntry
@@ -54,6 +57,9 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	before := box.Fingerprint(task.Dir)
 	p := box.Process{Dir: task.Dir, Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Network: c.entry.Network, Timeout: c.entry.Timeout,
 		Env: c.environment(home, task.MaxUSD), Progress: c.entry.Output != "", Grace: c.grace, Cap: c.cap}
+	if p.Progress { // its events may be there
+		p.Cap = cmp.Or(p.Cap, maxEvents)
+	}
 	if confined != nil { // an agent's own sandbox cannot work inside ours, and must where there is none
 		p.Env = append(p.Env, "ASSAY_CONFINED=bubblewrap")
 	}
@@ -116,9 +122,12 @@ func (c *command) read(run *audit.AuditRun, e *box.Exit, home *box.Home) {
 	env, wrapped := Unwrap(e.Stdout)
 	run.Usage, run.Model = env.Usage, cmp.Or(env.Model, c.entry.Model)
 	if wrapped {
-		run.Raw = []byte(env.Report)
+		run.Raw, run.Events = []byte(env.Report), audit.Clip(e.Stdout, maxEvents)
 	}
 	if c.entry.Output != "" {
+		if !wrapped {
+			run.Stdout = e.Stdout
+		}
 		var err error
 		if run.Raw, err = home.Read(c.entry.Output, limits.Report); err != nil {
 			run.Invalid = err.Error()

@@ -29,12 +29,7 @@ func (r *Record) trialNotes() []string {
 			notes = append(notes, "confined: "+t.Confined)
 		}
 	}
-	var results []*score.Result
-	for _, t := range r.Trials {
-		if t.Result != nil && t.Invalid == "" {
-			results = append(results, t.Result)
-		}
-	}
+	results := r.Counting()
 	if len(results) < 2 {
 		return notes
 	}

@@ -57,7 +57,7 @@ func DiffRecords(a, b *record.Record, rules score.Rules) (*RecordDiff, error) {
 	case a.Project != b.Project:
 		return nil, fmt.Errorf("%s is a record of %s and %s one of %s: expected two of the same project", a.Name(), a.Project, b.Name(), b.Project)
 	}
-	was, now := valid(a), valid(b)
+	was, now := a.Counting(), b.Counting()
 	j, err := score.Judge(score.Subject{Goals: b.Goals, Now: record.ScoreTrials(b.Trials), Baseline: record.ScoreTrials(a.Trials)}, rules)
 	if err != nil {
 		return nil, err
@@ -67,17 +67,6 @@ func DiffRecords(a, b *record.Record, rules score.Rules) (*RecordDiff, error) {
 	d.findings(was, now)
 	d.notes()
 	return d, nil
-}
-
-// valid gives the trials that count.
-func valid(r *record.Record) []*score.Result {
-	var rs []*score.Result
-	for _, t := range r.Trials {
-		if t.Invalid == "" && t.Result != nil {
-			rs = append(rs, t.Result)
-		}
-	}
-	return rs
 }
 
 // figures sets the figures of the trials of two records beside each other, ours
@@ -190,7 +179,7 @@ func (d *RecordDiff) notes() {
 			}
 		}
 	}
-	if len(valid(a)) == 0 {
+	if len(a.Counting()) == 0 {
 		note("%s has no trial that counts: there is nothing to compare with", a.Name())
 	}
 }

@@ -302,7 +302,7 @@ func writeMissed(w io.Writer, in *Input) error {
 		return fmt.Errorf("the key of %s is not at hand: expected fixtures/projects/%s.md", r.Record.Project, r.Record.Project)
 	}
 	found := map[string]bool{}
-	for _, t := range valid(r.Record) {
+	for _, t := range r.Record.Counting() {
 		for _, k := range t.Known {
 			found[k.ID] = found[k.ID] || k.Credit == 1
 		}

@@ -110,7 +110,7 @@ func (p *projectPage) known() {
 	}
 	at := map[string]int{}
 	for _, r := range p.Rows {
-		for _, res := range valid(r.Record) {
+		for _, res := range r.Record.Counting() {
 			for _, k := range res.Known {
 				if _, ok := at[k.ID]; !ok {
 					at[k.ID] = len(p.Known)
@@ -120,7 +120,7 @@ func (p *projectPage) known() {
 		}
 	}
 	for i, r := range p.Rows {
-		for _, res := range valid(r.Record) {
+		for _, res := range r.Record.Counting() {
 			for _, k := range res.Known {
 				p.Known[at[k.ID]].Cells[i].add(k.Credit)
 			}
@@ -163,7 +163,7 @@ func (p *projectPage) decoys() {
 	for _, d := range p.Key.Decoys {
 		l := decoyLine{Entry: d, Hits: make([]int, len(p.Rows))}
 		for i, r := range p.Rows {
-			for _, res := range valid(r.Record) {
+			for _, res := range r.Record.Counting() {
 				if slices.ContainsFunc(res.Findings, func(f score.Scored) bool { return f.Disposition == score.DecoyHit && f.Match.Entry == d.ID }) {
 					l.Hits[i]++
 				}

@@ -67,7 +67,7 @@ func escaped(s string) int {
 // findings.
 func (s *site) writeRecord(r *record.Record) error {
 	w := s.rowOf(r)
-	res := valid(r)
+	res := r.Counting()
 	base := recordPage{row: w, Key: s.in.Projects[r.Project], Figures: figures(nil, res)}
 	type part struct{ trial, from, to int }
 	parts := []part{}

@@ -46,7 +46,7 @@ func (r row) Sort(v score.Value) string {
 
 func (s *site) rowOf(r *record.Record) row {
 	w := row{Record: r, Verdict: r.Judgement.Verdict, Page: s.recordPage(r), Project: "projects/" + pageName(r.Project)}
-	if v := valid(r); len(v) > 0 {
+	if v := r.Counting(); len(v) > 0 {
 		w.Metrics, w.Rates, w.Trials = &v[0].Metrics, &v[0].Rates, len(v)
 	}
 	if r.Judgement.Verdict != audit.Pass && len(r.Judgement.Reasons) > 0 {

@@ -24,7 +24,7 @@ func Candidates(rs []*record.Record) []Candidate {
 	seen := map[string]bool{}
 	all := &score.Result{}
 	for _, r := range rs {
-		for _, t := range valid(r) {
+		for _, t := range r.Counting() {
 			for _, s := range t.Findings {
 				if fp := s.Fingerprint(); score.Reviewable(s.Disposition) && s.Review == "" && !seen[fp] {
 					seen[fp] = true

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"assay/audit/score"
+	"assay/internal/auditor"
 	"assay/internal/record"
 	"assay/internal/run"
 )
 
-// write fills in what every record says, and adds it to the folder records/.
-func (s *Suite) write(t T, e *env, r *record.Record) {
+// write fills in what every record says, and adds it to the folder records/, with
+// what its runs wrote beside it.
+func (s *Suite) write(t T, e *env, r *record.Record, runs []record.Transcript) {
 	t.Helper()
 	r.Date, r.Score = time.Now().UTC(), score.Version
 	r.Change = s.change(e)
@@ -27,6 +29,9 @@ func (s *Suite) write(t T, e *env, r *record.Record) {
 		return
 	}
 	t.Logf("record: %s", name)
+	if err := record.WriteTranscripts(name, runs); err != nil {
+		t.Errorf("what the auditor wrote cannot be kept: %v", err)
+	}
 	artifact(t, "record.txt", []byte(r.Text()))
 }
 
@@ -62,6 +67,32 @@ func trialOf(v *run.Audited, result *score.Result) record.Trial {
 		}
 	}
 	return t
+}
+
+// transcripts gives what the runs of a trial, counted from 0, wrote, without the
+// secrets of the environment. prefix tells apart who else ran for the record.
+func transcripts(prefix string, trial int, v *run.Audited) []record.Transcript {
+	var ts []record.Transcript
+	for i := range v.Earlier {
+		ts = append(ts, record.NewTranscript(trial, i+1, v.Dir, &v.Earlier[i], MaskSecrets))
+	}
+	ts = append(ts, record.NewTranscript(trial, 0, v.Dir, &v.Run, MaskSecrets))
+	for i := range ts {
+		ts[i].Name = prefix + ts[i].Name
+	}
+	return ts
+}
+
+// MaskSecrets takes out of a text what the environment holds of secrets, and what
+// looks like a provider's key.
+func MaskSecrets(text []byte) []byte {
+	var secrets []string
+	for _, v := range os.Environ() {
+		if name, value, _ := strings.Cut(v, "="); auditor.Credential(name) {
+			secrets = append(secrets, value)
+		}
+	}
+	return []byte(auditor.Redact(string(text), secrets...))
 }
 
 // artifact keeps a file of this subtest where go test -artifacts collects them.

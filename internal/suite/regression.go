@@ -251,6 +251,7 @@ type evaluation struct {
 	begun    bool           // whether any trial was
 	prefix   string         // of its artifacts
 	trials   []record.Trial
+	runs     []record.Transcript // what they wrote; none of a replay
 	version  string
 	command  string
 	model    string
@@ -503,6 +504,9 @@ func (h *evaluation) score(t T, i int, v *run.Audited) error {
 	}
 	h.version, h.command, h.model = cmp.Or(r.Version, h.version), cmp.Or(strings.Join(r.Command, " "), h.command), cmp.Or(r.Model, h.model)
 	h.trials = append(h.trials, trialOf(v, result))
+	if !h.replay {
+		h.runs = append(h.runs, transcripts(h.prefix, i, v)...)
+	}
 	for _, early := range v.Earlier {
 		h.notes = append(h.notes, fmt.Sprintf("trial %d was tried again: %s", i+1, early.Invalid))
 	}

@@ -22,14 +22,16 @@ func (h *evaluation) tell(t T, j score.Judgement) {
 	if rec.Stated, err = record.ReadStated(h.env.root.holdings(), "fixtures/baselines", h.project.Name); err != nil {
 		t.Error(err)
 	}
+	runs := h.runs
 	if h.beside != nil {
 		rec.Beside = h.baseline
+		runs = append(runs, h.beside.runs...)
 	}
 	if h.baseline != nil {
 		rec.Since(h.baseline)
 	}
 	if h.begun { // a run that never was is none
-		h.suite.write(t, h.env, rec)
+		h.suite.write(t, h.env, rec, runs)
 	}
 	if h.replay {
 		t.Attr("verdict", string(j.Verdict))

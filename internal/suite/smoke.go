@@ -257,7 +257,7 @@ func (s *smoke) record(t T) {
 	}
 	s.suite.write(t, s.env, &record.Record{Suite: "Smoke", Project: "smoke", Auditor: s.auditor.Name(), Key: s.key.Project.KeyHash,
 		Version: s.audited.Run.Version, Command: strings.Join(s.audited.Run.Command, " "), Model: s.audited.Run.Model, Prompt: prompt, Judgement: s.judgement.Judgement,
-		Trials: []record.Trial{trialOf(s.audited, s.result)}})
+		Trials: []record.Trial{trialOf(s.audited, s.result)}}, transcripts("", 0, s.audited))
 }
 
 // treeOf lists a folder as a tree manifest, without hashes.

@@ -1,0 +1,67 @@
+package score
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"assay/internal/stat"
+)
+
+// An AuditedByTwo is a project with the trials of two auditors, scored by the same
+// rules and key.
+type AuditedByTwo struct{ A, B []*Result }
+
+// CompareAuditors sets auditor A against auditor B in recall over the entries of
+// projects that both audited, at 95 %: paired entry by entry, a half for a half
+// credit, the entries of one file as a family. It asks whether the difference would
+// hold on other files like these. It returns an error where there is no trial on a
+// side, a *[MismatchError] where a project's were scored by different rules or keys.
+func CompareAuditors(projects ...AuditedByTwo) (Comparison, error) {
+	var pairs []stat.Pair
+	for _, p := range projects {
+		all := slices.Concat(p.A, p.B)
+		if len(p.A) == 0 || len(p.B) == 0 {
+			return Comparison{}, errors.New("score: a project without a trial that counts on both sides: expected one by each auditor at least")
+		}
+		if err := checkComparable(all); err != nil {
+			return Comparison{}, err
+		}
+		for i, k := range all[0].Known {
+			pair := stat.Pair{ID: all[0].Project + "/" + k.ID, Family: all[0].Project + "/" + cmp.Or(k.File, k.ID), Bad: true}
+			for _, r := range p.A {
+				pair.A = append(pair.A, r.Known[i].Credit)
+			}
+			for _, r := range p.B {
+				pair.B = append(pair.B, r.Known[i].Credit)
+			}
+			pairs = append(pairs, pair)
+		}
+	}
+	c, err := stat.Compare(pairs, level)
+	if err != nil {
+		return Comparison{}, err
+	}
+	return comparison(&c), nil
+}
+
+// FoundBy gives the entries that some of these trials matched in full and none of
+// the others did at all, in the order of the key.
+func FoundBy(these, others []*Result) []KnownResult {
+	earned := func(rs []*Result, i int) (most float64) {
+		for _, r := range rs {
+			most = max(most, r.Known[i].Credit)
+		}
+		return most
+	}
+	var found []KnownResult
+	if len(these) == 0 {
+		return nil
+	}
+	for i, k := range these[0].Known {
+		if earned(these, i) == 1 && earned(others, i) == 0 {
+			found = append(found, KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Corroborated: k.Corroborated})
+		}
+	}
+	return found
+}

@@ -1,0 +1,68 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"assay/audit/score"
+)
+
+// An Auditors holds, by auditor and project, the newest audit that proves something.
+type Auditors map[string]map[string]*Record
+
+// ReadAuditors reads the records of Regression below root, and the baselines where
+// there is no newer record. What is no record is an error, beside what there is.
+func ReadAuditors(root string) (Auditors, error) {
+	records, errs := ReadAll(filepath.Join(root, "records"))
+	fsys := os.DirFS(root)
+	files, err := fs.Glob(fsys, "fixtures/baselines/*/*.json")
+	errs = errors.Join(errs, err)
+	for _, file := range files {
+		if path.Base(path.Dir(file)) == "stated" {
+			continue
+		}
+		r, err := Read(fsys, file)
+		if errs = errors.Join(errs, err); err == nil {
+			records = append(records, r)
+		}
+	}
+	as := Auditors{}
+	for _, r := range records {
+		if r.Suite != "Regression" || len(r.Counting()) == 0 {
+			continue
+		}
+		if as[r.Auditor] == nil {
+			as[r.Auditor] = map[string]*Record{}
+		}
+		if old := as[r.Auditor][r.Project]; old == nil || !r.Date.Before(old.Date) {
+			as[r.Auditor][r.Project] = r
+		}
+	}
+	return as, errs
+}
+
+// Find gives the audits of an auditor by project. The error names whom there are
+// audits of.
+func (as Auditors) Find(name string) (map[string]*Record, error) {
+	if found := as[name]; found != nil {
+		return found, nil
+	}
+	return nil, fmt.Errorf("no record and no baseline of an auditor %q: expected one of %q", name, slices.Sorted(maps.Keys(as)))
+}
+
+// Counting gives the results of the trials that prove something.
+func (r *Record) Counting() []*score.Result {
+	var rs []*score.Result
+	for _, t := range r.Trials {
+		if t.Invalid == "" && t.Result != nil {
+			rs = append(rs, t.Result)
+		}
+	}
+	return rs
+}

@@ -1,0 +1,193 @@
+package record
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/audit"
+)
+
+// maxStream is how much of each stream a transcript keeps, in bytes.
+const maxStream = 8 << 20
+
+// A Transcript is what one run of an auditor really wrote. It stands beside the
+// record, in a folder of the run's name below <record>.transcript: run.json, the
+// report as plain text, the streams compressed.
+type Transcript struct {
+	Name       string      `json:"name"` // "trial-01", for an earlier run of the same trial "trial-01-try-1"
+	Trial      int         `json:"trial"`
+	Last       bool        `json:"last"`             // of its trial: the one that is scored
+	Dir        string      `json:"dir"`              // that the auditor saw: its report may name it
+	Format     string      `json:"format,omitempty"` // of the report, as it was read
+	Invalid    string      `json:"invalid,omitempty"`
+	EndedEarly string      `json:"ended_early,omitempty"`
+	Exit       int         `json:"exit"`
+	Started    time.Time   `json:"started,omitzero"`
+	Seconds    float64     `json:"seconds"`
+	Model      string      `json:"model,omitempty"`
+	Usage      audit.Usage `json:"usage"`
+	Kept       []Stream    `json:"kept"` // what was written, empty streams left out
+}
+
+// A Stream is one thing that a run wrote.
+type Stream struct {
+	Name string `json:"name"` // report, stdout, stderr or events
+	File string `json:"file"`
+	Size int    `json:"size"`          // bytes that were written
+	Cut  int    `json:"cut,omitempty"` // of them left out, where the text says so
+
+	text []byte
+}
+
+// NewTranscript gives the transcript of a run of a trial, counted from 0, that saw
+// dir. try is the number of an earlier run of the trial, 0 for the last. mask takes
+// secrets out of what is kept.
+func NewTranscript(trial, try int, dir string, r *audit.AuditRun, mask func([]byte) []byte) Transcript {
+	t := Transcript{Name: fmt.Sprintf("trial-%02d", trial+1), Trial: trial + 1, Last: try == 0, Dir: dir, Format: r.Report.Format, Invalid: string(mask([]byte(r.Invalid))), EndedEarly: r.EndedEarly,
+		Exit: r.ExitCode, Started: r.Started, Seconds: r.Duration.Seconds(), Model: r.Model, Usage: r.Usage}
+	if try > 0 {
+		t.Name += fmt.Sprintf("-try-%d", try)
+	}
+	for _, s := range []Stream{
+		{Name: "report", File: "report." + ending(r.Report.Format), text: r.Raw},
+		{Name: "stdout", File: "stdout.gz", text: r.Stdout},
+		{Name: "stderr", File: "stderr.gz", text: r.Stderr},
+		{Name: "events", File: "events.jsonl.gz", text: r.Events},
+	} {
+		if len(s.text) == 0 {
+			continue
+		}
+		s.Size, s.text = len(s.text), mask(s.text)
+		if s.Name != "report" { // that is read again, and has its auditor's own limit
+			whole := len(s.text)
+			if s.text = audit.Clip(s.text, maxStream); len(s.text) < whole {
+				s.Cut = whole - len(s.text)
+			}
+		}
+		t.Kept = append(t.Kept, s)
+	}
+	return t
+}
+
+// ending gives the ending of a report's file.
+func ending(format string) string {
+	switch format {
+	case "sarif", "json":
+		return format
+	}
+	return "txt"
+}
+
+// TranscriptDir gives the folder of the transcripts of a record, by the name of its
+// text or JSON.
+func TranscriptDir(name string) string {
+	return strings.TrimSuffix(name, filepath.Ext(name)) + ".transcript"
+}
+
+// WriteTranscripts keeps what the runs of a record wrote, beside the record of this
+// name, readable by its owner alone.
+func WriteTranscripts(name string, ts []Transcript) error {
+	dir := TranscriptDir(name)
+	var errs []error
+	for i := range ts {
+		if err := ts[i].write(filepath.Join(dir, ts[i].Name)); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (t *Transcript) write(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	facts, err := json.MarshalIndent(t, "", "  ")
+	if err != nil {
+		return err
+	}
+	errs := []error{os.WriteFile(filepath.Join(dir, "run.json"), append(facts, '\n'), 0o600)}
+	for _, s := range t.Kept {
+		text := s.text
+		if filepath.Ext(s.File) == ".gz" {
+			var b bytes.Buffer
+			z := gzip.NewWriter(&b)
+			_, err := z.Write(text)
+			errs = append(errs, err, z.Close())
+			text = b.Bytes()
+		}
+		errs = append(errs, os.WriteFile(filepath.Join(dir, s.File), text, 0o600))
+	}
+	return errors.Join(errs...)
+}
+
+// ReadTranscripts reads the transcripts of the record of this name, in the order in
+// which the runs were made. A record without any is an error that wraps
+// fs.ErrNotExist.
+func ReadTranscripts(name string) ([]Transcript, error) {
+	root, err := os.OpenRoot(TranscriptDir(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: nothing that its auditor wrote was kept: %w", name, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	files, err := fs.Glob(root.FS(), "*/run.json")
+	if err != nil {
+		return nil, err
+	}
+	var ts []Transcript
+	for _, file := range files {
+		var t Transcript
+		b, err := root.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(b, &t)
+		}
+		for i := range t.Kept {
+			if err == nil {
+				err = t.Kept[i].read(root, t.Name)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: expected a transcript as a run writes it", filepath.Join(root.Name(), file), err)
+		}
+		ts = append(ts, t)
+	}
+	slices.SortFunc(ts, func(a, b Transcript) int { return a.Started.Compare(b.Started) })
+	return ts, nil
+}
+
+func (s *Stream) read(root *os.Root, dir string) error {
+	b, err := root.ReadFile(filepath.Join(dir, s.File))
+	if err != nil || filepath.Ext(s.File) != ".gz" {
+		s.text = b
+		return err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return err
+	}
+	s.text, err = io.ReadAll(io.LimitReader(z, 2*maxStream))
+	return err
+}
+
+// Text gives what the run wrote to the stream of this name, nil where that is
+// nothing.
+func (t *Transcript) Text(name string) []byte {
+	for _, s := range t.Kept {
+		if s.Name == name {
+			return s.text
+		}
+	}
+	return nil
+}
