@@ -77,9 +77,20 @@ func (s *shell) fails(want string, args ...string) (out string) {
 }
 
 func (s *shell) house() string {
-	root, err := filepath.Abs("../..")
+	if _, err := os.Stat(filepath.Join(s.dir, "fixtures")); err == nil {
+		return s.dir
+	}
+	for _, name := range []string{"fixtures/projects", "fixtures/baselines", "fixtures/prompts", "tests"} {
+		require.NoError(s.t, os.CopyFS(filepath.Join(s.dir, name), os.DirFS(filepath.Join("../..", name))))
+	}
+	tables, err := filepath.Glob("../../fixtures/*.md")
 	require.NoError(s.t, err)
-	return root
+	for _, name := range tables {
+		b, err := os.ReadFile(name)
+		require.NoError(s.t, err)
+		require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, "fixtures", filepath.Base(name)), b, 0o644))
+	}
+	return s.dir
 }
 
 // record writes one of Regression on go-test-bench into records/, changed at will.
@@ -170,7 +181,7 @@ func TestCompareAuditors(t *testing.T) {
 	require.NotEmpty(t, d.Projects[0].AlsoA)
 
 	s.fails("have no project in common", "compare", "whole", "elsewhere")
-	s.fails(`expected one of ["elsewhere" "less" "whole"]`, "compare", "whole", "broken")
+	s.fails(`no baseline of an auditor "broken": expected one of [`, "compare", "whole", "broken")
 	s.record("less", 3, half, func(r *record.Record) { r.Score, r.Trials[0].Result.Version = "0", "0" })
 	s.fails("rescore", "compare", "whole", "less")
 	s.ok("", "compare", "--root="+s.house(), "--fail-if=never", "static", "gitleaks")
@@ -325,8 +336,8 @@ func TestReportOfStrangeResults(t *testing.T) {
 	for _, c := range []struct{ name, sql, want, fails string }{
 		{"empty file", "", "", "no table evaluations"},
 		{"no row", seven, "", "no evaluations"},
-		{"another table", "CREATE TABLE evals (id INTEGER)", "", "no table evaluations"},
-		{"a column short", "CREATE TABLE evaluations (id INTEGER PRIMARY KEY, timestamp, test_file, model_name)", "", "has no column expected_result"},
+		{"another table", "CREATE TABLE evals (id INTEGER)", "", "a database of something else"},
+		{"a column short", "CREATE TABLE evaluations (id INTEGER PRIMARY KEY, timestamp, test_file, model_name)", "", "a database of something else"},
 		{"other words", seven + "INSERT INTO evaluations VALUES (1, '', 'a/b-01-good.md', 'm', 'vulnerable', 'safe', '')", "", `expected_result "vulnerable": expected good or bad`},
 		{"all NULL", seven + "INSERT INTO evaluations (id) VALUES (1), (2)", "", "expected good or bad"},
 		{"one good row among NULLs", seven + "INSERT INTO evaluations (id) VALUES (1); INSERT INTO evaluations VALUES (2, NULL, 'a/b-01-good.md', 'm', 'good', 'good', NULL)", "m", ""},
