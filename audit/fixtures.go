@@ -1,6 +1,9 @@
 package audit
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Goals are the absolute thresholds of fixtures/goals.md.
 type Goals struct {
@@ -55,6 +58,19 @@ type AuditorEntry struct {
 	Retry   []string // words of a failure that make another try worth it: statuses like 429, or texts
 	Rules   map[string][]CWE
 	Pos     Pos
+}
+
+// Variables names the variables of the environment that its program is given, or
+// that decide whom it asks: those that are let through, then the address and the key
+// of its provider.
+func (e *AuditorEntry) Variables() []string {
+	names := slices.Clone(e.Env)
+	for _, name := range []string{e.Network.BaseURL, e.Network.Key} {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // A Network is what an auditor may reach of the network; the zero one is nothing.

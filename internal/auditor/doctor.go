@@ -243,7 +243,7 @@ func interpreter(b *box.Box, name string) string {
 // examineNetwork tries the addresses that variables of the section name.
 func examineNetwork(ctx context.Context, entry audit.AuditorEntry) (checks []Check) {
 	named := false
-	for _, name := range append(slices.Clone(entry.Env), entry.Network.BaseURL) {
+	for _, name := range entry.Variables() {
 		if value := os.Getenv(name); strings.HasSuffix(name, "BASE_URL") && value != "" {
 			c := reach(ctx, value)
 			c.Text = name + ": " + c.Text

@@ -86,13 +86,31 @@ func (m *modelAuditor) PromptHash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Cost gives what an audit costs at most, in USD; known is false where the model has
-// no price, and nothing but its other limits holds it.
-func (m *modelAuditor) Cost() (most float64, known bool) {
+// Provider is whose limits the model shares.
+func (m *modelAuditor) Provider() string { return m.chat.Provider }
+
+// Cost gives what an audit costs at most, in USD, and as nothing better is known is
+// expected to; known is false where the model has no price, and nothing but its other
+// limits holds it.
+func (m *modelAuditor) Cost() (expected, most float64, known bool) {
 	if p := m.chat.Model; p.Priced && p.In == 0 && p.Out == 0 {
-		return 0, true
+		return 0, 0, true
 	}
-	return min(m.entry.Limits.USD, m.budget), m.chat.Model.Priced
+	most = m.most(audit.AuditTask{})
+	return most, most, m.chat.Model.Priced
+}
+
+// most is what one audit may cost, in USD: what its section, the run or the task
+// allows, whichever is least.
+func (m *modelAuditor) most(task audit.AuditTask) float64 {
+	most := min(m.entry.Limits.USD, m.budget)
+	if task.MaxUSD > 0 {
+		most = min(most, task.MaxUSD)
+	}
+	if !m.chat.Model.Priced {
+		return math.Inf(1)
+	}
+	return most
 }
 
 // errLate says that an audit's time is up.
@@ -115,12 +133,12 @@ func (m *modelAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.A
 	ctx, cancel := context.WithTimeoutCause(ctx, m.entry.Timeout, errLate)
 	defer cancel()
 	t := &talk{modelAuditor: m, client: client, view: sourceView{root}, maxTokens: client.config.MaxTokens, context: m.entry.Limits.Context,
-		perToken: bytesPerToken, usage: audit.Usage{Priced: true}, findings: box.Limits(m.entry.Limits).Findings}
+		most: m.most(task), perToken: bytesPerToken, usage: audit.Usage{Priced: true}, findings: box.Limits(m.entry.Limits).Findings}
 	run := audit.AuditRun{Command: []string{m.Settings()}, Version: modelVersion, Started: time.Now(),
 		Confined: "it runs no program: its tools read the export alone"}
 	why := t.audit(ctx)
 	run.Raw, run.Report, run.Events = []byte(t.text), t.report, t.events.Bytes()
-	run.Invalid = audit.OneLine(client.redact(why), 0)
+	run.Invalid, run.EndedEarly = audit.OneLine(client.redact(why), 0), t.report.CutShort
 	run.Duration, run.Usage, run.Model = time.Since(run.Started), t.usage, cmp.Or(t.served, m.chat.Model.ID)
 	return run, nil
 }

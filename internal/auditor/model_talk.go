@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -21,7 +20,8 @@ type talk struct {
 	*modelAuditor
 	client   *chat
 	view     sourceView
-	findings int // how many a report may hold
+	findings int     // how many a report may hold
+	most     float64 // USD that it may cost; +Inf where nobody knows its price
 
 	steps   []step // since the last notes
 	notes   string // of the model, on what it did before its steps
@@ -162,19 +162,16 @@ func (t *talk) limit() (why string, last bool) {
 	l, used := t.entry.Limits, t.usage
 	in := t.tokens(t.request().bytes())
 	next := in + t.maxTokens
-	usd, most := price(t.chat.Model, float64(in), float64(t.maxTokens)), min(l.USD, t.budget)
-	if !t.chat.Model.Priced {
-		most = math.Inf(1)
-	}
+	usd := price(t.chat.Model, float64(in), float64(t.maxTokens))
 	switch {
 	case used.Turns >= int64(l.Turns):
 		return fmt.Sprintf("its limit of %d turns", l.Turns), true
 	case used.TokensIn+used.TokensOut+next > l.Tokens:
 		return fmt.Sprintf("its limit of %d tokens: it used %d, and the next turn may take %d", l.Tokens, used.TokensIn+used.TokensOut, next), true
-	case t.spent+usd > most:
-		return fmt.Sprintf("its limit of %g USD: it spent %.4f, and the next turn may cost %.4f", most, t.spent, usd), true
+	case t.spent+usd > t.most:
+		return fmt.Sprintf("its limit of %g USD: it spent %.4f, and the next turn may cost %.4f", t.most, t.spent, usd), true
 	}
-	return "", used.Turns >= int64(l.Turns)-2 || used.TokensIn+used.TokensOut+3*next > l.Tokens || t.spent+3*usd > most
+	return "", used.Turns >= int64(l.Turns)-2 || used.TokensIn+used.TokensOut+3*next > l.Tokens || t.spent+3*usd > t.most
 }
 
 // How often a turn is tried again after a fault, once the model has answered and

@@ -225,13 +225,10 @@ func (c *commandReviewer) failed(e *box.Exit, why string) audit.Review {
 // among the variables that are let through, and the key that its proxy adds.
 func secretsOf(e *audit.AuditorEntry) []string {
 	var values []string
-	for _, name := range e.Env {
-		if box.Secret(name) {
+	for _, name := range e.Variables() {
+		if name == e.Network.Key || box.Secret(name) {
 			values = append(values, os.Getenv(name))
 		}
-	}
-	if e.Network.Key != "" {
-		values = append(values, os.Getenv(e.Network.Key))
 	}
 	return values
 }

@@ -139,17 +139,11 @@ func (d Directory) Variables(name string) []string {
 	if slices.ContainsFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name }) || name == "static" || name == "control-words" {
 		return nil
 	}
-	if i := slices.IndexFunc(d.Auditors, func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
-		e := d.Auditors[i]
-		names := append([]string{"ASSAY_SANDBOX"}, e.Env...)
-		for _, more := range []string{e.Network.BaseURL, e.Network.Key} {
-			if more != "" {
-				names = append(names, more)
-			}
-		}
-		return names
+	e, listed := d.entry(name)
+	if listed && e.Kind != "model" {
+		return append([]string{"ASSAY_SANDBOX"}, e.Variables()...)
 	}
-	c, _ := d.chat(name) // who cannot be asked has no run to carry on
+	c, _ := d.chat(e.Model) // who cannot be asked has no run to carry on
 	names := []string{"ASSAY_BASE_URL", "OLLAMA_HOST"}
 	if c.KeyName != "" {
 		names = append(names, c.KeyName)

@@ -47,18 +47,18 @@ func (a *audits) describe(c *candidate, project string) (run.Audit, error) {
 }
 
 // settings names everything beside the source that can change what an agent
-// reports: what it is told, its model and version, and the variables that it gets,
-// credentials and the places of folders aside.
+// reports: what it is told, its model and version, the server that it asks, and the
+// variables that it gets, credentials and the places of folders aside.
 func (a *audits) settings(entry audit.AuditorEntry) (string, error) {
 	prompt, err := auditor.PromptHash(a.env.root.setting("fixtures/auditors.md"), entry)
 	if err != nil {
 		return "", err
 	}
 	parts := []string{"command " + entry.Command, "prompt " + prompt, "model " + entry.Model, "version " + a.version(entry), "format " + entry.Format, "output " + entry.Output}
-	for _, name := range slices.Sorted(slices.Values(entry.Env)) {
+	for _, name := range slices.Sorted(slices.Values(entry.Variables())) {
 		value := environment(name)
 		info, err := os.Stat(value)
-		if value != "" && !auditor.Credential(name) && (err != nil || !info.IsDir()) {
+		if value != "" && name != entry.Network.Key && !auditor.Credential(name) && (err != nil || !info.IsDir()) {
 			parts = append(parts, name+"="+value)
 		}
 	}
@@ -70,7 +70,7 @@ var keyName = regexp.MustCompile(`_(API_)?(KEY|TOKEN)$`)
 
 // provider gives whose limits an agent shares: that of its first key, else its own.
 func provider(entry audit.AuditorEntry) string {
-	for _, name := range entry.Env {
+	for _, name := range entry.Variables() {
 		if keyName.MatchString(name) {
 			return name
 		}

@@ -204,9 +204,9 @@ func interruptAtATerminal(t *testing.T, bin string) {
 		resume string
 	}{
 		{"a compiled binary", func(b *bout) []string { return append([]string{b.bin, "-test.run", "Bench"}, benchFlags...) },
-			`to carry on: (ASSAY_ROOT=\S+ ASSAY_DB=\S+ \S+/assay\.test -test\.run Bench -concurrency=2 -model=gpt-4o-mini)`},
+			`to carry on: (ASSAY_ROOT=\S+ ASSAY_DB=\S+ ASSAY_BASE_URL=\S+ ASSAY_API_KEY=\S+ \S+/assay\.test -test\.run Bench -concurrency=2 -model=gpt-4o-mini)`},
 		{"go test", func(*bout) []string { return append([]string{"go", "test", "-run", "Bench"}, benchFlags...) },
-			`to carry on: (ASSAY_ROOT=\S+ ASSAY_DB=\S+ go test -run Bench -concurrency=2 -model=gpt-4o-mini)`},
+			`to carry on: (ASSAY_ROOT=\S+ ASSAY_DB=\S+ ASSAY_BASE_URL=\S+ ASSAY_API_KEY=\S+ go test -run Bench -concurrency=2 -model=gpt-4o-mini)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			reached := make(chan struct{}, 10_000)
