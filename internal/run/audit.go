@@ -30,13 +30,16 @@ type Audit struct {
 	Settings string
 	Provider string // whose limits, key and quota it shares; "" is this machine
 	Cost     Cost
+	// Keeps says that the auditor keeps to what it is told that a run may cost.
+	Keeps bool
 	// Once makes one run, in an export of its own, and gives the folder that the
-	// auditor saw. An error means that it could not be started at all, and cost
-	// nothing.
-	Once func(ctx context.Context) (r audit.AuditRun, dir string, err error)
+	// auditor saw. usd is what it may cost at most, 0 where nobody says. An error means
+	// that it could not be started at all, and cost nothing.
+	Once func(ctx context.Context, usd float64) (r audit.AuditRun, dir string, err error)
 
 	// What its runs came to, one after the other.
-	early    int // that ended early
+	granted  float64 // USD that the next one may cost
+	early    int     // that ended early
 	before   []audit.AuditRun
 	attempts []audit.Attempt
 }
@@ -81,6 +84,9 @@ func AuditItems(ctx context.Context, s store.Store, audits []*Audit) ([]Item, er
 		// that two auditors beside each other alternate.
 		items[i] = Item{Key: a.Key(), Provider: a.Provider, Reviewer: a.Auditor, Family: a.Project + " " + a.Auditor, Cost: a.Cost, Do: a.try,
 			Keep: func(ctx context.Context, r Result) error { return a.keep(ctx, s, r) }}
+		if a.Keeps {
+			items[i].Grant = func(usd float64) { a.granted = usd }
+		}
 		if a.Settings != "" {
 			keys = append(keys, items[i].Key)
 		}
@@ -111,7 +117,7 @@ func AuditItems(ctx context.Context, s store.Store, audits []*Audit) ([]Item, er
 // engine would.
 func (a *Audit) try(ctx context.Context) Try {
 	began := time.Now()
-	r, dir, err := a.Once(ctx)
+	r, dir, err := a.Once(ctx, a.granted)
 	v := &Audited{Run: r, Dir: dir}
 	if err != nil {
 		v.Run.Invalid, v.Run.Usage.Priced = err.Error(), true

@@ -30,7 +30,7 @@ func (d *desk) audits(projects, trials int, cost run.Cost) []*run.Audit {
 		for i := range trials {
 			name := fmt.Sprintf("p%d/%d", p, i)
 			as = append(as, &run.Audit{Project: fmt.Sprint("p", p), Auditor: "a", Index: i, Export: "e", Settings: "v1", Provider: "x", Cost: cost,
-				Once: func(context.Context) (audit.AuditRun, string, error) {
+				Once: func(context.Context, float64) (audit.AuditRun, string, error) {
 					d.mu.Lock()
 					defer d.mu.Unlock()
 					if d.runs == nil {
@@ -193,7 +193,7 @@ func TestAuditsKeepTheirBudget(t *testing.T) {
 
 	as := d.audits(1, 2, run.Cost{Expected: 1, Most: 2, Known: true})
 	for _, a := range as {
-		a.Auditor, a.Once = "b", func(context.Context) (audit.AuditRun, string, error) {
+		a.Auditor, a.Once = "b", func(context.Context, float64) (audit.AuditRun, string, error) {
 			return audit.AuditRun{}, "", errors.New("no such program")
 		}
 	}

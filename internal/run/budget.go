@@ -33,6 +33,20 @@ func (p *budget) fits(most float64) bool {
 	return most == 0 || p.spent+p.reserved+most <= p.limit+1e-12
 }
 
+// enough is the share of what a try may cost that it begins with at least, where it
+// keeps to what it is given: with less it would hardly get anywhere.
+const enough = 0.1
+
+// grant gives what the next try of an item may cost: the most or, where it keeps to
+// less, what is left.
+func (p *budget) grant(it *Item) float64 {
+	most := p.most(it)
+	if left := p.limit - p.spent - p.reserved; it.Grant != nil && left < most && left >= enough*most {
+		return left
+	}
+	return most
+}
+
 func (p *budget) reserve(most float64) {
 	p.reserved += most
 	p.out++

@@ -145,7 +145,7 @@ func (e *engine) dispatch(work context.Context) (wake time.Time) {
 			if j == nil {
 				break
 			}
-			most := e.budget.most(j.item)
+			most := e.budget.grant(j.item)
 			fits := e.budget.fits(most)
 			if !fits && e.budget.out > 0 && e.stopped[j.item.Reviewer] == "" {
 				held = true // what is in flight may put something back
@@ -156,7 +156,7 @@ func (e *engine) dispatch(work context.Context) (wake time.Time) {
 			case e.stopped[j.item.Reviewer] != "":
 				e.abandon(l, j, e.stopped[j.item.Reviewer])
 			case fits:
-				e.begin(work, l, j)
+				e.begin(work, l, j, most)
 			default:
 				e.giveUp(l, j, fmt.Sprintf("the budget of $%.2f is used up ($%.4f spent, the next one may cost $%.4f)",
 					e.budget.limit, e.budget.spent, most))
@@ -215,13 +215,16 @@ func (e *engine) abandon(l *queue, j *job, why string) {
 	go e.keep(l, j)
 }
 
-// begin sends one try off.
-func (e *engine) begin(work context.Context, l *queue, j *job) {
+// begin sends one try off, which may cost most.
+func (e *engine) begin(work context.Context, l *queue, j *job, most float64) {
 	j.number = l.pace.begin()
 	j.tries++
 	e.state.InFlight++
-	j.reserved = e.budget.most(j.item)
-	e.budget.reserve(j.reserved)
+	j.reserved = most
+	e.budget.reserve(most)
+	if j.item.Grant != nil && most > 0 {
+		j.item.Grant(most)
+	}
 	e.flying[j] = l
 	go func() { e.report(ending{queue: l, job: j, try: attempt(work, j.item)}) }()
 }

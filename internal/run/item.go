@@ -31,6 +31,10 @@ type Item struct {
 	Earlier *Result
 	// Do makes one try. It honours ctx.
 	Do func(ctx context.Context) Try
+	// Grant tells the item what its next try may cost, in USD, and it keeps to that:
+	// what is left of a budget then does for a try that would take more. nil where
+	// nothing but Cost.Most holds it.
+	Grant func(usd float64)
 	// Reasked makes the next try the last one that says what was wrong with a reply;
 	// nil where no try does. It is for who did not see that reply.
 	Reasked func()

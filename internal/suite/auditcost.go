@@ -24,9 +24,13 @@ import (
 func (a *audits) describe(c *candidate, project string) (run.Audit, error) {
 	var x run.Audit
 	if d, ok := c.trials[0].(run.DescribedAuditor); ok {
-		x.Settings, x.Provider = d.Settings(), d.Provider()
+		x.Settings, x.Provider, x.Keeps = d.Settings(), d.Provider(), true
 		x.Cost.Expected, x.Cost.Most, x.Cost.Known = d.Cost()
-		return x, nil
+		earlier, err := a.earlierCosts(c.name, project)
+		if len(earlier) > 0 {
+			x.Cost.Expected = min(mean(earlier), x.Cost.Most)
+		}
+		return x, err
 	}
 	entry, ok := a.entries[c.name]
 	if !ok || a.env.given.auditor(c.name) != nil {
@@ -37,7 +41,7 @@ func (a *audits) describe(c *candidate, project string) (run.Audit, error) {
 	if err != nil {
 		return x, err
 	}
-	x.Cost = cost
+	x.Cost, x.Keeps = cost, keeps(entry)
 	if entry.Kind != "agent" {
 		return x, nil // what a tool reads beside the source is not known: it is free, and made anew
 	}
@@ -90,12 +94,8 @@ func (a *audits) cost(entry audit.AuditorEntry, project string) (run.Cost, error
 		return c, err
 	}
 	if len(earlier) > 0 && entry.Kind == "agent" {
-		sum := 0.0
-		for _, usd := range earlier {
-			sum += usd
-		}
-		c.Expected = sum / float64(len(earlier))
-		if kept := entry.Priced && strings.Contains(entry.Command, "ASSAY_MAX_USD"); !kept {
+		c.Expected = mean(earlier)
+		if !keeps(entry) {
 			c.Most, c.Known = 1.5*slices.Max(earlier), true
 		}
 		c.Most = max(c.Most, c.Expected)
@@ -104,6 +104,19 @@ func (a *audits) cost(entry audit.AuditorEntry, project string) (run.Cost, error
 		return c, fmt.Errorf("%s: %s: nobody knows what a run of it costs, so no budget can hold: add the line | Cost | 5 USD | to its section (what one run may cost at most; 0 where it is free), or run with -budget none", entry.Pos, entry.Name)
 	}
 	return c, nil
+}
+
+// keeps says whether an agent is told what a run may cost, and of what sum.
+func keeps(entry audit.AuditorEntry) bool {
+	return entry.Priced && strings.Contains(entry.Command, "ASSAY_MAX_USD")
+}
+
+func mean(xs []float64) float64 {
+	sum := 0.0
+	for _, x := range xs {
+		sum += x
+	}
+	return sum / float64(len(xs))
 }
 
 // earlierCosts gives what the trials of an auditor on a project cost, as records,

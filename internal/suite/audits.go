@@ -65,8 +65,8 @@ func newAudits(s *Suite, e *env, name string, entries map[string]audit.AuditorEn
 }
 
 // A onceFunc makes one run of an auditor, in an export of its own, and gives the
-// folder that it saw.
-type onceFunc func(ctx context.Context, a audit.Auditor, trial int) (audit.AuditRun, string, error)
+// folder that it saw. It may cost so many USD; 0 where nobody says.
+type onceFunc func(ctx context.Context, a audit.Auditor, trial int, usd float64) (audit.AuditRun, string, error)
 
 // plan adds the trials of an auditor on a project, whose export has this hash.
 func (a *audits) plan(c *candidate, project, export string, once onceFunc) ([]*run.Audit, error) {
@@ -79,7 +79,7 @@ func (a *audits) plan(c *candidate, project, export string, once onceFunc) ([]*r
 		who = a.oneAtATime(who)
 		x := like
 		x.Project, x.Auditor, x.Export, x.Index = project, c.name, export, i
-		x.Once = func(ctx context.Context) (audit.AuditRun, string, error) { return once(ctx, who, i) }
+		x.Once = func(ctx context.Context, usd float64) (audit.AuditRun, string, error) { return once(ctx, who, i, usd) }
 		planned = append(planned, &x)
 	}
 	a.planned = append(a.planned, planned...)

@@ -71,8 +71,15 @@ func TestAModelAudits(t *testing.T) {
 	require.Equal(t, "5/5", f.leaf("TestSmoke/gpt-4o-mini").attrs["found"])
 
 	asked := len(s.Requests())
-	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-budget", "0").Regression)
-	require.True(t, f.Failed())
+	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini").Regression)
+	require.Len(t, s.Requests(), asked, "what was audited already is not paid again: %s", f.complaints())
+
+	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-force", "-trials", "5", "-budget", "0.088").Regression)
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "the budget of $0.09 is used up")
+	require.Len(t, s.Requests(), asked+4, "two audits of 0.04 USD, and no turn of a third")
+	asked = len(s.Requests())
+	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-force", "-budget", "0").Regression)
+	require.Empty(t, f.complaints(), "it is the estimate alone")
 	require.Len(t, s.Requests(), asked, "-budget 0 sends nothing")
 }
 

@@ -483,7 +483,7 @@ func (h *evaluation) here(t T, a audit.Auditor) (*run.Audited, error) {
 	if h.replay {
 		v.Run, err = a.Audit(ctx, audit.AuditTask{})
 	} else {
-		v.Run, v.Dir, err = h.once(ctx, a, 0)
+		v.Run, v.Dir, err = h.once(ctx, a, 0, 0)
 	}
 	v.Usage = v.Run.Usage
 	return &v, err
@@ -522,10 +522,12 @@ func (h *evaluation) score(t T, i int, v *run.Audited) error {
 	return nil
 }
 
-// once makes one run of an auditor, in a sealed export of its own.
-func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int) (audit.AuditRun, string, error) {
+// once makes one run of an auditor, in a sealed export of its own, that may cost so
+// many USD; 0: what its section says.
+func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd float64) (audit.AuditRun, string, error) {
+	usd = cmp.Or(usd, h.entries[h.candidate.name].Cost)
 	if h.live.workers != nil && h.sent() && h.drawn == nil {
-		r, dir, err := h.away(ctx, trial)
+		r, dir, err := h.away(ctx, trial, usd)
 		if !errors.Is(err, river.ErrDeserted) {
 			return r, dir, err
 		}
@@ -539,7 +541,7 @@ func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int) (audi
 	if err != nil {
 		return audit.AuditRun{}, "", errors.Join(err, os.RemoveAll(tmp))
 	}
-	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: h.entries[h.candidate.name].Cost})
+	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: usd})
 	if gone := errors.Join(remove(), os.RemoveAll(tmp)); gone != nil && !errors.Is(gone, fs.ErrNotExist) && err == nil {
 		r.Exposed = strings.TrimPrefix(r.Exposed+"; its export cannot be removed: "+gone.Error(), "; ")
 	}

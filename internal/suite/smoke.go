@@ -2,6 +2,7 @@ package suite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -117,7 +118,7 @@ func (s *smoke) audit(t T, dims map[audit.CWE]audit.Dimension) {
 func (s *smoke) here(t T) {
 	s.begun, s.audited = true, &run.Audited{}
 	var err error
-	if s.audited.Run, s.audited.Dir, err = s.once(context.Background(), s.auditor, 0); err != nil {
+	if s.audited.Run, s.audited.Dir, err = s.once(context.Background(), s.auditor, 0, 0); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -145,7 +146,7 @@ func (s *smoke) wait(t T) {
 }
 
 // once makes one run, in a copy of the fixture of its own.
-func (s *smoke) once(ctx context.Context, a audit.Auditor, _ int) (audit.AuditRun, string, error) {
+func (s *smoke) once(ctx context.Context, a audit.Auditor, _ int, usd float64) (audit.AuditRun, string, error) {
 	tmp, err := os.MkdirTemp("", "assay-smoke-")
 	if err != nil {
 		return audit.AuditRun{}, "", err
@@ -155,7 +156,7 @@ func (s *smoke) once(ctx context.Context, a audit.Auditor, _ int) (audit.AuditRu
 	if err := os.CopyFS(dir, s.source); err != nil {
 		return audit.AuditRun{}, "", err
 	}
-	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: s.live.entries[a.Name()].Cost})
+	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: cmp.Or(usd, s.live.entries[a.Name()].Cost)})
 	return r, dir, err
 }
 

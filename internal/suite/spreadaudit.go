@@ -75,7 +75,7 @@ func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
-	if r.Run, err = asked.Audit(ctx, audit.AuditTask{Dir: sealed.Dir, MaxUSD: entry.Cost}); err != nil {
+	if r.Run, err = asked.Audit(ctx, audit.AuditTask{Dir: sealed.Dir, MaxUSD: t.MaxUSD}); err != nil {
 		r.Err = err.Error()
 	}
 	var out bytes.Buffer
@@ -125,9 +125,9 @@ func (r *regression) spreadAudits(t T) {
 
 // away has a worker make one run. Plan, budget, pace and tries are this process's:
 // a worker does what it is told.
-func (h *evaluation) away(ctx context.Context, trial int) (audit.AuditRun, string, error) {
+func (h *evaluation) away(ctx context.Context, trial int, usd float64) (audit.AuditRun, string, error) {
 	task := river.AuditTask{Run: h.id, Project: h.project.Name, Auditor: h.candidate.name, Trial: trial, Try: rand.Text(),
-		Export: seal.Hash(h.project), Entry: entryHash(h.entries[h.candidate.name])}
+		Export: seal.Hash(h.project), MaxUSD: usd, Entry: entryHash(h.entries[h.candidate.name])}
 	b, err := h.live.workers.Audit(ctx, task)
 	if ctx.Err() != nil {
 		return audit.AuditRun{Invalid: "stopped: " + context.Cause(ctx).Error()}, "", nil // what it has cost so far is not known

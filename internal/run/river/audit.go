@@ -18,13 +18,14 @@ const auditQueue = "audits"
 // An AuditTask is a job: one trial of an auditor on a project. The worker makes
 // the sealed export itself, from the pinned commit.
 type AuditTask struct {
-	Run     string `json:"run" river:"unique"`
-	Project string `json:"project" river:"unique"`
-	Auditor string `json:"auditor" river:"unique"`
-	Trial   int    `json:"trial" river:"unique"` // from 0
-	Try     string `json:"try" river:"unique"`   // another one for each try
-	Export  string `json:"export"`               // seal.Hash: what the auditor is shown
-	Entry   string `json:"entry"`                // hash of the auditor's section
+	Run     string  `json:"run" river:"unique"`
+	Project string  `json:"project" river:"unique"`
+	Auditor string  `json:"auditor" river:"unique"`
+	Trial   int     `json:"trial" river:"unique"` // from 0
+	Try     string  `json:"try" river:"unique"`   // another one for each try
+	Export  string  `json:"export"`               // seal.Hash: what the auditor is shown
+	MaxUSD  float64 `json:"max_usd"`              // that it may cost; 0 where nobody says
+	Entry   string  `json:"entry"`                // hash of the auditor's section
 }
 
 // Kind is River's name for it.
