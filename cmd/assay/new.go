@@ -171,6 +171,7 @@ type newAuditorCmd struct {
 	target
 	Name        string   `arg:"" help:"The auditor's name."`
 	Command     string   `help:"The command line; it runs in a copy of the project and writes its report to standard output."`
+	Cost        string   `help:"What one run may cost at most, in USD; 0 where it is free."`
 	Format      string   `help:"Of its report." enum:"auto,sarif,json,text" default:"auto"`
 	Network     bool     `help:"It calls a model, or needs the network otherwise."`
 	Environment []string `help:"Variables that it may see, like ANTHROPIC_API_KEY."`
@@ -180,11 +181,11 @@ type newAuditorCmd struct {
 // Run adds a section to fixtures/auditors.md. Files that the command names by their
 // path it may read: the sandbox hides everything else.
 func (c *newAuditorCmd) Run() error {
-	if err := errors.Join(checkName(c.Name), c.need(&c.Command, "command", "the command line", "")); err != nil {
+	if err := errors.Join(checkName(c.Name), c.need(&c.Command, "command", "the command line", ""), c.need(&c.Cost, "cost", "what one run may cost at most in USD, 0 where it is free", "")); err != nil {
 		return err
 	}
 	command, reads := readable(c.Command)
-	rows := [][2]string{{"Kind", "agent"}, {"Format", c.Format}, {"Timeout", c.Timeout}, {"Environment", strings.Join(c.Environment, ", ")}, {"Reads", strings.Join(reads, ", ")}}
+	rows := [][2]string{{"Kind", "agent"}, {"Format", c.Format}, {"Timeout", c.Timeout}, {"Cost", c.Cost + " USD"}, {"Environment", strings.Join(c.Environment, ", ")}, {"Reads", strings.Join(reads, ", ")}}
 	if c.Network {
 		rows = append(rows, [2]string{"Network", "yes"})
 	}

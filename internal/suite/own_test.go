@@ -143,15 +143,29 @@ func TestTheFirstTenLines(t *testing.T) {
 		"ASSAY_ROOT=/tmp/mine go test -run 'Smoke|Bench'\n```\n\n```\n"+printed+"```\n")
 }
 
+const ownCode = `import os
+
+from flask import Flask, render_template_string, request
+
+app = Flask(__name__)
+
+
+def ping(host):
+    return os.system("ping -c 1 " + host)
+
+
+@app.route("/greet")
+def greet():
+    return render_template_string("Hello " + request.args["name"])
+`
+
 // TestAProjectOfOnesOwn: a folder becomes a project with a key by commands alone,
 // and is audited; everything of the run lies in the folder, and nothing of ours.
 func TestAProjectOfOnesOwn(t *testing.T) {
 	n := newNewcomer(t)
-	app, err := os.ReadFile("testdata/outside/app.py")
-	require.NoError(t, err)
 	source := filepath.Join(t.TempDir(), "ping")
 	require.NoError(t, os.Mkdir(source, 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(source, "app.py"), app, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(source, "app.py"), []byte(ownCode), 0o644))
 	require.NoError(t, os.Mkdir(n.root, 0o755))
 
 	out := n.says(0, n.assay, "new", "project", "ping", "--repository", source, "--language", "Python")
@@ -164,7 +178,7 @@ func TestAProjectOfOnesOwn(t *testing.T) {
 	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:3: "else.py" is no file of the project`)
 	require.Contains(t, n.says(0, n.assay, "import", "ping", table), "1 entries and 1 decoys")
 	log := n.write("log.sarif", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[
-		{"ruleId":"CWE-79","message":{"text":"shown | raw"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"},"region":{"startLine":1}}}]},
+		{"ruleId":"CWE-1336","message":{"text":"shown | raw"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"},"region":{"startLine":14}}}]},
 		{"ruleId":"CWE-89","kind":"pass","message":{"text":"bound"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"},"region":{"startLine":2}}}]},
 		{"ruleId":"CWE-918","suppressions":[{"kind":"external","justification":"constant"}],"message":{"text":"address"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"},"region":{"startLine":3}}}]}]}]}`)
 	require.Contains(t, n.says(0, n.assay, "import", "ping", log), "1 entries and 2 decoys")
@@ -213,8 +227,9 @@ func TestNewAsks(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "# Description\n\nRuns it.\n\n# Code\n\n```javascript\neval(q)\n```\n\n# Expected\n\nbad\n\n# Violates\n\n2\n", string(b))
 	script := n.write("../scan.sh", "echo '{\"findings\":[]}'\n")
-	n.says(0, n.assay, "new", "auditor", "scan", "--command", "sh "+script)
-	require.Contains(t, n.says(1, n.assay, "new", "auditor", "scan", "--command", "true"), "stays as it was")
+	n.says(0, n.assay, "new", "auditor", "scan", "--cost", "0", "--command", "sh "+script)
+	require.Contains(t, n.says(1, n.assay, "new", "auditor", "more", "--command", "true"), "--cost is not given")
+	require.Contains(t, n.says(1, n.assay, "new", "auditor", "scan", "--cost", "0", "--command", "true"), "stays as it was")
 	require.Contains(t, n.says(1, n.suites, "-test.run", "Smoke", "-auditor", "scan"), "FAIL     scan     0 of 5 flaws", "its script can be read")
 	n.says(0, n.assay, "lint")
 }
