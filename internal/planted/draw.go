@@ -171,7 +171,7 @@ func (d *Draw) Render() *Target {
 		r.Places = append(r.Places, w.places...)
 	}
 	slices.SortFunc(r.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	r.entries = d.entries(r.Places, rename)
+	r.entries, r.reviews = d.entries(r.Places, rename), d.drawnReviews(rename)
 	return r
 }
 

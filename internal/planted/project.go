@@ -26,10 +26,11 @@ type Project struct {
 	Commands   Commands
 	Pos        audit.Pos
 
-	dir     string            // where functional/ and exploits/ lie on disk; empty when they must be written out
-	names   []choice          // identifiers that a draw may rename
-	files   []choice          // paths that a draw may rename
-	sources []source          // by path in the export
+	dir     string   // where functional/ and exploits/ lie on disk; empty when they must be written out
+	names   []choice // identifiers that a draw may rename
+	files   []choice // paths that a draw may rename
+	sources []source // by path in the export
+	reviews []audit.FindingReview
 	tools   map[string][]byte // functional/, exploits/, setup/ by path from the project's folder
 	doc     string            // project.md
 }
@@ -106,6 +107,7 @@ func read(fsys fs.FS, dir, name, shown string) (*Project, error) {
 	r.document()
 	r.tree()
 	r.check()
+	r.readReviews()
 	if err := r.c.err(); err != nil {
 		return nil, err
 	}

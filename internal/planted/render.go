@@ -32,6 +32,7 @@ type Target struct {
 	project *Project
 	draws   []*Draw
 	entries []entry
+	reviews []audit.FindingReview
 }
 
 // An entry is a site of a draw as an entry of the key.
@@ -119,6 +120,13 @@ func (r *Target) addFolder(d *Draw, holders map[string]int) {
 		}
 		r.entries = append(r.entries, e)
 	}
+	for _, v := range one.reviews {
+		v.File = path.Join(folder, v.File)
+		if v.Ruling == audit.RuledSame {
+			v.Entry = id(v.Entry)
+		}
+		r.reviews = append(r.reviews, v)
+	}
 }
 
 // Project gives the drawn target as a project with its key: bad sites are known
@@ -141,6 +149,12 @@ func (r *Target) Project() *audit.Project {
 		dimensions[s.Dimension] = true
 		p.Known = append(p.Known, audit.Known{ID: s.ID, Dimension: s.Dimension, CWEs: s.CWEs, Severity: s.Severity,
 			File: e.place.File, Functions: s.Functions, Lines: e.place.Lines, Also: e.also, Title: s.Title, Evidence: s.Evidence, Pos: s.Pos})
+	}
+	// What is the same as a site that is good in this draw is said of nothing.
+	for _, v := range r.reviews {
+		if v.Ruling != audit.RuledSame || slices.ContainsFunc(p.Known, func(k audit.Known) bool { return k.ID == v.Entry }) {
+			p.Reviews = append(p.Reviews, v)
+		}
 	}
 	// A thousandth less than a whole number is that number: a goal of 70 % of 10 is 7.
 	p.Expected = int(math.Ceil(p.RecallGoal*float64(len(p.Known)) - 1e-3))

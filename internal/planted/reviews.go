@@ -1,0 +1,62 @@
+package planted
+
+import (
+	"cmp"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/fixture"
+)
+
+// readReviews reads reviews.md, the rulings on what readers reported off the sites.
+// It names files and functions as source/ does. Lines move from draw to draw, so
+// that a row with lines is an error; one with the ruling true is, too: a flaw is
+// mended, or becomes a site.
+func (r *reader) readReviews() {
+	source, words := &audit.Project{Tree: audit.Tree{}}, map[string][]string{}
+	for _, s := range r.p.sources {
+		words[s.path] = wordPattern.FindAllString(s.text, -1)
+		source.Tree[s.path] = audit.TreeFile{Path: s.path, Lines: countLines([]byte(s.text))}
+	}
+	for _, s := range r.p.Sites {
+		source.Known = append(source.Known, audit.Known{ID: s.ID})
+	}
+	rs, err := fixture.ReadReviews(r.fsys, path.Join(r.dir, "reviews.md"), source)
+	var all fixture.Errors
+	if errors.As(err, &all) {
+		r.c.errs = append(r.c.errs, all...)
+	} else if err != nil {
+		r.c.at(audit.Pos{File: r.show("reviews.md")}, "%v", err)
+	}
+	for _, v := range rs {
+		for _, f := range v.Functions {
+			if own := f[strings.LastIndex(f, ".")+1:]; !slices.Contains(words[v.File], own) {
+				r.c.at(v.Pos, "%s is no word of %s: expected a function as source/ names it", own, v.File)
+			}
+		}
+		switch {
+		case !v.Lines.IsZero():
+			r.c.at(v.Pos, "the row names lines: expected a function instead, as lines move from draw to draw")
+		case v.Ruling == audit.RuledTrue:
+			r.c.at(v.Pos, "a flaw beside the sites was found: expected it to be mended, or to become a site")
+		}
+	}
+	r.p.reviews = rs
+}
+
+// drawnReviews gives the rulings as a draw names files and functions.
+func (d *Draw) drawnReviews(rename *renamer) []audit.FindingReview {
+	rs := slices.Clone(d.project.reviews)
+	for i := range rs {
+		v := &rs[i]
+		v.File = cmp.Or(d.files[v.File], v.File)
+		v.Functions = slices.Clone(v.Functions)
+		for f := range v.Functions {
+			v.Functions[f] = rename.apply(v.Functions[f])
+		}
+	}
+	return rs
+}
