@@ -1,0 +1,25 @@
+package planted_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/internal/planted"
+)
+
+// TestNoShortcutOverAll: the same small leaning in each project is none in one and
+// may be one in all.
+func TestNoShortcutOverAll(t *testing.T) {
+	var all []*planted.Project
+	for _, name := range []string{"club", "grants", "marina", "workshop"} {
+		p, err := planted.Open("../../fixtures/planted/" + name)
+		require.NoError(t, err)
+		all = append(all, p)
+	}
+	leak := planted.Leaks(999, all...)
+	var b strings.Builder
+	leak.Tell(&b)
+	require.GreaterOrEqual(t, leak.P, planted.LeastP, b.String())
+}
