@@ -46,7 +46,8 @@ func JudgeMutants(ctx context.Context, r Runner, fam *audit.Family) ([]Judged, e
 			return nil, err
 		}
 		for _, m := range r.Mutants(c.Code) {
-			// Races cost a database each; only a lock that is gone shows there alone.
+			// Races cost a database each; a lock that is gone shows there alone, and what a
+			// rival is there for may.
 			m.skipRaces = !m.Races
 			fate, err := judgeMutant(ctx, r, fam, m, sets, good)
 			if err != nil {
@@ -67,7 +68,7 @@ func attacksFirst(sets []audit.ParamSet) []audit.ParamSet {
 func judgeMutant(ctx context.Context, r Runner, fam *audit.Family, m Mutant, sets []audit.ParamSet, good [][]Effect) (Fate, error) {
 	fate, failed, ran, most, goodMost := Equal, 0, 0, 0, 0
 	for i := range sets {
-		if sets[i].Race != nil && m.skipRaces {
+		if sets[i].Race != nil && m.skipRaces && sets[i].Rival == "" {
 			continue
 		}
 		if p, ok := r.(*Postgres); ok && sets[i].Race == nil {
