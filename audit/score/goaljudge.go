@@ -73,21 +73,36 @@ func goalReason(metric, about string, goal float64, now, base Value, hasBase boo
 	return g
 }
 
-// floors fails what is below half of its goal in recall, or in precision's high
-// end, whatever the baseline says: carpets of guesses reach no more.
+// floors fails what is below half of its goal in recall, with or without what
+// chance gives, or in precision's high end, whatever the baseline says: carpets of
+// guesses reach no more.
 func (d *sides) floors() []Reason {
 	var reasons []Reason
-	for _, m := range []struct {
-		metric string
-		goal   float64
-		now    Value
-	}{{MetricRecall, d.goals.Recall, d.fNow.recall}, {MetricPrecision, d.goals.Precision, d.fNow.precision.High}} {
-		if m.goal > 0 && (!m.now.Defined || m.now.V < m.goal/2-tiny) {
-			reasons = append(reasons, Reason{Code: CodeFloor, Verdict: audit.Fail, Metric: m.metric, Now: m.now, Want: Of(m.goal / 2),
-				Text: fmt.Sprintf("%s %v is below half of the goal of %v: no baseline makes up for that", m.metric, m.now, Of(m.goal))})
+	below := func(what, metric string, now Value, goal float64) bool {
+		if goal == 0 || now.Defined && now.V >= goal/2-tiny {
+			return false
 		}
+		reasons = append(reasons, Reason{Code: CodeFloor, Verdict: audit.Fail, Metric: metric, Now: now, Want: Of(goal / 2),
+			Text: fmt.Sprintf("%s %v is below half of the goal of %v: no baseline makes up for that", what, now, Of(goal))})
+		return true
 	}
+	if !below("recall", MetricRecall, d.fNow.recall, d.goals.Recall) {
+		below("recall corrected for chance", MetricRecall, d.beyondChance(), d.goals.Recall)
+	}
+	below("precision", MetricPrecision, d.fNow.precision.High, d.goals.Precision)
 	return reasons
+}
+
+// beyondChance gives recall corrected for chance, (recall - c) / (1 - c) (J. Cohen,
+// Educational and Psychological Measurement 20 (1960) 37-46), where c is the 99th
+// percentile of chance: a report that covers much of a project finds much of it at
+// drawn places too. Where no chance level is known it is recall itself.
+func (d *sides) beyondChance() Value {
+	r, c := d.fNow.recall, d.fNow.p99
+	if !r.Defined || !c.Defined || c.V >= 1 {
+		return r
+	}
+	return Of((r.V - c.V) / (1 - c.V))
 }
 
 // methodology gives the verdict by the methodology's own words (its section 2).

@@ -63,6 +63,9 @@ type Trial struct {
 	// ended early: one that did was tried once more. 0 in records that did not count.
 	Runs      int `json:"runs,omitempty"`
 	EarlyEnds int `json:"early_ends,omitempty"`
+	// Earlier says of each run before the last why another was made: it ended early,
+	// or was turned away.
+	Earlier []string `json:"earlier,omitempty"`
 }
 
 // ScoreTrials gives the trials as audit/score judges them.

@@ -11,10 +11,43 @@ import (
 // maxNamed is how many entries a note names; the rest is counted.
 const maxNamed = 20
 
+// Ended counts the runs of all trials that came to an end by themselves, and those
+// of them that ended early.
+func (r *Record) Ended() (runs, early int) {
+	for _, t := range r.Trials {
+		runs, early = runs+t.Runs, early+t.EarlyEnds
+	}
+	return runs, early
+}
+
+// Broken says which runs ended early, were turned away or prove nothing, and why,
+// trial by trial; after those of the record the old auditor's that ran beside it.
+// nil where every trial was one whole run.
+func (r *Record) Broken() []string {
+	var notes []string
+	if runs, early := r.Ended(); early > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d runs ended early", early, runs))
+	}
+	for i, t := range r.Trials {
+		for _, why := range t.Earlier {
+			notes = append(notes, fmt.Sprintf("trial %d was tried again: %s", i+1, why))
+		}
+		if t.Invalid != "" {
+			notes = append(notes, fmt.Sprintf("trial %d proves nothing: %s", i+1, t.Invalid))
+		}
+	}
+	if r.Beside != nil {
+		for _, n := range r.Beside.Broken() {
+			notes = append(notes, "beside it, "+r.Beside.Auditor+": "+n)
+		}
+	}
+	return notes
+}
+
 // trialNotes says what the trials consumed, what they were not kept from, and
 // what several come to together.
 func (r *Record) trialNotes() []string {
-	var notes []string
+	notes := r.Broken()
 	if n := r.consumed(); n != "" {
 		notes = append(notes, n)
 	}

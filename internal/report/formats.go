@@ -34,6 +34,9 @@ type auditFact struct {
 	Metrics *score.Metrics `json:"metrics"` // of the first trial that counts
 	Rates   *score.Rates   `json:"rates"`   // of the same
 	Look    string         `json:"look,omitempty"`
+
+	Runs      int `json:"runs,omitempty"`       // that came to an end, of all trials
+	EarlyEnds int `json:"early_ends,omitempty"` // of these, how many ended early
 }
 
 type benchFact struct {
@@ -72,10 +75,14 @@ func WriteAs(w io.Writer, format string, in *Input) error {
 }
 
 func factsOf(in *Input) (*facts, error) {
-	f := &facts{Audits: []auditFact{}, Bench: []benchFact{}, Notes: in.Notes}
+	f := &facts{Audits: []auditFact{}, Bench: []benchFact{}, Notes: slices.Clone(in.Notes)}
 	s := &site{in: *in}
 	for _, r := range slices.Concat(s.latest("Smoke"), s.latest("Regression")) {
-		f.Audits = append(f.Audits, auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor, r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look})
+		runs, early := r.Record.Ended()
+		f.Audits = append(f.Audits, auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor, r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look, runs, early})
+		if r.Ended != "" {
+			f.Notes = append(f.Notes, r.Record.Auditor+" on "+r.Record.Project+": "+r.Ended)
+		}
 	}
 	if in.Results == nil {
 		return f, nil
@@ -209,6 +216,9 @@ func (f *facts) csv(w io.Writer) error {
 	for _, a := range f.Audits {
 		who := [4]string{a.Suite, a.Project, a.Auditor, ""}
 		c.Write([]string{guard(a.Suite), guard(a.Project), guard(a.Auditor), "", "verdict", guard(string(a.Verdict)), "", "", ""})
+		if a.Runs > 0 {
+			line(who, "runs that ended early", score.Estimate{Value: score.Of(float64(a.EarlyEnds)), Answers: a.Runs})
+		}
 		if a.Metrics != nil {
 			for _, m := range score.AuditMetrics() {
 				line(who, m.Name, m.Of(a.Metrics))

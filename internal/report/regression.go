@@ -19,6 +19,7 @@ type row struct {
 	Metrics *score.Metrics // of the first trial that counts; nil without one
 	Rates   *score.Rates   // of the same
 	Trials  int            // that count
+	Ended   string         // "1 of 3 runs ended early"; empty where none did
 	Look    string
 }
 
@@ -48,6 +49,9 @@ func (s *site) rowOf(r *record.Record) row {
 	w := row{Record: r, Verdict: r.Judgement.Verdict, Page: s.recordPage(r), Project: "projects/" + pageName(r.Project)}
 	if v := r.Counting(); len(v) > 0 {
 		w.Metrics, w.Rates, w.Trials = &v[0].Metrics, &v[0].Rates, len(v)
+	}
+	if runs, early := r.Ended(); early > 0 {
+		w.Ended = fmt.Sprintf("%d of %d runs ended early", early, runs)
 	}
 	if r.Judgement.Verdict != audit.Pass && len(r.Judgement.Reasons) > 0 {
 		w.Look = r.Judgement.Reasons[0].Text

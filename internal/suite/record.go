@@ -62,6 +62,7 @@ func trialOf(v *run.Audited, result *score.Result) record.Trial {
 	}
 	for i := range v.Earlier {
 		t.Seconds += v.Earlier[i].Duration.Seconds()
+		t.Earlier = append(t.Earlier, v.Earlier[i].Invalid)
 		if v.Earlier[i].EndedEarly != "" {
 			t.Runs++
 		}

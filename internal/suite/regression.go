@@ -507,9 +507,6 @@ func (h *evaluation) score(t T, i int, v *run.Audited) error {
 	if !h.replay {
 		h.runs = append(h.runs, transcripts(h.prefix, i, v)...)
 	}
-	for _, early := range v.Earlier {
-		h.notes = append(h.notes, fmt.Sprintf("trial %d was tried again: %s", i+1, early.Invalid))
-	}
 	if !h.replay && len(r.Raw) > 0 {
 		artifact(t, fmt.Sprintf("%sreport-%02d.%s", h.prefix, i+1, cmp.Or(r.Report.Format, "txt")), r.Raw)
 	}
