@@ -306,8 +306,6 @@ type copilotData struct {
 	Error   json.RawMessage `json:"error"`
 	Message string          `json:"message"`
 	Model   string          `json:"model"`
-	Input   int64           `json:"inputTokens"`
-	Output  int64           `json:"outputTokens"`
 }
 
 func (r *turnReader) copilot(e *turnEvent) {
@@ -317,10 +315,7 @@ func (r *turnReader) copilot(e *turnEvent) {
 		r.turn(d.Turn)
 	case "assistant.message":
 		t := r.current()
-		t.Said += d.Content
-	case "assistant.usage":
-		t := r.current()
-		t.Model, t.Usage = d.Model, audit.Usage{TokensIn: d.Input, TokensOut: d.Output}
+		t.Model, t.Said = d.Model, t.Said+d.Content
 	case "tool.execution_start":
 		r.call(r.current(), d.Call, d.Tool, d.Arguments)
 	case "tool.execution_complete":

@@ -90,6 +90,7 @@ type smoke struct {
 	source    fs.FS
 	begun     bool
 	audited   *run.Audited
+	kept      []record.Transcript
 	judgement score.SmokeJudgement
 	result    *score.Result
 }
@@ -106,12 +107,14 @@ func (s *smoke) audit(t T, dims map[audit.CWE]audit.Dimension) {
 	if r.Invalid == "" {
 		var err error
 		s.result, err = score.Score(score.Input{Project: s.key.Project, Findings: r.Report.Findings, Dimensions: dims,
-			Roots: []string{s.audited.Dir, r.Report.Root}})
+			Roots: []string{path.Join(s.audited.Dir, smokeDir), s.audited.Dir, path.Join(r.Report.Root, smokeDir), r.Report.Root, smokeDir}})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.judgement = score.JudgeSmoke(score.SmokeInput{Result: s.result, Report: &r.Report, RatedHigh: s.key.RatedHigh, Invalid: r.Invalid})
+	s.kept = transcripts("", 0, s.audited)
+	s.judgement = score.JudgeSmoke(score.SmokeInput{Result: s.result, Report: &r.Report, RatedHigh: s.key.RatedHigh, Invalid: r.Invalid,
+		ToolErrors: s.kept[len(s.kept)-1].ToolErrors()})
 }
 
 // here runs the embedded analyser.
@@ -129,7 +132,7 @@ func (s *smoke) wait(t T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	planned, err := s.live.plan(&candidate{name: s.auditor.Name(), trials: []audit.Auditor{s.auditor}}, "smoke", export, s.once)
+	planned, err := s.live.plan(&candidate{name: s.auditor.Name(), trials: []audit.Auditor{s.auditor}}, "smoke", export+" in "+smokeDir, s.once)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +148,8 @@ func (s *smoke) wait(t T) {
 	s.audited, s.begun = v, res.Outcome != audit.OutcomeSkipped
 }
 
-// once makes one run, in a copy of the fixture of its own.
+// once makes one run, in a folder of its own that holds a copy of the fixture: the
+// methodology's command line names ./smoke-test-fixture/.
 func (s *smoke) once(ctx context.Context, a audit.Auditor, _ int, usd float64) (audit.AuditRun, string, error) {
 	tmp, err := os.MkdirTemp("", "assay-smoke-")
 	if err != nil {
@@ -153,7 +157,7 @@ func (s *smoke) once(ctx context.Context, a audit.Auditor, _ int, usd float64) (
 	}
 	defer os.RemoveAll(tmp)
 	dir := filepath.Join(tmp, "src")
-	if err := os.CopyFS(dir, s.source); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, smokeDir), s.source); err != nil {
 		return audit.AuditRun{}, "", err
 	}
 	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: cmp.Or(usd, s.live.entries[a.Name()].Cost)})
@@ -258,7 +262,7 @@ func (s *smoke) record(t T) {
 	}
 	s.suite.write(t, s.env, &record.Record{Suite: "Smoke", Project: "smoke", Auditor: s.auditor.Name(), Key: s.key.Project.KeyHash,
 		Version: s.audited.Run.Version, Command: strings.Join(s.audited.Run.Command, " "), Model: s.audited.Run.Model, Prompt: prompt, Judgement: s.judgement.Judgement,
-		Trials: []record.Trial{trialOf(s.audited, s.result)}}, transcripts("", 0, s.audited))
+		Trials: []record.Trial{trialOf(s.audited, s.result)}}, s.kept)
 }
 
 // treeOf lists a folder as a tree manifest, without hashes.
