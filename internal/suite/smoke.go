@@ -31,15 +31,7 @@ const smokeDir = "smoke-test-fixture"
 func (s *Suite) Smoke(t T) {
 	e := s.begin(t)
 	dims := e.dimensions(t)
-	source, err := fs.Sub(e.root.setting(smokeDir), smokeDir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := treeOf(source)
-	if err != nil {
-		t.Fatalf("%s: %v", smokeDir, err)
-	}
-	key, err := fixture.ReadSmoke(e.root.setting("fixtures/smoke.md"), "fixtures/smoke.md", tree)
+	source, key, err := e.smoke()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +48,20 @@ func (s *Suite) Smoke(t T) {
 		})
 	}
 	live.start(t)
+}
+
+// smoke gives the folder with the planted flaws, and its key.
+func (e *env) smoke() (fs.FS, *fixture.Smoke, error) {
+	source, err := fs.Sub(e.root.setting(smokeDir), smokeDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, err := treeOf(source)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", smokeDir, err)
+	}
+	key, err := fixture.ReadSmoke(e.root.setting("fixtures/smoke.md"), "fixtures/smoke.md", tree)
+	return source, key, err
 }
 
 // smokeAuditors gives the chosen auditors; nobody chosen is the embedded one.
@@ -104,17 +110,26 @@ func (s *smoke) audit(t T, dims map[audit.CWE]audit.Dimension) {
 		s.wait(t)
 	}
 	r := &s.audited.Run
-	if r.Invalid == "" {
-		var err error
-		s.result, err = score.Score(score.Input{Project: s.key.Project, Findings: r.Report.Findings, Dimensions: dims,
-			Roots: []string{path.Join(s.audited.Dir, smokeDir), s.audited.Dir, path.Join(r.Report.Root, smokeDir), r.Report.Root, smokeDir}})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	s.kept = transcripts("", 0, s.audited)
-	s.judgement = score.JudgeSmoke(score.SmokeInput{Result: s.result, Report: &r.Report, RatedHigh: s.key.RatedHigh, Invalid: r.Invalid,
-		ToolErrors: s.kept[len(s.kept)-1].ToolErrors()})
+	var err error
+	s.result, s.judgement, err = judgeSmoke(s.key, dims, s.audited.Dir, &r.Report, r.Invalid, &s.kept[len(s.kept)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// judgeSmoke judges what an auditor reported of the fixture below dir, or why its run
+// proves nothing.
+func judgeSmoke(key *fixture.Smoke, dims map[audit.CWE]audit.Dimension, dir string, r *audit.Report, invalid string, kept *record.Transcript) (result *score.Result, j score.SmokeJudgement, err error) {
+	if invalid == "" {
+		result, err = score.Score(score.Input{Project: key.Project, Findings: r.Findings, Dimensions: dims,
+			Roots: []string{path.Join(dir, smokeDir), dir, path.Join(r.Root, smokeDir), r.Root, smokeDir}})
+	}
+	j = score.JudgeSmoke(score.SmokeInput{Result: result, Report: r, RatedHigh: key.RatedHigh, Invalid: invalid, ToolErrors: kept.ToolErrors()})
+	if j.Verdict == audit.Pass && j.Grade == score.Acceptable {
+		j.Verdict = audit.Warn // a miss is named, never hidden
+	}
+	return result, j, err
 }
 
 // here runs the embedded analyser.
@@ -212,9 +227,6 @@ func (s *smoke) check(t T) {
 		look = string(j.Grade) + ": missed " + strings.Join(j.Missed, ", ")
 	} else if len(j.Reasons) > 0 {
 		look = lookAt(j.Reasons[0])
-	}
-	if j.Verdict == audit.Pass && j.Grade == score.Acceptable {
-		j.Verdict = audit.Warn // a miss is named, never hidden
 	}
 	verdict := j.Verdict
 	t.Attr("found", fmt.Sprintf("%d/%d", j.Found, len(s.key.Project.Known)))
