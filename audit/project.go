@@ -176,6 +176,7 @@ type AuditRun struct {
 	Confined   string    // by what it was held while it ran: sandbox, account, network, and how its limits were kept
 	Network    []Traffic // with whom it spoke, or tried to, through the proxy of its run
 	Invalid    string    // why the run proves nothing; empty when it counts
+	Whole      bool      // it ended by itself, and all that it wrote is here: reading that again may mend what could not be read
 	EndedEarly string    // why the run shows an early end: its report breaks off, or its model was stopped; empty when it shows none
 
 	// Of a run that failed, what is known of the provider's refusal.

@@ -9,10 +9,11 @@ import (
 
 // A SmokeInput is what the smoke test judges.
 type SmokeInput struct {
-	Result    *Result       // against the key of the planted flaws; nil when Invalid is set
-	Report    *audit.Report // as it was read; Findings are not looked at
-	RatedHigh []string      // entries that must be rated HIGH or CRITICAL by whoever finds them
-	Invalid   string        // why the run proves nothing, a crash among others
+	Result     *Result       // against the key of the planted flaws; nil when Invalid is set
+	Report     *audit.Report // as it was read; Findings are not looked at
+	RatedHigh  []string      // entries that must be rated HIGH or CRITICAL by whoever finds them
+	Invalid    string        // why the run proves nothing, a crash among others
+	ToolErrors []string      // uses of tools that failed while the auditor worked, as far as it tells
 }
 
 // A Grade is what the smoke test says of an auditor's state.
@@ -36,8 +37,8 @@ type SmokeJudgement struct {
 
 // JudgeSmoke judges a smoke run by five checks: at most one planted flaw missed,
 // HEADER and SENTINEL whole (of a text report; other formats have none), every
-// reported path there, and those found that must be rated HIGH or CRITICAL rated
-// so. A run that proves nothing (the fifth: no crash) is INVALID.
+// reported path there, those found that must be rated HIGH or CRITICAL rated so, and
+// no tool of the auditor failed. A run that crashed proves nothing: it is INVALID.
 func JudgeSmoke(in SmokeInput) SmokeJudgement {
 	if in.Invalid != "" || in.Result == nil || in.Report == nil {
 		why := in.Invalid
@@ -73,6 +74,9 @@ func JudgeSmoke(in SmokeInput) SmokeJudgement {
 	}
 	for _, id := range s.Missed {
 		reasons = append(reasons, Reason{Code: CodeMiss, Verdict: verdict, About: id, Text: id + " was not found"})
+	}
+	for _, e := range in.ToolErrors {
+		check("runs", false, "a tool failed: "+e)
 	}
 	check("flaws", verdict == audit.Pass, fmt.Sprintf("%d of %d planted flaws found", s.Found, s.Planted))
 	if in.Report.Format == "text" {

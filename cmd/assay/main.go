@@ -34,6 +34,7 @@ type cli struct {
 	Baseline baselineCmd `cmd:"" help:"Make records the baselines that later runs are compared with."`
 	Trigger  triggerCmd  `cmd:"" help:"Say which suite a change needs: full, smoke or none."`
 	Compare  compareCmd  `cmd:"" help:"Hold a record against an earlier one, an auditor or reviewer against another, or two results."`
+	Rescore  rescoreCmd  `cmd:"" help:"Read the reports that were kept beside records again, without asking anybody."`
 	Report   reportCmd   `cmd:"" help:"Show records and results: pages, text, CSV, JSON, Markdown, benchmark format, SARIF."`
 	Triage   triageCmd   `cmd:"" help:"Rule findings that a key does not hold, a keystroke each."`
 	Control  controlCmd  `cmd:"" help:"Write the report of an auditor that reads no code: what names and luck are worth."`

@@ -15,6 +15,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/box"
+	"assay/internal/record"
 )
 
 // TestAgentsOfTheSections runs each agent of auditors.md that is installed here, as
@@ -45,6 +46,9 @@ func TestAgentsOfTheSections(t *testing.T) {
 			e := sit(t, nil)
 			require.NoError(t, os.WriteFile(filepath.Join(e.dir, "canary.txt"), []byte("the tree is read 4711\n"), 0o644))
 			s := newStandIn(t, e.report, "canary.txt", "the tree is read 4711")
+			if entry.Network.Provider == "" {
+				entry.Network.Hosts = append(entry.Network.Hosts, s.Listener.Addr().String())
+			}
 			home := t.TempDir()
 			script(t, filepath.Join(home, ".claude", "commands", "audit.md"), "Audit the folder.\n")
 			require.NoError(t, os.Chmod(home, 0o755))
@@ -58,6 +62,14 @@ func TestAgentsOfTheSections(t *testing.T) {
 			require.True(t, s.saw, "its tools read nothing: asked %v, tools %v: %s", s.asked, s.tools, run.Stderr)
 			e.passed(run)
 			require.Equal(t, name != "copilot", run.Usage.TokensIn > 0, "what it used is read, where it says so")
+			kept := record.NewTranscript(0, 0, e.dir, &run, func(b []byte) []byte { return b })
+			turns := kept.Turns()
+			require.Len(t, turns, 2, "%s", run.Events)
+			require.Contains(t, turns[0].Calls[0].What, "cat canary.txt")
+			require.Equal(t, "run", turns[0].Calls[0].Kind)
+			require.Contains(t, turns[0].Calls[0].Output, "4711")
+			require.Contains(t, turns[1].Said, "SENTINEL")
+			require.Empty(t, kept.ToolErrors())
 			t.Logf("%s: %s, model %q, %+v, %s", name, run.Version, run.Model, run.Usage, run.Confined)
 		})
 	}

@@ -77,7 +77,9 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 		run.Exposed = strings.TrimPrefix(run.Exposed+"; it changed the source that it was to read", "; ")
 	}
 	c.read(&run, &e, home)
-	if why := c.stopped(ctx, &e); why != "" {
+	why := c.stopped(ctx, &e)
+	run.Whole = why == ""
+	if why != "" {
 		run.Invalid = why
 	} else if run.Invalid != "" {
 		run.Invalid = strings.TrimSuffix(fmt.Sprintf("%s (exit status %d): %s", run.Invalid, e.Code, e.LastWords()), ": ")
@@ -138,13 +140,33 @@ func (c *command) read(run *audit.AuditRun, e *box.Exit, home *box.Home) {
 	if e.Crossed != "" { // what it wrote until then is kept, and says nothing
 		return
 	}
-	run.Report, run.Invalid = readReport(c.entry.Name, run.Raw, c.entry.Format, c.entry.Rules, limits.Findings)
+	var early string
+	run.Report, run.Invalid, early = readRun(&c.entry, run.Raw, &env)
 	if !e.TimedOut && e.Cut == 0 {
-		run.EndedEarly = cmp.Or(run.Report.CutShort, env.Stopped)
+		run.EndedEarly = early
 	}
-	if wrapped && env.Failed != "" {
-		run.Invalid = c.entry.Name + ": the agent says that its own run failed: " + audit.OneLine(env.Failed, messageLimit)
+}
+
+// readRun reads the report of a run, beside what its envelope says, which is empty
+// where there is none: why it proves nothing, and why it shows an early end.
+func readRun(entry *audit.AuditorEntry, raw []byte, env *Envelope) (rep audit.Report, invalid, early string) {
+	rep, invalid = readReport(entry.Name, raw, entry.Format, entry.Rules, box.Limits(entry.Limits).Findings)
+	if env.Failed != "" {
+		invalid = entry.Name + ": the agent says that its own run failed: " + audit.OneLine(env.Failed, messageLimit)
 	}
+	return rep, invalid, cmp.Or(rep.CutShort, env.Stopped)
+}
+
+// Reread reads what a run wrote again, by its auditor's section as it stands now: the
+// report, why it proves nothing, and why it shows an early end. events is what it told
+// of itself, nil where it told nothing or not all is kept; report is what was its
+// report then, which stands where its section names a file, or there are no events.
+func Reread(entry audit.AuditorEntry, events, report []byte) (rep audit.Report, invalid, early string) {
+	env, wrapped := Unwrap(events)
+	if wrapped && entry.Output == "" {
+		report = []byte(env.Report)
+	}
+	return readRun(&entry, report, &env)
 }
 
 // stopped says why a program that did not end by itself proves nothing.

@@ -138,6 +138,7 @@ func (m *modelAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.A
 		Confined: "it runs no program: its tools read the export alone"}
 	why := t.audit(ctx)
 	run.Raw, run.Report, run.Events = []byte(t.text), t.report, t.events.Bytes()
+	run.Whole = t.whole
 	run.Invalid, run.EndedEarly = audit.OneLine(client.redact(why), 0), t.report.CutShort
 	run.Duration, run.Usage, run.Model = time.Since(run.Started), t.usage, cmp.Or(t.served, m.chat.Model.ID)
 	return run, nil

@@ -37,6 +37,7 @@ type talk struct {
 	served string
 
 	text   string // the report, as far as it is written
+	whole  bool   // the model has said all that it was asked for
 	report audit.Report
 	events bytes.Buffer
 }
@@ -127,6 +128,7 @@ func (t *talk) take(ctx context.Context, answer *choice) (done bool, invalid str
 		invalid := t.read()
 		why := cmp.Or(invalid, t.report.CutShort)
 		if why == "" || t.asked { // one that ended early again counts as any agent's that does
+			t.whole = true
 			return true, invalid
 		}
 		t.asked, t.text = true, ""

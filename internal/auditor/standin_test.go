@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // A standIn speaks enough of four providers' APIs for their agents to come to an
@@ -26,7 +29,12 @@ type standIn struct {
 
 func newStandIn(t *testing.T, report, show, canary string) *standIn {
 	s := &standIn{report: report, show: show, canary: canary}
-	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	l, err := net.Listen("tcp", "127.0.0.2:0") // 127.0.0.1 is never asked by way of a proxy
+	require.NoError(t, err)
+	require.NoError(t, s.Listener.Close())
+	s.Listener = l
+	s.Start()
 	t.Cleanup(s.Close)
 	return s
 }
@@ -142,7 +150,8 @@ func (a standInAnswer) anthropic(w http.ResponseWriter, stream bool) {
 		block, delta, stop = object{"type": "tool_use", "id": "toolu_1", "name": a.tool, "input": object{}}, object{"type": "input_json_delta", "partial_json": a.args}, "tool_use"
 		whole = object{"type": "tool_use", "id": "toolu_1", "name": a.tool, "input": json.RawMessage(a.args)}
 	}
-	message := object{"id": "msg_1", "type": "message", "role": "assistant", "model": "stand-in", "content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}
+	id := "msg_" + a.tool // each answer is a message of its own
+	message := object{"id": id, "type": "message", "role": "assistant", "model": "stand-in", "content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}
 	if !stream {
 		message["content"], message["stop_reason"] = []any{whole}, stop
 		_ = json.NewEncoder(w).Encode(message)

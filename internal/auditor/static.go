@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"strings"
 	"time"
 
 	"assay/audit"
@@ -40,6 +41,9 @@ func (s *staticAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.
 		messages.WriteString(w.File + ": " + w.Text + "\n")
 	}
 	if s.format == findings.Text {
+		for i := range res.Findings {
+			res.Findings[i].Title = kindOf(res.Findings[i].RuleID) + ": " + res.Findings[i].Title
+		}
 		err = findings.WriteText(&report, findings.TextReport{Root: task.Dir, Tool: "static", Version: run.Version,
 			Files: res.Files, Coverage: audit.Dimensions(), Findings: res.Findings})
 	} else {
@@ -52,4 +56,22 @@ func (s *staticAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.
 	run.Duration = time.Since(run.Started)
 	run.Report, run.Invalid = ReadReport("static", run.Raw, s.format, nil)
 	return run, nil
+}
+
+// short are the words in rules' names that are written in capitals.
+var short = map[string]bool{"sql": true, "nosql": true, "xss": true, "xxe": true, "ssrf": true, "ldap": true, "csrf": true, "jwt": true, "tls": true, "cors": true, "html": true, "http": true}
+
+// kindOf gives the name of a rule's kind as people search for it: "SQL Injection" of
+// java.sql-injection.
+func kindOf(rule string) string {
+	ws := strings.Split(rule[strings.LastIndexByte(rule, '.')+1:], "-")
+	for i, w := range ws {
+		if w != "" {
+			ws[i] = strings.ToUpper(w[:1]) + w[1:]
+		}
+		if short[w] {
+			ws[i] = strings.ToUpper(w)
+		}
+	}
+	return strings.Join(ws, " ")
 }

@@ -13,7 +13,7 @@ import (
 
 // An Envelope is what an agent's own JSON output holds beside its work.
 type Envelope struct {
-	Agent   string // "claude", "codex", "gemini" or "opencode"
+	Agent   string // "claude", "codex", "gemini", "opencode" or "copilot"
 	Report  string // the agent's last answer
 	Model   string // as served; several joined by a comma; empty where the agent does not say
 	Failed  string // why the agent says that its run failed; empty when it does not
@@ -73,17 +73,34 @@ type event struct {
 	Message json.RawMessage `json:"message"`
 	Error   json.RawMessage `json:"error"` // gemini too
 
-	// gemini
-	Response *string `json:"response"`
-	Stats    *struct {
-		Models map[string]struct {
-			Tokens struct{ Prompt, Candidates, Thoughts int64 } `json:"tokens"`
-			API    struct{ TotalRequests int64 }                `json:"api"`
-		} `json:"models"`
-	} `json:"stats"`
+	// gemini: its one object; of its stream "init", "message", "tool_result" and "result"
+	Response *string      `json:"response"`
+	Stats    *geminiStats `json:"stats"`
+	Role     string       `json:"role"`
+	Content  string       `json:"content"`
+	Status   string       `json:"status"`
 
 	// opencode: "text", "step_finish"
 	Part *part `json:"part"`
+
+	// copilot: "assistant.turn_start", "assistant.message", "session.error"; "result"
+	Data *struct {
+		Model   string `json:"model"`
+		Content string `json:"content"`
+		Message string `json:"message"`
+	} `json:"data"`
+	Exit *int `json:"exitCode"`
+}
+
+// geminiStats holds what gemini used: in its one object by model, in its stream the
+// sums.
+type geminiStats struct {
+	Models map[string]struct {
+		Tokens struct{ Prompt, Candidates, Thoughts int64 } `json:"tokens"`
+		API    struct{ TotalRequests int64 }                `json:"api"`
+	} `json:"models"`
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
 }
 
 type item struct {
@@ -114,7 +131,7 @@ type unwrapper struct {
 	env    Envelope
 	began  string // the agent whose events came, before its answer has
 	answer bool
-	said   string // opencode: the message whose text is in the report
+	said   string // the message that came last: of opencode the one whose text is in the report
 	priced bool
 	spent  float64
 }
@@ -132,12 +149,18 @@ func (u *unwrapper) event(line []byte) {
 		u.claude(&e)
 	case e.Type == "system" && e.Subtype == "init":
 		u.began, u.env.Model = "claude", e.Model
+	case e.Type == "assistant" && u.began == "claude":
+		u.claudeMessage(e.Message)
 	case e.Type == "thread.started" || e.Type == "turn.started":
 		u.began = "codex"
 	case e.Type == "item.completed" || e.Type == "turn.completed" || e.Type == "turn.failed" || e.Type == "error" && u.began == "codex":
 		u.codex(&e)
 	case e.Stats != nil && (e.Response != nil || e.Error != nil):
 		u.gemini(&e)
+	case e.Type == "init" || u.began == "gemini" && (e.Type == "message" || e.Type == "tool_result" || e.Type == "result"):
+		u.geminiStream(&e)
+	case e.Type == "assistant.turn_start" || u.began == "copilot":
+		u.copilot(&e)
 	case e.Part != nil && (e.Type == "text" || e.Type == "step_start" || e.Type == "step_finish"), e.Type == "error" && u.began == "opencode":
 		u.opencode(&e)
 	}
@@ -168,6 +191,22 @@ func (u *unwrapper) claude(e *event) {
 	if e.Cost != nil {
 		u.priced, u.spent = true, *e.Cost
 	}
+}
+
+// claudeMessage counts what a message used, for a run that ends before its result
+// says it of them all. A message comes in several events, each with the whole.
+func (u *unwrapper) claudeMessage(raw json.RawMessage) {
+	var m struct {
+		ID    string    `json:"id"`
+		Usage *reported `json:"usage"`
+	}
+	if json.Unmarshal(raw, &m) != nil || m.Usage == nil || m.ID == "" || m.ID == u.said {
+		return
+	}
+	u.said = m.ID
+	u.env.Usage.Turns++
+	u.env.Usage.TokensIn += m.Usage.Input + m.Usage.CacheCreation + m.Usage.CacheRead
+	u.env.Usage.TokensOut += m.Usage.Output
 }
 
 func (u *unwrapper) codex(e *event) {
@@ -205,6 +244,54 @@ func (u *unwrapper) gemini(e *event) {
 	}
 }
 
+// geminiStream reads an event. What it says after it used a tool, and to the end, is
+// its answer.
+func (u *unwrapper) geminiStream(e *event) {
+	u.began = "gemini"
+	switch e.Type {
+	case "init":
+		u.env.Model = e.Model
+	case "tool_result":
+		u.env.Report = ""
+	case "message":
+		if e.Role != "assistant" {
+			return
+		}
+		if u.env.Report == "" {
+			u.env.Usage.Turns++
+		}
+		u.env.Report += e.Content
+	case "result":
+		u.answer = true
+		if e.Status != "success" {
+			u.env.Failed = e.Status + " " + string(e.Error)
+		}
+		if s := e.Stats; s != nil {
+			u.env.Usage.TokensIn, u.env.Usage.TokensOut = s.Input, s.Output
+			u.env.Model = cmp.Or(names(s.Models), u.env.Model)
+		}
+	}
+}
+
+// copilot reads an event; it tells neither tokens nor cost.
+func (u *unwrapper) copilot(e *event) {
+	u.began = "copilot"
+	switch {
+	case e.Type == "result" && e.Exit != nil:
+		u.answer = true
+		if *e.Exit == 0 {
+			u.env.Failed = ""
+		}
+	case e.Data == nil:
+	case e.Type == "assistant.turn_start":
+		u.env.Usage.Turns++
+	case e.Type == "assistant.message":
+		u.env.Report, u.env.Model = e.Data.Content, cmp.Or(e.Data.Model, u.env.Model)
+	case e.Type == "session.error":
+		u.env.Failed = e.Data.Message
+	}
+}
+
 // names gives the models of a table, sorted.
 func names[V any](models map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(models)), ", ")
@@ -229,8 +316,9 @@ func (u *unwrapper) opencode(e *event) {
 		}
 		u.env.Usage.TokensIn += t.Input + t.Cache.Read + t.Cache.Write
 		u.env.Usage.TokensOut += t.Output + t.Reasoning
-		if e.Part.Cost != nil {
-			u.priced, u.spent = true, u.spent+*e.Part.Cost
+		if e.Part.Cost != nil { // 0 for a model whose price it does not know
+			known := *e.Part.Cost > 0 || t.Input+t.Output+t.Reasoning+t.Cache.Read+t.Cache.Write == 0
+			u.priced, u.spent = known && (u.priced || u.env.Usage.Turns == 1), u.spent+*e.Part.Cost
 		}
 	}
 }

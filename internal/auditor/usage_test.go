@@ -14,16 +14,19 @@ import (
 // agent prints.
 func TestUsageOfEachAgent(t *testing.T) {
 	l := newLair(t, false)
-	for agent, priced := range map[string]bool{"claude": true, "claude-stream": true, "codex": false, "gemini": false, "opencode": true} {
+	for agent, priced := range map[string]bool{"claude": true, "claude-stream": true, "codex": false, "gemini": false, "gemini-stream": false, "opencode": true, "copilot": false} {
 		run := l.run(l.agent("-invent 2 -in 400000 -out 9000 -usd 1.25 -envelope "+agent, func(e *audit.AuditorEntry) { e.Model = "stated" }))
 		require.Empty(t, run.Invalid, agent)
 		require.Len(t, run.Report.Findings, 2, agent)
-		want := audit.Usage{TokensIn: 400000, TokensOut: 9000, Turns: map[string]int64{"claude": 3, "claude-stream": 3, "codex": 1, "gemini": 3, "opencode": 1}[agent]}
+		want := audit.Usage{TokensIn: 400000, TokensOut: 9000, Turns: map[string]int64{"claude": 3, "claude-stream": 3, "codex": 1, "gemini": 3, "gemini-stream": 2, "opencode": 1, "copilot": 2}[agent]}
+		if agent == "copilot" {
+			want.TokensIn, want.TokensOut = 0, 0 // it tells none
+		}
 		if priced {
 			want.USD, want.Priced = 1.25, true
 		}
 		require.Equal(t, want, run.Usage, agent)
-		require.Equal(t, map[string]string{"claude-stream": "fake", "gemini": "fake"}[agent], strings.TrimPrefix(run.Model, "stated"), agent)
+		require.Equal(t, map[string]string{"claude-stream": "fake", "gemini": "fake", "gemini-stream": "fake", "copilot": "fake"}[agent], strings.TrimPrefix(run.Model, "stated"), agent)
 		require.True(t, strings.HasPrefix(string(run.Raw), "=== HEADER START ===\n"), "the raw report is the report: grep finds its first line")
 		require.True(t, strings.HasSuffix(strings.TrimSpace(string(run.Raw)), "=== SENTINEL: AUDIT COMPLETE ==="), agent)
 
@@ -41,6 +44,9 @@ func TestFailedEnvelopes(t *testing.T) {
 		"claude was killed":       {`{"type":"system","subtype":"init"}` + "\n" + `{"type":"assistant"}`, "breaks off before its answer", "its output breaks off before its answer"},
 		"codex failed":            {`{"type":"thread.started"}` + "\n" + `{"type":"turn.failed","error":{"message":"quota"}}`, `{"message":"quota"}`, ""},
 		"gemini failed":           {`{"error":{"message":"quota"},"stats":{"models":{}}}`, `{"message":"quota"}`, ""},
+		"gemini's stream failed":  {`{"type":"init"}` + "\n" + `{"type":"result","status":"error","error":{"message":"quota"}}`, `{"message":"quota"}`, ""},
+		"gemini was killed":       {`{"type":"init"}` + "\n" + `{"type":"message","role":"assistant","content":"I"}`, "breaks off before its answer", "its output breaks off before its answer"},
+		"copilot failed":          {`{"type":"assistant.turn_start","data":{}}` + "\n" + `{"type":"session.error","data":{"message":"quota"}}` + "\n" + `{"type":"result","exitCode":1}`, "quota", ""},
 		"claude met its limit":    {`{"type":"result","subtype":"success","result":"r","stop_reason":"max_tokens"}`, "", "its model was stopped: max_tokens"},
 		"opencode met its limit":  {`{"type":"text","part":{"text":"t"}}` + "\n" + `{"type":"step_finish","part":{"reason":"length","tokens":{}}}`, "", "its model was stopped at its limit of tokens"},
 	} {
@@ -49,6 +55,10 @@ func TestFailedEnvelopes(t *testing.T) {
 		require.Contains(t, env.Failed, c.failed, name)
 		require.Equal(t, c.stopped, env.Stopped, name)
 	}
+	killed, _ := Unwrap([]byte(`{"type":"system","subtype":"init"}` + "\n" + strings.Repeat(`{"type":"assistant","message":{"id":"1","usage":{"input_tokens":3,"cache_read_input_tokens":7,"output_tokens":2}}}`+"\n", 2)))
+	require.Equal(t, audit.Usage{TokensIn: 10, TokensOut: 2, Turns: 1}, killed.Usage, "what was known by then; its cost was not")
+	free, _ := Unwrap([]byte(`{"type":"step_start","part":{}}` + "\n" + `{"type":"step_finish","part":{"cost":0,"tokens":{"input":5}}}` + "\n" + `{"type":"step_finish","part":{"cost":1,"tokens":{"input":5}}}`))
+	require.False(t, free.Usage.Priced, "opencode says 0 for a model whose price it does not know")
 	again := `{"type":"thread.started"}` + "\n" + `{"type":"error","message":"Reconnecting... 1/5"}` + "\n" +
 		`{"type":"item.completed","item":{"type":"agent_message","text":"r"}}` + "\n" + `{"type":"turn.completed","usage":{"input_tokens":1}}`
 	env, _ := Unwrap([]byte(again))

@@ -30,6 +30,7 @@ type Record struct {
 	Trigger string    `json:"trigger"` // which rule asked for the run
 	Replay  bool      `json:"replay"`  // a recording was replayed: this tests keys and scorer
 	Control string    `json:"control,omitempty"`
+	Again   string    `json:"again,omitempty"` // name of the record whose kept reports were read again for this one, which asked nobody
 
 	Commit  string `json:"commit,omitempty"` // the project's pin
 	Key     string `json:"key"`              // hash of the answer key

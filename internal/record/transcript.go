@@ -3,6 +3,8 @@ package record
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +33,7 @@ type Transcript struct {
 	Format     string      `json:"format,omitempty"` // of the report, as it was read
 	Invalid    string      `json:"invalid,omitempty"`
 	EndedEarly string      `json:"ended_early,omitempty"`
+	Whole      bool        `json:"whole,omitempty"` // audit.AuditRun.Whole
 	Exit       int         `json:"exit"`
 	Started    time.Time   `json:"started,omitzero"`
 	Seconds    float64     `json:"seconds"`
@@ -43,8 +46,9 @@ type Transcript struct {
 type Stream struct {
 	Name string `json:"name"` // report, stdout, stderr or events
 	File string `json:"file"`
-	Size int    `json:"size"`          // bytes that were written
-	Cut  int    `json:"cut,omitempty"` // of them left out, where the text says so
+	Size int    `json:"size"`             // bytes that were written
+	Cut  int    `json:"cut,omitempty"`    // of them left out, where the text says so
+	Hash string `json:"sha256,omitempty"` // of the text as it is kept; older ones have none
 
 	text []byte
 }
@@ -53,7 +57,7 @@ type Stream struct {
 // dir. try is the number of an earlier run of the trial, 0 for the last. mask takes
 // secrets out of what is kept.
 func NewTranscript(trial, try int, dir string, r *audit.AuditRun, mask func([]byte) []byte) Transcript {
-	t := Transcript{Name: fmt.Sprintf("trial-%02d", trial+1), Trial: trial + 1, Last: try == 0, Dir: dir, Format: r.Report.Format, Invalid: string(mask([]byte(r.Invalid))), EndedEarly: r.EndedEarly,
+	t := Transcript{Name: fmt.Sprintf("trial-%02d", trial+1), Trial: trial + 1, Last: try == 0, Dir: dir, Format: r.Report.Format, Invalid: string(mask([]byte(r.Invalid))), EndedEarly: r.EndedEarly, Whole: r.Whole,
 		Exit: r.ExitCode, Started: r.Started, Seconds: r.Duration.Seconds(), Model: r.Model, Usage: r.Usage}
 	if try > 0 {
 		t.Name += fmt.Sprintf("-try-%d", try)
@@ -74,9 +78,15 @@ func NewTranscript(trial, try int, dir string, r *audit.AuditRun, mask func([]by
 				s.Cut = whole - len(s.text)
 			}
 		}
+		s.Hash = hashOf(s.text)
 		t.Kept = append(t.Kept, s)
 	}
 	return t
+}
+
+func hashOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // ending gives the ending of a report's file.
@@ -157,6 +167,9 @@ func ReadTranscripts(name string) ([]Transcript, error) {
 			if err == nil {
 				err = t.Kept[i].read(root, t.Name)
 			}
+			if s := &t.Kept[i]; err == nil && s.Hash != "" && s.Hash != hashOf(s.text) {
+				err = fmt.Errorf("its %s is not what the run wrote", s.Name)
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w: expected a transcript as a run writes it", filepath.Join(root.Name(), file), err)
@@ -179,6 +192,17 @@ func (s *Stream) read(root *os.Root, dir string) error {
 	}
 	s.text, err = io.ReadAll(io.LimitReader(z, 2*maxStream))
 	return err
+}
+
+// Uncut gives what the run wrote to the stream of this name, nil where that is
+// nothing, or a part of it is left out.
+func (t *Transcript) Uncut(name string) []byte {
+	for _, s := range t.Kept {
+		if s.Name == name && s.Cut == 0 {
+			return s.text
+		}
+	}
+	return nil
 }
 
 // Text gives what the run wrote to the stream of this name, nil where that is

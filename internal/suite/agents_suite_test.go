@@ -47,6 +47,43 @@ func (h *house) agents(known []audit.Known, lines ...string) {
 	h.write("fixtures/auditors.md", md.String())
 }
 
+// claudeCall is what claude tells of a command that failed, for sed.
+func claudeCall(output string) string {
+	return `{"type":"assistant","message":{"id":"0","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"grep x y"}}]}}\` + "\n" +
+		`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"` + strings.ReplaceAll(output, `\`, `\\`) + `"}]}}`
+}
+
+// TestMethodologysOwnCommand: its command line finds the folder that it names, and its
+// checks hold on the report that is kept; on that of the embedded analyser too.
+func TestMethodologysOwnCommand(t *testing.T) {
+	h := newHouse(t)
+	tree, err := treeOf(os.DirFS(h.path("smoke-test-fixture")))
+	require.NoError(t, err)
+	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
+	require.NoError(t, err)
+	h.agents(key.Project.Known, "x: ")
+	section, err := os.ReadFile(h.path("fixtures/auditors.md"))
+	require.NoError(t, err)
+	knows := regexp.MustCompile(`(?m)^(/\S+/fakeagent -key \S+)`).FindString(string(section))
+	bin := filepath.Dir(strings.Fields(knows)[0])
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	script := `test "$2" = "Run /audit in quick mode on ./smoke-test-fixture/" && test -f ./smoke-test-fixture/SmokeTestVulnApp.java || exit 64
+` + knows + ` | sed 's/SQL injection/SQL Injection/; s:SmokeTestVulnApp.java:./smoke-test-fixture/&:'`
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	h.write("fixtures/auditors.md", "# Auditors\n\n## own\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Cost | 1 USD |\n| Reads | "+bin+" |\n\n```sh\n"+
+		"claude -p \"Run /audit in quick mode on ./smoke-test-fixture/\" \\\n  --allowedTools 'Bash,Read,Glob,Grep,Write'\n```\n")
+	f := play(t, "TestSmoke", h.suite("-auditor", "own").Smoke)
+	require.False(t, f.Failed(), f.complaints())
+	require.Equal(t, "5/5", f.leaf("TestSmoke/own").attrs["found"])
+	play(t, "TestSmoke", h.suite().Smoke)
+	for _, auditor := range []string{"own", "static"} {
+		report := string(h.kept(auditor)[0].Text("report"))
+		for _, grep := range []string{"SENTINEL", "SQL.Injection|SQLi", "Deserialization"} {
+			require.Regexp(t, grep, report, auditor)
+		}
+	}
+}
+
 // TestSmokeWithALiveAgent: what each agent does is what Smoke says of it.
 func TestSmokeWithALiveAgent(t *testing.T) {
 	h := newHouse(t)
@@ -65,6 +102,8 @@ func TestSmokeWithALiveAgent(t *testing.T) {
 		{"crashes", "-crash", "0/5", "INVALID", "structure"},
 		{"says nothing", "-silent", "0/5", "INVALID", "runs"},
 		{"as codex", "-envelope codex -in 400000 -out 5000", "5/5", "PASS", ""},
+		{"its tool fails", "-envelope claude-stream | sed '1a " + claudeCall("Exit code 2\\ngrep: no such file") + "'", "5/5", "FAIL", "runs"},
+		{"its search finds nothing", "-envelope claude-stream | sed '1a " + claudeCall("Exit code 1") + "'", "5/5", "PASS", ""},
 		{"as SARIF", "-format sarif", "5/5", "", ""},
 	}
 	var lines []string
@@ -259,12 +298,12 @@ func TestOurAgentSections(t *testing.T) {
 	for name, script := range map[string]string{
 		"claude": `test "$1" = -p && test "$3" = --allowedTools && test -n "$ANTHROPIC_API_KEY" || exit 64
 case "$2" in
-"Run /audit in "*) test "$4 $5 $6" = "Bash,Read,Glob,Grep,Write --output-format json" || exit 64; exec ` + knows + usage + `claude;;
+"Run /audit in "*) test "$4 $5 $6" = "Bash,Read,Glob,Grep,Write --output-format stream-json" || exit 64; exec ` + knows + usage + `claude-stream;;
 *"HEADER START"*) test "$4 $5 $6" = "Bash,Read,Glob,Grep --setting-sources user" || exit 64; exec ` + knows + usage + `claude-stream;;
 esac
 exit 64`,
 		"codex":    `want=read-only; test -z "$ASSAY_CONFINED" || want=danger-full-access; test "$1 $2 $5 $6" = "exec --json --sandbox $want" && test -n "$CODEX_API_KEY" || exit 64; for last; do :; done; case "$last" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "codex",
-		"gemini":   `want=default; test -z "$ASSAY_CONFINED" || want=yolo; test "$1 $2 $4 $5 $6" = "--approval-mode $want --output-format json -p" && test -n "$GEMINI_API_KEY" || exit 64; case "$7" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "gemini",
+		"gemini":   `want=default; test -z "$ASSAY_CONFINED" || want=yolo; test "$1 $2 $4 $5 $6" = "--approval-mode $want --output-format stream-json -p" && test -n "$GEMINI_API_KEY" || exit 64; case "$7" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "gemini-stream",
 		"opencode": `want=; test -z "$ASSAY_CONFINED" || want="--auto "; for last; do :; done; test "${*%%"$last"}" = "run --format json $want-m a/b " || exit 64; case "$last" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "opencode",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+version+script+"\n"), 0o755))

@@ -127,6 +127,9 @@ func (a *audits) earlierCosts(name, project string) ([]float64, error) {
 		records, _ := record.ReadAll(filepath.Join(a.env.root.Dir, "records")) // what is no record says nothing of costs
 		for _, r := range records {
 			for i := range r.Trials {
+				if r.Again != "" {
+					break // its runs are another record's
+				}
 				a.remember(r.Auditor, r.Project, r.Trials[i].Usage)
 			}
 		}

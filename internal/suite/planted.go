@@ -2,10 +2,12 @@ package suite
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"assay/audit"
@@ -23,6 +25,27 @@ const plantedAll = "planted-all"
 type target struct {
 	project *audit.Project
 	drawn   *planted.Target // nil: a pinned project
+}
+
+// target gives the project of this name, as records and plans hold it.
+func (e *env) target(name string) (target, error) {
+	base, seed, drawn := strings.Cut(name, "@")
+	x := *e
+	x.cfg.Filter, x.cfg.Seed, x.cfg.Seeds = base, 0, 1
+	if drawn {
+		n, err := strconv.ParseUint(seed, 10, 64)
+		if err != nil {
+			return target{}, fmt.Errorf("%q is no project: expected a number, the seed, after @", name)
+		}
+		x.cfg.Seed = n
+	}
+	all, err := x.targets()
+	for _, t := range all {
+		if t.project.Name == name {
+			return t, nil
+		}
+	}
+	return target{}, errors.Join(err, fmt.Errorf("there is no project %q below fixtures/projects or %s", name, plantedDir))
 }
 
 // plantedNames lists the planted projects; none is no error.

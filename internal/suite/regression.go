@@ -366,15 +366,7 @@ func (r *regression) judge(t T) {
 	defer r.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(r.audited)) {
 		hs := r.audited[name]
-		var subjects []score.Subject
-		for _, h := range hs {
-			subjects = append(subjects, h.subject())
-		}
-		rules := score.Rules{Deterministic: hs[0].deterministic(), Strict: r.env.cfg.Strict, Beside: hs[0].beside != nil}
-		if rules.Beside {
-			rules.Deterministic = rules.Deterministic && hs[0].beside.deterministic()
-		}
-		suite, err := score.JudgeSuite(subjects, rules)
+		suite, err := judgeTogether(hs)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -389,6 +381,19 @@ func (r *regression) judge(t T) {
 			}
 		}
 	}
+}
+
+// judgeTogether judges what one auditor reported on several projects.
+func judgeTogether(hs []*evaluation) (score.Suite, error) {
+	var subjects []score.Subject
+	for _, h := range hs {
+		subjects = append(subjects, h.subject())
+	}
+	rules := score.Rules{Deterministic: hs[0].deterministic(), Strict: hs[0].env.cfg.Strict, Beside: hs[0].beside != nil}
+	if rules.Beside {
+		rules.Deterministic = rules.Deterministic && hs[0].beside.deterministic()
+	}
+	return score.JudgeSuite(subjects, rules)
 }
 
 // subject gives both sides for the judge. A trial of the old auditor that proves
@@ -495,10 +500,7 @@ func (h *evaluation) score(t T, i int, v *run.Audited) error {
 	var result *score.Result
 	if r.Invalid == "" {
 		var err error
-		names := seal.NewNames(h.project.Renames)
-		result, err = score.Score(score.Input{Project: h.project, Findings: names.Reveal(r.Report.Findings), Dimensions: h.dims,
-			Roots: []string{v.Dir, r.Report.Root}})
-		if err != nil {
+		if result, err = h.scored(&r.Report, v.Dir); err != nil {
 			return err
 		}
 	}
@@ -517,6 +519,12 @@ func (h *evaluation) score(t T, i int, v *run.Audited) error {
 		h.notes = append(h.notes, fmt.Sprintf("%d things in the report could not be used, the first: %s: %s", n, r.Report.Problems[0].Pos, r.Report.Problems[0].What))
 	}
 	return nil
+}
+
+// scored holds a report of an export below dir against the key.
+func (h *evaluation) scored(r *audit.Report, dir string) (*score.Result, error) {
+	names := seal.NewNames(h.project.Renames)
+	return score.Score(score.Input{Project: h.project, Findings: names.Reveal(r.Findings), Dimensions: h.dims, Roots: []string{dir, r.Root}})
 }
 
 // once makes one run of an auditor, in a sealed export of its own, that may cost so

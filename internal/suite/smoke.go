@@ -31,15 +31,7 @@ const smokeDir = "smoke-test-fixture"
 func (s *Suite) Smoke(t T) {
 	e := s.begin(t)
 	dims := e.dimensions(t)
-	source, err := fs.Sub(e.root.setting(smokeDir), smokeDir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := treeOf(source)
-	if err != nil {
-		t.Fatalf("%s: %v", smokeDir, err)
-	}
-	key, err := fixture.ReadSmoke(e.root.setting("fixtures/smoke.md"), "fixtures/smoke.md", tree)
+	source, key, err := e.smoke()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +48,20 @@ func (s *Suite) Smoke(t T) {
 		})
 	}
 	live.start(t)
+}
+
+// smoke gives the folder with the planted flaws, and its key.
+func (e *env) smoke() (fs.FS, *fixture.Smoke, error) {
+	source, err := fs.Sub(e.root.setting(smokeDir), smokeDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, err := treeOf(source)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", smokeDir, err)
+	}
+	key, err := fixture.ReadSmoke(e.root.setting("fixtures/smoke.md"), "fixtures/smoke.md", tree)
+	return source, key, err
 }
 
 // smokeAuditors gives the chosen auditors; nobody chosen is the embedded one.
@@ -90,6 +96,7 @@ type smoke struct {
 	source    fs.FS
 	begun     bool
 	audited   *run.Audited
+	kept      []record.Transcript
 	judgement score.SmokeJudgement
 	result    *score.Result
 }
@@ -103,15 +110,26 @@ func (s *smoke) audit(t T, dims map[audit.CWE]audit.Dimension) {
 		s.wait(t)
 	}
 	r := &s.audited.Run
-	if r.Invalid == "" {
-		var err error
-		s.result, err = score.Score(score.Input{Project: s.key.Project, Findings: r.Report.Findings, Dimensions: dims,
-			Roots: []string{s.audited.Dir, r.Report.Root}})
-		if err != nil {
-			t.Fatal(err)
-		}
+	s.kept = transcripts("", 0, s.audited)
+	var err error
+	s.result, s.judgement, err = judgeSmoke(s.key, dims, s.audited.Dir, &r.Report, r.Invalid, &s.kept[len(s.kept)-1])
+	if err != nil {
+		t.Fatal(err)
 	}
-	s.judgement = score.JudgeSmoke(score.SmokeInput{Result: s.result, Report: &r.Report, RatedHigh: s.key.RatedHigh, Invalid: r.Invalid})
+}
+
+// judgeSmoke judges what an auditor reported of the fixture below dir, or why its run
+// proves nothing.
+func judgeSmoke(key *fixture.Smoke, dims map[audit.CWE]audit.Dimension, dir string, r *audit.Report, invalid string, kept *record.Transcript) (result *score.Result, j score.SmokeJudgement, err error) {
+	if invalid == "" {
+		result, err = score.Score(score.Input{Project: key.Project, Findings: r.Findings, Dimensions: dims,
+			Roots: []string{path.Join(dir, smokeDir), dir, path.Join(r.Root, smokeDir), r.Root, smokeDir}})
+	}
+	j = score.JudgeSmoke(score.SmokeInput{Result: result, Report: r, RatedHigh: key.RatedHigh, Invalid: invalid, ToolErrors: kept.ToolErrors()})
+	if j.Verdict == audit.Pass && j.Grade == score.Acceptable {
+		j.Verdict = audit.Warn // a miss is named, never hidden
+	}
+	return result, j, err
 }
 
 // here runs the embedded analyser.
@@ -129,7 +147,7 @@ func (s *smoke) wait(t T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	planned, err := s.live.plan(&candidate{name: s.auditor.Name(), trials: []audit.Auditor{s.auditor}}, "smoke", export, s.once)
+	planned, err := s.live.plan(&candidate{name: s.auditor.Name(), trials: []audit.Auditor{s.auditor}}, "smoke", export+" in "+smokeDir, s.once)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +163,8 @@ func (s *smoke) wait(t T) {
 	s.audited, s.begun = v, res.Outcome != audit.OutcomeSkipped
 }
 
-// once makes one run, in a copy of the fixture of its own.
+// once makes one run, in a folder of its own that holds a copy of the fixture: the
+// methodology's command line names ./smoke-test-fixture/.
 func (s *smoke) once(ctx context.Context, a audit.Auditor, _ int, usd float64) (audit.AuditRun, string, error) {
 	tmp, err := os.MkdirTemp("", "assay-smoke-")
 	if err != nil {
@@ -153,7 +172,7 @@ func (s *smoke) once(ctx context.Context, a audit.Auditor, _ int, usd float64) (
 	}
 	defer os.RemoveAll(tmp)
 	dir := filepath.Join(tmp, "src")
-	if err := os.CopyFS(dir, s.source); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, smokeDir), s.source); err != nil {
 		return audit.AuditRun{}, "", err
 	}
 	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: cmp.Or(usd, s.live.entries[a.Name()].Cost)})
@@ -209,9 +228,6 @@ func (s *smoke) check(t T) {
 	} else if len(j.Reasons) > 0 {
 		look = lookAt(j.Reasons[0])
 	}
-	if j.Verdict == audit.Pass && j.Grade == score.Acceptable {
-		j.Verdict = audit.Warn // a miss is named, never hidden
-	}
 	verdict := j.Verdict
 	t.Attr("found", fmt.Sprintf("%d/%d", j.Found, len(s.key.Project.Known)))
 	t.Attr("verdict", string(verdict))
@@ -258,7 +274,7 @@ func (s *smoke) record(t T) {
 	}
 	s.suite.write(t, s.env, &record.Record{Suite: "Smoke", Project: "smoke", Auditor: s.auditor.Name(), Key: s.key.Project.KeyHash,
 		Version: s.audited.Run.Version, Command: strings.Join(s.audited.Run.Command, " "), Model: s.audited.Run.Model, Prompt: prompt, Judgement: s.judgement.Judgement,
-		Trials: []record.Trial{trialOf(s.audited, s.result)}}, transcripts("", 0, s.audited))
+		Trials: []record.Trial{trialOf(s.audited, s.result)}}, s.kept)
 }
 
 // treeOf lists a folder as a tree manifest, without hashes.

@@ -47,7 +47,7 @@ func parse() *options {
 	o := &options{}
 	flag.StringVar(&o.key, "key", "", "JSON array of findings that it knows")
 	flag.StringVar(&o.format, "format", "text", "of its report: text or sarif")
-	flag.StringVar(&o.envelope, "envelope", "", "wrap the report as claude, claude-stream, codex, gemini or opencode")
+	flag.StringVar(&o.envelope, "envelope", "", "wrap the report as claude, claude-stream, codex, gemini, gemini-stream, opencode or copilot")
 	flag.IntVar(&o.find, "find", -1, "how many it finds; -1: all")
 	flag.IntVar(&o.misplace, "misplace", 0, "how many of these it puts at the top of the next one's file")
 	flag.IntVar(&o.invent, "invent", 0, "findings in files that are not there")

@@ -123,6 +123,18 @@ func (o *options) wrap(report string) (string, error) {
 			m{"type": "turn.completed", "usage": m{"input_tokens": o.in, "cached_input_tokens": o.in / 2, "output_tokens": o.out}})
 	case "gemini":
 		return lines(m{"response": report, "stats": m{"models": m{"fake": m{"api": m{"totalRequests": 3}, "tokens": m{"prompt": o.in, "candidates": o.out, "thoughts": 0}}}}})
+	case "gemini-stream":
+		return lines(m{"type": "init", "model": "fake"}, m{"type": "message", "role": "user", "content": "audit"},
+			m{"type": "message", "role": "assistant", "content": "I begin.", "delta": true},
+			m{"type": "tool_use", "tool_name": "read_file", "tool_id": "0", "parameters": m{"file_path": "a"}},
+			m{"type": "tool_result", "tool_id": "0", "status": "success", "output": "text"},
+			m{"type": "message", "role": "assistant", "content": report[:len(report)/2], "delta": true},
+			m{"type": "message", "role": "assistant", "content": report[len(report)/2:], "delta": true},
+			m{"type": "result", "status": "success", "stats": m{"input_tokens": o.in, "output_tokens": o.out}})
+	case "copilot":
+		return lines(m{"type": "assistant.turn_start", "data": m{"turnId": "0"}}, m{"type": "assistant.message", "data": m{"content": "I begin.", "model": "fake"}},
+			m{"type": "assistant.turn_start", "data": m{"turnId": "1"}}, m{"type": "assistant.message", "data": m{"content": report, "model": "fake"}},
+			m{"type": "result", "exitCode": 0, "usage": m{"premiumRequests": 0}})
 	case "opencode":
 		return lines(m{"type": "step_start", "part": m{"type": "step-start", "messageID": "a"}},
 			m{"type": "text", "part": m{"type": "text", "messageID": "a", "text": "I begin."}},
@@ -130,5 +142,5 @@ func (o *options) wrap(report string) (string, error) {
 			m{"type": "step_finish", "part": m{"messageID": "b", "cost": o.usd,
 				"tokens": m{"input": o.in, "output": o.out, "reasoning": 0, "cache": m{"read": 0, "write": 0}}}})
 	}
-	return "", fmt.Errorf("-envelope is %q: expected claude, claude-stream, codex, gemini or opencode", o.envelope)
+	return "", fmt.Errorf("-envelope is %q: expected claude, claude-stream, codex, gemini, gemini-stream, opencode or copilot", o.envelope)
 }

@@ -1,0 +1,320 @@
+package suite
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
+	"assay/internal/auditor"
+	"assay/internal/record"
+	"assay/internal/report"
+)
+
+// A Rescore reads the reports that were kept beside records again, by today's parser,
+// sections, keys and judge. It asks nobody.
+type Rescore struct {
+	Root    string   // folder with tests/ and fixtures/; what it lacks of settings is what is shipped
+	Strict  bool     // what is not settled fails
+	Records []string // records (.txt or .json); those of one auditor are judged together, as one run's
+}
+
+// A reread is one record that is read again.
+type reread struct {
+	name  string // its file, without the ending
+	old   *record.Record
+	now   record.Record
+	kept  []record.Transcript
+	entry audit.AuditorEntry
+	held  *evaluation // nil: a record of Smoke
+}
+
+// Run writes a new record beside each whose trials or verdict come out otherwise, and
+// tells the difference to w; no record is changed. The error is that of a record that
+// cannot be read again, or of a verdict that is FAIL or INVALID.
+func (r Rescore) Run(w io.Writer) error {
+	fsys, err := Checkout(r.Root)
+	if err != nil {
+		return err
+	}
+	e := &env{cfg: Config{Strict: r.Strict}, root: &root{own: fsys, Dir: r.Root}}
+	shared, err := e.judging()
+	if err != nil {
+		return err
+	}
+	var all []*reread
+	together := map[string][]*evaluation{}
+	for _, name := range r.Records {
+		x, err := shared.reread(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, x)
+		if x.held != nil {
+			together[x.old.Auditor] = append(together[x.old.Auditor], x.held)
+		}
+	}
+	for _, x := range all {
+		if hs := together[x.old.Auditor]; x.held != nil {
+			judged, err := judgeTogether(hs)
+			if err != nil {
+				return err
+			}
+			x.now.Judgement = judged.Projects[slices.Index(hs, x.held)]
+		}
+	}
+	var errs []error
+	for _, x := range all {
+		errs = append(errs, x.tell(w))
+	}
+	return errors.Join(errs...)
+}
+
+// judging reads what audits are judged by.
+func (e *env) judging() (*regression, error) {
+	fsys := e.root.holdings()
+	r := &regression{suite: &Suite{}, env: e, entries: map[string]audit.AuditorEntry{}}
+	var err error
+	if r.dims, err = fixture.ReadDimensions(fsys, "fixtures/dimensions.md"); err != nil {
+		return nil, err
+	}
+	if r.goals, err = fixture.ReadGoals(fsys, "fixtures/goals.md"); err != nil {
+		return nil, err
+	}
+	as, err := fixture.ReadAuditors(fsys, "fixtures/auditors.md")
+	for _, a := range as {
+		r.entries[a.Name] = a
+	}
+	return r, err
+}
+
+// reread reads the reports of a record again, and scores them.
+func (r *regression) reread(name string) (*reread, error) {
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	x := &reread{name: name}
+	var err error
+	if x.old, err = record.Read(audit.PlainFiles(os.DirFS(filepath.Dir(name))), filepath.Base(name)+".json"); err != nil {
+		return nil, err
+	}
+	if x.old.Replay {
+		return nil, errors.New("a replay: go test -run Regression reads its recording again")
+	}
+	from := name
+	if x.old.Again != "" {
+		from = filepath.Join(filepath.Dir(name), x.old.Again)
+	}
+	if x.kept, err = record.ReadTranscripts(from + ".txt"); err != nil {
+		return nil, err
+	}
+	x.now = *x.old
+	x.now.Date = x.old.Date.Add(time.Millisecond) // newer than the old one, and no newer than any later run
+	x.now.Score, x.now.Again = score.Version, filepath.Base(from)
+	x.now.Notes = append(slices.Clone(x.old.Notes), fmt.Sprintf("read again on %s from what stands beside %s; nobody was asked", time.Now().UTC().Format(time.DateOnly), filepath.Base(from)))
+	if x.old.Suite == "Smoke" {
+		return x, r.smokeAgain(x)
+	}
+	return x, r.regressionAgain(x)
+}
+
+// smokeAgain judges a smoke run again.
+func (r *regression) smokeAgain(x *reread) error {
+	_, key, err := r.env.smoke()
+	if err != nil {
+		return err
+	}
+	x.now.Key = key.Project.KeyHash
+	entry := r.entries[x.old.Auditor]
+	if x.old.Auditor == "static" { // which Smoke has write a text
+		entry = audit.AuditorEntry{Name: "static", Format: "text"}
+	}
+	x.now.Trials, err = again(entry, "", x.old.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
+		result, j, err := judgeSmoke(key, r.dims, last.Dir, rep, invalid, last)
+		x.now.Judgement = j.Judgement
+		return result, err
+	})
+	return err
+}
+
+// regressionAgain scores the trials of a record again, and those that ran beside it.
+func (r *regression) regressionAgain(x *reread) error {
+	t, err := r.env.target(x.old.Project)
+	if err != nil {
+		return err
+	}
+	if x.old.Commit != t.project.Commit {
+		return fmt.Errorf("made at commit %.12s, and %s is pinned to %.12s now: its report is of another source", x.old.Commit, t.project.Name, t.project.Commit)
+	}
+	goals, err := r.goalsFor(t.project, x.old.Auditor)
+	if err != nil {
+		return err
+	}
+	side := func(old *record.Record, prefix string) (*evaluation, error) {
+		h := &evaluation{regression: r, project: t.project, drawn: t.drawn, goals: goals, candidate: candidate{name: old.Auditor, static: old.Auditor == "static"}}
+		h.trials, err = again(r.entries[old.Auditor], prefix, old.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
+			if invalid != "" {
+				return nil, nil
+			}
+			return h.scored(rep, last.Dir)
+		})
+		return h, err
+	}
+	if x.held, err = side(x.old, ""); err != nil {
+		return err
+	}
+	x.now.Trials, x.now.Goals, x.now.Key = x.held.trials, goals, t.project.KeyHash
+	if x.old.Beside == nil {
+		return x.held.baselineAgain(x)
+	}
+	if x.held.beside, err = side(x.old.Beside, "beside-"); err != nil {
+		return err
+	}
+	beside := *x.old.Beside
+	beside.Trials, beside.Key, beside.Score = x.held.beside.trials, t.project.KeyHash, score.Version
+	x.now.Beside, x.held.baseline = &beside, &beside
+	return nil
+}
+
+// baselineAgain takes the baseline as what the trials are held against; one that was
+// made by another key or judge is scored again first.
+func (h *evaluation) baselineAgain(x *reread) (err error) {
+	fsys := h.env.root.holdings()
+	h.baseline, err = record.Baseline(fsys, baselines, h.candidate.name, h.project.Name)
+	if err != nil || h.baseline == nil || h.baseline.Comparable(baselines, h.project) == nil {
+		return err
+	}
+	x.now.Notes = append(x.now.Notes, fmt.Sprintf("the findings of the baseline of %s were scored again too: it was made by another key or judge", h.baseline.Date.Format(time.DateOnly)))
+	h.baseline, err = report.Rescore(h.baseline, h.project, h.dims, h.goals)
+	return err
+}
+
+// again reads the runs of trials again. judge scores the last one of a trial, whose
+// report was read; invalid says why it proves nothing.
+func again(entry audit.AuditorEntry, prefix string, old []record.Trial, kept []record.Transcript,
+	judge func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error)) ([]record.Trial, error) {
+	trials := slices.Clone(old)
+	for i := range trials {
+		t := &trials[i]
+		runs := slices.DeleteFunc(slices.Clone(kept), func(k record.Transcript) bool {
+			return k.Trial != i+1 || strings.HasPrefix(k.Name, "beside-") != (prefix != "")
+		})
+		last, err := belongs(t, runs)
+		if err != nil {
+			return nil, fmt.Errorf("trial %d: %w", i+1, err)
+		}
+		var rep audit.Report
+		t.EarlyEnds = 0
+		for k := range runs {
+			r, invalid, early := rereadRun(entry, &runs[k])
+			if early != "" {
+				t.EarlyEnds++
+				invalid = cmp.Or(invalid, "it ended early: "+early)
+			}
+			if &runs[k] == last {
+				rep = r
+				if t.Invalid == "" || invalid == "" || !strings.Contains(t.Invalid, strings.TrimPrefix(invalid, "it ended early: ")) {
+					t.Invalid = invalid
+				}
+			}
+		}
+		if t.Result, err = judge(last, &rep, t.Invalid); err != nil {
+			return nil, fmt.Errorf("trial %d: %w", i+1, err)
+		}
+	}
+	return trials, nil
+}
+
+// belongs gives the last of a trial's runs. Runs that are not the record's are an
+// error: what they consumed is not what it says.
+func belongs(t *record.Trial, runs []record.Transcript) (last *record.Transcript, err error) {
+	var used audit.Usage
+	seconds := 0.0
+	for i := range runs {
+		seconds += runs[i].Seconds
+		used.TokensIn, used.TokensOut = used.TokensIn+runs[i].Usage.TokensIn, used.TokensOut+runs[i].Usage.TokensOut
+		if runs[i].Last {
+			if last != nil {
+				return nil, fmt.Errorf("%s and %s are both its last run: expected the transcripts as its run wrote them", last.Name, runs[i].Name)
+			}
+			last = &runs[i]
+		}
+	}
+	switch {
+	case last == nil:
+		return nil, errors.New("nothing that its last run wrote was kept")
+	case math.Abs(seconds-t.Seconds) > 1e-6 || used.TokensIn != t.Usage.TokensIn || used.TokensOut != t.Usage.TokensOut:
+		return nil, fmt.Errorf("what is kept took %.3f s and %d tokens, and its trial %.3f s and %d: these are the transcripts of another record", seconds, used.TokensIn+used.TokensOut, t.Seconds, t.Usage.TokensIn+t.Usage.TokensOut)
+	}
+	return last, nil
+}
+
+// rereadRun reads what one run wrote. One that was stopped, or of which something is
+// missing, proves as little as before.
+func rereadRun(entry audit.AuditorEntry, k *record.Transcript) (rep audit.Report, invalid, early string) {
+	if !k.Whole && (k.Invalid != "" || k.EndedEarly != "") {
+		return rep, k.Invalid, k.EndedEarly
+	}
+	entry.Name, entry.Format = cmp.Or(entry.Name, "the report"), cmp.Or(entry.Format, k.Format)
+	return auditor.Reread(entry, k.Uncut("events"), k.Text("report"))
+}
+
+// tell says what came out otherwise, and writes the new record where something did.
+func (x *reread) tell(w io.Writer) error {
+	was, now := x.old.Judgement.Verdict, x.now.Judgement.Verdict
+	same := was == now && bytesOf(x.old.Trials) == bytesOf(x.now.Trials)
+	if x.now.Beside != nil {
+		same = same && bytesOf(x.old.Beside.Trials) == bytesOf(x.now.Beside.Trials)
+	}
+	if same {
+		fmt.Fprintf(w, "%s: as it was: %s; no record is written\n", x.name, now)
+	} else {
+		name, err := x.now.Write(filepath.Dir(x.name))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s: %s, and was %s: %s\n", x.name, now, was, name)
+		x.differences(w)
+	}
+	if now == audit.Fail || now == audit.Invalid {
+		return fmt.Errorf("%s: %s: %s", x.name, now, audit.OneLine(x.now.Judgement.Reasons[0].Text, 0))
+	}
+	return nil
+}
+
+// differences tells the trials that came out otherwise.
+func (x *reread) differences(w io.Writer) {
+	for i := range x.now.Trials {
+		was, now := &x.old.Trials[i], &x.now.Trials[i]
+		if bytesOf(was) == bytesOf(now) {
+			continue
+		}
+		fmt.Fprintf(w, "  trial %d: %s, and was: %s\n", i+1, trialLine(now), trialLine(was))
+	}
+}
+
+// trialLine gives a trial's figures, or why it has none.
+func trialLine(t *record.Trial) string {
+	if t.Invalid != "" || t.Result == nil {
+		return "INVALID: " + audit.OneLine(t.Invalid, 200)
+	}
+	parts := []string{fmt.Sprintf("%d findings", len(t.Result.Findings))}
+	for _, m := range score.Main(score.AuditMetrics()) {
+		parts = append(parts, m.Name+" "+m.Show(&t.Result.Metrics))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// bytesOf gives the JSON of a value, to compare.
+func bytesOf(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
