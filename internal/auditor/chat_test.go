@@ -298,6 +298,12 @@ func TestDirectory(t *testing.T) {
 	require.ErrorContains(t, err, "ANTHROPIC_API_KEY is not set: put it into .env")
 	_, err = d.Reviewer(" ")
 	require.ErrorContains(t, err, "no reviewer named")
+	for _, name := range []string{"azure:gpt-4o", "vertex:google/gemini", "bedrock:claude"} {
+		_, err = d.Reviewer(name)
+		require.ErrorContains(t, err, `is no provider: expected openrouter, openai, anthropic or ollama before the colon; every other is asked by ASSAY_BASE_URL`)
+	}
+	_, err = d.Reviewer("openai:")
+	require.ErrorContains(t, err, "openai: names no model")
 
 	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
 	defer s.Close()
