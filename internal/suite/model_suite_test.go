@@ -97,6 +97,9 @@ func TestAModelWhoseProviderFails(t *testing.T) {
 		require.Contains(t, strings.Join(f.complaints(), "\n"), cause)
 		require.NotContains(t, everything(f), canary)
 	}
+	t.Setenv("ASSAY_BASE_URL", "http://nowhere.invalid/v1")
+	f := play(t, "TestSmoke", h.suite("-auditor", "nobody-priced", "-budget", "none").Smoke)
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "nowhere.invalid", "one without a price is asked too")
 }
 
 // TestBenchOfAServerThatIsNotThere: though one case is asked, the fault is known as
