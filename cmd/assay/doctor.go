@@ -9,7 +9,7 @@ import (
 
 type doctorCmd struct {
 	Name string `arg:"" help:"A section of fixtures/auditors.md, or a model as -auditor takes it."`
-	Root string `default:"." help:"Folder with fixtures/." type:"existingdir"`
+	Root string `default:"." help:"Folder with fixtures/." env:"ASSAY_ROOT" type:"existingdir"`
 }
 
 // Run says what is missing; the exit status is 1 where something is.

@@ -18,7 +18,7 @@ import (
 
 // A source says where fixtures are and where clones are kept.
 type source struct {
-	Root   string `help:"Folder with fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
+	Root   string `help:"Folder with fixtures/." default:"." env:"ASSAY_ROOT" type:"path"`
 	Cache  string `help:"Folder for clones; default: the user's cache folder." env:"ASSAY_CACHE"`
 	Mirror string `help:"Folder or template of local clones, like /srv/git/{owner}/{name}." env:"ASSAY_MIRROR"`
 }

@@ -69,9 +69,9 @@ func (c *initCmd) Run() error {
 	if err := writeNew(c.Dir, files); err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		fmt.Println(filepath.Join(c.Dir, filepath.FromSlash(name)))
-	}
+	fmt.Printf("%s: written are tests/orders with six cases, %s\n", c.Dir, strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool {
+		return strings.HasPrefix(name, "tests/")
+	}), ", "))
 	if module != "" {
 		fmt.Printf("\nnext:\n  cd %s && go get %s\n  go test -run 'Smoke|Bench'\n", c.Dir, modulePath())
 		return nil

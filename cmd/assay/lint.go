@@ -45,18 +45,35 @@ func (c *lintCmd) Run() error {
 		}
 		return c.apps(fsys, dirs)
 	}
-	var errs []error
-	if _, err := fs.Stat(fsys, "tests"); errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintln(c.out, "tests: not there: nothing for Bench")
-	} else {
-		corpus, err := fixture.ReadCorpus(fsys, "tests", false)
-		errs = append(errs, err)
-		if corpus != nil {
-			errs = append(errs, c.advise(corpus.Advice))
-			fmt.Fprintf(c.out, "tests: %d applications, %d cases\n", len(corpus.Apps), len(corpus.Cases()))
-		}
+	_, errTests := fs.Stat(fsys, "tests")
+	_, errFixtures := fs.Stat(fsys, "fixtures")
+	switch {
+	case errTests == nil:
+		errTests = c.corpus(fsys)
+	case errFixtures != nil:
+		return fmt.Errorf("%s: holds neither tests/ nor fixtures/: expected the folder above them in --root or ASSAY_ROOT; assay init writes one", c.Root)
+	case errors.Is(errTests, fs.ErrNotExist):
+		errTests = nil // projects alone
 	}
-	return errors.Join(append(errs, c.fixtures(fsys)...)...)
+	return errors.Join(append(c.fixtures(fsys), errTests)...)
+}
+
+// manyAdvice is how much advice is told in full: more is a corpus that was written
+// elsewhere, which is summed up.
+const manyAdvice = 20
+
+func (c *lintCmd) corpus(fsys fs.FS) error {
+	corpus, err := fixture.ReadCorpus(fsys, "tests", false)
+	if corpus == nil {
+		return err
+	}
+	if len(corpus.Advice) > manyAdvice && !c.Strict {
+		fmt.Fprint(c.out, corpus.Notes)
+	} else {
+		err = errors.Join(err, c.advise(corpus.Advice))
+	}
+	fmt.Fprintf(c.out, "tests: applications %d, cases %d\n", len(corpus.Apps), len(corpus.Cases()))
+	return err
 }
 
 // advise prints advice, which is an error where it has to be taken.
@@ -71,24 +88,22 @@ func (c *lintCmd) advise(advice fixture.Errors) error {
 }
 
 // fixtures checks the fixtures that are there. A folder of one's own may lack
-// any of them: the suites then use Assay's.
+// any of them: the suites then use Assay's, or have nothing to ask.
 func (c *lintCmd) fixtures(fsys fs.FS) []error {
 	var errs []error
 	for _, check := range []struct {
-		name, without string
-		run           func(name string) []error
+		name string
+		run  func(name string) error
 	}{
-		{"fixtures/projects", "nothing for Regression", func(string) []error { return c.projects(fsys) }},
-		{"fixtures/goals.md", "the suites use Assay's own", func(name string) []error { _, err := fixture.ReadGoals(fsys, name); return []error{err} }},
-		{"fixtures/triggers.md", "the suites use Assay's own", func(name string) []error { _, err := fixture.ReadTriggers(fsys, name); return []error{err} }},
-		{"fixtures/auditors.md", "the suites use Assay's own", func(name string) []error { _, err := fixture.ReadAuditors(fsys, name); return []error{err} }},
-		{"fixtures/models.md", "the suites use Assay's own", func(name string) []error { _, err := fixture.ReadModels(fsys, name); return []error{err} }},
+		{"fixtures/projects", func(string) error { return c.projects(fsys) }},
+		{"fixtures/goals.md", func(name string) error { _, err := fixture.ReadGoals(fsys, name); return err }},
+		{"fixtures/triggers.md", func(name string) error { _, err := fixture.ReadTriggers(fsys, name); return err }},
+		{"fixtures/auditors.md", func(name string) error { _, err := fixture.ReadAuditors(fsys, name); return err }},
+		{"fixtures/models.md", func(name string) error { _, err := fixture.ReadModels(fsys, name); return err }},
 	} {
-		if _, err := fs.Stat(fsys, check.name); errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(c.out, "%s: not there: %s\n", check.name, check.without)
-			continue
+		if _, err := fs.Stat(fsys, check.name); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, check.run(check.name))
 		}
-		errs = append(errs, check.run(check.name)...)
 	}
 	return errs
 }
@@ -134,13 +149,13 @@ func (c *lintCmd) apps(fsys fs.FS, dirs []string) error {
 	return errors.Join(errs...)
 }
 
-func (c *lintCmd) projects(fsys fs.FS) []error {
+func (c *lintCmd) projects(fsys fs.FS) error {
 	names, err := fixture.Projects(fsys, "fixtures/projects")
 	errs := []error{err}
 	for _, name := range names {
 		errs = append(errs, c.project(fsys, path.Join("fixtures/projects", name+".md")))
 	}
-	return errs
+	return errors.Join(errs...)
 }
 
 // project checks a project's key against its manifests and the dimensions.

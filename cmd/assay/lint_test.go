@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,9 +35,7 @@ func TestLintHasTwoLevels(t *testing.T) {
 		return out.String(), err
 	}
 	out, err := lint(false)
-	require.NoError(t, err)
-	require.Contains(t, out, "tests: not there: nothing for Bench")
-	require.Contains(t, out, "fixtures/projects: not there: nothing for Regression")
+	require.ErrorContains(t, err, "holds neither tests/ nor fixtures/: expected")
 
 	write("tests/shop/SPEC.md", "# Prompt\n\nA shop.\n\n## Rules\n\n1. Be good.\n")
 	write("tests/shop/list-01-bad.md", "# Description\n\nx\n\n# Code\n\n```sql\nSELECT 1\n```\n\n# Expected\n\nbad\n")
@@ -49,6 +48,18 @@ func TestLintHasTwoLevels(t *testing.T) {
 		require.ErrorContains(t, err, advice)
 	}
 	require.Contains(t, out, "tests/shop: 1 families, 1 requirements: it can be run; advice: 3")
+
+	for _, n := range []string{"11", "12", "13", "14", "15", "16", "17", "18", "19", "20"} { // two pieces of advice each
+		write("tests/shop/list-"+n+"-bad.md", "# Description\n\nx\n\n# Code\n\n```\nSELECT "+n+"\n```\n\n# Expected\n\nbad\n")
+	}
+	out, err = lint(false)
+	require.NoError(t, err)
+	require.Equal(t, 3, strings.Count(out, "\n"), "summed up: %s", out)
+	require.Contains(t, out, `bad cases without "# Violates" (11 of 11)`)
+	require.Contains(t, out, "(assay lint tests/<app> lists 9 more pieces of advice)")
+	out, err = lint(false, "tests/shop")
+	require.NoError(t, err)
+	require.Equal(t, 24, strings.Count(out, "\n"), "told in full: %s", out)
 
 	write("tests/shop/list-01-bad.md", "# Description\n\nx\n\n# Expected\n\nbad\n")
 	_, err = lint(false)

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/record"
+	"assay/internal/suite"
 )
 
 type triggerCmd struct {
@@ -40,7 +40,7 @@ goes to standard error.
     git diff --name-only --no-renames main | assay trigger
 
 The exit status is 0 for every answer and 1 where there is none: no rules, or no
-path at all, as when git failed. With --exit-code it is 0 for none, 10 for smoke
+path at all, as when git failed. A folder without rules has Assay's own. With --exit-code it is 0 for none, 10 for smoke
 and 20 for full (go run turns each into 1: build assay first).`
 }
 
@@ -48,18 +48,18 @@ and 20 for full (go run turns each into 1: build assay first).`
 func (c *triggerCmd) Run() error { return c.answer(os.Stdin, os.Stdout, os.Stderr, time.Now()) }
 
 func (c *triggerCmd) answer(in io.Reader, out, why io.Writer, now time.Time) error {
-	suite, err := "", error(nil)
+	needed, err := "", error(nil)
 	if c.SinceLastFull {
-		suite, err = c.last(why, now)
+		needed, err = c.last(why, now)
 	} else {
-		suite, err = c.paths(in, why)
+		needed, err = c.paths(in, why)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, suite)
-	if c.ExitCode && triggerStatus[suite] != 0 {
-		return status(triggerStatus[suite])
+	fmt.Fprintln(out, needed)
+	if c.ExitCode && triggerStatus[needed] != 0 {
+		return status(triggerStatus[needed])
 	}
 	return nil
 }
@@ -73,18 +73,17 @@ func (c *triggerCmd) last(why io.Writer, now time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	suite, reason := record.SinceLastFull(records, now)
+	needed, reason := record.SinceLastFull(records, now)
 	fmt.Fprintln(why, reason)
-	return suite, nil
+	return needed, nil
 }
 
 func (c *triggerCmd) paths(in io.Reader, why io.Writer) (string, error) {
-	root, err := os.OpenRoot(c.Root)
+	fsys, err := suite.Checkout(c.Root) // the rules may be Assay's own
 	if err != nil {
 		return "", err
 	}
-	defer root.Close()
-	rules, err := fixture.ReadTriggers(audit.PlainFiles(root.FS()), "fixtures/triggers.md")
+	rules, err := fixture.ReadTriggers(fsys, "fixtures/triggers.md")
 	if err != nil {
 		return "", err
 	}

@@ -49,7 +49,13 @@ func TestTrigger(t *testing.T) {
 	out, _, err = ask(t, "", root)
 	require.ErrorContains(t, err, "no changed path on standard input")
 	require.Empty(t, out, "no answer, rather than the wrong one")
-	_, _, err = ask(t, "a\n", "--root="+t.TempDir())
+	out, _, err = ask(t, "fixtures/prompts/mine.txt\n", "--root="+t.TempDir())
+	require.NoError(t, err)
+	require.Equal(t, "full\n", out, "by Assay's own rules")
+	empty := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(empty, "fixtures"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(empty, "fixtures/triggers.md"), []byte("# Triggers\n"), 0o644))
+	_, _, err = ask(t, "a\n", "--root="+empty)
 	require.ErrorContains(t, err, "fixtures/triggers.md")
 }
 

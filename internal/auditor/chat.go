@@ -57,6 +57,7 @@ type chat struct {
 	otherLimit atomic.Bool // the other of max_tokens and max_completion_tokens
 	unmetered  atomic.Bool // no stream_options
 	unstreamed atomic.Bool // no stream
+	standstill standstill
 }
 
 // Chat gives the reviewer for a model. Temperature is left to the provider: a
@@ -149,8 +150,13 @@ func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Revie
 	body := c.review(task)
 	got, a, f := c.exchange(parent, body)
 	if f != nil {
-		return f.review(), c.adapts(f, body), f.fatal
+		if c.adapts(f, body) {
+			return f.review(), true, f.fatal
+		}
+		c.stopAt(f)
+		return f.review(), false, f.fatal
 	}
+	c.standstill.ends()
 	r = c.read(got.answer())
 	r.Attempts = []audit.Attempt{a}
 	return r, false, nil

@@ -26,6 +26,7 @@ type failure struct {
 	body     string // lower case, for what only the wording tells
 	declined bool   // the input was turned down for what it is
 	lost     bool   // there is no such host
+	fault    string // what it has in common with others that waiting does not mend; see standstill
 	fatal    error
 	provider *chat
 }
@@ -65,6 +66,9 @@ func (c *chat) understand(parent, ctx context.Context, err error, res *http.Resp
 		}
 		f.attempt.RetryAfter = retryAfter(res.Header, time.Now())
 		f.judge()
+		if f.status < 500 && !f.attempt.Transient && !f.declined && !f.overlong() {
+			f.fault = fmt.Sprint("HTTP ", f.status, f.code)
+		}
 		return f
 	}
 	f.text = oneLine(c.redact(err.Error()))
@@ -85,10 +89,15 @@ func (c *chat) understand(parent, ctx context.Context, err error, res *http.Resp
 		var unknown *net.DNSError
 		f.lost = errors.As(err, &unknown)
 		f.attempt.Transient, f.attempt.Usage.Priced = true, true // nothing was sent, so nothing is charged
+		f.fault = unreached
 	default: // reset, broken off in mid-body, no JSON
 		f.attempt.Transient = true
+		if f.fault = unreached; res != nil {
+			f.fault = "no chat completion"
+		}
 	}
 	if got != nil && got.written > 0 {
+		f.fault = ""
 		f.text += fmt.Sprintf(" (after %d bytes of an answer, which may be charged)", got.written)
 	}
 	return f
@@ -142,7 +151,7 @@ func (c *chat) embedded(got *reply, a audit.Attempt) *failure {
 		}
 	case choice == nil:
 		f.text = "the response holds no choice: " + oneLine(said)
-		f.attempt.Transient = true
+		f.attempt.Transient, f.fault = true, "no chat completion"
 		return f
 	case failed(choice.Error):
 		_ = json.Unmarshal([]byte(c.redact(string(choice.Error))), &e.Error)

@@ -209,6 +209,55 @@ func TestChatServerGone(t *testing.T) {
 	require.ErrorContains(t, err, "certificate")
 }
 
+// A server that is not there, or speaks another protocol, is told as what it is
+// after a few tries; one that has answered before may come back.
+func TestChatStandstill(t *testing.T) {
+	plain := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
+	defer plain.Close()
+	tls := httptest.NewUnstartedServer(http.NotFoundHandler())
+	tls.Config.ErrorLog = log.New(io.Discard, "", 0)
+	tls.StartTLS()
+	defer tls.Close()
+	page := mockapi.New(func(mockapi.Request) mockapi.Reply {
+		return mockapi.Reply{Body: "<html>", Header: map[string]string{"Content-Type": "text/html"}}
+	})
+	defer page.Close()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	review := func(r audit.Reviewer) error {
+		_, err := r.Review(context.Background(), task)
+		return err
+	}
+	for _, c := range []struct {
+		name, base, want string
+		tries            int
+	}{
+		{"refused", gone.URL + "/v1", "connection refused (3 times running at " + gone.URL + "/v1): expected a server there: check the address", 3},
+		{"TLS on a plain port", strings.Replace(plain.BaseURL, "http", "https", 1), "server gave HTTP response to HTTPS client (3 times running", 3},
+		{"plain on a TLS port", strings.Replace(tls.URL, "https", "http", 1) + "/v1", "HTTPS server. (4 times running", 4},
+		{"a page", page.BaseURL, "a stream of events (4 times running at " + page.BaseURL + "): expected a server that speaks", 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := chat(t, c.base)
+			for range c.tries - 1 {
+				require.NoError(t, review(r))
+			}
+			require.ErrorContains(t, review(r), c.want)
+		})
+	}
+
+	at := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"content":"{\"verdict\":\"bad\"}"}}]}`)
+	}))
+	at.Start()
+	r := chat(t, at.URL+"/v1")
+	require.NoError(t, review(r))
+	at.Close()
+	for range 6 {
+		require.NoError(t, review(r), "it has answered before")
+	}
+}
+
 // A server that knows no schema, or no max_tokens, is asked without, at once and
 // from then on.
 func TestChatAdapts(t *testing.T) {
@@ -298,6 +347,12 @@ func TestDirectory(t *testing.T) {
 	require.ErrorContains(t, err, "ANTHROPIC_API_KEY is not set: put it into .env")
 	_, err = d.Reviewer(" ")
 	require.ErrorContains(t, err, "no reviewer named")
+	for _, name := range []string{"azure:gpt-4o", "vertex:google/gemini", "bedrock:claude"} {
+		_, err = d.Reviewer(name)
+		require.ErrorContains(t, err, `is no provider: expected openrouter, openai, anthropic or ollama before the colon; every other is asked by ASSAY_BASE_URL`)
+	}
+	_, err = d.Reviewer("openai:")
+	require.ErrorContains(t, err, "openai: names no model")
 
 	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
 	defer s.Close()

@@ -2,16 +2,18 @@ package auditor
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"time"
 )
 
 // newTransport gives a transport that keeps a connection for each request in
-// flight (Go's default keeps two for a host and opens the rest anew) and caps
-// bodies.
+// flight (Go's default keeps two for a host and opens the rest anew), caps bodies,
+// and does not wait for a host that is silent.
 func newTransport() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 1024, 1024
+	t.DialContext = (&net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}).DialContext
 	return capBodies{t}
 }
 

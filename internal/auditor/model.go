@@ -93,11 +93,11 @@ func (m *modelAuditor) Provider() string { return m.chat.Provider }
 // expected to; known is false where the model has no price, and nothing but its other
 // limits holds it.
 func (m *modelAuditor) Cost() (expected, most float64, known bool) {
-	if p := m.chat.Model; p.Priced && p.In == 0 && p.Out == 0 {
-		return 0, 0, true
+	if p := m.chat.Model; !p.Priced || p.In == 0 && p.Out == 0 {
+		return 0, 0, p.Priced
 	}
 	most = m.most(audit.AuditTask{})
-	return most, most, m.chat.Model.Priced
+	return most, most, true
 }
 
 // most is what one audit may cost, in USD: what its section, the run or the task

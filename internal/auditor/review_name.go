@@ -168,8 +168,13 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 		}
 	}
 	i := slices.IndexFunc(providers, func(p provider) bool { return p.name == c.Model.Provider })
-	if i < 0 {
+	switch before, _, ok := strings.Cut(id, ":"); {
+	case i < 0:
 		return c, fmt.Errorf("%s: the provider is %q: expected openrouter, openai, anthropic or ollama", c.Model.Pos, c.Model.Provider)
+	case id == "":
+		return c, fmt.Errorf("%s names no model: expected one after the colon, like %sNAME", name, name)
+	case ok && p.name == "openrouter" && c.Model.Pos.File == "" && !strings.Contains(before, "/") && d.Getenv("ASSAY_BASE_URL") == "": // its IDs are owner/model:variant
+		return c, fmt.Errorf("%s: %q is no provider: expected openrouter, openai, anthropic or ollama before the colon; every other is asked by ASSAY_BASE_URL and ASSAY_API_KEY, its model named without a prefix (docs/providers.md: Azure, Bedrock, Vertex, Gemini)", name, before)
 	}
 	p = providers[i]
 	c.Provider, c.BaseURL, c.KeyName = p.name, p.baseURL, p.keyName

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -109,6 +110,9 @@ func (b *bench) judgeOne(t judging, s variant) {
 	if why := b.servedBy(s); why != "" {
 		b.suite.summary.note("%s: %s", name, why)
 	}
+	if why := b.unanswered(s); why != "" {
+		b.suite.summary.note("%s: %s", name, why)
+	}
 	switch {
 	case b.env.cfg.Shard.part():
 		b.suite.summary.note("%s: %s: reported, and judged by assay merge over all shards", name, b.env.cfg.Shard)
@@ -128,6 +132,27 @@ func (b *bench) judgeOne(t judging, s variant) {
 			b.add(name, app.App, as, "", "")
 		}
 	}
+}
+
+// unanswered says how many of a variant's trials failed, and of what the first did;
+// "" where none did.
+func (b *bench) unanswered(s variant) string {
+	failed, cause := 0, ""
+	for _, l := range b.leaves {
+		if l.reviewer != s.reviewer || l.prompt != s.prompt {
+			continue
+		}
+		for _, r := range l.results {
+			if r.Outcome == audit.OutcomeErrored {
+				failed++
+				cause = cmp.Or(cause, r.Evaluation.Detail)
+			}
+		}
+	}
+	if failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("trials that failed: %d, the first of: %s", failed, audit.OneLine(cause, 400))
 }
 
 // nothingAnswered fails a part of which nothing was answered: it proves nothing.

@@ -1,6 +1,8 @@
 package suite
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -95,4 +97,25 @@ func TestAModelWhoseProviderFails(t *testing.T) {
 		require.Contains(t, strings.Join(f.complaints(), "\n"), cause)
 		require.NotContains(t, everything(f), canary)
 	}
+	t.Setenv("ASSAY_BASE_URL", "http://nowhere.invalid/v1")
+	f := play(t, "TestSmoke", h.suite("-auditor", "nobody-priced", "-budget", "none").Smoke)
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "nowhere.invalid", "one without a price is asked too")
+}
+
+// TestBenchOfAServerThatIsNotThere: though one case is asked, the fault is known as
+// one that stays after three tries of eight, and the summary tells it.
+func TestBenchOfAServerThatIsNotThere(t *testing.T) {
+	h := newHouse(t)
+	h.corpus(1)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	t.Setenv("ASSAY_BASE_URL", gone.URL+"/v1")
+	s := h.suite("-model", "gpt-4o-mini", "-filter", "01-good")
+	f := play(t, "TestBench", s.Bench)
+	require.NotEmpty(t, f.complaints())
+	require.Contains(t, everything(f), "connection refused (3 times running at "+gone.URL+"/v1): expected a server there")
+	var out strings.Builder
+	s.summary.print(&out, false)
+	require.Contains(t, out.String(), "trials that failed: 1, the first of: ")
+	require.Contains(t, out.String(), "connection refused")
 }

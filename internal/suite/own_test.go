@@ -92,7 +92,7 @@ func TestInitWritesWhatRuns(t *testing.T) {
 			require.NoError(t, os.Mkdir(n.root, 0o755))
 			require.Contains(t, n.says(0, n.assay, "init", n.root, "-l", language), "next, in a checkout of Assay:\n  ASSAY_ROOT="+n.root+" go test -run 'Smoke|Bench'")
 			lint := n.says(0, n.assay, "lint")
-			require.Contains(t, lint, "tests: 1 applications, 6 cases")
+			require.Contains(t, lint, "tests: applications 1, cases 6")
 			require.Equal(t, 1, strings.Count(lint, "advice: "), "the proof alone is left to do: %s", lint)
 			out := n.says(0, n.suites, "-test.run", "Smoke|Regression|Bench")
 			require.Regexp(t, `PASS +static`, out)

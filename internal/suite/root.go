@@ -3,6 +3,7 @@ package suite
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -41,7 +42,7 @@ func openRoot(own fs.FS, other, out string, shipped bool) (*root, error) {
 func Checkout(dir string) (fs.FS, error) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: expected a folder with fixtures/ or tests/", err)
 	}
 	return overlay{audit.PlainFiles(r.FS()), defaults{fixtures.FS}}, nil
 }
