@@ -44,6 +44,8 @@ type Suite struct {
 	Verdict  audit.Verdict `json:"verdict"` // the gravest
 	Pool     []Reason      `json:"pool"`    // what holds for all projects together
 	Projects []Judgement   `json:"projects"`
+	Recall   Value         `json:"recall"`   // over the entries of all projects, as the mean of the trials
+	Baseline Value         `json:"baseline"` // the same there; undefined where a project has none
 }
 
 // JudgeSuite judges an auditor on several projects. For a stochastic auditor the
@@ -89,7 +91,30 @@ func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 		}
 	}
 	suite.Verdict = audit.Worst(verdicts...)
+	suite.pool(sides)
 	return suite, nil
+}
+
+// pool reckons the recall of both sides over the entries of all projects that were
+// audited.
+func (s *Suite) pool(all []sides) {
+	var now, base, entries float64
+	both := true
+	for i := range all {
+		d := &all[i]
+		if !d.fNow.recall.Defined {
+			continue
+		}
+		n := float64(len(d.now[0].Known))
+		entries += n
+		now += n * d.fNow.recall.V
+		base += n * d.fBase.recall.V
+		both = both && d.fBase.recall.Defined
+	}
+	s.Recall = Ratio(now, entries)
+	if both {
+		s.Baseline = Ratio(base, entries)
+	}
 }
 
 // sides are a subject's valid trials with their figures.

@@ -26,7 +26,7 @@ type compareCmd struct {
 	Model   string `help:"Of two results: this reviewer alone."`
 	Rescore bool   `help:"Score the records' stored findings again by today's rules and key, offline."`
 	Of      string `help:"What two names are, where they are both: auditors or reviewers." enum:"auditors,reviewers," default:""`
-	FailIf  string `help:"Of two auditors: worse makes the command fail where B is worse than A in recall." enum:"worse,never" default:"never"`
+	FailIf  string `help:"worse makes the command fail where it is settled that the newcomer B is worse than A." enum:"worse,never" default:"never"`
 	Strict  bool   `help:"What is not settled fails."`
 	Format  string `help:"text, json or markdown." enum:"text,json,markdown" default:"text" short:"o"`
 	A       string `arg:"" help:"A record (.json), an auditor, a reviewer (model or model@prompt), or a results.db: the baseline."`
@@ -50,10 +50,13 @@ func (c *compareCmd) Run(ctx context.Context) error {
 	if c.Rescore && a != aRecord {
 		return fmt.Errorf("--rescore is for records and auditors: %s is %s", c.A, a)
 	}
-	if c.FailIf == "worse" || c.Of != "" {
-		return fmt.Errorf("--fail-if and --of are for two names: %s is %s", c.A, a)
+	if c.Of != "" {
+		return fmt.Errorf("--of is for two names: %s is %s", c.A, a)
 	}
 	if a == aRecord {
+		if c.FailIf == "worse" {
+			return fmt.Errorf("--fail-if is for two names or two results: of two records FAIL fails always")
+		}
 		return c.records()
 	}
 	return c.results(ctx)
@@ -257,8 +260,7 @@ func (c *compareCmd) names(ctx context.Context) error {
 	return errors.Join(unread, c.auditors(as, bs))
 }
 
-// auditors compares the audits of two auditors, and fails where B is worse and that
-// is asked for.
+// auditors compares the audits of two auditors.
 func (c *compareCmd) auditors(as, bs map[string]*record.Record) error {
 	if c.Rescore {
 		j, err := newJudge(c.Root)
@@ -280,11 +282,16 @@ func (c *compareCmd) auditors(as, bs map[string]*record.Record) error {
 	if err := c.write(d); err != nil {
 		return err
 	}
-	switch s := d.Total.Standing; {
-	case s == score.Better && c.FailIf == "worse":
-		return fmt.Errorf("%s is %w than %s", c.B, errWorse, c.A)
-	case s == score.NotSettled && c.Strict:
-		return fmt.Errorf("--strict: whether %s is %w than %s is not settled", c.B, errWorse, c.A)
+	return c.gate(d.Total.Standing, c.A, c.B)
+}
+
+// gate fails where B is worse, A being the better, and that is asked for.
+func (c *compareCmd) gate(a score.Standing, nameA, nameB string) error {
+	switch {
+	case a == score.Better && c.FailIf == "worse":
+		return fmt.Errorf("%s is %w than %s", nameB, errWorse, nameA)
+	case a == score.NotSettled && c.Strict:
+		return fmt.Errorf("--strict: whether %s is %w than %s is not settled", nameB, errWorse, nameA)
 	}
 	return nil
 }
@@ -302,7 +309,7 @@ func (c *compareCmd) reviewers(ctx context.Context) error {
 	return c.variants(a, b)
 }
 
-// variants writes how A stands to B, and fails where B is the worse.
+// variants writes how B stands to A.
 func (c *compareCmd) variants(a, b *report.VariantResults) error {
 	d, err := report.DiffVariants(a, b)
 	if err != nil {
@@ -311,13 +318,7 @@ func (c *compareCmd) variants(a, b *report.VariantResults) error {
 	if err := c.write(d); err != nil {
 		return err
 	}
-	switch s := d.Comparison.Standing; {
-	case s == score.Better:
-		return fmt.Errorf("%s is %w than %s", b, errWorse, a)
-	case s == score.NotSettled && c.Strict:
-		return fmt.Errorf("--strict: whether %s is %w than %s is not settled", b, errWorse, a)
-	}
-	return nil
+	return c.gate(d.Comparison.Standing, a.String(), b.String())
 }
 
 func (c *compareCmd) results(ctx context.Context) error {

@@ -14,16 +14,16 @@ import (
 	"assay/audit/score"
 )
 
-// baselinePath is where the baseline of an auditor on a project stands, below
+// BaselinePath is where the baseline of an auditor on a project stands, below
 // fixtures/baselines.
-func baselinePath(dir, auditor, project string) string {
+func BaselinePath(dir, auditor, project string) string {
 	return path.Join(dir, clean(auditor), clean(project)+".json")
 }
 
 // Baseline reads the baseline of an auditor on a project; nil where there is
 // none. A file that holds the record of another auditor or project is an error.
 func Baseline(fsys fs.FS, dir, auditor, project string) (*Record, error) {
-	name := baselinePath(dir, auditor, project)
+	name := BaselinePath(dir, auditor, project)
 	r, err := Read(fsys, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -40,7 +40,7 @@ func Baseline(fsys fs.FS, dir, auditor, project string) (*Record, error) {
 // the baseline r, which stands below dir: another key, or another judge. It costs
 // nothing to know that before anything is asked.
 func (r *Record) Comparable(dir string, p *audit.Project) error {
-	name := baselinePath(dir, r.Auditor, r.Project)
+	name := BaselinePath(dir, r.Auditor, r.Project)
 	switch {
 	case r.Score != score.Version:
 		return fmt.Errorf("%s:1: the baseline was judged by score version %s, and this is %s: score it again (assay compare --rescore), or write it anew with assay baseline", name, r.Score, score.Version)
@@ -61,7 +61,7 @@ func WriteBaseline(dir string, r *Record, reason string) error {
 	if r.Judgement.Verdict == audit.Invalid || len(r.Trials) == 0 {
 		return fmt.Errorf("%s on %s: a run that proves nothing is no baseline", r.Auditor, r.Project)
 	}
-	name := filepath.FromSlash(baselinePath(dir, r.Auditor, r.Project))
+	name := filepath.FromSlash(BaselinePath(dir, r.Auditor, r.Project))
 	old, err := Baseline(audit.PlainFiles(os.DirFS(dir)), ".", r.Auditor, r.Project)
 	if err != nil {
 		return err

@@ -67,9 +67,9 @@ func DiffAuditors(a, b string, as, bs map[string]*record.Record) (*AuditorDiff, 
 	return d, err
 }
 
-// Sentence says how A stands to B in recall, and what would settle it.
+// Sentence says how B stands to A in recall, and what would settle it.
 func (d *AuditorDiff) Sentence() string {
-	return fmt.Sprintf("Over %s, A is %s", amount(len(d.Projects), "project"), recallStanding(d.Total))
+	return recallStanding(d.B, d.Total) + ", over " + amount(len(d.Projects), "project")
 }
 
 func amount(n int, what string) string {
@@ -79,22 +79,16 @@ func amount(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// recallStanding is [Standing] for auditors: of recall, over entries and files.
-func recallStanding(c score.Comparison) string {
-	how := map[score.Standing]string{score.Better: "better than B", score.Worse: "worse than B"}[c.Standing]
-	if how == "" {
-		how = "not settled against B"
-	}
-	s := fmt.Sprintf("%s: %+.1f points of recall (95 %%: %+.1f to %+.1f), p %.2g, over %d known vulnerabilities in %s",
-		how, c.Diff.Center, c.Diff.Lo, c.Diff.Hi, c.P, c.Cases, amount(c.Families, "file"))
+// recallStanding is [standing] for auditors: of recall, over entries and files.
+func recallStanding(b string, c score.Comparison) string {
+	need := ""
 	switch n := c.Need; {
-	case c.Standing == score.Better || c.Standing == score.Worse:
 	case n.Families > 0:
-		s += fmt.Sprintf("; trials alone do not settle a difference of %.1f points, known vulnerabilities in %s more do", n.Size, amount(n.Families, "file"))
+		need = fmt.Sprintf("trials alone do not settle a difference of %.1f points, known vulnerabilities in %s more do", n.Size, amount(n.Families, "file"))
 	case n.Trials > 0:
-		s += fmt.Sprintf("; %s more of each would settle a difference of %.1f points", amount(n.Trials, "trial"), n.Size)
+		need = fmt.Sprintf("%s more of each would settle a difference of %.1f points", amount(n.Trials, "trial"), n.Size)
 	}
-	return s
+	return fmt.Sprintf("%s; %d known vulnerabilities in %s (p %.2g)", standing(b, "recall", c, need), c.Cases, amount(c.Families, "file"), c.P)
 }
 
 // main gives the figures of the overview: those without a literal reading.
@@ -120,18 +114,18 @@ func (d *AuditorDiff) notes() (ns []string) {
 // Text writes the comparison for a terminal.
 func (d *AuditorDiff) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "A  %s\nB  %s\n\n%s\n", oneLine(d.A), oneLine(d.B), d.Sentence())
+	fmt.Fprintf(&b, "%s\n\nA  %s\nB  %s\n", d.Sentence(), oneLine(d.A), oneLine(d.B))
 	for i := range d.Projects {
 		p := &d.Projects[i]
-		fmt.Fprintf(&b, "\n%s: A is %s\n", oneLine(p.Project), recallStanding(p.Comparison))
+		fmt.Fprintf(&b, "\n%s: %s\n", oneLine(p.Project), recallStanding(d.B, p.Comparison))
 		tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(tw, "\tA\tB\n")
 		for _, f := range p.main() {
 			fmt.Fprintf(tw, "%s\t%s\t%s\n", f.Name, list(f.Was), list(f.Now))
 		}
 		tw.Flush()
-		writeFound(&b, "A found and B missed", p.AlsoA)
-		writeFound(&b, "B found and A missed", p.AlsoB)
+		writeFound(&b, "lost", p.AlsoA)
+		writeFound(&b, "found", p.AlsoB)
 	}
 	b.WriteByte('\n')
 	for _, n := range d.notes() {
@@ -150,22 +144,33 @@ func found(ks []score.KnownResult) string {
 	return list(ids)
 }
 
+// asB gives the standing of B where that of A is known.
+func asB(a score.Standing) string {
+	switch a {
+	case score.Better:
+		return string(score.Worse)
+	case score.Worse:
+		return string(score.Better)
+	}
+	return string(a)
+}
+
 func writeFound(b *strings.Builder, what string, ks []score.KnownResult) {
 	if len(ks) > 0 {
-		fmt.Fprintf(b, "%s (%d): %s\n", what, len(ks), clip(found(ks), 2000))
+		fmt.Fprintf(b, "%s (%d): %s\n", what, len(ks), oneLine(found(ks)))
 	}
 }
 
 // Markdown writes the comparison as a comment for a pull request.
 func (d *AuditorDiff) Markdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n%s\n\n| Project | Recall of A | of B | A is | A found and B missed | B found and A missed |\n|---|---|---|---|---|---|\n",
+	fmt.Fprintf(&b, "### %s\n\n%s\n\n| Project | Recall of A | of B | B is | lost | found |\n|---|---|---|---|---|---|\n",
 		mark(d.A+" against "+d.B), mark(d.Sentence()))
 	for i := range d.Projects {
 		p := &d.Projects[i]
 		recall := p.main()[0]
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", mark(p.Project), mark(list(recall.Was)), mark(list(recall.Now)),
-			mark(string(p.Comparison.Standing)), mark(clip(found(p.AlsoA), 300)), mark(clip(found(p.AlsoB), 300)))
+			mark(asB(p.Comparison.Standing)), mark(found(p.AlsoA)), mark(found(p.AlsoB)))
 	}
 	for _, n := range d.notes() {
 		fmt.Fprintf(&b, "\n- %s", mark(n))

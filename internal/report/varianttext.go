@@ -12,7 +12,7 @@ import (
 // Text writes the comparison for a terminal.
 func (d *VariantDiff) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "A  %s\nB  %s\n\n%s\n\n", oneLine(d.A), oneLine(d.B), d.Sentence())
+	fmt.Fprintf(&b, "%s\n\nA  %s\nB  %s\n\n", d.Sentence(), oneLine(d.A), oneLine(d.B))
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tw, "\tA\tB\n")
 	for _, f := range d.rows() {
@@ -22,9 +22,9 @@ func (d *VariantDiff) Text(w io.Writer) error {
 	for _, l := range []struct {
 		what string
 		ids  []string
-	}{{"only A is right", d.AlsoA}, {"only B is right", d.AlsoB}, {"left out, as the case differs between the two", d.Changed}} {
+	}{{"turned wrong", d.AlsoA}, {"turned right", d.AlsoB}, {"left out, as the case differs between the two", d.Changed}} {
 		if len(l.ids) > 0 {
-			fmt.Fprintf(&b, "\n%s (%d)\n  %s\n", l.what, len(l.ids), oneLine(clip(strings.Join(l.ids, ", "), 2000)))
+			fmt.Fprintf(&b, "\n%s (%d)\n  %s\n", l.what, len(l.ids), strings.Join(oneLines(l.ids), "\n  "))
 		}
 	}
 	for _, n := range d.notes() {
@@ -34,24 +34,34 @@ func (d *VariantDiff) Text(w io.Writer) error {
 	return err
 }
 
-// Sentence says how A stands to B, by how much, and what would settle it.
+// Sentence says how B stands to A, by how much, and what would settle it.
 func (d *VariantDiff) Sentence() string {
-	return "A is " + Standing(d.Comparison)
+	s := standing(d.B, "balanced accuracy", d.Comparison, Need(d.Comparison.Need))
+	return fmt.Sprintf("%s, over %d cases of %d families (p %.2g)", s, d.Comparison.Cases, d.Comparison.Families, d.Comparison.P)
 }
 
-// Standing gives "better than B", "worse than B" or "not settled against B", with
-// the difference and what would settle it.
-func Standing(c score.Comparison) string {
-	switch c.Standing {
-	case score.Better:
-		return "better than B: " + difference(c)
-	case score.Worse:
-		return "worse than B: " + difference(c)
+// standing tells a comparison from the point of view of the newcomer B, with the
+// 95 % interval: "new is worse by 4.1 points of recall (1.9 to 6.3), settled"; where
+// it is not, with what would settle it.
+func standing(b, metric string, c score.Comparison, need string) string {
+	how, by, lo, hi := "worse by", c.Diff.Center, c.Diff.Lo, c.Diff.Hi
+	switch {
+	case by < -0.05:
+		how, by, lo, hi = "better by", -by, -hi, -lo
+	case by < 0.05:
+		how, by = "level:", 0
 	}
-	return "not settled against B: " + difference(c)
+	s := fmt.Sprintf("%s is %s %.1f points of %s (%.1f to %.1f)", oneLine(b), how, by, metric, lo, hi)
+	switch {
+	case c.Standing == score.Better, c.Standing == score.Worse:
+		return s + ", settled"
+	case need != "":
+		return s + ", not settled: " + need
+	}
+	return s + ", not settled"
 }
 
-// difference tells it, and what would settle it where it is not.
+// difference tells a pair of a page, A against B, and what would settle it.
 func difference(c score.Comparison) string {
 	diff := fmt.Sprintf("%+.1f points of balanced accuracy (95 %%: %+.1f to %+.1f), p %.2g, over %d cases of %d families",
 		c.Diff.Center, c.Diff.Lo, c.Diff.Hi, c.P, c.Cases, c.Families)
@@ -70,6 +80,22 @@ func Need(n score.Need) string {
 		return fmt.Sprintf("needs %d more trials of each case to settle a difference of %.1f points", n.Trials, n.Size)
 	}
 	return ""
+}
+
+// oneLines is [oneLine] of each.
+func oneLines(ids []string) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = oneLine(id)
+	}
+	return out
+}
+
+// markList names what turned, in Markdown.
+func markList(b *strings.Builder, what string, ids []string) {
+	if len(ids) > 0 {
+		fmt.Fprintf(b, "\n**%s (%d):** %s\n", what, len(ids), mark(strings.Join(ids, ", ")))
+	}
 }
 
 func (d *VariantDiff) rows() [][3]string {
@@ -97,6 +123,8 @@ func (d *VariantDiff) Markdown(w io.Writer) error {
 	for _, f := range d.rows() {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", f[0], f[1], f[2])
 	}
+	markList(&b, "Turned wrong", d.AlsoA)
+	markList(&b, "Turned right", d.AlsoB)
 	for _, n := range d.notes() {
 		fmt.Fprintf(&b, "\n- %s", mark(n))
 	}

@@ -45,7 +45,7 @@ func TestAuditsChild(t *testing.T) {
 	require.NoError(t, flags.Parse(args))
 	signal.Reset() // as a program has them
 	f := play(t, "TestRegression", s.Regression, func(f *fake) { f.deadline = time.Now().Add(5 * time.Minute) })
-	s.summary.print(os.Stdout, true)
+	s.summary.print(os.Stdout, view{all: true, width: screenWidth})
 	for _, c := range f.complaints() {
 		fmt.Println(c)
 	}
@@ -178,7 +178,7 @@ func TestAnInterruptEndsAuditsInGoodOrder(t *testing.T) {
 			require.Equal(t, 1, cmd.ProcessState.ExitCode())
 			require.Equal(t, 2, l.entries("begun"), "nothing more is begun")
 			require.Contains(t, out.String(), "INVALID")
-			require.Contains(t, out.String(), "4 of 6 audits were not begun; to carry on: ")
+			require.Contains(t, out.String(), "4 of 6 audits were not begun\nto carry on: ")
 			l.gone()
 			rs, err := record.ReadAll(l.path("records"))
 			require.NoError(t, err)
@@ -297,7 +297,7 @@ func TestAuditsWithinABudget(t *testing.T) {
 	require.Equal(t, 1, code, text)
 	require.Equal(t, 3, l.entries("ended"), "a fourth might cost more than is left")
 	require.Contains(t, text, "the budget of $0.30 is used up ($0.2400 spent, the next one may cost $0.1000)")
-	require.Contains(t, text, "3 of 6 audits were not begun; to carry on: ")
+	require.Contains(t, text, "3 of 6 audits were not begun")
 	require.Contains(t, text, "INVALID")
 
 	text, _ = l.run("-trials", "3", "-budget", "0")

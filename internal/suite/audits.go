@@ -139,7 +139,7 @@ func (a *audits) begin(t T) error {
 func (a *audits) config(st store.Store, command string) run.Config {
 	cfg := &a.env.cfg
 	c := run.Config{Store: st, Budget: cfg.Budget, Concurrency: cfg.Audits, Seed: benchSeed, Force: cfg.Force, Tries: auditTries, FirstWait: a.suite.auditWait,
-		Grace: a.suite.auditGrace, Progress: newProgress(a.suite.flags).event,
+		Grace: a.suite.auditGrace, Progress: a.suite.progress.event,
 		Run: store.Run{Suite: a.name, Command: command, ScoreVersion: score.Version}}
 	if a.workers != nil && !cfg.AuditsSaid {
 		c.Concurrency = max(1, a.slots)
@@ -184,10 +184,11 @@ func (a *audits) end(t T) {
 func (a *audits) tell(sum *run.Summary) {
 	note := a.suite.summary.note
 	for _, why := range sum.Stops {
-		note("%s: %s", a.name, audit.OneLine(why, 300))
+		note("%s: %s", a.name, why)
 	}
 	if n := sum.State.Outcome(audit.OutcomeSkipped); n > 0 {
-		note("%s: %d of %d audits were not begun; to carry on: %s", a.name, n, sum.State.Planned, sum.Run.Command)
+		note("%s: %d of %d audits were not begun", a.name, n, sum.State.Planned)
+		a.suite.summary.do("to carry on", sum.Run.Command)
 	}
 	if sum.State.Reused > 0 {
 		note("%s: %d of %d audits were made before and cost nothing now (-force asks anew)", a.name, sum.State.Reused, sum.State.Planned)

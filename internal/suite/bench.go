@@ -44,7 +44,7 @@ func (s *Suite) Bench(t T) {
 			b.closers = append(b.closers, func() { _ = c.Close() }) // idle connections
 		}
 		if x, ok := r.(interface{ Exposed() string }); ok && x.Exposed() != "" {
-			s.summary.note("%s: %s", r.Name(), audit.OneLine(x.Exposed(), 300))
+			s.summary.note("%s: %s", r.Name(), audit.OneLine(x.Exposed(), 0))
 		}
 		t.Run(segment(r.Name()), func(t T) {
 			for _, p := range prompts {
@@ -240,7 +240,7 @@ func margin(left time.Duration) time.Duration {
 
 func (b *bench) config(command string) run.Config {
 	return run.Config{Store: b.store, Budget: b.env.cfg.Budget, Concurrency: b.env.cfg.Concurrency, Seed: benchSeed,
-		Force: b.env.cfg.Force, Grace: b.grace, Progress: newProgress(b.suite.flags).event,
+		Force: b.env.cfg.Force, Grace: b.grace, Progress: b.suite.progress.event,
 		Run: store.Run{Command: command, ScoreVersion: score.Version}}
 }
 
@@ -275,9 +275,9 @@ func (b *bench) report(t T, l *leaf) {
 		switch ev.Outcome {
 		case audit.OutcomeCorrect:
 		case audit.OutcomeWrong:
-			misses = append(misses, fmt.Sprintf("%s: says %s, is %s: %s", l.cs.Pos, ev.Actual, ev.Expected, audit.OneLine(ev.Explanation, 300)))
+			misses = append(misses, fmt.Sprintf("%s: says %s, is %s: %s", l.cs.Pos, ev.Actual, ev.Expected, audit.OneLine(ev.Explanation, 0)))
 		default:
-			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.cs.Pos, ev.Outcome, audit.OneLine(ev.Detail, 300)))
+			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.cs.Pos, ev.Outcome, audit.OneLine(ev.Detail, 0)))
 		}
 	}
 	for i := range l.twins {

@@ -157,7 +157,7 @@ func TestPartialSelectionDoesNotGate(t *testing.T) {
 	s := h.suite("-model", "canned", "-filter", "q00")
 	require.False(t, play(t, "TestBench", s.Bench).Failed())
 	var b strings.Builder
-	s.summary.print(&b, true)
+	s.summary.print(&b, view{all: true, width: screenWidth})
 	require.Contains(t, b.String(), "a part of the cases was asked")
 }
 

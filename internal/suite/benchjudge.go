@@ -3,7 +3,9 @@ package suite
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"assay/audit"
 	"assay/audit/score"
@@ -22,12 +24,16 @@ func (b *bench) judge(t T) {
 		t.Errorf("%v", err)
 	}
 	for _, why := range sum.Stops {
-		t.Logf("stopped: %s", audit.OneLine(why, 300))
+		t.Logf("stopped: %s", audit.OneLine(why, 0))
 	}
 	if n := sum.State.Outcome(audit.OutcomeSkipped); n > 0 {
-		b.suite.summary.note("%d of %d trials were not asked; to carry on: %s", n, sum.State.Planned, sum.Run.Command)
+		b.suite.summary.note("%d of %d trials were not asked", n, sum.State.Planned)
+		b.suite.summary.do("to carry on", sum.Run.Command)
 	}
 	t.Logf("%s", accounting(&sum.State))
+	if sum.State.Spent > 0 {
+		b.suite.summary.note("Bench: %d answers for $%.2f in %s", sum.State.Done-sum.State.Reused-sum.State.Outcome(audit.OutcomeSkipped), sum.State.Spent, sum.State.Elapsed.Round(100*time.Millisecond))
+	}
 	for _, key := range b.asked() {
 		b.judgeOne(t, key)
 	}
@@ -116,12 +122,12 @@ func (b *bench) judgeOne(t judging, s variant) {
 	switch {
 	case b.env.cfg.Shard.part():
 		b.suite.summary.note("%s: %s: reported, and judged by assay merge over all shards", name, b.env.cfg.Shard)
-		b.add(name, "shard", all, "part", "")
+		b.add(s, name, "", all, score.Judgement{Verdict: "part"})
 	case b.whole(s.reviewer, s.prompt):
 		b.gate(t, s, name, all)
 	default:
 		b.suite.summary.note("%s: a part of the cases was asked: reported, and not held against goals or baseline", name)
-		b.add(name, "selection", all, "part", "")
+		b.add(s, name, "", all, score.Judgement{Verdict: "part"})
 		b.nothingAnswered(t, name, all)
 	}
 	for _, f := range b.flips(s) {
@@ -129,7 +135,7 @@ func (b *bench) judgeOne(t judging, s variant) {
 	}
 	for _, app := range b.corpus.Apps {
 		if as := b.answers(s, app.App); len(as) > 0 {
-			b.add(name, app.App, as, "", "")
+			b.add(s, name, app.App, as, score.Judgement{})
 		}
 	}
 }
@@ -176,38 +182,70 @@ func (b *bench) gate(t judging, s variant, name string, all []score.Answer) {
 		t.Errorf("%s: %v", name, err)
 		return
 	}
-	look := ""
-	if j.Verdict != audit.Pass {
-		look = lookAt(j.Reasons[0])
-	}
 	t.Attr("verdict:"+strings.ReplaceAll(s.reviewer+"/"+s.prompt, " ", "_"), string(j.Verdict))
-	shown := j.Verdict
-	if s.reviewer == auditor.WordsControl().Name() && (shown == audit.Pass || shown == audit.Warn) {
-		shown = "control"
-	}
-	b.add(name, "all", all, shown, look)
+	b.add(s, name, "", all, j)
+	b.next(s, j)
 	for _, g := range j.Reasons {
-		if g.Verdict != audit.Pass {
-			t.Logf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 500))
+		switch g.Verdict {
+		case audit.Fail, audit.Invalid:
+			t.Errorf("fixtures/goals.md: %s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 0))
+		case audit.Warn:
+			t.Logf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 0))
 		}
-	}
-	if j.Verdict == audit.Fail || j.Verdict == audit.Invalid {
-		t.Errorf("fixtures/goals.md: %s: %s: %s", name, j.Verdict, audit.OneLine(j.Reasons[0].Text, 500))
 	}
 }
 
-// add adds a line of figures to the summary.
-func (b *bench) add(name, app string, as []score.Answer, v audit.Verdict, look string) {
+// add adds a line of figures to the summary: over all applications, or of one, which
+// has no verdict of its own.
+func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judgement) {
 	f, err := score.BenchOf(as)
 	if err != nil {
 		b.suite.summary.note("%s, %s: %v", name, app, err)
 		return
 	}
-	if f.Unanswered.Defined && f.Unanswered.V > 0 {
-		look = strings.TrimPrefix(look+"; unanswered "+f.Unanswered.String(), "; ")
+	l := line{suite: "Bench", who: name, about: app, verdict: j.Verdict, detail: app != "", figures: score.ShowAll(score.Main(score.BenchMetrics()), f)}
+	if app == "" {
+		_, l.since = sinceBaseline(score.MetricBalanced, j.Reasons)
+		l.used = b.paid(s)
+		l.control = s.reviewer == auditor.WordsControl().Name() && (j.Verdict == audit.Pass || j.Verdict == audit.Warn)
 	}
-	b.suite.summary.add(line{suite: "Bench", verdict: v, look: look, detail: app != "all" && v == "",
-		cells: append([]string{name, app}, score.ShowAll(score.Main(score.BenchMetrics()), f)...)})
+	if l.control {
+		l.verdict = "control"
+	} else if len(j.Reasons) > 0 && j.Verdict != audit.Pass {
+		l.cause = lookAt(j.Reasons[0]) + lost(j.Lost)
+	}
+	if f.Unanswered.Defined && f.Unanswered.V > 0 {
+		l.cause = strings.TrimPrefix(l.cause+"; unanswered "+f.Unanswered.String(), "; ")
+	}
+	b.suite.summary.add(l)
+}
+
+// paid gives what the answers of this run took, where anybody says.
+func (b *bench) paid(s variant) consumed {
+	sum := audit.Usage{Priced: true}
+	for _, l := range b.leaves {
+		if l.reviewer == s.reviewer && l.prompt == s.prompt {
+			for _, r := range slices.Concat(l.results, l.twinResults) {
+				if !r.Reused && r.Outcome != audit.OutcomeSkipped {
+					sum = sum.Add(r.Evaluation.Usage)
+				}
+			}
+		}
+	}
+	if sum.USD == 0 && sum.TokensIn+sum.TokensOut == 0 {
+		return consumed{}
+	}
+	return consumed{usage: &sum}
+}
+
+// next names the run that would settle what is open.
+func (b *bench) next(s variant, j score.Judgement) {
+	for i := range j.Reasons {
+		if g := &j.Reasons[i]; g.Code == score.CodeUnsettled && g.More > 0 {
+			b.suite.summary.do("to settle "+s.reviewer, fmt.Sprintf("go test -run Bench -model %s -prompt %s -trials %d", quoted(s.reviewer), quoted(s.prompt), b.env.cfg.Trials+g.More))
+			return
+		}
+	}
 }
 
 // baseline gives the stored answers that a variant is compared with; none where it
@@ -223,7 +261,7 @@ func (b *bench) baseline(s variant) ([]score.Answer, error) {
 	}
 	answers, notes := base.Compare(b.told(s), cases, run.CaseHash)
 	for _, note := range notes {
-		b.suite.summary.note("%s: %s", s.reviewer, audit.OneLine(note, 300))
+		b.suite.summary.note("%s: %s", s.reviewer, audit.OneLine(note, 0))
 	}
 	return answers, nil
 }

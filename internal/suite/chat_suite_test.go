@@ -83,7 +83,7 @@ func TestBudgetZeroTellsAndSendsNothing(t *testing.T) {
 	require.Empty(t, requests())
 	require.Contains(t, f.leaf("TestBench/gpt-4o-mini/evaluation-prompt/shop/q00-01-good").skipped, "-budget 0")
 	var b strings.Builder
-	s.summary.print(&b, true)
+	s.summary.print(&b, view{all: true, width: screenWidth})
 	require.Contains(t, b.String(), "estimate: 6 planned, 0 answered already, 6 to ask: about $")
 }
 
@@ -101,7 +101,7 @@ func TestKeysStayInside(t *testing.T) {
 			f := play(t, "TestBench", s.Bench)
 			require.Equal(t, status != http.StatusOK, f.Failed())
 			var out strings.Builder
-			s.summary.print(&out, true)
+			s.summary.print(&out, view{all: true, width: screenWidth})
 			said := out.String() + strings.Join(f.complaints(), "\n") + everything(f)
 			require.NotContains(t, said, canary)
 			err := filepath.WalkDir(h.dir, func(name string, d fs.DirEntry, err error) error {

@@ -12,6 +12,7 @@ import (
 // A consumed is what live trials took: all of them together, then each.
 type consumed struct {
 	trials []record.Trial
+	usage  *audit.Usage // of a reviewer's answers, in place of trials; nil where nobody was paid
 }
 
 // consumedHeads are the columns that Markdown has for it.
@@ -19,8 +20,11 @@ var consumedHeads = []string{"cost", "tokens", "turns", "time"}
 
 // cells gives them for all trials together; a dash where nobody says.
 func (c consumed) cells() []string {
-	if len(c.trials) == 0 {
+	if len(c.trials) == 0 && c.usage == nil {
 		return []string{"", "", "", ""}
+	}
+	if c.usage != nil {
+		return append(cellsOf(*c.usage, 0)[:3], "")
 	}
 	sum, wall := audit.Usage{Priced: true}, 0.0
 	for _, t := range c.trials {
@@ -30,7 +34,7 @@ func (c consumed) cells() []string {
 }
 
 func cellsOf(u audit.Usage, seconds float64) []string {
-	cells := []string{"-", "-", "-", time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()}
+	cells := []string{"-", "-", "-", span(time.Duration(seconds * float64(time.Second)))}
 	switch {
 	case u.Priced:
 		cells[0] = fmt.Sprintf("$%.2f", u.USD)
@@ -46,6 +50,17 @@ func cellsOf(u audit.Usage, seconds float64) []string {
 	return cells
 }
 
+// span writes a time as exactly as its length wants: 1h19m, 12m3s, 4.2s.
+func span(d time.Duration) string {
+	switch {
+	case d >= time.Hour:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
+}
+
 // short writes a count with three digits at most: 950, 41K, 1.2M.
 func short(n int64) string {
 	switch {
@@ -59,9 +74,8 @@ func short(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// lines tell it below a row of the summary: in one line, and each trial where all is
-// asked for.
-func (c consumed) lines(all bool) []string {
+// lines tell it below a row of the summary: in one line, then each trial.
+func (c consumed) lines() []string {
 	if len(c.trials) == 0 {
 		return nil
 	}
@@ -71,7 +85,7 @@ func (c consumed) lines(all bool) []string {
 	}
 	out := []string{head + ": " + sentence(c.cells())}
 	for i, t := range c.trials {
-		if all && len(c.trials) > 1 {
+		if len(c.trials) > 1 {
 			out = append(out, fmt.Sprintf("trial %d: %s", i+1, sentence(cellsOf(t.Usage, t.Seconds))))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"assay/audit"
 	"assay/audit/fixture"
@@ -27,7 +28,8 @@ func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) err
 		if b.skipped() != skipped {
 			return fmt.Errorf("%s: %d trials were planned and not asked: to carry on, run the shards again: %s", audit.Invalid, skipped, whole.Command)
 		}
-		b.suite.summary.note("%d of %d trials were not asked; to carry on, run the shards again: %s", skipped, whole.Planned, whole.Command)
+		b.suite.summary.note("%d of %d trials were not asked", skipped, whole.Planned)
+		b.suite.summary.do("to carry on, run the shards again", whole.Command)
 	}
 	fmt.Fprintln(w, accounting(counts(whole.Outcomes)))
 	var t failures
@@ -37,7 +39,11 @@ func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) err
 			t.Errorf("%s: -strict: %d misses", v.reviewer, n)
 		}
 	}
-	b.suite.summary.print(w, false)
+	v := view{width: screenWidth, lines: screenLines}
+	if f, ok := w.(*os.File); ok {
+		v = screenOf(f)
+	}
+	b.suite.summary.print(w, v)
 	return errors.Join(t...)
 }
 

@@ -115,7 +115,7 @@ func TestBenchOfAServerThatIsNotThere(t *testing.T) {
 	require.NotEmpty(t, f.complaints())
 	require.Contains(t, everything(f), "connection refused (3 times running at "+gone.URL+"/v1): expected a server there")
 	var out strings.Builder
-	s.summary.print(&out, false)
+	s.summary.print(&out, view{all: true, width: screenWidth})
 	require.Contains(t, out.String(), "trials that failed: 1, the first of: ")
 	require.Contains(t, out.String(), "connection refused")
 }

@@ -135,8 +135,12 @@ func TestInitInAGoModule(t *testing.T) {
 // TestTheFirstTenLines: what README.md opens with prints what stands below it.
 func TestTheFirstTenLines(t *testing.T) {
 	n := newNewcomer(t)
+	dir, err := os.MkdirTemp("", "") // t.TempDir is so long that lines break where nobody else's do
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	n.root = filepath.Join(dir, "a")
 	n.says(0, n.assay, "init", n.root, "-l", "python")
-	printed := strings.ReplaceAll(n.says(0, n.assay, "lint")+n.says(0, n.suites, "-test.run", "Smoke|Bench"), n.root, "/tmp/mine")
+	printed := strings.NewReplacer(n.root, "/tmp/mine", ": assay ", ": go run ./cmd/assay ").Replace(n.says(0, n.assay, "lint") + n.says(0, n.suites, "-test.run", "Smoke|Bench"))
 	holdBlock(t, "../../README.md", "first", "```sh\n"+
 		"go run ./cmd/assay init /tmp/mine -l python        # cases, goals, an auditor, a workflow\n"+
 		"go run ./cmd/assay lint --root /tmp/mine\n"+
@@ -230,6 +234,6 @@ func TestNewAsks(t *testing.T) {
 	n.says(0, n.assay, "new", "auditor", "scan", "--cost", "0", "--command", "sh "+script)
 	require.Contains(t, n.says(1, n.assay, "new", "auditor", "more", "--command", "true"), "--cost is not given")
 	require.Contains(t, n.says(1, n.assay, "new", "auditor", "scan", "--cost", "0", "--command", "true"), "stays as it was")
-	require.Contains(t, n.says(1, n.suites, "-test.run", "Smoke", "-auditor", "scan"), "FAIL     scan     0 of 5 flaws", "its script can be read")
+	require.Regexp(t, `FAIL +scan +0 of 5 flaws`, n.says(1, n.suites, "-test.run", "Smoke", "-auditor", "scan"), "its script can be read")
 	n.says(0, n.assay, "lint")
 }

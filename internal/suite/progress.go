@@ -4,8 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"assay/audit"
@@ -13,40 +13,33 @@ import (
 	"assay/internal/stat"
 )
 
-// A progress shows how far a long run is, on one line of the terminal. It writes
-// to /dev/tty and nowhere else: what a test prints to its own outputs becomes part
-// of its result. It writes on its own: a terminal that was stopped (^S) must not
-// stop the run.
+// A progress shows what the tests are at, on one line of the terminal. It writes to
+// /dev/tty and nowhere else: what a test prints to its own outputs becomes part of
+// its result. It writes on its own: a terminal that was stopped (^S) must not stop
+// the run. A nil progress shows nothing.
 type progress struct {
-	lines chan string // nil where nothing is shown
+	mu    sync.Mutex
+	doing string     // what the tests are at where no run of trials is on
+	since time.Time  // when that began
+	run   *run.State // how far the run of trials is; nil: there is none
+	at    time.Time  // of that state
+	tally string     // of its outcomes: they may be counted while the event is told alone
+	why   string     // the last retry or pause
+	until time.Time  // when that is forgotten
+	stop  chan struct{}
 	shown chan struct{}
-	last  time.Time
 }
 
-// newProgress opens the terminal; under -json, in CI, with ASSAY_PROGRESS=0 and
-// where there is no terminal, it shows nothing.
+// newProgress opens the terminal; nil where nothing is to be shown.
 func newProgress(flags *flag.FlagSet) *progress {
-	p := &progress{}
-	if underJSON(flags) || os.Getenv("CI") != "" || os.Getenv("ASSAY_PROGRESS") == "0" {
-		return p
+	tty := openTerminal(flags)
+	if tty == nil {
+		return nil
 	}
-	if tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0); err == nil {
-		p.show(tty)
-	}
+	p := &progress{stop: make(chan struct{}), shown: make(chan struct{})}
+	p.say("reading flags, fixtures and cases")
+	go p.show(tty)
 	return p
-}
-
-// show writes lines to the terminal until there are no more.
-func (p *progress) show(tty io.WriteCloser) {
-	lines, shown := make(chan string, 1), make(chan struct{})
-	p.lines, p.shown = lines, shown
-	go func() {
-		defer close(shown)
-		defer tty.Close()
-		for line := range lines {
-			fmt.Fprint(tty, line)
-		}
-	}()
 }
 
 const (
@@ -54,37 +47,110 @@ const (
 	every = 200 * time.Millisecond
 	// patience is how long the end of a run waits for the terminal.
 	patience = time.Second
+	// remembered is how long the reason of a retry or a pause stays on the line.
+	remembered = 15 * time.Second
 	// oneLine begins a line anew, and lets the terminal cut what is too long for it:
 	// a line that wraps could not be taken back.
 	oneLine, clearLine = "\r\x1b[K\x1b[?7l%s\x1b[?7h", "\r\x1b[K"
 )
 
-func (p *progress) event(ev run.Event) {
-	switch {
-	case p.lines == nil:
-	case ev.Kind == run.Ended:
-		select {
-		case p.lines <- clearLine:
-		case <-time.After(patience):
+// show writes the line until the end, and takes it away.
+func (p *progress) show(tty io.WriteCloser) {
+	defer close(p.shown)
+	defer tty.Close()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	last := ""
+	for {
+		if line := p.line(time.Now()); line != last {
+			last = line
+			fmt.Fprintf(tty, oneLine, line)
 		}
-		close(p.lines)
-		p.lines = nil
 		select {
-		case <-p.shown:
-		case <-time.After(patience):
-		}
-	case ev.Kind == run.Stopping, time.Since(p.last) >= every:
-		p.last = time.Now()
-		select {
-		case p.lines <- fmt.Sprintf(oneLine, progressLine(&ev)):
-		default: // the terminal is behind
+		case <-tick.C:
+		case <-p.stop:
+			fmt.Fprint(tty, clearLine)
+			return
 		}
 	}
 }
 
-// progressLine tells a run's state in a line.
-func progressLine(ev *run.Event) string {
-	s := &ev.State
+// end takes the line away and waits for that, but not for a stopped terminal.
+func (p *progress) end() {
+	if p != nil {
+		close(p.stop)
+		within(p.shown)
+	}
+}
+
+// within waits for the terminal as long as there is patience.
+func within(done <-chan struct{}) {
+	select {
+	case <-done:
+	case <-time.After(patience):
+	}
+}
+
+// say names what the tests are at.
+func (p *progress) say(format string, args ...any) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.doing, p.since = audit.OneLine(fmt.Sprintf(format, args...), 0), time.Now()
+}
+
+// event takes how far a run of trials is.
+func (p *progress) event(ev run.Event) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.run, p.at, p.tally = &ev.State, time.Now(), tally(&ev.State)
+	switch ev.Kind {
+	case run.Ended:
+		p.run, p.why = nil, ""
+		p.doing, p.since = "judging", p.at
+	case run.Retry:
+		p.why, p.until = "again: "+audit.OneLine(ev.Text, 0), p.at.Add(remembered)
+	case run.Throttle:
+		p.why, p.until = "slower: "+audit.OneLine(ev.Text, 0), p.at.Add(remembered)
+	case run.Stopping:
+		p.why, p.until = "stopping: "+audit.OneLine(ev.Text, 0), p.at.Add(24*time.Hour)
+	}
+}
+
+// line tells in one line what the tests are at.
+func (p *progress) line(now time.Time) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.run == nil {
+		line := p.doing
+		if d := now.Sub(p.since).Truncate(time.Second); d >= 2*time.Second {
+			line += "  " + d.String()
+		}
+		return line
+	}
+	s := *p.run
+	s.Elapsed += now.Sub(p.at)
+	parts := []string{p.tally, rate(s.Rate())}
+	if s.Spent > 0 || s.Expected > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f of about $%.2f", s.Spent, s.Expected))
+	}
+	parts = append(parts, s.Elapsed.Truncate(time.Second).String())
+	if left := s.Left(); left > 0 {
+		parts = append(parts, left.Round(time.Second).String()+" left")
+	}
+	if p.why != "" && now.Before(p.until) {
+		parts = append(parts, p.why)
+	}
+	return strings.Join(parts, "  ")
+}
+
+// tally tells how many trials ended, and how.
+func tally(s *run.State) string {
 	parts := []string{fmt.Sprintf("%d/%d", s.Done, s.Planned)}
 	if b, ok := balanced(s); ok {
 		parts = append(parts, fmt.Sprintf("balanced %.1f %% (%.0f to %.0f)", 100*b.Center, 100*b.Lo, 100*b.Hi))
@@ -97,17 +163,18 @@ func progressLine(ev *run.Event) string {
 	if s.Retries > 0 {
 		parts = append(parts, fmt.Sprintf("%d retries", s.Retries))
 	}
-	parts = append(parts, fmt.Sprintf("%.1f/s", s.Rate()))
-	if s.Spent > 0 || s.Expected > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f of about $%.2f", s.Spent, s.Expected))
-	}
-	if left := s.Left(); left > 0 {
-		parts = append(parts, left.Round(time.Second).String()+" left")
-	}
-	if ev.Kind == run.Stopping || ev.Kind == run.Throttle {
-		parts = append(parts, audit.OneLine(ev.Text, 120))
-	}
 	return strings.Join(parts, "  ")
+}
+
+// rate tells how many a second, or a minute or an hour where they are slow.
+func rate(perSecond float64) string {
+	switch {
+	case perSecond >= 0.1 || perSecond == 0:
+		return fmt.Sprintf("%.1f/s", perSecond)
+	case perSecond*60 >= 0.1:
+		return fmt.Sprintf("%.1f/min", perSecond*60)
+	}
+	return fmt.Sprintf("%.1f/h", perSecond*3600)
 }
 
 // balanced gives the balanced accuracy so far with its 95 % interval, which takes

@@ -28,10 +28,10 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 	require.Empty(t, play(t, "TestBench", s.Bench).complaints())
 
 	var short, whole strings.Builder
-	s.summary.print(&short, false)
-	s.summary.print(&whole, true)
-	holdBlock(t, "../../README.md", "summary", "```\n$ go test -run 'Smoke|Regression|Bench'\nPASS\n"+short.String()+"```\n")
-	holdBlock(t, "../../docs/recordings.md", "recorded", "```\n"+strings.TrimLeft(whole.String(), "\n")+"```\n")
+	s.summary.print(&short, view{width: screenWidth, lines: screenLines})
+	s.summary.print(&whole, view{all: true, width: screenWidth})
+	holdBlock(t, "../../README.md", "summary", "```\n$ go test -run 'Smoke|Regression|Bench'\nPASS\n"+strings.ReplaceAll(short.String(), ": assay ", ": go run ./cmd/assay ")+"```\n")
+	holdBlock(t, "../../docs/recordings.md", "recorded", "```\n"+strings.TrimLeft(strings.ReplaceAll(whole.String(), ": assay ", ": go run ./cmd/assay "), "\n")+"```\n")
 	holdBlock(t, "../../docs/recordings.md", "corroborated", corroboratedTable(t, regression))
 }
 

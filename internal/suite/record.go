@@ -15,8 +15,8 @@ import (
 )
 
 // write fills in what every record says, and adds it to the folder records/, with
-// what its runs wrote beside it.
-func (s *Suite) write(t T, e *env, r *record.Record, runs []record.Transcript) {
+// what its runs wrote beside it; it gives the name of the record's text.
+func (s *Suite) write(t T, e *env, r *record.Record, runs []record.Transcript) (name string) {
 	t.Helper()
 	r.Date, r.Score = time.Now().UTC(), score.Version
 	r.Change = s.change(e)
@@ -26,13 +26,14 @@ func (s *Suite) write(t T, e *env, r *record.Record, runs []record.Transcript) {
 	name, err := r.Write(filepath.Join(e.root.Dir, "records"))
 	if err != nil {
 		t.Errorf("the test record cannot be written: %v", err)
-		return
+		return ""
 	}
 	t.Logf("record: %s", name)
 	if err := record.WriteTranscripts(name, runs); err != nil {
 		t.Errorf("what the auditor wrote cannot be kept: %v", err)
 	}
 	artifact(t, "record.txt", []byte(r.Text()))
+	return name
 }
 
 // change says what was changed: -change, or the subject of git's last commit.

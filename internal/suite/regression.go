@@ -374,8 +374,8 @@ func (r *regression) judge(t T) {
 		for i, h := range hs {
 			h.tell(t, suite.Projects[i])
 		}
+		r.tellWhole(name, &suite, hs)
 		for _, g := range suite.Pool {
-			r.suite.summary.note("%s: %s: %s", name, g.Verdict, g.Text)
 			if g.Verdict == audit.Fail {
 				t.Errorf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 0))
 			}
@@ -513,7 +513,7 @@ func (h *evaluation) score(t T, i int, v *run.Audited) error {
 		artifact(t, fmt.Sprintf("%sreport-%02d.%s", h.prefix, i+1, cmp.Or(r.Report.Format, "txt")), r.Raw)
 	}
 	for _, p := range r.Report.Problems {
-		t.Logf("%s: %s", p.Pos, audit.OneLine(p.What, 300))
+		t.Logf("%s: %s", p.Pos, audit.OneLine(p.What, 0))
 	}
 	if n := len(r.Report.Problems); n > 0 {
 		h.notes = append(h.notes, fmt.Sprintf("%d things in the report could not be used, the first: %s: %s", n, r.Report.Problems[0].Pos, r.Report.Problems[0].What))

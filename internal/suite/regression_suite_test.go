@@ -164,7 +164,7 @@ func TestWarnIsNeverHidden(t *testing.T) {
 	s := h.suite("-auditor", "canned")
 	require.False(t, play(t, "TestRegression", s.Regression).Failed())
 	var b strings.Builder
-	s.summary.print(&b, false)
+	s.summary.print(&b, view{width: screenWidth, lines: screenLines})
 	require.Regexp(t, `WARN +canned +demo .*\n +recall 97.0 %`, b.String())
 	files, err := filepath.Glob(h.path("records/*.txt"))
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,23 +31,46 @@ func (h *evaluation) tell(t T, j score.Judgement) {
 	if h.baseline != nil {
 		rec.Since(h.baseline)
 	}
+	written := ""
 	if h.begun { // a run that never was is none
-		h.suite.write(t, h.env, rec, runs)
+		written = h.suite.write(t, h.env, rec, runs)
 	}
 	if h.replay {
 		t.Attr("verdict", string(j.Verdict))
 	} else {
 		t.Attr("verdict:"+h.candidate.name+"/"+h.project.Name, string(j.Verdict))
 	}
+	h.suite.summary.add(h.line(j))
+	h.next(j, written)
 	for _, g := range j.Reasons {
-		if g.Verdict != audit.Pass {
-			t.Logf("%s: %s: %s", h.project.Pos, g.Verdict, audit.OneLine(g.Text, 500))
+		switch g.Verdict {
+		case audit.Fail, audit.Invalid, score.Changed:
+			t.Errorf("%s: %s on %s: %s: %s", h.project.Pos, h.candidate.name, h.project.Name, g.Verdict, audit.OneLine(g.Text, 0))
+		case audit.Warn:
+			t.Logf("%s: %s: %s", h.project.Pos, g.Verdict, audit.OneLine(g.Text, 0))
 		}
 	}
-	h.suite.summary.add(h.line(j))
-	switch j.Verdict {
-	case audit.Fail, audit.Invalid, score.Changed:
-		t.Errorf("%s: %s on %s: %s: %s", h.project.Pos, h.candidate.name, h.project.Name, j.Verdict, audit.OneLine(j.Reasons[0].Text, 0))
+}
+
+// baselineFile is where the baseline stands.
+func (h *evaluation) baselineFile() string {
+	return filepath.Join(h.env.root.Dir, filepath.FromSlash(record.BaselinePath(baselines, h.candidate.name, h.project.Name)))
+}
+
+// next names the command that shows what a drop lost, or what findings are to be
+// reviewed.
+func (h *evaluation) next(j score.Judgement, written string) {
+	for i := range j.Reasons {
+		switch g := &j.Reasons[i]; {
+		case g.Verdict == audit.Pass:
+		case g.Code == score.CodeReview:
+			h.suite.summary.do("to review findings", h.env.assay("triage "+quoted(h.project.Name)))
+		case (g.Code == score.CodeDrop || g.Code == score.CodeReplay) && h.baseline != nil && h.beside == nil && written != "":
+			h.suite.summary.do("to see what was lost", h.env.assay("compare "+quoted(h.baselineFile())+" "+quoted(strings.TrimSuffix(written, ".txt")+".json")))
+		default:
+			continue
+		}
+		return
 	}
 }
 
@@ -78,15 +102,84 @@ func corroborated(m *score.Metrics) []string {
 }
 
 func (h *evaluation) line(j score.Judgement) line {
-	l := line{suite: "Regression", verdict: j.Verdict, replay: h.replay, cells: []string{h.candidate.name, h.project.Name}}
+	l := line{suite: "Regression", who: h.candidate.name, about: h.project.Name, verdict: j.Verdict, replay: h.replay}
 	if m := h.first(); m != nil {
-		l.cells = append(l.cells, score.ShowAll(score.Main(score.AuditMetrics()), m)...)
+		l.figures = score.ShowAll(score.Main(score.AuditMetrics()), m)
+		if now, since := sinceBaseline(score.MetricRecall, j.Reasons); now.Defined { // the mean over the trials
+			l.figures[0], l.since = score.Show(score.MetricRecall, now), since
+		}
 	}
-	if len(j.Reasons) > 0 {
-		l.look = lookAt(j.Reasons[0])
+	if len(j.Reasons) > 0 && j.Verdict != audit.Pass {
+		l.cause = lookAt(j.Reasons[0]) + lost(j.Lost)
 	}
 	if h.sent() && h.begun {
 		l.used.trials = slices.DeleteFunc(slices.Clone(h.trials), func(t record.Trial) bool { return t.Seconds == 0 }) // never begun
 	}
 	return l
+}
+
+// tellWhole adds the line of an auditor over all of its projects, and says what
+// would settle it.
+func (r *regression) tellWhole(name string, suite *score.Suite, hs []*evaluation) {
+	l := line{suite: "Regression", who: name, verdict: suite.Verdict, figures: []string{score.Show(score.MetricRecall, suite.Recall)}}
+	if suite.Baseline.Defined {
+		l.since = since{score.Show(score.MetricRecall, suite.Baseline), points(suite.Baseline, suite.Recall)}
+	}
+	var causes []string
+	for i := range suite.Pool {
+		g := &suite.Pool[i]
+		if g.Verdict != audit.Pass {
+			causes = append(causes, g.Text)
+		}
+		if g.Code == score.CodeUnsettled && g.More > 0 && !g.Beside {
+			r.suite.summary.do("to settle "+name, fmt.Sprintf("go test -run Regression -auditor %s -trials %d -timeout 0", quoted(name), r.env.cfg.Trials+g.More))
+		}
+	}
+	l.cause = strings.Join(causes, "; ")
+	for _, h := range hs {
+		if h.sent() && h.begun {
+			l.used.trials = append(l.used.trials, h.trials...)
+		}
+	}
+	if len(hs) > 1 || l.cause != "" {
+		l.whole = fmt.Sprintf("all %d", len(hs))
+		r.suite.summary.add(l)
+	}
+}
+
+// lost names the first three entries or cases that earn less than at the baseline.
+func lost(cs []score.EntryChange) string {
+	const named = 3
+	var ids []string
+	for _, c := range cs[:min(named, len(cs))] {
+		ids = append(ids, c.ID)
+	}
+	switch more := len(cs) - len(ids); {
+	case len(ids) == 0:
+		return ""
+	case more > 0:
+		return fmt.Sprintf("; lost %s and %d more", strings.Join(ids, ", "), more)
+	}
+	return "; lost " + strings.Join(ids, ", ")
+}
+
+// lookAt tells a reason in a few words.
+func lookAt(g score.Reason) string {
+	if g.Metric == "" || !g.Now.Defined || !g.Want.Defined {
+		return g.Text
+	}
+	what := g.Metric
+	if g.About != "" {
+		what += " of " + g.About
+	}
+	switch g.Code {
+	case score.CodeChance:
+		if g.Now.V == 0 {
+			return "nothing of the key was found"
+		}
+		return fmt.Sprintf("%s %s, by chance up to %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
+	case score.CodeReview:
+		return fmt.Sprintf("%s: review %d more findings", what, g.More)
+	}
+	return fmt.Sprintf("%s %s, goal %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
 }

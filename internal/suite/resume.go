@@ -72,7 +72,7 @@ func resumeWith(binary string, flags *flag.FlagSet, suite string) string {
 		return otherwise
 	}
 	args, prefix := []string{"go", "test"}, "-"
-	if !strings.Contains(filepath.ToSlash(binary), "/go-build") && strings.HasSuffix(strings.TrimSuffix(binary, ".exe"), ".test") {
+	if !byGoTest(binary) && strings.HasSuffix(strings.TrimSuffix(binary, ".exe"), ".test") {
 		args, prefix = []string{binary}, "-test."
 	}
 	args = append(args, prefix+"run", value("run", suite))
@@ -92,6 +92,21 @@ func resumeWith(binary string, flags *flag.FlagSet, suite string) string {
 	}
 	return strings.Join(args, " ")
 }
+
+// assay gives the command line of the command on this folder, as it is started here.
+func (e *env) assay(args string) string {
+	program := "assay "
+	if _, err := os.Stat("cmd/assay/main.go"); err == nil {
+		program = "go run ./cmd/assay "
+	}
+	if e.root.other != nil {
+		args += " --root " + quoted(e.root.Dir)
+	}
+	return program + args
+}
+
+// byGoTest reports whether go test built this binary, and removes it.
+func byGoTest(binary string) bool { return strings.Contains(filepath.ToSlash(binary), "/go-build") }
 
 var harmless = regexp.MustCompile(`^[\w@%+=:,./~-]+$`)
 

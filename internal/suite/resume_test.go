@@ -88,17 +88,16 @@ func TestResumeAsksTheSameServer(t *testing.T) {
 func TestAStoppedTerminal(t *testing.T) {
 	reader, writer := io.Pipe() // nobody reads
 	defer reader.Close()
-	p := &progress{}
-	p.show(writer)
+	p := &progress{stop: make(chan struct{}), shown: make(chan struct{})}
+	go p.show(writer)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for range 1000 {
-			p.last = time.Time{}
 			p.event(run.Event{Kind: run.Done})
 		}
 		p.event(run.Event{Kind: run.Ended})
-		p.event(run.Event{Kind: run.Done}) // nothing is shown any more
+		p.end()
 	}()
 	select {
 	case <-done:

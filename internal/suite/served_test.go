@@ -49,7 +49,7 @@ func TestAnotherModelAnswers(t *testing.T) {
 		suite := h.suite("-model", "some/model", "-budget", "none")
 		play(t, "TestBench", suite.Bench)
 		var b strings.Builder
-		suite.summary.print(&b, true)
+		suite.summary.print(&b, view{all: true, width: screenWidth})
 		require.Contains(t, b.String(), note)
 		require.Equal(t, note != "", strings.Contains(b.String(), "answers were given by"), b.String())
 	}

@@ -57,7 +57,7 @@ func TestShardsShareTheCases(t *testing.T) {
 			}
 		}
 		var b strings.Builder
-		s.summary.print(&b, true)
+		s.summary.print(&b, view{all: true, width: screenWidth})
 		require.Contains(t, b.String(), fmt.Sprintf("canned: shard %d of 4: reported, and judged by assay merge", i+1))
 		st, err := store.OpenReadOnly(context.Background(), h.path("results.db"))
 		require.NoError(t, err)

@@ -222,11 +222,11 @@ func (s *smoke) check(t T) {
 			passed++
 		}
 	}
-	look := ""
+	cause := ""
 	if len(j.Missed) > 0 {
-		look = string(j.Grade) + ": missed " + strings.Join(j.Missed, ", ")
+		cause = string(j.Grade) + ": missed " + strings.Join(j.Missed, ", ")
 	} else if len(j.Reasons) > 0 {
-		look = lookAt(j.Reasons[0])
+		cause = lookAt(j.Reasons[0])
 	}
 	verdict := j.Verdict
 	t.Attr("found", fmt.Sprintf("%d/%d", j.Found, len(s.key.Project.Known)))
@@ -235,8 +235,8 @@ func (s *smoke) check(t T) {
 	if s.begun && s.auditor.Name() != "static" {
 		used.trials = []record.Trial{trialOf(s.audited, nil)}
 	}
-	s.suite.summary.add(line{suite: "Smoke", verdict: verdict, look: look, used: used,
-		cells: []string{s.auditor.Name(), fmt.Sprintf("%d of %d flaws", j.Found, len(s.key.Project.Known)), fmt.Sprintf("%d of 5", passed)}})
+	s.suite.summary.add(line{suite: "Smoke", who: s.auditor.Name(), verdict: verdict, cause: cause, used: used,
+		figures: []string{fmt.Sprintf("%d of %d flaws", j.Found, len(s.key.Project.Known)), fmt.Sprintf("%d of 5", passed)}})
 	if s.begun { // a run that never was is none
 		s.record(t)
 	}
@@ -245,7 +245,7 @@ func (s *smoke) check(t T) {
 func (s *smoke) subtest(t T, name string) {
 	for _, g := range s.judgement.Reasons {
 		if s.checkOf(g) == name && (g.Verdict == audit.Fail || g.Verdict == audit.Invalid) {
-			t.Errorf("%s: %s: %s", s.key.Project.Pos, g.Verdict, audit.OneLine(g.Text, 500))
+			t.Errorf("%s: %s: %s", s.key.Project.Pos, g.Verdict, audit.OneLine(g.Text, 0))
 		}
 	}
 	if name == "flaws" {

@@ -35,6 +35,7 @@ type Suite struct {
 	err  error
 
 	summary     summary
+	progress    *progress
 	auditWait   time.Duration // before an audit is tried again
 	auditGrace  time.Duration // for audits in flight when the run is stopped
 	subject     sync.Once     // of the last commit
@@ -98,10 +99,10 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 		fmt.Fprintln(os.Stderr, "assay:", err)
 		return 2
 	}
+	s.progress = newProgress(s.flags)
 	code := m.Run()
-	if !underJSON(s.flags) {
-		s.summary.print(os.Stdout, s.verbose())
-	}
+	s.progress.end()
+	s.tell(code)
 	return code
 }
 
@@ -141,6 +142,14 @@ func (s *Suite) environment() (*env, error) {
 func (s *Suite) begin(t T) *env {
 	t.Helper()
 	e, err := s.environment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.summary.last = step{"all of it, as pages", e.assay("report")}
+	s.progress.say("%s", strings.TrimPrefix(t.Name(), "Test"))
+	if s.progress != nil && s.short() && s.swallowed() {
+		err = e.uncached() // from the cache nobody would see the verdict
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,13 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"assay/audit"
@@ -23,24 +23,134 @@ type summary struct {
 	mu    sync.Mutex
 	lines []line
 	notes []string
+	next  []step
+	last  step // where all of it stands
 }
 
 // A line is one row of the summary.
 type line struct {
 	suite   string   // "Smoke", "Regression", "Bench"
-	cells   []string // who first; of Regression then the project
+	who     string   // auditor or reviewer
+	about   string   // project or application; empty for all of them
+	whole   string   // what "all of them" is: "4 projects"
+	figures []string // in the order of the suite's metrics
 	verdict audit.Verdict
-	look    string   // what to look at first; empty where there is nothing
-	replay  bool     // a recording: one line a suite tells all that are as recorded
-	used    consumed // by live trials
-	detail  bool     // shown with -v and in the report alone
+	cause   string // of the verdict, whole
+	since   since  // of the headline figure
+	replay  bool   // a recording: one line a suite tells all that are as recorded
+	control bool   // reads no code
+	used    consumed
+	detail  bool // shown with -v and in the report alone
 }
 
-// heads are the columns of each suite's table.
-var heads = map[string][]string{
-	"Smoke":      {"auditor", "found", "checks"},
-	"Regression": append([]string{"auditor", "project"}, score.Names(score.Main(score.AuditMetrics()))...),
-	"Bench":      append([]string{"reviewer", "application"}, score.Names(score.Main(score.BenchMetrics()))...),
+// A since tells how the headline figure stands to the baseline.
+type since struct{ baseline, change string }
+
+// sinceBaseline finds the headline metric among the reasons: its value, the
+// baseline's, and the change in points with what would settle it.
+func sinceBaseline(metric string, reasons []score.Reason) (now score.Value, s since) {
+	for i := range reasons {
+		g := &reasons[i]
+		if g.Metric != metric || !g.Now.Defined {
+			continue
+		}
+		now = g.Now
+		if g.Code != score.CodeDrop && g.Code != score.CodeUnsettled {
+			continue
+		}
+		s.baseline = score.Show(metric, g.Baseline)
+		if !g.Baseline.Defined {
+			return now, s
+		}
+		s.change = points(g.Baseline, g.Now)
+		switch {
+		case g.Code == score.CodeUnsettled && g.More > 0:
+			s.change += fmt.Sprintf(", %d more trials", g.More)
+		case g.Code == score.CodeUnsettled:
+			s.change += ", not settled"
+		case g.Verdict == audit.Fail:
+			s.change += ", settled"
+		}
+		return now, s
+	}
+	return now, s
+}
+
+// points gives how far a share moved, in percentage points with their sign.
+func points(was, is score.Value) string {
+	d := fmt.Sprintf("%+.1f", 100*(is.V-was.V))
+	if d == "-0.0" || d == "+0.0" {
+		return "0.0"
+	}
+	return d
+}
+
+// A step is what to do next, as a command.
+type step struct{ to, command string }
+
+// A column is one of a suite's table.
+type column struct {
+	head string
+	rank rank
+	of   func(*line) string
+}
+
+// A rank says where a column stands.
+type rank int
+
+const (
+	everywhere rank = iota
+	roomy           // on a screen that has room for it
+	detailed        // with -v and in Markdown alone
+)
+
+// columns are those of each suite, the headline figure first.
+func columns(suite string) []column {
+	who, about := "auditor", "project"
+	names, headline := []string{"found", "checks"}, 0
+	switch suite {
+	case "Regression":
+		names = score.Names(score.Main(score.AuditMetrics()))
+	case "Bench":
+		who, about, names, headline = "reviewer", "application", score.Names(score.Main(score.BenchMetrics())), 1
+	}
+	cs := []column{{"", everywhere, func(l *line) string { return string(l.verdict) }}, {who, everywhere, func(l *line) string { return l.who }},
+		{about, everywhere, func(l *line) string { return cmp.Or(l.about, l.whole) }}}
+	for i, name := range names {
+		r := [...]rank{roomy, roomy, detailed, detailed}[i]
+		if i == headline {
+			r = everywhere
+		}
+		cs = append(cs, column{name, r, func(l *line) string {
+			if i < len(l.figures) {
+				return l.figures[i]
+			}
+			return ""
+		}})
+		if i == headline {
+			cs = append(cs, column{"baseline", everywhere, func(l *line) string { return l.since.baseline }}, column{"change", everywhere, func(l *line) string { return l.since.change }})
+		}
+	}
+	for i, head := range consumedHeads {
+		cs = append(cs, column{head, [...]rank{everywhere, detailed, detailed, everywhere}[i], func(l *line) string { return l.used.cells()[i] }})
+	}
+	return cs
+}
+
+// grid gives the heads and the cells of lines; a column in which nothing stands is
+// left out, and those beyond the rank.
+func grid(suite string, lines []*line, most rank) (heads []string, cells [][]string) {
+	cells = make([][]string, len(lines))
+	for _, c := range columns(suite) {
+		if c.rank > most || !slices.ContainsFunc(lines, func(l *line) bool { return c.of(l) != "" }) {
+			continue
+		}
+		heads = append(heads, c.head)
+		for i, l := range lines {
+			cells[i] = append(cells[i], c.of(l))
+		}
+	}
+	return heads, cells
 }
 
 func (s *summary) add(l line) {
@@ -56,18 +166,21 @@ func (s *summary) note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
-// print writes what is live, what changed and what to look at first; with all,
-// the details too. Where GITHUB_STEP_SUMMARY names a file, the same stands there as
-// Markdown.
-func (s *summary) print(w io.Writer, all bool) {
+// do adds a command that stands last.
+func (s *summary) do(to, command string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, suite := range []string{"Smoke", "Regression", "Bench"} {
-		s.table(w, suite, all)
+	if !slices.Contains(s.next, step{to, command}) {
+		s.next = append(s.next, step{to, command})
 	}
-	for _, n := range s.notes {
-		fmt.Fprintln(w, n)
-	}
+}
+
+// print writes what is live, what changed and what to do next, as the view has it.
+// Where GITHUB_STEP_SUMMARY names a file, the tables stand there as Markdown.
+func (s *summary) print(w io.Writer, v view) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.show(w, v)
 	if name := os.Getenv("GITHUB_STEP_SUMMARY"); name != "" && len(s.lines) > 0 {
 		if err := s.markdown(name); err != nil {
 			fmt.Fprintln(w, "the summary for GITHUB_STEP_SUMMARY was not written:", err)
@@ -75,91 +188,43 @@ func (s *summary) print(w io.Writer, all bool) {
 	}
 }
 
-// table writes one suite: a line for the recordings that are as recorded, a row
-// for each other, and below it what to look at.
-func (s *summary) table(w io.Writer, suite string, all bool) {
-	shown, recorded := []line{}, 0
-	for _, l := range s.rows(suite) {
-		switch {
-		case l.replay && l.verdict == score.AsRecorded && !all:
-			recorded++
-		case !l.detail || all:
-			shown = append(shown, l)
-		}
+// urgency orders verdicts, the gravest first.
+func urgency(v audit.Verdict) int {
+	switch v {
+	case audit.Invalid:
+		return 0
+	case audit.Fail, score.Changed:
+		return 1
+	case audit.Warn:
+		return 2
 	}
-	if recorded > 0 {
-		fmt.Fprintf(w, "\n%-10s  %d recordings as recorded\n", strings.ToUpper(suite), recorded)
-	}
-	if len(shown) == 0 {
-		return
-	}
-	var b strings.Builder
-	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	row := func(first string, verdict any, cells []string) {
-		if !slices.ContainsFunc(shown, func(l line) bool { return l.cells[1] != "all" }) {
-			cells = slices.Delete(slices.Clone(cells), 1, 2) // a column that says "all" in each row says nothing
-		}
-		fmt.Fprintf(tw, "%s\t%v\t%s\n", first, verdict, strings.Join(cells, "\t"))
-	}
-	row("\n"+strings.ToUpper(suite), "verdict", heads[suite])
-	for _, l := range shown {
-		row("", l.verdict, l.cells)
-	}
-	tw.Flush()
-	table := strings.Split(strings.Trim(trimLines(b.String()), "\n"), "\n")
-	fmt.Fprintf(w, "\n%s\n", table[0])
-	for i, l := range shown {
-		fmt.Fprintln(w, table[i+1])
-		if l.look != "" && l.verdict != audit.Pass {
-			fmt.Fprintf(w, "%12s%s\n", "", l.look)
-		}
-		for _, used := range l.used.lines(all) {
-			fmt.Fprintf(w, "%12s%s\n", "", used)
-		}
-	}
+	return 3
 }
 
-// trimLines takes the blanks from the ends of lines that tabwriter pads.
-func trimLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
-}
-
-// lookAt tells a reason in a few words, for the last column of a table.
-func lookAt(g score.Reason) string {
-	if g.Metric == "" || !g.Now.Defined || !g.Want.Defined {
-		return audit.OneLine(g.Text, 90)
-	}
-	what := g.Metric
-	if g.About != "" {
-		what += " of " + g.About
-	}
-	switch g.Code {
-	case score.CodeChance:
-		if g.Now.V == 0 {
-			return "nothing of the key was found"
-		}
-		return fmt.Sprintf("%s %s, by chance up to %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
-	case score.CodeReview:
-		return fmt.Sprintf("%s: review %d more findings", what, g.More)
-	}
-	return fmt.Sprintf("%s %s, goal %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
-}
-
-func (s *summary) rows(suite string) []line {
-	var rows []line
-	for _, l := range s.lines {
+// rows gives a suite's lines: whoever stands worst first, all of theirs together,
+// what is about everything before its parts. Subtests end in any order: the table
+// has one of its own.
+func (s *summary) rows(suite string) []*line {
+	var rows []*line
+	worst := map[string]int{}
+	for i := range s.lines {
+		l := &s.lines[i]
 		if l.suite == suite {
 			rows = append(rows, l)
+			if u, ok := worst[l.who]; !ok || urgency(l.verdict) < u {
+				worst[l.who] = urgency(l.verdict)
+			}
 		}
 	}
-	// Subtests end in any order: the table has one of its own.
-	slices.SortStableFunc(rows, func(a, b line) int { return slices.Compare(a.cells[:2], b.cells[:2]) })
+	slices.SortStableFunc(rows, func(a, b *line) int {
+		return cmp.Or(cmp.Compare(worst[a.who], worst[b.who]), cmp.Compare(a.who, b.who), cmp.Compare(min(1, len(a.about)), min(1, len(b.about))),
+			cmp.Compare(urgency(a.verdict), urgency(b.verdict)), cmp.Compare(a.cause, b.cause), cmp.Compare(a.about, b.about))
+	})
 	return rows
 }
+
+// suiteNames are the suites that have a table, in its order.
+var suiteNames = []string{"Smoke", "Regression", "Bench"}
 
 func (s *summary) markdown(name string) error {
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -167,36 +232,34 @@ func (s *summary) markdown(name string) error {
 		return err
 	}
 	defer f.Close()
-	for _, suite := range []string{"Smoke", "Regression", "Bench"} {
-		rows := s.rows(suite)
-		if len(rows) == 0 {
+	row := func(cells []string) {
+		for i, c := range cells {
+			cells[i] = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(c)
+		}
+		fmt.Fprintf(f, "| %s |\n", strings.Join(cells, " | "))
+	}
+	for _, suite := range suiteNames {
+		all := s.rows(suite)
+		if len(all) == 0 {
 			continue
 		}
-		columns, live := heads[suite], slices.ContainsFunc(rows, func(l line) bool { return len(l.used.trials) > 0 })
-		if live {
-			columns = slices.Concat(columns, consumedHeads)
+		rows := slices.DeleteFunc(slices.Clone(all), (*line).asRecorded)
+		fmt.Fprintf(f, "\n### %s\n", suite)
+		if heads, cells := grid(suite, rows, detailed); len(rows) > 0 {
+			heads[0] = "verdict"
+			fmt.Fprintln(f)
+			row(append(heads, "look first at"))
+			fmt.Fprintf(f, "|%s\n", strings.Repeat("---|", len(heads)+1))
+			for i, l := range rows {
+				row(append(cells[i], l.cause))
+			}
 		}
-		fmt.Fprintf(f, "\n### %s\n\n| verdict | %s | look first at |\n|%s\n", suite, strings.Join(columns, " | "),
-			strings.Repeat("---|", len(columns)+2))
-		recorded := 0
-		for _, l := range rows {
-			if l.replay && l.verdict == score.AsRecorded {
-				recorded++
-				continue
-			}
-			cells := append([]string{string(l.verdict)}, l.cells...)
-			if live {
-				cells = append(cells, l.used.cells()...)
-			}
-			cells = append(cells, l.look)
-			for i, c := range cells {
-				cells[i] = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(c)
-			}
-			fmt.Fprintf(f, "| %s |\n", strings.Join(cells, " | "))
-		}
-		if recorded > 0 {
-			fmt.Fprintf(f, "\n%d recordings as recorded\n", recorded)
+		if n := len(all) - len(rows); n > 0 {
+			fmt.Fprintf(f, "\n%d recordings as recorded\n", n)
 		}
 	}
 	return nil
 }
+
+// asRecorded reports whether the line is of a recording that is as it was.
+func (l *line) asRecorded() bool { return l.replay && l.verdict == score.AsRecorded }

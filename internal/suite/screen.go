@@ -1,0 +1,288 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"assay/audit"
+)
+
+// A view is how much of the summary is shown.
+type view struct {
+	width int  // columns
+	lines int  // at most, go test's own two among them
+	all   bool // every row and figure, on as many lines as they take
+}
+
+// The screen for which the summary is made; a narrower terminal gets less width.
+const (
+	screenWidth = 100
+	screenLines = 40
+)
+
+// A block is rows that stand or fall together, and their cause.
+type block struct {
+	suite string
+	rank  int
+	rows  []*line
+	text  []string
+}
+
+// show writes the tables, the notes and what to do next. Blocks that do not fit
+// the lines are counted: the gravest are shown, and of every auditor and reviewer
+// the whole before the parts.
+func (s *summary) show(w io.Writer, v view) {
+	var foot []string
+	for _, n := range s.notes {
+		foot = append(foot, wrap("", audit.OneLine(n, 0), v.width)...)
+	}
+	next := s.next
+	if len(s.lines) > 0 && s.last.command != "" {
+		next = append(slices.Clone(next), s.last)
+	}
+	for _, n := range next {
+		foot = append(foot, n.to+": "+n.command) // not broken: it is to be copied
+	}
+	free := v.lines - 2 - len(foot)
+	tables := map[string][]string{} // heads
+	ends := map[string][]string{}
+	var blocks []*block
+	for _, suite := range suiteNames {
+		head, bs, end := s.table(suite, v)
+		tables[suite], ends[suite] = head, end
+		blocks = append(blocks, bs...)
+		if len(head)+len(end) > 0 {
+			free -= 2 + len(head) + len(end) // a blank, and the line that counts what is left out
+		}
+	}
+	chosen := choose(blocks, free, v.all)
+	for _, suite := range suiteNames {
+		if len(tables[suite])+len(ends[suite]) == 0 {
+			continue
+		}
+		fmt.Fprintln(w)
+		lines := tables[suite]
+		left := map[audit.Verdict]int{}
+		for _, b := range blocks {
+			switch {
+			case b.suite != suite:
+			case chosen[b]:
+				lines = append(lines, b.text...)
+			default:
+				for _, l := range b.rows {
+					left[l.verdict]++
+				}
+			}
+		}
+		lines = append(append(lines, leftOut(left, v.width)...), ends[suite]...)
+		fmt.Fprintln(w, strings.Join(lines, "\n"))
+	}
+	if len(foot) > 0 {
+		fmt.Fprintf(w, "\n%s\n", strings.Join(foot, "\n"))
+	}
+}
+
+// choose takes blocks by rank while there are lines; the first always. What is about
+// a whole auditor or reviewer is looked for further on where one is too long.
+func choose(blocks []*block, free int, all bool) map[*block]bool {
+	chosen := map[*block]bool{}
+	ranked := slices.Clone(blocks)
+	slices.SortStableFunc(ranked, func(a, b *block) int { return a.rank - b.rank })
+	for i, b := range ranked {
+		switch fits := len(b.text) <= free; {
+		case fits, i == 0, all:
+			chosen[b] = true
+			free -= len(b.text)
+		case b.rank >= parts:
+			return chosen
+		}
+	}
+	return chosen
+}
+
+// leftOut counts the rows for which there was no line.
+func leftOut(by map[audit.Verdict]int, width int) []string {
+	var counts []string
+	n := 0
+	for _, v := range []audit.Verdict{audit.Invalid, audit.Fail, "changed", audit.Warn, audit.Pass} {
+		if by[v] > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", by[v], v))
+			n += by[v]
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return wrap("", fmt.Sprintf("and %d more rows: %s", n, strings.Join(counts, ", ")), width)
+}
+
+// table lays a suite out: its head, its blocks, and the lines that tell recordings
+// and controls.
+func (s *summary) table(suite string, v view) (head []string, blocks []*block, end []string) {
+	var shown []*line
+	recorded := 0
+	for _, l := range s.rows(suite) {
+		switch {
+		case v.all:
+			shown = append(shown, l)
+		case l.asRecorded():
+			recorded++
+		case l.control && l.about == "":
+			end = append(end, wrap("", l.who+", a control: "+pairs(columns(suite)[3:], &line{figures: l.figures}), v.width)...)
+		case !l.detail && !l.control:
+			shown = append(shown, l)
+		}
+	}
+	if recorded > 0 {
+		end = append(end, fmt.Sprintf("%d recordings as recorded", recorded))
+	}
+	if len(shown) == 0 {
+		if len(end) > 0 {
+			end[0] = strings.ToUpper(suite) + "  " + end[0]
+		}
+		return nil, nil, end
+	}
+	text, stacked := lay(suite, shown, v)
+	head = text[:1]
+	if stacked {
+		head = []string{strings.ToUpper(suite)}
+	}
+	for i, l := range shown {
+		rows := []string{text[i+1]}
+		if stacked {
+			rows = wrap(fmt.Sprintf("%-7s  ", l.verdict), stack(suite, l), v.width)
+		}
+		blocks = addRow(blocks, l, append(rows, l.below(v)...), rows)
+	}
+	return head, blocks, end
+}
+
+// lay lays rows out below their heads, with as many columns as there is room for.
+// Where there is none for the fewest, they are to be told one after the other.
+func lay(suite string, shown []*line, v view) (text []string, stacked bool) {
+	wide := func(l string) bool { return utf8.RuneCountInString(l) > v.width }
+	for _, most := range []rank{detailed, roomy, everywhere} {
+		if most == detailed && !v.all {
+			continue
+		}
+		heads, cells := grid(suite, shown, most)
+		heads[0] = strings.ToUpper(suite)
+		if text = align(append([][]string{heads}, cells...)); v.all || !slices.ContainsFunc(text, wide) {
+			return text, false
+		}
+	}
+	return text, true
+}
+
+// parts is by how much parts rank behind wholes, however grave they are.
+const parts = 4
+
+// addRow adds a row to the block before it where both have the same cause, which
+// then stands once; else it begins one.
+func addRow(blocks []*block, l *line, whole, rows []string) []*block {
+	if n := len(blocks); n > 0 && l.cause != "" && len(l.used.trials) == 0 {
+		b := blocks[n-1]
+		if last := b.rows[len(b.rows)-1]; last.who == l.who && last.cause == l.cause && last.verdict == l.verdict && last.about != "" {
+			b.rows = append(b.rows, l)
+			at := len(b.text) - (len(whole) - len(rows))
+			b.text = slices.Insert(b.text, at, rows...)
+			return blocks
+		}
+	}
+	b := &block{suite: l.suite, rank: urgency(l.verdict), rows: []*line{l}, text: whole}
+	if l.about != "" {
+		b.rank += parts
+	}
+	return append(blocks, b)
+}
+
+// below gives what stands below a row: its cause and, with everything, what each
+// trial took.
+func (l *line) below(v view) []string {
+	const indent = "         "
+	var out []string
+	if l.cause != "" && l.verdict != audit.Pass {
+		out = wrap(indent, audit.OneLine(l.cause, 0), v.width)
+	}
+	if v.all {
+		for _, used := range l.used.lines() {
+			out = append(out, indent+used)
+		}
+	}
+	return out
+}
+
+// stack tells a row without columns, for a terminal that has no room for them.
+func stack(suite string, l *line) string {
+	who := l.who
+	if about := cmp.Or(l.about, l.whole); about != "" {
+		who += " on " + about
+	}
+	return who + ": " + pairs(columns(suite)[3:], l)
+}
+
+// pairs names the brief figures of a line.
+func pairs(cs []column, l *line) string {
+	var named []string
+	for _, c := range cs {
+		if x := c.of(l); x != "" && x != "-" && c.rank < detailed {
+			switch c.head {
+			case "baseline":
+				x = "was " + x
+			case "change", "cost", "time": // tell themselves
+			default:
+				x = c.head + " " + x
+			}
+			named = append(named, x)
+		}
+	}
+	return strings.Join(named, ", ")
+}
+
+// align lays rows out in columns.
+func align(rows [][]string) []string {
+	var b strings.Builder
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintln(tw, strings.Join(r, "\t"))
+	}
+	tw.Flush()
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
+}
+
+// wrap breaks a text at its blanks into lines of at most width characters. The
+// first begins with head, the others are indented as far. Nothing is cut: a word
+// that is longer than a line is broken.
+func wrap(head, text string, width int) []string {
+	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
+	room := max(20, width-len(indent))
+	var lines []string
+	var line []rune
+	for _, word := range strings.Fields(text) {
+		w := []rune(word)
+		if len(line) > 0 && len(line)+1+len(w) > room {
+			lines, line = append(lines, string(line)), nil
+		}
+		if len(line) > 0 {
+			line = append(line, ' ')
+		}
+		for line = append(line, w...); len(line) > room; line = line[room:] {
+			lines = append(lines, string(line[:room]))
+		}
+	}
+	lines = append(lines, string(line))
+	for i := range lines {
+		lines[i] = head + lines[i]
+		head = indent
+	}
+	return lines
+}

@@ -1,0 +1,127 @@
+package suite
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/record"
+)
+
+// busy is a run of several agents on eleven projects, with failures, reviewers,
+// recordings and a control.
+func busy(agents int) *summary {
+	s := &summary{last: step{"all of it, as pages", "go run ./cmd/assay report"}}
+	verdicts := []audit.Verdict{audit.Fail, audit.Warn, audit.Pass, audit.Invalid}
+	for a := range agents {
+		who := fmt.Sprintf("agent-with-a-name-%d", a)
+		s.add(line{suite: "Regression", who: who, whole: "all 11", verdict: verdicts[a%3], figures: []string{"61.2 %"}, since: since{"70.1 %", "-8.9, settled"},
+			cause: "recall over all projects dropped by 8.9 points, which chance does not explain (p 0.0001, needed 0.002)", used: consumed{trials: []record.Trial{{Seconds: 4711, Usage: audit.Usage{USD: 31.4, Priced: true}}}}})
+		for p := range 11 {
+			v := verdicts[(a+p)%4]
+			cause := ""
+			if v != audit.Pass {
+				cause = fmt.Sprintf("recall 41.2 %%, at the baseline 5%d.1 %%: a drop of 12.9 points; lost DVJA-1, DVJA-2, DVJA-9 and 14 more", p)
+			}
+			s.add(line{suite: "Regression", who: who, about: fmt.Sprintf("project-%02d", p), verdict: v, figures: []string{"41.2 %", "12.0 to 34.0 %"}, since: since{"54.1 %", "-12.9, 2 more trials"}, cause: cause,
+				used: consumed{trials: []record.Trial{{Seconds: 61.5, Usage: audit.Usage{USD: 1.25, Priced: true}}}}})
+		}
+	}
+	for range 55 {
+		s.add(line{suite: "Regression", who: "semgrep", about: "dvja", verdict: score.AsRecorded, replay: true})
+	}
+	for _, who := range []string{"anthropic/claude-haiku-4.5 my-own-long-prompt", "gpt-4o-mini"} {
+		s.add(line{suite: "Bench", who: who, verdict: audit.Fail, figures: []string{"12.1 (10.0 to 14.2)", "87.9 % (85.8 to 90.0)", "70.1 %"}, since: since{"91.0 %", "-3.1, settled"},
+			cause: "balanced accuracy 87.9 %, at the baseline 91.0 %; lost procurement/approve-po-03-bad, clinic/plan-shifts-06-bad, shop/list-01-good and 21 more", used: consumed{usage: &audit.Usage{USD: 1.23, Priced: true}}})
+	}
+	s.add(line{suite: "Bench", who: "control-words", control: true, verdict: "control", figures: []string{"35.8 (31.9 to 39.8)", "50.1 % (47.0 to 53.4)", "1.1 %"}})
+	s.note("Regression: $%.2f of the budget of $40.00 spent", 31.4)
+	s.do("to settle agent-with-a-name-1", "go test -run Regression -auditor agent-with-a-name-1 -trials 3 -timeout 0")
+	return s
+}
+
+// TestTheSummaryFitsItsScreen: in every width no line is longer than the terminal
+// (commands aside, which are to be copied), no run takes more than 40 lines, every
+// auditor's whole and the gravest rows are among them, what has no room is counted,
+// and no cause is cut.
+func TestTheSummaryFitsItsScreen(t *testing.T) {
+	for _, width := range []int{60, 80, 100} {
+		for _, agents := range []int{1, 3, 6} {
+			s := busy(agents)
+			var b strings.Builder
+			s.print(&b, view{width: width, lines: screenLines})
+			text := b.String()
+			if name := os.Getenv("ASSAY_LOOK"); name != "" {
+				fmt.Printf("== %d columns, %d agents\n%s", width, agents, text)
+			}
+			lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+			for _, l := range lines {
+				if !strings.Contains(l, ": go ") {
+					require.LessOrEqual(t, utf8.RuneCountInString(l), width, "%q in\n%s", l, text)
+				}
+			}
+			require.Contains(t, text, "55 recordings as recorded\n")
+			require.Contains(t, strings.Join(strings.Fields(text), " "), "(p 0.0001, needed 0.002)", "the cause is whole")
+			require.NotContains(t, text, "more bytes")
+			require.Regexp(t, `and \d+ more rows: (\d+ INVALID, )?(\d+ FAIL, )?(\d+ WARN, )?\d+ PASS`, text)
+			require.LessOrEqual(t, len(lines), screenLines-2, "go test adds two:\n%s", text)
+			if width == 100 || agents == 1 {
+				for a := range agents {
+					require.Regexp(t, fmt.Sprintf(`agent-with-a-name-%d +(on )?all 11`, a), text)
+				}
+			}
+		}
+	}
+}
+
+// TestRowsWithOneCauseShareIt: it stands once, below the last of them.
+func TestRowsWithOneCauseShareIt(t *testing.T) {
+	s := &summary{}
+	for _, about := range []string{"club", "marina", "grants"} {
+		s.add(line{suite: "Regression", who: "static", about: about, verdict: audit.Warn, figures: []string{"0.0 %"}, cause: "nothing of the key was found"})
+	}
+	var b strings.Builder
+	s.show(&b, view{width: 100, lines: screenLines})
+	require.Equal(t, `
+REGRESSION  auditor  project  recall
+WARN        static   club     0.0 %
+WARN        static   grants   0.0 %
+WARN        static   marina   0.0 %
+         nothing of the key was found
+`, b.String())
+}
+
+// TestTheChangeSaysWhatSettlesIt: the headline figure with its baseline, how far it
+// moved, and what would settle that.
+func TestTheChangeSaysWhatSettlesIt(t *testing.T) {
+	for want, g := range map[string]score.Reason{
+		"-8.9, settled":       {Code: score.CodeDrop, Verdict: audit.Fail},
+		"-8.9, 2 more trials": {Code: score.CodeUnsettled, Verdict: audit.Warn, More: 2},
+		"-8.9, not settled":   {Code: score.CodeUnsettled, Verdict: audit.Warn},
+		"-8.9":                {Code: score.CodeDrop, Verdict: audit.Pass},
+	} {
+		g.Metric, g.Now, g.Baseline = score.MetricRecall, score.Of(0.612), score.Of(0.701)
+		now, s := sinceBaseline(score.MetricRecall, []score.Reason{{Code: score.CodeGoal, Metric: score.MetricPrecision, Now: score.Of(1)}, g})
+		require.Equal(t, since{"70.1 %", want}, s)
+		require.Equal(t, score.Of(0.612), now)
+	}
+	require.Equal(t, "0.0", points(score.Of(0.5), score.Of(0.5)))
+	require.Equal(t, "+0.4", points(score.Of(0.5), score.Of(0.504)))
+}
+
+// TestProgressSaysWhy: what a run is at before its first trial, and on a long one
+// rate, cost, time and the reason of a pause, which is forgotten in time.
+func TestProgressSaysWhy(t *testing.T) {
+	p := &progress{}
+	p.say("fetching %s", "dvja")
+	now := p.since
+	require.Equal(t, "fetching dvja", p.line(now))
+	require.Equal(t, "fetching dvja  1m5s", p.line(now.Add(65*time.Second)))
+}

@@ -1,0 +1,69 @@
+package suite
+
+import (
+	"flag"
+	"os"
+	"strconv"
+)
+
+// screenOf gives the view for a file: its own width where it is a terminal, that of
+// COLUMNS where that is set, and never more than what the summary is made for.
+func screenOf(f *os.File) view {
+	v := view{width: screenWidth, lines: screenLines}
+	if n := columnsOf(f); n > 0 {
+		v.width = min(v.width, n)
+	}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		v.width = min(screenWidth, n)
+	}
+	return v
+}
+
+// openTerminal opens the terminal of whoever runs the tests; nil under -json, in CI,
+// with ASSAY_PROGRESS=0 and where there is none.
+func openTerminal(flags *flag.FlagSet) *os.File {
+	if underJSON(flags) || os.Getenv("CI") != "" || os.Getenv("ASSAY_PROGRESS") == "0" {
+		return nil
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
+	if err != nil {
+		return nil
+	}
+	return tty
+}
+
+// swallowed reports whether go test keeps what a passing package prints to itself:
+// it does where packages are named. Then our output is a pipe of its own, and no
+// test is told with -v.
+func (s *Suite) swallowed() bool {
+	info, err := os.Stdout.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 || s.verbose() || !byGoTest(os.Args[0]) {
+		return false
+	}
+	parent, err := os.Stat("/proc/" + strconv.Itoa(os.Getppid()) + "/fd/1")
+	return err != nil || !os.SameFile(info, parent)
+}
+
+// tell prints the summary; on the terminal too, where nobody else would see it.
+func (s *Suite) tell(code int) {
+	if underJSON(s.flags) {
+		return
+	}
+	v := screenOf(os.Stdout)
+	v.all = s.verbose()
+	s.summary.print(os.Stdout, v)
+	if code != 0 || !s.swallowed() {
+		return
+	}
+	if tty := openTerminal(s.flags); tty != nil {
+		done := make(chan struct{})
+		go func() { // a terminal that was stopped (^S) must not stop the run
+			defer close(done)
+			s.summary.mu.Lock()
+			defer s.summary.mu.Unlock()
+			s.summary.show(tty, screenOf(tty))
+			_ = tty.Close()
+		}()
+		within(done)
+	}
+}
