@@ -73,6 +73,9 @@ func TestLongReplies(t *testing.T) {
 // No reply takes long to read: one that was made for it would hold a run up. The
 // slowest of these took three minutes once.
 func TestHostileReplies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: megabytes of each")
+	}
 	const n = 1 << 20
 	for name, reply := range map[string]string{
 		"nested":               strings.Repeat(`{"a":`, n/6) + strings.Repeat("}", n/6),

@@ -270,6 +270,9 @@ func TestAnInterruptTakesTheAgentAlong(t *testing.T) {
 // TestFiveGigabytes: as a report they stop the program at the cap; beside a report
 // in a file they pass, and the tail is kept.
 func TestFiveGigabytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: gigabytes")
+	}
 	l := newLair(t, false)
 	c := l.agent("-flood 5000000000")
 	c.cap = 1 << 20

@@ -52,6 +52,9 @@ func readJSON(t *testing.T, fsys fs.FS, file string) ([]byte, any) {
 // TestRecordingsHoldNoSource looks at what a recording is made of: no member
 // that tools put source text in, no place on a machine, all in order.
 func TestRecordingsHoldNoSource(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: every recording is read")
+	}
 	fsys := house(t)
 	for _, r := range allRecordings(t, fsys) {
 		t.Run(r.Path(), func(t *testing.T) {
@@ -72,6 +75,9 @@ func TestRecordingsHoldNoSource(t *testing.T) {
 // TestRecordingsSayWhereTheyComeFrom holds each recording against its project,
 // its auditor's section and the frozen keys.
 func TestRecordingsSayWhereTheyComeFrom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: every recording is read")
+	}
 	fsys := house(t)
 	sections, err := fixture.ReadAuditors(fsys, "fixtures/auditors.md")
 	require.NoError(t, err)

@@ -52,6 +52,9 @@ func TestAReviewerLeavesNobodyBehind(t *testing.T) {
 // A gigabyte as an answer stops the reviewer; beside an answer in a file it is
 // passed over.
 func TestAReviewerFloods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: gigabytes")
+	}
 	both(t, func(t *testing.T, l *lair) {
 		r := l.review(l.reviewer("$AGENT -flood 1000000000; " + verdict))
 		require.Equal(t, audit.Errored, r.Status)

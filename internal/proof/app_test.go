@@ -108,7 +108,7 @@ func prepare(t *testing.T, r proof.Runner, app *audit.App, fams []*audit.Family)
 
 // TestCorpus holds mutants and twins against reality (that the cases themselves
 // hold is TestVerify's business, in the root). They take an hour or more, so a sample
-// of one family in sixteen, drawn by the day, has its turn here, and all with
+// of one family in forty, drawn by the day, has its turn here, and all with
 // ASSAY_PROOF=all. ASSAY_APP and ASSAY_QUERY choose an application and families.
 func TestCorpus(t *testing.T) {
 	if testing.Short() {
@@ -119,7 +119,7 @@ func TestCorpus(t *testing.T) {
 	t.Logf("the sample of %s", day)
 	drawn := func(id string) bool {
 		sum := sha256.Sum256([]byte(day + " mutants " + id))
-		return all || sum[0]%16 == 0
+		return all || sum[0]%40 == 0
 	}
 	for _, app := range corpora(t) {
 		t.Run(app.App, func(t *testing.T) {
