@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"assay/audit"
 )
@@ -33,25 +35,59 @@ func (wordsControl) Review(ctx context.Context, task audit.ReviewTask) (audit.Re
 		return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
 	}
 	rev := audit.Review{Status: audit.Answered, Verdict: audit.Good, Confidence: 0.5, Explanation: "no word is missing"}
-	code := withoutComments(task.Code)
+	lacking := lacking(withoutComments(task.Code))
 	var why []string
-	for _, req := range requirement.FindAllStringSubmatch(task.Spec, -1) {
-		for _, d := range demands {
-			if !d.requirement.MatchString(req[2]) || !d.touches.MatchString(code) || d.words.MatchString(code) {
-				continue
-			}
-			var n int
-			fmt.Sscan(req[1], &n)
-			rev.Verdict, rev.Violates = audit.Bad, append(rev.Violates, n)
-			why = append(why, fmt.Sprintf("requirement %d speaks of %s, and none of its words stands in the code", n, d.matter))
-			break
+	for _, m := range mattersOf(task.Spec) {
+		i := slices.IndexFunc(m.demands, func(d int) bool { return lacking[d] })
+		if i < 0 {
+			continue
 		}
+		rev.Verdict, rev.Violates = audit.Bad, append(rev.Violates, m.number)
+		why = append(why, fmt.Sprintf("requirement %d speaks of %s, and none of its words stands in the code", m.number, demands[m.demands[i]].matter))
 	}
 	if len(why) > 0 {
 		rev.Explanation = strings.Join(why, "; ")
 	}
 	rev.Raw = rev.Explanation
 	return rev, nil
+}
+
+// A matter is a numbered requirement with the demands that it speaks of.
+type matter struct {
+	number  int
+	demands []int // indices into the table
+}
+
+// specs holds the matters of each SPEC: the cases of an application share one.
+var specs sync.Map
+
+func mattersOf(spec string) []matter {
+	if known, ok := specs.Load(spec); ok {
+		return known.([]matter)
+	}
+	var ms []matter
+	for _, req := range requirement.FindAllStringSubmatch(spec, -1) {
+		m := matter{}
+		fmt.Sscan(req[1], &m.number)
+		for i, d := range demands {
+			if d.requirement.MatchString(req[2]) {
+				m.demands = append(m.demands, i)
+			}
+		}
+		ms = append(ms, m)
+	}
+	specs.Store(spec, ms)
+	return ms
+}
+
+// lacking says of each demand whether code touches its matter and holds none of its
+// words.
+func lacking(code string) []bool {
+	ls := make([]bool, len(demands))
+	for i, d := range demands {
+		ls[i] = d.touches.MatchString(code) && !d.words.MatchString(code)
+	}
+	return ls
 }
 
 // requirement is an item of a numbered list with its indented further lines.
