@@ -26,18 +26,15 @@ type pipeline struct {
 	Change, Live struct{ Script []string }
 }
 
-// pipelines reads the fenced YAML of docs/ci.md: GitHub's, then GitLab's.
+// pipelines reads the pipelines that docs/ci.md offers: GitHub's, then GitLab's.
 func pipelines(t *testing.T) []pipeline {
 	t.Helper()
-	b, err := os.ReadFile("../../docs/ci.md")
-	require.NoError(t, err)
-	var ps []pipeline
-	for _, m := range regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllSubmatch(b, -1) {
-		var p pipeline
-		require.NoError(t, yaml.Unmarshal(m[1], &p))
-		ps = append(ps, p)
+	ps := make([]pipeline, 2)
+	for i, file := range []string{"github.yml", "gitlab.yml"} {
+		b, err := os.ReadFile(filepath.Join("../../deploy/ci", file))
+		require.NoError(t, err)
+		require.NoError(t, yaml.Unmarshal(b, &ps[i]))
 	}
-	require.Len(t, ps, 2)
 	return ps
 }
 
@@ -159,7 +156,7 @@ func (r *runner) asked() string {
 
 var output = regexp.MustCompile(`steps\.(\w+)\.outputs\.(\w+) (==|!=) '(\w+)'`)
 
-// holds evaluates the conditions that docs/ci.md uses.
+// holds evaluates the conditions that GitHub's uses.
 func (r *runner) holds(cond string) bool {
 	r.t.Helper()
 	if cond == "" {
@@ -172,7 +169,7 @@ func (r *runner) holds(cond string) bool {
 	return strings.Contains("\n"+string(b), fmt.Sprintf("\n%s=%s\n", m[2], m[4])) == (m[3] == "==")
 }
 
-// TestPipelinesRun runs both pipelines of docs/ci.md on three kinds of change, and
+// TestPipelinesRun runs both pipelines of deploy/ci on three kinds of change, and
 // the monthly job.
 func TestPipelinesRun(t *testing.T) {
 	if testing.Short() {

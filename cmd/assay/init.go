@@ -69,7 +69,7 @@ func (c *initCmd) Run() error {
 	if err := writeNew(c.Dir, files); err != nil {
 		return err
 	}
-	fmt.Printf("%s: written are tests/orders with six cases, %s\n", c.Dir, strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool {
+	fmt.Printf("%s: tests/orders with six cases, and\n  %s\n", c.Dir, strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool {
 		return strings.HasPrefix(name, "tests/")
 	}), ", "))
 	if module != "" {

@@ -3,8 +3,6 @@ package proof_test
 import (
 	"context"
 	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -15,20 +13,10 @@ import (
 	"assay/internal/proof"
 )
 
-// example takes the worked example out of docs/worked-example.md.
+// example reads the application that docs/worked-example.md shows.
 func example(t *testing.T) *audit.App {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/worked-example.md")
-	require.NoError(t, err)
-	dir := t.TempDir()
-	files := regexp.MustCompile("(?sm)^`(tests/notes/[^`]+)`\n\n````[a-z]+\n(.*?)^````$").FindAllStringSubmatch(string(page), -1)
-	require.Len(t, files, 10)
-	for _, f := range files {
-		path := filepath.Join(dir, f[1])
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path, []byte(f[2]), 0o600))
-	}
-	app, notes, err := fixture.ReadApp(os.DirFS(dir), "tests/notes", true)
+	app, notes, err := fixture.ReadApp(os.DirFS("../../docs/worked-example"), "tests/notes", true)
 	require.NoError(t, err)
 	require.Empty(t, notes)
 	return app

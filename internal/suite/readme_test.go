@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadmeShowsWhatIsMeasured: the tables of README.md and docs/recordings.md
+// TestReadmeShowsWhatIsMeasured: the tables of README.md and docs/figures.md
 // are what the suites say of this repository, to the letter. ASSAY_UPDATE=1 writes
 // them.
 func TestReadmeShowsWhatIsMeasured(t *testing.T) {
@@ -31,8 +31,8 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 	s.summary.print(&short, view{width: screenWidth, lines: screenLines})
 	s.summary.print(&whole, view{all: true, width: screenWidth})
 	holdBlock(t, "../../README.md", "summary", "```\n$ go test -run 'Smoke|Regression|Bench'\nPASS\n"+strings.ReplaceAll(short.String(), ": assay ", ": go run ./cmd/assay ")+"```\n")
-	holdBlock(t, "../../docs/recordings.md", "recorded", "```\n"+strings.TrimLeft(strings.ReplaceAll(whole.String(), ": assay ", ": go run ./cmd/assay "), "\n")+"```\n")
-	holdBlock(t, "../../docs/recordings.md", "corroborated", corroboratedTable(t, regression))
+	holdBlock(t, "../../docs/figures.md", "recorded", "```\n"+strings.TrimLeft(strings.ReplaceAll(whole.String(), ": assay ", ": go run ./cmd/assay "), "\n")+"```\n")
+	holdBlock(t, "../../docs/figures.md", "corroborated", corroboratedTable(t, regression))
 }
 
 // shellBlock is a block of commands.
