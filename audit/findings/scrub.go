@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"regexp"
 	"slices"
@@ -16,14 +17,16 @@ import (
 
 // ScrubOptions say how a report is made fit for a recording.
 type ScrubOptions struct {
-	// Format is SARIF or JSON; empty or Auto takes what the report is.
+	// Format is SARIF, JSON or Text; empty or Auto takes which JSON the report is.
 	Format string
 	// Root is the absolute path of the audited tree. Every path under it becomes
 	// relative, in messages too. Empty leaves paths as they are.
 	Root string
+	// Source holds the files of the audited tree; a text report needs it.
+	Source fs.FS
 }
 
-// Scrub copies a SARIF or JSON report without what a recording must not hold:
+// Scrub copies a report without what a recording must not hold:
 // source text of the target (snippets, contexts, contents, fixes, matches,
 // secrets, the messages of code flow steps, messages in Markdown), what names
 // the machine or the person, and what differs from run to run (times, GUIDs).
@@ -34,9 +37,16 @@ type ScrubOptions struct {
 // A message may quote the target all the same, as a tool words it; of bandit's
 // B105 to B107, which quote the password, the quotation is cut.
 //
+// A text report has no members that hold source: it is written anew from its
+// findings, and of their texts what Source holds too is cut (a line of it, or a part
+// of one that looks like code).
+//
 // It holds the whole report in memory. A report that breaks off is
 // [ErrTruncated].
 func Scrub(in io.Reader, out io.Writer, opt ScrubOptions) error {
+	if opt.Format == Text {
+		return scrubText(in, out, opt)
+	}
 	dec := json.NewDecoder(decoded(in))
 	dec.UseNumber()
 	var doc any
@@ -55,7 +65,7 @@ func Scrub(in io.Reader, out io.Writer, opt ScrubOptions) error {
 			return fmt.Errorf("expected %s: the report has %s", opt.Format, map[bool]string{true: "a member runs", false: "no member runs"}[sarif])
 		}
 	default:
-		return fmt.Errorf("format %q cannot be scrubbed: expected sarif or json", opt.Format)
+		return fmt.Errorf("format %q cannot be scrubbed: expected sarif, json or text", opt.Format)
 	}
 	s := &scrubber{sarif: sarif}
 	if opt.Root != "" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,25 +57,48 @@ func (c *captureCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = errors.Join(sealed.Remove(), os.Remove(dir)) }()
-	run, err := auditor.FromEntry(entry).Audit(ctx, audit.AuditTask{Dir: sealed.Dir})
+	run, err := auditor.FromEntry(entry).Audit(ctx, audit.AuditTask{Dir: sealed.Dir, MaxUSD: entry.Cost})
 	if err != nil {
 		return err
 	}
-	if run.Invalid != "" {
-		return c.keep(&run, sealed.Dir, fmt.Errorf("%s on %s proves nothing and is no recording: %s", c.Auditor, c.Project, run.Invalid))
+	if err := c.store(fsys, p, &entry, &run, sealed.Dir); err != nil {
+		return c.keep(&run, sealed.Dir, err)
+	}
+	if entry.Kind == "agent" { // a recording holds less than what was paid for
+		kept, err := c.keepBeside(&run, sealed.Dir)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("what it wrote is kept in %s\n", kept)
+	}
+	return nil
+}
+
+// store makes the run on the export below dir a recording, without what it holds of
+// the source.
+func (c *captureCmd) store(fsys fs.FS, p *audit.Project, entry *audit.AuditorEntry, run *audit.AuditRun, dir string) error {
+	if why := cmp.Or(run.Invalid, run.EndedEarly); why != "" {
+		return fmt.Errorf("%s on %s proves nothing and is no recording: %s", c.Auditor, c.Project, why)
 	}
 	var clean bytes.Buffer
-	if err := findings.Scrub(bytes.NewReader(run.Raw), &clean, findings.ScrubOptions{Root: sealed.Dir}); err != nil {
-		return c.keep(&run, sealed.Dir, fmt.Errorf("the report is no recording: what it holds of the source cannot be taken out: %w", err))
+	opt := findings.ScrubOptions{Root: dir, Source: os.DirFS(dir)}
+	if run.Report.Format == findings.Text {
+		opt.Format = findings.Text
 	}
-	prompt, err := auditor.PromptHash(fsys, entry)
+	if err := findings.Scrub(bytes.NewReader(run.Raw), &clean, opt); err != nil {
+		return fmt.Errorf("the report is no recording: what it holds of the source cannot be taken out: %w", err)
+	}
+	prompt, err := auditor.PromptHash(fsys, *entry)
 	if err != nil {
 		return err
 	}
 	rec := &auditor.Recording{Auditor: entry.Name, Project: p.Name, Commit: p.Commit, Export: seal.Hash(p), Key: p.KeyHash,
-		Version: run.Version, Command: entry.Command, Model: run.Model, Prompt: prompt, Exposed: run.Exposed, Rules: auditor.RulesHash(entry), Date: time.Now().UTC().Format(time.DateOnly),
+		Version: run.Version, Command: entry.Command, Model: run.Model, Prompt: prompt, Exposed: run.Exposed, Rules: auditor.RulesHash(*entry), Date: time.Now().UTC().Format(time.DateOnly),
 		Format: run.Report.Format, Exit: run.ExitCode, Seconds: run.Duration.Seconds(), Trial: c.Trial,
 		Findings: len(run.Report.Findings), Control: c.Control, Sealed: true, Notes: c.Notes}
+	if again, invalid := auditor.ReadReport("the recording", clean.Bytes(), rec.Format, entry.Rules); invalid != "" || len(again.Findings) != rec.Findings {
+		return fmt.Errorf("the report is no recording: without what it holds of the source %d of its %d findings can be read: %s", len(again.Findings), rec.Findings, invalid)
+	}
 	if err := rec.Write(filepath.Join(c.Root, "fixtures", "recordings"), clean.Bytes()); err != nil {
 		return err
 	}
@@ -89,12 +113,32 @@ func (c *captureCmd) Run(ctx context.Context) error {
 // keep keeps what a run wrote that cannot be stored as a recording, and says with the
 // reason where: it may have been paid for.
 func (c *captureCmd) keep(run *audit.AuditRun, dir string, why error) error {
-	name := (&record.Record{Date: time.Now(), Suite: "Capture", Project: c.Project, Auditor: c.Auditor}).Name()
-	name = filepath.Join(c.Root, "records", name+".txt")
-	if err := record.WriteTranscripts(name, []record.Transcript{record.NewTranscript(0, 0, dir, run, suite.MaskSecrets)}); err != nil {
-		return errors.Join(why, fmt.Errorf("what it wrote cannot be kept: %w", err))
+	kept, err := c.keepBeside(run, dir)
+	if err != nil {
+		return errors.Join(why, err)
 	}
-	return fmt.Errorf("%w: what it wrote is kept in %s", why, record.TranscriptDir(name))
+	return fmt.Errorf("%w: what it wrote is kept in %s", why, kept)
+}
+
+// keepBeside keeps what a run wrote below records/, or where that cannot be written
+// in a new folder for temporary files, and gives the place.
+func (c *captureCmd) keepBeside(run *audit.AuditRun, dir string) (string, error) {
+	name := (&record.Record{Date: time.Now(), Suite: "Capture", Project: c.Project, Auditor: c.Auditor}).Name() + ".txt"
+	ts := []record.Transcript{record.NewTranscript(0, 0, dir, run, suite.MaskSecrets)}
+	at := filepath.Join(c.Root, "records", name)
+	err := record.WriteTranscripts(at, ts)
+	if err == nil {
+		return record.TranscriptDir(at), nil
+	}
+	tmp, tmpErr := os.MkdirTemp("", "assay-capture-")
+	if tmpErr == nil {
+		at = filepath.Join(tmp, name)
+		tmpErr = record.WriteTranscripts(at, ts)
+	}
+	if tmpErr != nil {
+		return "", fmt.Errorf("what it wrote cannot be kept: %w", errors.Join(err, tmpErr))
+	}
+	return record.TranscriptDir(at), nil
 }
 
 func frozen(fsys fs.FS, p *audit.Project) error {
