@@ -33,6 +33,10 @@ func WriteText(w io.Writer, r TextReport) error {
 	b := bufio.NewWriter(w)
 	fs := append([]audit.Finding(nil), r.Findings...)
 	number(fs)
+	shared := map[string]int{} // how many findings have the ID
+	for _, f := range fs {
+		shared[idKey(f.ID)]++
+	}
 	textHeader(b, r, fs)
 	if len(fs) == 0 {
 		fmt.Fprintf(b, "## Findings\n\nNo findings.\n\n%s\n", SentinelLine)
@@ -40,12 +44,12 @@ func WriteText(w io.Writer, r TextReport) error {
 	}
 	fmt.Fprint(b, "## Findings\n\n| ID | Severity | CWE | Dimension | File | Lines | Function | Title |\n|---|---|---|---|---|---|---|---|\n")
 	for _, f := range fs {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", asID(f.ID), f.Severity, cweList(f.CWEs), f.Dimension,
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", asID(f.ID, shared), f.Severity, cweList(f.CWEs), f.Dimension,
 			orNone(f.File, asPlace(audit.Step{File: f.File})), f.Lines, orNone(f.Function, asName(fFunction, f.Function)), orNone(f.Title, asTitle(f.Title)))
 	}
 	fmt.Fprint(b, "\n## Details\n")
 	for _, f := range fs {
-		section(b, f)
+		section(b, f, shared)
 	}
 	fmt.Fprintf(b, "\n%s\n", SentinelLine)
 	return b.Flush()
@@ -85,8 +89,8 @@ func textHeader(b io.Writer, r TextReport, fs []audit.Finding) {
 }
 
 // section writes what the table has no room for.
-func section(b io.Writer, f audit.Finding) {
-	fmt.Fprintf(b, "\n### [%s] %s\n\n", asID(f.ID), orNone(f.Title, asTitle(f.Title)))
+func section(b io.Writer, f audit.Finding, shared map[string]int) {
+	fmt.Fprintf(b, "\n### [%s] %s\n\n", asID(f.ID, shared), orNone(f.Title, asTitle(f.Title)))
 	line := func(key, written, val string) {
 		if val != "" {
 			fmt.Fprintf(b, "- %s\n", item(key, written, val))
@@ -125,8 +129,13 @@ func orNone(v, written string) string {
 	return written
 }
 
-// asID writes an ID, which also stands in brackets.
-func asID(id string) string {
+// asID writes an ID, which also stands in brackets. A number that several findings
+// have is quoted: a section without a line would be taken for a chapter, and the next
+// one of this number for that of its row.
+func asID(id string, shared map[string]int) string {
+	if isDigits(id) && shared[idKey(id)] > 1 {
+		return quote(id)
+	}
 	if s := sectionHead.FindStringSubmatch("[" + id + "]"); s != nil && s[1] == id && (tableID.MatchString(id) || numbered.MatchString(id)) {
 		return asValue(fID, id)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 type controlCmd struct {
-	What string `arg:"" enum:"paths,random" help:"paths: CWEs by the words in file paths. random: by the frequency of published CVEs."`
+	What string `arg:"" enum:"paths,random,memory" help:"paths: CWEs by the words in file paths. random: by the frequency of published CVEs. memory: what is remembered of a public project."`
 	Dir  string `arg:"" optional:"" default:"." help:"The sealed export."`
 	Seed uint64 `default:"1" help:"Of the random control."`
 	N    int    `default:"80" help:"Findings of the random control."`
@@ -23,9 +23,12 @@ func (c *controlCmd) Run() error {
 	}
 	defer root.Close()
 	var found []audit.Finding
-	if c.What == "paths" {
+	switch c.What {
+	case "paths":
 		found, err = auditor.PathControl(root.FS())
-	} else {
+	case "memory":
+		found, err = auditor.MemoryControl(root.FS())
+	default:
 		found, err = auditor.RandomControl(root.FS(), c.N, c.Seed)
 	}
 	if err != nil {

@@ -38,14 +38,38 @@ func TestPathControlNamesWhatPathsSay(t *testing.T) {
 	}
 }
 
+func TestMemoryControlNamesWhatIsThere(t *testing.T) {
+	found, err := MemoryControl(fstest.MapFS{
+		"app/routes/login.ts":  lines(9), // elsewhere, and alone with its name
+		"server.ts":            lines(9), // remembered for several things
+		"a/redirect.ts":        lines(9), // one of two of this name
+		"b/redirect.ts":        lines(9),
+		"pom.xml":              lines(9), // of another project, of which less is here
+		"routes/unheard-of.ts": lines(9),
+	})
+	require.NoError(t, err)
+	seen := map[string][]audit.CWE{}
+	for _, f := range found {
+		seen[f.File] = append(seen[f.File], f.CWEs...)
+	}
+	require.Equal(t, []audit.CWE{89}, seen["app/routes/login.ts"])
+	require.Greater(t, len(seen["server.ts"]), 3)
+	require.Len(t, seen, 2)
+
+	found, err = MemoryControl(fstest.MapFS{"main.c": lines(9)})
+	require.NoError(t, err)
+	require.Empty(t, found, "an unknown project")
+}
+
 func TestControlsReadNoCode(t *testing.T) {
-	tree := fstest.MapFS{"a/Upload.java": lines(300), "b/Login.php": lines(80), "c/x.go": lines(5)}
+	tree := fstest.MapFS{"a/Upload.java": lines(300), "b/Login.php": lines(80), "c/x.go": lines(5), "routes/search.ts": lines(5)}
 	blank := fstest.MapFS{}
 	for name, f := range tree {
 		blank[name] = &fstest.MapFile{Data: bytes.Repeat([]byte("\n"), bytes.Count(f.Data, []byte("\n")))}
 	}
 	for name, control := range map[string]func(fstest.MapFS) ([]audit.Finding, error){
 		"paths":  func(m fstest.MapFS) ([]audit.Finding, error) { return PathControl(m) },
+		"memory": func(m fstest.MapFS) ([]audit.Finding, error) { return MemoryControl(m) },
 		"random": func(m fstest.MapFS) ([]audit.Finding, error) { return RandomControl(m, 80, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -334,6 +334,12 @@ func (u *unwrapper) envelope() (Envelope, bool) {
 		u.env.Failed = "its output breaks off before its answer"
 		u.env.Stopped = u.env.Failed
 	}
-	u.env.Usage.USD, u.env.Usage.Priced = u.spent, u.priced
+	// A figure that cannot be is as good as not said: nobody earns by an audit.
+	if u.spent >= 0 && u.spent < 1e9 {
+		u.env.Usage.USD, u.env.Usage.Priced = u.spent, u.priced
+	}
+	for _, n := range []*int64{&u.env.Usage.TokensIn, &u.env.Usage.TokensOut, &u.env.Usage.Turns} {
+		*n = max(0, *n)
+	}
 	return u.env, true
 }

@@ -1,7 +1,11 @@
 package auditor
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
+	"math"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -83,6 +87,7 @@ func TestUnwrapNeverPanics(t *testing.T) {
 // FuzzUnwrap: whatever an agent prints, its envelope is read or refused.
 func FuzzUnwrap(f *testing.F) {
 	for _, s := range []string{`{"type":"result","subtype":"success","result":"r","usage":{"input_tokens":1}}`, `{"type":"thread.started"}` + "\n" + `{"type":"turn.completed","usage":{}}`,
+		`{"type":"result","total_cost_usd":-3,"num_turns":-1,"usage":{"output_tokens":-5}}`, `{"type":"step_finish","part":{"cost":1e308,"tokens":{"input":9223372036854775807,"cache":{"read":1}}}}`,
 		`{"response":"r","stats":{"models":{"m":{"tokens":{"prompt":1}}}}}`, `{"type":"text","part":{"messageID":"a","text":"t"}}`, `[{"type":"system","subtype":"init"}]`} {
 		f.Add([]byte(s))
 	}
@@ -94,5 +99,39 @@ func FuzzUnwrap(f *testing.F) {
 		if ok && env.Agent == "" {
 			t.Fatalf("%q: of no agent", out)
 		}
+		possible(t, env.Usage)
+	})
+}
+
+// possible holds what was consumed to what can be: nobody earns by an audit.
+func possible(t *testing.T, u audit.Usage) {
+	t.Helper()
+	if u.TokensIn < 0 || u.TokensOut < 0 || u.Turns < 0 || !(u.USD >= 0) || math.IsInf(u.USD, 0) {
+		t.Fatalf("no use of anything: %+v", u)
+	}
+}
+
+// FuzzReceive: whatever a server answers, in one piece or as a stream, it is a reply
+// or an error, and the calls in it are bounded.
+func FuzzReceive(f *testing.F) {
+	for _, s := range []string{`{"model":"m","choices":[{"message":{"content":[{"type":"text","text":"bad"}],"tool_calls":[{"id":"1","function":{"name":"list","arguments":{}}}]}}],"usage":{"prompt_tokens":1}}`,
+		"data: {\"choices\":[{\"delta\":{\"content\":\"CALL read {}\"}}]}\n\n: still here\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
+		"event: error\r\ndata: {\"object\":\"error\",\"message\":\"m\"}\r\n\r\n", `{"type":"message","content":[{"type":"text","text":"<tool_call>{\"name\":\"search\"}</tool_call>"}],"stop_reason":"max_tokens"}`,
+		`{"data":{"choices":[{"text":"t","finish_reason":"length"}]}}`, `{"message":{"content":"x"},"done_reason":"stop"}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		res := &http.Response{Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body))}
+		r, err := receive(res, func(*reply) {})
+		if r == nil || err != nil && strings.TrimSpace(err.Error()) == "" {
+			t.Fatalf("%q: reply %v, error %v", body, r, err)
+		}
+		if c := r.answer(); c != nil {
+			for _, call := range (&talk{}).callsOf(&c.Message, string(c.Message.Content)) {
+				require.NotEmpty(t, call.ID)
+				require.NotEmpty(t, call.Function.Arguments)
+			}
+		}
+		possible(t, (&chat{}).usage(r, len(body)))
 	})
 }

@@ -2,7 +2,9 @@ package record
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +84,42 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if err := readAs(b); err != nil && strings.TrimSpace(err.Error()) == "" {
 			t.Fatal("an error that says nothing")
+		}
+	})
+}
+
+// FuzzTranscripts: whatever stands in the place of what a run wrote, it is read or
+// refused with the folder's name, and nothing that is packed grows without bound.
+func FuzzTranscripts(f *testing.F) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write([]byte(`{"type":"thread.started"}`))
+	require.NoError(f, errors.Join(err, z.Close()))
+	for _, facts := range []string{
+		`{"name":"trial-01","trial":1,"last":true,"kept":[{"name":"events","file":"events.jsonl.gz","size":3}]}`,
+		`{"name":"trial-01","kept":[{"name":"report","file":"report.txt"},{"name":"stdout","file":"../run.json"}]}`,
+		`{"name":"..","started":"2026-01-02T03:04:05Z","kept":[{"file":"a/../b.gz"},null,{}]}`,
+	} {
+		f.Add([]byte(facts), packed.Bytes())
+	}
+	dir := f.TempDir()
+	name := filepath.Join(dir, "r.txt")
+	run := filepath.Join(dir, "r.transcript", "trial-01")
+	require.NoError(f, os.MkdirAll(run, 0o700))
+	f.Fuzz(func(t *testing.T, facts, stream []byte) {
+		require.NoError(t, os.MkdirAll(run, 0o700)) // another worker has a folder of its own
+		for file, b := range map[string][]byte{"run.json": facts, "report.txt": stream, "events.jsonl.gz": stream} {
+			require.NoError(t, os.WriteFile(filepath.Join(run, file), b, 0o600))
+		}
+		ts, err := ReadTranscripts(name)
+		if err != nil {
+			require.ErrorContains(t, err, "trial-01")
+			return
+		}
+		for i := range ts {
+			for _, k := range ts[i].Kept {
+				require.LessOrEqual(t, len(ts[i].Text(k.Name)), 2*maxStream+len(stream))
+			}
 		}
 	})
 }

@@ -24,22 +24,22 @@ type Mark struct {
 	Units  int     // files of one kind, or blocks of a file, that hold it
 	Marked int     // of these, how many hold an entry
 	Chance float64 // how many of these would by chance
-	Z      float64 // Marked less Chance, in standard deviations; below 0: it tells where none lie
+	P      float64 // how often chance alone gives as few or as many, by this name alone
 	Where  string  // "paths", "files" or "blocks"
 }
 
 // Marks is what the names of a sealed export tell of the key.
 type Marks struct {
 	Names int     // names that were tried
-	P     float64 // share of permutations (this one counted in) whose strongest name is as strong; 1 without names
+	P     float64 // share of permutations (this one counted in) in which some name is as unlikely; 1 without names
 	Each  []Mark  // the strongest first
 }
 
 // LeastP is the p-value of [Marks] below which an export gives its key away.
 const LeastP = 0.01
 
-// permutations of the labels: enough to tell 0.01 from 0.02.
-const permutations = 500
+// permutations of the labels: a p of 0.01 is known to 0.002.
+const permutations = 2000
 
 // blockLines is how many lines of a file are looked at together: about a function.
 const blockLines = 20
@@ -52,8 +52,11 @@ const leastUnits = 4
 // size, and which blocks of lines within a file. Names that ordinary code uses
 // (common says so) and those that the table of renames gave are no marks: they say
 // nothing that a reader could know before. Labels are permuted within kinds, and
-// within files, with a fixed seed, and the strongest name of all is compared, so
-// that trying many costs what it should.
+// within files, with a fixed seed, and of all names the least likely is compared, so
+// that trying many costs what it should. How likely a name's number is, is exact: in
+// standard deviations rare names, whose numbers are skewed, would rule the maximum,
+// and which of them to leave out would be anybody's choice (Westfall and Young,
+// Resampling-Based Multiple Testing, 1993, section 2.3: minP, not maxT).
 func (s *Sealed) Marks(p *audit.Project, common func(name string) bool) (*Marks, error) {
 	b := &battery{names: map[string]*feature{}}
 	files, err := s.markFiles(p)
@@ -208,10 +211,9 @@ type battery struct {
 }
 
 type feature struct {
-	mark  Mark
-	units []int
-	mean  float64
-	sd    float64
+	mark   Mark
+	units  []int
+	likely []float64 // by how many of the units hold an entry: Mark.P
 }
 
 func (b *battery) unit(stratum int, label bool) int {
@@ -272,7 +274,7 @@ func (b *battery) blocks(files []*markFile, v *vocabulary) {
 	}
 }
 
-// marks compares the strongest name with the strongest under permuted labels.
+// marks compares the least likely name with the least likely under permuted labels.
 func (b *battery) marks() *Marks {
 	var fs []*feature
 	for _, key := range slices.Sorted(maps.Keys(b.names)) {
@@ -284,23 +286,17 @@ func (b *battery) marks() *Marks {
 	if len(fs) == 0 {
 		return m
 	}
-	real := 0.0
 	for _, f := range fs {
-		f.mark.Units, f.mark.Chance, f.mark.Marked = len(f.units), f.mean, b.marked(f)
-		f.mark.Z = (float64(f.mark.Marked) - f.mean) / f.sd
-		real = max(real, math.Abs(f.mark.Z))
+		f.mark.Units, f.mark.Marked = len(f.units), b.marked(f)
+		f.mark.P = f.likely[f.mark.Marked]
 		m.Each = append(m.Each, f.mark)
 	}
-	slices.SortStableFunc(m.Each, func(x, y Mark) int { return cmp.Compare(math.Abs(y.Z), math.Abs(x.Z)) })
+	slices.SortStableFunc(m.Each, func(x, y Mark) int { return cmp.Compare(x.P, y.P) })
 	rng := rand.New(rand.NewPCG(20261122, 22))
 	as := 1
 	for range permutations {
 		b.permute(rng)
-		strongest := 0.0
-		for _, f := range fs {
-			strongest = max(strongest, math.Abs(float64(b.marked(f))-f.mean)/f.sd)
-		}
-		if strongest >= real-1e-9 {
+		if slices.ContainsFunc(fs, func(f *feature) bool { return f.likely[b.marked(f)] <= m.Each[0].P*(1+1e-9) }) {
 			as++
 		}
 	}
@@ -308,32 +304,65 @@ func (b *battery) marks() *Marks {
 	return m
 }
 
-// expect gives a feature the mean and deviation of its labelled units under
-// permutation (hypergeometric in each stratum). It reports whether they can vary.
+// expect gives a feature how many of its units chance labels, and how likely each
+// number is: in each stratum the number is hypergeometric, and the strata add up. It
+// reports whether the number can vary.
 func (b *battery) expect(f *feature) bool {
 	in := map[int]int{}
 	for _, u := range f.units {
 		in[b.at[u]]++
 	}
-	variance := 0.0
-	for s, k := range in {
-		n, labelled := float64(len(b.strata[s])), 0.0
+	chance := []float64{1}
+	for _, s := range slices.Sorted(maps.Keys(in)) {
+		labelled := 0
 		for _, u := range b.strata[s] {
 			if b.labels[u] {
 				labelled++
 			}
 		}
-		share := labelled / n
-		f.mean += float64(k) * share
-		if n > 1 {
-			variance += float64(k) * share * (1 - share) * (n - float64(k)) / (n - 1)
+		chance = sum(chance, hypergeometric(len(b.strata[s]), labelled, in[s]))
+	}
+	below, vary := 0.0, false
+	f.likely = make([]float64, len(chance))
+	for n, p := range chance {
+		f.mark.Chance += float64(n) * p
+		below += p
+		f.likely[n] = min(1, 2*below)
+		vary = vary || p > 1e-12 && p < 1-1e-12
+	}
+	above := 0.0
+	for n, p := range slices.Backward(chance) {
+		above += p
+		f.likely[n] = min(f.likely[n], 2*above)
+	}
+	return vary
+}
+
+// hypergeometric gives how likely it is that of drawn units out of all, of which some
+// are labelled, 0, 1, 2, ... are.
+func hypergeometric(all, labelled, drawn int) []float64 {
+	choose := func(n, k int) float64 {
+		a, _ := math.Lgamma(float64(n + 1))
+		b, _ := math.Lgamma(float64(k + 1))
+		c, _ := math.Lgamma(float64(n - k + 1))
+		return a - b - c
+	}
+	p := make([]float64, min(labelled, drawn)+1)
+	for n := max(0, drawn-(all-labelled)); n < len(p); n++ {
+		p[n] = math.Exp(choose(labelled, n) + choose(all-labelled, drawn-n) - choose(all, drawn))
+	}
+	return p
+}
+
+// sum gives the distribution of the sum of two numbers.
+func sum(x, y []float64) []float64 {
+	z := make([]float64, len(x)+len(y)-1)
+	for i, p := range x {
+		for j, q := range y {
+			z[i+j] += p * q
 		}
 	}
-	f.sd = math.Sqrt(variance)
-	// Of a name that chance marks less than once, one place more or less decides:
-	// permutations of such names would rule the maximum, and hide those that stand in
-	// many places.
-	return f.mean >= 1 && variance > 0.25
+	return z
 }
 
 func (b *battery) marked(f *feature) int {

@@ -112,3 +112,19 @@ func TestAtHand(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, AtHand(context.Background(), p, cache, ""))
 }
+
+// TestChanceOfAName: the exact distribution against one counted by hand, and against
+// itself turned around.
+func TestChanceOfAName(t *testing.T) {
+	// Two of four are labelled and two drawn (1, 4, 1 of 6), beside one of two (1, 1 of 2).
+	b := &battery{strata: [][]int{{0, 1, 2, 3}, {4, 5}}, labels: []bool{true, false, true, false, true, false}, at: []int{0, 0, 0, 0, 1, 1}}
+	f := &feature{units: []int{0, 1, 4}}
+	require.True(t, b.expect(f))
+	require.InDelta(t, 1.5, f.mark.Chance, 1e-9)
+	require.Len(t, f.likely, 4)
+	for n, want := range []float64{2. / 12, 1, 1, 2. / 12} {
+		require.InDelta(t, want, f.likely[n], 1e-9, n)
+	}
+	f = &feature{units: []int{0, 1, 2, 3}}
+	require.False(t, b.expect(f), "a name that stands everywhere cannot tell")
+}

@@ -81,7 +81,12 @@ func TestVerifyFindsWhatASealLeaves(t *testing.T) {
 	}
 	f := verify("")
 	require.True(t, f.Failed())
-	require.Contains(t, strings.Join(f.complaints(), "\n"), "demo.md:1: the sealed export tells where entries lie (p 0.002, expected 0.01 or more), the most by grade_book in ")
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "demo.md:1: the sealed export tells where entries lie (p 0.0005, expected 0.01 or more), the most by grade_book in ")
+
+	require.Empty(t, verify("update").complaints(), "who writes it into the ledger has read it")
+	f = verify("all")
+	require.Empty(t, f.complaints())
+	require.Contains(t, strings.Join(f.logs, "\n"), "1 families proven now")
 
 	key := filepath.Join(root, "fixtures/projects/demo.md")
 	text, err := os.ReadFile(key)
