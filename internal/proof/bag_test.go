@@ -41,13 +41,11 @@ func TestBagOfTokensIsShown(t *testing.T) {
 	if os.Getenv("ASSAY_APP") != "" {
 		t.Skip("ASSAY_APP: one application alone")
 	}
-	var rows []string
+	least, most := 1.0, 0.0
 	for _, f := range proof.BagOfTokens(corpora(t)) {
-		rows = append(rows, fmt.Sprintf("| %s | %d | %d | %.2f | %.1f %% |\n", f.App, f.Goods+f.Bads, f.TrainedOn, f.AUC, 100*f.Balanced))
+		least, most = min(least, f.AUC), max(most, f.AUC)
 	}
 	page, err := os.ReadFile("../../docs/proving-cases.md")
 	require.NoError(t, err)
-	if table := strings.Join(rows, ""); !strings.Contains(string(page), table) {
-		t.Errorf("docs/proving-cases.md shows another table for the bag of tokens: expected\n%s", table)
-	}
+	require.Contains(t, string(page), fmt.Sprintf("an AUC of %.2f to %.2f", least, most))
 }
