@@ -80,17 +80,15 @@ func factsOf(in *Input) (*facts, error) {
 	f := &facts{Audits: []auditFact{}, Bench: []benchFact{}, Notes: slices.Clone(in.Notes)}
 	s := &site{in: *in}
 	for _, r := range slices.Concat(s.latest("Smoke"), s.latest("Regression")) {
-	Record  string           `json:"record"`
-	Suite   string           `json:"suite"`
-	Project string           `json:"project"`
-	Auditor string           `json:"auditor"`
-	Replay  bool             `json:"replay"`
-	Verdict audit.Verdict    `json:"verdict"`
-	Trials  int              `json:"trials"`
-	Metrics *score.Metrics   `json:"metrics"` // of the first trial that counts
-	Rates   *score.Rates     `json:"rates"`   // of the same
-	Look    string           `json:"look,omitempty"`
-	trials  []*score.Metrics // of every trial that counts
+		runs, early := r.Record.Ended()
+		a := auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor, r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look, runs, early, nil}
+		for _, t := range r.Record.Counting() {
+			a.trials = append(a.trials, &t.Metrics)
+		}
+		f.Audits = append(f.Audits, a)
+		if r.Ended != "" {
+			f.Notes = append(f.Notes, r.Record.Auditor+" on "+r.Record.Project+": "+r.Ended)
+		}
 	}
 	if in.Results == nil {
 		return f, nil

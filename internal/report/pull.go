@@ -293,9 +293,9 @@ func (p *Pull) Markdown(w io.Writer) error {
 
 // A noted is something that is said of a line of a file.
 type noted struct {
-	verdict     audit.Verdict
-	pos         audit.Pos
-	id, message string
+	verdict          audit.Verdict
+	pos              audit.Pos
+	who, id, message string
 }
 
 // notes gives what annotations tell: of each that moved the entries that were lost,
@@ -306,10 +306,10 @@ func (p *Pull) notes() (ns []noted) {
 			continue
 		}
 		for _, l := range m.Lost[:min(lostShown, len(m.Lost))] {
-			ns = append(ns, noted{m.Verdict, l.Pos, l.ID, fmt.Sprintf("%s lost %s: %s", m.Who, strings.TrimSpace(l.ID+" "+l.Title), m.Says)})
+			ns = append(ns, noted{m.Verdict, l.Pos, m.Who, l.ID, fmt.Sprintf("%s lost %s: %s", m.Who, strings.TrimSpace(l.ID+" "+l.Title), m.Says)})
 		}
 		if len(m.Lost) == 0 {
-			ns = append(ns, noted{m.Verdict, m.Pos, m.Who, fmt.Sprintf("%s: %s", m.Who, m.Says)})
+			ns = append(ns, noted{m.Verdict, m.Pos, m.Who, "", fmt.Sprintf("%s: %s", m.Who, m.Says)})
 		}
 	}
 	return ns
@@ -364,7 +364,7 @@ func (p *Pull) GitLab(w io.Writer, at func(audit.Pos) string) error {
 			severity = "minor"
 		}
 		file := cmp.Or(at(n.pos), n.pos.File)
-		issues = append(issues, issue{oneLine(n.message), "assay", hashOf([]byte(n.pos.String() + "\x00" + n.id + "\x00" + n.message)), severity, location{file, lines{max(1, n.pos.Line)}}})
+		issues = append(issues, issue{oneLine(n.message), "assay", hashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)), severity, location{file, lines{max(1, n.pos.Line)}}})
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -385,7 +385,7 @@ func (p *Pull) SARIF(w io.Writer, at func(audit.Pos) string) error {
 			severity = audit.Medium
 		}
 		line := max(1, n.pos.Line)
-		fs = append(fs, audit.Finding{ID: n.id, RuleID: "assay", Severity: severity, File: file, Lines: audit.Range{Start: line, End: line}, Title: "Assay: " + string(n.verdict), Description: n.message})
+		fs = append(fs, audit.Finding{ID: cmp.Or(n.id, n.who), RuleID: "assay", Severity: severity, File: file, Lines: audit.Range{Start: line, End: line}, Title: "Assay: " + string(n.verdict), Description: n.message})
 	}
 	return findings.WriteSARIF(w, "assay", score.Version, fs)
 }
