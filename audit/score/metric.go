@@ -13,6 +13,7 @@ type Metric[R any] struct {
 	Main bool             // stands in the summary of a run, which has one line for each auditor
 	Of   func(R) Estimate // Value, or Low and High alone where only the bounds are known
 	Show func(R) string   // Of as people read it, with its unit
+	Less bool             // less of it is better
 }
 
 // Title is the name as the head of a row: with a capital.
@@ -24,11 +25,12 @@ func (m Metric[R]) Unit() string { return strings.NewReplacer(" ", "-", "/", "-p
 // AuditMetrics are the figures of one trial on a project, or of a part of its key.
 func AuditMetrics() []Metric[*Metrics] {
 	share := func(name string, main bool, of func(*Metrics) Value) Metric[*Metrics] {
-		return Metric[*Metrics]{name, main, func(m *Metrics) Estimate { return Estimate{Value: of(m)} }, func(m *Metrics) string { return of(m).String() }}
+		return Metric[*Metrics]{name, main, func(m *Metrics) Estimate { return Estimate{Value: of(m)} }, func(m *Metrics) string { return of(m).String() }, false}
 	}
 	span := func(name string, of func(*Metrics) Span) Metric[*Metrics] {
-		return Metric[*Metrics]{name, true, func(m *Metrics) Estimate { return Estimate{Low: of(m).Low, High: of(m).High} }, func(m *Metrics) string { return of(m).String() }}
+		return Metric[*Metrics]{name, true, func(m *Metrics) Estimate { return Estimate{Low: of(m).Low, High: of(m).High} }, func(m *Metrics) string { return of(m).String() }, false}
 	}
+	less := func(m Metric[*Metrics]) Metric[*Metrics] { m.Less = true; return m }
 	coverage := share("coverage", true, func(m *Metrics) Value { return m.Coverage })
 	coverage.Show = func(m *Metrics) string { return fmt.Sprintf("%d of %d", len(m.Covered), len(m.Held)) }
 	lift := share("lift", false, func(m *Metrics) Value { return m.Lift })
@@ -39,8 +41,8 @@ func AuditMetrics() []Metric[*Metrics] {
 		span("F1", func(m *Metrics) Span { return m.F1 }),
 		coverage,
 		share("severity accuracy", false, func(m *Metrics) Value { return m.SeverityAccuracy }),
-		share("hallucinated paths", false, func(m *Metrics) Value { return m.HallucinatedPaths }),
-		share("chance level", false, func(m *Metrics) Value { return m.Chance.Mean }),
+		less(share("hallucinated paths", false, func(m *Metrics) Value { return m.HallucinatedPaths })),
+		less(share("chance level", false, func(m *Metrics) Value { return m.Chance.Mean })),
 		lift,
 	}
 }
@@ -48,7 +50,7 @@ func AuditMetrics() []Metric[*Metrics] {
 // BenchMetrics are the figures of a reviewer over cases.
 func BenchMetrics() []Metric[*Bench] {
 	estimate := func(name string, main bool, of func(*Bench) Estimate) Metric[*Bench] {
-		return Metric[*Bench]{name, main, of, func(b *Bench) string { return of(b).String() }}
+		return Metric[*Bench]{name, main, of, func(b *Bench) string { return of(b).String() }, false}
 	}
 	errors := estimate("errors/100", true, func(b *Bench) Estimate { return b.Errors })
 	errors.Show = func(b *Bench) string {
@@ -60,6 +62,7 @@ func BenchMetrics() []Metric[*Bench] {
 	}
 	unanswered := estimate("unanswered", false, func(b *Bench) Estimate { return Estimate{Value: b.Unanswered} })
 	unanswered.Show = func(b *Bench) string { return b.Unanswered.String() }
+	errors.Less, unanswered.Less = true, true
 	return []Metric[*Bench]{
 		errors,
 		estimate("balanced accuracy", true, func(b *Bench) Estimate { return b.BalancedAccuracy }),

@@ -56,10 +56,10 @@ func (r Rate) Name() string {
 // RateMetrics are the columns of [Rates].
 func RateMetrics() []Metric[*Rate] {
 	count := func(name string, of func(*Rate) int) Metric[*Rate] {
-		return Metric[*Rate]{name, false, func(r *Rate) Estimate { return Estimate{Value: Of(float64(of(r)))} }, func(r *Rate) string { return strconv.Itoa(of(r)) }}
+		return Metric[*Rate]{name, false, func(r *Rate) Estimate { return Estimate{Value: Of(float64(of(r)))} }, func(r *Rate) string { return strconv.Itoa(of(r)) }, false}
 	}
 	share := func(name string, of func(*Rate) Value) Metric[*Rate] {
-		return Metric[*Rate]{name, false, func(r *Rate) Estimate { return Estimate{Value: of(r)} }, func(r *Rate) string { return of(r).String() }}
+		return Metric[*Rate]{name, false, func(r *Rate) Estimate { return Estimate{Value: of(r)} }, func(r *Rate) string { return of(r).String() }, false}
 	}
 	return []Metric[*Rate]{
 		count("TP", func(r *Rate) int { return r.TP }), count("FN", func(r *Rate) int { return r.FN }),

@@ -10,20 +10,41 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/record"
 )
 
 // A pipeline is what the test reads of a GitHub workflow or a GitLab file.
 type pipeline struct {
-	Jobs map[string]struct {
-		Steps []struct {
-			Name, ID, If, Run, Uses string
-			Env                     map[string]string
-		}
-	}
-	Change, Live struct{ Script []string }
+	Jobs map[string]struct{ Steps []step }
+	Live struct{ Script []string }
+}
+
+// A step is one of a job, or of an action.
+type step struct {
+	Name, ID, If, Run, Uses string
+	Env                     map[string]string
+}
+
+// An action is what deploy/action/action.yml says.
+type action struct {
+	Inputs map[string]struct{ Default string }
+	Runs   struct{ Steps []step }
+}
+
+// parsed reads a YAML file of deploy/.
+func parsed[T any](t *testing.T, name string) (v T) {
+	t.Helper()
+	b, err := os.ReadFile("../../deploy/" + name)
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(b, &v))
+	return v
 }
 
 // pipelines reads the pipelines that docs/ci.md offers: GitHub's, then GitLab's.
@@ -92,8 +113,12 @@ func newRunner(t *testing.T, changed string) *runner {
 		// is that the suites were run and judged.
 		suites = "case \"$1 $*\" in *-auditor*) exit 0;; test*) " + goBin + " \"$@\" > " + r.tmp + "/said 2>&1 && exit 0; grep -qE '^(SMOKE|REGRESSION|BENCH) ' " + r.tmp + "/said && exit 0; cat " + r.tmp + "/said; exit 1;; esac\n"
 	}
+	stub("gh", "case \"$*\" in *--paginate*) cat "+r.tmp+"/comment-id 2>/dev/null;; esac; true")
+	stub("curl", "case \"$*\" in *per_page*) echo '[{\"id\":7,\"body\":\"<!-- assay --> old\"}]';; esac; true")
 	stub("go", suites+"exec "+goBin+" \"$@\"")
-	r.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RUNNER_TEMP="+r.tmp, "GITHUB_OUTPUT="+filepath.Join(r.tmp, "output"),
+	r.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RUNNER_TEMP="+r.tmp, "GITHUB_OUTPUT="+filepath.Join(r.tmp, "output"), "GITHUB_ENV="+filepath.Join(r.tmp, "env"),
+		"GITHUB_STEP_SUMMARY="+filepath.Join(r.tmp, "step-summary"), "GITHUB_SERVER_URL=https://github.example", "GITHUB_REPOSITORY=o/r", "GITHUB_RUN_ID=5", "NUMBER=12", "GH_TOKEN=t",
+		"CI_API_V4_URL=https://gitlab.example/api/v4", "CI_PROJECT_ID=3", "CI_MERGE_REQUEST_IID=12", "CI_JOB_URL=https://gitlab.example/job/1", "ASSAY_COMMENT_TOKEN=t",
 		"BASE="+r.base, "CI_MERGE_REQUEST_DIFF_BASE_SHA="+r.base, "ASSAY_ROOT=")
 	return r
 }
@@ -132,13 +157,40 @@ func (r *runner) git(dir string, args ...string) string {
 	return string(out)
 }
 
-// bash runs a step as the runners do.
-func (r *runner) bash(script string) {
+// bash runs a step as the runners do, and gives what it printed.
+func (r *runner) bash(script string, env ...string) string {
 	r.t.Helper()
 	cmd := exec.CommandContext(context.Background(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
-	cmd.Dir, cmd.Env = r.dir, r.env
+	cmd.Dir, cmd.Env = r.dir, append(r.env, env...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(r.t, err, "%s\n%s", script, out)
+	return string(out)
+}
+
+var input = regexp.MustCompile(`\$\{\{ inputs\.(\w+) \}\}`)
+
+// steps runs those of a job, and in the place of our action its own. It gives what
+// they printed.
+func (r *runner) steps(list []step) (out string) {
+	r.t.Helper()
+	a := parsed[action](r.t, "action/action.yml")
+	for _, s := range list {
+		if s.Uses == "./deploy/action" {
+			out += r.steps(a.Runs.Steps)
+		}
+		if s.Run == "" || !r.holds(s.If) {
+			continue
+		}
+		env := []string{"ACTION=" + filepath.Join(r.dir, "deploy", "action")}
+		for name, value := range s.Env {
+			value = input.ReplaceAllStringFunc(value, func(in string) string { return a.Inputs[input.FindStringSubmatch(in)[1]].Default })
+			if !strings.Contains(value, "${{") {
+				env = append(env, name+"="+value)
+			}
+		}
+		out += r.bash(s.Run, env...)
+	}
+	return out
 }
 
 // asked gives the calls of go test, sudo, apt-get and npm.
@@ -177,34 +229,62 @@ func TestPipelinesRun(t *testing.T) {
 	}
 	ps := pipelines(t)
 	const smoke, full = "go test -run Smoke -short", "go test -run Regression|Bench"
+	type job struct {
+		Script    []string
+		Variables map[string]string
+	}
+	template := parsed[map[string]job](t, "gitlab/assay.yml")[".assay"]
+	var variables []string
+	for name, value := range template.Variables {
+		variables = append(variables, name+"="+value)
+	}
+	told := record.Record{Date: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Suite: "Smoke", Project: "smoke", Auditor: "canned", Score: score.Version,
+		Judgement: score.Judgement{Verdict: audit.Fail, Reasons: []score.Reason{{Verdict: audit.Fail, Text: "2 of 5 flaws were found"}}}}
 	for changed, want := range map[string]string{
-		"docs/new.md":                             "",
-		"internal/report/doc.go":                  smoke,
-		"fixtures/prompts/evaluation-prompt.txt":  smoke + "; " + full,
-		"a-file/that-nobody-thought-of.surprises": smoke + "; " + full,
+		"docs/new.md":                            "",
+		"internal/report/doc.go":                 smoke,
+		"fixtures/prompts/evaluation-prompt.txt": smoke + "; " + full,
 	} {
 		t.Run(changed, func(t *testing.T) {
 			r := newRunner(t, changed)
-			for _, s := range ps[0].Jobs["change"].Steps {
-				if s.Run != "" && r.holds(s.If) {
-					r.bash(s.Run)
-				}
+			_, err := told.Write(filepath.Join(r.dir, "records")) // what the suites, which are stood in for, would leave
+			require.NoError(t, err)
+			said := r.steps(ps[0].Jobs["change"].Steps)
+			suites, gh, _ := strings.Cut(r.asked(), "; gh ")
+			require.Equal(t, want, suites, "GitHub")
+			if want != "" {
+				require.Contains(t, said, "::error file=fixtures/smoke.md,line=1,title=Assay%3A FAIL::canned on the smoke test: 2 of 5 flaws were found\n")
+				require.Regexp(t, `^api --paginate repos/o/r/issues/12/comments --jq .*; gh api -X POST repos/o/r/issues/12/comments -F body=@\S+/assay.md$`, gh)
+				comment, err := os.ReadFile(filepath.Join(r.tmp, "assay.md"))
+				require.NoError(t, err)
+				require.Contains(t, string(comment), "<!-- assay -->\n### Assay: FAIL\n\n**FAIL canned on the smoke test**")
+				require.Contains(t, string(comment), "[Report](<https://github.example/o/r/actions/runs/5#artifacts>)")
+				step, err := os.ReadFile(filepath.Join(r.tmp, "step-summary"))
+				require.NoError(t, err)
+				require.Contains(t, string(step), "### Assay: FAIL")
+				require.FileExists(t, filepath.Join(r.tmp, "assay.sarif"))
+				require.FileExists(t, filepath.Join(r.tmp, "assay-report", "index.html"))
+				require.NoError(t, os.WriteFile(filepath.Join(r.tmp, "comment-id"), []byte("99\n98\n"), 0o644))
+				r.bash("bash deploy/action/comment.sh " + filepath.Join(r.tmp, "assay.md"))
+				require.Regexp(t, `gh api -X PATCH repos/o/r/issues/comments/99 -F body=@\S+$`, r.asked(), "one comment is kept up to date")
 			}
-			require.Equal(t, want, r.asked(), "GitHub")
 
 			r = newRunner(t, changed)
-			r.bash(strings.Join(ps[1].Change.Script, "\n"))
-			require.Equal(t, want, r.asked(), "GitLab")
+			_, err = told.Write(filepath.Join(r.dir, "records"))
+			require.NoError(t, err)
+			r.bash(strings.Join(template.Script, "\n"), variables...)
+			suites, curl, _ := strings.Cut(r.asked(), "; curl ")
+			require.Equal(t, want, suites, "GitLab")
+			if want != "" {
+				require.FileExists(t, filepath.Join(r.dir, "gl-code-quality-report.json"))
+				require.Contains(t, curl, "--request PUT --data-urlencode body@assay.md https://gitlab.example/api/v4/projects/3/merge_requests/12/notes/7")
+			}
 		})
 	}
 	t.Run("monthly", func(t *testing.T) {
 		const live = "go test -run Smoke -auditor claude -strict -timeout 20m; go test -run Regression -auditor claude -strict -trials 3 -budget 105 -concurrency 3 -timeout 0 -change monthly run"
 		r := newRunner(t, "docs/new.md")
-		for _, s := range ps[0].Jobs["live"].Steps {
-			if s.Run != "" && r.holds(s.If) {
-				r.bash(s.Run)
-			}
-		}
+		r.steps(ps[0].Jobs["live"].Steps)
 		require.Equal(t, "sudo apt-get install -y bubblewrap; sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0; npm install -g @anthropic-ai/claude-code@2.1.197; "+live, r.asked())
 		r = newRunner(t, "docs/new.md")
 		r.bash(strings.Join(ps[1].Live.Script, "\n"))

@@ -36,6 +36,7 @@ type cli struct {
 	Compare  compareCmd  `cmd:"" help:"Hold a record against an earlier one, an auditor or reviewer against another, or two results."`
 	Rescore  rescoreCmd  `cmd:"" help:"Read the reports that were kept beside records again, without asking anybody."`
 	Report   reportCmd   `cmd:"" help:"Show records and results: pages, text, CSV, JSON, Markdown, benchmark format, SARIF."`
+	Summary  summaryCmd  `cmd:"" help:"Tell a pull request what a run changed: a comment, annotations, SARIF."`
 	Triage   triageCmd   `cmd:"" help:"Rule findings that a key does not hold, a keystroke each."`
 	Control  controlCmd  `cmd:"" help:"Write the report of an auditor that reads no code: what names and luck are worth."`
 	Enqueue  enqueueCmd  `cmd:"" help:"Plan a run of Bench and leave it to workers (needs a PostgreSQL)."`

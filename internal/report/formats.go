@@ -37,6 +37,8 @@ type auditFact struct {
 
 	Runs      int `json:"runs,omitempty"`       // that came to an end, of all trials
 	EarlyEnds int `json:"early_ends,omitempty"` // of these, how many ended early
+
+	trials []*score.Metrics // of every trial that counts
 }
 
 type benchFact struct {
@@ -79,7 +81,11 @@ func factsOf(in *Input) (*facts, error) {
 	s := &site{in: *in}
 	for _, r := range slices.Concat(s.latest("Smoke"), s.latest("Regression")) {
 		runs, early := r.Record.Ended()
-		f.Audits = append(f.Audits, auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor, r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look, runs, early})
+		a := auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor, r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look, runs, early, nil}
+		for _, t := range r.Record.Counting() {
+			a.trials = append(a.trials, &t.Metrics)
+		}
+		f.Audits = append(f.Audits, a)
 		if r.Ended != "" {
 			f.Notes = append(f.Notes, r.Record.Auditor+" on "+r.Record.Project+": "+r.Ended)
 		}
@@ -248,17 +254,21 @@ func guard(s string) string {
 }
 
 // benchfmt writes the figures in Go's benchmark format, for benchstat: see
-// golang.org/design/14313-benchmark-format. Undefined figures are left out.
+// golang.org/design/14313-benchmark-format, and pkg.go.dev/golang.org/x/perf/benchfmt
+// for the units' lines. Undefined figures are left out. A trial of an audit is a
+// sample.
 func (f *facts) benchfmt(w io.Writer) error {
 	var b strings.Builder
+	unitLines(&b, score.AuditMetrics())
+	unitLines(&b, score.BenchMetrics())
 	line := func(name string, units []string) {
 		if len(units) > 0 {
 			fmt.Fprintf(&b, "Benchmark%s 1 %s\n", name, strings.Join(units, " "))
 		}
 	}
 	for _, a := range f.Audits {
-		if a.Metrics != nil {
-			line(fmt.Sprintf("%s/project=%s/auditor=%s", solid(a.Suite), solid(a.Project), solid(a.Auditor)), units(score.AuditMetrics(), a.Metrics))
+		for _, m := range a.trials {
+			line(fmt.Sprintf("%s/project=%s/auditor=%s", solid(a.Suite), solid(a.Project), solid(a.Auditor)), units(score.AuditMetrics(), m))
 		}
 	}
 	for _, x := range f.Bench {
@@ -266,6 +276,16 @@ func (f *facts) benchfmt(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// unitLines says of each unit whether more or less of it is better.
+func unitLines[R any](b *strings.Builder, ms []score.Metric[R]) {
+	for _, m := range ms {
+		better := map[bool]string{false: "higher", true: "lower"}[m.Less]
+		for _, end := range []string{"", "-low", "-high"} {
+			fmt.Fprintf(b, "Unit %s%s better=%s\n", m.Unit(), end, better)
+		}
+	}
 }
 
 // units gives the defined figures of r, each with its unit; of a figure between

@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,14 +63,16 @@ func TestFormatsAgree(t *testing.T) {
 func TestBenchfmtIsReadByBenchstat(t *testing.T) {
 	in := sample(t)
 	text := as(t, "benchfmt", in)
-	got := map[string]map[string]float64{}
+	got, samples, better := map[string]map[string]float64{}, map[string]int{}, map[string]string{}
 	for r := benchfmt.NewReader(strings.NewReader(text), "report"); r.Scan(); {
 		switch rec := r.Result().(type) {
 		case *benchfmt.Result:
 			require.Equal(t, 1, rec.Iters)
 			name := rec.Name.String()
-			require.NotContains(t, got, name, "two lines of one name")
-			got[name] = map[string]float64{}
+			if got[name] == nil { // else a further trial
+				got[name] = map[string]float64{}
+			}
+			samples[name]++
 			for _, v := range rec.Values {
 				got[name][v.Unit] = v.Value
 			}
@@ -79,14 +82,38 @@ func TestBenchfmtIsReadByBenchstat(t *testing.T) {
 				require.Regexp(t, `^/(project|auditor|app|model|prompt)=.`, string(p))
 			}
 		case *benchfmt.UnitMetadata:
+			better[rec.Unit] = rec.Value
 		default:
 			t.Fatalf("not understood: %v", rec)
 		}
 	}
-	m := in.Records[2].Trials[0].Result.Metrics
-	require.InDelta(t, m.Recall.V, got["Regression/project=go-test-bench/auditor=agent"]["recall"], 1e-6)
+	m := in.Records[2].Counting()
+	require.InDelta(t, m[len(m)-1].Metrics.Recall.V, got["Regression/project=go-test-bench/auditor=agent"]["recall"], 1e-6)
+	require.Equal(t, len(m), samples["Regression/project=go-test-bench/auditor=agent"], "every trial is a sample")
+	require.Equal(t, "higher", better["recall"])
+	require.Equal(t, "lower", better["errors-per-100"])
+	for _, figures := range got {
+		for unit := range figures {
+			require.Contains(t, better, unit)
+		}
+	}
+	byBenchstat(t, text)
 	ls := in.Results.Variants
 	require.Len(t, got, 2+len(ls)*(1+len(in.Apps)), "each reviewer over all and over each application, and two auditors")
+}
+
+// byBenchstat has benchstat itself compare the file with itself, where it is
+// installed.
+func byBenchstat(t *testing.T, text string) {
+	bin, err := exec.LookPath("benchstat")
+	if err != nil {
+		return
+	}
+	file := filepath.Join(t.TempDir(), "bench.txt")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	out, err := exec.Command(bin, "-filter", ".unit:recall", file, file).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "Regression/project=go-test-bench/auditor=agent")
 }
 
 // Where the public schema of SARIF 2.1.0 is at hand (it is not ours to commit), an

@@ -207,6 +207,7 @@ func (b *bench) start(t T) error {
 	if err != nil {
 		return err
 	}
+	b.suite.progress.say("Bench: planning %d cases", len(b.leaves))
 	plan, err := run.Prepare(ctx, b.config(command), b.items())
 	if err != nil {
 		return err

@@ -260,6 +260,7 @@ type evaluation struct {
 }
 
 func (h *evaluation) run(t T) {
+	h.suite.progress.say("Regression: %s, %s", h.project.Name, h.candidate.name)
 	h.checkRecordings(t)
 	if t.Failed() {
 		return
@@ -574,6 +575,7 @@ func (h *evaluation) export(ctx context.Context, dir string) (string, func() err
 func (a *audits) fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	a.fetching.Lock()
 	defer a.fetching.Unlock()
+	a.suite.progress.say("fetching %s at its pin", p.Name)
 	cache, err := cacheDir()
 	if err != nil {
 		return nil, err

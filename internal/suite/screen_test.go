@@ -13,6 +13,7 @@ import (
 	"assay/audit"
 	"assay/audit/score"
 	"assay/internal/record"
+	"assay/internal/run"
 )
 
 // busy is a run of several agents on eleven projects, with failures, reviewers,
@@ -124,4 +125,13 @@ func TestProgressSaysWhy(t *testing.T) {
 	now := p.since
 	require.Equal(t, "fetching dvja", p.line(now))
 	require.Equal(t, "fetching dvja  1m5s", p.line(now.Add(65*time.Second)))
+
+	ev := run.Event{Kind: run.Throttle, Text: "HTTP 429: slow down", State: run.State{Planned: 10, Retries: 3, Spent: 1, Expected: 5, Elapsed: 100 * time.Second}}
+	ev.State.Add(audit.Good, audit.OutcomeErrored, 1)
+	ev.State.Add(audit.Bad, audit.OutcomeMalformed, 1)
+	p.event(ev)
+	require.Equal(t, "2/10  1 errored  1 malformed  3 retries  1.2/min  $1.00 of about $5.00  1m40s  6m40s left  slower: HTTP 429: slow down", p.line(p.at))
+	require.NotContains(t, p.line(p.at.Add(remembered)), "slower")
+	p.event(run.Event{Kind: run.Ended})
+	require.Equal(t, "judging", p.line(p.at))
 }

@@ -120,6 +120,7 @@ func TestAtATerminal(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	t.Run("progress", func(t *testing.T) { progressAtATerminal(t, bin) })
 	t.Run("interrupt", func(t *testing.T) { interruptAtATerminal(t, bin) })
+	t.Run("swallowed", swallowedByGoTest)
 	t.Run("unconfined", func(t *testing.T) { unconfined(t, bin) })
 }
 
@@ -186,7 +187,7 @@ func progressAtATerminal(t *testing.T, bin string) {
 			lines := regexp.MustCompile(`\r\x1b\[K\x1b\[\?7l([^\x1b]*)`).FindAllStringSubmatch(seen, -1)
 			require.Equal(t, "reading flags, fixtures and cases", lines[0][1], "it speaks before anything is asked")
 			last := lines[len(lines)-1][1]
-			require.Regexp(t, `^\d+/48  balanced \d+\.\d % \(\d+ to \d+\)  (1 errored  )?1 malformed  \d+ retries  \d+\.\d/s  \$0\.\d\d of about \$0\.\d\d  \d+s  \d+s left  again: HTTP 502 Bad Gateway`, last, "%q", seen)
+			require.Regexp(t, `^\d+/48  balanced \d+\.\d % \(\d+ to \d+\)  (\d+ (errored|malformed)  )*\d+ retries  \d+\.\d/s  \$0\.\d\d of about \$0\.\d\d  \d+s  \d+s left  again: HTTP 502 Bad Gateway`, last, "%q", seen)
 			require.Contains(t, seen, "\r\x1b[K", "the line is taken away at the end")
 		})
 	}
@@ -237,6 +238,32 @@ func interruptAtATerminal(t *testing.T, bin string) {
 			require.Len(t, b.mock.Requests(), 120, "the rest is asked, and nothing twice")
 		})
 	}
+}
+
+// Where packages are named, go test keeps to itself what a passing one prints: the
+// terminal shows the verdict all the same, the second time too, which would come from
+// the cache, in the width that it has, and once. Into a file it is not written.
+func swallowedByGoTest(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	require.NoError(t, err)
+	var env []string
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "ASSAY_") && !strings.HasPrefix(e, "CI=") && !strings.HasPrefix(e, "GITHUB_") && !strings.HasPrefix(e, "COLUMNS=") {
+			env = append(env, e)
+		}
+	}
+	for range 2 {
+		seen, err := onTerminal(t, root, env, "go", "test", ".", "-run", "Smoke", "-short").end()
+		require.NoError(t, err, "%s", seen)
+		require.Regexp(t, `WARN +static +4 of 5 flaws`, seen)
+		require.Contains(t, seen, "acceptable: missed SMOKE-4")
+		require.Contains(t, seen, "ok  \tassay")
+		require.NotContains(t, seen, "(cached)")
+	}
+	seen, err := onTerminal(t, root, append(env, "COLUMNS=30"), "go", "test", "-run", "Smoke", "-short").end()
+	require.NoError(t, err, "%s", seen)
+	require.Equal(t, 1, strings.Count(seen, "acceptable"), "%s", seen)
+	require.NotContains(t, seen, "checks", "a terminal without room gets fewer columns: %s", seen)
 }
 
 // A reviewer that nothing confines is told of.

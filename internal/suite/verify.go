@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -131,6 +132,7 @@ func (v *verify) app(t T, app *audit.App) {
 
 // family proves a family and holds it against its entry in the ledger.
 func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App, fam *audit.Family, before proof.Proved) {
+	v.suite.progress.say("Verify: %s", strings.TrimPrefix(t.Name(), "TestVerify/"))
 	now, problems, err := proof.Prove(ctx, r, app, fam)
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Pos, p.What)

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/internal/auditor"
+	"assay/internal/report"
+	"assay/internal/run"
+)
+
+type summaryCmd struct {
+	Root    string `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
+	Records string `help:"Folder of test records; default: records below the root."`
+	DB      string `help:"Results of go test -run Bench; default: results.db below the root." env:"ASSAY_DB"`
+	Format  string `help:"markdown (a comment), github (annotations), gitlab (a Code Quality report) or sarif (for code scanning)." enum:"markdown,github,gitlab,sarif" default:"markdown" short:"o"`
+	Link    string `help:"Address of the report, for the comment."`
+}
+
+// Run tells what a run changed.
+func (c *summaryCmd) Run(ctx context.Context) error {
+	in, err := (&reportCmd{Root: c.Root, Records: cmp.Or(c.Records, under(c.Root, "records")), DB: cmp.Or(c.DB, under(c.Root, "results.db"))}).input(ctx)
+	if err != nil {
+		return err
+	}
+	fsys, err := source{Root: c.Root}.fixtures()
+	if err != nil {
+		return err
+	}
+	goals, err := fixture.ReadGoals(fsys, "fixtures/goals.md")
+	if err != nil {
+		return err
+	}
+	p, err := report.PullOf(in, report.Held{Fixtures: fsys, Goals: goals, Deterministic: auditor.Deterministic, Hash: run.CaseHash}, c.Link)
+	if err != nil {
+		return err
+	}
+	switch c.Format {
+	case "github":
+		return p.GitHub(os.Stdout, c.at)
+	case "gitlab":
+		return p.GitLab(os.Stdout, c.at)
+	case "sarif":
+		return p.SARIF(os.Stdout, c.at)
+	}
+	return p.Markdown(os.Stdout)
+}
+
+// at gives the path of a fixture in the repository, whose root is the working
+// folder; "" where it is not there.
+func (c *summaryCmd) at(pos audit.Pos) string {
+	name := filepath.Join(c.Root, filepath.FromSlash(pos.File))
+	if here, err := os.Getwd(); err == nil && filepath.IsAbs(name) {
+		if rel, err := filepath.Rel(here, name); err == nil {
+			name = rel
+		}
+	}
+	if st, err := os.Stat(name); err != nil || st.IsDir() || !filepath.IsLocal(name) {
+		return ""
+	}
+	return filepath.ToSlash(name)
+}
