@@ -1,17 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
 	"assay/audit"
+	"assay/audit/fixture"
 	"assay/internal/record"
 	"assay/internal/report"
+	"assay/internal/run"
 	"assay/internal/store"
 )
 
@@ -24,6 +28,9 @@ type reportCmd struct {
 	Format  string `help:"html, text, markdown, csv, json, benchfmt or sarif (what auditors missed); all but html go to standard output." enum:"html,text,markdown,csv,json,benchfmt,sarif" default:"html" short:"o"`
 	Auditor string `help:"Records of this auditor alone."`
 	Project string `help:"Records of this project alone."`
+	Single  bool   `help:"One file for all, to send to somebody: --out names it; default: reports/<timestamp>.html below the root."`
+	Serve   string `help:"Serve the pages at this address of this machine, made anew as a run goes on." placeholder:"127.0.0.1:PORT"`
+	Source  string `help:"Folder with the source of projects, one folder each by its name, as assay fetch writes it: pages show the code around findings and entries." type:"existingdir"`
 }
 
 // Run reads what runs left behind and shows it.
@@ -41,8 +48,11 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	if c.Format != "html" {
 		return report.WriteAs(os.Stdout, c.Format, in)
 	}
-	dir := cmp.Or(c.Out, under(c.Root, "reports", in.Made.Format("20060102T150405")))
-	index, err := report.WriteSite(dir, *in)
+	stamp := in.Made.Format("20060102T150405")
+	if c.Single {
+		return c.single(cmp.Or(c.Out, under(c.Root, "reports", stamp+".html")), in)
+	}
+	index, err := report.WriteSite(cmp.Or(c.Out, under(c.Root, "reports", stamp)), *in)
 	if err != nil {
 		return err
 	}
@@ -50,10 +60,36 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	return nil
 }
 
+// single writes the report as one file, whole or not at all.
+func (c *reportCmd) single(name string, in *report.Input) error {
+	var b bytes.Buffer
+	if err := report.WriteSingle(&b, *in); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	fmt.Println(name)
+	return nil
+}
+
 // input gathers records, keys, cases and results. What cannot be read is told on
 // the first page, as long as something can.
 func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
-	in := &report.Input{Made: time.Now(), Projects: map[string]*audit.Project{}}
+	in := &report.Input{Made: time.Now(), Projects: map[string]*audit.Project{}, TextHash: run.TextHash,
+		Transcripts: func(r *record.Record) ([]record.Transcript, error) {
+			return record.ReadTranscripts(filepath.Join(c.Records, r.Name()+".json"))
+		}}
+	if c.Source != "" {
+		root, err := os.OpenRoot(c.Source)
+		if err != nil {
+			return nil, err
+		}
+		in.Source = func(project, path string) ([]byte, error) { return root.ReadFile(filepath.Join(project, path)) }
+	}
 	rs, err := record.ReadAll(c.Records)
 	if err != nil {
 		in.Notes = append(in.Notes, err.Error())
@@ -110,6 +146,29 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input) error {
 	in.Results, err = report.LoadResults(ctx, st, store.Query{Run: c.Run_}, byID, true)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.DB, err)
+	}
+	return c.beside(in)
+}
+
+// beside gathers what stands beside the results: the prompts that were sent and the
+// reviewers' baselines.
+func (c *reportCmd) beside(in *report.Input) error {
+	fsys, err := source{Root: c.Root}.fixtures()
+	if err != nil {
+		return err
+	}
+	in.Prompts, in.Baselines = map[string]string{}, map[report.Variant]*record.BenchBaseline{}
+	for _, v := range in.Results.Variants {
+		if text, err := fixture.ReadPrompt(fsys, "fixtures/prompts", v.Prompt); err == nil {
+			in.Prompts[v.Prompt] = text // what is not at hand any more is not shown
+		}
+		base, err := record.ReadBench(fsys, "fixtures/baselines", v.Model, v.Prompt)
+		if err != nil {
+			in.Notes = append(in.Notes, err.Error())
+		}
+		if base != nil {
+			in.Baselines[v.Variant] = base
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"assay/audit"
@@ -22,6 +23,9 @@ type variantLine struct {
 	usd   float64
 	Pace  string // seconds an answer
 }
+
+// Anchor names the reviewer's row.
+func (l variantLine) Anchor() string { return "reviewer-" + strings.TrimSuffix(pageName(l.Short), ".html") }
 
 // A Count gives the trials of one outcome.
 func (l variantLine) Count(o string) int { return l.Bench.Outcomes[audit.Outcome(o)] }
