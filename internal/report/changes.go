@@ -88,7 +88,7 @@ func urgency(badge string) int {
 
 // benchChanges holds each reviewer against its baseline, on the cases that both
 // answered in the same form.
-func (s *site) benchChanges(ls []variantLine) (cs []change) {
+func (s *site) benchChanges(ls []variantLine) (cs []change, same []string) {
 	for _, l := range ls {
 		base := s.in.Baselines[l.Variant]
 		if base == nil {
@@ -103,12 +103,25 @@ func (s *site) benchChanges(ls []variantLine) (cs []change) {
 			c.Badge, c.Says = string(made.Standing), "against its baseline: "+difference(made)
 			c.worse = -made.Diff.Center
 		}
+		if err == nil && gone == 0 && slices.Equal(outcomesOf(was), outcomesOf(now)) {
+			same = append(same, l.Short)
+			continue
+		}
 		if gone > 0 {
 			c.Says += fmt.Sprintf("; %s of the baseline left out, as they have changed or were not asked", amount(gone, "case"))
 		}
 		cs = append(cs, c)
 	}
-	return cs
+	return cs, same
+}
+
+// outcomesOf tells answers by what came of each, in one order for both sides.
+func outcomesOf(as []score.Answer) (out []string) {
+	for _, a := range as {
+		out = append(out, a.Case.ID()+" "+string(a.Outcome))
+	}
+	slices.Sort(out)
+	return out
 }
 
 // againstBaseline gives the answers of both for the cases that both answered.

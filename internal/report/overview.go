@@ -68,7 +68,11 @@ func (s *site) writeBench(o *overview) error {
 		return err
 	}
 	o.Variants, o.Forest = ls, p.Top
-	o.Changes = append(o.Changes, s.benchChanges(ls)...)
+	changed, same := s.benchChanges(ls)
+	o.Changes = append(o.Changes, changed...)
+	if len(same) > 0 {
+		o.Quiet = append(o.Quiet, few(same)+": every answer as in the baseline.")
+	}
 	o.benchShort(p.Pairs)
 	if err := s.render("bench.html", "bench.html", "Bench", "Bench", p); err != nil {
 		return err

@@ -65,6 +65,7 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 	if cut != "" {
 		p.Notes = append(p.Notes, cut)
 	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.kind(), b.kind()) })
 	for _, r := range rows {
 		a := auditorPart{row: r, Figures: figures(nil, r.Record.Counting())}
 		a.diff(s.in.Records)

@@ -26,6 +26,17 @@ type row struct {
 
 func (r row) name() string { return r.Record.Project + "\x00" + r.Record.Auditor }
 
+// kind orders rows: live ones first, then replays, controls last.
+func (r row) kind() int {
+	switch {
+	case r.Record.Control != "":
+		return 2
+	case r.Record.Replay:
+		return 1
+	}
+	return 0
+}
+
 // Label is the auditor's name with what a reader must know beside it.
 func (r row) Label() string {
 	name := clip(r.Record.Auditor, shortMost)

@@ -21,7 +21,7 @@ const asked = (hash) => {
   try { id = decodeURIComponent(raw); } catch { /* as it is */ }
   return { id, picks: new URLSearchParams(query || (raw.startsWith("q=") ? raw : "")) };
 };
-const perPage = 25;
+const perPage = innerWidth < 640 ? 10 : 25;
 
 // Source with its lines' numbers and marks, as Go wrote it: a sign, the number, the line.
 const sourceOf = (text) => {
@@ -49,15 +49,17 @@ const gridRows = (root, table) => {
   for (const c of cols) for (const k of ["link", "note", "by"]) if (c[k] !== undefined) c[k] = named(c[k]);
   const text = (row, i) => (cols[i].kind === "num" ? (row[i] === null ? "" : String(row[i])) : grid.texts[row[i]] || "");
   const shown = cols.flatMap((c, i) => (c.hidden || c.kind === "words" || c.kind === "source" ? [] : [i]));
+  if (cols.some((c) => c.kind === "text")) table.classList.add("stack");
   const open = cols.flatMap((c, i) => (c.kind === "words" || c.kind === "source" ? [i] : []));
   table.tHead.append(make("tr", {}, ...shown.map((i) => tagged(make("th", { className: /num|share/.test(cols[i].kind) ? "num" : "" }, cols[i].name), { scope: "col" }))));
   const cell = (row, i) => {
     const c = cols[i], t = text(row, i);
     const td = i === shown[0] ? tagged(make("th"), { scope: "row" }) : make("td");
     td.className = { num: "num", share: "num " + heatOf(shareOf(t)), text: "text", code: "text", badge: "" }[c.kind] || "nw";
-    let what = c.kind === "badge" && t ? badgeOf(grid, t) : c.kind === "code" ? make("code", {}, t) : document.createTextNode(t);
+    let what = c.kind === "badge" && t ? badgeOf(grid, t) : c.kind === "code" ? make("code", {}, ...t.split(/(?<=\/)/).flatMap((part) => [part, make("wbr")])) : document.createTextNode(t);
     const href = c.link === undefined ? "" : text(row, c.link);
     td.append(href ? linkTo(href, what) : what);
+    if (c.name && i !== shown[0]) td.dataset.label = c.name;
     const note = c.note === undefined ? "" : text(row, c.note);
     if (note) td.append(make("small", {}, note));
     return td;
