@@ -6,13 +6,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"time"
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/planted"
 	"assay/internal/record"
 	"assay/internal/report"
 	"assay/internal/run"
@@ -83,13 +87,11 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 		Transcripts: func(r *record.Record) ([]record.Transcript, error) {
 			return record.ReadTranscripts(filepath.Join(c.Records, r.Name()+".json"))
 		}}
-	if c.Source != "" {
-		root, err := os.OpenRoot(c.Source)
-		if err != nil {
-			return nil, err
-		}
-		in.Source = func(project, path string) ([]byte, error) { return root.ReadFile(filepath.Join(project, path)) }
+	src, err := c.sources()
+	if err != nil {
+		return nil, err
 	}
+	in.Source = src.read
 	rs, err := record.ReadAll(c.Records)
 	if err != nil {
 		in.Notes = append(in.Notes, err.Error())
@@ -101,7 +103,7 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 	}
 	for _, r := range in.Records {
 		if r.Suite == "Regression" && in.Projects[r.Project] == nil {
-			p, err := source{Root: c.Root}.project(r.Project)
+			p, err := src.project(r.Project)
 			if err != nil {
 				in.Notes = append(in.Notes, err.Error())
 				continue
@@ -127,6 +129,64 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 		return nil, err
 	}
 	return in, nil
+}
+
+// sources gives keys and, as far as it is at hand, source: of planted projects, whose
+// source is drawn, and of those that --source holds.
+type sources struct {
+	source
+	held  *os.Root                     // nil without --source
+	drawn map[string]map[string][]byte // of planted projects, by name and path
+}
+
+func (c *reportCmd) sources() (*sources, error) {
+	s := &sources{source: source{Root: c.Root}, drawn: map[string]map[string][]byte{}}
+	if c.Source == "" {
+		return s, nil
+	}
+	var err error
+	s.held, err = os.OpenRoot(c.Source)
+	return s, err
+}
+
+// project gives a key: a file's, or that of a planted project's draw ("club@7").
+func (s *sources) project(name string) (*audit.Project, error) {
+	fsys, err := s.fixtures()
+	if err != nil {
+		return nil, err
+	}
+	stem, number, _ := strings.Cut(name, "@")
+	seed := uint64(planted.DefaultSeed)
+	if number != "" {
+		if seed, err = strconv.ParseUint(number, 10, 64); err != nil {
+			return nil, fmt.Errorf("%q: %w: expected the name of a project, with @ and a seed where it is drawn", name, err)
+		}
+	}
+	if _, err := fs.Stat(fsys, "fixtures/planted/"+stem); !fs.ValidPath(stem) || err != nil {
+		return s.source.project(name)
+	}
+	p, err := planted.Read(fsys, "fixtures/planted/"+stem)
+	if err != nil {
+		return nil, err
+	}
+	t := p.Draw(seed).Render()
+	s.drawn[name] = map[string][]byte{}
+	for _, f := range t.Files {
+		s.drawn[name][f.Path] = f.Content
+	}
+	key := t.Project()
+	key.Name = name
+	return key, nil
+}
+
+func (s *sources) read(project, path string) ([]byte, error) {
+	if b, ok := s.drawn[project][path]; ok {
+		return b, nil
+	}
+	if s.held == nil {
+		return nil, fs.ErrNotExist
+	}
+	return s.held.ReadFile(filepath.Join(project, path))
 }
 
 func (c *reportCmd) results(ctx context.Context, in *report.Input) error {

@@ -25,6 +25,7 @@ type projectPage struct {
 	Decoys      *grid
 	Heat        []heatLine
 	History     *chart
+	Turns       *grid // of all runs whose events tell them
 	Transcripts []transcriptPart
 	Stale       []string // records that were made with another key
 	Notes       []string // what is left out
@@ -80,12 +81,12 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 	}
 	slices.SortStableFunc(p.Changes, worstFirst)
 	src := &excerpts{read: s.in.Source, project: name}
+	s.transcripts(p)
 	p.known(src)
 	p.findings(src)
 	p.decoys()
 	p.heat()
 	p.history(s.in.Records)
-	p.Transcripts = s.transcripts(p)
 	return p
 }
 
@@ -279,7 +280,6 @@ func (p *projectPage) known(src *excerpts) {
 
 var severities = []string{"CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO"}
 
-
 // judged says in a word what a finding counts as; score says why.
 func judged(f *score.Scored) string {
 	review, _, _ := strings.Cut(f.Review, " ")
@@ -310,7 +310,15 @@ func (p *projectPage) findings(src *excerpts) {
 			total += len(t.Findings)
 		}
 	}
-	room := MaxPage*7/10 - p.Known.size()
+	room := MaxPage*8/10 - p.Known.size()
+	for _, t := range p.Transcripts {
+		for _, st := range t.Streams {
+			room -= 2 * len(st.Text)
+		}
+	}
+	if p.Turns != nil {
+		room -= p.Turns.size()
+	}
 	for _, words := range []int{2000, 300, 60} {
 		p.Findings = p.findingsOf(src, words, total)
 		if p.Findings.size() < room {

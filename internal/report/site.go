@@ -177,8 +177,8 @@ func (s *site) Served() string {
 	}
 	return ""
 }
-func (s *site) HasRecords() bool  { return len(s.in.Records) > 0 }
-func (s *site) HasBench() bool    { return s.in.Results != nil }
+func (s *site) HasRecords() bool { return len(s.in.Records) > 0 }
+func (s *site) HasBench() bool   { return s.in.Results != nil }
 
 // render writes one page.
 func (s *site) render(name, tmpl, here, title string, body any) error {
@@ -295,7 +295,7 @@ func badge(v any) string {
 	switch s := fmt.Sprint(v); s {
 	case "PASS", "correct", "matched", "found", "better", "good", "first", "gained":
 		return "b good"
-	case "FAIL", "wrong", "decoy hit", "missing path", "line past end of file", "missed", "worse", "bad", "CRITICAL", "lost", "changed":
+	case "FAIL", "wrong", "decoy hit", "missing path", "line past end of file", "missed", "worse", "bad", "CRITICAL", "lost", "changed", "failed":
 		return "b bad"
 	case "WARN", "INVALID", "half", "misplaced", "malformed", "refused", "errored", "HIGH", "not settled":
 		return "b warn"

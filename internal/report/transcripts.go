@@ -1,16 +1,18 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"strings"
 
 	"assay/audit"
 	"assay/internal/record"
 )
 
-// A transcriptPart is what one run of an auditor wrote.
+// A transcriptPart is what one run of an auditor wrote, beside its turns.
 type transcriptPart struct {
 	Who, Facts string
 	Streams    []streamPart
@@ -26,12 +28,14 @@ const (
 	transcriptsMost = MaxPage / 8
 )
 
-// transcripts gives what the auditors of the page's records wrote, as far as it was
-// kept and there is room.
-func (s *site) transcripts(p *projectPage) (parts []transcriptPart) {
+// transcripts fills in what the auditors of the page's records wrote, as far as it was
+// kept and there is room: turn by turn where the run's events tell them, and as text.
+func (s *site) transcripts(p *projectPage) {
 	if s.in.Transcripts == nil {
-		return nil
+		return
 	}
+	g := newGrid("", gridColumn{Name: "turn", Kind: "num"}, gridColumn{Name: "did", Kind: "badge", Pick: true}, gridColumn{Name: "what", Kind: "text", Opens: true}, gridColumn{Name: "tokens in", Kind: "num"}, gridColumn{Name: "out", Kind: "num"},
+		gridColumn{Name: "USD", Kind: "num"}, gridColumn{Name: "seconds", Kind: "num"}, gridColumn{Name: "run", Pick: true}, gridColumn{Name: "words", Kind: "words"})
 	room := transcriptsMost
 	for _, r := range p.Rows {
 		ts, err := s.in.Transcripts(r.Record)
@@ -41,15 +45,64 @@ func (s *site) transcripts(p *projectPage) (parts []transcriptPart) {
 		for i := range ts {
 			t := &ts[i]
 			part := transcriptPart{Who: fmt.Sprintf("%s, %s", r.Label(), clip(t.Name, 60)), Facts: runFacts(t)}
+			addTurns(g, part.Who, t.Turns())
 			for _, k := range t.Kept {
 				text := audit.Clip(t.Text(k.Name), min(streamMost, max(0, room)))
 				room -= len(text)
 				part.Streams = append(part.Streams, streamPart{clip(k.Name, 20), fmt.Sprintf("%d bytes", k.Size), strings.ToValidUTF8(string(text), "?")})
 			}
-			parts = append(parts, part)
+			p.Transcripts = append(p.Transcripts, part)
 		}
 	}
-	return parts
+	if len(g.Rows) > 0 {
+		p.Turns = g
+	}
+}
+
+// turnsMost is how many bytes of turns a page shows.
+const turnsMost = MaxPage / 5
+
+// addTurns adds a row for what was said in each turn, and for each use of a tool.
+func addTurns(g *grid, run string, turns []record.Turn) {
+	room := turnsMost
+	for i, t := range turns {
+		in, out, usd, seconds := number(float64(t.Usage.TokensIn)), number(float64(t.Usage.TokensOut)), number(t.Usage.USD), number(t.Seconds)
+		row := func(did, what, words string) {
+			if words = clipWords(words); words == what {
+				words = ""
+			}
+			if room -= len(what) + len(words) + 60; room < 0 {
+				return
+			}
+			g.add(float64(i+1), did, clip(what, 300), in, out, usd, seconds, run, words)
+			in, out, usd, seconds = nil, nil, nil, nil // they are the turn's, and stand once
+		}
+		if t.Said != "" || t.Thought != "" || len(t.Calls) == 0 {
+			words := t.Said
+			if t.Thought != "" {
+				words = "thought: " + t.Thought + "\n\n" + words
+			}
+			row("said", clip(cmp.Or(t.Said, t.Thought, "nothing"), 200), words)
+		}
+		for _, c := range t.Calls {
+			if c.Failed != "" {
+				row("failed", clip(c.Tool+" "+c.What, 300), c.Failed+"\n"+c.Output)
+				continue
+			}
+			row(cmp.Or(clip(c.Kind, 20), "other"), clip(c.Tool+" "+c.What, 300), c.Output)
+		}
+		for _, n := range t.Notes {
+			row("note", clip(n, 300), "")
+		}
+	}
+}
+
+// number gives a figure for a grid; nil where nobody told it.
+func number(v float64) any {
+	if v == 0 {
+		return nil
+	}
+	return math.Round(v*10000) / 10000
 }
 
 func runFacts(t *record.Transcript) string {

@@ -25,7 +25,9 @@ type variantLine struct {
 }
 
 // Anchor names the reviewer's row.
-func (l variantLine) Anchor() string { return "reviewer-" + strings.TrimSuffix(pageName(l.Short), ".html") }
+func (l variantLine) Anchor() string {
+	return "reviewer-" + strings.TrimSuffix(pageName(l.Short), ".html")
+}
 
 // A Count gives the trials of one outcome.
 func (l variantLine) Count(o string) int { return l.Bench.Outcomes[audit.Outcome(o)] }
