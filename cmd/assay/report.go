@@ -45,6 +45,9 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	debug.SetMemoryLimit(130 << 20)
 	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	c.Records = cmp.Or(c.Records, under(c.Root, "records"))
+	if c.Serve != "" {
+		return c.serve(ctx)
+	}
 	in, err := c.input(ctx)
 	if err != nil {
 		return err
@@ -205,6 +208,9 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input) error {
 	in.Apps = apps
 	in.Results, err = report.LoadResults(ctx, st, store.Query{Run: c.Run_}, byID, true)
 	if err != nil {
+		return fmt.Errorf("%s: %w", c.DB, err)
+	}
+	if in.Running, err = running(ctx, st); err != nil {
 		return fmt.Errorf("%s: %w", c.DB, err)
 	}
 	return c.beside(in)

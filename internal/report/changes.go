@@ -44,8 +44,6 @@ func changesOf(r row) []change {
 		} else {
 			says = append(says, fmt.Sprintf("recall %s, as at the baseline", g.Now))
 		}
-	} else if r.Record.Baseline == "" && r.Record.Suite == "Regression" {
-		says = append(says, "no baseline to compare with")
 	}
 	if n := len(j.Lost); n > 0 {
 		says = append(says, amount(n, "entry lost")+words(j.Lost))

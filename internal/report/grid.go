@@ -69,7 +69,7 @@ func (g *grid) add(cells ...any) {
 	for i, c := range cells {
 		switch c := c.(type) {
 		case string:
-			if g.Columns[i].Kind == "badge" {
+			if _, ok := g.Badges[c]; g.Columns[i].Kind == "badge" && !ok {
 				g.Badges[c] = badge(c)
 			}
 			cells[i] = g.Texts.put(c)

@@ -169,13 +169,14 @@ const tabulate = (root, table, hash) => {
   }
   const pager = tagged(make("nav", { className: "rows" }), { "aria-label": "Rows of " + (frame.getAttribute("aria-label") || table.id) });
   const back = make("button", { type: "button" }, "← back"), on = make("button", { type: "button" }, "more →"), where = make("span");
+  pager.dataset.table = table.id;
   pager.append(back, where, on);
   const show = () => {
     const last = Math.max(0, Math.ceil(shown.length / perPage) - 1);
     page = Math.min(page, last);
     const from = page * perPage;
     body.replaceChildren(...shown.slice(from, from + perPage).map((r) => r.element()));
-    pager.hidden = last === 0;
+    for (const el of [back, where, on]) el.hidden = last === 0;
     where.textContent = from + 1 + " to " + Math.min(shown.length, from + perPage) + " of " + shown.length;
     back.disabled = page === 0;
     on.disabled = page === last;
@@ -192,9 +193,11 @@ const tabulate = (root, table, hash) => {
   on.addEventListener("click", () => { page++; show(); });
   form.addEventListener("input", apply);
   form.addEventListener("submit", (e) => e.preventDefault());
-  if (long) form.append(out);
-  form.append(downloads);
-  frame.before(form);
+  if (long) {
+    form.append(out);
+    frame.before(form);
+  }
+  pager.append(downloads);
   frame.after(pager);
   const heads = Array.from(table.tHead.rows[0].cells);
   heads.forEach((th, i) => {
