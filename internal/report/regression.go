@@ -49,14 +49,6 @@ func (r row) Label() string {
 	return name
 }
 
-// Sort gives the figure by which tables sort; nothing where it is undefined.
-func (r row) Sort(v score.Value) string {
-	if !v.Defined {
-		return ""
-	}
-	return fmt.Sprintf("%.6f", v.V)
-}
-
 func rowOf(r *record.Record) row {
 	w := row{Record: r, Verdict: r.Judgement.Verdict, Project: "projects/" + pageName(r.Project)}
 	w.Page = w.Project + "#" + w.Anchor()

@@ -9,7 +9,7 @@ if (served) {
   setInterval(async () => {
     try {
       const now = await (await fetch("/made", { cache: "no-store" })).text();
-      if (now !== served.content && !document.querySelector(":focus-within form, details[open]")) location.reload();
+      if (now !== served.content && !document.activeElement.closest("form")) location.reload();
     } catch { /* the server has ended: what is shown stays */ }
   }, 2000);
 }
