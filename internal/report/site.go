@@ -186,19 +186,13 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 		return fmt.Errorf("%s: two pages of one name", name)
 	}
 	s.wrote[name] = true
-	whole := "page.html"
+	layers := []string{"head", tmpl, "foot"}
 	if s.single {
-		whole = tmpl
+		layers = layers[1:2]
 	}
-	up := strings.Repeat("../", strings.Count(name, "/"))
 	var b bytes.Buffer
-	if err := s.pages.ExecuteTemplate(&b, tmpl, page{Title: title, Up: up, Here: here, Body: body, Site: s}); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if whole != tmpl {
-		inner := template.HTML(b.String())
-		b.Reset()
-		if err := s.pages.ExecuteTemplate(&b, whole, page{Title: title, Up: up, Here: here, Body: inner, Site: s}); err != nil {
+	for _, layer := range layers {
+		if err := s.pages.ExecuteTemplate(&b, layer, page{Title: title, Up: strings.Repeat("../", strings.Count(name, "/")), Here: here, Body: body, Site: s}); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -222,7 +216,7 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 // string of JSON, where the escape itself is escaped. Without escapes each is a
 // question mark: for a page that they would make too long.
 func visible(page []byte, escapes bool) []byte {
-	out := make([]byte, 0, len(page))
+	out := make([]byte, 0, len(page)+len(page)/16)
 	script := false
 	for i := 0; i < len(page); {
 		r, n := utf8.DecodeRune(page[i:])
