@@ -28,7 +28,7 @@ func (r *trialTable) pairs(answers []Answer) []stat.Observation {
 		}
 		id, ok := near[a.Case]
 		if !ok {
-			id = nearest(a.Case, goods[a.Case.Family()])
+			id = NearestGood(a.Case, goods[a.Case.Family()])
 			near[a.Case] = id
 		}
 		good := lines[id]
@@ -42,10 +42,10 @@ func (r *trialTable) pairs(answers []Answer) []stat.Observation {
 	return obs
 }
 
-// nearest gives the ID of the good case whose code has the fewest lines that the
+// NearestGood gives the ID of the good case whose code has the fewest lines that the
 // bad one's has not, and the other way round; of several the one with the lowest
 // number; empty where there is none.
-func nearest(bad *audit.Case, goods []*audit.Case) string {
+func NearestGood(bad *audit.Case, goods []*audit.Case) string {
 	var best *audit.Case
 	least := 0
 	for _, g := range goods {

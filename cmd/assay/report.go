@@ -1,17 +1,25 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"time"
 
 	"assay/audit"
+	"assay/audit/fixture"
+	"assay/internal/planted"
 	"assay/internal/record"
 	"assay/internal/report"
+	"assay/internal/run"
 	"assay/internal/store"
 )
 
@@ -24,6 +32,9 @@ type reportCmd struct {
 	Format  string `help:"html, text, markdown, csv, json, benchfmt or sarif (what auditors missed); all but html go to standard output." enum:"html,text,markdown,csv,json,benchfmt,sarif" default:"html" short:"o"`
 	Auditor string `help:"Records of this auditor alone."`
 	Project string `help:"Records of this project alone."`
+	Single  bool   `help:"One file for all, to send to somebody: --out names it; default: reports/<timestamp>.html below the root."`
+	Serve   string `help:"Serve the pages at this address of this machine, made anew as a run goes on." placeholder:"127.0.0.1:PORT"`
+	Source  string `help:"Folder with the source of projects, one folder each by its name, as assay fetch writes it: pages show the code around findings and entries." type:"existingdir"`
 }
 
 // Run reads what runs left behind and shows it.
@@ -34,6 +45,9 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	debug.SetMemoryLimit(130 << 20)
 	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	c.Records = cmp.Or(c.Records, under(c.Root, "records"))
+	if c.Serve != "" {
+		return c.serve(ctx)
+	}
 	in, err := c.input(ctx)
 	if err != nil {
 		return err
@@ -41,8 +55,11 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	if c.Format != "html" {
 		return report.WriteAs(os.Stdout, c.Format, in)
 	}
-	dir := cmp.Or(c.Out, under(c.Root, "reports", in.Made.Format("20060102T150405")))
-	index, err := report.WriteSite(dir, *in)
+	stamp := in.Made.Format("20060102T150405")
+	if c.Single {
+		return c.single(cmp.Or(c.Out, under(c.Root, "reports", stamp+".html")), in)
+	}
+	index, err := report.WriteSite(cmp.Or(c.Out, under(c.Root, "reports", stamp)), *in)
 	if err != nil {
 		return err
 	}
@@ -50,10 +67,34 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	return nil
 }
 
+// single writes the report as one file, whole or not at all.
+func (c *reportCmd) single(name string, in *report.Input) error {
+	var b bytes.Buffer
+	if err := report.WriteSingle(&b, *in); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	fmt.Println(name)
+	return nil
+}
+
 // input gathers records, keys, cases and results. What cannot be read is told on
 // the first page, as long as something can.
 func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
-	in := &report.Input{Made: time.Now(), Projects: map[string]*audit.Project{}}
+	in := &report.Input{Made: time.Now(), Projects: map[string]*audit.Project{}, TextHash: run.TextHash,
+		Transcripts: func(r *record.Record) ([]record.Transcript, error) {
+			return record.ReadTranscripts(filepath.Join(c.Records, r.Name()+".json"))
+		}}
+	src, err := c.sources()
+	if err != nil {
+		return nil, err
+	}
+	in.Source = src.read
 	rs, err := record.ReadAll(c.Records)
 	if err != nil {
 		in.Notes = append(in.Notes, err.Error())
@@ -65,7 +106,7 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 	}
 	for _, r := range in.Records {
 		if r.Suite == "Regression" && in.Projects[r.Project] == nil {
-			p, err := source{Root: c.Root}.project(r.Project)
+			p, err := src.project(r.Project)
 			if err != nil {
 				in.Notes = append(in.Notes, err.Error())
 				continue
@@ -93,6 +134,64 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 	return in, nil
 }
 
+// sources gives keys and, as far as it is at hand, source: of planted projects, whose
+// source is drawn, and of those that --source holds.
+type sources struct {
+	source
+	held  *os.Root                     // nil without --source
+	drawn map[string]map[string][]byte // of planted projects, by name and path
+}
+
+func (c *reportCmd) sources() (*sources, error) {
+	s := &sources{source: source{Root: c.Root}, drawn: map[string]map[string][]byte{}}
+	if c.Source == "" {
+		return s, nil
+	}
+	var err error
+	s.held, err = os.OpenRoot(c.Source)
+	return s, err
+}
+
+// project gives a key: a file's, or that of a planted project's draw ("club@7").
+func (s *sources) project(name string) (*audit.Project, error) {
+	fsys, err := s.fixtures()
+	if err != nil {
+		return nil, err
+	}
+	stem, number, _ := strings.Cut(name, "@")
+	seed := uint64(planted.DefaultSeed)
+	if number != "" {
+		if seed, err = strconv.ParseUint(number, 10, 64); err != nil {
+			return nil, fmt.Errorf("%q: %w: expected the name of a project, with @ and a seed where it is drawn", name, err)
+		}
+	}
+	if _, err := fs.Stat(fsys, "fixtures/planted/"+stem); !fs.ValidPath(stem) || err != nil {
+		return s.source.project(name)
+	}
+	p, err := planted.Read(fsys, "fixtures/planted/"+stem)
+	if err != nil {
+		return nil, err
+	}
+	t := p.Draw(seed).Render()
+	s.drawn[name] = map[string][]byte{}
+	for _, f := range t.Files {
+		s.drawn[name][f.Path] = f.Content
+	}
+	key := t.Project()
+	key.Name = name
+	return key, nil
+}
+
+func (s *sources) read(project, path string) ([]byte, error) {
+	if b, ok := s.drawn[project][path]; ok {
+		return b, nil
+	}
+	if s.held == nil {
+		return nil, fs.ErrNotExist
+	}
+	return s.held.ReadFile(filepath.Join(project, path))
+}
+
 func (c *reportCmd) results(ctx context.Context, in *report.Input) error {
 	if _, err := os.Stat(c.DB); kindOf(c.DB) != aResults || errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -110,6 +209,34 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input) error {
 	in.Results, err = report.LoadResults(ctx, st, store.Query{Run: c.Run_}, byID, true)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.DB, err)
+	}
+	if c.Serve != "" {
+		if in.Running, err = running(ctx, st); err != nil {
+			in.Notes = append(in.Notes, fmt.Sprintf("%s: %v", c.DB, err)) // another program's file has no runs
+		}
+	}
+	return c.beside(in)
+}
+
+// beside gathers what stands beside the results: the prompts that were sent and the
+// reviewers' baselines.
+func (c *reportCmd) beside(in *report.Input) error {
+	fsys, err := source{Root: c.Root}.fixtures()
+	if err != nil {
+		return err
+	}
+	in.Prompts, in.Baselines = map[string]string{}, map[report.Variant]*record.BenchBaseline{}
+	for _, v := range in.Results.Variants {
+		if text, err := fixture.ReadPrompt(fsys, "fixtures/prompts", v.Prompt); err == nil {
+			in.Prompts[v.Prompt] = text // what is not at hand any more is not shown
+		}
+		base, err := record.ReadBench(fsys, "fixtures/baselines", v.Model, v.Prompt)
+		if err != nil {
+			in.Notes = append(in.Notes, err.Error())
+		}
+		if base != nil {
+			in.Baselines[v.Variant] = base
+		}
 	}
 	return nil
 }

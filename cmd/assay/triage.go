@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"assay/audit"
@@ -28,6 +27,7 @@ type triageCmd struct {
 	Source  string   `help:"A sealed export of the project, as assay fetch writes it: the code around a finding is shown." type:"existingdir"`
 	By      string   `help:"Who rules." env:"USER"`
 	Out     string   `help:"File of reviews that rows are added to; default: fixtures/projects/<project>.reviews.md." type:"path"`
+	Serve   string   `help:"Ask in a browser, at this address of this machine." placeholder:"127.0.0.1:PORT"`
 }
 
 // Run shows the open findings one after another, without the name of who made
@@ -62,7 +62,12 @@ func (c *triageCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := t.run(ctx, before, out); err != nil {
+	if c.Serve != "" {
+		err = t.serve(ctx, c.Serve, before, out)
+	} else {
+		err = t.run(ctx, before, out)
+	}
+	if err != nil {
 		return err
 	}
 	after, err := t.rescore(rs)
@@ -178,25 +183,12 @@ func (t *triage) ask(c *report.Candidate) (*audit.FindingReview, error) {
 			return nil, errStop
 		}
 		fmt.Fprintf(t.to, "%c\n", key)
-		ruling, entry := audit.Ruling(""), ""
-		switch {
-		case key == 't':
-			ruling = audit.RuledTrue
-		case key == 'f':
-			ruling = audit.RuledFalse
-		case key == 'a':
-			ruling = audit.RuledArguable
-		case key >= '1' && int(key-'0') <= len(near):
-			ruling, entry = audit.RuledSame, near[key-'1'].ID
-		case key == 's':
-			return nil, nil
-		case key == 'q':
+		if key == 'q' {
 			return nil, errStop
-		default:
-			continue
 		}
-		v := report.ReviewOf(c, t.project, ruling, entry, t.by, time.Now().UTC().Format(time.DateOnly))
-		return &v, nil
+		if v, err := t.answer(c, near, key); err == nil {
+			return v, nil
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ type benchPage struct {
 	Cost     *chart
 	Calib    *chart
 	Apps     []appLine
-	Families []familyLine
+	Families *grid
 	Pairs    []pairLine
 	PairNote string
 	Cut      string
@@ -33,15 +33,20 @@ type appLine struct {
 	Cells []*score.Bench
 }
 
-type familyLine struct {
-	Family string
-	Page   string // the list of cases, with the family as its filter
-	Cells  []shareCell
-}
-
 // A shareCell is how often a variant was right.
 type shareCell struct {
 	Right, Answered, Silent int
+}
+
+// String gives "2/3", with what stayed without an answer: "2/3, 1 silent".
+func (c shareCell) String() string {
+	switch {
+	case c.Answered == 0 && c.Silent == 0:
+		return ""
+	case c.Silent == 0:
+		return fmt.Sprintf("%d/%d", c.Right, c.Answered)
+	}
+	return fmt.Sprintf("%d/%d, %d silent", c.Right, c.Answered, c.Silent)
 }
 
 // Share is Right / Answered.
@@ -76,11 +81,8 @@ const pairsMost = 5
 // topMost is how many reviewers the overview draws.
 const topMost = 12
 
-// cellsMost keeps a matrix below MaxPage.
-const cellsMost = 9000
-
-// rowsMost keeps a list below MaxPage, however few its columns.
-const rowsMost = 1500
+// cellsMost keeps a table of families below MaxPage.
+const cellsMost = 60_000
 
 func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	p := &benchPage{Variants: ls, Results: r}
@@ -139,31 +141,41 @@ func (p *benchPage) apps() error {
 	return nil
 }
 
+// families makes the table of families, the hardest first: that is where to look.
 func (p *benchPage) families() {
-	lines := map[string]*familyLine{}
+	lines := map[string][]shareCell{}
 	for i, l := range p.Variants {
 		for _, id := range sortedKeys(l.Cases) {
 			c := l.Cases[id]
-			f := lines[c.Case.Family()]
-			if f == nil {
-				f = &familyLine{Family: c.Case.Family(), Page: "cases.html#q=" + url.QueryEscape(c.Case.Family()+"-"), Cells: make([]shareCell, len(p.Variants))}
-				lines[f.Family] = f
+			f := c.Case.Family()
+			if lines[f] == nil {
+				lines[f] = make([]shareCell, len(p.Variants))
 			}
-			f.Cells[i].add(c.Trials)
+			lines[f][i].add(c.Trials)
 		}
 	}
-	for _, k := range sortedKeys(lines) {
-		p.Families = append(p.Families, *lines[k])
+	names := sortedKeys(lines)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(least(lines[a]), least(lines[b])) })
+	cols := []gridColumn{{Name: "family", Link: "link"}}
+	for _, l := range p.Variants {
+		cols = append(cols, gridColumn{Name: l.Short, Kind: "share"})
 	}
-	// The hardest first: that is where to look.
-	slices.SortStableFunc(p.Families, func(a, b familyLine) int { return cmp.Compare(least(a.Cells), least(b.Cells)) })
-	if most := min(rowsMost, max(1, cellsMost/max(1, len(p.Variants)))); len(p.Families) > most {
-		p.Cut = fmt.Sprintf("The %d families with the lowest share of right answers are shown, of %d.", most, len(p.Families))
-		p.Families = p.Families[:most]
+	p.Families = newGrid("family", append(cols, gridColumn{Name: "link", Hidden: true})...)
+	most := max(1, cellsMost/max(1, len(p.Variants)))
+	if len(names) > most {
+		p.Cut = fmt.Sprintf("The %d families with the lowest share of right answers are shown, of %d.", most, len(names))
+		names = names[:most]
+	}
+	for _, f := range names {
+		cells := []any{clip(f, 120)}
+		for _, c := range lines[f] {
+			cells = append(cells, c.String())
+		}
+		p.Families.add(append(cells, "cases.html#cases?q="+url.QueryEscape(f+"-"))...)
 	}
 }
 
-// least orders families: the share of right answers over all variants.
+// least orders families and cases: the share of right answers over all variants.
 func least(cs []shareCell) float64 {
 	var all shareCell
 	for _, c := range cs {

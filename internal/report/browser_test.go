@@ -1,8 +1,12 @@
 package report_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +22,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"assay/audit"
+	"assay/audit/findings"
+	"assay/internal/auditor"
 	"assay/internal/report"
 )
 
@@ -29,24 +36,40 @@ type tab struct {
 	console  []string
 }
 
-// browser starts chromium, or skips: ASSAY_CHECK=1 makes a machine without it a
+// chromium is started once for all tests of the package, and ends with it.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		return nil, err
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, _ = chromedp.NewContext(ctx)
+	ends = func() { _ = chromedp.Cancel(ctx); stop() }
+	return ctx, chromedp.Do(ctx)
+})
+
+var ends = func() {}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	ends()
+	os.Exit(status)
+}
+
+// browser opens a tab, or skips: ASSAY_CHECK=1 makes a machine without chromium a
 // failure.
 func browser(t *testing.T) *tab {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getenv("ASSAY_CHECK") == "1" {
-			t.Fatal("chromium is not installed: ./check installs it")
-		}
-		t.Skip("chromium is not installed")
-	}
 	if testing.Short() {
 		t.Skip("-short: no browser is started")
 	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	whole, err := chromium()
+	if errors.Is(err, exec.ErrNotFound) && os.Getenv("ASSAY_CHECK") != "1" {
+		t.Skip("chromium is not installed")
+	}
+	require.NoError(t, err, "./check installs chromium")
+	ctx, cancel := chromedp.NewContext(whole)
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 15*time.Minute) // a browser that hangs, however busy the machine
 	t.Cleanup(cancel)
@@ -106,25 +129,32 @@ func (b *tab) scheme(t *testing.T, s string) {
 	require.NoError(t, err)
 }
 
-// pagesOf gives each kind of page of a site once.
-func pagesOf(t *testing.T, dir string) []string {
+// pagesOf gives each kind of page of a site once, with each of its tabs.
+func pagesOf(t *testing.T, dir string) (pages []string) {
 	t.Helper()
-	var files []string
-	seen := map[string]int{}
+	seen := map[string]bool{}
 	require.NoError(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		info, err := d.Info()
-		require.NoError(t, err)
-		require.Less(t, info.Size(), int64(report.MaxPage), name)
-		kind := filepath.Dir(name)
-		if seen[kind]++; kind == dir || seen[kind] <= 2 {
-			files = append(files, name)
+		if kind := filepath.Dir(name); kind == dir || !seen[kind] {
+			seen[kind] = true
+			pages = append(pages, name)
 		}
 		return nil
 	}))
-	return files
+	return pages
+}
+
+// tabsOf opens the tabs of the page at hand one after another; a page without any is
+// looked at once.
+func (b *tab) tabsOf(t *testing.T, look func(tab string)) {
+	t.Helper()
+	n := eval[int](t, b, "document.querySelectorAll('[role=tab]').length")
+	for i := range max(1, n) {
+		name := eval[string](t, b, fmt.Sprintf("(() => { const b = document.querySelectorAll('[role=tab]')[%d]; if (b) b.click(); return b ? b.textContent : '' })()", i))
+		look(name)
+	}
 }
 
 func site(t *testing.T) string {
@@ -136,18 +166,25 @@ func site(t *testing.T) string {
 	return dir
 }
 
+// highest is how many pixels of height a page has at most, with each of its tabs.
+const highest = 6000
+
 // Every kind of page loads without a complaint or a request, and a payload that
-// a model wrote stays text: at phone and desk width, light and dark.
+// a model wrote stays text; at phone and desk width nothing scrolls sideways and no
+// page is higher than it may be.
 func TestPagesInABrowser(t *testing.T) {
 	b := browser(t)
 	dir := site(t)
 	for _, file := range pagesOf(t, dir) {
-		for _, width := range []int64{360, 1600} {
+		for _, width := range []int64{390, 1440} {
 			b.open(t, file, width)
 			require.False(t, eval[bool](t, b, "'pwned' in window"), file)
 			require.Zero(t, eval[int](t, b, "document.images.length"), file)
 			require.Equal(t, 1, eval[int](t, b, "Array.from(document.scripts).filter(s => s.type !== 'application/json').length"), file)
-			require.LessOrEqual(t, eval[int](t, b, "document.documentElement.scrollWidth"), int(width), "%s scrolls sideways at %d", file, width)
+			b.tabsOf(t, func(tab string) {
+				require.LessOrEqual(t, eval[int](t, b, "document.documentElement.scrollWidth"), int(width), "%s %s scrolls sideways at %d", file, tab, width)
+				require.LessOrEqual(t, eval[int](t, b, "document.documentElement.scrollHeight"), highest, "%s %s is too high at %d", file, tab, width)
+			})
 			for _, href := range eval[[]string](t, b, "Array.from(document.querySelectorAll('a[href]'), a => a.href).filter(h => h.startsWith('file:'))") {
 				name, _, _ := strings.Cut(strings.TrimPrefix(href, "file://"), "#")
 				require.FileExists(t, name, "a link of %s", file)
@@ -163,13 +200,24 @@ func TestPagesInABrowser(t *testing.T) {
 	require.NotEmpty(t, b.requests, "the browser told of no request at all: the check above proves nothing")
 }
 
+// shown gives the text of a table's rows that are on the page.
+func (b *tab) shown(t *testing.T, table string) []string {
+	t.Helper()
+	return eval[[]string](t, b, "Array.from(document.querySelectorAll('#"+table+" tbody tr'), r => r.textContent)")
+}
+
+// told gives what a table's form says of its rows: "12 of 660".
+func (b *tab) told(t *testing.T, table string) string {
+	t.Helper()
+	return eval[string](t, b, "document.querySelector('form[data-table="+table+"] output').textContent")
+}
+
 func TestFiltersAndKeys(t *testing.T) {
 	b := browser(t)
 	dir := site(t)
-	b.open(t, filepath.Join(dir, "cases.html"), 1600)
-	shown := "Array.from(document.querySelectorAll('#cases tbody tr')).filter(r => !r.hidden).length"
-	all := eval[int](t, b, shown)
-	require.Positive(t, all)
+	b.open(t, filepath.Join(dir, "cases.html"), 1440)
+	all := b.told(t, "cases")
+	require.Len(t, b.shown(t, "cases"), 25, "a page of them")
 
 	// "/" goes to the filter, typing filters, Escape clears.
 	// The key alone: a browser drops the character of a key whose default is
@@ -179,58 +227,139 @@ func TestFiltersAndKeys(t *testing.T) {
 	require.Equal(t, "q", eval[string](t, b, "document.activeElement.name"))
 	require.NoError(t, chromedp.Do(b.ctx, chromedp.KeyEvent("-01-good")))
 	require.Equal(t, "-01-good", eval[string](t, b, "document.activeElement.value"))
-	some := eval[int](t, b, shown)
-	require.Positive(t, some)
-	require.Less(t, some, all)
-	require.Contains(t, eval[string](t, b, "document.querySelector('form.filter output').textContent"), " of ")
+	require.NotEqual(t, all, b.told(t, "cases"))
+	for _, row := range b.shown(t, "cases") {
+		require.Contains(t, row, "-01-good")
+	}
 	require.NoError(t, chromedp.Do(b.ctx, chromedp.KeyEvent("\x1b")))
-	require.Equal(t, all, eval[int](t, b, shown))
+	require.Equal(t, all, b.told(t, "cases"))
 
-	// A choice.
-	bad := eval[int](t, b, `(() => { const s = document.querySelector('select[name=label]'); s.value = 'bad'; s.dispatchEvent(new Event('input', {bubbles: true})); return `+shown+` })()`)
-	require.Positive(t, bad)
-	require.Less(t, bad, all)
+	// A choice, and the next page of its rows.
+	first := eval[string](t, b, `(() => { const s = document.querySelector('select[name=label]'); s.value = 'bad'; s.dispatchEvent(new Event('input', {bubbles: true})); return document.querySelector('#cases tbody tr').id })()`)
+	require.Contains(t, first, "-bad")
+	require.NotEqual(t, first, eval[string](t, b, `(() => { Array.from(document.querySelectorAll('nav.rows > button')).at(-1).click(); return document.querySelector('#cases tbody tr').id })()`))
 
-	// Sorting, by the keyboard.
+	// Sorting, by the keyboard: over all rows and not those of the page alone.
 	require.NoError(t, chromedp.Do(b.ctx, chromedp.KeyEvent("\x1b")))
 	eval[bool](t, b, "document.querySelectorAll('#cases thead button')[3].focus() || true")
 	require.NoError(t, chromedp.Do(b.ctx, chromedp.KeyEvent("\r")))
 	require.Equal(t, "ascending", eval[string](t, b, "document.querySelectorAll('#cases thead th')[3].getAttribute('aria-sort')"))
-	require.True(t, eval[bool](t, b, `(() => { const v = Array.from(document.querySelectorAll('#cases tbody tr'), r => parseFloat(r.cells[3].dataset.sort)).filter(x => !Number.isNaN(x)); return v.every((x, i) => i === 0 || v[i-1] <= x) && v[0] < v[v.length-1] })()`))
+	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => r.cells[3].textContent.startsWith('0/')).every(Boolean)`), "the wrong ones come first")
+
+	// Two reviewers: the cases on which they differ, and their answers alone.
+	n := eval[int](t, b, `(() => { const [a, b] = document.querySelectorAll('#two select'); a.selectedIndex = 1; b.selectedIndex = 2; a.dispatchEvent(new Event('input', {bubbles: true})); return document.querySelectorAll('#cases tbody tr').length })()`)
+	require.Positive(t, n)
+	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => r.cells[2].textContent !== r.cells[3].textContent).every(Boolean)`))
+	to := eval[string](t, b, "document.querySelector('#cases tbody a').getAttribute('href')")
+	eval[bool](t, b, "document.querySelector('#cases tbody a').click() || true")
+	file, anchor, _ := strings.Cut(to, "#")
+	id, _, _ := strings.Cut(anchor, "?")
+	b.arrive(t, file)
+	id, err = url.PathUnescape(id)
+	require.NoError(t, err)
+	require.Equal(t, id, eval[string](t, b, "document.querySelector('#case h2').textContent"))
+	require.Equal(t, 2, eval[int](t, b, "document.querySelectorAll('#case .card').length"))
+	require.NoError(t, chromedp.Do(b.ctx, chromedp.KeyEvent("j")))
+	require.NotEqual(t, id, eval[string](t, b, "document.querySelector('#case h2').textContent"))
 }
 
-// What a filter finds on other pages of the same list is named and linked, and the
-// link brings the words along.
-func TestSearchAcrossPages(t *testing.T) {
+// A bad case's page: what it violates in words, its lines that its nearest good has
+// not, the difference, and each answer with its prompt and what it cost.
+func TestACaseInABrowser(t *testing.T) {
 	b := browser(t)
-	dir := t.TempDir()
 	in := sample(t)
-	in.Results = manyReviewers(t, 95, 4)
+	in.Prompts = map[string]string{"evaluation-prompt": "Judge it."}
+	dir := t.TempDir()
 	_, err := report.WriteSite(dir, in)
 	require.NoError(t, err)
-	require.FileExists(t, filepath.Join(dir, "cases-2.html"))
-	b.open(t, filepath.Join(dir, "cases.html"), 1600)
-	last := eval[string](t, b, "(() => { const i = JSON.parse(document.getElementById('index').textContent); return i[i.length-1].rows.at(-1).split(' ')[0] })()")
-	find := func(words string) {
-		eval[bool](t, b, `(() => { const q = document.querySelector('input[name=q]'); q.value = `+strconv.Quote(words)+`; q.dispatchEvent(new Event('input', {bubbles: true})); return true })()`)
+	var bad *audit.Case
+	for _, a := range in.Apps {
+		for _, f := range a.Families {
+			for _, c := range f.Cases {
+				if c.Label == audit.Bad && len(c.Violates) > 0 && bad == nil {
+					bad = c
+				}
+			}
+		}
 	}
-	find(last)
-	require.Equal(t, "0 of 94, and 1 on other pages", eval[string](t, b, "document.querySelector('form.filter output').textContent"))
-	eval[bool](t, b, "document.querySelector('#elsewhere a').click() || true")
-	b.arrive(t, "cases-2.html")
-	require.Equal(t, last, eval[string](t, b, "Array.from(document.querySelectorAll('#cases tbody tr')).filter(r => !r.hidden).map(r => r.cells[0].textContent).join()"))
-	find("") // no words: nothing is listed
-	require.True(t, eval[bool](t, b, "document.getElementById('elsewhere').hidden"))
-	find("bad")
-	require.Equal(t, 50, eval[int](t, b, "document.querySelectorAll('#elsewhere li').length"))
-	require.Contains(t, eval[string](t, b, "document.querySelector('form.filter output').textContent"), "of which 50 are listed")
+	b.open(t, filepath.Join(dir, "cases", bad.App+".html")+"#"+url.PathEscape(bad.ID()), 1440)
+	text := eval[string](t, b, "document.querySelector('#case').textContent")
+	require.Contains(t, text, "What it violates")
+	require.Contains(t, text, bad.Description)
+	code := eval[string](t, b, "Array.from(document.querySelectorAll('#case .code > span'), l => l.textContent.slice(String(l.querySelector('.ln').textContent).length)).join('')")
+	require.Equal(t, strings.TrimRight(bad.Code, "\n"), strings.TrimRight(code, "\n"), "the code, character for character")
+	require.Positive(t, eval[int](t, b, "document.querySelectorAll('#case .flaw').length"))
+	require.Positive(t, eval[int](t, b, "document.querySelectorAll('#case .diff .minus, #case .diff .plus').length"))
+	require.Contains(t, text, "900 tokens in, 80 out")
+	require.Contains(t, text, "0.0003 USD")
+	eval[bool](t, b, "(() => { const d = Array.from(document.querySelectorAll('.card details')).find(d => d.textContent.includes('prompt')); d.open = true; return new Promise(r => setTimeout(() => r(true))) })()")
+	sent := eval[string](t, b, "Array.from(document.querySelectorAll('.card details')).find(d => d.open).querySelector('.words').textContent")
+	var spec *audit.Spec
+	for _, a := range in.Apps {
+		if a.App == bad.App {
+			spec = a.Spec
+		}
+	}
+	require.Equal(t, auditor.Prompt(audit.ReviewTask{Spec: spec.Prompt, Prompt: "Judge it.", Language: bad.Language, Code: bad.Code}), sent, "as a reviewer is sent it")
+}
 
-	// The families of the bench page lead to their cases.
-	b.open(t, filepath.Join(dir, "bench.html"), 1600)
-	family := eval[string](t, b, "document.querySelector('#families tbody a').textContent")
-	eval[bool](t, b, "document.querySelector('#families tbody a').click() || true")
-	b.arrive(t, "cases.html")
-	require.Equal(t, family+"-", eval[string](t, b, "document.querySelector('input[name=q]').value"))
+// A project's page: choices, rows that open with their source, links to the pin, and
+// a link that leads to one entry.
+func TestAProjectInABrowser(t *testing.T) {
+	b := browser(t)
+	in := sample(t)
+	in.Source = func(project, path string) ([]byte, error) {
+		return []byte(strings.Repeat("a line of source\n", 900)), nil
+	}
+	dir := t.TempDir()
+	_, err := report.WriteSite(dir, in)
+	require.NoError(t, err)
+	file := filepath.Join(dir, "projects", "go-test-bench.html")
+	key := in.Projects["go-test-bench"]
+	last := key.Known[len(key.Known)-1]
+	b.open(t, file+"#"+last.ID, 1440)
+	require.Equal(t, last.ID, eval[string](t, b, "document.querySelector('#known tr.here').id"), "whatever page of the table it is on")
+	href := eval[string](t, b, "document.querySelector('#known tr.here a').href")
+	require.True(t, strings.HasPrefix(href, "https://github.com/Contrast-Security-OSS/go-test-bench/blob/"+key.Commit+"/"+last.File), href)
+	require.Contains(t, eval[string](t, b, "new Promise(r => setTimeout(() => r(document.querySelector('#known tr.here pre.source').textContent)))"), "a line of source")
+	require.Positive(t, eval[int](t, b, "document.querySelectorAll('#known tr.here .entry').length"))
+
+	b.open(t, file+"#findings?counts as=open for review", 1440)
+	require.True(t, eval[bool](t, b, "!document.querySelector('#all-findings').hidden"))
+	require.Regexp(t, "^[1-9][0-9]* of ", b.told(t, "findings"))
+	// What is shown can be had as SARIF that is read back.
+	text := eval[string](t, b, `(() => { let got; const make = URL.createObjectURL; URL.createObjectURL = (blob) => { got = blob; return make(blob) };
+		Array.from(document.querySelectorAll('nav[data-table=findings] .downloads button')).find(b => b.textContent === 'SARIF').click(); return got.text() })()`)
+	r, err := findings.Read("page.sarif", strings.NewReader(text), findings.Options{})
+	require.NoError(t, err)
+	require.NotEmpty(t, r.Findings)
+}
+
+// One file holds the whole report, and its links lead from part to part.
+func TestASingleFileInABrowser(t *testing.T) {
+	b := browser(t)
+	file := filepath.Join(t.TempDir(), "report.html")
+	var out bytes.Buffer
+	require.NoError(t, report.WriteSingle(&out, sample(t)))
+	require.NoError(t, os.WriteFile(file, out.Bytes(), 0o600))
+	b.open(t, file, 1440)
+	require.Equal(t, "Overview", eval[string](t, b, "document.querySelector('h1').textContent"))
+	follow := func(click, head string) {
+		eval[bool](t, b, "document.querySelector("+strconv.Quote(click)+").click() || true")
+		require.Eventually(t, func() bool {
+			h, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.querySelector('h1').textContent"))
+			return err == nil && h == head
+		}, 30*time.Second, 20*time.Millisecond, head)
+	}
+	follow("header a[href='cases.html']", "Cases")
+	app := eval[string](t, b, "document.querySelector('#cases tbody th').textContent.split('/')[0]")
+	follow("#cases tbody a", app)
+	follow("header a[href='regression.html']", "Regression")
+	follow("#matrix tbody th a", "go-test-bench")
+	require.False(t, eval[bool](t, b, "'pwned' in window"))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	require.Empty(t, b.console)
 }
 
 // axe-core finds no fault, in light and dark. It is skipped where ./check has not
@@ -245,19 +374,28 @@ func TestAccessible(t *testing.T) {
 	}
 	b := browser(t)
 	dir := site(t)
-	// Colours are all that differs in the dark.
-	for scheme, rules := range map[string]string{"light": `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']`, "dark": `{type: 'rule', values: ['color-contrast']}`} {
-		b.scheme(t, scheme)
+	// Colours are all that differs in the dark, and what is shown at a phone's width.
+	for _, look := range []struct {
+		scheme, rules string
+		width         int64
+	}{
+		{"light", `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']`, 1440},
+		{"light", `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']`, 390},
+		{"dark", `{type: 'rule', values: ['color-contrast']}`, 1440},
+	} {
+		b.scheme(t, look.scheme)
 		for _, file := range pagesOf(t, dir) {
-			b.open(t, file, 1600)
+			b.open(t, file, look.width)
 			eval[bool](t, b, string(axe)+"; true")
-			faults := eval[[]string](t, b, `axe.run(document, {runOnly: `+rules+`}).then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | ')))`)
-			require.Empty(t, faults, "%s, %s", file, scheme)
+			eval[bool](t, b, "document.querySelectorAll('[role=tabpanel]').forEach(s => { s.hidden = false }) || true") // all tabs at once
+			faults := eval[[]string](t, b, `axe.run(document, {runOnly: `+look.rules+`}).then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | ')))`)
+			require.Empty(t, faults, "%s, %s at %d", file, look.scheme, look.width)
 		}
 	}
 }
 
-// The README's pictures. ASSAY_IMAGES names the folder that they are written to.
+// Pictures to look at, light and dark, of phones and desks; those of the README among
+// them. ASSAY_IMAGES names the folder that they are written to.
 func TestScreenshots(t *testing.T) {
 	to := os.Getenv("ASSAY_IMAGES")
 	if to == "" {
@@ -269,10 +407,17 @@ func TestScreenshots(t *testing.T) {
 	dir := t.TempDir()
 	_, err := report.WriteSite(dir, in)
 	require.NoError(t, err)
-	for name, file := range map[string]string{"report-overview": "index.html", "report-project": "projects/go-test-bench.html", "report-bench": "bench.html"} {
-		b.open(t, filepath.Join(dir, file), 1200)
-		png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(to, name+".png"), png, 0o644))
+	for name, file := range map[string]string{"report-overview": "index.html", "report-project": "projects/go-test-bench.html", "report-findings": "projects/go-test-bench.html#findings", "report-bench": "bench.html", "report-cases": "cases.html",
+		"report-case": "cases/lettings.html#lettings%2Fapprove-quote-03-bad", "report-regression": "regression.html"} {
+		for _, look := range []struct {
+			of, scheme string
+			width      int64
+		}{{"", "light", 1200}, {"-dark", "dark", 1200}, {"-phone", "light", 390}} {
+			b.scheme(t, look.scheme)
+			b.open(t, filepath.Join(dir, file), look.width)
+			png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(to, name+look.of+".png"), png, 0o644))
+		}
 	}
 }

@@ -1,27 +1,21 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
-	"html/template"
-	"maps"
+	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/formatters/html"
-	"github.com/alecthomas/chroma/v2/lexers"
-	"github.com/alecthomas/chroma/v2/styles"
 
 	"assay/audit"
 	"assay/audit/score"
 )
 
-// A caseLine is one case in the list of cases.
+// A caseLine is one case with what every variant answered.
 type caseLine struct {
 	Case  *audit.Case
-	Page  string
+	Page  string // with the anchor of the case
 	Cells []shareCell
 	All   shareCell
 }
@@ -39,172 +33,326 @@ func (c caseLine) Standing() string {
 	return "mixed"
 }
 
-type casesPage struct {
-	Variants []variantLine
-	Cases    []caseLine
-	Apps     []string
-	Others   []pageLink
-	Total    int
-	Index    []indexPage // of all pages, where there are several
-}
-
-// casePage is in a folder of its application: "a-b/c" and "a/b-c" are two cases.
-func casePage(c *audit.Case) string {
-	return "cases/" + strings.TrimSuffix(pageName(cmp.Or(c.App, "no application")), ".html") + "/" + pageName(c.ID()[len(c.App)+1:])
-}
-
 // cases gives every case that anybody answered, by ID.
-func cases(ls []variantLine) []caseLine {
+func cases(ls []variantLine) []*caseLine {
 	lines := map[string]*caseLine{}
 	for i, l := range ls {
 		for id, c := range l.Cases {
 			k := lines[id]
 			if k == nil {
-				k = &caseLine{Case: c.Case, Page: casePage(c.Case), Cells: make([]shareCell, len(ls))}
+				k = &caseLine{Case: c.Case, Cells: make([]shareCell, len(ls))}
 				lines[id] = k
 			}
 			k.Cells[i].add(c.Trials)
 			k.All.add(c.Trials)
 		}
 	}
-	var out []caseLine
+	var out []*caseLine
 	for _, id := range sortedKeys(lines) {
-		out = append(out, *lines[id])
+		out = append(out, lines[id])
 	}
 	return out
 }
 
-// writeCases writes the list of cases, paged, and a page for each.
-func (s *site) writeCases(ls []variantLine) error {
-	all := cases(ls)
-	apps := map[string]bool{}
+// A caseData is what the page of an application's cases shows one by one; numbers
+// stand for Texts.
+type caseData struct {
+	Texts        texts             `json:"texts"`
+	Spec         int               `json:"spec"`
+	Prompts      map[string]int    `json:"prompts"` // by name
+	Requirements [][2]int          `json:"requirements"`
+	Variants     []variantData     `json:"variants"`
+	Cases        []oneCase         `json:"cases"`
+	Badges       map[string]string `json:"badges"`
+}
+
+type variantData struct {
+	Name   string `json:"name"`
+	Prompt string `json:"prompt"`
+}
+
+type oneCase struct {
+	ID          string       `json:"id"`
+	Label       audit.Label  `json:"label"`
+	Description int          `json:"description"`
+	Language    string       `json:"language"`
+	Code        int          `json:"code"`
+	Violates    []int        `json:"violates"`
+	CWEs        string       `json:"cwes"`
+	Good        string       `json:"good"` // the nearest good of a bad case, with its code
+	Near        int          `json:"near"`
+	Answers     []answerData `json:"answers"`
+}
+
+type answerData struct {
+	By       int           `json:"by"` // the variant
+	Right    int           `json:"right"`
+	Answered int           `json:"answered"`
+	Silent   int           `json:"silent"`
+	Told     []tellingData `json:"told"`
+	Twins    [][2]string   `json:"twins"`
+	Changed  string        `json:"changed,omitempty"` // what of the prompt is another today
+}
+
+type tellingData struct {
+	Outcome     string `json:"outcome"`
+	Actual      string `json:"actual"`
+	Violates    string `json:"violates,omitempty"`
+	CWEs        string `json:"cwes,omitempty"`
+	Sure        string `json:"sure,omitempty"`
+	Reason      string `json:"reason,omitempty"`
+	Explanation int    `json:"explanation,omitempty"`
+	Detail      int    `json:"detail,omitempty"`
+	Reply       int    `json:"reply,omitempty"`
+	Facts       string `json:"facts"`
+}
+
+// A casesPage is the table of all cases, or the cases of an application.
+type casesPage struct {
+	Cases  *grid
+	Data   *caseData
+	Total  int
+	Others []pageLink
+	Notes  []string
+}
+
+type pageLink struct {
+	Text, Page string
+	Here       bool
+}
+
+// here gives links to all pages with the n-th marked.
+func here(pages []pageLink, n int) []pageLink {
+	out := slices.Clone(pages)
+	out[n].Here = true
+	return out
+}
+
+// writeCases writes a page for each application's cases, several where one would be
+// too large, and the table of all cases.
+func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
+	byApp := map[string][]*caseLine{}
 	for _, c := range all {
-		apps[c.Case.App] = true
+		byApp[c.Case.App] = append(byApp[c.Case.App], c)
 	}
-	size := min(rowsMost, max(50, cellsMost/max(1, len(ls))))
-	name := func(i int) string {
-		if i == 0 {
-			return "cases.html"
-		}
-		return fmt.Sprintf("cases-%d.html", i+1)
-	}
-	var pages []pageLink
-	var index []indexPage
-	for at := 0; at < len(all); at += size {
-		part := all[at:min(at+size, len(all))]
-		p := indexPage{Page: name(len(pages))}
-		for _, c := range part {
-			p.Rows = append(p.Rows, c.Case.ID()+" "+c.Standing())
-		}
-		index = append(index, p)
-		pages = append(pages, pageLink{fmt.Sprintf("%s to %s", part[0].Case.ID(), part[len(part)-1].Case.ID()), p.Page, false})
-	}
-	for n := range pages {
-		p := casesPage{Variants: ls, Cases: all[n*size : min((n+1)*size, len(all))], Apps: slices.Sorted(maps.Keys(apps)), Total: len(all)}
-		if len(pages) > 1 {
-			p.Others, p.Index = here(pages, n), bounded(index)
-		}
-		if err := s.render(name(n), "cases.html", "Cases", "Cases", p); err != nil {
+	for _, app := range sortedKeys(byApp) {
+		if err := s.writeApp(app, ls, byApp[app]); err != nil {
 			return err
 		}
 	}
-	requirements := map[string]*audit.Spec{}
-	for _, a := range s.in.Apps {
-		requirements[a.App] = a.Spec
+	return s.render("cases.html", "cases.html", "Cases", "Cases", s.allCases(ls, all))
+}
+
+// allCases makes the table of all cases. What would not fit is left out, and told.
+func (s *site) allCases(ls []variantLine, all []*caseLine) casesPage {
+	cols := []gridColumn{{Name: "case", Link: "link"}, {Name: "label", Kind: "badge", Pick: true}}
+	for _, l := range ls {
+		cols = append(cols, gridColumn{Name: l.Short, Kind: "share"})
 	}
-	for i, c := range all {
-		p := s.onePage(ls, c, requirements[c.Case.App])
-		if i > 0 {
-			p.Before = &all[i-1]
+	cols = append(cols, gridColumn{Name: "answers", Pick: true, Hidden: true, Order: []string{"all wrong", "mixed", "all right", "no answer"}}, gridColumn{Name: "application", Pick: true, Hidden: true}, gridColumn{Name: "link", Hidden: true})
+	p := casesPage{Total: len(all)}
+	fill := func(n int) {
+		p.Cases = newGrid("case", cols...)
+		for _, c := range all[:n] {
+			cells := []any{clip(c.Case.ID(), 160), string(c.Case.Label)}
+			for _, x := range c.Cells {
+				cells = append(cells, x.String())
+			}
+			p.Cases.add(append(cells, c.Standing(), clip(c.Case.App, 80), c.Page)...)
 		}
-		if i+1 < len(all) {
-			p.After = &all[i+1]
+	}
+	fill(len(all))
+	if n := len(all) * (MaxPage * 8 / 10) / (p.Cases.size() + 1); n < len(all) {
+		fill(n)
+		p.Notes = append(p.Notes, fmt.Sprintf("The first %d of %d cases are in this table; each application's page has all of its own.", n, len(all)))
+	}
+	return p
+}
+
+func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
+	goods := map[string][]*audit.Case{}
+	for _, c := range cs {
+		if c.Case.Label == audit.Good {
+			goods[c.Case.Family()] = append(goods[c.Case.Family()], c.Case)
 		}
-		if err := s.render(c.Page, "case.html", "Cases", c.Case.ID(), p); err != nil {
+	}
+	spec := &audit.Spec{}
+	for _, a := range s.in.Apps {
+		if a.App == app && a.Spec != nil {
+			spec = a.Spec
+		}
+	}
+	stem := "cases/" + strings.TrimSuffix(pageName(cmp.Or(app, "no application")), ".html")
+	name := func(i int) string {
+		if i == 0 {
+			return stem + ".html"
+		}
+		return fmt.Sprintf("%s-%d.html", stem, i+1)
+	}
+	var books []*caseData
+	var links []pageLink
+	size := MaxPage
+	for _, c := range cs {
+		if len(books) == 0 || size > MaxPage*6/10 {
+			books = append(books, s.book(ls, spec))
+			size = 0
+			links = append(links, pageLink{"from " + clip(c.Case.ID(), 80), strings.TrimPrefix(name(len(links)), "cases/"), false})
+		}
+		book := books[len(books)-1]
+		before := len(book.Texts.all)
+		one := book.put(ls, c, goods[c.Case.Family()], func(t Telling, l variantLine) string { return s.changedSince(t, s.in.Prompts[l.Prompt], spec.Prompt) })
+		size += escaped(one) + 4
+		for _, t := range book.Texts.all[before:] {
+			size += escaped(t) + 4
+		}
+		c.Page = name(len(books)-1) + "#" + url.PathEscape(c.Case.ID())
+	}
+	for i, b := range books {
+		p := casesPage{Data: b, Total: len(cs)}
+		if len(books) > 1 {
+			p.Others = here(links, i)
+		}
+		if err := s.render(name(i), "case.html", "Cases", cmp.Or(app, "no application"), p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// A onePage shows one case with every variant's answers.
-type onePage struct {
-	caseLine
-	Code          template.HTML
-	Violated      []audit.Requirement
-	Answers       []answerCard
-	Before, After *caseLine
-}
-
-// An answerCard shows what one variant said of the case.
-type answerCard struct {
-	Variant string
-	Cell    shareCell
-	Newest  []Telling // the newest answer, and older ones with another verdict or reason
-	Older   []Telling // that say the same
-	Twins   []TwinVerdict
-}
-
-// add files one answer. Answers come newest first.
-func (a *answerCard) add(t Telling) {
-	same := func(o Telling) bool {
-		return o.Outcome == t.Outcome && o.Actual == t.Actual && o.Right == t.Right && slices.Equal(o.Violates, t.Violates)
+// escaped is about the length of what stands in a page's data: quotes, brackets and
+// what is not seen grow.
+func escaped(v any) int {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("report: a case of strings and numbers: %v", err))
 	}
-	if slices.ContainsFunc(a.Newest, same) {
-		a.Older = append(a.Older, t)
-	} else {
-		a.Newest = append(a.Newest, t)
+	n := len(b)
+	for _, r := range string(b) {
+		if audit.Invisible(r) {
+			n += 4
+		}
 	}
+	return n
 }
 
-// Sure is the stated confidence as a share.
-func (t Telling) Sure() string { return score.Of(t.Confidence).String() }
+// book begins the data of a page of cases.
+func (s *site) book(ls []variantLine, spec *audit.Spec) *caseData {
+	b := &caseData{Prompts: map[string]int{}, Badges: map[string]string{}, Requirements: [][2]int{}}
+	b.Spec = b.Texts.put(spec.Prompt)
+	for _, r := range spec.Requirements {
+		b.Requirements = append(b.Requirements, [2]int{r.Number, b.Texts.put(r.Text)})
+	}
+	for _, l := range ls {
+		b.Variants = append(b.Variants, variantData{l.Short, clip(l.Prompt, 80)})
+		if text, ok := s.in.Prompts[l.Prompt]; ok {
+			b.Prompts[clip(l.Prompt, 80)] = b.Texts.put(text)
+		}
+	}
+	return b
+}
 
-func (s *site) onePage(ls []variantLine, c caseLine, spec *audit.Spec) *onePage {
-	p := &onePage{caseLine: c, Code: highlight(c.Case)}
-	if spec != nil {
-		for _, r := range spec.Requirements {
-			if slices.Contains(c.Case.Violates, r.Number) {
-				p.Violated = append(p.Violated, r)
+// put adds a case with its answers and gives it.
+func (b *caseData) put(ls []variantLine, c *caseLine, goods []*audit.Case, changed func(Telling, variantLine) string) oneCase {
+	k := c.Case
+	one := oneCase{ID: k.ID(), Label: k.Label, Description: b.Texts.put(k.Description), Language: k.Language, Code: b.Texts.put(k.Code),
+		Violates: slices.Clone(k.Violates), CWEs: cweText(k.CWEs), Answers: []answerData{}}
+	if one.Violates == nil {
+		one.Violates = []int{}
+	}
+	if k.Label == audit.Bad {
+		one.Good = score.NearestGood(k, goods)
+		for _, g := range goods {
+			if g.ID() == one.Good {
+				one.Near = b.Texts.put(g.Code)
 			}
 		}
 	}
-	room := MaxPage / 3 // for what models wrote: escaping can triple it
+	b.Badges[string(k.Label)] = badge(k.Label)
+	room := MaxPage / 4 // for what reviewers wrote of one case
 	for i, l := range ls {
-		r := l.Cases[c.Case.ID()]
+		r := l.Cases[k.ID()]
 		if r == nil {
 			continue
 		}
-		a := answerCard{Variant: l.Short, Cell: c.Cells[i], Twins: r.Twins[:min(20, len(r.Twins))]}
+		a := answerData{By: i, Right: c.Cells[i].Right, Answered: c.Cells[i].Answered, Silent: c.Cells[i].Silent, Told: []tellingData{}, Twins: [][2]string{}}
 		for _, t := range r.Told {
-			if room -= 6 * (len(t.Explanation) + len(t.Detail) + 200); room > 0 {
-				a.add(t)
+			if room -= 2 * (len(t.Explanation) + len(t.Detail) + len(t.Reply) + 200); room > 0 {
+				a.Told = append(a.Told, b.telling(t))
+				a.Changed = cmp.Or(a.Changed, changed(t, l))
 			}
 		}
-		p.Answers = append(p.Answers, a)
+		for _, t := range r.Twins[:min(20, len(r.Twins))] {
+			a.Twins = append(a.Twins, [2]string{clip(t.Kind, 40), string(t.Outcome)})
+			b.Badges[string(t.Outcome)] = badge(t.Outcome)
+		}
+		one.Answers = append(one.Answers, a)
 	}
-	return p
+	b.Cases = append(b.Cases, one)
+	return one
 }
 
-var formatter = html.New(html.WithClasses(true), html.WithLineNumbers(true), html.TabWidth(4))
-
-// highlight gives the code with line numbers; plain where its language is not
-// known. The formatter escapes it.
-func highlight(c *audit.Case) template.HTML {
-	if c.Code == "" {
+// changedSince says what of a question is another today than when it was answered;
+// empty where nothing is, or where the answer does not say.
+func (s *site) changedSince(t Telling, prompt, spec string) string {
+	if s.in.TextHash == nil {
 		return ""
 	}
-	lexer := lexers.Get(c.Language)
-	if lexer == nil || c.Language == "" {
-		lexer = lexers.Fallback
+	var changed []string
+	if t.PromptHash != "" && prompt != "" && t.PromptHash != s.in.TextHash(prompt) {
+		changed = append(changed, "the prompt")
 	}
-	var b bytes.Buffer
-	it, err := chroma.Coalesce(lexer).Tokenise(nil, c.Code)
-	if err == nil {
-		err = formatter.Format(&b, styles.Fallback, it)
+	if t.SpecHash != "" && spec != "" && t.SpecHash != s.in.TextHash(spec) {
+		changed = append(changed, "the SPEC")
 	}
-	if err != nil {
-		return template.HTML("<pre>" + template.HTMLEscapeString(c.Code) + "</pre>")
+	if len(changed) == 0 {
+		return ""
 	}
-	return template.HTML(b.String())
+	return strings.Join(changed, " and ") + " changed"
+}
+
+func (b *caseData) telling(t Telling) tellingData {
+	d := tellingData{Outcome: string(t.Outcome), Actual: clip(t.Actual, 60), Violates: strings.Trim(strings.ReplaceAll(fmt.Sprint(t.Violates), " ", ", "), "[]"), CWEs: clip(cweText(t.CWEs), 200),
+		Explanation: b.Texts.put(t.Explanation), Detail: b.Texts.put(t.Detail), Facts: t.Facts()}
+	if t.Reply != t.Explanation {
+		d.Reply = b.Texts.put(t.Reply)
+	}
+	if t.Confidence > 0 && t.Confidence <= 1 {
+		d.Sure = score.Of(t.Confidence).String()
+	}
+	switch t.Right {
+	case 1:
+		d.Reason = "right reason"
+	case 2:
+		d.Reason = "wrong reason"
+	}
+	b.Badges[d.Outcome] = badge(t.Outcome)
+	b.Badges["right reason"], b.Badges["wrong reason"] = "b good", "b bad"
+	return d
+}
+
+// Facts gives when an answer came, by whom it was served, and what it took.
+func (t Telling) Facts() string {
+	parts := []string{t.Time.UTC().Format("2006-01-02 15:04")}
+	if t.Served != "" {
+		parts = append(parts, "served by "+clip(t.Served, 80))
+	}
+	if t.Usage.TokensIn+t.Usage.TokensOut > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens in, %d out", t.Usage.TokensIn, t.Usage.TokensOut))
+	}
+	switch {
+	case t.Usage.USD > 0:
+		parts = append(parts, fmt.Sprintf("%.4f USD", t.Usage.USD))
+	case !t.Usage.Priced:
+		parts = append(parts, "no price")
+	}
+	if t.Seconds > 0 {
+		parts = append(parts, fmt.Sprintf("%.1f s", t.Seconds))
+	}
+	if t.Tries > 1 {
+		parts = append(parts, fmt.Sprintf("%d tries", t.Tries))
+	}
+	if t.Finish != "" {
+		parts = append(parts, "ended by "+clip(t.Finish, 40))
+	}
+	return strings.Join(parts, ", ")
 }

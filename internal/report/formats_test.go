@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -181,7 +182,7 @@ INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actu
 	b, err := os.ReadFile(filepath.Join(dir, "index.html"))
 	require.NoError(t, err)
 	require.Contains(t, string(b), "m2")
-	require.FileExists(t, filepath.Join(dir, "cases", "shop", "list-orders-03-bad.html"))
+	require.FileExists(t, filepath.Join(dir, "cases", "shop.html"))
 }
 
 // Empty is an error, and names do not leave the folder or meet in one file.
@@ -196,9 +197,12 @@ func TestSiteOfNothingAndOfOddNames(t *testing.T) {
 	require.Equal(t, a.Name(), c.Name())
 	_, err = report.WriteSite(dir, report.Input{Records: []*record.Record{a, b, c}, Made: day})
 	require.NoError(t, err)
-	files, err := os.ReadDir(filepath.Join(dir, "records"))
+	page, err := os.ReadFile(filepath.Join(dir, "projects", "go-test-bench.html"))
 	require.NoError(t, err)
-	require.Len(t, files, 3)
+	anchors := regexp.MustCompile(`<details id="(by-[^"]*)"`).FindAllStringSubmatch(string(page), -1)
+	require.Len(t, anchors, 3)
+	require.NotEqual(t, anchors[0][1], anchors[1][1])
+	require.NotEqual(t, anchors[1][1], anchors[2][1])
 }
 
 // Answers to an earlier form of a case count nowhere, and of two databases a case

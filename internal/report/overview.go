@@ -3,48 +3,39 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
-	"assay/audit"
 	"assay/audit/score"
-	"assay/internal/record"
 )
 
-// An overview is the first page.
+// An overview is the first page: what changed first, then who is live, then who is
+// better.
 type overview struct {
+	Changes  []change
+	Quiet    []string // what is as it was, in a line each
+	Live     []liveLine
 	Short    []headline // who is better, by how much, whether that is settled
 	Look     []lookAt   // what to look at next
 	unfound  []lookAt   // projects with entries that nobody found, the last of Look
-	Verdicts []verdictCount
-	Controls int // records of controls, which are in no verdict count
-	Matrix   matrix
-	Smoke    []row
 	Variants []variantLine
 	Forest   *chart
-	Pairs    []pairLine
-	PairNote string
-	Hard     []caseLine // answered wrongly most often
+	Hard     []*caseLine // answered wrongly most often
 	Results  *Results
+	Runs     []string // that are going on
 	Notes    []string
 }
 
-type verdictCount struct {
-	Verdict audit.Verdict
-	N       int
-}
-
-// hardMost is how many cases the overview names.
-const hardMost = 10
-
-// notesMost is how many notes it shows.
-const notesMost = 20
-
-// variantsMost is how many reviewers the pages show.
-const variantsMost = 100
+const (
+	changesMost  = 12  // changes that the overview tells
+	hardMost     = 10  // cases that it names
+	notesMost    = 20  // notes that it shows
+	variantsMost = 100 // reviewers that the pages show
+)
 
 // write writes every page.
 func (s *site) write() error {
-	o := overview{Notes: s.in.Notes[:min(notesMost, len(s.in.Notes))], Results: s.in.Results}
+	o := overview{Notes: s.in.Notes[:min(notesMost, len(s.in.Notes))], Results: s.in.Results, Runs: s.in.Running}
 	if err := s.writeRegression(&o); err != nil {
 		return err
 	}
@@ -52,6 +43,11 @@ func (s *site) write() error {
 		if err := s.writeBench(&o); err != nil {
 			return err
 		}
+	}
+	slices.SortStableFunc(o.Changes, worstFirst)
+	if n := len(o.Changes) - changesMost; n > 0 {
+		o.Changes = o.Changes[:changesMost]
+		o.Quiet = append(o.Quiet, fmt.Sprintf("%d more are less urgent than these: see Regression.", n))
 	}
 	o.lookAtCases()
 	o.Look = append(o.Look, o.unfound[:min(lookProjects, len(o.unfound))]...)
@@ -71,34 +67,42 @@ func (s *site) writeBench(o *overview) error {
 	if err != nil {
 		return err
 	}
-	o.Variants, o.Forest, o.Pairs, o.PairNote = ls, p.Top, p.Pairs, p.PairNote
+	o.Variants, o.Forest = ls, p.Top
+	changed, same := s.benchChanges(ls)
+	o.Changes = append(o.Changes, changed...)
+	if len(same) > 0 {
+		o.Quiet = append(o.Quiet, few(same)+": every answer as in the baseline.")
+	}
+	o.benchShort(p.Pairs)
 	if err := s.render("bench.html", "bench.html", "Bench", "Bench", p); err != nil {
 		return err
 	}
 	all := cases(ls)
-	slices.SortStableFunc(all, func(a, b caseLine) int { return cmp.Compare(least(a.Cells), least(b.Cells)) })
+	if err := s.writeCases(ls, all); err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b *caseLine) int { return cmp.Compare(least(a.Cells), least(b.Cells)) })
 	for _, c := range all {
 		if len(o.Hard) < hardMost && c.All.Right < c.All.Answered {
 			o.Hard = append(o.Hard, c)
 		}
 	}
-	o.benchShort()
-	return s.writeCases(ls)
+	return nil
 }
 
 // A regressionPage is every auditor on every project.
 type regressionPage struct {
-	Matrix matrix
-	Rows   []row
-	All    []row
-	Cut    string
+	Matrix  matrix
+	Rows    []row
+	Records *grid
+	Cut     string
 }
 
-// recordsMost is how many records the list names, newest first; recordPages how
-// many of them have pages beside the newest of each auditor on each project.
+// recordsMost is how many records the list names, newest first; rowsMost how many of
+// the newest of each auditor on each project have their figures shown.
 const (
-	recordsMost = 1000
-	recordPages = 200
+	recordsMost = 3000
+	rowsMost    = 750
 )
 
 func (s *site) writeRegression(o *overview) error {
@@ -106,29 +110,18 @@ func (s *site) writeRegression(o *overview) error {
 		return nil
 	}
 	rows, smoke := s.latest("Regression"), s.latest("Smoke")
-	o.Matrix, o.Smoke = matrixOf(rows), smoke
-	o.verdicts(slices.Concat(smoke, rows))
+	both := slices.Concat(smoke, rows)
+	for _, r := range both {
+		o.Changes = append(o.Changes, changesOf(r)...)
+	}
+	o.quiet(both)
+	o.Live = s.live(both)
 	o.auditShort(rows)
-	o.lookAtRecords(slices.Concat(smoke, rows))
-	p := &regressionPage{Matrix: o.Matrix, Rows: rows[:min(rowsMost/2, len(rows))]}
+	p := &regressionPage{Matrix: matrixOf(rows), Rows: rows[:min(rowsMost, len(rows))]}
 	if len(rows) > len(p.Rows) {
 		p.Cut = fmt.Sprintf("Figures of %d newest records are shown, of %d: assay report --format csv tells all. ", len(p.Rows), len(rows))
 	}
-	paged := map[*record.Record]bool{}
-	for _, r := range slices.Concat(rows, smoke) {
-		paged[r.Record] = true
-	}
-	for i := len(s.in.Records) - 1; i >= 0 && len(p.All) < recordsMost; i-- {
-		r := s.in.Records[i]
-		w := s.rowOf(r)
-		if len(p.All) < recordPages {
-			paged[r] = true
-		}
-		if !paged[r] {
-			w.Page = ""
-		}
-		p.All = append(p.All, w)
-	}
+	p.Records = s.records()
 	if n := len(s.in.Records); n > recordsMost {
 		p.Cut += fmt.Sprintf("The newest %d of %d records are listed.", recordsMost, n)
 	}
@@ -136,7 +129,7 @@ func (s *site) writeRegression(o *overview) error {
 		return err
 	}
 	byProject := map[string][]row{}
-	for _, r := range slices.Concat(smoke, rows) {
+	for _, r := range both {
 		byProject[r.Record.Project] = append(byProject[r.Record.Project], r)
 	}
 	for _, name := range sortedKeys(byProject) {
@@ -146,34 +139,40 @@ func (s *site) writeRegression(o *overview) error {
 			return err
 		}
 	}
-	for _, r := range s.in.Records {
-		if paged[r] {
-			if err := s.writeRecord(r); err != nil {
-				return err
-			}
-		}
-	}
 	return nil
 }
 
-func (o *overview) verdicts(rows []row) {
-	n := map[audit.Verdict]int{}
-	for _, r := range rows {
-		if r.Record.Control != "" {
-			o.Controls++
-			continue
+// records makes the table of all records, newest first.
+func (s *site) records() *grid {
+	g := newGrid("", gridColumn{Name: "date", Link: "link"}, gridColumn{Name: "suite", Pick: true}, gridColumn{Name: "project", Pick: true}, gridColumn{Name: "auditor", Pick: true},
+		gridColumn{Name: "verdict", Kind: "badge", Pick: true}, gridColumn{Name: "recall, %", Kind: "num"}, gridColumn{Name: "change", Kind: "text"}, gridColumn{Name: "link", Hidden: true})
+	for i := len(s.in.Records) - 1; i >= 0 && len(g.Rows) < recordsMost; i-- {
+		r := s.in.Records[i]
+		w := rowOf(r)
+		var recall any
+		if w.Metrics != nil && w.Metrics.Recall.Defined {
+			recall = math.Round(1000*w.Metrics.Recall.V) / 10
 		}
-		n[r.Verdict]++
+		g.add(r.Date.UTC().Format("2006-01-02 15:04:05"), clip(r.Suite, 20), clip(r.Project, 60), w.Label(), clip(string(w.Verdict), 40), recall, clip(r.Change, 200), w.Page)
 	}
-	for _, v := range verdictOrder {
-		if n[v] > 0 {
-			o.Verdicts = append(o.Verdicts, verdictCount{v, n[v]})
-		}
-	}
+	return g
 }
 
-func init() {
-	functions["list3"] = func(vs ...string) []string { return vs }
-	functions["dispositions"] = func() []score.Disposition { return score.Dispositions() }
-	functions["placeOf"] = func(s score.Scored) string { return place(&s) }
+// quiet tells in a line each what needs nobody's eye.
+func (o *overview) quiet(rows []row) {
+	recorded, controls := 0, 0
+	for _, r := range rows {
+		switch {
+		case r.Record.Control != "" && r.Verdict != score.Changed:
+			controls++
+		case r.Verdict == score.AsRecorded:
+			recorded++
+		}
+	}
+	if recorded > 0 {
+		o.Quiet = append(o.Quiet, amount(recorded, "recording")+" of other tools scored as recorded.")
+	}
+	if controls > 0 {
+		o.Quiet = append(o.Quiet, amount(controls, "record")+" of controls, which read no code.")
+	}
 }

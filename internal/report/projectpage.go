@@ -3,7 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
+	"strings"
 
 	"assay/audit"
 	"assay/audit/score"
@@ -12,36 +14,29 @@ import (
 
 // A projectPage shows one key with what each auditor made of it.
 type projectPage struct {
-	Name    string
-	Key     *audit.Project // nil where the key is not at hand
-	Rows    []row
-	Known   []knownLine
-	Decoys  []decoyLine
-	Heat    []heatLine
-	History *chart
-	Diffs   []*RecordDiff // of each auditor's last two records
-	Broken  []string      // why two records could not be compared
-	Stale   []string      // records that were made with another key
-	Cut     string
+	Name        string
+	Key         *audit.Project // nil where the key is not at hand
+	Pin         string         // the pinned tree in its public repository; empty where it has no known form
+	Rows        []auditorPart
+	Changes     []change
+	Known       *grid
+	Unfound     int // entries that no auditor found
+	Findings    *grid
+	Decoys      *grid
+	Heat        []heatLine
+	History     *chart
+	Turns       *grid // of all runs whose events tell them
+	Transcripts []transcriptPart
+	Stale       []string // records that were made with another key
+	Notes       []string // what is left out
 }
 
-type knownLine struct {
-	score.KnownResult
-	Entry *audit.Known
-	Cells []foundCell
-	Found int // auditors that found it, wholly or by half
-}
-
-// A foundCell is what one auditor made of an entry.
-type foundCell struct {
-	Word   string // "found", "half", "missed", or empty where the record has another key
-	Full   int    // trials with a full match
-	Trials int
-}
-
-type decoyLine struct {
-	Entry audit.Decoy
-	Hits  []int // trials in which the auditor hit it
+// An auditorPart is one auditor's newest record on the project's page.
+type auditorPart struct {
+	row
+	Figures []FigureDiff // Now holds the record's
+	Diff    *RecordDiff  // against the record before; nil without one
+	Broken  string       // why the two could not be compared
 }
 
 type heatLine struct {
@@ -58,24 +53,40 @@ type heatCell struct {
 
 // Corroborated gives the rows whose key has entries that something beside it
 // corroborates.
-func (p *projectPage) Corroborated() []row {
-	return slices.DeleteFunc(slices.Clone(p.Rows), func(r row) bool { return r.Metrics == nil || r.Metrics.Corroborated.Known == 0 })
+func (p *projectPage) Corroborated() []auditorPart {
+	return slices.DeleteFunc(slices.Clone(p.Rows), func(r auditorPart) bool { return r.Metrics == nil || r.Metrics.Corroborated.Known == 0 })
 }
 
 func (s *site) projectPage(name string, rows []row) *projectPage {
 	p := &projectPage{Name: name, Key: s.in.Projects[name]}
-	p.Rows, p.Cut = strongest(rows)
-	rows = p.Rows
-	p.known()
-	p.decoys()
-	p.heat()
-	p.history(s.in.Records)
-	p.diffs(s.in.Records)
+	if p.Key != nil {
+		p.Pin = pinned(p.Key)
+	}
+	rows, cut := strongest(rows)
+	if cut != "" {
+		p.Notes = append(p.Notes, cut)
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.kind(), b.kind()) })
 	for _, r := range rows {
+		a := auditorPart{row: r, Figures: figures(nil, r.Record.Counting())}
+		a.diff(s.in.Records)
+		p.Rows = append(p.Rows, a)
+		for _, c := range changesOf(r) {
+			c.Page = "#" + r.Anchor()
+			p.Changes = append(p.Changes, c)
+		}
 		if p.Key != nil && r.Record.Key != "" && r.Record.Key != p.Key.KeyHash {
 			p.Stale = append(p.Stale, r.Record.Auditor)
 		}
 	}
+	slices.SortStableFunc(p.Changes, worstFirst)
+	src := &excerpts{read: s.in.Source, project: name}
+	s.transcripts(p)
+	p.known(src)
+	p.findings(src)
+	p.decoys()
+	p.heat()
+	p.history(s.in.Records)
 	return p
 }
 
@@ -101,38 +112,74 @@ func strongest(rows []row) ([]row, string) {
 	return kept, fmt.Sprintf("%d of %d auditors are shown: those with the highest recall.", len(kept), len(rows))
 }
 
-func (p *projectPage) known() {
-	entries := map[string]*audit.Known{}
-	if p.Key != nil {
-		for i := range p.Key.Known {
-			entries[p.Key.Known[i].ID] = &p.Key.Known[i]
+// pinned gives the address of the pinned tree, to which a file's path is added;
+// empty where the repository is at no forge whose addresses are known.
+func pinned(p *audit.Project) string {
+	u, err := url.Parse(strings.TrimSuffix(p.Repository, ".git"))
+	if err != nil || u.Scheme != "https" || p.Commit == "" {
+		return ""
+	}
+	middle := map[string]string{"github.com": "/blob/", "gitlab.com": "/-/blob/", "gitee.com": "/blob/", "codeberg.org": "/src/commit/"}[u.Host]
+	if middle == "" {
+		return ""
+	}
+	return "https://" + u.Host + u.EscapedPath() + middle + url.PathEscape(p.Commit) + "/"
+}
+
+// at gives the address of lines of a file at the pin; empty where the tree has no
+// such file.
+func (p *projectPage) at(file string, lines audit.Range) string {
+	if p.Pin == "" || p.Key == nil {
+		return ""
+	}
+	if _, ok := p.Key.Tree[file]; !ok && !p.Key.Others[file] {
+		return ""
+	}
+	to := p.Pin + (&url.URL{Path: file}).EscapedPath()
+	if !lines.IsZero() {
+		to += fmt.Sprintf("#L%d", lines.Start)
+		if lines.End > lines.Start {
+			to += fmt.Sprintf("-L%d", lines.End)
 		}
 	}
-	at := map[string]int{}
-	for _, r := range p.Rows {
-		for _, res := range r.Record.Counting() {
-			for _, k := range res.Known {
-				if _, ok := at[k.ID]; !ok {
-					at[k.ID] = len(p.Known)
-					p.Known = append(p.Known, knownLine{KnownResult: k, Entry: entries[k.ID], Cells: make([]foundCell, len(p.Rows))})
-				}
-			}
+	return to
+}
+
+func placeAt(file string, lines audit.Range) string {
+	if l := lines.String(); l != "" {
+		return file + ":" + l
+	}
+	return file
+}
+
+// diff sets the auditor's newest record against the one before.
+func (a *auditorPart) diff(all []*record.Record) {
+	var before *record.Record
+	for _, r := range all {
+		if r != a.Record && r.Project == a.Record.Project && r.Auditor == a.Record.Auditor && r.Suite == a.Record.Suite {
+			before = r
 		}
 	}
-	for i, r := range p.Rows {
-		for _, res := range r.Record.Counting() {
-			for _, k := range res.Known {
-				p.Known[at[k.ID]].Cells[i].add(k.Credit)
-			}
-		}
+	if before == nil {
+		return
 	}
-	for i := range p.Known {
-		for _, c := range p.Known[i].Cells {
-			if c.Word == "found" || c.Word == "half" {
-				p.Known[i].Found++
-			}
-		}
+	d, err := DiffRecords(before, a.Record, score.Rules{Deterministic: true})
+	switch {
+	case Mismatch(err):
+		a.Broken = "the record before was made by other rules or another key: assay compare --rescore sets the two against each other"
+	case err != nil:
+		a.Broken = err.Error()
+	default:
+		a.Diff = d
 	}
+}
+
+// A foundCell is what one auditor made of an entry.
+type foundCell struct {
+	Word   string // "found", "half", "missed", or empty where the record has another key
+	Full   int    // trials with a full match
+	Trials int
+	Since  string // "lost" or "gained" since the baseline
 }
 
 func (c *foundCell) add(credit float64) {
@@ -156,21 +203,227 @@ func (c foundCell) Text() string {
 	return c.Word
 }
 
-func (p *projectPage) decoys() {
-	if p.Key == nil {
-		return
+// known makes the table of the key's entries: what each auditor made of each.
+func (p *projectPage) known(src *excerpts) {
+	type line struct {
+		score.KnownResult
+		cells []foundCell
 	}
-	for _, d := range p.Key.Decoys {
-		l := decoyLine{Entry: d, Hits: make([]int, len(p.Rows))}
-		for i, r := range p.Rows {
-			for _, res := range r.Record.Counting() {
-				if slices.ContainsFunc(res.Findings, func(f score.Scored) bool { return f.Disposition == score.DecoyHit && f.Match.Entry == d.ID }) {
-					l.Hits[i]++
+	var ids []string
+	lines := map[string]*line{}
+	for i, r := range p.Rows {
+		for _, res := range r.Record.Counting() {
+			for _, k := range res.Known {
+				l := lines[k.ID]
+				if l == nil {
+					l = &line{k, make([]foundCell, len(p.Rows))}
+					lines[k.ID], ids = l, append(ids, k.ID)
+				}
+				l.cells[i].add(k.Credit)
+			}
+		}
+		for word, cs := range map[string][]score.EntryChange{"lost": r.Record.Judgement.Lost, "gained": r.Record.Judgement.Gained} {
+			for _, c := range cs {
+				if l := lines[c.ID]; l != nil {
+					l.cells[i].Since = word
 				}
 			}
 		}
-		p.Decoys = append(p.Decoys, l)
 	}
+	entries := map[string]*audit.Known{}
+	if p.Key != nil {
+		for i := range p.Key.Known {
+			entries[p.Key.Known[i].ID] = &p.Key.Known[i]
+		}
+	}
+	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Note: "CWE", Opens: true}, {Name: "place", Kind: "code", Link: "link"},
+		{Name: "dimension", Pick: true}, {Name: "severity", Pick: true, By: "rank", Order: severities}}
+	for _, r := range p.Rows {
+		cols = append(cols, gridColumn{Name: r.Label(), Kind: "badge"})
+	}
+	cols = append(cols, gridColumn{Name: "found", Pick: true, Hidden: true, Order: []string{"by nobody", "by some", "by all"}}, gridColumn{Name: "since the baseline", Pick: true, Hidden: true},
+		gridColumn{Name: "CWE", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},
+		gridColumn{Name: "evidence", Kind: "words"}, gridColumn{Name: "source", Kind: "source"})
+	g := newGrid("ID", cols...)
+	for _, id := range ids {
+		l := lines[id]
+		k := cmp.Or(entries[id], &audit.Known{File: l.File})
+		cells := []any{clip(id, 60), clip(k.Title, 300), clip(placeAt(k.File, k.Lines), 320), clip(string(l.Dimension), 40), k.Severity.String()}
+		n, real, since := 0, 0, map[string]bool{}
+		for i, c := range l.cells {
+			text := c.Text()
+			if c.Since != "" {
+				text += ", " + c.Since
+				since[c.Since] = true
+			}
+			cells = append(cells, text)
+			g.Badges[text] = badge(cmp.Or(c.Since, c.Word))
+			if p.Rows[i].Record.Control == "" {
+				real++
+				if c.Word == "found" || c.Word == "half" {
+					n++
+				}
+			}
+		}
+		found := "by some"
+		switch n {
+		case 0:
+			found = "by nobody"
+			p.Unfound++
+		case real:
+			found = "by all"
+		}
+		g.add(append(cells, found, strings.Join(sortedKeys(since), "|"), cweText(k.CWEs), p.at(k.File, k.Lines), int(k.Severity), clip(k.Evidence, 1000), src.around(k.File, audit.Range{}, k.Lines))...)
+	}
+	p.Known = g
+}
+
+var severities = []string{"CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO"}
+
+// judged says in a word what a finding counts as; score says why.
+func judged(f *score.Scored) string {
+	review, _, _ := strings.Cut(f.Review, " ")
+	switch f.Disposition {
+	case score.Matched, score.Half, score.Duplicate:
+		return "true"
+	case score.DecoyHit, score.MissingPath, score.PastEnd:
+		return "false"
+	}
+	switch {
+	case review == "true" || review == "same":
+		return "true"
+	case review == "false" || review == "arguable":
+		return review
+	case score.Reviewable(f.Disposition) && review == "":
+		return "open for review"
+	}
+	return "not counted"
+}
+
+// findings makes the table of all findings of all auditors. Where it would not fit
+// into a page, what findings say of themselves is cut first, then findings are left
+// out, and a note says so.
+func (p *projectPage) findings(src *excerpts) {
+	total := 0
+	for _, r := range p.Rows {
+		for _, t := range r.Record.Counting() {
+			total += len(t.Findings)
+		}
+	}
+	room := MaxPage*8/10 - p.Known.size()
+	for _, t := range p.Transcripts {
+		for _, st := range t.Streams {
+			room -= 2 * len(st.Text)
+		}
+	}
+	if p.Turns != nil {
+		room -= p.Turns.size()
+	}
+	for _, words := range []int{2000, 300, 60} {
+		p.Findings = p.findingsOf(src, words, total)
+		if p.Findings.size() < room {
+			if words < 2000 {
+				p.Notes = append(p.Notes, fmt.Sprintf("What findings say of themselves is cut after %d characters: the record has all of it.", words))
+			}
+			return
+		}
+	}
+	n := total * room / (p.Findings.size() + 1) * 9 / 10
+	p.Findings = p.findingsOf(src, 60, n)
+	p.Notes = append(p.Notes, fmt.Sprintf("The first %d of %d findings are shown: the records have all of them.", n, total))
+}
+
+func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
+	var order []string
+	for _, d := range score.Dispositions() {
+		order = append(order, string(d))
+	}
+	g := newGrid("", gridColumn{Name: "outcome", Kind: "badge", Pick: true, Order: order}, gridColumn{Name: "finding", Kind: "text", Note: "function", Opens: true},
+		gridColumn{Name: "place", Kind: "code", Link: "link"}, gridColumn{Name: "CWE"}, gridColumn{Name: "severity", Pick: true, Order: severities, By: "rank"},
+		gridColumn{Name: "auditor", Pick: true, Note: "trial"}, gridColumn{Name: "why", Kind: "text", Note: "review"},
+		gridColumn{Name: "counts as", Pick: true, Hidden: true}, gridColumn{Name: "since the record before", Pick: true, Hidden: true},
+		gridColumn{Name: "function", Hidden: true}, gridColumn{Name: "trial", Pick: true, Hidden: true}, gridColumn{Name: "review", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},
+		gridColumn{Name: "description", Kind: "words"}, gridColumn{Name: "source", Kind: "source"})
+	g.SARIF = true
+	entries := map[string]audit.Range{}
+	if p.Key != nil {
+		for _, k := range p.Key.Known {
+			entries[k.ID] = k.Lines
+		}
+		for _, d := range p.Key.Decoys {
+			entries[d.ID] = d.Lines
+		}
+	}
+	for _, r := range p.Rows {
+		fresh := map[string]bool{}
+		if r.Diff != nil {
+			for i := range r.Diff.New {
+				fresh[r.Diff.New[i].Fingerprint()] = true
+			}
+		}
+		for n, t := range r.Record.Counting() {
+			trial := ""
+			if len(r.Record.Counting()) > 1 {
+				trial = fmt.Sprintf("trial %d", n+1)
+			}
+			for i := range t.Findings {
+				if len(g.Rows) >= most {
+					return g
+				}
+				f := &t.Findings[i]
+				since, review, description := "", "", f.Finding.Description
+				if fresh[f.Fingerprint()] {
+					since = "new"
+				}
+				if f.Review != "" {
+					review = "reviewed: " + clip(f.Review, 80)
+				}
+				if description == f.Finding.Title {
+					description = ""
+				}
+				if len(description) > words {
+					description = strings.ToValidUTF8(description[:words], "") + " … (cut)"
+				}
+				function := f.Finding.Function
+				if function == f.Finding.Title {
+					function = ""
+				}
+				g.add(clip(string(f.Disposition), 40), clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), min(300, max(60, words))), clip(place(f), 320), clip(cweText(f.Finding.CWEs), 120), clip(f.Finding.Severity.String(), 20),
+					r.Label(), clip(cmp.Or(f.Finding.Suppressed, f.Match.String()), 400), judged(f), since,
+					clip(function, 120), trial, review, p.at(f.Path, f.Finding.Lines), int(f.Finding.Severity),
+					description, src.around(f.Path, f.Finding.Lines, entries[f.Match.Entry]))
+			}
+		}
+	}
+	return g
+}
+
+func (p *projectPage) decoys() {
+	if p.Key == nil || len(p.Key.Decoys) == 0 {
+		return
+	}
+	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Opens: true}, {Name: "place", Kind: "code", Link: "link"}}
+	for _, r := range p.Rows {
+		cols = append(cols, gridColumn{Name: r.Label(), Kind: "badge"})
+	}
+	cols = append(cols, gridColumn{Name: "hit", Pick: true, Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "why it is none", Kind: "words"})
+	g := newGrid("ID", cols...)
+	g.Badges["hit"], g.Badges["passed by"] = "b bad", "b good"
+	for _, d := range p.Key.Decoys {
+		cells := []any{clip(d.ID, 60), clip(d.Title, 300), clip(placeAt(d.File, d.Lines), 320)}
+		hit := "by nobody"
+		for _, r := range p.Rows {
+			word := "passed by"
+			for _, res := range r.Record.Counting() {
+				if slices.ContainsFunc(res.Findings, func(f score.Scored) bool { return f.Disposition == score.DecoyHit && f.Match.Entry == d.ID }) {
+					word, hit = "hit", "by somebody"
+				}
+			}
+			cells = append(cells, g.Texts.put(word))
+		}
+		g.add(append(cells, hit, p.at(d.File, d.Lines), clip(d.Reason, 1000))...)
+	}
+	p.Decoys = g
 }
 
 func (p *projectPage) heat() {
@@ -196,18 +449,7 @@ func (p *projectPage) history(all []*record.Record) {
 	var lines []series
 	var goal score.Value
 	for _, r := range p.Rows {
-		l := series{Name: r.Record.Auditor}
-		for _, rec := range all {
-			if rec.Project != p.Name || rec.Auditor != r.Record.Auditor || rec.Suite != r.Record.Suite {
-				continue
-			}
-			for _, g := range rec.Judgement.Reasons {
-				if g.Metric == score.MetricRecall && g.Now.Defined {
-					l.Points = append(l.Points, point{At: rec.Date, Y: g.Now.V})
-					break
-				}
-			}
-		}
+		l := series{Name: r.Record.Auditor, Points: recalls(all, r.Record)}
 		if r.Record.Goals.Recall > 0 {
 			goal = score.Of(r.Record.Goals.Recall)
 		}
@@ -216,25 +458,31 @@ func (p *projectPage) history(all []*record.Record) {
 	p.History = lineChart("Recall over the records", lines, goal)
 }
 
-func (p *projectPage) diffs(all []*record.Record) {
-	for _, r := range p.Rows {
-		var own []*record.Record
-		for _, rec := range all {
-			if rec.Project == p.Name && rec.Auditor == r.Record.Auditor && rec.Suite == r.Record.Suite {
-				own = append(own, rec)
-			}
-		}
-		if len(own) < 2 {
+// recalls gives the recall of an auditor's records on a project, oldest first, as a
+// record's own verdict had it or else of its first trial.
+func recalls(all []*record.Record, of *record.Record) (ps []point) {
+	for _, r := range all {
+		if r.Project != of.Project || r.Auditor != of.Auditor || r.Suite != of.Suite {
 			continue
 		}
-		d, err := DiffRecords(own[len(own)-2], own[len(own)-1], score.Rules{Deterministic: true})
-		switch {
-		case Mismatch(err):
-			p.Broken = append(p.Broken, fmt.Sprintf("%s: the last two records were made by different rules or keys: assay compare --rescore sets them against each other", r.Record.Auditor))
-		case err != nil:
-			p.Broken = append(p.Broken, fmt.Sprintf("%s: %v", r.Record.Auditor, err))
-		case len(d.Lost)+len(d.Found)+len(d.New)+len(d.Gone) > 0:
-			p.Diffs = append(p.Diffs, d)
+		v := recallOf(r).Now
+		if c := r.Counting(); !v.Defined && len(c) > 0 {
+			v = c[0].Metrics.Recall
+		}
+		if v.Defined {
+			ps = append(ps, point{At: r.Date, Y: v.V})
 		}
 	}
+	return ps
+}
+
+// recallOf gives the reason that speaks of recall, with its baseline where there is
+// one.
+func recallOf(r *record.Record) (of score.Reason) {
+	for _, g := range r.Judgement.Reasons {
+		if g.Metric == score.MetricRecall && g.Now.Defined && (!of.Now.Defined || g.Baseline.Defined && !of.Baseline.Defined) {
+			of = g
+		}
+	}
+	return of
 }

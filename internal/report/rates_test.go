@@ -26,7 +26,7 @@ func TestRatesStandInPagesAndCSV(t *testing.T) {
 	dir := t.TempDir()
 	_, err := report.WriteSite(dir, in)
 	require.NoError(t, err)
-	pages, err := filepath.Glob(filepath.Join(dir, "records", "*.html"))
+	pages, err := filepath.Glob(filepath.Join(dir, "projects", "*.html"))
 	require.NoError(t, err)
 	b, err := os.ReadFile(pages[0])
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay/audit"
 	"assay/audit/score"
@@ -13,7 +14,7 @@ import (
 // A row is one record as tables show it.
 type row struct {
 	Record  *record.Record
-	Page    string // from the report's root
+	Page    string // its place on the project's page, from the report's root
 	Project string // its page
 	Verdict audit.Verdict
 	Metrics *score.Metrics // of the first trial that counts; nil without one
@@ -24,6 +25,17 @@ type row struct {
 }
 
 func (r row) name() string { return r.Record.Project + "\x00" + r.Record.Auditor }
+
+// kind orders rows: live ones first, then replays, controls last.
+func (r row) kind() int {
+	switch {
+	case r.Record.Control != "":
+		return 2
+	case r.Record.Replay:
+		return 1
+	}
+	return 0
+}
 
 // Label is the auditor's name with what a reader must know beside it.
 func (r row) Label() string {
@@ -37,16 +49,9 @@ func (r row) Label() string {
 	return name
 }
 
-// Sort gives the figure by which tables sort; nothing where it is undefined.
-func (r row) Sort(v score.Value) string {
-	if !v.Defined {
-		return ""
-	}
-	return fmt.Sprintf("%.6f", v.V)
-}
-
-func (s *site) rowOf(r *record.Record) row {
-	w := row{Record: r, Verdict: r.Judgement.Verdict, Page: s.recordPage(r), Project: "projects/" + pageName(r.Project)}
+func rowOf(r *record.Record) row {
+	w := row{Record: r, Verdict: r.Judgement.Verdict, Project: "projects/" + pageName(r.Project)}
+	w.Page = w.Project + "#" + w.Anchor()
 	if v := r.Counting(); len(v) > 0 {
 		w.Metrics, w.Rates, w.Trials = &v[0].Metrics, &v[0].Rates, len(v)
 	}
@@ -59,22 +64,8 @@ func (s *site) rowOf(r *record.Record) row {
 	return w
 }
 
-// recordPage names the page of a record. Two of one second and one name, as files
-// have them, get numbers.
-func (s *site) recordPage(r *record.Record) string {
-	if s.names == nil {
-		s.names = map[*record.Record]string{}
-		seen := map[string]int{}
-		for _, r := range s.in.Records {
-			name := r.Name()
-			if seen[name]++; seen[name] > 1 {
-				name = fmt.Sprintf("%s~%d", name, seen[name])
-			}
-			s.names[r] = "records/" + pageName(name)
-		}
-	}
-	return s.names[r]
-}
+// Anchor names the auditor's part of its project's page.
+func (r row) Anchor() string { return "by-" + strings.TrimSuffix(pageName(r.Record.Auditor), ".html") }
 
 // latest gives the newest record of each project and auditor, by project, then
 // auditor.
@@ -82,7 +73,7 @@ func (s *site) latest(suite string) []row {
 	newest := map[string]row{}
 	for _, r := range s.in.Records {
 		if r.Suite == suite {
-			w := s.rowOf(r)
+			w := rowOf(r)
 			newest[w.name()] = w
 		}
 	}

@@ -83,6 +83,13 @@ type Telling struct {
 	Confidence  float64
 	Right       store.Reason
 	Seconds     float64
+	Reply       string // of the newest answer alone, its beginning
+	Usage       audit.Usage
+	Served      string
+	Finish      string
+	Tries       int
+	PromptHash  string
+	SpecHash    string
 }
 
 // A TwinVerdict is what a variant said of one variant.
@@ -279,13 +286,25 @@ func (r *Results) readWords(ctx context.Context, st store.Store) error {
 		}
 	}
 	slices.Sort(ids)
+	texts := map[string]string{} // thousands of answers share a few
+	shared := func(s string) string {
+		if _, ok := texts[s]; !ok {
+			texts[s] = strings.Clone(s)
+		}
+		return texts[s]
+	}
 	for e, err := range st.ByID(ctx, ids) {
 		if err != nil {
 			return err
 		}
 		c := of[e.ID]
-		c.Told = append(c.Told, Telling{e.ID, e.Time, e.Outcome, e.Actual, clipWords(e.Explanation), clipWords(e.Detail),
-			e.Violates, e.CWEs, e.Confidence, e.Reason, e.Latency.Seconds()})
+		t := Telling{ID: e.ID, Time: e.Time, Outcome: e.Outcome, Actual: e.Actual, Explanation: clipWords(e.Explanation), Detail: clipWords(e.Detail),
+			Violates: e.Violates, CWEs: e.CWEs, Confidence: e.Confidence, Right: e.Reason, Seconds: e.Latency.Seconds(),
+			Usage: e.Usage, Served: shared(e.Served), Finish: shared(e.Finish), Tries: e.Tries, PromptHash: shared(e.PromptHash), SpecHash: shared(e.SpecHash)}
+		if e.ID == c.newest[0] {
+			t.Reply = clipWords(e.Reply)
+		}
+		c.Told = append(c.Told, t)
 	}
 	for _, s := range r.Variants {
 		for _, c := range s.Cases {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"assay/audit"
 	"assay/audit/score"
 )
 
@@ -26,12 +25,9 @@ type lookAt struct {
 	n     int // by which things of a kind are sorted, most first
 }
 
-// verdictOrder is that of urgency.
-var verdictOrder = []audit.Verdict{audit.Invalid, audit.Fail, audit.Warn, audit.Pass}
-
 // benchShort says which reviewer comes first, against whom that is settled, what
 // would settle the rest, and which costs least of those that may be as good.
-func (o *overview) benchShort() {
+func (o *overview) benchShort(pairs []pairLine) {
 	first := &o.Variants[0]
 	if !first.Bench.BalancedAccuracy.Value.Defined {
 		o.Short = append(o.Short, headline{"WARN", "No reviewer answered good and bad cases: nothing can be said of any.", "bench.html"})
@@ -45,7 +41,7 @@ func (o *overview) benchShort() {
 	o.Short = append(o.Short, headline{"first", fmt.Sprintf("%s comes first: balanced accuracy %s; guessing gives 50 %%.", first.Short, first.Bench.BalancedAccuracy), "bench.html"})
 	var better, open []string
 	cheapest := first
-	for _, p := range o.Pairs {
+	for _, p := range pairs {
 		if p.A.Short != first.Short || p.Made == nil {
 			continue
 		}
@@ -138,47 +134,16 @@ func ofProjects(n, all int) string {
 
 // How many of each kind of thing the overview names.
 const (
-	lookRecords  = 5
 	lookProjects = 4
 	lookCases    = 5
 )
 
-// lookAtRecords names the most urgent records. What a control loses is nobody's
-// fault.
-func (o *overview) lookAtRecords(rows []row) {
-	var urgent []row
-	for _, r := range rows {
-		if r.Record.Control == "" && (r.Verdict == audit.Invalid || r.Verdict == audit.Fail) {
-			urgent = append(urgent, r)
-		}
-	}
-	slices.SortStableFunc(urgent, func(a, b row) int {
-		return cmp.Compare(slices.Index(verdictOrder, a.Verdict), slices.Index(verdictOrder, b.Verdict))
-	})
-	for _, r := range urgent[:min(lookRecords, len(urgent))] {
-		o.Look = append(o.Look, lookAt{string(r.Verdict), r.Label() + " on " + r.Record.Project, r.Page, r.Look, 0})
-	}
-	if n := len(urgent) - lookRecords; n > 0 {
-		o.Look = append(o.Look, lookAt{"", fmt.Sprintf("%d more records that fail", n), "regression.html", "", 0})
-	}
-}
-
 // lookAtProject names a project's entries that no auditor found.
 func (o *overview) lookAtProject(p *projectPage) {
-	none := 0
-	for _, k := range p.Known {
-		found := false
-		for i, c := range k.Cells {
-			found = found || p.Rows[i].Record.Control == "" && (c.Word == "found" || c.Word == "half")
-		}
-		if !found {
-			none++
-		}
-	}
-	if none == 0 || len(p.Known) == 0 || p.Rows[0].Record.Suite != "Regression" {
+	if p.Unfound == 0 || p.Rows[0].Record.Suite != "Regression" {
 		return
 	}
-	o.unfound = append(o.unfound, lookAt{"missed", p.Name, p.Rows[0].Project + "#known", fmt.Sprintf("%d of %d known vulnerabilities were found by no auditor", none, len(p.Known)), none})
+	o.unfound = append(o.unfound, lookAt{"missed", p.Name, p.Rows[0].Project + "#known?found=by+nobody", fmt.Sprintf("%d of %d known vulnerabilities were found by no auditor", p.Unfound, len(p.Known.Rows)), p.Unfound})
 	slices.SortStableFunc(o.unfound, func(a, b lookAt) int { return cmp.Compare(b.n, a.n) })
 }
 

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -35,18 +37,37 @@ type Input struct {
 	Apps     []*audit.App
 	Made     time.Time
 	Notes    []string // what could not be read
+	Running  []string // runs that are going on, in words
+
+	// Source reads a file of a project's pinned tree, Prompts are the evaluation
+	// prompts by name, TextHash is a run's hash of what it sends, Baselines are those
+	// of reviewers, Transcripts what the auditor of a record wrote. Each may be missing:
+	// pages then lack what is made of it.
+	Source      func(project, path string) ([]byte, error)
+	Prompts     map[string]string
+	TextHash    func(string) string
+	Baselines   map[Variant]*record.BenchBaseline
+	Transcripts func(*record.Record) ([]record.Transcript, error)
 }
 
 // A site is a report that is being written.
 type site struct {
-	in    Input
-	root  *os.Root
-	pages *template.Template
-	css   string
-	js    string
-	csp   string
-	wrote map[string]bool
-	names map[*record.Record]string // pages of records
+	in     Input
+	put    func(name string, page []byte) error
+	pages  *template.Template
+	css    string
+	js     string
+	csp    string
+	wrote  map[string]bool
+	single bool   // pages become parts of one file
+	served bool   // pages look for newer ones
+	parts  []part // of the one file
+}
+
+// A part is a page of a report that is one file.
+type part struct {
+	Name, Section string
+	Body          template.HTML
 }
 
 // A page is what every template gets.
@@ -61,9 +82,6 @@ type page struct {
 // WriteSite writes the report's pages into dir, which is created, and gives the
 // path of its index. An Input with nothing to show is an error.
 func WriteSite(dir string, in Input) (index string, err error) {
-	if len(in.Records) == 0 && in.Results == nil {
-		return "", errors.New("nothing to report: expected records or results of a run")
-	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
@@ -72,14 +90,50 @@ func WriteSite(dir string, in Input) (index string, err error) {
 		return "", err
 	}
 	defer root.Close()
-	s := &site{in: in, root: root, wrote: map[string]bool{}}
+	s := &site{in: in, put: func(name string, page []byte) error {
+		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+			return err
+		}
+		return root.WriteFile(name, page, 0o644)
+	}}
+	return filepath.Join(dir, "index.html"), s.make()
+}
+
+// Pages gives the report's pages by name, as they are served while a run goes on:
+// each looks for a newer one.
+func Pages(in Input) (map[string][]byte, error) {
+	pages := map[string][]byte{}
+	s := &site{in: in, served: true, put: func(name string, page []byte) error {
+		pages[name] = page
+		return nil
+	}}
+	return pages, s.make()
+}
+
+// WriteSingle writes the whole report as one page, to send to somebody.
+func WriteSingle(w io.Writer, in Input) error {
+	s := &site{in: in, single: true}
+	if err := s.make(); err != nil {
+		return err
+	}
+	slices.SortStableFunc(s.parts, func(a, b part) int { return strings.Compare(a.Name, b.Name) })
+	var b bytes.Buffer
+	if err := s.pages.ExecuteTemplate(&b, "single.html", page{Title: "Report", Body: s.parts, Site: s}); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (s *site) make() error {
+	if len(s.in.Records) == 0 && s.in.Results == nil {
+		return errors.New("nothing to report: expected records or results of a run")
+	}
+	s.wrote = map[string]bool{}
 	if err := s.load(); err != nil {
-		return "", err
+		return err
 	}
-	if err := s.write(); err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "index.html"), nil
+	return s.write()
 }
 
 // load reads templates, style and script. The policy names both by hash, so that a
@@ -89,12 +143,20 @@ func (s *site) load() error {
 	if err != nil {
 		return err
 	}
-	js, err := pageFiles.ReadFile("pages/script.js")
-	if err != nil {
-		return err
+	var js []byte
+	for _, name := range []string{"script.js", "case.js", "start.js"} {
+		b, err := pageFiles.ReadFile("pages/" + name)
+		if err != nil {
+			return err
+		}
+		js = append(js, b...)
 	}
 	s.css, s.js = string(css), string(js)
-	s.csp = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(css), hashOf(js))
+	connect := ""
+	if s.served {
+		connect = "connect-src 'self'; "
+	}
+	s.csp = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; %sbase-uri 'none'; form-action 'none'", hashOf(css), hashOf(js), connect)
 	s.pages, err = template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html")
 	return err
 }
@@ -108,15 +170,31 @@ func (s *site) CSS() template.CSS { return template.CSS(s.css) }
 func (s *site) JS() template.JS   { return template.JS(s.js) }
 func (s *site) CSP() string       { return s.csp }
 func (s *site) Made() string      { return s.in.Made.UTC().Format("2006-01-02 15:04 UTC") }
-func (s *site) HasRecords() bool  { return len(s.in.Records) > 0 }
-func (s *site) HasBench() bool    { return s.in.Results != nil }
+func (s *site) Parts() []part     { return s.parts }
+func (s *site) Served() string {
+	if s.served {
+		return s.in.Made.UTC().Format(time.RFC3339Nano)
+	}
+	return ""
+}
+func (s *site) HasRecords() bool { return len(s.in.Records) > 0 }
+func (s *site) HasBench() bool   { return s.in.Results != nil }
 
 // render writes one page.
 func (s *site) render(name, tmpl, here, title string, body any) error {
-	up := strings.Repeat("../", strings.Count(name, "/"))
+	if s.wrote[name] {
+		return fmt.Errorf("%s: two pages of one name", name)
+	}
+	s.wrote[name] = true
+	layers := []string{"head", tmpl, "foot"}
+	if s.single {
+		layers = layers[1:2]
+	}
 	var b bytes.Buffer
-	if err := s.pages.ExecuteTemplate(&b, tmpl, page{Title: title, Up: up, Here: here, Body: body, Site: s}); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	for _, layer := range layers {
+		if err := s.pages.ExecuteTemplate(&b, layer, page{Title: title, Up: strings.Repeat("../", strings.Count(name, "/")), Here: here, Body: body, Site: s}); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	text := visible(b.Bytes(), true)
 	if len(text) > MaxPage {
@@ -125,16 +203,12 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 	if len(text) > MaxPage {
 		return fmt.Errorf("%s: %d bytes, more than the %d that a page may have", name, len(text), MaxPage)
 	}
-	if d := path.Dir(name); d != "." {
-		if err := s.root.MkdirAll(d, 0o755); err != nil {
-			return err
-		}
+	if s.single {
+		sections := map[string]string{"Overview": "index.html", "Regression": "regression.html", "Bench": "bench.html", "Cases": "cases.html"}
+		s.parts = append(s.parts, part{name, sections[here], template.HTML(text)})
+		return nil
 	}
-	if s.wrote[name] {
-		return fmt.Errorf("%s: two pages of one name", name)
-	}
-	s.wrote[name] = true
-	return s.root.WriteFile(name, text, 0o644)
+	return s.put(name, text)
 }
 
 // visible shows in a page what is not seen, as messages do: no template of ours
@@ -142,7 +216,7 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 // string of JSON, where the escape itself is escaped. Without escapes each is a
 // question mark: for a page that they would make too long.
 func visible(page []byte, escapes bool) []byte {
-	out := make([]byte, 0, len(page))
+	out := make([]byte, 0, len(page)+len(page)/16)
 	script := false
 	for i := 0; i < len(page); {
 		r, n := utf8.DecodeRune(page[i:])
@@ -187,7 +261,6 @@ func pageName(name string) string {
 var functions = template.FuncMap{
 	"badge": badge,
 	"heat":  heat,
-	"place": place,
 	"credit": func(v float64) string {
 		return credit(score.Of(v))
 	},
@@ -202,14 +275,6 @@ var functions = template.FuncMap{
 	"list":         list,
 	"date":         func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"join":         func(vs []string) string { return strings.Join(vs, ", ") },
-	"cwes": func(cs []audit.CWE) string {
-		vs := make([]string, len(cs))
-		for i, c := range cs {
-			vs[i] = c.String()
-		}
-		return strings.Join(vs, ", ")
-	},
-	"ints": func(ns []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(ns), " ", ", "), "[]") },
 	"dict": func(kv ...any) map[string]any {
 		m := map[string]any{}
 		for i := 0; i+1 < len(kv); i += 2 {
@@ -222,9 +287,9 @@ var functions = template.FuncMap{
 // badge gives the class of a verdict, an outcome or a disposition.
 func badge(v any) string {
 	switch s := fmt.Sprint(v); s {
-	case "PASS", "correct", "matched", "found", "better", "good", "first":
+	case "PASS", "correct", "matched", "found", "better", "good", "first", "gained":
 		return "b good"
-	case "FAIL", "wrong", "decoy hit", "missing path", "line past end of file", "missed", "worse", "bad", "CRITICAL", "lost":
+	case "FAIL", "wrong", "decoy hit", "missing path", "line past end of file", "missed", "worse", "bad", "CRITICAL", "lost", "changed", "failed":
 		return "b bad"
 	case "WARN", "INVALID", "half", "misplaced", "malformed", "refused", "errored", "HIGH", "not settled":
 		return "b warn"

@@ -56,22 +56,12 @@ func Show(c *Candidate) string {
 }
 
 // Around gives the lines of a source with eight before and after, numbered; the
-// finding's own are marked. At most 60 lines.
+// finding's own are marked. At most 61 lines.
 func Around(src string, lines audit.Range) string {
 	if lines.IsZero() {
 		return ""
 	}
-	all := strings.Split(src, "\n")
-	end := min(max(lines.Start, lines.End), lines.Start+44)
-	var b strings.Builder
-	for n := max(1, lines.Start-8); n <= min(len(all), end+8); n++ {
-		sign := " "
-		if n >= lines.Start && n <= max(lines.Start, lines.End) {
-			sign = ">"
-		}
-		fmt.Fprintf(&b, "%s %5d  %s\n", sign, n, clip(strings.ReplaceAll(all[n-1], "\t", "    "), 160))
-	}
-	return b.String()
+	return marked(strings.Split(src, "\n"), lines, audit.Range{})
 }
 
 func cweText(cs []audit.CWE) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"assay/audit"
@@ -21,6 +22,11 @@ type variantLine struct {
 	Cost  string // USD for a thousand answers
 	usd   float64
 	Pace  string // seconds an answer
+}
+
+// Anchor names the reviewer's row.
+func (l variantLine) Anchor() string {
+	return "reviewer-" + strings.TrimSuffix(pageName(l.Short), ".html")
 }
 
 // A Count gives the trials of one outcome.

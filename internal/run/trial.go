@@ -55,6 +55,9 @@ func (t *Trial) Task() audit.ReviewTask {
 	return audit.ReviewTask{Spec: t.Spec.Prompt, Prompt: t.Prompt, Language: t.Case.Language, Code: t.Case.Code}
 }
 
+// TextHash is the hash by which a trial knows the prompt and the SPEC that it sent.
+func TextHash(text string) string { return hash(text) }
+
 // hash gives the SHA-256 of the parts, each preceded by its length, so that no
 // two lists of parts run together.
 func hash(parts ...string) string {

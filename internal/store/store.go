@@ -110,6 +110,10 @@ type Line struct {
 	Latency                          time.Duration // sum
 }
 
+// ReplyMost is how much of a reply ByID gives, in characters: several thousand are
+// read at once to be looked at.
+const ReplyMost = 4000
+
 // A Store keeps runs and evaluations. All methods may be called at once from
 // many goroutines, and several processes may share one database.
 type Store interface {
@@ -132,8 +136,8 @@ type Store interface {
 	// Summaries streams the same rows with what figures are made of alone, several
 	// times as fast; equal strings and lists are shared among rows.
 	Summaries(ctx context.Context, q Query) iter.Seq2[Evaluation, error]
-	// ByID streams the evaluations with these IDs, in any order, without reply and
-	// attempts.
+	// ByID streams the evaluations with these IDs, in any order, without attempts, and
+	// with the first ReplyMost characters of the reply.
 	ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, error]
 	// PutAudit writes an audit with its attempts, as Put writes an evaluation.
 	PutAudit(ctx context.Context, a Audit) error

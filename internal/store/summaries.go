@@ -82,7 +82,7 @@ func (s *sqlStore) one(ctx context.Context, id int64) (Evaluation, error) {
 // ByID streams the evaluations with these IDs, without reply and attempts, in any
 // order.
 func (s *sqlStore) ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, error] {
-	columns := strings.Replace(s.columns, "e.reply", "NULL", 1)
+	columns := strings.Replace(s.columns, "e.reply", fmt.Sprintf("substr(e.reply, 1, %d)", ReplyMost), 1)
 	return func(yield func(Evaluation, error) bool) {
 		for chunk := range slices.Chunk(ids, 500) {
 			args := make([]any, len(chunk))

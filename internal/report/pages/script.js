@@ -1,106 +1,340 @@
 "use strict";
-// Filters and sorts tables in place; without it every page is whole.
-(() => {
-  const fold = (s) => s.toLowerCase();
-  // What stands on the other pages of the same list, where there are several.
-  const block = document.getElementById("index");
-  const list = document.getElementById("elsewhere");
-  const here = location.pathname.split("/").pop();
-  const others = block ? JSON.parse(block.textContent).filter((p) => p.page !== here) : [];
-  const most = 50;
-  const elsewhere = (words) => {
-    let n = 0;
-    const items = [];
-    for (const p of words.length ? others : []) {
-      for (const text of p.rows) {
-        const folded = fold(text);
-        if (!words.every((w) => folded.includes(w))) continue;
-        if (n++ >= most) continue;
-        const a = document.createElement("a");
-        a.href = p.page + "#q=" + encodeURIComponent(words.join(" "));
-        a.textContent = text;
-        const li = document.createElement("li");
-        li.append(a);
-        items.push(li);
-      }
-    }
-    list.replaceChildren(...items);
-    list.hidden = n === 0;
-    return n;
+// Tables, tabs and links of a page. What others wrote becomes text nodes alone.
+const fold = (s) => s.toLowerCase();
+const make = (tag, props, ...kids) => {
+  const el = Object.assign(document.createElement(tag), props || {});
+  el.append(...kids);
+  return el;
+};
+const tagged = (el, attributes) => {
+  for (const [k, v] of Object.entries(attributes)) el.setAttribute(k, v);
+  return el;
+};
+const dataOf = (root, id) => {
+  const block = root.querySelector('script[type="application/json"][data-of="' + id + '"]');
+  return block ? JSON.parse(block.textContent) : null;
+};
+// What stands behind a page's # is an anchor, with words for its filters: #findings?q=sql&outcome=matched
+const asked = (hash) => {
+  const [raw, query] = hash.replace(/^#/, "").split(/\?(.*)/s);
+  let id = raw;
+  try { id = decodeURIComponent(raw); } catch { /* as it is */ }
+  return { id, picks: new URLSearchParams(query || (raw.startsWith("q=") ? raw : "")) };
+};
+const perPage = innerWidth < 640 ? 10 : 25;
+
+// Source with its lines' numbers and marks, as Go wrote it: a sign, the number, the line.
+const sourceOf = (text) => {
+  const pre = make("pre", { className: "source", tabIndex: 0 });
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    const kind = { ">": "finding", "*": "entry", "#": "finding entry" }[line[0]];
+    pre.append(make("span", { className: kind || "" }, line.slice(1) + "\n"));
+  }
+  return pre;
+};
+const linkTo = (href, ...kids) => make("a", href.startsWith("https://") ? { href, rel: "noreferrer" } : { href }, ...kids);
+const badgeOf = (grid, text) => make("span", { className: (grid.badges || {})[text] || "b" }, text);
+const shareOf = (text) => {
+  const m = /^(\d+)\/(\d+)/.exec(text);
+  return m && m[2] !== "0" ? m[1] / m[2] : NaN;
+};
+const heatOf = (v) => (Number.isNaN(v) ? "" : v <= 0 ? "h0" : v < 0.4 ? "h1" : v < 0.7 ? "h2" : v < 1 ? "h3" : "h4");
+
+// A grid's rows are made when they are shown: a page holds thousands as data.
+const gridRows = (root, table) => {
+  const grid = dataOf(root, table.id);
+  if (!grid) return null;
+  const cols = grid.columns;
+  const named = (n) => cols.findIndex((c) => c.name === n);
+  for (const c of cols) for (const k of ["link", "note", "by"]) if (c[k] !== undefined) c[k] = named(c[k]);
+  const text = (row, i) => (cols[i].kind === "num" ? (row[i] === null ? "" : String(row[i])) : grid.texts[row[i]] || "");
+  const shown = cols.flatMap((c, i) => (c.hidden || c.kind === "words" || c.kind === "source" ? [] : [i]));
+  if (cols.some((c) => c.kind === "text")) table.classList.add("stack");
+  const open = cols.flatMap((c, i) => (c.kind === "words" || c.kind === "source" ? [i] : []));
+  table.tHead.append(make("tr", {}, ...shown.map((i) => tagged(make("th", { className: /num|share/.test(cols[i].kind) ? "num" : "" }, cols[i].name), { scope: "col" }))));
+  const cell = (row, i) => {
+    const c = cols[i], t = text(row, i);
+    const td = i === shown[0] ? tagged(make("th"), { scope: "row" }) : make("td");
+    td.className = { num: "num", share: "num " + heatOf(shareOf(t)), text: "text", code: "text", badge: "" }[c.kind] || "nw";
+    let what = c.kind === "badge" && t ? badgeOf(grid, t) : c.kind === "code" ? make("code", {}, ...t.split(/(?<=\/)/).flatMap((part) => [part, make("wbr")])) : document.createTextNode(t);
+    const href = c.link === undefined ? "" : text(row, c.link);
+    td.append(href ? linkTo(href, what) : what);
+    if (c.name && i !== shown[0]) td.dataset.label = c.name;
+    const note = c.note === undefined ? "" : text(row, c.note);
+    if (note) td.append(make("small", {}, note));
+    return td;
   };
-  const forms = Array.from(document.querySelectorAll("form.filter"));
-  for (const form of forms) {
-    const body = document.getElementById(form.dataset.table).tBodies[0];
-    const rows = Array.from(body.rows, (row) => ({ row, text: fold(row.textContent) }));
-    const out = form.querySelector("output");
-    const apply = () => {
-      const words = fold(form.elements.q.value).split(/\s+/).filter(Boolean);
-      const picks = Array.from(form.querySelectorAll("select"), (s) => [s.name, s.value]).filter((p) => p[1] !== "");
-      let shown = 0;
-      for (const { row, text } of rows) {
-        const hit = words.every((w) => text.includes(w)) &&
-          picks.every(([k, v]) => (row.dataset[k] || "").split("|").includes(v));
-        row.hidden = !hit;
-        if (hit) shown++;
+  const rows = grid.rows.map((row) => ({
+    row,
+    id: grid.id ? text(row, named(grid.id)) : "",
+    folded: "",
+    tr: null,
+    search() { return (this.folded ||= fold(cols.map((c, i) => (c.kind === "source" ? "" : text(row, i))).join(" "))); },
+    pick: (k) => { const i = cols.findIndex((c) => c.name === k); return i < 0 ? [] : text(row, i).split("|"); },
+    key: (i) => { const t = text(row, shown[i]); const c = cols[shown[i]]; const by = c.by === undefined ? null : row[c.by]; return c.kind === "share" ? (Number.isNaN(shareOf(t)) ? "" : shareOf(t)) : c.kind === "num" ? (row[shown[i]] === null ? "" : row[shown[i]]) : by === null ? t : by; },
+    values: () => cols.map((c, i) => (c.kind === "source" ? "" : text(row, i))),
+    element() {
+      if (this.tr) return this.tr;
+      const tr = make("tr", this.id ? { id: this.id } : {}, ...shown.map((i) => cell(row, i)));
+      const more = open.filter((i) => text(row, i));
+      if (more.length) {
+        const details = make("details", {}, make("summary", {}, cols[more[0]].name));
+        details.addEventListener("toggle", () => {
+          if (details.childElementCount > 1) return;
+          for (const i of more) details.append(cols[i].kind === "source" ? sourceOf(text(row, i)) : make("div", { className: "words" }, text(row, i)));
+        });
+        tr.cells[shown.findIndex((i) => cols[i].opens)].append(details);
       }
-      let told = shown + " of " + rows.length;
-      if (list && form.nextElementSibling === list) {
-        const n = elsewhere(words);
-        if (n > 0) told += ", and " + n + " on other pages" + (n > most ? ", of which " + most + " are listed" : "");
-      }
-      out.textContent = told;
+      return (this.tr = tr);
+    },
+  }));
+  const choices = cols.filter((c) => c.pick).map((c) => {
+    const all = new Set(rows.flatMap((r) => r.pick(c.name)));
+    all.delete("");
+    return [c.name, c.order ? c.order.filter((o) => all.has(o)) : Array.from(all).sort()];
+  });
+  return { rows, choices, names: cols.map((c) => c.name), grid };
+};
+
+// A table that stands in the page already, row by row.
+const writtenRows = (table) => ({
+  rows: Array.from(table.tBodies[0].rows, (tr) => ({
+    id: tr.id,
+    search: () => fold(tr.textContent),
+    pick: (k) => (tr.dataset[k] || "").split("|"),
+    key: (i) => { const c = tr.cells[i]; const t = c ? (c.dataset.sort || c.textContent).trim() : ""; const n = parseFloat(t); return Number.isNaN(n) ? t : n; },
+    values: () => Array.from(tr.cells, (c) => c.innerText.trim().replace(/\s*\n\s*/g, " ")),
+    element: () => tr,
+  })),
+  choices: [],
+  names: Array.from(table.tHead.rows[0].cells, (c) => c.textContent.trim()),
+});
+
+const before = (a, b) => {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  if (typeof a === "number") return -1;
+  if (typeof b === "number") return 1;
+  if (a === "" || b === "") return a === b ? 0 : a === "" ? 1 : -1;
+  return a.localeCompare(b, "en", { numeric: true });
+};
+
+const save = (name, type, text) => {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  make("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+};
+// No spreadsheet takes what somebody wrote for a formula.
+const csvOf = (names, rows) => [names, ...rows].map((r) => r.map((v) => '"' + (/^[=+\-@\t\r]/.test(v) && Number.isNaN(Number(v)) ? "'" + v : v).replaceAll('"', '""') + '"').join(",")).join("\r\n") + "\r\n";
+const jsonOf = (names, rows) => JSON.stringify(rows.map((r) => Object.fromEntries(r.map((v, i) => [names[i], v]))), null, 1) + "\n";
+const levels = { CRITICAL: "error", HIGH: "error", MEDIUM: "warning" };
+const sarifOf = (model, rows) => {
+  const at = (n) => model.names.indexOf(n);
+  const results = rows.map((v) => {
+    const [, file, from, to] = /^(.*?)(?::(\d+)(?:-(\d+))?)?$/s.exec(v[at("place")]);
+    const region = from ? { region: { startLine: +from, endLine: +(to || from) } } : {};
+    return {
+      ruleId: v[at("CWE")].split(", ")[0] || "none", level: levels[v[at("severity")]] || "note",
+      message: { text: v[at("finding")] || v[at("ID")] },
+      locations: file ? [{ physicalLocation: { artifactLocation: { uri: encodeURI(file) }, ...region } }] : [],
+      properties: { outcome: v[at("outcome")], by: v[at("auditor")] },
     };
-    form.addEventListener("input", apply);
-    form.addEventListener("submit", (e) => e.preventDefault());
-    form.hidden = false;
-    // A link may bring its words along: cases.html#q=words
-    const bring = () => {
-      const q = new URLSearchParams(location.hash.slice(1)).get("q");
-      if (q !== null && (forms.length === 1 || form.nextElementSibling === list)) form.elements.q.value = q;
+  });
+  const rules = Array.from(new Set(results.map((r) => r.ruleId)), (id) => ({ id }));
+  return JSON.stringify({ $schema: "https://json.schemastore.org/sarif-2.1.0.json", version: "2.1.0", runs: [{ tool: { driver: { name: "assay report", rules } }, results }] }, null, 1) + "\n";
+};
+
+// A table gets a filter, choices, an order, pages and downloads.
+const tabulate = (root, table, hash) => {
+  const model = gridRows(root, table) || writtenRows(table);
+  const body = table.tBodies[0], frame = table.parentElement;
+  const long = model.rows.length > 7 || model.grid;
+  let sorted = model.rows, shown = model.rows, page = 0, extra = () => true;
+  const form = make("form", { className: "filter" });
+  form.dataset.table = table.id;
+  const q = make("input", { type: "search", name: "q", autocomplete: "off", placeholder: "words" });
+  if (long) form.append(make("label", {}, "Filter", q));
+  for (const [name, options] of model.choices) {
+    if (options.length < 2) continue;
+    const select = make("select", { name }, make("option", { value: "" }, "all"), ...options.map((o) => make("option", {}, o)));
+    form.append(make("label", {}, name, select));
+  }
+  const out = tagged(make("output"), { "aria-live": "polite" });
+  const downloads = make("span", { className: "downloads" });
+  const kinds = { CSV: ["text/csv", () => csvOf(model.names, shown.map((r) => r.values()))], JSON: ["application/json", () => jsonOf(model.names, shown.map((r) => r.values()))] };
+  if (model.grid && model.grid.sarif) kinds.SARIF = ["application/sarif+json", () => sarifOf(model, shown.map((r) => r.values()))];
+  for (const [kind, [type, text]] of Object.entries(kinds)) {
+    const b = tagged(make("button", { type: "button" }, kind), { "aria-label": kind + " of " + (frame.getAttribute("aria-label") || table.id) });
+    b.addEventListener("click", () => save(table.id + "." + fold(kind), type, text()));
+    downloads.append(b);
+  }
+  const pager = tagged(make("nav", { className: "rows" }), { "aria-label": "Rows of " + (frame.getAttribute("aria-label") || table.id) });
+  const back = make("button", { type: "button" }, "← back"), on = make("button", { type: "button" }, "more →"), where = make("span");
+  pager.dataset.table = table.id;
+  pager.append(back, where, on);
+  const show = () => {
+    const last = Math.max(0, Math.ceil(shown.length / perPage) - 1);
+    page = Math.min(page, last);
+    const from = page * perPage;
+    body.replaceChildren(...shown.slice(from, from + perPage).map((r) => r.element()));
+    for (const el of [back, where, on]) el.hidden = last === 0;
+    where.textContent = from + 1 + " to " + Math.min(shown.length, from + perPage) + " of " + shown.length;
+    back.disabled = page === 0;
+    on.disabled = page === last;
+    out.textContent = shown.length + " of " + model.rows.length;
+  };
+  const apply = () => {
+    const words = fold(q.value).split(/\s+/).filter(Boolean);
+    const picks = Array.from(form.querySelectorAll("select"), (s) => [s.name, s.value]).filter((p) => p[1] !== "");
+    shown = sorted.filter((r) => picks.every(([k, v]) => r.pick(k).includes(v)) && words.every((w) => r.search().includes(w)) && extra(r));
+    page = 0;
+    show();
+  };
+  back.addEventListener("click", () => { page--; show(); });
+  on.addEventListener("click", () => { page++; show(); });
+  form.addEventListener("input", apply);
+  form.addEventListener("submit", (e) => e.preventDefault());
+  if (long) {
+    form.append(out);
+    frame.before(form);
+  }
+  pager.append(downloads);
+  frame.after(pager);
+  const heads = Array.from(table.tHead.rows[0].cells);
+  heads.forEach((th, i) => {
+    if (th.textContent.trim() === "") return;
+    const button = make("button", { type: "button" });
+    button.append(...th.childNodes);
+    th.append(button);
+    button.addEventListener("click", () => {
+      const down = th.getAttribute("aria-sort") === "ascending";
+      heads.forEach((h) => h.removeAttribute("aria-sort"));
+      th.setAttribute("aria-sort", down ? "descending" : "ascending");
+      sorted = model.rows.map((r, at) => ({ r, at, key: r.key(i) }))
+        .sort((a, b) => (down ? before(b.key, a.key) : before(a.key, b.key)) || a.at - b.at).map((k) => k.r);
       apply();
-    };
-    window.addEventListener("hashchange", bring);
-    bring();
-  }
-  const value = (cell) => {
-    const t = cell ? (cell.dataset.sort || cell.textContent).trim() : "";
-    const n = parseFloat(t);
-    return Number.isNaN(n) ? t : n;
-  };
-  const before = (a, b) => {
-    if (typeof a === "number" && typeof b === "number") return a - b;
-    if (typeof a === "number") return -1;
-    if (typeof b === "number") return 1;
-    return a.localeCompare(b);
-  };
-  for (const table of document.querySelectorAll("table[data-sortable]")) {
-    const heads = Array.from(table.tHead.rows[0].cells);
-    heads.forEach((th, i) => {
-      if (th.textContent.trim() === "") return;
-      const button = document.createElement("button");
-      button.type = "button";
-      button.append(...th.childNodes);
-      th.append(button);
-      button.addEventListener("click", () => {
-        const down = th.getAttribute("aria-sort") === "ascending";
-        heads.forEach((h) => h.removeAttribute("aria-sort"));
-        th.setAttribute("aria-sort", down ? "descending" : "ascending");
-        const body = table.tBodies[0];
-        const keyed = Array.from(body.rows, (row, at) => ({ row, at, key: value(row.cells[i]) }));
-        keyed.sort((a, b) => (down ? before(b.key, a.key) : before(a.key, b.key)) || a.at - b.at);
-        body.append(...keyed.map((k) => k.row));
-      });
     });
+  });
+  // A link brings its words and choices along, or names a row.
+  const bring = (hash) => {
+    const { id, picks } = asked(hash);
+    const at = id && id !== table.id ? model.rows.findIndex((r) => r.id === id) : -1;
+    if (at >= 0) {
+      form.reset();
+      shown = sorted;
+      page = Math.floor(sorted.indexOf(model.rows[at]) / perPage);
+      show();
+      const tr = model.rows[at].element();
+      tr.classList.add("here");
+      const details = tr.querySelector("details");
+      if (details) details.open = true;
+      tr.scrollIntoView({ block: "center" });
+      return;
+    }
+    if (id === table.id || id.startsWith("q=")) {
+      for (const [k, v] of picks) if (form.elements[k]) form.elements[k].value = v;
+    }
+    apply();
+  };
+  bring(hash);
+  return { table, bring, model, limit(f) { extra = f; apply(); } };
+};
+
+// Sections of a page as tabs; without the script they follow each other.
+const tabs = (root, hash) => {
+  const all = [];
+  for (const box of root.querySelectorAll(".tabs")) {
+    const sections = Array.from(box.children).filter((s) => s.tagName === "SECTION");
+    if (sections.length < 2) continue;
+    const list = tagged(make("div", { className: "tablist" }), { role: "tablist", "aria-label": "Parts of this page" });
+    const buttons = sections.map((s, i) => {
+      const head = s.querySelector("h2");
+      const b = tagged(make("button", { type: "button", id: s.id + "-tab" }, ...Array.from(head.childNodes, (n) => n.cloneNode(true))), { role: "tab", "aria-controls": s.id });
+      tagged(s, { role: "tabpanel", "aria-labelledby": b.id, tabindex: "-1" });
+      head.classList.add("unseen");
+      b.addEventListener("click", () => choose(i));
+      b.addEventListener("keydown", (e) => {
+        const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: -1 }[e.key];
+        if (to === undefined) return;
+        e.preventDefault();
+        const n = (to + sections.length) % sections.length;
+        choose(n);
+        buttons[n].focus();
+      });
+      return b;
+    });
+    const choose = (n) => sections.forEach((s, i) => {
+      s.hidden = i !== n;
+      tagged(buttons[i], { "aria-selected": String(i === n), tabindex: i === n ? "0" : "-1" });
+    });
+    list.append(...buttons);
+    box.prepend(list);
+    all.push((hash, tables) => {
+      const { id } = asked(hash);
+      const at = !id ? -1 : sections.findIndex((s) => s.id === id || s.querySelector("#" + CSS.escape(id)) || tables.some((t) => s.contains(t.table) && t.model.rows.some((r) => r.id === id)));
+      if (at >= 0) choose(at);
+      return at >= 0;
+    });
+    choose(0);
   }
-  document.addEventListener("keydown", (e) => {
-    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
-    const first = document.querySelector("form.filter input");
-    if (e.key === "/" && !typing && !e.ctrlKey && !e.metaKey && !e.altKey && first) {
+  return (hash, tables) => all.forEach((f) => f(hash, tables));
+};
+
+// Each kind of page may add what it does: case.js does.
+const parts = [];
+let current = null;
+const begin = (root, hash) => {
+  const open = tabs(root, hash);
+  const tables = Array.from(root.querySelectorAll("table[data-sortable]"), (t) => tabulate(root, t, hash));
+  const more = parts.map((p) => p(root, hash, tables)).filter(Boolean);
+  const reach = (hash) => {
+    open(hash, tables);
+    const { id } = asked(hash);
+    const at = id && root.querySelector("#" + CSS.escape(id));
+    if (at && at.tagName === "DETAILS") { at.open = true; at.scrollIntoView(); }
+    else if (at && at.tagName === "TR") at.scrollIntoView({ block: "center" });
+  };
+  reach(hash);
+  current = { go(hash) { reach(hash); tables.forEach((t) => { const { id } = asked(hash); if (!id || id === t.table.id || id.startsWith("q=") || t.model.rows.some((r) => r.id === id)) t.bring(hash); }); more.forEach((m) => m(hash)); } };
+};
+
+// One file holds all pages as templates: a link changes what is shown.
+const single = () => {
+  const main = document.getElementById("main");
+  const shown = () => { const m = /^#!([^#]*)(#.*)?$/s.exec(location.hash); return m ? [m[1], m[2] || ""] : ["index.html", location.hash]; };
+  let page = "";
+  const turn = () => {
+    const [name, hash] = shown();
+    const template = document.querySelector('template[data-page="' + CSS.escape(name) + '"]');
+    if (!template) return;
+    if (name === page) return current.go(hash);
+    page = name;
+    main.replaceChildren(template.content.cloneNode(true));
+    for (const a of document.querySelectorAll("header nav a")) a.toggleAttribute("aria-current", a.getAttribute("href") === template.dataset.section);
+    begin(main, hash);
+    if (!hash) scrollTo(0, 0);
+  };
+  document.addEventListener("click", (e) => {
+    const a = e.target.closest && e.target.closest("a[href]");
+    const href = a ? a.getAttribute("href") : "";
+    if (!a || a.download || /^[a-z]+:/i.test(href) || href === "#main" || href.startsWith("#!")) return;
+    e.preventDefault();
+    const to = new URL(href, "file:///" + (a.closest("header") ? "" : page));
+    location.hash = "!" + to.pathname.slice(1) + to.hash;
+  });
+  addEventListener("hashchange", turn);
+  turn();
+};
+
+document.addEventListener("keydown", (e) => {
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName);
+  if (e.key === "/" && !typing && !e.ctrlKey && !e.metaKey && !e.altKey) {
+    const first = Array.from(document.querySelectorAll("form.filter input")).find((i) => i.offsetParent);
+    if (first) {
       e.preventDefault();
       first.focus();
-    } else if (e.key === "Escape" && typing && e.target.form && e.target.form.classList.contains("filter")) {
-      e.target.form.reset();
-      e.target.form.dispatchEvent(new Event("input"));
     }
-  });
-})();
+  } else if (e.key === "Escape" && typing && e.target.form && e.target.form.classList.contains("filter")) {
+    e.target.form.reset();
+    e.target.form.dispatchEvent(new Event("input"));
+  }
+});

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"fmt"
+	"net"
+	"net/http"
+)
+
+// A loopback serves pages to this machine alone. Another site that a browser has open
+// cannot read them, as it names another host, nor write through them, as it does not
+// know the token that the pages hold.
+type loopback struct {
+	net.Listener
+	token string
+}
+
+// listen opens an address of this machine's loopback interface; port 0 takes a free
+// one. Every other address is an error.
+func listen(address string) (*loopback, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("--serve: %w: expected an address like 127.0.0.1:8080", err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("--serve %s: expected an address of this machine alone, like 127.0.0.1:8080: what models wrote is for nobody else", address)
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &loopback{l, rand.Text()}, nil
+}
+
+// guard lets through what asks for this machine by name, and of requests that change
+// something those with the token.
+func (l *loopback) guard(h http.Handler) http.Handler {
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	mine := map[string]bool{l.Addr().String(): true, "localhost:" + port: true, "127.0.0.1:" + port: true, "[::1]:" + port: true}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
+		w.Header().Set("X-Frame-Options", "DENY")
+		switch {
+		case !mine[r.Host]:
+			http.Error(w, "another host was asked for: expected "+l.Addr().String(), http.StatusForbidden)
+		case r.Method != http.MethodGet && subtle.ConstantTimeCompare([]byte(r.Header.Get("X-Assay-Token")), []byte(l.token)) != 1:
+			http.Error(w, "the request has no token of this page: open the page anew", http.StatusForbidden)
+		default:
+			h.ServeHTTP(w, r)
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+)
+
+// serving runs the command until the test ends and gives the address that it prints.
+func (s *shell) serving(args ...string) string {
+	s.t.Helper()
+	cmd := exec.Command(s.bin, args...)
+	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), "ASSAY_DB=", "ASSAY_ROOT=")
+	out, err := cmd.StdoutPipe()
+	require.NoError(s.t, err)
+	require.NoError(s.t, cmd.Start())
+	lines := bufio.NewReader(out)
+	s.t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGINT)
+		io.Copy(io.Discard, lines)
+		cmd.Wait()
+	})
+	line, err := lines.ReadString('\n')
+	require.NoError(s.t, err)
+	require.Regexp(s.t, `^http://127\.0\.0\.1:\d+/\n$`, line)
+	return strings.TrimSuffix(strings.TrimSpace(line), "/")
+}
+
+func request(t *testing.T, method, to string, form url.Values, change func(*http.Request)) (int, string) {
+	t.Helper()
+	r, err := http.NewRequest(method, to, strings.NewReader(form.Encode()))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if change != nil {
+		change(r)
+	}
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, string(b)
+}
+
+// A report that is served shows what came since, and is for this machine alone.
+func TestReportServed(t *testing.T) {
+	s := newShell(t)
+	root := "--root=" + s.house()
+	s.fails("expected an address of this machine alone", "report", root, "--serve=0.0.0.0:0")
+	at := s.serving("report", root, "--serve=127.0.0.1:0")
+	_, page := request(t, "GET", at, nil, nil)
+	require.Contains(t, page, "Nothing to show yet")
+	s.record("static", 1, everything, nil)
+	_, page = request(t, "GET", at, nil, nil)
+	require.Contains(t, page, "static on go-test-bench")
+	require.Contains(t, page, "connect-src ")
+	_, first := request(t, "GET", at+"/made", nil, nil)
+	_, again := request(t, "GET", at+"/made", nil, nil)
+	require.Equal(t, first, again, "nothing came: it is not made anew")
+	s.record("other", 2, half, nil)
+	_, now := request(t, "GET", at+"/made", nil, nil)
+	require.NotEqual(t, first, now)
+	_, page = request(t, "GET", at+"/projects/go-test-bench.html", nil, nil)
+	require.Contains(t, page, "other")
+	status, _ := request(t, "GET", at, nil, func(r *http.Request) { r.Host = "evil.example" })
+	require.Equal(t, http.StatusForbidden, status, "a name that leads here is not this machine's")
+	status, _ = request(t, "GET", at+"/../go.mod", nil, nil)
+	require.Equal(t, http.StatusNotFound, status)
+}
+
+// A triage in a browser writes the same rows as one at a terminal; who has no token
+// of the page writes nothing.
+func TestTriageServed(t *testing.T) {
+	s := newShell(t)
+	root := "--root=" + s.house()
+	s.record("secret-tool", 1, func(fs []audit.Finding) []audit.Finding {
+		return append(fs, audit.Finding{ID: "X", CWEs: []audit.CWE{470}, File: "cmd/chi/app.go", Lines: audit.Range{Start: 3, End: 4}, Title: "stranger <b>"})
+	}, nil)
+	file := filepath.Join(s.dir, "go-test-bench.reviews.md")
+	at := s.serving("triage", root, "--serve=127.0.0.1:0", "--out="+file, "--by=a reader", "go-test-bench")
+	_, page := request(t, "GET", at, nil, nil)
+	require.Contains(t, page, "stranger &lt;b&gt;")
+	require.NotContains(t, page, "secret")
+	of := regexp.MustCompile(`data-of="([^"]+)"`).FindStringSubmatch(page)
+	token := regexp.MustCompile(`name="token" content="([^"]+)"`).FindStringSubmatch(page)
+	require.NotNil(t, of)
+	require.NotNil(t, token)
+	with := func(r *http.Request) { r.Header.Set("X-Assay-Token", token[1]) }
+	status, _ := request(t, "POST", at+"/rule", url.Values{"of": {of[1]}, "key": {"t"}}, nil)
+	require.Equal(t, http.StatusForbidden, status)
+	require.NoFileExists(t, file)
+	status, _ = request(t, "POST", at+"/rule", url.Values{"of": {of[1]}, "key": {"x"}}, with)
+	require.Equal(t, http.StatusBadRequest, status)
+	status, why := request(t, "POST", at+"/rule", url.Values{"of": {of[1]}, "key": {"t"}}, with)
+	require.Equal(t, http.StatusOK, status, why)
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(b), "CWE-470"))
+	status, _ = request(t, "POST", at+"/rule", url.Values{"of": {of[1]}, "key": {"f"}}, with)
+	require.Equal(t, http.StatusConflict, status, "it is ruled already")
+	_, page = request(t, "GET", at, nil, nil)
+	require.Contains(t, page, "Nothing is left to rule")
+}

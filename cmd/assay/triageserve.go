@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/record"
+	"assay/internal/report"
+)
+
+const triageCSS = `:root { color-scheme: light dark } body { font: 15px/1.5 system-ui, sans-serif; max-width: 1000px; margin: 20px auto; padding: 0 16px }
+pre { overflow-x: auto; border: 1px solid; border-radius: 8px; padding: 10px; font-size: 13px } .words { white-space: pre-wrap; overflow-wrap: anywhere } button { font: inherit; margin: 2px 4px 2px 0; padding: 4px 12px; text-align: left } kbd { font-weight: 700 }`
+
+const triageJS = `"use strict";
+const token = document.querySelector('meta[name="token"]').content;
+const rule = async (b) => {
+  const r = await fetch("/rule", { method: "POST", headers: { "X-Assay-Token": token, "Content-Type": "application/x-www-form-urlencoded" }, body: new URLSearchParams({ of: b.dataset.of, key: b.dataset.key }) });
+  if (r.ok) location.reload();
+  else document.querySelector("output").textContent = await r.text();
+};
+for (const b of document.querySelectorAll("button[data-key]")) b.addEventListener("click", () => rule(b));
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || e.repeat) return;
+  const b = Array.from(document.querySelectorAll("button[data-key]")).find((b) => b.dataset.key === e.key.toLowerCase());
+  if (b) rule(b);
+});`
+
+var triagePage = template.Must(template.New("").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer">
+<meta http-equiv="Content-Security-Policy" content="{{.CSP}}"><meta name="token" content="{{.Token}}"><title>Open findings of {{.Project}}</title><style>{{.CSS}}</style></head>
+<body><main><h1>Open findings of {{.Project}}</h1><p>{{.Open}} open, {{.Ruled}} ruled. Rows go to <code>{{.Out}}</code>.</p>
+{{if .Shown}}<div class="words">{{.Shown}}</div>{{with .Code}}<pre tabindex="0">{{.}}</pre>{{end}}
+<p>{{range .Choices}}<button type="button" data-of="{{$.Of}}" data-key="{{.Key}}"><kbd>{{.Key}}</kbd> {{.Text}}</button>{{end}}</p>
+{{if .Near}}<h2>The same flaw as</h2>{{range .Near}}<div><button type="button" data-of="{{$.Of}}" data-key="{{.Key}}"><kbd>{{.Key}}</kbd> {{.Text}}</button></div>{{end}}{{end}}
+{{else}}<p>Nothing is left to rule.</p>{{end}}<output aria-live="polite"></output></main><script>{{.JS}}</script></body></html>`))
+
+type choice struct{ Key, Text string }
+
+var rulings = []choice{{"t", "true"}, {"f", "false"}, {"a", "arguable"}, {"s", "skip"}}
+
+// A sitting is a triage in a browser, on this machine alone.
+type sitting struct {
+	*triage
+	l       *loopback
+	out     string
+	mu      sync.Mutex
+	open    []report.Candidate
+	skipped map[string]bool
+}
+
+// serve asks in a browser what run asks at a terminal, until ctx ends.
+func (t *triage) serve(ctx context.Context, address string, rs []*record.Record, out string) error {
+	l, err := listen(address)
+	if err != nil {
+		return err
+	}
+	s := &sitting{triage: t, l: l, out: out, open: report.Candidates(rs), skipped: map[string]bool{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.show)
+	mux.HandleFunc("POST /rule", s.rule)
+	server := &http.Server{Handler: l.guard(mux), ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	fmt.Fprintf(t.to, "http://%s/\n", l.Addr())
+	if err := server.Serve(l); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// left gives the findings that are still open: not those that a row rules by now.
+func (s *sitting) left() []report.Candidate {
+	return slices.DeleteFunc(slices.Clone(s.open), func(c report.Candidate) bool {
+		_, ruled := score.RulingOn(s.project, s.dims, &c.Scored)
+		return ruled || s.skipped[c.Fingerprint]
+	})
+}
+
+func (s *sitting) show(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	left := s.left()
+	page := map[string]any{"CSP": "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; style-src " + hash(triageCSS) + "; script-src " + hash(triageJS),
+		"CSS": template.CSS(triageCSS), "JS": template.JS(triageJS), "Token": s.l.token, "Project": s.project.Title, "Out": s.out, "Open": len(left), "Ruled": len(s.project.Reviews)}
+	if len(left) > 0 {
+		c := &left[0]
+		var near []choice
+		for i, k := range report.Nearest(c, s.project) {
+			near = append(near, choice{fmt.Sprint(i + 1), fmt.Sprintf("%s %s:%s %s", k.ID, k.File, k.Lines, k.Title)})
+		}
+		page["Of"], page["Shown"], page["Code"], page["Choices"], page["Near"] = c.Fingerprint, report.Show(c), s.around(&c.Scored), rulings, near
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if err := triagePage.Execute(w, page); err != nil {
+		fmt.Fprintln(s.to, err)
+	}
+}
+
+// rule takes a key for the finding that the page showed.
+func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left := s.left()
+	at := slices.IndexFunc(left, func(c report.Candidate) bool { return c.Fingerprint == r.FormValue("of") })
+	if at < 0 {
+		http.Error(w, "that finding is not open any more: open the page anew", http.StatusConflict)
+		return
+	}
+	key := []rune(r.FormValue("key") + " ")[0]
+	v, err := s.answer(&left[at], report.Nearest(&left[at], s.project), key)
+	switch {
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	case v == nil:
+		s.skipped[left[at].Fingerprint] = true
+	default:
+		if err := s.add(s.out, v); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	}
+}
+
+// around gives the lines around a finding; what is not at hand is said in words.
+func (t *triage) around(f *score.Scored) string {
+	var b strings.Builder
+	to := t.to
+	t.to = &b
+	t.code(f)
+	t.to = to
+	return b.String()
+}
+
+var errNoKey = fmt.Errorf("that key rules nothing: expected t, f, a, s or the number of an entry")
+
+// answer gives the row that a key means, nil for one that skips.
+func (t *triage) answer(c *report.Candidate, near []audit.Known, key rune) (*audit.FindingReview, error) {
+	ruling, entry := audit.Ruling(""), ""
+	switch {
+	case key == 't':
+		ruling = audit.RuledTrue
+	case key == 'f':
+		ruling = audit.RuledFalse
+	case key == 'a':
+		ruling = audit.RuledArguable
+	case key >= '1' && int(key-'0') <= len(near):
+		ruling, entry = audit.RuledSame, near[key-'1'].ID
+	case key == 's':
+		return nil, nil
+	default:
+		return nil, errNoKey
+	}
+	v := report.ReviewOf(c, t.project, ruling, entry, t.by, time.Now().UTC().Format(time.DateOnly))
+	return &v, nil
+}

@@ -1,0 +1,74 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"assay/audit"
+)
+
+// excerpts gives the source around findings and entries, where it is at hand.
+type excerpts struct {
+	read    func(project, path string) ([]byte, error) // nil without any source
+	project string
+	lines   map[string][]string // by path; nil where the file is not at hand
+	room    int                 // bytes that the page has left
+}
+
+// excerptsMost is how many bytes of source a page holds.
+const excerptsMost = MaxPage / 4
+
+// around gives the lines of a file around a finding, an entry, or both; empty where
+// the file is not at hand, neither has lines, or the page is full.
+func (e *excerpts) around(file string, finding, entry audit.Range) string {
+	if e.read == nil || file == "" || finding.IsZero() && entry.IsZero() {
+		return ""
+	}
+	if e.lines == nil {
+		e.lines, e.room = map[string][]string{}, excerptsMost
+	}
+	lines, ok := e.lines[file]
+	if !ok {
+		if b, err := e.read(e.project, file); err == nil {
+			lines = strings.Split(string(b), "\n")
+		}
+		e.lines[file] = lines
+	}
+	out := marked(lines, finding, entry)
+	if e.room -= len(out); e.room < 0 {
+		return ""
+	}
+	return out
+}
+
+// aroundMost is how many lines of either range are shown.
+const aroundMost = 45
+
+// marked gives the lines of a source with eight before and after, numbered: those of
+// the finding with >, of the entry with *, of both with #. Where the two lie far
+// apart the finding's are shown.
+func marked(all []string, finding, entry audit.Range) string {
+	main := finding
+	if main.IsZero() {
+		main = entry
+	}
+	from, to := main.Start, min(max(main.Start, main.End), main.Start+aroundMost-1)
+	if !entry.IsZero() && entry.Start > from-aroundMost && entry.Start < to+aroundMost {
+		from, to = min(from, entry.Start), max(to, min(max(entry.Start, entry.End), entry.Start+aroundMost-1))
+	}
+	within := func(n int, r audit.Range) bool { return !r.IsZero() && n >= r.Start && n <= max(r.Start, r.End) }
+	var b strings.Builder
+	for n := max(1, from-8); n <= min(len(all), to+8); n++ {
+		sign := " "
+		switch f, e := within(n, finding), within(n, entry); {
+		case f && e:
+			sign = "#"
+		case f:
+			sign = ">"
+		case e:
+			sign = "*"
+		}
+		fmt.Fprintf(&b, "%s %5d  %s\n", sign, n, clip(strings.ReplaceAll(all[n-1], "\t", "    "), 160))
+	}
+	return b.String()
+}

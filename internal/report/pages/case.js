@@ -1,0 +1,182 @@
+// A page of cases shows one at a time: requirements, code, what differs from the
+// nearest good, and what each reviewer answered.
+const keywords = new Set(("select from where and or not exists join left right inner outer lateral on as insert into values update set delete returning with case when then else end in is null order by group having limit offset union all distinct between like for " +
+  "if return func type struct interface package import var const range switch default go defer map chan nil true false this class public private protected static final void new extends implements throw throws try catch finally while do break continue function let async await export def lambda yield pass raise except None True False self elif").split(" "));
+const tokens = (code, language) => {
+  const line = /sql/i.test(language) ? "--[^\\n]*" : /py|rb|sh|yaml|toml/i.test(language) ? "#[^\\n]*" : "\\/\\/[^\\n]*";
+  const all = new RegExp("(" + line + "|\\/\\*[\\s\\S]*?\\*\\/)|('(?:''|\\\\.|[^'\\\\])*'|\"(?:\\\\.|[^\"\\\\])*\"|`[^`]*`)|(\\b\\d[\\w.]*\\b)|([A-Za-z_]\\w*)|([\\s\\S])", "g");
+  const lines = [[]];
+  for (const m of code.matchAll(all)) {
+    const kind = m[1] !== undefined ? "c" : m[2] !== undefined ? "s" : m[3] !== undefined ? "m" : m[4] !== undefined && keywords.has(/sql/i.test(language) ? m[4].toLowerCase() : m[4]) ? "k" : "";
+    m[0].split("\n").forEach((part, i) => {
+      if (i > 0) lines.push([]);
+      if (part) lines.at(-1).push([kind, part]);
+    });
+  }
+  return lines;
+};
+// What two texts share, line by line (the longest common subsequence): [sign, line of a, line of b].
+const differ = (a, b) => {
+  const n = a.length, m = b.length, same = (i, k) => a[i].trim() === b[k].trim();
+  const at = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1));
+  for (let i = n - 1; i >= 0; i--) for (let k = m - 1; k >= 0; k--) at[i][k] = same(i, k) ? at[i + 1][k + 1] + 1 : Math.max(at[i + 1][k], at[i][k + 1]);
+  const out = [];
+  let i = 0, k = 0;
+  while (i < n || k < m) {
+    if (i < n && k < m && same(i, k)) out.push([" ", i++, k++]);
+    else if (i < n && (k === m || at[i + 1][k] >= at[i][k + 1])) out.push(["-", i++, -1]);
+    else out.push(["+", -1, k++]);
+  }
+  return out;
+};
+parts.push((root, hash) => {
+  const data = dataOf(root, "case");
+  if (!data) return null;
+  const here = root.querySelector("#case"), chooser = root.querySelector("#choose");
+  const text = (i) => data.texts[i] || "";
+  const named = (label, options) => make("label", {}, label, make("select", {}, ...options.map(([v, t]) => make("option", { value: v }, t))));
+  const cases = named("case", data.cases.map((c, i) => [i, c.id]));
+  const reviewers = data.variants.map((v, i) => [i, v.name]);
+  const one = named("answers of", [["", "all reviewers"], ...reviewers]), other = named("beside", [["", "nobody"], ...reviewers]);
+  const [pick, a, b] = [cases, one, other].map((l) => l.querySelector("select"));
+  const apart = make("input", { type: "checkbox" });
+  const back = make("button", { type: "button" }, "← before"), on = make("button", { type: "button" }, "next →");
+  chooser.append(cases, one, other, make("label", { className: "tick" }, apart, "only where they differ"), back, on);
+  const answers = (c, v) => c.answers.filter((x) => x.by === v);
+  const rate = (c, v) => { const x = answers(c, v)[0]; return x ? x.right + "/" + x.answered : ""; };
+  const within = (c) => !apart.checked || a.value === "" || b.value === "" || (answers(c, +a.value)[0] && answers(c, +b.value)[0] && shareOf(rate(c, +a.value)) !== shareOf(rate(c, +b.value)));
+  const step = (by) => {
+    for (let i = +pick.value + by; i >= 0 && i < data.cases.length; i += by) if (within(data.cases[i])) return show(i);
+  };
+  const codeOf = (c, flawed) => {
+    const pre = make("pre", { className: "source code" + (c.label === "bad" ? " misleading" : ""), tabIndex: 0 });
+    tokens(text(c.code).replace(/\n$/, ""), c.language).forEach((line, i) => {
+      pre.append(make("span", { className: flawed.has(i) ? "flaw" : "" }, make("span", { className: "ln" }, String(i + 1)), ...line.map(([k, t]) => (k ? make("span", { className: k }, t) : t)), "\n"));
+    });
+    return pre;
+  };
+  const diffOf = (rows, bad, good) => {
+    const pre = make("pre", { className: "source diff", tabIndex: 0 });
+    for (const [sign, i, k] of rows) pre.append(make("span", { className: { "-": "minus", "+": "plus" }[sign] || "" }, sign + " " + (i < 0 ? bad[k] : good[i]) + "\n"));
+    return pre;
+  };
+  const lazily = (title, f) => {
+    const d = make("details", {}, make("summary", {}, title));
+    d.addEventListener("toggle", () => { if (d.childElementCount === 1) d.append(make("div", { className: "words mono" }, f())); });
+    return d;
+  };
+  const answerOf = (c, x, t) => {
+    const said = make("p", {}, badgeOf(data, t.outcome), " said " + t.actual + (t.violates ? ", violates " + t.violates : "") + (t.cwes ? ", " + t.cwes : "") + (t.sure ? ", " + t.sure + " sure" : "") + " ");
+    if (t.reason) said.append(badgeOf(data, t.reason));
+    const out = [said];
+    if (t.explanation) out.push(make("div", { className: "words" }, text(t.explanation)));
+    if (t.detail) out.push(make("div", { className: "words note" }, text(t.detail)));
+    out.push(make("p", { className: "note" }, t.facts));
+    if (t.reply) out.push(lazily("raw reply", () => text(t.reply)));
+    return out;
+  };
+  // As internal/auditor puts it together: the SPEC's Prompt section, the prompt, the code.
+  const promptOf = (c, v) => {
+    const p = data.prompts[v.prompt];
+    const fence = "`".repeat(Math.max(3, ...Array.from(text(c.code).matchAll(/`+/g), (m) => m[0].length + 1)));
+    return text(data.spec).trim() + "\n\n" + text(p).trim() + "\n\n" + fence + c.language + "\n" + text(c.code).replace(/\n+$/, "") + "\n" + fence + "\n";
+  };
+  const cardOf = (c, x) => {
+    const v = data.variants[x.by];
+    const card = make("section", { className: "card" }, make("h4", {}, v.name), make("p", { className: "note" }, x.right + " of " + x.answered + " answers right" + (x.silent ? ", " + x.silent + " without an answer" : "")));
+    x.told.forEach((t, i) => {
+      if (i < 1) card.append(...answerOf(c, x, t));
+      else {
+        const d = make("details", {}, make("summary", {}, "an earlier answer: " + t.outcome));
+        d.append(...answerOf(c, x, t));
+        card.append(d);
+      }
+    });
+    if (c.code && data.spec && data.prompts[v.prompt] !== undefined) card.append(lazily(x.changed ? "prompt of today: " + x.changed + " since it was asked" : "prompt as it was sent", () => promptOf(c, v)));
+    for (const t of x.twins) card.append(make("p", { className: "note" }, "twin " + t[0] + ": ", badgeOf(data, t[1])));
+    return card;
+  };
+  const most = 12;
+  const show = (n) => {
+    const c = data.cases[n];
+    pick.value = n;
+    const bad = text(c.code).replace(/\n$/, "").split("\n"), good = text(c.near).replace(/\n$/, "").split("\n");
+    const rows = c.near && c.code ? differ(good, bad) : [];
+    const flawed = new Set(c.label === "bad" ? rows.filter((r) => r[0] === "+").map((r) => r[2]) : []);
+    const told = make("div", { className: "told" });
+    if (c.violates.length) told.append(make("h3", {}, "What it violates"));
+    const item = ([number, words]) => make("li", {}, make("b", {}, String(number)), " ", text(words));
+    const broken = data.requirements.filter((r) => c.violates.includes(r[0]));
+    if (broken.length) told.append(make("ul", { className: "plain" }, ...broken.map(item)));
+    else if (c.violates.length) told.append(make("p", {}, "Requirements " + c.violates.join(", ") + "."));
+    if (c.cwes) told.append(make("p", { className: "note" }, c.cwes));
+    const others = data.requirements.filter((r) => !c.violates.includes(r[0]));
+    if (others.length) told.append(make("details", {}, make("summary", {}, c.violates.length ? others.length + " requirements that it keeps" : "the " + others.length + " requirements"), make("ul", { className: "plain" }, ...others.map(item))));
+    const code = make("div", {}, make("h3", {}, "Code"));
+    if (!c.code) code.append(make("p", { className: "note" }, "The code of this case is not at hand."));
+    else {
+      if (c.label === "bad") code.append(make("p", { className: "note" }, (flawed.size ? "Lines that its nearest good has not are marked. " : "") + "Comments stand on yellow: they may claim what the code does not do."));
+      code.append(codeOf(c, flawed));
+    }
+    const side = make("div", { className: "beside" }, code, told);
+    const kids = [make("h2", {}, c.id), make("p", {}, badgeOf(data, c.label), " ", make("span", { className: "lead" }, text(c.description))), side];
+    if (rows.length) kids.push(make("details", { className: "differ", open: rows.length < 50 }, make("summary", {}, "What differs from its nearest good, " + c.good), diffOf(rows, bad, good)));
+    let xs = c.answers.filter((x) => (a.value === "" && b.value === "") || x.by === +(a.value || -1) || x.by === +(b.value || -1));
+    const cards = make("div", { className: "cards" }), rest = make("button", { type: "button" }, "");
+    const more = () => {
+      cards.append(...xs.splice(0, most).map((x) => cardOf(c, x)));
+      rest.hidden = xs.length === 0;
+      rest.textContent = xs.length + " more reviewers";
+    };
+    rest.addEventListener("click", more);
+    more();
+    kids.push(make("h3", {}, "Answers"), cards, rest);
+    here.replaceChildren(...kids);
+    document.title = c.id + " · Assay";
+  };
+  chooser.addEventListener("change", () => {
+    if (!within(data.cases[+pick.value])) { const n = data.cases.findIndex(within); if (n >= 0) pick.value = n; }
+    show(+pick.value);
+  });
+  chooser.addEventListener("submit", (e) => e.preventDefault());
+  back.addEventListener("click", () => step(-1));
+  on.addEventListener("click", () => step(1));
+  chooser.hidden = false;
+  const keys = (e) => {
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.key === "j") step(1);
+    if (e.key === "k") step(-1);
+  };
+  document.onkeydown = keys;
+  const go = (hash) => {
+    const { id, picks } = asked(hash);
+    for (const [k, s] of [["a", a], ["b", b]]) if (picks.get(k) !== null) s.value = data.variants.findIndex((v) => v.name === picks.get(k));
+    if (picks.get("apart")) apart.checked = true;
+    const n = data.cases.findIndex((c) => c.id === id);
+    show(n < 0 ? 0 : n);
+  };
+  go(hash);
+  return go;
+});
+// The table of all cases sets two reviewers beside each other.
+parts.push((root, hash, tables) => {
+  const form = root.querySelector("#two"), t = tables.find((t) => t.table.id === "cases");
+  if (!form || !t || !t.model.grid) return null;
+  const cols = t.model.grid.columns.flatMap((c, i) => (c.kind === "share" ? [[i, c.name]] : []));
+  if (cols.length < 2) return null;
+  const options = (first) => [make("option", { value: "" }, first), ...cols.map(([i, n]) => make("option", { value: i }, n))];
+  const a = make("select", {}, ...options("reviewer")), b = make("select", {}, ...options("reviewer"));
+  form.append(make("label", {}, "Cases on which", a), make("label", {}, "and", b), make("span", { className: "note" }, "differ"));
+  form.hidden = false;
+  const of = (r, s) => shareOf(t.model.grid.texts[r.row[s.value]] || "");
+  form.addEventListener("input", () => {
+    const two = a.value !== "" && b.value !== "";
+    t.limit(two ? (r) => { const x = of(r, a), y = of(r, b); return !Number.isNaN(x) && !Number.isNaN(y) && x !== y; } : () => true);
+    const name = (s) => encodeURIComponent(s.options[s.selectedIndex].text);
+    for (const r of t.model.rows) for (const link of r.element().querySelectorAll("a")) {
+      link.href = link.getAttribute("href").split("?")[0] + (two ? "?a=" + name(a) + "&b=" + name(b) + "&apart=1" : "");
+    }
+  });
+  form.addEventListener("submit", (e) => e.preventDefault());
+  return null;
+});
