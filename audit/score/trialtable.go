@@ -21,10 +21,11 @@ type trialTable struct {
 
 // A caseTrials is one case with what became of it in each trial.
 type caseTrials struct {
-	c      *audit.Case
-	family string
-	seen   map[int]uint64 // trials that were answered, 64 a word
-	values []float64      // NaN for no answer; filled by lineUp
+	c       *audit.Case
+	family  string
+	cluster string         // Answer.Cluster
+	seen    map[int]uint64 // trials that were answered, 64 a word
+	values  []float64      // NaN for no answer; filled by lineUp
 }
 
 // newTrialTable checks answers and lists their cases. Answers of no case, with an unknown
@@ -43,6 +44,9 @@ func newTrialTable(answers []Answer) (*trialTable, error) {
 			return nil, fmt.Errorf("%s: %s: outcome %q: expected one of %q", a.Case.Pos, a.Case.ID(), a.Outcome, outcomes)
 		}
 		ct := r.of(a.Case)
+		if a.Cluster != "" {
+			ct.cluster = a.Cluster
+		}
 		word, bit := a.Trial/64, uint64(1)<<(a.Trial%64)
 		if ct.seen[word]&bit != 0 {
 			return nil, fmt.Errorf("%s: %s: trial %d stands twice among the answers of one reviewer", a.Case.Pos, a.Case.ID(), a.Trial)
@@ -62,7 +66,7 @@ func (r *trialTable) of(c *audit.Case) *caseTrials {
 	if ct == nil {
 		id := c.ID()
 		if ct = r.cases[id]; ct == nil {
-			ct = &caseTrials{c: c, family: c.Family(), seen: map[int]uint64{}}
+			ct = &caseTrials{c: c, family: c.Family(), cluster: c.Family(), seen: map[int]uint64{}}
 			r.cases[id] = ct
 		}
 		r.by[c] = ct
@@ -71,11 +75,11 @@ func (r *trialTable) of(c *audit.Case) *caseTrials {
 	return ct
 }
 
-// families counts them.
+// families counts them, or what intervals take as one in their place.
 func (r *trialTable) families() int {
 	names := map[string]bool{}
 	for _, ct := range r.cases {
-		names[ct.family] = true
+		names[ct.cluster] = true
 	}
 	return len(names)
 }

@@ -48,14 +48,20 @@ func (r *reader) modules(s *section) {
 	}
 }
 
-// checkModules holds every module against the bounds, and every site against the
-// modules.
+// checkModules gives each site its module: the first that shows all its files. It
+// holds modules and sites against each other.
 func (r *reader) checkModules() {
 	p := r.p
 	if len(p.Modules) == 0 {
 		return
 	}
-	owned := 0
+	p.owner = map[string]*Module{}
+	lies := map[string][]string{} // site -> files
+	for _, s := range p.sources {
+		for _, g := range regions(s.nodes) {
+			lies[g.site] = append(lies[g.site], s.path)
+		}
+	}
 	for i := range p.Modules {
 		m := &p.Modules[i]
 		for _, pattern := range append(slices.Clone(m.files), p.shared...) {
@@ -63,14 +69,19 @@ func (r *reader) checkModules() {
 				r.c.at(m.pos, "%q fits no file: expected a path below source/, or a pattern for some", pattern)
 			}
 		}
-		n := len(p.sitesOf(m))
-		owned += n
-		if n < leastSites {
-			r.c.at(m.pos, "the module %s has %d sites: expected at least %d (a site belongs to the first module that shows its files)", m.Name, n, leastSites)
+		sites := 0
+		for _, s := range p.Sites {
+			if p.owner[s.ID] == nil && !slices.ContainsFunc(lies[s.ID], func(file string) bool { return !p.shows(m, file) }) {
+				p.owner[s.ID] = m
+				sites++
+			}
+		}
+		if sites < leastSites {
+			r.c.at(m.pos, "the module %s has %d sites: expected at least %d (a site belongs to the first module that shows its files)", m.Name, sites, leastSites)
 		}
 	}
 	for _, s := range p.Sites {
-		if owned < len(p.Sites) && p.moduleOf(s.ID) == nil {
+		if p.owner[s.ID] == nil {
 			r.c.at(s.Pos, "the site %s lies in no module: expected one that shows all its files", s.ID)
 		}
 	}
@@ -80,34 +91,6 @@ func (r *reader) checkModules() {
 func (p *Project) shows(m *Module, file string) bool {
 	fits := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, file) }
 	return slices.ContainsFunc(m.files, fits) || slices.ContainsFunc(p.shared, fits)
-}
-
-// moduleOf gives the first module that shows all files of a site; nil where none
-// does.
-func (p *Project) moduleOf(site string) *Module {
-	var files []string
-	for _, s := range p.sources {
-		if slices.ContainsFunc(regions(s.nodes), func(g *region) bool { return g.site == site }) {
-			files = append(files, s.path)
-		}
-	}
-	for i := range p.Modules {
-		m := &p.Modules[i]
-		if len(files) > 0 && !slices.ContainsFunc(files, func(f string) bool { return !p.shows(m, f) }) {
-			return m
-		}
-	}
-	return nil
-}
-
-func (p *Project) sitesOf(m *Module) []Site {
-	var sites []Site
-	for _, s := range p.Sites {
-		if p.moduleOf(s.ID) == m {
-			sites = append(sites, s)
-		}
-	}
-	return sites
 }
 
 // DrawModules gives each module as the seed draws it: none to ten of its sites are
@@ -129,17 +112,15 @@ func (p *Project) DrawModules(seed uint64, reviews []audit.FindingReview) ([]*au
 
 func (p *Project) drawModule(m *Module, seed uint64, reviews []audit.FindingReview) (*audit.Module, error) {
 	c := p.chance(seed)
-	var sites []string
-	for _, s := range p.sitesOf(m) {
-		sites = append(sites, s.ID)
+	label := "module:" + m.Name
+	var labels, bad []string
+	for _, s := range p.Sites {
+		if p.owner[s.ID] == m {
+			labels = append(labels, label+":"+s.ID)
+		}
 	}
-	var labels []string
-	for _, id := range sites {
-		labels = append(labels, "module:"+m.Name+":"+id)
-	}
-	var bad []string
-	for _, l := range c.order(labels)[:c.below(min(mostFlaws, len(sites))+1, "module:"+m.Name)] {
-		bad = append(bad, strings.TrimPrefix(l, "module:"+m.Name+":"))
+	for _, l := range c.order(labels)[:c.below(min(mostFlaws, len(labels))+1, label)] {
+		bad = append(bad, strings.TrimPrefix(l, label+":"))
 	}
 	d := p.shuffled(bad, seed)
 	t := d.Render()
@@ -164,7 +145,7 @@ func (p *Project) drawModule(m *Module, seed uint64, reviews []audit.FindingRevi
 		return nil, fmt.Errorf("%s: the module %s shows %d lines: expected %s and %d to %d lines", m.pos, out.ID(), lines, rulesFile, leastLines, mostLines)
 	}
 	for _, e := range t.entries {
-		if slices.Contains(sites, e.site.ID) {
+		if p.owner[e.site.ID] == m {
 			out.Sites = append(out.Sites, e.judged())
 		}
 	}

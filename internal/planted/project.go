@@ -32,8 +32,9 @@ type Project struct {
 	files   []choice // paths that a draw may rename
 	sources []source // by path in the export
 	reviews []audit.FindingReview
-	tools   map[string][]byte // functional/, exploits/, setup/ by path from the project's folder
-	shared  []string          // patterns for the files that stand in each module
+	tools   map[string][]byte  // functional/, exploits/, setup/ by path from the project's folder
+	shared  []string           // patterns for the files that stand in each module
+	owner   map[string]*Module // of each site; nil without modules
 }
 
 // A Site is a place with a good and a bad variant.

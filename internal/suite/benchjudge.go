@@ -207,7 +207,7 @@ func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judg
 	if app == "" {
 		_, l.since = sinceBaseline(score.MetricBalanced, j.Reasons)
 		l.used = b.paid(s)
-		l.control = s.reviewer == auditor.WordsControl().Name() && (j.Verdict == audit.Pass || j.Verdict == audit.Warn)
+		l.control = auditor.Control(s.reviewer) != nil && (j.Verdict == audit.Pass || j.Verdict == audit.Warn)
 	}
 	if l.control {
 		l.verdict = "control"
