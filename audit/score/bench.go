@@ -207,7 +207,7 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 	var pairs []stat.Pair
 	for id, x := range as {
 		if y := bs[id]; y != nil {
-			pairs = append(pairs, stat.Pair{ID: id, Family: x.family, Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
+			pairs = append(pairs, stat.Pair{ID: id, Family: x.cluster, Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
 		}
 	}
 	c, err := stat.Compare(pairs, level)

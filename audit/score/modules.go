@@ -242,7 +242,7 @@ func ModulesOf(answers []ModuleAnswer) (*Modules, error) {
 		return nil, err
 	}
 	m := &Modules{Bench: b}
-	var right, missed, false0 []stat.Observation
+	var right, missed, alarmed []stat.Observation
 	for i := range answers {
 		if a := &answers[i]; a.Answered() {
 			right = append(right, observed(a.Module.Family(), a.Outcome == audit.OutcomeCorrect))
@@ -265,13 +265,13 @@ func ModulesOf(answers []ModuleAnswer) (*Modules, error) {
 			alarms++
 		}
 		missed = append(missed, observed(a.Cluster, !(bad && wrong)))
-		false0 = append(false0, observed(a.Cluster, bad || !wrong))
+		alarmed = append(alarmed, observed(a.Cluster, bad || !wrong))
 	}
 	m.F1 = Ratio(2*found, 2*found+lost+alarms)
 	for _, e := range []struct {
 		to  *Estimate
 		obs []stat.Observation
-	}{{&m.Right, right}, {&m.Missed, missed}, {&m.False, false0}} {
+	}{{&m.Right, right}, {&m.Missed, missed}, {&m.False, alarmed}} {
 		if *e.to, err = estimate(e.obs, stat.Proportion); err != nil {
 			return nil, err
 		}

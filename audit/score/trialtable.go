@@ -66,7 +66,8 @@ func (r *trialTable) of(c *audit.Case) *caseTrials {
 	if ct == nil {
 		id := c.ID()
 		if ct = r.cases[id]; ct == nil {
-			ct = &caseTrials{c: c, family: c.Family(), cluster: c.Family(), seen: map[int]uint64{}}
+			family := c.Family()
+			ct = &caseTrials{c: c, family: family, cluster: family, seen: map[int]uint64{}}
 			r.cases[id] = ct
 		}
 		r.by[c] = ct

@@ -176,3 +176,13 @@ func (d *Draw) rulings(reviews []audit.FindingReview) []audit.FindingReview {
 	}
 	return out
 }
+
+// AsWritten gives the project as it is written, all sites bad: what reviews are read
+// against.
+func (p *Project) AsWritten() *audit.Project {
+	ids := make([]string, len(p.Sites))
+	for i, s := range p.Sites {
+		ids[i] = s.ID
+	}
+	return p.with(ids).Render().Project()
+}
