@@ -16,7 +16,7 @@ type Answer struct {
 	Trial    int           // from 0
 	Outcome  audit.Outcome // of the trial
 	Violates []int         // requirements that the reviewer says are violated
-	Cluster  string        // what intervals take as one, whatever depends on what within; empty: the case's family
+	Group    string        // families that are asked about in one request; empty: each for itself
 
 	Confidence float64 // 0 to 1 as the reviewer states it; 0 when it does not
 }
@@ -77,7 +77,7 @@ func BenchOf(answers []Answer) (*Bench, error) {
 		if math.IsNaN(v) {
 			continue
 		}
-		o := stat.Observation{Cluster: r.of(a.Case).cluster, Bad: a.Case.Label == audit.Bad, Value: v}
+		o := stat.Observation{Cluster: r.of(a.Case).family, Group: a.Group, Bad: a.Case.Label == audit.Bad, Value: v}
 		all = append(all, o)
 		if !o.Bad {
 			good = append(good, o)
@@ -207,7 +207,7 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 	var pairs []stat.Pair
 	for id, x := range as {
 		if y := bs[id]; y != nil {
-			pairs = append(pairs, stat.Pair{ID: id, Family: x.cluster, Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
+			pairs = append(pairs, stat.Pair{ID: id, Family: x.group(), Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
 		}
 	}
 	c, err := stat.Compare(pairs, level)

@@ -153,7 +153,7 @@ func ModuleOutcome(m *audit.Module, vs []audit.Violation) audit.Outcome {
 // that is given: a site is a case whose family are its draws, and what is named off
 // all sites is a good case that was called bad. As many of these stand on each side
 // as on the side, and in the trial, that has the most: where there are fewer, they
-// are right. The module over all its draws is what intervals take as one.
+// are right. The draws of one module are a group.
 func SiteAnswers(sides ...[]ModuleAnswer) [][]Answer {
 	var scores [][]ModuleScore
 	most := map[string]int{}
@@ -176,7 +176,7 @@ func SiteAnswers(sides ...[]ModuleAnswer) [][]Answer {
 				cases[id] = siteCases(a.Module, most[id])
 			}
 			for j, c := range cases[id] {
-				answer := Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Cluster: a.Module.Family()}
+				answer := Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Group: a.Module.Family()}
 				if a.Answered() {
 					answer.Outcome, answer.Violates = siteOutcome(a, s, j)
 				}
@@ -245,7 +245,7 @@ func ModulesOf(answers []ModuleAnswer) (*Modules, error) {
 	var right, missed, alarmed []stat.Observation
 	for i := range answers {
 		if a := &answers[i]; a.Answered() {
-			right = append(right, observed(a.Module.Family(), a.Outcome == audit.OutcomeCorrect))
+			right = append(right, observed(a.Module.Family(), "", a.Outcome == audit.OutcomeCorrect))
 			m.Off += len(ScoreModule(a.Module, a.Violations).Elsewhere)
 		}
 	}
@@ -264,8 +264,8 @@ func ModulesOf(answers []ModuleAnswer) (*Modules, error) {
 		case wrong:
 			alarms++
 		}
-		missed = append(missed, observed(a.Cluster, !(bad && wrong)))
-		alarmed = append(alarmed, observed(a.Cluster, bad || !wrong))
+		missed = append(missed, observed(a.Case.Family(), a.Group, !(bad && wrong)))
+		alarmed = append(alarmed, observed(a.Case.Family(), a.Group, bad || !wrong))
 	}
 	m.F1 = Ratio(2*found, 2*found+lost+alarms)
 	for _, e := range []struct {
@@ -280,8 +280,8 @@ func ModulesOf(answers []ModuleAnswer) (*Modules, error) {
 	return m, nil
 }
 
-func observed(cluster string, yes bool) stat.Observation {
-	o := stat.Observation{Cluster: cluster}
+func observed(cluster, group string, yes bool) stat.Observation {
+	o := stat.Observation{Cluster: cluster, Group: group}
 	if yes {
 		o.Value = 1
 	}

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -21,12 +22,16 @@ type trialTable struct {
 
 // A caseTrials is one case with what became of it in each trial.
 type caseTrials struct {
-	c       *audit.Case
-	family  string
-	cluster string         // Answer.Cluster
-	seen    map[int]uint64 // trials that were answered, 64 a word
-	values  []float64      // NaN for no answer; filled by lineUp
+	c      *audit.Case
+	family string
+	shared string         // Answer.Group
+	seen   map[int]uint64 // trials that were answered, 64 a word
+	values []float64      // NaN for no answer; filled by lineUp
 }
+
+// group is what is exchanged as one between two sides: the family, or all that are
+// asked about in one request.
+func (ct *caseTrials) group() string { return cmp.Or(ct.shared, ct.family) }
 
 // newTrialTable checks answers and lists their cases. Answers of no case, with an unknown
 // outcome, or two for the same case and trial are an error.
@@ -44,9 +49,7 @@ func newTrialTable(answers []Answer) (*trialTable, error) {
 			return nil, fmt.Errorf("%s: %s: outcome %q: expected one of %q", a.Case.Pos, a.Case.ID(), a.Outcome, outcomes)
 		}
 		ct := r.of(a.Case)
-		if a.Cluster != "" {
-			ct.cluster = a.Cluster
-		}
+		ct.shared = a.Group
 		word, bit := a.Trial/64, uint64(1)<<(a.Trial%64)
 		if ct.seen[word]&bit != 0 {
 			return nil, fmt.Errorf("%s: %s: trial %d stands twice among the answers of one reviewer", a.Case.Pos, a.Case.ID(), a.Trial)
@@ -66,8 +69,7 @@ func (r *trialTable) of(c *audit.Case) *caseTrials {
 	if ct == nil {
 		id := c.ID()
 		if ct = r.cases[id]; ct == nil {
-			family := c.Family()
-			ct = &caseTrials{c: c, family: family, cluster: family, seen: map[int]uint64{}}
+			ct = &caseTrials{c: c, family: c.Family(), seen: map[int]uint64{}}
 			r.cases[id] = ct
 		}
 		r.by[c] = ct
@@ -76,11 +78,11 @@ func (r *trialTable) of(c *audit.Case) *caseTrials {
 	return ct
 }
 
-// families counts them, or what intervals take as one in their place.
+// families counts them.
 func (r *trialTable) families() int {
 	names := map[string]bool{}
 	for _, ct := range r.cases {
-		names[ct.cluster] = true
+		names[ct.family] = true
 	}
 	return len(names)
 }
