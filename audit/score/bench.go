@@ -16,7 +16,7 @@ type Answer struct {
 	Trial    int           // from 0
 	Outcome  audit.Outcome // of the trial
 	Violates []int         // requirements that the reviewer says are violated
-	Group    string        // families that are asked about in one request; empty: each for itself
+	Group    string        // what is asked about in one request, and may go wrong together; empty: each case for itself
 
 	Confidence float64 // 0 to 1 as the reviewer states it; 0 when it does not
 }
@@ -207,7 +207,7 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 	var pairs []stat.Pair
 	for id, x := range as {
 		if y := bs[id]; y != nil {
-			pairs = append(pairs, stat.Pair{ID: id, Family: x.group(), Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
+			pairs = append(pairs, stat.Pair{ID: id, Family: x.family, Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
 		}
 	}
 	c, err := stat.Compare(pairs, level)

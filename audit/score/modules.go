@@ -153,7 +153,7 @@ func ModuleOutcome(m *audit.Module, vs []audit.Violation) audit.Outcome {
 // that is given: a site is a case whose family are its draws, and what is named off
 // all sites is a good case that was called bad. As many of these stand on each side
 // as on the side, and in the trial, that has the most: where there are fewer, they
-// are right. The draws of one module are a group.
+// are right. A module of one draw is a group.
 func SiteAnswers(sides ...[]ModuleAnswer) [][]Answer {
 	var scores [][]ModuleScore
 	most := map[string]int{}
@@ -176,7 +176,7 @@ func SiteAnswers(sides ...[]ModuleAnswer) [][]Answer {
 				cases[id] = siteCases(a.Module, most[id])
 			}
 			for j, c := range cases[id] {
-				answer := Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Group: a.Module.Family()}
+				answer := Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Group: id}
 				if a.Answered() {
 					answer.Outcome, answer.Violates = siteOutcome(a, s, j)
 				}

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -136,4 +137,44 @@ func TestSidesShareCases(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{6, 6}, []int{now.Cases, base.Cases})
 	require.Equal(t, []int{2, 0}, []int{now.Outcomes[audit.OutcomeWrong], base.Outcomes[audit.OutcomeWrong]})
+}
+
+// Thirty modules settle at one trial that errors tripled, and that a collapse is one.
+func TestGateOfModules(t *testing.T) {
+	shop := func(missed func(module, site int) bool) (as []ModuleAnswer) {
+		for i := range 15 {
+			for seed := uint64(1); seed <= 2; seed++ {
+				m := &audit.Module{Project: "shop", Seed: seed, Name: fmt.Sprint("m", i), Files: []audit.Block{{Path: "a.go"}}}
+				a := ModuleAnswer{Module: m, Outcome: audit.OutcomeWrong}
+				for j := range 24 {
+					s := audit.Site{ID: fmt.Sprintf("S-%d-%d", i, j), Bad: j%5 == int(seed), CWEs: []audit.CWE{89}, File: "a.go", Lines: audit.Range{Start: 100 * (j + 1), End: 100 * (j + 1)}}
+					m.Sites = append(m.Sites, s)
+					if s.Bad != missed(i, j) {
+						a.Violations = append(a.Violations, audit.Violation{File: s.File, Lines: s.Lines, CWEs: s.CWEs})
+					}
+				}
+				as = append(as, a)
+			}
+		}
+		return as
+	}
+	base := shop(func(i, j int) bool { return j == 7 && i%2 == 0 }) // 16 of 720
+	for _, tt := range []struct {
+		name   string
+		missed func(i, j int) bool
+		want   audit.Verdict
+	}{
+		{"the same", func(i, j int) bool { return j == 7 && i%2 == 0 }, audit.Pass},
+		{"other sites", func(i, j int) bool { return j == 8 && i%2 == 0 }, audit.Pass},
+		{"doubled", func(i, j int) bool { return j == 7 }, audit.Warn},
+		{"six times as many", func(i, j int) bool { return j == 7 || j == 9 || j == 12 }, audit.Fail},
+		{"everything", func(i, j int) bool { return true }, audit.Fail},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sides := SiteAnswers(shop(tt.missed), base)
+			j, err := JudgeBench(sides[0], sides[1], audit.BenchGoals{}, Rules{})
+			require.NoError(t, err)
+			require.Equal(t, tt.want, j.Verdict, j.Reasons)
+		})
+	}
 }

@@ -1,7 +1,6 @@
 package score
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -24,14 +23,10 @@ type trialTable struct {
 type caseTrials struct {
 	c      *audit.Case
 	family string
-	shared string         // Answer.Group
+	group  string         // Answer.Group
 	seen   map[int]uint64 // trials that were answered, 64 a word
 	values []float64      // NaN for no answer; filled by lineUp
 }
-
-// group is what is exchanged as one between two sides: the family, or all that are
-// asked about in one request.
-func (ct *caseTrials) group() string { return cmp.Or(ct.shared, ct.family) }
 
 // newTrialTable checks answers and lists their cases. Answers of no case, with an unknown
 // outcome, or two for the same case and trial are an error.
@@ -49,7 +44,7 @@ func newTrialTable(answers []Answer) (*trialTable, error) {
 			return nil, fmt.Errorf("%s: %s: outcome %q: expected one of %q", a.Case.Pos, a.Case.ID(), a.Outcome, outcomes)
 		}
 		ct := r.of(a.Case)
-		ct.shared = a.Group
+		ct.group = a.Group
 		word, bit := a.Trial/64, uint64(1)<<(a.Trial%64)
 		if ct.seen[word]&bit != 0 {
 			return nil, fmt.Errorf("%s: %s: trial %d stands twice among the answers of one reviewer", a.Case.Pos, a.Case.ID(), a.Trial)

@@ -12,7 +12,7 @@ import (
 // An Observation is one answer of one trial.
 type Observation struct {
 	Cluster string  // the family: answers within one may depend on each other
-	Group   string  // families that share a request: they depend on each other as far as it shows; may be empty
+	Group   string  // what was asked in one request, across clusters: it counts as dependent as it shows; may be empty
 	Bad     bool    // the case's label; Proportion ignores it
 	Value   float64 // 1 right, 0 wrong
 }
@@ -33,10 +33,10 @@ const fewClusters = 10
 // Student's quantile at one degree of freedom less than there are clusters. How
 // mistakes clump cannot be learnt from a handful of mistakes, so one cluster
 // that is all wrong is added to what was seen when the design effect is
-// estimated: without a mistake each cluster counts as one answer. Where clusters
-// form groups, the design effect is that of the groups where it is the larger one:
-// the variance of nested clusters is that of the outer ones (A. C. Cameron, J. B.
-// Gelbach, D. L. Miller, Journal of Business & Economic Statistics 29 (2011) 238-249).
+// estimated: without a mistake each cluster counts as one answer. Where answers
+// form groups too, which cross the clusters, what shows over groups is added, as
+// two-way variances are (A. C. Cameron, J. B. Gelbach, D. L. Miller, Journal of
+// Business & Economic Statistics 29 (2011) 238-249).
 func Proportion(obs []Observation, level float64) (Interval, error) {
 	if err := checkLevel(level); err != nil {
 		return Interval{}, err
@@ -167,7 +167,7 @@ func effect(cs []cluster, p, n float64) float64 {
 	return max(1, g/(g-1)*ss/(n*p*(1-p)))
 }
 
-// ratio is the interval of the share over clusters, which may form groups.
+// ratio is the interval of the share over clusters, and over the groups that cross them.
 func ratio(cs, groups []cluster, level float64) (Interval, error) {
 	var sum, n, squares float64
 	for _, c := range cs {
@@ -179,7 +179,7 @@ func ratio(cs, groups []cluster, level float64) (Interval, error) {
 			"one family: nothing is known of how families differ, any value is possible"}}, nil
 	}
 	worst := squares / n // the design effect of clusters that are right or wrong as one
-	seen := max(effect(cs, p, n), effect(groups, p, n))
+	seen := effect(cs, p, n) + effect(groups, p, n) - 1
 	minority := min(sum, n-sum)
 	expected := (seen*minority + worst*worst) / (minority + worst)
 	if k := float64(len(groups)); k > 1 {
