@@ -96,12 +96,11 @@ func (p *Project) shows(m *Module, file string) bool {
 // DrawModules gives each module as the seed draws it: none to ten of its sites are
 // bad, any number as likely as another, and all sites of other modules are good.
 // Names, files and order are those of the project's draw. A module that shows fewer
-// or more lines than a review should is an error. reviews are the rulings on what
-// lies off the sites, by the paths and names as they are written.
-func (p *Project) DrawModules(seed uint64, reviews []audit.FindingReview) ([]*audit.Module, error) {
+// or more lines than a review should is an error.
+func (p *Project) DrawModules(seed uint64) ([]*audit.Module, error) {
 	var ms []*audit.Module
 	for i := range p.Modules {
-		m, err := p.drawModule(&p.Modules[i], seed, reviews)
+		m, err := p.drawModule(&p.Modules[i], seed)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +109,7 @@ func (p *Project) DrawModules(seed uint64, reviews []audit.FindingReview) ([]*au
 	return ms, nil
 }
 
-func (p *Project) drawModule(m *Module, seed uint64, reviews []audit.FindingReview) (*audit.Module, error) {
+func (p *Project) drawModule(m *Module, seed uint64) (*audit.Module, error) {
 	c := p.chance(seed)
 	label := "module:" + m.Name
 	var labels, bad []string
@@ -124,7 +123,7 @@ func (p *Project) drawModule(m *Module, seed uint64, reviews []audit.FindingRevi
 	}
 	d := p.shuffled(bad, seed)
 	t := d.Render()
-	out := &audit.Module{Project: p.Name, Seed: seed, Name: m.Name, Title: p.Title, Pos: m.pos, Reviews: d.rulings(reviews)}
+	out := &audit.Module{Project: p.Name, Seed: seed, Name: m.Name, Title: p.Title, Pos: m.pos}
 	lines := 0
 	for _, s := range p.sources {
 		if !p.shows(m, s.path) {
@@ -144,6 +143,11 @@ func (p *Project) drawModule(m *Module, seed uint64, reviews []audit.FindingRevi
 	if out.Rules == "" || lines < leastLines || lines > mostLines {
 		return nil, fmt.Errorf("%s: the module %s shows %d lines: expected %s and %d to %d lines", m.pos, out.ID(), lines, rulesFile, leastLines, mostLines)
 	}
+	for _, v := range t.reviews { // what is the same as a site that is good here is said of nothing
+		if v.Ruling != audit.RuledSame || d.bad[v.Entry] {
+			out.Reviews = append(out.Reviews, v)
+		}
+	}
 	for _, e := range t.entries {
 		if p.owner[e.site.ID] == m {
 			out.Sites = append(out.Sites, e.judged())
@@ -160,29 +164,4 @@ func (e *entry) judged() audit.Site {
 		s.Why = e.site.Evidence
 	}
 	return s
-}
-
-// rulings gives reviews with files and functions named as the draw names them.
-func (d *Draw) rulings(reviews []audit.FindingReview) []audit.FindingReview {
-	rename := newRenamer(d.names, d.files)
-	var out []audit.FindingReview
-	for _, r := range reviews {
-		r.File = cmp.Or(d.files[r.File], r.File)
-		r.Functions = slices.Clone(r.Functions)
-		for i, f := range r.Functions {
-			r.Functions[i] = rename.apply(f)
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// AsWritten gives the project as it is written, all sites bad: what reviews are read
-// against.
-func (p *Project) AsWritten() *audit.Project {
-	ids := make([]string, len(p.Sites))
-	for i, s := range p.Sites {
-		ids[i] = s.ID
-	}
-	return p.with(ids).Render().Project()
 }

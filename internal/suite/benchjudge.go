@@ -270,7 +270,7 @@ func (b *bench) paid(s variant) consumed {
 func (b *bench) next(s variant, j score.Judgement) {
 	for i := range j.Reasons {
 		if g := &j.Reasons[i]; g.Code == score.CodeUnsettled && g.More > 0 {
-			b.suite.summary.do("to settle "+s.reviewer, fmt.Sprintf("go test -run Bench -model %s -prompt %s -trials %d", quoted(s.reviewer), quoted(s.prompt), b.env.cfg.Trials+g.More))
+			b.suite.summary.do("to settle "+s.reviewer, fmt.Sprintf("go test -run Bench -tier %s -model %s -prompt %s -trials %d", b.env.cfg.Tier, quoted(s.reviewer), quoted(s.prompt), b.env.cfg.Trials+g.More))
 			return
 		}
 	}

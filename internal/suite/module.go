@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"assay/audit"
-	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/planted"
 	"assay/internal/record"
@@ -40,17 +39,12 @@ func (e *env) modules(t T) []*audit.Module {
 
 func (e *env) drawModules() (ms []*audit.Module, err error) {
 	for _, name := range e.plantedNames() {
-		dir := path.Join(plantedDir, name)
-		p, err := planted.Read(e.root.holdings(), dir)
-		if err != nil {
-			return nil, err
-		}
-		reviews, err := fixture.ReadReviews(e.root.holdings(), dir+"/reviews.md", p.AsWritten())
+		p, err := planted.Read(e.root.holdings(), path.Join(plantedDir, name))
 		if err != nil {
 			return nil, err
 		}
 		for i := range cmp.Or(e.cfg.Seeds, moduleDraws) {
-			drawn, err := p.DrawModules(cmp.Or(e.cfg.Seed, planted.DefaultSeed)+uint64(i), reviews)
+			drawn, err := p.DrawModules(cmp.Or(e.cfg.Seed, planted.DefaultSeed) + uint64(i))
 			if err != nil {
 				return nil, err
 			}

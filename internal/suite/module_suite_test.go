@@ -67,7 +67,7 @@ func asked(t *testing.T, ms []*audit.Module, prompt string) *audit.Module {
 func TestBenchOfModules(t *testing.T) {
 	h := newHouse(t)
 	p := h.planted("workshop")
-	ms, err := p.DrawModules(5, nil)
+	ms, err := p.DrawModules(5)
 	require.NoError(t, err)
 	require.Len(t, ms, 4)
 	miss := 0
@@ -128,7 +128,7 @@ func TestBenchOfModules(t *testing.T) {
 func TestModulesAreHeldAgainstTheirBaseline(t *testing.T) {
 	h := newHouse(t)
 	p := h.planted("workshop")
-	ms, err := p.DrawModules(5, nil)
+	ms, err := p.DrawModules(5)
 	require.NoError(t, err)
 	srv := mockapi.New(func(r mockapi.Request) mockapi.Reply { return answer(asked(t, ms, r.Prompt), 99) })
 	defer srv.Close()
