@@ -268,9 +268,13 @@ func (b *bench) paid(s variant) consumed {
 
 // next names the run that would settle what is open.
 func (b *bench) next(s variant, j score.Judgement) {
+	tier := ""
+	if b.corpus == nil {
+		tier = " -tier module"
+	}
 	for i := range j.Reasons {
 		if g := &j.Reasons[i]; g.Code == score.CodeUnsettled && g.More > 0 {
-			b.suite.summary.do("to settle "+s.reviewer, fmt.Sprintf("go test -run Bench -tier %s -model %s -prompt %s -trials %d", b.env.cfg.Tier, quoted(s.reviewer), quoted(s.prompt), b.env.cfg.Trials+g.More))
+			b.suite.summary.do("to settle "+s.reviewer, fmt.Sprintf("go test -run Bench%s -model %s -prompt %s -trials %d", tier, quoted(s.reviewer), quoted(s.prompt), b.env.cfg.Trials+g.More))
 			return
 		}
 	}
