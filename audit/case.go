@@ -73,7 +73,8 @@ type ReviewTask struct {
 	Prompt   string // the evaluation prompt
 	Language string
 	Code     string
-	Unusable string // why an earlier reply to the same task could not be used; empty at first
+	Files    []Block // in place of Code: the files of a module, of which every violation is asked for
+	Unusable string  // why an earlier reply to the same task could not be used; empty at first
 }
 
 // A Reviewer judges one fragment of code against a SPEC.
@@ -105,9 +106,10 @@ type Review struct {
 	Explanation string
 	Violates    []int
 	CWEs        []CWE
-	Confidence  float64 // 0 to 1 as the reviewer states it; 0 also when it does not
-	Detail      string  // why there is no answer; empty when there is one
-	Raw         string  // the reply as it came
+	Violations  []Violation // of a module; none where the verdict is good
+	Confidence  float64     // 0 to 1 as the reviewer states it; 0 also when it does not
+	Detail      string      // why there is no answer; empty when there is one
+	Raw         string      // the reply as it came
 	Attempts    []Attempt
 }
 

@@ -16,6 +16,7 @@ type Answer struct {
 	Trial    int           // from 0
 	Outcome  audit.Outcome // of the trial
 	Violates []int         // requirements that the reviewer says are violated
+	Group    string        // what is asked about in one request, and may go wrong together; empty: each case for itself
 
 	Confidence float64 // 0 to 1 as the reviewer states it; 0 when it does not
 }
@@ -76,7 +77,7 @@ func BenchOf(answers []Answer) (*Bench, error) {
 		if math.IsNaN(v) {
 			continue
 		}
-		o := stat.Observation{Cluster: r.of(a.Case).family, Bad: a.Case.Label == audit.Bad, Value: v}
+		o := stat.Observation{Cluster: r.of(a.Case).family, Group: a.Group, Bad: a.Case.Label == audit.Bad, Value: v}
 		all = append(all, o)
 		if !o.Bad {
 			good = append(good, o)

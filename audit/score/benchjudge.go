@@ -118,7 +118,7 @@ func pairCases(now, baseline []Answer) (*casePairs, error) {
 			continue
 		}
 		p.allSides = append(p.allSides, b)
-		p.both = append(p.both, stat.Case{ID: id, Family: n.family, Bad: n.c.Label == audit.Bad, Baseline: b.values, Now: n.values})
+		p.both = append(p.both, stat.Case{ID: id, Family: n.family, Module: n.group, Bad: n.c.Label == audit.Bad, Baseline: b.values, Now: n.values})
 	}
 	for id := range bs {
 		if ns[id] == nil {

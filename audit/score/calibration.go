@@ -65,7 +65,7 @@ func CalibrationOf(answers []Answer) (*Calibration, error) {
 		bin := min(confidenceBins-1, int(math.Ceil(a.Confidence*confidenceBins-1e-9))-1)
 		bin = max(0, bin)
 		said[bin] += a.Confidence
-		obs[bin] = append(obs[bin], stat.Observation{Cluster: r.of(a.Case).family, Bad: a.Case.Label == audit.Bad, Value: v})
+		obs[bin] = append(obs[bin], stat.Observation{Cluster: r.of(a.Case).family, Group: a.Group, Bad: a.Case.Label == audit.Bad, Value: v})
 		sum, correct = sum+a.Confidence, correct+v
 		squares += (a.Confidence - v) * (a.Confidence - v)
 		c.Answers++

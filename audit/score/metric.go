@@ -53,13 +53,7 @@ func BenchMetrics() []Metric[*Bench] {
 		return Metric[*Bench]{name, main, of, func(b *Bench) string { return of(b).String() }, false}
 	}
 	errors := estimate("errors/100", true, func(b *Bench) Estimate { return b.Errors })
-	errors.Show = func(b *Bench) string {
-		e := b.Errors
-		if !e.Value.Defined {
-			return e.Value.String()
-		}
-		return fmt.Sprintf("%s (%s to %s)", number(e.Value), number(e.Low), number(e.High))
-	}
+	errors.Show = func(b *Bench) string { return b.Errors.numbers() }
 	unanswered := estimate("unanswered", false, func(b *Bench) Estimate { return Estimate{Value: b.Unanswered} })
 	unanswered.Show = func(b *Bench) string { return b.Unanswered.String() }
 	errors.Less, unanswered.Less = true, true
@@ -73,6 +67,28 @@ func BenchMetrics() []Metric[*Bench] {
 		estimate("reason", false, func(b *Bench) Estimate { return b.RightReason }),
 		unanswered,
 	}
+}
+
+// ModuleMetrics are the figures that modules have beside those of their sites.
+func ModuleMetrics() []Metric[*Modules] {
+	perHundred := func(name string, of func(*Modules) Estimate) Metric[*Modules] {
+		return Metric[*Modules]{name, false, of, func(m *Modules) string { return of(m).numbers() }}
+	}
+	return []Metric[*Modules]{
+		perHundred("missed/100", func(m *Modules) Estimate { return m.Missed }),
+		perHundred("false/100", func(m *Modules) Estimate { return m.False }),
+		{"F1", false, func(m *Modules) Estimate { return Estimate{Value: m.F1} }, func(m *Modules) string { return m.F1.String() }},
+		{"modules entirely right", false, func(m *Modules) Estimate { return m.Right }, func(m *Modules) string { return m.Right.String() }},
+		{"named off all sites", false, func(m *Modules) Estimate { return Estimate{Value: Of(float64(m.Off))} }, func(m *Modules) string { return fmt.Sprint(m.Off) }},
+	}
+}
+
+// numbers shows an estimate that is no share: "2.1 (1.0 to 3.9)".
+func (e Estimate) numbers() string {
+	if !e.Value.Defined {
+		return e.Value.String()
+	}
+	return fmt.Sprintf("%s (%s to %s)", number(e.Value), number(e.Low), number(e.High))
 }
 
 // Names gives the names of metrics, in their order.

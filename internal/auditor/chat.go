@@ -19,9 +19,13 @@ const (
 	// DefaultMaxTokens is what a model may write, its reasoning included. The
 	// reserve of a trial is its price.
 	DefaultMaxTokens = 8192
+	// moduleMaxTokens is the least that it may write about a module.
+	moduleMaxTokens = 16384
 	// DefaultChatTimeout is how long one request may take. Models that reason
 	// take minutes.
 	DefaultChatTimeout = 5 * time.Minute
+	// moduleTimeout is the least that a request about a module may take.
+	moduleTimeout = 20 * time.Minute
 	// DefaultChatIdle is how long a stream may stand still once the model has
 	// begun to write. Before that nothing can be told from silence: models think,
 	// and servers queue.
@@ -120,6 +124,13 @@ var schema = json.RawMessage(`{"type":"object","properties":{"explanation":{"typ
 	`"cwes":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["explanation","verdict","violated_requirements","cwes"],"additionalProperties":false}`)
 
+// moduleSchema is the same for a module.
+var moduleSchema = json.RawMessage(`{"type":"object","properties":{"violations":{"type":"array","items":{"type":"object","properties":{` +
+	`"explanation":{"type":"string"},"rule":{"type":["integer","null"]},"file":{"type":"string"},"function":{"type":"string"},` +
+	`"line":{"type":"integer"},"cwe":{"type":"string"}},` +
+	`"required":["explanation","rule","file","function","line","cwe"],"additionalProperties":false}}},` +
+	`"required":["violations"],"additionalProperties":false}`)
+
 // Review asks the model once.
 func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
 	var attempts []audit.Attempt
@@ -157,7 +168,7 @@ func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Revie
 		return f.review(), false, f.fatal
 	}
 	c.standstill.ends()
-	r = c.read(got.answer())
+	r = c.read(&task, got.answer())
 	r.Attempts = []audit.Attempt{a}
 	return r, false, nil
 }
@@ -166,7 +177,7 @@ func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Revie
 func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audit.Attempt, *failure) {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
-	slow := time.AfterFunc(c.config.Timeout, func() { end(errSlow) })
+	slow := time.AfterFunc(max(c.config.Timeout, body.timeout), func() { end(errSlow) })
 	defer slow.Stop()
 	a := audit.Attempt{Started: time.Now()}
 	got, res, failure := c.send(ctx, end, body)
@@ -211,9 +222,9 @@ func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, body *chat
 	return got, res, err
 }
 
-// read reads a choice: what it says about itself first. The key leaves the text
+// read reads a choice as the answer to a task: what it says about itself first. The key leaves the text
 // before anything is cut from it, since a part of it could not be found any more.
-func (c *chat) read(choice *choice) audit.Review {
+func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 	m := choice.Message
 	text := string(m.Content)
 	if strings.TrimSpace(text) == "" { // some answer a schema by calling a function
@@ -226,7 +237,7 @@ func (c *chat) read(choice *choice) audit.Review {
 	}
 	text = c.redact(text)
 	switch whole := choice.FinishReason != "content_filter" && choice.FinishReason != "length"; {
-	case m.Refusal != "" && whole && ReadAnswer(text).Status == audit.Answered: // it declines a part
+	case m.Refusal != "" && whole && readReply(task, text).Status == audit.Answered: // it declines a part
 	case m.Refusal != "":
 		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(c.redact(m.Refusal)), Raw: text}
 	case choice.FinishReason == "content_filter":
@@ -235,11 +246,11 @@ func (c *chat) read(choice *choice) audit.Review {
 		return Truncated(text, "the model reached its limit of tokens (finish_reason length)")
 	}
 	if thought := c.redact(m.Thought + m.Reasoning); strings.TrimSpace(text) == "" && thought != "" { // an object that never left it
-		if r := ReadAnswer("<think>" + thought); r.Status == audit.Answered {
+		if r := readReply(task, "<think>"+thought); r.Status == audit.Answered {
 			return r
 		}
 	}
-	return ReadAnswer(text)
+	return readReply(task, text)
 }
 
 // withoutKey removes the API key from everything that is kept: servers quote it

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"assay/audit"
 )
@@ -24,6 +25,8 @@ type chatRequest struct {
 	Tools               []tool          `json:"tools,omitempty"`
 	Stream              bool            `json:"stream,omitempty"`
 	StreamOptions       *streamOptions  `json:"stream_options,omitempty"`
+
+	timeout time.Duration // the least that it may take
 }
 
 // A chatMessage is one message of a conversation. What a server sent with its
@@ -67,11 +70,28 @@ type streamOptions struct {
 // review gives the body for a task.
 func (c *chat) review(task audit.ReviewTask) *chatRequest {
 	r := c.request(says("user", Prompt(task)))
+	asked := schema
+	if len(task.Files) > 0 {
+		asked, r.timeout = moduleSchema, moduleTimeout
+		for _, limit := range []*int64{&r.MaxTokens, &r.MaxCompletionTokens} {
+			if *limit > 0 {
+				*limit = c.maxTokens(&task)
+			}
+		}
+	}
 	if !c.plain.Load() {
 		r.ResponseFormat = &responseFormat{Type: "json_schema"}
-		r.ResponseFormat.Schema.Name, r.ResponseFormat.Schema.Strict, r.ResponseFormat.Schema.Schema = "review", true, schema
+		r.ResponseFormat.Schema.Name, r.ResponseFormat.Schema.Strict, r.ResponseFormat.Schema.Schema = "review", true, asked
 	}
 	return r
+}
+
+// maxTokens is what the model may write to answer a task.
+func (c *chat) maxTokens(task *audit.ReviewTask) int64 {
+	if len(task.Files) > 0 {
+		return max(c.config.MaxTokens, moduleMaxTokens)
+	}
+	return c.config.MaxTokens
 }
 
 // request gives the body for a conversation, without what the server turned down so

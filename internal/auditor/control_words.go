@@ -11,18 +11,24 @@ import (
 	"assay/audit"
 )
 
-// WordsControl gives the reviewer "control-words": it reads words and no code. It
+// wordsControl is the reviewer "control-words": it reads words and no code. It
 // shows what a judgement by words alone is worth; a model that does not beat it
 // has shown nothing.
-func WordsControl() audit.Reviewer { return wordsControl{} }
-
 type wordsControl struct{}
+
+// Control gives the control of this name, nil where there is none.
+func Control(name string) audit.Reviewer {
+	for _, c := range append([]audit.Reviewer{wordsControl{}}, constantControls...) {
+		if c.Name() == name {
+			return c
+		}
+	}
+	return nil
+}
 
 // Deterministic reports whether the reviewer of this name is one of our own, which
 // cost nothing and answer the same question always the same.
-func Deterministic(reviewer string) bool {
-	return reviewer == "static" || reviewer == wordsControl{}.Name()
-}
+func Deterministic(reviewer string) bool { return reviewer == "static" || Control(reviewer) != nil }
 
 // Name is "control-words".
 func (wordsControl) Name() string { return "control-words" }
@@ -33,6 +39,9 @@ func (wordsControl) Name() string { return "control-words" }
 func (wordsControl) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
 	if err := ctx.Err(); err != nil {
 		return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
+	}
+	if len(task.Files) > 0 {
+		return audit.Review{Status: audit.Malformed, Detail: "control-words judges cases, and names no violations of a module"}, nil
 	}
 	rev := audit.Review{Status: audit.Answered, Verdict: audit.Good, Confidence: 0.5, Explanation: "no word is missing"}
 	lacking := lacking(withoutComments(task.Code))

@@ -21,7 +21,7 @@ func TestWordsControl(t *testing.T) {
 		{"a comment is no code", "select text from notes where owner_id = $1 -- not deleted", audit.Bad, []int{2}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			rev, err := WordsControl().Review(context.Background(), audit.ReviewTask{Spec: spec, Language: "sql", Code: tt.code})
+			rev, err := Control("control-words").Review(context.Background(), audit.ReviewTask{Spec: spec, Language: "sql", Code: tt.code})
 			require.NoError(t, err)
 			require.Equal(t, tt.want, rev.Verdict, rev.Explanation)
 			require.Equal(t, tt.violates, rev.Violates)

@@ -1,13 +1,15 @@
 package auditor
 
 import (
+	"fmt"
 	"strings"
 
 	"assay/audit"
 )
 
 // Prompt puts a task into the one text that reviewers are sent: the SPEC's
-// Prompt section, the evaluation prompt, the code. It is made of the task alone,
+// Prompt section, the evaluation prompt, the code (of a module its files, their
+// lines numbered). It is made of the task alone,
 // which holds no label, file name, number or description. A task that is asked
 // again says what was wrong with the reply before, and nothing of what it said.
 func Prompt(t audit.ReviewTask) string {
@@ -16,10 +18,32 @@ func Prompt(t audit.ReviewTask) string {
 	b.WriteString("\n\n")
 	b.WriteString(strings.TrimSpace(t.Prompt))
 	b.WriteString("\n\n")
-	f := fence(t.Code)
-	b.WriteString(f + t.Language + "\n" + strings.TrimRight(t.Code, "\n") + "\n" + f + "\n")
+	for _, file := range t.Files {
+		b.WriteString("## " + file.Path + "\n\n")
+		writeCode(&b, file.Language, numbered(file.Code))
+		b.WriteString("\n")
+	}
+	if len(t.Files) == 0 {
+		writeCode(&b, t.Language, t.Code)
+	}
 	if t.Unusable != "" {
 		b.WriteString("\nAn earlier reply to this could not be used: " + audit.OneLine(t.Unusable, 200) + ". Reply in the form that is asked for, whole, and with nothing after it.\n")
+	}
+	return b.String()
+}
+
+func writeCode(b *strings.Builder, language, code string) {
+	f := fence(code)
+	b.WriteString(f + language + "\n" + strings.TrimRight(code, "\n") + "\n" + f + "\n")
+}
+
+// numbered puts its number before each line: models cannot count lines.
+func numbered(code string) string {
+	var b strings.Builder
+	n := 0
+	for line := range strings.Lines(code) {
+		n++
+		fmt.Fprintf(&b, "%d| %s", n, line)
 	}
 	return b.String()
 }

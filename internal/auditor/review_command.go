@@ -154,7 +154,7 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 	}
 	// Before anything is cut: a part of a secret is not found.
 	e.Stdout, e.Stderr = []byte(Redact(string(e.Stdout), secretsOf(&c.entry)...)), []byte(Redact(string(e.Stderr), secretsOf(&c.entry)...))
-	r, err := c.read(ctx, &e, home, timeout)
+	r, err := c.read(ctx, &task, &e, home, timeout)
 	return c.withoutSecrets(r), err
 }
 
@@ -162,7 +162,7 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 const promptFile = "prompt.txt"
 
 // read tells what became of a run of the program.
-func (c *commandReviewer) read(ctx context.Context, e *box.Exit, home *box.Home, timeout time.Duration) (audit.Review, error) {
+func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *box.Exit, home *box.Home, timeout time.Duration) (audit.Review, error) {
 	// A shell's statuses for a program that is not there, or not to be executed:
 	// it will not be there for the next case either.
 	if e.Code == 126 || e.Code == 127 {
@@ -198,7 +198,7 @@ func (c *commandReviewer) read(ctx context.Context, e *box.Exit, home *box.Home,
 	if wrapped && env.Failed != "" {
 		return c.failed(e, "the agent says that its own run failed: "+audit.OneLine(env.Failed, messageLimit)), nil
 	}
-	review := ReadAnswer(reply)
+	review := readReply(task, reply)
 	review.Attempts = []audit.Attempt{a}
 	return review, nil
 }

@@ -36,7 +36,7 @@ type Directory struct {
 	Budget   float64                           // USD that one audit by a model may cost; +Inf for no limit
 }
 
-// Reviewer finds a reviewer by name: one of Given, "static", "control-words", a name of auditors.md, a name of
+// Reviewer finds a reviewer by name: one of Given, "static", a control, a name of auditors.md, a name of
 // models.md, or provider:model. Any other name is taken as an ID of OpenRouter's.
 //
 // With ASSAY_BASE_URL the model is asked there instead, by the name as it was
@@ -50,11 +50,11 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 	if i := slices.IndexFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name }); i >= 0 {
 		return d.Given[i], nil
 	}
-	switch {
-	case name == "static" && d.Static != nil:
+	if name == "static" && d.Static != nil {
 		return d.Static, nil
-	case name == "control-words":
-		return WordsControl(), nil
+	}
+	if c := Control(name); c != nil {
+		return c, nil
 	}
 	if i := slices.IndexFunc(d.Auditors, func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
 		if d.Auditors[i].Kind == "static" && d.Static != nil {
@@ -136,7 +136,7 @@ func (d Directory) entry(name string) (e audit.AuditorEntry, listed bool) {
 // reviewer's name, keys among them, whether they are set or not.
 func (d Directory) Variables(name string) []string {
 	name = strings.TrimSpace(name)
-	if slices.ContainsFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name }) || name == "static" || name == "control-words" {
+	if slices.ContainsFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name }) || Deterministic(name) {
 		return nil
 	}
 	e, listed := d.entry(name)

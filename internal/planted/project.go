@@ -23,6 +23,7 @@ type Project struct {
 	Packages   []string // Debian packages that it needs beyond its runtimes
 	RecallGoal float64  // 0 to 1
 	Sites      []Site   // in the order of the table
+	Modules    []Module // that are asked about in one request each; may be empty
 	Commands   Commands
 	Pos        audit.Pos
 
@@ -31,8 +32,9 @@ type Project struct {
 	files   []choice // paths that a draw may rename
 	sources []source // by path in the export
 	reviews []audit.FindingReview
-	tools   map[string][]byte // functional/, exploits/, setup/ by path from the project's folder
-	doc     string            // project.md
+	tools   map[string][]byte  // functional/, exploits/, setup/ by path from the project's folder
+	shared  []string           // patterns for the files that stand in each module
+	owner   map[string]*Module // of each site; nil without modules
 }
 
 // A Site is a place with a good and a bad variant.
@@ -131,7 +133,6 @@ func (r *reader) document() {
 		return
 	}
 	b = []byte(strings.ReplaceAll(string(b), "\r\n", "\n"))
-	r.p.doc = string(b)
 	sections := readSections(r.p.Pos.File, b, r.c)
 	if len(sections) == 0 {
 		r.c.at(r.p.Pos, "no heading: expected \"# <title of the project>\"")
@@ -168,12 +169,14 @@ func (r *reader) section(key string, s *section) {
 		for _, row := range s.rows(r.c, "File", "Alternatives") {
 			r.p.files = append(r.p.files, choice{row.get("File"), row.list("Alternatives"), row.pos})
 		}
+	case "modules":
+		r.modules(s)
 	case "sites":
 		for _, row := range s.rows(r.c, "ID", "Dimension", "CWE", "Severity", "Function", "Title", "Evidence", "Decoy reason", "Rule", "Kind", "Reach") {
 			r.p.Sites = append(r.p.Sites, row.site())
 		}
 	default:
-		r.c.at(s.pos, "unknown section %q: expected Commands, Names, Files or Sites", "# "+s.title)
+		r.c.at(s.pos, "unknown section %q: expected Commands, Names, Files, Modules or Sites", "# "+s.title)
 	}
 }
 

@@ -109,6 +109,7 @@ func (r *reader) check() {
 	r.checkSites()
 	r.checkNames()
 	r.checkFiles()
+	r.checkModules()
 }
 
 func (r *reader) checkSites() {

@@ -87,11 +87,13 @@ func short(names []string) string {
 
 // A BenchAnswer is the outcome of one trial of one case.
 type BenchAnswer struct {
-	Case     string        `json:"case"` // audit.Case.ID
+	Case     string        `json:"case"` // audit.Case.ID, or audit.Module.ID
 	Hash     string        `json:"hash"` // of the case as it was asked
 	Trial    int           `json:"trial,omitempty"`
 	Outcome  audit.Outcome `json:"outcome"`
 	Violates []int         `json:"violates,omitempty"`
+
+	Violations []audit.Violation `json:"violations,omitempty"` // of a module
 }
 
 func benchPath(dir, reviewer, prompt string) string {
@@ -144,6 +146,30 @@ func (b *BenchBaseline) Compare(now []Asked, cases map[string]*audit.Case, hash 
 	answers, gone := b.Of(cases, hash)
 	if len(gone) > 0 {
 		notes = append(notes, fmt.Sprintf("%d answers of the baseline are for cases that have changed or gone since, like %s", len(gone), gone[0]))
+	}
+	return answers, notes
+}
+
+// CompareModules is [BenchBaseline.Compare] for modules.
+func (b *BenchBaseline) CompareModules(now []Asked, modules []*audit.Module, hash func(*audit.Module) string) (answers []score.ModuleAnswer, notes []string) {
+	if b == nil {
+		return nil, nil
+	}
+	at := map[string]*audit.Module{}
+	for _, m := range modules {
+		at[m.ID()] = m
+	}
+	notes = b.Changed(now)
+	gone := 0
+	for _, a := range b.Answers {
+		if m := at[a.Case]; m != nil && hash(m) == a.Hash {
+			answers = append(answers, score.ModuleAnswer{Module: m, Trial: a.Trial, Outcome: a.Outcome, Violations: a.Violations})
+		} else {
+			gone++
+		}
+	}
+	if gone > 0 {
+		notes = append(notes, fmt.Sprintf("%d answers of the baseline are for modules of other seeds, or that have changed since", gone))
 	}
 	return answers, notes
 }

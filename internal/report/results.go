@@ -260,6 +260,8 @@ func (l *loader) add(e *store.Evaluation) {
 // odd says why nothing can be judged by a row; empty where something can.
 func odd(e *store.Evaluation) string {
 	switch {
+	case e.OfModule(): // its outcome is that of thirty sites at once: an error here would be one there
+		return fmt.Sprintf("evaluation %d is of a module, which counts by its sites: go test -run Bench -tier module tells its figures, and pays for nothing again", e.ID)
 	case e.Expected != audit.Good && e.Expected != audit.Bad:
 		return fmt.Sprintf("evaluation %d has the expected_result %q: expected good or bad", e.ID, clip(string(e.Expected), 60))
 	case !slices.Contains(outcomes, e.Outcome):

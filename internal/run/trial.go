@@ -23,10 +23,12 @@ const keyVersion = "assay trial 1"
 // hundred; what is longer is a model that lost its way.
 const replyCap = 64 << 10
 
-// A Trial is one repetition of a case with a reviewer.
+// A Trial is one repetition of a case, or of a module, with a reviewer.
 type Trial struct {
-	Case       *audit.Case // a twin is a copy of the case with its code changed
-	Spec       *audit.Spec
+	Case       *audit.Case // a twin is a copy of the case with its code changed; nil for a module
+	Spec       *audit.Spec // of the case
+	Module     *audit.Module
+	Judge      func(*audit.Review) audit.Outcome // of the module's answers
 	PromptName string
 	Prompt     string // the evaluation prompt
 	Reviewer   audit.Reviewer
@@ -52,6 +54,9 @@ type Described interface {
 
 // Task is all that the reviewer sees.
 func (t *Trial) Task() audit.ReviewTask {
+	if t.Module != nil {
+		return t.Module.Task(t.Prompt)
+	}
 	return audit.ReviewTask{Spec: t.Spec.Prompt, Prompt: t.Prompt, Language: t.Case.Language, Code: t.Case.Code}
 }
 
@@ -75,7 +80,41 @@ func CaseHash(c *audit.Case) string {
 	return hash(c.ID(), c.Language, c.Code, fmt.Sprint(violates))
 }
 
-func (t *Trial) caseHash() string { return CaseHash(t.Case) }
+// ModuleHash identifies what matters of a module: identity, files, and its sites as
+// they are judged.
+func ModuleHash(m *audit.Module) string {
+	parts := []string{"module", m.ID()}
+	for _, f := range m.Files {
+		parts = append(parts, f.Path, f.Code)
+	}
+	for _, s := range m.Sites {
+		parts = append(parts, fmt.Sprint(s.ID, s.Bad, s.Rules, s.CWEs, s.File, s.Functions, s.Lines))
+	}
+	return hash(parts...)
+}
+
+func (t *Trial) caseHash() string {
+	if t.Module != nil {
+		return ModuleHash(t.Module)
+	}
+	return CaseHash(t.Case)
+}
+
+// label is what the key says.
+func (t *Trial) label() audit.Label {
+	if t.Module != nil {
+		return t.Module.Label()
+	}
+	return t.Case.Label
+}
+
+// family is shared by what is much alike.
+func (t *Trial) family() string {
+	if t.Module != nil {
+		return t.Module.Family()
+	}
+	return t.Case.Family()
+}
 
 func (t *Trial) settings() string {
 	s := t.Reviewer.Name()
@@ -89,7 +128,7 @@ func (t *Trial) settings() string {
 // A case that is edited where it matters (identity, code, violated requirements)
 // gets another key; an edited description does not.
 func (t *Trial) Key() string {
-	return hash(keyVersion, t.caseHash(), t.Spec.Prompt, t.Prompt, t.settings(), strconv.Itoa(t.Index), t.Twin)
+	return hash(keyVersion, t.caseHash(), t.Task().Spec, t.Prompt, t.settings(), strconv.Itoa(t.Index), t.Twin)
 }
 
 // noVerdict is said of a reply of which nothing else is known.
@@ -97,7 +136,7 @@ const noVerdict = "it holds no verdict that can be read"
 
 // Item gives the work of the trial.
 func (t *Trial) Item() Item {
-	it := Item{Key: t.Key(), Reviewer: t.Reviewer.Name(), Family: t.Case.Family(), Expected: t.Case.Label,
+	it := Item{Key: t.Key(), Reviewer: t.Reviewer.Name(), Family: t.family(), Expected: t.label(),
 		Cost: Cost{Known: true}, Do: t.try, Reasked: func() { t.unusable = noVerdict }}
 	if d, ok := t.Reviewer.(Described); ok {
 		it.Provider, it.Reusable = d.Provider(), true
@@ -118,7 +157,7 @@ func (t *Trial) try(ctx context.Context) Try {
 	}
 	e := t.evaluation()
 	e.Time = time.Now().UTC().Truncate(time.Millisecond)
-	e.Outcome, e.Status = review.Judge(t.Case.Label), review.Status
+	e.Outcome, e.Status = t.judge(&review), review.Status
 	if e.Outcome == audit.OutcomeMalformed { // also a status or verdict that nobody knows
 		e.Status = audit.Malformed
 	}
@@ -127,6 +166,9 @@ func (t *Trial) try(ctx context.Context) Try {
 		e.Actual = string(review.Verdict)
 	}
 	e.Explanation, e.Violates, e.CWEs, e.Confidence = capped(review.Explanation), review.Violates, review.CWEs, review.Confidence
+	if t.Module != nil && e.Status == audit.Answered { // whole: it is what is judged
+		e.Explanation = audit.FormatViolations(review.Violations)
+	}
 	e.Detail, e.Reply = capped(review.Detail), capped(review.Raw)
 	e.Reason = t.reason(&review)
 	again := e.Status == audit.Malformed && t.unusable == "" && len(review.Attempts) > 0
@@ -136,17 +178,40 @@ func (t *Trial) try(ctx context.Context) Try {
 	return Try{Evaluation: e, Attempts: review.Attempts, Reask: again, Fatal: err}
 }
 
+// judge gives the outcome of a review. Of a module, a verdict and violations that
+// contradict each other are no answer.
+func (t *Trial) judge(r *audit.Review) audit.Outcome {
+	switch {
+	case t.Module == nil:
+		return r.Judge(t.Case.Label)
+	case r.Status == audit.Answered && (r.Verdict == audit.Bad) != (len(r.Violations) > 0):
+		r.Detail = cmp.Or(r.Detail, fmt.Sprintf("the verdict is %q, and %d violations are named: expected bad with some, or good without", r.Verdict, len(r.Violations)))
+		return audit.OutcomeMalformed
+	case r.Status == audit.Answered:
+		return t.Judge(r)
+	}
+	return r.Judge(t.Module.Label())
+}
+
 // evaluation fills in what is known before anybody is asked.
 func (t *Trial) evaluation() store.Evaluation {
-	c := t.Case
 	settings := t.settings()
-	return store.Evaluation{TestFile: t.file(), Model: t.Reviewer.Name(), Expected: c.Label, Index: t.Index,
-		App: c.App, Query: c.Query, Family: c.Family(), Prompt: t.PromptName, Twin: t.Twin,
-		CaseHash: t.caseHash(), SpecHash: hash(t.Spec.Prompt), PromptHash: hash(t.Prompt),
+	e := store.Evaluation{TestFile: t.file(), Model: t.Reviewer.Name(), Expected: t.label(), Index: t.Index,
+		Family: t.family(), Prompt: t.PromptName, Twin: t.Twin,
+		CaseHash: t.caseHash(), SpecHash: hash(t.Task().Spec), PromptHash: hash(t.Prompt),
 		SettingsHash: hash(settings), Settings: settings}
+	if t.Module != nil {
+		e.App, e.Query = t.Module.App(), t.Module.Name
+	} else {
+		e.App, e.Query = t.Case.App, t.Case.Query
+	}
+	return e
 }
 
 func (t *Trial) file() string {
+	if t.Module != nil {
+		return "fixtures/planted/" + t.Module.ID()
+	}
 	if t.Case.Pos.File != "" {
 		return t.Case.Pos.File
 	}
@@ -156,7 +221,7 @@ func (t *Trial) file() string {
 // reason compares the requirements that a reviewer names with those that the
 // case violates: one in common makes it the right reason.
 func (t *Trial) reason(r *audit.Review) store.Reason {
-	if t.Case.Label != audit.Bad || r.Judge(t.Case.Label) != audit.OutcomeCorrect || len(t.Case.Violates) == 0 {
+	if t.Module != nil || t.Case.Label != audit.Bad || r.Judge(t.Case.Label) != audit.OutcomeCorrect || len(t.Case.Violates) == 0 {
 		return store.ReasonUnknown
 	}
 	for _, v := range r.Violates {

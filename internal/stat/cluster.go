@@ -12,6 +12,7 @@ import (
 // An Observation is one answer of one trial.
 type Observation struct {
 	Cluster string  // the family: answers within one may depend on each other
+	Group   string  // what was asked in one request, across clusters: it counts as dependent as it shows; may be empty
 	Bad     bool    // the case's label; Proportion ignores it
 	Value   float64 // 1 right, 0 wrong
 }
@@ -32,16 +33,33 @@ const fewClusters = 10
 // Student's quantile at one degree of freedom less than there are clusters. How
 // mistakes clump cannot be learnt from a handful of mistakes, so one cluster
 // that is all wrong is added to what was seen when the design effect is
-// estimated: without a mistake each cluster counts as one answer.
+// estimated: without a mistake each cluster counts as one answer. Where answers
+// form groups too, which cross the clusters, what shows over groups is added, as
+// two-way variances are (A. C. Cameron, J. B. Gelbach, D. L. Miller, Journal of
+// Business & Economic Statistics 29 (2011) 238-249).
 func Proportion(obs []Observation, level float64) (Interval, error) {
 	if err := checkLevel(level); err != nil {
 		return Interval{}, err
 	}
-	cs, err := clusters(obs)
+	cs, err := clusters(obs, byCluster)
 	if err != nil {
 		return Interval{}, err
 	}
-	return ratio(cs, level)
+	return ratio(cs, groups(obs), level)
+}
+
+func byCluster(o *Observation) string { return o.Cluster }
+
+// groups adds up observations by group; none where they have none.
+func groups(obs []Observation) []cluster {
+	if len(obs) == 0 || obs[0].Group == "" {
+		return nil
+	}
+	gs, err := clusters(obs, func(o *Observation) string { return o.Group })
+	if err != nil {
+		return nil // it is the error of their clusters
+	}
+	return gs
 }
 
 // Balanced gives the balanced accuracy: the mean of the share of bad cases that
@@ -68,10 +86,10 @@ func Balanced(obs []Observation, level float64) (Interval, error) {
 	var iv [2]Interval
 	for i, name := range []string{"good", "bad"} {
 		var err error
-		if cs[i], err = clusters(sides[i]); err != nil {
+		if cs[i], err = clusters(sides[i], byCluster); err != nil {
 			return Interval{}, fmt.Errorf("balanced accuracy, %s cases: %w", name, err)
 		}
-		if iv[i], err = ratio(cs[i], level); err != nil {
+		if iv[i], err = ratio(cs[i], groups(sides[i]), level); err != nil {
 			return Interval{}, fmt.Errorf("balanced accuracy, %s cases: %w", name, err)
 		}
 	}
@@ -95,8 +113,8 @@ type cluster struct {
 	sum, n float64
 }
 
-// clusters adds up observations by cluster, sorted by name.
-func clusters(obs []Observation) ([]cluster, error) {
+// clusters adds up observations by name, sorted by it.
+func clusters(obs []Observation, by func(*Observation) string) ([]cluster, error) {
 	if len(obs) == 0 {
 		return nil, ErrEmpty
 	}
@@ -104,16 +122,18 @@ func clusters(obs []Observation) ([]cluster, error) {
 	var names []string
 	var values [][]float64
 	last := -1 // observations of one cluster mostly follow each other
-	for _, o := range obs {
+	for i := range obs {
+		o := &obs[i]
+		name := by(o)
 		if !(o.Value >= 0 && o.Value <= 1) {
-			return nil, fmt.Errorf("cluster %q: value %g: must lie between 0 and 1; leave out what has no answer", o.Cluster, o.Value)
+			return nil, fmt.Errorf("cluster %q: value %g: must lie between 0 and 1; leave out what has no answer", name, o.Value)
 		}
-		if last < 0 || names[last] != o.Cluster {
-			i, ok := at[o.Cluster]
+		if last < 0 || names[last] != name {
+			i, ok := at[name]
 			if !ok {
 				i = len(names)
-				at[o.Cluster] = i
-				names, values = append(names, o.Cluster), append(values, nil)
+				at[name] = i
+				names, values = append(names, name), append(values, nil)
 			}
 			last = i
 		}
@@ -132,8 +152,23 @@ func clusters(obs []Observation) ([]cluster, error) {
 	return out, nil
 }
 
-// ratio is the interval of the share over clusters.
-func ratio(cs []cluster, level float64) (Interval, error) {
+// effect is the design effect that shows over clusters of n observations with the
+// share p: the linearised variance of a ratio against the binomial one.
+func effect(cs []cluster, p, n float64) float64 {
+	g := float64(len(cs))
+	if p <= 0 || p >= 1 || g < 2 {
+		return 1
+	}
+	var ss float64
+	for _, c := range cs {
+		d := c.sum - p*c.n
+		ss += d * d
+	}
+	return max(1, g/(g-1)*ss/(n*p*(1-p)))
+}
+
+// ratio is the interval of the share over clusters, and over the groups that cross them.
+func ratio(cs, groups []cluster, level float64) (Interval, error) {
 	var sum, n, squares float64
 	for _, c := range cs {
 		sum, n, squares = sum+c.sum, n+c.n, squares+c.n*c.n
@@ -144,22 +179,17 @@ func ratio(cs []cluster, level float64) (Interval, error) {
 			"one family: nothing is known of how families differ, any value is possible"}}, nil
 	}
 	worst := squares / n // the design effect of clusters that are right or wrong as one
-	seen := 1.0
-	if p > 0 && p < 1 {
-		var ss float64
-		for _, c := range cs {
-			d := c.sum - p*c.n
-			ss += d * d
-		}
-		seen = max(1, g/(g-1)*ss/(n*p*(1-p)))
-	}
+	seen := effect(cs, p, n) + effect(groups, p, n) - 1
 	minority := min(sum, n-sum)
-	effect := (seen*minority + worst*worst) / (minority + worst)
+	expected := (seen*minority + worst*worst) / (minority + worst)
+	if k := float64(len(groups)); k > 1 {
+		g = min(g, k)
+	}
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: g - 1}.Quantile(1 - (1-level)/2)
-	iv := score(p, n/effect, t, level)
+	iv := score(p, n/expected, t, level)
 	if g < fewClusters {
 		iv.Warnings = append(iv.Warnings, Warning(fmt.Sprintf(
-			"%d families: fewer than %d, the interval is rough", len(cs), fewClusters)))
+			"%d families: fewer than %d, the interval is rough", int(g), fewClusters)))
 	}
 	return iv, nil
 }

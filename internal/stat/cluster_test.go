@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -171,4 +172,38 @@ func TestClusterIntervalsRefuse(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []float64{0, 1}, []float64{one.Lo, one.Hi})
 	require.NotEmpty(t, one.Warnings)
+}
+
+// Mistakes that gather in few requests widen the interval; spread over all of them
+// they do not.
+func TestGroupsCrossClusters(t *testing.T) {
+	answers := func(wrong func(request, site int) bool) (obs []Observation) {
+		for r := range 30 {
+			for s := range 24 {
+				o := Observation{Cluster: fmt.Sprint(r%15, " ", s), Group: fmt.Sprint(r), Value: 1}
+				if wrong(r, s) {
+					o.Value = 0
+				}
+				obs = append(obs, o)
+			}
+		}
+		return obs
+	}
+	width := func(obs []Observation, grouped bool) float64 {
+		if !grouped {
+			obs = slices.Clone(obs)
+			for i := range obs {
+				obs[i].Group = ""
+			}
+		}
+		iv, err := Proportion(obs, 0.95)
+		require.NoError(t, err)
+		return iv.Hi - iv.Lo
+	}
+	spread := answers(func(r, s int) bool { return s == r%15 }) // 30 of 720, one a request
+	require.InDelta(t, width(spread, false), width(spread, true), 0.1*width(spread, false))
+	gathered := answers(func(r, s int) bool { return r < 2 && s < 15 }) // 30 of 720, in two requests
+	require.Greater(t, width(gathered, true), 1.5*width(gathered, false))
+	none := answers(func(int, int) bool { return false })
+	require.Less(t, width(none, true), 0.02)
 }

@@ -16,8 +16,12 @@ const reviewConfidence = 0.5
 // Review judges one fragment of Go, JavaScript, TypeScript, Python, Java, PHP or
 // SQL by what the engine finds in it: bad when there is a finding of severity
 // HIGH or above, good otherwise. It reads no requirements, so it names none. A
-// language that it does not know is answered with status Malformed.
+// language that it does not know is answered with status Malformed. Of a module it
+// names all findings.
 func (a *Analyser) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
+	if len(task.Files) > 0 {
+		return a.reviewModule(ctx, task.Files)
+	}
 	file := fragmentFile(task.Language, task.Code)
 	if file == "" {
 		return audit.Review{Status: audit.Malformed, Detail: fmt.Sprintf("%q is no language that static reads: expected sql, go, js, ts, python, java or php", task.Language)}, nil
@@ -33,6 +37,33 @@ func (a *Analyser) Review(ctx context.Context, task audit.ReviewTask) (audit.Rev
 		return audit.Review{}, err
 	}
 	return verdict(res.Findings), nil
+}
+
+// reviewModule names every finding in the files of a module.
+func (a *Analyser) reviewModule(ctx context.Context, files []audit.Block) (audit.Review, error) {
+	set, err := rules.Load()
+	if err != nil {
+		return audit.Review{}, err
+	}
+	var sources []*source
+	for _, f := range files {
+		s := &source{path: f.Path, size: int64(len(f.Code))}
+		s.take([]byte(f.Code))
+		sources = append(sources, s)
+	}
+	res, err := a.judge(ctx, set, sources, Result{})
+	if err != nil {
+		return audit.Review{}, err
+	}
+	r := audit.Review{Status: audit.Answered, Verdict: audit.Good, Explanation: "the engine's findings"}
+	for _, f := range res.Findings {
+		if f.Suppressed == "" {
+			r.Verdict = audit.Bad
+			r.Violations = append(r.Violations, audit.Violation{File: f.File, Function: f.Function, Lines: f.Lines, CWEs: f.CWEs, Why: f.Title})
+		}
+	}
+	r.Raw = audit.FormatViolations(r.Violations)
+	return r, nil
 }
 
 // verdict makes a review of what was found.

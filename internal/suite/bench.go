@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,8 @@ import (
 const benchSeed = 20261121
 
 // Bench turns every case into a subtest
-// TestBench/<reviewer>/<prompt>/<app>/<query>-<NN>-<good|bad>. Leaves register
+// TestBench/<reviewer>/<prompt>/<app>/<query>-<NN>-<good|bad>, or every module into
+// one TestBench/<reviewer>/<prompt>/<project>@<seed>/<module>. Leaves register
 // themselves and wait; what was selected runs on an engine of its own; the gate
 // judges when all of it has ended.
 func (s *Suite) Bench(t T) {
@@ -34,8 +36,12 @@ func (s *Suite) Bench(t T) {
 		t.Skip("-short: cases are not asked")
 	}
 	b := &bench{suite: s, env: e, started: make(chan struct{})}
-	s.need(t, e, "tests")
-	b.corpus = e.corpus(t)
+	if e.cfg.Tier == moduleTier {
+		b.modules = e.modules(t)
+	} else {
+		s.need(t, e, "tests")
+		b.corpus = e.corpus(t)
+	}
 	b.goals = e.goals(t)
 	t.Cleanup(func() { b.end(t) })
 	prompts := e.prompts(t)
@@ -49,9 +55,7 @@ func (s *Suite) Bench(t T) {
 		t.Run(segment(r.Name()), func(t T) {
 			for _, p := range prompts {
 				t.Run(segment(p.name), func(t T) {
-					for _, app := range b.corpus.Apps {
-						t.Run(segment(app.App), func(t T) { b.app(t, r, p, app) })
-					}
+					b.register(t, r, p)
 					t.Parallel()
 				})
 			}
@@ -68,7 +72,8 @@ func segment(name string) string { return strings.ReplaceAll(name, "/", "~") }
 type bench struct {
 	suite     *Suite
 	env       *env
-	corpus    *fixture.Corpus
+	corpus    *fixture.Corpus // of the plain tier
+	modules   []*audit.Module // of the module tier
 	goals     audit.Goals
 	leaves    []*leaf
 	elsewhere int           // cases that fall into other shards
@@ -89,10 +94,11 @@ func (b *bench) end(t T) {
 	}
 }
 
-// A leaf is one subtest: a case with all its trials.
+// A leaf is one subtest: a case, or a module, with all its trials.
 type leaf struct {
 	reviewer, prompt string
 	cs               *audit.Case
+	module           *audit.Module // in place of a case
 	trials           []run.Trial
 	results          []run.Result
 	twins            []run.Trial // of the machine-made twins
@@ -122,6 +128,25 @@ func (c *Config) trialsOf(r audit.Reviewer, p prompt, app *audit.App, f *audit.F
 		twins = append(twins, t)
 	}
 	return trials, twins
+}
+
+// register registers the leaves of a variant.
+func (b *bench) register(t T, r audit.Reviewer, p prompt) {
+	if b.corpus != nil {
+		for _, app := range b.corpus.Apps {
+			t.Run(segment(app.App), func(t T) { b.app(t, r, p, app) })
+		}
+	}
+	for rest := b.modules; len(rest) > 0; {
+		app := rest[0].App()
+		n := slices.IndexFunc(rest, func(m *audit.Module) bool { return m.App() != app })
+		if n < 0 {
+			n = len(rest)
+		}
+		draw := rest[:n]
+		t.Run(app, func(t T) { b.drawn(t, r, p, draw) })
+		rest = rest[n:]
+	}
 }
 
 // app registers the leaves of one application.
@@ -169,7 +194,7 @@ func (b *bench) run(t T) {
 		return
 	}
 	if len(b.leaves) == 0 {
-		t.Errorf("%s: nothing was selected: -run, -skip and -filter left no case, and a run of nothing proves nothing", audit.Invalid)
+		t.Errorf("%s: nothing was selected: -run, -skip and -filter left nothing to ask, and a run of nothing proves nothing", audit.Invalid)
 		b.failed = fmt.Errorf("nothing was selected")
 		return
 	}
@@ -269,16 +294,16 @@ func (b *bench) report(t T, l *leaf) {
 	for i := range l.trials {
 		res, err := b.running.Wait(context.Background(), l.trials[i].Key())
 		if err != nil {
-			t.Fatalf("%s: %v", l.cs.Pos, err)
+			t.Fatalf("%s: %v", l.pos(), err)
 		}
 		l.results = append(l.results, res)
 		ev := res.Evaluation
 		switch ev.Outcome {
 		case audit.OutcomeCorrect:
 		case audit.OutcomeWrong:
-			misses = append(misses, fmt.Sprintf("%s: says %s, is %s: %s", l.cs.Pos, ev.Actual, ev.Expected, audit.OneLine(ev.Explanation, 0)))
+			misses = append(misses, l.miss(&ev))
 		default:
-			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.cs.Pos, ev.Outcome, audit.OneLine(ev.Detail, 0)))
+			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.pos(), ev.Outcome, audit.OneLine(ev.Detail, 0)))
 		}
 	}
 	for i := range l.twins {
@@ -299,6 +324,22 @@ func (b *bench) report(t T, l *leaf) {
 	}
 }
 
+// pos is where what is asked stands.
+func (l *leaf) pos() audit.Pos {
+	if l.module != nil {
+		return l.module.Pos
+	}
+	return l.cs.Pos
+}
+
+// miss tells a wrong answer.
+func (l *leaf) miss(ev *store.Evaluation) string {
+	if l.module != nil {
+		return missed(l.module, ev)
+	}
+	return fmt.Sprintf("%s: says %s, is %s: %s", l.cs.Pos, ev.Actual, ev.Expected, audit.OneLine(ev.Explanation, 0))
+}
+
 // whole reports whether the leaves are all cases of the corpus for a reviewer and
 // prompt: a partial selection reports and does not gate.
 func (b *bench) whole(reviewer, prompt string) bool {
@@ -307,6 +348,9 @@ func (b *bench) whole(reviewer, prompt string) bool {
 		if l.reviewer == reviewer && l.prompt == prompt {
 			n++
 		}
+	}
+	if b.corpus == nil {
+		return n == len(b.modules)
 	}
 	return n == len(b.corpus.Cases())
 }

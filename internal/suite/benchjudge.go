@@ -70,8 +70,12 @@ func (b *bench) asked() []variant {
 	return variants
 }
 
-// answers gives a variant's answers, of one application or of all.
+// answers gives a variant's answers, of one application or of all: to cases, or
+// about sites.
 func (b *bench) answers(s variant, app string) []score.Answer {
+	if b.corpus == nil {
+		return score.SiteAnswers(b.moduleAnswers(s, app))[0]
+	}
 	var as []score.Answer
 	for _, l := range b.leaves {
 		if l.reviewer != s.reviewer || l.prompt != s.prompt || app != "" && l.cs.App != app {
@@ -109,7 +113,7 @@ type judging interface {
 // line for each application.
 func (b *bench) judgeOne(t judging, s variant) {
 	name := s.reviewer
-	if s.prompt != defaultPrompt {
+	if s.prompt != b.env.cfg.defaultPrompt() {
 		name += " " + s.prompt
 	}
 	all := b.answers(s, "")
@@ -133,11 +137,29 @@ func (b *bench) judgeOne(t judging, s variant) {
 	for _, f := range b.flips(s) {
 		b.suite.summary.note("%s: %v of verdicts flip on %s twins (%d of %d)", name, f.Share, f.Kind, f.Flipped, f.Asked)
 	}
-	for _, app := range b.corpus.Apps {
-		if as := b.answers(s, app.App); len(as) > 0 {
-			b.add(s, name, app.App, as, score.Judgement{})
+	for _, app := range b.apps() {
+		if as := b.answers(s, app); len(as) > 0 {
+			b.add(s, name, app, as, score.Judgement{})
 		}
 	}
+	if b.corpus == nil {
+		b.tellModules(s, name)
+	}
+}
+
+// apps gives the names that have a row each: applications, or planted projects.
+func (b *bench) apps() (names []string) {
+	if b.corpus != nil {
+		for _, app := range b.corpus.Apps {
+			names = append(names, app.App)
+		}
+		return names
+	}
+	for _, m := range b.modules {
+		names = append(names, m.Project)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // unanswered says how many of a variant's trials failed, and of what the first did;
@@ -173,11 +195,17 @@ func (b *bench) nothingAnswered(t judging, name string, as []score.Answer) {
 
 func (b *bench) gate(t judging, s variant, name string, all []score.Answer) {
 	baseline, err := b.baseline(s)
+	goals := b.goals.Of(s.reviewer).Bench
+	if b.corpus == nil {
+		// The goals are for cases: of modules a drop is judged, and what has no answer.
+		goals = audit.BenchGoals{Unanswered: goals.Unanswered}
+		all, baseline, err = b.moduleSides(s)
+	}
 	if err != nil {
 		t.Errorf("%v", err)
 		return
 	}
-	j, err := score.JudgeBench(all, baseline, b.goals.Of(s.reviewer).Bench, score.Rules{Deterministic: auditor.Deterministic(s.reviewer), Strict: b.env.cfg.Strict})
+	j, err := score.JudgeBench(all, baseline, goals, score.Rules{Deterministic: auditor.Deterministic(s.reviewer), Strict: b.env.cfg.Strict})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -207,7 +235,7 @@ func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judg
 	if app == "" {
 		_, l.since = sinceBaseline(score.MetricBalanced, j.Reasons)
 		l.used = b.paid(s)
-		l.control = s.reviewer == auditor.WordsControl().Name() && (j.Verdict == audit.Pass || j.Verdict == audit.Warn)
+		l.control = auditor.Control(s.reviewer) != nil && (j.Verdict == audit.Pass || j.Verdict == audit.Warn)
 	}
 	if l.control {
 		l.verdict = "control"
@@ -240,9 +268,13 @@ func (b *bench) paid(s variant) consumed {
 
 // next names the run that would settle what is open.
 func (b *bench) next(s variant, j score.Judgement) {
+	tier := ""
+	if b.corpus == nil {
+		tier = " -tier module"
+	}
 	for i := range j.Reasons {
 		if g := &j.Reasons[i]; g.Code == score.CodeUnsettled && g.More > 0 {
-			b.suite.summary.do("to settle "+s.reviewer, fmt.Sprintf("go test -run Bench -model %s -prompt %s -trials %d", quoted(s.reviewer), quoted(s.prompt), b.env.cfg.Trials+g.More))
+			b.suite.summary.do("to settle "+s.reviewer, fmt.Sprintf("go test -run Bench%s -model %s -prompt %s -trials %d", tier, quoted(s.reviewer), quoted(s.prompt), b.env.cfg.Trials+g.More))
 			return
 		}
 	}
@@ -251,6 +283,9 @@ func (b *bench) next(s variant, j score.Judgement) {
 // baseline gives the stored answers that a variant is compared with; none where it
 // has no baseline. Cases that changed since are left out, and said.
 func (b *bench) baseline(s variant) ([]score.Answer, error) {
+	if b.corpus == nil {
+		return nil, nil
+	}
 	base, err := record.ReadBench(b.env.root.holdings(), "fixtures/baselines", s.reviewer, s.prompt)
 	if err != nil {
 		return nil, err

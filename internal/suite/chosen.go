@@ -15,8 +15,16 @@ import (
 // A prompt is an evaluation prompt with its name.
 type prompt struct{ name, text string }
 
-// defaultPrompt is the prompt that is used when nobody names one.
+// defaultPrompt is the prompt that cases are asked with when nobody names one.
 const defaultPrompt = "evaluation-prompt"
+
+// defaultPrompt is the prompt that the tier is asked with when nobody names one.
+func (c *Config) defaultPrompt() string {
+	if c.Tier == moduleTier {
+		return "module-prompt"
+	}
+	return defaultPrompt
+}
 
 // prompts reads the chosen prompts, or ends the test.
 func (e *env) prompts(t T) []prompt {
@@ -31,7 +39,7 @@ func (e *env) prompts(t T) []prompt {
 func (e *env) chosenPrompts() (ps []prompt, err error) {
 	names := e.cfg.Prompts
 	if len(names) == 0 {
-		names = []string{defaultPrompt}
+		names = []string{e.cfg.defaultPrompt()}
 	}
 	for _, name := range names {
 		text, err := e.prompt(name)
@@ -73,6 +81,8 @@ func (e *env) chosenReviewers() (rs []audit.Reviewer, err error) {
 	case len(names) > 0:
 	case len(e.given.reviewers) > 0:
 		return e.given.reviewers, nil
+	case e.cfg.Tier == moduleTier:
+		names = []string{"static", "control-nothing", "control-everything"}
 	default:
 		names = []string{"static", "control-words"}
 	}

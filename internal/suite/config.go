@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -32,7 +33,8 @@ type Config struct {
 	Strict      bool     // -strict, ASSAY_STRICT: a miss fails, an open question fails
 	Change      string   // -change, ASSAY_CHANGE: what changed, for the record
 	Seed        uint64   // -seed, ASSAY_SEED: of the planted projects' draws; 0: the default one
-	Seeds       int      // -seeds, ASSAY_SEEDS: how many draws, from Seed on
+	Seeds       int      // -seeds, ASSAY_SEEDS: how many draws, from Seed on; 0: the suite's own number
+	Tier        string   // -tier, ASSAY_TIER: what Bench asks; plainTier or moduleTier
 	Twins       bool     // -twins, ASSAY_TWINS: ask the machine-made twins too
 
 	Root string // ASSAY_ROOT: absolute folder with tests/ and fixtures/; default: the working folder
@@ -59,6 +61,7 @@ var flagNames = []struct{ name, usage string }{
 	{"beside", "the old auditor: it runs between the trials of the new one, which is held against it"},
 	{"seed", "the seed of the planted projects' draws"},
 	{"seeds", "how many draws, from -seed on"},
+	{"tier", "what Bench asks: plain (cases) or module (modules of the planted projects)"},
 	{"change", "what changed, for the test record"},
 }
 
@@ -124,13 +127,19 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 		Change: text("change"), Force: boolean("force"), Strict: boolean("strict"), Twins: boolean("twins"),
 		Root: getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
 	}
-	c.Seed, c.Seeds = uint64(number("seed", 0)), number("seeds", 1)
+	c.Seed, c.Seeds = uint64(number("seed", 0)), number("seeds", 0)
 	var err error
 	if c.Budget, err = parseBudget(text("budget")); err != nil {
 		errs = append(errs, err)
 	}
 	if c.Shard, err = readShard(getenv); err != nil {
 		errs = append(errs, err)
+	}
+	if c.Tier = cmp.Or(text("tier"), plainTier); c.Tier != plainTier && c.Tier != moduleTier {
+		errs = append(errs, fmt.Errorf("-tier is %q: expected %s or %s", c.Tier, plainTier, moduleTier))
+	}
+	if c.Tier == moduleTier && (c.Twins || c.Shard.part()) {
+		errs = append(errs, fmt.Errorf("-tier module with -twins or shards: expected neither, as modules have no twins and some thirty requests need no shards"))
 	}
 	switch {
 	case c.Beside == "":

@@ -106,6 +106,9 @@ func (d *documented) server() string {
 				return mockapi.Reply{Content: `{"verdict":"` + string(c.Label) + `","explanation":"x"}`}
 			}
 		}
+		if strings.Contains(r.Prompt, `"violations": [`) {
+			return mockapi.Reply{Content: `{"violations": []}`}
+		}
 		return mockapi.Reply{Content: "=== HEADER START ===\nProject root: .\nCOVERAGE: 0/10\nSTATS: findings=0\n=== HEADER END ===\n\n=== SENTINEL: AUDIT COMPLETE ===\n"}
 	})
 	d.t.Cleanup(s.Close)

@@ -225,7 +225,7 @@ func (e *env) checkNames(g audit.Goals) error {
 	if err != nil {
 		return err
 	}
-	known := []string{"static", auditor.WordsControl().Name()}
+	known := []string{"static"}
 	for _, a := range dir.Auditors {
 		known = append(known, a.Name)
 	}
@@ -239,7 +239,7 @@ func (e *env) checkNames(g audit.Goals) error {
 		known = append(known, r.Name())
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.For)) {
-		if !slices.Contains(known, name) && !strings.ContainsAny(name, ":/") {
+		if !slices.Contains(known, name) && auditor.Control(name) == nil && !strings.ContainsAny(name, ":/") {
 			return fmt.Errorf("%s: goals for %q, and nobody has that name: expected a section of fixtures/auditors.md, a model of fixtures/models.md or provider:model", g.For[name].Pos, name)
 		}
 	}

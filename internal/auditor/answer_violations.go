@@ -1,0 +1,222 @@
+package auditor
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/audit"
+)
+
+// readReply reads a reply to a task: a verdict on a case, or the violations of a module.
+func readReply(task *audit.ReviewTask, reply string) audit.Review {
+	if len(task.Files) > 0 {
+		return ReadViolations(reply)
+	}
+	return ReadAnswer(reply)
+}
+
+// ReadViolations reads a reviewer's reply about a module. It gives a review that is
+// Answered, Refused or Malformed, with the reply in Raw; never Errored.
+//
+// A reply answers when it holds a JSON object with a list of violations, or such a
+// list alone; an empty one says that there are none. Each violation names a file;
+// lines may stand behind it ("orders.go:12-18") or in fields of their own. Around
+// it may stand what [ReadAnswer] allows. Of several lists the last counts where the
+// model says that it changed its mind, or they are equal; a list that was cut off is
+// malformed, and so is a text without one.
+func ReadViolations(reply string) audit.Review {
+	r := readViolations(reply)
+	r.Raw = reply
+	return r
+}
+
+func readViolations(reply string) audit.Review {
+	if len(reply) > maxReply {
+		return malformed("the reply has %d bytes: expected a list of violations", len(reply))
+	}
+	text, open := withoutReasoning(unquoted(strings.TrimSpace(strings.TrimPrefix(reply, "\ufeff"))))
+	if open || text == "" {
+		return malformed("the reply is empty, or ends within its reasoning: no list of violations was given")
+	}
+	objects, cut := scanObjects(text)
+	if cut {
+		return malformed("the last JSON object is cut off")
+	}
+	lists, rest := violationLists(text, objects)
+	if len(lists) == 0 {
+		if from, to := strings.IndexByte(text, '['), strings.LastIndexByte(text, ']'); from >= 0 && to > from {
+			if fields, err := decode(`{"violations":` + text[from:to+1] + "}"); err == nil {
+				lists = append(lists, fields["violations"])
+			}
+		}
+	}
+	if len(lists) == 0 {
+		if refuses(text) {
+			return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(text)}
+		}
+		return malformed("it holds no list of violations: %s", firstLine(text))
+	}
+	var last audit.Review
+	for i, list := range lists {
+		r := violationsOf(list)
+		if i > 0 && audit.FormatViolations(r.Violations) != audit.FormatViolations(last.Violations) && !changesMind.MatchString(rest) {
+			return malformed("it gives two lists of violations that differ")
+		}
+		last = r
+	}
+	return last
+}
+
+// violationLists gives the lists of violations among the objects of a text, and the
+// text without its objects.
+func violationLists(text string, objects []string) (lists []any, rest string) {
+	rest = text
+	for _, object := range objects {
+		rest = strings.Replace(rest, object, "\n", 1)
+		fields, err := decode(object)
+		if err != nil {
+			continue
+		}
+		if list, ok := listOf(fields); ok {
+			lists = append(lists, list)
+			continue
+		}
+		for _, k := range sortedKeys(fields) { // some wrap the answer: {"review": {"violations": ...}}
+			if inner, ok := fields[k].(map[string]any); ok {
+				if list, ok := listOf(inner); ok {
+					lists = append(lists, list)
+				}
+			}
+		}
+	}
+	return lists, rest
+}
+
+var (
+	listKeys     = set("violations", "violation", "findings", "issues", "vulnerabilities", "flaws", "results")
+	fileKeys     = set("file", "path", "filename", "filepath", "location")
+	functionKeys = set("function", "functionname", "method", "symbol", "func")
+	lineKeys     = set("line", "lines", "linenumber", "linerange", "startline", "start", "linestart")
+	endKeys      = set("endline", "end", "lineend")
+	ruleKeys     = set("rule", "rules", "rulenumber", "ruleid", "requirement", "violatedrule", "brokenrule")
+)
+
+func listOf(fields map[string]any) (any, bool) {
+	for _, k := range sortedKeys(fields) {
+		if _, list := fields[k].([]any); list && listKeys[normalKey(k)] {
+			return fields[k], true
+		}
+	}
+	return nil, false
+}
+
+// maxViolations bounds what an answer may name: a module has some dozen sites.
+const maxViolations = 2000
+
+// violationsOf makes a review of a list.
+func violationsOf(list any) audit.Review {
+	items, ok := list.([]any)
+	if !ok || len(items) > maxViolations {
+		return malformed("the violations are no list of at most %d", maxViolations)
+	}
+	r := audit.Review{Status: audit.Answered, Verdict: audit.Good}
+	for i, item := range items {
+		fields, ok := item.(map[string]any)
+		if !ok {
+			return malformed("violation %d is %s: expected an object with file, line, rule and cwe", i+1, firstLine(fmt.Sprint(item)))
+		}
+		v := violationOf(fields)
+		if v.File == "" {
+			return malformed("violation %d names no file", i+1)
+		}
+		r.Verdict = audit.Bad
+		r.Violations = append(r.Violations, v)
+		if v.Rule > 0 && !slices.Contains(r.Violates, v.Rule) {
+			r.Violates = append(r.Violates, v.Rule)
+		}
+		r.CWEs = unique(append(r.CWEs, v.CWEs...))
+	}
+	slices.Sort(r.Violates)
+	return r
+}
+
+func violationOf(fields map[string]any) (v audit.Violation) {
+	for _, k := range sortedKeys(fields) {
+		switch n := normalKey(k); {
+		case fileKeys[n]:
+			v.File, _ = fields[k].(string)
+		case functionKeys[n]:
+			v.Function, _ = fields[k].(string)
+		case ruleKeys[n]:
+			if ns := numbers(fields[k]); len(ns) > 0 && v.Rule == 0 {
+				v.Rule = ns[0]
+			}
+		case cweKeys[n]:
+			v.CWEs = append(v.CWEs, cwes(fields[k])...)
+		}
+	}
+	for _, keys := range []map[string]bool{lineKeys, endKeys} {
+		for _, k := range sortedKeys(fields) {
+			if keys[normalKey(k)] {
+				v.Lines = joinLines(v.Lines, lineNumbers(fields[k]))
+			}
+		}
+	}
+	v.Why, _ = textOf(fields, explanationKeys)
+	v.Why = audit.OneLine(v.Why, 400)
+	v.File = strings.TrimSpace(v.File)
+	if m := fileLines.FindStringSubmatch(v.File); m != nil {
+		v.File = m[1]
+		if v.Lines.IsZero() {
+			v.Lines = joinLines(v.Lines, lineNumbers(m[2]))
+		}
+	}
+	v.CWEs = unique(v.CWEs)
+	return v
+}
+
+// fileLines matches a file with its lines: "orders.go:12", "orders.go:12-18",
+// "orders.go#L12-L18".
+var fileLines = regexp.MustCompile(`^(.+?)(?::|#L)(\d[\dL:–-]*)$`)
+
+var digits = regexp.MustCompile(`\d{1,7}`)
+
+// lineNumbers reads 12, "12-18", "L12", [12, 18].
+func lineNumbers(v any) []int {
+	var out []int
+	switch v := v.(type) {
+	case float64:
+		out = append(out, int(min(max(v, 0), 1e7)))
+	case string:
+		for _, d := range digits.FindAllString(v, 2) {
+			n, _ := strconv.Atoi(d)
+			out = append(out, n)
+		}
+	case []any:
+		for _, e := range v {
+			out = append(out, lineNumbers(e)...)
+		}
+	case map[string]any:
+		for _, k := range []string{"start", "end"} {
+			out = append(out, lineNumbers(v[k])...)
+		}
+	}
+	return out
+}
+
+// joinLines widens a range to lines, from the first to the last of them.
+func joinLines(r audit.Range, lines []int) audit.Range {
+	for _, n := range lines {
+		switch {
+		case n <= 0:
+		case r.IsZero():
+			r = audit.Range{Start: n, End: n}
+		default:
+			r.Start, r.End = min(r.Start, n), max(r.End, n)
+		}
+	}
+	return r
+}

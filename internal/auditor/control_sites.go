@@ -1,0 +1,47 @@
+package auditor
+
+import (
+	"context"
+	"strings"
+
+	"assay/audit"
+)
+
+// A constantControl is a reviewer that answers without looking.
+type constantControl struct {
+	name    string
+	verdict audit.Label
+}
+
+// constantControls are what saying always the same is worth: who names nothing
+// misses all, who names everything alarms everywhere.
+var constantControls = []audit.Reviewer{
+	constantControl{"control-nothing", audit.Good},
+	constantControl{"control-everything", audit.Bad},
+}
+
+// Name is "control-nothing" or "control-everything".
+func (c constantControl) Name() string { return c.name }
+
+// everyLines is how many lines of a module one violation of control-everything
+// covers.
+const everyLines = 5
+
+// Review calls every fragment the same. Of a module control-everything names all
+// lines, five at a time, and neither rule nor weakness.
+func (c constantControl) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
+	if err := ctx.Err(); err != nil {
+		return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
+	}
+	r := audit.Review{Status: audit.Answered, Verdict: c.verdict, Explanation: "it says so of everything"}
+	if c.verdict == audit.Bad {
+		for _, f := range task.Files {
+			n := strings.Count(f.Code, "\n")
+			for i := 1; i <= n; i += everyLines {
+				r.Violations = append(r.Violations, audit.Violation{File: f.Path, Lines: audit.Range{Start: i, End: min(n, i+everyLines-1)}})
+			}
+		}
+	}
+	r.Raw = r.Explanation
+	return r, nil
+}

@@ -1,0 +1,162 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/planted"
+	"assay/internal/record"
+	"assay/internal/run"
+	"assay/internal/store"
+)
+
+// What Bench asks.
+const (
+	plainTier  = "plain"  // cases
+	moduleTier = "module" // modules of the planted projects
+)
+
+// moduleDraws is how many draws of every project the module tier asks: thirty
+// modules of the four that are shipped.
+const moduleDraws = 2
+
+// modules draws the modules of the planted projects, or ends the test.
+func (e *env) modules(t T) []*audit.Module {
+	t.Helper()
+	ms, err := e.drawModules()
+	if err == nil && len(ms) == 0 {
+		err = fmt.Errorf("%s holds no project with a table \"# Modules\": the module tier has nothing to ask", plantedDir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ms
+}
+
+func (e *env) drawModules() (ms []*audit.Module, err error) {
+	for _, name := range e.plantedNames() {
+		p, err := planted.Read(e.root.holdings(), path.Join(plantedDir, name))
+		if err != nil {
+			return nil, err
+		}
+		for i := range cmp.Or(e.cfg.Seeds, moduleDraws) {
+			drawn, err := p.DrawModules(cmp.Or(e.cfg.Seed, planted.DefaultSeed) + uint64(i))
+			if err != nil {
+				return nil, err
+			}
+			ms = append(ms, drawn...)
+		}
+	}
+	return ms, nil
+}
+
+// drawn registers the leaves of one draw.
+func (b *bench) drawn(t T, r audit.Reviewer, p prompt, modules []*audit.Module) {
+	for _, m := range modules {
+		if !b.env.cfg.chooses(m.ID()) {
+			continue
+		}
+		t.Run(m.Name, func(t T) {
+			l := &leaf{reviewer: r.Name(), prompt: p.name, module: m}
+			judge := func(r *audit.Review) audit.Outcome { return score.ModuleOutcome(m, r.Violations) }
+			for i := range b.env.cfg.Trials {
+				l.trials = append(l.trials, run.Trial{Module: m, Judge: judge, PromptName: p.name, Prompt: p.text, Reviewer: r, Index: i})
+			}
+			b.leaves = append(b.leaves, l)
+			t.Parallel()
+			b.report(t, l)
+		})
+	}
+	t.Parallel()
+}
+
+// missed tells what is wrong with an answer about a module, a line each.
+func missed(m *audit.Module, ev *store.Evaluation) string {
+	vs, err := audit.ParseViolations(ev.Explanation)
+	if err != nil {
+		return fmt.Sprintf("%s: %v", m.Pos, err)
+	}
+	s := score.ScoreModule(m, vs)
+	lines := []string{fmt.Sprintf("%s: %s", m.Pos, m.ID())}
+	for i := range m.Sites {
+		site, place := &m.Sites[i], m.Sites[i].File+":"+m.Sites[i].Lines.String()
+		switch by := s.Sites[i]; {
+		case site.Bad && len(by) == 0:
+			lines = append(lines, fmt.Sprintf("%s: %s (%s) is not named: %s: %s", site.Pos, site.ID, place, site.Title, site.Why))
+		case !site.Bad && len(by) > 0:
+			lines = append(lines, fmt.Sprintf("%s: %s (%s) is right, and is named (%s): %s", site.Pos, site.ID, place, audit.OneLine(vs[by[0]].String(), 300), site.Why))
+		}
+	}
+	for _, i := range s.Elsewhere {
+		lines = append(lines, "off all sites: "+audit.OneLine(vs[i].String(), 300))
+	}
+	if n := len(lines); n > maxMissLines {
+		lines = append(lines[:maxMissLines], fmt.Sprintf("and %d more, in the answer as it is stored", n-maxMissLines))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maxMissLines bounds what a subtest prints of one answer.
+const maxMissLines = 40
+
+// moduleAnswers gives a variant's answers about the modules of a project, or of all.
+func (b *bench) moduleAnswers(s variant, project string) (as []score.ModuleAnswer) {
+	for _, l := range b.leaves {
+		if l.reviewer != s.reviewer || l.prompt != s.prompt || project != "" && l.module.Project != project {
+			continue
+		}
+		for i, r := range l.results {
+			a := score.ModuleAnswer{Module: l.module, Trial: i, Outcome: r.Outcome}
+			if a.Answered() {
+				var err error
+				if a.Violations, err = audit.ParseViolations(r.Evaluation.Explanation); err != nil {
+					a.Outcome = audit.OutcomeMalformed // a row that somebody changed
+				}
+			}
+			as = append(as, a)
+		}
+	}
+	return as
+}
+
+// moduleSides gives a variant's answers and those of its baseline, about sites.
+func (b *bench) moduleSides(s variant) (now, baseline []score.Answer, err error) {
+	base, err := record.ReadBench(b.env.root.holdings(), "fixtures/baselines", s.reviewer, s.prompt)
+	if err != nil {
+		return nil, nil, err
+	}
+	old, notes := base.CompareModules(b.told(s), b.modules, run.ModuleHash)
+	for _, note := range notes {
+		b.suite.summary.note("%s: %s", s.reviewer, audit.OneLine(note, 300))
+	}
+	sides := score.SiteAnswers(b.moduleAnswers(s, ""), old)
+	return sides[0], sides[1], nil
+}
+
+// tellModules tells the figures that only modules have.
+func (b *bench) tellModules(s variant, name string) {
+	f, err := score.ModulesOf(b.moduleAnswers(s, ""))
+	if err != nil {
+		b.suite.summary.note("%s: %v", name, err)
+		return
+	}
+	var parts []string
+	for _, m := range score.ModuleMetrics() {
+		parts = append(parts, m.Name+" "+m.Show(f))
+	}
+	b.suite.summary.note("%s: %d sites in %d modules: %s", name, b.judgedSites(s), f.Reviews, strings.Join(parts, ", "))
+}
+
+// judgedSites counts the sites that a variant was asked about.
+func (b *bench) judgedSites(s variant) (n int) {
+	for _, l := range b.leaves {
+		if l.reviewer == s.reviewer && l.prompt == s.prompt {
+			n += len(l.module.Sites)
+		}
+	}
+	return n
+}
