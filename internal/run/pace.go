@@ -163,7 +163,7 @@ func (p *Pace) pause(d time.Duration, now time.Time) float64 {
 // accepted is the burst, and the rate is anything.
 func (p *Pace) first(s Sending, accepted float64, pause time.Duration, now time.Time) {
 	p.Burst, p.Left, p.Gain = 1, 0, .02
-	if d := s.At.Sub(p.Empty).Seconds(); d > .1 {
+	if d := s.At.Sub(p.Empty).Seconds(); d > .1 || accepted > float64(2*p.Most) {
 		p.Rate = max(slowest, accepted/d)
 		return
 	}
