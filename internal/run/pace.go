@@ -188,8 +188,8 @@ func (p *Pace) afterPause(a, pause float64, at time.Time) {
 	p.Lost = max(0, pause*p.Rate-p.Burst)
 	slow := least * calmly / max(calmly, dearly*p.Lost)
 	net := a - free
-	if net < 2 { // too few to tell: half way, on the scale of logarithms
-		p.Rate = max(low, min(p.Rate, 1/pause), math.Sqrt(max(min(m, p.Rate), p.Rate/50)*p.Rate))
+	if net < 2 { // too few to tell: half way, on the scale of logarithms, but some tries for each pause
+		p.Rate = max(low, min(p.Rate, 4/pause), math.Sqrt(max(min(m, p.Rate), p.Rate/50)*p.Rate))
 		if p.Gain = max(p.Gain/2, slow); a < 1 {
 			p.Gain = .05
 		}
