@@ -160,7 +160,7 @@ func TestPaceKeepsUp(t *testing.T) {
 		{name: "Retry-After, little burst", rate: steady(50), mean: 50, burst: .2, after: second, ratio: 1.3},
 		{name: "more", rate: changes(50, 100), mean: 75, burst: 1, refused: .08},
 		{name: "less", rate: changes(100, 25), mean: 60, burst: 1, refused: .08},
-		{name: "stated", rate: steady(50), mean: 50, burst: .2, stated: true},
+		{name: "stated", rate: steady(50), mean: 50, burst: .2, stated: true, refused: .005},
 		{name: "stated, less", rate: changes(100, 25), mean: 60, burst: .2, stated: true, refused: .08},
 		{name: "one in ten refused by chance", mean: 50, burst: 1, noise: .1, refused: 1, ratio: 15},
 	} {
