@@ -191,6 +191,9 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	case unheard(a.HTTPStatus):
 		a.Usage = c.usage(&reply{}, body.bytes())
 	}
+	if res != nil {
+		a.Grant = grant(res.Header, a.Usage, time.Now())
+	}
 	if failure != nil {
 		return got, a, c.understand(parent, ctx, failure, res, a, got)
 	}

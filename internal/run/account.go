@@ -28,7 +28,7 @@ func (e *engine) close() {
 	if sum != len(e.plan.items) || e.state.Done != sum {
 		errs = append(errs, fmt.Errorf("%w: planned %d, outcomes %d, done %d", ErrAccounting, len(e.plan.items), sum, e.state.Done))
 	}
-	s := Summary{Run: r, Unsure: e.budget.unsure, Over: e.budget.over, Stops: e.stops}
+	s := Summary{Run: r, Unsure: e.budget.Unsure, Over: e.budget.Over, Stops: e.stops}
 	if err := e.storeRest(&s); err != nil {
 		errs = append(errs, err)
 	}

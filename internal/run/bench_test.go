@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -87,6 +88,65 @@ func TestBenchChild(t *testing.T) {
 	require.NoError(t, s.Close())
 	require.Zero(t, sum.Unanswered())
 	fmt.Printf("took %f\n", time.Since(start).Seconds())
+}
+
+// A server that grants 50 requests a second and takes a second for each: x-granted is
+// the time over what it grants and one latency, refused the share of requests turned
+// down, the first ones included.
+//
+//	go test -run '^$' -bench Pace -benchtime 1x ./internal/run
+func BenchmarkPace(b *testing.B) {
+	for _, c := range []struct {
+		name           string
+		n, concurrency int
+		after          string
+		stated         bool
+	}{
+		{"n=480/concurrency=60", 480, 60, "", false},
+		{"n=960/concurrency=100", 960, 100, "", false},
+		{"n=960/concurrency=100/Retry-After", 960, 100, "1", false},
+		{"n=960/concurrency=1000", 960, 1000, "", false},
+		{"n=960/concurrency=100/headers", 960, 100, "", true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			const rate, burst = 50, 50.0
+			for b.Loop() {
+				var mu sync.Mutex
+				left, at, refused := burst, time.Now(), 0
+				s := mockapi.New(func(mockapi.Request) mockapi.Reply {
+					mu.Lock()
+					defer mu.Unlock()
+					now := time.Now()
+					left, at = min(burst, left+rate*now.Sub(at).Seconds()), now
+					r := mockapi.Reply{Cost: 0.001, Latency: time.Second, Header: map[string]string{}}
+					if left < 1 {
+						refused++
+						r = mockapi.Reply{Status: 429, Body: `{"error":{"message":"slow down"}}`, Header: map[string]string{}}
+						if c.after != "" {
+							r.Header["Retry-After"] = c.after
+						}
+					} else {
+						left--
+					}
+					if c.stated {
+						r.Header["x-ratelimit-limit-requests"] = fmt.Sprint(int(burst))
+						r.Header["x-ratelimit-remaining-requests"] = fmt.Sprint(int(left))
+						r.Header["x-ratelimit-reset-requests"] = time.Duration((burst - left) / rate * 1e9).String()
+					}
+					return r
+				})
+				s.Forget = true
+				began := time.Now()
+				ts := trials(c.n, modelAt(b, s.BaseURL, time.Minute))
+				sum := finish(b, context.Background(), run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: c.concurrency}, items(ts))
+				require.Zero(b, sum.Unanswered())
+				b.ReportMetric(time.Since(began).Seconds()/(float64(c.n)/rate+1), "x-granted")
+				b.ReportMetric(100*float64(refused)/float64(c.n+refused), "%refused")
+				b.ReportMetric(0, "ns/op")
+				s.Close()
+			}
+		})
+	}
 }
 
 // Memory while running: bytes of heap in use per planned item at the end of a

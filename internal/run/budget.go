@@ -5,71 +5,112 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"assay/audit"
 )
 
-// A budget holds the budget of a run, in USD. Each try takes out the most that it
-// can cost before it begins and puts back what it did not use.
-type budget struct {
-	limit    float64 // +Inf for none
-	spent    float64
-	reserved float64
-	out      int                // tries that hold a reserve
-	unsure   float64            // part of spent that was charged because nobody knows the cost
-	over     float64            // by how much tries cost more than their most
-	dearest  map[string]float64 // by reviewer: the most that a try has cost, where that is more than was said
+// A Budget is the budget of a run, in USD. Each try takes out the most that it can
+// cost before it begins and puts back what it did not use.
+type Budget struct {
+	Limit    float64 `json:"-"` // +Inf for none, which JSON cannot say
+	Spent    float64
+	Reserved float64
+	Out      int                // tries that hold a reserve
+	Unsure   float64            // part of Spent that was charged because nobody knows the cost
+	Over     float64            // by how much tries cost more than their most
+	Dearest  map[string]float64 // by reviewer: the most that a try has cost, where that is more than was said
 }
 
-func newBudget(limit float64) budget { return budget{limit: limit, dearest: map[string]float64{}} }
+// A Lease is a try under way: what is reserved for it, and its place in the pace.
+type Lease struct {
+	Reviewer string
+	Most     float64 // USD
+	Sending
+}
 
-// most gives what a try of an item may cost: what is said or, where that proved
-// wrong (a price that has risen, a model listed as free), what one did cost.
-func (p *budget) most(it *Item) float64 { return max(it.Cost.Most, p.dearest[it.Reviewer]) }
+// An Answer says whether a try may begin: with a Lease, later, or never.
+type Answer struct {
+	Lease *Lease
+	Wait  time.Duration // for how long, without a lease; 0: until a try that is under way has ended
+	Never string        // why it may not begin at all
+}
+
+// Ask asks for leave to try an item now. Budget and pace are all that it depends on:
+// who keeps them, in this process or in a database, asks here.
+func Ask(b *Budget, p *Pace, it *Item, now time.Time) Answer {
+	if d, ok := p.Wait(now); d > 0 || !ok {
+		return Answer{Wait: d}
+	}
+	most := b.grant(it)
+	switch {
+	case b.fits(most):
+		b.Reserved += most
+		b.Out++
+		return Answer{Lease: &Lease{it.Reviewer, most, p.Begin(now)}}
+	case b.Out > 0: // what is in flight may put something back
+		return Answer{}
+	}
+	return Answer{Never: fmt.Sprintf("the budget of $%.2f is used up ($%.4f spent, the next one may cost $%.4f)", b.Limit, b.Spent, most)}
+}
+
+// Settle ends a lease with what its try came to: the reserve is replaced by the cost.
+// A pause that the provider asks for is at most maxWait.
+func Settle(b *Budget, p *Pace, l Lease, t *Try, maxWait time.Duration, now time.Time) {
+	last := t.last()
+	p.End(l.Sending, t.throttled(), min(last.RetryAfter, maxWait), last.Grant, now)
+	b.settle(l, t.Attempts)
+}
+
+// Lose ends the lease of a try of which nobody will say what it came to: it is charged
+// in full.
+func Lose(b *Budget, p *Pace, l Lease) {
+	p.InFlight--
+	b.settle(l, []audit.Attempt{{}})
+}
 
 // fits reports whether a try that costs most fits beside those in flight. What
 // costs nothing fits always.
-func (p *budget) fits(most float64) bool {
-	return most == 0 || p.spent+p.reserved+most <= p.limit+1e-12
+func (b *Budget) fits(most float64) bool {
+	return most == 0 || b.Spent+b.Reserved+most <= b.Limit+1e-12
 }
 
 // enough is the share of what a try may cost that it begins with at least, where it
 // keeps to what it is given: with less it would hardly get anywhere.
 const enough = 0.1
 
-// grant gives what the next try of an item may cost: the most or, where it keeps to
-// less, what is left.
-func (p *budget) grant(it *Item) float64 {
-	most := p.most(it)
-	if left := p.limit - p.spent - p.reserved; it.Grant != nil && left < most && left >= enough*most {
+// grant gives what the next try of an item may cost: what is said or, where that proved
+// wrong (a price that has risen, a model listed as free), what one did cost; or, where
+// it keeps to less, what is left.
+func (b *Budget) grant(it *Item) float64 {
+	most := max(it.Cost.Most, b.Dearest[it.Reviewer])
+	if left := b.Limit - b.Spent - b.Reserved; it.Grant != nil && left < most && left >= enough*most {
 		return left
 	}
 	return most
 }
 
-func (p *budget) reserve(most float64) {
-	p.reserved += most
-	p.out++
-}
-
 // settle replaces a try's reserve by what it cost.
-func (p *budget) settle(it *Item, most float64, attempts []audit.Attempt) {
-	p.reserved -= most
-	if p.out--; p.out == 0 {
-		p.reserved = 0 // what is left is the error of adding up
+func (b *Budget) settle(l Lease, attempts []audit.Attempt) {
+	b.Reserved -= l.Most
+	if b.Out--; b.Out == 0 {
+		b.Reserved = 0 // what is left is the error of adding up
 	}
 	cost := 0.0
 	for _, a := range attempts {
-		c, sure := charge(a, most)
+		c, sure := charge(a, l.Most)
 		cost += c
 		if !sure {
-			p.unsure += c
+			b.Unsure += c
 		}
 	}
-	p.spent += cost
-	if cost > most {
-		p.over += cost - most
-		p.dearest[it.Reviewer] = cost
+	b.Spent += cost
+	if cost > l.Most {
+		b.Over += cost - l.Most
+		if b.Dearest == nil {
+			b.Dearest = map[string]float64{}
+		}
+		b.Dearest[l.Reviewer] = cost
 	}
 }
 

@@ -24,7 +24,7 @@ type engine struct {
 	ended    chan ending
 	over     chan struct{}   // closed when nobody takes an ending any more
 	flying   map[*job]*queue // tries under way
-	budget   budget
+	budget   Budget
 	state    State
 	began    time.Time
 	left     float64 // expected cost of what has no outcome yet
@@ -48,17 +48,17 @@ type ending struct {
 
 func newEngine(p *Plan, c Config, r *Run) *engine {
 	e := &engine{plan: p, config: c, out: r, queues: map[string]*queue{}, ended: make(chan ending), over: make(chan struct{}), flying: map[*job]*queue{},
-		budget: newBudget(c.Budget), stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
+		budget: Budget{Limit: c.Budget}, stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
 	e.state = State{Planned: len(p.items), tally: tally{}}
 	for _, i := range p.ask {
 		it := &p.items[i]
 		l, ok := e.queues[it.Provider]
 		if !ok {
-			l = &queue{provider: it.Provider, pace: newPace(c.Concurrency)}
+			l = &queue{provider: it.Provider, pace: Pace{Most: c.Concurrency}}
 			e.queues[it.Provider] = l
 			e.order = append(e.order, l)
 		}
-		l.queue = append(l.queue, &job{item: it})
+		l.queue = append(l.queue, it)
 		e.left += it.Cost.Expected
 	}
 	return e
@@ -126,7 +126,7 @@ func (e *engine) run(ctx context.Context) {
 
 func (e *engine) idle() bool {
 	for _, l := range e.order {
-		if len(l.queue) > 0 || len(l.delayed) > 0 {
+		if l.first() != nil {
 			return false
 		}
 	}
@@ -136,37 +136,44 @@ func (e *engine) idle() bool {
 // dispatch begins every try that may begin now and gives the time at which the
 // next one may, where that is a matter of time alone.
 func (e *engine) dispatch(work context.Context) (wake time.Time) {
-	now := time.Now()
 	for _, l := range e.order {
-		e.drop(l)
-		held := false
-		for !held && l.pace.ready(now) {
-			j := l.peek(now)
-			if j == nil {
-				break
-			}
-			most := e.budget.grant(j.item)
-			fits := e.budget.fits(most)
-			if !fits && e.budget.out > 0 && e.stopped[j.item.Reviewer] == "" {
-				held = true // what is in flight may put something back
-				continue
-			}
-			l.pop(j)
-			switch {
-			case e.stopped[j.item.Reviewer] != "":
-				e.abandon(l, j, e.stopped[j.item.Reviewer])
-			case fits:
-				e.begin(work, l, j, most)
-			default:
-				e.giveUp(l, j, fmt.Sprintf("the budget of $%.2f is used up ($%.4f spent, the next one may cost $%.4f)",
-					e.budget.limit, e.budget.spent, most))
-			}
-		}
-		if t := l.wake(now); !held && !t.IsZero() && (wake.IsZero() || t.Before(wake)) {
+		if t := e.send(work, l); !t.IsZero() && (wake.IsZero() || t.Before(wake)) {
 			wake = t
 		}
 	}
 	return wake
+}
+
+// send begins what may begin now of one queue.
+func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
+	e.drop(l)
+	for {
+		now := time.Now()
+		j := l.peek(now)
+		if j == nil {
+			if len(l.delayed) > 0 {
+				wake = l.delayed[0].at
+			}
+			return wake
+		}
+		if why := e.stopped[j.item.Reviewer]; why != "" {
+			l.pop(j)
+			e.abandon(l, j, why)
+			continue
+		}
+		switch a := Ask(&e.budget, &l.pace, j.item, now); {
+		case a.Lease != nil:
+			l.pop(j)
+			e.begin(work, l, j, *a.Lease)
+		case a.Never != "":
+			l.pop(j)
+			e.giveUp(l, j, a.Never)
+		case a.Wait > 0:
+			return now.Add(a.Wait)
+		default:
+			return wake
+		}
+	}
 }
 
 // drop gives up everything that a stopped queue, or a stopped run, still holds.
@@ -178,16 +185,9 @@ func (e *engine) drop(l *queue) {
 	if why == "" {
 		return
 	}
-	for {
-		var j *job
-		switch {
-		case len(l.delayed) > 0:
-			j = heap.Pop(&l.delayed).(*job)
-		case len(l.queue) > 0:
-			j, l.queue = l.queue[0], l.queue[1:]
-		default:
-			return
-		}
+	for len(l.delayed) > 0 || l.next != nil || len(l.queue) > 0 {
+		j := l.first()
+		l.pop(j)
 		e.abandon(l, j, why)
 	}
 }
@@ -211,19 +211,17 @@ func (e *engine) abandon(l *queue, j *job, why string) {
 	}
 	j.last.Evaluation.Detail += " (not tried again: " + why + ")"
 	e.state.InFlight++
-	l.pace.inFlight++
+	l.pace.InFlight++
 	go e.keep(l, j)
 }
 
-// begin sends one try off, which may cost most.
-func (e *engine) begin(work context.Context, l *queue, j *job, most float64) {
-	j.number = l.pace.begin()
+// begin sends one try off.
+func (e *engine) begin(work context.Context, l *queue, j *job, lease Lease) {
+	j.lease = lease
 	j.tries++
 	e.state.InFlight++
-	j.reserved = most
-	e.budget.reserve(most)
-	if j.item.Grant != nil && most > 0 {
-		j.item.Grant(most)
+	if j.item.Grant != nil && lease.Most > 0 {
+		j.item.Grant(lease.Most)
 	}
 	e.flying[j] = l
 	go func() { e.report(ending{queue: l, job: j, try: attempt(work, j.item)}) }()
@@ -247,7 +245,8 @@ func (e *engine) abandonAll() {
 		j.last = errored(j.item, why)
 		j.last.Attempts = []audit.Attempt{{Error: why}}
 		j.attempts = append(j.attempts, j.last.Attempts...)
-		e.budget.settle(j.item, j.reserved, j.last.Attempts)
+		Lose(&e.budget, &l.pace, j.lease)
+		l.pace.InFlight++ // held until it is stored
 		go e.keep(l, j)
 	}
 }
@@ -276,7 +275,7 @@ func (e *engine) take(work context.Context, end ending) {
 	l, j := end.queue, end.job
 	if end.stored {
 		e.state.InFlight--
-		l.pace.inFlight--
+		l.pace.InFlight--
 		if end.result.Err != nil {
 			e.unstored = append(e.unstored, unstored{j.item, end.result})
 			e.halt(fmt.Sprintf("results cannot be stored: %v", end.result.Err))
@@ -289,12 +288,11 @@ func (e *engine) take(work context.Context, end ending) {
 	}
 	delete(e.flying, j)
 	t, now := end.try, time.Now()
-	e.budget.settle(j.item, j.reserved, t.Attempts)
+	Settle(&e.budget, &l.pace, j.lease, &t, e.config.MaxWait, now)
 	j.attempts = append(j.attempts, t.Attempts...)
 	j.last = t
 	wait := t.last().RetryAfter
 	throttled := t.throttled()
-	l.pace.end(j.number, throttled, min(wait, e.config.MaxWait), now)
 	if throttled {
 		e.tell(Event{Kind: Throttle, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
 	}
@@ -304,7 +302,7 @@ func (e *engine) take(work context.Context, end ending) {
 	if t.again() && j.tries < e.config.Tries && wait <= e.config.MaxWait && work.Err() == nil && e.halted == "" && l.stopped == "" {
 		e.state.InFlight--
 		e.state.Retries++
-		j.at = now.Add(j.delay(wait, e.config.FirstWait))
+		j.at = now.Add(e.config.Delay(&t, j.tries))
 		heap.Push(&l.delayed, j)
 		e.tell(Event{Kind: Retry, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
 		return
@@ -313,7 +311,7 @@ func (e *engine) take(work context.Context, end ending) {
 		l.stopped = fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", name(l.provider), wait.Round(time.Second), e.config.MaxWait)
 		e.say(Event{Kind: Stopping, Provider: l.provider, Text: l.stopped})
 	}
-	l.pace.inFlight++ // held until it is stored
+	l.pace.InFlight++ // held until it is stored
 	go e.keep(l, j)
 }
 
@@ -368,8 +366,8 @@ func (e *engine) finish(it *Item, res Result) {
 }
 
 func (e *engine) tell(ev Event) {
-	e.state.Spent = e.budget.spent
-	e.state.Expected = e.budget.spent + math.Max(0, e.left)
+	e.state.Spent = e.budget.Spent
+	e.state.Expected = e.budget.Spent + math.Max(0, e.left)
 	e.state.Elapsed = time.Since(e.began)
 	if e.config.Progress != nil {
 		ev.State = e.state

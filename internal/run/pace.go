@@ -1,64 +1,268 @@
 package run
 
 import (
+	"math"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
+	"assay/audit"
 )
 
-// A pace is how many tries one provider takes at once: one more for every full
-// round that went well (additive increase), half when it says that it is asked
-// too often (multiplicative decrease), between 1 and most. It starts at most,
-// which is what the user asked for.
-type pace struct {
-	most, limit float64
-	inFlight    int
-	until       time.Time // nothing is sent before
-	sent        uint64    // tries begun so far
-	lowered     uint64    // sent when limit was last halved
+// A Pace says when a provider is asked: no more than Most tries at once, and no
+// faster than it grants. It sees a provider as a bucket of Burst tries that fills at a
+// rate. A refusal says that the bucket was empty then, so what was accepted between two
+// refusals tells the rate; from there it feels its way upwards, since a provider does
+// not say when it grants more. Where the provider states its limits in headers, these
+// are believed. It is a function of its fields, of what happens, and of the time that
+// it is given, so that it can be kept in a database between two calls. It starts with
+// Most alone, which is what the user asked for.
+type Pace struct {
+	Most     int
+	InFlight int
+	Until    time.Time // nothing is sent before: the provider said so
+	Sent     uint64    // tries begun
+	Refused  float64   // of them
+
+	Rate  float64   // tries a second; 0 while nothing was refused and nothing stated: as many as Most lets
+	Burst float64   // that the provider takes at once after a rest
+	Left  float64   // of Burst, at the time At
+	At    time.Time // see Left
+	Gain  float64   // by which share Rate grows with each try that went well
+	Calm  float64   // tries that went well since Gain was last changed
+
+	Empty    time.Time // when the measurement began: the bucket was empty
+	Accepted float64   // of Sent, until then
+	Paused   float64   // seconds of pauses since then
+	Missed   float64   // refused since then
+	Vain     float64   // how much the rate was lowered since it was calm last
+	Lost     float64   // tries that the last pause cost
+	Fence    uint64    // Sent when the rate was last measured: what was sent before says nothing about it
+	Step     uint64    // Sent when it was last lowered a little
+	Heard    uint64    // the last try whose answer stated limits
 }
 
-func newPace(most int) *pace { return &pace{most: float64(most), limit: float64(most)} }
-
-// ready reports whether another try may begin.
-func (p *pace) ready(now time.Time) bool {
-	return p.inFlight < int(p.limit) && !now.Before(p.until)
+// A Sending is a try under way, as the pace knows it.
+type Sending struct {
+	Number uint64
+	At     time.Time
 }
 
-// begin counts a try and gives its number.
-func (p *pace) begin() uint64 {
-	p.inFlight++
-	p.sent++
-	return p.sent
+// The numbers of a pace. They were chosen on a simulated provider (TestPaceKeepsUp).
+const (
+	calmly   = 80  // tries that go well before the rate grows faster, and
+	dearly   = 14  // as many times what a pause costs
+	quiet    = 28  // tries accepted after which a refusal is no more than a hint
+	window   = 16  // tries that a measurement takes
+	bisected = 1.0 // tries a second below which a rate is not lowered unless something was accepted
+	slowest  = 0.05
+	least    = 0.0005 // Gain once the rate is found
+	// So often is the rate lowered without an effect before it is taken that refusals
+	// are not about it, for so many tries; a measurement counts as three.
+	vain, heedless, measurement = 12, 100, 3
+)
+
+// Wait gives how long the next try waits, 0 when it may begin. ok is false when that
+// is not a matter of time: one of those in flight has to end first.
+func (p *Pace) Wait(now time.Time) (d time.Duration, ok bool) {
+	switch {
+	case p.InFlight >= p.Most:
+		return 0, false
+	case now.Before(p.Until):
+		return p.Until.Sub(now), true
+	case p.Rate == 0:
+		return 0, true
+	}
+	p.fill(now)
+	if p.Left >= 1-1e-6 {
+		return 0, true
+	}
+	return time.Duration((1-p.Left)/p.Rate*1e9) + 1, true
 }
 
-// end takes note of how try n went. A burst of complaints about tries that were
-// under way together halves the limit once: those that began before the last
-// halving say nothing about the limit since.
-func (p *pace) end(n uint64, throttled bool, pause time.Duration, now time.Time) {
-	p.inFlight--
-	if !throttled {
-		p.limit = min(p.most, p.limit+1/p.limit)
+// Begin counts a try that begins.
+func (p *Pace) Begin(now time.Time) Sending {
+	p.fill(now)
+	if p.Rate > 0 {
+		p.Left--
+	}
+	if p.Sent == 0 {
+		p.Empty = now
+	}
+	p.Sent++
+	p.InFlight++
+	return Sending{p.Sent, now}
+}
+
+// End takes note of how a try went: whether the provider refused it as one too many,
+// for how long it asks to be left alone, and what it states of its limits.
+func (p *Pace) End(s Sending, refused bool, pause time.Duration, g audit.Grant, now time.Time) {
+	p.InFlight--
+	p.fill(now)
+	if refused {
+		p.refused(s, pause, now)
+	} else if p.Rate > 0 && s.Number > p.Fence && p.Left < 2 { // else something else holds the sending back
+		p.Rate *= 1 + p.Gain
+		p.Calm++
+		switch {
+		case p.Vain > vain && p.Calm > heedless:
+			p.Vain = 0
+		case p.Calm > max(calmly, dearly*p.Lost):
+			p.Calm, p.Gain = 0, max(p.Gain, min(.02, 2*p.Gain))
+		}
+	}
+	if g.Rate > 0 && s.Number > p.Heard {
+		p.Heard = s.Number
+		p.Rate, p.Gain, p.Burst = g.Rate, 0, max(1, g.Burst)
+		p.Left = min(g.Left+g.Rate*now.Sub(s.At).Seconds()-float64(min(p.Sent-s.Number, uint64(p.InFlight))), p.Burst)
+	}
+}
+
+// refused lowers the rate.
+func (p *Pace) refused(s Sending, pause time.Duration, now time.Time) {
+	p.Refused++
+	accepted := float64(s.Number) - p.Refused // refusals come in the order of the tries, about
+	rest := p.pause(pause, now)
+	switch a := accepted - p.Accepted; {
+	case p.Rate == 0:
+		p.first(s, accepted, pause, now)
+		p.measure(s, accepted)
+	case s.Number <= p.Fence:
+	case pause > 0:
+		p.afterPause(a, pause.Seconds(), s.At)
+		p.measure(s, accepted)
+	case a > quiet:
+		p.mark(s, accepted)
+		p.Vain = 0
+		p.lower(s)
+	default:
+		if p.Missed++; p.Missed+a < window || p.Missed < window/4 {
+			p.lower(s)
+			break
+		}
+		p.saturated(a, s.At)
+		p.measure(s, accepted)
+	}
+	p.Left = min(p.Left, .5)
+	p.Paused += rest
+}
+
+// pause notes that the provider wants to be left alone and gives by how many seconds
+// longer than it is already.
+func (p *Pace) pause(d time.Duration, now time.Time) float64 {
+	from, until := p.Until, now.Add(d)
+	if from.Before(now) {
+		from = now
+	}
+	if d <= 0 || !until.After(from) {
+		return 0
+	}
+	p.Until = until
+	return until.Sub(from).Seconds()
+}
+
+// first makes what it can of the first refusal. Where it comes at once, what was
+// accepted is the burst, and the rate is anything.
+func (p *Pace) first(s Sending, accepted float64, pause time.Duration, now time.Time) {
+	p.Burst, p.Left, p.Gain = 1, 0, .02
+	if d := s.At.Sub(p.Empty).Seconds(); d > .1 || accepted > float64(2*p.Most) {
+		p.Rate = max(slowest, accepted/d)
 		return
 	}
-	if n > p.lowered {
-		p.limit = max(1, p.limit/2)
-		p.lowered = p.sent
+	p.Burst = max(1, .9*accepted)
+	round := .05 // seconds: too fast a rate is found out by a few refusals more
+	if pause > 0 {
+		round = 1 // each of which is dear here
 	}
-	if t := now.Add(pause); pause > 0 && t.After(p.until) {
-		p.until = t
+	p.Rate = float64(p.Most) / max(round, 2*now.Sub(s.At).Seconds())
+}
+
+// afterPause sets the rate by a refusal that asks for a pause of so many seconds, with
+// a tries accepted since the last one. Each costs what the pause keeps back, so the
+// rate stays a little below what was measured.
+func (p *Pace) afterPause(a, pause float64, at time.Time) {
+	free := min(p.Burst, p.Rate*p.Paused) // what had gathered in the last pause
+	if a < free {
+		p.Burst = max(1, .9*a)
+		free = min(p.Burst, free)
+	}
+	m, low := p.measured(a, at), p.lowest(a)
+	p.Lost = max(0, pause*p.Rate-p.Burst)
+	slow := least * calmly / max(calmly, dearly*p.Lost)
+	net := a - free
+	if net < 2 { // too few to tell: half way, on the scale of logarithms, but some tries for each pause
+		p.Rate = max(low, min(p.Rate, 4/pause), math.Sqrt(max(min(m, p.Rate), p.Rate/50)*p.Rate))
+		if p.Gain = max(p.Gain/2, slow); a < 1 {
+			p.Gain = .05
+		}
+		return
+	}
+	if p.Lost > 4 {
+		m *= .97
+	}
+	p.Rate = max(low, min(.98*p.Rate, max(m*(1-.5/net), .5*p.Rate)))
+	p.Gain = max(min(p.Gain/4, .1/net), slow)
+}
+
+// saturated sets the rate to what was accepted while much was refused: the bucket was
+// empty all the time.
+func (p *Pace) saturated(a float64, at time.Time) {
+	m := p.measured(a, at)
+	switch {
+	case m < p.Rate/2:
+		p.Vain = 0
+	case p.Vain > vain:
+		p.Gain = .005
+		return
+	default:
+		p.Vain += measurement
+	}
+	p.Rate = max(p.lowest(a), min(p.Rate, max(m, p.Rate/4)))
+	p.Gain = .01
+	if a < 1 {
+		p.Gain = .5 // an outage: when it ends, the rate means nothing
 	}
 }
 
-// lastCeiling is where the ceiling of the waits stops doubling.
-const lastCeiling = time.Minute
+// lowest is the least rate that a measurement with so many accepted can give.
+func (p *Pace) lowest(a float64) float64 {
+	if a < 1 {
+		return min(p.Rate, bisected)
+	}
+	return min(p.Rate, slowest)
+}
 
-// newBackOff gives the waits of one item: full jitter, that is uniform between 0
-// and a ceiling that doubles. Full jitter spreads a crowd of clients best (M.
-// Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). A
-// randomisation of 1 around half the ceiling is uniform from 0 to the ceiling.
-func newBackOff(first, last time.Duration) *backoff.ExponentialBackOff {
-	b := &backoff.ExponentialBackOff{InitialInterval: first / 2, RandomizationFactor: 1, Multiplier: 2, MaxInterval: last / 2}
-	b.Reset()
-	return b
+// measured gives the rate at which tries were accepted since the measurement began. In
+// pauses no more than a burst gathers.
+func (p *Pace) measured(a float64, at time.Time) float64 {
+	d := at.Sub(p.Empty).Seconds()
+	m := a / max(d, 1e-3)
+	if p.Paused > 0 && m*p.Paused > p.Burst {
+		m = max(m, (a-p.Burst)/max(d-p.Paused, 1e-3))
+	}
+	return m
+}
+
+// measure begins a measurement of what is sent from now on.
+func (p *Pace) measure(s Sending, accepted float64) {
+	p.mark(s, accepted)
+	p.Fence = p.Sent
+}
+
+func (p *Pace) mark(s Sending, accepted float64) {
+	p.Empty, p.Accepted, p.Paused, p.Missed, p.Calm = s.At, accepted, 0, 0, 0
+}
+
+// lower takes a little off the rate, once for what was under way together.
+func (p *Pace) lower(s Sending) {
+	if p.Vain > vain {
+		p.Gain = .005
+	} else if s.Number > p.Step {
+		p.Rate *= .97
+		p.Gain, p.Step, p.Calm = max(min(.02, p.Gain)/2, least), p.Sent, 0
+	}
+}
+
+func (p *Pace) fill(now time.Time) {
+	if d := now.Sub(p.At).Seconds(); d > 0 {
+		p.Left, p.At = min(max(p.Burst, 1), p.Left+p.Rate*d), now
+	}
 }

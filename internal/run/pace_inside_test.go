@@ -1,40 +1,196 @@
 package run
 
 import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
+
+	"assay/audit"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestPaceHalvesOncePerBurst(t *testing.T) {
+// A granter is a provider in virtual time: a bucket of tries that fills.
+type granter struct {
+	rate    func(seconds float64) float64
+	burst   float64
+	after   time.Duration // Retry-After of a refusal
+	latency time.Duration // of an answer: up to a third more
+	says    time.Duration // latency of a refusal
+	noise   float64       // share that is refused whatever the rate
+	stated  bool          // its headers say what it grants
+
+	left  float64
+	since time.Duration
+}
+
+func (g *granter) take(now time.Duration, rng *rand.Rand) bool {
+	for g.since < now {
+		step := min(now-g.since, 10*time.Millisecond)
+		g.left = min(g.burst, g.left+g.rate(g.since.Seconds())*step.Seconds())
+		g.since += step
+	}
+	if rng.Float64() < g.noise || g.left < 1-1e-9 {
+		return false
+	}
+	g.left--
+	return true
+}
+
+func (g *granter) grant(now time.Duration) audit.Grant {
+	if !g.stated {
+		return audit.Grant{}
+	}
+	return audit.Grant{Rate: g.rate(now.Seconds()), Burst: g.burst, Left: g.left}
+}
+
+// An arrival is an answer, or the instant at which a pace lets something begin.
+type arrival struct {
+	at      time.Duration
+	try     *Sending
+	refused bool
+	grant   audit.Grant
+}
+
+type arrivals []arrival
+
+func (h arrivals) Len() int           { return len(h) }
+func (h arrivals) Less(i, k int) bool { return h[i].at < h[k].at }
+func (h arrivals) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
+func (h *arrivals) Push(x any)        { *h = append(*h, x.(arrival)) }
+func (h *arrivals) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+// drive has n tries accepted by a provider at most so many at a time, and gives the time
+// that it takes as a multiple of what the provider grants and one latency, and the share
+// of refusals after the first quarter.
+func drive(n, most int, g *granter) (ratio, refused float64) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	start := time.Unix(1e9, 0)
+	g.left = g.burst
+	p, h := Pace{Most: most}, &arrivals{}
+	var now, wake time.Duration
+	left, done, settled, late := n, 0, 0, 0
+	for done < n && now < time.Hour {
+		for left > 0 {
+			d, ok := p.Wait(start.Add(now))
+			if ok && d > 0 && (wake <= now || now+d < wake) {
+				wake = now + d
+				heap.Push(h, arrival{at: wake})
+			}
+			if !ok || d > 0 {
+				break
+			}
+			left--
+			s := p.Begin(start.Add(now))
+			a := arrival{at: now + g.latency + time.Duration(rng.IntN(100))*g.latency/300, try: &s}
+			if !g.take(now, rng) {
+				a.at, a.refused = now+g.says, true
+			}
+			a.grant = g.grant(now)
+			heap.Push(h, a)
+			if done > n/4 {
+				settled++
+				if a.refused {
+					late++
+				}
+			}
+		}
+		a := heap.Pop(h).(arrival)
+		now = a.at
+		if a.try == nil {
+			continue
+		}
+		pause := time.Duration(0)
+		if a.refused {
+			pause = g.after
+			left++
+		} else {
+			done++
+		}
+		p.End(*a.try, a.refused, pause, a.grant, start.Add(now))
+	}
+	granted, t := 0.0, 0.0
+	for ; granted < float64(n); t += .01 {
+		granted += g.rate(t) * (1 - g.noise) * .01
+	}
+	return now.Seconds() / (t + g.latency.Seconds()), float64(late) / max(1, float64(settled))
+}
+
+func steady(r float64) func(float64) float64 { return func(float64) float64 { return r } }
+
+func changes(from, to float64) func(float64) float64 {
+	return func(t float64) float64 {
+		if t < 8 {
+			return from
+		}
+		return to
+	}
+}
+
+// The time to finish is at most 1.2 times what the provider grants, at any concurrency
+// that can use it, and about one in twenty is refused at most once the rate is found.
+func TestPaceKeepsUp(t *testing.T) {
+	const second, ms = time.Second, time.Millisecond
+	for _, c := range []struct {
+		name    string
+		rate    func(float64) float64
+		mean    float64
+		burst   float64 // seconds of the mean
+		after   time.Duration
+		noise   float64
+		stated  bool
+		ratio   float64 // 0: 1.2
+		refused float64 // 0: 0.05
+	}{
+		{name: "5 a second", rate: steady(5), mean: 5, burst: 1},
+		{name: "50 a second", rate: steady(50), mean: 50, burst: 1},
+		{name: "500 a second", rate: steady(500), mean: 500, burst: 1},
+		{name: "little burst", rate: steady(50), mean: 50, burst: .2},
+		{name: "much burst", rate: steady(50), mean: 50, burst: 3},
+		{name: "Retry-After", rate: steady(50), mean: 50, burst: 1, after: second},
+		{name: "Retry-After, much burst", rate: steady(50), mean: 50, burst: 3, after: second},
+		{name: "Retry-After, little burst", rate: steady(50), mean: 50, burst: .2, after: second, ratio: 1.3},
+		{name: "more", rate: changes(50, 100), mean: 75, burst: 1, refused: .08},
+		{name: "less", rate: changes(100, 25), mean: 60, burst: 1, refused: .08},
+		{name: "stated", rate: steady(50), mean: 50, burst: .2, stated: true, refused: .005},
+		{name: "stated, less", rate: changes(100, 25), mean: 60, burst: .2, stated: true, refused: .08},
+		{name: "one in ten refused by chance", mean: 50, burst: 1, noise: .1, refused: 1, ratio: 15},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, latency := range []time.Duration{300 * ms, second, 3 * second} {
+				for _, times := range []float64{2, 4, 20} {
+					most := int(times * c.mean * latency.Seconds())
+					g := &granter{rate: c.rate, burst: c.burst * c.mean, after: c.after, latency: latency, says: 50 * ms, noise: c.noise, stated: c.stated}
+					if c.noise > 0 { // concurrency is the only bound
+						g.rate = steady(.8 * float64(most) / latency.Seconds())
+					}
+					ratio, refused := drive(max(400, int(20*c.mean)), most, g)
+					at := fmt.Sprintf("latency %s, concurrency %d: ratio %.2f, refused %.1f %%", latency, most, ratio, 100*refused)
+					t.Log(at)
+					if ratio > cmp.Or(c.ratio, 1.2) || refused > cmp.Or(c.refused, .06) {
+						t.Error("FAIL", at)
+					}
+				}
+			}
+		})
+	}
+}
+
+// What asks to be left alone is left alone.
+func TestPaceWaits(t *testing.T) {
 	now := time.Now()
-	p := newPace(16)
-	var burst []uint64
-	for p.ready(now) {
-		burst = append(burst, p.begin())
-	}
-	require.Len(t, burst, 16)
-	for _, n := range burst {
-		p.end(n, true, 0, now)
-	}
-	require.Equal(t, 8.0, p.limit, "sixteen complaints about one burst are one complaint")
-	n := p.begin()
-	p.end(n, true, 0, now)
-	require.Equal(t, 4.0, p.limit, "one about what began since is another")
-	for range 4 {
-		p.end(p.begin(), false, 0, now)
-	}
-	require.InDelta(t, 5, p.limit, 0.2, "a full round that goes well adds one")
-	for range 1000 {
-		p.end(p.begin(), false, 0, now)
-	}
-	require.Equal(t, 16.0, p.limit, "and never more than was asked for")
-	for range 100 {
-		p.end(p.begin(), true, 0, now)
-	}
-	require.Equal(t, 1.0, p.limit, "one is always tried")
-	p.end(p.begin(), true, time.Minute, now)
-	require.False(t, p.ready(now.Add(59*time.Second)))
-	require.True(t, p.ready(now.Add(time.Minute)))
+	p := Pace{Most: 2}
+	s := p.Begin(now)
+	p.End(s, true, time.Minute, audit.Grant{}, now)
+	d, ok := p.Wait(now)
+	require.True(t, ok)
+	require.Equal(t, time.Minute, d)
 }

@@ -12,10 +12,11 @@ import (
 // A queue is the work of one provider.
 type queue struct {
 	provider string
-	pace     *pace
-	queue    []*job // not begun, in order
-	delayed  delays // to be tried again
-	stopped  string // why nothing more is sent to it
+	pace     Pace
+	queue    []*Item // not begun, in order
+	next     *job    // the first of them, when it was looked at
+	delayed  delays  // to be tried again
+	stopped  string  // why nothing more is sent to it
 }
 
 // A job is an item on its way.
@@ -24,60 +25,81 @@ type job struct {
 	tries    int
 	attempts []audit.Attempt
 	last     Try
-	backOff  *backoff.ExponentialBackOff // nil before the first wait
-	at       time.Time                   // when it may be tried again
-	number   uint64                      // of the try under way, in its pace
-	reserved float64                     // for the try under way, USD
-	given    bool                        // up: the try under way did not end when it was told to
+	at       time.Time // when it may be tried again
+	lease    Lease     // of the try under way
+	given    bool      // up: the try under way did not end when it was told to
 }
 
 // peek gives the job that is due: one that waited for another try before one
 // that was never begun; nil when there is none.
 func (l *queue) peek(now time.Time) *job {
-	switch {
-	case len(l.delayed) > 0 && !now.Before(l.delayed[0].at):
-		return l.delayed[0]
-	case len(l.queue) > 0:
-		return l.queue[0]
+	if len(l.delayed) > 0 && now.Before(l.delayed[0].at) {
+		return l.fresh()
 	}
-	return nil
+	return l.first()
 }
 
-// pop takes the job that peek gave.
+// first gives one that waits for another try, whether it is due or not, before one that
+// was never begun; nil when there is none.
+func (l *queue) first() *job {
+	if len(l.delayed) > 0 {
+		return l.delayed[0]
+	}
+	return l.fresh()
+}
+
+// fresh gives the first that was never begun. A job is made when its turn has come: a
+// plan may be a million of them.
+func (l *queue) fresh() *job {
+	if l.next == nil && len(l.queue) > 0 {
+		l.next = &job{item: l.queue[0]}
+		l.queue[0], l.queue = nil, l.queue[1:]
+	}
+	return l.next
+}
+
+// pop takes a job that one of these gave.
 func (l *queue) pop(j *job) {
-	if len(l.delayed) > 0 && l.delayed[0] == j {
-		heap.Pop(&l.delayed)
+	if l.next == j {
+		l.next = nil
 		return
 	}
-	l.queue[0] = nil // let go of what is done
-	l.queue = l.queue[1:]
+	heap.Pop(&l.delayed)
 }
 
-// wake gives when something of this queue becomes due by time alone.
-func (l *queue) wake(now time.Time) (t time.Time) {
-	if len(l.queue) == 0 && len(l.delayed) == 0 {
-		return t
-	}
-	if now.Before(l.pace.until) {
-		t = l.pace.until
-	} else if len(l.delayed) > 0 && l.pace.inFlight < int(l.pace.limit) {
-		t = l.delayed[0].at
-	}
-	return t
-}
+// lastCeiling is where the ceiling of the waits stops doubling.
+const lastCeiling = time.Minute
 
-// delay is how long a job waits for its next try: at least as long as the server
-// asks, and a share of chance, so that those who were turned away together do
-// not come back together.
-func (j *job) delay(asked, first time.Duration) time.Duration {
-	if j.backOff == nil {
-		j.backOff = newBackOff(first, max(first, lastCeiling))
+// Delay gives how long an item waits after try t, the tries-th. One that the provider
+// refused as one too many is due at once when that happens the first time, since the
+// pace holds it back, and when the provider says else when it says so. Others wait a
+// share of chance of a ceiling that doubles, and at least what the provider asks.
+func (c *Config) Delay(t *Try, tries int) time.Duration {
+	asked := t.last().RetryAfter
+	if t.throttled() {
+		if tries--; tries == 0 {
+			return asked
+		}
 	}
-	d := j.backOff.NextBackOff()
+	b := newBackOff(c.FirstWait, max(c.FirstWait, lastCeiling))
+	d := b.NextBackOff()
+	for range tries - 1 {
+		d = b.NextBackOff()
+	}
 	if asked > 0 {
-		return asked + min(d, first)
+		return asked + min(d, c.FirstWait)
 	}
 	return d
+}
+
+// newBackOff gives the waits of one item: full jitter, that is uniform between 0
+// and a ceiling that doubles. Full jitter spreads a crowd of clients best (M.
+// Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). A
+// randomisation of 1 around half the ceiling is uniform from 0 to the ceiling.
+func newBackOff(first, last time.Duration) *backoff.ExponentialBackOff {
+	b := &backoff.ExponentialBackOff{InitialInterval: first / 2, RandomizationFactor: 1, Multiplier: 2, MaxInterval: last / 2}
+	b.Reset()
+	return b
 }
 
 func name(provider string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"assay/audit"
 	"assay/internal/store"
@@ -18,7 +19,8 @@ type Run struct {
 	ID   string
 	done chan struct{}
 
-	slots   map[string]*slot // by key; nil when results are discarded
+	mu      sync.Mutex
+	slots   map[string]*slot // by key: nil before anybody waits and anything is there; no map when results are discarded
 	summary Summary
 	err     error
 }
@@ -64,7 +66,7 @@ func (p *Plan) Start(ctx context.Context) (*Run, error) {
 	if !c.Discard {
 		r.slots = make(map[string]*slot, len(p.items))
 		for i := range p.items {
-			r.slots[p.items[i].Key] = &slot{ready: make(chan struct{})}
+			r.slots[p.items[i].Key] = nil
 		}
 	}
 	e := newEngine(p, c, r)
@@ -79,8 +81,8 @@ func (p *Plan) Start(ctx context.Context) (*Run, error) {
 // ends with an error when ctx ends first, when the plan has no such item, and
 // when results are discarded.
 func (r *Run) Wait(ctx context.Context, key string) (Result, error) {
-	s, ok := r.slots[key]
-	if !ok {
+	s := r.slot(key)
+	if s == nil {
 		return Result{}, fmt.Errorf("run: no item with key %.12s is planned, or results are discarded", key)
 	}
 	select {
@@ -115,8 +117,20 @@ func (r *Run) Finish() (Summary, error) {
 
 // deliver hands a result to whoever waits for it.
 func (r *Run) deliver(res Result) {
-	if s, ok := r.slots[res.Key]; ok {
+	if s := r.slot(res.Key); s != nil {
 		s.result = res
 		close(s.ready)
 	}
+}
+
+// slot gives the slot of a key, nil where there is none.
+func (r *Run) slot(key string) *slot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, ok := r.slots[key]
+	if ok && s == nil {
+		s = &slot{ready: make(chan struct{})}
+		r.slots[key] = s
+	}
+	return s
 }

@@ -102,20 +102,6 @@ func (it *Item) Row(run string, t *Try, tries int, attempts []audit.Attempt) sto
 	return row(run, it, t.Evaluation, tries, attempts)
 }
 
-// Delay gives how long to wait before another try: a share of chance of a ceiling
-// that doubles with each of the tries so far, and at least what the provider asks.
-func (c *Config) Delay(tries int, asked time.Duration) time.Duration {
-	b := newBackOff(c.FirstWait, max(c.FirstWait, lastCeiling))
-	d := b.NextBackOff()
-	for range tries - 1 {
-		d = b.NextBackOff()
-	}
-	if asked > 0 {
-		return asked + min(d, c.FirstWait)
-	}
-	return d
-}
-
 // Add counts n items more with this expected label and outcome.
 func (s *State) Add(l audit.Label, o audit.Outcome, n int) {
 	if s.tally == nil {
