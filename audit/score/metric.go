@@ -72,14 +72,14 @@ func BenchMetrics() []Metric[*Bench] {
 // ModuleMetrics are the figures that modules have beside those of their sites.
 func ModuleMetrics() []Metric[*Modules] {
 	perHundred := func(name string, of func(*Modules) Estimate) Metric[*Modules] {
-		return Metric[*Modules]{name, false, of, func(m *Modules) string { return of(m).numbers() }}
+		return Metric[*Modules]{name, false, of, func(m *Modules) string { return of(m).numbers() }, true}
 	}
 	return []Metric[*Modules]{
 		perHundred("missed/100", func(m *Modules) Estimate { return m.Missed }),
 		perHundred("false/100", func(m *Modules) Estimate { return m.False }),
-		{"F1", false, func(m *Modules) Estimate { return Estimate{Value: m.F1} }, func(m *Modules) string { return m.F1.String() }},
-		{"modules entirely right", false, func(m *Modules) Estimate { return m.Right }, func(m *Modules) string { return m.Right.String() }},
-		{"named off all sites", false, func(m *Modules) Estimate { return Estimate{Value: Of(float64(m.Off))} }, func(m *Modules) string { return fmt.Sprint(m.Off) }},
+		{"F1", false, func(m *Modules) Estimate { return Estimate{Value: m.F1} }, func(m *Modules) string { return m.F1.String() }, false},
+		{"modules entirely right", false, func(m *Modules) Estimate { return m.Right }, func(m *Modules) string { return m.Right.String() }, false},
+		{"named off all sites", false, func(m *Modules) Estimate { return Estimate{Value: Of(float64(m.Off))} }, func(m *Modules) string { return fmt.Sprint(m.Off) }, true},
 	}
 }
 

@@ -16,6 +16,9 @@ import (
 	"assay/internal/record"
 )
 
+// verdictOrder is that of urgency.
+var verdictOrder = []audit.Verdict{audit.Invalid, audit.Fail, audit.Warn, audit.Pass}
+
 // A Pull is what a pull request is told about a run: what changed, worst first.
 type Pull struct {
 	Verdict audit.Verdict // the gravest

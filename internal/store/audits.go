@@ -103,7 +103,10 @@ func (s *sqlStore) Audits(ctx context.Context, q Query) iter.Seq2[Audit, error] 
 			where += fmt.Sprintf(" AND %s = $%d", c.column, len(args))
 		}
 	}
-	columns := auditColumns[:len(auditColumns)-len("kept")] + "NULL"
+	columns := auditColumns
+	if !q.Kept {
+		columns = auditColumns[:len(auditColumns)-len("kept")] + "NULL"
+	}
 	return s.audits(ctx, columns, where, args...)
 }
 

@@ -102,6 +102,7 @@ type Run struct {
 type Query struct {
 	Run   string // with the rows that this run reused from earlier ones
 	Model string
+	Kept  bool // audits with what they left behind
 }
 
 // A Line counts evaluations that agree in everything that a report groups by.
@@ -150,7 +151,8 @@ type Store interface {
 	// report that counts, without attempts.
 	Audited(ctx context.Context, trials []string) (map[string]Audit, error)
 	// Audits streams the audits that q chooses (its Model is the auditor), oldest
-	// first, without Kept and attempts. The first error ends the sequence.
+	// first, without attempts, and without Kept unless q asks for it. The first error
+	// ends the sequence.
 	Audits(ctx context.Context, q Query) iter.Seq2[Audit, error]
 	// Attempts gives a trial's attempts in the order in which they were made.
 	Attempts(ctx context.Context, run, trial string) ([]audit.Attempt, error)

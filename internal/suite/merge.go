@@ -33,23 +33,40 @@ func (m Merge) Run(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("%s is there already: remove it, or name another file with -o", m.Out)
 	}
 	var parts []part
+	audited := 0
 	for _, name := range m.Files {
 		p, err := readPart(ctx, name)
 		if err != nil {
 			return err
 		}
-		parts = append(parts, p)
+		audited += p.audited
+		if p.run.ID != "" {
+			parts = append(parts, p)
+		}
 	}
-	if err := belongTogether(parts); err != nil {
-		return err
+	if len(parts) > 0 || audited == 0 {
+		if err := belongTogether(parts); err != nil {
+			return err
+		}
 	}
 	to, err := store.Open(ctx, m.Out)
 	if err != nil {
 		return err
 	}
-	whole, rows, err := join(ctx, to, parts)
+	var whole store.Run
+	var rows []store.Evaluation
+	carried, err := m.carry(ctx, to)
+	if err == nil && len(parts) > 0 {
+		whole, rows, err = join(ctx, to, parts)
+	}
 	if err := errors.Join(err, to.Close()); err != nil {
 		return err
+	}
+	if carried > 0 {
+		fmt.Fprintf(w, "%s: %d audits of %d files: kept, and not judged here: their records say what they are worth\n", m.Out, carried, len(m.Files))
+	}
+	if len(parts) == 0 {
+		return nil
 	}
 	for _, p := range parts {
 		if p.older > 0 {
@@ -67,6 +84,51 @@ type part struct {
 	command      string // without the shard, and without where it ran
 	index, total int
 	older        int // runs of the file that are kept and not judged
+	audited      int // runs of audits: Smoke's and Regression's
+}
+
+// carry copies the runs of audits with all that they hold, and counts their audits.
+func (m Merge) carry(ctx context.Context, to store.Store) (n int, err error) {
+	for _, name := range m.Files {
+		from, err := store.OpenReadOnly(ctx, name)
+		if err != nil {
+			return n, err
+		}
+		k, err := carryFrom(ctx, to, from)
+		if err := errors.Join(err, from.Close()); err != nil {
+			return n, fmt.Errorf("%s: %w", name, err)
+		}
+		n += k
+	}
+	return n, nil
+}
+
+func carryFrom(ctx context.Context, to, from store.Store) (n int, err error) {
+	runs, err := from.Runs(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range slices.Backward(runs) {
+		if r.Suite == "Bench" {
+			continue
+		}
+		if err := to.Begin(ctx, r); err != nil {
+			return n, fmt.Errorf("run %s: %w", r.ID, err)
+		}
+		for a, err := range from.Audits(ctx, store.Query{Run: r.ID, Kept: true}) {
+			if err == nil {
+				a.Attempts, err = from.Attempts(ctx, a.Run, a.Trial)
+			}
+			if err == nil {
+				err = to.PutAudit(ctx, a)
+			}
+			if err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
+	return n, nil
 }
 
 // ofShard is how shard.command begins the command of a run that is one of several.
@@ -82,14 +144,19 @@ func readPart(ctx context.Context, name string) (part, error) {
 		return part{}, err
 	}
 	defer st.Close()
-	runs, err := benchRuns(ctx, st)
+	all, err := st.Runs(ctx)
 	if err != nil {
 		return part{}, err
 	}
+	runs := benchOf(slices.Clone(all))
+	p := part{file: name, audited: len(all) - len(runs), older: len(runs) - 1}
 	if len(runs) == 0 {
-		return part{}, fmt.Errorf("%s holds no run: expected the results.db of a shard", name)
+		if p.audited == 0 {
+			return p, fmt.Errorf("%s holds no run: expected the results.db of a shard", name)
+		}
+		return p, nil
 	}
-	p := part{file: name, run: runs[0], older: len(runs) - 1}
+	p.run = runs[0]
 	m := ofShard.FindStringSubmatch(p.run.Command)
 	if m == nil {
 		return p, fmt.Errorf("%s: its newest run (%s, %q) is not that of a shard: expected one of go test -run Bench with TEST_SHARD_INDEX and TEST_TOTAL_SHARDS", name, p.run.ID, p.run.Command)
@@ -103,10 +170,9 @@ func readPart(ctx context.Context, name string) (part, error) {
 	return p, nil
 }
 
-// benchRuns gives the runs of Bench, newest first: those of audits are records.
-func benchRuns(ctx context.Context, st store.Store) ([]store.Run, error) {
-	runs, err := st.Runs(ctx)
-	return slices.DeleteFunc(runs, func(r store.Run) bool { return r.Suite != "Bench" }), err
+// benchOf gives the runs of Bench.
+func benchOf(runs []store.Run) []store.Run {
+	return slices.DeleteFunc(runs, func(r store.Run) bool { return r.Suite != "Bench" })
 }
 
 // belongTogether checks that the parts are all the shards of one run.
@@ -191,11 +257,11 @@ func copyRuns(ctx context.Context, to store.Store, p part) (newest []store.Evalu
 		return nil, err
 	}
 	defer from.Close()
-	runs, err := benchRuns(ctx, from)
+	runs, err := from.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range slices.Backward(runs) {
+	for _, r := range slices.Backward(benchOf(runs)) {
 		if err := to.Begin(ctx, r); err != nil {
 			return nil, fmt.Errorf("%s: run %s: %w", p.file, r.ID, err)
 		}

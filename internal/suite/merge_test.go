@@ -241,3 +241,44 @@ func TestMergeTellsWhatChangedSinceTheBaseline(t *testing.T) {
 	require.Contains(t, out.String(), "the prompt changed since the baseline: new, and was old")
 	require.Contains(t, out.String(), "1 answers of the baseline are for cases that have changed or gone since, like shop/gone-01-good")
 }
+
+// TestMergeCarriesAudits: those of shards, with what they left behind, stand in the
+// joined file, and are not made again; beside runs of Bench and without any.
+func TestMergeCarriesAudits(t *testing.T) {
+	root, cases := shop(t)
+	ctx := context.Background()
+	audited := func(name string, i int) string {
+		st, err := store.Open(ctx, name)
+		require.NoError(t, err)
+		id := fmt.Sprint("audits-", i)
+		require.NoError(t, st.Begin(ctx, store.Run{ID: id, Suite: "Regression", Started: time.Now(), Command: "go test -run Regression"}))
+		require.NoError(t, st.PutAudit(ctx, store.Audit{Run: id, Trial: fmt.Sprint("key-", i), Time: time.Now(), Project: "demo", Auditor: "agent", Outcome: audit.OutcomeCorrect, Kept: []byte{1, 2, byte(i)},
+			Attempts: []audit.Attempt{{HTTPStatus: 200, Usage: audit.Usage{USD: 0.5, Priced: true}}}}))
+		require.NoError(t, st.Close())
+		return name
+	}
+	for _, bench := range []bool{true, false} {
+		var files []string
+		for i := range 2 {
+			name := filepath.Join(t.TempDir(), "results.db")
+			if bench {
+				name = shardFile{index: i, total: 2, outcome: allRight}.write(t, cases)
+			}
+			files = append(files, audited(name, i))
+		}
+		out := filepath.Join(t.TempDir(), "all.db")
+		var said strings.Builder
+		require.NoError(t, Merge{Root: root, Out: out, Files: files}.Run(ctx, &said))
+		require.Contains(t, said.String(), "2 audits of 2 files: kept, and not judged here")
+		require.Equal(t, bench, strings.Contains(said.String(), "joined of 2 shards"))
+		st, err := store.OpenReadOnly(ctx, out)
+		require.NoError(t, err)
+		found, err := st.Audited(ctx, []string{"key-0", "key-1"})
+		require.NoError(t, err)
+		require.Equal(t, []byte{1, 2, 1}, found["key-1"].Kept)
+		attempts, err := st.Attempts(ctx, "audits-1", "key-1")
+		require.NoError(t, err)
+		require.Len(t, attempts, 1)
+		require.NoError(t, st.Close())
+	}
+}

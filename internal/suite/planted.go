@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 
 	"assay/audit"
 	"assay/internal/planted"
+	"assay/internal/seal"
 )
 
 // plantedDir is where planted projects stand.
@@ -25,6 +27,24 @@ const plantedAll = "planted-all"
 type target struct {
 	project *audit.Project
 	drawn   *planted.Target // nil: a pinned project
+	broken  error           // why its key cannot be read; the project has a name alone then
+}
+
+// export makes the sealed export for one live trial in a new folder, and gives where
+// it is and what removes it.
+func (x *target) export(ctx context.Context, dir string, fetch func(context.Context, *audit.Project) (*seal.Clone, error)) (string, func() error, error) {
+	if x.drawn != nil {
+		return dir, func() error { return nil }, x.drawn.Export(dir)
+	}
+	clone, err := fetch(ctx, x.project)
+	if err != nil {
+		return "", nil, err
+	}
+	sealed, err := clone.Export(ctx, dir)
+	if err != nil {
+		return "", nil, err
+	}
+	return sealed.Dir, sealed.Remove, nil
 }
 
 // target gives the project of this name, as records and plans hold it.
@@ -42,7 +62,7 @@ func (e *env) target(name string) (target, error) {
 	all, err := x.targets()
 	for _, t := range all {
 		if t.project.Name == name {
-			return t, nil
+			return t, t.broken
 		}
 	}
 	return target{}, errors.Join(err, fmt.Errorf("there is no project %q below fixtures/projects or %s", name, plantedDir))
@@ -87,14 +107,14 @@ func (e *env) planted() ([]target, error) {
 				continue
 			}
 			t := draw.Render()
-			targets = append(targets, target{named(t, name, seed), t})
+			targets = append(targets, target{project: named(t, name, seed), drawn: t})
 		}
 		if len(draws) > 0 {
 			t, err := planted.Combine(plantedAll, "The planted projects side by side", draws...)
 			if err != nil {
 				return nil, err
 			}
-			targets = append(targets, target{named(t, plantedAll, seed), t})
+			targets = append(targets, target{project: named(t, plantedAll, seed), drawn: t})
 		}
 	}
 	slices.SortStableFunc(targets, func(a, b target) int { return strings.Compare(a.project.Name, b.project.Name) })

@@ -19,7 +19,6 @@ import (
 	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/auditor"
-	"assay/internal/planted"
 	"assay/internal/record"
 	"assay/internal/run"
 	"assay/internal/run/river"
@@ -51,7 +50,7 @@ func (s *Suite) Regression(t T) {
 		r.live.end(t)
 	})
 	for _, x := range targets {
-		t.Run(x.project.Name, func(t T) { r.project(t, x) })
+		t.Run(x.project.Name, func(t T) { r.register(t, x) })
 	}
 	r.live.start(t)
 	if len(targets) == 0 {
@@ -76,9 +75,9 @@ func (e *env) targets() ([]target, error) {
 		}
 		p, err := fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
 		if err != nil {
-			return nil, err
+			p = &audit.Project{Name: name}
 		}
-		targets = append(targets, target{project: p})
+		targets = append(targets, target{project: p, broken: err})
 	}
 	return targets, nil
 }
@@ -107,7 +106,10 @@ func (r *regression) readRecordings() error {
 	return err
 }
 
-func (r *regression) project(t T, x target) {
+func (r *regression) register(t T, x target) {
+	if x.broken != nil { // the others are audited all the same
+		t.Fatal(x.broken)
+	}
 	p := x.project
 	if err := fixture.MissingDimensions(p, r.dims); err != nil {
 		t.Fatal(err)
@@ -127,7 +129,7 @@ func (r *regression) project(t T, x target) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := &evaluation{regression: r, project: p, drawn: x.drawn, goals: goals, candidate: a}
+			h := &evaluation{regression: r, target: x, goals: goals, candidate: a}
 			h.run(t)
 		})
 	}
@@ -242,8 +244,7 @@ func (r *regression) replays(p *audit.Project) []candidate {
 type evaluation struct {
 	*regression
 	candidate
-	project  *audit.Project
-	drawn    *planted.Target // nil: a pinned project
+	target
 	goals    score.Goals
 	baseline *record.Record // nil: there is none
 	beside   *evaluation    // the old auditor, with -beside; nil without
@@ -269,7 +270,7 @@ func (h *evaluation) run(t T) {
 		t.Fatal(err)
 	}
 	if name := h.env.cfg.Beside; name != "" {
-		h.beside = &evaluation{regression: h.regression, project: h.project, drawn: h.drawn, candidate: h.named(t, name), prefix: "beside-"}
+		h.beside = &evaluation{regression: h.regression, target: h.target, candidate: h.named(t, name), prefix: "beside-"}
 		if err := h.beside.told(); err != nil {
 			t.Fatal(err)
 		}
@@ -532,7 +533,7 @@ func (h *evaluation) scored(r *audit.Report, dir string) (*score.Result, error) 
 // many USD; 0: what its section says.
 func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd float64) (audit.AuditRun, string, error) {
 	usd = cmp.Or(usd, h.entries[h.candidate.name].Cost)
-	if h.live.workers != nil && h.sent() && h.drawn == nil {
+	if h.live.workers != nil && h.sent() && h.env.given.auditor(h.candidate.name) == nil {
 		r, dir, err := h.away(ctx, trial, usd)
 		if !errors.Is(err, river.ErrDeserted) {
 			return r, dir, err
@@ -543,7 +544,7 @@ func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd f
 	if err != nil {
 		return audit.AuditRun{}, "", err
 	}
-	dir, remove, err := h.export(ctx, filepath.Join(tmp, "src"))
+	dir, remove, err := h.export(ctx, filepath.Join(tmp, "src"), h.live.fetch)
 	if err != nil {
 		return audit.AuditRun{}, "", errors.Join(err, os.RemoveAll(tmp))
 	}
@@ -554,28 +555,16 @@ func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd f
 	return r, dir, err
 }
 
-// export makes the sealed export for one live trial in a new folder, and gives what
-// removes it.
-func (h *evaluation) export(ctx context.Context, dir string) (string, func() error, error) {
-	if h.drawn != nil {
-		return dir, func() error { return nil }, h.drawn.Export(dir)
-	}
-	clone, err := h.live.fetch(ctx, h.project)
-	if err != nil {
-		return "", nil, err
-	}
-	sealed, err := clone.Export(ctx, dir)
-	if err != nil {
-		return "", nil, err
-	}
-	return sealed.Dir, sealed.Remove, nil
-}
-
 // fetch brings a project here; one at a time.
 func (a *audits) fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	a.fetching.Lock()
 	defer a.fetching.Unlock()
 	a.suite.progress.say("fetching %s at its pin", p.Name)
+	return fetch(ctx, p)
+}
+
+// fetch brings a project here.
+func fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	cache, err := cacheDir()
 	if err != nil {
 		return nil, err

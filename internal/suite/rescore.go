@@ -159,7 +159,7 @@ func (r *regression) regressionAgain(x *reread) error {
 		return err
 	}
 	side := func(old *record.Record, prefix string) (*evaluation, error) {
-		h := &evaluation{regression: r, project: t.project, drawn: t.drawn, goals: goals, candidate: candidate{name: old.Auditor, static: old.Auditor == "static"}}
+		h := &evaluation{regression: r, target: t, goals: goals, candidate: candidate{name: old.Auditor, static: old.Auditor == "static"}}
 		h.trials, err = again(r.entries[old.Auditor], prefix, old.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
 			if invalid != "" {
 				return nil, nil

@@ -10,13 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"time"
 
 	"assay/audit"
-	"assay/audit/fixture"
+	"assay/internal/run"
 	"assay/internal/run/river"
 	"assay/internal/seal"
 )
@@ -31,11 +31,16 @@ type remote struct {
 // remoteAudit carries out an audit for somebody else: an export of its own, the
 // auditor's own deadline and process group.
 func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err error) {
-	p, err := fixture.ReadProject(e.root.holdings(), path.Join("fixtures/projects", t.Project+".md"))
+	x, err := e.target(t.Project)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
 	dir, err := e.directory()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
+	}
+	dir.Budget = math.Inf(1) // the plan's is kept where it was made: t.MaxUSD
+	asked, err := dir.Auditor(t.Auditor)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
@@ -45,37 +50,25 @@ func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err
 			entry = a
 		}
 	}
-	if seal.Hash(p) != t.Export || entryHash(entry) != t.Entry {
-		return nil, fmt.Errorf("%w: %s on %s is another audit here: give every worker the commit and fixtures of the plan", river.ErrOther, t.Auditor, t.Project)
+	if seal.Hash(x.project) != t.Export || entryHash(entry, asked) != t.Entry {
+		return nil, fmt.Errorf("%w: %s on %s is another audit here: give every worker the commit, fixtures and settings of the plan", river.ErrOther, t.Auditor, t.Project)
 	}
 	tmp, err := os.MkdirTemp("", "assay-audit-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	cache, err := cacheDir()
-	if err != nil {
-		return nil, err
-	}
-	clone, err := seal.Fetch(ctx, p, cache, environment("ASSAY_MIRROR"))
-	if err != nil {
-		return nil, err
-	}
-	sealed, err := clone.Export(ctx, filepath.Join(tmp, "src"))
+	at, remove, err := x.export(ctx, filepath.Join(tmp, "src"), fetch)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
-		if e := sealed.Remove(); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		if e := remove(); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}()
-	r := remote{Dir: sealed.Dir}
-	asked, err := dir.Auditor(t.Auditor)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
-	}
-	if r.Run, err = asked.Audit(ctx, audit.AuditTask{Dir: sealed.Dir, MaxUSD: t.MaxUSD}); err != nil {
+	r := remote{Dir: at}
+	if r.Run, err = asked.Audit(ctx, audit.AuditTask{Dir: at, MaxUSD: t.MaxUSD}); err != nil {
 		r.Err = err.Error()
 	}
 	var out bytes.Buffer
@@ -83,12 +76,16 @@ func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err
 	return out.Bytes(), err
 }
 
-// entryHash identifies what an auditor's section says: a worker with another one
-// would run another auditor.
-func entryHash(a audit.AuditorEntry) string {
+// entryHash identifies what an auditor's section says, or of a model its settings: a
+// worker with others would run another auditor.
+func entryHash(a audit.AuditorEntry, who audit.Auditor) string {
 	a.Pos = audit.Pos{}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%+v", a))
-	return hex.EncodeToString(sum[:])
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%+v", a)
+	if d, ok := who.(run.DescribedAuditor); ok {
+		fmt.Fprint(sum, d.Settings())
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // spreadAudits opens the PostgreSQL of live audits where workers are there that
@@ -110,7 +107,7 @@ func (r *regression) spreadAudits(t T) {
 		t.Fatal(err)
 	}
 	r.live.closers = append(r.live.closers, func() {
-		if err := db.Close(); err != nil {
+		if err := errors.Join(db.Taken(context.Background()), db.Close()); err != nil {
 			t.Errorf("%v", err)
 		}
 	})
@@ -126,8 +123,11 @@ func (r *regression) spreadAudits(t T) {
 // away has a worker make one run. Plan, budget, pace and tries are this process's:
 // a worker does what it is told.
 func (h *evaluation) away(ctx context.Context, trial int, usd float64) (audit.AuditRun, string, error) {
-	task := river.AuditTask{Run: h.id, Project: h.project.Name, Auditor: h.candidate.name, Trial: trial, Try: rand.Text(),
-		Export: seal.Hash(h.project), MaxUSD: usd, Entry: entryHash(h.entries[h.candidate.name])}
+	task := river.AuditTask{Run: h.id, Project: h.project.Name, Auditor: h.candidate.name, Trial: trial,
+		Export: seal.Hash(h.project), MaxUSD: usd, Entry: entryHash(h.entries[h.candidate.name], h.candidate.trials[trial])}
+	if x := h.planned[trial]; x.Settings != "" && !h.env.cfg.Force { // what was made for a process that was killed is taken
+		task.Run = "audit " + x.Key()
+	}
 	b, err := h.live.workers.Audit(ctx, task)
 	if ctx.Err() != nil {
 		return audit.AuditRun{Invalid: "stopped: " + context.Cause(ctx).Error()}, "", nil // what it has cost so far is not known

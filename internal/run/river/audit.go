@@ -2,8 +2,10 @@ package river
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,11 +20,13 @@ const auditQueue = "audits"
 // An AuditTask is a job: one trial of an auditor on a project. The worker makes
 // the sealed export itself, from the pinned commit.
 type AuditTask struct {
+	// Run is who asks; or, the same for whoever asks, what is asked: then what was made,
+	// or is being made, for somebody who was killed is taken.
 	Run     string  `json:"run" river:"unique"`
 	Project string  `json:"project" river:"unique"`
 	Auditor string  `json:"auditor" river:"unique"`
 	Trial   int     `json:"trial" river:"unique"` // from 0
-	Try     string  `json:"try" river:"unique"`   // another one for each try
+	Try     string  `json:"try" river:"unique"`   // another one for each try; chosen when it is enqueued
 	Export  string  `json:"export"`               // seal.Hash: what the auditor is shown
 	MaxUSD  float64 `json:"max_usd"`              // that it may cost; 0 where nobody says
 	Entry   string  `json:"entry"`                // hash of the auditor's section
@@ -46,33 +50,108 @@ func (db *DB) AuditSlots(ctx context.Context) (slots int, err error) {
 }
 
 // Audit has a worker carry out an audit and waits for what it gives. The audit of
-// a worker that dies is begun anew by another one. Where no worker that takes
-// audits has shown itself for a while, or all have left, it is ErrDeserted.
+// a worker that dies is begun anew by another one. One of the same Run that somebody
+// else asked for, and this process has not had yet, is taken in its place, done or
+// under way. Where no worker that takes audits has shown itself for a while, or all
+// have left, it is ErrDeserted.
 func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
-	client, err := db.inserter()
+	id, err := db.ask(ctx, &t)
 	if err != nil {
-		return nil, fmt.Errorf("river: %w", err)
-	}
-	if _, err := client.Insert(ctx, t, &river.InsertOpts{Queue: auditQueue, MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true}}); err != nil {
-		return nil, fmt.Errorf("river: enqueueing the audit: %w", err)
+		return nil, err
 	}
 	seen := presence{since: time.Now(), some: time.Now()}
 	for {
+		why, over := db.over(ctx, id) // before its result is looked for, which is written with its end
 		var b []byte
 		err := db.pool.QueryRow(ctx, "SELECT result FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key()).Scan(&b)
-		if err == nil {
+		switch {
+		case err == nil:
 			return b, nil
-		}
-		if errors.Is(err, pgx.ErrNoRows) && db.deserted(ctx, &seen) {
+		case !errors.Is(err, pgx.ErrNoRows): // a PostgreSQL that is gone comes back, or ctx ends
+		case over && why != "":
+			return nil, fmt.Errorf("river: no worker could do the audit: %s", why)
+		case over: // whoever else waited for it has withdrawn it
+			if id, err = db.ask(ctx, &t); err != nil {
+				return nil, err
+			}
+		case db.deserted(ctx, &seen):
 			return nil, errors.Join(ErrDeserted, db.withdraw(t))
 		}
-		// A PostgreSQL that is gone comes back, or ctx ends.
 		select {
 		case <-ctx.Done():
 			return nil, errors.Join(context.Cause(ctx), db.withdraw(t))
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
+}
+
+// ask finds the try of an audit that is waited for: one with a result, or that a
+// worker is at, which this process has not had yet; else it enqueues a new one. id is
+// that of its job, 0 where there is a result.
+func (db *DB) ask(ctx context.Context, t *AuditTask) (id int64, err error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	rows, err := db.pool.Query(ctx, `SELECT 0, substr(audit_key, length($6::text) + 1) FROM spread_audits WHERE run_id = $2 AND starts_with(audit_key, $6::text)
+		UNION ALL SELECT id, args->>'try' FROM river_job WHERE kind = $1 AND args->>'run' = $2 AND args->>'project' = $3 AND args->>'auditor' = $4
+		AND args->>'trial' = $5 AND finalized_at IS NULL`, t.Kind(), t.Run, t.Project, t.Auditor, fmt.Sprint(t.Trial), strings.TrimSuffix(t.key(), t.Try))
+	if err != nil {
+		return 0, fmt.Errorf("river: %w", err)
+	}
+	var try string
+	found := *t
+	_, err = pgx.ForEachRow(rows, []any{&id, &try}, func() error {
+		found.Try = try
+		if _, had := db.had[found.Run+" "+found.key()]; had {
+			return nil
+		}
+		return errFound
+	})
+	if !errors.Is(err, errFound) {
+		if err != nil {
+			return 0, fmt.Errorf("river: %w", err)
+		}
+		found = *t
+		found.Try = rand.Text()
+		client, err := db.inserter()
+		if err != nil {
+			return 0, fmt.Errorf("river: %w", err)
+		}
+		res, err := client.Insert(ctx, found, &river.InsertOpts{Queue: auditQueue, MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+		if err != nil {
+			return 0, fmt.Errorf("river: enqueueing the audit: %w", err)
+		}
+		id = res.Job.ID
+	}
+	*t = found
+	if db.had == nil {
+		db.had = map[string]AuditTask{}
+	}
+	db.had[found.Run+" "+found.key()] = found
+	return id, nil
+}
+
+// errFound ends a search.
+var errFound = errors.New("found")
+
+// over reports whether a job has ended; why says how it failed for good, empty where
+// it did not.
+func (db *DB) over(ctx context.Context, id int64) (why string, over bool) {
+	err := db.pool.QueryRow(ctx, `SELECT finalized_at IS NOT NULL, CASE WHEN state = 'discarded' THEN coalesce(errors[array_upper(errors, 1)]->>'error', 'discarded') ELSE '' END
+		FROM river_job WHERE id = $1`, id).Scan(&over, &why)
+	return why, over && err == nil
+}
+
+// Taken forgets the results that this process has had: they are stored elsewhere by
+// now, and the same audit is made anew when it is asked for again.
+func (db *DB) Taken(ctx context.Context) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for _, t := range db.had {
+		if _, err := db.pool.Exec(ctx, "DELETE FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key()); err != nil {
+			return fmt.Errorf("river: %w", err)
+		}
+	}
+	return nil
 }
 
 // A presence is what was last seen of the workers that take audits.

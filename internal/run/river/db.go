@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +32,9 @@ const connections = 4
 type DB struct {
 	Store store.Store
 	pool  *pgxpool.Pool
+
+	mu  sync.Mutex
+	had map[string]AuditTask // what this process asked of workers, by run and key
 }
 
 // Open opens the PostgreSQL at dsn, and brings its tables up to date. Results of
