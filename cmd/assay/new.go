@@ -305,7 +305,7 @@ func (c *newProjectCmd) Run(ctx context.Context) error {
 	if err := errors.Join(m.tree(ctx, c.Name), m.functions(ctx, c.Name)); err != nil {
 		return fmt.Errorf("%w\nthe project is there and has no manifests yet: assay tree %s writes them", err, c.Name)
 	}
-	fmt.Printf("\nnext: fill in the key, by hand or with assay import %s FILE, then\n  assay lint\n  go test -run Regression\n", c.Name)
+	fmt.Printf("\nnext: fill in the key, by hand or with assay import %s FILE --root %s, then\n  assay lint --root %s\n  ASSAY_ROOT=%s go test -run Regression\n", c.Name, c.source.Root, c.source.Root, c.source.Root)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +81,36 @@ func TestARunIsSpread(t *testing.T) {
 	for _, stop := range stops {
 		require.NoError(t, stop())
 	}
+}
+
+// A reply that cannot be read is asked for once more, with what was wrong, though
+// another worker has the second try; both are charged.
+func TestAskedOnceMore(t *testing.T) {
+	t.Parallel()
+	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+		switch again := strings.Contains(r.Prompt, "could not be used: "); {
+		case !again:
+			return mockapi.Reply{Content: "hm", Cost: 0.00001}
+		case strings.Contains(r.Prompt, "SELECT 5"):
+			return mockapi.Reply{Content: "hm, still", Cost: 0.00001}
+		}
+		return mockapi.Reply{Cost: 0.00001}
+	})
+	defer s.Close()
+	db := open(t, database(t))
+	h := chatHouse(t, s, 12)
+	r := h.enqueue(t, db, run.Config{Concurrency: 4, FirstWait: time.Millisecond})
+	for range 2 { // each try is made of a trial that knows nothing of an earlier one
+		work(t, db, river.Worker{Rebuild: func(ctx context.Context, task river.Task) (run.Item, error) {
+			return chatHouse(t, s, 12).rebuild(ctx, task)
+		}})
+	}
+	sum, err := r.Finish()
+	require.NoError(t, err)
+	require.Equal(t, 1, sum.State.Outcome(audit.OutcomeMalformed))
+	require.Len(t, s.Requests(), 24, "twice each, and no third time")
+	require.InDelta(t, s.Charged(), sum.State.Spent, 1e-9)
+	account(t, db, r.ID, 12)
 }
 
 // The budget of a run is one, whoever spends it.
