@@ -76,7 +76,7 @@ func newRunner(t *testing.T, changed string) *runner {
 	goBin, err := exec.LookPath("go")
 	require.NoError(t, err)
 	stub := func(name, script string) {
-		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+name+" \"$@\" >> "+r.log+"\n"+script+"\n"), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+name+" \"$@\" $ANTHROPIC_API_KEY >> "+r.log+"\n"+script+"\n"), 0o755))
 	}
 	for _, name := range []string{"sudo", "apt-get", "npm"} {
 		stub(name, "")
@@ -94,7 +94,7 @@ func newRunner(t *testing.T, changed string) *runner {
 	}
 	stub("go", suites+"exec "+goBin+" \"$@\"")
 	r.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RUNNER_TEMP="+r.tmp, "GITHUB_OUTPUT="+filepath.Join(r.tmp, "output"),
-		"BASE="+r.base, "CI_MERGE_REQUEST_DIFF_BASE_SHA="+r.base, "ASSAY_ROOT=")
+		"BASE="+r.base, "CI_MERGE_REQUEST_DIFF_BASE_SHA="+r.base, "ASSAY_ROOT=", "ANTHROPIC_API_KEY=")
 	return r
 }
 
@@ -207,7 +207,12 @@ func TestPipelinesRun(t *testing.T) {
 		}
 		require.Equal(t, "sudo apt-get install -y bubblewrap; sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0; npm install -g @anthropic-ai/claude-code@2.1.197; "+live, r.asked())
 		r = newRunner(t, "docs/new.md")
+		r.env = append(r.env, "ANTHROPIC_API_KEY=KEY") // GitLab gives it to all lines
 		r.bash(strings.Join(ps[1].Live.Script, "\n"))
-		require.Equal(t, "apt-get update; apt-get install -y bubblewrap npm; npm install -g @anthropic-ai/claude-code@2.1.197; "+live, r.asked())
+		require.Equal(t, "apt-get update; apt-get install -y bubblewrap npm; npm install -g --prefix /home/assay @anthropic-ai/claude-code@2.1.197; "+
+			strings.ReplaceAll(live, "; ", " KEY; ")+" KEY", r.asked())
+		all, err := os.ReadFile(r.log)
+		require.NoError(t, err)
+		require.Contains(t, string(all), "go build -o /tmp/assay-ci ./cmd/assay\n")
 	})
 }
