@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -93,6 +94,19 @@ type Traffic struct {
 	Refused     int    `json:"refused,omitempty"` // how often it was asked for and not let through
 	Sent        int64  `json:"sent"`              // bytes on the wire
 	Received    int64  `json:"received"`
+}
+
+// AddTraffic gives what was exchanged with each host in both, sorted by host.
+func AddTraffic(a, b []Traffic) []Traffic {
+	sum := slices.Concat(a, b)
+	slices.SortStableFunc(sum, func(x, y Traffic) int { return cmp.Compare(x.Host, y.Host) })
+	for i := len(sum) - 1; i > 0; i-- {
+		if x, y := &sum[i-1], sum[i]; x.Host == y.Host {
+			x.Connections, x.Refused, x.Sent, x.Received = x.Connections+y.Connections, x.Refused+y.Refused, x.Sent+y.Sent, x.Received+y.Received
+			sum = slices.Delete(sum, i, i+1)
+		}
+	}
+	return sum
 }
 
 // Limits are what one run of an auditor may use; 0 is the usual limit. A run that

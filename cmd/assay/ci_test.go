@@ -97,7 +97,7 @@ func newRunner(t *testing.T, changed string) *runner {
 	goBin, err := exec.LookPath("go")
 	require.NoError(t, err)
 	stub := func(name, script string) {
-		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+name+" \"$@\" >> "+r.log+"\n"+script+"\n"), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+name+" \"$@\" $ANTHROPIC_API_KEY >> "+r.log+"\n"+script+"\n"), 0o755))
 	}
 	for _, name := range []string{"sudo", "apt-get", "npm"} {
 		stub(name, "")
@@ -119,7 +119,7 @@ func newRunner(t *testing.T, changed string) *runner {
 	r.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RUNNER_TEMP="+r.tmp, "GITHUB_OUTPUT="+filepath.Join(r.tmp, "output"), "GITHUB_ENV="+filepath.Join(r.tmp, "env"),
 		"GITHUB_STEP_SUMMARY="+filepath.Join(r.tmp, "step-summary"), "GITHUB_SERVER_URL=https://github.example", "GITHUB_REPOSITORY=o/r", "GITHUB_RUN_ID=5", "NUMBER=12", "GH_TOKEN=t",
 		"CI_API_V4_URL=https://gitlab.example/api/v4", "CI_PROJECT_ID=3", "CI_MERGE_REQUEST_IID=12", "CI_JOB_URL=https://gitlab.example/job/1", "ASSAY_COMMENT_TOKEN=t",
-		"BASE="+r.base, "CI_MERGE_REQUEST_DIFF_BASE_SHA="+r.base, "ASSAY_ROOT=")
+		"BASE="+r.base, "CI_MERGE_REQUEST_DIFF_BASE_SHA="+r.base, "ASSAY_ROOT=", "ANTHROPIC_API_KEY=")
 	return r
 }
 
@@ -287,7 +287,12 @@ func TestPipelinesRun(t *testing.T) {
 		r.steps(ps[0].Jobs["live"].Steps)
 		require.Equal(t, "sudo apt-get install -y bubblewrap; sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0; npm install -g @anthropic-ai/claude-code@2.1.197; "+live, r.asked())
 		r = newRunner(t, "docs/new.md")
+		r.env = append(r.env, "ANTHROPIC_API_KEY=KEY") // GitLab gives it to all lines
 		r.bash(strings.Join(ps[1].Live.Script, "\n"))
-		require.Equal(t, "apt-get update; apt-get install -y bubblewrap npm; npm install -g @anthropic-ai/claude-code@2.1.197; "+live, r.asked())
+		require.Equal(t, "apt-get update; apt-get install -y bubblewrap npm; npm install -g --prefix /home/assay @anthropic-ai/claude-code@2.1.197; "+
+			strings.ReplaceAll(live, "; ", " KEY; ")+" KEY", r.asked())
+		all, err := os.ReadFile(r.log)
+		require.NoError(t, err)
+		require.Contains(t, string(all), "go build -o /tmp/assay-ci ./cmd/assay\n")
 	})
 }

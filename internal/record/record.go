@@ -58,6 +58,7 @@ type Trial struct {
 	Memory   int64             `json:"peak_memory,omitempty"` // bytes, over all processes of the auditor; 0 when unknown
 	Exposed  string            `json:"exposed,omitempty"`     // what it was not kept from while it ran
 	Confined string            `json:"confined,omitempty"`    // what confined it, and which limits held
+	Network  []audit.Traffic   `json:"network,omitempty"`     // with whom all its runs spoke, or tried to, through the proxy of each
 	Claimed  []audit.Dimension `json:"claimed,omitempty"`     // what the auditor says that it covered
 
 	// Runs are those that came to an end by themselves, EarlyEnds those of them that

@@ -26,20 +26,21 @@ const maxStream = 8 << 20
 // record, in a folder of the run's name below <record>.transcript: run.json, the
 // report as plain text, the streams compressed.
 type Transcript struct {
-	Name       string      `json:"name"` // "trial-01", for an earlier run of the same trial "trial-01-try-1"
-	Trial      int         `json:"trial"`
-	Last       bool        `json:"last"`             // of its trial: the one that is scored
-	Dir        string      `json:"dir"`              // that the auditor saw: its report may name it
-	Format     string      `json:"format,omitempty"` // of the report, as it was read
-	Invalid    string      `json:"invalid,omitempty"`
-	EndedEarly string      `json:"ended_early,omitempty"`
-	Whole      bool        `json:"whole,omitempty"` // audit.AuditRun.Whole
-	Exit       int         `json:"exit"`
-	Started    time.Time   `json:"started,omitzero"`
-	Seconds    float64     `json:"seconds"`
-	Model      string      `json:"model,omitempty"`
-	Usage      audit.Usage `json:"usage"`
-	Kept       []Stream    `json:"kept"` // what was written, empty streams left out
+	Name       string          `json:"name"` // "trial-01", for an earlier run of the same trial "trial-01-try-1"
+	Trial      int             `json:"trial"`
+	Last       bool            `json:"last"`             // of its trial: the one that is scored
+	Dir        string          `json:"dir"`              // that the auditor saw: its report may name it
+	Format     string          `json:"format,omitempty"` // of the report, as it was read
+	Invalid    string          `json:"invalid,omitempty"`
+	EndedEarly string          `json:"ended_early,omitempty"`
+	Whole      bool            `json:"whole,omitempty"` // audit.AuditRun.Whole
+	Exit       int             `json:"exit"`
+	Started    time.Time       `json:"started,omitzero"`
+	Seconds    float64         `json:"seconds"`
+	Model      string          `json:"model,omitempty"`
+	Usage      audit.Usage     `json:"usage"`
+	Network    []audit.Traffic `json:"network,omitempty"` // with whom it spoke, or tried to
+	Kept       []Stream        `json:"kept"`              // what was written, empty streams left out
 }
 
 // A Stream is one thing that a run wrote.
@@ -58,7 +59,7 @@ type Stream struct {
 // secrets out of what is kept.
 func NewTranscript(trial, try int, dir string, r *audit.AuditRun, mask func([]byte) []byte) Transcript {
 	t := Transcript{Name: fmt.Sprintf("trial-%02d", trial+1), Trial: trial + 1, Last: try == 0, Dir: dir, Format: r.Report.Format, Invalid: string(mask([]byte(r.Invalid))), EndedEarly: r.EndedEarly, Whole: r.Whole,
-		Exit: r.ExitCode, Started: r.Started, Seconds: r.Duration.Seconds(), Model: r.Model, Usage: r.Usage}
+		Exit: r.ExitCode, Started: r.Started, Seconds: r.Duration.Seconds(), Model: r.Model, Usage: r.Usage, Network: r.Network}
 	if try > 0 {
 		t.Name += fmt.Sprintf("-try-%d", try)
 	}

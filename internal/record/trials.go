@@ -62,6 +62,9 @@ func (r *Record) trialNotes() []string {
 			notes = append(notes, "confined: "+t.Confined)
 		}
 	}
+	if n := r.traffic(); n != "" {
+		notes = append(notes, n)
+	}
 	results := r.Counting()
 	if len(results) < 2 {
 		return notes
@@ -71,6 +74,33 @@ func (r *Record) trialNotes() []string {
 		return append(notes, "the trials cannot be put together: "+err.Error())
 	}
 	return append(notes, together(&all)...)
+}
+
+// traffic says with which hosts the trials spoke, and which they were refused, the
+// first maxNamed by name.
+func (r *Record) traffic() string {
+	var all []audit.Traffic
+	for _, t := range r.Trials {
+		all = audit.AddTraffic(all, t.Network)
+	}
+	var hosts []string
+	for _, t := range all[:min(len(all), maxNamed)] {
+		said := fmt.Sprintf("%s (%d bytes sent, %d received", t.Host, t.Sent, t.Received)
+		if t.Connections == 0 {
+			said = t.Host + " (not let through"
+		}
+		if t.Refused > 0 {
+			said += fmt.Sprintf(", refused %d times", t.Refused)
+		}
+		hosts = append(hosts, said+")")
+	}
+	if n := len(all) - len(hosts); n > 0 {
+		hosts = append(hosts, fmt.Sprintf("%d more", n))
+	}
+	if len(hosts) == 0 {
+		return ""
+	}
+	return "network: " + strings.Join(hosts, ", ")
 }
 
 // consumed gives the means over the trials: wall time, memory, tokens, cost.

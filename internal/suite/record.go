@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/audit"
 	"assay/audit/score"
 	"assay/internal/auditor"
 	"assay/internal/record"
@@ -57,13 +58,14 @@ func (s *Suite) change(e *env) string {
 func trialOf(v *run.Audited, result *score.Result) record.Trial {
 	r := &v.Run
 	t := record.Trial{Invalid: r.Invalid, Result: result, Seconds: r.Duration.Seconds(), Usage: v.Usage, Claimed: r.Report.Coverage,
-		Memory: r.PeakMemory, Exposed: r.Exposed, Confined: r.Confined, EarlyEnds: v.EarlyEnds}
+		Memory: r.PeakMemory, Exposed: r.Exposed, Confined: r.Confined, EarlyEnds: v.EarlyEnds, Network: r.Network}
 	if r.Invalid == "" || r.EndedEarly != "" {
 		t.Runs = 1
 	}
 	for i := range v.Earlier {
 		t.Seconds += v.Earlier[i].Duration.Seconds()
 		t.Earlier = append(t.Earlier, v.Earlier[i].Invalid)
+		t.Network = audit.AddTraffic(t.Network, v.Earlier[i].Network)
 		if v.Earlier[i].EndedEarly != "" {
 			t.Runs++
 		}
