@@ -29,6 +29,8 @@ func earlyReason(subjects []Subject, rules Rules) (Reason, bool, error) {
 	g := Reason{Code: CodeEarlyEnds, Verdict: audit.Pass, About: "all projects", Now: Of(test.Rate[1]), Baseline: Of(test.Rate[0]),
 		Text: fmt.Sprintf("%.0f %% of runs ended early, at the baseline %.0f %%", 100*test.Rate[1], 100*test.Rate[0])}
 	switch test.Decision {
+	case stat.NoDrop:
+		g.Text += fmt.Sprintf(": chance explains it (p %.2g)", test.P)
 	case stat.Drop:
 		g.Verdict = audit.Fail
 		g.Text += fmt.Sprintf(": more than chance explains (p %.2g, needed %.2g)", test.P, test.Alpha)

@@ -144,10 +144,13 @@ func (d *sides) spanGoal(metric string, goal float64, now, base Span) Reason {
 		return d.goal(metric, "", goal, now.High, base.High)
 	}
 	need := d.review(metric, goal)
+	ask := fmt.Sprintf("review %d more of the findings that are not in the key", need.More)
+	if need.More == 0 {
+		ask = "no further review settles it, the rest is ruled arguable"
+	}
 	return Reason{Code: CodeReview, Verdict: audit.Warn, Metric: metric, Now: now.Low, Want: Of(goal), Baseline: base.Low,
 		More: need.More, Findings: need.Findings,
-		Text: fmt.Sprintf("%s lies between %v and %v, the goal is %v: review %d more of the findings that are not in the key",
-			metric, now.Low, now.High, Of(goal), need.More)}
+		Text: fmt.Sprintf("%s lies between %v and %v, the goal is %v: %s", metric, now.Low, now.High, Of(goal), ask)}
 }
 
 // review asks for the reviews of the first trial that would settle the goal. A

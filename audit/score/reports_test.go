@@ -11,6 +11,7 @@ import (
 	"assay/audit/findings"
 	"assay/audit/fixture"
 	"assay/audit/score"
+	"assay/internal/cwe"
 	"assay/internal/seal"
 )
 
@@ -84,6 +85,35 @@ func TestAgedNumbersLoseNothing(t *testing.T) {
 		require.Positive(t, aged)
 		after := scoreWith(t, p, dims, fs)
 		require.Equal(t, before.Metrics.Recall, after.Metrics.Recall, "%s with CWE-1035 for CWE-1395", name)
+	}
+}
+
+// A category of at most 20 weaknesses counts as each of them: an auditor that names
+// the category of what it found loses nothing.
+func TestCategoriesLoseNothing(t *testing.T) {
+	category := map[audit.CWE]audit.CWE{}
+	for _, e := range cwe.All() {
+		if e.Kind == cwe.Category && len(e.Successors) <= 20 {
+			for _, w := range e.Successors {
+				category[audit.CWE(w)] = audit.CWE(e.Number)
+			}
+		}
+	}
+	dims := realDimensions(t)
+	for _, name := range []string{"dvja", "pygoat", "go-test-bench"} {
+		p, fs := honest(t, name)
+		before := scoreWith(t, p, dims, fs)
+		coarse := 0
+		for i := range fs {
+			if len(fs[i].CWEs) > 0 && category[fs[i].CWEs[0]] != 0 {
+				fs[i].CWEs = append([]audit.CWE{category[fs[i].CWEs[0]]}, fs[i].CWEs[1:]...)
+				coarse++
+			}
+		}
+		require.Greater(t, coarse, len(fs)/4)
+		after := scoreWith(t, p, dims, fs)
+		t.Logf("%s: %d of %d findings by category: recall %v, and %v", name, coarse, len(fs), before.Metrics.Recall, after.Metrics.Recall)
+		require.GreaterOrEqual(t, after.Metrics.Recall.V, before.Metrics.Recall.V-1e-9, name)
 	}
 }
 

@@ -119,7 +119,7 @@ func TestMethodologyTriggers(t *testing.T) {
 	rules, err := fixture.ReadTriggers(os.DirFS("../.."), "fixtures/triggers.md")
 	require.NoError(t, err)
 	for _, path := range []string{"agent.md", "code-audit/agent.md", "coverage_matrix.md", "references/checklists/coverage_matrix.md",
-		"references/checklists/java.md", "java.md", "references/languages/go.md", "references/frameworks/spring.md", "sinks_sources.md",
+		"references/checklists/java.md", "java.md", "references/languages/go.md", "references/frameworks/spring.md", "modules/spring.md", "references/kotlin.md", "sinks_sources.md",
 		"core/sinks_sources.md", "taint_analysis.md", "core/taint_analysis.md", "SKILL.md", "skills/audit/SKILL.md", "AGENTS.md", "CLAUDE.md",
 		".claude/agents/audit.md", "sub/.claude/settings.json", "agents/auditor.md"} {
 		d, err := record.Decide(rules, []string{path})

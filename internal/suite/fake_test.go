@@ -77,13 +77,6 @@ func (f *fake) run(body func(T)) {
 	for i := len(f.cleanups) - 1; i >= 0; i-- {
 		f.cleanups[i]()
 	}
-	for _, c := range f.children {
-		if c.Failed() {
-			f.mu.Lock()
-			f.errors = append(f.errors, "")
-			f.mu.Unlock()
-		}
-	}
 }
 
 func (f *fake) Run(name string, body func(T)) bool {
@@ -122,13 +115,21 @@ func (f *fake) TempDir() string           { return f.dir }
 func (f *fake) ArtifactDir() string       { return f.dir }
 func (f *fake) Log(args ...any)           { f.add(&f.logs, fmt.Sprintln(args...)) }
 func (f *fake) Logf(s string, a ...any)   { f.add(&f.logs, fmt.Sprintf(s, a...)) }
-func (f *fake) Error(args ...any)         { f.add(&f.errors, fmt.Sprintln(args...)) }
-func (f *fake) Errorf(s string, a ...any) { f.add(&f.errors, fmt.Sprintf(s, a...)) }
+func (f *fake) Error(args ...any)         { f.fail(fmt.Sprintln(args...)) }
+func (f *fake) Errorf(s string, a ...any) { f.fail(fmt.Sprintf(s, a...)) }
 func (f *fake) Fatal(args ...any)         { f.Error(args...); runtime.Goexit() }
 func (f *fake) Fatalf(s string, a ...any) { f.Errorf(s, a...); runtime.Goexit() }
 func (f *fake) Skip(args ...any)          { f.add(&f.logs, fmt.Sprintln(args...)); f.SkipNow() }
 func (f *fake) Skipf(s string, a ...any)  { f.skip(fmt.Sprintf(s, a...)); runtime.Goexit() }
 func (f *fake) SkipNow()                  { f.skip("skipped"); runtime.Goexit() }
+
+// fail fails the test, and with it at once those that it is a part of.
+func (f *fake) fail(why string) {
+	f.add(&f.errors, why)
+	for p := f.parent; p != nil; p = p.parent {
+		p.add(&p.errors, "")
+	}
+}
 
 func (f *fake) skip(why string) {
 	f.mu.Lock()

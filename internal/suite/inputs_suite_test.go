@@ -38,6 +38,9 @@ func TestBadInputEndsARunBeforeItIsPaid(t *testing.T) {
 			h.canned(found(33))
 			h.baseline()
 			require.NoError(t, os.RemoveAll(h.path("records")))
+			for _, name := range []string{".md", ".tree.tsv"} { // a sound project beside it
+				h.write("fixtures/projects/sound"+name, string(must(os.ReadFile(h.path("fixtures/projects/demo"+name)))))
+			}
 			tt.spoil(h)
 			f := play(t, "TestRegression", h.suite("-auditor", "canned").Regression)
 			require.True(t, f.Failed())

@@ -52,6 +52,10 @@ func (s *Suite) Regression(t T) {
 	for _, x := range targets {
 		t.Run(x.project.Name, func(t T) { r.register(t, x) })
 	}
+	if t.Failed() && len(r.live.planned) > 0 { // what is wrong with one project is mended before another is paid
+		r.live.planned, r.live.failed = nil, errors.New("an error comes before it")
+		s.summary.note("Regression: nothing was asked and nothing paid: mend the errors above first")
+	}
 	r.live.start(t)
 	if len(targets) == 0 {
 		t.Errorf("%s: -filter left no project, and a run of nothing proves nothing", audit.Invalid)

@@ -63,7 +63,7 @@ func (h *evaluation) next(j score.Judgement, written string) {
 	for i := range j.Reasons {
 		switch g := &j.Reasons[i]; {
 		case g.Verdict == audit.Pass:
-		case g.Code == score.CodeReview:
+		case g.Code == score.CodeReview && g.More > 0:
 			h.suite.summary.do("to review findings", h.env.assay("triage "+quoted(h.project.Name)))
 		case (g.Code == score.CodeDrop || g.Code == score.CodeReplay) && h.baseline != nil && h.beside == nil && written != "":
 			h.suite.summary.do("to see what was lost", h.env.assay("compare "+quoted(h.baselineFile())+" "+quoted(strings.TrimSuffix(written, ".txt")+".json")))
@@ -179,6 +179,9 @@ func lookAt(g score.Reason) string {
 		}
 		return fmt.Sprintf("%s %s, by chance up to %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
 	case score.CodeReview:
+		if g.More == 0 {
+			return what + " hangs on findings that are ruled arguable"
+		}
 		return fmt.Sprintf("%s: review %d more findings", what, g.More)
 	}
 	return fmt.Sprintf("%s %s, goal %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
