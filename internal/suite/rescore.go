@@ -35,7 +35,6 @@ type reread struct {
 	old   *record.Record
 	now   record.Record
 	kept  []record.Transcript
-	entry audit.AuditorEntry
 	held  *evaluation // nil: a record of Smoke
 }
 
