@@ -31,11 +31,11 @@ type Rescore struct {
 
 // A reread is one record that is read again.
 type reread struct {
-	name  string // its file, without the ending
-	old   *record.Record
-	now   record.Record
-	kept  []record.Transcript
-	held  *evaluation // nil: a record of Smoke
+	name string // its file, without the ending
+	old  *record.Record
+	now  record.Record
+	kept []record.Transcript
+	held *evaluation // nil: a record of Smoke
 }
 
 // Run writes a new record beside each whose trials or verdict come out otherwise, and
