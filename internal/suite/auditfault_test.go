@@ -178,7 +178,8 @@ func TestAnInterruptEndsAuditsInGoodOrder(t *testing.T) {
 			require.Equal(t, 1, cmd.ProcessState.ExitCode())
 			require.Equal(t, 2, l.entries("begun"), "nothing more is begun")
 			require.Contains(t, out.String(), "INVALID")
-			require.Contains(t, out.String(), "4 of 6 audits were not begun\nto carry on: ")
+			require.Contains(t, out.String(), "4 of 6 audits were not begun\n")
+			require.Contains(t, out.String(), "\nto carry on: ")
 			l.gone()
 			rs, err := record.ReadAll(l.path("records"))
 			require.NoError(t, err)
@@ -291,7 +292,7 @@ func TestAuditsWithinABudget(t *testing.T) {
 	text, code := l.run("-trials", "3", "-budget", "0")
 	require.Zero(t, code, text)
 	require.Zero(t, l.entries("begun"), "nothing is begun")
-	require.Contains(t, text, "estimate: 6 planned, 0 answered already, 6 to ask: about $0.60, at most $0.60 when each is asked once; budget $0.00")
+	require.Contains(t, strings.Join(strings.Fields(text), " "), "estimate: 6 planned, 0 answered already, 6 to ask: about $0.60, at most $0.60 when each is asked once; budget $0.00")
 
 	text, code = l.run("-trials", "3", "-budget", "0.30")
 	require.Equal(t, 1, code, text)

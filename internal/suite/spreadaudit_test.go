@@ -94,18 +94,16 @@ func TestAnAuditWhoseAskerWasKilled(t *testing.T) {
 	require.Equal(t, 5, workersDid(t, dsn))
 }
 
-// TestABrokenProjectStopsNoOther: its own leaf fails, and the others are audited.
-func TestABrokenProjectStopsNoOther(t *testing.T) {
+// TestBrokenProjectsAreMendedFirst: each is told at once, and until they are mended
+// nothing is asked of anybody.
+func TestBrokenProjectsAreMendedFirst(t *testing.T) {
 	l := newLab(t, 3, "")
 	l.edit("fixtures/projects/demo1.md", "| ID |", "| IDs |")
 	l.write("fixtures/projects/demo2.tree.tsv", "")
 	text, code := l.run()
 	require.Equal(t, 1, code, text)
-	require.Equal(t, 1, l.entries("ended"), text)
+	require.Zero(t, l.entries("begun"), text)
 	require.Contains(t, text, "fixtures/projects/demo1.md:")
-	require.Contains(t, text, "demo2")
-	rs, err := record.ReadAll(l.path("records"))
-	require.NoError(t, err)
-	require.Len(t, rs, 1)
-	require.Equal(t, "demo", rs[0].Project)
+	require.Contains(t, text, "fixtures/projects/demo2.md:")
+	require.Contains(t, text, "nothing was asked and nothing paid")
 }
