@@ -81,6 +81,12 @@ func (c *Config) Delay(t *Try, tries int) time.Duration {
 			return asked
 		}
 	}
+	return c.Backoff(tries, asked)
+}
+
+// Backoff gives the wait of who has no pace to wait for: a share of chance of a
+// ceiling that doubles with each of the tries so far, and at least what is asked.
+func (c *Config) Backoff(tries int, asked time.Duration) time.Duration {
 	b := newBackOff(c.FirstWait, max(c.FirstWait, lastCeiling))
 	d := b.NextBackOff()
 	for range tries - 1 {

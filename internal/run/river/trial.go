@@ -105,7 +105,7 @@ func (w *trialWorker) try(ctx context.Context, d *batcher, conf settings, e *end
 			return err
 		}
 		c := run.Config{FirstWait: conf.FirstWait}
-		return river.JobSnooze(c.Delay(&t, e.tries))
+		return river.JobSnooze(c.Backoff(e.tries, asked))
 	}
 	row := it.Row(d.run, &t, e.tries, e.attempts)
 	e.row = &row
