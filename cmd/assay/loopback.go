@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"time"
 )
 
 // A loopback serves pages to this machine alone. Another site that a browser has open
@@ -31,6 +34,18 @@ func listen(address string) (*loopback, error) {
 		return nil, err
 	}
 	return &loopback{l, rand.Text()}, nil
+}
+
+// serve answers by h, behind guard, until ctx ends. The address is told to w.
+func (l *loopback) serve(ctx context.Context, h http.Handler, w io.Writer) error {
+	server := &http.Server{Handler: l.guard(h), ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	fmt.Fprintf(w, "http://%s/\n", l.Addr())
+	if err := server.Serve(l); ctx.Err() == nil {
+		return err
+	}
+	return nil
 }
 
 // guard lets through what asks for this machine by name, and of requests that change

@@ -31,15 +31,7 @@ func (c *reportCmd) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f := &following{cmd: c}
-	server := &http.Server{Handler: l.guard(f), ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { server.Close() })
-	defer stop()
-	fmt.Printf("http://%s/\n", l.Addr())
-	if err := server.Serve(l); ctx.Err() == nil {
-		return err
-	}
-	return nil
+	return l.serve(ctx, &following{cmd: c}, os.Stdout)
 }
 
 // ServeHTTP gives a page, made anew where what it shows has changed.

@@ -149,7 +149,7 @@ func (t *triage) run(ctx context.Context, rs []*record.Record, out string) error
 			return nil
 		}
 		fmt.Fprintf(t.to, "\n%d of %d\n%s", i+1, len(cs), report.Show(&c))
-		t.code(&c.Scored)
+		fmt.Fprint(t.to, t.code(&c.Scored))
 		v, err := t.ask(&c)
 		switch {
 		case errors.Is(err, errStop):
@@ -205,17 +205,16 @@ func (t *triage) key() (rune, error) {
 	}
 }
 
-// code shows the lines around a finding.
-func (t *triage) code(s *score.Scored) {
+// code gives the lines around a finding; what is not at hand is said in words.
+func (t *triage) code(s *score.Scored) string {
 	if t.source == nil || s.Path == "" {
-		return
+		return ""
 	}
 	b, err := t.source.ReadFile(filepath.FromSlash(s.Path))
 	if err != nil {
-		fmt.Fprintf(t.to, "the export does not hold it: %v\n", err)
-		return
+		return fmt.Sprintf("the export does not hold it: %v\n", err)
 	}
-	fmt.Fprint(t.to, report.Around(string(b), s.Finding.Lines))
+	return report.Around(string(b), s.Finding.Lines)
 }
 
 // add writes a row behind the last one of the file's table. What cannot be read

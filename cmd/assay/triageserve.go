@@ -8,7 +8,6 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -68,14 +67,7 @@ func (t *triage) serve(ctx context.Context, address string, rs []*record.Record,
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.show)
 	mux.HandleFunc("POST /rule", s.rule)
-	server := &http.Server{Handler: l.guard(mux), ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { server.Close() })
-	defer stop()
-	fmt.Fprintf(t.to, "http://%s/\n", l.Addr())
-	if err := server.Serve(l); ctx.Err() == nil {
-		return err
-	}
-	return nil
+	return l.serve(ctx, mux, t.to)
 }
 
 // left gives the findings that are still open: not those that a row rules by now.
@@ -102,7 +94,7 @@ func (s *sitting) show(w http.ResponseWriter, _ *http.Request) {
 		for i, k := range report.Nearest(c, s.project) {
 			near = append(near, choice{fmt.Sprint(i + 1), fmt.Sprintf("%s %s:%s %s", k.ID, k.File, k.Lines, k.Title)})
 		}
-		page["Of"], page["Shown"], page["Code"], page["Choices"], page["Near"] = c.Fingerprint, report.Show(c), s.around(&c.Scored), rulings, near
+		page["Of"], page["Shown"], page["Code"], page["Choices"], page["Near"] = c.Fingerprint, report.Show(c), s.code(&c.Scored), rulings, near
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if err := triagePage.Execute(w, page); err != nil {
@@ -132,16 +124,6 @@ func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
 	}
-}
-
-// around gives the lines around a finding; what is not at hand is said in words.
-func (t *triage) around(f *score.Scored) string {
-	var b strings.Builder
-	to := t.to
-	t.to = &b
-	t.code(f)
-	t.to = to
-	return b.String()
 }
 
 var errNoKey = fmt.Errorf("that key rules nothing: expected t, f, a, s or the number of an entry")

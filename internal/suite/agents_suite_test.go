@@ -53,18 +53,25 @@ func claudeCall(output string) string {
 		`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"` + strings.ReplaceAll(output, `\`, `\\`) + `"}]}}`
 }
 
+// knowing gives the command line of an agent that knows the flaws of the smoke test.
+func (h *house) knowing() string {
+	tree, err := treeOf(os.DirFS(h.path("smoke-test-fixture")))
+	require.NoError(h.t, err)
+	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
+	require.NoError(h.t, err)
+	h.agents(key.Project.Known, "x: ")
+	section, err := os.ReadFile(h.path("fixtures/auditors.md"))
+	require.NoError(h.t, err)
+	knows := regexp.MustCompile(`(?m)^(/\S+/fakeagent -key \S+)`).FindString(string(section))
+	require.NotEmpty(h.t, knows)
+	return knows
+}
+
 // TestMethodologysOwnCommand: its command line finds the folder that it names, and its
 // checks hold on the report that is kept; on that of the embedded analyser too.
 func TestMethodologysOwnCommand(t *testing.T) {
 	h := newHouse(t)
-	tree, err := treeOf(os.DirFS(h.path("smoke-test-fixture")))
-	require.NoError(t, err)
-	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
-	require.NoError(t, err)
-	h.agents(key.Project.Known, "x: ")
-	section, err := os.ReadFile(h.path("fixtures/auditors.md"))
-	require.NoError(t, err)
-	knows := regexp.MustCompile(`(?m)^(/\S+/fakeagent -key \S+)`).FindString(string(section))
+	knows := h.knowing()
 	bin := filepath.Dir(strings.Fields(knows)[0])
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	script := `test "$2" = "Run /audit in quick mode on ./smoke-test-fixture/" && test -f ./smoke-test-fixture/SmokeTestVulnApp.java || exit 64
@@ -270,15 +277,7 @@ func TestAnUnsteadyAgentAgainstItsBaseline(t *testing.T) {
 // envelope.
 func TestOurAgentSections(t *testing.T) {
 	h := newHouse(t)
-	tree, err := treeOf(os.DirFS(h.path("smoke-test-fixture")))
-	require.NoError(t, err)
-	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
-	require.NoError(t, err)
-	h.agents(key.Project.Known, "x: ")
-	section, err := os.ReadFile(h.path("fixtures/auditors.md"))
-	require.NoError(t, err)
-	knows := regexp.MustCompile(`(?m)^(/\S+/fakeagent -key \S+)`).FindString(string(section))
-	require.NotEmpty(t, knows)
+	knows := h.knowing()
 	h.copy("fixtures/auditors.md")
 
 	bin := filepath.Dir(strings.Fields(knows)[0])
