@@ -38,7 +38,7 @@ func newProgress(flags *flag.FlagSet) *progress {
 	}
 	p := &progress{stop: make(chan struct{}), shown: make(chan struct{})}
 	p.say("reading flags, fixtures and cases")
-	go p.show(tty)
+	go p.show(tty, p.line(time.Now()))
 	return p
 }
 
@@ -54,13 +54,15 @@ const (
 	oneLine, clearLine = "\r\x1b[K\x1b[?7l%s\x1b[?7h", "\r\x1b[K"
 )
 
-// show writes the line until the end, and takes it away.
-func (p *progress) show(tty io.WriteCloser) {
+// show writes the first line, whatever the tests are at when its turn comes, then
+// the present one until the end, and takes it away.
+func (p *progress) show(tty io.WriteCloser, first string) {
 	defer close(p.shown)
 	defer tty.Close()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	last := ""
+	last := first
+	fmt.Fprintf(tty, oneLine, first)
 	for {
 		if line := p.line(time.Now()); line != last {
 			last = line

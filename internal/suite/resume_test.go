@@ -89,7 +89,7 @@ func TestAStoppedTerminal(t *testing.T) {
 	reader, writer := io.Pipe() // nobody reads
 	defer reader.Close()
 	p := &progress{stop: make(chan struct{}), shown: make(chan struct{})}
-	go p.show(writer)
+	go p.show(writer, p.line(time.Now()))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
