@@ -65,10 +65,11 @@ func main() {
 	k.FatalIfErrorf(err)
 }
 
-// versions names the judge and its sources, with what changed in each version.
+// versions names the judge and its sources, with what changed in each version, the
+// present one first: a tool's version is the first line that it prints.
 func versions() string {
 	var b strings.Builder
-	for _, h := range score.History() {
+	for _, h := range slices.Backward(score.History()) {
 		fmt.Fprintf(&b, "score %s, %s: %s\n", h.Version, h.Date, h.What)
 	}
 	return b.String() + cwe.Source()

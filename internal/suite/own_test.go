@@ -102,6 +102,8 @@ func TestInitWritesWhatRuns(t *testing.T) {
 	}
 	require.NoError(t, os.Mkdir(first, 0o755))
 	n.says(0, n.assay, "init", first)
+	n.says(0, n.suites, "-test.run", "Regression")
+	require.Contains(t, n.says(1, n.suites, "-test.run", "Regression", "-auditor", "static"), "assay: static: asked nothing, as "+first+" lacks what is told above")
 	goals := n.write("fixtures/goals.md", "mine\n")
 	require.Contains(t, n.says(1, n.assay, "init", first), goals+" is there already")
 	b, err := os.ReadFile(goals)

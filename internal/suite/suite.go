@@ -34,6 +34,8 @@ type Suite struct {
 	env  *env
 	err  error
 
+	began       int // suites that began
+	lacking     int // of them, those for which one's own folder has nothing
 	summary     summary
 	progress    *progress
 	auditWait   time.Duration // before an audit is tried again
@@ -103,7 +105,23 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 	code := m.Run()
 	s.progress.end()
 	s.tell(code)
+	if who := s.askedNothing(); code == 0 && len(who) > 0 {
+		fmt.Fprintf(os.Stderr, "assay: %s: asked nothing, as %s lacks what is told above\n", strings.Join(who, ", "), s.env.root.Dir)
+		return 1
+	}
 	return code
+}
+
+// askedNothing gives who was named to be asked where no suite had anything to ask: a
+// pass would tell of them what nobody saw.
+func (s *Suite) askedNothing() []string {
+	if s.began != s.lacking || s.began == 0 {
+		return nil
+	}
+	if models := s.env.cfg.Models; !slices.Equal(models, []string{"static"}) {
+		return slices.Concat(s.env.cfg.Auditors, models)
+	}
+	return s.env.cfg.Auditors
 }
 
 // underJSON reports whether go test reads our output as events (-json), where a
@@ -147,6 +165,7 @@ func (s *Suite) begin(t T) *env {
 	}
 	s.summary.last = step{"all of it, as pages", e.assay("report")}
 	s.progress.say("%s", strings.TrimPrefix(t.Name(), "Test"))
+	s.began++
 	if s.progress != nil && s.short() && s.swallowed() {
 		err = e.uncached() // from the cache nobody would see the verdict
 	}
@@ -164,6 +183,7 @@ func (s *Suite) need(t T, e *env, names ...string) {
 		return
 	}
 	what := fmt.Sprintf("%s: %s has no %s: nothing is asked", strings.TrimPrefix(t.Name(), "Test"), e.root.Dir, strings.Join(names, " or "))
+	s.lacking++
 	s.summary.note("%s", what)
 	t.Skipf("%s", what)
 }
