@@ -20,6 +20,7 @@ type benchPage struct {
 	Reasons  *chart
 	Cost     *chart
 	Calib    *chart
+	Trend    *chart // run by run
 	Apps     []appLine
 	Families *grid
 	Pairs    []pairLine
@@ -84,7 +85,7 @@ const topMost = 12
 // cellsMost keeps a table of families below MaxPage.
 const cellsMost = 60_000
 
-func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
+func newBenchPage(r *Results, ls []variantLine, trend []Series) (*benchPage, error) {
 	p := &benchPage{Variants: ls, Results: r}
 	var all, reasons []measured
 	var ss []spent
@@ -103,6 +104,7 @@ func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	p.Reasons = barChart("Right for the right reason, with 95 % intervals", reasons, "", 0)
 	p.Cost = costChart("Balanced accuracy against cost", ss)
 	p.Calib = calibrationChart("Confidence against what came of it", cs)
+	p.Trend = lineChart("Balanced accuracy run by run, with 95 % intervals", trend[:min(topMost, len(trend))], score.Value{})
 	if err := p.apps(); err != nil {
 		return nil, err
 	}

@@ -56,20 +56,22 @@ type legend struct {
 	End         bool // whether the text ends at X
 }
 
-type series struct {
+// A Series is a figure over time, oldest first.
+type Series struct {
 	Name   string
 	Points []point
 }
 
+// A point is a share at a time, with its 95 % interval where Hi is above 0.
 type point struct {
-	At time.Time
-	Y  float64
+	At        time.Time
+	Y, Lo, Hi float64
 }
 
 const seriesClasses = 6
 
 // lineChart draws shares over time; nil where no series has two points.
-func lineChart(title string, lines []series, goal score.Value) *chart {
+func lineChart(title string, lines []Series, goal score.Value) *chart {
 	var first, last time.Time
 	long := false
 	for _, l := range lines {
@@ -100,7 +102,12 @@ func lineChart(title string, lines []series, goal score.Value) *chart {
 		var pts []string
 		for _, p := range l.Points {
 			pts = append(pts, fmt.Sprintf("%.1f,%.1f", x(p.At), y(p.Y)))
-			c.Dots = append(c.Dots, dot{X: x(p.At), Y: y(p.Y), Class: class, Text: fmt.Sprintf("%s, %s: %v", l.Name, p.At.UTC().Format("2006-01-02 15:04"), score.Of(p.Y))})
+			d := dot{X: x(p.At), Y: y(p.Y), Class: class, Text: fmt.Sprintf("%s, %s: %v", l.Name, p.At.UTC().Format("2006-01-02 15:04"), score.Of(p.Y))}
+			if p.Hi > 0 {
+				d.Lo, d.Hi = y(p.Lo), y(p.Hi)
+				d.Text += fmt.Sprintf(" (%.1f to %.1f)", 100*p.Lo, 100*p.Hi)
+			}
+			c.Dots = append(c.Dots, d)
 		}
 		c.Lines = append(c.Lines, drawn{class, strings.Join(pts, " ")})
 		c.Legend = append(c.Legend, legend{X: c.Left + float64(i%3)*235, Y: at + float64(i/3)*20, Class: class, Text: clip(l.Name, 30)})

@@ -63,7 +63,7 @@ func (s *site) writeBench(o *overview) error {
 		ls = ls[:variantsMost]
 		o.Notes = append(o.Notes, fmt.Sprintf("The %d reviewers with the highest balanced accuracy are shown, of %d. assay report --format csv tells all.", variantsMost, n))
 	}
-	p, err := newBenchPage(s.in.Results, ls)
+	p, err := newBenchPage(s.in.Results, ls, s.in.Trend)
 	if err != nil {
 		return err
 	}

@@ -446,10 +446,10 @@ func (p *projectPage) heat() {
 
 // history draws recall over the project's records, with the goal.
 func (p *projectPage) history(all []*record.Record) {
-	var lines []series
+	var lines []Series
 	var goal score.Value
 	for _, r := range p.Rows {
-		l := series{Name: r.Record.Auditor, Points: recalls(all, r.Record)}
+		l := Series{Name: r.Record.Auditor, Points: recalls(all, r.Record)}
 		if r.Record.Goals.Recall > 0 {
 			goal = score.Of(r.Record.Goals.Recall)
 		}
