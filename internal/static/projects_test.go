@@ -33,8 +33,8 @@ type projectTally struct{ found, known, right, safe, other int }
 // many findings may at most stand at safe places and elsewhere. testdata/projects'
 // README has the first runs.
 var projectFloors = map[string]projectTally{
-	"forum": {found: 16}, "logistics": {found: 23, other: 1}, "tickets": {found: 9, other: 1},
-	"hr": {found: 7, safe: 1, other: 1}, "lab": {found: 8}, "shop": {found: 16, other: 2},
+	"forum": {found: 21}, "logistics": {found: 23, other: 1}, "tickets": {found: 19, other: 1},
+	"hr": {found: 12, safe: 1, other: 1}, "lab": {found: 16}, "shop": {found: 16, other: 2},
 }
 
 func readPlaces(t *testing.T, name string) []place {

@@ -23,6 +23,8 @@ func fits(shape, text string, param bool) bool {
 			return true
 		}
 		return sqlText.MatchString(text) || !param
+	case "statement": // certainly a statement with data in it
+		return known && (sqlText.MatchString(text) || sqlValue.MatchString(before))
 	case "html-js": // markup, or the data alone
 		return known && (text == bad && !param || strings.Contains(text, "<") && before != "")
 	case "sql-value": // data where a statement has a value
