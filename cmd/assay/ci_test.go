@@ -296,3 +296,23 @@ func TestPipelinesRun(t *testing.T) {
 		require.Contains(t, string(all), "go build -o /tmp/assay-ci ./cmd/assay\n")
 	})
 }
+
+// TestActionsOfOthersArePinned: to a commit, with the release that it is beside it.
+func TestActionsOfOthersArePinned(t *testing.T) {
+	pinned, found := regexp.MustCompile(`^[\w-]+/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\b`), 0
+	for _, pattern := range []string{"start/*.yml", "../../deploy/*/*.yml", "../../.github/workflows/*.yml"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, file := range files {
+			b, err := os.ReadFile(file)
+			require.NoError(t, err)
+			for i, line := range strings.Split(string(b), "\n") {
+				if _, action, uses := strings.Cut(line, "uses: "); uses && !strings.HasPrefix(action, "./") {
+					found++
+					require.Regexp(t, pinned, action, "%s:%d", file, i+1)
+				}
+			}
+		}
+	}
+	require.NotZero(t, found)
+}

@@ -195,6 +195,9 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 	if err := b.hide(export); err != nil {
 		return nil, "", err
 	}
+	if !slices.Contains(strings.Fields(e.Command), "assay") {
+		b.hideOurselves(reads)
+	}
 	if name := b.unseen(e.Command + "\n" + e.Version); name != "" {
 		return nil, "", fmt.Errorf("its command names %s, which it may not see: add the file, or a folder that holds it and no answers, to its Reads", name)
 	}
@@ -293,6 +296,22 @@ func (b *Box) hide(export string) error {
 		}
 	}
 	return nil
+}
+
+// hideOurselves keeps from the program the binaries that have the keys embedded: the
+// one that runs, and each that PATH knows as assay. Whoever wants one seen names it.
+func (b *Box) hideOurselves(named []string) {
+	self, _ := os.Executable()
+	ours := []string{self}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		ours = append(ours, filepath.Join(dir, "assay"))
+	}
+	for _, file := range ours {
+		real, err := filepath.EvalSymlinks(file)
+		if err == nil && filepath.IsAbs(real) && !slices.Contains(named, real) && b.Sees(real) {
+			b.mounts = append(b.mounts, mount{real, hideFile})
+		}
+	}
 }
 
 // kept is what of /proc a root of the box could write, or anybody could: it is
@@ -551,8 +570,8 @@ func folders(field string, names []string) ([]string, error) {
 	return paths, nil
 }
 
-// secrets gives the folders that hold answers: this repository, the one that
-// ASSAY_ROOT names, and the clones.
+// secrets gives the folders that hold answers: the repository that this runs in,
+// the one that it was built from, the one that ASSAY_ROOT names, and the clones.
 func secrets() []string {
 	var dirs []string
 	add := func(dir string) {
@@ -578,6 +597,9 @@ func secrets() []string {
 	}
 	if wd, err := os.Getwd(); err == nil {
 		add(moduleRoot(wd))
+	}
+	if _, source, _, ok := runtime.Caller(0); ok && filepath.IsAbs(source) {
+		add(moduleRoot(filepath.Dir(source)))
 	}
 	return dirs
 }

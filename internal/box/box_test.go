@@ -259,6 +259,26 @@ func TestAProgramOutOfSight(t *testing.T) {
 	require.Equal(t, "ran\n", string(e.Stdout))
 }
 
+// TestOurOwnBinariesAreHidden: the keys are embedded in them. A section whose command
+// runs assay sees it.
+func TestOurOwnBinariesAreHidden(t *testing.T) {
+	l := newLair(t, true)
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o755))
+	installed := filepath.Join(dir, "assay")
+	require.NoError(t, os.WriteFile(installed, []byte("#!/bin/sh\necho the keys\n"), 0o755))
+	t.Setenv("PATH", filepath.Dir(l.self)+":"+dir+":"+os.Getenv("PATH"))
+	l.entry.Reads = nil
+	for command, want := range map[string]string{"agent --go": "none\nhidden\n", "assay control paths": "the keys\nseen\n"} {
+		l.entry.Command = command
+		var err error
+		l.box, _, err = New(&l.entry, l.export)
+		require.NoError(t, err)
+		e, _ := l.run(`assay 2> /dev/null || echo none; if [ -s "$SELF" ]; then echo seen; else echo hidden; fi`)
+		require.Equal(t, want, string(e.Stdout), string(e.Stderr))
+	}
+}
+
 // TestFoldersThatAreNotForAll: where we are root, the program is not.
 func TestFoldersThatAreNotForAll(t *testing.T) {
 	l := newLair(t, true)

@@ -136,6 +136,10 @@ func probe(own []string) {
 		fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
 		say(!errors.Is(err, unix.EAFNOSUPPORT), "a socket to "+name, fmt.Sprint(fd, " ", err))
 	}
+	for name, call := range map[string]uintptr{"memory in no folder": unix.SYS_MEMFD_CREATE, "secret memory": unix.SYS_MEMFD_SECRET, "memory of no process": unix.SYS_SHMGET} {
+		_, _, errno := unix.RawSyscall(call, 0, 0, 0)
+		say(errno != unix.ENOSYS, name, errno)
+	}
 	pids, _ := filepath.Glob("/proc/[0-9]*")
 	say(len(pids) > 8, "the machine's processes", fmt.Sprint(len(pids), " processes"))
 	_, err = os.Stat("/sys/fs/cgroup")

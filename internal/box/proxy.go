@@ -2,6 +2,7 @@ package box
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -89,8 +90,42 @@ func newProxy(n audit.Network, confined bool) (*proxy, error) {
 }
 
 func (p *proxy) serve(l net.Listener) {
-	p.listener = l
-	go func() { _ = p.server.Serve(l) }()
+	p.listener = narrow{l, make(chan struct{}, atOnce)}
+	go func() { _ = p.server.Serve(p.listener) }()
+}
+
+// atOnce is how many connections a program has through its proxy at one time: each
+// takes two open files of ours, which other runs need.
+const atOnce = 256
+
+// A narrow listener lets the next one wait when so many are open.
+type narrow struct {
+	net.Listener
+	open chan struct{}
+}
+
+// Accept waits for a connection, and for a place.
+func (l narrow) Accept() (net.Conn, error) {
+	l.open <- struct{}{}
+	c, err := l.Listener.Accept()
+	leave := sync.OnceFunc(func() { <-l.open })
+	if tcp, ok := c.(*net.TCPConn); err == nil && ok {
+		return &placed{tcp, leave}, nil
+	}
+	leave()
+	return c, err
+}
+
+// A placed connection gives its place back.
+type placed struct {
+	*net.TCPConn
+	leave func()
+}
+
+// Close closes the connection.
+func (c *placed) Close() error {
+	defer c.leave()
+	return c.TCPConn.Close()
 }
 
 // close ends all that goes through the proxy, and gives what did.
@@ -205,6 +240,7 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 			if key == "" {
 				return
 			}
+			pr.Out.Header.Del("Accept-Encoding") // so that the key is seen where it comes back
 			pr.Out.URL.RawQuery = strings.ReplaceAll(pr.Out.URL.RawQuery, p.token, url.QueryEscape(key))
 			for _, values := range pr.Out.Header {
 				for i := range values {
@@ -212,9 +248,69 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 				}
 			}
 		},
+		ModifyResponse: func(r *http.Response) error {
+			if len(key) >= leastKey {
+				p.keep(r, key)
+			}
+			return nil
+		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { refuse(w, err) },
 	}
 	reverse.ServeHTTP(w, r)
+}
+
+// leastKey is how long a key is at least: what is shorter stands for none, where a
+// server asks for none, and may be any word.
+const leastKey = 16
+
+// keep puts the token in the place of a key that the provider sends back, in an
+// address that it leads to or in what it complains of.
+func (p *proxy) keep(r *http.Response, key string) {
+	back := strings.NewReplacer(key, p.token, url.QueryEscape(key), p.token)
+	for _, values := range r.Header {
+		for i := range values {
+			values[i] = back.Replace(values[i])
+		}
+	}
+	if r.StatusCode == http.StatusSwitchingProtocols {
+		return // the body is the connection
+	}
+	r.Body = &keptKey{ReadCloser: r.Body, key: []byte(key), token: []byte(p.token)}
+	r.Header.Del("Content-Length")
+	r.ContentLength = -1
+}
+
+// keptKey is a body with the token in the place of the key. What may be the key's
+// beginning waits for what follows, and nothing else does.
+type keptKey struct {
+	io.ReadCloser
+	key, token []byte
+	raw, ready []byte // as it came, and as it goes
+	err        error
+}
+
+// Read reads what goes.
+func (k *keptKey) Read(b []byte) (int, error) {
+	for len(k.ready) == 0 && k.err == nil {
+		buf := make([]byte, 32<<10)
+		var n int
+		n, k.err = k.ReadCloser.Read(buf)
+		k.raw = bytes.ReplaceAll(append(k.raw, buf[:n]...), k.key, k.token)
+		wait := 0
+		if k.err == nil {
+			wait = min(len(k.raw), len(k.key)-1)
+			for !bytes.HasPrefix(k.key, k.raw[len(k.raw)-wait:]) {
+				wait--
+			}
+		}
+		k.ready, k.raw = k.raw[:len(k.raw)-wait], slices.Clone(k.raw[len(k.raw)-wait:])
+	}
+	n := copy(b, k.ready)
+	k.ready = k.ready[n:]
+	if len(k.ready) > 0 {
+		return n, nil
+	}
+	return n, k.err
 }
 
 // tunnel carries bytes between the program and a host.
@@ -375,11 +471,20 @@ func notHere(address string) func(context.Context, string, string, syscall.RawCo
 		if err != nil || named {
 			return err
 		}
-		if ip := at.Addr().Unmap(); ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() {
+		if ip := at.Addr().Unmap(); ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ours(ip) {
 			return fmt.Errorf("%s leads to %s, which is %w: name the address itself under Hosts", address, ip, errKept)
 		}
 		return nil
 	}
+}
+
+// ours reports whether an address is one of this machine's own.
+func ours(ip netip.Addr) bool {
+	addresses, _ := net.InterfaceAddrs()
+	return slices.ContainsFunc(addresses, func(a net.Addr) bool {
+		own, err := netip.ParsePrefix(a.String())
+		return err == nil && own.Addr().Unmap() == ip
+	})
 }
 
 // note adds to what is known of a host.

@@ -207,7 +207,14 @@ func TestANameThatLeadsHere(t *testing.T) {
 		require.ErrorIs(t, notHere("db.example:5432")(context.Background(), "tcp", to, nil), errKept, to)
 		require.NoError(t, notHere("127.0.0.1:5432")(context.Background(), "tcp", to, nil))
 	}
-	require.NoError(t, notHere("db.example:5432")(context.Background(), "tcp", "10.1.2.3:5432", nil))
+	require.NoError(t, notHere("db.example:5432")(context.Background(), "tcp", "198.51.100.3:5432", nil))
+	own, err := net.InterfaceAddrs()
+	require.NoError(t, err)
+	for _, a := range own {
+		if ip, _, err := net.ParseCIDR(a.String()); err == nil {
+			require.ErrorIs(t, notHere("db.example:5432")(context.Background(), "tcp", net.JoinHostPort(ip.String(), "5432"), nil), errKept, a)
+		}
+	}
 	require.NoError(t, notHere("localhost:5432")(context.Background(), "tcp", "[::1]:5432", nil))
 }
 
@@ -245,6 +252,72 @@ func TestBehindAnotherProxy(t *testing.T) {
 	_, err = inner.dial(context.Background(), "tcp", "elsewhere.example:1")
 	require.ErrorContains(t, err, "the proxy of this machine, http://me:xxxxx@"+outer.address+", does not connect to elsewhere.example:1: 403 Forbidden")
 	require.Equal(t, at, outer.close()[0].Host)
+}
+
+// TestAProviderThatGivesTheKeyBack: in an address that it leads to, in a header and
+// in what it says, cut wherever it likes, the program sees its token.
+func TestAProviderThatGivesTheKeyBack(t *testing.T) {
+	const key = "sk-canary-8d1f0c77+/="
+	for cut := range len(key) + 1 {
+		provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			given := r.Header.Get("Authorization")
+			w.Header().Set("Location", "/v1/elsewhere?key="+url.QueryEscape(given))
+			w.Header().Set("X-Given", given)
+			w.WriteHeader(http.StatusFound)
+			_, _ = io.WriteString(w, "sk-can't: "+given[:cut])
+			_ = http.NewResponseController(w).Flush()
+			_, _ = io.WriteString(w, given[cut:]+" sk-")
+		}))
+		t.Setenv("PROVIDER_KEY", key)
+		p, err := newProxy(audit.Network{Provider: provider.URL, BaseURL: "PROVIDER_URL", Key: "PROVIDER_KEY"}, false)
+		require.NoError(t, err)
+		r, err := http.NewRequest("GET", "http://"+p.address+"/v1/ask", nil)
+		require.NoError(t, err)
+		r.Header.Set("Authorization", p.token)
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		require.NoError(t, err)
+		said, err := io.ReadAll(resp.Body)
+		require.NoError(t, errors.Join(err, resp.Body.Close()))
+		require.Equal(t, "sk-can't: "+p.token+" sk-", string(said))
+		require.Equal(t, "/v1/elsewhere?key="+p.token, resp.Header.Get("Location"))
+		require.Equal(t, p.token, resp.Header.Get("X-Given"))
+		p.close()
+		provider.Close()
+	}
+}
+
+// TestAProgramWithManyConnections holds no more of our open files than are its
+// share; the others wait until it closes one.
+func TestAProgramWithManyConnections(t *testing.T) {
+	p, err := newProxy(audit.Network{Hosts: []string{"api.example.com"}}, false)
+	require.NoError(t, err)
+	defer p.close()
+	ask := func(c net.Conn) {
+		_, err := io.WriteString(c, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+		require.NoError(t, err)
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusNotFound, resp.StatusCode)
+		_, _ = io.Copy(io.Discard, resp.Body)
+	}
+	var open []net.Conn
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", p.address)
+		require.NoError(t, err)
+		open = append(open, c)
+		return c
+	}
+	for range atOnce {
+		ask(dial())
+	}
+	late := dial()
+	ask(open[0])
+	require.Len(t, p.listener.(narrow).open, atOnce)
+	require.NoError(t, open[1].Close())
+	ask(late)
+	for _, c := range open {
+		_ = c.Close()
+	}
 }
 
 func TestNoAddressOfAProvider(t *testing.T) {

@@ -29,6 +29,7 @@ type Proved struct {
 	Content string // hash of everything that the proof depends on: cases, SPEC, data, harness
 	Runtime string // what ran it, as Runner.Runtime gives it
 	Effects string // hash of everything that was seen: a forged entry does not hold when it is proven again
+	Despite string // why the entry stands although its proof is red; empty for all others
 }
 
 // A Ledger holds, by "<app>/<query>", the families that were proven.
@@ -47,11 +48,14 @@ func ReadLedger(fsys fs.FS) (Ledger, error) {
 	}
 	for i, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
 		f := strings.Split(line, "\t")
-		if len(f) != 4 {
-			return nil, fmt.Errorf("%s:%d: %d columns: expected family, content, runtime and effects, separated by tabs", LedgerFile, i+1, len(f))
+		if len(f) == 4 {
+			f = append(f, "")
+		}
+		if len(f) != 5 {
+			return nil, fmt.Errorf("%s:%d: %d columns: expected family, content, runtime and effects, and for a named exception its reason, separated by tabs", LedgerFile, i+1, len(f))
 		}
 		if i > 0 {
-			l[f[0]] = Proved{f[1], f[2], f[3]}
+			l[f[0]] = Proved{f[1], f[2], f[3], f[4]}
 		}
 	}
 	return l, nil
@@ -63,7 +67,8 @@ func (l Ledger) Text() string {
 	b.WriteString("family\tcontent\truntime\teffects\n")
 	for _, name := range slices.Sorted(maps.Keys(l)) {
 		p := l[name]
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", name, p.Content, p.Runtime, p.Effects)
+		line := strings.Join([]string{name, p.Content, p.Runtime, p.Effects, p.Despite}, "\t")
+		b.WriteString(strings.TrimSuffix(line, "\t") + "\n")
 	}
 	return b.String()
 }
@@ -117,7 +122,7 @@ func Prove(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) (Pr
 	}
 	w := &witness{Runner: r, seen: sha256.New()}
 	problems, err := Check(ctx, w, app, fam)
-	return Proved{Content(app, fam), name, hex.EncodeToString(w.seen.Sum(nil))[:32]}, problems, err
+	return Proved{Content: Content(app, fam), Runtime: name, Effects: hex.EncodeToString(w.seen.Sum(nil))[:32]}, problems, err
 }
 
 // A witness hashes every effect that passes.
