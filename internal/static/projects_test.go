@@ -34,7 +34,7 @@ type projectTally struct{ found, known, right, safe, other int }
 // README has the first runs.
 var projectFloors = map[string]projectTally{
 	"forum": {found: 21}, "logistics": {found: 23, other: 1}, "tickets": {found: 19, other: 1},
-	"hr": {found: 12, safe: 1, other: 1}, "lab": {found: 16}, "shop": {found: 16, other: 2},
+	"hr": {found: 11, safe: 1, other: 1}, "lab": {found: 16}, "shop": {found: 16, other: 2},
 }
 
 func readPlaces(t *testing.T, name string) []place {
