@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -77,7 +78,7 @@ func (c *importCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	known, decoys, err := written(p, dims, rows)
+	known, decoys, from, err := written(p, dims, rows)
 	if err != nil {
 		return err
 	}
@@ -88,18 +89,27 @@ func (c *importCmd) Run() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", page, err)
 	}
-	if err := c.checked(page, text, p.Name); err != nil {
+	if err := c.checked(page, text, from); err != nil {
 		return err
 	}
 	fmt.Printf("%d entries and %d decoys\n", len(known), len(decoys))
 	return (&lintCmd{Root: c.Root, out: os.Stdout}).project(fsys, page)
 }
 
-// checked writes the page when the project can still be read with it.
-func (c *importCmd) checked(page, text, name string) error {
+// checked writes the page when the project can still be read with it. What is wrong
+// with a row is told at the place from which it was imported.
+func (c *importCmd) checked(page, text string, from map[string]audit.Pos) error {
+	lines := strings.Split(text, "\n")
 	return replaceChecked(filepath.Join(c.Root, filepath.FromSlash(page)), text, func(dir fs.FS, file string) error {
 		beside := os.DirFS(filepath.Join(c.Root, "fixtures/projects"))
 		_, err := fixture.ReadProject(replaced{dir, beside}, file)
+		var all fixture.Errors
+		errors.As(err, &all)
+		for _, e := range all {
+			if n := e.Pos.Line; e.Pos.File == file && n > 0 && n <= len(lines) {
+				e.Pos = cmp.Or(from[lines[n-1]], e.Pos)
+			}
+		}
 		return err
 	})
 }
@@ -180,21 +190,21 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 	if first, _, _ := strings.Cut(string(b), "\n"); strings.Count(first, ";") > strings.Count(first, ",") {
 		r.Comma = ';'
 	}
-	lines, err := r.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: no CSV: %w", name, err)
-	}
-	if len(lines) == 0 {
+	heading, err := r.Read()
+	if err == io.EOF {
 		return nil, fmt.Errorf("%s is empty", name)
+	}
+	if err != nil {
+		return nil, noCSV(name, err)
 	}
 	at := map[string]int{}
 	for column, words := range columns {
-		at[column] = slices.IndexFunc(lines[0], func(cell string) bool {
+		at[column] = slices.IndexFunc(heading, func(cell string) bool {
 			return slices.Contains(words, strings.ToLower(strings.Trim(cell, "# \t")))
 		})
 	}
 	if at["path"] < 0 || at["vulnerable"] < 0 || at["cwe"] < 0 && at["category"] < 0 {
-		return nil, fmt.Errorf("%s:1: the heading is %q: expected columns path (or name), cwe (or category), and true; see assay import --help", name, lines[0])
+		return nil, fmt.Errorf("%s:1: the heading is %q: expected columns path (or name), cwe (or category), and true; see assay import --help", name, heading)
 	}
 	stems := map[string]string{} // a name that several files have is none
 	for file := range tree {
@@ -206,14 +216,22 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 	}
 	var rows []imported
 	var errs []error
-	for i, line := range lines[1:] {
+	for {
+		line, err := r.Read()
+		if err == io.EOF {
+			return rows, errors.Join(errs...)
+		}
+		if err != nil {
+			return nil, noCSV(name, err)
+		}
+		number, _ := r.FieldPos(0)
 		cell := func(column string) string {
 			if n := at[column]; n >= 0 && n < len(line) {
 				return strings.TrimSpace(line[n])
 			}
 			return ""
 		}
-		row := imported{pos: audit.Pos{File: name, Line: i + 2}, path: cell("path"), function: cell("function"), lines: cell("lines"),
+		row := imported{pos: audit.Pos{File: name, Line: number}, path: cell("path"), function: cell("function"), lines: cell("lines"),
 			severity: cell("severity"), title: cell("title"), why: cell("why")}
 		if _, ok := tree[row.path]; !ok && stems[row.path] != "" {
 			row.path = stems[row.path]
@@ -227,7 +245,15 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 		}
 		rows = append(rows, row)
 	}
-	return rows, errors.Join(errs...)
+}
+
+// noCSV puts the line of what is no CSV before it.
+func noCSV(name string, err error) error {
+	var at *csv.ParseError
+	if errors.As(err, &at) {
+		return fmt.Errorf("%s:%d: column %d: %w: expected CSV, with a quote within quotes written twice", name, at.Line, at.Column, at.Err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 func truth(s string) (vulnerable, ok bool) {
@@ -269,8 +295,10 @@ func weaknesses(s string) ([]audit.CWE, error) {
 	return ws, nil
 }
 
-// written gives the rows of both tables, numbered after the entries that are there.
-func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, rows []imported) (known, decoys []string, err error) {
+// written gives the rows of both tables, numbered after the entries that are there,
+// and what each was imported from.
+func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, rows []imported) (known, decoys []string, from map[string]audit.Pos, err error) {
+	from = map[string]audit.Pos{}
 	var errs []error
 	prefix := strings.ToUpper(p.Name)
 	for _, r := range rows {
@@ -297,12 +325,14 @@ func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, rows []import
 		if r.vulnerable {
 			cells[0] = fmt.Sprintf("%s-%d", prefix, len(p.Known)+len(known)+1)
 			known = append(known, tableRow(cells))
+			from[known[len(known)-1]] = r.pos
 			continue
 		}
 		cells[0] = fmt.Sprintf("%s-D%d", prefix, len(p.Decoys)+len(decoys)+1)
 		decoys = append(decoys, tableRow(slices.Concat(cells[:3], cells[4:7], cells[8:10])))
+		from[decoys[len(decoys)-1]] = r.pos
 	}
-	return known, decoys, errors.Join(errs...)
+	return known, decoys, from, errors.Join(errs...)
 }
 
 // severity gives one of the four words; MEDIUM where nothing is stated.

@@ -105,10 +105,12 @@ func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit
 	}
 	a.play(ctx, first[k:])
 	<-done
+	last := union(a.last, b.last)
 	if set.Rival != "" {
 		rival := b
+		last = a.last
 		if rivalFirst {
-			rival = a
+			rival, last = a, b.last
 		}
 		if err := rival.clear(ctx, ss[2].conn, set, rivalFirst); err != nil {
 			return e, err
@@ -124,7 +126,7 @@ func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit
 	if e.Err == "" {
 		e.Err = b.err
 	}
-	return e, p.judge(ctx, ss[2], fam, set, union(a.last, b.last), &e)
+	return e, p.judge(ctx, ss[2], fam, set, last, &e)
 }
 
 // stepLog notes every step that a session takes: what is left in the end hides
@@ -209,7 +211,8 @@ func (pl *player) note(ctx context.Context, err error, st step) {
 	_, _ = pl.side.conn.Exec(ctx, "ROLLBACK", pgx.QueryExecModeSimpleProtocol)
 }
 
-// clear takes the rival's steps out of the log: it is not the one who is judged.
+// clear takes the rival's steps out of the log: it is not the one who is judged,
+// nor are the rows that it reads.
 // A rival that fails, or that goes first and changes nothing, proves nothing.
 func (pl *player) clear(ctx context.Context, judge *pgx.Conn, set *audit.ParamSet, first bool) error {
 	if pl.err != "" {

@@ -182,6 +182,10 @@ func TestAProjectOfOnesOwn(t *testing.T) {
 	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:2: "perhaps" says neither: expected true or false`)
 	n.write("wrong.csv", "path,cwe,true\napp.py,89,true\nelse.py,89,true\n")
 	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:3: "else.py" is no file of the project`)
+	n.write("wrong.csv", "path,line,cwe,true,title\napp.py,8,89,true,\"two\nlines\"\n\napp.py,9999,89,true,x\n")
+	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+":5: line 9999 is past the end of app.py")
+	n.write("wrong.csv", "path,line,cwe,true,title\napp.py,8,89,true,say \"x\"\n")
+	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:2: column 22: bare " in non-quoted-field: expected CSV`)
 	require.Contains(t, n.says(0, n.assay, "import", "ping", table), "1 entries and 1 decoys")
 	log := n.write("log.sarif", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[
 		{"ruleId":"CWE-1336","message":{"text":"shown | raw"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"},"region":{"startLine":14}}}]},
