@@ -12,6 +12,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/auditor"
 	"assay/internal/suite"
 )
 
@@ -99,7 +100,13 @@ func (c *lintCmd) fixtures(fsys fs.FS) []error {
 		{"fixtures/goals.md", func(name string) error { _, err := fixture.ReadGoals(fsys, name); return err }},
 		{"fixtures/triggers.md", func(name string) error { _, err := fixture.ReadTriggers(fsys, name); return err }},
 		{"fixtures/auditors.md", func(name string) error { _, err := fixture.ReadAuditors(fsys, name); return err }},
-		{"fixtures/models.md", func(name string) error { _, err := fixture.ReadModels(fsys, name); return err }},
+		{"fixtures/models.md", func(name string) error {
+			models, err := fixture.ReadModels(fsys, name)
+			for _, m := range models {
+				err = errors.Join(err, auditor.CheckProvider(m))
+			}
+			return err
+		}},
 	} {
 		if _, err := fs.Stat(fsys, check.name); !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, check.run(check.name))

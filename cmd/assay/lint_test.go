@@ -65,3 +65,13 @@ func TestLintHasTwoLevels(t *testing.T) {
 	_, err = lint(false)
 	require.ErrorContains(t, err, `tests/shop/list-01-bad.md:7: the section "# Code" is missing`)
 }
+
+// TestLintNamesAnUnknownProvider: before a run would, with the line.
+func TestLintNamesAnUnknownProvider(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(root, "fixtures"), 0o755))
+	models := "# Models\n\n| Name | Provider | ID | In | Out | Date |\n|---|---|---|---|---|---|\n| a | ollama | a | | | 2026-11-22 |\n| b | azure | b | 1 | 2 | 2026-11-22 |\n"
+	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures/models.md"), []byte(models), 0o600))
+	err := (&lintCmd{Root: root, out: &bytes.Buffer{}}).Run()
+	require.EqualError(t, err, `fixtures/models.md:6: the provider is "azure": expected openrouter, openai, anthropic or ollama; every other is asked by ASSAY_BASE_URL (docs/providers.md)`)
+}

@@ -47,6 +47,7 @@ type ChatConfig struct {
 	MaxTokens int64         // 0: DefaultMaxTokens
 	Timeout   time.Duration // 0: DefaultChatTimeout
 	Idle      time.Duration // 0: DefaultChatIdle
+	Silence   time.Duration // 0: DefaultChatSilence
 	Client    *http.Client  // nil: a client of our own, with a connection for each request in flight
 }
 
@@ -61,6 +62,8 @@ type chat struct {
 	otherLimit atomic.Bool // the other of max_tokens and max_completion_tokens
 	unmetered  atomic.Bool // no stream_options
 	unstreamed atomic.Bool // no stream
+	heard      atomic.Bool // the server has sent something
+	greetings  greetings
 	standstill standstill
 }
 
@@ -91,6 +94,9 @@ func newChat(c ChatConfig) (*chat, error) {
 	}
 	if c.Idle <= 0 {
 		c.Idle = DefaultChatIdle
+	}
+	if c.Silence <= 0 {
+		c.Silence = DefaultChatSilence
 	}
 	if c.Client == nil {
 		c.Client = &http.Client{Transport: newTransport(), CheckRedirect: stay}
@@ -179,8 +185,12 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	defer end(nil)
 	slow := time.AfterFunc(max(c.config.Timeout, body.timeout), func() { end(errSlow) })
 	defer slow.Stop()
+	begun := func() {}
+	if !c.heard.Load() {
+		begun = c.unlessSilent(c.greet(ctx), end)
+	}
 	a := audit.Attempt{Started: time.Now()}
-	got, res, failure := c.send(ctx, end, body)
+	got, res, failure := c.send(ctx, end, begun, body)
 	a.Latency = time.Since(a.Started)
 	if res != nil {
 		a.HTTPStatus = res.StatusCode
@@ -210,8 +220,10 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 // send makes the request and reads the response. A stream is asked for unless the
 // server does not offer it: a model that stands still in the middle of its answer
 // is noticed soon, and what it has written is known when it breaks off.
-func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, body *chatRequest) (got *reply, res *http.Response, err error) {
+func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, begun func(), body *chatRequest) (got *reply, res *http.Response, err error) {
 	res, err = c.post(ctx, body)
+	c.heard.Store(c.heard.Load() || err == nil)
+	begun()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -80,6 +80,10 @@ func (c *chat) understand(parent, ctx context.Context, err error, res *http.Resp
 	case context.Cause(ctx) == errSlow:
 		f.text = fmt.Sprintf("no answer within %s", c.config.Timeout)
 		f.attempt.Transient = true
+	case context.Cause(ctx) == errSilent:
+		f.text = fmt.Sprintf("%s takes connections and has sent nothing for %s", c.config.BaseURL, c.config.Silence)
+		f.attempt.Usage.Priced = true // there is nobody who could charge
+		f.fatal = fmt.Errorf("%s: %s: expected a server there: check the address, its port and http or https", c.config.Name, f.text)
 	case context.Cause(ctx) == errIdle:
 		f.text = fmt.Sprintf("the stream stood still for %s", c.config.Idle)
 		f.attempt.Transient = true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -439,4 +440,38 @@ func TestRedactWrittenOtherwise(t *testing.T) {
 		got := auditor.Redact("before "+text+" after", key)
 		require.Regexp(t, `^before .{0,12}\[key\].{0,5} after$`, got, name)
 	}
+}
+
+// TestChatSilence: an address that takes connections and says nothing ends the run,
+// and nothing is charged.
+func TestChatSilence(t *testing.T) {
+	dead, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts, and nobody reads
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = dead.Close() })
+	quick := func(c *auditor.ChatConfig) { c.Silence = 100 * time.Millisecond }
+	r, err := chat(t, "http://"+dead.Addr().String()+"/v1", quick).Review(context.Background(), task)
+	require.ErrorContains(t, err, "takes connections and has sent nothing for 100ms: expected a server there: check the address, its port and http or https")
+	require.Equal(t, audit.Errored, r.Status)
+	require.True(t, r.Attempts[0].Usage.Priced)
+	require.Zero(t, r.Attempts[0].Usage.USD)
+}
+
+// TestChatGreetsFirst: a server that serves one request at a time has answered the
+// question whether it is there before it thinks, and is not taken for silent.
+func TestChatGreetsFirst(t *testing.T) {
+	var seen []string
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
+	t.Cleanup(s.Close)
+	inner := s.Config.Handler
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, fmt.Sprint(r.Method, " ", r.URL.Path, " ", r.Header.Get("Authorization") != ""))
+		inner.ServeHTTP(w, r)
+	})
+	reviewer := chat(t, s.BaseURL)
+	for range 2 {
+		r, err := reviewer.Review(context.Background(), task)
+		require.NoError(t, err)
+		require.Equal(t, audit.Answered, r.Status, r.Detail)
+	}
+	require.Equal(t, []string{"GET /v1/models false", "POST /v1/chat/completions true", "POST /v1/chat/completions true"}, seen)
 }

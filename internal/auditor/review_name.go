@@ -151,6 +151,14 @@ func (d Directory) Variables(name string) []string {
 	return names
 }
 
+// CheckProvider tells what is wrong with the provider that a line of models.md names.
+func CheckProvider(m audit.Model) error {
+	if slices.ContainsFunc(providers, func(p provider) bool { return p.name == m.Provider }) {
+		return nil
+	}
+	return fmt.Errorf("%s: the provider is %q: expected openrouter, openai, anthropic or ollama; every other is asked by ASSAY_BASE_URL (docs/providers.md)", m.Pos, m.Provider)
+}
+
 func (d Directory) chat(name string) (ChatConfig, error) {
 	p, id := providers[0], name
 	c := ChatConfig{Name: name}
@@ -167,16 +175,16 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 			break
 		}
 	}
-	i := slices.IndexFunc(providers, func(p provider) bool { return p.name == c.Model.Provider })
+	if err := CheckProvider(c.Model); err != nil {
+		return c, err
+	}
 	switch before, _, ok := strings.Cut(id, ":"); {
-	case i < 0:
-		return c, fmt.Errorf("%s: the provider is %q: expected openrouter, openai, anthropic or ollama", c.Model.Pos, c.Model.Provider)
 	case id == "":
 		return c, fmt.Errorf("%s names no model: expected one after the colon, like %sNAME", name, name)
 	case ok && p.name == "openrouter" && c.Model.Pos.File == "" && !strings.Contains(before, "/") && d.Getenv("ASSAY_BASE_URL") == "": // its IDs are owner/model:variant
 		return c, fmt.Errorf("%s: %q is no provider: expected openrouter, openai, anthropic or ollama before the colon; every other is asked by ASSAY_BASE_URL and ASSAY_API_KEY, its model named without a prefix (docs/providers.md: Azure, Bedrock, Vertex, Gemini)", name, before)
 	}
-	p = providers[i]
+	p = providers[slices.IndexFunc(providers, func(p provider) bool { return p.name == c.Model.Provider })]
 	c.Provider, c.BaseURL, c.KeyName = p.name, p.baseURL, p.keyName
 	if base := d.Getenv("ASSAY_BASE_URL"); base != "" {
 		u, err := url.Parse(base)

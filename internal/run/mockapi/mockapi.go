@@ -136,6 +136,10 @@ func (s *Server) MostInFlight() int {
 }
 
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+	if req.Method == http.MethodGet { // who asks whether anybody is there
+		http.NotFound(w, req)
+		return
+	}
 	r, ok := s.note(w, req)
 	if !ok {
 		return
