@@ -137,6 +137,25 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+// TestGoods holds the goods of each SQL application against each other. A tilt of the
+// data and two pairs of writers of each have their turn a day, and all with
+// ASSAY_PROOF=all.
+func TestGoods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it loads whole applications")
+	}
+	for _, app := range corpora(t) {
+		if app.Schema == "" {
+			continue
+		}
+		t.Run(app.App, func(t *testing.T) {
+			p := open(t, app).(*proof.Postgres)
+			t.Run("columns", func(t *testing.T) { columns(t, p, app) })
+			t.Run("writers", func(t *testing.T) { writers(t, p, app) })
+		})
+	}
+}
+
 // wholeProof reports whether everything is asked for, and not the day's sample.
 func wholeProof() bool {
 	return os.Getenv("ASSAY_PROOF") == "all" || os.Getenv("ASSAY_QUERY") != ""

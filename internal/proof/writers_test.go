@@ -18,48 +18,35 @@ import (
 	"assay/internal/proof"
 )
 
-// TestWriters: each writing good meets each other that changes the same rows or their
-// parents, another one of its family among them, and itself. In no schedule does one break
-// what it breaks in neither order of the two, one after the other. Two pairs of each
-// application have their turn a day, and all with ASSAY_PROOF=all.
-func TestWriters(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: it loads whole applications")
+// writers asks that in no schedule a writing good breaks what it breaks in neither order,
+// one after the other, when it meets itself, the other good of its family or another
+// that changes the same rows or their parents.
+func writers(t *testing.T, p *proof.Postgres, app *audit.App) {
+	ctx := context.Background()
+	ring, err := proof.NewRing(ctx, p)
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(hashOfDay(app.App), 1))
+	pairs, meetings := writingGoods(app), 6
+	if !wholeProof() {
+		meetings = 2
+		rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+		pairs = pairs[:2]
 	}
-	for _, app := range corpora(t) {
-		if app.Schema == "" {
-			continue
+	pools := map[*audit.Case][]entrant{}
+	met := 0
+	for _, pair := range pairs {
+		for _, k := range pair {
+			if pools[k] == nil {
+				pools[k] = entrants(ctx, t, p, app, k)
+			}
 		}
-		t.Run(app.App, func(t *testing.T) {
-			ctx := context.Background()
-			p := open(t, app).(*proof.Postgres)
-			ring, err := proof.NewRing(ctx, p)
-			require.NoError(t, err)
-			rng := rand.New(rand.NewPCG(hashOfDay(app.App), 1))
-			pairs, meetings := writingGoods(app), 2
-			if wholeProof() {
-				meetings = 6
-			} else {
-				rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
-				pairs = pairs[:2]
-			}
-			pools := map[*audit.Case][]entrant{}
-			met := 0
-			for _, pair := range pairs {
-				for _, k := range pair {
-					if pools[k] == nil {
-						pools[k] = entrants(ctx, t, p, app, k)
-					}
-				}
-				all := matches(app, rng, pools[pair[0]], pools[pair[1]])
-				for _, ws := range all[:min(len(all), meetings)] {
-					met++
-					meet(ctx, t, ring, ws)
-				}
-			}
-			t.Logf("%d pairs of goods, %d meetings", len(pairs), met)
-		})
+		all := matches(app, rng, pools[pair[0]], pools[pair[1]])
+		for _, ws := range all[:min(len(all), meetings)] {
+			met++
+			meet(ctx, t, ring, ws)
+		}
 	}
+	t.Logf("%d pairs of goods, %d meetings", len(pairs), met)
 }
 
 var writes = regexp.MustCompile(`(?i)\b(insert\s+into|update|delete\s+from)\s+[a-z]`)
