@@ -118,9 +118,6 @@ func (c *Code) Run(ctx context.Context, fam *audit.Family, code string, sets []a
 	return effects(out, len(sets))
 }
 
-// Mutants makes the mutants of code. See Runner.
-func (c *Code) Mutants(code string) []Mutant { return codeMutants(c.lang.program, code) }
-
 // lay writes the harness and the case into dir.
 func (c *Code) lay(dir, code string) error {
 	for name, b := range c.app.Harness {

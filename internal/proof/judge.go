@@ -19,8 +19,6 @@ type Runner interface {
 	// Prepare builds codes at once where the language is one that is built. What
 	// cannot be built is told when it is run.
 	Prepare(ctx context.Context, codes []string) error
-	// Mutants makes the mutants of a good.
-	Mutants(code string) []Mutant
 	// Runtime is the program that runs the cases, with its version.
 	Runtime(ctx context.Context) (string, error)
 	// Close gives back what the runner holds.

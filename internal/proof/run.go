@@ -27,17 +27,6 @@ func (p *Postgres) Run(ctx context.Context, fam *audit.Family, code string, sets
 	return all, nil
 }
 
-// only makes Run use the first n orders of the rows, until the function that it
-// gives is called.
-func (p *Postgres) only(n int) (restore func()) {
-	all := p.sides
-	p.sides = all[:n]
-	return func() { p.sides = all }
-}
-
-// Mutants makes the mutants of SQL. See Runner.
-func (p *Postgres) Mutants(code string) []Mutant { return Mutants(code) }
-
 func (p *Postgres) run(ctx context.Context, fam *audit.Family, code string, set *audit.ParamSet) ([]Effect, error) {
 	if set.Race != nil {
 		return p.runRace(ctx, fam, code, set)

@@ -237,6 +237,11 @@ func sqlNames(ts []token, schema string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return taken[n] })
 }
 
+// clauseWords end a boolean expression or a list at the same depth.
+var clauseWords = []string{"where", "group", "having", "order", "limit", "offset", "fetch", "for", "window", "union",
+	"intersect", "except", "returning", "join", "left", "right", "inner", "cross", "full", "natural", "on", "from",
+	"set", "when", "then", "else", "end", "rows", "range", ";"}
+
 func reservedWord(w string) bool {
 	return slices.Contains(clauseWords, w) || slices.Contains([]string{"as", "set", "using", "select", "values", "lateral", "only", "default", "tablesample", "and", "or"}, w)
 }

@@ -83,11 +83,6 @@ func (m *mutator) is(i int, words ...string) bool {
 	return slices.ContainsFunc(words, m.ts[m.code[i]].is)
 }
 
-// clauseWords end a boolean expression or a list at the same depth.
-var clauseWords = []string{"where", "group", "having", "order", "limit", "offset", "fetch", "for", "window", "union",
-	"intersect", "except", "returning", "join", "left", "right", "inner", "cross", "full", "natural", "on", "from",
-	"set", "when", "then", "else", "end", "rows", "range", ";"}
-
 // clauseEnd gives the index after the last token of the clause that begins at i.
 func (m *mutator) clauseEnd(i int) int {
 	if i >= len(m.code) {

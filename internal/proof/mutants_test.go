@@ -9,6 +9,25 @@ import (
 	"assay/audit"
 )
 
+// A mutating runner makes the mutants of a good; both are.
+type mutating interface {
+	Mutants(code string) []Mutant
+}
+
+// Mutants makes the mutants of a good in the language of the cases.
+func (c *Code) Mutants(code string) []Mutant { return codeMutants(c.lang.program, code) }
+
+// Mutants makes the mutants of SQL.
+func (p *Postgres) Mutants(code string) []Mutant { return Mutants(code) }
+
+// only makes Run use the first n orders of the rows, until the function that it
+// gives is called.
+func (p *Postgres) only(n int) (restore func()) {
+	all := p.sides
+	p.sides = all[:n]
+	return func() { p.sides = all }
+}
+
 // A Fate is what became of a mutant.
 type Fate string
 
@@ -45,7 +64,7 @@ func JudgeMutants(ctx context.Context, r Runner, fam *audit.Family) ([]Judged, e
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range r.Mutants(c.Code) {
+		for _, m := range r.(mutating).Mutants(c.Code) {
 			// Races cost a database each; a lock that is gone shows there alone, and what a
 			// rival is there for may.
 			m.skipRaces = !m.Races
