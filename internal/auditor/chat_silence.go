@@ -12,7 +12,7 @@ import (
 const (
 	// DefaultChatSilence is how long a server that was never heard of may take
 	// connections and send no byte.
-	DefaultChatSilence = 9 * time.Second
+	DefaultChatSilence = 7 * time.Second
 	// headStart is how long the greeting goes before the first request, for servers
 	// that serve one at a time.
 	headStart = time.Second
