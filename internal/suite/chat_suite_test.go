@@ -21,6 +21,10 @@ func server(t *testing.T, status int) (url string, requests func() []string) {
 	var mu sync.Mutex
 	var got []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet { // who asks whether anybody is there
+			http.NotFound(w, r)
+			return
+		}
 		b, _ := io.ReadAll(r.Body)
 		mu.Lock()
 		got = append(got, string(b))
