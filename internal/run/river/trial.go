@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
 
 	"assay/audit"
 	"assay/internal/run"
@@ -25,17 +24,14 @@ type trialWorker struct {
 	workers *workers
 }
 
-// Timeout says how long River lets the job run: as long as its worker is there.
-func (w *trialWorker) Timeout(job *river.Job[Task]) time.Duration {
-	return w.workers.timeout(job.JobRow)
-}
-
 // NextRetry says that what a dead worker left is done at once.
 func (w *trialWorker) NextRetry(*river.Job[Task]) time.Time { return time.Now() }
 
 // Work makes one try of a trial.
-func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) error {
+func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) (err error) {
 	c, t := w.workers, job.Args
+	end := c.hold(job.ID)
+	defer func() { end(err) }()
 	it, err := c.rebuild(ctx, t)
 	if err != nil {
 		return err
@@ -180,13 +176,4 @@ func poisoned(id string, it *run.Item, e *ending) *store.Evaluation {
 	e.last.Detail = fmt.Sprintf("given up: %d workers ended in the middle of it", e.job.Attempt-1)
 	row := it.Row(id, &run.Try{Evaluation: e.last}, e.tries, e.attempts)
 	return &row
-}
-
-// timeout says how long a job may run: River cancels one that runs longer, and
-// takes back one whose worker does not do so.
-func (c *workers) timeout(job *rivertype.JobRow) time.Duration {
-	if n := len(job.AttemptedBy); n > 0 && job.AttemptedAt != nil && c.watch.dead(job.AttemptedBy[n-1], *job.AttemptedAt) {
-		return time.Nanosecond
-	}
-	return -1
 }

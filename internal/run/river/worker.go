@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,9 +61,9 @@ type workers struct {
 	mu       sync.Mutex
 	batchers map[[2]string]*batcher
 	settings map[string]settings
-	stops    map[string][]stop // by run; as of the last beat
+	stops    map[string][]stop   // by run; as of the last beat
+	held     map[int64]time.Time // jobs in this worker's hands: zero, or until when they may be on their way back
 	watch    watch
-	succeed  time.Time // when to ask for a new leader
 	queues   map[string]bool
 	serving  sync.WaitGroup
 }
@@ -72,7 +73,7 @@ type workers struct {
 // rest goes back to the others. The error is nil after an ordinary end.
 func (db *DB) Work(ctx context.Context, w Worker) error {
 	c := &workers{Worker: w, db: db, patience: run.DefaultStoreWait, leaving: make(chan struct{}), gone: make(chan struct{}),
-		batchers: map[[2]string]*batcher{}, settings: map[string]settings{}, stops: map[string][]stop{}, queues: map[string]bool{}}
+		batchers: map[[2]string]*batcher{}, settings: map[string]settings{}, stops: map[string][]stop{}, queues: map[string]bool{}, held: map[int64]time.Time{}}
 	if c.Slots <= 0 {
 		c.Slots = run.DefaultConcurrency
 	}
@@ -115,7 +116,7 @@ func (c *workers) begin(ctx context.Context) error {
 	river.AddWorker(workers, &trialWorker{workers: c})
 	river.AddWorker(workers, &auditWorker{workers: c})
 	config := &river.Config{ID: c.id, Logger: quiet, Workers: workers, Queues: map[string]river.QueueConfig{},
-		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: 500 * time.Millisecond, JobTimeout: -1, RescueStuckJobsAfter: rescueAfter, MaxAttempts: maxAttempts}
+		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: 500 * time.Millisecond, JobTimeout: -1, MaxAttempts: maxAttempts}
 	if c.Rebuild != nil {
 		config.Queues[queueOf("")] = river.QueueConfig{MaxWorkers: c.Slots}
 		c.queues[queueOf("")] = true
@@ -134,12 +135,14 @@ func (c *workers) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var gone []string
 	for w := range before {
-		if len(w) > len(c.Name) && w[:len(clip(c.Name, 60))+1] == clip(c.Name, 60)+"/" {
-			if err := c.bury(ctx, w); err != nil {
-				return err
-			}
+		if strings.HasPrefix(w, clip(c.Name, 60)+"/") {
+			gone = append(gone, w)
 		}
+	}
+	if err := c.strike(ctx, gone); err != nil {
+		return err
 	}
 	if err := c.beat(ctx); err != nil {
 		return err
@@ -178,7 +181,7 @@ func (c *workers) end() error {
 	c.serving.Wait()
 	ctx, cancelBury := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancelBury()
-	return errors.Join(err, c.bury(ctx, c.id))
+	return errors.Join(err, c.strike(ctx, []string{c.id}))
 }
 
 // batcher gives the batcher of a run at a provider.
