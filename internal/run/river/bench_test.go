@@ -14,6 +14,7 @@ import (
 
 	"assay/internal/run"
 	"assay/internal/run/mockapi"
+	"assay/internal/run/river"
 )
 
 // Benchmarks of a spread run: worker processes against the mock in this one and a
@@ -36,7 +37,7 @@ func benchmarkSpread(b *testing.B, workers, n, concurrency int, latency time.Dur
 		s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Cost: 0.00001, Latency: latency} })
 		s.Forget = true
 		pg := ownServer(b)
-		durable(b, pg.DSN)
+		river.Durable(b, pg.DSN)
 		db := open(b, pg.DSN)
 		h := chatHouse(b, s, n)
 		began := time.Now()
@@ -66,20 +67,6 @@ func benchmarkSpread(b *testing.B, workers, n, concurrency int, latency time.Dur
 		b.ReportMetric(0, "ns/op")
 		s.Close()
 	}
-}
-
-// durable makes the server sync what it commits, as one that is not a test's does.
-func durable(b *testing.B, dsn string) {
-	ctx := context.Background()
-	c, err := pgx.Connect(ctx, strings.Replace(dsn, "//assay@/assay", "//postgres@/postgres", 1))
-	require.NoError(b, err)
-	defer c.Close(ctx)
-	for _, s := range []string{"fsync", "synchronous_commit", "full_page_writes", "autovacuum"} {
-		_, err := c.Exec(ctx, "ALTER SYSTEM SET "+s+" = on")
-		require.NoError(b, err)
-	}
-	_, err = c.Exec(ctx, "SELECT pg_reload_conf()")
-	require.NoError(b, err)
 }
 
 // postgresCPU gives the seconds that the server's processes which are alive have

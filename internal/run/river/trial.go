@@ -40,70 +40,66 @@ func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) (err error
 	if err != nil {
 		return err
 	}
-	e := &ending{ctx: ctx, job: job, item: &it}
+	e := &ending{job: job, item: &it}
 	if job.Attempt > 1 || len(job.Metadata) > 2 { // it was begun before, or waited
 		if done, err := c.before(ctx, t, e); done || err != nil {
 			return err
 		}
 	}
-	d := c.batcher(t.Run, it.Provider)
+	d := c.batcher(t.Run, it.Provider, conf.MaxWait)
 	if job.Attempt > poisonous {
 		e.row = poisoned(t.Run, &it, e)
 		return d.settle(e)
 	}
-	e.leased = it.Provider != "" || it.Cost.Most > 0
-	l := permit{verdict: verdictGo}
-	if e.leased {
-		l = d.permit(ctx, &it)
-	} else if why := c.stopped(t.Run, &it); why != "" {
-		l = permit{verdictStop, why}
+	var p permit
+	if it.Provider != "" || it.Cost.Most > 0 {
+		e.ask = c.number.Add(1)
+		p = d.permit(ctx, &it, e.ask)
+	} else {
+		p.never = c.stopped(t.Run, &it)
 	}
-	switch l.verdict {
-	case verdictWait:
+	switch {
+	case p.later:
 		return river.JobSnooze(0)
-	case verdictStop:
-		e.leased = false
-		c.abandon(t.Run, &it, e, l.why)
+	case p.never != "":
+		c.abandon(t.Run, &it, e, p.never)
 		return d.settle(e)
+	case it.Grant != nil && p.lease.Most > 0:
+		it.Grant(p.lease.Most)
 	}
 	return w.try(ctx, d, conf, e)
 }
 
 // try makes the try and settles it.
-func (w *trialWorker) try(ctx context.Context, d *batcher, conf settings, e *ending) error {
+func (w *trialWorker) try(ctx context.Context, d *batcher, conf run.Config, e *ending) error {
 	it := e.item
 	limited, cancel := ctx, context.CancelFunc(func() {})
-	if e.leased {
+	if e.ask != 0 {
 		limited, cancel = context.WithTimeout(ctx, hold-10*time.Second)
 	}
 	if it.Reasked != nil && slices.ContainsFunc(e.attempts, answered) {
 		it.Reasked() // by another process than the one that read the reply
 	}
-	t := it.Attempt(limited)
+	e.try = it.Attempt(limited)
 	cancel()
-	e.cost, e.unsure = run.Charge(t.Attempts, it.Cost.Most)
-	again, asked := t.Again()
-	e.throttled, e.pause = t.Throttled(), min(asked, conf.MaxWait)
-	e.attempts, e.last = append(e.attempts, t.Attempts...), t.Evaluation
+	e.attempts, e.last = append(e.attempts, e.try.Attempts...), e.try.Evaluation
 	e.tries++
+	next := conf.Follow(it, &e.try, e.tries)
 	switch {
-	case t.EndsProvider():
-		e.stop = &stop{"provider", it.Provider, t.Fatal.Error()}
-	case t.Fatal != nil:
-		e.stop = &stop{"reviewer", it.Reviewer, t.Fatal.Error()}
-	case again && asked > conf.MaxWait:
-		e.stop = &stop{"provider", it.Provider, fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", it.Provider, asked.Round(time.Second), conf.MaxWait)}
+	case next.Stop != "" && next.Provider:
+		e.stop = stop{"provider", it.Provider, next.Stop}
+	case next.Stop != "":
+		e.stop = stop{"reviewer", it.Reviewer, next.Stop}
 	case ctx.Err() != nil:
 		// The worker is made to leave: the trial is another's, and this try is charged.
 		return errors.Join(d.settle(e), river.JobSnooze(0))
-	case again && e.tries < conf.Tries:
+	case next.Again:
 		if err := d.settle(e); err != nil {
 			return err
 		}
-		c := run.Config{FirstWait: conf.FirstWait}
-		return river.JobSnooze(c.Backoff(e.tries, asked))
+		return river.JobSnooze(next.Wait)
 	}
-	row := it.Row(d.run, &t, e.tries, e.attempts)
+	row := it.Row(d.run, &e.try, e.tries, e.attempts)
 	e.row = &row
 	return d.settle(e)
 }
@@ -126,11 +122,12 @@ func (c *workers) rebuild(ctx context.Context, t Task) (run.Item, error) {
 	return it, nil
 }
 
-// before reads what earlier tries gave, and whether one has ended the trial: a
-// worker that was taken for dead may have done so.
+// before reads what earlier tries gave, and whether one has ended the trial: its worker
+// died before its job had ended, or was taken for dead.
 func (c *workers) before(ctx context.Context, t Task, e *ending) (done bool, err error) {
 	var k kept
-	err = c.db.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM evaluations WHERE run_id = $1 AND trial_key = $2)", t.Run, t.Key).Scan(&done)
+	err = c.db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM evaluations WHERE run_id = $1 AND trial_key = $2)
+		OR EXISTS (SELECT FROM spread_skipped WHERE run_id = $1 AND trial_key = $2)`, t.Run, t.Key).Scan(&done)
 	if err != nil {
 		return false, fmt.Errorf("river: %w", err)
 	}
@@ -147,12 +144,7 @@ func (c *workers) before(ctx context.Context, t Task, e *ending) (done bool, err
 func (c *workers) stopped(id string, it *run.Item) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, s := range c.stops[id] {
-		if s.scope == "run" || s.scope == "provider" && s.name == it.Provider || s.scope == "reviewer" && s.name == it.Reviewer {
-			return s.why
-		}
-	}
-	return ""
+	return stopOf(c.stops[id], it)
 }
 
 // abandon ends a trial that is not tried any more: skipped when it was never

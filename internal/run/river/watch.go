@@ -33,9 +33,14 @@ type watch struct {
 
 // interval gives how long to wait before the next beat.
 func (w *watch) interval() time.Duration {
+	return beat + time.Duration(w.size())*beat/beatsPer
+}
+
+// size gives how many workers there are.
+func (w *watch) size() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return beat + time.Duration(len(w.count))*beat/beatsPer
+	return len(w.count)
 }
 
 // look takes in what all workers say now, and gives those that are dead.
@@ -100,13 +105,17 @@ func (c *workers) strike(ctx context.Context, dead []string) error {
 	err := pgx.BeginFunc(ctx, c.db.pool, func(tx pgx.Tx) error {
 		b := &pgx.Batch{}
 		b.Queue("DELETE FROM spread_workers WHERE worker = ANY($1)", dead)
-		b.Queue("SELECT spread_bury(l.worker) FROM (SELECT DISTINCT worker FROM spread_leases) l WHERE NOT EXISTS (SELECT FROM spread_workers w WHERE w.worker = l.worker)")
-		b.Queue(`UPDATE river_job j SET state = 'available', scheduled_at = now() WHERE state = 'running' AND kind = ANY($1)
-			AND CASE attempted_by[array_upper(attempted_by, 1)] WHEN $2 THEN attempted_at < now() - $3::interval AND id <> ALL($4)
-			ELSE NOT EXISTS (SELECT FROM spread_workers w WHERE w.worker = attempted_by[array_upper(attempted_by, 1)]) END`,
+		// One that is locked is being ended.
+		b.Queue(`UPDATE river_job SET state = 'available', scheduled_at = now() WHERE id IN (
+			SELECT id FROM river_job WHERE state = 'running' AND kind = ANY($1) AND CASE attempted_by[array_upper(attempted_by, 1)]
+				WHEN $2 THEN attempted_at < now() - $3::interval AND id <> ALL($4)
+				ELSE NOT EXISTS (SELECT FROM spread_workers w WHERE w.worker = attempted_by[array_upper(attempted_by, 1)]) END FOR UPDATE SKIP LOCKED)`,
 			[]string{Task{}.Kind(), AuditTask{}.Kind()}, c.id, underWay, held)
 		return tx.SendBatch(ctx, b).Close()
 	})
+	if err == nil {
+		err = c.db.lose(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("river: giving back what nobody holds: %w", err)
 	}
@@ -150,7 +159,13 @@ func (c *workers) holding(now time.Time) []int64 {
 
 // news takes in stops, new providers and runs that have ended.
 func (c *workers) news(ctx context.Context) error {
-	rows, err := c.db.pool.Query(ctx, `SELECT r.run_id, r.remaining, r.stopped, coalesce(s.scope, ''), coalesce(s.name, ''), coalesce(s.why, '')
+	// Whoever enqueues holds the plan's lock.
+	_, err := c.db.pool.Exec(ctx, `UPDATE spread_runs SET stopped = 'its enqueueing was cut off'
+		WHERE missing > 0 AND ended IS NULL AND stopped = '' AND pg_try_advisory_xact_lock(hashtextextended(identity, 11))`)
+	if err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	rows, err := c.db.pool.Query(ctx, `SELECT r.run_id, r.outstanding, r.stopped, coalesce(s.scope, ''), coalesce(s.name, ''), coalesce(s.why, '')
 		FROM spread_runs r LEFT JOIN spread_stops s ON s.run_id = r.run_id WHERE r.ended IS NULL`)
 	if err != nil {
 		return fmt.Errorf("river: %w", err)
