@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -39,6 +40,7 @@ type batcher struct {
 	maxWait  time.Duration
 	asks     chan *ask
 	endings  chan *ending
+	until    atomic.Int64 // when the pause ends that the provider asked for, as of the last turn; Unix ns
 }
 
 // An ask waits for a permit to try.
@@ -95,8 +97,12 @@ func (d *batcher) permit(ctx context.Context, it *run.Item, number int64) permit
 		return permit{later: true}
 	}
 	p := <-a.answer
-	if p.never == "" && !p.later {
-		time.Sleep(time.Until(p.at))
+	for p.never == "" && !p.later && time.Until(p.at) > 0 && ctx.Err() == nil {
+		select {
+		case <-time.After(time.Until(p.at)):
+		case <-ctx.Done():
+		}
+		p.at = time.Unix(0, d.until.Load()) // the provider may have asked for a pause meanwhile
 	}
 	return p
 }
@@ -214,6 +220,7 @@ func (d *batcher) turn(asks []*ask, ends []*ending) (rest []*ask, wait time.Dura
 		}
 		began := time.Now()
 		again := d.settled(s, ends)
+		d.until.Store(began.Add(s.pace.Until.Sub(s.now)).UnixNano())
 		answers, wait = d.decide(s, asks, began)
 		left, err = s.store(ctx, tx, done, again)
 		return err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -67,6 +68,81 @@ func benchmarkSpread(b *testing.B, workers, n, concurrency int, latency time.Dur
 		b.ReportMetric(0, "ns/op")
 		s.Close()
 	}
+}
+
+// Four workers at a provider that grants 50 requests a second, a second each. ratio is
+// the time over what it grants and one latency, refused-% of the requests after the first
+// quarter.
+func BenchmarkSpreadPace(b *testing.B) {
+	for _, after := range []string{"", "1"} {
+		b.Run("RetryAfter="+after, func(b *testing.B) { benchmarkPace(b, after) })
+	}
+}
+
+func benchmarkPace(b *testing.B, after string) {
+	const rate, n, workers, concurrency = 50.0, 1000, 4, 200
+	for b.Loop() {
+		g := &bucket{rate: rate, left: rate, quarter: n / 4}
+		s := mockapi.New(func(mockapi.Request) mockapi.Reply {
+			if g.take() {
+				return mockapi.Reply{Cost: 0.00001, Latency: time.Second}
+			}
+			r := mockapi.Reply{Status: 429, Body: `{"error":{"message":"slowly"}}`, Latency: 50 * time.Millisecond}
+			if after != "" {
+				r.Header = map[string]string{"Retry-After": after}
+			}
+			return r
+		})
+		pg := ownServer(b)
+		db := open(b, pg.DSN)
+		h := chatHouse(b, s, n)
+		f := newFleet(b, workers, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: n, Slots: 2 * concurrency / workers})
+		for there := 0; there < workers; {
+			var err error
+			there, err = db.Workers(context.Background())
+			require.NoError(b, err)
+		}
+		r := h.enqueue(b, db, run.Config{Concurrency: concurrency})
+		sum, err := r.Finish()
+		require.NoError(b, err)
+		require.Zero(b, sum.Unanswered())
+		b.ReportMetric(sum.State.Elapsed.Seconds()/(n/rate+1), "ratio")
+		b.ReportMetric(100*float64(g.refused)/float64(g.asked), "refused-%")
+		b.ReportMetric(0, "ns/op")
+		f.stop()
+		s.Close()
+	}
+}
+
+// A bucket is a provider's: it fills at a rate.
+type bucket struct {
+	mu               sync.Mutex
+	rate, left       float64
+	at               time.Time
+	granted, quarter int
+	asked, refused   int // since a quarter was granted
+}
+
+func (g *bucket) take() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	if !g.at.IsZero() {
+		g.left = min(g.rate, g.left+g.rate*now.Sub(g.at).Seconds())
+	}
+	g.at = now
+	ok := g.left >= 1
+	if g.granted > g.quarter {
+		g.asked++
+		if !ok {
+			g.refused++
+		}
+	}
+	if ok {
+		g.left--
+		g.granted++
+	}
+	return ok
 }
 
 // postgresCPU gives the seconds that the server's processes which are alive have
