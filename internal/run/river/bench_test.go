@@ -26,14 +26,18 @@ import (
 //	go test -run '^$' -bench Spread -benchtime 1x -count 3 ./internal/run/river
 func BenchmarkSpreadZeroLatency(b *testing.B) {
 	for _, workers := range []int{1, 4} {
-		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) { benchmarkSpread(b, workers, 5000, 64, 0) })
+		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) { benchmarkSpread(b, workers, 5000, 64, 128/workers, 0) })
 	}
 }
 
-// 300 ms latency, 100 at once: the ideal is 15 rounds.
-func BenchmarkSpreadLatency(b *testing.B) { benchmarkSpread(b, 4, 1440, 100, 300*time.Millisecond) }
+// 300 ms latency, each worker holds 25 trials: one alone waits for the provider.
+func BenchmarkSpreadLatency(b *testing.B) {
+	for _, workers := range []int{1, 4} {
+		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) { benchmarkSpread(b, workers, 360*workers, 100, 25, 300*time.Millisecond) })
+	}
+}
 
-func benchmarkSpread(b *testing.B, workers, n, concurrency int, latency time.Duration) {
+func benchmarkSpread(b *testing.B, workers, n, concurrency, slots int, latency time.Duration) {
 	for b.Loop() {
 		s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Cost: 0.00001, Latency: latency} })
 		s.Forget = true
@@ -42,7 +46,7 @@ func benchmarkSpread(b *testing.B, workers, n, concurrency int, latency time.Dur
 		db := open(b, pg.DSN)
 		h := chatHouse(b, s, n)
 		began := time.Now()
-		f := newFleet(b, workers, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: n, Slots: 2 * concurrency / workers})
+		f := newFleet(b, workers, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: n, Slots: slots})
 		for {
 			roll, err := db.Workers(context.Background())
 			require.NoError(b, err)

@@ -64,6 +64,7 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, tasks map[string]
 	if plan.Config().Budget == 0 {
 		return "", false, errors.New("river: the budget is 0: this is an estimate, and nothing is enqueued")
 	}
+	identity := plan.Identity()
 	// One at a time: of those who begin the same plan together, the first enqueues
 	// it and the others join. The lock goes with its connection, so that whoever gets
 	// it knows that nobody is at it any more.
@@ -72,13 +73,13 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, tasks map[string]
 		return "", false, fmt.Errorf("river: %w", err)
 	}
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
-	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 11))", plan.Identity()); err != nil {
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 11))", identity); err != nil {
 		return "", false, fmt.Errorf("river: %w", err)
 	}
-	if err := db.cutOff(ctx, plan.Identity()); err != nil {
+	if err := db.cutOff(ctx, identity); err != nil {
 		return "", false, err
 	}
-	err = db.pool.QueryRow(ctx, "SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''", plan.Identity()).Scan(&id)
+	err = db.pool.QueryRow(ctx, "SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''", identity).Scan(&id)
 	if err == nil {
 		return id, true, nil
 	}
@@ -95,11 +96,10 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, tasks map[string]
 	if err != nil {
 		return "", false, err
 	}
-	if err := db.insert(ctx, plan, rec.ID, tasks); err != nil {
-		if e := db.cutOff(context.WithoutCancel(ctx), plan.Identity()); e != nil {
-			err = errors.Join(err, e)
-		}
-		return "", false, fmt.Errorf("river: enqueueing: %w", err)
+	if err := db.insert(ctx, plan, rec.ID, identity, tasks); err != nil {
+		rec.Ended, rec.State = time.Now().UTC(), "could not be enqueued"
+		quiet := context.WithoutCancel(ctx)
+		return "", false, errors.Join(fmt.Errorf("river: enqueueing: %w", err), db.cutOff(quiet, identity), db.Store.Finish(quiet, rec))
 	}
 	if len(ask) == 0 {
 		_, err = db.finish(ctx, rec.ID)
@@ -119,7 +119,7 @@ func (db *DB) cutOff(ctx context.Context, identity string) error {
 
 // insert writes the run with its providers, and then its jobs, in transactions that
 // are short, and are worked on at once.
-func (db *DB) insert(ctx context.Context, plan *run.Plan, id string, tasks map[string]Task) error {
+func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string, tasks map[string]Task) error {
 	c, ask := plan.Config(), plan.Ask()
 	client, err := db.inserter()
 	if err != nil {
@@ -127,7 +127,7 @@ func (db *DB) insert(ctx context.Context, plan *run.Plan, id string, tasks map[s
 	}
 	err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "INSERT INTO spread_runs (run_id, identity, budget, remaining, missing, config) VALUES ($1, $2, $3, $4, $4, $5)",
-			id, plan.Identity(), c.Budget, len(ask), settings{c.Tries, c.FirstWait, c.MaxWait})
+			id, identity, c.Budget, len(ask), settings{c.Tries, c.FirstWait, c.MaxWait})
 		if err != nil {
 			return err
 		}

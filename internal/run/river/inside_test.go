@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"assay/audit"
 	"assay/internal/postgres"
 	"assay/internal/run"
+	"assay/internal/store"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -67,7 +69,7 @@ func benchmarkRows(b *testing.B, clients, each int) {
 		for _, d := range ds {
 			wait.Go(func() {
 				for i := 0; time.Now().Before(stop); i++ {
-					if err := d.round(i, each); err != nil {
+					if err := d.round(stop.UnixNano(), i, each); err != nil {
 						b.Error(err)
 						return
 					}
@@ -83,13 +85,15 @@ func benchmarkRows(b *testing.B, clients, each int) {
 
 // round takes and ends the leases of so many tries: of the last round's and this one's
 // in one turn.
-func (d *batcher) round(i, each int) error {
+func (d *batcher) round(began int64, i, each int) error {
 	var asks []*ask
 	var ends []*ending
 	for k := range each {
-		asks = append(asks, d.asked(fmt.Sprint(i, "-", k), int64(i+1)))
+		asks = append(asks, d.asked(fmt.Sprint(began, i, "-", k), int64(i+1)))
 		if i > 0 {
-			ends = append(ends, &ending{item: &run.Item{Key: d.workers.id + fmt.Sprint(i-1, "-", k)}, ask: int64(i), done: make(chan error, 1)})
+			key := d.workers.id + fmt.Sprint(began, i-1, "-", k)
+			ends = append(ends, &ending{item: &run.Item{Key: key}, ask: int64(i), done: make(chan error, 1), row: &store.Evaluation{Run: "r", Trial: key, Outcome: audit.OutcomeCorrect,
+				Attempts: []audit.Attempt{{HTTPStatus: 200}}}})
 		}
 	}
 	_, _, err := d.turn(asks, ends)

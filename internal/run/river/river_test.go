@@ -14,6 +14,7 @@ import (
 	"assay/internal/run/mockapi"
 	"assay/internal/run/river"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 )
 
@@ -269,4 +270,62 @@ func TestTogether(t *testing.T) {
 	require.NoError(t, err)
 	account(t, db, first, 60)
 	require.Len(t, s.Requests(), 60)
+}
+
+// A job that a worker fetched, or put back, when the connection broke stands as running,
+// and nobody holds it, though its worker lives; so does one of a worker that is not even
+// on the roll. They are begun anew.
+func TestJobsThatNobodyHolds(t *testing.T) {
+	t.Parallel()
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Latency: 50 * time.Millisecond} })
+	defer s.Close()
+	dsn, ctx := database(t), context.Background()
+	db := open(t, dsn)
+	h := chatHouse(t, s, 18)
+	r := h.enqueue(t, db, run.Config{Concurrency: 1})
+	work(t, db, river.Worker{Slots: 1, Rebuild: h.rebuild})
+	c, err := pgx.Connect(ctx, dsn)
+	require.NoError(t, err)
+	defer c.Close(ctx)
+	for _, holder := range []string{"(SELECT worker FROM spread_workers)", "'gone'"} {
+		tag, err := c.Exec(ctx, `UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now() - interval '10 seconds', attempted_by = ARRAY[`+holder+`]
+			WHERE id = (SELECT id FROM river_job WHERE state = 'available' ORDER BY id DESC LIMIT 1 FOR UPDATE SKIP LOCKED)`)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, tag.RowsAffected())
+	}
+	sum, err := r.Finish()
+	require.NoError(t, err)
+	require.Zero(t, sum.Unanswered())
+	require.Len(t, s.Requests(), 18)
+	account(t, db, r.ID, 18)
+}
+
+// The run of who was killed while it enqueued ends: what is enqueued of it is skipped
+// like what is not, and the same plan is a new run.
+func TestEnqueueingThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
+	defer s.Close()
+	dsn, ctx := database(t), context.Background()
+	db := open(t, dsn)
+	h := chatHouse(t, s, 12)
+	half := h.enqueue(t, db, run.Config{})
+	c, err := pgx.Connect(ctx, dsn)
+	require.NoError(t, err)
+	defer c.Close(ctx)
+	_, err = c.Exec(ctx, "DELETE FROM river_job WHERE id IN (SELECT id FROM river_job ORDER BY id DESC LIMIT 5)")
+	require.NoError(t, err)
+	_, err = c.Exec(ctx, "UPDATE spread_runs SET missing = 5")
+	require.NoError(t, err)
+	whole := h.enqueue(t, db, run.Config{})
+	require.False(t, whole.Joined)
+	work(t, db, river.Worker{Rebuild: h.rebuild})
+	sum, err := whole.Finish()
+	require.NoError(t, err)
+	require.Zero(t, sum.Unanswered())
+	sum, err = half.Finish()
+	require.NoError(t, err)
+	require.Equal(t, []string{"its enqueueing was cut off"}, sum.Stops)
+	require.Equal(t, 12, account(t, db, half.ID, 12)[audit.OutcomeSkipped])
+	require.Len(t, s.Requests(), 12)
 }

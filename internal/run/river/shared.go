@@ -2,6 +2,7 @@ package river
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -111,9 +112,19 @@ func (s *shared) store(ctx context.Context, tx pgx.Tx, done, again int) (left in
 	if len(s.ended) > 0 {
 		b.Queue("DELETE FROM spread_leases WHERE run_id = $1 AND trial_key = ANY($2)", s.run, s.ended)
 	}
-	for key, h := range s.begun {
-		b.Queue("INSERT INTO spread_leases (run_id, trial_key, provider, worker, ask, lease, expires) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-			s.run, key, s.provider, h.worker, h.ask, h.lease, s.now.Add(hold))
+	if len(s.begun) > 0 {
+		var keys, workers, leases []string
+		var asks []int64
+		for key, h := range s.begun {
+			lease, err := json.Marshal(h.lease)
+			if err != nil {
+				return 0, err
+			}
+			keys, workers, asks, leases = append(keys, key), append(workers, h.worker), append(asks, h.ask), append(leases, string(lease))
+		}
+		b.Queue(`INSERT INTO spread_leases (run_id, provider, expires, trial_key, worker, ask, lease)
+			SELECT $1, $2, $3, key, worker, ask, lease::jsonb FROM unnest($4::text[], $5::text[], $6::bigint[], $7::text[]) AS l (key, worker, ask, lease)`,
+			s.run, s.provider, s.now.Add(hold), keys, workers, asks, leases)
 	}
 	if len(s.ended)+len(s.begun) > 0 {
 		b.Queue("UPDATE spread_providers SET pace = $2 WHERE provider = $1", s.provider, s.pace)
