@@ -291,44 +291,40 @@ func (e *engine) take(work context.Context, end ending) {
 	Settle(&e.budget, &l.pace, j.lease, &t, e.config.MaxWait, now)
 	j.attempts = append(j.attempts, t.Attempts...)
 	j.last = t
-	wait := t.last().RetryAfter
-	throttled := t.throttled()
-	if throttled {
+	if t.throttled() {
 		e.tell(Event{Kind: Throttle, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
 	}
-	if t.Fatal != nil {
-		e.stop(l, j.item, t)
+	next := e.config.Follow(j.item, &t, j.tries)
+	if next.Stop != "" {
+		e.stop(l, j.item, next)
 	}
-	if t.again() && j.tries < e.config.Tries && wait <= e.config.MaxWait && work.Err() == nil && e.halted == "" && l.stopped == "" {
+	if next.Again && work.Err() == nil && e.halted == "" && l.stopped == "" {
 		e.state.InFlight--
 		e.state.Retries++
-		j.at = now.Add(e.config.Delay(&t, j.tries))
+		j.at = now.Add(next.Wait)
 		heap.Push(&l.delayed, j)
 		e.tell(Event{Kind: Retry, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
 		return
-	}
-	if t.again() && wait > e.config.MaxWait && l.stopped == "" {
-		l.stopped = fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", name(l.provider), wait.Round(time.Second), e.config.MaxWait)
-		e.say(Event{Kind: Stopping, Provider: l.provider, Text: l.stopped})
 	}
 	l.pace.InFlight++ // held until it is stored
 	go e.keep(l, j)
 }
 
-// stop ends all work of whoever a fatal failure belongs to.
-func (e *engine) stop(l *queue, it *Item, t Try) {
-	switch t.last().HTTPStatus {
-	case 401, 402, 403, 429:
-		if l.stopped == "" {
-			l.stopped = t.Fatal.Error()
-			e.say(Event{Kind: Stopping, Provider: l.provider, Reviewer: it.Reviewer, Text: l.stopped})
-		}
-	default:
-		if e.stopped[it.Reviewer] == "" {
-			e.stopped[it.Reviewer] = t.Fatal.Error()
-			e.say(Event{Kind: Stopping, Provider: l.provider, Reviewer: it.Reviewer, Text: t.Fatal.Error()})
-		}
+// stop ends all work of a provider or a reviewer. The first reason stays.
+func (e *engine) stop(l *queue, it *Item, next Sequel) {
+	why := l.stopped
+	if !next.Provider {
+		why = e.stopped[it.Reviewer]
 	}
+	if why != "" {
+		return
+	}
+	if next.Provider {
+		l.stopped = next.Stop
+	} else {
+		e.stopped[it.Reviewer] = next.Stop
+	}
+	e.say(Event{Kind: Stopping, Provider: l.provider, Reviewer: it.Reviewer, Text: next.Stop})
 }
 
 // halt ends all sending. The first reason stays.

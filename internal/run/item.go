@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"assay/audit"
 	"assay/internal/store"
@@ -78,6 +80,36 @@ func (t *Try) last() audit.Attempt {
 // again reports whether another try may succeed.
 func (t *Try) again() bool {
 	return t.Fatal == nil && (t.Reask || t.Evaluation.Status == audit.Errored && t.last().Transient)
+}
+
+// A Sequel is what follows a try that ended.
+type Sequel struct {
+	Again bool          // it is made once more,
+	Wait  time.Duration // after so long
+	// Stop says why nothing more is sent: to the whole provider, or else to the
+	// reviewer alone. Empty where work goes on.
+	Stop     string
+	Provider bool
+}
+
+// Follow gives what follows the tries-th try of an item.
+func (c *Config) Follow(it *Item, t *Try, tries int) Sequel {
+	last := t.last()
+	switch {
+	case t.Fatal != nil:
+		switch last.HTTPStatus {
+		case 401, 402, 403, 429:
+			return Sequel{Stop: t.Fatal.Error(), Provider: true}
+		}
+		return Sequel{Stop: t.Fatal.Error()}
+	case !t.again():
+		return Sequel{}
+	case last.RetryAfter > c.MaxWait:
+		return Sequel{Provider: true, Stop: fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", name(it.Provider), last.RetryAfter.Round(time.Second), c.MaxWait)}
+	case tries < c.Tries:
+		return Sequel{Again: true, Wait: c.delay(t, tries)}
+	}
+	return Sequel{}
 }
 
 // throttled reports whether the provider said that it is asked too often.

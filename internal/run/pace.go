@@ -61,7 +61,9 @@ const (
 )
 
 // Wait gives how long the next try waits, 0 when it may begin. ok is false when that
-// is not a matter of time: one of those in flight has to end first.
+// is not a matter of time: one of those in flight has to end first. Who asks, and
+// begins, at a time that is still to come takes what the bucket will hold then, and
+// those who ask at an earlier time wait beyond it.
 func (p *Pace) Wait(now time.Time) (d time.Duration, ok bool) {
 	switch {
 	case p.InFlight >= p.Most:
@@ -72,10 +74,11 @@ func (p *Pace) Wait(now time.Time) (d time.Duration, ok bool) {
 		return 0, true
 	}
 	p.fill(now)
-	if p.Left >= 1-1e-6 {
-		return 0, true
+	d = p.At.Sub(now)
+	if p.Left < 1-1e-6 {
+		d += time.Duration((1-p.Left)/p.Rate*1e9) + 1
 	}
-	return time.Duration((1-p.Left)/p.Rate*1e9) + 1, true
+	return d, true
 }
 
 // Begin counts a try that begins.
@@ -112,7 +115,7 @@ func (p *Pace) End(s Sending, refused bool, pause time.Duration, g audit.Grant, 
 	if g.Rate > 0 && s.Number > p.Heard {
 		p.Heard = s.Number
 		p.Rate, p.Gain, p.Burst = g.Rate, 0, max(1, g.Burst)
-		p.Left = min(g.Left+g.Rate*now.Sub(s.At).Seconds()-float64(min(p.Sent-s.Number, uint64(p.InFlight))), p.Burst)
+		p.Left, p.At = min(g.Left+g.Rate*now.Sub(s.At).Seconds()-float64(min(p.Sent-s.Number, uint64(p.InFlight))), p.Burst), now
 	}
 }
 
@@ -164,7 +167,7 @@ func (p *Pace) pause(d time.Duration, now time.Time) float64 {
 func (p *Pace) first(s Sending, accepted float64, pause time.Duration, now time.Time) {
 	p.Burst, p.Left, p.Gain = 1, 0, .02
 	if d := s.At.Sub(p.Empty).Seconds(); d > .1 || accepted > float64(2*p.Most) {
-		p.Rate = max(slowest, accepted/d)
+		p.Rate = max(slowest, accepted/max(d, 1e-3))
 		return
 	}
 	p.Burst = max(1, .9*accepted)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -53,6 +54,7 @@ type arrival struct {
 	try     *Sending
 	refused bool
 	grant   audit.Grant
+	number  int // of the event, where workers share a pace
 }
 
 type arrivals []arrival
@@ -122,6 +124,107 @@ func drive(n, most int, g *granter) (ratio, refused float64) {
 		granted += g.rate(t) * (1 - g.noise) * .01
 	}
 	return now.Seconds() / (t + g.latency.Seconds()), float64(late) / max(1, float64(settled))
+}
+
+// share is drive for workers that ask for leases, a little ahead of time, and hand in
+// what came of them in turns, of which each takes some milliseconds.
+func share(n, most, workers int, g *granter) (ratio, refused float64) {
+	const ahead = 50 * time.Millisecond
+	type event struct {
+		worker int
+		lease  *Lease // to be sent
+		try    *Try   // that has ended
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	start := time.Unix(1e9, 0)
+	g.left = g.burst
+	p, b, it := Pace{Most: most}, Budget{Limit: math.Inf(1)}, &Item{}
+	due, h := map[int]event{}, &arrivals{}
+	var now time.Duration
+	number := 0
+	push := func(at time.Duration, e event) {
+		number++
+		due[number] = e
+		heap.Push(h, arrival{at: at, number: number})
+	}
+	soon := make([]bool, workers) // a turn is about to be taken
+	turn := func(w int, after time.Duration) {
+		if !soon[w] {
+			push(now+after+time.Duration(5+rng.IntN(10))*time.Millisecond, event{worker: w})
+		}
+		soon[w] = soon[w] || after == 0
+	}
+	for w := range workers {
+		turn(w, 0)
+	}
+	ended, until := make([][]event, workers), make([]time.Duration, workers)
+	left, done, settled, late := n, 0, 0, 0
+	for done < n && now < time.Hour {
+		a := heap.Pop(h).(arrival)
+		now = a.at
+		e := due[a.number]
+		delete(due, a.number)
+		switch {
+		case e.try != nil:
+			ended[e.worker] = append(ended[e.worker], e)
+			turn(e.worker, 0)
+		case e.lease != nil && now < until[e.worker]: // it knows better by now
+			push(until[e.worker], e)
+		case e.lease != nil:
+			at, try := now+g.latency+time.Duration(rng.IntN(100))*g.latency/300, &Try{Attempts: []audit.Attempt{{HTTPStatus: 200, Usage: audit.Usage{Priced: true}}}}
+			if !g.take(now, rng) {
+				at, try.Attempts[0] = now+g.says, audit.Attempt{HTTPStatus: 429, RetryAfter: g.after}
+			}
+			if done > n/4 {
+				settled++
+				if try.throttled() {
+					late++
+				}
+			}
+			push(at, event{e.worker, e.lease, try})
+		default: // a turn
+			soon[e.worker] = false
+			for _, e := range ended[e.worker] {
+				if e.try.throttled() {
+					left++
+				} else {
+					done++
+				}
+				Settle(&b, &p, *e.lease, e.try, time.Minute, start.Add(now))
+			}
+			ended[e.worker], until[e.worker] = nil, p.Until.Sub(start)
+			for left > 0 {
+				a := AskAhead(&b, &p, it, start.Add(now), ahead)
+				if a.Lease == nil {
+					turn(e.worker, max(ahead/2, a.Wait-ahead/2))
+					break
+				}
+				left--
+				push(max(now, a.Lease.At.Sub(start)), event{worker: e.worker, lease: a.Lease})
+			}
+		}
+	}
+	return now.Seconds() / (float64(n)/g.rate(0) + g.latency.Seconds()), float64(late) / max(1, float64(settled))
+}
+
+// Workers that share a pace keep up as one process does.
+func TestWorkersKeepUp(t *testing.T) {
+	const second, ms = time.Second, time.Millisecond
+	for _, rate := range []float64{5, 50} {
+		for _, after := range []time.Duration{0, second} {
+			for _, workers := range []int{4, 16} {
+				for _, times := range []float64{2, 4} {
+					g := &granter{rate: steady(rate), burst: rate, after: after, latency: second, says: 50 * ms}
+					ratio, refused := share(max(400, int(20*rate)), int(times*rate), workers, g)
+					at := fmt.Sprintf("%v a second, Retry-After %s, %d workers, concurrency %v: ratio %.2f, refused %.1f %%", rate, after, workers, times*rate, ratio, 100*refused)
+					t.Log(at)
+					if ratio > 1.2 || refused > .06 {
+						t.Error("FAIL", at)
+					}
+				}
+			}
+		}
+	}
 }
 
 func steady(r float64) func(float64) float64 { return func(float64) float64 { return r } }

@@ -70,23 +70,17 @@ func (l *queue) pop(j *job) {
 // lastCeiling is where the ceiling of the waits stops doubling.
 const lastCeiling = time.Minute
 
-// Delay gives how long an item waits after try t, the tries-th. One that the provider
+// delay gives how long an item waits after try t, the tries-th. One that the provider
 // refused as one too many is due at once when that happens the first time, since the
 // pace holds it back, and when the provider says else when it says so. Others wait a
 // share of chance of a ceiling that doubles, and at least what the provider asks.
-func (c *Config) Delay(t *Try, tries int) time.Duration {
+func (c *Config) delay(t *Try, tries int) time.Duration {
 	asked := t.last().RetryAfter
 	if t.throttled() {
 		if tries--; tries == 0 {
 			return asked
 		}
 	}
-	return c.Backoff(tries, asked)
-}
-
-// Backoff gives the wait of who has no pace to wait for: a share of chance of a
-// ceiling that doubles with each of the tries so far, and at least what is asked.
-func (c *Config) Backoff(tries int, asked time.Duration) time.Duration {
 	b := newBackOff(c.FirstWait, max(c.FirstWait, lastCeiling))
 	d := b.NextBackOff()
 	for range tries - 1 {

@@ -66,34 +66,20 @@ func (p *Plan) Record(ctx context.Context) (store.Run, error) {
 // other.
 func (it *Item) Attempt(ctx context.Context) Try { return attempt(ctx, it) }
 
-// Again reports whether the same request may succeed later, and how long the
-// provider asks to wait; 0 when it does not say.
-func (t *Try) Again() (again bool, after time.Duration) { return t.again(), t.last().RetryAfter }
-
-// Throttled reports whether the provider said that it is asked too often.
-func (t *Try) Throttled() bool { return t.throttled() }
-
-// EndsProvider reports whether a fatal failure is the provider's, and not the
-// reviewer's alone.
-func (t *Try) EndsProvider() bool {
-	switch t.last().HTTPStatus {
-	case 401, 402, 403, 429:
-		return t.Fatal != nil
-	}
-	return false
-}
-
-// Charge gives what attempts cost, and which part of it was charged because
-// nobody knows, in USD; most is what one may cost at most.
-func Charge(attempts []audit.Attempt, most float64) (usd, unsure float64) {
-	for _, a := range attempts {
-		c, sure := charge(a, most)
-		usd += c
-		if !sure {
-			unsure += c
+// AskAhead is Ask for whoever can begin a try later by itself: what only has to wait
+// until a time that is at most ahead of now gets its lease at once. It begins at the
+// lease's At.
+func AskAhead(b *Budget, p *Pace, it *Item, now time.Time, ahead time.Duration) Answer {
+	for at := now; ; {
+		a := Ask(b, p, it, at)
+		if a.Wait <= 0 || at.Add(a.Wait).After(now.Add(ahead)) {
+			if a.Wait > 0 {
+				a.Wait += at.Sub(now)
+			}
+			return a
 		}
+		at = at.Add(a.Wait)
 	}
-	return usd, unsure
 }
 
 // Row gives the row of an item whose last try was t, the tries-th, after all of

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -25,6 +26,17 @@ func openPostgres(ctx context.Context, dsn string, readOnly bool) (Store, error)
 	db := stdlib.OpenDB(*conf)
 	db.SetMaxOpenConns(8)
 	s, err := newStore(ctx, db, postgresDialect, withoutPassword(dsn), readOnly)
+	if err != nil {
+		return nil, errors.Join(scrub(err, dsn), db.Close())
+	}
+	return s, nil
+}
+
+// OnPool opens the store of the PostgreSQL that pool is connected to, on the pool's own
+// connections, and brings its tables up to date. Closing the store leaves the pool open.
+func OnPool(ctx context.Context, pool *pgxpool.Pool) (Store, error) {
+	dsn, db := pool.Config().ConnString(), stdlib.OpenDBFromPool(pool)
+	s, err := newStore(ctx, db, postgresDialect, withoutPassword(dsn), false)
 	if err != nil {
 		return nil, errors.Join(scrub(err, dsn), db.Close())
 	}

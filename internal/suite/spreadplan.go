@@ -194,7 +194,7 @@ func (s *Spread) Work(ctx context.Context, name string, slots, audits int, drain
 		return err
 	}
 	defer re.close()
-	db, err := river.Open(ctx, s.env.cfg.DB)
+	db, err := river.OpenWorker(ctx, s.env.cfg.DB)
 	if err != nil {
 		return err
 	}

@@ -208,17 +208,13 @@ type auditWorker struct {
 	workers *workers
 }
 
-// Timeout says how long River lets the job run: as long as its worker is there.
-// The auditor has a deadline of its own.
-func (w *auditWorker) Timeout(job *river.Job[AuditTask]) time.Duration {
-	return w.workers.timeout(job.JobRow)
-}
-
 // NextRetry says that what a dead worker left is done at once.
 func (w *auditWorker) NextRetry(*river.Job[AuditTask]) time.Time { return time.Now() }
 
 // Work carries out the audit.
-func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) error {
+func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) (err error) {
+	end := w.workers.hold(job.ID)
+	defer func() { end(err) }()
 	if w.workers.Audit == nil {
 		return river.JobSnooze(time.Second)
 	}

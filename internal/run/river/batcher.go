@@ -2,16 +2,14 @@ package river
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-	"github.com/riverqueue/river/rivertype"
 
 	"assay/audit"
 	"assay/internal/run"
@@ -21,60 +19,63 @@ import (
 // hold is how long a lease lasts when nobody settles it: longer than any try.
 const hold = 15 * time.Minute
 
-// batch is how many asks or endings one transaction holds at most.
-const batch = 100
+// batch is how many asks, and how many endings, one turn holds at most.
+const batch = 200
+
+// ahead is how long before it begins a try may have its lease: what the provider
+// grants while the workers' transactions are under way is not lost then.
+const ahead = 50 * time.Millisecond
+
+// rowCost is about what one worker's turn costs the others, who wait for the same
+// rows: the more workers there are, the longer each gathers.
+const rowCost = time.Millisecond
 
 // A batcher is where the tries of one run at one provider ask for a permit in this
-// process, and where they settle. It gathers what arrives while the last
-// transaction is under way into the next one.
+// process, and where they settle. It gathers what arrives while the last turn is under
+// way into the next one.
 type batcher struct {
 	workers  *workers
 	run      string
 	provider string
+	maxWait  time.Duration
 	asks     chan *ask
 	endings  chan *ending
-	freed    chan struct{} // something was settled: a slot may be free
+	until    atomic.Int64 // when the pause ends that the provider asked for, as of the last turn; Unix ns
 }
 
 // An ask waits for a permit to try.
 type ask struct {
 	ctx    context.Context
 	item   *run.Item
+	number int64 // this process's own
 	answer chan permit
 }
 
-// A permit says whether a try may begin.
+// A permit says whether a try may begin: from at on, or not now, or never.
 type permit struct {
-	verdict verdict
-	why     string
+	lease run.Lease
+	at    time.Time
+	later bool   // the job goes back
+	never string // why it is skipped
 }
-
-type verdict string
-
-const (
-	verdictGo   verdict = "go"
-	verdictStop verdict = "stop" // never: skip it
-	verdictWait verdict = "wait"
-)
 
 // An ending is a try that ended: with the trial's outcome, or to be tried again.
 type ending struct {
-	ctx       context.Context // the job's
-	job       *river.Job[Task]
-	item      *run.Item
-	leased    bool
-	cost      float64
-	unsure    float64
-	throttled bool
-	pause     time.Duration
-	row       *store.Evaluation // the outcome
-	skipped   string            // the outcome: never begun, and why
-	attempts  []audit.Attempt   // all of them, earlier workers' too
-	last      store.Evaluation  // what the last try came to
-	tries     int
-	stop      *stop
-	done      chan error
+	job      *river.Job[Task]
+	item     *run.Item
+	ask      int64             // whose lease ends; 0: there is none
+	try      run.Try           // that ended
+	row      *store.Evaluation // the outcome
+	skipped  string            // the outcome: never begun, and why
+	attempts []audit.Attempt   // all of them, earlier workers' too
+	last     store.Evaluation  // what the last try came to
+	tries    int
+	stop     stop
+	came     time.Time
+	done     chan error
 }
+
+func (e *ending) final() bool { return e.row != nil || e.skipped != "" }
 
 // What is kept of a trial that waits for another try.
 type kept struct {
@@ -82,76 +83,104 @@ type kept struct {
 	Last     store.Evaluation
 }
 
-// A stop ends all work of a provider or a reviewer.
+// A stop ends all work of a provider or a reviewer; of a run, where its budget is used up.
 type stop struct{ scope, name, why string }
 
 // permit waits until the item may be tried, for as long as the worker works.
-func (d *batcher) permit(ctx context.Context, it *run.Item) permit {
-	a := &ask{ctx: ctx, item: it, answer: make(chan permit, 1)}
+func (d *batcher) permit(ctx context.Context, it *run.Item, number int64) permit {
+	a := &ask{ctx: ctx, item: it, number: number, answer: make(chan permit, 1)}
 	select {
 	case d.asks <- a:
 	case <-d.workers.leaving:
-		return permit{verdict: verdictWait}
+		return permit{later: true}
 	case <-ctx.Done():
-		return permit{verdict: verdictWait}
+		return permit{later: true}
 	}
-	return <-a.answer
+	p := <-a.answer
+	for p.never == "" && !p.later && time.Until(p.at) > 0 && ctx.Err() == nil {
+		select {
+		case <-time.After(time.Until(p.at)):
+		case <-ctx.Done():
+		}
+		p.at = time.Unix(0, d.until.Load()) // the provider may have asked for a pause meanwhile
+	}
+	return p
 }
 
-// serve answers asks until the workers has gone.
+// settle hands in an ending and waits until it is in the database.
+func (d *batcher) settle(e *ending) error {
+	e.came, e.done = time.Now(), make(chan error, 1)
+	d.endings <- e
+	return <-e.done
+}
+
+// serve takes turn after turn until the worker has gone.
 func (d *batcher) serve() {
-	var waiting []*ask
-	patience := time.Duration(0)
+	var asks []*ask
+	var ends []*ending
+	var last time.Time // when the last turn began
+	leaving := d.workers.leaving
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	trouble := time.Duration(0)
 	for {
-		if len(waiting) == 0 {
-			select {
-			case a := <-d.asks:
-				waiting = append(waiting, a)
-			case <-d.workers.gone:
-				return
+		select {
+		case a := <-d.asks:
+			if asks = append(asks, a); len(asks) == 1 {
+				timer.Reset(0)
 			}
+			continue // the timer says when
+		case e := <-d.endings:
+			ends = append(ends, e)
+		case <-timer.C:
+		case <-leaving:
+			leaving = nil
+		case <-d.workers.gone:
+			return
 		}
-		for more := true; more && len(waiting) < batch; {
-			select {
-			case a := <-d.asks:
-				waiting = append(waiting, a)
-			default:
-				more = false
-			}
+		others := time.Duration(d.workers.watch.size())
+		time.Sleep(time.Until(last.Add(others * rowCost)))
+		asks, ends = d.gather(asks, ends)
+		asks = send(asks, func(a *ask) bool { return leaving == nil || a.ctx.Err() != nil })
+		if len(asks)+len(ends) == 0 {
+			continue
 		}
-		rest, after, err := d.reserve(waiting)
-		switch {
-		case err != nil:
-			patience, rest = 500*time.Millisecond, waiting
-		case len(rest) < len(waiting):
-			patience = 5 * time.Millisecond
-		default:
-			patience = min(patience*2+time.Millisecond, 200*time.Millisecond)
+		last = time.Now()
+		rest, wait, err := d.turn(asks[:min(batch, len(asks))], ends)
+		if err != nil {
+			// What the endings say was paid for: a PostgreSQL that is gone comes back.
+			ends = d.desperate(ends, err)
+			trouble = min(2*trouble+50*time.Millisecond, 2*time.Second)
+			time.Sleep(trouble)
+			timer.Reset(0)
+			continue
 		}
-		if waiting = rest; len(waiting) > 0 {
-			waiting = d.wait(waiting, max(after, patience))
-		}
+		asks, ends, trouble = append(rest, asks[min(batch, len(asks)):]...), nil, 0
+		timer.Reset(min(wait, time.Second+10*others*rowCost)) // a run may be stopped meanwhile
 	}
 }
 
-// wait waits for about so long, less when a slot becomes free, and sends those
-// away whose worker is leaving.
-func (d *batcher) wait(waiting []*ask, about time.Duration) []*ask {
-	timer := time.NewTimer(about + rand.N(about/2+time.Millisecond)) // not all processes at once
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-d.freed:
-	case <-d.workers.leaving:
-		for _, a := range waiting {
-			a.answer <- permit{verdict: verdictWait}
+// gather takes what has arrived.
+func (d *batcher) gather(asks []*ask, ends []*ending) ([]*ask, []*ending) {
+	for len(ends) < batch {
+		select {
+		case a := <-d.asks:
+			asks = append(asks, a)
+		case e := <-d.endings:
+			ends = append(ends, e)
+		default:
+			return asks, ends
 		}
-		return nil
 	}
-	still := waiting[:0]
-	for _, a := range waiting {
-		if a.ctx.Err() != nil {
-			a.answer <- permit{verdict: verdictWait}
+	return asks, ends
+}
+
+// send sends those back whose time is over, and gives the others.
+func send(asks []*ask, back func(*ask) bool) []*ask {
+	still := asks[:0]
+	for _, a := range asks {
+		if back(a) {
+			a.answer <- permit{later: true}
 			continue
 		}
 		still = append(still, a)
@@ -159,177 +188,151 @@ func (d *batcher) wait(waiting []*ask, about time.Duration) []*ask {
 	return still
 }
 
-// reserve asks the database for all of them at once and answers those that it
-// decided. It gives the others, and how long they have to wait at least.
-func (d *batcher) reserve(asks []*ask) (rest []*ask, after time.Duration, err error) {
-	keys, reviewers, most := make([]string, len(asks)), make([]string, len(asks)), make([]float64, len(asks))
-	for i, a := range asks {
-		keys[i], reviewers[i], most[i] = a.item.Key, a.item.Reviewer, a.item.Cost.Most
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	rows, err := d.workers.db.pool.Query(ctx, "SELECT verdict, why, wait_ms FROM spread_reserve($1, $2, $3, $4, $5, $6, $7)",
-		d.run, d.workers.id, d.provider, keys, reviewers, most, pgtype.Interval{Microseconds: hold.Microseconds(), Valid: true})
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	var answers []permit
-	for rows.Next() {
-		var l permit
-		var ms int64
-		if err := rows.Scan(&l.verdict, &l.why, &ms); err != nil {
-			return nil, 0, err
-		}
-		answers = append(answers, l)
-		after = max(after, time.Duration(ms)*time.Millisecond)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, 0, err // it may have committed: the lease is taken for lost, and charged, when it is asked for again
-	}
-	for i, a := range asks {
-		if i >= len(answers) || answers[i].verdict == verdictWait {
-			rest = append(rest, a)
+// desperate gives up the endings that could not be stored for too long.
+func (d *batcher) desperate(ends []*ending, err error) []*ending {
+	still := ends[:0]
+	for _, e := range ends {
+		if time.Since(e.came) > d.workers.patience {
+			e.done <- fmt.Errorf("river: outcomes cannot be stored: %w", err)
 			continue
 		}
-		a.answer <- answers[i]
+		still = append(still, e)
 	}
-	return rest, after, nil
+	return still
 }
 
-// settle hands in an ending and waits until it is in the database.
-func (d *batcher) settle(e *ending) error {
-	e.done = make(chan error, 1)
-	d.endings <- e
-	return <-e.done
-}
-
-// keep writes endings until the workers has gone.
-func (d *batcher) keep() {
-	for {
-		var es []*ending
-		select {
-		case e := <-d.endings:
-			es = append(es, e)
-		case <-d.workers.gone:
-			return
-		}
-		for more := true; more && len(es) < batch; {
-			select {
-			case e := <-d.endings:
-				es = append(es, e)
-			default:
-				more = false
-			}
-		}
-		err := d.write(es)
-		for _, e := range es {
-			e.done <- err
-		}
-		select {
-		case d.freed <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// write commits endings, trying again for as long as a PostgreSQL may take to
-// come back: what they say was paid for.
-func (d *batcher) write(es []*ending) error {
-	wait := 50 * time.Millisecond
-	for began := time.Now(); ; {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		left, err := d.commit(ctx, es)
-		cancel()
-		if err == nil {
-			if left <= 0 {
-				d.workers.finish(d.run)
-			}
-			return nil
-		}
-		if time.Since(began) > d.workers.patience {
-			return fmt.Errorf("river: outcomes cannot be stored: %w", err)
-		}
-		time.Sleep(wait)
-		wait = min(2*wait, 2*time.Second)
-	}
-}
-
-// commit is one transaction: outcomes, ends of jobs, ends of leases. It may be
-// tried again when nobody knows whether it was committed.
-func (d *batcher) commit(ctx context.Context, es []*ending) (left int64, err error) {
+// turn is one transaction: outcomes, ends of leases, new leases. It may
+// be made again when nobody knows whether it was committed. It gives the asks that have
+// to wait, and for how long at least.
+func (d *batcher) turn(asks []*ask, ends []*ending) (rest []*ask, wait time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var answers []permit
+	var left int64
 	err = pgx.BeginFunc(ctx, d.workers.db.pool, func(tx pgx.Tx) error {
-		done, err := d.outcomes(ctx, tx, es)
+		done, err := d.outcomes(ctx, tx, ends)
 		if err != nil {
 			return err
 		}
-		for _, e := range es {
-			if e.row == nil && e.skipped == "" {
-				continue
-			}
-			// Not cancelled with the job: that would take the others' transaction along.
-			_, err := river.JobCompleteTx[*riverpgxv5.Driver](context.WithoutCancel(e.ctx), tx, e.job)
-			if err != nil && !errors.Is(err, rivertype.ErrNotFound) {
-				return err
-			}
+		s, err := lock(ctx, tx, d.run, d.provider, keysOf(asks, ends))
+		if err != nil {
+			return err
 		}
-		left, err = d.close(ctx, tx, es, done)
+		began := time.Now()
+		again := d.settled(s, ends)
+		d.until.Store(began.Add(s.pace.Until.Sub(s.now)).UnixNano())
+		answers, wait = d.decide(s, asks, began)
+		left, err = s.store(ctx, tx, done, again)
 		return err
 	})
-	return left, err
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, e := range ends {
+		e.done <- nil
+	}
+	if left <= 0 && len(ends) > 0 {
+		d.workers.finish(d.run)
+	}
+	for i, p := range answers {
+		asks[i].answer <- p
+	}
+	return asks[len(answers):], wait, nil
 }
 
-// outcomes writes rows, skips and attempts so far, and gives how many outcomes
-// are new.
-func (d *batcher) outcomes(ctx context.Context, tx pgx.Tx, es []*ending) (done int, err error) {
+func keysOf(asks []*ask, ends []*ending) (keys []string) {
+	for _, a := range asks {
+		keys = append(keys, a.item.Key)
+	}
+	for _, e := range ends {
+		keys = append(keys, e.item.Key)
+	}
+	return keys
+}
+
+// settled ends the leases of tries and gives how many of these will be made again. A
+// lease that is not there was settled before, or taken for lost and charged in full.
+func (d *batcher) settled(s *shared, ends []*ending) (again int) {
+	for _, e := range ends {
+		l, ok := s.leases[e.item.Key]
+		if !ok || l.worker != d.workers.id || l.ask != e.ask {
+			continue
+		}
+		if !e.final() {
+			again++
+		}
+		run.Settle(&s.budget, &s.pace, l.lease, &e.try, d.maxWait, s.now)
+		s.end(e.item.Key)
+	}
+	return again
+}
+
+// decide answers asks in their order, up to the first that has to wait.
+func (d *batcher) decide(s *shared, asks []*ask, began time.Time) (answers []permit, wait time.Duration) {
+	for _, a := range asks {
+		l, ok := s.leases[a.item.Key]
+		if ok && l.worker == d.workers.id && l.ask == a.number {
+			// Of a turn of which nobody knew that it was committed.
+			answers = append(answers, permit{lease: l.lease, at: began})
+			continue
+		}
+		if ok { // of a worker that is gone
+			run.Lose(&s.budget, &s.pace, l.lease)
+			s.end(a.item.Key)
+		}
+		if why := s.stopped(a.item); why != "" {
+			answers = append(answers, permit{never: why})
+			continue
+		}
+		switch g := run.AskAhead(&s.budget, &s.pace, a.item, s.now, ahead); {
+		case g.Lease != nil:
+			s.begin(a.item.Key, held{d.workers.id, a.number, *g.Lease})
+			answers = append(answers, permit{lease: *g.Lease, at: began.Add(g.Lease.At.Sub(s.now))})
+		case g.Never != "":
+			s.halt(stop{"budget", "", g.Never})
+			answers = append(answers, permit{never: g.Never})
+		case g.Wait > 0:
+			return answers, g.Wait - ahead + rand.N(ahead/2) // not all processes at once
+		default: // until something ends: here, or elsewhere
+			return answers, poll/2 + rand.N(poll)
+		}
+	}
+	return answers, poll
+}
+
+// poll is how often it is looked whether another worker's try has ended.
+const poll = 50 * time.Millisecond
+
+// outcomes writes rows, skips and attempts so far, and gives how many outcomes are new.
+// The end of a job is River's to write: one that is lost is begun anew, and has its
+// outcome then.
+func (d *batcher) outcomes(ctx context.Context, tx pgx.Tx, ends []*ending) (done int, err error) {
+	if len(ends) == 0 {
+		return 0, nil
+	}
 	var rows []store.Evaluation
-	for _, e := range es {
+	b := &pgx.Batch{}
+	for _, e := range ends {
 		switch {
 		case e.row != nil:
 			rows = append(rows, *e.row)
 		case e.skipped != "":
 			// Not where a row is there already: a worker taken for dead may have ended its work.
-			tag, err := tx.Exec(ctx, `INSERT INTO spread_skipped (run_id, trial_key, expected, why) SELECT $1, $2, $3, $4
+			b.Queue(`INSERT INTO spread_skipped (run_id, trial_key, expected, why) SELECT $1, $2, $3, $4
 				WHERE NOT EXISTS (SELECT FROM evaluations WHERE run_id = $1 AND trial_key = $2) ON CONFLICT DO NOTHING`,
-				d.run, e.item.Key, string(e.item.Expected), e.skipped)
-			if err != nil {
-				return 0, err
-			}
-			done += int(tag.RowsAffected())
+				d.run, e.item.Key, string(e.item.Expected), e.skipped).Exec(func(t pgconn.CommandTag) error { done += int(t.RowsAffected()); return nil })
 		default:
-			_, err := tx.Exec(ctx, `INSERT INTO spread_tries (run_id, trial_key, tries, kept) VALUES ($1, $2, $3, $4)
+			b.Queue(`INSERT INTO spread_tries (run_id, trial_key, tries, kept) VALUES ($1, $2, $3, $4)
 				ON CONFLICT (run_id, trial_key) DO UPDATE SET tries = EXCLUDED.tries, kept = EXCLUDED.kept`, d.run, e.item.Key, e.tries, kept{e.attempts, e.last})
-			if err != nil {
-				return 0, err
-			}
 		}
-		if e.stop != nil {
-			_, err := tx.Exec(ctx, "INSERT INTO spread_stops (run_id, scope, name, why) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-				d.run, e.stop.scope, e.stop.name, e.stop.why)
-			if err != nil {
-				return 0, err
-			}
+		if e.stop.why != "" {
+			b.Queue(insertStop, d.run, e.stop.scope, e.stop.name, e.stop.why)
 		}
 	}
 	inserted, err := store.InsertTx(ctx, tx, rows...)
-	return done + len(inserted), err
-}
-
-// close ends the leases and adds up the account; last in the transaction, since
-// it locks what all workers share.
-func (d *batcher) close(ctx context.Context, tx pgx.Tx, es []*ending, done int) (left int64, err error) {
-	keys, cost, unsure, throttled, pause := []string{}, []float64{}, []float64{}, []bool{}, []int64{}
-	retries := 0
-	for _, e := range es {
-		if e.row == nil && e.skipped == "" {
-			retries++
-		}
-		if e.leased {
-			keys, cost, unsure = append(keys, e.item.Key), append(cost, e.cost), append(unsure, e.unsure)
-			throttled, pause = append(throttled, e.throttled), append(pause, e.pause.Milliseconds())
-		}
+	if err != nil {
+		return 0, err
 	}
-	err = tx.QueryRow(ctx, "SELECT spread_settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", d.run, d.workers.id, d.provider,
-		keys, cost, unsure, throttled, pause, done, retries).Scan(&left)
-	return left, err
+	err = tx.SendBatch(ctx, b).Close()
+	return done + len(inserted), err
 }

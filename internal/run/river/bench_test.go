@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"assay/internal/run"
 	"assay/internal/run/mockapi"
+	"assay/internal/run/river"
 )
 
 // Benchmarks of a spread run: worker processes against the mock in this one and a
@@ -24,23 +26,27 @@ import (
 //	go test -run '^$' -bench Spread -benchtime 1x -count 3 ./internal/run/river
 func BenchmarkSpreadZeroLatency(b *testing.B) {
 	for _, workers := range []int{1, 4} {
-		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) { benchmarkSpread(b, workers, 5000, 64, 0) })
+		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) { benchmarkSpread(b, workers, 5000, 64, 128/workers, 0) })
 	}
 }
 
-// 300 ms latency, 100 at once: the ideal is 15 rounds.
-func BenchmarkSpreadLatency(b *testing.B) { benchmarkSpread(b, 4, 1440, 100, 300*time.Millisecond) }
+// 300 ms latency, each worker holds 25 trials: one alone waits for the provider.
+func BenchmarkSpreadLatency(b *testing.B) {
+	for _, workers := range []int{1, 4} {
+		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) { benchmarkSpread(b, workers, 360*workers, 100, 25, 300*time.Millisecond) })
+	}
+}
 
-func benchmarkSpread(b *testing.B, workers, n, concurrency int, latency time.Duration) {
+func benchmarkSpread(b *testing.B, workers, n, concurrency, slots int, latency time.Duration) {
 	for b.Loop() {
 		s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Cost: 0.00001, Latency: latency} })
 		s.Forget = true
 		pg := ownServer(b)
-		durable(b, pg.DSN)
+		river.Durable(b, pg.DSN)
 		db := open(b, pg.DSN)
 		h := chatHouse(b, s, n)
 		began := time.Now()
-		f := newFleet(b, workers, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: n, Slots: 2 * concurrency / workers})
+		f := newFleet(b, workers, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: n, Slots: slots})
 		for {
 			roll, err := db.Workers(context.Background())
 			require.NoError(b, err)
@@ -68,18 +74,79 @@ func benchmarkSpread(b *testing.B, workers, n, concurrency int, latency time.Dur
 	}
 }
 
-// durable makes the server sync what it commits, as one that is not a test's does.
-func durable(b *testing.B, dsn string) {
-	ctx := context.Background()
-	c, err := pgx.Connect(ctx, strings.Replace(dsn, "//assay@/assay", "//postgres@/postgres", 1))
-	require.NoError(b, err)
-	defer c.Close(ctx)
-	for _, s := range []string{"fsync", "synchronous_commit", "full_page_writes", "autovacuum"} {
-		_, err := c.Exec(ctx, "ALTER SYSTEM SET "+s+" = on")
-		require.NoError(b, err)
+// Four workers at a provider that grants 50 requests a second, a second each. ratio is
+// the time over what it grants and one latency, refused-% of the requests after the first
+// quarter.
+func BenchmarkSpreadPace(b *testing.B) {
+	for _, after := range []string{"", "1"} {
+		b.Run("RetryAfter="+after, func(b *testing.B) { benchmarkPace(b, after) })
 	}
-	_, err = c.Exec(ctx, "SELECT pg_reload_conf()")
-	require.NoError(b, err)
+}
+
+func benchmarkPace(b *testing.B, after string) {
+	const rate, n, workers, concurrency = 50.0, 1000, 4, 200
+	for b.Loop() {
+		g := &bucket{rate: rate, left: rate, quarter: n / 4}
+		s := mockapi.New(func(mockapi.Request) mockapi.Reply {
+			if g.take() {
+				return mockapi.Reply{Cost: 0.00001, Latency: time.Second}
+			}
+			r := mockapi.Reply{Status: 429, Body: `{"error":{"message":"slowly"}}`, Latency: 50 * time.Millisecond}
+			if after != "" {
+				r.Header = map[string]string{"Retry-After": after}
+			}
+			return r
+		})
+		pg := ownServer(b)
+		db := open(b, pg.DSN)
+		h := chatHouse(b, s, n)
+		f := newFleet(b, workers, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: n, Slots: 2 * concurrency / workers})
+		for there := 0; there < workers; {
+			var err error
+			there, err = db.Workers(context.Background())
+			require.NoError(b, err)
+		}
+		r := h.enqueue(b, db, run.Config{Concurrency: concurrency})
+		sum, err := r.Finish()
+		require.NoError(b, err)
+		require.Zero(b, sum.Unanswered())
+		b.ReportMetric(sum.State.Elapsed.Seconds()/(n/rate+1), "ratio")
+		b.ReportMetric(100*float64(g.refused)/float64(g.asked), "refused-%")
+		b.ReportMetric(0, "ns/op")
+		f.stop()
+		s.Close()
+	}
+}
+
+// A bucket is a provider's: it fills at a rate.
+type bucket struct {
+	mu               sync.Mutex
+	rate, left       float64
+	at               time.Time
+	granted, quarter int
+	asked, refused   int // since a quarter was granted
+}
+
+func (g *bucket) take() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	if !g.at.IsZero() {
+		g.left = min(g.rate, g.left+g.rate*now.Sub(g.at).Seconds())
+	}
+	g.at = now
+	ok := g.left >= 1
+	if g.granted > g.quarter {
+		g.asked++
+		if !ok {
+			g.refused++
+		}
+	}
+	if ok {
+		g.left--
+		g.granted++
+	}
+	return ok
 }
 
 // postgresCPU gives the seconds that the server's processes which are alive have

@@ -24,10 +24,6 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// connections is how many a process opens at most. One of them listens for new
-// jobs; the store has its own.
-const connections = 4
-
 // A DB is a PostgreSQL with the tables of the store, of River and of this package.
 type DB struct {
 	Store store.Store
@@ -39,21 +35,27 @@ type DB struct {
 
 // Open opens the PostgreSQL at dsn, and brings its tables up to date. Results of
 // processes that open it at once are written by all of them.
-func Open(ctx context.Context, dsn string) (*DB, error) {
-	st, err := store.Open(ctx, dsn)
-	if err != nil {
-		return nil, err
-	}
+func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, 4) }
+
+// OpenWorker is Open for a process that does nothing but Work: there are many of these,
+// and a PostgreSQL has few connections, so it takes two.
+func OpenWorker(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, 2) }
+
+func open(ctx context.Context, dsn string, connections int32) (*DB, error) {
 	conf, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
-		return nil, errors.Join(errors.New("river: the URL of the PostgreSQL is not understood"), st.Close())
+		return nil, errors.New("river: the URL of the PostgreSQL is not understood")
 	}
 	conf.MaxConns = connections
 	pool, err := pgxpool.NewWithConfig(ctx, conf)
 	if err != nil {
-		return nil, errors.Join(errors.New("river: the PostgreSQL cannot be reached"), st.Close())
+		return nil, errors.New("river: the PostgreSQL cannot be reached")
 	}
-	db := &DB{Store: st, pool: pool}
+	db := &DB{pool: pool}
+	if db.Store, err = store.OnPool(ctx, pool); err != nil {
+		pool.Close()
+		return nil, err
+	}
 	if err := db.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("river: bringing the tables up to date: %w", err), db.Close())
 	}
@@ -62,8 +64,9 @@ func Open(ctx context.Context, dsn string) (*DB, error) {
 
 // Close lets go of the connections, the store's too.
 func (db *DB) Close() error {
+	err := db.Store.Close()
 	db.pool.Close()
-	return db.Store.Close()
+	return err
 }
 
 // migrationLock keeps processes that start together from migrating at once. The

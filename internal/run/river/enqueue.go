@@ -4,10 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +20,9 @@ import (
 // A Task is a job: a trial, named so that a worker can rebuild it from its own
 // copy of the repository. It holds no code, no answer and no key of an API.
 type Task struct {
-	Run      string `json:"run" river:"unique"`
-	Key      string `json:"key" river:"unique"` // of the trial: what is rebuilt must have it too
-	Case     string `json:"case"`               // audit.Case.ID
+	Run      string `json:"run"`
+	Key      string `json:"key"`  // of the trial: what is rebuilt must have it too
+	Case     string `json:"case"` // audit.Case.ID
 	Reviewer string `json:"reviewer"`
 	Prompt   string `json:"prompt"`
 	Trial    int    `json:"trial,omitempty"`
@@ -42,11 +42,10 @@ type settings struct {
 	Tries     int           `json:"tries"`
 	FirstWait time.Duration `json:"first_wait"`
 	MaxWait   time.Duration `json:"max_wait"`
-	StoreWait time.Duration `json:"store_wait"`
 }
 
-// How many rows one COPY holds.
-const chunk = 5000
+// chunk is how many jobs one transaction enqueues.
+const chunk = 2000
 
 // Enqueue makes a plan a run of workers: a job for each trial that has no answer
 // yet, in the plan's order. tasks names the trials by key. Where workers are
@@ -65,21 +64,22 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, tasks map[string]
 	if plan.Config().Budget == 0 {
 		return "", false, errors.New("river: the budget is 0: this is an estimate, and nothing is enqueued")
 	}
+	identity := plan.Identity()
 	// One at a time: of those who begin the same plan together, the first enqueues
-	// it and the others join.
-	conn, err := db.pool.Acquire(ctx)
+	// it and the others join. The lock goes with its connection, so that whoever gets
+	// it knows that nobody is at it any more.
+	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
 	if err != nil {
 		return "", false, fmt.Errorf("river: %w", err)
 	}
-	defer conn.Release()
-	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 11))", plan.Identity()); err != nil {
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 11))", identity); err != nil {
 		return "", false, fmt.Errorf("river: %w", err)
 	}
-	defer func() {
-		_, unlock := conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(hashtextextended($1, 11))", plan.Identity())
-		err = errors.Join(err, unlock)
-	}()
-	err = db.pool.QueryRow(ctx, "SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''", plan.Identity()).Scan(&id)
+	if err := db.cutOff(ctx, identity); err != nil {
+		return "", false, err
+	}
+	err = db.pool.QueryRow(ctx, "SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''", identity).Scan(&id)
 	if err == nil {
 		return id, true, nil
 	}
@@ -96,9 +96,10 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, tasks map[string]
 	if err != nil {
 		return "", false, err
 	}
-	if err := db.insert(ctx, plan, rec.ID, tasks); err != nil {
+	if err := db.insert(ctx, plan, rec.ID, identity, tasks); err != nil {
 		rec.Ended, rec.State = time.Now().UTC(), "could not be enqueued"
-		return "", false, errors.Join(fmt.Errorf("river: enqueueing: %w", err), db.Store.Finish(context.WithoutCancel(ctx), rec))
+		quiet := context.WithoutCancel(ctx)
+		return "", false, errors.Join(fmt.Errorf("river: enqueueing: %w", err), db.cutOff(quiet, identity), db.Store.Finish(quiet, rec))
 	}
 	if len(ask) == 0 {
 		_, err = db.finish(ctx, rec.ID)
@@ -106,62 +107,88 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, tasks map[string]
 	return rec.ID, false, err
 }
 
-// insert writes the run, its providers and its jobs in one transaction: a run
-// that is half enqueued would never end.
-func (db *DB) insert(ctx context.Context, plan *run.Plan, id string, tasks map[string]Task) error {
-	c, ask := plan.Config(), plan.Ask()
-	conf, err := json.Marshal(settings{c.Tries, c.FirstWait, c.MaxWait, c.StoreWait})
+// cutOff stops the run of a plan whose enqueueing was cut off, for whoever holds the
+// plan's lock: what is enqueued of it is skipped, like what is not.
+func (db *DB) cutOff(ctx context.Context, identity string) error {
+	_, err := db.pool.Exec(ctx, "UPDATE spread_runs SET stopped = 'its enqueueing was cut off' WHERE identity = $1 AND missing > 0 AND ended IS NULL AND stopped = ''", identity)
 	if err != nil {
-		return err
+		return fmt.Errorf("river: %w", err)
 	}
+	return nil
+}
+
+// insert writes the run with its providers, and then its jobs, in transactions that
+// are short, and are worked on at once.
+func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string, tasks map[string]Task) error {
+	c, ask := plan.Config(), plan.Ask()
 	client, err := db.inserter()
 	if err != nil {
 		return err
 	}
-	return pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO spread_runs (run_id, identity, budget, remaining, config) VALUES ($1, $2, $3, $4, $5)",
-			id, plan.Identity(), c.Budget, len(ask), conf)
+	err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "INSERT INTO spread_runs (run_id, identity, budget, remaining, missing, config) VALUES ($1, $2, $3, $4, $4, $5)",
+			id, identity, c.Budget, len(ask), settings{c.Tries, c.FirstWait, c.MaxWait})
 		if err != nil {
 			return err
 		}
-		seen := map[string]bool{}
-		var jobs []river.InsertManyParams
-		flush := func() error {
-			if len(jobs) == 0 {
-				return nil
-			}
-			_, err := client.InsertManyFastTx(ctx, tx, jobs)
-			jobs = jobs[:0]
-			return err
-		}
+		var providers []string
 		for i := range ask {
-			it := &ask[i]
-			if !seen[it.Provider] {
-				seen[it.Provider] = true
-				if err := pace(ctx, tx, it.Provider, c.Concurrency); err != nil {
-					return err
-				}
-			}
-			t := tasks[it.Key]
-			t.Run = id
-			jobs = append(jobs, river.InsertManyParams{Args: t, InsertOpts: &river.InsertOpts{Queue: queueOf(it.Provider), MaxAttempts: maxAttempts,
-				UniqueOpts: river.UniqueOpts{ByArgs: true}}})
-			if len(jobs) == chunk {
-				if err := flush(); err != nil {
-					return err
-				}
+			if !slices.Contains(providers, ask[i].Provider) {
+				providers = append(providers, ask[i].Provider)
 			}
 		}
-		return flush()
+		slices.Sort(providers) // rows are locked in one order
+		for _, p := range providers {
+			if err := pace(ctx, tx, p, c.Concurrency); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
+	for jobs := range slices.Chunk(ask, chunk) {
+		if err != nil {
+			break
+		}
+		err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error { return enqueue(ctx, tx, client, id, jobs, tasks) })
+	}
+	return err
 }
 
-// pace sets how many tries a provider takes at once. A new limit of the user's is
-// where the pace begins anew; the same one leaves it where the provider has
-// brought it.
+// enqueue writes jobs of a run, unless it was stopped meanwhile.
+func enqueue(ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], id string, ask []run.Item, tasks map[string]Task) error {
+	jobs := make([]river.InsertManyParams, len(ask))
+	for i := range ask {
+		t := tasks[ask[i].Key]
+		t.Run = id
+		jobs[i] = river.InsertManyParams{Args: t, InsertOpts: &river.InsertOpts{Queue: queueOf(ask[i].Provider), MaxAttempts: maxAttempts}}
+	}
+	if _, err := client.InsertManyFastTx(ctx, tx, jobs); err != nil {
+		return err
+	}
+	var stopped string // last: it locks what the workers share
+	err := tx.QueryRow(ctx, "UPDATE spread_runs SET missing = missing - $2 WHERE run_id = $1 RETURNING stopped", id, len(ask)).Scan(&stopped)
+	if err == nil && stopped != "" {
+		err = errors.New(stopped)
+	}
+	return err
+}
+
+// pace sets how many tries a provider takes at once. It begins anew, as that of a run in
+// one process does, unless other runs are at the provider.
 func pace(ctx context.Context, tx pgx.Tx, provider string, most int) error {
-	_, err := tx.Exec(ctx, `INSERT INTO spread_providers AS p (provider, most, slots) VALUES ($1, $2, $2)
-		ON CONFLICT (provider) DO UPDATE SET most = EXCLUDED.most, slots = CASE WHEN p.most = EXCLUDED.most THEN p.slots ELSE EXCLUDED.most END`, provider, most)
+	_, err := tx.Exec(ctx, "INSERT INTO spread_providers (provider, pace) VALUES ($1, $2) ON CONFLICT DO NOTHING", provider, run.Pace{})
+	if err != nil {
+		return err
+	}
+	var p run.Pace
+	if err := tx.QueryRow(ctx, "SELECT pace FROM spread_providers WHERE provider = $1 FOR UPDATE", provider).Scan(&p); err != nil {
+		return err
+	}
+	if p.InFlight == 0 {
+		p = run.Pace{Until: p.Until}
+	}
+	p.Most = most
+	_, err = tx.Exec(ctx, "UPDATE spread_providers SET pace = $2 WHERE provider = $1", provider, p)
 	return err
 }
 

@@ -37,7 +37,7 @@ func (db *DB) finish(ctx context.Context, id string) (store.Run, error) {
 		}
 	}
 	var skipped int
-	if err := db.pool.QueryRow(ctx, "SELECT count(*) FROM spread_skipped WHERE run_id = $1", id).Scan(&skipped); err != nil {
+	if err := db.pool.QueryRow(ctx, "SELECT count(*) + (SELECT missing FROM spread_runs WHERE run_id = $1) FROM spread_skipped WHERE run_id = $1", id).Scan(&skipped); err != nil {
 		return rec, fmt.Errorf("river: %w", err)
 	}
 	rec.Outcomes[audit.OutcomeSkipped] += skipped

@@ -52,10 +52,10 @@ type slot struct {
 
 // An account is the row of a run.
 type account struct {
-	spent, unsure, over float64
-	remaining, retries  int64
-	flying              int64
-	ended               bool
+	budget               run.Budget
+	outstanding, retries int64
+	missing              int64 // of those planned: its enqueueing was cut off
+	ended                bool
 }
 
 // follow watches a run until everything has its outcome. When ctx ends, nothing
@@ -131,7 +131,7 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 	for {
 		err := r.look(quiet)
 		switch {
-		case err == nil && r.account.remaining <= 0:
+		case err == nil && r.account.outstanding <= 0:
 			return r.end(quiet)
 		case err == nil:
 			good = time.Now()
@@ -207,14 +207,13 @@ func (a *attendance) see(ctx context.Context, r *Run) {
 func (r *Run) look(ctx context.Context) error {
 	var a account
 	// First the account: what it counts is in the tables read after it.
-	err := r.db.pool.QueryRow(ctx, `SELECT spent, unsure, over, remaining, retries, ended IS NOT NULL,
-		(SELECT count(*) FROM spread_leases l WHERE l.run_id = r.run_id) FROM spread_runs r WHERE run_id = $1`, r.ID).
-		Scan(&a.spent, &a.unsure, &a.over, &a.remaining, &a.retries, &a.ended, &a.flying)
+	err := r.db.pool.QueryRow(ctx, "SELECT account, outstanding, retries, missing, ended IS NOT NULL FROM spread_runs WHERE run_id = $1", r.ID).
+		Scan(&a.budget, &a.outstanding, &a.retries, &a.missing, &a.ended)
 	if err != nil {
 		return err
 	}
 	r.account = a
-	r.state.Retries, r.state.InFlight = int(a.retries), int(a.flying)
+	r.state.Retries, r.state.InFlight = int(a.retries), a.budget.Out
 	rows, err := r.db.pool.Query(ctx, "SELECT id FROM evaluations WHERE run_id = $1 AND id > $2 ORDER BY id", r.ID, r.last)
 	if err != nil {
 		return err
@@ -313,7 +312,7 @@ func (r *Run) say(ev run.Event) {
 }
 
 func (r *Run) tell(ev run.Event) {
-	r.state.Spent, r.state.Expected = r.account.spent, r.account.spent+max(0, r.left)
+	r.state.Spent, r.state.Expected = r.account.budget.Spent, r.account.budget.Spent+max(0, r.left)
 	r.state.Elapsed = time.Since(r.began)
 	if f := r.plan.Config().Progress; f != nil {
 		ev.State = r.state
@@ -333,16 +332,23 @@ func (r *Run) end(ctx context.Context) (run.Summary, error) {
 	if err := r.skipped(ctx); err != nil {
 		return run.Summary{State: r.state}, err
 	}
+	if r.account.missing > 0 {
+		r.skip("it was never enqueued: the run was stopped before")
+	}
 	rec, err := r.db.finish(ctx, r.ID)
 	return r.sum(ctx, rec, err)
 }
 
+// skip delivers what has no result yet.
+func (r *Run) skip(why string) {
+	for key, it := range r.items {
+		r.deliver(key, run.Result{Outcome: audit.OutcomeSkipped, Why: why, Evaluation: store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Detail: why}})
+	}
+}
+
 // detach ends the waiting, not the run: workers that are busy bring it to its end.
 func (r *Run) detach(ctx context.Context) (run.Summary, error) {
-	for key, it := range r.items {
-		r.deliver(key, run.Result{Outcome: audit.OutcomeSkipped, Why: "stopped, and no worker has said so yet",
-			Evaluation: store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Detail: "stopped, and no worker has said so yet"}})
-	}
+	r.skip("stopped, and no worker has said so yet")
 	return r.sum(ctx, r.plan.Config().Run, nil)
 }
 
@@ -351,7 +357,7 @@ func (r *Run) sum(ctx context.Context, rec store.Run, err error) (run.Summary, e
 		err = e
 	}
 	r.tell(run.Event{Kind: run.Ended, Text: rec.State})
-	s := run.Summary{Run: rec, State: r.state, Unsure: r.account.unsure, Over: r.account.over, Stops: r.stops}
+	s := run.Summary{Run: rec, State: r.state, Unsure: r.account.budget.Unsure, Over: r.account.budget.Over, Stops: r.stops}
 	if r.state.Done != r.state.Planned && err == nil {
 		err = fmt.Errorf("%w: planned %d, outcomes %d", run.ErrAccounting, r.state.Planned, r.state.Done)
 	}

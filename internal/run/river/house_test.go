@@ -109,13 +109,14 @@ func trials(n int, r audit.Reviewer) []run.Trial {
 
 // A house is what a test's plans and workers are made of.
 type house struct {
-	items []run.Item
-	tasks map[string]river.Task
-	byKey map[string]run.Item
+	reviewer audit.Reviewer
+	items    []run.Item
+	tasks    map[string]river.Task
+	byKey    map[string]run.Item
 }
 
 func newHouse(ts []run.Trial) *house {
-	h := &house{tasks: map[string]river.Task{}, byKey: map[string]run.Item{}}
+	h := &house{reviewer: ts[0].Reviewer, tasks: map[string]river.Task{}, byKey: map[string]run.Item{}}
 	for i := range ts {
 		it := ts[i].Item()
 		h.items = append(h.items, it)

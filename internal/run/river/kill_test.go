@@ -50,7 +50,7 @@ func child(text string) int {
 		return 2
 	}
 	h := newHouse(trials(o.Trials, r))
-	db, err := river.Open(ctx, o.DSN)
+	db, err := river.OpenWorker(ctx, o.DSN)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 3
@@ -133,8 +133,7 @@ func (f *fleet) stop() {
 // restarted in the middle, as after a crash. In the end every trial has one
 // outcome, the budget held by the provider's own books, and so did the pace.
 //
-// The long form is what issue 11 asks for: four workers, 20,000 trials, a kill
-// every two seconds for a minute.
+// The long form: four workers, 20,000 trials, a kill every two seconds for a minute.
 //
 //	ASSAY_SPREAD_KILLS=30 go test -run TestKilledWorkers -v -timeout 20m ./internal/run/river
 func TestKilledWorkers(t *testing.T) {
@@ -254,7 +253,7 @@ func (th *throttle) broken() int {
 // auditing is a worker process that audits. Its first audit ever hangs, with a
 // program under way.
 func auditing(ctx context.Context, o orders) int {
-	db, err := river.Open(ctx, o.DSN)
+	db, err := river.OpenWorker(ctx, o.DSN)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 3

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"assay/internal/run/mockapi"
 	"assay/internal/run/river"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 )
 
@@ -83,68 +83,31 @@ func TestARunIsSpread(t *testing.T) {
 	}
 }
 
-// A reply that cannot be read is asked for once more, with what was wrong, though
-// another worker has the second try; both are charged.
-func TestAskedOnceMore(t *testing.T) {
+// Three workers are held to what one process is held to (internal/run), each of which
+// makes its trials anew for each try, and knows nothing of an earlier one.
+func TestSituations(t *testing.T) {
 	t.Parallel()
-	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
-		switch again := strings.Contains(r.Prompt, "could not be used: "); {
-		case !again:
-			return mockapi.Reply{Content: "hm", Cost: 0.00001}
-		case strings.Contains(r.Prompt, "SELECT 5"):
-			return mockapi.Reply{Content: "hm, still", Cost: 0.00001}
-		}
-		return mockapi.Reply{Cost: 0.00001}
-	})
-	defer s.Close()
-	db := open(t, database(t))
-	h := chatHouse(t, s, 12)
-	r := h.enqueue(t, db, run.Config{Concurrency: 4, FirstWait: time.Millisecond})
-	for range 2 { // each try is made of a trial that knows nothing of an earlier one
-		work(t, db, river.Worker{Rebuild: func(ctx context.Context, task river.Task) (run.Item, error) {
-			return chatHouse(t, s, 12).rebuild(ctx, task)
-		}})
+	for _, u := range mockapi.Situations {
+		t.Run(u.Name, func(t *testing.T) {
+			t.Parallel()
+			s := mockapi.New(u.Script)
+			defer s.Close()
+			db := open(t, database(t))
+			h := chatHouse(t, s, u.Trials)
+			r := h.enqueue(t, db, run.Config{Concurrency: u.Most, Budget: u.Budget, Tries: u.Tries, MaxWait: u.MaxWait, FirstWait: 10 * time.Millisecond})
+			for range 3 {
+				work(t, db, river.Worker{Slots: u.Most, Rebuild: func(ctx context.Context, task river.Task) (run.Item, error) {
+					return newHouse(trials(u.Trials, h.reviewer)).rebuild(ctx, task)
+				}})
+			}
+			sum, err := r.Finish()
+			require.NoError(t, err)
+			answered := sum.State.Outcome(audit.OutcomeCorrect) + sum.State.Outcome(audit.OutcomeWrong)
+			require.NoError(t, u.Holds(s, mockapi.Ended{Answered: answered, Skipped: sum.State.Outcome(audit.OutcomeSkipped),
+				Spent: sum.State.Spent, Unsure: sum.Unsure, Over: sum.Over, Stops: sum.Stops}, h.items[0].Cost.Most))
+			account(t, db, r.ID, u.Trials)
+		})
 	}
-	sum, err := r.Finish()
-	require.NoError(t, err)
-	require.Equal(t, 1, sum.State.Outcome(audit.OutcomeMalformed))
-	require.Len(t, s.Requests(), 24, "twice each, and no third time")
-	require.InDelta(t, s.Charged(), sum.State.Spent, 1e-9)
-	account(t, db, r.ID, 12)
-}
-
-// The budget of a run is one, whoever spends it.
-func TestBudgetIsOne(t *testing.T) {
-	t.Parallel()
-	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
-		if r.N%10 == 0 {
-			return mockapi.Reply{Cost: 0.00004, CutAfter: 40} // charged, and nobody learns it
-		}
-		return mockapi.Reply{Cost: 0.00004, Latency: time.Duration(r.N%7) * time.Millisecond}
-	})
-	defer s.Close()
-	db := open(t, database(t))
-	h := chatHouse(t, s, 200)
-	most := h.items[0].Cost.Most
-	const budget = 0.005
-	require.Greater(t, budget, 10*most)
-	r := h.enqueue(t, db, run.Config{Concurrency: 12, Budget: budget, FirstWait: time.Millisecond})
-	for range 3 {
-		work(t, db, river.Worker{Rebuild: h.rebuild, Slots: 12})
-	}
-	sum, err := r.Finish()
-	require.NoError(t, err)
-	books := s.Charged() + s.ChargedBroken()
-	require.LessOrEqual(t, books, budget)
-	require.LessOrEqual(t, books, sum.State.Spent+1e-9, "we never think that we spent less")
-	require.LessOrEqual(t, sum.State.Spent, budget+1e-9)
-	require.Greater(t, sum.State.Spent, budget-2*most, "and the budget is used")
-	require.Positive(t, sum.Unsure)
-	require.Len(t, sum.Stops, 1)
-	require.Contains(t, sum.Stops[0], "is used up")
-	outcomes := account(t, db, r.ID, 200)
-	require.Positive(t, outcomes[audit.OutcomeSkipped])
-	require.Equal(t, sum.State.Outcome(audit.OutcomeSkipped), outcomes[audit.OutcomeSkipped])
 }
 
 // A provider that asks for patience gets it from all workers.
@@ -272,26 +235,6 @@ func TestInterruptedWaiting(t *testing.T) {
 	require.Len(t, s.Requests(), 300, "nothing is asked twice")
 }
 
-// A price that proves wrong is not believed twice: the budget holds but for what
-// was in flight when it was found out.
-func TestAPriceThatHasRisen(t *testing.T) {
-	t.Parallel()
-	const budget, cost = 0.05, 0.001
-	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Cost: cost} })
-	defer s.Close()
-	db := open(t, database(t))
-	h := chatHouse(t, s, 150)
-	require.Less(t, h.items[0].Cost.Most, cost/3)
-	r := h.enqueue(t, db, run.Config{Concurrency: 4, Budget: budget})
-	work(t, db, river.Worker{Rebuild: h.rebuild})
-	sum, err := r.Finish()
-	require.NoError(t, err)
-	require.LessOrEqual(t, s.Charged(), budget+1e-9)
-	require.Positive(t, sum.Over)
-	require.Contains(t, sum.Stops[0], "the next one may cost $0.0010")
-	account(t, db, r.ID, 150)
-}
-
 // Of those who begin the same plan together, one enqueues it.
 func TestTogether(t *testing.T) {
 	t.Parallel()
@@ -327,4 +270,62 @@ func TestTogether(t *testing.T) {
 	require.NoError(t, err)
 	account(t, db, first, 60)
 	require.Len(t, s.Requests(), 60)
+}
+
+// A job that a worker fetched, or put back, when the connection broke stands as running,
+// and nobody holds it, though its worker lives; so does one of a worker that is not even
+// on the roll. They are begun anew.
+func TestJobsThatNobodyHolds(t *testing.T) {
+	t.Parallel()
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Latency: 50 * time.Millisecond} })
+	defer s.Close()
+	dsn, ctx := database(t), context.Background()
+	db := open(t, dsn)
+	h := chatHouse(t, s, 18)
+	r := h.enqueue(t, db, run.Config{Concurrency: 1})
+	work(t, db, river.Worker{Slots: 1, Rebuild: h.rebuild})
+	c, err := pgx.Connect(ctx, dsn)
+	require.NoError(t, err)
+	defer c.Close(ctx)
+	for _, holder := range []string{"(SELECT worker FROM spread_workers)", "'gone'"} {
+		tag, err := c.Exec(ctx, `UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now() - interval '10 seconds', attempted_by = ARRAY[`+holder+`]
+			WHERE id = (SELECT id FROM river_job WHERE state = 'available' ORDER BY id DESC LIMIT 1 FOR UPDATE SKIP LOCKED)`)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, tag.RowsAffected())
+	}
+	sum, err := r.Finish()
+	require.NoError(t, err)
+	require.Zero(t, sum.Unanswered())
+	require.Len(t, s.Requests(), 18)
+	account(t, db, r.ID, 18)
+}
+
+// The run of who was killed while it enqueued ends: what is enqueued of it is skipped
+// like what is not, and the same plan is a new run.
+func TestEnqueueingThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
+	defer s.Close()
+	dsn, ctx := database(t), context.Background()
+	db := open(t, dsn)
+	h := chatHouse(t, s, 12)
+	half := h.enqueue(t, db, run.Config{})
+	c, err := pgx.Connect(ctx, dsn)
+	require.NoError(t, err)
+	defer c.Close(ctx)
+	_, err = c.Exec(ctx, "DELETE FROM river_job WHERE id IN (SELECT id FROM river_job ORDER BY id DESC LIMIT 5)")
+	require.NoError(t, err)
+	_, err = c.Exec(ctx, "UPDATE spread_runs SET missing = 5")
+	require.NoError(t, err)
+	whole := h.enqueue(t, db, run.Config{})
+	require.False(t, whole.Joined)
+	work(t, db, river.Worker{Rebuild: h.rebuild})
+	sum, err := whole.Finish()
+	require.NoError(t, err)
+	require.Zero(t, sum.Unanswered())
+	sum, err = half.Finish()
+	require.NoError(t, err)
+	require.Equal(t, []string{"its enqueueing was cut off"}, sum.Stops)
+	require.Equal(t, 12, account(t, db, half.ID, 12)[audit.OutcomeSkipped])
+	require.Len(t, s.Requests(), 12)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
 
 	"assay/audit"
 	"assay/internal/run"
@@ -25,17 +24,14 @@ type trialWorker struct {
 	workers *workers
 }
 
-// Timeout says how long River lets the job run: as long as its worker is there.
-func (w *trialWorker) Timeout(job *river.Job[Task]) time.Duration {
-	return w.workers.timeout(job.JobRow)
-}
-
 // NextRetry says that what a dead worker left is done at once.
 func (w *trialWorker) NextRetry(*river.Job[Task]) time.Time { return time.Now() }
 
 // Work makes one try of a trial.
-func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) error {
+func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) (err error) {
 	c, t := w.workers, job.Args
+	end := c.hold(job.ID)
+	defer func() { end(err) }()
 	it, err := c.rebuild(ctx, t)
 	if err != nil {
 		return err
@@ -44,70 +40,66 @@ func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) error {
 	if err != nil {
 		return err
 	}
-	e := &ending{ctx: ctx, job: job, item: &it}
+	e := &ending{job: job, item: &it}
 	if job.Attempt > 1 || len(job.Metadata) > 2 { // it was begun before, or waited
 		if done, err := c.before(ctx, t, e); done || err != nil {
 			return err
 		}
 	}
-	d := c.batcher(t.Run, it.Provider)
+	d := c.batcher(t.Run, it.Provider, conf.MaxWait)
 	if job.Attempt > poisonous {
 		e.row = poisoned(t.Run, &it, e)
 		return d.settle(e)
 	}
-	e.leased = it.Provider != "" || it.Cost.Most > 0
-	l := permit{verdict: verdictGo}
-	if e.leased {
-		l = d.permit(ctx, &it)
-	} else if why := c.stopped(t.Run, &it); why != "" {
-		l = permit{verdictStop, why}
+	var p permit
+	if it.Provider != "" || it.Cost.Most > 0 {
+		e.ask = c.number.Add(1)
+		p = d.permit(ctx, &it, e.ask)
+	} else {
+		p.never = c.stopped(t.Run, &it)
 	}
-	switch l.verdict {
-	case verdictWait:
+	switch {
+	case p.later:
 		return river.JobSnooze(0)
-	case verdictStop:
-		e.leased = false
-		c.abandon(t.Run, &it, e, l.why)
+	case p.never != "":
+		c.abandon(t.Run, &it, e, p.never)
 		return d.settle(e)
+	case it.Grant != nil && p.lease.Most > 0:
+		it.Grant(p.lease.Most)
 	}
 	return w.try(ctx, d, conf, e)
 }
 
 // try makes the try and settles it.
-func (w *trialWorker) try(ctx context.Context, d *batcher, conf settings, e *ending) error {
+func (w *trialWorker) try(ctx context.Context, d *batcher, conf run.Config, e *ending) error {
 	it := e.item
 	limited, cancel := ctx, context.CancelFunc(func() {})
-	if e.leased {
+	if e.ask != 0 {
 		limited, cancel = context.WithTimeout(ctx, hold-10*time.Second)
 	}
 	if it.Reasked != nil && slices.ContainsFunc(e.attempts, answered) {
 		it.Reasked() // by another process than the one that read the reply
 	}
-	t := it.Attempt(limited)
+	e.try = it.Attempt(limited)
 	cancel()
-	e.cost, e.unsure = run.Charge(t.Attempts, it.Cost.Most)
-	again, asked := t.Again()
-	e.throttled, e.pause = t.Throttled(), min(asked, conf.MaxWait)
-	e.attempts, e.last = append(e.attempts, t.Attempts...), t.Evaluation
+	e.attempts, e.last = append(e.attempts, e.try.Attempts...), e.try.Evaluation
 	e.tries++
+	next := conf.Follow(it, &e.try, e.tries)
 	switch {
-	case t.EndsProvider():
-		e.stop = &stop{"provider", it.Provider, t.Fatal.Error()}
-	case t.Fatal != nil:
-		e.stop = &stop{"reviewer", it.Reviewer, t.Fatal.Error()}
-	case again && asked > conf.MaxWait:
-		e.stop = &stop{"provider", it.Provider, fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", it.Provider, asked.Round(time.Second), conf.MaxWait)}
+	case next.Stop != "" && next.Provider:
+		e.stop = stop{"provider", it.Provider, next.Stop}
+	case next.Stop != "":
+		e.stop = stop{"reviewer", it.Reviewer, next.Stop}
 	case ctx.Err() != nil:
 		// The worker is made to leave: the trial is another's, and this try is charged.
 		return errors.Join(d.settle(e), river.JobSnooze(0))
-	case again && e.tries < conf.Tries:
+	case next.Again:
 		if err := d.settle(e); err != nil {
 			return err
 		}
-		c := run.Config{FirstWait: conf.FirstWait}
-		return river.JobSnooze(c.Backoff(e.tries, asked))
+		return river.JobSnooze(next.Wait)
 	}
-	row := it.Row(d.run, &t, e.tries, e.attempts)
+	row := it.Row(d.run, &e.try, e.tries, e.attempts)
 	e.row = &row
 	return d.settle(e)
 }
@@ -130,11 +122,12 @@ func (c *workers) rebuild(ctx context.Context, t Task) (run.Item, error) {
 	return it, nil
 }
 
-// before reads what earlier tries gave, and whether one has ended the trial: a
-// worker that was taken for dead may have done so.
+// before reads what earlier tries gave, and whether one has ended the trial: its worker
+// died before its job had ended, or was taken for dead.
 func (c *workers) before(ctx context.Context, t Task, e *ending) (done bool, err error) {
 	var k kept
-	err = c.db.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM evaluations WHERE run_id = $1 AND trial_key = $2)", t.Run, t.Key).Scan(&done)
+	err = c.db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM evaluations WHERE run_id = $1 AND trial_key = $2)
+		OR EXISTS (SELECT FROM spread_skipped WHERE run_id = $1 AND trial_key = $2)`, t.Run, t.Key).Scan(&done)
 	if err != nil {
 		return false, fmt.Errorf("river: %w", err)
 	}
@@ -151,12 +144,7 @@ func (c *workers) before(ctx context.Context, t Task, e *ending) (done bool, err
 func (c *workers) stopped(id string, it *run.Item) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, s := range c.stops[id] {
-		if s.scope == "run" || s.scope == "provider" && s.name == it.Provider || s.scope == "reviewer" && s.name == it.Reviewer {
-			return s.why
-		}
-	}
-	return ""
+	return stopOf(c.stops[id], it)
 }
 
 // abandon ends a trial that is not tried any more: skipped when it was never
@@ -180,13 +168,4 @@ func poisoned(id string, it *run.Item, e *ending) *store.Evaluation {
 	e.last.Detail = fmt.Sprintf("given up: %d workers ended in the middle of it", e.job.Attempt-1)
 	row := it.Row(id, &run.Try{Evaluation: e.last}, e.tries, e.attempts)
 	return &row
-}
-
-// timeout says how long a job may run: River cancels one that runs longer, and
-// takes back one whose worker does not do so.
-func (c *workers) timeout(job *rivertype.JobRow) time.Duration {
-	if n := len(job.AttemptedBy); n > 0 && job.AttemptedAt != nil && c.watch.dead(job.AttemptedBy[n-1], *job.AttemptedAt) {
-		return time.Nanosecond
-	}
-	return -1
 }

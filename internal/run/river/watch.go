@@ -2,7 +2,6 @@ package river
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -34,9 +33,14 @@ type watch struct {
 
 // interval gives how long to wait before the next beat.
 func (w *watch) interval() time.Duration {
+	return beat + time.Duration(w.size())*beat/beatsPer
+}
+
+// size gives how many workers there are.
+func (w *watch) size() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return beat + time.Duration(len(w.count))*beat/beatsPer
+	return len(w.count)
 }
 
 // look takes in what all workers say now, and gives those that are dead.
@@ -61,15 +65,6 @@ func (w *watch) look(roll map[string]int64, now time.Time) (dead []string) {
 	return dead
 }
 
-// dead reports whether the worker of a job that was begun then is gone.
-func (w *watch) dead(id string, begun time.Time) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, there := w.count[id]
-	// One that came after the last look is not known yet.
-	return !there && begun.Add(rescueAfter).Before(w.read)
-}
-
 // takes gives how many audits this worker runs at once.
 func (c *workers) takes() int {
 	if c.Audit == nil {
@@ -91,49 +86,86 @@ func (c *workers) beat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range c.watch.look(roll, time.Now()) {
-		if err := c.bury(ctx, id); err != nil {
-			return err
-		}
+	if err := c.strike(ctx, c.watch.look(roll, time.Now())); err != nil {
+		return err
 	}
-	if err := errors.Join(c.succession(ctx), c.news(ctx)); err != nil {
+	if err := c.news(ctx); err != nil {
 		return err
 	}
 	return c.drained(ctx)
 }
 
-// bury gives back what a worker held. Whoever buries a dead one asks River's
-// leader to make way soon: the first thing that a new one does is to take jobs
-// back, which the old one does every half minute alone.
-func (c *workers) bury(ctx context.Context, id string) error {
-	tag, err := c.db.pool.Exec(ctx, "DELETE FROM spread_workers WHERE worker = $1", id)
+// strike takes workers off the roll and gives back what nobody holds: leases and
+// jobs of workers that are not on it, and jobs that stand as this worker's own
+// without being at work. These are what it fetched, or put back, when the connection
+// broke: River gives an answer up that does not come within some seconds, and the
+// worker lives, so that nobody else would ever take them.
+func (c *workers) strike(ctx context.Context, dead []string) error {
+	held := c.holding(time.Now())
+	err := pgx.BeginFunc(ctx, c.db.pool, func(tx pgx.Tx) error {
+		b := &pgx.Batch{}
+		b.Queue("DELETE FROM spread_workers WHERE worker = ANY($1)", dead)
+		// One that is locked is being ended.
+		b.Queue(`UPDATE river_job SET state = 'available', scheduled_at = now() WHERE id IN (
+			SELECT id FROM river_job WHERE state = 'running' AND kind = ANY($1) AND CASE attempted_by[array_upper(attempted_by, 1)]
+				WHEN $2 THEN attempted_at < now() - $3::interval AND id <> ALL($4)
+				ELSE NOT EXISTS (SELECT FROM spread_workers w WHERE w.worker = attempted_by[array_upper(attempted_by, 1)]) END FOR UPDATE SKIP LOCKED)`,
+			[]string{Task{}.Kind(), AuditTask{}.Kind()}, c.id, underWay, held)
+		return tx.SendBatch(ctx, b).Close()
+	})
 	if err == nil {
-		_, err = c.db.pool.Exec(ctx, "SELECT spread_bury($1)", id)
+		err = c.db.lose(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("river: giving back what %s held: %w", id, err)
-	}
-	if tag.RowsAffected() > 0 && id != c.id {
-		c.succeed = time.Now().Add(rescueAfter + beat)
+		return fmt.Errorf("river: giving back what nobody holds: %w", err)
 	}
 	return nil
 }
 
-// succession asks for a new leader when it is time.
-func (c *workers) succession(ctx context.Context) error {
-	if c.succeed.IsZero() || time.Now().Before(c.succeed) {
-		return nil
+// underWay is how long a job may be on its way from the table to this worker's hands,
+// and after it has ended with an error from them to the table: River tries for 40 s.
+const underWay = 5 * time.Second
+const onItsWayBack = time.Minute
+
+// hold notes that a job is in this worker's hands, and until when. err is what it
+// ended with: River writes that to the table.
+func (c *workers) hold(id int64) (end func(err error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held[id] = time.Time{}
+	return func(err error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.held[id] = time.Now().Add(onItsWayBack); err == nil { // it is in the table already
+			delete(c.held, id)
+		}
 	}
-	c.succeed = time.Time{}
-	if err := c.client.Notify().RequestResign(ctx); err != nil {
-		return fmt.Errorf("river: %w", err)
+}
+
+// holding gives the jobs that are in this worker's hands.
+func (c *workers) holding(now time.Time) []int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ids := make([]int64, 0, len(c.held))
+	for id, until := range c.held {
+		if !until.IsZero() && now.After(until) {
+			delete(c.held, id)
+			continue
+		}
+		ids = append(ids, id)
 	}
-	return nil
+	return ids
 }
 
 // news takes in stops, new providers and runs that have ended.
 func (c *workers) news(ctx context.Context) error {
-	rows, err := c.db.pool.Query(ctx, `SELECT r.run_id, r.remaining, r.stopped, coalesce(s.scope, ''), coalesce(s.name, ''), coalesce(s.why, '')
+	// Whoever enqueues holds the plan's lock.
+	_, err := c.db.pool.Exec(ctx, `UPDATE spread_runs SET stopped = 'its enqueueing was cut off'
+		WHERE missing > 0 AND ended IS NULL AND stopped = '' AND pg_try_advisory_xact_lock(hashtextextended(identity, 11))`)
+	if err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	rows, err := c.db.pool.Query(ctx, `SELECT r.run_id, r.outstanding, r.stopped, coalesce(s.scope, ''), coalesce(s.name, ''), coalesce(s.why, '')
 		FROM spread_runs r LEFT JOIN spread_stops s ON s.run_id = r.run_id WHERE r.ended IS NULL`)
 	if err != nil {
 		return fmt.Errorf("river: %w", err)

@@ -3,11 +3,12 @@ package river
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -59,12 +60,13 @@ type workers struct {
 
 	mu       sync.Mutex
 	batchers map[[2]string]*batcher
-	settings map[string]settings
-	stops    map[string][]stop // by run; as of the last beat
+	configs  map[string]run.Config
+	stops    map[string][]stop   // by run; as of the last beat
+	held     map[int64]time.Time // jobs in this worker's hands: zero, or until when they may be on their way back
 	watch    watch
-	succeed  time.Time // when to ask for a new leader
 	queues   map[string]bool
 	serving  sync.WaitGroup
+	number   atomic.Int64 // of the last ask
 }
 
 // Work works on jobs until ctx ends, or with Drain until every run has ended.
@@ -72,7 +74,7 @@ type workers struct {
 // rest goes back to the others. The error is nil after an ordinary end.
 func (db *DB) Work(ctx context.Context, w Worker) error {
 	c := &workers{Worker: w, db: db, patience: run.DefaultStoreWait, leaving: make(chan struct{}), gone: make(chan struct{}),
-		batchers: map[[2]string]*batcher{}, settings: map[string]settings{}, stops: map[string][]stop{}, queues: map[string]bool{}}
+		batchers: map[[2]string]*batcher{}, configs: map[string]run.Config{}, stops: map[string][]stop{}, queues: map[string]bool{}, held: map[int64]time.Time{}}
 	if c.Slots <= 0 {
 		c.Slots = run.DefaultConcurrency
 	}
@@ -111,11 +113,17 @@ func clip(s string, n int) string { return s[:min(len(s), n)] }
 
 // begin takes the place of a predecessor of the same name and starts River.
 func (c *workers) begin(ctx context.Context) error {
+	before, err := c.db.roll(ctx)
+	if err != nil {
+		return err
+	}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &trialWorker{workers: c})
 	river.AddWorker(workers, &auditWorker{workers: c})
-	config := &river.Config{ID: c.id, Logger: quiet, Workers: workers, Queues: map[string]river.QueueConfig{},
-		FetchCooldown: 10 * time.Millisecond, FetchPollInterval: 500 * time.Millisecond, JobTimeout: -1, RescueStuckJobsAfter: rescueAfter, MaxAttempts: maxAttempts}
+	// Nobody listens, which would take a connection: the more there are, the less often
+	// each looks for jobs.
+	config := &river.Config{ID: c.id, Logger: quiet, Workers: workers, Queues: map[string]river.QueueConfig{}, PollOnly: true, FetchCooldown: 10 * time.Millisecond,
+		FetchPollInterval: 200*time.Millisecond + time.Duration(len(before))*5*time.Millisecond, JobTimeout: -1, MaxAttempts: maxAttempts}
 	if c.Rebuild != nil {
 		config.Queues[queueOf("")] = river.QueueConfig{MaxWorkers: c.Slots}
 		c.queues[queueOf("")] = true
@@ -126,20 +134,17 @@ func (c *workers) begin(ctx context.Context) error {
 	if len(config.Queues) == 0 {
 		return errors.New("river: a worker that can do nothing: expected Rebuild or Audit")
 	}
-	var err error
 	if c.client, err = river.NewClient(riverpgxv5.New(c.db.pool), config); err != nil {
 		return fmt.Errorf("river: %w", err)
 	}
-	before, err := c.db.roll(ctx)
-	if err != nil {
-		return err
-	}
+	var gone []string
 	for w := range before {
-		if len(w) > len(c.Name) && w[:len(clip(c.Name, 60))+1] == clip(c.Name, 60)+"/" {
-			if err := c.bury(ctx, w); err != nil {
-				return err
-			}
+		if strings.HasPrefix(w, clip(c.Name, 60)+"/") {
+			gone = append(gone, w)
 		}
+	}
+	if err := c.strike(ctx, gone); err != nil {
+		return err
 	}
 	if err := c.beat(ctx); err != nil {
 		return err
@@ -178,43 +183,40 @@ func (c *workers) end() error {
 	c.serving.Wait()
 	ctx, cancelBury := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancelBury()
-	return errors.Join(err, c.bury(ctx, c.id))
+	return errors.Join(err, c.strike(ctx, []string{c.id}))
 }
 
 // batcher gives the batcher of a run at a provider.
-func (c *workers) batcher(run, provider string) *batcher {
+func (c *workers) batcher(run, provider string, maxWait time.Duration) *batcher {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := [2]string{run, provider}
 	d, ok := c.batchers[k]
 	if !ok {
-		d = &batcher{workers: c, run: run, provider: provider, asks: make(chan *ask), endings: make(chan *ending), freed: make(chan struct{}, 1)}
+		d = &batcher{workers: c, run: run, provider: provider, maxWait: maxWait, asks: make(chan *ask), endings: make(chan *ending)}
 		c.batchers[k] = d
 		c.serving.Go(d.serve)
-		c.serving.Go(d.keep)
 	}
 	return d
 }
 
 // of gives what the run was enqueued with.
-func (c *workers) of(ctx context.Context, run string) (settings, error) {
+func (c *workers) of(ctx context.Context, id string) (run.Config, error) {
 	c.mu.Lock()
-	s, ok := c.settings[run]
+	conf, ok := c.configs[id]
 	c.mu.Unlock()
 	if ok {
-		return s, nil
+		return conf, nil
 	}
-	var b []byte
-	if err := c.db.pool.QueryRow(ctx, "SELECT config FROM spread_runs WHERE run_id = $1", run).Scan(&b); err != nil {
-		return s, fmt.Errorf("river: run %s: %w", run, err)
+	var s settings
+	if err := c.db.pool.QueryRow(ctx, "SELECT config FROM spread_runs WHERE run_id = $1", id).Scan(&s); err != nil {
+		return conf, fmt.Errorf("river: run %s: %w", id, err)
 	}
-	if err := json.Unmarshal(b, &s); err != nil {
-		return s, fmt.Errorf("river: run %s: %w", run, err)
-	}
+	conf = run.Config{Tries: s.Tries, FirstWait: s.FirstWait, MaxWait: s.MaxWait}
 	c.mu.Lock()
-	c.settings[run] = s
+	c.configs[id] = conf
 	c.mu.Unlock()
-	return s, nil
+	return conf, nil
 }
 
 // finish records the end of a run whose last trial has its outcome. Whoever

@@ -1,0 +1,119 @@
+package river
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/audit"
+	"assay/internal/postgres"
+	"assay/internal/run"
+	"assay/internal/store"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// at gives a batcher of the run r at the provider p, as a worker of its own has it.
+func at(t testing.TB, dsn, id string) *batcher {
+	db, err := Open(context.Background(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	_, err = db.pool.Exec(context.Background(), "INSERT INTO spread_workers (worker, seen) VALUES ($1, 1)", id)
+	require.NoError(t, err)
+	return &batcher{workers: &workers{db: db, id: id}, run: "r", provider: "p", maxWait: time.Minute}
+}
+
+// row makes the rows that all share.
+func row(t testing.TB, dsn string, budget float64, most int) {
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, dsn)
+	require.NoError(t, err)
+	defer c.Close(ctx)
+	_, err = c.Exec(ctx, "INSERT INTO spread_runs (run_id, identity, budget, remaining, config) VALUES ('r', 'i', $1, 1000000000, '{}')", budget)
+	require.NoError(t, err)
+	_, err = c.Exec(ctx, "INSERT INTO spread_providers (provider, pace) VALUES ('p', $1)", run.Pace{Most: most})
+	require.NoError(t, err)
+}
+
+// What all workers share is two rows. This measures how many tries a second these
+// let through: each worker takes leases and ends them in turns of its own, with every
+// commit synced. gathered is how many tries a turn holds.
+//
+//	go test -run '^$' -bench Rows -benchtime 1x -count 3 ./internal/run/river
+func BenchmarkRows(b *testing.B) {
+	for _, each := range []int{1, 10, 100} {
+		b.Run(fmt.Sprint("gathered=", each), func(b *testing.B) { benchmarkRows(b, 8, each) })
+	}
+}
+
+func benchmarkRows(b *testing.B, clients, each int) {
+	pg, err := postgres.StartServer("")
+	require.NoError(b, err)
+	defer pg.Stop()
+	Durable(b, pg.DSN)
+	var ds []*batcher
+	for id := range clients {
+		ds = append(ds, at(b, pg.DSN, fmt.Sprint(id)))
+	}
+	row(b, pg.DSN, math.Inf(1), 100_000)
+	for b.Loop() {
+		var n atomic.Int64
+		var wait sync.WaitGroup
+		stop := time.Now().Add(3 * time.Second)
+		for _, d := range ds {
+			wait.Go(func() {
+				for i := 0; time.Now().Before(stop); i++ {
+					if err := d.round(stop.UnixNano(), i, each); err != nil {
+						b.Error(err)
+						return
+					}
+					n.Add(int64(each))
+				}
+			})
+		}
+		wait.Wait()
+		b.ReportMetric(float64(n.Load())/3, "tries/s")
+		b.ReportMetric(0, "ns/op")
+	}
+}
+
+// round takes and ends the leases of so many tries: of the last round's and this one's
+// in one turn.
+func (d *batcher) round(began int64, i, each int) error {
+	var asks []*ask
+	var ends []*ending
+	for k := range each {
+		asks = append(asks, d.asked(fmt.Sprint(began, i, "-", k), int64(i+1)))
+		if i > 0 {
+			key := d.workers.id + fmt.Sprint(began, i-1, "-", k)
+			ends = append(ends, &ending{item: &run.Item{Key: key}, ask: int64(i), done: make(chan error, 1), row: &store.Evaluation{Run: "r", Trial: key, Outcome: audit.OutcomeCorrect,
+				Attempts: []audit.Attempt{{HTTPStatus: 200}}}})
+		}
+	}
+	_, _, err := d.turn(asks, ends)
+	return err
+}
+
+func (d *batcher) asked(key string, number int64) *ask {
+	return &ask{item: &run.Item{Key: d.workers.id + key, Provider: "p", Reviewer: "m", Cost: run.Cost{Most: .001, Known: true}}, number: number, answer: make(chan permit, 1)}
+}
+
+// Durable makes the server sync what it commits, as one that is not a test's does.
+func Durable(b *testing.B, dsn string) {
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, strings.Replace(dsn, "//assay@/assay", "//postgres@/postgres", 1))
+	require.NoError(b, err)
+	defer c.Close(ctx)
+	for _, s := range []string{"fsync", "full_page_writes", "autovacuum"} {
+		_, err := c.Exec(ctx, "ALTER SYSTEM SET "+s+" = on")
+		require.NoError(b, err)
+	}
+	_, err = c.Exec(ctx, "SELECT pg_reload_conf()")
+	require.NoError(b, err)
+}
