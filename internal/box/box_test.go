@@ -268,7 +268,7 @@ func TestOurOwnBinariesAreHidden(t *testing.T) {
 	require.NoError(t, os.Chmod(dir, 0o755))
 	installed := filepath.Join(dir, "assay")
 	require.NoError(t, os.WriteFile(installed, []byte("#!/bin/sh\necho the keys\n"), 0o755))
-	t.Setenv("PATH", filepath.Dir(l.self)+":"+dir+":"+os.Getenv("PATH"))
+	t.Setenv("PATH", dir+":"+filepath.Dir(l.self)+":"+os.Getenv("PATH"))
 	l.entry.Reads = nil
 	for command, want := range map[string]string{"agent --go": "none\nhidden\n", "assay control paths": "the keys\nseen\n"} {
 		l.entry.Command = command
