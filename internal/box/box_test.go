@@ -199,6 +199,7 @@ func TestLimits(t *testing.T) {
 			"CPU time":       {`while :; do :; done`, "more than 1s of CPU time (the limit CPU time", audit.Limits{CPU: time.Second}},
 			"one big file":   {`head -c 20000000 /dev/zero > "$TMPDIR/big"`, "more than 8 MB of disk (the limit Disk", audit.Limits{Disk: 8 << 20}},
 			"many files":     {`for i in 1 2 3 4; do head -c 3000000 /dev/zero > "$ASSAY_OUT/$i"; done`, "more than 8 MB of disk (the limit Disk", audit.Limits{Disk: 8 << 20}},
+			"empty files":    {`i=0; while test $i -lt 3000; do : > "$TMPDIR/$i"; i=$((i+1)); done`, "more than 8 MB of disk (the limit Disk", audit.Limits{Disk: 8 << 20}},
 			"the usual":      {`head -c 3000000 /dev/zero > "$ASSAY_OUT/x"`, "", audit.Limits{}},
 			"within limits":  {`head -c 3000000 /dev/zero > "$ASSAY_OUT/x"`, "", audit.Limits{Memory: 512 << 20, Processes: 100, OpenFiles: 100, CPU: time.Hour, Disk: 8 << 20}},
 		} {
@@ -267,7 +268,7 @@ func TestOurOwnBinariesAreHidden(t *testing.T) {
 	require.NoError(t, os.Chmod(dir, 0o755))
 	installed := filepath.Join(dir, "assay")
 	require.NoError(t, os.WriteFile(installed, []byte("#!/bin/sh\necho the keys\n"), 0o755))
-	t.Setenv("PATH", filepath.Dir(l.self)+":"+dir+":"+os.Getenv("PATH"))
+	t.Setenv("PATH", dir+":"+filepath.Dir(l.self)+":"+os.Getenv("PATH"))
 	l.entry.Reads = nil
 	for command, want := range map[string]string{"agent --go": "none\nhidden\n", "assay control paths": "the keys\nseen\n"} {
 		l.entry.Command = command

@@ -13,6 +13,10 @@ const (
 	diskEvery   = 10
 )
 
+// leastFile is what a file counts for at least, an empty one too: it is memory of the
+// kernel's.
+const leastFile = 4096
+
 // A group is everything that one run of a program started.
 type group struct {
 	*launched
@@ -65,7 +69,7 @@ func (g *group) last(state *os.ProcessState) usage {
 // where that must be counted, only when it is asked for.
 func (g *group) diskUsed(count bool) int64 {
 	for _, v := range g.volumes {
-		if full(v) {
+		if full(v, g.limits.Disk) {
 			return g.limits.Disk + 1
 		}
 	}

@@ -83,7 +83,7 @@ func (h *Home) used() int64 {
 			return nil
 		}
 		if info, err := d.Info(); err == nil {
-			sum += allocated(info)
+			sum += max(leastFile, allocated(info))
 		}
 		return nil
 	})

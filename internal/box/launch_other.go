@@ -54,6 +54,6 @@ func watch(int) usage { return usage{} }
 
 func withoutShared(int) int64 { return 0 }
 
-func full(*os.File) bool { return false }
+func full(*os.File, int64) bool { return false }
 
 func ownPeak(*os.ProcessState) int64 { return 0 }

@@ -196,8 +196,9 @@ func ownPeak(state *os.ProcessState) int64 {
 	return theirs.Maxrss * 1024
 }
 
-// full reports whether the file system that a descriptor is in has no room left.
-func full(f *os.File) bool {
+// full reports whether the file system that a descriptor is in, which is of this
+// size, has no room left or holds more files than it has room for.
+func full(f *os.File, size int64) bool {
 	var s syscall.Statfs_t
-	return syscall.Fstatfs(int(f.Fd()), &s) == nil && s.Bavail == 0
+	return syscall.Fstatfs(int(f.Fd()), &s) == nil && (s.Bavail == 0 || int64(s.Files-s.Ffree) > size/leastFile)
 }

@@ -125,7 +125,7 @@ func TestDamagedFiles(t *testing.T) {
 		}},
 	}
 	slowest, refused := time.Duration(0), 0
-	tried := variants(210)
+	tried := variants(105)
 	for i := range tried {
 		rng := rand.New(rand.NewPCG(22, uint64(i)))
 		k := kinds[i%len(kinds)]
