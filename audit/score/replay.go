@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"slices"
 
 	"assay/audit"
 )
@@ -41,6 +42,37 @@ func JudgeReplay(now, baseline []Trial) (Judgement, error) {
 		}
 		all = append(all, differences(a.Result, b.Result)...)
 	}
+	return replayed(all), nil
+}
+
+// JudgeReadings holds the answers of a recorded reviewer against its baseline: equal
+// replies must have equal outcomes and name the same requirements. An answer that the
+// baseline does not have is an error.
+func JudgeReadings(now, baseline []Answer) (Judgement, error) {
+	if len(now) == 0 {
+		return judgement(nil), nil
+	}
+	was := map[string]*Answer{}
+	for i := range baseline {
+		was[baseline[i].Case.ID()] = &baseline[i]
+	}
+	var all []string
+	for i := range now {
+		a, id := &now[i], now[i].Case.ID()
+		switch b := was[id]; {
+		case b == nil:
+			return Judgement{}, fmt.Errorf("%s: its baseline holds no answer about %s: make it anew with assay baseline", a.Case.Pos, id)
+		case a.Outcome != b.Outcome:
+			all = append(all, fmt.Sprintf("%s: %s is %s, and was %s", a.Case.Pos, id, a.Outcome, b.Outcome))
+		case !slices.Equal(a.Violates, b.Violates):
+			all = append(all, fmt.Sprintf("%s: %s: it names the requirements %v, and named %v", a.Case.Pos, id, a.Violates, b.Violates))
+		}
+	}
+	return replayed(all), nil
+}
+
+// replayed is the judgement of a recording with these differences to its baseline.
+func replayed(all []string) Judgement {
 	j := Judgement{Verdict: AsRecorded}
 	for i, d := range all {
 		if i == maxDifferences {
@@ -52,7 +84,7 @@ func JudgeReplay(now, baseline []Trial) (Judgement, error) {
 			break
 		}
 	}
-	return j, nil
+	return j
 }
 
 // differences tells what is scored otherwise.
