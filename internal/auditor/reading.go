@@ -129,9 +129,13 @@ func (rs *Readings) check() error {
 }
 
 // Write stores the replies below dir on disk, in the order of what they are about.
+// None are an error.
 func (rs *Readings) Write(dir string) error {
 	if err := rs.check(); err != nil {
 		return err
+	}
+	if len(rs.Readings) == 0 {
+		return fmt.Errorf("%s with %s: no reading is left: have the requests read again, or remove the recording", rs.Reader, rs.Prompt)
 	}
 	slices.SortFunc(rs.Readings, func(a, b Reading) int { return cmp.Compare(a.About, b.About) })
 	var lines bytes.Buffer

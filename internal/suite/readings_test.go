@@ -102,7 +102,7 @@ func TestReadingsAreReplayed(t *testing.T) {
 	h.write("tests/shop/SPEC.md", "# Prompt\n\nA shop of ours.\n\n## Security Requirements\n\n1. Be good.\n")
 	f = play(t, "TestBench", h.suite("-model", "owl").Bench)
 	require.Contains(t, strings.Join(f.complaints(), "\n"), "owl is stale: 6 of the 6 requests that it was shown are others today")
-	require.ErrorContains(t, Readings{Root: h.dir, Dir: dir}.Keep(provenance, io.Discard), "nothing to keep")
+	require.ErrorContains(t, Readings{Root: h.dir, Dir: dir}.Keep(provenance, io.Discard), "no reading is left")
 }
 
 // What is kept says where it comes from, and is what was written.
