@@ -242,6 +242,9 @@ func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judg
 	if app == "" {
 		_, l.since = sinceBaseline(score.MetricBalanced, j.Reasons)
 		l.used = b.paid(s)
+		if n := b.recorded[s]; n > 0 {
+			l.whole = fmt.Sprintf("%d readings", n)
+		}
 		l.control = auditor.Control(s.reviewer) != nil && (j.Verdict == audit.Pass || j.Verdict == audit.Warn)
 	}
 	if l.control {

@@ -7,15 +7,18 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"assay/audit"
+	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/auditor"
 	"assay/internal/record"
+	"assay/internal/run"
 	"assay/internal/store"
 )
 
@@ -202,4 +205,31 @@ func TestShippedReadingsAreOfTodaysRequests(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What a careful reader missed is settled by a sentence and a run, in the family's
+// proof. Of modules every site has both: its rule, and its exploit.
+func TestWhatACarefulReaderMissedIsSettled(t *testing.T) {
+	fsys := audit.PlainFiles(os.DirFS("../.."))
+	readers, err := auditor.Readers(fsys, "fixtures/recordings")
+	require.NoError(t, err)
+	i := slices.IndexFunc(readers, func(r *auditor.Reader) bool { return r.Name() == "careful" })
+	if i < 0 {
+		t.Skip("nobody was recorded")
+	}
+	corpus, err := fixture.ReadCorpus(fsys, "tests", false)
+	require.NoError(t, err)
+	prompt, err := fixture.ReadPrompt(fsys, "fixtures/prompts", defaultPrompt)
+	require.NoError(t, err)
+	eachCase(corpus, func(app *audit.App, f *audit.Family, cs *audit.Case) {
+		if !readers[i].Has(defaultPrompt, cs.ID()) {
+			return
+		}
+		review, err := readers[i].Review(context.Background(), (&run.Trial{Case: cs, Spec: app.Spec, Prompt: prompt}).Task())
+		require.NoError(t, err)
+		if review.Judge(cs.Label) == audit.OutcomeWrong {
+			require.True(t, slices.ContainsFunc(f.Disputes, func(d audit.Dispute) bool { return d.Case == cs.Number }),
+				"%s: a careful reader says %s: %s: expected the sentence and the run that settle it under # Disputed of %s", cs.Pos, review.Verdict, review.Explanation, f.Pos.File)
+		}
+	})
 }
