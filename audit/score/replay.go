@@ -46,29 +46,31 @@ func JudgeReplay(now, baseline []Trial) (Judgement, error) {
 }
 
 // JudgeReadings holds the answers of a recorded reviewer against its baseline: equal
-// replies must have equal outcomes and name the same requirements. An answer that the
-// baseline does not have is an error.
-func JudgeReadings(now, baseline []Answer) (Judgement, error) {
-	if len(now) == 0 {
-		return judgement(nil), nil
-	}
+// replies must have equal outcomes and name the same requirements. Answers that the
+// baseline does not have are a warning.
+func JudgeReadings(now, baseline []Answer) Judgement {
 	was := map[string]*Answer{}
 	for i := range baseline {
 		was[baseline[i].Case.ID()] = &baseline[i]
 	}
 	var all []string
+	fresh := 0
 	for i := range now {
 		a, id := &now[i], now[i].Case.ID()
 		switch b := was[id]; {
 		case b == nil:
-			return Judgement{}, fmt.Errorf("%s: its baseline holds no answer about %s: make it anew with assay baseline", a.Case.Pos, id)
+			fresh++
 		case a.Outcome != b.Outcome:
 			all = append(all, fmt.Sprintf("%s: %s is %s, and was %s", a.Case.Pos, id, a.Outcome, b.Outcome))
 		case !slices.Equal(a.Violates, b.Violates):
 			all = append(all, fmt.Sprintf("%s: %s: it names the requirements %v, and named %v", a.Case.Pos, id, a.Violates, b.Violates))
 		}
 	}
-	return replayed(all), nil
+	j := replayed(all)
+	if fresh > 0 && j.Verdict == AsRecorded {
+		return judgement([]Reason{{Code: CodeReplay, Verdict: audit.Warn, Text: fmt.Sprintf("its baseline holds %d of %d answers: make it anew with assay baseline --bench", len(now)-fresh, len(now))}})
+	}
+	return j
 }
 
 // replayed is the judgement of a recording with these differences to its baseline.

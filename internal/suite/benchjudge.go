@@ -207,7 +207,7 @@ func (b *bench) gate(t judging, s variant, name string, all []score.Answer) {
 	}
 	j := score.Judgement{}
 	if b.recorded[s] > 0 {
-		j, err = score.JudgeReadings(all, baseline)
+		j = score.JudgeReadings(all, baseline)
 	} else {
 		j, err = score.JudgeBench(all, baseline, goals, score.Rules{Deterministic: auditor.Deterministic(s.reviewer), Strict: b.env.cfg.Strict})
 	}
