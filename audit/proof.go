@@ -21,6 +21,7 @@ type Family struct {
 	Sets        []ParamSet // "# Parameters", in the file's order
 	Verify      string     // "# Verify": a SELECT that shows the state afterwards; empty for reads
 	Survivors   []Survivor // "# Mutants"
+	Disputes    []Dispute  // "# Disputed"
 	Cases       []*Case    // ascending by number
 	Pos         Pos        // <query>.md; its Line is 0, and its File "" where the proof is missing
 }
@@ -65,4 +66,13 @@ type Survivor struct {
 	Mutant string // as the engine names it, like "drop WHERE o.note IS NULL"
 	Reason string
 	Pos    Pos
+}
+
+// A Dispute is a case whose label a careful reader did not see, and what settles it:
+// one row of the table (Case | Sentence | Run) under "# Disputed".
+type Dispute struct {
+	Case     int    // its number
+	Sentence string // of the SPEC, word for word, that decides
+	Run      string // the parameters, and what the case does with them
+	Pos      Pos
 }

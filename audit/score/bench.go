@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -17,6 +18,7 @@ type Answer struct {
 	Outcome  audit.Outcome // of the trial
 	Violates []int         // requirements that the reviewer says are violated
 	Group    string        // what is asked about in one request, and may go wrong together; empty: each case for itself
+	Cluster  string        // what holds Group and the case's family, a module in all draws; empty where there is no Group
 
 	Confidence float64 // 0 to 1 as the reviewer states it; 0 when it does not
 }
@@ -207,7 +209,7 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 	var pairs []stat.Pair
 	for id, x := range as {
 		if y := bs[id]; y != nil {
-			pairs = append(pairs, stat.Pair{ID: id, Family: x.family, Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
+			pairs = append(pairs, stat.Pair{ID: id, Family: cmp.Or(x.cluster, x.family), Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
 		}
 	}
 	c, err := stat.Compare(pairs, level)

@@ -20,8 +20,10 @@ type ModuleScore struct {
 // ScoreModule holds violations against the sites of a module. A violation names a
 // site when it lies in its file, within ten lines of it or in a function of its, and
 // breaks one of its rules or is one of its weaknesses or a step from one (the first
-// three count); one that states neither rule nor weakness goes by its place. Each
-// names one site: the nearest that is not named yet, else the nearest. What names no
+// three count). One that states neither rule nor weakness names no site, as a finding
+// without a CWE matches nothing: who says only where would else be better off than
+// who says what, too, and may be wrong about it. Each names one site: the nearest that
+// is not named yet, else the nearest. What names no
 // site counts as false once, however often it is said, unless a review rules
 // otherwise.
 func ScoreModule(m *audit.Module, vs []audit.Violation) ModuleScore {
@@ -94,9 +96,6 @@ func names(v *audit.Violation, s *audit.Site, file string) (distance int, ok boo
 			return 0, false
 		}
 		distance = noGap
-	}
-	if v.Rule == 0 && len(v.CWEs) == 0 {
-		return distance, true
 	}
 	return distance, slices.Contains(s.Rules, v.Rule) || alike(v.CWEs, s.CWEs)
 }
@@ -176,7 +175,7 @@ func SiteAnswers(sides ...[]ModuleAnswer) [][]Answer {
 				cases[id] = siteCases(a.Module, most[id])
 			}
 			for j, c := range cases[id] {
-				answer := Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Group: id}
+				answer := Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Group: id, Cluster: a.Module.Family()}
 				if a.Answered() {
 					answer.Outcome, answer.Violates = siteOutcome(a, s, j)
 				}

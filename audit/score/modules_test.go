@@ -50,7 +50,7 @@ func TestWhichSiteAViolationNames(t *testing.T) {
 		{"the end of two files' paths", audit.Violation{File: "pay.go", Lines: lines(5, 5), CWEs: []audit.CWE{916}}, ""},
 		{"another rule at the place", audit.Violation{File: "src/orders.go", Lines: lines(21, 21), Rule: 7}, ""},
 		{"the fourth weakness does not count", audit.Violation{File: "src/pay.go", Lines: lines(5, 5), CWEs: []audit.CWE{79, 89, 22, 916}}, ""},
-		{"neither rule nor weakness", audit.Violation{File: "src/pay.go", Lines: lines(5, 5)}, "A-4"},
+		{"neither rule nor weakness", audit.Violation{File: "src/pay.go", Lines: lines(5, 5)}, ""},
 		{"another file", audit.Violation{File: "src/other.go", Lines: lines(5, 5), Rule: 1}, ""},
 		{"ruled arguable", audit.Violation{File: "src/orders.go", Function: "list", CWEs: []audit.CWE{400}}, "-"},
 		{"ruled false", audit.Violation{File: "src/orders.go", Function: "list", CWEs: []audit.CWE{209}}, ""},
@@ -76,7 +76,7 @@ func TestWhichSiteAViolationNames(t *testing.T) {
 // again is counted once, at a site as elsewhere.
 func TestViolationsShareSites(t *testing.T) {
 	m := demoModule(1)
-	near := audit.Violation{File: "src/orders.go", Lines: audit.Range{Start: 24, End: 24}}
+	near := audit.Violation{File: "src/orders.go", Lines: audit.Range{Start: 24, End: 24}, CWEs: []audit.CWE{362, 639}}
 	far := audit.Violation{File: "src/none.go", Rule: 4, Why: "a"}
 	again := far
 	again.Why = "b"

@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"slices"
 
 	"assay/audit"
 )
@@ -41,6 +42,39 @@ func JudgeReplay(now, baseline []Trial) (Judgement, error) {
 		}
 		all = append(all, differences(a.Result, b.Result)...)
 	}
+	return replayed(all), nil
+}
+
+// JudgeReadings holds the answers of a recorded reviewer against its baseline: equal
+// replies must have equal outcomes and name the same requirements. Answers that the
+// baseline does not have are a warning.
+func JudgeReadings(now, baseline []Answer) Judgement {
+	was := map[string]*Answer{}
+	for i := range baseline {
+		was[baseline[i].Case.ID()] = &baseline[i]
+	}
+	var all []string
+	fresh := 0
+	for i := range now {
+		a, id := &now[i], now[i].Case.ID()
+		switch b := was[id]; {
+		case b == nil:
+			fresh++
+		case a.Outcome != b.Outcome:
+			all = append(all, fmt.Sprintf("%s: %s is %s, and was %s", a.Case.Pos, id, a.Outcome, b.Outcome))
+		case !slices.Equal(a.Violates, b.Violates):
+			all = append(all, fmt.Sprintf("%s: %s: it names the requirements %v, and named %v", a.Case.Pos, id, a.Violates, b.Violates))
+		}
+	}
+	j := replayed(all)
+	if fresh > 0 && j.Verdict == AsRecorded {
+		return judgement([]Reason{{Code: CodeReplay, Verdict: audit.Warn, Text: fmt.Sprintf("its baseline holds %d of %d answers: make it anew with assay baseline --bench", len(now)-fresh, len(now))}})
+	}
+	return j
+}
+
+// replayed is the judgement of a recording with these differences to its baseline.
+func replayed(all []string) Judgement {
 	j := Judgement{Verdict: AsRecorded}
 	for i, d := range all {
 		if i == maxDifferences {
@@ -52,7 +86,7 @@ func JudgeReplay(now, baseline []Trial) (Judgement, error) {
 			break
 		}
 	}
-	return j, nil
+	return j
 }
 
 // differences tells what is scored otherwise.

@@ -21,11 +21,12 @@ type trialTable struct {
 
 // A caseTrials is one case with what became of it in each trial.
 type caseTrials struct {
-	c      *audit.Case
-	family string
-	group  string         // Answer.Group
-	seen   map[int]uint64 // trials that were answered, 64 a word
-	values []float64      // NaN for no answer; filled by lineUp
+	c       *audit.Case
+	family  string
+	group   string         // Answer.Group
+	cluster string         // Answer.Cluster
+	seen    map[int]uint64 // trials that were answered, 64 a word
+	values  []float64      // NaN for no answer; filled by lineUp
 }
 
 // newTrialTable checks answers and lists their cases. Answers of no case, with an unknown
@@ -44,7 +45,7 @@ func newTrialTable(answers []Answer) (*trialTable, error) {
 			return nil, fmt.Errorf("%s: %s: outcome %q: expected one of %q", a.Case.Pos, a.Case.ID(), a.Outcome, outcomes)
 		}
 		ct := r.of(a.Case)
-		ct.group = a.Group
+		ct.group, ct.cluster = a.Group, a.Cluster
 		word, bit := a.Trial/64, uint64(1)<<(a.Trial%64)
 		if ct.seen[word]&bit != 0 {
 			return nil, fmt.Errorf("%s: %s: trial %d stands twice among the answers of one reviewer", a.Case.Pos, a.Case.ID(), a.Trial)

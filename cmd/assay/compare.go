@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -18,6 +19,7 @@ import (
 	"assay/internal/record"
 	"assay/internal/report"
 	"assay/internal/store"
+	"assay/internal/suite"
 )
 
 type compareCmd struct {
@@ -206,11 +208,21 @@ func load(ctx context.Context, root, where string, q store.Query, words report.W
 	if err != nil {
 		return nil, err
 	}
-	r, err := report.LoadResults(ctx, st, q, cases, words)
+	r, err := report.LoadResults(ctx, st, q, keyOf(root, cases), words)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path.Base(where), err)
 	}
 	return r, nil
+}
+
+// keyOf is what results below root are about: cases, and modules of its planted
+// projects.
+func keyOf(root string, cases map[string]*audit.Case) report.Key {
+	k := report.Key{Cases: cases}
+	if fsys, err := (source{Root: root}).fixtures(); err == nil { // else no module can be drawn
+		k.Module = suite.Modules(fsys)
+	}
+	return k
 }
 
 // corpus reads the cases below root by ID; a root without tests/ holds none.
@@ -333,8 +345,8 @@ func (c *compareCmd) results(ctx context.Context) error {
 	}
 	both := 0
 	var errs []error
-	for _, a := range ra.Variants {
-		for _, b := range rb.Variants {
+	for _, a := range slices.Concat(ra.Variants, ra.Modules) {
+		for _, b := range slices.Concat(rb.Variants, rb.Modules) {
 			if a.Variant == b.Variant {
 				both++
 				errs = append(errs, c.variants(a, b))

@@ -31,6 +31,7 @@ type cli struct {
 	Tree     treeCmd     `cmd:"" help:"Write the manifests of a project's source files and functions at its pin."`
 	Fetch    fetchCmd    `cmd:"" help:"Clone a project at its pinned commit, verify it, and make the sealed export."`
 	Capture  captureCmd  `cmd:"" help:"Run an auditor on a project's sealed export and store the recording."`
+	Readings readingsCmd `cmd:"" help:"Have requests read blind, and keep the replies as the recording of a reviewer."`
 	Baseline baselineCmd `cmd:"" help:"Make records the baselines that later runs are compared with."`
 	Trigger  triggerCmd  `cmd:"" help:"Say which suite a change needs: full, smoke or none."`
 	Compare  compareCmd  `cmd:"" help:"Hold a record against an earlier one, an auditor or reviewer against another, or two results."`

@@ -206,7 +206,7 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input) error {
 		in.Notes = append(in.Notes, err.Error())
 	}
 	in.Apps = apps
-	in.Results, err = report.LoadResults(ctx, st, store.Query{Run: c.Run_}, byID, true)
+	in.Results, err = report.LoadResults(ctx, st, store.Query{Run: c.Run_}, keyOf(c.Root, byID), true)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.DB, err)
 	}

@@ -27,8 +27,13 @@ func (c constantControl) Name() string { return c.name }
 // covers.
 const everyLines = 5
 
+// everyCWEs are the weaknesses that each of them names, as many as count: improper
+// authorization, input validation and concurrency are broad enough to be a step from
+// most.
+var everyCWEs = []audit.CWE{285, 20, 362}
+
 // Review calls every fragment the same. Of a module control-everything names all
-// lines, five at a time, and neither rule nor weakness.
+// lines, five at a time, with the same three weaknesses.
 func (c constantControl) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
 	if err := ctx.Err(); err != nil {
 		return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
@@ -38,7 +43,7 @@ func (c constantControl) Review(ctx context.Context, task audit.ReviewTask) (aud
 		for _, f := range task.Files {
 			n := strings.Count(f.Code, "\n")
 			for i := 1; i <= n; i += everyLines {
-				r.Violations = append(r.Violations, audit.Violation{File: f.Path, Lines: audit.Range{Start: i, End: min(n, i+everyLines-1)}})
+				r.Violations = append(r.Violations, audit.Violation{File: f.Path, Lines: audit.Range{Start: i, End: min(n, i+everyLines-1)}, CWEs: everyCWEs})
 			}
 		}
 	}

@@ -32,6 +32,9 @@ func Prompt(t audit.ReviewTask) string {
 	return b.String()
 }
 
+// RequestHash gives the SHA-256 of the text that a task is asked with.
+func RequestHash(t audit.ReviewTask) string { return sha256Of([]byte(Prompt(t))) }
+
 func writeCode(b *strings.Builder, language, code string) {
 	f := fence(code)
 	b.WriteString(f + language + "\n" + strings.TrimRight(code, "\n") + "\n" + f + "\n")

@@ -59,6 +59,7 @@ func Recordings(fsys fs.FS, dir string) ([]*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
+	files = slices.DeleteFunc(files, func(f string) bool { return path.Base(path.Dir(f)) == readingsDir }) // [Readers]
 	var recs []*Recording
 	var errs []error
 	described := map[string]bool{}
@@ -91,9 +92,7 @@ func readProvenance(fsys fs.FS, file string) (*Recording, error) {
 		return nil, err
 	}
 	r := &Recording{dir: path.Dir(file)}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(r); err != nil {
+	if err := decodeWhole(b, r); err != nil {
 		return nil, fmt.Errorf("%s: %w: expected what assay capture writes", file, err)
 	}
 	switch {

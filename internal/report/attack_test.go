@@ -162,7 +162,7 @@ func TestEvaluationsHostileInEveryField(t *testing.T) {
 	st, err = store.OpenReadOnly(context.Background(), where)
 	require.NoError(t, err)
 	defer st.Close()
-	r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, true)
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{}, true)
 	require.NoError(t, err)
 	in := report.Input{Results: r, Made: day}
 	_, pages := write(t, in)
@@ -213,7 +213,7 @@ func TestManyCases(t *testing.T) {
 	st, err = store.OpenReadOnly(context.Background(), where)
 	require.NoError(t, err)
 	defer st.Close()
-	r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, false)
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{}, false)
 	require.NoError(t, err)
 	_, pages := write(t, report.Input{Made: day, Results: r})
 	require.Contains(t, pages["cases.html"], "long-3099", "all of them in one table")

@@ -27,6 +27,7 @@ type benchPage struct {
 	PairNote string
 	Cut      string
 	Results  *Results
+	Modules  []moduleLine
 }
 
 type appLine struct {
@@ -105,6 +106,10 @@ func newBenchPage(r *Results, ls []variantLine, trend []Series) (*benchPage, err
 	p.Cost = costChart("Balanced accuracy against cost", ss)
 	p.Calib = calibrationChart("Confidence against what came of it", cs)
 	p.Trend = lineChart("Balanced accuracy run by run, with 95 % intervals", trend[:min(topMost, len(trend))], score.Value{})
+	var err error
+	if p.Modules, err = moduleLines(r); err != nil {
+		return nil, err
+	}
 	if err := p.apps(); err != nil {
 		return nil, err
 	}

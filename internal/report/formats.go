@@ -109,7 +109,11 @@ func factsOf(in *Input) (*facts, error) {
 			}
 		}
 	}
-	return f, nil
+	modules, err := moduleLines(in.Results)
+	for _, l := range modules {
+		f.Bench = append(f.Bench, benchFact{l.Model, l.Prompt, "modules", l.Figures.Bench, ""})
+	}
+	return f, err
 }
 
 var auditHeads = append([]string{"suite", "project", "auditor", "verdict"}, score.Names(score.AuditMetrics())...)

@@ -171,7 +171,7 @@ INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actu
 	st, err := store.OpenReadOnly(context.Background(), where)
 	require.NoError(t, err)
 	defer st.Close()
-	r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, true)
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{}, true)
 	require.NoError(t, err)
 	require.Len(t, r.Variants, 2)
 	require.Equal(t, "looked fine", r.Variants[0].Cases["shop/list-orders-03-bad"].Told[0].Explanation)
@@ -218,7 +218,7 @@ func TestEarlierFormsAreLeftOut(t *testing.T) {
 					App: "shop", Query: "q", Family: "shop/q", Model: "m", Expected: label, Actual: "good", Outcome: audit.OutcomeCorrect, Status: audit.Answered, CaseHash: h}))
 			}
 		}
-		r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, false)
+		r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{}, false)
 		require.NoError(t, err)
 		require.NoError(t, st.Close())
 		return r

@@ -146,6 +146,9 @@ func (p *Pull) reviewed(in *Input, held Held) error {
 			}
 		}
 	}
+	for _, v := range in.Results.Modules {
+		p.Same = append(p.Same, v.String()+" on modules (not judged here: go test -run Bench -tier module is)")
+	}
 	for _, v := range in.Results.Variants {
 		m := Moved{Who: v.Model, Took: usageOf(v.Usage, 0), Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}}
 		if v.Prompt != "" && v.Prompt != "evaluation-prompt" {

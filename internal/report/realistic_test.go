@@ -67,7 +67,7 @@ func realistic(t *testing.T) (*report.Results, []*audit.App) {
 	st, err = store.OpenReadOnly(context.Background(), where)
 	require.NoError(t, err)
 	defer st.Close()
-	r, err := report.LoadResults(context.Background(), st, store.Query{}, byID, true)
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{Cases: byID}, true)
 	require.NoError(t, err)
 	return r, corpus.Apps
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay/audit"
+	"assay/audit/score"
 	"assay/internal/store"
 )
 
@@ -32,6 +33,7 @@ func (s Variant) String() string {
 // trials of it, in the order in which they were stored, whatever run made them.
 type Results struct {
 	Variants []*VariantResults // by model, then prompt
+	Modules  []*VariantResults // likewise, of answers about modules: these alone have Modules, and no Cases
 	Rows     int               // evaluations that were read
 	Old      int               // of these, of an earlier form of their case
 	Odd      int               // of these, nothing can be judged by: see OddWhy
@@ -44,6 +46,7 @@ type VariantResults struct {
 	Variant
 	Short   string                  // the model, with the prompt where the model has several
 	Cases   map[string]*CaseResults // by case ID
+	Modules []score.ModuleAnswer
 	Answers int
 	Usage   audit.Usage   // of Answers, as Latency
 	Latency time.Duration // sum
@@ -52,14 +55,16 @@ type VariantResults struct {
 
 // CaseResults are the answers of one variant to one case.
 type CaseResults struct {
-	Case   *audit.Case
-	Hash   string
-	Trials []*Trial
-	Told   []Telling       // the newest answers with their words, newest first, at most tellings of them
-	Twins  []TwinVerdict   // verdicts on machine-made variants
-	newest [tellings]int64 // IDs of the newest answers, newest first
-	usage  audit.Usage     // of Trials, as latency
-	took   time.Duration
+	Case    *audit.Case
+	Hash    string
+	Group   string // score.Answer.Group and Cluster, of a site
+	Cluster string
+	Trials  []*Trial
+	Told    []Telling       // the newest answers with their words, newest first, at most tellings of them
+	Twins   []TwinVerdict   // verdicts on machine-made variants
+	newest  [tellings]int64 // IDs of the newest answers, newest first
+	usage   audit.Usage     // of Trials, as latency
+	took    time.Duration
 }
 
 // A Trial is one answer, as little as figures need. Equal ones are shared.
@@ -105,11 +110,10 @@ const tellings = 3
 // Words says whether a reader of results keeps explanations.
 type Words bool
 
-// LoadResults reads what q chooses. cases are the corpus by case ID; a row of a
-// case that is not among them is taken as its file name says. An empty store is
-// an error.
-func LoadResults(ctx context.Context, st store.Store, q store.Query, cases map[string]*audit.Case, words Words) (*Results, error) {
-	l := &loader{r: &Results{}, cases: cases, variants: map[Variant]*VariantResults{}, made: map[string]*audit.Case{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
+// LoadResults reads what q chooses; a row of a case that the key does not hold is
+// taken as its file name says. An empty store is an error.
+func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, words Words) (*Results, error) {
+	l := &loader{r: &Results{}, key: key, words: map[int64][2]int{}, variants: map[Variant]*VariantResults{}, made: map[string]*audit.Case{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
 	for e, err := range st.Summaries(ctx, q) {
 		if err != nil {
 			return nil, err
@@ -119,18 +123,23 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, cases map[s
 	if l.r.Rows == 0 {
 		return nil, fmt.Errorf("no evaluations: expected those of a run of go test -run Bench")
 	}
-	if len(l.r.Variants) == 0 {
+	if len(l.r.Variants)+len(l.r.Modules) == 0 && l.r.Odd > 0 {
 		return nil, fmt.Errorf("none of %d evaluations can be judged: %s", l.r.Rows, l.r.OddWhy)
 	}
 	l.r.addUp()
+	if err := l.readViolations(ctx, st); err != nil {
+		return nil, err
+	}
 	if words {
 		if err := l.r.readWords(ctx, st); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(l.r.Variants, func(a, b *VariantResults) int {
-		return cmp.Or(strings.Compare(a.Model, b.Model), strings.Compare(a.Prompt, b.Prompt))
-	})
+	for _, vs := range [][]*VariantResults{l.r.Variants, l.r.Modules} {
+		slices.SortFunc(vs, func(a, b *VariantResults) int {
+			return cmp.Or(strings.Compare(a.Model, b.Model), strings.Compare(a.Prompt, b.Prompt))
+		})
+	}
 	l.r.shorten()
 	return l.r, nil
 }
@@ -176,7 +185,8 @@ func (r *Results) shorten() {
 
 type loader struct {
 	r        *Results
-	cases    map[string]*audit.Case
+	key      Key
+	words    map[int64][2]int       // of answers about modules, by ID: reviewer and answer
 	made     map[string]*audit.Case // for rows of cases that the corpus does not hold
 	variants map[Variant]*VariantResults
 	trials   map[trialKey]*Trial
@@ -216,7 +226,17 @@ func (l *loader) trial(e *store.Evaluation) *Trial {
 
 func (l *loader) add(e *store.Evaluation) {
 	l.r.Rows++
-	if why := odd(e); why != "" {
+	why := odd(e)
+	if why == "" && e.OfModule() && l.key.Module != nil {
+		if err := l.addModule(e); err == nil {
+			return
+		} else {
+			why = err.Error()
+		}
+	} else if why == "" && e.OfModule() {
+		why = fmt.Sprintf("evaluation %d is of a module, and no planted projects are at hand", e.ID)
+	}
+	if why != "" {
 		l.r.Odd++
 		l.r.OddWhy = cmp.Or(l.r.OddWhy, why)
 		return
@@ -260,8 +280,6 @@ func (l *loader) add(e *store.Evaluation) {
 // odd says why nothing can be judged by a row; empty where something can.
 func odd(e *store.Evaluation) string {
 	switch {
-	case e.OfModule(): // its outcome is that of thirty sites at once: an error here would be one there
-		return fmt.Sprintf("evaluation %d is of a module, which counts by its sites: go test -run Bench -tier module tells its figures, and pays for nothing again", e.ID)
 	case e.Expected != audit.Good && e.Expected != audit.Bad:
 		return fmt.Sprintf("evaluation %d has the expected_result %q: expected good or bad", e.ID, clip(string(e.Expected), 60))
 	case !slices.Contains(outcomes, e.Outcome):
@@ -329,7 +347,7 @@ func clipWords(s string) string {
 func (l *loader) caseOf(e *store.Evaluation) *audit.Case {
 	stem := strings.TrimSuffix(path.Base(strings.ReplaceAll(e.TestFile, `\`, "/")), ".md")
 	id := e.App + "/" + stem
-	if c := l.cases[id]; c != nil && c.Label == e.Expected {
+	if c := l.key.Cases[id]; c != nil && c.Label == e.Expected {
 		return c
 	}
 	if c := l.made[id+"\x00"+string(e.Expected)]; c != nil {

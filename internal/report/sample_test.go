@@ -68,7 +68,7 @@ func results(t *testing.T, cases []*audit.Case, words string) *report.Results {
 	st, err = store.OpenReadOnly(context.Background(), where)
 	require.NoError(t, err)
 	defer st.Close()
-	r, err := report.LoadResults(context.Background(), st, store.Query{}, byID, true)
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{Cases: byID}, true)
 	require.NoError(t, err)
 	return r
 }
@@ -93,7 +93,7 @@ func manyReviewers(t *testing.T, n, apps int) *report.Results {
 	st, err = store.OpenReadOnly(context.Background(), where)
 	require.NoError(t, err)
 	defer st.Close()
-	r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, true)
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{}, true)
 	require.NoError(t, err)
 	return r
 }

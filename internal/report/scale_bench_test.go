@@ -82,7 +82,7 @@ func BenchmarkSite(b *testing.B) {
 	for b.Loop() {
 		st, err := store.OpenReadOnly(context.Background(), where)
 		require.NoError(b, err)
-		r, err := report.LoadResults(context.Background(), st, store.Query{}, nil, true)
+		r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{}, true)
 		require.NoError(b, err)
 		require.NoError(b, st.Close())
 		require.Equal(b, rows, r.Rows)

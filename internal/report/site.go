@@ -269,6 +269,7 @@ var functions = template.FuncMap{
 	"short":        short,
 	"auditMetrics": score.AuditMetrics,
 	"benchMetrics": score.BenchMetrics,
+	"moduleHeads":  moduleHeads,
 	"rateMetrics":  score.RateMetrics,
 	"balanced":     balanced,
 	"cell":         cellOf,

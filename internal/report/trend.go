@@ -16,7 +16,7 @@ const trendMost = 100_000
 
 // Trend gives each reviewer's balanced accuracy run by run, oldest first, with its
 // interval: what a run asked together with what it counted as its own. A series
-// without two runs is left out. cases is as for [LoadResults].
+// without two runs is left out. cases are by ID.
 func Trend(ctx context.Context, st store.Store, cases map[string]*audit.Case) ([]Series, error) {
 	runs, err := st.Runs(ctx)
 	if err != nil {
@@ -33,7 +33,7 @@ func Trend(ctx context.Context, st store.Store, cases map[string]*audit.Case) ([
 		if run.Suite != "Bench" || run.Planned == 0 {
 			continue
 		}
-		r, err := LoadResults(ctx, st, store.Query{Run: run.ID}, cases, false)
+		r, err := LoadResults(ctx, st, store.Query{Run: run.ID}, Key{Cases: cases}, false)
 		if err != nil {
 			continue // nothing of it can be judged: the report of all runs says why
 		}

@@ -48,7 +48,7 @@ func TestBenchTrend(t *testing.T) {
 	require.Less(t, trend[0].Points[1].Lo, trend[0].Points[1].Y)
 	require.Greater(t, trend[0].Points[1].Hi, trend[0].Points[1].Y)
 
-	r, err := report.LoadResults(ctx, st, store.Query{}, nil, true)
+	r, err := report.LoadResults(ctx, st, store.Query{}, report.Key{}, true)
 	require.NoError(t, err)
 	dir := t.TempDir()
 	_, err = report.WriteSite(dir, report.Input{Results: r, Trend: trend, Made: day})

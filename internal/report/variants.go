@@ -19,9 +19,7 @@ func (s *VariantResults) Score(app string) []score.Answer {
 		if app != "" && cr.Case.App != app {
 			continue
 		}
-		for i, t := range cr.Trials {
-			as = append(as, score.Answer{Case: cr.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Confidence: t.Confidence})
-		}
+		as = appendTrials(as, cr)
 	}
 	return as
 }
@@ -55,7 +53,7 @@ func sortedKeys[V any](m map[string]V) []string {
 // alone. The error names what there is.
 func (r *Results) Find(name string) (*VariantResults, error) {
 	var found []*VariantResults
-	for _, s := range r.Variants {
+	for _, s := range slices.Concat(r.Variants, r.Modules) {
 		if s.String() == name {
 			return s, nil
 		}
@@ -74,7 +72,7 @@ func (r *Results) Find(name string) (*VariantResults, error) {
 
 func (r *Results) names() string {
 	var ns []string
-	for _, s := range r.Variants {
+	for _, s := range slices.Concat(r.Variants, r.Modules) {
 		ns = append(ns, strconv.Quote(s.String()))
 	}
 	return strings.Join(ns, ", ")
@@ -89,13 +87,17 @@ type VariantDiff struct {
 	AlsoA      []string // cases that A gets right in every trial and B in none
 	AlsoB      []string // the other way
 	Changed    []string // cases whose form differs between the two: left out
-	OnlyA      int      // cases that B was not asked
+	OnlyA      int      // cases that B was not asked; answers about modules
 	OnlyB      int
+	Sites      bool // the cases are sites of modules, and the families modules
 }
 
 // DiffVariants compares two variants, of the same results or of two. Cases whose text
 // differs between the two are left out and named.
 func DiffVariants(a, b *VariantResults) (*VariantDiff, error) {
+	if len(a.Modules)+len(b.Modules) > 0 {
+		return diffModules(a, b)
+	}
 	d, as, bs, err := compareVariants(a, b)
 	if err != nil {
 		return nil, err
@@ -143,7 +145,7 @@ func compareVariants(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answe
 
 func appendTrials(as []score.Answer, c *CaseResults) []score.Answer {
 	for i, t := range c.Trials {
-		as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Confidence: t.Confidence})
+		as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Confidence: t.Confidence, Group: c.Group, Cluster: c.Cluster})
 	}
 	return as
 }

@@ -37,7 +37,11 @@ func (d *VariantDiff) Text(w io.Writer) error {
 // Sentence says how B stands to A, by how much, and what would settle it.
 func (d *VariantDiff) Sentence() string {
 	s := standing(d.B, "balanced accuracy", d.Comparison, Need(d.Comparison.Need))
-	return fmt.Sprintf("%s, over %d cases of %d families (p %.2g)", s, d.Comparison.Cases, d.Comparison.Families, d.Comparison.P)
+	of := "%s, over %d cases of %d families (p %.2g)"
+	if d.Sites {
+		of = "%s, over %d sites of %d modules (p %.2g)"
+	}
+	return fmt.Sprintf(of, s, d.Comparison.Cases, d.Comparison.Families, d.Comparison.P)
 }
 
 // standing tells a comparison from the point of view of the newcomer B, with the
@@ -111,7 +115,11 @@ func (d *VariantDiff) notes() []string {
 	var ns []string
 	ns = append(ns, d.Comparison.Warnings...)
 	if d.OnlyA+d.OnlyB > 0 {
-		ns = append(ns, fmt.Sprintf("%d cases were asked of A alone, %d of B alone: they are left out", d.OnlyA, d.OnlyB))
+		what := "cases"
+		if d.Sites {
+			what = "modules"
+		}
+		ns = append(ns, fmt.Sprintf("%d %s were asked of A alone, %d of B alone: they are left out", d.OnlyA, what, d.OnlyB))
 	}
 	return ns
 }

@@ -2,11 +2,18 @@ package stat
 
 import (
 	"fmt"
+	"io/fs"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
+	"path"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
+
+	"assay/internal/planted"
 )
 
 const simulationSeed = 20261122
@@ -225,39 +232,72 @@ type benchWorld struct {
 	alike      float64 // concentration of the Beta distribution of chances; 0: all alike
 	together   float64 // logits, standard deviation: a family in a trial
 	day, trial float64
-	modules    bool    // asked in modules of 15
+	modules    bool    // sites of the shipped modules, with their labels, in place of families
 	module     float64 // logits: a module in a trial
 }
 
 const familySize = 6
 
-func (w *benchWorld) moduleOf(f, c int) string {
-	if !w.modules {
-		return ""
+// moduleSites are the sites of the modules that the module tier asks by default: a
+// family is a site, a case its form in one draw.
+var moduleSites = sync.OnceValue(func() (sites []Case) {
+	house := os.DirFS("../..")
+	projects, err := fs.Glob(house, "fixtures/planted/*/project.md")
+	if err != nil || len(projects) == 0 {
+		panic(fmt.Sprint("no planted projects: ", err))
 	}
-	return fmt.Sprint((c*w.families + f) / 15)
+	for _, file := range projects {
+		p, err := planted.Read(house, path.Dir(file))
+		if err != nil {
+			panic(err)
+		}
+		for seed := range uint64(2) {
+			ms, err := p.DrawModules(planted.DefaultSeed + seed)
+			if err != nil {
+				panic(err)
+			}
+			for _, m := range ms {
+				for _, site := range m.Sites {
+					sites = append(sites, Case{ID: m.App(), Family: m.Project + "/" + site.ID, Module: m.ID(), Bad: site.Bad})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(sites, func(a, b Case) int { return strings.Compare(a.Family, b.Family) })
+	return sites
+})
+
+// cases gives what is asked, families together.
+func (w *benchWorld) cases() (out []Case) {
+	if w.modules {
+		return slices.Clone(moduleSites())
+	}
+	for f := range w.families {
+		for c := range familySize {
+			out = append(out, Case{ID: fmt.Sprint(c), Family: fmt.Sprint(1000 + f), Bad: c >= familySize/3})
+		}
+	}
+	return out
 }
 
 // draw makes trials of both sides; errors rise by a factor, and by points.
 func (w *benchWorld) draw(s *source, trials Trials, times, points float64) []Case {
-	var out []Case
+	out := w.cases()
 	var strength []float64
-	n := w.families * familySize
-	for f := range w.families {
-		for c := range familySize {
-			p := 1 - w.errors
-			if w.alike > 0 {
-				a, b := s.gamma(p*w.alike), s.gamma((1-p)*w.alike)
-				if p = min(max(a/(a+b), 1e-6), 1-1e-6); math.IsNaN(p) {
-					p = 1 - 1e-6
-				}
+	modules := map[string]float64{} // how it goes in the trial
+	for i := range out {
+		out[i].Baseline, out[i].Now = make([]float64, trials.Baseline), make([]float64, trials.Now)
+		modules[out[i].Module] = 0
+		p := 1 - w.errors
+		if w.alike > 0 {
+			a, b := s.gamma(p*w.alike), s.gamma((1-p)*w.alike)
+			if p = min(max(a/(a+b), 1e-6), 1-1e-6); math.IsNaN(p) {
+				p = 1 - 1e-6
 			}
-			strength = append(strength, math.Log(p/(1-p)))
-			out = append(out, Case{ID: fmt.Sprint(c), Family: fmt.Sprint(1000 + f), Bad: c >= familySize/3, Module: w.moduleOf(f, c),
-				Baseline: make([]float64, trials.Baseline), Now: make([]float64, trials.Now)})
 		}
+		strength = append(strength, math.Log(p/(1-p)))
 	}
-	modules := make([]float64, n/15+1)
+	asked := slices.Sorted(maps.Keys(modules))
 	for side, nt := range []int{trials.Baseline, trials.Now} {
 		day := s.normal(w.day)
 		lose := 0.0
@@ -266,23 +306,22 @@ func (w *benchWorld) draw(s *source, trials Trials, times, points float64) []Cas
 		}
 		for t := range nt {
 			trial := day + s.normal(w.trial)
-			for i := range modules {
-				modules[i] = s.normal(w.module)
+			for _, m := range asked {
+				modules[m] = s.normal(w.module)
 			}
-			for f := range w.families {
-				shift := trial + s.normal(w.together)
-				for c := range familySize {
-					i := f*familySize + c
-					x := strength[i] + shift + modules[(c*w.families+f)/15]
-					v := 0.0
-					if float64(s.logistic()) < x && s.Float64() >= lose {
-						v = 1
-					}
-					if side == 0 {
-						out[i].Baseline[t] = v
-					} else {
-						out[i].Now[t] = v
-					}
+			family, together := "", 0.0
+			for i := range out {
+				if out[i].Family != family {
+					family, together = out[i].Family, s.normal(w.together)
+				}
+				x, v := strength[i]+trial+together+modules[out[i].Module], 0.0
+				if float64(s.logistic()) < x && s.Float64() >= lose {
+					v = 1
+				}
+				if side == 0 {
+					out[i].Baseline[t] = v
+				} else {
+					out[i].Now[t] = v
 				}
 			}
 		}

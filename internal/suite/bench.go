@@ -35,7 +35,7 @@ func (s *Suite) Bench(t T) {
 	if s.short() {
 		t.Skip("-short: cases are not asked")
 	}
-	b := &bench{suite: s, env: e, started: make(chan struct{})}
+	b := &bench{suite: s, env: e, started: make(chan struct{}), recorded: map[variant]int{}}
 	if e.cfg.Tier == moduleTier {
 		b.modules = e.modules(t)
 	} else {
@@ -76,8 +76,9 @@ type bench struct {
 	modules   []*audit.Module // of the module tier
 	goals     audit.Goals
 	leaves    []*leaf
-	elsewhere int           // cases that fall into other shards
-	started   chan struct{} // closed when run is set, or failed
+	recorded  map[variant]int // how many of the cases or modules a recorded reviewer was shown
+	elsewhere int             // cases that fall into other shards
+	started   chan struct{}   // closed when run is set, or failed
 	store     store.Store
 	running   running // here, or with workers elsewhere
 	failed    error
@@ -99,6 +100,7 @@ type leaf struct {
 	reviewer, prompt string
 	cs               *audit.Case
 	module           *audit.Module // in place of a case
+	replay           bool          // the reviewer is a recording
 	trials           []run.Trial
 	results          []run.Result
 	twins            []run.Trial // of the machine-made twins
@@ -117,6 +119,9 @@ func (c *Config) trialsOf(r audit.Reviewer, p prompt, app *audit.App, f *audit.F
 	for t.Index = range c.Trials {
 		trials = append(trials, t)
 	}
+	if _, recorded := r.(*auditor.Reader); recorded {
+		return trials[:1], nil // it says the same again, and was shown no twin
+	}
 	if !c.Twins {
 		return trials, nil
 	}
@@ -132,6 +137,10 @@ func (c *Config) trialsOf(r audit.Reviewer, p prompt, app *audit.App, f *audit.F
 
 // register registers the leaves of a variant.
 func (b *bench) register(t T, r audit.Reviewer, p prompt) {
+	if err := b.stale(r, p); err != nil {
+		t.Errorf("%v", err)
+		return
+	}
 	if b.corpus != nil {
 		for _, app := range b.corpus.Apps {
 			t.Run(segment(app.App), func(t T) { b.app(t, r, p, app) })
@@ -154,7 +163,7 @@ func (b *bench) app(t T, r audit.Reviewer, p prompt, app *audit.App) {
 	for i := range app.Families {
 		f := &app.Families[i]
 		for _, cs := range f.Cases {
-			if !b.env.cfg.chooses(cs.ID()) {
+			if !b.env.cfg.chooses(cs.ID()) || !asks(r, p, cs.ID()) {
 				continue
 			}
 			if !b.env.cfg.Shard.has(path.Join(t.Name(), path.Base(cs.ID()))) {
@@ -163,6 +172,7 @@ func (b *bench) app(t T, r audit.Reviewer, p prompt, app *audit.App) {
 			}
 			t.Run(path.Base(cs.ID()), func(t T) {
 				l := b.newLeaf(r, p, app, f, cs)
+				_, l.replay = r.(*auditor.Reader)
 				b.leaves = append(b.leaves, l)
 				t.Parallel()
 				b.report(t, l)
@@ -341,7 +351,7 @@ func (l *leaf) miss(ev *store.Evaluation) string {
 }
 
 // whole reports whether the leaves are all cases of the corpus for a reviewer and
-// prompt: a partial selection reports and does not gate.
+// prompt, or all that a recorded one was shown: a partial selection reports and does not gate.
 func (b *bench) whole(reviewer, prompt string) bool {
 	n := 0
 	for _, l := range b.leaves {
@@ -349,7 +359,10 @@ func (b *bench) whole(reviewer, prompt string) bool {
 			n++
 		}
 	}
-	if b.corpus == nil {
+	switch {
+	case b.recorded[variant{reviewer, prompt}] > 0:
+		return n == b.recorded[variant{reviewer, prompt}]
+	case b.corpus == nil:
 		return n == len(b.modules)
 	}
 	return n == len(b.corpus.Cases())
@@ -362,7 +375,7 @@ func (b *bench) live() bool {
 		return true
 	}
 	for _, l := range b.leaves {
-		if !auditor.Deterministic(l.reviewer) {
+		if !l.replay && !auditor.Deterministic(l.reviewer) {
 			return true
 		}
 	}

@@ -205,7 +205,12 @@ func (b *bench) gate(t judging, s variant, name string, all []score.Answer) {
 		t.Errorf("%v", err)
 		return
 	}
-	j, err := score.JudgeBench(all, baseline, goals, score.Rules{Deterministic: auditor.Deterministic(s.reviewer), Strict: b.env.cfg.Strict})
+	j := score.Judgement{}
+	if b.recorded[s] > 0 {
+		j = score.JudgeReadings(all, baseline)
+	} else {
+		j, err = score.JudgeBench(all, baseline, goals, score.Rules{Deterministic: auditor.Deterministic(s.reviewer), Strict: b.env.cfg.Strict})
+	}
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -215,6 +220,8 @@ func (b *bench) gate(t judging, s variant, name string, all []score.Answer) {
 	b.next(s, j)
 	for _, g := range j.Reasons {
 		switch g.Verdict {
+		case score.Changed:
+			t.Errorf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 0))
 		case audit.Fail, audit.Invalid:
 			t.Errorf("fixtures/goals.md: %s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 0))
 		case audit.Warn:
@@ -235,6 +242,9 @@ func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judg
 	if app == "" {
 		_, l.since = sinceBaseline(score.MetricBalanced, j.Reasons)
 		l.used = b.paid(s)
+		if n := b.recorded[s]; n > 0 {
+			l.whole = fmt.Sprintf("%d readings", n)
+		}
 		l.control = auditor.Control(s.reviewer) != nil && (j.Verdict == audit.Pass || j.Verdict == audit.Warn)
 	}
 	if l.control {

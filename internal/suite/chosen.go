@@ -86,9 +86,16 @@ func (e *env) chosenReviewers() (rs []audit.Reviewer, err error) {
 	default:
 		names = []string{"static", "control-words"}
 	}
-	dir, err := e.directory()
+	dir, readers, err := e.reviewerDirectory()
 	if err != nil {
 		return nil, err
+	}
+	if len(e.cfg.Models) == 0 {
+		for _, r := range readers {
+			if r.Read(e.cfg.defaultPrompt()) != nil {
+				names = append(names, r.Name())
+			}
+		}
 	}
 	for _, name := range names {
 		r, err := dir.Reviewer(name)
@@ -146,6 +153,21 @@ func (e *env) directory() (dir auditor.Directory, err error) {
 	}
 	dir.Auditors, err = fixture.ReadAuditors(e.root.setting("fixtures/auditors.md"), "fixtures/auditors.md")
 	return dir, err
+}
+
+// reviewerDirectory is the directory with the recorded reviewers in it.
+func (e *env) reviewerDirectory() (dir auditor.Directory, readers []*auditor.Reader, err error) {
+	if dir, err = e.directory(); err != nil {
+		return dir, nil, err
+	}
+	if readers, err = auditor.Readers(e.root.holdings(), "fixtures/recordings"); err != nil {
+		return dir, nil, err
+	}
+	dir.Given = slices.Clone(dir.Given)
+	for _, r := range readers {
+		dir.Given = append(dir.Given, r)
+	}
+	return dir, readers, nil
 }
 
 // db is where results go.

@@ -8,6 +8,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/auditor"
 	"assay/internal/run"
 	"assay/internal/store"
 )
@@ -53,9 +54,18 @@ func (m Merge) bench() (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{suite: &Suite{}, env: &env{cfg: Config{Strict: m.Strict}, root: &root{own: fsys, Dir: m.Root}}}
+	b := &bench{suite: &Suite{}, env: &env{cfg: Config{Strict: m.Strict}, root: &root{own: fsys, Dir: m.Root}}, recorded: map[variant]int{}}
 	if b.goals, err = fixture.ReadGoals(fsys, "fixtures/goals.md"); err != nil {
 		return nil, err
+	}
+	readers, err := auditor.Readers(fsys, "fixtures/recordings")
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range readers {
+		if rs := r.Read(defaultPrompt); rs != nil {
+			b.recorded[variant{r.Name(), defaultPrompt}] = len(rs.Readings)
+		}
 	}
 	b.corpus, err = fixture.ReadCorpus(fsys, "tests", false)
 	return b, err

@@ -3,11 +3,14 @@ package suite
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 
 	"assay/audit"
 	"assay/audit/score"
+	"assay/internal/auditor"
 	"assay/internal/planted"
 	"assay/internal/record"
 	"assay/internal/run"
@@ -54,24 +57,65 @@ func (e *env) drawModules() (ms []*audit.Module, err error) {
 	return ms, nil
 }
 
+// Modules gives a function that finds modules by their IDs, with the hash by which an
+// answer knows what it was asked. Each draw is made once; the function is not for
+// concurrent use.
+func Modules(fsys fs.FS) func(id string) (*audit.Module, string, error) {
+	draws := map[string][]*audit.Module{}
+	return func(id string) (*audit.Module, string, error) {
+		app := path.Dir(id)
+		if _, made := draws[app]; !made {
+			project, number, _ := strings.Cut(app, "@")
+			seed, err := strconv.ParseUint(number, 10, 64)
+			if err != nil || !fs.ValidPath(project) {
+				return nil, "", fmt.Errorf("%q is no module: expected <project>@<seed>/<module>", id)
+			}
+			p, err := planted.Read(fsys, path.Join(plantedDir, project))
+			if err != nil {
+				return nil, "", err
+			}
+			if draws[app], err = p.DrawModules(seed); err != nil {
+				return nil, "", err
+			}
+		}
+		for _, m := range draws[app] {
+			if m.ID() == id {
+				return m, run.ModuleHash(m), nil
+			}
+		}
+		return nil, "", fmt.Errorf("%s: no project of %s has this module", id, plantedDir)
+	}
+}
+
 // drawn registers the leaves of one draw.
 func (b *bench) drawn(t T, r audit.Reviewer, p prompt, modules []*audit.Module) {
 	for _, m := range modules {
-		if !b.env.cfg.chooses(m.ID()) {
+		if !b.env.cfg.chooses(m.ID()) || !asks(r, p, m.ID()) {
 			continue
 		}
 		t.Run(m.Name, func(t T) {
 			l := &leaf{reviewer: r.Name(), prompt: p.name, module: m}
-			judge := func(r *audit.Review) audit.Outcome { return score.ModuleOutcome(m, r.Violations) }
-			for i := range b.env.cfg.Trials {
-				l.trials = append(l.trials, run.Trial{Module: m, Judge: judge, PromptName: p.name, Prompt: p.text, Reviewer: r, Index: i})
-			}
+			_, l.replay = r.(*auditor.Reader)
+			l.trials = b.env.cfg.moduleTrials(r, p, m)
 			b.leaves = append(b.leaves, l)
 			t.Parallel()
 			b.report(t, l)
 		})
 	}
 	t.Parallel()
+}
+
+// moduleTrials plans the trials of a module.
+func (c *Config) moduleTrials(r audit.Reviewer, p prompt, m *audit.Module) (trials []run.Trial) {
+	judge := func(r *audit.Review) audit.Outcome { return score.ModuleOutcome(m, r.Violations) }
+	t := run.Trial{Module: m, Judge: judge, PromptName: p.name, Prompt: p.text, Reviewer: r}
+	for t.Index = range c.Trials {
+		trials = append(trials, t)
+	}
+	if _, recorded := r.(*auditor.Reader); recorded {
+		return trials[:1]
+	}
+	return trials
 }
 
 // missed tells what is wrong with an answer about a module, a line each.

@@ -15,6 +15,7 @@ import (
 	"assay/audit/score"
 	"assay/internal/planted"
 	"assay/internal/record"
+	"assay/internal/report"
 	"assay/internal/run"
 	"assay/internal/run/mockapi"
 	"assay/internal/store"
@@ -117,6 +118,40 @@ func TestBenchOfModules(t *testing.T) {
 	require.NoError(t, st.Close())
 	play(t, "TestBench", h.suite(args...).Bench)
 	require.Len(t, srv.Requests(), 7, "the malformed one alone is asked again, twice")
+
+	// The results set reviewers against each other, site by site.
+	play(t, "TestBench", h.suite("-tier", "module", "-seed", "5", "-seeds", "1", "-model", "control-nothing").Bench)
+	st, err = store.OpenReadOnly(context.Background(), h.path("results.db"))
+	require.NoError(t, err)
+	defer st.Close()
+	results, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{Module: Modules(os.DirFS(h.dir))}, false)
+	require.NoError(t, err)
+	require.Empty(t, results.Variants)
+	require.Zero(t, results.Odd, results.OddWhy)
+	model, err := results.Find("some/model")
+	require.NoError(t, err)
+	nothing, err := results.Find("control-nothing@module-prompt")
+	require.NoError(t, err)
+	d, err := report.DiffVariants(nothing, model)
+	require.NoError(t, err)
+	require.Regexp(t, `^some/model@module-prompt is better by \d+\.\d points of balanced accuracy .*, over \d\d sites of 3 modules`, d.Sentence(), "the fourth has no answer")
+	bad, one := 0, 0
+	for _, m := range ms {
+		for _, site := range m.Sites {
+			if site.Bad && m.Name != "orders" {
+				bad++
+			}
+		}
+	}
+	for _, a := range model.Modules {
+		if a.Answered() {
+			one += len(a.Violations)
+		}
+	}
+	require.Equal(t, bad-1, one, "all but the one that was not named")
+	require.Len(t, d.AlsoB, bad-1)
+	_, err = report.LoadResults(context.Background(), st, store.Query{}, report.Key{}, false)
+	require.ErrorContains(t, err, "no planted projects are at hand")
 
 	// A part of the modules runs, and asks, only what it names.
 	f = play(t, "TestBench", h.suite(append(args, "-filter", "stock")...).Bench)

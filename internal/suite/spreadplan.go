@@ -151,7 +151,7 @@ func (s *Spread) plan(corpus *fixture.Corpus) (items []run.Item, tasks map[strin
 	for _, r := range reviewers {
 		for _, p := range prompts {
 			eachCase(corpus, func(app *audit.App, f *audit.Family, cs *audit.Case) {
-				if !s.env.cfg.chooses(cs.ID()) {
+				if !s.env.cfg.chooses(cs.ID()) || !asks(r, p, cs.ID()) {
 					return
 				}
 				trials, twins := s.env.cfg.trialsOf(r, p, app, f, cs)
@@ -259,7 +259,7 @@ func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
 	}
 	reviewer, ok := r.reviewers[t.Reviewer]
 	if !ok {
-		dir, err := r.env.directory()
+		dir, _, err := r.env.reviewerDirectory()
 		if err == nil {
 			reviewer, err = dir.Reviewer(t.Reviewer)
 		}

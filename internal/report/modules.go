@@ -1,0 +1,142 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/store"
+)
+
+// A Key finds what evaluations are about. The zero Key knows nothing: cases are then
+// taken as their file names say, and modules are left out.
+type Key struct {
+	Cases map[string]*audit.Case // by ID
+	// Module gives the module of an ID, with the hash of what is asked of it.
+	Module func(id string) (m *audit.Module, hash string, err error)
+}
+
+// addModule adds an answer about a module, its violations to be read later.
+func (l *loader) addModule(e *store.Evaluation) error {
+	m, hash, err := l.key.Module(e.CaseID())
+	switch {
+	case err != nil:
+		return fmt.Errorf("evaluation %d: %w", e.ID, err)
+	case hash != e.CaseHash:
+		l.r.Old++
+		return nil
+	}
+	v := Variant{strings.Clone(e.Model), strings.Clone(e.Prompt)}
+	i := slices.IndexFunc(l.r.Modules, func(s *VariantResults) bool { return s.Variant == v })
+	if i < 0 {
+		i = len(l.r.Modules)
+		l.r.Modules = append(l.r.Modules, &VariantResults{Variant: v, Short: v.String(), Usage: audit.Usage{Priced: true}})
+	}
+	s := l.r.Modules[i]
+	trial := 0
+	for j := range s.Modules {
+		if s.Modules[j].Module == m {
+			trial++
+		}
+	}
+	l.words[e.ID] = [2]int{i, len(s.Modules)}
+	s.Modules = append(s.Modules, score.ModuleAnswer{Module: m, Trial: trial, Outcome: e.Outcome})
+	s.Answers++
+	s.Usage = s.Usage.Add(e.Usage)
+	s.Latency += e.Latency
+	return nil
+}
+
+// readViolations reads what the answers about modules name.
+func (l *loader) readViolations(ctx context.Context, st store.Store) error {
+	var ids []int64
+	for id := range l.words {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for e, err := range st.ByID(ctx, ids) {
+		if err != nil {
+			return err
+		}
+		at := l.words[e.ID]
+		a := &l.r.Modules[at[0]].Modules[at[1]]
+		if !a.Answered() {
+			continue
+		}
+		if a.Violations, err = audit.ParseViolations(e.Explanation); err != nil {
+			a.Outcome = audit.OutcomeMalformed // a row that somebody changed
+		}
+	}
+	return nil
+}
+
+// bySite gives answers about modules as answers about sites, as the results of a
+// reviewer: a site of a draw is a case.
+func (s *VariantResults) bySite(sites []score.Answer) *VariantResults {
+	out := &VariantResults{Variant: s.Variant, Short: s.Short, Cases: map[string]*CaseResults{}}
+	for _, a := range sites {
+		id := a.Case.ID()
+		c := out.Cases[id]
+		if c == nil {
+			c = &CaseResults{Case: a.Case, Group: a.Group, Cluster: a.Cluster}
+			out.Cases[id] = c
+		}
+		c.Trials = append(c.Trials, &Trial{Outcome: a.Outcome, Violate: a.Violates})
+		out.Answers++
+	}
+	return out
+}
+
+// diffModules compares two reviewers on the modules that both were asked, site by
+// site.
+func diffModules(a, b *VariantResults) (*VariantDiff, error) {
+	if len(a.Modules) == 0 || len(b.Modules) == 0 {
+		return nil, fmt.Errorf("%s and %s: one judged cases, the other modules: expected two of a tier", a, b)
+	}
+	both := func(of, other *VariantResults) (common []score.ModuleAnswer) {
+		for _, x := range of.Modules {
+			if slices.ContainsFunc(other.Modules, func(y score.ModuleAnswer) bool { return x.Module == y.Module }) {
+				common = append(common, x)
+			}
+		}
+		return common
+	}
+	sides := score.SiteAnswers(both(a, b), both(b, a))
+	d, err := DiffVariants(a.bySite(sides[0]), b.bySite(sides[1]))
+	if d != nil {
+		d.Sites = true
+		d.OnlyA, d.OnlyB = len(a.Modules)-len(both(a, b)), len(b.Modules)-len(both(b, a))
+	}
+	return d, err
+}
+
+// A moduleLine is a reviewer's figures over modules.
+type moduleLine struct {
+	*VariantResults
+	Figures *score.Modules
+}
+
+func moduleLines(r *Results) (ls []moduleLine, err error) {
+	for _, s := range r.Modules {
+		f, err := score.ModulesOf(s.Modules)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s, err)
+		}
+		ls = append(ls, moduleLine{s, f})
+	}
+	return ls, nil
+}
+
+// Cells gives the figures over sites, then those that only modules have.
+func (l moduleLine) Cells() []string {
+	cs := []string{fmt.Sprint(l.Figures.Reviews)}
+	return append(append(cs, score.ShowAll(score.BenchMetrics(), l.Figures.Bench)...), score.ShowAll(score.ModuleMetrics(), l.Figures)...)
+}
+
+// moduleHeads are the heads of [moduleLine.Cells].
+func moduleHeads() []string {
+	return append(append([]string{"modules"}, score.Names(score.BenchMetrics())...), score.Names(score.ModuleMetrics())...)
+}

@@ -1,0 +1,307 @@
+package suite
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/internal/auditor"
+	"assay/internal/run"
+)
+
+// How much a reader is asked: enough to tell a score, few enough to be read one by
+// one.
+const (
+	readingsAFamily  = 2 // cases, good or bad as they are drawn
+	readingsAProject = 3 // modules of a planted project, of the module tier's draws
+)
+
+// readingsIndex names, in the folder of the requests, what each is about. Who reads
+// must not see it.
+const readingsIndex = "index.tsv"
+
+// Readings are requests as a model would get them, for a reader that answers each
+// by itself, in a file of its own under a number that says nothing; and the replies,
+// beside them.
+type Readings struct {
+	Root string // folder with tests/ and fixtures/
+	Dir  string // <tier>/<number>.request.txt, <tier>/<number>.<reader>.reply.txt and index.tsv
+}
+
+// A question is a task with what it is about, which its request does not say.
+type question struct {
+	tier, prompt string
+	about        string // audit.Case.ID, or audit.Module.ID
+	family       string
+	task         audit.ReviewTask
+}
+
+// Ask writes the requests of a sample: of each family of cases two, of each planted
+// project three modules, drawn and ordered by hash, so that a case that comes or goes
+// changes nothing for the others; of these only what the recorded reader named
+// lacking was not shown as it stands now ("": all). It gives their number. A folder
+// that holds an index is an error.
+func (r Readings) Ask(lacking string) (int, error) {
+	index := filepath.Join(r.Dir, readingsIndex)
+	if _, err := os.Stat(index); err == nil {
+		return 0, fmt.Errorf("%s is there already: replies to these requests would be taken for replies to others; name another folder", index)
+	}
+	all, err := r.questions()
+	if err != nil {
+		return 0, err
+	}
+	kept, err := r.kept(lacking)
+	if err != nil {
+		return 0, err
+	}
+	var lines strings.Builder
+	lines.WriteString("request\tabout\tsha256\n")
+	number := map[string]int{}
+	for _, q := range drawnQuestions(all) {
+		request := auditor.RequestHash(q.task)
+		if rs := kept[q.prompt]; rs != nil && slices.ContainsFunc(rs.Readings, func(one auditor.Reading) bool { return one.Request == request }) {
+			continue
+		}
+		number[q.tier]++
+		name := fmt.Sprintf("%s/%03d", q.tier, number[q.tier])
+		file := r.file(name, "request")
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return 0, err
+		}
+		if err := os.WriteFile(file, []byte(auditor.Prompt(q.task)), 0o644); err != nil {
+			return 0, err
+		}
+		fmt.Fprintf(&lines, "%s\t%s\t%s\n", name, q.about, request)
+	}
+	n := number[plainTier] + number[moduleTier]
+	if n == 0 {
+		return 0, fmt.Errorf("%s was shown all that is drawn: nothing is left to ask", lacking)
+	}
+	return n, os.WriteFile(index, []byte(lines.String()), 0o644)
+}
+
+// file gives the file of a numbered request ("plain/001"), or of a reply to it.
+func (r Readings) file(name, what string) string {
+	return filepath.Join(r.Dir, filepath.FromSlash(name)+"."+what+".txt")
+}
+
+// kept gives what is recorded of a reader, by prompt.
+func (r Readings) kept(reader string) (map[string]*auditor.Readings, error) {
+	by := map[string]*auditor.Readings{}
+	readers, err := auditor.Readers(audit.PlainFiles(os.DirFS(r.Root)), "fixtures/recordings")
+	for _, one := range readers {
+		for _, tier := range []string{plainTier, moduleTier} {
+			prompt := (&Config{Tier: tier}).defaultPrompt()
+			if rs := one.Read(prompt); rs != nil && one.Name() == reader {
+				by[prompt] = rs
+			}
+		}
+	}
+	return by, err
+}
+
+// Keep makes the replies of about.Reader to the requests in Dir its recording, beside
+// what is recorded of it, and says of whom they are; "" in a field keeps what is said.
+// Replies to a request that would be another one today are dropped, recorded ones too,
+// and told on w. Without Dir nothing else is done.
+func (r Readings) Keep(about auditor.Readings, w io.Writer) error {
+	all, err := r.questions()
+	if err != nil {
+		return err
+	}
+	today := map[string]question{}
+	for _, q := range all {
+		today[q.about] = q
+	}
+	kept, err := r.kept(about.Reader)
+	if err != nil {
+		return err
+	}
+	said := map[string]*auditor.Readings{} // of these, what to write
+	for prompt, rs := range kept {
+		n := len(rs.Readings)
+		rs.Readings = slices.DeleteFunc(rs.Readings, func(one auditor.Reading) bool { return staleReading(today, one, w) })
+		if len(rs.Readings) < n {
+			said[prompt] = rs
+		}
+	}
+	if r.Dir != "" {
+		if err := r.replies(about, today, kept, said, w); err != nil {
+			return err
+		}
+	}
+	if len(said) == 0 {
+		return fmt.Errorf("nothing to keep: expected files like plain/001.%s.reply.txt in %s", about.Reader, cmp.Or(r.Dir, "a folder that is named"))
+	}
+	for _, prompt := range slices.Sorted(maps.Keys(said)) {
+		rs := said[prompt]
+		if err := rs.Write(filepath.Join(r.Root, "fixtures", "recordings")); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s with %s: %d readings\n", rs.Reader, prompt, len(rs.Readings))
+	}
+	return nil
+}
+
+// staleReading reports whether what a reading is about is asked otherwise today, and
+// tells so.
+func staleReading(today map[string]question, one auditor.Reading, w io.Writer) bool {
+	q, there := today[one.About]
+	if there && auditor.RequestHash(q.task) == one.Request {
+		return false
+	}
+	fmt.Fprintf(w, "dropped: %s: its request is another one today\n", one.About)
+	return true
+}
+
+// replies reads what a reader replied to the requests in the folder.
+func (r Readings) replies(about auditor.Readings, today map[string]question, kept, said map[string]*auditor.Readings, w io.Writer) error {
+	index, err := os.ReadFile(filepath.Join(r.Dir, readingsIndex))
+	if err != nil {
+		return err
+	}
+	unread := 0
+	for i, line := range strings.Split(strings.TrimSpace(string(index)), "\n")[1:] {
+		fields := strings.Split(line, "\t")
+		if len(fields) != 3 {
+			return fmt.Errorf("%s:%d: %q: expected request, about and sha256 as assay readings ask writes them", filepath.Join(r.Dir, readingsIndex), i+2, line)
+		}
+		name, one := fields[0], auditor.Reading{About: fields[1], Request: fields[2]}
+		reply, err := os.ReadFile(r.file(name, about.Reader+".reply"))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			unread++
+			continue
+		case err != nil:
+			return err
+		case len(bytes.TrimSpace(reply)) == 0:
+			return fmt.Errorf("%s is empty: remove it where nobody replied", r.file(name, about.Reader+".reply"))
+		}
+		if request, err := os.ReadFile(r.file(name, "request")); err != nil || fmt.Sprintf("%x", sha256.Sum256(request)) != one.Request {
+			return fmt.Errorf("%s is not the request that was written (%v): what replies to it is about something else", r.file(name, "request"), err)
+		}
+		if staleReading(today, one, w) {
+			continue
+		}
+		prompt := today[one.About].prompt
+		rs := kept[prompt]
+		if rs == nil {
+			rs = &auditor.Readings{Reader: about.Reader, Prompt: prompt}
+			kept[prompt] = rs
+		}
+		rs.Model, rs.Date, rs.Asked, rs.Had = cmp.Or(about.Model, rs.Model), cmp.Or(about.Date, rs.Date), cmp.Or(about.Asked, rs.Asked), cmp.Or(about.Had, rs.Had)
+		one.Reply = string(reply)
+		rs.Readings = append(slices.DeleteFunc(rs.Readings, func(old auditor.Reading) bool { return old.About == one.About }), one)
+		said[prompt] = rs
+	}
+	if unread > 0 {
+		fmt.Fprintf(w, "%d requests have no reply of %s\n", unread, about.Reader)
+	}
+	return nil
+}
+
+// questions gives every case and every module as it is asked.
+func (r Readings) questions() ([]question, error) {
+	checkout, err := Checkout(r.Root)
+	if err != nil {
+		return nil, err
+	}
+	e := &env{root: &root{own: checkout, Dir: r.Root}}
+	corpus, corpusErr := fixture.ReadCorpus(checkout, "tests", false)
+	modules, modulesErr := e.drawModules()
+	plain, plainErr := e.tierPrompt(plainTier)
+	module, moduleErr := e.tierPrompt(moduleTier)
+	if err := errors.Join(corpusErr, modulesErr, plainErr, moduleErr); err != nil {
+		return nil, err
+	}
+	var all []question
+	eachCase(corpus, func(app *audit.App, f *audit.Family, cs *audit.Case) {
+		all = append(all, question{plainTier, plain.name, cs.ID(), cs.Family(), audit.ReviewTask{Spec: app.Spec.Prompt, Prompt: plain.text, Language: cs.Language, Code: cs.Code}})
+	})
+	for _, m := range modules {
+		all = append(all, question{moduleTier, module.name, m.ID(), m.Project, m.Task(module.text)})
+	}
+	return all, nil
+}
+
+// tierPrompt reads the prompt with which a tier is asked.
+func (e *env) tierPrompt(tier string) (prompt, error) {
+	name := (&Config{Tier: tier}).defaultPrompt()
+	text, err := e.prompt(name)
+	return prompt{name, text}, err
+}
+
+// drawnQuestions draws the questions that are read, in the order in which they are numbered.
+func drawnQuestions(all []question) []question {
+	chance := func(q question) string {
+		return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "reading %d %s", benchSeed, q.about)))
+	}
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b question) int {
+		return cmp.Or(-cmp.Compare(a.tier, b.tier), cmp.Compare(chance(a), chance(b)))
+	})
+	most := map[string]int{plainTier: readingsAFamily, moduleTier: readingsAProject}
+	taken := map[string]int{}
+	return slices.DeleteFunc(all, func(q question) bool {
+		taken[q.tier+q.family]++
+		return taken[q.tier+q.family] > most[q.tier]
+	})
+}
+
+// asks reports whether a reviewer is asked about a case or a module: a recorded one
+// only about what it was shown.
+func asks(r audit.Reviewer, p prompt, about string) bool {
+	reader, ok := r.(*auditor.Reader)
+	return !ok || reader.Has(p.name, about)
+}
+
+// stale counts what a recorded reviewer was shown of what is asked here, and refuses
+// it where a request has become another one since. Of modules, those of other draws
+// are passed over.
+func (b *bench) stale(r audit.Reviewer, p prompt) error {
+	reader, ok := r.(*auditor.Reader)
+	if !ok {
+		return nil
+	}
+	rs := reader.Read(p.name)
+	if rs == nil {
+		return fmt.Errorf("%s is a recorded reviewer, and was never asked with the prompt %s: record it with assay readings", r.Name(), p.name)
+	}
+	today := map[string]audit.ReviewTask{}
+	draws := map[string]bool{}
+	if b.corpus != nil {
+		eachCase(b.corpus, func(app *audit.App, _ *audit.Family, cs *audit.Case) {
+			today[cs.ID()] = (&run.Trial{Case: cs, Spec: app.Spec, Prompt: p.text}).Task()
+		})
+	}
+	for _, m := range b.modules {
+		today[m.ID()] = m.Task(p.text)
+		draws[m.App()] = true
+	}
+	var gone []string
+	for _, one := range rs.Readings {
+		task, there := today[one.About]
+		switch {
+		case there && auditor.RequestHash(task) == one.Request:
+			b.recorded[variant{r.Name(), p.name}]++
+		case b.corpus != nil || draws[path.Dir(one.About)]:
+			gone = append(gone, one.About)
+		}
+	}
+	if len(gone) > 0 {
+		return fmt.Errorf("%s is stale: %d of the %d requests that it was shown are others today, like that about %s: have them read again (assay readings ask --lacking %s), or let them go (assay readings keep %s)", r.Name(), len(gone), len(rs.Readings), gone[0], r.Name(), r.Name())
+	}
+	return nil
+}
