@@ -11,7 +11,7 @@ import (
 
 // plantCmd draws a planted project by hand.
 type plantCmd struct {
-	Name string `arg:"" help:"A folder of fixtures/planted."`
+	Name string `arg:"" help:"A folder of fixtures/planted, or planted-all: all of them side by side."`
 	Seed uint64 `help:"Of the draw." default:"1"`
 	Out  string `short:"o" required:"" help:"Folder to write to, which must be absent or empty; the key is written beside it, as <folder>.key.md."`
 	Root string `default:"." env:"ASSAY_ROOT" help:"Folder with fixtures/."`
@@ -23,11 +23,10 @@ func (c *plantCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	p, err := planted.Read(fsys, "fixtures/planted/"+c.Name)
+	target, err := suite.Plant(fsys, c.Name, c.Seed)
 	if err != nil {
 		return err
 	}
-	target := p.Draw(c.Seed).Render()
 	if err := target.Write(c.Out); err != nil {
 		return err
 	}

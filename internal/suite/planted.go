@@ -69,8 +69,10 @@ func (e *env) target(name string) (target, error) {
 }
 
 // plantedNames lists the planted projects; none is no error.
-func (e *env) plantedNames() []string {
-	entries, err := fs.ReadDir(e.root.holdings(), plantedDir)
+func (e *env) plantedNames() []string { return plantedNames(e.root.holdings()) }
+
+func plantedNames(fsys fs.FS) []string {
+	entries, err := fs.ReadDir(fsys, plantedDir)
 	if err != nil {
 		return nil
 	}
@@ -87,38 +89,44 @@ func (e *env) plantedNames() []string {
 // -seed and -seeds name. All of them side by side are drawn where -filter names
 // planted-all.
 func (e *env) planted() ([]target, error) {
+	names := []string{plantedAll}
+	if e.cfg.Filter != plantedAll {
+		names = slices.DeleteFunc(e.plantedNames(), func(name string) bool { return !e.cfg.chooses(name) && e.cfg.Filter != "planted" })
+	}
 	var targets []target
-	names := e.plantedNames()
 	for i := range max(1, e.cfg.Seeds) {
 		seed := cmp.Or(e.cfg.Seed, planted.DefaultSeed) + uint64(i)
-		var draws []*planted.Draw
 		for _, name := range names {
-			all := e.cfg.Filter == plantedAll
-			if !all && !e.cfg.chooses(name) && e.cfg.Filter != "planted" {
-				continue
-			}
-			p, err := planted.Read(e.root.holdings(), path.Join(plantedDir, name))
+			drawn, err := Plant(e.root.holdings(), name, seed)
 			if err != nil {
 				return nil, err
 			}
-			draw := p.Draw(seed)
-			if all {
-				draws = append(draws, draw)
-				continue
-			}
-			t := draw.Render()
-			targets = append(targets, target{project: named(t, name, seed), drawn: t})
-		}
-		if len(draws) > 0 {
-			t, err := planted.Combine(plantedAll, "The planted projects side by side", draws...)
-			if err != nil {
-				return nil, err
-			}
-			targets = append(targets, target{project: named(t, plantedAll, seed), drawn: t})
+			targets = append(targets, target{project: named(drawn, name, seed), drawn: drawn})
 		}
 	}
 	slices.SortStableFunc(targets, func(a, b target) int { return strings.Compare(a.project.Name, b.project.Name) })
 	return targets, nil
+}
+
+// Plant draws the planted project of this name, or with planted-all all of them
+// side by side; its export and key are those that Regression takes.
+func Plant(fsys fs.FS, name string, seed uint64) (*planted.Target, error) {
+	if name != plantedAll {
+		p, err := planted.Read(fsys, path.Join(plantedDir, name))
+		if err != nil {
+			return nil, err
+		}
+		return p.Draw(seed).Render(), nil
+	}
+	var draws []*planted.Draw
+	for _, one := range plantedNames(fsys) {
+		p, err := planted.Read(fsys, path.Join(plantedDir, one))
+		if err != nil {
+			return nil, err
+		}
+		draws = append(draws, p.Draw(seed))
+	}
+	return planted.Combine(plantedAll, "The planted projects side by side", draws...)
 }
 
 // named gives a draw's key. Another seed than the default one is part of the name:
