@@ -23,15 +23,17 @@ func (c *plantCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	target, err := suite.Plant(fsys, c.Name, c.Seed)
+	target, project, err := suite.Drawn(fsys, fmt.Sprintf("%s@%d", c.Name, c.Seed))
 	if err != nil {
 		return err
+	}
+	if target == nil {
+		return fmt.Errorf("there is no planted project %q: expected a folder of fixtures/planted, or planted-all", c.Name)
 	}
 	if err := target.Write(c.Out); err != nil {
 		return err
 	}
 	key := filepath.Clean(c.Out) + ".key.md"
-	project := target.Project()
 	if err := os.WriteFile(key, planted.KeyMarkdown(project), 0o600); err != nil {
 		return err
 	}
