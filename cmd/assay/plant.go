@@ -13,11 +13,12 @@ import (
 type plantCmd struct {
 	Name string `arg:"" help:"A folder of fixtures/planted, or planted-all: all of them side by side."`
 	Seed uint64 `help:"Of the draw." default:"1"`
-	Out  string `short:"o" required:"" help:"Folder to write to, which must be absent or empty; the key is written beside it, as <folder>.key.md."`
+	Out  string `short:"o" required:"" help:"Folder to write to, which must be absent or empty; its key and the list of its files are written beside it, as <folder>.key.md and <folder>.key.tree.tsv."`
 	Root string `default:"." env:"ASSAY_ROOT" help:"Folder with fixtures/."`
 }
 
-// Run writes the export of a draw and, beside it, its key.
+// Run writes the export of a draw and, beside it, its key with the list of its files:
+// what reads the keys of fixtures/projects reads both.
 func (c *plantCmd) Run() error {
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
@@ -35,6 +36,9 @@ func (c *plantCmd) Run() error {
 	}
 	key := filepath.Clean(c.Out) + ".key.md"
 	if err := os.WriteFile(key, planted.KeyMarkdown(project), 0o600); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Clean(c.Out)+".key.tree.tsv", target.TreeTSV(), 0o600); err != nil {
 		return err
 	}
 	fmt.Printf("%s with seed %d: %d files in %s; %d known vulnerabilities and %d decoys in %s\n",
