@@ -24,25 +24,27 @@ import (
 type captureCmd struct {
 	source
 	Auditor string `arg:"" help:"A section of fixtures/auditors.md."`
-	Project string `arg:"" help:"Name of a project of fixtures/projects."`
+	Project string `arg:"" help:"Name of a project: one of fixtures/projects, or a planted one, with @ and a seed for another draw."`
 	Trial   int    `help:"Number of this run, for an auditor that is recorded several times."`
 	Control string `help:"For a control: what it is."`
 	Notes   string `help:"What a reader of the recording must know."`
 }
 
-// Run records an auditor on a project. The key must be frozen first: a key that
-// is written after the tool spoke is no answer key.
+// Run records an auditor on a project. The key of a pinned one must be frozen first:
+// a key that is written after the tool spoke is no answer key.
 func (c *captureCmd) Run(ctx context.Context) error {
 	fsys, err := c.fixtures()
 	if err != nil {
 		return err
 	}
-	p, err := c.project(c.Project)
+	drawn, p, err := c.drawn(c.Project)
 	if err != nil {
 		return err
 	}
-	if err := frozen(fsys, p); err != nil {
-		return err
+	if drawn == nil { // the key of a draw follows from its sites, which their exploits hold
+		if err := frozen(fsys, p); err != nil {
+			return err
+		}
 	}
 	entry, err := findAuditor(fsys, c.Auditor)
 	if err != nil {
@@ -52,20 +54,20 @@ func (c *captureCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sealed, err := c.export(ctx, p, filepath.Join(dir, "src"))
+	src, remove, err := suite.Export(ctx, p, drawn, filepath.Join(dir, "src"), c.clone)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = errors.Join(sealed.Remove(), os.Remove(dir)) }()
-	run, err := auditor.FromEntry(entry).Audit(ctx, audit.AuditTask{Dir: sealed.Dir, MaxUSD: entry.Cost})
+	defer func() { _ = errors.Join(remove(), os.Remove(dir)) }()
+	run, err := auditor.FromEntry(entry).Audit(ctx, audit.AuditTask{Dir: src, MaxUSD: entry.Cost})
 	if err != nil {
 		return err
 	}
-	if err := c.store(fsys, p, &entry, &run, sealed.Dir); err != nil {
-		return c.keep(&run, sealed.Dir, err)
+	if err := c.store(fsys, p, &entry, &run, src); err != nil {
+		return c.keep(&run, src, err)
 	}
 	if entry.Kind == "agent" { // a recording holds less than what was paid for
-		kept, err := c.keepBeside(&run, sealed.Dir)
+		kept, err := c.keepBeside(&run, src)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/planted"
 	"assay/internal/seal"
 	"assay/internal/static/lang"
 	"assay/internal/suite"
@@ -36,12 +37,23 @@ func under(root string, name ...string) string {
 // the folder lacks are Assay's.
 func (s source) fixtures() (fs.FS, error) { return suite.Checkout(s.Root) }
 
+// project gives a key: a file's, or that of a planted project's draw ("club@7").
 func (s source) project(name string) (*audit.Project, error) {
+	_, p, err := s.drawn(name)
+	return p, err
+}
+
+// drawn is project with the draw; nil for what is pinned.
+func (s source) drawn(name string) (*planted.Target, *audit.Project, error) {
 	fsys, err := s.fixtures()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
+	drawn, p, err := suite.Drawn(fsys, name)
+	if err == nil && drawn == nil {
+		p, err = fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
+	}
+	return drawn, p, err
 }
 
 // clone fetches the project at its pin.
@@ -57,15 +69,6 @@ func (s source) clone(ctx context.Context, p *audit.Project) (*seal.Clone, error
 	return seal.Fetch(ctx, p, cache, s.Mirror)
 }
 
-// export fetches the project and writes its sealed export to dir.
-func (s source) export(ctx context.Context, p *audit.Project, dir string) (*seal.Sealed, error) {
-	clone, err := s.clone(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	return clone.Export(ctx, dir)
-}
-
 type fetchCmd struct {
 	source
 	Project   string `arg:"" help:"Name of a project of fixtures/projects."`
@@ -79,9 +82,12 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	if c.Functions { // before the key is held against the manifest that it asks to be written anew
 		return manifests{c.source}.functions(ctx, c.Project)
 	}
-	p, err := c.project(c.Project)
+	drawn, p, err := c.drawn(c.Project)
 	if err != nil {
 		return err
+	}
+	if drawn != nil {
+		return fmt.Errorf("%s is planted, and nothing of it is fetched: expected assay plant NAME --seed N -o DIR", c.Project)
 	}
 	clone, err := c.clone(ctx, p)
 	if err != nil {

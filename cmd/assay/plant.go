@@ -11,29 +11,34 @@ import (
 
 // plantCmd draws a planted project by hand.
 type plantCmd struct {
-	Name string `arg:"" help:"A folder of fixtures/planted."`
+	Name string `arg:"" help:"A folder of fixtures/planted, or planted-all: all of them side by side."`
 	Seed uint64 `help:"Of the draw." default:"1"`
-	Out  string `short:"o" required:"" help:"Folder to write to, which must be absent or empty; the key is written beside it, as <folder>.key.md."`
+	Out  string `short:"o" required:"" help:"Folder to write to, which must be absent or empty; its key and the list of its files are written beside it, as <folder>.key.md and <folder>.key.tree.tsv."`
 	Root string `default:"." env:"ASSAY_ROOT" help:"Folder with fixtures/."`
 }
 
-// Run writes the export of a draw and, beside it, its key.
+// Run writes the export of a draw and, beside it, its key with the list of its files:
+// what reads the keys of fixtures/projects reads both.
 func (c *plantCmd) Run() error {
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
 		return err
 	}
-	p, err := planted.Read(fsys, "fixtures/planted/"+c.Name)
+	target, project, err := suite.Drawn(fsys, fmt.Sprintf("%s@%d", c.Name, c.Seed))
 	if err != nil {
 		return err
 	}
-	target := p.Draw(c.Seed).Render()
+	if target == nil {
+		return fmt.Errorf("there is no planted project %q: expected a folder of fixtures/planted, or planted-all", c.Name)
+	}
 	if err := target.Write(c.Out); err != nil {
 		return err
 	}
 	key := filepath.Clean(c.Out) + ".key.md"
-	project := target.Project()
 	if err := os.WriteFile(key, planted.KeyMarkdown(project), 0o600); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Clean(c.Out)+".key.tree.tsv", target.TreeTSV(), 0o600); err != nil {
 		return err
 	}
 	fmt.Printf("%s with seed %d: %d files in %s; %d known vulnerabilities and %d decoys in %s\n",

@@ -10,13 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strconv"
-	"strings"
 	"time"
 
 	"assay/audit"
 	"assay/audit/fixture"
-	"assay/internal/planted"
 	"assay/internal/record"
 	"assay/internal/report"
 	"assay/internal/run"
@@ -139,11 +136,11 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 type sources struct {
 	source
 	held  *os.Root                     // nil without --source
-	drawn map[string]map[string][]byte // of planted projects, by name and path
+	files map[string]map[string][]byte // of planted projects, by name and path
 }
 
 func (c *reportCmd) sources() (*sources, error) {
-	s := &sources{source: source{Root: c.Root}, drawn: map[string]map[string][]byte{}}
+	s := &sources{source: source{Root: c.Root}, files: map[string]map[string][]byte{}}
 	if c.Source == "" {
 		return s, nil
 	}
@@ -152,38 +149,21 @@ func (c *reportCmd) sources() (*sources, error) {
 	return s, err
 }
 
-// project gives a key: a file's, or that of a planted project's draw ("club@7").
+// project is source.project; the files of a draw are kept, to be shown.
 func (s *sources) project(name string) (*audit.Project, error) {
-	fsys, err := s.fixtures()
-	if err != nil {
-		return nil, err
+	drawn, key, err := s.source.drawn(name)
+	if err != nil || drawn == nil {
+		return key, err
 	}
-	stem, number, _ := strings.Cut(name, "@")
-	seed := uint64(planted.DefaultSeed)
-	if number != "" {
-		if seed, err = strconv.ParseUint(number, 10, 64); err != nil {
-			return nil, fmt.Errorf("%q: %w: expected the name of a project, with @ and a seed where it is drawn", name, err)
-		}
+	s.files[name] = map[string][]byte{}
+	for _, f := range drawn.Files {
+		s.files[name][f.Path] = f.Content
 	}
-	if _, err := fs.Stat(fsys, "fixtures/planted/"+stem); !fs.ValidPath(stem) || err != nil {
-		return s.source.project(name)
-	}
-	p, err := planted.Read(fsys, "fixtures/planted/"+stem)
-	if err != nil {
-		return nil, err
-	}
-	t := p.Draw(seed).Render()
-	s.drawn[name] = map[string][]byte{}
-	for _, f := range t.Files {
-		s.drawn[name][f.Path] = f.Content
-	}
-	key := t.Project()
-	key.Name = name
 	return key, nil
 }
 
 func (s *sources) read(project, path string) ([]byte, error) {
-	if b, ok := s.drawn[project][path]; ok {
+	if b, ok := s.files[project][path]; ok {
 		return b, nil
 	}
 	if s.held == nil {

@@ -37,6 +37,9 @@ func (c *triageCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if p.Planted {
+		return fmt.Errorf("%s is planted: its reviews name files and functions as source/ does, whatever a draw calls them: write them into fixtures/planted/<project>/reviews.md", c.Project)
+	}
 	out := c.Out
 	if out == "" {
 		out = filepath.Join(c.Root, "fixtures/projects", c.Project+".reviews.md")

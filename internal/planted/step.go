@@ -16,7 +16,8 @@ import (
 const maxOutput = 256 << 10
 
 // A step is a command line that is run by the shell, in a process group of its
-// own that is killed whole.
+// own that is killed whole. Its umask is 022, whoever runs it: which files a draw
+// shows to others must not hang on that.
 type step struct {
 	name    string
 	command string
@@ -66,7 +67,7 @@ func (s step) run(ctx context.Context) (stdout []byte, cpu time.Duration, err er
 // start starts the step. Whoever calls it calls kill.
 func (s step) start() (*running, error) {
 	p := &running{step: s, ended: make(chan struct{})}
-	p.cmd = exec.Command("/bin/sh", "-c", s.command)
+	p.cmd = exec.Command("/bin/sh", "-c", "umask 022; "+s.command)
 	p.cmd.Dir, p.cmd.Env = s.dir, s.env
 	p.cmd.Stdout, p.cmd.Stderr = both{&p.stdout, &p.all}, &p.all
 	p.cmd.WaitDelay = time.Second // what the leader left behind holds its output open

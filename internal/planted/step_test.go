@@ -45,6 +45,14 @@ func TestStepLeavesNothing(t *testing.T) {
 	}, 20*time.Second, 5*time.Millisecond)
 }
 
+// TestStepHasAUmaskOfItsOwn: what a draw lets others read is the same on any machine.
+func TestStepHasAUmaskOfItsOwn(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o077))
+	out, _, err := step{name: "test", command: "umask", dir: t.TempDir(), timeout: time.Minute}.run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "0022\n", string(out))
+}
+
 // TestTailIsBounded: of a flood the end is kept.
 func TestTailIsBounded(t *testing.T) {
 	s := step{name: "build", command: "i=0; while [ $i -lt 40000 ]; do echo line $i of a flood of output; i=$((i+1)); done; false", dir: t.TempDir(), timeout: time.Minute}

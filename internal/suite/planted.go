@@ -30,13 +30,20 @@ type target struct {
 	broken  error           // why its key cannot be read; the project has a name alone then
 }
 
-// export makes the sealed export for one live trial in a new folder, and gives where
-// it is and what removes it.
+// export makes the sealed export for one live trial.
 func (x *target) export(ctx context.Context, dir string, fetch func(context.Context, *audit.Project) (*seal.Clone, error)) (string, func() error, error) {
-	if x.drawn != nil {
-		return dir, func() error { return nil }, x.drawn.Export(dir)
+	return Export(ctx, x.project, x.drawn, dir, fetch)
+}
+
+// Export makes a project's sealed export in a new folder, of its draw where it is
+// planted and otherwise of what fetch gives, and says where it is and what removes
+// it.
+func Export(ctx context.Context, p *audit.Project, drawn *planted.Target, dir string,
+	fetch func(context.Context, *audit.Project) (*seal.Clone, error)) (at string, remove func() error, err error) {
+	if drawn != nil {
+		return dir, (&seal.Sealed{Dir: dir}).Remove, drawn.Export(dir)
 	}
-	clone, err := fetch(ctx, x.project)
+	clone, err := fetch(ctx, p)
 	if err != nil {
 		return "", nil, err
 	}
@@ -49,16 +56,12 @@ func (x *target) export(ctx context.Context, dir string, fetch func(context.Cont
 
 // target gives the project of this name, as records and plans hold it.
 func (e *env) target(name string) (target, error) {
-	base, seed, drawn := strings.Cut(name, "@")
-	x := *e
-	x.cfg.Filter, x.cfg.Seed, x.cfg.Seeds = base, 0, 1
-	if drawn {
-		n, err := strconv.ParseUint(seed, 10, 64)
-		if err != nil {
-			return target{}, fmt.Errorf("%q is no project: expected a number, the seed, after @", name)
-		}
-		x.cfg.Seed = n
+	drawn, key, err := Drawn(e.root.holdings(), name)
+	if drawn != nil || err != nil {
+		return target{project: key, drawn: drawn}, err
 	}
+	x := *e
+	x.cfg.Filter = name
 	all, err := x.targets()
 	for _, t := range all {
 		if t.project.Name == name {
@@ -69,8 +72,10 @@ func (e *env) target(name string) (target, error) {
 }
 
 // plantedNames lists the planted projects; none is no error.
-func (e *env) plantedNames() []string {
-	entries, err := fs.ReadDir(e.root.holdings(), plantedDir)
+func (e *env) plantedNames() []string { return plantedNames(e.root.holdings()) }
+
+func plantedNames(fsys fs.FS) []string {
+	entries, err := fs.ReadDir(fsys, plantedDir)
 	if err != nil {
 		return nil
 	}
@@ -87,47 +92,65 @@ func (e *env) plantedNames() []string {
 // -seed and -seeds name. All of them side by side are drawn where -filter names
 // planted-all.
 func (e *env) planted() ([]target, error) {
+	names := []string{plantedAll}
+	if e.cfg.Filter != plantedAll {
+		names = slices.DeleteFunc(e.plantedNames(), func(name string) bool { return !e.cfg.chooses(name) && e.cfg.Filter != "planted" })
+	}
 	var targets []target
-	names := e.plantedNames()
 	for i := range max(1, e.cfg.Seeds) {
 		seed := cmp.Or(e.cfg.Seed, planted.DefaultSeed) + uint64(i)
-		var draws []*planted.Draw
 		for _, name := range names {
-			all := e.cfg.Filter == plantedAll
-			if !all && !e.cfg.chooses(name) && e.cfg.Filter != "planted" {
-				continue
-			}
-			p, err := planted.Read(e.root.holdings(), path.Join(plantedDir, name))
+			drawn, key, err := Drawn(e.root.holdings(), fmt.Sprintf("%s@%d", name, seed))
 			if err != nil {
 				return nil, err
 			}
-			draw := p.Draw(seed)
-			if all {
-				draws = append(draws, draw)
-				continue
-			}
-			t := draw.Render()
-			targets = append(targets, target{project: named(t, name, seed), drawn: t})
-		}
-		if len(draws) > 0 {
-			t, err := planted.Combine(plantedAll, "The planted projects side by side", draws...)
-			if err != nil {
-				return nil, err
-			}
-			targets = append(targets, target{project: named(t, plantedAll, seed), drawn: t})
+			targets = append(targets, target{project: key, drawn: drawn})
 		}
 	}
 	slices.SortStableFunc(targets, func(a, b target) int { return strings.Compare(a.project.Name, b.project.Name) })
 	return targets, nil
 }
 
-// named gives a draw's key. Another seed than the default one is part of the name:
-// its key is another, and so are its records and baselines.
-func named(t *planted.Target, name string, seed uint64) *audit.Project {
-	p := t.Project()
-	p.Name = name
-	if seed != planted.DefaultSeed {
-		p.Name = fmt.Sprintf("%s@%d", name, seed)
+// Drawn draws the planted project of this name, or with planted-all all of them side
+// by side, and gives its key as Regression takes it. A name may end with @ and the
+// seed: another than the default one stays part of the name, as the key is another,
+// and so are its records and baselines. Both are nil where no planted project has
+// the name.
+func Drawn(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
+	base, number, seeded := strings.Cut(name, "@")
+	names := plantedNames(fsys)
+	if base != plantedAll {
+		names = slices.DeleteFunc(names, func(one string) bool { return one != base })
 	}
-	return p
+	if len(names) == 0 {
+		return nil, nil, nil
+	}
+	seed := uint64(planted.DefaultSeed)
+	if seeded {
+		var err error
+		if seed, err = strconv.ParseUint(number, 10, 64); err != nil {
+			return nil, nil, fmt.Errorf("%q is no project: expected a number, the seed, after @", name)
+		}
+	}
+	var draws []*planted.Draw
+	for _, one := range names {
+		p, err := planted.Read(fsys, path.Join(plantedDir, one))
+		if err != nil {
+			return nil, nil, err
+		}
+		draws = append(draws, p.Draw(seed))
+	}
+	drawn := draws[0].Render()
+	if base == plantedAll {
+		var err error
+		if drawn, err = planted.Combine(plantedAll, "The planted projects side by side", draws...); err != nil {
+			return nil, nil, err
+		}
+	}
+	key := drawn.Project()
+	key.Name = base
+	if seed != planted.DefaultSeed {
+		key.Name = fmt.Sprintf("%s@%d", base, seed)
+	}
+	return drawn, key, nil
 }

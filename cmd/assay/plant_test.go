@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit/fixture"
+	"assay/internal/suite"
+)
+
+// TestPlantedAllByHand: what assay plant writes is what Regression audits, and its
+// key is read as any project's.
+func TestPlantedAllByHand(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "all")
+	c := &plantCmd{Name: "planted-all", Seed: 7, Out: out, Root: "../.."}
+	require.NoError(t, c.Run())
+
+	fsys, err := suite.Checkout(c.Root)
+	require.NoError(t, err)
+	drawn, key, err := suite.Drawn(fsys, "planted-all@7")
+	require.NoError(t, err)
+	require.Equal(t, "planted-all@7", key.Name)
+	for _, f := range drawn.Files {
+		b, err := os.ReadFile(filepath.Join(out, f.Path))
+		require.NoError(t, err)
+		require.Equal(t, string(f.Content), string(b), f.Path)
+	}
+	again, err := fixture.ReadProject(os.DirFS(filepath.Dir(out)), "all.key.md")
+	require.NoError(t, err)
+	require.Equal(t, key.KeyHash, again.KeyHash)
+	require.Len(t, again.Tree, len(drawn.Files))
+
+	c = &plantCmd{Name: "webgoat", Seed: 7, Out: out + "2", Root: "../.."}
+	require.ErrorContains(t, c.Run(), `no planted project "webgoat"`)
+	require.NoDirExists(t, out+"2")
+}
