@@ -87,9 +87,12 @@ func TestARunIsSpread(t *testing.T) {
 // makes its trials anew for each try, and knows nothing of an earlier one.
 func TestSituations(t *testing.T) {
 	t.Parallel()
-	for _, u := range mockapi.Situations {
+	for i, u := range mockapi.Situations {
 		t.Run(u.Name, func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && i%3 != 2 {
+				t.Skip("-short: a third of the situations")
+			}
 			s := mockapi.New(u.Script)
 			defer s.Close()
 			db := open(t, database(t))
