@@ -103,7 +103,11 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 			}
 		}
 		if err := layCase(p, "case.go", code); err != nil {
-			return err
+			g.failed[k] = err.Error()
+			keys = keys[:len(keys)-1]
+			if err := os.RemoveAll(p); err != nil {
+				return err
+			}
 		}
 	}
 	if len(keys) == 0 {

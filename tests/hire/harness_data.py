@@ -47,12 +47,13 @@ def build():
     for c, name in NAMES.items():
         for n in (1, 2, 3):
             put("depots", c * 10 + n, c, f"{name} yard {n}")
-        for n, role, depot in ((1, "clerk", 1), (2, "clerk", 2), (3, "manager", 0), (4, "auditor", 0), (5, "manager", 0), (6, "clerk", 3)):
+        for n, role, depot in ((1, "clerk", 1), (2, "clerk", 2), (3, "manager", 0), (4, "auditor", 0), (5, "manager", 0), (6, "clerk", 3),
+                               (7, "clerk", 2), (8, "clerk", 1)):
             put("users", c * 100 + n, c, c * 10 + depot if depot else None, f"{name} {role} {n}", role, f"pin$hash{c}{n}")
-        customers = {6: f"=HYPERLINK(\"http://x.example\",\"{name}\")", 7: f"<img src=x onerror=alert(1)> {name}", 8: f"-{name}+1"}
+        customers = {6: f"=HYPERLINK(\"http://x.example\",\"{name}\")", 7: f"<img src=x onerror=alert(1) alt={name}>", 8: f"-{name}+1"}
         for n in range(1, 9):
             put("customers", ident(c, CUSTOMER, n), c, customers.get(n, f"{name} customer {n}"), f"c{n}@{name.lower()}.example",
-                f"DE{c}{n}8877665544332{c}{n}5", PAST if n == 5 else None)
+                f"FR{c}{n}88776655443322110099{c}{n}5" if n == 6 else f"DE{c}{n}887766554433211{c}{n}5", PAST if n == 5 else None)
         rates = {}
         for n in range(1, 16):
             rates[n] = 40 + 10 * n
