@@ -15,7 +15,7 @@ type mutating interface {
 }
 
 // Mutants makes the mutants of code; of several files, of what a change adds to
-// them. See Runner.
+// them.
 func (c *Code) Mutants(code string) []Mutant {
 	blocks := audit.SplitBlocks("", code)
 	files, err := audit.PatchBlocks(blocks)
