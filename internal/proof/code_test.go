@@ -115,7 +115,7 @@ func TestChangesAreProven(t *testing.T) {
 			require.Contains(t, r.Mutants(fam.Cases[0].Code)[0].Name, " in "+file)
 			require.Empty(t, r.Mutants(change(file, lang, good, good)), "of what was there before there are none")
 
-			_, err = r.Run(context.Background(), fam, strings.Replace(fam.Cases[0].Code, "\n-", "\n-other", 1), fam.Sets)
+			_, err = r.Run(context.Background(), fam, strings.Replace(fam.Cases[0].Code, "@@\n-", "@@\n-other", 1), fam.Sets)
 			require.ErrorContains(t, err, "line 4 of the change: \"other")
 		})
 	}
