@@ -23,19 +23,11 @@ type Case struct {
 	Number      int    // the NN of the file name
 	Label       Label
 	Description string
-	Language    string  // the info string of the code's fence; may be empty
-	Code        string  // what a reviewer sees; of several blocks, all of them, each below its path
-	Blocks      []Block // the code's blocks where there are several or they name their files; else nil
-	Violates    []int   // requirements that a bad case breaks, ascending; may be empty
+	Language    string // the info string of the code's fence; may be empty
+	Code        string // what a reviewer sees; of several blocks, or of one with a path, what JoinBlocks gives
+	Violates    []int  // requirements that a bad case breaks, ascending; may be empty
 	CWEs        []CWE
 	Pos         Pos
-}
-
-// A Block is one fenced block of a case's code.
-type Block struct {
-	Path     string // as its info string gives it: `go file=orders/export.go`; empty where it does not
-	Language string // "diff": a change, shown beside its context
-	Code     string
 }
 
 // ID is "<app>/<query>-<NN>-<label>", unique in a corpus.

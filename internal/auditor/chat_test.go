@@ -379,6 +379,13 @@ func TestDirectory(t *testing.T) {
 	require.ErrorContains(t, err, "ASSAY_BASE_URL")
 }
 
+// TestPromptOfAChange: each file stands below its path, the change last.
+func TestPromptOfAChange(t *testing.T) {
+	code := audit.JoinBlocks([]audit.Block{{Path: "a.py", Language: "python", Code: "x = 1\n"}, {Language: "diff", Code: "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"}})
+	p := auditor.Prompt(audit.ReviewTask{Spec: "S", Prompt: "P", Language: "python", Code: code})
+	require.Equal(t, "S\n\nP\n\n## a.py\n\n```python\nx = 1\n```\n\n## The change\n\n```diff\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n```\n\n", p)
+}
+
 func TestPromptHoldsCodeWhole(t *testing.T) {
 	nested := task
 	nested.Code = "a\n````\nb\n```"

@@ -8,8 +8,8 @@ import (
 )
 
 // Prompt puts a task into the one text that reviewers are sent: the SPEC's
-// Prompt section, the evaluation prompt, the code (of a module its files, their
-// lines numbered). It is made of the task alone,
+// Prompt section, the evaluation prompt, the code (of several files each below its
+// path, of a module with its lines numbered). It is made of the task alone,
 // which holds no label, file name, number or description. A task that is asked
 // again says what was wrong with the reply before, and nothing of what it said.
 func Prompt(t audit.ReviewTask) string {
@@ -23,7 +23,17 @@ func Prompt(t audit.ReviewTask) string {
 		writeCode(&b, file.Language, numbered(file.Code))
 		b.WriteString("\n")
 	}
-	if len(t.Files) == 0 {
+	blocks := audit.SplitBlocks(t.Language, t.Code)
+	for _, block := range blocks {
+		title := block.Path
+		if title == "" {
+			title = "The change"
+		}
+		b.WriteString("## " + title + "\n\n")
+		writeCode(&b, block.Language, block.Code)
+		b.WriteString("\n")
+	}
+	if len(t.Files)+len(blocks) == 0 {
 		writeCode(&b, t.Language, t.Code)
 	}
 	if t.Unusable != "" {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func NewCode(app *audit.App) (*Code, error) {
 		if app.Harness[l.harness] == nil {
 			continue
 		}
-		path, err := exec.LookPath(l.program)
+		program, err := exec.LookPath(l.program)
 		if err != nil {
 			return nil, &MissingRuntime{l.program, l.pkg}
 		}
@@ -65,7 +66,7 @@ func NewCode(app *audit.App) (*Code, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &Code{app: app, lang: l, program: path, dir: dir, deadline: Deadline}
+		c := &Code{app: app, lang: l, program: program, dir: dir, deadline: Deadline}
 		if l.program == "go" {
 			c.golang = &golang{code: c, binaries: map[string]string{}}
 		}
@@ -125,7 +126,33 @@ func (c *Code) lay(dir, code string) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(dir, c.lang.file), []byte(code), 0o600)
+	return layCase(dir, c.lang.file, code)
+}
+
+// layCase writes a case's code to the file of this name or, where it is several
+// files, to their paths, the change among them made.
+func layCase(dir, file, code string) error {
+	files, err := audit.PatchBlocks(audit.SplitBlocks("", code))
+	if err != nil {
+		return err
+	}
+	if files == nil {
+		files = []audit.Block{{Path: file, Code: code}}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, f := range files {
+		if err := root.MkdirAll(path.Dir(f.Path), 0o700); err != nil {
+			return err
+		}
+		if err := root.WriteFile(f.Path, []byte(f.Code), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lines writes the sets as the harness reads them: one JSON object a line, with

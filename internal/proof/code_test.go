@@ -3,8 +3,10 @@ package proof_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,6 +87,36 @@ func TestCodeIsProven(t *testing.T) {
 			require.Len(t, problems, 2)
 			require.Contains(t, problems[0].What, "a good violates on the attack set")
 			require.Contains(t, problems[1].What, "breaks requirement 1 on no attack set")
+		})
+	}
+}
+
+// TestChangesAreProven: what runs is the files with the change made, whatever the
+// language; what does not fit does not run, and mutants are made of what is new.
+func TestChangesAreProven(t *testing.T) {
+	change := func(file, language, before, after string) string {
+		lines := func(sign, code string) string {
+			return sign + strings.ReplaceAll(strings.TrimSuffix(code, "\n"), "\n", "\n"+sign) + "\n"
+		}
+		return audit.JoinBlocks([]audit.Block{{Path: file, Language: language, Code: before}, {Language: "diff", Code: fmt.Sprintf(
+			"--- a/%s\n+++ b/%s\n@@ -1,%d +1,%d @@\n%s%s", file, file, strings.Count(before, "\n"), strings.Count(after, "\n"), lines("-", before), lines("+", after))}})
+	}
+	for lang, file := range map[string]string{"js": "case.mjs", "py": "case.py", "go": "case.go"} {
+		t.Run(lang, func(t *testing.T) {
+			app, fam := noteFamily(lang)
+			good, bad := notes[lang]["good"], notes[lang]["bad"]
+			fam.Cases[0].Code, fam.Cases[1].Code = change(file, lang, bad, good), change(file, lang, good, bad)
+			r := openCode(t, app)
+			problems, err := proof.Check(context.Background(), r, app, fam)
+			require.NoError(t, err)
+			require.Empty(t, problems)
+			require.Empty(t, proof.Twins(app, fam, fam.Cases[0]))
+			require.Len(t, r.Mutants(fam.Cases[0].Code), 1, "the guard that the change makes stricter")
+			require.Contains(t, r.Mutants(fam.Cases[0].Code)[0].Name, " in "+file)
+			require.Empty(t, r.Mutants(change(file, lang, good, good)), "of what was there before there are none")
+
+			_, err = r.Run(context.Background(), fam, strings.Replace(fam.Cases[0].Code, "@@\n-", "@@\n-other", 1), fam.Sets)
+			require.ErrorContains(t, err, "line 4 of the change: \"other")
 		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,10 +97,15 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 		if err := os.MkdirAll(p, 0o700); err != nil {
 			return err
 		}
-		files := maps.Clone(harness)
-		files["case.go"] = []byte(code)
-		for name, b := range files {
+		for name, b := range harness {
 			if err := os.WriteFile(filepath.Join(p, name), b, 0o600); err != nil {
+				return err
+			}
+		}
+		if err := layCase(p, "case.go", code); err != nil {
+			g.failed[k] = err.Error()
+			keys = keys[:len(keys)-1]
+			if err := os.RemoveAll(p); err != nil {
 				return err
 			}
 		}

@@ -14,8 +14,28 @@ type mutating interface {
 	Mutants(code string) []Mutant
 }
 
-// Mutants makes the mutants of a good in the language of the cases.
-func (c *Code) Mutants(code string) []Mutant { return codeMutants(c.lang.program, code) }
+// Mutants makes the mutants of code; of several files, of what a change adds to
+// them.
+func (c *Code) Mutants(code string) []Mutant {
+	blocks := audit.SplitBlocks("", code)
+	files, err := audit.PatchBlocks(blocks)
+	if err != nil || blocks == nil {
+		return codeMutants(c.lang.program, code) // what does not fit does not run
+	}
+	var all []Mutant
+	for i, f := range files {
+		before := slices.IndexFunc(blocks, func(b audit.Block) bool { return b.Path == f.Path })
+		for _, m := range codeMutants(c.lang.program, f.Code) {
+			if before >= 0 && slices.ContainsFunc(codeMutants(c.lang.program, blocks[before].Code), func(o Mutant) bool { return o.Name == m.Name }) {
+				continue
+			}
+			changed := slices.Clone(files)
+			changed[i].Code = m.Code
+			all = append(all, Mutant{Name: m.Name + " in " + f.Path, Code: audit.JoinBlocks(changed)})
+		}
+	}
+	return all
+}
 
 // Mutants makes the mutants of SQL.
 func (p *Postgres) Mutants(code string) []Mutant { return Mutants(code) }

@@ -21,8 +21,11 @@ type Twin struct {
 var TwinKinds = []string{"stripped", "renamed", "misled", "literals"}
 
 // Twins gives the twins of a case of fam. A kind that would change nothing is
-// left out.
+// left out; a change to several files has none.
 func Twins(app *audit.App, fam *audit.Family, c *audit.Case) []Twin {
+	if audit.SplitBlocks(c.Language, c.Code) != nil {
+		return nil
+	}
 	d := dialectOf(c.Language)
 	bare := d.strip(c.Code)
 	candidates := []Twin{

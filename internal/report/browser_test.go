@@ -272,35 +272,39 @@ func TestACaseInABrowser(t *testing.T) {
 	dir := t.TempDir()
 	_, err := report.WriteSite(dir, in)
 	require.NoError(t, err)
-	var bad *audit.Case
+	var bads []*audit.Case // of one file, and of a change to several
 	for _, a := range in.Apps {
 		for _, f := range a.Families {
 			for _, c := range f.Cases {
-				if c.Label == audit.Bad && len(c.Violates) > 0 && bad == nil {
-					bad = c
+				if c.Label == audit.Bad && len(c.Violates) > 0 && (audit.SplitBlocks(c.Language, c.Code) != nil) == (len(bads) == 1) && len(bads) < 2 {
+					bads = append(bads, c)
 				}
 			}
 		}
 	}
-	b.open(t, filepath.Join(dir, "cases", bad.App+".html")+"#"+url.PathEscape(bad.ID()), 1440)
-	text := eval[string](t, b, "document.querySelector('#case').textContent")
-	require.Contains(t, text, "What it violates")
-	require.Contains(t, text, bad.Description)
-	code := eval[string](t, b, "Array.from(document.querySelectorAll('#case .code > span'), l => l.textContent.slice(String(l.querySelector('.ln').textContent).length)).join('')")
-	require.Equal(t, strings.TrimRight(bad.Code, "\n"), strings.TrimRight(code, "\n"), "the code, character for character")
-	require.Positive(t, eval[int](t, b, "document.querySelectorAll('#case .flaw').length"))
-	require.Positive(t, eval[int](t, b, "document.querySelectorAll('#case .diff .minus, #case .diff .plus').length"))
-	require.Contains(t, text, "900 tokens in, 80 out")
-	require.Contains(t, text, "0.0003 USD")
-	eval[bool](t, b, "(() => { const d = Array.from(document.querySelectorAll('.card details')).find(d => d.textContent.includes('prompt')); d.open = true; return new Promise(r => setTimeout(() => r(true))) })()")
-	sent := eval[string](t, b, "Array.from(document.querySelectorAll('.card details')).find(d => d.open).querySelector('.words').textContent")
-	var spec *audit.Spec
-	for _, a := range in.Apps {
-		if a.App == bad.App {
-			spec = a.Spec
+	require.Len(t, bads, 2)
+	for _, bad := range bads {
+		b.open(t, filepath.Join(dir, "cases", bad.App+".html")+"#"+url.PathEscape(bad.ID()), 1440)
+		text := eval[string](t, b, "document.querySelector('#case').textContent")
+		require.Contains(t, text, "What it violates")
+		require.Contains(t, text, bad.Description)
+		code := eval[string](t, b, "Array.from(document.querySelectorAll('#case .code > span'), l => l.textContent.slice(String(l.querySelector('.ln').textContent).length)).join('')")
+		require.Equal(t, strings.TrimRight(bad.Code, "\n"), strings.TrimRight(code, "\n"), "the code, character for character")
+		require.Equal(t, len(audit.SplitBlocks(bad.Language, bad.Code)), eval[int](t, b, "document.querySelectorAll('#case .code > .file').length"))
+		require.Positive(t, eval[int](t, b, "document.querySelectorAll('#case .flaw').length"))
+		require.Positive(t, eval[int](t, b, "document.querySelectorAll('#case .diff .minus, #case .diff .plus').length"))
+		require.Contains(t, text, "900 tokens in, 80 out")
+		require.Contains(t, text, "0.0003 USD")
+		eval[bool](t, b, "(() => { const d = Array.from(document.querySelectorAll('.card details')).find(d => d.textContent.includes('prompt')); d.open = true; return new Promise(r => setTimeout(() => r(true))) })()")
+		sent := eval[string](t, b, "Array.from(document.querySelectorAll('.card details')).find(d => d.open).querySelector('.words').textContent")
+		var spec *audit.Spec
+		for _, a := range in.Apps {
+			if a.App == bad.App {
+				spec = a.Spec
+			}
 		}
+		require.Equal(t, auditor.Prompt(audit.ReviewTask{Spec: spec.Prompt, Prompt: "Judge it.", Language: bad.Language, Code: bad.Code}), sent, "as a reviewer is sent it")
 	}
-	require.Equal(t, auditor.Prompt(audit.ReviewTask{Spec: spec.Prompt, Prompt: "Judge it.", Language: bad.Language, Code: bad.Code}), sent, "as a reviewer is sent it")
 }
 
 // A project's page: choices, rows that open with their source, links to the pin, and

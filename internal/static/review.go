@@ -32,7 +32,14 @@ func (a *Analyser) Review(ctx context.Context, task audit.ReviewTask) (audit.Rev
 	}
 	src := &source{path: file}
 	src.take([]byte(wrap(file, task.Code)))
-	res, err := (&Analyser{opts: a.opts, fragment: true}).judge(ctx, set, []*source{src}, Result{})
+	sources := []*source{src}
+	if blocks := audit.SplitBlocks(task.Language, task.Code); blocks != nil {
+		if blocks, err = audit.PatchBlocks(blocks); err != nil {
+			return audit.Review{Status: audit.Malformed, Detail: err.Error()}, nil
+		}
+		sources = take(blocks)
+	}
+	res, err := (&Analyser{opts: a.opts, fragment: true}).judge(ctx, set, sources, Result{})
 	if err != nil {
 		return audit.Review{}, err
 	}
@@ -45,13 +52,7 @@ func (a *Analyser) reviewModule(ctx context.Context, files []audit.Block) (audit
 	if err != nil {
 		return audit.Review{}, err
 	}
-	var sources []*source
-	for _, f := range files {
-		s := &source{path: f.Path, size: int64(len(f.Code))}
-		s.take([]byte(f.Code))
-		sources = append(sources, s)
-	}
-	res, err := a.judge(ctx, set, sources, Result{})
+	res, err := a.judge(ctx, set, take(files), Result{})
 	if err != nil {
 		return audit.Review{}, err
 	}
@@ -64,6 +65,16 @@ func (a *Analyser) reviewModule(ctx context.Context, files []audit.Block) (audit
 	}
 	r.Raw = audit.FormatViolations(r.Violations)
 	return r, nil
+}
+
+func take(files []audit.Block) []*source {
+	var sources []*source
+	for _, f := range files {
+		s := &source{path: f.Path, size: int64(len(f.Code))}
+		s.take([]byte(f.Code))
+		sources = append(sources, s)
+	}
+	return sources
 }
 
 // verdict makes a review of what was found.

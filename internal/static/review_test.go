@@ -22,6 +22,12 @@ func TestReview(t *testing.T) {
 		{"go order from a request", "go", "func (s *Server) notes(w http.ResponseWriter, r *http.Request) {\n\ts.db.Query(\"SELECT id FROM notes WHERE owner_id = $1 ORDER BY \"+r.FormValue(\"sort\"), userID(r))\n}", audit.Bad, 89},
 		{"php without tag", "php", "$st = $pdo->prepare('SELECT id, text FROM notes WHERE user_id = ?');\n$st->execute([$_SESSION['user_id']]);", audit.Good, 0},
 		{"sql has no flow", "sql", "select id, text from notes where owner_id = :user", audit.Good, 0},
+		{"a change makes it bad", "python", audit.JoinBlocks([]audit.Block{
+			{Path: "notes.py", Code: "def note(request):\n    name = request.GET['name']\n    return len(name)\n"},
+			{Language: "diff", Code: "--- a/notes.py\n+++ b/notes.py\n@@ -2,2 +2,2 @@\n     name = request.GET['name']\n-    return len(name)\n+    return HttpResponse(os.popen('ls ' + name))\n"}}), audit.Bad, 78},
+		{"a change makes it good", "python", audit.JoinBlocks([]audit.Block{
+			{Path: "notes.py", Code: "def note(request):\n    name = request.GET['name']\n    return HttpResponse(os.popen('ls ' + name))\n"},
+			{Language: "diff", Code: "--- a/notes.py\n+++ b/notes.py\n@@ -2,2 +2,2 @@\n     name = request.GET['name']\n-    return HttpResponse(os.popen('ls ' + name))\n+    return len(name)\n"}}), audit.Good, 0},
 		{"sql by its look", "", "update notes set text = :text where id = :id", audit.Good, 0},
 	}
 	for _, tt := range tests {

@@ -48,10 +48,18 @@ parts.push((root, hash) => {
   const step = (by) => {
     for (let i = +pick.value + by; i >= 0 && i < data.cases.length; i += by) if (within(data.cases[i])) return show(i);
   };
+  // Several files are one text, each below a line with its path, and a change below "diff".
+  const blocksOf = (c) => text(c.code).startsWith("==> ") ? text(c.code).split(/^==> (\S.*) <==\n/m).slice(1) : [];
   const codeOf = (c, flawed) => {
     const pre = make("pre", { className: "source code" + (c.label === "bad" ? " misleading" : ""), tabIndex: 0 });
+    const several = blocksOf(c).length > 0;
+    let change = false;
     tokens(text(c.code).replace(/\n$/, ""), c.language).forEach((line, i) => {
-      pre.append(make("span", { className: flawed.has(i) ? "flaw" : "" }, make("span", { className: "ln" }, String(i + 1)), ...line.map(([k, t]) => (k ? make("span", { className: k }, t) : t)), "\n"));
+      const words = line.map(([, t]) => t).join("");
+      const file = several && /^==> \S.* <==$/.test(words);
+      if (file) change = words === "==> diff <==";
+      const kind = file ? "file" : flawed.has(i) ? "flaw" : change ? { "-": "minus", "+": "plus" }[words[0]] || "" : "";
+      pre.append(make("span", { className: kind }, make("span", { className: "ln" }, String(i + 1)), ...line.map(([k, t]) => (k ? make("span", { className: k }, t) : t)), "\n"));
     });
     return pre;
   };
@@ -78,8 +86,14 @@ parts.push((root, hash) => {
   // As internal/auditor puts it together: the SPEC's Prompt section, the prompt, the code.
   const promptOf = (c, v) => {
     const p = data.prompts[v.prompt];
-    const fence = "`".repeat(Math.max(3, ...Array.from(text(c.code).matchAll(/`+/g), (m) => m[0].length + 1)));
-    return text(data.spec).trim() + "\n\n" + text(p).trim() + "\n\n" + fence + c.language + "\n" + text(c.code).replace(/\n+$/, "") + "\n" + fence + "\n";
+    const fenced = (language, code) => {
+      const fence = "`".repeat(Math.max(3, ...Array.from(code.matchAll(/`+/g), (m) => m[0].length + 1)));
+      return fence + language + "\n" + code.replace(/\n+$/, "") + "\n" + fence + "\n";
+    };
+    const blocks = blocksOf(c);
+    let code = blocks.length ? "" : fenced(c.language, text(c.code));
+    for (let i = 0; i < blocks.length; i += 2) code += "## " + (blocks[i] === "diff" ? "The change\n\n" + fenced("diff", blocks[i + 1]) : blocks[i] + "\n\n" + fenced(c.language, blocks[i + 1])) + "\n";
+    return text(data.spec).trim() + "\n\n" + text(p).trim() + "\n\n" + code;
   };
   const cardOf = (c, x) => {
     const v = data.variants[x.by];
