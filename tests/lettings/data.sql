@@ -120,6 +120,9 @@ SELECT kit.id(a, 7, 500 + k), kit.id(a, 6, u), 'N' || lpad((k + a * 70)::text, 5
 FROM generate_series(1, 3) AS a, (VALUES (1, 4, date '2026-07-01', date '2027-06-30'), (2, 4, '2026-06-30', '2027-06-30'), (3, 12, '2027-01-01', '2027-12-31'),
   (4, 16, '2025-07-01', '2026-06-30'), (5, 16, '2026-06-30', NULL), (6, 7, '2025-08-01', NULL), (7, 7, '2025-07-15', '2025-08-01'), (8, 21, '2026-09-01', NULL),
   (9, 11, '2024-01-01', '2024-08-29')) AS n (k, u, f, l);
+-- Sixty drafts of one reference for unit 57: nothing keeps references apart.
+INSERT INTO leases
+SELECT kit.id(1, 7, 600 + k), kit.id(1, 6, 57), 'D00001', 'draft', date '2027-07-01', NULL, 99000, 198000, 1, false FROM generate_series(1, 60) AS k;
 
 -- Two occupants for the first lease of each unit, 70 for lease 12. The second one of lease 4 left yesterday, of 5 leaves
 -- today, of 10 comes tomorrow, of 13 came today. Account 5 of agency 8 lives in lease 3 of agencies 1 and 2.
@@ -132,6 +135,8 @@ FROM (VALUES (1, 168), (2, 112), (3, 21)) AS size (a, u), generate_series(1, u) 
 JOIN LATERAL (SELECT * FROM leases x WHERE x.id = kit.id(a, 7, n)) AS l ON true,
   generate_series(1, CASE WHEN n = 12 AND a <> 3 THEN 70 ELSE 2 END) AS g;
 INSERT INTO occupants SELECT kit.id(a, 8, 900), kit.id(a, 7, 3), kit.id(8, 1, 5), date '2024-07-01', NULL FROM generate_series(1, 2) AS a;
+-- One for each of the sixty drafts.
+INSERT INTO occupants SELECT kit.id(1, 8, 600 + k), kit.id(1, 7, 600 + k), kit.id(1, 1, 440 + k % 40), date '2027-07-01', NULL FROM generate_series(1, 60) AS k;
 
 -- Each lease that was ever signed has a settled deposit, settled rents, and one that is due; lease 12 has 70 more. Some
 -- are reversed or waived, the deposit of lease 14 among them. Ended and noticed leases with n % 16 = 5 or 6 have a refund of a part already.
