@@ -62,7 +62,7 @@ def build():
         old = {n: (n % 6 + 1, n % 4 + 1, f"2025-{n % 4 + 1:02d}-{n % 26 + 1:02d}", f"2025-{n % 4 + 1:02d}-{n % 26 + 3:02d}", "returned", n % 17 == 0)
                for n in range(31, 131)}
         for n, (m, customer, starts, ends, status, dead) in {**HIRES, **old}.items():
-            note = {10: "=1+1", 15: "<b onmouseover=alert(2)>", 18: "@SUM(1)", 3: "\t=2+2"}.get(n, f"hire {n}")
+            note = {10: "=1+1", 15: "<b onmouseover=alert(2)>", 18: "@SUM(1)", 3: "\t=2+2", 11: "seen\r=3+3"}.get(n, f"hire {n}")
             put("hires", ident(c, HIRE, n), c, c * 10 + 2 - m % 2, ident(c, MACHINE, m), ident(c, CUSTOMER, customer), starts, ends, status,
                 price(rates[m], starts, ends), note + " " + name, c * 100 + (1 if m % 2 else 2), PAST if dead else None)
         for n, hire, amount, status, by, decided in (

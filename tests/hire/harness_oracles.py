@@ -304,10 +304,13 @@ def interpreters(run, shown, say):
         page.feed(run.response)
         page.close()
         return
-    for row in csv.reader(io.StringIO(run.response, newline="")):
-        for cell in row:
-            if cell[:1] in tuple("=+-@\t\r"):
-                say(8, f"a cell begins with {cell[:1]!r}")
+    try:
+        for row in csv.reader(io.StringIO(run.response, newline="")):
+            for cell in row:
+                if cell[:1] in tuple("=+-@\t\r"):
+                    say(8, f"a cell begins with {cell[:1]!r}")
+    except csv.Error as e:  # a carriage return outside of quotes: a spreadsheet begins a row there
+        say(8, f"a text breaks its row: {e}")
 
 
 def trail(run, say):
