@@ -337,4 +337,8 @@ func (p Process) rlimits() []rlimit {
 	return rs
 }
 
-func raise(s os.Signal) { _ = syscall.Kill(os.Getpid(), s.(syscall.Signal)) }
+// raise sends a signal to this program, to the thread that calls: so it has come when
+// raise returns, and who is to end by it does not go on meanwhile.
+func raise(s os.Signal) {
+	_, _, _ = syscall.Syscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()), uintptr(s.(syscall.Signal)))
+}
