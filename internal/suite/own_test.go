@@ -198,7 +198,7 @@ func TestAProjectOfOnesOwn(t *testing.T) {
 
 	n.write("fixtures/goals.md", "# Goals\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 50 % |\n\n# Bench\n\n| Goal | Threshold |\n|---|---|\n| Balanced accuracy | >= 70 % |\n")
 	out = n.says(0, n.suites, "-test.run", "Regression|Bench|Verify")
-	require.Regexp(t, `(PASS|WARN) +static +ping +50\.0 %`, out)
+	require.Regexp(t, `(PASS|WARN) +static +ping +100\.0 %`, out)
 	require.NotContains(t, out, "dvja")
 	out = strings.Join(strings.Fields(out), " ") // whatever the width
 	require.Equal(t, 1, strings.Count(out, "Assay's own stand in"), out)
