@@ -14,21 +14,16 @@ type Relation string
 
 // The relations.
 const (
-	Same      Relation = "same"
-	ParentOf  Relation = "parent of"
-	ChildOf   Relation = "child of"
+	Same      Relation = Relation(cwe.Same)
+	ParentOf  Relation = Relation(cwe.ParentOf)
+	ChildOf   Relation = Relation(cwe.ChildOf)
 	StandsFor Relation = "stands for" // a deprecated number or a category, whose successors the entry's is among
 )
 
 // relate says how c stands to own; empty for not at all.
 func relate(c, own audit.CWE) Relation {
-	switch cwe.Relate(int(c), int(own)) {
-	case cwe.Same:
-		return Same
-	case cwe.ParentOf:
-		return ParentOf
-	case cwe.ChildOf:
-		return ChildOf
+	if r := cwe.Relate(int(c), int(own)); r != cwe.Unrelated {
+		return Relation(r)
 	}
 	for _, next := range cwe.Successors(int(c)) {
 		if cwe.Related(next, int(own)) {

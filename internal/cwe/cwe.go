@@ -12,35 +12,25 @@
 package cwe
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 )
 
-//go:generate go run ./gen -o table.go
+//go:generate go run ./gen -o table.tsv
 
 // A Kind says what sort of entry a number names.
-type Kind uint8
+type Kind string
 
 // The kinds.
 const (
-	Weakness Kind = iota + 1
-	Category      // a group of weaknesses, like CWE-310 "Cryptographic Issues"
-	View          // a selection of the catalogue, like CWE-1000
+	Weakness Kind = "weakness"
+	Category Kind = "category" // a group of weaknesses, like CWE-310 "Cryptographic Issues"
+	View     Kind = "view"     // a selection of the catalogue, like CWE-1000
 )
-
-// String gives "weakness", "category" or "view".
-func (k Kind) String() string {
-	switch k {
-	case Weakness:
-		return "weakness"
-	case Category:
-		return "category"
-	case View:
-		return "view"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
 
 // An Entry is one number of the catalogue.
 type Entry struct {
@@ -52,16 +42,61 @@ type Entry struct {
 	Successors []int // ascending; see [Successors]. Not to be changed
 }
 
+//go:embed table.tsv
+var tsv string
+
+// An edition is the catalogue as it is pinned: its first line says which.
+type edition struct {
+	version, date, pkg, sha256 string
+
+	entries  []Entry // ascending
+	children map[int][]int
+}
+
+// catalogue reads the table once. It is generated: what is wrong with it panics.
+var catalogue = sync.OnceValue(func() *edition {
+	lines := strings.Split(strings.TrimSuffix(tsv, "\n"), "\n")
+	head := strings.Split(lines[0], "\t") // # CWE, version, date, npm package, SHA-256
+	c := &edition{version: head[1], date: head[2], pkg: head[3], sha256: head[4], children: map[int][]int{}}
+	for _, line := range lines[1:] {
+		cells := strings.Split(line, "\t") // number, kind, parents, successors, name
+		kind, deprecated := strings.CutPrefix(cells[1], "deprecated ")
+		e := Entry{Number: number(cells[0]), Name: cells[4], Kind: Kind(kind), Deprecated: deprecated, Parents: numbers(cells[2]), Successors: numbers(cells[3])}
+		for _, p := range e.Parents {
+			c.children[p] = append(c.children[p], e.Number)
+		}
+		c.entries = append(c.entries, e)
+	}
+	return c
+})
+
+func number(cell string) int {
+	n, err := strconv.Atoi(cell)
+	if err != nil {
+		panic("internal/cwe/table.tsv: " + err.Error())
+	}
+	return n
+}
+
+func numbers(cell string) (ns []int) {
+	for _, n := range strings.Fields(cell) {
+		ns = append(ns, number(n))
+	}
+	return ns
+}
+
 // Source says which edition of the catalogue the table was made from, in one line.
 func Source() string {
-	return fmt.Sprintf("CWE %s of %s (npm %s, sha256 %s)", catalogVersion, catalogDate, catalogPackage, catalogSHA256)
+	c := catalogue()
+	return fmt.Sprintf("CWE %s of %s (npm %s, sha256 %s)", c.version, c.date, c.pkg, c.sha256)
 }
 
 // Version is the edition's number and date, like "4.15 (2024-07-16)".
-func Version() string { return catalogVersion + " (" + catalogDate + ")" }
+func Version() string { return catalogue().version + " (" + catalogue().date + ")" }
 
 // Lookup finds an entry by its number, of whatever kind.
 func Lookup(n int) (Entry, bool) {
+	table := catalogue().entries
 	i, found := slices.BinarySearchFunc(table, n, func(e Entry, n int) int { return e.Number - n })
 	if !found {
 		return Entry{}, false
@@ -108,43 +143,18 @@ func Successors(n int) []int {
 
 // Children gives the weaknesses that name n as a parent, ascending. The slice is
 // the caller's.
-func Children(n int) []int { return slices.Clone(children()[n]) }
-
-var children = sync.OnceValue(func() map[int][]int {
-	m := make(map[int][]int)
-	for i := range table {
-		for _, p := range table[i].Parents {
-			m[p] = append(m[p], table[i].Number)
-		}
-	}
-	return m
-})
+func Children(n int) []int { return slices.Clone(catalogue().children[n]) }
 
 // A Relation says how one number stands to another.
-type Relation uint8
+type Relation string
 
 // The relations. Two steps, siblings included, are [Unrelated].
 const (
-	Unrelated Relation = iota
-	Same
-	ParentOf // a is a parent of b
-	ChildOf  // a is a child of b
+	Unrelated Relation = ""
+	Same      Relation = "same"
+	ParentOf  Relation = "parent of" // a is a parent of b
+	ChildOf   Relation = "child of"  // a is a child of b
 )
-
-// String gives "same", "parent of", "child of" or "unrelated".
-func (r Relation) String() string {
-	switch r {
-	case Unrelated:
-		return "unrelated"
-	case Same:
-		return "same"
-	case ParentOf:
-		return "parent of"
-	case ChildOf:
-		return "child of"
-	}
-	return fmt.Sprintf("Relation(%d)", uint8(r))
-}
 
 // Relate says how a stands to b. A number is Same as itself even when the
 // catalogue does not list it.
@@ -167,24 +177,10 @@ func Related(a, b int) bool { return Relate(a, b) != Unrelated }
 // Neighbours gives n itself, its parents and its children, each once, ascending.
 func Neighbours(n int) []int {
 	ns := append([]int{n}, Parents(n)...)
-	ns = append(ns, children()[n]...)
+	ns = append(ns, catalogue().children[n]...)
 	slices.Sort(ns)
 	return slices.Compact(ns)
 }
 
 // All gives every entry of the catalogue, ascending.
-func All() []Entry { return slices.Clone(table) }
-
-// MarshalText writes the relation's name.
-func (r Relation) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// UnmarshalText reads what MarshalText wrote.
-func (r *Relation) UnmarshalText(b []byte) error {
-	for _, known := range []Relation{Unrelated, Same, ParentOf, ChildOf} {
-		if known.String() == string(b) {
-			*r = known
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is no relation: expected same, parent of, child of or unrelated", b)
-}
+func All() []Entry { return slices.Clone(catalogue().entries) }
