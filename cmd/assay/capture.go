@@ -50,15 +50,11 @@ func (c *captureCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "assay-export-")
+	src, remove, err := suite.Sealed(ctx, p, drawn, c.clone)
 	if err != nil {
 		return err
 	}
-	src, remove, err := suite.Export(ctx, p, drawn, filepath.Join(dir, "src"), c.clone)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = errors.Join(remove(), os.Remove(dir)) }()
+	defer func() { _ = remove() }()
 	run, err := auditor.FromEntry(entry).Audit(ctx, audit.AuditTask{Dir: src, MaxUSD: entry.Cost})
 	if err != nil {
 		return err

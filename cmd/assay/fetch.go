@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
 	"assay/audit"
-	"assay/audit/fixture"
 	"assay/internal/planted"
 	"assay/internal/seal"
 	"assay/internal/static/lang"
@@ -49,24 +47,12 @@ func (s source) drawn(name string) (*planted.Target, *audit.Project, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	drawn, p, err := suite.Drawn(fsys, name)
-	if err == nil && drawn == nil {
-		p, err = fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
-	}
-	return drawn, p, err
+	return suite.Project(fsys, name)
 }
 
 // clone fetches the project at its pin.
 func (s source) clone(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
-	cache := s.Cache
-	if cache == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return nil, fmt.Errorf("%w: set ASSAY_CACHE", err)
-		}
-		cache = filepath.Join(user, "assay")
-	}
-	return seal.Fetch(ctx, p, cache, s.Mirror)
+	return suite.Fetch(ctx, p, s.Cache, s.Mirror)
 }
 
 type fetchCmd struct {

@@ -17,7 +17,6 @@ type triggerCmd struct {
 	SinceLastFull bool   `help:"Ask no paths: full where the newest full record of records/ is a month old."`
 	Records       string `help:"Folder of records, for --since-last-full." default:"records"`
 	ExitCode      bool   `help:"Tell the answer by the exit status too: 0 none, 10 smoke, 20 full."`
-	Explain       bool   `help:"Give the rule of every path, not that of the answer alone."`
 }
 
 // The exit statuses of --exit-code. 1 stays what it is: an error, and no answer.
@@ -95,12 +94,6 @@ func (c *triggerCmd) paths(in io.Reader, why io.Writer) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w on standard input: expected what git diff --name-only --no-renames prints; where nothing changed, nothing needs to ask", err)
 	}
-	if c.Explain {
-		for _, p := range d.Paths {
-			fmt.Fprintln(why, p)
-		}
-	} else {
-		fmt.Fprintln(why, d.Why())
-	}
+	fmt.Fprintln(why, d.Why())
 	return d.Suite, nil
 }

@@ -60,7 +60,7 @@ func (a *audits) settings(entry audit.AuditorEntry) (string, error) {
 	}
 	parts := []string{"command " + entry.Command, "prompt " + prompt, "model " + entry.Model, "version " + a.version(entry), "format " + entry.Format, "output " + entry.Output}
 	for _, name := range slices.Sorted(slices.Values(entry.Variables())) {
-		value := environment(name)
+		value := os.Getenv(name)
 		info, err := os.Stat(value)
 		if value != "" && name != entry.Network.Key && !auditor.Credential(name) && (err != nil || !info.IsDir()) {
 			parts = append(parts, name+"="+value)

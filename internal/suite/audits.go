@@ -2,17 +2,12 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"assay/audit"
-	"assay/audit/score"
 	"assay/internal/auditor"
 	"assay/internal/box"
 	"assay/internal/run"
@@ -39,18 +34,10 @@ const (
 )
 
 // audits are the live audits of one run of a suite: trials of the one engine.
-// Leaves plan theirs and call t.Parallel; start sends what was planned; leaves wait
-// for it.
 type audits struct {
-	suite   *Suite
-	env     *env
-	name    string // of the suite
+	engine
 	entries map[string]audit.AuditorEntry
 	planned []*run.Audit
-	started chan struct{} // closed when running is set, or failed
-	running *run.Run
-	failed  error
-	closers []func()
 	workers *river.DB // nil: this process runs them
 	slots   int       // audits that workers run at once
 
@@ -61,7 +48,7 @@ type audits struct {
 }
 
 func newAudits(s *Suite, e *env, name string, entries map[string]audit.AuditorEntry) *audits {
-	return &audits{suite: s, env: e, name: name, entries: entries, started: make(chan struct{}), versions: map[string]string{}, turns: map[string]*sync.Mutex{}}
+	return &audits{engine: newEngine(s, e, name), entries: entries, versions: map[string]string{}, turns: map[string]*sync.Mutex{}}
 }
 
 // A onceFunc makes one run of an auditor, in an export of its own, and gives the
@@ -88,63 +75,31 @@ func (a *audits) plan(c *candidate, project, export string, once onceFunc) ([]*r
 
 // start says what the plan costs, and carries it out in the background.
 func (a *audits) start(t T) {
-	defer close(a.started)
 	if len(a.planned) == 0 {
+		close(a.started)
 		return
 	}
-	a.failed = a.begin(t)
-	if a.failed != nil && !errors.Is(a.failed, errEstimate) {
-		t.Errorf("%s: %v", audit.Invalid, a.failed)
-	}
-}
-
-func (a *audits) begin(t T) error {
-	ctx, stop := untilStopped(t, lastMinute)
-	a.closers = append(a.closers, stop)
-	st, err := store.Open(ctx, a.suite.db(a.env))
-	if err != nil {
-		return err
-	}
-	a.closers = append(a.closers, func() {
-		if err := st.Close(); err != nil {
-			t.Errorf("%v", err)
+	a.begin(t, func() error {
+		cfg := &a.env.cfg
+		c := run.Config{Concurrency: cfg.Audits, Tries: auditTries, FirstWait: a.suite.auditWait, Grace: a.suite.auditGrace, Run: store.Run{Suite: a.name}}
+		if a.workers != nil && !cfg.AuditsSaid {
+			c.Concurrency = max(1, a.slots)
 		}
+		ctx, plan, err := a.prepare(t, lastMinute, c, func(ctx context.Context, st store.Store) ([]run.Item, error) {
+			return run.AuditItems(ctx, st, a.planned)
+		})
+		if err == nil {
+			err = a.env.uncached()
+		}
+		if err != nil {
+			return err
+		}
+		r, err := plan.Start(box.WithoutInterrupts(ctx))
+		if err == nil {
+			a.running = r
+		}
+		return err
 	})
-	items, err := run.AuditItems(ctx, st, a.planned)
-	if err != nil {
-		return err
-	}
-	command, err := a.suite.resume(a.env, a.name)
-	if err != nil {
-		return err
-	}
-	plan, err := run.Prepare(ctx, a.config(st, command), items)
-	if err != nil {
-		return err
-	}
-	if plan.Estimate.Most > 0 {
-		t.Logf("%s", plan.Estimate)
-	}
-	if a.env.cfg.Budget == 0 {
-		a.suite.summary.note("estimate: %s", plan.Estimate)
-		return errEstimate
-	}
-	if err := a.env.uncached(); err != nil {
-		return err
-	}
-	a.running, err = plan.Start(box.WithoutInterrupts(ctx))
-	return err
-}
-
-func (a *audits) config(st store.Store, command string) run.Config {
-	cfg := &a.env.cfg
-	c := run.Config{Store: st, Budget: cfg.Budget, Concurrency: cfg.Audits, Seed: benchSeed, Force: cfg.Force, Tries: auditTries, FirstWait: a.suite.auditWait,
-		Grace: a.suite.auditGrace, Progress: a.suite.progress.event,
-		Run: store.Run{Suite: a.name, Command: command, ScoreVersion: score.Version}}
-	if a.workers != nil && !cfg.AuditsSaid {
-		c.Concurrency = max(1, a.slots)
-	}
-	return c
 }
 
 // wait gives what became of a planned audit. One that was never begun is INVALID.
@@ -176,9 +131,7 @@ func (a *audits) end(t T) {
 		}
 		a.tell(&sum)
 	}
-	for _, c := range a.closers {
-		c()
-	}
+	a.close()
 }
 
 func (a *audits) tell(sum *run.Summary) {
@@ -207,20 +160,6 @@ func (a *audits) tell(sum *run.Summary) {
 	if sum.Over > 0 {
 		note("%s: runs cost $%.2f more than their sections of fixtures/auditors.md say at most: raise their Cost", a.name, sum.Over)
 	}
-}
-
-// untilStopped gives the context of a live run: it ends with the first interrupt,
-// after which a second one ends the process at once, and so long before go test's
-// own time is up.
-func untilStopped(t T, margin time.Duration) (context.Context, func()) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	at, ok := t.Deadline()
-	if !ok {
-		return ctx, stop
-	}
-	limited, cancel := context.WithDeadlineCause(ctx, at.Add(-margin), errors.New("the tests' own time is nearly up (-timeout)"))
-	return limited, func() { cancel(); stop() }
 }
 
 // version asks a section's program for its version, once a run of the suite.

@@ -61,10 +61,9 @@ func (b *bench) asked() []variant {
 	var variants []variant
 	seen := map[variant]bool{}
 	for _, l := range b.leaves {
-		s := variant{l.reviewer, l.prompt}
-		if !seen[s] {
-			seen[s] = true
-			variants = append(variants, s)
+		if !seen[l.variant] {
+			seen[l.variant] = true
+			variants = append(variants, l.variant)
 		}
 	}
 	return variants
@@ -72,17 +71,17 @@ func (b *bench) asked() []variant {
 
 // answers gives a variant's answers, of one application or of all: to cases, or
 // about sites.
-func (b *bench) answers(s variant, app string) []score.Answer {
-	if b.corpus == nil {
-		return score.SiteAnswers(b.moduleAnswers(s, app))[0]
+func (b *bench) answers(s variant, about string) []score.Answer {
+	if b.modules != nil {
+		return score.SiteAnswers(b.moduleAnswers(s, about))[0]
 	}
 	var as []score.Answer
-	for _, l := range b.leaves {
-		if l.reviewer != s.reviewer || l.prompt != s.prompt || app != "" && l.cs.App != app {
+	for _, l := range b.of(s) {
+		if about != "" && l.about != about {
 			continue
 		}
 		for i, r := range l.results {
-			as = append(as, score.Answer{Case: l.cs, Trial: i, Outcome: r.Outcome, Violates: r.Evaluation.Violates})
+			as = append(as, score.Answer{Case: l.ask.Case, Trial: i, Outcome: r.Outcome, Violates: r.Evaluation.Violates})
 		}
 	}
 	return as
@@ -91,10 +90,7 @@ func (b *bench) answers(s variant, app string) []score.Answer {
 // flips gives how often a variant's verdicts did not survive the twins.
 func (b *bench) flips(s variant) []score.Flip {
 	var pairs []score.TwinAnswer
-	for _, l := range b.leaves {
-		if l.reviewer != s.reviewer || l.prompt != s.prompt || len(l.results) == 0 {
-			continue
-		}
+	for _, l := range b.of(s) {
 		for i, r := range l.twinResults {
 			pairs = append(pairs, score.TwinAnswer{Kind: l.twins[i].Twin, Case: l.results[0].Outcome, Twin: r.Outcome})
 		}
@@ -127,8 +123,8 @@ func (b *bench) judgeOne(t judging, s variant) {
 	case b.env.cfg.Shard.part():
 		b.suite.summary.note("%s: %s: reported, and judged by assay merge over all shards", name, b.env.cfg.Shard)
 		b.add(s, name, "", all, score.Judgement{Verdict: "part"})
-	case b.whole(s.reviewer, s.prompt):
-		b.gate(t, s, name, all)
+	case b.whole(s):
+		b.gate(t, s, name)
 	default:
 		b.suite.summary.note("%s: a part of the cases was asked: reported, and not held against goals or baseline", name)
 		b.add(s, name, "", all, score.Judgement{Verdict: "part"})
@@ -137,28 +133,21 @@ func (b *bench) judgeOne(t judging, s variant) {
 	for _, f := range b.flips(s) {
 		b.suite.summary.note("%s: %v of verdicts flip on %s twins (%d of %d)", name, f.Share, f.Kind, f.Flipped, f.Asked)
 	}
-	for _, app := range b.apps() {
-		if as := b.answers(s, app); len(as) > 0 {
-			b.add(s, name, app, as, score.Judgement{})
+	for _, about := range b.rows() {
+		if as := b.answers(s, about); len(as) > 0 {
+			b.add(s, name, about, as, score.Judgement{})
 		}
 	}
-	if b.corpus == nil {
+	if b.modules != nil {
 		b.tellModules(s, name)
 	}
 }
 
-// apps gives the names that have a row each: applications, or planted projects.
-func (b *bench) apps() (names []string) {
-	if b.corpus != nil {
-		for _, app := range b.corpus.Apps {
-			names = append(names, app.App)
-		}
-		return names
+// rows gives the names that have a row each: applications, or planted projects.
+func (b *bench) rows() (names []string) {
+	for i := range b.subjects {
+		names = append(names, b.subjects[i].about)
 	}
-	for _, m := range b.modules {
-		names = append(names, m.Project)
-	}
-	slices.Sort(names)
 	return slices.Compact(names)
 }
 
@@ -166,15 +155,10 @@ func (b *bench) apps() (names []string) {
 // "" where none did.
 func (b *bench) unanswered(s variant) string {
 	failed, cause := 0, ""
-	for _, l := range b.leaves {
-		if l.reviewer != s.reviewer || l.prompt != s.prompt {
-			continue
-		}
-		for _, r := range l.results {
-			if r.Outcome == audit.OutcomeErrored {
-				failed++
-				cause = cmp.Or(cause, r.Evaluation.Detail)
-			}
+	for _, r := range b.results(s) {
+		if r.Outcome == audit.OutcomeErrored {
+			failed++
+			cause = cmp.Or(cause, r.Evaluation.Detail)
 		}
 	}
 	if failed == 0 {
@@ -193,17 +177,16 @@ func (b *bench) nothingAnswered(t judging, name string, as []score.Answer) {
 	t.Errorf("%s: %s: none of %d trials has an answer", name, audit.Invalid, len(as))
 }
 
-func (b *bench) gate(t judging, s variant, name string, all []score.Answer) {
-	baseline, err := b.baseline(s)
-	goals := b.goals.Of(s.reviewer).Bench
-	if b.corpus == nil {
-		// The goals are for cases: of modules a drop is judged, and what has no answer.
-		goals = audit.BenchGoals{Unanswered: goals.Unanswered}
-		all, baseline, err = b.moduleSides(s)
-	}
+func (b *bench) gate(t judging, s variant, name string) {
+	all, baseline, err := b.sides(s)
 	if err != nil {
 		t.Errorf("%v", err)
 		return
+	}
+	goals := b.goals.Of(s.reviewer).Bench
+	if b.modules != nil {
+		// The goals are for cases: of modules a drop is judged, and what has no answer.
+		goals = audit.BenchGoals{Unanswered: goals.Unanswered}
 	}
 	j := score.Judgement{}
 	if b.recorded[s] > 0 {
@@ -261,12 +244,10 @@ func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judg
 // paid gives what the answers of this run took, where anybody says.
 func (b *bench) paid(s variant) consumed {
 	sum := audit.Usage{Priced: true}
-	for _, l := range b.leaves {
-		if l.reviewer == s.reviewer && l.prompt == s.prompt {
-			for _, r := range slices.Concat(l.results, l.twinResults) {
-				if !r.Reused && r.Outcome != audit.OutcomeSkipped {
-					sum = sum.Add(r.Evaluation.Usage)
-				}
+	for _, l := range b.of(s) {
+		for _, r := range slices.Concat(l.results, l.twinResults) {
+			if !r.Reused && r.Outcome != audit.OutcomeSkipped {
+				sum = sum.Add(r.Evaluation.Usage)
 			}
 		}
 	}
@@ -279,7 +260,7 @@ func (b *bench) paid(s variant) consumed {
 // next names the run that would settle what is open.
 func (b *bench) next(s variant, j score.Judgement) {
 	tier := ""
-	if b.corpus == nil {
+	if b.modules != nil {
 		tier = " -tier module"
 	}
 	for i := range j.Reasons {
@@ -290,38 +271,37 @@ func (b *bench) next(s variant, j score.Judgement) {
 	}
 }
 
-// baseline gives the stored answers that a variant is compared with; none where it
-// has no baseline. Cases that changed since are left out, and said.
-func (b *bench) baseline(s variant) ([]score.Answer, error) {
-	if b.corpus == nil {
-		return nil, nil
-	}
-	base, err := record.ReadBench(b.env.root.holdings(), "fixtures/baselines", s.reviewer, s.prompt)
+// sides gives a variant's answers and those of its baseline, none where it has none.
+// What changed since is left out, and said.
+func (b *bench) sides(s variant) (now, baseline []score.Answer, err error) {
+	base, err := record.ReadBench(b.env.root.holdings(), baselines, s.reviewer, s.prompt)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	cases := map[string]*audit.Case{}
-	for _, c := range b.corpus.Cases() {
-		cases[c.ID()] = c
+	var notes []string
+	if b.modules != nil {
+		old, gone := base.CompareModules(b.told(s), b.modules, run.ModuleHash)
+		both := score.SiteAnswers(b.moduleAnswers(s, ""), old)
+		now, baseline, notes = both[0], both[1], gone
+	} else {
+		cases := map[string]*audit.Case{}
+		for i := range b.subjects {
+			cases[b.subjects[i].id] = b.subjects[i].ask.Case
+		}
+		now = b.answers(s, "")
+		baseline, notes = base.Compare(b.told(s), cases, run.CaseHash)
 	}
-	answers, notes := base.Compare(b.told(s), cases, run.CaseHash)
 	for _, note := range notes {
 		b.suite.summary.note("%s: %s", s.reviewer, audit.OneLine(note, 0))
 	}
-	return answers, nil
+	return now, baseline, nil
 }
 
 // told gives what a variant's trials put their question to.
-func (b *bench) told(s variant) []record.Asked {
-	var as []record.Asked
-	for _, l := range b.leaves {
-		if l.reviewer != s.reviewer || l.prompt != s.prompt {
-			continue
-		}
-		for _, r := range l.results {
-			ev := r.Evaluation
-			as = record.AppendAsked(as, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
-		}
+func (b *bench) told(s variant) (as []record.Asked) {
+	for _, r := range b.results(s) {
+		ev := &r.Evaluation
+		as = record.AppendAsked(as, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
 	}
 	return as
 }

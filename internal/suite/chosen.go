@@ -3,6 +3,7 @@ package suite
 import (
 	"cmp"
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -26,17 +27,8 @@ func (c *Config) defaultPrompt() string {
 	return defaultPrompt
 }
 
-// prompts reads the chosen prompts, or ends the test.
-func (e *env) prompts(t T) []prompt {
-	t.Helper()
-	ps, err := e.chosenPrompts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ps
-}
-
-func (e *env) chosenPrompts() (ps []prompt, err error) {
+// prompts reads the chosen prompts.
+func (e *env) prompts() (ps []prompt, err error) {
 	names := e.cfg.Prompts
 	if len(names) == 0 {
 		names = []string{e.cfg.defaultPrompt()}
@@ -65,17 +57,8 @@ func (e *env) prompt(name string) (string, error) {
 	return fixture.ReadPrompt(e.root.setting(file), dir, name)
 }
 
-// reviewers gives the chosen reviewers, or ends the test.
-func (e *env) reviewers(t T) []audit.Reviewer {
-	t.Helper()
-	rs, err := e.chosenReviewers()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rs
-}
-
-func (e *env) chosenReviewers() (rs []audit.Reviewer, err error) {
+// reviewers gives the chosen reviewers.
+func (e *env) reviewers() (rs []audit.Reviewer, err error) {
 	names := e.cfg.Models
 	switch {
 	case len(names) > 0:
@@ -115,19 +98,15 @@ func (e *env) chosenAuditors() (as []audit.Auditor, err error) {
 		return nil, err
 	}
 	for _, name := range e.cfg.Auditors {
-		if a := e.given.auditor(name); a != nil {
-			as = append(as, a)
-			continue
-		}
-		var names []string
-		for _, prompt := range e.cfg.Prompts {
-			names = append(names, dir.WithPrompt(name, prompt))
-		}
-		if len(names) == 0 {
-			names = []string{name}
+		names := []string{name}
+		if len(e.cfg.Prompts) > 0 && e.given.auditor(name) == nil {
+			names = nil
+			for _, prompt := range e.cfg.Prompts {
+				names = append(names, dir.WithPrompt(name, prompt))
+			}
 		}
 		for _, name := range slices.Compact(names) { // who is no model has one name with all prompts
-			a, err := dir.Auditor(name)
+			a, err := e.auditor(name)
 			if err != nil {
 				return nil, err
 			}
@@ -135,6 +114,19 @@ func (e *env) chosenAuditors() (as []audit.Auditor, err error) {
 		}
 	}
 	return as, nil
+}
+
+// auditor gives the auditor of this name: a Go value, a section of auditors.md or a
+// model.
+func (e *env) auditor(name string) (audit.Auditor, error) {
+	if a := e.given.auditor(name); a != nil {
+		return a, nil
+	}
+	dir, err := e.directory()
+	if err != nil {
+		return nil, err
+	}
+	return dir.Auditor(name)
 }
 
 // promptHash gives the hash of what an auditor is told, "" where it is told nothing.
@@ -147,7 +139,7 @@ func (e *env) promptHash(a audit.Auditor, entry audit.AuditorEntry) (string, err
 
 // directory is where reviewers and auditors are looked up.
 func (e *env) directory() (dir auditor.Directory, err error) {
-	dir = auditor.Directory{Getenv: environment, Given: e.given.reviewers, Static: auditor.StaticReviewer(reviewStatic), Prompt: e.prompt, Budget: e.cfg.Budget}
+	dir = auditor.Directory{Getenv: os.Getenv, Given: e.given.reviewers, Static: auditor.StaticReviewer(reviewStatic), Prompt: e.prompt, Budget: e.cfg.Budget}
 	if dir.Models, err = fixture.ReadModels(e.root.setting("fixtures/models.md"), "fixtures/models.md"); err != nil {
 		return dir, err
 	}

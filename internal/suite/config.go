@@ -129,7 +129,7 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 	}
 	c.Seed, c.Seeds = uint64(number("seed", 0)), number("seeds", 0)
 	var err error
-	if c.Budget, err = parseBudget(text("budget")); err != nil {
+	if c.Budget, err = ParseBudget(text("budget")); err != nil {
 		errs = append(errs, err)
 	}
 	if c.Shard, err = readShard(getenv); err != nil {
@@ -157,7 +157,7 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 // DefaultBudget is what a run may cost, in USD, when nobody says otherwise.
 const DefaultBudget = 5
 
-func parseBudget(s string) (float64, error) {
+func ParseBudget(s string) (float64, error) {
 	switch strings.ToLower(s) {
 	case "":
 		return DefaultBudget, nil
@@ -206,12 +206,9 @@ func loadEnv(dirs ...string) (set map[string]bool, err error) {
 	return set, nil
 }
 
-// environment is os.Getenv, named so that a test can put another in its place.
-func environment(name string) string { return os.Getenv(name) }
-
 // cacheDir is where clones of the projects are kept between runs.
 func cacheDir() (string, error) {
-	if dir := environment("ASSAY_CACHE"); dir != "" {
+	if dir := os.Getenv("ASSAY_CACHE"); dir != "" {
 		return dir, nil
 	}
 	dir, err := os.UserCacheDir()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 
 	"assay/audit"
 	"assay/internal/auditor"
@@ -13,18 +14,18 @@ import (
 // variables that the suites at own would run with. It gives the number of things
 // that are missing.
 func Doctor(ctx context.Context, own, name string, out io.Writer) (missing int, err error) {
-	if _, err := loadEnv(own, environment("ASSAY_ROOT")); err != nil {
+	if _, err := loadEnv(own, os.Getenv("ASSAY_ROOT")); err != nil {
 		return 0, err
 	}
 	checkout, err := Checkout(own)
 	if err != nil {
 		return 0, err
 	}
-	root, err := openRoot(checkout, environment("ASSAY_ROOT"), own, false)
+	root, err := openRoot(checkout, os.Getenv("ASSAY_ROOT"), own, false)
 	if err != nil {
 		return 0, err
 	}
-	budget, err := parseBudget(environment(variable("budget")))
+	budget, err := ParseBudget(os.Getenv(variable("budget")))
 	if err != nil {
 		return 0, err
 	}

@@ -32,20 +32,19 @@ func (m Merge) Run(ctx context.Context, w io.Writer) error {
 	if _, err := os.Stat(m.Out); err == nil {
 		return fmt.Errorf("%s is there already: remove it, or name another file with -o", m.Out)
 	}
-	var parts []part
-	audited := 0
+	var parts, benched []part
 	for _, name := range m.Files {
 		p, err := readPart(ctx, name)
 		if err != nil {
 			return err
 		}
-		audited += p.audited
+		parts = append(parts, p)
 		if p.run.ID != "" {
-			parts = append(parts, p)
+			benched = append(benched, p)
 		}
 	}
-	if len(parts) > 0 || audited == 0 {
-		if err := belongTogether(parts); err != nil {
+	if len(benched) > 0 {
+		if err := belongTogether(benched); err != nil {
 			return err
 		}
 	}
@@ -53,82 +52,33 @@ func (m Merge) Run(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var whole store.Run
-	var rows []store.Evaluation
-	carried, err := m.carry(ctx, to)
-	if err == nil && len(parts) > 0 {
-		whole, rows, err = join(ctx, to, parts)
-	}
+	j, err := join(ctx, to, parts)
 	if err := errors.Join(err, to.Close()); err != nil {
 		return err
 	}
-	if carried > 0 {
-		fmt.Fprintf(w, "%s: %d audits of %d files: kept, and not judged here: their records say what they are worth\n", m.Out, carried, len(m.Files))
+	if j.audits > 0 {
+		fmt.Fprintf(w, "%s: %d audits of %d files: kept, and not judged here: their records say what they are worth\n", m.Out, j.audits, len(m.Files))
 	}
-	if len(parts) == 0 {
+	if len(benched) == 0 {
 		return nil
 	}
-	for _, p := range parts {
+	for _, p := range benched {
 		if p.older > 0 {
 			fmt.Fprintf(w, "%s also holds %d older runs: kept, and not judged\n", p.file, p.older)
 		}
 	}
-	fmt.Fprintf(w, "%s: run %s, joined of %d shards\n", m.Out, whole.ID, len(parts))
-	return m.judge(w, &whole, rows)
+	fmt.Fprintf(w, "%s: run %s, joined of %d shards\n", m.Out, j.whole.ID, len(benched))
+	return m.judge(w, &j.whole, j.rows)
 }
 
-// A part is the newest run of one shard's file.
+// A part is what one shard's file holds.
 type part struct {
 	file         string
-	run          store.Run
-	command      string // without the shard, and without where it ran
+	all          []store.Run // newest first
+	run          store.Run   // the newest of Bench; without an ID where there is none
+	command      string      // of it, without the shard, and without where it ran
 	index, total int
-	older        int // runs of the file that are kept and not judged
-	audited      int // runs of audits: Smoke's and Regression's
-}
-
-// carry copies the runs of audits with all that they hold, and counts their audits.
-func (m Merge) carry(ctx context.Context, to store.Store) (n int, err error) {
-	for _, name := range m.Files {
-		from, err := store.OpenReadOnly(ctx, name)
-		if err != nil {
-			return n, err
-		}
-		k, err := carryFrom(ctx, to, from)
-		if err := errors.Join(err, from.Close()); err != nil {
-			return n, fmt.Errorf("%s: %w", name, err)
-		}
-		n += k
-	}
-	return n, nil
-}
-
-func carryFrom(ctx context.Context, to, from store.Store) (n int, err error) {
-	runs, err := from.Runs(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, r := range slices.Backward(runs) {
-		if r.Suite == "Bench" {
-			continue
-		}
-		if err := to.Begin(ctx, r); err != nil {
-			return n, fmt.Errorf("run %s: %w", r.ID, err)
-		}
-		for a, err := range from.Audits(ctx, store.Query{Run: r.ID, Kept: true}) {
-			if err == nil {
-				a.Attempts, err = from.Attempts(ctx, a.Run, a.Trial)
-			}
-			if err == nil {
-				err = to.PutAudit(ctx, a)
-			}
-			if err != nil {
-				return n, err
-			}
-			n++
-		}
-	}
-	return n, nil
+	older        int // runs of Bench that are kept and not judged
 }
 
 // ofShard is how shard.command begins the command of a run that is one of several.
@@ -138,25 +88,24 @@ var ofShard = regexp.MustCompile(`^TEST_SHARD_INDEX=(\d+) TEST_TOTAL_SHARDS=(\d+
 // run may have their root, their results and the compiled suites in other folders.
 var where = regexp.MustCompile(`\bASSAY_(?:ROOT|DB|CACHE|MIRROR)=(?:'[^']*'|\S+) |\S*/(?:\S*\.test )`)
 
-func readPart(ctx context.Context, name string) (part, error) {
+func readPart(ctx context.Context, name string) (p part, err error) {
+	p.file = name
 	st, err := store.OpenReadOnly(ctx, name)
 	if err != nil {
-		return part{}, err
+		return p, err
 	}
 	defer st.Close()
-	all, err := st.Runs(ctx)
-	if err != nil {
-		return part{}, err
+	if p.all, err = st.Runs(ctx); err != nil {
+		return p, err
 	}
-	runs := benchOf(slices.Clone(all))
-	p := part{file: name, audited: len(all) - len(runs), older: len(runs) - 1}
-	if len(runs) == 0 {
-		if p.audited == 0 {
-			return p, fmt.Errorf("%s holds no run: expected the results.db of a shard", name)
-		}
+	if len(p.all) == 0 {
+		return p, fmt.Errorf("%s holds no run: expected the results.db of a shard", name)
+	}
+	benches := slices.DeleteFunc(slices.Clone(p.all), func(r store.Run) bool { return r.Suite != "Bench" })
+	if len(benches) == 0 {
 		return p, nil
 	}
-	p.run = runs[0]
+	p.run, p.older = benches[0], len(benches)-1
 	m := ofShard.FindStringSubmatch(p.run.Command)
 	if m == nil {
 		return p, fmt.Errorf("%s: its newest run (%s, %q) is not that of a shard: expected one of go test -run Bench with TEST_SHARD_INDEX and TEST_TOTAL_SHARDS", name, p.run.ID, p.run.Command)
@@ -168,11 +117,6 @@ func readPart(ctx context.Context, name string) (part, error) {
 		return p, fmt.Errorf("%s: its newest run (%s) never ended: to carry on: %s", name, p.run.ID, p.run.Command)
 	}
 	return p, nil
-}
-
-// benchOf gives the runs of Bench.
-func benchOf(runs []store.Run) []store.Run {
-	return slices.DeleteFunc(runs, func(r store.Run) bool { return r.Suite != "Bench" })
 }
 
 // belongTogether checks that the parts are all the shards of one run.
@@ -204,36 +148,50 @@ func belongTogether(parts []part) error {
 	return nil
 }
 
-// join copies everything that the parts hold, and adds a run that is their sum.
-func join(ctx context.Context, to store.Store, parts []part) (whole store.Run, rows []store.Evaluation, err error) {
-	// The whole is the newest run of the file: what looks for one takes it, and not
-	// the part that began last.
+// A joining is what parts come to.
+type joining struct {
+	to     store.Store
+	whole  store.Run          // the sum of the parts' newest runs of Bench
+	rows   []store.Evaluation // of that run
+	audits int                // Smoke's and Regression's
+}
+
+// join copies everything that the parts hold, and adds a run that is the sum of
+// their newest ones of Bench, where they have any.
+func join(ctx context.Context, to store.Store, parts []part) (*joining, error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	whole = store.Run{Started: now, Ended: now, Command: parts[0].command, ScoreVersion: score.Version, State: "finished", Outcomes: map[audit.Outcome]int{}, Usage: audit.Usage{Priced: true}}
+	j := &joining{to: to, whole: store.Run{Started: now, Ended: now, ScoreVersion: score.Version, State: "finished", Outcomes: map[audit.Outcome]int{}, Usage: audit.Usage{Priced: true}}}
 	seen := map[string]string{}
-	for _, p := range parts {
-		own, err := copyRuns(ctx, to, p)
-		if err != nil {
-			return whole, nil, err
+	for i := range parts {
+		p := &parts[i]
+		n := len(j.rows)
+		if err := j.copy(ctx, p); err != nil {
+			return j, fmt.Errorf("%s: %w", p.file, err)
 		}
-		for _, ev := range own {
+		for _, ev := range j.rows[n:] {
 			if other := seen[ev.Trial]; other != "" {
-				return whole, nil, fmt.Errorf("%s and %s hold the same trial of %s: expected shards of one run", other, p.file, ev.TestFile)
+				return j, fmt.Errorf("%s and %s hold the same trial of %s: expected shards of one run", other, p.file, ev.TestFile)
 			}
 			seen[ev.Trial] = p.file
 		}
-		rows = append(rows, own...)
-		addPart(&whole, p.run)
+		if p.run.ID != "" {
+			addPart(&j.whole, p)
+		}
 	}
-	whole.ID = fmt.Sprintf("%s-joined-%d", whole.Started.Format("20060102T150405Z"), time.Now().UnixNano()%1e9)
-	if err := to.Begin(ctx, whole); err != nil {
-		return whole, nil, err
+	if j.whole.Command == "" {
+		return j, nil
 	}
-	return whole, rows, reuse(ctx, to, whole.ID, seen, rows)
+	j.whole.ID = fmt.Sprintf("%s-joined-%d", j.whole.Started.Format("20060102T150405Z"), time.Now().UnixNano()%1e9)
+	if err := to.Begin(ctx, j.whole); err != nil {
+		return j, err
+	}
+	return j, j.reuse(ctx)
 }
 
-// addPart adds a part's account to that of the whole.
-func addPart(whole *store.Run, r store.Run) {
+// addPart adds a part's account to that of the whole. The whole is the newest run of
+// the file: what looks for one takes it, and not the part that began last.
+func addPart(whole *store.Run, p *part) {
+	r := &p.run
 	if !r.Started.Before(whole.Started) {
 		whole.Started = r.Started.Add(time.Millisecond)
 		whole.Ended = whole.Started
@@ -241,6 +199,7 @@ func addPart(whole *store.Run, r store.Run) {
 	if r.State != "finished" {
 		whole.State = r.State
 	}
+	whole.Command = p.command
 	whole.Planned += r.Planned
 	for o, n := range r.Outcomes {
 		whole.Outcomes[o] += n
@@ -249,59 +208,78 @@ func addPart(whole *store.Run, r store.Run) {
 	whole.Usage = whole.Usage.Add(r.Usage)
 }
 
-// copyRuns copies the runs of a part's file with their rows and attempts, and
-// gives the rows of its newest run, with those that it reused.
-func copyRuns(ctx context.Context, to store.Store, p part) (newest []store.Evaluation, err error) {
+// copy copies the runs of a part with all that they hold, and adds the rows of its
+// newest run of Bench, those that it reused too.
+func (j *joining) copy(ctx context.Context, p *part) error {
 	from, err := store.OpenReadOnly(ctx, p.file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer from.Close()
-	runs, err := from.Runs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range slices.Backward(benchOf(runs)) {
-		if err := to.Begin(ctx, r); err != nil {
-			return nil, fmt.Errorf("%s: run %s: %w", p.file, r.ID, err)
+	for _, r := range slices.Backward(p.all) {
+		err := j.to.Begin(ctx, r)
+		if err == nil && r.Suite == "Bench" {
+			err = j.copyReviews(ctx, from, r.ID, r.ID == p.run.ID)
+		} else if err == nil {
+			err = j.copyAudits(ctx, from, r.ID)
 		}
-		var batch []store.Evaluation
-		for ev, err := range from.Evaluations(ctx, store.Query{Run: r.ID}) {
-			if err != nil {
-				return nil, err
-			}
-			if r.ID == p.run.ID {
-				newest = append(newest, ev)
-			}
-			if ev.Run != r.ID {
-				continue // reused: it was copied with its own run
-			}
-			if ev.Attempts, err = from.Attempts(ctx, ev.Run, ev.Trial); err != nil {
-				return nil, err
-			}
-			if batch = append(batch, ev); len(batch) == 500 {
-				if err := to.Put(ctx, batch...); err != nil {
-					return nil, err
-				}
-				batch = batch[:0]
-			}
-		}
-		if err := to.Put(ctx, batch...); err != nil {
-			return nil, err
+		if err != nil {
+			return fmt.Errorf("run %s: %w", r.ID, err)
 		}
 	}
-	return newest, nil
+	return nil
+}
+
+func (j *joining) copyAudits(ctx context.Context, from store.Store, id string) error {
+	for a, err := range from.Audits(ctx, store.Query{Run: id, Kept: true}) {
+		if err == nil {
+			a.Attempts, err = from.Attempts(ctx, a.Run, a.Trial)
+		}
+		if err == nil {
+			err = j.to.PutAudit(ctx, a)
+		}
+		if err != nil {
+			return err
+		}
+		j.audits++
+	}
+	return nil
+}
+
+func (j *joining) copyReviews(ctx context.Context, from store.Store, id string, newest bool) error {
+	var batch []store.Evaluation
+	for ev, err := range from.Evaluations(ctx, store.Query{Run: id}) {
+		if err != nil {
+			return err
+		}
+		if newest {
+			j.rows = append(j.rows, ev)
+		}
+		if ev.Run != id {
+			continue // reused: it was copied with its own run
+		}
+		if ev.Attempts, err = from.Attempts(ctx, ev.Run, ev.Trial); err != nil {
+			return err
+		}
+		if batch = append(batch, ev); len(batch) == 500 {
+			if err := j.to.Put(ctx, batch...); err != nil {
+				return err
+			}
+			batch = batch[:0]
+		}
+	}
+	return j.to.Put(ctx, batch...)
 }
 
 // reuse records the rows as those of the whole run, by the numbers that they have
 // in the new file.
-func reuse(ctx context.Context, to store.Store, id string, trials map[string]string, rows []store.Evaluation) error {
+func (j *joining) reuse(ctx context.Context) error {
 	of := map[string]bool{}
-	for _, ev := range rows {
+	for _, ev := range j.rows {
 		of[ev.Run+" "+ev.Trial] = true
 	}
 	var evs []store.Evaluation
-	for ev, err := range to.Evaluations(ctx, store.Query{}) {
+	for ev, err := range j.to.Evaluations(ctx, store.Query{}) {
 		if err != nil {
 			return err
 		}
@@ -309,8 +287,8 @@ func reuse(ctx context.Context, to store.Store, id string, trials map[string]str
 			evs = append(evs, ev)
 		}
 	}
-	if len(evs) != len(trials) {
-		return fmt.Errorf("%d of %d rows arrived in the joined file", len(evs), len(trials))
+	if len(evs) != len(j.rows) {
+		return fmt.Errorf("%d of %d rows arrived in the joined file", len(evs), len(j.rows))
 	}
-	return to.Reuse(ctx, id, evs)
+	return j.to.Reuse(ctx, j.whole.ID, evs)
 }

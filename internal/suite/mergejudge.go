@@ -54,8 +54,9 @@ func (m Merge) bench() (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{suite: &Suite{}, env: &env{cfg: Config{Strict: m.Strict}, root: &root{own: fsys, Dir: m.Root}}, recorded: map[variant]int{}}
-	if b.goals, err = fixture.ReadGoals(fsys, "fixtures/goals.md"); err != nil {
+	e := &env{cfg: Config{Strict: m.Strict}, root: &root{own: fsys, Dir: m.Root}}
+	b := &bench{engine: newEngine(&Suite{}, e, "Bench"), recorded: map[variant]int{}}
+	if b.goals, err = e.goals(); err != nil {
 		return nil, err
 	}
 	readers, err := auditor.Readers(fsys, "fixtures/recordings")
@@ -67,17 +68,21 @@ func (m Merge) bench() (*bench, error) {
 			b.recorded[variant{r.Name(), defaultPrompt}] = len(rs.Readings)
 		}
 	}
-	b.corpus, err = fixture.ReadCorpus(fsys, "tests", false)
-	return b, err
+	corpus, err := fixture.ReadCorpus(fsys, "tests", false)
+	if err != nil {
+		return nil, err
+	}
+	b.subjects = casesOf(corpus)
+	return b, nil
 }
 
 // adopt makes leaves of rows. Where trials were skipped, of which there is no row,
 // each variant has a leaf for each case. A row of a case that stands otherwise
 // here is an error: the key that judges must be that of the run.
 func (b *bench) adopt(rows []store.Evaluation, all bool) error {
-	cases := map[string]*audit.Case{}
-	for _, c := range b.corpus.Cases() {
-		cases[c.ID()] = c
+	cases := map[string]*subject{}
+	for i := range b.subjects {
+		cases[b.subjects[i].id] = &b.subjects[i]
 	}
 	leaves := map[variant]map[string]*leaf{}
 	trials := map[variant]int{}
@@ -89,23 +94,23 @@ func (b *bench) adopt(rows []store.Evaluation, all bool) error {
 			order = append(order, v)
 		}
 		id := ev.CaseID()
-		c := cases[id]
-		if c == nil || ev.Twin == "" && run.CaseHash(c) != ev.CaseHash {
+		s := cases[id]
+		if s == nil || ev.Twin == "" && run.CaseHash(s.ask.Case) != ev.CaseHash {
 			return fmt.Errorf("%s: the case stands otherwise here than where the shard ran: judge with the same commit", ev.TestFile)
 		}
 		l := leaves[v][id]
 		if l == nil {
-			l = &leaf{reviewer: v.reviewer, prompt: v.prompt, cs: c}
+			l = &leaf{variant: v, subject: s}
 			leaves[v][id] = l
 		}
 		l.adopt(ev)
 		trials[v] = max(trials[v], len(l.results))
 	}
 	for _, v := range order {
-		for _, c := range b.corpus.Cases() {
-			l := leaves[v][c.ID()]
+		for i := range b.subjects {
+			l := leaves[v][b.subjects[i].id]
 			if l == nil && all {
-				l = &leaf{reviewer: v.reviewer, prompt: v.prompt, cs: c}
+				l = &leaf{variant: v, subject: &b.subjects[i]}
 			}
 			if l != nil {
 				l.fill(trials[v])

@@ -10,9 +10,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/score"
-	"assay/internal/auditor"
 	"assay/internal/planted"
-	"assay/internal/record"
 	"assay/internal/run"
 	"assay/internal/store"
 )
@@ -27,19 +25,7 @@ const (
 // modules of the four that are shipped.
 const moduleDraws = 2
 
-// modules draws the modules of the planted projects, or ends the test.
-func (e *env) modules(t T) []*audit.Module {
-	t.Helper()
-	ms, err := e.drawModules()
-	if err == nil && len(ms) == 0 {
-		err = fmt.Errorf("%s holds no project with a table \"# Modules\": the module tier has nothing to ask", plantedDir)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ms
-}
-
+// drawModules draws the modules of the planted projects.
 func (e *env) drawModules() (ms []*audit.Module, err error) {
 	for _, name := range e.plantedNames() {
 		p, err := planted.Read(e.root.holdings(), path.Join(plantedDir, name))
@@ -87,37 +73,6 @@ func Modules(fsys fs.FS) func(id string) (*audit.Module, string, error) {
 	}
 }
 
-// drawn registers the leaves of one draw.
-func (b *bench) drawn(t T, r audit.Reviewer, p prompt, modules []*audit.Module) {
-	for _, m := range modules {
-		if !b.env.cfg.chooses(m.ID()) || !asks(r, p, m.ID()) {
-			continue
-		}
-		t.Run(m.Name, func(t T) {
-			l := &leaf{reviewer: r.Name(), prompt: p.name, module: m}
-			_, l.replay = r.(*auditor.Reader)
-			l.trials = b.env.cfg.moduleTrials(r, p, m)
-			b.leaves = append(b.leaves, l)
-			t.Parallel()
-			b.report(t, l)
-		})
-	}
-	t.Parallel()
-}
-
-// moduleTrials plans the trials of a module.
-func (c *Config) moduleTrials(r audit.Reviewer, p prompt, m *audit.Module) (trials []run.Trial) {
-	judge := func(r *audit.Review) audit.Outcome { return score.ModuleOutcome(m, r.Violations) }
-	t := run.Trial{Module: m, Judge: judge, PromptName: p.name, Prompt: p.text, Reviewer: r}
-	for t.Index = range c.Trials {
-		trials = append(trials, t)
-	}
-	if _, recorded := r.(*auditor.Reader); recorded {
-		return trials[:1]
-	}
-	return trials
-}
-
 // missed tells what is wrong with an answer about a module, a line each.
 func missed(m *audit.Module, ev *store.Evaluation) string {
 	vs, err := audit.ParseViolations(ev.Explanation)
@@ -149,12 +104,12 @@ const maxMissLines = 40
 
 // moduleAnswers gives a variant's answers about the modules of a project, or of all.
 func (b *bench) moduleAnswers(s variant, project string) (as []score.ModuleAnswer) {
-	for _, l := range b.leaves {
-		if l.reviewer != s.reviewer || l.prompt != s.prompt || project != "" && l.module.Project != project {
+	for _, l := range b.of(s) {
+		if project != "" && l.about != project {
 			continue
 		}
 		for i, r := range l.results {
-			a := score.ModuleAnswer{Module: l.module, Trial: i, Outcome: r.Outcome}
+			a := score.ModuleAnswer{Module: l.ask.Module, Trial: i, Outcome: r.Outcome}
 			if a.Answered() {
 				var err error
 				if a.Violations, err = audit.ParseViolations(r.Evaluation.Explanation); err != nil {
@@ -167,20 +122,6 @@ func (b *bench) moduleAnswers(s variant, project string) (as []score.ModuleAnswe
 	return as
 }
 
-// moduleSides gives a variant's answers and those of its baseline, about sites.
-func (b *bench) moduleSides(s variant) (now, baseline []score.Answer, err error) {
-	base, err := record.ReadBench(b.env.root.holdings(), "fixtures/baselines", s.reviewer, s.prompt)
-	if err != nil {
-		return nil, nil, err
-	}
-	old, notes := base.CompareModules(b.told(s), b.modules, run.ModuleHash)
-	for _, note := range notes {
-		b.suite.summary.note("%s: %s", s.reviewer, audit.OneLine(note, 300))
-	}
-	sides := score.SiteAnswers(b.moduleAnswers(s, ""), old)
-	return sides[0], sides[1], nil
-}
-
 // tellModules tells the figures that only modules have.
 func (b *bench) tellModules(s variant, name string) {
 	f, err := score.ModulesOf(b.moduleAnswers(s, ""))
@@ -188,19 +129,13 @@ func (b *bench) tellModules(s variant, name string) {
 		b.suite.summary.note("%s: %v", name, err)
 		return
 	}
+	sites := 0
+	for _, l := range b.of(s) {
+		sites += len(l.ask.Module.Sites)
+	}
 	var parts []string
 	for _, m := range score.ModuleMetrics() {
 		parts = append(parts, m.Name+" "+m.Show(f))
 	}
-	b.suite.summary.note("%s: %d sites in %d modules: %s", name, b.judgedSites(s), f.Reviews, strings.Join(parts, ", "))
-}
-
-// judgedSites counts the sites that a variant was asked about.
-func (b *bench) judgedSites(s variant) (n int) {
-	for _, l := range b.leaves {
-		if l.reviewer == s.reviewer && l.prompt == s.prompt {
-			n += len(l.module.Sites)
-		}
-	}
-	return n
+	b.suite.summary.note("%s: %d sites in %d modules: %s", name, sites, f.Reviews, strings.Join(parts, ", "))
 }

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"assay/audit"
+	"assay/audit/fixture"
 	"assay/internal/planted"
 	"assay/internal/seal"
 )
@@ -30,45 +33,43 @@ type target struct {
 	broken  error           // why its key cannot be read; the project has a name alone then
 }
 
-// export makes the sealed export for one live trial.
-func (x *target) export(ctx context.Context, dir string, fetch func(context.Context, *audit.Project) (*seal.Clone, error)) (string, func() error, error) {
-	return Export(ctx, x.project, x.drawn, dir, fetch)
-}
-
-// Export makes a project's sealed export in a new folder, of its draw where it is
+// Sealed makes a project's sealed export in a new folder, of its draw where it is
 // planted and otherwise of what fetch gives, and says where it is and what removes
 // it.
-func Export(ctx context.Context, p *audit.Project, drawn *planted.Target, dir string,
-	fetch func(context.Context, *audit.Project) (*seal.Clone, error)) (at string, remove func() error, err error) {
+func Sealed(ctx context.Context, p *audit.Project, drawn *planted.Target,
+	fetch func(context.Context, *audit.Project) (*seal.Clone, error)) (dir string, remove func() error, err error) {
+	tmp, err := os.MkdirTemp("", "assay-export-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = (&seal.Sealed{Dir: tmp}).Remove
+	dir = filepath.Join(tmp, "src")
 	if drawn != nil {
-		return dir, (&seal.Sealed{Dir: dir}).Remove, drawn.Export(dir)
-	}
-	clone, err := fetch(ctx, p)
-	if err != nil {
-		return "", nil, err
-	}
-	sealed, err := clone.Export(ctx, dir)
-	if err != nil {
-		return "", nil, err
-	}
-	return sealed.Dir, sealed.Remove, nil
-}
-
-// target gives the project of this name, as records and plans hold it.
-func (e *env) target(name string) (target, error) {
-	drawn, key, err := Drawn(e.root.holdings(), name)
-	if drawn != nil || err != nil {
-		return target{project: key, drawn: drawn}, err
-	}
-	x := *e
-	x.cfg.Filter = name
-	all, err := x.targets()
-	for _, t := range all {
-		if t.project.Name == name {
-			return t, t.broken
+		err = drawn.Export(dir)
+	} else {
+		var clone *seal.Clone
+		if clone, err = fetch(ctx, p); err == nil {
+			_, err = clone.Export(ctx, dir)
 		}
 	}
-	return target{}, errors.Join(err, fmt.Errorf("there is no project %q below fixtures/projects or %s", name, plantedDir))
+	if err != nil {
+		return "", nil, errors.Join(err, remove())
+	}
+	return dir, remove, nil
+}
+
+// Project gives the key of this name, with the draw where it is a planted project's.
+func Project(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
+	drawn, key, err := Drawn(fsys, name)
+	if drawn != nil || err != nil {
+		return drawn, key, err
+	}
+	page := path.Join("fixtures/projects", name+".md")
+	if !exists(fsys, page) {
+		return nil, nil, fmt.Errorf("there is no project %q below fixtures/projects or %s", name, plantedDir)
+	}
+	key, err = fixture.ReadProject(fsys, page)
+	return nil, key, err
 }
 
 // plantedNames lists the planted projects; none is no error.

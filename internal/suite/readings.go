@@ -18,7 +18,6 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/auditor"
-	"assay/internal/run"
 )
 
 // How much a reader is asked: enough to tell a score, few enough to be read one by
@@ -40,12 +39,31 @@ type Readings struct {
 	Dir  string // <tier>/<number>.request.txt, <tier>/<number>.<reader>.reply.txt and index.tsv
 }
 
-// A question is a task with what it is about, which its request does not say.
+// A question is a subject as a tier asks about it.
 type question struct {
-	tier, prompt string
-	about        string // audit.Case.ID, or audit.Module.ID
-	family       string
-	task         audit.ReviewTask
+	*subject
+	tier   string
+	prompt prompt
+}
+
+func (q *question) task() audit.ReviewTask {
+	t := q.trial(nil, q.prompt)
+	return t.Task()
+}
+
+// questions are what is asked today, by what each is about.
+type questions map[string]question
+
+func (today questions) add(subjects []subject, tier string, p prompt) {
+	for i := range subjects {
+		today[subjects[i].id] = question{&subjects[i], tier, p}
+	}
+}
+
+// asks reports whether today's request is the one that a reading replies to.
+func (today questions) asks(one auditor.Reading) bool {
+	q, there := today[one.About]
+	return there && auditor.RequestHash(q.task()) == one.Request
 }
 
 // Ask writes the requests of a sample: of each family of cases two, of each planted
@@ -69,9 +87,9 @@ func (r Readings) Ask(lacking string) (int, error) {
 	var lines strings.Builder
 	lines.WriteString("request\tabout\tsha256\n")
 	number := map[string]int{}
-	for _, q := range drawnQuestions(all) {
-		request := auditor.RequestHash(q.task)
-		if rs := kept[q.prompt]; rs != nil && slices.ContainsFunc(rs.Readings, func(one auditor.Reading) bool { return one.Request == request }) {
+	for _, q := range all.drawn() {
+		request := auditor.RequestHash(q.task())
+		if rs := kept[q.prompt.name]; rs != nil && slices.ContainsFunc(rs.Readings, func(one auditor.Reading) bool { return one.Request == request }) {
 			continue
 		}
 		number[q.tier]++
@@ -80,10 +98,10 @@ func (r Readings) Ask(lacking string) (int, error) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return 0, err
 		}
-		if err := os.WriteFile(file, []byte(auditor.Prompt(q.task)), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(auditor.Prompt(q.task())), 0o644); err != nil {
 			return 0, err
 		}
-		fmt.Fprintf(&lines, "%s\t%s\t%s\n", name, q.about, request)
+		fmt.Fprintf(&lines, "%s\t%s\t%s\n", name, q.id, request)
 	}
 	n := number[plainTier] + number[moduleTier]
 	if n == 0 {
@@ -117,13 +135,9 @@ func (r Readings) kept(reader string) (map[string]*auditor.Readings, error) {
 // Replies to a request that would be another one today are dropped, recorded ones too,
 // and told on w. Without Dir nothing else is done.
 func (r Readings) Keep(about auditor.Readings, w io.Writer) error {
-	all, err := r.questions()
+	today, err := r.questions()
 	if err != nil {
 		return err
-	}
-	today := map[string]question{}
-	for _, q := range all {
-		today[q.about] = q
 	}
 	kept, err := r.kept(about.Reader)
 	if err != nil {
@@ -157,9 +171,8 @@ func (r Readings) Keep(about auditor.Readings, w io.Writer) error {
 
 // staleReading reports whether what a reading is about is asked otherwise today, and
 // tells so.
-func staleReading(today map[string]question, one auditor.Reading, w io.Writer) bool {
-	q, there := today[one.About]
-	if there && auditor.RequestHash(q.task) == one.Request {
+func staleReading(today questions, one auditor.Reading, w io.Writer) bool {
+	if today.asks(one) {
 		return false
 	}
 	fmt.Fprintf(w, "dropped: %s: its request is another one today\n", one.About)
@@ -167,7 +180,7 @@ func staleReading(today map[string]question, one auditor.Reading, w io.Writer) b
 }
 
 // replies reads what a reader replied to the requests in the folder.
-func (r Readings) replies(about auditor.Readings, today map[string]question, kept, said map[string]*auditor.Readings, w io.Writer) error {
+func (r Readings) replies(about auditor.Readings, today questions, kept, said map[string]*auditor.Readings, w io.Writer) error {
 	index, err := os.ReadFile(filepath.Join(r.Dir, readingsIndex))
 	if err != nil {
 		return err
@@ -195,7 +208,7 @@ func (r Readings) replies(about auditor.Readings, today map[string]question, kep
 		if staleReading(today, one, w) {
 			continue
 		}
-		prompt := today[one.About].prompt
+		prompt := today[one.About].prompt.name
 		rs := kept[prompt]
 		if rs == nil {
 			rs = &auditor.Readings{Reader: about.Reader, Prompt: prompt}
@@ -213,7 +226,7 @@ func (r Readings) replies(about auditor.Readings, today map[string]question, kep
 }
 
 // questions gives every case and every module as it is asked.
-func (r Readings) questions() ([]question, error) {
+func (r Readings) questions() (questions, error) {
 	checkout, err := Checkout(r.Root)
 	if err != nil {
 		return nil, err
@@ -226,13 +239,9 @@ func (r Readings) questions() ([]question, error) {
 	if err := errors.Join(corpusErr, modulesErr, plainErr, moduleErr); err != nil {
 		return nil, err
 	}
-	var all []question
-	eachCase(corpus, func(app *audit.App, f *audit.Family, cs *audit.Case) {
-		all = append(all, question{plainTier, plain.name, cs.ID(), cs.Family(), audit.ReviewTask{Spec: app.Spec.Prompt, Prompt: plain.text, Language: cs.Language, Code: cs.Code}})
-	})
-	for _, m := range modules {
-		all = append(all, question{moduleTier, module.name, m.ID(), m.Project, m.Task(module.text)})
-	}
+	all := questions{}
+	all.add(casesOf(corpus), plainTier, plain)
+	all.add(modulesOf(modules), moduleTier, module)
 	return all, nil
 }
 
@@ -243,28 +252,24 @@ func (e *env) tierPrompt(tier string) (prompt, error) {
 	return prompt{name, text}, err
 }
 
-// drawnQuestions draws the questions that are read, in the order in which they are numbered.
-func drawnQuestions(all []question) []question {
+// drawn draws the questions that are read, in the order in which they are numbered.
+func (today questions) drawn() []question {
 	chance := func(q question) string {
-		return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "reading %d %s", benchSeed, q.about)))
+		return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "reading %d %s", benchSeed, q.id)))
 	}
-	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b question) int {
+	all := slices.SortedFunc(maps.Values(today), func(a, b question) int {
 		return cmp.Or(-cmp.Compare(a.tier, b.tier), cmp.Compare(chance(a), chance(b)))
 	})
 	most := map[string]int{plainTier: readingsAFamily, moduleTier: readingsAProject}
 	taken := map[string]int{}
 	return slices.DeleteFunc(all, func(q question) bool {
-		taken[q.tier+q.family]++
-		return taken[q.tier+q.family] > most[q.tier]
+		kind := q.tier + q.about
+		if q.ask.Case != nil {
+			kind = q.tier + q.ask.Case.Family()
+		}
+		taken[kind]++
+		return taken[kind] > most[q.tier]
 	})
-}
-
-// asks reports whether a reviewer is asked about a case or a module: a recorded one
-// only about what it was shown.
-func asks(r audit.Reviewer, p prompt, about string) bool {
-	reader, ok := r.(*auditor.Reader)
-	return !ok || reader.Has(p.name, about)
 }
 
 // stale counts what a recorded reviewer was shown of what is asked here, and refuses
@@ -279,24 +284,18 @@ func (b *bench) stale(r audit.Reviewer, p prompt) error {
 	if rs == nil {
 		return fmt.Errorf("%s is a recorded reviewer, and was never asked with the prompt %s: record it with assay readings", r.Name(), p.name)
 	}
-	today := map[string]audit.ReviewTask{}
-	draws := map[string]bool{}
-	if b.corpus != nil {
-		eachCase(b.corpus, func(app *audit.App, _ *audit.Family, cs *audit.Case) {
-			today[cs.ID()] = (&run.Trial{Case: cs, Spec: app.Spec, Prompt: p.text}).Task()
-		})
-	}
-	for _, m := range b.modules {
-		today[m.ID()] = m.Task(p.text)
-		draws[m.App()] = true
+	today := questions{}
+	today.add(b.subjects, b.env.cfg.Tier, p)
+	drawn := map[string]bool{}
+	for i := range b.subjects {
+		drawn[b.subjects[i].group] = true
 	}
 	var gone []string
 	for _, one := range rs.Readings {
-		task, there := today[one.About]
 		switch {
-		case there && auditor.RequestHash(task) == one.Request:
+		case today.asks(one):
 			b.recorded[variant{r.Name(), p.name}]++
-		case b.corpus != nil || draws[path.Dir(one.About)]:
+		case b.modules == nil || drawn[path.Dir(one.About)]:
 			gone = append(gone, one.About)
 		}
 	}

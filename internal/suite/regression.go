@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -39,10 +37,14 @@ func (s *Suite) Regression(t T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &regression{suite: s, env: e, dims: e.dimensions(t), goals: e.goals(t), entries: e.auditors(t), audited: map[string][]*evaluation{}}
-	if err := r.readRecordings(); err != nil {
+	r, err := e.judging()
+	if err == nil {
+		err = r.readRecordings()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+	r.suite = s
 	r.live = newAudits(s, e, "Regression", r.entries)
 	r.spreadAudits(t)
 	t.Cleanup(func() {
@@ -99,6 +101,14 @@ type regression struct {
 
 	mu      sync.Mutex
 	audited map[string][]*evaluation // live, by auditor: judged together when all have ended
+}
+
+// judging reads what audits are judged by.
+func (e *env) judging() (*regression, error) {
+	dims, dimsErr := e.dimensions()
+	goals, goalsErr := e.goals()
+	entries, entriesErr := e.auditors()
+	return &regression{suite: &Suite{}, env: e, dims: dims, goals: goals, entries: entries, audited: map[string][]*evaluation{}}, errors.Join(dimsErr, goalsErr, entriesErr)
 }
 
 func (r *regression) readRecordings() error {
@@ -191,23 +201,6 @@ func (r *regression) asked(t T, x target) []candidate {
 	return as
 }
 
-// named gives the auditor of this name: a Go value, a section of auditors.md or a
-// model.
-func (r *regression) named(t T, name string) candidate {
-	t.Helper()
-	a := r.env.given.auditor(name)
-	if a == nil {
-		dir, err := r.env.directory()
-		if err == nil {
-			a, err = dir.Auditor(name)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return r.trialsOf(a)
-}
-
 // given are the auditors that were handed over as Go values: they audit the
 // projects of one's own folder, whose source is at hand.
 func (r *regression) given(p *audit.Project) []candidate {
@@ -274,7 +267,11 @@ func (h *evaluation) run(t T) {
 		t.Fatal(err)
 	}
 	if name := h.env.cfg.Beside; name != "" {
-		h.beside = &evaluation{regression: h.regression, target: h.target, candidate: h.named(t, name), prefix: "beside-"}
+		old, err := h.env.auditor(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.beside = &evaluation{regression: h.regression, target: h.target, candidate: h.trialsOf(old), prefix: "beside-"}
 		if err := h.beside.told(); err != nil {
 			t.Fatal(err)
 		}
@@ -286,10 +283,7 @@ func (h *evaluation) run(t T) {
 	}
 	if h.sent() || h.beside != nil && h.beside.sent() {
 		t.Parallel()
-		<-h.live.started
-		if h.live.running == nil {
-			t.Skipf("not asked: %v", h.live.failed)
-		}
+		h.live.await(t)
 	}
 	if err := h.audit(t); err != nil {
 		t.Fatalf("%s: %s: %v", h.project.Pos, h.candidate.name, err)
@@ -544,16 +538,12 @@ func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd f
 		}
 		h.suite.summary.note("%s on %s: no worker was left that takes audits, and this process did their work", h.candidate.name, h.project.Name)
 	}
-	tmp, err := os.MkdirTemp("", "assay-audit-")
+	dir, remove, err := Sealed(ctx, h.project, h.drawn, h.live.fetch)
 	if err != nil {
 		return audit.AuditRun{}, "", err
 	}
-	dir, remove, err := h.export(ctx, filepath.Join(tmp, "src"), h.live.fetch)
-	if err != nil {
-		return audit.AuditRun{}, "", errors.Join(err, os.RemoveAll(tmp))
-	}
 	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: usd})
-	if gone := errors.Join(remove(), os.RemoveAll(tmp)); gone != nil && !errors.Is(gone, fs.ErrNotExist) && err == nil {
+	if gone := remove(); gone != nil && err == nil {
 		r.Exposed = strings.TrimPrefix(r.Exposed+"; its export cannot be removed: "+gone.Error(), "; ")
 	}
 	return r, dir, err
@@ -569,9 +559,17 @@ func (a *audits) fetch(ctx context.Context, p *audit.Project) (*seal.Clone, erro
 
 // fetch brings a project here.
 func fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
-	cache, err := cacheDir()
-	if err != nil {
-		return nil, err
+	return Fetch(ctx, p, "", os.Getenv("ASSAY_MIRROR"))
+}
+
+// Fetch clones a project at its pin, from mirror where it says so, into the folder
+// cache; "" for the user's own.
+func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*seal.Clone, error) {
+	if cache == "" {
+		var err error
+		if cache, err = cacheDir(); err != nil {
+			return nil, err
+		}
 	}
-	return seal.Fetch(ctx, p, cache, environment("ASSAY_MIRROR"))
+	return seal.Fetch(ctx, p, cache, mirror)
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"assay/audit"
-	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/auditor"
 	"assay/internal/record"
@@ -79,24 +78,6 @@ func (r Rescore) Run(w io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// judging reads what audits are judged by.
-func (e *env) judging() (*regression, error) {
-	fsys := e.root.holdings()
-	r := &regression{suite: &Suite{}, env: e, entries: map[string]audit.AuditorEntry{}}
-	var err error
-	if r.dims, err = fixture.ReadDimensions(fsys, "fixtures/dimensions.md"); err != nil {
-		return nil, err
-	}
-	if r.goals, err = fixture.ReadGoals(fsys, "fixtures/goals.md"); err != nil {
-		return nil, err
-	}
-	as, err := fixture.ReadAuditors(fsys, "fixtures/auditors.md")
-	for _, a := range as {
-		r.entries[a.Name] = a
-	}
-	return r, err
-}
-
 // reread reads the reports of a record again, and scores them.
 func (r *regression) reread(name string) (*reread, error) {
 	name = strings.TrimSuffix(name, filepath.Ext(name))
@@ -146,10 +127,11 @@ func (r *regression) smokeAgain(x *reread) error {
 
 // regressionAgain scores the trials of a record again, and those that ran beside it.
 func (r *regression) regressionAgain(x *reread) error {
-	t, err := r.env.target(x.old.Project)
+	drawn, key, err := Project(r.env.root.holdings(), x.old.Project)
 	if err != nil {
 		return err
 	}
+	t := target{project: key, drawn: drawn}
 	if x.old.Commit != t.project.Commit {
 		return fmt.Errorf("made at commit %.12s, and %s is pinned to %.12s now: its report is of another source", x.old.Commit, t.project.Name, t.project.Commit)
 	}

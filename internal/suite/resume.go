@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"flag"
 	"net/url"
 	"os"
@@ -27,7 +28,7 @@ func (s *Suite) resume(e *env, suite string) (string, error) {
 			}
 		}
 	}
-	return e.cfg.Shard.command(settings(s.flags, names, environment, e.file) + resumeWith(os.Args[0], s.flags, suite)), nil
+	return e.cfg.Shard.command(settings(s.flags, names, os.Getenv, e.file) + resumeWith(os.Args[0], s.flags, suite)), nil
 }
 
 // settings gives what the environment says, and no flag overrides, in front of a
@@ -65,21 +66,15 @@ func settings(flags *flag.FlagSet, names []string, getenv func(string) string, f
 // builds its binaries in a folder of its own and removes them, or the binary that
 // somebody compiled. Where -run does not say, it is the suite that is named.
 func resumeWith(binary string, flags *flag.FlagSet, suite string) string {
-	value := func(name, otherwise string) string {
-		if f := flags.Lookup("test." + name); f != nil && f.Value.String() != "" {
-			return f.Value.String()
-		}
-		return otherwise
-	}
 	args, prefix := []string{"go", "test"}, "-"
 	if !byGoTest(binary) && strings.HasSuffix(strings.TrimSuffix(binary, ".exe"), ".test") {
 		args, prefix = []string{binary}, "-test."
 	}
-	args = append(args, prefix+"run", value("run", suite))
-	if skip := value("skip", ""); skip != "" {
+	args = append(args, prefix+"run", cmp.Or(testFlag(flags, "run"), suite))
+	if skip := testFlag(flags, "skip"); skip != "" {
 		args = append(args, prefix+"skip", skip)
 	}
-	if t := value("timeout", ""); t != "" && t != "10m0s" && prefix == "-" { // go test's own
+	if t := testFlag(flags, "timeout"); t != "" && t != "10m0s" && prefix == "-" { // go test's own
 		args = append(args, "-timeout", t)
 	}
 	flags.Visit(func(f *flag.Flag) {

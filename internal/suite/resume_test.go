@@ -65,7 +65,7 @@ func TestResumeAsksTheSameServer(t *testing.T) {
 		"teller":       "LLM_URL=http://127.0.0.1:1/a b LLM_KEY=hush-hush LLM_MODEL=big ASSAY_BASE_URL= ASSAY_API_KEY=hush-too\n",
 		"openai:gpt-x": "LLM_URL= LLM_KEY=hush-hush LLM_MODEL= ASSAY_BASE_URL=http://127.0.0.1:1/v1 ASSAY_API_KEY=hush-too\n",
 	} {
-		b := &bench{suite: h.suite("-model", model)}
+		b := &bench{engine: engine{suite: h.suite("-model", model)}}
 		var err error
 		b.env, err = b.suite.environment()
 		require.NoError(t, err)

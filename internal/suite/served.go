@@ -17,19 +17,14 @@ var chatModel = regexp.MustCompile(`(?m)^chat \d+ model (\S+) at `)
 // says is no measure of the first. It gives "" where all is well.
 func (b *bench) servedBy(s variant) string {
 	served, odd := map[string]int{}, false
-	for _, l := range b.leaves {
-		if l.reviewer != s.reviewer || l.prompt != s.prompt {
+	for _, r := range b.results(s) {
+		ev := &r.Evaluation
+		m := chatModel.FindStringSubmatch(ev.Settings)
+		if m == nil || ev.Served == "" {
 			continue
 		}
-		for _, r := range l.results {
-			ev := &r.Evaluation
-			m := chatModel.FindStringSubmatch(ev.Settings)
-			if m == nil || ev.Served == "" {
-				continue
-			}
-			served[ev.Served]++
-			odd = odd || !alike(m[1], ev.Served)
-		}
+		served[ev.Served]++
+		odd = odd || !alike(m[1], ev.Served)
 	}
 	if !odd && len(served) < 2 {
 		return ""

@@ -30,12 +30,13 @@ const smokeDir = "smoke-test-fixture"
 // against fixtures/smoke.md: five checks, each a subtest.
 func (s *Suite) Smoke(t T) {
 	e := s.begin(t)
-	dims := e.dimensions(t)
 	source, key, err := e.smoke()
-	if err != nil {
+	dims, dimsErr := e.dimensions()
+	entries, entriesErr := e.auditors()
+	if err := errors.Join(err, dimsErr, entriesErr); err != nil {
 		t.Fatal(err)
 	}
-	live := newAudits(s, e, "Smoke", e.auditors(t))
+	live := newAudits(s, e, "Smoke", entries)
 	t.Cleanup(func() { live.end(t) })
 	for _, a := range e.smokeAuditors(t) {
 		if !e.cfg.Shard.has(path.Join(t.Name(), segment(a.Name()))) {
@@ -152,10 +153,7 @@ func (s *smoke) wait(t T) {
 		t.Fatal(err)
 	}
 	t.Parallel()
-	<-s.live.started
-	if s.live.running == nil {
-		t.Skipf("not asked: %v", s.live.failed)
-	}
+	s.live.await(t)
 	v, res, err := s.live.wait(planned[0])
 	if err != nil {
 		t.Fatal(err)
@@ -268,7 +266,7 @@ func (s *smoke) sayMissed(t T) {
 }
 
 func (s *smoke) record(t T) {
-	prompt, err := s.env.promptHash(s.auditor, s.env.auditors(t)[s.auditor.Name()])
+	prompt, err := s.env.promptHash(s.auditor, s.live.entries[s.auditor.Name()])
 	if err != nil {
 		t.Error(err)
 	}

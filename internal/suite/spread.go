@@ -9,16 +9,10 @@ import (
 	"assay/internal/run/river"
 )
 
-// running is a run that goes on in this process, or with workers elsewhere.
-type running interface {
-	Wait(ctx context.Context, key string) (run.Result, error)
-	Finish() (run.Summary, error)
-}
-
 // spread leaves a plan to workers, where some are there. Where they all go away,
 // this process does the work itself.
 func (b *bench) spread(ctx context.Context, t T, plan *run.Plan) (bool, error) {
-	if b.corpus == nil { // workers know cases alone
+	if b.modules != nil { // workers know cases alone
 		return false, nil
 	}
 	dsn := b.suite.db(b.env)
@@ -32,11 +26,8 @@ func (b *bench) spread(ctx context.Context, t T, plan *run.Plan) (bool, error) {
 	}
 	tasks := map[string]river.Task{}
 	for _, l := range b.leaves {
-		for i := range l.trials {
-			addTask(tasks, &l.trials[i])
-		}
-		for i := range l.twins {
-			addTask(tasks, &l.twins[i])
+		for _, t := range l.asked() {
+			addTask(tasks, &t)
 		}
 	}
 	r, err := db.Enqueue(ctx, plan, tasks)

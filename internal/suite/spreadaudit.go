@@ -9,10 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"time"
 
 	"assay/audit"
@@ -31,7 +28,7 @@ type remote struct {
 // remoteAudit carries out an audit for somebody else: an export of its own, the
 // auditor's own deadline and process group.
 func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err error) {
-	x, err := e.target(t.Project)
+	drawn, project, err := Project(e.root.holdings(), t.Project)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
@@ -50,23 +47,14 @@ func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err
 			entry = a
 		}
 	}
-	if seal.Hash(x.project) != t.Export || entryHash(entry, asked) != t.Entry {
+	if seal.Hash(project) != t.Export || entryHash(entry, asked) != t.Entry {
 		return nil, fmt.Errorf("%w: %s on %s is another audit here: give every worker the commit, fixtures and settings of the plan", river.ErrOther, t.Auditor, t.Project)
 	}
-	tmp, err := os.MkdirTemp("", "assay-audit-")
+	at, remove, err := Sealed(ctx, project, drawn, fetch)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(tmp)
-	at, remove, err := x.export(ctx, filepath.Join(tmp, "src"), fetch)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if e := remove(); e != nil && !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-	}()
+	defer func() { err = errors.Join(err, remove()) }()
 	r := remote{Dir: at}
 	if r.Run, err = asked.Audit(ctx, audit.AuditTask{Dir: at, MaxUSD: t.MaxUSD}); err != nil {
 		r.Err = err.Error()

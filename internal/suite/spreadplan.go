@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,7 +16,6 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/audit/score"
-	"assay/internal/proof"
 	"assay/internal/run"
 	"assay/internal/run/river"
 	"assay/internal/store"
@@ -31,7 +32,7 @@ func NewSpread(own string, cfg Config) (*Spread, error) {
 		return nil, err
 	}
 	if cfg.DB == "" {
-		cfg.DB = environment("ASSAY_DB")
+		cfg.DB = os.Getenv("ASSAY_DB")
 	}
 	if cfg.DB == "" {
 		return nil, errors.New("ASSAY_DB is not set: workers share a PostgreSQL: expected a URL like postgres://assay@db.example/assay")
@@ -51,9 +52,6 @@ func NewSpread(own string, cfg Config) (*Spread, error) {
 	return &Spread{env: &env{cfg: cfg, root: root}}, nil
 }
 
-// ParseBudget reads what -budget takes: USD, or none.
-func ParseBudget(s string) (float64, error) { return parseBudget(s) }
-
 // Enqueue plans the run that go test -run Bench with the same flags would plan,
 // and leaves it to workers. It gives the run's ID, "" where the budget of 0 asks
 // for the estimate alone.
@@ -62,7 +60,7 @@ func (s *Spread) Enqueue(ctx context.Context, out io.Writer) (id string, err err
 	if err != nil {
 		return "", err
 	}
-	items, tasks, closing, err := s.plan(corpus)
+	items, tasks, closing, err := s.plan(casesOf(corpus))
 	if err != nil {
 		return "", err
 	}
@@ -138,43 +136,31 @@ func (s *Spread) Stop(ctx context.Context, id string) (err error) {
 }
 
 // plan gives the trials of the chosen reviewers, prompts and cases.
-func (s *Spread) plan(corpus *fixture.Corpus) (items []run.Item, tasks map[string]river.Task, closing func(), err error) {
-	prompts, err := s.env.chosenPrompts()
+func (s *Spread) plan(cases []subject) (items []run.Item, tasks map[string]river.Task, closing func(), err error) {
+	prompts, err := s.env.prompts()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	reviewers, err := s.env.chosenReviewers()
+	reviewers, err := s.env.reviewers()
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	tasks = map[string]river.Task{}
 	for _, r := range reviewers {
 		for _, p := range prompts {
-			eachCase(corpus, func(app *audit.App, f *audit.Family, cs *audit.Case) {
-				if !s.env.cfg.chooses(cs.ID()) || !asks(r, p, cs.ID()) {
-					return
+			for i := range cases {
+				if !s.env.cfg.asks(&cases[i], r, p) {
+					continue
 				}
-				trials, twins := s.env.cfg.trialsOf(r, p, app, f, cs)
-				for _, ts := range [][]run.Trial{trials, twins} {
-					for i := range ts {
-						items = append(items, ts[i].Item())
-						addTask(tasks, &ts[i])
-					}
+				trials, twins := s.env.cfg.trials(&cases[i], r, p)
+				for _, t := range slices.Concat(trials, twins) {
+					items = append(items, t.Item())
+					addTask(tasks, &t)
 				}
-			})
-		}
-	}
-	return items, tasks, func() { closeAll(reviewers) }, nil
-}
-
-func eachCase(corpus *fixture.Corpus, f func(*audit.App, *audit.Family, *audit.Case)) {
-	for _, app := range corpus.Apps {
-		for i := range app.Families {
-			for _, cs := range app.Families[i].Cases {
-				f(app, &app.Families[i], cs)
 			}
 		}
 	}
+	return items, tasks, func() { closeAll(reviewers) }, nil
 }
 
 func closeAll(reviewers []audit.Reviewer) {
@@ -209,19 +195,10 @@ func (s *Spread) Work(ctx context.Context, name string, slots, audits int, drain
 // A rebuilder makes trials of tasks, from this copy of the repository.
 type rebuilder struct {
 	env   *env
-	cases map[string]known
+	cases map[string]subject
 
 	mu        sync.Mutex
-	prompts   map[string]string
 	reviewers map[string]audit.Reviewer
-	twins     map[string][]proof.Twin // by case
-}
-
-// known is a case with where it stands.
-type known struct {
-	app *audit.App
-	fam *audit.Family
-	cs  *audit.Case
 }
 
 func (e *env) rebuilder() (*rebuilder, error) {
@@ -229,8 +206,10 @@ func (e *env) rebuilder() (*rebuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rebuilder{env: e, cases: map[string]known{}, prompts: map[string]string{}, reviewers: map[string]audit.Reviewer{}, twins: map[string][]proof.Twin{}}
-	eachCase(corpus, func(app *audit.App, f *audit.Family, cs *audit.Case) { r.cases[cs.ID()] = known{app, f, cs} })
+	r := &rebuilder{env: e, cases: map[string]subject{}, reviewers: map[string]audit.Reviewer{}}
+	for _, s := range casesOf(corpus) {
+		r.cases[s.id] = s
+	}
 	return r, nil
 }
 
@@ -243,19 +222,15 @@ func (r *rebuilder) close() {
 // item gives the work of a task. What is missing here is river.ErrOther: another
 // worker may have it.
 func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
-	k, ok := r.cases[t.Case]
+	s, ok := r.cases[t.Case]
 	if !ok {
 		return run.Item{}, fmt.Errorf("%w: there is no case %s", river.ErrOther, t.Case)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	text, ok := r.prompts[t.Prompt]
-	if !ok {
-		var err error
-		if text, err = r.env.prompt(t.Prompt); err != nil {
-			return run.Item{}, fmt.Errorf("%w: %w", river.ErrOther, err)
-		}
-		r.prompts[t.Prompt] = text
+	text, err := r.env.prompt(t.Prompt)
+	if err != nil {
+		return run.Item{}, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
 	reviewer, ok := r.reviewers[t.Reviewer]
 	if !ok {
@@ -268,16 +243,12 @@ func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
 		}
 		r.reviewers[t.Reviewer] = reviewer
 	}
-	trial := run.Trial{Case: k.cs, Spec: k.app.Spec, PromptName: t.Prompt, Prompt: text, Reviewer: reviewer, Index: t.Trial, Twin: t.Twin}
+	trial := s.trial(reviewer, prompt{t.Prompt, text})
+	trial.Index = t.Trial
 	if t.Twin != "" {
-		if _, ok := r.twins[t.Case]; !ok {
-			r.twins[t.Case] = proof.Twins(k.app, k.fam, k.cs)
-		}
-		for _, tw := range r.twins[t.Case] {
+		for _, tw := range s.twins() {
 			if tw.Kind == t.Twin {
-				changed := *k.cs
-				changed.Code = tw.Code
-				trial.Case = &changed
+				trial = twin(trial, &tw)
 			}
 		}
 	}

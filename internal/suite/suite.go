@@ -7,6 +7,7 @@ package suite
 
 import (
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -126,10 +127,7 @@ func (s *Suite) askedNothing() []string {
 
 // underJSON reports whether go test reads our output as events (-json), where a
 // summary that no test printed would be noise.
-func underJSON(flags *flag.FlagSet) bool {
-	v := flags.Lookup("test.v")
-	return v != nil && v.Value.String() == "test2json"
-}
+func underJSON(flags *flag.FlagSet) bool { return testFlag(flags, "v") == "test2json" }
 
 // environment reads flags, environment and .env once.
 func (s *Suite) environment() (*env, error) {
@@ -193,22 +191,15 @@ func (s *Suite) need(t T, e *env, names ...string) {
 // takes for one that is still changing. What is live, or lies outside of the
 // module, is not seen by the cache's own rules.
 func (e *env) uncached() error {
-	dir := "artifacts"
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	name := filepath.Join("artifacts", "uncached")
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	name := filepath.Join(dir, "uncached")
-	f, err := os.Create(name)
-	if err != nil {
+	farFuture := time.Now().AddDate(1, 0, 0)
+	if err := errors.Join(os.WriteFile(name, nil, 0o644), os.Chtimes(name, farFuture, farFuture)); err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Chtimes(name, farFuture, farFuture); err != nil {
-		return err
-	}
-	f, err = os.Open(name)
+	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
@@ -216,26 +207,17 @@ func (e *env) uncached() error {
 }
 
 // dimensions reads the map from CWE to dimension.
-func (e *env) dimensions(t T) map[audit.CWE]audit.Dimension {
-	t.Helper()
-	m, err := fixture.ReadDimensions(e.root.setting("fixtures/dimensions.md"), "fixtures/dimensions.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+func (e *env) dimensions() (map[audit.CWE]audit.Dimension, error) {
+	return fixture.ReadDimensions(e.root.setting("fixtures/dimensions.md"), "fixtures/dimensions.md")
 }
 
 // goals reads the thresholds.
-func (e *env) goals(t T) audit.Goals {
-	t.Helper()
+func (e *env) goals() (audit.Goals, error) {
 	g, err := fixture.ReadGoals(e.root.setting("fixtures/goals.md"), "fixtures/goals.md")
 	if err == nil {
 		err = e.checkNames(g)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return g, err
 }
 
 // checkNames refuses goals for somebody who is not there: a name that is written
@@ -267,27 +249,25 @@ func (e *env) checkNames(g audit.Goals) error {
 }
 
 // auditors reads auditors.md by name.
-func (e *env) auditors(t T) map[string]audit.AuditorEntry {
-	t.Helper()
+func (e *env) auditors() (map[string]audit.AuditorEntry, error) {
 	as, err := fixture.ReadAuditors(e.root.setting("fixtures/auditors.md"), "fixtures/auditors.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := map[string]audit.AuditorEntry{"static": {Name: "static", Kind: "static", Format: "sarif", Timeout: 30 * time.Minute}} // whatever the file holds
 	for _, a := range as {
 		m[a.Name] = a
 	}
-	return m
+	return m, err
+}
+
+// testFlag gives the value of a flag of go test's own; "" where it is not defined.
+func testFlag(flags *flag.FlagSet, name string) string {
+	if f := flags.Lookup("test." + name); f != nil {
+		return f.Value.String()
+	}
+	return ""
 }
 
 // verbose reports whether go test was asked for -v.
-func (s *Suite) verbose() bool {
-	f := s.flags.Lookup("test.v")
-	return f != nil && f.Value.String() == "true"
-}
+func (s *Suite) verbose() bool { return testFlag(s.flags, "v") == "true" }
 
 // short reports whether go test was asked for -short.
-func (s *Suite) short() bool {
-	f := s.flags.Lookup("test.short")
-	return f != nil && f.Value.String() == "true"
-}
+func (s *Suite) short() bool { return testFlag(s.flags, "short") == "true" }

@@ -8,14 +8,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"assay/audit"
 	"assay/audit/score"
 )
-
-// farFuture is the time of the file that keeps runs out of go test's cache.
-var farFuture = time.Now().AddDate(1, 0, 0)
 
 // A summary collects the lines that close a run: a line for each project and
 // auditor, a line for each reviewer and application.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -34,12 +35,15 @@ func (s *Suite) Verify(t T) {
 		t.Skip("-short: cases are not run on the real thing")
 	}
 	s.need(t, env, "tests")
-	corpus := env.corpus(t)
+	corpus, err := env.corpus(t)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ledger, err := proof.ReadLedger(env.root.holdings())
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &verify{suite: s, env: env, mode: environment("ASSAY_PROOF"), day: time.Now().UTC().Format(time.DateOnly), ledger: ledger,
+	v := &verify{suite: s, env: env, mode: os.Getenv("ASSAY_PROOF"), day: time.Now().UTC().Format(time.DateOnly), ledger: ledger,
 		next: proof.Ledger{}, runtimes: runtimes{dsn: env.cfg.PG}}
 	t.Cleanup(func() { v.end(t) })
 	for _, app := range corpus.Apps {
@@ -223,15 +227,14 @@ func (r *runtimes) stop() {
 	}
 }
 
-// corpus reads the cases.
-func (e *env) corpus(t T) *fixture.Corpus {
-	t.Helper()
+// corpus reads the cases, and logs what it does without.
+func (e *env) corpus(t T) (*fixture.Corpus, error) {
 	corpus, err := fixture.ReadCorpus(e.root.holdings(), "tests", e.root.strict())
 	if err != nil {
-		t.Fatalf("the cases cannot be used:\n%v", err)
+		return nil, fmt.Errorf("the cases cannot be used:\n%w", err)
 	}
 	for _, n := range corpus.Notes {
 		t.Logf("%s: %s", n.Pos, n.What)
 	}
-	return corpus
+	return corpus, nil
 }

@@ -148,7 +148,7 @@ func (x *sealing) open(ctx context.Context) (absent string, err error) {
 	if err != nil {
 		return "", err
 	}
-	mirror := environment("ASSAY_MIRROR")
+	mirror := os.Getenv("ASSAY_MIRROR")
 	for _, p := range x.projects {
 		if !seal.AtHand(ctx, p, cache, mirror) {
 			x.absent = p.Name

@@ -1,0 +1,122 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/run"
+	"assay/internal/store"
+)
+
+// An engine carries out the trials of one run of a suite, reviews and audits alike:
+// leaves register theirs and call t.Parallel, begin sends what was planned, and the
+// leaves wait for it.
+type engine struct {
+	suite   *Suite
+	env     *env
+	name    string        // of the suite
+	started chan struct{} // closed when running is set, or failed
+	running running       // here, or with workers elsewhere
+	failed  error
+	closers []func() // in the order in which they run, after the judgement
+}
+
+// running is a run that goes on in this process, or with workers elsewhere.
+type running interface {
+	Wait(ctx context.Context, key string) (run.Result, error)
+	Finish() (run.Summary, error)
+}
+
+// benchSeed fixes the order in which trials are sent. It is no setting: two runs
+// that are compared send in the same order.
+const benchSeed = 20261121
+
+// errEstimate ends a run with -budget 0: it was asked what it would cost.
+var errEstimate = errors.New("-budget 0 asks for the estimate alone")
+
+func newEngine(s *Suite, e *env, name string) engine {
+	return engine{suite: s, env: e, name: name, started: make(chan struct{})}
+}
+
+// begin starts what was planned, and lets the leaves go on.
+func (g *engine) begin(t T, start func() error) {
+	defer close(g.started)
+	if g.failed = start(); g.failed != nil && !errors.Is(g.failed, errEstimate) {
+		t.Errorf("%s: %v", audit.Invalid, g.failed)
+	}
+}
+
+// prepare opens the results, plans the items and says what they cost. c holds what
+// the plan needs beside the flags; the run ends so long before go test's own time is
+// up as margin says.
+func (g *engine) prepare(t T, margin time.Duration, c run.Config, items func(context.Context, store.Store) ([]run.Item, error)) (context.Context, *run.Plan, error) {
+	ctx, stop := untilStopped(t, margin)
+	g.closers = append(g.closers, stop)
+	st, err := store.Open(ctx, g.suite.db(g.env))
+	if err != nil {
+		return nil, nil, err
+	}
+	g.closers = append(g.closers, func() {
+		if err := st.Close(); err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+	all, err := items(ctx, st)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Run.Command, err = g.suite.resume(g.env, g.name); err != nil {
+		return nil, nil, err
+	}
+	cfg := &g.env.cfg
+	c.Store, c.Budget, c.Seed, c.Force, c.Run.ScoreVersion = st, cfg.Budget, benchSeed, cfg.Force, score.Version
+	c.Progress = g.suite.progress.event
+	plan, err := run.Prepare(ctx, c, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	if plan.Estimate.Most > 0 {
+		t.Logf("%s", plan.Estimate)
+	}
+	if cfg.Budget == 0 {
+		g.suite.summary.note("estimate: %s", plan.Estimate)
+		return nil, nil, errEstimate
+	}
+	return ctx, plan, nil
+}
+
+// await waits until the run has begun; where it never did, the leaf is skipped.
+func (g *engine) await(t T) {
+	t.Helper()
+	<-g.started
+	if g.running == nil {
+		t.Skipf("not asked: %v", g.failed)
+	}
+}
+
+// close releases what the run held.
+func (g *engine) close() {
+	for _, c := range g.closers {
+		c()
+	}
+}
+
+// untilStopped gives the context of a live run: it ends with the first interrupt,
+// after which a second one ends the process at once, and so long before go test's
+// own time is up.
+func untilStopped(t T, margin time.Duration) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	at, ok := t.Deadline()
+	if !ok {
+		return ctx, stop
+	}
+	limited, cancel := context.WithDeadlineCause(ctx, at.Add(-margin), errors.New("the tests' own time is nearly up (-timeout)"))
+	return limited, func() { cancel(); stop() }
+}
