@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"assay/audit"
@@ -34,7 +33,7 @@ func (c *baselineCmd) Run(ctx context.Context) error {
 	}
 	var errs []error
 	for _, name := range c.Records {
-		r, err := record.Read(audit.PlainFiles(os.DirFS(filepath.Dir(name))), filepath.Base(name))
+		r, err := readRecord(name)
 		if err == nil && r.Suite != "Regression" {
 			err = fmt.Errorf("%s: a record of %s: expected one of Regression", name, r.Suite)
 		}

@@ -164,10 +164,8 @@ func findAuditor(fsys fs.FS, name string) (audit.AuditorEntry, error) {
 	if err != nil {
 		return audit.AuditorEntry{}, err
 	}
-	for _, e := range entries {
-		if e.Name == name {
-			return e, nil
-		}
+	if i := slices.IndexFunc(entries, func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
+		return entries[i], nil
 	}
 	return audit.AuditorEntry{}, fmt.Errorf("fixtures/auditors.md has no section ## %s", name)
 }

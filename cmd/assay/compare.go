@@ -71,19 +71,14 @@ const (
 )
 
 func kindOf(name string) string {
-	if strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://") {
+	st, err := os.Stat(name)
+	there := err == nil && st.Mode().IsRegular()
+	switch {
+	case strings.HasPrefix(name, "postgres://"), strings.HasPrefix(name, "postgresql://"):
 		return aResults
-	}
-	if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
-		if strings.HasSuffix(name, ".json") {
-			return aRecord
-		}
-		return aResults
-	}
-	if strings.HasSuffix(name, ".json") {
+	case strings.HasSuffix(name, ".json"):
 		return aRecord
-	}
-	if strings.HasSuffix(name, ".db") {
+	case there, strings.HasSuffix(name, ".db"):
 		return aResults
 	}
 	return aName
@@ -104,10 +99,9 @@ func (c *compareCmd) records() error {
 		if err != nil {
 			return err
 		}
-		if a, err = j.rescore(a); err != nil {
-			return err
-		}
-		if b, err = j.rescore(b); err != nil {
+		a, errA = j.rescore(a)
+		b, errB = j.rescore(b)
+		if err := errors.Join(errA, errB); err != nil {
 			return err
 		}
 	}
@@ -181,7 +175,7 @@ func (j *judge) rescore(r *record.Record) (*record.Record, error) {
 // deterministic says whether an auditor gives the same for the same input, by its
 // kind in auditors.md. One that is not listed there is taken as stochastic.
 func deterministic(root string, r *record.Record) bool {
-	fsys, err := source{Root: root}.fixtures()
+	fsys, err := suite.Checkout(root)
 	if err != nil {
 		return false
 	}
@@ -189,12 +183,9 @@ func deterministic(root string, r *record.Record) bool {
 	if err != nil {
 		return false
 	}
-	for _, a := range as {
-		if a.Name == r.Auditor {
-			return a.Kind == "tool" || a.Kind == "static"
-		}
-	}
-	return false
+	return slices.ContainsFunc(as, func(a audit.AuditorEntry) bool {
+		return a.Name == r.Auditor && (a.Kind == "tool" || a.Kind == "static")
+	})
 }
 
 // load reads the results of one database.
@@ -219,7 +210,7 @@ func load(ctx context.Context, root, where string, q store.Query, words report.W
 // projects.
 func keyOf(root string, cases map[string]*audit.Case) report.Key {
 	k := report.Key{Cases: cases}
-	if fsys, err := (source{Root: root}).fixtures(); err == nil { // else no module can be drawn
+	if fsys, err := suite.Checkout(root); err == nil { // else no module can be drawn
 		k.Module = suite.Modules(fsys)
 	}
 	return k
@@ -230,7 +221,7 @@ func corpus(root string) (map[string]*audit.Case, []*audit.App, error) {
 	if _, err := os.Stat(filepath.Join(root, "tests")); err != nil {
 		return nil, nil, nil
 	}
-	fsys, err := source{Root: root}.fixtures()
+	fsys, err := suite.Checkout(root)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -66,7 +66,7 @@ type fetchCmd struct {
 // Run fetches and exports.
 func (c *fetchCmd) Run(ctx context.Context) error {
 	if c.Functions { // before the key is held against the manifest that it asks to be written anew
-		return manifests{c.source}.functions(ctx, c.Project)
+		return c.manifests(ctx, c.Project, false)
 	}
 	drawn, p, err := c.drawn(c.Project)
 	if err != nil {
@@ -107,12 +107,7 @@ func (c *fetchCmd) writeOthers(ctx context.Context, clone *seal.Clone) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(c.Root, "fixtures/projects", c.Project+".others.txt")
-	if err := os.WriteFile(file, []byte(strings.Join(others, "\n")+"\n"), 0o644); err != nil {
-		return err
-	}
-	fmt.Printf("%s: %d files\n", file, len(others))
-	return nil
+	return c.write(c.Project+".others.txt", []byte(strings.Join(others, "\n")+"\n"), len(others))
 }
 
 // declared gives the functions that the embedded analyser's parsers see.

@@ -18,7 +18,6 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
-	"assay/internal/seal"
 )
 
 // newCmd adds one thing to a folder of one's own.
@@ -264,27 +263,6 @@ type newProjectCmd struct {
 	Licence    string `help:"Its licence." default:"unknown"`
 }
 
-const projectPage = `# %s
-
-| Field | Value |
-|---|---|
-| Repository | %s |
-| Commit | %s |
-| Language | %s |
-| Licence | %s |
-| Expected findings | 1 |
-
-# Known Vulnerabilities
-
-| ID | Dimension | CWE | Severity | File | Function | Lines | Also | Title | Evidence | Corroborated by |
-|---|---|---|---|---|---|---|---|---|---|---|
-
-# Decoys
-
-| ID | Dimension | CWE | File | Function | Lines | Title | Reason |
-|---|---|---|---|---|---|---|---|
-`
-
 // Run pins the project, writes its page with an empty key, and both manifests.
 func (c *newProjectCmd) Run(ctx context.Context) error {
 	if err := errors.Join(checkName(c.Name), c.need(&c.Repository, "repository", "the folder or the URL of its repository", "")); err != nil {
@@ -297,12 +275,11 @@ func (c *newProjectCmd) Run(ctx context.Context) error {
 		return err
 	}
 	page := path.Join("fixtures/projects", c.Name+".md")
-	if err := writeNew(c.source.Root, map[string]string{page: fmt.Sprintf(projectPage, c.Name, c.Repository, c.Commit, c.Language, c.Licence)}); err != nil {
+	if err := writeNew(c.source.Root, map[string]string{page: fmt.Sprintf(started("project.md"), c.Name, c.Repository, c.Commit, c.Language, c.Licence)}); err != nil {
 		return err
 	}
 	fmt.Println(filepath.Join(c.source.Root, page))
-	m := manifests{c.source}
-	if err := errors.Join(m.tree(ctx, c.Name), m.functions(ctx, c.Name)); err != nil {
+	if err := c.manifests(ctx, c.Name, true); err != nil {
 		return fmt.Errorf("%w\nthe project is there and has no manifests yet: assay tree %s writes them", err, c.Name)
 	}
 	fmt.Printf("\nnext: fill in the key, by hand or with assay import %s FILE --root %s, then\n  assay lint --root %s\n  ASSAY_ROOT=%s go test -run Regression\n", c.Name, c.source.Root, c.source.Root, c.source.Root)
@@ -376,62 +353,6 @@ func gitOutput(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// manifests writes what is beside a project's page.
-type manifests struct{ source }
-
-// tree writes the manifest of the source files at the pin.
-func (m manifests) tree(ctx context.Context, name string) error {
-	clone, err := m.bare(ctx, name)
-	if err != nil {
-		return err
-	}
-	tree, err := clone.Tree(ctx)
-	if err != nil {
-		return err
-	}
-	if len(tree) == 0 {
-		return fmt.Errorf("%s holds no text file at %s", clone.Project.Repository, clone.Project.Commit)
-	}
-	return m.write(name+".tree.tsv", fixture.FormatTree(tree), len(tree))
-}
-
-// functions writes the manifest of functions, by which lint and tests check the
-// key's functions without the source.
-func (m manifests) functions(ctx context.Context, name string) error {
-	clone, err := m.bare(ctx, name)
-	if err != nil {
-		return err
-	}
-	functions, err := clone.Functions(ctx, declared)
-	if err != nil {
-		return err
-	}
-	return m.write(name+".functions.tsv", fixture.FormatFunctions(functions), len(functions))
-}
-
-// bare fetches a project whose manifests are not looked at: they are about to be
-// written.
-func (m manifests) bare(ctx context.Context, name string) (*seal.Clone, error) {
-	fsys, err := m.fixtures()
-	if err != nil {
-		return nil, err
-	}
-	p, err := fixture.ReadKey(fsys, path.Join("fixtures/projects", name+".md"))
-	if err != nil {
-		return nil, err
-	}
-	return m.clone(ctx, p)
-}
-
-func (m manifests) write(name string, content []byte, files int) error {
-	file := filepath.Join(m.Root, "fixtures/projects", name)
-	if err := os.WriteFile(file, content, 0o644); err != nil {
-		return err
-	}
-	fmt.Printf("%s: %d files\n", file, files)
-	return nil
-}
-
 type treeCmd struct {
 	source
 	Project string `arg:"" help:"Name of a project of fixtures/projects."`
@@ -439,7 +360,49 @@ type treeCmd struct {
 
 // Run writes the manifest of the project's source files at the pin, and of their
 // functions.
-func (c *treeCmd) Run(ctx context.Context) error {
-	m := manifests{c.source}
-	return errors.Join(m.tree(ctx, c.Project), m.functions(ctx, c.Project))
+func (c *treeCmd) Run(ctx context.Context) error { return c.manifests(ctx, c.Project, true) }
+
+// manifests writes what is beside a project's page: the manifest of functions, by
+// which lint and tests check the key's without the source, and before it that of the
+// source files, where it is wanted too. What is there of them is not looked at.
+func (s source) manifests(ctx context.Context, name string, files bool) error {
+	fsys, err := s.fixtures()
+	if err != nil {
+		return err
+	}
+	p, err := fixture.ReadKey(fsys, path.Join("fixtures/projects", name+".md"))
+	if err != nil {
+		return err
+	}
+	clone, err := s.clone(ctx, p)
+	if err != nil {
+		return err
+	}
+	if files {
+		tree, err := clone.Tree(ctx)
+		if err != nil {
+			return err
+		}
+		if len(tree) == 0 {
+			return fmt.Errorf("%s holds no text file at %s", p.Repository, p.Commit)
+		}
+		if err := s.write(name+".tree.tsv", fixture.FormatTree(tree), len(tree)); err != nil {
+			return err
+		}
+	}
+	functions, err := clone.Functions(ctx, declared)
+	if err != nil {
+		return err
+	}
+	return s.write(name+".functions.tsv", fixture.FormatFunctions(functions), len(functions))
+}
+
+// write writes a file of so many entries beside the projects' pages.
+func (s source) write(name string, content []byte, entries int) error {
+	file := filepath.Join(s.Root, "fixtures/projects", name)
+	if err := os.WriteFile(file, content, 0o644); err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d files\n", file, entries)
+	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"assay/internal/report"
 	"assay/internal/run"
 	"assay/internal/store"
+	"assay/internal/suite"
 )
 
 type reportCmd struct {
@@ -206,7 +207,7 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input) error {
 // beside gathers what stands beside the results: the prompts that were sent and the
 // reviewers' baselines.
 func (c *reportCmd) beside(in *report.Input) error {
-	fsys, err := source{Root: c.Root}.fixtures()
+	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"assay/internal/auditor"
 	"assay/internal/report"
 	"assay/internal/run"
+	"assay/internal/suite"
 )
 
 type summaryCmd struct {
@@ -27,7 +28,7 @@ func (c *summaryCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fsys, err := source{Root: c.Root}.fixtures()
+	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
 		return err
 	}

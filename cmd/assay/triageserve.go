@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -17,31 +18,16 @@ import (
 	"assay/internal/report"
 )
 
-const triageCSS = `:root { color-scheme: light dark } body { font: 15px/1.5 system-ui, sans-serif; max-width: 1000px; margin: 20px auto; padding: 0 16px }
-pre { overflow-x: auto; border: 1px solid; border-radius: 8px; padding: 10px; font-size: 13px } .words { white-space: pre-wrap; overflow-wrap: anywhere } button { font: inherit; margin: 2px 4px 2px 0; padding: 4px 12px; text-align: left } kbd { font-weight: 700 }`
+//go:embed triage/style.css
+var triageCSS string
 
-const triageJS = `"use strict";
-const token = document.querySelector('meta[name="token"]').content;
-const rule = async (b) => {
-  const r = await fetch("/rule", { method: "POST", headers: { "X-Assay-Token": token, "Content-Type": "application/x-www-form-urlencoded" }, body: new URLSearchParams({ of: b.dataset.of, key: b.dataset.key }) });
-  if (r.ok) location.reload();
-  else document.querySelector("output").textContent = await r.text();
-};
-for (const b of document.querySelectorAll("button[data-key]")) b.addEventListener("click", () => rule(b));
-document.addEventListener("keydown", (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || e.repeat) return;
-  const b = Array.from(document.querySelectorAll("button[data-key]")).find((b) => b.dataset.key === e.key.toLowerCase());
-  if (b) rule(b);
-});`
+//go:embed triage/script.js
+var triageJS string
 
-var triagePage = template.Must(template.New("").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer">
-<meta http-equiv="Content-Security-Policy" content="{{.CSP}}"><meta name="token" content="{{.Token}}"><title>Open findings of {{.Project}}</title><style>{{.CSS}}</style></head>
-<body><main><h1>Open findings of {{.Project}}</h1><p>{{.Open}} open, {{.Ruled}} ruled. Rows go to <code>{{.Out}}</code>.</p>
-{{if .Shown}}<div class="words">{{.Shown}}</div>{{with .Code}}<pre tabindex="0">{{.}}</pre>{{end}}
-<p>{{range .Choices}}<button type="button" data-of="{{$.Of}}" data-key="{{.Key}}"><kbd>{{.Key}}</kbd> {{.Text}}</button>{{end}}</p>
-{{if .Near}}<h2>The same flaw as</h2>{{range .Near}}<div><button type="button" data-of="{{$.Of}}" data-key="{{.Key}}"><kbd>{{.Key}}</kbd> {{.Text}}</button></div>{{end}}{{end}}
-{{else}}<p>Nothing is left to rule.</p>{{end}}<output aria-live="polite"></output></main><script>{{.JS}}</script></body></html>`))
+//go:embed triage/page.html
+var triageHTML string
+
+var triagePage = template.Must(template.New("").Parse(triageHTML))
 
 type choice struct{ Key, Text string }
 

@@ -16,6 +16,7 @@ type triggerCmd struct {
 	Root          string `help:"Folder with fixtures/triggers.md." default:"." env:"ASSAY_ROOT" type:"existingdir"`
 	SinceLastFull bool   `help:"Ask no paths: full where the newest full record of records/ is a month old."`
 	Records       string `help:"Folder of records, for --since-last-full." default:"records"`
+	Explain       bool   `help:"Give the rule of every path, not that of the answer alone."`
 	ExitCode      bool   `help:"Tell the answer by the exit status too: 0 none, 10 smoke, 20 full."`
 }
 
@@ -94,6 +95,12 @@ func (c *triggerCmd) paths(in io.Reader, why io.Writer) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w on standard input: expected what git diff --name-only --no-renames prints; where nothing changed, nothing needs to ask", err)
 	}
-	fmt.Fprintln(why, d.Why())
+	if c.Explain {
+		for _, p := range d.Paths {
+			fmt.Fprintln(why, p)
+		}
+	} else {
+		fmt.Fprintln(why, d.Why())
+	}
 	return d.Suite, nil
 }

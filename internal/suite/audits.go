@@ -55,22 +55,67 @@ func newAudits(s *Suite, e *env, name string, entries map[string]audit.AuditorEn
 // folder that it saw. It may cost so many USD; 0 where nobody says.
 type onceFunc func(ctx context.Context, a audit.Auditor, trial int, usd float64) (audit.AuditRun, string, error)
 
-// plan adds the trials of an auditor on a project, whose export has this hash.
-func (a *audits) plan(c *candidate, project, export string, once onceFunc) ([]*run.Audit, error) {
-	like, err := a.describe(c, project)
+// A candidate is an auditor with the trials that it is asked for.
+type candidate struct {
+	name   string
+	replay bool
+	static bool
+	trials []audit.Auditor
+	recs   []*auditor.Recording
+}
+
+// sent reports whether the trials are the engine's: replays and the embedded
+// analyser are read here and now.
+func (c *candidate) sent() bool { return !c.replay && !c.static }
+
+// An asking is what a candidate is asked about one source.
+type asking struct {
+	audits *audits
+	candidate
+	once    onceFunc
+	planned []*run.Audit // nil: the trials are read here
+	begun   bool         // whether any trial was
+}
+
+// plan leaves the trials on a project, whose export has this hash, to the engine,
+// where they are its.
+func (x *asking) plan(project, export string) error {
+	if !x.sent() {
+		return nil
+	}
+	like, err := x.audits.describe(&x.candidate, project)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var planned []*run.Audit
-	for i, who := range c.trials {
-		who = a.oneAtATime(who)
-		x := like
-		x.Project, x.Auditor, x.Export, x.Index = project, c.name, export, i
-		x.Once = func(ctx context.Context, usd float64) (audit.AuditRun, string, error) { return once(ctx, who, i, usd) }
-		planned = append(planned, &x)
+	for i, who := range x.trials {
+		who = x.audits.oneAtATime(who)
+		one := like
+		one.Project, one.Auditor, one.Export, one.Index = project, x.candidate.name, export, i
+		one.Once = func(ctx context.Context, usd float64) (audit.AuditRun, string, error) {
+			return x.once(ctx, who, i, usd)
+		}
+		x.planned = append(x.planned, &one)
 	}
-	a.planned = append(a.planned, planned...)
-	return planned, nil
+	x.audits.planned = append(x.audits.planned, x.planned...)
+	return nil
+}
+
+// result gives a trial, counted from 0, and what the engine says of it: it waits for
+// it, or makes it in this goroutine.
+func (x *asking) result(t T, i int) (*run.Audited, *run.Result, error) {
+	if x.planned != nil {
+		v, res, err := x.audits.wait(x.planned[i])
+		x.begun = x.begun || err == nil && res.Outcome != audit.OutcomeSkipped
+		return v, res, err
+	}
+	x.begun = true
+	ctx, cancel := context.WithCancel(context.Background())
+	if at, ok := t.Deadline(); ok {
+		ctx, cancel = context.WithDeadline(ctx, at.Add(-lastMinute))
+	}
+	defer cancel()
+	r, dir, err := x.once(ctx, x.trials[i], i, 0)
+	return &run.Audited{Run: r, Dir: dir, Usage: r.Usage}, &run.Result{}, err
 }
 
 // start says what the plan costs, and carries it out in the background.

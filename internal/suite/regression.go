@@ -143,7 +143,8 @@ func (r *regression) register(t T, x target) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := &evaluation{regression: r, target: x, goals: goals, candidate: a}
+			h := r.evaluation(x, a)
+			h.goals = goals
 			h.run(t)
 		})
 	}
@@ -164,19 +165,6 @@ func (r *regression) goalsFor(p *audit.Project, name string) (score.Goals, error
 	bare.RecallGoal, bare.Coverage, bare.Expected, bare.Minimums = 0, 0, 0, nil
 	return score.GoalsFor(&bare, own)
 }
-
-// A candidate is an auditor with the trials that it is asked for.
-type candidate struct {
-	name   string
-	replay bool
-	static bool
-	trials []audit.Auditor
-	recs   []*auditor.Recording
-}
-
-// sent reports whether the trials are the engine's: replays and the embedded
-// analyser are read here and now.
-func (c *candidate) sent() bool { return !c.replay && !c.static }
 
 // asked gives the auditors that are held against a project's key.
 func (r *regression) asked(t T, x target) []candidate {
@@ -240,13 +228,11 @@ func (r *regression) replays(p *audit.Project) []candidate {
 // An evaluation is one auditor held against one project's key.
 type evaluation struct {
 	*regression
-	candidate
+	asking
 	target
 	goals    score.Goals
 	baseline *record.Record // nil: there is none
 	beside   *evaluation    // the old auditor, with -beside; nil without
-	planned  []*run.Audit   // nil: the trials are read here
-	begun    bool           // whether any trial was
 	prefix   string         // of its artifacts
 	trials   []record.Trial
 	runs     []record.Transcript // what they wrote; none of a replay
@@ -255,6 +241,12 @@ type evaluation struct {
 	model    string
 	prompt   string // hash of what the auditor was told
 	notes    []string
+}
+
+func (r *regression) evaluation(x target, c candidate) *evaluation {
+	h := &evaluation{regression: r, target: x}
+	h.asking = asking{audits: r.live, candidate: c, once: h.once}
+	return h
 }
 
 func (h *evaluation) run(t T) {
@@ -271,7 +263,8 @@ func (h *evaluation) run(t T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.beside = &evaluation{regression: h.regression, target: h.target, candidate: h.trialsOf(old), prefix: "beside-"}
+		h.beside = h.regression.evaluation(h.target, h.trialsOf(old))
+		h.beside.prefix = "beside-"
 		if err := h.beside.told(); err != nil {
 			t.Fatal(err)
 		}
@@ -314,10 +307,8 @@ func (h *evaluation) readBaseline() (err error) {
 }
 
 // plan leaves the trials to the engine, those of the old auditor with them.
-func (h *evaluation) plan() (err error) {
-	if h.sent() {
-		h.planned, err = h.live.plan(&h.candidate, h.project.Name, seal.Hash(h.project), h.once)
-	}
+func (h *evaluation) plan() error {
+	err := h.asking.plan(h.project.Name, seal.Hash(h.project))
 	if err != nil || h.beside == nil {
 		return err
 	}
@@ -330,6 +321,12 @@ func (h *evaluation) plan() (err error) {
 	return nil
 }
 
+// record gives what a record says of the trials.
+func (h *evaluation) record() *record.Record {
+	return &record.Record{Suite: "Regression", Project: h.project.Name, Auditor: h.candidate.name, Replay: h.replay, Commit: h.project.Commit, Key: h.project.KeyHash,
+		Version: h.version, Command: h.command, Model: h.model, Prompt: h.prompt, Trials: h.trials, Notes: h.notes}
+}
+
 // compareWith makes the trials of the old auditor, that ran between these, what
 // they are held against.
 func (h *evaluation) compareWith(t T) error {
@@ -340,8 +337,8 @@ func (h *evaluation) compareWith(t T) error {
 	if err := b.audit(t); err != nil {
 		return fmt.Errorf("%s: %s: %w", h.project.Pos, b.candidate.name, err)
 	}
-	h.baseline = &record.Record{Date: time.Now().UTC(), Suite: "Regression", Project: h.project.Name, Auditor: b.candidate.name, Commit: h.project.Commit, Key: h.project.KeyHash,
-		Score: score.Version, Version: b.version, Command: b.command, Model: b.model, Prompt: b.prompt, Trials: b.trials, Notes: b.notes}
+	h.baseline = b.record()
+	h.baseline.Date, h.baseline.Score = time.Now().UTC(), score.Version
 	return nil
 }
 
@@ -449,49 +446,19 @@ func (h *evaluation) told() (err error) {
 
 // audit runs every trial, or waits for it, and scores it.
 func (h *evaluation) audit(t T) error {
-	for i, a := range h.candidate.trials {
-		v := &run.Audited{}
-		if h.planned == nil {
-			r, err := h.here(t, a)
-			if err != nil {
-				return err
-			}
-			v = r
-		} else {
-			waited, res, err := h.live.wait(h.planned[i])
-			if err != nil {
-				return err
-			}
-			v = waited
-			h.begun = h.begun || res.Outcome != audit.OutcomeSkipped
-			if res.Reused {
-				h.notes = append(h.notes, fmt.Sprintf("trial %d was made by the run %s on %s", i+1, res.Evaluation.Run, res.Evaluation.Time.Format(time.DateTime)))
-			}
+	for i := range h.candidate.trials {
+		v, res, err := h.result(t, i)
+		if err != nil {
+			return err
+		}
+		if res.Reused {
+			h.notes = append(h.notes, fmt.Sprintf("trial %d was made by the run %s on %s", i+1, res.Evaluation.Run, res.Evaluation.Time.Format(time.DateTime)))
 		}
 		if err := h.score(t, i, v); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// here makes a run in this goroutine: of a replay, or of the embedded analyser.
-func (h *evaluation) here(t T, a audit.Auditor) (*run.Audited, error) {
-	h.begun = true
-	ctx, cancel := context.WithCancel(context.Background())
-	if at, ok := t.Deadline(); ok {
-		ctx, cancel = context.WithDeadline(ctx, at.Add(-lastMinute))
-	}
-	defer cancel()
-	var v run.Audited
-	var err error
-	if h.replay {
-		v.Run, err = a.Audit(ctx, audit.AuditTask{})
-	} else {
-		v.Run, v.Dir, err = h.once(ctx, a, 0, 0)
-	}
-	v.Usage = v.Run.Usage
-	return &v, err
 }
 
 // score scores one trial.
@@ -528,8 +495,12 @@ func (h *evaluation) scored(r *audit.Report, dir string) (*score.Result, error) 
 }
 
 // once makes one run of an auditor, in a sealed export of its own, that may cost so
-// many USD; 0: what its section says.
+// many USD; 0: what its section says. A replay needs no export.
 func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd float64) (audit.AuditRun, string, error) {
+	if h.replay {
+		r, err := a.Audit(ctx, audit.AuditTask{})
+		return r, "", err
+	}
 	usd = cmp.Or(usd, h.entries[h.candidate.name].Cost)
 	if h.live.workers != nil && h.sent() && h.env.given.auditor(h.candidate.name) == nil {
 		r, dir, err := h.away(ctx, trial, usd)

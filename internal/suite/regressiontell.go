@@ -14,8 +14,8 @@ import (
 // tell writes the record, logs the reasons, adds the line and fails the test
 // where the verdict says so.
 func (h *evaluation) tell(t T, j score.Judgement) {
-	rec := &record.Record{Suite: "Regression", Project: h.project.Name, Auditor: h.candidate.name, Replay: h.replay, Commit: h.project.Commit,
-		Key: h.project.KeyHash, Version: h.version, Command: h.command, Model: h.model, Prompt: h.prompt, Trials: h.trials, Judgement: j, Goals: h.goals, Notes: h.notes}
+	rec := h.record()
+	rec.Judgement, rec.Goals = j, h.goals
 	for _, r := range h.recs {
 		rec.Control = r.Control
 	}

@@ -140,7 +140,8 @@ func (r *regression) regressionAgain(x *reread) error {
 		return err
 	}
 	side := func(old *record.Record, prefix string) (*evaluation, error) {
-		h := &evaluation{regression: r, target: t, goals: goals, candidate: candidate{name: old.Auditor, static: old.Auditor == "static"}}
+		h := r.evaluation(t, candidate{name: old.Auditor, static: old.Auditor == "static"})
+		h.goals = goals
 		h.trials, err = again(r.entries[old.Auditor], prefix, old.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
 			if invalid != "" {
 				return nil, nil

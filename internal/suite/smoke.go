@@ -43,7 +43,8 @@ func (s *Suite) Smoke(t T) {
 			continue
 		}
 		t.Run(segment(a.Name()), func(t T) {
-			sm := &smoke{suite: s, env: e, key: key, auditor: a, live: live, source: source}
+			sm := &smoke{audits: live, key: key, source: source}
+			sm.asking = asking{audits: live, candidate: candidate{name: a.Name(), static: a.Name() == "static", trials: []audit.Auditor{a}}, once: sm.once}
 			sm.audit(t, dims)
 			sm.check(t)
 		})
@@ -89,13 +90,10 @@ func (e *env) smokeAuditors(t T) []audit.Auditor {
 
 // A smoke is one auditor's smoke test.
 type smoke struct {
-	suite     *Suite
-	env       *env
+	*audits
+	asking
 	key       *fixture.Smoke
-	auditor   audit.Auditor
-	live      *audits
 	source    fs.FS
-	begun     bool
 	audited   *run.Audited
 	kept      []record.Transcript
 	judgement score.SmokeJudgement
@@ -105,14 +103,22 @@ type smoke struct {
 // audit runs the auditor on a copy of the fixture, or leaves that to the engine and
 // waits, and judges what it reports.
 func (s *smoke) audit(t T, dims map[audit.CWE]audit.Dimension) {
-	if s.auditor.Name() == "static" {
-		s.here(t)
-	} else {
-		s.wait(t)
+	export, err := hashFS(s.source)
+	if err == nil {
+		err = s.asking.plan("smoke", export+" in "+smokeDir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.sent() {
+		t.Parallel()
+		s.await(t)
+	}
+	if s.audited, _, err = s.asking.result(t, 0); err != nil {
+		t.Fatal(err)
 	}
 	r := &s.audited.Run
 	s.kept = transcripts("", 0, s.audited)
-	var err error
 	s.result, s.judgement, err = judgeSmoke(s.key, dims, s.audited.Dir, &r.Report, r.Invalid, &s.kept[len(s.kept)-1])
 	if err != nil {
 		t.Fatal(err)
@@ -133,34 +139,6 @@ func judgeSmoke(key *fixture.Smoke, dims map[audit.CWE]audit.Dimension, dir stri
 	return result, j, err
 }
 
-// here runs the embedded analyser.
-func (s *smoke) here(t T) {
-	s.begun, s.audited = true, &run.Audited{}
-	var err error
-	if s.audited.Run, s.audited.Dir, err = s.once(context.Background(), s.auditor, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// wait leaves the audit to the engine.
-func (s *smoke) wait(t T) {
-	export, err := hashFS(s.source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	planned, err := s.live.plan(&candidate{name: s.auditor.Name(), trials: []audit.Auditor{s.auditor}}, "smoke", export+" in "+smokeDir, s.once)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Parallel()
-	s.live.await(t)
-	v, res, err := s.live.wait(planned[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.audited, s.begun = v, res.Outcome != audit.OutcomeSkipped
-}
-
 // once makes one run, in a folder of its own that holds a copy of the fixture: the
 // methodology's command line names ./smoke-test-fixture/.
 func (s *smoke) once(ctx context.Context, a audit.Auditor, _ int, usd float64) (audit.AuditRun, string, error) {
@@ -173,7 +151,7 @@ func (s *smoke) once(ctx context.Context, a audit.Auditor, _ int, usd float64) (
 	if err := os.CopyFS(filepath.Join(dir, smokeDir), s.source); err != nil {
 		return audit.AuditRun{}, "", err
 	}
-	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: cmp.Or(usd, s.live.entries[a.Name()].Cost)})
+	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: cmp.Or(usd, s.entries[a.Name()].Cost)})
 	return r, dir, err
 }
 
@@ -230,10 +208,10 @@ func (s *smoke) check(t T) {
 	t.Attr("found", fmt.Sprintf("%d/%d", j.Found, len(s.key.Project.Known)))
 	t.Attr("verdict", string(verdict))
 	used := consumed{}
-	if s.begun && s.auditor.Name() != "static" {
+	if s.begun && !s.static {
 		used.trials = []record.Trial{trialOf(s.audited, nil)}
 	}
-	s.suite.summary.add(line{suite: "Smoke", who: s.auditor.Name(), verdict: verdict, cause: cause, used: used,
+	s.suite.summary.add(line{suite: "Smoke", who: s.candidate.name, verdict: verdict, cause: cause, used: used,
 		figures: []string{fmt.Sprintf("%d of %d flaws", j.Found, len(s.key.Project.Known)), fmt.Sprintf("%d of 5", passed)}})
 	if s.begun { // a run that never was is none
 		s.record(t)
@@ -266,11 +244,11 @@ func (s *smoke) sayMissed(t T) {
 }
 
 func (s *smoke) record(t T) {
-	prompt, err := s.env.promptHash(s.auditor, s.live.entries[s.auditor.Name()])
+	prompt, err := s.env.promptHash(s.trials[0], s.entries[s.candidate.name])
 	if err != nil {
 		t.Error(err)
 	}
-	s.suite.write(t, s.env, &record.Record{Suite: "Smoke", Project: "smoke", Auditor: s.auditor.Name(), Key: s.key.Project.KeyHash,
+	s.suite.write(t, s.env, &record.Record{Suite: "Smoke", Project: "smoke", Auditor: s.candidate.name, Key: s.key.Project.KeyHash,
 		Version: s.audited.Run.Version, Command: strings.Join(s.audited.Run.Command, " "), Model: s.audited.Run.Model, Prompt: prompt, Judgement: s.judgement.Judgement,
 		Trials: []record.Trial{trialOf(s.audited, s.result)}}, s.kept)
 }
