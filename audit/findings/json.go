@@ -164,10 +164,9 @@ func (j *jsonReader) profileOf(m tree) *profile {
 
 // finding reads one object by the members that profiles.go lists.
 func (j *jsonReader) finding(m tree, line int) audit.Finding {
-	d := &draft{}
-	d.Pos = audit.Pos{File: j.name, Line: line}
+	d := &audit.Finding{Pos: audit.Pos{File: j.name, Line: line}}
 	d.Trace = j.steps(m, line, members[fTrace])
-	j.place(&d.Finding, m, line)
+	j.place(d, m, line)
 	d.Others = append(d.Others, j.steps(m, line, members[fOthers])...)
 	for _, f := range []field{fID, fRule, fTitle, fDescription, fSeverity, fCWE, fDimension, fConfidence, fSuppressed, fStatus} {
 		for _, name := range members[f] {
@@ -195,7 +194,7 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 		}
 	}
 	d.CWEs = orCWEs(d.CWEs, mapped(j.opt.RuleMap, d.RuleID), cwesInProse(d.Title+" "+d.Description), cwesInProse(d.RuleID))
-	return d.Finding
+	return *d
 }
 
 // orCWEs gives the first list that holds any.
@@ -223,11 +222,8 @@ func (j *jsonReader) place(f *audit.Finding, m tree, line int) {
 	if file == "" {
 		file = loc.text(members[fFile]...)
 	}
-	if ps := placesOf(file); len(ps) == 1 || len(ps) > 1 && ps[1].File != "" && strings.Contains(file, ":") {
-		f.File, f.Lines, f.Others = ps[0].File, ps[0].Lines, ps[1:]
-	} else {
-		f.File = cleanPath(file)
-	}
+	p := placeOf(file)
+	f.File, f.Lines = p.File, p.Lines
 	r, ok := m.lines(f.Lines)
 	if !ok {
 		j.add(line, "the lines cannot be read: expected a number, a form like 12-18, or an object with start and end")
@@ -246,7 +242,7 @@ func (j *jsonReader) steps(m tree, line int, names []string) (out []audit.Step) 
 		for _, v := range list {
 			switch v := v.(type) {
 			case string:
-				out = append(out, steps(v)...)
+				out = append(out, step(v))
 			case map[string]any:
 				var f audit.Finding
 				t := folded(v)

@@ -42,7 +42,6 @@ func TestJSON(t *testing.T) {
 		{"no object", `["a", 1, {"file": "a.c"}]`, "", nil, ""},
 		{"values that cannot be read", `[{"file": "a.c", "severity": "spicy", "cwe": "none of them", "lines": "about here"}]`, "", []string{"#1   a.c"}, `"spicy"`},
 		{"something after the report", `[{"file": "a.c"}] trailing`, "", []string{"#1   a.c"}, "follows the report"},
-		{"JSON in a fence", "Here is the report:\n\n```json\n[\n{\"file\": \"a.c\", \"cwe\": 1}\n]\n```\nDone.\n", "", []string{"#1  1 a.c"}, "in a fence"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.name == "no object" {
@@ -155,7 +154,7 @@ func TestFrame(t *testing.T) {
 		{"no STATS", strings.Replace(head, "STATS: see below\n", "", 1) + row + tail, true, true, false, "lacks a STATS line"},
 		{"STATS differ", strings.Replace(head, "see below", "findings=7", 1) + row + tail, true, true, false, "STATS says 7 findings, 1 were read"},
 		{"COVERAGE without names", strings.Replace(head, "2/10 (Injection, Auth)", "2/10", 1) + row + tail, true, true, false, "names none"},
-		{"two HEADERs", head + row + "\n" + head + tail, true, true, false, "a second HEADER"},
+		{"two HEADERs", head + row + row + "\n" + head + row + tail, true, true, false, "a second HEADER"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			rep, err := Read("r.md", strings.NewReader(tc.doc), Options{})
@@ -176,13 +175,10 @@ func TestFrame(t *testing.T) {
 func TestCoverage(t *testing.T) {
 	all := audit.Dimensions()
 	for said, want := range map[string][]audit.Dimension{
-		"COVERAGE: 10/10 (" + dimensionNames(", ") + ")":          all,
-		"COVERAGE: 1/10 (Injection)":                              {audit.Injection},
-		"COVERAGE: " + dimensionNames(" | "):                      all,
-		"COVERAGE:\n- D1 Injection: ✅\n- D2 Auth: ❌\n- SSRF: yes": {audit.Injection, audit.SSRF},
-		"**COVERAGE**: Injection ✅, Auth ✅, Crypto (not covered)": {audit.Injection, audit.Auth},
-		"COVERAGE: 注入、认证授权、反序列化、文件操作、SSRF、业务逻辑、供应链、加密、配置、信息泄露": {audit.Injection, audit.Auth, audit.Deserialization, audit.FileOps, audit.SSRF, audit.BusinessLogic, audit.SupplyChain, audit.Crypto, audit.Configuration, audit.DataExposure},
-		"COVERAGE: Injection: 100%; Crypto: 0%": {audit.Injection},
+		"COVERAGE: 10/10 (" + dimensionNames(", ") + ")": all,
+		"COVERAGE: 1/10 (Injection)":                     {audit.Injection},
+		"**COVERAGE**: D1 Injection, Authentication":     {audit.Injection, audit.Auth},
+		"COVERAGE: all of them":                          nil,
 	} {
 		doc := "=== HEADER START ===\nProject root: /a\n" + said + "\nSTATS: x\n=== HEADER END ===\n=== SENTINEL ==="
 		rep, err := Read("r.md", strings.NewReader(doc), Options{})
