@@ -53,6 +53,15 @@
 // Report.CutShort. A text of more than [MaxText] bytes is refused, and so is a
 // report of any format with more findings than Options.MaxFindings.
 //
+// # Plain JSON
+//
+// A list of objects, or an object with the members findings, tool, version, root and
+// coverage. A finding has id, rule, cwes, severity, dimension, file, function, lines
+// (a number, a text like "12-18", or an object with start and end), title,
+// description, confidence, trace and others (lists of file, lines, note), suppressed
+// and status. Names are read in any case and with or without _ and -. The JSON of
+// ESLint, Horusec, bandit and Ruff is read by the profiles of profiles.go.
+//
 // # Severity
 //
 // In text and JSON: the word that is stated; where there is none, a CVSS score, by
