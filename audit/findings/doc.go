@@ -33,22 +33,19 @@
 //
 // Escaping is one thing: whatever a plain value would not give back exactly (a
 // pipe, a line end, a backtick, a control character, a word that stands for
-// nothing, what looks like another field) is written as a literal. So what
-// WriteText writes [Read] reads back unchanged, whatever the texts hold. A row
-// and a section are one finding by their ID: the n-th section of an ID belongs
-// to the n-th row of it that names no other place.
+// nothing) is written as a literal. So what WriteText writes [Read] reads back
+// unchanged, whatever the texts hold. A row and a section are one finding by their
+// ID: the n-th section of an ID belongs to its n-th row. A section without a row is
+// a finding when items under the columns' names give its file or CWE.
 //
-// Models vary this, and [Read] follows them where a table in fields.go or
-// words.go spells the variation: columns in any order and under many names, in
-// English and Chinese; severities, CWEs, places and lines in many spellings;
-// bold, code spans, links, quotes; a fence around the report; several tables;
-// sections under bold lines or numbers, and sections without a row; a finding's
-// fields in a table of two columns, or as a record of lines that starts with
-// its ID. A severity or dimension in a heading holds for what stands under it.
-// Nothing is guessed: a place or a CWE that stands in prose alone, a list item
-// that says all in one sentence, fields that belong to no section are problems
-// with their line. Evidence, code and advice are passed over: a finding never
-// holds source text.
+// What models who know the grammar vary all the same is read too: other columns
+// between, in another order and under the names of fieldNames; bold, code spans and
+// links; a fence around it all; headings like "F-01: Title"; places and lines like
+// "a.c#L12-L18" and "lines 12 to 18". Nothing is guessed: a place or a CWE that
+// stands in prose alone, several places in one cell, items that belong to no section
+// are problems with their line. What stands before the last HEADER is a draft and is
+// not read. Fences, and items under other names (Evidence, Fix), are passed over: a
+// finding never holds source text.
 //
 // Report.Header and Report.Sentinel say whether the frame is whole. A text
 // without any SENTINEL line gives [ErrTruncated] together with all that it
@@ -56,13 +53,21 @@
 // Report.CutShort. A text of more than [MaxText] bytes is refused, and so is a
 // report of any format with more findings than Options.MaxFindings.
 //
+// # Plain JSON
+//
+// A list of objects, or an object with the members findings, tool, version, root and
+// coverage. A finding has id, rule, cwes, severity, dimension, file, function, lines
+// (a number, a text like "12-18", or an object with start and end), title,
+// description, confidence, trace and others (lists of file, lines, note), suppressed
+// and status. Names are read in any case and with or without _ and -. The JSON of
+// ESLint, Horusec, bandit and Ruff is read by the profiles of profiles.go.
+//
 // # Severity
 //
-// In text and JSON: the word that is stated, English or Chinese; where there is
-// none, a CVSS score, by the bands of CVSS v3.1. In SARIF: security-severity, by
-// those bands; else the word in the properties or tags; else the level: error is
-// HIGH, warning MEDIUM, note LOW, none INFO. The result's own come before its
-// rule's.
+// In text and JSON: the word that is stated; where there is none, a CVSS score, by
+// the bands of CVSS v3.1. In SARIF: security-severity, by those bands; else the word
+// in the properties or tags; else the level: error is HIGH, warning MEDIUM, note LOW,
+// none INFO. The result's own come before its rule's.
 //
 // # CWEs
 //

@@ -34,7 +34,7 @@ func ExampleWriteText() {
 	//
 	// | ID | Severity | CWE | Dimension | File | Lines | Function | Title |
 	// |---|---|---|---|---|---|---|---|
-	// | F-01 | CRITICAL | CWE-89 | Injection | `src/Orders.java` | 40-43 | `find` | SQL injection in the search |
+	// | F-01 | CRITICAL | CWE-89 | Injection | `src/Orders.java` | 40-43 | find | SQL injection in the search |
 	//
 	// ## Details
 	//
@@ -56,10 +56,13 @@ COVERAGE: Injection, Crypto
 STATS: 1 findings
 === HEADER END ===
 
-### 1. [高危] SQL 注入 (CWE-89)
+| ID | Severity | CWE | File | Title |
+|---|---|---|---|---|
+| F-01 | HIGH | CWE-89 | src/Orders.java:40-43 | SQL injection |
 
-- **文件**: src/Orders.java:40-43
-- **描述**: 参数 q 被拼接到语句中。
+### [F-01] SQL injection
+
+- **Description:** The parameter q is pasted into the statement.
 
 === SENTINEL ===
 `
@@ -69,5 +72,5 @@ STATS: 1 findings
 	fmt.Println(f.ID, f.Severity, f.CWEs, f.File, f.Lines, f.Title)
 	// Output:
 	// <nil> text true true 0
-	// 1 HIGH [CWE-89] src/Orders.java 40-43 SQL 注入
+	// F-01 HIGH [CWE-89] src/Orders.java 40-43 SQL injection
 }

@@ -40,7 +40,7 @@ func readJSON(r io.Reader, want string, c *collector) error {
 	case want == JSON && j.sarif:
 		return fmt.Errorf("%s: expected plain JSON, found SARIF: state the format sarif", c.name)
 	case !j.sarif && j.lists == 0:
-		return fmt.Errorf("%s: %w: the object has no member runs, results, findings, vulnerabilities, issues or analysisVulnerabilities, but %s",
+		return fmt.Errorf("%s: %w: the object has no member runs, findings, results or analysisVulnerabilities, but %s",
 			c.name, ErrNoReport, clip(strings.Join(j.keys, ", ")))
 	}
 	first(&c.rep.Tool, j.profile.tool)
@@ -48,7 +48,7 @@ func readJSON(r io.Reader, want string, c *collector) error {
 }
 
 // lists are the members of a top-level object that hold findings.
-var lists = words("results findings vulnerabilities issues analysisvulnerabilities alerts")
+var lists = words("findings results analysisvulnerabilities")
 
 // member reads a member of the top-level object.
 func (j *jsonReader) member(key string) (err error) {
@@ -71,10 +71,10 @@ func (j *jsonReader) member(key string) (err error) {
 	case low == "version":
 		j.rep.Version, err = j.text()
 		return err
-	case low == "tool" || low == "auditor":
+	case low == "tool":
 		j.rep.Tool, err = j.text()
 		return err
-	case low == "root" || low == "project_root" || low == "projectroot":
+	case low == "root":
 		j.rep.Root, err = j.text()
 		return err
 	case low == "coverage":
@@ -124,10 +124,8 @@ func (j *jsonReader) entry(m tree, line int) error {
 		for _, v := range list {
 			o, _ := v.(map[string]any)
 			in := folded(o)
-			for name, of := range p.shared {
-				in[name] = m[of]
-			}
-			if in.text(p.rule) == "" {
+			in["filepath"] = m["filepath"]
+			if in.text("ruleid") == "" {
 				j.add(line, "%s could not read %s: %s", p.title, clip(m.text("filepath")), clip(flat(in.text("message"))))
 			} else if err := j.one(in, line, each.suppressed); err != nil {
 				return err
@@ -164,38 +162,34 @@ func (j *jsonReader) profileOf(m tree) *profile {
 
 // finding reads one object by the members that profiles.go lists.
 func (j *jsonReader) finding(m tree, line int) audit.Finding {
-	d := &draft{}
-	d.Pos = audit.Pos{File: j.name, Line: line}
-	d.Trace = j.steps(m, line, members[fTrace])
-	j.place(&d.Finding, m, line)
-	d.Others = append(d.Others, j.steps(m, line, members[fOthers])...)
-	for _, f := range []field{fID, fRule, fTitle, fDescription, fSeverity, fCWE, fDimension, fConfidence, fSuppressed, fStatus} {
-		for _, name := range members[f] {
+	f := audit.Finding{Pos: audit.Pos{File: j.name, Line: line}}
+	p := j.place(m, line)
+	f.File, f.Lines = p.File, p.Lines
+	f.Trace, f.Others = j.steps(m["trace"], line), j.steps(m["others"], line)
+	for _, of := range []field{fID, fRule, fTitle, fDescription, fSeverity, fCWE, fDimension, fConfidence, fSuppressed, fStatus} {
+		for _, name := range members[of] {
 			m.each(name, func(v string) {
-				if sev := j.profile.severities[v]; f == fSeverity && sev != 0 {
+				if sev := j.profile.severities[v]; of == fSeverity && sev != 0 {
 					v = sev.String()
 				}
-				_, named := dimensionOf(v)
-				if filled(v) != "" && (f != fDimension || named || name == "dimension") && (f != fCWE || v != "0") {
-					j.set(d, f, quote(v), line)
+				if filled(v) != "" && (of != fCWE || v != "0") {
+					j.set(&f, of, quote(v), line)
 				}
 			})
-			if f != fCWE && f != fSeverity && m.text(name) != "" {
+			if of != fCWE && of != fSeverity && m.text(name) != "" {
 				break
 			}
 		}
 	}
-	if c := m.text("code"); d.RuleID == "" && ruleCode.MatchString(c) {
-		d.RuleID = c // Ruff's; elsewhere "code" is source text
+	if c := m.text("code"); f.RuleID == "" && ruleCode.MatchString(c) {
+		f.RuleID = c // Ruff's; elsewhere "code" is source text
 	}
-	d.Title, d.Function = flat(d.Title), functionName(m.text(members[fFunction]...))
-	for _, name := range suppressing {
-		if m.at(name) == true {
-			first(&d.Suppressed, "suppressed")
-		}
+	f.Title, f.Function = flat(f.Title), functionName(m.text(members[fFunction]...))
+	if m["suppressed"] == true {
+		first(&f.Suppressed, "suppressed")
 	}
-	d.CWEs = orCWEs(d.CWEs, mapped(j.opt.RuleMap, d.RuleID), cwesInProse(d.Title+" "+d.Description), cwesInProse(d.RuleID))
-	return d.Finding
+	f.CWEs = orCWEs(f.CWEs, mapped(j.opt.RuleMap, f.RuleID), cwesInProse(f.Title+" "+f.Description), cwesInProse(f.RuleID))
+	return f
 }
 
 // orCWEs gives the first list that holds any.
@@ -208,54 +202,29 @@ func orCWEs(lists ...[]audit.CWE) []audit.CWE {
 	return nil
 }
 
-// place reads file and lines: apart, in one text, or as an object.
-func (j *jsonReader) place(f *audit.Finding, m tree, line int) {
-	loc := m.sub("location")
-	if list, _ := m["locations"].([]any); len(list) > 0 && len(loc) == 0 {
-		o, _ := list[0].(map[string]any)
-		loc = folded(o)
-		if s, ok := list[0].(string); ok {
-			loc["file"] = s
-		}
-		m["locations"] = list[1:]
-	}
-	file := m.text(members[fFile]...)
-	if file == "" {
-		file = loc.text(members[fFile]...)
-	}
-	if ps := placesOf(file); len(ps) == 1 || len(ps) > 1 && ps[1].File != "" && strings.Contains(file, ":") {
-		f.File, f.Lines, f.Others = ps[0].File, ps[0].Lines, ps[1:]
-	} else {
-		f.File = cleanPath(file)
-	}
-	r, ok := m.lines(f.Lines)
+// place reads file and lines: apart, or in one text.
+func (j *jsonReader) place(m tree, line int) audit.Step {
+	p := placeOf(m.text(members[fFile]...))
+	r, ok := m.lines(p.Lines)
 	if !ok {
 		j.add(line, "the lines cannot be read: expected a number, a form like 12-18, or an object with start and end")
-	} else if r == f.Lines {
-		if r, _ = loc.lines(f.Lines); !r.IsZero() {
-			r.End = max(r.End, m.number(members[fEnd]...))
-		}
 	}
-	f.Lines = r
+	p.Lines = r
+	return p
 }
 
-// steps reads a list of places: objects of our own schema, or texts.
-func (j *jsonReader) steps(m tree, line int, names []string) (out []audit.Step) {
-	for _, n := range names {
-		list, _ := m[n].([]any)
-		for _, v := range list {
-			switch v := v.(type) {
-			case string:
-				out = append(out, steps(v)...)
-			case map[string]any:
-				var f audit.Finding
-				t := folded(v)
-				j.place(&f, t, line)
-				out = append(out, audit.Step{File: f.File, Lines: f.Lines, Note: flat(t.text("note", "message", "description"))})
-			}
-		}
-		if len(out) > 0 {
-			break
+// steps reads a list of places: objects with file, lines and note, or texts.
+func (j *jsonReader) steps(v any, line int) (out []audit.Step) {
+	list, _ := v.([]any)
+	for _, v := range list {
+		switch v := v.(type) {
+		case string:
+			out = append(out, step(v))
+		case map[string]any:
+			t := folded(v)
+			s := j.place(t, line)
+			s.Note = flat(t.text("note"))
+			out = append(out, s)
 		}
 	}
 	return out

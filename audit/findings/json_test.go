@@ -26,23 +26,20 @@ func TestJSON(t *testing.T) {
 		{"our own schema", `[{"id": "F-1", "rule": "r", "cwes": [89, 564], "severity": "HIGH", "dimension": "Injection", "file": "a.c", "function": "f", "lines": {"start": 1, "end": 2}, "title": "t", "confidence": 0.5, "trace": [{"file": "b.c", "lines": {"start": 3, "end": 3}, "note": "n"}], "others": [{"file": "c.c"}]}]`, "", []string{"F-1 HIGH 89, 564 a.c:1-2 f() | t +1 ~1"}, ""},
 		{"an empty list is whole", `[]`, "", nil, ""},
 		{"an object around the list", `{"tool": "probe", "version": "3", "root": "/app", "coverage": ["Injection"], "findings": []}`, "probe", nil, ""},
-		{"names in other spellings", `[{"CWE": "CWE-79", "path": "a.c", "line": 3}, {"cwe_id": 79, "file_path": "a.c", "start_line": "3", "end_line": 4}, {"cwe": ["CWE-79: XSS", "80"], "fileName": "a.c", "lineNumber": 3}, {"cwe": "79", "location": "a.c:3-4"}, {"cwe": "79", "location": {"file": "a.c", "lines": "L3-L4"}}, {"cwe": 79, "file": "a.c", "lines": [3, 4]}, {"cwe": 79, "file": "a.c", "line": {"start": 3, "end": 4}}]`, "",
-			[]string{"#1  79 a.c:3", "#2  79 a.c:3-4", "#3  79, 80 a.c:3", "#4  79 a.c:3-4", "#5  79 a.c:3-4", "#6  79 a.c:3-4", "#7  79 a.c:3-4"}, ""},
+		{"names in other spellings", `[{"CWE": "CWE-79", "path": "a.c", "line": 3}, {"cwe_id": 79, "file_path": "a.c", "start_line": "3", "end_line": 4}, {"cwe": ["CWE-79: XSS", "80"], "fileName": "a.c", "lineNumber": 3}, {"cwe": "79", "location": "a.c:3-4"}, {"cwe": 79, "file": "a.c", "lines": "L3-L4"}]`, "",
+			[]string{"#1  79 a.c:3", "#2  79 a.c:3-4", "#3  79, 80 a.c:3", "#4  79 a.c:3-4", "#5  79 a.c:3-4"}, ""},
 		{"bandit", `{"errors": [], "generated_at": "x", "metrics": {"_totals": {"loc": 3}}, "results": [{"code": "12 subprocess.call(x, shell=True)\n", "filename": "./a.py", "issue_confidence": "HIGH", "issue_cwe": {"id": 78, "link": "https://cwe.mitre.org/data/definitions/78.html"}, "issue_severity": "MEDIUM", "issue_text": "shell", "line_number": 12, "line_range": [11, 12, 13], "more_info": "x", "test_id": "B602", "test_name": "subprocess_popen"}]}`, "bandit", []string{"#1 MEDIUM 78 ./a.py:12-13 | subprocess_popen"}, ""},
 		{"bandit tells of a file that it could not parse", `{"errors": [{"filename": "b.py", "reason": "syntax error"}], "results": []}`, "", nil, "b.py syntax error"},
 		{"Horusec: CWE in the details", `{"version": "v2", "analysisVulnerabilities": [{"vulnerabilityID": "1", "analysisID": "2", "vulnerabilities": {"line": "7", "column": "3", "confidence": "MEDIUM", "file": "a.js", "code": "eval(q)", "details": "(1/1) * Possible vulnerability detected: eval\nSee https://cwe.mitre.org/data/definitions/94.html", "type": "Vulnerability", "severity": "CRITICAL", "rule_id": "HS-JAVASCRIPT-2"}}]}`, "horusec", []string{"#1 CRITICAL 94 a.js:7 | Vulnerability"}, ""},
 		{"Horusec without findings", `{"analysisVulnerabilities": null}`, "horusec", nil, ""},
 		{"ESLint with a rule map", `[{"filePath": "/app/a.js", "messages": [{"ruleId": "security/detect-eval/x", "severity": 2, "message": "eval", "line": 4, "column": 1, "endLine": 6}, {"ruleId": "no-x", "severity": 1, "message": "CWE-22 path", "line": 9}], "source": "eval(x)"}]`, "eslint", []string{"#1 HIGH 95 /app/a.js:4-6", "#2 MEDIUM 22 /app/a.js:9"}, ""},
 		{"ESLint could not parse a file", `[{"filePath": "/app/a.js", "messages": [{"ruleId": null, "fatal": true, "severity": 2, "message": "Parsing error", "line": 4}]}]`, "eslint", nil, "could not read /app/a.js"},
-		{"Gitleaks with a rule map", `[{"RuleID": "aws-key", "Description": "AWS key", "StartLine": 4, "EndLine": 4, "StartColumn": 2, "Match": "AKIA", "Secret": "AKIA", "File": "conf/a.env", "SymlinkFile": "", "Commit": "", "Entropy": 3.1, "Tags": [], "Fingerprint": "x"}]`, "gitleaks", []string{"#1  798 conf/a.env:4"}, ""},
 		{"Ruff: its code is the rule", `[{"cell": null, "code": "S608", "end_location": {"column": 9, "row": 5}, "filename": "/app/a.py", "fix": null, "location": {"column": 2, "row": 4}, "message": "SQL", "url": "x"}]`, "ruff", []string{"#1  89 /app/a.py:4-5"}, ""},
-		{"Semgrep", `{"version": "1.2", "results": [{"check_id": "a.b.c", "path": "a.py", "start": {"line": 3, "col": 1}, "end": {"line": 4, "col": 2}, "extra": {"message": "m", "severity": "ERROR", "metadata": {"cwe": ["CWE-78: OS Command Injection"], "confidence": "LOW"}, "lines": "os.system(x)", "is_ignored": false}}], "errors": [], "paths": {"scanned": []}}`, "semgrep", []string{"#1 HIGH 78 a.py:3-4"}, ""},
 		{"withdrawn by its status", `[{"file": "a.c", "cwe": 1, "status": "false positive"}, {"file": "b.c", "cwe": 1, "suppressed": true}]`, "", []string{"#1  1 a.c", "#2  1 b.c"}, ""},
 		{"nothing that can be used", `[{"colour": "red"}]`, "", nil, "fields: colour"},
 		{"no object", `["a", 1, {"file": "a.c"}]`, "", nil, ""},
 		{"values that cannot be read", `[{"file": "a.c", "severity": "spicy", "cwe": "none of them", "lines": "about here"}]`, "", []string{"#1   a.c"}, `"spicy"`},
 		{"something after the report", `[{"file": "a.c"}] trailing`, "", []string{"#1   a.c"}, "follows the report"},
-		{"JSON in a fence", "Here is the report:\n\n```json\n[\n{\"file\": \"a.c\", \"cwe\": 1}\n]\n```\nDone.\n", "", []string{"#1  1 a.c"}, "in a fence"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.name == "no object" {
@@ -155,7 +152,7 @@ func TestFrame(t *testing.T) {
 		{"no STATS", strings.Replace(head, "STATS: see below\n", "", 1) + row + tail, true, true, false, "lacks a STATS line"},
 		{"STATS differ", strings.Replace(head, "see below", "findings=7", 1) + row + tail, true, true, false, "STATS says 7 findings, 1 were read"},
 		{"COVERAGE without names", strings.Replace(head, "2/10 (Injection, Auth)", "2/10", 1) + row + tail, true, true, false, "names none"},
-		{"two HEADERs", head + row + "\n" + head + tail, true, true, false, "a second HEADER"},
+		{"two HEADERs", head + row + row + "\n" + head + row + tail, true, true, false, "a second HEADER"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			rep, err := Read("r.md", strings.NewReader(tc.doc), Options{})
@@ -176,13 +173,10 @@ func TestFrame(t *testing.T) {
 func TestCoverage(t *testing.T) {
 	all := audit.Dimensions()
 	for said, want := range map[string][]audit.Dimension{
-		"COVERAGE: 10/10 (" + dimensionNames(", ") + ")":          all,
-		"COVERAGE: 1/10 (Injection)":                              {audit.Injection},
-		"COVERAGE: " + dimensionNames(" | "):                      all,
-		"COVERAGE:\n- D1 Injection: ✅\n- D2 Auth: ❌\n- SSRF: yes": {audit.Injection, audit.SSRF},
-		"**COVERAGE**: Injection ✅, Auth ✅, Crypto (not covered)": {audit.Injection, audit.Auth},
-		"COVERAGE: 注入、认证授权、反序列化、文件操作、SSRF、业务逻辑、供应链、加密、配置、信息泄露": {audit.Injection, audit.Auth, audit.Deserialization, audit.FileOps, audit.SSRF, audit.BusinessLogic, audit.SupplyChain, audit.Crypto, audit.Configuration, audit.DataExposure},
-		"COVERAGE: Injection: 100%; Crypto: 0%": {audit.Injection},
+		"COVERAGE: 10/10 (" + dimensionNames(", ") + ")": all,
+		"COVERAGE: 1/10 (Injection)":                     {audit.Injection},
+		"**COVERAGE**: D1 Injection, Authentication":     {audit.Injection, audit.Auth},
+		"COVERAGE: all of them":                          nil,
 	} {
 		doc := "=== HEADER START ===\nProject root: /a\n" + said + "\nSTATS: x\n=== HEADER END ===\n=== SENTINEL ==="
 		rep, err := Read("r.md", strings.NewReader(doc), Options{})

@@ -9,38 +9,28 @@ import (
 	"assay/audit"
 )
 
-// to is what stands between the two ends of a range.
-const to = `\s*(?:-|‐|‑|–|—|~|～|\.\.\.?|…|to|through|至|到)\s*`
+const lineRun = `L?(\d{1,8})(?:\s*(?:-|–|to)\s*L?(\d{1,8}))?`
 
 var (
-	// placePattern splits "path<mark>line[-line][:column]" where the mark is a
-	// colon, #, a bracket, a comma, @ or a space, and the line may carry L, line,
-	// lines or 第..行. The path is as short as can be, so that of "a.c:12:5" the
-	// 12 is the line.
-	placePattern = regexp.MustCompile(`(?i)^(.+?)\s*(?:[:：#(（\[,，@]|\s)\s*` +
-		`(?:lines?|line\(s\)|ln\.?|第|行号?)?\s*[:：.]?\s*L?(\d{1,8})(?:(?:` + to + `|:\d+` + to + `)L?(\d{1,8}))?(?::\d+)?\s*行?\s*[)）\]]?$`)
-	// linePattern finds the ranges of a text that holds nothing but lines.
-	linePattern = regexp.MustCompile(`(?i)L?(\d{1,8})(?:\s*[:：]\s*\d{1,5})?(?:` + to + `(?:lines?\s*)?L?(\d{1,8}))?`)
-	onlyLines   = regexp.MustCompile(`(?i)^[\s\d,，、;；&+L()（）:：.~～\-‐‑–—…第行至到]*(?:(?:lines?|to|and|approx\.?|about|约|和|ln|through)[\s\d,，、;；&+L()（）:：.~～\-‐‑–—…第行至到]*)*$`)
-	moreLines   = regexp.MustCompile(`(?i)^(?:lines?|第|and|和|&)?\s*L?\d{1,8}(?:` + to + `L?\d{1,8})?\s*行?\s*[)）\]]?$`)
-	// pathInProse finds a path with an extension and a line in running text.
-	pathInProse = regexp.MustCompile(`(?:[A-Za-z]:)?[\w./\\@+~$-]*[\w$-]+\.[A-Za-z][A-Za-z0-9]{0,9}(?::|#L|\s*\(?(?:lines?|第)\s*)\d{1,8}(?:[-–]L?\d{1,8})?`)
-	splitPlaces = regexp.MustCompile(`\s*[;；、\n,，]\s*|\s+(?:and|&|\+)\s+|\s*和\s*`)
-	blobURL     = regexp.MustCompile(`^https?://[^/]+/.+?/(?:-/)?(?:blob|blame|raw|src)/[^/]+/(.+)$`)
+	// placePattern splits "path:12-18", "path#L12-L18" and "path (lines 12-18)"; a
+	// column after the line is passed over. The path is as short as can be, so that
+	// of "a.c:12:5" the 12 is the line.
+	placePattern = regexp.MustCompile(`(?i)^(.+?)(?::|#|[\s,(]+lines?\s+)` + lineRun + `(?::\d+)?\)?$`)
+	linesPattern = regexp.MustCompile(`(?i)^(?:lines?\s+)?` + lineRun + `$`)
 )
 
-// linesOf reads a text that names lines alone: "12", "L12-L18", "12–18",
-// "lines 12 to 18", "第12-18行", "12, 40-44". ok is false when something else
+// linesOf reads a text that names lines alone: "12", "12-18", "L12-L18", "lines 12
+// to 18", and several with commas between them. ok is false when something else
 // stands in it.
 func linesOf(s string) (rs []audit.Range, ok bool) {
-	s = strings.Trim(s, "`* ~≈")
 	if filled(s) == "" {
 		return nil, true
 	}
-	if !onlyLines.MatchString(s) {
-		return nil, false
-	}
-	for _, m := range linePattern.FindAllStringSubmatch(s, -1) {
+	for part := range strings.SplitSeq(s, ",") {
+		m := linesPattern.FindStringSubmatch(strings.TrimSpace(part))
+		if m == nil {
+			return nil, false
+		}
 		if r := rangeOf(m[1], m[2]); !r.IsZero() {
 			rs = append(rs, r)
 		}
@@ -63,54 +53,23 @@ func lineRange(start, end int) audit.Range {
 	return audit.Range{Start: start, End: max(start, end)}
 }
 
-// placesOf reads a location: one path or several, each with its lines or
-// without. A range that follows a path after a comma is in the same file.
-func placesOf(s string) []audit.Step {
-	var out []audit.Step
-	for _, part := range splitPlaces.Split(s, -1) {
-		part = strings.Trim(part, "`* \t\"'")
-		if filled(part) == "" {
-			continue
-		}
-		if len(out) > 0 && moreLines.MatchString(part) {
-			rs, _ := linesOf(strings.Trim(part, ")）]"))
-			for _, r := range rs {
-				last := &out[len(out)-1]
-				if last.Lines.IsZero() {
-					last.Lines = r
-				} else {
-					out = append(out, audit.Step{File: last.File, Lines: r})
-				}
-			}
-			continue
-		}
-		out = append(out, placeOf(part))
-	}
-	return out
-}
-
-// placeOf reads one path with its lines.
+// placeOf reads a path with its lines.
 func placeOf(s string) audit.Step {
-	if m := placePattern.FindStringSubmatch(s); m != nil && !strings.HasSuffix(m[1], "://") {
+	if m := placePattern.FindStringSubmatch(s); m != nil {
 		return audit.Step{File: cleanPath(m[1]), Lines: rangeOf(m[2], m[3])}
 	}
 	return audit.Step{File: cleanPath(s)}
 }
 
-// cleanPath takes a path as models write it: without decoration, file:// URIs
-// as paths, the page of a repository's file as the file. Backslashes stay:
-// score.Path brings paths under the root.
+// cleanPath takes a path as models write it: without decoration, file:// URIs as
+// paths. Backslashes stay: score.Path brings paths under the root.
 func cleanPath(s string) string {
-	s = strings.Trim(strings.TrimSpace(s), "`*\"'<>[]【】")
-	s = strings.TrimRight(s, ":：,，( ")
-	if m := blobURL.FindStringSubmatch(s); m != nil {
-		s, _, _ = strings.Cut(m[1], "#")
-	}
+	s = strings.Trim(strings.TrimSpace(s), "`*\"'<>")
 	if strings.HasPrefix(strings.ToLower(s), "file:") {
 		s, _ = uriPath(s)
 	}
 	if strings.Contains(s, "/") {
-		s = strings.NewReplacer(`\_`, `_`, `\*`, `*`, `\-`, `-`, `\.`, `.`, `\[`, `[`, `\]`, `]`).Replace(s)
+		s = strings.ReplaceAll(s, `\_`, `_`) // Markdown's escape; no Windows path has a slash too
 	}
 	return s
 }

@@ -16,9 +16,7 @@ type profile struct {
 	tool, title string
 	marks       string // members that an element of its list has, and no other tool's
 	inside      string // the member of an element that holds the finding
-	each        []each // the members of an element that hold lists of findings
-	shared      map[string]string
-	rule        string // of those: without it an entry tells of a file that could not be read
+	each        []each // the members of an element that hold lists of findings, whose file it names
 	severities  map[string]audit.Severity
 }
 
@@ -28,45 +26,33 @@ var (
 	generic  = &profile{}
 	profiles = []profile{
 		{tool: "eslint", title: "ESLint", marks: "messages filepath", each: []each{{"messages", ""}, {"suppressedmessages", "suppressed in the source"}},
-			shared: map[string]string{"filepath": "filepath"}, rule: "ruleid", severities: map[string]audit.Severity{"2": audit.High, "1": audit.Medium}},
+			severities: map[string]audit.Severity{"2": audit.High, "1": audit.Medium}},
 		{tool: "horusec", title: "Horusec", marks: "analysisvulnerabilities", inside: "vulnerabilities"},
 		{tool: "bandit", title: "bandit", marks: "testid issuetext"},
-		{tool: "semgrep", title: "Semgrep", marks: "checkid extra"},
-		{tool: "gitleaks", title: "Gitleaks", marks: "ruleid startline secret"},
-		{tool: "gitleaks", title: "Gitleaks", marks: "ruleid startline match"},
-		{tool: "gitleaks", title: "Gitleaks", marks: "ruleid startline fingerprint"},
 		{tool: "ruff", title: "Ruff", marks: "code filename endlocation"},
 	}
 )
 
-// members are those that hold a field, in our own schema and in the tools'; the
+// members are those that hold a field: first our own schema's, then the tools'; the
 // first that is filled counts, of CWEs all. A dot leads into an object.
 var members = map[field][]string{
-	fID:          {"id", "findingid", "uid", "vulnid"},
-	fRule:        {"rule", "ruleid", "checkid", "testid", "rulename", "check"},
-	fTitle:       {"title", "name", "vulnerability", "issue", "testname", "type"},
-	fDescription: {"description", "details", "message", "issuetext", "desc", "detail", "explanation", "extra.message"},
-	fFunction:    {"function", "method", "functionname", "symbol"},
-	fSeverity:    {"severity", "issueseverity", "level", "risk", "priority", "extra.severity", "cvss", "cvssscore"},
-	fDimension:   {"dimension", "category", "area"},
-	fConfidence:  {"confidence", "issueconfidence", "extra.metadata.confidence", "metadata.confidence"},
-	fCWE:         {"cwes", "cwe", "cweid", "cweids", "issuecwe", "weakness", "extra.metadata.cwe", "extra.metadata.cwes", "metadata.cwe", "metadata.cwes"},
-	fFile:        {"file", "path", "filename", "filepath", "location", "uri", "sourcefile"},
-	fLines:       {"startline", "linestart", "line", "lineno", "linenumber", "row", "start", "beginline", "start.line", "start.row", "begin.line", "begin.row"},
-	fEnd:         {"endline", "lineend", "end", "endlinenumber", "end.line", "end.row", "endlocation.line", "endlocation.row"},
-	fTrace:       {"trace", "dataflow", "flow"},
-	fOthers:      {"others", "otherlocations", "locations"},
-	fSuppressed:  {"suppressed", "suppressionreason"},
+	fID:          {"id"},
+	fRule:        {"rule", "ruleid", "testid"},
+	fTitle:       {"title", "name", "testname", "type"},
+	fDescription: {"description", "message", "issuetext", "details"},
+	fFunction:    {"function"},
+	fSeverity:    {"severity", "issueseverity"},
+	fDimension:   {"dimension"},
+	fConfidence:  {"confidence", "issueconfidence"},
+	fCWE:         {"cwes", "cwe", "cweid", "issuecwe"},
+	fFile:        {"file", "path", "filename", "filepath", "location"},
+	fLines:       {"line", "startline", "linenumber", "lines.start", "location.row"},
+	fEnd:         {"endline", "lines.end", "endlocation.row"},
+	fSuppressed:  {"suppressed"},
 	fStatus:      {"status", "type"},
 }
 
-var (
-	// ranges are the members that hold lines as an object, a text or a list.
-	ranges = []string{"lines", "line", "linerange", "linenumbers", "linenumber", "lineno"}
-	// suppressing are those that are true of a finding that is withdrawn.
-	suppressing = []string{"suppressed", "extra.isignored", "falsepositive"}
-	ruleCode    = regexp.MustCompile(`^[A-Za-z]{1,8}[-_]?\d{1,6}$`)
-)
+var ruleCode = regexp.MustCompile(`^[A-Za-z]{1,8}[-_]?\d{1,6}$`)
 
 // A tree is a JSON object with its names folded.
 type tree map[string]any
@@ -146,40 +132,27 @@ func (t tree) number(paths ...string) int {
 	return 0
 }
 
-// lines reads the lines of an object, none when it names none. ok is false when
-// what it names cannot be read.
+// lines reads the lines of an object, none when it names none: from two members, a
+// text like "12-18", or bandit's list of them. ok is false when what it names cannot
+// be read.
 func (t tree) lines(none audit.Range) (r audit.Range, ok bool) {
-	start, end := t.number(members[fLines]...), t.number(members[fEnd]...)
-	if list, _ := t["linerange"].([]any); end == 0 {
-		for _, v := range list {
-			n, _ := v.(float64)
-			end = max(end, int(n))
-		}
+	end := t.number(members[fEnd]...)
+	if list, _ := t["linerange"].([]any); len(list) > 0 {
+		n, _ := list[len(list)-1].(float64)
+		end = int(n)
 	}
-	if start > 0 {
+	if start := t.number(members[fLines]...); start > 0 {
 		return lineRange(start, end), true
 	}
-	for _, n := range ranges {
-		switch v := t[n].(type) {
-		case map[string]any:
-			if len(v) > 0 {
-				return folded(v).lines(none)
-			}
+	for _, name := range []string{"lines", "line"} {
+		switch v := t[name].(type) {
 		case string:
-			rs, good := linesOf(v)
-			if len(rs) > 0 {
-				return rs[0], true
-			}
-			if !good {
-				return none, false
-			}
-		case []any:
-			if len(v) > 0 {
-				return tree{"startline": v[0], "endline": v[len(v)-1]}.lines(none)
+			if rs, ok := linesOf(v); len(rs) > 0 || !ok {
+				return append(rs, none)[0], ok
 			}
 		case float64:
 			if v != 0 {
-				return none, v > 0 && v == float64(int(v))
+				return none, false
 			}
 		}
 	}

@@ -206,3 +206,17 @@ func clip(s string) string {
 	}
 	return s
 }
+
+// mapped looks a rule up in the rule map: itself, then its parents by "/".
+func mapped(rules map[string][]audit.CWE, id string) []audit.CWE {
+	for ok := len(rules) > 0; ok && id != ""; {
+		if c, found := rules[id]; found {
+			return append([]audit.CWE(nil), c...)
+		}
+		i := strings.LastIndexByte(id, '/')
+		if ok = i >= 0; ok {
+			id = id[:i]
+		}
+	}
+	return nil
+}

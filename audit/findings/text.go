@@ -16,10 +16,11 @@ const MaxText = 8 << 20
 
 // A textReader holds a text report while it is read.
 type textReader struct {
-	body
+	*collector
 	lines   []string
 	stated  int // how many findings STATS says that there are; -1 when it does not
 	statsAt int // the line of STATS
+	body
 }
 
 func readText(r io.Reader, c *collector) error {
@@ -31,20 +32,22 @@ func readText(r io.Reader, c *collector) error {
 	if len(data) > MaxText {
 		return fmt.Errorf("%s: a text report of more than %d MB is refused: expected a report, not a transcript", c.name, MaxText>>20)
 	}
-	t := &textReader{body: body{collector: c}, stated: -1, lines: strings.Split(string(cleaned(data)), "\n")}
+	t := &textReader{collector: c, stated: -1, lines: strings.Split(string(cleaned(data)), "\n")}
 	start, end, last := t.frame()
-	t.read(t.lines)
+	from, to := max(start, end)+1, len(t.lines)
+	if last >= from {
+		to = last
+	}
+	t.readBody(from, to)
 	if err := t.finish(); err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
 	n := len(c.rep.Findings)
 	if start < 0 && last < 0 && n == 0 {
-		if body, line, ok := fencedJSON(data); ok {
-			*c.problems = problems{name: c.name} // they complained of a text report
-			c.add(line, "the JSON stood in a fence inside a text: only the first one is read")
-			return readJSON(io.MultiReader(bytes.NewReader(bytes.Repeat([]byte("\n"), line)), bytes.NewReader(body)), Auto, c)
-		}
 		return fmt.Errorf("%s: %w: expected SARIF, a JSON array of findings, or a text with HEADER, findings and SENTINEL", c.name, ErrNoReport)
+	}
+	if n == 0 && t.stated < 0 {
+		c.add(0, "no finding was read, and STATS does not say how many there are")
 	}
 	if t.stated >= 0 && t.stated != n {
 		c.rep.CutShort = fmt.Sprintf("STATS says %d findings, %d were read", t.stated, n)
@@ -63,188 +66,130 @@ func readText(r io.Reader, c *collector) error {
 	return nil
 }
 
-// fencedJSON finds the JSON that a model put into a fence, and its fence's line.
-func fencedJSON(data []byte) (body []byte, line int, ok bool) {
-	before, after, ok := bytes.Cut(data, []byte("```json"))
-	if !ok {
-		return nil, 0, false
-	}
-	_, after, ok = bytes.Cut(after, []byte("\n"))
-	body, _, _ = bytes.Cut(after, []byte("\n```"))
-	return body, bytes.Count(before, []byte("\n")) + 1, ok
-}
-
 var ansi = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-_])")
 
 // cleaned brings a text into valid UTF-8 with LF at the line ends, without the
-// escapes of terminals and without characters that show nothing.
+// escapes of terminals.
 func cleaned(data []byte) []byte {
 	data = ansi.ReplaceAll(bytes.ToValidUTF8(data, []byte("\uFFFD")), nil)
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-	return bytes.Map(func(r rune) rune {
-		switch r {
-		case '\r':
-			return '\n'
-		case '\u00a0', '\u3000', 0, '\v', '\f':
-			return ' '
-		case '\u200b', '\ufeff', emoji:
-			return -1
-		}
-		return r
-	}, data)
+	return bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
 }
 
-var (
-	// marks takes a line of the frame down to its words: without headings' #,
-	// rules of =, bold, quotes and backticks. Rows and list items are none.
-	marks      = regexp.MustCompile("^[\\s#>*_=`~]*(.*?)[\\s#*_=`~]*$")
-	lastWords  = regexp.MustCompile(`^[\[(<]?(?:SENTINEL\b|END\b.*\bSENTINEL\b)`)
-	framedLast = regexp.MustCompile("^[\\s>*#`]*==.*\\bSENTINEL\\b")
-)
+const marks = " \t#>*_=`~" // what may stand around the words of the frame
 
-func isSentinel(line string) bool {
-	words := marks.FindStringSubmatch(line)[1]
-	return strings.HasPrefix(words, "SENTINEL") || framedLast.MatchString(line)
-}
+var sentinel = regexp.MustCompile(`^[\[(<]?SENTINEL\b`)
 
-// frame finds HEADER and SENTINEL, reads the header, and takes both out of the
-// lines. It gives their lines, from 0, -1 where there is none.
+// frame finds HEADER and SENTINEL and reads the header. It gives their lines, from
+// 0, -1 where there is none. Of several headers the last one counts: what comes
+// before it is a draft, or the auditor thinking aloud.
 func (t *textReader) frame() (start, end, last int) {
 	start, end, last = -1, -1, -1
-	final := -1 // the last line that is not blank
-	var framed []int
+	final := -1 // the last line that is neither blank nor the end of a fence around it all
 	for i, l := range t.lines {
-		words := strings.Join(strings.Fields(marks.FindStringSubmatch(l)[1]), " ")
+		words := strings.Trim(l, marks)
 		switch {
-		case words == "HEADER START" && start >= 0:
-			t.add(i+1, "a second HEADER: its findings are read, its own lines are not")
 		case words == "HEADER START":
-			start = i
+			if start >= 0 {
+				t.add(i+1, "a second HEADER: what stands before it is not read")
+			}
+			start, end = i, -1
 		case words == "HEADER END" && start >= 0 && end < 0:
 			end = i
-		}
-		if strings.TrimSpace(l) != "" && !fenceLine.MatchString(l) { // a fence around it all may close after the SENTINEL
-			final = i
-		}
-		if isSentinel(l) {
+		case sentinel.MatchString(words):
 			last = i
 		}
-		if words == "HEADER START" || words == "HEADER END" || last == i {
-			framed = append(framed, i)
+		if strings.TrimSpace(l) != "" && !fence.MatchString(l) {
+			final = i
 		}
 	}
-	t.rep.Header = start >= 0 && end >= 0
+	t.rep.Header, t.rep.Sentinel = end >= 0, last >= 0 && last == final
 	switch {
 	case t.rep.Header:
 		t.header(start+1, end)
-		for i := start; i <= end; i++ {
-			t.lines[i] = ""
-		}
 	case start >= 0:
 		t.add(start+1, "the HEADER is not closed: expected === HEADER END ===")
 	default:
 		t.add(0, "there is no HEADER: expected a line === HEADER START ===")
 	}
-	switch {
-	case final >= 0 && (last == final || lastWords.MatchString(marks.FindStringSubmatch(t.lines[final])[1])):
-		last, t.rep.Sentinel, t.lines[final] = final, true, ""
-	case last >= 0:
+	if last >= 0 && last != final {
 		after := slices.DeleteFunc(slices.Clone(t.lines[last+1:]), func(l string) bool { return strings.TrimSpace(l) == "" })
 		t.add(last+1, "the SENTINEL is not the last line: %d lines follow it", len(after))
-	}
-	for _, i := range framed {
-		t.lines[i] = ""
 	}
 	return start, end, last
 }
 
-var headerLine = regexp.MustCompile(`^[\s>*_#|+-]*([^:：=|]{2,40}?)[\s*_]*[:：=|][\s*_:]*(.*?)[\s|*]*$`)
-
-// headerKeys spells the keys of a header's lines; a key that starts with one
-// counts.
-var headerKeys = []struct{ start, key string }{
-	{"coverage", "coverage"}, {"维度覆盖", "coverage"}, {"覆盖", "coverage"}, {"stat", "stats"}, {"统计", "stats"},
-	{"project root", "root"}, {"root", "root"}, {"project", "root"}, {"target", "root"}, {"path", "root"}, {"项目", "root"}, {"根目录", "root"},
-	{"tool", "tool"}, {"auditor", "tool"}, {"model", "tool"}, {"工具", "tool"}, {"version", "version"}, {"版本", "version"},
-}
-
-func headerField(line string) (key, val string) {
-	m := headerLine.FindStringSubmatch(line)
-	if m == nil {
-		return "", ""
-	}
-	for _, k := range headerKeys {
-		if strings.HasPrefix(strings.ToLower(m[1]), k.start) {
-			return k.key, m[2]
-		}
-	}
-	return "", ""
-}
+var (
+	headerLine  = regexp.MustCompile(`(?i)^[\s>*_-]*(project root|coverage|stats|tool|version)[\s*_]*[:=][\s*_]*(.*?)[\s*]*$`)
+	statedCount = regexp.MustCompile(`(?i)\b(?:findings|total)\s*[:=]\s*(\d{1,6})\b|\b(\d{1,6})\s+findings\b`)
+	covered     = regexp.MustCompile(`^\s*\d+/10\s*\(|\)\s*$`)
+)
 
 // header reads the lines between the marks: project root, COVERAGE, STATS.
 func (t *textReader) header(from, to int) {
-	key, seen := "", map[string]bool{}
+	missing := map[string]string{"project root": "a line with the project root", "coverage": "a COVERAGE line", "stats": "a STATS line"}
 	for i := from; i < to; i++ {
-		val := t.lines[i]
-		if k, v := headerField(val); k != "" {
-			key, val = k, v
-		} else if key != "coverage" && key != "stats" { // those go on over several lines
-			key = ""
+		m := headerLine.FindStringSubmatch(t.lines[i])
+		if m == nil {
+			continue
 		}
+		key, val := strings.ToLower(m[1]), headerValue(m[2])
+		delete(missing, key)
 		switch key {
 		case "coverage":
-			t.coverage(val)
+			for name := range strings.SplitSeq(covered.ReplaceAllString(val, ""), ",") {
+				if d, ok := dimensionOf(name); ok && !slices.Contains(t.rep.Coverage, d) {
+					t.rep.Coverage = append(t.rep.Coverage, d)
+				}
+			}
+			if len(t.rep.Coverage) == 0 {
+				t.add(i+1, "COVERAGE names none of the ten dimensions")
+			}
 		case "stats":
-			t.stats(val, i+1)
-		case "root":
-			t.rep.Root = headerValue(val, cleanPath)
+			if m := statedCount.FindStringSubmatch(val); m != nil {
+				t.stated, _ = strconv.Atoi(m[1] + m[2])
+				t.statsAt = i + 1
+			}
+		case "project root":
+			t.rep.Root = val
 		case "tool":
-			t.rep.Tool = headerValue(val, plainWord)
+			t.rep.Tool = val
 		case "version":
-			t.rep.Version = headerValue(val, plainWord)
-		}
-		seen[key] = true
-	}
-	for _, want := range []struct{ key, name string }{{"root", "a line with the project root"}, {"coverage", "a COVERAGE line"}, {"stats", "a STATS line"}} {
-		if !seen[want.key] {
-			t.add(from, "the HEADER lacks %s", want.name)
+			t.rep.Version = val
 		}
 	}
-	if seen["coverage"] && len(t.rep.Coverage) == 0 {
-		t.add(from, "COVERAGE names none of the ten dimensions")
+	for _, key := range sorted(missing) {
+		t.add(from, "the HEADER lacks %s", missing[key])
 	}
 }
 
-func plainWord(s string) string { return strings.Trim(s, "` ") }
-
-func headerValue(raw string, tolerant func(string) string) string {
+func headerValue(raw string) string {
 	if v, rest, ok := literal(raw); ok && rest == "" {
 		return v
 	}
-	return tolerant(raw)
+	return strings.Trim(raw, "` ")
 }
 
-var (
-	uncovered     = regexp.MustCompile(`(?i)\b(?:no|not|none|skipped|missing|uncovered|n/a)\b|\b0\s*%|[✗✘❌☐×]|\[ \]|未覆盖|未审计|跳过|未涉及|无覆盖`)
-	splitCoverage = regexp.MustCompile(`[,;，；、|]`)
-	coverageNoise = regexp.MustCompile(`[(（\[].*?[)）\]]|✅|✓|✔|☑|[:：=].*$|^\s*(?:[-*+]\s|\d+/\d+\s*[(（])|[)）]\s*$`)
-)
-
-// coverage takes the dimensions that a text names, but for those that it says
-// are not covered. "7/10 (Injection, Auth)" names two.
-func (t *textReader) coverage(s string) {
-	for _, part := range splitCoverage.Split(s, -1) {
-		if d, ok := dimensionOf(coverageNoise.ReplaceAllString(part, "")); ok && !uncovered.MatchString(part) && !slices.Contains(t.rep.Coverage, d) {
-			t.rep.Coverage = append(t.rep.Coverage, d)
+// finish takes up what was read: the rows, then the sections that no row names.
+func (t *textReader) finish() error {
+	for i, f := range append(t.rows, t.sections...) {
+		if len(f.CWEs) == 0 {
+			f.CWEs = mapped(t.opt.RuleMap, f.RuleID)
+		}
+		prose := cwesInProse(f.Description)
+		switch {
+		case len(f.CWEs) > 0:
+		case prose != nil:
+			t.add(f.Pos.Line, "%s names %s in its prose alone, which does not count: expected a CWE field", clip(f.ID), prose[0])
+		case f.File == "":
+			t.add(f.Pos.Line, "%s names neither file nor CWE", clip(f.ID))
+		}
+		if i >= len(t.rows) && f.File == "" && len(f.CWEs) == 0 {
+			continue // told, and no row stands for it: a chapter
+		}
+		if err := t.take(*f); err != nil {
+			return err
 		}
 	}
-}
-
-var statedCount = regexp.MustCompile(`(?i)(?:^|[^\w])(?:total[ _]findings|findings|vulnerabilities|issues|漏洞总数|发现漏洞|漏洞数)\**\s*[:：=]\s*\**(\d{1,6})\b|\b(\d{1,6})\s+(?:total\s+)?(?:findings|vulnerabilities|issues)\b`)
-
-func (t *textReader) stats(s string, line int) {
-	if m := statedCount.FindStringSubmatch(s); m != nil && t.stated < 0 {
-		t.stated, _ = strconv.Atoi(m[1] + m[2])
-		t.statsAt = line
-	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -33,10 +34,6 @@ func WriteText(w io.Writer, r TextReport) error {
 	b := bufio.NewWriter(w)
 	fs := append([]audit.Finding(nil), r.Findings...)
 	number(fs)
-	shared := map[string]int{} // how many findings have the ID
-	for _, f := range fs {
-		shared[idKey(f.ID)]++
-	}
 	textHeader(b, r, fs)
 	if len(fs) == 0 {
 		fmt.Fprintf(b, "## Findings\n\nNo findings.\n\n%s\n", SentinelLine)
@@ -44,31 +41,36 @@ func WriteText(w io.Writer, r TextReport) error {
 	}
 	fmt.Fprint(b, "## Findings\n\n| ID | Severity | CWE | Dimension | File | Lines | Function | Title |\n|---|---|---|---|---|---|---|---|\n")
 	for _, f := range fs {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", asID(f.ID, shared), f.Severity, cweList(f.CWEs), f.Dimension,
-			orNone(f.File, asPlace(audit.Step{File: f.File})), f.Lines, orNone(f.Function, asName(fFunction, f.Function)), orNone(f.Title, asTitle(f.Title)))
+		file := ""
+		if f.File != "" {
+			file = asPlace(audit.Step{File: f.File})
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", asID(f.ID), f.Severity, cweList(f.CWEs), f.Dimension,
+			file, f.Lines, asValue(fFunction, f.Function), asValue(fTitle, f.Title))
 	}
 	fmt.Fprint(b, "\n## Details\n")
 	for _, f := range fs {
-		section(b, f, shared)
+		section(b, f)
 	}
 	fmt.Fprintf(b, "\n%s\n", SentinelLine)
 	return b.Flush()
 }
 
 func textHeader(b io.Writer, r TextReport, fs []audit.Finding) {
-	line := func(key, val string, read func(string) string) {
-		if _, got := headerField(key + ": " + val); got != val || read(val) != val || !safe(val) || strings.HasPrefix(val, `"`) {
+	line := func(key, val string) {
+		m := headerLine.FindStringSubmatch(key + ": " + val)
+		if m == nil || m[2] != val || headerValue(val) != val || !safe(val) || strings.HasPrefix(val, `"`) {
 			val = quote(val)
 		}
 		fmt.Fprintf(b, "%s: %s\n", key, val)
 	}
 	fmt.Fprint(b, "=== HEADER START ===\n")
-	line("Project root", r.Root, cleanPath)
+	line("Project root", r.Root)
 	if r.Tool != "" {
-		line("Tool", r.Tool, plainWord)
+		line("Tool", r.Tool)
 	}
 	if r.Version != "" {
-		line("Version", r.Version, plainWord)
+		line("Version", r.Version)
 	}
 	names := make([]string, 0, len(r.Coverage))
 	for _, d := range r.Coverage {
@@ -89,26 +91,20 @@ func textHeader(b io.Writer, r TextReport, fs []audit.Finding) {
 }
 
 // section writes what the table has no room for.
-func section(b io.Writer, f audit.Finding, shared map[string]int) {
-	fmt.Fprintf(b, "\n### [%s] %s\n\n", asID(f.ID, shared), orNone(f.Title, asTitle(f.Title)))
-	line := func(key, written, val string) {
+func section(b io.Writer, f audit.Finding) {
+	fmt.Fprintf(b, "\n### [%s] %s\n\n", asID(f.ID), asValue(fTitle, f.Title))
+	line := func(key, val, written string) {
 		if val != "" {
-			fmt.Fprintf(b, "- %s\n", item(key, written, val))
+			fmt.Fprintf(b, "- %s: %s\n", key, written)
 		}
 	}
-	lines := ""
-	if !f.Lines.IsZero() {
-		lines = ":" + f.Lines.String()
-	}
-	if place := item("File", asPlace(audit.Step{File: f.File, Lines: f.Lines}), f.File); f.File != "" {
-		fmt.Fprintf(b, "- %s%s\n", place, strings.Repeat(lines, strings.Count(place[len(place)-1:], `"`)))
-	}
-	line("Rule", asName(fRule, f.RuleID), f.RuleID)
+	line("File", f.File, asPlace(audit.Step{File: f.File, Lines: f.Lines}))
+	line("Rule", f.RuleID, asValue(fRule, f.RuleID))
 	if f.Confidence > 0 {
-		line("Confidence", strconv.FormatFloat(f.Confidence, 'g', -1, 64), "-")
+		line("Confidence", "-", strconv.FormatFloat(f.Confidence, 'g', -1, 64))
 	}
-	line("Suppressed", asValue(fSuppressed, f.Suppressed), f.Suppressed)
-	line("Description", asValue(fDescription, f.Description), f.Description)
+	line("Suppressed", f.Suppressed, asValue(fSuppressed, f.Suppressed))
+	line("Description", f.Description, asValue(fDescription, f.Description))
 	for _, list := range []struct {
 		key   string
 		steps []audit.Step
@@ -122,50 +118,14 @@ func section(b io.Writer, f audit.Finding, shared map[string]int) {
 	}
 }
 
-func orNone(v, written string) string {
-	if v == "" {
-		return ""
-	}
-	return written
-}
+var shortID = regexp.MustCompile(`^(?:#\d+|[A-Za-z]{0,12}-?\d{1,5})$`)
 
-// asID writes an ID, which also stands in brackets. A number that several findings
-// have is quoted: a section without a line would be taken for a chapter, and the next
-// one of this number for that of its row.
-func asID(id string, shared map[string]int) string {
-	if isDigits(id) && shared[idKey(id)] > 1 {
-		return quote(id)
-	}
-	if s := sectionHead.FindStringSubmatch("[" + id + "]"); s != nil && s[1] == id && (tableID.MatchString(id) || numbered.MatchString(id)) {
-		return asValue(fID, id)
+// asID writes an ID, which also stands in brackets.
+func asID(id string) string {
+	if shortID.MatchString(id) {
+		return id
 	}
 	return quote(id)
-}
-
-// asTitle writes a title: plain when nothing but words is read out of it.
-func asTitle(s string) string {
-	if t := parseTitle(s); t.id != "" || t.sev != 0 || t.cwes != nil || t.text != s || strings.HasSuffix(s, "#") {
-		return quote(s)
-	}
-	return asValue(fTitle, s)
-}
-
-// asName writes a name as a code span where it can.
-func asName(f field, s string) string {
-	span := "`" + s + "`"
-	if got, _ := value(f, span); got == s && safe(s) && !strings.Contains(s, "`") {
-		return span
-	}
-	return quote(s)
-}
-
-// item writes "Key: value", the value quoted where the line would be read as
-// more than one field.
-func item(key, written, val string) string {
-	if line := key + ": " + written; len(fieldsIn(line)) == 1 {
-		return line
-	}
-	return key + ": " + quote(val)
 }
 
 func cweList(cs []audit.CWE) string {

@@ -13,40 +13,27 @@ import (
 // severities maps the words that tools and models use, lower case, to ours.
 // SARIF's levels are not here: see levels.
 var severities = spelled(map[audit.Severity]string{
-	audit.Critical: "critical|crit|blocker|severe|fatal|p0|严重|致命|紧急|超危|极高|🔴",
-	audit.High:     "high|error|major|important|p1|高危|高风险|高|🟠",
-	audit.Medium:   "medium|moderate|med|warning|warn|p2|中危|中风险|中等|中|🟡",
-	audit.Low:      "low|minor|note|p3|低危|低风险|低|🟢",
-	audit.Info:     "info|informational|information|none|p4|negligible|提示|信息|🔵",
+	audit.Critical: "critical|blocker|severe|fatal",
+	audit.High:     "high|error|major|important",
+	audit.Medium:   "medium|moderate|warning|warn",
+	audit.Low:      "low|minor|note",
+	audit.Info:     "info|informational|information|none|negligible",
 })
 
-// longest first, so that 高危 is not read as 高
-var hanSeverity = regexp.MustCompile(`高风险|中风险|低风险|严重|致命|紧急|超危|极高|高危|中危|中等|低危|提示|信息|高|中|低`)
 var score = regexp.MustCompile(`(?:^|[^\d.])(10(?:\.0)?|\d\.\d)(?:$|[^\d.])`)
 
-// severityOf reads a vendor's or a model's severity: the first known word, in
-// English or Chinese; else a CVSS score by the bands of [severityOfScore]; else
-// a coloured dot. ok is false when it holds none of them.
+// severityOf reads a tool's or a model's severity: the first known word, else a
+// CVSS score by the bands of [severityOfScore]. ok is false when it holds neither.
 func severityOf(s string) (sev audit.Severity, ok bool) {
-	low := strings.ToLower(s)
-	for _, w := range strings.FieldsFunc(low, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) || unicode.Is(unicode.Han, r)
-	}) {
+	s = strings.ToLower(s)
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if sev, ok := severities[w]; ok {
 			return sev, true
 		}
 	}
-	if w := hanSeverity.FindString(low); w != "" {
-		return severities[w], true
-	}
-	if m := score.FindStringSubmatch(low); m != nil {
+	if m := score.FindStringSubmatch(s); m != nil {
 		f, _ := strconv.ParseFloat(m[1], 64)
 		return severityOfScore(f), true
-	}
-	for _, r := range s {
-		if sev, ok := severities[string(r)]; ok && r > 0xffff {
-			return sev, true
-		}
 	}
 	return audit.SeverityUnknown, false
 }
@@ -70,11 +57,11 @@ func severityOfScore(f float64) audit.Severity {
 // cwePattern is the one pattern by which a CWE is read out of prose: "CWE",
 // up to two of hyphen, dash, underscore, space, colon or #, and the number; or
 // the address of its page at MITRE.
-var cwePattern = regexp.MustCompile(`(?i)(?:\bcwe[-‐‑‒–—_ :：#]{0,2}|cwe\.mitre\.org/data/definitions/)0*([1-9]\d{0,4})(?:\D|$)`)
+var cwePattern = regexp.MustCompile(`(?i)(?:\bcwe[-‐‑‒–—_ :#]{0,2}|cwe\.mitre\.org/data/definitions/)0*([1-9]\d{0,4})(?:\D|$)`)
 
 // cweMore continues a list whose later members leave the word out:
 // "CWE-89/564", "CWE-79, 80 and 83". It is used in CWE fields alone.
-var cweMore = regexp.MustCompile(`^\s*(?:,|/|、|，|&|\+|and|和)\s*0*([1-9]\d{0,4})\b`)
+var cweMore = regexp.MustCompile(`^\s*(?:,|/|&|and)\s*0*([1-9]\d{0,4})\b`)
 var bareNumber = regexp.MustCompile(`\b0*([1-9]\d{0,4})\b`)
 
 // cwesInProse gives the CWEs that a text names, each once, in order.
@@ -149,47 +136,27 @@ var dimensions = spelled(map[audit.Dimension]string{
 	audit.SupplyChain:     "supplychain|dependencies",
 })
 
-// hanDimensions are words of Chinese names of the ten; the first that stands in
-// a name counts.
-var hanDimensions = []struct {
-	dim   audit.Dimension
-	words string
-}{
-	{audit.Deserialization, "反序列化"}, {audit.Injection, "注入"}, {audit.SSRF, "服务端请求伪造|服务器端请求伪造|ssrf"}, {audit.SupplyChain, "供应链|依赖"},
-	{audit.BusinessLogic, "业务逻辑|逻辑"}, {audit.FileOps, "文件"}, {audit.Configuration, "配置"}, {audit.Crypto, "加密|密码学"},
-	{audit.DataExposure, "信息泄|数据泄|敏感|数据暴露"}, {audit.Auth, "认证|授权|鉴权|访问控制|会话"},
-}
+var dimensionNumber = regexp.MustCompile(`^(?i)(?:d?\d{1,2})\s*[-–—:.)]?\s*`)
 
-var dimensionNumber = regexp.MustCompile(`^(?i)(?:d(?:im(?:ension)?)?\s*\d{1,2}|\d{1,2})\s*[-–—:：.)、]?\s*`)
-
-// dimensionOf reads a dimension: one of the ten names, a usual synonym, or a
-// Chinese name; a leading number ("D1", "3.") is passed over.
+// dimensionOf reads a dimension: one of the ten names or a usual synonym; a
+// leading number ("D1", "3.") is passed over.
 func dimensionOf(s string) (audit.Dimension, bool) {
-	s = strings.Trim(s, "*_`[]()（）✅❌ \t")
+	s = strings.Trim(s, "*_`[]() \t")
 	if s == "" || len(s) > 60 {
 		return "", false
 	}
 	s = strings.ToLower(foldName.Replace(dimensionNumber.ReplaceAllString(s, "")))
-	if d, ok := dimensions[s]; ok {
-		return d, true
-	}
-	for _, h := range hanDimensions {
-		for w := range strings.SplitSeq(h.words, "|") {
-			if strings.Contains(s, w) {
-				return h.dim, true
-			}
-		}
-	}
-	return "", false
+	d, ok := dimensions[s]
+	return d, ok
 }
 
-var callTail = regexp.MustCompile(`\s*[(（].*$`)
+var callTail = regexp.MustCompile(`\s*\(.*$`)
 
 // functionName takes "com.x.UserService.login(String)" down to "login". Several
 // names stay as they are.
 func functionName(s string) string {
 	s = strings.Trim(strings.TrimSpace(s), "`*\"'")
-	if strings.ContainsAny(s, ",;、 \t") && !strings.Contains(s, "(") {
+	if strings.ContainsAny(s, ",; \t") && !strings.Contains(s, "(") {
 		return filled(strings.TrimSpace(s))
 	}
 	s = callTail.ReplaceAllString(s, "")
@@ -204,7 +171,7 @@ func functionName(s string) string {
 // filled turns what models write into an empty cell into the empty string.
 func filled(s string) string {
 	switch strings.ToLower(strings.Trim(s, " `*")) {
-	case "", "-", "--", "—", "–", "n/a", "na", "none", "null", "nil", "unknown", "/", "无", "不适用", "未知", "tbd", "?":
+	case "", "-", "--", "—", "–", "n/a", "none", "null", "nil", "unknown", "?":
 		return ""
 	}
 	return s
@@ -212,29 +179,19 @@ func filled(s string) string {
 
 // confidences gives the words that tools use a number. The three steps are
 // ours: no tool defines them.
-var confidences = spelled(map[float64]string{1: "certain|confirmed|已确认", 0.95: "very-high|very high", 0.9: "high|firm|高",
-	0.6: "medium|moderate|probable|中", 0.3: "low|tentative|possible|低"})
+var confidences = map[string]float64{"certain": 1, "confirmed": 1, "very-high": 0.95, "high": 0.9, "firm": 0.9, "medium": 0.6, "moderate": 0.6,
+	"probable": 0.6, "low": 0.3, "tentative": 0.3, "possible": 0.3}
 
 // confidenceOf reads a share ("0.8"), a percentage ("80 %", "80") or a word.
 func confidenceOf(s string) (float64, bool) {
-	s = strings.ToLower(strings.Trim(strings.TrimSpace(s), "*` "))
+	s = strings.ToLower(strings.TrimSpace(s))
 	if c, ok := confidences[s]; ok {
 		return c, true
 	}
 	num := strings.TrimSpace(strings.TrimSuffix(s, "%"))
-	if n, d, ok := strings.Cut(num, "/"); ok && strings.TrimSpace(d) == "10" {
-		f, err := strconv.ParseFloat(strings.TrimSpace(n), 64)
-		return f / 10, err == nil && f >= 0 && f <= 10
-	}
 	f, err := strconv.ParseFloat(num, 64)
-	if err != nil || !(f >= 0 && f <= 100) {
-		if i := strings.IndexAny(s, " (（"); i > 0 {
-			return confidenceOf(s[:i])
-		}
-		return 0, false
-	}
 	if f > 1 || num != s {
 		f /= 100
 	}
-	return f, true
+	return f, err == nil && f >= 0 && f <= 1
 }
