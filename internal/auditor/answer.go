@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -19,7 +20,7 @@ const maxReply = 1 << 20
 // Refused or Malformed, with the reply in Raw; never Errored.
 //
 // A reply answers when it holds a JSON object with a verdict that is one of the
-// words of [VerdictWords]. Of several that say the same the last counts; that
+// words of verdictWords. Of several that say the same the last counts; that
 // contradict each other, only where the model says between them that it changed
 // its mind: else one of them is quoted, and nobody can tell which. Around it may
 // stand reasoning, prose and code fences, and its syntax may be broken in the ways
@@ -211,7 +212,7 @@ func readObject(text string) (*audit.Review, string) {
 		return &audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(v)}, ""
 	}
 	if v, ok := textOf(fields, verdictKeys); ok {
-		return nil, fmt.Sprintf("the verdict %s is none of the words %s", firstLine(v), strings.Join(VerdictWords(audit.Good), ", ")+", "+strings.Join(VerdictWords(audit.Bad), ", "))
+		return nil, fmt.Sprintf("the verdict %s is none of the words %s", firstLine(v), strings.Join(slices.Concat(sortedKeys(verdictWords[audit.Good]), sortedKeys(verdictWords[audit.Bad])), ", "))
 	}
 	return nil, "the JSON object holds no verdict"
 }

@@ -3,6 +3,7 @@ package auditor
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -125,14 +126,7 @@ func textOf(fields map[string]any, keys map[string]bool) (string, bool) {
 	return "", false
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // normalKey folds "violatedRequirements", "Violated Requirements" and
 // "violated-requirements" to one.

@@ -35,16 +35,6 @@ var verdictWords = map[audit.Label]map[string]bool{
 		"violation", "violated", "violates", "not secure", "not safe", "not good", "not ok"),
 }
 
-// VerdictWords gives the words that are read as a verdict, sorted.
-func VerdictWords(l audit.Label) []string {
-	var out []string
-	for w := range verdictWords[l] {
-		out = append(out, w)
-	}
-	slices.Sort(out)
-	return out
-}
-
 // ornaments are what models put around a word.
 const ornaments = " \t\r\n*_`'\"“”‘’.!,;:()[]<>✅❌✔✗✘⚠️🟢🔴"
 

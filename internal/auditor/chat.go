@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,18 +87,8 @@ func newChat(c ChatConfig) (*chat, error) {
 	if c.Model.ID == "" || c.Name == "" {
 		return nil, fmt.Errorf("a chat reviewer needs a name and a model's ID: it has %q and %q", c.Name, c.Model.ID)
 	}
-	if c.MaxTokens <= 0 {
-		c.MaxTokens = DefaultMaxTokens
-	}
-	if c.Timeout <= 0 {
-		c.Timeout = DefaultChatTimeout
-	}
-	if c.Idle <= 0 {
-		c.Idle = DefaultChatIdle
-	}
-	if c.Silence <= 0 {
-		c.Silence = DefaultChatSilence
-	}
+	c.MaxTokens, c.Timeout = cmp.Or(c.MaxTokens, DefaultMaxTokens), cmp.Or(c.Timeout, DefaultChatTimeout)
+	c.Idle, c.Silence = cmp.Or(c.Idle, DefaultChatIdle), cmp.Or(c.Silence, DefaultChatSilence)
 	if c.Client == nil {
 		c.Client = &http.Client{Transport: newTransport(), CheckRedirect: stay}
 	}
@@ -237,8 +228,9 @@ func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, begun func
 	return got, res, err
 }
 
-// read reads a choice as the answer to a task: what it says about itself first. The key leaves the text
-// before anything is cut from it, since a part of it could not be found any more.
+// read reads a choice as the answer to a task: what it says about itself first. The
+// key leaves the text before anything is cut from it, since a part of it could not be
+// found any more.
 func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 	m := choice.Message
 	text := string(m.Content)

@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -131,8 +132,8 @@ var errBroken = errors.New("the stream broke off")
 // event of a stream; comments, which keep a connection open, are none.
 func receive(res *http.Response, alive func(*reply)) (*reply, error) {
 	r := &reply{}
-	body := newSniffer(res.Body)
-	first, err := body.first()
+	body := bufio.NewReader(res.Body)
+	first, err := firstByte(body)
 	switch {
 	case err != nil && err != io.EOF:
 		return r, err
@@ -159,6 +160,19 @@ func receive(res *http.Response, alive func(*reply)) (*reply, error) {
 		c.Message.Content, c.Message.Thought = content(r.text), string(r.thought)
 	}
 	return r, err
+}
+
+// firstByte tells the first byte that is no white space, and leaves it where it is.
+func firstByte(r *bufio.Reader) (byte, error) {
+	for {
+		b, err := r.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if !strings.ContainsRune(" \t\r\n", rune(b)) {
+			return b, r.UnreadByte()
+		}
+	}
 }
 
 // unwrap takes a completion out of a gateway's envelope, or reads one in the shape

@@ -111,8 +111,8 @@ func (c *chat) request(messages ...chatMessage) *chatRequest {
 	return r
 }
 
-// post sends a request. The response's body is the caller's to close, whatever its
-// status.
+// post sends a request. The response's body, capped, is the caller's to close, whatever
+// its status.
 func (c *chat) post(ctx context.Context, body *chatRequest) (*http.Response, error) {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -131,7 +131,11 @@ func (c *chat) post(ctx context.Context, body *chatRequest) (*http.Response, err
 	if c.config.Provider == "openrouter" {
 		req.Header.Set("X-Title", "Assay") // OpenRouter's own: names the application in its logs
 	}
-	return c.config.Client.Do(req)
+	res, err := c.config.Client.Do(req)
+	if err == nil {
+		res.Body = http.MaxBytesReader(nil, res.Body, maxResponse)
+	}
+	return res, err
 }
 
 // bytes gives how much text the model is sent.

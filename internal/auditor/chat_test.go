@@ -310,8 +310,7 @@ func TestChatRefusesNonsense(t *testing.T) {
 
 func TestDirectory(t *testing.T) {
 	env := map[string]string{"OPENROUTER_API_KEY": "k1", "OPENAI_API_KEY": "k2"}
-	static := auditor.StaticReviewer(func(context.Context, audit.ReviewTask) audit.Review { return audit.Review{} })
-	d := auditor.Directory{Static: static, Getenv: func(n string) string { return env[n] },
+	d := auditor.Directory{Getenv: func(n string) string { return env[n] },
 		Models:   []audit.Model{{Name: "small", Provider: "openrouter", ID: "maker/small", In: 1, Out: 1, Priced: true}},
 		Auditors: []audit.AuditorEntry{{Name: "my-agent", Kind: "agent", Command: "cat"}, {Name: "own-static", Kind: "static"}}}
 	type described interface {

@@ -8,13 +8,13 @@ import (
 )
 
 // newTransport gives a transport that keeps a connection for each request in
-// flight (Go's default keeps two for a host and opens the rest anew), caps bodies,
-// and does not wait for a host that is silent.
+// flight (Go's default keeps two for a host and opens the rest anew) and does not wait
+// for a host that is silent.
 func newTransport() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 1024, 1024
 	t.DialContext = (&net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}).DialContext
-	return capBodies{t}
+	return t
 }
 
 // stay refuses a redirect to another host, or to another scheme: the key and the
@@ -24,24 +24,6 @@ func stay(req *http.Request, via []*http.Request) error {
 		return http.ErrUseLastResponse
 	}
 	return nil
-}
-
-type capBodies struct{ next http.RoundTripper }
-
-func (c capBodies) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := c.next.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	res.Body = http.MaxBytesReader(nil, res.Body, maxResponse)
-	return res, nil
-}
-
-// CloseIdleConnections lets http.Client.CloseIdleConnections through.
-func (c capBodies) CloseIdleConnections() {
-	if t, ok := c.next.(*http.Transport); ok {
-		t.CloseIdleConnections()
-	}
 }
 
 // A watch ends a request whose stream stands still, or stays open after its end.

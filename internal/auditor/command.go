@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay/audit"
+	"assay/audit/findings"
 	"assay/internal/box"
 )
 
@@ -49,7 +50,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
-	home, err := box.NewHome(map[string]string{formatFile: ReportFormat})
+	home, err := box.NewHome(map[string]string{formatFile: findings.Instructions})
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
@@ -191,13 +192,7 @@ func (c *command) version(ctx context.Context, p box.Process) string {
 	if c.entry.Version == "" || ctx.Err() != nil {
 		return "unknown"
 	}
-	home, err := box.NewHome(nil) // the other holds the report
-	if err != nil {
-		return "unknown"
-	}
-	defer home.Close()
-	p.Dir, p.Home, p.Env, p.Command, p.Progress, p.Timeout = home.Tmp(), home, c.environment(home, 0), box.Shell(c.entry.Version), true, min(c.entry.Timeout, time.Minute)
-	e, err := p.Run(ctx)
+	e, err := c.aside(ctx, p, c.entry.Version, min(c.entry.Timeout, time.Minute))
 	if err != nil || e.Code != 0 {
 		return "unknown"
 	}
@@ -207,6 +202,18 @@ func (c *command) version(ctx context.Context, p box.Process) string {
 		}
 	}
 	return "unknown"
+}
+
+// aside runs a command line beside the audit, in a home of its own: the other holds
+// the report.
+func (c *command) aside(ctx context.Context, p box.Process, line string, timeout time.Duration) (box.Exit, error) {
+	home, err := box.NewHome(nil)
+	if err != nil {
+		return box.Exit{}, err
+	}
+	defer home.Close()
+	p.Dir, p.Home, p.Env, p.Command, p.Progress, p.Timeout = home.Tmp(), home, c.environment(home, 0), box.Shell(line), true, timeout
+	return p.Run(ctx)
 }
 
 // lastPart is how much of what a failed run wrote last is searched for the words

@@ -26,15 +26,7 @@ type sourceFile struct {
 }
 
 // controlEndings are the endings of files that may hold what a key speaks of.
-var controlEndings = fields(".go .java .jsp .js .mjs .cjs .jsx .ts .tsx .vue .py .php .html .ftl .xml .yml .yaml .properties .sql")
-
-func fields(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, f := range strings.Fields(s) {
-		m[f] = true
-	}
-	return m
-}
+var controlEndings = set(strings.Fields(".go .java .jsp .js .mjs .cjs .jsx .ts .tsx .vue .py .php .html .ftl .xml .yml .yaml .properties .sql")...)
 
 // sourceFiles lists the source files of a tree by path, with their number of
 // lines. Of their text nothing else is looked at.

@@ -62,12 +62,7 @@ func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) [
 	default:
 		checks = append(checks, Check{"sandbox", false, "bubblewrap confines it"})
 	}
-	home, err := box.NewHome(nil)
-	if err != nil {
-		return append(checks, Check{"home", true, err.Error()})
-	}
-	defer home.Close()
-	p := box.Process{Box: confined, Home: home, Limits: entry.Limits, Timeout: examineTimeout, Progress: true, Env: c.environment(home, 0), Dir: home.Tmp()}
+	p := box.Process{Box: confined, Limits: entry.Limits}
 	found, absent := c.programs(ctx, p)
 	if len(absent) > 0 {
 		checks = append(checks, Check{"programs", true, strings.Join(absent, "; ")})
@@ -85,13 +80,7 @@ func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) [
 
 // examineVersion asks a program for its version, as a run does.
 func (c *command) examineVersion(ctx context.Context, p box.Process) Check {
-	home, err := box.NewHome(nil)
-	if err != nil {
-		return Check{"version", true, err.Error()}
-	}
-	defer home.Close()
-	p.Dir, p.Home, p.Env, p.Command = home.Tmp(), home, c.environment(home, 0), box.Shell(c.entry.Version)
-	e, err := p.Run(ctx)
+	e, err := c.aside(ctx, p, c.entry.Version, examineTimeout)
 	switch {
 	case err != nil:
 		return Check{"version", true, err.Error()}
@@ -156,13 +145,7 @@ func (c *command) programs(ctx context.Context, p box.Process) (found, absent []
 		return nil, nil
 	}
 	script := "for p in '" + strings.Join(names, "' '") + `'; do command -v "$p" >/dev/null || echo "$p"; done`
-	home, err := box.NewHome(nil)
-	if err != nil {
-		return nil, []string{err.Error()}
-	}
-	defer home.Close()
-	p.Dir, p.Home, p.Env, p.Command, p.Progress, p.Timeout = home.Tmp(), home, c.environment(home, 0), box.Shell(script), true, examineTimeout
-	e, err := p.Run(ctx)
+	e, err := c.aside(ctx, p, script, examineTimeout)
 	if err != nil || e.Code != 0 {
 		return nil, []string{fmt.Sprintf("no program can be started: %v %s", err, e.LastWords())}
 	}

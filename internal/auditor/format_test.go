@@ -17,11 +17,11 @@ func TestReportFormatIsWhatWeRead(t *testing.T) {
 	require.NoError(t, findings.WriteText(&b, findings.TextReport{Root: ".", Coverage: audit.Dimensions(),
 		Findings: []audit.Finding{{CWEs: []audit.CWE{89}, File: "a.go", Lines: audit.Range{Start: 3, End: 4}}}}))
 	for _, line := range []string{"=== HEADER START ===", "=== HEADER END ===", "| ID | Severity | CWE | Dimension | File | Lines | Function | Title |", findings.SentinelLine} {
-		require.Contains(t, ReportFormat, "\n"+line+"\n")
+		require.Contains(t, findings.Instructions, "\n"+line+"\n")
 		require.Contains(t, b.String(), line+"\n")
 	}
 	for _, d := range audit.Dimensions() {
-		require.Contains(t, strings.ReplaceAll(ReportFormat, "\n", " "), string(d))
+		require.Contains(t, strings.ReplaceAll(findings.Instructions, "\n", " "), string(d))
 	}
 	obeyed := `=== HEADER START ===
 Project root: .

@@ -14,6 +14,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"assay/audit"
+	"assay/audit/findings"
 )
 
 // PromptHash gives the hash of what an agent is told: a sha256, in hex, over its
@@ -29,7 +30,7 @@ func PromptHash(root fs.FS, entry audit.AuditorEntry) (string, error) {
 	h := sha256.New()
 	add(h, "command", []byte(entry.Command))
 	if strings.Contains(entry.Command, "ASSAY_FORMAT") {
-		add(h, "format", []byte(ReportFormat))
+		add(h, "format", []byte(findings.Instructions))
 	}
 	for _, pattern := range entry.Prompt {
 		in, below := root, pattern

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"assay/audit"
+	"assay/audit/findings"
 	"assay/internal/box"
 )
 
@@ -81,7 +82,7 @@ func (m *modelAuditor) Settings() string {
 func (m *modelAuditor) PromptHash() string {
 	h := sha256.New()
 	add(h, "prompt", []byte(m.prompt))
-	add(h, "format", []byte(ReportFormat))
+	add(h, "format", []byte(findings.Instructions))
 	add(h, "tools", []byte(plainTools()))
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -140,7 +140,7 @@ func TestModelAudits(t *testing.T) {
 		case 1:
 			require.Equal(e.t, 3, tools)
 			holds(e.t, *messages[0].Content, "Audit this.")
-			holds(e.t, *messages[0].Content, ReportFormat)
+			holds(e.t, *messages[0].Content, findings.Instructions)
 			return calls(listAll)
 		case 2:
 			require.Equal(e.t, "tool", messages[2].Role)

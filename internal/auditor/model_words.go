@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"assay/audit/findings"
 )
 
 // What the loop says to a model beside its prompt. Another wording is another
@@ -39,7 +41,7 @@ func (t *talk) instructions() string {
 	if t.client.toolless.Load() {
 		b.WriteString(plainTools() + "\n")
 	}
-	b.WriteString(ReportFormat)
+	b.WriteString(findings.Instructions)
 	if t.notes != "" {
 		b.WriteString(yourNotes + t.notes)
 	}

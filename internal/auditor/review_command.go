@@ -27,7 +27,7 @@ const defaultReviewTimeout = 5 * time.Minute
 type commandReviewer struct {
 	entry    audit.AuditorEntry
 	settings func() string
-	confine  func() (*box.Box, string, error)
+	confine  func() confinement
 	grace    time.Duration // between TERM and KILL; 0 means defaultGrace
 }
 
@@ -48,20 +48,18 @@ type commandReviewer struct {
 func CommandReviewer(entry audit.AuditorEntry) audit.Reviewer {
 	r := &commandReviewer{entry: entry}
 	r.settings = sync.OnceValue(r.describe)
-	r.confine = once3(func() (*box.Box, string, error) { return box.New(&r.entry, "") })
+	r.confine = sync.OnceValue(func() (c confinement) {
+		c.box, c.missing, c.err = box.New(&r.entry, "")
+		return c
+	})
 	return r
 }
 
-// once3 calls f once and gives its results ever after.
-func once3[A, B, C any](f func() (A, B, C)) func() (A, B, C) {
-	var once sync.Once
-	var a A
-	var b B
-	var c C
-	return func() (A, B, C) {
-		once.Do(func() { a, b, c = f() })
-		return a, b, c
-	}
+// A confinement is what [box.New] gives.
+type confinement struct {
+	box     *box.Box
+	missing string
+	err     error
 }
 
 // Name is the section's.
@@ -78,7 +76,7 @@ func (c *commandReviewer) Cost(audit.ReviewTask) (expected, most float64, known 
 // Exposed says what is within the program's reach because nothing confines it;
 // empty where it is confined.
 func (c *commandReviewer) Exposed() string {
-	if _, missing, _ := c.confine(); missing != "" {
+	if missing := c.confine().missing; missing != "" {
 		return box.Exposed(missing)
 	}
 	return ""
@@ -126,9 +124,9 @@ func hashFile(name string) (string, error) {
 
 // Review runs the program once.
 func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
-	confined, _, err := c.confine()
-	if err != nil {
-		return audit.Review{}, err
+	confined := c.confine()
+	if confined.err != nil {
+		return audit.Review{}, confined.err
 	}
 	if ctx.Err() != nil { // one that is not started need not be stopped
 		return c.failed(&box.Exit{Started: time.Now(), Code: -1}, "stopped: "+context.Cause(ctx).Error()), nil
@@ -139,11 +137,8 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 		return audit.Review{}, err
 	}
 	defer home.Close()
-	timeout := c.entry.Timeout
-	if timeout <= 0 {
-		timeout = defaultReviewTimeout
-	}
-	p := box.Process{Dir: home.Tmp(), Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Network: c.entry.Network, Stdin: text, Timeout: timeout, Grace: c.grace,
+	timeout := cmp.Or(c.entry.Timeout, defaultReviewTimeout)
+	p := box.Process{Dir: home.Tmp(), Command: box.Shell(c.entry.Command), Box: confined.box, Home: home, Limits: c.entry.Limits, Network: c.entry.Network, Stdin: text, Timeout: timeout, Grace: c.grace,
 		Env: append(box.Environment(c.entry.Env, home), "ASSAY_PROMPT="+home.Path(promptFile), "ASSAY_OUT="+home.Out()), Progress: c.entry.Output != ""}
 	if !p.Progress {
 		p.Cap = maxReply

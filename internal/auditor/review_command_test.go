@@ -83,14 +83,17 @@ func TestCommandSettingsFollowTheProgram(t *testing.T) {
 }
 
 func TestStaticReviewer(t *testing.T) {
-	s := auditor.StaticReviewer(func(_ context.Context, got audit.ReviewTask) audit.Review {
-		require.Equal(t, task, got)
-		return audit.Review{Status: audit.Answered, Verdict: audit.Good}
-	})
+	s, err := auditor.Directory{}.Reviewer("static")
+	require.NoError(t, err)
 	require.Equal(t, "static", s.Name())
 	r, err := s.Review(context.Background(), task)
 	require.NoError(t, err)
 	require.Equal(t, audit.Good, r.Verdict)
+	pasted := task
+	pasted.Language, pasted.Code = "python", `def find(request, cur): cur.execute("SELECT * FROM t WHERE n = '" + request.GET["n"] + "'")`
+	r, err = s.Review(context.Background(), pasted)
+	require.NoError(t, err)
+	require.Equal(t, audit.Bad, r.Verdict)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r, err = s.Review(ctx, task)

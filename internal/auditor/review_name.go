@@ -30,7 +30,6 @@ type Directory struct {
 	Models   []audit.Model                     // of models.md
 	Auditors []audit.AuditorEntry              // of auditors.md
 	Given    []audit.Reviewer                  // handed over as Go values
-	Static   audit.Reviewer                    // nil: the name "static" is unknown
 	Getenv   func(string) string               // keys, ASSAY_BASE_URL, ASSAY_API_KEY, OLLAMA_HOST
 	Prompt   func(name string) (string, error) // of fixtures/prompts: what a model that audits is told
 	Budget   float64                           // USD that one audit by a model may cost; +Inf for no limit
@@ -50,15 +49,15 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 	if i := slices.IndexFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name }); i >= 0 {
 		return d.Given[i], nil
 	}
-	if name == "static" && d.Static != nil {
-		return d.Static, nil
+	if name == "static" {
+		return staticReviewer{}, nil
 	}
 	if c := Control(name); c != nil {
 		return c, nil
 	}
 	if i := slices.IndexFunc(d.Auditors, func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
-		if d.Auditors[i].Kind == "static" && d.Static != nil {
-			return d.Static, nil
+		if d.Auditors[i].Kind == "static" {
+			return staticReviewer{}, nil
 		}
 		if d.Auditors[i].Kind == "model" {
 			c, err := d.chat(cmp.Or(d.Auditors[i].Model, name))

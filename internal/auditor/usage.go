@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 
 	"assay/audit"
@@ -13,7 +11,6 @@ import (
 
 // An Envelope is what an agent's own JSON output holds beside its work.
 type Envelope struct {
-	Agent   string // "claude", "codex", "gemini", "opencode" or "copilot"
 	Report  string // the agent's last answer
 	Model   string // as served; several joined by a comma; empty where the agent does not say
 	Failed  string // why the agent says that its run failed; empty when it does not
@@ -167,7 +164,7 @@ func (u *unwrapper) event(line []byte) {
 }
 
 func (u *unwrapper) claude(e *event) {
-	u.began, u.env.Agent, u.answer = "claude", "claude", true
+	u.began, u.answer = "claude", true
 	if e.Result != nil {
 		u.env.Report = *e.Result
 	}
@@ -210,7 +207,7 @@ func (u *unwrapper) claudeMessage(raw json.RawMessage) {
 }
 
 func (u *unwrapper) codex(e *event) {
-	u.began, u.env.Agent = "codex", "codex"
+	u.began = "codex"
 	switch e.Type {
 	case "item.completed":
 		if e.Item != nil && e.Item.Type == "agent_message" {
@@ -229,7 +226,7 @@ func (u *unwrapper) codex(e *event) {
 }
 
 func (u *unwrapper) gemini(e *event) {
-	u.began, u.env.Agent, u.answer = "gemini", "gemini", true
+	u.began, u.answer = "gemini", true
 	if e.Response != nil {
 		u.env.Report = *e.Response
 	}
@@ -293,12 +290,10 @@ func (u *unwrapper) copilot(e *event) {
 }
 
 // names gives the models of a table, sorted.
-func names[V any](models map[string]V) string {
-	return strings.Join(slices.Sorted(maps.Keys(models)), ", ")
-}
+func names[V any](models map[string]V) string { return strings.Join(sortedKeys(models), ", ") }
 
 func (u *unwrapper) opencode(e *event) {
-	u.began, u.env.Agent = "opencode", "opencode"
+	u.began = "opencode"
 	switch {
 	case e.Type == "error":
 		u.env.Failed, u.answer = "error "+string(e.Error), true
@@ -329,7 +324,6 @@ func (u *unwrapper) envelope() (Envelope, bool) {
 	if u.began == "" {
 		return Envelope{}, false
 	}
-	u.env.Agent = u.began
 	if !u.answer {
 		u.env.Failed = "its output breaks off before its answer"
 		u.env.Stopped = u.env.Failed

@@ -20,7 +20,6 @@ const (
 // A Draw is a project with a choice made at every site, name, file and group.
 type Draw struct {
 	project *Project
-	label   string
 	bad     map[string]bool
 	names   map[string]string
 	files   map[string]string
@@ -70,46 +69,20 @@ func (p *Project) Draw(seed uint64) *Draw {
 	for _, l := range c.order(labels)[:min(n, len(labels))] {
 		bad = append(bad, strings.TrimPrefix(l, "site:"))
 	}
-	d := p.shuffled(bad, seed)
-	d.label = fmt.Sprintf("seed %d", seed)
-	return d
+	return p.shuffled(bad, seed)
 }
 
-// With makes exactly these sites bad and leaves order, names and files as they
-// are written. A site that the project does not have is an error.
-func (p *Project) With(bad ...string) (*Draw, error) {
-	if err := p.known(bad); err != nil {
-		return nil, err
-	}
-	return p.with(bad), nil
-}
-
-// WithSeed makes exactly these sites bad; the seed chooses everything else.
-func (p *Project) WithSeed(seed uint64, bad ...string) (*Draw, error) {
-	if err := p.known(bad); err != nil {
-		return nil, err
-	}
-	return p.shuffled(bad, seed), nil
-}
-
-func (p *Project) known(ids []string) error {
-	for _, id := range ids {
-		if !slices.ContainsFunc(p.Sites, func(s Site) bool { return s.ID == id }) {
-			return fmt.Errorf("%s: the project has no site %q: expected an ID of its table of sites", p.Pos.File, id)
-		}
-	}
-	return nil
-}
-
+// with makes exactly these sites bad and leaves order, names and files as they
+// are written.
 func (p *Project) with(bad []string) *Draw {
 	d := &Draw{project: p, bad: map[string]bool{}, names: map[string]string{}, files: map[string]string{}}
 	for _, id := range bad {
 		d.bad[id] = true
 	}
-	d.label = fmt.Sprintf("%d of %d bad", len(d.bad), len(p.Sites))
 	return d
 }
 
+// shuffled makes exactly these sites bad; the seed chooses everything else.
 func (p *Project) shuffled(bad []string, seed uint64) *Draw {
 	d := p.with(bad)
 	d.chance, d.shuffle = p.chance(seed), true
@@ -147,9 +120,6 @@ func (d *Draw) Names() map[string]string {
 	return m
 }
 
-// String says what is drawn, for messages.
-func (d *Draw) String() string { return d.project.Name + ", " + d.label }
-
 // A Place is where a region of a site stands in a draw. Lines leaves out blank
 // lines at both ends, and is zero where the chosen variant of a further region is
 // empty.
@@ -162,7 +132,7 @@ type Place struct {
 
 // Render writes the files of the draw.
 func (d *Draw) Render() *Target {
-	r := &Target{project: d.project, draws: []*Draw{d}}
+	r := &Target{project: d.project}
 	rename := newRenamer(d.names, d.files)
 	for _, s := range d.project.sources {
 		w := &writer{draw: d, stored: s.path, file: cmp.Or(d.files[s.path], s.path)}

@@ -22,11 +22,9 @@ func TestLeaders(t *testing.T) {
 			line("order:begin") + "1\n" + line("order:next") + "2\n" + line("order:end") + line("order: by date") + "end"
 		p, err := planted.Read(fstest.MapFS{"big/project.md": {Data: bigDoc(1)}, "big/source/a.txt": {Data: []byte(src)}}, "big")
 		require.NoError(t, err, c[0])
-		good, err := p.With()
-		require.NoError(t, err)
+		good := p.With()
 		require.Equal(t, "a\r\ng\n1\n2\n"+line("order: by date")+"end", contents(good.Render())["a.txt"])
-		bad, err := p.With("XY-0")
-		require.NoError(t, err)
+		bad := p.With("XY-0")
 		require.Equal(t, "a\r\nb"+line("order by: x")+"1\n2\n"+line("order: by date")+"end", contents(bad.Render())["a.txt"])
 	}
 }
@@ -39,24 +37,11 @@ func TestMarginsStay(t *testing.T) {
 	require.NoError(t, err)
 	seen := map[string]bool{}
 	for seed := range uint64(40) {
-		d, err := p.WithSeed(seed)
-		require.NoError(t, err)
+		d := p.WithSeed(seed)
 		seen[contents(d.Render())["a.txt"]] = true
 	}
 	require.Len(t, seen, 6)
 	require.Contains(t, seen, "g\n\nthree\n\n\none\n\n\ntwo\n\nmore\n")
-}
-
-// TestAdvice: what is missing or gives the purpose away is told with its place.
-func TestAdvice(t *testing.T) {
-	fsys := desk(t)
-	edit(t, fsys, "source/README.md", "# Desk", "# Desk\n\nTODO: an exploitable note\n")
-	edit(t, fsys, "exploits/run.py", `"CASH-2"`, `"CASH" + "-2"`)
-	advice := read(t, fsys).Advice()
-	require.Contains(t, advice, `desk/source/README.md:3: "TODO" gives the purpose away`)
-	require.Contains(t, advice, "desk/project.md:42: no file of exploits/ names CASH-2: expected an exploit")
-	require.Contains(t, advice, "desk/project.md: 4 sites: expected at least 60")
-	require.Len(t, advice, 9)
 }
 
 // TestAnySource: of any source, a draw without a seed keeps every line that is no
@@ -75,8 +60,7 @@ func TestAnySource(t *testing.T) {
 					ids = append(ids, s.ID)
 				}
 			}
-			d, err := p.With(ids...)
-			require.NoError(t, err)
+			d := p.With(ids...)
 			target := d.Render()
 			require.Equal(t, text, contents(target)["a.txt"])
 			for _, place := range target.Places {
@@ -85,8 +69,7 @@ func TestAnySource(t *testing.T) {
 			}
 		}
 		seed := rapid.Uint64().Draw(t, "seed")
-		d, err := p.WithSeed(seed)
-		require.NoError(t, err)
+		d := p.WithSeed(seed)
 		require.Equal(t, sortedLines(map[string]string{"a.txt": g.good.String()}, strings.NewReplacer()), sortedLines(contents(d.Render()), strings.NewReplacer()))
 	})
 }

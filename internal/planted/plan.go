@@ -1,7 +1,6 @@
 package planted
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -18,8 +17,11 @@ type Plan struct {
 // DefaultSeed is the seed of a draw when nobody names one.
 const DefaultSeed = 1
 
-// defaultSeeds is the number of random draws of a whole proof.
-const defaultSeeds = 20
+// The number of random draws of a proof, a quick one and a whole one.
+const (
+	quickSeeds = 2
+	wholeSeeds = 20
+)
 
 // Plans gives the draws that prove a project:
 //
@@ -29,62 +31,43 @@ const defaultSeeds = 20
 //     combinations: every test and every exploit, so that a site which makes
 //     another's exploit succeed or fail is found;
 //   - random draws with everything that a seed chooses: every test and exploit.
-func (p *Project) Plans(o Options) ([]Plan, error) {
-	if err := p.known(o.Only); err != nil {
-		return nil, err
-	}
+//
+// A quick proof is all good, all bad and two random draws.
+func (p *Project) Plans(quick bool) []Plan {
 	ids := make([]string, len(p.Sites))
 	for i, s := range p.Sites {
 		ids[i] = s.ID
 	}
-	tried := ids
-	if len(o.Only) > 0 {
-		tried = o.Only
-	}
 	plans := []Plan{
-		{p.with(nil), "all good", true, true, tried},
-		{p.with(ids), "all bad", true, true, tried},
+		{p.with(nil), "all good", true, true, ids},
+		{p.with(ids), "all bad", true, true, ids},
 	}
-	if !o.Quick {
-		plans = append(plans, p.flips(ids, tried, o)...)
+	seeds := quickSeeds
+	if !quick {
+		seeds, plans = wholeSeeds, append(plans, p.flips(ids)...)
 	}
-	if len(o.Only) > 0 {
-		return plans, nil
-	}
-	seeds := max(o.Seeds, 0)
-	switch {
-	case o.Quick:
-		seeds = 2
-	case o.Seeds == 0:
-		seeds = defaultSeeds
-	}
-	for i := range seeds {
-		seed := cmp.Or(o.From, DefaultSeed) + uint64(i)
+	for seed := uint64(DefaultSeed); seed < uint64(DefaultSeed+seeds); seed++ {
 		d := p.Draw(seed)
 		plans = append(plans, Plan{d, fmt.Sprintf("seed %d", seed), true, true, d.chance.order(ids)})
 	}
-	if !o.Quick {
+	if !quick {
 		for i, bad := range pairs(ids) {
 			plans = append(plans, Plan{p.with(bad), fmt.Sprintf("pairs %d", i+1), true, true, ids})
 		}
 	}
-	return plans, nil
+	return plans
 }
 
 // flips gives the draws in which one site differs from all others. The functional
-// tests run in all of them, or in a quarter that does not change while the project
-// has the same sites: whatever two sites do to them shows in the covering array.
-func (p *Project) flips(ids, tried []string, o Options) []Plan {
+// tests run in a quarter of them that does not change while the project has the same
+// sites: whatever two sites do to them shows in the covering array.
+func (p *Project) flips(ids []string) []Plan {
 	var plans []Plan
-	for i, id := range tried {
-		if h, ok := o.Proved[id]; ok && h == p.SiteHash(id) {
-			continue
-		}
-		some := func(turn int) bool { return o.Whole || len(o.Only) > 0 || i%4 == turn }
+	for i, id := range ids {
 		others := slices.DeleteFunc(slices.Clone(ids), func(other string) bool { return other == id })
 		plans = append(plans,
-			Plan{p.with([]string{id}), id + " alone bad", false, some(0), []string{id}},
-			Plan{p.with(others), id + " alone good", false, some(2), []string{id}})
+			Plan{p.with([]string{id}), id + " alone bad", false, i%4 == 0, []string{id}},
+			Plan{p.with(others), id + " alone good", false, i%4 == 2, []string{id}})
 	}
 	return plans
 }

@@ -2,9 +2,7 @@ package planted
 
 import (
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,7 +25,6 @@ type Project struct {
 	Commands   Commands
 	Pos        audit.Pos
 
-	dir     string   // where functional/ and exploits/ lie on disk; empty when they must be written out
 	names   []choice // identifiers that a draw may rename
 	files   []choice // paths that a draw may rename
 	sources []source // by path in the export
@@ -79,33 +76,12 @@ func Kinds() []string {
 	return []string{"pattern", "logic", "authorization", "state", "race", "time", "crypto", "configuration", "exposure"}
 }
 
-// Open reads the planted project in a folder on disk.
-func Open(dir string) (*Project, error) {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrInvalid}
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	p, err := read(audit.PlainFiles(os.DirFS(dir)), ".", filepath.Base(abs), dir)
-	if p != nil {
-		p.dir = abs
-	}
-	return p, err
-}
-
-// Read reads the planted project in the folder dir of fsys. The error tells
-// everything that is wrong, one line for each, as file:line.
-func Read(fsys fs.FS, dir string) (*Project, error) { return read(fsys, dir, path.Base(dir), dir) }
-
-func read(fsys fs.FS, dir, name, shown string) (*Project, error) {
-	r := &reader{fsys: fsys, dir: dir, shown: shown, c: &complaints{}}
-	r.p = &Project{Name: name, Pos: audit.Pos{File: r.show("project.md"), Line: 1}, tools: map[string][]byte{}}
+// Read reads the planted project in the folder dir of fsys, whose name is the
+// project's. The error tells everything that is wrong, one line for each, as
+// file:line.
+func Read(fsys fs.FS, dir string) (*Project, error) {
+	r := &reader{fsys: fsys, dir: dir, c: &complaints{}}
+	r.p = &Project{Name: path.Base(dir), Pos: audit.Pos{File: r.show("project.md"), Line: 1}, tools: map[string][]byte{}}
 	r.document()
 	r.tree()
 	r.check()
@@ -118,13 +94,13 @@ func read(fsys fs.FS, dir, name, shown string) (*Project, error) {
 
 // A reader reads one project.
 type reader struct {
-	fsys       fs.FS
-	dir, shown string
-	p          *Project
-	c          *complaints
+	fsys fs.FS
+	dir  string
+	p    *Project
+	c    *complaints
 }
 
-func (r *reader) show(rel string) string { return path.Join(r.shown, rel) }
+func (r *reader) show(rel string) string { return path.Join(r.dir, rel) }
 
 func (r *reader) document() {
 	b, err := fs.ReadFile(r.fsys, path.Join(r.dir, "project.md"))

@@ -56,10 +56,10 @@ func TestRead(t *testing.T) {
 		Functions: []string{"show"}, Title: "Notes of others can be read", Evidence: "the owner is not in the query of `show`",
 		Reason: "the query names the owner", Rules: []int{1}, Kind: "authorization", Reach: "cross",
 		Pos: audit.Pos{File: "desk/project.md", Line: 39}}, s)
-	onDisk, err := planted.Open("testdata/desk")
+	below, err := planted.Read(os.DirFS("testdata"), "desk")
 	require.NoError(t, err)
-	require.Equal(t, p.Hash(), onDisk.Hash())
-	require.Equal(t, "testdata/desk/project.md:39", onDisk.Sites[0].Pos.String())
+	require.Equal(t, p.Hash(), below.Hash())
+	require.Equal(t, "desk/project.md:39", below.Sites[0].Pos.String())
 }
 
 // TestReadErrors breaks the project in one way at a time: the error names the
@@ -171,8 +171,7 @@ func TestReadFiles(t *testing.T) {
 	fsys := desk(t)
 	fsys["desk/source/go.mod.txt"] = &fstest.MapFile{Data: []byte("module x\n")}
 	fsys["desk/exploits/__pycache__/x.pyc"] = &fstest.MapFile{Data: []byte("\x00")}
-	d, err := read(t, fsys).With()
-	require.NoError(t, err)
+	d := read(t, fsys).With()
 	files := contents(d.Render())
 	require.Contains(t, files, "go.mod")
 	require.Contains(t, files, "desk/__init__.py")

@@ -30,7 +30,6 @@ type Target struct {
 	Files   []File  // by path
 	Places  []Place // where every region stands
 	project *Project
-	draws   []*Draw
 	entries []entry
 	reviews []audit.FindingReview
 }
@@ -75,7 +74,7 @@ func Combine(name, title string, draws ...*Draw) (*Target, error) {
 	if len(draws) == 0 {
 		return nil, errors.New("no project to set side by side: expected at least one draw")
 	}
-	all := &Target{project: &Project{Name: name, Title: title, Pos: draws[0].project.Pos}, draws: draws}
+	all := &Target{project: &Project{Name: name, Title: title, Pos: draws[0].project.Pos}}
 	folders, holders := map[string]bool{}, map[string]int{}
 	for _, d := range draws {
 		if folders[d.project.Name] {

@@ -20,13 +20,11 @@ func TestReviews(t *testing.T) {
 		"| CWE-639 | desk/rules.py | amount_of | | false | a reader | 2026-11-22 | the query names the owner |\n" +
 		"| CWE-200 | desk/rules.py | show | | same NOTE-1 | a reader | 2026-11-22 | said otherwise |\n")}
 	p := read(t, fsys)
-	bad, err := p.With("NOTE-1")
-	require.NoError(t, err)
+	bad := p.With("NOTE-1")
 	rs := bad.Render().Project().Reviews
 	require.Len(t, rs, 2)
 	require.Equal(t, "NOTE-1", rs[1].Entry)
-	good, err := p.With()
-	require.NoError(t, err)
+	good := p.With()
 	require.Len(t, good.Render().Project().Reviews, 1, "the same as a site that is good is the same as nothing")
 
 	renamed := map[string]bool{}
@@ -39,8 +37,7 @@ func TestReviews(t *testing.T) {
 	}
 	require.Greater(t, len(renamed), 1, "names and files of the table are drawn")
 
-	one, err := p.WithSeed(1, "NOTE-1")
-	require.NoError(t, err)
+	one := p.WithSeed(1, "NOTE-1")
 	both, err := planted.Combine("all", "All", one)
 	require.NoError(t, err)
 	require.Regexp(t, `^desk/`, both.Project().Reviews[0].File)

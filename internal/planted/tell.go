@@ -13,9 +13,6 @@ func (p *Proof) Tell(w io.Writer) {
 	for i, o := range failed {
 		if i == 0 || failed[i-1].Draw != o.Draw {
 			fmt.Fprintf(w, "--- %s (bad: %s)\n", o.Draw, listed(o.Bad))
-			if o.Folder != "" {
-				fmt.Fprintf(w, "    %s\n", o.Folder)
-			}
 		}
 		fmt.Fprintf(w, "  %s\n", strings.ReplaceAll(o.String(), "\n", "\n  "))
 	}
@@ -73,30 +70,4 @@ func listed(ids []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(ids[:12], " "), len(ids)-12)
 	}
 	return strings.Join(ids, " ")
-}
-
-// Tell writes what a project holds.
-func (s Summary) Tell(w io.Writer) {
-	fmt.Fprintf(w, "%d files, %d lines, %d sites (%d cross, %d deep), %d CWEs, %d order groups, %d names, %d files that may be renamed\n",
-		s.Files, s.Lines, s.Sites, s.Cross, s.Deep, s.CWEs, s.Groups, s.Names, s.Renames)
-	for _, m := range []map[string]int{s.Dimensions, s.Kinds} {
-		var parts []string
-		for _, k := range sortedKeys(m) {
-			parts = append(parts, fmt.Sprintf("%s %d", k, m[k]))
-		}
-		fmt.Fprintf(w, "  %s\n", strings.Join(parts, ", "))
-	}
-}
-
-// Tell writes a leak with its strongest shortcuts.
-func (l Leak) Tell(w io.Writer) {
-	fmt.Fprintf(w, "%d sites, %d shortcuts tried: p = %.4f (single features %.4f, trained %.4f; a leak below %g)\n",
-		l.Sites, len(l.Each), l.P, l.Single, l.Trained, LeastP)
-	for _, s := range l.Each[:min(len(l.Each), 12)] {
-		fmt.Fprintf(w, "  %-48s %5.1f %% right, %4.1f deviations", s.Name, 100*s.Balanced, s.Z)
-		if s.More+s.Fewer > 0 {
-			fmt.Fprintf(w, "; bad has more in %d sites, less in %d", s.More, s.Fewer)
-		}
-		fmt.Fprintln(w)
-	}
 }

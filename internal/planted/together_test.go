@@ -1,6 +1,7 @@
 package planted_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 func TestNoShortcutOverAll(t *testing.T) {
 	var all []*planted.Project
 	for _, name := range []string{"club", "grants", "marina", "workshop"} {
-		p, err := planted.Open("../../fixtures/planted/" + name)
+		p, err := planted.Read(os.DirFS("../../fixtures/planted"), name)
 		require.NoError(t, err)
 		all = append(all, p)
 	}

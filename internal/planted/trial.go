@@ -44,9 +44,7 @@ func (b *bench) try(ctx context.Context, server Server, name string, plan Plan) 
 	}
 	t := &trial{bench: b, server: server, plan: plan, run: filepath.Join(b.dir, name), names: string(names)}
 	t.draw = filepath.Join(t.run, b.project.Name)
-	if !b.keep {
-		defer os.RemoveAll(t.run)
-	}
+	defer os.RemoveAll(t.run)
 	c := b.project.Commands
 	if !t.quiet("write", func() error { return plan.Draw.Render().Write(t.draw) }) ||
 		!t.command(ctx, "build", c.Build, buildTime) {
@@ -102,11 +100,7 @@ func (t *trial) quiet(name string, do func() error) bool {
 }
 
 func (t *trial) outcome(name string) Outcome {
-	o := Outcome{Draw: t.plan.Label, Bad: t.plan.Draw.Bad(), Step: name, Want: true, Got: true}
-	if t.bench.keep {
-		o.Folder = t.draw
-	}
-	return o
+	return Outcome{Draw: t.plan.Label, Bad: t.plan.Draw.Bad(), Step: name, Want: true, Got: true}
 }
 
 // step makes a step in the draw's folder.

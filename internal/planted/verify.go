@@ -23,16 +23,9 @@ type Server interface {
 
 // Options say how much is proved, and where.
 type Options struct {
-	Servers []Server          // at least one; each has one draw at a time, so that none sees another's locks
-	Cache   string            // where setups are kept between runs; empty means the user's cache folder
-	Quick   bool              // all good, all bad and two random draws alone
-	Whole   bool              // the functional tests in every flip; else in a quarter of them
-	Only    []string          // these sites alone: all good, all bad and each of them flipped in both
-	Proved  map[string]string // by site: the SiteHash with which its flips were proved before; those are left out
-	Seeds   int               // random draws; 0 means 20
-	From    uint64            // the first of their seeds; 0 means DefaultSeed
-	Keep    bool              // leave the draws' folders in place
-	Each    func(Outcome)     // told at once, one call at a time; may be nil
+	Servers []Server // at least one; each has one draw at a time, so that none sees another's locks
+	Cache   string   // where setups are kept between runs; empty means the user's cache folder
+	Quick   bool     // all good, all bad and two random draws alone
 }
 
 // An Outcome is one thing that was tried on one draw.
@@ -47,7 +40,6 @@ type Outcome struct {
 	Detail string // what the exploit says
 	Took   time.Duration
 	CPU    time.Duration // of the processes of a step, on all processors; of start until the application is ended
-	Folder string        // of the draw, when it was kept
 }
 
 // OK reports whether it came out as expected.
@@ -74,10 +66,6 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 	if len(o.Servers) == 0 {
 		return nil, errors.New("no database server to prove with: expected one in Options.Servers")
 	}
-	plans, err := p.Plans(o)
-	if err != nil {
-		return nil, err
-	}
 	if err := p.missing(o.Servers[0].Bin()); err != nil {
 		return nil, err
 	}
@@ -86,7 +74,8 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 		return nil, err
 	}
 	defer b.close()
-	outcomes := b.run(ctx, plans, o)
+	plans := p.Plans(o.Quick)
+	outcomes := b.run(ctx, plans, o.Servers)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -96,14 +85,13 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 // A bench is where draws of one project are tried.
 type bench struct {
 	project *Project
-	keep    bool
 	dir     string // scratch
 	plant   string // the project's folder
 	setup   string // where setup/ was installed
 }
 
 func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) {
-	b = &bench{project: p, keep: o.Keep}
+	b = &bench{project: p}
 	defer func() {
 		if err != nil {
 			b.close()
@@ -112,36 +100,25 @@ func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) 
 	if b.dir, err = os.MkdirTemp("", "planted-"); err != nil {
 		return nil, err
 	}
-	if b.plant, err = p.onDisk(filepath.Join(b.dir, "plant")); err != nil {
+	b.plant = filepath.Join(b.dir, "plant")
+	if err := p.writeTools(b.plant, ""); err != nil {
 		return nil, err
 	}
 	b.setup, err = p.prepare(ctx, o.Cache, b.plant)
 	return b, err
 }
 
-func (b *bench) close() {
-	if !b.keep {
-		_ = os.RemoveAll(b.dir)
-	}
-}
+func (b *bench) close() { _ = os.RemoveAll(b.dir) }
 
 // run tries every plan, one at a time on each server.
-func (b *bench) run(ctx context.Context, plans []Plan, o Options) [][]Outcome {
+func (b *bench) run(ctx context.Context, plans []Plan, servers []Server) [][]Outcome {
 	outcomes := make([][]Outcome, len(plans))
 	work := make(chan int)
 	var wg sync.WaitGroup
-	var telling sync.Mutex
-	for _, server := range o.Servers {
+	for _, server := range servers {
 		wg.Go(func() {
 			for i := range work {
 				outcomes[i] = b.try(ctx, server, fmt.Sprintf("draw%03d", i+1), plans[i])
-				telling.Lock()
-				for _, out := range outcomes[i] {
-					if o.Each != nil {
-						o.Each(out)
-					}
-				}
-				telling.Unlock()
 			}
 		})
 	}
@@ -154,15 +131,6 @@ func (b *bench) run(ctx context.Context, plans []Plan, o Options) [][]Outcome {
 	close(work)
 	wg.Wait()
 	return outcomes
-}
-
-// onDisk gives the absolute folder that holds functional/ and exploits/, and
-// writes them to dir where the project was not read from a disk.
-func (p *Project) onDisk(dir string) (string, error) {
-	if p.dir != "" {
-		return p.dir, nil
-	}
-	return dir, p.writeTools(dir, "")
 }
 
 // writeTools writes the tools' files below the folder prefix ("" means all) to

@@ -35,18 +35,12 @@ func TestVerifyDesk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and six draws")
 	}
-	seen := 0
-	o := planted.Options{Servers: []planted.Server{server(t), server(t)}, Cache: t.TempDir(), Quick: true, Each: func(planted.Outcome) { seen++ }}
+	o := planted.Options{Servers: []planted.Server{server(t), server(t)}, Cache: t.TempDir(), Quick: true}
 	proof, err := planted.Verify(t.Context(), read(t, desk(t)), o)
 	require.NoError(t, err)
 	require.Empty(t, tell(proof, true))
-	require.Equal(t, []int{4, 4 * 8, 4 * 8}, []int{proof.Draws, len(proof.Outcomes), seen})
-	o.Quick, o.Only = false, []string{"CASH-1"}
-	proof, err = planted.Verify(t.Context(), read(t, desk(t)), o)
-	require.NoError(t, err)
-	require.Empty(t, tell(proof, true))
-	require.Equal(t, 4, proof.Draws)
-	require.Contains(t, tell(proof, false), "desk: 4 draws, 18 of 18 outcomes as expected")
+	require.Equal(t, []int{4, 4 * 8}, []int{proof.Draws, len(proof.Outcomes)})
+	require.Contains(t, tell(proof, false), "desk: 4 draws, 32 of 32 outcomes as expected")
 }
 
 func tell(p *planted.Proof, failedAlone bool) string {
@@ -118,7 +112,7 @@ func TestVerifyFinds(t *testing.T) {
 			}
 			p := served(t, c.commands)
 			db := &noDatabases{}
-			proof, err := planted.Verify(t.Context(), p, planted.Options{Servers: []planted.Server{db}, Cache: t.TempDir(), Only: []string{"CASH-1"}, Quick: true})
+			proof, err := planted.Verify(t.Context(), p, planted.Options{Servers: []planted.Server{db}, Cache: t.TempDir(), Quick: true})
 			require.NoError(t, err)
 			require.Equal(t, db.given, db.dropped)
 			require.NotEmpty(t, proof.Failed())
@@ -157,7 +151,7 @@ func TestVerifyMissing(t *testing.T) {
 func TestVerifySetup(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "count")
 	p := served(t, map[string]string{"setup": "echo x >> " + count, "build": "false", "test": "true", "functional": "true"})
-	o := planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true, Only: []string{"CASH-1"}}
+	o := planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true}
 	for range 2 {
 		_, err := planted.Verify(t.Context(), p, o)
 		require.NoError(t, err)
@@ -194,9 +188,7 @@ func TestPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 150).Draw(t, "sites")
 		p := big(t, n)
-		plans, err := p.Plans(planted.Options{})
-		require.NoError(t, err)
-		plans = slices.DeleteFunc(plans, func(p planted.Plan) bool { return !strings.HasPrefix(p.Label, "pairs") })
+		plans := slices.DeleteFunc(p.Plans(false), func(p planted.Plan) bool { return !strings.HasPrefix(p.Label, "pairs") })
 		require.LessOrEqual(t, len(plans), 12)
 		var rows []map[string]bool
 		for _, plan := range plans {
@@ -220,52 +212,35 @@ func TestPairs(t *testing.T) {
 
 func TestPlans(t *testing.T) {
 	p := big(t, 65)
-	plans, err := p.Plans(planted.Options{})
-	require.NoError(t, err)
+	require.Len(t, p.Plans(true), 2+2)
+	plans := p.Plans(false)
 	require.Len(t, plans, 2+2*65+20+10)
-	plans, err = p.Plans(planted.Options{Seeds: 3, From: 7, Proved: map[string]string{"XY-1": p.SiteHash("XY-1"), "XY-2": "other"}})
-	require.NoError(t, err)
-	require.Len(t, plans, 2+2*64+3+10)
-	require.Equal(t, p.Draw(7).Bad(), plans[2+2*64].Draw.Bad())
-	_, err = p.Plans(planted.Options{Only: []string{"XY-99"}})
-	require.ErrorContains(t, err, `no site "XY-99"`)
+	require.Equal(t, p.Draw(7).Bad(), plans[2+2*65+6].Draw.Bad())
+	functional := 0
+	for _, plan := range plans[2 : 2+2*65] {
+		require.Len(t, plan.Exploits, 1)
+		if plan.Functional {
+			functional++
+		}
+	}
+	require.Equal(t, 17+16, functional, "of the flips a quarter runs the functional tests")
 }
 
-// TestSiteHash: what a proof of a site does not depend on does not change its
-// hash, what it depends on does.
-func TestSiteHash(t *testing.T) {
-	before := read(t, desk(t))
+// TestHash: what a proof depends on changes the hash, and what is only said does not.
+func TestHash(t *testing.T) {
+	before := read(t, desk(t)).Hash()
 	for _, c := range []struct {
 		file, from, to string
-		changed        []string
+		changes        bool
 	}{
-		{"source/desk/rules.py", "owner > %s", "owner >= %s", []string{"NOTE-1"}},
-		{"source/desk/rules.py", "MOST = 500\n# site:CASH-1+ good", "MOST = 501\n# site:CASH-1+ good", []string{"CASH-1"}},
-		{"source/desk/store.py", "ON_ERROR_STOP=1", "ON_ERROR_STOP=on", []string{"NOTE-1", "NOTE-2", "CASH-1", "CASH-2"}},
-		{"functional/run.py", "6 checks", "six checks", []string{"NOTE-1", "NOTE-2", "CASH-1", "CASH-2"}},
-		{"exploits/client.py", "timeout=10", "timeout=11", []string{"NOTE-1", "NOTE-2", "CASH-1", "CASH-2"}},
-		{"project.md", "Notes of others can be read", "Others' notes can be read", nil},
-		{"project.md", "python3 -m desk.server", "python3 -u -m desk.server", []string{"NOTE-1", "NOTE-2", "CASH-1", "CASH-2"}},
+		{"source/desk/rules.py", "owner > %s", "owner >= %s", true},
+		{"functional/run.py", "6 checks", "six checks", true},
+		{"exploits/client.py", "timeout=10", "timeout=11", true},
+		{"project.md", "python3 -m desk.server", "python3 -u -m desk.server", true},
+		{"project.md", "Notes of others can be read", "Others' notes can be read", false},
 	} {
 		fsys := desk(t)
 		edit(t, fsys, c.file, c.from, c.to)
-		after := read(t, fsys)
-		var changed []string
-		for _, s := range before.Sites {
-			if before.SiteHash(s.ID) != after.SiteHash(s.ID) {
-				changed = append(changed, s.ID)
-			}
-		}
-		require.Equal(t, c.changed, changed, "%s: %s", c.file, c.to)
+		require.Equal(t, c.changes, read(t, fsys).Hash() != before, "%s: %s", c.file, c.to)
 	}
-	fsys := desk(t)
-	fsys["desk/exploits/notes.py"] = &fstest.MapFile{Data: []byte("import forge\nSITE = 'NOTE-1'\n")}
-	fsys["desk/exploits/forge.py"] = &fstest.MapFile{Data: []byte("# for CASH-2, and used by others: UTF-8\n")}
-	before = read(t, fsys)
-	edit(t, fsys, "exploits/forge.py", "others", "notes")
-	after := read(t, fsys)
-	require.NotEqual(t, before.SiteHash("NOTE-1"), after.SiteHash("NOTE-1"))
-	require.NotEqual(t, before.SiteHash("CASH-2"), after.SiteHash("CASH-2"))
-	require.Equal(t, before.SiteHash("CASH-1"), after.SiteHash("CASH-1"))
-	require.NotEqual(t, before.Hash(), after.Hash())
 }

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"cmp"
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/auditor"
-	"assay/internal/static"
 )
 
 // A prompt is an evaluation prompt with its name.
@@ -139,7 +137,7 @@ func (e *env) promptHash(a audit.Auditor, entry audit.AuditorEntry) (string, err
 
 // directory is where reviewers and auditors are looked up.
 func (e *env) directory() (dir auditor.Directory, err error) {
-	dir = auditor.Directory{Getenv: os.Getenv, Given: e.given.reviewers, Static: auditor.StaticReviewer(reviewStatic), Prompt: e.prompt, Budget: e.cfg.Budget}
+	dir = auditor.Directory{Getenv: os.Getenv, Given: e.given.reviewers, Prompt: e.prompt, Budget: e.cfg.Budget}
 	if dir.Models, err = fixture.ReadModels(e.root.setting("fixtures/models.md"), "fixtures/models.md"); err != nil {
 		return dir, err
 	}
@@ -165,13 +163,4 @@ func (e *env) reviewerDirectory() (dir auditor.Directory, readers []*auditor.Rea
 // db is where results go.
 func (s *Suite) db(e *env) string {
 	return cmp.Or(e.cfg.DB, filepath.Join(e.root.Dir, "results.db"))
-}
-
-// reviewStatic is the embedded analyser's review, its errors told as a status.
-func reviewStatic(ctx context.Context, task audit.ReviewTask) audit.Review {
-	r, err := static.New(static.Options{}).Review(ctx, task)
-	if err != nil {
-		return audit.Review{Status: audit.Errored, Detail: err.Error()}
-	}
-	return r
 }

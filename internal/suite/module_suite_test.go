@@ -32,7 +32,7 @@ func (h *house) planted(name string) *planted.Project {
 		return err
 	}))
 	h.copy("fixtures/prompts/module-prompt.txt")
-	p, err := planted.Open(h.path(dir))
+	p, err := planted.Read(os.DirFS(h.path(plantedDir)), name)
 	require.NoError(h.t, err)
 	return p
 }

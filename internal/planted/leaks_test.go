@@ -2,6 +2,8 @@ package planted
 
 import (
 	"cmp"
+	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -353,4 +355,17 @@ func told(score float64) float64 {
 		return 0
 	}
 	return 0.5
+}
+
+// Tell writes a leak with its strongest shortcuts.
+func (l Leak) Tell(w io.Writer) {
+	fmt.Fprintf(w, "%d sites, %d shortcuts tried: p = %.4f (single features %.4f, trained %.4f; a leak below %g)\n",
+		l.Sites, len(l.Each), l.P, l.Single, l.Trained, LeastP)
+	for _, s := range l.Each[:min(len(l.Each), 12)] {
+		fmt.Fprintf(w, "  %-48s %5.1f %% right, %4.1f deviations", s.Name, 100*s.Balanced, s.Z)
+		if s.More+s.Fewer > 0 {
+			fmt.Fprintf(w, "; bad has more in %d sites, less in %d", s.More, s.Fewer)
+		}
+		fmt.Fprintln(w)
+	}
 }
