@@ -145,6 +145,9 @@ func TestWhatIsWorthAnotherTry(t *testing.T) {
 	require.False(t, run.Transient)
 	require.False(t, l.run(l.agent("-fail -1 -say '429'")).Transient, "its section does not say so")
 
+	run = l.run(l.agent("-silent -exit 145; printf 'status: 401\n}\n' >&2; exit 145"))
+	require.Contains(t, run.Invalid, "(exit status 145): status: 401", "an HTTP status cut to a byte, and no signal")
+
 	run = l.run(l.agent("-invent 3 -truncate", retry))
 	require.Contains(t, run.EndedEarly, "truncated")
 	require.False(t, run.Transient)
@@ -371,6 +374,16 @@ func TestTheNetworkIsOutOfReach(t *testing.T) {
 	host, err := os.ReadFile("/proc/net/dev")
 	require.NoError(t, err)
 	require.Equal(t, strings.Count(string(host), "\n"), strings.Count(string(l.run(l.agent("", look, asks)).Stderr), "\n"))
+}
+
+// TestTheProviderIsNotNamed: who reached no host is told which it asked for.
+func TestTheProviderIsNotNamed(t *testing.T) {
+	l := newLair(t, true)
+	run := l.run(l.agent("-silent", func(e *audit.AuditorEntry) {
+		e.Network.Hosts = []string{"api.example.com"}
+		e.Command = `bash -c 'exec 3<>/dev/tcp/127.0.0.1/3128; printf "CONNECT provider.example:443 HTTP/1.1\r\nHost: provider.example:443\r\n\r\n" >&3; head -n 1 <&3 >&2'`
+	}))
+	require.Contains(t, run.Invalid, "403 Forbidden; it was let through to no host, and asked for provider.example:443: its section names under Hosts whom it needs")
 }
 
 // TestNoEscapeLeaves: what it writes to reports stays as it is; what Assay says of
