@@ -55,7 +55,7 @@ func TestAgentsOfTheSections(t *testing.T) {
 			for k, v := range variables {
 				t.Setenv(k, strings.NewReplacer("{url}", s.URL, "{home}", home).Replace(v))
 			}
-			entry.Timeout = 40 * time.Second
+			entry.Timeout = 5 * time.Minute
 			run, err := Command(entry).Audit(context.Background(), audit.AuditTask{Dir: e.dir})
 			require.NoError(t, err)
 			require.Empty(t, run.Invalid, "asked %v, tools %v: %s", s.asked, s.tools, run.Stderr)

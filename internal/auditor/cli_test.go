@@ -91,7 +91,7 @@ func TestRealAgents(t *testing.T) {
 			entry := sections[slices.IndexFunc(sections, func(e audit.AuditorEntry) bool { return e.Name == name })]
 			t.Setenv(entry.Network.Key, key)
 			t.Setenv(entry.Network.BaseURL, provider.URL+stream.base)
-			entry.Timeout = time.Minute
+			entry.Timeout = 5 * time.Minute
 			entry.Command = "env >&2; " + entry.Command
 			run := l.run(Command(entry).(*command))
 			t.Logf("%s\n%s\n%s\n%+v", run.Version, run.Confined, run.Invalid, run.Network)

@@ -90,11 +90,30 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 			}
 		}
 	}
+	if run.Invalid != "" {
+		run.Invalid += outOfReach(e.Network)
+	}
 	run.Invalid = audit.OneLine(run.Invalid, 0)
 	if run.Invalid != "" && !e.TimedOut && e.Crossed == "" && ctx.Err() == nil {
 		c.worthRetry(&run, &e)
 	}
 	return run, nil
+}
+
+// outOfReach tells of a run that reached no host at all which it was refused: one of
+// them may be its provider's.
+func outOfReach(network []audit.Traffic) string {
+	var refused []string
+	for _, t := range network {
+		if t.Connections > 0 {
+			return ""
+		}
+		refused = append(refused, t.Host)
+	}
+	if len(refused) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it was let through to no host, and asked for %s: its section names under Hosts whom it needs", strings.Join(refused[:min(len(refused), 5)], ", "))
 }
 
 // mask removes what the program was trusted with from what it wrote, before it is

@@ -90,7 +90,7 @@ func both(t *testing.T, f func(t *testing.T, l *lair)) {
 
 // agent gives the fake agent with arguments as an auditor.
 func (l *lair) agent(args string, edit ...func(*audit.AuditorEntry)) *command {
-	e := audit.AuditorEntry{Name: "fake", Kind: "agent", Format: "auto", Timeout: time.Minute, Reads: []string{filepath.Dir(l.bin)},
+	e := audit.AuditorEntry{Name: "fake", Kind: "agent", Format: "auto", Timeout: 10 * time.Minute, Reads: []string{filepath.Dir(l.bin)},
 		Writes: []string{l.own}, Command: l.bin + " " + args, Pos: audit.Pos{File: "auditors.md", Line: 7}}
 	for _, f := range edit {
 		f(&e)
@@ -113,7 +113,7 @@ func (l *lair) free(name string) {
 	defer f.Close()
 	require.Eventually(l.t, func() bool {
 		return tryLock(f)
-	}, 20*time.Second, 5*time.Millisecond, "%s is still held: its process lives", name)
+	}, 2*time.Minute, 5*time.Millisecond, "%s is still held: its process lives", name)
 }
 
 func TestAnAgentsReportIsRead(t *testing.T) {
@@ -144,6 +144,9 @@ func TestWhatIsWorthAnotherTry(t *testing.T) {
 	require.NotEmpty(t, run.Invalid)
 	require.False(t, run.Transient)
 	require.False(t, l.run(l.agent("-fail -1 -say '429'")).Transient, "its section does not say so")
+
+	run = l.run(l.agent("-silent -exit 145; printf 'status: 401\n}\n' >&2; exit 145"))
+	require.Contains(t, run.Invalid, "(exit status 145): status: 401", "an HTTP status cut to a byte, and no signal")
 
 	run = l.run(l.agent("-invent 3 -truncate", retry))
 	require.Contains(t, run.EndedEarly, "truncated")
@@ -210,17 +213,17 @@ func (l *lair) whenReady(c *command) audit.AuditRun {
 func TestTermThenKill(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
 		polite := l.agent("-hang -fork " + l.own + "/lock")
-		polite.grace = time.Minute // it goes on TERM: the grace is not waited for
+		polite.grace = 5 * time.Minute // it goes on TERM: the grace is not waited for
 		run := l.whenReady(polite)
 		require.Equal(t, "stopped: context canceled", run.Invalid)
 		require.Contains(t, string(run.Stderr), "told to stop")
-		require.Less(t, run.Duration, time.Minute)
+		require.Less(t, run.Duration, polite.grace)
 		l.free(l.own + "/lock.1")
 		l.free(l.own + "/lock.2")
 
 		require.NoError(t, os.Remove(filepath.Join(l.own, "ready")))
 		deaf := l.agent("-deaf")
-		deaf.grace = time.Second
+		deaf.grace = 2 * time.Second
 		run = l.whenReady(deaf)
 		require.Equal(t, "stopped: context canceled", run.Invalid)
 		require.Contains(t, string(run.Stderr), "told to stop, and did not")
@@ -235,7 +238,7 @@ func TestTermThenKill(t *testing.T) {
 // signals: go test in the hands of somebody who presses ^C.
 func auditAlone(args string) {
 	parts := strings.Split(args, "|")
-	e := audit.AuditorEntry{Name: "fake", Timeout: time.Minute, Reads: []string{filepath.Dir(parts[1])}, Writes: []string{parts[2]}, Command: parts[1] + " " + parts[3]}
+	e := audit.AuditorEntry{Name: "fake", Timeout: 10 * time.Minute, Reads: []string{filepath.Dir(parts[1])}, Writes: []string{parts[2]}, Command: parts[1] + " " + parts[3]}
 	if parts[0] == "bare" {
 		os.Setenv("ASSAY_SANDBOX", "off")
 	}
@@ -257,7 +260,7 @@ func TestAnInterruptTakesTheAgentAlong(t *testing.T) {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), "ASSAY_TEST_AUDIT="+strings.Join([]string{mode, l.bin, l.own, "-deaf -fork " + lock + " -ready " + ready, l.export}, "|"))
 			require.NoError(t, cmd.Start())
-			require.Eventually(t, func() bool { return box.Exists(ready) }, 30*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return box.Exists(ready) }, 2*time.Minute, time.Millisecond)
 			require.NoError(t, cmd.Process.Signal(sig))
 			_ = cmd.Wait()
 			require.Equal(t, sig, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(), cmd.ProcessState)
@@ -371,6 +374,16 @@ func TestTheNetworkIsOutOfReach(t *testing.T) {
 	host, err := os.ReadFile("/proc/net/dev")
 	require.NoError(t, err)
 	require.Equal(t, strings.Count(string(host), "\n"), strings.Count(string(l.run(l.agent("", look, asks)).Stderr), "\n"))
+}
+
+// TestTheProviderIsNotNamed: who reached no host is told which it asked for.
+func TestTheProviderIsNotNamed(t *testing.T) {
+	l := newLair(t, true)
+	run := l.run(l.agent("-silent", func(e *audit.AuditorEntry) {
+		e.Network.Hosts = []string{"api.example.com"}
+		e.Command = `bash -c 'exec 3<>/dev/tcp/127.0.0.1/3128; printf "CONNECT provider.example:443 HTTP/1.1\r\nHost: provider.example:443\r\n\r\n" >&3; head -n 1 <&3 >&2'`
+	}))
+	require.Contains(t, run.Invalid, "403 Forbidden; it was let through to no host, and asked for provider.example:443: its section names under Hosts whom it needs")
 }
 
 // TestNoEscapeLeaves: what it writes to reports stays as it is; what Assay says of

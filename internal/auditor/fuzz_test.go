@@ -2,6 +2,8 @@ package auditor_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +64,25 @@ func FuzzRecording(f *testing.F) {
 			if err != nil && strings.TrimSpace(err.Error()) == "" {
 				t.Fatal("an error that says nothing")
 			}
+		}
+	})
+}
+
+// FuzzReaders: whatever stands in the place of a recorded reviewer's replies, they are
+// read, each as an answer, or refused with the file's name.
+func FuzzReaders(f *testing.F) {
+	f.Add([]byte(`{"about":"shop/list-01-bad","request":"r","reply":"{\"verdict\":\"bad\"}"}`+"\n"), []byte(`"model":"m","date":"2026-01-02","asked":"a","had":"h"`))
+	f.Add([]byte("{}\n\n{}{}\n[null]\n"), []byte(`"model":"m","date":"d","asked":"a","had":"h","x":[1]`))
+	f.Fuzz(func(t *testing.T, replies, about []byte) {
+		const file = "bench/who/prompt.jsonl"
+		provenance := fmt.Appendf(nil, `{"reader":"who","prompt":"prompt","sha256":"%x",%s}`, sha256.Sum256(replies), about)
+		readers, err := auditor.Readers(fstest.MapFS{file: {Data: replies}, "bench/who/prompt.provenance.json": {Data: provenance}}, ".")
+		if err != nil {
+			require.ErrorContains(t, err, "bench/who/prompt.")
+			return
+		}
+		for _, one := range readers[0].Read("prompt").Readings {
+			require.True(t, readers[0].Has("prompt", one.About))
 		}
 	})
 }

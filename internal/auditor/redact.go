@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -42,49 +43,61 @@ func Mask(s string, secrets ...string) string {
 // of events, in bytes.
 const pieceGap = 2000
 
+// A piece is a part of a secret, at the end of a string of JSON or of all.
+type piece struct {
+	start, end int
+	before     *piece // nil for the first
+}
+
 // maskPieces replaces a secret whose pieces stand at the ends of strings of JSON,
-// one behind another.
+// one behind another. It looks at the text once, whatever stands in it: of the
+// pieces that lead to the same place of the secret, the last is as good as any.
 func maskPieces(s, k string) string {
 	var out strings.Builder
 	done := 0
-	for from := 0; ; {
-		i := strings.IndexByte(s[from:], k[0])
-		if i < 0 {
-			break
-		}
-		from += i + 1
-		for _, at := range pieces(s, k, from-1, 1000) {
-			out.WriteString(s[done:at[0]])
-			out.WriteString("[key]")
-			done, from = at[1], at[1]
+	upTo := make([]*piece, len(k)) // by how much of the secret is there when it ends
+	for i := range len(s) {
+		first := i == 0 || s[i-1] != '"' // no other piece begins elsewhere than a string
+		for from := range len(k) {
+			if i < done || from > 0 && first {
+				break
+			}
+			before := upTo[from]
+			if s[i] != k[from] || from > 0 && (before == nil || i-1 <= before.end || i-before.end > pieceGap) {
+				continue
+			}
+			end := i + shared(s[i:], k[from:])
+			switch last := from + end - i; {
+			case last == len(k):
+				for _, p := range chain(&piece{i, end, before}) {
+					out.WriteString(s[done:p.start] + "[key]")
+					done = p.end
+				}
+				clear(upTo)
+			case end < len(s) && s[end] == '"':
+				upTo[last] = &piece{i, end, before}
+			}
 		}
 	}
 	return out.String() + s[done:]
 }
 
-// pieces gives where the pieces of k stand, the first at i; nil where they do not
-// make it up. It gives up after so many tries.
-func pieces(s, k string, i, tries int) [][2]int {
+// chain gives a piece and those before it, the first first.
+func chain(p *piece) (ps []*piece) {
+	for ; p != nil; p = p.before {
+		ps = append(ps, p)
+	}
+	slices.Reverse(ps)
+	return ps
+}
+
+// shared gives how many bytes two texts begin with in common.
+func shared(s, t string) int {
 	n := 0
-	for n < len(k) && i+n < len(s) && s[i+n] == k[n] {
+	for n < min(len(s), len(t)) && s[n] == t[n] {
 		n++
 	}
-	switch {
-	case n == len(k):
-		return [][2]int{{i, i + n}}
-	case n == 0, tries <= 0, i+n >= len(s), s[i+n] != '"':
-		return nil
-	}
-	rest := s[i+n : min(len(s), i+n+pieceGap)]
-	for j := 1; j < len(rest)-1; j++ {
-		if rest[j] == '"' && rest[j+1] == k[n] {
-			tries--
-			if more := pieces(s, k[n:], i+n+j+1, tries); more != nil {
-				return append([][2]int{{i, i + n}}, more...)
-			}
-		}
-	}
-	return nil
+	return n
 }
 
 // partLength is how much of a long secret gives it away.
@@ -97,17 +110,16 @@ func maskParts(s, k string) string {
 		return s
 	}
 	for i := 0; i+partLength <= len(k); i++ {
-		for {
-			at := strings.Index(s, k[i:i+partLength])
-			if at < 0 {
-				break
-			}
-			n := partLength
-			for i+n < len(k) && at+n < len(s) && s[at+n] == k[i+n] {
-				n++
-			}
-			s = s[:at] + "[key]" + s[at+n:]
+		before, after, found := strings.Cut(s, k[i:i+partLength])
+		if !found {
+			continue
 		}
+		var out strings.Builder
+		for ; found; before, after, found = strings.Cut(after, k[i:i+partLength]) {
+			out.WriteString(before + "[key]")
+			after = after[shared(after, k[i+partLength:]):]
+		}
+		s = out.String() + before
 	}
 	return s
 }

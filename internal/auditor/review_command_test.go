@@ -39,7 +39,7 @@ func TestCommandReviewer(t *testing.T) {
 		{"does not read standard input", "exec 0<&-; " + answer, "", audit.Answered, "because", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := audit.AuditorEntry{Name: "agent", Kind: "agent", Command: c.command, Output: c.output, Timeout: 20 * time.Second,
+			e := audit.AuditorEntry{Name: "agent", Kind: "agent", Command: c.command, Output: c.output, Timeout: 5 * time.Minute,
 				Env: []string{"AGENT_TOKEN"}, Pos: audit.Pos{File: "auditors.md", Line: 3}}
 			if c.name == "ends in its time" {
 				e.Timeout = 300 * time.Millisecond

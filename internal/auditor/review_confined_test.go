@@ -22,7 +22,7 @@ const verdict = `echo '{"verdict":"bad","explanation":"because"}'`
 // reviewer gives a shell command line as a reviewer. $AGENT in it is the fake
 // agent.
 func (l *lair) reviewer(command string, edit ...func(*audit.AuditorEntry)) *commandReviewer {
-	e := audit.AuditorEntry{Name: "fake", Kind: "agent", Timeout: time.Minute, Reads: []string{filepath.Dir(l.bin)}, Writes: []string{l.own},
+	e := audit.AuditorEntry{Name: "fake", Kind: "agent", Timeout: 10 * time.Minute, Reads: []string{filepath.Dir(l.bin)}, Writes: []string{l.own},
 		Command: strings.ReplaceAll(command, "$AGENT", l.bin), Pos: audit.Pos{File: "auditors.md", Line: 7}}
 	for _, f := range edit {
 		f(&e)

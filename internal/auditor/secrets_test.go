@@ -3,6 +3,8 @@ package auditor
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,4 +45,31 @@ func TestAnAuditorsSecretsStayInside(t *testing.T) {
 		}
 		require.Contains(t, all, "[key]", name)
 	}
+}
+
+// FuzzMask: a secret whose pieces stand in the events of a stream, between whatever
+// else was written, is in nothing that is left, and what looks like its pieces takes
+// no longer than other text.
+func FuzzMask(f *testing.F) {
+	const key = "hunter2-aB3dE6gH9jK2mN5pQ8"
+	f.Add("said: ", []byte{3, 9}, "")
+	f.Add(key[:25], []byte{1, 2, 3, 4, 5, 6, 7, 8}, key[12:])
+	f.Add(strings.Repeat(strings.Join(strings.Split(key[:25], ""), `""`), 30), []byte{0}, `"`)
+	f.Fuzz(func(t *testing.T, before string, cuts []byte, after string) {
+		var stream strings.Builder
+		at := 0
+		slices.Sort(cuts)
+		for _, cut := range append(cuts, byte(len(key))) {
+			if to := min(int(cut), len(key)); to > at {
+				fmt.Fprintf(&stream, "{\"delta\":\"%s\"}\n", key[at:to])
+				at = to
+			}
+		}
+		masked := Mask(before+"\n"+stream.String()+after, key)
+		for _, form := range written(key) {
+			require.NotContains(t, masked, form)
+		}
+		require.NotContains(t, masked, stream.String())
+		require.Equal(t, masked, Mask(masked, key))
+	})
 }

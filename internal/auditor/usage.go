@@ -77,8 +77,9 @@ type event struct {
 	Content  string       `json:"content"`
 	Status   string       `json:"status"`
 
-	// opencode: "text", "step_finish"
-	Part *part `json:"part"`
+	// opencode: "text", "step_finish"; "error"
+	Part    *part  `json:"part"`
+	Session string `json:"sessionID"`
 
 	// copilot: "assistant.turn_start", "assistant.message", "session.error"; "result"
 	Data *struct {
@@ -158,7 +159,7 @@ func (u *unwrapper) event(line []byte) {
 		u.geminiStream(&e)
 	case e.Type == "assistant.turn_start" || u.began == "copilot":
 		u.copilot(&e)
-	case e.Part != nil && (e.Type == "text" || e.Type == "step_start" || e.Type == "step_finish"), e.Type == "error" && u.began == "opencode":
+	case e.Part != nil && (e.Type == "text" || e.Type == "step_start" || e.Type == "step_finish"), e.Type == "error" && (u.began == "opencode" || u.began == "" && e.Session != ""):
 		u.opencode(&e)
 	}
 }
@@ -296,7 +297,9 @@ func (u *unwrapper) opencode(e *event) {
 	u.began = "opencode"
 	switch {
 	case e.Type == "error":
-		u.env.Failed, u.answer = "error "+string(e.Error), true
+		var said struct{ Data struct{ Message string } }
+		_ = json.Unmarshal(e.Error, &said)
+		u.env.Failed, u.answer = "error "+cmp.Or(said.Data.Message, string(e.Error)), true
 	case e.Type == "text":
 		if e.Part.MessageID != u.said || !u.answer {
 			u.env.Report, u.said = "", e.Part.MessageID

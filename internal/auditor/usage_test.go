@@ -51,6 +51,7 @@ func TestFailedEnvelopes(t *testing.T) {
 		"gemini's stream failed":  {`{"type":"init"}` + "\n" + `{"type":"result","status":"error","error":{"message":"quota"}}`, `{"message":"quota"}`, ""},
 		"gemini was killed":       {`{"type":"init"}` + "\n" + `{"type":"message","role":"assistant","content":"I"}`, "breaks off before its answer", "its output breaks off before its answer"},
 		"copilot failed":          {`{"type":"assistant.turn_start","data":{}}` + "\n" + `{"type":"session.error","data":{"message":"quota"}}` + "\n" + `{"type":"result","exitCode":1}`, "quota", ""},
+		"opencode began with it":  {`{"type":"error","sessionID":"s","error":{"name":"APIError","data":{"message":"quota","statusCode":401}}}`, "error quota", ""},
 		"claude met its limit":    {`{"type":"result","subtype":"success","result":"r","stop_reason":"max_tokens"}`, "", "its model was stopped: max_tokens"},
 		"opencode met its limit":  {`{"type":"text","part":{"text":"t"}}` + "\n" + `{"type":"step_finish","part":{"reason":"length","tokens":{}}}`, "", "its model was stopped at its limit of tokens"},
 	} {

@@ -30,6 +30,7 @@ import (
 type Box struct {
 	sandbox
 	mounts []mount
+	writes []string // folders and files of this machine that it may write
 	opened []string // folders whose entries are mounted one by one
 }
 
@@ -160,7 +161,7 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 	if err != nil {
 		return nil, "", err
 	}
-	b = &Box{sandbox: s, mounts: system()}
+	b = &Box{sandbox: s, mounts: system(), writes: writes}
 	b.see("--ro-bind", programs()...)
 	for _, name := range e.Env {
 		for _, p := range filepath.SplitList(os.Getenv(name)) { // a variable like GOMODCACHE is of no use without its folder

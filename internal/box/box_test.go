@@ -216,6 +216,42 @@ func TestLimits(t *testing.T) {
 	})
 }
 
+// TestWhatItWritesIsLimited: a folder of Writes holds what it held and what the limit
+// allows, also while it runs and where the file has no name any more.
+func TestWhatItWritesIsLimited(t *testing.T) {
+	l := newLair(t, true)
+	before := filepath.Join(l.own, "before")
+	require.NoError(t, os.WriteFile(before, make([]byte, 20<<20), 0o600))
+	require.NoError(t, os.Chmod(before, 0o666))
+	for name, c := range map[string]struct{ line, want string }{
+		"within":     {`head -c 3000000 /dev/zero > "$OWN/x"`, ""},
+		"one file":   {`head -c 20000000 /dev/zero > "$OWN/x"; sleep 1000`, "more than 8 MB of disk in " + l.own + " (the limit Disk"},
+		"many files": {`for i in 1 2 3 4; do head -c 3000000 /dev/zero > "$OWN/$i"; done; sleep 1000`, "more than 8 MB of disk in " + l.own},
+		"at its end": {`for i in 1 2 3 4; do head -c 3000000 /dev/zero > "$OWN/$i"; done`, "more than 8 MB of disk in " + l.own},
+		"no name":    {`exec 3> "$OWN/x" 4> "$OWN/y"; rm "$OWN/x" "$OWN/y"; head -c 5000000 /dev/zero >&3; head -c 5000000 /dev/zero >&4; sleep 1000`, "more than 8 MB of disk in " + l.own},
+	} {
+		e, _ := l.run(c.line, limits(audit.Limits{Disk: 8 << 20}))
+		if c.want == "" {
+			require.Empty(t, e.Crossed, name)
+			require.Equal(t, 0, e.Code, "%s: %s", name, e.Stderr)
+		} else {
+			require.Contains(t, e.Crossed, c.want, name)
+		}
+		for _, left := range []string{"x", "1", "2", "3", "4"} {
+			require.NoError(t, os.RemoveAll(filepath.Join(l.own, left)))
+		}
+	}
+	l.entry.Writes = []string{before}
+	var err error
+	l.box, _, err = New(&l.entry, l.export)
+	require.NoError(t, err)
+	e, _ := l.run(`head -c 3000000 /dev/zero >> `+before, limits(audit.Limits{Disk: 8 << 20}))
+	require.Empty(t, e.Crossed)
+	require.Equal(t, 0, e.Code, "%s", e.Stderr)
+	e, _ = l.run(`head -c 9000000 /dev/zero >> `+before, limits(audit.Limits{Disk: 8 << 20}))
+	require.Contains(t, e.Crossed, "more than 8 MB of disk in "+before)
+}
+
 // TestTheFoldersOfAllAreLimited: what is written beside the home is memory too.
 func TestTheFoldersOfAllAreLimited(t *testing.T) {
 	l := newLair(t, true)

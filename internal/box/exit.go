@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"assay/audit"
 )
@@ -18,12 +20,13 @@ func Shell(line string) []string {
 }
 
 // Signal gives the signal that ended the program; 0 for none. A shell, and
-// bubblewrap, tell it as 128 and its number.
+// bubblewrap, tell it as 128 and its number; a program that exits with an HTTP status
+// seems to, which is cut to a byte: 401 is 128 and a signal that ends nobody.
 func (e *Exit) Signal() syscall.Signal {
 	switch {
 	case e.Code < 0:
 		return syscall.SIGKILL
-	case e.Code > 128 && e.Code < 128+32:
+	case e.Code > 128 && e.Code < 128+32 && !slices.Contains(harmless, syscall.Signal(e.Code-128)):
 		return syscall.Signal(e.Code - 128)
 	}
 	return 0
@@ -38,9 +41,12 @@ func (e *Exit) LastWords() string {
 	return LastLine(e.Stdout)
 }
 
-// LastLine gives the last line of a text, fit for a message.
+// LastLine gives the last line of a text that has words in it, fit for a message.
 func LastLine(b []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	for n := len(lines) - 1; n > 0 && !strings.ContainsFunc(lines[n], unicode.IsLetter); n-- {
+		lines = lines[:n]
+	}
 	return audit.OneLine(lines[len(lines)-1], lineLimit)
 }
 

@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// sampleEvery is how often what a running program uses is looked at; its folders,
-// where they are no file system of their own, every diskEvery-th time.
+// sampleEvery is how often what a running program uses is looked at; diskEvery, its
+// folders that are no file system of limited size. Where that takes long, they are
+// looked at in a tenth of the time.
 const (
 	sampleEvery = 200 * time.Millisecond
-	diskEvery   = 10
+	diskEvery   = 2 * time.Second
 )
 
 // leastFile is what a file counts for at least, an empty one too: it is memory of the
@@ -20,10 +21,10 @@ const leastFile = 4096
 // A group is everything that one run of a program started.
 type group struct {
 	*launched
-	leader  int
-	ended   chan error
-	samples int
-	peak    int64
+	leader int
+	ended  chan error
+	counts time.Time // when its folders are looked at next
+	peak   int64
 }
 
 // newMark gives the variable that marks the processes of one run.
@@ -53,8 +54,7 @@ func (g *group) sample() usage {
 	if u.memory > g.limits.Memory {
 		u.memory = withoutShared(g.leader)
 	}
-	u.disk = g.diskUsed(g.samples%diskEvery == 0)
-	g.samples++
+	u.disk, u.folder = g.diskUsed(false)
 	g.peak = max(g.peak, u.memory)
 	return u
 }
@@ -62,19 +62,32 @@ func (g *group) sample() usage {
 // last gives what is known when all have ended: the most memory, the time of all
 // of them, and what they left on the disk.
 func (g *group) last(state *os.ProcessState) usage {
-	return usage{memory: max(g.peak, ownPeak(state)), cpu: state.UserTime() + state.SystemTime(), disk: g.diskUsed(true)}
+	u := usage{memory: max(g.peak, ownPeak(state)), cpu: state.UserTime() + state.SystemTime()}
+	u.disk, u.folder = g.diskUsed(true)
+	return u
 }
 
-// diskUsed gives what the home takes, or what is over its limit when it is full;
-// where that must be counted, only when it is asked for.
-func (g *group) diskUsed(count bool) int64 {
+// diskUsed gives what the home takes, or a folder has grown by that is the machine's
+// own, or what is over the limit when one is full or over it. What must be counted is
+// counted when it is time, or now.
+func (g *group) diskUsed(now bool) (used int64, folder string) {
 	for _, v := range g.volumes {
 		if full(v, g.limits.Disk) {
-			return g.limits.Disk + 1
+			return g.limits.Disk + 1, ""
 		}
 	}
-	if g.home == nil || g.home.root == nil || len(g.volumes) > 0 || !count {
-		return 0
+	began := time.Now()
+	if !now && began.Before(g.counts) {
+		return 0, ""
 	}
-	return g.home.used()
+	if g.home != nil && g.home.root != nil && len(g.volumes) == 0 {
+		used = size(g.home.root, ".", g.limits.Disk)
+	}
+	for _, w := range g.writes {
+		if grown := w.grown(g.leader, g.limits.Disk); used <= g.limits.Disk && grown > used {
+			used, folder = grown, w.path
+		}
+	}
+	g.counts = time.Now().Add(max(diskEvery, 10*time.Since(began)))
+	return used, folder
 }

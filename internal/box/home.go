@@ -75,15 +75,19 @@ func (h *Home) open(at string, owner int) (err error) {
 	return err
 }
 
-// used gives the bytes that the home takes.
-func (h *Home) used() int64 {
+// size gives the bytes that a file or folder takes; where they are more than most,
+// something above it.
+func size(root *os.Root, name string, most int64) int64 {
 	sum := int64(0)
-	_ = fs.WalkDir(h.root.FS(), ".", func(_ string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(root.FS(), name, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil
 		}
 		if info, err := d.Info(); err == nil {
 			sum += max(leastFile, allocated(info))
+		}
+		if sum > most {
+			return fs.SkipAll
 		}
 		return nil
 	})

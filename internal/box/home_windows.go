@@ -1,6 +1,12 @@
 package box
 
-import "io/fs"
+import (
+	"io/fs"
+	"syscall"
+)
+
+// harmless: there are no signals.
+var harmless []syscall.Signal
 
 // noWait is of no use where a folder holds no FIFOs.
 const noWait = 0

@@ -32,6 +32,7 @@ type launched struct {
 	limits  audit.Limits
 	group   *cgroup
 	volumes []*os.File // folders, each of a file system of limited size
+	writes  []writable // what it may write beside them
 	info    *os.File   // where bubblewrap tells its child's process ID
 	ready   *os.File   // where the gate says that it is reached
 	open    *os.File   // which opens it
@@ -85,6 +86,9 @@ func (p Process) start(out *pipes, group *cgroup) (*launched, error) {
 		l.cmd.Dir = p.Dir
 	} else {
 		var err error
+		if l.writes, err = openWrites(p.Box.writes); err != nil {
+			return l, fmt.Errorf("its Writes: %w", err)
+		}
 		if theirs, err = l.boxed(p); err != nil {
 			return l, err
 		}
@@ -154,7 +158,11 @@ func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
 	args = append(args, "--", "/bin/sh", "-c", before, "sh")
 	if p.Box.prlimit != "" {
 		args = append(args, p.Box.prlimit)
-		for _, r := range p.rlimits() {
+		held := int64(0)
+		for _, w := range l.writes {
+			held += w.before
+		}
+		for _, r := range p.rlimits(held) {
 			args = append(args, fmt.Sprintf("--%s=%d:%d", r.name, r.value, r.hard))
 		}
 	}
@@ -221,6 +229,9 @@ func (l *launched) close() {
 		if f != nil {
 			_ = f.Close()
 		}
+	}
+	for _, w := range l.writes {
+		_ = w.root.Close()
 	}
 	l.group.remove()
 }
@@ -305,8 +316,9 @@ type rlimit struct {
 
 // rlimits are walls behind the limits that are watched, so that what crosses a
 // limit between two looks does no harm: data is of one process, and processes
-// are counted for the account, whatever else runs as it.
-func (p Process) rlimits() []rlimit {
+// are counted for the account, whatever else runs as it. What its Writes held before
+// may be one file.
+func (p Process) rlimits(held int64) []rlimit {
 	account := os.Geteuid()
 	if p.Box != nil && p.Box.drops {
 		account = nobody
@@ -319,8 +331,8 @@ func (p Process) rlimits() []rlimit {
 		{name: "core", resource: unix.RLIMIT_CORE},
 		{name: "nproc", resource: unix.RLIMIT_NPROC, value: uint64(2*l.Processes + threadsOf(account))},
 	}
-	if p.Box == nil || !p.Box.sized {
-		rs = append(rs, rlimit{name: "fsize", resource: unix.RLIMIT_FSIZE, value: uint64(l.Disk) + 4096})
+	if p.Box == nil || !p.Box.sized || len(p.Box.writes) > 0 {
+		rs = append(rs, rlimit{name: "fsize", resource: unix.RLIMIT_FSIZE, value: uint64(l.Disk+held) + 4096})
 	}
 	for i := range rs {
 		r := &rs[i]

@@ -18,6 +18,7 @@ type launched struct {
 	home    *Home
 	limits  audit.Limits
 	volumes []*os.File // folders, each of a file system of limited size: none here
+	writes  []writable // none here: nothing is confined
 }
 
 // launch starts the program with standard input and output as they are to be.
@@ -53,6 +54,8 @@ func (l *launched) crossed(audit.Limits) string { return "" }
 func watch(int) usage { return usage{} }
 
 func withoutShared(int) int64 { return 0 }
+
+func removed(int, *os.Root) int64 { return 0 }
 
 func full(*os.File, int64) bool { return false }
 

@@ -40,6 +40,7 @@ type usage struct {
 	openFiles int   // of the process that has most
 	cpu       time.Duration
 	disk      int64
+	folder    string // that the disk is of; empty for its home and temporary folders
 }
 
 // crossed names the limit that the usage is over, or gives "". A process can
@@ -57,6 +58,8 @@ func (u usage) crossed(l audit.Limits) string {
 		return fmt.Sprintf("it was stopped: one process had %d open files (the limit Open files of its section)", l.OpenFiles)
 	case u.cpu > l.CPU:
 		return over("CPU time", l.CPU.String(), "CPU time")
+	case u.disk > l.Disk && u.folder != "":
+		return over("disk in "+u.folder, Size(l.Disk), "Disk")
 	case u.disk > l.Disk:
 		return over("disk", Size(l.Disk), "Disk")
 	}

@@ -37,7 +37,7 @@ func init() {
 // reaperCommand gives the command that runs a program under a reaper.
 func reaperCommand(p Process) *exec.Cmd {
 	var limits []string
-	for _, r := range p.rlimits() {
+	for _, r := range p.rlimits(0) {
 		limits = append(limits, fmt.Sprintf("%d=%d:%d", r.resource, r.value, r.hard))
 	}
 	cmd := exec.Command("/proc/self/exe")

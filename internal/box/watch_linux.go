@@ -113,6 +113,30 @@ func openFiles(pid int) int {
 	return len(names)
 }
 
+// removed gives the bytes of files that have no name any more and that a process of a
+// tree holds open, on the file system that a folder is in.
+func removed(leader int, folder *os.Root) int64 {
+	info, err := folder.Stat(".")
+	if err != nil {
+		return 0
+	}
+	device := info.Sys().(*syscall.Stat_t).Dev
+	seen, sum := map[uint64]bool{}, int64(0)
+	for _, s := range tree(leader) {
+		dir := filepath.Join("/proc", strconv.Itoa(s.pid), "fd")
+		fds, _ := os.ReadDir(dir)
+		for _, fd := range fds {
+			var st syscall.Stat_t
+			if syscall.Stat(filepath.Join(dir, fd.Name()), &st) != nil || st.Nlink > 0 || st.Dev != device || st.Mode&syscall.S_IFMT != syscall.S_IFREG || seen[st.Ino] {
+				continue
+			}
+			seen[st.Ino] = true
+			sum += st.Blocks * 512
+		}
+	}
+	return sum
+}
+
 // withoutShared gives the memory of the processes of a tree with what they share
 // counted once. It takes long: it is asked for where the sum is over the limit.
 func withoutShared(leader int) int64 {

@@ -142,7 +142,7 @@ func TestATryThatNeverEnds(t *testing.T) {
 	require.NoError(t, err)
 	started, err := p.Start(ctx)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return r.asked.Load() == 3 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return r.asked.Load() == 3 }, time.Minute, time.Millisecond)
 	cancel()
 	sum, err := started.Finish()
 	require.NoError(t, err)

@@ -22,6 +22,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/auditor"
+	"assay/internal/planted"
 	"assay/internal/proof"
 	"assay/internal/record"
 	"assay/internal/store"
@@ -107,7 +108,24 @@ func TestDamagedFiles(t *testing.T) {
 			}
 			return err
 		}},
-		{"fixtures/recordings/*/*", func(fsys fs.FS, file string) error {
+		{"fixtures/recordings/bench/*/*.*", func(fsys fs.FS, file string) error {
+			sub, err := fs.Sub(fsys, path.Dir(file))
+			require.NoError(t, err)
+			stem, _, _ := strings.Cut(path.Base(file), ".")
+			one := fstest.MapFS{}
+			for _, name := range []string{stem + ".jsonl", stem + ".provenance.json"} {
+				b, err := fs.ReadFile(sub, name)
+				require.NoError(t, err)
+				one["bench/"+path.Base(path.Dir(file))+"/"+name] = &fstest.MapFile{Data: b}
+			}
+			_, err = auditor.Readers(one, ".")
+			return err
+		}},
+		{"fixtures/planted/*/*.md", func(fsys fs.FS, file string) error {
+			_, err := planted.Read(fsys, path.Dir(file))
+			return err
+		}},
+		{"fixtures/recordings/*/*.*", func(fsys fs.FS, file string) error {
 			project, _, _ := strings.Cut(path.Base(file), ".")
 			sub := fstest.MapFS{}
 			beside, _ := fs.Glob(fsys, path.Dir(file)+"/"+project+".*")

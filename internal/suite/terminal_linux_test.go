@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -103,7 +104,7 @@ func (x *terminal) end() (string, error) {
 	err := x.cmd.Wait()
 	select {
 	case <-x.read:
-	case <-time.After(5 * time.Second): // a grandchild that holds the terminal open
+	case <-time.After(30 * time.Second): // a grandchild that holds the terminal open
 	}
 	return x.text(), err
 }
@@ -186,8 +187,11 @@ func progressAtATerminal(t *testing.T, bin string) {
 			}
 			lines := regexp.MustCompile(`\r\x1b\[K\x1b\[\?7l([^\x1b]*)`).FindAllStringSubmatch(seen, -1)
 			require.Equal(t, "reading flags, fixtures and cases", lines[0][1], "it speaks before anything is asked")
-			last := lines[len(lines)-1][1]
-			require.Regexp(t, `^\d+/48  balanced \d+\.\d % \(\d+ to \d+\)  (\d+ (errored|malformed)  )*\d+ retries  \d+\.\d/s  \$0\.\d\d of about \$0\.\d\d  \d+s  \d+s left  again: HTTP 502 Bad Gateway`, last, "%q", seen)
+			var all []string // the last one may tell of what comes after
+			for _, line := range lines {
+				all = append(all, line[1])
+			}
+			require.Regexp(t, `(?m)^\d+/48  balanced \d+\.\d % \(\d+ to \d+\)  (\d+ (errored|malformed)  )*\d+ retries  \d+\.\d/s  \$0\.\d\d of about \$0\.\d\d  \d+s  \d+s left  again: HTTP 502 Bad Gateway`, strings.Join(all, "\n"), "%q", seen)
 			require.Contains(t, seen, "\r\x1b[K", "the line is taken away at the end")
 		})
 	}
@@ -209,8 +213,12 @@ func interruptAtATerminal(t *testing.T, bin string) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			reached := make(chan struct{}, 10_000)
-			b := newBout(t, bin, 20, func(mockapi.Request) mockapi.Reply {
+			var interrupted atomic.Bool
+			b := newBout(t, bin, 20, func(r mockapi.Request) mockapi.Reply {
 				reached <- struct{}{}
+				if r.N > 10 && !interrupted.Load() { // until the key has come through, however busy the machine
+					return mockapi.Reply{Cost: 0.001, Latency: 2 * time.Second}
+				}
 				return mockapi.Reply{Cost: 0.001, Latency: 100 * time.Millisecond}
 			})
 			x := onTerminal(t, b.root, b.env, c.start(b)...)
@@ -230,6 +238,7 @@ func interruptAtATerminal(t *testing.T, bin string) {
 			require.NotNil(t, command, seen)
 			asked := len(b.mock.Requests())
 			require.Less(t, asked, 60, "nothing more is sent")
+			interrupted.Store(true)
 
 			again := exec.Command("sh", "-c", command[1])
 			again.Dir, again.Env = b.root, b.env
