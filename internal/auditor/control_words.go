@@ -44,7 +44,7 @@ func (wordsControl) Review(ctx context.Context, task audit.ReviewTask) (audit.Re
 		return audit.Review{Status: audit.Malformed, Detail: "control-words judges cases, and names no violations of a module"}, nil
 	}
 	rev := audit.Review{Status: audit.Answered, Verdict: audit.Good, Confidence: 0.5, Explanation: "no word is missing"}
-	lacking := lacking(withoutComments(task.Code))
+	lacking := lacking(strings.ToLower(withoutComments(task.Code)))
 	var why []string
 	for _, m := range mattersOf(task.Spec) {
 		i := slices.IndexFunc(m.demands, func(d int) bool { return lacking[d] })
@@ -89,12 +89,12 @@ func mattersOf(spec string) []matter {
 	return ms
 }
 
-// lacking says of each demand whether code touches its matter and holds none of its
-// words.
+// lacking says of each demand whether code, in small letters, touches its matter and
+// holds none of its words.
 func lacking(code string) []bool {
 	ls := make([]bool, len(demands))
 	for i, d := range demands {
-		ls[i] = d.touches.MatchString(code) && !d.words.MatchString(code)
+		ls[i] = d.touches(code) && !d.words(code)
 	}
 	return ls
 }
@@ -108,8 +108,9 @@ func withoutComments(code string) string { return comments.ReplaceAllString(code
 
 // A demand says which words code that touches a matter is expected to hold.
 type demand struct {
-	matter                      string
-	requirement, touches, words *regexp.Regexp
+	matter         string
+	requirement    *regexp.Regexp
+	touches, words func(code string) bool
 }
 
 // demands were written from general knowledge, before and without any case.
@@ -121,7 +122,7 @@ var demands = []demand{
 	words("deletion", `deleted|archived|soft`, `select|update|find`, `deleted|archived|removed|active`),
 	words("states", `\bstate|status|pending|approved|cancell?ed`, `update|set `, `status|state`),
 	words("limits", `at most|maximum|limit|exceed`, `select|insert|amount|quantity|total`, `limit|least|max|<=|<|>`),
-	words("injection", `bound|parameteri[sz]|concatenat|interpolat`, `execute|query|format\(|\|\|`, `\$\d|\?|%s|quote_ident|quote_literal|%[IL]|using|:\w+`),
+	words("injection", `bound|parameteri[sz]|concatenat|interpolat`, `execute|query|format\(|\x7c\x7c`, `\$\d|\?|%s|quote_ident|quote_literal|%[il]|using|:\w+`),
 	words("paths", `path|director|file name`, `open|read|join|file`, `clean|resolve|realpath|basename|abs|within|root`),
 	words("addresses", `url|webhook|internal (host|address)`, `http|fetch|request|dial`, `host|private|loopback|resolve|allow`),
 	words("secrets", `password|token|secret`, `password|token|secret|select \*`, `hash|compare|hmac|digest|omit|redact`),
@@ -131,6 +132,23 @@ var demands = []demand{
 }
 
 func words(matter, requirement, touches, words string) demand {
-	fold := func(s string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + s) }
-	return demand{matter, fold(requirement), fold(touches), fold(words)}
+	return demand{matter, regexp.MustCompile(`(?i)` + requirement), anyOf(touches), anyOf(words)}
+}
+
+// anyOf is an expression's MatchString. Most of its alternatives are plain words, which
+// strings.Contains finds twenty times as fast.
+func anyOf(expression string) func(string) bool {
+	var literals, others []string
+	for _, a := range strings.Split(expression, "|") {
+		if a == regexp.QuoteMeta(a) {
+			literals = append(literals, a)
+		} else {
+			others = append(others, a)
+		}
+	}
+	other := regexp.MustCompile(strings.Join(others, "|"))
+	return func(s string) bool {
+		return slices.ContainsFunc(literals, func(l string) bool { return strings.Contains(s, l) }) ||
+			len(others) > 0 && other.MatchString(s)
+	}
 }

@@ -30,16 +30,13 @@ func (a *Analyser) Review(ctx context.Context, task audit.ReviewTask) (audit.Rev
 	if err != nil {
 		return audit.Review{}, err
 	}
-	src := &source{path: file}
-	src.take([]byte(wrap(file, task.Code)))
-	sources := []*source{src}
-	if blocks := audit.SplitBlocks(task.Language, task.Code); blocks != nil {
-		if blocks, err = audit.PatchBlocks(blocks); err != nil {
-			return audit.Review{Status: audit.Malformed, Detail: err.Error()}, nil
-		}
-		sources = take(blocks)
+	blocks := audit.SplitBlocks(task.Language, task.Code)
+	if blocks == nil {
+		blocks = []audit.Block{{Path: file, Code: wrap(file, task.Code)}}
+	} else if blocks, err = audit.PatchBlocks(blocks); err != nil {
+		return audit.Review{Status: audit.Malformed, Detail: err.Error()}, nil
 	}
-	res, err := (&Analyser{opts: a.opts, fragment: true}).judge(ctx, set, sources, Result{})
+	res, err := (&Analyser{opts: a.opts, fragment: true}).judge(ctx, set, take(blocks), Result{})
 	if err != nil {
 		return audit.Review{}, err
 	}
