@@ -144,38 +144,8 @@ func found(ks []score.KnownResult) string {
 	return list(ids)
 }
 
-// asB gives the standing of B where that of A is known.
-func asB(a score.Standing) string {
-	switch a {
-	case score.Better:
-		return string(score.Worse)
-	case score.Worse:
-		return string(score.Better)
-	}
-	return string(a)
-}
-
 func writeFound(b *strings.Builder, what string, ks []score.KnownResult) {
 	if len(ks) > 0 {
 		fmt.Fprintf(b, "%s (%d): %s\n", what, len(ks), oneLine(found(ks)))
 	}
-}
-
-// Markdown writes the comparison as a comment for a pull request.
-func (d *AuditorDiff) Markdown(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n%s\n\n| Project | Recall of A | of B | B is | lost | found |\n|---|---|---|---|---|---|\n",
-		mark(d.A+" against "+d.B), mark(d.Sentence()))
-	for i := range d.Projects {
-		p := &d.Projects[i]
-		recall := p.main()[0]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", mark(p.Project), mark(list(recall.Was)), mark(list(recall.Now)),
-			mark(asB(p.Comparison.Standing)), mark(found(p.AlsoA)), mark(found(p.AlsoB)))
-	}
-	for _, n := range d.notes() {
-		fmt.Fprintf(&b, "\n- %s", mark(n))
-	}
-	b.WriteByte('\n')
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -95,13 +95,6 @@ func oneLines(ids []string) []string {
 	return out
 }
 
-// markList names what turned, in Markdown.
-func markList(b *strings.Builder, what string, ids []string) {
-	if len(ids) > 0 {
-		fmt.Fprintf(b, "\n**%s (%d):** %s\n", what, len(ids), mark(strings.Join(ids, ", ")))
-	}
-}
-
 func (d *VariantDiff) rows() [][3]string {
 	a, b := d.FiguresA, d.FiguresB
 	var rows [][3]string
@@ -122,21 +115,4 @@ func (d *VariantDiff) notes() []string {
 		ns = append(ns, fmt.Sprintf("%d %s were asked of A alone, %d of B alone: they are left out", d.OnlyA, what, d.OnlyB))
 	}
 	return ns
-}
-
-// Markdown writes the comparison as a comment for a pull request.
-func (d *VariantDiff) Markdown(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n%s\n\n| | A | B |\n|---|---|---|\n", mark(d.A+" against "+d.B), mark(d.Sentence()))
-	for _, f := range d.rows() {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", f[0], f[1], f[2])
-	}
-	markList(&b, "Turned wrong", d.AlsoA)
-	markList(&b, "Turned right", d.AlsoB)
-	for _, n := range d.notes() {
-		fmt.Fprintf(&b, "\n- %s", mark(n))
-	}
-	b.WriteByte('\n')
-	_, err := io.WriteString(w, b.String())
-	return err
 }

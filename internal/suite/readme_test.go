@@ -60,20 +60,15 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 		}
 	}
 	holdBlock(t, page, "corroborated", corroborated.table("auditor", ""))
-	var bench, applications figures
+	var bench figures
 	for _, l := range s.summary.rows("Bench") {
 		for i, name := range score.Names(score.Main(score.BenchMetrics())) {
 			if l.about == "" {
 				bench.put(l.who, name, l.figures[i])
 			}
 		}
-		if l.about != "" {
-			errors, _, _ := strings.Cut(l.figures[0], " (")
-			applications.put(l.who, l.about, errors)
-		}
 	}
 	holdBlock(t, page, "bench", bench.table("reviewer", ""))
-	holdBlock(t, page, "applications", applications.table("reviewer", ""))
 }
 
 // figures are the cells of a table, by row and column.
