@@ -75,8 +75,7 @@ func TestTheSummaryFitsItsScreen(t *testing.T) {
 			require.Contains(t, text, "55 recordings as recorded\n")
 			require.Contains(t, strings.Join(strings.Fields(text), " "), "(p 0.0001, needed 0.002)", "the cause is whole")
 			require.NotContains(t, text, "more bytes")
-			require.Regexp(t, "changed +vulnetix|\\d+ changed", text)
-			require.Regexp(t, `and \d+ more rows: (\d+ INVALID, )?(\d+ FAIL, )?(\d+ WARN, )?\d+ PASS`, text)
+			require.Regexp(t, `and \d+ more rows: (\d+ INVALID, )?(\d+ FAIL, )?\d+ changed, (\d+ WARN, )?\d+ PASS`, strings.Join(strings.Fields(text), " "))
 			require.LessOrEqual(t, len(lines), screenLines-2, "go test adds two:\n%s", text)
 			if width == 100 || agents == 1 {
 				for a := range agents {

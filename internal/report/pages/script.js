@@ -22,6 +22,8 @@ const asked = (hash) => {
   return { id, picks: new URLSearchParams(query || (raw.startsWith("q=") ? raw : "")) };
 };
 const perPage = innerWidth < 640 ? 10 : 25;
+// On a phone a row of up to so many columns is a card; wider tables scroll.
+const cardMost = 16;
 
 // Source with its lines' numbers and marks, as Go wrote it: a sign, the number, the line.
 const sourceOf = (text) => {
@@ -49,7 +51,7 @@ const gridRows = (root, table) => {
   for (const c of cols) for (const k of ["link", "note", "by"]) if (c[k] !== undefined) c[k] = named(c[k]);
   const text = (row, i) => (cols[i].kind === "num" ? (row[i] === null ? "" : String(row[i])) : grid.texts[row[i]] || "");
   const shown = cols.flatMap((c, i) => (c.hidden || c.kind === "words" || c.kind === "source" ? [] : [i]));
-  if (shown.length > 3) table.classList.add("stack");
+  if (shown.length > 3 && shown.length <= cardMost) table.classList.add("stack");
   const open = cols.flatMap((c, i) => (c.kind === "words" || c.kind === "source" ? [i] : []));
   table.tHead.append(make("tr", {}, ...shown.map((i) => tagged(make("th", { className: /num|share/.test(cols[i].kind) ? "num" : "" }, cols[i].name), { scope: "col" }))));
   const cell = (row, i) => {
@@ -100,7 +102,7 @@ const gridRows = (root, table) => {
 // A table that stands in the page already, row by row.
 const writtenRows = (table) => {
   const names = Array.from(table.tHead.rows[0].cells, (c) => c.textContent.trim());
-  if (names.length > 3) table.classList.add("stack");
+  if (names.length > 3 && names.length <= cardMost) table.classList.add("stack");
   for (const tr of table.tBodies[0].rows) for (const [i, c] of Array.from(tr.cells).entries()) if (i > 0) c.dataset.label = names[i];
   const rows = Array.from(table.tBodies[0].rows, (tr) => ({
     id: tr.id,
