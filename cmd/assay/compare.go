@@ -318,10 +318,13 @@ func (c *compareCmd) variants(a, b *report.VariantResults) error {
 	if err != nil {
 		return err
 	}
+	if d.A == d.B { // of two results
+		d.A, d.B = d.A+" in "+c.A, d.B+" in "+c.B
+	}
 	if err := c.write(d); err != nil {
 		return err
 	}
-	return c.gate(d.Comparison.Standing, a.String(), b.String())
+	return c.gate(d.Comparison.Standing, d.A, d.B)
 }
 
 func (c *compareCmd) results(ctx context.Context) error {

@@ -50,7 +50,7 @@ func (o *overview) benchShort(pairs []pairLine) {
 			better = append(better, d)
 			continue
 		}
-		if n := Need(p.Made.Need); n != "" {
+		if n := need(p.Made.Need); n != "" {
 			d = fmt.Sprintf("%s (%+.1f points, %s)", p.B.Short, p.Made.Diff.Center, n)
 		}
 		open = append(open, d)
