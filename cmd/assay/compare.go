@@ -30,7 +30,7 @@ type compareCmd struct {
 	Of      string `help:"What two names are, where they are both: auditors or reviewers." enum:"auditors,reviewers," default:""`
 	FailIf  string `help:"worse makes the command fail where it is settled that the newcomer B is worse than A." enum:"worse,never" default:"never"`
 	Strict  bool   `help:"What is not settled fails."`
-	Format  string `help:"text, json or markdown." enum:"text,json,markdown" default:"text" short:"o"`
+	Format  string `help:"text or json." enum:"text,json" default:"text" short:"o"`
 	A       string `arg:"" help:"A record (.json), an auditor, a reviewer (model or model@prompt), or a results.db: the baseline."`
 	B       string `arg:"" help:"The same kind again: what is held against it."`
 }
@@ -119,20 +119,11 @@ func (c *compareCmd) records() error {
 	return nil
 }
 
-// A shown is a comparison that can be written.
-type shown interface {
-	Text(io.Writer) error
-	Markdown(io.Writer) error
-}
-
-func (c *compareCmd) write(d shown) error {
-	switch c.Format {
-	case "json":
+func (c *compareCmd) write(d interface{ Text(io.Writer) error }) error {
+	if c.Format == "json" {
 		e := json.NewEncoder(os.Stdout)
 		e.SetIndent("", "  ")
 		return e.Encode(d)
-	case "markdown":
-		return d.Markdown(os.Stdout)
 	}
 	return d.Text(os.Stdout)
 }
@@ -318,10 +309,13 @@ func (c *compareCmd) variants(a, b *report.VariantResults) error {
 	if err != nil {
 		return err
 	}
+	if d.A == d.B { // of two results
+		d.A, d.B = d.A+" in "+c.A, d.B+" in "+c.B
+	}
 	if err := c.write(d); err != nil {
 		return err
 	}
-	return c.gate(d.Comparison.Standing, a.String(), b.String())
+	return c.gate(d.Comparison.Standing, d.A, d.B)
 }
 
 func (c *compareCmd) results(ctx context.Context) error {

@@ -27,7 +27,7 @@ type reportCmd struct {
 	DB      string `help:"Results of go test -run Bench; default: results.db below the root." env:"ASSAY_DB"`
 	Run_    string `help:"This run of the results alone." name:"run" placeholder:"ID"`
 	Out     string `help:"Folder for the pages; default: reports/<timestamp> below the root." type:"path"`
-	Format  string `help:"html, text, markdown, csv, json, benchfmt or sarif (what auditors missed); all but html go to standard output." enum:"html,text,markdown,csv,json,benchfmt,sarif" default:"html" short:"o"`
+	Format  string `help:"html, text, csv, json, benchfmt or sarif (what auditors missed); all but html go to standard output." enum:"html,text,csv,json,benchfmt,sarif" default:"html" short:"o"`
 	Auditor string `help:"Records of this auditor alone."`
 	Project string `help:"Records of this project alone."`
 	Single  bool   `help:"One file for all, to send to somebody: --out names it; default: reports/<timestamp>.html below the root."`

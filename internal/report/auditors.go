@@ -2,11 +2,8 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"assay/audit/score"
 	"assay/internal/record"
@@ -65,117 +62,4 @@ func DiffAuditors(a, b string, as, bs map[string]*record.Record) (*AuditorDiff, 
 	var err error
 	d.Total, err = score.CompareAuditors(all...)
 	return d, err
-}
-
-// Sentence says how B stands to A in recall, and what would settle it.
-func (d *AuditorDiff) Sentence() string {
-	return recallStanding(d.B, d.Total) + ", over " + amount(len(d.Projects), "project")
-}
-
-func amount(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// recallStanding is [standing] for auditors: of recall, over entries and files.
-func recallStanding(b string, c score.Comparison) string {
-	need := ""
-	switch n := c.Need; {
-	case n.Families > 0:
-		need = fmt.Sprintf("trials alone do not settle a difference of %.1f points, known vulnerabilities in %s more do", n.Size, amount(n.Families, "file"))
-	case n.Trials > 0:
-		need = fmt.Sprintf("%s more of each would settle a difference of %.1f points", amount(n.Trials, "trial"), n.Size)
-	}
-	return fmt.Sprintf("%s; %d known vulnerabilities in %s (p %.2g)", standing(b, "recall", c, need), c.Cases, amount(c.Families, "file"), c.P)
-}
-
-// main gives the figures of the overview: those without a literal reading.
-func (a *AuditedDiff) main() (fs []FigureDiff) {
-	for i, m := range score.AuditMetrics() {
-		if m.Main {
-			fs = append(fs, a.Figures[i])
-		}
-	}
-	return fs
-}
-
-func (d *AuditorDiff) notes() (ns []string) {
-	ns = append(ns, d.Total.Warnings...)
-	for _, x := range []struct{ who, names string }{{d.A, list(d.OnlyA)}, {d.B, list(d.OnlyB)}} {
-		if x.names != "none" {
-			ns = append(ns, fmt.Sprintf("audited by %s alone, and left out: %s", x.who, x.names))
-		}
-	}
-	return ns
-}
-
-// Text writes the comparison for a terminal.
-func (d *AuditorDiff) Text(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nA  %s\nB  %s\n", d.Sentence(), oneLine(d.A), oneLine(d.B))
-	for i := range d.Projects {
-		p := &d.Projects[i]
-		fmt.Fprintf(&b, "\n%s: %s\n", oneLine(p.Project), recallStanding(d.B, p.Comparison))
-		tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(tw, "\tA\tB\n")
-		for _, f := range p.main() {
-			fmt.Fprintf(tw, "%s\t%s\t%s\n", f.Name, list(f.Was), list(f.Now))
-		}
-		tw.Flush()
-		writeFound(&b, "lost", p.AlsoA)
-		writeFound(&b, "found", p.AlsoB)
-	}
-	b.WriteByte('\n')
-	for _, n := range d.notes() {
-		fmt.Fprintf(&b, "note: %s\n", oneLine(n))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// found names entries.
-func found(ks []score.KnownResult) string {
-	var ids []string
-	for _, k := range ks {
-		ids = append(ids, k.ID)
-	}
-	return list(ids)
-}
-
-// asB gives the standing of B where that of A is known.
-func asB(a score.Standing) string {
-	switch a {
-	case score.Better:
-		return string(score.Worse)
-	case score.Worse:
-		return string(score.Better)
-	}
-	return string(a)
-}
-
-func writeFound(b *strings.Builder, what string, ks []score.KnownResult) {
-	if len(ks) > 0 {
-		fmt.Fprintf(b, "%s (%d): %s\n", what, len(ks), oneLine(found(ks)))
-	}
-}
-
-// Markdown writes the comparison as a comment for a pull request.
-func (d *AuditorDiff) Markdown(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n%s\n\n| Project | Recall of A | of B | B is | lost | found |\n|---|---|---|---|---|---|\n",
-		mark(d.A+" against "+d.B), mark(d.Sentence()))
-	for i := range d.Projects {
-		p := &d.Projects[i]
-		recall := p.main()[0]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", mark(p.Project), mark(list(recall.Was)), mark(list(recall.Now)),
-			mark(asB(p.Comparison.Standing)), mark(found(p.AlsoA)), mark(found(p.AlsoB)))
-	}
-	for _, n := range d.notes() {
-		fmt.Fprintf(&b, "\n- %s", mark(n))
-	}
-	b.WriteByte('\n')
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -398,8 +398,9 @@ func TestAccessible(t *testing.T) {
 	}
 }
 
-// Pictures to look at, light and dark, of phones and desks; those of the README among
-// them. ASSAY_IMAGES names the folder that they are written to.
+// Pictures to look at: each kind of page with each of its tabs, whole, light and dark,
+// of phones and desks; those of the README are cut to a screen. ASSAY_IMAGES names the
+// folder that they are written to.
 func TestScreenshots(t *testing.T) {
 	to := os.Getenv("ASSAY_IMAGES")
 	if to == "" {
@@ -408,20 +409,29 @@ func TestScreenshots(t *testing.T) {
 	b := browser(t)
 	in := sampleSaying(t, "thorough")
 	in.Results, in.Apps = realistic(t)
+	in.Prompts = map[string]string{"evaluation-prompt": "Judge it."}
 	dir := t.TempDir()
 	_, err := report.WriteSite(dir, in)
 	require.NoError(t, err)
-	for name, file := range map[string]string{"report-overview": "index.html", "report-project": "projects/go-test-bench.html", "report-findings": "projects/go-test-bench.html#findings", "report-bench": "bench.html", "report-cases": "cases.html",
-		"report-case": "cases/lettings.html#lettings%2Fapprove-quote-03-bad", "report-regression": "regression.html"} {
-		for _, look := range []struct {
-			of, scheme string
-			width      int64
-		}{{"", "light", 1200}, {"-dark", "dark", 1200}, {"-phone", "light", 390}} {
-			b.scheme(t, look.scheme)
-			b.open(t, filepath.Join(dir, file), look.width)
-			png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(filepath.Join(to, name+look.of+".png"), png, 0o644))
+	save := func(name string, take func() ([]byte, error)) {
+		png, err := take()
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(to, name+".png"), png, 0o644))
+	}
+	for name, file := range map[string]string{"overview": "index.html", "project": "projects/go-test-bench.html", "bench": "bench.html", "cases": "cases.html",
+		"case": "cases/lettings.html#lettings%2Fapprove-quote-03-bad", "regression": "regression.html"} {
+		for _, scheme := range []string{"light", "dark"} {
+			b.scheme(t, scheme)
+			b.open(t, filepath.Join(dir, file), 1200)
+			if name == "project" && scheme == "light" {
+				save("report-"+name, func() ([]byte, error) { return chromedp.Run(b.ctx, chromedp.CaptureScreenshot()) })
+			}
+			for _, width := range []int64{1440, 390} {
+				b.open(t, filepath.Join(dir, file), width)
+				b.tabsOf(t, func(tab string) {
+					save(fmt.Sprintf("%s-%d-%s-%s", name, width, scheme, strings.ReplaceAll(strings.ToLower(tab), " ", "-")), func() ([]byte, error) { return chromedp.Run(b.ctx, chromedp.FullScreenshot(100)) })
+				})
+			}
 		}
 	}
 }

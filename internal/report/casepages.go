@@ -20,6 +20,17 @@ type caseLine struct {
 	All   shareCell
 }
 
+// harder orders cases: first those that the best reviewers missed, who come first.
+func harder(a, b *caseLine) int {
+	for i := range a.Cells {
+		missed := func(c shareCell) float64 { return float64(c.Answered-c.Right) / float64(max(1, c.Answered)) }
+		if by := cmp.Compare(missed(b.Cells[i]), missed(a.Cells[i])); by != 0 {
+			return by
+		}
+	}
+	return 0
+}
+
 // Standing is for the filter: whether all, some or none of the variants are right.
 func (c caseLine) Standing() string {
 	switch {

@@ -18,8 +18,7 @@ type change struct {
 	Who   string
 	Page  string
 	Says  string
-	Lost  []string // what it found or answered at the baseline and no longer does
-	worse float64  // by which changes of one verdict are ordered
+	worse float64 // by which changes of one verdict are ordered
 }
 
 // lostMost is how many lost entries a change names.
@@ -33,29 +32,23 @@ func changesOf(r row) []change {
 		return nil
 	}
 	c := change{Badge: string(r.Verdict), Who: r.Label() + " on " + clip(r.Record.Project, 60), Page: r.Page, worse: float64(len(j.Lost)) - float64(len(j.Gained))}
-	for _, l := range j.Lost {
-		c.Lost = append(c.Lost, l.ID)
+	if base := recallBefore(r.Record); base.Defined && r.Recall.Value.Defined {
+		c.worse += 1000 * (base.V - r.Recall.Value.V)
 	}
-	var says []string
-	if g := recallOf(r.Record); g.Baseline.Defined {
-		c.worse += 1000 * (g.Baseline.V - g.Now.V)
-		if d := 100 * (g.Now.V - g.Baseline.V); d < -0.05 || d > 0.05 {
-			says = append(says, fmt.Sprintf("recall %s, at the baseline %s (%+.1f points)", g.Now, g.Baseline, d))
-		} else {
-			says = append(says, fmt.Sprintf("recall %s, as at the baseline", g.Now))
-		}
-	}
+	c.Says = saysOf(j, score.MetricRecall, nil)
 	if n := len(j.Lost); n > 0 {
-		says = append(says, amount(n, "entry lost")+words(j.Lost))
+		c.Says += fmt.Sprintf("; %d lost", n) + words(j.Lost)
 	}
 	if n := len(j.Gained); n > 0 {
-		says = append(says, fmt.Sprintf("%d gained", n))
+		c.Says += fmt.Sprintf("; %d gained", n)
 	}
-	if r.Look != "" {
-		says = append(says, r.Look)
-	}
-	c.Says = strings.Join(says, "; ")
 	return []change{c}
+}
+
+// stays reports whether a live auditor is what it was at its baseline and fails nothing.
+func (r row) stays() bool {
+	j := &r.Record.Judgement
+	return r.kind() == 0 && (r.Verdict == audit.Pass || r.Verdict == audit.Warn) && recallBefore(r.Record).Defined && len(j.Lost)+len(j.Gained) == 0
 }
 
 // words names entries that were lost, the first of them.
@@ -75,13 +68,9 @@ func worstFirst(a, b change) int {
 	return cmp.Or(cmp.Compare(urgency(a.Badge), urgency(b.Badge)), cmp.Compare(b.worse, a.worse))
 }
 
-// urgency orders what the first page tells.
+// urgency orders verdicts and standings, the gravest first.
 func urgency(badge string) int {
-	at := slices.Index([]string{string(audit.Invalid), string(audit.Fail), string(score.Changed), string(score.Worse), string(audit.Warn), string(score.NotSettled), string(score.Better), string(audit.Pass)}, badge)
-	if at < 0 {
-		return 4
-	}
-	return at
+	return slices.Index([]string{string(audit.Invalid), string(audit.Fail), string(score.Changed), string(score.Worse), string(audit.Warn), string(score.NotSettled), string(score.Better), string(audit.Pass)}, badge)
 }
 
 // benchChanges holds each reviewer against its baseline, on the cases that both
@@ -145,7 +134,7 @@ func againstBaseline(v *VariantResults, base *record.BenchBaseline) (was, now []
 type liveLine struct {
 	row
 	Was, Change string
-	Cost, Time  string
+	Took        string // cost and time, where anybody says
 	Trend       template.HTML
 }
 
@@ -155,19 +144,13 @@ func (s *site) live(rows []row) (ls []liveLine) {
 		if r.Record.Replay || r.Record.Control != "" {
 			continue
 		}
-		l := liveLine{row: r, Was: "none", Change: "", Cost: "none stated", Trend: spark(recalls(s.in.Records, r.Record))}
-		if g := recallOf(r.Record); g.Baseline.Defined {
-			l.Was, l.Change = g.Baseline.String(), fmt.Sprintf("%+.1f", 100*(g.Now.V-g.Baseline.V))
+		l := liveLine{row: r, Was: "none", Took: tookOf(r.Record), Trend: spark(recalls(s.in.Records, r.Record))}
+		if base := recallBefore(r.Record); base.Defined {
+			l.Was = base.String()
+			if r.Recall.Value.Defined {
+				l.Change = strings.TrimLeft(fmt.Sprintf("%+.1f", 100*(r.Recall.Value.V-base.V)), "+")
+			}
 		}
-		usd, seconds := 0.0, 0.0
-		for _, t := range r.Record.Trials {
-			usd += t.Usage.USD
-			seconds += t.Seconds
-		}
-		if usd > 0 {
-			l.Cost = fmt.Sprintf("%.2f USD", usd)
-		}
-		l.Time = fmt.Sprintf("%.1f s", seconds)
 		ls = append(ls, l)
 	}
 	return ls
@@ -183,9 +166,9 @@ func spark(ps []point) template.HTML {
 	var at []string
 	var x, y float64
 	for i, p := range ps {
-		x, y = 3+float64(i)/float64(len(ps)-1)*(wide-6), high-3-p.Y*(high-6)
+		x, y = 3+float64(i)/float64(len(ps)-1)*(wide-6), high-3-p.E.Value.V*(high-6)
 		at = append(at, fmt.Sprintf("%.1f,%.1f", x, y))
 	}
 	return template.HTML(fmt.Sprintf(`<svg class="spark" viewBox="0 0 %g %g" role="img" aria-label="%s to %s over %d records"><polyline points="%s"/><circle cx="%.1f" cy="%.1f" r="2.5"/></svg>`,
-		wide, high, score.Of(ps[0].Y), score.Of(ps[len(ps)-1].Y), len(ps), strings.Join(at, " "), x, y))
+		wide, high, ps[0].E.Value, ps[len(ps)-1].E.Value, len(ps), strings.Join(at, " "), x, y))
 }

@@ -62,15 +62,16 @@ type Series struct {
 	Points []point
 }
 
-// A point is a share at a time, with its 95 % interval where Hi is above 0.
+// A point is a share at a time.
 type point struct {
-	At        time.Time
-	Y, Lo, Hi float64
+	At time.Time
+	E  score.Estimate
 }
 
 const seriesClasses = 6
 
-// lineChart draws shares over time; nil where no series has two points.
+// lineChart draws shares over time with their intervals; nil where no series has two
+// points.
 func lineChart(title string, lines []Series, goal score.Value) *chart {
 	var first, last time.Time
 	long := false
@@ -92,31 +93,55 @@ func lineChart(title string, lines []Series, goal score.Value) *chart {
 	y := func(v float64) float64 { return c.Bottom - v*(c.Bottom-c.Top) }
 	span := math.Max(1, last.Sub(first).Seconds())
 	x := func(t time.Time) float64 { return c.Left + 10 + t.Sub(first).Seconds()/span*(c.Right-c.Left-20) }
-	for _, v := range []float64{0, 0.25, 0.5, 0.75, 1} {
-		c.Ticks = append(c.Ticks, tick{y(v), fmt.Sprintf("%.0f %%", 100*v)})
-	}
-	c.XTicks = []tick{{c.Left, first.UTC().Format(time.DateOnly)}, {c.Right - 62, last.UTC().Format(time.DateOnly)}}
-	at := c.Bottom + 42
+	c.Ticks = ticks(0, y)
+	c.XTicks = timeTicks(first, last, x)
 	for i, l := range lines {
 		class := fmt.Sprintf("s%d", i%seriesClasses)
 		var pts []string
 		for _, p := range l.Points {
-			pts = append(pts, fmt.Sprintf("%.1f,%.1f", x(p.At), y(p.Y)))
-			d := dot{X: x(p.At), Y: y(p.Y), Class: class, Text: fmt.Sprintf("%s, %s: %v", l.Name, p.At.UTC().Format("2006-01-02 15:04"), score.Of(p.Y))}
-			if p.Hi > 0 {
-				d.Lo, d.Hi = y(p.Lo), y(p.Hi)
-				d.Text += fmt.Sprintf(" (%.1f to %.1f)", 100*p.Lo, 100*p.Hi)
-			}
-			c.Dots = append(c.Dots, d)
+			pts = append(pts, fmt.Sprintf("%.1f,%.1f", x(p.At), y(p.E.Value.V)))
+			c.Dots = append(c.Dots, dot{X: x(p.At), Y: y(p.E.Value.V), Lo: y(p.E.Low.V), Hi: y(p.E.High.V), Class: class,
+				Text: fmt.Sprintf("%s, %s: %s", l.Name, p.At.UTC().Format("2006-01-02 15:04"), p.E)})
 		}
 		c.Lines = append(c.Lines, drawn{class, strings.Join(pts, " ")})
-		c.Legend = append(c.Legend, legend{X: c.Left + float64(i%3)*235, Y: at + float64(i/3)*20, Class: class, Text: clip(l.Name, 30)})
+		c.name(i, class, l.Name, 42)
 	}
-	c.Height = at + float64((len(lines)-1)/3)*20 + 14
 	if goal.Defined {
 		c.Goal, c.HasGoal = y(goal.V), true
 	}
 	return c
+}
+
+// name adds the n-th series to the names below a chart, three a line.
+func (c *chart) name(n int, class, name string, below float64) {
+	y := c.Bottom + below + float64(n/3)*20
+	c.Legend = append(c.Legend, legend{X: c.Left + float64(n%3)*235, Y: y, Class: class, Text: clip(name, 30)})
+	c.Height = y + 14
+}
+
+// timeTicks gives round times between two, six at most; where hardly any is round,
+// the two themselves.
+func timeTicks(first, last time.Time, x func(time.Time) float64) (ts []tick) {
+	const day = 24 * time.Hour
+	for _, step := range []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, day, 2 * day, 7 * day, 14 * day, 30 * day, 91 * day, 365 * day, 3650 * day} {
+		if last.Sub(first)/step >= 6 {
+			continue
+		}
+		layout := "15:04"
+		if step >= day {
+			layout = time.DateOnly
+		}
+		for t := first.UTC().Truncate(step); !t.After(last); t = t.Add(step) {
+			if !t.Before(first) {
+				ts = append(ts, tick{x(t), t.Format(layout)})
+			}
+		}
+		break
+	}
+	if len(ts) < 2 {
+		ts = []tick{{x(first), first.UTC().Format("2006-01-02 15:04")}, {x(last), last.UTC().Format("2006-01-02 15:04")}}
+	}
+	return ts
 }
 
 // A named estimate.
@@ -159,12 +184,17 @@ func floorOf(ms []measured) float64 {
 	return min(0.9, max(0, math.Floor(low*10-1e-9)/10))
 }
 
-// ticks gives those of an axis of shares from floor to 1: five to eleven.
+// ticks gives those of an axis of shares from floor to 1: five to eight.
 func ticks(floor float64, at func(float64) float64) []tick {
 	var ts []tick
-	step := 10
-	if floor < 0.45 {
-		step = 20
+	step := 20
+	switch {
+	case floor > 0.85:
+		step = 2
+	case floor > 0.75:
+		step = 5
+	case floor > 0.45:
+		step = 10
 	}
 	for v := 100; v >= int(math.Round(100*floor)); v -= step {
 		ts = append(ts, tick{at(float64(v) / 100), fmt.Sprintf("%d %%", v)})
@@ -204,7 +234,11 @@ func costChart(title string, ss []spent) *chart {
 	y := func(v float64) float64 { return c.Bottom - (v-floor)/(1-floor)*(c.Bottom-c.Top) }
 	c.Ticks = ticks(floor, y)
 	for e := first; e <= last; e++ {
-		c.XTicks = append(c.XTicks, tick{x(math.Pow(10, e)), fmt.Sprintf("%g", math.Pow(10, e))})
+		for _, m := range []float64{1, 2, 5} {
+			if v := m * math.Pow(10, e); e < last || m == 1 {
+				c.XTicks = append(c.XTicks, tick{x(v), fmt.Sprintf("%.2g", v)})
+			}
+		}
 	}
 	for i, s := range ss {
 		if s.USD > 0 && s.E.Value.Defined {
@@ -258,10 +292,23 @@ type calibrated struct {
 // was stated, bin by bin, with the diagonal on which a word can be believed; nil
 // where nobody states any.
 func calibrationChart(title string, cs []calibrated) *chart {
-	c := &chart{Title: title, Width: 760, Left: 48, Right: 740, Top: 16, Bottom: 296, XTitle: "confidence as stated"}
-	x := func(v float64) float64 { return c.Left + v*(c.Right-c.Left) }
+	least, n := 0.9, 0
+	for _, s := range cs {
+		if s.C != nil && s.C.Answers > 0 {
+			n++
+			for _, b := range s.C.Bins {
+				least = min(least, math.Floor(b.Said*10)/10)
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	c := &chart{Title: title, Width: 760, Left: 48, Right: 730, Top: 16, Bottom: 296, XTitle: "confidence as stated"}
+	x := func(v float64) float64 { return c.Left + (v-least)/(1-least)*(c.Right-c.Left) }
 	y := func(v float64) float64 { return c.Bottom - v*(c.Bottom-c.Top) }
-	at, n := c.Bottom+58, 0
+	c.Ticks, c.XTicks = ticks(0, y), ticks(least, x)
+	n = 0
 	for i, s := range cs {
 		if s.C == nil || s.C.Answers == 0 {
 			continue
@@ -275,17 +322,10 @@ func calibrationChart(title string, cs []calibrated) *chart {
 				Text: fmt.Sprintf("%s: %.0f %% sure, right %s, %d answers", s.Name, 100*b.Said, r, r.Answers)})
 		}
 		c.Lines = append(c.Lines, drawn{class, strings.Join(points, " ")})
-		c.Legend = append(c.Legend, legend{X: c.Left + float64(n%3)*235, Y: at + float64(n/3)*20, Class: class, Text: clip(s.Name, 30)})
+		c.name(n, class, s.Name, 58)
 		n++
 	}
-	if n == 0 {
-		return nil
-	}
-	c.Lines = append(c.Lines, drawn{"diagonal", fmt.Sprintf("%.1f,%.1f %.1f,%.1f", x(0), y(0), x(1), y(1))})
-	c.Ticks = ticks(0, y)
-	for v := 0; v <= 80; v += 20 {
-		c.XTicks = append(c.XTicks, tick{x(float64(v) / 100), fmt.Sprintf("%d %%", v)})
-	}
-	c.Height = at + float64((n-1)/3)*20 + 34
+	c.Lines = append(c.Lines, drawn{"diagonal", fmt.Sprintf("%.1f,%.1f %.1f,%.1f", x(least), y(least), x(1), y(1))})
+	c.Height += 6
 	return c
 }

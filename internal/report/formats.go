@@ -49,8 +49,8 @@ type benchFact struct {
 	Cost    string       `json:"cost_of_1000"`
 }
 
-// WriteAs writes the newest records and the results as text, markdown, csv, json,
-// benchfmt or sarif.
+// WriteAs writes the newest records and the results as text, csv, json, benchfmt
+// or sarif.
 func WriteAs(w io.Writer, format string, in *Input) error {
 	if format == "sarif" {
 		return writeMissed(w, in)
@@ -62,8 +62,6 @@ func WriteAs(w io.Writer, format string, in *Input) error {
 	switch format {
 	case "text":
 		return f.text(w)
-	case "markdown":
-		return f.markdown(w)
 	case "csv":
 		return f.csv(w)
 	case "benchfmt":
@@ -73,7 +71,7 @@ func WriteAs(w io.Writer, format string, in *Input) error {
 		e.SetIndent("", "  ")
 		return e.Encode(f)
 	}
-	return fmt.Errorf("format %q: expected text, markdown, csv, json, benchfmt or sarif", format)
+	return fmt.Errorf("format %q: expected text, csv, json, benchfmt or sarif", format)
 }
 
 func factsOf(in *Input) (*facts, error) {
@@ -166,37 +164,6 @@ func (f *facts) text(w io.Writer) error {
 	}
 	fmt.Fprintln(tw)
 	return tw.Flush()
-}
-
-func (f *facts) markdown(w io.Writer) error {
-	var b strings.Builder
-	table := func(title string, heads []string, rows [][]string) {
-		if len(rows) == 0 {
-			return
-		}
-		fmt.Fprintf(&b, "### %s\n\n| %s |\n|%s\n", title, strings.Join(heads, " | "), strings.Repeat("---|", len(heads)))
-		for _, r := range rows {
-			for i := range r {
-				r[i] = mark(r[i])
-			}
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(r, " | "))
-		}
-		b.WriteByte('\n')
-	}
-	var audits, bench [][]string
-	for i := range f.Audits {
-		audits = append(audits, append(f.Audits[i].cells(), clip(f.Audits[i].Look, 200)))
-	}
-	for i := range f.Bench {
-		bench = append(bench, f.Bench[i].cells())
-	}
-	table("Auditors", append(slices.Clone(auditHeads), "look first at"), audits)
-	table("Reviewers", benchHeads, bench)
-	for _, n := range f.Notes {
-		fmt.Fprintf(&b, "- %s\n", mark(n))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // csv writes one figure a line: long tables outlive changes of the columns.

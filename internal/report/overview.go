@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -20,7 +19,7 @@ type overview struct {
 	unfound  []lookAt   // projects with entries that nobody found, the last of Look
 	Variants []variantLine
 	Forest   *chart
-	Hard     []*caseLine // answered wrongly most often
+	Hard     []*caseLine // missed, those that the best reviewers missed first
 	Results  *Results
 	Runs     []string // that are going on
 	Notes    []string
@@ -81,7 +80,7 @@ func (s *site) writeBench(o *overview) error {
 	if err := s.writeCases(ls, all); err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, func(a, b *caseLine) int { return cmp.Compare(least(a.Cells), least(b.Cells)) })
+	slices.SortStableFunc(all, harder)
 	for _, c := range all {
 		if len(o.Hard) < hardMost && c.All.Right < c.All.Answered {
 			o.Hard = append(o.Hard, c)
@@ -112,7 +111,9 @@ func (s *site) writeRegression(o *overview) error {
 	rows, smoke := s.latest("Regression"), s.latest("Smoke")
 	both := slices.Concat(smoke, rows)
 	for _, r := range both {
-		o.Changes = append(o.Changes, changesOf(r)...)
+		if !r.stays() {
+			o.Changes = append(o.Changes, changesOf(r)...)
+		}
 	}
 	o.quiet(both)
 	o.Live = s.live(both)
@@ -150,8 +151,8 @@ func (s *site) records() *grid {
 		r := s.in.Records[i]
 		w := rowOf(r)
 		var recall any
-		if w.Metrics != nil && w.Metrics.Recall.Defined {
-			recall = math.Round(1000*w.Metrics.Recall.V) / 10
+		if w.Recall.Value.Defined {
+			recall = math.Round(1000*w.Recall.Value.V) / 10
 		}
 		g.add(r.Date.UTC().Format("2006-01-02 15:04:05"), clip(r.Suite, 20), clip(r.Project, 60), w.Label(), clip(string(w.Verdict), 40), recall, clip(r.Change, 200), w.Page)
 	}
@@ -160,14 +161,19 @@ func (s *site) records() *grid {
 
 // quiet tells in a line each what needs nobody's eye.
 func (o *overview) quiet(rows []row) {
-	recorded, controls := 0, 0
+	recorded, controls, live := 0, 0, 0
 	for _, r := range rows {
 		switch {
+		case r.stays():
+			live++
 		case r.Record.Control != "" && r.Verdict != score.Changed:
 			controls++
 		case r.Verdict == score.AsRecorded:
 			recorded++
 		}
+	}
+	if live > 0 {
+		o.Quiet = append(o.Quiet, amount(live, "live audit")+" as at the baseline.")
 	}
 	if recorded > 0 {
 		o.Quiet = append(o.Quiet, amount(recorded, "recording")+" of other tools scored as recorded.")

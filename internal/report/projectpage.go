@@ -96,14 +96,8 @@ func strongest(rows []row) ([]row, string) {
 	if len(rows) <= auditorsMost {
 		return rows, ""
 	}
-	recall := func(r row) float64 {
-		if r.Metrics == nil || !r.Metrics.Recall.Defined {
-			return -1
-		}
-		return r.Metrics.Recall.V
-	}
 	order := slices.Clone(rows)
-	slices.SortStableFunc(order, func(a, b row) int { return cmp.Compare(recall(b), recall(a)) })
+	slices.SortStableFunc(order, func(a, b row) int { return cmp.Compare(b.Recall.Value.V, a.Recall.Value.V) })
 	strong := map[*record.Record]bool{}
 	for _, r := range order[:auditorsMost] {
 		strong[r.Record] = true
@@ -458,31 +452,34 @@ func (p *projectPage) history(all []*record.Record) {
 	p.History = lineChart("Recall over the records", lines, goal)
 }
 
-// recalls gives the recall of an auditor's records on a project, oldest first, as a
-// record's own verdict had it or else of its first trial.
+// recalls gives the recall of an auditor's records on a project, oldest first.
 func recalls(all []*record.Record, of *record.Record) (ps []point) {
 	for _, r := range all {
 		if r.Project != of.Project || r.Auditor != of.Auditor || r.Suite != of.Suite {
 			continue
 		}
-		v := recallOf(r).Now
-		if c := r.Counting(); !v.Defined && len(c) > 0 {
-			v = c[0].Metrics.Recall
-		}
-		if v.Defined {
-			ps = append(ps, point{At: r.Date, Y: v.V})
+		if e := recallOver(r); e.Value.Defined {
+			ps = append(ps, point{r.Date, e})
 		}
 	}
 	return ps
 }
 
-// recallOf gives the reason that speaks of recall, with its baseline where there is
-// one.
-func recallOf(r *record.Record) (of score.Reason) {
+// recallOver gives a record's recall over its trials that count, as its verdict has it.
+func recallOver(r *record.Record) score.Estimate {
+	e, err := score.RecallOver(r.Counting(), r.Goals.Literal)
+	if err != nil {
+		return score.Estimate{} // a record that somebody changed: its page says what is wrong
+	}
+	return e
+}
+
+// recallBefore gives the recall of the baseline that the record was judged against.
+func recallBefore(r *record.Record) (was score.Value) {
 	for _, g := range r.Judgement.Reasons {
-		if g.Metric == score.MetricRecall && g.Now.Defined && (!of.Now.Defined || g.Baseline.Defined && !of.Baseline.Defined) {
-			of = g
+		if g.Metric == score.MetricRecall && g.Baseline.Defined && !was.Defined {
+			was = g.Baseline
 		}
 	}
-	return of
+	return was
 }

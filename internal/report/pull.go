@@ -16,9 +16,6 @@ import (
 	"assay/internal/record"
 )
 
-// verdictOrder is that of urgency.
-var verdictOrder = []audit.Verdict{audit.Invalid, audit.Fail, audit.Warn, audit.Pass}
-
 // A Pull is what a pull request is told about a run: what changed, worst first.
 type Pull struct {
 	Verdict audit.Verdict // the gravest
@@ -66,13 +63,9 @@ func PullOf(in *Input, held Held, link string) (*Pull, error) {
 			return nil, err
 		}
 	}
-	grave := func(m Moved) int {
-		if m.Verdict == score.Changed {
-			return 1
-		}
-		return slices.Index(verdictOrder, m.Verdict)
-	}
-	slices.SortStableFunc(p.Moved, func(a, b Moved) int { return cmp.Or(cmp.Compare(grave(a), grave(b)), cmp.Compare(a.Who, b.Who)) })
+	slices.SortStableFunc(p.Moved, func(a, b Moved) int {
+		return cmp.Or(cmp.Compare(urgency(string(a.Verdict)), urgency(string(b.Verdict))), cmp.Compare(a.Who, b.Who))
+	})
 	return p, nil
 }
 
@@ -82,9 +75,7 @@ func (p *Pull) add(m Moved, stayed bool) {
 	if v == score.Changed {
 		v = audit.Fail
 	}
-	if slices.Contains(verdictOrder, v) {
-		p.Verdict = audit.Worst(p.Verdict, v)
-	}
+	p.Verdict = audit.Worst(p.Verdict, v)
 	if stayed && v != audit.Fail && v != audit.Invalid {
 		if v != audit.Pass {
 			m.Who += " (" + string(v) + ": " + m.Says + ")"
@@ -295,6 +286,35 @@ func (p *Pull) Markdown(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// mark makes text literal in Markdown: no markup, no HTML, no mention, one line.
+func mark(s string) string {
+	var b strings.Builder
+	// Bare addresses become links too.
+	s = strings.NewReplacer("://", ":\u2060//", "www.", "www\u2060.").Replace(oneLine(s))
+	for _, r := range s {
+		switch r {
+		case '<':
+			b.WriteString("&lt;")
+			continue
+		case '>':
+			b.WriteString("&gt;")
+			continue
+		case '&':
+			b.WriteString("&amp;")
+			continue
+		case '@', '#':
+			// A word joiner keeps a host from linking people and issues.
+			b.WriteRune(r)
+			b.WriteString("\u2060")
+			continue
+		case '\\', '`', '*', '_', '[', ']', '|', '~', '!':
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // A noted is something that is said of a line of a file.

@@ -17,6 +17,7 @@ type row struct {
 	Page    string // its place on the project's page, from the report's root
 	Project string // its page
 	Verdict audit.Verdict
+	Recall  score.Estimate // over all trials that count
 	Metrics *score.Metrics // of the first trial that counts; nil without one
 	Rates   *score.Rates   // of the same
 	Trials  int            // that count
@@ -55,6 +56,7 @@ func rowOf(r *record.Record) row {
 	if v := r.Counting(); len(v) > 0 {
 		w.Metrics, w.Rates, w.Trials = &v[0].Metrics, &v[0].Rates, len(v)
 	}
+	w.Recall = recallOver(r)
 	if runs, early := r.Ended(); early > 0 {
 		w.Ended = fmt.Sprintf("%d of %d runs ended early", early, runs)
 	}

@@ -50,7 +50,7 @@ func (o *overview) benchShort(pairs []pairLine) {
 			better = append(better, d)
 			continue
 		}
-		if n := Need(p.Made.Need); n != "" {
+		if n := need(p.Made.Need); n != "" {
 			d = fmt.Sprintf("%s (%+.1f points, %s)", p.B.Short, p.Made.Diff.Center, n)
 		}
 		open = append(open, d)
@@ -83,14 +83,14 @@ func few(names []string) string {
 func (o *overview) auditShort(rows []row) {
 	best := map[string][]row{} // by project: those with the highest recall
 	for _, r := range rows {
-		if r.Record.Control != "" || r.Metrics == nil || !r.Metrics.Recall.Defined || r.Metrics.Recall.V == 0 {
+		if r.Record.Control != "" || r.Recall.Value.V == 0 { // undefined is 0 too
 			continue
 		}
 		b := best[r.Record.Project]
 		switch {
-		case len(b) == 0 || r.Metrics.Recall.V > b[0].Metrics.Recall.V:
+		case len(b) == 0 || r.Recall.Value.V > b[0].Recall.Value.V:
 			best[r.Record.Project] = []row{r}
-		case r.Metrics.Recall.V == b[0].Metrics.Recall.V:
+		case r.Recall.Value.V == b[0].Recall.Value.V:
 			best[r.Record.Project] = append(b, r)
 		}
 	}
@@ -111,7 +111,7 @@ func (o *overview) auditShort(rows []row) {
 				leads[l.name] = l
 			}
 			l.n++
-			l.low, l.high = min(l.low, r.Metrics.Recall.V), max(l.high, r.Metrics.Recall.V)
+			l.low, l.high = min(l.low, r.Recall.Value.V), max(l.high, r.Recall.Value.V)
 		}
 	}
 	var order []*lead
@@ -147,15 +147,15 @@ func (o *overview) lookAtProject(p *projectPage) {
 	slices.SortStableFunc(o.unfound, func(a, b lookAt) int { return cmp.Compare(b.n, a.n) })
 }
 
-// lookAtCases names the cases that most reviewers get wrong.
+// lookAtCases names cases, and who missed them.
 func (o *overview) lookAtCases() {
 	for _, c := range o.Hard[:min(lookCases, len(o.Hard))] {
-		wrong := 0
-		for _, cell := range c.Cells {
+		var by []string
+		for i, cell := range c.Cells {
 			if cell.Right < cell.Answered {
-				wrong++
+				by = append(by, fmt.Sprintf("%s (%s right)", o.Variants[i].Short, cell))
 			}
 		}
-		o.Look = append(o.Look, lookAt{string(c.Case.Label), c.Case.ID(), c.Page, fmt.Sprintf("%d of %d answers right; %d of %d reviewers wrong at least once", c.All.Right, c.All.Answered, wrong, len(c.Cells)), 0})
+		o.Look = append(o.Look, lookAt{string(c.Case.Label), c.Case.ID(), c.Page, "missed by " + few(by), 0})
 	}
 }

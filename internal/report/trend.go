@@ -50,7 +50,7 @@ func Trend(ctx context.Context, st store.Store, cases map[string]*audit.Case) ([
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
-			of[name] = append(of[name], point{At: run.Started, Y: e.Value.V, Lo: e.Low.V, Hi: e.High.V})
+			of[name] = append(of[name], point{run.Started, e})
 		}
 	}
 	var all []Series

@@ -41,7 +41,7 @@ type Plan struct {
 
 // DefaultPlan gives the plan of both suites: looks at 1, 3, 6, 12 and 24 trials a
 // side. The alphas and those of [EarlyEnds] at these looks sum to 0.91 %: what two
-// measures of noise add where every bound is reached leaves the suite its 1 %. docs/gate.md holds what it
+// measures of noise add where every bound is reached leaves the suite its 1 %. docs/gate-measured.md holds what it
 // was measured to do.
 func DefaultPlan() Plan {
 	return Plan{Looks: []Look{{1, 0.0042}, {3, 0.0017}, {6, 0.0009}, {12, 0.0009}, {24, 0.0009}}}

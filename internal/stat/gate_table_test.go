@@ -168,7 +168,7 @@ func (c *course) bench(n int, w benchWorld, stream uint64) (tally, error) {
 //	ASSAY_SIM=full go test -run GateTable -timeout 3h ./internal/stat
 //
 // follows 3,000 runs each where nothing changed and 1,000 where something did, and
-// writes the tables of docs/gate.md; promises that do not hold are marked there.
+// writes the tables of docs/gate-measured.md; promises that do not hold are marked there.
 func TestGateTable(t *testing.T) {
 	n := 10
 	if brief() {
@@ -333,7 +333,7 @@ func benchTable(t *testing.T, n int) string {
 
 // writeTable puts a table into the page, between the lines that name it.
 func writeTable(t *testing.T, name, text string) {
-	const path = "../../docs/gate.md"
+	const path = "../../docs/gate-measured.md"
 	begin, end := "<!-- "+name+": written by GateTable -->\n", "<!-- end of "+name+" -->\n"
 	doc, err := os.ReadFile(path)
 	require.NoError(t, err)

@@ -134,7 +134,9 @@ func TestBenchOfModules(t *testing.T) {
 	require.NoError(t, err)
 	d, err := report.DiffVariants(nothing, model)
 	require.NoError(t, err)
-	require.Regexp(t, `^some/model@module-prompt is better by \d+\.\d points of balanced accuracy .*, over \d\d sites of 3 modules`, d.Sentence(), "the fourth has no answer")
+	var told strings.Builder
+	require.NoError(t, d.Text(&told))
+	require.Regexp(t, `^some/model@module-prompt is better by \d+\.\d points of balanced accuracy .*\nover \d\d sites of 3 modules`, told.String(), "the fourth has no answer")
 	bad, one := 0, 0
 	for _, m := range ms {
 		for _, site := range m.Sites {

@@ -38,6 +38,10 @@ func busy(agents int) *summary {
 	for range 55 {
 		s.add(line{suite: "Regression", who: "semgrep", about: "dvja", verdict: score.AsRecorded, replay: true})
 	}
+	for _, project := range []string{"dvja", "pygoat", "webgoat"} {
+		s.add(line{suite: "Regression", who: "vulnetix", about: project, verdict: score.Changed, replay: true, figures: []string{"12.3 %", "40.0 % to 60.0 %"},
+			cause: "the recording scores otherwise than in its baseline: recall 12.3 %, was 13.0 %; lost PYG-3"})
+	}
 	for _, who := range []string{"anthropic/claude-haiku-4.5 my-own-long-prompt", "gpt-4o-mini"} {
 		s.add(line{suite: "Bench", who: who, verdict: audit.Fail, figures: []string{"12.1 (10.0 to 14.2)", "87.9 % (85.8 to 90.0)", "70.1 %"}, since: since{"91.0 %", "-3.1, settled"},
 			cause: "balanced accuracy 87.9 %, at the baseline 91.0 %; lost procurement/approve-po-03-bad, clinic/plan-shifts-06-bad, shop/list-01-good and 21 more", used: consumed{usage: &audit.Usage{USD: 1.23, Priced: true}}})
@@ -54,7 +58,7 @@ func busy(agents int) *summary {
 // and no cause is cut.
 func TestTheSummaryFitsItsScreen(t *testing.T) {
 	for _, width := range []int{60, 80, 100} {
-		for _, agents := range []int{1, 3, 6} {
+		for _, agents := range []int{1, 3, 12} {
 			s := busy(agents)
 			var b strings.Builder
 			s.print(&b, view{width: width, lines: screenLines})
@@ -71,7 +75,7 @@ func TestTheSummaryFitsItsScreen(t *testing.T) {
 			require.Contains(t, text, "55 recordings as recorded\n")
 			require.Contains(t, strings.Join(strings.Fields(text), " "), "(p 0.0001, needed 0.002)", "the cause is whole")
 			require.NotContains(t, text, "more bytes")
-			require.Regexp(t, `and \d+ more rows: (\d+ INVALID, )?(\d+ FAIL, )?(\d+ WARN, )?\d+ PASS`, text)
+			require.Regexp(t, `and \d+ more rows: (\d+ INVALID, )?(\d+ FAIL, )?\d+ changed, (\d+ WARN, )?\d+ PASS`, strings.Join(strings.Fields(text), " "))
 			require.LessOrEqual(t, len(lines), screenLines-2, "go test adds two:\n%s", text)
 			if width == 100 || agents == 1 {
 				for a := range agents {

@@ -22,6 +22,8 @@ const asked = (hash) => {
   return { id, picks: new URLSearchParams(query || (raw.startsWith("q=") ? raw : "")) };
 };
 const perPage = innerWidth < 640 ? 10 : 25;
+// On a phone a row of up to so many columns is a card; wider tables scroll.
+const cardMost = 16;
 
 // Source with its lines' numbers and marks, as Go wrote it: a sign, the number, the line.
 const sourceOf = (text) => {
@@ -49,14 +51,14 @@ const gridRows = (root, table) => {
   for (const c of cols) for (const k of ["link", "note", "by"]) if (c[k] !== undefined) c[k] = named(c[k]);
   const text = (row, i) => (cols[i].kind === "num" ? (row[i] === null ? "" : String(row[i])) : grid.texts[row[i]] || "");
   const shown = cols.flatMap((c, i) => (c.hidden || c.kind === "words" || c.kind === "source" ? [] : [i]));
-  if (cols.some((c) => c.kind === "text")) table.classList.add("stack");
+  if (shown.length > 3 && shown.length <= cardMost) table.classList.add("stack");
   const open = cols.flatMap((c, i) => (c.kind === "words" || c.kind === "source" ? [i] : []));
   table.tHead.append(make("tr", {}, ...shown.map((i) => tagged(make("th", { className: /num|share/.test(cols[i].kind) ? "num" : "" }, cols[i].name), { scope: "col" }))));
   const cell = (row, i) => {
     const c = cols[i], t = text(row, i);
     const td = i === shown[0] ? tagged(make("th"), { scope: "row" }) : make("td");
     td.className = { num: "num", share: "num " + heatOf(shareOf(t)), text: "text", code: "text", badge: "" }[c.kind] || "nw";
-    let what = c.kind === "badge" && t ? badgeOf(grid, t) : c.kind === "code" ? make("code", {}, ...t.split(/(?<=\/)/).flatMap((part) => [part, make("wbr")])) : document.createTextNode(t);
+    let what = c.kind === "badge" && t ? badgeOf(grid, t) : c.kind === "code" ? make("code", {}, ...t.split(/(?<=\/)/).flatMap((part) => [part.length < 40 ? make("span", { className: "nw" }, part) : part, make("wbr")])) : document.createTextNode(t);
     const href = c.link === undefined ? "" : text(row, c.link);
     td.append(href ? linkTo(href, what) : what);
     if (c.name && i !== shown[0]) td.dataset.label = c.name;
@@ -78,12 +80,13 @@ const gridRows = (root, table) => {
       const tr = make("tr", this.id ? { id: this.id } : {}, ...shown.map((i) => cell(row, i)));
       const more = open.filter((i) => text(row, i));
       if (more.length) {
-        const details = make("details", {}, make("summary", {}, cols[more[0]].name));
+        const td = tr.cells[shown.findIndex((i) => cols[i].opens)], note = td.querySelector("small");
+        const details = make("details", {}, make("summary", {}, ...Array.from(td.childNodes).filter((n) => n !== note)));
         details.addEventListener("toggle", () => {
           if (details.childElementCount > 1) return;
           for (const i of more) details.append(cols[i].kind === "source" ? sourceOf(text(row, i)) : make("div", { className: "words" }, text(row, i)));
         });
-        tr.cells[shown.findIndex((i) => cols[i].opens)].append(details);
+        td.prepend(details);
       }
       return (this.tr = tr);
     },
@@ -97,18 +100,20 @@ const gridRows = (root, table) => {
 };
 
 // A table that stands in the page already, row by row.
-const writtenRows = (table) => ({
-  rows: Array.from(table.tBodies[0].rows, (tr) => ({
+const writtenRows = (table) => {
+  const names = Array.from(table.tHead.rows[0].cells, (c) => c.textContent.trim());
+  if (names.length > 3 && names.length <= cardMost) table.classList.add("stack");
+  for (const tr of table.tBodies[0].rows) for (const [i, c] of Array.from(tr.cells).entries()) if (i > 0) c.dataset.label = names[i];
+  const rows = Array.from(table.tBodies[0].rows, (tr) => ({
     id: tr.id,
     search: () => fold(tr.textContent),
     pick: (k) => (tr.dataset[k] || "").split("|"),
     key: (i) => { const c = tr.cells[i]; const t = c ? (c.dataset.sort || c.textContent).trim() : ""; const n = parseFloat(t); return Number.isNaN(n) ? t : n; },
     values: () => Array.from(tr.cells, (c) => c.innerText.trim().replace(/\s*\n\s*/g, " ")),
     element: () => tr,
-  })),
-  choices: [],
-  names: Array.from(table.tHead.rows[0].cells, (c) => c.textContent.trim()),
-});
+  }));
+  return { rows, choices: [], names };
+};
 
 const before = (a, b) => {
   if (typeof a === "number" && typeof b === "number") return a - b;
@@ -147,7 +152,7 @@ const sarifOf = (model, rows) => {
 const tabulate = (root, table, hash) => {
   const model = gridRows(root, table) || writtenRows(table);
   const body = table.tBodies[0], frame = table.parentElement;
-  const long = model.rows.length > 7 || model.grid;
+  const long = model.rows.length > 12 || model.grid;
   let sorted = model.rows, shown = model.rows, page = 0, extra = () => true;
   const form = make("form", { className: "filter" });
   form.dataset.table = table.id;

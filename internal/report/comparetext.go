@@ -1,0 +1,306 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"assay/audit"
+	"assay/audit/score"
+)
+
+// A comparison is told for a terminal.
+type comparison struct {
+	strings.Builder
+	a, b string // the sides, as columns are named
+}
+
+// listMost is how many of a list are named: more are for the page, or -o json.
+const listMost = 20
+
+// table sets figures of both sides beside each other.
+func (c *comparison) table(rows [][3]string) {
+	tw := tabwriter.NewWriter(c, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tw, "\t%s\t%s\n", clip(c.a, 40), clip(c.b, 40))
+	for _, r := range rows {
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", r[0], r[1], r[2])
+	}
+	tw.Flush()
+}
+
+// list names what turned, one a line.
+func (c *comparison) list(what string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	fmt.Fprintf(c, "\n%s (%d)\n", what, len(names))
+	for _, n := range names[:min(listMost, len(names))] {
+		fmt.Fprintf(c, "  %s\n", oneLine(n))
+	}
+	if n := len(names) - listMost; n > 0 {
+		fmt.Fprintf(c, "  and %d more\n", n)
+	}
+}
+
+func (c *comparison) write(w io.Writer, notes []string) error {
+	if len(notes) > 0 {
+		c.WriteByte('\n')
+	}
+	for _, n := range notes {
+		fmt.Fprintf(c, "note: %s\n", oneLine(n))
+	}
+	_, err := io.WriteString(w, c.String())
+	return err
+}
+
+// Text writes the comparison for a terminal.
+func (d *RecordDiff) Text(w io.Writer) error {
+	c := &comparison{a: "before", b: "now"}
+	fmt.Fprintf(c, "%s on %s\nbefore  %s\nnow     %s\n\n%s\n", oneLine(d.B.Auditor), oneLine(d.B.Project), oneLine(d.From), oneLine(d.To), oneLine(string(d.Judgement.Verdict)))
+	for _, g := range d.Judgement.Reasons {
+		fmt.Fprintf(c, "  %-4s  %s\n", oneLine(string(g.Verdict)), oneLine(g.Text))
+	}
+	c.WriteByte('\n')
+	var rows [][3]string
+	for _, f := range d.Figures {
+		name := f.Name
+		if f.Literal {
+			name += " by the literal"
+		}
+		rows = append(rows, [3]string{name, list(f.Was), list(f.Now)})
+	}
+	for _, f := range d.Dispositions {
+		rows = append(rows, [3]string{oneLine(string(f.Disposition)), counts(f.Was), counts(f.Now)})
+	}
+	c.table(rows)
+	entries := func(es []EntryDiff) (names []string) {
+		for _, e := range es {
+			n := fmt.Sprintf("%-10s %s", e.ID, e.Dimension)
+			if e.Was != e.Now {
+				n += fmt.Sprintf(": %s, now %s", credit(e.Was), credit(e.Now))
+			}
+			names = append(names, n)
+		}
+		return names
+	}
+	found := func(fs []score.Scored) (names []string) {
+		for i := range fs {
+			names = append(names, fmt.Sprintf("%-13s %s  %s", fs[i].Disposition, place(&fs[i]), clip(fs[i].Finding.Title, 70)))
+		}
+		return names
+	}
+	c.list("lost", entries(d.Lost))
+	c.list("found", entries(d.Found))
+	c.list("missed on both sides", entries(d.Missed))
+	c.list("findings that are new", found(d.New))
+	c.list("findings that are gone", found(d.Gone))
+	return c.write(w, d.Notes)
+}
+
+// Text writes the comparison for a terminal.
+func (d *VariantDiff) Text(w io.Writer) error {
+	c := &comparison{a: d.A, b: d.B}
+	fmt.Fprintf(c, "%s\n%s\n\n", standing(d.B, "balanced accuracy", d.Comparison, need(d.Comparison.Need)), d.over())
+	var rows [][3]string
+	for _, m := range score.BenchMetrics() {
+		rows = append(rows, [3]string{m.Title(), m.Show(d.FiguresA), m.Show(d.FiguresB)})
+	}
+	c.table(append(rows, [3]string{"Trials a case", fmt.Sprint(d.FiguresA.Trials), fmt.Sprint(d.FiguresB.Trials)}))
+	c.list("turned wrong", d.AlsoA)
+	c.list("turned right", d.AlsoB)
+	c.list("left out, as the case differs between the two", d.Changed)
+	return c.write(w, d.notes())
+}
+
+// over says what the comparison rests on.
+func (d *VariantDiff) over() string {
+	what, of := "cases", "families"
+	if d.Sites {
+		what, of = "sites", "modules"
+	}
+	return fmt.Sprintf("over %d %s of %d %s that both answered (p %.2g)", d.Comparison.Cases, what, d.Comparison.Families, of, d.Comparison.P)
+}
+
+func (d *VariantDiff) notes() []string {
+	var ns []string
+	ns = append(ns, d.Comparison.Warnings...)
+	if d.OnlyA+d.OnlyB > 0 {
+		what := "cases"
+		if d.Sites {
+			what = "modules"
+		}
+		ns = append(ns, fmt.Sprintf("%d %s were asked of A alone, %d of B alone: they are left out", d.OnlyA, what, d.OnlyB))
+	}
+	return ns
+}
+
+// Text writes the comparison for a terminal.
+func (d *AuditorDiff) Text(w io.Writer) error {
+	c := &comparison{a: d.A, b: d.B}
+	fmt.Fprintf(c, "%s\nover %s, %s\n", recallStanding(d.B, d.Total), amount(len(d.Projects), "project"), rests(d.Total))
+	for i := range d.Projects {
+		p := &d.Projects[i]
+		fmt.Fprintf(c, "\n%s", oneLine(p.Project))
+		if len(d.Projects) > 1 {
+			fmt.Fprintf(c, ": %s\nover %s", recallStanding(d.B, p.Comparison), rests(p.Comparison))
+		}
+		c.WriteString("\n")
+		var rows [][3]string
+		for k, m := range score.AuditMetrics() {
+			if m.Main {
+				rows = append(rows, [3]string{p.Figures[k].Name, list(p.Figures[k].Was), list(p.Figures[k].Now)})
+			}
+		}
+		c.table(rows)
+		c.list("lost", entriesOf(p.AlsoA))
+		c.list("found", entriesOf(p.AlsoB))
+	}
+	notes := slices.Clone(d.Total.Warnings)
+	for _, x := range []struct {
+		who   string
+		alone []string
+	}{{d.A, d.OnlyA}, {d.B, d.OnlyB}} {
+		if len(x.alone) > 0 {
+			notes = append(notes, fmt.Sprintf("audited by %s alone, and left out: %s", x.who, list(x.alone)))
+		}
+	}
+	return c.write(w, notes)
+}
+
+// recallStanding is [standing] for auditors: of recall, over entries and files.
+func recallStanding(b string, c score.Comparison) string {
+	settles := ""
+	switch n := c.Need; {
+	case n.Families > 0:
+		settles = fmt.Sprintf("trials alone do not settle a difference of %.1f points, known vulnerabilities in %s more do", n.Size, amount(n.Families, "file"))
+	case n.Trials > 0:
+		settles = fmt.Sprintf("%s more of each would settle a difference of %.1f points", amount(n.Trials, "trial"), n.Size)
+	}
+	return standing(b, "recall", c, settles)
+}
+
+// rests says what a comparison of recall rests on.
+func rests(c score.Comparison) string {
+	return fmt.Sprintf("%d known vulnerabilities in %s (p %.2g)", c.Cases, amount(c.Families, "file"), c.P)
+}
+
+func entriesOf(ks []score.KnownResult) (names []string) {
+	for _, k := range ks {
+		names = append(names, fmt.Sprintf("%-10s %s", k.ID, k.File))
+	}
+	return names
+}
+
+func amount(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// standing tells a comparison from the point of view of the newcomer B, with the
+// 95 % interval: "new is worse by 4.1 points of recall (1.9 to 6.3), settled"; where
+// it is not, with what would settle it.
+func standing(b, metric string, c score.Comparison, settles string) string {
+	how, by, lo, hi := "worse by", c.Diff.Center, c.Diff.Lo, c.Diff.Hi
+	switch {
+	case by < -0.05:
+		how, by, lo, hi = "better by", -by, -hi, -lo
+	case by < 0.05:
+		how, by = "level:", 0
+	}
+	s := fmt.Sprintf("%s is %s %.1f points of %s (%.1f to %.1f)", oneLine(b), how, by, metric, lo, hi)
+	switch {
+	case c.Standing == score.Better, c.Standing == score.Worse:
+		return s + ", settled"
+	case settles != "":
+		return s + ", not settled: " + settles
+	}
+	return s + ", not settled"
+}
+
+// difference tells a pair of a page, A against B, and what would settle it.
+func difference(c score.Comparison) string {
+	diff := fmt.Sprintf("%+.1f points of balanced accuracy (95 %%: %+.1f to %+.1f), p %.2g, over %d cases of %d families",
+		c.Diff.Center, c.Diff.Lo, c.Diff.Hi, c.P, c.Cases, c.Families)
+	if n := need(c.Need); n != "" && c.Standing == score.NotSettled {
+		diff += ", " + n
+	}
+	return diff
+}
+
+// need says what would settle a comparison; empty where nothing is known to.
+func need(n score.Need) string {
+	switch {
+	case n.Families > 0:
+		return fmt.Sprintf("needs %d more families to settle a difference of %.1f points", n.Families, n.Size)
+	case n.Trials > 0:
+		return fmt.Sprintf("needs %d more trials of each case to settle a difference of %.1f points", n.Trials, n.Size)
+	}
+	return ""
+}
+
+func list(vs []string) string {
+	if len(vs) == 0 {
+		return "none"
+	}
+	return strings.Join(vs, ", ")
+}
+
+func counts(ns []int) string {
+	vs := make([]string, len(ns))
+	for i, n := range ns {
+		vs[i] = fmt.Sprint(n)
+	}
+	return list(vs)
+}
+
+// credit shows what an entry earned.
+func credit(v score.Value) string {
+	if !v.Defined {
+		return v.String()
+	}
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", v.V), "0"), ".")
+}
+
+// oneLine keeps what others wrote on one line and free of control characters.
+func oneLine(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r < ' ', r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029:
+			b.WriteByte(' ')
+		case audit.Invisible(r):
+			fmt.Fprintf(&b, "\\u%04x", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// clip is oneLine, cut after n characters.
+func clip(s string, n int) string {
+	r := []rune(oneLine(s))
+	if len(r) <= n {
+		return string(r)
+	}
+	return string(r[:n-1]) + "…"
+}
+
+// place gives a finding's file with its lines.
+func place(s *score.Scored) string {
+	file := s.Path
+	if file == "" {
+		file = s.Finding.File
+	}
+	if file == "" {
+		file = "no file"
+	}
+	if l := s.Finding.Lines; !l.IsZero() {
+		file += ":" + l.String()
+	}
+	return oneLine(file)
+}
