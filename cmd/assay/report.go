@@ -191,10 +191,8 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.DB, err)
 	}
-	if c.Run_ == "" {
-		if in.Trend, err = report.Trend(ctx, st, byID); err != nil {
-			in.Notes = append(in.Notes, fmt.Sprintf("%s: no trend: %v", c.DB, err)) // another program's file has no runs
-		}
+	if err := in.Results.NoTrend; err != nil {
+		in.Notes = append(in.Notes, fmt.Sprintf("%s: no trend: %v", c.DB, err))
 	}
 	if c.Serve != "" {
 		if in.Running, err = running(ctx, st); err != nil {

@@ -86,7 +86,7 @@ const topMost = 12
 // cellsMost keeps a table of families below MaxPage.
 const cellsMost = 60_000
 
-func newBenchPage(r *Results, ls []variantLine, trend []Series) (*benchPage, error) {
+func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	p := &benchPage{Variants: ls, Results: r}
 	var all, reasons []measured
 	var ss []spent
@@ -105,7 +105,7 @@ func newBenchPage(r *Results, ls []variantLine, trend []Series) (*benchPage, err
 	p.Reasons = barChart("Right for the right reason, with 95 % intervals", reasons, "", 0)
 	p.Cost = costChart("Balanced accuracy against cost", ss)
 	p.Calib = calibrationChart("Confidence against what came of it", cs)
-	p.Trend = lineChart("Balanced accuracy run by run, with 95 % intervals", trend[:min(topMost, len(trend))], score.Value{})
+	p.Trend = lineChart("Balanced accuracy run by run, with 95 % intervals", r.Trend[:min(topMost, len(r.Trend))], score.Value{})
 	var err error
 	if p.Modules, err = moduleLines(r); err != nil {
 		return nil, err

@@ -17,6 +17,13 @@ type cell struct {
 // cellOf shows a metric of what it is a metric of.
 func cellOf(metric, of any) (cell, error) {
 	switch x := of.(type) {
+	case auditorPart:
+		return cellOf(metric, x.row)
+	case row:
+		if m, ok := metric.(score.Metric[*score.Metrics]); ok && m.Name == score.MetricRecall {
+			return cellFrom(x.Recall.String(), x.Recall), nil
+		}
+		return show(metric, x.Metrics)
 	case *score.Metrics:
 		return show(metric, x)
 	case *score.Bench:
@@ -32,16 +39,19 @@ func show[R any](metric any, of R) (cell, error) {
 	if !ok {
 		return cell{}, fmt.Errorf("%T is no metric of a %T", metric, of)
 	}
-	e := m.Of(of)
-	var c cell
-	c.Text, c.Beside, _ = strings.Cut(strings.TrimSuffix(m.Show(of), ")"), " (")
+	return cellFrom(m.Show(of), m.Of(of)), nil
+}
+
+// cellFrom parts a figure from its interval.
+func cellFrom(text string, e score.Estimate) (c cell) {
+	c.Text, c.Beside, _ = strings.Cut(strings.TrimSuffix(text, ")"), " (")
 	switch {
 	case e.Value.Defined:
 		c.Sort = fmt.Sprintf("%.6f", e.Value.V)
 	case e.Low.Defined:
 		c.Sort = fmt.Sprintf("%.6f", e.Low.V)
 	}
-	return c, nil
+	return c
 }
 
 // balanced is the figure that stands for a reviewer where there is room for one.

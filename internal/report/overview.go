@@ -62,7 +62,7 @@ func (s *site) writeBench(o *overview) error {
 		ls = ls[:variantsMost]
 		o.Notes = append(o.Notes, fmt.Sprintf("The %d reviewers with the highest balanced accuracy are shown, of %d. assay report --format csv tells all.", variantsMost, n))
 	}
-	p, err := newBenchPage(s.in.Results, ls, s.in.Trend)
+	p, err := newBenchPage(s.in.Results, ls)
 	if err != nil {
 		return err
 	}

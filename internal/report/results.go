@@ -36,6 +36,8 @@ type Results struct {
 	Modules  []*VariantResults // likewise, of answers about modules: these alone have Modules, and no Cases
 	Rows     int               // evaluations that were read
 	Old      int               // of these, of an earlier form of their case
+	Trend    []Series          // of reviewers, run by run
+	NoTrend  error             // why there is none: another program's file has no runs
 	Odd      int               // of these, nothing can be judged by: see OddWhy
 	// OddWhy says what is wrong with the first odd one.
 	OddWhy string
@@ -107,17 +109,24 @@ type TwinVerdict struct {
 // page of a case shows them, and a run of a million trials must fit in memory.
 const tellings = 3
 
-// Words says whether a reader of results keeps explanations.
+// Words says whether a reader of results keeps explanations, and the trend.
 type Words bool
 
 // LoadResults reads what q chooses; a row of a case that the key does not hold is
 // taken as its file name says. An empty store is an error.
 func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, words Words) (*Results, error) {
-	l := &loader{r: &Results{}, key: key, words: map[int64][2]int{}, variants: map[Variant]*VariantResults{}, made: map[string]*audit.Case{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
+	l, t := newLoader(key), &trend{}
+	if words && q.Run == "" {
+		var err error
+		if t, err = newTrend(ctx, st); err != nil {
+			l.r.NoTrend, t = err, &trend{}
+		}
+	}
 	for e, err := range st.Summaries(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
+		t.keep(e)
 		l.add(&e)
 	}
 	if l.r.Rows == 0 {
@@ -127,6 +136,10 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 		return nil, fmt.Errorf("none of %d evaluations can be judged: %s", l.r.Rows, l.r.OddWhy)
 	}
 	l.r.addUp()
+	var err error
+	if l.r.Trend, err = t.series(key); err != nil {
+		return nil, err
+	}
 	if err := l.readViolations(ctx, st); err != nil {
 		return nil, err
 	}
@@ -191,6 +204,10 @@ type loader struct {
 	variants map[Variant]*VariantResults
 	trials   map[trialKey]*Trial
 	of       map[fileKey]*audit.Case
+}
+
+func newLoader(key Key) *loader {
+	return &loader{r: &Results{}, key: key, words: map[int64][2]int{}, variants: map[Variant]*VariantResults{}, made: map[string]*audit.Case{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
 }
 
 // A trialKey tells equal trials: lists that store.Summaries shares are equal where

@@ -34,7 +34,6 @@ type Input struct {
 	Records  []*record.Record          // oldest first
 	Projects map[string]*audit.Project // keys by name; a record whose key is missing is shown without titles and places
 	Results  *Results
-	Trend    []Series // of reviewers, run by run
 	Apps     []*audit.App
 	Made     time.Time
 	Notes    []string // what could not be read

@@ -5,52 +5,84 @@ import (
 	"fmt"
 	"slices"
 
-	"assay/audit"
 	"assay/audit/score"
 	"assay/internal/store"
 )
 
 // trendMost is how many answers a trend is made of, newest runs first: each run's
-// are read and scored anew, which a million rows would make slow.
+// are kept and scored, which a million would make slow.
 const trendMost = 100_000
 
-// Trend gives each reviewer's balanced accuracy run by run, oldest first, with its
-// interval: what a run asked together with what it counted as its own. A series
-// without two runs is left out. cases are by ID.
-func Trend(ctx context.Context, st store.Store, cases map[string]*audit.Case) ([]Series, error) {
+// A trend gathers the answers of runs while all answers are read.
+type trend struct {
+	runs    []store.Run // newest first
+	counted map[string][]int64
+	rows    map[int64]*store.Evaluation // by ID, nil until it is read
+}
+
+// newTrend says which answers are wanted. A store without runs has no trend.
+func newTrend(ctx context.Context, st store.Store) (*trend, error) {
+	t := &trend{rows: map[int64]*store.Evaluation{}}
 	runs, err := st.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	of := map[string][]point{}
+	var ids []string
 	left := trendMost
-	for _, run := range runs { // newest first
-		left -= run.Planned
-		if left < 0 {
+	for _, run := range runs {
+		if left -= run.Planned; left < 0 {
 			break
 		}
-		if run.Suite != "Bench" || run.Planned == 0 {
-			continue
+		if run.Suite == "Bench" && run.Planned > 0 {
+			t.runs, ids = append(t.runs, run), append(ids, run.ID)
 		}
-		r, err := LoadResults(ctx, st, store.Query{Run: run.ID}, Key{Cases: cases}, false)
-		if err != nil {
-			continue // nothing of it can be judged: the report of all runs says why
+	}
+	if t.counted, err = st.Counted(ctx, ids); err != nil {
+		return nil, err
+	}
+	for _, counted := range t.counted {
+		for _, id := range counted {
+			t.rows[id] = nil
 		}
-		for _, v := range r.Variants {
+	}
+	return t, nil
+}
+
+// keep keeps an answer that is wanted.
+func (t *trend) keep(e store.Evaluation) {
+	if _, wanted := t.rows[e.ID]; wanted {
+		t.rows[e.ID] = &e
+	}
+}
+
+// series gives each reviewer's balanced accuracy run by run, oldest first, with its
+// interval: what a run asked together with what it counted as its own. A series without
+// two runs is left out.
+func (t *trend) series(key Key) ([]Series, error) {
+	var names []string
+	of := map[string][]point{}
+	for _, run := range t.runs {
+		l := newLoader(Key{Cases: key.Cases})
+		ids := t.counted[run.ID]
+		slices.Sort(ids)
+		for _, id := range ids {
+			if e := t.rows[id]; e != nil {
+				l.add(e) // what nothing can be judged by counts nowhere: the report of all runs says why
+			}
+		}
+		for _, v := range l.r.Variants {
 			b, err := score.BenchOf(v.Score(""))
 			if err != nil {
 				return nil, fmt.Errorf("%s in run %s: %w", v, run.ID, err)
 			}
-			e := b.BalancedAccuracy
-			if !e.Value.Defined {
+			if !b.BalancedAccuracy.Value.Defined {
 				continue
 			}
 			name := v.String()
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
-			of[name] = append(of[name], point{run.Started, e})
+			of[name] = append(of[name], point{run.Started, b.BalancedAccuracy})
 		}
 	}
 	var all []Series

@@ -38,8 +38,10 @@ func TestBenchTrend(t *testing.T) {
 			}
 		}
 	}
-	trend, err := report.Trend(ctx, st, nil)
+	r, err := report.LoadResults(ctx, st, store.Query{}, report.Key{}, true)
 	require.NoError(t, err)
+	require.NoError(t, r.NoTrend)
+	trend := r.Trend
 	require.Len(t, trend, 1)
 	require.Equal(t, "model-0@evaluation-prompt", trend[0].Name)
 	require.Len(t, trend[0].Points, 2)
@@ -48,10 +50,8 @@ func TestBenchTrend(t *testing.T) {
 	require.Less(t, trend[0].Points[1].E.Low.V, trend[0].Points[1].E.Value.V)
 	require.Greater(t, trend[0].Points[1].E.High.V, trend[0].Points[1].E.Value.V)
 
-	r, err := report.LoadResults(ctx, st, store.Query{}, report.Key{}, true)
-	require.NoError(t, err)
 	dir := t.TempDir()
-	_, err = report.WriteSite(dir, report.Input{Results: r, Trend: trend, Made: day})
+	_, err = report.WriteSite(dir, report.Input{Results: r, Made: day})
 	require.NoError(t, err)
 	page, err := os.ReadFile(filepath.Join(dir, "bench.html"))
 	require.NoError(t, err)

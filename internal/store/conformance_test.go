@@ -204,6 +204,12 @@ func summary(t *testing.T, e engine) {
 	require.NoError(t, s.Put(ctx, other))
 	require.NoError(t, s.Reuse(ctx, "r2", earlier[:3]))
 	require.NoError(t, s.Reuse(ctx, "r2", earlier[:3]), "saying it twice changes nothing")
+	counted, err := s.Counted(ctx, []string{"r1", "r2", "none"})
+	require.NoError(t, err)
+	require.Len(t, counted["r1"], len(earlier))
+	require.Len(t, counted["r2"], 4, "its own, and those that it reused")
+	require.Subset(t, counted["r2"], []int64{earlier[0].ID, earlier[1].ID, earlier[2].ID})
+	require.Len(t, counted, 2)
 
 	line := func(o audit.Outcome, r store.Reason, n int) store.Line {
 		return store.Line{Model: "m", Prompt: "evaluation-prompt", Twin: "renamed", App: "shop", Family: "shop/list-orders",

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -51,4 +52,33 @@ func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
 		out = append(out, r)
 	}
 	return out, s.wrap("reading runs", rows.Err())
+}
+
+// Counted asks for a few hundred runs at once.
+func (s *sqlStore) Counted(ctx context.Context, runs []string) (map[string][]int64, error) {
+	counted := map[string][]int64{}
+	for chunk := range slices.Chunk(runs, 300) {
+		args := make([]any, len(chunk))
+		for i, run := range chunk {
+			args[i] = run
+		}
+		of := " WHERE run_id IN (" + places(1, len(chunk)) + ")"
+		rows, err := s.db.QueryContext(ctx, "SELECT run_id, id FROM evaluations"+of+" UNION ALL SELECT run_id, evaluation_id FROM reused"+of, args...)
+		if err != nil {
+			return nil, s.wrap("reading what runs count", err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var run string
+			var id int64
+			if err := rows.Scan(&run, &id); err != nil {
+				return nil, s.wrap("reading what runs count", err)
+			}
+			counted[run] = append(counted[run], id)
+		}
+		if err := rows.Err(); err != nil {
+			return nil, s.wrap("reading what runs count", err)
+		}
+	}
+	return counted, nil
 }

@@ -48,7 +48,7 @@ func (s *summary) show(w io.Writer, v view) {
 	for _, n := range next {
 		foot = append(foot, n.to+": "+n.command) // not broken: it is to be copied
 	}
-	free := v.lines - 2 - len(foot)
+	free := v.lines - 2 - len(foot) - min(1, len(foot)) // a blank before them
 	tables := map[string][]string{} // heads
 	ends := map[string][]string{}
 	var blocks []*block
@@ -57,7 +57,7 @@ func (s *summary) show(w io.Writer, v view) {
 		tables[suite], ends[suite] = head, end
 		blocks = append(blocks, bs...)
 		if len(head)+len(end) > 0 {
-			free -= 2 + len(head) + len(end) // a blank, and the line that counts what is left out
+			free -= 1 + len(head) + len(end) + len(leftOut(verdicts(bs), v.width)) // a blank, and what counts the rest, at most
 		}
 	}
 	chosen := choose(blocks, free, v.all)
@@ -67,19 +67,17 @@ func (s *summary) show(w io.Writer, v view) {
 		}
 		fmt.Fprintln(w)
 		lines := tables[suite]
-		left := map[audit.Verdict]int{}
+		var left []*block
 		for _, b := range blocks {
 			switch {
 			case b.suite != suite:
 			case chosen[b]:
 				lines = append(lines, b.text...)
 			default:
-				for _, l := range b.rows {
-					left[l.verdict]++
-				}
+				left = append(left, b)
 			}
 		}
-		lines = append(append(lines, leftOut(left, v.width)...), ends[suite]...)
+		lines = append(append(lines, leftOut(verdicts(left), v.width)...), ends[suite]...)
 		fmt.Fprintln(w, strings.Join(lines, "\n"))
 	}
 	if len(foot) > 0 {
@@ -103,6 +101,17 @@ func choose(blocks []*block, free int, all bool) map[*block]bool {
 		}
 	}
 	return chosen
+}
+
+// verdicts counts those of blocks' rows.
+func verdicts(blocks []*block) map[audit.Verdict]int {
+	by := map[audit.Verdict]int{}
+	for _, b := range blocks {
+		for _, l := range b.rows {
+			by[l.verdict]++
+		}
+	}
+	return by
 }
 
 // leftOut counts the rows for which there was no line.

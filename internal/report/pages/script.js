@@ -21,7 +21,6 @@ const asked = (hash) => {
   try { id = decodeURIComponent(raw); } catch { /* as it is */ }
   return { id, picks: new URLSearchParams(query || (raw.startsWith("q=") ? raw : "")) };
 };
-const perPage = innerWidth < 640 ? 10 : 25;
 // On a phone a row of up to so many columns is a card; wider tables scroll.
 const cardMost = 16;
 
@@ -153,6 +152,7 @@ const tabulate = (root, table, hash) => {
   const model = gridRows(root, table) || writtenRows(table);
   const body = table.tBodies[0], frame = table.parentElement;
   const long = model.rows.length > 12 || model.grid;
+  const perPage = innerWidth >= 640 ? 25 : table.tHead.rows[0].cells.length > 6 ? 5 : 10;
   let sorted = model.rows, shown = model.rows, page = 0, extra = () => true;
   const form = make("form", { className: "filter" });
   form.dataset.table = table.id;
