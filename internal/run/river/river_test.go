@@ -226,7 +226,7 @@ func TestInterruptedWaiting(t *testing.T) {
 	defer s.Close()
 	db := open(t, database(t))
 	h := chatHouse(t, s, 300)
-	plan, err := run.Prepare(context.Background(), run.Config{Store: db.Store, Budget: 100, Concurrency: 4}, h.items)
+	plan, err := run.Prepare(context.Background(), run.Config{Store: db.Store, Budget: 100, Concurrency: 4, Grace: 10 * time.Minute}, h.items)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r, err := db.Enqueue(ctx, plan, h.tasks)
