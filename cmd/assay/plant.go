@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"assay/audit/fixture"
 	"assay/internal/planted"
 	"assay/internal/suite"
 )
@@ -38,7 +39,7 @@ func (c *plantCmd) Run() error {
 	if err := os.WriteFile(key, planted.KeyMarkdown(project), 0o600); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Clean(c.Out)+".key.tree.tsv", target.TreeTSV(), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Clean(c.Out)+".key.tree.tsv", fixture.FormatTree(project.Tree), 0o600); err != nil {
 		return err
 	}
 	fmt.Printf("%s with seed %d: %d files in %s; %d known vulnerabilities and %d decoys in %s\n",

@@ -285,7 +285,7 @@ func TestTreeIsGits(t *testing.T) {
 		fields := strings.Fields(l)
 		require.Equal(t, fields[1], key.Tree[fields[3]].Blob)
 	}
-	require.Equal(t, 1+len(target.Files), bytes.Count(target.TreeTSV(), []byte("\n")))
+	require.Equal(t, 1+len(target.Files), bytes.Count(fixture.FormatTree(target.Project().Tree), []byte("\n")))
 }
 
 func TestExportIsReadOnly(t *testing.T) {
@@ -356,7 +356,7 @@ func TestKeyScores(t *testing.T) {
 		target := read(t, desk(t)).Draw(seed).Render()
 		key := target.Project()
 		require.NoError(t, fixture.MissingDimensions(key, dims))
-		written := fstest.MapFS{"desk.md": {Data: planted.KeyMarkdown(key)}, "desk.tree.tsv": {Data: target.TreeTSV()}}
+		written := fstest.MapFS{"desk.md": {Data: planted.KeyMarkdown(key)}, "desk.tree.tsv": {Data: fixture.FormatTree(target.Project().Tree)}}
 		back, err := fixture.ReadProject(written, "desk.md")
 		require.NoError(t, err)
 		require.Equal(t, []any{key.KeyHash, key.Tree, key.Commit, key.Expected, key.Coverage, key.RecallGoal},

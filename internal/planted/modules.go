@@ -10,6 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"assay/audit"
+	"assay/audit/fixture"
 )
 
 // Bounds of a module review.
@@ -34,9 +35,9 @@ const everywhere = "all"
 const rulesFile = "docs/rules.md"
 
 // modules reads the table of modules.
-func (r *reader) modules(s *section) {
-	for _, row := range s.rows(r.c, "Module", "Files") {
-		m := Module{Name: row.get("Module"), files: row.list("Files"), pos: row.pos}
+func (r *reader) modules(s *fixture.Section) {
+	for _, row := range r.rows(s, "Module", "Files") {
+		m := Module{Name: row.Get("Module"), files: row.List("Files"), pos: row.Pos}
 		switch {
 		case m.Name == everywhere:
 			r.p.shared = m.files

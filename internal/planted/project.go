@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/audit"
+	"assay/audit/fixture"
 )
 
 // A Project is a planted project as it is written: its source with both variants
@@ -103,24 +104,22 @@ type reader struct {
 func (r *reader) show(rel string) string { return path.Join(r.dir, rel) }
 
 func (r *reader) document() {
-	b, err := fs.ReadFile(r.fsys, path.Join(r.dir, "project.md"))
-	if err != nil {
-		r.c.at(audit.Pos{File: r.p.Pos.File}, "cannot be read: %v: expected the description of a planted project", err)
-		return
-	}
-	b = []byte(strings.ReplaceAll(string(b), "\r\n", "\n"))
-	sections := readSections(r.p.Pos.File, b, r.c)
+	sections, err := fixture.ReadSections(r.fsys, r.p.Pos.File)
+	r.c.add(r.p.Pos, err)
 	if len(sections) == 0 {
-		r.c.at(r.p.Pos, "no heading: expected \"# <title of the project>\"")
+		if err == nil {
+			r.c.at(r.p.Pos, "no heading: expected \"# <title of the project>\"")
+		}
 		return
 	}
-	r.p.Title = sections[0].title
-	r.identity(sections[0])
+	r.p.Title = sections[0].Title
+	r.identity(&sections[0])
 	seen := map[string]bool{}
-	for _, s := range sections[1:] {
-		key := fold(s.title)
+	for i := range sections[1:] {
+		s := &sections[i+1]
+		key := fold(s.Title)
 		if seen[key] {
-			r.c.at(s.pos, "a second section %q: expected one", "# "+s.title)
+			r.c.at(s.Pos, "a second section %q: expected one", "# "+s.Title)
 			continue
 		}
 		seen[key] = true
@@ -133,76 +132,76 @@ func (r *reader) document() {
 	}
 }
 
-func (r *reader) section(key string, s *section) {
+func (r *reader) section(key string, s *fixture.Section) {
 	switch key {
 	case "commands":
 		r.commands(s)
 	case "names":
-		for _, row := range s.rows(r.c, "Name", "Alternatives") {
-			r.p.names = append(r.p.names, choice{row.get("Name"), row.list("Alternatives"), row.pos})
+		for _, row := range r.rows(s, "Name", "Alternatives") {
+			r.p.names = append(r.p.names, choice{row.Get("Name"), row.List("Alternatives"), row.Pos})
 		}
 	case "files":
-		for _, row := range s.rows(r.c, "File", "Alternatives") {
-			r.p.files = append(r.p.files, choice{row.get("File"), row.list("Alternatives"), row.pos})
+		for _, row := range r.rows(s, "File", "Alternatives") {
+			r.p.files = append(r.p.files, choice{row.Get("File"), row.List("Alternatives"), row.Pos})
 		}
 	case "modules":
 		r.modules(s)
 	case "sites":
-		for _, row := range s.rows(r.c, "ID", "Dimension", "CWE", "Severity", "Function", "Title", "Evidence", "Decoy reason", "Rule", "Kind", "Reach") {
+		for _, row := range r.rows(s, "ID", "Dimension", "CWE", "Severity", "Function", "Title", "Evidence", "Decoy reason", "Rule", "Kind", "Reach") {
 			r.p.Sites = append(r.p.Sites, row.site())
 		}
 	default:
-		r.c.at(s.pos, "unknown section %q: expected Commands, Names, Files, Modules or Sites", "# "+s.title)
+		r.c.at(s.Pos, "unknown section %q: expected Commands, Names, Files, Modules or Sites", "# "+s.Title)
 	}
 }
 
-func (r *reader) identity(s *section) {
-	for _, row := range s.rows(r.c, "Field", "Value") {
-		switch fold(row.get("Field")) {
+func (r *reader) identity(s *fixture.Section) {
+	for _, row := range r.rows(s, "Field", "Value") {
+		switch fold(row.Get("Field")) {
 		case "language", "languages":
-			r.p.Languages = row.list("Value")
+			r.p.Languages = row.List("Value")
 		case "framework":
-			r.p.Framework = row.get("Value")
+			r.p.Framework = row.Get("Value")
 		case "packages":
-			r.p.Packages = row.list("Value")
+			r.p.Packages = row.List("Value")
 		case "recall goal":
-			text, percent := strings.CutSuffix(row.get("Value"), "%")
+			text, percent := strings.CutSuffix(row.Get("Value"), "%")
 			n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 			if percent {
 				n /= 100
 			}
 			if err != nil || !(n > 0 && n <= 1) {
-				row.errorf("the recall goal is %q: expected a share like 70 %%", row.get("Value"))
+				row.errorf("the recall goal is %q: expected a share like 70 %%", row.Get("Value"))
 				continue
 			}
 			r.p.RecallGoal = n
 		default:
-			row.errorf("unknown field %q: expected Language, Framework, Packages or Recall goal", row.get("Field"))
+			row.errorf("unknown field %q: expected Language, Framework, Packages or Recall goal", row.Get("Field"))
 		}
 	}
 	if len(r.p.Languages) == 0 || r.p.RecallGoal == 0 {
-		r.c.at(s.pos, "the fields Language and Recall goal are needed in the first table")
+		r.c.at(s.Pos, "the fields Language and Recall goal are needed in the first table")
 	}
 }
 
-func (r *reader) commands(s *section) {
+func (r *reader) commands(s *fixture.Section) {
 	c := &r.p.Commands
 	steps := map[string]*string{"setup": &c.Setup, "build": &c.Build, "migrate": &c.Migrate, "start": &c.Start,
 		"test": &c.Test, "functional": &c.Functional, "exploit": &c.Exploit}
-	for _, row := range s.rows(r.c, "Step", "Command") {
-		to := steps[fold(row.get("Step"))]
+	for _, row := range r.rows(s, "Step", "Command") {
+		to := steps[fold(row.Get("Step"))]
 		switch {
 		case to == nil:
-			row.errorf("unknown step %q: expected setup, build, migrate, start, test, functional or exploit", row.get("Step"))
+			row.errorf("unknown step %q: expected setup, build, migrate, start, test, functional or exploit", row.Get("Step"))
 		case *to != "":
-			row.errorf("a second command for %s: expected one", row.get("Step"))
+			row.errorf("a second command for %s: expected one", row.Get("Step"))
 		default:
-			*to = row.get("Command")
+			*to = row.Get("Command")
 		}
 	}
 	for _, need := range []string{"start", "test", "functional", "exploit"} {
 		if *steps[need] == "" {
-			r.c.at(s.pos, "the step %s has no command", need)
+			r.c.at(s.Pos, "the step %s has no command", need)
 		}
 	}
 }
@@ -211,19 +210,19 @@ var siteID = regexp.MustCompile(`^[A-Z]{2,4}-[0-9]+$`)
 
 // site reads a row of the table of sites.
 func (r row) site() Site {
-	s := Site{ID: r.get("ID"), Functions: r.list("Function"), Title: r.raw("Title"), Evidence: r.raw("Evidence"),
-		Reason: r.raw("Decoy reason"), Kind: fold(r.get("Kind")), Reach: fold(r.get("Reach")), Pos: r.pos}
+	s := Site{ID: r.Get("ID"), Functions: r.List("Function"), Title: r.Raw("Title"), Evidence: r.Raw("Evidence"),
+		Reason: r.Raw("Decoy reason"), Kind: fold(r.Get("Kind")), Reach: fold(r.Get("Reach")), Pos: r.Pos}
 	if !siteID.MatchString(s.ID) {
 		r.errorf("the ID is %q: expected 2 to 4 capital letters, a hyphen and a number, as in ORD-07", s.ID)
 	}
 	var err error
-	if s.Dimension, err = audit.ParseDimension(r.get("Dimension")); err != nil {
+	if s.Dimension, err = audit.ParseDimension(r.Get("Dimension")); err != nil {
 		r.errorf("%v", err)
 	}
-	if s.Severity, err = audit.ParseSeverity(r.get("Severity")); err != nil || s.Severity == audit.Info {
-		r.errorf("the severity is %q: expected CRITICAL, HIGH, MEDIUM or LOW", r.get("Severity"))
+	if s.Severity, err = audit.ParseSeverity(r.Get("Severity")); err != nil || s.Severity == audit.Info {
+		r.errorf("the severity is %q: expected CRITICAL, HIGH, MEDIUM or LOW", r.Get("Severity"))
 	}
-	for _, text := range r.list("CWE") {
+	for _, text := range r.List("CWE") {
 		w, err := audit.ParseCWE(text)
 		if err != nil {
 			r.errorf("%v", err)
@@ -235,7 +234,7 @@ func (r row) site() Site {
 	if len(s.CWEs) == 0 {
 		r.errorf("no CWE: expected those that a competent auditor would name, the best first")
 	}
-	for _, text := range r.list("Rule") {
+	for _, text := range r.List("Rule") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			r.errorf("the rule is %q: expected numbers from docs/rules.md, separated by commas", text)
@@ -243,15 +242,15 @@ func (r row) site() Site {
 		s.Rules = append(s.Rules, n)
 	}
 	for _, col := range []string{"Title", "Evidence", "Decoy reason"} {
-		if r.raw(col) == "" {
+		if r.Raw(col) == "" {
 			r.errorf("%s is empty", col)
 		}
 	}
 	if !slices.Contains(Kinds(), s.Kind) {
-		r.errorf("the kind is %q: expected one of %s", r.get("Kind"), strings.Join(Kinds(), ", "))
+		r.errorf("the kind is %q: expected one of %s", r.Get("Kind"), strings.Join(Kinds(), ", "))
 	}
 	if s.Reach != "local" && s.Reach != "cross" {
-		r.errorf("the reach is %q: expected local or cross", r.get("Reach"))
+		r.errorf("the reach is %q: expected local or cross", r.Get("Reach"))
 	}
 	return s
 }

@@ -2,21 +2,19 @@ package planted
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/seal"
 )
 
 // A File is a file of an export.
@@ -176,17 +174,7 @@ func (r *Target) Export(dir string) error {
 	if err := r.write(dir, 0o444); err != nil {
 		return err
 	}
-	var dirs []string
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			dirs = append(dirs, name)
-		}
-		return err
-	})
-	for _, d := range slices.Backward(dirs) {
-		err = cmp.Or(err, os.Chmod(d, 0o555))
-	}
-	return err
+	return seal.ReadOnly(dir)
 }
 
 func (r *Target) write(dir string, mode os.FileMode) error {
@@ -210,16 +198,6 @@ func (r *Target) write(dir string, mode os.FileMode) error {
 		}
 	}
 	return nil
-}
-
-// TreeTSV gives the tree as the content of a tree manifest.
-func (r *Target) TreeTSV() []byte {
-	var b bytes.Buffer
-	b.WriteString("path\tlines\tblob\n")
-	for _, f := range r.Files {
-		fmt.Fprintf(&b, "%s\t%d\t%s\n", f.Path, countLines(f.Content), gitHash("blob", f.Content))
-	}
-	return b.Bytes()
 }
 
 func countLines(b []byte) int {

@@ -2,7 +2,6 @@ package planted
 
 import (
 	"cmp"
-	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -25,12 +24,7 @@ func (r *reader) readReviews() {
 		source.Known = append(source.Known, audit.Known{ID: s.ID})
 	}
 	rs, err := fixture.ReadReviews(r.fsys, path.Join(r.dir, "reviews.md"), source)
-	var all fixture.Errors
-	if errors.As(err, &all) {
-		r.c.errs = append(r.c.errs, all...)
-	} else if err != nil {
-		r.c.at(audit.Pos{File: r.show("reviews.md")}, "%v", err)
-	}
+	r.c.add(audit.Pos{File: r.show("reviews.md")}, err)
 	for _, v := range rs {
 		for _, f := range v.Functions {
 			if own := f[strings.LastIndex(f, ".")+1:]; !slices.Contains(words[v.File], own) {

@@ -69,7 +69,7 @@ func (c *Clone) Export(ctx context.Context, dir string) (*Sealed, error) {
 	if err := unused(blankers, s.Names); err != nil {
 		return nil, err
 	}
-	return s, readOnly(s.Dir)
+	return s, ReadOnly(s.Dir)
 }
 
 func newSealed(dir string) (*Sealed, error) {
@@ -129,10 +129,9 @@ var manifests = map[string]bool{"go.mod": true, "go.sum": true, "package.json": 
 	"yarn.lock": true, "pom.xml": true, "requirements.txt": true, "Pipfile": true, "Pipfile.lock": true,
 	"poetry.lock": true, "composer.json": true, "composer.lock": true}
 
-// readOnly takes the right to write from the export's folders. An auditor that
-// runs as root writes all the same: audit/auditor mounts it read-only where it
-// can.
-func readOnly(dir string) error {
+// ReadOnly takes the right to write from an export's folders. An auditor that runs as
+// root writes all the same: internal/box mounts it read-only where it can.
+func ReadOnly(dir string) error {
 	var dirs []string
 	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() {

@@ -154,16 +154,22 @@ func (c *Clone) blobs(ctx context.Context) ([]blob, error) {
 	return bs, nil
 }
 
+// hashes gives the blobs by path.
+func hashes(bs []blob) map[string]string {
+	m := make(map[string]string, len(bs))
+	for _, b := range bs {
+		m[b.path] = b.hash
+	}
+	return m
+}
+
 // verify compares the tree manifest with the tree at the pin.
 func (c *Clone) verify(ctx context.Context) error {
 	bs, err := c.blobs(ctx)
 	if err != nil {
 		return err
 	}
-	at := make(map[string]string, len(bs))
-	for _, b := range bs {
-		at[b.path] = b.hash
-	}
+	at := hashes(bs)
 	for _, f := range c.Project.Tree {
 		if got := at[f.Path]; got != f.Blob {
 			return fmt.Errorf("%s: the manifest says that %s is blob %s, and at %s it is %q: expected the same",

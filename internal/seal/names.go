@@ -39,7 +39,7 @@ func (ns Names) Hide(path string) string {
 // project that holds a new name already.
 func (ns Names) hide(file, text string) (string, error) {
 	for _, r := range ns {
-		if r.find(text, r.To) >= 0 {
+		if r.find(text, r.To, 0) >= 0 {
 			return "", fmt.Errorf("%s: the new name %q stands in %s already: expected one that the project does not use", r.Pos, r.To, file)
 		}
 	}
@@ -80,28 +80,24 @@ func (ns Names) reveal(s string) string {
 
 // replace puts to wherever name stands in s.
 func (r *rename) replace(s, name, to string) string {
-	at := r.find(s, name)
-	if at < 0 {
-		return s
-	}
 	var b strings.Builder
 	from := 0
-	for at >= 0 {
+	for at := r.find(s, name, 0); at >= 0; at = r.find(s, name, from) {
 		b.WriteString(s[from:at])
 		b.WriteString(to)
 		from = at + len(name)
-		at = r.findFrom(s, name, from)
+	}
+	if from == 0 {
+		return s
 	}
 	b.WriteString(s[from:])
 	return b.String()
 }
 
-func (r *rename) find(s, name string) int { return r.findFrom(s, name, 0) }
-
-// findFrom gives where name stands in s at or behind from: as a whole name, with
+// find gives where name stands in s at or behind from: as a whole name, with
 // no letter, digit or _ beside it, or where Within says so anywhere. It gives -1
 // where it does not.
-func (r *rename) findFrom(s, name string, from int) int {
+func (r *rename) find(s, name string, from int) int {
 	for from < len(s) {
 		i := strings.Index(s[from:], name)
 		if i < 0 {

@@ -7,20 +7,16 @@ import (
 	"assay/audit"
 )
 
-// Tree lists the text files at the pin: what an answer key can name. A file is text
-// when its first 8000 bytes hold no NUL, as git tells it.
+// Tree lists the text files at the pin: what an answer key can name.
 func (c *Clone) Tree(ctx context.Context) (audit.Tree, error) {
 	bs, err := c.blobs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	hashes := map[string]string{}
-	for _, b := range bs {
-		hashes[b.path] = b.hash
-	}
+	hashes := hashes(bs)
 	tree := audit.Tree{}
 	err = c.read(ctx, bs, func(path string, content []byte, err error) error {
-		if err != nil || bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0 {
+		if err != nil || !isText(content) {
 			return err
 		}
 		lines := bytes.Count(content, []byte("\n"))
@@ -31,4 +27,20 @@ func (c *Clone) Tree(ctx context.Context) (audit.Tree, error) {
 		return nil
 	})
 	return tree, err
+}
+
+// Others lists the files at the pin that the manifest does not: the export holds
+// them too, and a finding that names one names no missing path.
+func (c *Clone) Others(ctx context.Context) ([]string, error) {
+	bs, err := c.blobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var others []string
+	for _, b := range bs {
+		if _, source := c.Project.Tree[b.path]; !source {
+			others = append(others, b.path)
+		}
+	}
+	return others, nil
 }

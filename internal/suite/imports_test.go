@@ -34,7 +34,7 @@ var imports = map[string][]string{
 	"internal/static/flow":       {"internal/static/lang", "internal/static/rules"},
 	"internal/seal":              {"audit"},
 	"internal/proof":             {"audit"},
-	"internal/planted":           {"audit", "audit/fixture"},
+	"internal/planted":           {"audit", "audit/fixture", "internal/seal"},
 	"internal/planted/loopback":  {"internal/postgres"},
 	"internal/store":             {"audit"},
 	"internal/postgres":          {},

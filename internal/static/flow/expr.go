@@ -45,9 +45,8 @@ func (f *frame) eval(n *lang.Node) value {
 		if n.Name != "" && n.Op != "lambda" {
 			return value{fn: n}
 		}
-		ret := f.closure(n, value{})
-		ret.fn = n
-		return value{fn: n, from: nil, text: "", typ: "function"}
+		f.closure(n, value{})
+		return value{fn: n, typ: "function"}
 	case lang.Array, lang.Dict:
 		return f.collection(n)
 	case lang.Pair:

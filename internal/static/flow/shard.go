@@ -40,7 +40,6 @@ type Hit struct {
 	Trace      []Step // source first; empty for rules without data flow
 	Confidence float64
 	Weak       bool // the data is a parameter that no call in the project was seen to fill
-	Detail     string
 	weakFn     *Func
 }
 

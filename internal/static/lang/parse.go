@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path"
@@ -159,23 +160,13 @@ func refuse(p string, src []byte) error {
 			line = i
 		}
 		if i-line > maxLine {
-			return fmt.Errorf("%s:%d: a line of more than %d bytes, minified or generated: %w", p, lineOf(src, i), maxLine, ErrSkip)
+			return fmt.Errorf("%s:%d: a line of more than %d bytes, minified or generated: %w", p, 1+bytes.Count(src[:i], []byte("\n")), maxLine, ErrSkip)
 		}
 	}
 	if deepest > maxNesting {
 		return fmt.Errorf("%s: brackets nested %d deep, more than %d: %w", p, deepest, maxNesting, ErrSkip)
 	}
 	return nil
-}
-
-func lineOf(src []byte, at int) int {
-	n := 1
-	for _, c := range src[:at] {
-		if c == '\n' {
-			n++
-		}
-	}
-	return n
 }
 
 // finish collects imports and package, and names functions by what they are

@@ -55,8 +55,7 @@ func Read(fsys fs.FS) (*Set, error) {
 func newTable() *Table {
 	m := func() map[string][]Pattern { return map[string][]Pattern{} }
 	return &Table{Calls: m(), Assigns: m(), Notes: m(), Pairs: m(), Attrs: m(), Idents: m(), Sources: m(),
-		Cleans: m(), Guards: m(), Passes: m(), Stops: m(), Types: m(), SourceMembers: m(), SourceIdents: m(),
-		Checks: map[string]*Rule{}}
+		Cleans: m(), Guards: m(), Passes: m(), Stops: m(), Types: m(), SourceMembers: m(), SourceIdents: m()}
 }
 
 func (s *Set) add(name string, b []byte) error {

@@ -64,7 +64,6 @@ type Match struct {
 	Present map[string]string `yaml:"present"` // scope -> expression that must match
 
 	Rule    *Rule          `yaml:"-"`
-	Pats    []Pattern      `yaml:"-"`
 	Args    []string       `yaml:"-"`
 	Tests   []Test         `yaml:"-"`
 	Without []ScopeTest    `yaml:"-"`
@@ -142,7 +141,6 @@ type Table struct {
 	SourceMembers, SourceIdents                   map[string][]Pattern
 	Params, Entries                               []*Model
 	Returns                                       []*Match
-	Checks                                        map[string]*Rule
 }
 
 // A Set is all rules, compiled.
