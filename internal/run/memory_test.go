@@ -76,6 +76,9 @@ func (m *memory) Evaluations(context.Context, store.Query) iter.Seq2[store.Evalu
 }
 func (m *memory) Attempts(context.Context, string, string) ([]audit.Attempt, error) { return nil, nil }
 func (m *memory) Summary(context.Context, store.Query) ([]store.Line, error)        { return nil, nil }
+func (m *memory) Counted(context.Context, []string) (map[string][]int64, error) {
+	return nil, nil
+}
 func (m *memory) Runs(context.Context) ([]store.Run, error)                         { return m.runs, nil }
 func (m *memory) Close() error                                                      { return nil }
 
