@@ -79,8 +79,8 @@ func (m *memory) Summary(context.Context, store.Query) ([]store.Line, error)    
 func (m *memory) Counted(context.Context, []string) (map[string][]int64, error) {
 	return nil, nil
 }
-func (m *memory) Runs(context.Context) ([]store.Run, error)                         { return m.runs, nil }
-func (m *memory) Close() error                                                      { return nil }
+func (m *memory) Runs(context.Context) ([]store.Run, error) { return m.runs, nil }
+func (m *memory) Close() error                              { return nil }
 
 func (m *memory) Summaries(ctx context.Context, q store.Query) iter.Seq2[store.Evaluation, error] {
 	return m.Evaluations(ctx, q)
