@@ -49,7 +49,7 @@ func (s *summary) show(w io.Writer, v view) {
 		foot = append(foot, n.to+": "+n.command) // not broken: it is to be copied
 	}
 	free := v.lines - 2 - len(foot) - min(1, len(foot)) // a blank before them
-	tables := map[string][]string{} // heads
+	tables := map[string][]string{}                     // heads
 	ends := map[string][]string{}
 	var blocks []*block
 	for _, suite := range suiteNames {
