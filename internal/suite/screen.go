@@ -31,11 +31,12 @@ type block struct {
 	rank  int
 	rows  []*line
 	text  []string
+	cause int // how many lines at the end of text are the cause
 }
 
 // show writes the tables, the notes and what to do next. Blocks that do not fit
 // the lines are counted: the gravest are shown, and of every auditor and reviewer
-// the whole before the parts.
+// the whole before the parts, and before causes.
 func (s *summary) show(w io.Writer, v view) {
 	var foot []string
 	for _, n := range s.notes {
@@ -49,7 +50,7 @@ func (s *summary) show(w io.Writer, v view) {
 		foot = append(foot, n.to+": "+n.command) // not broken: it is to be copied
 	}
 	free := v.lines - 2 - len(foot) - min(1, len(foot)) // a blank before them
-	tables := map[string][]string{} // heads
+	tables := map[string][]string{}                     // heads
 	ends := map[string][]string{}
 	var blocks []*block
 	for _, suite := range suiteNames {
@@ -71,8 +72,8 @@ func (s *summary) show(w io.Writer, v view) {
 		for _, b := range blocks {
 			switch {
 			case b.suite != suite:
-			case chosen[b]:
-				lines = append(lines, b.text...)
+			case chosen[b] != nil:
+				lines = append(lines, chosen[b]...)
 			default:
 				left = append(left, b)
 			}
@@ -85,19 +86,31 @@ func (s *summary) show(w io.Writer, v view) {
 	}
 }
 
-// choose takes blocks by rank while there are lines; the first always. What is about
-// a whole auditor or reviewer is looked for further on where one is too long.
-func choose(blocks []*block, free int, all bool) map[*block]bool {
-	chosen := map[*block]bool{}
+// choose gives what is shown of blocks, by rank while there are lines; the first whole.
+// Who is about everything stands there with its verdict before anybody's cause does.
+func choose(blocks []*block, free int, all bool) map[*block][]string {
+	chosen := map[*block][]string{}
 	ranked := slices.Clone(blocks)
 	slices.SortStableFunc(ranked, func(a, b *block) int { return a.rank - b.rank })
-	for i, b := range ranked {
-		switch fits := len(b.text) <= free; {
-		case fits, i == 0, all:
-			chosen[b] = true
-			free -= len(b.text)
-		case b.rank >= parts:
-			return chosen
+	take := func(b *block, text []string) bool {
+		more := len(text) - len(chosen[b])
+		if more > free && !all && b != ranked[0] {
+			return false
+		}
+		chosen[b], free = text, free-more
+		return true
+	}
+	for _, b := range ranked {
+		if b.rank < parts {
+			take(b, b.text[:len(b.text)-b.cause])
+		}
+	}
+	for _, b := range ranked {
+		if b.rank < parts && chosen[b] == nil {
+			continue
+		}
+		if !take(b, b.text) && b.rank >= parts {
+			break
 		}
 	}
 	return chosen
@@ -198,12 +211,11 @@ func addRow(blocks []*block, l *line, whole, rows []string) []*block {
 		b := blocks[n-1]
 		if last := b.rows[len(b.rows)-1]; last.who == l.who && last.cause == l.cause && last.verdict == l.verdict && last.about != "" {
 			b.rows = append(b.rows, l)
-			at := len(b.text) - (len(whole) - len(rows))
-			b.text = slices.Insert(b.text, at, rows...)
+			b.text = slices.Insert(b.text, len(b.text)-b.cause, rows...)
 			return blocks
 		}
 	}
-	b := &block{suite: l.suite, rank: urgency(l.verdict), rows: []*line{l}, text: whole}
+	b := &block{suite: l.suite, rank: urgency(l.verdict), rows: []*line{l}, text: whole, cause: len(whole) - len(rows)}
 	if l.about != "" {
 		b.rank += parts
 	}
