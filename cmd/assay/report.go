@@ -21,10 +21,22 @@ import (
 	"assay/internal/suite"
 )
 
-type reportCmd struct {
+// evidence says where what runs left behind is.
+type evidence struct {
 	Root    string `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
 	Records string `help:"Folder of test records; default: records below the root."`
 	DB      string `help:"Results of go test -run Bench; default: results.db below the root." env:"ASSAY_DB"`
+}
+
+// AfterApply fills in what is below the root.
+func (e *evidence) AfterApply() error {
+	e.DB = cmp.Or(e.DB, under(e.Root, "results.db"))
+	e.Records = cmp.Or(e.Records, under(e.Root, "records"))
+	return nil
+}
+
+type reportCmd struct {
+	evidence
 	Run_    string `help:"This run of the results alone." name:"run" placeholder:"ID"`
 	Out     string `help:"Folder for the pages; default: reports/<timestamp> below the root." type:"path"`
 	Format  string `help:"html, text, csv, json, benchfmt or sarif (what auditors missed); all but html go to standard output." enum:"html,text,csv,json,benchfmt,sarif" default:"html" short:"o"`
@@ -41,8 +53,6 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	// Beside the heap, SQLite and the program itself take some 60 MB.
 	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(130 << 20)
-	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
-	c.Records = cmp.Or(c.Records, under(c.Root, "records"))
 	if c.Serve != "" {
 		return c.serve(ctx)
 	}

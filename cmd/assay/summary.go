@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -15,16 +14,14 @@ import (
 )
 
 type summaryCmd struct {
-	Root    string `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
-	Records string `help:"Folder of test records; default: records below the root."`
-	DB      string `help:"Results of go test -run Bench; default: results.db below the root." env:"ASSAY_DB"`
-	Format  string `help:"markdown (a comment), github (annotations), gitlab (a Code Quality report) or sarif (for code scanning)." enum:"markdown,github,gitlab,sarif" default:"markdown" short:"o"`
-	Link    string `help:"Address of the report, for the comment."`
+	evidence
+	Format string `help:"markdown (a comment), github (annotations), gitlab (a Code Quality report) or sarif (for code scanning)." enum:"markdown,github,gitlab,sarif" default:"markdown" short:"o"`
+	Link   string `help:"Address of the report, for the comment."`
 }
 
 // Run tells what a run changed.
 func (c *summaryCmd) Run(ctx context.Context) error {
-	in, err := (&reportCmd{Root: c.Root, Records: cmp.Or(c.Records, under(c.Root, "records")), DB: cmp.Or(c.DB, under(c.Root, "results.db"))}).input(ctx)
+	in, err := (&reportCmd{evidence: c.evidence}).input(ctx)
 	if err != nil {
 		return err
 	}

@@ -17,24 +17,19 @@ func Doctor(ctx context.Context, own, name string, out io.Writer) (missing int, 
 	if _, err := loadEnv(own, os.Getenv("ASSAY_ROOT")); err != nil {
 		return 0, err
 	}
-	checkout, err := Checkout(own)
-	if err != nil {
-		return 0, err
-	}
-	root, err := openRoot(checkout, os.Getenv("ASSAY_ROOT"), own, false)
-	if err != nil {
-		return 0, err
-	}
 	budget, err := ParseBudget(os.Getenv(variable("budget")))
 	if err != nil {
 		return 0, err
 	}
-	e := &env{cfg: Config{Budget: budget}, root: root}
+	e, err := checkout(own, Config{Budget: budget})
+	if err != nil {
+		return 0, err
+	}
 	dir, err := e.directory()
 	if err != nil {
 		return 0, err
 	}
-	checks := dir.Examine(ctx, root.setting("fixtures/auditors.md"), name)
+	checks := dir.Examine(ctx, e.root.setting("fixtures/auditors.md"), name)
 	for _, c := range checks {
 		state := "ok"
 		if c.Missing {

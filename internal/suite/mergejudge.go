@@ -50,16 +50,15 @@ func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) err
 
 // bench reads what answers are judged by.
 func (m Merge) bench() (*bench, error) {
-	fsys, err := Checkout(m.Root)
+	e, err := checkout(m.Root, Config{Strict: m.Strict})
 	if err != nil {
 		return nil, err
 	}
-	e := &env{cfg: Config{Strict: m.Strict}, root: &root{own: fsys, Dir: m.Root}}
 	b := &bench{engine: newEngine(&Suite{}, e, "Bench"), recorded: map[variant]int{}}
 	if b.goals, err = e.goals(); err != nil {
 		return nil, err
 	}
-	readers, err := auditor.Readers(fsys, "fixtures/recordings")
+	readers, err := auditor.Readers(e.root.own, "fixtures/recordings")
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +67,7 @@ func (m Merge) bench() (*bench, error) {
 			b.recorded[variant{r.Name(), defaultPrompt}] = len(rs.Readings)
 		}
 	}
-	corpus, err := fixture.ReadCorpus(fsys, "tests", false)
+	corpus, err := fixture.ReadCorpus(e.root.own, "tests", false)
 	if err != nil {
 		return nil, err
 	}

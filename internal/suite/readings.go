@@ -227,12 +227,11 @@ func (r Readings) replies(about auditor.Readings, today questions, kept, said ma
 
 // questions gives every case and every module as it is asked.
 func (r Readings) questions() (questions, error) {
-	checkout, err := Checkout(r.Root)
+	e, err := checkout(r.Root, Config{})
 	if err != nil {
 		return nil, err
 	}
-	e := &env{root: &root{own: checkout, Dir: r.Root}}
-	corpus, corpusErr := fixture.ReadCorpus(checkout, "tests", false)
+	corpus, corpusErr := fixture.ReadCorpus(e.root.own, "tests", false)
 	modules, modulesErr := e.drawModules()
 	plain, plainErr := e.tierPrompt(plainTier)
 	module, moduleErr := e.tierPrompt(moduleTier)

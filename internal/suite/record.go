@@ -20,10 +20,7 @@ import (
 func (s *Suite) write(t T, e *env, r *record.Record, runs []record.Transcript) (name string) {
 	t.Helper()
 	r.Date, r.Score = time.Now().UTC(), score.Version
-	r.Change = s.change(e)
-	if r.Trigger == "" {
-		r.Trigger = "manual"
-	}
+	r.Change, r.Trigger = s.change(e), "manual"
 	name, err := r.Write(filepath.Join(e.root.Dir, "records"))
 	if err != nil {
 		t.Errorf("the test record cannot be written: %v", err)

@@ -41,11 +41,10 @@ type reread struct {
 // tells the difference to w; no record is changed. The error is that of a record that
 // cannot be read again, or of a verdict that is FAIL or INVALID.
 func (r Rescore) Run(w io.Writer) error {
-	fsys, err := Checkout(r.Root)
+	e, err := checkout(r.Root, Config{Strict: r.Strict})
 	if err != nil {
 		return err
 	}
-	e := &env{cfg: Config{Strict: r.Strict}, root: &root{own: fsys, Dir: r.Root}}
 	shared, err := e.judging()
 	if err != nil {
 		return err

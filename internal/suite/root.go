@@ -47,6 +47,12 @@ func Checkout(dir string) (fs.FS, error) {
 	return overlay{audit.PlainFiles(r.FS()), defaults{fixtures.FS}}, nil
 }
 
+// checkout gives the environment of a command on a folder.
+func checkout(dir string, cfg Config) (*env, error) {
+	fsys, err := Checkout(dir)
+	return &env{cfg: cfg, root: &root{own: fsys, Dir: dir}}, err
+}
+
 // defaults shows package fixtures below the name of its folder.
 type defaults struct{ fs.FS }
 
