@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -16,6 +17,9 @@ import (
 )
 
 const (
+	// defaultReviews is how many requests of one provider are sent at once where
+	// -concurrency does not say.
+	defaultReviews = 8
 	// defaultAudits is how many audits of one provider run at once where -concurrency
 	// does not say: each may take gigabytes, and a share of a provider's limit that
 	// thousands of reviews do not.
@@ -126,8 +130,8 @@ func (a *audits) start(t T) {
 	}
 	a.begin(t, func() error {
 		cfg := &a.env.cfg
-		c := run.Config{Concurrency: cfg.Audits, Tries: auditTries, FirstWait: a.suite.auditWait, Grace: a.suite.auditGrace, Run: store.Run{Suite: a.name}}
-		if a.workers != nil && !cfg.AuditsSaid {
+		c := run.Config{Concurrency: cmp.Or(cfg.Concurrency, defaultAudits), Tries: auditTries, FirstWait: a.suite.auditWait, Grace: a.suite.auditGrace, Run: store.Run{Suite: a.name}}
+		if a.workers != nil && cfg.Concurrency == 0 {
 			c.Concurrency = max(1, a.slots)
 		}
 		ctx, plan, err := a.prepare(t, lastMinute, c, func(ctx context.Context, st store.Store) ([]run.Item, error) {

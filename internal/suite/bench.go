@@ -186,7 +186,7 @@ func (b *bench) start(t T) error {
 	default:
 		return errors.New("nothing was selected: -run, -skip and -filter left nothing to ask, and a run of nothing proves nothing")
 	}
-	c := run.Config{Concurrency: b.env.cfg.Concurrency}
+	c := run.Config{Concurrency: cmp.Or(b.env.cfg.Concurrency, defaultReviews)}
 	m := time.Duration(0)
 	if at, ok := t.Deadline(); ok {
 		// What is in flight when the time is up is paid for: leave it the time to end,

@@ -30,7 +30,7 @@ func (b *bench) judge(t T) {
 		b.suite.summary.note("%d of %d trials were not asked", n, sum.State.Planned)
 		b.suite.summary.do("to carry on", sum.Run.Command)
 	}
-	t.Logf("%s", accounting(&sum.State))
+	t.Logf("%s", accounting(sum.State.Outcome))
 	if sum.State.Spent > 0 {
 		b.suite.summary.note("Bench: %d answers for $%.2f in %s", sum.State.Done-sum.State.Reused-sum.State.Outcome(audit.OutcomeSkipped), sum.State.Spent, sum.State.Elapsed.Round(100*time.Millisecond))
 	}
@@ -40,13 +40,11 @@ func (b *bench) judge(t T) {
 }
 
 // accounting tells the outcomes, which sum to what was planned.
-func accounting(s interface {
-	Outcome(audit.Outcome) int
-}) string {
+func accounting(of func(audit.Outcome) int) string {
 	var parts []string
 	planned := 0
 	for _, o := range audit.Outcomes() {
-		n := s.Outcome(o)
+		n := of(o)
 		planned += n
 		parts = append(parts, fmt.Sprintf("%d %s", n, o))
 	}
@@ -109,7 +107,7 @@ type judging interface {
 // line for each application.
 func (b *bench) judgeOne(t judging, s variant) {
 	name := s.reviewer
-	if s.prompt != b.env.cfg.defaultPrompt() {
+	if s.prompt != promptOf(b.env.cfg.Tier) {
 		name += " " + s.prompt
 	}
 	all := b.answers(s, "")

@@ -3,6 +3,7 @@ package suite
 import (
 	"cmp"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -17,9 +18,9 @@ type prompt struct{ name, text string }
 // defaultPrompt is the prompt that cases are asked with when nobody names one.
 const defaultPrompt = "evaluation-prompt"
 
-// defaultPrompt is the prompt that the tier is asked with when nobody names one.
-func (c *Config) defaultPrompt() string {
-	if c.Tier == moduleTier {
+// promptOf is the prompt that a tier is asked with when nobody names one.
+func promptOf(tier string) string {
+	if tier == moduleTier {
 		return "module-prompt"
 	}
 	return defaultPrompt
@@ -29,7 +30,7 @@ func (c *Config) defaultPrompt() string {
 func (e *env) prompts() (ps []prompt, err error) {
 	names := e.cfg.Prompts
 	if len(names) == 0 {
-		names = []string{e.cfg.defaultPrompt()}
+		names = []string{promptOf(e.cfg.Tier)}
 	}
 	for _, name := range names {
 		text, err := e.prompt(name)
@@ -48,11 +49,7 @@ func (e *env) prompt(name string) (string, error) {
 	if name == defaultPrompt && e.root.other != nil && exists(e.root.other, defaultPrompt+".txt") {
 		dir = "."
 	}
-	file := dir + "/" + name + ".txt"
-	if dir == "." {
-		file = name + ".txt"
-	}
-	return fixture.ReadPrompt(e.root.setting(file), dir, name)
+	return fixture.ReadPrompt(e.root.setting(path.Join(dir, name+".txt")), dir, name)
 }
 
 // reviewers gives the chosen reviewers.
@@ -73,7 +70,7 @@ func (e *env) reviewers() (rs []audit.Reviewer, err error) {
 	}
 	if len(e.cfg.Models) == 0 {
 		for _, r := range readers {
-			if r.Read(e.cfg.defaultPrompt()) != nil {
+			if r.Read(promptOf(e.cfg.Tier)) != nil {
 				names = append(names, r.Name())
 			}
 		}

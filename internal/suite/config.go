@@ -25,9 +25,7 @@ type Config struct {
 	Filter      string   // -filter, ASSAY_FILTER: substring or glob over <app>/<case>, or over the project
 	Trials      int      // -trials, ASSAY_TRIALS
 	Budget      float64  // -budget, ASSAY_BUDGET: USD; +Inf for "none"
-	Concurrency int      // -concurrency, ASSAY_CONCURRENCY: requests at once of one provider
-	Audits      int      // likewise: audits at once
-	AuditsSaid  bool     // whether -concurrency says so
+	Concurrency int      // -concurrency, ASSAY_CONCURRENCY: requests at once of one provider, or audits; 0: what is usual for them
 	Beside      string   // -beside, ASSAY_BESIDE: the old auditor that runs between the trials of the new one
 	Force       bool     // -force, ASSAY_FORCE: ask again what is answered already
 	Strict      bool     // -strict, ASSAY_STRICT: a miss fails, an open question fails
@@ -123,7 +121,7 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 	}
 	c := Config{
 		Models: splitList(text("model")), Auditors: splitList(text("auditor")), Prompts: splitList(text("prompt")),
-		Filter: text("filter"), Trials: number("trials", 1), Concurrency: number("concurrency", 8), Audits: number("concurrency", defaultAudits), AuditsSaid: text("concurrency") != "", Beside: text("beside"),
+		Filter: text("filter"), Trials: number("trials", 1), Concurrency: number("concurrency", 0), Beside: text("beside"),
 		Change: text("change"), Force: boolean("force"), Strict: boolean("strict"), Twins: boolean("twins"),
 		Root: getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
 	}

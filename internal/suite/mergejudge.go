@@ -32,7 +32,7 @@ func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) err
 		b.suite.summary.note("%d of %d trials were not asked", skipped, whole.Planned)
 		b.suite.summary.do("to carry on, run the shards again", whole.Command)
 	}
-	fmt.Fprintln(w, accounting(counts(whole.Outcomes)))
+	fmt.Fprintln(w, accounting(func(o audit.Outcome) int { return whole.Outcomes[o] }))
 	var t failures
 	for _, v := range b.asked() {
 		b.judgeOne(&t, v)
@@ -159,12 +159,6 @@ func (b *bench) misses(v variant) (n int) {
 	}
 	return n
 }
-
-// counts are outcomes, counted.
-type counts map[audit.Outcome]int
-
-// Outcome gives the trials that ended so.
-func (c counts) Outcome(o audit.Outcome) int { return c[o] }
 
 // failures collect what fails.
 type failures []error

@@ -121,7 +121,7 @@ func (r Readings) kept(reader string) (map[string]*auditor.Readings, error) {
 	readers, err := auditor.Readers(audit.PlainFiles(os.DirFS(r.Root)), "fixtures/recordings")
 	for _, one := range readers {
 		for _, tier := range []string{plainTier, moduleTier} {
-			prompt := (&Config{Tier: tier}).defaultPrompt()
+			prompt := promptOf(tier)
 			if rs := one.Read(prompt); rs != nil && one.Name() == reader {
 				by[prompt] = rs
 			}
@@ -246,7 +246,7 @@ func (r Readings) questions() (questions, error) {
 
 // tierPrompt reads the prompt with which a tier is asked.
 func (e *env) tierPrompt(tier string) (prompt, error) {
-	name := (&Config{Tier: tier}).defaultPrompt()
+	name := promptOf(tier)
 	text, err := e.prompt(name)
 	return prompt{name, text}, err
 }

@@ -196,7 +196,7 @@ func TestShippedReadingsAreOfTodaysRequests(t *testing.T) {
 	require.NoError(t, err)
 	for _, r := range readers {
 		for _, tier := range []string{plainTier, moduleTier} {
-			rs := r.Read((&Config{Tier: tier}).defaultPrompt())
+			rs := r.Read(promptOf(tier))
 			if rs == nil {
 				continue
 			}

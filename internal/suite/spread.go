@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -81,5 +82,5 @@ func (b *bench) help(ctx context.Context, db *river.DB, r *river.Run) error {
 		case <-ctx.Done():
 		}
 	}()
-	return db.Work(ctx, river.Worker{Slots: b.env.cfg.Concurrency, Rebuild: re.item})
+	return db.Work(ctx, river.Worker{Slots: cmp.Or(b.env.cfg.Concurrency, defaultReviews), Rebuild: re.item})
 }
