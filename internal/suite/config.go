@@ -42,49 +42,45 @@ type Config struct {
 	Shard shard // TEST_SHARD_INDEX and TEST_TOTAL_SHARDS
 }
 
-// options are the flags in the order in which the README tells them.
-type options struct {
-	values map[string]*string
-	bools  map[string]*bool
+// An option is a flag, in the order in which the README tells them.
+type option struct {
+	name, usage string
+	bare        bool // takes no value
 }
 
-var flagNames = []struct{ name, usage string }{
-	{"model", "reviewers of Bench, separated by commas: static, a name of models.md or auditors.md, or provider:model"},
-	{"auditor", "auditors that Smoke and Regression run live, separated by commas: static, a name of auditors.md, or a model as -model takes it"},
-	{"prompt", "prompts of fixtures/prompts, separated by commas"},
-	{"filter", "only cases or projects that hold this text, or match this glob"},
-	{"trials", "how often each case or project is asked"},
-	{"budget", "USD that a run may cost; none for no limit"},
-	{"concurrency", "requests at once of one provider (8), or audits (2)"},
-	{"beside", "the old auditor: it runs between the trials of the new one, which is held against it"},
-	{"seed", "the seed of the planted projects' draws"},
-	{"seeds", "how many draws, from -seed on"},
-	{"tier", "what Bench asks: plain (cases) or module (modules of the planted projects)"},
-	{"change", "what changed, for the test record"},
+var options = []option{
+	{"model", "reviewers of Bench, separated by commas: static, a name of models.md or auditors.md, or provider:model", false},
+	{"auditor", "auditors that Smoke and Regression run live, separated by commas: static, a name of auditors.md, or a model as -model takes it", false},
+	{"prompt", "prompts of fixtures/prompts, separated by commas", false},
+	{"filter", "only cases or projects that hold this text, or match this glob", false},
+	{"trials", "how often each case or project is asked", false},
+	{"budget", "USD that a run may cost; none for no limit", false},
+	{"concurrency", "requests at once of one provider (8), or audits (2)", false},
+	{"beside", "the old auditor: it runs between the trials of the new one, which is held against it", false},
+	{"seed", "the seed of the planted projects' draws", false},
+	{"seeds", "how many draws, from -seed on", false},
+	{"tier", "what Bench asks: plain (cases) or module (modules of the planted projects)", false},
+	{"change", "what changed, for the test record", false},
+	{"force", "ask again what is answered already", true},
+	{"strict", "let every miss and every open question fail", true},
+	{"twins", "ask the machine-made twins of each case too", true},
 }
 
-var boolNames = []struct{ name, usage string }{
-	{"force", "ask again what is answered already"},
-	{"strict", "let every miss and every open question fail"},
-	{"twins", "ask the machine-made twins of each case too"},
-}
-
-func define(flags *flag.FlagSet) *options {
-	o := &options{map[string]*string{}, map[string]*bool{}}
-	for _, f := range flagNames {
-		o.values[f.name] = flags.String(f.name, "", f.usage)
+func define(flags *flag.FlagSet) {
+	for _, o := range options {
+		if o.bare {
+			flags.Bool(o.name, false, o.usage)
+		} else {
+			flags.String(o.name, "", o.usage)
+		}
 	}
-	for _, f := range boolNames {
-		o.bools[f.name] = flags.Bool(f.name, false, f.usage)
-	}
-	return o
 }
 
 // variable is the environment's twin of a flag.
 func variable(flag string) string { return "ASSAY_" + strings.ToUpper(flag) }
 
-// config reads flags, environment and .env.
-func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Config, error) {
+// configure reads flags and environment.
+func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) {
 	var errs []error
 	if rest := flags.Args(); len(rest) > 0 {
 		errs = append(errs, fmt.Errorf("left-over arguments %q: flags go last, without a package name (with ./... use the environment: ASSAY_MODEL, ...)", rest))
@@ -93,7 +89,7 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 	flags.Visit(func(f *flag.Flag) { set[f.Name] = true })
 	text := func(name string) string {
 		if set[name] {
-			return *o.values[name]
+			return flags.Lookup(name).Value.String()
 		}
 		return getenv(variable(name))
 	}
@@ -109,10 +105,7 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 		return n
 	}
 	boolean := func(name string) bool {
-		if set[name] {
-			return *o.bools[name]
-		}
-		s := getenv(variable(name))
+		s := text(name)
 		b, err := strconv.ParseBool(s)
 		if s != "" && err != nil {
 			errs = append(errs, fmt.Errorf("%s is %q: expected 1 or 0", variable(name), s))
@@ -152,13 +145,11 @@ func (o *options) config(flags *flag.FlagSet, getenv func(string) string) (Confi
 	return c, errors.Join(errs...)
 }
 
-// DefaultBudget is what a run may cost, in USD, when nobody says otherwise.
-const DefaultBudget = 5
-
+// ParseBudget reads what -budget takes: USD, by default 5, or none for no limit (+Inf).
 func ParseBudget(s string) (float64, error) {
 	switch strings.ToLower(s) {
 	case "":
-		return DefaultBudget, nil
+		return 5, nil
 	case "none":
 		return math.Inf(1), nil
 	}

@@ -39,7 +39,7 @@ func settings(flags *flag.FlagSet, names []string, getenv func(string) string, f
 	given := map[string]bool{"force": true} // to carry on is to keep what is answered
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	var all []string
-	for _, f := range append(flagNames, boolNames...) {
+	for _, f := range options {
 		if !given[f.name] {
 			all = append(all, variable(f.name))
 		}

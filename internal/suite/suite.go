@@ -27,9 +27,8 @@ import (
 // A Suite is what the tests of one package share: the configuration and the
 // summary.
 type Suite struct {
-	opts    Options
-	flags   *flag.FlagSet
-	options *options
+	opts  Options
+	flags *flag.FlagSet
 
 	load sync.Once
 	env  *env
@@ -83,7 +82,8 @@ func (g given) auditor(name string) audit.Auditor {
 // New defines the flags on o.Flags and gives the suite.
 func New(o Options) *Suite {
 	o.Out = cmp.Or(o.Out, ".")
-	return &Suite{opts: o, flags: o.Flags, options: define(o.Flags), auditWait: auditWait, auditGrace: auditGrace}
+	define(o.Flags)
+	return &Suite{opts: o, flags: o.Flags, auditWait: auditWait, auditGrace: auditGrace}
 }
 
 // Main runs the tests and prints the summary after them, and gives the exit
@@ -136,7 +136,7 @@ func (s *Suite) environment() (*env, error) {
 		if file, s.err = loadEnv(s.opts.Out, s.opts.Dir, os.Getenv("ASSAY_ROOT")); s.err != nil {
 			return
 		}
-		cfg, err := s.options.config(s.flags, os.Getenv)
+		cfg, err := configure(s.flags, os.Getenv)
 		if err != nil {
 			s.err = err
 			return
