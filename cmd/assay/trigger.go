@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"assay/audit/fixture"
@@ -15,7 +14,6 @@ import (
 type triggerCmd struct {
 	Root          string `help:"Folder with fixtures/triggers.md." default:"." env:"ASSAY_ROOT" type:"existingdir"`
 	SinceLastFull bool   `help:"Ask no paths: full where the newest full record of records/ is a month old."`
-	Records       string `help:"Folder of records, for --since-last-full." default:"records"`
 	Explain       bool   `help:"Give the rule of every path, not that of the answer alone."`
 	ExitCode      bool   `help:"Tell the answer by the exit status too: 0 none, 10 smoke, 20 full."`
 }
@@ -65,11 +63,7 @@ func (c *triggerCmd) answer(in io.Reader, out, why io.Writer, now time.Time) err
 }
 
 func (c *triggerCmd) last(why io.Writer, now time.Time) (string, error) {
-	dir := c.Records
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(c.Root, dir)
-	}
-	records, err := record.ReadAll(dir)
+	records, err := record.ReadAll(under(c.Root, "records"))
 	if err != nil {
 		return "", err
 	}

@@ -1,13 +1,23 @@
 package suite
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"math"
 	"sync"
+	"time"
 
+	"assay/audit"
 	"assay/internal/run"
 	"assay/internal/run/river"
+	"assay/internal/seal"
 )
 
 // spread leaves a plan to workers, where some are there. Where they all go away,
@@ -83,4 +93,119 @@ func (b *bench) help(ctx context.Context, db *river.DB, r *river.Run) error {
 		}
 	}()
 	return db.Work(ctx, river.Worker{Slots: cmp.Or(b.env.cfg.Concurrency, defaultReviews), Rebuild: re.item})
+}
+
+// A remote is an audit as a worker hands it back.
+type remote struct {
+	Dir string // of the export there: the report may name it
+	Run audit.AuditRun
+	Err string // the auditor could not be started
+}
+
+// remoteAudit carries out an audit for somebody else: an export of its own, the
+// auditor's own deadline and process group.
+func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err error) {
+	drawn, project, err := Project(e.root.holdings(), t.Project)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
+	}
+	dir, err := e.directory()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
+	}
+	dir.Budget = math.Inf(1) // the plan's is kept where it was made: t.MaxUSD
+	asked, err := dir.Auditor(t.Auditor)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
+	}
+	var entry audit.AuditorEntry
+	for _, a := range dir.Auditors {
+		if a.Name == t.Auditor {
+			entry = a
+		}
+	}
+	if seal.Hash(project) != t.Export || entryHash(entry, asked) != t.Entry {
+		return nil, fmt.Errorf("%w: %s on %s is another audit here: give every worker the commit, fixtures and settings of the plan", river.ErrOther, t.Auditor, t.Project)
+	}
+	at, remove, err := Sealed(ctx, project, drawn, fetch)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	r := remote{Dir: at}
+	if r.Run, err = asked.Audit(ctx, audit.AuditTask{Dir: at, MaxUSD: t.MaxUSD}); err != nil {
+		r.Err = err.Error()
+	}
+	var out bytes.Buffer
+	err = gob.NewEncoder(&out).Encode(r)
+	return out.Bytes(), err
+}
+
+// entryHash identifies what an auditor's section says, or of a model its settings: a
+// worker with others would run another auditor.
+func entryHash(a audit.AuditorEntry, who audit.Auditor) string {
+	a.Pos = audit.Pos{}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%+v", a)
+	if d, ok := who.(run.DescribedAuditor); ok {
+		fmt.Fprint(sum, d.Settings())
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// spreadAudits opens the PostgreSQL of live audits where workers are there that
+// take them.
+func (r *regression) spreadAudits(t T) {
+	dsn := r.suite.db(r.env)
+	if len(r.env.cfg.Auditors) == 0 || r.env.cfg.Budget == 0 {
+		return
+	}
+	there, err := river.Present(context.Background(), dsn, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !there {
+		return
+	}
+	db, err := river.Open(context.Background(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.live.closers = append(r.live.closers, func() {
+		if err := errors.Join(db.Taken(context.Background()), db.Close()); err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+	if r.live.slots, err = db.AuditSlots(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if r.live.slots > 0 {
+		r.live.workers = db
+		r.id = time.Now().UTC().Format("20060102T150405Z") + "-" + rand.Text()[:8]
+	}
+}
+
+// away has a worker make one run. Plan, budget, pace and tries are this process's:
+// a worker does what it is told.
+func (h *evaluation) away(ctx context.Context, trial int, usd float64) (audit.AuditRun, string, error) {
+	task := river.AuditTask{Run: h.id, Project: h.project.Name, Auditor: h.candidate.name, Trial: trial,
+		Export: seal.Hash(h.project), MaxUSD: usd, Entry: entryHash(h.entries[h.candidate.name], h.candidate.trials[trial])}
+	if x := h.planned[trial]; x.Settings != "" && !h.env.cfg.Force { // what was made for a process that was killed is taken
+		task.Run = "audit " + x.Key()
+	}
+	b, err := h.live.workers.Audit(ctx, task)
+	if ctx.Err() != nil {
+		return audit.AuditRun{Invalid: "stopped: " + context.Cause(ctx).Error()}, "", nil // what it has cost so far is not known
+	}
+	if err != nil {
+		return audit.AuditRun{}, "", err
+	}
+	var r remote
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&r); err != nil {
+		return audit.AuditRun{}, "", fmt.Errorf("what a worker handed back cannot be read: %w", err)
+	}
+	if r.Err != "" {
+		return r.Run, r.Dir, errors.New(r.Err)
+	}
+	return r.Run, r.Dir, nil
 }
