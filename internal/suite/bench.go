@@ -113,14 +113,14 @@ type leaf struct {
 	twinResults []run.Result
 }
 
-// of gives the leaves of a variant.
-func (b *bench) of(v variant) []*leaf {
-	return slices.DeleteFunc(slices.Clone(b.leaves), func(l *leaf) bool { return l.variant != v })
+// of gives the leaves of a variant, about one application or project or ("") all.
+func (b *bench) of(v variant, about string) []*leaf {
+	return slices.DeleteFunc(slices.Clone(b.leaves), func(l *leaf) bool { return l.variant != v || about != "" && l.about != about })
 }
 
 // results gives those of a variant's trials, without its twins'.
 func (b *bench) results(v variant) (rs []run.Result) {
-	for _, l := range b.of(v) {
+	for _, l := range b.of(v, "") {
 		rs = append(rs, l.results...)
 	}
 	return rs
@@ -237,10 +237,14 @@ func (b *bench) items() []run.Item {
 func (b *bench) report(t T, l *leaf) {
 	b.await(t)
 	var misses, silent []string
-	for i := range l.trials {
-		res, err := b.running.Wait(context.Background(), l.trials[i].Key())
+	for _, asked := range l.asked() {
+		res, err := b.running.Wait(context.Background(), asked.Key())
 		if err != nil {
 			t.Fatalf("%s: %v", l.pos, err)
+		}
+		if asked.Twin != "" {
+			l.twinResults = append(l.twinResults, res)
+			continue
 		}
 		l.results = append(l.results, res)
 		ev := res.Evaluation
@@ -251,13 +255,6 @@ func (b *bench) report(t T, l *leaf) {
 		default:
 			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.pos, ev.Outcome, audit.OneLine(ev.Detail, 0)))
 		}
-	}
-	for i := range l.twins {
-		res, err := b.running.Wait(context.Background(), l.twins[i].Key())
-		if err != nil {
-			t.Fatalf("%s: twin %s: %v", l.pos, l.twins[i].Twin, err)
-		}
-		l.twinResults = append(l.twinResults, res)
 	}
 	t.Attr("outcome", string(l.results[0].Evaluation.Outcome))
 	switch {
@@ -281,7 +278,7 @@ func (l *leaf) miss(ev *store.Evaluation) string {
 // whole reports whether the leaves are all subjects for a variant, or all that a
 // recorded reviewer was shown: a partial selection reports and does not gate.
 func (b *bench) whole(v variant) bool {
-	return len(b.of(v)) == cmp.Or(b.recorded[v], len(b.subjects))
+	return len(b.of(v, "")) == cmp.Or(b.recorded[v], len(b.subjects))
 }
 
 // live reports whether anybody but our own reviewers is asked, or cases of

@@ -74,10 +74,7 @@ func (b *bench) answers(s variant, about string) []score.Answer {
 		return score.SiteAnswers(b.moduleAnswers(s, about))[0]
 	}
 	var as []score.Answer
-	for _, l := range b.of(s) {
-		if about != "" && l.about != about {
-			continue
-		}
+	for _, l := range b.of(s, about) {
 		for i, r := range l.results {
 			as = append(as, score.Answer{Case: l.ask.Case, Trial: i, Outcome: r.Outcome, Violates: r.Evaluation.Violates})
 		}
@@ -88,7 +85,10 @@ func (b *bench) answers(s variant, about string) []score.Answer {
 // flips gives how often a variant's verdicts did not survive the twins.
 func (b *bench) flips(s variant) []score.Flip {
 	var pairs []score.TwinAnswer
-	for _, l := range b.of(s) {
+	for _, l := range b.of(s, "") {
+		if len(l.results) == 0 {
+			continue // its own trials were skipped
+		}
 		for i, r := range l.twinResults {
 			pairs = append(pairs, score.TwinAnswer{Kind: l.twins[i].Twin, Case: l.results[0].Outcome, Twin: r.Outcome})
 		}
@@ -242,7 +242,7 @@ func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judg
 // paid gives what the answers of this run took, where anybody says.
 func (b *bench) paid(s variant) consumed {
 	sum := audit.Usage{Priced: true}
-	for _, l := range b.of(s) {
+	for _, l := range b.of(s, "") {
 		for _, r := range slices.Concat(l.results, l.twinResults) {
 			if !r.Reused && r.Outcome != audit.OutcomeSkipped {
 				sum = sum.Add(r.Evaluation.Usage)

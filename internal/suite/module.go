@@ -104,10 +104,7 @@ const maxMissLines = 40
 
 // moduleAnswers gives a variant's answers about the modules of a project, or of all.
 func (b *bench) moduleAnswers(s variant, project string) (as []score.ModuleAnswer) {
-	for _, l := range b.of(s) {
-		if project != "" && l.about != project {
-			continue
-		}
+	for _, l := range b.of(s, project) {
 		for i, r := range l.results {
 			a := score.ModuleAnswer{Module: l.ask.Module, Trial: i, Outcome: r.Outcome}
 			if a.Answered() {
@@ -130,7 +127,7 @@ func (b *bench) tellModules(s variant, name string) {
 		return
 	}
 	sites := 0
-	for _, l := range b.of(s) {
+	for _, l := range b.of(s, "") {
 		sites += len(l.ask.Module.Sites)
 	}
 	var parts []string
