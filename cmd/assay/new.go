@@ -205,10 +205,14 @@ func (c *newAuditorCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	return replaceChecked(file, strings.TrimRight(string(old), "\n")+"\n"+b.String(), func(dir fs.FS, name string) error {
+	err = replaceChecked(file, strings.TrimRight(string(old), "\n")+"\n"+b.String(), func(dir fs.FS, name string) error {
 		_, err := fixture.ReadAuditors(dir, name)
 		return err
 	})
+	if err == nil {
+		fmt.Println(file)
+	}
+	return err
 }
 
 // readable makes the paths of files that a command line names absolute, and lists
@@ -246,11 +250,7 @@ func replaceChecked(file, text string, check func(fs.FS, string) error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		return err
-	}
-	fmt.Println(file)
-	return nil
+	return os.WriteFile(file, []byte(text), 0o644)
 }
 
 type newProjectCmd struct {

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -224,32 +224,29 @@ func (t *triage) code(s *score.Scored) string {
 // back (a range of 200 lines, a number that is no CWE) is told and left out.
 func (t *triage) add(out string, v *audit.FindingReview) error {
 	b, err := os.ReadFile(out)
-	text := string(b)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		text = fmt.Sprintf("# Reviews\n\nWhat auditors reported of %s beside its key, and what people ruled.\n\n%s", t.project.Title, fixture.FormatReviews(nil))
-	case err != nil:
-		return err
+	page := string(b)
+	if errors.Is(err, fs.ErrNotExist) {
+		page, err = fmt.Sprintf("# Reviews\n\nWhat auditors reported of %s beside its key, and what people ruled.\n\n%s", t.project.Title, fixture.FormatReviews(nil)), nil
 	}
-	lines := strings.SplitAfter(strings.TrimRight(text, "\n")+"\n", "\n")
-	last := len(lines)
-	for last > 0 && !strings.HasPrefix(lines[last-1], "|") {
-		last--
+	if err == nil {
+		page, err = addRows(page, "Reviews", []string{strings.TrimSpace(fixture.FormatReview(v))})
 	}
-	lines = slices.Insert(lines, last, fixture.FormatReview(v))
-	if err := os.WriteFile(out, []byte(strings.Join(lines, "")), 0o644); err != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("%s: %w", out, err)
 	}
-	rows, bad := fixture.ReadReviews(audit.PlainFiles(os.DirFS(filepath.Dir(out))), filepath.Base(out), t.project)
-	if bad == nil {
-		t.project.Reviews = rows
+	var bad error
+	err = replaceChecked(out, page, func(dir fs.FS, name string) error {
+		var rows []audit.FindingReview
+		if rows, bad = fixture.ReadReviews(dir, name, t.project); bad == nil {
+			t.project.Reviews = rows
+		}
+		return bad
+	})
+	if bad != nil {
+		fmt.Fprintf(t.to, "no row: %v\n", bad)
 		return nil
 	}
-	fmt.Fprintf(t.to, "no row: %v\n", bad)
-	if b == nil {
-		return os.Remove(out)
-	}
-	return os.WriteFile(out, b, 0o644)
+	return err
 }
 
 // sum tells precision before and after.
