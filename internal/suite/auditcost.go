@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"assay/internal/auditor"
 	"assay/internal/record"
 	"assay/internal/run"
-	"assay/internal/store"
 )
 
 // describe says what planning needs to know about an auditor on a project:
@@ -119,61 +117,34 @@ func mean(xs []float64) float64 {
 	return sum / float64(len(xs))
 }
 
-// earlierCosts gives what the trials of an auditor on a project cost, as records,
-// the baseline and results.db say, in USD. Trials that do not say are left out.
-func (a *audits) earlierCosts(name, project string) ([]float64, error) {
-	if a.earlier == nil {
-		a.earlier = map[string][]float64{}
-		records, _ := record.ReadAll(filepath.Join(a.env.root.Dir, "records")) // what is no record says nothing of costs
-		for _, r := range records {
-			for i := range r.Trials {
-				if r.Again != "" {
-					break // its runs are another record's
-				}
-				a.remember(r.Auditor, r.Project, r.Trials[i].Usage)
-			}
-		}
-		if err := a.storedCosts(); err != nil {
-			return nil, err
+// earlierCosts gives what the trials of an auditor on a project cost, as records say
+// or, where there are none, the baseline, in USD. Trials that do not say are left out.
+func (a *audits) earlierCosts(name, project string) (costs []float64, err error) {
+	if a.records == nil {
+		a.records, _ = record.ReadAll(filepath.Join(a.env.root.Dir, "records")) // what is no record says nothing of costs
+	}
+	for _, r := range a.records {
+		if r.Auditor == name && r.Project == project && r.Again == "" { // else its runs are another record's
+			costs = append(costs, costsOf(r)...)
 		}
 	}
-	known := a.earlier[name+"\x00"+project]
-	if len(known) > 0 {
-		return known, nil
+	if len(costs) > 0 {
+		return costs, nil
 	}
-	baseline, err := record.Baseline(a.env.root.holdings(), "fixtures/baselines", name, project)
+	baseline, err := record.Baseline(a.env.root.holdings(), baselines, name, project)
 	if err != nil || baseline == nil {
 		return nil, err
 	}
-	for i := range baseline.Trials {
-		a.remember(name, project, baseline.Trials[i].Usage)
-	}
-	return a.earlier[name+"\x00"+project], nil
+	return costsOf(baseline), nil
 }
 
-func (a *audits) remember(name, project string, u audit.Usage) {
-	if u.Priced && u.USD > 0 {
-		k := name + "\x00" + project
-		a.earlier[k] = append(a.earlier[k], u.USD)
-	}
-}
-
-func (a *audits) storedCosts() (err error) {
-	ctx := context.Background()
-	st, err := store.OpenReadOnly(ctx, a.suite.db(a.env))
-	if err != nil {
-		return nil // there is none, or what is wrong with it is said when it is written
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	for row, err := range st.Audits(ctx, store.Query{}) {
-		if err != nil {
-			return err
-		}
-		if row.Tries == 1 {
-			a.remember(row.Auditor, row.Project, row.Usage)
+func costsOf(r *record.Record) (costs []float64) {
+	for i := range r.Trials {
+		if u := &r.Trials[i].Usage; u.Priced && u.USD > 0 {
+			costs = append(costs, u.USD)
 		}
 	}
-	return nil
+	return costs
 }
 
 // A serial is an auditor that is a Go value: nothing says that it may be asked by

@@ -11,6 +11,7 @@ import (
 	"assay/audit"
 	"assay/internal/auditor"
 	"assay/internal/box"
+	"assay/internal/record"
 	"assay/internal/run"
 	"assay/internal/run/river"
 	"assay/internal/store"
@@ -46,7 +47,7 @@ type audits struct {
 	slots   int       // audits that workers run at once
 
 	versions map[string]string
-	earlier  map[string][]float64 // what trials cost so far, USD, by auditor and project; nil before it was read
+	records  []*record.Record // of earlier runs; nil before they were read
 	turns    map[string]*sync.Mutex
 	fetching sync.Mutex // one project is fetched at a time
 }
