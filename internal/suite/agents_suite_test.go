@@ -55,7 +55,7 @@ func claudeCall(output string) string {
 
 // knowing gives the command line of an agent that knows the flaws of the smoke test.
 func (h *house) knowing() string {
-	tree, err := treeOf(os.DirFS(h.path("smoke-test-fixture")))
+	tree, _, err := listed(os.DirFS(h.path("smoke-test-fixture")))
 	require.NoError(h.t, err)
 	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
 	require.NoError(h.t, err)
@@ -94,7 +94,7 @@ func TestMethodologysOwnCommand(t *testing.T) {
 // TestSmokeWithALiveAgent: what each agent does is what Smoke says of it.
 func TestSmokeWithALiveAgent(t *testing.T) {
 	h := newHouse(t)
-	tree, err := treeOf(os.DirFS(h.path("smoke-test-fixture")))
+	tree, _, err := listed(os.DirFS(h.path("smoke-test-fixture")))
 	require.NoError(t, err)
 	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
 	require.NoError(t, err)

@@ -73,8 +73,6 @@ func Project(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 }
 
 // plantedNames lists the planted projects; none is no error.
-func (e *env) plantedNames() []string { return plantedNames(e.root.holdings()) }
-
 func plantedNames(fsys fs.FS) []string {
 	entries, err := fs.ReadDir(fsys, plantedDir)
 	if err != nil {
@@ -95,7 +93,7 @@ func plantedNames(fsys fs.FS) []string {
 func (e *env) planted() ([]target, error) {
 	names := []string{plantedAll}
 	if e.cfg.Filter != plantedAll {
-		names = slices.DeleteFunc(e.plantedNames(), func(name string) bool { return !e.cfg.chooses(name) && e.cfg.Filter != "planted" })
+		names = slices.DeleteFunc(plantedNames(e.root.holdings()), func(name string) bool { return !e.cfg.chooses(name) && e.cfg.Filter != "planted" })
 	}
 	var targets []target
 	for i := range max(1, e.cfg.Seeds) {

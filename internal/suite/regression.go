@@ -68,7 +68,7 @@ func (s *Suite) Regression(t T) {
 func (e *env) targets() ([]target, error) {
 	targets, err := e.planted()
 	fsys := e.root.holdings()
-	if err != nil || !exists(fsys, "fixtures/projects") && len(e.plantedNames()) > 0 {
+	if err != nil || !exists(fsys, "fixtures/projects") && len(plantedNames(e.root.holdings())) > 0 {
 		return targets, err
 	}
 	names, err := fixture.Projects(fsys, "fixtures/projects")

@@ -107,7 +107,7 @@ func (r *regression) reread(name string) (*reread, error) {
 
 // smokeAgain judges a smoke run again.
 func (r *regression) smokeAgain(x *reread) error {
-	_, key, err := r.env.smoke()
+	_, _, key, err := r.env.smoke()
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ const smokeDir = "smoke-test-fixture"
 // against fixtures/smoke.md: five checks, each a subtest.
 func (s *Suite) Smoke(t T) {
 	e := s.begin(t)
-	source, key, err := e.smoke()
+	source, hash, key, err := e.smoke()
 	dims, dimsErr := e.dimensions()
 	entries, entriesErr := e.auditors()
 	if err := errors.Join(err, dimsErr, entriesErr); err != nil {
@@ -43,7 +43,7 @@ func (s *Suite) Smoke(t T) {
 			continue
 		}
 		t.Run(segment(a.Name()), func(t T) {
-			sm := &smoke{audits: live, key: key, source: source}
+			sm := &smoke{audits: live, key: key, source: source, hash: hash}
 			sm.asking = asking{audits: live, candidate: candidate{name: a.Name(), static: a.Name() == "static", trials: []audit.Auditor{a}}, once: sm.once}
 			sm.audit(t, dims)
 			sm.check(t)
@@ -52,18 +52,17 @@ func (s *Suite) Smoke(t T) {
 	live.start(t)
 }
 
-// smoke gives the folder with the planted flaws, and its key.
-func (e *env) smoke() (fs.FS, *fixture.Smoke, error) {
-	source, err := fs.Sub(e.root.setting(smokeDir), smokeDir)
-	if err != nil {
-		return nil, nil, err
+// smoke gives the folder with the planted flaws, its hash, and its key.
+func (e *env) smoke() (source fs.FS, hash string, key *fixture.Smoke, err error) {
+	if source, err = fs.Sub(e.root.setting(smokeDir), smokeDir); err != nil {
+		return nil, "", nil, err
 	}
-	tree, err := treeOf(source)
+	tree, hash, err := listed(source)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", smokeDir, err)
+		return nil, "", nil, fmt.Errorf("%s: %w", smokeDir, err)
 	}
-	key, err := fixture.ReadSmoke(e.root.setting("fixtures/smoke.md"), "fixtures/smoke.md", tree)
-	return source, key, err
+	key, err = fixture.ReadSmoke(e.root.setting("fixtures/smoke.md"), "fixtures/smoke.md", tree)
+	return source, hash, key, err
 }
 
 // smokeAuditors gives the chosen auditors; nobody chosen is the embedded one.
@@ -94,6 +93,7 @@ type smoke struct {
 	asking
 	key       *fixture.Smoke
 	source    fs.FS
+	hash      string // of the source
 	audited   *run.Audited
 	kept      []record.Transcript
 	judgement score.SmokeJudgement
@@ -103,10 +103,7 @@ type smoke struct {
 // audit runs the auditor on a copy of the fixture, or leaves that to the engine and
 // waits, and judges what it reports.
 func (s *smoke) audit(t T, dims map[audit.CWE]audit.Dimension) {
-	export, err := hashFS(s.source)
-	if err == nil {
-		err = s.asking.plan("smoke", export+" in "+smokeDir)
-	}
+	err := s.asking.plan("smoke", s.hash+" in "+smokeDir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,20 +150,6 @@ func (s *smoke) once(ctx context.Context, a audit.Auditor, _ int, usd float64) (
 	}
 	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: cmp.Or(usd, s.entries[a.Name()].Cost)})
 	return r, dir, err
-}
-
-// hashFS gives the hash of all files, by name and content.
-func hashFS(fsys fs.FS) (string, error) {
-	sum := sha256.New()
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := fs.ReadFile(fsys, name)
-		fmt.Fprintf(sum, "%d %s %d\n%s", len(name), name, len(b), b)
-		return err
-	})
-	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // smokeChecks are the five checks, each a subtest.
@@ -253,14 +236,16 @@ func (s *smoke) record(t T) {
 		Trials: []record.Trial{trialOf(s.audited, s.result)}}, s.kept)
 }
 
-// treeOf lists a folder as a tree manifest, without hashes.
-func treeOf(fsys fs.FS) (audit.Tree, error) {
-	tree := audit.Tree{}
+// listed lists a folder as a tree manifest, without hashes, and gives the hash of all
+// files, by name and content.
+func listed(fsys fs.FS) (audit.Tree, string, error) {
+	tree, sum := audit.Tree{}, sha256.New()
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		b, err := fs.ReadFile(fsys, name)
+		fmt.Fprintf(sum, "%d %s %d\n%s", len(name), name, len(b), b)
 		lines := bytes.Count(b, []byte("\n"))
 		if len(b) > 0 && b[len(b)-1] != '\n' {
 			lines++
@@ -271,5 +256,5 @@ func treeOf(fsys fs.FS) (audit.Tree, error) {
 	if err == nil && len(tree) == 0 {
 		err = errors.New("the folder is empty: expected the class with the planted flaws")
 	}
-	return tree, err
+	return tree, hex.EncodeToString(sum.Sum(nil)), err
 }

@@ -49,7 +49,7 @@ func (s *Suite) Verify(t T) {
 	for _, app := range corpus.Apps {
 		v.run(t, app.App, func(t T) { v.app(t, app) })
 	}
-	for _, name := range env.plantedNames() {
+	for _, name := range plantedNames(env.root.holdings()) {
 		v.run(t, name, func(t T) { v.planted(t, name) })
 	}
 	v.run(t, "sealed", v.seals)
