@@ -141,10 +141,6 @@ func Successors(n int) []int {
 	return slices.Clone(e.Successors)
 }
 
-// Children gives the weaknesses that name n as a parent, ascending. The slice is
-// the caller's.
-func Children(n int) []int { return slices.Clone(catalogue().children[n]) }
-
 // A Relation says how one number stands to another.
 type Relation string
 
