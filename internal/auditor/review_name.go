@@ -18,11 +18,11 @@ type provider struct {
 
 // Anthropic is asked by its OpenAI-compatible endpoint: it takes max_tokens and
 // ignores the schema, which is all that a review needs.
-var providers = []provider{
-	{"openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", false},
-	{"openai", "https://api.openai.com/v1", "OPENAI_API_KEY", false},
-	{"anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", false},
-	{"ollama", "http://localhost:11434/v1", "", true},
+var providers = map[string]provider{
+	"openrouter": {"openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", false},
+	"openai":     {"openai", "https://api.openai.com/v1", "OPENAI_API_KEY", false},
+	"anthropic":  {"anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", false},
+	"ollama":     {"ollama", "http://localhost:11434/v1", "", true},
 }
 
 // A Directory is where the name of a reviewer or an auditor is looked up.
@@ -152,18 +152,18 @@ func (d Directory) Variables(name string) []string {
 
 // CheckProvider tells what is wrong with the provider that a line of models.md names.
 func CheckProvider(m audit.Model) error {
-	if slices.ContainsFunc(providers, func(p provider) bool { return p.name == m.Provider }) {
+	if _, known := providers[m.Provider]; known {
 		return nil
 	}
 	return fmt.Errorf("%s: the provider is %q: expected openrouter, openai, anthropic or ollama; every other is asked by ASSAY_BASE_URL (docs/providers.md)", m.Pos, m.Provider)
 }
 
 func (d Directory) chat(name string) (ChatConfig, error) {
-	p, id := providers[0], name
+	p, id := providers["openrouter"], name
 	c := ChatConfig{Name: name}
 	if before, after, ok := strings.Cut(name, ":"); ok {
-		if i := slices.IndexFunc(providers, func(p provider) bool { return p.name == before }); i >= 0 {
-			p, id = providers[i], after
+		if named, known := providers[before]; known {
+			p, id = named, after
 		}
 	}
 	c.Model = audit.Model{Name: name, Provider: p.name, ID: id}
@@ -183,7 +183,7 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 	case ok && p.name == "openrouter" && c.Model.Pos.File == "" && !strings.Contains(before, "/") && d.Getenv("ASSAY_BASE_URL") == "": // its IDs are owner/model:variant
 		return c, fmt.Errorf("%s: %q is no provider: expected openrouter, openai, anthropic or ollama before the colon; every other is asked by ASSAY_BASE_URL and ASSAY_API_KEY, its model named without a prefix (docs/providers.md: Azure, Bedrock, Vertex, Gemini)", name, before)
 	}
-	p = providers[slices.IndexFunc(providers, func(p provider) bool { return p.name == c.Model.Provider })]
+	p = providers[c.Model.Provider]
 	c.Provider, c.BaseURL, c.KeyName = p.name, p.baseURL, p.keyName
 	if base := d.Getenv("ASSAY_BASE_URL"); base != "" {
 		u, err := url.Parse(base)
