@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -130,17 +131,17 @@ func (c *compareCmd) write(d interface{ Text(io.Writer) error }) error {
 
 // A judge scores stored findings again.
 type judge struct {
-	fixtures source
+	fixtures fs.FS
 	dims     map[audit.CWE]audit.Dimension
 	goals    audit.Goals
 }
 
 func newJudge(root string) (*judge, error) {
-	j := &judge{fixtures: source{Root: root}}
-	fsys, err := j.fixtures.fixtures()
+	fsys, err := suite.Checkout(root)
 	if err != nil {
 		return nil, err
 	}
+	j := &judge{fixtures: fsys}
 	if j.dims, err = fixture.ReadDimensions(fsys, "fixtures/dimensions.md"); err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ func (j *judge) rescore(r *record.Record) (*record.Record, error) {
 	if r.Suite != "Regression" {
 		return nil, fmt.Errorf("%s: a record of %s: expected one of Regression, whose key is in fixtures/projects", r.Name(), r.Suite)
 	}
-	p, err := j.fixtures.project(r.Project)
+	_, p, err := suite.Project(j.fixtures, r.Project)
 	if err != nil {
 		return nil, err
 	}

@@ -35,13 +35,8 @@ func under(root string, name ...string) string {
 // the folder lacks are Assay's.
 func (s source) fixtures() (fs.FS, error) { return suite.Checkout(s.Root) }
 
-// project gives a key: a file's, or that of a planted project's draw ("club@7").
-func (s source) project(name string) (*audit.Project, error) {
-	_, p, err := s.drawn(name)
-	return p, err
-}
-
-// drawn is project with the draw; nil for what is pinned.
+// drawn gives a key, a file's or that of a planted project's draw ("club@7"), with the
+// draw; nil for what is pinned.
 func (s source) drawn(name string) (*planted.Target, *audit.Project, error) {
 	fsys, err := s.fixtures()
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"assay/audit/score"
 	"assay/internal/record"
 	"assay/internal/report"
+	"assay/internal/suite"
 )
 
 type triageCmd struct {
@@ -33,7 +34,11 @@ type triageCmd struct {
 // Run shows the open findings one after another, without the name of who made
 // them, and adds what a person says of each to the project's reviews.
 func (c *triageCmd) Run(ctx context.Context) error {
-	p, err := source{Root: c.Root}.project(c.Project)
+	j, err := newJudge(c.Root)
+	if err != nil {
+		return err
+	}
+	_, p, err := suite.Project(j.fixtures, c.Project)
 	if err != nil {
 		return err
 	}
@@ -47,10 +52,6 @@ func (c *triageCmd) Run(ctx context.Context) error {
 		return err
 	}
 	rs, err := c.records()
-	if err != nil {
-		return err
-	}
-	j, err := newJudge(c.Root)
 	if err != nil {
 		return err
 	}

@@ -178,15 +178,18 @@ func (r *regression) asked(t T, x target) []candidate {
 		}
 		return append(r.replays(p), live...)
 	}
-	var as []candidate
 	chosen, err := r.env.chosenAuditors()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range chosen {
-		as = append(as, r.trialsOf(a))
+	return r.candidates(chosen)
+}
+
+func (r *regression) candidates(auditors []audit.Auditor) (cs []candidate) {
+	for _, a := range auditors {
+		cs = append(cs, r.trialsOf(a))
 	}
-	return as
+	return cs
 }
 
 // given are the auditors that were handed over as Go values: they audit the
@@ -195,11 +198,7 @@ func (r *regression) given(p *audit.Project) []candidate {
 	if r.env.root.other == nil || !exists(r.env.root.other, p.Pos.File) {
 		return nil
 	}
-	var as []candidate
-	for _, a := range r.env.given.auditors {
-		as = append(as, r.trialsOf(a))
-	}
-	return as
+	return r.candidates(r.env.given.auditors)
 }
 
 // trialsOf asks one auditor as often as -trials says.

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,10 +32,7 @@ func NewSpread(own string, cfg Config) (*Spread, error) {
 	if _, err := loadEnv(own, cfg.Root); err != nil {
 		return nil, err
 	}
-	if cfg.DB == "" {
-		cfg.DB = os.Getenv("ASSAY_DB")
-	}
-	if cfg.DB == "" {
+	if cfg.DB = cmp.Or(cfg.DB, os.Getenv("ASSAY_DB")); cfg.DB == "" {
 		return nil, errors.New("ASSAY_DB is not set: workers share a PostgreSQL: expected a URL like postgres://assay@db.example/assay")
 	}
 	cfg.Trials, cfg.Concurrency = max(1, cfg.Trials), max(1, cfg.Concurrency)
