@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -261,11 +260,7 @@ func treeOf(fsys fs.FS) (audit.Tree, error) {
 			return err
 		}
 		b, err := fs.ReadFile(fsys, name)
-		lines := bytes.Count(b, []byte("\n"))
-		if len(b) > 0 && b[len(b)-1] != '\n' {
-			lines++
-		}
-		tree[path.Clean(name)] = audit.TreeFile{Path: name, Lines: lines}
+		tree[path.Clean(name)] = audit.TreeFile{Path: name, Lines: audit.CountLines(b)}
 		return err
 	})
 	if err == nil && len(tree) == 0 {
