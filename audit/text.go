@@ -41,6 +41,16 @@ func Invisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
 }
 
+// CountLines gives the number of lines of a text, one without an end at its end among
+// them.
+func CountLines(text []byte) int {
+	n := bytes.Count(text, []byte("\n"))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
 // Clip gives the text whole where it has at most limit bytes; else its first and
 // last lines, and in place of those between one that says how many bytes are cut.
 func Clip(text []byte, limit int) []byte {

@@ -34,12 +34,6 @@ func ReadAnswer(reply string) audit.Review {
 	return r
 }
 
-// Truncated is the review of a reply that its sender says was cut off: whatever
-// is there may be followed by its opposite.
-func Truncated(reply, why string) audit.Review {
-	return audit.Review{Status: audit.Malformed, Detail: "truncated: " + why, Raw: reply}
-}
-
 func readAnswer(reply string) audit.Review {
 	if len(reply) > maxReply {
 		return malformed("the reply has %d bytes: expected a verdict with an explanation", len(reply))

@@ -249,8 +249,8 @@ func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(c.redact(m.Refusal)), Raw: text}
 	case choice.FinishReason == "content_filter":
 		return audit.Review{Status: audit.Refused, Detail: "the provider's content filter cut the answer off", Raw: text}
-	case choice.FinishReason == "length":
-		return Truncated(text, "the model reached its limit of tokens (finish_reason length)")
+	case choice.FinishReason == "length": // whatever is there may be followed by its opposite
+		return audit.Review{Status: audit.Malformed, Detail: "truncated: the model reached its limit of tokens (finish_reason length)", Raw: text}
 	}
 	if thought := c.redact(m.Thought + m.Reasoning); strings.TrimSpace(text) == "" && thought != "" { // an object that never left it
 		if r := readReply(task, "<think>"+thought); r.Status == audit.Answered {

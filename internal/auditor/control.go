@@ -1,7 +1,6 @@
 package auditor
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"io/fs"
@@ -45,11 +44,7 @@ func sourceFiles(fsys fs.FS) ([]sourceFile, error) {
 		if err != nil {
 			return err
 		}
-		n := bytes.Count(b, []byte("\n"))
-		if len(b) > 0 && b[len(b)-1] != '\n' {
-			n++
-		}
-		if n > 0 {
+		if n := audit.CountLines(b); n > 0 {
 			files = append(files, sourceFile{name, n})
 		}
 		return nil

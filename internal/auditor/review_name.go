@@ -55,24 +55,22 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 	if c := Control(name); c != nil {
 		return c, nil
 	}
+	model := name
 	if i := slices.IndexFunc(d.Auditors, func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
-		if d.Auditors[i].Kind == "static" {
+		switch e := d.Auditors[i]; e.Kind {
+		case "static":
 			return staticReviewer{}, nil
+		case "model":
+			model = cmp.Or(e.Model, name)
+		default:
+			return CommandReviewer(e), nil
 		}
-		if d.Auditors[i].Kind == "model" {
-			c, err := d.chat(cmp.Or(d.Auditors[i].Model, name))
-			if err != nil {
-				return nil, err
-			}
-			c.Name = name
-			return Chat(c)
-		}
-		return CommandReviewer(d.Auditors[i]), nil
 	}
-	c, err := d.chat(name)
+	c, err := d.chat(model)
 	if err != nil {
 		return nil, err
 	}
+	c.Name = name
 	return Chat(c)
 }
 

@@ -71,24 +71,17 @@ func found() (s sandbox, missing string) {
 	if err != nil {
 		return s, "bubblewrap is not installed"
 	}
-	once, _ := tried.LoadOrStore(bwrap, sync.OnceValue(func() trial { return try(bwrap) }))
-	t := once.(func() trial)()
-	return t.sandbox, t.missing
+	once, _ := tried.LoadOrStore(bwrap, sync.OnceValues(func() (sandbox, string) { return try(bwrap) }))
+	return once.(func() (sandbox, string))()
 }
 
-// tried holds, by the path of a bwrap, what became of its trial.
+// tried holds, by the path of a bwrap, what became of trying it.
 var tried sync.Map
-
-// A trial is what came of trying a bwrap.
-type trial struct {
-	sandbox
-	missing string
-}
 
 // try runs a program that does nothing in boxes of which each asks for less than
 // the one before: as nobody, where we are root, else in a user namespace; with a
 // home of limited size, else with a folder.
-func try(bwrap string) (t trial) {
+func try(bwrap string) (s sandbox, missing string) {
 	prlimit, setpriv := systemProgram("prlimit"), systemProgram("setpriv")
 	for _, drops := range []bool{true, false} {
 		if drops && (os.Geteuid() != 0 || setpriv == "") {
@@ -98,21 +91,21 @@ func try(bwrap string) (t trial) {
 			b := &Box{sandbox: sandbox{bwrap, prlimit, setpriv, drops, sized}, mounts: system()}
 			home, err := NewHome(nil)
 			if err != nil {
-				return trial{missing: err.Error()}
+				return s, err.Error()
 			}
 			e, err := Process{Dir: home.Dir, Command: []string{"/bin/sh", "-c", ":"}, Box: b, Home: home, Timeout: tryTimeout, Progress: true}.Run(context.Background())
 			_ = home.Close()
 			switch {
 			case err == nil && e.Code == 0:
-				return trial{sandbox: b.sandbox}
+				return b.sandbox, ""
 			case err == nil:
-				t.missing = fmt.Sprintf("bubblewrap does not work here (exit status %d): %s", e.Code, e.LastWords())
+				missing = fmt.Sprintf("bubblewrap does not work here (exit status %d): %s", e.Code, e.LastWords())
 			default:
-				t.missing = fmt.Sprintf("bubblewrap does not work here: %v: %s", err, e.LastWords())
+				missing = fmt.Sprintf("bubblewrap does not work here: %v: %s", err, e.LastWords())
 			}
 		}
 	}
-	return t
+	return s, missing
 }
 
 // tryTimeout bounds a trial, which takes milliseconds on a machine with nothing
@@ -463,34 +456,28 @@ func system() []mount {
 			ms = append(ms, mount{p, "--ro-bind"})
 		}
 	}
-	return append(append(ms, mount{"/etc", "--ro-bind"}), private("/etc")...)
+	return append(append(ms, mount{"/etc", "--ro-bind"}), private()...)
 }
 
-// private hides what below dir is not for everybody: we may be root.
-var private = func() func(string) []mount {
-	var once sync.Once
-	var ms []mount
-	return func(dir string) []mount {
-		once.Do(func() {
-			_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-				if err != nil {
-					return nil // what we cannot see, it cannot
-				}
-				info, err := d.Info()
-				switch {
-				case err != nil:
-				case d.IsDir() && info.Mode()&0o005 != 0o005:
-					ms = append(ms, mount{name, "--tmpfs"})
-					return fs.SkipDir
-				case info.Mode().IsRegular() && info.Mode()&0o004 == 0:
-					ms = append(ms, mount{name, hideFile})
-				}
-				return nil
-			})
-		})
-		return ms
-	}
-}()
+// private hides what below /etc is not for everybody: we may be root.
+var private = sync.OnceValue(func() (ms []mount) {
+	_ = filepath.WalkDir("/etc", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what we cannot see, it cannot
+		}
+		info, err := d.Info()
+		switch {
+		case err != nil:
+		case d.IsDir() && info.Mode()&0o005 != 0o005:
+			ms = append(ms, mount{name, "--tmpfs"})
+			return fs.SkipDir
+		case info.Mode().IsRegular() && info.Mode()&0o004 == 0:
+			ms = append(ms, mount{name, hideFile})
+		}
+		return nil
+	})
+	return ms
+})
 
 // programs gives the folders of PATH; of one that is called bin, the folders lib
 // and libexec beside it too, where its programs keep their parts. A link that

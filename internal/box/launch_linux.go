@@ -68,12 +68,8 @@ func keepDescriptors() {
 
 func (p Process) start(out *pipes, group *cgroup) (*launched, error) {
 	l := &launched{mark: newMark(), box: p.Box, home: p.Home, limits: p.Limits, group: group, way: p.way}
-	owner := -1
-	if p.Box != nil && p.Box.drops {
-		owner = nobody
-	}
 	if p.Home != nil && (p.Box == nil || !p.Box.sized) {
-		if err := p.Home.open(p.Home.Dir, owner); err != nil {
+		if err := p.Home.open(p.Home.Dir, p.Box.owner()); err != nil {
 			return l, err
 		}
 	}
@@ -111,6 +107,14 @@ func (p Process) start(out *pipes, group *cgroup) (*launched, error) {
 	l.cmd.WaitDelay = time.Second
 	l.cmd.Stdout, l.cmd.Stderr = out.writers[0], out.writers[1]
 	return l, l.cmd.Start()
+}
+
+// owner gives the account that a program's home belongs to; -1 for ours.
+func (b *Box) owner() int {
+	if b != nil && b.drops {
+		return nobody
+	}
+	return -1
 }
 
 // gate waits, and becomes the program's keeper. It closes what is not the
@@ -197,11 +201,7 @@ func (l *launched) begin(ctx context.Context) error {
 	}
 	if l.home != nil && l.box.sized {
 		view := filepath.Join("/proc", strconv.Itoa(info.Child), "root")
-		owner := -1
-		if l.box.drops {
-			owner = nobody
-		}
-		if err := l.home.open(view+l.home.Dir, owner); err != nil {
+		if err := l.home.open(view+l.home.Dir, l.box.owner()); err != nil {
 			return fmt.Errorf("its home: %w", err)
 		}
 		for _, dir := range append([]string{l.home.Dir}, scratch...) {
@@ -246,9 +246,9 @@ func (l *launched) askToEnd() {
 		_ = syscall.Kill(-leader, syscall.SIGTERM)
 		return
 	}
-	for _, pid := range processTree(leader) {
-		if pid != leader {
-			_ = syscall.Kill(pid, syscall.SIGTERM)
+	for _, s := range tree(leader) {
+		if s.pid != leader {
+			_ = syscall.Kill(s.pid, syscall.SIGTERM)
 		}
 	}
 }

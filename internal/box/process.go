@@ -78,7 +78,7 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 	// The kernel kills the program when the thread that started it ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	p.Limits = Limits(p.Limits)
+	p.Limits, p.Grace = Limits(p.Limits), cmp.Or(p.Grace, defaultGrace)
 	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
@@ -127,16 +127,16 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 			}
 		case <-ctx.Done():
 			e.TimedOut = outer.Err() == nil // its own time, not that of whoever waits for it
-			err = g.stop(p.grace())
+			err = g.stop(p.Grace)
 		case <-out.full:
-			err = g.stop(p.grace())
+			err = g.stop(p.Grace)
 		case interrupt = <-interrupts:
-			err = g.stop(p.grace())
+			err = g.stop(p.Grace)
 		}
 		tick.Stop()
 	}
 	g.sweep()
-	out.end(p.grace())
+	out.end(p.Grace)
 	e.Duration = time.Since(e.Started)
 	e.Stdout, e.Cut, e.Stderr = out.stdout.bytes(), out.stdout.lost(), out.stderr.bytes()
 	e.Code = l.cmd.ProcessState.ExitCode()
@@ -164,23 +164,11 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 	return e, nil
 }
 
-func (p Process) grace() time.Duration {
-	if p.Grace > 0 {
-		return p.Grace
-	}
-	return defaultGrace
-}
-
 func (p Process) stdout() keeper {
-	switch {
-	case p.Progress && p.Cap > 0:
-		return &tail{max: p.Cap}
-	case p.Progress:
-		return &tail{max: MaxStderr}
-	case p.Cap > 0:
-		return &head{max: p.Cap}
+	if p.Progress {
+		return &tail{max: cmp.Or(p.Cap, MaxStderr)}
 	}
-	return &head{max: int(Limits(p.Limits).Report)}
+	return &head{max: cmp.Or(p.Cap, int(p.Limits.Report))}
 }
 
 // A keeper keeps a part of what is written to it.

@@ -69,15 +69,6 @@ func tree(leader int) []stat {
 	return found
 }
 
-// processTree gives the processes of a tree.
-func processTree(leader int) []int {
-	var pids []int
-	for _, s := range tree(leader) {
-		pids = append(pids, s.pid)
-	}
-	return pids
-}
-
 // watch gives what the processes of a tree use now. The leader is our own part of
 // it, and counts for its time alone, in which that of its dead children is.
 func watch(leader int) usage {

@@ -133,7 +133,7 @@ func (p *Project) drawModule(m *Module, seed uint64) (*audit.Module, error) {
 		file := cmp.Or(d.files[s.path], s.path)
 		i := slices.IndexFunc(t.Files, func(f File) bool { return f.Path == file })
 		text := string(t.Files[i].Content)
-		lines += countLines(t.Files[i].Content)
+		lines += audit.CountLines(t.Files[i].Content)
 		if s.path == rulesFile {
 			out.Rules = text
 			continue

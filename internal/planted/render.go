@@ -133,7 +133,7 @@ func (r *Target) Project() *audit.Project {
 	p := &audit.Project{Name: r.project.Name, Planted: true, Repository: "planted:" + r.project.Name, Title: r.project.Title, Languages: r.project.Languages, Pos: r.project.Pos,
 		RecallGoal: r.project.RecallGoal, Tree: audit.Tree{}, Commit: treeHash(r.Files)}
 	for _, f := range r.Files {
-		p.Tree[f.Path] = audit.TreeFile{Path: f.Path, Lines: countLines(f.Content), Blob: gitHash("blob", f.Content)}
+		p.Tree[f.Path] = audit.TreeFile{Path: f.Path, Lines: audit.CountLines(f.Content), Blob: gitHash("blob", f.Content)}
 	}
 	dimensions := map[audit.Dimension]bool{}
 	for _, e := range r.entries {
@@ -198,14 +198,6 @@ func (r *Target) write(dir string, mode os.FileMode) error {
 		}
 	}
 	return nil
-}
-
-func countLines(b []byte) int {
-	n := bytes.Count(b, []byte("\n"))
-	if len(b) > 0 && b[len(b)-1] != '\n' {
-		n++
-	}
-	return n
 }
 
 func gitHash(kind string, content []byte) string {

@@ -18,7 +18,7 @@ func (r *reader) readReviews() {
 	source, words := &audit.Project{Tree: audit.Tree{}}, map[string][]string{}
 	for _, s := range r.p.sources {
 		words[s.path] = wordPattern.FindAllString(s.text, -1)
-		source.Tree[s.path] = audit.TreeFile{Path: s.path, Lines: countLines([]byte(s.text))}
+		source.Tree[s.path] = audit.TreeFile{Path: s.path, Lines: audit.CountLines([]byte(s.text))}
 	}
 	for _, s := range r.p.Sites {
 		source.Known = append(source.Known, audit.Known{ID: s.ID})

@@ -103,6 +103,6 @@ func (p *Project) install(ctx context.Context, dir, plant string) error {
 		return err
 	}
 	env := append(environment("", network...), "PLANT="+plant, "SETUP="+dir)
-	_, _, err := step{"setup", p.Commands.Setup, dir, env, setupTime}.run(ctx)
+	_, err := step{"setup", p.Commands.Setup, dir, env, setupTime}.run(ctx)
 	return err
 }

@@ -37,15 +37,14 @@ type running struct {
 	once   sync.Once
 }
 
-// run runs the step to its end and gives its standard output and the time that it
-// took of processors. The error says how
-// it ended, with the last lines of all output.
-func (s step) run(ctx context.Context) (stdout []byte, cpu time.Duration, err error) {
+// run runs the step to its end and gives its standard output. The error says how it
+// ended, with the last lines of all output.
+func (s step) run(ctx context.Context) (stdout []byte, err error) {
 	limit, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	p, err := s.start()
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	select {
 	case <-p.ended:
@@ -61,7 +60,7 @@ func (s step) run(ctx context.Context) (stdout []byte, cpu time.Duration, err er
 		}
 		err = p.failed(why)
 	}
-	return p.stdout.bytes(), p.cpu(), err
+	return p.stdout.bytes(), err
 }
 
 // start starts the step. Whoever calls it calls kill.
@@ -98,12 +97,6 @@ func (p *running) kill() {
 		killGroup(p.cmd.Process)
 		<-p.ended
 	})
-}
-
-// cpu gives the time that a step which has ended took of processors, with all of
-// its children that it waited for.
-func (p *running) cpu() time.Duration {
-	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 }
 
 // end says how a step that has ended did.

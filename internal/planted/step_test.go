@@ -19,7 +19,7 @@ import (
 func TestStepIsKilledWhole(t *testing.T) {
 	dir := t.TempDir()
 	s := step{name: "build", command: "echo begun; echo $$ > leader; sleep 1000 & sleep 1000", dir: dir, timeout: 300 * time.Millisecond}
-	out, _, err := s.run(t.Context())
+	out, err := s.run(t.Context())
 	require.EqualError(t, err, "build: killed after 300ms: expected it to end by then\n    begun")
 	require.Equal(t, "begun\n", string(out))
 	b, err := os.ReadFile(filepath.Join(dir, "leader"))
@@ -34,7 +34,7 @@ func TestStepIsKilledWhole(t *testing.T) {
 // TestStepLeavesNothing: what a step leaves behind when it ends well is killed.
 func TestStepLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	_, _, err := step{name: "build", command: "sleep 1000 >/dev/null 2>&1 & echo $! > left", dir: dir, timeout: time.Minute}.run(t.Context())
+	_, err := step{name: "build", command: "sleep 1000 >/dev/null 2>&1 & echo $! > left", dir: dir, timeout: time.Minute}.run(t.Context())
 	require.NoError(t, err)
 	b, err := os.ReadFile(filepath.Join(dir, "left"))
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestStepLeavesNothing(t *testing.T) {
 // TestStepHasAUmaskOfItsOwn: what a draw lets others read is the same on any machine.
 func TestStepHasAUmaskOfItsOwn(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077))
-	out, _, err := step{name: "test", command: "umask", dir: t.TempDir(), timeout: time.Minute}.run(t.Context())
+	out, err := step{name: "test", command: "umask", dir: t.TempDir(), timeout: time.Minute}.run(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "0022\n", string(out))
 }
@@ -56,7 +56,7 @@ func TestStepHasAUmaskOfItsOwn(t *testing.T) {
 // TestTailIsBounded: of a flood the end is kept.
 func TestTailIsBounded(t *testing.T) {
 	s := step{name: "build", command: "i=0; while [ $i -lt 40000 ]; do echo line $i of a flood of output; i=$((i+1)); done; false", dir: t.TempDir(), timeout: time.Minute}
-	out, _, err := s.run(t.Context())
+	out, err := s.run(t.Context())
 	require.LessOrEqual(t, len(out), maxOutput)
 	require.ErrorContains(t, err, "line 39999 of")
 	require.Equal(t, 41, len(strings.Split(err.Error(), "\n")))

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 )
 
-// Tell writes a proof for a reader: what failed, draw by draw, then the numbers.
+// Tell writes a proof for a reader: what failed, draw by draw, then how many did not.
 func (p *Proof) Tell(w io.Writer) {
 	failed := p.Failed()
 	for i, o := range failed {
@@ -17,32 +16,7 @@ func (p *Proof) Tell(w io.Writer) {
 		fmt.Fprintf(w, "  %s\n", strings.ReplaceAll(o.String(), "\n", "\n  "))
 	}
 	right := len(p.Outcomes) - len(failed)
-	fmt.Fprintf(w, "%s: %d draws, %d of %d outcomes as expected, in %s\n", p.Project, p.Draws, right, len(p.Outcomes), p.Took.Round(time.Second))
-	type count struct {
-		n, bad          int
-		took, most, cpu time.Duration
-	}
-	counts, order := map[string]*count{}, []string{}
-	for _, o := range p.Outcomes {
-		c := counts[o.Step]
-		if c == nil {
-			c = &count{}
-			counts[o.Step], order = c, append(order, o.Step)
-		}
-		c.n++
-		c.took += o.Took
-		c.cpu += o.CPU
-		c.most = max(c.most, o.Took)
-		if !o.OK() {
-			c.bad++
-		}
-	}
-	for _, name := range order {
-		c := counts[name]
-		fmt.Fprintf(w, "  %-10s %5d runs, %d failed, %s each, %s at most, %s of processors each\n", name, c.n, c.bad,
-			(c.took / time.Duration(c.n)).Round(time.Millisecond), c.most.Round(time.Millisecond),
-			(c.cpu / time.Duration(c.n)).Round(time.Millisecond))
-	}
+	fmt.Fprintf(w, "%s: %d draws, %d of %d outcomes as expected\n", p.Project, p.Draws, right, len(p.Outcomes))
 }
 
 // String tells one outcome.

@@ -46,7 +46,7 @@ func (b *bench) try(ctx context.Context, server Server, name string, plan Plan) 
 	t.draw = filepath.Join(t.run, b.project.Name)
 	defer os.RemoveAll(t.run)
 	c := b.project.Commands
-	if !t.quiet("write", func() error { return plan.Draw.Render().Write(t.draw) }) ||
+	if !t.ours("write", plan.Draw.Render().Write(t.draw)) ||
 		!t.command(ctx, "build", c.Build, buildTime) {
 		return t.out
 	}
@@ -61,14 +61,11 @@ func (b *bench) try(ctx context.Context, server Server, name string, plan Plan) 
 // the project makes it.
 func (t *trial) withDatabase(ctx context.Context, use func()) {
 	var drop func()
-	made := t.quiet("database", func() (err error) {
-		if t.port, err = freePort(); err != nil {
-			return err
-		}
+	var err error
+	if t.port, err = freePort(); err == nil {
 		t.url, drop, err = t.server.Database(ctx)
-		return err
-	})
-	if !made {
+	}
+	if !t.ours("database", err) {
 		return
 	}
 	defer drop()
@@ -77,27 +74,18 @@ func (t *trial) withDatabase(ctx context.Context, use func()) {
 	}
 }
 
-// note runs something and keeps its outcome.
-func (t *trial) note(name string, do func() error) bool {
-	began := time.Now()
+// note keeps the outcome of a step, and reports whether it went well.
+func (t *trial) note(name string, err error) bool {
 	o := t.outcome(name)
-	if err := do(); err != nil {
+	if err != nil {
 		o.Error, o.Got = err.Error(), false
 	}
-	o.Took = time.Since(began)
 	t.out = append(t.out, o)
-	return o.Error == ""
+	return err == nil
 }
 
-// quiet is note for what is ours: only a failure is kept.
-func (t *trial) quiet(name string, do func() error) bool {
-	kept := len(t.out)
-	ok := t.note(name, do)
-	if ok {
-		t.out = t.out[:kept]
-	}
-	return ok
-}
+// ours is note for what is ours: only a failure is kept.
+func (t *trial) ours(name string, err error) bool { return err == nil || t.note(name, err) }
 
 func (t *trial) outcome(name string) Outcome {
 	return Outcome{Draw: t.plan.Label, Bad: t.plan.Draw.Bad(), Step: name, Want: true, Got: true}
@@ -120,33 +108,18 @@ func (t *trial) command(ctx context.Context, name, line string, limit time.Durat
 	if line == "" {
 		return true
 	}
-	var cpu time.Duration
-	ok := t.note(name, func() (err error) {
-		_, cpu, err = t.step(name, line, limit).run(ctx)
-		return err
-	})
-	t.out[len(t.out)-1].CPU = cpu
-	return ok
+	_, err := t.step(name, line, limit).run(ctx)
+	return t.note(name, err)
 }
 
 // serve starts the application and runs against it what the plan asks for.
 func (t *trial) serve(ctx context.Context) {
-	var app *running
-	ready := t.note("start", func() (err error) {
-		if app, err = t.step("start", t.bench.project.Commands.Start, 0).start(); err != nil {
-			return err
-		}
-		return app.ready(ctx, t.port)
-	})
-	if app == nil {
-		return
+	app, err := t.step("start", t.bench.project.Commands.Start, 0).start()
+	if err == nil {
+		defer app.kill()
+		err = app.ready(ctx, t.port)
 	}
-	started := len(t.out) - 1
-	defer func() {
-		app.kill()
-		t.out[started].CPU = app.cpu()
-	}()
-	if !ready {
+	if !t.note("start", err) {
 		return
 	}
 	if t.plan.Functional && !t.command(ctx, "functional", t.bench.project.Commands.Functional, testTime) {
@@ -197,19 +170,17 @@ type answer struct {
 // each. What the command and the application say stands with the first that has
 // no answer.
 func (t *trial) exploits(ctx context.Context, app *running) {
-	began := time.Now()
-	n := time.Duration(len(t.plan.Exploits))
+	limit := exploitTime + time.Duration(len(t.plan.Exploits))*siteTime
 	line := t.bench.project.Commands.Exploit + " " + strings.Join(t.plan.Exploits, " ")
-	out, cpu, failed := t.step("exploit", line, exploitTime+n*siteTime).run(ctx)
+	out, failed := t.step("exploit", line, limit).run(ctx)
 	if ctx.Err() != nil {
 		return
 	}
 	answers := readAnswers(out)
-	took, cpu := time.Since(began)/n, cpu/n
 	told := false
 	for _, id := range t.plan.Exploits {
 		o := t.outcome("exploit")
-		o.Site, o.Want, o.Took, o.CPU = id, t.plan.Draw.bad[id], took, cpu
+		o.Site, o.Want = id, t.plan.Draw.bad[id]
 		a, found := answers[id]
 		o.Detail, o.Error = a.Detail, a.problem(id, found)
 		if o.Error == "" {

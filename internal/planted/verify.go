@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 )
 
 // A Server hands out empty databases.
@@ -38,8 +37,6 @@ type Outcome struct {
 	Got    bool   // whether it did; false with an Error
 	Error  string // why there is no answer, with the end of the output
 	Detail string // what the exploit says
-	Took   time.Duration
-	CPU    time.Duration // of the processes of a step, on all processors; of start until the application is ended
 }
 
 // OK reports whether it came out as expected.
@@ -50,7 +47,6 @@ type Proof struct {
 	Project  string
 	Draws    int
 	Outcomes []Outcome // by draw, in the order of the plans
-	Took     time.Duration
 }
 
 // Failed gives what did not come out as expected.
@@ -62,7 +58,6 @@ func (p *Proof) Failed() []Outcome {
 // why nothing could be tried: it wraps [ErrMissing] when a runtime is not
 // installed. What did not come out as expected is in the Proof.
 func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
-	began := time.Now()
 	if len(o.Servers) == 0 {
 		return nil, errors.New("no database server to prove with: expected one in Options.Servers")
 	}
@@ -79,7 +74,7 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	return &Proof{p.Name, len(plans), slices.Concat(outcomes...), time.Since(began)}, nil
+	return &Proof{p.Name, len(plans), slices.Concat(outcomes...)}, nil
 }
 
 // A bench is where draws of one project are tried.

@@ -5,14 +5,9 @@
 // (PostgreSQL with the SPEC's schema and data.sql, or a harness in the cases' own
 // language). [Check] runs every case on every parameter set, which gives an
 // [Effect] for each order of the rows or interleaving of two sessions, and holds
-// the effects against the oracles and against each other. [CheckMutants] then
-// asks whether oracles and parameter sets would notice a good that lost one part
-// ([Mutants]), and [TwinFamily] makes the variants of the cases that must still
-// hold. What has to hold, and how to write it, is docs/proving-cases.md.
-//
-// Over the whole corpus, [Leaks] asks whether labels can be told without
-// understanding the code, [Duplicates] whether two families are one, and [Thin]
-// whether every requirement is broken often enough.
+// the effects against the oracles and against each other; [Prove] gives what the
+// [Ledger] keeps of it. [Twins] are the variants of the cases that must still hold.
+// What has to hold, and how to write it, is docs/proving-cases.md.
 //
 // Nothing here judges a reviewer, and nothing that a reviewer says comes here.
 package proof

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"assay/audit"
 )
 
 // SetDeadline shortens the deadline of one runner, in milliseconds.
@@ -21,3 +23,20 @@ func Conn(p *Postgres) *pgx.Conn {
 }
 
 var Difference = difference
+
+// TwinFamily gives fam with every case replaced by its twin of a kind, where
+// there is one.
+func TwinFamily(app *audit.App, fam *audit.Family, kind string) *audit.Family {
+	twin := *fam
+	twin.Cases = make([]*audit.Case, len(fam.Cases))
+	for i, c := range fam.Cases {
+		copied := *c
+		for _, t := range Twins(app, fam, c) {
+			if t.Kind == kind {
+				copied.Code = t.Code
+			}
+		}
+		twin.Cases[i] = &copied
+	}
+	return &twin
+}

@@ -3,6 +3,7 @@ package proof
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,12 +23,8 @@ func (p *Postgres) runRace(ctx context.Context, fam *audit.Family, code string, 
 		return nil, err
 	}
 	values := map[string]any{}
-	for k, v := range set.Values {
-		values[k] = v
-	}
-	for k, v := range set.Race {
-		values[k] = v
-	}
+	maps.Copy(values, set.Values)
+	maps.Copy(values, set.Race)
 	if set.Rival != "" {
 		code = set.Rival
 	}
@@ -95,7 +92,7 @@ func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit
 	if _, err := ss[2].conn.Exec(ctx, stepLog, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return e, err
 	}
-	a, b := newPlayer(ss[0], set), newPlayer(ss[1], set)
+	a, b := &player{side: ss[0], set: set}, &player{side: ss[1], set: set}
 	a.play(ctx, first[:k])
 	pid := b.side.conn.PgConn().PID()
 	done := make(chan struct{})
@@ -176,8 +173,6 @@ type player struct {
 	last *table
 	err  string
 }
-
-func newPlayer(s *side, set *audit.ParamSet) *player { return &player{side: s, set: set} }
 
 // play runs steps until one fails; then it rolls back, as a host application
 // does, and the remaining steps are passed over.

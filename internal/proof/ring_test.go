@@ -120,7 +120,7 @@ func (r *Ring) Meet(ctx context.Context, ws [2]Writer) (serial, raced []Met, err
 
 func (r *Ring) meet(ctx context.Context, ws [2]Writer, steps [2][]step, first, k int) (m Met, err error) {
 	m.Schedule = fmt.Sprintf("%s runs after statement %d of %s", ws[1-first].Case.ID(), k, ws[first].Case.ID())
-	pl := [2]*player{newPlayer(r.sides[0], &ws[0].Set), newPlayer(r.sides[1], &ws[1].Set)}
+	pl := [2]*player{{side: r.sides[0], set: &ws[0].Set}, {side: r.sides[1], set: &ws[1].Set}}
 	a, b := pl[first], pl[1-first]
 	a.play(ctx, steps[first][:k])
 	done := make(chan struct{})

@@ -206,18 +206,8 @@ func sqlNames(ts []token, schema string) []string {
 			taken[strings.ToLower(t.text)] = true
 		}
 	}
-	var code []token
-	for _, t := range ts {
-		if t.code() {
-			code = append(code, t)
-		}
-	}
-	at := func(i int) token {
-		if i < 0 || i >= len(code) {
-			return token{}
-		}
-		return code[i]
-	}
+	code := codeOf(ts)
+	at := func(i int) token { return tokenAt(code, i) }
 	var names []string
 	for i, t := range code {
 		if t.kind != word {
@@ -240,6 +230,19 @@ func sqlNames(ts []token, schema string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return taken[n] })
 }
 
+// codeOf leaves space and comments out.
+func codeOf(ts []token) []token {
+	return slices.DeleteFunc(slices.Clone(ts), func(t token) bool { return !t.code() })
+}
+
+// tokenAt gives a token, or none beyond both ends.
+func tokenAt(ts []token, i int) token {
+	if i < 0 || i >= len(ts) {
+		return token{}
+	}
+	return ts[i]
+}
+
 // clauseWords end a boolean expression or a list at the same depth.
 var clauseWords = []string{"where", "group", "having", "order", "limit", "offset", "fetch", "for", "window", "union",
 	"intersect", "except", "returning", "join", "left", "right", "inner", "cross", "full", "natural", "on", "from",
@@ -252,30 +255,17 @@ func reservedWord(w string) bool {
 // localNames gives the names that a function of code declares for itself and
 // that occur as nothing else.
 func localNames(ts []token) []string {
-	var code []token
-	for _, t := range ts {
-		if t.code() {
-			code = append(code, t)
-		}
-	}
+	code := codeOf(ts)
 	bad := map[string]bool{}
 	var names []string
 	for i, t := range code {
 		if t.kind != word {
 			continue
 		}
-		prev, next := token{}, token{}
-		if i > 0 {
-			prev = code[i-1]
-		}
-		if i+1 < len(code) {
-			next = code[i+1]
-		}
-		switch {
-		case prev.is("const") || prev.is("let") || next.is(":="):
-			if !slices.Contains(names, t.text) && !prev.is(",") && !prev.is(".") {
-				names = append(names, t.text)
-			}
+		prev, next := tokenAt(code, i-1), tokenAt(code, i+1)
+		declares := prev.is("const") || prev.is("let") || next.is(":=") && !prev.is(",") && !prev.is(".")
+		if declares && !slices.Contains(names, t.text) {
+			names = append(names, t.text)
 		}
 		// A key of an object, a member, a label, a shorthand: not ours to rename.
 		if next.is(":") || prev.is(".") || prev.is("{") || prev.is("export") || prev.is("function") || prev.is("func") ||
@@ -284,21 +274,4 @@ func localNames(ts []token) []string {
 		}
 	}
 	return slices.DeleteFunc(names, func(n string) bool { return bad[n] || len(n) < 2 })
-}
-
-// TwinFamily gives fam with every case replaced by its twin of a kind, where
-// there is one.
-func TwinFamily(app *audit.App, fam *audit.Family, kind string) *audit.Family {
-	twin := *fam
-	twin.Cases = make([]*audit.Case, len(fam.Cases))
-	for i, c := range fam.Cases {
-		copied := *c
-		for _, t := range Twins(app, fam, c) {
-			if t.Kind == kind {
-				copied.Code = t.Code
-			}
-		}
-		twin.Cases[i] = &copied
-	}
-	return &twin
 }

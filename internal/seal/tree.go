@@ -1,7 +1,6 @@
 package seal
 
 import (
-	"bytes"
 	"context"
 
 	"assay/audit"
@@ -19,11 +18,7 @@ func (c *Clone) Tree(ctx context.Context) (audit.Tree, error) {
 		if err != nil || !isText(content) {
 			return err
 		}
-		lines := bytes.Count(content, []byte("\n"))
-		if len(content) > 0 && content[len(content)-1] != '\n' {
-			lines++
-		}
-		tree[path] = audit.TreeFile{Path: path, Lines: lines, Blob: hashes[path]}
+		tree[path] = audit.TreeFile{Path: path, Lines: audit.CountLines(content), Blob: hashes[path]}
 		return nil
 	})
 	return tree, err

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -246,11 +245,7 @@ func listed(fsys fs.FS) (audit.Tree, string, error) {
 		}
 		b, err := fs.ReadFile(fsys, name)
 		fmt.Fprintf(sum, "%d %s %d\n%s", len(name), name, len(b), b)
-		lines := bytes.Count(b, []byte("\n"))
-		if len(b) > 0 && b[len(b)-1] != '\n' {
-			lines++
-		}
-		tree[path.Clean(name)] = audit.TreeFile{Path: name, Lines: lines}
+		tree[path.Clean(name)] = audit.TreeFile{Path: name, Lines: audit.CountLines(b)}
 		return err
 	})
 	if err == nil && len(tree) == 0 {

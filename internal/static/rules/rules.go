@@ -153,15 +153,13 @@ type Set struct {
 	Hash   string
 }
 
-// Class bits of sanitizers. A rule's Clean names one.
+// Class bits of sanitizers. A rule's Clean names one; norm marks a path that was
+// normalised: a prefix check counts only then.
 var classes = map[string]uint32{"sql": 1, "html": 2, "shell": 4, "path": 8, "url": 16, "log": 128, "code": 1024, "nosql": 4096,
 	"deser": 8192, "template": 16384, "redirect": 32768, "norm": 1 << 30}
 
 // All is every class but norm: a value of which nothing harmful can be made.
 const All = uint32(1<<20 - 1)
-
-// Norm marks a path that was normalised; a prefix check counts only then.
-const Norm = uint32(1 << 30)
 
 // Stored are the classes that data read back from a database is clean of.
 var Stored = All &^ classes["html"]
