@@ -39,13 +39,14 @@
 // a finding when items under the columns' names give its file or CWE.
 //
 // What models who know the grammar vary all the same is read too: other columns
-// between, in another order and under the names of fieldNames; bold, code spans and
-// links; a fence around it all; headings like "F-01: Title"; places and lines like
-// "a.c#L12-L18" and "lines 12 to 18". Nothing is guessed: a place or a CWE that
-// stands in prose alone, several places in one cell, items that belong to no section
-// are problems with their line. What stands before the last HEADER is a draft and is
-// not read. Fences, and items under other names (Evidence, Fix), are passed over: a
-// finding never holds source text.
+// between, in another order and under usual names (Location, Path, Line, Method,
+// Category, Vulnerability); bold, code spans and links; a fence around it all;
+// headings like "F-01: Title"; places and lines like "a.c#L12-L18" and "lines 12 to
+// 18". Nothing is guessed: a place or a CWE that stands in prose alone, several
+// places in one cell, items that belong to no section are problems with their line.
+// What stands before the last HEADER is a draft and is not read. Fences, and items
+// under other names (Evidence, Fix), are passed over: a finding never holds source
+// text.
 //
 // Report.Header and Report.Sentinel say whether the frame is whole. A text
 // without any SENTINEL line gives [ErrTruncated] together with all that it

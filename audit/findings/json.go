@@ -64,7 +64,7 @@ func (j *jsonReader) member(key string) (err error) {
 	case low == "errors":
 		return j.array(func(int) error {
 			what := ""
-			err := j.strings(func(v string) { what += " " + v })
+			err := j.walk(func(w *walker) { w.strings(func(v string) { what += " " + v }) })
 			j.add(j.line(), "the tool tells of an error of its own: %s", clip(flat(what)))
 			return err
 		})
@@ -78,10 +78,12 @@ func (j *jsonReader) member(key string) (err error) {
 		j.rep.Root, err = j.text()
 		return err
 	case low == "coverage":
-		return j.strings(func(v string) {
-			if d, ok := dimensionOf(v); ok {
-				j.rep.Coverage = append(j.rep.Coverage, d)
-			}
+		return j.walk(func(w *walker) {
+			w.strings(func(v string) {
+				if d, ok := dimensionOf(v); ok {
+					j.rep.Coverage = append(j.rep.Coverage, d)
+				}
+			})
 		})
 	}
 	if len(j.keys) < 10 {

@@ -72,29 +72,19 @@ func (s *stream) array(f func(i int) error) error {
 	return err
 }
 
-// text reads a string or the digits of a number; of other values nothing.
-func (s *stream) text() (string, error) {
-	switch s.dec.PeekKind() {
-	case '"', '0':
-		t, err := s.dec.ReadToken()
-		return t.String(), err
-	}
-	return "", s.dec.SkipValue()
-}
-
-// strings gives every string and number in a value, however deep, as they come.
-func (s *stream) strings(f func(string)) error {
-	switch s.dec.PeekKind() {
-	case '[':
-		return s.array(func(int) error { return s.strings(f) })
-	case '{':
-		return s.object(func([]byte) error { return s.strings(f) })
-	}
-	v, err := s.text()
-	if v != "" {
-		f(v)
+// walk reads a whole value and hands it over.
+func (s *stream) walk(f func(w *walker)) error {
+	raw, _, err := s.value("")
+	if err == nil {
+		f(&walker{b: raw, known: s.known})
 	}
 	return err
+}
+
+// text is [walker.text] of the next value.
+func (s *stream) text() (v string, err error) {
+	err = s.walk(func(w *walker) { v = w.text() })
+	return v, err
 }
 
 // value reads a whole value, with the line of the first sign in it that is among
@@ -110,12 +100,11 @@ func (s *stream) value(marks string) (raw jsontext.Value, line int, err error) {
 // decode reads a value into v, whose shape is s, and gives the line of its first member.
 func (s *stream) decode(v any, of shape) (line int, err error) {
 	raw, line, err := s.value(`"`)
-	if err != nil {
-		return line, err
+	if err == nil {
+		w := walker{b: raw, known: s.known}
+		w.read(reflect.ValueOf(v).Elem(), of)
 	}
-	w := walker{b: raw, known: s.known}
-	w.read(reflect.ValueOf(v).Elem(), of)
-	return line, nil
+	return line, err
 }
 
 // fault turns a decoding error into one that says where and what to do.

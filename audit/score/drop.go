@@ -22,14 +22,14 @@ const (
 // is not settled warns, and fails under -strict.
 func (d *sides) dropReasons(part *stat.Part, rules Rules) []Reason {
 	recall := d.drop(MetricRecall, d.fBase.recall, d.fNow.recall, float64(len(d.now[0].Known)))
-	precision := d.drop(MetricPrecision, d.fBase.false0.Low, d.fNow.false0.Low, d.fNow.counted.V)
+	precision := d.drop(MetricPrecision, d.fBase.precision.Low, d.fNow.precision.Low, d.fNow.counted.V)
 	if d.deterministic {
 		return []Reason{recall.literal(), precision.literal()}
 	}
 	return []Reason{recall.gated(part, rules), precision.shown(rules)}
 }
 
-// A fall is a drop with what it weighs.
+// A drop is what a figure lost, and what that weighs.
 type drop struct {
 	metric    string
 	base, now Value

@@ -7,14 +7,13 @@ import (
 	"assay/audit"
 )
 
-// Figures are the means over the trials of one side, by our score or by the literal one
-// score. An undefined figure of one trial is left out of its mean.
+// figures are the means over the trials of one side, by our score or by the literal
+// one. An undefined figure of one trial is left out of its mean.
 type figures struct {
 	trials    []*Result
 	literal   bool
 	recall    Value
 	precision Span
-	false0    Span // precision with unreviewed findings false, for drops
 	f1        Span
 	covered   Value
 	credit    Value
@@ -25,42 +24,34 @@ type figures struct {
 
 func figuresOf(trials []*Result, literal bool) *figures {
 	f := &figures{trials: trials, literal: literal, byDim: map[audit.Dimension]Value{}}
-	mean := func(get func(*Result) Value) Value {
+	all := make([]*Metrics, len(trials))
+	for i, r := range trials {
+		all[i] = &r.Metrics
+		if literal {
+			all[i] = r.Literal.Metrics()
+		}
+	}
+	mean := func(get func(*Metrics) Value) Value {
 		sum, n := 0.0, 0.0
-		for _, r := range trials {
-			if v := get(r); v.Defined {
+		for _, m := range all {
+			if v := get(m); v.Defined {
 				sum += v.V
 				n++
 			}
 		}
 		return Ratio(sum, n)
 	}
-	pick := func(ours, letters func(*Result) Value) Value {
-		if literal {
-			return mean(letters)
-		}
-		return mean(ours)
-	}
-	f.recall = pick(func(r *Result) Value { return r.Metrics.Recall }, func(r *Result) Value { return r.Literal.Recall })
-	literalPrecision := func(r *Result) Value { return r.Literal.Precision }
-	literalF1 := func(r *Result) Value { return r.Literal.F1 }
-	f.precision = Span{
-		pick(func(r *Result) Value { return r.Metrics.Precision.Low }, literalPrecision),
-		pick(func(r *Result) Value { return r.Metrics.Precision.High }, literalPrecision),
-	}
-	f.false0.Low = pick(func(r *Result) Value { return r.Metrics.Precision.Low }, literalPrecision)
-	f.f1 = Span{
-		pick(func(r *Result) Value { return r.Metrics.F1.Low }, literalF1),
-		pick(func(r *Result) Value { return r.Metrics.F1.High }, literalF1),
-	}
-	f.covered = pick(func(r *Result) Value { return Of(float64(len(r.Metrics.Covered))) },
-		func(r *Result) Value { return Of(float64(len(r.Literal.Covered))) })
-	f.credit = pick(func(r *Result) Value { return Of(r.Metrics.Credit) }, func(r *Result) Value { return Of(r.Literal.Credit) })
-	f.counted = pick(func(r *Result) Value { return Of(float64(r.Metrics.Counted)) }, func(r *Result) Value { return Of(float64(r.Literal.Counted)) })
-	f.p99 = pick(func(r *Result) Value { return r.Metrics.Chance.P99 }, func(r *Result) Value { return r.Literal.Chance.P99 })
+	f.recall = mean(func(m *Metrics) Value { return m.Recall })
+	f.precision.Low = mean(func(m *Metrics) Value { return m.Precision.Low })
+	f.precision.High = mean(func(m *Metrics) Value { return m.Precision.High })
+	f.f1.Low = mean(func(m *Metrics) Value { return m.F1.Low })
+	f.f1.High = mean(func(m *Metrics) Value { return m.F1.High })
+	f.covered = mean(func(m *Metrics) Value { return Of(float64(len(m.Covered))) })
+	f.credit = mean(func(m *Metrics) Value { return Of(m.Credit) })
+	f.counted = mean(func(m *Metrics) Value { return Of(float64(m.Counted)) })
+	f.p99 = mean(func(m *Metrics) Value { return m.Chance.P99 })
 	for i, d := range audit.Dimensions() {
-		f.byDim[d] = pick(func(r *Result) Value { return Of(r.Metrics.Dimensions[i].Credit) },
-			func(r *Result) Value { return Of(r.Literal.Dimensions[i].Credit) })
+		f.byDim[d] = mean(func(m *Metrics) Value { return Of(m.Dimensions[i].Credit) })
 	}
 	return f
 }

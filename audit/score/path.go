@@ -48,11 +48,6 @@ func NewPaths(tree audit.Tree, others map[string]bool, roots []string) *Paths {
 	return p
 }
 
-// Path resolves one reported path; see [Paths.Resolve].
-func Path(file string, roots []string, tree audit.Tree) (string, error) {
-	return NewPaths(tree, nil, roots).Resolve(file)
-}
-
 // Resolve gives the tree's path for a path as an auditor reported it, or says why
 // there is none. Read in this order: a file:// URL, an unresolved uriBaseId
 // ("%SRCROOT%/a.c"), backslashes, "." and ".." parts, one of the roots in front,

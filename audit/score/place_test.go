@@ -55,7 +55,7 @@ func TestPathRules(t *testing.T) {
 		`weird\name.c`:                              "weird\\name.c",
 		"file:///tmp/export/../export/src/index.js": "src/index.js",
 	} {
-		got, err := score.Path(in, roots, tree)
+		got, err := score.NewPaths(tree, nil, roots).Resolve(in)
 		require.NoError(t, err, "%q", in)
 		require.Equal(t, want, got, "%q", in)
 	}
@@ -64,13 +64,13 @@ func TestPathRules(t *testing.T) {
 		"../index.js", "src/../../index.js", "/tmp/export", "/tmp/exported/src/index.js", "D:/work/export/src/index.js",
 		"Case2/X.js", ".", "/", "src", "https://example.org/index.js", "file://", "%", "\x00",
 	} {
-		got, err := score.Path(in, roots, tree)
+		got, err := score.NewPaths(tree, nil, roots).Resolve(in)
 		require.Error(t, err, "%q became %q", in, got)
 	}
-	got, err := score.Path("anything/at/all.c", nil, nil)
+	got, err := score.NewPaths(nil, nil, nil).Resolve("anything/at/all.c")
 	require.NoError(t, err, "without a tree paths are not checked")
 	require.Equal(t, "anything/at/all.c", got)
-	_, err = score.Path("../../etc/passwd", nil, nil)
+	_, err = score.NewPaths(nil, nil, nil).Resolve("../../etc/passwd")
 	require.Error(t, err)
 }
 
@@ -78,7 +78,7 @@ func FuzzPath(f *testing.F) {
 	f.Add("file:///C:/x%zz/../a.c")
 	f.Fuzz(func(t *testing.T, in string) {
 		tree := audit.Tree{"a.c": {Path: "a.c", Lines: 1}}
-		got, err := score.Path(in, []string{"/r", in}, tree)
+		got, err := score.NewPaths(tree, nil, []string{"/r", in}).Resolve(in)
 		if err == nil && got != "a.c" {
 			t.Fatalf("%q became %q, which is not in the tree", in, got)
 		}

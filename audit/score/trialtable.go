@@ -9,7 +9,7 @@ import (
 	"assay/audit"
 )
 
-// A roll lists the cases that one reviewer's answers are of. It asks each case for
+// A trialTable lists the cases that one reviewer's answers are of. It asks each case for
 // its names once: a run of a million answers has some hundred cases.
 type trialTable struct {
 	cases  map[string]*caseTrials // by ID

@@ -121,20 +121,6 @@ func ReadBench(fsys fs.FS, dir, reviewer, prompt string) (*BenchBaseline, error)
 	return base, nil
 }
 
-// Of gives the answers for the cases that stand as they were asked, and names
-// those that have changed or gone since.
-func (b *BenchBaseline) Of(cases map[string]*audit.Case, hash func(*audit.Case) string) (answers []score.Answer, gone []string) {
-	for _, a := range b.Answers {
-		c, ok := cases[a.Case]
-		if !ok || hash(c) != a.Hash {
-			gone = append(gone, a.Case)
-			continue
-		}
-		answers = append(answers, score.Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Violates: a.Violates})
-	}
-	return answers, gone
-}
-
 // Compare gives the answers that a run whose trials were asked so is compared
 // with, and what is to be told beside the comparison: what of the asking changed
 // since, and cases that have changed or gone. Without a baseline there is neither.
@@ -143,7 +129,9 @@ func (b *BenchBaseline) Compare(now []Asked, cases map[string]*audit.Case, hash 
 		return nil, nil
 	}
 	notes = b.Changed(now)
-	answers, gone := b.Of(cases, hash)
+	gone := stillAsked(b.Answers, cases, hash, func(a *BenchAnswer, c *audit.Case) {
+		answers = append(answers, score.Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Violates: a.Violates})
+	})
 	if len(gone) > 0 {
 		notes = append(notes, fmt.Sprintf("%d answers of the baseline are for cases that have changed or gone since, like %s", len(gone), gone[0]))
 	}
@@ -160,18 +148,27 @@ func (b *BenchBaseline) CompareModules(now []Asked, modules []*audit.Module, has
 		at[m.ID()] = m
 	}
 	notes = b.Changed(now)
-	gone := 0
-	for _, a := range b.Answers {
-		if m := at[a.Case]; m != nil && hash(m) == a.Hash {
-			answers = append(answers, score.ModuleAnswer{Module: m, Trial: a.Trial, Outcome: a.Outcome, Violations: a.Violations})
-		} else {
-			gone++
-		}
-	}
-	if gone > 0 {
-		notes = append(notes, fmt.Sprintf("%d answers of the baseline are for modules of other seeds, or that have changed since", gone))
+	gone := stillAsked(b.Answers, at, hash, func(a *BenchAnswer, m *audit.Module) {
+		answers = append(answers, score.ModuleAnswer{Module: m, Trial: a.Trial, Outcome: a.Outcome, Violations: a.Violations})
+	})
+	if len(gone) > 0 {
+		notes = append(notes, fmt.Sprintf("%d answers of the baseline are for modules of other seeds, or that have changed since", len(gone)))
 	}
 	return answers, notes
+}
+
+// stillAsked gives take each answer about what stands as it was asked, and names what
+// has changed or gone since.
+func stillAsked[T any](answers []BenchAnswer, at map[string]T, hash func(T) string, take func(*BenchAnswer, T)) (gone []string) {
+	for i := range answers {
+		a := &answers[i]
+		if asked, ok := at[a.Case]; ok && hash(asked) == a.Hash {
+			take(a, asked)
+		} else {
+			gone = append(gone, a.Case)
+		}
+	}
+	return gone
 }
 
 // Write stores the baseline, its answers in the order of their cases. One whose

@@ -8,153 +8,130 @@ import (
 	"assay/audit"
 )
 
-// A turnEvent is any line of any of the streams; each uses some of the fields.
-type turnEvent struct {
-	Type      string          `json:"type"`
-	Timestamp json.RawMessage `json:"timestamp"` // RFC 3339, of opencode milliseconds
+// An event is a line of a stream, or a value in it. Its members are asked by path,
+// "message.usage.input_tokens": each agent's stream has members of its own.
+type event []byte
 
-	Message json.RawMessage `json:"message"` // claude: what was said; codex, gemini: why it failed
-	Error   json.RawMessage `json:"error"`
-
-	Item *codexItem `json:"item"`
-
-	Part *opencodePart `json:"part"`
-
-	Data *copilotData `json:"data"`
-
-	// gemini
-	Role       string          `json:"role"`
-	Content    json.RawMessage `json:"content"`
-	ToolName   string          `json:"tool_name"`
-	ToolID     string          `json:"tool_id"`
-	Parameters json.RawMessage `json:"parameters"`
-	Status     string          `json:"status"`
-	Output     string          `json:"output"`
-
-	// a model that Assay asks
-	Turn      int64           `json:"turn"`
-	Said      string          `json:"said"`
-	Thought   string          `json:"thought"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-	Text      string          `json:"text"`
-	Seconds   float64         `json:"seconds"`
-	Usage     json.RawMessage `json:"usage"`
+// at gives the value that a path leads to; nil for none, and for null.
+func (e event) at(path string) event {
+	for name := range strings.SplitSeq(path, ".") {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(e, &members) != nil || string(members[name]) == "null" {
+			return nil
+		}
+		e = event(members[name])
+	}
+	return e
 }
 
-func (r *turnReader) line(raw []byte) {
-	var e turnEvent
-	if json.Unmarshal(raw, &e) != nil {
-		return
-	}
-	r.at(e.Timestamp)
-	switch {
-	case e.Data != nil:
-		r.copilot(&e)
-	case e.Part != nil:
-		r.opencode(&e)
-	case e.Item != nil:
-		r.codex(&e)
-	case e.Type == "assistant" || e.Type == "user":
-		r.claude(&e)
-	case e.Type == "message" || e.Type == "tool_use" || e.Type == "tool_result":
-		r.gemini(&e)
-	case e.Turn > 0 || e.Type == "fault" || e.Type == "room":
-		r.model(&e)
-	case e.Type == "error" || e.Type == "turn.failed":
-		t := r.current()
-		t.Notes = append(t.Notes, why(e.Error, e.Message))
-	}
+// text gives the text at a path; empty for another value.
+func (e event) text(path string) (s string) {
+	_ = json.Unmarshal(e.at(path), &s)
+	return s
 }
 
-// why gives the words of an error, whatever it is wrapped in.
-func why(errs ...json.RawMessage) string {
-	for _, raw := range errs {
-		var text string
-		var in struct {
-			Message string `json:"message"`
-			Data    struct {
-				Message string `json:"message"`
-			} `json:"data"`
+// number gives the number at a path; 0 for another value.
+func (e event) number(path string) (n float64) {
+	_ = json.Unmarshal(e.at(path), &n)
+	return n
+}
+
+// tokens adds up whole numbers at several paths.
+func (e event) tokens(paths ...string) (n int64) {
+	for _, p := range paths {
+		n += int64(e.number(p))
+	}
+	return n
+}
+
+// list gives the values of the list at a path; nil for another value.
+func (e event) list(path string) []event {
+	var raw []json.RawMessage
+	_ = json.Unmarshal(e.at(path), &raw)
+	var values []event
+	for _, r := range raw {
+		values = append(values, event(r))
+	}
+	return values
+}
+
+// words gives the text at a path, or that of a list of blocks with text in them.
+func (e event) words(path string) string {
+	said := e.text(path)
+	for _, block := range e.list(path) {
+		said += block.text("text")
+	}
+	return said
+}
+
+// why gives the words of an error at the first of the paths that leads to one,
+// whatever it is wrapped in.
+func (e event) why(paths ...string) string {
+	for _, p := range paths {
+		if e.at(p) == nil {
+			continue
 		}
-		switch {
-		case len(raw) == 0 || string(raw) == "null":
-		case json.Unmarshal(raw, &text) == nil:
-			return text
-		case json.Unmarshal(raw, &in) == nil && in.Data.Message != "":
-			return in.Data.Message
-		case in.Message != "":
-			return in.Message
-		default:
-			return string(raw)
+		for _, in := range []string{p, p + ".data.message", p + ".message"} {
+			if text := e.text(in); text != "" {
+				return text
+			}
 		}
+		return string(e.at(p))
 	}
 	return "it says no reason"
 }
 
-// words gives a content that is a text, or a list of blocks with text in them.
-func words(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
+func (r *turnReader) line(raw []byte) {
+	e := event(raw)
+	r.at(e.at("timestamp"))
+	kind := e.text("type")
+	switch {
+	case e.at("data") != nil:
+		r.copilot(kind, e.at("data"))
+	case e.at("part") != nil:
+		r.opencode(kind, e.at("part"))
+	case kind == "item.completed":
+		r.codex(e.at("item"))
+	case kind == "assistant" || kind == "user":
+		r.claude(kind, e.at("message"))
+	case kind == "message" || kind == "tool_use" || kind == "tool_result":
+		r.gemini(kind, e)
+	case e.number("turn") > 0 || kind == "fault" || kind == "room":
+		r.model(kind, e)
+	case kind == "error" || kind == "turn.failed":
+		r.note(e.why("error", "message"))
 	}
-	var blocks []struct {
-		Text string `json:"text"`
-	}
-	_ = json.Unmarshal(raw, &blocks)
-	var b strings.Builder
-	for _, block := range blocks {
-		b.WriteString(block.Text)
-	}
-	return b.String()
 }
 
-func (r *turnReader) claude(e *turnEvent) {
-	var m struct {
-		ID      string          `json:"id"`
-		Model   string          `json:"model"`
-		Content json.RawMessage `json:"content"`
-		Usage   struct {
-			Input    int64 `json:"input_tokens"`
-			Output   int64 `json:"output_tokens"`
-			Creation int64 `json:"cache_creation_input_tokens"`
-			Read     int64 `json:"cache_read_input_tokens"`
-		} `json:"usage"`
-	}
-	var blocks []struct {
-		Type     string          `json:"type"`
-		Text     string          `json:"text"`
-		Thinking string          `json:"thinking"`
-		ID       string          `json:"id"`
-		Name     string          `json:"name"`
-		Input    json.RawMessage `json:"input"`
-		Call     string          `json:"tool_use_id"`
-		Content  json.RawMessage `json:"content"`
-		IsError  bool            `json:"is_error"`
-	}
-	if json.Unmarshal(e.Message, &m) != nil || json.Unmarshal(m.Content, &blocks) != nil {
-		return
-	}
+// note adds what else a stream tells to the last turn.
+func (r *turnReader) note(text string) {
+	t := r.current()
+	t.Notes = append(t.Notes, text)
+}
+
+func (r *turnReader) claude(kind string, m event) {
+	blocks := m.list("content")
 	for _, b := range blocks {
-		if b.Type == "tool_result" {
-			r.answered(b.Call, words(b.Content), b.IsError)
+		if b.text("type") == "tool_result" {
+			r.answered(b.text("tool_use_id"), b.words("content"), string(b.at("is_error")) == "true")
 		}
 	}
-	if e.Type == "user" {
+	if kind == "user" || blocks == nil {
 		return
 	}
-	t := r.turn(m.ID)
-	t.Model = m.Model
+	t := r.turn(m.text("id"))
+	t.Model = m.text("model")
 	// Each block comes as an event of its own, and the last one tells it all.
-	t.Usage = audit.Usage{TokensIn: m.Usage.Input + m.Usage.Creation + m.Usage.Read, TokensOut: max(t.Usage.TokensOut, m.Usage.Output)}
+	t.Usage = audit.Usage{TokensIn: m.tokens("usage.input_tokens", "usage.cache_creation_input_tokens", "usage.cache_read_input_tokens"),
+		TokensOut: max(t.Usage.TokensOut, m.tokens("usage.output_tokens"))}
 	for _, b := range blocks {
-		switch b.Type {
+		switch b.text("type") {
 		case "text":
-			t.Said += b.Text
+			t.Said += b.text("text")
 		case "thinking":
-			t.Thought += b.Thinking
+			t.Thought += b.text("thinking")
 		case "tool_use":
-			r.call(t, b.ID, b.Name, b.Input)
+			r.call(t, b.text("id"), b.text("name"), b.at("input"))
 		}
 	}
 }
@@ -179,181 +156,127 @@ func said(text string) string {
 	return "it says no reason"
 }
 
-type codexItem struct {
-	ID        string          `json:"id"`
-	Type      string          `json:"type"`
-	Text      string          `json:"text"`
-	Message   string          `json:"message"`
-	Command   string          `json:"command"`
-	Output    string          `json:"aggregated_output"`
-	Exit      *int            `json:"exit_code"`
-	Status    string          `json:"status"`
-	Changes   json.RawMessage `json:"changes"`
-	Server    string          `json:"server"`
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`
-	Error     json.RawMessage `json:"error"`
-	Query     string          `json:"query"`
-}
-
-func (r *turnReader) codex(e *turnEvent) {
-	x := e.Item
-	if e.Type != "item.completed" {
-		return
-	}
-	switch x.Type {
+func (r *turnReader) codex(x event) {
+	kind, id, failed := x.text("type"), x.text("id"), x.text("status") == "failed"
+	switch kind {
 	case "agent_message":
-		t := r.next()
-		t.Said += x.Text
+		r.next().Said += x.text("text")
 	case "reasoning":
-		t := r.next()
-		t.Thought += x.Text
+		r.next().Thought += x.text("text")
 	case "command_execution":
-		args, _ := json.Marshal(map[string]string{"command": x.Command})
-		c := r.call(r.current(), x.ID, x.Type, args)
-		c.Output = clipText(x.Output)
-		if exit := x.Exit; x.Status == "failed" && (exit == nil || *exit != 1 || strings.TrimSpace(x.Output) != "") {
-			c.Failed = said(x.Output)
+		output, exit := x.text("aggregated_output"), x.at("exit_code")
+		c := r.call(r.current(), id, kind, argument("command", x.text("command")))
+		c.Output = clipText(output)
+		if failed && (string(exit) != "1" || strings.TrimSpace(output) != "") {
+			c.Failed = said(output)
 			if exit != nil {
-				c.Failed = fmt.Sprintf("exit status %d: %s", *exit, c.Failed)
+				c.Failed = fmt.Sprintf("exit status %s: %s", exit, c.Failed)
 			}
 		}
 	case "file_change", "mcp_tool_call":
-		args, tool := x.Changes, x.Type
-		if x.Tool != "" {
-			args, tool = x.Arguments, x.Server+"."+x.Tool
+		args, tool := x.at("changes"), kind
+		if name := x.text("tool"); name != "" {
+			args, tool = x.at("arguments"), x.text("server")+"."+name
 		}
-		if c := r.call(r.current(), x.ID, tool, args); x.Status == "failed" {
-			c.Failed = why(x.Error)
+		if c := r.call(r.current(), id, tool, args); failed {
+			c.Failed = x.why("error")
 		}
 	case "web_search":
-		args, _ := json.Marshal(map[string]string{"query": x.Query})
-		r.call(r.current(), x.ID, x.Type, args)
+		r.call(r.current(), id, kind, argument("query", x.text("query")))
 	case "error":
-		t := r.current()
-		t.Notes = append(t.Notes, x.Message)
+		r.note(x.text("message"))
 	}
 }
 
-func (r *turnReader) gemini(e *turnEvent) {
+// argument gives arguments of a tool that has but one.
+func argument(name, value string) event {
+	b, _ := json.Marshal(map[string]string{name: value})
+	return b
+}
+
+func (r *turnReader) gemini(kind string, e event) {
 	switch {
-	case e.Type == "tool_use":
-		r.call(r.current(), e.ToolID, e.ToolName, e.Parameters)
-	case e.Type == "tool_result":
-		output := e.Output
-		if e.Status == "error" && output == "" {
-			output = why(e.Error)
+	case kind == "tool_use":
+		r.call(r.current(), e.text("tool_id"), e.text("tool_name"), e.at("parameters"))
+	case kind == "tool_result":
+		output, failed := e.text("output"), e.text("status") == "error"
+		if failed && output == "" {
+			output = e.why("error")
 		}
-		r.answered(e.ToolID, output, e.Status == "error")
-	case e.Role == "assistant": // a part of what it says
-		t := r.next()
-		t.Said += words(e.Content)
+		r.answered(e.text("tool_id"), output, failed)
+	case e.text("role") == "assistant": // a part of what it says
+		r.next().Said += e.words("content")
 	}
 }
 
-type opencodePart struct {
-	MessageID string   `json:"messageID"`
-	Text      string   `json:"text"`
-	Call      string   `json:"callID"`
-	Tool      string   `json:"tool"`
-	Cost      *float64 `json:"cost"`
-	State     struct {
-		Status string          `json:"status"`
-		Input  json.RawMessage `json:"input"`
-		Output string          `json:"output"`
-		Error  json.RawMessage `json:"error"`
-	} `json:"state"`
-	Tokens *struct {
-		Input, Output, Reasoning int64
-		Cache                    struct{ Read, Write int64 }
-	} `json:"tokens"`
-}
-
-func (r *turnReader) opencode(e *turnEvent) {
-	p := e.Part
-	t := r.turn(p.MessageID)
-	switch e.Type {
+func (r *turnReader) opencode(kind string, p event) {
+	t := r.turn(p.text("messageID"))
+	switch kind {
 	case "text":
-		t.Said += p.Text
+		t.Said += p.text("text")
 	case "reasoning":
-		t.Thought += p.Text
+		t.Thought += p.text("text")
 	case "tool_use":
-		c := r.call(t, p.Call, p.Tool, p.State.Input)
-		c.Output = clipText(p.State.Output)
-		if p.State.Status == "error" {
-			c.Failed = why(p.State.Error)
+		c := r.call(t, p.text("callID"), p.text("tool"), p.at("state.input"))
+		c.Output = clipText(p.text("state.output"))
+		if p.text("state.status") == "error" {
+			c.Failed = p.why("state.error")
 		}
 	case "step_finish":
-		if n := p.Tokens; n != nil {
-			t.Usage = audit.Usage{TokensIn: n.Input + n.Cache.Read + n.Cache.Write, TokensOut: n.Output + n.Reasoning}
+		if p.at("tokens") != nil {
+			t.Usage = audit.Usage{TokensIn: p.tokens("tokens.input", "tokens.cache.read", "tokens.cache.write"), TokensOut: p.tokens("tokens.output", "tokens.reasoning")}
 		}
-		if p.Cost != nil && *p.Cost > 0 { // of a model whose price it does not know it says 0
-			t.Usage.USD, t.Usage.Priced = *p.Cost, true
+		if cost := p.number("cost"); cost > 0 { // of a model whose price it does not know it says 0
+			t.Usage.USD, t.Usage.Priced = cost, true
 		}
 	}
 }
 
-type copilotData struct {
-	Turn      string          `json:"turnId"`
-	Content   string          `json:"content"`
-	Call      string          `json:"toolCallId"`
-	Tool      string          `json:"toolName"`
-	Arguments json.RawMessage `json:"arguments"`
-	Success   bool            `json:"success"`
-	Result    struct {
-		Content string `json:"content"`
-	} `json:"result"`
-	Error   json.RawMessage `json:"error"`
-	Message string          `json:"message"`
-	Model   string          `json:"model"`
-}
-
-func (r *turnReader) copilot(e *turnEvent) {
-	d := e.Data
-	switch e.Type {
+func (r *turnReader) copilot(kind string, d event) {
+	switch kind {
 	case "assistant.turn_start":
-		r.turn(d.Turn)
+		r.turn(d.text("turnId"))
 	case "assistant.message":
 		t := r.current()
-		t.Model, t.Said = d.Model, t.Said+d.Content
+		t.Model, t.Said = d.text("model"), t.Said+d.text("content")
 	case "tool.execution_start":
-		r.call(r.current(), d.Call, d.Tool, d.Arguments)
+		r.call(r.current(), d.text("toolCallId"), d.text("toolName"), d.at("arguments"))
 	case "tool.execution_complete":
-		output := d.Result.Content
-		if !d.Success && len(d.Error) > 0 {
-			output = why(d.Error)
+		output, failed := d.text("result.content"), string(d.at("success")) != "true"
+		if failed && d.at("error") != nil {
+			output = d.why("error")
 		}
-		r.answered(d.Call, output, !d.Success)
+		r.answered(d.text("toolCallId"), output, failed)
 	case "session.error":
-		t := r.current()
-		t.Notes = append(t.Notes, d.Message)
+		r.note(d.text("message"))
 	}
 }
 
 // model reads the events of internal/auditor's own loop, which numbers turns as they
 // end: what went wrong before the first, or between two, is the next one's.
-func (r *turnReader) model(e *turnEvent) {
-	switch e.Type {
+func (r *turnReader) model(kind string, e event) {
+	turn := e.tokens("turn")
+	switch kind {
 	case "turn":
-		t := r.turn(fmt.Sprint("turn ", e.Turn))
-		t.Said, t.Thought, t.Seconds = e.Said, e.Thought, t.Seconds+e.Seconds
+		t := r.turn(fmt.Sprint("turn ", turn))
+		t.Said, t.Thought, t.Seconds = e.text("said"), e.text("thought"), t.Seconds+e.number("seconds")
 		var u audit.Usage
-		if json.Unmarshal(e.Usage, &u) == nil {
+		if json.Unmarshal(e.at("usage"), &u) == nil {
 			u.Turns = 0
 			t.Usage = t.Usage.Add(u)
 			t.Usage.Priced = u.Priced
 		}
 	case "result":
-		c := r.call(r.current(), fmt.Sprint(len(r.calls)), e.Name, e.Arguments)
-		c.Output = clipText(e.Text)
-		if failed, ok := strings.CutPrefix(e.Text, "error: "); ok {
+		c := r.call(r.current(), fmt.Sprint(len(r.calls)), e.text("name"), e.at("arguments"))
+		c.Output = clipText(e.text("text"))
+		if failed, ok := strings.CutPrefix(e.text("text"), "error: "); ok {
 			c.Failed = clipText(failed)
 		}
 	case "fault":
-		t := r.turn(fmt.Sprint("turn ", e.Turn+1))
-		t.Notes, t.Seconds = append(t.Notes, e.Text), t.Seconds+e.Seconds
+		t := r.turn(fmt.Sprint("turn ", turn+1))
+		t.Seconds += e.number("seconds")
+		r.note(e.text("text"))
 	case "room":
-		t := r.current()
-		t.Notes = append(t.Notes, "its context was full, and it made notes: "+e.Text)
+		r.note("its context was full, and it made notes: " + e.text("text"))
 	}
 }

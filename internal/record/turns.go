@@ -108,7 +108,7 @@ func (r *turnReader) next() *Turn {
 }
 
 // call adds a use of a tool to the last turn.
-func (r *turnReader) call(t *Turn, id, tool string, args json.RawMessage) *Call {
+func (r *turnReader) call(t *Turn, id, tool string, args event) *Call {
 	r.calls[id] = callAt{len(r.turns) - 1, len(t.Calls)}
 	t.Calls = append(t.Calls, newCall(tool, args))
 	return &t.Calls[len(t.Calls)-1]
@@ -133,7 +133,7 @@ func (r *turnReader) end(until time.Time) []Turn {
 }
 
 // at keeps the time of an event.
-func (r *turnReader) at(raw json.RawMessage) {
+func (r *turnReader) at(raw event) {
 	var text string
 	var ms int64
 	switch {
@@ -147,13 +147,13 @@ func (r *turnReader) at(raw json.RawMessage) {
 }
 
 // newCall says in words what a tool was asked for.
-func newCall(tool string, args json.RawMessage) Call {
+func newCall(tool string, args event) Call {
 	c := Call{Tool: tool, Kind: kindOf(tool)}
 	var given map[string]any
 	if json.Unmarshal(args, &given) != nil {
 		var text string // a model's arguments are JSON in a string
 		if json.Unmarshal(args, &text) == nil {
-			args = json.RawMessage(text)
+			args = event(text)
 			_ = json.Unmarshal(args, &given)
 		}
 	}
