@@ -172,13 +172,13 @@ func TestChatFailures(t *testing.T) {
 }
 
 func TestChatTimeouts(t *testing.T) {
-	short := func(c *auditor.ChatConfig) { c.Timeout = 50 * time.Millisecond }
+	short := func(c *auditor.ChatConfig) { c.Timeout = 500 * time.Millisecond }
 	for name, reply := range map[string]mockapi.Reply{"stalls": {Stall: true}, "stalls in mid-body": {Stall: true, StallAfter: 30}} {
 		t.Run(name, func(t *testing.T) {
 			r, _, err := once(t, reply, short)
 			require.NoError(t, err)
 			require.Equal(t, audit.Errored, r.Status)
-			require.Contains(t, r.Detail, "no answer within 50ms")
+			require.Contains(t, r.Detail, "no answer within 500ms")
 			require.True(t, r.Attempts[0].Transient)
 			require.False(t, r.Attempts[0].Usage.Priced, "who knows what it cost")
 		})

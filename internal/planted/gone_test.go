@@ -9,7 +9,7 @@ import (
 
 // How long a test polls for what another process does.
 const (
-	waitLimit = 20 * time.Second
+	waitLimit = 2 * time.Minute
 	waitStep  = 5 * time.Millisecond
 )
 

@@ -17,8 +17,8 @@ const (
 	setupTime   = 10 * time.Minute
 	buildTime   = 10 * time.Minute
 	testTime    = 5 * time.Minute
-	readyTime   = time.Minute
-	exploitTime = time.Minute // and siteTime for each site
+	readyTime   = 5 * time.Minute
+	exploitTime = 5 * time.Minute // and siteTime for each site
 	siteTime    = 5 * time.Second
 )
 

@@ -240,7 +240,7 @@ func (s *server) run() (end func(), err error) {
 		}
 		_ = log.Close()
 	}
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		// The server writes "ready" into its pid file when it takes connections.
 		b, _ := os.ReadFile(filepath.Join(s.data, "postmaster.pid"))
@@ -254,7 +254,7 @@ func (s *server) run() (end func(), err error) {
 			return nil, fmt.Errorf("postgres ended while starting:\n%s", b)
 		case <-deadline:
 			end()
-			return nil, errors.New("postgres took no connections within 30 s")
+			return nil, errors.New("postgres took no connections within 2 minutes")
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

@@ -100,8 +100,11 @@ func choose(blocks []*block, free int, all bool) map[*block][]string {
 		chosen[b], free = text, free-more
 		return true
 	}
-	for _, b := range ranked {
-		if b.rank < parts {
+	for i, b := range ranked {
+		switch {
+		case i == 0:
+			take(b, b.text)
+		case b.rank < parts:
 			take(b, b.text[:len(b.text)-b.cause])
 		}
 	}
