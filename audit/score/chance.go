@@ -1,7 +1,6 @@
 package score
 
 import (
-	"cmp"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
@@ -78,7 +77,7 @@ func (s *scorer) chance() {
 		return
 	}
 	lot := newLottery(s)
-	m, literal := matcher{key: s.key, decoy: s.toDecoy}, newLiteralKey(s.key)
+	m, literal := matcher{key: s.key, decoy: s.toDecoy}, newLiteralKey(s.key, lot.locations)
 	n := float64(len(s.key.entries))
 	ours, letters, parts := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
 	for i := range rounds {
@@ -90,7 +89,7 @@ func (s *scorer) chance() {
 		paired := m.match(lot.locations)
 		ours[i] = float64(paired.credit2) / 2 / n
 		parts[i] = s.corroboratedCredit(paired)
-		credit, _ := literal.match(lot.locations, nil)
+		credit, _ := literal.match()
 		for _, c := range credit {
 			letters[i] += c / n
 		}
@@ -149,30 +148,20 @@ type lottery struct {
 	rng       *rand.Rand
 }
 
-// An pool holds files of one extension.
+// A pool holds files of one extension.
 type pool struct {
 	files []int32 // the key's number; -1 for files that the key does not name
 	lines []int32
 	upTo  []int64 // running sum of weights
+	hint  []int32 // of each hintStep-th line of all its file: the search for a line's file begins there
 }
+
+const hintStep = 64
 
 func newLottery(s *scorer) *lottery {
 	l := &lottery{rng: rand.New(rand.NewPCG(chanceSeed, projectSeed(s.in.Project)))}
 	pools := fill(s.in.Project.Tree, s.key)
-	order := make([]int, 0, len(s.locations))
-	for i := range s.locations {
-		if s.locations[i].cwes[0] != 0 {
-			order = append(order, i)
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		fa, fb := &s.result.Findings[a], &s.result.Findings[b]
-		return cmp.Or(
-			strings.Compare(fa.Path, fb.Path),
-			compareLocations(&s.locations[a], &s.locations[b]),
-			compareFindings(&fa.Finding, &fb.Finding))
-	})
-	for _, i := range order {
+	for _, i := range s.order {
 		sp := location{file: -1, cwes: s.locations[i].cwes}
 		span := int32(0)
 		if at := s.locations[i].at; !at.none() {
@@ -214,6 +203,9 @@ func fill(tree audit.Tree, k *key) map[string]*pool {
 		u.files = append(u.files, k.find(name))
 		u.lines = append(u.lines, int32(n))
 		u.upTo = append(u.upTo, before+int64(n))
+		for int64(len(u.hint))*hintStep < before+int64(n) {
+			u.hint = append(u.hint, int32(len(u.files)-1))
+		}
 	}
 	return pools
 }
@@ -230,7 +222,10 @@ func (l *lottery) draw() {
 			continue
 		}
 		ticket := l.rng.Int64N(u.upTo[len(u.upTo)-1])
-		at, _ := slices.BinarySearch(u.upTo, ticket+1)
+		at := u.hint[ticket/hintStep]
+		for u.upTo[at] <= ticket {
+			at++
+		}
 		sp.file = u.files[at]
 		if l.span[i] > 0 {
 			start := u.lines[at] - int32(u.upTo[at]-ticket-1)

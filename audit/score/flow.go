@@ -30,6 +30,7 @@ type flow struct {
 
 	groupLinks table   // of each group its links from hubs
 	room       []int32 // findings of each group that are free
+	free       int32   // findings of all groups that are free
 
 	via   []int32 // of each known the arc that it uses; -1 for none
 	first []int32 // of each group and hub the first known that uses it; -1 for none
@@ -114,8 +115,13 @@ func (f *flow) each(pair func(k, a, g, nth int32)) {
 // run assigns. It ends before the first augmenting path that costs stop or more.
 func (f *flow) run(stop int64) {
 	var cost int64
-	for {
-		for f.pass() > 0 {
+	f.free = 0
+	for _, r := range f.room {
+		f.free += r
+	}
+	for f.free > 0 {
+		if f.pass() > 0 {
+			continue
 		}
 		slack := f.slack()
 		if slack == math.MaxInt64 || cost >= stop-slack {
@@ -138,7 +144,9 @@ func (f *flow) pass() int {
 	found := 0
 	for k := range int32(f.knowns) {
 		if f.via[k] < 0 && f.place(k) {
-			found++
+			if found++; f.free == 0 {
+				break
+			}
 		}
 	}
 	return found
@@ -171,6 +179,7 @@ func (f *flow) enter(v int32) bool {
 	f.visited[v] = f.stamp
 	g := v - int32(f.knowns)
 	if f.room[g] > 0 {
+		f.free--
 		f.room[g]--
 		if f.room[g] > 0 {
 			f.visited[v] = 0

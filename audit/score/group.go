@@ -29,13 +29,16 @@ func (g *grouping) location(i int32) *location {
 	return &g.locations[g.members.of[g.members.from[i]]]
 }
 
-// group gathers the locations that compare as equal, in order: by a row below n
-// (below 0: the location is left out) and a key within it, which settle most
-// comparisons, then by compare; members by tie (nil: as they come).
-func (g *grouping) group(locations []location, n int, at func(*location) (row int32, key uint64), compare func(a, b *location) int, tie func(a, b int32) int) {
+// group gathers equal locations of the first n files, in order: by file and lines, which
+// settle most comparisons, then by the rest; members by tie (nil: as they come).
+func (g *grouping) group(locations []location, n int, tie func(a, b int32) int) {
 	g.locations, g.rows, g.keys = locations, sized(g.rows, len(locations)), sized(g.keys, len(locations))
 	for i := range locations {
-		g.rows[i], g.keys[i] = at(&locations[i])
+		s := &locations[i]
+		g.rows[i], g.keys[i] = s.file, uint64(s.at.start)<<32|uint64(s.at.end)
+		if s.cwes[0] == 0 {
+			g.rows[i] = -1
+		}
 	}
 	g.byRow.sort(n, g.rows)
 	m := &g.members
@@ -50,14 +53,14 @@ func (g *grouping) group(locations []location, n int, at func(*location) (row in
 			if a.key != b.key {
 				return cmp.Compare(a.key, b.key)
 			}
-			if c := compare(&locations[a.index], &locations[b.index]); c != 0 {
+			if c := compareLocations(&locations[a.index], &locations[b.index]); c != 0 {
 				return c
 			}
 			return int(a.index - b.index)
 		})
 		for i := 0; i < len(g.order); {
 			first, from := g.order[i], len(m.of)
-			for ; i < len(g.order) && g.order[i].key == first.key && compare(&locations[first.index], &locations[g.order[i].index]) == 0; i++ {
+			for ; i < len(g.order) && g.order[i].key == first.key && compareLocations(&locations[first.index], &locations[g.order[i].index]) == 0; i++ {
 				m.of = append(m.of, g.order[i].index)
 			}
 			if tie != nil && len(m.of)-from > 1 {

@@ -103,9 +103,9 @@ func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, used map[audi
 	}
 	for i := range known.entries {
 		e := &known.entries[i]
-		known.addHubs(int32(i), e.file)
+		known.addHubs(int32(i), e.file, used)
 		for _, file := range p.Known[e.known].Also {
-			known.addHubs(int32(i), files[file])
+			known.addHubs(int32(i), files[file], used)
 		}
 		for _, c := range e.halves {
 			known.own[c] = append(known.own[c], int32(i))
@@ -315,9 +315,12 @@ func accepted(e *entry, dims map[audit.CWE]audit.Dimension, used map[audit.CWE]b
 	return all
 }
 
-func (k *key) addHubs(i, file int32) {
+func (k *key) addHubs(i, file int32, used map[audit.CWE]bool) {
 	e := &k.entries[i]
 	for _, c := range e.halves {
+		if !used[c] {
+			continue
+		}
 		at := inFile(file, int32(c))
 		in := k.full.cells[at]
 		if in.hub == 0 {

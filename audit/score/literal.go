@@ -1,7 +1,6 @@
 package score
 
 import (
-	"cmp"
 	"slices"
 
 	"assay/audit"
@@ -53,24 +52,34 @@ const (
 	literalStop = int64(1) << 40
 )
 
-// A literalKey is the key as the literal sees it, with room for a matching.
+// A literalKey is what the literal sees of the key and of the locations that are matched
+// with it, with room for a matching. The locations' CWEs stay; their files may change
+// from one matching to the next.
 type literalKey struct {
-	files   int
-	full    map[fileCWE]int32 // to hubs
-	half    map[fileCWE]int32 // to hubs, with file -1
-	hubs    int
-	arcFrom []int32
-	arcHub  []int32
-	arcCost []int64
+	locations []location
+	class     []int32           // of each location the number of its CWEs; -1 for none
+	cells     map[uint64]int32  // by class and file; a file in which no entry has one of the CWEs is as good as none
+	hubsOf    [][]int32         // of each cell; cells below the number of classes are those without a file
+	full      map[fileCWE]int32 // to hubs
+	hubs      int
+	entries   []int32 // those that can be matched at all
+	arcFrom   []int32
+	arcHub    []int32
+	arcCost   []int64
 
-	grouping
-	flow   flow
-	credit []float64
-	took   []int32
+	cell    []int32 // of each location
+	members table   // of each cell its locations
+	groups  []int32 // cells that have any
+	flow    flow
+	credit  []float64
+	took    []int32
 }
 
-func newLiteralKey(k *key) *literalKey {
-	l := &literalKey{files: len(k.files), full: make(map[fileCWE]int32, 2*len(k.entries)), half: make(map[fileCWE]int32), arcFrom: make([]int32, 1, len(k.entries)+1)}
+func newLiteralKey(k *key, locations []location) *literalKey {
+	l := &literalKey{locations: locations, class: make([]int32, len(locations)), cell: make([]int32, len(locations)),
+		cells: make(map[uint64]int32), full: make(map[fileCWE]int32), arcFrom: []int32{0},
+		credit: make([]float64, len(k.entries)), took: make([]int32, len(k.entries))}
+	half := make(map[fileCWE]int32)
 	hub := func(m map[fileCWE]int32, at fileCWE) int32 {
 		h, ok := m[at]
 		if !ok {
@@ -80,55 +89,103 @@ func newLiteralKey(k *key) *literalKey {
 		}
 		return h
 	}
+	classes := make(map[[maxCWEs]int32]int32)
+	for i := range locations {
+		cwes := locations[i].cwes
+		class, ok := classes[cwes]
+		switch {
+		case cwes[0] == 0:
+			class = -1
+		case !ok:
+			class = int32(len(l.hubsOf))
+			classes[cwes] = class
+			var hubs []int32
+			for j := 0; j < maxCWEs && cwes[j] != 0; j++ {
+				hubs = append(hubs, hub(half, inFile(-1, cwes[j])))
+			}
+			l.hubsOf = append(l.hubsOf, hubs)
+		}
+		l.class[i] = class
+	}
 	for i := range k.entries {
 		e := &k.entries[i]
 		for _, c := range e.cwes {
-			l.arcHub, l.arcCost = append(l.arcHub, hub(l.full, inFile(e.file, int32(c)))), append(l.arcCost, 0)
+			if _, ok := half[inFile(-1, int32(c))]; ok {
+				l.arcHub, l.arcCost = append(l.arcHub, hub(l.full, inFile(e.file, int32(c)))), append(l.arcCost, 0)
+			}
 		}
 		for _, c := range e.cwes {
-			l.arcHub, l.arcCost = append(l.arcHub, hub(l.half, inFile(-1, int32(c)))), append(l.arcCost, literalHalf)
+			if h, ok := half[inFile(-1, int32(c))]; ok {
+				l.arcHub, l.arcCost = append(l.arcHub, h), append(l.arcCost, literalHalf)
+			}
 		}
-		l.arcFrom = append(l.arcFrom, int32(len(l.arcHub)))
+		if len(l.arcHub) > int(l.arcFrom[len(l.entries)]) {
+			l.entries, l.arcFrom = append(l.entries, int32(i)), append(l.arcFrom, int32(len(l.arcHub)))
+		}
 	}
 	return l
 }
 
-// match gives the credit of each entry and the location that it took; -1 for none.
-// Both hold until the next call. Locations are grouped by file and CWEs; among equal
-// ones the first in order is taken, which tie (nil: as they come) settles.
-func (l *literalKey) match(locations []location, tie func(a, b int32) int) (credit []float64, took []int32) {
-	l.group(locations, l.files+1, func(s *location) (int32, uint64) {
-		if s.cwes[0] == 0 {
-			return -1, 0
+// cellOf gives the cell of a location, which is made when it is first asked for.
+func (l *literalKey) cellOf(i int) int32 {
+	s, class := &l.locations[i], l.class[i]
+	if class < 0 || s.file < 0 {
+		return class
+	}
+	at := uint64(class)<<32 | uint64(s.file)
+	cell, ok := l.cells[at]
+	if !ok {
+		var hubs []int32
+		for j := 0; j < maxCWEs && s.cwes[j] != 0; j++ {
+			if h, ok := l.full[inFile(s.file, s.cwes[j])]; ok {
+				hubs = append(hubs, h)
+			}
 		}
-		return s.file + 1, uint64(s.cwes[0])<<32 | uint64(s.cwes[1])
-	}, func(a, b *location) int { return cmp.Compare(a.cwes[2], b.cwes[2]) }, tie)
+		if cell = class; len(hubs) > 0 {
+			cell = int32(len(l.hubsOf))
+			l.hubsOf = append(l.hubsOf, append(hubs, l.hubsOf[class]...))
+		}
+		l.cells[at] = cell
+	}
+	return cell
+}
+
+// match gives the credit of each entry and the location that it took; -1 for none.
+// Both hold until the next call. Among equal locations the first is taken.
+func (l *literalKey) match() (credit []float64, took []int32) {
+	for i := range l.locations {
+		l.cell[i] = l.cellOf(i)
+	}
+	l.members.sort(len(l.hubsOf), l.cell)
+	l.groups = l.groups[:0]
+	for c := range int32(len(l.hubsOf)) {
+		if l.members.from[c] < l.members.from[c+1] {
+			l.groups = append(l.groups, c)
+		}
+	}
 	f := &l.flow
-	f.reset(len(l.arcFrom)-1, int(l.groups()))
+	f.reset(len(l.entries), len(l.groups))
 	f.hubs = l.hubs
 	f.arcFrom = append(f.arcFrom[:0], l.arcFrom...)
 	f.arcCost = append(f.arcCost, l.arcCost...)
 	for _, h := range l.arcHub {
 		f.arcTo = append(f.arcTo, f.hubNode(h))
 	}
-	for g := range l.groups() {
-		f.room = append(f.room, int32(len(l.members.row(g))))
-		for s, i := l.location(g), 0; i < maxCWEs && s.cwes[i] != 0; i++ {
-			if h, ok := l.full[inFile(s.file, s.cwes[i])]; ok {
-				f.link(h, g)
-			}
-			if h, ok := l.half[inFile(-1, s.cwes[i])]; ok {
-				f.link(h, g)
-			}
+	for g, c := range l.groups {
+		f.room = append(f.room, int32(len(l.members.row(c))))
+		for _, h := range l.hubsOf[c] {
+			f.link(h, int32(g))
 		}
 	}
 	f.prepare()
 	f.run(literalStop)
-	l.credit, l.took = zeros(l.credit, f.knowns), all(l.took, f.knowns, -1)
+	clear(l.credit)
+	l.took = all(l.took, len(l.took), -1)
 	f.each(func(k, a, g, nth int32) {
-		l.took[k], l.credit[k] = l.members.row(g)[nth], 1
+		e := l.entries[k]
+		l.took[e], l.credit[e] = l.members.row(l.groups[g])[nth], 1
 		if f.arcCost[a] > 0 {
-			l.credit[k] = 0.5
+			l.credit[e] = 0.5
 		}
 	})
 	return l.credit, l.took
@@ -138,13 +195,11 @@ func (l *literalKey) match(locations []location, tie func(a, b int32) int) (cred
 // is not there take no part; the latter count in precision's denominator.
 func (s *scorer) literal() {
 	l := &s.result.Literal
-	credit, took := newLiteralKey(s.key).match(s.locations, func(a, b int32) int {
-		fa, fb := &s.in.Findings[a], &s.in.Findings[b]
-		if c := compareLocations(&s.locations[a], &s.locations[b]); c != 0 {
-			return c
-		}
-		return compareFindings(fa, fb)
-	})
+	locations := make([]location, len(s.order))
+	for i, at := range s.order {
+		locations[i] = s.locations[at]
+	}
+	credit, took := newLiteralKey(s.key, locations).match()
 	l.Counted = len(s.result.Findings) - s.result.Dispositions[Suppressed]
 	for _, d := range audit.Dimensions() {
 		l.Dimensions = append(l.Dimensions, DimensionCount{Dimension: d})
@@ -163,7 +218,7 @@ func (s *scorer) literal() {
 		if took[e] < 0 {
 			continue
 		}
-		sc := &s.result.Findings[took[e]]
+		sc := &s.result.Findings[s.order[took[e]]]
 		sc.Literal, sc.LiteralID = c, k.ID
 		if c == 1 {
 			l.Full++

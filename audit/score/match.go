@@ -67,12 +67,10 @@ func (m *matcher) match(locations []location) *pairing {
 	p := &m.paired
 	p.entry, p.near = all(p.entry, len(locations), -1), all(p.near, len(locations), -1)
 	p.half, p.credit2 = zeros(p.half, len(locations)), 0
-	m.group(locations, len(m.key.files), func(s *location) (int32, uint64) {
-		if s.cwes[0] == 0 {
-			return -1, 0
-		}
-		return s.file, uint64(s.at.start)<<32 | uint64(s.at.end)
-	}, compareLocations, m.tie)
+	m.group(locations, len(m.key.files), m.tie)
+	if m.groups() == 0 {
+		return p
+	}
 	m.graph()
 	for g := range m.groups() {
 		for _, i := range m.members.row(g) {

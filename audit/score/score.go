@@ -45,6 +45,7 @@ func Score(in Input) (*Result, error) {
 		return nil, err
 	}
 	s.place()
+	s.sort()
 	s.pair()
 	s.explain()
 	r := s.result
@@ -65,6 +66,7 @@ type scorer struct {
 	decoys    *key
 	reviews   *key
 	locations []location
+	order     []int            // of the locations that have a CWE: by all that they and their findings say, so that the order of the input has no say
 	said      map[string]int32 // by the components named: location.says
 	paired    *pairing
 	result    *Result
@@ -138,6 +140,25 @@ func (s *scorer) place() {
 			}
 		}
 	}
+}
+
+// sort orders the locations that have a CWE.
+func (s *scorer) sort() {
+	for i := range s.locations {
+		if s.locations[i].cwes[0] != 0 {
+			s.order = append(s.order, i)
+		}
+	}
+	slices.SortFunc(s.order, func(a, b int) int {
+		fa, fb := &s.result.Findings[a], &s.result.Findings[b]
+		if c := strings.Compare(fa.Path, fb.Path); c != 0 {
+			return c
+		}
+		if c := compareLocations(&s.locations[a], &s.locations[b]); c != 0 {
+			return c
+		}
+		return compareFindings(&fa.Finding, &fb.Finding)
+	})
 }
 
 // An about is a component that an entry or a decoy in a manifest is about.

@@ -13,7 +13,7 @@ import (
 	"assay/internal/run/mockapi"
 )
 
-// What a large plan costs: time and bytes of heap for each trial where it is planned and
+// What a large plan costs: time, processor time and bytes of heap for each trial where it is planned and
 // enqueued, bytes in the database for each while it waits and when it is done, and
 // connections that one worker holds.
 //
@@ -38,12 +38,13 @@ func BenchmarkLargePlan(b *testing.B) {
 		plan, err := run.Prepare(ctx, run.Config{Store: db.Store, Budget: 1e6, Concurrency: 32}, h.items)
 		require.NoError(b, err)
 		b.ReportMetric(time.Since(began).Seconds()/n*1e6, "plan-µs/trial")
-		used := postgresCPU(b, pg.DSN)
+		used, own := postgresCPU(b, pg.DSN), ownCPU(b)
 		began = time.Now()
 		id, _, err := db.EnqueueOnly(ctx, plan, h.tasks)
 		require.NoError(b, err)
 		b.ReportMetric(time.Since(began).Seconds()/n*1e6, "enqueue-µs/trial")
-		b.ReportMetric((postgresCPU(b, pg.DSN)-used)/n*1e6, "pg-µs/trial")
+		b.ReportMetric((ownCPU(b)-own)/n*1e6, "enqueue-cpu-µs/trial")
+		b.ReportMetric((postgresCPU(b, pg.DSN)-used)/n*1e6, "pg-cpu-µs/trial")
 		b.ReportMetric((heap()-before)/n, "heap-B/trial")
 		runtime.KeepAlive(plan)
 		runtime.KeepAlive(h)
