@@ -94,14 +94,17 @@ func choose(blocks []*block, free int, all bool) map[*block][]string {
 	slices.SortStableFunc(ranked, func(a, b *block) int { return a.rank - b.rank })
 	take := func(b *block, text []string) bool {
 		more := len(text) - len(chosen[b])
-		if more > free && !all && b != ranked[0] {
+		if more > free && !all && len(chosen) > 0 {
 			return false
 		}
 		chosen[b], free = text, free-more
 		return true
 	}
-	for _, b := range ranked {
-		if b.rank < parts {
+	for i, b := range ranked {
+		switch {
+		case i == 0:
+			take(b, b.text)
+		case b.rank < parts:
 			take(b, b.text[:len(b.text)-b.cause])
 		}
 	}
