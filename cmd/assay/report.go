@@ -14,6 +14,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/auditor"
 	"assay/internal/record"
 	"assay/internal/report"
 	"assay/internal/run"
@@ -103,6 +104,15 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 		return nil, err
 	}
 	in.Source = src.read
+	fsys, err := suite.Checkout(c.Root)
+	if err != nil {
+		return nil, err
+	}
+	if goals, err := fixture.ReadGoals(fsys, "fixtures/goals.md"); err != nil {
+		in.Notes = append(in.Notes, err.Error())
+	} else {
+		in.Held = report.Held{Fixtures: fsys, Goals: goals, Deterministic: auditor.Deterministic}
+	}
 	rs, err := record.ReadAll(c.Records)
 	if err != nil {
 		in.Notes = append(in.Notes, err.Error())
@@ -122,7 +132,7 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 			in.Projects[r.Project] = p
 		}
 	}
-	if err := c.results(ctx, in); err != nil {
+	if err := c.results(ctx, in, fsys); err != nil {
 		if len(in.Records) == 0 {
 			return nil, err
 		}
@@ -183,7 +193,7 @@ func (s *sources) read(project, path string) ([]byte, error) {
 	return s.held.ReadFile(filepath.Join(project, path))
 }
 
-func (c *reportCmd) results(ctx context.Context, in *report.Input) error {
+func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) error {
 	if _, err := os.Stat(c.DB); kindOf(c.DB) != aResults || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -209,27 +219,10 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input) error {
 			in.Notes = append(in.Notes, fmt.Sprintf("%s: %v", c.DB, err)) // another program's file has no runs
 		}
 	}
-	return c.beside(in)
-}
-
-// beside gathers what stands beside the results: the prompts that were sent and the
-// reviewers' baselines.
-func (c *reportCmd) beside(in *report.Input) error {
-	fsys, err := suite.Checkout(c.Root)
-	if err != nil {
-		return err
-	}
-	in.Prompts, in.Baselines = map[string]string{}, map[report.Variant]*record.BenchBaseline{}
+	in.Prompts = map[string]string{}
 	for _, v := range in.Results.Variants {
 		if text, err := fixture.ReadPrompt(fsys, "fixtures/prompts", v.Prompt); err == nil {
 			in.Prompts[v.Prompt] = text // what is not at hand any more is not shown
-		}
-		base, err := record.ReadBench(fsys, "fixtures/baselines", v.Model, v.Prompt)
-		if err != nil {
-			in.Notes = append(in.Notes, err.Error())
-		}
-		if base != nil {
-			in.Baselines[v.Variant] = base
 		}
 	}
 	return nil

@@ -2,15 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"assay/audit"
-	"assay/audit/fixture"
-	"assay/internal/auditor"
 	"assay/internal/report"
-	"assay/internal/run"
-	"assay/internal/suite"
 )
 
 type summaryCmd struct {
@@ -25,15 +23,10 @@ func (c *summaryCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fsys, err := suite.Checkout(c.Root)
-	if err != nil {
-		return err
+	if in.Held.Fixtures == nil {
+		return errors.New(strings.Join(in.Notes, "; "))
 	}
-	goals, err := fixture.ReadGoals(fsys, "fixtures/goals.md")
-	if err != nil {
-		return err
-	}
-	p, err := report.PullOf(in, report.Held{Fixtures: fsys, Goals: goals, Deterministic: auditor.Deterministic, Hash: run.CaseHash}, c.Link)
+	p, err := report.PullOf(in, c.Link)
 	if err != nil {
 		return err
 	}

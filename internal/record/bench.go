@@ -121,6 +121,15 @@ func ReadBench(fsys fs.FS, dir, reviewer, prompt string) (*BenchBaseline, error)
 	return base, nil
 }
 
+// Of gives the answers for the cases that stand as they were asked, and names
+// those that have changed or gone since.
+func (b *BenchBaseline) Of(cases map[string]*audit.Case, hash func(*audit.Case) string) (answers []score.Answer, gone []string) {
+	gone = stillAsked(b.Answers, cases, hash, func(a *BenchAnswer, c *audit.Case) {
+		answers = append(answers, score.Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Violates: a.Violates})
+	})
+	return answers, gone
+}
+
 // Compare gives the answers that a run whose trials were asked so is compared
 // with, and what is to be told beside the comparison: what of the asking changed
 // since, and cases that have changed or gone. Without a baseline there is neither.
@@ -129,9 +138,7 @@ func (b *BenchBaseline) Compare(now []Asked, cases map[string]*audit.Case, hash 
 		return nil, nil
 	}
 	notes = b.Changed(now)
-	gone := stillAsked(b.Answers, cases, hash, func(a *BenchAnswer, c *audit.Case) {
-		answers = append(answers, score.Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Violates: a.Violates})
-	})
+	answers, gone := b.Of(cases, hash)
 	if len(gone) > 0 {
 		notes = append(notes, fmt.Sprintf("%d answers of the baseline are for cases that have changed or gone since, like %s", len(gone), gone[0]))
 	}

@@ -4,68 +4,51 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"assay/audit"
 	"assay/audit/score"
 	"assay/internal/record"
 )
 
-// A change is what became of an auditor or reviewer since its baseline, in words.
-type change struct {
-	Badge string // the verdict, or a standing
-	Who   string
-	Page  string
-	Says  string
-	worse float64 // by which changes of one verdict are ordered
+// Held is what a run is held against. Without Fixtures nothing is.
+type Held struct {
+	Fixtures      fs.FS // with fixtures/baselines
+	Goals         audit.Goals
+	Deterministic func(reviewer string) bool
 }
 
-// lostMost is how many lost entries a change names.
-const lostMost = 8
-
-// changesOf tells what became of a record's auditor since the baseline: nothing where
-// a replay came out as recorded or the auditor is a control.
-func changesOf(r row) []change {
-	j := &r.Record.Judgement
-	if r.Record.Control != "" && r.Verdict != score.Changed || r.Verdict == score.AsRecorded {
-		return nil
-	}
-	c := change{Badge: string(r.Verdict), Who: r.Label() + " on " + clip(r.Record.Project, 60), Page: r.Page, worse: float64(len(j.Lost)) - float64(len(j.Gained))}
-	if base := recallBefore(r.Record); base.Defined && r.Recall.Value.Defined {
-		c.worse += 1000 * (base.V - r.Recall.Value.V)
-	}
-	c.Says = saysOf(j, score.MetricRecall, nil)
-	if n := len(j.Lost); n > 0 {
-		c.Says += fmt.Sprintf("; %d lost", n) + words(j.Lost)
-	}
-	if n := len(j.Gained); n > 0 {
-		c.Says += fmt.Sprintf("; %d gained", n)
-	}
-	return []change{c}
+// A Moved is one auditor on a project, or one reviewer, with how it stands to its
+// baseline.
+type Moved struct {
+	Who     string        // "my-agent on dvja"
+	Verdict audit.Verdict // of a reviewer that was not asked every case its score.Standing
+	Says    string        // how the headline figure stands to the baseline, or why the verdict is what it is
+	Took    string        // cost and time, where anybody says
+	Lost    []LostEntry
+	Gained  int
+	Pos     audit.Pos // of the key or the goals
+	Page    string    // in the report
+	stays   bool      // as at the baseline, and fails nothing
+	worse   float64   // by which those of one verdict are ordered
 }
 
-// stays reports whether a live auditor is what it was at its baseline and fails nothing.
-func (r row) stays() bool {
-	j := &r.Record.Judgement
-	return r.kind() == 0 && (r.Verdict == audit.Pass || r.Verdict == audit.Warn) && recallBefore(r.Record).Defined && len(j.Lost)+len(j.Gained) == 0
+// A LostEntry is an entry or a case that earns less than at the baseline.
+type LostEntry struct {
+	ID, Title string
+	Pos       audit.Pos // of the key's entry, or the case
 }
 
-// words names entries that were lost, the first of them.
-func words(cs []score.EntryChange) string {
-	var ids []string
-	for _, c := range cs[:min(lostMost, len(cs))] {
-		ids = append(ids, clip(c.ID, 40))
-	}
-	more := ""
-	if n := len(cs) - lostMost; n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
-	}
-	return " (" + strings.Join(ids, ", ") + more + ")"
+// quiet settles whether what did not move needs anybody's eye.
+func (m *Moved) quiet(same bool) {
+	m.stays = same && len(m.Lost)+m.Gained == 0 && m.Verdict != audit.Fail && m.Verdict != audit.Invalid && m.Verdict != score.Changed
 }
 
-func worstFirst(a, b change) int {
-	return cmp.Or(cmp.Compare(urgency(a.Badge), urgency(b.Badge)), cmp.Compare(b.worse, a.worse))
+func worstFirst(a, b Moved) int {
+	return cmp.Or(cmp.Compare(urgency(string(a.Verdict)), urgency(string(b.Verdict))), cmp.Compare(b.worse, a.worse), cmp.Compare(a.Who, b.Who))
 }
 
 // urgency orders verdicts and standings, the gravest first.
@@ -73,33 +56,97 @@ func urgency(badge string) int {
 	return slices.Index([]string{string(audit.Invalid), string(audit.Fail), string(score.Changed), string(score.Worse), string(audit.Warn), string(score.NotSettled), string(score.Better), string(audit.Pass)}, badge)
 }
 
-// benchChanges holds each reviewer against its baseline, on the cases that both
-// answered in the same form.
-func (s *site) benchChanges(ls []variantLine) (cs []change, same []string) {
-	for _, l := range ls {
-		base := s.in.Baselines[l.Variant]
-		if base == nil {
-			continue
-		}
-		c := change{Who: l.Short, Page: "bench.html", Badge: string(score.NotSettled)}
-		was, now, gone := againstBaseline(l.VariantResults, base)
-		made, err := score.CompareReviewers(now, was)
-		if err != nil {
-			c.Says = "not compared with its baseline: " + err.Error()
-		} else {
-			c.Badge, c.Says = string(made.Standing), "against its baseline: "+difference(made)
-			c.worse = -made.Diff.Center
-		}
-		if err == nil && gone == 0 && slices.Equal(outcomesOf(was), outcomesOf(now)) {
-			same = append(same, l.Short)
-			continue
-		}
-		if gone > 0 {
-			c.Says += fmt.Sprintf("; %s of the baseline left out, as they have changed or were not asked", amount(gone, "case"))
-		}
-		cs = append(cs, c)
+// aside reports whether a record needs no telling: a replay that came out as recorded,
+// and a control, unless it changed.
+func (r row) aside() bool {
+	return r.Verdict == score.AsRecorded || r.Record.Control != "" && r.Verdict != score.Changed
+}
+
+// audited tells a record: its judgement is the run's.
+func (in *Input) audited(w row) (Moved, error) {
+	r, j := w.Record, &w.Record.Judgement
+	m := Moved{Who: w.Label() + " on " + clip(r.Project, 60), Verdict: j.Verdict, Took: tookOf(r), Gained: len(j.Gained), Page: w.Page, worse: float64(len(j.Lost)) - float64(len(j.Gained))}
+	if r.Suite == "Smoke" {
+		m.Who, m.Pos = w.Label()+" on the smoke test", audit.Pos{File: "fixtures/smoke.md", Line: 1}
 	}
-	return cs, same
+	base := r.Beside
+	if base == nil && r.Suite == "Regression" && in.Held.Fixtures != nil {
+		var err error
+		if base, err = record.Baseline(in.Held.Fixtures, "fixtures/baselines", r.Auditor, r.Project); err != nil {
+			return m, err
+		}
+	}
+	diff := (*score.Difference)(nil)
+	if base != nil && len(base.Counting())*len(r.Counting()) > 0 {
+		if c, err := score.CompareAuditors(score.AuditedByTwo{A: base.Counting(), B: r.Counting()}); err == nil { // else the judgement says why
+			diff = &c.Diff
+			m.worse += 10 * diff.Center
+		}
+	}
+	m.Says = saysOf(j, score.MetricRecall, diff)
+	at := map[string]*audit.Known{}
+	if key := in.Projects[r.Project]; key != nil {
+		m.Pos = key.Pos
+		for i := range key.Known {
+			at[key.Known[i].ID] = &key.Known[i]
+		}
+	}
+	for _, l := range j.Lost {
+		k := cmp.Or(at[l.ID], &audit.Known{Pos: m.Pos})
+		m.Lost = append(m.Lost, LostEntry{l.ID, k.Title, k.Pos})
+	}
+	m.quiet(base != nil || r.Suite == "Smoke")
+	return m, nil
+}
+
+// reviewed tells a reviewer's newest answers: where it was asked every case as Bench
+// judges it, else how it stands to its baseline on the cases of both. all is the corpus.
+// told is false where nothing can be said.
+func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Moved, told bool, err error) {
+	m = Moved{Who: v.Short + " on the cases", Took: usageOf(v.Usage, 0), Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}, Page: "bench.html"}
+	if in.Held.Fixtures == nil {
+		return m, false, nil
+	}
+	base, err := record.ReadBench(in.Held.Fixtures, "fixtures/baselines", v.Model, v.Prompt)
+	if err != nil {
+		return m, false, err
+	}
+	was, now, gone := againstBaseline(v, base)
+	made, notCompared := score.CompareReviewers(was, now)
+	whole := len(all) > 0 && len(v.Cases) >= len(all)
+	switch {
+	case whole:
+		diff := (*score.Difference)(nil)
+		if notCompared == nil {
+			diff = &made.Diff
+		}
+		j, err := score.JudgeBench(v.Score(""), was, in.Held.Goals.Of(v.Model).Bench, score.Rules{Deterministic: in.Held.Deterministic(v.Model)})
+		if err != nil {
+			return m, false, fmt.Errorf("%s: %w", m.Who, err)
+		}
+		m.Verdict, m.Says, m.Gained = j.Verdict, saysOf(&j, score.MetricBalanced, diff), len(j.Gained)
+		for _, l := range j.Lost {
+			if c := all[l.ID]; c != nil {
+				m.Lost = append(m.Lost, LostEntry{l.ID, "", c.Pos})
+			}
+		}
+	case base == nil:
+		m.Who += fmt.Sprintf(" (asked %d of %d: not judged)", len(v.Cases), len(all))
+		return m, false, nil
+	case notCompared != nil:
+		m.Verdict, m.Says = audit.Verdict(score.NotSettled), "not compared with its baseline: "+notCompared.Error()
+	default:
+		m.Verdict, m.Says = audit.Verdict(score.NotSettled), standing("it", "balanced accuracy", made, need(made.Need))+", against its baseline"
+		if made.Standing != score.NotSettled { // of the baseline to it
+			m.Verdict = audit.Verdict(map[score.Standing]score.Standing{score.Better: score.Worse, score.Worse: score.Better}[made.Standing])
+		}
+	}
+	m.worse = made.Diff.Center
+	if gone > 0 {
+		m.Says += fmt.Sprintf("; %s of the baseline left out, as they have changed or were not asked", amount(gone, "case"))
+	}
+	m.quiet(base != nil && gone == 0 && slices.Equal(outcomesOf(was), outcomesOf(now)))
+	return m, true, nil
 }
 
 // outcomesOf tells answers by what came of each, in one order for both sides.
@@ -111,23 +158,88 @@ func outcomesOf(as []score.Answer) (out []string) {
 	return out
 }
 
-// againstBaseline gives the answers of both for the cases that both answered.
+// againstBaseline gives the answers of both for the cases that both answered in one
+// form, and how many cases of the baseline are none of these.
 func againstBaseline(v *VariantResults, base *record.BenchBaseline) (was, now []score.Answer, gone int) {
-	missing := map[string]bool{}
-	both := map[string]bool{}
-	for _, a := range base.Answers {
-		c := v.Cases[a.Case]
-		if c == nil || c.Hash != a.Hash {
-			missing[a.Case] = true
-			continue
-		}
-		both[a.Case] = true
-		was = append(was, score.Answer{Case: c.Case, Trial: a.Trial, Outcome: a.Outcome, Violates: a.Violates})
+	if base == nil {
+		return nil, nil, 0
 	}
-	for _, id := range sortedKeys(both) {
+	cases, asked := map[string]*audit.Case{}, map[string]bool{}
+	for id, c := range v.Cases {
+		cases[id] = c.Case
+	}
+	was, missing := base.Of(cases, func(c *audit.Case) string { return v.Cases[c.ID()].Hash })
+	for _, a := range was {
+		asked[a.Case.ID()] = true
+	}
+	for _, id := range sortedKeys(asked) {
 		now = appendTrials(now, v.Cases[id])
 	}
-	return was, now, len(missing)
+	slices.Sort(missing)
+	return was, now, len(slices.Compact(missing))
+}
+
+// saysOf tells how the headline figure stands to the baseline, the difference with
+// its 95 % interval; where it is not why the verdict is what it is, that too.
+func saysOf(j *score.Judgement, metric string, diff *score.Difference) string {
+	for i := range j.Reasons {
+		g := &j.Reasons[i]
+		if g.Metric != metric || g.Code != score.CodeDrop && g.Code != score.CodeUnsettled || !g.Baseline.Defined || !g.Now.Defined {
+			continue
+		}
+		by := 100 * (g.Baseline.V - g.Now.V)
+		s := fmt.Sprintf("%s %v, was %v", metric, g.Now, g.Baseline)
+		switch how := "a drop"; {
+		case by > -0.05 && by < 0.05:
+		case by < 0:
+			how, by = "a gain", -by
+			if diff != nil {
+				diff = &score.Difference{Center: -diff.Center, Lo: -diff.Hi, Hi: -diff.Lo}
+			}
+			fallthrough
+		default:
+			s += fmt.Sprintf(": %s of %.1f points", how, by)
+			if diff != nil {
+				s += fmt.Sprintf(" (%.1f to %.1f)", diff.Lo, diff.Hi)
+			}
+		}
+		switch {
+		case g.Code == score.CodeUnsettled && g.More > 0:
+			s += fmt.Sprintf(", not settled: %d more trials", g.More)
+		case g.Code == score.CodeUnsettled:
+			s += ", not settled"
+		case g.Verdict == audit.Fail:
+			s += ", settled"
+		}
+		if first := j.Reasons[0]; first.Verdict != audit.Pass && i != 0 {
+			s += "; " + first.Text
+		}
+		return s
+	}
+	if len(j.Reasons) == 0 {
+		return "no reason is given"
+	}
+	return j.Reasons[0].Text
+}
+
+// tookOf gives what a record's trials took together.
+func tookOf(r *record.Record) string {
+	sum, seconds := audit.Usage{Priced: true}, 0.0
+	for _, t := range r.Trials {
+		sum, seconds = sum.Add(t.Usage), seconds+t.Seconds
+	}
+	return usageOf(sum, seconds)
+}
+
+func usageOf(u audit.Usage, seconds float64) string {
+	var parts []string
+	if u.USD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", u.USD))
+	}
+	if seconds >= 1 {
+		parts = append(parts, time.Duration(seconds*float64(time.Second)).Round(time.Second).String())
+	}
+	return strings.Join(parts, ", ")
 }
 
 // A liveLine is a live auditor on a project, with how it came here.

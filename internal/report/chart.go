@@ -161,7 +161,7 @@ func barChart(title string, ms []measured, mark string, at float64) *chart {
 	floor := floorOf(ms)
 	x := func(v float64) float64 { return c.Left + (v-floor)/(1-floor)*(c.Right-c.Left) }
 	for i, m := range ms {
-		c.Bars = append(c.Bars, bar{Y: c.Top + 16 + float64(i)*26, X: x(m.E.Value.V), Lo: x(m.E.Low.V), Hi: x(m.E.High.V), Name: clip(m.Name, 30), Text: m.Name + ": " + m.E.String()})
+		c.Bars = append(c.Bars, bar{Y: c.Top + 16 + float64(i)*26, X: x(m.E.Value.V), Lo: x(m.E.Low.V), Hi: x(m.E.High.V), Name: clip(m.Name, 24), Text: m.Name + ": " + m.E.String()})
 	}
 	c.Bottom = c.Top + float64(len(ms))*26 + 8
 	c.Ticks = ticks(floor, x)

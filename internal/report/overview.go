@@ -11,8 +11,9 @@ import (
 // An overview is the first page: what changed first, then who is live, then who is
 // better.
 type overview struct {
-	Changes  []change
+	Changes  []Moved
 	Quiet    []string // what is as it was, in a line each
+	stay     []string // who is
 	Live     []liveLine
 	Short    []headline // who is better, by how much, whether that is settled
 	Look     []lookAt   // what to look at next
@@ -43,6 +44,9 @@ func (s *site) write() error {
 			return err
 		}
 	}
+	if len(o.stay) > 0 {
+		o.Quiet = slices.Insert(o.Quiet, 0, few(o.stay)+": as at the baseline.")
+	}
 	slices.SortStableFunc(o.Changes, worstFirst)
 	if n := len(o.Changes) - changesMost; n > 0 {
 		o.Changes = o.Changes[:changesMost]
@@ -67,21 +71,29 @@ func (s *site) writeBench(o *overview) error {
 		return err
 	}
 	o.Variants, o.Forest = ls, p.Top
-	changed, same := s.benchChanges(ls)
-	o.Changes = append(o.Changes, changed...)
-	if len(same) > 0 {
-		o.Quiet = append(o.Quiet, few(same)+": every answer as in the baseline.")
+	all := s.in.cases()
+	for _, l := range ls {
+		m, told, err := s.in.reviewed(l.VariantResults, all)
+		if err != nil {
+			o.Notes = append(o.Notes, err.Error())
+		}
+		switch {
+		case m.stays:
+			o.stay = append(o.stay, m.Who)
+		case told:
+			o.Changes = append(o.Changes, m)
+		}
 	}
 	o.benchShort(p.Pairs)
 	if err := s.render("bench.html", "bench.html", "Bench", "Bench", p); err != nil {
 		return err
 	}
-	all := cases(ls)
-	if err := s.writeCases(ls, all); err != nil {
+	lines := cases(ls)
+	if err := s.writeCases(ls, lines); err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, harder)
-	for _, c := range all {
+	slices.SortStableFunc(lines, harder)
+	for _, c := range lines {
 		if len(o.Hard) < hardMost && c.All.Right < c.All.Answered {
 			o.Hard = append(o.Hard, c)
 		}
@@ -111,8 +123,17 @@ func (s *site) writeRegression(o *overview) error {
 	rows, smoke := s.latest("Regression"), s.latest("Smoke")
 	both := slices.Concat(smoke, rows)
 	for _, r := range both {
-		if !r.stays() {
-			o.Changes = append(o.Changes, changesOf(r)...)
+		if r.aside() {
+			continue
+		}
+		m, err := s.in.audited(r)
+		if err != nil {
+			o.Notes = append(o.Notes, err.Error())
+		}
+		if m.stays {
+			o.stay = append(o.stay, m.Who)
+		} else {
+			o.Changes = append(o.Changes, m)
 		}
 	}
 	o.quiet(both)
@@ -161,19 +182,14 @@ func (s *site) records() *grid {
 
 // quiet tells in a line each what needs nobody's eye.
 func (o *overview) quiet(rows []row) {
-	recorded, controls, live := 0, 0, 0
+	recorded, controls := 0, 0
 	for _, r := range rows {
 		switch {
-		case r.stays():
-			live++
 		case r.Record.Control != "" && r.Verdict != score.Changed:
 			controls++
 		case r.Verdict == score.AsRecorded:
 			recorded++
 		}
-	}
-	if live > 0 {
-		o.Quiet = append(o.Quiet, amount(live, "live audit")+" as at the baseline.")
 	}
 	if recorded > 0 {
 		o.Quiet = append(o.Quiet, amount(recorded, "recording")+" of other tools scored as recorded.")

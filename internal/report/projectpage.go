@@ -18,7 +18,7 @@ type projectPage struct {
 	Key         *audit.Project // nil where the key is not at hand
 	Pin         string         // the pinned tree in its public repository; empty where it has no known form
 	Rows        []auditorPart
-	Changes     []change
+	Changes     []Moved
 	Known       *grid
 	Unfound     int // entries that no auditor found
 	Findings    *grid
@@ -71,9 +71,13 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 		a := auditorPart{row: r, Figures: figures(nil, r.Record.Counting())}
 		a.diff(s.in.Records)
 		p.Rows = append(p.Rows, a)
-		for _, c := range changesOf(r) {
-			c.Page = "#" + r.Anchor()
-			p.Changes = append(p.Changes, c)
+		if !r.aside() {
+			m, err := s.in.audited(r)
+			if err != nil {
+				p.Notes = append(p.Notes, err.Error())
+			}
+			m.Page = "#" + r.Anchor()
+			p.Changes = append(p.Changes, m)
 		}
 		if p.Key != nil && r.Record.Key != "" && r.Record.Key != p.Key.KeyHash {
 			p.Stale = append(p.Stale, r.Record.Auditor)

@@ -5,15 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"assay/audit"
 	"assay/audit/findings"
 	"assay/audit/score"
-	"assay/internal/record"
 )
 
 // A Pull is what a pull request is told about a run: what changed, worst first.
@@ -25,219 +22,70 @@ type Pull struct {
 	Link    string        // to the report; may be empty
 }
 
-// A Moved is one auditor on a project, or one reviewer, that changed or fails.
-type Moved struct {
-	Who     string // "my-agent on dvja"
-	Verdict audit.Verdict
-	Says    string // how the headline figure stands to the baseline, or why the verdict is what it is
-	Took    string // cost and time, where anybody says
-	Lost    []LostEntry
-	Pos     audit.Pos // of the key or the goals
-}
-
-// A LostEntry is an entry or a case that earns less than at the baseline.
-type LostEntry struct {
-	ID, Title string
-	Pos       audit.Pos // of the key's entry, or the case
-}
-
-// Held is what a pull request's run is held against.
-type Held struct {
-	Fixtures      fs.FS // with fixtures/baselines
-	Goals         audit.Goals
-	Deterministic func(reviewer string) bool
-	Hash          func(*audit.Case) string // of a case as it is asked
-}
-
 // PullOf tells what the newest records and the results changed since the baselines.
-func PullOf(in *Input, held Held, link string) (*Pull, error) {
+func PullOf(in *Input, link string) (*Pull, error) {
 	p := &Pull{Verdict: audit.Pass, Link: link}
 	s := &site{in: *in}
 	for _, r := range slices.Concat(s.latest("Smoke"), s.latest("Regression")) {
-		if err := p.audited(in, r.Record, held); err != nil {
+		if r.aside() {
+			p.Replays++
+			continue
+		}
+		m, err := in.audited(r)
+		if err != nil {
 			return nil, err
 		}
+		p.add(m)
 	}
 	if in.Results != nil {
-		if err := p.reviewed(in, held); err != nil {
-			return nil, err
+		for _, v := range in.Results.Modules {
+			p.Same = append(p.Same, v.String()+" on modules (not judged here: go test -run Bench -tier module is)")
+		}
+		all := in.cases()
+		for _, v := range in.Results.Variants {
+			m, told, err := in.reviewed(v, all)
+			switch {
+			case err != nil:
+				return nil, err
+			case told:
+				p.add(m)
+			default:
+				p.Same = append(p.Same, m.Who)
+			}
 		}
 	}
-	slices.SortStableFunc(p.Moved, func(a, b Moved) int {
-		return cmp.Or(cmp.Compare(urgency(string(a.Verdict)), urgency(string(b.Verdict))), cmp.Compare(a.Who, b.Who))
-	})
+	slices.SortStableFunc(p.Moved, worstFirst)
 	return p, nil
 }
 
-// add takes one more, whose figure moved or stayed.
-func (p *Pull) add(m Moved, stayed bool) {
+// cases gives the corpus by ID.
+func (in *Input) cases() map[string]*audit.Case {
+	all := map[string]*audit.Case{}
+	for _, app := range in.Apps {
+		for i := range app.Families {
+			for _, c := range app.Families[i].Cases {
+				all[c.ID()] = c
+			}
+		}
+	}
+	return all
+}
+
+// add takes one more, which moved or stayed.
+func (p *Pull) add(m Moved) {
 	v := m.Verdict
 	if v == score.Changed {
 		v = audit.Fail
 	}
 	p.Verdict = audit.Worst(p.Verdict, v)
-	if stayed && v != audit.Fail && v != audit.Invalid {
-		if v != audit.Pass {
-			m.Who += " (" + string(v) + ": " + m.Says + ")"
-		}
-		p.Same = append(p.Same, m.Who)
+	if !m.stays {
+		p.Moved = append(p.Moved, m)
 		return
 	}
-	p.Moved = append(p.Moved, m)
-}
-
-// audited tells a record: its judgement is the run's.
-func (p *Pull) audited(in *Input, r *record.Record, held Held) error {
-	j := &r.Judgement
-	if j.Verdict == score.AsRecorded {
-		p.Replays++
-		return nil
+	if v == audit.Warn {
+		m.Who += " (" + string(v) + ": " + m.Says + ")"
 	}
-	m := Moved{Who: r.Auditor + " on " + r.Project, Verdict: j.Verdict, Took: tookOf(r)}
-	if r.Suite == "Smoke" {
-		m.Who, m.Pos = r.Auditor+" on the smoke test", audit.Pos{File: "fixtures/smoke.md", Line: 1}
-	}
-	base := r.Beside
-	if base == nil && r.Suite == "Regression" {
-		var err error
-		if base, err = record.Baseline(held.Fixtures, "fixtures/baselines", r.Auditor, r.Project); err != nil {
-			return err
-		}
-	}
-	diff := (*score.Difference)(nil)
-	if base != nil && len(base.Counting())*len(r.Counting()) > 0 {
-		if c, err := score.CompareAuditors(score.AuditedByTwo{A: base.Counting(), B: r.Counting()}); err == nil { // else the judgement says why
-			diff = &c.Diff
-		}
-	}
-	m.Says = saysOf(j, score.MetricRecall, diff)
-	if key := in.Projects[r.Project]; key != nil {
-		m.Pos = key.Pos
-		at := map[string]*audit.Known{}
-		for i := range key.Known {
-			at[key.Known[i].ID] = &key.Known[i]
-		}
-		for _, l := range j.Lost {
-			if k := at[l.ID]; k != nil {
-				m.Lost = append(m.Lost, LostEntry{l.ID, k.Title, k.Pos})
-			}
-		}
-	}
-	p.add(m, (base != nil || r.Suite == "Smoke") && len(j.Lost)+len(j.Gained) == 0)
-	return nil
-}
-
-// reviewed judges each reviewer's newest answers as Bench does.
-func (p *Pull) reviewed(in *Input, held Held) error {
-	cases := map[string]*audit.Case{}
-	for _, app := range in.Apps {
-		for i := range app.Families {
-			for _, c := range app.Families[i].Cases {
-				cases[c.ID()] = c
-			}
-		}
-	}
-	for _, v := range in.Results.Modules {
-		p.Same = append(p.Same, v.String()+" on modules (not judged here: go test -run Bench -tier module is)")
-	}
-	for _, v := range in.Results.Variants {
-		m := Moved{Who: v.Model, Took: usageOf(v.Usage, 0), Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}}
-		if v.Prompt != "" && v.Prompt != "evaluation-prompt" {
-			m.Who += " with " + v.Prompt
-		}
-		m.Who += " on the cases"
-		if len(v.Cases) < len(cases) {
-			p.Same = append(p.Same, fmt.Sprintf("%s (asked %d of %d cases: not judged)", m.Who, len(v.Cases), len(cases)))
-			continue
-		}
-		base, err := record.ReadBench(held.Fixtures, "fixtures/baselines", v.Model, v.Prompt)
-		if err != nil {
-			return err
-		}
-		now := v.Score("")
-		was, _ := base.Compare(nil, cases, held.Hash)
-		j, err := score.JudgeBench(now, was, held.Goals.Of(v.Model).Bench, score.Rules{Deterministic: held.Deterministic(v.Model)})
-		if err != nil {
-			return fmt.Errorf("%s: %w", m.Who, err)
-		}
-		diff := (*score.Difference)(nil)
-		if len(was) > 0 {
-			if c, err := score.CompareReviewers(was, now); err == nil {
-				diff = &c.Diff
-			}
-		}
-		m.Verdict, m.Says = j.Verdict, saysOf(&j, score.MetricBalanced, diff)
-		for _, l := range j.Lost {
-			if c := cases[l.ID]; c != nil {
-				m.Lost = append(m.Lost, LostEntry{l.ID, "", c.Pos})
-			}
-		}
-		p.add(m, base != nil && len(j.Lost)+len(j.Gained) == 0)
-	}
-	return nil
-}
-
-// saysOf tells how the headline figure stands to the baseline, the difference with
-// its 95 % interval; where it is not why the verdict is what it is, that too.
-func saysOf(j *score.Judgement, metric string, diff *score.Difference) string {
-	for i := range j.Reasons {
-		g := &j.Reasons[i]
-		if g.Metric != metric || g.Code != score.CodeDrop && g.Code != score.CodeUnsettled || !g.Baseline.Defined || !g.Now.Defined {
-			continue
-		}
-		by := 100 * (g.Baseline.V - g.Now.V)
-		s := fmt.Sprintf("%s %v, was %v", metric, g.Now, g.Baseline)
-		switch how := "a drop"; {
-		case by > -0.05 && by < 0.05:
-		case by < 0:
-			how, by = "a gain", -by
-			if diff != nil {
-				diff = &score.Difference{Center: -diff.Center, Lo: -diff.Hi, Hi: -diff.Lo}
-			}
-			fallthrough
-		default:
-			s += fmt.Sprintf(": %s of %.1f points", how, by)
-			if diff != nil {
-				s += fmt.Sprintf(" (%.1f to %.1f)", diff.Lo, diff.Hi)
-			}
-		}
-		switch {
-		case g.Code == score.CodeUnsettled && g.More > 0:
-			s += fmt.Sprintf(", not settled: %d more trials", g.More)
-		case g.Code == score.CodeUnsettled:
-			s += ", not settled"
-		case g.Verdict == audit.Fail:
-			s += ", settled"
-		}
-		if first := j.Reasons[0]; first.Verdict != audit.Pass && i != 0 {
-			s += "; " + first.Text
-		}
-		return s
-	}
-	if len(j.Reasons) == 0 {
-		return "no reason is given"
-	}
-	return j.Reasons[0].Text
-}
-
-// tookOf gives what a record's trials took together.
-func tookOf(r *record.Record) string {
-	sum, seconds := audit.Usage{Priced: true}, 0.0
-	for _, t := range r.Trials {
-		sum, seconds = sum.Add(t.Usage), seconds+t.Seconds
-	}
-	return usageOf(sum, seconds)
-}
-
-func usageOf(u audit.Usage, seconds float64) string {
-	var parts []string
-	if u.USD > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", u.USD))
-	}
-	if seconds >= 1 {
-		parts = append(parts, time.Duration(seconds*float64(time.Second)).Round(time.Second).String())
-	}
-	return strings.Join(parts, ", ")
+	p.Same = append(p.Same, m.Who)
 }
 
 const (

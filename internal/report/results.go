@@ -126,7 +126,7 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 		if err != nil {
 			return nil, err
 		}
-		t.keep(e)
+		t.keep(&e)
 		l.add(&e)
 	}
 	if l.r.Rows == 0 {

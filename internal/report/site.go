@@ -40,13 +40,12 @@ type Input struct {
 	Running  []string // runs that are going on, in words
 
 	// Source reads a file of a project's pinned tree, Prompts are the evaluation
-	// prompts by name, TextHash is a run's hash of what it sends, Baselines are those
-	// of reviewers, Transcripts what the auditor of a record wrote. Each may be missing:
-	// pages then lack what is made of it.
+	// prompts by name, TextHash is a run's hash of what it sends, Transcripts what the
+	// auditor of a record wrote. Each may be missing: pages then lack what is made of it.
 	Source      func(project, path string) ([]byte, error)
 	Prompts     map[string]string
 	TextHash    func(string) string
-	Baselines   map[Variant]*record.BenchBaseline
+	Held        Held // what runs are held against
 	Transcripts func(*record.Record) ([]record.Transcript, error)
 }
 
@@ -261,6 +260,13 @@ func pageName(name string) string {
 var functions = template.FuncMap{
 	"badge": badge,
 	"heat":  heat,
+	"lostIDs": func(ls []LostEntry) string {
+		var ids []string
+		for _, l := range ls {
+			ids = append(ids, clip(l.ID, 40))
+		}
+		return few(ids)
+	},
 	"credit": func(v float64) string {
 		return credit(score.Of(v))
 	},

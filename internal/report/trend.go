@@ -48,10 +48,11 @@ func newTrend(ctx context.Context, st store.Store) (*trend, error) {
 	return t, nil
 }
 
-// keep keeps an answer that is wanted.
-func (t *trend) keep(e store.Evaluation) {
+// keep keeps a copy of an answer that is wanted.
+func (t *trend) keep(e *store.Evaluation) {
 	if _, wanted := t.rows[e.ID]; wanted {
-		t.rows[e.ID] = &e
+		kept := *e
+		t.rows[e.ID] = &kept
 	}
 }
 

@@ -94,7 +94,7 @@ func choose(blocks []*block, free int, all bool) map[*block][]string {
 	slices.SortStableFunc(ranked, func(a, b *block) int { return a.rank - b.rank })
 	take := func(b *block, text []string) bool {
 		more := len(text) - len(chosen[b])
-		if more > free && !all && b != ranked[0] {
+		if more > free && !all && len(chosen) > 0 {
 			return false
 		}
 		chosen[b], free = text, free-more
