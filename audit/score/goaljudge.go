@@ -14,27 +14,22 @@ import (
 func (d *sides) goalReasons() []Reason {
 	g, now, base := &d.goals, d.fNow, d.fBase
 	var reasons []Reason
-	share := func(metric string, goal float64, nowV, baseV Value) {
+	goal := func(metric, about string, goal float64, nowV, baseV Value) {
 		if goal > 0 {
-			reasons = append(reasons, d.goal(metric, "", goal, nowV, baseV))
+			reasons = append(reasons, d.goal(metric, about, goal, nowV, baseV))
 		}
 	}
-	count := func(metric, about string, goal int, nowV, baseV Value) {
-		if goal > 0 {
-			reasons = append(reasons, d.goal(metric, about, float64(goal), nowV, baseV))
-		}
-	}
-	share(MetricRecall, g.Recall, now.recall, base.recall)
+	goal(MetricRecall, "", g.Recall, now.recall, base.recall)
 	if g.Precision > 0 {
 		reasons = append(reasons, d.spanGoal(MetricPrecision, g.Precision, now.precision, base.precision))
 	}
 	if g.F1 > 0 {
 		reasons = append(reasons, d.spanGoal(MetricF1, g.F1, now.f1, base.f1))
 	}
-	count(MetricCoverage, "", g.Coverage, now.covered, base.covered)
-	count(MetricExpected, "", g.Expected, now.credit, base.credit)
+	goal(MetricCoverage, "", float64(g.Coverage), now.covered, base.covered)
+	goal(MetricExpected, "", float64(g.Expected), now.credit, base.credit)
 	for _, dim := range audit.Dimensions() {
-		count(MetricMinimum, string(dim), g.Minimums[dim], now.byDim[dim], base.byDim[dim])
+		goal(MetricMinimum, string(dim), float64(g.Minimums[dim]), now.byDim[dim], base.byDim[dim])
 	}
 	return reasons
 }
@@ -47,7 +42,7 @@ func (d *sides) goal(metric, about string, goal float64, now, base Value) Reason
 // goalReason judges one figure, of a project or of Bench.
 func goalReason(metric, about string, goal float64, now, base Value, hasBase bool) Reason {
 	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, About: about, Now: now, Want: Of(goal), Baseline: base}
-	show := func(v Value) string { return showMetric(metric, v) }
+	show := func(v Value) string { return Show(metric, v) }
 	what := metric
 	if about != "" {
 		what += " of " + about
@@ -169,7 +164,9 @@ func (d *sides) review(metric string, goal float64) ReviewNeed {
 	return ReviewNeed{}
 }
 
-func showMetric(metric string, v Value) string {
+// Show gives a figure as people read it: shares in percent, counts as numbers, and
+// "undefined".
+func Show(metric string, v Value) string {
 	switch metric {
 	case MetricCoverage, MetricExpected, MetricMinimum:
 		if !v.Defined {

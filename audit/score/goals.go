@@ -1,7 +1,9 @@
 package score
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"assay/audit"
@@ -146,16 +148,7 @@ func changes(ids []string, base, now func(id string) float64) (lost, gained []En
 		}
 	}
 	by := func(a, b EntryChange) int {
-		da, db := a.Baseline-a.Now, b.Baseline-b.Now
-		switch {
-		case da*da > db*db:
-			return -1
-		case da*da < db*db:
-			return 1
-		case a.ID < b.ID:
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(math.Abs(b.Baseline-b.Now), math.Abs(a.Baseline-a.Now)), cmp.Compare(a.ID, b.ID))
 	}
 	slices.SortFunc(lost, by)
 	slices.SortFunc(gained, by)

@@ -3,7 +3,6 @@ package auditor
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -26,6 +25,9 @@ func Redact(s string, secrets ...string) string {
 // (alone or within a longer text), for a URL or as a string of JSON, where a
 // stream's events hold a piece each, and what a cut has left of them.
 func Mask(s string, secrets ...string) string {
+	if s == "" {
+		return s
+	}
 	for _, k := range secrets {
 		if len(k) < 6 { // shorter ones are no keys, and would tear words apart
 			continue
@@ -130,8 +132,8 @@ func written(k string) []string {
 	quoted := strconv.Quote(k)
 	hexed := hex.EncodeToString([]byte(k))
 	var percent strings.Builder
-	for _, b := range []byte(k) {
-		fmt.Fprintf(&percent, "%%%02x", b)
+	for i := 0; i < len(hexed); i += 2 {
+		percent.WriteString("%" + hexed[i:i+2])
 	}
 	forms := []string{percent.String(), strings.ToUpper(percent.String()), k, quoted[1 : len(quoted)-1],
 		url.QueryEscape(k), url.PathEscape(k), hexed, strings.ToUpper(hexed)}
