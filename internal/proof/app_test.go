@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -138,22 +137,25 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestGoods holds the goods of SQL applications against each other: a tilt of the data
-// and two pairs of writers of one application, drawn by the day, and everything with
-// ASSAY_PROOF=all.
+// TestGoods holds goods against each other: a tilt of the data (SQL) and two pairs of
+// writers of one application, drawn by the day, and everything with ASSAY_PROOF=all.
 func TestGoods(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it loads a whole application")
 	}
-	apps := slices.DeleteFunc(corpora(t), func(app *audit.App) bool { return app.Schema == "" })
+	apps := corpora(t)
 	for i, app := range apps {
 		if !wholeProof() && uint64(i) != hashOfDay("goods")%uint64(len(apps)) {
 			continue
 		}
 		t.Run(app.App, func(t *testing.T) {
-			p := open(t, app).(*proof.Postgres)
-			t.Run("columns", func(t *testing.T) { columns(t, p, app) })
-			t.Run("writers", func(t *testing.T) { writers(t, p, app) })
+			switch r := open(t, app).(type) {
+			case *proof.Postgres:
+				t.Run("columns", func(t *testing.T) { columns(t, r, app) })
+				t.Run("writers", func(t *testing.T) { writers(t, r, app) })
+			case *proof.Code:
+				t.Run("writers", func(t *testing.T) { codeWriters(t, r, app) })
+			}
 		})
 	}
 }

@@ -53,6 +53,7 @@ func Footprint(ctx context.Context, p *Postgres, w Writer) (ids []string, err er
 type Ring struct {
 	p     *Postgres
 	sides [3]*side
+	seen  map[string]bool // signatures of schedules that need no judge
 }
 
 // NewRing opens a ring on a copy of p's data, which the Close of p removes.
@@ -90,8 +91,10 @@ BEGIN
   END LOOP;
 END $$; TRUNCATE race.steps;`
 
-// Meet runs two writers in every schedule: both serial orders first, then with the
-// second running to its end, or to a lock, after each statement of the first.
+// Meet runs two writers in every schedule: in both orders first, then with the second
+// running to its end, or to a lock, after each statement of the first. Schedules in which
+// each of the two does and gives what it does and gives in one of the orders are not
+// judged. Orders are judged when a schedule breaks something.
 func (r *Ring) Meet(ctx context.Context, ws [2]Writer) (serial, raced []Met, err error) {
 	var steps [2][]step
 	for i, w := range ws {
@@ -99,26 +102,40 @@ func (r *Ring) Meet(ctx context.Context, ws [2]Writer) (serial, raced []Met, err
 			return nil, nil, err
 		}
 	}
+	whole := func(first int) int { return len(steps[first]) }
+	r.seen = map[string]bool{}
 	for first := range 2 {
-		for k := len(steps[first]); k > 0; k-- {
-			if k < len(steps[first]) && steps[first][k-1].txn != "" {
+		if _, err := r.meet(ctx, ws, steps, first, whole(first), false); err != nil {
+			return nil, nil, err
+		}
+	}
+	broken := false
+	for first := range 2 {
+		for k := whole(first) - 1; k > 0; k-- {
+			if steps[first][k-1].txn != "" {
 				continue
 			}
-			m, err := r.meet(ctx, ws, steps, first, k)
+			m, err := r.meet(ctx, ws, steps, first, k, true)
 			if err != nil {
 				return nil, nil, err
 			}
-			if k == len(steps[first]) {
-				serial = append(serial, m)
-			} else {
-				raced = append(raced, m)
-			}
+			raced = append(raced, m)
+			broken = broken || len(m.Violated[0])+len(m.Violated[1]) > 0
 		}
+	}
+	for first := 0; broken && first < 2; first++ {
+		r.seen = map[string]bool{}
+		m, err := r.meet(ctx, ws, steps, first, whole(first), true)
+		if err != nil {
+			return nil, nil, err
+		}
+		serial = append(serial, m)
 	}
 	return serial, raced, nil
 }
 
-func (r *Ring) meet(ctx context.Context, ws [2]Writer, steps [2][]step, first, k int) (m Met, err error) {
+// meet runs one schedule, and judges what was not seen before where that is asked for.
+func (r *Ring) meet(ctx context.Context, ws [2]Writer, steps [2][]step, first, k int, judged bool) (m Met, err error) {
 	m.Schedule = fmt.Sprintf("%s runs after statement %d of %s", ws[1-first].Case.ID(), k, ws[first].Case.ID())
 	pl := [2]*player{{side: r.sides[0], set: &ws[0].Set}, {side: r.sides[1], set: &ws[1].Set}}
 	a, b := pl[first], pl[1-first]
@@ -130,16 +147,37 @@ func (r *Ring) meet(ctx context.Context, ws [2]Writer, steps [2][]step, first, k
 	}
 	a.play(ctx, steps[first][k:])
 	<-done
+	did, err := r.signature(ctx, pl)
+	if err != nil {
+		return m, err
+	}
 	for i := range pl {
-		if pl[i].err == "" { // who failed has changed nothing
+		if judged && !r.seen[did] && pl[i].err == "" { // who failed has changed nothing
 			if m.Violated[i], err = r.judge(ctx, ws[i], pl[i]); err != nil {
 				return m, err
 			}
 		}
 	}
+	r.seen[did] = true
 	judge := r.sides[2]
 	_, err = judge.conn.Exec(ctx, undo+judge.resets, pgx.QueryExecModeSimpleProtocol)
 	return m, err
+}
+
+// signature is what each of the two did, step by step, and gave.
+func (r *Ring) signature(ctx context.Context, pl [2]*player) (string, error) {
+	var all string
+	for _, one := range pl {
+		did, err := names(ctx, r.sides[2].conn, fmt.Sprintf(`SELECT concat_ws(' ', tab, old, new) FROM race.steps WHERE pid = %d ORDER BY ctid`, one.side.conn.PgConn().PID()))
+		if err != nil {
+			return "", err
+		}
+		all += fmt.Sprintln(did, one.err)
+		if one.last != nil {
+			all += fmt.Sprintln(one.last.columns, one.last.rows)
+		}
+	}
+	return all, nil
 }
 
 // judge holds the oracles against the steps of one of the two.

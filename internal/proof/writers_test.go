@@ -26,11 +26,9 @@ func writers(t *testing.T, p *proof.Postgres, app *audit.App) {
 	ring, err := proof.NewRing(ctx, p)
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(hashOfDay(app.App), 1))
-	pairs, meetings := writingGoods(app), 6
+	pairs, meetings := drawnPairs(app, rng), 6
 	if !wholeProof() {
 		meetings = 2
-		rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
-		pairs = pairs[:2]
 	}
 	pools := map[*audit.Case][]entrant{}
 	met := 0
@@ -47,6 +45,63 @@ func writers(t *testing.T, p *proof.Postgres, app *audit.App) {
 		}
 	}
 	t.Logf("%d pairs of goods, %d meetings", len(pairs), met)
+}
+
+// codeWriters asks the same of code: whatever the schedule, two writing goods leave what
+// they leave one after the other, in one order or the other.
+func codeWriters(t *testing.T, c *proof.Code, app *audit.App) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(hashOfDay(app.App), 1))
+	pairs, met := drawnPairs(app, rng), 0
+	var codes []string
+	for _, pair := range pairs {
+		codes = append(codes, pair[0].Code, pair[1].Code)
+	}
+	require.NoError(t, c.Prepare(ctx, codes))
+	for _, pair := range pairs {
+		for _, first := range [][2]*audit.Case{pair, {pair[1], pair[0]}} {
+			all := crossed(app, first)
+			if !wholeProof() {
+				rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+				all = all[:min(len(all), 60)]
+			}
+			told, n, err := proof.MeetCode(ctx, c, all)
+			require.NoError(t, err, "%s, %s", first[0].Pos, first[1].Pos)
+			met += n
+			for i, ws := range all {
+				for _, v := range told[i] {
+					t.Errorf("%s with %v, and %s with %v: %s", ws[0].Case.ID(), ws[0].Set.Values, ws[1].Case.ID(), ws[1].Set.Values, v.Why)
+				}
+			}
+		}
+	}
+	t.Logf("%d pairs of goods, %d meetings", len(pairs), met)
+}
+
+// crossed pairs every set of the first with every set of the second.
+func crossed(app *audit.App, ks [2]*audit.Case) (all [][2]proof.Writer) {
+	for _, a := range familyOf(app, ks[0]).Sets {
+		for _, b := range familyOf(app, ks[1]).Sets {
+			if a.Now == "" && b.Now == "" {
+				all = append(all, [2]proof.Writer{{Fam: familyOf(app, ks[0]), Case: ks[0], Set: a}, {Fam: familyOf(app, ks[1]), Case: ks[1], Set: b}})
+			}
+		}
+	}
+	return all
+}
+
+func familyOf(app *audit.App, k *audit.Case) *audit.Family {
+	return &app.Families[slices.IndexFunc(app.Families, func(f audit.Family) bool { return slices.Contains(f.Cases, k) })]
+}
+
+// drawnPairs gives two pairs of writing goods, or all of them with ASSAY_PROOF=all.
+func drawnPairs(app *audit.App, rng *rand.Rand) [][2]*audit.Case {
+	pairs := writingGoods(app)
+	if !wholeProof() {
+		rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+		pairs = pairs[:2]
+	}
+	return pairs
 }
 
 var writes = regexp.MustCompile(`(?i)\b(insert\s+into|update|delete\s+from)\s+[a-z]`)
@@ -80,7 +135,7 @@ type entrant struct {
 
 func entrants(ctx context.Context, t *testing.T, p *proof.Postgres, app *audit.App, k *audit.Case) (all []entrant) {
 	t.Helper()
-	fam := &app.Families[slices.IndexFunc(app.Families, func(f audit.Family) bool { return slices.Contains(f.Cases, k) })]
+	fam := familyOf(app, k)
 	for _, s := range fam.Sets {
 		values := []map[string]any{s.Values}
 		if len(s.Race) > 0 && s.Rival == "" {

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import * as data from "./harness_data.mjs";
 import { Database } from "./harness_db.mjs";
-import { effect, judge, limits } from "./harness_oracles.mjs";
+import { effect, judge, left, limits } from "./harness_oracles.mjs";
 import { application, freeze, freshWorld, send, world } from "./harness_web.mjs";
 
 const WORK = join(process.cwd(), "work");
@@ -35,8 +35,8 @@ function files() {
   return out;
 }
 
-async function build(db, now, step) {
-  const { default: routes } = await import(`${pathToFileURL(process.argv[2])}?n=${++loads}`);
+async function build(db, now, step, file = process.argv[2]) {
+  const { default: routes } = await import(`${pathToFileURL(file)}?n=${++loads}`);
   const app = application();
   routes(app, {
     db: db.client(step), storage: join(WORK, "storage"), keys: new Map(Object.entries(data.KEYS)), currentKey: "k2", partners: new Set(data.PARTNERS), now: () => now,
@@ -78,32 +78,74 @@ async function once(line) {
   return { line, query: line.query, params: line.params, user: req.user, req, res, before, after: db.tables, now: line.now, texts: db.texts, world: structuredClone(world), filesBefore: FILES, filesAfter, polluted: polluted() };
 }
 
-// race lets the second pass while the first is half-way, at each point in turn.
+// play runs the case to its statement number stop (0: none), then the other whole, or what a lock keeps it from at the end, then the
+// rest of the case.
+async function play(line, file, other, stop) {
+  freshWorld();
+  const db = new Database(data.SCHEMA, structuredClone(ROWS), line.now);
+  const rest = await build(db, line.now, undefined, file);
+  let count = 0, second = null;
+  const first = await build(db, line.now, async () => {
+    if (++count !== stop) return;
+    let waits;
+    const waiting = new Promise((r) => { waits = r; });
+    db.onWait = waits;
+    second = send(rest, request(other, db));
+    await Promise.race([second, waiting]);
+    db.onWait = () => {};
+  });
+  for (const one of line.first ?? []) await send(rest, request(one, db));
+  const before = structuredClone(db.tables);
+  if (stop === 0) second = await send(rest, request(other, db));
+  const req = request(line.params, db);
+  const res = await send(first, req);
+  const res2 = await (second ?? send(rest, request(other, db)));
+  polluted();
+  return { query: line.query, params: line.params, user: req.user, before, after: db.tables, res, res2, now: line.now, count };
+}
+
+// race lets a second session pass the first at each of its statements.
 async function race(line) {
   const violated = [];
-  for (let stop = 1; ; stop++) {
+  for (let stop = 1, last = 1; stop <= last; stop++) {
+    const run = await play(line, undefined, { ...line.params, ...line.race }, stop);
+    violated.push(...limits(run));
+    last = run.count;
+  }
+  return { effect: { race: true }, violated: violated.slice(0, 3), error: "" };
+}
+
+// alone says whether the case of the file changes something with these parameters when nobody else does.
+const known = new Map();
+async function alone(line, file, params) {
+  const key = `${file} ${JSON.stringify(params)}`;
+  if (!known.has(key)) {
     freshWorld();
     const db = new Database(data.SCHEMA, structuredClone(ROWS), line.now);
+    const app = await build(db, line.now, undefined, file);
+    for (const one of params.first ?? []) await send(app, request(one, db));
     const before = structuredClone(db.tables);
-    const other = { ...line.params, ...line.race };
-    let count = 0, second = null;
-    const rest = await build(db, line.now);
-    const first = await build(db, line.now, async () => {
-      if (++count !== stop) return;
-      let waits;
-      const waiting = new Promise((r) => { waits = r; });
-      db.onWait = waits;
-      second = send(rest, request(other, db));
-      await Promise.race([second, waiting]);
-      db.onWait = () => {};
-    });
-    const req = request(line.params, db);
-    const res = await send(first, req);
-    const res2 = await second;
-    violated.push(...limits({ query: line.query, params: line.params, user: req.user, before, after: db.tables, res, res2, now: line.now }));
+    await send(app, request(params, db));
     polluted();
-    if (count < stop) return { effect: { race: true }, violated: violated.slice(0, 3), error: "" };
+    known.set(key, left({ before, after: db.tables }) !== "[]");
   }
+  return known.get(key);
+}
+
+// meet lets the rival pass the case at each of its statements: what they leave is what they leave one after the other, in one order or the other.
+async function meet(line) {
+  const rival = join("rival", process.argv[2]);
+  if (!await alone(line, undefined, line.params) || !await alone(line, rival, line.rival)) return { effect: { met: 0 }, violated: [], error: "" };
+  line.first = [...line.params.first ?? [], ...line.rival.first ?? []];
+  const ends = (run) => `${left(run)}, ${run.res.status}, ${run.res2.status}`;
+  const serial = await play(line, rival, line.rival, 1000);
+  const orders = [ends(serial), ends(await play(line, rival, line.rival, 0))];
+  const violated = [];
+  for (let stop = 1; stop <= serial.count; stop++) {
+    const raced = ends(await play(line, rival, line.rival, stop));
+    if (!orders.includes(raced)) violated.push({ requirement: 0, why: `after statement ${stop}: ${raced}; in order ${orders.join(" or ")}` });
+  }
+  return { effect: { met: serial.count }, violated, error: "" };
 }
 
 for await (const text of createInterface({ input: process.stdin })) {
@@ -111,7 +153,8 @@ for await (const text of createInterface({ input: process.stdin })) {
   const line = JSON.parse(text);
   freeze(line.now);
   let answer;
-  if (line.race) answer = await race(line);
+  if (line.rival) answer = await meet(line);
+  else if (line.race) answer = await race(line);
   else {
     const run = await once(line);
     if (line.params.again) run.second = await once(line);

@@ -35,6 +35,11 @@ export function effect(run) {
   return { response: body, changes: diff, files: written, sent: refused(run) ? 0 : run.world.fetched.length, mailed: run.world.mailed.map((m) => m.to) };
 }
 
+const RANDOM = new Set(Object.values(FAMILIES).flatMap((f) => f.random ?? []));
+
+// left is what sessions changed together, what is random left aside.
+export const left = (run) => JSON.stringify([...changes(run)].map(({ table, old, now, cols }) => [table, (now ?? old).id, now ? cols.map((c) => [c, RANDOM.has(c) && now[c] !== null ? "set" : now[c]]) : "gone"]));
+
 // dead: the row, its order or its event is deleted.
 export function dead(state, table, row) {
   if (row.deleted_at) return true;

@@ -47,6 +47,7 @@ class Db:
         self.conn.row_factory = sqlite3.Row
         self.step = lambda: None
         self.texts = []
+        self.conn.execute("PRAGMA synchronous = OFF")
 
     def _exec(self, sql, args):
         self.texts.append(sql)
@@ -149,6 +150,10 @@ def call(case, req, app):
 def fresh(path):
     shutil.rmtree(WORK, ignore_errors=True)
     harness_data.files(WORK)
+    return rows(path)
+
+
+def rows(path):
     for p in WORK.glob("race.db*"):
         p.unlink()
     db = Db(path)
@@ -171,61 +176,101 @@ def once(case, line):
     return run, error
 
 
-def race(case, line):
-    """Runs the first to each statement, then the second whole, then the rest of the first."""
-    violated, stop = [], 1
-    while True:
-        os.chdir(HERE)
-        first = fresh(WORK / "race.db")
-        os.chdir(WORK)
-        second = Db(WORK / "race.db")
-        before = harness_data.state(first.conn)
-        other = {**line["params"], **line["race"]}
-        count, waits, passed = 0, [], []
+def play(case, line, rival, other, stop):
+    """Runs the case to its statement number stop (0: none), then the rival whole, or what a lock keeps it from at the end, then the rest."""
+    os.chdir(HERE)
+    if not WORK.exists():
+        harness_data.files(WORK)
+    first = rows(WORK / "race.db")
+    os.chdir(WORK)
+    second = Db(WORK / "race.db")
+    before = harness_data.state(first.conn)
+    count, waits, passed = 0, [], []
 
-        def go():
-            app2 = App(second, line["now"])
-            try:
-                passed.append(not call(case, request(dict(other), before)[0], app2)[1])
-            except sqlite3.OperationalError:
-                waits.append(True)
-
-        def step():
-            nonlocal count
-            count += 1
-            if count == stop:
-                go()
-
-        first.step = step
-        app = App(first, line["now"])
-        req, _ = request(dict(line["params"]), before)
+    def go():
         try:
-            response, refused, _ = call(case, req, app)
+            passed.append(not call(rival, request(dict(other), before)[0], App(second, line["now"]))[1])
         except sqlite3.OperationalError:
-            response, refused = None, True
-        if waits:
+            waits.append(True)
+
+    def step():
+        nonlocal count
+        count += 1
+        if count == stop:
             go()
-        after = harness_data.state(first.conn)
-        run = types.SimpleNamespace(query=line["query"], user=req.user, args=req.args, now=line["now"], response=None, refused=refused,
-                                    before=before, after=after, app=app, work=WORK)
+
+    if stop == 0:
+        go()
+    first.step = step
+    app = App(first, line["now"])
+    req, _ = request(dict(line["params"]), before)
+    try:
+        refused = call(case, req, app)[1]
+    except sqlite3.OperationalError:
+        refused = True
+    if waits or count < stop:
+        go()
+    run = types.SimpleNamespace(query=line["query"], user=req.user, args=req.args, now=line["now"], response=None, refused=refused,
+                                before=before, after=harness_data.state(first.conn), app=app, work=WORK, passed=any(passed))
+    first.conn.close()
+    second.conn.close()
+    return run, count
+
+
+def race(case, line):
+    """A second session passes the first at each of its statements."""
+    violated, stop, count = [], 1, 1
+    while stop <= count:
+        run, count = play(case, line, case, {**line["params"], **line["race"]}, stop)
         violated += harness_oracles.limits(run)
-        if line["query"] == "reset-password" and not refused and any(passed):
+        if line["query"] == "reset-password" and not run.refused and run.passed:
             violated.append({"requirement": 12, "why": "the code worked for two"})
-        first.conn.close()
-        second.conn.close()
-        if count < stop:
-            return {"effect": {"race": True}, "violated": violated[:3], "error": ""}
         stop += 1
+    return {"effect": {"race": True}, "violated": violated[:3], "error": ""}
+
+
+ALONE = {}
+
+
+def writes(case, line, params):
+    """Whether the case changes something with these parameters when it is alone."""
+    key = case.__name__ + json.dumps(params)
+    if key not in ALONE:
+        ALONE[key] = any(harness_oracles.changes(once(case, {**line, "params": dict(params)})[0]))
+    return ALONE[key]
+
+
+def meet(case, rival, line):
+    """The rival passes the case at each of its statements: what they leave is what they leave one after the other, in one order or the other."""
+    if not writes(case, line, line["params"]) or not writes(rival, line, line["rival"]):
+        return {"effect": {"met": 0}, "violated": [], "error": ""}
+
+    def left(stop):
+        run, count = play(case, line, rival, line["rival"], stop)
+        return (harness_oracles.effect(run)["changes"], run.refused, run.passed), count
+
+    (after, count), (before, _) = left(1000), left(0)
+    raced = [left(stop)[0] for stop in range(1, count + 1)]
+    violated = [{"requirement": 0, "why": f"after statement {n}: {r}; in order {after} or {before}"} for n, r in enumerate(raced, 1) if r not in (after, before)]
+    return {"effect": {"met": count}, "violated": violated, "error": ""}
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.parent.name + path.stem, str(path))
+    case = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(case)
+    return case
 
 
 def main():
     out, sys.stdout = sys.stdout, io.StringIO()
     lines = [json.loads(x) for x in sys.stdin if x.strip()]
-    spec = importlib.util.spec_from_file_location("case", str(HERE / sys.argv[1]))
-    case = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(case)
+    case = load(HERE / sys.argv[1])
+    rival = load(HERE / "rival" / sys.argv[1]) if (HERE / "rival").exists() else None
     for line in lines:
-        if "race" in line:
+        if "rival" in line:
+            answer = meet(case, rival, line)
+        elif "race" in line:
             answer = race(case, line)
         else:
             run, error = once(case, dict(line, params=dict(line["params"])))
