@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -285,7 +286,7 @@ func weaknesses(s string) ([]audit.CWE, error) {
 			w, err = audit.CWE(n), nil
 		}
 		if err != nil || !cwe.Known(int(w)) {
-			return nil, fmt.Errorf("%q is no weakness: expected a number like CWE-89, or one of the categories of assay import", word)
+			return nil, fmt.Errorf("%q is no weakness: expected a number like CWE-89, or one of %s", word, strings.Join(slices.Sorted(maps.Keys(categories)), ", "))
 		}
 		ws = append(ws, w)
 	}

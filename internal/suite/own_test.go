@@ -187,6 +187,8 @@ func TestAProjectOfOnesOwn(t *testing.T) {
 	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:3: "else.py" is no file of the project`)
 	n.write("wrong.csv", "path,line,cwe,true,title\napp.py,8,89,true,\"two\nlines\"\n\napp.py,9999,89,true,x\n")
 	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+":5: line 9999 is past the end of app.py")
+	n.write("wrong.csv", "path,line,category,true\napp.py,8,injection,true\n")
+	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:2: "injection" is no weakness: expected a number like CWE-89, or one of cmdi, codeinjection, crypto, `)
 	n.write("wrong.csv", "path,line,cwe,true,title\napp.py,8,89,true,say \"x\"\n")
 	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:2: column 22: bare " in non-quoted-field: expected CSV`)
 	require.Contains(t, n.says(0, n.assay, "import", "ping", table), "1 entries and 1 decoys")
