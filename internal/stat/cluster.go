@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // An Observation is one answer of one trial.
@@ -185,7 +183,7 @@ func ratio(cs, groups []cluster, level float64) (Interval, error) {
 	if k := float64(len(groups)); k > 1 {
 		g = min(g, k)
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: g - 1}.Quantile(1 - (1-level)/2)
+	t := studentQuantile(1-(1-level)/2, g-1)
 	iv := score(p, n/expected, t, level)
 	if g < fewClusters {
 		iv.Warnings = append(iv.Warnings, Warning(fmt.Sprintf(

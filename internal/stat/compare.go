@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // A Pair is one case, or one entry of a key, with what two reviewers or auditors
@@ -315,7 +313,7 @@ func (d *differenceSet) variance() (all, noise float64) {
 }
 
 func (d *differenceSet) quantile(level float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(d.families) - 1)}.Quantile(1 - (1-level)/2)
+	return studentQuantile(1-(1-level)/2, float64(len(d.families)-1))
 }
 
 func (d *differenceSet) interval(level float64) Interval {
@@ -347,7 +345,7 @@ func (d *differenceSet) need(seen, level float64) (Need, Warning) {
 		n.Families = fewClusters - 1
 		return n, "one family cannot settle anything"
 	}
-	reach := n.Size / (d.quantile(level) + distuv.UnitNormal.Quantile(settles))
+	reach := n.Size / (d.quantile(level) + normalQuantile(settles))
 	wanted := reach * reach
 	all, noise := d.variance()
 	if all <= wanted {

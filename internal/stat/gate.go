@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // A Decision is what the gate says of a change.
@@ -272,13 +270,13 @@ func (w *spread) p(drop, exchange float64) float64 {
 		if p >= 0.5 {
 			return math.Inf(1)
 		}
-		q := drop / distuv.UnitNormal.Quantile(p)
+		q := drop / normalQuantile(p)
 		return q * q
 	}
-	p := distuv.UnitNormal.Survival(drop / math.Sqrt(max(error2(exchange)+w.bound, w.runs)+w.day))
+	p := normalTail(drop / math.Sqrt(max(error2(exchange)+w.bound, w.runs)+w.day))
 	if w.df > 0 {
-		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: w.df}.Survival(ratioOf(drop, math.Sqrt(w.student)))
-		p = min(p, distuv.UnitNormal.Survival(drop/math.Sqrt(error2(max(t, exchange))+w.day)))
+		t := studentTail(ratioOf(drop, math.Sqrt(w.student)), w.df)
+		p = min(p, normalTail(drop/math.Sqrt(error2(max(t, exchange))+w.day)))
 	}
 	return p
 }
@@ -286,10 +284,10 @@ func (w *spread) p(drop, exchange float64) float64 {
 // margin gives what is to be added to a drop so that the true one stays below
 // with confidence 1-tail.
 func (w *spread) margin(tail float64) float64 {
-	z := -distuv.UnitNormal.Quantile(tail)
+	z := -normalQuantile(tail)
 	m := z * math.Sqrt(max(w.strata+w.bound, w.runs)+w.day)
 	if w.df > 0 {
-		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: w.df}.Quantile(1 - tail)
+		t := studentQuantile(1-tail, w.df)
 		m = min(m, math.Sqrt(t*t*max(w.student, w.strata)+z*z*w.day))
 	}
 	return m
@@ -359,7 +357,7 @@ func (p Plan) judge(part *Part, s *sample, at int, t test) error {
 // limit.
 func (p Plan) exchange(s *sample, drop float64, w spread) (float64, error) {
 	if p.lazy && len(s.strata) > 100 {
-		return distuv.UnitNormal.Survival(ratioOf(drop, math.Sqrt(w.strata))), nil
+		return normalTail(ratioOf(drop, math.Sqrt(w.strata))), nil
 	}
 	e, err := Exchange(s.strata)
 	if err == nil && len(s.also) > 0 {
@@ -381,7 +379,7 @@ func (p Plan) miss() float64 {
 // first look at which a true drop of that size, if it counts, would be called one,
 // or if it does not, one of the tolerance would be ruled out.
 func (p Plan) more(part *Part, drop float64, w spread, at int, counts bool, t test) {
-	z := func(tail float64) float64 { return -distuv.UnitNormal.Quantile(tail) }
+	z := func(tail float64) float64 { return -normalQuantile(tail) }
 	// What a trial a side moves: as measured, or with too few trials by the luck of
 	// clusters and half of what a trial may move.
 	each := (w.strata + w.bound/4) / w.each

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // ErrEmpty is returned where there is nothing to compute from: the figure is
@@ -35,7 +34,7 @@ func Wilson(successes, n, level float64) (Interval, error) {
 	if err := checkShare(successes, n, level); err != nil {
 		return Interval{}, err
 	}
-	return score(successes/n, n, distuv.UnitNormal.Quantile(1-(1-level)/2), level), nil
+	return score(successes/n, n, normalQuantile(1-(1-level)/2), level), nil
 }
 
 // score is Wilson's interval for a share p of n items, with z as the quantile.
