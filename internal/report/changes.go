@@ -172,11 +172,12 @@ func againstBaseline(v *VariantResults, base *record.BenchBaseline) (was, now []
 	for _, a := range was {
 		asked[a.Case.ID()] = true
 	}
+	var of []*CaseResults
 	for _, id := range sortedKeys(asked) {
-		now = appendTrials(now, v.Cases[id])
+		of = append(of, v.Cases[id])
 	}
 	slices.Sort(missing)
-	return was, now, len(slices.Compact(missing))
+	return was, answers(of), len(slices.Compact(missing))
 }
 
 // saysOf tells how the headline figure stands to the baseline, the difference with
