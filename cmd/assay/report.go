@@ -53,7 +53,7 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	// A report is made of many short-lived lists: memory is dearer than time here.
 	// Beside the heap, SQLite and the program itself take some 60 MB.
 	debug.SetGCPercent(40)
-	debug.SetMemoryLimit(130 << 20)
+	debug.SetMemoryLimit(100 << 20)
 	if c.Serve != "" {
 		return c.serve(ctx)
 	}
