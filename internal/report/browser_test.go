@@ -246,8 +246,19 @@ func TestFiltersAndKeys(t *testing.T) {
 	require.Equal(t, "ascending", eval[string](t, b, "document.querySelectorAll('#cases thead th')[3].getAttribute('aria-sort')"))
 	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => r.cells[3].textContent.startsWith('0/')).every(Boolean)`), "the wrong ones come first")
 
+	// A reviewer: the cases that it missed, and their answers are its own.
+	eval[bool](t, b, `(() => { const [of] = document.querySelectorAll('#two select'); of.selectedIndex = 1; of.dispatchEvent(new Event('input', {bubbles: true})); return true })()`)
+	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => Number(r.cells[2].textContent.split('/')[0]) < Number(r.cells[2].textContent.split('/')[1])).every(Boolean)`))
+	missed := b.told(t, "cases")
+	require.NotEqual(t, all, missed)
+	name := eval[string](t, b, "document.querySelectorAll('#cases thead th')[2].textContent")
+	require.Equal(t, name, eval[string](t, b, "new URLSearchParams(document.querySelector('#cases tbody a').getAttribute('href').split('?')[1]).get('a')"))
+	b.open(t, filepath.Join(dir, "index.html"), 1440)
+	b.open(t, filepath.Join(dir, "cases.html")+"#cases?of="+url.QueryEscape(name)+"&how=missed", 1440)
+	require.Equal(t, missed, b.told(t, "cases"), "by its address")
+
 	// Two reviewers: the cases on which they differ, and their answers alone.
-	n := eval[int](t, b, `(() => { const [a, b] = document.querySelectorAll('#two select'); a.selectedIndex = 1; b.selectedIndex = 2; a.dispatchEvent(new Event('input', {bubbles: true})); return document.querySelectorAll('#cases tbody tr').length })()`)
+	n := eval[int](t, b, `(() => { const [of, how] = document.querySelectorAll('#two select'); of.selectedIndex = 1; how.selectedIndex = 4; of.dispatchEvent(new Event('input', {bubbles: true})); return document.querySelectorAll('#cases tbody tr').length })()`)
 	require.Positive(t, n)
 	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => r.cells[2].textContent !== r.cells[3].textContent).every(Boolean)`))
 	to := eval[string](t, b, "document.querySelector('#cases tbody a').getAttribute('href')")

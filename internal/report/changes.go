@@ -237,8 +237,12 @@ func usageOf(u audit.Usage, seconds float64) string {
 	if u.USD > 0 {
 		parts = append(parts, fmt.Sprintf("$%.2f", u.USD))
 	}
-	if seconds >= 1 {
-		parts = append(parts, time.Duration(seconds*float64(time.Second)).Round(time.Second).String())
+	to := time.Second
+	if seconds < 1 {
+		to = 100 * time.Millisecond
+	}
+	if took := time.Duration(seconds * float64(time.Second)).Round(to); took > 0 {
+		parts = append(parts, took.String())
 	}
 	return strings.Join(parts, ", ")
 }

@@ -342,7 +342,6 @@ func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
 		gridColumn{Name: "counts as", Pick: true, Hidden: true}, gridColumn{Name: "since the record before", Pick: true, Hidden: true},
 		gridColumn{Name: "function", Hidden: true}, gridColumn{Name: "trial", Pick: true, Hidden: true}, gridColumn{Name: "review", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},
 		gridColumn{Name: "description", Kind: "words"}, gridColumn{Name: "source", Kind: "source"})
-	g.SARIF = true
 	entries := map[string]audit.Range{}
 	if p.Key != nil {
 		for _, k := range p.Key.Known {

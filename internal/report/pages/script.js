@@ -49,7 +49,7 @@ const gridRows = (root, table) => {
   const named = (n) => cols.findIndex((c) => c.name === n);
   for (const c of cols) for (const k of ["link", "note", "by"]) if (c[k] !== undefined) c[k] = named(c[k]);
   const text = (row, i) => (cols[i].kind === "num" ? (row[i] === null ? "" : String(row[i])) : grid.texts[row[i]] || "");
-  const shown = cols.flatMap((c, i) => (c.hidden || c.kind === "words" || c.kind === "source" ? [] : [i]));
+  const shown = cols.flatMap((c, i) => (c.hidden || c.kind === "words" || c.kind === "source" || (c.kind === "num" && grid.rows.every((r) => r[i] === null)) ? [] : [i]));
   if (shown.length > 3 && shown.length <= cardMost) table.classList.add("stack");
   const open = cols.flatMap((c, i) => (c.kind === "words" || c.kind === "source" ? [i] : []));
   table.tHead.append(make("tr", {}, ...shown.map((i) => tagged(make("th", { className: /num|share/.test(cols[i].kind) ? "num" : "" }, cols[i].name), { scope: "col" }))));
@@ -137,10 +137,10 @@ const sarifOf = (model, rows) => {
     const [, file, from, to] = /^(.*?)(?::(\d+)(?:-(\d+))?)?$/s.exec(v[at("place")]);
     const region = from ? { region: { startLine: +from, endLine: +(to || from) } } : {};
     return {
-      ruleId: v[at("CWE")].split(", ")[0] || "none", level: levels[v[at("severity")]] || "note",
-      message: { text: v[at("finding")] || v[at("ID")] },
+      ruleId: (v[at("CWE")] || "none").split(", ")[0], level: levels[v[at("severity")]] || "note",
+      message: { text: v[at("finding")] || v[at("what")] || v[at("ID")] },
       locations: file ? [{ physicalLocation: { artifactLocation: { uri: encodeURI(file) }, ...region } }] : [],
-      properties: { outcome: v[at("outcome")], by: v[at("auditor")] },
+      properties: Object.fromEntries(model.names.map((n, i) => [n, v[i]])),
     };
   });
   const rules = Array.from(new Set(results.map((r) => r.ruleId)), (id) => ({ id }));
@@ -166,7 +166,7 @@ const tabulate = (root, table, hash) => {
   const out = tagged(make("output"), { "aria-live": "polite" });
   const downloads = make("span", { className: "downloads" });
   const kinds = { CSV: ["text/csv", () => csvOf(model.names, shown.map((r) => r.values()))], JSON: ["application/json", () => jsonOf(model.names, shown.map((r) => r.values()))] };
-  if (model.grid && model.grid.sarif) kinds.SARIF = ["application/sarif+json", () => sarifOf(model, shown.map((r) => r.values()))];
+  if (model.names.includes("place")) kinds.SARIF = ["application/sarif+json", () => sarifOf(model, shown.map((r) => r.values()))];
   for (const [kind, [type, text]] of Object.entries(kinds)) {
     const b = tagged(make("button", { type: "button" }, kind), { "aria-label": kind + " of " + (frame.getAttribute("aria-label") || table.id) });
     b.addEventListener("click", () => save(table.id + "." + fold(kind), type, text()));
