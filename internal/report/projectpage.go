@@ -237,7 +237,7 @@ func (p *projectPage) known(src *excerpts) {
 	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Note: "CWE", Opens: true}, {Name: "place", Kind: "code", Link: "link"},
 		{Name: "dimension", Pick: true}, {Name: "severity", Pick: true, By: "rank", Order: severities}}
 	for _, r := range p.Rows {
-		cols = append(cols, gridColumn{Name: r.Label(), Kind: "badge"})
+		cols = append(cols, gridColumn{Name: r.Label(), Kind: "badge", Pick: r.kind() == 0})
 	}
 	cols = append(cols, gridColumn{Name: "found", Pick: true, Hidden: true, Order: []string{"by nobody", "by some", "by all"}}, gridColumn{Name: "since the baseline", Pick: true, Hidden: true},
 		gridColumn{Name: "CWE", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},

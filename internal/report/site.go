@@ -264,8 +264,9 @@ func pageName(name string) string {
 }
 
 var functions = template.FuncMap{
-	"badge": badge,
-	"heat":  heat,
+	"amount": amount,
+	"badge":  badge,
+	"heat":   heat,
 	"lostIDs": func(ls []LostEntry) string {
 		var ids []string
 		for _, l := range ls {

@@ -49,7 +49,9 @@ const gridRows = (root, table) => {
   const named = (n) => cols.findIndex((c) => c.name === n);
   for (const c of cols) for (const k of ["link", "note", "by"]) if (c[k] !== undefined) c[k] = named(c[k]);
   const text = (row, i) => (cols[i].kind === "num" ? (row[i] === null ? "" : String(row[i])) : grid.texts[row[i]] || "");
-  const shown = cols.flatMap((c, i) => (c.hidden || c.kind === "words" || c.kind === "source" || (c.kind === "num" && grid.rows.every((r) => r[i] === null)) ? [] : [i]));
+  // A column that nobody filled is not shown.
+  const empty = (c, i) => i > 0 && !c.opens && grid.rows.length > 0 && grid.rows.every((r) => text(r, i) === "" && (c.note === undefined || text(r, c.note) === ""));
+  const shown = cols.flatMap((c, i) => (c.hidden || c.kind === "words" || c.kind === "source" || empty(c, i) ? [] : [i]));
   if (shown.length > 3 && shown.length <= cardMost) table.classList.add("stack");
   const open = cols.flatMap((c, i) => (c.kind === "words" || c.kind === "source" ? [i] : []));
   table.tHead.append(make("tr", {}, ...shown.map((i) => tagged(make("th", { className: /num|share/.test(cols[i].kind) ? "num" : "" }, cols[i].name), { scope: "col" }))));
