@@ -24,6 +24,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/findings"
+	"assay/audit/score"
 	"assay/internal/auditor"
 	"assay/internal/report"
 )
@@ -326,12 +327,13 @@ func TestAProjectInABrowser(t *testing.T) {
 	in.Source = func(project, path string) ([]byte, error) {
 		return []byte(strings.Repeat("a line of source\n", 900)), nil
 	}
+	key := in.Projects["go-test-bench"]
+	last := key.Known[len(key.Known)-1]
+	in.Records[2].Judgement.Lost = []score.EntryChange{{ID: last.ID}}
 	dir := t.TempDir()
 	_, err := report.WriteSite(dir, in)
 	require.NoError(t, err)
 	file := filepath.Join(dir, "projects", "go-test-bench.html")
-	key := in.Projects["go-test-bench"]
-	last := key.Known[len(key.Known)-1]
 	b.open(t, file+"#"+last.ID, 1440)
 	require.Equal(t, last.ID, eval[string](t, b, "document.querySelector('#known tr.here').id"), "whatever page of the table it is on")
 	href := eval[string](t, b, "document.querySelector('#known tr.here a').href")
@@ -339,15 +341,26 @@ func TestAProjectInABrowser(t *testing.T) {
 	require.Contains(t, eval[string](t, b, "new Promise(r => setTimeout(() => r(document.querySelector('#known tr.here pre.source').textContent)))"), "a line of source")
 	require.Positive(t, eval[int](t, b, "document.querySelectorAll('#known tr.here .entry').length"))
 
+	b.open(t, filepath.Join(dir, "index.html"), 1440)
+	b.open(t, file+"#known?since the baseline=lost", 1440)
+	require.Equal(t, fmt.Sprintf("1 of %d", len(key.Known)), b.told(t, "known"), "although nothing was gained")
+	sarif := func(table string) []audit.Finding {
+		text := eval[string](t, b, `(() => { let got; const make = URL.createObjectURL; URL.createObjectURL = (blob) => { got = blob; return make(blob) };
+			Array.from(document.querySelectorAll('nav[data-table=`+table+`] .downloads button')).find(b => b.textContent === 'SARIF').click(); return got.text() })()`)
+		r, err := findings.Read("page.sarif", strings.NewReader(text), findings.Options{})
+		require.NoError(t, err)
+		return r.Findings
+	}
+	lost := sarif("known")
+	require.Len(t, lost, 1)
+	require.Equal(t, last.File, lost[0].File)
+	require.Contains(t, lost[0].Description+lost[0].Title, last.Title)
+
+	b.open(t, filepath.Join(dir, "index.html"), 1440)
 	b.open(t, file+"#findings?counts as=open for review", 1440)
 	require.True(t, eval[bool](t, b, "!document.querySelector('#all-findings').hidden"))
 	require.Regexp(t, "^[1-9][0-9]* of ", b.told(t, "findings"))
-	// What is shown can be had as SARIF that is read back.
-	text := eval[string](t, b, `(() => { let got; const make = URL.createObjectURL; URL.createObjectURL = (blob) => { got = blob; return make(blob) };
-		Array.from(document.querySelectorAll('nav[data-table=findings] .downloads button')).find(b => b.textContent === 'SARIF').click(); return got.text() })()`)
-	r, err := findings.Read("page.sarif", strings.NewReader(text), findings.Options{})
-	require.NoError(t, err)
-	require.NotEmpty(t, r.Findings)
+	require.NotEmpty(t, sarif("findings"), "what is shown can be had as SARIF that is read back")
 }
 
 // One file holds the whole report, and its links lead from part to part.

@@ -92,10 +92,11 @@ const gridRows = (root, table) => {
       return (this.tr = tr);
     },
   }));
-  const choices = cols.filter((c) => c.pick).map((c) => {
+  const choices = cols.filter((c) => c.pick).flatMap((c) => {
     const all = new Set(rows.flatMap((r) => r.pick(c.name)));
+    if (all.size < 2) return []; // all rows are alike
     all.delete("");
-    return [c.name, c.order ? c.order.filter((o) => all.has(o)) : Array.from(all).sort()];
+    return [[c.name, c.order ? c.order.filter((o) => all.has(o)) : Array.from(all).sort()]];
   });
   return { rows, choices, names: cols.map((c) => c.name), grid };
 };
@@ -161,7 +162,6 @@ const tabulate = (root, table, hash) => {
   const q = make("input", { type: "search", name: "q", autocomplete: "off", placeholder: "words" });
   if (long) form.append(make("label", {}, "Filter", q));
   for (const [name, options] of model.choices) {
-    if (options.length < 2) continue;
     const select = make("select", { name }, make("option", { value: "" }, "all"), ...options.map((o) => make("option", {}, o)));
     form.append(make("label", {}, name, select));
   }
