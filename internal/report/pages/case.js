@@ -142,12 +142,12 @@ parts.push((root, hash) => {
     };
     rest.addEventListener("click", more);
     more();
-    // Two answers stand beside each other above the code, all others beside it.
-    const two = a.value !== "" && b.value !== "";
-    const answered = make("div", { className: two ? "two" : "" }, make("h3", {}, "Answers"), cards, rest);
-    if (!two) told.append(answered);
+    // Two answers stand beside each other above the code, all others beside it where it is at hand.
+    const wide = !c.code || (a.value !== "" && b.value !== "");
+    const answered = make("div", { className: wide ? "wide" : "" }, make("h3", {}, "Answers"), cards, rest);
+    if (!wide) told.append(answered);
     here.replaceChildren(make("h2", {}, c.id), make("p", {}, badgeOf(data, c.label), " ", make("span", { className: "lead" }, text(c.description))),
-      ...(two ? [answered] : []), make("div", { className: "beside" }, code, told));
+      ...(wide ? [answered] : []), make("div", { className: "beside" }, code, told));
     document.title = c.id + " · Assay";
   };
   chooser.addEventListener("change", () => {
