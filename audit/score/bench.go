@@ -70,25 +70,24 @@ func BenchOf(answers []Answer) (*Bench, error) {
 		return nil, err
 	}
 	b := &Bench{Planned: len(answers), Outcomes: map[audit.Outcome]int{}, Cases: len(r.cases), Families: r.families(), Trials: r.trials}
-	all := make([]stat.Observation, 0, len(answers))
-	var bad, good, reasons []stat.Observation
+	all := make([]stat.Observation, 0, len(answers)) // those of good cases, then those of bad ones
+	observe := func(bad bool) []stat.Observation {
+		from := len(all)
+		for i := range answers {
+			a := &answers[i]
+			if v := right(a.Outcome); (a.Case.Label == audit.Bad) == bad && !math.IsNaN(v) {
+				all = append(all, stat.Observation{Cluster: r.of(a.Case).family, Group: a.Group, Bad: bad, Value: v})
+			}
+		}
+		return all[from:]
+	}
+	good, bad := observe(false), observe(true)
+	var reasons []stat.Observation
 	for i := range answers {
 		a := &answers[i]
 		b.Outcomes[a.Outcome]++
-		v := right(a.Outcome)
-		if math.IsNaN(v) {
-			continue
-		}
-		o := stat.Observation{Cluster: r.of(a.Case).family, Group: a.Group, Bad: a.Case.Label == audit.Bad, Value: v}
-		all = append(all, o)
-		if !o.Bad {
-			good = append(good, o)
-			continue
-		}
-		bad = append(bad, o)
-		if v == 1 && len(a.Case.Violates) > 0 {
-			o.Value = reasonF1(a.Violates, a.Case.Violates)
-			reasons = append(reasons, o)
+		if a.Case.Label == audit.Bad && right(a.Outcome) == 1 && len(a.Case.Violates) > 0 {
+			reasons = append(reasons, stat.Observation{Cluster: r.of(a.Case).family, Group: a.Group, Bad: true, Value: reasonF1(a.Violates, a.Case.Violates)})
 		}
 	}
 	for _, e := range []struct {

@@ -20,7 +20,7 @@ func (r *trialTable) pairs(answers []Answer) []stat.Observation {
 	}
 	near := map[*audit.Case]string{}
 	lines := r.lineUp(answers)
-	var obs []stat.Observation
+	obs := make([]stat.Observation, 0, len(answers))
 	for i := range answers {
 		a := &answers[i]
 		if a.Case.Label != audit.Bad {

@@ -93,7 +93,7 @@ func (c *importCmd) Run() error {
 	if err := c.checked(page, text, from); err != nil {
 		return err
 	}
-	fmt.Printf("%s\n%d entries and %d decoys\n", filepath.Join(c.Root, filepath.FromSlash(page)), len(known), len(decoys))
+	fmt.Printf("%s\nrows: %d known vulnerabilities, %d decoys\n", filepath.Join(c.Root, filepath.FromSlash(page)), len(known), len(decoys))
 	return (&lintCmd{Root: c.Root, out: os.Stdout}).project(fsys, page)
 }
 

@@ -53,7 +53,7 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	// A report is made of many short-lived lists: memory is dearer than time here.
 	// Beside the heap, SQLite and the program itself take some 60 MB.
 	debug.SetGCPercent(40)
-	debug.SetMemoryLimit(130 << 20)
+	debug.SetMemoryLimit(100 << 20)
 	if c.Serve != "" {
 		return c.serve(ctx)
 	}
@@ -214,10 +214,8 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) e
 	if err := in.Results.NoTrend; err != nil {
 		in.Notes = append(in.Notes, fmt.Sprintf("%s: no trend: %v", c.DB, err))
 	}
-	if c.Serve != "" {
-		if in.Running, err = running(ctx, st); err != nil {
-			in.Notes = append(in.Notes, fmt.Sprintf("%s: %v", c.DB, err)) // another program's file has no runs
-		}
+	if in.Runs, err = c.ran(ctx, st); err != nil {
+		in.Notes = append(in.Notes, fmt.Sprintf("%s: %v", c.DB, err))
 	}
 	in.Prompts = map[string]string{}
 	for _, v := range in.Results.Variants {

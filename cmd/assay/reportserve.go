@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"assay/audit"
 	"assay/internal/report"
 	"assay/internal/store"
 )
@@ -89,21 +90,75 @@ func (f *following) state() string {
 	return b.String()
 }
 
-// running tells in words of the newest run, where it has not ended.
-func running(ctx context.Context, st store.Store) ([]string, error) {
+// ran tells of the run that was chosen, else of the newest of each suite. Of one that
+// goes on while the report is served, what is stored is counted.
+func (c *reportCmd) ran(ctx context.Context, st store.Store) ([]report.Ran, error) {
 	runs, err := st.Runs(ctx)
-	if err != nil || len(runs) == 0 || runs[0].State != "running" {
+	if err != nil {
 		return nil, err
 	}
-	lines, err := st.Summary(ctx, store.Query{Run: runs[0].ID})
+	var out []report.Ran
+	seen := map[string]bool{}
+	for _, r := range runs {
+		if seen[r.Suite] || c.Run_ != "" && r.ID != c.Run_ {
+			continue
+		}
+		seen[r.Suite] = true
+		text := fmt.Sprintf("%s of %s UTC", r.Suite, r.Started.UTC().Format("2006-01-02 15:04:05"))
+		switch {
+		case r.State != "running":
+			text += ": " + ended(&r)
+		case c.Serve != "":
+			done, err := soFar(ctx, st, &r)
+			if err != nil {
+				return nil, err
+			}
+			text += done
+		default:
+			text += fmt.Sprintf(", %d trials, has not ended", r.Planned)
+		}
+		out = append(out, report.Ran{State: r.State, Text: text})
+	}
+	return out, nil
+}
+
+// ended tells what became of a run's trials, and what they took.
+func ended(r *store.Run) string {
+	parts := []string{fmt.Sprintf("%d trials", r.Planned)}
+	if r.Suite == "Bench" {
+		for _, o := range audit.Outcomes() {
+			if n := r.Outcomes[o]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", n, o))
+			}
+		}
+	}
+	if r.Reused > 0 {
+		parts = append(parts, fmt.Sprintf("%d answered by earlier runs", r.Reused))
+	}
+	if u := r.Usage; u.TokensIn+u.TokensOut > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens in, %d out", u.TokensIn, u.TokensOut))
+	}
+	if r.Usage.USD > 0 {
+		parts = append(parts, fmt.Sprintf("%.2f USD", r.Usage.USD))
+	}
+	if took := r.Ended.Sub(r.Started); !r.Ended.IsZero() && took > 0 {
+		parts = append(parts, took.Round(100*time.Millisecond).String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// soFar tells how far a run is, and about how long it takes still at its rate so far.
+func soFar(ctx context.Context, st store.Store, r *store.Run) (string, error) {
+	lines, err := st.Summary(ctx, store.Query{Run: r.ID})
 	n, usd := 0, 0.0
 	for _, l := range lines {
 		n += l.Count
 		usd += l.Usage.USD
 	}
-	suite := runs[0].Suite
-	if suite == "" {
-		suite = "Bench"
+	text := fmt.Sprintf(", has not ended: %d of %d trials, %.2f USD", n, r.Planned, usd)
+	if asked := n - r.Reused; asked > 0 && n < r.Planned {
+		left := time.Duration(float64(time.Since(r.Started)) / float64(asked) * float64(r.Planned-n))
+		text += ", about " + left.Round(time.Second).String() + " left at its rate so far"
 	}
-	return []string{fmt.Sprintf("%s, begun %s UTC, has not ended: %d of %d trials, %.2f USD", suite, runs[0].Started.UTC().Format("15:04:05"), n, runs[0].Planned, usd)}, err
+	return text, err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"net/http"
 	"net/url"
@@ -12,10 +13,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"assay/audit"
+	"assay/internal/store"
 )
 
 // serving runs the command until the test ends and gives the address that it prints.
@@ -78,6 +81,40 @@ func TestReportServed(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, status, "a name that leads here is not this machine's")
 	status, _ = request(t, "GET", at+"/../go.mod", nil, nil)
 	require.Equal(t, http.StatusNotFound, status)
+}
+
+// The overview tells of the newest run, and of one that goes on how far it is; without
+// --serve nobody waits for more.
+func TestReportTellsOfRuns(t *testing.T) {
+	s := newShell(t)
+	root, ctx := "--root="+s.house(), context.Background()
+	st, err := store.Open(ctx, filepath.Join(s.dir, "results.db"))
+	require.NoError(t, err)
+	defer st.Close()
+	run := store.Run{ID: "r1", Suite: "Bench", Started: time.Now().Add(-time.Minute), Planned: 4, State: "running"}
+	require.NoError(t, st.Begin(ctx, run))
+	answer := store.Evaluation{Run: "r1", Time: run.Started, TestFile: "tests/shop/q-01-good.md", App: "shop", Query: "q", Family: "shop/q", Model: "m", Expected: audit.Good, Actual: "good",
+		Outcome: audit.OutcomeCorrect, Status: audit.Answered, Usage: audit.Usage{USD: 0.25, Priced: true}}
+	for _, trial := range []string{"a", "b"} {
+		answer.Trial = trial
+		require.NoError(t, st.Put(ctx, answer))
+	}
+	at := s.serving("report", root, "--serve=127.0.0.1:0")
+	_, page := request(t, "GET", at, nil, nil)
+	require.Regexp(t, `Bench of [-0-9: ]+ UTC, has not ended: 2 of 4 trials, 0.50 USD, about \S+ left`, page)
+
+	overview := func() string {
+		b, err := os.ReadFile(strings.TrimSpace(s.ok("", "report", root, "--out=pages")))
+		require.NoError(t, err)
+		return string(b)
+	}
+	require.Contains(t, overview(), "UTC, 4 trials, has not ended<")
+	run.State, run.Ended, run.Reused = "finished", run.Started.Add(90*time.Second), 1
+	run.Outcomes, run.Usage = map[audit.Outcome]int{audit.OutcomeCorrect: 3, audit.OutcomeErrored: 1}, audit.Usage{TokensIn: 1200, TokensOut: 80, USD: 0.5}
+	require.NoError(t, st.Finish(ctx, run))
+	require.Contains(t, overview(), "UTC: 4 trials, 3 correct, 1 errored, 1 answered by earlier runs, 1200 tokens in, 80 out, 0.50 USD, 1m30s<")
+	_, page = request(t, "GET", at, nil, nil)
+	require.Contains(t, page, "1m30s<")
 }
 
 // A triage in a browser writes the same rows as one at a terminal; who has no token

@@ -47,6 +47,8 @@ func (c shareCell) String() string {
 		return ""
 	case c.Silent == 0:
 		return fmt.Sprintf("%d/%d", c.Right, c.Answered)
+	case c.Answered == 0:
+		return fmt.Sprintf("%d silent", c.Silent)
 	}
 	return fmt.Sprintf("%d/%d, %d silent", c.Right, c.Answered, c.Silent)
 }

@@ -24,6 +24,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/findings"
+	"assay/audit/score"
 	"assay/internal/auditor"
 	"assay/internal/report"
 )
@@ -246,8 +247,19 @@ func TestFiltersAndKeys(t *testing.T) {
 	require.Equal(t, "ascending", eval[string](t, b, "document.querySelectorAll('#cases thead th')[3].getAttribute('aria-sort')"))
 	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => r.cells[3].textContent.startsWith('0/')).every(Boolean)`), "the wrong ones come first")
 
+	// A reviewer: the cases that it missed, and their answers are its own.
+	eval[bool](t, b, `(() => { const [of] = document.querySelectorAll('#two select'); of.selectedIndex = 1; of.dispatchEvent(new Event('input', {bubbles: true})); return true })()`)
+	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => Number(r.cells[2].textContent.split('/')[0]) < Number(r.cells[2].textContent.split('/')[1])).every(Boolean)`))
+	missed := b.told(t, "cases")
+	require.NotEqual(t, all, missed)
+	name := eval[string](t, b, "document.querySelectorAll('#cases thead th')[2].textContent")
+	require.Equal(t, name, eval[string](t, b, "new URLSearchParams(document.querySelector('#cases tbody a').getAttribute('href').split('?')[1]).get('a')"))
+	b.open(t, filepath.Join(dir, "index.html"), 1440)
+	b.open(t, filepath.Join(dir, "cases.html")+"#cases?of="+url.QueryEscape(name)+"&how=missed", 1440)
+	require.Equal(t, missed, b.told(t, "cases"), "by its address")
+
 	// Two reviewers: the cases on which they differ, and their answers alone.
-	n := eval[int](t, b, `(() => { const [a, b] = document.querySelectorAll('#two select'); a.selectedIndex = 1; b.selectedIndex = 2; a.dispatchEvent(new Event('input', {bubbles: true})); return document.querySelectorAll('#cases tbody tr').length })()`)
+	n := eval[int](t, b, `(() => { const [of, how] = document.querySelectorAll('#two select'); of.selectedIndex = 1; how.selectedIndex = 4; of.dispatchEvent(new Event('input', {bubbles: true})); return document.querySelectorAll('#cases tbody tr').length })()`)
 	require.Positive(t, n)
 	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => r.cells[2].textContent !== r.cells[3].textContent).every(Boolean)`))
 	to := eval[string](t, b, "document.querySelector('#cases tbody a').getAttribute('href')")
@@ -315,12 +327,13 @@ func TestAProjectInABrowser(t *testing.T) {
 	in.Source = func(project, path string) ([]byte, error) {
 		return []byte(strings.Repeat("a line of source\n", 900)), nil
 	}
+	key := in.Projects["go-test-bench"]
+	last := key.Known[len(key.Known)-1]
+	in.Records[2].Judgement.Lost = []score.EntryChange{{ID: last.ID}}
 	dir := t.TempDir()
 	_, err := report.WriteSite(dir, in)
 	require.NoError(t, err)
 	file := filepath.Join(dir, "projects", "go-test-bench.html")
-	key := in.Projects["go-test-bench"]
-	last := key.Known[len(key.Known)-1]
 	b.open(t, file+"#"+last.ID, 1440)
 	require.Equal(t, last.ID, eval[string](t, b, "document.querySelector('#known tr.here').id"), "whatever page of the table it is on")
 	href := eval[string](t, b, "document.querySelector('#known tr.here a').href")
@@ -328,15 +341,26 @@ func TestAProjectInABrowser(t *testing.T) {
 	require.Contains(t, eval[string](t, b, "new Promise(r => setTimeout(() => r(document.querySelector('#known tr.here pre.source').textContent)))"), "a line of source")
 	require.Positive(t, eval[int](t, b, "document.querySelectorAll('#known tr.here .entry').length"))
 
+	b.open(t, filepath.Join(dir, "index.html"), 1440)
+	b.open(t, file+"#known?since the baseline=lost", 1440)
+	require.Equal(t, fmt.Sprintf("1 of %d", len(key.Known)), b.told(t, "known"), "although nothing was gained")
+	sarif := func(table string) []audit.Finding {
+		text := eval[string](t, b, `(() => { let got; const make = URL.createObjectURL; URL.createObjectURL = (blob) => { got = blob; return make(blob) };
+			Array.from(document.querySelectorAll('nav[data-table=`+table+`] .downloads button')).find(b => b.textContent === 'SARIF').click(); return got.text() })()`)
+		r, err := findings.Read("page.sarif", strings.NewReader(text), findings.Options{})
+		require.NoError(t, err)
+		return r.Findings
+	}
+	lost := sarif("known")
+	require.Len(t, lost, 1)
+	require.Equal(t, last.File, lost[0].File)
+	require.Contains(t, lost[0].Description+lost[0].Title, last.Title)
+
+	b.open(t, filepath.Join(dir, "index.html"), 1440)
 	b.open(t, file+"#findings?counts as=open for review", 1440)
 	require.True(t, eval[bool](t, b, "!document.querySelector('#all-findings').hidden"))
 	require.Regexp(t, "^[1-9][0-9]* of ", b.told(t, "findings"))
-	// What is shown can be had as SARIF that is read back.
-	text := eval[string](t, b, `(() => { let got; const make = URL.createObjectURL; URL.createObjectURL = (blob) => { got = blob; return make(blob) };
-		Array.from(document.querySelectorAll('nav[data-table=findings] .downloads button')).find(b => b.textContent === 'SARIF').click(); return got.text() })()`)
-	r, err := findings.Read("page.sarif", strings.NewReader(text), findings.Options{})
-	require.NoError(t, err)
-	require.NotEmpty(t, r.Findings)
+	require.NotEmpty(t, sarif("findings"), "what is shown can be had as SARIF that is read back")
 }
 
 // One file holds the whole report, and its links lead from part to part.

@@ -156,11 +156,11 @@ func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
 
 // allCases makes the table of all cases. What would not fit is left out, and told.
 func (s *site) allCases(ls []variantLine, all []*caseLine) casesPage {
-	cols := []gridColumn{{Name: "case", Link: "link"}, {Name: "label", Kind: "badge", Pick: true}}
+	cols := []gridColumn{{Name: "case", Link: "link", Note: "description"}, {Name: "label", Kind: "badge", Pick: true}}
 	for _, l := range ls {
 		cols = append(cols, gridColumn{Name: l.Short, Kind: "share"})
 	}
-	cols = append(cols, gridColumn{Name: "answers", Pick: true, Hidden: true, Order: []string{"all wrong", "mixed", "all right", "no answer"}}, gridColumn{Name: "application", Pick: true, Hidden: true}, gridColumn{Name: "link", Hidden: true})
+	cols = append(cols, gridColumn{Name: "answers", Pick: true, Hidden: true, Order: []string{"all wrong", "mixed", "all right", "no answer"}}, gridColumn{Name: "application", Pick: true, Hidden: true}, gridColumn{Name: "description", Hidden: true}, gridColumn{Name: "link", Hidden: true})
 	p := casesPage{Total: len(all)}
 	fill := func(n int) {
 		p.Cases = newGrid("case", cols...)
@@ -169,7 +169,7 @@ func (s *site) allCases(ls []variantLine, all []*caseLine) casesPage {
 			for _, x := range c.Cells {
 				cells = append(cells, x.String())
 			}
-			p.Cases.add(append(cells, c.Standing(), clip(c.Case.App, 80), c.Page)...)
+			p.Cases.add(append(cells, c.Standing(), clip(c.Case.App, 80), clip(c.Case.Description, 140), c.Page)...)
 		}
 	}
 	fill(len(all))

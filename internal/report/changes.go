@@ -172,11 +172,12 @@ func againstBaseline(v *VariantResults, base *record.BenchBaseline) (was, now []
 	for _, a := range was {
 		asked[a.Case.ID()] = true
 	}
+	var of []*CaseResults
 	for _, id := range sortedKeys(asked) {
-		now = appendTrials(now, v.Cases[id])
+		of = append(of, v.Cases[id])
 	}
 	slices.Sort(missing)
-	return was, now, len(slices.Compact(missing))
+	return was, answers(of), len(slices.Compact(missing))
 }
 
 // saysOf tells how the headline figure stands to the baseline, the difference with
@@ -236,8 +237,12 @@ func usageOf(u audit.Usage, seconds float64) string {
 	if u.USD > 0 {
 		parts = append(parts, fmt.Sprintf("$%.2f", u.USD))
 	}
-	if seconds >= 1 {
-		parts = append(parts, time.Duration(seconds*float64(time.Second)).Round(time.Second).String())
+	to := time.Second
+	if seconds < 1 {
+		to = 100 * time.Millisecond
+	}
+	if took := time.Duration(seconds * float64(time.Second)).Round(to); took > 0 {
+		parts = append(parts, took.String())
 	}
 	return strings.Join(parts, ", ")
 }

@@ -252,17 +252,31 @@ func costChart(title string, ss []spent) *chart {
 	return c
 }
 
+// letter is about how wide a letter is at 12 px.
+const letter = 6.6
+
+// Side says how the words below a tick lie, so that none leave the chart.
+func (c *chart) Side(t tick) string {
+	switch half := letter / 2 * float64(len(t.Text)); {
+	case t.At+half > c.Width:
+		return "end"
+	case t.At < half:
+		return ""
+	}
+	return "mid"
+}
+
 // label writes a name beside a dot: to its left where the chart ends, and lower
 // where another name stands already.
 func (c *chart) label(x, y float64, name string) {
-	const wide, high = 6.6, 14.0 // of a literal at 12 px, about
+	const high = 14.0 // of a letter at 12 px, about
 	l := legend{X: x + 8, Y: y - 8, Text: name}
-	width := wide * float64(len([]rune(name)))
+	width := letter * float64(len([]rune(name)))
 	if l.X+width > c.Width-4 {
 		l.X, l.End = x-8, true
 	}
 	span := func(l legend) (from, to float64) {
-		w := wide * float64(len([]rune(l.Text)))
+		w := letter * float64(len([]rune(l.Text)))
 		if l.End {
 			return l.X - w, l.X
 		}

@@ -180,6 +180,7 @@ INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actu
 	b, err := os.ReadFile(filepath.Join(dir, "index.html"))
 	require.NoError(t, err)
 	require.Contains(t, string(b), "m2")
+	require.Contains(t, string(b), "m1 said good: looked fine", "a wrong answer in its words")
 	require.FileExists(t, filepath.Join(dir, "cases", "shop.html"))
 }
 

@@ -16,7 +16,6 @@ type grid struct {
 	Texts   texts             `json:"texts"`
 	ID      string            `json:"id,omitempty"` // the column that names rows, for links
 	Badges  map[string]string `json:"badges"`
-	SARIF   bool              `json:"sarif,omitempty"` // whether its rows are findings
 }
 
 // A gridColumn says what a column's cells are: text, code, badge, num, share (right

@@ -21,6 +21,9 @@ type Key struct {
 
 // addModule adds an answer about a module, its violations to be read later.
 func (l *loader) addModule(e *store.Evaluation) error {
+	if l.key.Module == nil {
+		return fmt.Errorf("evaluation %d is of a module, and no planted projects are at hand", e.ID)
+	}
 	m, hash, err := l.key.Module(e.CaseID())
 	switch {
 	case err != nil:

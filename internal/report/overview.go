@@ -20,22 +20,20 @@ type overview struct {
 	unfound  []lookAt   // projects with entries that nobody found, the last of Look
 	Variants []variantLine
 	Forest   *chart
-	Hard     []*caseLine // missed, those that the best reviewers missed first
 	Results  *Results
-	Runs     []string // that are going on
+	Runs     []Ran
 	Notes    []string
 }
 
 const (
 	changesMost  = 12  // changes that the overview tells
-	hardMost     = 10  // cases that it names
 	notesMost    = 20  // notes that it shows
 	variantsMost = 100 // reviewers that the pages show
 )
 
 // write writes every page.
 func (s *site) write() error {
-	o := overview{Notes: s.in.Notes[:min(notesMost, len(s.in.Notes))], Results: s.in.Results, Runs: s.in.Running}
+	o := overview{Notes: s.in.Notes[:min(notesMost, len(s.in.Notes))], Results: s.in.Results, Runs: s.in.Runs}
 	if err := s.writeRegression(&o); err != nil {
 		return err
 	}
@@ -52,7 +50,6 @@ func (s *site) write() error {
 		o.Changes = o.Changes[:changesMost]
 		o.Quiet = append(o.Quiet, fmt.Sprintf("%d more are less urgent than these: see Regression.", n))
 	}
-	o.lookAtCases()
 	o.Look = append(o.Look, o.unfound[:min(lookProjects, len(o.unfound))]...)
 	return s.render("index.html", "index.html", "Overview", "Overview", o)
 }
@@ -93,11 +90,7 @@ func (s *site) writeBench(o *overview) error {
 		return err
 	}
 	slices.SortStableFunc(lines, harder)
-	for _, c := range lines {
-		if len(o.Hard) < hardMost && c.All.Right < c.All.Answered {
-			o.Hard = append(o.Hard, c)
-		}
-	}
+	o.lookAtCases(lines)
 	return nil
 }
 

@@ -237,7 +237,7 @@ func (p *projectPage) known(src *excerpts) {
 	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Note: "CWE", Opens: true}, {Name: "place", Kind: "code", Link: "link"},
 		{Name: "dimension", Pick: true}, {Name: "severity", Pick: true, By: "rank", Order: severities}}
 	for _, r := range p.Rows {
-		cols = append(cols, gridColumn{Name: r.Label(), Kind: "badge"})
+		cols = append(cols, gridColumn{Name: r.Label(), Kind: "badge", Pick: r.kind() == 0})
 	}
 	cols = append(cols, gridColumn{Name: "found", Pick: true, Hidden: true, Order: []string{"by nobody", "by some", "by all"}}, gridColumn{Name: "since the baseline", Pick: true, Hidden: true},
 		gridColumn{Name: "CWE", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},
@@ -342,7 +342,6 @@ func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
 		gridColumn{Name: "counts as", Pick: true, Hidden: true}, gridColumn{Name: "since the record before", Pick: true, Hidden: true},
 		gridColumn{Name: "function", Hidden: true}, gridColumn{Name: "trial", Pick: true, Hidden: true}, gridColumn{Name: "review", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},
 		gridColumn{Name: "description", Kind: "words"}, gridColumn{Name: "source", Kind: "source"})
-	g.SARIF = true
 	entries := map[string]audit.Range{}
 	if p.Key != nil {
 		for _, k := range p.Key.Known {

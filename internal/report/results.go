@@ -118,7 +118,7 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 	l, t := newLoader(key), &trend{}
 	if words && q.Run == "" {
 		var err error
-		if t, err = newTrend(ctx, st); err != nil {
+		if t, err = newTrend(ctx, st, key); err != nil {
 			l.r.NoTrend, t = err, &trend{}
 		}
 	}
@@ -126,7 +126,9 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 		if err != nil {
 			return nil, err
 		}
-		t.keep(&e)
+		for _, l := range t.by[e.ID] {
+			l.add(&e) // what nothing can be judged by counts nowhere: the report of all runs says why
+		}
 		l.add(&e)
 	}
 	if l.r.Rows == 0 {
@@ -137,7 +139,7 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 	}
 	l.r.addUp()
 	var err error
-	if l.r.Trend, err = t.series(key); err != nil {
+	if l.r.Trend, err = t.series(); err != nil {
 		return nil, err
 	}
 	if err := l.readViolations(ctx, st); err != nil {
@@ -241,23 +243,24 @@ func (l *loader) trial(e *store.Evaluation) *Trial {
 	return t
 }
 
+// add adds an evaluation; one that nothing can be judged by is counted.
 func (l *loader) add(e *store.Evaluation) {
 	l.r.Rows++
-	why := odd(e)
-	if why == "" && e.OfModule() && l.key.Module != nil {
-		if err := l.addModule(e); err == nil {
-			return
-		} else {
-			why = err.Error()
-		}
-	} else if why == "" && e.OfModule() {
-		why = fmt.Sprintf("evaluation %d is of a module, and no planted projects are at hand", e.ID)
+	err := odd(e)
+	switch {
+	case err != nil:
+	case e.OfModule():
+		err = l.addModule(e)
+	default:
+		l.addCase(e)
 	}
-	if why != "" {
+	if err != nil {
 		l.r.Odd++
-		l.r.OddWhy = cmp.Or(l.r.OddWhy, why)
-		return
+		l.r.OddWhy = cmp.Or(l.r.OddWhy, err.Error())
 	}
+}
+
+func (l *loader) addCase(e *store.Evaluation) {
 	s := l.variants[Variant{e.Model, e.Prompt}]
 	if s == nil {
 		s = &VariantResults{Variant: Variant{strings.Clone(e.Model), strings.Clone(e.Prompt)}, Cases: map[string]*CaseResults{}, byCase: map[*audit.Case]*CaseResults{}}
@@ -294,15 +297,15 @@ func (l *loader) add(e *store.Evaluation) {
 	cr.newest[0] = e.ID
 }
 
-// odd says why nothing can be judged by a row; empty where something can.
-func odd(e *store.Evaluation) string {
+// odd says why nothing can be judged by a row.
+func odd(e *store.Evaluation) error {
 	switch {
 	case e.Expected != audit.Good && e.Expected != audit.Bad:
-		return fmt.Sprintf("evaluation %d has the expected_result %q: expected good or bad", e.ID, clip(string(e.Expected), 60))
+		return fmt.Errorf("evaluation %d has the expected_result %q: expected good or bad", e.ID, clip(string(e.Expected), 60))
 	case !slices.Contains(outcomes, e.Outcome):
-		return fmt.Sprintf("evaluation %d has the outcome %q: expected one of %q; a later Assay may have written it", e.ID, clip(string(e.Outcome), 60), outcomes)
+		return fmt.Errorf("evaluation %d has the outcome %q: expected one of %q; a later Assay may have written it", e.ID, clip(string(e.Outcome), 60), outcomes)
 	}
-	return ""
+	return nil
 }
 
 var outcomes = audit.Outcomes()

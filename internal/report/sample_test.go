@@ -97,3 +97,31 @@ func manyReviewers(t *testing.T, n, apps int) *report.Results {
 	require.NoError(t, err)
 	return r
 }
+
+// evaluation is the i-th answer: ten models, 720 cases, then the next trial.
+func evaluation(i int, start time.Time) store.Evaluation {
+	model, c, trial := i%10, i/10%720, i/7200
+	number := c%6 + 1
+	label, violates := audit.Bad, []int{1, 2}
+	if number <= 2 {
+		label, violates = audit.Good, nil
+	}
+	app, query := fmt.Sprint("app", c/6%5), fmt.Sprint("query-", c/30)
+	e := store.Evaluation{Time: start.Add(time.Duration(i) * time.Millisecond), Run: "r", Trial: fmt.Sprint(i), Index: trial,
+		Model: fmt.Sprint("model-", model), Prompt: "evaluation-prompt", App: app, Query: query, Family: app + "/" + query,
+		TestFile: fmt.Sprintf("tests/%s/%s-%02d-%s.md", app, query, number, label), Expected: label, Actual: string(label),
+		Outcome: audit.OutcomeCorrect, Status: audit.Answered, Violates: violates, Reason: store.ReasonRight, CaseHash: "h",
+		Explanation: "The statement joins the tenant's rows without a predicate on the tenant, so that rows of others show.",
+		Reply:       `{"verdict":"bad","explanation":"...","violates":[1,2]}`,
+		Usage:       audit.Usage{TokensIn: 900, TokensOut: 80, USD: 0.0004 * float64(model+1), Priced: true}, Latency: 800 * time.Millisecond}
+	switch h := (i * 2654435761) >> 7 % 100; {
+	case h < 5+model*3:
+		e.Outcome, e.Actual, e.Reason = audit.OutcomeWrong, "good", store.ReasonUnknown
+		if label == audit.Good {
+			e.Actual = "bad"
+		}
+	case h == 99:
+		e.Outcome, e.Status, e.Actual, e.Explanation = audit.OutcomeRefused, audit.Refused, "refused", ""
+	}
+	return e
+}

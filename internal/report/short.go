@@ -3,9 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
+	"assay/audit"
 	"assay/audit/score"
 )
 
@@ -54,7 +56,7 @@ func (o *overview) benchShort(pairs []pairLine) {
 			d = fmt.Sprintf("%s (%+.1f points, %s)", p.B.Short, p.Made.Diff.Center, n)
 		}
 		open = append(open, d)
-		if p.B.usd > 0 && cheapest.usd > 0 && p.B.usd < cheapest.usd {
+		if p.B.usd > 0 && p.B.usd < cheapest.usd && p.B.Cost != cheapest.Cost {
 			cheapest = p.B
 		}
 	}
@@ -82,8 +84,13 @@ func few(names []string) string {
 // code and are left out.
 func (o *overview) auditShort(rows []row) {
 	best := map[string][]row{} // by project: those with the highest recall
+	who, projects := map[string]bool{}, map[string]bool{}
 	for _, r := range rows {
-		if r.Record.Control != "" || r.Recall.Value.V == 0 { // undefined is 0 too
+		if r.Record.Control != "" {
+			continue
+		}
+		who[r.Label()], projects[r.Record.Project] = true, true
+		if r.Recall.Value.V == 0 { // undefined is 0 too
 			continue
 		}
 		b := best[r.Record.Project]
@@ -94,7 +101,7 @@ func (o *overview) auditShort(rows []row) {
 			best[r.Record.Project] = append(b, r)
 		}
 	}
-	if len(best) == 0 {
+	if len(who) < 2 {
 		return
 	}
 	type lead struct {
@@ -121,7 +128,7 @@ func (o *overview) auditShort(rows []row) {
 	slices.SortStableFunc(order, func(a, b *lead) int { return cmp.Compare(b.n, a.n) })
 	for _, l := range order[:min(3, len(order))] {
 		span := score.Span{Low: score.Of(l.low), High: score.Of(l.high)}
-		o.Short = append(o.Short, headline{"first", fmt.Sprintf("%s has the highest recall on %s: %s.", l.name, ofProjects(l.n, len(best)), span), "regression.html"})
+		o.Short = append(o.Short, headline{"first", fmt.Sprintf("%s has the highest recall on %s: %s.", l.name, ofProjects(l.n, len(projects)), span), "regression.html"})
 	}
 }
 
@@ -134,8 +141,9 @@ func ofProjects(n, all int) string {
 
 // How many of each kind of thing the overview names.
 const (
-	lookProjects = 4
-	lookCases    = 5
+	lookProjects  = 4
+	lookCases     = 5
+	lookReviewers = 4
 )
 
 // lookAtProject names a project's entries that no auditor found.
@@ -147,15 +155,42 @@ func (o *overview) lookAtProject(p *projectPage) {
 	slices.SortStableFunc(o.unfound, func(a, b lookAt) int { return cmp.Compare(b.n, a.n) })
 }
 
-// lookAtCases names cases, and who missed them.
-func (o *overview) lookAtCases() {
-	for _, c := range o.Hard[:min(lookCases, len(o.Hard))] {
+// lookAtCases names the cases that the best reviewers missed, with what the best of
+// these said, and where a reviewer's other misses and lacking answers are.
+func (o *overview) lookAtCases(lines []*caseLine) {
+	for _, c := range lines[:min(lookCases, len(lines))] {
+		if c.All.Right == c.All.Answered {
+			break
+		}
 		var by []string
+		said := ""
 		for i, cell := range c.Cells {
-			if cell.Right < cell.Answered {
-				by = append(by, fmt.Sprintf("%s (%s right)", o.Variants[i].Short, cell))
+			if cell.Right == cell.Answered {
+				continue
+			}
+			v := o.Variants[i]
+			by = append(by, v.Short)
+			for _, t := range v.Cases[c.Case.ID()].Told {
+				if t.Outcome == audit.OutcomeWrong && said == "" {
+					said = fmt.Sprintf("%s said %s: %s", v.Short, clip(t.Actual, 20), clip(t.Explanation, 200))
+				}
 			}
 		}
-		o.Look = append(o.Look, lookAt{string(c.Case.Label), c.Case.ID(), c.Page, "missed by " + few(by), 0})
+		o.Look = append(o.Look, lookAt{string(c.Case.Label), c.Case.ID(), c.Page, cmp.Or(said, "missed by "+few(by)), 0})
+	}
+	for i, v := range o.Variants[:min(lookReviewers, len(o.Variants))] {
+		at := "cases.html#cases?of=" + url.QueryEscape(v.Short) + "&how="
+		if n := v.Bench.Outcomes[audit.OutcomeWrong]; n > 0 && i == 0 {
+			o.Look = append(o.Look, lookAt{"missed", amount(n, "wrong answer") + " of " + v.Short, at + "missed", "of the reviewer that comes first", 0})
+		}
+		var silent []string
+		for _, outcome := range []audit.Outcome{audit.OutcomeErrored, audit.OutcomeRefused, audit.OutcomeMalformed} {
+			if n := v.Bench.Outcomes[outcome]; n > 0 {
+				silent = append(silent, fmt.Sprintf("%d %s", n, outcome))
+			}
+		}
+		if len(silent) > 0 {
+			o.Look = append(o.Look, lookAt{"no answer", v.Short, at + "none", strings.Join(silent, ", ") + fmt.Sprintf(" of %d trials", v.Bench.Planned), 0})
+		}
 	}
 }

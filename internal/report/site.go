@@ -37,7 +37,7 @@ type Input struct {
 	Apps     []*audit.App
 	Made     time.Time
 	Notes    []string // what could not be read
-	Running  []string // runs that are going on, in words
+	Runs     []Ran    // the newest run of each suite
 
 	// Source reads a file of a project's pinned tree, Prompts are the evaluation
 	// prompts by name, TextHash is a run's hash of what it sends, Transcripts what the
@@ -47,6 +47,12 @@ type Input struct {
 	TextHash    func(string) string
 	Held        Held // what runs are held against
 	Transcripts func(*record.Record) ([]record.Transcript, error)
+}
+
+// Ran tells of a run in words.
+type Ran struct {
+	State string // store.Run.State
+	Text  string
 }
 
 // A site is a report that is being written.
@@ -258,8 +264,9 @@ func pageName(name string) string {
 }
 
 var functions = template.FuncMap{
-	"badge": badge,
-	"heat":  heat,
+	"amount": amount,
+	"badge":  badge,
+	"heat":   heat,
 	"lostIDs": func(ls []LostEntry) string {
 		var ids []string
 		for _, l := range ls {
@@ -294,11 +301,11 @@ var functions = template.FuncMap{
 // badge gives the class of a verdict, an outcome or a disposition.
 func badge(v any) string {
 	switch s := fmt.Sprint(v); s {
-	case "PASS", "correct", "matched", "found", "better", "good", "first", "gained":
+	case "PASS", "correct", "matched", "found", "better", "first", "gained":
 		return "b good"
-	case "FAIL", "wrong", "decoy hit", "missing path", "line past end of file", "missed", "worse", "bad", "CRITICAL", "lost", "changed", "failed":
+	case "FAIL", "wrong", "decoy hit", "missing path", "line past end of file", "missed", "worse", "CRITICAL", "lost", "changed", "failed":
 		return "b bad"
-	case "WARN", "INVALID", "half", "misplaced", "malformed", "refused", "errored", "HIGH", "not settled":
+	case "WARN", "INVALID", "half", "misplaced", "malformed", "refused", "errored", "no answer", "running", "HIGH", "not settled":
 		return "b warn"
 	}
 	return "b"

@@ -9,20 +9,20 @@ import (
 	"assay/internal/store"
 )
 
-// trendMost is how many answers a trend is made of, newest runs first: each run's
-// are kept and scored, which a million would make slow.
+// trendMost is how many answers a trend is made of, newest runs first: each run is
+// scored by itself, which a million answers would make slow.
 const trendMost = 100_000
 
-// A trend gathers the answers of runs while all answers are read.
+// A trend gathers answers by run while all answers are read.
 type trend struct {
-	runs    []store.Run // newest first
-	counted map[string][]int64
-	rows    map[int64]*store.Evaluation // by ID, nil until it is read
+	runs []store.Run         // newest first
+	of   []*loader           // a run's each
+	by   map[int64][]*loader // of the runs that count an answer, by its ID
 }
 
 // newTrend says which answers are wanted. A store without runs has no trend.
-func newTrend(ctx context.Context, st store.Store) (*trend, error) {
-	t := &trend{rows: map[int64]*store.Evaluation{}}
+func newTrend(ctx context.Context, st store.Store, key Key) (*trend, error) {
+	t := &trend{by: map[int64][]*loader{}}
 	runs, err := st.Runs(ctx)
 	if err != nil {
 		return nil, err
@@ -37,41 +37,28 @@ func newTrend(ctx context.Context, st store.Store) (*trend, error) {
 			t.runs, ids = append(t.runs, run), append(ids, run.ID)
 		}
 	}
-	if t.counted, err = st.Counted(ctx, ids); err != nil {
+	counted, err := st.Counted(ctx, ids)
+	if err != nil {
 		return nil, err
 	}
-	for _, counted := range t.counted {
-		for _, id := range counted {
-			t.rows[id] = nil
+	for _, id := range ids {
+		l := newLoader(Key{Cases: key.Cases})
+		t.of = append(t.of, l)
+		for _, answer := range counted[id] {
+			t.by[answer] = append(t.by[answer], l)
 		}
 	}
 	return t, nil
 }
 
-// keep keeps a copy of an answer that is wanted.
-func (t *trend) keep(e *store.Evaluation) {
-	if _, wanted := t.rows[e.ID]; wanted {
-		kept := *e
-		t.rows[e.ID] = &kept
-	}
-}
-
 // series gives each reviewer's balanced accuracy run by run, oldest first, with its
 // interval: what a run asked together with what it counted as its own. A series without
 // two runs is left out.
-func (t *trend) series(key Key) ([]Series, error) {
+func (t *trend) series() ([]Series, error) {
 	var names []string
 	of := map[string][]point{}
-	for _, run := range t.runs {
-		l := newLoader(Key{Cases: key.Cases})
-		ids := t.counted[run.ID]
-		slices.Sort(ids)
-		for _, id := range ids {
-			if e := t.rows[id]; e != nil {
-				l.add(e) // what nothing can be judged by counts nowhere: the report of all runs says why
-			}
-		}
-		for _, v := range l.r.Variants {
+	for i, run := range t.runs {
+		for _, v := range t.of[i].r.Variants {
 			b, err := score.BenchOf(v.Score(""))
 			if err != nil {
 				return nil, fmt.Errorf("%s in run %s: %w", v, run.ID, err)

@@ -13,15 +13,13 @@ import (
 // Score gives the variant's answers as audit/score judges them: of the application,
 // or of all where app is empty.
 func (s *VariantResults) Score(app string) []score.Answer {
-	var as []score.Answer
+	var cs []*CaseResults
 	for _, id := range sortedKeys(s.Cases) {
-		cr := s.Cases[id]
-		if app != "" && cr.Case.App != app {
-			continue
+		if c := s.Cases[id]; app == "" || c.Case.App == app {
+			cs = append(cs, c)
 		}
-		as = appendTrials(as, cr)
 	}
-	return as
+	return answers(cs)
 }
 
 // Flips says how often the variant's verdicts did not survive a twin: each twin is
@@ -113,6 +111,7 @@ func DiffVariants(a, b *VariantResults) (*VariantDiff, error) {
 // answers that were compared.
 func compareVariants(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answer, err error) {
 	d = &VariantDiff{A: a.String(), B: b.String()}
+	var ofA, ofB []*CaseResults
 	for _, id := range sortedKeys(a.Cases) {
 		x, y := a.Cases[id], b.Cases[id]
 		switch {
@@ -123,8 +122,7 @@ func compareVariants(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answe
 			d.Changed = append(d.Changed, id)
 			continue
 		}
-		as = appendTrials(as, x)
-		bs = appendTrials(bs, y)
+		ofA, ofB = append(ofA, x), append(ofB, y)
 		switch {
 		case x.all(audit.OutcomeCorrect) && y.none(audit.OutcomeCorrect):
 			d.AlsoA = append(d.AlsoA, id)
@@ -137,15 +135,24 @@ func compareVariants(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answe
 			d.OnlyB++
 		}
 	}
+	as, bs = answers(ofA), answers(ofB)
 	if d.Comparison, err = score.CompareReviewers(as, bs); err != nil {
 		return nil, nil, nil, fmt.Errorf("%s against %s: %w", d.A, d.B, err)
 	}
 	return d, as, bs, nil
 }
 
-func appendTrials(as []score.Answer, c *CaseResults) []score.Answer {
-	for i, t := range c.Trials {
-		as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Confidence: t.Confidence, Group: c.Group, Cluster: c.Cluster})
+// answers gives every trial of cases. They are many: the list is made once, not grown.
+func answers(cs []*CaseResults) []score.Answer {
+	n := 0
+	for _, c := range cs {
+		n += len(c.Trials)
+	}
+	as := make([]score.Answer, 0, n)
+	for _, c := range cs {
+		for i, t := range c.Trials {
+			as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Confidence: t.Confidence, Group: c.Group, Cluster: c.Cluster})
+		}
 	}
 	return as
 }

@@ -72,7 +72,13 @@ func Balanced(obs []Observation, level float64) (Interval, error) {
 	if err := checkLevel(level); err != nil {
 		return Interval{}, err
 	}
-	var sides [2][]Observation
+	bad := 0
+	for i := range obs {
+		if obs[i].Bad {
+			bad++
+		}
+	}
+	sides := [2][]Observation{make([]Observation, 0, len(obs)-bad), make([]Observation, 0, bad)}
 	for _, o := range obs {
 		i := 0
 		if o.Bad {

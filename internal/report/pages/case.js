@@ -132,9 +132,7 @@ parts.push((root, hash) => {
       if (c.label === "bad") code.append(make("p", { className: "note" }, (flawed.size ? "Lines that its nearest good has not are marked. " : "") + "Comments stand on yellow: they may claim what the code does not do."));
       code.append(codeOf(c, flawed));
     }
-    const side = make("div", { className: "beside" }, code, told);
-    const kids = [make("h2", {}, c.id), make("p", {}, badgeOf(data, c.label), " ", make("span", { className: "lead" }, text(c.description))), side];
-    if (rows.length) kids.push(make("details", { className: "differ", open: rows.length < 50 }, make("summary", {}, "What differs from its nearest good, " + c.good), diffOf(rows, bad, good)));
+    if (rows.length) code.append(make("details", { className: "differ", open: rows.length < 50 && innerWidth > 900 }, make("summary", {}, "What differs from its nearest good, " + c.good), diffOf(rows, bad, good)));
     let xs = c.answers.filter((x) => (a.value === "" && b.value === "") || x.by === +(a.value || -1) || x.by === +(b.value || -1));
     const cards = make("div", { className: "cards" }), rest = make("button", { type: "button" }, "");
     const more = () => {
@@ -144,8 +142,12 @@ parts.push((root, hash) => {
     };
     rest.addEventListener("click", more);
     more();
-    kids.push(make("h3", {}, "Answers"), cards, rest);
-    here.replaceChildren(...kids);
+    // Two answers stand beside each other above the code, all others beside it where it is at hand.
+    const wide = !c.code || (a.value !== "" && b.value !== "");
+    const answered = make("div", { className: wide ? "wide" : "" }, make("h3", {}, "Answers"), cards, rest);
+    if (!wide) told.append(answered);
+    here.replaceChildren(make("h2", {}, c.id), make("p", {}, badgeOf(data, c.label), " ", make("span", { className: "lead" }, text(c.description))),
+      ...(wide ? [answered] : []), make("div", { className: "beside" }, code, told));
     document.title = c.id + " · Assay";
   };
   chooser.addEventListener("change", () => {
@@ -172,25 +174,40 @@ parts.push((root, hash) => {
   go(hash);
   return go;
 });
-// The table of all cases sets two reviewers beside each other.
+// The table of all cases is chosen from by what became of a reviewer's answers, and by
+// how they differ from another's.
 parts.push((root, hash, tables) => {
   const form = root.querySelector("#two"), t = tables.find((t) => t.table.id === "cases");
   if (!form || !t || !t.model.grid) return null;
   const cols = t.model.grid.columns.flatMap((c, i) => (c.kind === "share" ? [[i, c.name]] : []));
-  if (cols.length < 2) return null;
-  const options = (first) => [make("option", { value: "" }, first), ...cols.map(([i, n]) => make("option", { value: i }, n))];
-  const a = make("select", {}, ...options("reviewer")), b = make("select", {}, ...options("reviewer"));
-  form.append(make("label", {}, "Cases on which", a), make("label", {}, "and", b), make("span", { className: "note" }, "differ"));
+  const select = (label, options) => make("label", {}, label, make("select", {}, ...options.map(([value, text]) => make("option", { value }, text))));
+  const by = select("Cases that", [["", "all reviewers"], ...cols]), does = select("have", [["missed", "missed"], ["right", "answered rightly"], ["none", "left without an answer"], ...cols.map(([i, n]) => [i, "answered unlike " + n])]);
+  const [of, how] = [by, does].map((l) => l.querySelector("select"));
+  form.append(by, does);
   form.hidden = false;
-  const of = (r, s) => shareOf(t.model.grid.texts[r.row[s.value]] || "");
-  form.addEventListener("input", () => {
-    const two = a.value !== "" && b.value !== "";
-    t.limit(two ? (r) => { const x = of(r, a), y = of(r, b); return !Number.isNaN(x) && !Number.isNaN(y) && x !== y; } : () => true);
-    const name = (s) => encodeURIComponent(s.options[s.selectedIndex].text);
+  const limit = () => {
+    const named = (i) => encodeURIComponent(t.model.grid.columns[i].name);
+    const two = of.value !== "" && how.value in t.model.grid.columns;
+    t.limit((r) => {
+      if (of.value === "") return true;
+      const said = (i) => t.model.grid.texts[r.row[i]] || "", mine = shareOf(said(of.value));
+      if (!two) return { missed: mine < 1, right: mine === 1, none: said(of.value).includes("silent") }[how.value];
+      const other = shareOf(said(how.value));
+      return !Number.isNaN(mine) && !Number.isNaN(other) && mine !== other;
+    });
     for (const r of t.model.rows) for (const link of r.element().querySelectorAll("a")) {
-      link.href = link.getAttribute("href").split("?")[0] + (two ? "?a=" + name(a) + "&b=" + name(b) + "&apart=1" : "");
+      link.href = link.getAttribute("href").split("?")[0] + (of.value === "" ? "" : "?a=" + named(of.value) + (two ? "&b=" + named(how.value) + "&apart=1" : ""));
     }
-  });
+  };
+  form.addEventListener("input", limit);
   form.addEventListener("submit", (e) => e.preventDefault());
-  return null;
+  const go = (hash) => {
+    const { picks } = asked(hash), i = cols.findIndex(([, n]) => n === picks.get("of"));
+    if (i < 0) return;
+    of.value = cols[i][0];
+    how.value = picks.get("how") || "missed";
+    limit();
+  };
+  go(hash);
+  return go;
 });

@@ -49,7 +49,9 @@ const gridRows = (root, table) => {
   const named = (n) => cols.findIndex((c) => c.name === n);
   for (const c of cols) for (const k of ["link", "note", "by"]) if (c[k] !== undefined) c[k] = named(c[k]);
   const text = (row, i) => (cols[i].kind === "num" ? (row[i] === null ? "" : String(row[i])) : grid.texts[row[i]] || "");
-  const shown = cols.flatMap((c, i) => (c.hidden || c.kind === "words" || c.kind === "source" ? [] : [i]));
+  // A column that nobody filled is not shown.
+  const empty = (c, i) => i > 0 && !c.opens && grid.rows.length > 0 && grid.rows.every((r) => text(r, i) === "" && (c.note === undefined || text(r, c.note) === ""));
+  const shown = cols.flatMap((c, i) => (c.hidden || c.kind === "words" || c.kind === "source" || empty(c, i) ? [] : [i]));
   if (shown.length > 3 && shown.length <= cardMost) table.classList.add("stack");
   const open = cols.flatMap((c, i) => (c.kind === "words" || c.kind === "source" ? [i] : []));
   table.tHead.append(make("tr", {}, ...shown.map((i) => tagged(make("th", { className: /num|share/.test(cols[i].kind) ? "num" : "" }, cols[i].name), { scope: "col" }))));
@@ -90,10 +92,11 @@ const gridRows = (root, table) => {
       return (this.tr = tr);
     },
   }));
-  const choices = cols.filter((c) => c.pick).map((c) => {
+  const choices = cols.filter((c) => c.pick).flatMap((c) => {
     const all = new Set(rows.flatMap((r) => r.pick(c.name)));
+    if (all.size < 2) return []; // all rows are alike
     all.delete("");
-    return [c.name, c.order ? c.order.filter((o) => all.has(o)) : Array.from(all).sort()];
+    return [[c.name, c.order ? c.order.filter((o) => all.has(o)) : Array.from(all).sort()]];
   });
   return { rows, choices, names: cols.map((c) => c.name), grid };
 };
@@ -137,10 +140,10 @@ const sarifOf = (model, rows) => {
     const [, file, from, to] = /^(.*?)(?::(\d+)(?:-(\d+))?)?$/s.exec(v[at("place")]);
     const region = from ? { region: { startLine: +from, endLine: +(to || from) } } : {};
     return {
-      ruleId: v[at("CWE")].split(", ")[0] || "none", level: levels[v[at("severity")]] || "note",
-      message: { text: v[at("finding")] || v[at("ID")] },
+      ruleId: (v[at("CWE")] || "none").split(", ")[0], level: levels[v[at("severity")]] || "note",
+      message: { text: v[at("finding")] || v[at("what")] || v[at("ID")] },
       locations: file ? [{ physicalLocation: { artifactLocation: { uri: encodeURI(file) }, ...region } }] : [],
-      properties: { outcome: v[at("outcome")], by: v[at("auditor")] },
+      properties: Object.fromEntries(model.names.map((n, i) => [n, v[i]])),
     };
   });
   const rules = Array.from(new Set(results.map((r) => r.ruleId)), (id) => ({ id }));
@@ -159,14 +162,13 @@ const tabulate = (root, table, hash) => {
   const q = make("input", { type: "search", name: "q", autocomplete: "off", placeholder: "words" });
   if (long) form.append(make("label", {}, "Filter", q));
   for (const [name, options] of model.choices) {
-    if (options.length < 2) continue;
     const select = make("select", { name }, make("option", { value: "" }, "all"), ...options.map((o) => make("option", {}, o)));
     form.append(make("label", {}, name, select));
   }
   const out = tagged(make("output"), { "aria-live": "polite" });
   const downloads = make("span", { className: "downloads" });
   const kinds = { CSV: ["text/csv", () => csvOf(model.names, shown.map((r) => r.values()))], JSON: ["application/json", () => jsonOf(model.names, shown.map((r) => r.values()))] };
-  if (model.grid && model.grid.sarif) kinds.SARIF = ["application/sarif+json", () => sarifOf(model, shown.map((r) => r.values()))];
+  if (model.names.includes("place")) kinds.SARIF = ["application/sarif+json", () => sarifOf(model, shown.map((r) => r.values()))];
   for (const [kind, [type, text]] of Object.entries(kinds)) {
     const b = tagged(make("button", { type: "button" }, kind), { "aria-label": kind + " of " + (frame.getAttribute("aria-label") || table.id) });
     b.addEventListener("click", () => save(table.id + "." + fold(kind), type, text()));
