@@ -93,7 +93,8 @@ func (l *lab) start(out *bytes.Buffer, args ...string) *exec.Cmd {
 	exe, err := os.Executable()
 	require.NoError(l.t, err)
 	cmd := exec.Command(exe, "-test.run=^TestAuditsChild$", "-test.timeout=120s")
-	cmd.Env = append(os.Environ(), auditsEnv+"="+string(b))
+	// What a killed child leaves behind goes with the test.
+	cmd.Env = append(os.Environ(), auditsEnv+"="+string(b), "TMPDIR="+l.t.TempDir())
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(l.t, cmd.Start())
 	l.t.Cleanup(func() { _ = cmd.Process.Kill() })
