@@ -106,6 +106,18 @@ func TestWhatIsRefuted(t *testing.T) {
 	}
 }
 
+// The result is the last statement's rows; an oracle that asks for what every statement
+// returned sees the first one's.
+func TestEarlierStatements(t *testing.T) {
+	app := example(t)
+	good := app.Families[0].Cases[1]
+	good.Code = "SELECT id FROM notes WHERE team_id = :team_id AND deleted_at IS NULL;" + good.Code
+	r := open(t, app)
+	require.Empty(t, check(t, r, app))
+	app.Oracles[1].SQL = "SELECT statement, count(*) FROM returned GROUP BY statement HAVING count(*) > 10"
+	require.Contains(t, check(t, r, app), `requirement 2 (more than ten rows): {"count": 27, "statement": 1}`)
+}
+
 func TestOracleMustRun(t *testing.T) {
 	app := example(t)
 	app.Oracles = append(app.Oracles, audit.Oracle{Requirement: 1, Name: "a typing error", SQL: "SELECT nothing FROM result"})
