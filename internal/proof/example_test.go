@@ -75,6 +75,10 @@ func TestWhatIsRefuted(t *testing.T) {
 			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "<= :size::int", "<= coalesce(:size::int, 10)", 1)
 		},
 			"on the benign (but size = null) set"},
+		"goods that differ where the client sends the largest integer": {func(_ *audit.App, f *audit.Family) {
+			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "<= :size::int", "<= :size::int + 1 - 1", 1)
+		},
+			"on the benign (but size = 2147483647) set"},
 		"goods that differ": {func(_ *audit.App, f *audit.Family) {
 			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "<= 10", "<= 9", 1)
 		},

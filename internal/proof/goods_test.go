@@ -181,7 +181,8 @@ func fields(app *audit.App) (all []field) {
 			all = append(all, field{m[1], name, kind, true})
 		}
 	}
-	return slices.DeleteFunc(all, func(f field) bool { return f.column == "id" || f.kind == "json" })
+	// Two rows never share an id or a code.
+	return slices.DeleteFunc(all, func(f field) bool { return f.column == "id" || f.column == "code" || f.kind == "json" })
 }
 
 var aTime, aReference, aList = regexp.MustCompile(`(_at|_until|_from|^at)$`), regexp.MustCompile(`(_id|_by)$`), regexp.MustCompile(`^(status|role|kind)$`)
