@@ -181,8 +181,9 @@ func fields(app *audit.App) (all []field) {
 			all = append(all, field{m[1], name, kind, true})
 		}
 	}
-	// Two rows never share an id or a code.
-	return slices.DeleteFunc(all, func(f field) bool { return f.column == "id" || f.column == "code" || f.kind == "json" })
+	return slices.DeleteFunc(all, func(f field) bool { // two rows never share an id, a code or an address
+		return slices.Contains([]string{"id", "code", "email"}, f.column) || f.kind == "json"
+	})
 }
 
 var aTime, aReference, aList = regexp.MustCompile(`(_at|_until|_from|^at)$`), regexp.MustCompile(`(_id|_by)$`), regexp.MustCompile(`^(status|role|kind)$`)
