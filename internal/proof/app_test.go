@@ -154,6 +154,8 @@ func TestGoods(t *testing.T) {
 				t.Run("columns", func(t *testing.T) { columns(t, r, app) })
 				t.Run("writers", func(t *testing.T) { writers(t, r, app) })
 			case *proof.Code:
+				t.Run("parameters", func(t *testing.T) { parameters(t, r, app) })
+				t.Run("columns", func(t *testing.T) { codeColumns(t, r, app) })
 				t.Run("writers", func(t *testing.T) { codeWriters(t, r, app) })
 			}
 		})

@@ -3,6 +3,7 @@ package proof
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,8 +11,9 @@ import (
 )
 
 // edges derives from the first benign set of a family what a client may send
-// besides: each bound value in turn as NULL, and as zero and negative, as an empty
-// text or list, or as a list that holds NULL, whichever its type allows. What the session
+// besides: each bound value in turn as NULL, and as zero, negative or the largest
+// integer, as an empty text or list, as a list that holds NULL, or as a time without
+// end, whichever its type allows. What the session
 // gives stays, and so does pasted text, which has attack sets of its own.
 func edges(app *audit.App, fam *audit.Family) []audit.ParamSet {
 	i := slices.IndexFunc(fam.Sets, func(s audit.ParamSet) bool { return s.Set == audit.SetBenign && s.Race == nil })
@@ -37,13 +39,18 @@ func edges(app *audit.App, fam *audit.Family) []audit.ParamSet {
 	return all
 }
 
+var aDay = regexp.MustCompile(`^\d{4}-\d\d-\d\d`)
+
 // edgesOf tells a parameter's type by the values that the family's sets give it.
 func edgesOf(fam *audit.Family, name string) []any {
 	for _, s := range fam.Sets {
-		switch s.Values[name].(type) {
+		switch v := s.Values[name].(type) {
 		case json.Number:
-			return []any{nil, json.Number("0"), json.Number("-1")}
+			return []any{nil, json.Number("0"), json.Number("-1"), json.Number("2147483647")}
 		case string:
+			if aDay.MatchString(v) {
+				return []any{nil, "infinity", "-infinity"}
+			}
 			return []any{nil, ""}
 		case []any:
 			return []any{nil, []any{}, []any{nil}}

@@ -2,7 +2,9 @@ package proof_test
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +75,10 @@ func TestWhatIsRefuted(t *testing.T) {
 			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "<= :size::int", "<= coalesce(:size::int, 10)", 1)
 		},
 			"on the benign (but size = null) set"},
+		"goods that differ where the client sends the largest integer": {func(_ *audit.App, f *audit.Family) {
+			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "<= :size::int", "<= :size::int + 1 - 1", 1)
+		},
+			"on the benign (but size = 2147483647) set"},
 		"goods that differ": {func(_ *audit.App, f *audit.Family) {
 			f.Cases[1].Code = strings.Replace(f.Cases[1].Code, "<= 10", "<= 9", 1)
 		},
@@ -104,6 +110,18 @@ func TestWhatIsRefuted(t *testing.T) {
 			require.Contains(t, check(t, r, app), c.want)
 		})
 	}
+}
+
+// The result is the last statement's rows; an oracle that asks for what every statement
+// returned sees the first one's.
+func TestEarlierStatements(t *testing.T) {
+	app := example(t)
+	good := app.Families[0].Cases[1]
+	good.Code = "SELECT id FROM notes WHERE team_id = :team_id AND deleted_at IS NULL;" + good.Code
+	r := open(t, app)
+	require.Empty(t, check(t, r, app))
+	app.Oracles[1].SQL = "SELECT statement, count(*) FROM returned GROUP BY statement HAVING count(*) > 10"
+	require.Contains(t, check(t, r, app), `requirement 2 (more than ten rows): {"count": 27, "statement": 1}`)
 }
 
 func TestOracleMustRun(t *testing.T) {
@@ -199,6 +217,32 @@ func TestRival(t *testing.T) {
 	require.ErrorContains(t, err, "changes no row")
 	_, err = run("SELECT 1", set("UPDATE notes SET nothing = 1"))
 	require.ErrorContains(t, err, "the _rival fails")
+}
+
+// Two that hold one lock do what one of the orders does; two that hold two locks exceed a
+// limit together, and the ring sees it.
+func TestRing(t *testing.T) {
+	app := example(t)
+	fam := &app.Families[0]
+	app.Oracles = append(app.Oracles, audit.Oracle{Requirement: 2, Name: "a team has more than five notes",
+		SQL: "SELECT count(*) FROM notes WHERE team_id = 2 HAVING count(*) > 5"})
+	ctx := context.Background()
+	ring, err := proof.NewRing(ctx, open(t, app).(*proof.Postgres))
+	require.NoError(t, err)
+	writer := func(lock int) proof.Writer {
+		code := fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d);
+			INSERT INTO notes (team_id, title) SELECT :team_id, 'a' WHERE (SELECT count(*) FROM notes WHERE team_id = :team_id) < 5 RETURNING title`, lock)
+		return proof.Writer{Fam: fam, Case: &audit.Case{App: "notes", Query: "add", Code: code}, Set: audit.ParamSet{Values: map[string]any{"team_id": "2"}}}
+	}
+	for other, broken := range map[int]bool{1: false, 2: true} {
+		serial, raced, err := ring.Meet(ctx, [2]proof.Writer{writer(1), writer(other)})
+		require.NoError(t, err)
+		breaks := func(ms []proof.Met) bool {
+			return slices.ContainsFunc(ms, func(m proof.Met) bool { return len(m.Violated[0])+len(m.Violated[1]) > 0 })
+		}
+		require.False(t, breaks(serial))
+		require.Equal(t, broken, breaks(raced), "locks 1 and %d: %v", other, raced)
+	}
 }
 
 // What a case does is undone, and a case that ends the transaction is caught.

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,38 +16,11 @@ import (
 // passes the first whole at each of its statements. All pairs are of the same two codes.
 // It gives by pair what neither order leaves, and how many of them could meet at all.
 func MeetCode(ctx context.Context, c *Code, pairs [][2]Writer) (told [][]Violation, met int, err error) {
-	dir, err := os.MkdirTemp(c.dir, "pair")
-	if err != nil {
-		return nil, 0, err
-	}
-	defer os.RemoveAll(dir)
-	a, b := pairs[0][0].Case.Code, pairs[0][1].Case.Code
-	program, args := c.program, c.lang.args
-	if c.golang != nil {
-		if program, err = c.golang.binary(ctx, a); err != nil {
-			return nil, 0, err
-		}
-		args = []string{key(a), key(b)}
-	} else if err := c.lay(dir, a); err != nil {
-		return nil, 0, err
-	} else if err := os.Mkdir(filepath.Join(dir, "rival"), 0o700); err != nil {
-		return nil, 0, err
-	} else if err := layCase(filepath.Join(dir, "rival"), c.lang.file, b); err != nil {
-		return nil, 0, err
-	}
-	var in []byte
+	var lines []any
 	for _, p := range pairs {
-		line, err := json.Marshal(map[string]any{"query": p[0].Fam.Query, "set": audit.SetAttack, "now": Now, "params": p[0].Set.Values, "rival": p[1].Set.Values})
-		if err != nil {
-			return nil, 0, err
-		}
-		in = append(append(in, line...), '\n')
+		lines = append(lines, map[string]any{"query": p[0].Fam.Query, "set": audit.SetAttack, "now": Now, "params": p[0].Set.Values, "rival": p[1].Set.Values})
 	}
-	out, stderr, err := runIn(ctx, c.deadline, dir, in, program, args...)
-	if err != nil {
-		return nil, 0, fmt.Errorf("the harness failed: %w\n%s", err, clip(string(stderr), 2000))
-	}
-	all, err := effects(out, len(pairs))
+	all, err := RunLines(ctx, c, pairs[0][0].Case.Code, pairs[0][1].Case.Code, lines)
 	for _, es := range all {
 		told = append(told, es[0].Violated)
 		if es[0].Result != `{
@@ -56,4 +30,41 @@ func MeetCode(ctx context.Context, c *Code, pairs [][2]Writer) (told [][]Violati
 		}
 	}
 	return told, met, err
+}
+
+// RunLines hands lines to the harness of a case, beside which the rival lies ("" for none).
+func RunLines(ctx context.Context, c *Code, code, rival string, lines []any) ([][]Effect, error) {
+	dir, err := os.MkdirTemp(c.dir, "lines")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program, args := c.program, c.lang.args
+	if c.golang != nil {
+		if program, err = c.golang.binary(ctx, code); err != nil {
+			return nil, err
+		}
+		args = []string{key(code), key(rival)}
+	} else if err := c.lay(dir, code); err != nil {
+		return nil, err
+	} else if rival != "" {
+		if err := os.Mkdir(filepath.Join(dir, "rival"), 0o700); err != nil {
+			return nil, err
+		}
+		if err := layCase(filepath.Join(dir, "rival"), c.lang.file, rival); err != nil {
+			return nil, err
+		}
+	}
+	var in bytes.Buffer
+	enc := json.NewEncoder(&in)
+	for _, l := range lines {
+		if err := enc.Encode(l); err != nil {
+			return nil, err
+		}
+	}
+	out, stderr, err := runIn(ctx, c.deadline, dir, in.Bytes(), program, args...)
+	if err != nil {
+		return nil, fmt.Errorf("the harness failed: %w\n%s", err, clip(string(stderr), 2000))
+	}
+	return effects(out, len(lines))
 }

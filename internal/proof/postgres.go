@@ -158,7 +158,7 @@ func (p *Postgres) load(ctx context.Context) error {
 	sql := "CREATE SCHEMA before;"
 	p.diffs = map[string]string{}
 	for _, t := range tables {
-		if t == "result" || t == "params" || t == "changes" {
+		if t == "result" || t == "returned" || t == "params" || t == "changes" {
 			return fmt.Errorf("a table is named %s: oracles read the proof's own table of this name", t)
 		}
 		key, err := names(ctx, c, `SELECT format('o.%1$I = n.%1$I', attname) FROM pg_index, pg_attribute
@@ -212,8 +212,8 @@ func (p *Postgres) newSide(ctx context.Context, name string, reverse bool) (*sid
 
 // open makes the session's own tables and notes where the sequences stand.
 func (s *side) open(ctx context.Context) error {
-	_, err := s.conn.Exec(ctx, `CREATE TEMP TABLE result (row_no int, doc jsonb);
-		CREATE TEMP TABLE params (p jsonb); CREATE TEMP TABLE changes (tab text, old jsonb, new jsonb)`, pgx.QueryExecModeSimpleProtocol)
+	_, err := s.conn.Exec(ctx, `CREATE TEMP TABLE returned (statement int, row_no int, doc jsonb, last boolean);
+		CREATE TEMP VIEW result AS SELECT row_no, doc FROM returned WHERE last; CREATE TEMP TABLE params (p jsonb); CREATE TEMP TABLE changes (tab text, old jsonb, new jsonb)`, pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit
 	if e.Err == "" {
 		e.Err = b.err
 	}
-	return e, p.judge(ctx, ss[2], fam, set, last, &e)
+	return e, p.judge(ctx, ss[2], fam, set, &e, last)
 }
 
 // stepLog notes every step that a session takes: what is left in the end hides

@@ -191,7 +191,7 @@ func (r *Ring) judge(ctx context.Context, w Writer, pl *player) ([]Violation, er
 		return nil, err
 	}
 	var e Effect
-	if err := r.p.judge(ctx, judge, w.Fam, &set, pl.last, &e); err != nil {
+	if err := r.p.judge(ctx, judge, w.Fam, &set, &e, pl.last); err != nil {
 		return nil, err
 	}
 	_, err := judge.conn.Exec(ctx, "ROLLBACK")

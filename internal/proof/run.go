@@ -110,7 +110,7 @@ func (p *Postgres) runOn(ctx context.Context, s *side, fam *audit.Family, steps 
 			err = rerr
 		}
 	}()
-	var last *table
+	var returned []*table
 	for _, st := range steps {
 		if st.txn == "rollback" {
 			e.Err = "the code rolled back"
@@ -125,19 +125,19 @@ func (p *Postgres) runOn(ctx context.Context, s *side, fam *audit.Family, steps 
 			break
 		}
 		if t != nil {
-			last = t
+			returned = append(returned, t)
 		}
 	}
 	if s.conn.PgConn().TxStatus() == 'I' {
 		return e, fmt.Errorf("the code ended the transaction that it was run in, and its effects stay: what it pastes holds COMMIT")
 	}
 	if e.Err != "" {
-		last = nil
+		returned = nil
 		if _, err := s.conn.Exec(ctx, "ROLLBACK TO SAVEPOINT code"); err != nil {
 			return e, err
 		}
 	}
-	return e, p.judge(ctx, s, fam, set, last, &e)
+	return e, p.judge(ctx, s, fam, set, &e, returned...)
 }
 
 func (s *side) begin(ctx context.Context, fam *audit.Family, set *audit.ParamSet) error {
@@ -291,23 +291,31 @@ func typeName(oid uint32) string {
 	return "oid " + strconv.FormatUint(uint64(oid), 10)
 }
 
-// judge hands the rows to the oracles and writes the effect down.
-func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *audit.ParamSet, t *table, e *Effect) error {
-	e.Result = t.canonical()
+// judge hands the rows that each statement returned, nil for none, to the oracles and
+// writes the effect down; the last ones are the result.
+func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *audit.ParamSet, e *Effect, returned ...*table) error {
+	docs := []any{}
+	e.Result = (*table)(nil).canonical()
+	for _, t := range returned {
+		if t == nil {
+			continue
+		}
+		docs = append(docs, t.docs())
+		e.Rows, e.Result = len(t.rows), t.canonical()
+		e.signature += e.Result
+	}
 	changed, err := p.noteChanges(ctx, s, set)
 	if err != nil {
 		return err
 	}
-	if e.signature = e.Result + changed; e.signature == p.known {
+	if e.signature += changed; e.signature == p.known {
 		return nil
 	}
-	if t != nil && len(t.rows) > 0 {
-		e.Rows = len(t.rows)
-		_, err := s.exec(ctx, step{sql: `INSERT INTO result SELECT n, d FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS x (d, n)`,
-			names: []string{"docs"}, values: map[string]any{"docs": t.docs()}}, true)
-		if err != nil {
-			return err
-		}
+	_, err = s.exec(ctx, step{sql: `INSERT INTO returned SELECT s, n, d, s = jsonb_array_length($1::jsonb)
+		FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS t (docs, s), jsonb_array_elements(docs) WITH ORDINALITY AS x (d, n)`,
+		names: []string{"docs"}, values: map[string]any{"docs": docs}}, true)
+	if err != nil {
+		return err
 	}
 	if _, err := s.conn.Exec(ctx, "SAVEPOINT judged"); err != nil {
 		return err

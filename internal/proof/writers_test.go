@@ -59,21 +59,23 @@ func codeWriters(t *testing.T, c *proof.Code, app *audit.App) {
 	}
 	require.NoError(t, c.Prepare(ctx, codes))
 	for _, pair := range pairs {
-		for _, first := range [][2]*audit.Case{pair, {pair[1], pair[0]}} {
-			all := crossed(app, first)
-			if !wholeProof() {
-				rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-				all = all[:min(len(all), 60)]
-			}
-			told, n, err := proof.MeetCode(ctx, c, all)
-			require.NoError(t, err, "%s, %s", first[0].Pos, first[1].Pos)
-			met += n
-			for i, ws := range all {
-				for _, v := range told[i] {
-					t.Errorf("%s with %v, and %s with %v: %s", ws[0].Case.ID(), ws[0].Set.Values, ws[1].Case.ID(), ws[1].Set.Values, v.Why)
+		t.Run(strings.ReplaceAll(pair[0].ID()+"+"+pair[1].ID(), "/", "."), func(t *testing.T) {
+			for _, first := range [][2]*audit.Case{pair, {pair[1], pair[0]}} {
+				all := crossed(app, first)
+				if !wholeProof() {
+					rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+					all = all[:min(len(all), 60)]
+				}
+				told, n, err := proof.MeetCode(ctx, c, all)
+				require.NoError(t, err)
+				met += n
+				for i, ws := range all {
+					for _, v := range told[i] {
+						t.Errorf("%s with %v, and %s with %v: %s", ws[0].Case.ID(), ws[0].Set.Values, ws[1].Case.ID(), ws[1].Set.Values, v.Why)
+					}
 				}
 			}
-		}
+		})
 	}
 	t.Logf("%d pairs of goods, %d meetings", len(pairs), met)
 }

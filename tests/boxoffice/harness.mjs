@@ -52,7 +52,7 @@ function request(p, db) {
   if (p.link) url = url.replace("{link}", data.token(p.link));
   let body = structuredClone(p.body);
   if (p.raw) body = JSON.parse(p.raw); // keeps "__proto__" as a key of its own
-  if (body?.link && typeof body.link === "object") body.link = data.token(body.link);
+  if (body?.link?.fields) body.link = data.token(body.link);
   const row = db.tables.users.find((u) => u.id === p.user);
   const user = row ? { id: row.id, organiserId: row.organiser_id, role: row.role, refundLimit: row.refund_limit } : null;
   return { method, url, body, user };
@@ -63,9 +63,19 @@ const ROWS = data.rows();
 data.layFiles(WORK);
 const FILES = files();
 
+// tilt puts a value, or {nth: n} of those that are there, into a column of every second row; NULL only where there is one.
+function tilt(rows, { column, half, value }) {
+  const held = rows.map((r) => r[column]), words = [...new Set(held.filter((v) => v !== null))].sort();
+  if (value?.nth !== undefined) value = words[value.nth];
+  if (value === undefined || value === null && !held.includes(null)) return false;
+  for (const r of rows) if (r.id % 2 === half) r[column] = value;
+  return true;
+}
+
 async function once(line) {
   freshWorld();
   const db = new Database(data.SCHEMA, structuredClone(ROWS), line.now);
+  if (line.tilt && !tilt(db.tables[line.tilt.table], line.tilt)) return null;
   const app = await build(db, line.now);
   for (const p of line.params.first ?? []) await send(app, request(p, db));
   const before = structuredClone(db.tables);
@@ -157,8 +167,8 @@ for await (const text of createInterface({ input: process.stdin })) {
   else if (line.race) answer = await race(line);
   else {
     const run = await once(line);
-    if (line.params.again) run.second = await once(line);
-    answer = { effect: effect(run), violated: judge(run), error: line.set === "benign" ? run.res.error : "" };
+    if (run && line.params.again) run.second = await once(line);
+    answer = run === null ? { effect: "refused by the schema", violated: [], error: "" } : { effect: effect(run), violated: judge(run), error: line.set === "benign" ? run.res.error : "" };
   }
   print(JSON.stringify(answer) + "\n");
 }

@@ -106,7 +106,7 @@ function reset(run, say, { changes }) {
     if (!m || Number(m[1]) < 4096 || run.before.users.some((u) => u.password_hash.includes(m[4])) || again?.password_hash.includes(m[4])) say(14, "how the password is stored");
   }
   const logged = run.world.logged.join("\n");
-  for (const k of ["code", "password"]) if (typeof run.params.body[k] === "string" && run.params.body[k] && logged.includes(run.params.body[k])) say(5, `the log holds the ${k}`);
+  for (const k of ["code", "password"]) if (typeof run.params.body?.[k] === "string" && run.params.body[k] && logged.includes(run.params.body[k])) say(5, `the log holds the ${k}`);
 }
 
 function guests(run, say, { text, dead, passed }) {

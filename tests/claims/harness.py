@@ -119,6 +119,20 @@ class App:
         return Response(status, dict(headers), body)
 
 
+def tilt(db, table, column, half, value):
+    """Puts a value, or {"nth": n} of those that are there, into a column of every second row; whether the schema takes it."""
+    if isinstance(value, dict):
+        values = db.conn.execute(f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY 1 LIMIT 1 OFFSET ?", (value["nth"],)).fetchall()
+        if not values:
+            return False
+        value = values[0][0]
+    try:
+        db.conn.execute(f"UPDATE {table} SET {column} = ? WHERE id % 2 = ?", (value, half))
+    except sqlite3.IntegrityError:
+        return False
+    return True
+
+
 def request(values, state):
     values = {k: harness_data.fill(v, App.key) for k, v in values.items()}
     user = None
@@ -166,6 +180,8 @@ def once(case, line):
     db = fresh(":memory:")
     os.chdir(WORK)
     random.seed(7)
+    if "tilt" in line and not tilt(db, **line["tilt"]):
+        return None, ""
     before = harness_data.state(db.conn)
     app = App(db, line["now"])
     req, truth = request(line["params"], before)
@@ -274,8 +290,8 @@ def main():
             answer = race(case, line)
         else:
             run, error = once(case, dict(line, params=dict(line["params"])))
-            effect = harness_oracles.effect(run)
-            answer = {"effect": effect, "violated": harness_oracles.judge(run), "error": error if line["set"] == "benign" else ""}
+            effect = "refused by the schema" if run is None else harness_oracles.effect(run)
+            answer = {"effect": effect, "violated": harness_oracles.judge(run) if run else [], "error": error if line["set"] == "benign" else ""}
         out.write(json.dumps(answer) + "\n")
         out.flush()
 

@@ -34,6 +34,20 @@ def fresh(path):
     return db
 
 
+def tilt(db, table, column, half, value):
+    """Puts a value, or {"nth": n} of those that are there, into a column of every second row; whether the schema takes it."""
+    if isinstance(value, dict):
+        values = db.conn.execute(f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY 1 LIMIT 1 OFFSET ?", (value["nth"],)).fetchall()
+        if not values:
+            return False
+        value = values[0][0]
+    try:
+        db.conn.execute(f"UPDATE {table} SET {column} = ? WHERE id % 2 = ?", (value, half))
+    except sqlite3.IntegrityError:
+        return False
+    return True
+
+
 def request(values, state):
     user = None
     if values.get("as"):
@@ -72,6 +86,8 @@ def call(routes, values, db, now, cache):
 
 def once(line):
     db, runs = fresh(":memory:"), []
+    if "tilt" in line and not tilt(db, **line["tilt"]):
+        return {"effect": "refused by the schema", "violated": [], "error": ""}
     calls(load(), line["params"]["calls"], db, line["now"], {}, runs.append)
     violated = [v for run in runs for v in harness_oracles.judge(run)]
     return {"effect": [harness_oracles.effect(run) for run in runs], "violated": violated[:6],
