@@ -95,15 +95,17 @@ func running(ctx context.Context, st store.Store) ([]string, error) {
 	if err != nil || len(runs) == 0 || runs[0].State != "running" {
 		return nil, err
 	}
-	lines, err := st.Summary(ctx, store.Query{Run: runs[0].ID})
 	n, usd := 0, 0.0
-	for _, l := range lines {
-		n += l.Count
-		usd += l.Usage.USD
+	for ev, err := range st.Summaries(ctx, store.Query{Run: runs[0].ID}) {
+		if err != nil {
+			return nil, err
+		}
+		n++
+		usd += ev.Usage.USD
 	}
 	suite := runs[0].Suite
 	if suite == "" {
 		suite = "Bench"
 	}
-	return []string{fmt.Sprintf("%s, begun %s UTC, has not ended: %d of %d trials, %.2f USD", suite, runs[0].Started.UTC().Format("15:04:05"), n, runs[0].Planned, usd)}, err
+	return []string{fmt.Sprintf("%s, begun %s UTC, has not ended: %d of %d trials, %.2f USD", suite, runs[0].Started.UTC().Format("15:04:05"), n, runs[0].Planned, usd)}, nil
 }

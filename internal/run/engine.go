@@ -22,8 +22,11 @@ type engine struct {
 	queues   map[string]*queue // by provider
 	order    []*queue          // in a fixed order, so that equal runs do equal things
 	ended    chan ending
-	over     chan struct{}   // closed when nobody takes an ending any more
-	flying   map[*job]*queue // tries under way
+	over     chan struct{}    // closed when nobody takes an ending any more
+	flying   map[*job]*queue  // tries under way
+	gathered []kept           // to be stored together,
+	due      <-chan time.Time // at the latest then, unless
+	storing  bool             // others are being stored
 	budget   Budget
 	state    State
 	began    time.Time
@@ -33,17 +36,16 @@ type engine struct {
 	why      error             // what stopped the run from outside
 	halted   string            // why nothing more is sent at all
 	stops    []string
-	unstored []unstored
+	unstored []kept
 	cut      context.CancelCauseFunc // ends the tries in flight
 }
 
-// An ending is the end of a try (stored false) or of its storing (true).
+// An ending is the end of a try, or of the storing of outcomes.
 type ending struct {
-	queue  *queue
-	job    *job
-	try    Try
-	stored bool
-	result Result
+	queue *queue
+	job   *job
+	try   Try
+	kept  []kept
 }
 
 func newEngine(p *Plan, c Config, r *Run) *engine {
@@ -93,6 +95,7 @@ func (e *engine) run(ctx context.Context) {
 			grace = time.After(e.config.Grace)
 		}
 		wake := e.dispatch(work)
+		e.keepGathered()
 		if e.state.InFlight == 0 && e.idle() {
 			break
 		}
@@ -109,6 +112,8 @@ func (e *engine) run(ctx context.Context) {
 		select {
 		case end := <-e.ended:
 			e.take(work, end)
+		case <-e.due:
+			e.due = nil
 		case <-woken:
 		case <-grace:
 			e.cut(e.why)
@@ -211,8 +216,7 @@ func (e *engine) abandon(l *queue, j *job, why string) {
 	}
 	j.last.Evaluation.Detail += " (not tried again: " + why + ")"
 	e.state.InFlight++
-	l.pace.InFlight++
-	go e.keep(l, j)
+	e.gather(l, j)
 }
 
 // begin sends one try off.
@@ -246,8 +250,7 @@ func (e *engine) abandonAll() {
 		j.last.Attempts = []audit.Attempt{{Error: why}}
 		j.attempts = append(j.attempts, j.last.Attempts...)
 		Lose(&e.budget, &l.pace, j.lease)
-		l.pace.InFlight++ // held until it is stored
-		go e.keep(l, j)
+		e.gather(l, j)
 	}
 }
 
@@ -270,19 +273,13 @@ func attempt(ctx context.Context, it *Item) (t Try) {
 	return it.Do(ctx)
 }
 
-// take handles the end of a try or of its storing.
+// take handles the end of a try or of the storing of some.
 func (e *engine) take(work context.Context, end ending) {
-	l, j := end.queue, end.job
-	if end.stored {
-		e.state.InFlight--
-		l.pace.InFlight--
-		if end.result.Err != nil {
-			e.unstored = append(e.unstored, unstored{j.item, end.result})
-			e.halt(fmt.Sprintf("results cannot be stored: %v", end.result.Err))
-		}
-		e.finish(j.item, end.result)
+	if end.kept != nil {
+		e.stored(end.kept)
 		return
 	}
+	l, j := end.queue, end.job
 	if j.given { // it came too late
 		return
 	}
@@ -306,8 +303,7 @@ func (e *engine) take(work context.Context, end ending) {
 		e.tell(Event{Kind: Retry, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
 		return
 	}
-	l.pace.InFlight++ // held until it is stored
-	go e.keep(l, j)
+	e.gather(l, j)
 }
 
 // stop ends all work of a provider or a reviewer. The first reason stays.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"assay/audit"
@@ -14,12 +15,77 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// keep completes a job's evaluation, stores it, and reports back.
-func (e *engine) keep(l *queue, j *job) {
-	ev := row(e.config.Run.ID, j.item, j.last.Evaluation, j.tries, j.attempts)
-	res := Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value}
-	res.Err = e.insist(func(ctx context.Context) error { return e.save(ctx, j.item, res) })
-	e.report(ending{queue: l, job: j, stored: true, result: res})
+// gathering is how long an outcome waits for others to be stored with: a transaction of
+// its own costs more than the trial did.
+const gathering = 2 * time.Millisecond
+
+// A kept is a job whose outcome is stored, and how that went.
+type kept struct {
+	queue  *queue
+	job    *job
+	result Result
+}
+
+// gather has the outcome of a job stored, which holds its place until then.
+func (e *engine) gather(l *queue, j *job) {
+	l.pace.InFlight++
+	k := kept{queue: l, job: j}
+	if j.item.Keep != nil {
+		go e.keep([]kept{k})
+		return
+	}
+	if e.gathered = append(e.gathered, k); len(e.gathered) == 1 {
+		e.due = time.After(gathering)
+	}
+}
+
+// keepGathered stores what was gathered, when it has waited or nothing more can come,
+// and what was stored before is.
+func (e *engine) keepGathered() {
+	if e.storing || len(e.gathered) == 0 || e.due != nil && len(e.flying) > 0 {
+		return
+	}
+	e.storing, e.due = true, nil
+	go e.keep(e.gathered)
+	e.gathered = nil
+}
+
+// keep completes evaluations, stores them, and reports back. Those that cannot be stored
+// together are stored one by one: a bad row does not take its neighbours with it.
+func (e *engine) keep(all []kept) {
+	evs := make([]store.Evaluation, len(all))
+	for i := range all {
+		j := all[i].job
+		evs[i] = row(e.config.Run.ID, j.item, j.last.Evaluation, j.tries, j.attempts)
+		all[i].result = Result{Key: j.item.Key, Outcome: evs[i].Outcome, Evaluation: evs[i], Value: j.last.Value}
+	}
+	if len(all) == 1 || e.store(context.Background(), evs...) != nil {
+		var alone sync.WaitGroup
+		for i := range all {
+			alone.Go(func() {
+				k := &all[i]
+				k.result.Err = e.insist(func(ctx context.Context) error { return e.save(ctx, k.job.item, k.result) })
+			})
+		}
+		alone.Wait()
+	}
+	e.report(ending{kept: all})
+}
+
+// stored takes in what was stored, or could not be.
+func (e *engine) stored(all []kept) {
+	for _, k := range all {
+		if k.job.item.Keep == nil {
+			e.storing = false
+		}
+		e.state.InFlight--
+		k.queue.pace.InFlight--
+		if k.result.Err != nil {
+			e.unstored = append(e.unstored, k)
+			e.halt(fmt.Sprintf("results cannot be stored: %v", k.result.Err))
+		}
+		e.finish(k.job.item, k.result)
+	}
 }
 
 // insist writes, and tries again for StoreWait at most. What is written was paid
@@ -44,18 +110,12 @@ func (e *engine) save(ctx context.Context, it *Item, res Result) error {
 	return e.store(ctx, res.Evaluation)
 }
 
-// An unstored result is one that could not be stored when it came.
-type unstored struct {
-	item   *Item
-	result Result
-}
-
 // storeRest tries the unstored results once more, together and then one by one:
 // the disk may have room again. What still is not stored is in the summary.
 func (e *engine) storeRest(s *Summary) error {
 	var evs []store.Evaluation
 	for _, u := range e.unstored {
-		if u.item.Keep == nil {
+		if u.job.item.Keep == nil {
 			evs = append(evs, u.result.Evaluation)
 		}
 	}
@@ -63,12 +123,12 @@ func (e *engine) storeRest(s *Summary) error {
 	var errs []error
 	end := time.Now().Add(e.config.StoreWait)
 	for _, u := range e.unstored {
-		if together && u.item.Keep == nil {
+		if together && u.job.item.Keep == nil {
 			continue
 		}
 		err := u.result.Err
 		if time.Now().Before(end) { // each may wait for a lock as long as the database lets it
-			err = e.save(context.Background(), u.item, u.result)
+			err = e.save(context.Background(), u.job.item, u.result)
 		}
 		if err != nil {
 			s.Unstored = append(s.Unstored, u.result.Key)

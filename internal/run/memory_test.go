@@ -75,7 +75,6 @@ func (m *memory) Evaluations(context.Context, store.Query) iter.Seq2[store.Evalu
 	}
 }
 func (m *memory) Attempts(context.Context, string, string) ([]audit.Attempt, error) { return nil, nil }
-func (m *memory) Summary(context.Context, store.Query) ([]store.Line, error)        { return nil, nil }
 func (m *memory) Counted(context.Context, []string) (map[string][]int64, error) {
 	return nil, nil
 }
