@@ -292,7 +292,7 @@ func TestAStoreThatFails(t *testing.T) {
 	t.Run("until the end", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := &memory{fails: func(put int) error {
-				if put > 20 {
+				if put > 5 {
 					return full
 				}
 				return nil
