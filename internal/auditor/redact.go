@@ -83,6 +83,9 @@ func maskPieces(s, k string) string {
 	upTo := make([]*piece, len(k)) // by how much of the secret is there when it ends
 	for i := range len(s) {
 		first := i == 0 || s[i-1] != '"' // no other piece begins elsewhere than a string
+		if i < done || first && s[i] != k[0] {
+			continue
+		}
 		for from := range len(k) {
 			if i < done || from > 0 && first {
 				break
@@ -103,6 +106,9 @@ func maskPieces(s, k string) string {
 				upTo[last] = &piece{i, end, before}
 			}
 		}
+	}
+	if done == 0 {
+		return s
 	}
 	return out.String() + s[done:]
 }

@@ -23,8 +23,9 @@ type engine struct {
 	order    []*queue          // in a fixed order, so that equal runs do equal things
 	ended    chan ending
 	over     chan struct{}    // closed when nobody takes an ending any more
-	flying   map[*job]*queue  // tries under way
-	gathered []kept           // to be stored together,
+	flying   map[*job]bool    // tries under way
+	hands    chan func()      // to a goroutine that waits for something to do: a new one grows its stack anew
+	gathered []*job           // to be stored together,
 	due      <-chan time.Time // at the latest then, unless
 	storing  bool             // others are being stored
 	budget   Budget
@@ -36,20 +37,19 @@ type engine struct {
 	why      error             // what stopped the run from outside
 	halted   string            // why nothing more is sent at all
 	stops    []string
-	unstored []kept
+	unstored []*job
 	cut      context.CancelCauseFunc // ends the tries in flight
 }
 
 // An ending is the end of a try, or of the storing of outcomes.
 type ending struct {
-	queue *queue
-	job   *job
-	try   Try
-	kept  []kept
+	job  *job
+	try  Try
+	kept []*job
 }
 
 func newEngine(p *Plan, c Config, r *Run) *engine {
-	e := &engine{plan: p, config: c, out: r, queues: map[string]*queue{}, ended: make(chan ending), over: make(chan struct{}), flying: map[*job]*queue{},
+	e := &engine{plan: p, config: c, out: r, queues: map[string]*queue{}, ended: make(chan ending), over: make(chan struct{}), hands: make(chan func()), flying: map[*job]bool{},
 		budget: Budget{Limit: c.Budget}, stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
 	e.state = State{Planned: len(p.items), tally: tally{}}
 	for _, i := range p.ask {
@@ -83,6 +83,7 @@ func (e *engine) run(ctx context.Context) {
 	if e.config.Budget == 0 && len(e.plan.ask) > 0 {
 		e.halt("the budget is 0: this is an estimate, and nothing is sent")
 	}
+	defer close(e.hands)
 	defer close(e.over)
 	stop := ctx.Done()
 	var grace, patience <-chan time.Time
@@ -216,7 +217,7 @@ func (e *engine) abandon(l *queue, j *job, why string) {
 	}
 	j.last.Evaluation.Detail += " (not tried again: " + why + ")"
 	e.state.InFlight++
-	e.gather(l, j)
+	e.gather(j)
 }
 
 // begin sends one try off.
@@ -227,8 +228,22 @@ func (e *engine) begin(work context.Context, l *queue, j *job, lease Lease) {
 	if j.item.Grant != nil && lease.Most > 0 {
 		j.item.Grant(lease.Most)
 	}
-	e.flying[j] = l
-	go func() { e.report(ending{queue: l, job: j, try: attempt(work, j.item)}) }()
+	e.flying[j] = true
+	e.hand(func() { e.report(ending{job: j, try: attempt(work, j.item)}) })
+}
+
+// hand has something done beside the engine.
+func (e *engine) hand(do func()) {
+	select {
+	case e.hands <- do:
+	default:
+		go func() {
+			for do != nil {
+				do()
+				do = <-e.hands // nil at the end of the run
+			}
+		}()
+	}
 }
 
 // report hands an ending to the engine, as long as there is one.
@@ -242,15 +257,15 @@ func (e *engine) report(end ending) {
 // abandonAll gives up the tries that go on although they were told to end: a run that
 // waits for one of them would never end. What they cost is unknown.
 func (e *engine) abandonAll() {
-	for j, l := range e.flying {
+	for j := range e.flying {
 		delete(e.flying, j)
 		j.given = true
 		why := "it did not end when it was told to"
 		j.last = errored(j.item, why)
 		j.last.Attempts = []audit.Attempt{{Error: why}}
 		j.attempts = append(j.attempts, j.last.Attempts...)
-		Lose(&e.budget, &l.pace, j.lease)
-		e.gather(l, j)
+		Lose(&e.budget, &j.queue.pace, j.lease)
+		e.gather(j)
 	}
 }
 
@@ -279,7 +294,8 @@ func (e *engine) take(work context.Context, end ending) {
 		e.stored(end.kept)
 		return
 	}
-	l, j := end.queue, end.job
+	j := end.job
+	l := j.queue
 	if j.given { // it came too late
 		return
 	}
@@ -303,7 +319,7 @@ func (e *engine) take(work context.Context, end ending) {
 		e.tell(Event{Kind: Retry, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
 		return
 	}
-	e.gather(l, j)
+	e.gather(j)
 }
 
 // stop ends all work of a provider or a reviewer. The first reason stays.

@@ -19,22 +19,14 @@ import (
 // its own costs more than the trial did.
 const gathering = 2 * time.Millisecond
 
-// A kept is a job whose outcome is stored, and how that went.
-type kept struct {
-	queue  *queue
-	job    *job
-	result Result
-}
-
 // gather has the outcome of a job stored, which holds its place until then.
-func (e *engine) gather(l *queue, j *job) {
-	l.pace.InFlight++
-	k := kept{queue: l, job: j}
+func (e *engine) gather(j *job) {
+	j.queue.pace.InFlight++
 	if j.item.Keep != nil {
-		go e.keep([]kept{k})
+		e.hand(func() { e.keep([]*job{j}) })
 		return
 	}
-	if e.gathered = append(e.gathered, k); len(e.gathered) == 1 {
+	if e.gathered = append(e.gathered, j); len(e.gathered) == 1 {
 		e.due = time.After(gathering)
 	}
 }
@@ -45,26 +37,24 @@ func (e *engine) keepGathered() {
 	if e.storing || len(e.gathered) == 0 || e.due != nil && len(e.flying) > 0 {
 		return
 	}
-	e.storing, e.due = true, nil
-	go e.keep(e.gathered)
-	e.gathered = nil
+	all := e.gathered
+	e.gathered, e.storing, e.due = nil, true, nil
+	e.hand(func() { e.keep(all) })
 }
 
 // keep completes evaluations, stores them, and reports back. Those that cannot be stored
 // together are stored one by one: a bad row does not take its neighbours with it.
-func (e *engine) keep(all []kept) {
+func (e *engine) keep(all []*job) {
 	evs := make([]store.Evaluation, len(all))
-	for i := range all {
-		j := all[i].job
+	for i, j := range all {
 		evs[i] = row(e.config.Run.ID, j.item, j.last.Evaluation, j.tries, j.attempts)
-		all[i].result = Result{Key: j.item.Key, Outcome: evs[i].Outcome, Evaluation: evs[i], Value: j.last.Value}
+		j.result = Result{Key: j.item.Key, Outcome: evs[i].Outcome, Evaluation: evs[i], Value: j.last.Value}
 	}
 	if len(all) == 1 || e.store(context.Background(), evs...) != nil {
 		var alone sync.WaitGroup
-		for i := range all {
+		for _, j := range all {
 			alone.Go(func() {
-				k := &all[i]
-				k.result.Err = e.insist(func(ctx context.Context) error { return e.save(ctx, k.job.item, k.result) })
+				j.result.Err = e.insist(func(ctx context.Context) error { return e.save(ctx, j.item, j.result) })
 			})
 		}
 		alone.Wait()
@@ -73,18 +63,18 @@ func (e *engine) keep(all []kept) {
 }
 
 // stored takes in what was stored, or could not be.
-func (e *engine) stored(all []kept) {
-	for _, k := range all {
-		if k.job.item.Keep == nil {
+func (e *engine) stored(all []*job) {
+	for _, j := range all {
+		if j.item.Keep == nil {
 			e.storing = false
 		}
 		e.state.InFlight--
-		k.queue.pace.InFlight--
-		if k.result.Err != nil {
-			e.unstored = append(e.unstored, k)
-			e.halt(fmt.Sprintf("results cannot be stored: %v", k.result.Err))
+		j.queue.pace.InFlight--
+		if j.result.Err != nil {
+			e.unstored = append(e.unstored, j)
+			e.halt(fmt.Sprintf("results cannot be stored: %v", j.result.Err))
 		}
-		e.finish(k.job.item, k.result)
+		e.finish(j.item, j.result)
 	}
 }
 
@@ -115,7 +105,7 @@ func (e *engine) save(ctx context.Context, it *Item, res Result) error {
 func (e *engine) storeRest(s *Summary) error {
 	var evs []store.Evaluation
 	for _, u := range e.unstored {
-		if u.job.item.Keep == nil {
+		if u.item.Keep == nil {
 			evs = append(evs, u.result.Evaluation)
 		}
 	}
@@ -123,12 +113,12 @@ func (e *engine) storeRest(s *Summary) error {
 	var errs []error
 	end := time.Now().Add(e.config.StoreWait)
 	for _, u := range e.unstored {
-		if together && u.job.item.Keep == nil {
+		if together && u.item.Keep == nil {
 			continue
 		}
 		err := u.result.Err
 		if time.Now().Before(end) { // each may wait for a lock as long as the database lets it
-			err = e.save(context.Background(), u.job.item, u.result)
+			err = e.save(context.Background(), u.item, u.result)
 		}
 		if err != nil {
 			s.Unstored = append(s.Unstored, u.result.Key)

@@ -22,12 +22,14 @@ type queue struct {
 // A job is an item on its way.
 type job struct {
 	item     *Item
+	queue    *queue
 	tries    int
 	attempts []audit.Attempt
 	last     Try
 	at       time.Time // when it may be tried again
 	lease    Lease     // of the try under way
 	given    bool      // up: the try under way did not end when it was told to
+	result   Result    // as it is stored
 }
 
 // peek gives the job that is due: one that waited for another try before one
@@ -52,7 +54,7 @@ func (l *queue) first() *job {
 // plan may be a million of them.
 func (l *queue) fresh() *job {
 	if l.next == nil && len(l.queue) > 0 {
-		l.next = &job{item: l.queue[0]}
+		l.next = &job{item: l.queue[0], queue: l}
 		l.queue[0], l.queue = nil, l.queue[1:]
 	}
 	return l.next
