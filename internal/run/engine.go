@@ -51,17 +51,17 @@ type ending struct {
 func newEngine(p *Plan, c Config, r *Run) *engine {
 	e := &engine{plan: p, config: c, out: r, queues: map[string]*queue{}, ended: make(chan ending), over: make(chan struct{}), hands: make(chan func()), flying: map[*job]bool{},
 		budget: Budget{Limit: c.Budget}, stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
-	e.state = State{Planned: len(p.items), tally: tally{}}
+	e.state = State{Planned: p.items.Count, tally: tally{}}
+	e.left = p.Estimate.Expected
 	for _, i := range p.ask {
-		it := &p.items[i]
-		l, ok := e.queues[it.Provider]
+		name := p.Provider(i)
+		l, ok := e.queues[name]
 		if !ok {
-			l = &queue{provider: it.Provider, pace: Pace{Most: c.Concurrency}}
-			e.queues[it.Provider] = l
+			l = &queue{provider: name, pace: Pace{Most: c.Concurrency}, items: p.items}
+			e.queues[name] = l
 			e.order = append(e.order, l)
 		}
-		l.queue = append(l.queue, it)
-		e.left += it.Cost.Expected
+		l.queue = append(l.queue, i)
 	}
 	return e
 }
@@ -72,13 +72,9 @@ func (e *engine) run(ctx context.Context) {
 	defer cut(nil)
 	e.cut = cut
 	e.tell(Event{Kind: Began})
-	for i := range e.plan.items {
-		it := &e.plan.items[i]
-		if ev, ok := e.plan.reused[it.Key]; ok {
-			e.finish(it, Result{Outcome: ev.Outcome, Evaluation: ev, Reused: true})
-		} else if it.Earlier != nil && !e.config.Force {
-			e.finish(it, *it.Earlier)
-		}
+	for i := range e.plan.settled {
+		it := e.plan.items.At(int(e.plan.settled[i].number))
+		e.finish(&it, e.plan.settled[i].result(&it))
 	}
 	if e.config.Budget == 0 && len(e.plan.ask) > 0 {
 		e.halt("the budget is 0: this is an estimate, and nothing is sent")

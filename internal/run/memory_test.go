@@ -96,3 +96,14 @@ func (m *memory) Audits(context.Context, store.Query) iter.Seq2[store.Audit, err
 func (m *memory) ByID(context.Context, []int64) iter.Seq2[store.Evaluation, error] {
 	return func(func(store.Evaluation, error) bool) {}
 }
+
+// nothing stores nothing.
+type nothing struct{ *memory }
+
+func (nothing) Begin(context.Context, store.Run) error                  { return nil }
+func (nothing) Finish(context.Context, store.Run) error                 { return nil }
+func (nothing) Put(context.Context, ...store.Evaluation) error          { return nil }
+func (nothing) Reuse(context.Context, string, []store.Evaluation) error { return nil }
+func (nothing) Answered(context.Context, []string) (map[string]store.Evaluation, error) {
+	return nil, nil
+}
