@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"assay/audit"
@@ -19,8 +20,7 @@ type engine struct {
 	config Config
 	out    *Run
 
-	queues   map[string]*queue // by provider
-	order    []*queue          // in a fixed order, so that equal runs do equal things
+	queues   []*queue // one a provider, in a fixed order, so that equal runs do equal things
 	ended    chan ending
 	over     chan struct{}    // closed when nobody takes an ending any more
 	flying   map[*job]bool    // tries under way
@@ -49,19 +49,13 @@ type ending struct {
 }
 
 func newEngine(p *Plan, c Config, r *Run) *engine {
-	e := &engine{plan: p, config: c, out: r, queues: map[string]*queue{}, ended: make(chan ending), over: make(chan struct{}), hands: make(chan func()), flying: map[*job]bool{},
+	e := &engine{plan: p, config: c, out: r, ended: make(chan ending), over: make(chan struct{}), hands: make(chan func()), flying: map[*job]bool{},
 		budget: Budget{Limit: c.Budget}, stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
 	e.state = State{Planned: p.items.Count, tally: tally{}}
 	e.left = p.Estimate.Expected
-	for _, i := range p.ask {
-		name := p.Provider(i)
-		l, ok := e.queues[name]
-		if !ok {
-			l = &queue{provider: name, pace: Pace{Most: c.Concurrency}, items: p.items}
-			e.queues[name] = l
-			e.order = append(e.order, l)
-		}
-		l.queue = append(l.queue, i)
+	for at, name := range p.providers {
+		asked := slices.DeleteFunc(slices.Clone(p.ask), func(i int32) bool { return int(p.provider[i]) != at })
+		e.queues = append(e.queues, &queue{provider: name, pace: Pace{Most: c.Concurrency}, items: p.items, queue: asked})
 	}
 	return e
 }
@@ -72,10 +66,8 @@ func (e *engine) run(ctx context.Context) {
 	defer cut(nil)
 	e.cut = cut
 	e.tell(Event{Kind: Began})
-	for i := range e.plan.settled {
-		it := e.plan.items.At(int(e.plan.settled[i].number))
-		e.finish(&it, e.plan.settled[i].result(&it))
-	}
+	e.plan.settle(e.finish)
+	e.plan.settled, e.plan.reused = nil, nil // a run may be long
 	if e.config.Budget == 0 && len(e.plan.ask) > 0 {
 		e.halt("the budget is 0: this is an estimate, and nothing is sent")
 	}
@@ -127,7 +119,7 @@ func (e *engine) run(ctx context.Context) {
 }
 
 func (e *engine) idle() bool {
-	for _, l := range e.order {
+	for _, l := range e.queues {
 		if l.first() != nil {
 			return false
 		}
@@ -138,7 +130,7 @@ func (e *engine) idle() bool {
 // dispatch begins every try that may begin now and gives the time at which the
 // next one may, where that is a matter of time alone.
 func (e *engine) dispatch(work context.Context) (wake time.Time) {
-	for _, l := range e.order {
+	for _, l := range e.queues {
 		if t := e.send(work, l); !t.IsZero() && (wake.IsZero() || t.Before(wake)) {
 			wake = t
 		}

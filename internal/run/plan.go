@@ -114,15 +114,15 @@ type Plan struct {
 	provider  []uint16 // of each item, in providers
 	providers []string
 	settled   []settled
-	digests   []digest // of the keys, sorted
+	reused    []*store.Evaluation // of those of settled that have one; none where results are discarded
+	digests   []digest            // of the keys, sorted
 }
 
 // A settled item is not asked: an earlier run answered it.
 type settled struct {
-	id         int64             // of the stored evaluation
-	evaluation *store.Evaluation // nil where results are discarded
-	number     int32
-	outcome    int8 // in audit.Outcomes; below 0: the item itself has the result
+	id      int64 // of the stored evaluation
+	number  int32
+	outcome int8 // in audit.Outcomes; below 0: the item itself has the result
 }
 
 // A digest stands for a key, which takes more room.
@@ -136,7 +136,8 @@ func digestOf(key string) digest {
 // planning is what a plan is made of, and what it does not need afterwards.
 type planning struct {
 	*Plan
-	families map[string][]int32
+	families map[string]int32 // numbers of their own
+	family   []int32          // of each item
 	asked    []bool
 }
 
@@ -154,7 +155,7 @@ func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 		return nil, errors.New("run: nothing is planned: a run of nothing proves nothing")
 	}
 	n := items.Count
-	p := planning{&Plan{config: c, items: items, provider: make([]uint16, n), digests: make([]digest, n)}, map[string][]int32{}, make([]bool, n)}
+	p := planning{&Plan{config: c, items: items, provider: make([]uint16, n), digests: make([]digest, n)}, map[string]int32{}, make([]int32, n), make([]bool, n)}
 	p.Estimate = Estimate{Planned: n, Budget: c.Budget}
 	for from := 0; from < n; from += surveyed {
 		if err := p.survey(ctx, from, min(from+surveyed, n)); err != nil {
@@ -163,7 +164,7 @@ func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 	}
 	slices.Sort(p.Estimate.Unpriced)
 	p.Estimate.Reused = n - p.Estimate.Ask
-	p.ask = slices.DeleteFunc(order(p.families, p.digests, c.Seed), func(i int32) bool { return !p.asked[i] })
+	p.ask = slices.DeleteFunc(order(p.families, p.family, p.digests, c.Seed), func(i int32) bool { return !p.asked[i] })
 	slices.SortFunc(p.digests, func(a, b digest) int { return bytes.Compare(a[:], b[:]) })
 	for i := 1; i < n; i++ {
 		if p.digests[i] == p.digests[i-1] {
@@ -203,7 +204,10 @@ func (p *planning) survey(ctx context.Context, from, to int) error {
 	for k := range some {
 		it, i := &some[k], from+k
 		p.digests[i] = digestOf(it.Key)
-		p.families[it.Family] = append(p.families[it.Family], int32(i))
+		if _, ok := p.families[it.Family]; !ok {
+			p.families[it.Family] = int32(len(p.families))
+		}
+		p.family[i] = p.families[it.Family]
 		at := slices.Index(p.providers, it.Provider)
 		if at < 0 {
 			at, p.providers = len(p.providers), append(p.providers, it.Provider)
@@ -211,11 +215,10 @@ func (p *planning) survey(ctx context.Context, from, to int) error {
 		p.provider[i] = uint16(at)
 		ev := answered[it.Key]
 		if outcome := slices.Index(audit.Outcomes(), ev.Outcome); outcome >= 0 {
-			done := settled{id: ev.ID, number: int32(i), outcome: int8(outcome)}
+			p.settled = append(p.settled, settled{ev.ID, int32(i), int8(outcome)})
 			if !p.config.Discard {
-				done.evaluation = &ev
+				p.reused = append(p.reused, &ev)
 			}
-			p.settled = append(p.settled, done)
 		} else if it.Earlier != nil && !p.config.Force {
 			p.settled = append(p.settled, settled{number: int32(i), outcome: -1})
 		} else {
@@ -226,16 +229,23 @@ func (p *planning) survey(ctx context.Context, from, to int) error {
 	return nil
 }
 
-// result gives the result of an item that is settled.
-func (s *settled) result(it *Item) Result {
-	if s.outcome < 0 {
-		return *it.Earlier
+// settle calls do with each item that is settled, and its result.
+func (p *Plan) settle(do func(*Item, Result)) {
+	reused := p.reused
+	for _, s := range p.settled {
+		it := p.items.At(int(s.number))
+		res := Result{Reused: true}
+		switch {
+		case s.outcome < 0:
+			res = *it.Earlier
+		case len(reused) > 0:
+			res.Evaluation, reused = *reused[0], reused[1:]
+			fallthrough
+		default:
+			res.Outcome = audit.Outcomes()[s.outcome]
+		}
+		do(&it, res)
 	}
-	res := Result{Outcome: audit.Outcomes()[s.outcome], Reused: true}
-	if s.evaluation != nil {
-		res.Evaluation = *s.evaluation
-	}
-	return res
 }
 
 // twice says which item is planned twice.

@@ -64,7 +64,9 @@ func (p *Plan) Start(ctx context.Context) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{ID: c.Run.ID, plan: p, done: make(chan struct{})}
-	if !c.Discard {
+	if c.Discard {
+		p.digests = nil
+	} else {
 		r.slots = map[string]*slot{}
 	}
 	e := newEngine(p, c, r)

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -33,15 +32,7 @@ func (p *Plan) Providers() []string { return slices.Clone(p.providers) }
 func (p *Plan) Provider(number int32) string { return p.providers[p.provider[number]] }
 
 // Reused gives what the store answers already, where results are not discarded.
-func (p *Plan) Reused() iter.Seq[*store.Evaluation] {
-	return func(yield func(*store.Evaluation) bool) {
-		for i := range p.settled {
-			if ev := p.settled[i].evaluation; ev != nil && !yield(ev) {
-				return
-			}
-		}
-	}
-}
+func (p *Plan) Reused() []*store.Evaluation { return p.reused }
 
 // Identity names what is planned by its keys: two plans with equal identities do
 // the same work, in whatever order it was planned.

@@ -121,7 +121,7 @@ func (r *Run) Finish() (run.Summary, error) {
 // watch is the life of a run here.
 func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 	r.tell(run.Event{Kind: run.Began})
-	for ev := range r.plan.Reused() {
+	for _, ev := range r.plan.Reused() {
 		r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: *ev, Reused: true})
 	}
 	c := r.plan.Config()
