@@ -113,7 +113,7 @@ func BenchmarkEngine(b *testing.B) {
 			}
 		}
 		n = len(items)
-		plan, err := run.Prepare(b.Context(), run.Config{Store: st, Budget: 1, Concurrency: 8, Run: store.Run{Command: "bench", ScoreVersion: score.Version}}, items)
+		plan, err := run.Prepare(b.Context(), run.Config{Store: st, Budget: 1, Concurrency: 8, Run: store.Run{Command: "bench", ScoreVersion: score.Version}}, run.Listed(items))
 		require.NoError(b, err)
 		r, err := plan.Start(b.Context())
 		require.NoError(b, err)

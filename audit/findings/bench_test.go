@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"assay/audit"
 )
 
 // A sarifSource generates a SARIF file of about size bytes as it is read, so
@@ -205,4 +209,35 @@ func (p *peakReader) look() {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	p.peak = max(p.peak, m.HeapAlloc)
+}
+
+// BenchmarkEach reads a file of 900 MB with 3.6 million findings on disk, without a limit.
+// MB is the peak of the heap, garbage included.
+//
+//	go test -run '^$' -bench Each -benchtime 1x ./audit/findings
+func BenchmarkEach(b *testing.B) {
+	name := filepath.Join(b.TempDir(), "flood.sarif")
+	file, err := os.Create(name)
+	require.NoError(b, err)
+	defer file.Close()
+	result := `{"ruleId":"r","message":{"text":"m %d"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"src/f%d.go"},"region":{"startLine":7}}}],"properties":{"severity":"HIGH","cwe":"CWE-89","pad":"` + strings.Repeat("x", 48) + `"}},`
+	size, err := io.Copy(file, &flood{result: result, left: 900 << 20})
+	require.NoError(b, err)
+	b.SetBytes(size)
+	for b.Loop() {
+		_, err := file.Seek(0, io.SeekStart)
+		require.NoError(b, err)
+		src, n := &peakFile{peakReader{r: file}, file}, 0
+		_, err = Each(name, src, Options{MaxFindings: -1}, func(audit.Finding) error { n++; return nil })
+		require.NoError(b, err)
+		require.Greater(b, n, 3_600_000)
+		b.ReportMetric(float64(src.peak)/1e6, "MB")
+		b.ReportMetric(float64(n), "findings")
+	}
+}
+
+// A peakFile is a peakReader of a file that is read more than once.
+type peakFile struct {
+	peakReader
+	io.Seeker
 }

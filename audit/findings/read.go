@@ -62,6 +62,32 @@ const DefaultMaxFindings = 100_000
 // then. Report.CutShort says why the report shows an early end: it breaks off,
 // or its STATS differ from the findings that were read.
 func Read(name string, r io.Reader, opt Options) (audit.Report, error) {
+	return read(r, &collector{problems: &problems{name: name}, opt: opt})
+}
+
+// Each reads one report as Read does, and hands its findings to take, one by one: the
+// report that it gives has none. Of SARIF no more is held than the rules, artifacts and
+// other tables of its runs and the largest of its results, however many there are: r is
+// read twice, since tables may stand after the results. Of other JSON it is the largest
+// entry; a text is read whole. An error of take ends the reading and is given back.
+func Each(name string, r io.ReadSeeker, opt Options, take func(audit.Finding) error) (audit.Report, error) {
+	start, err := r.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return audit.Report{}, fmt.Errorf("%s: %w", name, err)
+	}
+	tables := &collector{problems: &problems{name: name}, opt: opt, surveys: true, give: func(audit.Finding) error { return errSurvey }}
+	_, _ = read(r, tables) // what is wrong with it, the second reading tells
+	if _, err := r.Seek(start, io.SeekStart); err != nil {
+		return audit.Report{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return read(r, &collector{problems: &problems{name: name}, opt: opt, runs: tables.runs, give: take})
+}
+
+// errSurvey ends a first reading of what needs none.
+var errSurvey = errors.New("it has no tables")
+
+func read(r io.Reader, c *collector) (audit.Report, error) {
+	name, opt := c.name, c.opt
 	br := decoded(r)
 	kind, err := sniff(br)
 	if err != nil {
@@ -76,7 +102,7 @@ func Read(name string, r io.Reader, opt Options) (audit.Report, error) {
 		return audit.Report{}, fmt.Errorf("%s: unknown format %q: expected sarif, json, text or auto", name, want)
 	}
 	rep := audit.Report{}
-	c := &collector{problems: &problems{name: name}, rep: &rep, opt: opt, max: opt.MaxFindings}
+	c.rep, c.max = &rep, opt.MaxFindings
 	if c.max == 0 {
 		c.max = DefaultMaxFindings
 	}
@@ -91,8 +117,11 @@ func Read(name string, r io.Reader, opt Options) (audit.Report, error) {
 	if errors.Is(err, ErrTruncated) {
 		rep.CutShort = err.Error()
 	}
-	rep.Problems = c.all()
 	number(rep.Findings)
+	if c.give != nil && len(rep.Findings) > 0 { // a text
+		err = errors.Join(err, c.giveAll())
+	}
+	rep.Problems = c.all()
 	return rep, err
 }
 
@@ -102,13 +131,34 @@ type collector struct {
 	rep *audit.Report
 	opt Options
 	max int
+
+	give    func(audit.Finding) error // nil: findings are gathered in rep
+	taken   int
+	surveys bool   // no results are read, and
+	runs    []*run // their runs kept, for the reading after it
 }
 
 func (c *collector) take(f audit.Finding) error {
-	if c.max > 0 && len(c.rep.Findings) >= c.max {
+	if c.max > 0 && c.taken >= c.max {
 		return fmt.Errorf("the report holds more than %d findings: reading ended at this limit (Options.MaxFindings)", c.max)
 	}
+	c.taken++
+	if c.give != nil && c.rep.Format != Text {
+		first(&f.ID, numbered(c.taken))
+		return c.give(f)
+	}
 	c.rep.Findings = append(c.rep.Findings, f)
+	return nil
+}
+
+// giveAll hands over what was gathered.
+func (c *collector) giveAll() error {
+	for _, f := range c.rep.Findings {
+		if err := c.give(f); err != nil {
+			return err
+		}
+	}
+	c.rep.Findings = nil
 	return nil
 }
 
@@ -116,11 +166,11 @@ func (c *collector) take(f audit.Finding) error {
 // so that a table can name them.
 func number(fs []audit.Finding) {
 	for i := range fs {
-		if fs[i].ID == "" {
-			fs[i].ID = "#" + strconv.Itoa(i+1)
-		}
+		first(&fs[i].ID, numbered(i+1))
 	}
 }
+
+func numbered(n int) string { return "#" + strconv.Itoa(n) }
 
 // decoded takes a UTF-8 mark away and turns UTF-16 (what a PowerShell
 // redirection writes) into UTF-8.

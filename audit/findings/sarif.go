@@ -209,6 +209,7 @@ type run struct {
 	logical    []logical
 	read       sarifResult
 	refs       []*reference // one a finding
+	tables     *runPaths    // of an earlier reading: findings are brought together at once
 	held       map[reference]*reference
 	overrides  map[string]string
 	workdir    string
@@ -223,8 +224,15 @@ func readRuns(s *stream, c *collector) error {
 		s.dec.PeekKind()
 		r := &run{stream: s, collector: c, line: s.line(), from: len(c.rep.Findings), bases: map[string]artifact{}, held: map[reference]*reference{}, counts: map[string]int{},
 			overrides: map[string]string{}}
+		if n <= len(c.runs) {
+			c.runs[n-1].collector = c
+			r.tables = c.runs[n-1].paths()
+		}
 		err := s.object(func(name []byte) error { return r.member(string(name)) })
 		r.resolve()
+		if c.surveys {
+			c.runs = append(c.runs, r)
+		}
 		return err
 	})
 	if err == nil && n == 0 {
@@ -250,6 +258,12 @@ func (r *run) member(name string) error {
 		return r.components(&r.taxonomies, "taxa")
 	case "results":
 		r.results = r.results || r.dec.PeekKind() == '['
+		if r.surveys {
+			return r.array(func(int) error {
+				r.stream.line() // the lines before it are forgotten
+				return r.dec.SkipValue()
+			})
+		}
 		return r.array(func(int) error { return r.result() })
 	case "artifacts":
 		return r.array(func(int) error {

@@ -75,6 +75,9 @@ func (rp *runPaths) path(key string, line int) string {
 	if p, ok := rp.memo[key]; ok || key == "" {
 		return p
 	}
+	if len(rp.memo) > maxKnown {
+		clear(rp.memo)
+	}
 	p := rp.find(key, line, 0)
 	rp.memo[key] = p
 	return p

@@ -18,30 +18,34 @@ func (r *run) resolve() {
 	paths := r.paths()
 	first(&r.rep.Root, paths.root)
 	for i := range r.refs {
-		f, ref := &r.rep.Findings[r.from+i], r.refs[i]
-		rule := r.ruleOf(f, ref)
-		if f.Description == "" && ref.message != "" {
-			f.Description = rule.Messages[ref.message].Text
-		}
-		f.CWEs = r.cwes(f, ref, rule)
-		f.Severity = r.severity(f, ref, rule)
-		first(&f.Title, rule.Short.Text)
-		if ref.more != nil {
-			f.Description = withArguments(f.Description, ref.args)
-		}
-		f.Description = plainLinks(f.Description)
-		if ref.function > 0 && int(ref.function) <= len(r.logical) {
-			first(&f.Function, r.logical[ref.function-1].function())
-		}
-		f.File = paths.path(f.File, f.Pos.Line)
-		for _, list := range [][]audit.Step{f.Trace, f.Others} {
-			for j := range list {
-				list[j].File = paths.path(list[j].File, f.Pos.Line)
-			}
-		}
+		r.complete(&r.rep.Findings[r.from+i], r.refs[i], paths)
 	}
 	for _, what := range sorted(r.counts) {
 		r.add(r.line, "%d %s", r.counts[what], what)
+	}
+}
+
+// complete brings a finding together with what it refers to.
+func (r *run) complete(f *audit.Finding, ref *reference, paths *runPaths) {
+	rule := r.ruleOf(f, ref)
+	if f.Description == "" && ref.message != "" {
+		f.Description = rule.Messages[ref.message].Text
+	}
+	f.CWEs = r.cwes(f, ref, rule)
+	f.Severity = r.severity(f, ref, rule)
+	first(&f.Title, rule.Short.Text)
+	if ref.more != nil {
+		f.Description = withArguments(f.Description, ref.args)
+	}
+	f.Description = plainLinks(f.Description)
+	if ref.function > 0 && int(ref.function) <= len(r.logical) {
+		first(&f.Function, r.logical[ref.function-1].function())
+	}
+	f.File = paths.path(f.File, f.Pos.Line)
+	for _, list := range [][]audit.Step{f.Trace, f.Others} {
+		for j := range list {
+			list[j].File = paths.path(list[j].File, f.Pos.Line)
+		}
 	}
 }
 

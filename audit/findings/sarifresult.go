@@ -48,6 +48,10 @@ func (r *run) result() error {
 	if s.Kind == "open" {
 		first(&f.Suppressed, "kind open: the tool could not decide")
 	}
+	if r.tables != nil {
+		r.tables.run.complete(&f, &ref, r.tables)
+		return r.take(f)
+	}
 	if err := r.take(f); err != nil {
 		return err
 	}

@@ -56,7 +56,9 @@ type ChatConfig struct {
 // makes one request for a review (and another where the server turns a parameter
 // down); trying again is the caller's business.
 type chat struct {
-	config ChatConfig
+	config   ChatConfig
+	masker   masker // of the key
+	settings string
 	// What the server turned down so far.
 	plain      atomic.Bool // no JSON schema
 	toolless   atomic.Bool // no tools
@@ -92,7 +94,8 @@ func newChat(c ChatConfig) (*chat, error) {
 	if c.Client == nil {
 		c.Client = &http.Client{Transport: newTransport(), CheckRedirect: stay}
 	}
-	return &chat{config: c}, nil
+	return &chat{config: c, masker: newMasker(c.Key),
+		settings: fmt.Sprintf("chat 1 model %s at %s max_tokens %d", c.Model.ID, u.Host, c.MaxTokens)}, nil
 }
 
 // Name is as in results.db.
@@ -108,10 +111,7 @@ func (c *chat) Close() error {
 }
 
 // Settings holds what changes answers: model, server, limit. It holds no key.
-func (c *chat) Settings() string {
-	u, _ := url.Parse(c.config.BaseURL)
-	return fmt.Sprintf("chat 1 model %s at %s max_tokens %d", c.config.Model.ID, u.Host, c.config.MaxTokens)
-}
+func (c *chat) Settings() string { return c.settings }
 
 // schema is what a model is asked to answer in where the server offers it. The
 // explanation comes first: what a model writes before its verdict, it can use.
@@ -272,7 +272,7 @@ func (c *chat) withoutKey(r audit.Review) audit.Review {
 	return r
 }
 
-func (c *chat) redact(s string) string { return Redact(s, c.config.Key) }
+func (c *chat) redact(s string) string { return maskForms(c.masker.mask(s)) }
 
 // clean keeps the error and removes the key from its text.
 func (c *chat) clean(err error) error {

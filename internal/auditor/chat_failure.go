@@ -145,9 +145,13 @@ func (f *failure) fill(e apiError) {
 // put it into the body once the model has begun.
 func (c *chat) embedded(got *reply, a audit.Attempt) *failure {
 	f := &failure{attempt: a, status: http.StatusBadGateway, provider: c}
+	choice := got.answer()
+	if !failed(got.Error) && choice != nil && !failed(choice.Error) && choice.FinishReason != "error" {
+		return nil
+	}
 	said := c.redact(string(got.raw))
 	var e apiError
-	switch choice := got.answer(); {
+	switch {
 	case failed(got.Error):
 		_ = json.Unmarshal([]byte(said), &e)
 		if got.Object == "error" || e.Error.Message == "" {
@@ -159,12 +163,10 @@ func (c *chat) embedded(got *reply, a audit.Attempt) *failure {
 		return f
 	case failed(choice.Error):
 		_ = json.Unmarshal([]byte(c.redact(string(choice.Error))), &e.Error)
-	case choice.FinishReason == "error":
+	default:
 		f.text = "the model's host broke off (finish_reason error)"
 		f.attempt.Transient = true
 		return f
-	default:
-		return nil
 	}
 	f.body = strings.ToLower(said)
 	f.fill(e)

@@ -28,6 +28,8 @@ type reply struct {
 	text     []byte // of a stream: the answer so far
 	thought  []byte // of a stream: the reasoning so far
 	written  int    // bytes that the model wrote, its reasoning included
+	before   []byte // of a stream: what stood before the text of the last event and
+	after    []byte // behind it, where it held nothing else of its own
 }
 
 // A choice is one answer of a completion. Of a stream, message is what the deltas
@@ -240,6 +242,11 @@ func (r *reply) add(data []byte) error {
 		return nil
 	}
 	r.raw = append(r.raw[:0], data...)
+	if more, ok := r.more(data); ok {
+		r.text = append(r.text, more...)
+		r.written += len(more)
+		return nil
+	}
 	var c reply
 	if err := json.Unmarshal(data, &c); err != nil {
 		return fmt.Errorf("%w: an event is no JSON: %w", errBroken, err)
@@ -259,7 +266,46 @@ func (r *reply) add(data []byte) error {
 			r.grow(&c.Choices[i])
 		}
 	}
+	r.remember(data, &c)
 	return nil
+}
+
+// more reads an event that differs from the one before it by its text alone. An answer
+// has hundreds of them, and to read each whole costs more than all the rest of it.
+func (r *reply) more(data []byte) (text string, ok bool) {
+	n := len(data) - len(r.after)
+	if r.before == nil || n < len(r.before) || !bytes.HasPrefix(data, r.before) || !bytes.HasSuffix(data, r.after) {
+		return "", false
+	}
+	return text, json.Unmarshal(data[len(r.before):n], &text) == nil
+}
+
+// remember keeps what stands around the text of an event that holds no more than that.
+func (r *reply) remember(data []byte, c *reply) {
+	r.before, r.after = nil, nil
+	key := []byte(`"content":`)
+	if len(c.Choices) != 1 || c.Choices[0].Index != 0 || c.Choices[0].Text != "" || bytes.Count(data, key) != 1 {
+		return
+	}
+	m := &c.Choices[0].Delta
+	if m.Content == "" || m.bytes() > len(m.Content) || len(m.Details)+len(m.ToolCalls) > 0 {
+		return
+	}
+	from := bytes.Index(data, key) + len(key)
+	for from < len(data) && data[from] == ' ' {
+		from++
+	}
+	to := from + 1
+	for to < len(data) && data[to] != '"' {
+		if data[to] == '\\' {
+			to++
+		}
+		to++
+	}
+	text := ""
+	if to < len(data) && json.Unmarshal(data[from:to+1], &text) == nil && text == string(m.Content) {
+		r.before, r.after = bytes.Clone(data[:from]), bytes.Clone(data[to+1:])
+	}
 }
 
 // grow adds a chunk's choice to the answer.

@@ -167,7 +167,7 @@ const maxEvent = maxResponse
 // empty line.
 func eachEvent(body io.Reader, take func(data []byte) error) error {
 	lines := bufio.NewScanner(body)
-	lines.Buffer(make([]byte, 0, 4<<10), maxEvent)
+	lines.Buffer(make([]byte, 0, 1<<10), maxEvent)
 	var data []byte
 	some := false
 	end := func() error {

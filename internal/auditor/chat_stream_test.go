@@ -25,6 +25,37 @@ const (
 	counted = `{"model":"m","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"cost":0.25}}`
 )
 
+// Events that differ by their text alone are put together as others are, whatever
+// stands in the text and wherever it is cut.
+func TestChatStreamsText(t *testing.T) {
+	text := "\"content\":\"x\", \\u0041 \\\" \n\t {}[] <&> \"finish_reason\":\"stop\" " + strings.Repeat("bad, and why: ", 20)
+	for piece := 1; piece < 40; piece++ {
+		r, _, err := once(t, mockapi.Reply{Content: text, Piece: piece})
+		require.NoError(t, err)
+		require.Equal(t, text, r.Raw)
+	}
+	same := func(content, more string) string {
+		return `{"choices":[{"index":0,"delta":{"role":"assistant","content": ` + content + more + `}}]}`
+	}
+	for _, c := range []struct {
+		raw, detail string
+		events      []string
+	}{
+		{"abé", "", []string{same(`"a"`, ""), same(`"b"`, ""), same(`null`, ""), same(`"\u00e9"`, ""), stop}},
+		{"abc", "", []string{same(`"a"`, `,"logprobs":{"content":"a"}`), same(`"b"`, `,"logprobs":{"content":"b"}`), same(`"c"`, ""), stop}},
+		{"", "no JSON", []string{same(`"a"`, ""), same(`"b" "c"`, ""), stop}},
+	} {
+		r, _, err := once(t, events(c.events...))
+		require.NoError(t, err)
+		require.Equal(t, c.raw, r.Raw)
+		require.Contains(t, r.Detail, c.detail)
+	}
+	r, _, err := once(t, events(same(`"a"`, `,"refusal":"No, "`), same(`"b"`, `,"refusal":"No, "`), stop))
+	require.NoError(t, err)
+	require.Equal(t, audit.Refused, r.Status)
+	require.Contains(t, r.Detail, "No, No,")
+}
+
 // Streams as servers write them.
 func TestChatStreams(t *testing.T) {
 	for _, c := range []struct {

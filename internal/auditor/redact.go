@@ -17,28 +17,51 @@ var keyForm = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{16,}|Bearer\s+[A-Za-z0-9
 // Redact replaces secrets in a text that is going to be kept or shown: those
 // given, in whatever way they are written, and whatever looks like a provider's
 // key.
-func Redact(s string, secrets ...string) string {
-	return keyForm.ReplaceAllString(Mask(s, secrets...), "[key]")
+func Redact(s string, secrets ...string) string { return maskForms(Mask(s, secrets...)) }
+
+// maskForms replaces whatever looks like a provider's key.
+func maskForms(s string) string {
+	if !strings.Contains(s, "sk-") && !strings.Contains(s, "Bearer") { // most texts: the expression is slow
+		return s
+	}
+	return keyForm.ReplaceAllString(s, "[key]")
 }
 
 // Mask replaces the secrets given: also where they are written in hex, in base64
 // (alone or within a longer text), for a URL or as a string of JSON, where a
 // stream's events hold a piece each, and what a cut has left of them.
 func Mask(s string, secrets ...string) string {
-	if s == "" {
-		return s
-	}
 	for _, k := range secrets {
-		if len(k) < 6 { // shorter ones are no keys, and would tear words apart
-			continue
-		}
-		s = strings.ReplaceAll(s, strconv.Quote(k), `"[key]"`)
-		for _, form := range written(k) {
-			s = strings.ReplaceAll(s, form, "[key]")
-		}
-		s = maskParts(maskPieces(s, k), k)
+		m := newMasker(k)
+		s = m.mask(s)
 	}
 	return s
+}
+
+// A masker hides one key, in all the ways in which it can stand in a text.
+type masker struct {
+	key    string
+	quoted string // as a string of Go or JSON
+	forms  []string
+}
+
+func newMasker(k string) masker {
+	if len(k) < 6 { // no key, and would tear words apart
+		return masker{}
+	}
+	return masker{k, strconv.Quote(k), written(k)}
+}
+
+// mask replaces the secret in a text.
+func (k *masker) mask(s string) string {
+	if s == "" || k.key == "" {
+		return s
+	}
+	s = strings.ReplaceAll(s, k.quoted, `"[key]"`)
+	for _, form := range k.forms {
+		s = strings.ReplaceAll(s, form, "[key]")
+	}
+	return maskParts(maskPieces(s, k.key), k.key)
 }
 
 // pieceGap is how far behind one another two pieces of a secret stand in a stream
@@ -60,6 +83,9 @@ func maskPieces(s, k string) string {
 	upTo := make([]*piece, len(k)) // by how much of the secret is there when it ends
 	for i := range len(s) {
 		first := i == 0 || s[i-1] != '"' // no other piece begins elsewhere than a string
+		if i < done || first && s[i] != k[0] {
+			continue
+		}
 		for from := range len(k) {
 			if i < done || from > 0 && first {
 				break
@@ -80,6 +106,9 @@ func maskPieces(s, k string) string {
 				upTo[last] = &piece{i, end, before}
 			}
 		}
+	}
+	if done == 0 {
+		return s
 	}
 	return out.String() + s[done:]
 }

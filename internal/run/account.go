@@ -25,8 +25,8 @@ func (e *engine) close() {
 		sum += r.Outcomes[o]
 	}
 	var errs []error
-	if sum != len(e.plan.items) || e.state.Done != sum {
-		errs = append(errs, fmt.Errorf("%w: planned %d, outcomes %d, done %d", ErrAccounting, len(e.plan.items), sum, e.state.Done))
+	if sum != e.plan.items.Count || e.state.Done != sum {
+		errs = append(errs, fmt.Errorf("%w: planned %d, outcomes %d, done %d", ErrAccounting, e.plan.items.Count, sum, e.state.Done))
 	}
 	s := Summary{Run: r, Unsure: e.budget.Unsure, Over: e.budget.Over, Stops: e.stops}
 	if err := e.storeRest(&s); err != nil {

@@ -105,7 +105,7 @@ func TestPricesThatAreNone(t *testing.T) {
 	for _, cost := range []run.Cost{{Expected: -1, Most: 1, Known: true}, {Most: -1, Known: true}, {Most: math.NaN(), Known: true}, {Expected: math.NaN(), Known: true}, {Most: math.Inf(1), Known: true}} {
 		it := items(trials(1, &reviewer{name: "m"}))
 		it[0].Cost = cost
-		_, err := run.Prepare(context.Background(), run.Config{Store: &memory{}, Budget: 5}, it)
+		_, err := run.Prepare(context.Background(), run.Config{Store: &memory{}, Budget: 5}, run.Listed(it))
 		require.ErrorContains(t, err, "expected numbers from 0")
 	}
 }
@@ -138,7 +138,7 @@ func TestATryThatNeverEnds(t *testing.T) {
 	m := &memory{}
 	ctx, cancel := context.WithCancel(context.Background())
 	its := items(trials(12, r))
-	p, err := run.Prepare(ctx, run.Config{Store: m, Budget: 100, Concurrency: 3, Grace: 20 * time.Millisecond}, its)
+	p, err := run.Prepare(ctx, run.Config{Store: m, Budget: 100, Concurrency: 3, Grace: 20 * time.Millisecond}, run.Listed(its))
 	require.NoError(t, err)
 	started, err := p.Start(ctx)
 	require.NoError(t, err)
@@ -175,7 +175,7 @@ func TestAKeeperThatFailsAtFirst(t *testing.T) {
 				kept.Add(1)
 				return nil
 			}}
-		p, err := run.Prepare(t.Context(), run.Config{Store: m, Budget: 1, StoreWait: 59 * time.Second}, []run.Item{it})
+		p, err := run.Prepare(t.Context(), run.Config{Store: m, Budget: 1, StoreWait: 59 * time.Second}, run.Listed([]run.Item{it}))
 		require.NoError(t, err)
 		r, err := p.Start(t.Context())
 		require.NoError(t, err)
@@ -194,7 +194,7 @@ func TestALockThatNeverGoesAway(t *testing.T) {
 		start := time.Now()
 		m := &memory{fails: func(int) error { time.Sleep(10 * time.Second); return errors.New("database is locked") }}
 		r := &reviewer{name: "m"}
-		p, err := run.Prepare(t.Context(), run.Config{Store: locked{m}, Budget: 1, Concurrency: 100}, items(trials(120, r)))
+		p, err := run.Prepare(t.Context(), run.Config{Store: locked{m}, Budget: 1, Concurrency: 100}, run.Listed(items(trials(120, r))))
 		require.NoError(t, err)
 		started, err := p.Start(t.Context())
 		require.NoError(t, err)
@@ -234,11 +234,10 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	wg.Wait()
 	sum := finish(t, ctx, run.Config{Store: db, Budget: 10}, items(ts))
 	require.Equal(t, 60, sum.State.Reused)
-	lines, err := db.Summary(ctx, store.Query{Run: sum.Run.ID})
-	require.NoError(t, err)
 	n := 0
-	for _, l := range lines {
-		n += l.Count
+	for _, err := range db.Summaries(ctx, store.Query{Run: sum.Run.ID}) {
+		require.NoError(t, err)
+		n++
 	}
 	require.Equal(t, 60, n)
 }

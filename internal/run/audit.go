@@ -76,7 +76,7 @@ func (a *Audit) Key() string {
 
 // AuditItems gives the work of audits that are kept in s. What s holds of them
 // already is in Item.Earlier.
-func AuditItems(ctx context.Context, s store.Store, audits []*Audit) ([]Item, error) {
+func AuditItems(ctx context.Context, s store.Store, audits []*Audit) (Items, error) {
 	items := make([]Item, len(audits))
 	var keys []string
 	for i, a := range audits {
@@ -92,11 +92,11 @@ func AuditItems(ctx context.Context, s store.Store, audits []*Audit) ([]Item, er
 		}
 	}
 	if len(keys) == 0 {
-		return items, nil
+		return Listed(items), nil
 	}
 	stored, err := s.Audited(ctx, keys)
 	if err != nil {
-		return nil, err
+		return Items{}, err
 	}
 	for i := range items {
 		row, ok := stored[items[i].Key]
@@ -105,12 +105,12 @@ func AuditItems(ctx context.Context, s store.Store, audits []*Audit) ([]Item, er
 		}
 		v, err := unpack(row.Kept)
 		if err != nil {
-			return nil, fmt.Errorf("run: the audit of %s by %s that is kept of %s cannot be read: %w: -force asks anew", row.Project, row.Auditor, row.Time.Format(time.DateTime), err)
+			return Items{}, fmt.Errorf("run: the audit of %s by %s that is kept of %s cannot be read: %w: -force asks anew", row.Project, row.Auditor, row.Time.Format(time.DateTime), err)
 		}
 		items[i].Earlier = &Result{Key: row.Trial, Outcome: row.Outcome, Reused: true, Value: v,
 			Evaluation: store.Evaluation{Run: row.Run, Trial: row.Trial, Time: row.Time, Model: row.Auditor, Outcome: row.Outcome, Status: audit.Answered, Tries: row.Tries, Usage: row.Usage}}
 	}
-	return items, nil
+	return Listed(items), nil
 }
 
 // try makes one run. One that ends early is tried once more, however often the

@@ -200,6 +200,6 @@ func TestAuditsKeepTheirBudget(t *testing.T) {
 	s, results = finishAudits(t, run.Config{Store: open(t), Budget: 3}, as)
 	require.Zero(t, s.State.Spent)
 	require.Equal(t, "no such program", results["p0/1"].Evaluation.Detail)
-	_, err := run.Prepare(context.Background(), run.Config{Store: open(t), Budget: math.Inf(1)}, nil)
+	_, err := run.Prepare(context.Background(), run.Config{Store: open(t), Budget: math.Inf(1)}, run.Items{})
 	require.ErrorContains(t, err, "nothing is planned")
 }

@@ -13,15 +13,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"assay/audit"
 	"assay/internal/run"
 	"assay/internal/run/mockapi"
-	"assay/internal/store"
 
 	"github.com/stretchr/testify/require"
 )
@@ -88,16 +88,18 @@ func TestBenchChild(t *testing.T) {
 	var o benchOrders
 	require.NoError(t, json.Unmarshal([]byte(text), &o))
 	start, ctx := time.Now(), context.Background()
+	if o.Base == "" {
+		many(t, o)
+		return
+	}
 	if o.Floor {
 		require.NoError(t, floor(o))
 		fmt.Printf("took %f\n", time.Since(start).Seconds())
 		return
 	}
-	s, err := store.Open(ctx, o.DB)
-	require.NoError(t, err)
+	s := openAt(t, o.DB)
 	ts := trials(o.Trials, modelAt(t, o.Base, time.Minute))
 	sum := finish(t, ctx, run.Config{Store: s, Budget: 1000, Concurrency: o.Concurrency}, items(ts))
-	require.NoError(t, s.Close())
 	require.Zero(t, sum.Unanswered())
 	fmt.Printf("took %f\n", time.Since(start).Seconds())
 }
@@ -229,45 +231,59 @@ func BenchmarkPace(b *testing.B) {
 	}
 }
 
-// Memory while running: bytes of heap in use per planned item at the end of a
-// run that keeps no results, and how much it grew between a tenth and the end.
+// A run whose results are discarded once they are stored, in a process of its own, with
+// items made when they are needed, a third of the trials of an earlier run: the peak of
+// its resident memory, and what each trial adds to it, from a tenth of the trials on.
+// ASSAY_TRIALS says how many trials (300,000).
+//
+//	ASSAY_TRIALS=1000000 go test -run '^$' -bench RunMemory -benchtime 1x -timeout 1h ./internal/run
 func BenchmarkRunMemory(b *testing.B) {
-	const n = 100_000
+	n := 300_000
+	if of, err := strconv.Atoi(os.Getenv("ASSAY_TRIALS")); err == nil {
+		n = of
+	}
+	exe, err := os.Executable()
+	require.NoError(b, err)
+	peak := func(n int) (mb, cpu float64) {
+		o, err := json.Marshal(benchOrders{DB: filepath.Join(b.TempDir(), "results.db"), Trials: n, Concurrency: 20})
+		require.NoError(b, err)
+		cmd := exec.Command(exe, "-test.run=^TestBenchChild$", "-test.timeout=1h")
+		cmd.Env = append(os.Environ(), benchEnv+"="+string(o))
+		out, err := cmd.CombinedOutput()
+		require.NoError(b, err, "%s", out)
+		return peakMemory(cmd.ProcessState), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	}
 	for b.Loop() {
-		var early, late uint64
-		heap := func() uint64 {
-			runtime.GC()
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			return m.HeapAlloc
-		}
-		done := 0
-		c := run.Config{Store: nothing{&memory{}}, Budget: math.Inf(1), Concurrency: 5, Discard: true, Progress: func(e run.Event) {
-			if e.Kind != run.Done {
-				return
-			}
-			switch done++; done {
-			case n / 10:
-				early = heap()
-			case n:
-				late = heap()
-			}
-		}}
-		its := items(trials(n, &reviewer{name: "m"}))
-		finish(b, context.Background(), c, its)
-		b.ReportMetric((float64(late)-float64(early))/1e6, "MB-growth")
-		b.ReportMetric(float64(late)/n, "B/item")
-		runtime.KeepAlive(its)
+		small, _ := peak(n / 10)
+		whole, cpu := peak(n)
+		b.ReportMetric(whole, "MB")
+		b.ReportMetric((whole-small)*1e6/(float64(n)*.9), "B/trial")
+		b.ReportMetric(cpu/float64(n)*1e6, "cpu-µs/trial")
+		b.ReportMetric(0, "ns/op")
 	}
 }
 
-// nothing stores nothing.
-type nothing struct{ *memory }
-
-func (nothing) Begin(context.Context, store.Run) error                  { return nil }
-func (nothing) Finish(context.Context, store.Run) error                 { return nil }
-func (nothing) Put(context.Context, ...store.Evaluation) error          { return nil }
-func (nothing) Reuse(context.Context, string, []store.Evaluation) error { return nil }
-func (nothing) Answered(context.Context, []string) (map[string]store.Evaluation, error) {
-	return nil, nil
+// many carries out a plan of trials made when they are needed: a third of them first, and
+// then all.
+func many(t *testing.T, o benchOrders) {
+	s := openAt(t, o.DB)
+	r := &reviewer{name: "m", provider: "p", settings: "s"}
+	one := trials(120, r)
+	of := func(n int) run.Items {
+		return run.Items{Count: n, At: func(i int) run.Item {
+			trial := one[i%len(one)]
+			trial.Index = i / len(one)
+			return trial.Item()
+		}}
+	}
+	for _, n := range []int{o.Trials / 3, o.Trials} {
+		p, err := run.Prepare(t.Context(), run.Config{Store: s, Budget: math.Inf(1), Concurrency: o.Concurrency, Discard: true}, of(n))
+		require.NoError(t, err)
+		started, err := p.Start(t.Context())
+		require.NoError(t, err)
+		sum, err := started.Finish()
+		require.NoError(t, err)
+		require.Equal(t, n, sum.State.Outcome(audit.OutcomeCorrect)+sum.State.Outcome(audit.OutcomeWrong))
+	}
+	require.EqualValues(t, o.Trials, r.asked.Load())
 }

@@ -161,18 +161,13 @@ func (e Estimate) String() string {
 	return s
 }
 
-func estimate(items []Item, ask []int, budget float64) Estimate {
-	e := Estimate{Planned: len(items), Ask: len(ask), Reused: len(items) - len(ask), Budget: budget}
-	unpriced := map[string]bool{}
-	for _, i := range ask {
-		if c := items[i].Cost; c.Known {
-			e.Expected += c.Expected
-			e.Most += c.Most
-		} else if name := items[i].Reviewer; !unpriced[name] {
-			unpriced[name] = true
-			e.Unpriced = append(e.Unpriced, name)
-		}
+// add counts an item that is asked.
+func (e *Estimate) add(it *Item) {
+	e.Ask++
+	if it.Cost.Known {
+		e.Expected += it.Cost.Expected
+		e.Most += it.Cost.Most
+	} else if !slices.Contains(e.Unpriced, it.Reviewer) {
+		e.Unpriced = append(e.Unpriced, it.Reviewer)
 	}
-	slices.Sort(e.Unpriced)
-	return e
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"assay/audit"
@@ -19,11 +20,14 @@ type engine struct {
 	config Config
 	out    *Run
 
-	queues   map[string]*queue // by provider
-	order    []*queue          // in a fixed order, so that equal runs do equal things
+	queues   []*queue // one a provider, in a fixed order, so that equal runs do equal things
 	ended    chan ending
-	over     chan struct{}   // closed when nobody takes an ending any more
-	flying   map[*job]*queue // tries under way
+	over     chan struct{}    // closed when nobody takes an ending any more
+	flying   map[*job]bool    // tries under way
+	hands    chan func()      // to a goroutine that waits for something to do: a new one grows its stack anew
+	gathered []*job           // to be stored together,
+	due      <-chan time.Time // at the latest then, unless
+	storing  bool             // others are being stored
 	budget   Budget
 	state    State
 	began    time.Time
@@ -33,33 +37,25 @@ type engine struct {
 	why      error             // what stopped the run from outside
 	halted   string            // why nothing more is sent at all
 	stops    []string
-	unstored []unstored
+	unstored []*job
 	cut      context.CancelCauseFunc // ends the tries in flight
 }
 
-// An ending is the end of a try (stored false) or of its storing (true).
+// An ending is the end of a try, or of the storing of outcomes.
 type ending struct {
-	queue  *queue
-	job    *job
-	try    Try
-	stored bool
-	result Result
+	job  *job
+	try  Try
+	kept []*job
 }
 
 func newEngine(p *Plan, c Config, r *Run) *engine {
-	e := &engine{plan: p, config: c, out: r, queues: map[string]*queue{}, ended: make(chan ending), over: make(chan struct{}), flying: map[*job]*queue{},
+	e := &engine{plan: p, config: c, out: r, ended: make(chan ending), over: make(chan struct{}), hands: make(chan func()), flying: map[*job]bool{},
 		budget: Budget{Limit: c.Budget}, stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
-	e.state = State{Planned: len(p.items), tally: tally{}}
-	for _, i := range p.ask {
-		it := &p.items[i]
-		l, ok := e.queues[it.Provider]
-		if !ok {
-			l = &queue{provider: it.Provider, pace: Pace{Most: c.Concurrency}}
-			e.queues[it.Provider] = l
-			e.order = append(e.order, l)
-		}
-		l.queue = append(l.queue, it)
-		e.left += it.Cost.Expected
+	e.state = State{Planned: p.items.Count, tally: tally{}}
+	e.left = p.Estimate.Expected
+	for at, name := range p.providers {
+		asked := slices.DeleteFunc(slices.Clone(p.ask), func(i int32) bool { return int(p.provider[i]) != at })
+		e.queues = append(e.queues, &queue{provider: name, pace: Pace{Most: c.Concurrency}, items: p.items, queue: asked})
 	}
 	return e
 }
@@ -70,17 +66,12 @@ func (e *engine) run(ctx context.Context) {
 	defer cut(nil)
 	e.cut = cut
 	e.tell(Event{Kind: Began})
-	for i := range e.plan.items {
-		it := &e.plan.items[i]
-		if ev, ok := e.plan.reused[it.Key]; ok {
-			e.finish(it, Result{Outcome: ev.Outcome, Evaluation: ev, Reused: true})
-		} else if it.Earlier != nil && !e.config.Force {
-			e.finish(it, *it.Earlier)
-		}
-	}
+	e.plan.settle(e.finish)
+	e.plan.settled, e.plan.reused = nil, nil // a run may be long
 	if e.config.Budget == 0 && len(e.plan.ask) > 0 {
 		e.halt("the budget is 0: this is an estimate, and nothing is sent")
 	}
+	defer close(e.hands)
 	defer close(e.over)
 	stop := ctx.Done()
 	var grace, patience <-chan time.Time
@@ -93,6 +84,7 @@ func (e *engine) run(ctx context.Context) {
 			grace = time.After(e.config.Grace)
 		}
 		wake := e.dispatch(work)
+		e.keepGathered()
 		if e.state.InFlight == 0 && e.idle() {
 			break
 		}
@@ -109,6 +101,8 @@ func (e *engine) run(ctx context.Context) {
 		select {
 		case end := <-e.ended:
 			e.take(work, end)
+		case <-e.due:
+			e.due = nil
 		case <-woken:
 		case <-grace:
 			e.cut(e.why)
@@ -125,7 +119,7 @@ func (e *engine) run(ctx context.Context) {
 }
 
 func (e *engine) idle() bool {
-	for _, l := range e.order {
+	for _, l := range e.queues {
 		if l.first() != nil {
 			return false
 		}
@@ -136,7 +130,7 @@ func (e *engine) idle() bool {
 // dispatch begins every try that may begin now and gives the time at which the
 // next one may, where that is a matter of time alone.
 func (e *engine) dispatch(work context.Context) (wake time.Time) {
-	for _, l := range e.order {
+	for _, l := range e.queues {
 		if t := e.send(work, l); !t.IsZero() && (wake.IsZero() || t.Before(wake)) {
 			wake = t
 		}
@@ -211,8 +205,7 @@ func (e *engine) abandon(l *queue, j *job, why string) {
 	}
 	j.last.Evaluation.Detail += " (not tried again: " + why + ")"
 	e.state.InFlight++
-	l.pace.InFlight++
-	go e.keep(l, j)
+	e.gather(j)
 }
 
 // begin sends one try off.
@@ -223,8 +216,22 @@ func (e *engine) begin(work context.Context, l *queue, j *job, lease Lease) {
 	if j.item.Grant != nil && lease.Most > 0 {
 		j.item.Grant(lease.Most)
 	}
-	e.flying[j] = l
-	go func() { e.report(ending{queue: l, job: j, try: attempt(work, j.item)}) }()
+	e.flying[j] = true
+	e.hand(func() { e.report(ending{job: j, try: attempt(work, j.item)}) })
+}
+
+// hand has something done beside the engine.
+func (e *engine) hand(do func()) {
+	select {
+	case e.hands <- do:
+	default:
+		go func() {
+			for do != nil {
+				do()
+				do = <-e.hands // nil at the end of the run
+			}
+		}()
+	}
 }
 
 // report hands an ending to the engine, as long as there is one.
@@ -238,16 +245,15 @@ func (e *engine) report(end ending) {
 // abandonAll gives up the tries that go on although they were told to end: a run that
 // waits for one of them would never end. What they cost is unknown.
 func (e *engine) abandonAll() {
-	for j, l := range e.flying {
+	for j := range e.flying {
 		delete(e.flying, j)
 		j.given = true
 		why := "it did not end when it was told to"
 		j.last = errored(j.item, why)
 		j.last.Attempts = []audit.Attempt{{Error: why}}
 		j.attempts = append(j.attempts, j.last.Attempts...)
-		Lose(&e.budget, &l.pace, j.lease)
-		l.pace.InFlight++ // held until it is stored
-		go e.keep(l, j)
+		Lose(&e.budget, &j.queue.pace, j.lease)
+		e.gather(j)
 	}
 }
 
@@ -270,19 +276,14 @@ func attempt(ctx context.Context, it *Item) (t Try) {
 	return it.Do(ctx)
 }
 
-// take handles the end of a try or of its storing.
+// take handles the end of a try or of the storing of some.
 func (e *engine) take(work context.Context, end ending) {
-	l, j := end.queue, end.job
-	if end.stored {
-		e.state.InFlight--
-		l.pace.InFlight--
-		if end.result.Err != nil {
-			e.unstored = append(e.unstored, unstored{j.item, end.result})
-			e.halt(fmt.Sprintf("results cannot be stored: %v", end.result.Err))
-		}
-		e.finish(j.item, end.result)
+	if end.kept != nil {
+		e.stored(end.kept)
 		return
 	}
+	j := end.job
+	l := j.queue
 	if j.given { // it came too late
 		return
 	}
@@ -306,8 +307,7 @@ func (e *engine) take(work context.Context, end ending) {
 		e.tell(Event{Kind: Retry, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
 		return
 	}
-	l.pace.InFlight++ // held until it is stored
-	go e.keep(l, j)
+	e.gather(j)
 }
 
 // stop ends all work of a provider or a reviewer. The first reason stays.

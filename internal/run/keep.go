@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"assay/audit"
@@ -14,12 +15,67 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// keep completes a job's evaluation, stores it, and reports back.
-func (e *engine) keep(l *queue, j *job) {
-	ev := row(e.config.Run.ID, j.item, j.last.Evaluation, j.tries, j.attempts)
-	res := Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value}
-	res.Err = e.insist(func(ctx context.Context) error { return e.save(ctx, j.item, res) })
-	e.report(ending{queue: l, job: j, stored: true, result: res})
+// gathering is how long an outcome waits for others to be stored with: a transaction of
+// its own costs more than the trial did.
+const gathering = 2 * time.Millisecond
+
+// gather has the outcome of a job stored, which holds its place until then.
+func (e *engine) gather(j *job) {
+	j.queue.pace.InFlight++
+	if j.item.Keep != nil {
+		e.hand(func() { e.keep([]*job{j}) })
+		return
+	}
+	if e.gathered = append(e.gathered, j); len(e.gathered) == 1 {
+		e.due = time.After(gathering)
+	}
+}
+
+// keepGathered stores what was gathered, when it has waited or nothing more can come,
+// and what was stored before is.
+func (e *engine) keepGathered() {
+	if e.storing || len(e.gathered) == 0 || e.due != nil && len(e.flying) > 0 {
+		return
+	}
+	all := e.gathered
+	e.gathered, e.storing, e.due = nil, true, nil
+	e.hand(func() { e.keep(all) })
+}
+
+// keep completes evaluations, stores them, and reports back. Those that cannot be stored
+// together are stored one by one: a bad row does not take its neighbours with it.
+func (e *engine) keep(all []*job) {
+	evs := make([]store.Evaluation, len(all))
+	for i, j := range all {
+		evs[i] = row(e.config.Run.ID, j.item, j.last.Evaluation, j.tries, j.attempts)
+		j.result = Result{Key: j.item.Key, Outcome: evs[i].Outcome, Evaluation: evs[i], Value: j.last.Value}
+	}
+	if len(all) == 1 || e.store(context.Background(), evs...) != nil {
+		var alone sync.WaitGroup
+		for _, j := range all {
+			alone.Go(func() {
+				j.result.Err = e.insist(func(ctx context.Context) error { return e.save(ctx, j.item, j.result) })
+			})
+		}
+		alone.Wait()
+	}
+	e.report(ending{kept: all})
+}
+
+// stored takes in what was stored, or could not be.
+func (e *engine) stored(all []*job) {
+	for _, j := range all {
+		if j.item.Keep == nil {
+			e.storing = false
+		}
+		e.state.InFlight--
+		j.queue.pace.InFlight--
+		if j.result.Err != nil {
+			e.unstored = append(e.unstored, j)
+			e.halt(fmt.Sprintf("results cannot be stored: %v", j.result.Err))
+		}
+		e.finish(j.item, j.result)
+	}
 }
 
 // insist writes, and tries again for StoreWait at most. What is written was paid
@@ -42,12 +98,6 @@ func (e *engine) save(ctx context.Context, it *Item, res Result) error {
 		return it.Keep(ctx, res)
 	}
 	return e.store(ctx, res.Evaluation)
-}
-
-// An unstored result is one that could not be stored when it came.
-type unstored struct {
-	item   *Item
-	result Result
 }
 
 // storeRest tries the unstored results once more, together and then one by one:

@@ -57,7 +57,7 @@ func TestChild(t *testing.T) {
 	defer s.Close()
 	ts := trials(o.Trials, modelAt(t, o.Base, 20*time.Second))
 	p, err := run.Prepare(ctx, run.Config{Store: s, Budget: math.Inf(1), Concurrency: 8, StoreWait: 200 * time.Millisecond,
-		FirstWait: 10 * time.Millisecond, Run: store.Run{Command: "the child"}}, items(ts))
+		FirstWait: 10 * time.Millisecond, Run: store.Run{Command: "the child"}}, run.Listed(items(ts)))
 	require.NoError(t, err)
 	r, err := p.Start(ctx)
 	if err != nil {

@@ -75,7 +75,6 @@ func (m *memory) Evaluations(context.Context, store.Query) iter.Seq2[store.Evalu
 	}
 }
 func (m *memory) Attempts(context.Context, string, string) ([]audit.Attempt, error) { return nil, nil }
-func (m *memory) Summary(context.Context, store.Query) ([]store.Line, error)        { return nil, nil }
 func (m *memory) Counted(context.Context, []string) (map[string][]int64, error) {
 	return nil, nil
 }
@@ -96,4 +95,15 @@ func (m *memory) Audits(context.Context, store.Query) iter.Seq2[store.Audit, err
 
 func (m *memory) ByID(context.Context, []int64) iter.Seq2[store.Evaluation, error] {
 	return func(func(store.Evaluation, error) bool) {}
+}
+
+// nothing stores nothing.
+type nothing struct{ *memory }
+
+func (nothing) Begin(context.Context, store.Run) error                  { return nil }
+func (nothing) Finish(context.Context, store.Run) error                 { return nil }
+func (nothing) Put(context.Context, ...store.Evaluation) error          { return nil }
+func (nothing) Reuse(context.Context, string, []store.Evaluation) error { return nil }
+func (nothing) Answered(context.Context, []string) (map[string]store.Evaluation, error) {
+	return nil, nil
 }

@@ -1,40 +1,50 @@
 package run
 
 import (
+	"bytes"
+	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 )
 
-// order gives the indices of items in the order in which they are sent: families
+// order gives the numbers of items in the order in which they are sent: families
 // shuffled, items shuffled within each, then one of each family in turn. So a
 // run that stops early has seen something of everything, and kindred cases do
-// not stand side by side. Equal seeds and items give equal orders.
-func order(items []Item, seed uint64) []int {
+// not stand side by side. Equal seeds and items give equal orders, however the items
+// are numbered.
+func order(families map[string]int32, family []int32, digests []digest, seed uint64) []int32 {
 	rng := rand.New(rand.NewPCG(seed, 0x5eed))
-	families := make(map[string][]int)
-	var names []string
-	for i := range items {
-		f := items[i].Family
-		if _, ok := families[f]; !ok {
-			names = append(names, f)
-		}
-		families[f] = append(families[f], i)
-	}
-	slices.Sort(names)
+	members := byFamily(family, len(families))
+	names := slices.Sorted(maps.Keys(families))
 	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	for _, n := range names {
-		f := families[n]
-		slices.SortFunc(f, func(a, b int) int { return strings.Compare(items[a].Key, items[b].Key) })
+		f := members[families[n]]
+		slices.SortFunc(f, func(a, b int32) int { return bytes.Compare(digests[a][:], digests[b][:]) })
 		rng.Shuffle(len(f), func(i, j int) { f[i], f[j] = f[j], f[i] })
 	}
-	out := make([]int, 0, len(items))
-	for round := 0; len(out) < len(items); round++ {
+	out := make([]int32, 0, len(digests))
+	for round := 0; len(out) < len(digests); round++ {
 		for _, n := range names {
-			if f := families[n]; round < len(f) {
+			if f := members[families[n]]; round < len(f) {
 				out = append(out, f[round])
 			}
 		}
+	}
+	return out
+}
+
+// byFamily gives the numbers of each of n families' items, in as much room as they take.
+func byFamily(family []int32, n int) [][]int32 {
+	counts := make([]int, n)
+	for _, f := range family {
+		counts[f]++
+	}
+	all, out := make([]int32, len(family)), make([][]int32, n)
+	for f, count := range counts {
+		out[f], all = all[:0:count], all[count:]
+	}
+	for i, f := range family {
+		out[f] = append(out[f], int32(i))
 	}
 	return out
 }

@@ -219,7 +219,7 @@ func (p *Pace) saturated(a float64, at time.Time) {
 		p.Vain += measurement
 	}
 	p.Rate = max(p.lowest(a), min(p.Rate, max(m, p.Rate/4)))
-	p.Gain = .01
+	p.Gain = min(.01, .6/float64(p.InFlight+1)) // those under way are answered before the next refusal is heard
 	if a < 1 {
 		p.Gain = .5 // an outage: when it ends, the rate means nothing
 	}

@@ -218,7 +218,7 @@ func TestWorkersKeepUp(t *testing.T) {
 					ratio, refused := share(max(400, int(20*rate)), int(times*rate), workers, g)
 					at := fmt.Sprintf("%v a second, Retry-After %s, %d workers, concurrency %v: ratio %.2f, refused %.1f %%", rate, after, workers, times*rate, ratio, 100*refused)
 					t.Log(at)
-					if ratio > 1.2 || refused > .06 {
+					if ratio > 1.2 || refused > .05 {
 						t.Error("FAIL", at)
 					}
 				}
@@ -251,7 +251,7 @@ func TestPaceKeepsUp(t *testing.T) {
 		noise   float64
 		stated  bool
 		ratio   float64 // 0: 1.2
-		refused float64 // 0: 0.05
+		refused float64 // 0: 0.05; more where the rate is still sought after a quarter
 	}{
 		{name: "5 a second", rate: steady(5), mean: 5, burst: 1},
 		{name: "50 a second", rate: steady(50), mean: 50, burst: 1},
@@ -259,7 +259,7 @@ func TestPaceKeepsUp(t *testing.T) {
 		{name: "little burst", rate: steady(50), mean: 50, burst: .2},
 		{name: "much burst", rate: steady(50), mean: 50, burst: 3},
 		{name: "Retry-After", rate: steady(50), mean: 50, burst: 1, after: second},
-		{name: "Retry-After, much burst", rate: steady(50), mean: 50, burst: 3, after: second},
+		{name: "Retry-After, much burst", rate: steady(50), mean: 50, burst: 3, after: second, refused: .06},
 		{name: "Retry-After, little burst", rate: steady(50), mean: 50, burst: .2, after: second, ratio: 1.3},
 		{name: "more", rate: changes(50, 100), mean: 75, burst: 1, refused: .08},
 		{name: "less", rate: changes(100, 25), mean: 60, burst: 1, refused: .08},
@@ -278,7 +278,7 @@ func TestPaceKeepsUp(t *testing.T) {
 					ratio, refused := drive(max(400, int(20*c.mean)), most, g)
 					at := fmt.Sprintf("latency %s, concurrency %d: ratio %.2f, refused %.1f %%", latency, most, ratio, 100*refused)
 					t.Log(at)
-					if ratio > cmp.Or(c.ratio, 1.2) || refused > cmp.Or(c.refused, .06) {
+					if ratio > cmp.Or(c.ratio, 1.2) || refused > cmp.Or(c.refused, .05) {
 						t.Error("FAIL", at)
 					}
 				}

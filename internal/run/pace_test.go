@@ -292,13 +292,13 @@ func TestAStoreThatFails(t *testing.T) {
 	t.Run("until the end", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := &memory{fails: func(put int) error {
-				if put > 20 {
+				if put > 5 {
 					return full
 				}
 				return nil
 			}}
 			r := &reviewer{name: "m"}
-			p, err := run.Prepare(t.Context(), run.Config{Store: m, Budget: math.Inf(1), Concurrency: 4}, items(trials(60, r)))
+			p, err := run.Prepare(t.Context(), run.Config{Store: m, Budget: math.Inf(1), Concurrency: 4}, run.Listed(items(trials(60, r))))
 			require.NoError(t, err)
 			started, err := p.Start(t.Context())
 			require.NoError(t, err)
@@ -343,7 +343,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reviewer{name: "m", wait: func(context.Context) { time.Sleep(time.Minute) }}
 		its := items(trials(1, r))
-		p, err := run.Prepare(t.Context(), run.Config{Store: &memory{}, Budget: math.Inf(1)}, its)
+		p, err := run.Prepare(t.Context(), run.Config{Store: &memory{}, Budget: math.Inf(1)}, run.Listed(its))
 		require.NoError(t, err)
 		started, err := p.Start(t.Context())
 		require.NoError(t, err)

@@ -1,16 +1,20 @@
 package run
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"assay/audit"
 	"assay/internal/store"
 )
 
@@ -89,59 +93,173 @@ func newID(now time.Time) string {
 	return now.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(b)
 }
 
-// A Plan is a run that has not begun.
-type Plan struct {
-	Estimate Estimate
-	config   Config
-	items    []Item
-	ask      []int                       // indices of items to ask, in order
-	reused   map[string]store.Evaluation // by key
+// Items are what is planned: how many, and each by its number. At makes one when it is
+// needed, since a plan may be of millions, and equal ones for equal numbers.
+type Items struct {
+	Count int
+	At    func(i int) Item
 }
+
+// Listed gives items that are there already.
+func Listed(items []Item) Items {
+	return Items{len(items), func(i int) Item { return items[i] }}
+}
+
+// A Plan is a run that has not begun. Of each item it holds some tens of bytes.
+type Plan struct {
+	Estimate  Estimate
+	config    Config
+	items     Items
+	ask       []int32  // numbers of the items to ask, in order
+	provider  []uint16 // of each item, in providers
+	providers []string
+	settled   []settled
+	reused    []*store.Evaluation // of those of settled that have one; none where results are discarded
+	digests   []digest            // of the keys, sorted
+}
+
+// A settled item is not asked: an earlier run answered it.
+type settled struct {
+	id      int64 // of the stored evaluation
+	number  int32
+	outcome int8 // in audit.Outcomes; below 0: the item itself has the result
+}
+
+// A digest stands for a key, which takes more room.
+type digest [16]byte
+
+func digestOf(key string) digest {
+	sum := sha256.Sum256([]byte(key))
+	return digest(sum[:16])
+}
+
+// planning is what a plan is made of, and what it does not need afterwards.
+type planning struct {
+	*Plan
+	families map[string]int32 // numbers of their own
+	family   []int32          // of each item
+	asked    []bool
+}
+
+// surveyed is how many items are looked at together, as their answers are looked up.
+const surveyed = 2000
 
 // Prepare plans items. It reads from the store what is answered already, and
 // sends nothing. No items, two with one key, and a reviewer without a price under
 // a finite budget are errors.
-func Prepare(ctx context.Context, c Config, items []Item) (*Plan, error) {
+func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	if len(items) == 0 {
+	if items.Count == 0 {
 		return nil, errors.New("run: nothing is planned: a run of nothing proves nothing")
 	}
-	seen := make(map[string]bool, len(items))
-	var reusable []string
-	for i := range items {
-		it := &items[i]
-		if it.Key == "" || it.Do == nil {
-			return nil, fmt.Errorf("run: item %d of %s has no key or nothing to do", i, it.Reviewer)
-		}
-		if seen[it.Key] {
-			return nil, fmt.Errorf("run: %s of %s is planned twice", it.Reviewer, it.Family)
-		}
-		if c := it.Cost; !(c.Expected >= 0 && c.Most >= 0) || math.IsInf(c.Most, 1) { // NaN compares as false
-			return nil, fmt.Errorf("run: %s of %s costs $%v, at most $%v: expected numbers from 0", it.Reviewer, it.Family, c.Expected, c.Most)
-		}
-		seen[it.Key] = true
-		if it.Reusable && !c.Force {
-			reusable = append(reusable, it.Key)
+	n := items.Count
+	p := planning{&Plan{config: c, items: items, provider: make([]uint16, n), digests: make([]digest, n)}, map[string]int32{}, make([]int32, n), make([]bool, n)}
+	p.Estimate = Estimate{Planned: n, Budget: c.Budget}
+	for from := 0; from < n; from += surveyed {
+		if err := p.survey(ctx, from, min(from+surveyed, n)); err != nil {
+			return nil, err
 		}
 	}
-	p := &Plan{config: c, items: items}
-	if len(reusable) > 0 {
-		var err error
-		if p.reused, err = c.Store.Answered(ctx, reusable); err != nil {
-			return nil, fmt.Errorf("run: looking up what is answered already: %w", err)
+	slices.Sort(p.Estimate.Unpriced)
+	p.Estimate.Reused = n - p.Estimate.Ask
+	p.ask = slices.DeleteFunc(order(p.families, p.family, p.digests, c.Seed), func(i int32) bool { return !p.asked[i] })
+	slices.SortFunc(p.digests, func(a, b digest) int { return bytes.Compare(a[:], b[:]) })
+	for i := 1; i < n; i++ {
+		if p.digests[i] == p.digests[i-1] {
+			return nil, p.twice(p.digests[i])
 		}
 	}
-	for _, i := range order(items, c.Seed) {
-		if _, ok := p.reused[items[i].Key]; !ok && (items[i].Earlier == nil || c.Force) {
-			p.ask = append(p.ask, i)
-		}
-	}
-	p.Estimate = estimate(items, p.ask, c.Budget)
 	if len(p.Estimate.Unpriced) > 0 && c.Budget > 0 && !math.IsInf(c.Budget, 1) {
 		return nil, fmt.Errorf("run: no price is known for %s, so no budget can hold: add the price to fixtures/models.md, or run with -budget none",
 			strings.Join(p.Estimate.Unpriced, ", "))
 	}
-	return p, nil
+	return p.Plan, nil
+}
+
+// survey takes in some of the items.
+func (p *planning) survey(ctx context.Context, from, to int) error {
+	some := make([]Item, 0, to-from)
+	var reusable []string
+	for i := from; i < to; i++ {
+		it := p.items.At(i)
+		if it.Key == "" || it.Do == nil {
+			return fmt.Errorf("run: item %d of %s has no key or nothing to do", i, it.Reviewer)
+		}
+		if c := it.Cost; !(c.Expected >= 0 && c.Most >= 0) || math.IsInf(c.Most, 1) { // NaN compares as false
+			return fmt.Errorf("run: %s of %s costs $%v, at most $%v: expected numbers from 0", it.Reviewer, it.Family, c.Expected, c.Most)
+		}
+		if it.Reusable && !p.config.Force {
+			reusable = append(reusable, it.Key)
+		}
+		some = append(some, it)
+	}
+	answered, err := map[string]store.Evaluation(nil), error(nil)
+	if len(reusable) > 0 {
+		if answered, err = p.config.Store.Answered(ctx, reusable); err != nil {
+			return fmt.Errorf("run: looking up what is answered already: %w", err)
+		}
+	}
+	for k := range some {
+		it, i := &some[k], from+k
+		p.digests[i] = digestOf(it.Key)
+		if _, ok := p.families[it.Family]; !ok {
+			p.families[it.Family] = int32(len(p.families))
+		}
+		p.family[i] = p.families[it.Family]
+		at := slices.Index(p.providers, it.Provider)
+		if at < 0 {
+			at, p.providers = len(p.providers), append(p.providers, it.Provider)
+		}
+		p.provider[i] = uint16(at)
+		ev := answered[it.Key]
+		if outcome := slices.Index(audit.Outcomes(), ev.Outcome); outcome >= 0 {
+			p.settled = append(p.settled, settled{ev.ID, int32(i), int8(outcome)})
+			if !p.config.Discard {
+				p.reused = append(p.reused, &ev)
+			}
+		} else if it.Earlier != nil && !p.config.Force {
+			p.settled = append(p.settled, settled{number: int32(i), outcome: -1})
+		} else {
+			p.asked[i] = true
+			p.Estimate.add(it)
+		}
+	}
+	return nil
+}
+
+// settle calls do with each item that is settled, and its result.
+func (p *Plan) settle(do func(*Item, Result)) {
+	reused := p.reused
+	for _, s := range p.settled {
+		it := p.items.At(int(s.number))
+		res := Result{Reused: true}
+		switch {
+		case s.outcome < 0:
+			res = *it.Earlier
+		case len(reused) > 0:
+			res.Evaluation, reused = *reused[0], reused[1:]
+			fallthrough
+		default:
+			res.Outcome = audit.Outcomes()[s.outcome]
+		}
+		do(&it, res)
+	}
+}
+
+// twice says which item is planned twice.
+func (p *Plan) twice(d digest) error {
+	for i := range p.items.Count {
+		if it := p.items.At(i); digestOf(it.Key) == d {
+			return fmt.Errorf("run: %s of %s is planned twice", it.Reviewer, it.Family)
+		}
+	}
+	return errors.New("run: an item is planned twice, and is another each time that it is asked for")
+}
+
+// planned reports whether an item has this key.
+func (p *Plan) planned(key string) bool {
+	_, ok := slices.BinarySearchFunc(p.digests, digestOf(key), func(a, b digest) int { return bytes.Compare(a[:], b[:]) })
+	return ok
 }

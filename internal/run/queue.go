@@ -13,7 +13,8 @@ import (
 type queue struct {
 	provider string
 	pace     Pace
-	queue    []*Item // not begun, in order
+	items    Items
+	queue    []int32 // numbers of those that were not begun, in order
 	next     *job    // the first of them, when it was looked at
 	delayed  delays  // to be tried again
 	stopped  string  // why nothing more is sent to it
@@ -22,12 +23,14 @@ type queue struct {
 // A job is an item on its way.
 type job struct {
 	item     *Item
+	queue    *queue
 	tries    int
 	attempts []audit.Attempt
 	last     Try
 	at       time.Time // when it may be tried again
 	lease    Lease     // of the try under way
 	given    bool      // up: the try under way did not end when it was told to
+	result   Result    // as it is stored
 }
 
 // peek gives the job that is due: one that waited for another try before one
@@ -48,12 +51,11 @@ func (l *queue) first() *job {
 	return l.fresh()
 }
 
-// fresh gives the first that was never begun. A job is made when its turn has come: a
-// plan may be a million of them.
+// fresh gives the first that was never begun. It is made when its turn has come.
 func (l *queue) fresh() *job {
 	if l.next == nil && len(l.queue) > 0 {
-		l.next = &job{item: l.queue[0]}
-		l.queue[0], l.queue = nil, l.queue[1:]
+		it := l.items.At(int(l.queue[0]))
+		l.next, l.queue = &job{item: &it, queue: l}, l.queue[1:]
 	}
 	return l.next
 }

@@ -17,10 +17,11 @@ var ErrAccounting = errors.New("run: the outcomes do not sum up to what was plan
 // A Run is a plan being carried out.
 type Run struct {
 	ID   string
+	plan *Plan
 	done chan struct{}
 
 	mu      sync.Mutex
-	slots   map[string]*slot // by key: nil before anybody waits and anything is there; no map when results are discarded
+	slots   map[string]*slot // by key, once anybody waits or anything is there; no map when results are discarded
 	summary Summary
 	err     error
 }
@@ -62,12 +63,11 @@ func (p *Plan) Start(ctx context.Context) (*Run, error) {
 	if c.Run, err = p.Record(ctx); err != nil {
 		return nil, err
 	}
-	r := &Run{ID: c.Run.ID, done: make(chan struct{})}
-	if !c.Discard {
-		r.slots = make(map[string]*slot, len(p.items))
-		for i := range p.items {
-			r.slots[p.items[i].Key] = nil
-		}
+	r := &Run{ID: c.Run.ID, plan: p, done: make(chan struct{})}
+	if c.Discard {
+		p.digests = nil
+	} else {
+		r.slots = map[string]*slot{}
 	}
 	e := newEngine(p, c, r)
 	go func() {
@@ -127,8 +127,8 @@ func (r *Run) deliver(res Result) {
 func (r *Run) slot(key string) *slot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s, ok := r.slots[key]
-	if ok && s == nil {
+	s := r.slots[key]
+	if s == nil && r.slots != nil && r.plan.planned(key) {
 		s = &slot{ready: make(chan struct{})}
 		r.slots[key] = s
 	}

@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
@@ -17,29 +19,29 @@ import (
 func (p *Plan) Config() Config { return p.config }
 
 // Items gives everything that is planned.
-func (p *Plan) Items() []Item { return p.items }
+func (p *Plan) Items() Items { return p.items }
 
-// Ask gives what the store does not answer yet, in the order in which it is sent.
-func (p *Plan) Ask() []Item {
-	out := make([]Item, len(p.ask))
-	for i, at := range p.ask {
-		out[i] = p.items[at]
-	}
-	return out
-}
+// Ask gives the numbers of what the store does not answer yet, in the order in which
+// it is sent.
+func (p *Plan) Ask() []int32 { return p.ask }
 
-// Reused gives what the store answers already, by key.
-func (p *Plan) Reused() map[string]store.Evaluation { return p.reused }
+// Providers gives those of whom something is planned.
+func (p *Plan) Providers() []string { return slices.Clone(p.providers) }
+
+// Provider gives that of an item.
+func (p *Plan) Provider(number int32) string { return p.providers[p.provider[number]] }
+
+// Reused gives what the store answers already, where results are not discarded.
+func (p *Plan) Reused() []*store.Evaluation { return p.reused }
 
 // Identity names what is planned by its keys: two plans with equal identities do
 // the same work, in whatever order it was planned.
 func (p *Plan) Identity() string {
-	keys := make([]string, len(p.items))
-	for i := range p.items {
-		keys[i] = p.items[i].Key
+	h := sha256.New()
+	for i := range p.digests {
+		h.Write(p.digests[i][:])
 	}
-	slices.Sort(keys)
-	return hash(keys...)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Record records in the store that the run begins, and what it reuses. It gives
@@ -48,16 +50,20 @@ func (p *Plan) Record(ctx context.Context) (store.Run, error) {
 	r := p.config.Run
 	r.Started = time.Now().UTC().Truncate(time.Millisecond)
 	r.State = "running"
-	r.Planned, r.Reused = len(p.items), len(p.items)-len(p.ask)
+	r.Planned, r.Reused = p.items.Count, p.items.Count-len(p.ask)
 	if err := p.config.Store.Begin(ctx, r); err != nil {
 		return r, fmt.Errorf("run: %w", err)
 	}
-	reused := make([]store.Evaluation, 0, len(p.reused))
-	for _, e := range p.reused {
-		reused = append(reused, e)
-	}
-	if err := p.config.Store.Reuse(ctx, r.ID, reused); err != nil {
-		return r, fmt.Errorf("run: %w", err)
+	for some := range slices.Chunk(p.settled, surveyed) {
+		var evs []store.Evaluation
+		for i := range some {
+			if some[i].outcome >= 0 {
+				evs = append(evs, store.Evaluation{ID: some[i].id, Trial: p.items.At(int(some[i].number)).Key})
+			}
+		}
+		if err := p.config.Store.Reuse(ctx, r.ID, evs); err != nil {
+			return r, fmt.Errorf("run: %w", err)
+		}
 	}
 	return r, nil
 }

@@ -129,7 +129,7 @@ func TestOtherWork(t *testing.T) {
 		},
 		Keep: func(_ context.Context, r run.Result) error { kept = append(kept, r.Value); return nil }}
 	m := &memory{}
-	p, err := run.Prepare(context.Background(), run.Config{Store: m, Budget: math.Inf(1)}, []run.Item{it})
+	p, err := run.Prepare(context.Background(), run.Config{Store: m, Budget: math.Inf(1)}, run.Listed([]run.Item{it}))
 	require.NoError(t, err)
 	r, err := p.Start(context.Background())
 	require.NoError(t, err)
@@ -141,7 +141,7 @@ func TestOtherWork(t *testing.T) {
 	require.Equal(t, []any{42}, kept)
 	require.Empty(t, m.rows())
 
-	p, err = run.Prepare(context.Background(), run.Config{Store: m, Budget: math.Inf(1), Discard: true}, []run.Item{it})
+	p, err = run.Prepare(context.Background(), run.Config{Store: m, Budget: math.Inf(1), Discard: true}, run.Listed([]run.Item{it}))
 	require.NoError(t, err)
 	r, err = p.Start(context.Background())
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ type Audit struct {
 const auditColumns = "run_id, trial_key, timestamp, project, auditor, trial_index, outcome, detail, version, model, tries, early_ends, tokens_in, tokens_out, turns, usd, priced, wall_ms, kept"
 
 // insertAudit drops a second row for a trial of a run, as Put does.
-var insertAudit = "INSERT INTO audits (" + auditColumns + ") VALUES (" + places(1, 19) + ") ON CONFLICT (run_id, trial_key) DO NOTHING"
+var insertAudit = "INSERT INTO audits (" + auditColumns + ", attempts) VALUES (" + places(1, 20) + ") ON CONFLICT (run_id, trial_key) DO NOTHING"
 
 func auditValues(a *Audit) []any {
 	kept := a.Kept
@@ -44,37 +44,18 @@ func auditValues(a *Audit) []any {
 		a.Tries, a.EarlyEnds, a.Usage.TokensIn, a.Usage.TokensOut, a.Usage.Turns, a.Usage.USD, number(a.Usage.Priced), a.Wall.Milliseconds(), kept}
 }
 
-func (s *sqlStore) PutAudit(ctx context.Context, a Audit) (err error) {
+func (s *sqlStore) PutAudit(ctx context.Context, a Audit) error {
 	if s.readOnly {
 		return ErrReadOnly
 	}
 	if a.Run == "" || a.Trial == "" {
 		return fmt.Errorf("store: the audit of %s names no run or no trial", a.Project)
 	}
-	ctx = context.WithoutCancel(ctx) // what is written was paid for
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return s.wrap("writing an audit", err)
+	attempts, err := writeAttempts(a.Attempts)
+	if err == nil { // what is written was paid for, whoever goes away
+		_, err = s.db.ExecContext(context.WithoutCancel(ctx), insertAudit, append(auditValues(&a), attempts)...)
 	}
-	defer func() {
-		if err != nil {
-			_ = tx.Rollback()
-		}
-	}()
-	res, err := tx.ExecContext(ctx, insertAudit, auditValues(&a)...)
-	if err != nil {
-		return s.wrap("writing an audit", err)
-	}
-	if n, err := res.RowsAffected(); err == nil && n == 0 {
-		return tx.Commit()
-	}
-	e := Evaluation{Run: a.Run, Trial: a.Trial}
-	for n, at := range a.Attempts {
-		if _, err = tx.ExecContext(ctx, fmt.Sprintf(insertAttempts, tuples(1, attemptWidth)), attemptValues(&e, n, at)...); err != nil {
-			return s.wrap("writing an audit", err)
-		}
-	}
-	return s.wrap("writing an audit", tx.Commit())
+	return s.wrap("writing an audit", err)
 }
 
 func (s *sqlStore) Audited(ctx context.Context, trials []string) (map[string]Audit, error) {

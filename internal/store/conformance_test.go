@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,10 +71,10 @@ func TestConformance(t *testing.T) {
 				test func(*testing.T, engine)
 			}{
 				{"round trip", roundTrip}, {"one row for a trial of a run", once}, {"answered", answered},
-				{"summary", summary}, {"runs", runs}, {"seven columns", sevenColumns}, {"read only", readOnly},
+				{"reused", reused}, {"runs", runs}, {"seven columns", sevenColumns}, {"read only", readOnly},
 				{"many writers", manyWriters}, {"hostile text", hostileText}, {"closed", closed},
 				{"empty", empty}, {"opened together", openedTogether}, {"brief", brief}, {"by ID", byID},
-				{"odd types", oddTypes}, {"audits", audits},
+				{"odd types", oddTypes}, {"audits", audits}, {"older tables", olderTables},
 			} {
 				t.Run(c.name, func(t *testing.T) { c.test(t, e) })
 			}
@@ -186,7 +187,7 @@ func answered(t *testing.T, e engine) {
 	require.Empty(t, got["k1"].Reply)
 }
 
-func summary(t *testing.T, e engine) {
+func reused(t *testing.T, e engine) {
 	s, ctx := open(t, e.fresh(t)), context.Background()
 	var earlier []store.Evaluation
 	for i := range 10 {
@@ -211,29 +212,6 @@ func summary(t *testing.T, e engine) {
 	require.Subset(t, counted["r2"], []int64{earlier[0].ID, earlier[1].ID, earlier[2].ID})
 	require.Len(t, counted, 2)
 
-	line := func(o audit.Outcome, r store.Reason, n int) store.Line {
-		return store.Line{Model: "m", Prompt: "evaluation-prompt", Twin: "renamed", App: "shop", Family: "shop/list-orders",
-			Expected: audit.Bad, Outcome: o, Reason: r, Count: n, Latency: time.Duration(n) * 1500 * time.Millisecond,
-			Usage: audit.Usage{TokensIn: int64(n) * 1000, TokensOut: int64(n) * 50, USD: float64(n) * 0.0125, Priced: true}}
-	}
-	odd := line(audit.OutcomeWrong, store.ReasonWrong, 1)
-	odd.Model, odd.Usage.Priced = "other", false
-	near := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 })
-	for _, c := range []struct {
-		q    store.Query
-		want []store.Line
-	}{
-		{store.Query{Run: "r1"}, []store.Line{line(audit.OutcomeCorrect, store.ReasonRight, 5), line(audit.OutcomeWrong, store.ReasonWrong, 5)}},
-		{store.Query{Run: "r2"}, []store.Line{line(audit.OutcomeCorrect, store.ReasonRight, 2), line(audit.OutcomeWrong, store.ReasonWrong, 1), odd}},
-		{store.Query{Run: "r2", Model: "other"}, []store.Line{odd}},
-		{store.Query{}, []store.Line{line(audit.OutcomeCorrect, store.ReasonRight, 5), line(audit.OutcomeWrong, store.ReasonWrong, 5), odd}},
-		{store.Query{Model: "other"}, []store.Line{odd}},
-		{store.Query{Run: "none"}, []store.Line{}},
-	} {
-		got, err := s.Summary(ctx, c.q)
-		require.NoError(t, err)
-		require.Empty(t, cmp.Diff(c.want, got, near), "%+v: -want +got", c.q)
-	}
 	require.Len(t, all(t, s, store.Query{Run: "r2"}), 4)
 }
 
@@ -282,9 +260,6 @@ func sevenColumns(t *testing.T, e engine) {
 		require.Equal(t, "shop/list-orders", rows[0].Family)
 		require.Equal(t, []audit.Outcome{audit.OutcomeCorrect, audit.OutcomeWrong, audit.OutcomeMalformed},
 			[]audit.Outcome{rows[0].Outcome, rows[1].Outcome, rows[2].Outcome})
-		got, err := s.Summary(ctx, store.Query{})
-		require.NoError(t, err)
-		require.Len(t, got, 3)
 		none, err := s.Answered(ctx, []string{"k1"})
 		require.NoError(t, err)
 		require.Empty(t, none)
@@ -298,9 +273,6 @@ func sevenColumns(t *testing.T, e engine) {
 	check(s)
 	require.NoError(t, s.Put(ctx, evaluation("r1", "k1")))
 	require.Len(t, all(t, s, store.Query{}), 4)
-	got, err := s.Summary(ctx, store.Query{})
-	require.NoError(t, err)
-	require.Len(t, got, 4)
 }
 
 func readOnly(t *testing.T, e engine) {
@@ -320,6 +292,47 @@ func readOnly(t *testing.T, e engine) {
 	require.ErrorIs(t, ro.Begin(ctx, store.Run{ID: "r1"}), store.ErrReadOnly)
 	require.ErrorIs(t, ro.Finish(ctx, store.Run{ID: "r1"}), store.ErrReadOnly)
 	require.ErrorIs(t, ro.Reuse(ctx, "r1", nil), store.ErrReadOnly)
+}
+
+// olderTables: attempts that stood in a table of their own are in their rows
+// afterwards, and who only reads is told.
+func olderTables(t *testing.T, e engine) {
+	where, ctx := e.fresh(t), context.Background()
+	db, err := e.open(where)
+	require.NoError(t, err)
+	defer db.Close()
+	files, err := filepath.Glob("migrations/" + e.name + "/*.sql")
+	require.NoError(t, err)
+	texts := []string{"CREATE TABLE goose_db_version (version_id INTEGER, is_applied BOOLEAN)"}
+	for i, file := range files {
+		if strings.Contains(file, "narrow") {
+			break
+		}
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		texts = append(texts, string(text), fmt.Sprintf("INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, true)", i+1))
+	}
+	for _, text := range append(texts,
+		"INSERT INTO evaluations (run_id, trial_key, test_file, status) VALUES ('r1', 'k1', 'x', 'answered'), ('r1', 'k2', 'x', 'answered')",
+		"INSERT INTO audits VALUES ('r1', 'k3', '', 'p', 'a', 0, 'correct', '', '', '', 1, 0, 1, 1, 1, 1, 1, 1, '')",
+		"INSERT INTO attempts VALUES ('r1', 'k1', 1, '2026-03-01T12:30:16.250Z', 1500, 'm-2026', 'stop', 1000, 50, 0.0125, 1, 200, ''),"+
+			" ('r1', 'k1', 0, '2026-03-01T12:30:15.250Z', 20, '', '', 0, 0, 0, 0, 429, 'slow down'), ('r1', 'k3', 0, '', 0, '', '', 0, 0, 0, 0, 0, 'x')") {
+		_, err := db.Exec(text)
+		require.NoError(t, err, text)
+	}
+	ro, err := store.OpenReadOnly(ctx, where)
+	require.NoError(t, err)
+	_, err = ro.Attempts(ctx, "r1", "k1")
+	require.ErrorContains(t, err, "a run that writes to it brings it up to date")
+	require.Len(t, all(t, ro, store.Query{Run: "r1"}), 2)
+	require.NoError(t, ro.Close())
+
+	s := open(t, where)
+	for trial, want := range map[string][]audit.Attempt{"k1": attempts(), "k2": nil, "k3": {{Error: "x"}}} {
+		got, err := s.Attempts(ctx, "r1", trial)
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(want, got), "%s: -want +got", trial)
+	}
 }
 
 // manyWriters: two stores on one database, as two processes would have them, where
@@ -373,9 +386,7 @@ func empty(t *testing.T, e engine) {
 	s, ctx := open(t, e.fresh(t)), context.Background()
 	require.NoError(t, s.Put(ctx))
 	require.ErrorContains(t, s.Put(ctx, store.Evaluation{TestFile: "x.md"}), "names no run or no trial")
-	got, err := s.Summary(ctx, store.Query{})
-	require.NoError(t, err)
-	require.Empty(t, got)
+	require.Empty(t, all(t, s, store.Query{}))
 	list, err := s.Runs(ctx)
 	require.NoError(t, err)
 	require.Empty(t, list)

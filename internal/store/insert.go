@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -12,18 +13,16 @@ import (
 // must be there if, and only if, something else happens too. It gives the trials
 // whose row is new; one whose run holds a row for it already is left as it is.
 func InsertTx(ctx context.Context, tx pgx.Tx, evs ...Evaluation) (inserted map[string]bool, err error) {
+	if err := named(evs); err != nil {
+		return nil, err
+	}
 	inserted = make(map[string]bool, len(evs))
-	var args, attempts []any
-	for start := 0; start < len(evs); start += rowsPerStatementPostgres {
-		chunk := evs[start:min(start+rowsPerStatementPostgres, len(evs))]
-		args, attempts = args[:0], attempts[:0]
-		for i := range chunk {
-			if chunk[i].Run == "" || chunk[i].Trial == "" {
-				return nil, fmt.Errorf("store: evaluation of %s names no run or no trial", chunk[i].TestFile)
-			}
-			args = append(args, values(&chunk[i])...)
+	var args []any
+	for chunk := range slices.Chunk(evs, rowsPerStatementPostgres) {
+		if args, err = written(args[:0], chunk); err != nil {
+			return nil, err
 		}
-		rows, err := tx.Query(ctx, fmt.Sprintf(insertEvaluations, tuples(len(chunk), len(evaluationColumns)))+" RETURNING trial_key", args...)
+		rows, err := tx.Query(ctx, insertion(len(chunk))+" RETURNING trial_key", args...)
 		if err != nil {
 			return nil, fmt.Errorf("store: writing evaluations: %w", err)
 		}
@@ -34,21 +33,16 @@ func InsertTx(ctx context.Context, tx pgx.Tx, evs ...Evaluation) (inserted map[s
 		for _, k := range keys {
 			inserted[k] = true
 		}
-		n := 0
-		for i := range chunk {
-			for k, a := range chunk[i].Attempts {
-				if inserted[chunk[i].Trial] {
-					attempts = append(attempts, attemptValues(&chunk[i], k, a)...)
-					n++
-				}
-			}
-		}
-		if n == 0 {
-			continue
-		}
-		if _, err := tx.Exec(ctx, fmt.Sprintf(insertAttempts, tuples(n, attemptWidth)), attempts...); err != nil {
-			return nil, fmt.Errorf("store: writing attempts: %w", err)
-		}
 	}
 	return inserted, nil
+}
+
+// named refuses evaluations that could not be found again.
+func named(evs []Evaluation) error {
+	for i := range evs {
+		if evs[i].Run == "" || evs[i].Trial == "" {
+			return fmt.Errorf("store: evaluation of %s names no run or no trial", evs[i].TestFile)
+		}
+	}
+	return nil
 }

@@ -9,23 +9,21 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
-
-	"assay/audit"
 )
 
 // A sqlStore is a Store over database/sql. One set of queries serves both
 // engines: both take $1 and ON CONFLICT.
 type sqlStore struct {
-	db       *sql.DB
-	where    string // for messages
-	readOnly bool
-	columns  string // the select list of evaluations that scan reads
-	audited  bool   // whether there is the table audits
-	wide     bool   // whether evaluations has more than the first seven columns
-	writer   *writer
-	lease    *lease // nil: others write too
-	closing  sync.Once
+	db        *sql.DB
+	where     string // for messages
+	readOnly  bool
+	columns   string // the select list of evaluations that scan reads
+	audited   bool   // whether there is the table audits
+	wide      bool   // whether evaluations has more than the first seven columns
+	attempted bool   // whether it has the attempts
+	writer    *writer
+	lease     *lease // nil: others write too
+	closing   sync.Once
 }
 
 func newStore(ctx context.Context, db *sql.DB, d dialect, where string, readOnly bool) (_ *sqlStore, err error) {
@@ -46,7 +44,7 @@ func newStore(ctx context.Context, db *sql.DB, d dialect, where string, readOnly
 		return nil, errors.Join(err, s.lease.release())
 	}
 	if !readOnly {
-		s.writer = startWriter(db, d.rows, s.lease)
+		s.writer = &writer{db: db, rows: d.rows, lease: s.lease}
 	}
 	return s, nil
 }
@@ -80,6 +78,7 @@ func (s *sqlStore) readColumns(ctx context.Context) error {
 	if there, err := s.db.QueryContext(ctx, "SELECT run_id FROM audits LIMIT 0"); err == nil {
 		s.audited = there.Close() == nil
 	}
+	s.attempted = slices.Contains(have, "attempts")
 	s.wide = slices.Contains(have, "trial_key") && slices.Contains(have, "outcome")
 	return nil
 }
@@ -113,10 +112,8 @@ func (s *sqlStore) Put(ctx context.Context, evs ...Evaluation) error {
 	if s.readOnly {
 		return ErrReadOnly
 	}
-	for i := range evs {
-		if evs[i].Run == "" || evs[i].Trial == "" {
-			return fmt.Errorf("store: evaluation of %s names no run or no trial", evs[i].TestFile)
-		}
+	if err := named(evs); err != nil || len(evs) == 0 {
+		return err
 	}
 	return s.wrap("writing evaluations", s.writer.put(ctx, evs))
 }
@@ -195,35 +192,10 @@ func (s *sqlStore) rows(ctx context.Context, read func(*sql.Rows) (Evaluation, e
 	}
 }
 
-func (s *sqlStore) Attempts(ctx context.Context, run, trial string) ([]audit.Attempt, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT started, latency_ms, served, finish_reason, tokens_in, tokens_out, usd, priced, http_status, error
-		FROM attempts WHERE run_id = $1 AND trial_key = $2 ORDER BY attempt`, run, trial)
-	if err != nil {
-		return nil, s.wrap("reading attempts", err)
-	}
-	defer rows.Close()
-	var out []audit.Attempt
-	for rows.Next() {
-		var a audit.Attempt
-		var started string
-		var latency, priced int64
-		if err := rows.Scan(&started, &latency, &a.Model, &a.FinishReason, &a.Usage.TokensIn, &a.Usage.TokensOut,
-			&a.Usage.USD, &priced, &a.HTTPStatus, &a.Error); err != nil {
-			return nil, s.wrap("reading attempts", err)
-		}
-		a.Started, a.Latency, a.Usage.Priced = readTime(started), time.Duration(latency)*time.Millisecond, priced != 0
-		out = append(out, a)
-	}
-	return out, s.wrap("reading attempts", rows.Err())
-}
-
 func (s *sqlStore) Close() error {
 	var err error
 	s.closing.Do(func() {
-		if s.writer != nil {
-			s.writer.stop()
-		}
-		err = errors.Join(s.wrap("giving it back", s.lease.release()), s.db.Close())
+		err = errors.Join(s.wrap("giving it back", s.lease.release()), s.writer.close(), s.db.Close())
 	})
 	return err
 }

@@ -7,9 +7,8 @@
 // only these seven is read as well, and is widened when it is opened for
 // writing. Trials of auditors on whole projects are the rows of the table audits.
 //
-// A row of evaluations, its outcome and its attempts are one transaction. One
-// run holds one row for a trial at most: a second one is dropped by the
-// database, whoever writes it.
+// A row holds its outcome and its attempts. One run holds one row for a trial at
+// most: a second one is dropped by the database, whoever writes it.
 package store
 
 import (
@@ -61,7 +60,7 @@ type Evaluation struct {
 	CaseHash, SpecHash, PromptHash, SettingsHash string
 	Settings                                     string // the reviewer's, without secrets
 
-	Attempts []audit.Attempt // written with the row; read by Store.Attempts alone
+	Attempts []audit.Attempt // of the row too, but read by Store.Attempts alone
 }
 
 // CaseID gives the case that the evaluation is about: "<app>/<query>-<NN>-<label>";
@@ -105,17 +104,6 @@ type Query struct {
 	Kept  bool // audits with what they left behind
 }
 
-// A Line counts evaluations that agree in everything that a report groups by.
-type Line struct {
-	Model, Prompt, Twin, App, Family string
-	Expected                         audit.Label
-	Outcome                          audit.Outcome
-	Reason                           Reason
-	Count                            int
-	Usage                            audit.Usage
-	Latency                          time.Duration // sum
-}
-
 // ReplyMost is how much of a reply ByID gives, in characters: several thousand are
 // read at once to be looked at.
 const ReplyMost = 4000
@@ -156,8 +144,6 @@ type Store interface {
 	Audits(ctx context.Context, q Query) iter.Seq2[Audit, error]
 	// Attempts gives a trial's attempts in the order in which they were made.
 	Attempts(ctx context.Context, run, trial string) ([]audit.Attempt, error)
-	// Summary counts the rows that q chooses.
-	Summary(ctx context.Context, q Query) ([]Line, error)
 	// Runs gives all runs, newest first.
 	Runs(ctx context.Context) ([]Run, error)
 	// Counted gives the IDs of the evaluations that each of these runs counts: those

@@ -135,7 +135,7 @@ func (a *audits) start(t T) {
 		if a.workers != nil && cfg.Concurrency == 0 {
 			c.Concurrency = max(1, a.slots)
 		}
-		ctx, plan, err := a.prepare(t, lastMinute, c, func(ctx context.Context, st store.Store) ([]run.Item, error) {
+		ctx, plan, err := a.prepare(t, lastMinute, c, func(ctx context.Context, st store.Store) (run.Items, error) {
 			return run.AuditItems(ctx, st, a.planned)
 		})
 		if err == nil {

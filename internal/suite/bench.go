@@ -195,7 +195,7 @@ func (b *bench) start(t T) error {
 		c.Grace = min(run.DefaultGrace, m/3)
 	}
 	b.suite.progress.say("Bench: planning %d cases", len(b.leaves))
-	ctx, plan, err := b.prepare(t, m, c, func(context.Context, store.Store) ([]run.Item, error) { return b.items(), nil })
+	ctx, plan, err := b.prepare(t, m, c, func(context.Context, store.Store) (run.Items, error) { return itemsOf(b.trials()), nil })
 	if err != nil {
 		return err
 	}
@@ -222,14 +222,16 @@ func margin(left time.Duration) time.Duration {
 // asked gives every trial of the leaf, those of its twins last.
 func (l *leaf) asked() []run.Trial { return slices.Concat(l.trials, l.twins) }
 
-func (b *bench) items() []run.Item {
-	var items []run.Item
+// trials gives those of all leaves.
+func (b *bench) trials() (all []run.Trial) {
 	for _, l := range b.leaves {
-		for _, t := range l.asked() {
-			items = append(items, t.Item())
-		}
+		all = append(all, l.asked()...)
 	}
-	return items
+	return all
+}
+
+func itemsOf(trials []run.Trial) run.Items {
+	return run.Items{Count: len(trials), At: func(i int) run.Item { return trials[i].Item() }}
 }
 
 // report waits for a leaf's trials and tells them: a right answer passes, a

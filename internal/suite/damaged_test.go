@@ -220,8 +220,9 @@ func TestDamagedResults(t *testing.T) {
 				return err
 			}
 			_, err1 := s.Runs(ctx)
-			_, err2 := s.Summary(ctx, store.Query{})
-			var err3 error
+			var err2, err3 error
+			for _, err2 = range s.Summaries(ctx, store.Query{}) {
+			}
 			for _, err3 = range s.Evaluations(ctx, store.Query{}) {
 			}
 			return errors.Join(err1, err2, err3, s.Close())

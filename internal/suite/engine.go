@@ -55,7 +55,7 @@ func (g *engine) begin(t T, start func() error) {
 // prepare opens the results, plans the items and says what they cost. c holds what
 // the plan needs beside the flags; the run ends so long before go test's own time is
 // up as margin says.
-func (g *engine) prepare(t T, margin time.Duration, c run.Config, items func(context.Context, store.Store) ([]run.Item, error)) (context.Context, *run.Plan, error) {
+func (g *engine) prepare(t T, margin time.Duration, c run.Config, items func(context.Context, store.Store) (run.Items, error)) (context.Context, *run.Plan, error) {
 	ctx, stop := untilStopped(t, margin)
 	g.closers = append(g.closers, stop)
 	st, err := store.Open(ctx, g.suite.db(g.env))

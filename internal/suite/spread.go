@@ -35,13 +35,8 @@ func (b *bench) spread(ctx context.Context, t T, plan *run.Plan) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	tasks := map[string]river.Task{}
-	for _, l := range b.leaves {
-		for _, t := range l.asked() {
-			addTask(tasks, &t)
-		}
-	}
-	r, err := db.Enqueue(ctx, plan, tasks)
+	trials := b.trials()
+	r, err := db.Enqueue(ctx, plan, func(i int) river.Task { return river.TaskOf(&trials[i]) })
 	if err != nil {
 		return false, errors.Join(err, db.Close())
 	}
@@ -69,11 +64,6 @@ func (b *bench) spread(ctx context.Context, t T, plan *run.Plan) (bool, error) {
 		}
 	})
 	return true, nil
-}
-
-func addTask(tasks map[string]river.Task, t *run.Trial) {
-	task := river.TaskOf(t)
-	tasks[task.Key] = task
 }
 
 // help is a worker within this process, until the run has ended.

@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,7 +57,7 @@ func (s *Spread) Enqueue(ctx context.Context, out io.Writer) (id string, err err
 	if err != nil {
 		return "", err
 	}
-	items, tasks, closing, err := s.plan(casesOf(corpus))
+	trials, closing, err := s.plan(casesOf(corpus))
 	if err != nil {
 		return "", err
 	}
@@ -70,7 +69,7 @@ func (s *Spread) Enqueue(ctx context.Context, out io.Writer) (id string, err err
 	defer func() { err = errors.Join(err, st.Close()) }()
 	cfg := s.env.cfg
 	plan, err := run.Prepare(ctx, run.Config{Store: st, Budget: cfg.Budget, Concurrency: cfg.Concurrency, Seed: benchSeed, Force: cfg.Force,
-		Run: store.Run{Command: cfg.command(), ScoreVersion: score.Version}}, items)
+		Run: store.Run{Command: cfg.command(), ScoreVersion: score.Version}}, itemsOf(trials))
 	if err != nil {
 		return "", err
 	}
@@ -83,13 +82,13 @@ func (s *Spread) Enqueue(ctx context.Context, out io.Writer) (id string, err err
 		return "", err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	id, joined, err := db.EnqueueOnly(ctx, plan, tasks)
+	id, joined, err := db.EnqueueOnly(ctx, plan, func(i int) river.Task { return river.TaskOf(&trials[i]) })
 	switch {
 	case err != nil:
 	case joined:
 		fmt.Fprintf(out, "run %s is about the very same plan: nothing more is enqueued\n", id)
 	default:
-		fmt.Fprintf(out, "run %s: %d trials enqueued\n", id, len(plan.Ask()))
+		fmt.Fprintf(out, "run %s: %d trials enqueued\n", id, plan.Estimate.Ask)
 	}
 	return id, err
 }
@@ -134,16 +133,15 @@ func (s *Spread) Stop(ctx context.Context, id string) (err error) {
 }
 
 // plan gives the trials of the chosen reviewers, prompts and cases.
-func (s *Spread) plan(cases []subject) (items []run.Item, tasks map[string]river.Task, closing func(), err error) {
+func (s *Spread) plan(cases []subject) (all []run.Trial, closing func(), err error) {
 	prompts, err := s.env.prompts()
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	reviewers, err := s.env.reviewers()
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	tasks = map[string]river.Task{}
 	for _, r := range reviewers {
 		for _, p := range prompts {
 			for i := range cases {
@@ -151,14 +149,11 @@ func (s *Spread) plan(cases []subject) (items []run.Item, tasks map[string]river
 					continue
 				}
 				trials, twins := s.env.cfg.trials(&cases[i], r, p)
-				for _, t := range slices.Concat(trials, twins) {
-					items = append(items, t.Item())
-					addTask(tasks, &t)
-				}
+				all = append(append(all, trials...), twins...)
 			}
 		}
 	}
-	return items, tasks, func() { closeAll(reviewers) }, nil
+	return all, func() { closeAll(reviewers) }, nil
 }
 
 func closeAll(reviewers []audit.Reviewer) {

@@ -48,11 +48,11 @@ type settings struct {
 const chunk = 2000
 
 // Enqueue makes a plan a run of workers: a job for each trial that has no answer
-// yet, in the plan's order. tasks names the trials by key. Where workers are
-// about the very same plan already, that run is given and nothing is enqueued:
+// yet, in the plan's order. task names the trial of an item of the plan by its number.
+// Where workers are about the very same plan already, that run is given and nothing is enqueued:
 // nothing is paid for twice.
-func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, tasks map[string]Task) (*Run, error) {
-	id, joined, err := db.EnqueueOnly(ctx, plan, tasks)
+func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, task func(i int) Task) (*Run, error) {
+	id, joined, err := db.EnqueueOnly(ctx, plan, task)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, tasks map[string]Task
 }
 
 // EnqueueOnly is Enqueue for those who do not wait for the results.
-func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, tasks map[string]Task) (id string, joined bool, err error) {
+func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) Task) (id string, joined bool, err error) {
 	if plan.Config().Budget == 0 {
 		return "", false, errors.New("river: the budget is 0: this is an estimate, and nothing is enqueued")
 	}
@@ -86,22 +86,16 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, tasks map[string]
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return "", false, fmt.Errorf("river: %w", err)
 	}
-	ask := plan.Ask()
-	for i := range ask {
-		if _, ok := tasks[ask[i].Key]; !ok {
-			return "", false, fmt.Errorf("river: %s of %s: no task names the trial", ask[i].Reviewer, ask[i].Family)
-		}
-	}
 	rec, err := plan.Record(ctx)
 	if err != nil {
 		return "", false, err
 	}
-	if err := db.insert(ctx, plan, rec.ID, identity, tasks); err != nil {
+	if err := db.insert(ctx, plan, rec.ID, identity, task); err != nil {
 		rec.Ended, rec.State = time.Now().UTC(), "could not be enqueued"
 		quiet := context.WithoutCancel(ctx)
 		return "", false, errors.Join(fmt.Errorf("river: enqueueing: %w", err), db.cutOff(quiet, identity), db.Store.Finish(quiet, rec))
 	}
-	if len(ask) == 0 {
+	if plan.Estimate.Ask == 0 {
 		_, err = db.finish(ctx, rec.ID)
 	}
 	return rec.ID, false, err
@@ -119,7 +113,7 @@ func (db *DB) cutOff(ctx context.Context, identity string) error {
 
 // insert writes the run with its providers, and then its jobs, in transactions that
 // are short, and are worked on at once.
-func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string, tasks map[string]Task) error {
+func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string, task func(i int) Task) error {
 	c, ask := plan.Config(), plan.Ask()
 	client, err := db.inserter()
 	if err != nil {
@@ -131,12 +125,7 @@ func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string, t
 		if err != nil {
 			return err
 		}
-		var providers []string
-		for i := range ask {
-			if !slices.Contains(providers, ask[i].Provider) {
-				providers = append(providers, ask[i].Provider)
-			}
-		}
+		providers := plan.Providers()
 		slices.Sort(providers) // rows are locked in one order
 		for _, p := range providers {
 			if err := pace(ctx, tx, p, c.Concurrency); err != nil {
@@ -149,18 +138,18 @@ func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string, t
 		if err != nil {
 			break
 		}
-		err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error { return enqueue(ctx, tx, client, id, jobs, tasks) })
+		err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error { return enqueue(ctx, tx, client, id, plan, jobs, task) })
 	}
 	return err
 }
 
 // enqueue writes jobs of a run, unless it was stopped meanwhile.
-func enqueue(ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], id string, ask []run.Item, tasks map[string]Task) error {
+func enqueue(ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], id string, plan *run.Plan, ask []int32, task func(i int) Task) error {
 	jobs := make([]river.InsertManyParams, len(ask))
-	for i := range ask {
-		t := tasks[ask[i].Key]
+	for k, i := range ask {
+		t := task(int(i))
 		t.Run = id
-		jobs[i] = river.InsertManyParams{Args: t, InsertOpts: &river.InsertOpts{Queue: queueOf(ask[i].Provider), MaxAttempts: maxAttempts}}
+		jobs[k] = river.InsertManyParams{Args: t, InsertOpts: &river.InsertOpts{Queue: queueOf(plan.Provider(i)), MaxAttempts: maxAttempts}}
 	}
 	if _, err := client.InsertManyFastTx(ctx, tx, jobs); err != nil {
 		return err

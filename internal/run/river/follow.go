@@ -63,12 +63,13 @@ type account struct {
 func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool) (*Run, error) {
 	items := plan.Items()
 	r := &Run{ID: id, Joined: joined, db: db, plan: plan, done: make(chan struct{}), deserted: make(chan struct{}), began: time.Now(),
-		slots: make(map[string]*slot, len(items)), items: make(map[string]*run.Item, len(items))}
-	r.state.Planned = len(items)
-	for i := range items {
-		r.slots[items[i].Key] = &slot{ready: make(chan struct{})}
-		r.items[items[i].Key] = &items[i]
-		r.left += items[i].Cost.Expected
+		slots: make(map[string]*slot, items.Count), items: make(map[string]*run.Item, items.Count)}
+	r.state.Planned = items.Count
+	for i := range items.Count {
+		it := items.At(i)
+		r.slots[it.Key] = &slot{ready: make(chan struct{})}
+		r.items[it.Key] = &it
+		r.left += it.Cost.Expected
 	}
 	go func() {
 		defer close(r.done)
@@ -120,8 +121,8 @@ func (r *Run) Finish() (run.Summary, error) {
 // watch is the life of a run here.
 func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 	r.tell(run.Event{Kind: run.Began})
-	for key, ev := range r.plan.Reused() {
-		r.deliver(key, run.Result{Outcome: ev.Outcome, Evaluation: ev, Reused: true})
+	for _, ev := range r.plan.Reused() {
+		r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: *ev, Reused: true})
 	}
 	c := r.plan.Config()
 	var w attendance

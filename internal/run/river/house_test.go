@@ -111,19 +111,21 @@ func trials(n int, r audit.Reviewer) []run.Trial {
 type house struct {
 	reviewer audit.Reviewer
 	items    []run.Item
-	tasks    map[string]river.Task
+	trials   []run.Trial
 	byKey    map[string]run.Item
 }
 
 func newHouse(ts []run.Trial) *house {
-	h := &house{reviewer: ts[0].Reviewer, tasks: map[string]river.Task{}, byKey: map[string]run.Item{}}
+	h := &house{reviewer: ts[0].Reviewer, trials: ts, byKey: map[string]run.Item{}}
 	for i := range ts {
 		it := ts[i].Item()
 		h.items = append(h.items, it)
-		h.tasks[it.Key], h.byKey[it.Key] = river.TaskOf(&ts[i]), it
+		h.byKey[it.Key] = it
 	}
 	return h
 }
+
+func (h *house) task(i int) river.Task { return river.TaskOf(&h.trials[i]) }
 
 func (h *house) rebuild(_ context.Context, t river.Task) (run.Item, error) {
 	it, ok := h.byKey[t.Key]
@@ -146,9 +148,9 @@ func (h *house) enqueue(t testing.TB, db *river.DB, c run.Config) *river.Run {
 	if c.Budget == 0 {
 		c.Budget = math.Inf(1)
 	}
-	plan, err := run.Prepare(context.Background(), c, h.items)
+	plan, err := run.Prepare(context.Background(), c, run.Listed(h.items))
 	require.NoError(t, err)
-	r, err := db.Enqueue(context.Background(), plan, h.tasks)
+	r, err := db.Enqueue(context.Background(), plan, h.task)
 	require.NoError(t, err)
 	return r
 }

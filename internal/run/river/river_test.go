@@ -226,10 +226,10 @@ func TestInterruptedWaiting(t *testing.T) {
 	defer s.Close()
 	db := open(t, database(t))
 	h := chatHouse(t, s, 300)
-	plan, err := run.Prepare(context.Background(), run.Config{Store: db.Store, Budget: 100, Concurrency: 4, Grace: 10 * time.Minute}, h.items)
+	plan, err := run.Prepare(context.Background(), run.Config{Store: db.Store, Budget: 100, Concurrency: 4, Grace: 10 * time.Minute}, run.Listed(h.items))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancelCause(context.Background())
-	r, err := db.Enqueue(ctx, plan, h.tasks)
+	r, err := db.Enqueue(ctx, plan, h.task)
 	require.NoError(t, err)
 	work(t, db, river.Worker{Rebuild: h.rebuild})
 	for range 20 {
@@ -259,11 +259,11 @@ func TestTogether(t *testing.T) {
 	ids, begin := make(chan string, 5), make(chan struct{})
 	for range cap(ids) {
 		one := open(t, dsn)
-		plan, err := run.Prepare(context.Background(), run.Config{Store: one.Store, Budget: math.Inf(1)}, h.items)
+		plan, err := run.Prepare(context.Background(), run.Config{Store: one.Store, Budget: math.Inf(1)}, run.Listed(h.items))
 		require.NoError(t, err)
 		go func() {
 			<-begin
-			id, _, err := one.EnqueueOnly(context.Background(), plan, h.tasks)
+			id, _, err := one.EnqueueOnly(context.Background(), plan, h.task)
 			if err != nil {
 				id = err.Error()
 			}
