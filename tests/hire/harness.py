@@ -31,6 +31,7 @@ def fresh(path):
         p.unlink()
     db = harness_core.Db(path)
     harness_data.TEMPLATE.backup(db.conn)
+    harness_data.watch(db.conn)
     return db
 
 
@@ -64,6 +65,7 @@ def call(routes, values, db, now, cache):
     app = harness_core.App(db, values.get("now", now), cache)
     run = types.SimpleNamespace(user=req.user, args=dict(req.args), to=values["to"], now=app.now, before=before, app=app, response=None,
                                 refused=False, error="", statements=len(db.texts))
+    harness_data.updated(db.conn)
     db.fail = values.get("fail")
     try:
         run.response = json.loads(json.dumps(routes[values["to"]](req, app)))
@@ -79,7 +81,7 @@ def call(routes, values, db, now, cache):
         db.fail = None
         if db.conn.in_transaction:
             db.conn.execute("ROLLBACK")
-    run.after = harness_data.state(db.conn)
+    run.after, run.updated = harness_data.state(db.conn), harness_data.updated(db.conn)
     run.texts = db.texts[run.statements:]
     return run
 
@@ -107,6 +109,7 @@ def play(line, case, rival, other, stop):
     """Runs the last request to its statement number stop (0: none), then the rival's last whole, or what a lock keeps it from at the
     end, then the rest."""
     first, second, cache = fresh(HERE / "race.db"), harness_core.Db(HERE / "race.db"), {}
+    harness_data.watch(second.conn)
     *earlier, last = line["params"]["calls"]
     calls(case, earlier, first, line["now"], cache)
     *earlier, theirs = other

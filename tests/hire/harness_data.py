@@ -93,3 +93,15 @@ def state(conn):
         names = [d[0] for d in cur.description]
         out[table] = {r[0]: dict(zip(names, tuple(r))) for r in cur.fetchall()}
     return out
+
+
+def watch(conn):
+    """Notes from now on each hire of which an UPDATE finds a row, in its transaction."""
+    conn.execute("CREATE TEMP TABLE updated (hire_id INTEGER)")
+    for table, hire in (("hires", "id"), ("refunds", "hire_id"), ("links", "hire_id")):
+        conn.execute(f"CREATE TEMP TRIGGER {table}_updated AFTER UPDATE ON {table} BEGIN INSERT INTO updated VALUES (new.{hire}); END")
+
+
+def updated(conn):
+    """The hires that were noted since it was last asked."""
+    return {r[0] for r in conn.execute("DELETE FROM updated RETURNING hire_id").fetchall()}
