@@ -191,12 +191,12 @@ func TestAProjectOfOnesOwn(t *testing.T) {
 	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:2: "injection" is no weakness: expected a number like CWE-89, or one of cmdi, codeinjection, crypto, `)
 	n.write("wrong.csv", "path,line,cwe,true,title\napp.py,8,89,true,say \"x\"\n")
 	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:2: column 22: bare " in non-quoted-field: expected CSV`)
-	require.Contains(t, n.says(0, n.assay, "import", "ping", table), "1 entries and 1 decoys")
+	require.Contains(t, n.says(0, n.assay, "import", "ping", table), "rows: 1 known vulnerabilities, 1 decoys")
 	log := n.write("log.sarif", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[
 		{"ruleId":"CWE-1336","message":{"text":"shown | raw"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"},"region":{"startLine":14}}}]},
 		{"ruleId":"CWE-89","kind":"pass","message":{"text":"bound"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"},"region":{"startLine":2}}}]},
 		{"ruleId":"CWE-918","suppressions":[{"kind":"external","justification":"constant"}],"message":{"text":"address"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"},"region":{"startLine":3}}}]}]}]}`)
-	require.Contains(t, n.says(0, n.assay, "import", "ping", log), "1 entries and 2 decoys")
+	require.Contains(t, n.says(0, n.assay, "import", "ping", log), "rows: 1 known vulnerabilities, 2 decoys")
 	out = n.says(0, n.assay, "lint", "fixtures/projects/ping.md")
 	require.Contains(t, out, "PING-D1 names neither lines nor a function: expected one of them, it is matched anywhere in app.py")
 	require.Contains(t, out, "ping: 2 known vulnerabilities, 3 decoys, 2 files")
