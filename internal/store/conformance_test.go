@@ -72,7 +72,7 @@ func TestConformance(t *testing.T) {
 			}{
 				{"round trip", roundTrip}, {"one row for a trial of a run", once}, {"answered", answered},
 				{"reused", reused}, {"runs", runs}, {"seven columns", sevenColumns}, {"read only", readOnly},
-				{"many writers", manyWriters}, {"hostile text", hostileText}, {"closed", closed},
+				{"many writers", manyWriters}, {"hostile text", hostileText}, {"closed", closed}, {"closed while others write", closedWhileWriting},
 				{"empty", empty}, {"opened together", openedTogether}, {"brief", brief}, {"by ID", byID},
 				{"odd types", oddTypes}, {"audits", audits}, {"older tables", olderTables},
 			} {
@@ -372,6 +372,48 @@ func hostileText(t *testing.T, e engine) {
 	require.Len(t, rows, 1)
 	require.Equal(t, "nul \uFFFD and \uFFFD", rows[0].Explanation)
 	require.Equal(t, ev.Reply, rows[0].Reply)
+}
+
+// closedWhileWriting: what others write while a store is closed is stored, or they are
+// told that it is closed; who writes still holds the database.
+func closedWhileWriting(t *testing.T, e engine) {
+	where, ctx := e.fresh(t), context.Background()
+	for round := range 5 {
+		s, err := store.Open(ctx, where)
+		require.NoError(t, err)
+		var stored, begun sync.WaitGroup
+		begun.Add(4)
+		var kept [4]int
+		var last [4]error
+		for w := range kept {
+			stored.Go(func() {
+				for last[w] == nil {
+					if last[w] = s.Put(ctx, evaluation(fmt.Sprint("run-", round), fmt.Sprint(w, "-", kept[w]))); last[w] == nil {
+						kept[w]++
+					}
+					if kept[w] == 1 && last[w] == nil {
+						begun.Done()
+					}
+				}
+			})
+		}
+		begun.Wait()
+		require.NoError(t, s.Close())
+		stored.Wait()
+		want := 0
+		for w := range kept {
+			want += kept[w]
+			require.ErrorContains(t, last[w], "the store is closed")
+		}
+		ro := open(t, where)
+		found := 0
+		for _, err := range ro.Evaluations(ctx, store.Query{Run: fmt.Sprint("run-", round)}) {
+			require.NoError(t, err)
+			found++
+		}
+		require.Equal(t, want, found)
+		require.NoError(t, ro.Close())
+	}
 }
 
 func closed(t *testing.T, e engine) {

@@ -195,7 +195,7 @@ func (s *sqlStore) rows(ctx context.Context, read func(*sql.Rows) (Evaluation, e
 func (s *sqlStore) Close() error {
 	var err error
 	s.closing.Do(func() {
-		err = errors.Join(s.wrap("giving it back", s.lease.release()), s.writer.close(), s.db.Close())
+		err = errors.Join(s.writer.close(), s.wrap("giving it back", s.lease.release()), s.db.Close()) // who writes holds the lease
 	})
 	return err
 }

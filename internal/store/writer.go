@@ -33,15 +33,21 @@ type writer struct {
 	rows  int // in one INSERT
 	lease *lease
 
-	mu  sync.Mutex
-	one *sql.Stmt // inserts one row, where that is what an INSERT holds: to parse it costs more than to run it
+	mu     sync.Mutex
+	closed bool
+	one    *sql.Stmt // inserts one row, where that is what an INSERT holds: to parse it costs more than to run it
 }
+
+var errClosed = errors.New("the store is closed")
 
 // put writes all or none. It is not given up when its caller goes away: what is
 // written was paid for.
 func (w *writer) put(ctx context.Context, evs []Evaluation) (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.closed {
+		return errClosed
+	}
 	ctx = context.WithoutCancel(ctx)
 	if w.one == nil && w.rows == 1 { // PostgreSQL's driver keeps its own
 		if w.one, err = w.db.PrepareContext(ctx, insertion(1)); err != nil {
@@ -81,8 +87,15 @@ func (w *writer) put(ctx context.Context, evs []Evaluation) (err error) {
 	return tx.Commit()
 }
 
+// close waits for the transaction under way; none begins after it.
 func (w *writer) close() error {
-	if w == nil || w.one == nil {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	if w.one == nil {
 		return nil
 	}
 	return w.one.Close()
