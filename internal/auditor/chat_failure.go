@@ -145,30 +145,29 @@ func (f *failure) fill(e apiError) {
 // put it into the body once the model has begun.
 func (c *chat) embedded(got *reply, a audit.Attempt) *failure {
 	f := &failure{attempt: a, status: http.StatusBadGateway, provider: c}
-	choice := got.answer()
-	if !failed(got.Error) && choice != nil && !failed(choice.Error) && choice.FinishReason != "error" {
-		return nil
-	}
-	said := c.redact(string(got.raw))
+	said := func() string { return c.redact(string(got.raw)) } // most responses hold no failure, and are long
 	var e apiError
-	switch {
+	switch choice := got.answer(); {
 	case failed(got.Error):
-		_ = json.Unmarshal([]byte(said), &e)
+		raw := []byte(said())
+		_ = json.Unmarshal(raw, &e)
 		if got.Object == "error" || e.Error.Message == "" {
-			_ = json.Unmarshal([]byte(said), &e.Error)
+			_ = json.Unmarshal(raw, &e.Error)
 		}
 	case choice == nil:
-		f.text = "the response holds no choice: " + oneLine(said)
+		f.text = "the response holds no choice: " + oneLine(said())
 		f.attempt.Transient, f.fault = true, "no chat completion"
 		return f
 	case failed(choice.Error):
 		_ = json.Unmarshal([]byte(c.redact(string(choice.Error))), &e.Error)
-	default:
+	case choice.FinishReason == "error":
 		f.text = "the model's host broke off (finish_reason error)"
 		f.attempt.Transient = true
 		return f
+	default:
+		return nil
 	}
-	f.body = strings.ToLower(said)
+	f.body = strings.ToLower(said())
 	f.fill(e)
 	if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n < 600 {
 		f.status = n
