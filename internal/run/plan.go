@@ -234,15 +234,13 @@ func (p *Plan) settle(do func(*Item, Result)) {
 	reused := p.reused
 	for _, s := range p.settled {
 		it := p.items.At(int(s.number))
-		res := Result{Reused: true}
-		switch {
-		case s.outcome < 0:
-			res = *it.Earlier
-		case len(reused) > 0:
+		if s.outcome < 0 {
+			do(&it, *it.Earlier)
+			continue
+		}
+		res := Result{Outcome: audit.Outcomes()[s.outcome], Reused: true}
+		if len(reused) > 0 {
 			res.Evaluation, reused = *reused[0], reused[1:]
-			fallthrough
-		default:
-			res.Outcome = audit.Outcomes()[s.outcome]
 		}
 		do(&it, res)
 	}
