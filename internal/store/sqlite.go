@@ -9,8 +9,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"modernc.org/sqlite" // the driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // busyTimeout is how long SQLite itself waits for another process's lock, in
@@ -35,7 +37,6 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 	if readOnly {
 		q.Set("mode", "ro")
 	} else {
-		q["_pragma"] = append(q["_pragma"], "journal_mode(WAL)")
 		if err := private(abs); err != nil {
 			return nil, err
 		}
@@ -46,11 +47,35 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 	}
 	// One connection is the writer's; a reader that reads attempts while it streams rows takes two.
 	db.SetMaxOpenConns(8)
+	if !readOnly {
+		err = keepWAL(ctx, db)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %s: %w", file, err), db.Close())
+	}
 	s, err := newStore(ctx, db, sqliteDialect, file, readOnly)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
+}
+
+// keepWAL gives the file a write-ahead log, which it keeps. Of two that do so at
+// once SQLite refuses one without waiting, since each holds the lock to read that
+// the other waits for: it is asked again.
+func keepWAL(ctx context.Context, db *sql.DB) error {
+	for end := time.Now().Add(busyTimeout * time.Millisecond); ; {
+		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
+		var refused *sqlite.Error
+		if !errors.As(err, &refused) || refused.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 }
 
 // recognise looks at a file before anything is done to it, and says why it is none
