@@ -52,7 +52,10 @@ func writers(t *testing.T, p *proof.Postgres, app *audit.App) {
 func codeWriters(t *testing.T, c *proof.Code, app *audit.App) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(hashOfDay(app.App), 1))
-	pairs, met := drawnPairs(app, rng), 0
+	pairs, met, crossings := drawnPairs(app, rng), 0, 60
+	if wholeProof() {
+		crossings = 150 // of some 600 a pair, others each day
+	}
 	var codes []string
 	for _, pair := range pairs {
 		codes = append(codes, pair[0].Code, pair[1].Code)
@@ -62,10 +65,8 @@ func codeWriters(t *testing.T, c *proof.Code, app *audit.App) {
 		t.Run(strings.ReplaceAll(pair[0].ID()+"+"+pair[1].ID(), "/", "."), func(t *testing.T) {
 			for _, first := range [][2]*audit.Case{pair, {pair[1], pair[0]}} {
 				all := crossed(app, first)
-				if !wholeProof() {
-					rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-					all = all[:min(len(all), 60)]
-				}
+				rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+				all = all[:min(len(all), crossings)]
 				told, n, err := proof.MeetCode(ctx, c, all)
 				require.NoError(t, err)
 				met += n
