@@ -314,10 +314,13 @@ type rlimit struct {
 	hard     uint64 // what value can be raised to
 }
 
+// leastWall is how many processes more than there are an account may have.
+const leastWall = 1000
+
 // rlimits are walls behind the limits that are watched, so that what crosses a
 // limit between two looks does no harm: data is of one process, and processes
-// are counted for the account, whatever else runs as it. What its Writes held before
-// may be one file.
+// are counted for the account, whatever else runs as it and begins to meanwhile,
+// such as another audit. What its Writes held before may be one file.
 func (p Process) rlimits(held int64) []rlimit {
 	account := os.Geteuid()
 	if p.Box != nil && p.Box.drops {
@@ -329,7 +332,7 @@ func (p Process) rlimits(held int64) []rlimit {
 		{name: "cpu", resource: unix.RLIMIT_CPU, value: uint64((l.CPU + time.Second - 1) / time.Second)},
 		{name: "data", resource: unix.RLIMIT_DATA, value: 2 * uint64(l.Memory)},
 		{name: "core", resource: unix.RLIMIT_CORE},
-		{name: "nproc", resource: unix.RLIMIT_NPROC, value: uint64(2*l.Processes + threadsOf(account))},
+		{name: "nproc", resource: unix.RLIMIT_NPROC, value: uint64(max(2*l.Processes, leastWall) + threadsOf(account))},
 	}
 	if p.Box == nil || !p.Box.sized || len(p.Box.writes) > 0 {
 		rs = append(rs, rlimit{name: "fsize", resource: unix.RLIMIT_FSIZE, value: uint64(l.Disk+held) + 4096})
