@@ -192,7 +192,7 @@ type Finding struct {
 	CWEs        []CWE     `json:"cwes,omitempty"` // in the order in which they were reported
 	Severity    Severity  `json:"severity,omitempty"`
 	Dimension   Dimension `json:"dimension,omitempty"` // as the auditor says; often empty
-	File        string    `json:"file,omitempty"`      // as reported; score.Path brings it under the root
+	File        string    `json:"file,omitempty"`      // as reported; score.Paths brings it under the root
 	Function    string    `json:"function,omitempty"`
 	Lines       Range     `json:"lines,omitzero"`
 	Title       string    `json:"title,omitempty"`

@@ -61,12 +61,21 @@ func TestEachIsRead(t *testing.T) {
 }
 
 func TestEachStops(t *testing.T) {
-	enough := errors.New("enough")
+	for _, enough := range []error{errors.New("enough"), io.EOF} {
+		stops(t, enough)
+	}
+}
+
+// stops ends the reading of each format by an error of who takes the findings, which
+// says nothing about the report, whatever it is.
+func stops(t *testing.T, enough error) {
 	for _, doc := range []string{`{"runs": [{"results": [{"ruleId": "r"}, {"ruleId": "s"}]}]}`, `[{"file": "a.c"}, {"file": "b.c"}]`,
 		head + "| ID | CWE | File |\n|---|---|---|\n| F-1 | CWE-1 | a.c:1 |\n| F-2 | CWE-1 | b.c:1 |\n" + tail} {
 		n := 0
-		_, err := Each("r", strings.NewReader(doc), Options{}, func(audit.Finding) error { n++; return enough })
+		rep, err := Each("r", strings.NewReader(doc), Options{}, func(audit.Finding) error { n++; return enough })
 		require.ErrorIs(t, err, enough)
+		require.NotErrorIs(t, err, ErrTruncated)
+		require.Empty(t, rep.CutShort)
 		require.Equal(t, 1, n)
 	}
 }

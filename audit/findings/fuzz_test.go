@@ -29,7 +29,7 @@ func sound(t *testing.T, data []byte, rep audit.Report, err error) {
 		if f.Lines.Start < 0 || f.Lines.End < f.Lines.Start {
 			t.Fatalf("impossible lines: %+v", f.Lines)
 		}
-		if f.Confidence < 0 || f.Confidence > 1 || f.Severity < 0 || f.Severity > audit.Critical {
+		if !(f.Confidence >= 0 && f.Confidence <= 1) || f.Severity < 0 || f.Severity > audit.Critical {
 			t.Fatalf("out of range: %+v", f)
 		}
 		for _, c := range f.CWEs {
@@ -140,5 +140,6 @@ var jsonSeeds = []string{
 	`[{"filePath": "/a.js", "messages": [{"ruleId": "r", "line": 1, "endLine": 2, "severity": 2, "message": "m"}], "source": "secret"}]`,
 	`{"results": [{"check_id": "a.b", "path": "a.py", "start": {"line": 1}, "end": {"line": 2}, "extra": {"message": "m", "severity": "ERROR", "metadata": {"cwe": ["CWE-78: x"]}}}]}`,
 	`[{"RuleID": "k", "File": "a", "StartLine": 1, "EndLine": 1, "Match": "secret", "Secret": "secret", "Description": "d"}]`,
+	`[{"file": "a.c", "confidence": "NaN", "trace": ["", "b.c:3 x"], "others": [""], "line_range": [1e999]}]`,
 	`[{"code": "S608", "filename": "a.py", "location": {"row": 1}, "end_location": {"row": 2}, "message": "m"}]`,
 }

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -51,4 +52,26 @@ func TestLongText(t *testing.T) {
 
 	_, err = Read("r.md", strings.NewReader(strings.Repeat("text\n", MaxText/5+1)), Options{})
 	require.ErrorContains(t, err, "more than 8 MB")
+}
+
+// TestHostileValues reads values that no tool means: none ends the reading, and what
+// is read of them can be stored.
+func TestHostileValues(t *testing.T) {
+	for _, doc := range []string{
+		`[{"file": "a.c", "cwe": 1, "trace": ["", " ", {}, 7], "others": [""]}, {"file": "b.c"}]`,
+		`[{"file": "a.c", "confidence": "NaN"}, {"file": "b.c", "confidence": -5}]`,
+		`[{"file": "a.c", "confidence": "+Inf %"}, {"file": "b.c", "confidence": 250}]`,
+		`[{"file": "a.c", "size": 1e999, "line": 1e999, "line_range": [1e999]}, {"file": "b.c"}]`,
+		`{"runs": [{"tool": {"driver": {"name": "t"}}, "results": [{"ruleId": "a", "properties": {"confidence": "NaN"}}, {"ruleId": "b", "properties": {"confidence": 1e999}}]}]}`,
+	} {
+		rep, err := Read("r.json", strings.NewReader(doc), Options{})
+		require.NoError(t, err, doc)
+		require.Len(t, rep.Findings, 2, doc)
+		for _, f := range rep.Findings {
+			require.Zero(t, f.Confidence, doc)
+			require.Empty(t, append(f.Trace, f.Others...), doc)
+		}
+		_, err = json.Marshal(rep.Findings)
+		require.NoError(t, err, doc)
+	}
 }

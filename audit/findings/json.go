@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -105,7 +106,9 @@ func (j *jsonReader) list() error {
 			return err
 		}
 		var m map[string]any
-		if err := json.Unmarshal(raw, &m); err != nil {
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber() // one that no float64 holds is none of ours
+		if err := dec.Decode(&m); err != nil {
 			return err
 		}
 		return j.entry(folded(m), line)
@@ -219,13 +222,16 @@ func (j *jsonReader) place(m tree, line int) audit.Step {
 func (j *jsonReader) steps(v any, line int) (out []audit.Step) {
 	list, _ := v.([]any)
 	for _, v := range list {
+		var s audit.Step
 		switch v := v.(type) {
 		case string:
-			out = append(out, step(v))
+			s = step(v)
 		case map[string]any:
 			t := folded(v)
-			s := j.place(t, line)
+			s = j.place(t, line)
 			s.Note = flat(t.text("note"))
+		}
+		if s != (audit.Step{}) {
 			out = append(out, s)
 		}
 	}

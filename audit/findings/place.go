@@ -62,7 +62,7 @@ func placeOf(s string) audit.Step {
 }
 
 // cleanPath takes a path as models write it: without decoration, file:// URIs as
-// paths. Backslashes stay: score.Path brings paths under the root.
+// paths. Backslashes stay: score.Paths brings paths under the root.
 func cleanPath(s string) string {
 	s = strings.Trim(strings.TrimSpace(s), "`*\"'<>")
 	if strings.HasPrefix(strings.ToLower(s), "file:") {

@@ -113,10 +113,10 @@ func (t tree) text(paths ...string) string {
 			if strings.TrimSpace(v) != "" {
 				return v
 			}
-		case float64:
-			return strconv.FormatFloat(v, 'f', -1, 64)
 		case json.Number:
-			return v.String()
+			if f, err := v.Float64(); err == nil {
+				return strconv.FormatFloat(f, 'f', -1, 64)
+			}
 		}
 	}
 	return ""
@@ -138,8 +138,7 @@ func (t tree) number(paths ...string) int {
 func (t tree) lines(none audit.Range) (r audit.Range, ok bool) {
 	end := t.number(members[fEnd]...)
 	if list, _ := t["linerange"].([]any); len(list) > 0 {
-		n, _ := list[len(list)-1].(float64)
-		end = int(n)
+		end = tree{"last": list[len(list)-1]}.number("last")
 	}
 	if start := t.number(members[fLines]...); start > 0 {
 		return lineRange(start, end), true
@@ -150,8 +149,8 @@ func (t tree) lines(none audit.Range) (r audit.Range, ok bool) {
 			if rs, ok := linesOf(v); len(rs) > 0 || !ok {
 				return append(rs, none)[0], ok
 			}
-		case float64:
-			if v != 0 {
+		case json.Number:
+			if f, err := v.Float64(); err != nil || f != 0 {
 				return none, false
 			}
 		}

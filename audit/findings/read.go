@@ -145,11 +145,18 @@ func (c *collector) take(f audit.Finding) error {
 	c.taken++
 	if c.give != nil && c.rep.Format != Text {
 		first(&f.ID, numbered(c.taken))
-		return c.give(f)
+		if err := c.give(f); err != nil {
+			return &takeError{err}
+		}
+		return nil
 	}
 	c.rep.Findings = append(c.rep.Findings, f)
 	return nil
 }
+
+// A takeError is an error of who takes findings, none of the report: an io.EOF among
+// them does not say that it breaks off.
+type takeError struct{ error }
 
 // giveAll hands over what was gathered.
 func (c *collector) giveAll() error {

@@ -110,6 +110,9 @@ func (s *stream) decode(v any, of shape) (line int, err error) {
 // fault turns a decoding error into one that says where and what to do.
 func (s *stream) fault(name string, err error) error {
 	pos := audit.Pos{File: name, Line: s.line()}
+	if taken := (*takeError)(nil); errors.As(err, &taken) {
+		return fmt.Errorf("%s: %w", pos, taken.error)
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		pos.Line = s.lines.at(s.lines.off)
 		return fmt.Errorf("%s: %w: the JSON ends in the middle, at %s", pos, ErrTruncated, s.dec.StackPointer())

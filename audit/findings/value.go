@@ -99,9 +99,13 @@ func asPlace(s audit.Step) string {
 	return quote(s.File) + lines
 }
 
-// step reads a step of a trace: a place, and what happens there.
+// step reads a step of a trace: a place, and what happens there. Of nothing it is
+// the zero step.
 func step(raw string) audit.Step {
 	raw = strings.TrimSpace(raw)
+	if raw == "" {
+		return audit.Step{}
+	}
 	at, note, _ := strings.Cut(raw, " ")
 	if _, rest, ok := literal(raw); ok {
 		suffix, _, _ := strings.Cut(rest, " ")

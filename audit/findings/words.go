@@ -193,5 +193,8 @@ func confidenceOf(s string) (float64, bool) {
 	if f > 1 || num != s {
 		f /= 100
 	}
-	return f, err == nil && f >= 0 && f <= 1
+	if err != nil || !(f >= 0 && f <= 1) { // NaN too
+		return 0, false
+	}
+	return f, true
 }
