@@ -143,7 +143,10 @@ func (p *patch) file() error {
 	}
 	p.files = slices.Clone(p.files)
 	p.files[i].Code = code
-	if after == "" {
+	switch {
+	case after == "" && code != "":
+		return fmt.Errorf("deletes %s, and leaves %d lines of it: expected a hunk that takes all", before, CountLines([]byte(code)))
+	case after == "":
 		p.files = slices.Delete(p.files, i, i+1)
 	}
 	return nil
@@ -165,7 +168,7 @@ var hunk = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
 // hunks makes the changes of one file.
 func (p *patch) hunks(file Block) (string, error) {
-	old := strings.SplitAfter(file.Code, "\n")
+	old, lines := strings.SplitAfter(file.Code, "\n"), CountLines([]byte(file.Code))
 	var b strings.Builder
 	done := 0 // lines of old
 	for {
@@ -178,19 +181,19 @@ func (p *patch) hunks(file Block) (string, error) {
 		if m[2] != "0" {
 			from--
 		}
-		if from < done || from > len(old) {
-			return "", fmt.Errorf("begins at line %s of %s, which has %d: expected hunks in order", m[1], file.Path, len(old))
+		if from < done || from > lines {
+			return "", fmt.Errorf("begins at line %s of %s, which has %d: expected hunks in order", m[1], file.Path, lines)
 		}
 		b.WriteString(strings.Join(old[done:from], ""))
 		done = from
 		for minus, plus := count(m[2]), count(m[3]); minus > 0 || plus > 0; {
 			p.at++
 			line := p.line()
-			if line == "" || !strings.ContainsAny(line[:1], " +-\\\n") {
+			if line == "" || !strings.ContainsAny(line[:1], " +-\\\r\n") {
 				return "", fmt.Errorf("the hunk ends early: expected %d lines more of the old file, %d of the new", minus, plus)
 			}
-			if line[0] == '\n' { // an empty line, whose blank an editor took
-				line = " \n"
+			if line[0] == '\r' || line[0] == '\n' { // an empty line, whose blank an editor took
+				line = " " + line
 			}
 			switch line[0] {
 			case '\\':

@@ -43,6 +43,10 @@ new file mode 100644
 	require.Equal(t, []Block{{Path: "a.py", Language: "python", Code: "zero\none\nTWO\nthree\nfour\n--- 5\n"}, {Path: "new.py", Language: "py", Code: "\nnew\n"}}, files)
 	require.Equal(t, "one\ntwo\nthree\nfour\nfive\n", shown[0].Code, "what was shown stays")
 
+	files, err = PatchBlocks([]Block{{Path: "c.py", Code: "one\r\n\r\ntwo\r\n"}, {Language: "diff", Code: "--- a/c.py\r\n+++ b/c.py\r\n@@ -1,3 +1,3 @@\r\n one\r\n\r\n-two\r\n+2\r\n"}})
+	require.NoError(t, err, "an empty line, whose blank an editor took, may end in CR LF")
+	require.Equal(t, "one\r\n\r\n2\r\n", files[0].Code)
+
 	for diff, want := range map[string]string{
 		"-one\n+two\n": "the change names no file: expected lines --- a/path and +++ b/path above its hunks",
 		"--- a/c.py\n+++ b/c.py\n@@ -1 +1 @@\n-x\n+y\n":                "line 2 of the change: changes c.py, which is not shown: expected a block with that path",
@@ -51,7 +55,8 @@ new file mode 100644
 		"--- a/a.py\n+++ b/z.py\n@@ -1 +1 @@\n-one\n+y\n":              "renames a.py: expected one name",
 		"--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-two\n+y\n":              `line 4 of the change: "two" is not line 1 of a.py`,
 		"--- a/a.py\n+++ b/a.py\n@@ -1,9 +1,9 @@\n one\n":              "the hunk ends early: expected 8 lines more of the old file, 8 of the new",
-		"--- a/a.py\n+++ b/a.py\n@@ -99 +1 @@\n-one\n":                 "begins at line 99 of a.py, which has 6",
+		"--- a/a.py\n+++ b/a.py\n@@ -99 +1 @@\n-one\n":                 "begins at line 99 of a.py, which has 5",
+		"--- a/a.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n":             "deletes a.py, and leaves 4 lines of it: expected a hunk that takes all",
 		"similarity index 100%\nrename from a.py\nrename to c.py\n":    "expected files to be created, deleted or changed line by line",
 		"--- a/a.py\n+++ b/a.py\n@@ -99999999999999999999 +1 @@\n+y\n": "begins at line",
 	} {

@@ -115,7 +115,7 @@ type Scored struct {
 	Free        bool          `json:"free,omitempty"`       // a duplicate, or one reviewed as such, that is no false positive
 	Review      string        `json:"review,omitempty"`     // as a person judged it: "true", "false", "arguable", "same DVJA-03", or "repeated" for one that says again what was judged; empty when nobody did
 	Ignored     []audit.CWE   `json:"ignored,omitempty"`    // CWEs behind the first three
-	Literal     float64       `json:"literal_credit"`       // credit by the methodology's literal
+	Literal     float64       `json:"literal_credit"`       // credit in the literal score
 	LiteralID   string        `json:"literal_id,omitempty"` // the entry that it took there
 }
 

@@ -3,13 +3,13 @@
 //
 // The way from findings to a verdict, once:
 //
-//	findings -> Paths      reported paths are brought under the project's root
-//	         -> match      entries and findings are assigned, exactly
-//	         -> Disposition       each finding ends as one of ten things, with its reason
-//	         -> Metrics    recall, precision, F1, coverage, and what stands beside
-//	         -> Literal     the same by the methodology's literal
-//	         -> Chance     what the same findings score at places drawn by lot
-//	         -> Judge      PASS, WARN, FAIL or INVALID against goals and baseline
+//	findings -> Paths        reported paths are brought under the project's root
+//	         -> match        entries and findings are assigned, exactly
+//	         -> Disposition  each finding ends as one of ten things, with its reason
+//	         -> Metrics      recall, precision, F1, coverage, and what stands beside
+//	         -> Literal      the same by the methodology's own words
+//	         -> Chance       what the same findings score at places drawn by lot
+//	         -> Judge        PASS, WARN, FAIL or INVALID against goals and baseline
 //
 // [Score] does all but the last for one trial. It is a function of its input
 // alone: no clock, no randomness but a fixed seed, and the order of findings and

@@ -135,10 +135,10 @@ func poolReason(part *stat.Part, rules Rules) Reason {
 	f := drop{metric: MetricRecall, points: part.Drop}
 	g := f.gated(part, rules)
 	g.About = part.Name
-	switch part.Decision {
-	case stat.Drop:
+	switch {
+	case part.Decision == stat.Drop:
 		g.Text = fmt.Sprintf("recall over all projects dropped by %.1f points, which chance does not explain (p %.2g, needed %.2g)", part.Drop, part.P, part.Alpha)
-	case stat.NoDrop:
+	case g.Verdict == audit.Pass:
 		g.Text = "recall over all projects: no drop that chance does not explain"
 	default:
 		g.Text = fmt.Sprintf("recall over all projects dropped by %.1f points, not settled: %s", part.Drop, whatSettles(part))

@@ -315,6 +315,31 @@ func TestSmallKeysGateInThePool(t *testing.T) {
 	}
 }
 
+// What the pool says, and the verdict that it says it with, are of one mind.
+func TestThePoolSaysWhatItsVerdictIs(t *testing.T) {
+	for _, c := range []struct {
+		base, now int
+		verdict   audit.Verdict
+		text      string
+	}{
+		{15, 15, audit.Pass, "recall over all projects: no drop"},
+		{14, 16, audit.Pass, "recall over all projects: no drop"},
+		{16, 14, audit.Warn, "recall over all projects dropped by 10.0 points, not settled"},
+	} {
+		var subjects []score.Subject
+		for _, name := range []string{"a", "b"} {
+			p := hundred(20)
+			p.Name = name
+			subjects = append(subjects, score.Subject{Now: []score.Trial{found(t, p, c.now, 0)}, Baseline: []score.Trial{found(t, p, c.base, 0)}})
+		}
+		s, err := score.JudgeSuite(subjects, score.Rules{})
+		require.NoError(t, err)
+		require.Len(t, s.Pool, 1)
+		require.Equal(t, c.verdict, s.Pool[0].Verdict)
+		require.Contains(t, s.Pool[0].Text, c.text)
+	}
+}
+
 func TestComparisonAcrossRulesAndKeysRefuses(t *testing.T) {
 	p := hundred(20)
 	for what, change := range map[string]func(*score.Result){

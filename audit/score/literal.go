@@ -6,7 +6,7 @@ import (
 	"assay/audit"
 )
 
-// Literal is the score by the methodology's literal: a finding with one of an
+// Literal is the score by the methodology's own words: a finding with one of an
 // entry's CWEs earns 1 in the entry's file and 0.5 anywhere else; lines,
 // functions, decoys and duplicates have no say. Each entry takes one finding and
 // each finding one entry, most of value 1 first, then most of 0.5; that is the
@@ -31,7 +31,7 @@ type Literal struct {
 }
 
 // Metrics gives the literal score in the words of ours, for tables that show both.
-// What the literal knows nothing of is undefined.
+// What it knows nothing of is undefined.
 func (l *Literal) Metrics() *Metrics {
 	held := []audit.Dimension{}
 	for _, d := range l.Dimensions {
@@ -52,7 +52,7 @@ const (
 	literalStop = int64(1) << 40
 )
 
-// A literalKey is what the literal sees of the key and of the locations that are matched
+// A literalKey is what the literal score sees of the key and of the locations that are matched
 // with it, with room for a matching. The locations' CWEs stay; their files may change
 // from one matching to the next.
 type literalKey struct {
@@ -191,7 +191,7 @@ func (l *literalKey) match() (credit []float64, took []int32) {
 	return l.credit, l.took
 }
 
-// literal scores by the literal. Suppressed findings and those whose file or line
+// literal fills in the literal score. Suppressed findings and those whose file or line
 // is not there take no part; the latter count in precision's denominator.
 func (s *scorer) literal() {
 	l := &s.result.Literal

@@ -127,7 +127,7 @@ func (p *Paths) under(s, reported string) (string, error) {
 	return "", fmt.Errorf("%q is no file of the project", reported)
 }
 
-// cutRoot gives what follows root in s, by whole parts. Under a drive literal case
+// cutRoot gives what follows root in s, by whole parts. Under a drive letter case
 // does not count.
 func cutRoot(s, root string) (string, bool) {
 	if len(s) <= len(root) || s[len(root)] != '/' {

@@ -21,9 +21,9 @@ type Entry struct {
 const Pool = "all projects"
 
 // GateRecall judges recall against a baseline: over all projects (credit over
-// known vulnerabilities, whatever the project) and in each. Half of each look's
-// alpha is the pool's, half is split evenly over the projects; of a single
-// project there is one part, which has all of it.
+// known vulnerabilities, whatever the project) and in each. Four fifths of each
+// look's alpha are the pool's, the rest is split evenly over the projects; of a
+// single project there is one part, which has all of it.
 //
 // A drop counts when it is more than one entry, and more than 5 points or a rise
 // of missed entries by half; it is called when, besides, chance explains it no
