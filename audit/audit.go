@@ -83,20 +83,14 @@ func ParseDimension(s string) (Dimension, error) {
 	fold := func(s string) string {
 		return strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "").Replace(s))
 	}
+	var names []string
 	for _, d := range Dimensions() {
 		if fold(string(d)) == fold(s) {
 			return d, nil
 		}
-	}
-	return "", fmt.Errorf("%q is no dimension: expected one of %s", s, dimensionList())
-}
-
-func dimensionList() string {
-	names := make([]string, 0, 10)
-	for _, d := range Dimensions() {
 		names = append(names, string(d))
 	}
-	return strings.Join(names, ", ")
+	return "", fmt.Errorf("%q is no dimension: expected one of %s", s, strings.Join(names, ", "))
 }
 
 // A Severity orders findings. The zero value is a severity that nobody stated.

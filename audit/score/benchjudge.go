@@ -39,11 +39,11 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 		reasons = append(reasons, Reason{Code: CodeStochastic, Verdict: audit.Warn,
 			Text: "the reviewer is called deterministic, and trials of one case differ: judged as stochastic"})
 	}
-	drop, err := pairs.drop(deterministic, rules)
-	if err != nil {
-		return Judgement{}, err
-	}
 	if len(baseline) > 0 {
+		drop, err := pairs.drop(deterministic, rules)
+		if err != nil {
+			return Judgement{}, err
+		}
 		reasons = append(reasons, drop)
 	}
 	for _, m := range []struct {
@@ -97,7 +97,6 @@ func (b *Bench) invalid(goals audit.BenchGoals) (Reason, bool) {
 type casePairs struct {
 	both     []stat.Case
 	onlyOne  int
-	hasBase  bool
 	allSides []*caseTrials
 }
 
@@ -108,7 +107,7 @@ func pairCases(now, baseline []Answer) (*casePairs, error) {
 		return nil, err
 	}
 	ns, bs := rn.lineUp(now), rb.lineUp(baseline)
-	p := &casePairs{hasBase: len(baseline) > 0}
+	p := &casePairs{}
 	for _, id := range slices.Sorted(maps.Keys(ns)) {
 		n := ns[id]
 		p.allSides = append(p.allSides, n)
@@ -148,17 +147,12 @@ func (p *casePairs) same() bool {
 // drop judges balanced accuracy against the baseline over the cases of both
 // sides.
 func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
-	if !p.hasBase {
-		return Reason{}, nil
-	}
 	f := drop{metric: MetricBalanced}
-	var base, now Value
-	base, now, f.items = p.balanced()
-	f.base, f.now = base, now
-	if !base.Defined || !now.Defined {
+	f.base, f.now, f.items = p.balanced()
+	if !f.base.Defined || !f.now.Defined {
 		return f.unsettled(rules, nil, "no good or no bad case has an answer on both sides"), nil
 	}
-	f.points = 100 * (base.V - now.V)
+	f.points = 100 * (f.base.V - f.now.V)
 	var g Reason
 	if deterministic {
 		g = f.literal()
@@ -217,17 +211,13 @@ func answered(vs []float64) (mean float64, ok bool) {
 }
 
 func (p *casePairs) changes() (lost, gained []EntryChange) {
-	at := map[string]*stat.Case{}
-	var ids []string
+	var all []EntryChange
 	for i := range p.both {
 		c := &p.both[i]
-		_, b := answered(c.Baseline)
-		if _, n := answered(c.Now); b && n {
-			ids = append(ids, c.ID)
-			at[c.ID] = c
+		base, okBase := answered(c.Baseline)
+		if now, okNow := answered(c.Now); okBase && okNow {
+			all = append(all, EntryChange{c.ID, base, now})
 		}
 	}
-	return changes(ids,
-		func(id string) float64 { m, _ := answered(at[id].Baseline); return m },
-		func(id string) float64 { m, _ := answered(at[id].Now); return m })
+	return changes(all)
 }

@@ -124,39 +124,22 @@ func checkComparable(results []*Result) error {
 	return nil
 }
 
-// SameFindings reports whether two reports say exactly the same, in any order. An
-// auditor counts as deterministic only when two of its runs do.
-func SameFindings(a, b []audit.Finding) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	sorted := func(fs []audit.Finding) []*audit.Finding {
-		out := make([]*audit.Finding, len(fs))
-		for i := range fs {
-			out[i] = &fs[i]
+// allAgree reports whether the reports of the trials say exactly the same, in any
+// order. An auditor counts as deterministic only when its runs do.
+func allAgree(trials []*Result) bool {
+	sorted := func(r *Result) []*audit.Finding {
+		out := make([]*audit.Finding, len(r.Findings))
+		for i := range r.Findings {
+			out[i] = &r.Findings[i].Finding
 		}
 		slices.SortFunc(out, compareFindings)
 		return out
 	}
-	x, y := sorted(a), sorted(b)
-	for i := range x {
-		if compareFindings(x[i], y[i]) != 0 || x[i].Suppressed != y[i].Suppressed {
-			return false
-		}
-	}
-	return true
-}
-
-func allAgree(trials []*Result) bool {
-	findings := func(r *Result) []audit.Finding {
-		fs := make([]audit.Finding, len(r.Findings))
-		for i := range r.Findings {
-			fs[i] = r.Findings[i].Finding
-		}
-		return fs
-	}
+	first := sorted(trials[0])
 	for _, r := range trials[1:] {
-		if !SameFindings(findings(trials[0]), findings(r)) {
+		if !slices.EqualFunc(first, sorted(r), func(a, b *audit.Finding) bool {
+			return compareFindings(a, b) == 0 && a.Suppressed == b.Suppressed
+		}) {
 			return false
 		}
 	}

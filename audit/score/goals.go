@@ -136,10 +136,9 @@ func judgement(reasons []Reason) Judgement {
 	return Judgement{Verdict: audit.Worst(verdicts...), Reasons: reasons}
 }
 
-// changes gives the entries whose mean changed, by how much, then by name.
-func changes(ids []string, base, now func(id string) float64) (lost, gained []EntryChange) {
-	for _, id := range ids {
-		c := EntryChange{id, base(id), now(id)}
+// changes gives those of all whose mean changed, by how much, then by name.
+func changes(all []EntryChange) (lost, gained []EntryChange) {
+	for _, c := range all {
 		switch {
 		case c.Now < c.Baseline-tiny:
 			lost = append(lost, c)

@@ -221,11 +221,11 @@ func (d *sides) judge(part *stat.Part, rules Rules) Judgement {
 	j.Methodology = d.methodology()
 	if len(d.baseline) > 0 {
 		base, now := d.fBase.credits(), d.fNow.credits()
-		var ids []string
+		var all []EntryChange
 		for _, k := range d.now[0].Known {
-			ids = append(ids, k.ID)
+			all = append(all, EntryChange{k.ID, average(base[k.ID]), average(now[k.ID])})
 		}
-		j.Lost, j.Gained = changes(ids, func(id string) float64 { return average(base[id]) }, func(id string) float64 { return average(now[id]) })
+		j.Lost, j.Gained = changes(all)
 	}
 	return j
 }

@@ -1,10 +1,6 @@
 package score
 
-import (
-	"slices"
-
-	"assay/audit"
-)
+import "assay/audit"
 
 // Literal is the score by the methodology's own words: a finding with one of an
 // entry's CWEs earns 1 in the entry's file and 0.5 anywhere else; lines,
@@ -201,20 +197,10 @@ func (s *scorer) literal() {
 	}
 	credit, took := newLiteralKey(s.key, locations).match()
 	l.Counted = len(s.result.Findings) - s.result.Dispositions[Suppressed]
-	for _, d := range audit.Dimensions() {
-		l.Dimensions = append(l.Dimensions, DimensionCount{Dimension: d})
-	}
 	for e, c := range credit {
 		k := &s.result.Known[s.key.entries[e].known]
 		k.LiteralCredit = c
 		l.Credit += c
-		at := slices.Index(audit.Dimensions(), k.Dimension)
-		d := new(DimensionCount)
-		if at >= 0 {
-			d = &l.Dimensions[at]
-		}
-		d.Known++
-		d.Credit += c
 		if took[e] < 0 {
 			continue
 		}
@@ -222,19 +208,14 @@ func (s *scorer) literal() {
 		sc.Literal, sc.LiteralID = c, k.ID
 		if c == 1 {
 			l.Full++
-			d.Full++
 		} else {
 			l.Halves++
-			d.Halves++
 		}
 	}
+	l.Dimensions = s.byDimension(func(k *KnownResult) float64 { return k.LiteralCredit })
 	held := 0
-	for i := range l.Dimensions {
-		d := &l.Dimensions[i]
-		d.Recall = Ratio(d.Credit, float64(d.Known))
-		if d.Known > 0 {
-			held++
-		}
+	for _, d := range l.Dimensions {
+		held += min(1, d.Known)
 		if d.Full > 0 {
 			l.Covered = append(l.Covered, d.Dimension)
 		}

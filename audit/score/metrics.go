@@ -105,38 +105,41 @@ func (r Reviewed) plus(o Reviewed) Reviewed {
 	return Reviewed{r.True + o.True, r.False + o.False, r.Same + o.Same, r.Arguable + o.Arguable, r.Open + o.Open}
 }
 
+// byDimension counts the entries of each dimension, and what they earned.
+func (s *scorer) byDimension(credit func(*KnownResult) float64) []DimensionCount {
+	var counts []DimensionCount
+	for _, d := range audit.Dimensions() {
+		c := DimensionCount{Dimension: d}
+		for i := range s.result.Known {
+			k := &s.result.Known[i]
+			if k.Dimension != d {
+				continue
+			}
+			c.Known++
+			c.Credit += credit(k)
+			switch credit(k) {
+			case 1:
+				c.Full++
+			case 0.5:
+				c.Halves++
+			}
+		}
+		c.Recall = Ratio(c.Credit, float64(c.Known))
+		counts = append(counts, c)
+	}
+	return counts
+}
+
 func (s *scorer) countDimensions() {
 	m := &s.result.Metrics
-	for _, d := range audit.Dimensions() {
-		m.Dimensions = append(m.Dimensions, DimensionCount{Dimension: d})
-	}
-	at := func(d audit.Dimension) *DimensionCount {
-		i := slices.Index(audit.Dimensions(), d)
-		if i < 0 {
-			return new(DimensionCount)
-		}
-		return &m.Dimensions[i]
-	}
-	for _, k := range s.result.Known {
-		c := at(k.Dimension)
-		c.Known++
-		c.Credit += k.Credit
-		switch k.Credit {
-		case 1:
-			c.Full++
-		case 0.5:
-			c.Halves++
-		}
-	}
+	m.Dimensions = s.byDimension(func(k *KnownResult) float64 { return k.Credit })
 	for i := range s.result.Findings {
-		f := &s.result.Findings[i]
-		if f.Disposition == Suppressed || f.Free || s.locations[i].cwes[0] == 0 {
+		f, first := &s.result.Findings[i], audit.CWE(s.locations[i].cwes[0])
+		if f.Disposition == Suppressed || f.Free || first == 0 {
 			continue
 		}
-		at(s.in.Dimensions[audit.CWE(s.locations[i].cwes[0])]).Findings++
-	}
-	for i := range m.Dimensions {
-		c := &m.Dimensions[i]
-		c.Recall = Ratio(c.Credit, float64(c.Known))
+		if at := slices.Index(audit.Dimensions(), s.in.Dimensions[first]); at >= 0 {
+			m.Dimensions[at].Findings++
+		}
 	}
 }
