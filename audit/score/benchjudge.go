@@ -157,14 +157,14 @@ func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 	if deterministic {
 		g = f.literal()
 	} else {
-		gate, err := stat.GateBench(p.both, rules.plan())
+		part, err := stat.GateBench(p.both, rules.plan())
 		switch {
 		case errors.Is(err, stat.ErrEmpty):
 			return f.unsettled(rules, nil, err.Error()), nil
 		case err != nil:
 			return Reason{}, fmt.Errorf("the gate: %w", err)
 		}
-		g = f.gated(&gate.Parts[0], rules)
+		g = f.gated(&part, rules)
 	}
 	if p.onlyOne > 0 {
 		g.Text += fmt.Sprintf(" (%d cases that one side lacks are left out)", p.onlyOne)

@@ -60,23 +60,19 @@ func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 			return Suite{}, err
 		}
 	}
-	gate, err := gateOf(sides, rules.plan())
+	parts, err := gateOf(sides, rules.plan())
 	if err != nil {
 		return Suite{}, err
 	}
 	var suite Suite
 	verdicts := []audit.Verdict{}
 	for i := range sides {
-		var part *stat.Part
-		if gate != nil {
-			part = partOf(gate, &sides[i])
-		}
-		j := sides[i].judge(part, rules)
+		j := sides[i].judge(partOf(parts, &sides[i]), rules)
 		suite.Projects = append(suite.Projects, j)
 		verdicts = append(verdicts, j.Verdict)
 	}
-	if gate != nil && len(gate.Parts) > 1 {
-		g := poolReason(&gate.Parts[0], rules)
+	if len(parts) > 1 {
+		g := poolReason(&parts[0], rules)
 		suite.Pool = append(suite.Pool, g)
 		verdicts = append(verdicts, g.Verdict)
 	}
@@ -151,9 +147,9 @@ func newSides(s *Subject, rules Rules) (sides, error) {
 	return d, nil
 }
 
-// gateOf runs the stochastic gate over the projects that take part; nil where
+// gateOf runs the stochastic gate over the projects that take part; no parts where
 // none does.
-func gateOf(all []sides, plan stat.Plan) (*stat.Gate, error) {
+func gateOf(all []sides, plan stat.Plan) ([]stat.Part, error) {
 	var entries []stat.Entry
 	for i := range all {
 		d := &all[i]
@@ -168,11 +164,11 @@ func gateOf(all []sides, plan stat.Plan) (*stat.Gate, error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
-	g, err := stat.GateRecall(entries, plan)
+	parts, err := stat.GateRecall(entries, plan)
 	if err != nil {
 		return nil, fmt.Errorf("the gate: %w", err)
 	}
-	return &g, nil
+	return parts, nil
 }
 
 func (d *sides) name() string {
@@ -182,13 +178,10 @@ func (d *sides) name() string {
 	return "project"
 }
 
-func partOf(g *stat.Gate, d *sides) *stat.Part {
-	if len(d.now) == 0 {
-		return nil
-	}
-	for i := range g.Parts {
-		if g.Parts[i].Name == d.name() {
-			return &g.Parts[i]
+func partOf(parts []stat.Part, d *sides) *stat.Part {
+	for i := range parts {
+		if len(d.now) > 0 && parts[i].Name == d.name() {
+			return &parts[i]
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@
 //     beforehand, or, of three trials a side and more, as much as the scores of
 //     the runs show, if those are independent and roughly normal.
 //
-// Doubt is data: an [Interval] and a [Gate] carry warnings that name what is
+// Doubt is data: an [Interval] and a [Part] carry warnings that name what is
 // missing. Nothing here prints. Whatever draws random numbers takes a seed, and
 // no result depends on the order of its input.
 package stat

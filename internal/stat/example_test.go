@@ -17,12 +17,12 @@ func ExampleGateRecall() {
 		}
 		entries = append(entries, stat.Entry{Project: "dvja", ID: fmt.Sprint(i), Baseline: []float64{1}, Now: []float64{now}})
 	}
-	gate, err := stat.GateRecall(entries, stat.DefaultPlan())
+	parts, err := stat.GateRecall(entries, stat.DefaultPlan())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s: %.0f points\n", gate.Decision, gate.Drop)
+	fmt.Printf("%s: %.0f points\n", parts[0].Decision, parts[0].Drop)
 
 	// Of a fall to 33 one run says little.
 	for i := range entries {
@@ -31,12 +31,12 @@ func ExampleGateRecall() {
 			entries[i].Now[0] = 0
 		}
 	}
-	gate, err = stat.GateRecall(entries, stat.DefaultPlan())
+	parts, err = stat.GateRecall(entries, stat.DefaultPlan())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s: %.1f points; %d more trials, %d of the baseline\n", gate.Decision, gate.Drop, gate.More.Now, gate.More.Baseline)
+	fmt.Printf("%s: %.1f points; %d more trials, %d of the baseline\n", parts[0].Decision, parts[0].Drop, parts[0].More.Now, parts[0].More.Baseline)
 	// Output:
 	// drop: 95 points
 	// not settled: 17.5 points; 5 more trials, 5 of the baseline

@@ -2,7 +2,6 @@ package stat
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,17 +17,17 @@ const (
 	NotSettled Decision = "not settled" // Part.More says what would settle it
 )
 
-// A Look is a number of trials a side at which the gate may decide. Looks are
+// A look is a number of trials a side at which the gate may decide. Looks are
 // declared beforehand: whoever looks after every trial and stops when it suits
 // finds a drop in anything.
-type Look struct {
-	Trials int
-	Alpha  float64 // chance of calling a drop here that is none, over all parts
+type look struct {
+	trials int
+	alpha  float64 // chance of calling a drop here that is none, over all parts
 }
 
-// A Plan is what the gate was told before it saw a result.
+// A Plan is what the gate was told before it saw a result: [DefaultPlan] makes it.
 type Plan struct {
-	Looks []Look // by rising number of trials
+	looks []look // by rising number of trials, from the second on above confirmed
 	// Beside says that both sides ran beside each other, so that whatever shifts
 	// with the day has hit both alike.
 	Beside bool
@@ -42,7 +41,7 @@ type Plan struct {
 // measures of noise add where every bound is reached leaves the suite its 1 %. docs/gate-measured.md holds what it
 // was measured to do.
 func DefaultPlan() Plan {
-	return Plan{Looks: []Look{{1, 0.0042}, {3, 0.0017}, {6, 0.0009}, {12, 0.0009}, {24, 0.0009}}}
+	return Plan{looks: []look{{1, 0.0042}, {3, 0.0017}, {6, 0.0009}, {12, 0.0009}, {24, 0.0009}}}
 }
 
 const (
@@ -74,42 +73,16 @@ const (
 	// fell most.
 	others = 0.05
 
-	// maxLook is the most trials a side.
-	maxLook = 32
-
 	// rounding is what a drop may exceed a threshold by and still be at it, so that
 	// the last bit of a sum decides nothing.
 	rounding = 1e-9
 )
 
-// Validate says what is wrong with a plan; nil means nothing.
-func (p Plan) Validate() error {
-	if len(p.Looks) == 0 {
-		return errors.New("gate plan without looks: declare the numbers of trials at which it may decide")
-	}
-	sum := 0.0
-	for i, l := range p.Looks {
-		switch {
-		case l.Trials < 1 || l.Trials > maxLook:
-			return fmt.Errorf("gate plan, look %d: %d trials: want 1 to %d", i+1, l.Trials, maxLook)
-		case i > 0 && l.Trials <= max(confirmed, p.Looks[i-1].Trials):
-			return fmt.Errorf("gate plan, look %d: %d trials after %d: looks must rise, the second above %d", i+1, l.Trials, p.Looks[i-1].Trials, confirmed)
-		case !(l.Alpha > 0 && l.Alpha < 0.5):
-			return fmt.Errorf("gate plan, look %d: alpha %g: must lie between 0 and 0.5", i+1, l.Alpha)
-		}
-		sum += l.Alpha
-	}
-	if sum >= 0.5 {
-		return fmt.Errorf("gate plan: the alphas sum to %g: must stay below 0.5", sum)
-	}
-	return nil
-}
-
 // last gives the trials of the last look.
-func (p Plan) last() int { return p.Looks[len(p.Looks)-1].Trials }
+func (p Plan) last() int { return p.looks[len(p.looks)-1].trials }
 
 // at gives the trials of a look, from the least with which a part may decide.
-func (p Plan) at(look, least int) int { return max(p.Looks[look].Trials, least) }
+func (p Plan) at(look, least int) int { return max(p.looks[look].trials, least) }
 
 // Trials is a number of trials on either side.
 type Trials struct{ Baseline, Now int }
@@ -145,41 +118,13 @@ func (p *Part) countsErrors() bool {
 	return p.Lost > moreItems+rounding && p.Errors[1] >= rise*p.Errors[0]-rounding
 }
 
-// A Gate is the gate's answer.
-type Gate struct {
-	Decision Decision
-	Drop     float64 // percentage points, baseline minus now, over everything
-	P        float64 // of the part that decided: the first that dropped, else the whole
-	More     Trials  // what the whole asks for, or where it is settled the most that a project does
-	Beside   bool    // of both sides beside each other, all of them anew
-	Parts    []Part  // the whole first, then projects by name; warnings are theirs
-}
-
-// gate sums up the parts, the whole first. What the whole asks for goes before
-// what single projects do.
-func gate(parts []Part) Gate {
-	g := Gate{Decision: NoDrop, Drop: parts[0].Drop, P: parts[0].P, Parts: parts}
-	for _, p := range parts {
-		switch {
-		case p.Decision == Drop:
-			g.Decision, g.P, g.More, g.Beside = Drop, p.P, Trials{}, false
-			return g
-		case p.Decision == NotSettled && parts[0].Decision != NotSettled || g.Decision == NoDrop:
-			g.Decision = p.Decision
-			g.More = Trials{max(g.More.Baseline, p.More.Baseline), max(g.More.Now, p.More.Now)}
-			g.Beside = g.Beside || p.Beside
-		}
-	}
-	return g
-}
-
-// look gives the deepest look that the new side reaches, -1 before the first, and
+// lookAt gives the deepest look that the new side reaches, -1 before the first, and
 // the trials that are compared: of the new side those of the look, since a look
 // after each new trial would be a look that was never declared; of the baseline
 // all, up to the last look's.
-func (p Plan) look(have Trials, least int) (int, Trials) {
+func (p Plan) lookAt(have Trials, least int) (int, Trials) {
 	at := -1
-	for i := range p.Looks {
+	for i := range p.looks {
 		if have.Baseline > 0 && have.Now >= p.at(i, least) {
 			at = i
 		}
@@ -323,7 +268,7 @@ func (p Plan) judge(part *Part, s *sample, at int, t test) error {
 	}
 	drop, w := s.spread(t.noise)
 	part.Upper = min(100, drop+w.margin(p.miss()))
-	alpha := p.Looks[max(at, 0)].Alpha * t.share
+	alpha := p.looks[max(at, 0)].alpha * t.share
 	if part.Gates {
 		part.Alpha = alpha
 	}
@@ -335,7 +280,7 @@ func (p Plan) judge(part *Part, s *sample, at int, t test) error {
 		}
 		part.P = w.p(drop, part.Exchange)
 	}
-	last := at == len(p.Looks)-1
+	last := at == len(p.looks)-1
 	switch {
 	case part.Gates && counts && part.P <= alpha:
 		part.Decision = Drop
@@ -389,24 +334,24 @@ func (p Plan) more(part *Part, drop float64, w spread, at int, counts bool, t te
 	settled := func(trials, look int, day float64) bool {
 		se := math.Sqrt(each*2/float64(trials) + day)
 		if counts {
-			return drop >= (z(p.Looks[look].Alpha*t.share)+z(1-settles))*se
+			return drop >= (z(p.looks[look].alpha*t.share)+z(1-settles))*se
 		}
 		return tolerance-max(0, drop) >= (z(p.miss())+z(1-settles))*se
 	}
-	for i := at + 1; i < len(p.Looks); i++ {
+	for i := at + 1; i < len(p.looks); i++ {
 		if n := p.at(i, t.least); settled(n, i, w.day) {
 			part.More = Trials{max(0, n-part.Trials.Baseline), max(0, n-part.Trials.Now)}
 			return
 		}
 	}
-	for i := 0; i < len(p.Looks) && w.day > 0; i++ {
+	for i := 0; i < len(p.looks) && w.day > 0; i++ {
 		if n := p.at(i, t.least); settled(n, i, 0) {
 			part.More, part.Beside = Trials{n, n}, true
 			return
 		}
 	}
 	part.Beside = w.day > 0
-	if at == len(p.Looks)-1 && !part.Beside {
+	if at == len(p.looks)-1 && !part.Beside {
 		part.Warnings = append(part.Warnings, Warning(fmt.Sprintf(
 			"the last look, at %d trials, has been taken: a drop of %.1f points was seen, and chance explains it too well (p %.2g, needed %.2g)",
 			part.Used.Now, part.Drop, part.P, part.Alpha)))

@@ -34,32 +34,29 @@ const AllCases = "all cases"
 // not count; both are told by warnings. Without a baseline the answer is not
 // settled.
 //
-// It returns an error for a plan that does not validate, a case without ID or
-// family or named twice, trials that differ in number, and values other than 0,
-// 1 and NaN; of no cases of either label one that wraps [ErrEmpty].
-func GateBench(cases []Case, plan Plan) (Gate, error) {
-	if err := plan.Validate(); err != nil {
-		return Gate{}, err
-	}
+// It returns an error for a case without ID or family or named twice, trials that
+// differ in number, and values other than 0, 1 and NaN; of no cases of either label
+// one that wraps [ErrEmpty].
+func GateBench(cases []Case, plan Plan) (Part, error) {
 	cases, err := checkCases(cases)
 	if err != nil {
-		return Gate{}, err
+		return Part{}, err
 	}
 	have := Trials{len(cases[0].Baseline), len(cases[0].Now)}
-	at, used := plan.look(have, 1)
+	at, used := plan.lookAt(have, 1)
 	part := Part{Name: AllCases, Items: len(cases), Trials: have, Used: used}
 	if used.Baseline == 0 || used.Now == 0 {
 		err := plan.judge(&part, &sample{}, at, test{share: 1, least: 1})
-		return gate([]Part{part}), err
+		return part, err
 	}
 	b := newBench(cases, used)
 	if b.label[0] == 0 || b.label[1] == 0 {
-		return Gate{}, fmt.Errorf("balanced accuracy: %d good and %d bad cases with answers on both sides: %w", b.label[0], b.label[1], ErrEmpty)
+		return Part{}, fmt.Errorf("balanced accuracy: %d good and %d bad cases with answers on both sides: %w", b.label[0], b.label[1], ErrEmpty)
 	}
 	part.Items = len(b.cases)
 	balanced := b.sample(b.points(), [2]float64{50 / float64(b.label[0]), 50 / float64(b.label[1])})
 	if len(balanced.strata) == 0 {
-		return Gate{}, fmt.Errorf("bench gate: no family has a trial on both sides in which all its cases were answered: %w", ErrEmpty)
+		return Part{}, fmt.Errorf("bench gate: no family has a trial on both sides in which all its cases were answered: %w", ErrEmpty)
 	}
 	each := 100 / float64(len(b.cases))
 	errors := b.sample([2]int{1, 1}, [2]float64{each, each})
@@ -75,17 +72,17 @@ func GateBench(cases []Case, plan Plan) (Gate, error) {
 	byErrors.Warnings = slices.Clone(b.warnings)
 	t := test{share: 1, least: 1, noise: noise{day: dayNoise}, counts: part.countsPoints}
 	if err := plan.judge(&part, &balanced, at, t); err != nil {
-		return Gate{}, err
+		return Part{}, err
 	}
 	t.counts = byErrors.countsErrors
 	if err := plan.judge(&byErrors, &errors, at, t); err != nil {
-		return Gate{}, err
+		return Part{}, err
 	}
 	if severity(byErrors.Decision) > severity(part.Decision) {
 		byErrors.Upper = part.Upper
 		part = byErrors
 	}
-	return gate([]Part{part}), nil
+	return part, nil
 }
 
 func severity(d Decision) int { return slices.Index([]Decision{NoDrop, NotSettled, Drop}, d) }

@@ -53,7 +53,7 @@ func TestGateBenchByHand(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cases := families(c.families, 3, 3)
 			c.change(cases)
-			g, err := GateBench(cases, DefaultPlan())
+			g, err := summedOne(GateBench(cases, DefaultPlan()))
 			require.NoError(t, err)
 			require.InDelta(t, c.drop, g.Drop, 1e-9)
 			require.InDelta(t, c.p, g.Parts[0].Exchange, 1e-12)
@@ -81,7 +81,7 @@ func TestBenchPoints(t *testing.T) {
 func TestGateBenchMissingAnswersAreNoDrop(t *testing.T) {
 	cases := families(10, 3, 3)
 	cases[0].Now[1], cases[9].Baseline[2] = math.NaN(), math.NaN()
-	g, err := GateBench(cases, DefaultPlan())
+	g, err := summedOne(GateBench(cases, DefaultPlan()))
 	require.NoError(t, err)
 	require.Equal(t, NoDrop, g.Decision)
 	require.InDelta(t, 0, g.Drop, 1e-9)
@@ -89,7 +89,7 @@ func TestGateBenchMissingAnswersAreNoDrop(t *testing.T) {
 }
 
 func TestGateBenchAsksForWhatItLacks(t *testing.T) {
-	g, err := GateBench(families(10, 0, 1), DefaultPlan())
+	g, err := summedOne(GateBench(families(10, 0, 1), DefaultPlan()))
 	require.NoError(t, err)
 	require.Equal(t, NotSettled, g.Decision)
 	require.Equal(t, Trials{1, 0}, g.More)
@@ -97,7 +97,7 @@ func TestGateBenchAsksForWhatItLacks(t *testing.T) {
 
 	cases := families(10, 1, 1)
 	wrong(cases[:6])
-	g, err = GateBench(cases, DefaultPlan())
+	g, err = summedOne(GateBench(cases, DefaultPlan()))
 	require.NoError(t, err)
 	require.Equal(t, NotSettled, g.Decision)
 	require.InDelta(t, 10, g.Drop, 1e-9)
@@ -130,7 +130,7 @@ func TestErrorsNearTheCeiling(t *testing.T) {
 		{0, 2, NotSettled},
 		{0, 14, Drop},
 	} {
-		g, err := GateBench(ceiling(c.was, c.is), DefaultPlan())
+		g, err := summedOne(GateBench(ceiling(c.was, c.is), DefaultPlan()))
 		require.NoError(t, err)
 		require.Equal(t, c.decision, g.Decision, "%d errors, then %d: %+v", c.was, c.is, g)
 		require.Less(t, g.Drop, 5.0)
@@ -139,7 +139,7 @@ func TestErrorsNearTheCeiling(t *testing.T) {
 			require.Positive(t, g.More.Now)
 		}
 	}
-	g, err := GateBench(ceiling(12, 36), DefaultPlan())
+	g, err := summedOne(GateBench(ceiling(12, 36), DefaultPlan()))
 	require.NoError(t, err)
 	require.InEpsilon(t, math.Pow(2, -24), g.Parts[0].Exchange, 1e-9)
 	require.InDelta(t, 50*24.0/440, g.Drop, 1e-9)
@@ -154,14 +154,14 @@ func TestModulesGoWrongTogether(t *testing.T) {
 	}
 	plan := DefaultPlan()
 	plan.Beside = true
-	g, err := GateBench(cases, plan)
+	g, err := summedOne(GateBench(cases, plan))
 	require.NoError(t, err)
 	require.Equal(t, Drop, g.Decision)
 	require.InEpsilon(t, math.Pow(2, -12), g.Parts[0].Exchange, 1e-9)
 	for i := range cases {
 		cases[i].Module = fmt.Sprint(i % 6)
 	}
-	g, err = GateBench(cases, plan)
+	g, err = summedOne(GateBench(cases, plan))
 	require.NoError(t, err)
 	require.Equal(t, NotSettled, g.Decision)
 	require.InDelta(t, 0.5, g.Parts[0].Exchange, 1e-12)

@@ -40,16 +40,13 @@ const Pool = "all projects"
 // project that needs more trials than others can be given them alone. Without a
 // baseline (no trials) the answer is not settled.
 //
-// It returns an error for a plan that does not validate, an entry without
-// project or ID or named twice, trials that differ in number within a project,
-// and values other than 0, 0.5 and 1; of no entries [ErrEmpty].
-func GateRecall(entries []Entry, plan Plan) (Gate, error) {
-	if err := plan.Validate(); err != nil {
-		return Gate{}, err
-	}
+// The parts are the whole first, then the projects by name. It returns an error for
+// an entry without project or ID or named twice, trials that differ in number within
+// a project, and values other than 0, 0.5 and 1; of no entries [ErrEmpty].
+func GateRecall(entries []Entry, plan Plan) ([]Part, error) {
 	sorted, err := byProject(entries)
 	if err != nil {
-		return Gate{}, err
+		return nil, err
 	}
 	projects := make([]project, len(sorted))
 	for i, es := range sorted {
@@ -68,21 +65,21 @@ type project struct {
 }
 
 // recall judges projects, which are sorted by name.
-func (p Plan) recall(projects []project) (Gate, error) {
+func (p Plan) recall(projects []project) ([]Part, error) {
 	if len(projects) == 1 {
 		part, err := p.recallOf(projects[0].name, projects, 1, 1, false)
-		return gate([]Part{part}), err
+		return []Part{part}, err
 	}
 	whole, err := p.recallOf(Pool, projects, poolShare, 1, false)
 	if err != nil {
-		return Gate{}, err
+		return nil, err
 	}
 	if whole.Decision == Drop && min(whole.Used.Baseline, whole.Used.Now) < measured {
 		exact := p
 		exact.lazy = false
 		rest, err := exact.recallOf(Pool, withoutWorst(projects, whole.Used), poolShare, 1, false)
 		if err != nil {
-			return Gate{}, err
+			return nil, err
 		}
 		if rest.P > others {
 			whole.Decision = NotSettled
@@ -94,11 +91,11 @@ func (p Plan) recall(projects []project) (Gate, error) {
 	for i := range projects {
 		part, err := p.recallOf(projects[i].name, projects[i:i+1], (1-poolShare)/float64(len(projects)), confirmed, true)
 		if err != nil {
-			return Gate{}, err
+			return nil, err
 		}
 		parts = append(parts, part)
 	}
-	return gate(parts), nil
+	return parts, nil
 }
 
 // withoutWorst leaves out the project that lost most entries; of equals the last
@@ -119,7 +116,7 @@ func (p Plan) recallOf(name string, projects []project, share float64, least int
 		part.Items += q.items
 		part.Trials = Trials{min(part.Trials.Baseline, q.trials.Baseline), min(part.Trials.Now, q.trials.Now)}
 	}
-	at, used := p.look(part.Trials, least)
+	at, used := p.lookAt(part.Trials, least)
 	part.Used = used
 	s := sample{unit: 50 / float64(part.Items), baseline: make([]float64, used.Baseline), now: make([]float64, used.Now)}
 	var credit [2]int

@@ -129,7 +129,7 @@ func (c *course) suite(n int, w world, stream uint64) (tally, error) {
 		run := w.suite(src, t, c.loss)
 		return func(t Trials) (Decision, error) {
 			projects, ends := run.cut(t)
-			g, err := plan.recall(projects)
+			g, err := summed(plan.recall(projects))
 			if err == nil && g.Decision != Drop && w.early > 0 {
 				var e EarlyEndsTest
 				if e, err = EarlyEnds(ends); e.Decision == Drop {
@@ -155,7 +155,7 @@ func (c *course) bench(n int, w benchWorld, stream uint64) (tally, error) {
 			for i := range cut {
 				cut[i].Baseline, cut[i].Now = cut[i].Baseline[:t.Baseline], cut[i].Now[:t.Now]
 			}
-			g, err := GateBench(cut, plan)
+			g, err := summedOne(GateBench(cut, plan))
 			return g.Decision, err
 		}
 	})
@@ -348,14 +348,14 @@ func writeTable(t *testing.T, name, text string) {
 func TestGateIsNotVacuous(t *testing.T) {
 	loose := DefaultPlan()
 	loose.lazy = true
-	for i := range loose.Looks {
-		loose.Looks[i].Alpha = 0.3
+	for i := range loose.looks {
+		loose.looks[i].alpha = 0.3
 	}
 	w, src, fails := world{recall: .7, run: .5, trial: .3}, newSource(simulationSeed, 1), 0
 	for range 60 {
 		run := w.suite(src, Trials{6, 6}, loss{})
 		projects, _ := run.cut(Trials{6, 6})
-		g, err := loose.recall(projects)
+		g, err := summed(loose.recall(projects))
 		require.NoError(t, err)
 		if g.Decision == Drop {
 			fails++
