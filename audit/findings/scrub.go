@@ -56,6 +56,9 @@ func Scrub(in io.Reader, out io.Writer, opt ScrubOptions) error {
 		}
 		return fmt.Errorf("only JSON and SARIF can be scrubbed: at byte %d: %w", dec.InputOffset(), err)
 	}
+	if _, err := dec.Token(); err != io.EOF {
+		return fmt.Errorf("something follows the report at byte %d, and would be lost: expected one JSON document", dec.InputOffset())
+	}
 	top, _ := doc.(map[string]any)
 	_, sarif := top["runs"]
 	switch opt.Format {

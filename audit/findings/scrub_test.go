@@ -132,6 +132,7 @@ func TestScrubPaths(t *testing.T) {
 func TestScrubErrors(t *testing.T) {
 	var out bytes.Buffer
 	require.ErrorIs(t, Scrub(strings.NewReader(`{"runs": [`), &out, ScrubOptions{}), ErrTruncated)
+	require.ErrorContains(t, Scrub(strings.NewReader(`{"results": []}{"results": [1]}`), &out, ScrubOptions{}), "would be lost")
 	require.ErrorContains(t, Scrub(strings.NewReader(`=== HEADER`), &out, ScrubOptions{}), "only JSON and SARIF")
 	require.ErrorContains(t, Scrub(strings.NewReader(`[]`), &out, ScrubOptions{Format: SARIF}), "expected sarif")
 	require.ErrorContains(t, Scrub(strings.NewReader(`[]`), &out, ScrubOptions{Format: Text}), "cannot be scrubbed")
