@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -54,6 +56,7 @@ var lists = words("findings results analysisvulnerabilities")
 // member reads a member of the top-level object.
 func (j *jsonReader) member(key string) (err error) {
 	low := strings.ToLower(key)
+	texts := map[string]*string{"version": &j.rep.Version, "tool": &j.rep.Tool, "root": &j.rep.Root}
 	switch {
 	case key == "runs":
 		j.sarif, j.rep.Format = true, SARIF
@@ -69,14 +72,8 @@ func (j *jsonReader) member(key string) (err error) {
 			j.add(j.line(), "the tool tells of an error of its own: %s", clip(flat(what)))
 			return err
 		})
-	case low == "version":
-		j.rep.Version, err = j.text()
-		return err
-	case low == "tool":
-		j.rep.Tool, err = j.text()
-		return err
-	case low == "root":
-		j.rep.Root, err = j.text()
+	case texts[low] != nil:
+		*texts[low], err = j.text()
 		return err
 	case low == "coverage":
 		return j.walk(func(w *walker) {
@@ -145,7 +142,7 @@ func (j *jsonReader) one(m tree, line int, suppressed string) error {
 	f := j.finding(m, line)
 	first(&f.Suppressed, suppressed)
 	if f.File == "" && len(f.CWEs) == 0 && f.RuleID == "" && f.Title == "" && f.Description == "" {
-		j.add(line, "the entry has no file, CWE, rule or title that can be read: it is no finding (fields: %s)", clip(strings.Join(sorted(m), ", ")))
+		j.add(line, "the entry has no file, CWE, rule or title that can be read: it is no finding (fields: %s)", clip(strings.Join(slices.Sorted(maps.Keys(m)), ", ")))
 		return nil
 	}
 	return j.take(f)

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,22 +64,13 @@ var foldName = strings.NewReplacer("_", "", "-", "", " ", "")
 // that sorts first counts.
 func folded(m map[string]any) tree {
 	t := make(tree, len(m))
-	for _, k := range sorted(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		f := strings.ToLower(foldName.Replace(k))
 		if old := t[f]; old == nil || old == "" {
 			t[f] = m[k]
 		}
 	}
 	return t
-}
-
-func sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // sub gives an object inside.

@@ -1,7 +1,9 @@
 package findings
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,7 +23,7 @@ var rootBases = words("SRCROOT PROJECTROOT ROOTPATH ROOT PROJECT_ROOT SOURCEROOT
 func (r *run) paths() *runPaths {
 	rp := &runPaths{run: r, memo: map[string]string{"": ""}}
 	var abs []string
-	for _, id := range sorted(r.bases) {
+	for _, id := range slices.Sorted(maps.Keys(r.bases)) {
 		dir := rp.base(id, 0)
 		if !isAbs(dir) {
 			continue

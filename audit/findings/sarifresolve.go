@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ func (r *run) resolve() {
 	for i := range r.refs {
 		r.complete(&r.rep.Findings[r.from+i], r.refs[i], paths)
 	}
-	for _, what := range sorted(r.counts) {
+	for _, what := range slices.Sorted(maps.Keys(r.counts)) {
 		r.add(r.line, "%d %s", r.counts[what], what)
 	}
 }

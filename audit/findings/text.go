@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -158,7 +159,7 @@ func (t *textReader) header(from, to int) {
 			t.rep.Version = val
 		}
 	}
-	for _, key := range sorted(missing) {
+	for _, key := range slices.Sorted(maps.Keys(missing)) {
 		t.add(from, "the HEADER lacks %s", missing[key])
 	}
 }

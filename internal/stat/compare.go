@@ -204,20 +204,14 @@ func answeredByBoth(pairs []Pair) (kept []Pair, left int, err error) {
 // trials: the variance over trials of the family as a whole, since its cases may
 // go wrong together.
 func (d *differenceSet) addNoise(kept []Pair, weight [2]float64) {
-	at := -1
-	for lo := 0; lo < len(kept); {
-		hi := lo
-		for hi < len(kept) && kept[hi].Family == kept[lo].Family {
-			hi++
-		}
-		at++
+	for at, family := range runsOf(kept, func(p Pair) string { return p.Family }) {
 		for _, side := range []func(Pair) []float64{func(p Pair) []float64 { return p.A }, func(p Pair) []float64 { return p.B }} {
 			n := 0
-			for _, p := range kept[lo:hi] {
+			for _, p := range family {
 				n = max(n, len(side(p)))
 			}
 			runs := make([]float64, n)
-			for _, p := range kept[lo:hi] {
+			for _, p := range family {
 				values := side(p)
 				m := mean(values)
 				for i := range runs {
@@ -233,7 +227,6 @@ func (d *differenceSet) addNoise(kept []Pair, weight [2]float64) {
 				d.families[at].noise += variance / float64(n)
 			}
 		}
-		lo = hi
 	}
 }
 

@@ -363,6 +363,16 @@ func (p Plan) more(part *Part, drop float64, w spread, at int, counts bool, t te
 	}
 }
 
+// runsOf cuts items into the runs of those that share a name.
+func runsOf[T any](items []T, name func(T) string) (runs [][]T) {
+	for lo, hi := 0, 0; lo < len(items); lo = hi {
+		for hi = lo; hi < len(items) && name(items[hi]) == name(items[lo]); hi++ {
+		}
+		runs = append(runs, items[lo:hi])
+	}
+	return runs
+}
+
 // named gives items sorted by group and ID, which both must be there, no two alike.
 func named[T any](items []T, item, group string, names func(T) (id, group string)) ([]T, error) {
 	items = slices.Clone(items)

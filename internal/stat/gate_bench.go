@@ -194,17 +194,12 @@ func (b *bench) sample(points [2]int, weight [2]float64) sample {
 
 // strata gives sorted cases by cluster, and how many trials lack an answer.
 func (b *bench) strata(cases []Case, points [2]int, by func(Case) string) (out []Stratum, holes int) {
-	for lo := 0; lo < len(cases); {
-		hi := lo + 1
-		for hi < len(cases) && by(cases[hi]) == by(cases[lo]) {
-			hi++
-		}
-		st, h := stratum(cases[lo:hi], points, b.used)
+	for _, cluster := range runsOf(cases, by) {
+		st, h := stratum(cluster, points, b.used)
 		holes += h
 		if len(st.Baseline) > 0 && len(st.Now) > 0 {
 			out = append(out, st)
 		}
-		lo = hi
 	}
 	return out, holes
 }

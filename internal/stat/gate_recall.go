@@ -190,25 +190,19 @@ func byProject(entries []Entry) ([][]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out [][]Entry
-	for i, e := range entries {
-		for _, v := range slices.Concat(e.Baseline, e.Now) {
-			if v != 0 && v != 0.5 && v != 1 {
-				return nil, fmt.Errorf("%s, entry %s: credit %g: must be 0, 0.5 or 1; leave a run that does not count out of every entry", e.Project, e.ID, v)
+	projects := runsOf(entries, func(e Entry) string { return e.Project })
+	for _, p := range projects {
+		for _, e := range p {
+			for _, v := range slices.Concat(e.Baseline, e.Now) {
+				if v != 0 && v != 0.5 && v != 1 {
+					return nil, fmt.Errorf("%s, entry %s: credit %g: must be 0, 0.5 or 1; leave a run that does not count out of every entry", e.Project, e.ID, v)
+				}
 			}
-		}
-		if i == 0 || entries[i-1].Project != e.Project {
-			out = append(out, nil)
-		}
-		p := &out[len(out)-1]
-		if n := len(*p); n > 0 {
-			first := (*p)[0]
-			if len(first.Baseline) != len(e.Baseline) || len(first.Now) != len(e.Now) {
+			if first := p[0]; len(first.Baseline) != len(e.Baseline) || len(first.Now) != len(e.Now) {
 				return nil, fmt.Errorf("%s, entry %s: %d baseline and %d new trials, entry %s has %d and %d: all entries of a project share its runs",
 					e.Project, e.ID, len(e.Baseline), len(e.Now), first.ID, len(first.Baseline), len(first.Now))
 			}
 		}
-		*p = append(*p, e)
 	}
-	return out, nil
+	return projects, nil
 }
