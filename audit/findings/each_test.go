@@ -24,11 +24,12 @@ func TestEachIsRead(t *testing.T) {
 			"artifacts": [{"location": {"uri": "a.go", "uriBaseId": "R"}}], "originalUriBaseIds": {"R": {"uri": "file:///w/"}},
 			"tool": {"driver": {"name": "t", "rules": [{"id": "a", "messageStrings": {"m": {"text": "{0} CWE-79"}}, "properties": {"security-severity": "9.1"}}]}}},
 			{"tool": {"driver": {"name": "u"}}, "results": [{"ruleId": "c", "ruleIndex": 4, "level": "odd"}]}]}`,
-		"breaks off": `{"runs": [{"results": [{"ruleId": "r"}, {"ruleId": `,
-		"no results": `{"runs": [{"tool": {"driver": {"name": "t"}}}]}`,
-		"plain":      `[{"file": "a.c", "cwe": 1}, {"file": "b.c"}, 7]`,
-		"text":       head + "| ID | CWE | File |\n|---|---|---|\n| F-1 | CWE-1 | a.c:1 |\n" + tail,
-		"empty":      "", "neither": "hello",
+		"a folder that is no URI": `{"runs": [{"tool": {"driver": {"name": "t"}}, "invocations": [{"workingDirectory": {"uri": "file:///a%zz"}}], "results": [{"ruleId": "r"}]}]}`,
+		"breaks off":              `{"runs": [{"results": [{"ruleId": "r"}, {"ruleId": `,
+		"no results":              `{"runs": [{"tool": {"driver": {"name": "t"}}}]}`,
+		"plain":                   `[{"file": "a.c", "cwe": 1}, {"file": "b.c"}, 7]`,
+		"text":                    head + "| ID | CWE | File |\n|---|---|---|\n| F-1 | CWE-1 | a.c:1 |\n" + tail,
+		"empty":                   "", "neither": "hello",
 		"over the limit": `{"runs": [{"results": [` + strings.Repeat(`{"ruleId": "r"},`, 30) + `{}]}]}`,
 	}
 	err := filepath.WalkDir("testdata", func(name string, d os.DirEntry, err error) error {

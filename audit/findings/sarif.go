@@ -225,8 +225,8 @@ func readRuns(s *stream, c *collector) error {
 		r := &run{stream: s, collector: c, line: s.line(), from: len(c.rep.Findings), bases: map[string]artifact{}, held: map[reference]*reference{}, counts: map[string]int{},
 			overrides: map[string]string{}}
 		if n <= len(c.runs) {
+			r.tables = c.runs[n-1].paths() // what is wrong with them, this run's own tell
 			c.runs[n-1].collector = c
-			r.tables = c.runs[n-1].paths()
 		}
 		err := s.object(func(name []byte) error { return r.member(string(name)) })
 		r.resolve()
