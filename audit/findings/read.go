@@ -62,7 +62,7 @@ const DefaultMaxFindings = 100_000
 // then. Report.CutShort says why the report shows an early end: it breaks off,
 // or its STATS differ from the findings that were read.
 func Read(name string, r io.Reader, opt Options) (audit.Report, error) {
-	return read(r, &collector{problems: &problems{name: name}, opt: opt})
+	return read(r, &collector{name: name, opt: opt})
 }
 
 // Each reads one report as Read does, and hands its findings to take, one by one: the
@@ -75,12 +75,12 @@ func Each(name string, r io.ReadSeeker, opt Options, take func(audit.Finding) er
 	if err != nil {
 		return audit.Report{}, fmt.Errorf("%s: %w", name, err)
 	}
-	tables := &collector{problems: &problems{name: name}, opt: opt, surveys: true, give: func(audit.Finding) error { return errSurvey }}
+	tables := &collector{name: name, opt: opt, surveys: true, give: func(audit.Finding) error { return errSurvey }}
 	_, _ = read(r, tables) // what is wrong with it, the second reading tells
 	if _, err := r.Seek(start, io.SeekStart); err != nil {
 		return audit.Report{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return read(r, &collector{problems: &problems{name: name}, opt: opt, runs: tables.runs, give: take})
+	return read(r, &collector{name: name, opt: opt, runs: tables.runs, give: take})
 }
 
 // errSurvey ends a first reading of what needs none.
@@ -117,7 +117,6 @@ func read(r io.Reader, c *collector) (audit.Report, error) {
 	if errors.Is(err, ErrTruncated) {
 		rep.CutShort = err.Error()
 	}
-	number(rep.Findings)
 	if c.give != nil && len(rep.Findings) > 0 { // a text
 		err = errors.Join(err, c.giveAll())
 	}
@@ -125,12 +124,18 @@ func read(r io.Reader, c *collector) (audit.Report, error) {
 	return rep, err
 }
 
-// A collector takes up what a reader finds.
+// A collector takes up what a reader finds, and what it could not use: of each kind of
+// problem the first twenty are held one by one and the rest is counted, so that a
+// broken report of 100 MB does not make a million problems.
 type collector struct {
-	*problems
-	rep *audit.Report
-	opt Options
-	max int
+	name string
+	rep  *audit.Report
+	opt  Options
+	max  int
+
+	problems []audit.Problem
+	count    map[string]int
+	kinds    []string // in the order in which they came
 
 	give    func(audit.Finding) error // nil: findings are gathered in rep
 	taken   int
@@ -143,8 +148,8 @@ func (c *collector) take(f audit.Finding) error {
 		return fmt.Errorf("the report holds more than %d findings: reading ended at this limit (Options.MaxFindings)", c.max)
 	}
 	c.taken++
+	first(&f.ID, numbered(c.taken))
 	if c.give != nil && c.rep.Format != Text {
-		first(&f.ID, numbered(c.taken))
 		if err := c.give(f); err != nil {
 			return &takeError{err}
 		}
@@ -218,42 +223,32 @@ func sniff(br *bufio.Reader) (string, error) {
 	return Text, nil
 }
 
-// problems collects what could not be used. Of each kind the first twenty are
-// held one by one and the rest is counted, so that a broken report of 100 MB
-// does not make a million problems.
-type problems struct {
-	name  string
-	list  []audit.Problem
-	count map[string]int
-	kinds []string // in the order in which they came
-}
-
 const problemsOfAKind = 20
 
 // add notes a problem at a line. Problems with the same format are of a kind.
-func (p *problems) add(line int, format string, args ...any) {
-	if p.count == nil {
-		p.count = map[string]int{}
+func (c *collector) add(line int, format string, args ...any) {
+	if c.count == nil {
+		c.count = map[string]int{}
 	}
-	if p.count[format] == 0 {
-		p.kinds = append(p.kinds, format)
+	if c.count[format] == 0 {
+		c.kinds = append(c.kinds, format)
 	}
-	p.count[format]++
-	if p.count[format] <= problemsOfAKind {
-		p.list = append(p.list, audit.Problem{Pos: audit.Pos{File: p.name, Line: line}, What: fmt.Sprintf(format, args...)})
+	c.count[format]++
+	if c.count[format] <= problemsOfAKind {
+		c.problems = append(c.problems, audit.Problem{Pos: audit.Pos{File: c.name, Line: line}, What: fmt.Sprintf(format, args...)})
 	}
 }
 
-func (p *problems) all() []audit.Problem {
-	for _, k := range p.kinds {
-		if more := p.count[k] - problemsOfAKind; more > 0 {
+// all gives the problems, and how many more there are of each kind.
+func (c *collector) all() []audit.Problem {
+	for _, k := range c.kinds {
+		if more := c.count[k] - problemsOfAKind; more > 0 {
 			what := strings.NewReplacer("%q", "...", "%s", "...", "%d", "...", "%v", "...").Replace(k)
-			p.list = append(p.list, audit.Problem{Pos: audit.Pos{File: p.name},
+			c.problems = append(c.problems, audit.Problem{Pos: audit.Pos{File: c.name},
 				What: fmt.Sprintf("%d more like this: %s", more, what)})
 		}
 	}
-	p.kinds = nil
-	return p.list
+	return c.problems
 }
 
 // clip shortens what a problem quotes.
