@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -25,6 +26,11 @@ func (r Range) String() string {
 		return fmt.Sprint(r.Start)
 	}
 	return fmt.Sprintf("%d-%d", r.Start, r.End)
+}
+
+// Overlaps reports whether two ranges share a line. No range overlaps nothing.
+func (r Range) Overlaps(o Range) bool {
+	return !r.IsZero() && !o.IsZero() && r.Start <= max(o.Start, o.End) && o.Start <= max(r.Start, r.End)
 }
 
 // A Project is a benchmark code base, pinned to a commit, with its answer key.
@@ -246,20 +252,12 @@ const (
 // Worst gives the gravest of the verdicts: INVALID, FAIL, WARN, PASS. Of none it
 // is INVALID: nothing that was judged proves nothing.
 func Worst(vs ...Verdict) Verdict {
-	rank := map[Verdict]int{Pass: 1, Warn: 2, Fail: 3, Invalid: 4}
-	worst := Verdict("")
+	order, worst := []Verdict{Pass, Warn, Fail, Invalid}, -1
 	for _, v := range vs {
-		if rank[v] > rank[worst] {
-			worst = v
-		}
+		worst = max(worst, slices.Index(order, v))
 	}
-	if worst == "" {
+	if worst < 0 {
 		return Invalid
 	}
-	return worst
-}
-
-// Overlaps reports whether two ranges share a line. No range overlaps nothing.
-func (r Range) Overlaps(o Range) bool {
-	return !r.IsZero() && !o.IsZero() && r.Start <= max(o.Start, o.End) && o.Start <= max(r.Start, r.End)
+	return order[worst]
 }

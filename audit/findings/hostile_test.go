@@ -38,8 +38,8 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// TestLongText holds the bounds: a long line is cut and told, a text that is too
-// large is refused.
+// TestLongText holds the bounds: a long line and a long description are read, a text
+// that is too large is refused.
 func TestLongText(t *testing.T) {
 	rep, err := Read("r.md", strings.NewReader(head+"| ID | CWE | File |\n|---|---|---|\n| F-1 | 1 | a.c:1 |\n\n"+strings.Repeat("漏", 16<<10)+tail), Options{})
 	require.NoError(t, err)
