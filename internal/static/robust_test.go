@@ -77,6 +77,17 @@ func TestSkippedByName(t *testing.T) {
 	require.Contains(t, res.Warnings[1].Text, "big.js")
 }
 
+// TestMethodOutsideOfAClass: a method that is called on "this" where no class is around
+// fills no field, and breaks nothing.
+func TestMethodOutsideOfAClass(t *testing.T) {
+	res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{"src/a.js": {Data: []byte(`const fs = require('fs');
+class Box { fillContent(v) { this.content = v; } }
+router.get('/x', function (req, res) { this.fillContent(req.query.q); fs.readFileSync(req.query.name); });
+`)}})
+	require.NoError(t, err)
+	require.Len(t, res.Findings, 1)
+}
+
 // TestTooLongIsSaid: a function whose end is not followed is named.
 func TestTooLongIsSaid(t *testing.T) {
 	res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{"a.py": {Data: []byte("def f(x):\n" + strings.Repeat("    g(x, 1, 2, 3, 4, 5, 6, 7)\n", 9000))}})
