@@ -178,9 +178,7 @@ func (g *goBuilder) function(n ast.Node, t *ast.FuncType, body *ast.BlockStmt) *
 	if t.Results != nil {
 		o.Type = strings.Trim(g.typ(t.Results.List[0].Type), "()")
 	}
-	if body != nil {
-		o.Body = g.block(body)
-	}
+	o.Body = g.block(body)
 	return o
 }
 

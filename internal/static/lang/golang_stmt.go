@@ -1,8 +1,6 @@
 package lang
 
-import (
-	"go/ast"
-)
+import "go/ast"
 
 func (g *goBuilder) stmts(l []ast.Stmt) []*Node {
 	var out []*Node
@@ -31,10 +29,7 @@ func (g *goBuilder) stmt(s ast.Stmt) *Node {
 		return g.of(Return, s, Node{X: g.tuple(s, s.Results)})
 	case *ast.IfStmt:
 		o := g.node(If, s)
-		o.X, o.Y = g.expr(s.Cond), g.block(s.Body)
-		if s.Else != nil {
-			o.Z = g.stmt(s.Else)
-		}
+		o.X, o.Y, o.Z = g.expr(s.Cond), g.block(s.Body), g.stmt(s.Else)
 		return g.with(s.Init, o)
 	case *ast.BlockStmt:
 		return g.block(s)
