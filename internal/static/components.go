@@ -14,13 +14,13 @@ import (
 )
 
 type component struct {
-	Eco      string `yaml:"eco"`
-	Name     string `yaml:"name"`
-	Below    string `yaml:"below"` // the first fixed version
-	From     string `yaml:"from"`  // the first affected version; empty: all
-	Advisory string `yaml:"advisory"`
-	CWE      []int  `yaml:"cwe"`
-	Sev      string `yaml:"sev"`
+	Eco      string         `yaml:"eco"`
+	Name     string         `yaml:"name"`
+	Below    string         `yaml:"below"` // the first fixed version
+	From     string         `yaml:"from"`  // the first affected version; empty: all
+	Advisory string         `yaml:"advisory"`
+	CWEs     []audit.CWE    `yaml:"cwe"`
+	Severity audit.Severity `yaml:"sev"`
 }
 
 type componentTable struct {
@@ -48,9 +48,9 @@ type dependency struct {
 
 // checkComponents looks up the versions that manifests name.
 func (a *application) checkComponents() error {
-	rule := a.set.Checks["supply.component"]
+	rule := a.set.ByID["supply.component"]
 	table, err := loadComponents()
-	if err != nil || rule == nil {
+	if err != nil {
 		return err
 	}
 	for _, s := range a.sources {
@@ -63,13 +63,9 @@ func (a *application) checkComponents() error {
 				continue
 			}
 			c := lines[i]
-			f := finding(rule, s.path, nil, nil)
-			f.Lines = audit.Range{Start: d.line, End: d.line}
-			f.Severity, _ = audit.ParseSeverity(c.Sev)
-			f.CWEs = []audit.CWE{1395}
-			for _, n := range c.CWE {
-				f.CWEs = append(f.CWEs, audit.CWE(n))
-			}
+			f := finding(rule, s.path, line(d.line))
+			f.Severity = c.Severity
+			f.CWEs = append([]audit.CWE{1395}, c.CWEs...)
 			f.Title = fmt.Sprintf("%s %s has a published flaw, %s", d.name, d.version, c.Advisory)
 			f.Description = f.Title + ". " + rule.Why
 			a.add(f)

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 
-	"assay/audit"
 	"assay/internal/static/flow"
 )
 
@@ -33,20 +32,17 @@ func (a *application) checkTexts() {
 			if t.AbsentRE != nil && t.AbsentRE.Match(s.raw) || t.PresentRE != nil && !t.PresentRE.Match(s.raw) {
 				continue
 			}
-			line := 0
-			for rest := s.raw; len(rest) > 0; {
-				var l []byte
-				l, rest, _ = bytes.Cut(rest, []byte("\n"))
-				line++
+			n := 0
+			for l := range bytes.Lines(s.raw) {
+				n++
+				l = bytes.TrimSuffix(l, []byte("\n"))
 				if len(l) > 5000 || !t.LineRE.Match(l) || t.UnlessRE != nil && t.UnlessRE.Match(l) {
 					continue
 				}
 				if t.Rule.ID == "template.unescaped" && cleanName.Match(l) && a.sanitizes() {
 					continue
 				}
-				f := finding(t.Rule, s.path, nil, nil)
-				f.Lines = audit.Range{Start: line, End: line}
-				a.add(f)
+				a.add(finding(t.Rule, s.path, line(n)))
 			}
 		}
 	})

@@ -2,10 +2,10 @@ package flow
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"assay/internal/static/lang"
-	"assay/internal/static/rules"
 )
 
 // applyAll joins what the functions that a call may mean do with its arguments.
@@ -128,7 +128,7 @@ func (f *frame) filledBy(ci *callInfo, fn *Func, sum *summary) {
 
 // argument finds an argument by position or name.
 func argument(n *lang.Node, arg string) *lang.Node {
-	if i, ok := rules.Position(arg); ok {
+	if i, err := strconv.Atoi(arg); err == nil {
 		k := 0
 		for _, a := range n.List {
 			if a.Kind == lang.Pair && a.Name != "" && n.Op != "note" {

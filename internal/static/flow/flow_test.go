@@ -128,3 +128,14 @@ func TestCycle(t *testing.T) {
 		}
 	}
 }
+
+// TestTreesStay: shards read the same trees at once, so that none may change one.
+func TestTreesStay(t *testing.T) {
+	src := []byte("async function v(req) { if ((await allowed(req.query.q)).includes(req.query.q)) { send(req.query.q); } }\n")
+	read, err := lang.Parse("a.js", src)
+	require.NoError(t, err)
+	again, err := lang.Parse("a.js", src)
+	require.NoError(t, err)
+	flow.NewProject(ruleSet(t), []*lang.File{read}).Analyse(context.Background(), 2)
+	require.Equal(t, again.Root, read.Root)
+}

@@ -97,7 +97,7 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 		x, y = y, x
 	}
 	if equal && hostOf(x) { // urlparse(next).netloc == "", u.Host == r.Host
-		bits, _ := rules.ClassBits([]string{"url", "redirect"})
+		bits, _ := rules.ClassBits("url", "redirect")
 		f.trust(x, bits, 0)
 		return
 	}
@@ -161,8 +161,9 @@ func fixedSet(f *frame, n *lang.Node) bool {
 
 // guardCall applies a guard function of the rules.
 func (f *frame) guardCall(n *lang.Node, truth bool) {
-	if n.X != nil && n.X.Kind == lang.Unary && n.X.Op == "await" {
-		n.X = n.X.X
+	if x := n.X; x != nil && x.Kind == lang.Unary && x.Op == "await" {
+		bare := *n // other shards read the tree
+		n, bare.X = &bare, x.X
 	}
 	if n.X != nil && (n.X.Kind == lang.Array || n.X.Kind == lang.Dict) && truth && len(n.List) > 0 {
 		f.trust(n.List[0], rules.All, 0) // ["a", "b"].includes(x)

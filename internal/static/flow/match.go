@@ -3,6 +3,7 @@ package flow
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -40,7 +41,7 @@ func (s *shard) matchCall(f *frame, ci *callInfo) {
 // from n on.
 func valuesOf(ci *callInfo, arg string) []value {
 	if from, ok := strings.CutSuffix(arg, "+"); ok {
-		n, _ := rules.Position(from)
+		n, _ := strconv.Atoi(from)
 		return ci.args[min(n, len(ci.args)):]
 	}
 	if _, v, ok := argValue(ci, arg); ok {
@@ -108,9 +109,9 @@ func (s *shard) test(f *frame, t rules.Test, a *lang.Node, v value, ok bool) boo
 	case "tainted":
 		return ok && v.tainted()
 	case "const":
-		return ok && (v.isConst() || a.Kind == lang.String || a.Kind == lang.Lit)
+		return ok && (v.isConst() || literal(a))
 	case "dynamic":
-		return ok && !v.isConst() && a.Kind != lang.String && a.Kind != lang.Lit
+		return ok && !v.isConst() && !literal(a)
 	case "match":
 		return ok && t.RE.MatchString(textOf(f, a, v))
 	case "differ":
@@ -123,13 +124,16 @@ func textOf(f *frame, a *lang.Node, v value) string {
 	if v.isConst() {
 		return v.text
 	}
-	if a == nil {
-		return ""
-	}
-	if a.Kind == lang.String || a.Kind == lang.Lit {
+	if literal(a) {
 		return a.Name
 	}
 	return f.u.File.Text(a)
+}
+
+// literal tells strings, numbers and other values that are written out. What could not
+// be parsed is none.
+func literal(n *lang.Node) bool {
+	return n != nil && (n.Kind == lang.String || n.Kind == lang.Lit)
 }
 
 // scoped checks a match's conditions on the text of scopes.

@@ -213,8 +213,8 @@ func (o origin) through(a value) []origin {
 	return out
 }
 
-// root and parts of the expression under which a variable or member is held, "" for
-// none: a.b, a["b"], a[0].
+// key is the path under which a variable, a member or an element is held, "" for what
+// has none: a.b, a["b"], a[0].
 func key(n *lang.Node) string {
 	switch n := n; {
 	case n == nil:

@@ -13,7 +13,7 @@ import (
 	"assay/internal/static/rules"
 )
 
-const recvParam = 1000 // the parameter number of a Go method's receiver
+const recvParam = 1000 // the parameter number of the object that a method is called on
 
 // A summary is what a call of a function does with what it is given.
 type summary struct {

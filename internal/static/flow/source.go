@@ -174,7 +174,7 @@ func noteName(a *lang.Node) string {
 // fieldSource tells fields that a framework fills from a request: the model's
 // entry tests "field of <base class>".
 func (s *shard) fieldSource(f *frame, c *Class, d *lang.Node) (value, bool) {
-	if plainType(d.Type) || strings.Contains(d.Name, "static") || strings.Contains(d.Name, "final") || d.Y != nil && d.Y.Kind == lang.String {
+	if d.X == nil || plainType(d.Type) || strings.Contains(d.Name, "static") || strings.Contains(d.Name, "final") || d.Y != nil && d.Y.Kind == lang.String {
 		return value{}, false
 	}
 	for _, m := range f.u.Table.Entries {

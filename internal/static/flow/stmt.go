@@ -35,7 +35,7 @@ func (f *frame) copyOf(e env) env {
 
 func (f *frame) file() string { return f.u.File.Path }
 
-// block evaluates statements in order and tells whether it always leaves.
+// stmts evaluates statements in order and tells whether it always leaves.
 func (f *frame) stmts(list []*lang.Node) (leaves bool) {
 	for _, n := range list {
 		if f.stmt(n) {
@@ -162,15 +162,15 @@ func (f *frame) switchStmt(n *lang.Node) {
 			continue
 		}
 		f.env = f.copyOf(before)
-		literal := len(c.List) > 0
+		fixed := len(c.List) > 0
 		for _, l := range c.List {
 			f.eval(l)
 			if n.X == nil {
 				f.guard(l, true)
 			}
-			literal = literal && (l.Kind == lang.String || l.Kind == lang.Lit)
+			fixed = fixed && literal(l)
 		}
-		if literal && n.X != nil {
+		if fixed && n.X != nil {
 			f.env.trust(subject, rules.All, 0, rules.All)
 		}
 		if !f.stmt(c.Body) || endsInBreak(c.Body) {

@@ -223,7 +223,7 @@ func (e env) merge(o env) {
 	}
 }
 
-func memberPath(k string) bool { return k[0] != 0 && strings.IndexByte(k, '.') > 0 }
+func memberPath(k string) bool { return strings.IndexByte(k, '.') > 0 && k[0] != 0 }
 
 // at gives what the nearest object that is known holds at a path.
 func (e env) at(k string) value {

@@ -1,9 +1,10 @@
 package rules
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -27,13 +28,13 @@ func Load() (*Set, error) { return load() }
 // "data-" are tables of checks and count for the hash alone. The error names the file
 // and the rule.
 func Read(fsys fs.FS) (*Set, error) {
-	s := &Set{ByID: map[string]*Rule{}, Tables: map[lang.Lang]*Table{}, Checks: map[string]*Rule{}}
+	s := &Set{ByID: map[string]*Rule{}, Tables: map[lang.Lang]*Table{}}
 	for _, l := range []lang.Lang{lang.Java, lang.Python, lang.JS, lang.Go, lang.PHP} {
 		s.Tables[l] = newTable()
 	}
 	names, err := fs.Glob(fsys, "*.yaml")
 	if err != nil || len(names) == 0 {
-		return nil, fmt.Errorf("no rules are embedded: %w", err)
+		return nil, cmp.Or(err, errors.New("there are no rules: expected *.yaml"))
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "engine %s\n", EngineVersion)
@@ -63,10 +64,8 @@ func (s *Set) add(name string, b []byte) error {
 		return nil
 	}
 	var d document
-	dec := yaml.NewDecoder(bytes.NewReader(b))
-	dec.KnownFields(true)
-	if err := dec.Decode(&d); err != nil {
-		return fmt.Errorf("rules/%s: %w", name, err)
+	if err := decode(name, b, &d); err != nil {
+		return err
 	}
 	for _, r := range d.Rules {
 		if err := s.addRule(r); err != nil {
@@ -85,7 +84,7 @@ func (s *Set) addRule(r *Rule) (err error) {
 	if r.ID == "" || s.ByID[r.ID] != nil {
 		return fmt.Errorf("the id is missing or used twice")
 	}
-	if r.Title == "" || r.Why == "" || len(r.CWE) == 0 {
+	if r.Title == "" || r.Why == "" || len(r.CWEs) == 0 {
 		return fmt.Errorf("title, why and cwe are needed")
 	}
 	if r.Sev, err = audit.ParseSeverity(r.Severity); err != nil {
@@ -94,21 +93,15 @@ func (s *Set) addRule(r *Rule) (err error) {
 	if r.Dim, err = audit.ParseDimension(r.Dimension); err != nil {
 		return err
 	}
-	for _, c := range r.CWE {
-		r.CWEs = append(r.CWEs, audit.CWE(c))
-	}
 	if r.Confidence == 0 {
 		r.Confidence = 0.8
 	}
 	if r.Clean != "" {
-		if r.Class, err = ClassBits([]string{r.Clean}); err != nil {
+		if r.Class, err = ClassBits(r.Clean); err != nil {
 			return err
 		}
 	}
 	s.ByID[r.ID], s.Rules = r, append(s.Rules, r)
-	if r.Check != "" {
-		s.Checks[r.ID] = r
-	}
 	for i := range r.Match {
 		if err := s.addMatch(r, &r.Match[i]); err != nil {
 			return fmt.Errorf("match %d: %w", i+1, err)
@@ -154,24 +147,24 @@ func compile(all ...expression) (err error) {
 	return err
 }
 
-func langsOf(names []string) ([]lang.Lang, error) {
-	if len(names) == 0 {
+// tables gives the tables of languages.
+func (s *Set) tables(langs []string) ([]*Table, error) {
+	if len(langs) == 0 {
 		return nil, fmt.Errorf("lang is needed")
 	}
-	var out []lang.Lang
-	for _, n := range names {
-		switch l := lang.Lang(n); l {
-		case lang.Java, lang.Python, lang.JS, lang.Go, lang.PHP:
-			out = append(out, l)
-		default:
-			return nil, fmt.Errorf("%q is no language: expected java, python, js, go or php", n)
+	var out []*Table
+	for _, l := range langs {
+		t := s.Tables[lang.Lang(l)]
+		if t == nil {
+			return nil, fmt.Errorf("%q is no language: expected java, python, js, go or php", l)
 		}
+		out = append(out, t)
 	}
 	return out, nil
 }
 
 func (s *Set) addMatch(r *Rule, m *Match) error {
-	langs, err := langsOf(r.Lang)
+	tables, err := s.tables(r.Lang)
 	if err != nil {
 		return err
 	}
@@ -179,8 +172,7 @@ func (s *Set) addMatch(r *Rule, m *Match) error {
 	if err := m.compile(); err != nil {
 		return err
 	}
-	for _, l := range langs {
-		t := s.Tables[l]
+	for _, t := range tables {
 		for _, k := range []struct {
 			text string
 			to   map[string][]Pattern

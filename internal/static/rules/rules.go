@@ -24,25 +24,24 @@ const EngineVersion = "6"
 
 // A Rule is one thing that the analyser reports.
 type Rule struct {
-	ID         string   `yaml:"id"`
-	Title      string   `yaml:"title"`
-	CWE        []int    `yaml:"cwe"` // most specific first
-	Dimension  string   `yaml:"dim"`
-	Severity   string   `yaml:"sev"`
-	Lang       []string `yaml:"lang"`
-	Why        string   `yaml:"why"`   // what an attacker gains, and what to do
-	Clean      string   `yaml:"clean"` // class of sanitizers that end this flow
-	Weak       string   `yaml:"weak"`  // shape under which a parameter of an uncalled function counts as a source
-	Confidence float64  `yaml:"conf"`  // of a match; flows that start at a parameter get less
-	Match      []Match  `yaml:"match"`
-	Text       []Text   `yaml:"text"`
-	Check      string   `yaml:"check"` // a check in Go that reports under this rule
-	Per        string   `yaml:"per"`   // file or function: further matches there say nothing new
-	Note       bool     `yaml:"note"`  // right less than a third of the time on ordinary code: LOW, and withdrawn
+	ID         string      `yaml:"id"`
+	Title      string      `yaml:"title"`
+	CWEs       []audit.CWE `yaml:"cwe"` // most specific first
+	Dimension  string      `yaml:"dim"`
+	Severity   string      `yaml:"sev"`
+	Lang       []string    `yaml:"lang"`
+	Why        string      `yaml:"why"`   // what an attacker gains, and what to do
+	Clean      string      `yaml:"clean"` // class of sanitizers that end this flow
+	Weak       string      `yaml:"weak"`  // shape under which a parameter of an uncalled function counts as a source
+	Confidence float64     `yaml:"conf"`  // of a match; flows that start at a parameter get less
+	Match      []Match     `yaml:"match"`
+	Text       []Text      `yaml:"text"`
+	Check      string      `yaml:"check"` // a check in Go that reports under this rule
+	Per        string      `yaml:"per"`   // file or function: further matches there say nothing new
+	Note       bool        `yaml:"note"`  // right less than a third of the time on ordinary code: LOW, and withdrawn
 
 	Sev   audit.Severity  `yaml:"-"`
 	Dim   audit.Dimension `yaml:"-"`
-	CWEs  []audit.CWE     `yaml:"-"`
 	Class uint32          `yaml:"-"`
 }
 
@@ -99,7 +98,6 @@ type ScopeTest struct {
 // A Pattern names calls or members: a receiver and a name. Names are looked up
 // by table, so only the receiver is left to test.
 type Pattern struct {
-	Name   string
 	Recv   string // "" none, "*" any, else a name
 	RecvRE *regexp.Regexp
 	Match  *Match
@@ -149,33 +147,25 @@ type Set struct {
 	ByID   map[string]*Rule
 	Tables map[lang.Lang]*Table
 	Texts  []*Text
-	Checks map[string]*Rule
 	Hash   string
 }
 
 // Class bits of sanitizers. A rule's Clean names one; norm marks a path that was
-// normalised: a prefix check counts only then.
+// normalised: a prefix check counts only then; stored is data of the application's
+// own store: markup in it still harms.
 var classes = map[string]uint32{"sql": 1, "html": 2, "shell": 4, "path": 8, "url": 16, "log": 128, "code": 1024, "nosql": 4096,
-	"deser": 8192, "template": 16384, "redirect": 32768, "norm": 1 << 30}
+	"deser": 8192, "template": 16384, "redirect": 32768, "norm": 1 << 30, "all": All, "stored": All &^ 2}
 
 // All is every class but norm: a value of which nothing harmful can be made.
 const All = uint32(1<<20 - 1)
 
 // Stored are the classes that data read back from a database is clean of.
-var Stored = All &^ classes["html"]
+var Stored = classes["stored"]
 
-// ClassBits gives the bits of class names; "all" is All.
-func ClassBits(names []string) (uint32, error) {
+// ClassBits gives the bits of class names.
+func ClassBits(names ...string) (uint32, error) {
 	var bits uint32
 	for _, n := range names {
-		switch n {
-		case "all":
-			bits |= All
-			continue
-		case "stored": // data of the application's own store: markup in it still harms
-			bits |= All &^ classes["html"]
-			continue
-		}
 		b, ok := classes[n]
 		if !ok {
 			return 0, fmt.Errorf("%q is no class of sanitizers", n)
