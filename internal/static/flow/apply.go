@@ -8,16 +8,12 @@ import (
 	"assay/internal/static/lang"
 )
 
-// applyAll joins what the functions that a call may mean do with its arguments.
+// applyAll joins what the functions that a call may mean, one at least, do with its
+// arguments.
 func (f *frame) applyAll(ci *callInfo, fs []*Func) value {
-	var v value
-	for i, fn := range fs {
-		r := f.apply(ci, fn)
-		if i == 0 {
-			v = r
-		} else {
-			v = join(v, r)
-		}
+	v := f.apply(ci, fs[0])
+	for _, fn := range fs[1:] {
+		v = join(v, f.apply(ci, fn))
 	}
 	if v.typ == "" {
 		v.typ = f.s.resultType(f, ci)
@@ -31,7 +27,7 @@ func (f *frame) apply(ci *callInfo, fn *Func) value {
 	if sum == nil {
 		return value{from: f.unknown(ci)}
 	}
-	fn.called(f.s)
+	f.s.calls[fn.Index] = true
 	for _, r := range sum.reaches {
 		f.s.reach(f, ci.n, fn, r, f.argOf(ci, fn, r.param))
 	}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -236,7 +237,7 @@ func (f *frame) accessor(ci *callInfo) []origin {
 	case len(ci.args) > 0 && key(ci.n.X) != "this" && key(ci.n.X) != "self":
 		return taken(from, f.taking(ci.n))
 	}
-	if field := f.getter(name); field != "" {
+	if field := cmp.Or(f.fieldAfter(name, "get"), f.fieldAfter(name, "is")); field != "" {
 		return pick(from, field)
 	}
 	if c := f.s.p.classOf(f.u, ci.recv.typ); c != nil && f.s.p.field(c, name, 0) != nil { // a record's

@@ -45,10 +45,10 @@ func (f *frame) trust(n *lang.Node, bits, need uint32) {
 			v.from[i].sel = o.sel[:max(0, strings.LastIndexByte(o.sel, '.'))]
 		}
 	}
-	f.env.trust(v, bits, need, rules.All)
+	f.env.trust(v, bits, need)
 	if k := key(n); k != "" && need == 0 { // also where its path is too deep to be told
 		if w, ok := f.env[k]; ok {
-			f.env[k] = w.cleaned(bits, rules.All)
+			f.env[k] = w.cleaned(bits)
 		}
 	}
 }
@@ -171,7 +171,9 @@ func (f *frame) guardCall(n *lang.Node, truth bool) {
 	if truth && n.Name == "matches" && n.X != nil && n.X.Kind == lang.Call && n.X.Name == "matcher" && len(n.X.List) == 1 {
 		f.trust(n.X.List[0], rules.All, 0) // Pattern.matcher(x).matches()
 	}
-	ci := f.info(n, true)
+	f.s.mute++
+	ci := f.info(n)
+	f.s.mute--
 	for _, m := range f.s.models(f, ci, f.u.Table.Guards) {
 		// A note of "false" marks a guard that proves something when it fails:
 		// path.contains("..").

@@ -43,7 +43,7 @@ func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
 			h.Trace = h.Trace[len(h.Trace)-2*maxTrace:]
 		}
 		if o.kind == fromOutside {
-			s.hit(&h)
+			s.found.add(&h)
 			continue
 		}
 		if r.weak && o.param != recvParam && exported(f) {
@@ -60,20 +60,30 @@ func (s *shard) plain(f *frame, m *rules.Match, n *lang.Node) {
 	if s.mute > 0 {
 		return
 	}
-	s.hit(&Hit{Rule: m.Rule, Unit: f.u, Func: f.node, Node: n, Confidence: m.Rule.Confidence})
+	s.found.add(&Hit{Rule: m.Rule, Unit: f.u, Func: f.node, Node: n, Confidence: m.Rule.Confidence})
 }
 
-// hit keeps one hit a rule and place: the surest.
-func (s *shard) hit(h *Hit) {
+// hits keeps one hit a rule and place: the surest.
+type hits struct {
+	at   map[hitKey]int
+	list []*Hit
+}
+
+type hitKey struct {
+	rule *rules.Rule
+	node *lang.Node
+}
+
+func (s *hits) add(h *Hit) {
 	k := hitKey{h.Rule, h.Node}
-	if i, ok := s.seen[k]; ok {
-		if i < len(s.all) && h.Confidence > s.all[i].Confidence {
-			*s.all[i] = *h
-		}
-		return
+	i, ok := s.at[k]
+	switch {
+	case !ok:
+		s.at[k] = len(s.list)
+		s.list = append(s.list, h)
+	case h.Confidence > s.list[i].Confidence:
+		s.list[i] = h
 	}
-	s.seen[k] = len(s.all)
-	s.all = append(s.all, h)
 }
 
 func steps(t *step) []Step {
@@ -83,8 +93,4 @@ func steps(t *step) []Step {
 	}
 	slices.Reverse(out)
 	return out
-}
-
-func trace(t *step, file string, sink *lang.Node, title string) []Step {
-	return append(steps(t), Step{file, int(sink.Start), title})
 }

@@ -294,7 +294,7 @@ func (s *shard) notes(u *Unit) {
 	if len(u.Table.Notes) == 0 {
 		return
 	}
-	visit := func(fn *Func, c *Class, n *lang.Node) {
+	visit := func(fn *Func, n *lang.Node) {
 		f := &frame{s: s, u: u, fn: fn, env: env{}, sum: &summary{}}
 		if fn != nil {
 			f.node = fn.Node
@@ -309,18 +309,18 @@ func (s *shard) notes(u *Unit) {
 		}
 	}
 	for _, fn := range u.Funcs {
-		visit(fn, fn.Class, fn.Node)
+		visit(fn, fn.Node)
 		for _, p := range fn.Node.List {
-			visit(fn, fn.Class, p)
+			visit(fn, p)
 		}
 	}
 	for _, c := range u.Classes {
 		if c.Node == nil {
 			continue
 		}
-		visit(nil, c, c.Node)
+		visit(nil, c.Node)
 		for _, d := range c.Fields {
-			visit(nil, c, d)
+			visit(nil, d)
 		}
 	}
 }
@@ -345,9 +345,9 @@ func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
 			continue
 		}
 		h := &Hit{Rule: r, Unit: f.u, Func: f.node, Node: n, Confidence: r.Confidence}
-		h.Trace = trace(o.trace, f.file(), n, r.Title)
+		h.Trace = append(steps(o.trace), Step{f.file(), int(n.Start), r.Title})
 		if o.kind == fromOutside {
-			s.hit(h)
+			s.found.add(h)
 			continue
 		}
 		if r.Weak != "" && o.param != recvParam && fits(r.Weak, v.text, true) && exported(f) {

@@ -61,17 +61,11 @@ type shard struct {
 	cycle   int     // the least depth of a function that was met while it was being analysed
 	within  []*Func // analysed since, on the way round
 	mute    int
-	all     []*Hit
+	found   hits
 	weaks   []*Hit
-	seen    map[hitKey]int
 	fields  map[*Class]map[string]value
 	globals map[*Unit]env
 	scopes  map[scopeKey]bool // memo of scopeHas
-}
-
-type hitKey struct {
-	rule *rules.Rule
-	node *lang.Node
 }
 
 // Shards is the number of parts that a project's functions are split into. It is
@@ -148,52 +142,29 @@ func (p *Project) reads(u *Unit, known map[*Class]map[string]value) bool {
 
 func (p *Project) shard() *shard {
 	return &shard{p: p, sums: make([]*summary, len(p.Funcs)), busy: make([]int, len(p.Funcs)), calls: make([]bool, len(p.Funcs)),
-		seen: map[hitKey]int{}, fields: map[*Class]map[string]value{}, globals: map[*Unit]env{}, scopes: map[scopeKey]bool{}}
+		found: hits{at: map[hitKey]int{}}, fields: map[*Class]map[string]value{}, globals: map[*Unit]env{}, scopes: map[scopeKey]bool{}}
 }
 
 // merge joins what the shards found. Sinks that only a parameter arrives at
 // count when no shard saw a call of the function.
 func merge(shards []*shard) []*Hit {
-	called := map[*Func]bool{}
+	out := hits{at: map[hitKey]int{}}
 	for _, s := range shards {
-		for i, c := range s.calls {
-			if c {
-				called[s.p.Funcs[i]] = true
-			}
-		}
-	}
-	best := map[hitKey]*Hit{}
-	var order []hitKey
-	take := func(h *Hit) {
-		k := hitKey{h.Rule, h.Node}
-		old, ok := best[k]
-		if !ok {
-			order = append(order, k)
-		}
-		if !ok || h.Confidence > old.Confidence {
-			best[k] = h
-		}
-	}
-	for _, s := range shards {
-		for _, h := range s.all {
-			take(h)
+		for _, h := range s.found.list {
+			out.add(h)
 		}
 	}
 	for _, s := range shards {
 		for _, h := range s.weaks {
-			if !called[h.weakFn] {
-				take(h)
+			if !slices.ContainsFunc(shards, func(s *shard) bool { return s.calls[h.weakFn.Index] }) {
+				out.add(h)
 			}
 		}
 	}
-	out := make([]*Hit, 0, len(order))
-	for _, k := range order {
-		out = append(out, best[k])
-	}
-	slices.SortStableFunc(out, func(a, b *Hit) int {
+	slices.SortStableFunc(out.list, func(a, b *Hit) int {
 		return cmp.Or(strings.Compare(a.Unit.File.Path, b.Unit.File.Path), cmp.Compare(a.Node.Off, b.Node.Off), strings.Compare(a.Rule.ID, b.Rule.ID))
 	})
-	return out
+	return out.list
 }
 
 func (s *shard) unit(u *Unit) {
@@ -202,8 +173,6 @@ func (s *shard) unit(u *Unit) {
 	}
 	s.notes(u)
 }
-
-func (f *Func) called(s *shard) { s.calls[f.Index] = true }
 
 // summarize analyses a function once. Calls deeper than maxCallDepth give no
 // summary. Functions that call each other are worked out from each of them, twice, so

@@ -225,17 +225,10 @@ func receives(p *rules.Pattern, x *lang.Node, cands []string) bool {
 	case "?":
 		return true
 	case "/":
-		for _, c := range cands {
-			if p.RecvRE.MatchString(c) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(cands, p.RecvRE.MatchString)
 	}
-	for _, c := range cands {
-		if strings.EqualFold(c, p.Recv) || len(c) > len(p.Recv) && strings.HasSuffix(c, p.Recv) && (c[len(c)-len(p.Recv)-1] == '.' || c[len(c)-len(p.Recv)-1] == '/') {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(cands, func(c string) bool {
+		before, ends := strings.CutSuffix(c, p.Recv)
+		return strings.EqualFold(c, p.Recv) || ends && (strings.HasSuffix(before, ".") || strings.HasSuffix(before, "/"))
+	})
 }

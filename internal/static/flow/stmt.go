@@ -171,7 +171,7 @@ func (f *frame) switchStmt(n *lang.Node) {
 			fixed = fixed && literal(l)
 		}
 		if fixed && n.X != nil {
-			f.env.trust(subject, rules.All, 0, rules.All)
+			f.env.trust(subject, rules.All, 0)
 		}
 		if !f.stmt(c.Body) || endsInBreak(c.Body) {
 			out.merge(f.env)
