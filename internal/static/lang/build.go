@@ -81,9 +81,6 @@ func (b *builder) of(k Kind, n *ts.Node, o Node) *Node {
 
 // at finds the child at a place.
 func (b *builder) at(n *ts.Node, place string) *ts.Node {
-	if place == "" {
-		return nil
-	}
 	switch place[0] {
 	case '@':
 		for i := 0; i < n.ChildCount(); i++ {
@@ -332,12 +329,7 @@ func (b *builder) annotate(o *Node, n *ts.Node, kinds map[string]bool, used []*t
 }
 
 func (b *builder) collectNotes(o *Node, c *ts.Node) {
-	switch k := b.build(c); {
-	case k == nil:
-	case k.Kind == Call && k.Op == "note":
-		o.Notes = append(o.Notes, k)
-		return
-	case k.Kind == Block:
+	if k := b.build(c); k != nil {
 		for _, m := range k.List {
 			if m.Kind == Call {
 				o.Notes = append(o.Notes, m)
@@ -348,9 +340,6 @@ func (b *builder) collectNotes(o *Node, c *ts.Node) {
 		if !m.IsNamed() {
 			o.Op = strings.TrimSpace(o.Op + " " + b.text(m))
 		}
-	}
-	if c.ChildCount() == 0 {
-		o.Op = strings.TrimSpace(o.Op + " " + b.text(c))
 	}
 }
 

@@ -294,8 +294,6 @@ func jsMarkup(b *builder, n *ts.Node) *Node {
 	open := n
 	if c := b.at(n, "open_tag"); c != nil {
 		open = c
-	} else if c := b.at(n, "@jsx_opening_element"); c != nil {
-		open = c
 	}
 	o.Name = b.text(b.at(open, "name"))
 	for c := range children(open) {

@@ -252,9 +252,6 @@ func pyIf(b *builder, n *ts.Node) *Node {
 			tail = tail.Z
 		case "else_clause":
 			tail.Z = b.build(b.at(c, "body"))
-			if tail.Z == nil {
-				tail.Z = b.build(b.named(c, 0))
-			}
 		}
 	}
 	return o
@@ -274,10 +271,6 @@ func pyAs(b *builder, n *ts.Node) *Node {
 	o.Op, o.Y = "=", b.build(b.named(n, 0))
 	if a := b.at(n, "alias"); a != nil {
 		o.X = b.build(b.named(a, 0))
-		if o.X == nil {
-			o.X = b.node(Ident, a)
-			o.X.Name = b.text(a)
-		}
 	}
 	return o
 }
