@@ -117,9 +117,7 @@ func fromHit(h *flow.Hit) audit.Finding {
 	if h.Weak && f.Severity > audit.Low {
 		f.Severity-- // a parameter that nobody in the project was seen to fill
 	}
-	for _, s := range h.Trace {
-		f.Trace = append(f.Trace, audit.Step{File: s.File, Lines: line(s.Line), Note: s.Note})
-	}
+	f.Trace = h.Trace
 	if len(f.Trace) > 1 {
 		first := f.Trace[0]
 		f.Description = fmt.Sprintf("%s %s From %s:%s (%s).", f.Title+".", h.Rule.Why, first.File, first.Lines, first.Note)

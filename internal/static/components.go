@@ -54,7 +54,7 @@ func (a *application) checkComponents() error {
 		return err
 	}
 	for _, s := range a.sources {
-		for _, d := range dependencies(s.path, string(s.raw)) {
+		for _, d := range dependencies(s.path, s.raw) {
 			lines := table[d.eco+" "+d.name]
 			i := slices.IndexFunc(lines, func(c component) bool {
 				return older(d.version, c.Below) && (c.From == "" || !older(d.version, c.From))
@@ -74,20 +74,20 @@ func (a *application) checkComponents() error {
 	return nil
 }
 
-func dependencies(p, text string) []dependency {
+func dependencies(p string, raw []byte) []dependency {
 	switch b := path.Base(p); {
 	case b == "pom.xml":
-		return mavenDeps(text)
+		return mavenDeps(string(raw))
 	case b == "package.json":
-		return jsonDeps(text, "npm", regexp.MustCompile(`(?s)"(?:dev)?[dD]ependencies"\s*:\s*\{.*?\}`))
+		return jsonDeps(string(raw), "npm", regexp.MustCompile(`(?s)"(?:dev)?[dD]ependencies"\s*:\s*\{.*?\}`))
 	case b == "composer.json":
-		return jsonDeps(text, "composer", regexp.MustCompile(`(?s)"require(?:-dev)?"\s*:\s*\{.*?\}`))
+		return jsonDeps(string(raw), "composer", regexp.MustCompile(`(?s)"require(?:-dev)?"\s*:\s*\{.*?\}`))
 	case strings.HasPrefix(b, "requirements") && strings.HasSuffix(b, ".txt"):
-		return lineDeps(text, "pypi", regexp.MustCompile(`(?m)^\s*([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?:==|~=|<=)\s*([0-9][\w.]*)`))
+		return lineDeps(string(raw), "pypi", regexp.MustCompile(`(?m)^\s*([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?:==|~=|<=)\s*([0-9][\w.]*)`))
 	case b == "go.mod":
-		return lineDeps(text, "go", regexp.MustCompile(`(?m)^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]+/[\w./~-]+)\s+v([0-9][\w.+-]*)`))
+		return lineDeps(string(raw), "go", regexp.MustCompile(`(?m)^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]+/[\w./~-]+)\s+v([0-9][\w.+-]*)`))
 	case strings.HasSuffix(b, ".gradle"):
-		return lineDeps(text, "maven", gradleDep)
+		return lineDeps(string(raw), "maven", gradleDep)
 	}
 	return nil
 }

@@ -81,14 +81,16 @@ func TestSkippedByName(t *testing.T) {
 func TestOddCode(t *testing.T) {
 	for name, text := range map[string]string{
 		"method-outside-of-a-class.js": "class Box { fillContent(v) { this.content = v; } }\nrouter.get('/x', function (req, res) { this.fillContent(req.query.q); });\n",
-		"target-without-a-name.ts":     "try { f({ include:=[{ a: 1 }] }); } catch (e) { g(e); }\n",
+		"target-without-a-name.ts":     "const f = async () => { try { const a = await g({ i:=[{ m: 1,\nBy }] });\n } catch (e) { h(e); }\n};\n",
 		"option-without-a-value.js":    "const session = require('express-session');\napp.use(session({ secret: new.target }));\n",
+		"member-of-nothing.js":         "router.get('/x', function (req, res) { run(new.target.step, req.query.q); });\n",
+		"types-as-variables.go":        "package p\nfunc f(r *http.Request) {\n\tfor k, []string := range r.Form { g(k) }\n\t[]int, []int = r.Form\n}\n",
 		"inherited-field.java":         "class A extends ActionSupport { void put(final String name) { } void setName(String n) { } String execute() { return name; } }\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{name: {Data: []byte(text)}})
 			require.NoError(t, err)
-			require.Equal(t, 1, res.Parsed)
+			require.Equal(t, 1, res.Parsed, "%v", res.Warnings)
 		})
 	}
 }

@@ -10,7 +10,6 @@
 package static
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,8 +126,8 @@ func (a *Analyser) judge(ctx context.Context, sources []*source, res Result, fra
 		return Result{}, err
 	}
 	for _, fn := range project.Funcs {
-		if project.TooLong[fn] {
-			res.Warnings = append(res.Warnings, fmt.Sprintf("%s:%d: %s is too long: its end was not followed", fn.Unit.File.Path, fn.Node.Start, cmp.Or(fn.Name, "the code outside of functions")))
+		if w := project.Warnings[fn]; w != "" {
+			res.Warnings = append(res.Warnings, w)
 		}
 	}
 	for _, h := range hits {

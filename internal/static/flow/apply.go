@@ -83,7 +83,7 @@ func (f *frame) argOf(ci *callInfo, fn *Func, param int16) value {
 // receiver is the object that a call is made on: a call without one within a
 // class means the class's own.
 func (f *frame) receiver(ci *callInfo, fn *Func) value {
-	if ci.n.X == nil && fn.Class != nil && f.fn != nil && f.fn.Class != nil {
+	if ci.n.X == nil && fn.Class != nil && f.fn.class() != nil {
 		return f.whole("this", f.env["this"])
 	}
 	return ci.recv
@@ -95,8 +95,7 @@ func (f *frame) filledBy(ci *callInfo, fn *Func, sum *summary) {
 		return
 	}
 	k := key(ci.n.X)
-	switch {
-	case ci.n.X == nil && f.fn != nil && f.fn.Class != nil, k == "super", k == "parent":
+	if ci.n.X == nil && f.fn.class() != nil || k == "super" || k == "parent" {
 		k = "this"
 		if f.u.File.Lang == lang.Python {
 			k = "self"

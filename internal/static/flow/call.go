@@ -19,11 +19,7 @@ type callInfo struct {
 // info evaluates receiver and arguments of a call. Functions among the
 // arguments are evaluated by the caller of info.
 func (f *frame) info(n *lang.Node) *callInfo {
-	ci := &callInfo{n: n, name: n.Name}
-	if n.X != nil {
-		ci.recv = f.eval(n.X)
-	}
-	ci.args = make([]value, len(n.List))
+	ci := &callInfo{n: n, name: n.Name, recv: f.eval(n.X), args: make([]value, len(n.List))}
 	for i, a := range n.List {
 		if a.Kind == lang.Func {
 			ci.args[i] = value{fn: a}
@@ -386,7 +382,7 @@ func (f *frame) building(ci *callInfo) (value, bool) {
 			v.from, v.text = ci.args[0].from, ci.args[0].text
 		}
 		return v, true
-	case "valueOf", "encode", "decode", "str", "strval", "Sprint", "String_":
+	case "valueOf", "encode", "decode", "str", "strval", "Sprint":
 		if len(ci.args) == 1 && ci.args[0].text != "" && ci.args[0].typ != "number" {
 			return value{from: union(ci.recv.from, ci.args[0].from), text: ci.args[0].text, typ: "String"}, true
 		}

@@ -87,10 +87,8 @@ func (f *frame) comprehension(n *lang.Node) value {
 		x.text = bad
 	}
 	f.assign(n.Y, value{from: pick(x.from, elementOf(n)), text: x.text}, nil)
-	if n.Z != nil {
-		f.eval(n.Z)
-		f.guard(n.Z, true)
-	}
+	f.eval(n.Z)
+	f.guard(n.Z, true)
 	v := f.eval(n.Body)
 	f.env = outer
 	return value{from: v.from}

@@ -15,17 +15,14 @@ func (f *frame) bindThis(fn *Func) {
 	if c == nil || fn.Name == "" || strings.Contains(fn.Node.Op, "static") || fn.Unit.File.Lang == lang.Go {
 		return
 	}
-	name := "this"
+	name, typ := "this", c.Name
 	if fn.Unit.File.Lang == lang.Python {
 		if len(fn.Node.List) == 0 || fn.Node.List[0].Name != "self" {
 			return
 		}
-		name = "self"
+		name, typ = "self", "self"
 	}
-	f.env[name] = value{typ: c.Name, from: []origin{{kind: fromParam, param: recvParam, src: fn.Node}}}
-	if fn.Unit.File.Lang == lang.Python {
-		f.env[name] = value{typ: "self", from: f.env[name].from}
-	}
+	f.env[name] = value{typ: typ, from: []origin{{kind: fromParam, param: recvParam, src: fn.Node}}}
 	for _, p := range fn.Node.List { // constructors whose parameters are fields
 		if p.Op != "" && p.Op != "..." && p.Name != "" {
 			if v := f.env[p.Name]; v.tainted() {

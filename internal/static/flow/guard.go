@@ -30,10 +30,6 @@ func (f *frame) guard(n *lang.Node, truth bool) {
 		}
 	case lang.Assign:
 		f.guard(n.Y, truth)
-	case lang.Other:
-		if len(n.List) == 1 {
-			f.guard(n.List[0], truth)
-		}
 	}
 }
 

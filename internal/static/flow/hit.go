@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/audit"
 	"assay/internal/static/lang"
 	"assay/internal/static/rules"
 )
@@ -37,7 +38,7 @@ func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
 		}
 		h := *r.hit
 		h.Weak, h.Confidence = false, r.hit.Rule.Confidence*0.95
-		h.Trace = append(steps(o.trace), Step{f.file(), int(call.Start), "passed to " + fn.Name})
+		h.Trace = append(steps(o.trace), place(f.file(), call.Start, "passed to "+fn.Name))
 		h.Trace = append(h.Trace, r.hit.Trace...)
 		if len(h.Trace) > 2*maxTrace {
 			h.Trace = h.Trace[len(h.Trace)-2*maxTrace:]
@@ -86,11 +87,15 @@ func (s *hits) add(h *Hit) {
 	}
 }
 
-func steps(t *step) []Step {
-	var out []Step
+func steps(t *step) []audit.Step {
+	var out []audit.Step
 	for ; t != nil; t = t.prev {
-		out = append(out, Step{t.file, int(t.line), t.note})
+		out = append(out, place(t.file, t.line, t.note))
 	}
 	slices.Reverse(out)
 	return out
+}
+
+func place(file string, line int32, note string) audit.Step {
+	return audit.Step{File: file, Lines: audit.Range{Start: int(line), End: int(line)}, Note: note}
 }

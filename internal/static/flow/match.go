@@ -60,10 +60,7 @@ func argValue(ci *callInfo, arg string) (*lang.Node, value, bool) {
 			return n, ci.args[i], true
 		}
 	}
-	if n == ci.n.X {
-		return n, ci.recv, true
-	}
-	return n, value{}, true
+	return n, ci.recv, true
 }
 
 // tests checks a match's conditions on arguments.
@@ -345,7 +342,7 @@ func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
 			continue
 		}
 		h := &Hit{Rule: r, Unit: f.u, Func: f.node, Node: n, Confidence: r.Confidence}
-		h.Trace = append(steps(o.trace), Step{f.file(), int(n.Start), r.Title})
+		h.Trace = append(steps(o.trace), place(f.file(), n.Start, r.Title))
 		if o.kind == fromOutside {
 			s.found.add(h)
 			continue

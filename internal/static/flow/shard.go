@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"assay/audit"
 	"assay/internal/static/lang"
 	"assay/internal/static/rules"
 )
@@ -37,17 +39,10 @@ type Hit struct {
 	Unit       *Unit
 	Func       *lang.Node // innermost function with a name; nil at top level
 	Node       *lang.Node
-	Trace      []Step // source first; empty for rules without data flow
+	Trace      []audit.Step // source first; empty for rules without data flow
 	Confidence float64
 	Weak       bool // the data is a parameter that no call in the project was seen to fill
 	weakFn     *Func
-}
-
-// A Step is one place of a trace.
-type Step struct {
-	File string
-	Line int
-	Note string
 }
 
 // A shard analyses some of a project's functions with tables of its own, so that
@@ -167,11 +162,25 @@ func merge(shards []*shard) []*Hit {
 	return out.list
 }
 
+// unit analyses a file; what breaks at it is told, and the next one is analysed.
 func (s *shard) unit(u *Unit) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.p.warn(u.top, fmt.Sprintf("%s: the analysis broke on this file: %v", u.File.Path, r))
+			s.depth, s.mute, s.within = 0, 0, nil
+			clear(s.busy)
+		}
+	}()
 	for _, fn := range u.Funcs {
 		s.summarize(fn)
 	}
 	s.notes(u)
+}
+
+func (p *Project) warn(fn *Func, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Warnings[fn] = text
 }
 
 // summarize analyses a function once. Calls deeper than maxCallDepth give no
@@ -239,9 +248,7 @@ func (s *shard) analyse(fn *Func) *summary {
 	f.bindThis(fn)
 	f.stmt(fn.Node.Body)
 	if f.step > maxSteps {
-		s.p.mu.Lock()
-		s.p.TooLong[fn] = true
-		s.p.mu.Unlock()
+		s.p.warn(fn, fmt.Sprintf("%s:%d: %s is too long: its end was not followed", f.file(), fn.Node.Start, cmp.Or(fn.Name, "the code outside of functions")))
 	}
 	f.sum.ret = f.ret
 	f.sum.fields = f.given(fn)
@@ -258,15 +265,15 @@ func (s *shard) analyse(fn *Func) *summary {
 // param is what a parameter holds when its function is analysed: data from
 // outside where the rules say so, else itself, for the summary.
 func (s *shard) param(f *frame, fn *Func, p *lang.Node, i int) value {
-	if v, ok := s.paramSource(f.u, fn.Node, p); ok {
+	typ := simple(p.Type)
+	if s.p.harmless(f.u, p.Type) {
+		return value{typ: typ}
+	}
+	if v, ok := s.paramSource(f.u, p); ok {
 		return v
 	}
 	if v, ok := s.entrySource(f, fn, p); ok {
 		return v
-	}
-	typ := simple(p.Type)
-	if s.p.harmless(f.u, p.Type) {
-		return value{typ: typ}
 	}
 	if i == 0 && (p.Name == "self" || p.Name == "cls") {
 		return value{typ: "self"}

@@ -43,11 +43,7 @@ func (s *shard) memberSource(f *frame, n *lang.Node) (value, bool) {
 	if len(pats) == 0 || n.X != nil && n.X.Kind == lang.Ident && (n.X.Name == "this" || n.X.Name == "self") {
 		return value{}, false // an object's own field is what the object was given
 	}
-	typ := ""
-	if n.X != nil {
-		typ = f.quietType(n.X)
-	}
-	cands := f.candidates(n.X, typ)
+	cands := f.candidates(n.X, f.quietType(n.X))
 	for _, p := range pats {
 		if receives(&p, n.X, cands) {
 			return s.source(f, n, p.Model), true
@@ -58,6 +54,9 @@ func (s *shard) memberSource(f *frame, n *lang.Node) (value, bool) {
 
 // quietType finds a receiver's type without evaluating calls.
 func (f *frame) quietType(n *lang.Node) string {
+	if n == nil {
+		return ""
+	}
 	switch n.Kind {
 	case lang.Ident, lang.Member:
 		if k := key(n); k != "" {
@@ -102,10 +101,7 @@ func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
 }
 
 // paramSource tells parameters that are data from outside by their annotations.
-func (s *shard) paramSource(u *Unit, fn, p *lang.Node) (value, bool) {
-	if s.p.harmless(u, p.Type) {
-		return value{}, false
-	}
+func (s *shard) paramSource(u *Unit, p *lang.Node) (value, bool) {
 	for _, m := range u.Table.Params {
 		for _, a := range p.Notes {
 			if m.ParamRE.MatchString(a.Name) {
@@ -124,9 +120,6 @@ func (s *shard) fromParam(u *Unit, p *lang.Node, m *rules.Model) value {
 // entrySource tells parameters of functions that a framework calls, by the annotations
 // of the function.
 func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node) (value, bool) {
-	if s.p.harmless(f.u, p.Type) {
-		return value{}, false
-	}
 	for _, m := range f.u.Table.Entries {
 		if m.Except != "" && (m.ExceptRE.MatchString(p.Type) || m.ExceptRE.MatchString(p.Name)) {
 			continue

@@ -65,9 +65,7 @@ func (f *frame) stmt(n *lang.Node) (leaves bool) {
 		f.returned(n)
 		return n.Op != "yield"
 	case lang.Throw:
-		if n.X != nil {
-			f.eval(n.X)
-		}
+		f.eval(n.X)
 		return true
 	case lang.Jump:
 		return true
@@ -225,9 +223,6 @@ func (f *frame) closure(n *lang.Node, item value) value {
 		v := value{typ: p.Type}
 		if i == 0 && item.tainted() {
 			v = value{from: item.from, text: bad, typ: p.Type}
-		}
-		if src, ok := f.s.paramSource(f.u, n, p); ok {
-			v = src
 		}
 		f.bindParam(p, v, i)
 	}
