@@ -47,9 +47,6 @@ func (f *frame) candidates(x *lang.Node, typ string) []string {
 	if typ != "" {
 		out = append(out, typ)
 	}
-	if x == nil {
-		return out
-	}
 	text := lang.Dotted(x)
 	if text == "" {
 		return out

@@ -197,10 +197,7 @@ func (f *frame) member(n *lang.Node) value {
 	if typ != "" && f.s.p.harmless(f.u, typ) {
 		return value{typ: typ}
 	}
-	if k := key(n); k != "" {
-		return f.whole(k, value{from: pick(x.from, n.Name), typ: typ})
-	}
-	return value{from: pick(x.from, n.Name), typ: typ}
+	return f.whole(key(n), value{from: pick(x.from, n.Name), typ: typ})
 }
 
 var harmlessMember = lang.Words("length size class Length pk")
@@ -221,11 +218,8 @@ func (f *frame) index(n *lang.Node) value {
 	}
 	x := f.eval(n.X)
 	f.eval(n.Y)
-	if n.Y != nil && n.Y.Kind == lang.String {
-		switch n.Y.Name {
-		case "tmp_name", "size", "error": // of an upload, chosen by the server
-			return value{}
-		}
+	if n.Y != nil && n.Y.Kind == lang.String && (ofUpload[n.Y.Name] || storedNumber(x, n.Y.Name)) {
+		return value{}
 	}
 	if n.Op == "slice" {
 		part := ":"
@@ -234,18 +228,16 @@ func (f *frame) index(n *lang.Node) value {
 		}
 		return value{from: taken(x.from, part), typ: x.typ}
 	}
-	if n.Y != nil && n.Y.Kind == lang.String && storedNumber(x, n.Y.Name) {
-		return value{}
-	}
 	v := value{from: pick(x.from, f.partOf(n.Y))}
-	if k := key(n); k != "" {
-		if w, ok := f.env[k]; ok {
-			v = w
-		}
-		return f.whole(k, v)
+	k := key(n)
+	if w, ok := f.env[k]; ok && k != "" {
+		v = w
 	}
-	return v
+	return f.whole(k, v)
 }
+
+// ofUpload are parts of an uploaded file that the server chooses.
+var ofUpload = lang.Words("tmp_name size error")
 
 func (f *frame) binary(n *lang.Node) value {
 	x := f.eval(n.X)

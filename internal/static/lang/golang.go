@@ -35,11 +35,7 @@ func parseGo(p string, src []byte) *File {
 		o.List = []*Node{{Kind: Ident, Name: local, Op: name, Start: o.Start, End: o.End}}
 		f.Root.List = append(f.Root.List, o)
 	}
-	for _, d := range tree.Decls {
-		if k := g.decl(d, true); k != nil {
-			f.Root.List = append(f.Root.List, k)
-		}
-	}
+	f.Root.List = append(f.Root.List, each(tree.Decls, func(d ast.Decl) *Node { return g.decl(d, true) })...)
 	finish(f)
 	return f
 }
@@ -190,5 +186,5 @@ func (g *goBuilder) block(b *ast.BlockStmt) *Node {
 	if b == nil {
 		return nil
 	}
-	return g.of(Block, b, Node{List: g.stmts(b.List)})
+	return g.of(Block, b, Node{List: each(b.List, g.stmt)})
 }

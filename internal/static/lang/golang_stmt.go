@@ -2,16 +2,6 @@ package lang
 
 import "go/ast"
 
-func (g *goBuilder) stmts(l []ast.Stmt) []*Node {
-	var out []*Node
-	for _, s := range l {
-		if k := g.stmt(s); k != nil {
-			out = append(out, k)
-		}
-	}
-	return out
-}
-
 func (g *goBuilder) stmt(s ast.Stmt) *Node {
 	if g.depth++; g.depth > maxDepth {
 		g.depth--
@@ -47,7 +37,7 @@ func (g *goBuilder) stmt(s ast.Stmt) *Node {
 		o := g.node(Loop, s)
 		o.X, o.Body = g.expr(s.X), g.block(s.Body)
 		if s.Key != nil {
-			o.Y = g.of(Array, s.Key, Node{Op: "tuple", List: g.exprs([]ast.Expr{s.Key, s.Value})})
+			o.Y = g.of(Array, s.Key, Node{Op: "tuple", List: each([]ast.Expr{s.Key, s.Value}, g.expr)})
 		}
 		return o
 	case *ast.SwitchStmt:
@@ -96,9 +86,9 @@ func (g *goBuilder) cases(b *ast.BlockStmt) []*Node {
 		o.Body = g.node(Block, s)
 		switch c := s.(type) {
 		case *ast.CaseClause:
-			o.List, o.Body.List = g.exprs(c.List), g.stmts(c.Body)
+			o.List, o.Body.List = each(c.List, g.expr), each(c.Body, g.stmt)
 		case *ast.CommClause:
-			o.Body.List = g.stmts(c.Body)
+			o.Body.List = each(c.Body, g.stmt)
 			if c.Comm != nil {
 				o.Body.List = append([]*Node{g.stmt(c.Comm)}, o.Body.List...)
 			}
@@ -130,5 +120,5 @@ func (g *goBuilder) tuple(at ast.Node, l []ast.Expr) *Node {
 	case 1:
 		return g.expr(l[0])
 	}
-	return g.of(Array, at, Node{Op: "tuple", List: g.exprs(l)})
+	return g.of(Array, at, Node{Op: "tuple", List: each(l, g.expr)})
 }
