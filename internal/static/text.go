@@ -26,17 +26,17 @@ func (a *application) checkTexts() {
 			return
 		}
 		for _, t := range a.set.Texts {
-			if !t.FilesRE.MatchString(s.path) {
+			if !t.Files.MatchString(s.path) {
 				continue
 			}
-			if t.AbsentRE != nil && t.AbsentRE.Match(s.raw) || t.PresentRE != nil && !t.PresentRE.Match(s.raw) {
+			if t.Absent.Regexp != nil && t.Absent.Match(s.raw) || t.Present.Regexp != nil && !t.Present.Match(s.raw) {
 				continue
 			}
 			n := 0
 			for l := range bytes.Lines(s.raw) {
 				n++
 				l = bytes.TrimSuffix(l, []byte("\n"))
-				if len(l) > 5000 || !t.LineRE.Match(l) || t.UnlessRE != nil && t.UnlessRE.Match(l) {
+				if len(l) > 5000 || !t.Line.Match(l) || t.Unless.Regexp != nil && t.Unless.Match(l) {
 					continue
 				}
 				if t.Rule.ID == "template.unescaped" && cleanName.Match(l) && a.sanitizes() {

@@ -258,7 +258,7 @@ func (s *shard) returned(f *frame, n *lang.Node, v value) {
 		return
 	}
 	for _, m := range f.u.Table.Returns {
-		if f.node != f.fn.Node || !m.FnNotes.MatchString(notesText(f)) {
+		if f.node != f.fn.Node || !m.Return.MatchString(notesText(f)) {
 			continue
 		}
 		if m.Shape == "view-redirect" && n.X != nil && n.X.Kind == lang.Call && len(s.p.resolve(f.fn, n.X, "")) > 0 {

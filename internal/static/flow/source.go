@@ -104,7 +104,7 @@ func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
 func (s *shard) paramSource(u *Unit, p *lang.Node) (value, bool) {
 	for _, m := range u.Table.Params {
 		for _, a := range p.Notes {
-			if m.ParamRE.MatchString(a.Name) {
+			if m.Param.MatchString(a.Name) {
 				return s.fromParam(u, p, m), true
 			}
 		}
@@ -121,14 +121,14 @@ func (s *shard) fromParam(u *Unit, p *lang.Node, m *rules.Model) value {
 // of the function.
 func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node) (value, bool) {
 	for _, m := range f.u.Table.Entries {
-		if m.Except != "" && (m.ExceptRE.MatchString(p.Type) || m.ExceptRE.MatchString(p.Name)) {
+		if m.Except.Regexp != nil && (m.Except.MatchString(p.Type) || m.Except.MatchString(p.Name)) {
 			continue
 		}
 		if len(m.Tests) > 0 && !entryTests(f, fn, m, p) {
 			continue
 		}
 		for _, a := range fn.Node.Notes {
-			if m.EntryRE.MatchString(noteName(a)) {
+			if m.Entry.MatchString(noteName(a)) {
 				return s.fromParam(f.u, p, m), true
 			}
 		}
@@ -172,7 +172,7 @@ func (s *shard) fieldSource(f *frame, c *Class, d *lang.Node) (value, bool) {
 	}
 	for _, m := range f.u.Table.Entries {
 		for _, b := range c.Bases {
-			if m.EntryRE.MatchString("field of "+b) && formType.MatchString(d.Type) && !m.ExceptRE.MatchString(d.Type) {
+			if m.Entry.MatchString("field of "+b) && formType.MatchString(d.Type) && !m.Except.MatchString(d.Type) {
 				setter := "set" + strings.ToUpper(d.X.Name[:1]) + d.X.Name[1:]
 				if len(c.Methods[setter]) > 0 {
 					return value{text: bad, typ: simple(d.Type), from: []origin{{kind: fromOutside, src: d,
@@ -194,13 +194,9 @@ func (s *shard) models(f *frame, ci *callInfo, table map[string][]rules.Pattern)
 	if ci.n.Op == "new" {
 		name = "new " + simple(name)
 	}
-	pats := table[name]
-	if len(pats) == 0 {
-		return nil
-	}
 	var out []*rules.Model
-	for i := range pats {
-		p := &pats[i]
+	for i := range table[name] {
+		p := &table[name][i]
 		if receives(p, ci.n.X, ci.cands) && s.tests(f, p.Model.Tests, ci.n, ci) {
 			out = append(out, p.Model)
 		}

@@ -120,31 +120,11 @@ func (s *Set) addRule(r *Rule) (err error) {
 
 func (s *Set) addText(r *Rule, t *Text) error {
 	t.Rule = r
-	err := compile(expression{&t.FilesRE, t.Files}, expression{&t.LineRE, t.Line}, expression{&t.UnlessRE, t.Unless},
-		expression{&t.AbsentRE, t.Absent}, expression{&t.PresentRE, t.Present})
-	if err != nil {
-		return err
-	}
-	if t.FilesRE == nil || t.LineRE == nil {
+	if t.Files.Regexp == nil || t.Line.Regexp == nil {
 		return fmt.Errorf("files and line are needed")
 	}
 	s.Texts = append(s.Texts, t)
 	return nil
-}
-
-// An expression is the text of a regular expression and where it goes compiled.
-type expression struct {
-	to   **regexp.Regexp
-	text string
-}
-
-func compile(all ...expression) (err error) {
-	for _, e := range all {
-		if e.text != "" && err == nil {
-			*e.to, err = regexp.Compile(e.text)
-		}
-	}
-	return err
 }
 
 // tables gives the tables of languages.
@@ -183,7 +163,7 @@ func (s *Set) addMatch(r *Rule, m *Match) error {
 				return err
 			}
 		}
-		if m.Return != "" {
+		if m.Return.Regexp != nil {
 			t.Returns = append(t.Returns, m)
 		}
 	}
@@ -205,10 +185,8 @@ func (m *Match) compile() (err error) {
 	if m.Without, err = scopes(m.Absent); err != nil {
 		return err
 	}
-	if m.With, err = scopes(m.Present); err != nil {
-		return err
-	}
-	return compile(expression{&m.FnNotes, m.Return})
+	m.With, err = scopes(m.Present)
+	return err
 }
 
 func tests(where map[string]string) ([]Test, error) {
@@ -248,7 +226,7 @@ func slashRE(v string) (*regexp.Regexp, error) {
 	return regexp.Compile(flags + v[1:end])
 }
 
-func scopes(m map[string]string) ([]ScopeTest, error) {
+func scopes(m map[string]Expr) ([]ScopeTest, error) {
 	var out []ScopeTest
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		switch k {
@@ -256,11 +234,7 @@ func scopes(m map[string]string) ([]ScopeTest, error) {
 		default:
 			return nil, fmt.Errorf("%q is no scope: expected call, function, class, file or project", k)
 		}
-		re, err := regexp.Compile(m[k])
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, ScopeTest{k, re})
+		out = append(out, ScopeTest{k, m[k].Regexp})
 	}
 	return out, nil
 }

@@ -21,6 +21,7 @@ func TestErrorsTeach(t *testing.T) {
 		{"no such class", "models:\n  - {kind: clean, lang: [go], class: [soap], call: \"f\"}\n", "soap"},
 		{"no such kind", "models:\n  - {kind: sink, lang: [go], call: \"f\"}\n", "sink"},
 		{"alternatives behind two receivers", "models:\n  - {kind: clean, lang: [go], class: [sql], call: \"a.f|b.g\"}\n", "alternatives stand behind one receiver only"},
+		{"broken expression of a scope", "rules:\n  - {id: b,\n     match: [{call: \"x\", absent: {file: \"(\"}}]}\n", "line 3: error parsing regexp: missing closing )"},
 		{"broken expression", "rules:\n  - {id: b, title: T, cwe: [89], dim: Injection, sev: HIGH, lang: [go], why: W, match: [{call: \"/(/.f\"}]}\n", "rule b"},
 	}
 	for _, tt := range tests {

@@ -18,16 +18,13 @@ func (s *Set) addModel(m *Model) error {
 	if m.Bits, err = ClassBits(m.Class...); err != nil {
 		return err
 	}
-	if m.Kind == "source" && m.Note == "" && !strings.HasPrefix(m.Entry, "^field of") {
+	if m.Kind == "source" && m.Note == "" && (m.Entry.Regexp == nil || !strings.HasPrefix(m.Entry.String(), "^field of")) {
 		return fmt.Errorf("a source needs a note: what data it brings")
 	}
 	if m.Needs != "" {
 		if m.NeedBits, err = ClassBits(m.Needs); err != nil {
 			return err
 		}
-	}
-	if err := compile(expression{&m.ParamRE, m.Param}, expression{&m.EntryRE, m.Entry}, expression{&m.ExceptRE, m.Except}); err != nil {
-		return err
 	}
 	if m.Tests, err = tests(m.Where); err != nil {
 		return err
@@ -37,10 +34,10 @@ func (s *Set) addModel(m *Model) error {
 		if to == nil {
 			return fmt.Errorf("%q is no kind: expected source, clean, guard, pass, stop or type", m.Kind)
 		}
-		if m.ParamRE != nil {
+		if m.Param.Regexp != nil {
 			t.Params = append(t.Params, m)
 		}
-		if m.EntryRE != nil {
+		if m.Entry.Regexp != nil {
 			t.Entries = append(t.Entries, m)
 		}
 		if err := cmp.Or(addPatterns(to, m.Call, "", nil, m), addPatterns(t.SourceMembers, m.Member, "", nil, m), addPatterns(t.SourceIdents, m.Ident, "", nil, m)); err != nil {

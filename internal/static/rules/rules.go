@@ -54,32 +54,41 @@ type Match struct {
 	Note    string            `yaml:"note"`
 	Pair    string            `yaml:"pair"`   // a key of a literal collection or a named argument
 	Attr    string            `yaml:"attr"`   // an attribute of markup in code
-	Return  string            `yaml:"return"` // a value returned by a function whose annotations match this expression
+	Return  Expr              `yaml:"return"` // a value returned by a function whose annotations match this expression
 	Ident   string            `yaml:"ident"`
 	Arg     yaml.Node         `yaml:"arg"`   // a position or name, or several: one of them is tainted
 	Shape   string            `yaml:"shape"` // condition on the text that the tainted value stands in
 	Where   map[string]string `yaml:"where"`
-	Absent  map[string]string `yaml:"absent"`  // scope (call, function, class, file, project) -> expression that must not match
-	Present map[string]string `yaml:"present"` // scope -> expression that must match
+	Absent  map[string]Expr   `yaml:"absent"`  // scope (call, function, class, file, project) -> expression that must not match
+	Present map[string]Expr   `yaml:"present"` // scope -> expression that must match
 
-	Rule    *Rule          `yaml:"-"`
-	Args    []string       `yaml:"-"`
-	Tests   []Test         `yaml:"-"`
-	Without []ScopeTest    `yaml:"-"`
-	With    []ScopeTest    `yaml:"-"`
-	FnNotes *regexp.Regexp `yaml:"-"`
+	Rule    *Rule       `yaml:"-"`
+	Args    []string    `yaml:"-"`
+	Tests   []Test      `yaml:"-"`
+	Without []ScopeTest `yaml:"-"`
+	With    []ScopeTest `yaml:"-"`
 }
 
 // A Text is a search in files that are not parsed as code.
 type Text struct {
-	Files   string `yaml:"files"`   // expression on the path
-	Line    string `yaml:"line"`    // expression on each line
-	Unless  string `yaml:"unless"`  // expression on the line that takes the match back
-	Absent  string `yaml:"absent"`  // expression on the whole file
-	Present string `yaml:"present"` // expression on the whole file
+	Files   Expr `yaml:"files"`   // expression on the path
+	Line    Expr `yaml:"line"`    // expression on each line
+	Unless  Expr `yaml:"unless"`  // expression on the line that takes the match back
+	Absent  Expr `yaml:"absent"`  // expression on the whole file
+	Present Expr `yaml:"present"` // expression on the whole file
 
-	Rule                                           *Rule          `yaml:"-"`
-	FilesRE, LineRE, UnlessRE, AbsentRE, PresentRE *regexp.Regexp `yaml:"-"`
+	Rule *Rule `yaml:"-"`
+}
+
+// An Expr is a regular expression in a file of rules; none where the field is absent.
+type Expr struct{ *regexp.Regexp }
+
+// UnmarshalYAML compiles the expression; the error names its line.
+func (e *Expr) UnmarshalYAML(n *yaml.Node) (err error) {
+	if e.Regexp, err = regexp.Compile(n.Value); err != nil {
+		return fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	return nil
 }
 
 // A Test is a condition on one argument: by position, name, "recv" or "value".
@@ -111,9 +120,9 @@ type Model struct {
 	Call   string            `yaml:"call"`
 	Member string            `yaml:"member"`
 	Ident  string            `yaml:"ident"`
-	Param  string            `yaml:"param"`  // source: expression on a parameter's annotations
-	Entry  string            `yaml:"entry"`  // source: expression on a function's annotations or name, all plain parameters count
-	Except string            `yaml:"except"` // expression on parameter types or names that are left out
+	Param  Expr              `yaml:"param"`  // source: expression on a parameter's annotations
+	Entry  Expr              `yaml:"entry"`  // source: expression on a function's annotations or name, all plain parameters count
+	Except Expr              `yaml:"except"` // expression on parameter types or names that are left out
 	Class  []string          `yaml:"class"`
 	Arg    string            `yaml:"arg"`
 	Type   string            `yaml:"type"`
@@ -121,10 +130,9 @@ type Model struct {
 	Note   string            `yaml:"note"`
 	Where  map[string]string `yaml:"where"`
 
-	Bits                       uint32         `yaml:"-"`
-	NeedBits                   uint32         `yaml:"-"`
-	ParamRE, EntryRE, ExceptRE *regexp.Regexp `yaml:"-"`
-	Tests                      []Test         `yaml:"-"`
+	Bits     uint32 `yaml:"-"`
+	NeedBits uint32 `yaml:"-"`
+	Tests    []Test `yaml:"-"`
 }
 
 type document struct {
