@@ -108,7 +108,7 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 			out.text = bad
 		}
 		for _, m := range ms {
-			out = out.cleaned(m.Bits)
+			out = out.cleaned(m.Class)
 		}
 		return out, true
 	}

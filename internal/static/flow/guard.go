@@ -33,7 +33,7 @@ func (f *frame) guard(n *lang.Node, truth bool) {
 	}
 }
 
-func (f *frame) trust(n *lang.Node, bits, need uint32) {
+func (f *frame) trust(n *lang.Node, bits, need rules.Classes) {
 	v := f.quiet(n)
 	if n != nil && hostOf(n) { // who owns the host of an address owns the address
 		v.from = slices.Clone(v.from)
@@ -93,8 +93,7 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 		x, y = y, x
 	}
 	if equal && hostOf(x) { // urlparse(next).netloc == "", u.Host == r.Host
-		bits, _ := rules.ClassBits("url", "redirect")
-		f.trust(x, bits, 0)
+		f.trust(x, rules.URL|rules.Redirect, 0)
 		return
 	}
 	if x.Kind == lang.Call && constant(y) {
@@ -178,14 +177,14 @@ func (f *frame) guardCall(n *lang.Node, truth bool) {
 		}
 		switch m.Arg {
 		case "recv":
-			f.trust(n.X, m.Bits, m.NeedBits)
+			f.trust(n.X, m.Class, m.Needs)
 		case "":
 			for _, a := range n.List {
-				f.trust(a, m.Bits, m.NeedBits)
+				f.trust(a, m.Class, m.Needs)
 			}
 		default:
 			if a := argument(n, m.Arg); a != nil {
-				f.trust(a, m.Bits, m.NeedBits)
+				f.trust(a, m.Class, m.Needs)
 			}
 		}
 	}

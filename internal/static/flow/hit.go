@@ -33,7 +33,7 @@ func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
 	}
 	for _, o := range along(v.from, r.sel) {
 		clean := o.clean | r.clean
-		if c := r.hit.Rule.Class; c != 0 && clean&c != 0 {
+		if c := r.hit.Rule.Clean; c != 0 && clean&c != 0 {
 			continue
 		}
 		h := *r.hit

@@ -22,14 +22,14 @@ func (s *shard) matchCall(f *frame, ci *callInfo) {
 			continue
 		}
 		m := p.Match
-		if !s.tests(f, m.Tests, ci.n, ci) || !s.scoped(f, m, ci.n) {
+		if !s.tests(f, m.Where, ci.n, ci) || !s.scoped(f, m, ci.n) {
 			continue
 		}
-		if len(m.Args) == 0 {
+		if len(m.Arg) == 0 {
 			s.plain(f, m, ci.n)
 			continue
 		}
-		for _, a := range m.Args {
+		for _, a := range m.Arg {
 			for _, v := range valuesOf(ci, a) {
 				s.flows(f, m, ci.n, v)
 			}
@@ -136,7 +136,7 @@ func literal(n *lang.Node) bool {
 // scoped checks a match's conditions on the text of scopes.
 func (s *shard) scoped(f *frame, m *rules.Match, n *lang.Node) bool {
 	has := func(t rules.ScopeTest) bool { return s.scopeHas(f, t, n) }
-	return !slices.ContainsFunc(m.Without, has) && !slices.ContainsFunc(m.With, func(t rules.ScopeTest) bool { return !has(t) })
+	return !slices.ContainsFunc(m.Absent, has) && !slices.ContainsFunc(m.Present, func(t rules.ScopeTest) bool { return !has(t) })
 }
 
 func (s *shard) scopeHas(f *frame, t rules.ScopeTest, n *lang.Node) bool {
@@ -215,10 +215,10 @@ func (s *shard) matchAssign(f *frame, n *lang.Node, v value) {
 
 // valued fires a match on something that has one value.
 func (s *shard) valued(f *frame, m *rules.Match, n, value_ *lang.Node, v value) {
-	if slices.ContainsFunc(m.Tests, func(t rules.Test) bool { return !s.test(f, t, value_, v, value_ != nil) }) || !s.scoped(f, m, n) {
+	if slices.ContainsFunc(m.Where, func(t rules.Test) bool { return !s.test(f, t, value_, v, value_ != nil) }) || !s.scoped(f, m, n) {
 		return
 	}
-	if len(m.Args) > 0 {
+	if len(m.Arg) > 0 {
 		s.flows(f, m, n, v)
 		return
 	}
@@ -299,7 +299,7 @@ func (s *shard) notes(u *Unit) {
 		for _, a := range n.Notes {
 			for i := range u.Table.Notes[a.Name] {
 				p := &u.Table.Notes[a.Name][i]
-				if s.tests(f, p.Match.Tests, a, nil) && s.scoped(f, p.Match, a) {
+				if s.tests(f, p.Match.Where, a, nil) && s.scoped(f, p.Match, a) {
 					s.plain(f, p.Match, a)
 				}
 			}
@@ -331,11 +331,11 @@ func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
 		return
 	}
 	r := m.Rule
-	if r.Clean == "path" && streamType.MatchString(v.typ) {
+	if r.Clean == rules.Path && streamType.MatchString(v.typ) {
 		return // what is read, not where
 	}
 	for _, o := range v.from {
-		if r.Class != 0 && o.clean&r.Class != 0 {
+		if r.Clean != 0 && o.clean&r.Clean != 0 {
 			continue
 		}
 		if !fits(m.Shape, v.text, o.kind == fromParam) {

@@ -70,7 +70,7 @@ func numbered(part string) bool { return part == element || strings.HasPrefix(pa
 // checked is a part of the source that was checked, with what that proved.
 type checked struct {
 	path string
-	bits uint32
+	bits rules.Classes
 }
 
 // selected is o narrowed to a part of its source; ok is false when nothing harmful

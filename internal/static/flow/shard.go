@@ -27,7 +27,7 @@ type summary struct {
 // A reach is a sink within a function that one of its parameters arrives at.
 type reach struct {
 	param int16
-	clean uint32
+	clean rules.Classes
 	sel   string // the field of the parameter
 	hit   *Hit
 	weak  bool // the sink counts for a parameter that nobody fills

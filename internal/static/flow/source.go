@@ -20,7 +20,7 @@ func (s *shard) source(f *frame, n *lang.Node, m *rules.Model) value {
 			return v
 		}
 	}
-	v := value{text: bad, from: []origin{{kind: fromOutside, src: n, clean: m.Bits,
+	v := value{text: bad, from: []origin{{kind: fromOutside, src: n, clean: m.Class,
 		trace: &step{file: f.file(), line: n.Start, note: m.Note, n: 1}}}}
 	if len(text) > 1 {
 		f.env[text] = v
@@ -93,7 +93,7 @@ func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
 	}
 	for _, p := range f.u.Table.SourceIdents[n.X.Name+"[]"] {
 		other := func(t rules.Test) bool { return t.RE == nil || t.RE.MatchString(n.Y.Name) != (t.Kind == "match") }
-		if n.Y != nil && !slices.ContainsFunc(p.Model.Tests, other) {
+		if n.Y != nil && !slices.ContainsFunc(p.Model.Where, other) {
 			return s.source(f, n, p.Model), true
 		}
 	}
@@ -113,7 +113,7 @@ func (s *shard) paramSource(u *Unit, p *lang.Node) (value, bool) {
 }
 
 func (s *shard) fromParam(u *Unit, p *lang.Node, m *rules.Model) value {
-	return value{text: bad, typ: simple(p.Type), from: []origin{{kind: fromOutside, src: p, clean: m.Bits,
+	return value{text: bad, typ: simple(p.Type), from: []origin{{kind: fromOutside, src: p, clean: m.Class,
 		trace: &step{file: u.File.Path, line: p.Start, note: m.Note + ": parameter " + p.Name, n: 1}}}}
 }
 
@@ -124,7 +124,7 @@ func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node) (value, bool) {
 		if m.Except.Regexp != nil && (m.Except.MatchString(p.Type) || m.Except.MatchString(p.Name)) {
 			continue
 		}
-		if len(m.Tests) > 0 && !entryTests(f, fn, m, p) {
+		if len(m.Where) > 0 && !entryTests(f, fn, m, p) {
 			continue
 		}
 		for _, a := range fn.Node.Notes {
@@ -139,7 +139,7 @@ func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node) (value, bool) {
 // entryTests reads conditions on an entry: "path" tests the text of its annotations,
 // "type" the parameter's type.
 func entryTests(f *frame, fn *Func, m *rules.Model, p *lang.Node) bool {
-	for _, t := range m.Tests {
+	for _, t := range m.Where {
 		subject := ""
 		switch t.Arg {
 		case "path":
@@ -197,7 +197,7 @@ func (s *shard) models(f *frame, ci *callInfo, table map[string][]rules.Pattern)
 	var out []*rules.Model
 	for i := range table[name] {
 		p := &table[name][i]
-		if receives(p, ci.n.X, ci.cands) && s.tests(f, p.Model.Tests, ci.n, ci) {
+		if receives(p, ci.n.X, ci.cands) && s.tests(f, p.Model.Where, ci.n, ci) {
 			out = append(out, p.Model)
 		}
 	}

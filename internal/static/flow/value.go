@@ -30,7 +30,7 @@ type step struct {
 type origin struct {
 	kind  uint8
 	param int16
-	clean uint32
+	clean rules.Classes
 	path  string     // where in the value it lies
 	sel   string     // which part of the source it is
 	safe  []checked  // parts of the source that were checked
@@ -147,7 +147,7 @@ func join(a, b value) value {
 }
 
 // cleaned is v without the harm of the classes in bits.
-func (v value) cleaned(bits uint32) value {
+func (v value) cleaned(bits rules.Classes) value {
 	if !v.tainted() {
 		return v
 	}
@@ -235,7 +235,7 @@ func (e env) forget(path string) {
 
 // trust cleans every variable that holds data of the origins of v: what was
 // checked once is checked under each of its names.
-func (e env) trust(v value, bits, need uint32) {
+func (e env) trust(v value, bits, need rules.Classes) {
 	if bits == 0 || !v.tainted() {
 		return
 	}

@@ -7,16 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
 	"assay/audit"
 	"assay/internal/static/lang"
-
-	"go.yaml.in/yaml/v3"
 )
 
 var load = sync.OnceValues(func() (*Set, error) { return Read(files) })
@@ -25,8 +20,8 @@ var load = sync.OnceValues(func() (*Set, error) { return Read(files) })
 func Load() (*Set, error) { return load() }
 
 // Read compiles the rules that the YAML files of fsys hold; names that begin with
-// "data-" are tables of checks and count for the hash alone. The error names the file
-// and the rule.
+// "data-" are tables of checks and count for the hash alone. The error names the file,
+// and the rule or the line.
 func Read(fsys fs.FS) (*Set, error) {
 	s := &Set{ByID: map[string]*Rule{}, Tables: map[lang.Lang]*Table{}}
 	for _, l := range []lang.Lang{lang.Java, lang.Python, lang.JS, lang.Go, lang.PHP} {
@@ -96,11 +91,6 @@ func (s *Set) addRule(r *Rule) (err error) {
 	if r.Confidence == 0 {
 		r.Confidence = 0.8
 	}
-	if r.Clean != "" {
-		if r.Class, err = ClassBits(r.Clean); err != nil {
-			return err
-		}
-	}
 	s.ByID[r.ID], s.Rules = r, append(s.Rules, r)
 	for i := range r.Match {
 		if err := s.addMatch(r, &r.Match[i]); err != nil {
@@ -149,9 +139,6 @@ func (s *Set) addMatch(r *Rule, m *Match) error {
 		return err
 	}
 	m.Rule = r
-	if err := m.compile(); err != nil {
-		return err
-	}
 	for _, t := range tables {
 		for _, k := range []struct {
 			text string
@@ -168,73 +155,4 @@ func (s *Set) addMatch(r *Rule, m *Match) error {
 		}
 	}
 	return nil
-}
-
-func (m *Match) compile() (err error) {
-	switch m.Arg.Kind {
-	case yaml.ScalarNode:
-		m.Args = []string{m.Arg.Value}
-	case yaml.SequenceNode:
-		for _, c := range m.Arg.Content {
-			m.Args = append(m.Args, c.Value)
-		}
-	}
-	if m.Tests, err = tests(m.Where); err != nil {
-		return err
-	}
-	if m.Without, err = scopes(m.Absent); err != nil {
-		return err
-	}
-	m.With, err = scopes(m.Present)
-	return err
-}
-
-func tests(where map[string]string) ([]Test, error) {
-	var out []Test
-	for _, k := range slices.Sorted(maps.Keys(where)) {
-		v, t := where[k], Test{Arg: k}
-		var err error
-		switch {
-		case strings.HasPrefix(v, "/"):
-			t.Kind = "match"
-			t.RE, err = slashRE(v)
-		case strings.HasPrefix(v, "!/"):
-			t.Kind = "differ"
-			t.RE, err = slashRE(v[1:])
-		case v == "absent", v == "present", v == "tainted", v == "const", v == "dynamic":
-			t.Kind = v
-		default:
-			err = fmt.Errorf("where %s: %q: expected /expression/, !/expression/, absent, present, tainted, const or dynamic", k, v)
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, t)
-	}
-	return out, nil
-}
-
-func slashRE(v string) (*regexp.Regexp, error) {
-	end := strings.LastIndexByte(v, '/')
-	if end == 0 {
-		return nil, fmt.Errorf("%q: the closing slash is missing", v)
-	}
-	flags := v[end+1:]
-	if flags != "" {
-		flags = "(?" + flags + ")"
-	}
-	return regexp.Compile(flags + v[1:end])
-}
-
-func scopes(m map[string]Expr) ([]ScopeTest, error) {
-	var out []ScopeTest
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		switch k {
-		case "call", "function", "class", "file", "project":
-		default:
-			return nil, fmt.Errorf("%q is no scope: expected call, function, class, file or project", k)
-		}
-		out = append(out, ScopeTest{k, m[k].Regexp})
-	}
-	return out, nil
 }

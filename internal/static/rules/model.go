@@ -15,19 +15,8 @@ func (s *Set) addModel(m *Model) error {
 	if err != nil {
 		return err
 	}
-	if m.Bits, err = ClassBits(m.Class...); err != nil {
-		return err
-	}
 	if m.Kind == "source" && m.Note == "" && (m.Entry.Regexp == nil || !strings.HasPrefix(m.Entry.String(), "^field of")) {
 		return fmt.Errorf("a source needs a note: what data it brings")
-	}
-	if m.Needs != "" {
-		if m.NeedBits, err = ClassBits(m.Needs); err != nil {
-			return err
-		}
-	}
-	if m.Tests, err = tests(m.Where); err != nil {
-		return err
 	}
 	for _, t := range tables {
 		to := map[string]map[string][]Pattern{"source": t.Sources, "clean": t.Cleans, "guard": t.Guards, "pass": t.Passes, "stop": t.Stops, "type": t.Types}[m.Kind]
