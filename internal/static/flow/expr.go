@@ -98,7 +98,7 @@ func (f *frame) comprehension(n *lang.Node) value {
 func elementOf(n *lang.Node) string { return fmt.Sprintf("[@%d]", n.Off) }
 
 func (f *frame) ident(n *lang.Node) value {
-	f.s.matchIdent(f, n)
+	f.s.matchNamed(f, f.u.Table.Idents[n.Name], n, nil, value{})
 	if v, ok := f.env[n.Name]; ok {
 		return v
 	}
@@ -310,7 +310,7 @@ func (f *frame) cond(n *lang.Node) value {
 func (f *frame) markup(n *lang.Node) value {
 	for _, a := range n.List {
 		v := f.eval(a.Y)
-		f.s.matchAttr(f, a, v)
+		f.s.matchNamed(f, f.u.Table.Attrs[a.Name], a, a.Y, v)
 	}
 	if n.Body != nil {
 		for _, k := range n.Body.List {

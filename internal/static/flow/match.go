@@ -22,7 +22,7 @@ func (s *shard) matchCall(f *frame, ci *callInfo) {
 			continue
 		}
 		m := p.Match
-		if !s.tests(f, m.Where, ci.n, ci) || !s.scoped(f, m, ci.n) {
+		if !s.tests(f, m.Where, ci) || !s.scoped(f, m, ci.n) {
 			continue
 		}
 		if len(m.Arg) == 0 {
@@ -64,16 +64,11 @@ func argValue(ci *callInfo, arg string) (*lang.Node, value, bool) {
 }
 
 // tests checks a match's conditions on arguments.
-func (s *shard) tests(f *frame, ts []rules.Test, n *lang.Node, ci *callInfo) bool {
+func (s *shard) tests(f *frame, ts []rules.Test, ci *callInfo) bool {
 	for _, t := range ts {
-		var a *lang.Node
-		var v value
-		var ok bool
-		if ci == nil {
-			a = argument(n, t.Arg)
-			ok = a != nil
-		} else if a, v, ok = argValue(ci, t.Arg); !ok { // a key of an options object
-			a, ok = optionOf(n, t.Arg)
+		a, v, ok := argValue(ci, t.Arg)
+		if !ok { // a key of an options object
+			a, ok = optionOf(ci.n, t.Arg)
 		}
 		if !s.test(f, t, a, v, ok) {
 			return false
@@ -227,28 +222,17 @@ func (s *shard) valued(f *frame, m *rules.Match, n, value_ *lang.Node, v value) 
 
 func (s *shard) matchPair(f *frame, n *lang.Node) {
 	pats := f.u.Table.Pairs[n.Name]
-	for i := range pats {
-		v := value{}
-		if n.Y != nil && n.Y.Kind != lang.Func {
-			v = f.quiet(n.Y)
-		}
-		s.valued(f, pats[i].Match, n, n.Y, v)
+	v := value{}
+	if len(pats) > 0 && n.Y != nil && n.Y.Kind != lang.Func {
+		v = f.quiet(n.Y)
 	}
+	s.matchNamed(f, pats, n, n.Y, v)
 }
 
-func (s *shard) matchAttr(f *frame, a *lang.Node, v value) {
-	pats := f.u.Table.Attrs[a.Name]
+// matchNamed tries the rules on a name, x the value that it is given.
+func (s *shard) matchNamed(f *frame, pats []rules.Pattern, n, x *lang.Node, v value) {
 	for i := range pats {
-		s.valued(f, pats[i].Match, a, a.Y, v)
-	}
-}
-
-func (s *shard) matchIdent(f *frame, n *lang.Node) {
-	pats := f.u.Table.Idents[n.Name]
-	for i := range pats {
-		if s.scoped(f, pats[i].Match, n) {
-			s.plain(f, pats[i].Match, n)
-		}
+		s.valued(f, pats[i].Match, n, x, v)
 	}
 }
 
@@ -299,7 +283,7 @@ func (s *shard) notes(u *Unit) {
 		for _, a := range n.Notes {
 			for i := range u.Table.Notes[a.Name] {
 				p := &u.Table.Notes[a.Name][i]
-				if s.tests(f, p.Match.Where, a, nil) && s.scoped(f, p.Match, a) {
+				if s.tests(f, p.Match.Where, &callInfo{n: a, args: make([]value, len(a.List))}) && s.scoped(f, p.Match, a) {
 					s.plain(f, p.Match, a)
 				}
 			}

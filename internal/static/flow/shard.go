@@ -93,27 +93,22 @@ func (p *Project) Analyse(ctx context.Context, workers int) []*Hit {
 // fill with data from outside: an order of files that meets the reader first, or in
 // another shard, would miss it.
 func (p *Project) again(ctx context.Context, units []*Unit, shards []*shard) []*shard {
-	known := map[*Class]map[string]value{}
-	for _, s := range shards {
-		for c, fields := range s.fields {
-			if known[c] == nil {
-				known[c] = map[string]value{}
-			}
+	s := p.shard()
+	for _, o := range shards {
+		for c, fields := range o.fields {
 			for name, v := range fields {
-				known[c][name] = value{from: union(known[c][name].from, v.from)}
+				s.setField(c, name, v)
 			}
 		}
 	}
-	if len(known) == 0 {
+	if len(s.fields) == 0 {
 		return nil
 	}
-	s := p.shard()
-	s.fields = known
 	for _, u := range units {
 		if ctx.Err() != nil {
 			break
 		}
-		if p.reads(u, known) {
+		if p.reads(u, s.fields) {
 			s.unit(u)
 		}
 	}

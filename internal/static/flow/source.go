@@ -197,7 +197,7 @@ func (s *shard) models(f *frame, ci *callInfo, table map[string][]rules.Pattern)
 	var out []*rules.Model
 	for i := range table[name] {
 		p := &table[name][i]
-		if receives(p, ci.n.X, ci.cands) && s.tests(f, p.Model.Where, ci.n, ci) {
+		if receives(p, ci.n.X, ci.cands) && s.tests(f, p.Model.Where, ci) {
 			out = append(out, p.Model)
 		}
 	}

@@ -46,18 +46,16 @@ type goBuilder struct {
 	depth int
 }
 
-func (g *goBuilder) node(k Kind, n ast.Node) *Node {
+func (g *goBuilder) node(k Kind, n ast.Node) *Node { return g.of(k, n, Node{}) }
+
+// of is a node of a kind at n with the fields of o.
+func (g *goBuilder) of(k Kind, n ast.Node, o Node) *Node {
 	a, z := g.fset.Position(n.Pos()), g.fset.Position(n.End())
 	if z.Line == 0 {
 		z = a
 	}
-	return &Node{Kind: k, Start: int32(a.Line), End: int32(z.Line), Off: int32(a.Offset), To: int32(min(z.Offset, len(g.src)))}
-}
-
-// of is a node of a kind at n with the fields of o.
-func (g *goBuilder) of(k Kind, n ast.Node, o Node) *Node {
-	at := g.node(k, n)
-	o.Kind, o.Start, o.End, o.Off, o.To = at.Kind, at.Start, at.End, at.Off, at.To
+	o.Kind, o.Start, o.End = k, int32(a.Line), int32(z.Line)
+	o.Off, o.To = int32(a.Offset), int32(min(z.Offset, len(g.src)))
 	return &o
 }
 
