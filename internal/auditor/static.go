@@ -38,7 +38,7 @@ func (s *staticAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.
 	}
 	var messages, report bytes.Buffer
 	for _, w := range res.Warnings {
-		messages.WriteString(w.File + ": " + w.Text + "\n")
+		messages.WriteString(w + "\n")
 	}
 	if s.format == findings.Text {
 		for i := range res.Findings {

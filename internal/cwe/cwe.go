@@ -20,7 +20,7 @@ import (
 	"sync"
 )
 
-//go:generate go run ./gen -o table.tsv
+//go:generate go run ./gen
 
 // A Kind says what sort of entry a number names.
 type Kind string
@@ -124,13 +124,6 @@ func Name(n int) string {
 	return e.Name
 }
 
-// Parents gives the weaknesses of which n is a child, ascending. The slice is the
-// caller's.
-func Parents(n int) []int {
-	e, _ := Lookup(n)
-	return slices.Clone(e.Parents)
-}
-
 // Successors gives the weaknesses that stand in the place of a number that is to
 // be used no more, ascending: of a deprecated number those that its text names, of
 // a category its members, and of a category without members those beside it in
@@ -172,8 +165,8 @@ func Related(a, b int) bool { return Relate(a, b) != Unrelated }
 
 // Neighbours gives n itself, its parents and its children, each once, ascending.
 func Neighbours(n int) []int {
-	ns := append([]int{n}, Parents(n)...)
-	ns = append(ns, catalogue().children[n]...)
+	e, _ := Lookup(n)
+	ns := slices.Concat([]int{n}, e.Parents, catalogue().children[n])
 	slices.Sort(ns)
 	return slices.Compact(ns)
 }

@@ -11,7 +11,6 @@ import (
 
 	"assay/audit"
 	"assay/internal/static/flow"
-	"assay/internal/static/lang"
 	"assay/internal/static/rules"
 )
 
@@ -106,26 +105,24 @@ func (a *application) once(f *audit.Finding) string {
 
 // fromHit makes a finding of what a rule of the flow engine found.
 func fromHit(h *flow.Hit) audit.Finding {
-	f := finding(h.Rule, h.Unit.File.Path, h.Node, h.Func)
-	f.Confidence = h.Confidence
-	f.Severity = severity(h.Rule.Sev, h.Weak)
-	for _, s := range h.Trace {
-		f.Trace = append(f.Trace, audit.Step{File: s.File, Lines: audit.Range{Start: s.Line, End: s.Line}, Note: s.Note})
+	lines := audit.Range{Start: int(h.Node.Start), End: int(h.Node.End)}
+	if lines.End-lines.Start >= maxSpan {
+		lines.End = lines.Start
 	}
+	f := finding(h.Rule, h.Unit.File.Path, lines)
+	if h.Func != nil {
+		f.Function = h.Func.Name
+	}
+	f.Confidence = h.Confidence
+	if h.Weak && f.Severity > audit.Low {
+		f.Severity-- // a parameter that nobody in the project was seen to fill
+	}
+	f.Trace = h.Trace
 	if len(f.Trace) > 1 {
 		first := f.Trace[0]
 		f.Description = fmt.Sprintf("%s %s From %s:%s (%s).", f.Title+".", h.Rule.Why, first.File, first.Lines, first.Note)
 	}
 	return f
-}
-
-// severity is the rule's, and one step less where the data is a parameter that
-// nobody in the project was seen to fill.
-func severity(s audit.Severity, weak bool) audit.Severity {
-	if weak && s > audit.Low {
-		return s - 1
-	}
-	return s
 }
 
 // noted is why a note is no finding: it is told, and counts for nothing.
@@ -134,20 +131,13 @@ const noted = "note: seldom right on ordinary code, told for those who look for 
 // maxSpan bounds the lines that a finding names: the first of a longer statement.
 const maxSpan = 12
 
-func finding(r *rules.Rule, file string, n, fn *lang.Node) audit.Finding {
-	f := audit.Finding{RuleID: r.ID, CWEs: r.CWEs, Severity: r.Sev, Dimension: r.Dim, File: file, Title: r.Title,
+func finding(r *rules.Rule, file string, lines audit.Range) audit.Finding {
+	f := audit.Finding{RuleID: r.ID, CWEs: r.CWEs, Severity: r.Sev, Dimension: r.Dim, File: file, Lines: lines, Title: r.Title,
 		Description: r.Title + ". " + strings.TrimSpace(r.Why), Confidence: r.Confidence}
 	if r.Note {
 		f.Suppressed = noted
 	}
-	if n != nil {
-		f.Lines = audit.Range{Start: int(n.Start), End: int(n.End)}
-		if n.End-n.Start >= maxSpan {
-			f.Lines.End = int(n.Start)
-		}
-	}
-	if fn != nil {
-		f.Function = fn.Name
-	}
 	return f
 }
+
+func line(n int) audit.Range { return audit.Range{Start: n, End: n} }

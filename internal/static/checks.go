@@ -37,8 +37,8 @@ func (a *application) checkThrottle() {
 		if throttled.MatchString(text) || a.throttledBelow(u, at, 2) || a.throttledEverywhere(l) {
 			continue
 		}
-		f := finding(a.set.Checks["auth.no-throttle"], u.File.Path, at, nil)
-		f.Function, f.Lines = name, span(at)
+		f := finding(a.set.ByID["auth.no-throttle"], u.File.Path, span(at))
+		f.Function = name
 		a.add(f)
 	}
 }
@@ -137,8 +137,8 @@ func (a *application) checkEntities() {
 				}
 				saved := regexp.MustCompile(`\.\s*(save|saveAndFlush|persist|merge|insert|update|updateById|saveOrUpdate|create|add|register)\w*\(\s*` + regexp.QuoteMeta(p.Name) + `\b`)
 				if saved.MatchString(u.File.Text(fn.Node)) {
-					f := finding(a.set.Checks["java.entity-binding"], u.File.Path, fn.Node, fn.Node)
-					f.Lines = span(fn.Node)
+					f := finding(a.set.ByID["java.entity-binding"], u.File.Path, span(fn.Node))
+					f.Function = fn.Name
 					a.add(f)
 					break
 				}

@@ -14,13 +14,13 @@ import (
 )
 
 type component struct {
-	Eco      string `yaml:"eco"`
-	Name     string `yaml:"name"`
-	Below    string `yaml:"below"` // the first fixed version
-	From     string `yaml:"from"`  // the first affected version; empty: all
-	Advisory string `yaml:"advisory"`
-	CWE      []int  `yaml:"cwe"`
-	Sev      string `yaml:"sev"`
+	Eco      string         `yaml:"eco"`
+	Name     string         `yaml:"name"`
+	Below    string         `yaml:"below"` // the first fixed version
+	From     string         `yaml:"from"`  // the first affected version; empty: all
+	Advisory string         `yaml:"advisory"`
+	CWEs     []audit.CWE    `yaml:"cwe"`
+	Severity audit.Severity `yaml:"sev"`
 }
 
 type componentTable struct {
@@ -48,13 +48,13 @@ type dependency struct {
 
 // checkComponents looks up the versions that manifests name.
 func (a *application) checkComponents() error {
-	rule := a.set.Checks["supply.component"]
+	rule := a.set.ByID["supply.component"]
 	table, err := loadComponents()
-	if err != nil || rule == nil {
+	if err != nil {
 		return err
 	}
 	for _, s := range a.sources {
-		for _, d := range dependencies(s.path, string(s.raw)) {
+		for _, d := range dependencies(s.path, s.raw) {
 			lines := table[d.eco+" "+d.name]
 			i := slices.IndexFunc(lines, func(c component) bool {
 				return older(d.version, c.Below) && (c.From == "" || !older(d.version, c.From))
@@ -63,13 +63,9 @@ func (a *application) checkComponents() error {
 				continue
 			}
 			c := lines[i]
-			f := finding(rule, s.path, nil, nil)
-			f.Lines = audit.Range{Start: d.line, End: d.line}
-			f.Severity, _ = audit.ParseSeverity(c.Sev)
-			f.CWEs = []audit.CWE{1395}
-			for _, n := range c.CWE {
-				f.CWEs = append(f.CWEs, audit.CWE(n))
-			}
+			f := finding(rule, s.path, line(d.line))
+			f.Severity = c.Severity
+			f.CWEs = append([]audit.CWE{1395}, c.CWEs...)
 			f.Title = fmt.Sprintf("%s %s has a published flaw, %s", d.name, d.version, c.Advisory)
 			f.Description = f.Title + ". " + rule.Why
 			a.add(f)
@@ -78,20 +74,20 @@ func (a *application) checkComponents() error {
 	return nil
 }
 
-func dependencies(p, text string) []dependency {
+func dependencies(p string, raw []byte) []dependency {
 	switch b := path.Base(p); {
 	case b == "pom.xml":
-		return mavenDeps(text)
+		return mavenDeps(string(raw))
 	case b == "package.json":
-		return jsonDeps(text, "npm", regexp.MustCompile(`(?s)"(?:dev)?[dD]ependencies"\s*:\s*\{.*?\}`))
+		return jsonDeps(string(raw), "npm", regexp.MustCompile(`(?s)"(?:dev)?[dD]ependencies"\s*:\s*\{.*?\}`))
 	case b == "composer.json":
-		return jsonDeps(text, "composer", regexp.MustCompile(`(?s)"require(?:-dev)?"\s*:\s*\{.*?\}`))
+		return jsonDeps(string(raw), "composer", regexp.MustCompile(`(?s)"require(?:-dev)?"\s*:\s*\{.*?\}`))
 	case strings.HasPrefix(b, "requirements") && strings.HasSuffix(b, ".txt"):
-		return lineDeps(text, "pypi", regexp.MustCompile(`(?m)^\s*([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?:==|~=|<=)\s*([0-9][\w.]*)`))
+		return lineDeps(string(raw), "pypi", regexp.MustCompile(`(?m)^\s*([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?:==|~=|<=)\s*([0-9][\w.]*)`))
 	case b == "go.mod":
-		return lineDeps(text, "go", regexp.MustCompile(`(?m)^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]+/[\w./~-]+)\s+v([0-9][\w.+-]*)`))
+		return lineDeps(string(raw), "go", regexp.MustCompile(`(?m)^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]+/[\w./~-]+)\s+v([0-9][\w.+-]*)`))
 	case strings.HasSuffix(b, ".gradle"):
-		return lineDeps(text, "maven", gradleDep)
+		return lineDeps(string(raw), "maven", gradleDep)
 	}
 	return nil
 }

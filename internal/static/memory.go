@@ -1,7 +1,6 @@
 package static
 
 import (
-	"math"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -23,7 +22,7 @@ func holdMemory(code int64) func() {
 	held.Lock()
 	defer held.Unlock()
 	if held.runs++; held.runs == 1 {
-		held.old = debug.SetMemoryLimit(math.MaxInt64)
+		held.old = debug.SetMemoryLimit(-1)
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		debug.SetMemoryLimit(min(held.old, int64(m.Sys-m.HeapReleased)+memoryOf(code)))

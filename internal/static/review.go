@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"assay/audit"
-	"assay/internal/static/rules"
 )
 
 // reviewConfidence is how sure a finding must be to make a fragment bad.
@@ -26,17 +25,14 @@ func (a *Analyser) Review(ctx context.Context, task audit.ReviewTask) (audit.Rev
 	if file == "" {
 		return audit.Review{Status: audit.Malformed, Detail: fmt.Sprintf("%q is no language that static reads: expected sql, go, js, ts, python, java or php", task.Language)}, nil
 	}
-	set, err := rules.Load()
-	if err != nil {
-		return audit.Review{}, err
-	}
+	var err error
 	blocks := audit.SplitBlocks(task.Language, task.Code)
 	if blocks == nil {
 		blocks = []audit.Block{{Path: file, Code: wrap(file, task.Code)}}
 	} else if blocks, err = audit.PatchBlocks(blocks); err != nil {
 		return audit.Review{Status: audit.Malformed, Detail: err.Error()}, nil
 	}
-	res, err := (&Analyser{opts: a.opts, fragment: true}).judge(ctx, set, take(blocks), Result{})
+	res, err := a.judge(ctx, take(blocks), Result{}, true)
 	if err != nil {
 		return audit.Review{}, err
 	}
@@ -45,20 +41,14 @@ func (a *Analyser) Review(ctx context.Context, task audit.ReviewTask) (audit.Rev
 
 // reviewModule names every finding in the files of a module.
 func (a *Analyser) reviewModule(ctx context.Context, files []audit.Block) (audit.Review, error) {
-	set, err := rules.Load()
-	if err != nil {
-		return audit.Review{}, err
-	}
-	res, err := a.judge(ctx, set, take(files), Result{})
+	res, err := a.judge(ctx, take(files), Result{}, false)
 	if err != nil {
 		return audit.Review{}, err
 	}
 	r := audit.Review{Status: audit.Answered, Verdict: audit.Good, Explanation: "the engine's findings"}
-	for _, f := range res.Findings {
-		if f.Suppressed == "" {
-			r.Verdict = audit.Bad
-			r.Violations = append(r.Violations, audit.Violation{File: f.File, Function: f.Function, Lines: f.Lines, CWEs: f.CWEs, Why: f.Title})
-		}
+	for _, f := range res.Open() {
+		r.Verdict = audit.Bad
+		r.Violations = append(r.Violations, audit.Violation{File: f.File, Function: f.Function, Lines: f.Lines, CWEs: f.CWEs, Why: f.Title})
 	}
 	r.Raw = audit.FormatViolations(r.Violations)
 	return r, nil
@@ -67,7 +57,7 @@ func (a *Analyser) reviewModule(ctx context.Context, files []audit.Block) (audit
 func take(files []audit.Block) []*source {
 	var sources []*source
 	for _, f := range files {
-		s := &source{path: f.Path, size: int64(len(f.Code))}
+		s := &source{path: f.Path}
 		s.take([]byte(f.Code))
 		sources = append(sources, s)
 	}

@@ -57,7 +57,7 @@ func TestPathological(t *testing.T) {
 			if name == "nested" || name == "line" {
 				require.GreaterOrEqual(t, len(res.Warnings), len(everyExt), "each is named in a warning: %v", res.Warnings)
 				for _, w := range res.Warnings {
-					require.Contains(t, w.Text, w.File)
+					require.Contains(t, w, "src/bad.")
 				}
 			}
 		})
@@ -73,8 +73,26 @@ func TestSkippedByName(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, res.Findings)
 	require.Len(t, res.Warnings, 2)
-	require.Contains(t, res.Warnings[0].Text, "a.min.js")
-	require.Contains(t, res.Warnings[1].Text, "big.js")
+	require.Contains(t, res.Warnings[0], "a.min.js")
+	require.Contains(t, res.Warnings[1], "big.js")
+}
+
+// TestOddCode: code that is written seldom or is not whole is judged like any other.
+func TestOddCode(t *testing.T) {
+	for name, text := range map[string]string{
+		"method-outside-of-a-class.js": "class Box { fillContent(v) { this.content = v; } }\nrouter.get('/x', function (req, res) { this.fillContent(req.query.q); });\n",
+		"target-without-a-name.ts":     "const f = async () => { try { const a = await g({ i:=[{ m: 1,\nBy }] });\n } catch (e) { h(e); }\n};\n",
+		"option-without-a-value.js":    "const session = require('express-session');\napp.use(session({ secret: new.target }));\n",
+		"member-of-nothing.js":         "router.get('/x', function (req, res) { run(new.target.step, req.query.q); });\n",
+		"types-as-variables.go":        "package p\nfunc f(r *http.Request) {\n\tfor k, []string := range r.Form { g(k) }\n\t[]int, []int = r.Form\n}\n",
+		"inherited-field.java":         "class A extends ActionSupport { void put(final String name) { } void setName(String n) { } String execute() { return name; } }\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{name: {Data: []byte(text)}})
+			require.NoError(t, err)
+			require.Equal(t, 1, res.Parsed, "%v", res.Warnings)
+		})
+	}
 }
 
 // TestTooLongIsSaid: a function whose end is not followed is named.
@@ -82,7 +100,7 @@ func TestTooLongIsSaid(t *testing.T) {
 	res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{"a.py": {Data: []byte("def f(x):\n" + strings.Repeat("    g(x, 1, 2, 3, 4, 5, 6, 7)\n", 9000))}})
 	require.NoError(t, err)
 	require.Len(t, res.Warnings, 1)
-	require.Contains(t, res.Warnings[0].Text, "a.py:1: f is too long")
+	require.Contains(t, res.Warnings[0], "a.py:1: f is too long")
 }
 
 func TestCancelled(t *testing.T) {
@@ -108,7 +126,7 @@ func TestUnreadableFileIsAWarning(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	require.Len(t, res.Warnings, 1)
-	require.Contains(t, res.Warnings[0].Text, "bad.py")
+	require.Contains(t, res.Warnings[0], "bad.py")
 	require.Len(t, res.Findings, 1)
 }
 
@@ -145,8 +163,8 @@ func fuzzParser(f *testing.F, ext string) {
 			t.Fatal(err)
 		}
 		for _, w := range res.Warnings {
-			if strings.Contains(w.Text, "broke") {
-				t.Fatal(w.Text)
+			if strings.Contains(w, "broke") {
+				t.Fatal(w)
 			}
 		}
 		lines := bytes.Count(b, []byte("\n")) + 1

@@ -36,7 +36,7 @@ func (r Result) WriteText(w io.Writer, notes bool, clean func(string) string) er
 		}
 	}
 	for _, x := range r.Warnings {
-		fmt.Fprintf(&b, "%s\n", clean(x.Text))
+		fmt.Fprintf(&b, "%s\n", clean(x))
 	}
 	if r.Tests > 0 {
 		fmt.Fprintf(&b, "%d files of test code: not analysed\n", r.Tests)

@@ -46,7 +46,7 @@ func TestScan(t *testing.T) {
 	}
 	for i, w := range res.Warnings {
 		if i < 20 {
-			fmt.Println("warning:", w.Text)
+			fmt.Println("warning:", w)
 		}
 	}
 	fmt.Printf("%d files (%d parsed), %d bytes, %d findings, %d warnings, rules in %v, %v: %.0f files/s, %.2f MB/s\n", res.Files, res.Parsed, res.Bytes,

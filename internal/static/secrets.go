@@ -36,9 +36,6 @@ var (
 // that services issue, and by the name of what a literal is given to, when the
 // literal is neither a placeholder nor a name.
 func (a *application) checkSecrets() {
-	if a.set.Checks["secret.hardcoded"] == nil {
-		return
-	}
 	units := map[string]*flow.Unit{}
 	for _, u := range a.project.Units {
 		units[u.File.Path] = u
@@ -47,16 +44,15 @@ func (a *application) checkSecrets() {
 		if s.raw == nil || isTest(s.path) || !secretFile(s.path) {
 			return
 		}
-		line, issued := 0, slices.ContainsFunc(keyParts, func(w []byte) bool { return bytes.Contains(s.raw, w) })
-		for rest := s.raw; len(rest) > 0; {
-			var l []byte
-			l, rest, _ = bytes.Cut(rest, []byte("\n"))
-			line++
+		n, issued := 0, slices.ContainsFunc(keyParts, func(w []byte) bool { return bytes.Contains(s.raw, w) })
+		for l := range bytes.Lines(s.raw) {
+			n++
+			l = bytes.TrimSuffix(l, []byte("\n"))
 			if len(l) > 4000 || len(l) < 8 {
 				continue
 			}
 			if name, key := secretIn(s.path, l, issued); name != "" || key {
-				a.secret(s.path, units[s.path], line, name, key)
+				a.secret(s.path, units[s.path], n, name, key)
 				if lang.Of(s.path) == "" {
 					break // further secrets of the same settings say nothing new
 				}
@@ -142,7 +138,7 @@ func secretLiteral(l string) string {
 	return ""
 }
 
-// stored is name and value as the arguments of a call that keeps them.
+// storedSecret is name and value as the arguments of a call that keeps them.
 var storedSecret = regexp.MustCompile(`\b(?:set|put|add)\w*\(\s*["']([\w.\-]+)["']\s*,\s*["']([^"']{3,200})["']`)
 
 // fallback is a value that stands in for a variable of the environment.
@@ -251,10 +247,8 @@ func entropy(s string) float64 {
 	return e
 }
 
-func (a *application) secret(p string, u *flow.Unit, line int, name string, key bool) {
-	rule := a.set.Checks["secret.hardcoded"]
-	f := finding(rule, p, nil, nil)
-	f.Lines = audit.Range{Start: line, End: line}
+func (a *application) secret(p string, u *flow.Unit, n int, name string, key bool) {
+	f := finding(a.set.ByID["secret.hardcoded"], p, line(n))
 	lower := strings.ToLower(name)
 	switch {
 	case key:
@@ -265,7 +259,7 @@ func (a *application) secret(p string, u *flow.Unit, line int, name string, key 
 		f.CWEs = []audit.CWE{798, 321}
 	}
 	if u != nil {
-		f.Function = functionAt(u, line)
+		f.Function = functionAt(u, n)
 	}
 	a.add(f)
 }

@@ -10,7 +10,6 @@
 package static
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,10 +35,7 @@ type Options struct {
 
 // An Analyser is ready at once; rules and grammars are loaded when first needed.
 // It may be used by several goroutines.
-type Analyser struct {
-	opts     Options
-	fragment bool // what is judged is a piece of a program
-}
+type Analyser struct{ opts Options }
 
 // New gives an analyser.
 func New(opts Options) *Analyser {
@@ -49,21 +45,15 @@ func New(opts Options) *Analyser {
 	return &Analyser{opts: opts}
 }
 
-// A Warning tells what was not analysed, and why.
-type Warning struct {
-	File string
-	Text string
-}
-
 // A Result is what one analysis found. Findings are in order of path, line and
 // rule, and numbered S-001, S-002, ...
 type Result struct {
 	Findings []audit.Finding
-	Warnings []Warning
-	Files    int   // read, whether parsed or not
-	Parsed   int   // parsed as code
-	Tests    int   // test code, which is read for its settings and secrets alone
-	Bytes    int64 // of the files read
+	Warnings []string // what was not analysed, and why, each with its path
+	Files    int      // read, whether parsed or not
+	Parsed   int      // parsed as code
+	Tests    int      // test code, which is read for its settings and secrets alone
+	Bytes    int64    // of the files read
 }
 
 // RulesHash identifies rules and engine: recordings of this analyser carry it.
@@ -88,10 +78,6 @@ type source struct {
 // warning; the error is for rules that cannot be loaded, a root that cannot be
 // read, or the end of ctx.
 func (a *Analyser) Analyse(ctx context.Context, fsys fs.FS) (Result, error) {
-	set, err := rules.Load()
-	if err != nil {
-		return Result{}, err
-	}
 	var res Result
 	paths, code, err := list(fsys, &res)
 	if err != nil {
@@ -102,17 +88,21 @@ func (a *Analyser) Analyse(ctx context.Context, fsys fs.FS) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	return a.judge(ctx, set, sources, res)
+	return a.judge(ctx, sources, res, false)
 }
 
-// judge analyses what was read.
-func (a *Analyser) judge(ctx context.Context, set *rules.Set, sources []*source, res Result) (Result, error) {
+// judge analyses what was read; a fragment is a piece of a program.
+func (a *Analyser) judge(ctx context.Context, sources []*source, res Result, fragment bool) (Result, error) {
+	set, err := rules.Load()
+	if err != nil {
+		return Result{}, err
+	}
 	var files []*lang.File
 	for _, s := range sources {
 		res.Files++
 		res.Bytes += s.size
 		if s.warn != nil {
-			res.Warnings = append(res.Warnings, Warning{s.path, s.warn.Error()})
+			res.Warnings = append(res.Warnings, s.warn.Error())
 		}
 		if lang.Of(s.path) != "" && isTest(s.path) {
 			res.Tests++
@@ -121,7 +111,7 @@ func (a *Analyser) judge(ctx context.Context, set *rules.Set, sources []*source,
 			res.Parsed++
 			files = append(files, s.code)
 			if s.code.Errors > 0 {
-				res.Warnings = append(res.Warnings, Warning{s.path, fmt.Sprintf("%s: %d places could not be parsed; the rest was analysed", s.path, s.code.Errors)})
+				res.Warnings = append(res.Warnings, fmt.Sprintf("%s: %d places could not be parsed; the rest was analysed", s.path, s.code.Errors))
 			}
 		}
 	}
@@ -129,15 +119,15 @@ func (a *Analyser) judge(ctx context.Context, set *rules.Set, sources []*source,
 		a.opts.Progress("judged", len(files), res.Files)
 	}
 	project := flow.NewProject(set, files)
-	project.Fragment = a.fragment
+	project.Fragment = fragment
 	app := &application{set: set, project: project, sources: sources, workers: a.opts.Workers}
-	hits := app.project.Analyse(ctx, a.opts.Workers)
+	hits := project.Analyse(ctx, a.opts.Workers)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
 	for _, fn := range project.Funcs {
-		if project.TooLong[fn] {
-			res.Warnings = append(res.Warnings, Warning{fn.Unit.File.Path, fmt.Sprintf("%s:%d: %s is too long: its end was not followed", fn.Unit.File.Path, fn.Node.Start, cmp.Or(fn.Name, "the code outside of functions"))})
+		if w := project.Warnings[fn]; w != "" {
+			res.Warnings = append(res.Warnings, w)
 		}
 	}
 	for _, h := range hits {
@@ -166,18 +156,18 @@ func list(fsys fs.FS, res *Result) (out []string, code int64, err error) {
 			if p == "." {
 				return err
 			}
-			res.Warnings = append(res.Warnings, Warning{p, err.Error()})
+			res.Warnings = append(res.Warnings, err.Error())
 			return nil
 		}
 		if d.IsDir() {
 			if p != "." && skipDirs[d.Name()] {
-				res.Warnings = append(res.Warnings, Warning{p, p + ": left out: a folder of dependencies or of what a build made, by its name"})
+				res.Warnings = append(res.Warnings, p+": left out: a folder of dependencies or of what a build made, by its name")
 				return fs.SkipDir
 			}
 			return nil
 		}
 		if isLibrary(p) {
-			res.Warnings = append(res.Warnings, Warning{p, p + ": left out: a well known library by its name"})
+			res.Warnings = append(res.Warnings, p+": left out: a well known library by its name")
 		} else if d.Type().IsRegular() && wanted(p) {
 			out = append(out, p)
 			if info, err := d.Info(); err == nil && lang.Of(p) != "" {

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 
-	"assay/audit"
 	"assay/internal/static/flow"
 )
 
@@ -27,26 +26,23 @@ func (a *application) checkTexts() {
 			return
 		}
 		for _, t := range a.set.Texts {
-			if !t.FilesRE.MatchString(s.path) {
+			if !t.Files.MatchString(s.path) {
 				continue
 			}
-			if t.AbsentRE != nil && t.AbsentRE.Match(s.raw) || t.PresentRE != nil && !t.PresentRE.Match(s.raw) {
+			if t.Absent.Regexp != nil && t.Absent.Match(s.raw) || t.Present.Regexp != nil && !t.Present.Match(s.raw) {
 				continue
 			}
-			line := 0
-			for rest := s.raw; len(rest) > 0; {
-				var l []byte
-				l, rest, _ = bytes.Cut(rest, []byte("\n"))
-				line++
-				if len(l) > 5000 || !t.LineRE.Match(l) || t.UnlessRE != nil && t.UnlessRE.Match(l) {
+			n := 0
+			for l := range bytes.Lines(s.raw) {
+				n++
+				l = bytes.TrimSuffix(l, []byte("\n"))
+				if len(l) > 5000 || !t.Line.Match(l) || t.Unless.Regexp != nil && t.Unless.Match(l) {
 					continue
 				}
 				if t.Rule.ID == "template.unescaped" && cleanName.Match(l) && a.sanitizes() {
 					continue
 				}
-				f := finding(t.Rule, s.path, nil, nil)
-				f.Lines = audit.Range{Start: line, End: line}
-				a.add(f)
+				a.add(finding(t.Rule, s.path, line(n)))
 			}
 		}
 	})

@@ -31,7 +31,7 @@ var imports = map[string][]string{
 	"internal/static":            {"audit", "internal/static/flow", "internal/static/lang", "internal/static/rules"},
 	"internal/static/lang":       {},
 	"internal/static/rules":      {"audit", "internal/static/lang"},
-	"internal/static/flow":       {"internal/static/lang", "internal/static/rules"},
+	"internal/static/flow":       {"audit", "internal/static/lang", "internal/static/rules"},
 	"internal/seal":              {"audit"},
 	"internal/proof":             {"audit"},
 	"internal/planted":           {"audit", "audit/fixture", "internal/seal"},

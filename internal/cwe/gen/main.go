@@ -67,15 +67,14 @@ type text struct {
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("cwe/gen: ")
-	out := flag.String("o", "table.tsv", "file to write")
 	in := flag.String("in", "", "catalogue (XML) to read in place of the npm package; the hash is checked all the same")
 	flag.Parse()
-	if err := run(*in, *out); err != nil {
+	if err := run(*in); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(in, out string) error {
+func run(in string) error {
 	raw, err := source(in)
 	if err != nil {
 		return err
@@ -91,7 +90,7 @@ func run(in, out string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(out, src, 0o644)
+	return os.WriteFile("table.tsv", src, 0o644)
 }
 
 // source gives the catalogue's bytes, from the file or out of the npm package.
@@ -170,12 +169,11 @@ var number = regexp.MustCompile(`CWE-(\d+)`)
 func successors(all []entry) map[int][]int {
 	by, holders := map[int]*entry{}, map[int][]*entry{}
 	for i := range all {
-		by[all[i].ID] = &all[i]
-	}
-	for i := range all {
-		if all[i].kind == "category" {
-			for _, m := range all[i].Members {
-				holders[m.ID] = append(holders[m.ID], &all[i])
+		e := &all[i]
+		by[e.ID] = e
+		if e.kind == "category" {
+			for _, m := range e.Members {
+				holders[m.ID] = append(holders[m.ID], e)
 			}
 		}
 	}

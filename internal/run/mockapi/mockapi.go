@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -99,18 +100,14 @@ func New(script func(Request) Reply) *Server {
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Request(nil), s.requests...)
+	return slices.Clone(s.requests)
 }
 
 // Answers gives how many whole completions each prompt has got.
 func (s *Server) Answers() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make(map[string]int, len(s.answers))
-	for k, n := range s.answers {
-		out[k] = n
-	}
-	return out
+	return maps.Clone(s.answers)
 }
 
 // Charged gives the sum of the stated costs of all completions.
@@ -146,67 +143,72 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	}
 	defer func() { s.mu.Lock(); s.flying--; s.mu.Unlock() }()
 	reply := s.script(r)
-	if reply.Latency > 0 {
-		timer := time.NewTimer(reply.Latency)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-req.Context().Done():
-			return
-		}
+	if reply.Latency > 0 && !wait(req, reply.Latency) {
+		return
 	}
-	body := reply.body(r)
-	if reply.Stall || reply.CutAfter > 0 || reply.EndAfter > 0 {
-		s.mu.Lock()
-		s.broken += max(0, reply.Cost)
-		s.mu.Unlock()
-	}
+	s.charge(r, reply)
 	if reply.Stall && reply.StallAfter == 0 {
 		<-req.Context().Done()
 		return
 	}
-	streamed := r.Stream && !reply.Whole && reply.Body == "" && reply.Status == 0
+	reply.send(w, req, r)
+}
+
+// wait tells whether the client is still there after that time.
+func wait(req *http.Request, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-req.Context().Done():
+		return false
+	}
+}
+
+// charge counts a completion, which costs whether it arrives whole or not.
+func (s *Server) charge(r Request, p Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case p.Stall || p.CutAfter > 0 || p.EndAfter > 0:
+		s.broken += max(0, p.Cost)
+	case cmp.Or(p.Status, http.StatusOK) == http.StatusOK && p.Body == "":
+		s.answers[r.Prompt]++
+		s.charged += max(0, p.Cost)
+	}
+}
+
+// send writes the reply to r as far as it is to arrive.
+func (r Reply) send(w http.ResponseWriter, req *http.Request, to Request) {
+	body := r.body(to)
 	w.Header().Set("Content-Type", "application/json")
+	streamed := to.Stream && !r.Whole && r.Body == "" && r.Status == 0
 	if streamed {
 		w.Header().Set("Content-Type", "text/event-stream")
 	}
-	for k, v := range reply.Header {
+	for k, v := range r.Header {
 		w.Header().Set(k, v)
 	}
-	if reply.Status == 0 {
-		reply.Status = http.StatusOK
+	part := min(len(body), r.CutAfter+r.StallAfter)
+	if part > 0 && !streamed {
+		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 	}
-	if reply.CutAfter > 0 || reply.StallAfter > 0 {
-		if !streamed {
-			w.Header().Set("Content-Length", fmt.Sprint(len(body)))
-		}
-		w.WriteHeader(reply.Status)
-		_, _ = io.WriteString(w, body[:min(len(body), reply.CutAfter+reply.StallAfter)])
+	w.WriteHeader(cmp.Or(r.Status, http.StatusOK))
+	switch {
+	case part > 0:
+		_, _ = io.WriteString(w, body[:part])
 		_ = http.NewResponseController(w).Flush()
-		if reply.Stall {
+		if r.Stall {
 			<-req.Context().Done()
 			return
 		}
 		reset(w)
-		return
+	case r.EndAfter > 0:
+		_, _ = io.WriteString(w, body[:min(len(body), r.EndAfter)])
+	case r.Pause > 0 || r.Think > 0 || r.Nap > 0:
+		r.slowly(w, req, body)
+	default:
+		_, _ = io.WriteString(w, body)
 	}
-	if reply.EndAfter > 0 {
-		w.WriteHeader(reply.Status)
-		_, _ = io.WriteString(w, body[:min(len(body), reply.EndAfter)])
-		return
-	}
-	if reply.Status == http.StatusOK && reply.Body == "" {
-		s.mu.Lock()
-		s.answers[r.Prompt]++
-		s.charged += max(0, reply.Cost)
-		s.mu.Unlock()
-	}
-	w.WriteHeader(reply.Status)
-	if reply.Pause > 0 || reply.Think > 0 || reply.Nap > 0 {
-		reply.slowly(w, req, body)
-		return
-	}
-	_, _ = io.WriteString(w, body)
 }
 
 // slowly writes the events of a stream one by one.
@@ -219,11 +221,7 @@ func (r Reply) slowly(w http.ResponseWriter, req *http.Request, body string) {
 		case 4:
 			pause += r.Nap
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-req.Context().Done():
-			timer.Stop()
+		if !wait(req, pause) {
 			return
 		}
 		_, _ = io.WriteString(w, event)
@@ -289,10 +287,7 @@ func (r Reply) body(req Request) string {
 	if r.Finish == "" && len(r.Calls) > 0 {
 		r.Finish = "tool_calls"
 	}
-	r.Finish = cmp.Or(r.Finish, "stop")
-	if r.Model == "" {
-		r.Model = req.Model
-	}
+	r.Finish, r.Model = cmp.Or(r.Finish, "stop"), cmp.Or(r.Model, req.Model)
 	written := len(r.Content)
 	for _, c := range r.Calls {
 		written += len(c.Name) + len(c.Arguments)

@@ -2,22 +2,18 @@ package flow
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"assay/internal/static/lang"
-	"assay/internal/static/rules"
 )
 
-// applyAll joins what the functions that a call may mean do with its arguments.
+// applyAll joins what the functions that a call may mean, one at least, do with its
+// arguments.
 func (f *frame) applyAll(ci *callInfo, fs []*Func) value {
-	var v value
-	for i, fn := range fs {
-		r := f.apply(ci, fn)
-		if i == 0 {
-			v = r
-		} else {
-			v = join(v, r)
-		}
+	v := f.apply(ci, fs[0])
+	for _, fn := range fs[1:] {
+		v = join(v, f.apply(ci, fn))
 	}
 	if v.typ == "" {
 		v.typ = f.s.resultType(f, ci)
@@ -31,7 +27,7 @@ func (f *frame) apply(ci *callInfo, fn *Func) value {
 	if sum == nil {
 		return value{from: f.unknown(ci)}
 	}
-	fn.called(f.s)
+	f.s.calls[fn.Index] = true
 	for _, r := range sum.reaches {
 		f.s.reach(f, ci.n, fn, r, f.argOf(ci, fn, r.param))
 	}
@@ -87,7 +83,7 @@ func (f *frame) argOf(ci *callInfo, fn *Func, param int16) value {
 // receiver is the object that a call is made on: a call without one within a
 // class means the class's own.
 func (f *frame) receiver(ci *callInfo, fn *Func) value {
-	if ci.n.X == nil && fn.Class != nil && f.fn != nil && f.fn.Class != nil {
+	if ci.n.X == nil && fn.Class != nil && f.fn.class() != nil {
 		return f.whole("this", f.env["this"])
 	}
 	return ci.recv
@@ -99,8 +95,7 @@ func (f *frame) filledBy(ci *callInfo, fn *Func, sum *summary) {
 		return
 	}
 	k := key(ci.n.X)
-	switch {
-	case ci.n.X == nil && f.fn != nil && f.fn.Class != nil, k == "super", k == "parent":
+	if ci.n.X == nil && f.fn.class() != nil || k == "super" || k == "parent" {
 		k = "this"
 		if f.u.File.Lang == lang.Python {
 			k = "self"
@@ -120,15 +115,15 @@ func (f *frame) filledBy(ci *callInfo, fn *Func, sum *summary) {
 		old := f.env[k+"."+name]
 		v.from, v.typ, v.text = union(old.from, v.from), old.typ, bad
 		f.give(k+"."+name, v)
-		if k == "this" || k == "self" {
-			f.s.setField(f.fn.Class, name, v)
+		if c := f.fn.class(); c != nil && (k == "this" || k == "self") {
+			f.s.setField(c, name, v)
 		}
 	}
 }
 
 // argument finds an argument by position or name.
 func argument(n *lang.Node, arg string) *lang.Node {
-	if i, ok := rules.Position(arg); ok {
+	if i, err := strconv.Atoi(arg); err == nil {
 		k := 0
 		for _, a := range n.List {
 			if a.Kind == lang.Pair && a.Name != "" && n.Op != "note" {

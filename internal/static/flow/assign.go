@@ -8,10 +8,7 @@ import (
 )
 
 func (f *frame) assignment(n *lang.Node) value {
-	var v value
-	if n.Y != nil {
-		v = f.eval(n.Y)
-	}
+	v := f.eval(n.Y)
 	if n.Op != "=" && n.Op != "" { // +=, .=
 		old := f.eval(n.X)
 		v = value{from: union(old.from, v.from), typ: old.typ, text: cut(old.piece() + v.piece())}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"assay/internal/static/lang"
-	"assay/internal/static/rules"
 )
 
 // callInfo is a call with everything that patterns ask about.
@@ -19,16 +18,8 @@ type callInfo struct {
 
 // info evaluates receiver and arguments of a call. Functions among the
 // arguments are evaluated by the caller of info.
-func (f *frame) info(n *lang.Node, quiet bool) *callInfo {
-	if quiet {
-		f.s.mute++
-		defer func() { f.s.mute-- }()
-	}
-	ci := &callInfo{n: n, name: n.Name}
-	if n.X != nil {
-		ci.recv = f.eval(n.X)
-	}
-	ci.args = make([]value, len(n.List))
+func (f *frame) info(n *lang.Node) *callInfo {
+	ci := &callInfo{n: n, name: n.Name, recv: f.eval(n.X), args: make([]value, len(n.List))}
 	for i, a := range n.List {
 		if a.Kind == lang.Func {
 			ci.args[i] = value{fn: a}
@@ -56,9 +47,6 @@ func (f *frame) candidates(x *lang.Node, typ string) []string {
 	if typ != "" {
 		out = append(out, typ)
 	}
-	if x == nil {
-		return out
-	}
 	text := lang.Dotted(x)
 	if text == "" {
 		return out
@@ -75,7 +63,7 @@ func (f *frame) candidates(x *lang.Node, typ string) []string {
 }
 
 func (f *frame) call(n *lang.Node) value {
-	ci := f.info(n, false)
+	ci := f.info(n)
 	f.s.matchCall(f, ci)
 	f.filled(ci)
 	v, known := f.result(ci)
@@ -120,7 +108,7 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 			out.text = bad
 		}
 		for _, m := range ms {
-			out = out.cleaned(m.Bits, rules.All)
+			out = out.cleaned(m.Class)
 		}
 		return out, true
 	}
@@ -156,31 +144,36 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 		}
 		return v, true
 	}
-	if len(f.s.models(f, ci, t.Passes)) > 0 {
-		v.from = f.out(ci, all.from)
-		if looksUp[ci.name] && !f.factory(ci) { // the key chooses, and does not go on
-			v.from = f.accessor(ci)
-			for _, a := range ci.args[min(1, len(ci.args)):] {
-				v.from = union(v.from, a.from)
-			}
-		}
-		if v.tainted() && len(ci.args) == 0 {
-			v.text = ci.recv.text
-		}
-		if ci.name == "join" && v.tainted() {
-			v.text = ""
-			for _, a := range append([]value{ci.recv}, ci.args...) {
-				if strings.Contains(a.text, bad) {
-					v.text = a.text
-				}
-			}
-		}
-		f.absorb(ci)
-		return v, true
+	if known = len(f.s.models(f, ci, t.Passes)) > 0; known {
+		v.from, v.text = f.passed(ci, all)
+	} else {
+		v.from = f.unknown(ci)
 	}
-	v.from = f.unknown(ci)
 	f.absorb(ci)
-	return v, false
+	return v, known
+}
+
+// passed is what a call that passes data on gives of all that it was given.
+func (f *frame) passed(ci *callInfo, all value) (from []origin, text string) {
+	from = f.out(ci, all.from)
+	if looksUp[ci.name] && !f.factory(ci) { // the key chooses, and does not go on
+		from = f.accessor(ci)
+		for _, a := range ci.args[min(1, len(ci.args)):] {
+			from = union(from, a.from)
+		}
+	}
+	switch {
+	case len(from) == 0:
+	case ci.name == "join":
+		for _, a := range append([]value{ci.recv}, ci.args...) {
+			if strings.Contains(a.text, bad) {
+				text = a.text
+			}
+		}
+	case len(ci.args) == 0:
+		text = ci.recv.text
+	}
+	return from, text
 }
 
 // looksUp are the calls that take one element of a collection by its key.
@@ -333,7 +326,7 @@ func (f *frame) absorb(ci *callInfo) {
 		at = element
 	case "addAll", "putAll", "extend", "update", "write", "WriteString", "Write", "concat":
 	default:
-		if field := f.setter(ci.name); field != "" && len(ci.args) == 1 {
+		if field := f.fieldAfter(ci.name, "set"); field != "" && len(ci.args) == 1 {
 			f.give(memberKey(k, field), ci.args[0])
 			return
 		}
@@ -386,7 +379,7 @@ func (f *frame) building(ci *callInfo) (value, bool) {
 			v.from, v.text = ci.args[0].from, ci.args[0].text
 		}
 		return v, true
-	case "valueOf", "encode", "decode", "str", "strval", "Sprint", "String_":
+	case "valueOf", "encode", "decode", "str", "strval", "Sprint":
 		if len(ci.args) == 1 && ci.args[0].text != "" && ci.args[0].typ != "number" {
 			return value{from: union(ci.recv.from, ci.args[0].from), text: ci.args[0].text, typ: "String"}, true
 		}

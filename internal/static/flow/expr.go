@@ -87,10 +87,8 @@ func (f *frame) comprehension(n *lang.Node) value {
 		x.text = bad
 	}
 	f.assign(n.Y, value{from: pick(x.from, elementOf(n)), text: x.text}, nil)
-	if n.Z != nil {
-		f.eval(n.Z)
-		f.guard(n.Z, true)
-	}
+	f.eval(n.Z)
+	f.guard(n.Z, true)
 	v := f.eval(n.Body)
 	f.env = outer
 	return value{from: v.from}
@@ -100,7 +98,7 @@ func (f *frame) comprehension(n *lang.Node) value {
 func elementOf(n *lang.Node) string { return fmt.Sprintf("[@%d]", n.Off) }
 
 func (f *frame) ident(n *lang.Node) value {
-	f.s.matchIdent(f, n)
+	f.s.matchNamed(f, f.u.Table.Idents[n.Name], n, nil, value{})
 	if v, ok := f.env[n.Name]; ok {
 		return v
 	}
@@ -199,10 +197,7 @@ func (f *frame) member(n *lang.Node) value {
 	if typ != "" && f.s.p.harmless(f.u, typ) {
 		return value{typ: typ}
 	}
-	if k := key(n); k != "" {
-		return f.whole(k, value{from: pick(x.from, n.Name), typ: typ})
-	}
-	return value{from: pick(x.from, n.Name), typ: typ}
+	return f.whole(key(n), value{from: pick(x.from, n.Name), typ: typ})
 }
 
 var harmlessMember = lang.Words("length size class Length pk")
@@ -223,11 +218,8 @@ func (f *frame) index(n *lang.Node) value {
 	}
 	x := f.eval(n.X)
 	f.eval(n.Y)
-	if n.Y != nil && n.Y.Kind == lang.String {
-		switch n.Y.Name {
-		case "tmp_name", "size", "error": // of an upload, chosen by the server
-			return value{}
-		}
+	if n.Y != nil && n.Y.Kind == lang.String && (ofUpload[n.Y.Name] || storedNumber(x, n.Y.Name)) {
+		return value{}
 	}
 	if n.Op == "slice" {
 		part := ":"
@@ -236,18 +228,16 @@ func (f *frame) index(n *lang.Node) value {
 		}
 		return value{from: taken(x.from, part), typ: x.typ}
 	}
-	if n.Y != nil && n.Y.Kind == lang.String && storedNumber(x, n.Y.Name) {
-		return value{}
-	}
 	v := value{from: pick(x.from, f.partOf(n.Y))}
-	if k := key(n); k != "" {
-		if w, ok := f.env[k]; ok {
-			v = w
-		}
-		return f.whole(k, v)
+	k := key(n)
+	if w, ok := f.env[k]; ok && k != "" {
+		v = w
 	}
-	return v
+	return f.whole(k, v)
 }
+
+// ofUpload are parts of an uploaded file that the server chooses.
+var ofUpload = lang.Words("tmp_name size error")
 
 func (f *frame) binary(n *lang.Node) value {
 	x := f.eval(n.X)
@@ -320,7 +310,7 @@ func (f *frame) cond(n *lang.Node) value {
 func (f *frame) markup(n *lang.Node) value {
 	for _, a := range n.List {
 		v := f.eval(a.Y)
-		f.s.matchAttr(f, a, v)
+		f.s.matchNamed(f, f.u.Table.Attrs[a.Name], a, a.Y, v)
 	}
 	if n.Body != nil {
 		for _, k := range n.Body.List {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,17 +15,14 @@ func (f *frame) bindThis(fn *Func) {
 	if c == nil || fn.Name == "" || strings.Contains(fn.Node.Op, "static") || fn.Unit.File.Lang == lang.Go {
 		return
 	}
-	name := "this"
+	name, typ := "this", c.Name
 	if fn.Unit.File.Lang == lang.Python {
 		if len(fn.Node.List) == 0 || fn.Node.List[0].Name != "self" {
 			return
 		}
-		name = "self"
+		name, typ = "self", "self"
 	}
-	f.env[name] = value{typ: c.Name, from: []origin{{kind: fromParam, param: recvParam, src: fn.Node}}}
-	if fn.Unit.File.Lang == lang.Python {
-		f.env[name] = value{typ: "self", from: f.env[name].from}
-	}
+	f.env[name] = value{typ: typ, from: []origin{{kind: fromParam, param: recvParam, src: fn.Node}}}
 	for _, p := range fn.Node.List { // constructors whose parameters are fields
 		if p.Op != "" && p.Op != "..." && p.Name != "" {
 			if v := f.env[p.Name]; v.tainted() {
@@ -236,7 +234,7 @@ func (f *frame) accessor(ci *callInfo) []origin {
 	case len(ci.args) > 0 && key(ci.n.X) != "this" && key(ci.n.X) != "self":
 		return taken(from, f.taking(ci.n))
 	}
-	if field := f.getter(name); field != "" {
+	if field := cmp.Or(f.fieldAfter(name, "get"), f.fieldAfter(name, "is")); field != "" {
 		return pick(from, field)
 	}
 	if c := f.s.p.classOf(f.u, ci.recv.typ); c != nil && f.s.p.field(c, name, 0) != nil { // a record's

@@ -128,3 +128,29 @@ func TestCycle(t *testing.T) {
 		}
 	}
 }
+
+// TestTreesStay: shards read the same trees at once, so that none may change one.
+func TestTreesStay(t *testing.T) {
+	src := []byte("async function v(req) { if ((await allowed(req.query.q)).includes(req.query.q)) { send(req.query.q); } }\n")
+	read, err := lang.Parse("a.js", src)
+	require.NoError(t, err)
+	again, err := lang.Parse("a.js", src)
+	require.NoError(t, err)
+	flow.NewProject(ruleSet(t), []*lang.File{read}).Analyse(context.Background(), 2)
+	require.Equal(t, again.Root, read.Root)
+}
+
+// TestBrokenFile: a file at which the analysis breaks, here one whose language has no
+// rules, is told; those after it are analysed.
+func TestBrokenFile(t *testing.T) {
+	files := []*lang.File{{Path: "a.cob", Lang: "cobol", Root: &lang.Node{Kind: lang.Block, List: []*lang.Node{{Kind: lang.Call, Name: "f"}}}}}
+	for i := range flow.Shards { // the last one by the shard of the first
+		sound, err := lang.Parse(fmt.Sprintf("b%d.py", i), []byte("def v(request):\n    render_template_string(request.GET['x'])\n"))
+		require.NoError(t, err)
+		files = append(files, sound)
+	}
+	p := flow.NewProject(ruleSet(t), files)
+	require.Len(t, p.Analyse(context.Background(), 1), flow.Shards)
+	require.Len(t, p.Warnings, 1)
+	require.Contains(t, p.Warnings[p.Units[0].Funcs[0]], "a.cob: the analysis broke on this file: ")
+}

@@ -30,14 +30,10 @@ func (f *frame) guard(n *lang.Node, truth bool) {
 		}
 	case lang.Assign:
 		f.guard(n.Y, truth)
-	case lang.Other:
-		if len(n.List) == 1 {
-			f.guard(n.List[0], truth)
-		}
 	}
 }
 
-func (f *frame) trust(n *lang.Node, bits, need uint32) {
+func (f *frame) trust(n *lang.Node, bits, need rules.Classes) {
 	v := f.quiet(n)
 	if n != nil && hostOf(n) { // who owns the host of an address owns the address
 		v.from = slices.Clone(v.from)
@@ -45,10 +41,10 @@ func (f *frame) trust(n *lang.Node, bits, need uint32) {
 			v.from[i].sel = o.sel[:max(0, strings.LastIndexByte(o.sel, '.'))]
 		}
 	}
-	f.env.trust(v, bits, need, rules.All)
+	f.env.trust(v, bits, need)
 	if k := key(n); k != "" && need == 0 { // also where its path is too deep to be told
 		if w, ok := f.env[k]; ok {
-			f.env[k] = w.cleaned(bits, rules.All)
+			f.env[k] = w.cleaned(bits)
 		}
 	}
 }
@@ -97,8 +93,7 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 		x, y = y, x
 	}
 	if equal && hostOf(x) { // urlparse(next).netloc == "", u.Host == r.Host
-		bits, _ := rules.ClassBits([]string{"url", "redirect"})
-		f.trust(x, bits, 0)
+		f.trust(x, rules.URL|rules.Redirect, 0)
 		return
 	}
 	if x.Kind == lang.Call && constant(y) {
@@ -161,8 +156,9 @@ func fixedSet(f *frame, n *lang.Node) bool {
 
 // guardCall applies a guard function of the rules.
 func (f *frame) guardCall(n *lang.Node, truth bool) {
-	if n.X != nil && n.X.Kind == lang.Unary && n.X.Op == "await" {
-		n.X = n.X.X
+	if x := n.X; x != nil && x.Kind == lang.Unary && x.Op == "await" {
+		bare := *n // other shards read the tree
+		n, bare.X = &bare, x.X
 	}
 	if n.X != nil && (n.X.Kind == lang.Array || n.X.Kind == lang.Dict) && truth && len(n.List) > 0 {
 		f.trust(n.List[0], rules.All, 0) // ["a", "b"].includes(x)
@@ -170,7 +166,9 @@ func (f *frame) guardCall(n *lang.Node, truth bool) {
 	if truth && n.Name == "matches" && n.X != nil && n.X.Kind == lang.Call && n.X.Name == "matcher" && len(n.X.List) == 1 {
 		f.trust(n.X.List[0], rules.All, 0) // Pattern.matcher(x).matches()
 	}
-	ci := f.info(n, true)
+	f.s.mute++
+	ci := f.info(n)
+	f.s.mute--
 	for _, m := range f.s.models(f, ci, f.u.Table.Guards) {
 		// A note of "false" marks a guard that proves something when it fails:
 		// path.contains("..").
@@ -179,14 +177,14 @@ func (f *frame) guardCall(n *lang.Node, truth bool) {
 		}
 		switch m.Arg {
 		case "recv":
-			f.trust(n.X, m.Bits, m.NeedBits)
+			f.trust(n.X, m.Class, m.Needs)
 		case "":
 			for _, a := range n.List {
-				f.trust(a, m.Bits, m.NeedBits)
+				f.trust(a, m.Class, m.Needs)
 			}
 		default:
 			if a := argument(n, m.Arg); a != nil {
-				f.trust(a, m.Bits, m.NeedBits)
+				f.trust(a, m.Class, m.Needs)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/audit"
 	"assay/internal/static/lang"
 	"assay/internal/static/rules"
 )
@@ -32,18 +33,18 @@ func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
 	}
 	for _, o := range along(v.from, r.sel) {
 		clean := o.clean | r.clean
-		if c := r.hit.Rule.Class; c != 0 && clean&c != 0 {
+		if c := r.hit.Rule.Clean; c != 0 && clean&c != 0 {
 			continue
 		}
 		h := *r.hit
 		h.Weak, h.Confidence = false, r.hit.Rule.Confidence*0.95
-		h.Trace = append(steps(o.trace), Step{f.file(), int(call.Start), "passed to " + fn.Name})
+		h.Trace = append(steps(o.trace), place(f.file(), call.Start, "passed to "+fn.Name))
 		h.Trace = append(h.Trace, r.hit.Trace...)
 		if len(h.Trace) > 2*maxTrace {
 			h.Trace = h.Trace[len(h.Trace)-2*maxTrace:]
 		}
 		if o.kind == fromOutside {
-			s.hit(&h)
+			s.found.add(&h)
 			continue
 		}
 		if r.weak && o.param != recvParam && exported(f) {
@@ -60,31 +61,41 @@ func (s *shard) plain(f *frame, m *rules.Match, n *lang.Node) {
 	if s.mute > 0 {
 		return
 	}
-	s.hit(&Hit{Rule: m.Rule, Unit: f.u, Func: f.node, Node: n, Confidence: m.Rule.Confidence})
+	s.found.add(&Hit{Rule: m.Rule, Unit: f.u, Func: f.node, Node: n, Confidence: m.Rule.Confidence})
 }
 
-// hit keeps one hit a rule and place: the surest.
-func (s *shard) hit(h *Hit) {
+// hits keeps one hit a rule and place: the surest.
+type hits struct {
+	at   map[hitKey]int
+	list []*Hit
+}
+
+type hitKey struct {
+	rule *rules.Rule
+	node *lang.Node
+}
+
+func (s *hits) add(h *Hit) {
 	k := hitKey{h.Rule, h.Node}
-	if i, ok := s.seen[k]; ok {
-		if i < len(s.all) && h.Confidence > s.all[i].Confidence {
-			*s.all[i] = *h
-		}
-		return
+	i, ok := s.at[k]
+	switch {
+	case !ok:
+		s.at[k] = len(s.list)
+		s.list = append(s.list, h)
+	case h.Confidence > s.list[i].Confidence:
+		s.list[i] = h
 	}
-	s.seen[k] = len(s.all)
-	s.all = append(s.all, h)
 }
 
-func steps(t *step) []Step {
-	var out []Step
+func steps(t *step) []audit.Step {
+	var out []audit.Step
 	for ; t != nil; t = t.prev {
-		out = append(out, Step{t.file, int(t.line), t.note})
+		out = append(out, place(t.file, t.line, t.note))
 	}
 	slices.Reverse(out)
 	return out
 }
 
-func trace(t *step, file string, sink *lang.Node, title string) []Step {
-	return append(steps(t), Step{file, int(sink.Start), title})
+func place(file string, line int32, note string) audit.Step {
+	return audit.Step{File: file, Lines: audit.Range{Start: int(line), End: int(line)}, Note: note}
 }

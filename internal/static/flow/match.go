@@ -3,6 +3,7 @@ package flow
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"assay/internal/static/lang"
@@ -21,14 +22,14 @@ func (s *shard) matchCall(f *frame, ci *callInfo) {
 			continue
 		}
 		m := p.Match
-		if !s.tests(f, m.Tests, ci.n, ci) || !s.scoped(f, m, ci.n) {
+		if !s.tests(f, m.Where, ci) || !s.scoped(f, m, ci.n) {
 			continue
 		}
-		if len(m.Args) == 0 {
+		if len(m.Arg) == 0 {
 			s.plain(f, m, ci.n)
 			continue
 		}
-		for _, a := range m.Args {
+		for _, a := range m.Arg {
 			for _, v := range valuesOf(ci, a) {
 				s.flows(f, m, ci.n, v)
 			}
@@ -40,7 +41,7 @@ func (s *shard) matchCall(f *frame, ci *callInfo) {
 // from n on.
 func valuesOf(ci *callInfo, arg string) []value {
 	if from, ok := strings.CutSuffix(arg, "+"); ok {
-		n, _ := rules.Position(from)
+		n, _ := strconv.Atoi(from)
 		return ci.args[min(n, len(ci.args)):]
 	}
 	if _, v, ok := argValue(ci, arg); ok {
@@ -59,23 +60,15 @@ func argValue(ci *callInfo, arg string) (*lang.Node, value, bool) {
 			return n, ci.args[i], true
 		}
 	}
-	if n == ci.n.X {
-		return n, ci.recv, true
-	}
-	return n, value{}, true
+	return n, ci.recv, true
 }
 
 // tests checks a match's conditions on arguments.
-func (s *shard) tests(f *frame, ts []rules.Test, n *lang.Node, ci *callInfo) bool {
+func (s *shard) tests(f *frame, ts []rules.Test, ci *callInfo) bool {
 	for _, t := range ts {
-		var a *lang.Node
-		var v value
-		var ok bool
-		if ci == nil {
-			a = argument(n, t.Arg)
-			ok = a != nil
-		} else if a, v, ok = argValue(ci, t.Arg); !ok { // a key of an options object
-			a, ok = optionOf(n, t.Arg)
+		a, v, ok := argValue(ci, t.Arg)
+		if !ok { // a key of an options object
+			a, ok = optionOf(ci.n, t.Arg)
 		}
 		if !s.test(f, t, a, v, ok) {
 			return false
@@ -108,9 +101,9 @@ func (s *shard) test(f *frame, t rules.Test, a *lang.Node, v value, ok bool) boo
 	case "tainted":
 		return ok && v.tainted()
 	case "const":
-		return ok && (v.isConst() || a.Kind == lang.String || a.Kind == lang.Lit)
+		return ok && (v.isConst() || literal(a))
 	case "dynamic":
-		return ok && !v.isConst() && a.Kind != lang.String && a.Kind != lang.Lit
+		return ok && !v.isConst() && !literal(a)
 	case "match":
 		return ok && t.RE.MatchString(textOf(f, a, v))
 	case "differ":
@@ -123,19 +116,22 @@ func textOf(f *frame, a *lang.Node, v value) string {
 	if v.isConst() {
 		return v.text
 	}
-	if a == nil {
-		return ""
-	}
-	if a.Kind == lang.String || a.Kind == lang.Lit {
+	if literal(a) {
 		return a.Name
 	}
 	return f.u.File.Text(a)
 }
 
+// literal tells strings, numbers and other values that are written out. What could not
+// be parsed is none.
+func literal(n *lang.Node) bool {
+	return n != nil && (n.Kind == lang.String || n.Kind == lang.Lit)
+}
+
 // scoped checks a match's conditions on the text of scopes.
 func (s *shard) scoped(f *frame, m *rules.Match, n *lang.Node) bool {
 	has := func(t rules.ScopeTest) bool { return s.scopeHas(f, t, n) }
-	return !slices.ContainsFunc(m.Without, has) && !slices.ContainsFunc(m.With, func(t rules.ScopeTest) bool { return !has(t) })
+	return !slices.ContainsFunc(m.Absent, has) && !slices.ContainsFunc(m.Present, func(t rules.ScopeTest) bool { return !has(t) })
 }
 
 func (s *shard) scopeHas(f *frame, t rules.ScopeTest, n *lang.Node) bool {
@@ -214,10 +210,10 @@ func (s *shard) matchAssign(f *frame, n *lang.Node, v value) {
 
 // valued fires a match on something that has one value.
 func (s *shard) valued(f *frame, m *rules.Match, n, value_ *lang.Node, v value) {
-	if slices.ContainsFunc(m.Tests, func(t rules.Test) bool { return !s.test(f, t, value_, v, value_ != nil) }) || !s.scoped(f, m, n) {
+	if slices.ContainsFunc(m.Where, func(t rules.Test) bool { return !s.test(f, t, value_, v, value_ != nil) }) || !s.scoped(f, m, n) {
 		return
 	}
-	if len(m.Args) > 0 {
+	if len(m.Arg) > 0 {
 		s.flows(f, m, n, v)
 		return
 	}
@@ -226,28 +222,17 @@ func (s *shard) valued(f *frame, m *rules.Match, n, value_ *lang.Node, v value) 
 
 func (s *shard) matchPair(f *frame, n *lang.Node) {
 	pats := f.u.Table.Pairs[n.Name]
-	for i := range pats {
-		v := value{}
-		if n.Y != nil && n.Y.Kind != lang.Func {
-			v = f.quiet(n.Y)
-		}
-		s.valued(f, pats[i].Match, n, n.Y, v)
+	v := value{}
+	if len(pats) > 0 && n.Y != nil && n.Y.Kind != lang.Func {
+		v = f.quiet(n.Y)
 	}
+	s.matchNamed(f, pats, n, n.Y, v)
 }
 
-func (s *shard) matchAttr(f *frame, a *lang.Node, v value) {
-	pats := f.u.Table.Attrs[a.Name]
+// matchNamed tries the rules on a name, x the value that it is given.
+func (s *shard) matchNamed(f *frame, pats []rules.Pattern, n, x *lang.Node, v value) {
 	for i := range pats {
-		s.valued(f, pats[i].Match, a, a.Y, v)
-	}
-}
-
-func (s *shard) matchIdent(f *frame, n *lang.Node) {
-	pats := f.u.Table.Idents[n.Name]
-	for i := range pats {
-		if s.scoped(f, pats[i].Match, n) {
-			s.plain(f, pats[i].Match, n)
-		}
+		s.valued(f, pats[i].Match, n, x, v)
 	}
 }
 
@@ -257,7 +242,7 @@ func (s *shard) returned(f *frame, n *lang.Node, v value) {
 		return
 	}
 	for _, m := range f.u.Table.Returns {
-		if f.node != f.fn.Node || !m.FnNotes.MatchString(notesText(f)) {
+		if f.node != f.fn.Node || !m.Return.MatchString(notesText(f)) {
 			continue
 		}
 		if m.Shape == "view-redirect" && n.X != nil && n.X.Kind == lang.Call && len(s.p.resolve(f.fn, n.X, "")) > 0 {
@@ -290,7 +275,7 @@ func (s *shard) notes(u *Unit) {
 	if len(u.Table.Notes) == 0 {
 		return
 	}
-	visit := func(fn *Func, c *Class, n *lang.Node) {
+	visit := func(fn *Func, n *lang.Node) {
 		f := &frame{s: s, u: u, fn: fn, env: env{}, sum: &summary{}}
 		if fn != nil {
 			f.node = fn.Node
@@ -298,25 +283,25 @@ func (s *shard) notes(u *Unit) {
 		for _, a := range n.Notes {
 			for i := range u.Table.Notes[a.Name] {
 				p := &u.Table.Notes[a.Name][i]
-				if s.tests(f, p.Match.Tests, a, nil) && s.scoped(f, p.Match, a) {
+				if s.tests(f, p.Match.Where, &callInfo{n: a, args: make([]value, len(a.List))}) && s.scoped(f, p.Match, a) {
 					s.plain(f, p.Match, a)
 				}
 			}
 		}
 	}
 	for _, fn := range u.Funcs {
-		visit(fn, fn.Class, fn.Node)
+		visit(fn, fn.Node)
 		for _, p := range fn.Node.List {
-			visit(fn, fn.Class, p)
+			visit(fn, p)
 		}
 	}
 	for _, c := range u.Classes {
 		if c.Node == nil {
 			continue
 		}
-		visit(nil, c, c.Node)
+		visit(nil, c.Node)
 		for _, d := range c.Fields {
-			visit(nil, c, d)
+			visit(nil, d)
 		}
 	}
 }
@@ -330,20 +315,20 @@ func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
 		return
 	}
 	r := m.Rule
-	if r.Clean == "path" && streamType.MatchString(v.typ) {
+	if r.Clean == rules.Path && streamType.MatchString(v.typ) {
 		return // what is read, not where
 	}
 	for _, o := range v.from {
-		if r.Class != 0 && o.clean&r.Class != 0 {
+		if r.Clean != 0 && o.clean&r.Clean != 0 {
 			continue
 		}
 		if !fits(m.Shape, v.text, o.kind == fromParam) {
 			continue
 		}
 		h := &Hit{Rule: r, Unit: f.u, Func: f.node, Node: n, Confidence: r.Confidence}
-		h.Trace = trace(o.trace, f.file(), n, r.Title)
+		h.Trace = append(steps(o.trace), place(f.file(), n.Start, r.Title))
 		if o.kind == fromOutside {
-			s.hit(h)
+			s.found.add(h)
 			continue
 		}
 		if r.Weak != "" && o.param != recvParam && fits(r.Weak, v.text, true) && exported(f) {

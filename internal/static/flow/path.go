@@ -70,7 +70,7 @@ func numbered(part string) bool { return part == element || strings.HasPrefix(pa
 // checked is a part of the source that was checked, with what that proved.
 type checked struct {
 	path string
-	bits uint32
+	bits rules.Classes
 }
 
 // selected is o narrowed to a part of its source; ok is false when nothing harmful
@@ -82,7 +82,7 @@ func (o origin) selected(part string) (origin, bool) {
 			o.clean |= c.bits
 		}
 	}
-	return o, o.clean&rules.All != rules.All
+	return o, o.harmful()
 }
 
 // pick gives what a field or element of an object holds.
@@ -199,7 +199,7 @@ func (o origin) through(a value) []origin {
 	from := along(a.from, o.sel)
 	out := make([]origin, 0, len(from))
 	for _, x := range from {
-		if x.clean |= o.clean; x.clean&rules.All == rules.All {
+		if x.clean |= o.clean; !x.harmful() {
 			continue
 		}
 		for _, c := range o.safe { // parts that the function checked
@@ -213,8 +213,8 @@ func (o origin) through(a value) []origin {
 	return out
 }
 
-// root and parts of the expression under which a variable or member is held, "" for
-// none: a.b, a["b"], a[0].
+// key is the path under which a variable, a member or an element is held, "" for what
+// has none: a.b, a["b"], a[0].
 func key(n *lang.Node) string {
 	switch n := n; {
 	case n == nil:
@@ -303,17 +303,8 @@ func (f *frame) give(k string, v value) {
 	}
 }
 
-// setter and getter name the field that a method of an object sets or gives, "" for
-// none: setName, set_name, SetName; getName, isName.
-func (f *frame) setter(name string) string { return f.fieldAfter(name, "set") }
-
-func (f *frame) getter(name string) string {
-	if s := f.fieldAfter(name, "get"); s != "" {
-		return s
-	}
-	return f.fieldAfter(name, "is")
-}
-
+// fieldAfter names the field that a method of an object sets or gives, "" for none: of
+// setName, set_name and SetName the one after "set".
 func (f *frame) fieldAfter(name, verb string) string {
 	if len(name) <= len(verb) || !strings.EqualFold(name[:len(verb)], verb) {
 		return ""

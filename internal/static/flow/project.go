@@ -70,7 +70,7 @@ type Project struct {
 	impl     map[string][]*Class // by base
 	modules  map[string]*Unit    // path without extension
 	dirs     map[string][]*Unit
-	TooLong  map[*Func]bool // functions whose evaluation ended at maxSteps; set by Analyse
+	Warnings map[*Func]string // what was not followed to its end, and why; set by Analyse
 	mu       sync.Mutex
 	texts    map[string]bool // memo of project-wide expressions, under mu
 }
@@ -78,7 +78,7 @@ type Project struct {
 // NewProject indexes files; the order of files decides the order of findings.
 func NewProject(set *rules.Set, files []*lang.File) *Project {
 	p := &Project{Rules: set, byName: map[lang.Lang]map[string][]*Func{}, classes: map[string][]*Class{},
-		impl: map[string][]*Class{}, modules: map[string]*Unit{}, dirs: map[string][]*Unit{}, texts: map[string]bool{}, TooLong: map[*Func]bool{}}
+		impl: map[string][]*Class{}, modules: map[string]*Unit{}, dirs: map[string][]*Unit{}, texts: map[string]bool{}, Warnings: map[*Func]string{}}
 	for _, f := range files {
 		p.addUnit(f)
 	}

@@ -9,7 +9,7 @@ import (
 	"assay/internal/static/lang"
 )
 
-// Classes gives the classes of a name.
+// ClassesNamed gives the classes of a name.
 func (p *Project) ClassesNamed(name string) []*Class { return p.classes[name] }
 
 // Named gives the functions of a language that have a name.

@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"assay/audit"
 	"assay/internal/static/lang"
 	"assay/internal/static/rules"
 )
 
-const recvParam = 1000 // the parameter number of a Go method's receiver
+const recvParam = 1000 // the parameter number of the object that a method is called on
 
 // A summary is what a call of a function does with what it is given.
 type summary struct {
@@ -25,7 +27,7 @@ type summary struct {
 // A reach is a sink within a function that one of its parameters arrives at.
 type reach struct {
 	param int16
-	clean uint32
+	clean rules.Classes
 	sel   string // the field of the parameter
 	hit   *Hit
 	weak  bool // the sink counts for a parameter that nobody fills
@@ -37,17 +39,10 @@ type Hit struct {
 	Unit       *Unit
 	Func       *lang.Node // innermost function with a name; nil at top level
 	Node       *lang.Node
-	Trace      []Step // source first; empty for rules without data flow
+	Trace      []audit.Step // source first; empty for rules without data flow
 	Confidence float64
 	Weak       bool // the data is a parameter that no call in the project was seen to fill
 	weakFn     *Func
-}
-
-// A Step is one place of a trace.
-type Step struct {
-	File string
-	Line int
-	Note string
 }
 
 // A shard analyses some of a project's functions with tables of its own, so that
@@ -61,17 +56,11 @@ type shard struct {
 	cycle   int     // the least depth of a function that was met while it was being analysed
 	within  []*Func // analysed since, on the way round
 	mute    int
-	all     []*Hit
+	found   hits
 	weaks   []*Hit
-	seen    map[hitKey]int
 	fields  map[*Class]map[string]value
 	globals map[*Unit]env
 	scopes  map[scopeKey]bool // memo of scopeHas
-}
-
-type hitKey struct {
-	rule *rules.Rule
-	node *lang.Node
 }
 
 // Shards is the number of parts that a project's functions are split into. It is
@@ -104,27 +93,22 @@ func (p *Project) Analyse(ctx context.Context, workers int) []*Hit {
 // fill with data from outside: an order of files that meets the reader first, or in
 // another shard, would miss it.
 func (p *Project) again(ctx context.Context, units []*Unit, shards []*shard) []*shard {
-	known := map[*Class]map[string]value{}
-	for _, s := range shards {
-		for c, fields := range s.fields {
-			if known[c] == nil {
-				known[c] = map[string]value{}
-			}
+	s := p.shard()
+	for _, o := range shards {
+		for c, fields := range o.fields {
 			for name, v := range fields {
-				known[c][name] = value{from: union(known[c][name].from, v.from)}
+				s.setField(c, name, v)
 			}
 		}
 	}
-	if len(known) == 0 {
+	if len(s.fields) == 0 {
 		return nil
 	}
-	s := p.shard()
-	s.fields = known
 	for _, u := range units {
 		if ctx.Err() != nil {
 			break
 		}
-		if p.reads(u, known) {
+		if p.reads(u, s.fields) {
 			s.unit(u)
 		}
 	}
@@ -148,62 +132,51 @@ func (p *Project) reads(u *Unit, known map[*Class]map[string]value) bool {
 
 func (p *Project) shard() *shard {
 	return &shard{p: p, sums: make([]*summary, len(p.Funcs)), busy: make([]int, len(p.Funcs)), calls: make([]bool, len(p.Funcs)),
-		seen: map[hitKey]int{}, fields: map[*Class]map[string]value{}, globals: map[*Unit]env{}, scopes: map[scopeKey]bool{}}
+		found: hits{at: map[hitKey]int{}}, fields: map[*Class]map[string]value{}, globals: map[*Unit]env{}, scopes: map[scopeKey]bool{}}
 }
 
 // merge joins what the shards found. Sinks that only a parameter arrives at
 // count when no shard saw a call of the function.
 func merge(shards []*shard) []*Hit {
-	called := map[*Func]bool{}
+	out := hits{at: map[hitKey]int{}}
 	for _, s := range shards {
-		for i, c := range s.calls {
-			if c {
-				called[s.p.Funcs[i]] = true
-			}
-		}
-	}
-	best := map[hitKey]*Hit{}
-	var order []hitKey
-	take := func(h *Hit) {
-		k := hitKey{h.Rule, h.Node}
-		old, ok := best[k]
-		if !ok {
-			order = append(order, k)
-		}
-		if !ok || h.Confidence > old.Confidence {
-			best[k] = h
-		}
-	}
-	for _, s := range shards {
-		for _, h := range s.all {
-			take(h)
+		for _, h := range s.found.list {
+			out.add(h)
 		}
 	}
 	for _, s := range shards {
 		for _, h := range s.weaks {
-			if !called[h.weakFn] {
-				take(h)
+			if !slices.ContainsFunc(shards, func(s *shard) bool { return s.calls[h.weakFn.Index] }) {
+				out.add(h)
 			}
 		}
 	}
-	out := make([]*Hit, 0, len(order))
-	for _, k := range order {
-		out = append(out, best[k])
-	}
-	slices.SortStableFunc(out, func(a, b *Hit) int {
+	slices.SortStableFunc(out.list, func(a, b *Hit) int {
 		return cmp.Or(strings.Compare(a.Unit.File.Path, b.Unit.File.Path), cmp.Compare(a.Node.Off, b.Node.Off), strings.Compare(a.Rule.ID, b.Rule.ID))
 	})
-	return out
+	return out.list
 }
 
+// unit analyses a file; what breaks at it is told, and the next one is analysed.
 func (s *shard) unit(u *Unit) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.p.warn(u.top, fmt.Sprintf("%s: the analysis broke on this file: %v", u.File.Path, r))
+			s.depth, s.mute, s.within = 0, 0, nil
+			clear(s.busy)
+		}
+	}()
 	for _, fn := range u.Funcs {
 		s.summarize(fn)
 	}
 	s.notes(u)
 }
 
-func (f *Func) called(s *shard) { s.calls[f.Index] = true }
+func (p *Project) warn(fn *Func, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Warnings[fn] = text
+}
 
 // summarize analyses a function once. Calls deeper than maxCallDepth give no
 // summary. Functions that call each other are worked out from each of them, twice, so
@@ -270,9 +243,7 @@ func (s *shard) analyse(fn *Func) *summary {
 	f.bindThis(fn)
 	f.stmt(fn.Node.Body)
 	if f.step > maxSteps {
-		s.p.mu.Lock()
-		s.p.TooLong[fn] = true
-		s.p.mu.Unlock()
+		s.p.warn(fn, fmt.Sprintf("%s:%d: %s is too long: its end was not followed", f.file(), fn.Node.Start, cmp.Or(fn.Name, "the code outside of functions")))
 	}
 	f.sum.ret = f.ret
 	f.sum.fields = f.given(fn)
@@ -289,15 +260,15 @@ func (s *shard) analyse(fn *Func) *summary {
 // param is what a parameter holds when its function is analysed: data from
 // outside where the rules say so, else itself, for the summary.
 func (s *shard) param(f *frame, fn *Func, p *lang.Node, i int) value {
-	if v, ok := s.paramSource(f.u, fn.Node, p); ok {
+	typ := simple(p.Type)
+	if s.p.harmless(f.u, p.Type) {
+		return value{typ: typ}
+	}
+	if v, ok := s.paramSource(f.u, p); ok {
 		return v
 	}
 	if v, ok := s.entrySource(f, fn, p); ok {
 		return v
-	}
-	typ := simple(p.Type)
-	if s.p.harmless(f.u, p.Type) {
-		return value{typ: typ}
 	}
 	if i == 0 && (p.Name == "self" || p.Name == "cls") {
 		return value{typ: "self"}

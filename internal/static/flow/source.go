@@ -20,7 +20,7 @@ func (s *shard) source(f *frame, n *lang.Node, m *rules.Model) value {
 			return v
 		}
 	}
-	v := value{text: bad, from: []origin{{kind: fromOutside, src: n, clean: m.Bits,
+	v := value{text: bad, from: []origin{{kind: fromOutside, src: n, clean: m.Class,
 		trace: &step{file: f.file(), line: n.Start, note: m.Note, n: 1}}}}
 	if len(text) > 1 {
 		f.env[text] = v
@@ -43,11 +43,7 @@ func (s *shard) memberSource(f *frame, n *lang.Node) (value, bool) {
 	if len(pats) == 0 || n.X != nil && n.X.Kind == lang.Ident && (n.X.Name == "this" || n.X.Name == "self") {
 		return value{}, false // an object's own field is what the object was given
 	}
-	typ := ""
-	if n.X != nil {
-		typ = f.quietType(n.X)
-	}
-	cands := f.candidates(n.X, typ)
+	cands := f.candidates(n.X, f.quietType(n.X))
 	for _, p := range pats {
 		if receives(&p, n.X, cands) {
 			return s.source(f, n, p.Model), true
@@ -58,6 +54,9 @@ func (s *shard) memberSource(f *frame, n *lang.Node) (value, bool) {
 
 // quietType finds a receiver's type without evaluating calls.
 func (f *frame) quietType(n *lang.Node) string {
+	if n == nil {
+		return ""
+	}
 	switch n.Kind {
 	case lang.Ident, lang.Member:
 		if k := key(n); k != "" {
@@ -94,7 +93,7 @@ func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
 	}
 	for _, p := range f.u.Table.SourceIdents[n.X.Name+"[]"] {
 		other := func(t rules.Test) bool { return t.RE == nil || t.RE.MatchString(n.Y.Name) != (t.Kind == "match") }
-		if n.Y != nil && !slices.ContainsFunc(p.Model.Tests, other) {
+		if n.Y != nil && !slices.ContainsFunc(p.Model.Where, other) {
 			return s.source(f, n, p.Model), true
 		}
 	}
@@ -102,13 +101,10 @@ func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
 }
 
 // paramSource tells parameters that are data from outside by their annotations.
-func (s *shard) paramSource(u *Unit, fn, p *lang.Node) (value, bool) {
-	if s.p.harmless(u, p.Type) {
-		return value{}, false
-	}
+func (s *shard) paramSource(u *Unit, p *lang.Node) (value, bool) {
 	for _, m := range u.Table.Params {
 		for _, a := range p.Notes {
-			if m.ParamRE.MatchString(a.Name) {
+			if m.Param.MatchString(a.Name) {
 				return s.fromParam(u, p, m), true
 			}
 		}
@@ -117,25 +113,22 @@ func (s *shard) paramSource(u *Unit, fn, p *lang.Node) (value, bool) {
 }
 
 func (s *shard) fromParam(u *Unit, p *lang.Node, m *rules.Model) value {
-	return value{text: bad, typ: simple(p.Type), from: []origin{{kind: fromOutside, src: p, clean: m.Bits,
+	return value{text: bad, typ: simple(p.Type), from: []origin{{kind: fromOutside, src: p, clean: m.Class,
 		trace: &step{file: u.File.Path, line: p.Start, note: m.Note + ": parameter " + p.Name, n: 1}}}}
 }
 
 // entrySource tells parameters of functions that a framework calls, by the annotations
 // of the function.
 func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node) (value, bool) {
-	if s.p.harmless(f.u, p.Type) {
-		return value{}, false
-	}
 	for _, m := range f.u.Table.Entries {
-		if m.Except != "" && (m.ExceptRE.MatchString(p.Type) || m.ExceptRE.MatchString(p.Name)) {
+		if m.Except.Regexp != nil && (m.Except.MatchString(p.Type) || m.Except.MatchString(p.Name)) {
 			continue
 		}
-		if len(m.Tests) > 0 && !entryTests(f, fn, m, p) {
+		if len(m.Where) > 0 && !entryTests(f, fn, m, p) {
 			continue
 		}
 		for _, a := range fn.Node.Notes {
-			if m.EntryRE.MatchString(noteName(a)) {
+			if m.Entry.MatchString(noteName(a)) {
 				return s.fromParam(f.u, p, m), true
 			}
 		}
@@ -146,7 +139,7 @@ func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node) (value, bool) {
 // entryTests reads conditions on an entry: "path" tests the text of its annotations,
 // "type" the parameter's type.
 func entryTests(f *frame, fn *Func, m *rules.Model, p *lang.Node) bool {
-	for _, t := range m.Tests {
+	for _, t := range m.Where {
 		subject := ""
 		switch t.Arg {
 		case "path":
@@ -174,12 +167,12 @@ func noteName(a *lang.Node) string {
 // fieldSource tells fields that a framework fills from a request: the model's
 // entry tests "field of <base class>".
 func (s *shard) fieldSource(f *frame, c *Class, d *lang.Node) (value, bool) {
-	if plainType(d.Type) || strings.Contains(d.Name, "static") || strings.Contains(d.Name, "final") || d.Y != nil && d.Y.Kind == lang.String {
+	if d.X == nil || plainType(d.Type) || strings.Contains(d.Name, "static") || strings.Contains(d.Name, "final") || d.Y != nil && d.Y.Kind == lang.String {
 		return value{}, false
 	}
 	for _, m := range f.u.Table.Entries {
 		for _, b := range c.Bases {
-			if m.EntryRE.MatchString("field of "+b) && formType.MatchString(d.Type) && !m.ExceptRE.MatchString(d.Type) {
+			if m.Entry.MatchString("field of "+b) && formType.MatchString(d.Type) && !m.Except.MatchString(d.Type) {
 				setter := "set" + strings.ToUpper(d.X.Name[:1]) + d.X.Name[1:]
 				if len(c.Methods[setter]) > 0 {
 					return value{text: bad, typ: simple(d.Type), from: []origin{{kind: fromOutside, src: d,
@@ -201,14 +194,10 @@ func (s *shard) models(f *frame, ci *callInfo, table map[string][]rules.Pattern)
 	if ci.n.Op == "new" {
 		name = "new " + simple(name)
 	}
-	pats := table[name]
-	if len(pats) == 0 {
-		return nil
-	}
 	var out []*rules.Model
-	for i := range pats {
-		p := &pats[i]
-		if receives(p, ci.n.X, ci.cands) && s.tests(f, p.Model.Tests, ci.n, ci) {
+	for i := range table[name] {
+		p := &table[name][i]
+		if receives(p, ci.n.X, ci.cands) && s.tests(f, p.Model.Where, ci) {
 			out = append(out, p.Model)
 		}
 	}
@@ -225,17 +214,10 @@ func receives(p *rules.Pattern, x *lang.Node, cands []string) bool {
 	case "?":
 		return true
 	case "/":
-		for _, c := range cands {
-			if p.RecvRE.MatchString(c) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(cands, p.RecvRE.MatchString)
 	}
-	for _, c := range cands {
-		if strings.EqualFold(c, p.Recv) || len(c) > len(p.Recv) && strings.HasSuffix(c, p.Recv) && (c[len(c)-len(p.Recv)-1] == '.' || c[len(c)-len(p.Recv)-1] == '/') {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(cands, func(c string) bool {
+		before, ends := strings.CutSuffix(c, p.Recv)
+		return strings.EqualFold(c, p.Recv) || ends && (strings.HasSuffix(before, ".") || strings.HasSuffix(before, "/"))
+	})
 }

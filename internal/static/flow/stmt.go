@@ -35,7 +35,7 @@ func (f *frame) copyOf(e env) env {
 
 func (f *frame) file() string { return f.u.File.Path }
 
-// block evaluates statements in order and tells whether it always leaves.
+// stmts evaluates statements in order and tells whether it always leaves.
 func (f *frame) stmts(list []*lang.Node) (leaves bool) {
 	for _, n := range list {
 		if f.stmt(n) {
@@ -65,9 +65,7 @@ func (f *frame) stmt(n *lang.Node) (leaves bool) {
 		f.returned(n)
 		return n.Op != "yield"
 	case lang.Throw:
-		if n.X != nil {
-			f.eval(n.X)
-		}
+		f.eval(n.X)
 		return true
 	case lang.Jump:
 		return true
@@ -162,16 +160,16 @@ func (f *frame) switchStmt(n *lang.Node) {
 			continue
 		}
 		f.env = f.copyOf(before)
-		literal := len(c.List) > 0
+		fixed := len(c.List) > 0
 		for _, l := range c.List {
 			f.eval(l)
 			if n.X == nil {
 				f.guard(l, true)
 			}
-			literal = literal && (l.Kind == lang.String || l.Kind == lang.Lit)
+			fixed = fixed && literal(l)
 		}
-		if literal && n.X != nil {
-			f.env.trust(subject, rules.All, 0, rules.All)
+		if fixed && n.X != nil {
+			f.env.trust(subject, rules.All, 0)
 		}
 		if !f.stmt(c.Body) || endsInBreak(c.Body) {
 			out.merge(f.env)
@@ -225,9 +223,6 @@ func (f *frame) closure(n *lang.Node, item value) value {
 		v := value{typ: p.Type}
 		if i == 0 && item.tainted() {
 			v = value{from: item.from, text: bad, typ: p.Type}
-		}
-		if src, ok := f.s.paramSource(f.u, n, p); ok {
-			v = src
 		}
 		f.bindParam(p, v, i)
 	}

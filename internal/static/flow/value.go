@@ -1,11 +1,13 @@
 package flow
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
 	"assay/internal/static/lang"
+	"assay/internal/static/rules"
 )
 
 // Origin kinds: data from outside, or a parameter whose callers decide.
@@ -28,13 +30,16 @@ type step struct {
 type origin struct {
 	kind  uint8
 	param int16
-	clean uint32
+	clean rules.Classes
 	path  string     // where in the value it lies
 	sel   string     // which part of the source it is
 	safe  []checked  // parts of the source that were checked
 	src   *lang.Node // the source expression or the parameter
 	trace *step
 }
+
+// harmful: some harm is left that o was not cleaned of.
+func (o origin) harmful() bool { return o.clean&rules.All != rules.All }
 
 // A value is what the engine knows of an expression.
 type value struct {
@@ -128,13 +133,7 @@ func join(a, b value) value {
 	} else if b.text == "" && b.tainted() && a.text != "" {
 		b.text = bad
 	}
-	out := value{from: union(a.from, b.from), typ: a.typ, text: a.text, fn: a.fn}
-	if out.typ == "" {
-		out.typ = b.typ
-	}
-	if out.fn == nil {
-		out.fn = b.fn
-	}
+	out := value{from: union(a.from, b.from), typ: cmp.Or(a.typ, b.typ), text: a.text, fn: cmp.Or(a.fn, b.fn)}
 	if b.text == bad && a.text != bad && strings.Contains(a.text, bad) && (a.text[0] == '/' || fixedHost.MatchString(a.text)) || a.text == bad && b.text != "" && (b.text[0] == '/' || fixedHost.MatchString(b.text)) {
 		out.text = bad // one way leaves the whole address open
 		return out
@@ -148,14 +147,14 @@ func join(a, b value) value {
 }
 
 // cleaned is v without the harm of the classes in bits.
-func (v value) cleaned(bits uint32, all uint32) value {
+func (v value) cleaned(bits rules.Classes) value {
 	if !v.tainted() {
 		return v
 	}
 	var out []origin
 	for _, o := range v.from {
 		o.clean |= bits
-		if o.clean&all != all {
+		if o.harmful() {
 			out = append(out, o)
 		}
 	}
@@ -173,16 +172,11 @@ func (v value) via(file string, line int32, note string) value {
 	}
 	out := make([]origin, len(v.from))
 	for i, o := range v.from {
-		n := 0
-		if o.trace != nil {
-			n = o.trace.n
-			if o.trace.line == line && o.trace.file == file {
-				out[i] = o
-				continue
-			}
-		}
-		if n < maxTrace {
-			o.trace = &step{file, line, note, o.trace, n + 1}
+		switch t := o.trace; {
+		case t == nil:
+			o.trace = &step{file, line, note, nil, 1}
+		case t.n < maxTrace && (t.line != line || t.file != file):
+			o.trace = &step{file, line, note, t, t.n + 1}
 		}
 		out[i] = o
 	}
@@ -215,15 +209,14 @@ func (e env) merge(o env) {
 	for k, v := range o {
 		if w, ok := e[k]; ok {
 			e[k] = join(w, v)
-		} else if w, ok := add[k]; ok {
-			e[k] = w
 		} else {
 			e[k] = v
 		}
 	}
+	maps.Copy(e, add)
 }
 
-func memberPath(k string) bool { return k[0] != 0 && strings.IndexByte(k, '.') > 0 }
+func memberPath(k string) bool { return strings.IndexByte(k, '.') > 0 && k[0] != 0 }
 
 // at gives what the nearest object that is known holds at a path.
 func (e env) at(k string) value {
@@ -242,7 +235,7 @@ func (e env) forget(path string) {
 
 // trust cleans every variable that holds data of the origins of v: what was
 // checked once is checked under each of its names.
-func (e env) trust(v value, bits, need, all uint32) {
+func (e env) trust(v value, bits, need rules.Classes) {
 	if bits == 0 || !v.tainted() {
 		return
 	}
@@ -266,7 +259,7 @@ func (e env) trust(v value, bits, need, all uint32) {
 			if proved && out == nil {
 				out = append(make([]origin, 0, len(w.from)), w.from[:i]...)
 			}
-			if out != nil && (!proved || o.clean&all != all) {
+			if out != nil && (!proved || o.harmful()) {
 				out = append(out, o)
 			}
 		}

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"iter"
 	"regexp"
 	"strings"
@@ -20,7 +21,8 @@ type shape struct {
 	hook                        func(b *builder, n *ts.Node) *Node
 }
 
-// A table maps node kinds to shapes; skip names kinds that carry no meaning.
+// A table maps node kinds, separated by blanks, to the shape that they share; skip
+// names kinds that carry no meaning.
 type table struct {
 	lang    Lang
 	grammar func() *ts.Language
@@ -46,14 +48,16 @@ var noShape = &shape{}
 
 func newBuilder(t *table, l *ts.Language) *builder {
 	b := &builder{t: t, l: l}
+	shapes := map[string]*shape{}
+	for kinds, s := range t.shapes {
+		for _, kind := range strings.Fields(kinds) {
+			shapes[kind] = &s
+		}
+	}
 	b.bySym = make([]*shape, len(l.SymbolNames))
 	b.skip = make([]bool, len(l.SymbolNames))
 	for i, name := range l.SymbolNames {
-		b.bySym[i] = noShape
-		if s, ok := t.shapes[name]; ok {
-			b.bySym[i] = &s
-		}
-		b.skip[i] = t.skip[name]
+		b.bySym[i], b.skip[i] = cmp.Or(shapes[name], noShape), t.skip[name]
 	}
 	return b
 }
@@ -77,9 +81,6 @@ func (b *builder) of(k Kind, n *ts.Node, o Node) *Node {
 
 // at finds the child at a place.
 func (b *builder) at(n *ts.Node, place string) *ts.Node {
-	if place == "" {
-		return nil
-	}
 	switch place[0] {
 	case '@':
 		for i := 0; i < n.ChildCount(); i++ {
@@ -94,22 +95,7 @@ func (b *builder) at(n *ts.Node, place string) *ts.Node {
 	return n.ChildByFieldName(place, b.l)
 }
 
-// named gives the i-th named child that means something.
-func (b *builder) named(n *ts.Node, i int) *ts.Node {
-	for c := range namedChildren(n) {
-		if b.skips(c) {
-			continue
-		}
-		if i == 0 {
-			return c
-		}
-		i--
-	}
-	return nil
-}
-
-// children gives the children of n, tokens too; namedChildren those that the grammar
-// names.
+// children gives the children of n, tokens too.
 func children(n *ts.Node) iter.Seq[*ts.Node] {
 	return func(yield func(*ts.Node) bool) {
 		for i := 0; i < n.ChildCount() && yield(n.Child(i)); i++ {
@@ -117,14 +103,26 @@ func children(n *ts.Node) iter.Seq[*ts.Node] {
 	}
 }
 
-func namedChildren(n *ts.Node) iter.Seq[*ts.Node] {
+// kids gives the named children of n that mean something.
+func (b *builder) kids(n *ts.Node) iter.Seq[*ts.Node] {
 	return func(yield func(*ts.Node) bool) {
 		for c := range children(n) {
-			if c.IsNamed() && !yield(c) {
+			if c.IsNamed() && !b.skips(c) && !yield(c) {
 				return
 			}
 		}
 	}
+}
+
+// named gives the i-th of them, from 0; nil where there are fewer.
+func (b *builder) named(n *ts.Node, i int) *ts.Node {
+	for c := range b.kids(n) {
+		if i == 0 {
+			return c
+		}
+		i--
+	}
+	return nil
 }
 
 // decorators gives the annotations that stand among the children of n.
@@ -331,12 +329,7 @@ func (b *builder) annotate(o *Node, n *ts.Node, kinds map[string]bool, used []*t
 }
 
 func (b *builder) collectNotes(o *Node, c *ts.Node) {
-	switch k := b.build(c); {
-	case k == nil:
-	case k.Kind == Call && k.Op == "note":
-		o.Notes = append(o.Notes, k)
-		return
-	case k.Kind == Block:
+	if k := b.build(c); k != nil {
 		for _, m := range k.List {
 			if m.Kind == Call {
 				o.Notes = append(o.Notes, m)
@@ -347,9 +340,6 @@ func (b *builder) collectNotes(o *Node, c *ts.Node) {
 		if !m.IsNamed() {
 			o.Op = strings.TrimSpace(o.Op + " " + b.text(m))
 		}
-	}
-	if c.ChildCount() == 0 {
-		o.Op = strings.TrimSpace(o.Op + " " + b.text(c))
 	}
 }
 

@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -12,12 +11,9 @@ import (
 
 // parseGo reads Go with go/parser, which is exact and ten times as fast as the
 // grammar.
-func parseGo(p string, src []byte) (*File, error) {
+func parseGo(p string, src []byte) *File {
 	fset := token.NewFileSet()
-	tree, err := parser.ParseFile(fset, p, src, parser.SkipObjectResolution)
-	if tree == nil {
-		return nil, fmt.Errorf("%s: cannot be parsed: %w", p, err)
-	}
+	tree, err := parser.ParseFile(fset, p, src, parser.SkipObjectResolution) // gives a tree of what it could read
 	f := &File{Path: p, Lang: Go, Src: src, Package: tree.Name.Name}
 	if err != nil {
 		f.Errors = 1
@@ -39,13 +35,9 @@ func parseGo(p string, src []byte) (*File, error) {
 		o.List = []*Node{{Kind: Ident, Name: local, Op: name, Start: o.Start, End: o.End}}
 		f.Root.List = append(f.Root.List, o)
 	}
-	for _, d := range tree.Decls {
-		if k := g.decl(d, true); k != nil {
-			f.Root.List = append(f.Root.List, k)
-		}
-	}
+	f.Root.List = append(f.Root.List, each(tree.Decls, func(d ast.Decl) *Node { return g.decl(d, true) })...)
 	finish(f)
-	return f, nil
+	return f
 }
 
 type goBuilder struct {
@@ -54,18 +46,16 @@ type goBuilder struct {
 	depth int
 }
 
-func (g *goBuilder) node(k Kind, n ast.Node) *Node {
+func (g *goBuilder) node(k Kind, n ast.Node) *Node { return g.of(k, n, Node{}) }
+
+// of is a node of a kind at n with the fields of o.
+func (g *goBuilder) of(k Kind, n ast.Node, o Node) *Node {
 	a, z := g.fset.Position(n.Pos()), g.fset.Position(n.End())
 	if z.Line == 0 {
 		z = a
 	}
-	return &Node{Kind: k, Start: int32(a.Line), End: int32(z.Line), Off: int32(a.Offset), To: int32(min(z.Offset, len(g.src)))}
-}
-
-// of is a node of a kind at n with the fields of o.
-func (g *goBuilder) of(k Kind, n ast.Node, o Node) *Node {
-	at := g.node(k, n)
-	o.Kind, o.Start, o.End, o.Off, o.To = at.Kind, at.Start, at.End, at.Off, at.To
+	o.Kind, o.Start, o.End = k, int32(a.Line), int32(z.Line)
+	o.Off, o.To = int32(a.Offset), int32(min(z.Offset, len(g.src)))
 	return &o
 }
 
@@ -178,9 +168,7 @@ func (g *goBuilder) function(n ast.Node, t *ast.FuncType, body *ast.BlockStmt) *
 	if t.Results != nil {
 		o.Type = strings.Trim(g.typ(t.Results.List[0].Type), "()")
 	}
-	if body != nil {
-		o.Body = g.block(body)
-	}
+	o.Body = g.block(body)
 	return o
 }
 
@@ -196,5 +184,5 @@ func (g *goBuilder) block(b *ast.BlockStmt) *Node {
 	if b == nil {
 		return nil
 	}
-	return g.of(Block, b, Node{List: g.stmts(b.List)})
+	return g.of(Block, b, Node{List: each(b.List, g.stmt)})
 }

@@ -6,10 +6,11 @@ import (
 	"strconv"
 )
 
-func (g *goBuilder) exprs(l []ast.Expr) []*Node {
+// each gives what the elements of a list become, without those that become nothing.
+func each[T any](list []T, become func(T) *Node) []*Node {
 	var out []*Node
-	for _, e := range l {
-		if k := g.expr(e); k != nil {
+	for _, e := range list {
+		if k := become(e); k != nil {
 			out = append(out, k)
 		}
 	}
@@ -102,7 +103,7 @@ func (g *goBuilder) call(e *ast.CallExpr) *Node {
 	default:
 		o.setCallee(g.expr(f))
 	}
-	o.List = g.exprs(e.Args)
+	o.List = each(e.Args, g.expr)
 	return o
 }
 

@@ -1,18 +1,6 @@
 package lang
 
-import (
-	"go/ast"
-)
-
-func (g *goBuilder) stmts(l []ast.Stmt) []*Node {
-	var out []*Node
-	for _, s := range l {
-		if k := g.stmt(s); k != nil {
-			out = append(out, k)
-		}
-	}
-	return out
-}
+import "go/ast"
 
 func (g *goBuilder) stmt(s ast.Stmt) *Node {
 	if g.depth++; g.depth > maxDepth {
@@ -31,10 +19,7 @@ func (g *goBuilder) stmt(s ast.Stmt) *Node {
 		return g.of(Return, s, Node{X: g.tuple(s, s.Results)})
 	case *ast.IfStmt:
 		o := g.node(If, s)
-		o.X, o.Y = g.expr(s.Cond), g.block(s.Body)
-		if s.Else != nil {
-			o.Z = g.stmt(s.Else)
-		}
+		o.X, o.Y, o.Z = g.expr(s.Cond), g.block(s.Body), g.stmt(s.Else)
 		return g.with(s.Init, o)
 	case *ast.BlockStmt:
 		return g.block(s)
@@ -52,11 +37,7 @@ func (g *goBuilder) stmt(s ast.Stmt) *Node {
 		o := g.node(Loop, s)
 		o.X, o.Body = g.expr(s.X), g.block(s.Body)
 		if s.Key != nil {
-			o.Y = g.node(Array, s.Key)
-			o.Y.Op, o.Y.List = "tuple", []*Node{g.expr(s.Key)}
-			if s.Value != nil {
-				o.Y.List = append(o.Y.List, g.expr(s.Value))
-			}
+			o.Y = g.of(Array, s.Key, Node{Op: "tuple", List: each([]ast.Expr{s.Key, s.Value}, g.expr)})
 		}
 		return o
 	case *ast.SwitchStmt:
@@ -105,9 +86,9 @@ func (g *goBuilder) cases(b *ast.BlockStmt) []*Node {
 		o.Body = g.node(Block, s)
 		switch c := s.(type) {
 		case *ast.CaseClause:
-			o.List, o.Body.List = g.exprs(c.List), g.stmts(c.Body)
+			o.List, o.Body.List = each(c.List, g.expr), each(c.Body, g.stmt)
 		case *ast.CommClause:
-			o.Body.List = g.stmts(c.Body)
+			o.Body.List = each(c.Body, g.stmt)
 			if c.Comm != nil {
 				o.Body.List = append([]*Node{g.stmt(c.Comm)}, o.Body.List...)
 			}
@@ -124,7 +105,7 @@ func (g *goBuilder) assign(s *ast.AssignStmt) *Node {
 	}
 	o := g.of(Assign, s, Node{Op: op, X: g.tuple(s, s.Lhs), Y: g.tuple(s, s.Rhs)})
 	if len(s.Lhs) > 1 && len(s.Rhs) == 1 {
-		if _, call := s.Rhs[0].(*ast.CallExpr); !call { // v, ok := x[k]: the value is all
+		if _, call := s.Rhs[0].(*ast.CallExpr); !call && len(o.X.List) > 0 { // v, ok := x[k]: the value is all
 			o.X = o.X.List[0]
 		}
 	}
@@ -139,5 +120,5 @@ func (g *goBuilder) tuple(at ast.Node, l []ast.Expr) *Node {
 	case 1:
 		return g.expr(l[0])
 	}
-	return g.of(Array, at, Node{Op: "tuple", List: g.exprs(l)})
+	return g.of(Array, at, Node{Op: "tuple", List: each(l, g.expr)})
 }

@@ -14,37 +14,23 @@ var javaTable = &table{
 	grammar: grammars.JavaLanguage,
 	skip:    Words("line_comment block_comment dimensions throws asterisk type_parameters"),
 	shapes: map[string]shape{
-		"program":                         {kind: Block, l: "*"},
-		"package_declaration":             {kind: Import, op: "package", name: "#0"},
-		"import_declaration":              {hook: javaImport},
-		"class_declaration":               {hook: javaClass},
-		"interface_declaration":           {hook: javaClass},
-		"enum_declaration":                {hook: javaClass},
-		"record_declaration":              {hook: javaClass},
-		"annotation_type_declaration":     {hook: javaClass},
-		"class_body":                      {kind: Block, l: "*"},
-		"interface_body":                  {kind: Block, l: "*"},
-		"enum_body":                       {kind: Block, l: "*"},
-		"enum_body_declarations":          {kind: Block, l: "*"},
-		"method_declaration":              {kind: Func, name: "name", l: "parameters", body: "body", typ: "type", notes: javaMods},
-		"constructor_declaration":         {kind: Func, name: "name", l: "parameters", body: "body", notes: javaMods},
-		"compact_constructor_declaration": {kind: Func, name: "name", body: "body", notes: javaMods},
-		"modifiers":                       {kind: Block, l: "*"},
-		"annotation":                      {kind: Call, op: "note", name: "name", l: "arguments"},
-		"marker_annotation":               {kind: Call, op: "note", name: "name"},
-		"element_value_pair":              {kind: Pair, name: "key", y: "value"},
-		"element_value_array_initializer": {kind: Array, l: "*"},
-		"formal_parameter":                {kind: Param, name: "name", typ: "type", notes: javaMods},
-		"spread_parameter":                {kind: Param, name: "@variable_declarator", typ: "#0", op: "..."},
-		"catch_formal_parameter":          {kind: Ident, name: "name"},
-		"inferred_parameters":             {kind: Block, l: "*"},
-		"field_declaration":               {hook: javaVars},
-		"constant_declaration":            {hook: javaVars},
-		"local_variable_declaration":      {hook: javaVars},
-		"resource":                        {kind: Assign, op: "=", x: "name", y: "value", typ: "type"},
-		"resource_specification":          {kind: Block, l: "*"},
-		"block":                           {kind: Block, l: "*"},
-		"constructor_body":                {kind: Block, l: "*"},
+		"program class_body interface_body enum_body enum_body_declarations modifiers inferred_parameters": {kind: Block, l: "*"},
+		"package_declaration": {kind: Import, op: "package", name: "#0"},
+		"import_declaration":  {hook: javaImport},
+		"class_declaration interface_declaration enum_declaration record_declaration annotation_type_declaration": {hook: javaClass},
+		"method_declaration":                                {kind: Func, name: "name", l: "parameters", body: "body", typ: "type", notes: javaMods},
+		"constructor_declaration":                           {kind: Func, name: "name", l: "parameters", body: "body", notes: javaMods},
+		"compact_constructor_declaration":                   {kind: Func, name: "name", body: "body", notes: javaMods},
+		"annotation":                                        {kind: Call, op: "note", name: "name", l: "arguments"},
+		"marker_annotation":                                 {kind: Call, op: "note", name: "name"},
+		"element_value_pair":                                {kind: Pair, name: "key", y: "value"},
+		"element_value_array_initializer array_initializer": {kind: Array, l: "*"},
+		"formal_parameter":                                  {kind: Param, name: "name", typ: "type", notes: javaMods},
+		"spread_parameter":                                  {kind: Param, name: "@variable_declarator", typ: "#0", op: "..."},
+		"catch_formal_parameter":                            {kind: Ident, name: "name"},
+		"field_declaration constant_declaration local_variable_declaration": {hook: javaVars},
+		"resource": {kind: Assign, op: "=", x: "name", y: "value", typ: "type"},
+		"resource_specification block constructor_body finally_clause": {kind: Block, l: "*"},
 		"assignment_expression":           {kind: Assign, x: "left", y: "right", op: "@op"},
 		"method_invocation":               {kind: Call, x: "object", name: "name", l: "arguments"},
 		"object_creation_expression":      {kind: Call, op: "new", name: "type", l: "arguments", body: "@class_body"},
@@ -52,50 +38,37 @@ var javaTable = &table{
 		"method_reference":                {hook: javaMethodRef},
 		"field_access":                    {kind: Member, x: "object", name: "field"},
 		"array_access":                    {kind: Index, x: "array", y: "index"},
-		"identifier":                      {kind: Ident},
-		"type_identifier":                 {kind: Ident},
-		"scoped_type_identifier":          {kind: Ident},
-		"this":                            {kind: Ident},
-		"super":                           {kind: Ident},
-		"string_literal":                  {hook: buildString},
-		"character_literal":               {hook: charLiteral},
-		"decimal_integer_literal":         {kind: Lit, op: "number"},
-		"hex_integer_literal":             {kind: Lit, op: "number"},
-		"decimal_floating_point_literal":  {kind: Lit, op: "number"},
-		"true":                            {kind: Lit, op: "bool"},
-		"false":                           {kind: Lit, op: "bool"},
-		"null_literal":                    {kind: Lit, op: "null"},
-		"class_literal":                   {kind: Member, x: "#0", op: "class", name: ""},
-		"binary_expression":               {kind: Binary, x: "left", y: "right", op: "@op"},
-		"instanceof_expression":           {kind: Binary, op: "instanceof", x: "left", y: "right"},
-		"unary_expression":                {kind: Unary, x: "operand", op: "@op"},
-		"update_expression":               {kind: Unary, x: "#0", op: "++"},
-		"ternary_expression":              {kind: Cond, x: "condition", y: "consequence", z: "alternative"},
-		"cast_expression":                 {kind: Unary, op: "cast", typ: "type", x: "value"},
-		"parenthesized_expression":        {},
-		"array_initializer":               {kind: Array, l: "*"},
-		"array_creation_expression":       {kind: Array, l: "value"},
-		"lambda_expression":               {hook: javaLambda},
-		"if_statement":                    {kind: If, x: "condition", y: "consequence", z: "alternative"},
-		"enhanced_for_statement":          {kind: Loop, x: "value", y: "name", body: "body", typ: "type"},
-		"for_statement":                   {kind: Loop, x: "condition", l: "@", body: "body", hook: cFor("init", "update")},
-		"while_statement":                 {kind: Loop, x: "condition", body: "body"},
-		"do_statement":                    {kind: Loop, x: "condition", body: "body"},
-		"switch_expression":               {kind: Switch, x: "condition", l: "body"},
-		"switch_block_statement_group":    {hook: javaCase},
-		"switch_rule":                     {hook: javaCase},
-		"switch_label":                    {kind: Case, l: "*"},
-		"try_statement":                   {hook: buildTry},
-		"try_with_resources_statement":    {hook: buildTry},
-		"catch_clause":                    {kind: Catch, y: "@catch_formal_parameter", body: "body", typ: "@catch_formal_parameter"},
-		"finally_clause":                  {kind: Block, l: "*"},
-		"return_statement":                {kind: Return, x: "#0"},
-		"yield_statement":                 {kind: Return, op: "yield", x: "#0"},
-		"throw_statement":                 {kind: Throw, x: "#0"},
-		"break_statement":                 {kind: Jump, op: "break"},
-		"continue_statement":              {kind: Jump, op: "continue"},
-		"synchronized_statement":          {kind: Block, op: "synchronized", l: "*"},
-		"enum_constant":                   {kind: Call, op: "new", name: "name", l: "arguments", body: "body"},
+		"identifier type_identifier scoped_type_identifier this super": {kind: Ident},
+		"string_literal":    {hook: buildString},
+		"character_literal": {hook: charLiteral},
+		"decimal_integer_literal hex_integer_literal decimal_floating_point_literal": {kind: Lit, op: "number"},
+		"true false":                                 {kind: Lit, op: "bool"},
+		"null_literal":                               {kind: Lit, op: "null"},
+		"class_literal":                              {kind: Member, x: "#0", op: "class"},
+		"binary_expression":                          {kind: Binary, x: "left", y: "right", op: "@op"},
+		"instanceof_expression":                      {kind: Binary, op: "instanceof", x: "left", y: "right"},
+		"unary_expression":                           {kind: Unary, x: "operand", op: "@op"},
+		"update_expression":                          {kind: Unary, x: "#0", op: "++"},
+		"ternary_expression":                         {kind: Cond, x: "condition", y: "consequence", z: "alternative"},
+		"cast_expression":                            {kind: Unary, op: "cast", typ: "type", x: "value"},
+		"array_creation_expression":                  {kind: Array, l: "value"},
+		"lambda_expression":                          {hook: javaLambda},
+		"if_statement":                               {kind: If, x: "condition", y: "consequence", z: "alternative"},
+		"enhanced_for_statement":                     {kind: Loop, x: "value", y: "name", body: "body", typ: "type"},
+		"for_statement":                              {hook: cFor("init", "update")},
+		"while_statement do_statement":               {kind: Loop, x: "condition", body: "body"},
+		"switch_expression":                          {kind: Switch, x: "condition", l: "body"},
+		"switch_block_statement_group switch_rule":   {hook: javaCase},
+		"switch_label":                               {kind: Case, l: "*"},
+		"try_statement try_with_resources_statement": {hook: buildTry},
+		"catch_clause":                               {kind: Catch, y: "@catch_formal_parameter", body: "body", typ: "@catch_formal_parameter"},
+		"return_statement":                           {kind: Return, x: "#0"},
+		"yield_statement":                            {kind: Return, op: "yield", x: "#0"},
+		"throw_statement":                            {kind: Throw, x: "#0"},
+		"break_statement":                            {kind: Jump, op: "break"},
+		"continue_statement":                         {kind: Jump, op: "continue"},
+		"synchronized_statement":                     {kind: Block, op: "synchronized", l: "*"},
+		"enum_constant":                              {kind: Call, op: "new", name: "name", l: "arguments", body: "body"},
 	},
 }
 
@@ -244,7 +217,7 @@ func asParam(k *Node) *Node {
 func javaCase(b *builder, n *ts.Node) *Node {
 	o := b.node(Case, n)
 	body := b.node(Block, n)
-	for c := range namedChildren(n) {
+	for c := range b.kids(n) {
 		k := b.build(c)
 		switch {
 		case k == nil:
@@ -297,7 +270,7 @@ func charLiteral(b *builder, n *ts.Node) *Node {
 }
 
 // literalParts are the kinds that hold a string's plain text.
-var literalParts = Words("string_content string_fragment multiline_string_fragment escape_sequence string_value heredoc_text nowdoc_string")
+var literalParts = Words("string_content string_fragment multiline_string_fragment escape_sequence nowdoc_string")
 
 // buildString gives a String, or a Template where expressions stand inside.
 func buildString(b *builder, n *ts.Node) *Node {
@@ -311,7 +284,7 @@ func buildString(b *builder, n *ts.Node) *Node {
 			lit.Reset()
 		}
 	}
-	for c := range namedChildren(n) {
+	for c := range b.kids(n) {
 		named++
 		switch k := b.kind(c); {
 		case k == "string_start" || k == "string_end" || k == "heredoc_start" || k == "heredoc_end":

@@ -96,7 +96,7 @@ func Parse(p string, src []byte) (f *File, err error) {
 		}
 	}()
 	if l == Go {
-		return parseGo(p, src)
+		return parseGo(p, src), nil
 	}
 	g := dialects[dialect(p, l)]
 	w := g.get()

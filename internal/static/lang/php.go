@@ -11,112 +11,79 @@ import (
 var phpTable = &table{
 	lang:    PHP,
 	grammar: grammars.PhpLanguage,
-	skip:    Words("comment php_tag php_end_tag visibility_modifier_ empty_statement"),
+	skip:    Words("comment php_tag php_end_tag empty_statement"),
 	shapes: map[string]shape{
-		"program":                                {kind: Block, l: "*"},
-		"text_interpolation":                     {hook: nothing},
-		"text":                                   {hook: nothing},
-		"namespace_definition":                   {hook: phpNamespace},
-		"namespace_use_declaration":              {hook: phpUse},
-		"class_declaration":                      {hook: phpClass},
-		"interface_declaration":                  {hook: phpClass},
-		"trait_declaration":                      {hook: phpClass},
-		"enum_declaration":                       {hook: phpClass},
-		"declaration_list":                       {kind: Block, l: "*"},
-		"property_declaration":                   {hook: phpFields},
-		"const_declaration":                      {hook: phpFields},
-		"method_declaration":                     {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", notes: phpMods},
-		"function_definition":                    {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", notes: phpNotes},
-		"anonymous_function":                     {kind: Func, op: "lambda", l: "parameters", body: "body"},
-		"anonymous_function_creation_expression": {kind: Func, op: "lambda", l: "parameters", body: "body"},
-		"arrow_function":                         {kind: Func, op: "lambda", l: "parameters", body: "body"},
-		"simple_parameter":                       {kind: Param, name: "name", typ: "type", y: "default_value", notes: phpParams},
-		"property_promotion_parameter":           {kind: Param, op: "property", name: "name", typ: "type", y: "default_value"},
-		"variadic_parameter":                     {kind: Param, name: "name", typ: "type", op: "..."},
-		"attribute_list":                         {kind: Block, l: "*"},
-		"attribute_group":                        {kind: Block, l: "*"},
-		"attribute":                              {kind: Call, op: "note", name: "#0", l: "parameters"},
-		"visibility_modifier":                    {hook: nothing},
-		"static_modifier":                        {hook: nothing},
-		"abstract_modifier":                      {hook: nothing},
-		"final_modifier":                         {hook: nothing},
-		"readonly_modifier":                      {hook: nothing},
-		"compound_statement":                     {kind: Block, l: "*"},
-		"colon_block":                            {kind: Block, l: "*"},
-		"assignment_expression":                  {kind: Assign, x: "left", y: "right", op: "="},
-		"reference_assignment_expression":        {kind: Assign, x: "left", y: "right", op: "="},
-		"augmented_assignment_expression":        {kind: Assign, x: "left", y: "right", op: "@op"},
-		"static_variable_declaration":            {kind: Assign, x: "name", y: "value", op: "="},
-		"function_call_expression":               {kind: Call, callee: "function", l: "arguments"},
-		"member_call_expression":                 {kind: Call, x: "object", name: "name", l: "arguments"},
-		"nullsafe_member_call_expression":        {kind: Call, x: "object", name: "name", l: "arguments"},
-		"scoped_call_expression":                 {kind: Call, x: "scope", name: "name", l: "arguments"},
-		"object_creation_expression":             {kind: Call, op: "new", name: "#0", l: "@arguments", hook: phpNew},
-		"argument":                               {hook: phpArgument},
-		"member_access_expression":               {kind: Member, x: "object", name: "name"},
-		"nullsafe_member_access_expression":      {kind: Member, x: "object", name: "name"},
-		"scoped_property_access_expression":      {kind: Member, x: "scope", name: "name"},
-		"class_constant_access_expression":       {kind: Member, x: "#0", name: "#1"},
-		"subscript_expression":                   {kind: Index, x: "#0", y: "#1"},
-		"variable_name":                          {kind: Ident},
-		"name":                                   {kind: Ident},
-		"qualified_name":                         {hook: phpQualified},
-		"relative_scope":                         {kind: Ident},
-		"dynamic_variable_name":                  {kind: Index, op: "variable", x: "#0", y: "#0"},
-		"string":                                 {hook: buildString},
-		"encapsed_string":                        {hook: buildString},
-		"heredoc":                                {hook: phpHeredoc},
-		"nowdoc":                                 {hook: phpHeredoc},
-		"shell_command_expression":               {hook: phpBackticks},
-		"integer":                                {kind: Lit, op: "number"},
-		"float":                                  {kind: Lit, op: "number"},
-		"boolean":                                {kind: Lit, op: "bool"},
-		"null":                                   {kind: Lit, op: "null"},
-		"binary_expression":                      {kind: Binary, x: "left", y: "right", op: "@op"},
-		"unary_op_expression":                    {kind: Unary, x: "argument", op: "@op"},
-		"update_expression":                      {kind: Unary, x: "argument", op: "++"},
-		"cast_expression":                        {kind: Unary, op: "cast", x: "value", typ: "type"},
-		"conditional_expression":                 {hook: phpCond},
-		"array_creation_expression":              {hook: phpArray},
-		"list_literal":                           {kind: Array, op: "tuple", l: "*"},
-		"variadic_unpacking":                     {kind: Spread, x: "#0"},
-		"include_expression":                     {kind: Call, op: "include", name: "@include", l: "*"},
-		"include_once_expression":                {kind: Call, op: "include", name: "@include_once", l: "*"},
-		"require_expression":                     {kind: Call, op: "include", name: "@require", l: "*"},
-		"require_once_expression":                {kind: Call, op: "include", name: "@require_once", l: "*"},
-		"echo_statement":                         {hook: phpEcho},
-		"expression_statement":                   {hook: phpShortEcho},
-		"print_intrinsic":                        {hook: phpEcho},
-		"exit_statement":                         {hook: phpExit},
-		"unset_statement":                        {hook: nothing},
-		"global_declaration":                     {hook: nothing},
-		"if_statement":                           {hook: pyIf},
-		"foreach_statement":                      {hook: phpForeach},
-		"for_statement":                          {hook: cFor("initialize", "update")},
-		"while_statement":                        {kind: Loop, x: "condition", body: "body"},
-		"do_statement":                           {kind: Loop, x: "condition", body: "body"},
-		"switch_statement":                       {kind: Switch, x: "condition", l: "body"},
-		"match_expression":                       {kind: Switch, x: "condition", l: "body"},
-		"case_statement":                         {hook: phpCase},
-		"default_statement":                      {hook: phpCase},
-		"match_conditional_expression":           {kind: Case, l: "conditional_expressions", body: "return_expression"},
-		"match_default_expression":               {kind: Case, body: "return_expression"},
-		"try_statement":                          {hook: buildTry},
-		"catch_clause":                           {kind: Catch, y: "name", body: "body", typ: "type"},
-		"finally_clause":                         {kind: Block, l: "*"},
-		"return_statement":                       {kind: Return, x: "#0"},
-		"throw_expression":                       {kind: Throw, x: "#0"},
-		"throw_statement":                        {kind: Throw, x: "#0"},
-		"break_statement":                        {kind: Jump, op: "break"},
-		"continue_statement":                     {kind: Jump, op: "continue"},
+		"program declaration_list attribute_list attribute_group compound_statement colon_block finally_clause":          {kind: Block, l: "*"},
+		"text_interpolation text visibility_modifier static_modifier abstract_modifier final_modifier readonly_modifier": {hook: nothing},
+		"namespace_definition":      {hook: phpNamespace},
+		"namespace_use_declaration": {hook: phpUse},
+		"class_declaration interface_declaration trait_declaration enum_declaration": {hook: phpClass},
+		"property_declaration const_declaration":                                     {hook: phpFields},
+		"method_declaration":                                                         {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", notes: phpMods},
+		"function_definition":                                                        {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", notes: phpNotes},
+		"anonymous_function arrow_function":                                          {kind: Func, op: "lambda", l: "parameters", body: "body"},
+		"simple_parameter":                                                           {kind: Param, name: "name", typ: "type", y: "default_value"},
+		"property_promotion_parameter":                                               {kind: Param, op: "property", name: "name", typ: "type", y: "default_value"},
+		"variadic_parameter":                                                         {kind: Param, name: "name", typ: "type", op: "..."},
+		"attribute":                                                                  {kind: Call, op: "note", name: "#0", l: "parameters"},
+		"assignment_expression reference_assignment_expression":                      {kind: Assign, x: "left", y: "right", op: "="},
+		"augmented_assignment_expression":                                            {kind: Assign, x: "left", y: "right", op: "@op"},
+		"static_variable_declaration":                                                {kind: Assign, x: "name", y: "value", op: "="},
+		"function_call_expression":                                                   {kind: Call, callee: "function", l: "arguments"},
+		"member_call_expression nullsafe_member_call_expression":                     {kind: Call, x: "object", name: "name", l: "arguments"},
+		"scoped_call_expression":                                                     {kind: Call, x: "scope", name: "name", l: "arguments"},
+		"object_creation_expression":                                                 {hook: phpNew},
+		"argument":                                                                   {hook: phpArgument},
+		"member_access_expression nullsafe_member_access_expression":                 {kind: Member, x: "object", name: "name"},
+		"scoped_property_access_expression":                                          {kind: Member, x: "scope", name: "name"},
+		"class_constant_access_expression":                                           {kind: Member, x: "#0", name: "#1"},
+		"subscript_expression":                                                       {kind: Index, x: "#0", y: "#1"},
+		"variable_name name relative_scope":                                          {kind: Ident},
+		"qualified_name":                                                             {hook: phpQualified},
+		"dynamic_variable_name":                                                      {kind: Index, op: "variable", x: "#0", y: "#0"},
+		"string encapsed_string":                                                     {hook: buildString},
+		"heredoc nowdoc":                                                             {hook: phpHeredoc},
+		"shell_command_expression":                                                   {hook: phpBackticks},
+		"integer float":                                                              {kind: Lit, op: "number"},
+		"boolean":                                                                    {kind: Lit, op: "bool"},
+		"null":                                                                       {kind: Lit, op: "null"},
+		"binary_expression":                                                          {kind: Binary, x: "left", y: "right", op: "@op"},
+		"unary_op_expression":                                                        {kind: Unary, x: "argument", op: "@op"},
+		"update_expression":                                                          {kind: Unary, x: "argument", op: "++"},
+		"cast_expression":                                                            {kind: Unary, op: "cast", x: "value", typ: "type"},
+		"conditional_expression":                                                     {hook: phpCond},
+		"array_creation_expression":                                                  {hook: phpArray},
+		"list_literal":                                                               {kind: Array, op: "tuple", l: "*"},
+		"variadic_unpacking":                                                         {kind: Spread, x: "#0"},
+		"include_expression":                                                         {kind: Call, op: "include", name: "@include", l: "*"},
+		"include_once_expression":                                                    {kind: Call, op: "include", name: "@include_once", l: "*"},
+		"require_expression":                                                         {kind: Call, op: "include", name: "@require", l: "*"},
+		"require_once_expression":                                                    {kind: Call, op: "include", name: "@require_once", l: "*"},
+		"echo_statement print_intrinsic":                                             {hook: phpEcho},
+		"expression_statement":                                                       {hook: phpShortEcho},
+		"exit_statement":                                                             {hook: phpExit},
+		"unset_statement global_declaration":                                         {hook: nothing},
+		"if_statement":                                                               {hook: pyIf},
+		"foreach_statement":                                                          {hook: phpForeach},
+		"for_statement":                                                              {hook: cFor("initialize", "update")},
+		"while_statement do_statement":                                               {kind: Loop, x: "condition", body: "body"},
+		"switch_statement match_expression":                                          {kind: Switch, x: "condition", l: "body"},
+		"case_statement default_statement":                                           {hook: phpCase},
+		"match_conditional_expression":                                               {kind: Case, l: "conditional_expressions", body: "return_expression"},
+		"match_default_expression":                                                   {kind: Case, body: "return_expression"},
+		"try_statement":                                                              {hook: buildTry},
+		"catch_clause":                                                               {kind: Catch, y: "name", body: "body", typ: "type"},
+		"return_statement":                                                           {kind: Return, x: "#0"},
+		"throw_expression":                                                           {kind: Throw, x: "#0"},
+		"break_statement":                                                            {kind: Jump, op: "break"},
+		"continue_statement":                                                         {kind: Jump, op: "continue"},
 	},
 }
 
 // The kinds of children that are or hold annotations.
 var (
-	phpMods   = Words("attribute_list visibility_modifier static_modifier abstract_modifier final_modifier")
-	phpNotes  = Words("attribute_list")
-	phpParams = Words("attributes")
+	phpMods  = Words("attribute_list visibility_modifier static_modifier abstract_modifier final_modifier")
+	phpNotes = Words("attribute_list")
 )
 
 func phpNamespace(b *builder, n *ts.Node) *Node {
@@ -170,7 +137,7 @@ func phpClass(b *builder, n *ts.Node) *Node {
 // phpFields reads properties and constants of a class.
 func phpFields(b *builder, n *ts.Node) *Node {
 	out := b.node(Block, n)
-	for c := range namedChildren(n) {
+	for c := range b.kids(n) {
 		k := b.kind(c)
 		if k != "property_element" && k != "const_element" {
 			continue
@@ -192,7 +159,7 @@ func phpFields(b *builder, n *ts.Node) *Node {
 func phpNew(b *builder, n *ts.Node) *Node {
 	o := b.node(Call, n)
 	o.Op = "new"
-	for c := range namedChildren(n) {
+	for c := range b.kids(n) {
 		switch k := b.kind(c); {
 		case k == "arguments":
 			o.List = b.all(c)
@@ -241,10 +208,7 @@ func phpCond(b *builder, n *ts.Node) *Node {
 
 func phpArray(b *builder, n *ts.Node) *Node {
 	o := b.node(Dict, n)
-	for c := range children(n) {
-		if !c.IsNamed() || b.skips(c) {
-			continue
-		}
+	for c := range b.kids(n) {
 		kids := b.all(c)
 		if b.kind(c) != "array_element_initializer" {
 			kids = []*Node{b.build(c)}

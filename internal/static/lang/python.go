@@ -12,68 +12,52 @@ var pythonTable = &table{
 	grammar: grammars.PythonLanguage,
 	skip:    Words("comment line_continuation type_conversion format_specifier"),
 	shapes: map[string]shape{
-		"module":                   {kind: Block, l: "*"},
-		"block":                    {kind: Block, l: "*"},
-		"import_statement":         {hook: pyImport},
-		"import_from_statement":    {hook: pyImport},
-		"future_import_statement":  {hook: nothing},
-		"decorated_definition":     {hook: pyDecorated},
-		"decorator":                {hook: jsDecorator},
-		"function_definition":      {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type", hook: pyFunc},
-		"class_definition":         {hook: pyClass},
-		"assignment":               {kind: Assign, x: "left", y: "right", op: "=", typ: "type"},
-		"augmented_assignment":     {kind: Assign, x: "left", y: "right", op: "+="},
-		"named_expression":         {kind: Assign, x: "name", y: "value", op: "="},
-		"call":                     {kind: Call, callee: "function", l: "arguments"},
-		"keyword_argument":         {kind: Pair, name: "name", y: "value"},
-		"attribute":                {kind: Member, x: "object", name: "attribute"},
-		"subscript":                {kind: Index, x: "value", y: "subscript"},
-		"identifier":               {kind: Ident},
-		"dotted_name":              {kind: Ident},
-		"string":                   {hook: buildString},
-		"concatenated_string":      {kind: Template, l: "*"},
-		"integer":                  {kind: Lit, op: "number"},
-		"float":                    {kind: Lit, op: "number"},
-		"true":                     {kind: Lit, op: "bool"},
-		"false":                    {kind: Lit, op: "bool"},
-		"none":                     {kind: Lit, op: "null"},
-		"binary_operator":          {kind: Binary, x: "left", y: "right", op: "@op"},
-		"boolean_operator":         {kind: Binary, x: "left", y: "right", op: "@op"},
-		"comparison_operator":      {hook: pyCompare},
-		"not_operator":             {kind: Unary, op: "!", x: "argument"},
-		"unary_operator":           {kind: Unary, op: "@op", x: "argument"},
-		"conditional_expression":   {kind: Cond, y: "#0", x: "#1", z: "#2"},
-		"list":                     {kind: Array, l: "*"},
-		"tuple":                    {kind: Array, op: "tuple", l: "*"},
-		"set":                      {kind: Array, l: "*"},
-		"expression_list":          {kind: Array, op: "tuple", l: "*"},
-		"pattern_list":             {kind: Array, op: "tuple", l: "*"},
-		"tuple_pattern":            {kind: Array, op: "tuple", l: "*"},
-		"dictionary":               {kind: Dict, l: "*"},
-		"pair":                     {hook: buildPair},
-		"dictionary_splat":         {kind: Spread, x: "#0"},
-		"list_splat":               {kind: Spread, x: "#0"},
-		"list_comprehension":       {hook: pyComprehension},
-		"set_comprehension":        {hook: pyComprehension},
-		"generator_expression":     {hook: pyComprehension},
-		"dictionary_comprehension": {hook: pyComprehension},
-		"lambda":                   {hook: pyLambda},
-		"if_statement":             {hook: pyIf},
-		"for_statement":            {kind: Loop, x: "right", y: "left", body: "body"},
-		"while_statement":          {kind: Loop, x: "condition", body: "body"},
-		"with_statement":           {hook: pyWith},
-		"as_pattern":               {hook: pyAs},
-		"try_statement":            {hook: pyTry},
-		"return_statement":         {kind: Return, x: "#0"},
-		"yield":                    {kind: Return, op: "yield", x: "#0"},
-		"raise_statement":          {kind: Throw, x: "#0"},
-		"break_statement":          {kind: Jump, op: "break"},
-		"continue_statement":       {kind: Jump, op: "continue"},
-		"print_statement":          {kind: Call, name: "@print", l: "*"},
-		"exec_statement":           {kind: Call, name: "@exec", l: "*"},
-		"assert_statement":         {kind: Call, op: "assert", name: "@assert", l: "*"},
-		"global_statement":         {hook: nothing},
-		"nonlocal_statement":       {hook: nothing},
+		"module block":                           {kind: Block, l: "*"},
+		"import_statement import_from_statement": {hook: pyImport},
+		"future_import_statement global_statement nonlocal_statement": {hook: nothing},
+		"decorated_definition":             {hook: pyDecorated},
+		"decorator":                        {hook: jsDecorator},
+		"function_definition":              {hook: pyFunc},
+		"class_definition":                 {hook: pyClass},
+		"assignment":                       {kind: Assign, x: "left", y: "right", op: "=", typ: "type"},
+		"augmented_assignment":             {kind: Assign, x: "left", y: "right", op: "+="},
+		"named_expression":                 {kind: Assign, x: "name", y: "value", op: "="},
+		"call":                             {kind: Call, callee: "function", l: "arguments"},
+		"keyword_argument":                 {kind: Pair, name: "name", y: "value"},
+		"attribute":                        {kind: Member, x: "object", name: "attribute"},
+		"subscript":                        {kind: Index, x: "value", y: "subscript"},
+		"identifier dotted_name":           {kind: Ident},
+		"string":                           {hook: buildString},
+		"concatenated_string":              {kind: Template, l: "*"},
+		"integer float":                    {kind: Lit, op: "number"},
+		"true false":                       {kind: Lit, op: "bool"},
+		"none":                             {kind: Lit, op: "null"},
+		"binary_operator boolean_operator": {kind: Binary, x: "left", y: "right", op: "@op"},
+		"comparison_operator":              {hook: pyCompare},
+		"not_operator":                     {kind: Unary, op: "!", x: "argument"},
+		"unary_operator":                   {kind: Unary, op: "@op", x: "argument"},
+		"conditional_expression":           {kind: Cond, y: "#0", x: "#1", z: "#2"},
+		"list set":                         {kind: Array, l: "*"},
+		"tuple expression_list pattern_list tuple_pattern": {kind: Array, op: "tuple", l: "*"},
+		"dictionary":                  {kind: Dict, l: "*"},
+		"pair":                        {hook: buildPair},
+		"dictionary_splat list_splat": {kind: Spread, x: "#0"},
+		"list_comprehension set_comprehension generator_expression dictionary_comprehension": {hook: pyComprehension},
+		"lambda":             {hook: pyLambda},
+		"if_statement":       {hook: pyIf},
+		"for_statement":      {kind: Loop, x: "right", y: "left", body: "body"},
+		"while_statement":    {kind: Loop, x: "condition", body: "body"},
+		"with_statement":     {hook: pyWith},
+		"as_pattern":         {hook: pyAs},
+		"try_statement":      {hook: pyTry},
+		"return_statement":   {kind: Return, x: "#0"},
+		"yield":              {kind: Return, op: "yield", x: "#0"},
+		"raise_statement":    {kind: Throw, x: "#0"},
+		"break_statement":    {kind: Jump, op: "break"},
+		"continue_statement": {kind: Jump, op: "continue"},
+		"print_statement":    {kind: Call, name: "@print", l: "*"},
+		"exec_statement":     {kind: Call, name: "@exec", l: "*"},
+		"assert_statement":   {kind: Call, op: "assert", name: "@assert", l: "*"},
 	},
 }
 
@@ -128,10 +112,7 @@ func pyParams(b *builder, ps *ts.Node) []*Node {
 	if ps == nil {
 		return nil
 	}
-	for c := range children(ps) {
-		if !c.IsNamed() || b.skips(c) {
-			continue
-		}
+	for c := range b.kids(ps) {
 		p := b.node(Param, c)
 		switch b.kind(c) {
 		case "identifier":
@@ -254,27 +235,23 @@ func pyLambda(b *builder, n *ts.Node) *Node {
 
 // pyIf chains elif clauses into nested Ifs.
 func pyIf(b *builder, n *ts.Node) *Node {
-	o := b.node(If, n)
-	o.X, o.Y = b.build(b.at(n, "condition")), b.build(b.at(n, "consequence"))
-	if o.Y == nil {
-		o.Y = b.build(b.at(n, "body"))
+	branch := func(n *ts.Node) *Node {
+		o := b.node(If, n)
+		o.X, o.Y = b.build(b.at(n, "condition")), b.build(b.at(n, "consequence"))
+		if o.Y == nil {
+			o.Y = b.build(b.at(n, "body"))
+		}
+		return o
 	}
+	o := branch(n)
 	tail := o
 	for c := range children(n) {
 		switch b.kind(c) {
 		case "elif_clause", "else_if_clause":
-			e := b.node(If, c)
-			e.X, e.Y = b.build(b.at(c, "condition")), b.build(b.at(c, "consequence"))
-			if e.Y == nil {
-				e.Y = b.build(b.at(c, "body"))
-			}
-			tail.Z = e
-			tail = e
+			tail.Z = branch(c)
+			tail = tail.Z
 		case "else_clause":
 			tail.Z = b.build(b.at(c, "body"))
-			if tail.Z == nil {
-				tail.Z = b.build(b.named(c, 0))
-			}
 		}
 	}
 	return o
@@ -294,10 +271,6 @@ func pyAs(b *builder, n *ts.Node) *Node {
 	o.Op, o.Y = "=", b.build(b.named(n, 0))
 	if a := b.at(n, "alias"); a != nil {
 		o.X = b.build(b.named(a, 0))
-		if o.X == nil {
-			o.X = b.node(Ident, a)
-			o.X.Name = b.text(a)
-		}
 	}
 	return o
 }

@@ -103,3 +103,28 @@ func TestShapes(t *testing.T) {
 		})
 	}
 }
+
+// TestTables: a row names kinds of its grammar, and no kind stands in two rows.
+func TestTables(t *testing.T) {
+	for _, tables := range [][]*table{{javaTable}, {pythonTable}, {phpTable}, {jsTable, tsTable, tsxTable}} {
+		known, rows := map[string]bool{}, map[string]int{}
+		for _, t := range tables {
+			for _, name := range t.grammar().SymbolNames {
+				known[name] = true
+			}
+		}
+		for kinds := range tables[0].shapes {
+			for _, kind := range strings.Fields(kinds) {
+				rows[kind]++
+			}
+		}
+		for kind := range tables[0].skip {
+			rows[kind]++
+		}
+		for kind, n := range rows {
+			if n != 1 || !known[kind] {
+				t.Errorf("%s: %q: expected a kind of the grammar, in one row", tables[0].lang, kind)
+			}
+		}
+	}
+}

@@ -1,21 +1,17 @@
 package rules
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
 	"assay/audit"
 	"assay/internal/static/lang"
-
-	"go.yaml.in/yaml/v3"
 )
 
 var load = sync.OnceValues(func() (*Set, error) { return Read(files) })
@@ -24,16 +20,16 @@ var load = sync.OnceValues(func() (*Set, error) { return Read(files) })
 func Load() (*Set, error) { return load() }
 
 // Read compiles the rules that the YAML files of fsys hold; names that begin with
-// "data-" are tables of checks and count for the hash alone. The error names the file
-// and the rule.
+// "data-" are tables of checks and count for the hash alone. The error names the file,
+// and the rule or the line.
 func Read(fsys fs.FS) (*Set, error) {
-	s := &Set{ByID: map[string]*Rule{}, Tables: map[lang.Lang]*Table{}, Checks: map[string]*Rule{}}
+	s := &Set{ByID: map[string]*Rule{}, Tables: map[lang.Lang]*Table{}}
 	for _, l := range []lang.Lang{lang.Java, lang.Python, lang.JS, lang.Go, lang.PHP} {
 		s.Tables[l] = newTable()
 	}
 	names, err := fs.Glob(fsys, "*.yaml")
 	if err != nil || len(names) == 0 {
-		return nil, fmt.Errorf("no rules are embedded: %w", err)
+		return nil, cmp.Or(err, errors.New("there are no rules: expected *.yaml"))
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "engine %s\n", EngineVersion)
@@ -63,10 +59,8 @@ func (s *Set) add(name string, b []byte) error {
 		return nil
 	}
 	var d document
-	dec := yaml.NewDecoder(bytes.NewReader(b))
-	dec.KnownFields(true)
-	if err := dec.Decode(&d); err != nil {
-		return fmt.Errorf("rules/%s: %w", name, err)
+	if err := decode(name, b, &d); err != nil {
+		return err
 	}
 	for _, r := range d.Rules {
 		if err := s.addRule(r); err != nil {
@@ -85,7 +79,7 @@ func (s *Set) addRule(r *Rule) (err error) {
 	if r.ID == "" || s.ByID[r.ID] != nil {
 		return fmt.Errorf("the id is missing or used twice")
 	}
-	if r.Title == "" || r.Why == "" || len(r.CWE) == 0 {
+	if r.Title == "" || r.Why == "" || len(r.CWEs) == 0 {
 		return fmt.Errorf("title, why and cwe are needed")
 	}
 	if r.Sev, err = audit.ParseSeverity(r.Severity); err != nil {
@@ -94,21 +88,10 @@ func (s *Set) addRule(r *Rule) (err error) {
 	if r.Dim, err = audit.ParseDimension(r.Dimension); err != nil {
 		return err
 	}
-	for _, c := range r.CWE {
-		r.CWEs = append(r.CWEs, audit.CWE(c))
-	}
 	if r.Confidence == 0 {
 		r.Confidence = 0.8
 	}
-	if r.Clean != "" {
-		if r.Class, err = ClassBits([]string{r.Clean}); err != nil {
-			return err
-		}
-	}
 	s.ByID[r.ID], s.Rules = r, append(s.Rules, r)
-	if r.Check != "" {
-		s.Checks[r.ID] = r
-	}
 	for i := range r.Match {
 		if err := s.addMatch(r, &r.Match[i]); err != nil {
 			return fmt.Errorf("match %d: %w", i+1, err)
@@ -127,60 +110,36 @@ func (s *Set) addRule(r *Rule) (err error) {
 
 func (s *Set) addText(r *Rule, t *Text) error {
 	t.Rule = r
-	err := compile(expression{&t.FilesRE, t.Files}, expression{&t.LineRE, t.Line}, expression{&t.UnlessRE, t.Unless},
-		expression{&t.AbsentRE, t.Absent}, expression{&t.PresentRE, t.Present})
-	if err != nil {
-		return err
-	}
-	if t.FilesRE == nil || t.LineRE == nil {
+	if t.Files.Regexp == nil || t.Line.Regexp == nil {
 		return fmt.Errorf("files and line are needed")
 	}
 	s.Texts = append(s.Texts, t)
 	return nil
 }
 
-// An expression is the text of a regular expression and where it goes compiled.
-type expression struct {
-	to   **regexp.Regexp
-	text string
-}
-
-func compile(all ...expression) (err error) {
-	for _, e := range all {
-		if e.text != "" && err == nil {
-			*e.to, err = regexp.Compile(e.text)
-		}
-	}
-	return err
-}
-
-func langsOf(names []string) ([]lang.Lang, error) {
-	if len(names) == 0 {
+// tables gives the tables of languages.
+func (s *Set) tables(langs []string) ([]*Table, error) {
+	if len(langs) == 0 {
 		return nil, fmt.Errorf("lang is needed")
 	}
-	var out []lang.Lang
-	for _, n := range names {
-		switch l := lang.Lang(n); l {
-		case lang.Java, lang.Python, lang.JS, lang.Go, lang.PHP:
-			out = append(out, l)
-		default:
-			return nil, fmt.Errorf("%q is no language: expected java, python, js, go or php", n)
+	var out []*Table
+	for _, l := range langs {
+		t := s.Tables[lang.Lang(l)]
+		if t == nil {
+			return nil, fmt.Errorf("%q is no language: expected java, python, js, go or php", l)
 		}
+		out = append(out, t)
 	}
 	return out, nil
 }
 
 func (s *Set) addMatch(r *Rule, m *Match) error {
-	langs, err := langsOf(r.Lang)
+	tables, err := s.tables(r.Lang)
 	if err != nil {
 		return err
 	}
 	m.Rule = r
-	if err := m.compile(); err != nil {
-		return err
-	}
-	for _, l := range langs {
-		t := s.Tables[l]
+	for _, t := range tables {
 		for _, k := range []struct {
 			text string
 			to   map[string][]Pattern
@@ -191,84 +150,9 @@ func (s *Set) addMatch(r *Rule, m *Match) error {
 				return err
 			}
 		}
-		if m.Return != "" {
+		if m.Return.Regexp != nil {
 			t.Returns = append(t.Returns, m)
 		}
 	}
 	return nil
-}
-
-func (m *Match) compile() (err error) {
-	switch m.Arg.Kind {
-	case yaml.ScalarNode:
-		m.Args = []string{m.Arg.Value}
-	case yaml.SequenceNode:
-		for _, c := range m.Arg.Content {
-			m.Args = append(m.Args, c.Value)
-		}
-	}
-	if m.Tests, err = tests(m.Where); err != nil {
-		return err
-	}
-	if m.Without, err = scopes(m.Absent); err != nil {
-		return err
-	}
-	if m.With, err = scopes(m.Present); err != nil {
-		return err
-	}
-	return compile(expression{&m.FnNotes, m.Return})
-}
-
-func tests(where map[string]string) ([]Test, error) {
-	var out []Test
-	for _, k := range slices.Sorted(maps.Keys(where)) {
-		v, t := where[k], Test{Arg: k}
-		var err error
-		switch {
-		case strings.HasPrefix(v, "/"):
-			t.Kind = "match"
-			t.RE, err = slashRE(v)
-		case strings.HasPrefix(v, "!/"):
-			t.Kind = "differ"
-			t.RE, err = slashRE(v[1:])
-		case v == "absent", v == "present", v == "tainted", v == "const", v == "dynamic":
-			t.Kind = v
-		default:
-			err = fmt.Errorf("where %s: %q: expected /expression/, !/expression/, absent, present, tainted, const or dynamic", k, v)
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, t)
-	}
-	return out, nil
-}
-
-func slashRE(v string) (*regexp.Regexp, error) {
-	end := strings.LastIndexByte(v, '/')
-	if end == 0 {
-		return nil, fmt.Errorf("%q: the closing slash is missing", v)
-	}
-	flags := v[end+1:]
-	if flags != "" {
-		flags = "(?" + flags + ")"
-	}
-	return regexp.Compile(flags + v[1:end])
-}
-
-func scopes(m map[string]string) ([]ScopeTest, error) {
-	var out []ScopeTest
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		switch k {
-		case "call", "function", "class", "file", "project":
-		default:
-			return nil, fmt.Errorf("%q is no scope: expected call, function, class, file or project", k)
-		}
-		re, err := regexp.Compile(m[k])
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, ScopeTest{k, re})
-	}
-	return out, nil
 }

@@ -21,6 +21,9 @@ func TestErrorsTeach(t *testing.T) {
 		{"no such class", "models:\n  - {kind: clean, lang: [go], class: [soap], call: \"f\"}\n", "soap"},
 		{"no such kind", "models:\n  - {kind: sink, lang: [go], call: \"f\"}\n", "sink"},
 		{"alternatives behind two receivers", "models:\n  - {kind: clean, lang: [go], class: [sql], call: \"a.f|b.g\"}\n", "alternatives stand behind one receiver only"},
+		{"no such scope", "rules:\n  - {id: b,\n     match: [{call: \"x\", absent: {planet: \"a\"}}]}\n", `line 3: "planet" is no scope`},
+		{"no such condition", "rules:\n  - {id: b,\n     match: [{call: \"x\", where: {\"0\": odd}}]}\n", `line 3: where 0: "odd": expected`},
+		{"broken expression of a scope", "rules:\n  - {id: b,\n     match: [{call: \"x\", absent: {file: \"(\"}}]}\n", "line 3: error parsing regexp: missing closing )"},
 		{"broken expression", "rules:\n  - {id: b, title: T, cwe: [89], dim: Injection, sev: HIGH, lang: [go], why: W, match: [{call: \"/(/.f\"}]}\n", "rule b"},
 	}
 	for _, tt := range tests {
@@ -31,7 +34,7 @@ func TestErrorsTeach(t *testing.T) {
 		})
 	}
 	_, err := Read(fstest.MapFS{})
-	require.Error(t, err, "no rules at all are an error")
+	require.EqualError(t, err, "there are no rules: expected *.yaml")
 }
 
 // TestHash: a changed rule changes the hash, a file that a check owns as well.
@@ -46,35 +49,23 @@ func TestHash(t *testing.T) {
 	require.NotEqual(t, a.Hash, b.Hash)
 }
 
-// TestStored: what is read back from a database is clean of everything but markup.
-func TestStored(t *testing.T) {
-	bits, err := ClassBits([]string{"stored"})
-	require.NoError(t, err)
-	html, err := ClassBits([]string{"html"})
-	require.NoError(t, err)
-	sql, err := ClassBits([]string{"sql"})
-	require.NoError(t, err)
-	require.Zero(t, bits&html)
-	require.NotZero(t, bits&sql)
-}
-
 // TestModelsServeRules: a cleaner or check of which no rule of its language asks is
 // dead weight.
 func TestModelsServeRules(t *testing.T) {
 	set, err := Load()
 	require.NoError(t, err)
-	asked := map[lang.Lang]uint32{}
+	asked := map[lang.Lang]Classes{}
 	for _, r := range set.Rules {
 		for _, l := range r.Lang {
-			asked[lang.Lang(l)] |= r.Class
+			asked[lang.Lang(l)] |= r.Clean
 		}
 	}
 	for l, table := range set.Tables {
 		for _, patterns := range table.Guards {
 			for _, p := range patterns {
-				require.NotZero(t, p.Model.Bits&asked[l], "%s: the check %s serves no rule", l, p.Model.Call)
-				if p.Model.Bits&asked[l] != 0 {
-					asked[l] |= p.Model.NeedBits
+				require.NotZero(t, p.Model.Class&asked[l], "%s: the check %s serves no rule", l, p.Model.Call)
+				if p.Model.Class&asked[l] != 0 {
+					asked[l] |= p.Model.Needs
 				}
 			}
 		}
@@ -82,7 +73,7 @@ func TestModelsServeRules(t *testing.T) {
 	for l, table := range set.Tables {
 		for _, patterns := range table.Cleans {
 			for _, p := range patterns {
-				require.NotZero(t, p.Model.Bits&asked[l], "%s: the cleaner %s serves no rule", l, p.Model.Call)
+				require.NotZero(t, p.Model.Class&asked[l], "%s: the cleaner %s serves no rule", l, p.Model.Call)
 			}
 		}
 	}

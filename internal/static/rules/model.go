@@ -5,44 +5,28 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
 func (s *Set) addModel(m *Model) error {
-	langs, err := langsOf(m.Lang)
+	tables, err := s.tables(m.Lang)
 	if err != nil {
 		return err
 	}
-	if m.Bits, err = ClassBits(m.Class); err != nil {
-		return err
-	}
-	if m.Kind == "source" && m.Note == "" && !strings.HasPrefix(m.Entry, "^field of") {
+	if m.Kind == "source" && m.Note == "" && (m.Entry.Regexp == nil || !strings.HasPrefix(m.Entry.String(), "^field of")) {
 		return fmt.Errorf("a source needs a note: what data it brings")
 	}
-	if m.Needs != "" {
-		if m.NeedBits, err = ClassBits([]string{m.Needs}); err != nil {
-			return err
-		}
-	}
-	if err := compile(expression{&m.ParamRE, m.Param}, expression{&m.EntryRE, m.Entry}, expression{&m.ExceptRE, m.Except}); err != nil {
-		return err
-	}
-	if m.Tests, err = tests(m.Where); err != nil {
-		return err
-	}
-	for _, l := range langs {
-		t := s.Tables[l]
+	for _, t := range tables {
 		to := map[string]map[string][]Pattern{"source": t.Sources, "clean": t.Cleans, "guard": t.Guards, "pass": t.Passes, "stop": t.Stops, "type": t.Types}[m.Kind]
 		if to == nil {
 			return fmt.Errorf("%q is no kind: expected source, clean, guard, pass, stop or type", m.Kind)
 		}
-		if m.ParamRE != nil {
+		if m.Param.Regexp != nil {
 			t.Params = append(t.Params, m)
 		}
-		if m.EntryRE != nil {
+		if m.Entry.Regexp != nil {
 			t.Entries = append(t.Entries, m)
 		}
 		if err := cmp.Or(addPatterns(to, m.Call, "", nil, m), addPatterns(t.SourceMembers, m.Member, "", nil, m), addPatterns(t.SourceIdents, m.Ident, "", nil, m)); err != nil {
@@ -82,7 +66,7 @@ func addPatterns(to map[string][]Pattern, text, pre string, m *Match, model *Mod
 			if n == "" {
 				return fmt.Errorf("%q: an empty name", text)
 			}
-			to[pre+n] = append(to[pre+n], Pattern{Name: n, Recv: recv, RecvRE: re, Match: m, Model: model})
+			to[pre+n] = append(to[pre+n], Pattern{Recv: recv, RecvRE: re, Match: m, Model: model})
 		}
 	}
 	return nil
@@ -104,16 +88,15 @@ func Data(name string, into any) error {
 	if err != nil {
 		return err
 	}
+	return decode(name, b, into)
+}
+
+// decode reads a file of rules, in which a field that into has not is an error.
+func decode(name string, b []byte, into any) error {
 	dec := yaml.NewDecoder(bytes.NewReader(b))
 	dec.KnownFields(true)
 	if err := dec.Decode(into); err != nil {
 		return fmt.Errorf("rules/%s: %w", name, err)
 	}
 	return nil
-}
-
-// Position reads an argument's position; ok is false for names.
-func Position(arg string) (i int, ok bool) {
-	n, err := strconv.Atoi(arg)
-	return n, err == nil
 }

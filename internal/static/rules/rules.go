@@ -6,13 +6,10 @@ package rules
 
 import (
 	"embed"
-	"fmt"
 	"regexp"
 
 	"assay/audit"
 	"assay/internal/static/lang"
-
-	"go.yaml.in/yaml/v3"
 )
 
 //go:embed *.yaml
@@ -24,82 +21,60 @@ const EngineVersion = "6"
 
 // A Rule is one thing that the analyser reports.
 type Rule struct {
-	ID         string   `yaml:"id"`
-	Title      string   `yaml:"title"`
-	CWE        []int    `yaml:"cwe"` // most specific first
-	Dimension  string   `yaml:"dim"`
-	Severity   string   `yaml:"sev"`
-	Lang       []string `yaml:"lang"`
-	Why        string   `yaml:"why"`   // what an attacker gains, and what to do
-	Clean      string   `yaml:"clean"` // class of sanitizers that end this flow
-	Weak       string   `yaml:"weak"`  // shape under which a parameter of an uncalled function counts as a source
-	Confidence float64  `yaml:"conf"`  // of a match; flows that start at a parameter get less
-	Match      []Match  `yaml:"match"`
-	Text       []Text   `yaml:"text"`
-	Check      string   `yaml:"check"` // a check in Go that reports under this rule
-	Per        string   `yaml:"per"`   // file or function: further matches there say nothing new
-	Note       bool     `yaml:"note"`  // right less than a third of the time on ordinary code: LOW, and withdrawn
+	ID         string      `yaml:"id"`
+	Title      string      `yaml:"title"`
+	CWEs       []audit.CWE `yaml:"cwe"` // most specific first
+	Dimension  string      `yaml:"dim"`
+	Severity   string      `yaml:"sev"`
+	Lang       []string    `yaml:"lang"`
+	Why        string      `yaml:"why"`   // what an attacker gains, and what to do
+	Clean      Classes     `yaml:"clean"` // class of sanitizers that end this flow
+	Weak       string      `yaml:"weak"`  // shape under which a parameter of an uncalled function counts as a source
+	Confidence float64     `yaml:"conf"`  // of a match; flows that start at a parameter get less
+	Match      []Match     `yaml:"match"`
+	Text       []Text      `yaml:"text"`
+	Check      string      `yaml:"check"` // a check in Go that reports under this rule
+	Per        string      `yaml:"per"`   // file or function: further matches there say nothing new
+	Note       bool        `yaml:"note"`  // right less than a third of the time on ordinary code: LOW, and withdrawn
 
-	Sev   audit.Severity  `yaml:"-"`
-	Dim   audit.Dimension `yaml:"-"`
-	CWEs  []audit.CWE     `yaml:"-"`
-	Class uint32          `yaml:"-"`
+	Sev audit.Severity  `yaml:"-"`
+	Dim audit.Dimension `yaml:"-"`
 }
 
 // A Match is a place in the tree that a rule fires on. Exactly one of Call, New,
 // Assign, Note, Pair, Attr, Return and Ident says which.
 type Match struct {
-	Call    string            `yaml:"call"`
-	New     string            `yaml:"new"`
-	Assign  string            `yaml:"assign"` // a member's or variable's name, receiver as in call
-	Note    string            `yaml:"note"`
-	Pair    string            `yaml:"pair"`   // a key of a literal collection or a named argument
-	Attr    string            `yaml:"attr"`   // an attribute of markup in code
-	Return  string            `yaml:"return"` // a value returned by a function whose annotations match this expression
-	Ident   string            `yaml:"ident"`
-	Arg     yaml.Node         `yaml:"arg"`   // a position or name, or several: one of them is tainted
-	Shape   string            `yaml:"shape"` // condition on the text that the tainted value stands in
-	Where   map[string]string `yaml:"where"`
-	Absent  map[string]string `yaml:"absent"`  // scope (call, function, class, file, project) -> expression that must not match
-	Present map[string]string `yaml:"present"` // scope -> expression that must match
+	Call    string `yaml:"call"`
+	New     string `yaml:"new"`
+	Assign  string `yaml:"assign"` // a member's or variable's name, receiver as in call
+	Note    string `yaml:"note"`
+	Pair    string `yaml:"pair"`   // a key of a literal collection or a named argument
+	Attr    string `yaml:"attr"`   // an attribute of markup in code
+	Return  Expr   `yaml:"return"` // a value returned by a function whose annotations match this expression
+	Ident   string `yaml:"ident"`
+	Arg     Words  `yaml:"arg"`   // a position or name, or several: one of them is tainted
+	Shape   string `yaml:"shape"` // condition on the text that the tainted value stands in
+	Where   Tests  `yaml:"where"`
+	Absent  Scopes `yaml:"absent"`  // scope (call, function, class, file, project) -> expression that must not match
+	Present Scopes `yaml:"present"` // scope -> expression that must match
 
-	Rule    *Rule          `yaml:"-"`
-	Args    []string       `yaml:"-"`
-	Tests   []Test         `yaml:"-"`
-	Without []ScopeTest    `yaml:"-"`
-	With    []ScopeTest    `yaml:"-"`
-	FnNotes *regexp.Regexp `yaml:"-"`
+	Rule *Rule `yaml:"-"`
 }
 
 // A Text is a search in files that are not parsed as code.
 type Text struct {
-	Files   string `yaml:"files"`   // expression on the path
-	Line    string `yaml:"line"`    // expression on each line
-	Unless  string `yaml:"unless"`  // expression on the line that takes the match back
-	Absent  string `yaml:"absent"`  // expression on the whole file
-	Present string `yaml:"present"` // expression on the whole file
+	Files   Expr `yaml:"files"`   // expression on the path
+	Line    Expr `yaml:"line"`    // expression on each line
+	Unless  Expr `yaml:"unless"`  // expression on the line that takes the match back
+	Absent  Expr `yaml:"absent"`  // expression on the whole file
+	Present Expr `yaml:"present"` // expression on the whole file
 
-	Rule                                           *Rule          `yaml:"-"`
-	FilesRE, LineRE, UnlessRE, AbsentRE, PresentRE *regexp.Regexp `yaml:"-"`
-}
-
-// A Test is a condition on one argument: by position, name, "recv" or "value".
-type Test struct {
-	Arg  string
-	Kind string // match, differ, absent, present, tainted, const, dynamic
-	RE   *regexp.Regexp
-}
-
-// A ScopeTest is an expression on the text of a scope.
-type ScopeTest struct {
-	Scope string
-	RE    *regexp.Regexp
+	Rule *Rule `yaml:"-"`
 }
 
 // A Pattern names calls or members: a receiver and a name. Names are looked up
 // by table, so only the receiver is left to test.
 type Pattern struct {
-	Name   string
 	Recv   string // "" none, "*" any, else a name
 	RecvRE *regexp.Regexp
 	Match  *Match
@@ -108,25 +83,20 @@ type Pattern struct {
 
 // A Model says what a call or member does to data.
 type Model struct {
-	Kind   string            `yaml:"kind"` // source, clean, guard, pass, stop, type
-	Lang   []string          `yaml:"lang"`
-	Call   string            `yaml:"call"`
-	Member string            `yaml:"member"`
-	Ident  string            `yaml:"ident"`
-	Param  string            `yaml:"param"`  // source: expression on a parameter's annotations
-	Entry  string            `yaml:"entry"`  // source: expression on a function's annotations or name, all plain parameters count
-	Except string            `yaml:"except"` // expression on parameter types or names that are left out
-	Class  []string          `yaml:"class"`
-	Arg    string            `yaml:"arg"`
-	Type   string            `yaml:"type"`
-	Needs  string            `yaml:"needs"` // class that must already be clean
-	Note   string            `yaml:"note"`
-	Where  map[string]string `yaml:"where"`
-
-	Bits                       uint32         `yaml:"-"`
-	NeedBits                   uint32         `yaml:"-"`
-	ParamRE, EntryRE, ExceptRE *regexp.Regexp `yaml:"-"`
-	Tests                      []Test         `yaml:"-"`
+	Kind   string   `yaml:"kind"` // source, clean, guard, pass, stop, type
+	Lang   []string `yaml:"lang"`
+	Call   string   `yaml:"call"`
+	Member string   `yaml:"member"`
+	Ident  string   `yaml:"ident"`
+	Param  Expr     `yaml:"param"`  // source: expression on a parameter's annotations
+	Entry  Expr     `yaml:"entry"`  // source: expression on a function's annotations or name, all plain parameters count
+	Except Expr     `yaml:"except"` // expression on parameter types or names that are left out
+	Class  Classes  `yaml:"class"`
+	Arg    string   `yaml:"arg"`
+	Type   string   `yaml:"type"`
+	Needs  Classes  `yaml:"needs"` // class that must already be clean
+	Note   string   `yaml:"note"`
+	Where  Tests    `yaml:"where"`
 }
 
 type document struct {
@@ -149,38 +119,5 @@ type Set struct {
 	ByID   map[string]*Rule
 	Tables map[lang.Lang]*Table
 	Texts  []*Text
-	Checks map[string]*Rule
 	Hash   string
-}
-
-// Class bits of sanitizers. A rule's Clean names one; norm marks a path that was
-// normalised: a prefix check counts only then.
-var classes = map[string]uint32{"sql": 1, "html": 2, "shell": 4, "path": 8, "url": 16, "log": 128, "code": 1024, "nosql": 4096,
-	"deser": 8192, "template": 16384, "redirect": 32768, "norm": 1 << 30}
-
-// All is every class but norm: a value of which nothing harmful can be made.
-const All = uint32(1<<20 - 1)
-
-// Stored are the classes that data read back from a database is clean of.
-var Stored = All &^ classes["html"]
-
-// ClassBits gives the bits of class names; "all" is All.
-func ClassBits(names []string) (uint32, error) {
-	var bits uint32
-	for _, n := range names {
-		switch n {
-		case "all":
-			bits |= All
-			continue
-		case "stored": // data of the application's own store: markup in it still harms
-			bits |= All &^ classes["html"]
-			continue
-		}
-		b, ok := classes[n]
-		if !ok {
-			return 0, fmt.Errorf("%q is no class of sanitizers", n)
-		}
-		bits |= b
-	}
-	return bits, nil
 }
