@@ -251,10 +251,11 @@ func settled(p Span, goal float64) bool {
 // about cannot. What is arguable is false at the low end and left out at the high.
 func (r Reviewed) precision(credit float64, counted int) Span {
 	sure := credit + float64(r.True)
-	return Span{
-		Ratio(sure, float64(counted)),
-		Ratio(sure+min(float64(r.Open), credit), float64(counted-r.Arguable)),
+	low := Ratio(sure, float64(counted))
+	if counted == r.Arguable { // with all left out there is no other end
+		return Span{low, low}
 	}
+	return Span{low, Ratio(sure+min(float64(r.Open), credit), float64(counted-r.Arguable))}
 }
 
 // whole is the precision where the key is whole, as of a planted project: what it

@@ -150,6 +150,8 @@ func TestRulings(t *testing.T) {
 		require.Equal(t, "", r.Findings[0].Review)
 		require.Equal(t, len(p.Reviews), r.Reviews)
 	}
+	p.Reviews = []audit.FindingReview{ruled(&open, audit.RuledArguable)}
+	require.Equal(t, score.Span{Low: score.Of(0), High: score.Of(0)}, mustScore(t, p, open).Metrics.Precision, "nothing but what is arguable")
 	// A row serves whoever reports the same: near, or a step off in the dimension.
 	p.Reviews = []audit.FindingReview{ruled(&open, audit.RuledTrue)}
 	for _, c := range []struct {
