@@ -26,7 +26,7 @@ var fakeAgent = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	bin := filepath.Join(dir, "fakeagent")
-	out, err := exec.Command("go", "build", "-o", bin, "assay/internal/auditor/fakeagent").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", bin, "assay/internal/auditor/testdata/fakeagent").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
