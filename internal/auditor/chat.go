@@ -138,7 +138,7 @@ func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review,
 			continue
 		}
 		r.Attempts = attempts
-		return c.withoutKey(r), c.clean(err)
+		return withoutSecrets(r, c.redact), c.clean(err)
 	}
 }
 
@@ -260,18 +260,8 @@ func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 	return readReply(task, text)
 }
 
-// withoutKey removes the API key from everything that is kept: servers quote it
-// back in error messages.
-func (c *chat) withoutKey(r audit.Review) audit.Review {
-	r.Detail, r.Raw, r.Explanation = c.redact(r.Detail), c.redact(r.Raw), c.redact(r.Explanation)
-	for i := range r.Attempts {
-		r.Attempts[i].Error = c.redact(r.Attempts[i].Error)
-		r.Attempts[i].Model = c.redact(r.Attempts[i].Model)
-		r.Attempts[i].FinishReason = c.redact(r.Attempts[i].FinishReason)
-	}
-	return r
-}
-
+// redact removes the API key from what is kept: servers quote it back in error
+// messages.
 func (c *chat) redact(s string) string { return maskForms(c.masker.mask(s)) }
 
 // clean keeps the error and removes the key from its text.
