@@ -147,7 +147,7 @@ const maxAdaptions = 4
 
 // Why we end a request.
 var (
-	errSlow = errors.New("the request took too long")
+	errSlow = errors.New("no answer")
 	errIdle = errors.New("the stream stood still")
 	errOver = errors.New("the stream has ended")
 )
@@ -174,14 +174,14 @@ func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Revie
 func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audit.Attempt, *failure) {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
-	slow := time.AfterFunc(max(c.config.Timeout, body.timeout), func() { end(errSlow) })
+	slow := time.AfterFunc(body.timeout, func() { end(fmt.Errorf("%w within %s", errSlow, body.timeout)) })
 	defer slow.Stop()
 	begun := func() {}
 	if !c.heard.Load() {
 		begun = c.unlessSilent(c.greet(ctx), end)
 	}
 	a := audit.Attempt{Started: time.Now()}
-	got, res, failure := c.send(ctx, end, begun, body)
+	got, res, err := c.send(ctx, end, begun, body)
 	a.Latency = time.Since(a.Started)
 	if res != nil {
 		a.HTTPStatus = res.StatusCode
@@ -195,8 +195,8 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	if res != nil {
 		a.Grant = grant(res.Header, a.Usage, time.Now())
 	}
-	if failure != nil {
-		return got, a, c.understand(parent, ctx, failure, res, a, got)
+	if err != nil {
+		return got, a, c.understand(parent, ctx, err, res, a, got)
 	}
 	if f := c.embedded(got, a); f != nil {
 		return got, a, f
@@ -213,7 +213,9 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 // is noticed soon, and what it has written is known when it breaks off.
 func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, begun func(), body *chatRequest) (got *reply, res *http.Response, err error) {
 	res, err = c.post(ctx, body)
-	c.heard.Store(c.heard.Load() || err == nil)
+	if err == nil {
+		c.heard.Store(true)
+	}
 	begun()
 	if err != nil {
 		return nil, nil, err

@@ -26,7 +26,7 @@ type chatRequest struct {
 	Stream              bool            `json:"stream,omitempty"`
 	StreamOptions       *streamOptions  `json:"stream_options,omitempty"`
 
-	timeout time.Duration // the least that it may take
+	timeout time.Duration // how long it may take
 }
 
 // A chatMessage is one message of a conversation. What a server sent with its
@@ -72,7 +72,7 @@ func (c *chat) review(task audit.ReviewTask) *chatRequest {
 	r := c.request(says("user", Prompt(task)))
 	asked := schema
 	if len(task.Files) > 0 {
-		asked, r.timeout = moduleSchema, moduleTimeout
+		asked, r.timeout = moduleSchema, max(r.timeout, moduleTimeout)
 		for _, limit := range []*int64{&r.MaxTokens, &r.MaxCompletionTokens} {
 			if *limit > 0 {
 				*limit = c.maxTokens(&task)
@@ -97,7 +97,7 @@ func (c *chat) maxTokens(task *audit.ReviewTask) int64 {
 // request gives the body for a conversation, without what the server turned down so
 // far.
 func (c *chat) request(messages ...chatMessage) *chatRequest {
-	r := &chatRequest{Model: c.config.Model.ID, Messages: messages, Stream: !c.unstreamed.Load()}
+	r := &chatRequest{Model: c.config.Model.ID, Messages: messages, Stream: !c.unstreamed.Load(), timeout: c.config.Timeout}
 	// OpenAI's newer models take max_completion_tokens alone, most other servers
 	// know max_tokens alone.
 	if (c.config.Provider == "openai") != c.otherLimit.Load() {
