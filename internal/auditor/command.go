@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -215,7 +214,7 @@ func (c *command) version(ctx context.Context, p box.Process) string {
 	if err != nil || e.Code != 0 {
 		return "unknown"
 	}
-	for _, line := range strings.Split(string(c.mask(e.Stdout))+"\n"+string(c.mask(e.Stderr)), "\n") {
+	for _, line := range strings.Split(string(e.Stdout)+"\n"+string(e.Stderr), "\n") {
 		if line = audit.OneLine(line, messageLimit); line != "" {
 			return line
 		}
@@ -232,7 +231,9 @@ func (c *command) aside(ctx context.Context, p box.Process, line string, timeout
 	}
 	defer home.Close()
 	p.Dir, p.Home, p.Env, p.Command, p.Progress, p.Timeout = home.Tmp(), home, c.environment(home, 0), box.Shell(line), true, timeout
-	return p.Run(ctx)
+	e, err := p.Run(ctx)
+	e.Stdout, e.Stderr = c.mask(e.Stdout), c.mask(e.Stderr)
+	return e, err
 }
 
 // lastPart is how much of what a failed run wrote last is searched for the words
@@ -271,12 +272,7 @@ func (c *command) worthRetry(run *audit.AuditRun, e *box.Exit) {
 // Version asks the program of a section for its version, as it is asked after an
 // audit; "unknown" where it cannot be had.
 func Version(ctx context.Context, entry audit.AuditorEntry) string {
-	dir, err := os.MkdirTemp("", "assay-version-")
-	if err != nil {
-		return "unknown"
-	}
-	defer os.RemoveAll(dir)
-	confined, _, err := box.New(&entry, dir)
+	confined, _, err := box.New(&entry, "")
 	if err != nil {
 		return "unknown"
 	}

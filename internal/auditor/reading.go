@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -112,10 +113,17 @@ func readReadings(fsys fs.FS, file string) (*Readings, error) {
 	return rs, nil
 }
 
+// decodeWhole reads one object of fields that are known, and nothing behind it.
 func decodeWhole(b []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
-	return dec.Decode(to)
+	if err := dec.Decode(to); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("something stands behind the object")
+	}
+	return nil
 }
 
 // check reports what is not said of the replies.
