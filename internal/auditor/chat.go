@@ -128,17 +128,27 @@ var moduleSchema = json.RawMessage(`{"type":"object","properties":{"violations":
 	`"required":["explanation","rule","file","function","line","cwe"],"additionalProperties":false}}},` +
 	`"required":["violations"],"additionalProperties":false}`)
 
-// Review asks the model once.
+// Review asks the model once, and again where the server turns a parameter down that
+// is left out from then on.
 func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
 	var attempts []audit.Attempt
 	for {
-		r, adapted, err := c.ask(ctx, task)
-		attempts = append(attempts, r.Attempts...)
-		if adapted && len(attempts) <= maxAdaptions {
+		body := c.review(task)
+		got, a, f := c.exchange(ctx, body)
+		if f == nil {
+			c.standstill.ends()
+			r := c.read(&task, got.answer())
+			r.Attempts = append(attempts, a)
+			return withoutSecrets(r, c.redact), nil
+		}
+		r := f.review()
+		attempts = append(attempts, f.attempt)
+		if len(attempts) <= maxAdaptions && c.adapts(f, body) {
 			continue
 		}
+		c.stopAt(f)
 		r.Attempts = attempts
-		return withoutSecrets(r, c.redact), c.clean(err)
+		return withoutSecrets(r, c.redact), c.clean(f.fatal)
 	}
 }
 
@@ -151,24 +161,6 @@ var (
 	errIdle = errors.New("the stream stood still")
 	errOver = errors.New("the stream has ended")
 )
-
-// ask makes one request for a review. adapted says that the server turned a
-// parameter down that is left out from now on.
-func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Review, adapted bool, err error) {
-	body := c.review(task)
-	got, a, f := c.exchange(parent, body)
-	if f != nil {
-		if c.adapts(f, body) {
-			return f.review(), true, f.fatal
-		}
-		c.stopAt(f)
-		return f.review(), false, f.fatal
-	}
-	c.standstill.ends()
-	r = c.read(&task, got.answer())
-	r.Attempts = []audit.Attempt{a}
-	return r, false, nil
-}
 
 // exchange makes one request. Without a failure the reply holds an answer.
 func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audit.Attempt, *failure) {

@@ -47,7 +47,7 @@ type errorObject struct {
 // review tells the failure as a review.
 func (f *failure) review() audit.Review {
 	f.attempt.Error = f.text
-	r := audit.Review{Status: audit.Errored, Detail: f.text, Attempts: []audit.Attempt{f.attempt}}
+	r := audit.Review{Status: audit.Errored, Detail: f.text}
 	if f.declined {
 		r.Status, r.Detail = audit.Refused, "the provider turned the input down: "+f.text
 	}

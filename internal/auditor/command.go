@@ -25,7 +25,6 @@ const maxEvents = 16 << 20
 type command struct {
 	entry audit.AuditorEntry
 	grace time.Duration // between TERM and KILL; 0 means defaultGrace
-	cap   int           // of standard output; 0 means the limit of its section
 }
 
 // Command gives the auditor of a section of auditors.md.
@@ -56,9 +55,9 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	defer home.Close()
 	before := box.Fingerprint(task.Dir)
 	p := box.Process{Dir: task.Dir, Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Network: c.entry.Network, Timeout: c.entry.Timeout,
-		Env: c.environment(home, task.MaxUSD), Progress: c.entry.Output != "", Grace: c.grace, Cap: c.cap}
+		Env: c.environment(home, task.MaxUSD), Progress: c.entry.Output != "", Grace: c.grace}
 	if p.Progress { // its events may be there
-		p.Cap = cmp.Or(p.Cap, maxEvents)
+		p.Cap = maxEvents
 	}
 	if confined != nil { // an agent's own sandbox cannot work inside ours, and must where there is none
 		p.Env = append(p.Env, "ASSAY_CONFINED=bubblewrap")
@@ -198,7 +197,7 @@ func (c *command) stopped(ctx context.Context, e *box.Exit) string {
 	case ctx.Err() != nil:
 		return "stopped: " + context.Cause(ctx).Error()
 	case e.Cut > 0 && c.entry.Output == "":
-		return fmt.Sprintf("it was stopped: its report is larger than %s", box.Size(cmp.Or(int64(c.cap), box.Limits(c.entry.Limits).Report)))
+		return fmt.Sprintf("it was stopped: its report is larger than %s", box.Size(box.Limits(c.entry.Limits).Report))
 	case e.Signal() != 0:
 		return fmt.Sprintf("killed by a signal (%s): %s", e.Signal(), e.LastWords())
 	}
