@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -155,18 +154,7 @@ func (rs *Readings) Write(dir string) error {
 		}
 	}
 	rs.SHA256 = sha256Of(lines.Bytes())
-	about, err := json.MarshalIndent(rs, "", "  ")
-	if err != nil {
-		return err
-	}
-	stem := filepath.Join(dir, readingsDir, rs.Reader, rs.Prompt)
-	if err := os.MkdirAll(filepath.Dir(stem), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(stem+".jsonl", lines.Bytes(), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(stem+provenance, append(about, '\n'), 0o644)
+	return store(filepath.Join(dir, readingsDir, rs.Reader), rs.Prompt+".jsonl", rs.Prompt+provenance, lines.Bytes(), rs)
 }
 
 // Name is the recorded reviewer's.
