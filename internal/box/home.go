@@ -18,16 +18,13 @@ type Home struct {
 	files map[string]string // what it finds there
 	root  *os.Root          // of Dir, as the program sees it
 	out   *os.Root
+	let   func() // goes of Dir
 }
 
 // NewHome makes a home with these files.
 func NewHome(files map[string]string) (*Home, error) {
-	in, err := filepath.EvalSymlinks(os.TempDir()) // a report is looked for where no link leads
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp(in, "assay-home-")
-	return &Home{Dir: dir, files: files}, err
+	dir, release, err := TempDir("home")
+	return &Home{Dir: dir, files: files, let: release}, err
 }
 
 // Path gives the path of a file of the home, as the program sees it.
@@ -102,6 +99,7 @@ func (h *Home) release() {
 // Close removes the home.
 func (h *Home) Close() error {
 	h.release()
+	defer h.let()
 	return os.RemoveAll(h.Dir)
 }
 
