@@ -34,14 +34,12 @@ type failure struct {
 // apiError is the error object of the OpenAI API and of OpenRouter, whose code
 // is a number.
 type apiError struct {
-	Error errorObject `json:"error"`
-}
-
-type errorObject struct {
-	Code     any            `json:"code"`
-	Type     string         `json:"type"`
-	Message  string         `json:"message"`
-	Metadata map[string]any `json:"metadata"`
+	Error struct {
+		Code     any            `json:"code"`
+		Type     string         `json:"type"`
+		Message  string         `json:"message"`
+		Metadata map[string]any `json:"metadata"`
+	} `json:"error"`
 }
 
 // review tells the failure as a review.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -94,32 +93,30 @@ func (c *commandReviewer) describe() string {
 		if p, err := exec.LookPath(word); err == nil {
 			word = p
 		}
-		if sum, err := hashFile(word); err == nil {
+		if sum := hashFile(word); sum != "" {
 			fmt.Fprintf(&b, " %s=%s", filepath.Base(word), sum)
 		}
 	}
 	return b.String()
 }
 
-// hashFile gives the beginning of a regular file's SHA-256.
-func hashFile(name string) (string, error) {
+// hashFile gives the beginning of a regular file's SHA-256; "" for what is none, or
+// cannot be read.
+func hashFile(name string) string {
 	info, err := os.Stat(name)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("no file")
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return "", err
+		return ""
 	}
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", err
+		return ""
 	}
-	return hex.EncodeToString(h.Sum(nil))[:16], nil
+	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
 // Review runs the program once.
