@@ -11,11 +11,15 @@ import (
 // heldPrefix begins the names of folders that TempDir makes.
 const heldPrefix = "assay-held-"
 
-// TempDir makes a folder for temporary files, named after what it is for, where no
-// link leads. It is held until release: a folder that nobody holds is one of a
-// process that was killed, and the next that makes one removes it.
+// TempDir makes a folder for temporary files, named after what it is for, with an
+// absolute path that no link is a part of. It is held until release: a folder that
+// nobody holds is one of a process that was killed, and the next that makes one
+// removes it.
 func TempDir(what string) (dir string, release func(), err error) {
-	in, err := filepath.EvalSymlinks(os.TempDir())
+	in, err := filepath.Abs(os.TempDir())
+	if err == nil {
+		in, err = filepath.EvalSymlinks(in)
+	}
 	if err != nil {
 		return "", nil, err
 	}

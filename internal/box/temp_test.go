@@ -37,3 +37,15 @@ func TestFoldersOfKilledProcessesAreRemoved(t *testing.T) {
 	clearKilled(in, time.Now().Add(time.Hour))
 	require.NoDirExists(t, held)
 }
+
+// TestTempDirIsAbsolute: programs are told of it that run in another folder.
+func TestTempDirIsAbsolute(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Mkdir("scratch", 0o755))
+	t.Setenv("TMPDIR", "scratch")
+	dir, release, err := TempDir("home")
+	require.NoError(t, err)
+	defer release()
+	require.True(t, filepath.IsAbs(dir), dir)
+	require.DirExists(t, dir)
+}
