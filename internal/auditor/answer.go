@@ -74,34 +74,26 @@ func readAnswer(reply string) audit.Review {
 
 // readObjects reads the objects of a text. It gives nil and what is wrong with the
 // last where none is an answer.
-func readObjects(text string, objects []string) (answer *audit.Review, problem string) {
+func readObjects(text string, objects []span) (answer *audit.Review, problem string) {
 	contradiction := malformed("it gives two verdicts that contradict each other")
-	var rest strings.Builder // the text without its objects
-	end := 0                 // where the last answer ends
-	at := 0
-	for i, object := range objects {
-		from := at + strings.Index(text[at:], object)
-		rest.WriteString(text[at:from] + "\n")
-		at = from + len(object)
-		if i < len(objects)-maxObjects {
-			continue
-		}
-		a, why := readObject(object)
+	end := 0 // where the last answer ends
+	for _, o := range lastObjects(objects) {
+		a, why := readObject(o.of(text))
 		switch {
 		case a == nil:
 			problem = why
 			continue
 		case answer != nil && a.Status == audit.Refused:
 			continue // refusal words beside an answer
-		case contradict(answer, a) && !changesMind.MatchString(text[end:from]):
+		case contradict(answer, a) && !changesMind.MatchString(text[end:o.from]):
 			return &contradiction, ""
 		}
-		answer, end = a, at
+		answer, end = a, o.to
 	}
 	if answer == nil || answer.Status != audit.Answered {
 		return answer, problem
 	}
-	for _, m := range outsideLine.FindAllStringSubmatch(rest.String()+text[at:], -1) {
+	for _, m := range outsideLine.FindAllStringSubmatch(without(text, objects), -1) {
 		if l := verdictPhrase(m[1]); l != "" && l != answer.Verdict {
 			return &contradiction, ""
 		}
@@ -123,18 +115,13 @@ func readOpen(text string) *audit.Review {
 	if cut || len(objects) == 0 || len(objects) > maxObjects {
 		return nil
 	}
-	last := objects[len(objects)-1]
-	after := text[strings.LastIndex(text, last)+len(last):]
-	if strings.Trim(endMarks.ReplaceAllString(after, ""), " \t\r\n`~") != "" {
+	end := objects[len(objects)-1]
+	if strings.Trim(endMarks.ReplaceAllString(text[end.to:], ""), " \t\r\n`~") != "" {
 		return nil
 	}
-	var answer *audit.Review
+	answer, _ := readObject(end.of(text))
 	for _, o := range objects {
-		a, _ := readObject(o)
-		if a != nil && contradict(answer, a) {
-			return nil
-		}
-		if answer = a; a == nil && o == last {
+		if a, _ := readObject(o.of(text)); answer == nil || a != nil && contradict(a, answer) {
 			return nil
 		}
 	}
@@ -250,7 +237,7 @@ func collectText(key, text string, depth int, out *[]*audit.Review) {
 	if cut || len(objects) != 1 {
 		return
 	}
-	if fields, err := decode(objects[0]); err == nil {
+	if fields, err := decode(objects[0].of(text)); err == nil {
 		collect(fields, depth, out)
 	}
 }

@@ -9,11 +9,30 @@ import (
 // up: looking for the end of each costs a pass over the rest.
 const maxStray = 64
 
+// A span is where something stands in a text.
+type span struct{ from, to int }
+
+func (s span) of(text string) string { return text[s.from:s.to] }
+
+// without gives a text with the end of a line in the place of each object.
+func without(text string, objects []span) string {
+	var b strings.Builder
+	at := 0
+	for _, o := range objects {
+		b.WriteString(text[at:o.from] + "\n")
+		at = o.to
+	}
+	return b.String() + text[at:]
+}
+
+// lastObjects gives the objects of a reply that are looked at.
+func lastObjects(objects []span) []span { return objects[max(0, len(objects)-maxObjects):] }
+
 // scanObjects finds the complete objects of a text, from outermost brace to
 // outermost brace, in order. cut says that an object that looks like an answer
 // breaks off: it may have been the one that counts, and what stands within it is
 // a part of it.
-func scanObjects(text string) (objects []string, cut bool) {
+func scanObjects(text string) (objects []span, cut bool) {
 	stray := 0
 	for i := 0; i < len(text); {
 		open := strings.IndexByte(text[i:], '{')
@@ -24,7 +43,7 @@ func scanObjects(text string) (objects []string, cut bool) {
 		end := closing(text[open:])
 		switch {
 		case end > 0:
-			objects = append(objects, text[open:open+end])
+			objects = append(objects, span{open, open + end})
 			i = open + end
 		case looksLikeAnswer(text[open:]):
 			return objects, true

@@ -51,6 +51,7 @@ var shapes = []struct {
 	{"think", "https://github.com/mem0ai/mem0/pull/4662", "<think>\nIt looks {\"verdict\":\"good\"} but no.\n</think>\n\n{\"verdict\":\"bad\"}", bad, nil, nil},
 	{"think without opening", "https://github.com/vllm-project/vllm/issues/12999", "hmm, good?\n</think>\n{\"verdict\":\"bad\"}", bad, nil, nil},
 	{"empty think", "https://github.com/vllm-project/vllm/issues/13375", "<think>\n\n</think>\n\n{\"verdict\":\"good\"}", good, nil, nil},
+	{"think never ends, two verdicts", "as above; other objects stand between them", "<think>{\"verdict\":\"good\"} {\"a\":1} {\"verdict\":\"bad\"}", no, nil, nil},
 	{"think never ends", "mistral.rs documentation, module think_tags: an unclosed one is reasoning", "<think>\nFirst, {\"verdict\":\"good\"} may be", no, nil, nil},
 	{"think and nothing", "https://github.com/vllm-project/vllm/issues/45736", "<think>bad</think>", no, nil, nil},
 	{"thinking tag", "Anthropic docs, let Claude think: <thinking> and <answer>", "<thinking>maybe good</thinking><answer>bad</answer>", bad, nil, nil},

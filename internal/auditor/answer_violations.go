@@ -45,11 +45,13 @@ func readViolations(reply string) audit.Review {
 	if cut {
 		return malformed("the last JSON object is cut off")
 	}
-	lists, rest := violationLists(text, objects)
+	lists := violationLists(text, lastObjects(objects))
 	if len(lists) == 0 {
 		if from, to := strings.IndexByte(text, '['), strings.LastIndexByte(text, ']'); from >= 0 && to > from {
 			if fields, err := decode(`{"violations":` + text[from:to+1] + "}"); err == nil {
-				lists = append(lists, fields["violations"])
+				if list, ok := listOf(fields); ok {
+					lists = append(lists, list)
+				}
 			}
 		}
 	}
@@ -59,24 +61,21 @@ func readViolations(reply string) audit.Review {
 		}
 		return malformed("it holds no list of violations: %s", firstLine(text))
 	}
-	var last audit.Review
+	var answer audit.Review
 	for i, list := range lists {
 		r := violationsOf(list)
-		if i > 0 && audit.FormatViolations(r.Violations) != audit.FormatViolations(last.Violations) && !changesMind.MatchString(rest) {
+		if i > 0 && audit.FormatViolations(r.Violations) != audit.FormatViolations(answer.Violations) && !changesMind.MatchString(without(text, objects)) {
 			return malformed("it gives two lists of violations that differ")
 		}
-		last = r
+		answer = r
 	}
-	return last
+	return answer
 }
 
-// violationLists gives the lists of violations among the objects of a text, and the
-// text without its objects.
-func violationLists(text string, objects []string) (lists []any, rest string) {
-	rest = text
-	for _, object := range objects {
-		rest = strings.Replace(rest, object, "\n", 1)
-		fields, err := decode(object)
+// violationLists gives the lists of violations among the objects of a text.
+func violationLists(text string, objects []span) (lists [][]any) {
+	for _, o := range objects {
+		fields, err := decode(o.of(text))
 		if err != nil {
 			continue
 		}
@@ -92,7 +91,7 @@ func violationLists(text string, objects []string) (lists []any, rest string) {
 			}
 		}
 	}
-	return lists, rest
+	return lists
 }
 
 var (
@@ -104,10 +103,10 @@ var (
 	ruleKeys     = set("rule", "rules", "rulenumber", "ruleid", "requirement", "violatedrule", "brokenrule")
 )
 
-func listOf(fields map[string]any) (any, bool) {
+func listOf(fields map[string]any) ([]any, bool) {
 	for _, k := range sortedKeys(fields) {
-		if _, list := fields[k].([]any); list && listKeys[normalKey(k)] {
-			return fields[k], true
+		if list, ok := fields[k].([]any); ok && listKeys[normalKey(k)] {
+			return list, true
 		}
 	}
 	return nil, false
@@ -117,9 +116,8 @@ func listOf(fields map[string]any) (any, bool) {
 const maxViolations = 2000
 
 // violationsOf makes a review of a list.
-func violationsOf(list any) audit.Review {
-	items, ok := list.([]any)
-	if !ok || len(items) > maxViolations {
+func violationsOf(items []any) audit.Review {
+	if len(items) > maxViolations {
 		return malformed("the violations are no list of at most %d", maxViolations)
 	}
 	r := audit.Review{Status: audit.Answered, Verdict: audit.Good}

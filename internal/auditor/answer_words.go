@@ -163,7 +163,7 @@ func requirements(text string) (ns []int) {
 var (
 	verdictLine    = regexp.MustCompile(`(?im)^[\s>#*_\-•]*(?:final\s+)?(?:verdict|answer|result|classification|assessment)[\s*_]*[:=：][ \t]*(.*)$`)
 	verdictHeading = regexp.MustCompile(`(?im)^[\s>#*_]*(?:final\s+)?verdict[\s*_]*\n+[ \t]*(\S.*)$`)
-	verdictElement = regexp.MustCompile(`(?is)<(verdict|answer|result)>(.*?)</(?:verdict|answer|result)>`)
+	verdictElement = regexp.MustCompile(`(?is)<(?:verdict|answer|result)>(.*?)</(?:verdict|answer|result)>`)
 )
 
 // readLines reads an answer that is no JSON: lines "Verdict: bad", a word below
@@ -176,14 +176,10 @@ func readLines(text string) *audit.Review {
 	}
 	found := audit.Label("")
 	var said []string
-	for _, m := range verdictLine.FindAllStringSubmatch(text, -1) {
-		said = append(said, m[1])
-	}
-	for _, m := range verdictHeading.FindAllStringSubmatch(text, -1) {
-		said = append(said, m[1])
-	}
-	for _, m := range verdictElement.FindAllStringSubmatch(text, -1) {
-		said = append(said, m[2])
+	for _, form := range []*regexp.Regexp{verdictLine, verdictHeading, verdictElement} {
+		for _, m := range form.FindAllStringSubmatch(text, -1) {
+			said = append(said, m[1])
+		}
 	}
 	for _, s := range said {
 		l := verdictPhrase(s)

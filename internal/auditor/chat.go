@@ -128,17 +128,27 @@ var moduleSchema = json.RawMessage(`{"type":"object","properties":{"violations":
 	`"required":["explanation","rule","file","function","line","cwe"],"additionalProperties":false}}},` +
 	`"required":["violations"],"additionalProperties":false}`)
 
-// Review asks the model once.
+// Review asks the model once, and again where the server turns a parameter down that
+// is left out from then on.
 func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
 	var attempts []audit.Attempt
 	for {
-		r, adapted, err := c.ask(ctx, task)
-		attempts = append(attempts, r.Attempts...)
-		if adapted && len(attempts) <= maxAdaptions {
+		body := c.review(task)
+		got, a, f := c.exchange(ctx, body)
+		if f == nil {
+			c.standstill.ends()
+			r := c.read(&task, got.answer())
+			r.Attempts = append(attempts, a)
+			return withoutSecrets(r, c.redact), nil
+		}
+		r := f.review()
+		attempts = append(attempts, f.attempt)
+		if len(attempts) <= maxAdaptions && c.adapts(f, body) {
 			continue
 		}
+		c.stopAt(f)
 		r.Attempts = attempts
-		return c.withoutKey(r), c.clean(err)
+		return withoutSecrets(r, c.redact), c.clean(f.fatal)
 	}
 }
 
@@ -147,41 +157,23 @@ const maxAdaptions = 4
 
 // Why we end a request.
 var (
-	errSlow = errors.New("the request took too long")
+	errSlow = errors.New("no answer")
 	errIdle = errors.New("the stream stood still")
 	errOver = errors.New("the stream has ended")
 )
-
-// ask makes one request for a review. adapted says that the server turned a
-// parameter down that is left out from now on.
-func (c *chat) ask(parent context.Context, task audit.ReviewTask) (r audit.Review, adapted bool, err error) {
-	body := c.review(task)
-	got, a, f := c.exchange(parent, body)
-	if f != nil {
-		if c.adapts(f, body) {
-			return f.review(), true, f.fatal
-		}
-		c.stopAt(f)
-		return f.review(), false, f.fatal
-	}
-	c.standstill.ends()
-	r = c.read(&task, got.answer())
-	r.Attempts = []audit.Attempt{a}
-	return r, false, nil
-}
 
 // exchange makes one request. Without a failure the reply holds an answer.
 func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audit.Attempt, *failure) {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
-	slow := time.AfterFunc(max(c.config.Timeout, body.timeout), func() { end(errSlow) })
+	slow := time.AfterFunc(body.timeout, func() { end(fmt.Errorf("%w within %s", errSlow, body.timeout)) })
 	defer slow.Stop()
 	begun := func() {}
 	if !c.heard.Load() {
 		begun = c.unlessSilent(c.greet(ctx), end)
 	}
 	a := audit.Attempt{Started: time.Now()}
-	got, res, failure := c.send(ctx, end, begun, body)
+	got, res, err := c.send(ctx, end, begun, body)
 	a.Latency = time.Since(a.Started)
 	if res != nil {
 		a.HTTPStatus = res.StatusCode
@@ -195,8 +187,8 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	if res != nil {
 		a.Grant = grant(res.Header, a.Usage, time.Now())
 	}
-	if failure != nil {
-		return got, a, c.understand(parent, ctx, failure, res, a, got)
+	if err != nil {
+		return got, a, c.understand(parent, ctx, err, res, a, got)
 	}
 	if f := c.embedded(got, a); f != nil {
 		return got, a, f
@@ -213,7 +205,9 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 // is noticed soon, and what it has written is known when it breaks off.
 func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, begun func(), body *chatRequest) (got *reply, res *http.Response, err error) {
 	res, err = c.post(ctx, body)
-	c.heard.Store(c.heard.Load() || err == nil)
+	if err == nil {
+		c.heard.Store(true)
+	}
 	begun()
 	if err != nil {
 		return nil, nil, err
@@ -260,18 +254,8 @@ func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 	return readReply(task, text)
 }
 
-// withoutKey removes the API key from everything that is kept: servers quote it
-// back in error messages.
-func (c *chat) withoutKey(r audit.Review) audit.Review {
-	r.Detail, r.Raw, r.Explanation = c.redact(r.Detail), c.redact(r.Raw), c.redact(r.Explanation)
-	for i := range r.Attempts {
-		r.Attempts[i].Error = c.redact(r.Attempts[i].Error)
-		r.Attempts[i].Model = c.redact(r.Attempts[i].Model)
-		r.Attempts[i].FinishReason = c.redact(r.Attempts[i].FinishReason)
-	}
-	return r
-}
-
+// redact removes the API key from what is kept: servers quote it back in error
+// messages.
 func (c *chat) redact(s string) string { return maskForms(c.masker.mask(s)) }
 
 // clean keeps the error and removes the key from its text.

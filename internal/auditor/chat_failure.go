@@ -34,20 +34,18 @@ type failure struct {
 // apiError is the error object of the OpenAI API and of OpenRouter, whose code
 // is a number.
 type apiError struct {
-	Error errorObject `json:"error"`
-}
-
-type errorObject struct {
-	Code     any            `json:"code"`
-	Type     string         `json:"type"`
-	Message  string         `json:"message"`
-	Metadata map[string]any `json:"metadata"`
+	Error struct {
+		Code     any            `json:"code"`
+		Type     string         `json:"type"`
+		Message  string         `json:"message"`
+		Metadata map[string]any `json:"metadata"`
+	} `json:"error"`
 }
 
 // review tells the failure as a review.
 func (f *failure) review() audit.Review {
 	f.attempt.Error = f.text
-	r := audit.Review{Status: audit.Errored, Detail: f.text, Attempts: []audit.Attempt{f.attempt}}
+	r := audit.Review{Status: audit.Errored, Detail: f.text}
 	if f.declined {
 		r.Status, r.Detail = audit.Refused, "the provider turned the input down: "+f.text
 	}
@@ -77,8 +75,8 @@ func (c *chat) understand(parent, ctx context.Context, err error, res *http.Resp
 	switch {
 	case parent.Err() != nil:
 		f.text = "stopped: " + context.Cause(parent).Error()
-	case context.Cause(ctx) == errSlow:
-		f.text = fmt.Sprintf("no answer within %s", c.config.Timeout)
+	case errors.Is(context.Cause(ctx), errSlow):
+		f.text = context.Cause(ctx).Error()
 		f.attempt.Transient = true
 	case context.Cause(ctx) == errSilent:
 		f.text = fmt.Sprintf("%s takes connections and has sent nothing for %s", c.config.BaseURL, c.config.Silence)
@@ -188,11 +186,7 @@ var (
 
 // judge decides by status, code and wording.
 func (f *failure) judge() {
-	name := ""
-	if f.provider != nil {
-		name = f.provider.config.Name + ": "
-	}
-	stop := func(advice string) { f.fatal = fmt.Errorf("%s%s: %s", name, f.text, advice) }
+	stop := func(advice string) { f.fatal = fmt.Errorf("%s: %s: %s", f.provider.config.Name, f.text, advice) }
 	switch s := f.status; {
 	case s < 400:
 		stop("expected an answer: name the address that it redirects to as the base URL, if it is to be trusted")
@@ -215,7 +209,7 @@ func (f *failure) judge() {
 }
 
 func (c *chat) keyAdvice() string {
-	if c == nil || c.config.KeyName == "" {
+	if c.config.KeyName == "" {
 		return "the key was refused"
 	}
 	if c.config.Key == "" {

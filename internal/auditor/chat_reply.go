@@ -210,27 +210,24 @@ func (r *reply) unwrap() {
 
 // follow takes the events of a stream to its end.
 func (r *reply) follow(body io.Reader, alive func(*reply)) error {
-	var bad error // an event that says that the stream is of no use
-	err := eachEvent(body, func(data []byte) error {
-		if data = bytes.TrimSpace(data); len(data) == 0 {
-			return nil
+	var broke error
+	for data, err := range eventsOf(body) {
+		if data = bytes.TrimSpace(data); err == nil && len(data) == 0 {
+			continue
 		}
-		if bad = r.add(data); bad != nil {
-			return bad
+		if err == nil {
+			err = r.add(data)
 		}
-		if failed(r.Error) {
-			return io.EOF
+		if broke = err; err != nil || failed(r.Error) {
+			break
 		}
 		alive(r)
-		return nil
-	})
+	}
 	switch {
-	case bad != nil && !r.whole:
-		return bad
 	case failed(r.Error), r.whole: // the end had come: what broke then took nothing with it
 		return nil
-	case err != nil:
-		return fmt.Errorf("%w: %w", errBroken, err)
+	case broke != nil:
+		return fmt.Errorf("%w: %w", errBroken, broke)
 	}
 	return errBroken
 }
@@ -249,7 +246,7 @@ func (r *reply) add(data []byte) error {
 	}
 	var c reply
 	if err := json.Unmarshal(data, &c); err != nil {
-		return fmt.Errorf("%w: an event is no JSON: %w", errBroken, err)
+		return fmt.Errorf("an event is no JSON: %w", err)
 	}
 	if c.Object == "error" {
 		c.Error = append(json.RawMessage(nil), data...)

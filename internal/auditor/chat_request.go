@@ -5,8 +5,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
+	"iter"
 	"net/http"
 	"strings"
 	"time"
@@ -26,7 +26,7 @@ type chatRequest struct {
 	Stream              bool            `json:"stream,omitempty"`
 	StreamOptions       *streamOptions  `json:"stream_options,omitempty"`
 
-	timeout time.Duration // the least that it may take
+	timeout time.Duration // how long it may take
 }
 
 // A chatMessage is one message of a conversation. What a server sent with its
@@ -72,7 +72,7 @@ func (c *chat) review(task audit.ReviewTask) *chatRequest {
 	r := c.request(says("user", Prompt(task)))
 	asked := schema
 	if len(task.Files) > 0 {
-		asked, r.timeout = moduleSchema, moduleTimeout
+		asked, r.timeout = moduleSchema, max(r.timeout, moduleTimeout)
 		for _, limit := range []*int64{&r.MaxTokens, &r.MaxCompletionTokens} {
 			if *limit > 0 {
 				*limit = c.maxTokens(&task)
@@ -97,7 +97,7 @@ func (c *chat) maxTokens(task *audit.ReviewTask) int64 {
 // request gives the body for a conversation, without what the server turned down so
 // far.
 func (c *chat) request(messages ...chatMessage) *chatRequest {
-	r := &chatRequest{Model: c.config.Model.ID, Messages: messages, Stream: !c.unstreamed.Load()}
+	r := &chatRequest{Model: c.config.Model.ID, Messages: messages, Stream: !c.unstreamed.Load(), timeout: c.config.Timeout}
 	// OpenAI's newer models take max_completion_tokens alone, most other servers
 	// know max_tokens alone.
 	if (c.config.Provider == "openai") != c.otherLimit.Load() {
@@ -160,51 +160,36 @@ func (r *chatRequest) bytes() int {
 // maxEvent is how long one line of a stream may be, in bytes.
 const maxEvent = maxResponse
 
-// eachEvent calls take with the data of every event of a stream of server-sent
-// events, until take gives an error (io.EOF: enough) or the stream ends:
+// eventsOf gives the data of every event of a stream of server-sent events, and last
+// the error that cut it off, if any did:
 // https://html.spec.whatwg.org/multipage/server-sent-events.html, 9.2.6. An event
-// that the end of the stream cuts off is taken too: servers forget the last
-// empty line.
-func eachEvent(body io.Reader, take func(data []byte) error) error {
-	lines := bufio.NewScanner(body)
-	lines.Buffer(make([]byte, 0, 1<<10), maxEvent)
-	var data []byte
-	some := false
-	end := func() error {
-		d := data
-		data = data[:0]
-		if !some {
-			return nil
-		}
-		some = false
-		return take(d)
-	}
-	for lines.Scan() {
-		line := lines.Bytes()
-		if len(line) == 0 {
-			if err := end(); err != nil {
-				return ended(err)
+// that the end of the stream cuts off is given too: servers forget the last
+// empty line. The data is overwritten by that of the next event.
+func eventsOf(body io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		lines := bufio.NewScanner(body)
+		lines.Buffer(make([]byte, 0, 1<<10), maxEvent)
+		var data []byte
+		some := false
+		for lines.Scan() {
+			field, value, _ := bytes.Cut(lines.Bytes(), []byte(":"))
+			switch {
+			case string(field) == "data":
+				if some {
+					data = append(data, '\n')
+				}
+				data, some = append(data, bytes.TrimPrefix(value, []byte(" "))...), true
+			case some && len(lines.Bytes()) == 0: // else a comment, or a field that says nothing here
+				if !yield(data, nil) {
+					return
+				}
+				data, some = data[:0], false
 			}
-			continue
 		}
-		field, value, _ := bytes.Cut(line, []byte(":"))
-		if string(field) != "data" {
-			continue // a comment, or a field that says nothing here
+		if err := lines.Err(); err != nil {
+			yield(nil, err)
+		} else if some {
+			yield(data, nil)
 		}
-		if some {
-			data = append(data, '\n')
-		}
-		data, some = append(data, bytes.TrimPrefix(value, []byte(" "))...), true
 	}
-	if err := lines.Err(); err != nil {
-		return err
-	}
-	return ended(end())
-}
-
-func ended(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }

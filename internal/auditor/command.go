@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -26,7 +25,6 @@ const maxEvents = 16 << 20
 type command struct {
 	entry audit.AuditorEntry
 	grace time.Duration // between TERM and KILL; 0 means defaultGrace
-	cap   int           // of standard output; 0 means the limit of its section
 }
 
 // Command gives the auditor of a section of auditors.md.
@@ -57,9 +55,9 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	defer home.Close()
 	before := box.Fingerprint(task.Dir)
 	p := box.Process{Dir: task.Dir, Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Network: c.entry.Network, Timeout: c.entry.Timeout,
-		Env: c.environment(home, task.MaxUSD), Progress: c.entry.Output != "", Grace: c.grace, Cap: c.cap}
+		Env: c.environment(home, task.MaxUSD), Progress: c.entry.Output != "", Grace: c.grace}
 	if p.Progress { // its events may be there
-		p.Cap = cmp.Or(p.Cap, maxEvents)
+		p.Cap = maxEvents
 	}
 	if confined != nil { // an agent's own sandbox cannot work inside ours, and must where there is none
 		p.Env = append(p.Env, "ASSAY_CONFINED=bubblewrap")
@@ -199,7 +197,7 @@ func (c *command) stopped(ctx context.Context, e *box.Exit) string {
 	case ctx.Err() != nil:
 		return "stopped: " + context.Cause(ctx).Error()
 	case e.Cut > 0 && c.entry.Output == "":
-		return fmt.Sprintf("it was stopped: its report is larger than %s", box.Size(cmp.Or(int64(c.cap), box.Limits(c.entry.Limits).Report)))
+		return fmt.Sprintf("it was stopped: its report is larger than %s", box.Size(box.Limits(c.entry.Limits).Report))
 	case e.Signal() != 0:
 		return fmt.Sprintf("killed by a signal (%s): %s", e.Signal(), e.LastWords())
 	}
@@ -215,7 +213,7 @@ func (c *command) version(ctx context.Context, p box.Process) string {
 	if err != nil || e.Code != 0 {
 		return "unknown"
 	}
-	for _, line := range strings.Split(string(c.mask(e.Stdout))+"\n"+string(c.mask(e.Stderr)), "\n") {
+	for _, line := range strings.Split(string(e.Stdout)+"\n"+string(e.Stderr), "\n") {
 		if line = audit.OneLine(line, messageLimit); line != "" {
 			return line
 		}
@@ -232,7 +230,9 @@ func (c *command) aside(ctx context.Context, p box.Process, line string, timeout
 	}
 	defer home.Close()
 	p.Dir, p.Home, p.Env, p.Command, p.Progress, p.Timeout = home.Tmp(), home, c.environment(home, 0), box.Shell(line), true, timeout
-	return p.Run(ctx)
+	e, err := p.Run(ctx)
+	e.Stdout, e.Stderr = c.mask(e.Stdout), c.mask(e.Stderr)
+	return e, err
 }
 
 // lastPart is how much of what a failed run wrote last is searched for the words
@@ -271,12 +271,7 @@ func (c *command) worthRetry(run *audit.AuditRun, e *box.Exit) {
 // Version asks the program of a section for its version, as it is asked after an
 // audit; "unknown" where it cannot be had.
 func Version(ctx context.Context, entry audit.AuditorEntry) string {
-	dir, err := os.MkdirTemp("", "assay-version-")
-	if err != nil {
-		return "unknown"
-	}
-	defer os.RemoveAll(dir)
-	confined, _, err := box.New(&entry, dir)
+	confined, _, err := box.New(&entry, "")
 	if err != nil {
 		return "unknown"
 	}

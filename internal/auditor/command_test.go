@@ -26,7 +26,7 @@ var fakeAgent = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	bin := filepath.Join(dir, "fakeagent")
-	out, err := exec.Command("go", "build", "-o", bin, "assay/internal/auditor/fakeagent").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", bin, "assay/internal/auditor/testdata/fakeagent").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
@@ -277,8 +277,7 @@ func TestFiveGigabytes(t *testing.T) {
 		t.Skip("-short: gigabytes")
 	}
 	l := newLair(t, false)
-	c := l.agent("-flood 5000000000")
-	c.cap = 1 << 20
+	c := l.agent("-flood 5000000000", func(e *audit.AuditorEntry) { e.Limits.Report = 1 << 20 })
 	run := l.run(c)
 	require.Equal(t, "it was stopped: its report is larger than 1 MB", run.Invalid)
 	require.Len(t, run.Raw, 1<<20)

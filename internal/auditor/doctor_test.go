@@ -77,6 +77,8 @@ func TestDoctorOfACommand(t *testing.T) {
 	require.Contains(t, examine(t, audit.AuditorEntry{Command: "~/scan ."}), "an auditor has one of its own: write "+hidden)
 	through := script(t, filepath.Join(dir, "through"), "#!"+hidden+"\n")
 	require.Contains(t, examine(t, audit.AuditorEntry{Command: through, Reads: []string{through}}), "is a script for "+hidden+", which the sandbox hides")
+	t.Setenv("SOME_TOKEN", "hunter2-aB3dE6gH9jK2mN5pQ8")
+	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Env: []string{"SOME_TOKEN"}, Version: `echo "refused: $SOME_TOKEN" >&2; exit 3`}), "status 3: refused: [key]")
 	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Version: "echo broken >&2; exit 3"}), "version: echo broken >&2; exit 3 ended with status 3: broken")
 	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"NO_KEY"}}), "needs: auditors.md:3: x: NO_KEY is not set: put what it needs into the environment or into .env")
 	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"$SKILLS/.claude/*/audit*"}}), "holds no .claude/*/audit*")

@@ -7,7 +7,6 @@ import (
 	"hash"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -72,10 +71,3 @@ func add(h hash.Hash, name string, content []byte) {
 	fmt.Fprintf(h, "%d:%s%d:", len(name), name, len(content))
 	h.Write(content)
 }
-
-// credential finds variables that hold secrets, by what they are called.
-var credential = regexp.MustCompile(`(?i)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$`)
-
-// Credential reports whether a variable of this name holds a secret: it is kept out
-// of what is stored.
-func Credential(name string) bool { return credential.MatchString(name) }

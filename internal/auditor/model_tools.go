@@ -207,8 +207,11 @@ func (v sourceView) read(name string, from, count int) (string, error) {
 	n, shown := 0, 0
 	for {
 		line, more, err := nextLine(r)
-		if err != nil {
+		if err == io.EOF {
 			break
+		}
+		if err != nil {
+			return "", err
 		}
 		n++
 		if n >= from && shown < count && b.Len() < maxShown {

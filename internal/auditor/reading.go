@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -112,10 +112,17 @@ func readReadings(fsys fs.FS, file string) (*Readings, error) {
 	return rs, nil
 }
 
+// decodeWhole reads one object of fields that are known, and nothing behind it.
 func decodeWhole(b []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
-	return dec.Decode(to)
+	if err := dec.Decode(to); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("something stands behind the object")
+	}
+	return nil
 }
 
 // check reports what is not said of the replies.
@@ -147,18 +154,7 @@ func (rs *Readings) Write(dir string) error {
 		}
 	}
 	rs.SHA256 = sha256Of(lines.Bytes())
-	about, err := json.MarshalIndent(rs, "", "  ")
-	if err != nil {
-		return err
-	}
-	stem := filepath.Join(dir, readingsDir, rs.Reader, rs.Prompt)
-	if err := os.MkdirAll(filepath.Dir(stem), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(stem+".jsonl", lines.Bytes(), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(stem+provenance, append(about, '\n'), 0o644)
+	return store(filepath.Join(dir, readingsDir, rs.Reader), rs.Prompt+".jsonl", rs.Prompt+provenance, lines.Bytes(), rs)
 }
 
 // Name is the recorded reviewer's.

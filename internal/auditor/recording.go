@@ -111,10 +111,6 @@ func (r *Recording) Path() string { return path.Join(r.dir, r.File) }
 
 // Write stores the recording and its report below dir on disk.
 func (r *Recording) Write(dir string, report []byte) error {
-	folder := filepath.Join(dir, r.Auditor)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
 	stem := r.Project
 	if r.Trial > 0 {
 		stem = fmt.Sprintf("%s.%02d", r.Project, r.Trial)
@@ -124,14 +120,22 @@ func (r *Recording) Write(dir string, report []byte) error {
 		return fmt.Errorf("the format is %q: expected sarif, json or text", r.Format)
 	}
 	r.Report = sha256Of(report)
-	b, err := json.MarshalIndent(r, "", "  ")
+	return store(filepath.Join(dir, r.Auditor), r.File, stem+provenance, report, r)
+}
+
+// store writes a recording and what is said of it into a folder.
+func store(folder, name, aboutName string, recorded []byte, about any) error {
+	said, err := json.MarshalIndent(about, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(folder, r.File), report, 0o644); err != nil {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, stem+provenance), append(b, '\n'), 0o644)
+	if err := os.WriteFile(filepath.Join(folder, name), recorded, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, aboutName), append(said, '\n'), 0o644)
 }
 
 func sha256Of(b []byte) string {

@@ -2,6 +2,7 @@ package auditor_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -300,4 +302,18 @@ func TestSourceIsSeen(t *testing.T) {
 	require.Empty(t, quoted("a message without any of them, long enough", lines))
 	require.Empty(t, quoted("short", lines))
 	require.Equal(t, []string{"told"}, prose(map[string]any{"filePath": "src/a.js", "message": "told"}, ""))
+}
+
+// TestReadingsAreReadToTheirEnd: what stands behind a reading on its line, or behind
+// what is said of all of them, is not passed over.
+func TestReadingsAreReadToTheirEnd(t *testing.T) {
+	read := func(behindLine, behindAll string) error {
+		lines := `{"about":"a/b-01","request":"r","reply":"bad"}` + behindLine + "\n"
+		about := fmt.Sprintf(`{"reader":"who","prompt":"p","model":"m","date":"2026-11-01","asked":"once","had":"nothing","sha256":"%x"}%s`, sha256.Sum256([]byte(lines)), behindAll)
+		_, err := auditor.Readers(fstest.MapFS{"bench/who/p.jsonl": {Data: []byte(lines)}, "bench/who/p.provenance.json": {Data: []byte(about)}}, ".")
+		return err
+	}
+	require.NoError(t, read(" ", "\n"))
+	require.ErrorContains(t, read(`{"about":"a/b-02"}`, ""), "bench/who/p.jsonl:1: ")
+	require.ErrorContains(t, read("", "}"), "bench/who/p.provenance.json: ")
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/audit"
 )
 
 // keyForm is what the providers' keys look like, for those that come from
@@ -18,6 +20,24 @@ var keyForm = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{16,}|Bearer\s+[A-Za-z0-9
 // given, in whatever way they are written, and whatever looks like a provider's
 // key.
 func Redact(s string, secrets ...string) string { return maskForms(Mask(s, secrets...)) }
+
+// withoutSecrets redacts all that is kept of a review, once it is read: what was
+// written as JSON may not have shown them.
+func withoutSecrets(r audit.Review, redact func(string) string) audit.Review {
+	texts := []*string{&r.Detail, &r.Raw, &r.Explanation}
+	for i := range r.Violations {
+		v := &r.Violations[i]
+		texts = append(texts, &v.File, &v.Function, &v.Why)
+	}
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		texts = append(texts, &a.Error, &a.Model, &a.FinishReason)
+	}
+	for _, text := range texts {
+		*text = redact(*text)
+	}
+	return r
+}
 
 // maskForms replaces whatever looks like a provider's key.
 func maskForms(s string) string {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -94,32 +93,30 @@ func (c *commandReviewer) describe() string {
 		if p, err := exec.LookPath(word); err == nil {
 			word = p
 		}
-		if sum, err := hashFile(word); err == nil {
+		if sum := hashFile(word); sum != "" {
 			fmt.Fprintf(&b, " %s=%s", filepath.Base(word), sum)
 		}
 	}
 	return b.String()
 }
 
-// hashFile gives the beginning of a regular file's SHA-256.
-func hashFile(name string) (string, error) {
+// hashFile gives the beginning of a regular file's SHA-256; "" for what is none, or
+// cannot be read.
+func hashFile(name string) string {
 	info, err := os.Stat(name)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("no file")
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return "", err
+		return ""
 	}
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", err
+		return ""
 	}
-	return hex.EncodeToString(h.Sum(nil))[:16], nil
+	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
 // Review runs the program once.
@@ -148,9 +145,9 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 		return audit.Review{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
 	}
 	// Before anything is cut: a part of a secret is not found.
-	e.Stdout, e.Stderr = []byte(Redact(string(e.Stdout), secretsOf(&c.entry)...)), []byte(Redact(string(e.Stderr), secretsOf(&c.entry)...))
+	e.Stdout, e.Stderr = []byte(c.redact(string(e.Stdout))), []byte(c.redact(string(e.Stderr)))
 	r, err := c.read(ctx, &task, &e, home, timeout)
-	return c.withoutSecrets(r), err
+	return withoutSecrets(r, c.redact), err
 }
 
 // promptFile is the file of its home that holds the prompt.
@@ -172,7 +169,7 @@ func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *b
 	case ctx.Err() != nil:
 		return c.failed(e, "stopped: "+context.Cause(ctx).Error()), nil
 	case e.Cut > 0 && c.entry.Output == "":
-		return c.failed(e, "it was stopped: its answer is larger than "+box.Size(int64(len(e.Stdout)))), nil
+		return c.failed(e, "it was stopped: its answer is larger than "+box.Size(maxReply)), nil
 	case e.Signal() != 0:
 		return c.failed(e, fmt.Sprintf("killed by a signal (%s): %s", e.Signal(), e.LastWords())), nil
 	case e.Code != 0:
@@ -188,7 +185,7 @@ func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *b
 		if err != nil {
 			return c.failed(e, err.Error()), nil
 		}
-		reply = Redact(string(b), secretsOf(&c.entry)...)
+		reply = c.redact(string(b))
 	}
 	if wrapped && env.Failed != "" {
 		return c.failed(e, "the agent says that its own run failed: "+audit.OneLine(env.Failed, messageLimit)), nil
@@ -228,13 +225,5 @@ func secretsOf(e *audit.AuditorEntry) []string {
 	return values
 }
 
-// withoutSecrets removes what the program was trusted with from what it said.
-func (c *commandReviewer) withoutSecrets(r audit.Review) audit.Review {
-	values := secretsOf(&c.entry)
-	r.Detail, r.Raw, r.Explanation = Redact(r.Detail, values...), Redact(r.Raw, values...), Redact(r.Explanation, values...)
-	for i := range r.Attempts {
-		r.Attempts[i].Error = Redact(r.Attempts[i].Error, values...)
-		r.Attempts[i].Model = Redact(r.Attempts[i].Model, values...)
-	}
-	return r
-}
+// redact removes what the program was trusted with from what it said.
+func (c *commandReviewer) redact(s string) string { return Redact(s, secretsOf(&c.entry)...) }

@@ -2,6 +2,7 @@ package auditor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -69,14 +70,11 @@ func (staticReviewer) Name() string { return "static" }
 // Review judges one fragment. It never fails for good: the next fragment is
 // another one.
 func (staticReviewer) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
-	err := ctx.Err()
-	if err == nil {
-		var r audit.Review
-		if r, err = static.New(static.Options{}).Review(ctx, task); err == nil {
-			return r, nil
-		}
+	r, err := static.New(static.Options{}).Review(ctx, task)
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
 	}
-	return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
+	return r, nil
 }
 
 // short are the words in rules' names that are written in capitals.

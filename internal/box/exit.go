@@ -53,11 +53,9 @@ func LastLine(b []byte) string {
 // lineLimit is how much of a program's line a message holds, in bytes.
 const lineLimit = 300
 
-// Size tells a cap in words; 0 is MaxReport.
+// Size tells a cap, in bytes, in words.
 func Size(n int64) string {
 	switch {
-	case n == 0:
-		return Size(MaxReport)
 	case n >= 1<<30 && n%(1<<30) == 0:
 		return fmt.Sprintf("%d GB", n>>30)
 	case n >= 1<<20:

@@ -1,7 +1,6 @@
 package box
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,19 +18,13 @@ type Home struct {
 	files map[string]string // what it finds there
 	root  *os.Root          // of Dir, as the program sees it
 	out   *os.Root
+	let   func() // goes of Dir
 }
 
 // NewHome makes a home with these files.
 func NewHome(files map[string]string) (*Home, error) {
-	dir, err := os.MkdirTemp("", "assay-home-")
-	if err != nil {
-		return nil, err
-	}
-	// A report is looked for where no link leads.
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return nil, err
-	}
-	return &Home{Dir: dir, files: files}, nil
+	dir, release, err := TempDir("home")
+	return &Home{Dir: dir, files: files, let: release}, err
 }
 
 // Path gives the path of a file of the home, as the program sees it.
@@ -106,6 +99,7 @@ func (h *Home) release() {
 // Close removes the home.
 func (h *Home) Close() error {
 	h.release()
+	defer h.let()
 	return os.RemoveAll(h.Dir)
 }
 
@@ -116,7 +110,6 @@ func (h *Home) Read(name string, limit int64) ([]byte, error) {
 	if h.out == nil {
 		return nil, errors.New("nothing was run in this home")
 	}
-	limit = cmp.Or(limit, MaxReport)
 	given, err := h.out.Stat(".")
 	if err != nil {
 		return nil, err

@@ -74,7 +74,6 @@ func (p Process) start(out *pipes, group *cgroup) (*launched, error) {
 		}
 	}
 	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-	var theirs []*os.File
 	if p.Box == nil {
 		// Signals that end us are not to end the reaper before its work is done.
 		attr.Pdeathsig = endAll
@@ -85,14 +84,15 @@ func (p Process) start(out *pipes, group *cgroup) (*launched, error) {
 		if l.writes, err = openWrites(p.Box.writes); err != nil {
 			return l, fmt.Errorf("its Writes: %w", err)
 		}
-		if theirs, err = l.boxed(p); err != nil {
-			return l, err
-		}
+		theirs, err := l.boxed(p)
 		defer func() {
 			for _, f := range theirs {
 				_ = f.Close()
 			}
 		}()
+		if err != nil {
+			return l, err
+		}
 		l.cmd.Dir = "/"
 	}
 	if group != nil {
@@ -132,6 +132,7 @@ func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
 		if readers[i], writers[i], err = os.Pipe(); err != nil {
 			return theirs, err
 		}
+		theirs = append(theirs, readers[i], writers[i])
 	}
 	l.info, l.ready, l.open = readers[0], readers[1], writers[2]
 	theirs = []*os.File{writers[0], writers[1], readers[2], readers[3]}

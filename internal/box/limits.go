@@ -22,15 +22,14 @@ var usual = audit.Limits{
 
 // Limits fills in the usual limits where a section states none.
 func Limits(l audit.Limits) audit.Limits {
-	return audit.Limits{
-		Memory:    cmp.Or(l.Memory, usual.Memory),
-		Processes: cmp.Or(l.Processes, usual.Processes),
-		OpenFiles: cmp.Or(l.OpenFiles, usual.OpenFiles),
-		CPU:       cmp.Or(l.CPU, usual.CPU),
-		Disk:      cmp.Or(l.Disk, usual.Disk),
-		Report:    cmp.Or(l.Report, usual.Report),
-		Findings:  cmp.Or(l.Findings, usual.Findings),
-	}
+	l.Memory = cmp.Or(l.Memory, usual.Memory)
+	l.Processes = cmp.Or(l.Processes, usual.Processes)
+	l.OpenFiles = cmp.Or(l.OpenFiles, usual.OpenFiles)
+	l.CPU = cmp.Or(l.CPU, usual.CPU)
+	l.Disk = cmp.Or(l.Disk, usual.Disk)
+	l.Report = cmp.Or(l.Report, usual.Report)
+	l.Findings = cmp.Or(l.Findings, usual.Findings)
+	return l
 }
 
 // A usage is what the processes of a run use at one time.

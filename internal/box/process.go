@@ -193,6 +193,7 @@ func newPipes(stdout, stderr keeper) (*pipes, error) {
 	for i := range p.readers {
 		r, w, err := os.Pipe()
 		if err != nil {
+			p.end(0)
 			return nil, err
 		}
 		p.readers[i], p.writers[i], p.copied[i] = r, w, make(chan struct{})

@@ -208,10 +208,12 @@ func (p *proxy) describe(env []string) string {
 	return said
 }
 
-// secretName matches the names of variables that hold secrets.
-var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|credential|auth`)
+// secretName matches the names of variables that hold secrets: MAX_OUTPUT_TOKENS is
+// none of them, nor is GIT_AUTHOR_NAME.
+var secretName = regexp.MustCompile(`(?i)(?:keys?|token|secrets?|passw(?:or)?d|passphrase|credentials?|auth|authorization)(?:[_-]|$)`)
 
-// Secret reports whether a variable of this name is taken to hold a secret.
+// Secret reports whether a variable of this name is taken to hold a secret: it is
+// kept out of what is stored.
 func Secret(name string) bool { return secretName.MatchString(name) }
 
 // ServeHTTP lets through, or says why not, in words that end up in what the

@@ -46,7 +46,7 @@ type Site struct {
 	Evidence  string // of the bad variant
 	Reason    string // why the good variant is right
 	Rules     []int  // numbers of the rules that the bad variant breaks
-	Kind      string // one of Kinds
+	Kind      string // one of kinds
 	Reach     string // local or cross
 	Pos       audit.Pos
 }
@@ -72,10 +72,8 @@ type source struct {
 	nodes []node
 }
 
-// Kinds gives the kinds of sites.
-func Kinds() []string {
-	return []string{"pattern", "logic", "authorization", "state", "race", "time", "crypto", "configuration", "exposure"}
-}
+// kinds are those of sites.
+var kinds = []string{"pattern", "logic", "authorization", "state", "race", "time", "crypto", "configuration", "exposure"}
 
 // Read reads the planted project in the folder dir of fsys, whose name is the
 // project's. The error tells everything that is wrong, one line for each, as
@@ -246,8 +244,8 @@ func (r row) site() Site {
 			r.errorf("%s is empty", col)
 		}
 	}
-	if !slices.Contains(Kinds(), s.Kind) {
-		r.errorf("the kind is %q: expected one of %s", r.Get("Kind"), strings.Join(Kinds(), ", "))
+	if !slices.Contains(kinds, s.Kind) {
+		r.errorf("the kind is %q: expected one of %s", r.Get("Kind"), strings.Join(kinds, ", "))
 	}
 	if s.Reach != "local" && s.Reach != "cross" {
 		r.errorf("the reach is %q: expected local or cross", r.Get("Reach"))

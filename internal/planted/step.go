@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -68,7 +69,7 @@ func (s step) start() (*running, error) {
 	p := &running{step: s, ended: make(chan struct{})}
 	p.cmd = exec.Command("/bin/sh", "-c", "umask 022; "+s.command)
 	p.cmd.Dir, p.cmd.Env = s.dir, s.env
-	p.cmd.Stdout, p.cmd.Stderr = both{&p.stdout, &p.all}, &p.all
+	p.cmd.Stdout, p.cmd.Stderr = io.MultiWriter(&p.stdout, &p.all), &p.all
 	p.cmd.WaitDelay = time.Second // what the leader left behind holds its output open
 	p.cmd.SysProcAttr = attributes()
 	started := make(chan error)
@@ -134,13 +135,6 @@ func lastLines(out []byte, n int) string {
 	}
 	lines := strings.Split(text, "\n")
 	return "    " + strings.Join(lines[max(0, len(lines)-n):], "\n    ")
-}
-
-type both struct{ a, b *tail }
-
-func (w both) Write(b []byte) (int, error) {
-	_, _ = w.a.Write(b) // a tail takes everything
-	return w.b.Write(b)
 }
 
 // A tail keeps the last bytes that are written to it.

@@ -6,7 +6,6 @@ package seal
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
@@ -52,7 +51,7 @@ func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*Clone,
 	}
 	if err := c.git(ctx, nil, "fetch", "--quiet", "--depth", "1", "--no-tags", source, p.Commit); err != nil {
 		if again := c.fetchOtherwise(ctx, source); again != nil {
-			return nil, fmt.Errorf("%s: commit %s cannot be had from %s: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, cmp.Or(again, err))
+			return nil, fmt.Errorf("%s: commit %s cannot be had from %s: %w; otherwise: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, err, again)
 		}
 	}
 	return c, c.verify(ctx)
@@ -110,13 +109,20 @@ func source(repository, mirror string) (string, error) {
 	return filepath.Join(mirror, owner, name), nil
 }
 
-// git runs git on the clone; its standard output goes to out.
-func (c *Clone) git(ctx context.Context, out io.Writer, args ...string) error {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"--git-dir", c.Dir}, args...)...)
+// command gives git on the clone, and where it says what is wrong.
+func (c *Clone) command(ctx context.Context, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
+	cmd = exec.CommandContext(ctx, "git", append([]string{"--git-dir", c.Dir}, args...)...)
 	// A user's configuration must not change what is fetched or how it is named.
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0")
-	var stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = out, &stderr
+	stderr = &bytes.Buffer{}
+	cmd.Stderr = stderr
+	return cmd, stderr
+}
+
+// git runs git on the clone; its standard output goes to out.
+func (c *Clone) git(ctx context.Context, out io.Writer, args ...string) error {
+	cmd, stderr := c.command(ctx, args...)
+	cmd.Stdout = out
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrNotFound) {
 		return errors.New("git is not installed: live runs fetch the projects with it")
@@ -193,7 +199,7 @@ func (c *Clone) read(ctx context.Context, bs []blob, each func(path string, cont
 	for _, b := range bs {
 		names.WriteString(b.hash + "\n")
 	}
-	cmd := exec.CommandContext(ctx, "git", "--git-dir", c.Dir, "cat-file", "--batch")
+	cmd, stderr := c.command(ctx, "cat-file", "--batch")
 	cmd.Stdin = strings.NewReader(names.String())
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -211,6 +217,9 @@ func (c *Clone) read(ctx context.Context, bs []blob, each func(path string, cont
 		if err != nil {
 			cancel()
 			_ = cmd.Wait() // killed on purpose: its status says nothing new
+			if said := strings.TrimSpace(stderr.String()); said != "" {
+				err = fmt.Errorf("%w: git says: %s", err, said)
+			}
 			return err
 		}
 	}

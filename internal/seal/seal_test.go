@@ -201,6 +201,34 @@ func TestFetchSaysWhereItLooked(t *testing.T) {
 	require.ErrorContains(t, err, p.Commit)
 }
 
+// TestFetchSaysWhatBothWaysSaid: what refused the commit by its hash is not hidden by
+// what the second way met.
+func TestFetchSaysWhatBothWaysSaid(t *testing.T) {
+	p, mirror := project(t)
+	p.Commit = strings.Repeat("1", 40)
+	_, err := Fetch(t.Context(), p, t.TempDir(), mirror)
+	require.ErrorContains(t, err, "git fetch: ")
+	require.ErrorContains(t, err, "git cat-file: ")
+}
+
+// TestReadingADamagedCloneSaysWhatGitSaid: the reason stands in git's own words,
+// of a file that is broken and of a repository that is none.
+func TestReadingADamagedCloneSaysWhatGitSaid(t *testing.T) {
+	p, mirror := project(t)
+	c, err := Fetch(t.Context(), p, t.TempDir(), mirror)
+	require.NoError(t, err)
+	bs, err := c.blobs(t.Context())
+	require.NoError(t, err)
+	one := bs[:1]
+	object := filepath.Join(c.Dir, "objects", one[0].hash[:2], one[0].hash[2:])
+	require.NoError(t, os.Chmod(object, 0o644))
+	require.NoError(t, os.WriteFile(object, []byte("no object"), 0o644))
+	give := func(_ string, _ []byte, err error) error { return err }
+	require.ErrorContains(t, c.read(t.Context(), one, give), "unable to unpack")
+	require.NoError(t, os.Remove(filepath.Join(c.Dir, "HEAD")))
+	require.ErrorContains(t, c.read(t.Context(), one, give), "fatal: not a git repository")
+}
+
 func TestExportRefusesAFolderInUse(t *testing.T) {
 	p, mirror := project(t)
 	c, err := Fetch(context.Background(), p, t.TempDir(), mirror)

@@ -23,7 +23,7 @@ import (
 func (h *house) agents(known []audit.Known, lines ...string) {
 	h.t.Helper()
 	bin := filepath.Join(h.t.TempDir(), "fakeagent")
-	out, err := exec.Command("go", "build", "-o", bin, "assay/internal/auditor/fakeagent").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", bin, "assay/internal/auditor/testdata/fakeagent").CombinedOutput()
 	require.NoError(h.t, err, string(out))
 	var fs []audit.Finding
 	for _, k := range known {

@@ -13,6 +13,7 @@ import (
 
 	"assay/audit"
 	"assay/internal/auditor"
+	"assay/internal/box"
 	"assay/internal/record"
 	"assay/internal/run"
 )
@@ -60,7 +61,7 @@ func (a *audits) settings(entry audit.AuditorEntry) (string, error) {
 	for _, name := range slices.Sorted(slices.Values(entry.Variables())) {
 		value := os.Getenv(name)
 		info, err := os.Stat(value)
-		if value != "" && name != entry.Network.Key && !auditor.Credential(name) && (err != nil || !info.IsDir()) {
+		if value != "" && name != entry.Network.Key && !box.Secret(name) && (err != nil || !info.IsDir()) {
 			parts = append(parts, name+"="+value)
 		}
 	}

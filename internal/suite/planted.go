@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/box"
 	"assay/internal/planted"
 	"assay/internal/seal"
 )
@@ -38,11 +38,14 @@ type target struct {
 // it.
 func Sealed(ctx context.Context, p *audit.Project, drawn *planted.Target,
 	fetch func(context.Context, *audit.Project) (*seal.Clone, error)) (dir string, remove func() error, err error) {
-	tmp, err := os.MkdirTemp("", "assay-export-")
+	tmp, release, err := box.TempDir("export")
 	if err != nil {
 		return "", nil, err
 	}
-	remove = (&seal.Sealed{Dir: tmp}).Remove
+	remove = func() error {
+		defer release()
+		return (&seal.Sealed{Dir: tmp}).Remove()
+	}
 	dir = filepath.Join(tmp, "src")
 	if drawn != nil {
 		err = drawn.Export(dir)

@@ -11,6 +11,7 @@ import (
 	"assay/audit"
 	"assay/audit/score"
 	"assay/internal/auditor"
+	"assay/internal/box"
 	"assay/internal/record"
 	"assay/internal/run"
 )
@@ -89,7 +90,7 @@ func transcripts(prefix string, trial int, v *run.Audited) []record.Transcript {
 func MaskSecrets(text []byte) []byte {
 	var secrets []string
 	for _, v := range os.Environ() {
-		if name, value, _ := strings.Cut(v, "="); auditor.Credential(name) {
+		if name, value, _ := strings.Cut(v, "="); box.Secret(name) {
 			secrets = append(secrets, value)
 		}
 	}

@@ -2,8 +2,7 @@
 
 // Command fakeagent is an audit agent that does as it is told, well or badly: it
 // finds k of n, misplaces, invents, repeats, breaks off, crashes, hangs, floods,
-// looks for the key. Assay's tests run it as an untrusted program; a section of
-// auditors.md can run it to try Assay out:
+// looks for the key. Tests build it and run it as an untrusted program:
 //
 //	fakeagent -key findings.json -find 3 -invent 1 -envelope claude
 //

@@ -44,6 +44,7 @@ func TestUsageOfEachAgent(t *testing.T) {
 func TestFailedEnvelopes(t *testing.T) {
 	for name, c := range map[string]struct{ out, failed, stopped string }{
 		"claude ran out of turns": {`{"type":"result","subtype":"error_max_turns","is_error":false,"num_turns":9,"total_cost_usd":0.5,"usage":{"input_tokens":1,"output_tokens":2}}`, "error_max_turns", "its model was stopped: error_max_turns"},
+		"claude says no reason":   {`{"type":"result","subtype":"success","is_error":true,"result":""}`, "it does not say why", ""},
 		"claude's API failed":     {`{"type":"result","subtype":"success","is_error":true,"result":"API Error: 529 overloaded"}`, "API Error: 529 overloaded", ""},
 		"claude was killed":       {`{"type":"system","subtype":"init"}` + "\n" + `{"type":"assistant"}`, "breaks off before its answer", "its output breaks off before its answer"},
 		"codex failed":            {`{"type":"thread.started"}` + "\n" + `{"type":"turn.failed","error":{"message":"quota"}}`, `{"message":"quota"}`, ""},

@@ -124,6 +124,8 @@ type reported struct {
 	CacheRead     int64 `json:"cache_read_input_tokens"`     // claude: beside Input; codex counts cached ones in Input
 }
 
+func (r *reported) claudeRead() int64 { return r.Input + r.CacheCreation + r.CacheRead }
+
 // An unwrapper collects what the events of one run say.
 type unwrapper struct {
 	env    Envelope
@@ -175,7 +177,7 @@ func (u *unwrapper) claude(e *event) {
 	if e.IsError || e.Subtype != "" && e.Subtype != "success" {
 		u.env.Failed = strings.TrimSpace(e.Subtype + " " + string(e.Errors))
 		if e.Subtype == "success" {
-			u.env.Failed = u.env.Report
+			u.env.Failed = cmp.Or(u.env.Report, "it does not say why")
 		}
 	}
 	if e.Subtype == "error_max_turns" || e.Stop == "max_tokens" {
@@ -183,7 +185,7 @@ func (u *unwrapper) claude(e *event) {
 	}
 	u.env.Usage.Turns = e.Turns
 	if e.Usage != nil {
-		u.env.Usage.TokensIn = e.Usage.Input + e.Usage.CacheCreation + e.Usage.CacheRead
+		u.env.Usage.TokensIn = e.Usage.claudeRead()
 		u.env.Usage.TokensOut = e.Usage.Output
 	}
 	if e.Cost != nil {
@@ -203,7 +205,7 @@ func (u *unwrapper) claudeMessage(raw json.RawMessage) {
 	}
 	u.said = m.ID
 	u.env.Usage.Turns++
-	u.env.Usage.TokensIn += m.Usage.Input + m.Usage.CacheCreation + m.Usage.CacheRead
+	u.env.Usage.TokensIn += m.Usage.claudeRead()
 	u.env.Usage.TokensOut += m.Usage.Output
 }
 

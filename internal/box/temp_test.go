@@ -1,0 +1,51 @@
+//go:build unix
+
+package box
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestFoldersOfKilledProcessesAreRemoved: read-only as they may be; what somebody
+// holds, is new or is named otherwise stays.
+func TestFoldersOfKilledProcessesAreRemoved(t *testing.T) {
+	in := t.TempDir()
+	t.Setenv("TMPDIR", in)
+	held, release, err := TempDir("home")
+	require.NoError(t, err)
+	left, let, err := TempDir("export")
+	require.NoError(t, err)
+	let() // as the kernel does for who is killed
+	require.NoError(t, os.MkdirAll(filepath.Join(left, "src", "a"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(left, "src", "a", "f"), nil, 0o444))
+	require.NoError(t, os.Chmod(filepath.Join(left, "src", "a"), 0o555))
+	other := filepath.Join(in, "assay-smoke-1")
+	require.NoError(t, os.Mkdir(other, 0o755))
+
+	clearKilled(in, time.Now().Add(-time.Hour))
+	require.DirExists(t, left, "it may not be held yet")
+	clearKilled(in, time.Now().Add(time.Hour))
+	require.NoDirExists(t, left)
+	require.DirExists(t, held)
+	require.DirExists(t, other)
+	release()
+	clearKilled(in, time.Now().Add(time.Hour))
+	require.NoDirExists(t, held)
+}
+
+// TestTempDirIsAbsolute: programs are told of it that run in another folder.
+func TestTempDirIsAbsolute(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Mkdir("scratch", 0o755))
+	t.Setenv("TMPDIR", "scratch")
+	dir, release, err := TempDir("home")
+	require.NoError(t, err)
+	defer release()
+	require.True(t, filepath.IsAbs(dir), dir)
+	require.DirExists(t, dir)
+}
