@@ -100,7 +100,9 @@ func TestEqualLotsHaveEqualChances(t *testing.T) {
 		"CWE":       func() (string, score.Chances) { return lots(100, finding("F", "a.java", 50, 52, 22)) },
 		"lines":     func() (string, score.Chances) { return lots(100, finding("F", "a.java", 50, 53, 89)) },
 		"extension": func() (string, score.Chances) { return lots(100, finding("F", "c.jsp", 50, 52, 89)) },
-		"number":    func() (string, score.Chances) { return lots(100, finding("F", "a.java", 50, 52, 89), finding("G", "a.java", 50, 52, 89)) },
+		"number": func() (string, score.Chances) {
+			return lots(100, finding("F", "a.java", 50, 52, 89), finding("G", "a.java", 50, 52, 89))
+		},
 	} {
 		differs, _ := other()
 		require.NotEqual(t, key, differs, name)
