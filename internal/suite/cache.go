@@ -27,29 +27,31 @@ import (
 // compiled with. It may be wiped at any time, and what cannot be read in it or
 // written to it is computed. nil keeps nothing.
 type cache struct {
-	dir  string
-	anew bool // what is kept is computed again
+	dir  func() string // of this executable; "" where there is no place for one
+	anew bool          // what is kept is computed again
 }
 
 // keptExecutables is of how many executables the cache holds what they computed.
 const keptExecutables = 8
 
-// newCache gives this executable's cache; nil where there is no place for one.
-func newCache(anew bool) *cache {
+// newCache gives this executable's cache, which is opened when it is first needed.
+func newCache(anew bool) *cache { return &cache{sync.OnceValue(openCache), anew} }
+
+func openCache() string {
 	all, err := cacheDir()
 	if err != nil {
-		return nil
+		return ""
 	}
 	code, err := executable()
 	if err != nil {
-		return nil
+		return ""
 	}
-	c := &cache{filepath.Join(all, "computed", code), anew}
-	if os.MkdirAll(c.dir, 0o700) != nil || os.Chtimes(c.dir, time.Time{}, time.Now()) != nil {
-		return nil
+	dir := filepath.Join(all, "computed", code)
+	if os.MkdirAll(dir, 0o700) != nil || os.Chtimes(dir, time.Time{}, time.Now()) != nil {
+		return ""
 	}
-	forget(filepath.Dir(c.dir))
-	return c
+	forget(filepath.Dir(dir))
+	return dir
 }
 
 // executable gives the SHA-256 of the program that runs, and of the variables by which
@@ -109,29 +111,29 @@ func (c *cache) key(kind string, input ...any) string {
 
 // get reads what is kept under the key, and says whether it could.
 func (c *cache) get(key string, into any) bool {
-	if c == nil || c.anew || key == "" {
+	if c == nil || c.anew || key == "" || c.dir() == "" {
 		return false
 	}
-	b, err := os.ReadFile(filepath.Join(c.dir, key))
+	b, err := os.ReadFile(filepath.Join(c.dir(), key))
 	sum, text, _ := bytes.Cut(b, []byte("\n"))
 	return err == nil && string(sum) == sumOf(text) && json.Unmarshal(text, into) == nil
 }
 
 // put keeps a value. Who reads meanwhile finds all of it or nothing.
 func (c *cache) put(key string, v any) {
-	if c == nil || key == "" {
+	if c == nil || key == "" || c.dir() == "" {
 		return
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		return
 	}
-	f, err := os.CreateTemp(c.dir, "new-*")
+	f, err := os.CreateTemp(c.dir(), "new-*")
 	if err != nil {
 		return
 	}
 	_, err = fmt.Fprintf(f, "%s\n%s", sumOf(text), text)
-	if f.Close() != nil || err != nil || os.Rename(f.Name(), filepath.Join(c.dir, key)) != nil {
+	if f.Close() != nil || err != nil || os.Rename(f.Name(), filepath.Join(c.dir(), key)) != nil {
 		os.Remove(f.Name())
 	}
 }

@@ -8,8 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"assay/internal/record"
@@ -140,4 +142,28 @@ func TestAnotherExecutableMisses(t *testing.T) {
 	left, err := fs.ReadDir(os.DirFS(dir), "computed")
 	require.NoError(t, err)
 	require.Len(t, left, keptExecutables)
+}
+
+// TestManyWriteOneEntry: who reads while others write finds what one of them wrote.
+func TestManyWriteOneEntry(t *testing.T) {
+	t.Setenv("ASSAY_CACHE", t.TempDir())
+	c := newCache(false)
+	key := c.key("k", 1)
+	c.put(key, "")
+	var all sync.WaitGroup
+	for w := range 4 {
+		all.Go(func() {
+			for i := range 50 {
+				c.put(key, strings.Repeat("x", w*10_000+i))
+			}
+		})
+		all.Go(func() {
+			for range 50 {
+				var got string
+				assert.True(t, c.get(key, &got))
+			}
+		})
+	}
+	all.Wait()
+	require.Len(t, entries(t, os.Getenv("ASSAY_CACHE")), 1, "nothing half written is left")
 }
