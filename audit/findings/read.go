@@ -46,6 +46,9 @@ type Options struct {
 	// MaxFindings is the number of findings above which reading ends with an error
 	// that names it; 0 is [DefaultMaxFindings], less than 0 is no limit.
 	MaxFindings int
+	// AllKinds gives SARIF's results of other kinds than fail too, withdrawn: whoever
+	// makes a key of results wants the places that are none.
+	AllKinds bool
 }
 
 // DefaultMaxFindings is the number of findings above which a report is no

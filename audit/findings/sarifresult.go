@@ -39,13 +39,16 @@ func (r *run) result() error {
 	case s.Baseline == "absent":
 		r.counts["results with baselineState absent: they are no longer found"]++
 		return nil
-	case s.Kind == "pass" || s.Kind == "notApplicable" || s.Kind == "informational":
+	case !r.opt.AllKinds && (s.Kind == "pass" || s.Kind == "notApplicable" || s.Kind == "informational"):
 		r.counts["results of kind "+s.Kind+": by the standard they tell of no problem"]++
 		return nil
 	}
 	f, ref := r.finding(s)
 	f.Pos = audit.Pos{File: r.name, Line: line}
-	if s.Kind == "open" {
+	switch {
+	case r.opt.AllKinds && s.Kind != "" && s.Kind != "fail":
+		first(&f.Suppressed, "of kind "+s.Kind)
+	case s.Kind == "open":
 		first(&f.Suppressed, "kind open: the tool could not decide")
 	}
 	if r.tables != nil {

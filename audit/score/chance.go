@@ -1,6 +1,7 @@
 package score
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
@@ -66,6 +67,11 @@ type Chance struct {
 // chanceSeed is fixed for good: another would change recorded chance levels.
 const chanceSeed = 20
 
+// Chances are the chance levels of a report.
+type Chances struct {
+	Ours, Literal, Corroborated Chance
+}
+
 // chance fills in the chance levels of both scores. Without a tree there are no
 // places to draw from, and they stay undefined.
 func (s *scorer) chance() {
@@ -76,6 +82,23 @@ func (s *scorer) chance() {
 	if rounds < 0 || len(s.in.Project.Tree) == 0 {
 		return
 	}
+	draw := func() Chances { return s.draw(rounds) }
+	var levels Chances
+	if s.in.Chances != nil {
+		levels = s.in.Chances(s.lots(rounds), draw)
+	} else {
+		levels = draw()
+	}
+	r, l, c := &s.result.Metrics, &s.result.Literal, &s.result.Metrics.Corroborated
+	r.Chance, l.Chance, c.Chance = levels.Ours, levels.Literal, levels.Corroborated
+	for _, p := range []*Part{&r.Part, c} {
+		p.Lift = lift(p.Recall, p.Chance.Mean)
+	}
+	l.Lift = lift(l.Recall, l.Chance.Mean)
+}
+
+// draw draws places for the findings in so many rounds.
+func (s *scorer) draw(rounds int) Chances {
 	lot := newLottery(s)
 	m, literal := matcher{key: s.key, decoy: s.toDecoy}, newLiteralKey(s.key, lot.locations)
 	n := float64(len(s.key.entries))
@@ -94,17 +117,14 @@ func (s *scorer) chance() {
 			letters[i] += c / n
 		}
 	}
-	r, l := &s.result.Metrics, &s.result.Literal
-	r.Chance, l.Chance = summary(ours), summary(letters)
-	r.Lift = lift(r.Recall, r.Chance.Mean)
-	l.Lift = lift(l.Recall, l.Chance.Mean)
-	if c := &r.Corroborated; c.Known > 0 {
+	levels := Chances{Ours: summary(ours), Literal: summary(letters)}
+	if known := s.result.Metrics.Corroborated.Known; known > 0 {
 		for i := range parts {
-			parts[i] /= float64(c.Known)
+			parts[i] /= float64(known)
 		}
-		c.Chance = summary(parts)
-		c.Lift = lift(c.Recall, c.Chance.Mean)
+		levels.Corroborated = summary(parts)
 	}
+	return levels
 }
 
 // corroboratedCredit gives the credit of a pairing for the corroborated entries.
@@ -162,16 +182,21 @@ func newLottery(s *scorer) *lottery {
 	l := &lottery{rng: rand.New(rand.NewPCG(chanceSeed, projectSeed(s.in.Project)))}
 	pools := fill(s.in.Project.Tree, s.key)
 	for _, i := range s.order {
-		sp := location{file: -1, cwes: s.locations[i].cwes}
-		span := int32(0)
-		if at := s.locations[i].at; !at.none() {
-			span = at.end - at.start + 1
-		}
-		l.locations = append(l.locations, sp)
-		l.span = append(l.span, span)
+		l.locations = append(l.locations, location{file: -1, cwes: s.locations[i].cwes})
+		l.span = append(l.span, s.locations[i].at.span())
 		l.from = append(l.from, pools[extension(s.result.Findings[i].Path)])
 	}
 	return l
+}
+
+// lots gives all that [lottery] and [scorer.draw] take from the findings, and how
+// often they draw.
+func (s *scorer) lots(rounds int) []byte {
+	b := fmt.Appendf(nil, "%d of %d\n", s.in.Rounds, rounds)
+	for _, i := range s.order {
+		b = fmt.Appendf(b, "%d %d %q\n", s.locations[i].cwes, s.locations[i].at.span(), extension(s.result.Findings[i].Path))
+	}
+	return b
 }
 
 func projectSeed(p *audit.Project) uint64 {

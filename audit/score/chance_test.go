@@ -68,3 +68,43 @@ func TestChancePercentile(t *testing.T) {
 	require.Equal(t, 250, score.DefaultRounds(2000))
 	require.Equal(t, 100, score.DefaultRounds(1_000_000))
 }
+
+// TestEqualLotsHaveEqualChances: what chance levels may be kept under says all that
+// they follow from, and nothing of where the findings are.
+func TestEqualLotsHaveEqualChances(t *testing.T) {
+	p := &audit.Project{Name: "two", Known: []audit.Known{known("K", "a.java", 50, 50, 89), known("L", "b.java", 50, 50, 89)},
+		Tree: audit.Tree{"a.java": {Path: "a.java", Lines: 100}, "b.java": {Path: "b.java", Lines: 100}, "c.jsp": {Path: "c.jsp", Lines: 100}}}
+	p.Known[0].Corroborated = []string{"an advisory"}
+	lots := func(rounds int, fs ...audit.Finding) (key string, drawn score.Chances) {
+		in := score.Input{Project: p, Findings: fs, Dimensions: dims, Rounds: rounds}
+		in.Chances = func(lots []byte, draw func() score.Chances) score.Chances {
+			key, drawn = string(lots), draw()
+			return score.Chances{Ours: score.Chance{Mean: score.Of(0.25), Rounds: 7}}
+		}
+		r, err := score.Score(in)
+		require.NoError(t, err)
+		require.Equal(t, 7, r.Metrics.Chance.Rounds)
+		require.Equal(t, score.Ratio(r.Metrics.Recall.V, 0.25), r.Metrics.Lift)
+		in.Chances = nil
+		r, err = score.Score(in)
+		require.NoError(t, err)
+		require.Equal(t, drawn, score.Chances{Ours: r.Metrics.Chance, Literal: r.Literal.Chance, Corroborated: r.Metrics.Corroborated.Chance})
+		return key, drawn
+	}
+	key, drawn := lots(100, finding("F", "a.java", 50, 52, 89))
+	elsewhere, same := lots(100, finding("G", "b.java", 7, 9, 89))
+	require.Equal(t, key, elsewhere)
+	require.Equal(t, drawn, same)
+	for name, other := range map[string]func() (string, score.Chances){
+		"rounds":    func() (string, score.Chances) { return lots(99, finding("F", "a.java", 50, 52, 89)) },
+		"CWE":       func() (string, score.Chances) { return lots(100, finding("F", "a.java", 50, 52, 22)) },
+		"lines":     func() (string, score.Chances) { return lots(100, finding("F", "a.java", 50, 53, 89)) },
+		"extension": func() (string, score.Chances) { return lots(100, finding("F", "c.jsp", 50, 52, 89)) },
+		"number": func() (string, score.Chances) {
+			return lots(100, finding("F", "a.java", 50, 52, 89), finding("G", "a.java", 50, 52, 89))
+		},
+	} {
+		differs, _ := other()
+		require.NotEqual(t, key, differs, name)
+	}
+}

@@ -103,6 +103,14 @@ func usable(r audit.Range) lines {
 
 func (l lines) none() bool { return l.start == 0 }
 
+// span is the number of lines; 0 for none.
+func (l lines) span() int32 {
+	if l.none() {
+		return 0
+	}
+	return l.end - l.start + 1
+}
+
 // gap is the number of lines from one range to the other: 0 where they overlap, 1
 // where they touch.
 func (l lines) gap(m lines) int32 {

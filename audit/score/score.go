@@ -19,6 +19,10 @@ type Input struct {
 	Dimensions map[audit.CWE]audit.Dimension // fixtures/dimensions.md
 	Roots      []string                      // folders that stand for the project's root in reported paths
 	Rounds     int                           // of the chance level; 0 means DefaultRounds, below 0 none
+
+	// Chances, if there, gives the chance levels in place of draw, whose result follows
+	// from Project, Dimensions and lots alone: what was drawn once may be kept.
+	Chances func(lots []byte, draw func() Chances) Chances
 }
 
 // A Result is one trial, judged.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -128,53 +127,43 @@ func (r replaced) Open(name string) (fs.File, error) {
 
 // rows reads the file by what it is.
 func (c *importCmd) rows(p *audit.Project) ([]imported, error) {
-	b, err := os.ReadFile(c.File)
+	f, err := os.Open(c.File)
 	if err != nil {
 		return nil, err
 	}
-	b = bytes.TrimPrefix(b, []byte("\ufeff"))
-	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
-		return sarifRows(c.File, b)
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
 	}
-	return csvRows(c.File, b, p.Tree)
+	bom := []byte("\ufeff")
+	if bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(head[:n], bom)), []byte("{")) {
+		return sarifRows(c.File, f)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, findings.MaxText+1))
+	if err == nil && len(b) > findings.MaxText {
+		err = fmt.Errorf("%s: a CSV of more than %d MB is refused: expected a key", c.File, findings.MaxText>>20)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return csvRows(c.File, bytes.TrimPrefix(b, bom), p.Tree)
 }
 
-// sarifRows reads results. A kind that says that there is no problem is read as a
-// suppression with that reason: both say that the place is none.
-func sarifRows(name string, b []byte) ([]imported, error) {
-	var log map[string]any
-	if err := json.Unmarshal(b, &log); err != nil {
-		return nil, fmt.Errorf("%s: no SARIF and no CSV: %w", name, err)
-	}
-	runs, _ := log["runs"].([]any)
-	for _, run := range runs {
-		fields, _ := run.(map[string]any)
-		results, _ := fields["results"].([]any)
-		for _, result := range results {
-			r, _ := result.(map[string]any)
-			if kind, _ := r["kind"].(string); kind != "" && kind != "fail" {
-				r["suppressions"] = []any{map[string]any{"kind": "external", "justification": "of kind " + kind}}
-				delete(r, "kind")
-			}
-		}
-	}
-	again, err := json.Marshal(log)
-	if err != nil {
-		return nil, err
-	}
-	report, err := findings.Read(name, bytes.NewReader(again), findings.Options{Format: "sarif"})
-	if err != nil {
-		return nil, err
-	}
+// sarifRows reads results. A kind that says that there is no problem counts as a
+// suppression: both say that the place is none.
+func sarifRows(name string, r io.ReadSeeker) ([]imported, error) {
+	var rows []imported
+	report, err := findings.Each(name, r, findings.Options{Format: findings.SARIF, AllKinds: true}, func(f audit.Finding) error {
+		rows = append(rows, imported{pos: audit.Pos{File: name}, vulnerable: f.Suppressed == "", path: f.File, function: f.Function, lines: f.Lines.String(),
+			cwes: f.CWEs, severity: f.Severity.String(), title: cmp.Or(f.Title, f.RuleID), why: cmp.Or(f.Suppressed, f.Description)})
+		return nil
+	})
 	for _, pr := range report.Problems {
 		fmt.Printf("not usable: %s\n", pr.What)
 	}
-	var rows []imported
-	for _, f := range report.Findings {
-		rows = append(rows, imported{pos: audit.Pos{File: name}, vulnerable: f.Suppressed == "", path: f.File, function: f.Function, lines: f.Lines.String(),
-			cwes: f.CWEs, severity: f.Severity.String(), title: cmp.Or(f.Title, f.RuleID), why: cmp.Or(f.Suppressed, f.Description)})
-	}
-	return rows, nil
+	return rows, err
 }
 
 // columns are the words for each column of a CSV.

@@ -19,6 +19,7 @@ var ErrHeld = errors.New("one run at a time writes to it")
 type lease struct {
 	db    *sql.DB
 	token string
+	check *sql.Stmt // gives the token: each transaction asks, and to parse it costs more than the answer
 	end   chan struct{}
 	ended sync.WaitGroup
 }
@@ -58,8 +59,11 @@ func takeLease(ctx context.Context, db *sql.DB) (*lease, error) {
 		l.token, os.Getpid(), here, table, formatTime(now)); err != nil {
 		return nil, err
 	}
-	if err := tx.Commit(); err != nil {
+	if l.check, err = db.PrepareContext(ctx, "SELECT token FROM lease"); err != nil {
 		return nil, err
+	}
+	if err := tx.Commit(); err != nil {
+		return nil, errors.Join(err, l.check.Close())
 	}
 	l.ended.Go(l.beat)
 	return l, nil
@@ -85,18 +89,19 @@ func (l *lease) held(ctx context.Context, tx *sql.Tx) error {
 	if l == nil {
 		return nil
 	}
-	var pid int
-	var host, token string
-	err := tx.QueryRowContext(ctx, "SELECT pid, host, token FROM lease").Scan(&pid, &host, &token)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return fmt.Errorf("%w, and another has done so while this one was silent", ErrHeld)
-	case err != nil:
-		return err
-	case token != l.token:
-		return fmt.Errorf("%w, and while this one was silent process %d on %s took its place", ErrHeld, pid, host)
+	var token string
+	err := tx.StmtContext(ctx, l.check).QueryRowContext(ctx).Scan(&token)
+	if err == nil && token != l.token {
+		var pid int
+		var host string
+		if err = tx.QueryRowContext(ctx, "SELECT pid, host FROM lease").Scan(&pid, &host); err == nil {
+			return fmt.Errorf("%w, and while this one was silent process %d on %s took its place", ErrHeld, pid, host)
+		}
 	}
-	return nil
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%w, and another has done so while this one was silent", ErrHeld)
+	}
+	return err
 }
 
 func (l *lease) release() error {
@@ -106,7 +111,7 @@ func (l *lease) release() error {
 	close(l.end)
 	l.ended.Wait()
 	_, err := l.db.Exec("DELETE FROM lease WHERE token = $1", l.token)
-	return err
+	return errors.Join(err, l.check.Close())
 }
 
 // thisHost names this machine, and the table of processes in which our number is

@@ -133,6 +133,7 @@ func (r *regression) register(t T, x target) {
 		t.Errorf("%s: %s: no recording of an auditor on this project: make one with assay capture, or run one live with -auditor", p.Pos, audit.Invalid)
 	}
 	waits := false
+	x.hash = r.env.cache.key("project", p, r.dims)
 	for _, a := range asked {
 		if !r.env.cfg.Shard.has(path.Join(t.Name(), segment(a.name))) {
 			continue
@@ -490,7 +491,7 @@ func (h *evaluation) score(t T, i int, v *run.Audited) error {
 // scored holds a report of an export below dir against the key.
 func (h *evaluation) scored(r *audit.Report, dir string) (*score.Result, error) {
 	names := seal.NewNames(h.project.Renames)
-	return score.Score(score.Input{Project: h.project, Findings: names.Reveal(r.Findings), Dimensions: h.dims, Roots: []string{dir, r.Root}})
+	return score.Score(score.Input{Project: h.project, Findings: names.Reveal(r.Findings), Dimensions: h.dims, Roots: []string{dir, r.Root}, Chances: h.env.cache.chances(h.hash)})
 }
 
 // once makes one run of an auditor, in a sealed export of its own, that may cost so
@@ -511,6 +512,9 @@ func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd f
 	dir, remove, err := Sealed(ctx, h.project, h.drawn, h.live.fetch)
 	if err != nil {
 		return audit.AuditRun{}, "", err
+	}
+	if h.static && h.env.given.auditor(h.candidate.name) == nil {
+		a = cachedAuditor{a, h.env.cache}
 	}
 	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: usd})
 	if gone := remove(); gone != nil && err == nil {

@@ -61,6 +61,7 @@ type env struct {
 	root  *root
 	given given
 	file  map[string]bool // the variables that .env set
+	cache *cache          // nil: all is computed
 }
 
 // given are the auditors and reviewers that were handed over as Go values.
@@ -77,6 +78,11 @@ func (g given) auditor(name string) audit.Auditor {
 		}
 	}
 	return nil
+}
+
+// reviewer reports whether one of this name was handed over.
+func (g given) reviewer(name string) bool {
+	return slices.ContainsFunc(g.reviewers, func(r audit.Reviewer) bool { return r.Name() == name })
 }
 
 // New defines the flags on o.Flags and gives the suite.
@@ -146,7 +152,7 @@ func (s *Suite) environment() (*env, error) {
 			s.err = err
 			return
 		}
-		s.env = &env{cfg, root, given{s.opts.Auditors, s.opts.Reviewers}, file}
+		s.env = &env{cfg, root, given{s.opts.Auditors, s.opts.Reviewers}, file, newCache(cfg.Force)}
 		if lacking := root.lacking(); len(lacking) > 0 {
 			s.summary.note("%s has no %s: Assay's own stand in", root.Dir, strings.Join(lacking, ", "))
 		}

@@ -1,0 +1,217 @@
+package suite
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/auditor"
+)
+
+// A cache keeps what costs processor time and follows from its input alone. An
+// entry's name is the hash of the input, and its folder that of this executable,
+// which holds analyser, rules, scorer, taxonomy, libraries and what all of them were
+// compiled with. It may be wiped at any time, and what cannot be read in it or
+// written to it is computed. nil keeps nothing.
+type cache struct {
+	dir  func() string // of this executable; "" where there is no place for one
+	anew bool          // what is kept is computed again
+}
+
+// keptExecutables is of how many executables the cache holds what they computed.
+const keptExecutables = 8
+
+// newCache gives this executable's cache, which is opened when it is first needed.
+func newCache(anew bool) *cache { return &cache{sync.OnceValue(openCache), anew} }
+
+func openCache() string {
+	all, err := cacheDir()
+	if err != nil {
+		return ""
+	}
+	code, err := executable()
+	if err != nil {
+		return ""
+	}
+	dir := filepath.Join(all, "computed", code)
+	if os.MkdirAll(dir, 0o700) != nil || os.Chtimes(dir, time.Time{}, time.Now()) != nil {
+		return ""
+	}
+	forget(filepath.Dir(dir))
+	return dir
+}
+
+// executable gives the SHA-256 of the program that runs, and of the variables by which
+// its parser can be set.
+var executable = sync.OnceValues(func() (string, error) {
+	name, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, f)
+	for _, v := range os.Environ() {
+		if strings.HasPrefix(v, "GOT_") || strings.HasPrefix(v, "GTS_") {
+			fmt.Fprintln(sum, v)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), err
+})
+
+// forget removes what the executables computed that ran longest ago.
+func forget(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) <= keptExecutables {
+		return
+	}
+	ran := map[string]time.Time{}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			ran[e.Name()] = info.ModTime()
+		}
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int {
+		return cmp.Or(ran[b.Name()].Compare(ran[a.Name()]), cmp.Compare(a.Name(), b.Name()))
+	})
+	for _, e := range entries[keptExecutables:] {
+		os.RemoveAll(filepath.Join(dir, e.Name()))
+	}
+}
+
+// key gives the name of what follows from the input; "", which nothing is kept
+// under, for one that cannot be written as JSON.
+func (c *cache) key(kind string, input ...any) string {
+	if c == nil {
+		return ""
+	}
+	sum := sha256.New()
+	if json.NewEncoder(sum).Encode(input) != nil {
+		return ""
+	}
+	return kind + "-" + hex.EncodeToString(sum.Sum(nil))
+}
+
+// get reads what is kept under the key, and says whether it could.
+func (c *cache) get(key string, into any) bool {
+	if c == nil || c.anew || key == "" || c.dir() == "" {
+		return false
+	}
+	b, err := os.ReadFile(filepath.Join(c.dir(), key))
+	sum, text, _ := bytes.Cut(b, []byte("\n"))
+	return err == nil && string(sum) == sumOf(text) && json.Unmarshal(text, into) == nil
+}
+
+// put keeps a value. Who reads meanwhile finds all of it or nothing.
+func (c *cache) put(key string, v any) {
+	if c == nil || key == "" || c.dir() == "" {
+		return
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return
+	}
+	f, err := os.CreateTemp(c.dir(), "new-*")
+	if err != nil {
+		return
+	}
+	_, err = fmt.Fprintf(f, "%s\n%s", sumOf(text), text)
+	if f.Close() != nil || err != nil || os.Rename(f.Name(), filepath.Join(c.dir(), key)) != nil {
+		os.Remove(f.Name())
+	}
+}
+
+func sumOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// The clock ends what takes the analyser's parser 10 s in one file, and then its
+// answer does not follow from its input alone.
+const (
+	cutByClock = 10 * time.Second
+	cutShort   = "the parser gave up"
+)
+
+// A cachedReviewer computes its reviews: what it said of a task, it says again.
+type cachedReviewer struct {
+	audit.Reviewer
+	cache *cache
+}
+
+// Review gives what is kept, or asks.
+func (r cachedReviewer) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
+	var said audit.Review
+	key := r.cache.key("review", r.Name(), task)
+	if ctx.Err() == nil && r.cache.get(key, &said) {
+		return said, nil
+	}
+	began := time.Now()
+	said, err := r.Reviewer.Review(ctx, task)
+	if err == nil && said.Status != audit.Errored && time.Since(began) < cutByClock {
+		r.cache.put(key, said)
+	}
+	return said, err
+}
+
+// A cachedAuditor computes its report: what it wrote about the same files, and how
+// long that took, it says again.
+type cachedAuditor struct {
+	audit.Auditor
+	cache *cache
+}
+
+// Audit gives what is kept, read anew, or asks.
+func (a cachedAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
+	_, files, err := listed(os.DirFS(task.Dir))
+	if err != nil {
+		return a.Auditor.Audit(ctx, task)
+	}
+	var run audit.AuditRun
+	key := a.cache.key("audit", a.Name(), files)
+	if ctx.Err() == nil && a.cache.get(key, &run) {
+		run.Report, run.Invalid = auditor.ReadReport(a.Name(), run.Raw, run.Report.Format, nil)
+		return run, nil
+	}
+	run, err = a.Auditor.Audit(ctx, task)
+	if err == nil && run.Invalid == "" && !bytes.Contains(run.Stderr, []byte(cutShort)) {
+		wrote := run
+		wrote.Report = audit.Report{Format: run.Report.Format}
+		a.cache.put(key, wrote)
+	}
+	return run, err
+}
+
+// chances keeps the chance levels of a project, by its key in the cache; nil where it
+// has none.
+func (c *cache) chances(project string) func([]byte, func() score.Chances) score.Chances {
+	if project == "" {
+		return nil
+	}
+	return func(lots []byte, draw func() score.Chances) score.Chances {
+		var levels score.Chances
+		key := c.key("chance", project, lots)
+		if !c.get(key, &levels) {
+			levels = draw()
+			c.put(key, levels)
+		}
+		return levels
+	}
+}
