@@ -186,13 +186,7 @@ func (a *audits) end(t T) {
 
 func (a *audits) tell(sum *run.Summary) {
 	note := a.suite.summary.note
-	for _, why := range sum.Stops {
-		note("%s: %s", a.name, why)
-	}
-	if n := sum.State.Outcome(audit.OutcomeSkipped); n > 0 {
-		note("%s: %d of %d audits were not begun", a.name, n, sum.State.Planned)
-		a.suite.summary.do("to carry on", sum.Run.Command)
-	}
+	a.tellStopped(sum, "audits were not begun")
 	if sum.State.Reused > 0 {
 		note("%s: %d of %d audits were made before and cost nothing now (-force asks anew)", a.name, sum.State.Reused, sum.State.Planned)
 	}

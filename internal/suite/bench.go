@@ -249,16 +249,15 @@ func (b *bench) report(t T, l *leaf) {
 			continue
 		}
 		l.results = append(l.results, res)
-		ev := res.Evaluation
-		switch ev.Outcome {
+		switch res.Outcome {
 		case audit.OutcomeCorrect:
 		case audit.OutcomeWrong:
-			misses = append(misses, l.miss(&ev))
+			misses = append(misses, l.miss(&res.Evaluation))
 		default:
-			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.pos, ev.Outcome, audit.OneLine(ev.Detail, 0)))
+			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.pos, res.Outcome, audit.OneLine(res.Evaluation.Detail, 0)))
 		}
 	}
-	t.Attr("outcome", string(l.results[0].Evaluation.Outcome))
+	t.Attr("outcome", string(l.results[0].Outcome))
 	switch {
 	case len(misses) > 0 && b.env.cfg.Strict:
 		t.Errorf("MISS %s", strings.Join(misses, "\n"))
