@@ -101,7 +101,7 @@ func (p *Pull) Markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n### Assay: %s\n", PullMark, p.Verdict)
 	for _, m := range p.Moved[:min(movedShown, len(p.Moved))] {
-		fmt.Fprintf(&b, "\n**%s %s**: %s", mark(string(m.Verdict)), mark(m.Who), mark(m.Says))
+		fmt.Fprintf(&b, "\n**%s %s**: %s", Mark(string(m.Verdict)), Mark(m.Who), Mark(m.Says))
 		if m.Took != "" {
 			fmt.Fprintf(&b, " (%s)", m.Took)
 		}
@@ -110,7 +110,7 @@ func (p *Pull) Markdown(w io.Writer) error {
 			fmt.Fprintf(&b, "\nLost (%d):\n\n", len(m.Lost))
 		}
 		for _, l := range m.Lost[:min(lostShown, len(m.Lost))] {
-			fmt.Fprintf(&b, "- %s\n", mark(strings.TrimSpace(l.ID+" "+l.Title)+", "+l.Pos.String()))
+			fmt.Fprintf(&b, "- %s\n", Mark(strings.TrimSpace(l.ID+" "+l.Title)+", "+l.Pos.String()))
 		}
 		if n := len(m.Lost) - lostShown; n > 0 {
 			fmt.Fprintf(&b, "- and %d more\n", n)
@@ -127,7 +127,7 @@ func (p *Pull) Markdown(w io.Writer) error {
 		unchanged = append(unchanged, amount(p.Replays, "recording"))
 	}
 	if len(unchanged) > 0 {
-		fmt.Fprintf(&b, "\nUnchanged: %s.\n", mark(strings.Join(unchanged, ", ")))
+		fmt.Fprintf(&b, "\nUnchanged: %s.\n", Mark(strings.Join(unchanged, ", ")))
 	}
 	if p.Link != "" {
 		fmt.Fprintf(&b, "\n[Report](<%s>)\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(p.Link))
@@ -136,8 +136,8 @@ func (p *Pull) Markdown(w io.Writer) error {
 	return err
 }
 
-// mark makes text literal in Markdown: no markup, no HTML, no mention, one line.
-func mark(s string) string {
+// Mark makes text literal in Markdown: no markup, no HTML, no mention, one line.
+func Mark(s string) string {
 	var b strings.Builder
 	// Bare addresses become links too.
 	s = strings.NewReplacer("://", ":\u2060//", "www.", "www\u2060.").Replace(oneLine(s))

@@ -156,3 +156,17 @@ func TestRowsWithoutAVerdictAreCounted(t *testing.T) {
 	require.Less(t, shown, 60)
 	require.Contains(t, b.String(), fmt.Sprintf("and %d more rows: %d part\n", 60-shown, 60-shown))
 }
+
+// TestMarkdownIsText: what an agent wrote becomes neither markup nor a character that
+// nobody sees on the page of a run.
+func TestMarkdownIsText(t *testing.T) {
+	s := &summary{}
+	s.add(line{suite: "Smoke", who: "agent", verdict: audit.Invalid, cause: "it says: [all is well](https://evil.example) \x1b[2K\u202e@admin | <b>"})
+	text := s.markdown()
+	require.NotContains(t, text, "[all is well](https://")
+	require.NotContains(t, text, "\x1b")
+	require.NotContains(t, text, "\u202e")
+	require.NotContains(t, text, "@admin")
+	require.Contains(t, text, `\|`)
+	require.Contains(t, text, "&lt;b&gt;")
+}

@@ -98,9 +98,10 @@ func (c *Config) command() string {
 	words := []string{"assay enqueue"}
 	add := func(name, value string) {
 		if value != "" {
-			words = append(words, "--"+name+"="+value)
+			words = append(words, quoted("--"+name+"="+value))
 		}
 	}
+	add("root", c.Root)
 	add("model", strings.Join(c.Models, ","))
 	add("prompt", strings.Join(c.Prompts, ","))
 	add("filter", c.Filter)

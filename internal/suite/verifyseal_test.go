@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"assay/audit"
+	"assay/audit/fixture"
 	"assay/internal/proof"
 )
 
@@ -139,4 +141,23 @@ func TestASealOfAnotherKeyIsStale(t *testing.T) {
 	require.NoError(t, flags.Parse([]string{"-filter", "dvja"}))
 	f := play(t, "TestVerify", s.Verify)
 	require.Contains(t, strings.Join(f.complaints(), "\n"), "dvja.md:1: its names were not held against this key and this sealed export, and the source of dataease is not here")
+}
+
+// TestAnExportThatFailsIsNone: what kept the exports of all projects from being made
+// keeps each project from being measured.
+func TestAnExportThatFailsIsNone(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	root, mirror := answersShow(t)
+	t.Setenv("ASSAY_CACHE", t.TempDir())
+	t.Setenv("ASSAY_MIRROR", mirror)
+	p, err := fixture.ReadProject(os.DirFS(root), "fixtures/projects/demo.md")
+	require.NoError(t, err)
+	x := &sealing{fsys: os.DirFS(root), dir: t.TempDir(), projects: []*audit.Project{p}}
+	require.NoError(t, os.WriteFile(filepath.Join(x.dir, p.Name), nil, 0o644)) // where the export would go
+	for range 2 {
+		_, err = x.open(t.Context())
+		require.Error(t, err)
+	}
 }
