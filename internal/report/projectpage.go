@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"net/url"
 	"slices"
 	"strings"
@@ -311,7 +312,7 @@ func (p *projectPage) findings(src *excerpts) {
 	room := MaxPage*8/10 - p.Known.size()
 	for _, t := range p.Transcripts {
 		for _, st := range t.Streams {
-			room -= 2 * len(st.Text)
+			room -= len(template.HTMLEscapeString(st.Text))
 		}
 	}
 	if p.Turns != nil {
@@ -326,7 +327,7 @@ func (p *projectPage) findings(src *excerpts) {
 			return
 		}
 	}
-	n := total * room / (p.Findings.size() + 1) * 9 / 10
+	n := total * max(0, room) / (p.Findings.size() + 1) * 9 / 10
 	p.Findings = p.findingsOf(src, 60, n)
 	p.Notes = append(p.Notes, fmt.Sprintf("The first %d of %d findings are shown: the records have all of them.", n, total))
 }
