@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"assay/audit/score"
 )
 
 // An overview is the first page: what changed first, then who is live, then who is
@@ -173,17 +171,24 @@ func (s *site) records() *grid {
 	return g
 }
 
-// quiet tells in a line each what needs nobody's eye.
-func (o *overview) quiet(rows []row) {
-	recorded, controls := 0, 0
+// asides counts the rows that need no telling: recordings that came out as recorded,
+// and controls.
+func asides(rows []row) (recorded, controls int) {
 	for _, r := range rows {
 		switch {
-		case r.Record.Control != "" && r.Verdict != score.Changed:
+		case !r.aside():
+		case r.Record.Control != "":
 			controls++
-		case r.Verdict == score.AsRecorded:
+		default:
 			recorded++
 		}
 	}
+	return recorded, controls
+}
+
+// quiet tells in a line each what needs nobody's eye.
+func (o *overview) quiet(rows []row) {
+	recorded, controls := asides(rows)
 	if recorded > 0 {
 		o.Quiet = append(o.Quiet, amount(recorded, "recording")+" of other tools scored as recorded.")
 	}

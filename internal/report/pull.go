@@ -15,20 +15,22 @@ import (
 
 // A Pull is what a pull request is told about a run: what changed, worst first.
 type Pull struct {
-	Verdict audit.Verdict // the gravest
-	Moved   []Moved       // what changed, or fails
-	Same    []string      // who stands as at the baseline
-	Replays int           // recordings that came out as recorded
-	Link    string        // to the report; may be empty
+	Verdict  audit.Verdict // the gravest
+	Moved    []Moved       // what changed, or fails
+	Same     []string      // who stands as at the baseline
+	Replays  int           // recordings that came out as recorded
+	Controls int           // records of controls
+	Link     string        // to the report; may be empty
 }
 
 // PullOf tells what the newest records and the results changed since the baselines.
 func PullOf(in *Input, link string) (*Pull, error) {
 	p := &Pull{Verdict: audit.Pass, Link: link}
 	s := &site{in: *in}
-	for _, r := range slices.Concat(s.latest("Smoke"), s.latest("Regression")) {
+	rows := slices.Concat(s.latest("Smoke"), s.latest("Regression"))
+	p.Replays, p.Controls = asides(rows)
+	for _, r := range rows {
 		if r.aside() {
-			p.Replays++
 			continue
 		}
 		m, err := in.audited(r)
@@ -125,6 +127,9 @@ func (p *Pull) Markdown(w io.Writer) error {
 	unchanged := slices.Clone(p.Same)
 	if p.Replays > 0 {
 		unchanged = append(unchanged, amount(p.Replays, "recording"))
+	}
+	if p.Controls > 0 {
+		unchanged = append(unchanged, amount(p.Controls, "record")+" of controls")
 	}
 	if len(unchanged) > 0 {
 		fmt.Fprintf(&b, "\nUnchanged: %s.\n", Mark(strings.Join(unchanged, ", ")))
