@@ -140,9 +140,11 @@ func TestCompareRecords(t *testing.T) {
 	old := s.record("static", 3, everything, func(r *record.Record) { r.Score, r.Trials[0].Result.Version = "0", "0" })
 	s.fails("rescore", "compare", root, old, whole)
 	s.ok("", "compare", root, "-rescore", old, whole)
+	half1 := s.record("static", 6, half, nil)
 	other := s.record("static", 4, everything, func(r *record.Record) { r.Key = strings.Repeat("0", 64); r.Trials[0].Result.KeyHash = r.Key })
 	s.fails("key", "compare", root, other, whole)
 	s.ok("", "compare", root, "--rescore", other, whole)
+	require.NotRegexp(t, `WARN +recall`, s.ok("", "compare", root, "--rescore", half1, half1), "goals that are stated for it by name hold for it")
 	elsewhere := s.record("static", 5, everything, func(r *record.Record) { r.Project = "dvja" })
 	s.fails("expected two of the same project", "compare", root, whole, elsewhere)
 

@@ -34,11 +34,15 @@ type triageCmd struct {
 // Run shows the open findings one after another, without the name of who made
 // them, and adds what a person says of each to the project's reviews.
 func (c *triageCmd) Run(ctx context.Context) error {
-	j, err := newJudge(c.Root)
+	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
 		return err
 	}
-	_, p, err := suite.Project(j.fixtures, c.Project)
+	dims, err := fixture.ReadDimensions(fsys, "fixtures/dimensions.md")
+	if err != nil {
+		return err
+	}
+	_, p, err := suite.Project(fsys, c.Project)
 	if err != nil {
 		return err
 	}
@@ -55,7 +59,7 @@ func (c *triageCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &triage{project: p, dims: j.dims, by: cmp.Or(c.By, "a reader"), in: bufio.NewReader(os.Stdin), to: os.Stdout}
+	t := &triage{project: p, dims: dims, by: cmp.Or(c.By, "a reader"), in: bufio.NewReader(os.Stdin), to: os.Stdout}
 	if c.Source != "" {
 		if t.source, err = os.OpenRoot(c.Source); err != nil {
 			return err
