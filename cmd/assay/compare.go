@@ -74,7 +74,7 @@ func kindOf(name string) string {
 	st, err := os.Stat(name)
 	there := err == nil && st.Mode().IsRegular()
 	switch {
-	case strings.HasPrefix(name, "postgres://"), strings.HasPrefix(name, "postgresql://"):
+	case ofPostgres(name):
 		return aResults
 	case strings.HasSuffix(name, ".json"):
 		return aRecord
@@ -82,6 +82,11 @@ func kindOf(name string) string {
 		return aResults
 	}
 	return aName
+}
+
+// ofPostgres reports whether results are in a PostgreSQL, and no file.
+func ofPostgres(db string) bool {
+	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
 }
 
 func readRecord(name string) (*record.Record, error) {

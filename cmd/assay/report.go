@@ -194,7 +194,10 @@ func (s *sources) read(project, path string) ([]byte, error) {
 }
 
 func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) error {
-	if _, err := os.Stat(c.DB); kindOf(c.DB) != aResults || errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(c.DB); !ofPostgres(c.DB) && errors.Is(err, os.ErrNotExist) {
+		if c.DB != under(c.Root, "results.db") {
+			in.Notes = append(in.Notes, c.DB+" is not there: no results are shown")
+		}
 		return nil
 	}
 	st, err := store.OpenReadOnly(ctx, c.DB)
