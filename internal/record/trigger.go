@@ -88,9 +88,9 @@ func (d *Decision) Why() PathDecision {
 // is what is measured (fixtures/prompts/x.txt)".
 func (p PathDecision) String() string {
 	if p.Rule == nil {
-		return fmt.Sprintf("no rule matches %s, and what nobody thought of needs %s", oneLine(p.Path), p.Suite)
+		return fmt.Sprintf("no rule matches %s, and what nobody thought of needs %s", audit.OneLine(p.Path, 0), p.Suite)
 	}
-	return fmt.Sprintf("%s: %s needs %s: %s (%s)", p.Rule.Pos, p.Rule.Glob, p.Suite, p.Rule.Why, oneLine(p.Path))
+	return fmt.Sprintf("%s: %s needs %s: %s (%s)", p.Rule.Pos, p.Rule.Glob, p.Suite, p.Rule.Why, audit.OneLine(p.Path, 0))
 }
 
 // maxPaths is the size above which a list of paths is refused, in bytes.
@@ -148,7 +148,7 @@ func SinceLastFull(records []*Record, now time.Time) (suite, why string) {
 	if newest == nil {
 		return SuiteFull, "no record of a full run: expected one of Regression with -auditor, that asked the auditor itself"
 	}
-	said := fmt.Sprintf("the newest full run is of %s (%s on %s)", newest.Date.UTC().Format(time.DateOnly), oneLine(newest.Auditor), oneLine(newest.Project))
+	said := fmt.Sprintf("the newest full run is of %s (%s on %s)", newest.Date.UTC().Format(time.DateOnly), audit.OneLine(newest.Auditor, 0), audit.OneLine(newest.Project, 0))
 	if !newest.Date.AddDate(0, 1, 0).After(now) {
 		return SuiteFull, said + ": a month old"
 	}

@@ -68,7 +68,9 @@ func marked(all []string, finding, entry audit.Range) string {
 		case e:
 			sign = "*"
 		}
-		fmt.Fprintf(&b, "%s %5d  %s\n", sign, n, clip(strings.ReplaceAll(all[n-1], "\t", "    "), 160))
+		line := strings.ReplaceAll(all[n-1], "\t", "    ")
+		code := strings.TrimLeft(line, " ")
+		fmt.Fprintf(&b, "%s %5d  %s%s\n", sign, n, line[:min(160, len(line)-len(code))], clip(code, 160))
 	}
 	return b.String()
 }

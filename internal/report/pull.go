@@ -145,7 +145,7 @@ func (p *Pull) Markdown(w io.Writer) error {
 func Mark(s string) string {
 	var b strings.Builder
 	// Bare addresses become links too.
-	s = strings.NewReplacer("://", ":\u2060//", "www.", "www\u2060.").Replace(oneLine(s))
+	s = strings.NewReplacer("://", ":\u2060//", "www.", "www\u2060.").Replace(audit.OneLine(s, 0))
 	for _, r := range s {
 		switch r {
 		case '<':
@@ -207,11 +207,11 @@ func (p *Pull) GitHub(w io.Writer, at func(audit.Pos) string) error {
 		if n.verdict == audit.Warn {
 			level = "warning"
 		}
-		title := "title=" + property.Replace(oneLine("Assay: "+string(n.verdict)))
+		title := "title=" + property.Replace(audit.OneLine("Assay: "+string(n.verdict), 0))
 		if file := at(n.pos); file != "" {
-			title = fmt.Sprintf("file=%s,line=%d,%s", property.Replace(oneLine(file)), max(1, n.pos.Line), title)
+			title = fmt.Sprintf("file=%s,line=%d,%s", property.Replace(audit.OneLine(file, 0)), max(1, n.pos.Line), title)
 		}
-		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", level, title, data.Replace(oneLine(n.message))); err != nil {
+		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", level, title, data.Replace(audit.OneLine(n.message, 0))); err != nil {
 			return err
 		}
 	}
@@ -243,7 +243,7 @@ func (p *Pull) GitLab(w io.Writer, at func(audit.Pos) string) error {
 			severity = "minor"
 		}
 		file := cmp.Or(at(n.pos), n.pos.File)
-		issues = append(issues, issue{oneLine(n.message), "assay", hashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)), severity, location{file, lines{max(1, n.pos.Line)}}})
+		issues = append(issues, issue{audit.OneLine(n.message, 0), "assay", hashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)), severity, location{file, lines{max(1, n.pos.Line)}}})
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
