@@ -70,7 +70,8 @@ func marked(all []string, finding, entry audit.Range) string {
 		}
 		line := strings.ReplaceAll(all[n-1], "\t", "    ")
 		code := strings.TrimLeft(line, " ")
-		fmt.Fprintf(&b, "%s %5d  %s%s\n", sign, n, line[:min(160, len(line)-len(code))], clip(code, 160))
+		indent := min(150, len(line)-len(code))
+		fmt.Fprintf(&b, "%s %5d  %s%s\n", sign, n, line[:indent], clip(code, 160-indent))
 	}
 	return b.String()
 }

@@ -283,12 +283,15 @@ var functions = template.FuncMap{
 	"benchMetrics": score.BenchMetrics,
 	"moduleHeads":  moduleHeads,
 	"rateMetrics":  score.RateMetrics,
-	"balanced":     balanced,
-	"cell":         cellOf,
-	"corroborated": func(m *score.Metrics) *score.Metrics { return &score.Metrics{Part: m.Corroborated} },
-	"list":         list,
-	"date":         func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
-	"join":         func(vs []string) string { return strings.Join(vs, ", ") },
+	"benchCells":   func(b *score.Bench) []cell { return cells(score.BenchMetrics(), b) },
+	"rateCells":    func(r score.Rate) []cell { return cells(score.RateMetrics(), &r) },
+	"balanced":     func(b *score.Bench) cell { return cellFrom(b.BalancedAccuracy.String(), b.BalancedAccuracy) },
+	"corroborated": func(m *score.Metrics) []cell {
+		return cells(score.AuditMetrics(), &score.Metrics{Part: m.Corroborated})
+	},
+	"list": list,
+	"date": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"join": func(vs []string) string { return strings.Join(vs, ", ") },
 	"dict": func(kv ...any) map[string]any {
 		m := map[string]any{}
 		for i := 0; i+1 < len(kv); i += 2 {
