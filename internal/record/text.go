@@ -58,10 +58,8 @@ func (r *Record) figures() (now, base [4]string) {
 
 // metrics gives the figures of the first trial that counts; nil without one.
 func (r *Record) metrics() *score.Metrics {
-	for i := range r.Trials {
-		if t := &r.Trials[i]; t.Result != nil && t.Invalid == "" {
-			return &t.Result.Metrics
-		}
+	if rs := r.Counting(); len(rs) > 0 {
+		return &rs[0].Metrics
 	}
 	return nil
 }

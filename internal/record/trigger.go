@@ -1,11 +1,11 @@
 package record
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,30 +106,22 @@ func ReadPaths(r io.Reader) ([]string, error) {
 	if len(b) > maxPaths {
 		return nil, fmt.Errorf("more than %d MB of paths", maxPaths>>20)
 	}
-	if bytes.IndexByte(b, 0) >= 0 {
-		var paths []string
-		for p := range strings.SplitSeq(string(b), "\x00") {
-			if p != "" {
-				paths = append(paths, p)
-			}
-		}
-		return paths, nil
-	}
 	var paths []string
-	lines := bufio.NewScanner(bytes.NewReader(b))
-	lines.Buffer(nil, maxPaths)
-	for n := 1; lines.Scan(); n++ {
-		p := strings.TrimSuffix(lines.Text(), "\r")
-		if strings.HasPrefix(p, `"`) {
-			if p, err = strconv.Unquote(p); err != nil {
-				return nil, fmt.Errorf("line %d of the paths: %q is no quoted path: expected what git diff --name-only prints", n, lines.Text())
+	if bytes.IndexByte(b, 0) >= 0 {
+		paths = strings.Split(string(b), "\x00")
+	} else {
+		for line := range strings.Lines(string(b)) {
+			line = strings.TrimRight(line, "\r\n")
+			p := line
+			if strings.HasPrefix(p, `"`) {
+				if p, err = strconv.Unquote(p); err != nil {
+					return nil, fmt.Errorf("line %d of the paths: %q is no quoted path: expected what git diff --name-only prints", len(paths)+1, line)
+				}
 			}
-		}
-		if p != "" {
 			paths = append(paths, p)
 		}
 	}
-	return paths, lines.Err()
+	return slices.DeleteFunc(paths, func(p string) bool { return p == "" }), nil
 }
 
 // SinceLastFull says whether a full run is due: where the newest full record is a

@@ -149,7 +149,7 @@ func (p *benchPage) apps() error {
 func (p *benchPage) families() {
 	lines := map[string][]shareCell{}
 	for i, l := range p.Variants {
-		for _, id := range sortedKeys(l.Cases) {
+		for _, id := range slices.Sorted(maps.Keys(l.Cases)) {
 			c := l.Cases[id]
 			f := c.Case.Family()
 			if lines[f] == nil {
@@ -158,7 +158,7 @@ func (p *benchPage) families() {
 			lines[f][i].add(c.Trials)
 		}
 	}
-	names := sortedKeys(lines)
+	names := slices.Sorted(maps.Keys(lines))
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(least(lines[a]), least(lines[b])) })
 	cols := []gridColumn{{Name: "family", Link: "link"}}
 	for _, l := range p.Variants {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
@@ -145,7 +146,7 @@ func (s *site) writeRegression(o *overview) error {
 	for _, r := range both {
 		byProject[r.Record.Project] = append(byProject[r.Record.Project], r)
 	}
-	for _, name := range sortedKeys(byProject) {
+	for _, name := range slices.Sorted(maps.Keys(byProject)) {
 		p := s.projectPage(name, byProject[name])
 		o.lookAtProject(p)
 		if err := s.render(byProject[name][0].Project, "project.html", "Regression", name, p); err != nil {
