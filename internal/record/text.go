@@ -20,7 +20,7 @@ func (r *Record) Text() string {
 	fmt.Fprintf(&b, "Date: %s\n", r.Date.UTC().Format(time.DateOnly))
 	fmt.Fprintf(&b, "Change: %s\n", audit.OneLine(orNone(r.Change), 0))
 	fmt.Fprintf(&b, "Trigger: %s\n", audit.OneLine(cmp.Or(r.Trigger, "manual"), 0))
-	fmt.Fprintf(&b, "Test: %s\n", map[string]string{"Smoke": "smoke"}[r.Suite]+map[string]string{"Regression": "full suite"}[r.Suite])
+	fmt.Fprintf(&b, "Test: %s\n", map[string]string{"Smoke": "smoke", "Regression": "full suite"}[r.Suite])
 	b.WriteString("Results:\n")
 	now, base := r.figures()
 	for i, f := range templateLines {

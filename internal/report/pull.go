@@ -243,7 +243,7 @@ func (p *Pull) GitLab(w io.Writer, at func(audit.Pos) string) error {
 			severity = "minor"
 		}
 		file := cmp.Or(at(n.pos), n.pos.File)
-		issues = append(issues, issue{audit.OneLine(n.message, 0), "assay", hashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)), severity, location{file, lines{max(1, n.pos.Line)}}})
+		issues = append(issues, issue{audit.OneLine(n.message, 0), "assay", HashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)), severity, location{file, lines{max(1, n.pos.Line)}}})
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

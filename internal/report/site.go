@@ -161,12 +161,13 @@ func (s *site) load() error {
 	if s.served {
 		connect = "connect-src 'self'; "
 	}
-	s.csp = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; %sbase-uri 'none'; form-action 'none'", hashOf(css), hashOf(js), connect)
+	s.csp = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; %sbase-uri 'none'; form-action 'none'", HashOf(css), HashOf(js), connect)
 	s.pages, err = template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html")
 	return err
 }
 
-func hashOf(b []byte) string {
+// HashOf gives the hash by which a page's policy names a style or a script of it.
+func HashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }

@@ -114,11 +114,12 @@ func (x *asking) result(t T, i int) (*run.Audited, *run.Result, error) {
 		return v, res, err
 	}
 	x.begun = true
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx := context.Background()
 	if at, ok := t.Deadline(); ok {
+		var cancel func()
 		ctx, cancel = context.WithDeadline(ctx, at.Add(-lastMinute))
+		defer cancel()
 	}
-	defer cancel()
 	r, dir, err := x.once(ctx, x.trials[i], i, 0)
 	return &run.Audited{Run: r, Dir: dir, Usage: r.Usage}, &run.Result{}, err
 }

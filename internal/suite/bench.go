@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -41,11 +40,9 @@ func (s *Suite) Bench(t T) {
 	if err := errors.Join(promptErr, reviewerErr); err != nil {
 		t.Fatal(err)
 	}
+	b.closers = append(b.closers, func() { closeAll(reviewers) })
 	t.Cleanup(func() { b.end(t) })
 	for _, r := range reviewers {
-		if c, ok := r.(io.Closer); ok {
-			b.closers = append(b.closers, func() { _ = c.Close() }) // idle connections
-		}
 		if x, ok := r.(interface{ Exposed() string }); ok && x.Exposed() != "" {
 			s.summary.note("%s: %s", r.Name(), audit.OneLine(x.Exposed(), 0))
 		}

@@ -96,17 +96,21 @@ func (r Rescore) Run(w io.Writer) error {
 			together[x.old.Auditor] = append(together[x.old.Auditor], x.held)
 		}
 	}
-	for _, x := range all {
-		if hs := together[x.old.Auditor]; x.held != nil {
-			judged, err := judgeTogether(hs)
-			if err != nil {
-				return err
-			}
-			x.now.Judgement = judged.Projects[slices.Index(hs, x.held)]
+	judged := map[*evaluation]score.Judgement{}
+	for _, hs := range together {
+		suite, err := judgeTogether(hs)
+		if err != nil {
+			return err
+		}
+		for i, h := range hs {
+			judged[h] = suite.Projects[i]
 		}
 	}
 	var errs []error
 	for _, x := range all {
+		if x.held != nil {
+			x.now.Judgement = judged[x.held]
+		}
 		errs = append(errs, x.tell(w))
 	}
 	return errors.Join(errs...)

@@ -137,7 +137,7 @@ func TestASealOfAnotherKeyIsStale(t *testing.T) {
 	t.Setenv("ASSAY_CACHE", t.TempDir())
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	ledger := "family\tcontent\truntime\teffects\nsealed/dvja\t00\t32 names, p 0.500\tnone\n"
-	s := New(Options{Flags: flags, Own: overlay{fstest.MapFS{proof.LedgerFile: {Data: []byte(ledger)}}, os.DirFS("../..")}, Out: t.TempDir()})
+	s := New(Options{Flags: flags, Own: Overlay{fstest.MapFS{proof.LedgerFile: {Data: []byte(ledger)}}, os.DirFS("../..")}, Out: t.TempDir()})
 	require.NoError(t, flags.Parse([]string{"-filter", "dvja"}))
 	f := play(t, "TestVerify", s.Verify)
 	require.Contains(t, strings.Join(f.complaints(), "\n"), "dvja.md:1: its names were not held against this key and this sealed export, and the source of dataease is not here")
