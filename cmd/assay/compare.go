@@ -134,51 +134,42 @@ func (c *compareCmd) write(d interface{ Text(io.Writer) error }) error {
 }
 
 // load reads the results of one database.
-func load(ctx context.Context, root, where string, q store.Query, words report.Words) (*report.Results, error) {
+func load(ctx context.Context, root, where string, q store.Query) (*report.Results, error) {
 	st, err := store.OpenReadOnly(ctx, where)
 	if err != nil {
 		return nil, err
 	}
 	defer st.Close()
-	cases, _, err := corpus(root)
+	key, _, err := keyOf(root)
 	if err != nil {
 		return nil, err
 	}
-	r, err := report.LoadResults(ctx, st, q, keyOf(root, cases), words)
+	r, err := report.LoadResults(ctx, st, q, key, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path.Base(where), err)
 	}
 	return r, nil
 }
 
-// keyOf is what results below root are about: cases, and modules of its planted
-// projects.
-func keyOf(root string, cases map[string]*audit.Case) report.Key {
-	k := report.Key{Cases: cases}
-	if fsys, err := suite.Checkout(root); err == nil { // else no module can be drawn
-		k.Module = suite.Modules(fsys)
-	}
-	return k
-}
-
-// corpus reads the cases below root by ID; a root without tests/ holds none.
-func corpus(root string) (map[string]*audit.Case, []*audit.App, error) {
-	if _, err := os.Stat(filepath.Join(root, "tests")); err != nil {
-		return nil, nil, nil
-	}
+// keyOf gives what results below root are about: modules of its planted projects and,
+// where it has tests/, cases.
+func keyOf(root string) (key report.Key, apps []*audit.App, err error) {
 	fsys, err := suite.Checkout(root)
 	if err != nil {
-		return nil, nil, err
+		return key, nil, err
+	}
+	key = report.Key{Cases: map[string]*audit.Case{}, Module: suite.Modules(fsys)}
+	if _, err := os.Stat(filepath.Join(root, "tests")); err != nil {
+		return key, nil, nil
 	}
 	c, err := fixture.ReadCorpus(fsys, "tests", false)
 	if err != nil {
-		return nil, nil, err
+		return key, nil, err
 	}
-	byID := map[string]*audit.Case{}
 	for _, k := range c.Cases() {
-		byID[k.ID()] = k
+		key.Cases[k.ID()] = k
 	}
-	return byID, c.Apps, nil
+	return key, c.Apps, nil
 }
 
 // names compares two auditors, or two reviewers.
@@ -205,7 +196,7 @@ func (c *compareCmd) names(ctx context.Context) error {
 
 // reviewers looks up both names in the results.
 func (c *compareCmd) reviewers(ctx context.Context) (a, b *report.VariantResults, err error) {
-	r, err := load(ctx, c.Root, c.DB, store.Query{}, false)
+	r, err := load(ctx, c.Root, c.DB, store.Query{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -267,11 +258,11 @@ func (c *compareCmd) variants(a, b *report.VariantResults) error {
 
 func (c *compareCmd) results(ctx context.Context) error {
 	q := store.Query{Model: c.Model}
-	ra, err := load(ctx, c.Root, c.A, q, false)
+	ra, err := load(ctx, c.Root, c.A, q)
 	if err != nil {
 		return err
 	}
-	rb, err := load(ctx, c.Root, c.B, q, false)
+	rb, err := load(ctx, c.Root, c.B, q)
 	if err != nil {
 		return err
 	}
