@@ -32,7 +32,7 @@ type captureCmd struct {
 
 // Run records an auditor on a project. The key of a pinned one must be frozen first:
 // a key that is written after the tool spoke is no answer key.
-func (c *captureCmd) Run(ctx context.Context) error {
+func (c *captureCmd) Run(ctx context.Context) (err error) {
 	fsys, err := c.fixtures()
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (c *captureCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = remove() }()
+	defer func() { err = errors.Join(err, remove()) }()
 	run, err := auditor.FromEntry(entry).Audit(ctx, audit.AuditTask{Dir: src, MaxUSD: entry.Cost})
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -75,7 +74,7 @@ func kindOf(name string) string {
 	st, err := os.Stat(name)
 	there := err == nil && st.Mode().IsRegular()
 	switch {
-	case strings.HasPrefix(name, "postgres://"), strings.HasPrefix(name, "postgresql://"):
+	case ofPostgres(name):
 		return aResults
 	case strings.HasSuffix(name, ".json"):
 		return aRecord
@@ -83,6 +82,11 @@ func kindOf(name string) string {
 		return aResults
 	}
 	return aName
+}
+
+// ofPostgres reports whether results are in a PostgreSQL, and no file.
+func ofPostgres(db string) bool {
+	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
 }
 
 func readRecord(name string) (*record.Record, error) {
@@ -95,18 +99,18 @@ func (c *compareCmd) records() error {
 	if err := errors.Join(errA, errB); err != nil {
 		return err
 	}
+	j, err := suite.NewJudge(c.Root)
+	if err != nil {
+		return err
+	}
 	if c.Rescore {
-		j, err := newJudge(c.Root)
-		if err != nil {
-			return err
-		}
-		a, errA = j.rescore(a)
-		b, errB = j.rescore(b)
+		a, errA = j.Rescore(a)
+		b, errB = j.Rescore(b)
 		if err := errors.Join(errA, errB); err != nil {
 			return err
 		}
 	}
-	rules := score.Rules{Deterministic: deterministic(c.Root, a) && deterministic(c.Root, b), Strict: c.Strict}
+	rules := score.Rules{Deterministic: j.Deterministic(a.Auditor) && j.Deterministic(b.Auditor), Strict: c.Strict}
 	d, err := report.DiffRecords(a, b, rules)
 	if err != nil {
 		return err
@@ -129,103 +133,43 @@ func (c *compareCmd) write(d interface{ Text(io.Writer) error }) error {
 	return d.Text(os.Stdout)
 }
 
-// A judge scores stored findings again.
-type judge struct {
-	fixtures fs.FS
-	dims     map[audit.CWE]audit.Dimension
-	goals    audit.Goals
-}
-
-func newJudge(root string) (*judge, error) {
-	fsys, err := suite.Checkout(root)
-	if err != nil {
-		return nil, err
-	}
-	j := &judge{fixtures: fsys}
-	if j.dims, err = fixture.ReadDimensions(fsys, "fixtures/dimensions.md"); err != nil {
-		return nil, err
-	}
-	j.goals, err = fixture.ReadGoals(fsys, "fixtures/goals.md")
-	return j, err
-}
-
-func (j *judge) rescore(r *record.Record) (*record.Record, error) {
-	if r.Suite != "Regression" {
-		return nil, fmt.Errorf("%s: a record of %s: expected one of Regression, whose key is in fixtures/projects", r.Name(), r.Suite)
-	}
-	_, p, err := suite.Project(j.fixtures, r.Project)
-	if err != nil {
-		return nil, err
-	}
-	goals, err := score.GoalsFor(p, j.goals)
-	if err != nil {
-		return nil, err
-	}
-	return report.Rescore(r, p, j.dims, goals)
-}
-
-// deterministic says whether an auditor gives the same for the same input, by its
-// kind in auditors.md. One that is not listed there is taken as stochastic.
-func deterministic(root string, r *record.Record) bool {
-	fsys, err := suite.Checkout(root)
-	if err != nil {
-		return false
-	}
-	as, err := fixture.ReadAuditors(fsys, "fixtures/auditors.md")
-	if err != nil {
-		return false
-	}
-	return slices.ContainsFunc(as, func(a audit.AuditorEntry) bool {
-		return a.Name == r.Auditor && (a.Kind == "tool" || a.Kind == "static")
-	})
-}
-
 // load reads the results of one database.
-func load(ctx context.Context, root, where string, q store.Query, words report.Words) (*report.Results, error) {
+func load(ctx context.Context, root, where string, q store.Query) (*report.Results, error) {
 	st, err := store.OpenReadOnly(ctx, where)
 	if err != nil {
 		return nil, err
 	}
 	defer st.Close()
-	cases, _, err := corpus(root)
+	key, _, err := keyOf(root)
 	if err != nil {
 		return nil, err
 	}
-	r, err := report.LoadResults(ctx, st, q, keyOf(root, cases), words)
+	r, err := report.LoadResults(ctx, st, q, key, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path.Base(where), err)
 	}
 	return r, nil
 }
 
-// keyOf is what results below root are about: cases, and modules of its planted
-// projects.
-func keyOf(root string, cases map[string]*audit.Case) report.Key {
-	k := report.Key{Cases: cases}
-	if fsys, err := suite.Checkout(root); err == nil { // else no module can be drawn
-		k.Module = suite.Modules(fsys)
-	}
-	return k
-}
-
-// corpus reads the cases below root by ID; a root without tests/ holds none.
-func corpus(root string) (map[string]*audit.Case, []*audit.App, error) {
-	if _, err := os.Stat(filepath.Join(root, "tests")); err != nil {
-		return nil, nil, nil
-	}
+// keyOf gives what results below root are about: modules of its planted projects and,
+// where it has tests/, cases.
+func keyOf(root string) (key report.Key, apps []*audit.App, err error) {
 	fsys, err := suite.Checkout(root)
 	if err != nil {
-		return nil, nil, err
+		return key, nil, err
+	}
+	key = report.Key{Cases: map[string]*audit.Case{}, Module: suite.Modules(fsys)}
+	if _, err := os.Stat(filepath.Join(root, "tests")); err != nil {
+		return key, nil, nil
 	}
 	c, err := fixture.ReadCorpus(fsys, "tests", false)
 	if err != nil {
-		return nil, nil, err
+		return key, nil, err
 	}
-	byID := map[string]*audit.Case{}
 	for _, k := range c.Cases() {
-		byID[k.ID()] = k
+		key.Cases[k.ID()] = k
 	}
-	return byID, c.Apps, nil
+	return key, c.Apps, nil
 }
 
 // names compares two auditors, or two reviewers.
@@ -234,37 +178,43 @@ func (c *compareCmd) names(ctx context.Context) error {
 	as, errA := all.Find(c.A)
 	bs, errB := all.Find(c.B)
 	auditors := errA == nil && errB == nil
-	reviewers := false
-	if r, err := load(ctx, c.Root, c.DB, store.Query{}, false); err == nil { // else there are none
-		_, errA := r.Find(c.A)
-		_, errB := r.Find(c.B)
-		reviewers = errA == nil && errB == nil
-	}
+	a, b, noReviewers := c.reviewers(ctx)
 	switch {
-	case c.Of == "reviewers", c.Of == "" && !auditors && reviewers:
-		return c.reviewers(ctx)
-	case c.Of == "" && auditors && reviewers:
+	case c.Of == "reviewers" && noReviewers != nil:
+		return noReviewers
+	case c.Of == "reviewers", c.Of == "" && !auditors && noReviewers == nil:
+		return c.variants(a, b)
+	case c.Of == "" && auditors && noReviewers == nil:
 		return fmt.Errorf("%s and %s have both audited projects and reviewed cases: say --of auditors or --of reviewers", c.A, c.B)
+	case !auditors && c.Of == "auditors":
+		return errors.Join(errA, errB, unread)
 	case !auditors:
-		err := errors.Join(errA, errB, unread)
-		if c.Of == "" {
-			err = errors.Join(err, c.reviewers(ctx))
-		}
-		return err
+		return errors.Join(errA, errB, unread, noReviewers)
 	}
 	return errors.Join(unread, c.auditors(as, bs))
+}
+
+// reviewers looks up both names in the results.
+func (c *compareCmd) reviewers(ctx context.Context) (a, b *report.VariantResults, err error) {
+	r, err := load(ctx, c.Root, c.DB, store.Query{})
+	if err != nil {
+		return nil, nil, err
+	}
+	a, errA := r.Find(c.A)
+	b, errB := r.Find(c.B)
+	return a, b, errors.Join(errA, errB)
 }
 
 // auditors compares the audits of two auditors.
 func (c *compareCmd) auditors(as, bs map[string]*record.Record) error {
 	if c.Rescore {
-		j, err := newJudge(c.Root)
+		j, err := suite.NewJudge(c.Root)
 		if err != nil {
 			return err
 		}
 		for _, rs := range []map[string]*record.Record{as, bs} {
 			for name, r := range rs {
-				if rs[name], err = j.rescore(r); err != nil {
+				if rs[name], err = j.Rescore(r); err != nil {
 					return err
 				}
 			}
@@ -291,19 +241,6 @@ func (c *compareCmd) gate(a score.Standing, nameA, nameB string) error {
 	return nil
 }
 
-func (c *compareCmd) reviewers(ctx context.Context) error {
-	r, err := load(ctx, c.Root, c.DB, store.Query{}, false)
-	if err != nil {
-		return err
-	}
-	a, errA := r.Find(c.A)
-	b, errB := r.Find(c.B)
-	if err := errors.Join(errA, errB); err != nil {
-		return err
-	}
-	return c.variants(a, b)
-}
-
 // variants writes how B stands to A.
 func (c *compareCmd) variants(a, b *report.VariantResults) error {
 	d, err := report.DiffVariants(a, b)
@@ -321,11 +258,11 @@ func (c *compareCmd) variants(a, b *report.VariantResults) error {
 
 func (c *compareCmd) results(ctx context.Context) error {
 	q := store.Query{Model: c.Model}
-	ra, err := load(ctx, c.Root, c.A, q, false)
+	ra, err := load(ctx, c.Root, c.A, q)
 	if err != nil {
 		return err
 	}
-	rb, err := load(ctx, c.Root, c.B, q, false)
+	rb, err := load(ctx, c.Root, c.B, q)
 	if err != nil {
 		return err
 	}

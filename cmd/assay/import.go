@@ -21,6 +21,7 @@ import (
 	"assay/audit/findings"
 	"assay/audit/fixture"
 	"assay/internal/cwe"
+	"assay/internal/suite"
 )
 
 type importCmd struct {
@@ -102,7 +103,7 @@ func (c *importCmd) checked(page, text string, from map[string]audit.Pos) error 
 	lines := strings.Split(text, "\n")
 	return replaceChecked(filepath.Join(c.Root, filepath.FromSlash(page)), text, func(dir fs.FS, file string) error {
 		beside := os.DirFS(filepath.Join(c.Root, "fixtures/projects"))
-		_, err := fixture.ReadProject(replaced{dir, beside}, file)
+		_, err := fixture.ReadProject(suite.Overlay{First: dir, Second: beside}, file)
 		var all fixture.Errors
 		errors.As(err, &all)
 		for _, e := range all {
@@ -112,17 +113,6 @@ func (c *importCmd) checked(page, text string, from map[string]audit.Pos) error 
 		}
 		return err
 	})
-}
-
-// replaced is a folder with files of another in place of its own.
-type replaced struct{ first, rest fs.FS }
-
-// Open opens a file.
-func (r replaced) Open(name string) (fs.File, error) {
-	if f, err := r.first.Open(name); err == nil {
-		return f, nil
-	}
-	return r.rest.Open(name)
 }
 
 // rows reads the file by what it is.

@@ -52,6 +52,7 @@ type cli struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends what does not heed the first
 	var c cli
 	parser := kong.Must(&c, kong.Name("assay"), kong.Description("Measures code auditors against answer keys."),
 		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)),

@@ -99,15 +99,17 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 		Transcripts: func(r *record.Record) ([]record.Transcript, error) {
 			return record.ReadTranscripts(filepath.Join(c.Records, r.Name()+".json"))
 		}}
-	src, err := c.sources()
-	if err != nil {
-		return nil, err
-	}
-	in.Source = src.read
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
 		return nil, err
 	}
+	src := &sources{fsys: fsys, files: map[string]map[string][]byte{}}
+	if c.Source != "" {
+		if src.held, err = os.OpenRoot(c.Source); err != nil {
+			return nil, err
+		}
+	}
+	in.Source = src.read
 	if goals, err := fixture.ReadGoals(fsys, "fixtures/goals.md"); err != nil {
 		in.Notes = append(in.Notes, err.Error())
 	} else {
@@ -152,27 +154,17 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 	return in, nil
 }
 
-// sources gives keys and, as far as it is at hand, source: of planted projects, whose
+// A sources gives keys and, as far as it is at hand, source: of planted projects, whose
 // source is drawn, and of those that --source holds.
 type sources struct {
-	source
+	fsys  fs.FS
 	held  *os.Root                     // nil without --source
 	files map[string]map[string][]byte // of planted projects, by name and path
 }
 
-func (c *reportCmd) sources() (*sources, error) {
-	s := &sources{source: source{Root: c.Root}, files: map[string]map[string][]byte{}}
-	if c.Source == "" {
-		return s, nil
-	}
-	var err error
-	s.held, err = os.OpenRoot(c.Source)
-	return s, err
-}
-
-// project is source.project; the files of a draw are kept, to be shown.
+// project gives the key of this name; the files of a draw are kept, to be shown.
 func (s *sources) project(name string) (*audit.Project, error) {
-	drawn, key, err := s.source.drawn(name)
+	drawn, key, err := suite.Project(s.fsys, name)
 	if err != nil || drawn == nil {
 		return key, err
 	}
@@ -194,7 +186,10 @@ func (s *sources) read(project, path string) ([]byte, error) {
 }
 
 func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) error {
-	if _, err := os.Stat(c.DB); kindOf(c.DB) != aResults || errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(c.DB); !ofPostgres(c.DB) && errors.Is(err, os.ErrNotExist) {
+		if c.DB != under(c.Root, "results.db") {
+			in.Notes = append(in.Notes, c.DB+" is not there: no results are shown")
+		}
 		return nil
 	}
 	st, err := store.OpenReadOnly(ctx, c.DB)
@@ -202,12 +197,12 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) e
 		return err
 	}
 	defer st.Close()
-	byID, apps, err := corpus(c.Root)
+	key, apps, err := keyOf(c.Root)
 	if err != nil {
 		in.Notes = append(in.Notes, err.Error())
 	}
 	in.Apps = apps
-	in.Results, err = report.LoadResults(ctx, st, store.Query{Run: c.Run_}, keyOf(c.Root, byID), true)
+	in.Results, err = report.LoadResults(ctx, st, store.Query{Run: c.Run_}, key, true)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.DB, err)
 	}

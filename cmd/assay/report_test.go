@@ -22,6 +22,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/audit/score"
+	"assay/internal/postgres"
 	"assay/internal/record"
 	"assay/internal/store"
 )
@@ -140,9 +141,11 @@ func TestCompareRecords(t *testing.T) {
 	old := s.record("static", 3, everything, func(r *record.Record) { r.Score, r.Trials[0].Result.Version = "0", "0" })
 	s.fails("rescore", "compare", root, old, whole)
 	s.ok("", "compare", root, "-rescore", old, whole)
+	half1 := s.record("static", 6, half, nil)
 	other := s.record("static", 4, everything, func(r *record.Record) { r.Key = strings.Repeat("0", 64); r.Trials[0].Result.KeyHash = r.Key })
 	s.fails("key", "compare", root, other, whole)
 	s.ok("", "compare", root, "--rescore", other, whole)
+	require.NotRegexp(t, `WARN +recall`, s.ok("", "compare", root, "--rescore", half1, half1), "goals that are stated for it by name hold for it")
 	elsewhere := s.record("static", 5, everything, func(r *record.Record) { r.Project = "dvja" })
 	s.fails("expected two of the same project", "compare", root, whole, elsewhere)
 
@@ -312,6 +315,10 @@ func TestReportAtATerminal(t *testing.T) {
 	require.FileExists(t, filepath.Join(s.dir, "pages", "projects", "go-test-bench.html"))
 	require.Contains(t, s.ok("", "report", root), filepath.Join("reports", "20"))
 
+	// Results that were named are read, or told: those of workers, and of a file.
+	require.Contains(t, s.ok("", "report", root, "-o", "json", "--db=postgres://nobody@127.0.0.1:1/none"), "127.0.0.1:1")
+	require.Contains(t, s.ok("", "report", root, "-o", "json", "--db=typo.db"), "typo.db is not there")
+
 	// A record that cannot be read is told and hides no other.
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "records", "20260101T000000-regression-x-y.json"), []byte("{"), 0o600))
 	require.Contains(t, s.ok("", "report", root, "-o", "json"), "20260101T000000")
@@ -369,4 +376,21 @@ func TestReportOfStrangeResults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What workers stored is reported from their PostgreSQL.
+func TestReportOfPostgres(t *testing.T) {
+	s := newShell(t)
+	dsn, stop, err := postgres.Start("")
+	if errors.Is(err, postgres.ErrMissing) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	t.Cleanup(stop)
+	st, err := store.Open(t.Context(), dsn)
+	require.NoError(t, err)
+	require.NoError(t, st.Put(t.Context(), store.Evaluation{Time: time.Unix(1.7e9, 0), Model: "of-workers", Prompt: "p", Expected: audit.Good, Actual: "good", App: "shop", Query: "q", Family: "shop/q",
+		TestFile: "tests/shop/q-01-good.md", Run: "r", Trial: "1", Outcome: audit.OutcomeCorrect, Status: audit.Answered, CaseHash: "h"}))
+	require.NoError(t, st.Close())
+	require.Contains(t, s.ok("", "report", "-o", "csv", "--db="+dsn), "of-workers")
 }

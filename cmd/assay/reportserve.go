@@ -149,15 +149,18 @@ func ended(r *store.Run) string {
 
 // soFar tells how far a run is, and about how long it takes still at its rate so far.
 func soFar(ctx context.Context, st store.Store, r *store.Run) (string, error) {
-	n, usd := 0, 0.0
+	n, sum := 0, audit.Usage{}
 	for ev, err := range st.Summaries(ctx, store.Query{Run: r.ID}) {
 		if err != nil {
 			return "", err
 		}
 		n++
-		usd += ev.Usage.USD
+		sum = sum.Add(ev.Usage)
 	}
-	text := fmt.Sprintf(", has not ended: %d of %d trials, %.2f USD", n, r.Planned, usd)
+	text := fmt.Sprintf(", has not ended: %d of %d trials", n, r.Planned)
+	if sum.USD > 0 {
+		text += fmt.Sprintf(", %.2f USD", sum.USD)
+	}
 	if asked := n - r.Reused; asked > 0 && n < r.Planned {
 		left := time.Duration(float64(time.Since(r.Started)) / float64(asked) * float64(r.Planned-n))
 		text += ", about " + left.Round(time.Second).String() + " left at its rate so far"

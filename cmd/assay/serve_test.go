@@ -150,3 +150,30 @@ func TestTriageServed(t *testing.T) {
 	_, page = request(t, "GET", at, nil, nil)
 	require.Contains(t, page, "Nothing is left to rule")
 }
+
+// An interrupt ends a triage at the terminal, which waits for a key.
+func TestTriageInterrupted(t *testing.T) {
+	s := newShell(t)
+	root := "--root=" + s.house()
+	s.record("tool", 1, func(fs []audit.Finding) []audit.Finding {
+		return append(fs, audit.Finding{ID: "X", CWEs: []audit.CWE{470}, File: "cmd/chi/app.go", Lines: audit.Range{Start: 3, End: 4}, Title: "stranger"})
+	}, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // what does not end is killed
+	defer cancel()
+	cmd := exec.CommandContext(ctx, s.bin, "triage", root, "--out="+filepath.Join(s.dir, "reviews.md"), "go-test-bench")
+	cmd.Dir = s.dir
+	keys, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	defer keys.Close()
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewReader(out)
+	_, err = lines.ReadString(']') // it asks
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	rest, err := io.ReadAll(lines)
+	require.NoError(t, err)
+	require.NoError(t, cmd.Wait())
+	require.Contains(t, string(rest), "0 rows in ")
+}

@@ -34,11 +34,15 @@ type triageCmd struct {
 // Run shows the open findings one after another, without the name of who made
 // them, and adds what a person says of each to the project's reviews.
 func (c *triageCmd) Run(ctx context.Context) error {
-	j, err := newJudge(c.Root)
+	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
 		return err
 	}
-	_, p, err := suite.Project(j.fixtures, c.Project)
+	dims, err := fixture.ReadDimensions(fsys, "fixtures/dimensions.md")
+	if err != nil {
+		return err
+	}
+	_, p, err := suite.Project(fsys, c.Project)
 	if err != nil {
 		return err
 	}
@@ -55,7 +59,7 @@ func (c *triageCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &triage{project: p, dims: j.dims, by: cmp.Or(c.By, "a reader"), in: bufio.NewReader(os.Stdin), to: os.Stdout}
+	t := &triage{project: p, dims: dims, by: cmp.Or(c.By, "a reader"), in: bufio.NewReader(os.Stdin), to: os.Stdout}
 	if c.Source != "" {
 		if t.source, err = os.OpenRoot(c.Source); err != nil {
 			return err
@@ -149,12 +153,9 @@ func (t *triage) run(ctx context.Context, rs []*record.Record, out string) error
 		if _, ruled := score.RulingOn(t.project, t.dims, &c.Scored); ruled {
 			continue // by a row of this sitting
 		}
-		if ctx.Err() != nil {
-			return nil
-		}
 		fmt.Fprintf(t.to, "\n%d of %d\n%s", i+1, len(cs), report.Show(&c))
 		fmt.Fprint(t.to, t.code(&c.Scored))
-		v, err := t.ask(&c)
+		v, err := t.ask(ctx, &c)
 		switch {
 		case errors.Is(err, errStop):
 			return nil
@@ -171,7 +172,7 @@ func (t *triage) run(ctx context.Context, rs []*record.Record, out string) error
 }
 
 // ask reads one answer: a keystroke.
-func (t *triage) ask(c *report.Candidate) (*audit.FindingReview, error) {
+func (t *triage) ask(ctx context.Context, c *report.Candidate) (*audit.FindingReview, error) {
 	near := report.Nearest(c, t.project)
 	for i, k := range near {
 		fmt.Fprintf(t.to, "  %d  %s %s:%s %s\n", i+1, k.ID, k.File, k.Lines, k.Title)
@@ -182,7 +183,7 @@ func (t *triage) ask(c *report.Candidate) (*audit.FindingReview, error) {
 			fmt.Fprintf(t.to, "[1-%d] the same flaw as that entry, ", len(near))
 		}
 		fmt.Fprint(t.to, "[s]kip, [q]uit: ")
-		key, err := t.key()
+		key, err := t.key(ctx)
 		if err != nil {
 			return nil, errStop
 		}
@@ -196,15 +197,27 @@ func (t *triage) ask(c *report.Candidate) (*audit.FindingReview, error) {
 	}
 }
 
-// key reads a keystroke; blanks and line ends are none.
-func (t *triage) key() (rune, error) {
+// key reads a keystroke; blanks and line ends are none. An interrupt ends it: the next
+// key is no ruling any more.
+func (t *triage) key(ctx context.Context) (rune, error) {
 	for {
-		r, _, err := t.in.ReadRune()
-		if err != nil || r == 3 || r == 4 { // ^C, ^D
+		pressed := make(chan rune, 1)
+		go func() {
+			defer close(pressed)
+			if r, _, err := t.in.ReadRune(); err == nil {
+				pressed <- r
+			}
+		}()
+		select {
+		case r, ok := <-pressed:
+			if !ok || r == 4 || ctx.Err() != nil { // ^D
+				return 0, errStop
+			}
+			if r > ' ' && r < 127 {
+				return unicode.ToLower(r), nil
+			}
+		case <-ctx.Done():
 			return 0, errStop
-		}
-		if r > ' ' && r < 127 {
-			return unicode.ToLower(r), nil
 		}
 	}
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -67,12 +65,8 @@ func (s *sitting) left() []report.Candidate {
 func (s *sitting) show(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	hash := func(text string) string {
-		sum := sha256.Sum256([]byte(text))
-		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	}
 	left := s.left()
-	page := map[string]any{"CSP": "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; style-src " + hash(triageCSS) + "; script-src " + hash(triageJS),
+	page := map[string]any{"CSP": fmt.Sprintf("default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; style-src '%s'; script-src '%s'", report.HashOf([]byte(triageCSS)), report.HashOf([]byte(triageJS))),
 		"CSS": template.CSS(triageCSS), "JS": template.JS(triageJS), "Token": s.l.token, "Project": s.project.Title, "Out": s.out, "Open": len(left), "Ruled": len(s.project.Reviews)}
 	if len(left) > 0 {
 		c := &left[0]

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 )
 
 // A Stated is what somebody states that an auditor came to on a project, without
@@ -53,10 +54,8 @@ func ReadStated(fsys fs.FS, dir, project string) ([]Stated, error) {
 // String gives the line of the record's notes.
 func (s *Stated) String() string {
 	about := func(field, text string) string {
-		for _, a := range s.Approx {
-			if a == field {
-				return "about " + text
-			}
+		if slices.Contains(s.Approx, field) {
+			return "about " + text
 		}
 		return text
 	}
@@ -64,7 +63,7 @@ func (s *Stated) String() string {
 		s.Auditor, s.Source, s.Findings, s.Dimensions, about("recall", fmt.Sprintf("%.0f %%", 100*s.Recall)))
 	if s.FalseBelow > 0 {
 		line += fmt.Sprintf(", false positives below %.0f %%", 100*s.FalseBelow)
-		if about("false_below", "") != "" {
+		if slices.Contains(s.Approx, "false_below") {
 			line += " (estimated)"
 		}
 	}

@@ -18,16 +18,16 @@ import (
 func (r *Record) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Date: %s\n", r.Date.UTC().Format(time.DateOnly))
-	fmt.Fprintf(&b, "Change: %s\n", oneLine(orNone(r.Change)))
-	fmt.Fprintf(&b, "Trigger: %s\n", oneLine(cmp.Or(r.Trigger, "manual")))
-	fmt.Fprintf(&b, "Test: %s\n", map[string]string{"Smoke": "smoke"}[r.Suite]+map[string]string{"Regression": "full suite"}[r.Suite])
+	fmt.Fprintf(&b, "Change: %s\n", audit.OneLine(orNone(r.Change), 0))
+	fmt.Fprintf(&b, "Trigger: %s\n", audit.OneLine(cmp.Or(r.Trigger, "manual"), 0))
+	fmt.Fprintf(&b, "Test: %s\n", map[string]string{"Smoke": "smoke", "Regression": "full suite"}[r.Suite])
 	b.WriteString("Results:\n")
 	now, base := r.figures()
 	for i, f := range templateLines {
 		fmt.Fprintf(&b, "  %-10s %s (baseline: %s)%s[%s]\n", f.name+":", now[i], base[i], f.gap, r.verdictOf(f.metric))
 	}
 	fmt.Fprintf(&b, "Verdict: %s\n", projected(r.Judgement.Verdict))
-	fmt.Fprintf(&b, "Notes: %s\n", oneLine(strings.Join(r.notes(), "; ")))
+	fmt.Fprintf(&b, "Notes: %s\n", audit.OneLine(strings.Join(r.notes(), "; "), 0))
 	return b.String()
 }
 
@@ -58,10 +58,8 @@ func (r *Record) figures() (now, base [4]string) {
 
 // metrics gives the figures of the first trial that counts; nil without one.
 func (r *Record) metrics() *score.Metrics {
-	for i := range r.Trials {
-		if t := &r.Trials[i]; t.Result != nil && t.Invalid == "" {
-			return &t.Result.Metrics
-		}
+	if rs := r.Counting(); len(rs) > 0 {
+		return &rs[0].Metrics
 	}
 	return nil
 }
@@ -160,14 +158,4 @@ func orNone(s string) string {
 		return "not stated"
 	}
 	return s
-}
-
-// oneLine keeps what others wrote from looking like a line of the template.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0x2028 || r == 0x2029 {
-			return ' '
-		}
-		return r
-	}, s)
 }

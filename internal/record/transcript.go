@@ -198,21 +198,21 @@ func (s *Stream) read(root *os.Root, dir string) error {
 // Uncut gives what the run wrote to the stream of this name, nil where that is
 // nothing, or a part of it is left out.
 func (t *Transcript) Uncut(name string) []byte {
-	for _, s := range t.Kept {
-		if s.Name == name && s.Cut == 0 {
-			return s.text
-		}
+	if s := t.stream(name); s.Cut == 0 {
+		return s.text
 	}
 	return nil
 }
 
 // Text gives what the run wrote to the stream of this name, nil where that is
 // nothing.
-func (t *Transcript) Text(name string) []byte {
+func (t *Transcript) Text(name string) []byte { return t.stream(name).text }
+
+func (t *Transcript) stream(name string) (none Stream) {
 	for _, s := range t.Kept {
 		if s.Name == name {
-			return s.text
+			return s
 		}
 	}
-	return nil
+	return none
 }

@@ -1,11 +1,11 @@
 package record
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,9 +88,9 @@ func (d *Decision) Why() PathDecision {
 // is what is measured (fixtures/prompts/x.txt)".
 func (p PathDecision) String() string {
 	if p.Rule == nil {
-		return fmt.Sprintf("no rule matches %s, and what nobody thought of needs %s", oneLine(p.Path), p.Suite)
+		return fmt.Sprintf("no rule matches %s, and what nobody thought of needs %s", audit.OneLine(p.Path, 0), p.Suite)
 	}
-	return fmt.Sprintf("%s: %s needs %s: %s (%s)", p.Rule.Pos, p.Rule.Glob, p.Suite, p.Rule.Why, oneLine(p.Path))
+	return fmt.Sprintf("%s: %s needs %s: %s (%s)", p.Rule.Pos, p.Rule.Glob, p.Suite, p.Rule.Why, audit.OneLine(p.Path, 0))
 }
 
 // maxPaths is the size above which a list of paths is refused, in bytes.
@@ -106,30 +106,22 @@ func ReadPaths(r io.Reader) ([]string, error) {
 	if len(b) > maxPaths {
 		return nil, fmt.Errorf("more than %d MB of paths", maxPaths>>20)
 	}
-	if bytes.IndexByte(b, 0) >= 0 {
-		var paths []string
-		for p := range strings.SplitSeq(string(b), "\x00") {
-			if p != "" {
-				paths = append(paths, p)
-			}
-		}
-		return paths, nil
-	}
 	var paths []string
-	lines := bufio.NewScanner(bytes.NewReader(b))
-	lines.Buffer(nil, maxPaths)
-	for n := 1; lines.Scan(); n++ {
-		p := strings.TrimSuffix(lines.Text(), "\r")
-		if strings.HasPrefix(p, `"`) {
-			if p, err = strconv.Unquote(p); err != nil {
-				return nil, fmt.Errorf("line %d of the paths: %q is no quoted path: expected what git diff --name-only prints", n, lines.Text())
+	if bytes.IndexByte(b, 0) >= 0 {
+		paths = strings.Split(string(b), "\x00")
+	} else {
+		for line := range strings.Lines(string(b)) {
+			line = strings.TrimRight(line, "\r\n")
+			p := line
+			if strings.HasPrefix(p, `"`) {
+				if p, err = strconv.Unquote(p); err != nil {
+					return nil, fmt.Errorf("line %d of the paths: %q is no quoted path: expected what git diff --name-only prints", len(paths)+1, line)
+				}
 			}
-		}
-		if p != "" {
 			paths = append(paths, p)
 		}
 	}
-	return paths, lines.Err()
+	return slices.DeleteFunc(paths, func(p string) bool { return p == "" }), nil
 }
 
 // SinceLastFull says whether a full run is due: where the newest full record is a
@@ -148,7 +140,7 @@ func SinceLastFull(records []*Record, now time.Time) (suite, why string) {
 	if newest == nil {
 		return SuiteFull, "no record of a full run: expected one of Regression with -auditor, that asked the auditor itself"
 	}
-	said := fmt.Sprintf("the newest full run is of %s (%s on %s)", newest.Date.UTC().Format(time.DateOnly), oneLine(newest.Auditor), oneLine(newest.Project))
+	said := fmt.Sprintf("the newest full run is of %s (%s on %s)", newest.Date.UTC().Format(time.DateOnly), audit.OneLine(newest.Auditor, 0), audit.OneLine(newest.Project, 0))
 	if !newest.Date.AddDate(0, 1, 0).After(now) {
 		return SuiteFull, said + ": a month old"
 	}

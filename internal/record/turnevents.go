@@ -120,7 +120,6 @@ func (r *turnReader) claude(kind string, m event) {
 		return
 	}
 	t := r.turn(m.text("id"))
-	t.Model = m.text("model")
 	// Each block comes as an event of its own, and the last one tells it all.
 	t.Usage = audit.Usage{TokensIn: m.tokens("usage.input_tokens", "usage.cache_creation_input_tokens", "usage.cache_read_input_tokens"),
 		TokensOut: max(t.Usage.TokensOut, m.tokens("usage.output_tokens"))}
@@ -238,7 +237,7 @@ func (r *turnReader) copilot(kind string, d event) {
 		r.turn(d.text("turnId"))
 	case "assistant.message":
 		t := r.current()
-		t.Model, t.Said = d.text("model"), t.Said+d.text("content")
+		t.Said += d.text("content")
 	case "tool.execution_start":
 		r.call(r.current(), d.text("toolCallId"), d.text("toolName"), d.at("arguments"))
 	case "tool.execution_complete":

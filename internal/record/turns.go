@@ -14,7 +14,6 @@ import (
 // A Turn is one round of an agent with its model: what the model said, and what the
 // agent did for it.
 type Turn struct {
-	Model   string      // as the stream names it; empty where it does not
 	Thought string      // reasoning, as far as the stream shows it
 	Said    string      // to whoever asked
 	Calls   []Call      // of tools, in order

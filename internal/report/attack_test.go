@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"assay/audit"
+	"assay/audit/score"
 	"assay/internal/record"
 	"assay/internal/report"
 	"assay/internal/store"
@@ -247,4 +248,30 @@ func TestManyAuditors(t *testing.T) {
 	_, pages := write(t, in)
 	require.Contains(t, pages["regression.html"], "40 of 300 auditors are shown")
 	require.Contains(t, pages[filepath.Join("projects", "go-test-bench.html")], "of 300 auditors are shown")
+}
+
+// Agents that used their tools at length, trial by trial: the page shows what there is
+// room for, all findings among it, and says that the rest is in the transcripts.
+func TestTranscriptsThatGrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: large reports")
+	}
+	p, dims, goals := project(t, "go-test-bench")
+	for _, letter := range []string{"x", "<", "\""} {
+		var ts []record.Transcript
+		for trial := range 8 {
+			var events strings.Builder
+			for i := range 150 {
+				fmt.Fprintf(&events, "{\"type\":\"item.completed\",\"item\":{\"type\":\"command_execution\",\"id\":\"%d\",\"command\":\"grep -r %d\",\"aggregated_output\":%q}}\n", i, i, fmt.Sprint(trial, " ", i, strings.Repeat(letter, 3000)))
+			}
+			run := audit.AuditRun{Events: []byte(events.String()), Stdout: []byte(strings.Repeat(letter, 30_000))}
+			ts = append(ts, record.NewTranscript(trial, 0, "/src", &run, func(b []byte) []byte { return b }))
+		}
+		in := report.Input{Made: day, Records: []*record.Record{recordOf(t, "agent", day, p, dims, goals, score.AsFindings(p))}, Projects: map[string]*audit.Project{p.Name: p},
+			Transcripts: func(*record.Record) ([]record.Transcript, error) { return ts, nil }}
+		_, pages := write(t, in)
+		page := pages[filepath.Join("projects", "go-test-bench.html")]
+		require.Regexp(t, `<h2>Findings <small>[1-9]\d`, page)
+		require.Contains(t, page, "Not all turns of agents are shown")
+	}
 }

@@ -91,13 +91,8 @@ const cellsMost = 60_000
 func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	p := &benchPage{Variants: ls, Results: r}
 	var all, reasons []measured
-	var ss []spent
-	var cs []calibrated
 	for _, l := range ls {
-		m := measured{l.Short, l.Bench.BalancedAccuracy}
-		all = append(all, m)
-		ss = append(ss, spent{m, l.usd})
-		cs = append(cs, calibrated{l.Short, l.Calib})
+		all = append(all, measured{l.Short, l.Bench.BalancedAccuracy})
 		if l.Bench.RightReason.Value.Defined {
 			reasons = append(reasons, measured{l.Short, l.Bench.RightReason})
 		}
@@ -105,8 +100,8 @@ func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	p.Forest = barChart("Balanced accuracy with 95 % intervals", all, "guessing", 0.5)
 	p.Top = barChart("Balanced accuracy with 95 % intervals", all[:min(topMost, len(all))], "guessing", 0.5)
 	p.Reasons = barChart("Right for the right reason, with 95 % intervals", reasons, "", 0)
-	p.Cost = costChart("Balanced accuracy against cost", ss)
-	p.Calib = calibrationChart("Confidence against what came of it", cs)
+	p.Cost = costChart(ls)
+	p.Calib = calibrationChart(ls)
 	p.Trend = lineChart("Balanced accuracy run by run, with 95 % intervals", r.Trend[:min(topMost, len(r.Trend))], score.Value{})
 	var err error
 	if p.Modules, err = moduleLines(r); err != nil {
@@ -154,7 +149,7 @@ func (p *benchPage) apps() error {
 func (p *benchPage) families() {
 	lines := map[string][]shareCell{}
 	for i, l := range p.Variants {
-		for _, id := range sortedKeys(l.Cases) {
+		for _, id := range slices.Sorted(maps.Keys(l.Cases)) {
 			c := l.Cases[id]
 			f := c.Case.Family()
 			if lines[f] == nil {
@@ -163,7 +158,7 @@ func (p *benchPage) families() {
 			lines[f][i].add(c.Trials)
 		}
 	}
-	names := sortedKeys(lines)
+	names := slices.Sorted(maps.Keys(lines))
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(least(lines[a]), least(lines[b])) })
 	cols := []gridColumn{{Name: "family", Link: "link"}}
 	for _, l := range p.Variants {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func cases(ls []variantLine) []*caseLine {
 		}
 	}
 	var out []*caseLine
-	for _, id := range sortedKeys(lines) {
+	for _, id := range slices.Sorted(maps.Keys(lines)) {
 		out = append(out, lines[id])
 	}
 	return out
@@ -146,7 +147,7 @@ func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
 	for _, c := range all {
 		byApp[c.Case.App] = append(byApp[c.Case.App], c)
 	}
-	for _, app := range sortedKeys(byApp) {
+	for _, app := range slices.Sorted(maps.Keys(byApp)) {
 		if err := s.writeApp(app, ls, byApp[app]); err != nil {
 			return err
 		}

@@ -14,32 +14,24 @@ type cell struct {
 	Sort   string // the figure by which tables sort; empty where it is undefined
 }
 
-// cellOf shows a metric of what it is a metric of.
-func cellOf(metric, of any) (cell, error) {
-	switch x := of.(type) {
-	case auditorPart:
-		return cellOf(metric, x.row)
-	case row:
-		if m, ok := metric.(score.Metric[*score.Metrics]); ok && m.Name == score.MetricRecall {
-			return cellFrom(x.Recall.String(), x.Recall), nil
-		}
-		return show(metric, x.Metrics)
-	case *score.Metrics:
-		return show(metric, x)
-	case *score.Bench:
-		return show(metric, x)
-	case score.Rate:
-		return show(metric, &x)
+// cells shows metrics of what they are metrics of.
+func cells[R any](ms []score.Metric[R], of R) []cell {
+	cs := make([]cell, len(ms))
+	for i, m := range ms {
+		cs[i] = cellFrom(m.Show(of), m.Of(of))
 	}
-	return cell{}, fmt.Errorf("no metric is of a %T", of)
+	return cs
 }
 
-func show[R any](metric any, of R) (cell, error) {
-	m, ok := metric.(score.Metric[R])
-	if !ok {
-		return cell{}, fmt.Errorf("%T is no metric of a %T", metric, of)
+// Cells gives the figures of the first trial that counts, and recall over all of them.
+func (r row) Cells() []cell {
+	cs := cells(score.AuditMetrics(), r.Metrics)
+	for i, m := range score.AuditMetrics() {
+		if m.Name == score.MetricRecall {
+			cs[i] = cellFrom(r.Recall.String(), r.Recall)
+		}
 	}
-	return cellFrom(m.Show(of), m.Of(of)), nil
+	return cs
 }
 
 // cellFrom parts a figure from its interval.
@@ -52,14 +44,4 @@ func cellFrom(text string, e score.Estimate) (c cell) {
 		c.Sort = fmt.Sprintf("%.6f", e.Low.V)
 	}
 	return c
-}
-
-// balanced is the figure that stands for a reviewer where there is room for one.
-func balanced() score.Metric[*score.Bench] {
-	for _, m := range score.BenchMetrics() {
-		if m.Name == "balanced accuracy" {
-			return m
-		}
-	}
-	panic("report: no metric is named balanced accuracy")
 }

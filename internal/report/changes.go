@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -173,7 +174,7 @@ func againstBaseline(v *VariantResults, base *record.BenchBaseline) (was, now []
 		asked[a.Case.ID()] = true
 	}
 	var of []*CaseResults
-	for _, id := range sortedKeys(asked) {
+	for _, id := range slices.Sorted(maps.Keys(asked)) {
 		of = append(of, v.Cases[id])
 	}
 	slices.Sort(missing)

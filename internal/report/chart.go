@@ -202,30 +202,25 @@ func ticks(floor float64, at func(float64) float64) []tick {
 	return ts
 }
 
-// A spent is an estimate with what it cost.
-type spent struct {
-	measured
-	USD float64 // for a thousand answers
-}
-
 // labelsMost is how many dots of a chart are named in it; each dot's title names it.
 const labelsMost = 20
 
 // costChart draws accuracy against cost on a logarithmic axis; nil where fewer
 // than two have a price.
-func costChart(title string, ss []spent) *chart {
+func costChart(ls []variantLine) *chart {
 	lo, hi := math.Inf(1), 0.0
 	var ms []measured
-	for _, s := range ss {
-		if s.USD > 0 && s.E.Value.Defined {
-			lo, hi = math.Min(lo, s.USD), math.Max(hi, s.USD)
-			ms = append(ms, s.measured)
+	priced := func(l variantLine) bool { return l.usd > 0 && l.Bench.BalancedAccuracy.Value.Defined }
+	for _, l := range ls {
+		if priced(l) {
+			lo, hi = math.Min(lo, l.usd), math.Max(hi, l.usd)
+			ms = append(ms, measured{l.Short, l.Bench.BalancedAccuracy})
 		}
 	}
 	if len(ms) < 2 {
 		return nil
 	}
-	c := &chart{Title: title, Width: 760, Height: 330, Left: 48, Right: 730, Top: 16, Bottom: 276, XTitle: "USD for a thousand answers"}
+	c := &chart{Title: "Balanced accuracy against cost", Width: 760, Height: 330, Left: 48, Right: 730, Top: 16, Bottom: 276, XTitle: "USD for a thousand answers"}
 	first, last := math.Floor(math.Log10(lo)), math.Ceil(math.Log10(hi*1.0001))
 	floor := floorOf(ms)
 	x := func(v float64) float64 {
@@ -240,12 +235,13 @@ func costChart(title string, ss []spent) *chart {
 			}
 		}
 	}
-	for i, s := range ss {
-		if s.USD > 0 && s.E.Value.Defined {
-			c.Dots = append(c.Dots, dot{X: x(s.USD), Y: y(s.E.Value.V), Lo: y(s.E.Low.V), Hi: y(s.E.High.V), Class: fmt.Sprintf("s%d", i%seriesClasses),
-				Text: fmt.Sprintf("%s: %s at %.2f USD", s.Name, s.E, s.USD)})
+	for i, l := range ls {
+		if priced(l) {
+			e := l.Bench.BalancedAccuracy
+			c.Dots = append(c.Dots, dot{X: x(l.usd), Y: y(e.Value.V), Lo: y(e.Low.V), Hi: y(e.High.V), Class: fmt.Sprintf("s%d", i%seriesClasses),
+				Text: fmt.Sprintf("%s: %s at %.2f USD", l.Short, e, l.usd)})
 			if len(c.Legend) < labelsMost {
-				c.label(x(s.USD), y(s.E.Value.V), clip(s.Name, 26))
+				c.label(x(l.usd), y(e.Value.V), clip(l.Short, 26))
 			}
 		}
 	}
@@ -296,21 +292,15 @@ func (c *chart) label(x, y float64, name string) {
 	c.Height = max(c.Height, l.Y+10)
 }
 
-// A calibrated is a reviewer with how far its confidence can be believed.
-type calibrated struct {
-	Name string
-	C    *score.Calibration
-}
-
 // calibrationChart draws the share of right answers against the confidence that
 // was stated, bin by bin, with the diagonal on which a word can be believed; nil
 // where nobody states any.
-func calibrationChart(title string, cs []calibrated) *chart {
+func calibrationChart(ls []variantLine) *chart {
 	least, n := 0.9, 0
-	for _, s := range cs {
-		if s.C != nil && s.C.Answers > 0 {
+	for _, l := range ls {
+		if l.Calib.Answers > 0 {
 			n++
-			for _, b := range s.C.Bins {
+			for _, b := range l.Calib.Bins {
 				least = min(least, math.Floor(b.Said*10)/10)
 			}
 		}
@@ -318,25 +308,25 @@ func calibrationChart(title string, cs []calibrated) *chart {
 	if n == 0 {
 		return nil
 	}
-	c := &chart{Title: title, Width: 760, Left: 48, Right: 730, Top: 16, Bottom: 296, XTitle: "confidence as stated"}
+	c := &chart{Title: "Confidence against what came of it", Width: 760, Left: 48, Right: 730, Top: 16, Bottom: 296, XTitle: "confidence as stated"}
 	x := func(v float64) float64 { return c.Left + (v-least)/(1-least)*(c.Right-c.Left) }
 	y := func(v float64) float64 { return c.Bottom - v*(c.Bottom-c.Top) }
 	c.Ticks, c.XTicks = ticks(0, y), ticks(least, x)
 	n = 0
-	for i, s := range cs {
-		if s.C == nil || s.C.Answers == 0 {
+	for i, l := range ls {
+		if l.Calib.Answers == 0 {
 			continue
 		}
 		class := fmt.Sprintf("s%d", i%seriesClasses)
 		var points []string
-		for _, b := range s.C.Bins {
+		for _, b := range l.Calib.Bins {
 			r := b.Right
 			points = append(points, fmt.Sprintf("%.1f,%.1f", x(b.Said), y(r.Value.V)))
 			c.Dots = append(c.Dots, dot{X: x(b.Said), Y: y(r.Value.V), Lo: y(r.Low.V), Hi: y(r.High.V), Class: class,
-				Text: fmt.Sprintf("%s: %.0f %% sure, right %s, %d answers", s.Name, 100*b.Said, r, r.Answers)})
+				Text: fmt.Sprintf("%s: %.0f %% sure, right %s, %d answers", l.Short, 100*b.Said, r, r.Answers)})
 		}
 		c.Lines = append(c.Lines, drawn{class, strings.Join(points, " ")})
-		c.name(n, class, s.Name, 58)
+		c.name(n, class, l.Short, 58)
 		n++
 	}
 	c.Lines = append(c.Lines, drawn{"diagonal", fmt.Sprintf("%.1f,%.1f %.1f,%.1f", x(least), y(least), x(1), y(1))})

@@ -37,7 +37,7 @@ func (c *comparison) list(what string, names []string) {
 	}
 	fmt.Fprintf(c, "\n%s (%d)\n", what, len(names))
 	for _, n := range names[:min(listMost, len(names))] {
-		fmt.Fprintf(c, "  %s\n", oneLine(n))
+		fmt.Fprintf(c, "  %s\n", audit.OneLine(n, 0))
 	}
 	if n := len(names) - listMost; n > 0 {
 		fmt.Fprintf(c, "  and %d more\n", n)
@@ -49,7 +49,7 @@ func (c *comparison) write(w io.Writer, notes []string) error {
 		c.WriteByte('\n')
 	}
 	for _, n := range notes {
-		fmt.Fprintf(c, "note: %s\n", oneLine(n))
+		fmt.Fprintf(c, "note: %s\n", audit.OneLine(n, 0))
 	}
 	_, err := io.WriteString(w, c.String())
 	return err
@@ -58,9 +58,9 @@ func (c *comparison) write(w io.Writer, notes []string) error {
 // Text writes the comparison for a terminal.
 func (d *RecordDiff) Text(w io.Writer) error {
 	c := &comparison{a: "before", b: "now"}
-	fmt.Fprintf(c, "%s on %s\nbefore  %s\nnow     %s\n\n%s\n", oneLine(d.B.Auditor), oneLine(d.B.Project), oneLine(d.From), oneLine(d.To), oneLine(string(d.Judgement.Verdict)))
+	fmt.Fprintf(c, "%s on %s\nbefore  %s\nnow     %s\n\n%s\n", audit.OneLine(d.B.Auditor, 0), audit.OneLine(d.B.Project, 0), audit.OneLine(d.From, 0), audit.OneLine(d.To, 0), audit.OneLine(string(d.Judgement.Verdict), 0))
 	for _, g := range d.Judgement.Reasons {
-		fmt.Fprintf(c, "  %-4s  %s\n", oneLine(string(g.Verdict)), oneLine(g.Text))
+		fmt.Fprintf(c, "  %-4s  %s\n", audit.OneLine(string(g.Verdict), 0), audit.OneLine(g.Text, 0))
 	}
 	c.WriteByte('\n')
 	var rows [][3]string
@@ -72,7 +72,7 @@ func (d *RecordDiff) Text(w io.Writer) error {
 		rows = append(rows, [3]string{name, list(f.Was), list(f.Now)})
 	}
 	for _, f := range d.Dispositions {
-		rows = append(rows, [3]string{oneLine(string(f.Disposition)), counts(f.Was), counts(f.Now)})
+		rows = append(rows, [3]string{audit.OneLine(string(f.Disposition), 0), counts(f.Was), counts(f.Now)})
 	}
 	c.table(rows)
 	entries := func(es []EntryDiff) (names []string) {
@@ -142,7 +142,7 @@ func (d *AuditorDiff) Text(w io.Writer) error {
 	fmt.Fprintf(c, "%s\nover %s, %s\n", recallStanding(d.B, d.Total), amount(len(d.Projects), "project"), rests(d.Total))
 	for i := range d.Projects {
 		p := &d.Projects[i]
-		fmt.Fprintf(c, "\n%s", oneLine(p.Project))
+		fmt.Fprintf(c, "\n%s", audit.OneLine(p.Project, 0))
 		if len(d.Projects) > 1 {
 			fmt.Fprintf(c, ": %s\nover %s", recallStanding(d.B, p.Comparison), rests(p.Comparison))
 		}
@@ -211,7 +211,7 @@ func standing(b, metric string, c score.Comparison, settles string) string {
 	case by < 0.05:
 		how, by = "level:", 0
 	}
-	s := fmt.Sprintf("%s is %s %.1f points of %s (%.1f to %.1f)", oneLine(b), how, by, metric, lo, hi)
+	s := fmt.Sprintf("%s is %s %.1f points of %s (%.1f to %.1f)", audit.OneLine(b, 0), how, by, metric, lo, hi)
 	switch {
 	case c.Standing == score.Better, c.Standing == score.Worse:
 		return s + ", settled"
@@ -265,25 +265,9 @@ func credit(v score.Value) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", v.V), "0"), ".")
 }
 
-// oneLine keeps what others wrote on one line and free of control characters.
-func oneLine(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r < ' ', r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029:
-			b.WriteByte(' ')
-		case audit.Invisible(r):
-			fmt.Fprintf(&b, "\\u%04x", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
 // clip is oneLine, cut after n characters.
 func clip(s string, n int) string {
-	r := []rune(oneLine(s))
+	r := []rune(audit.OneLine(s, 0))
 	if len(r) <= n {
 		return string(r)
 	}
@@ -302,5 +286,5 @@ func place(s *score.Scored) string {
 	if l := s.Finding.Lines; !l.IsZero() {
 		file += ":" + l.String()
 	}
-	return oneLine(file)
+	return audit.OneLine(file, 0)
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -226,11 +225,4 @@ func Rescore(r *record.Record, p *audit.Project, dims map[audit.CWE]audit.Dimens
 		out.Notes = append(slices.Clone(r.Notes), fmt.Sprintf("made at commit %s, scored against the key of %s", short(r.Commit), short(p.Commit)))
 	}
 	return &out, nil
-}
-
-// Mismatch reports whether err says that two records were made by different
-// rules or keys, so that rescoring mends it.
-func Mismatch(err error) bool {
-	var m *score.MismatchError
-	return errors.As(err, &m) && m.What != "project"
 }

@@ -101,7 +101,9 @@ func TestRescoreMendsAMismatch(t *testing.T) {
 			old := recordOf(t, "tool", day.Add(-time.Hour), p, dims, goals, found)
 			spoil(old.Trials[0].Result)
 			_, err := report.DiffRecords(old, fresh, score.Rules{})
-			require.True(t, report.Mismatch(err), "%v", err)
+			var mismatch *score.MismatchError
+			require.ErrorAs(t, err, &mismatch)
+			require.NotEqual(t, "project", mismatch.What)
 
 			again, err := report.Rescore(old, p, dims, goals)
 			require.NoError(t, err)

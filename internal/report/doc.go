@@ -4,5 +4,5 @@
 // counts of what is shown.
 //
 // Everything that others wrote (models, auditors, keys) is text: html/template
-// escapes it in pages, oneLine and Markdown's escapes do elsewhere.
+// escapes it in pages, audit.OneLine and Markdown's escapes do elsewhere.
 package report

@@ -68,7 +68,10 @@ func marked(all []string, finding, entry audit.Range) string {
 		case e:
 			sign = "*"
 		}
-		fmt.Fprintf(&b, "%s %5d  %s\n", sign, n, clip(strings.ReplaceAll(all[n-1], "\t", "    "), 160))
+		line := strings.ReplaceAll(all[n-1], "\t", "    ")
+		code := strings.TrimLeft(line, " ")
+		indent := min(150, len(line)-len(code))
+		fmt.Fprintf(&b, "%s %5d  %s%s\n", sign, n, line[:indent], clip(code, 160-indent))
 	}
 	return b.String()
 }

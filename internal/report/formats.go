@@ -137,7 +137,7 @@ func (f *facts) text(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(cs []string) {
 		for i := range cs {
-			cs[i] = oneLine(cs[i])
+			cs[i] = audit.OneLine(cs[i], 0)
 		}
 		fmt.Fprintln(tw, strings.Join(cs, "\t"))
 	}
@@ -156,11 +156,11 @@ func (f *facts) text(w io.Writer) error {
 	}
 	for _, a := range f.Audits {
 		if a.Look != "" {
-			fmt.Fprintf(tw, "\n%s %s on %s: %s", oneLine(string(a.Verdict)), oneLine(a.Auditor), oneLine(a.Project), clip(a.Look, 200))
+			fmt.Fprintf(tw, "\n%s %s on %s: %s", audit.OneLine(string(a.Verdict), 0), audit.OneLine(a.Auditor, 0), audit.OneLine(a.Project, 0), clip(a.Look, 200))
 		}
 	}
 	for _, n := range f.Notes {
-		fmt.Fprintf(tw, "\nnote: %s", oneLine(n))
+		fmt.Fprintf(tw, "\nnote: %s", audit.OneLine(n, 0))
 	}
 	fmt.Fprintln(tw)
 	return tw.Flush()
@@ -217,7 +217,7 @@ func (f *facts) csv(w io.Writer) error {
 // guard keeps a spreadsheet from taking a name for a formula, and a terminal from
 // obeying it.
 func guard(s string) string {
-	s = oneLine(s)
+	s = audit.OneLine(s, 0)
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s
 	}
@@ -282,7 +282,7 @@ func solid(s string) string {
 			return '~'
 		}
 		return r
-	}, oneLine(s))
+	}, audit.OneLine(s, 0))
 }
 
 // writeMissed writes the known vulnerabilities that no trial of an auditor's

@@ -2,10 +2,9 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-
-	"assay/audit/score"
 )
 
 // An overview is the first page: what changed first, then who is live, then who is
@@ -147,7 +146,7 @@ func (s *site) writeRegression(o *overview) error {
 	for _, r := range both {
 		byProject[r.Record.Project] = append(byProject[r.Record.Project], r)
 	}
-	for _, name := range sortedKeys(byProject) {
+	for _, name := range slices.Sorted(maps.Keys(byProject)) {
 		p := s.projectPage(name, byProject[name])
 		o.lookAtProject(p)
 		if err := s.render(byProject[name][0].Project, "project.html", "Regression", name, p); err != nil {
@@ -173,17 +172,24 @@ func (s *site) records() *grid {
 	return g
 }
 
-// quiet tells in a line each what needs nobody's eye.
-func (o *overview) quiet(rows []row) {
-	recorded, controls := 0, 0
+// asides counts the rows that need no telling: recordings that came out as recorded,
+// and controls.
+func asides(rows []row) (recorded, controls int) {
 	for _, r := range rows {
 		switch {
-		case r.Record.Control != "" && r.Verdict != score.Changed:
+		case !r.aside():
+		case r.Record.Control != "":
 			controls++
-		case r.Verdict == score.AsRecorded:
+		default:
 			recorded++
 		}
 	}
+	return recorded, controls
+}
+
+// quiet tells in a line each what needs nobody's eye.
+func (o *overview) quiet(rows []row) {
+	recorded, controls := asides(rows)
 	if recorded > 0 {
 		o.Quiet = append(o.Quiet, amount(recorded, "recording")+" of other tools scored as recorded.")
 	}

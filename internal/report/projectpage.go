@@ -2,7 +2,10 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"html/template"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -162,8 +165,9 @@ func (a *auditorPart) diff(all []*record.Record) {
 		return
 	}
 	d, err := DiffRecords(before, a.Record, score.Rules{Deterministic: true})
+	var mismatch *score.MismatchError
 	switch {
-	case Mismatch(err):
+	case errors.As(err, &mismatch) && mismatch.What != "project":
 		a.Broken = "the record before was made by other rules or another key: assay compare --rescore sets the two against each other"
 	case err != nil:
 		a.Broken = err.Error()
@@ -271,7 +275,7 @@ func (p *projectPage) known(src *excerpts) {
 		case real:
 			found = "by all"
 		}
-		g.add(append(cells, found, strings.Join(sortedKeys(since), "|"), cweText(k.CWEs), p.at(k.File, k.Lines), int(k.Severity), clip(k.Evidence, 1000), src.around(k.File, audit.Range{}, k.Lines))...)
+		g.add(append(cells, found, strings.Join(slices.Sorted(maps.Keys(since)), "|"), cweText(k.CWEs), p.at(k.File, k.Lines), int(k.Severity), clip(k.Evidence, 1000), src.around(k.File, audit.Range{}, k.Lines))...)
 	}
 	p.Known = g
 }
@@ -311,7 +315,7 @@ func (p *projectPage) findings(src *excerpts) {
 	room := MaxPage*8/10 - p.Known.size()
 	for _, t := range p.Transcripts {
 		for _, st := range t.Streams {
-			room -= 2 * len(st.Text)
+			room -= len(template.HTMLEscapeString(st.Text))
 		}
 	}
 	if p.Turns != nil {
@@ -326,7 +330,7 @@ func (p *projectPage) findings(src *excerpts) {
 			return
 		}
 	}
-	n := total * room / (p.Findings.size() + 1) * 9 / 10
+	n := total * max(0, room) / (p.Findings.size() + 1) * 9 / 10
 	p.Findings = p.findingsOf(src, 60, n)
 	p.Notes = append(p.Notes, fmt.Sprintf("The first %d of %d findings are shown: the records have all of them.", n, total))
 }

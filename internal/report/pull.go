@@ -15,20 +15,22 @@ import (
 
 // A Pull is what a pull request is told about a run: what changed, worst first.
 type Pull struct {
-	Verdict audit.Verdict // the gravest
-	Moved   []Moved       // what changed, or fails
-	Same    []string      // who stands as at the baseline
-	Replays int           // recordings that came out as recorded
-	Link    string        // to the report; may be empty
+	Verdict  audit.Verdict // the gravest
+	Moved    []Moved       // what changed, or fails
+	Same     []string      // who stands as at the baseline
+	Replays  int           // recordings that came out as recorded
+	Controls int           // records of controls
+	Link     string        // to the report; may be empty
 }
 
 // PullOf tells what the newest records and the results changed since the baselines.
 func PullOf(in *Input, link string) (*Pull, error) {
 	p := &Pull{Verdict: audit.Pass, Link: link}
 	s := &site{in: *in}
-	for _, r := range slices.Concat(s.latest("Smoke"), s.latest("Regression")) {
+	rows := slices.Concat(s.latest("Smoke"), s.latest("Regression"))
+	p.Replays, p.Controls = asides(rows)
+	for _, r := range rows {
 		if r.aside() {
-			p.Replays++
 			continue
 		}
 		m, err := in.audited(r)
@@ -101,7 +103,7 @@ func (p *Pull) Markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n### Assay: %s\n", PullMark, p.Verdict)
 	for _, m := range p.Moved[:min(movedShown, len(p.Moved))] {
-		fmt.Fprintf(&b, "\n**%s %s**: %s", mark(string(m.Verdict)), mark(m.Who), mark(m.Says))
+		fmt.Fprintf(&b, "\n**%s %s**: %s", Mark(string(m.Verdict)), Mark(m.Who), Mark(m.Says))
 		if m.Took != "" {
 			fmt.Fprintf(&b, " (%s)", m.Took)
 		}
@@ -110,7 +112,7 @@ func (p *Pull) Markdown(w io.Writer) error {
 			fmt.Fprintf(&b, "\nLost (%d):\n\n", len(m.Lost))
 		}
 		for _, l := range m.Lost[:min(lostShown, len(m.Lost))] {
-			fmt.Fprintf(&b, "- %s\n", mark(strings.TrimSpace(l.ID+" "+l.Title)+", "+l.Pos.String()))
+			fmt.Fprintf(&b, "- %s\n", Mark(strings.TrimSpace(l.ID+" "+l.Title)+", "+l.Pos.String()))
 		}
 		if n := len(m.Lost) - lostShown; n > 0 {
 			fmt.Fprintf(&b, "- and %d more\n", n)
@@ -126,8 +128,11 @@ func (p *Pull) Markdown(w io.Writer) error {
 	if p.Replays > 0 {
 		unchanged = append(unchanged, amount(p.Replays, "recording"))
 	}
+	if p.Controls > 0 {
+		unchanged = append(unchanged, amount(p.Controls, "record")+" of controls")
+	}
 	if len(unchanged) > 0 {
-		fmt.Fprintf(&b, "\nUnchanged: %s.\n", mark(strings.Join(unchanged, ", ")))
+		fmt.Fprintf(&b, "\nUnchanged: %s.\n", Mark(strings.Join(unchanged, ", ")))
 	}
 	if p.Link != "" {
 		fmt.Fprintf(&b, "\n[Report](<%s>)\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(p.Link))
@@ -136,11 +141,11 @@ func (p *Pull) Markdown(w io.Writer) error {
 	return err
 }
 
-// mark makes text literal in Markdown: no markup, no HTML, no mention, one line.
-func mark(s string) string {
+// Mark makes text literal in Markdown: no markup, no HTML, no mention, one line.
+func Mark(s string) string {
 	var b strings.Builder
 	// Bare addresses become links too.
-	s = strings.NewReplacer("://", ":\u2060//", "www.", "www\u2060.").Replace(oneLine(s))
+	s = strings.NewReplacer("://", ":\u2060//", "www.", "www\u2060.").Replace(audit.OneLine(s, 0))
 	for _, r := range s {
 		switch r {
 		case '<':
@@ -202,11 +207,11 @@ func (p *Pull) GitHub(w io.Writer, at func(audit.Pos) string) error {
 		if n.verdict == audit.Warn {
 			level = "warning"
 		}
-		title := "title=" + property.Replace(oneLine("Assay: "+string(n.verdict)))
+		title := "title=" + property.Replace(audit.OneLine("Assay: "+string(n.verdict), 0))
 		if file := at(n.pos); file != "" {
-			title = fmt.Sprintf("file=%s,line=%d,%s", property.Replace(oneLine(file)), max(1, n.pos.Line), title)
+			title = fmt.Sprintf("file=%s,line=%d,%s", property.Replace(audit.OneLine(file, 0)), max(1, n.pos.Line), title)
 		}
-		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", level, title, data.Replace(oneLine(n.message))); err != nil {
+		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", level, title, data.Replace(audit.OneLine(n.message, 0))); err != nil {
 			return err
 		}
 	}
@@ -238,7 +243,7 @@ func (p *Pull) GitLab(w io.Writer, at func(audit.Pos) string) error {
 			severity = "minor"
 		}
 		file := cmp.Or(at(n.pos), n.pos.File)
-		issues = append(issues, issue{oneLine(n.message), "assay", hashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)), severity, location{file, lines{max(1, n.pos.Line)}}})
+		issues = append(issues, issue{audit.OneLine(n.message, 0), "assay", HashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)), severity, location{file, lines{max(1, n.pos.Line)}}})
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -122,6 +122,12 @@ func TestPullOf(t *testing.T) {
 	b.Reset()
 	require.NoError(t, p.Markdown(&b))
 	require.Equal(t, report.PullMark+"\n### Assay: PASS\n\nNothing changed.\n\nUnchanged: 1 recording.\n", b.String())
+	in.Records[0].Control = "reads no code"
+	p, err = report.PullOf(&in, "")
+	require.NoError(t, err)
+	b.Reset()
+	require.NoError(t, p.Markdown(&b))
+	require.Contains(t, b.String(), "Unchanged: 1 record of controls.\n")
 }
 
 func slicesOf(p *report.Pull) (all []string) {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -80,7 +81,7 @@ func (s *site) latest(suite string) []row {
 		}
 	}
 	rows := make([]row, 0, len(newest))
-	for _, k := range sortedKeys(newest) {
+	for _, k := range slices.Sorted(maps.Keys(newest)) {
 		rows = append(rows, newest[k])
 	}
 	return rows

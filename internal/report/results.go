@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -163,7 +164,7 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 func (r *Results) addUp() {
 	for _, s := range r.Variants {
 		s.Usage.Priced = true // a sum is priced when every part is
-		for _, id := range sortedKeys(s.Cases) {
+		for _, id := range slices.Sorted(maps.Keys(s.Cases)) {
 			if c := s.Cases[id]; len(c.Trials) > 0 {
 				s.Usage = s.Usage.Add(c.usage)
 				s.Latency += c.took

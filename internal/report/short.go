@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -110,7 +111,7 @@ func (o *overview) auditShort(rows []row) {
 		low, high float64
 	}
 	leads := map[string]*lead{}
-	for _, project := range sortedKeys(best) {
+	for _, project := range slices.Sorted(maps.Keys(best)) {
 		for _, r := range best[project] {
 			l := leads[r.Label()]
 			if l == nil {
@@ -122,7 +123,7 @@ func (o *overview) auditShort(rows []row) {
 		}
 	}
 	var order []*lead
-	for _, name := range sortedKeys(leads) {
+	for _, name := range slices.Sorted(maps.Keys(leads)) {
 		order = append(order, leads[name])
 	}
 	slices.SortStableFunc(order, func(a, b *lead) int { return cmp.Compare(b.n, a.n) })

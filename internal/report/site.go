@@ -161,12 +161,13 @@ func (s *site) load() error {
 	if s.served {
 		connect = "connect-src 'self'; "
 	}
-	s.csp = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; %sbase-uri 'none'; form-action 'none'", hashOf(css), hashOf(js), connect)
+	s.csp = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; %sbase-uri 'none'; form-action 'none'", HashOf(css), HashOf(js), connect)
 	s.pages, err = template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html")
 	return err
 }
 
-func hashOf(b []byte) string {
+// HashOf gives the hash by which a page's policy names a style or a script of it.
+func HashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
@@ -283,12 +284,15 @@ var functions = template.FuncMap{
 	"benchMetrics": score.BenchMetrics,
 	"moduleHeads":  moduleHeads,
 	"rateMetrics":  score.RateMetrics,
-	"balanced":     balanced,
-	"cell":         cellOf,
-	"corroborated": func(m *score.Metrics) *score.Metrics { return &score.Metrics{Part: m.Corroborated} },
-	"list":         list,
-	"date":         func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
-	"join":         func(vs []string) string { return strings.Join(vs, ", ") },
+	"benchCells":   func(b *score.Bench) []cell { return cells(score.BenchMetrics(), b) },
+	"rateCells":    func(r score.Rate) []cell { return cells(score.RateMetrics(), &r) },
+	"balanced":     func(b *score.Bench) cell { return cellFrom(b.BalancedAccuracy.String(), b.BalancedAccuracy) },
+	"corroborated": func(m *score.Metrics) []cell {
+		return cells(score.AuditMetrics(), &score.Metrics{Part: m.Corroborated})
+	},
+	"list": list,
+	"date": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"join": func(vs []string) string { return strings.Join(vs, ", ") },
 	"dict": func(kv ...any) map[string]any {
 		m := map[string]any{}
 		for i := 0; i+1 < len(kv); i += 2 {

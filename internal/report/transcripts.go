@@ -36,7 +36,7 @@ func (s *site) transcripts(p *projectPage) {
 	}
 	g := newGrid("", gridColumn{Name: "turn", Kind: "num"}, gridColumn{Name: "did", Kind: "badge", Pick: true}, gridColumn{Name: "what", Kind: "text", Opens: true}, gridColumn{Name: "tokens in", Kind: "num"}, gridColumn{Name: "out", Kind: "num"},
 		gridColumn{Name: "USD", Kind: "num"}, gridColumn{Name: "seconds", Kind: "num"}, gridColumn{Name: "run", Pick: true}, gridColumn{Name: "words", Kind: "words"})
-	room := transcriptsMost
+	room, turns, cut := transcriptsMost, turnsMost, false
 	for _, r := range p.Rows {
 		ts, err := s.in.Transcripts(r.Record)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +45,7 @@ func (s *site) transcripts(p *projectPage) {
 		for i := range ts {
 			t := &ts[i]
 			part := transcriptPart{Who: fmt.Sprintf("%s, %s", r.Label(), clip(t.Name, 60)), Facts: runFacts(t)}
-			addTurns(g, part.Who, t.Turns())
+			cut = addTurns(g, &turns, part.Who, t.Turns()) || cut
 			for _, k := range t.Kept {
 				text := audit.Clip(t.Text(k.Name), min(streamMost, max(0, room)))
 				room -= len(text)
@@ -57,21 +57,25 @@ func (s *site) transcripts(p *projectPage) {
 	if len(g.Rows) > 0 {
 		p.Turns = g
 	}
+	if cut {
+		p.Notes = append(p.Notes, "Not all turns of agents are shown: the transcripts beside the records have all of them.")
+	}
 }
 
 // turnsMost is how many bytes of turns a page shows.
 const turnsMost = MaxPage / 5
 
-// addTurns adds a row for what was said in each turn, and for each use of a tool.
-func addTurns(g *grid, run string, turns []record.Turn) {
-	room := turnsMost
+// addTurns adds a row for what was said in each turn, and for each use of a tool, while
+// there is room; cut says that there was none for some.
+func addTurns(g *grid, room *int, run string, turns []record.Turn) (cut bool) {
 	for i, t := range turns {
 		in, out, usd, seconds := number(float64(t.Usage.TokensIn)), number(float64(t.Usage.TokensOut)), number(t.Usage.USD), number(t.Seconds)
 		row := func(did, what, words string) {
 			if words = clipWords(words); words == what {
 				words = ""
 			}
-			if room -= len(what) + len(words) + 60; room < 0 {
+			if *room -= escaped(what) + escaped(words) + 60; *room < 0 {
+				cut = true
 				return
 			}
 			g.add(float64(i+1), did, clip(what, 300), in, out, usd, seconds, run, words)
@@ -95,6 +99,7 @@ func addTurns(g *grid, run string, turns []record.Turn) {
 			row("note", clip(n, 300), "")
 		}
 	}
+	return cut
 }
 
 // number gives a figure for a grid; nil where nobody told it.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // or of all where app is empty.
 func (s *VariantResults) Score(app string) []score.Answer {
 	var cs []*CaseResults
-	for _, id := range sortedKeys(s.Cases) {
+	for _, id := range slices.Sorted(maps.Keys(s.Cases)) {
 		if c := s.Cases[id]; app == "" || c.Case.App == app {
 			cs = append(cs, c)
 		}
@@ -26,7 +27,7 @@ func (s *VariantResults) Score(app string) []score.Answer {
 // held against the first trial of its case.
 func (s *VariantResults) Flips() []score.Flip {
 	var pairs []score.TwinAnswer
-	for _, id := range sortedKeys(s.Cases) {
+	for _, id := range slices.Sorted(maps.Keys(s.Cases)) {
 		cr := s.Cases[id]
 		if len(cr.Trials) == 0 {
 			continue
@@ -36,15 +37,6 @@ func (s *VariantResults) Flips() []score.Flip {
 		}
 	}
 	return score.Flips(pairs)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // Find gives the variant that name means: "model@prompt", or a model with one prompt
@@ -112,7 +104,7 @@ func DiffVariants(a, b *VariantResults) (*VariantDiff, error) {
 func compareVariants(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answer, err error) {
 	d = &VariantDiff{A: a.String(), B: b.String()}
 	var ofA, ofB []*CaseResults
-	for _, id := range sortedKeys(a.Cases) {
+	for _, id := range slices.Sorted(maps.Keys(a.Cases)) {
 		x, y := a.Cases[id], b.Cases[id]
 		switch {
 		case y == nil:

@@ -114,11 +114,12 @@ func (x *asking) result(t T, i int) (*run.Audited, *run.Result, error) {
 		return v, res, err
 	}
 	x.begun = true
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx := context.Background()
 	if at, ok := t.Deadline(); ok {
+		var cancel func()
 		ctx, cancel = context.WithDeadline(ctx, at.Add(-lastMinute))
+		defer cancel()
 	}
-	defer cancel()
 	r, dir, err := x.once(ctx, x.trials[i], i, 0)
 	return &run.Audited{Run: r, Dir: dir, Usage: r.Usage}, &run.Result{}, err
 }
@@ -186,13 +187,7 @@ func (a *audits) end(t T) {
 
 func (a *audits) tell(sum *run.Summary) {
 	note := a.suite.summary.note
-	for _, why := range sum.Stops {
-		note("%s: %s", a.name, why)
-	}
-	if n := sum.State.Outcome(audit.OutcomeSkipped); n > 0 {
-		note("%s: %d of %d audits were not begun", a.name, n, sum.State.Planned)
-		a.suite.summary.do("to carry on", sum.Run.Command)
-	}
+	a.tellStopped(sum, "audits were not begun")
 	if sum.State.Reused > 0 {
 		note("%s: %d of %d audits were made before and cost nothing now (-force asks anew)", a.name, sum.State.Reused, sum.State.Planned)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -41,11 +40,9 @@ func (s *Suite) Bench(t T) {
 	if err := errors.Join(promptErr, reviewerErr); err != nil {
 		t.Fatal(err)
 	}
+	b.closers = append(b.closers, func() { closeAll(reviewers) })
 	t.Cleanup(func() { b.end(t) })
 	for _, r := range reviewers {
-		if c, ok := r.(io.Closer); ok {
-			b.closers = append(b.closers, func() { _ = c.Close() }) // idle connections
-		}
 		if x, ok := r.(interface{ Exposed() string }); ok && x.Exposed() != "" {
 			s.summary.note("%s: %s", r.Name(), audit.OneLine(x.Exposed(), 0))
 		}
@@ -249,16 +246,15 @@ func (b *bench) report(t T, l *leaf) {
 			continue
 		}
 		l.results = append(l.results, res)
-		ev := res.Evaluation
-		switch ev.Outcome {
+		switch res.Outcome {
 		case audit.OutcomeCorrect:
 		case audit.OutcomeWrong:
-			misses = append(misses, l.miss(&ev))
+			misses = append(misses, l.miss(&res.Evaluation))
 		default:
-			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.pos, ev.Outcome, audit.OneLine(ev.Detail, 0)))
+			silent = append(silent, fmt.Sprintf("%s: %s: %s", l.pos, res.Outcome, audit.OneLine(res.Evaluation.Detail, 0)))
 		}
 	}
-	t.Attr("outcome", string(l.results[0].Evaluation.Outcome))
+	t.Attr("outcome", string(l.results[0].Outcome))
 	switch {
 	case len(misses) > 0 && b.env.cfg.Strict:
 		t.Errorf("MISS %s", strings.Join(misses, "\n"))

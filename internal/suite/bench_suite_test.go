@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -169,3 +170,25 @@ func TestLeftOverArguments(t *testing.T) {
 type neverRun struct{ t *testing.T }
 
 func (n neverRun) Run() int { n.t.Error("tests ran in spite of left-over arguments"); return 0 }
+
+// TestAStoppedRunSaysWhy: each case that was not asked is skipped with its reason, and
+// the summary has it: a part of the cases is not judged, and fails nothing that would
+// show a log.
+func TestAStoppedRunSaysWhy(t *testing.T) {
+	h := newHouse(t)
+	h.corpus(2)
+	url, _ := server(t, http.StatusUnauthorized)
+	t.Setenv("ASSAY_BASE_URL", url)
+	s := h.suite("-model", "m", "-budget", "none", "-concurrency", "1", "-filter", "q00")
+	f := play(t, "TestBench", s.Bench)
+	skipped := 0
+	for n := 1; n <= 6; n++ {
+		l := f.leaf(fmt.Sprintf("TestBench/m/evaluation-prompt/shop/q00-%02d-%s", n, map[bool]string{true: "bad", false: "good"}[n > 2]))
+		if l.attrs["outcome"] == "skipped" {
+			skipped++
+			require.Regexp(t, `^NO ANSWER tests/shop/q00-\d\d-\w+.md:\d+: skipped: .*401`, l.skipped)
+		}
+	}
+	require.Positive(t, skipped)
+	require.Regexp(t, `Bench: .*401[^\n]*\nBench: \d of 6 trials were not asked`, strings.Join(s.summary.notes, "\n"))
+}

@@ -23,13 +23,7 @@ func (b *bench) judge(t T) {
 	if err != nil {
 		t.Errorf("%v", err)
 	}
-	for _, why := range sum.Stops {
-		t.Logf("stopped: %s", audit.OneLine(why, 0))
-	}
-	if n := sum.State.Outcome(audit.OutcomeSkipped); n > 0 {
-		b.suite.summary.note("%d of %d trials were not asked", n, sum.State.Planned)
-		b.suite.summary.do("to carry on", sum.Run.Command)
-	}
+	b.tellStopped(&sum, "trials were not asked")
 	t.Logf("%s", accounting(sum.State.Outcome))
 	if sum.State.Spent > 0 {
 		b.suite.summary.note("Bench: %d answers for $%.2f in %s", sum.State.Done-sum.State.Reused-sum.State.Outcome(audit.OutcomeSkipped), sum.State.Spent, sum.State.Elapsed.Round(100*time.Millisecond))
@@ -216,7 +210,7 @@ func (b *bench) gate(t judging, s variant, name string) {
 func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judgement) {
 	f, err := score.BenchOf(as)
 	if err != nil {
-		b.suite.summary.note("%s, %s: %v", name, app, err)
+		b.suite.summary.note("%s: %v", strings.TrimSuffix(name+" on "+app, " on "), err)
 		return
 	}
 	l := line{suite: "Bench", who: name, about: app, verdict: j.Verdict, detail: app != "", figures: score.ShowAll(score.Main(score.BenchMetrics()), f)}

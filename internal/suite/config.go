@@ -19,7 +19,7 @@ import (
 // A Config is what the flags and their environment twins say. A flag wins over
 // the environment, the environment over .env.
 type Config struct {
-	Models      []string // -model, ASSAY_MODEL: reviewers; default static
+	Models      []string // -model, ASSAY_MODEL: reviewers; default: static, a control, and those that are recorded
 	Auditors    []string // -auditor, ASSAY_AUDITOR: run these live; default: Smoke runs static, Regression replays
 	Prompts     []string // -prompt, ASSAY_PROMPT
 	Filter      string   // -filter, ASSAY_FILTER: substring or glob over <app>/<case>, or over the project

@@ -154,7 +154,7 @@ func TestDamagedFiles(t *testing.T) {
 		require.NoError(t, err)
 		bad := damage(rng, text)
 		start := time.Now()
-		err = k.read(overlay{fstest.MapFS{file: {Data: bad}}, own}, file)
+		err = k.read(Overlay{fstest.MapFS{file: {Data: bad}}, own}, file)
 		if took := time.Since(start); took > slowest {
 			slowest = took
 			t.Logf("variant %d: %s: %s", i, file, took.Round(time.Millisecond))

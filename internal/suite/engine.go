@@ -81,6 +81,7 @@ func (g *engine) prepare(t T, margin time.Duration, c run.Config, items func(con
 	if err != nil {
 		return nil, nil, err
 	}
+	g.suite.progress.plan(plan.Estimate)
 	if plan.Estimate.Most > 0 {
 		t.Logf("%s", plan.Estimate)
 	}
@@ -97,6 +98,17 @@ func (g *engine) await(t T) {
 	<-g.started
 	if g.running == nil {
 		t.Skipf("not asked: %v", g.failed)
+	}
+}
+
+// tellStopped says why the run stopped, if it did, and how it is carried on.
+func (g *engine) tellStopped(sum *run.Summary, skipped string) {
+	for _, why := range sum.Stops {
+		g.suite.summary.note("%s: %s", g.name, why)
+	}
+	if n := sum.State.Outcome(audit.OutcomeSkipped); n > 0 {
+		g.suite.summary.note("%s: %d of %d %s", g.name, n, sum.State.Planned, skipped)
+		g.suite.summary.do("to carry on", sum.Run.Command)
 	}
 }
 

@@ -113,7 +113,6 @@ func (f *fake) Helper()                   {}
 func (f *fake) Name() string              { return f.name }
 func (f *fake) TempDir() string           { return f.dir }
 func (f *fake) ArtifactDir() string       { return f.dir }
-func (f *fake) Log(args ...any)           { f.add(&f.logs, fmt.Sprintln(args...)) }
 func (f *fake) Logf(s string, a ...any)   { f.add(&f.logs, fmt.Sprintf(s, a...)) }
 func (f *fake) Error(args ...any)         { f.fail(fmt.Sprintln(args...)) }
 func (f *fake) Errorf(s string, a ...any) { f.fail(fmt.Sprintf(s, a...)) }

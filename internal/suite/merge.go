@@ -389,6 +389,7 @@ func (b *bench) adopt(rows []store.Evaluation, all bool) error {
 		trials[v] = max(trials[v], len(l.results))
 	}
 	for _, v := range order {
+		b.env.cfg.Trials = max(b.env.cfg.Trials, trials[v])
 		for i := range b.subjects {
 			l := leaves[v][b.subjects[i].id]
 			if l == nil && all {

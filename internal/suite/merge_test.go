@@ -282,3 +282,18 @@ func TestMergeCarriesAudits(t *testing.T) {
 		require.NoError(t, st.Close())
 	}
 }
+
+// TestMergeCountsTrials: what would settle a comparison is counted on from the trials
+// that the shards made.
+func TestMergeCountsTrials(t *testing.T) {
+	root, cases := shop(t)
+	b, err := Merge{Root: root}.bench()
+	require.NoError(t, err)
+	var rows []store.Evaluation
+	for i := range 3 {
+		rows = append(rows, store.Evaluation{Model: "m", Prompt: "p", App: "shop", TestFile: cases[0].ID() + ".md", Index: i, CaseHash: run.CaseHash(cases[0]), Outcome: audit.OutcomeCorrect})
+	}
+	require.NoError(t, b.adopt(rows, false))
+	b.next(variant{"m", "p"}, score.Judgement{Reasons: []score.Reason{{Code: score.CodeUnsettled, More: 2}}})
+	require.Equal(t, []step{{"to settle m", "go test -run Bench -model m -prompt p -trials 5"}}, b.suite.summary.next)
+}

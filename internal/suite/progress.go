@@ -23,6 +23,7 @@ type progress struct {
 	since time.Time  // when that began
 	run   *run.State // how far the run of trials is; nil: there is none
 	at    time.Time  // of that state
+	known bool       // whether what the run will cost is: each has a price
 	tally string     // of its outcomes: they may be counted while the event is told alone
 	why   string     // the last retry or pause
 	until time.Time  // when that is forgotten
@@ -103,6 +104,16 @@ func (p *progress) say(format string, args ...any) {
 	p.doing, p.since = audit.OneLine(fmt.Sprintf(format, args...), 0), time.Now()
 }
 
+// plan takes what a run of trials is expected to cost.
+func (p *progress) plan(e run.Estimate) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known = len(e.Unpriced) == 0
+}
+
 // event takes how far a run of trials is.
 func (p *progress) event(ev run.Event) {
 	if p == nil {
@@ -138,8 +149,11 @@ func (p *progress) line(now time.Time) string {
 	s := *p.run
 	s.Elapsed += now.Sub(p.at)
 	parts := []string{p.tally, rate(s.Rate())}
-	if s.Spent > 0 || s.Expected > 0 {
+	switch {
+	case p.known && s.Expected > 0:
 		parts = append(parts, fmt.Sprintf("$%.2f of about $%.2f", s.Spent, s.Expected))
+	case s.Spent > 0:
+		parts = append(parts, fmt.Sprintf("$%.2f", s.Spent))
 	}
 	parts = append(parts, s.Elapsed.Truncate(time.Second).String())
 	if left := s.Left(); left > 0 {

@@ -202,8 +202,12 @@ func (r Readings) replies(about auditor.Readings, today questions, kept, said ma
 		case len(bytes.TrimSpace(reply)) == 0:
 			return fmt.Errorf("%s is empty: remove it where nobody replied", r.file(name, about.Reader+".reply"))
 		}
-		if request, err := os.ReadFile(r.file(name, "request")); err != nil || fmt.Sprintf("%x", sha256.Sum256(request)) != one.Request {
-			return fmt.Errorf("%s is not the request that was written (%v): what replies to it is about something else", r.file(name, "request"), err)
+		request, err := os.ReadFile(r.file(name, "request"))
+		switch {
+		case err != nil:
+			return fmt.Errorf("%w: expected the request that %s replies to", err, r.file(name, about.Reader+".reply"))
+		case fmt.Sprintf("%x", sha256.Sum256(request)) != one.Request:
+			return fmt.Errorf("%s is not the request that was written: what replies to it is about something else", r.file(name, "request"))
 		}
 		if staleReading(today, one, w) {
 			continue

@@ -150,7 +150,7 @@ func TestReadingsAreRefused(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "plain/002.owl.reply.txt"), []byte("\n"), 0o644))
 	require.ErrorContains(t, keep(provenance), "002.owl.reply.txt is empty")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "plain/001.request.txt"), []byte("Say good."), 0o644))
-	require.ErrorContains(t, keep(provenance), "001.request.txt is not the request that was written")
+	require.ErrorContains(t, keep(provenance), "001.request.txt is not the request that was written: what")
 	_, err := Readings{Root: h.dir, Dir: dir}.Ask("")
 	require.ErrorContains(t, err, "is there already")
 	require.ErrorContains(t, Readings{Root: h.dir}.Keep(provenance, io.Discard), "nothing to keep")

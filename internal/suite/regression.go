@@ -386,9 +386,10 @@ func judgeTogether(hs []*evaluation) (score.Suite, error) {
 	for _, h := range hs {
 		subjects = append(subjects, h.subject())
 	}
-	rules := score.Rules{Deterministic: hs[0].deterministic(), Strict: hs[0].env.cfg.Strict, Beside: hs[0].beside != nil}
+	h := hs[0]
+	rules := score.Rules{Deterministic: h.deterministic(h.candidate.name), Strict: h.env.cfg.Strict, Beside: h.beside != nil}
 	if rules.Beside {
-		rules.Deterministic = rules.Deterministic && hs[0].beside.deterministic()
+		rules.Deterministic = rules.Deterministic && h.deterministic(h.beside.candidate.name)
 	}
 	return score.JudgeSuite(subjects, rules)
 }
@@ -410,12 +411,13 @@ func (h *evaluation) subject() score.Subject {
 	return s
 }
 
-// deterministic reports whether the auditor's output never varies.
-func (h *evaluation) deterministic() bool {
-	if x, ok := h.env.given.auditor(h.candidate.name).(interface{ Deterministic() bool }); ok {
+// deterministic reports whether an auditor's output never varies.
+func (r *regression) deterministic(name string) bool {
+	if x, ok := r.env.given.auditor(name).(interface{ Deterministic() bool }); ok {
 		return x.Deterministic()
 	}
-	return h.static || h.entries[h.candidate.name].Kind == "tool"
+	kind := r.entries[name].Kind
+	return kind == "static" || kind == "tool"
 }
 
 // checkRecordings refuses recordings that no longer belong to what they are

@@ -20,7 +20,7 @@ func (h *evaluation) tell(t T, j score.Judgement) {
 		rec.Control = r.Control
 	}
 	var err error
-	if rec.Stated, err = record.ReadStated(h.env.root.holdings(), "fixtures/baselines", h.project.Name); err != nil {
+	if rec.Stated, err = record.ReadStated(h.env.root.holdings(), baselines, h.project.Name); err != nil {
 		t.Error(err)
 	}
 	runs := h.runs

@@ -28,6 +28,41 @@ type Rescore struct {
 	Records []string // records (.txt or .json); those of one auditor are judged together, as one run's
 }
 
+// A Judge scores stored findings again, by what a folder says.
+type Judge struct{ by *regression }
+
+// NewJudge reads what audits are judged by from the fixtures of a folder; what it lacks
+// of settings is what is shipped.
+func NewJudge(root string) (Judge, error) {
+	e, err := checkout(root, Config{})
+	if err != nil {
+		return Judge{}, err
+	}
+	by, err := e.judging()
+	return Judge{by}, err
+}
+
+// Rescore gives a record of Regression with its findings scored again, offline, by
+// today's rules, key, reviews and goals.
+func (j Judge) Rescore(r *record.Record) (*record.Record, error) {
+	if r.Suite != "Regression" {
+		return nil, fmt.Errorf("%s: a record of %s: expected one of Regression, whose key is in fixtures/projects", r.Name(), r.Suite)
+	}
+	_, p, err := Project(j.by.env.root.holdings(), r.Project)
+	if err != nil {
+		return nil, err
+	}
+	goals, err := j.by.goalsFor(p, r.Auditor)
+	if err != nil {
+		return nil, err
+	}
+	return report.Rescore(r, p, j.by.dims, goals)
+}
+
+// Deterministic reports whether the auditor of this name gives the same for the same
+// input, by its kind. Who has no section is taken as stochastic.
+func (j Judge) Deterministic(auditor string) bool { return j.by.deterministic(auditor) }
+
 // A reread is one record that is read again.
 type reread struct {
 	name string // its file, without the ending
@@ -61,17 +96,21 @@ func (r Rescore) Run(w io.Writer) error {
 			together[x.old.Auditor] = append(together[x.old.Auditor], x.held)
 		}
 	}
-	for _, x := range all {
-		if hs := together[x.old.Auditor]; x.held != nil {
-			judged, err := judgeTogether(hs)
-			if err != nil {
-				return err
-			}
-			x.now.Judgement = judged.Projects[slices.Index(hs, x.held)]
+	judged := map[*evaluation]score.Judgement{}
+	for _, hs := range together {
+		suite, err := judgeTogether(hs)
+		if err != nil {
+			return err
+		}
+		for i, h := range hs {
+			judged[h] = suite.Projects[i]
 		}
 	}
 	var errs []error
 	for _, x := range all {
+		if x.held != nil {
+			x.now.Judgement = judged[x.held]
+		}
 		errs = append(errs, x.tell(w))
 	}
 	return errors.Join(errs...)
@@ -139,7 +178,7 @@ func (r *regression) regressionAgain(x *reread) error {
 		return err
 	}
 	side := func(old *record.Record, prefix string) (*evaluation, error) {
-		h := r.evaluation(t, candidate{name: old.Auditor, static: old.Auditor == "static"})
+		h := r.evaluation(t, candidate{name: old.Auditor})
 		h.goals = goals
 		h.trials, err = again(r.entries[old.Auditor], prefix, old.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
 			if invalid != "" {

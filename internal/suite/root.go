@@ -44,7 +44,7 @@ func Checkout(dir string) (fs.FS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: expected a folder with fixtures/ or tests/", err)
 	}
-	return overlay{audit.PlainFiles(r.FS()), defaults{fixtures.FS}}, nil
+	return Overlay{audit.PlainFiles(r.FS()), defaults{fixtures.FS}}, nil
 }
 
 // checkout gives the environment of a command on a folder.
@@ -103,28 +103,28 @@ func (r *root) holdings() fs.FS {
 	case r.other == nil:
 		return r.own
 	case r.shipped:
-		return overlay{r.other, r.own}
+		return Overlay{r.other, r.own}
 	}
 	return r.other
 }
 
-// An overlay is two file systems as one: what the first lacks is taken from the
+// An Overlay is two file systems as one: what the first lacks is taken from the
 // second, and folders that both have are joined.
-type overlay struct{ first, second fs.FS }
+type Overlay struct{ First, Second fs.FS }
 
 // Open opens the first's file of that name, or the second's.
-func (o overlay) Open(name string) (fs.File, error) {
-	f, err := o.first.Open(name)
+func (o Overlay) Open(name string) (fs.File, error) {
+	f, err := o.First.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return o.second.Open(name)
+		return o.Second.Open(name)
 	}
 	return f, err
 }
 
 // ReadDir lists both folders, each name once.
-func (o overlay) ReadDir(name string) ([]fs.DirEntry, error) {
-	entries, err := fs.ReadDir(o.first, name)
-	more, moreErr := fs.ReadDir(o.second, name)
+func (o Overlay) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(o.First, name)
+	more, moreErr := fs.ReadDir(o.Second, name)
 	if err != nil && moreErr != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -134,11 +135,9 @@ func verdicts(blocks []*block) map[audit.Verdict]int {
 func leftOut(by map[audit.Verdict]int, width int) []string {
 	var counts []string
 	n := 0
-	for _, v := range []audit.Verdict{audit.Invalid, audit.Fail, "changed", audit.Warn, audit.Pass} {
-		if by[v] > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", by[v], v))
-			n += by[v]
-		}
+	for _, v := range slices.SortedFunc(maps.Keys(by), func(a, b audit.Verdict) int { return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a, b)) }) {
+		counts = append(counts, fmt.Sprintf("%d %s", by[v], v))
+		n += by[v]
 	}
 	if n == 0 {
 		return nil

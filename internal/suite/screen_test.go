@@ -133,9 +133,40 @@ func TestProgressSaysWhy(t *testing.T) {
 	ev := run.Event{Kind: run.Throttle, Text: "HTTP 429: slow down", State: run.State{Planned: 10, Retries: 3, Spent: 1, Expected: 5, Elapsed: 100 * time.Second}}
 	ev.State.Add(audit.Good, audit.OutcomeErrored, 1)
 	ev.State.Add(audit.Bad, audit.OutcomeMalformed, 1)
+	p.plan(run.Estimate{Expected: 5, Unpriced: []string{"m"}})
 	p.event(ev)
+	require.Contains(t, p.line(p.at), "1.2/min  $1.00  1m40s", "what a model without a price will cost is not known")
+	p.plan(run.Estimate{Expected: 5})
 	require.Equal(t, "2/10  1 errored  1 malformed  3 retries  1.2/min  $1.00 of about $5.00  1m40s  6m40s left  slower: HTTP 429: slow down", p.line(p.at))
 	require.NotContains(t, p.line(p.at.Add(remembered)), "slower")
 	p.event(run.Event{Kind: run.Ended})
 	require.Equal(t, "judging", p.line(p.at))
+}
+
+// TestRowsWithoutAVerdictAreCounted: parts are not judged, and those for which there is
+// no line are counted like all others.
+func TestRowsWithoutAVerdictAreCounted(t *testing.T) {
+	s := &summary{}
+	for i := range 60 {
+		s.add(line{suite: "Bench", who: fmt.Sprintf("reviewer-%02d", i), verdict: "part", figures: []string{"1", "50.0 %"}})
+	}
+	var b strings.Builder
+	s.show(&b, view{width: 100, lines: screenLines})
+	shown := strings.Count(b.String(), "reviewer-")
+	require.Less(t, shown, 60)
+	require.Contains(t, b.String(), fmt.Sprintf("and %d more rows: %d part\n", 60-shown, 60-shown))
+}
+
+// TestMarkdownIsText: what an agent wrote becomes neither markup nor a character that
+// nobody sees on the page of a run.
+func TestMarkdownIsText(t *testing.T) {
+	s := &summary{}
+	s.add(line{suite: "Smoke", who: "agent", verdict: audit.Invalid, cause: "it says: [all is well](https://evil.example) \x1b[2K\u202e@admin | <b>"})
+	text := s.markdown()
+	require.NotContains(t, text, "[all is well](https://")
+	require.NotContains(t, text, "\x1b")
+	require.NotContains(t, text, "\u202e")
+	require.NotContains(t, text, "@admin")
+	require.Contains(t, text, `\|`)
+	require.Contains(t, text, "&lt;b&gt;")
 }

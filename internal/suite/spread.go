@@ -108,13 +108,11 @@ func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
-	var entry audit.AuditorEntry
-	for _, a := range dir.Auditors {
-		if a.Name == t.Auditor {
-			entry = a
-		}
+	entries, err := e.auditors()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
-	if seal.Hash(project) != t.Export || entryHash(entry, asked) != t.Entry {
+	if seal.Hash(project) != t.Export || entryHash(entries[t.Auditor], asked) != t.Entry {
 		return nil, fmt.Errorf("%w: %s on %s is another audit here: give every worker the commit, fixtures and settings of the plan", river.ErrOther, t.Auditor, t.Project)
 	}
 	at, remove, err := Sealed(ctx, project, drawn, fetch)

@@ -199,3 +199,10 @@ func TestAuditsWithWorkers(t *testing.T) {
 	require.Equal(t, "PASS", f.attrs["verdict:steady/demo"], f.complaints())
 	require.Contains(t, strings.Join(s.summary.notes, "\n"), "steady on demo: no worker was left that takes audits, and this process did their work")
 }
+
+// TestARunIsCarriedOnWhereItBegan: the command names its folder, and a shell takes each
+// flag as one word.
+func TestARunIsCarriedOnWhereItBegan(t *testing.T) {
+	c := Config{Root: "/my tests", Filter: "shop/*", Trials: 2, Budget: 5, Concurrency: 8}
+	require.Equal(t, "assay enqueue '--root=/my tests' '--filter=shop/*' --trials=2 --budget=5 --concurrency=8", c.command())
+}

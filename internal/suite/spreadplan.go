@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -98,9 +100,10 @@ func (c *Config) command() string {
 	words := []string{"assay enqueue"}
 	add := func(name, value string) {
 		if value != "" {
-			words = append(words, "--"+name+"="+value)
+			words = append(words, quoted("--"+name+"="+value))
 		}
 	}
+	add("root", c.Root)
 	add("model", strings.Join(c.Models, ","))
 	add("prompt", strings.Join(c.Prompts, ","))
 	add("filter", c.Filter)
@@ -156,6 +159,7 @@ func (s *Spread) plan(cases []subject) (all []run.Trial, closing func(), err err
 	return all, func() { closeAll(reviewers) }, nil
 }
 
+// closeAll closes what reviewers hold open.
 func closeAll(reviewers []audit.Reviewer) {
 	for _, r := range reviewers {
 		if c, ok := r.(io.Closer); ok {
@@ -207,9 +211,7 @@ func (e *env) rebuilder() (*rebuilder, error) {
 }
 
 func (r *rebuilder) close() {
-	for _, one := range r.reviewers {
-		closeAll([]audit.Reviewer{one})
-	}
+	closeAll(slices.Collect(maps.Values(r.reviewers)))
 }
 
 // item gives the work of a task. What is missing here is river.ErrOther: another

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/score"
+	"assay/internal/report"
 )
 
 // A summary collects the lines that close a run: a line for each project and
@@ -178,7 +180,12 @@ func (s *summary) print(w io.Writer, v view) {
 	defer s.mu.Unlock()
 	s.show(w, v)
 	if name := os.Getenv("GITHUB_STEP_SUMMARY"); name != "" && len(s.lines) > 0 {
-		if err := s.markdown(name); err != nil {
+		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err == nil {
+			_, err = f.WriteString(s.markdown())
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
 			fmt.Fprintln(w, "the summary for GITHUB_STEP_SUMMARY was not written:", err)
 		}
 	}
@@ -222,17 +229,14 @@ func (s *summary) rows(suite string) []*line {
 // suiteNames are the suites that have a table, in its order.
 var suiteNames = []string{"Smoke", "Regression", "Bench"}
 
-func (s *summary) markdown(name string) error {
-	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+// markdown gives the tables for a page that others serve.
+func (s *summary) markdown() string {
+	var f strings.Builder
 	row := func(cells []string) {
 		for i, c := range cells {
-			cells[i] = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(c)
+			cells[i] = report.Mark(c)
 		}
-		fmt.Fprintf(f, "| %s |\n", strings.Join(cells, " | "))
+		fmt.Fprintf(&f, "| %s |\n", strings.Join(cells, " | "))
 	}
 	for _, suite := range suiteNames {
 		all := s.rows(suite)
@@ -240,21 +244,21 @@ func (s *summary) markdown(name string) error {
 			continue
 		}
 		rows := slices.DeleteFunc(slices.Clone(all), (*line).asRecorded)
-		fmt.Fprintf(f, "\n### %s\n", suite)
+		fmt.Fprintf(&f, "\n### %s\n", suite)
 		if heads, cells := grid(suite, rows, detailed); len(rows) > 0 {
 			heads[0] = "verdict"
-			fmt.Fprintln(f)
+			fmt.Fprintln(&f)
 			row(append(heads, "look first at"))
-			fmt.Fprintf(f, "|%s\n", strings.Repeat("---|", len(heads)+1))
+			fmt.Fprintf(&f, "|%s\n", strings.Repeat("---|", len(heads)+1))
 			for i, l := range rows {
 				row(append(cells[i], l.cause))
 			}
 		}
 		if n := len(all) - len(rows); n > 0 {
-			fmt.Fprintf(f, "\n%d recordings as recorded\n", n)
+			fmt.Fprintf(&f, "\n%d recordings as recorded\n", n)
 		}
 	}
-	return nil
+	return f.String()
 }
 
 // asRecorded reports whether the line is of a recording that is as it was.

@@ -20,7 +20,6 @@ type T interface {
 	Errorf(format string, args ...any)
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
-	Log(args ...any)
 	Logf(format string, args ...any)
 	Skip(args ...any)
 	Skipf(format string, args ...any)

@@ -34,7 +34,7 @@ func TestALedgerThatIsForgedOrStaleFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ledger := regexp.MustCompile(tt.entry).ReplaceAllString(string(whole), tt.to)
 			flags := flag.NewFlagSet("test", flag.ContinueOnError)
-			s := New(Options{Flags: flags, Own: overlay{fstest.MapFS{proof.LedgerFile: {Data: []byte(ledger)}}, os.DirFS("../..")}, Out: t.TempDir()})
+			s := New(Options{Flags: flags, Own: Overlay{fstest.MapFS{proof.LedgerFile: {Data: []byte(ledger)}}, os.DirFS("../..")}, Out: t.TempDir()})
 			require.NoError(t, flags.Parse([]string{"-filter", "clinic/lab-trend"}))
 			f := play(t, "TestVerify", s.Verify)
 			require.Equal(t, tt.want != "", f.Failed(), f.complaints())

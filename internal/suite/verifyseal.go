@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync"
 
 	"assay/audit"
 	"assay/audit/fixture"
@@ -130,14 +131,20 @@ type sealing struct {
 	projects []*audit.Project
 	exports  map[string]*seal.Sealed
 	words    map[string]map[string]bool // by the code that uses them: projects, planted ones, applications of cases
+
+	once   sync.Once
+	absent string // the project whose source is not here
+	err    error  // why there are no exports
 }
 
 // open exports every project and reads the names that each uses, once. It gives
 // the project whose source is not here.
 func (x *sealing) open(ctx context.Context) (absent string, err error) {
-	if x.exports != nil {
-		return "", nil
-	}
+	x.once.Do(func() { x.absent, x.err = x.export(ctx) })
+	return x.absent, x.err
+}
+
+func (x *sealing) export(ctx context.Context) (absent string, err error) {
 	cache, err := cacheDir()
 	if err != nil {
 		return "", err

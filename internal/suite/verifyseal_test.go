@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"assay/audit"
+	"assay/audit/fixture"
 	"assay/internal/proof"
 )
 
@@ -135,8 +137,27 @@ func TestASealOfAnotherKeyIsStale(t *testing.T) {
 	t.Setenv("ASSAY_CACHE", t.TempDir())
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	ledger := "family\tcontent\truntime\teffects\nsealed/dvja\t00\t32 names, p 0.500\tnone\n"
-	s := New(Options{Flags: flags, Own: overlay{fstest.MapFS{proof.LedgerFile: {Data: []byte(ledger)}}, os.DirFS("../..")}, Out: t.TempDir()})
+	s := New(Options{Flags: flags, Own: Overlay{fstest.MapFS{proof.LedgerFile: {Data: []byte(ledger)}}, os.DirFS("../..")}, Out: t.TempDir()})
 	require.NoError(t, flags.Parse([]string{"-filter", "dvja"}))
 	f := play(t, "TestVerify", s.Verify)
 	require.Contains(t, strings.Join(f.complaints(), "\n"), "dvja.md:1: its names were not held against this key and this sealed export, and the source of dataease is not here")
+}
+
+// TestAnExportThatFailsIsNone: what kept the exports of all projects from being made
+// keeps each project from being measured.
+func TestAnExportThatFailsIsNone(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	root, mirror := answersShow(t)
+	t.Setenv("ASSAY_CACHE", t.TempDir())
+	t.Setenv("ASSAY_MIRROR", mirror)
+	p, err := fixture.ReadProject(os.DirFS(root), "fixtures/projects/demo.md")
+	require.NoError(t, err)
+	x := &sealing{fsys: os.DirFS(root), dir: t.TempDir(), projects: []*audit.Project{p}}
+	require.NoError(t, os.WriteFile(filepath.Join(x.dir, p.Name), nil, 0o644)) // where the export would go
+	for range 2 {
+		_, err = x.open(t.Context())
+		require.Error(t, err)
+	}
 }
