@@ -31,16 +31,7 @@ func figuresOf(trials []*Result, literal bool) *figures {
 			all[i] = r.Literal.Metrics()
 		}
 	}
-	mean := func(get func(*Metrics) Value) Value {
-		sum, n := 0.0, 0.0
-		for _, m := range all {
-			if v := get(m); v.Defined {
-				sum += v.V
-				n++
-			}
-		}
-		return Ratio(sum, n)
-	}
+	mean := func(get func(*Metrics) Value) Value { return Mean(all, get) }
 	f.recall = mean(func(m *Metrics) Value { return m.Recall })
 	f.precision.Low = mean(func(m *Metrics) Value { return m.Precision.Low })
 	f.precision.High = mean(func(m *Metrics) Value { return m.Precision.High })
@@ -54,6 +45,19 @@ func figuresOf(trials []*Result, literal bool) *figures {
 		f.byDim[d] = mean(func(m *Metrics) Value { return Of(m.Dimensions[i].Credit) })
 	}
 	return f
+}
+
+// Mean gives the mean of a figure over trials, by which they are judged. Where it is
+// undefined it is left out.
+func Mean(trials []*Metrics, figure func(*Metrics) Value) Value {
+	sum, n := 0.0, 0.0
+	for _, m := range trials {
+		if v := figure(m); v.Defined {
+			sum += v.V
+			n++
+		}
+	}
+	return Ratio(sum, n)
 }
 
 // credits gives what each entry earned in each trial.

@@ -36,19 +36,30 @@ var templateLines = []struct{ name, metric, gap string }{
 	{"Recall", score.MetricRecall, "  "}, {"Precision", score.MetricPrecision, "  "}, {"F1", score.MetricF1, "  "}, {"Coverage", score.MetricCoverage, " "},
 }
 
-// figures gives the four figures of the run and of its baseline, as the template
-// writes them: "71%", "8/10".
+// figures gives the four figures of the run and of its baseline, each the mean over
+// its trials, as the template writes them: "71%", "8/10".
 func (r *Record) figures() (now, base [4]string) {
 	now, base = [4]string{"none", "none", "none", "none"}, [4]string{"none", "none", "none", "none"}
-	if m := r.metrics(); m != nil {
-		now = [4]string{percent(m.Recall), percent(m.Precision.Low), percent(m.F1.Low), fmt.Sprintf("%d/10", len(m.Covered))}
+	var trials []*score.Metrics
+	for _, t := range r.Counting() {
+		trials = append(trials, &t.Metrics)
+	}
+	if len(trials) > 0 {
+		for i, figure := range []func(*score.Metrics) score.Value{
+			func(m *score.Metrics) score.Value { return m.Recall },
+			func(m *score.Metrics) score.Value { return m.Precision.Low },
+			func(m *score.Metrics) score.Value { return m.F1.Low },
+		} {
+			now[i] = percent(score.Mean(trials, figure))
+		}
+		now[3] = ofTen(score.Mean(trials, func(m *score.Metrics) score.Value { return score.Of(float64(len(m.Covered))) }))
 	}
 	for _, g := range r.Judgement.Reasons {
 		for i, f := range templateLines {
 			if g.Metric == f.metric && g.About == "" && g.Baseline.Defined && base[i] == "none" {
 				base[i] = percent(g.Baseline)
 				if f.metric == score.MetricCoverage {
-					base[i] = fmt.Sprintf("%.0f/10", g.Baseline.V)
+					base[i] = ofTen(g.Baseline)
 				}
 			}
 		}
@@ -56,13 +67,8 @@ func (r *Record) figures() (now, base [4]string) {
 	return now, base
 }
 
-// metrics gives the figures of the first trial that counts; nil without one.
-func (r *Record) metrics() *score.Metrics {
-	if rs := r.Counting(); len(rs) > 0 {
-		return &rs[0].Metrics
-	}
-	return nil
-}
+// ofTen writes how many of the ten dimensions are covered, "7.5/10" where trials differ.
+func ofTen(v score.Value) string { return fmt.Sprintf("%.3g/10", v.V) }
 
 func percent(v score.Value) string {
 	if !v.Defined {
@@ -111,14 +117,14 @@ func (r *Record) notes() []string {
 			notes = append(notes, fmt.Sprintf("%s: %s", g.Verdict, g.Text))
 		}
 	}
-	for _, t := range r.Trials {
-		if t.Result != nil {
-			r := t.Result
-			notes = append(notes, figures(&r.Metrics), "by the literal score "+figures(r.Literal.Metrics()))
-			if c := r.Metrics.Corroborated; c.Known > 0 {
-				notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: %s", c.Known, figures(&score.Metrics{Part: c})))
-			}
-			break
+	if counting := r.Counting(); len(counting) > 0 {
+		m, which := &counting[0].Metrics, ""
+		if len(counting) > 1 {
+			which = "the first trial: "
+		}
+		notes = append(notes, which+figures(m), "by the literal score "+figures(counting[0].Literal.Metrics()))
+		if c := m.Corroborated; c.Known > 0 {
+			notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: %s", c.Known, figures(&score.Metrics{Part: c})))
 		}
 	}
 	notes = append(notes, r.trialNotes()...)
