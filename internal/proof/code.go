@@ -3,6 +3,7 @@ package proof
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,7 +69,7 @@ func NewCode(app *audit.App) (*Code, error) {
 		}
 		c := &Code{app: app, lang: l, program: program, dir: dir, deadline: Deadline}
 		if l.program == "go" {
-			c.golang = &golang{code: c, binaries: map[string]string{}}
+			c.golang = &golang{code: c, binaries: map[string]string{}, failed: map[string]string{}}
 		}
 		return c, nil
 	}
@@ -161,14 +162,10 @@ func lines(fam *audit.Family, sets []audit.ParamSet) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	for _, s := range sets {
-		now := s.Now
-		if now == "" {
-			now = Now
-		}
 		if s.Rival != "" {
 			return nil, fmt.Errorf("%s: _rival is SQL, and this application's cases are code: expected _race, which its harness plays", s.Pos)
 		}
-		line := map[string]any{"query": fam.Query, "set": s.Set, "now": now, "params": s.Values}
+		line := map[string]any{"query": fam.Query, "set": s.Set, "now": cmp.Or(s.Now, Now), "params": s.Values}
 		if s.Race != nil {
 			line["race"] = s.Race
 		}
@@ -201,7 +198,11 @@ func effects(out []byte, n int) ([][]Effect, error) {
 		if err := dec.Decode(&l); err != nil {
 			return nil, fmt.Errorf("the harness printed %q: expected one JSON object a line (%v)", clip(sc.Text(), 200), err)
 		}
-		e := Effect{Result: strings.ReplaceAll(jsonIndent(l.Effect), "\\u003c", "<"), Err: l.Error}
+		text, err := json.MarshalIndent(l.Effect, "", " ")
+		if err != nil {
+			return nil, err
+		}
+		e := Effect{Result: strings.ReplaceAll(string(text), "\\u003c", "<"), Err: l.Error}
 		if l.Effect != nil {
 			e.Rows = 1
 		}
@@ -217,14 +218,6 @@ func effects(out []byte, n int) ([][]Effect, error) {
 		return nil, fmt.Errorf("the harness answered %d of %d parameter sets", len(all), n)
 	}
 	return all, nil
-}
-
-func jsonIndent(v any) string {
-	b, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		return "null"
-	}
-	return string(b)
 }
 
 // runIn runs a program in dir with a bare environment and no network, gives it in,
