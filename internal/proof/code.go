@@ -6,9 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -231,7 +229,7 @@ func runIn(ctx context.Context, deadline time.Duration, dir string, in []byte, p
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "TZ=UTC", "LC_ALL=C.UTF-8",
 			"PYTHONHASHSEED=0", "NODE_NO_WARNINGS=1", "PYENV_ROOT=" + os.Getenv("PYENV_ROOT")}
 		cmd.Stdin = bytes.NewReader(in)
-		out, errs := &capped{limit: maxOutput}, &capped{limit: 64 << 10}
+		out, errs := &capped{limit: maxOutput, full: cancel}, &capped{limit: 64 << 10, full: func() {}}
 		cmd.Stdout, cmd.Stderr = out, errs
 		isolate(cmd, isolated)
 		cmd.WaitDelay = time.Second
@@ -244,25 +242,29 @@ func runIn(ctx context.Context, deadline time.Duration, dir string, in []byte, p
 		if ctx.Err() != nil {
 			err = fmt.Errorf("no end within %s", deadline)
 		}
-		if out.over {
+		if out.dropped {
 			err = fmt.Errorf("more than %d MB of output", maxOutput>>20)
 		}
-		return out.Bytes(), errs.Bytes(), err
+		return out.got.Bytes(), errs.got.Bytes(), err
 	}
 	return nil, nil, err
 }
 
-// A capped buffer takes what fits and drops the rest.
+// A capped buffer takes what fits, drops the rest and then calls full. Its bytes are
+// no embedded buffer: os/exec would read into that past Write.
 type capped struct {
-	bytes.Buffer
-	limit int
-	over  bool
+	got     bytes.Buffer
+	limit   int
+	full    func()
+	dropped bool
 }
 
 func (c *capped) Write(p []byte) (int, error) {
-	if c.Len()+len(p) > c.limit {
-		c.over = true
-		return 0, errors.Join(io.ErrShortWrite, errors.New("output cap"))
+	fits := min(len(p), c.limit-c.got.Len())
+	c.got.Write(p[:fits])
+	if fits < len(p) {
+		c.dropped = true
+		c.full()
 	}
-	return c.Buffer.Write(p)
+	return len(p), nil
 }
