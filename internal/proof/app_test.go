@@ -193,7 +193,9 @@ func proveFamily(t *testing.T, r proof.Runner, app *audit.App, fam *audit.Family
 	problems, err = proof.CheckMutants(ctx, r, fam)
 	say("", problems, err)
 	for _, kind := range proof.TwinKinds {
-		problems, err = proof.Check(ctx, r, app, proof.TwinFamily(app, fam, kind))
-		say("the twin "+kind+" ", problems, err)
+		if twin := proof.TwinFamily(app, fam, kind); twin != nil {
+			problems, err = proof.Check(ctx, r, app, twin)
+			say("the twin "+kind+" ", problems, err)
+		}
 	}
 }

@@ -3,11 +3,10 @@ package proof
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -68,7 +67,7 @@ func NewCode(app *audit.App) (*Code, error) {
 		}
 		c := &Code{app: app, lang: l, program: program, dir: dir, deadline: Deadline}
 		if l.program == "go" {
-			c.golang = &golang{code: c, binaries: map[string]string{}}
+			c.golang = &golang{code: c, binaries: map[string]string{}, failed: map[string]string{}}
 		}
 		return c, nil
 	}
@@ -161,14 +160,10 @@ func lines(fam *audit.Family, sets []audit.ParamSet) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	for _, s := range sets {
-		now := s.Now
-		if now == "" {
-			now = Now
-		}
 		if s.Rival != "" {
 			return nil, fmt.Errorf("%s: _rival is SQL, and this application's cases are code: expected _race, which its harness plays", s.Pos)
 		}
-		line := map[string]any{"query": fam.Query, "set": s.Set, "now": now, "params": s.Values}
+		line := map[string]any{"query": fam.Query, "set": s.Set, "now": cmp.Or(s.Now, Now), "params": s.Values}
 		if s.Race != nil {
 			line["race"] = s.Race
 		}
@@ -201,7 +196,11 @@ func effects(out []byte, n int) ([][]Effect, error) {
 		if err := dec.Decode(&l); err != nil {
 			return nil, fmt.Errorf("the harness printed %q: expected one JSON object a line (%v)", clip(sc.Text(), 200), err)
 		}
-		e := Effect{Result: strings.ReplaceAll(jsonIndent(l.Effect), "\\u003c", "<"), Err: l.Error}
+		text, err := json.MarshalIndent(l.Effect, "", " ")
+		if err != nil {
+			return nil, err
+		}
+		e := Effect{Result: strings.ReplaceAll(string(text), "\\u003c", "<"), Err: l.Error}
 		if l.Effect != nil {
 			e.Rows = 1
 		}
@@ -219,14 +218,6 @@ func effects(out []byte, n int) ([][]Effect, error) {
 	return all, nil
 }
 
-func jsonIndent(v any) string {
-	b, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		return "null"
-	}
-	return string(b)
-}
-
 // runIn runs a program in dir with a bare environment and no network, gives it in,
 // and kills its whole process group at the deadline.
 func runIn(ctx context.Context, deadline time.Duration, dir string, in []byte, program string, args ...string) (stdout, stderr []byte, err error) {
@@ -238,7 +229,7 @@ func runIn(ctx context.Context, deadline time.Duration, dir string, in []byte, p
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "TZ=UTC", "LC_ALL=C.UTF-8",
 			"PYTHONHASHSEED=0", "NODE_NO_WARNINGS=1", "PYENV_ROOT=" + os.Getenv("PYENV_ROOT")}
 		cmd.Stdin = bytes.NewReader(in)
-		out, errs := &capped{limit: maxOutput}, &capped{limit: 64 << 10}
+		out, errs := &capped{limit: maxOutput, full: cancel}, &capped{limit: 64 << 10, full: func() {}}
 		cmd.Stdout, cmd.Stderr = out, errs
 		isolate(cmd, isolated)
 		cmd.WaitDelay = time.Second
@@ -251,25 +242,29 @@ func runIn(ctx context.Context, deadline time.Duration, dir string, in []byte, p
 		if ctx.Err() != nil {
 			err = fmt.Errorf("no end within %s", deadline)
 		}
-		if out.over {
+		if out.dropped {
 			err = fmt.Errorf("more than %d MB of output", maxOutput>>20)
 		}
-		return out.Bytes(), errs.Bytes(), err
+		return out.got.Bytes(), errs.got.Bytes(), err
 	}
 	return nil, nil, err
 }
 
-// A capped buffer takes what fits and drops the rest.
+// A capped buffer takes what fits, drops the rest and then calls full. Its bytes are
+// no embedded buffer: os/exec would read into that past Write.
 type capped struct {
-	bytes.Buffer
-	limit int
-	over  bool
+	got     bytes.Buffer
+	limit   int
+	full    func()
+	dropped bool
 }
 
 func (c *capped) Write(p []byte) (int, error) {
-	if c.Len()+len(p) > c.limit {
-		c.over = true
-		return 0, errors.Join(io.ErrShortWrite, errors.New("output cap"))
+	fits := min(len(p), c.limit-c.got.Len())
+	c.got.Write(p[:fits])
+	if fits < len(p) {
+		c.dropped = true
+		c.full()
 	}
-	return c.Buffer.Write(p)
+	return len(p), nil
 }

@@ -144,6 +144,20 @@ func TestCodeThatHangsIsKilled(t *testing.T) {
 	require.ErrorContains(t, err, "no end within")
 }
 
+// TestCodeThatPrints: what a case says on standard error is no fault of its, however
+// much; standard output is the harness's, and has an end.
+func TestCodeThatPrints(t *testing.T) {
+	app, fam := noteFamily("py")
+	r := openCode(t, app)
+	loud := "import os\nos.write(2, b'x' * 200000)\n" + notes["py"]["good"]
+	es, err := r.Run(context.Background(), fam, loud, fam.Sets)
+	require.NoError(t, err)
+	require.Empty(t, es[1][0].Violated)
+	endless := "import os\nwhile True:\n    os.write(1, b'x' * 60000)\n"
+	_, err = r.Run(context.Background(), fam, endless, fam.Sets)
+	require.ErrorContains(t, err, "more than 8 MB of output")
+}
+
 func TestCodeWithoutHarness(t *testing.T) {
 	_, err := proof.NewCode(&audit.App{Dir: t.TempDir()})
 	require.ErrorContains(t, err, "expected one of harness.mjs")

@@ -36,17 +36,12 @@ func (e *Effect) breaks(n int) bool {
 // A table is the rows that a statement returned, values as PostgreSQL's text.
 type table struct {
 	columns []column
-	rows    [][]cell
+	rows    [][][]byte // nil is NULL
 }
 
 type column struct {
 	name string
 	typ  string // folded: every integer is "int", every text is "text"
-}
-
-type cell struct {
-	null bool
-	text string
 }
 
 // canonical writes the table as a typed multiset: columns by name, rows sorted.
@@ -63,10 +58,10 @@ func (t *table) canonical() string {
 	for _, r := range t.rows {
 		var b strings.Builder
 		for _, i := range order {
-			if r[i].null {
+			if r[i] == nil {
 				b.WriteString("NULL | ")
 			} else {
-				fmt.Fprintf(&b, "%q | ", value(t.columns[i].typ, r[i].text))
+				fmt.Fprintf(&b, "%q | ", value(t.columns[i].typ, string(r[i])))
 			}
 		}
 		lines = append(lines, b.String())

@@ -25,18 +25,21 @@ func Conn(p *Postgres) *pgx.Conn {
 var Difference = difference
 
 // TwinFamily gives fam with every case replaced by its twin of a kind, where
-// there is one.
+// there is one; nil where no case has one.
 func TwinFamily(app *audit.App, fam *audit.Family, kind string) *audit.Family {
-	twin := *fam
+	twin, some := *fam, false
 	twin.Cases = make([]*audit.Case, len(fam.Cases))
 	for i, c := range fam.Cases {
 		copied := *c
 		for _, t := range Twins(app, fam, c) {
 			if t.Kind == kind {
-				copied.Code = t.Code
+				copied.Code, some = t.Code, true
 			}
 		}
 		twin.Cases[i] = &copied
+	}
+	if !some {
+		return nil
 	}
 	return &twin
 }

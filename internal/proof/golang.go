@@ -21,7 +21,6 @@ type golang struct {
 	code     *Code
 	binaries map[string]string // by key: the program that holds the case
 	failed   map[string]string // by key: the compiler's words
-	builds   int
 }
 
 func key(code string) string {
@@ -74,12 +73,8 @@ func main() {
 `
 
 func (g *golang) build(ctx context.Context, codes []string) error {
-	if g.failed == nil {
-		g.failed = map[string]string{}
-	}
-	g.builds++
-	dir := filepath.Join(g.code.dir, fmt.Sprintf("build%d", g.builds))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	dir, err := os.MkdirTemp(g.code.dir, "build")
+	if err != nil {
 		return err
 	}
 	if err := g.module(dir); err != nil {
@@ -113,7 +108,7 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	keys, err := g.compile(ctx, dir, keys)
+	keys, err = g.compile(ctx, dir, keys)
 	if err != nil || len(keys) == 0 {
 		return err
 	}

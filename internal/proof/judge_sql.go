@@ -9,32 +9,33 @@ import (
 	"assay/audit"
 )
 
-// json gives the value as JSON with the nearest type.
-func (c cell) json(typ string) any {
+// jsonOf gives a value of a column's type as JSON with the nearest type.
+func jsonOf(typ string, value []byte) any {
+	text := string(value)
 	switch {
-	case c.null:
+	case value == nil:
 		return nil
 	case typ == "bool":
-		return c.text == "t"
-	case typ == "int", typ == "numeric" && c.text != "NaN" && !strings.HasSuffix(c.text, "Infinity"):
-		return json.Number(c.text)
+		return text == "t"
+	case typ == "int", typ == "numeric" && text != "NaN" && !strings.HasSuffix(text, "Infinity"):
+		return json.Number(text)
 	case typ == "json":
-		return json.RawMessage(c.text)
+		return json.RawMessage(text)
 	}
-	return c.text
+	return text
 }
 
 // oracles runs every oracle, as columns of one statement:
 // each gives its first row, or NULL.
 func (p *Postgres) oracles(ctx context.Context, s *side, e *Effect) error {
 	all := p.app.Oracles
-	t, err := s.exec(ctx, step{sql: oracleSQL(all)}, true)
+	t, err := s.exec(ctx, step{sql: oracleSQL(all)})
 	if err != nil {
 		return oracleError(ctx, s, all, err)
 	}
 	for i, o := range all {
-		if c := t.rows[0][i]; !c.null {
-			e.Violated = append(e.Violated, Violation{o.Requirement, o.Name, clip(c.text, 300)})
+		if why := t.rows[0][i]; why != nil {
+			e.Violated = append(e.Violated, Violation{o.Requirement, o.Name, clip(string(why), 300)})
 		}
 	}
 	return nil
@@ -56,7 +57,7 @@ func oracleError(ctx context.Context, s *side, os []audit.Oracle, err error) err
 		}
 	}
 	for _, o := range os {
-		if _, one := s.exec(ctx, step{sql: oracleSQL([]audit.Oracle{o})}, false); one != nil {
+		if _, one := s.exec(ctx, step{sql: oracleSQL([]audit.Oracle{o})}); one != nil {
 			return fmt.Errorf("%s: the oracle %q does not run: %w", o.Pos, o.Name, explain(one, ""))
 		}
 	}

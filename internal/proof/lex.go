@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -38,14 +39,14 @@ func (t token) code() bool { return t.kind != space && t.kind != comment }
 func lex(sql string) []token {
 	var ts []token
 	for i := 0; i < len(sql); {
-		k, n := next(sql[i:], ts)
+		k, n := next(sql[i:])
 		ts = append(ts, token{k, sql[i : i+n]})
 		i += n
 	}
 	return ts
 }
 
-func next(s string, before []token) (kind, int) {
+func next(s string) (kind, int) {
 	c := s[0]
 	switch {
 	case isSpace(c):
@@ -172,11 +173,8 @@ func statements(code string) [][]token {
 	var all [][]token
 	var cur []token
 	flush := func() {
-		for _, t := range cur {
-			if t.code() {
-				all = append(all, cur)
-				break
-			}
+		if slices.ContainsFunc(cur, token.code) {
+			all = append(all, cur)
 		}
 		cur = nil
 	}
@@ -272,8 +270,6 @@ func plain(v any) string {
 		return ""
 	case string:
 		return v
-	case bool:
-		return map[bool]string{true: "true", false: "false"}[v]
 	}
 	return fmt.Sprint(v)
 }

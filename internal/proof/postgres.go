@@ -38,15 +38,9 @@ type Postgres struct {
 // A side is one database with one session.
 type side struct {
 	name     string // of the variant
-	db       string
 	conn     *pgx.Conn
-	resets   string                        // sets every sequence to where the data left it
-	prepared map[string]*preparedStatement // by text: oracles and the like, which run again and again
-}
-
-type preparedStatement struct {
-	name string
-	*pgconn.StatementDescription
+	resets   string                                  // sets every sequence to where the data left it
+	prepared map[string]*pgconn.StatementDescription // by text: oracles and the like run again and again
 }
 
 // NewPostgres loads the application's schema and data into databases of their
@@ -194,12 +188,12 @@ func freeze(sql string) string {
 }
 
 func (p *Postgres) newSide(ctx context.Context, name string, reverse bool) (*side, error) {
-	s := &side{name: name, db: p.newName(), prepared: map[string]*preparedStatement{}}
-	if err := p.create(ctx, s.db, p.template); err != nil {
+	db := p.newName()
+	if err := p.create(ctx, db, p.template); err != nil {
 		return nil, err
 	}
-	var err error
-	if s.conn, err = p.connect(ctx, s.db); err != nil {
+	s, err := p.newSession(ctx, name, db)
+	if err != nil {
 		return nil, err
 	}
 	if reverse {
@@ -208,6 +202,12 @@ func (p *Postgres) newSide(ctx context.Context, name string, reverse bool) (*sid
 		}
 	}
 	return s, s.open(ctx)
+}
+
+// newSession begins a session on a database.
+func (p *Postgres) newSession(ctx context.Context, name, db string) (*side, error) {
+	conn, err := p.connect(ctx, db)
+	return &side{name: name, conn: conn, prepared: map[string]*pgconn.StatementDescription{}}, err
 }
 
 // open makes the session's own tables and notes where the sequences stand.

@@ -83,8 +83,7 @@ func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit
 	}()
 	var ss [3]*side // the two sessions, and the one that judges
 	for i := range ss {
-		ss[i] = &side{name: e.Variant, db: db, prepared: map[string]*preparedStatement{}}
-		if ss[i].conn, err = p.connect(ctx, db); err != nil {
+		if ss[i], err = p.newSession(ctx, e.Variant, db); err != nil {
 			return e, err
 		}
 		defer ss[i].conn.Close(ctx)
@@ -97,11 +96,11 @@ func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit
 	pid := b.side.conn.PgConn().PID()
 	done := make(chan struct{})
 	go func() { defer close(done); b.play(ctx, second) }()
-	if err := p.settled(ctx, pid, done); err != nil {
+	err = p.settled(ctx, pid, done)
+	a.play(ctx, first[k:])
+	if <-done; err != nil {
 		return e, err
 	}
-	a.play(ctx, first[k:])
-	<-done
 	last := union(a.last, b.last)
 	if set.Rival != "" {
 		rival := b
@@ -190,7 +189,7 @@ func (pl *player) play(ctx context.Context, steps []step) {
 			pl.note(ctx, err, st)
 			continue
 		}
-		t, err := pl.side.exec(ctx, st, false)
+		t, err := pl.side.exec(ctx, st)
 		pl.note(ctx, err, st)
 		if t != nil {
 			pl.last = t

@@ -35,7 +35,7 @@ func Footprint(ctx context.Context, p *Postgres, w Writer) (ids []string, err er
 	defer func() { _, _ = s.conn.Exec(ctx, "ROLLBACK") }()
 	for _, st := range steps {
 		if st.txn == "" {
-			if _, err := s.exec(ctx, st, true); err != nil {
+			if _, err := s.exec(ctx, st); err != nil {
 				return nil, nil
 			}
 		}
@@ -64,9 +64,8 @@ func NewRing(ctx context.Context, p *Postgres) (*Ring, error) {
 		return nil, err
 	}
 	for i := range r.sides {
-		r.sides[i] = &side{db: db, prepared: map[string]*preparedStatement{}}
 		var err error
-		if r.sides[i].conn, err = p.connect(ctx, db); err != nil {
+		if r.sides[i], err = p.newSession(ctx, "", db); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,7 +120,7 @@ func (p *Postgres) runOn(ctx context.Context, s *side, fam *audit.Family, steps 
 		if st.txn != "" {
 			continue
 		}
-		t, xerr := s.exec(ctx, st, true)
+		t, xerr := s.exec(ctx, st)
 		if xerr != nil {
 			e.Err = explain(xerr, st.sql).Error()
 			break
@@ -163,14 +164,14 @@ func session(set *audit.ParamSet) string {
 
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// MaxRows is how many rows of a result are looked at: enough for any flaw, and
+// maxRows is how many rows of a result are looked at: enough for any flaw, and
 // no mutant without its join condition fills the memory.
-const MaxRows = 2000
+const maxRows = 2000
 
 // exec runs one statement and gives its rows, nil for a statement that returns
-// none. keep prepares the statement once for the session.
-func (s *side) exec(ctx context.Context, st step, keep bool) (*table, error) {
-	name, sd, err := s.prepare(ctx, st.sql, keep)
+// none.
+func (s *side) exec(ctx context.Context, st step) (*table, error) {
+	sd, err := s.prepare(ctx, st.sql)
 	if err != nil {
 		return nil, err
 	}
@@ -178,56 +179,38 @@ func (s *side) exec(ctx context.Context, st step, keep bool) (*table, error) {
 	for i, n := range st.names {
 		args[i] = argument(st.values[n], sd.ParamOIDs[i])
 	}
-	res := s.conn.PgConn().ExecPrepared(ctx, name, args, nil, nil).Read()
+	res := s.conn.PgConn().ExecPrepared(ctx, sd.Name, args, nil, nil).Read()
 	if res.Err != nil {
 		return nil, res.Err
 	}
 	if len(sd.Fields) == 0 {
 		return nil, nil
 	}
-	t := &table{}
+	t := &table{rows: res.Rows[:min(len(res.Rows), maxRows)]}
 	for _, f := range sd.Fields {
 		t.columns = append(t.columns, column{unique(t.columns, f.Name), typeName(f.DataTypeOID)})
-	}
-	for _, r := range res.Rows[:min(len(res.Rows), MaxRows)] {
-		row := make([]cell, len(r))
-		for i, v := range r {
-			row[i] = cell{v == nil, string(v)}
-		}
-		t.rows = append(t.rows, row)
 	}
 	return t, nil
 }
 
-// prepare parses a statement, and only once where it is kept.
-func (s *side) prepare(ctx context.Context, sql string, keep bool) (string, *pgconn.StatementDescription, error) {
-	if !keep {
-		sd, err := s.conn.PgConn().Prepare(ctx, "", sql, nil)
-		return "", sd, err
+// prepare parses a statement once for the session.
+func (s *side) prepare(ctx context.Context, sql string) (*pgconn.StatementDescription, error) {
+	if sd := s.prepared[sql]; sd != nil {
+		return sd, nil
 	}
-	if p := s.prepared[sql]; p != nil {
-		return p.name, p.StatementDescription, nil
+	sd, err := s.conn.PgConn().Prepare(ctx, "kept"+strconv.Itoa(len(s.prepared)), sql, nil)
+	if err == nil {
+		s.prepared[sql] = sd
 	}
-	name := "kept" + strconv.Itoa(len(s.prepared))
-	sd, err := s.conn.PgConn().Prepare(ctx, name, sql, nil)
-	if err != nil {
-		return "", nil, err
-	}
-	s.prepared[sql] = &preparedStatement{name, sd}
-	return name, sd, nil
+	return sd, err
 }
 
 func unique(cs []column, name string) string {
-	for n, try := 2, name; ; n++ {
-		taken := false
-		for _, c := range cs {
-			taken = taken || c.name == try
-		}
-		if !taken {
-			return try
-		}
+	try := name
+	for n := 2; slices.ContainsFunc(cs, func(c column) bool { return c.name == try }); n++ {
 		try = name + "#" + strconv.Itoa(n)
 	}
+	return try
 }
 
 // argument gives a parameter's value in PostgreSQL's text form.
@@ -313,7 +296,7 @@ func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *a
 	}
 	_, err = s.exec(ctx, step{sql: `INSERT INTO returned SELECT s, n, d, s = jsonb_array_length($1::jsonb)
 		FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS t (docs, s), jsonb_array_elements(docs) WITH ORDINALITY AS x (d, n)`,
-		names: []string{"docs"}, values: map[string]any{"docs": docs}}, true)
+		names: []string{"docs"}, values: map[string]any{"docs": docs}})
 	if err != nil {
 		return err
 	}
@@ -331,7 +314,7 @@ func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *a
 		return fmt.Errorf("%s: # Verify: %w", fam.Pos, err)
 	}
 	for _, st := range steps {
-		v, err := s.exec(ctx, st, true)
+		v, err := s.exec(ctx, st)
 		if err != nil {
 			return fmt.Errorf("%s: # Verify: %w", fam.Pos, explain(err, st.sql))
 		}
@@ -351,28 +334,28 @@ func (p *Postgres) noteChanges(ctx context.Context, s *side, set *audit.ParamSet
 		}
 	}
 	for _, sql := range notes {
-		if _, err := s.exec(ctx, step{sql: sql}, true); err != nil {
+		if _, err := s.exec(ctx, step{sql: sql}); err != nil {
 			return "", explain(err, "")
 		}
 	}
-	t, err := s.exec(ctx, step{sql: `SELECT md5(string_agg(c::text, '' ORDER BY c::text)) FROM changes c`}, true)
+	t, err := s.exec(ctx, step{sql: `SELECT md5(string_agg(c::text, '' ORDER BY c::text)) FROM changes c`})
 	if err != nil {
 		return "", err
 	}
-	return t.rows[0][0].text, nil
+	return string(t.rows[0][0]), nil
 }
 
 // written gives the statements that note what this transaction wrote, by
 // PostgreSQL's own count.
 func (p *Postgres) written(ctx context.Context, s *side) ([]string, error) {
 	t, err := s.exec(ctx, step{sql: `SELECT relname FROM pg_stat_xact_user_tables
-		WHERE schemaname = 'public' AND n_tup_ins + n_tup_upd + n_tup_del > 0`}, true)
+		WHERE schemaname = 'public' AND n_tup_ins + n_tup_upd + n_tup_del > 0`})
 	if err != nil {
 		return nil, err
 	}
 	notes := make([]string, len(t.rows))
 	for i, r := range t.rows {
-		notes[i] = p.diffs[r[0].text]
+		notes[i] = p.diffs[string(r[0])]
 	}
 	return notes, nil
 }
@@ -383,7 +366,7 @@ func (t *table) docs() []any {
 	for i, r := range t.rows {
 		doc := make(map[string]any, len(r))
 		for j, c := range r {
-			doc[t.columns[j].name] = c.json(t.columns[j].typ)
+			doc[t.columns[j].name] = jsonOf(t.columns[j].typ, c)
 		}
 		docs[i] = doc
 	}
