@@ -146,17 +146,28 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 	if gone > 0 {
 		m.Says += fmt.Sprintf("; %s of the baseline left out, as they have changed or were not asked", amount(gone, "case"))
 	}
-	m.quiet(base != nil && gone == 0 && slices.Equal(outcomesOf(was), outcomesOf(now)))
+	m.quiet(base != nil && gone == 0 && maps.Equal(shares(was), shares(now)))
 	return m, true, nil
 }
 
-// outcomesOf tells answers by what came of each, in one order for both sides.
-func outcomesOf(as []score.Answer) (out []string) {
+// A came is a case and what came of it.
+type came struct {
+	id      string
+	outcome audit.Outcome
+}
+
+// shares tells which share of a case's answers came to what: who was asked more often
+// and said the same stands where it stood.
+func shares(as []score.Answer) map[came]float64 {
+	of, asked := map[came]float64{}, map[string]float64{}
 	for _, a := range as {
-		out = append(out, a.Case.ID()+" "+string(a.Outcome))
+		asked[a.Case.ID()]++
+		of[came{a.Case.ID(), a.Outcome}]++
 	}
-	slices.Sort(out)
-	return out
+	for c := range of {
+		of[c] /= asked[c.id]
+	}
+	return of
 }
 
 // againstBaseline gives the answers of both for the cases that both answered in one
