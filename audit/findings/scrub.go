@@ -72,7 +72,7 @@ func Scrub(in io.Reader, out io.Writer, opt ScrubOptions) error {
 	}
 	s := &scrubber{sarif: sarif}
 	if opt.Root != "" {
-		s.root = rootPattern(opt.Root)
+		s.root = newRootPattern(opt.Root)
 	}
 	whole, err := canonical(doc, "")
 	if err != nil {
@@ -90,7 +90,7 @@ func Scrub(in io.Reader, out io.Writer, opt ScrubOptions) error {
 
 type scrubber struct {
 	sarif bool
-	root  *regexp.Regexp
+	root  *rootPattern
 	flow  int // how many code flows lie around
 	// byIndex says that results name rules by their place in a list, which then stays.
 	byIndex bool
@@ -212,12 +212,18 @@ func (s *scrubber) text(t string) string {
 	if s.root == nil {
 		return t
 	}
-	return s.root.ReplaceAllString(t, "$1")
+	t = s.root.above.ReplaceAllString(t, "$1")
+	for range 2 { // what parts two of them belongs to one match alone
+		t = s.root.alone.ReplaceAllString(t, "$1.$2")
+	}
+	return t
 }
 
-// rootPattern matches the root with the slash after it, or at the end, as a
-// path and as a file URI, where no longer path ends in it.
-func rootPattern(root string) *regexp.Regexp {
+// A rootPattern matches the root as a path and as a file URI, where no longer path
+// ends in it: above with the slash after it, or at the end, and alone within a text.
+type rootPattern struct{ above, alone *regexp.Regexp }
+
+func newRootPattern(root string) *rootPattern {
 	root = strings.TrimRight(root, `/\`)
 	slash := strings.ReplaceAll(root, `\`, "/")
 	forms := map[string]bool{root: true, slash: true, strings.ReplaceAll(slash, "/", `\`): true, (&url.URL{Path: slash}).EscapedPath(): true}
@@ -226,7 +232,8 @@ func rootPattern(root string) *regexp.Regexp {
 		alts = append(alts, regexp.QuoteMeta(f))
 	}
 	slices.SortFunc(alts, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	return regexp.MustCompile(`(^|[^\w./\\-])(?:file:(?://(?:localhost)?)?/?)?(?:` + strings.Join(alts, "|") + `)(?:[/\\]|$)`)
+	it := `(^|[^\w./\\-])(?:file:(?://(?:localhost)?)?/?)?(?:` + strings.Join(alts, "|") + `)`
+	return &rootPattern{regexp.MustCompile(it + `(?:[/\\]|$)`), regexp.MustCompile(it + `([^\w./\\-]|\.(?:\s|$))`)}
 }
 
 // sortList sorts by file, line and rule, and what is still equal by its whole

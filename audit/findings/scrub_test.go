@@ -119,6 +119,7 @@ func TestScrubPaths(t *testing.T) {
 	for in, want := range map[string]string{
 		"/app/a.c": "a.c", "file:///app/a.c": "a.c", "/app": "", "/appendix/a.c": "/appendix/a.c", "/x/app/a.c": "/x/app/a.c",
 		"see /app/a.c and '/app/b.c'": "see a.c and 'b.c'", "file:/app/a.c": "a.c", "a.c": "a.c",
+		`cd /app && make "/app"`: `cd . && make "."`, "/app /app /app/a.c": ". . a.c", "built in /app. See /app.bak": "built in .. See /app.bak",
 	} {
 		var out bytes.Buffer
 		b, _ := json.Marshal([]map[string]string{{"file": in}})

@@ -37,7 +37,7 @@ func scrubText(in io.Reader, out io.Writer, opt ScrubOptions) error {
 	}
 	s := &scrubber{}
 	if opt.Root != "" {
-		s.root = rootPattern(opt.Root)
+		s.root = newRootPattern(opt.Root)
 	}
 	var texts []*string
 	for i := range rep.Findings {
