@@ -100,13 +100,17 @@ func readReadings(fsys fs.FS, file string) (*Readings, error) {
 	if sum := sha256Of(lines); sum != rs.SHA256 {
 		return nil, fmt.Errorf("%s: its SHA-256 is %.12s, and was %.12s when it was recorded: a recording is never edited, keep the replies again with assay readings keep", file, sum, rs.SHA256)
 	}
-	n := 0
+	n, at := 0, map[string]int{}
 	for line := range bytes.Lines(lines) {
 		n++
 		var one Reading
 		if err := decodeWhole(line, &one); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w: expected about, request and reply", file, n, err)
 		}
+		if at[one.Request] > 0 {
+			return nil, fmt.Errorf("%s:%d: line %d has a reply to the same request: expected one", file, n, at[one.Request])
+		}
+		at[one.Request] = n
 		rs.Readings = append(rs.Readings, one)
 	}
 	return rs, nil

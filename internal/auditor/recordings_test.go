@@ -316,4 +316,5 @@ func TestReadingsAreReadToTheirEnd(t *testing.T) {
 	require.NoError(t, read(" ", "\n"))
 	require.ErrorContains(t, read(`{"about":"a/b-02"}`, ""), "bench/who/p.jsonl:1: ")
 	require.ErrorContains(t, read("", "}"), "bench/who/p.provenance.json: ")
+	require.ErrorContains(t, read("\n"+`{"about":"a/b-02","request":"r","reply":"good"}`, ""), "bench/who/p.jsonl:2: line 1 has a reply to the same request")
 }
