@@ -31,7 +31,7 @@ func figuresOf(trials []*Result, literal bool) *figures {
 			all[i] = r.Literal.Metrics()
 		}
 	}
-	mean := func(get func(*Metrics) Value) Value { return Mean(all, get) }
+	mean := func(get func(*Metrics) Value) Value { return mean(all, get) }
 	f.recall = mean(func(m *Metrics) Value { return m.Recall })
 	f.precision.Low = mean(func(m *Metrics) Value { return m.Precision.Low })
 	f.precision.High = mean(func(m *Metrics) Value { return m.Precision.High })
@@ -47,9 +47,8 @@ func figuresOf(trials []*Result, literal bool) *figures {
 	return f
 }
 
-// Mean gives the mean of a figure over trials, by which they are judged. Where it is
-// undefined it is left out.
-func Mean(trials []*Metrics, figure func(*Metrics) Value) Value {
+// mean gives the mean of a figure over trials. Where it is undefined it is left out.
+func mean(trials []*Metrics, figure func(*Metrics) Value) Value {
 	sum, n := 0.0, 0.0
 	for _, m := range trials {
 		if v := figure(m); v.Defined {
@@ -58,6 +57,41 @@ func Mean(trials []*Metrics, figure func(*Metrics) Value) Value {
 		}
 	}
 	return Ratio(sum, n)
+}
+
+// Means gives the figures of [AuditMetrics] as their means over trials, as which they
+// are judged; all else is the first trial's. nil without a trial.
+func Means(results []*Result) *Metrics {
+	if len(results) == 0 {
+		return nil
+	}
+	trials := make([]*Metrics, len(results))
+	for i, r := range results {
+		trials[i] = &r.Metrics
+	}
+	m := *trials[0]
+	m.Part = meanPart(trials, func(m *Metrics) *Part { return &m.Part })
+	m.Corroborated = meanPart(trials, func(m *Metrics) *Part { return &m.Corroborated })
+	m.HallucinatedPaths = mean(trials, func(m *Metrics) Value { return m.HallucinatedPaths })
+	return &m
+}
+
+func meanPart(trials []*Metrics, of func(*Metrics) *Part) Part {
+	p := *of(trials[0])
+	for figure, get := range map[*Value]func(*Part) Value{
+		&p.Recall:           func(p *Part) Value { return p.Recall },
+		&p.Precision.Low:    func(p *Part) Value { return p.Precision.Low },
+		&p.Precision.High:   func(p *Part) Value { return p.Precision.High },
+		&p.F1.Low:           func(p *Part) Value { return p.F1.Low },
+		&p.F1.High:          func(p *Part) Value { return p.F1.High },
+		&p.Coverage:         func(p *Part) Value { return p.Coverage },
+		&p.SeverityAccuracy: func(p *Part) Value { return p.SeverityAccuracy },
+		&p.Chance.Mean:      func(p *Part) Value { return p.Chance.Mean },
+		&p.Lift:             func(p *Part) Value { return p.Lift },
+	} {
+		*figure = mean(trials, func(m *Metrics) Value { return get(of(m)) })
+	}
+	return p
 }
 
 // credits gives what each entry earned in each trial.

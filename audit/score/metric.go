@@ -22,7 +22,8 @@ func (m Metric[R]) Title() string { return strings.ToUpper(m.Name[:1]) + m.Name[
 // Unit is the name as a unit of Go's benchmark format: without blanks.
 func (m Metric[R]) Unit() string { return strings.NewReplacer(" ", "-", "/", "-per-").Replace(m.Name) }
 
-// AuditMetrics are the figures of one trial on a project, or of a part of its key.
+// AuditMetrics are the figures of one trial on a project, or of a part of its key, or
+// their [Means] over trials.
 func AuditMetrics() []Metric[*Metrics] {
 	share := func(name string, main bool, of func(*Metrics) Value) Metric[*Metrics] {
 		return Metric[*Metrics]{name, main, func(m *Metrics) Estimate { return Estimate{Value: of(m)} }, func(m *Metrics) string { return of(m).String() }, false}
@@ -32,7 +33,9 @@ func AuditMetrics() []Metric[*Metrics] {
 	}
 	less := func(m Metric[*Metrics]) Metric[*Metrics] { m.Less = true; return m }
 	coverage := share("coverage", true, func(m *Metrics) Value { return m.Coverage })
-	coverage.Show = func(m *Metrics) string { return fmt.Sprintf("%d of %d", len(m.Covered), len(m.Held)) }
+	coverage.Show = func(m *Metrics) string {
+		return fmt.Sprintf("%.3g of %d", m.Coverage.V*float64(len(m.Held)), len(m.Held))
+	}
 	lift := share("lift", false, func(m *Metrics) Value { return m.Lift })
 	lift.Show = func(m *Metrics) string { return number(m.Lift) }
 	return []Metric[*Metrics]{

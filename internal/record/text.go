@@ -40,19 +40,8 @@ var templateLines = []struct{ name, metric, gap string }{
 // its trials, as the template writes them: "71%", "8/10".
 func (r *Record) figures() (now, base [4]string) {
 	now, base = [4]string{"none", "none", "none", "none"}, [4]string{"none", "none", "none", "none"}
-	var trials []*score.Metrics
-	for _, t := range r.Counting() {
-		trials = append(trials, &t.Metrics)
-	}
-	if len(trials) > 0 {
-		for i, figure := range []func(*score.Metrics) score.Value{
-			func(m *score.Metrics) score.Value { return m.Recall },
-			func(m *score.Metrics) score.Value { return m.Precision.Low },
-			func(m *score.Metrics) score.Value { return m.F1.Low },
-		} {
-			now[i] = percent(score.Mean(trials, figure))
-		}
-		now[3] = ofTen(score.Mean(trials, func(m *score.Metrics) score.Value { return score.Of(float64(len(m.Covered))) }))
+	if m := score.Means(r.Counting()); m != nil {
+		now = [4]string{percent(m.Recall), percent(m.Precision.Low), percent(m.F1.Low), ofTen(score.Of(m.Coverage.V * float64(len(m.Held))))}
 	}
 	for _, g := range r.Judgement.Reasons {
 		for i, f := range templateLines {

@@ -14,7 +14,7 @@ import (
 func TestFiguresOfTrials(t *testing.T) {
 	trial := func(recall, low float64, covered ...audit.Dimension) Trial {
 		return Trial{Result: &score.Result{Metrics: score.Metrics{Part: score.Part{Recall: score.Of(recall),
-			Precision: score.Span{Low: score.Of(low), High: score.Of(1)}, F1: score.Span{Low: score.Of(low), High: score.Of(1)}, Covered: covered}}}}
+			Precision: score.Span{Low: score.Of(low), High: score.Of(1)}, F1: score.Span{Low: score.Of(low), High: score.Of(1)}, Covered: covered, Held: audit.Dimensions(), Coverage: score.Of(float64(len(covered)) / 10)}}}}
 	}
 	ds := audit.Dimensions()
 	broken := trial(0, 0)

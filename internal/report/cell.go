@@ -23,7 +23,7 @@ func cells[R any](ms []score.Metric[R], of R) []cell {
 	return cs
 }
 
-// Cells gives the figures of the first trial that counts, and recall over all of them.
+// Cells gives the figures of the trials that count, recall with its interval.
 func (r row) Cells() []cell {
 	cs := cells(score.AuditMetrics(), r.Metrics)
 	for i, m := range score.AuditMetrics() {

@@ -31,7 +31,7 @@ type auditFact struct {
 	Replay  bool           `json:"replay"`
 	Verdict audit.Verdict  `json:"verdict"`
 	Trials  int            `json:"trials"`
-	Metrics *score.Metrics `json:"metrics"` // of the first trial that counts
+	Metrics *score.Metrics `json:"metrics"` // score.Means over the trials that count
 	Rates   *score.Rates   `json:"rates"`   // of the same
 	Look    string         `json:"look,omitempty"`
 

@@ -74,18 +74,13 @@ func (h *evaluation) next(j score.Judgement, written string) {
 	}
 }
 
-// first gives the figures of the first trial that counts; nil without one.
-func (h *evaluation) first() *score.Metrics {
-	for _, t := range h.trials {
-		if t.Result != nil {
-			return &t.Result.Metrics
-		}
-	}
-	return nil
+// means gives the figures of the trials that count; nil without one.
+func (h *evaluation) means() *score.Metrics {
+	return score.Means((&record.Record{Trials: h.trials}).Counting())
 }
 
 func (h *evaluation) attributes(t T) {
-	if m := h.first(); m != nil {
+	if m := h.means(); m != nil {
 		for _, x := range score.AuditMetrics() {
 			t.Attr(x.Unit(), x.Show(m))
 		}
@@ -103,7 +98,7 @@ func corroborated(m *score.Metrics) []string {
 
 func (h *evaluation) line(j score.Judgement) line {
 	l := line{suite: "Regression", who: h.candidate.name, about: h.project.Name, verdict: j.Verdict, replay: h.replay}
-	if m := h.first(); m != nil {
+	if m := h.means(); m != nil {
 		l.figures = score.ShowAll(score.Main(score.AuditMetrics()), m)
 		if now, since := sinceBaseline(score.MetricRecall, j.Reasons); now.Defined { // the mean over the trials
 			l.figures[0], l.since = score.Show(score.MetricRecall, now), since
