@@ -181,10 +181,10 @@ const hintStep = 64
 func newLottery(s *scorer) *lottery {
 	l := &lottery{rng: rand.New(rand.NewPCG(chanceSeed, projectSeed(s.in.Project)))}
 	pools := fill(s.in.Project.Tree, s.key)
-	for _, i := range s.order {
+	for i := range s.locations {
 		l.locations = append(l.locations, location{file: -1, cwes: s.locations[i].cwes})
 		l.span = append(l.span, s.locations[i].at.span())
-		l.from = append(l.from, pools[extension(s.result.Findings[i].Path)])
+		l.from = append(l.from, pools[extension(s.scored(i).Path)])
 	}
 	return l
 }
@@ -193,8 +193,8 @@ func newLottery(s *scorer) *lottery {
 // often they draw.
 func (s *scorer) lots(rounds int) []byte {
 	b := fmt.Appendf(nil, "%d of %d\n", s.in.Rounds, rounds)
-	for _, i := range s.order {
-		b = fmt.Appendf(b, "%d %d %q\n", s.locations[i].cwes, s.locations[i].at.span(), extension(s.result.Findings[i].Path))
+	for i := range s.locations {
+		b = fmt.Appendf(b, "%d %d %q\n", s.locations[i].cwes, s.locations[i].at.span(), extension(s.scored(i).Path))
 	}
 	return b
 }

@@ -10,52 +10,68 @@ import (
 // explain gives every finding that was matched, or could not be, its disposition and
 // reason, and every entry its finding.
 func (s *scorer) explain() {
+	duplicates := slices.Clone(s.paired.near)
 	for i := range s.locations {
 		if e := s.paired.entry[i]; e >= 0 {
+			duplicates[i] = -1
 			s.credit(i, e)
+		} else if near := duplicates[i]; near >= 0 {
+			sc := s.scored(i)
+			sc.Disposition, sc.Match = Duplicate, s.key.fullMatch(near, &s.locations[i])
 		}
 	}
-	var duplicates []int
-	var also []shown
+	free := s.free(s.key, duplicates)
+	for e := range s.key.entries {
+		s.result.Known[s.key.entries[e].known].Duplicates = len(free.row(int32(e)))
+	}
 	for i := range s.locations {
-		sc, sp := &s.result.Findings[i], &s.locations[i]
-		if sc.Disposition != "" {
-			continue
+		if s.paired.entry[i] < 0 && s.paired.near[i] < 0 {
+			s.unmatched(i)
 		}
-		if e := s.paired.near[i]; e >= 0 {
-			sc.Disposition, sc.Match = Duplicate, s.key.fullMatch(e, sp)
-			duplicates = append(duplicates, i)
-			continue
-		}
-		if d := s.decoyOf(sp); d >= 0 {
-			sc.Disposition, sc.Match = DecoyHit, s.decoys.fullMatch(d, sp)
-			continue
-		}
-		if entries := s.shownIn(sp); len(entries) > 0 {
-			sc.Disposition = Duplicate
-			also = append(also, shown{i, entries})
-			continue
-		}
-		sc.Disposition, sc.Match = s.elsewhere(sp)
 	}
-	s.free(duplicates)
-	s.freeAlso(also)
 	if len(s.in.Project.Reviews) > 0 {
 		s.review()
 	}
 }
 
-// A shown is a finding that shows another end of the entries.
-type shown struct {
-	finding int
-	entries []int32
+// free lets up to three of the locations at each entry of k that is nearest to them go
+// uncounted, the nearest, then by what they say. It gives the locations of each entry.
+func (s *scorer) free(k *key, near []int32) table {
+	var t table
+	t.sort(len(k.entries), near)
+	for e := range k.entries {
+		at, row := k.entries[e].at, t.row(int32(e))
+		slices.SortStableFunc(row, func(a, b int32) int {
+			return cmp.Compare(at.distance(s.locations[a].at), at.distance(s.locations[b].at))
+		})
+		for _, i := range row[:min(len(row), maxFree)] {
+			s.scored(int(i)).Free = true
+		}
+	}
+	return t
 }
 
-// shownIn gives the entries that another finding took and that list the location's
-// file under Also, with one of their CWEs: the finding shows another end of the
-// same flaw.
-func (s *scorer) shownIn(sp *location) []int32 {
-	var found []int32
+// unmatched explains a finding that matches no entry in full and took none by half.
+func (s *scorer) unmatched(i int) {
+	sc, sp := s.scored(i), &s.locations[i]
+	if d := s.decoyOf(sp); d >= 0 {
+		sc.Disposition, sc.Match = DecoyHit, s.decoys.fullMatch(d, sp)
+		return
+	}
+	if e := s.shownIn(sp); e >= 0 {
+		k := &s.result.Known[s.key.entries[e].known]
+		sc.Disposition, sc.Match, sc.Free = Duplicate, s.key.halfMatch(e, sp), k.Duplicates < maxFree
+		k.Duplicates++
+		return
+	}
+	sc.Disposition, sc.Match = s.elsewhere(sp)
+}
+
+// shownIn gives, of the entries that another finding took and that list the location's
+// file under Also, with one of their CWEs, the first that has room for a free
+// duplicate, or the first; -1 for none. The finding shows another end of the same flaw.
+func (s *scorer) shownIn(sp *location) int32 {
+	first := int32(-1)
 	for _, c := range sp.cwes {
 		if c == 0 {
 			break
@@ -65,18 +81,24 @@ func (s *scorer) shownIn(sp *location) []int32 {
 			continue
 		}
 		for _, e := range s.key.hubs[h] {
-			if en := &s.key.entries[e]; en.file != sp.file && s.result.Known[en.known].Credit > 0 {
-				found = append(found, e)
+			en := &s.key.entries[e]
+			if k := &s.result.Known[en.known]; en.file == sp.file || k.Credit == 0 {
+				continue
+			} else if k.Duplicates < maxFree {
+				return e
+			}
+			if first < 0 {
+				first = e
 			}
 		}
 	}
-	return found
+	return first
 }
 
 func (s *scorer) credit(i int, e int32) {
-	sc, sp := &s.result.Findings[i], &s.locations[i]
+	sc, sp := s.scored(i), &s.locations[i]
 	k := &s.result.Known[s.key.entries[e].known]
-	k.Finding = i
+	k.Finding = int(s.order[i])
 	if s.paired.half[i] {
 		sc.Disposition, sc.Match, k.Credit = Half, s.key.halfMatch(e, sp), 0.5
 		return
@@ -189,54 +211,4 @@ func (s *scorer) elsewhere(sp *location) (Disposition, Match) {
 		}
 	}
 	return OffKey, Match{Distance: -1}
-}
-
-// free lets up to three duplicates of each vulnerability go uncounted: the
-// nearest, then by what they say.
-func (s *scorer) free(duplicates []int) {
-	s.sortByNearness(duplicates, s.key, s.paired.near)
-	for _, i := range duplicates {
-		k := &s.result.Known[s.key.entries[s.paired.near[i]].known]
-		s.result.Findings[i].Free = k.Duplicates < maxFree
-		k.Duplicates++
-	}
-}
-
-// freeAlso does the same for findings in files that entries list under Also, after
-// the others: each goes to the first of its entries that has room, or to the first.
-func (s *scorer) freeAlso(also []shown) {
-	slices.SortFunc(also, func(a, b shown) int { return s.compare(a.finding, b.finding) })
-	for _, a := range also {
-		sc, sp := &s.result.Findings[a.finding], &s.locations[a.finding]
-		e := a.entries[0]
-		for _, other := range a.entries {
-			if s.result.Known[s.key.entries[other].known].Duplicates < maxFree {
-				e = other
-				break
-			}
-		}
-		k := &s.result.Known[s.key.entries[e].known]
-		sc.Match, sc.Free = s.key.halfMatch(e, sp), k.Duplicates < maxFree
-		k.Duplicates++
-	}
-}
-
-// compare orders findings by place, then by all that they say.
-func (s *scorer) compare(a, b int) int {
-	if c := compareLocations(&s.locations[a], &s.locations[b]); c != 0 {
-		return c
-	}
-	return compareFindings(&s.in.Findings[a], &s.in.Findings[b])
-}
-
-// sortByNearness orders findings by the entry of k that is nearest to each, then by
-// how near it is, then by what they say.
-func (s *scorer) sortByNearness(findings []int, k *key, near []int32) {
-	gap := func(i int) int32 { return k.entries[near[i]].at.distance(s.locations[i].at) }
-	slices.SortFunc(findings, func(a, b int) int {
-		if c := cmp.Or(cmp.Compare(near[a], near[b]), cmp.Compare(gap(a), gap(b))); c != 0 {
-			return c
-		}
-		return s.compare(a, b)
-	})
 }

@@ -30,15 +30,12 @@ func (g *grouping) location(i int32) *location {
 }
 
 // group gathers equal locations of the first n files, in order: by file and lines, which
-// settle most comparisons, then by the rest; members by tie (nil: as they come).
-func (g *grouping) group(locations []location, n int, tie func(a, b int32) int) {
+// settle most comparisons, then by the rest; members as they come.
+func (g *grouping) group(locations []location, n int) {
 	g.locations, g.rows, g.keys = locations, sized(g.rows, len(locations)), sized(g.keys, len(locations))
 	for i := range locations {
 		s := &locations[i]
 		g.rows[i], g.keys[i] = s.file, uint64(s.at.start)<<32|uint64(s.at.end)
-		if s.cwes[0] == 0 {
-			g.rows[i] = -1
-		}
 	}
 	g.byRow.sort(n, g.rows)
 	m := &g.members
@@ -59,12 +56,9 @@ func (g *grouping) group(locations []location, n int, tie func(a, b int32) int) 
 			return int(a.index - b.index)
 		})
 		for i := 0; i < len(g.order); {
-			first, from := g.order[i], len(m.of)
+			first := g.order[i]
 			for ; i < len(g.order) && g.order[i].key == first.key && compareLocations(&locations[first.index], &locations[g.order[i].index]) == 0; i++ {
 				m.of = append(m.of, g.order[i].index)
-			}
-			if tie != nil && len(m.of)-from > 1 {
-				slices.SortFunc(m.of[from:], tie)
 			}
 			m.from = append(m.from, int32(len(m.of)))
 		}

@@ -53,7 +53,7 @@ const (
 // from one matching to the next.
 type literalKey struct {
 	locations []location
-	class     []int32           // of each location the number of its CWEs; -1 for none
+	class     []int32           // of each location the number of its CWEs
 	cells     map[uint64]int32  // by class and file; a file in which no entry has one of the CWEs is as good as none
 	hubsOf    [][]int32         // of each cell; cells below the number of classes are those without a file
 	full      map[fileCWE]int32 // to hubs
@@ -89,10 +89,7 @@ func newLiteralKey(k *key, locations []location) *literalKey {
 	for i := range locations {
 		cwes := locations[i].cwes
 		class, ok := classes[cwes]
-		switch {
-		case cwes[0] == 0:
-			class = -1
-		case !ok:
+		if !ok {
 			class = int32(len(l.hubsOf))
 			classes[cwes] = class
 			var hubs []int32
@@ -125,7 +122,7 @@ func newLiteralKey(k *key, locations []location) *literalKey {
 // cellOf gives the cell of a location, which is made when it is first asked for.
 func (l *literalKey) cellOf(i int) int32 {
 	s, class := &l.locations[i], l.class[i]
-	if class < 0 || s.file < 0 {
+	if s.file < 0 {
 		return class
 	}
 	at := uint64(class)<<32 | uint64(s.file)
@@ -191,11 +188,7 @@ func (l *literalKey) match() (credit []float64, took []int32) {
 // is not there take no part; the latter count in precision's denominator.
 func (s *scorer) literal() {
 	l := &s.result.Literal
-	locations := make([]location, len(s.order))
-	for i, at := range s.order {
-		locations[i] = s.locations[at]
-	}
-	credit, took := newLiteralKey(s.key, locations).match()
+	credit, took := newLiteralKey(s.key, s.locations).match()
 	l.Counted = len(s.result.Findings) - s.result.Dispositions[Suppressed]
 	for e, c := range credit {
 		k := &s.result.Known[s.key.entries[e].known]
@@ -204,7 +197,7 @@ func (s *scorer) literal() {
 		if took[e] < 0 {
 			continue
 		}
-		sc := &s.result.Findings[s.order[took[e]]]
+		sc := s.scored(int(took[e]))
 		sc.Literal, sc.LiteralID = c, k.ID
 		if c == 1 {
 			l.Full++

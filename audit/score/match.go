@@ -33,16 +33,14 @@ type arc struct {
 // more than all distances together.
 //
 // Connected components are solved on their own. Locations are grouped first, so that
-// a thousand copies of one finding are one node. Input in any order gives the same
-// pairing.
+// a thousand copies of one finding are one node. Of equal locations the first are
+// taken; in nothing else has their order a say.
 type matcher struct {
 	key *key
 	// decoy gives how far the nearest decoy is that a location hits, -1 for none
 	// (nil: none for all). It takes the locations that it is nearer to than an entry
 	// is, and none that hits one may take half.
 	decoy func(*location) int32
-	// tie orders equal locations (nil: as they come).
-	tie func(a, b int32) int
 
 	paired pairing
 	grouping
@@ -67,7 +65,7 @@ func (m *matcher) match(locations []location) *pairing {
 	p := &m.paired
 	p.entry, p.near = all(p.entry, len(locations), -1), all(p.near, len(locations), -1)
 	p.half, p.credit2 = zeros(p.half, len(locations)), 0
-	m.group(locations, len(m.key.files), m.tie)
+	m.group(locations, len(m.key.files))
 	if m.groups() == 0 {
 		return p
 	}

@@ -133,13 +133,15 @@ func (s *scorer) byDimension(credit func(*KnownResult) float64) []DimensionCount
 func (s *scorer) countDimensions() {
 	m := &s.result.Metrics
 	m.Dimensions = s.byDimension(func(k *KnownResult) float64 { return k.Credit })
-	for i := range s.result.Findings {
-		f, first := &s.result.Findings[i], audit.CWE(s.locations[i].cwes[0])
-		if f.Disposition == Suppressed || f.Free || first == 0 {
-			continue
+	first := map[int32]int{} // counted findings by their first CWE
+	for i := range s.locations {
+		if !s.scored(i).Free {
+			first[s.locations[i].cwes[0]]++
 		}
-		if at := slices.Index(audit.Dimensions(), s.in.Dimensions[first]); at >= 0 {
-			m.Dimensions[at].Findings++
+	}
+	for c, n := range first {
+		if at := slices.Index(audit.Dimensions(), s.in.Dimensions[audit.CWE(c)]); at >= 0 {
+			m.Dimensions[at].Findings += n
 		}
 	}
 }

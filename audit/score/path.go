@@ -16,12 +16,6 @@ type Paths struct {
 	other map[string]bool   // what the export holds beside the tree
 	fold  map[string]string // lower case -> path; "" where two paths differ in case alone
 	roots []string
-	seen  map[string]resolved
-}
-
-type resolved struct {
-	path string
-	err  error
 }
 
 // NewPaths prepares to resolve against the tree. Roots are the folders that an
@@ -31,7 +25,7 @@ type resolved struct {
 // tree checks nothing: then every path that stays under the root is taken as it
 // stands.
 func NewPaths(tree audit.Tree, others map[string]bool, roots []string) *Paths {
-	p := &Paths{tree: tree, other: others, fold: make(map[string]string, len(tree)), seen: make(map[string]resolved)}
+	p := &Paths{tree: tree, other: others, fold: make(map[string]string, len(tree))}
 	for name := range tree {
 		low := strings.ToLower(name)
 		if _, twice := p.fold[low]; twice {
@@ -55,22 +49,6 @@ func NewPaths(tree audit.Tree, others map[string]bool, roots []string) *Paths {
 // another case where one path of the tree alone fits. It never compares suffixes:
 // "index.js" is the index.js at the root and no other.
 func (p *Paths) Resolve(file string) (string, error) {
-	if r, ok := p.seen[file]; ok {
-		return r.path, r.err
-	}
-	got, err := p.resolve(file)
-	p.seen[file] = resolved{got, err}
-	return got, err
-}
-
-func (p *Paths) holds(name string) bool {
-	_, ok := p.tree[name]
-	return ok || p.other[name]
-}
-
-var baseID = regexp.MustCompile(`^(%[A-Za-z_][A-Za-z0-9_]*%|\$\{?[A-Z_][A-Z0-9_]*\}?)/+`)
-
-func (p *Paths) resolve(file string) (string, error) {
 	s := strings.TrimSpace(file)
 	if s == "" {
 		return "", fmt.Errorf("names no file")
@@ -95,6 +73,13 @@ func (p *Paths) resolve(file string) (string, error) {
 	}
 	return "", err
 }
+
+func (p *Paths) holds(name string) bool {
+	_, ok := p.tree[name]
+	return ok || p.other[name]
+}
+
+var baseID = regexp.MustCompile(`^(%[A-Za-z_][A-Za-z0-9_]*%|\$\{?[A-Z_][A-Z0-9_]*\}?)/+`)
 
 // under looks a cleaned path up: below each root, then as it stands.
 func (p *Paths) under(s, reported string) (string, error) {

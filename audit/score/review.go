@@ -52,15 +52,15 @@ func (s *scorer) review() {
 	open := make([]location, len(s.locations))
 	for i := range open {
 		open[i] = location{file: -1}
-		if Reviewable(s.result.Findings[i].Disposition) {
+		if Reviewable(s.scored(i).Disposition) {
 			open[i] = s.locations[i]
 		}
 	}
-	m := matcher{key: s.reviews, tie: s.tie}
+	m := matcher{key: s.reviews}
 	paired := m.match(open)
-	var repeats []int
+	repeats := all[int32](nil, len(open), -1)
 	for i := range open {
-		sc := &s.result.Findings[i]
+		sc := s.scored(i)
 		switch e, near := paired.entry[i], paired.near[i]; {
 		case e >= 0:
 			r := s.ruling(e)
@@ -73,14 +73,13 @@ func (s *scorer) review() {
 			sc.Review = string(audit.RuledFalse)
 		case near >= 0:
 			sc.Review = repeated
-			repeats = append(repeats, i)
+			repeats[i] = near
 		}
 	}
 	taken := map[int32]int{}
-	s.sortByNearness(repeats, s.reviews, paired.near)
-	for _, i := range repeats {
-		s.result.Findings[i].Free = taken[paired.near[i]] < maxFree
-		taken[paired.near[i]]++
+	free := s.free(s.reviews, repeats)
+	for e := range int32(len(s.reviews.entries)) {
+		taken[e] = len(free.row(e))
 	}
 	s.reviewDuplicates(paired, taken)
 }
@@ -94,14 +93,11 @@ func (s *scorer) reviewDuplicates(paired *pairing, taken map[int32]int) {
 			ruled[e] = true
 		}
 	}
-	var rest []int
-	for i := range s.result.Findings {
-		if f := &s.result.Findings[i]; f.Disposition == Duplicate && !f.Free {
-			rest = append(rest, i)
+	for i := range s.locations {
+		sc := s.scored(i)
+		if sc.Disposition != Duplicate || sc.Free {
+			continue
 		}
-	}
-	slices.SortFunc(rest, s.compare)
-	for _, i := range rest {
 		best := s.reviews.nearest(&s.locations[i], func(e int32) bool {
 			return s.ruling(e).Ruling == audit.RuledSame && (!ruled[e] || taken[e] < maxFree)
 		})
@@ -112,7 +108,6 @@ func (s *scorer) reviewDuplicates(paired *pairing, taken map[int32]int) {
 			taken[best]++
 		}
 		ruled[best] = true
-		sc := &s.result.Findings[i]
 		sc.Review, sc.Free = string(audit.RuledSame)+" "+s.ruling(best).Entry, true
 	}
 }

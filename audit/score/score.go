@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -49,7 +50,6 @@ func Score(in Input) (*Result, error) {
 		return nil, err
 	}
 	s.place()
-	s.sort()
 	s.pair()
 	s.explain()
 	r := s.result
@@ -69,8 +69,8 @@ type scorer struct {
 	key       *key
 	decoys    *key
 	reviews   *key
-	locations []location
-	order     []int            // of the locations that have a CWE: by all that they and their findings say, so that the order of the input has no say
+	locations []location       // of the findings that have a CWE: by all that they and their findings say, so that the order of the input has no say
+	order     []int32          // of each location its finding
 	said      map[string]int32 // by the components named: location.says
 	paired    *pairing
 	result    *Result
@@ -101,69 +101,113 @@ func usedCWEs(findings []audit.Finding) map[audit.CWE]bool {
 	used := make(map[audit.CWE]bool)
 	for i := range findings {
 		for _, c := range findings[i].CWEs {
-			used[c] = true
+			if !used[c] {
+				used[c] = true
+			}
 		}
 	}
 	return used
+}
+
+// A target is what a reported path leads to.
+type target struct {
+	path  string
+	err   error
+	lines int   // of the file; more than any where they are not known
+	file  int32 // the key's number; -1 for files that it does not name
+	rank  int32 // among the paths of all targets
 }
 
 // place resolves paths, gives the dispositions that need no key, and makes the locations.
 func (s *scorer) place() {
 	paths := NewPaths(s.in.Project.Tree, s.in.Project.Others, s.in.Roots)
 	about := s.components()
-	s.locations = make([]location, len(s.in.Findings))
+	targets := map[string]*target{}
+	var to []*target // of each location
 	for i := range s.in.Findings {
 		sc := &s.result.Findings[i]
 		sc.Finding = s.in.Findings[i]
 		f := &sc.Finding
-		sp := &s.locations[i]
-		sp.file = -1
-		path, err := paths.Resolve(f.File)
-		sc.Path = path
-		tf, checked := s.in.Project.Tree[path]
+		at := targets[f.File]
+		if at == nil {
+			at = s.target(paths, f.File)
+			targets[f.File] = at
+		}
+		sc.Path = at.path
 		switch {
 		case f.Suppressed != "":
 			sc.Disposition, sc.Match = Suppressed, Match{Detail: f.Suppressed}
-		case err != nil:
-			sc.Disposition, sc.Match = MissingPath, Match{Detail: err.Error()}
-		case checked && !f.Lines.IsZero() && f.Lines.Start > tf.Lines:
-			sc.Disposition, sc.Match = PastEnd, Match{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, tf.Lines)}
+		case at.err != nil:
+			sc.Disposition, sc.Match = MissingPath, Match{Detail: at.err.Error()}
+		case f.Lines.Start > at.lines:
+			sc.Disposition, sc.Match = PastEnd, Match{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, at.lines)}
 		default:
+			sp := location{file: at.file, at: usable(f.Lines)}
 			sp.cwes, sc.Ignored = counting(f.CWEs)
 			if sp.cwes[0] == 0 {
 				sc.Disposition = NoCWE
 				continue
 			}
-			sp.at = usable(f.Lines)
-			sp.file = s.key.find(path)
 			if f.Function != "" {
 				sp.name = s.key.names[FunctionName(f.Function)]
 			}
 			if list := about[sp.file]; len(list) > 0 {
 				sp.says = s.says(sp.file, list, f)
 			}
+			s.locations, s.order, to = append(s.locations, sp), append(s.order, int32(i)), append(to, at)
 		}
 	}
+	s.sort(to, rank(targets))
 }
 
-// sort orders the locations that have a CWE.
-func (s *scorer) sort() {
-	for i := range s.locations {
-		if s.locations[i].cwes[0] != 0 {
-			s.order = append(s.order, i)
-		}
+func (s *scorer) target(paths *Paths, file string) *target {
+	t := &target{lines: math.MaxInt}
+	t.path, t.err = paths.Resolve(file)
+	if f, ok := s.in.Project.Tree[t.path]; ok {
+		t.lines = f.Lines
 	}
-	slices.SortFunc(s.order, func(a, b int) int {
-		fa, fb := &s.result.Findings[a], &s.result.Findings[b]
-		if c := strings.Compare(fa.Path, fb.Path); c != 0 {
-			return c
-		}
-		if c := compareLocations(&s.locations[a], &s.locations[b]); c != 0 {
-			return c
-		}
-		return compareFindings(&fa.Finding, &fb.Finding)
-	})
+	t.file = s.key.find(t.path)
+	return t
 }
+
+// rank ranks targets by their paths, and gives the number of ranks.
+func rank(targets map[string]*target) int {
+	n, last := 0, ""
+	for _, t := range slices.SortedFunc(maps.Values(targets), func(a, b *target) int { return strings.Compare(a.path, b.path) }) {
+		if n == 0 || t.path != last {
+			n, last = n+1, t.path
+		}
+		t.rank = int32(n - 1)
+	}
+	return n
+}
+
+// sort orders the locations by path, of which there are n, then by all that they and
+// their findings say.
+func (s *scorer) sort(to []*target, n int) {
+	ranks := make([]int32, len(to))
+	for i, t := range to {
+		ranks[i] = t.rank
+	}
+	var sorted table
+	sorted.sort(n, ranks)
+	for r := range int32(n) {
+		slices.SortFunc(sorted.row(r), func(a, b int32) int {
+			if c := compareLocations(&s.locations[a], &s.locations[b]); c != 0 {
+				return c
+			}
+			return cmp.Or(compareFindings(&s.in.Findings[s.order[a]], &s.in.Findings[s.order[b]]), int(a-b))
+		})
+	}
+	locations, order := make([]location, len(to)), make([]int32, len(to))
+	for i, at := range sorted.of {
+		locations[i], order[i] = s.locations[at], s.order[at]
+	}
+	s.locations, s.order = locations, order
+}
+
+// scored gives the finding of a location.
+func (s *scorer) scored(i int) *Scored { return &s.result.Findings[s.order[i]] }
 
 // An about is a component that an entry or a decoy in a manifest is about.
 type about struct {
@@ -240,16 +284,13 @@ func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
 
 // pair matches findings with known vulnerabilities.
 func (s *scorer) pair() {
-	m := matcher{key: s.key, decoy: s.toDecoy, tie: s.tie}
+	m := matcher{key: s.key, decoy: s.toDecoy}
 	s.paired = m.match(s.locations)
 	for i := range s.in.Project.Known {
 		k := &s.in.Project.Known[i]
 		s.result.Known[i] = KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Finding: -1, Corroborated: len(k.Corroborated) > 0}
 	}
 }
-
-// tie orders findings at equal locations.
-func (s *scorer) tie(a, b int32) int { return compareFindings(&s.in.Findings[a], &s.in.Findings[b]) }
 
 // toDecoy is how far the nearest decoy is that a location hits; -1 for none.
 func (s *scorer) toDecoy(sp *location) int32 {
