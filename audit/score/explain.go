@@ -80,7 +80,7 @@ func (s *scorer) shownIn(sp *location) int32 {
 		if h < 0 {
 			continue
 		}
-		for _, e := range s.key.hubs[h] {
+		for _, e := range s.key.hubs.row(h) {
 			en := &s.key.entries[e]
 			if k := &s.result.Known[en.known]; en.file == sp.file || k.Credit == 0 {
 				continue
@@ -195,18 +195,19 @@ func (s *scorer) elsewhere(sp *location) (Disposition, Match) {
 		if c == 0 || h < 0 {
 			continue
 		}
-		r := s.key.halfMatch(s.key.hubs[h][0], sp)
+		entries := s.key.hubs.row(h)
+		r := s.key.halfMatch(entries[0], sp)
 		r.Detail = "another finding took the entry"
-		if len(s.key.hubs[h]) > 1 {
+		if len(entries) > 1 {
 			r.Detail = "other findings took all such entries of the file"
 		}
 		return Misplaced, r
 	}
 	for _, n := range sp.cwes {
 		c := audit.CWE(n)
-		if list := s.key.own[c]; c != 0 && len(list) > 0 {
-			r := Match{Entry: s.key.entries[list[0]].id, Distance: -1, Detail: "another file"}
-			r.CWE, r.EntryCWE, r.Relation = s.key.entries[list[0]].named(sp)
+		if e, ok := s.key.own[c]; ok && c != 0 {
+			r := Match{Entry: s.key.entries[e].id, Distance: -1, Detail: "another file"}
+			r.CWE, r.EntryCWE, r.Relation = s.key.entries[e].named(sp)
 			return Misplaced, r
 		}
 	}

@@ -16,12 +16,16 @@ import (
 type key struct {
 	entries []entry // sorted by ID
 	files   map[string]int32
-	names   map[string]int32 // bare function names
-	full    index            // what an entry takes as a full match
-	hubs    [][]int32        // entries of each hub, ascending
-	own     map[audit.CWE][]int32
-	named   [][]int32 // by location.says: the entries whose component is named
-	marks   []int32   // scratch of candidates, as the next two
+	names   map[string]int32    // bare function names
+	byCWE   lookup              // entries with lines, by the CWEs that they take, ordered by first line
+	starts  []int32             // the first lines of byCWE's entries
+	byName  lookup              // entries by function; those that name neither lines nor functions by none
+	hubOf   []int32             // of byCWE's cells, from 1: the hub; 0 for none
+	hubs    table               // of each hub its entries, ascending
+	hubsAt  table               // of each entry its hubs
+	own     map[audit.CWE]int32 // the first entry that takes half for it
+	named   [][]int32           // by location.says: the entries whose component is named
+	marks   []int32             // scratch of candidates, as the next two
 	mark    int32
 	found   []int32
 	halves  []int32 // hubs of the location that candidates was asked for
@@ -36,36 +40,10 @@ type entry struct {
 	file      int32
 	functions []int32
 	at        lines
-	strict    bool   // in a file where each line is its own thing: no tolerance of lines
-	component string // what the entry is about, in a strict file, folded; empty where its title names none
-	hubs      []int32
+	strict    bool        // in a file where each line is its own thing: no tolerance of lines
+	component string      // what the entry is about, in a strict file, folded; empty where its title names none
 	accepts   []audit.CWE // its own, those one step off in its dimension, and numbers that stand for these
 	halves    []audit.CWE // its own, and numbers that stand for these
-}
-
-// A fileCWE packs a file's number and a CWE: half the time of a look-up goes into
-// hashing the key.
-type fileCWE uint64
-
-func inFile(file, cwe int32) fileCWE { return fileCWE(uint32(file))<<32 | fileCWE(uint32(cwe)) }
-
-// A fileName packs a file's and a function's number.
-type fileName uint64
-
-// An index finds entries by lines, by function, or, where an entry names neither,
-// by the file alone. The caller of the latter two looks whether they take the CWE.
-type index struct {
-	cells      map[fileCWE]cell
-	lists      []int32 // entries by first line
-	starts     []int32 // their first lines
-	byFunction map[fileName][]int32
-	byFile     map[int32][]int32
-}
-
-// A cell is what the key holds for a CWE in a file.
-type cell struct {
-	from, to int32 // of lists: entries with lines that take it
-	hub      int32 // from 1: entries that take half for it; 0 for none
 }
 
 // newKeys prepares a project's known vulnerabilities, its decoys and the reviews of
@@ -101,16 +79,22 @@ func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, used map[audi
 	if err := errors.Join(known.finish(dims, used, stand), decoys.finish(dims, used, stand), reviews.finish(dims, used, stand)); err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", p.Pos, err)
 	}
+	var halves []claim
 	for i := range known.entries {
 		e := &known.entries[i]
-		known.addHubs(int32(i), e.file, used)
+		halves = e.claims(halves, e.file, int32(i), e.halves, used)
 		for _, file := range p.Known[e.known].Also {
-			known.addHubs(int32(i), files[file], used)
+			halves = e.claims(halves, files[file], int32(i), e.halves, used)
 		}
 		for _, c := range e.halves {
-			known.own[c] = append(known.own[c], int32(i))
+			if _, ok := known.own[c]; !ok {
+				known.own[c] = int32(i)
+			}
 		}
 	}
+	known.index(used, halves)
+	decoys.index(used, nil)
+	reviews.index(used, nil)
 	return known, decoys, reviews, nil
 }
 
@@ -174,13 +158,8 @@ func emptyKey(n int, files, names map[string]int32) *key {
 		files:   files,
 		names:   names,
 		entries: make([]entry, 0, n),
-		full: index{
-			cells:      make(map[fileCWE]cell, 4*n),
-			byFunction: make(map[fileName][]int32, n),
-			byFile:     make(map[int32][]int32),
-		},
-		own:   make(map[audit.CWE][]int32),
-		marks: make([]int32, n),
+		own:     make(map[audit.CWE]int32),
+		marks:   make([]int32, n),
 	}
 }
 
@@ -201,19 +180,18 @@ func (k *key) add(i int, id, title string, d audit.Dimension, cwes []audit.CWE, 
 	return nil
 }
 
-// finish sorts the entries, so that their order in the fixture has no say, and
-// fills the index.
+// finish sorts the entries, so that their order in the fixture has no say, and gives
+// them the CWEs that they take.
 func (k *key) finish(dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool, stand map[audit.CWE][]audit.CWE) error {
 	slices.SortStableFunc(k.entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
 	accepts := make(map[acceptor][]audit.CWE)
-	var all []posting
 	for i := range k.entries {
 		e := &k.entries[i]
 		if i > 0 && e.id == k.entries[i-1].id {
 			return fmt.Errorf("entry %q stands twice in the key", e.id)
 		}
 		e.accepts = accepted(e, dims, used, stand, accepts)
-		e.halves = slices.Clone(e.cwes)
+		e.halves = slices.Clip(e.cwes)
 		for _, own := range e.cwes {
 			for _, c := range stand[own] {
 				if !slices.Contains(e.halves, c) {
@@ -221,57 +199,67 @@ func (k *key) finish(dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool
 				}
 			}
 		}
-		all = k.full.add(all, int32(i), e)
 	}
-	k.full.list(all)
 	return nil
 }
 
-// A posting says that an entry with lines takes a CWE in a file.
-type posting struct {
-	at    fileCWE
-	start int32
-	entry int32
+// index fills the lookups. A hub stands for each cell of the halves, in the order in
+// which they come.
+func (k *key) index(used map[audit.CWE]bool, halves []claim) {
+	var full, names []claim
+	for i := range k.entries {
+		e := &k.entries[i]
+		if !e.at.none() {
+			full = e.claims(full, e.file, int32(i), e.accepts, used)
+		}
+		for _, name := range e.functions {
+			names = append(names, claim{e.file, name, int32(i)})
+		}
+		if e.at.none() && len(e.functions) == 0 {
+			names = append(names, claim{e.file, 0, int32(i)})
+		}
+	}
+	k.byName = newLookup(len(k.files), names, nil)
+	k.byCWE = newLookup(len(k.files), full, halves)
+	start := func(i int32) int32 { return k.entries[i].at.start }
+	for c := range k.byCWE.numbers {
+		slices.SortStableFunc(k.byCWE.entries.row(int32(c)), func(a, b int32) int { return cmp.Compare(start(a), start(b)) })
+	}
+	k.starts = make([]int32, len(full))
+	for at, i := range k.byCWE.entries.of {
+		k.starts[at] = start(i)
+	}
+	k.addHubs(halves)
 }
 
-// add indexes an entry, but for its postings, which it appends to all.
-func (x *index) add(all []posting, i int32, e *entry) []posting {
-	for _, name := range e.functions {
-		n := fileName(inFile(e.file, name))
-		x.byFunction[n] = append(x.byFunction[n], i)
-	}
-	if e.at.none() {
-		if len(e.functions) == 0 {
-			x.byFile[e.file] = append(x.byFile[e.file], i)
+// claims appends the claims of an entry to those of the CWEs that findings use.
+func (e *entry) claims(to []claim, file, i int32, cwes []audit.CWE, used map[audit.CWE]bool) []claim {
+	for _, c := range cwes {
+		if used[c] {
+			to = append(to, claim{file, int32(c), i})
 		}
-		return all
 	}
-	for _, c := range e.accepts {
-		all = append(all, posting{inFile(e.file, int32(c)), e.at.start, i})
-	}
-	return all
+	return to
 }
 
-// list lays the postings out, by file and CWE, then by first line.
-func (x *index) list(all []posting) {
-	slices.SortFunc(all, func(a, b posting) int {
-		if a.at != b.at {
-			return cmp.Compare(a.at, b.at)
+func (k *key) addHubs(halves []claim) {
+	k.hubOf = make([]int32, len(k.byCWE.numbers))
+	last := make([]int32, len(k.byCWE.numbers)) // the entry that claimed the cell last, from 1
+	hubs, entries := make([]int32, 0, len(halves)), make([]int32, 0, len(halves))
+	n := int32(0)
+	for _, c := range halves {
+		at := k.byCWE.cell(c.file, c.number)
+		if k.hubOf[at] == 0 {
+			n++
+			k.hubOf[at] = n
 		}
-		if a.start != b.start {
-			return int(a.start - b.start)
+		if last[at] != c.entry+1 {
+			last[at] = c.entry + 1
+			hubs, entries = append(hubs, k.hubOf[at]-1), append(entries, c.entry)
 		}
-		return int(a.entry - b.entry)
-	})
-	x.lists, x.starts = make([]int32, len(all)), make([]int32, len(all))
-	for i := 0; i < len(all); {
-		j := i
-		for ; j < len(all) && all[j].at == all[i].at; j++ {
-			x.lists[j], x.starts[j] = all[j].entry, all[j].start
-		}
-		x.cells[all[i].at] = cell{from: int32(i), to: int32(j)}
-		i = j
 	}
+	k.hubs.gather(int(n), hubs, entries)
+	k.hubsAt.gather(len(k.entries), entries, hubs)
 }
 
 type acceptor struct {
@@ -315,29 +303,13 @@ func accepted(e *entry, dims map[audit.CWE]audit.Dimension, used map[audit.CWE]b
 	return all
 }
 
-func (k *key) addHubs(i, file int32, used map[audit.CWE]bool) {
-	e := &k.entries[i]
-	for _, c := range e.halves {
-		if !used[c] {
-			continue
-		}
-		at := inFile(file, int32(c))
-		in := k.full.cells[at]
-		if in.hub == 0 {
-			k.hubs = append(k.hubs, nil)
-			in.hub = int32(len(k.hubs))
-			k.full.cells[at] = in
-		}
-		h := in.hub - 1
-		if list := k.hubs[h]; len(list) == 0 || list[len(list)-1] != i {
-			k.hubs[h] = append(list, i)
-			e.hubs = append(e.hubs, h)
-		}
-	}
-}
-
 // hubIn gives the hub of a CWE in a file; -1 for none.
-func (k *key) hubIn(file, cwe int32) int32 { return k.full.cells[inFile(file, cwe)].hub - 1 }
+func (k *key) hubIn(file, cwe int32) int32 {
+	if c := k.byCWE.cell(file, cwe); c >= 0 {
+		return k.hubOf[c] - 1
+	}
+	return -1
+}
 
 // A location is what matching sees of a finding. Equal locations are interchangeable.
 type location struct {
@@ -352,16 +324,14 @@ type location struct {
 // until the next call.
 func (k *key) candidates(s *location) []int32 {
 	k.found, k.halves = k.found[:0], k.halves[:0]
-	if s.file < 0 {
+	if s.file < 0 || len(k.entries) == 0 {
 		return nil
 	}
 	k.mark++
 	if s.name > 0 {
-		k.giveTaking(s, k.full.byFunction[fileName(inFile(s.file, s.name))])
+		k.giveTaking(s, k.byName.claimed(s.file, s.name))
 	}
-	if len(k.full.byFile) > 0 {
-		k.giveTaking(s, k.full.byFile[s.file])
-	}
+	k.giveTaking(s, k.byName.claimed(s.file, 0))
 	if s.says > 0 && int(s.says) <= len(k.named) {
 		k.giveTaking(s, k.named[s.says-1])
 	}
@@ -369,16 +339,20 @@ func (k *key) candidates(s *location) []int32 {
 		if c == 0 {
 			break
 		}
-		at := k.full.cells[inFile(s.file, c)]
-		if at.hub > 0 {
-			k.halves = append(k.halves, at.hub-1)
+		at := k.byCWE.cell(s.file, c)
+		if at < 0 {
+			continue
+		}
+		if h := k.hubOf[at]; h > 0 {
+			k.halves = append(k.halves, h-1)
 		}
 		if s.at.none() {
 			continue
 		}
-		lo, _ := slices.BinarySearch(k.full.starts[at.from:at.to], s.at.start-maxGap-maxRange)
-		for j := at.from + int32(lo); j < at.to && k.full.starts[j] <= s.at.end+maxGap; j++ {
-			i := k.full.lists[j]
+		from, to := k.byCWE.entries.from[at], k.byCWE.entries.from[at+1]
+		lo, _ := slices.BinarySearch(k.starts[from:to], s.at.start-maxGap-maxRange)
+		for j := from + int32(lo); j < to && k.starts[j] <= s.at.end+maxGap; j++ {
+			i := k.byCWE.entries.of[j]
 			if e := &k.entries[i]; e.at.gap(s.at) <= e.reach() {
 				k.give(i)
 			}

@@ -53,11 +53,12 @@ const (
 // from one matching to the next.
 type literalKey struct {
 	locations []location
-	class     []int32           // of each location the number of its CWEs
-	cells     map[uint64]int32  // by class and file; a file in which no entry has one of the CWEs is as good as none
-	hubsOf    [][]int32         // of each cell; cells below the number of classes are those without a file
-	full      map[fileCWE]int32 // to hubs
-	hubs      int
+	class     []int32          // of each location the number of its CWEs
+	cells     map[uint64]int32 // by class and file; a file in which no entry has one of the CWEs is as good as none
+	hubsOf    [][]int32        // of each cell; cells below the number of classes are those without a file
+	key       *key
+	full      []int32 // of each of the key's cells its hub, from 1; 0 for none
+	hubs      int32
 	entries   []int32 // those that can be matched at all
 	arcFrom   []int32
 	arcHub    []int32
@@ -73,18 +74,9 @@ type literalKey struct {
 
 func newLiteralKey(k *key, locations []location) *literalKey {
 	l := &literalKey{locations: locations, class: make([]int32, len(locations)), cell: make([]int32, len(locations)),
-		cells: make(map[uint64]int32), full: make(map[fileCWE]int32), arcFrom: []int32{0},
+		cells: make(map[uint64]int32), key: k, full: make([]int32, len(k.byCWE.numbers)), arcFrom: []int32{0},
 		credit: make([]float64, len(k.entries)), took: make([]int32, len(k.entries))}
-	half := make(map[fileCWE]int32)
-	hub := func(m map[fileCWE]int32, at fileCWE) int32 {
-		h, ok := m[at]
-		if !ok {
-			h = int32(l.hubs)
-			l.hubs++
-			m[at] = h
-		}
-		return h
-	}
+	half := make(map[int32]int32) // hubs by CWE
 	classes := make(map[[maxCWEs]int32]int32)
 	for i := range locations {
 		cwes := locations[i].cwes
@@ -94,7 +86,13 @@ func newLiteralKey(k *key, locations []location) *literalKey {
 			classes[cwes] = class
 			var hubs []int32
 			for j := 0; j < maxCWEs && cwes[j] != 0; j++ {
-				hubs = append(hubs, hub(half, inFile(-1, cwes[j])))
+				h, ok := half[cwes[j]]
+				if !ok {
+					h = l.hubs
+					l.hubs++
+					half[cwes[j]] = h
+				}
+				hubs = append(hubs, h)
 			}
 			l.hubsOf = append(l.hubsOf, hubs)
 		}
@@ -103,12 +101,17 @@ func newLiteralKey(k *key, locations []location) *literalKey {
 	for i := range k.entries {
 		e := &k.entries[i]
 		for _, c := range e.cwes {
-			if _, ok := half[inFile(-1, int32(c))]; ok {
-				l.arcHub, l.arcCost = append(l.arcHub, hub(l.full, inFile(e.file, int32(c)))), append(l.arcCost, 0)
+			if _, ok := half[int32(c)]; ok {
+				at := k.byCWE.cell(e.file, int32(c))
+				if l.full[at] == 0 {
+					l.hubs++
+					l.full[at] = l.hubs
+				}
+				l.arcHub, l.arcCost = append(l.arcHub, l.full[at]-1), append(l.arcCost, 0)
 			}
 		}
 		for _, c := range e.cwes {
-			if h, ok := half[inFile(-1, int32(c))]; ok {
+			if h, ok := half[int32(c)]; ok {
 				l.arcHub, l.arcCost = append(l.arcHub, h), append(l.arcCost, literalHalf)
 			}
 		}
@@ -130,8 +133,8 @@ func (l *literalKey) cellOf(i int) int32 {
 	if !ok {
 		var hubs []int32
 		for j := 0; j < maxCWEs && s.cwes[j] != 0; j++ {
-			if h, ok := l.full[inFile(s.file, s.cwes[j])]; ok {
-				hubs = append(hubs, h)
+			if at := l.key.byCWE.cell(s.file, s.cwes[j]); at >= 0 && l.full[at] > 0 {
+				hubs = append(hubs, l.full[at]-1)
 			}
 		}
 		if cell = class; len(hubs) > 0 {
@@ -158,7 +161,7 @@ func (l *literalKey) match() (credit []float64, took []int32) {
 	}
 	f := &l.flow
 	f.reset(len(l.entries), len(l.groups))
-	f.hubs = l.hubs
+	f.hubs = int(l.hubs)
 	f.arcFrom = append(f.arcFrom[:0], l.arcFrom...)
 	f.arcCost = append(f.arcCost, l.arcCost...)
 	for _, h := range l.arcHub {

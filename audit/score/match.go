@@ -82,11 +82,11 @@ func (m *matcher) match(locations []location) *pairing {
 // graph finds what may be assigned to what, in components.
 func (m *matcher) graph() {
 	ne, ng := int32(len(m.key.entries)), m.groups()
-	m.parent = sized(m.parent, int(ne+ng)+len(m.key.hubs))
+	m.parent = sized(m.parent, int(ne+ng)+m.key.hubs.rows())
 	for i := range m.parent {
 		m.parent[i] = int32(i)
 	}
-	m.joined = zeros(m.joined, len(m.key.hubs))
+	m.joined = zeros(m.joined, m.key.hubs.rows())
 	m.near = sized(m.near, int(ng))
 	m.found, m.hubs.of, m.hubs.from = m.found[:0], m.hubs.of[:0], append(m.hubs.from[:0], 0)
 	for gi := range ng {
@@ -113,7 +113,7 @@ func (m *matcher) addHubs(gi int32) {
 			continue
 		}
 		m.joined[h] = true
-		for _, e := range m.key.hubs[h] {
+		for _, e := range m.key.hubs.row(h) {
 			m.join(e, ne+ng+h)
 		}
 	}
@@ -234,7 +234,7 @@ func (m *matcher) layOut(entries, groups []int32) {
 		for _, a := range m.arcsOf(e) {
 			f.addArc(m.local[ne+a.group], int64(a.distance))
 		}
-		for _, h := range m.key.entries[e].hubs {
+		for _, h := range m.key.hubsAt.row(e) {
 			if v := m.local[ne+ng+h]; v > 0 {
 				f.addArc(v-1, halfCost)
 			}

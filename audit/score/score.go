@@ -123,7 +123,8 @@ func (s *scorer) place() {
 	paths := NewPaths(s.in.Project.Tree, s.in.Project.Others, s.in.Roots)
 	about := s.components()
 	targets := map[string]*target{}
-	var to []*target // of each location
+	to := make([]*target, 0, len(s.in.Findings)) // of each location
+	s.locations, s.order = make([]location, 0, len(s.in.Findings)), make([]int32, 0, len(s.in.Findings))
 	for i := range s.in.Findings {
 		sc := &s.result.Findings[i]
 		sc.Finding = s.in.Findings[i]

@@ -10,6 +10,8 @@ type table struct {
 
 func (t *table) row(i int32) []int32 { return t.of[t.from[i]:t.from[i+1]] }
 
+func (t *table) rows() int { return len(t.from) - 1 }
+
 // sort makes the given number of rows by counting: row r holds, ascending, each i
 // with rows[i] == r. What is below 0 is in none.
 func (t *table) sort(n int, rows []int32) {
@@ -29,6 +31,14 @@ func (t *table) sort(n int, rows []int32) {
 			t.of[t.next[r]] = int32(i)
 			t.next[r]++
 		}
+	}
+}
+
+// gather makes the given number of rows: row r holds values[i] of each i with rows[i] == r.
+func (t *table) gather(n int, rows, values []int32) {
+	t.sort(n, rows)
+	for at, i := range t.of {
+		t.of[at] = values[i]
 	}
 }
 
