@@ -11,7 +11,6 @@ type grouping struct {
 	members   table // of each group its locations
 
 	rows  []int32
-	keys  []uint64
 	byRow table
 	order []placed
 }
@@ -32,10 +31,9 @@ func (g *grouping) location(i int32) *location {
 // group gathers equal locations of the first n files, in order: by file and lines, which
 // settle most comparisons, then by the rest; members as they come.
 func (g *grouping) group(locations []location, n int) {
-	g.locations, g.rows, g.keys = locations, sized(g.rows, len(locations)), sized(g.keys, len(locations))
+	g.locations, g.rows = locations, sized(g.rows, len(locations))
 	for i := range locations {
-		s := &locations[i]
-		g.rows[i], g.keys[i] = s.file, uint64(s.at.start)<<32|uint64(s.at.end)
+		g.rows[i] = locations[i].file
 	}
 	g.byRow.sort(n, g.rows)
 	m := &g.members
@@ -44,7 +42,8 @@ func (g *grouping) group(locations []location, n int) {
 	for r := range int32(n) {
 		g.order = g.order[:0]
 		for _, i := range g.byRow.row(r) {
-			g.order = append(g.order, placed{g.keys[i], i})
+			at := locations[i].at
+			g.order = append(g.order, placed{uint64(at.start)<<32 | uint64(at.end), i})
 		}
 		slices.SortFunc(g.order, func(a, b placed) int {
 			if a.key != b.key {

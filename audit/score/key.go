@@ -20,6 +20,7 @@ type key struct {
 	byCWE   lookup              // entries with lines, by the CWEs that they take, ordered by first line
 	starts  []int32             // the first lines of byCWE's entries
 	byName  lookup              // entries by function; those that name neither lines nor functions by none
+	whole   bool                // whether an entry names neither
 	hubOf   []int32             // of byCWE's cells, from 1: the hub; 0 for none
 	hubs    table               // of each hub its entries, ascending
 	hubsAt  table               // of each entry its hubs
@@ -79,7 +80,7 @@ func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, used map[audi
 	if err := errors.Join(known.finish(dims, used, stand), decoys.finish(dims, used, stand), reviews.finish(dims, used, stand)); err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", p.Pos, err)
 	}
-	var halves []claim
+	halves := make([]claim, 0, 4*len(p.Known))
 	for i := range known.entries {
 		e := &known.entries[i]
 		halves = e.claims(halves, e.file, int32(i), e.halves, used)
@@ -206,7 +207,7 @@ func (k *key) finish(dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool
 // index fills the lookups. A hub stands for each cell of the halves, in the order in
 // which they come.
 func (k *key) index(used map[audit.CWE]bool, halves []claim) {
-	var full, names []claim
+	full, names := make([]claim, 0, 4*len(k.entries)), make([]claim, 0, len(k.entries))
 	for i := range k.entries {
 		e := &k.entries[i]
 		if !e.at.none() {
@@ -216,6 +217,7 @@ func (k *key) index(used map[audit.CWE]bool, halves []claim) {
 			names = append(names, claim{e.file, name, int32(i)})
 		}
 		if e.at.none() && len(e.functions) == 0 {
+			k.whole = true
 			names = append(names, claim{e.file, 0, int32(i)})
 		}
 	}
@@ -331,7 +333,9 @@ func (k *key) candidates(s *location) []int32 {
 	if s.name > 0 {
 		k.giveTaking(s, k.byName.claimed(s.file, s.name))
 	}
-	k.giveTaking(s, k.byName.claimed(s.file, 0))
+	if k.whole {
+		k.giveTaking(s, k.byName.claimed(s.file, 0))
+	}
 	if s.says > 0 && int(s.says) <= len(k.named) {
 		k.giveTaking(s, k.named[s.says-1])
 	}

@@ -164,8 +164,9 @@ func (l *literalKey) match() (credit []float64, took []int32) {
 	f.hubs = int(l.hubs)
 	f.arcFrom = append(f.arcFrom[:0], l.arcFrom...)
 	f.arcCost = append(f.arcCost, l.arcCost...)
-	for _, h := range l.arcHub {
-		f.arcTo = append(f.arcTo, f.hubNode(h))
+	f.arcTo = sized(f.arcTo, len(l.arcHub))
+	for i, h := range l.arcHub {
+		f.arcTo[i] = f.hubNode(h)
 	}
 	for g, c := range l.groups {
 		f.room = append(f.room, int32(len(l.members.row(c))))
