@@ -1,5 +1,7 @@
 package score
 
+import "slices"
+
 // A table holds lists of numbers one after the other, in two slices that are used
 // again: matching is asked a hundred times over for one chance level.
 type table struct {
@@ -45,10 +47,7 @@ func (t *table) gather(n int, rows, values []int32) {
 // sized gives a slice of n elements of any value, in the same place where there is
 // room.
 func sized[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n, n+n/4)
-	}
-	return s[:n]
+	return slices.Grow(s[:0], n)[:n]
 }
 
 // zeros gives a slice of n zeros, in the same place where there is room.
