@@ -98,6 +98,11 @@ func newLiteralKey(k *key, locations []location) *literalKey {
 		}
 		l.class[i] = class
 	}
+	arcs := 0
+	for i := range k.entries {
+		arcs += 2 * len(k.entries[i].cwes)
+	}
+	l.arcHub, l.arcCost = make([]int32, 0, arcs), make([]int64, 0, arcs)
 	for i := range k.entries {
 		e := &k.entries[i]
 		for _, c := range e.cwes {
@@ -162,8 +167,7 @@ func (l *literalKey) match() (credit []float64, took []int32) {
 	f := &l.flow
 	f.reset(len(l.entries), len(l.groups))
 	f.hubs = int(l.hubs)
-	f.arcFrom = append(f.arcFrom[:0], l.arcFrom...)
-	f.arcCost = append(f.arcCost, l.arcCost...)
+	f.arcFrom, f.arcCost = l.arcFrom, l.arcCost // the same for every matching, and only read
 	f.arcTo = sized(f.arcTo, len(l.arcHub))
 	for i, h := range l.arcHub {
 		f.arcTo[i] = f.hubNode(h)

@@ -88,7 +88,7 @@ func (m *matcher) graph() {
 	}
 	m.joined = zeros(m.joined, m.key.hubs.rows())
 	m.near = sized(m.near, int(ng))
-	m.found, m.hubs.of, m.hubs.from = m.found[:0], m.hubs.of[:0], append(m.hubs.from[:0], 0)
+	m.found, m.hubs.of, m.hubs.from = sized(m.found, int(ng))[:0], m.hubs.of[:0], append(sized(m.hubs.from, int(ng+1))[:0], 0)
 	for gi := range ng {
 		within := int32(-1)
 		if m.decoy != nil {
@@ -147,7 +147,7 @@ func (m *matcher) sortArcs() {
 	}
 	m.linked = rows
 	m.first.sort(len(m.key.entries), rows)
-	m.arcs = m.arcs[:0]
+	m.arcs = sized(m.arcs, len(m.found))[:0]
 	for e := range int32(len(m.key.entries)) {
 		from := len(m.arcs)
 		for _, i := range m.first.row(e) {
