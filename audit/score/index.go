@@ -13,36 +13,30 @@ type lookup struct {
 	entries table   // of each cell those that claim it, as they come
 }
 
-// newLookup makes a lookup of claims in so many files. Places have cells too, and no
-// entries.
-func newLookup(files int, claims, places []claim) lookup {
-	rows := make([]int32, 0, len(claims)+len(places))
-	for _, list := range [][]claim{claims, places} {
-		for _, c := range list {
-			rows = append(rows, c.file)
-		}
+// newLookup makes a lookup in so many files of the first n claims; the others have
+// cells too, and are not found there.
+func newLookup(files int, claims []claim, n int) lookup {
+	rows := make([]int32, len(claims))
+	for i, c := range claims {
+		rows[i] = c.file
 	}
 	var byFile table
 	byFile.sort(files, rows)
-	l := lookup{from: make([]int32, 1, files+1), numbers: make([]int32, 0, len(rows))}
+	l := lookup{from: make([]int32, 1, files+1), numbers: make([]int32, 0, len(claims))}
 	for f := range int32(files) {
 		first := len(l.numbers)
 		for _, i := range byFile.row(f) {
-			if i < int32(len(claims)) {
-				l.numbers = append(l.numbers, claims[i].number)
-			} else {
-				l.numbers = append(l.numbers, places[i-int32(len(claims))].number)
-			}
+			l.numbers = append(l.numbers, claims[i].number)
 		}
 		slices.Sort(l.numbers[first:])
 		l.numbers = l.numbers[:first+len(slices.Compact(l.numbers[first:]))]
 		l.from = append(l.from, int32(len(l.numbers)))
 	}
-	entries := make([]int32, len(claims))
-	for i, c := range claims {
+	entries := make([]int32, n)
+	for i, c := range claims[:n] {
 		rows[i], entries[i] = l.cell(c.file, c.number), c.entry
 	}
-	l.entries.gather(len(l.numbers), rows[:len(claims)], entries)
+	l.entries.gather(len(l.numbers), rows[:n], entries)
 	return l
 }
 

@@ -83,9 +83,9 @@ func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, used map[audi
 	halves := make([]claim, 0, 4*len(p.Known))
 	for i := range known.entries {
 		e := &known.entries[i]
-		halves = e.claims(halves, e.file, int32(i), e.halves, used)
+		halves = claims(halves, e.file, int32(i), e.halves, used)
 		for _, file := range p.Known[e.known].Also {
-			halves = e.claims(halves, files[file], int32(i), e.halves, used)
+			halves = claims(halves, files[file], int32(i), e.halves, used)
 		}
 		for _, c := range e.halves {
 			if _, ok := known.own[c]; !ok {
@@ -207,11 +207,11 @@ func (k *key) finish(dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool
 // index fills the lookups. A hub stands for each cell of the halves, in the order in
 // which they come.
 func (k *key) index(used map[audit.CWE]bool, halves []claim) {
-	full, names := make([]claim, 0, 4*len(k.entries)), make([]claim, 0, len(k.entries))
+	full, names := make([]claim, 0, 4*len(k.entries)+len(halves)), make([]claim, 0, len(k.entries))
 	for i := range k.entries {
 		e := &k.entries[i]
 		if !e.at.none() {
-			full = e.claims(full, e.file, int32(i), e.accepts, used)
+			full = claims(full, e.file, int32(i), e.accepts, used)
 		}
 		for _, name := range e.functions {
 			names = append(names, claim{e.file, name, int32(i)})
@@ -221,8 +221,8 @@ func (k *key) index(used map[audit.CWE]bool, halves []claim) {
 			names = append(names, claim{e.file, 0, int32(i)})
 		}
 	}
-	k.byName = newLookup(len(k.files), names, nil)
-	k.byCWE = newLookup(len(k.files), full, halves)
+	k.byName = newLookup(len(k.files), names, len(names))
+	k.byCWE = newLookup(len(k.files), append(full, halves...), len(full))
 	start := func(i int32) int32 { return k.entries[i].at.start }
 	for c := range k.byCWE.numbers {
 		slices.SortStableFunc(k.byCWE.entries.row(int32(c)), func(a, b int32) int { return cmp.Compare(start(a), start(b)) })
@@ -234,16 +234,17 @@ func (k *key) index(used map[audit.CWE]bool, halves []claim) {
 	k.addHubs(halves)
 }
 
-// claims appends the claims of an entry to those of the CWEs that findings use.
-func (e *entry) claims(to []claim, file, i int32, cwes []audit.CWE, used map[audit.CWE]bool) []claim {
+// claims appends an entry's claims of those CWEs that findings use.
+func claims(to []claim, file, entry int32, cwes []audit.CWE, used map[audit.CWE]bool) []claim {
 	for _, c := range cwes {
 		if used[c] {
-			to = append(to, claim{file, int32(c), i})
+			to = append(to, claim{file, int32(c), entry})
 		}
 	}
 	return to
 }
 
+// addHubs numbers the hubs, and gives each its entries and each entry its hubs once.
 func (k *key) addHubs(halves []claim) {
 	k.hubOf = make([]int32, len(k.byCWE.numbers))
 	last := make([]int32, len(k.byCWE.numbers)) // the entry that claimed the cell last, from 1
