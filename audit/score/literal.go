@@ -74,7 +74,7 @@ type literalKey struct {
 
 func newLiteralKey(k *key, locations []location) *literalKey {
 	l := &literalKey{locations: locations, class: make([]int32, len(locations)), cell: make([]int32, len(locations)),
-		cells: make(map[uint64]int32), key: k, full: make([]int32, len(k.byCWE.numbers)), arcFrom: []int32{0},
+		cells: make(map[uint64]int32, len(locations)), key: k, full: make([]int32, len(k.byCWE.numbers)), arcFrom: []int32{0},
 		credit: make([]float64, len(k.entries)), took: make([]int32, len(k.entries))}
 	half := make(map[int32]int32) // hubs by CWE
 	classes := make(map[[maxCWEs]int32]int32)

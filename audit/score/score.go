@@ -122,7 +122,7 @@ type target struct {
 func (s *scorer) place() {
 	paths := NewPaths(s.in.Project.Tree, s.in.Project.Others, s.in.Roots)
 	about := s.components()
-	targets := map[string]*target{}
+	targets, names := map[string]*target{}, map[string]int32{}
 	to := make([]*target, 0, len(s.in.Findings)) // of each location
 	s.locations, s.order = make([]location, 0, len(s.in.Findings)), make([]int32, 0, len(s.in.Findings))
 	for i := range s.in.Findings {
@@ -150,7 +150,12 @@ func (s *scorer) place() {
 				continue
 			}
 			if f.Function != "" {
-				sp.name = s.key.names[FunctionName(f.Function)]
+				name, ok := names[f.Function]
+				if !ok {
+					name = s.key.names[FunctionName(f.Function)]
+					names[f.Function] = name
+				}
+				sp.name = name
 			}
 			if list := about[sp.file]; len(list) > 0 {
 				sp.says = s.says(sp.file, list, f)
