@@ -58,3 +58,17 @@ func TestLetterKeepsFullMatches(t *testing.T) {
 	require.Equal(t, 1, r.Literal.Full)
 	require.Equal(t, 0, r.Literal.Halves)
 }
+
+// Of findings that are equal in all that they say the first is taken, by both scores.
+func TestOfEqualFindingsTheFirstIsTaken(t *testing.T) {
+	fs := make([]audit.Finding, 40)
+	for i := range fs {
+		fs[i] = finding("same", "a.java", 12, 12, 89)
+	}
+	r := mustScore(t, project(known("K1", "a.java", 10, 10, 89)), fs...)
+	require.Equal(t, 0, r.Known[0].Finding)
+	require.Equal(t, "K1", r.Findings[0].LiteralID)
+	for i, f := range r.Findings[1:] {
+		require.Equal(t, i < 3, f.Free, "the next three are free")
+	}
+}
