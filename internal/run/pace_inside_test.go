@@ -70,16 +70,55 @@ func (h *arrivals) Pop() any {
 	return x
 }
 
+// A stretch is what was asked while a provider granted one rate.
+type stretch struct {
+	rate float64
+	done []int // how many tries had gone well when each began
+	bad  []bool
+}
+
+type stretches []stretch
+
+func (s *stretches) add(rate float64, done int, refused bool) {
+	if len(*s) == 0 || (*s)[len(*s)-1].rate != rate {
+		*s = append(*s, stretch{rate: rate})
+	}
+	last := &(*s)[len(*s)-1]
+	last.done, last.bad = append(last.done, done), append(last.bad, refused)
+}
+
+// refused gives the share of refusals once a pace has settled: what began before a
+// quarter of its stretch had gone well, which is when the rate was sought, is not
+// counted. In the end so many went well.
+func (s stretches) refused(end int) float64 {
+	all, bad := 0., 0.
+	for i, x := range s {
+		last := end
+		if i+1 < len(s) {
+			last = s[i+1].done[0]
+		}
+		for k, done := range x.done {
+			if done > x.done[0]+(last-x.done[0])/4 {
+				all++
+				if x.bad[k] {
+					bad++
+				}
+			}
+		}
+	}
+	return bad / max(1, all)
+}
+
 // drive has n tries accepted by a provider at most so many at a time, and gives the time
 // that it takes as a multiple of what the provider grants and one latency, and the share
-// of refusals after the first quarter.
-func drive(n, most int, g *granter) (ratio, refused float64) {
-	rng := rand.New(rand.NewPCG(1, 2))
+// of refusals once it has settled.
+func drive(n, most int, g *granter, seed uint64) (ratio, refused float64) {
+	rng := rand.New(rand.NewPCG(1, seed))
 	start := time.Unix(1e9, 0)
 	g.left = g.burst
-	p, h := Pace{Most: most}, &arrivals{}
+	p, h, asked := Pace{Most: most}, &arrivals{}, stretches{}
 	var now, wake time.Duration
-	left, done, settled, late := n, 0, 0, 0
+	left, done := n, 0
 	for done < n && now < time.Hour {
 		for left > 0 {
 			d, ok := p.Wait(start.Add(now))
@@ -98,12 +137,7 @@ func drive(n, most int, g *granter) (ratio, refused float64) {
 			}
 			a.grant = g.grant(now)
 			heap.Push(h, a)
-			if done > n/4 {
-				settled++
-				if a.refused {
-					late++
-				}
-			}
+			asked.add(g.rate(now.Seconds()), done, a.refused)
 		}
 		a := heap.Pop(h).(arrival)
 		now = a.at
@@ -123,19 +157,19 @@ func drive(n, most int, g *granter) (ratio, refused float64) {
 	for ; granted < float64(n); t += .01 {
 		granted += g.rate(t) * (1 - g.noise) * .01
 	}
-	return now.Seconds() / (t + g.latency.Seconds()), float64(late) / max(1, float64(settled))
+	return now.Seconds() / (t + g.latency.Seconds()), asked.refused(done)
 }
 
 // share is drive for workers that ask for leases, a little ahead of time, and hand in
 // what came of them in turns, of which each takes some milliseconds.
-func share(n, most, workers int, g *granter) (ratio, refused float64) {
+func share(n, most, workers int, g *granter, seed uint64) (ratio, refused float64) {
 	const ahead = 50 * time.Millisecond
 	type event struct {
 		worker int
 		lease  *Lease // to be sent
 		try    *Try   // that has ended
 	}
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(1, seed))
 	start := time.Unix(1e9, 0)
 	g.left = g.burst
 	p, b, it := Pace{Most: most}, Budget{Limit: math.Inf(1)}, &Item{}
@@ -158,7 +192,7 @@ func share(n, most, workers int, g *granter) (ratio, refused float64) {
 		turn(w, 0)
 	}
 	ended, until := make([][]event, workers), make([]time.Duration, workers)
-	left, done, settled, late := n, 0, 0, 0
+	left, done, asked := n, 0, stretches{}
 	for done < n && now < time.Hour {
 		a := heap.Pop(h).(arrival)
 		now = a.at
@@ -175,12 +209,7 @@ func share(n, most, workers int, g *granter) (ratio, refused float64) {
 			if !g.take(now, rng) {
 				at, try.Attempts[0] = now+g.says, audit.Attempt{HTTPStatus: 429, RetryAfter: g.after}
 			}
-			if done > n/4 {
-				settled++
-				if try.throttled() {
-					late++
-				}
-			}
+			asked.add(g.rate(now.Seconds()), done, try.throttled())
 			push(at, event{e.worker, e.lease, try})
 		default: // a turn
 			soon[e.worker] = false
@@ -204,7 +233,7 @@ func share(n, most, workers int, g *granter) (ratio, refused float64) {
 			}
 		}
 	}
-	return now.Seconds() / (float64(n)/g.rate(0) + g.latency.Seconds()), float64(late) / max(1, float64(settled))
+	return now.Seconds() / (float64(n)/g.rate(0) + g.latency.Seconds()), asked.refused(done)
 }
 
 // Workers that share a pace keep up as one process does.
@@ -215,7 +244,7 @@ func TestWorkersKeepUp(t *testing.T) {
 			for _, workers := range []int{4, 16} {
 				for _, times := range []float64{2, 4} {
 					g := &granter{rate: steady(rate), burst: rate, after: after, latency: second, says: 50 * ms}
-					ratio, refused := share(max(400, int(20*rate)), int(times*rate), workers, g)
+					ratio, refused := share(max(400, int(20*rate)), int(times*rate), workers, g, 2)
 					at := fmt.Sprintf("%v a second, Retry-After %s, %d workers, concurrency %v: ratio %.2f, refused %.1f %%", rate, after, workers, times*rate, ratio, 100*refused)
 					t.Log(at)
 					if ratio > 1.2 || refused > .05 {
@@ -275,7 +304,7 @@ func TestPaceKeepsUp(t *testing.T) {
 					if c.noise > 0 { // concurrency is the only bound
 						g.rate = steady(.8 * float64(most) / latency.Seconds())
 					}
-					ratio, refused := drive(max(400, int(20*c.mean)), most, g)
+					ratio, refused := drive(max(400, int(20*c.mean)), most, g, 2)
 					at := fmt.Sprintf("latency %s, concurrency %d: ratio %.2f, refused %.1f %%", latency, most, ratio, 100*refused)
 					t.Log(at)
 					if ratio > cmp.Or(c.ratio, 1.2) || refused > cmp.Or(c.refused, .05) {
