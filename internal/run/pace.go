@@ -75,7 +75,7 @@ func (p *Pace) Wait(now time.Time) (d time.Duration, ok bool) {
 	}
 	p.fill(now)
 	d = p.At.Sub(now)
-	if p.Left < 1-1e-6 {
+	if p.Left < 1 {
 		d += time.Duration((1-p.Left)/p.Rate*1e9) + 1
 	}
 	return d, true
@@ -102,7 +102,7 @@ func (p *Pace) End(s Sending, refused bool, pause time.Duration, g audit.Grant, 
 	p.fill(now)
 	if refused {
 		p.refused(s, pause, now)
-	} else if p.Rate > 0 && s.Number > p.Fence && p.Left < 2 { // else something else holds the sending back
+	} else if p.Rate > 0 && s.Number > p.Fence && p.Left < min(2, max(1, p.Burst)) { // else something else holds the sending back
 		p.Rate *= 1 + p.Gain
 		p.Calm++
 		switch {
