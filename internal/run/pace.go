@@ -33,6 +33,8 @@ type Pace struct {
 	Accepted float64   // of Sent, until then
 	Paused   float64   // seconds of pauses since then
 	Missed   float64   // refused since then
+	Before   float64   // accepted between the last two refusals that asked for a pause, and in
+	Beyond   float64   // so many seconds besides the pause
 	Vain     float64   // how much the rate was lowered since it was calm last
 	Lost     float64   // tries that the last pause cost
 	Fence    uint64    // Sent when the rate was last measured: what was sent before says nothing about it
@@ -182,12 +184,20 @@ func (p *Pace) first(s Sending, accepted float64, pause time.Duration, now time.
 // a tries accepted since the last one. Each costs what the pause keeps back, so the
 // rate stays a little below what was measured.
 func (p *Pace) afterPause(a, pause float64, at time.Time) {
+	t := at.Sub(p.Empty).Seconds() - p.Paused
+	if more, longer := a-p.Before, t-p.Beyond; p.Beyond > 0 && longer > 0 {
+		p.Burst = max(p.Burst, a-(max(more, 0)+1)/longer*t)
+	}
+	p.Before, p.Beyond = a, t
 	free := min(p.Burst, p.Rate*p.Paused) // what had gathered in the last pause
 	if a < free {
 		p.Burst = max(1, .9*a)
 		free = min(p.Burst, free)
 	}
 	m, low := p.measured(a, at), p.lowest(a)
+	if k := math.Sqrt(2 * p.Burst / p.Gain); p.Calm > k {
+		m = max(m, p.Rate*math.Exp(-p.Gain*k))
+	}
 	p.Lost = max(0, pause*p.Rate-p.Burst)
 	slow := least * calmly / max(calmly, dearly*p.Lost)
 	net := a - free
@@ -202,7 +212,7 @@ func (p *Pace) afterPause(a, pause float64, at time.Time) {
 		m *= .97
 	}
 	p.Rate = max(low, min(.98*p.Rate, max(m*(1-.5/net), .5*p.Rate)))
-	p.Gain = max(min(p.Gain/4, .1/net), slow)
+	p.Gain = max(min(p.Gain/4, .1/net*slow/least), slow)
 }
 
 // saturated sets the rate to what was accepted while much was refused: the bucket was

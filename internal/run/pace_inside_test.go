@@ -54,15 +54,17 @@ type arrival struct {
 	try     *Sending
 	refused bool
 	grant   audit.Grant
-	number  int // of the event, where workers share a pace
+	number  int // in the order in which they were caused
 }
 
 type arrivals []arrival
 
-func (h arrivals) Len() int           { return len(h) }
-func (h arrivals) Less(i, k int) bool { return h[i].at < h[k].at }
-func (h arrivals) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
-func (h *arrivals) Push(x any)        { *h = append(*h, x.(arrival)) }
+func (h arrivals) Len() int { return len(h) }
+func (h arrivals) Less(i, k int) bool {
+	return h[i].at < h[k].at || h[i].at == h[k].at && h[i].number < h[k].number
+}
+func (h arrivals) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
+func (h *arrivals) Push(x any)   { *h = append(*h, x.(arrival)) }
 func (h *arrivals) Pop() any {
 	old := *h
 	x := old[len(old)-1]
@@ -131,7 +133,7 @@ func drive(n, most int, g *granter, seed uint64) (ratio, refused float64) {
 			}
 			left--
 			s := p.Begin(start.Add(now))
-			a := arrival{at: now + g.latency + time.Duration(rng.IntN(100))*g.latency/300, try: &s}
+			a := arrival{at: now + g.latency + time.Duration(rng.IntN(100))*g.latency/300, try: &s, number: int(s.Number)}
 			if !g.take(now, rng) {
 				a.at, a.refused = now+g.says, true
 			}
