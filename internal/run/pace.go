@@ -38,6 +38,10 @@ type Pace struct {
 	Vain     float64   // how much the rate was lowered since it was calm last
 	Lost     float64   // tries that the last pause cost
 	Fence    uint64    // Sent when the rate was last measured: what was sent before says nothing about it
+	First    Sending   // the refusal with which the measurement began, or the next one will when the pause ends
+	Asked    float64   // seconds that First asked for, until that pause ends
+	Base     float64   // Refused at First while the pause lasts
+	Rest     float64   // Paused of the next measurement
 	Step     uint64    // Sent when it was last lowered a little
 	Heard    uint64    // the last try whose answer stated limits
 }
@@ -56,7 +60,9 @@ const (
 	window   = 16  // tries that a measurement takes
 	bisected = 1.0 // tries a second below which a rate is not lowered unless something was accepted
 	slowest  = 0.05
-	least    = 0.0005 // Gain once the rate is found
+	least    = 0.0005 // Gain once the rate is found, and
+	fastest  = 0.005  // when it is sought again: the more it grows, the more is refused until that is heard
+	bursts   = 10     // that a pause is taken to refill at most, while nothing else is known
 	// So often is the rate lowered without an effect before it is taken that refusals
 	// are not about it, for so many tries; a measurement counts as three.
 	vain, heedless, measurement = 12, 100, 3
@@ -67,6 +73,7 @@ const (
 // begins, at a time that is still to come takes what the bucket will hold then, and
 // those who ask at an earlier time wait beyond it.
 func (p *Pace) Wait(now time.Time) (d time.Duration, ok bool) {
+	p.resume(now)
 	switch {
 	case p.InFlight >= p.Most:
 		return 0, false
@@ -85,6 +92,7 @@ func (p *Pace) Wait(now time.Time) (d time.Duration, ok bool) {
 
 // Begin counts a try that begins.
 func (p *Pace) Begin(now time.Time) Sending {
+	p.resume(now)
 	p.fill(now)
 	if p.Rate > 0 {
 		p.Left--
@@ -111,28 +119,35 @@ func (p *Pace) End(s Sending, refused bool, pause time.Duration, g audit.Grant, 
 		case p.Vain > vain && p.Calm > heedless:
 			p.Vain = 0
 		case p.Calm > max(calmly, dearly*p.Lost):
-			p.Calm, p.Gain = 0, max(p.Gain, min(.02, 2*p.Gain))
+			p.Calm, p.Gain = 0, max(p.Gain, min(fastest, 2*p.Gain))
 		}
 	}
 	if g.Rate > 0 && s.Number > p.Heard {
-		p.Heard = s.Number
+		p.Heard, p.Asked = s.Number, 0
 		p.Rate, p.Gain, p.Burst = g.Rate, 0, max(1, g.Burst)
 		p.Left, p.At = min(g.Left+g.Rate*now.Sub(s.At).Seconds()-float64(min(p.Sent-s.Number, uint64(p.InFlight))), p.Burst), now
 	}
 }
 
-// refused lowers the rate.
+// refused lowers the rate, or keeps what a refusal tells until the pause that it asks
+// for ends, as refusals may overtake each other.
 func (p *Pace) refused(s Sending, pause time.Duration, now time.Time) {
 	p.Refused++
-	accepted := float64(s.Number) - p.Refused // refusals come in the order of the tries, about
 	rest := p.pause(pause, now)
+	accepted := float64(s.Number) - p.Refused // refusals come in the order of the tries, about
+	if s.Number < p.First.Number {            // it was overtaken, and taken as accepted
+		if p.Asked > 0 {
+			p.Base++
+		} else {
+			p.Accepted--
+		}
+	}
 	switch a := accepted - p.Accepted; {
-	case p.Rate == 0:
-		p.first(s, accepted, pause, now)
-		p.measure(s, accepted)
 	case s.Number <= p.Fence:
 	case pause > 0:
-		p.afterPause(a, pause.Seconds(), s.At)
+		p.Asked, p.First, p.Base, p.Rest, p.Fence = pause.Seconds(), s, p.Refused, 0, p.Sent
+	case p.Rate == 0:
+		p.first(s, accepted, 0, now)
 		p.measure(s, accepted)
 	case a > quiet:
 		p.mark(s, accepted)
@@ -147,7 +162,26 @@ func (p *Pace) refused(s Sending, pause time.Duration, now time.Time) {
 		p.measure(s, accepted)
 	}
 	p.Left = min(p.Left, .5)
-	p.Paused += rest
+	if p.Asked > 0 {
+		p.Rest += rest
+	} else {
+		p.Paused += rest
+	}
+}
+
+// resume sets the rate once a pause has ended.
+func (p *Pace) resume(now time.Time) {
+	if p.Asked == 0 || now.Before(p.Until) {
+		return
+	}
+	accepted := float64(p.First.Number) - p.Base
+	if p.Rate == 0 {
+		p.first(p.First, accepted, p.Asked, p.At)
+	} else {
+		p.afterPause(accepted-p.Accepted, p.Asked, p.First.At)
+	}
+	p.mark(p.First, accepted)
+	p.Paused, p.Asked = p.Rest, 0
 }
 
 // pause notes that the provider wants to be left alone and gives by how many seconds
@@ -166,7 +200,7 @@ func (p *Pace) pause(d time.Duration, now time.Time) float64 {
 
 // first makes what it can of the first refusal. Where it comes at once, what was
 // accepted is the burst, and the rate is anything.
-func (p *Pace) first(s Sending, accepted float64, pause time.Duration, now time.Time) {
+func (p *Pace) first(s Sending, accepted, pause float64, now time.Time) {
 	p.Burst, p.Left, p.Gain = 1, 0, .02
 	if d := s.At.Sub(p.Empty).Seconds(); d > .1 || accepted > float64(2*p.Most) {
 		p.Rate = max(slowest, accepted/max(d, 1e-3))
@@ -174,16 +208,18 @@ func (p *Pace) first(s Sending, accepted float64, pause time.Duration, now time.
 	}
 	p.Burst = max(1, .9*accepted)
 	round := .05 // seconds: too fast a rate is found out by a few refusals more
-	if pause > 0 {
-		round = 1 // each of which is dear here
+	most := math.Inf(1)
+	if pause > 0 { // each of which is dear here
+		round, most = 1, max(slowest, bursts*max(1, accepted)/pause)
 	}
-	p.Rate = float64(p.Most) / max(round, 2*now.Sub(s.At).Seconds())
+	p.Rate = min(most, float64(p.Most)/max(round, 2*now.Sub(s.At).Seconds()))
 }
 
 // afterPause sets the rate by a refusal that asks for a pause of so many seconds, with
 // a tries accepted since the last one. Each costs what the pause keeps back, so the
 // rate stays a little below what was measured.
 func (p *Pace) afterPause(a, pause float64, at time.Time) {
+	// The same gathers in each pause, so what was accepted beyond is the rate, to within one try.
 	t := at.Sub(p.Empty).Seconds() - p.Paused
 	if more, longer := a-p.Before, t-p.Beyond; p.Beyond > 0 && longer > 0 {
 		p.Burst = max(p.Burst, a-(max(more, 0)+1)/longer*t)
@@ -195,6 +231,8 @@ func (p *Pace) afterPause(a, pause float64, at time.Time) {
 		free = min(p.Burst, free)
 	}
 	m, low := p.measured(a, at), p.lowest(a)
+	// While a rate grew, less was sent than was granted. So many tries after it grew past
+	// what is granted, the excess is a burst: the sum of Gain, 2 Gain, 3 Gain ...
 	if k := math.Sqrt(2 * p.Burst / p.Gain); p.Calm > k {
 		m = max(m, p.Rate*math.Exp(-p.Gain*k))
 	}
@@ -261,6 +299,7 @@ func (p *Pace) measure(s Sending, accepted float64) {
 }
 
 func (p *Pace) mark(s Sending, accepted float64) {
+	p.First = s
 	p.Empty, p.Accepted, p.Paused, p.Missed, p.Calm = s.At, accepted, 0, 0, 0
 }
 
@@ -275,7 +314,7 @@ func (p *Pace) lower(s Sending) {
 }
 
 func (p *Pace) fill(now time.Time) {
-	if d := now.Sub(p.At).Seconds(); d > 0 {
+	if d := now.Sub(p.At).Seconds(); d > 0 && p.Asked == 0 {
 		p.Left, p.At = min(max(p.Burst, 1), p.Left+p.Rate*d), now
 	}
 }

@@ -20,7 +20,7 @@ type granter struct {
 	burst   float64
 	after   time.Duration // Retry-After of a refusal
 	latency time.Duration // of an answer: up to a third more
-	says    time.Duration // latency of a refusal
+	says    time.Duration // of a refusal: up to a third more, so that one overtakes another
 	noise   float64       // share that is refused whatever the rate
 	stated  bool          // its headers say what it grants
 
@@ -135,7 +135,7 @@ func drive(n, most int, g *granter, seed uint64) (ratio, refused float64) {
 			s := p.Begin(start.Add(now))
 			a := arrival{at: now + g.latency + time.Duration(rng.IntN(100))*g.latency/300, try: &s, number: int(s.Number)}
 			if !g.take(now, rng) {
-				a.at, a.refused = now+g.says, true
+				a.at, a.refused = now+g.says+time.Duration(rng.IntN(100))*g.says/300, true
 			}
 			a.grant = g.grant(now)
 			heap.Push(h, a)
@@ -209,7 +209,7 @@ func share(n, most, workers int, g *granter, seed uint64) (ratio, refused float6
 		case e.lease != nil:
 			at, try := now+g.latency+time.Duration(rng.IntN(100))*g.latency/300, &Try{Attempts: []audit.Attempt{{HTTPStatus: 200, Usage: audit.Usage{Priced: true}}}}
 			if !g.take(now, rng) {
-				at, try.Attempts[0] = now+g.says, audit.Attempt{HTTPStatus: 429, RetryAfter: g.after}
+				at, try.Attempts[0] = now+g.says+time.Duration(rng.IntN(100))*g.says/300, audit.Attempt{HTTPStatus: 429, RetryAfter: g.after}
 			}
 			asked.add(g.rate(now.Seconds()), done, try.throttled())
 			push(at, event{e.worker, e.lease, try})
@@ -238,6 +238,15 @@ func share(n, most, workers int, g *granter, seed uint64) (ratio, refused float6
 	return now.Seconds() / (float64(n)/g.rate(0) + g.latency.Seconds()), asked.refused(done)
 }
 
+// worst gives the greatest of three simulations, each with times of its own.
+func worst(simulate func(seed uint64) (ratio, refused float64)) (ratio, refused float64) {
+	for seed := range uint64(3) {
+		a, b := simulate(seed)
+		ratio, refused = max(ratio, a), max(refused, b)
+	}
+	return ratio, refused
+}
+
 // Workers that share a pace keep up as one process does.
 func TestWorkersKeepUp(t *testing.T) {
 	const second, ms = time.Second, time.Millisecond
@@ -245,8 +254,10 @@ func TestWorkersKeepUp(t *testing.T) {
 		for _, after := range []time.Duration{0, second} {
 			for _, workers := range []int{4, 16} {
 				for _, times := range []float64{2, 4} {
-					g := &granter{rate: steady(rate), burst: rate, after: after, latency: second, says: 50 * ms}
-					ratio, refused := share(max(400, int(20*rate)), int(times*rate), workers, g, 2)
+					ratio, refused := worst(func(seed uint64) (float64, float64) {
+						g := &granter{rate: steady(rate), burst: rate, after: after, latency: second, says: 50 * ms}
+						return share(max(400, int(20*rate)), int(times*rate), workers, g, seed)
+					})
 					at := fmt.Sprintf("%v a second, Retry-After %s, %d workers, concurrency %v: ratio %.2f, refused %.1f %%", rate, after, workers, times*rate, ratio, 100*refused)
 					t.Log(at)
 					if ratio > 1.2 || refused > .05 {
@@ -282,7 +293,7 @@ func TestPaceKeepsUp(t *testing.T) {
 		noise   float64
 		stated  bool
 		ratio   float64 // 0: 1.2
-		refused float64 // 0: 0.05; more where the rate is still sought after a quarter
+		refused float64 // 0: 0.05
 	}{
 		{name: "5 a second", rate: steady(5), mean: 5, burst: 1},
 		{name: "50 a second", rate: steady(50), mean: 50, burst: 1},
@@ -290,23 +301,28 @@ func TestPaceKeepsUp(t *testing.T) {
 		{name: "little burst", rate: steady(50), mean: 50, burst: .2},
 		{name: "much burst", rate: steady(50), mean: 50, burst: 3},
 		{name: "Retry-After", rate: steady(50), mean: 50, burst: 1, after: second},
-		{name: "Retry-After, much burst", rate: steady(50), mean: 50, burst: 3, after: second, refused: .06},
-		{name: "Retry-After, little burst", rate: steady(50), mean: 50, burst: .2, after: second, ratio: 1.3},
-		{name: "more", rate: changes(50, 100), mean: 75, burst: 1, refused: .08},
-		{name: "less", rate: changes(100, 25), mean: 60, burst: 1, refused: .08},
+		{name: "Retry-After, much burst", rate: steady(50), mean: 50, burst: 3, after: second},
+		{name: "Retry-After, little burst", rate: steady(50), mean: 50, burst: .2, after: second},
+		{name: "more", rate: changes(50, 100), mean: 75, burst: 1},
+		{name: "less", rate: changes(100, 25), mean: 60, burst: 1},
+		// What the pauses cost before is missing when less is granted, and where more is, each step upwards costs one.
+		{name: "Retry-After, more", rate: changes(50, 100), mean: 75, burst: 1, after: second, ratio: 1.55},
+		{name: "Retry-After, less", rate: changes(100, 25), mean: 60, burst: 1, after: second, ratio: 1.35},
 		{name: "stated", rate: steady(50), mean: 50, burst: .2, stated: true, refused: .005},
-		{name: "stated, less", rate: changes(100, 25), mean: 60, burst: .2, stated: true, refused: .08},
+		{name: "stated, less", rate: changes(100, 25), mean: 60, burst: .2, stated: true, refused: .005},
 		{name: "one in ten refused by chance", mean: 50, burst: 1, noise: .1, refused: 1, ratio: 15},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, latency := range []time.Duration{300 * ms, second, 3 * second} {
 				for _, times := range []float64{2, 4, 20} {
 					most := int(times * c.mean * latency.Seconds())
-					g := &granter{rate: c.rate, burst: c.burst * c.mean, after: c.after, latency: latency, says: 50 * ms, noise: c.noise, stated: c.stated}
-					if c.noise > 0 { // concurrency is the only bound
-						g.rate = steady(.8 * float64(most) / latency.Seconds())
-					}
-					ratio, refused := drive(max(400, int(20*c.mean)), most, g, 2)
+					ratio, refused := worst(func(seed uint64) (float64, float64) {
+						g := &granter{rate: c.rate, burst: c.burst * c.mean, after: c.after, latency: latency, says: 50 * ms, noise: c.noise, stated: c.stated}
+						if c.noise > 0 { // concurrency is the only bound
+							g.rate = steady(.8 * float64(most) / latency.Seconds())
+						}
+						return drive(max(400, int(20*c.mean)), most, g, seed)
+					})
 					at := fmt.Sprintf("latency %s, concurrency %d: ratio %.2f, refused %.1f %%", latency, most, ratio, 100*refused)
 					t.Log(at)
 					if ratio > cmp.Or(c.ratio, 1.2) || refused > cmp.Or(c.refused, .05) {
