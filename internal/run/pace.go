@@ -61,7 +61,7 @@ const (
 	bisected = 1.0 // tries a second below which a rate is not lowered unless something was accepted
 	slowest  = 0.05
 	least    = 0.0005 // Gain once the rate is found, and
-	fastest  = 0.005  // when it is sought again: the more it grows, the more is refused until that is heard
+	fastest  = 0.002  // when it is sought again: the more it grows, the more is refused until that is heard
 	bursts   = 10     // that a pause is taken to refill at most, while nothing else is known
 	// So often is the rate lowered without an effect before it is taken that refusals
 	// are not about it, for so many tries; a measurement counts as three.

@@ -310,7 +310,7 @@ func TestPaceKeepsUp(t *testing.T) {
 		{name: "Retry-After, less", rate: changes(100, 25), mean: 60, burst: 1, after: second, ratio: 1.35},
 		{name: "stated", rate: steady(50), mean: 50, burst: .2, stated: true, refused: .005},
 		{name: "stated, less", rate: changes(100, 25), mean: 60, burst: .2, stated: true, refused: .005},
-		{name: "one in ten refused by chance", mean: 50, burst: 1, noise: .1, refused: 1, ratio: 15},
+		{name: "one in ten refused by chance", mean: 50, burst: 1, noise: .1, refused: 1, ratio: 36},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, latency := range []time.Duration{300 * ms, second, 3 * second} {
