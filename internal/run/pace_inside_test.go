@@ -306,8 +306,8 @@ func TestPaceKeepsUp(t *testing.T) {
 		{name: "more", rate: changes(50, 100), mean: 75, burst: 1},
 		{name: "less", rate: changes(100, 25), mean: 60, burst: 1},
 		// What the pauses cost before is missing when less is granted, and where more is, each step upwards costs one.
-		{name: "Retry-After, more", rate: changes(50, 100), mean: 75, burst: 1, after: second, ratio: 1.55},
-		{name: "Retry-After, less", rate: changes(100, 25), mean: 60, burst: 1, after: second, ratio: 1.35},
+		{name: "Retry-After, more", rate: changes(50, 100), mean: 75, burst: 1, after: second, ratio: 1.4},
+		{name: "Retry-After, less", rate: changes(100, 25), mean: 60, burst: 1, after: second, ratio: 1.4},
 		{name: "stated", rate: steady(50), mean: 50, burst: .2, stated: true, refused: .005},
 		{name: "stated, less", rate: changes(100, 25), mean: 60, burst: .2, stated: true, refused: .005},
 		{name: "one in ten refused by chance", mean: 50, burst: 1, noise: .1, refused: 1, ratio: 36},
