@@ -344,3 +344,15 @@ func TestPaceWaits(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, time.Minute, d)
 }
+
+// A rate that is not what holds the sending back says nothing, and does not grow.
+func TestPaceGrowsWhereItHoldsBack(t *testing.T) {
+	now := time.Now()
+	p := Pace{Most: 1, Rate: 10, Burst: 1, Left: 1, Gain: .02, At: now}
+	for range 1000 {
+		s := p.Begin(now)
+		now = now.Add(time.Second)
+		p.End(s, false, 0, audit.Grant{}, now)
+	}
+	require.InDelta(t, 10, p.Rate, 0)
+}
