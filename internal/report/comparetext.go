@@ -265,7 +265,7 @@ func credit(v score.Value) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", v.V), "0"), ".")
 }
 
-// clip is oneLine, cut after n characters.
+// clip is audit.OneLine, cut after n characters.
 func clip(s string, n int) string {
 	r := []rune(audit.OneLine(s, 0))
 	if len(r) <= n {

@@ -32,7 +32,7 @@ type auditFact struct {
 	Verdict audit.Verdict  `json:"verdict"`
 	Trials  int            `json:"trials"`
 	Metrics *score.Metrics `json:"metrics"` // score.Means over the trials that count
-	Rates   *score.Rates   `json:"rates"`   // of the same
+	Rates   *score.Rates   `json:"rates"`   // of the first of them
 	Look    string         `json:"look,omitempty"`
 
 	Runs      int `json:"runs,omitempty"`       // that came to an end, of all trials

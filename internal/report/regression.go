@@ -20,7 +20,7 @@ type row struct {
 	Verdict audit.Verdict
 	Recall  score.Estimate // over all trials that count
 	Metrics *score.Metrics // score.Means over the trials that count; nil without one
-	Rates   *score.Rates   // of the same
+	Rates   *score.Rates   // of the first of them
 	Trials  int            // that count
 	Ended   string         // "1 of 3 runs ended early"; empty where none did
 	Look    string
