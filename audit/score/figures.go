@@ -31,12 +31,10 @@ func figuresOf(trials []*Result, literal bool) *figures {
 			all[i] = r.Literal.Metrics()
 		}
 	}
+	if m := means(all); m != nil {
+		f.recall, f.precision, f.f1 = m.Recall, m.Precision, m.F1
+	}
 	mean := func(get func(*Metrics) Value) Value { return mean(all, get) }
-	f.recall = mean(func(m *Metrics) Value { return m.Recall })
-	f.precision.Low = mean(func(m *Metrics) Value { return m.Precision.Low })
-	f.precision.High = mean(func(m *Metrics) Value { return m.Precision.High })
-	f.f1.Low = mean(func(m *Metrics) Value { return m.F1.Low })
-	f.f1.High = mean(func(m *Metrics) Value { return m.F1.High })
 	f.covered = mean(func(m *Metrics) Value { return Of(float64(len(m.Covered))) })
 	f.credit = mean(func(m *Metrics) Value { return Of(m.Credit) })
 	f.counted = mean(func(m *Metrics) Value { return Of(float64(m.Counted)) })
@@ -62,12 +60,16 @@ func mean(trials []*Metrics, figure func(*Metrics) Value) Value {
 // Means gives the figures of [AuditMetrics] as their means over trials, as which they
 // are judged; all else is the first trial's. nil without a trial.
 func Means(results []*Result) *Metrics {
-	if len(results) == 0 {
-		return nil
-	}
 	trials := make([]*Metrics, len(results))
 	for i, r := range results {
 		trials[i] = &r.Metrics
+	}
+	return means(trials)
+}
+
+func means(trials []*Metrics) *Metrics {
+	if len(trials) == 0 {
+		return nil
 	}
 	m := *trials[0]
 	m.Part = meanPart(trials, func(m *Metrics) *Part { return &m.Part })

@@ -98,24 +98,33 @@ func (c *Code) Run(ctx context.Context, fam *audit.Family, code string, sets []a
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	program, args := c.program, c.lang.args
-	if c.golang != nil {
-		if program, err = c.golang.binary(ctx, code); err != nil {
-			return nil, err
-		}
-		args = []string{key(code)}
-	} else if err := c.lay(dir, code); err != nil {
+	program, args, err := c.ready(ctx, dir, code)
+	if err != nil {
 		return nil, err
 	}
 	in, err := lines(fam, sets)
 	if err != nil {
 		return nil, err
 	}
+	return c.ask(ctx, dir, in, len(sets), program, args...)
+}
+
+// ready lays a case out in dir, and gives what runs it there.
+func (c *Code) ready(ctx context.Context, dir, code string) (program string, args []string, err error) {
+	if c.golang != nil {
+		program, err = c.golang.binary(ctx, code)
+		return program, []string{key(code)}, err
+	}
+	return c.program, c.lang.args, c.lay(dir, code)
+}
+
+// ask hands n lines to a harness, and reads what it says of each.
+func (c *Code) ask(ctx context.Context, dir string, in []byte, n int, program string, args ...string) ([][]Effect, error) {
 	out, stderr, err := runIn(ctx, c.deadline, dir, in, program, args...)
 	if err != nil {
 		return nil, fmt.Errorf("the harness failed: %w\n%s", err, clip(string(stderr), 2000))
 	}
-	return effects(out, len(sets))
+	return effects(out, n)
 }
 
 // lay writes the harness and the case into dir.

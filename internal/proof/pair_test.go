@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -39,14 +38,12 @@ func RunLines(ctx context.Context, c *Code, code, rival string, lines []any) ([]
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	program, args := c.program, c.lang.args
-	if c.golang != nil {
-		if program, err = c.golang.binary(ctx, code); err != nil {
-			return nil, err
-		}
-		args = []string{key(code), key(rival)}
-	} else if err := c.lay(dir, code); err != nil {
+	program, args, err := c.ready(ctx, dir, code)
+	if err != nil {
 		return nil, err
+	}
+	if c.golang != nil {
+		args = append(args, key(rival))
 	} else if rival != "" {
 		if err := os.Mkdir(filepath.Join(dir, "rival"), 0o700); err != nil {
 			return nil, err
@@ -62,9 +59,5 @@ func RunLines(ctx context.Context, c *Code, code, rival string, lines []any) ([]
 			return nil, err
 		}
 	}
-	out, stderr, err := runIn(ctx, c.deadline, dir, in.Bytes(), program, args...)
-	if err != nil {
-		return nil, fmt.Errorf("the harness failed: %w\n%s", err, clip(string(stderr), 2000))
-	}
-	return effects(out, len(lines))
+	return c.ask(ctx, dir, in.Bytes(), len(lines), program, args...)
 }

@@ -41,14 +41,14 @@ var templateLines = []struct{ name, metric, gap string }{
 func (r *Record) figures() (now, base [4]string) {
 	now, base = [4]string{"none", "none", "none", "none"}, [4]string{"none", "none", "none", "none"}
 	if m := score.Means(r.Counting()); m != nil {
-		now = [4]string{percent(m.Recall), percent(m.Precision.Low), percent(m.F1.Low), ofTen(score.Of(m.Coverage.V * float64(len(m.Held))))}
+		now = [4]string{percent(m.Recall), percent(m.Precision.Low), percent(m.F1.Low), ofTen(m.Coverage.V * float64(len(m.Held)))}
 	}
 	for _, g := range r.Judgement.Reasons {
 		for i, f := range templateLines {
 			if g.Metric == f.metric && g.About == "" && g.Baseline.Defined && base[i] == "none" {
 				base[i] = percent(g.Baseline)
 				if f.metric == score.MetricCoverage {
-					base[i] = ofTen(g.Baseline)
+					base[i] = ofTen(g.Baseline.V)
 				}
 			}
 		}
@@ -57,7 +57,7 @@ func (r *Record) figures() (now, base [4]string) {
 }
 
 // ofTen writes how many of the ten dimensions are covered, "7.5/10" where trials differ.
-func ofTen(v score.Value) string { return fmt.Sprintf("%.3g/10", v.V) }
+func ofTen(covered float64) string { return fmt.Sprintf("%.3g/10", covered) }
 
 func percent(v score.Value) string {
 	if !v.Defined {

@@ -138,6 +138,7 @@ func (c *cache) put(key string, v any) {
 	}
 }
 
+// sumOf gives the SHA-256 of a text, in hexadecimal.
 func sumOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

@@ -3,7 +3,6 @@ package suite
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -206,7 +205,7 @@ func (r Readings) replies(about auditor.Readings, today questions, kept, said ma
 		switch {
 		case err != nil:
 			return fmt.Errorf("%w: expected the request that %s replies to", err, r.file(name, about.Reader+".reply"))
-		case fmt.Sprintf("%x", sha256.Sum256(request)) != one.Request:
+		case sumOf(request) != one.Request:
 			return fmt.Errorf("%s is not the request that was written: what replies to it is about something else", r.file(name, "request"))
 		}
 		if staleReading(today, one, w) {
@@ -258,7 +257,7 @@ func (e *env) tierPrompt(tier string) (prompt, error) {
 // drawn draws the questions that are read, in the order in which they are numbered.
 func (today questions) drawn() []question {
 	chance := func(q question) string {
-		return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "reading %d %s", benchSeed, q.id)))
+		return sumOf(fmt.Appendf(nil, "reading %d %s", benchSeed, q.id))
 	}
 	all := slices.SortedFunc(maps.Values(today), func(a, b question) int {
 		return cmp.Or(-cmp.Compare(a.tier, b.tier), cmp.Compare(chance(a), chance(b)))
