@@ -13,7 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
-	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,7 +125,15 @@ func TestKilledAtAnyInstant(t *testing.T) {
 		kills = n
 	}
 	const concurrency = 8
+	var last atomic.Int64 // the request with which the child is killed
+	fatal := make(chan struct{}, 1)
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+		switch ahead := int64(r.N) - last.Load(); {
+		case ahead == 0:
+			fatal <- struct{}{}
+		case ahead > 15: // however late the kill comes, the child does not end before it
+			return mockapi.Reply{Stall: true}
+		}
 		if chance(r.N, 6, 0.03) {
 			return mockapi.Reply{Status: 502, Body: "{}"}
 		}
@@ -134,17 +142,20 @@ func TestKilledAtAnyInstant(t *testing.T) {
 	defer s.Close()
 	o := orders{Base: s.BaseURL, DB: filepath.Join(t.TempDir(), "results.db"), Trials: kills * 45}
 	rng := rand.New(rand.NewPCG(7, 7))
-	before, midway := 0, 0
+	before := 0
 	for range kills {
 		var out bytes.Buffer
+		// From before the database is opened to well into the run, which needs more requests.
+		after, ripens := rng.IntN(30), time.Duration(rng.Int64N(int64(10*time.Millisecond)))
+		last.Store(int64(len(s.Requests()) + after))
 		cmd := child(t, o, &out)
-		// From before the database is opened to well into the run.
-		kill := time.AfterFunc(time.Duration(rng.Int64N(int64(250*time.Millisecond))), func() { _ = cmd.Process.Kill() })
+		if after > 0 {
+			<-fatal
+		}
+		kill := time.AfterFunc(ripens, func() { _ = cmd.Process.Kill() })
 		err := cmd.Wait()
 		kill.Stop()
-		if err != nil && strings.Contains(err.Error(), "killed") {
-			midway++
-		}
+		require.ErrorContains(t, err, "killed", "the child ended by itself: %s", &out)
 		if _, err := os.Stat(o.DB); err != nil {
 			continue // killed before it made one
 		}
@@ -152,8 +163,8 @@ func TestKilledAtAnyInstant(t *testing.T) {
 		require.GreaterOrEqual(t, answered, before, "no answer that was stored is lost")
 		before = answered
 	}
-	require.Greater(t, midway, kills/2, "most were killed and did not end by themselves")
 
+	last.Store(math.MaxInt64)
 	var out bytes.Buffer
 	require.NoError(t, child(t, o, &out).Wait(), out.String())
 	requireIntact(t, o.DB)
@@ -166,8 +177,8 @@ func TestKilledAtAnyInstant(t *testing.T) {
 	for _, n := range s.Answers() {
 		total += n
 	}
-	require.LessOrEqual(t, total-o.Trials, midway*concurrency, "lost at most the trials in flight")
-	t.Logf("%d kills, %d trials, %d answers paid for, %d of them lost in flight", midway, o.Trials, total, total-o.Trials)
+	require.LessOrEqual(t, total-o.Trials, kills*concurrency, "lost at most the trials in flight")
+	t.Logf("%d kills, %d trials, %d answers paid for, %d of them lost in flight", kills, o.Trials, total, total-o.Trials)
 }
 
 // countAnswered counts answered rows; a database killed before its tables were

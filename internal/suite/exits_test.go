@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"assay/internal/store"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -133,10 +135,17 @@ func TestExitCodes(t *testing.T) {
 		for script, verdict := range map[string]string{right: "PASS", always: "FAIL", prose: "INVALID"} {
 			t.Run(verdict, func(t *testing.T) {
 				c := bench(t, script)
-				c.h.postgres()
+				dsn := c.h.postgres()
 				stop := c.h.worker(0, false)
 				expect(t, c, verdict, asked...)
 				require.NoError(t, stop())
+				st, err := store.OpenReadOnly(t.Context(), dsn)
+				require.NoError(t, err)
+				defer st.Close()
+				for e, err := range st.Evaluations(t.Context(), store.Query{}) {
+					require.NoError(t, err)
+					require.LessOrEqual(t, e.Tries, 2, "a reply of no use is asked about once more: %s", e.Detail)
+				}
 			})
 		}
 	})

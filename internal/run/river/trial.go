@@ -104,9 +104,9 @@ func (w *trialWorker) try(ctx context.Context, d *batcher, conf run.Config, e *e
 	return d.settle(e)
 }
 
-// answered reports whether a request brought a reply: that the trial goes on says
-// that it was of no use.
-func answered(a audit.Attempt) bool { return a.HTTPStatus == 200 && a.Error == "" }
+// answered reports whether an attempt brought a reply, of a server or a program: that
+// the trial goes on says that it was of no use.
+func answered(a audit.Attempt) bool { return a.Error == "" }
 
 // rebuild gives the task's work, or ends the worker where it cannot: the job goes
 // to another one.
