@@ -172,7 +172,7 @@ func TestSARIFMemory(t *testing.T) {
 			runtime.GC()
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			src := &peakReader{r: &sarifSource{size: 100 << 20, steps: steps}}
+			src := &again{peakReader: &peakReader{}, make: func() io.Reader { return &sarifSource{size: 100 << 20, steps: steps} }}
 			rep, err := Read("big.sarif", src, Options{})
 			require.NoError(t, err)
 			require.Greater(t, src.read, int64(100<<20))

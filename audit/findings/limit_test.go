@@ -55,7 +55,7 @@ func TestSARIFFlood(t *testing.T) {
 			if limit < 0 {
 				size = 100 << 20 // all of it is read
 			}
-			src := &peakReader{r: &flood{result: result, left: size}}
+			src := &again{peakReader: &peakReader{}, make: func() io.Reader { return &flood{result: result, left: size} }}
 			rep, err := Read("flood.sarif", src, Options{MaxFindings: limit})
 			if limit == 0 {
 				require.ErrorContains(t, err, "more than 100000 findings")

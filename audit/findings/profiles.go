@@ -3,6 +3,7 @@ package findings
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -60,9 +61,10 @@ type tree map[string]any
 
 var foldName = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// folded folds the names of one object. Of two names that fold to one, the one
-// that sorts first counts.
-func folded(m map[string]any) tree {
+// folded folds the names of an object; what is none has no members. Of two names that
+// fold to one, the one that sorts first counts.
+func folded(v any) tree {
+	m, _ := v.(map[string]any)
 	t := make(tree, len(m))
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		f := strings.ToLower(foldName.Replace(k))
@@ -73,17 +75,11 @@ func folded(m map[string]any) tree {
 	return t
 }
 
-// sub gives an object inside.
-func (t tree) sub(name string) tree {
-	m, _ := t[name].(map[string]any)
-	return folded(m)
-}
-
 // at gives what a path leads to.
 func (t tree) at(path string) any {
 	name, rest, deep := strings.Cut(path, ".")
 	if deep {
-		return t.sub(name).at(rest)
+		return folded(t[name]).at(rest)
 	}
 	return t[name]
 }
@@ -106,8 +102,10 @@ func (t tree) text(paths ...string) string {
 				return v
 			}
 		case json.Number:
-			if f, err := v.Float64(); err == nil {
-				return strconv.FormatFloat(f, 'f', -1, 64)
+			return v.String()
+		case float64:
+			if !math.IsInf(v, 0) {
+				return strconv.FormatFloat(v, 'f', -1, 64)
 			}
 		}
 	}
@@ -141,8 +139,8 @@ func (t tree) lines(none audit.Range) (r audit.Range, ok bool) {
 			if rs, ok := linesOf(v); len(rs) > 0 || !ok {
 				return append(rs, none)[0], ok
 			}
-		case json.Number:
-			if f, err := v.Float64(); err != nil || f != 0 {
+		case float64:
+			if v != 0 {
 				return none, false
 			}
 		}
@@ -150,17 +148,20 @@ func (t tree) lines(none audit.Range) (r audit.Range, ok bool) {
 	return none, true
 }
 
-// each gives the texts and numbers at a path: one, those of a list, or of the
-// IDs in objects, as bandit's {"id": 78}.
-func (t tree) each(path string, f func(string)) {
-	switch v := t.at(path).(type) {
+// texts gives the texts and numbers in a value: one, those of a list, or of the IDs in
+// objects, as bandit's {"id": 78}.
+func texts(v any) (out []string) {
+	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			tree{"x": e}.each("x", f)
+			out = append(out, texts(e)...)
 		}
 	case map[string]any:
-		folded(v).each("id", f)
+		return texts(folded(v)["id"])
 	default:
-		f(t.text(path))
+		if t := (tree{"": v}).text(""); t != "" {
+			return []string{t}
+		}
 	}
+	return out
 }

@@ -3,9 +3,12 @@ package findings
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,67 +67,57 @@ const DefaultMaxFindings = 100_000
 // own errors. The report that comes with an error holds what was read until
 // then. Report.CutShort says why the report shows an early end: it breaks off,
 // or its STATS differ from the findings that were read.
-func Read(name string, r io.Reader, opt Options) (audit.Report, error) {
-	return read(r, &collector{name: name, opt: opt})
+func Read(name string, r io.ReadSeeker, opt Options) (audit.Report, error) {
+	var fs []audit.Finding
+	rep, err := Each(name, r, opt, func(f audit.Finding) error { fs = append(fs, f); return nil })
+	rep.Findings = fs
+	return rep, err
 }
 
 // Each reads one report as Read does, and hands its findings to take, one by one: the
-// report that it gives has none. Of SARIF no more is held than the rules, artifacts and
-// other tables of its runs and the largest of its results, however many there are: r is
-// read twice, since tables may stand after the results. Of other JSON it is the largest
-// entry; a text is read whole. An error of take ends the reading and is given back.
+// report that it gives has none. SARIF is read twice, since the tables of a run may
+// stand after the results: no more of it is held than these tables and the largest of
+// the results, however many there are. Of other JSON it is the largest entry; a text is
+// read whole. An error of take ends the reading and is given back.
 func Each(name string, r io.ReadSeeker, opt Options, take func(audit.Finding) error) (audit.Report, error) {
-	start, err := r.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return audit.Report{}, fmt.Errorf("%s: %w", name, err)
+	c := &collector{name: name, opt: opt, give: take}
+	err := c.read(r)
+	if errors.Is(err, ErrTruncated) {
+		c.rep.CutShort = err.Error()
 	}
-	tables := &collector{name: name, opt: opt, surveys: true, give: func(audit.Finding) error { return errSurvey }}
-	_, _ = read(r, tables) // what is wrong with it, the second reading tells
-	if _, err := r.Seek(start, io.SeekStart); err != nil {
-		return audit.Report{}, fmt.Errorf("%s: %w", name, err)
-	}
-	return read(r, &collector{name: name, opt: opt, runs: tables.runs, give: take})
+	c.rep.Problems = c.all()
+	return c.rep, err
 }
 
-// errSurvey ends a first reading of what needs none.
-var errSurvey = errors.New("it has no tables")
-
-func read(r io.Reader, c *collector) (audit.Report, error) {
-	name, opt := c.name, c.opt
+func (c *collector) read(r io.ReadSeeker) error {
+	switch c.opt.Format {
+	case "", Auto, SARIF, JSON, Text:
+	default:
+		return fmt.Errorf("%s: unknown format %q: expected sarif, json, text or auto", c.name, c.opt.Format)
+	}
+	start, err := r.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.name, err)
+	}
 	br := decoded(r)
 	kind, err := sniff(br)
-	if err != nil {
-		return audit.Report{}, fmt.Errorf("%s: %w", name, err)
-	}
-	want := opt.Format
-	switch want {
-	case "", Auto:
-		want = Auto
-	case SARIF, JSON, Text:
-	default:
-		return audit.Report{}, fmt.Errorf("%s: unknown format %q: expected sarif, json, text or auto", name, want)
-	}
-	rep := audit.Report{}
-	c.rep, c.max = &rep, opt.MaxFindings
-	if c.max == 0 {
-		c.max = DefaultMaxFindings
-	}
+	want := cmp.Or(c.opt.Format, Auto)
 	switch {
-	case kind != Text && want != Text:
-		err = readJSON(br, want, c)
-	case want == Auto || want == Text:
-		err = readText(br, c)
-	default:
-		return rep, fmt.Errorf("%s:1: expected a %s report, found text: let the tool write its report to a file of its own", name, want)
+	case err != nil:
+		return fmt.Errorf("%s: %w", c.name, err)
+	case want == Text || kind == Text && want == Auto:
+		return readText(br, c)
+	case kind == Text:
+		return fmt.Errorf("%s:1: expected a %s report, found text: let the tool write its report to a file of its own", c.name, want)
 	}
-	if errors.Is(err, ErrTruncated) {
-		rep.CutShort = err.Error()
+	err = readJSON(br, want, c)
+	if len(c.runs) == 0 {
+		return err
 	}
-	if c.give != nil && len(rep.Findings) > 0 { // a text
-		err = errors.Join(err, c.giveAll())
+	if _, err := r.Seek(start, io.SeekStart); err != nil {
+		return fmt.Errorf("%s: %w", c.name, err)
 	}
-	rep.Problems = c.all()
-	return rep, err
+	return cmp.Or(readResults(decoded(r), c), err)
 }
 
 // A collector takes up what a reader finds, and what it could not use: of each kind of
@@ -132,33 +125,27 @@ func read(r io.Reader, c *collector) (audit.Report, error) {
 // broken report of 100 MB does not make a million problems.
 type collector struct {
 	name string
-	rep  *audit.Report
+	rep  audit.Report
 	opt  Options
-	max  int
+	runs []*run // of SARIF
 
 	problems []audit.Problem
 	count    map[string]int
 	kinds    []string // in the order in which they came
 
-	give    func(audit.Finding) error // nil: findings are gathered in rep
-	taken   int
-	surveys bool   // no results are read, and
-	runs    []*run // their runs kept, for the reading after it
+	give  func(audit.Finding) error
+	taken int
 }
 
 func (c *collector) take(f audit.Finding) error {
-	if c.max > 0 && c.taken >= c.max {
-		return fmt.Errorf("the report holds more than %d findings: reading ended at this limit (Options.MaxFindings)", c.max)
+	if most := cmp.Or(c.opt.MaxFindings, DefaultMaxFindings); most > 0 && c.taken >= most {
+		return fmt.Errorf("the report holds more than %d findings: reading ended at this limit (Options.MaxFindings)", most)
 	}
 	c.taken++
 	first(&f.ID, numbered(c.taken))
-	if c.give != nil && c.rep.Format != Text {
-		if err := c.give(f); err != nil {
-			return &takeError{err}
-		}
-		return nil
+	if err := c.give(f); err != nil {
+		return &takeError{err}
 	}
-	c.rep.Findings = append(c.rep.Findings, f)
 	return nil
 }
 
@@ -166,16 +153,7 @@ func (c *collector) take(f audit.Finding) error {
 // them does not say that it breaks off.
 type takeError struct{ error }
 
-// giveAll hands over what was gathered.
-func (c *collector) giveAll() error {
-	for _, f := range c.rep.Findings {
-		if err := c.give(f); err != nil {
-			return err
-		}
-	}
-	c.rep.Findings = nil
-	return nil
-}
+func (e *takeError) Unwrap() error { return e.error }
 
 // number gives findings without an ID their place in the report, "#1" upwards,
 // so that a table can name them.
@@ -262,16 +240,21 @@ func clip(s string) string {
 	return s
 }
 
-// mapped looks a rule up in the rule map: itself, then its parents by "/".
+// mapped looks a rule up in the rule map: itself, then its parents.
 func mapped(rules map[string][]audit.CWE, id string) []audit.CWE {
-	for ok := len(rules) > 0; ok && id != ""; {
+	for id := range upwards(id) {
 		if c, found := rules[id]; found {
-			return append([]audit.CWE(nil), c...)
-		}
-		i := strings.LastIndexByte(id, '/')
-		if ok = i >= 0; ok {
-			id = id[:i]
+			return slices.Clone(c)
 		}
 	}
 	return nil
+}
+
+// upwards gives a rule's ID and those of its parents: "a/b", then "a".
+func upwards(id string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for id != "" && yield(id) {
+			id = id[:max(strings.LastIndexByte(id, '/'), 0)]
+		}
+	}
 }

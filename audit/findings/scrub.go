@@ -43,7 +43,7 @@ type ScrubOptions struct {
 //
 // It holds the whole report in memory. A report that breaks off is
 // [ErrTruncated].
-func Scrub(in io.Reader, out io.Writer, opt ScrubOptions) error {
+func Scrub(in io.ReadSeeker, out io.Writer, opt ScrubOptions) error {
 	if opt.Format == Text {
 		return scrubText(in, out, opt)
 	}
@@ -247,17 +247,15 @@ func sortList(list []any, sarif bool) {
 	ks := make([]keyed, len(list))
 	for i, v := range list {
 		whole, _ := canonical(v, "")
-		m, _ := v.(map[string]any)
-		t := folded(m)
-		if inner := t.sub("vulnerabilities"); len(inner) > 0 {
+		t := folded(v)
+		if inner := folded(t["vulnerabilities"]); len(inner) > 0 {
 			t = inner
 		}
 		rule, at := t.text("ruleid", "rule", "testid", "checkid"), t
 		if locs, _ := t["locations"].([]any); sarif {
 			at = tree{}
 			if len(locs) > 0 {
-				o, _ := locs[0].(map[string]any)
-				at = folded(o).sub("physicallocation")
+				at = folded(folded(locs[0])["physicallocation"])
 			}
 		}
 		start, _ := strconv.Atoi(at.text("startline", "line", "linenumber", "start.line", "location.row", "region.startline"))

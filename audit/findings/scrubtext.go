@@ -24,7 +24,7 @@ const cutMark = "[source]"
 
 // scrubText writes a text report anew from what is read out of it: what it says
 // around its findings goes, and what its texts quote of the source.
-func scrubText(in io.Reader, out io.Writer, opt ScrubOptions) error {
+func scrubText(in io.ReadSeeker, out io.Writer, opt ScrubOptions) error {
 	if opt.Source == nil {
 		return errors.New("a text report quotes the source in its own words and cannot be scrubbed without it: expected ScrubOptions.Source, in which quotations are found")
 	}

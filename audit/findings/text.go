@@ -43,7 +43,7 @@ func readText(r io.Reader, c *collector) error {
 	if err := t.finish(); err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
-	n := len(c.rep.Findings)
+	n := c.taken
 	if start < 0 && last < 0 && n == 0 {
 		return fmt.Errorf("%s: %w: expected SARIF, a JSON array of findings, or a text with HEADER, findings and SENTINEL", c.name, ErrNoReport)
 	}
