@@ -202,11 +202,11 @@ func orCWEs(lists ...[]audit.CWE) []audit.CWE {
 // place reads file and lines: apart, or in one text.
 func (j *jsonReader) place(m tree, line int) audit.Step {
 	p := placeOf(m.text(members[fFile]...))
-	r, ok := m.lines(p.Lines)
+	rs, ok := linesOf(m.lines())
 	if !ok {
 		j.add(line, "the lines cannot be read: expected a number, a form like 12-18, or an object with start and end")
 	}
-	p.Lines = r
+	p.Lines = append(rs, p.Lines)[0]
 	return p
 }
 

@@ -3,7 +3,6 @@ package findings
 import (
 	"encoding/json"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -75,13 +74,17 @@ func folded(v any) tree {
 	return t
 }
 
-// at gives what a path leads to.
+// at gives what a path leads to; in a list it goes on with the first element.
 func (t tree) at(path string) any {
 	name, rest, deep := strings.Cut(path, ".")
-	if deep {
-		return folded(t[name]).at(rest)
+	if !deep {
+		return t[name]
 	}
-	return t[name]
+	v := t[name]
+	if list, ok := v.([]any); ok && len(list) > 0 {
+		v = list[0]
+	}
+	return folded(v).at(rest)
 }
 
 func (t tree) has(names string) bool {
@@ -96,56 +99,26 @@ func (t tree) has(names string) bool {
 // text gives the first of the paths that leads to a text or a number.
 func (t tree) text(paths ...string) string {
 	for _, p := range paths {
-		switch v := t.at(p).(type) {
-		case string:
-			if strings.TrimSpace(v) != "" {
-				return v
-			}
-		case json.Number:
-			return v.String()
-		case float64:
-			if !math.IsInf(v, 0) {
-				return strconv.FormatFloat(v, 'f', -1, 64)
-			}
+		if s := scalar(t.at(p)); s != "" {
+			return s
 		}
 	}
 	return ""
 }
 
-// number gives the first of the paths that leads to a whole number above 0.
-func (t tree) number(paths ...string) int {
-	for _, p := range paths {
-		if i, err := strconv.Atoi(strings.TrimSpace(t.text(p))); err == nil && i > 0 {
-			return i
+// scalar gives a text, unless it is blank, or the digits of a number.
+func scalar(v any) string {
+	switch v := v.(type) {
+	case string:
+		if strings.TrimSpace(v) != "" {
+			return v
 		}
+	case json.Number:
+		return v.String()
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
-	return 0
-}
-
-// lines reads the lines of an object, none when it names none: from two members, a
-// text like "12-18", or bandit's list of them. ok is false when what it names cannot
-// be read.
-func (t tree) lines(none audit.Range) (r audit.Range, ok bool) {
-	end := t.number(members[fEnd]...)
-	if list, _ := t["linerange"].([]any); len(list) > 0 {
-		end = tree{"last": list[len(list)-1]}.number("last")
-	}
-	if start := t.number(members[fLines]...); start > 0 {
-		return lineRange(start, end), true
-	}
-	for _, name := range []string{"lines", "line"} {
-		switch v := t[name].(type) {
-		case string:
-			if rs, ok := linesOf(v); len(rs) > 0 || !ok {
-				return append(rs, none)[0], ok
-			}
-		case float64:
-			if v != 0 {
-				return none, false
-			}
-		}
-	}
-	return none, true
+	return ""
 }
 
 // texts gives the texts and numbers in a value: one, those of a list, or of the IDs in
@@ -159,9 +132,34 @@ func texts(v any) (out []string) {
 	case map[string]any:
 		return texts(folded(v)["id"])
 	default:
-		if t := (tree{"": v}).text(""); t != "" {
-			return []string{t}
+		if s := scalar(v); s != "" {
+			return []string{s}
 		}
 	}
 	return out
+}
+
+// number gives the first of the paths that leads to a whole number above 0.
+func (t tree) number(paths ...string) int {
+	for _, p := range paths {
+		if i, err := strconv.Atoi(strings.TrimSpace(t.text(p))); err == nil && i > 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// lines gives the lines of an object as a text: from two members, or as it stands.
+func (t tree) lines() string {
+	end := t.number(members[fEnd]...)
+	if list := texts(t["linerange"]); len(list) > 0 { // bandit's
+		end, _ = strconv.Atoi(list[len(list)-1])
+	}
+	if start := t.number(members[fLines]...); start > 0 {
+		return lineRange(start, end).String()
+	}
+	if s := t.text("lines", "line"); s != "0" {
+		return s
+	}
+	return ""
 }

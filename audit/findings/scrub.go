@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -134,7 +133,7 @@ func (s *scrubber) value(v any, name string) any {
 			v[i] = s.value(v[i], name)
 		}
 		if name == "" || listNames[name] || s.sarif && name == "rules" && !s.byIndex {
-			sortList(v, s.sarif)
+			sortList(v)
 		}
 		return v
 	case string:
@@ -238,7 +237,7 @@ func newRootPattern(root string) *rootPattern {
 
 // sortList sorts by file, line and rule, and what is still equal by its whole
 // text.
-func sortList(list []any, sarif bool) {
+func sortList(list []any) {
 	type keyed struct {
 		file, rest string
 		line       int
@@ -251,15 +250,9 @@ func sortList(list []any, sarif bool) {
 		if inner := folded(t["vulnerabilities"]); len(inner) > 0 {
 			t = inner
 		}
-		rule, at := t.text("ruleid", "rule", "testid", "checkid"), t
-		if locs, _ := t["locations"].([]any); sarif {
-			at = tree{}
-			if len(locs) > 0 {
-				at = folded(folded(locs[0])["physicallocation"])
-			}
-		}
-		start, _ := strconv.Atoi(at.text("startline", "line", "linenumber", "start.line", "location.row", "region.startline"))
-		ks[i] = keyed{at.text("file", "path", "filename", "filepath", "artifactlocation.uri"), rule + "\x00" + string(whole), start, v}
+		ks[i] = keyed{t.text("file", "path", "filename", "filepath", "locations.physicallocation.artifactlocation.uri"),
+			t.text("ruleid", "rule", "testid", "checkid") + "\x00" + string(whole),
+			t.number("startline", "line", "linenumber", "start.line", "location.row", "locations.physicallocation.region.startline"), v}
 	}
 	slices.SortStableFunc(ks, func(a, b keyed) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.rest, b.rest))
