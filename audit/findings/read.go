@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
@@ -100,14 +102,16 @@ func (c *collector) read(r io.ReadSeeker) error {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
 	br := decoded(r)
-	kind, err := sniff(br)
+	head, err := br.Peek(4096)
 	want := cmp.Or(c.opt.Format, Auto)
 	switch {
-	case err != nil:
+	case err != nil && err != io.EOF:
 		return fmt.Errorf("%s: %w", c.name, err)
-	case want == Text || kind == Text && want == Auto:
+	case err == io.EOF && len(bytes.TrimSpace(head)) == 0:
+		return fmt.Errorf("%s: %w: it is empty", c.name, ErrNoReport)
+	case want == Text || want == Auto && !looksJSON.Match(head):
 		return readText(br, c)
-	case kind == Text:
+	case !looksJSON.Match(head):
 		return fmt.Errorf("%s:1: expected a %s report, found text: let the tool write its report to a file of its own", c.name, want)
 	}
 	err = readJSON(br, want, c)
@@ -168,41 +172,13 @@ func numbered(n int) string { return "#" + strconv.Itoa(n) }
 // decoded takes a UTF-8 mark away and turns UTF-16 (what a PowerShell
 // redirection writes) into UTF-8.
 func decoded(r io.Reader) *bufio.Reader {
-	br := bufio.NewReaderSize(r, 64<<10)
-	head, _ := br.Peek(3)
-	switch {
-	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
-		_, _ = br.Discard(3)
-	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM)
-		return bufio.NewReaderSize(transform.NewReader(br, utf16.NewDecoder()), 64<<10)
-	}
-	return br
+	utf8 := transform.NewReader(bufio.NewReaderSize(r, 64<<10), unicode.BOMOverride(encoding.Nop.NewDecoder()))
+	return bufio.NewReaderSize(utf8, 64<<10)
 }
 
-// sniff tells JSON (which readJSON tells from SARIF) from text by the first
-// bytes that are not white. A line like "[INFO] start" is text.
-func sniff(br *bufio.Reader) (string, error) {
-	head, err := br.Peek(4096)
-	if err != nil && err != io.EOF {
-		return "", err
-	}
-	t := bytes.TrimLeft(head, " \t\r\n")
-	if len(t) == 0 {
-		if err == io.EOF {
-			return "", fmt.Errorf("%w: it is empty", ErrNoReport)
-		}
-		return Text, nil
-	}
-	next := bytes.TrimLeft(t[1:], " \t\r\n")
-	switch {
-	case t[0] == '{' && (len(next) == 0 || next[0] == '"' || next[0] == '}'):
-		return JSON, nil
-	case t[0] == '[' && (len(next) == 0 || next[0] == '{' || next[0] == ']'):
-		return JSON, nil
-	}
-	return Text, nil
-}
+// looksJSON tells JSON (which readJSON tells from SARIF) from text by its start. A line
+// like "[INFO] start" is text.
+var looksJSON = regexp.MustCompile(`^\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[{\]]|$))`)
 
 const problemsOfAKind = 20
 

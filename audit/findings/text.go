@@ -27,11 +27,11 @@ type textReader struct {
 func readText(r io.Reader, c *collector) error {
 	c.rep.Format = Text
 	data, err := io.ReadAll(io.LimitReader(r, MaxText+1))
+	if err == nil && len(data) > MaxText {
+		err = fmt.Errorf("a text report of more than %d MB is refused: expected a report, not a transcript", MaxText>>20)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
-	}
-	if len(data) > MaxText {
-		return fmt.Errorf("%s: a text report of more than %d MB is refused: expected a report, not a transcript", c.name, MaxText>>20)
 	}
 	t := &textReader{collector: c, stated: -1, lines: strings.Split(string(cleaned(data)), "\n")}
 	start, end, last := t.frame()
@@ -55,13 +55,7 @@ func readText(r io.Reader, c *collector) error {
 		c.add(t.statsAt, "STATS says %d findings, %d were read", t.stated, n)
 	}
 	if last < 0 {
-		header := "its HEADER is whole"
-		if start < 0 {
-			header = "there is no HEADER either"
-		} else if end < 0 {
-			header = "its HEADER is not closed"
-		}
-		c.add(len(t.lines), "the text ends without a SENTINEL line: it is truncated, or the auditor forgot it (%s)", header)
+		c.add(len(t.lines), "the text ends without a SENTINEL line: it is truncated, or the auditor forgot it")
 		return fmt.Errorf("%s:%d: %w: expected a last line with the word SENTINEL", c.name, len(t.lines), ErrTruncated)
 	}
 	return nil
@@ -121,7 +115,7 @@ func (t *textReader) frame() (start, end, last int) {
 }
 
 var (
-	headerLine  = regexp.MustCompile(`(?i)^[\s>*_-]*(project root|coverage|stats|tool|version)[\s*_]*[:=][\s*_]*(.*?)[\s*]*$`)
+	headerLine  = regexp.MustCompile(`(?i)^[\s>*_-]*(project root|coverage|stats|tool|version)[\s*_]*[:=](.*)$`)
 	statedCount = regexp.MustCompile(`(?i)\b(?:findings|total)\s*[:=]\s*(\d{1,6})\b|\b(\d{1,6})\s+findings\b`)
 	covered     = regexp.MustCompile(`^\s*\d+/10\s*\(|\)\s*$`)
 )
@@ -134,7 +128,7 @@ func (t *textReader) header(from, to int) {
 		if m == nil {
 			continue
 		}
-		key, val := strings.ToLower(m[1]), headerValue(m[2])
+		key, val := strings.ToLower(m[1]), value("", m[2])
 		delete(missing, key)
 		switch key {
 		case "coverage":
@@ -162,13 +156,6 @@ func (t *textReader) header(from, to int) {
 	for _, key := range slices.Sorted(maps.Keys(missing)) {
 		t.add(from, "the HEADER lacks %s", missing[key])
 	}
-}
-
-func headerValue(raw string) string {
-	if v, rest, ok := literal(raw); ok && rest == "" {
-		return v
-	}
-	return strings.Trim(raw, "` ")
 }
 
 // finish takes up what was read: the rows, then the sections that no row names.

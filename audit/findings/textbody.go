@@ -187,17 +187,17 @@ func (t *textReader) line(s string, indented bool, line int) {
 		if known || point != nil && cwesInProse(s) != nil {
 			t.add(line, "the line speaks of a finding and belongs to none: expected a row of a table, or a section with a heading like ### [F-01] Title")
 		}
-	case indented && point != nil && (t.at == fTrace || t.at == fOthers):
+	case indented && point != nil && t.at.list():
 		t.set(t.open, t.at, text, line)
 	case known:
 		t.at = fieldOf(item[1])
 		t.set(t.open, t.at, item[2], line)
-		if item[2] != "" && t.at != fTrace && t.at != fOthers {
+		if item[2] != "" && !t.at.list() {
 			t.at = fDescription
 		}
 	case item != nil || point != nil && !indented:
 		t.at = ""
-	case t.at != "" && t.at != fTrace && t.at != fOthers:
+	case t.at != "" && !t.at.list():
 		t.set(t.open, t.at, s, line)
 		t.at = fDescription
 	}

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -48,10 +49,13 @@ func value(of field, raw string) string {
 	return v
 }
 
+// shortID is an ID that stands in brackets as it is.
+var shortID = regexp.MustCompile(`^(?:#\d+|[A-Za-z]{0,12}-?\d{1,5})$`)
+
 // asValue writes a value plain where the reader gives the same back, else as a
 // literal.
 func asValue(of field, v string) string {
-	if value(of, v) == v && safe(v) && !strings.HasPrefix(v, `"`) {
+	if value(of, v) == v && safe(v) && !strings.HasPrefix(v, `"`) && (of != fID || shortID.MatchString(v)) {
 		return v
 	}
 	return quote(v)
@@ -85,8 +89,11 @@ func place(raw string) (s audit.Step, one bool) {
 	return s, !innerLine.MatchString(s.File)
 }
 
-// asPlace writes a path with its lines.
+// asPlace writes a path with its lines; without a path nothing.
 func asPlace(s audit.Step) string {
+	if s.File == "" {
+		return ""
+	}
 	s.Note = ""
 	lines := ""
 	if !s.Lines.IsZero() {
@@ -126,7 +133,7 @@ func step(raw string) audit.Step {
 
 // asStep writes a step of a trace.
 func asStep(s audit.Step) string {
-	try := strings.TrimSpace(asPlace(s) + " " + s.Note)
+	try := strings.TrimSpace(cmp.Or(asPlace(s), quote("")) + " " + s.Note)
 	if safe(s.Note) && step(try) == s {
 		return try
 	}
