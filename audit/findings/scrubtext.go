@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -34,24 +35,21 @@ func scrubText(in io.ReadSeeker, out io.Writer, opt ScrubOptions) error {
 	if rep.CutShort != "" {
 		return fmt.Errorf("%w: %s", ErrTruncated, rep.CutShort)
 	}
-	s := &scrubber{}
-	if opt.Root != "" {
-		s.root = newRootPattern(opt.Root)
-	}
+	root := newRootPattern(opt.Root)
 	var texts []*string
 	for i := range rep.Findings {
 		f := &rep.Findings[i]
-		f.File = s.text(f.File)
+		f.File = root.remove(f.File)
 		texts = append(texts, &f.Title, &f.Description, &f.Suppressed)
 		for _, steps := range [][]audit.Step{f.Trace, f.Others} {
 			for k := range steps {
-				steps[k].File = s.text(steps[k].File)
+				steps[k].File = root.remove(steps[k].File)
 				texts = append(texts, &steps[k].Note)
 			}
 		}
 	}
 	for _, t := range texts {
-		*t = strings.Join(strings.Fields(s.text(*t)), " ")
+		*t = strings.Join(strings.Fields(root.remove(*t)), " ")
 	}
 	if err := cutQuotations(texts, opt.Source); err != nil {
 		return err
@@ -124,6 +122,9 @@ func (q *quotations) line(line string) {
 
 // cut gives the text with one mark in the place of each run of quoted bytes.
 func cut(text string, quoted []bool) string {
+	if !slices.Contains(quoted, true) {
+		return text
+	}
 	var b strings.Builder
 	for i := range len(text) {
 		if !quoted[i] {
@@ -132,5 +133,5 @@ func cut(text string, quoted []bool) string {
 			b.WriteString(cutMark)
 		}
 	}
-	return strings.ToValidUTF8(b.String(), "")
+	return strings.ToValidUTF8(b.String(), "") // a quotation may begin within a character
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -138,33 +139,24 @@ type lineReader struct {
 	done func() int64 // nobody asks for what lies before it
 	off  int64
 	ends []int64 // of the lines that nobody asked for yet
-	head int
-	line int // how many ends lie before head
+	line int     // how many ended before them
 }
 
 func (l *lineReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	l.at(l.done())
-	if l.head > 4096 && l.head*2 > len(l.ends) {
-		l.ends = l.ends[:copy(l.ends, l.ends[l.head:])]
-		l.head = 0
-	}
-	for i := 0; i < n; {
-		j := bytes.IndexByte(p[i:n], '\n')
-		if j < 0 {
-			break
+	for i, b := range p[:n] {
+		if b == '\n' {
+			l.ends = append(l.ends, l.off+int64(i))
 		}
-		l.ends = append(l.ends, l.off+int64(i+j))
-		i += j + 1
 	}
 	l.off += int64(n)
 	return n, err
 }
 
+// at gives the line of a place in what was read. It must not go back.
 func (l *lineReader) at(off int64) int {
-	for l.head < len(l.ends) && l.ends[l.head] < off {
-		l.head++
-		l.line++
-	}
+	n, _ := slices.BinarySearch(l.ends, off)
+	l.ends, l.line = l.ends[n:], l.line+n
 	return l.line + 1
 }
