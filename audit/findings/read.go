@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -82,7 +83,7 @@ func Read(name string, r io.ReadSeeker, opt Options) (audit.Report, error) {
 // the results, however many there are. Of other JSON it is the largest entry; a text is
 // read whole. An error of take ends the reading and is given back.
 func Each(name string, r io.ReadSeeker, opt Options, take func(audit.Finding) error) (audit.Report, error) {
-	c := &collector{name: name, opt: opt, give: take}
+	c := &collector{name: name, opt: opt, give: take, count: map[string]int{}}
 	err := c.read(r)
 	if errors.Is(err, ErrTruncated) {
 		c.rep.CutShort = err.Error()
@@ -134,8 +135,7 @@ type collector struct {
 	runs []*run // of SARIF
 
 	problems []audit.Problem
-	count    map[string]int
-	kinds    []string // in the order in which they came
+	count    map[string]int // problems by kind
 
 	give  func(audit.Finding) error
 	taken int
@@ -184,12 +184,6 @@ const problemsOfAKind = 20
 
 // add notes a problem at a line. Problems with the same format are of a kind.
 func (c *collector) add(line int, format string, args ...any) {
-	if c.count == nil {
-		c.count = map[string]int{}
-	}
-	if c.count[format] == 0 {
-		c.kinds = append(c.kinds, format)
-	}
 	c.count[format]++
 	if c.count[format] <= problemsOfAKind {
 		c.problems = append(c.problems, audit.Problem{Pos: audit.Pos{File: c.name, Line: line}, What: fmt.Sprintf(format, args...)})
@@ -198,7 +192,7 @@ func (c *collector) add(line int, format string, args ...any) {
 
 // all gives the problems, and how many more there are of each kind.
 func (c *collector) all() []audit.Problem {
-	for _, k := range c.kinds {
+	for _, k := range slices.Sorted(maps.Keys(c.count)) {
 		if more := c.count[k] - problemsOfAKind; more > 0 {
 			what := strings.NewReplacer("%q", "...", "%s", "...", "%d", "...", "%v", "...").Replace(k)
 			c.problems = append(c.problems, audit.Problem{Pos: audit.Pos{File: c.name},

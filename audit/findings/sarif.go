@@ -34,13 +34,12 @@ type (
 		HelpURI       string             `json:"helpUri,omitzero"`
 		Default       configuration      `json:"defaultConfiguration,omitzero"`
 		Messages      map[string]message `json:"messageStrings,omitzero"`
-		Relationships []relationship     `json:"relationships,omitempty"`
-		Properties    map[string]any     `json:"properties,omitzero"`
-		bag           tree               // the properties, folded
-		cwes, prose   []audit.CWE
-	}
-	relationship struct {
-		Target descriptor `json:"target"`
+		Relationships []struct {
+			Target descriptor `json:"target"`
+		} `json:"relationships,omitempty"`
+		Properties  map[string]any `json:"properties,omitzero"`
+		bag         tree           // the properties, folded
+		cwes, prose []audit.CWE
 	}
 	configuration struct {
 		Level string `json:"level,omitzero"`

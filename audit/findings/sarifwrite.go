@@ -132,7 +132,7 @@ func locationFor(s audit.Step) (l location) {
 // pathURI is the inverse of uriPath: a relative reference, or file:// for an
 // absolute path.
 func pathURI(p string) string {
-	p = strings.ToValidUTF8(p, "\uFFFD")
+	p = valid(p)
 	drive := len(p) > 2 && p[1] == ':' && isLetter(p[0]) && (p[2] == '\\' || p[2] == '/')
 	if drive || !strings.Contains(p, "/") {
 		p = strings.ReplaceAll(p, `\`, "/")

@@ -1,7 +1,6 @@
 package findings
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -33,7 +32,7 @@ func readText(r io.Reader, c *collector) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
-	t := &textReader{collector: c, stated: -1, lines: strings.Split(string(cleaned(data)), "\n")}
+	t := &textReader{collector: c, stated: -1, lines: strings.Split(lineEnds.Replace(ansi.ReplaceAllString(valid(string(data)), "")), "\n")}
 	start, end, last := t.frame()
 	from, to := max(start, end)+1, len(t.lines)
 	if last >= from {
@@ -63,13 +62,8 @@ func readText(r io.Reader, c *collector) error {
 
 var ansi = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-_])")
 
-// cleaned brings a text into valid UTF-8 with LF at the line ends, without the
-// escapes of terminals.
-func cleaned(data []byte) []byte {
-	data = ansi.ReplaceAll(bytes.ToValidUTF8(data, []byte("\uFFFD")), nil)
-	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-	return bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
-}
+// lineEnds brings line ends to LF.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 const marks = " \t#>*_=`~" // what may stand around the words of the frame
 
@@ -108,8 +102,7 @@ func (t *textReader) frame() (start, end, last int) {
 		t.add(0, "there is no HEADER: expected a line === HEADER START ===")
 	}
 	if last >= 0 && last != final {
-		after := slices.DeleteFunc(slices.Clone(t.lines[last+1:]), func(l string) bool { return strings.TrimSpace(l) == "" })
-		t.add(last+1, "the SENTINEL is not the last line: %d lines follow it", len(after))
+		t.add(last+1, "the SENTINEL is not the last line: what follows it is not read")
 	}
 	return start, end, last
 }

@@ -34,7 +34,7 @@ var (
 // over.
 func (t *textReader) readBody(from, to int) {
 	t.waiting = map[string][]*audit.Finding{}
-	t.unwrap(from, to)
+	unwrap(t.lines[from:to])
 	mark, opened := "", 0
 	for i := from; i < to; i++ {
 		s := strings.TrimSpace(t.lines[i])
@@ -64,22 +64,19 @@ func (t *textReader) readBody(from, to int) {
 }
 
 // unwrap takes a fence away that lies around the whole body.
-func (t *textReader) unwrap(from, to int) {
-	first := from
-	for first < to && strings.TrimSpace(t.lines[first]) == "" {
-		first++
-	}
-	if first == to {
+func unwrap(body []string) {
+	first := slices.IndexFunc(body, func(l string) bool { return strings.TrimSpace(l) != "" })
+	if first < 0 {
 		return
 	}
-	m := fence.FindStringSubmatch(t.lines[first])
+	m := fence.FindStringSubmatch(body[first])
 	if m == nil || !slices.Contains([]string{"", "markdown", "md", "text"}, m[2]) {
 		return
 	}
-	t.lines[first] = ""
-	for last := to - 1; last > first; last-- {
-		if fence.MatchString(t.lines[last]) {
-			t.lines[last] = ""
+	body[first] = ""
+	for i, l := range slices.Backward(body) {
+		if fence.MatchString(l) {
+			body[i] = ""
 			return
 		}
 	}

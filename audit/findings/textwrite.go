@@ -120,15 +120,14 @@ func cweList(cs []audit.CWE) string {
 // flat makes one line of a text: white space becomes one space, control
 // characters and the escapes of terminals go.
 func flat(s string) string {
-	s = strings.ToValidUTF8(ansi.ReplaceAllString(s, ""), "\uFFFD")
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+	s = strings.Join(strings.Fields(ansi.ReplaceAllString(valid(s), "")), " ")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return -1
 		}
 		return r
 	}, s)
-	return strings.Join(strings.Fields(s), " ")
 }
+
+// valid gives a text as valid UTF-8.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
