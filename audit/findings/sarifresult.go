@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -85,17 +86,13 @@ func (r *run) tellCounts() {
 // fill brings a result together with what it refers to.
 func (r *run) fill(f *audit.Finding, s *sarifResult) {
 	own := folded(s.Properties)
-	f.ID, f.Title, f.RuleID = own.text("id"), own.text("title"), s.RuleID
-	first(&f.ID, s.GUID)
 	rule := r.ruleOf(f, s)
-	first(&f.Title, rule.Short.Text)
+	f.ID, f.Title = cmp.Or(own.text("id"), s.GUID), cmp.Or(own.text("title"), rule.Short.Text)
 	f.CWEs = r.cwes(s, own, rule)
 	f.Severity = r.severity(f, s, own, rule)
 	f.Dimension, _ = dimensionOf(own.text("dimension"))
 	f.Confidence, _ = confidenceOf(own.text(members[fConfidence]...))
-	f.Description = s.Message.Text
-	first(&f.Description, s.Message.Markdown)
-	first(&f.Description, rule.Messages[s.Message.ID].Text)
+	f.Description = cmp.Or(s.Message.Text, s.Message.Markdown, rule.Messages[s.Message.ID].Text)
 	f.Description = plainLinks(withArguments(f.Description, s.Message.Arguments))
 	if f.CWEs == nil {
 		f.CWEs = orCWEs(mapped(r.opt.RuleMap, f.RuleID), cwesInProse(f.Description), cwesInProse(f.RuleID), slices.Clone(rule.prose))
@@ -190,7 +187,7 @@ func (l logical) function() string {
 // no index; the parents of a hierarchical ID ("a/b") count as well. Where there
 // is none it is empty.
 func (r *run) ruleOf(f *audit.Finding, s *sarifResult) *sarifRule {
-	first(&f.RuleID, s.Rule.ID)
+	f.RuleID = cmp.Or(s.RuleID, s.Rule.ID)
 	first(&s.Rule.Index, s.RuleIndex)
 	comp := s.Rule.Tool.in(r.tool.Extensions)
 	if comp == nil {

@@ -16,7 +16,8 @@ import (
 
 // ScrubOptions say how a report is made fit for a recording.
 type ScrubOptions struct {
-	// Format is SARIF, JSON or Text; empty or Auto takes which JSON the report is.
+	// Format is that of the report: what is not Text is JSON, which tells itself
+	// whether it is SARIF.
 	Format string
 	// Root is the absolute path of the audited tree. Every path under it becomes
 	// relative, in messages too. Empty leaves paths as they are.
@@ -30,8 +31,9 @@ type ScrubOptions struct {
 // secrets, the messages of code flow steps, messages in Markdown), what names
 // the machine or the person, and what differs from run to run (times, GUIDs).
 // Paths become relative to the root, results, rules that nothing names by their
-// place, and the names inside objects are sorted: two runs that say the same give the same bytes. Reading the result
-// gives the findings of the original but for those messages.
+// place, and the names inside objects are sorted: two runs that say the same give the
+// same bytes. Reading the result gives the findings of the original but for those
+// messages.
 //
 // A message may quote the target all the same, as a tool words it; of bandit's
 // B105 to B107, which quote the password, the quotation is cut.
@@ -60,15 +62,6 @@ func Scrub(in io.ReadSeeker, out io.Writer, opt ScrubOptions) error {
 	}
 	top, _ := doc.(map[string]any)
 	_, sarif := top["runs"]
-	switch opt.Format {
-	case "", Auto:
-	case SARIF, JSON:
-		if sarif != (opt.Format == SARIF) {
-			return fmt.Errorf("expected %s: the report has %s", opt.Format, map[bool]string{true: "a member runs", false: "no member runs"}[sarif])
-		}
-	default:
-		return fmt.Errorf("format %q cannot be scrubbed: expected sarif, json or text", opt.Format)
-	}
 	s := &scrubber{sarif: sarif, root: newRootPattern(opt.Root), byIndex: byIndex.Match(canonical(doc, ""))}
 	_, err := out.Write(canonical(s.value(doc, "", false), " "))
 	return err
