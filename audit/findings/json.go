@@ -78,11 +78,7 @@ func (j *jsonReader) member(key string) error {
 	case low == "coverage":
 		var v any
 		err := j.decode(&v)
-		for _, name := range texts(v) {
-			if d, ok := dimensionOf(name); ok {
-				j.rep.Coverage = append(j.rep.Coverage, d)
-			}
-		}
+		j.cover(texts(v))
 		return err
 	}
 	if len(j.keys) < 10 {
@@ -123,7 +119,7 @@ func (j *jsonReader) entry(m tree, line int) error {
 			in := folded(v)
 			in["filepath"] = m["filepath"]
 			if in.text("ruleid") == "" {
-				j.add(line, "%s could not read %s: %s", p.title, clip(m.text("filepath")), clip(flat(in.text("message"))))
+				j.add(line, "%s could not read %s: %s", p.title, clip(m.text("filepath")), clip(in.text("message")))
 			} else if err := j.one(in, line, each.suppressed); err != nil {
 				return err
 			}

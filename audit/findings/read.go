@@ -153,6 +153,15 @@ func (c *collector) take(f audit.Finding) error {
 	return nil
 }
 
+// cover takes up the names of covered dimensions; what names none says nothing.
+func (c *collector) cover(names []string) {
+	for _, name := range names {
+		if d, ok := dimensionOf(name); ok && !slices.Contains(c.rep.Coverage, d) {
+			c.rep.Coverage = append(c.rep.Coverage, d)
+		}
+	}
+}
+
 // A takeError is an error of who takes findings, none of the report: an io.EOF among
 // them does not say that it breaks off.
 type takeError struct{ error }
@@ -202,13 +211,8 @@ func (c *collector) all() []audit.Problem {
 	return c.problems
 }
 
-// clip shortens what a problem quotes.
-func clip(s string) string {
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "..."
-	}
-	return s
-}
+// clip makes what a problem quotes one short line.
+func clip(s string) string { return audit.OneLine(s, 80) }
 
 // mapped looks a rule up in the rule map: itself, then its parents.
 func mapped(rules map[string][]audit.CWE, id string) []audit.CWE {

@@ -78,7 +78,7 @@ func (r *run) invocation(s *stream) error {
 	}
 	for _, n := range append(in.Execution, in.Configuration...) {
 		if n.Level == "error" {
-			r.add(line, "the tool tells of an error of its own: %s", clip(flat(n.Message.Text)))
+			r.add(line, "the tool tells of an error of its own: %s", clip(n.Message.Text))
 		}
 	}
 	if in.Successful != nil && !*in.Successful {

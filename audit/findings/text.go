@@ -125,11 +125,7 @@ func (t *textReader) header(from, to int) {
 		delete(missing, key)
 		switch key {
 		case "coverage":
-			for name := range strings.SplitSeq(covered.ReplaceAllString(val, ""), ",") {
-				if d, ok := dimensionOf(name); ok && !slices.Contains(t.rep.Coverage, d) {
-					t.rep.Coverage = append(t.rep.Coverage, d)
-				}
-			}
+			t.cover(strings.Split(covered.ReplaceAllString(val, ""), ","))
 			if len(t.rep.Coverage) == 0 {
 				t.add(i+1, "COVERAGE names none of the ten dimensions")
 			}

@@ -27,7 +27,7 @@ var (
 	bullet      = regexp.MustCompile(`^(?:[-*+]|\d{1,3}[.)])\s+(.*)$`)
 	keyValue    = regexp.MustCompile(`^[*_]*([A-Z][A-Za-z]*(?: [A-Za-z]+)?)[*_]*:[*_]*(?:\s+(.*))?$`)
 	rule        = regexp.MustCompile(`^\|(?:\s*:?-+:?\s*\|)+$`)
-	rowPipe     = regexp.MustCompile(`\\.|\|`)
+	cell        = regexp.MustCompile(`((?:[^|\\]|\\.)*)\|`)
 )
 
 // readBody reads the lines from..to-1. What lies in a fence is evidence and passed
@@ -84,12 +84,8 @@ func unwrap(body []string) {
 
 // cells cuts a row at the pipes that have no backslash.
 func cells(row string) (out []string) {
-	from := 1
-	for _, m := range rowPipe.FindAllStringIndex(row[1:], -1) {
-		if end := m[0] + 1; row[end] == '|' {
-			out = append(out, strings.TrimSpace(row[from:end]))
-			from = end + 1
-		}
+	for _, m := range cell.FindAllStringSubmatch(row[1:], -1) {
+		out = append(out, strings.TrimSpace(m[1]))
 	}
 	return out
 }

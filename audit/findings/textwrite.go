@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"assay/audit"
 )
@@ -117,16 +116,10 @@ func cweList(cs []audit.CWE) string {
 	return strings.Join(names, ", ")
 }
 
-// flat makes one line of a text: white space becomes one space, control
-// characters and the escapes of terminals go.
+// flat makes one line of a text: white space becomes one space, the escapes of terminals
+// go, and other control characters are shown.
 func flat(s string) string {
-	s = strings.Join(strings.Fields(ansi.ReplaceAllString(valid(s), "")), " ")
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, s)
+	return audit.OneLine(strings.Join(strings.Fields(ansi.ReplaceAllString(s, "")), " "), 0)
 }
 
 // valid gives a text as valid UTF-8.

@@ -147,30 +147,20 @@ func asStep(s audit.Step) string {
 	return out
 }
 
-// plain takes Markdown's marks off a value: bold, code spans, and the backslash
-// before a mark. Within a code span a backslash is one.
+// markup is one of Markdown's: a code span, bold, or a backslash before a mark.
+var markup = regexp.MustCompile("`[^`]*`?|\\*\\*|\\\\[|`*\\[\\]<>#\\\\]")
+
+// plain takes Markdown's marks off a value. Within a code span a backslash is one, but
+// before the | of a cell.
 func plain(s string) string {
-	if !strings.ContainsAny(s, "`*\\") {
-		return strings.TrimSpace(s)
-	}
-	var b strings.Builder
-	code := false
-	for i := 0; i < len(s); i++ {
-		next := byte(0)
-		if i+1 < len(s) {
-			next = s[i+1]
+	s = markup.ReplaceAllStringFunc(s, func(m string) string {
+		switch m[0] {
+		case '`':
+			return strings.ReplaceAll(strings.Trim(m, "`"), `\|`, "|")
+		case '\\':
+			return m[1:]
 		}
-		switch {
-		case s[i] == '`':
-			code = !code
-		case s[i] == '*' && next == '*' && !code:
-			i++
-		case s[i] == '\\' && next == '|', s[i] == '\\' && !code && next != 0 && strings.IndexByte("`*[]<>#\\", next) >= 0:
-			b.WriteByte(next)
-			i++
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return strings.TrimSpace(b.String())
+		return ""
+	})
+	return strings.TrimSpace(s)
 }
