@@ -2,6 +2,7 @@ package findings
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"assay/audit"
@@ -18,86 +19,66 @@ const (
 	fStatus, fSuppressed, fOthers            field = "status", "suppressed", "other locations"
 )
 
-// fieldNames spells the fields in a text report, lower case: what is not here is
-// passed over.
-var fieldNames = spelled(map[field]string{
-	fID:          "id|#|no|no.|finding id",
-	fSeverity:    "severity|risk",
-	fCWE:         "cwe|cwes|cwe id|weakness",
-	fDimension:   "dimension|category",
-	fFile:        "file|path|file path|location|file:line",
-	fLines:       "lines|line|line(s)",
-	fFunction:    "function|method",
-	fTitle:       "title|name|vulnerability|issue|finding",
-	fDescription: "description|details",
-	fConfidence:  "confidence",
-	fRule:        "rule|rule id",
-	fTrace:       "trace|data flow",
-	fStatus:      "status",
-	fSuppressed:  "suppressed",
-	fOthers:      "other locations",
-})
+// list says that a field is a list, an item a step.
+func (of field) list() bool { return of == fTrace || of == fOthers }
 
-// spelled turns "a|b" under a meaning into the meanings of a and of b.
-func spelled[K comparable](words map[K]string) map[string]K {
-	m := map[string]K{}
-	for k, list := range words {
-		for _, w := range strings.Split(list, "|") {
-			m[w] = k
-		}
-	}
-	return m
+// A grammar says how a field stands in a text report.
+type grammar struct {
+	names string // its columns' and items', lower case
+	want  string // what is told where it cannot be read
+	// set fills a finding: v as value gives it, raw as it stands. What is filled stays.
+	// It is false for what cannot be read.
+	set func(f *audit.Finding, v, raw string) bool
+	// show gives it as it is written, "" where there is none.
+	show func(f *audit.Finding) string
 }
 
-// fieldOf gives the field that a column's heading or a key names, "" for none.
-func fieldOf(name string) field {
-	return fieldNames[strings.ToLower(strings.Trim(name, "*`_: "))]
+// text is the grammar of a field that takes any text.
+func text(of field, names string, in func(f *audit.Finding) *string) grammar {
+	return grammar{names, "", func(f *audit.Finding, v, _ string) bool { first(in(f), v); return true },
+		func(f *audit.Finding) string { return asValue(of, *in(f)) }}
 }
 
-var withdrawn = regexp.MustCompile(`(?i)\b(?:false[ -]positive|suppressed|withdrawn|dismissed|not (?:a )?vulnerab\w*|not exploitable|won'?t fix|risk accepted|rejected)\b`)
-
-// A setter fills one field of a finding: v as value gives it, raw as it stands. It
-// is false for what cannot be read; want is what it expected. What is filled stays.
-type setter struct {
-	want string
-	set  func(f *audit.Finding, v, raw string) bool
+// steps is the grammar of a list, an item a step.
+func steps(names string, in func(f *audit.Finding) *[]audit.Step) grammar {
+	return grammar{names, "", func(f *audit.Finding, _, raw string) bool { *in(f) = append(*in(f), step(raw)); return true },
+		func(f *audit.Finding) (list string) {
+			for _, s := range *in(f) {
+				list += "\n  - " + asStep(s)
+			}
+			return list
+		}}
 }
 
-// text is the setter of a field that takes any text.
-func text(of func(f *audit.Finding) *string) setter {
-	return setter{set: func(f *audit.Finding, v, _ string) bool { first(of(f), v); return true }}
-}
-
-var setters = map[field]setter{
-	fID:         text(func(f *audit.Finding) *string { return &f.ID }),
-	fFunction:   text(func(f *audit.Finding) *string { return &f.Function }),
-	fTitle:      text(func(f *audit.Finding) *string { return &f.Title }),
-	fRule:       text(func(f *audit.Finding) *string { return &f.RuleID }),
-	fSuppressed: text(func(f *audit.Finding) *string { return &f.Suppressed }),
-	fDescription: {"", func(f *audit.Finding, v, _ string) bool {
-		if f.Description == "" {
-			f.Description = v
-		} else {
-			f.Description += " " + v
-		}
+// fields are those of a text report; what is not here is passed over.
+var fields = map[field]grammar{
+	fID:         text(fID, "id|#|no|no.|finding id", func(f *audit.Finding) *string { return &f.ID }),
+	fFunction:   text(fFunction, "function|method", func(f *audit.Finding) *string { return &f.Function }),
+	fTitle:      text(fTitle, "title|name|vulnerability|issue|finding", func(f *audit.Finding) *string { return &f.Title }),
+	fRule:       text(fRule, "rule|rule id", func(f *audit.Finding) *string { return &f.RuleID }),
+	fSuppressed: text(fSuppressed, "suppressed", func(f *audit.Finding) *string { return &f.Suppressed }),
+	fTrace:      steps("trace|data flow", func(f *audit.Finding) *[]audit.Step { return &f.Trace }),
+	fOthers:     steps("other locations", func(f *audit.Finding) *[]audit.Step { return &f.Others }),
+	fDescription: {"description|details", "", func(f *audit.Finding, v, _ string) bool {
+		f.Description = strings.TrimPrefix(f.Description+" "+v, " ")
 		return true
-	}},
-	fSeverity: {"CRITICAL, HIGH, MEDIUM, LOW or INFO", func(f *audit.Finding, v, _ string) bool {
+	}, func(f *audit.Finding) string { return asValue(fDescription, f.Description) }},
+	fSeverity: {"severity|risk", "CRITICAL, HIGH, MEDIUM, LOW or INFO", func(f *audit.Finding, v, _ string) bool {
 		sev, ok := severityOf(v)
 		first(&f.Severity, sev)
 		return ok
-	}},
-	fCWE: {"a form like CWE-89", func(f *audit.Finding, v, _ string) bool {
+	}, func(f *audit.Finding) string { return f.Severity.String() }},
+	fCWE: {"cwe|cwes|cwe id|weakness", "a form like CWE-89", func(f *audit.Finding, v, _ string) bool {
 		cwes := cwesInField(v)
 		f.CWEs = addCWEs(f.CWEs, cwes...)
 		return cwes != nil
-	}},
-	fDimension: {"one of the ten dimensions", func(f *audit.Finding, v, _ string) bool {
+	}, func(f *audit.Finding) string { return cweList(f.CWEs) }},
+	fDimension: {"dimension|category", "one of the ten dimensions", func(f *audit.Finding, v, _ string) bool {
 		dim, ok := dimensionOf(v)
 		first(&f.Dimension, dim)
 		return ok
-	}},
-	fFile: {"the one place of the finding, like src/a.go:12-18: a row a site", func(f *audit.Finding, _, raw string) bool {
+	}, func(f *audit.Finding) string { return string(f.Dimension) }},
+	fFile: {"file|path|file path|location|file:line", "the one place of the finding, like src/a.go:12-18: a row a site", func(f *audit.Finding, _, raw string) bool {
 		p, one := place(raw)
 		if !one {
 			return false
@@ -107,8 +88,8 @@ var setters = map[field]setter{
 			first(&f.Lines, p.Lines)
 		}
 		return f.File == p.File && (f.Lines == p.Lines || p.Lines.IsZero())
-	}},
-	fLines: {"a form like 12 or 12-18", func(f *audit.Finding, v, _ string) bool {
+	}, func(f *audit.Finding) string { return asPlace(audit.Step{File: f.File, Lines: f.Lines}) }},
+	fLines: {"lines|line|line(s)", "a form like 12 or 12-18", func(f *audit.Finding, v, _ string) bool {
 		rs, ok := linesOf(v)
 		for i, r := range rs {
 			if i == 0 {
@@ -118,32 +99,47 @@ var setters = map[field]setter{
 			}
 		}
 		return ok
-	}},
-	fConfidence: {"a share, a percentage, or high, medium, low", func(f *audit.Finding, v, _ string) (ok bool) {
+	}, func(f *audit.Finding) string { return f.Lines.String() }},
+	fConfidence: {"confidence", "a share, a percentage, or high, medium, low", func(f *audit.Finding, v, _ string) (ok bool) {
 		f.Confidence, ok = confidenceOf(v)
 		return ok
+	}, func(f *audit.Finding) string {
+		if f.Confidence > 0 {
+			return strconv.FormatFloat(f.Confidence, 'g', -1, 64)
+		}
+		return ""
 	}},
-	fTrace:  {"", func(f *audit.Finding, _, raw string) bool { f.Trace = append(f.Trace, step(raw)); return true }},
-	fOthers: {"", func(f *audit.Finding, _, raw string) bool { f.Others = append(f.Others, step(raw)); return true }},
-	fStatus: {"", func(f *audit.Finding, v, _ string) bool {
+	fStatus: {"status", "", func(f *audit.Finding, v, _ string) bool {
 		if withdrawn.MatchString(v) {
 			first(&f.Suppressed, v)
 		}
 		return true
-	}},
+	}, nil},
+}
+
+var withdrawn = regexp.MustCompile(`(?i)\b(?:false[ -]positive|suppressed|withdrawn|dismissed|not (?:a )?vulnerab\w*|not exploitable|won'?t fix|risk accepted|rejected)\b`)
+
+// fieldOf gives the field that a column's heading or a key names, "" for none.
+func fieldOf(name string) field {
+	name = "|" + strings.ToLower(strings.Trim(name, "*`_: ")) + "|"
+	for of, g := range fields {
+		if strings.Contains("|"+g.names+"|", name) {
+			return of
+		}
+	}
+	return ""
 }
 
 // set fills one field of a finding, and tells what cannot be read.
 func (c *collector) set(f *audit.Finding, of field, raw string, line int) {
 	raw = strings.TrimSpace(raw)
 	v := value(of, raw)
-	s, known := setters[of]
-	list := of == fTrace || of == fOthers
-	if !known || raw == "" || v == "" && !list {
+	g, known := fields[of]
+	if !known || raw == "" || v == "" && !of.list() {
 		return
 	}
-	if !s.set(f, v, raw) {
-		c.add(line, "the %s %q cannot be read: expected %s", of, clip(v), s.want)
+	if !g.set(f, v, raw) {
+		c.add(line, "the %s %q cannot be read: expected %s", of, clip(v), g.want)
 	}
 }
 

@@ -111,7 +111,7 @@ func FuzzReadSARIF(f *testing.F) {
 		if err := WriteSARIF(&out, rep.Tool, rep.Version, rep.Findings); err != nil {
 			t.Fatal(err)
 		}
-		again, err := Read("r.sarif", &out, Options{Format: SARIF})
+		again, err := Read("r.sarif", bytes.NewReader(out.Bytes()), Options{Format: SARIF})
 		if err != nil || len(again.Findings) != len(rep.Findings) {
 			t.Fatalf("%d findings, written and read again %d: %v", len(rep.Findings), len(again.Findings), err)
 		}

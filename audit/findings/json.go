@@ -1,11 +1,10 @@
 package findings
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,7 +16,6 @@ type jsonReader struct {
 	*stream
 	*collector
 	profile *profile
-	sarif   bool
 	keys    []string // members that say nothing, for the error
 	lists   int      // how many lists of findings there were
 }
@@ -29,8 +27,9 @@ func readJSON(r io.Reader, want string, c *collector) error {
 	if j.dec.PeekKind() == '[' {
 		err = j.list()
 	} else {
-		err = j.object(func(key []byte) error { return j.member(string(key)) })
+		err = j.object(j.member)
 	}
+	sarif := c.rep.Format == SARIF
 	if err != nil {
 		return j.fault(c.name, err)
 	}
@@ -38,11 +37,11 @@ func readJSON(r io.Reader, want string, c *collector) error {
 		c.add(j.line(), "something follows the report: it is not read")
 	}
 	switch {
-	case want == SARIF && !j.sarif:
+	case want == SARIF && !sarif:
 		return fmt.Errorf("%s: expected SARIF, found other JSON: it has no member \"runs\"", c.name)
-	case want == JSON && j.sarif:
+	case want == JSON && sarif:
 		return fmt.Errorf("%s: expected plain JSON, found SARIF: state the format sarif", c.name)
-	case !j.sarif && j.lists == 0:
+	case !sarif && j.lists == 0:
 		return fmt.Errorf("%s: %w: the object has no member runs, findings, results or analysisVulnerabilities, but %s",
 			c.name, ErrNoReport, clip(strings.Join(j.keys, ", ")))
 	}
@@ -53,36 +52,34 @@ func readJSON(r io.Reader, want string, c *collector) error {
 // lists are the members of a top-level object that hold findings.
 var lists = words("findings results analysisvulnerabilities")
 
+// jsonMarks are what a value holds beside its texts and numbers.
+var jsonMarks = regexp.MustCompile(`"(?:[^"\\]|\\.)*"\s*:|[{}\[\]",]`)
+
 // member reads a member of the top-level object.
-func (j *jsonReader) member(key string) (err error) {
+func (j *jsonReader) member(key string) error {
 	low := strings.ToLower(key)
-	texts := map[string]*string{"version": &j.rep.Version, "tool": &j.rep.Tool, "root": &j.rep.Root}
+	head := map[string]*string{"version": &j.rep.Version, "tool": &j.rep.Tool, "root": &j.rep.Root}
 	switch {
 	case key == "runs":
-		j.sarif, j.rep.Format = true, SARIF
-		return readRuns(j.stream, j.collector)
-	case j.sarif:
+		j.rep.Format = SARIF
+		return j.tables()
+	case j.rep.Format == SARIF:
 	case lists[low] && (j.dec.PeekKind() == '[' || j.dec.PeekKind() == 'n'):
 		j.profileOf(tree{low: true})
 		return j.list()
 	case low == "errors":
 		return j.array(func(int) error {
-			what := ""
-			err := j.walk(func(w *walker) { w.strings(func(v string) { what += " " + v }) })
-			j.add(j.line(), "the tool tells of an error of its own: %s", clip(flat(what)))
+			raw, err := j.dec.ReadValue()
+			j.add(j.line(), "the tool tells of an error of its own: %s", clip(flat(jsonMarks.ReplaceAllString(string(raw), " "))))
 			return err
 		})
-	case texts[low] != nil:
-		*texts[low], err = j.text()
-		return err
+	case head[low] != nil:
+		return j.decode(head[low])
 	case low == "coverage":
-		return j.walk(func(w *walker) {
-			w.strings(func(v string) {
-				if d, ok := dimensionOf(v); ok {
-					j.rep.Coverage = append(j.rep.Coverage, d)
-				}
-			})
-		})
+		var v any
+		err := j.decode(&v)
+		j.cover(texts(v))
+		return err
 	}
 	if len(j.keys) < 10 {
 		j.keys = append(j.keys, clip(key))
@@ -98,24 +95,19 @@ func (j *jsonReader) list() error {
 			j.add(j.line(), "an element of the list is no object: it is no finding")
 			return j.dec.SkipValue()
 		}
-		raw, line, err := j.value("{")
+		var v any
+		line, err := j.element(&v, '{')
 		if err != nil {
 			return err
 		}
-		var m map[string]any
-		dec := json.NewDecoder(bytes.NewReader(raw))
-		dec.UseNumber() // one that no float64 holds is none of ours
-		if err := dec.Decode(&m); err != nil {
-			return err
-		}
-		return j.entry(folded(m), line)
+		return j.entry(folded(v), line)
 	})
 }
 
 // entry reads an element of a list of findings, by the tool whose element it is.
 func (j *jsonReader) entry(m tree, line int) error {
 	p := j.profileOf(m)
-	if in := m.sub(p.inside); len(in) > 0 {
+	if in := folded(m[p.inside]); len(in) > 0 {
 		m = in
 	}
 	if p.each == nil {
@@ -124,11 +116,10 @@ func (j *jsonReader) entry(m tree, line int) error {
 	for _, each := range p.each {
 		list, _ := m[each.member].([]any)
 		for _, v := range list {
-			o, _ := v.(map[string]any)
-			in := folded(o)
+			in := folded(v)
 			in["filepath"] = m["filepath"]
 			if in.text("ruleid") == "" {
-				j.add(line, "%s could not read %s: %s", p.title, clip(m.text("filepath")), clip(flat(in.text("message"))))
+				j.add(line, "%s could not read %s: %s", p.title, clip(m.text("filepath")), clip(in.text("message")))
 			} else if err := j.one(in, line, each.suppressed); err != nil {
 				return err
 			}
@@ -170,14 +161,14 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 	f.Trace, f.Others = j.steps(m["trace"], line), j.steps(m["others"], line)
 	for _, of := range []field{fID, fRule, fTitle, fDescription, fSeverity, fCWE, fDimension, fConfidence, fSuppressed, fStatus} {
 		for _, name := range members[of] {
-			m.each(name, func(v string) {
+			for _, v := range texts(m.at(name)) {
 				if sev := j.profile.severities[v]; of == fSeverity && sev != 0 {
 					v = sev.String()
 				}
 				if filled(v) != "" && (of != fCWE || v != "0") {
 					j.set(&f, of, quote(v), line)
 				}
-			})
+			}
 			if of != fCWE && of != fSeverity && m.text(name) != "" {
 				break
 			}
@@ -207,11 +198,11 @@ func orCWEs(lists ...[]audit.CWE) []audit.CWE {
 // place reads file and lines: apart, or in one text.
 func (j *jsonReader) place(m tree, line int) audit.Step {
 	p := placeOf(m.text(members[fFile]...))
-	r, ok := m.lines(p.Lines)
+	rs, ok := linesOf(m.lines())
 	if !ok {
 		j.add(line, "the lines cannot be read: expected a number, a form like 12-18, or an object with start and end")
 	}
-	p.Lines = r
+	p.Lines = append(rs, p.Lines)[0]
 	return p
 }
 

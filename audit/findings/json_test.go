@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,13 +99,13 @@ func TestJSONErrors(t *testing.T) {
 			require.False(t, errors.Is(err, ErrTruncated) || errors.Is(err, ErrNoReport), "%v", err)
 		}
 	}
-	_, err := Read("r", io.MultiReader(strings.NewReader(`[`), badReader{}), Options{})
+	_, err := Read("r", badReader{io.MultiReader(strings.NewReader(`[`), iotest.ErrReader(errors.New("disk on fire")))}, Options{})
 	require.ErrorContains(t, err, "disk on fire")
 }
 
-type badReader struct{}
+type badReader struct{ io.Reader }
 
-func (badReader) Read([]byte) (int, error) { return 0, errors.New("disk on fire") }
+func (badReader) Seek(int64, int) (int64, error) { return 0, nil }
 
 // TestEncodings reads what Windows writes: a UTF-8 mark, and UTF-16 with one.
 func TestEncodings(t *testing.T) {

@@ -60,9 +60,10 @@ type tree map[string]any
 
 var foldName = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// folded folds the names of one object. Of two names that fold to one, the one
-// that sorts first counts.
-func folded(m map[string]any) tree {
+// folded folds the names of an object; what is none has no members. Of two names that
+// fold to one, the one that sorts first counts.
+func folded(v any) tree {
+	m, _ := v.(map[string]any)
 	t := make(tree, len(m))
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		f := strings.ToLower(foldName.Replace(k))
@@ -73,19 +74,17 @@ func folded(m map[string]any) tree {
 	return t
 }
 
-// sub gives an object inside.
-func (t tree) sub(name string) tree {
-	m, _ := t[name].(map[string]any)
-	return folded(m)
-}
-
-// at gives what a path leads to.
+// at gives what a path leads to; in a list it goes on with the first element.
 func (t tree) at(path string) any {
 	name, rest, deep := strings.Cut(path, ".")
-	if deep {
-		return t.sub(name).at(rest)
+	if !deep {
+		return t[name]
 	}
-	return t[name]
+	v := t[name]
+	if list, ok := v.([]any); ok && len(list) > 0 {
+		v = list[0]
+	}
+	return folded(v).at(rest)
 }
 
 func (t tree) has(names string) bool {
@@ -100,18 +99,44 @@ func (t tree) has(names string) bool {
 // text gives the first of the paths that leads to a text or a number.
 func (t tree) text(paths ...string) string {
 	for _, p := range paths {
-		switch v := t.at(p).(type) {
-		case string:
-			if strings.TrimSpace(v) != "" {
-				return v
-			}
-		case json.Number:
-			if f, err := v.Float64(); err == nil {
-				return strconv.FormatFloat(f, 'f', -1, 64)
-			}
+		if s := scalar(t.at(p)); s != "" {
+			return s
 		}
 	}
 	return ""
+}
+
+// scalar gives a text, unless it is blank, or the digits of a number.
+func scalar(v any) string {
+	switch v := v.(type) {
+	case string:
+		if strings.TrimSpace(v) != "" {
+			return v
+		}
+	case json.Number:
+		return v.String()
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return ""
+}
+
+// texts gives the texts and numbers in a value: one, those of a list, or of the IDs in
+// objects, as bandit's {"id": 78}.
+func texts(v any) (out []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			out = append(out, texts(e)...)
+		}
+	case map[string]any:
+		return texts(folded(v)["id"])
+	default:
+		if s := scalar(v); s != "" {
+			return []string{s}
+		}
+	}
+	return out
 }
 
 // number gives the first of the paths that leads to a whole number above 0.
@@ -124,43 +149,17 @@ func (t tree) number(paths ...string) int {
 	return 0
 }
 
-// lines reads the lines of an object, none when it names none: from two members, a
-// text like "12-18", or bandit's list of them. ok is false when what it names cannot
-// be read.
-func (t tree) lines(none audit.Range) (r audit.Range, ok bool) {
+// lines gives the lines of an object as a text: from two members, or as it stands.
+func (t tree) lines() string {
 	end := t.number(members[fEnd]...)
-	if list, _ := t["linerange"].([]any); len(list) > 0 {
-		end = tree{"last": list[len(list)-1]}.number("last")
+	if list := texts(t["linerange"]); len(list) > 0 { // bandit's
+		end, _ = strconv.Atoi(list[len(list)-1])
 	}
 	if start := t.number(members[fLines]...); start > 0 {
-		return lineRange(start, end), true
+		return lineRange(start, end).String()
 	}
-	for _, name := range []string{"lines", "line"} {
-		switch v := t[name].(type) {
-		case string:
-			if rs, ok := linesOf(v); len(rs) > 0 || !ok {
-				return append(rs, none)[0], ok
-			}
-		case json.Number:
-			if f, err := v.Float64(); err != nil || f != 0 {
-				return none, false
-			}
-		}
+	if s := t.text("lines", "line"); s != "0" {
+		return s
 	}
-	return none, true
-}
-
-// each gives the texts and numbers at a path: one, those of a list, or of the
-// IDs in objects, as bandit's {"id": 78}.
-func (t tree) each(path string, f func(string)) {
-	switch v := t.at(path).(type) {
-	case []any:
-		for _, e := range v {
-			tree{"x": e}.each("x", f)
-		}
-	case map[string]any:
-		folded(v).each("id", f)
-	default:
-		f(t.text(path))
-	}
+	return ""
 }

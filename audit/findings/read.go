@@ -3,12 +3,18 @@ package findings
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
@@ -64,67 +70,59 @@ const DefaultMaxFindings = 100_000
 // own errors. The report that comes with an error holds what was read until
 // then. Report.CutShort says why the report shows an early end: it breaks off,
 // or its STATS differ from the findings that were read.
-func Read(name string, r io.Reader, opt Options) (audit.Report, error) {
-	return read(r, &collector{name: name, opt: opt})
+func Read(name string, r io.ReadSeeker, opt Options) (audit.Report, error) {
+	var fs []audit.Finding
+	rep, err := Each(name, r, opt, func(f audit.Finding) error { fs = append(fs, f); return nil })
+	rep.Findings = fs
+	return rep, err
 }
 
 // Each reads one report as Read does, and hands its findings to take, one by one: the
-// report that it gives has none. Of SARIF no more is held than the rules, artifacts and
-// other tables of its runs and the largest of its results, however many there are: r is
-// read twice, since tables may stand after the results. Of other JSON it is the largest
-// entry; a text is read whole. An error of take ends the reading and is given back.
+// report that it gives has none. SARIF is read twice, since the tables of a run may
+// stand after the results: no more of it is held than these tables and the largest of
+// the results, however many there are. Of other JSON it is the largest entry; a text is
+// read whole. An error of take ends the reading and is given back.
 func Each(name string, r io.ReadSeeker, opt Options, take func(audit.Finding) error) (audit.Report, error) {
-	start, err := r.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return audit.Report{}, fmt.Errorf("%s: %w", name, err)
+	c := &collector{name: name, opt: opt, give: take, count: map[string]int{}}
+	err := c.read(r)
+	if errors.Is(err, ErrTruncated) {
+		c.rep.CutShort = err.Error()
 	}
-	tables := &collector{name: name, opt: opt, surveys: true, give: func(audit.Finding) error { return errSurvey }}
-	_, _ = read(r, tables) // what is wrong with it, the second reading tells
-	if _, err := r.Seek(start, io.SeekStart); err != nil {
-		return audit.Report{}, fmt.Errorf("%s: %w", name, err)
-	}
-	return read(r, &collector{name: name, opt: opt, runs: tables.runs, give: take})
+	c.rep.Problems = c.all()
+	return c.rep, err
 }
 
-// errSurvey ends a first reading of what needs none.
-var errSurvey = errors.New("it has no tables")
-
-func read(r io.Reader, c *collector) (audit.Report, error) {
-	name, opt := c.name, c.opt
-	br := decoded(r)
-	kind, err := sniff(br)
+func (c *collector) read(r io.ReadSeeker) error {
+	switch c.opt.Format {
+	case "", Auto, SARIF, JSON, Text:
+	default:
+		return fmt.Errorf("%s: unknown format %q: expected sarif, json, text or auto", c.name, c.opt.Format)
+	}
+	start, err := r.Seek(0, io.SeekCurrent)
 	if err != nil {
-		return audit.Report{}, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", c.name, err)
 	}
-	want := opt.Format
-	switch want {
-	case "", Auto:
-		want = Auto
-	case SARIF, JSON, Text:
-	default:
-		return audit.Report{}, fmt.Errorf("%s: unknown format %q: expected sarif, json, text or auto", name, want)
-	}
-	rep := audit.Report{}
-	c.rep, c.max = &rep, opt.MaxFindings
-	if c.max == 0 {
-		c.max = DefaultMaxFindings
-	}
+	br := decoded(r)
+	head, err := br.Peek(4096)
+	want := cmp.Or(c.opt.Format, Auto)
 	switch {
-	case kind != Text && want != Text:
-		err = readJSON(br, want, c)
-	case want == Auto || want == Text:
-		err = readText(br, c)
-	default:
-		return rep, fmt.Errorf("%s:1: expected a %s report, found text: let the tool write its report to a file of its own", name, want)
+	case err != nil && err != io.EOF:
+		return fmt.Errorf("%s: %w", c.name, err)
+	case err == io.EOF && len(bytes.TrimSpace(head)) == 0:
+		return fmt.Errorf("%s: %w: it is empty", c.name, ErrNoReport)
+	case want == Text || want == Auto && !looksJSON.Match(head):
+		return readText(br, c)
+	case !looksJSON.Match(head):
+		return fmt.Errorf("%s:1: expected a %s report, found text: let the tool write its report to a file of its own", c.name, want)
 	}
-	if errors.Is(err, ErrTruncated) {
-		rep.CutShort = err.Error()
+	err = readJSON(br, want, c)
+	if len(c.runs) == 0 {
+		return err
 	}
-	if c.give != nil && len(rep.Findings) > 0 { // a text
-		err = errors.Join(err, c.giveAll())
+	if _, err := r.Seek(start, io.SeekStart); err != nil {
+		return fmt.Errorf("%s: %w", c.name, err)
 	}
-	rep.Problems = c.all()
-	return rep, err
+	return cmp.Or(readResults(decoded(r), c), err)
 }
 
 // A collector takes up what a reader finds, and what it could not use: of each kind of
@@ -132,50 +130,43 @@ func read(r io.Reader, c *collector) (audit.Report, error) {
 // broken report of 100 MB does not make a million problems.
 type collector struct {
 	name string
-	rep  *audit.Report
+	rep  audit.Report
 	opt  Options
-	max  int
+	runs []*run // of SARIF
 
 	problems []audit.Problem
-	count    map[string]int
-	kinds    []string // in the order in which they came
+	count    map[string]int // problems by kind
 
-	give    func(audit.Finding) error // nil: findings are gathered in rep
-	taken   int
-	surveys bool   // no results are read, and
-	runs    []*run // their runs kept, for the reading after it
+	give  func(audit.Finding) error
+	taken int
 }
 
 func (c *collector) take(f audit.Finding) error {
-	if c.max > 0 && c.taken >= c.max {
-		return fmt.Errorf("the report holds more than %d findings: reading ended at this limit (Options.MaxFindings)", c.max)
+	if most := cmp.Or(c.opt.MaxFindings, DefaultMaxFindings); most > 0 && c.taken >= most {
+		return fmt.Errorf("the report holds more than %d findings: reading ended at this limit (Options.MaxFindings)", most)
 	}
 	c.taken++
 	first(&f.ID, numbered(c.taken))
-	if c.give != nil && c.rep.Format != Text {
-		if err := c.give(f); err != nil {
-			return &takeError{err}
-		}
-		return nil
+	if err := c.give(f); err != nil {
+		return &takeError{err}
 	}
-	c.rep.Findings = append(c.rep.Findings, f)
 	return nil
+}
+
+// cover takes up the names of covered dimensions; what names none says nothing.
+func (c *collector) cover(names []string) {
+	for _, name := range names {
+		if d, ok := dimensionOf(name); ok && !slices.Contains(c.rep.Coverage, d) {
+			c.rep.Coverage = append(c.rep.Coverage, d)
+		}
+	}
 }
 
 // A takeError is an error of who takes findings, none of the report: an io.EOF among
 // them does not say that it breaks off.
 type takeError struct{ error }
 
-// giveAll hands over what was gathered.
-func (c *collector) giveAll() error {
-	for _, f := range c.rep.Findings {
-		if err := c.give(f); err != nil {
-			return err
-		}
-	}
-	c.rep.Findings = nil
-	return nil
-}
+func (e *takeError) Unwrap() error { return e.error }
 
 // number gives findings without an ID their place in the report, "#1" upwards,
 // so that a table can name them.
@@ -190,52 +181,18 @@ func numbered(n int) string { return "#" + strconv.Itoa(n) }
 // decoded takes a UTF-8 mark away and turns UTF-16 (what a PowerShell
 // redirection writes) into UTF-8.
 func decoded(r io.Reader) *bufio.Reader {
-	br := bufio.NewReaderSize(r, 64<<10)
-	head, _ := br.Peek(3)
-	switch {
-	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
-		_, _ = br.Discard(3)
-	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM)
-		return bufio.NewReaderSize(transform.NewReader(br, utf16.NewDecoder()), 64<<10)
-	}
-	return br
+	utf8 := transform.NewReader(bufio.NewReaderSize(r, 64<<10), unicode.BOMOverride(encoding.Nop.NewDecoder()))
+	return bufio.NewReaderSize(utf8, 64<<10)
 }
 
-// sniff tells JSON (which readJSON tells from SARIF) from text by the first
-// bytes that are not white. A line like "[INFO] start" is text.
-func sniff(br *bufio.Reader) (string, error) {
-	head, err := br.Peek(4096)
-	if err != nil && err != io.EOF {
-		return "", err
-	}
-	t := bytes.TrimLeft(head, " \t\r\n")
-	if len(t) == 0 {
-		if err == io.EOF {
-			return "", fmt.Errorf("%w: it is empty", ErrNoReport)
-		}
-		return Text, nil
-	}
-	next := bytes.TrimLeft(t[1:], " \t\r\n")
-	switch {
-	case t[0] == '{' && (len(next) == 0 || next[0] == '"' || next[0] == '}'):
-		return JSON, nil
-	case t[0] == '[' && (len(next) == 0 || next[0] == '{' || next[0] == ']'):
-		return JSON, nil
-	}
-	return Text, nil
-}
+// looksJSON tells JSON (which readJSON tells from SARIF) from text by its start. A line
+// like "[INFO] start" is text.
+var looksJSON = regexp.MustCompile(`^\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[{\]]|$))`)
 
 const problemsOfAKind = 20
 
 // add notes a problem at a line. Problems with the same format are of a kind.
 func (c *collector) add(line int, format string, args ...any) {
-	if c.count == nil {
-		c.count = map[string]int{}
-	}
-	if c.count[format] == 0 {
-		c.kinds = append(c.kinds, format)
-	}
 	c.count[format]++
 	if c.count[format] <= problemsOfAKind {
 		c.problems = append(c.problems, audit.Problem{Pos: audit.Pos{File: c.name, Line: line}, What: fmt.Sprintf(format, args...)})
@@ -244,7 +201,7 @@ func (c *collector) add(line int, format string, args ...any) {
 
 // all gives the problems, and how many more there are of each kind.
 func (c *collector) all() []audit.Problem {
-	for _, k := range c.kinds {
+	for _, k := range slices.Sorted(maps.Keys(c.count)) {
 		if more := c.count[k] - problemsOfAKind; more > 0 {
 			what := strings.NewReplacer("%q", "...", "%s", "...", "%d", "...", "%v", "...").Replace(k)
 			c.problems = append(c.problems, audit.Problem{Pos: audit.Pos{File: c.name},
@@ -254,24 +211,24 @@ func (c *collector) all() []audit.Problem {
 	return c.problems
 }
 
-// clip shortens what a problem quotes.
-func clip(s string) string {
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "..."
-	}
-	return s
-}
+// clip makes what a problem quotes one short line.
+func clip(s string) string { return audit.OneLine(s, 80) }
 
-// mapped looks a rule up in the rule map: itself, then its parents by "/".
+// mapped looks a rule up in the rule map: itself, then its parents.
 func mapped(rules map[string][]audit.CWE, id string) []audit.CWE {
-	for ok := len(rules) > 0; ok && id != ""; {
+	for id := range upwards(id) {
 		if c, found := rules[id]; found {
-			return append([]audit.CWE(nil), c...)
-		}
-		i := strings.LastIndexByte(id, '/')
-		if ok = i >= 0; ok {
-			id = id[:i]
+			return slices.Clone(c)
 		}
 	}
 	return nil
+}
+
+// upwards gives a rule's ID and those of its parents: "a/b", then "a".
+func upwards(id string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for id != "" && yield(id) {
+			id = id[:max(strings.LastIndexByte(id, '/'), 0)]
+		}
+	}
 }

@@ -240,7 +240,7 @@ func TestSARIFRoundTrip(t *testing.T) {
 		number(want)
 		var buf bytes.Buffer
 		require.NoError(t, WriteSARIF(&buf, "t", "1", want))
-		rep, err := Read("r.sarif", &buf, Options{})
+		rep, err := Read("r.sarif", bytes.NewReader(buf.Bytes()), Options{})
 		require.NoError(t, err)
 		require.Empty(t, rep.Problems)
 		if d := cmp.Diff(want, append([]audit.Finding{}, rep.Findings...), noPos); d != "" {

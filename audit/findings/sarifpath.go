@@ -4,44 +4,35 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 )
-
-// runPaths turns the keys that artifact made into paths, each once.
-type runPaths struct {
-	run  *run
-	root string
-	memo map[string]string
-}
 
 // rootBases are the names, upper case, of a base that is the project's root.
 var rootBases = words("SRCROOT PROJECTROOT ROOTPATH ROOT PROJECT_ROOT SOURCEROOT WORKSPACE REPOROOT")
 
-// paths finds the project root: the base named like one (%SRCROOT%), the only
+// findRoot finds the project root: the base named like one (%SRCROOT%), the only
 // absolute base, or the working directory of the last invocation that names one.
-func (r *run) paths() *runPaths {
-	rp := &runPaths{run: r, memo: map[string]string{"": ""}}
+func (r *run) findRoot() {
 	var abs []string
+	root := ""
 	for _, id := range slices.Sorted(maps.Keys(r.bases)) {
-		dir := rp.base(id, 0)
+		dir := r.base(id, 0)
 		if !isAbs(dir) {
 			continue
 		}
 		abs = append(abs, dir)
 		if rootBases[strings.ToUpper(strings.Trim(id, "%"))] {
-			first(&rp.root, dir)
+			first(&root, dir)
 		}
 	}
 	if len(abs) == 1 {
-		first(&rp.root, abs[0])
+		first(&root, abs[0])
 	}
-	if dir := rp.path(r.workdir, r.line); isAbs(dir) {
-		first(&rp.root, dir)
+	if dir := r.path(r.workdir, r.line); isAbs(dir) {
+		first(&root, dir)
 	}
-	rp.root = strings.TrimSuffix(rp.root, "/")
-	clear(rp.memo)
-	return rp
+	r.root = strings.TrimSuffix(root, "/")
+	clear(r.paths) // those below the root have become relative
 }
 
 func isAbs(p string) bool {
@@ -49,8 +40,8 @@ func isAbs(p string) bool {
 }
 
 // base gives the folder of a base ID, nested bases joined; "" when it is unknown.
-func (rp *runPaths) base(id string, deep int) string {
-	b, ok := rp.run.bases[id]
+func (r *run) base(id string, deep int) string {
+	b, ok := r.bases[id]
 	if !ok || deep > 16 {
 		return ""
 	}
@@ -58,7 +49,7 @@ func (rp *runPaths) base(id string, deep int) string {
 	if b.Base == "" || isAbs(dir) {
 		return dir
 	}
-	return join(rp.base(b.Base, deep+1), dir)
+	return join(r.base(b.Base, deep+1), dir)
 }
 
 func join(dir, name string) string {
@@ -71,40 +62,42 @@ func join(dir, name string) string {
 	return path.Join(dir, name)
 }
 
-// path gives the path of a key. What was relative to the root, by whatever
-// bases, stays relative; what was absolute stays absolute.
-func (rp *runPaths) path(key string, line int) string {
-	if p, ok := rp.memo[key]; ok || key == "" {
-		return p
+// maxPaths bounds the paths that are known; a larger map is slower than they are made.
+const maxPaths = 1 << 12
+
+// path gives the path of an artifact, equal ones in one place in memory. What was
+// relative to the root, by whatever bases, stays relative; what was absolute stays
+// absolute.
+func (r *run) path(a artifact, line int) string {
+	p, ok := r.paths[a]
+	if !ok && a != (artifact{}) {
+		if len(r.paths) > maxPaths {
+			clear(r.paths)
+		}
+		p = r.find(a, line)
+		r.paths[a] = p
 	}
-	if len(rp.memo) > maxKnown {
-		clear(rp.memo)
-	}
-	p := rp.find(key, line, 0)
-	rp.memo[key] = p
 	return p
 }
 
-func (rp *runPaths) find(key string, line, deep int) string {
-	uri, rest, ok := strings.Cut(key, "\x00")
-	base, num, _ := strings.Cut(rest, "\x00")
-	if ok && uri == "" && base == "" && deep == 0 {
-		i, err := strconv.Atoi(num)
-		if err != nil || i < 0 || i >= len(rp.run.artifacts) || rp.run.artifacts[i] == "" {
-			rp.run.add(line, "the artifact index %s leads nowhere: the run has %d artifacts", clip(num), len(rp.run.artifacts))
+func (r *run) find(a artifact, line int) string {
+	if a.URI == "" && a.Base == "" {
+		i := int(a.Index) - 1
+		if i >= len(r.artifacts) || r.artifacts[i].Location == (artifact{}) {
+			r.add(line, "the artifact index %d leads nowhere: the run has %d artifacts", i, len(r.artifacts))
 			return ""
 		}
-		return rp.find(rp.run.artifacts[i], line, deep+1)
+		a = r.artifacts[i].Location
 	}
-	name, good := uriPath(uri)
+	name, good := uriPath(a.URI)
 	if !good {
-		rp.run.add(line, "the URI %q has broken percent-encoding: taken as it stands", clip(uri))
+		r.add(line, "the URI %q has broken percent-encoding: taken as it stands", clip(a.URI))
 	}
-	if base == "" || isAbs(name) {
+	if a.Base == "" || isAbs(name) {
 		return name
 	}
-	full := join(rp.base(base, 0), name)
-	if rel, ok := strings.CutPrefix(full, rp.root+"/"); ok && rp.root != "" {
+	full := join(r.base(a.Base, 0), name)
+	if rel, ok := strings.CutPrefix(full, r.root+"/"); ok && r.root != "" {
 		return rel
 	}
 	return full

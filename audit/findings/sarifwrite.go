@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"io"
 	"net/url"
 	"strings"
@@ -18,17 +19,9 @@ type (
 		Runs    []runOut `json:"runs"`
 	}
 	runOut struct {
-		Tool struct {
-			Driver componentOut `json:"driver"`
-		} `json:"tool"`
-		Taxonomies []componentOut `json:"taxonomies,omitempty"`
-		Results    []sarifResult  `json:"results"`
-	}
-	componentOut struct {
-		Name    string      `json:"name"`
-		Version string      `json:"version,omitzero"`
-		Rules   []sarifRule `json:"rules,omitempty"`
-		Taxa    []sarifRule `json:"taxa,omitempty"`
+		Tool       sarifTool     `json:"tool"`
+		Taxonomies []component   `json:"taxonomies,omitempty"`
+		Results    []sarifResult `json:"results"`
 	}
 )
 
@@ -42,9 +35,9 @@ func WriteSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 		tool = "unknown"
 	}
 	run := runOut{Results: []sarifResult{}}
-	run.Tool.Driver = componentOut{Name: tool, Version: version}
+	run.Tool.Driver = component{Name: tool, Version: version}
 	rules, taxa := map[string]ordinal{}, map[audit.CWE]bool{}
-	cwes := componentOut{Name: "CWE"}
+	cwes := component{Name: "CWE"}
 	for _, f := range fs {
 		id := ruleName(f)
 		if rules[id] == 0 {
@@ -63,10 +56,10 @@ func WriteSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 		run.Results = append(run.Results, r)
 	}
 	if len(cwes.Taxa) > 0 {
-		run.Taxonomies = []componentOut{cwes}
+		run.Taxonomies = []component{cwes}
 	}
 	log := logOut{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []runOut{run}}
-	if err := json.MarshalWrite(w, log, permissive, jsontext.WithIndent(" ")); err != nil {
+	if err := json.MarshalWrite(w, log, permissive, json.Deterministic(true), jsontext.WithIndent(" ")); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")
@@ -113,8 +106,15 @@ func resultFor(f audit.Finding, rule string) sarifResult {
 	if f.Suppressed != "" {
 		r.Suppressions = []suppression{{Kind: "external", Why: f.Suppressed}}
 	}
-	r.Properties = properties{Confidence: f.Confidence, Dimension: string(f.Dimension), ID: f.ID, Severity: f.Severity.String(), Title: f.Title}
-	first(&r.Properties.Severity, "UNKNOWN")
+	r.Properties = map[string]any{"severity": cmp.Or(f.Severity.String(), "UNKNOWN")}
+	if f.Confidence != 0 {
+		r.Properties["confidence"] = f.Confidence
+	}
+	for name, text := range map[string]string{"dimension": string(f.Dimension), "id": f.ID, "title": f.Title} {
+		if text != "" {
+			r.Properties[name] = text
+		}
+	}
 	return r
 }
 
@@ -132,7 +132,7 @@ func locationFor(s audit.Step) (l location) {
 // pathURI is the inverse of uriPath: a relative reference, or file:// for an
 // absolute path.
 func pathURI(p string) string {
-	p = strings.ToValidUTF8(p, "\uFFFD")
+	p = valid(p)
 	drive := len(p) > 2 && p[1] == ':' && isLetter(p[0]) && (p[2] == '\\' || p[2] == '/')
 	if drive || !strings.Contains(p, "/") {
 		p = strings.ReplaceAll(p, `\`, "/")

@@ -11,13 +11,13 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // ScrubOptions say how a report is made fit for a recording.
 type ScrubOptions struct {
-	// Format is SARIF, JSON or Text; empty or Auto takes which JSON the report is.
+	// Format is that of the report: what is not Text is JSON, which tells itself
+	// whether it is SARIF.
 	Format string
 	// Root is the absolute path of the audited tree. Every path under it becomes
 	// relative, in messages too. Empty leaves paths as they are.
@@ -31,8 +31,9 @@ type ScrubOptions struct {
 // secrets, the messages of code flow steps, messages in Markdown), what names
 // the machine or the person, and what differs from run to run (times, GUIDs).
 // Paths become relative to the root, results, rules that nothing names by their
-// place, and the names inside objects are sorted: two runs that say the same give the same bytes. Reading the result
-// gives the findings of the original but for those messages.
+// place, and the names inside objects are sorted: two runs that say the same give the
+// same bytes. Reading the result gives the findings of the original but for those
+// messages.
 //
 // A message may quote the target all the same, as a tool words it; of bandit's
 // B105 to B107, which quote the password, the quotation is cut.
@@ -43,7 +44,7 @@ type ScrubOptions struct {
 //
 // It holds the whole report in memory. A report that breaks off is
 // [ErrTruncated].
-func Scrub(in io.Reader, out io.Writer, opt ScrubOptions) error {
+func Scrub(in io.ReadSeeker, out io.Writer, opt ScrubOptions) error {
 	if opt.Format == Text {
 		return scrubText(in, out, opt)
 	}
@@ -61,37 +62,14 @@ func Scrub(in io.Reader, out io.Writer, opt ScrubOptions) error {
 	}
 	top, _ := doc.(map[string]any)
 	_, sarif := top["runs"]
-	switch opt.Format {
-	case "", Auto:
-	case SARIF, JSON:
-		if sarif != (opt.Format == SARIF) {
-			return fmt.Errorf("expected %s: the report has %s", opt.Format, map[bool]string{true: "a member runs", false: "no member runs"}[sarif])
-		}
-	default:
-		return fmt.Errorf("format %q cannot be scrubbed: expected sarif, json or text", opt.Format)
-	}
-	s := &scrubber{sarif: sarif}
-	if opt.Root != "" {
-		s.root = newRootPattern(opt.Root)
-	}
-	whole, err := canonical(doc, "")
-	if err != nil {
-		return err
-	}
-	s.byIndex = byIndex.Match(whole)
-	doc = s.value(doc, "")
-	b, err := canonical(doc, " ")
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(b)
+	s := &scrubber{sarif: sarif, root: newRootPattern(opt.Root), byIndex: byIndex.Match(canonical(doc, ""))}
+	_, err := out.Write(canonical(s.value(doc, "", false), " "))
 	return err
 }
 
 type scrubber struct {
 	sarif bool
 	root  *rootPattern
-	flow  int // how many code flows lie around
 	// byIndex says that results name rules by their place in a list, which then stays.
 	byIndex bool
 }
@@ -125,33 +103,29 @@ func words(s string) map[string]bool {
 // listNames are the arrays whose order means nothing.
 var listNames = words("results findings vulnerabilities issues analysisvulnerabilities alerts errors toolexecutionnotifications toolconfigurationnotifications")
 
-func (s *scrubber) value(v any, name string) any {
+// value scrubs a value, which stands under a name, with flow in a code flow.
+func (s *scrubber) value(v any, name string, flow bool) any {
 	switch v := v.(type) {
 	case map[string]any:
-		return s.object(v, name)
+		s.object(v, name, flow || name == "codeflows")
 	case []any:
 		for i := range v {
-			v[i] = s.value(v[i], name)
+			v[i] = s.value(v[i], name, flow)
 		}
 		if name == "" || listNames[name] || s.sarif && name == "rules" && !s.byIndex {
-			sortList(v, s.sarif)
+			sortList(v)
 		}
-		return v
 	case string:
-		return s.text(v)
+		return s.root.remove(v)
 	}
 	return v
 }
 
-func (s *scrubber) object(m map[string]any, name string) any {
-	if name == "codeflows" {
-		s.flow++
-		defer func() { s.flow-- }()
-	}
+func (s *scrubber) object(m map[string]any, name string, flow bool) {
 	bandit := folded(m).text("testid")
 	for k, v := range m {
 		f := strings.ToLower(foldName.Replace(k))
-		if s.drops(f, v, m, name) {
+		if drops(f, v, m, name, flow) {
 			delete(m, k)
 			continue
 		}
@@ -162,68 +136,49 @@ func (s *scrubber) object(m map[string]any, name string) any {
 		if f == "properties" || f == "metadata" {
 			child = "bag"
 		}
-		v = s.value(v, child)
-		if f == "uri" && v == "" {
+		m[k] = s.value(v, child, flow)
+		if f == "uri" && m[k] == "" {
 			delete(m, k)
-			continue
 		}
-		m[k] = v
 	}
-	return m
 }
 
-// drops tells the members that go: f is the folded name, in the object under
-// the name parent.
-func (s *scrubber) drops(f string, v any, m map[string]any, parent string) bool {
+// drops tells the members that go: f is the folded name, in the object m under
+// the name parent, with flow in a code flow.
+func drops(f string, v any, m map[string]any, parent string, flow bool) bool {
 	text, isText := v.(string)
-	switch {
-	case sourceNames[f]:
-		return true
-	case volatileNames[f]:
-		// a message's arguments are no command line's
-		return !(f == "arguments" && parent == "message")
-	case f == "guid":
+	switch f {
+	case "guid":
 		return parent == "results"
-	case f == "id" && parent == "":
-		_, horusec := m["analysisVulnerabilities"]
-		return horusec // of the run
-	case f == "markdown":
+	case "id":
+		return parent == "" && m["analysisVulnerabilities"] != nil // of Horusec's run
+	case "markdown":
 		return m["text"] != nil
-	case f == "code":
-		return !isText || !ruleCode.MatchString(text) // else it is Ruff's rule
-	case f == "line" || f == "lines":
-		if !isText {
-			return false
-		}
+	case "code":
+		return !ruleCode.MatchString(text) // else it is Ruff's rule
+	case "line", "lines":
 		_, ok := linesOf(text)
-		return !ok
-	case f == "message" && s.flow > 0:
-		return true
-	case f == "state":
+		return isText && !ok
+	case "message":
+		return flow || parent == "" && isText && m["RuleID"] != nil // Gitleaks': the commit's
+	case "state":
 		_, isMap := v.(map[string]any)
 		return isMap // of a code flow's step: values of expressions
-	case f == "message" && parent == "" && isText && m["RuleID"] != nil:
-		return true // Gitleaks': the commit's message
+	case "arguments":
+		return parent != "message" // a command line's
 	}
-	return false
-}
-
-func (s *scrubber) text(t string) string {
-	if s.root == nil {
-		return t
-	}
-	t = s.root.above.ReplaceAllString(t, "$1")
-	for range 2 { // what parts two of them belongs to one match alone
-		t = s.root.alone.ReplaceAllString(t, "$1.$2")
-	}
-	return t
+	return sourceNames[f] || volatileNames[f]
 }
 
 // A rootPattern matches the root as a path and as a file URI, where no longer path
 // ends in it: above with the slash after it, or at the end, and alone within a text.
 type rootPattern struct{ above, alone *regexp.Regexp }
 
+// newRootPattern gives the pattern of a root, nil of none.
 func newRootPattern(root string) *rootPattern {
+	if root == "" {
+		return nil
+	}
 	root = strings.TrimRight(root, `/\`)
 	slash := strings.ReplaceAll(root, `\`, "/")
 	forms := map[string]bool{root: true, slash: true, strings.ReplaceAll(slash, "/", `\`): true, (&url.URL{Path: slash}).EscapedPath(): true}
@@ -236,9 +191,21 @@ func newRootPattern(root string) *rootPattern {
 	return &rootPattern{regexp.MustCompile(it + `(?:[/\\]|$)`), regexp.MustCompile(it + `([^\w./\\-]|\.(?:\s|$))`)}
 }
 
+// remove makes the paths below the root relative.
+func (r *rootPattern) remove(t string) string {
+	if r == nil {
+		return t
+	}
+	t = r.above.ReplaceAllString(t, "$1")
+	for range 2 { // what parts two of them belongs to one match alone
+		t = r.alone.ReplaceAllString(t, "$1.$2")
+	}
+	return t
+}
+
 // sortList sorts by file, line and rule, and what is still equal by its whole
 // text.
-func sortList(list []any, sarif bool) {
+func sortList(list []any) {
 	type keyed struct {
 		file, rest string
 		line       int
@@ -246,22 +213,14 @@ func sortList(list []any, sarif bool) {
 	}
 	ks := make([]keyed, len(list))
 	for i, v := range list {
-		whole, _ := canonical(v, "")
-		m, _ := v.(map[string]any)
-		t := folded(m)
-		if inner := t.sub("vulnerabilities"); len(inner) > 0 {
+		whole := canonical(v, "")
+		t := folded(v)
+		if inner := folded(t["vulnerabilities"]); len(inner) > 0 {
 			t = inner
 		}
-		rule, at := t.text("ruleid", "rule", "testid", "checkid"), t
-		if locs, _ := t["locations"].([]any); sarif {
-			at = tree{}
-			if len(locs) > 0 {
-				o, _ := locs[0].(map[string]any)
-				at = folded(o).sub("physicallocation")
-			}
-		}
-		start, _ := strconv.Atoi(at.text("startline", "line", "linenumber", "start.line", "location.row", "region.startline"))
-		ks[i] = keyed{at.text("file", "path", "filename", "filepath", "artifactlocation.uri"), rule + "\x00" + string(whole), start, v}
+		ks[i] = keyed{t.text("file", "path", "filename", "filepath", "locations.physicallocation.artifactlocation.uri"),
+			t.text("ruleid", "rule", "testid", "checkid") + "\x00" + string(whole),
+			t.number("startline", "line", "linenumber", "start.line", "location.row", "locations.physicallocation.region.startline"), v}
 	}
 	slices.SortStableFunc(ks, func(a, b keyed) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.rest, b.rest))
@@ -271,12 +230,12 @@ func sortList(list []any, sarif bool) {
 	}
 }
 
-// canonical writes JSON with sorted names.
-func canonical(v any, indent string) ([]byte, error) {
+// canonical writes JSON, as it was decoded, with sorted names.
+func canonical(v any, indent string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
-	err := enc.Encode(v)
-	return b.Bytes(), err
+	_ = enc.Encode(v) // what was decoded can be written
+	return b.Bytes()
 }

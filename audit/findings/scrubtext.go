@@ -24,7 +24,7 @@ const cutMark = "[source]"
 
 // scrubText writes a text report anew from what is read out of it: what it says
 // around its findings goes, and what its texts quote of the source.
-func scrubText(in io.Reader, out io.Writer, opt ScrubOptions) error {
+func scrubText(in io.ReadSeeker, out io.Writer, opt ScrubOptions) error {
 	if opt.Source == nil {
 		return errors.New("a text report quotes the source in its own words and cannot be scrubbed without it: expected ScrubOptions.Source, in which quotations are found")
 	}
@@ -35,24 +35,21 @@ func scrubText(in io.Reader, out io.Writer, opt ScrubOptions) error {
 	if rep.CutShort != "" {
 		return fmt.Errorf("%w: %s", ErrTruncated, rep.CutShort)
 	}
-	s := &scrubber{}
-	if opt.Root != "" {
-		s.root = newRootPattern(opt.Root)
-	}
+	root := newRootPattern(opt.Root)
 	var texts []*string
 	for i := range rep.Findings {
 		f := &rep.Findings[i]
-		f.File = s.text(f.File)
+		f.File = root.remove(f.File)
 		texts = append(texts, &f.Title, &f.Description, &f.Suppressed)
 		for _, steps := range [][]audit.Step{f.Trace, f.Others} {
 			for k := range steps {
-				steps[k].File = s.text(steps[k].File)
+				steps[k].File = root.remove(steps[k].File)
 				texts = append(texts, &steps[k].Note)
 			}
 		}
 	}
 	for _, t := range texts {
-		*t = strings.Join(strings.Fields(s.text(*t)), " ")
+		*t = strings.Join(strings.Fields(root.remove(*t)), " ")
 	}
 	if err := cutQuotations(texts, opt.Source); err != nil {
 		return err
@@ -63,8 +60,9 @@ func scrubText(in io.Reader, out io.Writer, opt ScrubOptions) error {
 // cutQuotations cuts out of the texts, in which each white space is one space, what
 // they quote of the source's files.
 func cutQuotations(texts []*string, source fs.FS) error {
-	q := quotations{texts: texts, at: map[string][]textPlace{}, marks: make([][]span, len(texts))}
+	q := quotations{texts: texts, at: map[string][]textPlace{}, quoted: make([][]bool, len(texts))}
 	for i, t := range texts {
+		q.quoted[i] = make([]bool, len(*t))
 		for k := 0; k+quotedLine <= len(*t); k++ {
 			w := (*t)[k : k+quotedLine]
 			q.at[w] = append(q.at[w], textPlace{i, k})
@@ -80,25 +78,20 @@ func cutQuotations(texts []*string, source fs.FS) error {
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
 	for i, t := range texts {
-		*t = cut(*t, q.marks[i])
+		*t = cut(*t, q.quoted[i])
 	}
-	return nil
+	return err
 }
 
 // quotations are the places of texts that a source holds too.
 type quotations struct {
-	texts []*string
-	at    map[string][]textPlace // by the quotedLine bytes that begin there
-	marks [][]span               // by text
+	texts  []*string
+	at     map[string][]textPlace // by the quotedLine bytes that begin there
+	quoted [][]bool               // by text and byte
 }
 
 type textPlace struct{ text, offset int }
-
-type span struct{ from, to int }
 
 // address matches a line that is no source of anybody's: a bare web address.
 var address = regexp.MustCompile(`^https?://\S+$`)
@@ -119,25 +112,26 @@ func (q *quotations) line(line string) {
 				n++
 			}
 			if n == len(line) || n >= quotedPart && strings.ContainsAny(rest[:n], `(){}[]=;<>"`) {
-				q.marks[at.text] = append(q.marks[at.text], span{at.offset, at.offset + n})
+				for k := range n {
+					q.quoted[at.text][at.offset+k] = true
+				}
 			}
 		}
 	}
 }
 
-// cut gives the text with one mark in the place of each run of spans.
-func cut(text string, spans []span) string {
-	if len(spans) == 0 {
+// cut gives the text with one mark in the place of each run of quoted bytes.
+func cut(text string, quoted []bool) string {
+	if !slices.Contains(quoted, true) {
 		return text
 	}
-	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
 	var b strings.Builder
-	done := 0
-	for _, s := range spans {
-		if s.from > done || done == 0 {
-			b.WriteString(text[done:max(done, s.from)] + cutMark)
+	for i := range len(text) {
+		if !quoted[i] {
+			b.WriteByte(text[i])
+		} else if i == 0 || !quoted[i-1] {
+			b.WriteString(cutMark)
 		}
-		done = max(done, s.to)
 	}
-	return strings.ToValidUTF8(b.String()+text[done:], "")
+	return strings.ToValidUTF8(b.String(), "") // a quotation may begin within a character
 }

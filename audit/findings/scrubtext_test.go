@@ -45,6 +45,6 @@ func TestScrubOfATextReport(t *testing.T) {
 
 	require.NoError(t, Scrub(bytes.NewReader(clean.Bytes()), &twice, opt))
 	require.Equal(t, clean.String(), twice.String())
-	require.ErrorContains(t, Scrub(&report, &twice, ScrubOptions{Format: Text}), "expected ScrubOptions.Source")
+	require.ErrorContains(t, Scrub(bytes.NewReader(report.Bytes()), &twice, ScrubOptions{Format: Text}), "expected ScrubOptions.Source")
 	require.ErrorIs(t, Scrub(strings.NewReader(clean.String()[:clean.Len()-40]), &twice, opt), ErrTruncated)
 }

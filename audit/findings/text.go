@@ -1,7 +1,6 @@
 package findings
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -27,13 +26,13 @@ type textReader struct {
 func readText(r io.Reader, c *collector) error {
 	c.rep.Format = Text
 	data, err := io.ReadAll(io.LimitReader(r, MaxText+1))
+	if err == nil && len(data) > MaxText {
+		err = fmt.Errorf("a text report of more than %d MB is refused: expected a report, not a transcript", MaxText>>20)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
-	if len(data) > MaxText {
-		return fmt.Errorf("%s: a text report of more than %d MB is refused: expected a report, not a transcript", c.name, MaxText>>20)
-	}
-	t := &textReader{collector: c, stated: -1, lines: strings.Split(string(cleaned(data)), "\n")}
+	t := &textReader{collector: c, stated: -1, lines: strings.Split(lineEnds.Replace(ansi.ReplaceAllString(valid(string(data)), "")), "\n")}
 	start, end, last := t.frame()
 	from, to := max(start, end)+1, len(t.lines)
 	if last >= from {
@@ -43,7 +42,7 @@ func readText(r io.Reader, c *collector) error {
 	if err := t.finish(); err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
-	n := len(c.rep.Findings)
+	n := c.taken
 	if start < 0 && last < 0 && n == 0 {
 		return fmt.Errorf("%s: %w: expected SARIF, a JSON array of findings, or a text with HEADER, findings and SENTINEL", c.name, ErrNoReport)
 	}
@@ -55,13 +54,7 @@ func readText(r io.Reader, c *collector) error {
 		c.add(t.statsAt, "STATS says %d findings, %d were read", t.stated, n)
 	}
 	if last < 0 {
-		header := "its HEADER is whole"
-		if start < 0 {
-			header = "there is no HEADER either"
-		} else if end < 0 {
-			header = "its HEADER is not closed"
-		}
-		c.add(len(t.lines), "the text ends without a SENTINEL line: it is truncated, or the auditor forgot it (%s)", header)
+		c.add(len(t.lines), "the text ends without a SENTINEL line: it is truncated, or the auditor forgot it")
 		return fmt.Errorf("%s:%d: %w: expected a last line with the word SENTINEL", c.name, len(t.lines), ErrTruncated)
 	}
 	return nil
@@ -69,13 +62,8 @@ func readText(r io.Reader, c *collector) error {
 
 var ansi = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-_])")
 
-// cleaned brings a text into valid UTF-8 with LF at the line ends, without the
-// escapes of terminals.
-func cleaned(data []byte) []byte {
-	data = ansi.ReplaceAll(bytes.ToValidUTF8(data, []byte("\uFFFD")), nil)
-	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-	return bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
-}
+// lineEnds brings line ends to LF.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 const marks = " \t#>*_=`~" // what may stand around the words of the frame
 
@@ -114,14 +102,13 @@ func (t *textReader) frame() (start, end, last int) {
 		t.add(0, "there is no HEADER: expected a line === HEADER START ===")
 	}
 	if last >= 0 && last != final {
-		after := slices.DeleteFunc(slices.Clone(t.lines[last+1:]), func(l string) bool { return strings.TrimSpace(l) == "" })
-		t.add(last+1, "the SENTINEL is not the last line: %d lines follow it", len(after))
+		t.add(last+1, "the SENTINEL is not the last line: what follows it is not read")
 	}
 	return start, end, last
 }
 
 var (
-	headerLine  = regexp.MustCompile(`(?i)^[\s>*_-]*(project root|coverage|stats|tool|version)[\s*_]*[:=][\s*_]*(.*?)[\s*]*$`)
+	headerLine  = regexp.MustCompile(`(?i)^[\s>*_-]*(project root|coverage|stats|tool|version)[\s*_]*[:=](.*)$`)
 	statedCount = regexp.MustCompile(`(?i)\b(?:findings|total)\s*[:=]\s*(\d{1,6})\b|\b(\d{1,6})\s+findings\b`)
 	covered     = regexp.MustCompile(`^\s*\d+/10\s*\(|\)\s*$`)
 )
@@ -134,15 +121,11 @@ func (t *textReader) header(from, to int) {
 		if m == nil {
 			continue
 		}
-		key, val := strings.ToLower(m[1]), headerValue(m[2])
+		key, val := strings.ToLower(m[1]), value("", m[2])
 		delete(missing, key)
 		switch key {
 		case "coverage":
-			for name := range strings.SplitSeq(covered.ReplaceAllString(val, ""), ",") {
-				if d, ok := dimensionOf(name); ok && !slices.Contains(t.rep.Coverage, d) {
-					t.rep.Coverage = append(t.rep.Coverage, d)
-				}
-			}
+			t.cover(strings.Split(covered.ReplaceAllString(val, ""), ","))
 			if len(t.rep.Coverage) == 0 {
 				t.add(i+1, "COVERAGE names none of the ten dimensions")
 			}
@@ -162,13 +145,6 @@ func (t *textReader) header(from, to int) {
 	for _, key := range slices.Sorted(maps.Keys(missing)) {
 		t.add(from, "the HEADER lacks %s", missing[key])
 	}
-}
-
-func headerValue(raw string) string {
-	if v, rest, ok := literal(raw); ok && rest == "" {
-		return v
-	}
-	return strings.Trim(raw, "` ")
 }
 
 // finish takes up what was read: the rows, then the sections that no row names.

@@ -27,14 +27,14 @@ var (
 	bullet      = regexp.MustCompile(`^(?:[-*+]|\d{1,3}[.)])\s+(.*)$`)
 	keyValue    = regexp.MustCompile(`^[*_]*([A-Z][A-Za-z]*(?: [A-Za-z]+)?)[*_]*:[*_]*(?:\s+(.*))?$`)
 	rule        = regexp.MustCompile(`^\|(?:\s*:?-+:?\s*\|)+$`)
-	rowPipe     = regexp.MustCompile(`\\.|\|`)
+	cell        = regexp.MustCompile(`((?:[^|\\]|\\.)*)\|`)
 )
 
 // readBody reads the lines from..to-1. What lies in a fence is evidence and passed
 // over.
 func (t *textReader) readBody(from, to int) {
 	t.waiting = map[string][]*audit.Finding{}
-	t.unwrap(from, to)
+	unwrap(t.lines[from:to])
 	mark, opened := "", 0
 	for i := from; i < to; i++ {
 		s := strings.TrimSpace(t.lines[i])
@@ -64,22 +64,19 @@ func (t *textReader) readBody(from, to int) {
 }
 
 // unwrap takes a fence away that lies around the whole body.
-func (t *textReader) unwrap(from, to int) {
-	first := from
-	for first < to && strings.TrimSpace(t.lines[first]) == "" {
-		first++
-	}
-	if first == to {
+func unwrap(body []string) {
+	first := slices.IndexFunc(body, func(l string) bool { return strings.TrimSpace(l) != "" })
+	if first < 0 {
 		return
 	}
-	m := fence.FindStringSubmatch(t.lines[first])
+	m := fence.FindStringSubmatch(body[first])
 	if m == nil || !slices.Contains([]string{"", "markdown", "md", "text"}, m[2]) {
 		return
 	}
-	t.lines[first] = ""
-	for last := to - 1; last > first; last-- {
-		if fence.MatchString(t.lines[last]) {
-			t.lines[last] = ""
+	body[first] = ""
+	for i, l := range slices.Backward(body) {
+		if fence.MatchString(l) {
+			body[i] = ""
 			return
 		}
 	}
@@ -87,12 +84,8 @@ func (t *textReader) unwrap(from, to int) {
 
 // cells cuts a row at the pipes that have no backslash.
 func cells(row string) (out []string) {
-	from := 1
-	for _, m := range rowPipe.FindAllStringIndex(row[1:], -1) {
-		if end := m[0] + 1; row[end] == '|' {
-			out = append(out, strings.TrimSpace(row[from:end]))
-			from = end + 1
-		}
+	for _, m := range cell.FindAllStringSubmatch(row[1:], -1) {
+		out = append(out, strings.TrimSpace(m[1]))
 	}
 	return out
 }
@@ -187,17 +180,17 @@ func (t *textReader) line(s string, indented bool, line int) {
 		if known || point != nil && cwesInProse(s) != nil {
 			t.add(line, "the line speaks of a finding and belongs to none: expected a row of a table, or a section with a heading like ### [F-01] Title")
 		}
-	case indented && point != nil && (t.at == fTrace || t.at == fOthers):
+	case indented && point != nil && t.at.list():
 		t.set(t.open, t.at, text, line)
 	case known:
 		t.at = fieldOf(item[1])
 		t.set(t.open, t.at, item[2], line)
-		if item[2] != "" && t.at != fTrace && t.at != fOthers {
+		if item[2] != "" && !t.at.list() {
 			t.at = fDescription
 		}
 	case item != nil || point != nil && !indented:
 		t.at = ""
-	case t.at != "" && t.at != fTrace && t.at != fOthers:
+	case t.at != "" && !t.at.list():
 		t.set(t.open, t.at, s, line)
 		t.at = fDescription
 	}

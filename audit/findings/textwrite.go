@@ -4,10 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"assay/audit"
 )
@@ -35,46 +32,30 @@ func WriteText(w io.Writer, r TextReport) error {
 	fs := append([]audit.Finding(nil), r.Findings...)
 	number(fs)
 	textHeader(b, r, fs)
+	fmt.Fprint(b, "## Findings\n\n")
 	if len(fs) == 0 {
-		fmt.Fprintf(b, "## Findings\n\nNo findings.\n\n%s\n", SentinelLine)
-		return b.Flush()
+		fmt.Fprint(b, "No findings.\n")
+	} else {
+		table(b, fs)
 	}
-	fmt.Fprint(b, "## Findings\n\n| ID | Severity | CWE | Dimension | File | Lines | Function | Title |\n|---|---|---|---|---|---|---|---|\n")
-	for _, f := range fs {
-		file := ""
-		if f.File != "" {
-			file = asPlace(audit.Step{File: f.File})
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", asID(f.ID), f.Severity, cweList(f.CWEs), f.Dimension,
-			file, f.Lines, asValue(fFunction, f.Function), asValue(fTitle, f.Title))
-	}
-	fmt.Fprint(b, "\n## Details\n")
-	for _, f := range fs {
-		section(b, f)
+	for i := range fs {
+		section(b, &fs[i])
 	}
 	fmt.Fprintf(b, "\n%s\n", SentinelLine)
 	return b.Flush()
 }
 
 func textHeader(b io.Writer, r TextReport, fs []audit.Finding) {
-	line := func(key, val string) {
-		m := headerLine.FindStringSubmatch(key + ": " + val)
-		if m == nil || m[2] != val || headerValue(val) != val || !safe(val) || strings.HasPrefix(val, `"`) {
-			val = quote(val)
-		}
-		fmt.Fprintf(b, "%s: %s\n", key, val)
-	}
-	fmt.Fprint(b, "=== HEADER START ===\n")
-	line("Project root", r.Root)
+	fmt.Fprintf(b, "=== HEADER START ===\nProject root: %s\n", asValue("", r.Root))
 	if r.Tool != "" {
-		line("Tool", r.Tool)
+		fmt.Fprintf(b, "Tool: %s\n", asValue("", r.Tool))
 	}
 	if r.Version != "" {
-		line("Version", r.Version)
+		fmt.Fprintf(b, "Version: %s\n", asValue("", r.Version))
 	}
-	names := make([]string, 0, len(r.Coverage))
-	for _, d := range r.Coverage {
-		names = append(names, string(d))
+	names := make([]string, len(r.Coverage))
+	for i, d := range r.Coverage {
+		names[i] = string(d)
 	}
 	fmt.Fprintf(b, "COVERAGE: %d/10 (%s)\nSTATS: findings=%d", len(names), strings.Join(names, ", "), len(fs))
 	count := map[audit.Severity]int{}
@@ -90,43 +71,42 @@ func textHeader(b io.Writer, r TextReport, fs []audit.Finding) {
 	fmt.Fprint(b, "\n=== HEADER END ===\n\n")
 }
 
+// table writes a row a finding.
+func table(b io.Writer, fs []audit.Finding) {
+	columns := []field{fID, fSeverity, fCWE, fDimension, fFile, fLines, fFunction, fTitle}
+	for _, of := range columns {
+		fmt.Fprintf(b, "| %s ", label(of))
+	}
+	fmt.Fprintf(b, "|\n%s|\n", strings.Repeat("|---", len(columns)))
+	for _, f := range fs {
+		for _, of := range columns {
+			shown := fields[of].show(&f)
+			if of == fFile { // the lines have a column of their own
+				shown = asPlace(audit.Step{File: f.File})
+			}
+			fmt.Fprintf(b, "| %s ", shown)
+		}
+		fmt.Fprint(b, "|\n")
+	}
+	fmt.Fprint(b, "\n## Details\n")
+}
+
 // section writes what the table has no room for.
-func section(b io.Writer, f audit.Finding) {
-	fmt.Fprintf(b, "\n### [%s] %s\n\n", asID(f.ID), asValue(fTitle, f.Title))
-	line := func(key, val, written string) {
-		if val != "" {
-			fmt.Fprintf(b, "- %s: %s\n", key, written)
+func section(b io.Writer, f *audit.Finding) {
+	fmt.Fprintf(b, "\n### [%s] %s\n\n", fields[fID].show(f), fields[fTitle].show(f))
+	for _, of := range []field{fFile, fRule, fConfidence, fSuppressed, fDescription, fTrace, fOthers} {
+		shown := fields[of].show(f)
+		if shown != "" && !of.list() {
+			shown = " " + shown
 		}
-	}
-	line("File", f.File, asPlace(audit.Step{File: f.File, Lines: f.Lines}))
-	line("Rule", f.RuleID, asValue(fRule, f.RuleID))
-	if f.Confidence > 0 {
-		line("Confidence", "-", strconv.FormatFloat(f.Confidence, 'g', -1, 64))
-	}
-	line("Suppressed", f.Suppressed, asValue(fSuppressed, f.Suppressed))
-	line("Description", f.Description, asValue(fDescription, f.Description))
-	for _, list := range []struct {
-		key   string
-		steps []audit.Step
-	}{{"Trace", f.Trace}, {"Other locations", f.Others}} {
-		if len(list.steps) > 0 {
-			fmt.Fprintf(b, "- %s:\n", list.key)
-		}
-		for _, s := range list.steps {
-			fmt.Fprintf(b, "  - %s\n", asStep(s))
+		if shown != "" {
+			fmt.Fprintf(b, "- %s:%s\n", label(of), shown)
 		}
 	}
 }
 
-var shortID = regexp.MustCompile(`^(?:#\d+|[A-Za-z]{0,12}-?\d{1,5})$`)
-
-// asID writes an ID, which also stands in brackets.
-func asID(id string) string {
-	if shortID.MatchString(id) {
-		return id
-	}
-	return quote(id)
-}
+// label gives a field as the heading of a column or an item.
+func label(of field) string { return strings.ToUpper(string(of[:1])) + string(of[1:]) }
 
 func cweList(cs []audit.CWE) string {
 	names := make([]string, len(cs))
@@ -136,18 +116,11 @@ func cweList(cs []audit.CWE) string {
 	return strings.Join(names, ", ")
 }
 
-// flat makes one line of a text: white space becomes one space, control
-// characters and the escapes of terminals go.
+// flat makes one line of a text: white space becomes one space, the escapes of terminals
+// go, and other control characters are shown.
 func flat(s string) string {
-	s = strings.ToValidUTF8(ansi.ReplaceAllString(s, ""), "\uFFFD")
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
-			return -1
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
+	return audit.OneLine(strings.Join(strings.Fields(ansi.ReplaceAllString(s, "")), " "), 0)
 }
+
+// valid gives a text as valid UTF-8.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -48,10 +49,13 @@ func value(of field, raw string) string {
 	return v
 }
 
+// shortID is an ID that stands in brackets as it is.
+var shortID = regexp.MustCompile(`^(?:#\d+|[A-Za-z]{0,12}-?\d{1,5})$`)
+
 // asValue writes a value plain where the reader gives the same back, else as a
 // literal.
 func asValue(of field, v string) string {
-	if value(of, v) == v && safe(v) && !strings.HasPrefix(v, `"`) {
+	if value(of, v) == v && safe(v) && !strings.HasPrefix(v, `"`) && (of != fID || shortID.MatchString(v)) {
 		return v
 	}
 	return quote(v)
@@ -85,8 +89,11 @@ func place(raw string) (s audit.Step, one bool) {
 	return s, !innerLine.MatchString(s.File)
 }
 
-// asPlace writes a path with its lines.
+// asPlace writes a path with its lines; without a path nothing.
 func asPlace(s audit.Step) string {
+	if s.File == "" {
+		return ""
+	}
 	s.Note = ""
 	lines := ""
 	if !s.Lines.IsZero() {
@@ -126,7 +133,7 @@ func step(raw string) audit.Step {
 
 // asStep writes a step of a trace.
 func asStep(s audit.Step) string {
-	try := strings.TrimSpace(asPlace(s) + " " + s.Note)
+	try := strings.TrimSpace(cmp.Or(asPlace(s), quote("")) + " " + s.Note)
 	if safe(s.Note) && step(try) == s {
 		return try
 	}
@@ -140,30 +147,20 @@ func asStep(s audit.Step) string {
 	return out
 }
 
-// plain takes Markdown's marks off a value: bold, code spans, and the backslash
-// before a mark. Within a code span a backslash is one.
+// markup is one of Markdown's: a code span, bold, or a backslash before a mark.
+var markup = regexp.MustCompile("`[^`]*`?|\\*\\*|\\\\[|`*\\[\\]<>#\\\\]")
+
+// plain takes Markdown's marks off a value. Within a code span a backslash is one, but
+// before the | of a cell.
 func plain(s string) string {
-	if !strings.ContainsAny(s, "`*\\") {
-		return strings.TrimSpace(s)
-	}
-	var b strings.Builder
-	code := false
-	for i := 0; i < len(s); i++ {
-		next := byte(0)
-		if i+1 < len(s) {
-			next = s[i+1]
+	s = markup.ReplaceAllStringFunc(s, func(m string) string {
+		switch m[0] {
+		case '`':
+			return strings.ReplaceAll(strings.Trim(m, "`"), `\|`, "|")
+		case '\\':
+			return m[1:]
 		}
-		switch {
-		case s[i] == '`':
-			code = !code
-		case s[i] == '*' && next == '*' && !code:
-			i++
-		case s[i] == '\\' && next == '|', s[i] == '\\' && !code && next != 0 && strings.IndexByte("`*[]<>#\\", next) >= 0:
-			b.WriteByte(next)
-			i++
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return strings.TrimSpace(b.String())
+		return ""
+	})
+	return strings.TrimSpace(s)
 }

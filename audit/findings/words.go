@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,6 +10,17 @@ import (
 
 	"assay/audit"
 )
+
+// spelled turns "a|b" under a meaning into the meanings of a and of b.
+func spelled[K comparable](words map[K]string) map[string]K {
+	m := map[string]K{}
+	for k, list := range words {
+		for _, w := range strings.Split(list, "|") {
+			m[w] = k
+		}
+	}
+	return m
+}
 
 // severities maps the words that tools and models use, lower case, to ours.
 // SARIF's levels are not here: see levels.
@@ -65,46 +77,41 @@ var cweMore = regexp.MustCompile(`^\s*(?:,|/|&|and)\s*0*([1-9]\d{0,4})\b`)
 var bareNumber = regexp.MustCompile(`\b0*([1-9]\d{0,4})\b`)
 
 // cwesInProse gives the CWEs that a text names, each once, in order.
-func cwesInProse(s string) []audit.CWE {
-	if !containsFoldCWE(s) {
-		return nil
-	}
-	var out []audit.CWE
-	for m := cwePattern.FindStringSubmatchIndex(s); m != nil; m = cwePattern.FindStringSubmatchIndex(s) {
-		out = addCWE(out, s[m[2]:m[3]])
-		s = s[m[3]:]
-	}
-	return out
-}
-
-// containsFoldCWE spares the pattern the texts that cannot match.
-func containsFoldCWE(s string) bool {
-	for i := 0; i+3 < len(s); i++ {
-		if s[i]|0x20 == 'c' && s[i+1]|0x20 == 'w' && s[i+2]|0x20 == 'e' {
-			return true
-		}
-	}
-	return false
-}
+func cwesInProse(s string) []audit.CWE { return cwesIn(s, nil) }
 
 // cwesInField gives the CWEs of a field that is known to hold CWEs, where bare
 // numbers count as well.
 func cwesInField(s string) (out []audit.CWE) {
-	if !containsFoldCWE(s) {
-		for _, m := range bareNumber.FindAllStringSubmatch(s, -1) {
-			out = addCWE(out, m[1])
-		}
-		return out
+	if namesCWE(s) {
+		return cwesIn(s, cweMore)
 	}
-	for m := cwePattern.FindStringSubmatchIndex(s); m != nil; m = cwePattern.FindStringSubmatchIndex(s) {
-		out = addCWE(out, s[m[2]:m[3]])
-		s = s[m[3]:]
-		for m := cweMore.FindStringSubmatchIndex(s); m != nil; m = cweMore.FindStringSubmatchIndex(s) {
-			out = addCWE(out, s[m[2]:m[3]])
-			s = s[m[1]:]
-		}
+	for _, m := range bareNumber.FindAllStringSubmatch(s, -1) {
+		out = addCWE(out, m[1])
 	}
 	return out
+}
+
+// namesCWE spares the pattern the texts that cannot match.
+func namesCWE(s string) bool { return strings.Contains(strings.ToLower(s), "cwe") }
+
+// cwesIn gives the CWEs that a text names, and those that follow them by the pattern more.
+func cwesIn(s string, more *regexp.Regexp) (out []audit.CWE) {
+	if !namesCWE(s) {
+		return nil
+	}
+	pattern := cwePattern
+	for {
+		m := pattern.FindStringSubmatchIndex(s)
+		switch {
+		case m != nil:
+			out, s = addCWE(out, s[m[2]:m[3]]), s[m[3]:]
+			pattern = cmp.Or(more, cwePattern)
+		case pattern == cwePattern:
+			return out
+		default:
+			pattern = cwePattern
+		}
+	}
 }
 
 func addCWE(list []audit.CWE, digits string) []audit.CWE {

@@ -72,7 +72,7 @@ func TestPullIsTold(t *testing.T) {
 	}
 	b.Reset()
 	require.NoError(t, p.SARIF(&b, inRepository))
-	r, err := findings.Read("pull.sarif", &b, findings.Options{})
+	r, err := findings.Read("pull.sarif", bytes.NewReader(b.Bytes()), findings.Options{})
 	require.NoError(t, err)
 	require.Len(t, r.Findings, 4, "three that were lost, and the case; what is in no file is left out")
 	require.Equal(t, "sub/fixtures/projects/dvja.md", r.Findings[0].File)
