@@ -12,6 +12,7 @@ import (
 	"assay/audit"
 	"assay/audit/findings"
 	"assay/internal/box"
+	"assay/internal/events"
 )
 
 // messageLimit is how much of what a program or a model wrote a message holds, in
@@ -139,7 +140,7 @@ func (c *command) environment(home *box.Home, most float64) []string {
 // read takes the report and what was consumed from where the program put them.
 func (c *command) read(run *audit.AuditRun, e *box.Exit, home *box.Home) {
 	limits := box.Limits(c.entry.Limits)
-	env, wrapped := Unwrap(e.Stdout)
+	env, wrapped := events.Unwrap(e.Stdout)
 	run.Usage, run.Model = env.Usage, cmp.Or(env.Model, c.entry.Model)
 	if wrapped {
 		run.Raw, run.Events = []byte(env.Report), audit.Clip(e.Stdout, maxEvents)
@@ -167,7 +168,7 @@ func (c *command) read(run *audit.AuditRun, e *box.Exit, home *box.Home) {
 
 // readRun reads the report of a run, beside what its envelope says, which is empty
 // where there is none: why it proves nothing, and why it shows an early end.
-func readRun(entry *audit.AuditorEntry, raw []byte, env *Envelope) (rep audit.Report, invalid, early string) {
+func readRun(entry *audit.AuditorEntry, raw []byte, env *events.Envelope) (rep audit.Report, invalid, early string) {
 	rep, invalid = readReport(entry.Name, raw, entry.Format, entry.Rules, box.Limits(entry.Limits).Findings)
 	if env.Failed != "" {
 		invalid = entry.Name + ": the agent says that its own run failed: " + audit.OneLine(env.Failed, messageLimit)
@@ -176,11 +177,11 @@ func readRun(entry *audit.AuditorEntry, raw []byte, env *Envelope) (rep audit.Re
 }
 
 // Reread reads what a run wrote again, by its auditor's section as it stands now: the
-// report, why it proves nothing, and why it shows an early end. events is what it told
+// report, why it proves nothing, and why it shows an early end. told is what it told
 // of itself, nil where it told nothing or not all is kept; report is what was its
 // report then, which stands where its section names a file, or there are no events.
-func Reread(entry audit.AuditorEntry, events, report []byte) (rep audit.Report, invalid, early string) {
-	env, wrapped := Unwrap(events)
+func Reread(entry audit.AuditorEntry, told, report []byte) (rep audit.Report, invalid, early string) {
+	env, wrapped := events.Unwrap(told)
 	if wrapped && entry.Output == "" {
 		report = []byte(env.Report)
 	}

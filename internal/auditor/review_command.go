@@ -16,6 +16,7 @@ import (
 
 	"assay/audit"
 	"assay/internal/box"
+	"assay/internal/events"
 )
 
 // defaultReviewTimeout is how long a program may take for one case when its
@@ -176,7 +177,7 @@ func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *b
 		return c.failed(e, fmt.Sprintf("exit status %d: %s", e.Code, e.LastWords())), nil
 	}
 	reply, a := string(e.Stdout), c.attempt(e)
-	env, wrapped := Unwrap(e.Stdout)
+	env, wrapped := events.Unwrap(e.Stdout)
 	if wrapped {
 		reply = env.Report
 	}
@@ -199,7 +200,7 @@ func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *b
 // nothing is taken for free.
 func (c *commandReviewer) attempt(e *box.Exit) audit.Attempt {
 	a := audit.Attempt{Started: e.Started, Latency: e.Duration, Model: c.entry.Name, FinishReason: fmt.Sprint("exit ", e.Code)}
-	if env, wrapped := Unwrap(e.Stdout); wrapped {
+	if env, wrapped := events.Unwrap(e.Stdout); wrapped {
 		a.Usage, a.Model = env.Usage, cmp.Or(env.Model, c.entry.Model, c.entry.Name)
 		return a
 	}
