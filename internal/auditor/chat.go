@@ -137,7 +137,7 @@ func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review,
 		got, a, f := c.exchange(ctx, body)
 		if f == nil {
 			c.standstill.ends()
-			r := c.read(&task, got.answer())
+			r := c.read(&task, got.answer)
 			r.Attempts = append(attempts, a)
 			return withoutSecrets(r, c.redact), nil
 		}
@@ -180,7 +180,7 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	}
 	switch {
 	case got != nil:
-		a.Model, a.Usage = oneLine(got.Model), c.usage(got, body.bytes())
+		a.Model, a.Usage = oneLine(got.model), c.usage(got, body.bytes())
 	case unheard(a.HTTPStatus):
 		a.Usage = c.usage(&reply{}, body.bytes())
 	}
@@ -196,7 +196,7 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	if got.streamed && !a.Usage.Priced && c.config.Model.Priced {
 		c.unstreamed.Store(true) // it does not count what it streams
 	}
-	a.FinishReason = oneLine(got.answer().FinishReason)
+	a.FinishReason = oneLine(got.answer.FinishReason)
 	return got, a, nil
 }
 
@@ -227,14 +227,12 @@ func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, begun func
 // found any more.
 func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 	m := choice.Message
-	text := string(m.Content)
+	text := m.Content
 	if strings.TrimSpace(text) == "" { // some answer a schema by calling a function
 		for _, call := range m.ToolCalls {
 			text = string(call.Function.Arguments)
 		}
-		if text = strings.TrimSpace(text); text == "" {
-			text = m.Call.Arguments + choice.Text
-		}
+		text = cmp.Or(strings.TrimSpace(text), m.Arguments)
 	}
 	text = c.redact(text)
 	switch whole := choice.FinishReason != "content_filter" && choice.FinishReason != "length"; {
@@ -246,7 +244,7 @@ func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 	case choice.FinishReason == "length": // whatever is there may be followed by its opposite
 		return audit.Review{Status: audit.Malformed, Detail: "truncated: the model reached its limit of tokens (finish_reason length)", Raw: text}
 	}
-	if thought := c.redact(m.Thought + m.Reasoning); strings.TrimSpace(text) == "" && thought != "" { // an object that never left it
+	if thought := c.redact(m.Thought); strings.TrimSpace(text) == "" && thought != "" { // an object that never left it
 		if r := readReply(task, "<think>"+thought); r.Status == audit.Answered {
 			return r
 		}

@@ -63,8 +63,8 @@ func FuzzReceive(f *testing.F) {
 		if r == nil || err != nil && strings.TrimSpace(err.Error()) == "" {
 			t.Fatalf("%q: reply %v, error %v", body, r, err)
 		}
-		if c := r.answer(); c != nil {
-			for _, call := range (&talk{}).callsOf(&c.Message, string(c.Message.Content)) {
+		if c := r.answer; c != nil {
+			for _, call := range (&talk{}).callsOf(&c.Message, c.Message.Content) {
 				require.NotEmpty(t, call.ID)
 				require.NotEmpty(t, call.Function.Arguments)
 			}

@@ -18,7 +18,7 @@ func (r *reader) claude(kind string, e gjson.Result) {
 	case "system":
 		r.env.Model = cmp.Or(e.Get("model").Str, r.env.Model)
 	case "assistant", "user":
-		r.claudeMessage(kind, e.Get("message"))
+		r.claudeMessage(kind, object(e, "message"))
 	case "result":
 		r.claudeResult(e)
 	}
@@ -90,7 +90,7 @@ func (r *reader) codex(kind string, e gjson.Result) {
 	total := &r.env.Usage
 	switch kind {
 	case "item.completed":
-		r.codexItem(e.Get("item"))
+		r.codexItem(object(e, "item"))
 	case "turn.completed":
 		r.env.Failed = "" // a connection that broke and came back is told as an error too
 		total.Turns++
@@ -185,8 +185,8 @@ func (r *reader) opencode(kind string, e gjson.Result) {
 	if kind == "error" {
 		r.env.Failed, r.answered = "error "+why(e, "error"), true
 	}
-	p := e.Get("part")
-	if !p.IsObject() {
+	p := object(e, "part")
+	if p.Raw == "" {
 		return
 	}
 	id, text := p.Get("messageID").Str, p.Get("text").Str

@@ -102,20 +102,19 @@ func read(out []byte) *reader {
 }
 
 func eventsOf(out []byte) (events []gjson.Result) {
-	var lines []gjson.Result
 	if json.Valid(out) {
 		all := gjson.ParseBytes(out)
-		if lines = list(all); lines == nil {
-			lines = []gjson.Result{all}
+		if all.IsObject() {
+			return []gjson.Result{all}
 		}
-	} else {
-		for line := range bytes.Lines(out) {
-			if line = bytes.TrimSpace(line); len(line) > 0 && line[0] == '{' && json.Valid(line) {
-				lines = append(lines, gjson.ParseBytes(line))
-			}
+		return list(all)
+	}
+	for line := range bytes.Lines(out) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] == '{' && json.Valid(line) {
+			events = append(events, gjson.ParseBytes(line))
 		}
 	}
-	return slices.DeleteFunc(lines, func(e gjson.Result) bool { return !e.IsObject() })
+	return events
 }
 
 func (r *reader) event(e gjson.Result) {
@@ -134,7 +133,7 @@ func (r *reader) event(e gjson.Result) {
 	case "opencode":
 		r.opencode(kind, e)
 	case "copilot":
-		r.copilot(kind, e.Get("data"), e.Get("exitCode"))
+		r.copilot(kind, object(e, "data"), e.Get("exitCode"))
 	case ours:
 		r.model(kind, e)
 	}
@@ -186,12 +185,21 @@ func words(e gjson.Result) string {
 	return said
 }
 
-// list gives the values of a list; nil for another value.
+// object gives the object at a path, and one without members for another value: gjson
+// would look for members in a text, too.
+func object(e gjson.Result, path string) gjson.Result {
+	if e = e.Get(path); e.IsObject() {
+		return e
+	}
+	return gjson.Result{}
+}
+
+// list gives the objects of a list; nil for another value.
 func list(e gjson.Result) []gjson.Result {
 	if !e.IsArray() {
 		return nil
 	}
-	return e.Array()
+	return slices.DeleteFunc(e.Array(), func(e gjson.Result) bool { return !e.IsObject() })
 }
 
 // names gives the names of a table, sorted.
