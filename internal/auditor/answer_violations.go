@@ -34,16 +34,9 @@ func ReadViolations(reply string) audit.Review {
 }
 
 func readViolations(reply string) audit.Review {
-	if len(reply) > maxReply {
-		return malformed("the reply has %d bytes: expected a list of violations", len(reply))
-	}
-	text, open := withoutReasoning(unquoted(strings.TrimSpace(strings.TrimPrefix(reply, "\ufeff"))))
-	if open || text == "" {
-		return malformed("the reply is empty, or ends within its reasoning: no list of violations was given")
-	}
-	objects, cut := scanObjects(text)
-	if cut {
-		return malformed("the last JSON object is cut off")
+	text, objects, problem := answerIn(reply, "list of violations")
+	if problem != "" {
+		return malformed("%s", problem)
 	}
 	lists := violationLists(text, lastObjects(objects))
 	if len(lists) == 0 {
@@ -56,10 +49,7 @@ func readViolations(reply string) audit.Review {
 		}
 	}
 	if len(lists) == 0 {
-		if refuses(text) {
-			return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(text)}
-		}
-		return malformed("it holds no list of violations: %s", firstLine(text))
+		return unread(text, "it holds no list of violations: "+firstLine(text))
 	}
 	var answer audit.Review
 	for i, list := range lists {
@@ -79,17 +69,13 @@ func violationLists(text string, objects []span) (lists [][]any) {
 		if err != nil {
 			continue
 		}
-		if list, ok := listOf(fields); ok {
-			lists = append(lists, list)
-			continue
-		}
-		for _, k := range sortedKeys(fields) { // some wrap the answer: {"review": {"violations": ...}}
-			if inner, ok := fields[k].(map[string]any); ok {
-				if list, ok := listOf(inner); ok {
-					lists = append(lists, list)
-				}
+		collect(fields, 0, func(fields map[string]any) bool {
+			list, ok := listOf(fields)
+			if ok {
+				lists = append(lists, list)
 			}
-		}
+			return ok
+		})
 	}
 	return lists
 }

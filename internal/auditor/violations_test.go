@@ -45,7 +45,7 @@ func TestReadViolations(t *testing.T) {
 		{"no file", `{"violations":[{"line":3}]}`, nil, audit.Malformed, "violation 1 names no file"},
 		{"a text in the list", `{"violations":["b.go is bad"]}`, nil, audit.Malformed, `violation 1 is "b.go is bad"`},
 		{"empty", "", nil, audit.Malformed, "empty"},
-		{"reasoning without an end", "<think>{\"violations\":[]}", nil, audit.Malformed, "empty, or ends within"},
+		{"reasoning without an end", "<think>{\"violations\":[]}", nil, audit.Malformed, "ends within its reasoning: no list of violations"},
 		{"declined", "I'm sorry, but I can't assist with that.", nil, audit.Refused, "declined"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
