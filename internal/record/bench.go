@@ -2,13 +2,11 @@ package record
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -104,16 +102,13 @@ func benchPath(dir, reviewer, prompt string) string {
 // none.
 func ReadBench(fsys fs.FS, dir, reviewer, prompt string) (*BenchBaseline, error) {
 	name := benchPath(dir, reviewer, prompt)
-	b, err := fs.ReadFile(fsys, name)
+	base := &BenchBaseline{}
+	err := readJSON(fsys, name, base, "a baseline as assay baseline writes it")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
-	}
-	base := &BenchBaseline{}
-	if err := json.Unmarshal(b, base); err != nil {
-		return nil, fmt.Errorf("%s: %w: expected a baseline as assay baseline writes it", name, err)
 	}
 	if base.Score != score.Version {
 		return nil, fmt.Errorf("%s: made by score version %s, and this is %s: ask again and make a new baseline", name, base.Score, score.Version)
@@ -195,18 +190,10 @@ func (b *BenchBaseline) Write(dir, reason string) error {
 		}
 		b.Notes = append(b.Notes, "baseline lowered: "+reason)
 	}
-	name := filepath.FromSlash(benchPath(dir, b.Reviewer, b.Prompt))
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
 	slices.SortFunc(b.Answers, func(x, y BenchAnswer) int {
 		return cmp.Or(cmp.Compare(x.Case, y.Case), cmp.Compare(x.Trial, y.Trial))
 	})
-	text, err := writeLines(b, 2)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, text, 0o644)
+	return writeLines(benchPath(dir, b.Reviewer, b.Prompt), b, 2)
 }
 
 // balanced gives the balanced accuracy: the mean, over good and bad cases, of the
