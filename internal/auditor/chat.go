@@ -168,7 +168,7 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	defer end(nil)
 	slow := time.AfterFunc(body.timeout, func() { end(fmt.Errorf("%w within %s", errSlow, body.timeout)) })
 	defer slow.Stop()
-	begun := func() {}
+	begun := func() bool { return true }
 	if !c.heard.Load() {
 		begun = c.unlessSilent(c.greet(ctx), end)
 	}
@@ -203,7 +203,7 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 // send makes the request and reads the response. A stream is asked for unless the
 // server does not offer it: a model that stands still in the middle of its answer
 // is noticed soon, and what it has written is known when it breaks off.
-func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, begun func(), body *chatRequest) (got *reply, res *http.Response, err error) {
+func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, begun func() bool, body *chatRequest) (got *reply, res *http.Response, err error) {
 	res, err = c.post(ctx, body)
 	if err == nil {
 		c.heard.Store(true)

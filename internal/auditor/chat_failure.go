@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -219,22 +220,23 @@ func (c *chat) adapts(f *failure, sent *chatRequest) bool {
 	if f.status != 400 && f.status != 404 && f.status != 422 || f.declined {
 		return false
 	}
-	switch {
-	case overlong.MatchString(f.body):
+	if overlong.MatchString(f.body) {
 		return false
-	case aboutTools.MatchString(f.body) && len(sent.Tools) > 0:
-		c.toolless.Store(true)
-		return true
-	case aboutUsage.MatchString(f.body) && sent.StreamOptions != nil:
-		c.unmetered.Store(true)
-		return true
-	case aboutStream.MatchString(f.body) && !c.unstreamed.Load():
-		c.unstreamed.Store(true)
-		return true
-	case aboutSchema.MatchString(f.body) && sent.ResponseFormat != nil:
-		c.plain.Store(true)
-		return true
-	case aboutLimit.MatchString(f.body) && strings.Contains(f.body, "unsupported"):
+	}
+	for _, p := range []struct {
+		about *regexp.Regexp
+		sent  bool
+		gone  *atomic.Bool
+	}{
+		{aboutTools, len(sent.Tools) > 0, &c.toolless}, {aboutUsage, sent.StreamOptions != nil, &c.unmetered},
+		{aboutStream, !c.unstreamed.Load(), &c.unstreamed}, {aboutSchema, sent.ResponseFormat != nil, &c.plain},
+	} {
+		if p.sent && p.about.MatchString(f.body) {
+			p.gone.Store(true)
+			return true
+		}
+	}
+	if aboutLimit.MatchString(f.body) && strings.Contains(f.body, "unsupported") {
 		wasOther := (sent.MaxCompletionTokens > 0) != (c.config.Provider == "openai")
 		c.otherLimit.Store(true)
 		return !wasOther

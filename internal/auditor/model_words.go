@@ -83,12 +83,7 @@ func (t *talk) request() *chatRequest {
 	if t.closing {
 		user(closeNow)
 	}
-	r := t.client.request(messages...)
-	if r.MaxTokens > 0 {
-		r.MaxTokens = t.maxTokens
-	} else {
-		r.MaxCompletionTokens = t.maxTokens
-	}
+	r := t.client.request(t.maxTokens, messages...)
 	if !plain {
 		r.Tools = sourceTools
 	}
