@@ -14,14 +14,24 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxReply bounds what ReadAnswer looks at, in bytes. A reply that is longer is
+// maxReply bounds what ReadReply looks at, in bytes. A reply that is longer is
 // malformed: a verdict takes some hundred bytes.
 const maxReply = 1 << 20
 
-// ReadAnswer reads a reviewer's reply. It gives a review that is Answered,
-// Refused or Malformed, with the reply in Raw; never Errored.
-//
-// A reply answers when it holds a JSON object with a verdict that is one of the
+// ReadReply reads a reply to a task: a verdict on a case, or the violations of a
+// module. It gives a review that is Answered, Refused or Malformed, with the reply in
+// Raw; never Errored.
+func ReadReply(task *audit.ReviewTask, reply string) (r audit.Review) {
+	if len(task.Files) > 0 {
+		r = readViolations(reply)
+	} else {
+		r = readAnswer(reply)
+	}
+	r.Raw = reply
+	return r
+}
+
+// readAnswer reads a verdict. A reply answers when it holds a JSON object with a verdict that is one of the
 // words of verdictWords. Of several that say the same the last counts; that
 // contradict each other, only where the model says between them that it changed
 // its mind: else one of them is quoted, and nobody can tell which. Around it may
@@ -30,12 +40,6 @@ const maxReply = 1 << 20
 // never guessed. Without any object, a line "Verdict: bad", a <verdict> element, a
 // sentence "The fragment is bad." or a reply of that one word answers too. A verdict
 // good that names requirements that are violated is malformed.
-func ReadAnswer(reply string) audit.Review {
-	r := readAnswer(reply)
-	r.Raw = reply
-	return r
-}
-
 func readAnswer(reply string) audit.Review {
 	text, objects, problem := answerIn(reply, "verdict")
 	if problem != "" {

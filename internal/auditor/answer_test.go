@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func readAnswer(reply string) audit.Review { return auditor.ReadReply(&audit.ReviewTask{}, reply) }
+
 func TestReadAnswer(t *testing.T) {
 	documented := 0
 	for _, s := range shapes {
@@ -27,7 +29,7 @@ func TestReadAnswer(t *testing.T) {
 		seen[s.name] = true
 		t.Run(s.name, func(t *testing.T) {
 			for _, reply := range []string{s.reply, strings.ReplaceAll(s.reply, "\n", "\r\n")} {
-				r := auditor.ReadAnswer(reply)
+				r := readAnswer(reply)
 				got := string(r.Status)
 				if r.Status == audit.Answered {
 					got = string(r.Verdict)
@@ -55,18 +57,18 @@ func TestNoPrefixIsAnswered(t *testing.T) {
 		`{\"verdict\": \"bad\", \"explanation\": \"a } b\"}`,
 		`"{\"verdict\": \"bad\", \"explanation\": \"a } b\"}`,
 	} {
-		require.Equal(t, audit.Bad, auditor.ReadAnswer(whole).Verdict, whole)
+		require.Equal(t, audit.Bad, readAnswer(whole).Verdict, whole)
 		for i := range len(whole) {
-			r := auditor.ReadAnswer(whole[:i])
+			r := readAnswer(whole[:i])
 			require.Equal(t, audit.Malformed, r.Status, "%q", whole[:i])
 		}
 	}
 }
 
 func TestLongReplies(t *testing.T) {
-	require.Equal(t, audit.Malformed, auditor.ReadAnswer(strings.Repeat("x", 2<<20)).Status)
+	require.Equal(t, audit.Malformed, readAnswer(strings.Repeat("x", 2<<20)).Status)
 	for _, unit := range []string{"{", "}", "{\"", "'", "<think>", "[", "{}", "{'a':"} {
-		auditor.ReadAnswer(strings.Repeat(unit, 200_000/len(unit)))
+		readAnswer(strings.Repeat(unit, 200_000/len(unit)))
 	}
 }
 
@@ -97,8 +99,8 @@ func TestHostileReplies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			done := make(chan audit.Review, 2)
-			go func() { done <- auditor.ReadAnswer(reply) }()
-			go func() { done <- auditor.ReadViolations(reply) }()
+			go func() { done <- readAnswer(reply) }()
+			go func() { done <- readViolations(reply) }()
 			for range 2 {
 				select {
 				case r := <-done:
@@ -116,7 +118,7 @@ func FuzzReadAnswer(f *testing.F) {
 		f.Add(s.reply)
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
-		r := auditor.ReadAnswer(reply)
+		r := readAnswer(reply)
 		switch r.Status {
 		case audit.Answered:
 			if r.Verdict != audit.Good && r.Verdict != audit.Bad {

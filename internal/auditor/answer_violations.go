@@ -10,29 +10,12 @@ import (
 	"assay/audit"
 )
 
-// readReply reads a reply to a task: a verdict on a case, or the violations of a module.
-func readReply(task *audit.ReviewTask, reply string) audit.Review {
-	if len(task.Files) > 0 {
-		return ReadViolations(reply)
-	}
-	return ReadAnswer(reply)
-}
-
-// ReadViolations reads a reviewer's reply about a module. It gives a review that is
-// Answered, Refused or Malformed, with the reply in Raw; never Errored.
-//
-// A reply answers when it holds a JSON object with a list of violations, or such a
-// list alone; an empty one says that there are none. Each violation names a file;
-// lines may stand behind it ("orders.go:12-18") or in fields of their own. Around
-// it may stand what [ReadAnswer] allows. Of several lists the last counts where the
-// model says that it changed its mind, or they are equal; a list that was cut off is
-// malformed, and so is a text without one.
-func ReadViolations(reply string) audit.Review {
-	r := readViolations(reply)
-	r.Raw = reply
-	return r
-}
-
+// readViolations reads the violations of a module. A reply answers when it holds a JSON
+// object with a list of violations, or such a list alone; an empty one says that there
+// are none. Each violation names a file; lines may stand behind it ("orders.go:12-18")
+// or in fields of their own. Around it may stand what [readAnswer] allows. Of several
+// lists the last counts where the model says that it changed its mind, or they are
+// equal; a list that was cut off is malformed, and so is a text without one.
 func readViolations(reply string) audit.Review {
 	text, objects, problem := answerIn(reply, "list of violations")
 	if problem != "" {

@@ -236,7 +236,7 @@ func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 	}
 	text = c.redact(text)
 	switch whole := choice.FinishReason != "content_filter" && choice.FinishReason != "length"; {
-	case m.Refusal != "" && whole && readReply(task, text).Status == audit.Answered: // it declines a part
+	case m.Refusal != "" && whole && ReadReply(task, text).Status == audit.Answered: // it declines a part
 	case m.Refusal != "":
 		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(c.redact(m.Refusal)), Raw: text}
 	case choice.FinishReason == "content_filter":
@@ -245,11 +245,11 @@ func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 		return audit.Review{Status: audit.Malformed, Detail: "truncated: the model reached its limit of tokens (finish_reason length)", Raw: text}
 	}
 	if thought := c.redact(m.Thought); strings.TrimSpace(text) == "" && thought != "" { // an object that never left it
-		if r := readReply(task, "<think>"+thought); r.Status == audit.Answered {
+		if r := ReadReply(task, "<think>"+thought); r.Status == audit.Answered {
 			return r
 		}
 	}
-	return readReply(task, text)
+	return ReadReply(task, text)
 }
 
 // redact removes the API key from what is kept: servers quote it back in error

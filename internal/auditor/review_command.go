@@ -159,7 +159,7 @@ func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *r
 	case e.said.Failed != "":
 		why = "the agent says that its own run failed: " + audit.OneLine(e.said.Failed, messageLimit)
 	default:
-		review := readReply(task, string(e.text))
+		review := ReadReply(task, string(e.text))
 		review.Attempts = []audit.Attempt{c.attempt(e)}
 		return review, nil
 	}

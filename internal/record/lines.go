@@ -52,8 +52,5 @@ func lines(v any, depth int) ([]byte, error) {
 			}
 		}
 	}
-	if out.Len() > 0 && out.Bytes()[out.Len()-1] != '\n' {
-		out.WriteByte('\n')
-	}
 	return out.Bytes(), nil
 }
