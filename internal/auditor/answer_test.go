@@ -141,3 +141,21 @@ func FuzzReadAnswer(f *testing.F) {
 		}
 	})
 }
+
+// What stands beside a verdict is read in the forms in which models give it.
+func TestWhatStandsBesideAVerdict(t *testing.T) {
+	for said, want := range map[string]float64{`0.9`: 0.9, `90`: 0.9, `"90%"`: 0.9, `" 0.25 "`: 0.25, `"high"`: 0, `-1`: 0, `101`: 0, `"NaN"`: 0, `null`: 0} {
+		r := readAnswer(`{"verdict":"bad","confidence":` + said + `}`)
+		require.Equal(t, audit.Bad, r.Verdict, said)
+		require.InDelta(t, want, r.Confidence, 1e-12, said)
+	}
+	r := readAnswer(`{"verdict":"bad","explanation":["no tenant","no owner"],"cwe":"639"}`)
+	require.Equal(t, "no tenant\nno owner", r.Explanation)
+	require.Equal(t, []audit.CWE{639}, r.CWEs)
+	r = readAnswer(`{"first":{"verdict":"bad"},"second":{"verdict":"good"}}`)
+	require.Contains(t, r.Detail, "several verdicts that contradict one another")
+	r = readAnswer(`{"verdict":"bad","Verdict":"good"}`)
+	require.Equal(t, audit.Malformed, r.Status)
+	r = readAnswer("[THINK]it is {\"verdict\":\"good\"}, or")
+	require.Contains(t, r.Detail, "ends within its reasoning")
+}

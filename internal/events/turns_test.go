@@ -114,6 +114,20 @@ func TestTurns(t *testing.T) {
 	require.Equal(t, []string{"the stream broke off"}, turnsOf(streams["model"])[0].Notes)
 }
 
+// TestCodexTools: what codex does by other tools than the shell.
+func TestCodexTools(t *testing.T) {
+	turns := turnsOf(`{"type":"thread.started"}
+{"type":"item.completed","item":{"id":"1","type":"mcp_tool_call","server":"s","tool":"t","arguments":{"a":1},"status":"failed","error":{"message":"no"}}}
+{"type":"item.completed","item":{"id":"2","type":"file_change","changes":[{"path":"x"}],"status":"failed","error":{"code":7}}}
+{"type":"item.completed","item":{"id":"3","type":"web_search","query":"q"}}
+{"type":"item.completed","item":{"id":"4","type":"error","message":"careful"}}
+{"type":"turn.failed","error":"quota"}`)
+	require.Len(t, turns, 1)
+	require.Equal(t, []Call{{Kind: "other", Tool: "s.t", What: `{"a":1}`, Failed: "no"}, {Kind: "write", Tool: "file_change", What: `[{"path":"x"}]`, Failed: `{"code":7}`},
+		{Kind: "other", Tool: "web_search", What: `{"query":"q"}`}}, turns[0].Calls)
+	require.Equal(t, []string{"careful", "quota"}, turns[0].Notes)
+}
+
 // TestTurnsOfOtherThings: what is no stream has no turns, and what is damaged those
 // that can be read.
 func TestTurnsOfOtherThings(t *testing.T) {
