@@ -7,6 +7,7 @@ package events
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -92,35 +93,44 @@ type reader struct {
 func read(out []byte) *reader {
 	r := &reader{calls: map[string]callAt{}}
 	events := eventsOf(out)
-	for i := 0; i < len(events) && r.agent == ""; i++ {
-		r.agent = agentOf(events[i])
+	for e := range events {
+		if r.agent = agentOf(e); r.agent != "" {
+			break
+		}
 	}
-	for _, e := range events {
-		r.event(e)
+	if r.agent != "" {
+		for e := range events {
+			r.event(e)
+		}
 	}
 	return r
 }
 
-func eventsOf(out []byte) (events []gjson.Result) {
+func eventsOf(out []byte) iter.Seq[gjson.Result] {
 	if json.Valid(out) {
 		all := gjson.ParseBytes(out)
-		if all.IsObject() {
-			return []gjson.Result{all}
-		}
-		return list(all)
-	}
-	for line := range bytes.Lines(out) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] == '{' && json.Valid(line) {
-			events = append(events, gjson.ParseBytes(line))
+		return func(yield func(gjson.Result) bool) {
+			if all.IsObject() {
+				yield(all)
+			} else if all.IsArray() {
+				all.ForEach(func(_, e gjson.Result) bool { return !e.IsObject() || yield(e) })
+			}
 		}
 	}
-	return events
+	return func(yield func(gjson.Result) bool) {
+		for line := range bytes.Lines(out) {
+			line = bytes.TrimSpace(line)
+			if len(line) > 0 && line[0] == '{' && json.Valid(line) && !yield(gjson.ParseBytes(line)) {
+				return
+			}
+		}
+	}
 }
 
 func (r *reader) event(e gjson.Result) {
 	kind := e.Get("type").Str
 	r.at(e.Get("timestamp"))
-	if r.agent != "" && (kind == "error" || kind == "turn.failed") {
+	if kind == "error" || kind == "turn.failed" {
 		r.note(why(e, "error", "message", "data"))
 	}
 	switch r.agent {
@@ -156,7 +166,7 @@ func agentOf(e gjson.Result) string {
 		return "copilot"
 	case e.Get("part").IsObject() && slices.Contains([]string{"text", "step_start", "step_finish"}, kind), kind == "error" && e.Get("sessionID").Str != "":
 		return "opencode"
-	case e.Get("turn").Num > 0, kind == "fault", kind == "room":
+	case e.Get("turn").Type == gjson.Number && slices.Contains([]string{"turn", "fault", "room"}, kind):
 		return ours
 	}
 	return ""

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,10 +85,7 @@ func NewTranscript(trial, try int, dir string, r *audit.AuditRun, mask func([]by
 	return t
 }
 
-func hashOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
+func hashOf(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
 // ending gives the ending of a report's file.
 func ending(format string) string {
