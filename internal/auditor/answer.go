@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -10,16 +11,27 @@ import (
 	"assay/audit"
 
 	"github.com/kaptinlin/jsonrepair"
+	"github.com/tidwall/gjson"
 )
 
-// maxReply bounds what ReadAnswer looks at, in bytes. A reply that is longer is
+// maxReply bounds what ReadReply looks at, in bytes. A reply that is longer is
 // malformed: a verdict takes some hundred bytes.
 const maxReply = 1 << 20
 
-// ReadAnswer reads a reviewer's reply. It gives a review that is Answered,
-// Refused or Malformed, with the reply in Raw; never Errored.
-//
-// A reply answers when it holds a JSON object with a verdict that is one of the
+// ReadReply reads a reply to a task: a verdict on a case, or the violations of a
+// module. It gives a review that is Answered, Refused or Malformed, with the reply in
+// Raw; never Errored.
+func ReadReply(task *audit.ReviewTask, reply string) (r audit.Review) {
+	if len(task.Files) > 0 {
+		r = readViolations(reply)
+	} else {
+		r = readAnswer(reply)
+	}
+	r.Raw = reply
+	return r
+}
+
+// readAnswer reads a verdict. A reply answers when it holds a JSON object with a verdict that is one of the
 // words of verdictWords. Of several that say the same the last counts; that
 // contradict each other, only where the model says between them that it changed
 // its mind: else one of them is quoted, and nobody can tell which. Around it may
@@ -28,33 +40,13 @@ const maxReply = 1 << 20
 // never guessed. Without any object, a line "Verdict: bad", a <verdict> element, a
 // sentence "The fragment is bad." or a reply of that one word answers too. A verdict
 // good that names requirements that are violated is malformed.
-func ReadAnswer(reply string) audit.Review {
-	r := readAnswer(reply)
-	r.Raw = reply
-	return r
-}
-
 func readAnswer(reply string) audit.Review {
-	if len(reply) > maxReply {
-		return malformed("the reply has %d bytes: expected a verdict with an explanation", len(reply))
-	}
-	text := strings.TrimSpace(strings.TrimPrefix(reply, "\ufeff"))
-	if text == "" {
-		return malformed("the reply is empty")
-	}
-	text, open := withoutReasoning(unquoted(text))
-	switch {
-	case open:
+	text, objects, problem := answerIn(reply, "verdict")
+	if problem != "" {
 		if a := readOpen(text); a != nil {
 			return *a
 		}
-		return malformed("the reply ends within its reasoning: no verdict was given")
-	case text == "":
-		return malformed("the reply holds nothing but reasoning: no verdict was given")
-	}
-	objects, cut := scanObjects(text)
-	if cut {
-		return malformed("the last JSON object is cut off")
+		return malformed("%s", problem)
 	}
 	a, problem := readObjects(text, objects)
 	if a != nil {
@@ -63,11 +55,37 @@ func readAnswer(reply string) audit.Review {
 	if a := readLines(text); a != nil {
 		return *a
 	}
+	return unread(text, cmp.Or(problem, "no JSON object and no verdict line: "+firstLine(text)))
+}
+
+// answerIn gives what of a reply stands behind its reasoning, and the objects in it. It
+// says why there can be no answer, of what is wanted, but in reasoning that never ends,
+// which is the text then.
+func answerIn(reply, wanted string) (text string, objects []span, problem string) {
+	if len(reply) > maxReply {
+		return "", nil, fmt.Sprintf("the reply has %d bytes: expected a %s", len(reply), wanted)
+	}
+	whole := unquoted(strings.TrimSpace(strings.TrimPrefix(reply, "\ufeff")))
+	text, open := withoutReasoning(whole)
+	switch {
+	case whole == "":
+		return "", nil, "the reply is empty"
+	case open:
+		return text, nil, "the reply ends within its reasoning: no " + wanted + " was given"
+	case text == "":
+		return "", nil, "the reply holds nothing but reasoning: no " + wanted + " was given"
+	}
+	objects, cut := scanObjects(text)
+	if cut {
+		return "", nil, "the last JSON object is cut off"
+	}
+	return text, objects, ""
+}
+
+// unread tells of a reply that holds no answer: it is a refusal, or malformed.
+func unread(text, problem string) audit.Review {
 	if refuses(text) {
 		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(text)}
-	}
-	if problem == "" {
-		problem = "no JSON object and no verdict line: " + firstLine(text)
 	}
 	return malformed("%s", problem)
 }
@@ -175,19 +193,21 @@ func readObject(text string) (*audit.Review, string) {
 	if err != nil {
 		return nil, fmt.Sprintf("the JSON object cannot be read: %v", err)
 	}
-	if r := readFields(fields); r != nil {
-		return r, ""
-	}
-	// Some wrap the answer: {"evaluation": {"verdict": ...}}.
-	var inner []*audit.Review
-	collect(fields, 0, &inner)
-	for _, r := range inner {
-		if r.Verdict != inner[0].Verdict || r.Status != inner[0].Status {
+	var answers []*audit.Review
+	collect(fields, 0, func(fields map[string]any) bool {
+		r := readFields(fields)
+		if r != nil {
+			answers = append(answers, r)
+		}
+		return r != nil
+	})
+	for _, r := range answers {
+		if r.Verdict != answers[0].Verdict || r.Status != answers[0].Status {
 			return nil, "the JSON object holds several verdicts that contradict one another"
 		}
 	}
-	if len(inner) > 0 {
-		return inner[len(inner)-1], ""
+	if len(answers) > 0 {
+		return answers[len(answers)-1], ""
 	}
 	if v, ok := textOf(fields, explanationKeys); ok && refuses(v) {
 		return &audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(v)}, ""
@@ -201,36 +221,35 @@ func readObject(text string) (*audit.Review, string) {
 // maxNesting bounds how deep an answer is looked for.
 const maxNesting = 4
 
-func collect(v any, depth int, out *[]*audit.Review) {
+// collect gives take an object and those within it, where some wrap the answer:
+// {"evaluation": {"verdict": ...}}. It looks no deeper where take says that it has it.
+func collect(v any, depth int, take func(map[string]any) bool) {
 	if depth > maxNesting {
 		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		if depth > 0 {
-			if r := readFields(v); r != nil {
-				*out = append(*out, r)
-				return
-			}
+		if take(v) {
+			return
 		}
 		for _, k := range sortedKeys(v) {
-			if text, ok := v[k].(string); ok {
-				collectText(k, text, depth+1, out)
+			if text, ok := v[k].(string); ok && !explanationKeys[normalKey(k)] { // what an explanation quotes is none
+				collectText(text, depth+1, take)
 				continue
 			}
-			collect(v[k], depth+1, out)
+			collect(v[k], depth+1, take)
 		}
 	case []any:
 		for _, e := range v {
-			collect(e, depth+1, out)
+			collect(e, depth+1, take)
 		}
 	}
 }
 
 // collectText looks into a text that holds an object, as models give it that
-// encode a field twice. What an explanation quotes is not looked into.
-func collectText(key, text string, depth int, out *[]*audit.Review) {
-	if explanationKeys[normalKey(key)] || !strings.HasPrefix(strings.TrimSpace(text), "{") {
+// encode a field twice.
+func collectText(text string, depth int, take func(map[string]any) bool) {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return
 	}
 	objects, cut := scanObjects(text)
@@ -238,7 +257,7 @@ func collectText(key, text string, depth int, out *[]*audit.Review) {
 		return
 	}
 	if fields, err := decode(objects[0].of(text)); err == nil {
-		collect(fields, depth, out)
+		collect(fields, depth, take)
 	}
 }
 
@@ -296,29 +315,15 @@ func decodeStrict(text string) (map[string]any, error) {
 
 // contradicts reports whether an object's own verdict key stands there twice
 // with different values: encoding/json would take the last without a word.
-func contradicts(text string) bool {
-	dec := json.NewDecoder(strings.NewReader(text))
+func contradicts(text string) (twice bool) {
 	seen := map[string]string{}
-	if _, err := dec.Token(); err != nil {
-		return false
-	}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return false
+	gjson.Parse(text).ForEach(func(key, value gjson.Result) bool {
+		if k := normalKey(key.Str); verdictKeys[k] {
+			old, ok := seen[k]
+			twice = twice || ok && old != value.Raw
+			seen[k] = value.Raw
 		}
-		var value json.RawMessage
-		if dec.Decode(&value) != nil {
-			return false
-		}
-		k := normalKey(fmt.Sprint(key))
-		if !verdictKeys[k] {
-			continue
-		}
-		if old, ok := seen[k]; ok && old != string(value) {
-			return true
-		}
-		seen[k] = string(value)
-	}
-	return false
+		return !twice
+	})
+	return twice
 }

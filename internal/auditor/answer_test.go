@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func readAnswer(reply string) audit.Review { return auditor.ReadReply(&audit.ReviewTask{}, reply) }
+
 func TestReadAnswer(t *testing.T) {
 	documented := 0
 	for _, s := range shapes {
@@ -27,7 +29,7 @@ func TestReadAnswer(t *testing.T) {
 		seen[s.name] = true
 		t.Run(s.name, func(t *testing.T) {
 			for _, reply := range []string{s.reply, strings.ReplaceAll(s.reply, "\n", "\r\n")} {
-				r := auditor.ReadAnswer(reply)
+				r := readAnswer(reply)
 				got := string(r.Status)
 				if r.Status == audit.Answered {
 					got = string(r.Verdict)
@@ -55,18 +57,18 @@ func TestNoPrefixIsAnswered(t *testing.T) {
 		`{\"verdict\": \"bad\", \"explanation\": \"a } b\"}`,
 		`"{\"verdict\": \"bad\", \"explanation\": \"a } b\"}`,
 	} {
-		require.Equal(t, audit.Bad, auditor.ReadAnswer(whole).Verdict, whole)
+		require.Equal(t, audit.Bad, readAnswer(whole).Verdict, whole)
 		for i := range len(whole) {
-			r := auditor.ReadAnswer(whole[:i])
+			r := readAnswer(whole[:i])
 			require.Equal(t, audit.Malformed, r.Status, "%q", whole[:i])
 		}
 	}
 }
 
 func TestLongReplies(t *testing.T) {
-	require.Equal(t, audit.Malformed, auditor.ReadAnswer(strings.Repeat("x", 2<<20)).Status)
+	require.Equal(t, audit.Malformed, readAnswer(strings.Repeat("x", 2<<20)).Status)
 	for _, unit := range []string{"{", "}", "{\"", "'", "<think>", "[", "{}", "{'a':"} {
-		auditor.ReadAnswer(strings.Repeat(unit, 200_000/len(unit)))
+		readAnswer(strings.Repeat(unit, 200_000/len(unit)))
 	}
 }
 
@@ -97,8 +99,8 @@ func TestHostileReplies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			done := make(chan audit.Review, 2)
-			go func() { done <- auditor.ReadAnswer(reply) }()
-			go func() { done <- auditor.ReadViolations(reply) }()
+			go func() { done <- readAnswer(reply) }()
+			go func() { done <- readViolations(reply) }()
 			for range 2 {
 				select {
 				case r := <-done:
@@ -116,7 +118,7 @@ func FuzzReadAnswer(f *testing.F) {
 		f.Add(s.reply)
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
-		r := auditor.ReadAnswer(reply)
+		r := readAnswer(reply)
 		switch r.Status {
 		case audit.Answered:
 			if r.Verdict != audit.Good && r.Verdict != audit.Bad {
@@ -138,4 +140,22 @@ func FuzzReadAnswer(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What stands beside a verdict is read in the forms in which models give it.
+func TestWhatStandsBesideAVerdict(t *testing.T) {
+	for said, want := range map[string]float64{`0.9`: 0.9, `90`: 0.9, `"90%"`: 0.9, `" 0.25 "`: 0.25, `"high"`: 0, `-1`: 0, `101`: 0, `"NaN"`: 0, `null`: 0} {
+		r := readAnswer(`{"verdict":"bad","confidence":` + said + `}`)
+		require.Equal(t, audit.Bad, r.Verdict, said)
+		require.InDelta(t, want, r.Confidence, 1e-12, said)
+	}
+	r := readAnswer(`{"verdict":"bad","explanation":["no tenant","no owner"],"cwe":"639"}`)
+	require.Equal(t, "no tenant\nno owner", r.Explanation)
+	require.Equal(t, []audit.CWE{639}, r.CWEs)
+	r = readAnswer(`{"first":{"verdict":"bad"},"second":{"verdict":"good"}}`)
+	require.Contains(t, r.Detail, "several verdicts that contradict one another")
+	r = readAnswer(`{"verdict":"bad","Verdict":"good"}`)
+	require.Equal(t, audit.Malformed, r.Status)
+	r = readAnswer("[THINK]it is {\"verdict\":\"good\"}, or")
+	require.Contains(t, r.Detail, "ends within its reasoning")
 }

@@ -10,40 +10,16 @@ import (
 	"assay/audit"
 )
 
-// readReply reads a reply to a task: a verdict on a case, or the violations of a module.
-func readReply(task *audit.ReviewTask, reply string) audit.Review {
-	if len(task.Files) > 0 {
-		return ReadViolations(reply)
-	}
-	return ReadAnswer(reply)
-}
-
-// ReadViolations reads a reviewer's reply about a module. It gives a review that is
-// Answered, Refused or Malformed, with the reply in Raw; never Errored.
-//
-// A reply answers when it holds a JSON object with a list of violations, or such a
-// list alone; an empty one says that there are none. Each violation names a file;
-// lines may stand behind it ("orders.go:12-18") or in fields of their own. Around
-// it may stand what [ReadAnswer] allows. Of several lists the last counts where the
-// model says that it changed its mind, or they are equal; a list that was cut off is
-// malformed, and so is a text without one.
-func ReadViolations(reply string) audit.Review {
-	r := readViolations(reply)
-	r.Raw = reply
-	return r
-}
-
+// readViolations reads the violations of a module. A reply answers when it holds a JSON
+// object with a list of violations, or such a list alone; an empty one says that there
+// are none. Each violation names a file; lines may stand behind it ("orders.go:12-18")
+// or in fields of their own. Around it may stand what [readAnswer] allows. Of several
+// lists the last counts where the model says that it changed its mind, or they are
+// equal; a list that was cut off is malformed, and so is a text without one.
 func readViolations(reply string) audit.Review {
-	if len(reply) > maxReply {
-		return malformed("the reply has %d bytes: expected a list of violations", len(reply))
-	}
-	text, open := withoutReasoning(unquoted(strings.TrimSpace(strings.TrimPrefix(reply, "\ufeff"))))
-	if open || text == "" {
-		return malformed("the reply is empty, or ends within its reasoning: no list of violations was given")
-	}
-	objects, cut := scanObjects(text)
-	if cut {
-		return malformed("the last JSON object is cut off")
+	text, objects, problem := answerIn(reply, "list of violations")
+	if problem != "" {
+		return malformed("%s", problem)
 	}
 	lists := violationLists(text, lastObjects(objects))
 	if len(lists) == 0 {
@@ -56,10 +32,7 @@ func readViolations(reply string) audit.Review {
 		}
 	}
 	if len(lists) == 0 {
-		if refuses(text) {
-			return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(text)}
-		}
-		return malformed("it holds no list of violations: %s", firstLine(text))
+		return unread(text, "it holds no list of violations: "+firstLine(text))
 	}
 	var answer audit.Review
 	for i, list := range lists {
@@ -79,17 +52,13 @@ func violationLists(text string, objects []span) (lists [][]any) {
 		if err != nil {
 			continue
 		}
-		if list, ok := listOf(fields); ok {
-			lists = append(lists, list)
-			continue
-		}
-		for _, k := range sortedKeys(fields) { // some wrap the answer: {"review": {"violations": ...}}
-			if inner, ok := fields[k].(map[string]any); ok {
-				if list, ok := listOf(inner); ok {
-					lists = append(lists, list)
-				}
+		collect(fields, 0, func(fields map[string]any) bool {
+			list, ok := listOf(fields)
+			if ok {
+				lists = append(lists, list)
 			}
-		}
+			return ok
+		})
 	}
 	return lists
 }

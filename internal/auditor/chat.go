@@ -137,7 +137,7 @@ func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review,
 		got, a, f := c.exchange(ctx, body)
 		if f == nil {
 			c.standstill.ends()
-			r := c.read(&task, got.answer())
+			r := c.read(&task, got.answer)
 			r.Attempts = append(attempts, a)
 			return withoutSecrets(r, c.redact), nil
 		}
@@ -168,7 +168,7 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	defer end(nil)
 	slow := time.AfterFunc(body.timeout, func() { end(fmt.Errorf("%w within %s", errSlow, body.timeout)) })
 	defer slow.Stop()
-	begun := func() {}
+	begun := func() bool { return true }
 	if !c.heard.Load() {
 		begun = c.unlessSilent(c.greet(ctx), end)
 	}
@@ -180,7 +180,7 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	}
 	switch {
 	case got != nil:
-		a.Model, a.Usage = oneLine(got.Model), c.usage(got, body.bytes())
+		a.Model, a.Usage = oneLine(got.model), c.usage(got, body.bytes())
 	case unheard(a.HTTPStatus):
 		a.Usage = c.usage(&reply{}, body.bytes())
 	}
@@ -196,14 +196,14 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	if got.streamed && !a.Usage.Priced && c.config.Model.Priced {
 		c.unstreamed.Store(true) // it does not count what it streams
 	}
-	a.FinishReason = oneLine(got.answer().FinishReason)
+	a.FinishReason = oneLine(got.answer.FinishReason)
 	return got, a, nil
 }
 
 // send makes the request and reads the response. A stream is asked for unless the
 // server does not offer it: a model that stands still in the middle of its answer
 // is noticed soon, and what it has written is known when it breaks off.
-func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, begun func(), body *chatRequest) (got *reply, res *http.Response, err error) {
+func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, begun func() bool, body *chatRequest) (got *reply, res *http.Response, err error) {
 	res, err = c.post(ctx, body)
 	if err == nil {
 		c.heard.Store(true)
@@ -227,18 +227,16 @@ func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, begun func
 // found any more.
 func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 	m := choice.Message
-	text := string(m.Content)
+	text := m.Content
 	if strings.TrimSpace(text) == "" { // some answer a schema by calling a function
 		for _, call := range m.ToolCalls {
 			text = string(call.Function.Arguments)
 		}
-		if text = strings.TrimSpace(text); text == "" {
-			text = m.Call.Arguments + choice.Text
-		}
+		text = cmp.Or(strings.TrimSpace(text), m.Arguments)
 	}
 	text = c.redact(text)
 	switch whole := choice.FinishReason != "content_filter" && choice.FinishReason != "length"; {
-	case m.Refusal != "" && whole && readReply(task, text).Status == audit.Answered: // it declines a part
+	case m.Refusal != "" && whole && ReadReply(task, text).Status == audit.Answered: // it declines a part
 	case m.Refusal != "":
 		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(c.redact(m.Refusal)), Raw: text}
 	case choice.FinishReason == "content_filter":
@@ -246,12 +244,12 @@ func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 	case choice.FinishReason == "length": // whatever is there may be followed by its opposite
 		return audit.Review{Status: audit.Malformed, Detail: "truncated: the model reached its limit of tokens (finish_reason length)", Raw: text}
 	}
-	if thought := c.redact(m.Thought + m.Reasoning); strings.TrimSpace(text) == "" && thought != "" { // an object that never left it
-		if r := readReply(task, "<think>"+thought); r.Status == audit.Answered {
+	if thought := c.redact(m.Thought); strings.TrimSpace(text) == "" && thought != "" { // an object that never left it
+		if r := ReadReply(task, "<think>"+thought); r.Status == audit.Answered {
 			return r
 		}
 	}
-	return readReply(task, text)
+	return ReadReply(task, text)
 }
 
 // redact removes the API key from what is kept: servers quote it back in error

@@ -1,9 +1,9 @@
 package auditor
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +12,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"assay/audit"
 )
@@ -29,17 +32,6 @@ type failure struct {
 	fault    string // what it has in common with others that waiting does not mend; see standstill
 	fatal    error
 	provider *chat
-}
-
-// apiError is the error object of the OpenAI API and of OpenRouter, whose code
-// is a number.
-type apiError struct {
-	Error struct {
-		Code     any            `json:"code"`
-		Type     string         `json:"type"`
-		Message  string         `json:"message"`
-		Metadata map[string]any `json:"metadata"`
-	} `json:"error"`
 }
 
 // review tells the failure as a review.
@@ -118,25 +110,19 @@ func (f *failure) readBody(res *http.Response) {
 	_ = res.Body.Close()
 	b = []byte(f.provider.redact(string(b))) // before anything is cut: a part of a key is not found
 	f.body = strings.ToLower(string(b))
-	var e apiError
-	_ = json.Unmarshal(b, &e) // a proxy answers in HTML
-	f.fill(e)
-	if f.text == "" {
-		f.text = oneLine(string(b))
-	}
+	f.fill(gjson.GetBytes(b, "error"), string(b)) // a proxy answers in HTML
 	f.text = strings.TrimSpace(fmt.Sprintf("HTTP %d %s: %s", res.StatusCode, http.StatusText(res.StatusCode), f.text))
 }
 
-func (f *failure) fill(e apiError) {
-	f.code = fmt.Sprint(e.Error.Code)
-	if f.code == "<nil>" || f.code == "" {
-		f.code = e.Error.Type
-	}
-	f.text = oneLine(e.Error.Message)
-	// OpenRouter hands on what the model's host said.
-	if raw, ok := e.Error.Metadata["raw"].(string); ok && raw != "" {
+// fill takes what the error object of the OpenAI API says, or OpenRouter's, whose code
+// is a number; in its place, where it says nothing, the whole response.
+func (f *failure) fill(e gjson.Result, whole string) {
+	f.code = cmp.Or(e.Get("code").String(), e.Get("type").Str)
+	f.text = oneLine(e.Get("message").Str)
+	if raw := e.Get("metadata.raw").Str; raw != "" { // OpenRouter hands on what the model's host said
 		f.text += ": " + oneLine(raw)
 	}
+	f.text = cmp.Or(f.text, oneLine(whole))
 }
 
 // embedded finds the failure in a response that says 200: OpenRouter and others
@@ -144,20 +130,19 @@ func (f *failure) fill(e apiError) {
 func (c *chat) embedded(got *reply, a audit.Attempt) *failure {
 	f := &failure{attempt: a, status: http.StatusBadGateway, provider: c}
 	said := func() string { return c.redact(string(got.raw)) } // most responses hold no failure, and are long
-	var e apiError
-	switch choice := got.answer(); {
-	case failed(got.Error):
-		raw := []byte(said())
-		_ = json.Unmarshal(raw, &e)
-		if got.Object == "error" || e.Error.Message == "" {
-			_ = json.Unmarshal(raw, &e.Error)
+	var e gjson.Result
+	switch choice := got.answer; {
+	case got.failed:
+		all := gjson.Parse(said())
+		if e = all.Get("error"); e.Get("message").Str == "" && !e.Get("code").Exists() {
+			e = all
 		}
 	case choice == nil:
 		f.text = "the response holds no choice: " + oneLine(said())
 		f.attempt.Transient, f.fault = true, "no chat completion"
 		return f
-	case failed(choice.Error):
-		_ = json.Unmarshal([]byte(c.redact(string(choice.Error))), &e.Error)
+	case choice.failure.Type != gjson.Null:
+		e = gjson.Parse(c.redact(choice.failure.Raw))
 	case choice.FinishReason == "error":
 		f.text = "the model's host broke off (finish_reason error)"
 		f.attempt.Transient = true
@@ -166,7 +151,7 @@ func (c *chat) embedded(got *reply, a audit.Attempt) *failure {
 		return nil
 	}
 	f.body = strings.ToLower(said())
-	f.fill(e)
+	f.fill(e, said())
 	if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n < 600 {
 		f.status = n
 	}
@@ -235,22 +220,23 @@ func (c *chat) adapts(f *failure, sent *chatRequest) bool {
 	if f.status != 400 && f.status != 404 && f.status != 422 || f.declined {
 		return false
 	}
-	switch {
-	case overlong.MatchString(f.body):
+	if overlong.MatchString(f.body) {
 		return false
-	case aboutTools.MatchString(f.body) && len(sent.Tools) > 0:
-		c.toolless.Store(true)
-		return true
-	case aboutUsage.MatchString(f.body) && sent.StreamOptions != nil:
-		c.unmetered.Store(true)
-		return true
-	case aboutStream.MatchString(f.body) && !c.unstreamed.Load():
-		c.unstreamed.Store(true)
-		return true
-	case aboutSchema.MatchString(f.body) && sent.ResponseFormat != nil:
-		c.plain.Store(true)
-		return true
-	case aboutLimit.MatchString(f.body) && strings.Contains(f.body, "unsupported"):
+	}
+	for _, p := range []struct {
+		about *regexp.Regexp
+		sent  bool
+		gone  *atomic.Bool
+	}{
+		{aboutTools, len(sent.Tools) > 0, &c.toolless}, {aboutUsage, sent.StreamOptions != nil, &c.unmetered},
+		{aboutStream, !c.unstreamed.Load(), &c.unstreamed}, {aboutSchema, sent.ResponseFormat != nil, &c.plain},
+	} {
+		if p.sent && p.about.MatchString(f.body) {
+			p.gone.Store(true)
+			return true
+		}
+	}
+	if aboutLimit.MatchString(f.body) && strings.Contains(f.body, "unsupported") {
 		wasOther := (sent.MaxCompletionTokens > 0) != (c.config.Provider == "openai")
 		c.otherLimit.Store(true)
 		return !wasOther

@@ -10,49 +10,42 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // A reply is a completion: as it came, or put together from the chunks of a
 // stream.
 type reply struct {
-	Model   string          `json:"model"`
-	Choices []choice        `json:"choices"`
-	Usage   json.RawMessage `json:"usage"`
-	Error   json.RawMessage `json:"error"`
-	Object  string          `json:"object"` // "error": the object itself is the error, as vLLM puts it into a stream
+	model  string
+	usage  gjson.Result
+	failed bool    // it holds an error
+	answer *choice // nil where there is none
 
 	raw      []byte // for messages: the body or, of a stream, the last event
 	streamed bool
 	whole    bool   // of a stream: it came to its end
 	done     bool   // of a stream: nothing follows, not even the usage
-	text     []byte // of a stream: the answer so far
-	thought  []byte // of a stream: the reasoning so far
+	text     []byte // the answer so far
+	thought  []byte // the reasoning so far
 	written  int    // bytes that the model wrote, its reasoning included
-	before   []byte // of a stream: what stood before the text of the last event and
-	after    []byte // behind it, where it held nothing else of its own
 }
 
 // A choice is one answer of a completion. Of a stream, message is what the deltas
 // add up to.
 type choice struct {
-	Index        int             `json:"index"`
-	Message      message         `json:"message"`
-	Delta        message         `json:"delta"`
-	Text         string          `json:"text"` // of the old completions API
-	FinishReason string          `json:"finish_reason"`
-	Error        json.RawMessage `json:"error"`
+	Message      message
+	FinishReason string
+	failure      gjson.Result
 }
 
 type message struct {
-	Content   content           `json:"content"`
-	Refusal   string            `json:"refusal"`
-	Reasoning string            `json:"reasoning"`         // OpenRouter
-	Thought   string            `json:"reasoning_content"` // DeepSeek, vLLM
-	Details   []json.RawMessage `json:"reasoning_details"` // OpenRouter: sent back as it came
-	ToolCalls []toolCall        `json:"tool_calls"`
-	Call      struct {
-		Arguments string `json:"arguments"`
-	} `json:"function_call"` // before there were tools
+	Content   string
+	Refusal   string
+	Thought   string            // its reasoning
+	Details   []json.RawMessage // of its reasoning, OpenRouter's: sent back as it came
+	ToolCalls []toolCall
+	Arguments string // of the one call that there was before there were tools
 }
 
 // A toolCall is one call of a function.
@@ -79,46 +72,47 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(a))
 }
 
-// A content is a message's text. Some servers give it in parts (Mistral's models
-// that reason do); of these the parts of type text count.
-type content string
+// readMessage reads a message, or the part of one that a chunk holds.
+func readMessage(e gjson.Result) (m message, err error) {
+	e.ForEach(func(name, v gjson.Result) bool {
+		switch name.Str {
+		case "content":
+			m.Content = contentOf(v)
+		case "refusal":
+			m.Refusal = v.Str
+		case "reasoning", "reasoning_content": // OpenRouter; DeepSeek, vLLM
+			m.Thought += v.Str
+		case "reasoning_details":
+			err = errors.Join(err, json.Unmarshal([]byte(v.Raw), &m.Details))
+		case "tool_calls":
+			err = errors.Join(err, json.Unmarshal([]byte(v.Raw), &m.ToolCalls))
+		case "function_call":
+			if v.IsObject() {
+				m.Arguments = v.Get("arguments").Str
+			}
+		}
+		return true
+	})
+	return m, err
+}
 
-// UnmarshalJSON reads a string, null, or a list of parts.
-func (c *content) UnmarshalJSON(b []byte) error {
-	if len(b) == 0 || b[0] != '[' {
-		return json.Unmarshal(b, (*string)(c))
-	}
-	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if err := json.Unmarshal(b, &parts); err != nil {
-		return err
-	}
-	for _, p := range parts {
-		if p.Type == "text" || p.Type == "" {
-			*c += content(p.Text)
+// contentOf gives a message's text. Some servers give it in parts (Mistral's models
+// that reason do); of these the parts of type text count.
+func contentOf(e gjson.Result) string {
+	text := e.Str
+	if e.IsArray() {
+		for _, part := range e.Array() {
+			if kind := part.Get("type").Str; part.IsObject() && (kind == "text" || kind == "") {
+				text += part.Get("text").Str
+			}
 		}
 	}
-	return nil
-}
-
-// failed reports whether a field named error says something.
-func failed(raw json.RawMessage) bool {
-	return len(raw) > 0 && string(raw) != "null"
-}
-
-// answer gives the choice that is the answer; nil where there is none.
-func (r *reply) answer() *choice {
-	if len(r.Choices) == 0 {
-		return nil
-	}
-	return &r.Choices[0]
+	return text
 }
 
 // bytes gives how much the model wrote into a message.
 func (m *message) bytes() int {
-	n := len(m.Content) + len(m.Refusal) + len(m.Reasoning) + len(m.Thought) + len(m.Call.Arguments)
+	n := len(m.Content) + len(m.Refusal) + len(m.Thought) + len(m.Arguments)
 	for _, t := range m.ToolCalls {
 		n += len(t.Function.Name) + len(t.Function.Arguments)
 	}
@@ -140,26 +134,17 @@ func receive(res *http.Response, alive func(*reply)) (*reply, error) {
 	case err != nil && err != io.EOF:
 		return r, err
 	case first == '{':
-		if r.raw, err = io.ReadAll(body); err != nil {
-			return r, err
+		if r.raw, err = io.ReadAll(body); err == nil {
+			err = r.read(r.raw)
 		}
-		if err := json.Unmarshal(r.raw, r); err != nil {
-			return r, fmt.Errorf("the response is no JSON: %w", err)
-		}
-		if len(r.Choices) == 0 && !failed(r.Error) {
-			r.unwrap()
-		}
-		for i := range r.Choices {
-			r.written += r.Choices[i].Message.bytes() + len(r.Choices[i].Text)
-		}
-		return r, nil
 	case err == nil && first != ':' && !strings.ContainsRune("deir", rune(first)): // data, event, id, retry
 		return r, fmt.Errorf("the response is of type %q and begins with %q: expected JSON or a stream of events", res.Header.Get("Content-Type"), first)
+	default:
+		r.streamed = true
+		err = r.follow(body, alive)
 	}
-	r.streamed = true
-	err = r.follow(body, alive)
-	if c := r.answer(); c != nil {
-		c.Message.Content, c.Message.Thought = content(r.text), string(r.thought)
+	if r.answer != nil {
+		r.answer.Message.Content, r.answer.Message.Thought = string(r.text), string(r.thought)
 	}
 	return r, err
 }
@@ -179,33 +164,26 @@ func firstByte(r *bufio.Reader) (byte, error) {
 
 // unwrap takes a completion out of a gateway's envelope, or reads one in the shape
 // of Anthropic's or Ollama's own API.
-func (r *reply) unwrap() {
-	var e struct {
-		Data, Result, Response json.RawMessage
-		Type                   string
-		Content                json.RawMessage
-		StopReason             string `json:"stop_reason"`
-		Message                json.RawMessage
-		DoneReason             string `json:"done_reason"`
-	}
-	if json.Unmarshal(r.raw, &e) != nil {
-		return
-	}
-	for _, inner := range []json.RawMessage{e.Data, e.Result, e.Response} {
-		in := reply{}
-		if json.Unmarshal(inner, &in) == nil && (len(in.Choices) > 0 || failed(in.Error)) {
-			r.Choices, r.Usage, r.Error, r.Model, r.raw = in.Choices, in.Usage, in.Error, in.Model, inner
-			return
+func (r *reply) unwrap(e gjson.Result) error {
+	for _, name := range []string{"data", "result", "response"} {
+		if inner := e.Get(name); inner.IsObject() {
+			if err := r.take(inner); err != nil || r.answer != nil || r.failed {
+				r.raw = []byte(inner.Raw)
+				return err
+			}
 		}
 	}
-	var m message
-	switch {
-	case e.Type == "message" && json.Unmarshal(e.Content, &m.Content) == nil:
-		finish := map[string]string{"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "refusal": "content_filter"}[e.StopReason]
-		r.Choices = []choice{{Message: m, FinishReason: finish}}
-	case bytes.HasPrefix(e.Message, []byte("{")) && json.Unmarshal(e.Message, &m) == nil:
-		r.Choices = []choice{{Message: m, FinishReason: e.DoneReason}}
+	if e.Get("type").Str == "message" {
+		finish := map[string]string{"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "refusal": "content_filter"}[e.Get("stop_reason").Str]
+		r.answer = &choice{FinishReason: finish}
+		r.grow(&message{Content: contentOf(e.Get("content"))})
+	} else if said := e.Get("message"); said.IsObject() {
+		r.answer = &choice{FinishReason: e.Get("done_reason").Str}
+		m, err := readMessage(said)
+		r.grow(&m)
+		return err
 	}
+	return nil
 }
 
 // follow takes the events of a stream to its end.
@@ -215,16 +193,21 @@ func (r *reply) follow(body io.Reader, alive func(*reply)) error {
 		if data = bytes.TrimSpace(data); err == nil && len(data) == 0 {
 			continue
 		}
-		if err == nil {
-			err = r.add(data)
+		switch {
+		case err != nil:
+		case bytes.HasPrefix(data, []byte("[DONE]")):
+			r.whole, r.done = true, true
+		default:
+			r.raw = append(r.raw[:0], data...)
+			err = r.read(data)
 		}
-		if broke = err; err != nil || failed(r.Error) {
+		if broke = err; err != nil || r.failed {
 			break
 		}
 		alive(r)
 	}
 	switch {
-	case failed(r.Error), r.whole: // the end had come: what broke then took nothing with it
+	case r.failed, r.whole: // the end had come: what broke then took nothing with it
 		return nil
 	case broke != nil:
 		return fmt.Errorf("%w: %w", errBroken, broke)
@@ -232,107 +215,84 @@ func (r *reply) follow(body io.Reader, alive func(*reply)) error {
 	return errBroken
 }
 
-// add takes one event of a stream.
-func (r *reply) add(data []byte) error {
-	if bytes.HasPrefix(data, []byte("[DONE]")) {
-		r.whole, r.done = true, true
-		return nil
+// read reads a completion, or a chunk of one.
+func (r *reply) read(data []byte) error {
+	what := "the response"
+	if r.streamed {
+		what = "an event"
 	}
-	r.raw = append(r.raw[:0], data...)
-	if more, ok := r.more(data); ok {
-		r.text = append(r.text, more...)
-		r.written += len(more)
-		return nil
+	if !json.Valid(data) {
+		return fmt.Errorf("%s is no JSON: %w", what, json.Unmarshal(data, new(any)))
 	}
-	var c reply
-	if err := json.Unmarshal(data, &c); err != nil {
-		return fmt.Errorf("an event is no JSON: %w", err)
+	e := gjson.ParseBytes(data)
+	err := r.take(e)
+	if err == nil && r.answer == nil && !r.failed && !r.streamed {
+		err = r.unwrap(e)
 	}
-	if c.Object == "error" {
-		c.Error = append(json.RawMessage(nil), data...)
+	if err != nil {
+		return fmt.Errorf("%s is no chat completion: %w", what, err)
 	}
-	r.Error = c.Error
-	if c.Model != "" {
-		r.Model = c.Model
-	}
-	if failed(c.Usage) {
-		r.Usage = c.Usage
-	}
-	for i := range c.Choices {
-		if c.Choices[i].Index == 0 {
-			r.grow(&c.Choices[i])
-		}
-	}
-	r.remember(data, &c)
 	return nil
 }
 
-// more reads an event that differs from the one before it by its text alone. An answer
-// has hundreds of them, and to read each whole costs more than all the rest of it.
-func (r *reply) more(data []byte) (text string, ok bool) {
-	n := len(data) - len(r.after)
-	if r.before == nil || n < len(r.before) || !bytes.HasPrefix(data, r.before) || !bytes.HasSuffix(data, r.after) {
-		return "", false
-	}
-	return text, json.Unmarshal(data[len(r.before):n], &text) == nil
-}
-
-// remember keeps what stands around the text of an event that holds no more than that.
-func (r *reply) remember(data []byte, c *reply) {
-	r.before, r.after = nil, nil
-	key := []byte(`"content":`)
-	if len(c.Choices) != 1 || c.Choices[0].Index != 0 || c.Choices[0].Text != "" || bytes.Count(data, key) != 1 {
-		return
-	}
-	m := &c.Choices[0].Delta
-	if m.Content == "" || m.bytes() > len(m.Content) || len(m.Details)+len(m.ToolCalls) > 0 {
-		return
-	}
-	from := bytes.Index(data, key) + len(key)
-	for from < len(data) && data[from] == ' ' {
-		from++
-	}
-	to := from + 1
-	for to < len(data) && data[to] != '"' {
-		if data[to] == '\\' {
-			to++
+func (r *reply) take(e gjson.Result) (err error) {
+	e.ForEach(func(name, v gjson.Result) bool {
+		switch name.Str {
+		case "model":
+			r.model = cmp.Or(v.Str, r.model)
+		case "usage":
+			if v.IsObject() {
+				r.usage = v
+			}
+		case "error":
+			r.failed = r.failed || v.Type != gjson.Null
+		case "object":
+			r.failed = r.failed || v.Str == "error" // the object itself is the error, as vLLM puts it into a stream
+		case "choices":
+			for i, c := range v.Array() {
+				if c.IsObject() && (c.Get("index").Num == 0 || !r.streamed && i == 0) {
+					err = errors.Join(err, r.choose(c))
+				}
+			}
 		}
-		to++
-	}
-	text := ""
-	if to < len(data) && json.Unmarshal(data[from:to+1], &text) == nil && text == string(m.Content) {
-		r.before, r.after = bytes.Clone(data[:from]), bytes.Clone(data[to+1:])
-	}
+		return true
+	})
+	return err
 }
 
-// grow adds a chunk's choice to the answer.
-func (r *reply) grow(c *choice) {
-	if len(r.Choices) == 0 {
-		r.Choices = make([]choice, 1)
+// choose adds a choice, or a chunk's part of it, to the answer.
+func (r *reply) choose(c gjson.Result) error {
+	if r.answer == nil {
+		r.answer = &choice{}
 	}
-	have := &r.Choices[0]
-	if c.FinishReason != "" {
-		have.FinishReason, r.whole = c.FinishReason, true
+	if reason := c.Get("finish_reason").Str; reason != "" {
+		r.answer.FinishReason, r.whole = reason, true
 	}
-	if failed(c.Error) {
-		have.Error = c.Error
+	if failure := c.Get("error"); failure.Type != gjson.Null {
+		r.answer.failure = failure
 	}
-	m := &c.Delta
-	if m.bytes() == 0 && r.written == 0 {
-		m = &c.Message // one chunk that is a whole completion
+	m, err := readMessage(c.Get("delta"))
+	if err == nil && m.bytes() == 0 && r.written == 0 { // a completion that is whole, or a chunk that is one
+		m, err = readMessage(c.Get("message"))
 	}
+	m.Content = cmp.Or(m.Content, c.Get("text").Str) // of the old completions API
+	r.grow(&m)
+	return err
+}
+
+func (r *reply) grow(m *message) {
+	have := &r.answer.Message
 	r.written += m.bytes()
-	r.text = append(r.text, m.Content...)
-	if m.Content == "" {
-		r.text = append(r.text, c.Text...)
-		r.written += len(c.Text)
+	r.text, r.thought = append(r.text, m.Content...), append(r.thought, m.Thought...)
+	have.Refusal += m.Refusal
+	have.Arguments += m.Arguments
+	have.Details = append(have.Details, m.Details...)
+	if !r.streamed {
+		have.ToolCalls = m.ToolCalls
+		return
 	}
-	r.thought = append(append(r.thought, m.Thought...), m.Reasoning...)
-	have.Message.Refusal += m.Refusal
-	have.Message.Call.Arguments += m.Call.Arguments
-	have.Message.Details = append(have.Message.Details, m.Details...)
 	for _, t := range m.ToolCalls {
-		have.Message.growCall(t)
+		have.growCall(t)
 	}
 }
 

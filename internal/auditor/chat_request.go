@@ -69,15 +69,10 @@ type streamOptions struct {
 
 // review gives the body for a task.
 func (c *chat) review(task audit.ReviewTask) *chatRequest {
-	r := c.request(says("user", Prompt(task)))
+	r := c.request(c.maxTokens(&task), says("user", Prompt(task)))
 	asked := schema
 	if len(task.Files) > 0 {
 		asked, r.timeout = moduleSchema, max(r.timeout, moduleTimeout)
-		for _, limit := range []*int64{&r.MaxTokens, &r.MaxCompletionTokens} {
-			if *limit > 0 {
-				*limit = c.maxTokens(&task)
-			}
-		}
 	}
 	if !c.plain.Load() {
 		r.ResponseFormat = &responseFormat{Type: "json_schema"}
@@ -94,16 +89,16 @@ func (c *chat) maxTokens(task *audit.ReviewTask) int64 {
 	return c.config.MaxTokens
 }
 
-// request gives the body for a conversation, without what the server turned down so
-// far.
-func (c *chat) request(messages ...chatMessage) *chatRequest {
+// request gives the body for a conversation in which the model may now write so many
+// tokens, without what the server turned down so far.
+func (c *chat) request(maxTokens int64, messages ...chatMessage) *chatRequest {
 	r := &chatRequest{Model: c.config.Model.ID, Messages: messages, Stream: !c.unstreamed.Load(), timeout: c.config.Timeout}
 	// OpenAI's newer models take max_completion_tokens alone, most other servers
 	// know max_tokens alone.
 	if (c.config.Provider == "openai") != c.otherLimit.Load() {
-		r.MaxCompletionTokens = c.config.MaxTokens
+		r.MaxCompletionTokens = maxTokens
 	} else {
-		r.MaxTokens = c.config.MaxTokens
+		r.MaxTokens = maxTokens
 	}
 	if r.Stream && !c.unmetered.Load() {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}

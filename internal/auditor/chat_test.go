@@ -132,6 +132,7 @@ func TestChatFailures(t *testing.T) {
 		{"HTML with 200", mockapi.Reply{Body: "<html>", Header: map[string]string{"Content-Type": "text/html"}}, want{audit.Errored, true, 0, "", "text/html"}},
 		{"no choices", mockapi.Reply{Body: `{"choices":[]}`}, want{audit.Errored, true, 0, "", "no choice"}},
 		{"error within 200", mockapi.Reply{Body: errorBody("502", "host is down")}, want{audit.Errored, true, 0, "", "host is down"}},
+		{"an error in words within 200", mockapi.Reply{Body: `{"error":"host is down"}`}, want{audit.Errored, true, 0, "", "host is down"}},
 		{"rate limit within 200", mockapi.Reply{Body: errorBody("429", "busy")}, want{audit.Errored, true, 0, "", "busy"}},
 		{"error within choice", mockapi.Reply{Body: `{"choices":[{"error":{"code":502,"message":"broke"},"finish_reason":"error","message":{"content":""}}]}`}, want{audit.Errored, true, 0, "", "broke"}},
 		{"finish reason error", mockapi.Reply{Finish: "error"}, want{audit.Errored, true, 0, "", "broke off"}},

@@ -12,6 +12,7 @@ import (
 	"assay/audit"
 	"assay/audit/findings"
 	"assay/internal/box"
+	"assay/internal/events"
 )
 
 // messageLimit is how much of what a program or a model wrote a message holds, in
@@ -22,16 +23,10 @@ const messageLimit = 300
 const maxEvents = 16 << 20
 
 // A command is an auditor that is a program: a tool, or an agent.
-type command struct {
-	entry audit.AuditorEntry
-	grace time.Duration // between TERM and KILL; 0 means defaultGrace
-}
+type command struct{ program }
 
 // Command gives the auditor of a section of auditors.md.
-func Command(entry audit.AuditorEntry) audit.Auditor { return &command{entry: entry} }
-
-// Name is the section's.
-func (c *command) Name() string { return c.entry.Name }
+func Command(entry audit.AuditorEntry) audit.Auditor { return &command{program{entry: entry}} }
 
 // Audit runs the command line in the export, confined where bubblewrap can do so
 // (AuditRun.Exposed says where not). What it reports goes to standard output, or
@@ -54,20 +49,23 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	}
 	defer home.Close()
 	before := box.Fingerprint(task.Dir)
-	p := box.Process{Dir: task.Dir, Command: box.Shell(c.entry.Command), Box: confined, Home: home, Limits: c.entry.Limits, Network: c.entry.Network, Timeout: c.entry.Timeout,
-		Env: c.environment(home, task.MaxUSD), Progress: c.entry.Output != "", Grace: c.grace}
+	p := c.process(confined, home)
+	p.Dir, p.Env = task.Dir, append(p.Env, "ASSAY_FORMAT="+home.Path(formatFile))
+	if task.MaxUSD > 0 {
+		p.Env = append(p.Env, "ASSAY_MAX_USD="+strconv.FormatFloat(task.MaxUSD, 'f', -1, 64))
+	}
 	if p.Progress { // its events may be there
 		p.Cap = maxEvents
 	}
 	if confined != nil { // an agent's own sandbox cannot work inside ours, and must where there is none
 		p.Env = append(p.Env, "ASSAY_CONFINED=bubblewrap")
 	}
-	e, err := p.Run(ctx)
+	limit := box.Limits(c.entry.Limits).Report
+	e, err := c.run(ctx, p, limit)
 	if err != nil {
-		return audit.AuditRun{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
+		return audit.AuditRun{}, err
 	}
-	e.Stdout, e.Stderr = c.mask(e.Stdout), c.mask(e.Stderr)
-	run := audit.AuditRun{Raw: e.Stdout, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, p),
+	run := audit.AuditRun{Raw: e.text, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, confined), Usage: e.said.Usage, Model: cmp.Or(e.said.Model, c.entry.Model),
 		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined, Network: e.Network}
 	if missing != "" {
 		run.Exposed = box.Exposed(missing)
@@ -75,15 +73,20 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if box.Fingerprint(task.Dir) != before {
 		run.Exposed = strings.TrimPrefix(run.Exposed+"; it changed the source that it was to read", "; ")
 	}
-	c.read(&run, &e, home)
-	why := c.stopped(ctx, &e)
+	if e.wrapped {
+		run.Events = audit.Clip(e.Stdout, maxEvents)
+	} else if c.entry.Output != "" {
+		run.Stdout = e.Stdout
+	}
+	c.read(&run, &e)
+	why := c.stopped(ctx, &e, "end", "report", limit)
 	run.Whole = why == ""
 	if why != "" {
 		run.Invalid = why
 	} else if run.Invalid != "" {
 		run.Invalid = strings.TrimSuffix(fmt.Sprintf("%s (exit status %d): %s", run.Invalid, e.Code, e.LastWords()), ": ")
-		if e.Code == 126 || e.Code == 127 { // a shell's for a program that is not there, or not to be executed
-			if why := c.whyNotRun(ctx, p, e.Stderr); why != "" {
+		if e.notRun() {
+			if why := c.whyNotRun(ctx, confined, e.Stderr); why != "" {
 				run.Invalid += ": " + why
 			}
 		}
@@ -114,60 +117,26 @@ func outOfReach(network []audit.Traffic) string {
 	return fmt.Sprintf("; it was let through to no host, and asked for %s: its section names under Hosts whom it needs", strings.Join(refused[:min(len(refused), 5)], ", "))
 }
 
-// mask removes what the program was trusted with from what it wrote, before it is
-// read, cut or kept. What only looks like a key stays: the target's own may be
-// what it reports.
-func (c *command) mask(b []byte) []byte {
-	if secrets := secretsOf(&c.entry); len(secrets) > 0 {
-		return []byte(Mask(string(b), secrets...))
-	}
-	return b
-}
-
 // formatFile is the file of its home that tells how to write a report.
 const formatFile = "report-format.md"
 
-// environment gives what the program finds in its environment.
-func (c *command) environment(home *box.Home, most float64) []string {
-	env := append(box.Environment(c.entry.Env, home), "ASSAY_OUT="+home.Out(), "ASSAY_FORMAT="+home.Path(formatFile))
-	if most > 0 {
-		env = append(env, "ASSAY_MAX_USD="+strconv.FormatFloat(most, 'f', -1, 64))
-	}
-	return env
-}
-
-// read takes the report and what was consumed from where the program put them.
-func (c *command) read(run *audit.AuditRun, e *box.Exit, home *box.Home) {
-	limits := box.Limits(c.entry.Limits)
-	env, wrapped := Unwrap(e.Stdout)
-	run.Usage, run.Model = env.Usage, cmp.Or(env.Model, c.entry.Model)
-	if wrapped {
-		run.Raw, run.Events = []byte(env.Report), audit.Clip(e.Stdout, maxEvents)
-	}
-	if c.entry.Output != "" {
-		if !wrapped {
-			run.Stdout = e.Stdout
+// read reads the report of a run.
+func (c *command) read(run *audit.AuditRun, e *ran) {
+	switch {
+	case e.unread != "":
+		run.Invalid = e.unread
+	case e.Crossed == "": // else what it wrote until then is kept, and says nothing
+		var early string
+		run.Report, run.Invalid, early = readRun(&c.entry, e.text, &e.said)
+		if !e.TimedOut && e.Cut == 0 {
+			run.EndedEarly = early
 		}
-		var err error
-		if run.Raw, err = home.Read(c.entry.Output, limits.Report); err != nil {
-			run.Invalid = err.Error()
-			return
-		}
-		run.Raw = c.mask(run.Raw)
-	}
-	if e.Crossed != "" { // what it wrote until then is kept, and says nothing
-		return
-	}
-	var early string
-	run.Report, run.Invalid, early = readRun(&c.entry, run.Raw, &env)
-	if !e.TimedOut && e.Cut == 0 {
-		run.EndedEarly = early
 	}
 }
 
 // readRun reads the report of a run, beside what its envelope says, which is empty
 // where there is none: why it proves nothing, and why it shows an early end.
-func readRun(entry *audit.AuditorEntry, raw []byte, env *Envelope) (rep audit.Report, invalid, early string) {
+func readRun(entry *audit.AuditorEntry, raw []byte, env *events.Envelope) (rep audit.Report, invalid, early string) {
 	rep, invalid = readReport(entry.Name, raw, entry.Format, entry.Rules, box.Limits(entry.Limits).Findings)
 	if env.Failed != "" {
 		invalid = entry.Name + ": the agent says that its own run failed: " + audit.OneLine(env.Failed, messageLimit)
@@ -176,40 +145,23 @@ func readRun(entry *audit.AuditorEntry, raw []byte, env *Envelope) (rep audit.Re
 }
 
 // Reread reads what a run wrote again, by its auditor's section as it stands now: the
-// report, why it proves nothing, and why it shows an early end. events is what it told
+// report, why it proves nothing, and why it shows an early end. told is what it told
 // of itself, nil where it told nothing or not all is kept; report is what was its
 // report then, which stands where its section names a file, or there are no events.
-func Reread(entry audit.AuditorEntry, events, report []byte) (rep audit.Report, invalid, early string) {
-	env, wrapped := Unwrap(events)
+func Reread(entry audit.AuditorEntry, told, report []byte) (rep audit.Report, invalid, early string) {
+	env, wrapped := events.Unwrap(told)
 	if wrapped && entry.Output == "" {
 		report = []byte(env.Report)
 	}
 	return readRun(&entry, report, &env)
 }
 
-// stopped says why a program that did not end by itself proves nothing.
-func (c *command) stopped(ctx context.Context, e *box.Exit) string {
-	switch {
-	case e.Crossed != "":
-		return e.Crossed
-	case e.TimedOut:
-		return fmt.Sprintf("no end within %s: all its processes were killed", c.entry.Timeout)
-	case ctx.Err() != nil:
-		return "stopped: " + context.Cause(ctx).Error()
-	case e.Cut > 0 && c.entry.Output == "":
-		return fmt.Sprintf("it was stopped: its report is larger than %s", box.Size(box.Limits(c.entry.Limits).Report))
-	case e.Signal() != 0:
-		return fmt.Sprintf("killed by a signal (%s): %s", e.Signal(), e.LastWords())
-	}
-	return ""
-}
-
 // version asks the program for its version; what cannot be had is "unknown".
-func (c *command) version(ctx context.Context, p box.Process) string {
-	if c.entry.Version == "" || ctx.Err() != nil {
+func (p *program) version(ctx context.Context, b *box.Box) string {
+	if p.entry.Version == "" || ctx.Err() != nil {
 		return "unknown"
 	}
-	e, err := c.aside(ctx, p, c.entry.Version, min(c.entry.Timeout, time.Minute))
+	e, err := p.aside(ctx, b, p.entry.Version, min(p.entry.Timeout, time.Minute))
 	if err != nil || e.Code != 0 {
 		return "unknown"
 	}
@@ -219,20 +171,6 @@ func (c *command) version(ctx context.Context, p box.Process) string {
 		}
 	}
 	return "unknown"
-}
-
-// aside runs a command line beside the audit, in a home of its own: the other holds
-// the report.
-func (c *command) aside(ctx context.Context, p box.Process, line string, timeout time.Duration) (box.Exit, error) {
-	home, err := box.NewHome(nil)
-	if err != nil {
-		return box.Exit{}, err
-	}
-	defer home.Close()
-	p.Dir, p.Home, p.Env, p.Command, p.Progress, p.Timeout = home.Tmp(), home, c.environment(home, 0), box.Shell(line), true, timeout
-	e, err := p.Run(ctx)
-	e.Stdout, e.Stderr = c.mask(e.Stdout), c.mask(e.Stderr)
-	return e, err
 }
 
 // lastPart is how much of what a failed run wrote last is searched for the words
@@ -245,7 +183,7 @@ var asksToWait = regexp.MustCompile(`(?i)retry[ -]?after\W{1,4}(\d{1,5})\b`)
 // worthRetry says whether a run that failed may succeed later: its last words hold
 // one of those that its section names. It is no early end then. A report's own
 // numbers are no statuses: standard output is looked at where nothing was found.
-func (c *command) worthRetry(run *audit.AuditRun, e *box.Exit) {
+func (c *command) worthRetry(run *audit.AuditRun, e *ran) {
 	said := run.Invalid
 	last := func(out []byte) string { return "\n" + string(out[max(0, len(out)-lastPart):]) }
 	if said += last(e.Stderr); len(run.Report.Findings) == 0 {
@@ -275,5 +213,5 @@ func Version(ctx context.Context, entry audit.AuditorEntry) string {
 	if err != nil {
 		return "unknown"
 	}
-	return (&command{entry: entry}).version(ctx, box.Process{Box: confined, Limits: entry.Limits})
+	return (&program{entry: entry}).version(ctx, confined)
 }

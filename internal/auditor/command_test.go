@@ -95,7 +95,7 @@ func (l *lair) agent(args string, edit ...func(*audit.AuditorEntry)) *command {
 	for _, f := range edit {
 		f(&e)
 	}
-	return &command{entry: e}
+	return &command{program{entry: e}}
 }
 
 func (l *lair) run(c *command) audit.AuditRun {
@@ -242,7 +242,7 @@ func auditAlone(args string) {
 	if parts[0] == "bare" {
 		os.Setenv("ASSAY_SANDBOX", "off")
 	}
-	run, err := (&command{entry: e, grace: time.Second}).Audit(context.Background(), audit.AuditTask{Dir: parts[4]})
+	run, err := (&command{program{entry: e, grace: time.Second}}).Audit(context.Background(), audit.AuditTask{Dir: parts[4]})
 	fmt.Println("not interrupted", run.Invalid, err)
 	os.Exit(3)
 }

@@ -51,7 +51,7 @@ func (d Directory) Examine(ctx context.Context, root fs.FS, name string) []Check
 
 // examineCommand examines a section with a command line.
 func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) []Check {
-	c := &command{entry: entry}
+	p := &program{entry: entry}
 	checks := []Check{examineNeeds(entry)}
 	confined, missing, err := box.New(&entry, "")
 	switch {
@@ -62,15 +62,14 @@ func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) [
 	default:
 		checks = append(checks, Check{"sandbox", false, "bubblewrap confines it"})
 	}
-	p := box.Process{Box: confined, Limits: entry.Limits}
-	found, absent := c.programs(ctx, p)
+	found, absent := p.programs(ctx, confined)
 	if len(absent) > 0 {
 		checks = append(checks, Check{"programs", true, strings.Join(absent, "; ")})
 	} else {
 		checks = append(checks, Check{"programs", false, strings.Join(found, ", ")})
 	}
 	if entry.Version != "" && len(absent) == 0 {
-		checks = append(checks, c.examineVersion(ctx, p))
+		checks = append(checks, p.examineVersion(ctx, confined))
 	}
 	if _, err := PromptHash(root, entry); err != nil {
 		checks = append(checks, Check{"prompt", true, err.Error()})
@@ -79,15 +78,15 @@ func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) [
 }
 
 // examineVersion asks a program for its version, as a run does.
-func (c *command) examineVersion(ctx context.Context, p box.Process) Check {
-	e, err := c.aside(ctx, p, c.entry.Version, examineTimeout)
+func (p *program) examineVersion(ctx context.Context, b *box.Box) Check {
+	e, err := p.aside(ctx, b, p.entry.Version, examineTimeout)
 	switch {
 	case err != nil:
 		return Check{"version", true, err.Error()}
 	case e.TimedOut:
-		return Check{"version", true, fmt.Sprintf("%s did not end within %s", c.entry.Version, examineTimeout)}
+		return Check{"version", true, fmt.Sprintf("%s did not end within %s", p.entry.Version, examineTimeout)}
 	case e.Code != 0:
-		return Check{"version", true, fmt.Sprintf("%s ended with status %d: %s", c.entry.Version, e.Code, e.LastWords())}
+		return Check{"version", true, fmt.Sprintf("%s ended with status %d: %s", p.entry.Version, e.Code, e.LastWords())}
 	}
 	return Check{"version", false, firstLine(strings.TrimSpace(string(e.Stdout) + "\n" + string(e.Stderr)))}
 }
@@ -139,19 +138,19 @@ func lacks(need string) string {
 
 // programs looks for the programs that a command line names, as it would be run:
 // those that are there, and of the others what is wrong.
-func (c *command) programs(ctx context.Context, p box.Process) (found, absent []string) {
-	names := commandWords(c.entry.Command)
+func (p *program) programs(ctx context.Context, b *box.Box) (found, absent []string) {
+	names := commandWords(p.entry.Command)
 	if len(names) == 0 {
 		return nil, nil
 	}
 	script := "for p in '" + strings.Join(names, "' '") + `'; do command -v "$p" >/dev/null || echo "$p"; done`
-	e, err := c.aside(ctx, p, script, examineTimeout)
+	e, err := p.aside(ctx, b, script, examineTimeout)
 	if err != nil || e.Code != 0 {
 		return nil, []string{fmt.Sprintf("no program can be started: %v %s", err, e.LastWords())}
 	}
 	lost := strings.Fields(string(e.Stdout))
 	for _, name := range names {
-		switch why := interpreter(p.Box, name); {
+		switch why := interpreter(b, name); {
 		case slices.Contains(lost, name):
 			absent = append(absent, whyAbsent(name))
 		case why != "":
@@ -168,14 +167,14 @@ var notFound = regexp.MustCompile(`(?m)(\S+): (?:not found|command not found|Per
 
 // whyNotRun says why a command line ended with a shell's status for a program that is
 // not there, or not to be executed; "" where it cannot be told.
-func (c *command) whyNotRun(ctx context.Context, p box.Process, stderr []byte) string {
-	_, absent := c.programs(ctx, p)
+func (p *program) whyNotRun(ctx context.Context, b *box.Box, stderr []byte) string {
+	_, absent := p.programs(ctx, b)
 	for _, m := range notFound.FindAllSubmatch(stderr, -1) { // what a script of the command line names
 		name := string(m[1])
-		if known := slices.ContainsFunc(absent, func(why string) bool { return strings.HasPrefix(why, name+" ") }); known || p.Box == nil {
+		if known := slices.ContainsFunc(absent, func(why string) bool { return strings.HasPrefix(why, name+" ") }); known || b == nil {
 			continue
 		}
-		if at, err := exec.LookPath(name); err == nil && !p.Box.Sees(at) {
+		if at, err := exec.LookPath(name); err == nil && !b.Sees(at) {
 			absent = append(absent, whyAbsent(name))
 		}
 	}

@@ -108,7 +108,7 @@ func (t *talk) audit(ctx context.Context) (invalid string) {
 // has ended.
 func (t *talk) take(ctx context.Context, answer *choice) (done bool, invalid string) {
 	said := answer.Message
-	text := afterThought(string(said.Content))
+	text := afterThought(said.Content)
 	s := step{said: said, calls: t.callsOf(&said, text)}
 	switch {
 	case said.Refusal != "" && len(s.calls) == 0:
@@ -241,9 +241,9 @@ func (t *talk) answered(got *reply, a *audit.Attempt, sent int) *choice {
 	if n := a.Usage.TokensIn; n > 0 { // some count cached tokens elsewhere: the estimate stays a sane one
 		t.perToken = min(max(float64(sent)/float64(n), bytesPerTokenWorst), 2*bytesPerToken)
 	}
-	c := got.answer()
+	c := got.answer
 	u := a.Usage
-	t.tell(talkEvent{Type: "turn", Said: string(c.Message.Content), Thought: c.Message.Thought + c.Message.Reasoning, Finish: c.FinishReason, Seconds: a.Latency.Seconds(), Usage: &u})
+	t.tell(talkEvent{Type: "turn", Said: c.Message.Content, Thought: c.Message.Thought, Finish: c.FinishReason, Seconds: a.Latency.Seconds(), Usage: &u})
 	return c
 }
 
@@ -307,7 +307,7 @@ func (t *talk) compact(ctx context.Context) error {
 		return err
 	}
 	t.steps[len(t.steps)-1].then = ""
-	if notes := strings.TrimSpace(afterThought(string(answer.Message.Content))); notes != "" {
+	if notes := strings.TrimSpace(afterThought(answer.Message.Content)); notes != "" {
 		t.notes, t.steps = t.client.redact(notes), nil
 	}
 	now := t.tokens(t.request().bytes())

@@ -1,7 +1,6 @@
 package auditor
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -169,9 +168,9 @@ func bounded(heading string, lines []string) string {
 	return b.String()
 }
 
-// open opens a file that is one: links may lead on within the root, and a FIFO or a
-// device would hold us up.
-func (v sourceView) open(name string) (*os.File, int64, error) {
+// text reads a file that is one, at most so many bytes of its size: links may lead on
+// within the root, and a FIFO or a device would hold us up.
+func (v sourceView) text(name string, limit int64) (text []byte, size int64, err error) {
 	info, err := v.root.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -184,44 +183,44 @@ func (v sourceView) open(name string) (*os.File, int64, error) {
 		return nil, 0, fmt.Errorf("%s is no plain file", name)
 	}
 	f, err := v.root.Open(name)
-	return f, info.Size(), err
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	text, err = io.ReadAll(io.LimitReader(f, limit))
+	return text, info.Size(), err
 }
+
+func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), sniffed)], 0) >= 0 }
 
 // read reads lines of a file.
 func (v sourceView) read(name string, from, count int) (string, error) {
-	f, size, err := v.open(name)
+	text, size, err := v.text(name, maxCounted)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
+	if isBinary(text) {
+		return "", fmt.Errorf("%s is a binary file of %d bytes", name, size)
+	}
 	from = max(1, from)
 	if count <= 0 {
 		count = defaultLines
 	}
-	count = min(count, maxReadLines)
-	r := bufio.NewReaderSize(io.LimitReader(f, maxCounted), 64<<10)
-	if head, _ := r.Peek(sniffed); bytes.IndexByte(head, 0) >= 0 {
-		return "", fmt.Errorf("%s is a binary file of %d bytes", name, size)
-	}
 	var b strings.Builder
 	n, shown := 0, 0
-	for {
-		line, more, err := nextLine(r)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return "", err
-		}
+	for line := range bytes.Lines(text) {
 		n++
-		if n >= from && shown < count && b.Len() < maxShown {
-			shown++
-			fmt.Fprintf(&b, "%d\t%s", n, line)
-			if more > 0 {
-				fmt.Fprintf(&b, " [%d more bytes of this line]", more)
-			}
-			b.WriteByte('\n')
+		if n < from || shown == min(count, maxReadLines) || b.Len() >= maxShown {
+			continue
 		}
+		shown++
+		line = bytes.TrimRight(line, "\r\n")
+		more := max(0, len(line)-maxLineShown)
+		fmt.Fprintf(&b, "%d\t%s", n, bytes.ToValidUTF8(line[:len(line)-more], []byte("\uFFFD")))
+		if more > 0 {
+			fmt.Fprintf(&b, " [%d more bytes of this line]", more)
+		}
+		b.WriteByte('\n')
 	}
 	end := "of"
 	if size > maxCounted {
@@ -233,34 +232,11 @@ func (v sourceView) read(name string, from, count int) (string, error) {
 	case shown == 0:
 		return "", fmt.Errorf("%s has no line %d: it has %d", name, from, n)
 	}
-	text := fmt.Sprintf("%s, lines %d-%d %s %d\n%s", name, from, from+shown-1, end, n, b.String())
+	said := fmt.Sprintf("%s, lines %d-%d %s %d\n%s", name, from, from+shown-1, end, n, b.String())
 	if last := from + shown - 1; last < n {
-		text += fmt.Sprintf("[go on with from=%d]\n", last+1)
+		said += fmt.Sprintf("[go on with from=%d]\n", last+1)
 	}
-	return text, nil
-}
-
-// nextLine gives the next line, without its end, of at most maxLineShown bytes, and
-// how many more it has.
-func nextLine(r *bufio.Reader) (line string, more int, err error) {
-	var kept []byte
-	some := false
-	for {
-		part, err := r.ReadSlice('\n')
-		some = some || len(part) > 0
-		ended := err == nil
-		if ended {
-			part = bytes.TrimRight(part, "\r\n")
-		}
-		room := min(len(part), maxLineShown-len(kept))
-		kept, more = append(kept, part[:room]...), more+len(part)-room
-		if ended || err != bufio.ErrBufferFull {
-			if err == io.EOF && some {
-				err = nil
-			}
-			return strings.ToValidUTF8(string(kept), "\uFFFD"), more, err
-		}
-	}
+	return said, nil
 }
 
 // search finds the lines that match.
@@ -307,22 +283,17 @@ type hits struct {
 }
 
 func (v sourceView) searchFile(h *hits, name string) error {
-	f, size, err := v.open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+	text, size, err := v.text(name, maxSearched)
 	if size > maxSearched {
 		h.skipped = append(h.skipped, name)
 		return nil
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxSearched))
-	if err != nil || bytes.IndexByte(b[:min(len(b), sniffed)], 0) >= 0 {
+	if err != nil || isBinary(text) {
 		return err
 	}
 	h.files++
 	n := 0
-	for line := range bytes.Lines(b) {
+	for line := range bytes.Lines(text) {
 		n++
 		if line = bytes.TrimRight(line, "\r\n"); !h.re.Match(line) {
 			continue

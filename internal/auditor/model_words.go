@@ -83,12 +83,7 @@ func (t *talk) request() *chatRequest {
 	if t.closing {
 		user(closeNow)
 	}
-	r := t.client.request(messages...)
-	if r.MaxTokens > 0 {
-		r.MaxTokens = t.maxTokens
-	} else {
-		r.MaxCompletionTokens = t.maxTokens
-	}
+	r := t.client.request(t.maxTokens, messages...)
 	if !plain {
 		r.Tools = sourceTools
 	}
@@ -103,7 +98,7 @@ func (s *step) message() chatMessage {
 			*a = "{}" // servers turn such a conversation down; the result says what was wrong
 		}
 	}
-	if text := string(s.said.Content); text != "" || len(s.calls) == 0 {
+	if text := s.said.Content; text != "" || len(s.calls) == 0 {
 		m.Content = &text
 	}
 	return m
@@ -111,7 +106,7 @@ func (s *step) message() chatMessage {
 
 // plainText gives what the model said where the server knows no tools.
 func (s *step) plainText() string {
-	text := string(s.said.Content)
+	text := s.said.Content
 	if len(s.said.ToolCalls) > 0 { // said before the server turned tools down
 		for _, c := range s.calls {
 			text += fmt.Sprintf("\nCALL %s %s", c.Function.Name, c.Function.Arguments)

@@ -1,8 +1,9 @@
 package auditor
 
 import (
-	"encoding/json"
 	"math"
+
+	"github.com/tidwall/gjson"
 
 	"assay/audit"
 )
@@ -44,32 +45,23 @@ func price(m audit.Model, in, out float64) float64 { return (in*m.In + out*m.Out
 // how many tokens it took, or broke off before it could, they are estimated from
 // the bytes sent and written, and the cost is unknown.
 func (c *chat) usage(got *reply, sent int) audit.Usage {
-	var said struct {
-		Prompt     int64 `json:"prompt_tokens"`
-		Completion int64 `json:"completion_tokens"`
-		Total      int64 `json:"total_tokens"`
-		Cost       any   `json:"cost"`
-		OwnKey     bool  `json:"is_byok"`
-		Details    struct {
-			Upstream float64 `json:"upstream_inference_cost"`
-		} `json:"cost_details"`
-	}
-	_ = json.Unmarshal(got.Usage, &said) // what cannot be read is as good as not said
+	count := func(name string) int64 { return int64(min(max(got.usage.Get(name).Num, 0), 1e15)) }
 	m := c.config.Model
+	in := count("prompt_tokens")
 	// Some count reasoning in the total alone.
-	u := audit.Usage{TokensIn: max(0, said.Prompt), TokensOut: max(0, said.Completion, said.Total-max(0, said.Prompt))}
+	u := audit.Usage{TokensIn: in, TokensOut: max(count("completion_tokens"), count("total_tokens")-in)}
 	counted := u.TokensIn > 0 && (u.TokensOut > 0 || got.written == 0) && (!got.streamed || got.whole)
 	if !counted {
 		u.TokensIn = max(u.TokensIn, int64(float64(sent)/bytesPerToken))
 		u.TokensOut = max(u.TokensOut, int64(math.Ceil(float64(got.written)/bytesPerToken)))
 	}
-	switch cost, ok := said.Cost.(float64); {
-	case ok && cost >= 0 && (!got.streamed || got.whole):
-		u.USD, u.Priced = cost, true
+	switch cost := got.usage.Get("cost"); {
+	case cost.Type == gjson.Number && cost.Num >= 0 && cost.Num < 1e9 && (!got.streamed || got.whole):
+		u.USD, u.Priced = cost.Num, true
 		// With a key of one's own at the model's host, OpenRouter bills its fee
 		// alone, and the host the rest.
-		if said.OwnKey {
-			u.USD += max(0, said.Details.Upstream)
+		if got.usage.Get("is_byok").Bool() {
+			u.USD += min(max(0, got.usage.Get("cost_details.upstream_inference_cost").Num), 1e9)
 		}
 	case m.Priced && (counted || m.In == 0 && m.Out == 0):
 		u.USD, u.Priced = price(m, float64(u.TokensIn), float64(u.TokensOut)), true

@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -18,22 +19,18 @@ func Prompt(t audit.ReviewTask) string {
 	b.WriteString("\n\n")
 	b.WriteString(strings.TrimSpace(t.Prompt))
 	b.WriteString("\n\n")
+	var blocks []audit.Block
 	for _, file := range t.Files {
-		b.WriteString("## " + file.Path + "\n\n")
-		writeCode(&b, file.Language, numbered(file.Code))
-		b.WriteString("\n")
+		file.Code = numbered(file.Code)
+		blocks = append(blocks, file)
 	}
-	blocks := audit.SplitBlocks(t.Language, t.Code)
+	blocks = append(blocks, audit.SplitBlocks(t.Language, t.Code)...)
 	for _, block := range blocks {
-		title := block.Path
-		if title == "" {
-			title = "The change"
-		}
-		b.WriteString("## " + title + "\n\n")
+		b.WriteString("## " + cmp.Or(block.Path, "The change") + "\n\n")
 		writeCode(&b, block.Language, block.Code)
 		b.WriteString("\n")
 	}
-	if len(t.Files)+len(blocks) == 0 {
+	if len(blocks) == 0 {
 		writeCode(&b, t.Language, t.Code)
 	}
 	if t.Unusable != "" {

@@ -186,5 +186,5 @@ func (r *Reader) Review(_ context.Context, task audit.ReviewTask) (audit.Review,
 	if !ok {
 		return audit.Review{Status: audit.Errored, Detail: "a recorded reviewer, and it was never shown this request"}, nil
 	}
-	return readReply(&task, reply), nil
+	return ReadReply(&task, reply), nil
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -138,10 +137,7 @@ func store(folder, name, aboutName string, recorded []byte, about any) error {
 	return os.WriteFile(filepath.Join(folder, aboutName), append(said, '\n'), 0o644)
 }
 
-func sha256Of(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
+func sha256Of(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
 // A replay is an auditor that gives back what was recorded. It tests keys and
 // scorer; live runs test auditors.

@@ -24,10 +24,9 @@ const defaultReviewTimeout = 5 * time.Minute
 
 // A commandReviewer is any program as a reviewer.
 type commandReviewer struct {
-	entry    audit.AuditorEntry
+	program
 	settings func() string
-	confine  func() confinement
-	grace    time.Duration // between TERM and KILL; 0 means defaultGrace
+	confine  func() (b *box.Box, missing string, err error)
 }
 
 // CommandReviewer gives the reviewer that runs a section of auditors.md. The
@@ -45,24 +44,19 @@ type commandReviewer struct {
 // What a program costs is known afterwards at best: the budget sees it once its
 // first answer has told.
 func CommandReviewer(entry audit.AuditorEntry) audit.Reviewer {
-	r := &commandReviewer{entry: entry}
+	entry.Timeout = cmp.Or(entry.Timeout, defaultReviewTimeout)
+	r := &commandReviewer{program: program{entry: entry}}
 	r.settings = sync.OnceValue(r.describe)
-	r.confine = sync.OnceValue(func() (c confinement) {
-		c.box, c.missing, c.err = box.New(&r.entry, "")
-		return c
-	})
+	var b *box.Box
+	var missing string
+	var err error
+	confine := sync.OnceFunc(func() { b, missing, err = box.New(&r.entry, "") })
+	r.confine = func() (*box.Box, string, error) {
+		confine()
+		return b, missing, err
+	}
 	return r
 }
-
-// A confinement is what [box.New] gives.
-type confinement struct {
-	box     *box.Box
-	missing string
-	err     error
-}
-
-// Name is the section's.
-func (c *commandReviewer) Name() string { return c.entry.Name }
 
 // Provider is this machine.
 func (c *commandReviewer) Provider() string { return "" }
@@ -75,7 +69,7 @@ func (c *commandReviewer) Cost(audit.ReviewTask) (expected, most float64, known 
 // Exposed says what is within the program's reach because nothing confines it;
 // empty where it is confined.
 func (c *commandReviewer) Exposed() string {
-	if missing := c.confine().missing; missing != "" {
+	if _, missing, _ := c.confine(); missing != "" {
 		return box.Exposed(missing)
 	}
 	return ""
@@ -121,12 +115,12 @@ func hashFile(name string) string {
 
 // Review runs the program once.
 func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
-	confined := c.confine()
-	if confined.err != nil {
-		return audit.Review{}, confined.err
+	confined, _, err := c.confine()
+	if err != nil {
+		return audit.Review{}, err
 	}
 	if ctx.Err() != nil { // one that is not started need not be stopped
-		return c.failed(&box.Exit{Started: time.Now(), Code: -1}, "stopped: "+context.Cause(ctx).Error()), nil
+		return c.failed(&ran{Exit: box.Exit{Started: time.Now(), Code: -1}}, "stopped: "+context.Cause(ctx).Error()), nil
 	}
 	text := Prompt(task)
 	home, err := box.NewHome(map[string]string{promptFile: text})
@@ -134,19 +128,16 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 		return audit.Review{}, err
 	}
 	defer home.Close()
-	timeout := cmp.Or(c.entry.Timeout, defaultReviewTimeout)
-	p := box.Process{Dir: home.Tmp(), Command: box.Shell(c.entry.Command), Box: confined.box, Home: home, Limits: c.entry.Limits, Network: c.entry.Network, Stdin: text, Timeout: timeout, Grace: c.grace,
-		Env: append(box.Environment(c.entry.Env, home), "ASSAY_PROMPT="+home.Path(promptFile), "ASSAY_OUT="+home.Out()), Progress: c.entry.Output != ""}
+	p := c.process(confined, home)
+	p.Dir, p.Stdin, p.Env = home.Tmp(), text, append(p.Env, "ASSAY_PROMPT="+home.Path(promptFile))
 	if !p.Progress {
 		p.Cap = maxReply
 	}
-	e, err := p.Run(ctx)
+	e, err := c.run(ctx, p, maxReply)
 	if err != nil {
-		return audit.Review{}, fmt.Errorf("%s: %s: %w", c.entry.Pos, c.entry.Name, err)
+		return audit.Review{}, err
 	}
-	// Before anything is cut: a part of a secret is not found.
-	e.Stdout, e.Stderr = []byte(c.redact(string(e.Stdout))), []byte(c.redact(string(e.Stderr)))
-	r, err := c.read(ctx, &task, &e, home, timeout)
+	r, err := c.read(ctx, &task, &e)
 	return withoutSecrets(r, c.redact), err
 }
 
@@ -154,76 +145,44 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 const promptFile = "prompt.txt"
 
 // read tells what became of a run of the program.
-func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *box.Exit, home *box.Home, timeout time.Duration) (audit.Review, error) {
-	// A shell's statuses for a program that is not there, or not to be executed:
-	// it will not be there for the next case either.
-	if e.Code == 126 || e.Code == 127 {
-		return c.failed(e, "cannot be run: "+box.LastLine(e.Stderr)),
-			fmt.Errorf("%s: %s cannot be run (exit status %d): %s", c.entry.Pos, c.entry.Name, e.Code, box.LastLine(e.Stderr))
-	}
+func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *ran) (audit.Review, error) {
+	why := c.stopped(ctx, e, "answer", "answer", maxReply)
 	switch {
-	case e.Crossed != "":
-		return c.failed(e, e.Crossed), nil
-	case e.TimedOut:
-		return c.failed(e, fmt.Sprintf("no answer within %s: all its processes were killed", timeout)), nil
-	case ctx.Err() != nil:
-		return c.failed(e, "stopped: "+context.Cause(ctx).Error()), nil
-	case e.Cut > 0 && c.entry.Output == "":
-		return c.failed(e, "it was stopped: its answer is larger than "+box.Size(maxReply)), nil
-	case e.Signal() != 0:
-		return c.failed(e, fmt.Sprintf("killed by a signal (%s): %s", e.Signal(), e.LastWords())), nil
+	case e.notRun(): // it will not be there for the next case either
+		last := c.redact(box.LastLine(e.Stderr))
+		return c.failed(e, "cannot be run: "+last), fmt.Errorf("%s: %s cannot be run (exit status %d): %s", c.entry.Pos, c.entry.Name, e.Code, last)
+	case why != "":
 	case e.Code != 0:
-		return c.failed(e, fmt.Sprintf("exit status %d: %s", e.Code, e.LastWords())), nil
+		why = fmt.Sprintf("exit status %d: %s", e.Code, e.LastWords())
+	case e.unread != "":
+		why = e.unread
+	case e.said.Failed != "":
+		why = "the agent says that its own run failed: " + audit.OneLine(e.said.Failed, messageLimit)
+	default:
+		review := ReadReply(task, string(e.text))
+		review.Attempts = []audit.Attempt{c.attempt(e)}
+		return review, nil
 	}
-	reply, a := string(e.Stdout), c.attempt(e)
-	env, wrapped := Unwrap(e.Stdout)
-	if wrapped {
-		reply = env.Report
-	}
-	if c.entry.Output != "" {
-		b, err := home.Read(c.entry.Output, maxReply)
-		if err != nil {
-			return c.failed(e, err.Error()), nil
-		}
-		reply = c.redact(string(b))
-	}
-	if wrapped && env.Failed != "" {
-		return c.failed(e, "the agent says that its own run failed: "+audit.OneLine(env.Failed, messageLimit)), nil
-	}
-	review := readReply(task, reply)
-	review.Attempts = []audit.Attempt{a}
-	return review, nil
+	return c.failed(e, why), nil
 }
 
 // attempt tells what a run consumed, as far as the program says; one that says
 // nothing is taken for free.
-func (c *commandReviewer) attempt(e *box.Exit) audit.Attempt {
+func (c *commandReviewer) attempt(e *ran) audit.Attempt {
 	a := audit.Attempt{Started: e.Started, Latency: e.Duration, Model: c.entry.Name, FinishReason: fmt.Sprint("exit ", e.Code)}
-	if env, wrapped := Unwrap(e.Stdout); wrapped {
-		a.Usage, a.Model = env.Usage, cmp.Or(env.Model, c.entry.Model, c.entry.Name)
+	if e.wrapped {
+		a.Usage, a.Model = e.said.Usage, cmp.Or(e.said.Model, c.entry.Model, c.entry.Name)
 		return a
 	}
 	a.Usage.Priced = true
 	return a
 }
 
-func (c *commandReviewer) failed(e *box.Exit, why string) audit.Review {
+func (c *commandReviewer) failed(e *ran, why string) audit.Review {
 	a := c.attempt(e)
 	a.Error = why
 	return audit.Review{Status: audit.Errored, Detail: why, Raw: string(e.Stdout[:min(len(e.Stdout), maxReply)]), Attempts: []audit.Attempt{a}}
 }
 
-// secretsOf gives the values of the secrets that a section is trusted with: those
-// among the variables that are let through, and the key that its proxy adds.
-func secretsOf(e *audit.AuditorEntry) []string {
-	var values []string
-	for _, name := range e.Variables() {
-		if name == e.Network.Key || box.Secret(name) {
-			values = append(values, os.Getenv(name))
-		}
-	}
-	return values
-}
-
-// redact removes what the program was trusted with from what it said.
-func (c *commandReviewer) redact(s string) string { return Redact(s, secretsOf(&c.entry)...) }
+// redact removes from what the program said its secrets and what looks like a key.
+func (c *commandReviewer) redact(s string) string { return Redact(s, c.secrets()...) }

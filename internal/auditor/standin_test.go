@@ -131,7 +131,7 @@ func (s *standIn) answer(names []string) standInAnswer {
 type object = map[string]any
 
 // events writes a stream of server-sent events; named where the API names them.
-func events(w http.ResponseWriter, named bool, list ...object) {
+func sseEvents(w http.ResponseWriter, named bool, list ...object) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, e := range list {
 		b, _ := json.Marshal(e)
@@ -157,7 +157,7 @@ func (a standInAnswer) anthropic(w http.ResponseWriter, stream bool) {
 		_ = json.NewEncoder(w).Encode(message)
 		return
 	}
-	events(w, true, object{"type": "message_start", "message": message},
+	sseEvents(w, true, object{"type": "message_start", "message": message},
 		object{"type": "content_block_start", "index": 0, "content_block": block},
 		object{"type": "content_block_delta", "index": 0, "delta": delta},
 		object{"type": "content_block_stop", "index": 0},
@@ -172,7 +172,7 @@ func (a standInAnswer) responses(w http.ResponseWriter) {
 	}
 	done := object{"id": "resp_1", "object": "response", "status": "completed", "output": []any{item},
 		"usage": object{"input_tokens": 1000, "input_tokens_details": object{"cached_tokens": 0}, "output_tokens": 100, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": 1100}}
-	events(w, true, object{"type": "response.created", "response": object{"id": "resp_1"}},
+	sseEvents(w, true, object{"type": "response.created", "response": object{"id": "resp_1"}},
 		object{"type": "response.output_item.added", "output_index": 0, "item": item},
 		object{"type": "response.output_item.done", "output_index": 0, "item": item},
 		object{"type": "response.completed", "response": done})
@@ -186,7 +186,7 @@ func (a standInAnswer) gemini(w http.ResponseWriter, stream bool) {
 	answer := object{"candidates": []any{object{"content": object{"role": "model", "parts": []any{part}}, "finishReason": "STOP", "index": 0}},
 		"usageMetadata": object{"promptTokenCount": 1000, "candidatesTokenCount": 100, "totalTokenCount": 1100}, "modelVersion": "stand-in"}
 	if stream {
-		events(w, false, answer)
+		sseEvents(w, false, answer)
 		return
 	}
 	_ = json.NewEncoder(w).Encode(answer)
@@ -205,7 +205,7 @@ func (a standInAnswer) completions(w http.ResponseWriter, stream bool) {
 		_ = json.NewEncoder(w).Encode(head("chat.completion", object{"index": 0, "message": message, "finish_reason": finish}))
 		return
 	}
-	events(w, false, head("chat.completion.chunk", object{"index": 0, "delta": message, "finish_reason": nil}),
+	sseEvents(w, false, head("chat.completion.chunk", object{"index": 0, "delta": message, "finish_reason": nil}),
 		head("chat.completion.chunk", object{"index": 0, "delta": object{}, "finish_reason": finish}))
 	_, _ = io.WriteString(w, "data: [DONE]\n\n")
 }

@@ -13,6 +13,10 @@ import (
 	"assay/internal/run/mockapi"
 )
 
+func readViolations(reply string) audit.Review {
+	return auditor.ReadReply(&audit.ReviewTask{Files: []audit.Block{{Path: "b.go"}}}, reply)
+}
+
 func TestReadViolations(t *testing.T) {
 	full := audit.Violation{File: "a/b.go", Function: "f", Lines: audit.Range{Start: 12, End: 12}, Rule: 4, CWEs: []audit.CWE{862}, Why: "no check"}
 	at := func(from, to int) audit.Violation {
@@ -45,11 +49,11 @@ func TestReadViolations(t *testing.T) {
 		{"no file", `{"violations":[{"line":3}]}`, nil, audit.Malformed, "violation 1 names no file"},
 		{"a text in the list", `{"violations":["b.go is bad"]}`, nil, audit.Malformed, `violation 1 is "b.go is bad"`},
 		{"empty", "", nil, audit.Malformed, "empty"},
-		{"reasoning without an end", "<think>{\"violations\":[]}", nil, audit.Malformed, "empty, or ends within"},
+		{"reasoning without an end", "<think>{\"violations\":[]}", nil, audit.Malformed, "ends within its reasoning: no list of violations"},
 		{"declined", "I'm sorry, but I can't assist with that.", nil, audit.Refused, "declined"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := auditor.ReadViolations(tt.reply)
+			r := readViolations(tt.reply)
 			require.Equal(t, tt.reply, r.Raw)
 			if tt.status != "" {
 				require.Equal(t, tt.status, r.Status, r.Violations)
@@ -68,7 +72,7 @@ func FuzzReadViolations(f *testing.F) {
 	f.Add(`{"violations":[{"explanation":"no check","rule":4,"file":"a/b.go:3","function":"f","line":[1,2],"cwe":["CWE-862"]}]}`)
 	f.Add(`[{"file":"b.go","lines":"99999999-1"}]`)
 	f.Fuzz(func(t *testing.T, reply string) {
-		r := auditor.ReadViolations(reply)
+		r := readViolations(reply)
 		require.Contains(t, []audit.Status{audit.Answered, audit.Refused, audit.Malformed}, r.Status)
 		back, err := audit.ParseViolations(audit.FormatViolations(r.Violations))
 		require.NoError(t, err)

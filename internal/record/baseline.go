@@ -1,12 +1,12 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -61,7 +61,6 @@ func WriteBaseline(dir string, r *Record, reason string) error {
 	if r.Judgement.Verdict == audit.Invalid || len(r.Trials) == 0 {
 		return fmt.Errorf("%s on %s: a run that proves nothing is no baseline", r.Auditor, r.Project)
 	}
-	name := filepath.FromSlash(BaselinePath(dir, r.Auditor, r.Project))
 	old, err := Baseline(audit.PlainFiles(os.DirFS(dir)), ".", r.Auditor, r.Project)
 	if err != nil {
 		return err
@@ -72,14 +71,7 @@ func WriteBaseline(dir string, r *Record, reason string) error {
 		}
 		r.Notes = append(r.Notes, "baseline lowered: "+lower+": "+reason)
 	}
-	b, err := writeLines(slim(r), 5)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(name, b, 0o644)
+	return writeLines(BaselinePath(dir, r.Auditor, r.Project), slim(r), 5)
 }
 
 // slim leaves of each finding what matching reads.
@@ -108,38 +100,24 @@ func lowered(r, old *Record) string {
 		return ""
 	}
 	var down []string
+	is, was := means(r), means(old)
 	for _, figure := range []struct {
-		name string
-		of   func(score.Metrics) score.Value
+		name    string
+		is, was score.Value
 	}{
-		{"recall", func(m score.Metrics) score.Value { return m.Recall }},
-		{"precision", func(m score.Metrics) score.Value { return m.Precision.Low }},
-		{"F1", func(m score.Metrics) score.Value { return m.F1.Low }},
+		{"recall", is.Recall, was.Recall}, {"precision", is.Precision.Low, was.Precision.Low}, {"F1", is.F1.Low, was.F1.Low},
 	} {
-		if is, was := mean(r, figure.of), mean(old, figure.of); is < was-1e-9 {
-			down = append(down, fmt.Sprintf("%s %.1f %% after %.1f %%", figure.name, 100*is, 100*was))
+		if figure.is.V < figure.was.V-1e-9 {
+			down = append(down, fmt.Sprintf("%s %.1f %% after %.1f %%", figure.name, 100*figure.is.V, 100*figure.was.V))
 		}
 	}
 	return strings.Join(down, ", ")
 }
 
-// mean gives the mean of a figure over the trials where it is defined; 0
-// without any.
-func mean(r *Record, figure func(score.Metrics) score.Value) float64 {
-	sum, n := 0.0, 0
-	for _, t := range r.Trials {
-		if t.Result == nil {
-			continue
-		}
-		if v := figure(t.Result.Metrics); v.Defined {
-			sum += v.V
-			n++
-		}
-	}
-	if n == 0 {
-		return 0
-	}
-	return sum / float64(n)
+// means gives the figures of a record as the means over its trials; none is defined of
+// one whose trials all prove nothing.
+func means(r *Record) *score.Metrics {
+	return cmp.Or(score.Means(r.Counting()), &score.Metrics{})
 }
 
 // Since names the baseline that the record is compared with, and notes what of

@@ -2,13 +2,11 @@ package record
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -104,16 +102,13 @@ func benchPath(dir, reviewer, prompt string) string {
 // none.
 func ReadBench(fsys fs.FS, dir, reviewer, prompt string) (*BenchBaseline, error) {
 	name := benchPath(dir, reviewer, prompt)
-	b, err := fs.ReadFile(fsys, name)
+	base := &BenchBaseline{}
+	err := readJSON(fsys, name, base, "a baseline as assay baseline writes it")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
-	}
-	base := &BenchBaseline{}
-	if err := json.Unmarshal(b, base); err != nil {
-		return nil, fmt.Errorf("%s: %w: expected a baseline as assay baseline writes it", name, err)
 	}
 	if base.Score != score.Version {
 		return nil, fmt.Errorf("%s: made by score version %s, and this is %s: ask again and make a new baseline", name, base.Score, score.Version)
@@ -124,10 +119,9 @@ func ReadBench(fsys fs.FS, dir, reviewer, prompt string) (*BenchBaseline, error)
 // Of gives the answers for the cases that stand as they were asked, and names
 // those that have changed or gone since.
 func (b *BenchBaseline) Of(cases map[string]*audit.Case, hash func(*audit.Case) string) (answers []score.Answer, gone []string) {
-	gone = stillAsked(b.Answers, cases, hash, func(a *BenchAnswer, c *audit.Case) {
-		answers = append(answers, score.Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Violates: a.Violates})
+	return stillAsked(b, cases, hash, func(a *BenchAnswer, c *audit.Case) score.Answer {
+		return score.Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Violates: a.Violates}
 	})
-	return answers, gone
 }
 
 // Compare gives the answers that a run whose trials were asked so is compared
@@ -155,8 +149,8 @@ func (b *BenchBaseline) CompareModules(now []Asked, modules []*audit.Module, has
 		at[m.ID()] = m
 	}
 	notes = b.Changed(now)
-	gone := stillAsked(b.Answers, at, hash, func(a *BenchAnswer, m *audit.Module) {
-		answers = append(answers, score.ModuleAnswer{Module: m, Trial: a.Trial, Outcome: a.Outcome, Violations: a.Violations})
+	answers, gone := stillAsked(b, at, hash, func(a *BenchAnswer, m *audit.Module) score.ModuleAnswer {
+		return score.ModuleAnswer{Module: m, Trial: a.Trial, Outcome: a.Outcome, Violations: a.Violations}
 	})
 	if len(gone) > 0 {
 		notes = append(notes, fmt.Sprintf("%d answers of the baseline are for modules of other seeds, or that have changed since", len(gone)))
@@ -164,18 +158,18 @@ func (b *BenchBaseline) CompareModules(now []Asked, modules []*audit.Module, has
 	return answers, notes
 }
 
-// stillAsked gives take each answer about what stands as it was asked, and names what
-// has changed or gone since.
-func stillAsked[T any](answers []BenchAnswer, at map[string]T, hash func(T) string, take func(*BenchAnswer, T)) (gone []string) {
-	for i := range answers {
-		a := &answers[i]
+// stillAsked gives the answers about what stands as it was asked, and names what has
+// changed or gone since.
+func stillAsked[T, A any](b *BenchBaseline, at map[string]T, hash func(T) string, answer func(*BenchAnswer, T) A) (answers []A, gone []string) {
+	for i := range b.Answers {
+		a := &b.Answers[i]
 		if asked, ok := at[a.Case]; ok && hash(asked) == a.Hash {
-			take(a, asked)
+			answers = append(answers, answer(a, asked))
 		} else {
 			gone = append(gone, a.Case)
 		}
 	}
-	return gone
+	return answers, gone
 }
 
 // Write stores the baseline, its answers in the order of their cases. One whose
@@ -195,18 +189,10 @@ func (b *BenchBaseline) Write(dir, reason string) error {
 		}
 		b.Notes = append(b.Notes, "baseline lowered: "+reason)
 	}
-	name := filepath.FromSlash(benchPath(dir, b.Reviewer, b.Prompt))
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
 	slices.SortFunc(b.Answers, func(x, y BenchAnswer) int {
 		return cmp.Or(cmp.Compare(x.Case, y.Case), cmp.Compare(x.Trial, y.Trial))
 	})
-	text, err := writeLines(b, 2)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, text, 0o644)
+	return writeLines(benchPath(dir, b.Reviewer, b.Prompt), b, 2)
 }
 
 // balanced gives the balanced accuracy: the mean, over good and bad cases, of the

@@ -3,12 +3,27 @@ package record
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 )
 
-// writeLines gives v as JSON in which what is nested deeper than depth stands on
+// writeLines stores a baseline under a name with slashes.
+func writeLines(name string, v any, depth int) error {
+	text, err := lines(v, depth)
+	if err != nil {
+		return err
+	}
+	name = filepath.FromSlash(name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(name, text, 0o644)
+}
+
+// lines gives v as JSON in which what is nested deeper than depth stands on
 // one line. A baseline is read as a diff: one finding, or one answer, is one line
 // of it.
-func writeLines(v any, depth int) ([]byte, error) {
+func lines(v any, depth int) ([]byte, error) {
 	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return nil, err
@@ -36,9 +51,6 @@ func writeLines(v any, depth int) ([]byte, error) {
 				out.WriteByte('\n')
 			}
 		}
-	}
-	if out.Len() > 0 && out.Bytes()[out.Len()-1] != '\n' {
-		out.WriteByte('\n')
 	}
 	return out.Bytes(), nil
 }

@@ -15,7 +15,7 @@ func TestWriteLines(t *testing.T) {
 		Empty struct{} `json:"empty"`
 	}
 	v := map[string]any{"a": "x {", "findings": []finding{{"a,b [", []int{1, 2}, struct{}{}}, {"c", nil, struct{}{}}}, "none": []int{}, "z": 1}
-	got, err := writeLines(v, 2)
+	got, err := lines(v, 2)
 	require.NoError(t, err)
 	require.Equal(t, `{
  "a": "x {",

@@ -133,18 +133,26 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 	if text, ok := strings.CutSuffix(name, ".txt"); ok {
 		name = text + ".json"
 	}
-	b, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return nil, err
-	}
 	r := &Record{}
-	if err := json.Unmarshal(b, r); err != nil {
-		return nil, fmt.Errorf("%s: %w: expected a test record as a run writes it", name, err)
+	if err := readJSON(fsys, name, r, "a test record as a run writes it"); err != nil {
+		return nil, err
 	}
 	if r.Suite == "" || r.Auditor == "" || r.Date.IsZero() {
 		return nil, fmt.Errorf("%s: names no suite, auditor or date: expected a test record as a run writes it", name)
 	}
 	return r, nil
+}
+
+// readJSON reads a file; what it is to be stands in the error.
+func readJSON(fsys fs.FS, name string, v any, expected string) error {
+	b, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%s: %w: expected %s", name, err, expected)
+	}
+	return nil
 }
 
 // ReadAll reads every record of a folder, oldest first. No folder is no record.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"assay/audit"
+	"assay/internal/events"
 )
 
 // maxStream is how much of each stream a transcript keeps, in bytes.
@@ -85,10 +85,7 @@ func NewTranscript(trial, try int, dir string, r *audit.AuditRun, mask func([]by
 	return t
 }
 
-func hashOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
+func hashOf(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
 // ending gives the ending of a report's file.
 func ending(format string) string {
@@ -215,4 +212,23 @@ func (t *Transcript) stream(name string) (none Stream) {
 		}
 	}
 	return none
+}
+
+// Turns gives the turns of the run by its event stream, as [events.Turns] reads it; nil
+// where nothing was kept. Stream.Cut tells of a stream that is not whole.
+func (t *Transcript) Turns() []events.Turn {
+	return events.Turns(t.Text("events"), t.Started, t.Started.Add(time.Duration(t.Seconds*float64(time.Second))))
+}
+
+// ToolErrors gives the calls of the run's tools that failed, a line each.
+func (t *Transcript) ToolErrors() []string {
+	var errs []string
+	for i, turn := range t.Turns() {
+		for _, c := range turn.Calls {
+			if c.Failed != "" {
+				errs = append(errs, fmt.Sprintf("turn %d: %s %s: %s", i+1, c.Tool, audit.OneLine(c.What, 200), audit.OneLine(c.Failed, 200)))
+			}
+		}
+	}
+	return errs
 }

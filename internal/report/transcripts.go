@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/audit"
+	"assay/internal/events"
 	"assay/internal/record"
 )
 
@@ -67,7 +68,7 @@ const turnsMost = MaxPage / 5
 
 // addTurns adds a row for what was said in each turn, and for each use of a tool, while
 // there is room; cut says that there was none for some.
-func addTurns(g *grid, room *int, run string, turns []record.Turn) (cut bool) {
+func addTurns(g *grid, room *int, run string, turns []events.Turn) (cut bool) {
 	for i, t := range turns {
 		in, out, usd, seconds := number(float64(t.Usage.TokensIn)), number(float64(t.Usage.TokensOut)), number(t.Usage.USD), number(t.Seconds)
 		row := func(did, what, words string) {

@@ -22,8 +22,9 @@ var imports = map[string][]string{
 	"audit/fixture":             {"audit", "internal/cwe"},
 	"audit/findings":            {"audit"},
 	"audit/score":               {"audit", "internal/cwe", "internal/stat"},
-	"internal/auditor":          {"audit", "audit/findings", "internal/static", "internal/box"},
+	"internal/auditor":          {"audit", "audit/findings", "internal/static", "internal/box", "internal/events"},
 	"internal/box":              {"audit"},
+	"internal/events":           {"audit"},
 	"internal/cwe":              {},
 	"internal/cwe/gen":          {},
 	"internal/stat":             {},
@@ -39,8 +40,8 @@ var imports = map[string][]string{
 	"internal/postgres":         {},
 	"internal/run":              {"audit", "internal/store"},
 	"internal/run/river":        {"audit", "internal/run", "internal/store"},
-	"internal/record":           {"audit", "audit/score"},
-	"internal/report":           {"audit", "audit/findings", "audit/score", "internal/store", "internal/record"},
+	"internal/record":           {"audit", "audit/score", "internal/events"},
+	"internal/report":           {"audit", "audit/findings", "audit/score", "internal/store", "internal/record", "internal/events"},
 }
 
 // wires are the packages that put everything together.

@@ -1,0 +1,238 @@
+// Package events reads what an agent prints of its own run: its last answer, what it
+// consumed, and its turns. It knows the JSON of claude (json and stream-json), codex
+// (exec --json), gemini (json and stream-json), opencode (run --format json) and copilot
+// (--output-format json), and the events of the models that Assay asks itself.
+package events
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"assay/audit"
+)
+
+// An Envelope is what an agent's own JSON output holds beside its work.
+type Envelope struct {
+	Report  string // the agent's last answer
+	Model   string // as served; several joined by a comma; empty where the agent does not say
+	Failed  string // why the agent says that its run failed; empty when it does not
+	Stopped string // why its model was stopped before it had finished; empty where it was not
+	Usage   audit.Usage
+}
+
+// Unwrap takes an agent's answer out of what it prints, and what it says of its run. It
+// returns false for everything else, a report in JSON among it, and for output that
+// begins otherwise: a text report may quote such lines. An agent whose events came and
+// whose answer did not was cut off: its report is empty.
+//
+// TokensIn counts everything that the model read, cached or not.
+func Unwrap(out []byte) (Envelope, bool) {
+	if text := bytes.TrimSpace(out); len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		return Envelope{}, false
+	}
+	r := read(out)
+	if r.agent == "" || r.agent == ours {
+		return Envelope{}, false
+	}
+	if !r.answered {
+		r.env.Failed = "its output breaks off before its answer"
+		r.env.Stopped = r.env.Failed
+	}
+	if r.env.Usage.USD >= maxUSD { // as good as not said
+		r.env.Usage.USD, r.env.Usage.Priced = 0, false
+	}
+	return r.env, true
+}
+
+// Turns gives the turns of a run by its events, nil where they are no agent's that we
+// know. Lines that are no event are passed over, the mark of a cut among them. began and
+// ended say when the run did: they bound the turns' times.
+//
+// codex and gemini name no turns: a turn of theirs ends where the model speaks after
+// a tool was used. claude tells the time of its tools' answers alone: a turn of it
+// goes on until the next one.
+func Turns(events []byte, began, ended time.Time) []Turn {
+	r := read(events)
+	for i := len(r.turns) - 1; i >= 0 && r.timed; i-- {
+		if r.began[i].IsZero() {
+			r.began[i] = began
+		}
+		r.turns[i].Seconds = max(0, ended.Sub(r.began[i]).Seconds())
+		ended = r.began[i]
+	}
+	return r.turns
+}
+
+// ours is the agent of internal/auditor's own loop, which wraps no answer.
+const ours = "assay"
+
+// A reader puts a run together from its events.
+type reader struct {
+	agent    string // whose events they are; empty until one of them tells
+	env      Envelope
+	answered bool   // its answer has come, or why there is none
+	said     string // of opencode: the message whose text is in the report
+
+	turns []Turn
+	began []time.Time // of each turn; zero before an event told a time
+	last  time.Time   // that an event told
+	timed bool        // some event told one
+	id    string      // of the message that the last turn is
+	calls map[string]callAt
+}
+
+// read reads events: one object, an array of them (claude's), or one a line. Whose they
+// are may be told by a later one than the first.
+func read(out []byte) *reader {
+	r := &reader{calls: map[string]callAt{}}
+	events := eventsOf(out)
+	for e := range events {
+		if r.agent = agentOf(e); r.agent != "" {
+			break
+		}
+	}
+	if r.agent != "" {
+		for e := range events {
+			r.event(e)
+		}
+	}
+	return r
+}
+
+func eventsOf(out []byte) iter.Seq[gjson.Result] {
+	if json.Valid(out) {
+		all := gjson.ParseBytes(out)
+		return func(yield func(gjson.Result) bool) {
+			if all.IsObject() {
+				yield(all)
+			} else if all.IsArray() {
+				all.ForEach(func(_, e gjson.Result) bool { return !e.IsObject() || yield(e) })
+			}
+		}
+	}
+	return func(yield func(gjson.Result) bool) {
+		for line := range bytes.Lines(out) {
+			line = bytes.TrimSpace(line)
+			if len(line) > 0 && line[0] == '{' && json.Valid(line) && !yield(gjson.ParseBytes(line)) {
+				return
+			}
+		}
+	}
+}
+
+func (r *reader) event(e gjson.Result) {
+	kind := e.Get("type").Str
+	r.at(e.Get("timestamp"))
+	if kind == "error" || kind == "turn.failed" {
+		r.note(why(e, "error", "message", "data"))
+	}
+	switch r.agent {
+	case "claude":
+		r.claude(kind, e)
+	case "codex":
+		r.codex(kind, e)
+	case "gemini":
+		r.gemini(kind, e)
+	case "opencode":
+		r.opencode(kind, e)
+	case "copilot":
+		r.copilot(kind, object(e, "data"), e.Get("exitCode"))
+	case ours:
+		r.model(kind, e)
+	}
+}
+
+// agentOf tells an agent by an event that none but it begins with; "" for another. What
+// a tool reports in JSON of its own must not be taken for an answer.
+func agentOf(e gjson.Result) string {
+	kind := e.Get("type").Str
+	there := func(path string) bool { return e.Get(path).Type != gjson.Null }
+	switch {
+	case kind == "system" && e.Get("subtype").Str == "init",
+		kind == "result" && (e.Get("result").Type == gjson.String || e.Get("total_cost_usd").Type == gjson.Number || e.Get("subtype").Str != ""):
+		return "claude"
+	case slices.Contains([]string{"thread.started", "turn.started", "item.completed", "turn.completed", "turn.failed"}, kind):
+		return "codex"
+	case kind == "init", e.Get("stats").IsObject() && (e.Get("response").Type == gjson.String || there("error")):
+		return "gemini"
+	case kind == "assistant.turn_start":
+		return "copilot"
+	case e.Get("part").IsObject() && slices.Contains([]string{"text", "step_start", "step_finish"}, kind), kind == "error" && e.Get("sessionID").Str != "":
+		return "opencode"
+	case e.Get("turn").Type == gjson.Number && slices.Contains([]string{"turn", "fault", "room"}, kind):
+		return ours
+	}
+	return ""
+}
+
+// Bounds of figures that can be: nobody earns by an audit.
+const (
+	maxTokens = 1e15
+	maxUSD    = 1e9
+)
+
+// tokens adds up what stands at several paths.
+func tokens(e gjson.Result, paths ...string) (n int64) {
+	for _, p := range paths {
+		n += int64(min(max(e.Get(p).Num, 0), maxTokens))
+	}
+	return n
+}
+
+// words gives a text, or that of a list of blocks with text in them.
+func words(e gjson.Result) string {
+	said := e.Str
+	for _, block := range list(e) {
+		said += block.Get("text").Str
+	}
+	return said
+}
+
+// object gives the object at a path, and one without members for another value: gjson
+// would look for members in a text, too.
+func object(e gjson.Result, path string) gjson.Result {
+	if e = e.Get(path); e.IsObject() {
+		return e
+	}
+	return gjson.Result{}
+}
+
+// list gives the objects of a list; nil for another value.
+func list(e gjson.Result) []gjson.Result {
+	if !e.IsArray() {
+		return nil
+	}
+	return slices.DeleteFunc(e.Array(), func(e gjson.Result) bool { return !e.IsObject() })
+}
+
+// names gives the names of a table, sorted.
+func names(table gjson.Result) string {
+	return strings.Join(slices.Sorted(maps.Keys(table.Map())), ", ")
+}
+
+// why gives the words of an error at the first of the paths that leads to one,
+// whatever it is wrapped in.
+func why(e gjson.Result, paths ...string) string {
+	for _, p := range paths {
+		at := e.Get(p)
+		if at.Type == gjson.Null {
+			continue
+		}
+		for _, in := range []gjson.Result{at, at.Get("data.message"), at.Get("message")} {
+			if in.Str != "" {
+				return in.Str
+			}
+		}
+		return at.Raw
+	}
+	return noReason
+}
+
+const noReason = "it says no reason"
