@@ -33,9 +33,13 @@ type Estimate struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// String gives "71.4 % (60.1 to 80.2)".
+// String gives "71.4 % (60.1 to 80.2)"; the value or the bounds alone where only they
+// are known.
 func (e Estimate) String() string {
-	if !e.Value.Defined {
+	switch {
+	case !e.Value.Defined:
+		return Span{e.Low, e.High}.String()
+	case !e.Low.Defined:
 		return e.Value.String()
 	}
 	return fmt.Sprintf("%v (%.1f to %.1f)", e.Value, 100*e.Low.V, 100*e.High.V)
