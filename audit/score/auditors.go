@@ -27,15 +27,10 @@ func CompareAuditors(projects ...AuditedByTwo) (Comparison, error) {
 		if err := checkComparable(all); err != nil {
 			return Comparison{}, err
 		}
-		for i, k := range all[0].Known {
-			pair := stat.Pair{ID: all[0].Project + "/" + k.ID, Family: all[0].Project + "/" + cmp.Or(k.File, k.ID), Bad: true}
-			for _, r := range p.A {
-				pair.A = append(pair.A, r.Known[i].Credit)
-			}
-			for _, r := range p.B {
-				pair.B = append(pair.B, r.Known[i].Credit)
-			}
-			pairs = append(pairs, pair)
+		a, b := Credits(p.A, false), Credits(p.B, false)
+		for _, k := range all[0].Known {
+			pairs = append(pairs, stat.Pair{ID: all[0].Project + "/" + k.ID, Family: all[0].Project + "/" + cmp.Or(k.File, k.ID), Bad: true,
+				A: a[k.ID], B: b[k.ID]})
 		}
 	}
 	c, err := stat.Compare(pairs, level)
@@ -48,20 +43,31 @@ func CompareAuditors(projects ...AuditedByTwo) (Comparison, error) {
 // FoundBy gives the entries that some of these trials matched in full and none of
 // the others did at all, in the order of the key.
 func FoundBy(these, others []*Result) []KnownResult {
-	earned := func(rs []*Result, i int) (most float64) {
-		for _, r := range rs {
-			most = max(most, r.Known[i].Credit)
-		}
-		return most
-	}
-	var found []KnownResult
 	if len(these) == 0 {
 		return nil
 	}
-	for i, k := range these[0].Known {
-		if earned(these, i) == 1 && earned(others, i) == 0 {
+	var found []KnownResult
+	a, b := Credits(these, false), Credits(others, false)
+	for _, k := range these[0].Known {
+		if slices.Contains(a[k.ID], 1) && average(b[k.ID]) == 0 {
 			found = append(found, KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Corroborated: k.Corroborated})
 		}
 	}
 	return found
+}
+
+// Credits gives what each entry earned in each trial, by its ID: the order of entries
+// in a key may change, and its hash does not.
+func Credits(trials []*Result, literal bool) map[string][]float64 {
+	m := map[string][]float64{}
+	for _, r := range trials {
+		for _, k := range r.Known {
+			c := k.Credit
+			if literal {
+				c = k.LiteralCredit
+			}
+			m[k.ID] = append(m[k.ID], c)
+		}
+	}
+	return m
 }

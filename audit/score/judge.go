@@ -156,7 +156,7 @@ func gateOf(all []sides, plan stat.Plan) ([]stat.Part, error) {
 		if d.deterministic || len(d.invalid) > 0 || len(d.now) == 0 || len(d.baseline) == 0 {
 			continue
 		}
-		base, now := d.fBase.credits(), d.fNow.credits()
+		base, now := d.credits()
 		for _, k := range d.now[0].Known {
 			entries = append(entries, stat.Entry{Project: d.name(), ID: k.ID, File: k.File, Baseline: base[k.ID], Now: now[k.ID]})
 		}
@@ -169,6 +169,11 @@ func gateOf(all []sides, plan stat.Plan) ([]stat.Part, error) {
 		return nil, fmt.Errorf("the gate: %w", err)
 	}
 	return parts, nil
+}
+
+// credits gives what each entry earned on either side.
+func (d *sides) credits() (base, now map[string][]float64) {
+	return Credits(d.baseline, d.goals.Literal), Credits(d.now, d.goals.Literal)
 }
 
 func (d *sides) name() string {
@@ -213,7 +218,7 @@ func (d *sides) judge(part *stat.Part, rules Rules) Judgement {
 	j := judgement(reasons)
 	j.Methodology = d.methodology()
 	if len(d.baseline) > 0 {
-		base, now := d.fBase.credits(), d.fNow.credits()
+		base, now := d.credits()
 		var all []EntryChange
 		for _, k := range d.now[0].Known {
 			all = append(all, EntryChange{k.ID, average(base[k.ID]), average(now[k.ID])})
