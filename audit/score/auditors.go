@@ -18,7 +18,7 @@ type AuditedByTwo struct{ A, B []*Result }
 // hold on other files like these. It returns an error where there is no trial on a
 // side, a *[MismatchError] where a project's were scored by different rules or keys.
 func CompareAuditors(projects ...AuditedByTwo) (Comparison, error) {
-	var pairs []stat.Pair
+	var entries []stat.Item
 	for _, p := range projects {
 		all := slices.Concat(p.A, p.B)
 		if len(p.A) == 0 || len(p.B) == 0 {
@@ -27,17 +27,25 @@ func CompareAuditors(projects ...AuditedByTwo) (Comparison, error) {
 		if err := checkComparable(all); err != nil {
 			return Comparison{}, err
 		}
-		a, b := Credits(p.A, false), Credits(p.B, false)
-		for _, k := range all[0].Known {
-			pairs = append(pairs, stat.Pair{ID: all[0].Project + "/" + k.ID, Family: all[0].Project + "/" + cmp.Or(k.File, k.ID), Bad: true,
-				A: a[k.ID], B: b[k.ID]})
-		}
+		entries = append(entries, items(all[0].Project, p.A, p.B, false)...)
 	}
-	c, err := stat.Compare(pairs, level)
+	c, err := stat.Compare(entries, level)
 	if err != nil {
 		return Comparison{}, err
 	}
 	return comparison(&c), nil
+}
+
+// items gives the entries of a project with what they earned on two sides. Those of a
+// file may be found together.
+func items(project string, now, baseline []*Result, literal bool) []stat.Item {
+	is, was := Credits(now, literal), Credits(baseline, literal)
+	var out []stat.Item
+	for _, k := range now[0].Known {
+		out = append(out, stat.Item{Group: project, ID: project + "/" + k.ID, Family: project + "/" + cmp.Or(k.File, k.ID), Bad: true,
+			Baseline: was[k.ID], Now: is[k.ID]})
+	}
+	return out
 }
 
 // FoundBy gives the entries that some of these trials matched in full and none of

@@ -203,19 +203,14 @@ type Need struct {
 // answer are left out, with a warning; without good and bad cases it returns an
 // error.
 func CompareReviewers(a, b []Answer) (Comparison, error) {
-	ra, errA := newTrialTable(a)
-	rb, errB := newTrialTable(b)
-	if err := errors.Join(errA, errB); err != nil {
+	pairs, err := pairCases(a, b)
+	if err != nil {
 		return Comparison{}, err
 	}
-	as, bs := ra.lineUp(a), rb.lineUp(b)
-	var pairs []stat.Pair
-	for id, x := range as {
-		if y := bs[id]; y != nil {
-			pairs = append(pairs, stat.Pair{ID: id, Family: cmp.Or(x.cluster, x.family), Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
-		}
+	for i := range pairs.both {
+		pairs.both[i].Family = cmp.Or(pairs.clusters[i], pairs.both[i].Family)
 	}
-	c, err := stat.Compare(pairs, level)
+	c, err := stat.Compare(pairs.both, level)
 	if err != nil {
 		return Comparison{}, err
 	}

@@ -95,7 +95,8 @@ func (b *Bench) invalid(goals audit.BenchGoals) (Reason, bool) {
 
 // A casePairs holds the cases of both sides.
 type casePairs struct {
-	both     []stat.Case
+	both     []stat.Item
+	clusters []string // of both: Answer.Cluster
 	onlyOne  int
 	allSides []*caseTrials
 }
@@ -117,7 +118,8 @@ func pairCases(now, baseline []Answer) (*casePairs, error) {
 			continue
 		}
 		p.allSides = append(p.allSides, b)
-		p.both = append(p.both, stat.Case{ID: id, Family: n.family, Module: n.group, Bad: n.c.Label == audit.Bad, Baseline: b.values, Now: n.values})
+		p.both = append(p.both, stat.Item{ID: id, Family: n.family, Group: n.group, Bad: n.c.Label == audit.Bad, Baseline: b.values, Now: n.values})
+		p.clusters = append(p.clusters, n.cluster)
 	}
 	for id := range bs {
 		if ns[id] == nil {

@@ -150,16 +150,13 @@ func newSides(s *Subject, rules Rules) (sides, error) {
 // gateOf runs the stochastic gate over the projects that take part; no parts where
 // none does.
 func gateOf(all []sides, plan stat.Plan) ([]stat.Part, error) {
-	var entries []stat.Entry
+	var entries []stat.Item
 	for i := range all {
 		d := &all[i]
 		if d.deterministic || len(d.invalid) > 0 || len(d.now) == 0 || len(d.baseline) == 0 {
 			continue
 		}
-		base, now := d.credits()
-		for _, k := range d.now[0].Known {
-			entries = append(entries, stat.Entry{Project: d.name(), ID: k.ID, File: k.File, Baseline: base[k.ID], Now: now[k.ID]})
-		}
+		entries = append(entries, items(d.name(), d.now, d.baseline, d.goals.Literal)...)
 	}
 	if len(entries) == 0 {
 		return nil, nil

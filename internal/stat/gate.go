@@ -1,10 +1,8 @@
 package stat
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // A Decision is what the gate says of a change.
@@ -361,36 +359,4 @@ func (p Plan) more(part *Part, drop float64, w spread, at int, counts bool, t te
 	if part.Beside {
 		part.More = Trials{p.last(), p.last()}
 	}
-}
-
-// runsOf cuts items into the runs of those that share a name.
-func runsOf[T any](items []T, name func(T) string) (runs [][]T) {
-	for lo, hi := 0, 0; lo < len(items); lo = hi {
-		for hi = lo; hi < len(items) && name(items[hi]) == name(items[lo]); hi++ {
-		}
-		runs = append(runs, items[lo:hi])
-	}
-	return runs
-}
-
-// named gives items sorted by group and ID, which both must be there, no two alike.
-func named[T any](items []T, item, group string, names func(T) (id, group string)) ([]T, error) {
-	items = slices.Clone(items)
-	slices.SortFunc(items, func(a, b T) int {
-		ai, ag := names(a)
-		bi, bg := names(b)
-		return cmp.Or(cmp.Compare(ag, bg), cmp.Compare(ai, bi))
-	})
-	for i, it := range items {
-		id, g := names(it)
-		if id == "" || g == "" {
-			return nil, fmt.Errorf("%s %q of %s %q: both must be named", item, id, group, g)
-		}
-		if i > 0 {
-			if before, same := names(items[i-1]); before == id && same == g {
-				return nil, fmt.Errorf("%s %s, %s %s: named twice", group, g, item, id)
-			}
-		}
-	}
-	return items, nil
 }
