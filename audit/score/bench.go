@@ -122,11 +122,7 @@ func estimate(obs []stat.Observation, by func([]stat.Observation, float64) (stat
 	case err != nil:
 		return Estimate{}, err
 	}
-	e := Estimate{Value: Of(iv.Center), Low: Of(iv.Lo), High: Of(iv.Hi), Answers: len(obs)}
-	for _, w := range iv.Warnings {
-		e.Warnings = append(e.Warnings, string(w))
-	}
-	return e, nil
+	return Estimate{Value: Of(iv.Center), Low: Of(iv.Lo), High: Of(iv.Hi), Answers: len(obs), Warnings: iv.Warnings}, nil
 }
 
 // errors turns a share of right answers into wrong ones in a hundred.
@@ -219,10 +215,6 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 
 // comparison gives what internal/stat says in this package's words.
 func comparison(c *stat.Comparison) Comparison {
-	out := Comparison{Standing: Standing(c.Standing), Diff: Difference{c.Diff.Center, c.Diff.Lo, c.Diff.Hi}, P: c.P,
-		Cases: c.Cases, Families: c.Families, Need: Need(c.Need)}
-	for _, w := range c.Warnings {
-		out.Warnings = append(out.Warnings, string(w))
-	}
-	return out
+	return Comparison{Standing: Standing(c.Standing), Diff: Difference{c.Diff.Center, c.Diff.Lo, c.Diff.Hi}, P: c.P,
+		Cases: c.Cases, Families: c.Families, Need: Need(c.Need), Warnings: c.Warnings}
 }

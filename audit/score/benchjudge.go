@@ -167,6 +167,7 @@ func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 			return Reason{}, fmt.Errorf("the gate: %w", err)
 		}
 		g = f.gated(&part, rules)
+		g.Text += doubts(&part)
 	}
 	if p.onlyOne > 0 {
 		g.Text += fmt.Sprintf(" (%d cases that one side lacks are left out)", p.onlyOne)

@@ -73,6 +73,7 @@ func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 	}
 	if len(parts) > 1 {
 		g := poolReason(&parts[0], rules)
+		g.Text += doubts(&parts[0])
 		suite.Pool = append(suite.Pool, g)
 		verdicts = append(verdicts, g.Verdict)
 	}
@@ -145,6 +146,15 @@ func newSides(s *Subject, rules Rules) (sides, error) {
 	d.deterministic = rules.Deterministic && len(d.now) > 0 && allAgree(d.now) &&
 		(len(d.baseline) == 0 || allAgree(d.baseline))
 	return d, nil
+}
+
+// doubts gives what a part leaves out or waits for, to follow its reason's text.
+func doubts(part *stat.Part) string {
+	text := ""
+	for _, w := range part.Warnings {
+		text += " (" + w + ")"
+	}
+	return text
 }
 
 // gateOf runs the stochastic gate over the projects that take part; no parts where

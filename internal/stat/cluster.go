@@ -179,7 +179,7 @@ func ratio(cs, groups []cluster, level float64) (Interval, error) {
 	}
 	p, g := sum/n, float64(len(cs))
 	if g < 2 {
-		return Interval{Center: p, Lo: 0, Hi: 1, Level: level, Warnings: []Warning{
+		return Interval{Center: p, Lo: 0, Hi: 1, Level: level, Warnings: []string{
 			"one family: nothing is known of how families differ, any value is possible"}}, nil
 	}
 	worst := squares / n // the design effect of clusters that are right or wrong as one
@@ -192,8 +192,8 @@ func ratio(cs, groups []cluster, level float64) (Interval, error) {
 	t := studentQuantile(1-(1-level)/2, g-1)
 	iv := score(p, n/expected, t, level)
 	if g < fewClusters {
-		iv.Warnings = append(iv.Warnings, Warning(fmt.Sprintf(
-			"%d families: fewer than %d, the interval is rough", int(g), fewClusters)))
+		iv.Warnings = append(iv.Warnings, fmt.Sprintf(
+			"%d families: fewer than %d, the interval is rough", int(g), fewClusters))
 	}
 	return iv, nil
 }

@@ -23,7 +23,7 @@ type Comparison struct {
 	P               float64  // chance of such a difference, either way, were the reviewers alike
 	Cases, Families int      // that both answered
 	Need            Need     // what would settle it; empty where it is settled
-	Warnings        []Warning
+	Warnings        []string
 }
 
 // A Need is what would settle a comparison, beyond what is there.
@@ -79,7 +79,7 @@ func Compare(pairs []Item, level float64) (Comparison, error) {
 		}
 		return c, nil
 	}
-	var doubt Warning
+	var doubt string
 	c.Need, doubt = d.need(c.Diff.Center, level)
 	if doubt != "" {
 		c.Warnings = append(c.Warnings, doubt)
@@ -101,7 +101,7 @@ type differenceSet struct {
 	trials   Trials // of the two reviewers, the least that a case has
 	single   bool   // some case has one trial only, so that noise is unknown
 	scale    int    // a common multiple of the numbers of trials
-	warnings []Warning
+	warnings []string
 }
 
 // differences checks pairs and adds them up by family.
@@ -128,8 +128,8 @@ func differences(pairs []Item) (*differenceSet, error) {
 	points := (&bench{label: labels}).points()
 	d := &differenceSet{center: center, cases: len(kept), trials: Trials{math.MaxInt, math.MaxInt}, scale: 1}
 	if left > 0 {
-		d.warnings = append(d.warnings, Warning(fmt.Sprintf(
-			"%d of %d cases were not answered by both reviewers, and are left out", left, len(pairs))))
+		d.warnings = append(d.warnings, fmt.Sprintf(
+			"%d of %d cases were not answered by both reviewers, and are left out", left, len(pairs)))
 	}
 	for i, p := range kept {
 		if i == 0 || kept[i-1].Family != p.Family {
@@ -146,8 +146,8 @@ func differences(pairs []Item) (*differenceSet, error) {
 	}
 	d.addNoise(kept, weight)
 	if len(d.families) < fewClusters {
-		d.warnings = append(d.warnings, Warning(fmt.Sprintf(
-			"%d families: fewer than %d, the interval is rough", len(d.families), fewClusters)))
+		d.warnings = append(d.warnings, fmt.Sprintf(
+			"%d families: fewer than %d, the interval is rough", len(d.families), fewClusters))
 	}
 	return d, nil
 }
@@ -302,8 +302,8 @@ func (d *differenceSet) interval(level float64) Interval {
 // need reckons what would settle a difference of the size that was seen, or of
 // the actionable size where that is larger. The variance falls to what families
 // differ by as trials grow; where that alone is too much, only families help.
-func (d *differenceSet) need(seen, level float64) (Need, Warning) {
-	n := Need{Size: max(math.Abs(seen), actionable)}
+func (d *differenceSet) need(seen, level float64) (n Need, doubt string) {
+	n.Size = max(math.Abs(seen), actionable)
 	g := float64(len(d.families))
 	if g < 2 {
 		n.Families = fewClusters - 1
@@ -313,7 +313,7 @@ func (d *differenceSet) need(seen, level float64) (Need, Warning) {
 	wanted := reach * reach
 	all, noise := d.variance()
 	if all <= wanted {
-		return n, Warning(fmt.Sprintf("a difference of %.1f points would have shown: what there is, is likely smaller", n.Size))
+		return n, fmt.Sprintf("a difference of %.1f points would have shown: what there is, is likely smaller", n.Size)
 	}
 	if d.single {
 		n.Trials = 2

@@ -103,7 +103,7 @@ type Part struct {
 	Decision Decision
 	More     Trials // trials that would settle it; none where no number would
 	Beside   bool   // More are trials of both sides beside each other, all of them anew: apart no number would do
-	Warnings []Warning
+	Warnings []string
 }
 
 // countsPoints and countsErrors report whether a drop is large enough to matter:
@@ -290,9 +290,6 @@ func (p Plan) judge(part *Part, s *sample, at int, t test) error {
 	default:
 		p.more(part, drop, w, at, counts, t)
 	}
-	if part.Decision == NoDrop && part.Upper >= tolerance {
-		part.Warnings = append(part.Warnings, Warning(fmt.Sprintf("a drop of up to %.1f points is not ruled out", part.Upper)))
-	}
 	return nil
 }
 
@@ -350,10 +347,7 @@ func (p Plan) more(part *Part, drop float64, w spread, at int, counts bool, t te
 	}
 	part.Beside = w.day > 0
 	if at == len(p.looks)-1 && !part.Beside {
-		part.Warnings = append(part.Warnings, Warning(fmt.Sprintf(
-			"the last look, at %d trials, has been taken: a drop of %.1f points was seen, and chance explains it too well (p %.2g, needed %.2g)",
-			part.Used.Now, part.Drop, part.P, part.Alpha)))
-		return
+		return // the last look has been taken
 	}
 	part.More = Trials{max(0, p.last()-part.Trials.Baseline), max(0, p.last()-part.Trials.Now)}
 	if part.Beside {

@@ -60,7 +60,6 @@ func GateBench(cases []Item, plan Plan) (Part, error) {
 	part.Lost = part.Errors[1] - part.Errors[0]
 	part.Warnings = b.warnings
 	byErrors := part
-	byErrors.Warnings = slices.Clone(b.warnings)
 	t := test{share: 1, least: 1, noise: noise{day: dayNoise}, counts: part.countsPoints}
 	if err := plan.judge(&part, &balanced, at, t); err != nil {
 		return Part{}, err
@@ -97,7 +96,7 @@ type bench struct {
 	cases    []Item
 	label    [2]int // good, bad cases
 	used     Trials
-	warnings []Warning
+	warnings []string
 }
 
 func newBench(cases []Item, used Trials) bench {
@@ -113,8 +112,8 @@ func newBench(cases []Item, used Trials) bench {
 		b.label[index(c.Bad)]++
 	}
 	if out > 0 {
-		b.warnings = append(b.warnings, Warning(fmt.Sprintf(
-			"%d of %d cases have no answer in more than half of the trials of a side, and are left out", out, len(cases))))
+		b.warnings = append(b.warnings, fmt.Sprintf(
+			"%d of %d cases have no answer in more than half of the trials of a side, and are left out", out, len(cases)))
 	}
 	return b
 }
@@ -137,7 +136,7 @@ func (b *bench) sample(points [2]int, weight [2]float64) sample {
 		slices.SortStableFunc(groups, func(x, y Item) int { return cmp.Compare(x.Group, y.Group) })
 		s.also, _ = b.strata(groups, points, byGroup)
 	}
-	if w := Warning(fmt.Sprintf("%d trials of families lack an answer and do not count in the randomisation test", holes)); holes > 0 && !slices.Contains(b.warnings, w) {
+	if w := fmt.Sprintf("%d trials of families lack an answer and do not count in the randomisation test", holes); holes > 0 && !slices.Contains(b.warnings, w) {
 		b.warnings = append(b.warnings, w)
 	}
 	return s
