@@ -145,10 +145,7 @@ func differences(pairs []Item) (*differenceSet, error) {
 		d.scale = lcm(lcm(d.scale, a), b)
 	}
 	d.addNoise(kept, weight)
-	if len(d.families) < fewClusters {
-		d.warnings = append(d.warnings, fmt.Sprintf(
-			"%d families: fewer than %d, the interval is rough", len(d.families), fewClusters))
-	}
+	d.warnings = append(d.warnings, few(len(d.families))...)
 	return d, nil
 }
 
@@ -284,7 +281,7 @@ func (d *differenceSet) interval(level float64) Interval {
 	iv := Interval{Center: d.center, Lo: -100, Hi: 100, Level: level}
 	g := float64(len(d.families))
 	if g < 2 {
-		iv.Warnings = append(iv.Warnings, "one family: nothing is known of how families differ, any value is possible")
+		iv.Warnings = append(iv.Warnings, oneFamily)
 		return iv
 	}
 	all, _ := d.variance()
