@@ -15,17 +15,18 @@ type Goals struct {
 	Score     string // which score is asserted: "assay" or "literal"
 	AtChance  bool   // recall at chance warns, and does not fail: for those of whom nothing is expected
 	Bench     BenchGoals
-	For       map[string]Goals // of one auditor or reviewer by name, in place of these
+	For       map[string]Goals      // of one auditor by name, in place of these but for Bench
+	BenchFor  map[string]BenchGoals // of one reviewer by name, in place of Bench
 	Pos       Pos
 }
 
-// Of gives the goals of an auditor: those stated for it by name, else the general
+// BenchOf gives the goals of a reviewer: those stated for it by name, else the general
 // ones.
-func (g Goals) Of(auditor string) Goals {
-	if own, ok := g.For[auditor]; ok {
+func (g Goals) BenchOf(reviewer string) BenchGoals {
+	if own, ok := g.BenchFor[reviewer]; ok {
 		return own
 	}
-	return g
+	return g.Bench
 }
 
 // BenchGoals are the thresholds of a reviewer over the cases, 0 to 1. A
@@ -35,6 +36,7 @@ type BenchGoals struct {
 	Recall           float64 // on bad cases
 	Specificity      float64 // on good cases
 	Unanswered       float64 // the share of trials without an answer that a run may have and still prove something
+	Pos              Pos
 }
 
 // An AuditorEntry is one section of fixtures/auditors.md.

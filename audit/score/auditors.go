@@ -18,7 +18,7 @@ type AuditedByTwo struct{ A, B []*Result }
 // hold on other files like these. It returns an error where there is no trial on a
 // side, a *[MismatchError] where a project's were scored by different rules or keys.
 func CompareAuditors(projects ...AuditedByTwo) (Comparison, error) {
-	var pairs []stat.Pair
+	var entries []stat.Item
 	for _, p := range projects {
 		all := slices.Concat(p.A, p.B)
 		if len(p.A) == 0 || len(p.B) == 0 {
@@ -27,41 +27,55 @@ func CompareAuditors(projects ...AuditedByTwo) (Comparison, error) {
 		if err := checkComparable(all); err != nil {
 			return Comparison{}, err
 		}
-		for i, k := range all[0].Known {
-			pair := stat.Pair{ID: all[0].Project + "/" + k.ID, Family: all[0].Project + "/" + cmp.Or(k.File, k.ID), Bad: true}
-			for _, r := range p.A {
-				pair.A = append(pair.A, r.Known[i].Credit)
-			}
-			for _, r := range p.B {
-				pair.B = append(pair.B, r.Known[i].Credit)
-			}
-			pairs = append(pairs, pair)
-		}
+		entries = append(entries, items(all[0].Project, p.A, p.B, false)...)
 	}
-	c, err := stat.Compare(pairs, level)
+	c, err := stat.Compare(entries, level)
 	if err != nil {
 		return Comparison{}, err
 	}
 	return comparison(&c), nil
 }
 
+// items gives the entries of a project with what they earned on two sides. Those of a
+// file may be found together.
+func items(project string, now, baseline []*Result, literal bool) []stat.Item {
+	is, was := Credits(now, literal), Credits(baseline, literal)
+	var out []stat.Item
+	for _, k := range now[0].Known {
+		out = append(out, stat.Item{Group: project, ID: project + "/" + k.ID, Family: project + "/" + cmp.Or(k.File, k.ID), Bad: true,
+			Baseline: was[k.ID], Now: is[k.ID]})
+	}
+	return out
+}
+
 // FoundBy gives the entries that some of these trials matched in full and none of
 // the others did at all, in the order of the key.
 func FoundBy(these, others []*Result) []KnownResult {
-	earned := func(rs []*Result, i int) (most float64) {
-		for _, r := range rs {
-			most = max(most, r.Known[i].Credit)
-		}
-		return most
-	}
-	var found []KnownResult
 	if len(these) == 0 {
 		return nil
 	}
-	for i, k := range these[0].Known {
-		if earned(these, i) == 1 && earned(others, i) == 0 {
+	var found []KnownResult
+	a, b := Credits(these, false), Credits(others, false)
+	for _, k := range these[0].Known {
+		if slices.Contains(a[k.ID], 1) && average(b[k.ID]) == 0 {
 			found = append(found, KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Corroborated: k.Corroborated})
 		}
 	}
 	return found
+}
+
+// Credits gives what each entry earned in each trial, by its ID: the order of entries
+// in a key may change, and its hash does not.
+func Credits(trials []*Result, literal bool) map[string][]float64 {
+	m := map[string][]float64{}
+	for _, r := range trials {
+		for _, k := range r.Known {
+			c := k.Credit
+			if literal {
+				c = k.LiteralCredit
+			}
+			m[k.ID] = append(m[k.ID], c)
+		}
+	}
+	return m
 }

@@ -33,9 +33,13 @@ type Estimate struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// String gives "71.4 % (60.1 to 80.2)".
+// String gives "71.4 % (60.1 to 80.2)"; the value or the bounds alone where only they
+// are known.
 func (e Estimate) String() string {
-	if !e.Value.Defined {
+	switch {
+	case !e.Value.Defined:
+		return Span{e.Low, e.High}.String()
+	case !e.Low.Defined:
 		return e.Value.String()
 	}
 	return fmt.Sprintf("%v (%.1f to %.1f)", e.Value, 100*e.Low.V, 100*e.High.V)
@@ -118,11 +122,7 @@ func estimate(obs []stat.Observation, by func([]stat.Observation, float64) (stat
 	case err != nil:
 		return Estimate{}, err
 	}
-	e := Estimate{Value: Of(iv.Center), Low: Of(iv.Lo), High: Of(iv.Hi), Answers: len(obs)}
-	for _, w := range iv.Warnings {
-		e.Warnings = append(e.Warnings, string(w))
-	}
-	return e, nil
+	return Estimate{Value: Of(iv.Center), Low: Of(iv.Lo), High: Of(iv.Hi), Answers: len(obs), Warnings: iv.Warnings}, nil
 }
 
 // errors turns a share of right answers into wrong ones in a hundred.
@@ -199,19 +199,14 @@ type Need struct {
 // answer are left out, with a warning; without good and bad cases it returns an
 // error.
 func CompareReviewers(a, b []Answer) (Comparison, error) {
-	ra, errA := newTrialTable(a)
-	rb, errB := newTrialTable(b)
-	if err := errors.Join(errA, errB); err != nil {
+	pairs, err := pairCases(a, b)
+	if err != nil {
 		return Comparison{}, err
 	}
-	as, bs := ra.lineUp(a), rb.lineUp(b)
-	var pairs []stat.Pair
-	for id, x := range as {
-		if y := bs[id]; y != nil {
-			pairs = append(pairs, stat.Pair{ID: id, Family: cmp.Or(x.cluster, x.family), Bad: x.c.Label == audit.Bad, A: x.values, B: y.values})
-		}
+	for i := range pairs.both {
+		pairs.both[i].Family = cmp.Or(pairs.clusters[i], pairs.both[i].Family)
 	}
-	c, err := stat.Compare(pairs, level)
+	c, err := stat.Compare(pairs.both, level)
 	if err != nil {
 		return Comparison{}, err
 	}
@@ -220,10 +215,6 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 
 // comparison gives what internal/stat says in this package's words.
 func comparison(c *stat.Comparison) Comparison {
-	out := Comparison{Standing: Standing(c.Standing), Diff: Difference{c.Diff.Center, c.Diff.Lo, c.Diff.Hi}, P: c.P,
-		Cases: c.Cases, Families: c.Families, Need: Need(c.Need)}
-	for _, w := range c.Warnings {
-		out.Warnings = append(out.Warnings, string(w))
-	}
-	return out
+	return Comparison{Standing: Standing(c.Standing), Diff: Difference{c.Diff.Center, c.Diff.Lo, c.Diff.Hi}, P: c.P,
+		Cases: c.Cases, Families: c.Families, Need: Need(c.Need), Warnings: c.Warnings}
 }

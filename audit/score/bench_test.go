@@ -164,6 +164,18 @@ func TestJudgeBench(t *testing.T) {
 			require.Equal(t, c.want, reason(t, j, c.code, c.metric).Verdict)
 		})
 	}
+	t.Run("what the gate leaves out is told", func(t *testing.T) {
+		now := answers(40, 3, all)
+		for trial := range 2 {
+			now[trial].Outcome = audit.OutcomeRefused
+		}
+		now[17].Outcome = audit.OutcomeRefused
+		j, err := score.JudgeBench(now, answers(40, 3, all), goals, score.Rules{})
+		require.NoError(t, err)
+		text := reason(t, j, score.CodeDrop, score.MetricBalanced).Text
+		require.Contains(t, text, "(1 of 240 cases have no answer in more than half of the trials of a side, and are left out)")
+		require.Contains(t, text, "(1 trials of families lack an answer and do not count in the randomisation test)")
+	})
 	t.Run("three trials a side settle a large drop", func(t *testing.T) {
 		flip := func(k int) func(f, n, trial int) bool {
 			return func(f, n, trial int) bool { return (f*7+n*3+trial*5)%20 >= k }

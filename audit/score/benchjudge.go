@@ -33,7 +33,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 	if err != nil {
 		return Judgement{}, err
 	}
-	deterministic := rules.Deterministic && pairs.same()
+	deterministic := rules.Deterministic && pairs.agree
 	var reasons []Reason
 	if rules.Deterministic && !deterministic {
 		reasons = append(reasons, Reason{Code: CodeStochastic, Verdict: audit.Warn,
@@ -65,7 +65,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 	}
 	j := judgement(reasons)
 	if len(baseline) > 0 {
-		j.Lost, j.Gained = pairs.changes()
+		j.Lost, j.Gained = changes(slices.Concat(pairs.earned[0], pairs.earned[1]))
 	}
 	return j, nil
 }
@@ -95,9 +95,11 @@ func (b *Bench) invalid(goals audit.BenchGoals) (Reason, bool) {
 
 // A casePairs holds the cases of both sides.
 type casePairs struct {
-	both     []stat.Case
-	onlyOne  int
-	allSides []*caseTrials
+	both     []stat.Item
+	clusters []string         // of both: Answer.Cluster
+	earned   [2][]EntryChange // of both: good and bad cases that have an answer on either side
+	onlyOne  int              // cases that one side lacks
+	agree    bool             // the trials of each case agree on each side
 }
 
 func pairCases(now, baseline []Answer) (*casePairs, error) {
@@ -107,38 +109,33 @@ func pairCases(now, baseline []Answer) (*casePairs, error) {
 		return nil, err
 	}
 	ns, bs := rn.lineUp(now), rb.lineUp(baseline)
-	p := &casePairs{}
+	p := &casePairs{agree: agree(ns) && agree(bs)}
 	for _, id := range slices.Sorted(maps.Keys(ns)) {
-		n := ns[id]
-		p.allSides = append(p.allSides, n)
-		b := bs[id]
+		n, b := ns[id], bs[id]
 		if b == nil {
-			p.onlyOne++
 			continue
 		}
-		p.allSides = append(p.allSides, b)
-		p.both = append(p.both, stat.Case{ID: id, Family: n.family, Module: n.group, Bad: n.c.Label == audit.Bad, Baseline: b.values, Now: n.values})
-	}
-	for id := range bs {
-		if ns[id] == nil {
-			p.onlyOne++
+		bad := n.c.Label == audit.Bad
+		p.both = append(p.both, stat.Item{ID: id, Family: n.family, Group: n.group, Bad: bad, Baseline: b.values, Now: n.values})
+		p.clusters = append(p.clusters, n.cluster)
+		was, okB := answered(b.values)
+		if is, okN := answered(n.values); okB && okN {
+			at := 0
+			if bad {
+				at = 1
+			}
+			p.earned[at] = append(p.earned[at], EntryChange{id, was, is})
 		}
 	}
+	p.onlyOne = len(ns) + len(bs) - 2*len(p.both)
 	return p, nil
 }
 
-// same reports whether the trials of each case agree on each side.
-func (p *casePairs) same() bool {
-	for _, ct := range p.allSides {
-		first := math.NaN()
-		for _, v := range ct.values {
-			switch {
-			case math.IsNaN(v):
-			case math.IsNaN(first):
-				first = v
-			case v != first:
-				return false
-			}
+// agree reports whether the trials of each case do.
+func agree(cases map[string]*caseTrials) bool {
+	for _, ct := range cases {
+		if share, _ := answered(ct.values); share > 0 && share < 1 {
+			return false
 		}
 	}
 	return true
@@ -165,6 +162,7 @@ func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 			return Reason{}, fmt.Errorf("the gate: %w", err)
 		}
 		g = f.gated(&part, rules)
+		g.Text += doubts(&part)
 	}
 	if p.onlyOne > 0 {
 		g.Text += fmt.Sprintf(" (%d cases that one side lacks are left out)", p.onlyOne)
@@ -175,28 +173,19 @@ func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 // balanced gives both sides' balanced accuracy by the means of the cases that
 // both answered, and how many cases were lost.
 func (p *casePairs) balanced() (base, now Value, items float64) {
-	var sum [2][2]float64
-	var n [2]float64
-	for _, c := range p.both {
-		b, okB := answered(c.Baseline)
-		w, okW := answered(c.Now)
-		if !okB || !okW {
-			continue
+	was, is := 0.0, 0.0 // the shares of either label, added
+	for _, cases := range p.earned {
+		n := float64(len(cases))
+		if n == 0 {
+			return Value{}, Value{}, 0
 		}
-		i := 0
-		if c.Bad {
-			i = 1
+		b, w := 0.0, 0.0
+		for _, c := range cases {
+			b, w = b+c.Baseline, w+c.Now
 		}
-		sum[0][i] += b
-		sum[1][i] += w
-		n[i]++
-		items += b - w
+		was, is, items = was+b/n, is+w/n, items+b-w
 	}
-	if n[0] == 0 || n[1] == 0 {
-		return Value{}, Value{}, 0
-	}
-	at := func(s [2]float64) Value { return Of((s[0]/n[0] + s[1]/n[1]) / 2) }
-	return at(sum[0]), at(sum[1]), items
+	return Of(was / 2), Of(is / 2), items
 }
 
 func answered(vs []float64) (mean float64, ok bool) {
@@ -208,16 +197,4 @@ func answered(vs []float64) (mean float64, ok bool) {
 		}
 	}
 	return sum / max(n, 1), n > 0
-}
-
-func (p *casePairs) changes() (lost, gained []EntryChange) {
-	var all []EntryChange
-	for i := range p.both {
-		c := &p.both[i]
-		base, okBase := answered(c.Baseline)
-		if now, okNow := answered(c.Now); okBase && okNow {
-			all = append(all, EntryChange{c.ID, base, now})
-		}
-	}
-	return changes(all)
 }

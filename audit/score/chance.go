@@ -102,26 +102,25 @@ func (s *scorer) draw(rounds int) Chances {
 	lot := newLottery(s)
 	m, literal := matcher{key: s.key, decoy: s.toDecoy}, newLiteralKey(s.key, lot.locations)
 	n := float64(len(s.key.entries))
-	ours, letters, parts := make([]float64, rounds), make([]float64, rounds), make([]float64, rounds)
-	for i := range rounds {
-		if s.in.Rounds == 0 && rounds == minRounds && narrow(ours[:i]) && narrow(letters[:i]) {
-			ours, letters, parts = ours[:i], letters[:i], parts[:i]
+	known := float64(s.result.Metrics.Corroborated.Known)
+	var ours, letters, parts []float64 // recalls
+	for range rounds {
+		if s.in.Rounds == 0 && rounds == minRounds && narrow(ours) && narrow(letters) {
 			break
 		}
 		lot.draw()
 		paired := m.match(lot.locations)
-		ours[i] = float64(paired.credit2) / 2 / n
-		parts[i] = s.corroboratedCredit(paired)
+		ours = append(ours, float64(paired.credit2)/2/n)
+		parts = append(parts, s.corroboratedCredit(paired)/known)
 		credit, _ := literal.match()
+		letter := 0.0
 		for _, c := range credit {
-			letters[i] += c / n
+			letter += c / n
 		}
+		letters = append(letters, letter)
 	}
 	levels := Chances{Ours: summary(ours), Literal: summary(letters)}
-	if known := s.result.Metrics.Corroborated.Known; known > 0 {
-		for i := range parts {
-			parts[i] /= float64(known)
-		}
+	if known > 0 {
 		levels.Corroborated = summary(parts)
 	}
 	return levels

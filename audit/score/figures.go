@@ -10,8 +10,6 @@ import (
 // figures are the means over the trials of one side, by our score or by the literal
 // one. An undefined figure of one trial is left out of its mean.
 type figures struct {
-	trials    []*Result
-	literal   bool
 	recall    Value
 	precision Span
 	f1        Span
@@ -23,7 +21,7 @@ type figures struct {
 }
 
 func figuresOf(trials []*Result, literal bool) *figures {
-	f := &figures{trials: trials, literal: literal, byDim: map[audit.Dimension]Value{}}
+	f := &figures{byDim: map[audit.Dimension]Value{}}
 	all := make([]*Metrics, len(trials))
 	for i, r := range trials {
 		all[i] = &r.Metrics
@@ -94,21 +92,6 @@ func meanPart(trials []*Metrics, of func(*Metrics) *Part) Part {
 		*figure = mean(trials, func(m *Metrics) Value { return get(of(m)) })
 	}
 	return p
-}
-
-// credits gives what each entry earned in each trial.
-func (f *figures) credits() map[string][]float64 {
-	m := map[string][]float64{}
-	for _, r := range f.trials {
-		for _, k := range r.Known {
-			c := k.Credit
-			if f.literal {
-				c = k.LiteralCredit
-			}
-			m[k.ID] = append(m[k.ID], c)
-		}
-	}
-	return m
 }
 
 func average(vs []float64) float64 {

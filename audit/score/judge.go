@@ -73,6 +73,7 @@ func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 	}
 	if len(parts) > 1 {
 		g := poolReason(&parts[0], rules)
+		g.Text += doubts(&parts[0])
 		suite.Pool = append(suite.Pool, g)
 		verdicts = append(verdicts, g.Verdict)
 	}
@@ -147,19 +148,25 @@ func newSides(s *Subject, rules Rules) (sides, error) {
 	return d, nil
 }
 
+// doubts gives what a part leaves out or waits for, to follow its reason's text.
+func doubts(part *stat.Part) string {
+	text := ""
+	for _, w := range part.Warnings {
+		text += " (" + w + ")"
+	}
+	return text
+}
+
 // gateOf runs the stochastic gate over the projects that take part; no parts where
 // none does.
 func gateOf(all []sides, plan stat.Plan) ([]stat.Part, error) {
-	var entries []stat.Entry
+	var entries []stat.Item
 	for i := range all {
 		d := &all[i]
 		if d.deterministic || len(d.invalid) > 0 || len(d.now) == 0 || len(d.baseline) == 0 {
 			continue
 		}
-		base, now := d.fBase.credits(), d.fNow.credits()
-		for _, k := range d.now[0].Known {
-			entries = append(entries, stat.Entry{Project: d.name(), ID: k.ID, File: k.File, Baseline: base[k.ID], Now: now[k.ID]})
-		}
+		entries = append(entries, items(d.name(), d.now, d.baseline, d.goals.Literal)...)
 	}
 	if len(entries) == 0 {
 		return nil, nil
@@ -169,6 +176,11 @@ func gateOf(all []sides, plan stat.Plan) ([]stat.Part, error) {
 		return nil, fmt.Errorf("the gate: %w", err)
 	}
 	return parts, nil
+}
+
+// credits gives what each entry earned on either side.
+func (d *sides) credits() (base, now map[string][]float64) {
+	return Credits(d.baseline, d.goals.Literal), Credits(d.now, d.goals.Literal)
 }
 
 func (d *sides) name() string {
@@ -213,7 +225,7 @@ func (d *sides) judge(part *stat.Part, rules Rules) Judgement {
 	j := judgement(reasons)
 	j.Methodology = d.methodology()
 	if len(d.baseline) > 0 {
-		base, now := d.fBase.credits(), d.fNow.credits()
+		base, now := d.credits()
 		var all []EntryChange
 		for _, k := range d.now[0].Known {
 			all = append(all, EntryChange{k.ID, average(base[k.ID]), average(now[k.ID])})

@@ -340,6 +340,21 @@ func TestThePoolSaysWhatItsVerdictIs(t *testing.T) {
 	}
 }
 
+// One of two projects finds nothing any more: one run that went wrong is no drop of the
+// suite, and why the pool is not settled is told.
+func TestThePoolSaysWhoseDropItIs(t *testing.T) {
+	var subjects []score.Subject
+	for i, now := range []int{0, 400} {
+		p := hundred(400)
+		p.Name = string(rune('a' + i))
+		subjects = append(subjects, score.Subject{Now: []score.Trial{found(t, p, now, 0)}, Baseline: []score.Trial{found(t, p, 400, 0)}})
+	}
+	s, err := score.JudgeSuite(subjects, score.Rules{})
+	require.NoError(t, err)
+	require.Equal(t, audit.Warn, s.Pool[0].Verdict)
+	require.Contains(t, s.Pool[0].Text, "(the drop is that of one project: more trials must confirm it)")
+}
+
 func TestComparisonAcrossRulesAndKeysRefuses(t *testing.T) {
 	p := hundred(20)
 	for what, change := range map[string]func(*score.Result){

@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -11,9 +12,17 @@ import (
 type Metric[R any] struct {
 	Name string           // as people read it: "balanced accuracy"
 	Main bool             // stands in the summary of a run, which has one line for each auditor
-	Of   func(R) Estimate // Value, or Low and High alone where only the bounds are known
-	Show func(R) string   // Of as people read it, with its unit
 	Less bool             // less of it is better
+	Of   func(R) Estimate // Value, or Low and High alone where only the bounds are known
+	show func(R) string   // of what is not shown as a share
+}
+
+// Show gives the figure as people read it, with its unit.
+func (m Metric[R]) Show(r R) string {
+	if m.show != nil {
+		return m.show(r)
+	}
+	return m.Of(r).String()
 }
 
 // Title is the name as the head of a row: with a capital.
@@ -22,68 +31,58 @@ func (m Metric[R]) Title() string { return strings.ToUpper(m.Name[:1]) + m.Name[
 // Unit is the name as a unit of Go's benchmark format: without blanks.
 func (m Metric[R]) Unit() string { return strings.NewReplacer(" ", "-", "/", "-per-").Replace(m.Name) }
 
+// valueOf makes a metric's Of of a figure without an interval.
+func valueOf[R any](of func(R) Value) func(R) Estimate {
+	return func(r R) Estimate { return Estimate{Value: of(r)} }
+}
+
 // AuditMetrics are the figures of one trial on a project, or of a part of its key, or
 // their [Means] over trials.
 func AuditMetrics() []Metric[*Metrics] {
-	share := func(name string, main bool, of func(*Metrics) Value) Metric[*Metrics] {
-		return Metric[*Metrics]{name, main, func(m *Metrics) Estimate { return Estimate{Value: of(m)} }, func(m *Metrics) string { return of(m).String() }, false}
-	}
-	span := func(name string, of func(*Metrics) Span) Metric[*Metrics] {
-		return Metric[*Metrics]{name, true, func(m *Metrics) Estimate { return Estimate{Low: of(m).Low, High: of(m).High} }, func(m *Metrics) string { return of(m).String() }, false}
-	}
-	less := func(m Metric[*Metrics]) Metric[*Metrics] { m.Less = true; return m }
-	coverage := share("coverage", true, func(m *Metrics) Value { return m.Coverage })
-	coverage.Show = func(m *Metrics) string {
-		return fmt.Sprintf("%.3g of %d", m.Coverage.V*float64(len(m.Held)), len(m.Held))
-	}
-	lift := share("lift", false, func(m *Metrics) Value { return m.Lift })
-	lift.Show = func(m *Metrics) string { return number(m.Lift) }
 	return []Metric[*Metrics]{
-		share("recall", true, func(m *Metrics) Value { return m.Recall }),
-		span("precision", func(m *Metrics) Span { return m.Precision }),
-		span("F1", func(m *Metrics) Span { return m.F1 }),
-		coverage,
-		share("severity accuracy", false, func(m *Metrics) Value { return m.SeverityAccuracy }),
-		less(share("hallucinated paths", false, func(m *Metrics) Value { return m.HallucinatedPaths })),
-		less(share("chance level", false, func(m *Metrics) Value { return m.Chance.Mean })),
-		lift,
+		{Name: "recall", Main: true, Of: valueOf(func(m *Metrics) Value { return m.Recall })},
+		{Name: "precision", Main: true, Of: func(m *Metrics) Estimate { return Estimate{Low: m.Precision.Low, High: m.Precision.High} }},
+		{Name: "F1", Main: true, Of: func(m *Metrics) Estimate { return Estimate{Low: m.F1.Low, High: m.F1.High} }},
+		{Name: "coverage", Main: true, Of: valueOf(func(m *Metrics) Value { return m.Coverage }),
+			show: func(m *Metrics) string {
+				return fmt.Sprintf("%.3g of %d", m.Coverage.V*float64(len(m.Held)), len(m.Held))
+			}},
+		{Name: "severity accuracy", Of: valueOf(func(m *Metrics) Value { return m.SeverityAccuracy })},
+		{Name: "hallucinated paths", Less: true, Of: valueOf(func(m *Metrics) Value { return m.HallucinatedPaths })},
+		{Name: "chance level", Less: true, Of: valueOf(func(m *Metrics) Value { return m.Chance.Mean })},
+		{Name: "lift", Of: valueOf(func(m *Metrics) Value { return m.Lift }), show: func(m *Metrics) string { return number(m.Lift) }},
 	}
 }
 
 // BenchMetrics are the figures of a reviewer over cases.
 func BenchMetrics() []Metric[*Bench] {
-	estimate := func(name string, main bool, of func(*Bench) Estimate) Metric[*Bench] {
-		return Metric[*Bench]{name, main, of, func(b *Bench) string { return of(b).String() }, false}
-	}
-	errors := estimate("errors/100", true, func(b *Bench) Estimate { return b.Errors })
-	errors.Show = func(b *Bench) string { return b.Errors.numbers() }
-	unanswered := estimate("unanswered", false, func(b *Bench) Estimate { return Estimate{Value: b.Unanswered} })
-	unanswered.Show = func(b *Bench) string { return b.Unanswered.String() }
-	errors.Less, unanswered.Less = true, true
 	return []Metric[*Bench]{
-		errors,
-		estimate("balanced accuracy", true, func(b *Bench) Estimate { return b.BalancedAccuracy }),
-		estimate("accuracy", false, func(b *Bench) Estimate { return b.Accuracy }),
-		estimate("recall", false, func(b *Bench) Estimate { return b.Recall }),
-		estimate("specificity", false, func(b *Bench) Estimate { return b.Specificity }),
-		estimate("pairs", true, func(b *Bench) Estimate { return b.Pairs }),
-		estimate("reason", false, func(b *Bench) Estimate { return b.RightReason }),
-		unanswered,
+		{Name: "errors/100", Main: true, Less: true, Of: func(b *Bench) Estimate { return b.Errors }, show: func(b *Bench) string { return b.Errors.numbers() }},
+		{Name: "balanced accuracy", Main: true, Of: func(b *Bench) Estimate { return b.BalancedAccuracy }},
+		{Name: "accuracy", Of: func(b *Bench) Estimate { return b.Accuracy }},
+		{Name: "recall", Of: func(b *Bench) Estimate { return b.Recall }},
+		{Name: "specificity", Of: func(b *Bench) Estimate { return b.Specificity }},
+		{Name: "pairs", Main: true, Of: func(b *Bench) Estimate { return b.Pairs }},
+		{Name: "reason", Of: func(b *Bench) Estimate { return b.RightReason }},
+		{Name: "unanswered", Less: true, Of: valueOf(func(b *Bench) Value { return b.Unanswered })},
 	}
 }
 
 // ModuleMetrics are the figures that modules have beside those of their sites.
 func ModuleMetrics() []Metric[*Modules] {
-	perHundred := func(name string, of func(*Modules) Estimate) Metric[*Modules] {
-		return Metric[*Modules]{name, false, of, func(m *Modules) string { return of(m).numbers() }, true}
-	}
 	return []Metric[*Modules]{
-		perHundred("missed/100", func(m *Modules) Estimate { return m.Missed }),
-		perHundred("false/100", func(m *Modules) Estimate { return m.False }),
-		{"F1", false, func(m *Modules) Estimate { return Estimate{Value: m.F1} }, func(m *Modules) string { return m.F1.String() }, false},
-		{"modules entirely right", false, func(m *Modules) Estimate { return m.Right }, func(m *Modules) string { return m.Right.String() }, false},
-		{"named off all sites", false, func(m *Modules) Estimate { return Estimate{Value: Of(float64(m.Off))} }, func(m *Modules) string { return fmt.Sprint(m.Off) }, true},
+		{Name: "missed/100", Less: true, Of: func(m *Modules) Estimate { return m.Missed }, show: func(m *Modules) string { return m.Missed.numbers() }},
+		{Name: "false/100", Less: true, Of: func(m *Modules) Estimate { return m.False }, show: func(m *Modules) string { return m.False.numbers() }},
+		{Name: "F1", Of: valueOf(func(m *Modules) Value { return m.F1 })},
+		{Name: "modules entirely right", Of: func(m *Modules) Estimate { return m.Right }},
+		count("named off all sites", true, func(m *Modules) int { return m.Off }),
 	}
+}
+
+// count is the metric of a number of things.
+func count[R any](name string, less bool, of func(R) int) Metric[R] {
+	return Metric[R]{Name: name, Less: less, Of: valueOf(func(r R) Value { return Of(float64(of(r))) }),
+		show: func(r R) string { return strconv.Itoa(of(r)) }}
 }
 
 // numbers shows an estimate that is no share: "2.1 (1.0 to 3.9)".

@@ -3,7 +3,6 @@ package score
 import (
 	"maps"
 	"slices"
-	"strconv"
 
 	"assay/audit"
 )
@@ -55,17 +54,11 @@ func (r Rate) Name() string {
 
 // RateMetrics are the columns of [Rates].
 func RateMetrics() []Metric[*Rate] {
-	count := func(name string, of func(*Rate) int) Metric[*Rate] {
-		return Metric[*Rate]{name, false, func(r *Rate) Estimate { return Estimate{Value: Of(float64(of(r)))} }, func(r *Rate) string { return strconv.Itoa(of(r)) }, false}
-	}
-	share := func(name string, of func(*Rate) Value) Metric[*Rate] {
-		return Metric[*Rate]{name, false, func(r *Rate) Estimate { return Estimate{Value: of(r)} }, func(r *Rate) string { return of(r).String() }, false}
-	}
 	return []Metric[*Rate]{
-		count("TP", func(r *Rate) int { return r.TP }), count("FN", func(r *Rate) int { return r.FN }),
-		count("FP", func(r *Rate) int { return r.FP }), count("TN", func(r *Rate) int { return r.TN }),
-		share("TPR", func(r *Rate) Value { return r.TPR }), share("FPR", func(r *Rate) Value { return r.FPR }),
-		share("TPR minus FPR", func(r *Rate) Value { return r.Difference }),
+		count("TP", false, func(r *Rate) int { return r.TP }), count("FN", false, func(r *Rate) int { return r.FN }),
+		count("FP", false, func(r *Rate) int { return r.FP }), count("TN", false, func(r *Rate) int { return r.TN }),
+		{Name: "TPR", Of: valueOf(func(r *Rate) Value { return r.TPR })}, {Name: "FPR", Of: valueOf(func(r *Rate) Value { return r.FPR })},
+		{Name: "TPR minus FPR", Of: valueOf(func(r *Rate) Value { return r.Difference })},
 	}
 }
 

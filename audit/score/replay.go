@@ -76,15 +76,12 @@ func JudgeReadings(now, baseline []Answer) Judgement {
 // replayed is the judgement of a recording with these differences to its baseline.
 func replayed(all []string) Judgement {
 	j := Judgement{Verdict: AsRecorded}
-	for i, d := range all {
-		if i == maxDifferences {
-			d = fmt.Sprintf("and %d more differences", len(all)-i)
-		}
+	if more := len(all) - maxDifferences; more > 0 {
+		all = append(all[:maxDifferences], fmt.Sprintf("and %d more differences", more))
+	}
+	for _, d := range all {
 		j.Verdict = Changed
 		j.Reasons = append(j.Reasons, Reason{Code: CodeReplay, Verdict: Changed, Text: d})
-		if i == maxDifferences {
-			break
-		}
 	}
 	return j
 }
@@ -114,16 +111,9 @@ func differences(now, base *Result) []string {
 			all = append(all, fmt.Sprintf("%s earns %g, and earned %g", k.ID, k.Credit, before))
 		}
 	}
-	for _, m := range []struct {
-		name      string
-		now, base string
-	}{
-		{MetricRecall, now.Metrics.Recall.String(), base.Metrics.Recall.String()},
-		{MetricPrecision, now.Metrics.Precision.String(), base.Metrics.Precision.String()},
-		{MetricF1, now.Metrics.F1.String(), base.Metrics.F1.String()},
-	} {
-		if m.now != m.base {
-			all = append(all, fmt.Sprintf("%s %s, and was %s", m.name, m.now, m.base))
+	for _, m := range Main(AuditMetrics()) {
+		if is, was := m.Show(&now.Metrics), m.Show(&base.Metrics); is != was {
+			all = append(all, fmt.Sprintf("%s %s, and was %s", m.Name, is, was))
 		}
 	}
 	return all

@@ -50,10 +50,11 @@ func OverTrials(results []*Result) (Trials, error) {
 		return Trials{}, err
 	}
 	t := Trials{N: len(results)}
-	for i := range results[0].Known {
-		e := EntryTrials{ID: results[0].Known[i].ID}
-		for _, r := range results {
-			if r.Known[i].Credit == 1 {
+	credits := Credits(results, false)
+	for _, k := range results[0].Known {
+		e := EntryTrials{ID: k.ID}
+		for _, c := range credits[k.ID] {
+			if c == 1 {
 				e.Found++
 			}
 		}

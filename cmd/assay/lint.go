@@ -69,7 +69,7 @@ func (c *lintCmd) corpus(fsys fs.FS) error {
 		return err
 	}
 	if len(corpus.Advice) > manyAdvice && !c.Strict {
-		fmt.Fprint(c.out, corpus.Notes)
+		fmt.Fprintln(c.out, corpus.Notes)
 	} else {
 		err = errors.Join(err, c.advise(corpus.Advice))
 	}

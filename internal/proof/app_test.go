@@ -29,9 +29,9 @@ func corpora(t *testing.T) []*audit.App {
 		if !d.IsDir() || os.Getenv("ASSAY_APP") != "" && os.Getenv("ASSAY_APP") != d.Name() {
 			continue
 		}
-		app, _, err := fixture.ReadApp(os.DirFS("../.."), "tests/"+d.Name(), os.Getenv("ASSAY_LOOSE") == "")
-		if err != nil {
-			t.Error(err)
+		app, advice, err := fixture.LintApp(os.DirFS("../.."), "tests/"+d.Name())
+		if err != nil || len(advice) > 0 && os.Getenv("ASSAY_LOOSE") == "" {
+			t.Error(err, advice)
 			continue
 		}
 		all = append(all, app)

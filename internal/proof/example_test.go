@@ -18,9 +18,9 @@ import (
 // example reads the application that docs/worked-example.md shows.
 func example(t *testing.T) *audit.App {
 	t.Helper()
-	app, notes, err := fixture.ReadApp(os.DirFS("../../docs/worked-example"), "tests/notes", true)
+	app, advice, err := fixture.LintApp(os.DirFS("../../docs/worked-example"), "tests/notes")
 	require.NoError(t, err)
-	require.Empty(t, notes)
+	require.Empty(t, advice)
 	return app
 }
 

@@ -121,7 +121,7 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 		if notCompared == nil {
 			diff = &made.Diff
 		}
-		j, err := score.JudgeBench(v.Score(""), was, in.Held.Goals.Of(v.Model).Bench, score.Rules{Deterministic: in.Held.Deterministic(v.Model)})
+		j, err := score.JudgeBench(v.Score(""), was, in.Held.Goals.BenchOf(v.Model), score.Rules{Deterministic: in.Held.Deterministic(v.Model)})
 		if err != nil {
 			return m, false, fmt.Errorf("%s: %w", m.Who, err)
 		}

@@ -108,14 +108,9 @@ func (d *RecordDiff) entries(was, now []*score.Result) {
 		return out
 	}
 	d.Lost, d.Found = list(d.Judgement.Lost), list(d.Judgement.Gained)
-	for i, k := range now[0].Known {
-		missed := func(r *score.Result) bool {
-			if d.B.Goals.Literal {
-				return r.Known[i].LiteralCredit == 0
-			}
-			return r.Known[i].Credit == 0
-		}
-		if !slices.ContainsFunc(slices.Concat(was, now), func(r *score.Result) bool { return !missed(r) }) {
+	earned := score.Credits(slices.Concat(was, now), d.B.Goals.Literal)
+	for _, k := range now[0].Known {
+		if slices.Max(earned[k.ID]) == 0 {
 			d.Missed = append(d.Missed, EntryDiff{k.ID, k.Dimension, score.Of(0), score.Of(0)})
 		}
 	}

@@ -19,6 +19,8 @@ type Observation struct {
 // own error goes with the root of the number of clusters.
 const fewClusters = 10
 
+const oneFamily = "one family: nothing is known of how families differ, any value is possible"
+
 // Proportion gives the share of right answers, with an interval that allows for
 // any dependence within a cluster. Several trials of one case belong to the same
 // cluster. Values lie between 0 and 1. Without observations it returns
@@ -97,11 +99,7 @@ func Balanced(obs []Observation, level float64) (Interval, error) {
 			return Interval{}, fmt.Errorf("balanced accuracy, %s cases: %w", name, err)
 		}
 	}
-	rho := max(0, correlation(cs[0], cs[1], iv[0].Center, iv[1].Center))
-	join := func(a, b float64) float64 { return math.Sqrt(a*a+b*b+2*rho*a*b) / 2 }
-	out := Interval{Center: (iv[0].Center + iv[1].Center) / 2, Level: level}
-	out.Lo = max(0, out.Center-join(iv[0].Center-iv[0].Lo, iv[1].Center-iv[1].Lo))
-	out.Hi = min(1, out.Center+join(iv[0].Hi-iv[0].Center, iv[1].Hi-iv[1].Center))
+	out := meanOf(iv[0], iv[1], max(0, correlation(cs[0], cs[1], iv[0].Center, iv[1].Center)))
 	out.Warnings = iv[0].Warnings
 	for _, w := range iv[1].Warnings {
 		if !slices.Contains(out.Warnings, w) {
@@ -179,8 +177,7 @@ func ratio(cs, groups []cluster, level float64) (Interval, error) {
 	}
 	p, g := sum/n, float64(len(cs))
 	if g < 2 {
-		return Interval{Center: p, Lo: 0, Hi: 1, Level: level, Warnings: []Warning{
-			"one family: nothing is known of how families differ, any value is possible"}}, nil
+		return Interval{Center: p, Lo: 0, Hi: 1, Level: level, Warnings: []string{oneFamily}}, nil
 	}
 	worst := squares / n // the design effect of clusters that are right or wrong as one
 	seen := effect(cs, p, n) + effect(groups, p, n) - 1
@@ -191,11 +188,16 @@ func ratio(cs, groups []cluster, level float64) (Interval, error) {
 	}
 	t := studentQuantile(1-(1-level)/2, g-1)
 	iv := score(p, n/expected, t, level)
-	if g < fewClusters {
-		iv.Warnings = append(iv.Warnings, Warning(fmt.Sprintf(
-			"%d families: fewer than %d, the interval is rough", int(g), fewClusters)))
-	}
+	iv.Warnings = few(int(g))
 	return iv, nil
+}
+
+// few warns of an interval over fewer clusters than tell how they differ.
+func few(clusters int) []string {
+	if clusters >= fewClusters {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d families: fewer than %d, the interval is rough", clusters, fewClusters)}
 }
 
 // correlation is that of two shares over the clusters, by their linearised

@@ -6,15 +6,6 @@ import (
 	"slices"
 )
 
-// A Pair is one case, or one entry of a key, with what two reviewers or auditors
-// made of it, trial by trial: 1 right, 0 wrong, 0.5 half a credit, NaN no answer.
-// They may have different numbers of trials.
-type Pair struct {
-	ID, Family string // Family: what may go right and wrong together: variants of one query, entries of one file
-	Bad        bool
-	A, B       []float64
-}
-
 // A Standing is how one reviewer stands to another.
 type Standing string
 
@@ -25,14 +16,14 @@ const (
 	Open   Standing = Standing(NotSettled)
 )
 
-// A Comparison sets reviewer A against reviewer B on the same cases.
+// A Comparison sets one reviewer, Now, against another, Baseline, on the same cases.
 type Comparison struct {
-	Standing        Standing // of A
-	Diff            Interval // balanced accuracy of A minus that of B, percentage points
+	Standing        Standing // of Now
+	Diff            Interval // balanced accuracy of Now minus that of Baseline, percentage points
 	P               float64  // chance of such a difference, either way, were the reviewers alike
 	Cases, Families int      // that both answered
 	Need            Need     // what would settle it; empty where it is settled
-	Warnings        []Warning
+	Warnings        []string
 }
 
 // A Need is what would settle a comparison, beyond what is there.
@@ -53,11 +44,12 @@ const (
 	mostTrials = 100
 )
 
-// Compare says whether reviewer A is better or worse than reviewer B in balanced
-// accuracy; where all cases are bad, as the entries of a key are, in recall. It asks whether the difference would hold on other families like
-// these, not only on other trials of these: families are the unit, with whatever
-// dependence within. level is the confidence, 0.95 for 95 %; the comparison is
-// settled where P is at most 1 - level.
+// Compare says whether one reviewer, whose trials are Now, is better or worse than
+// another, whose are Baseline, in balanced accuracy; where all cases are bad, as the
+// entries of a key are, in recall. They may have different numbers of trials. It asks
+// whether the difference would hold on other families like these, not only on other
+// trials of these: families are the unit, with whatever dependence within. level is the
+// confidence, 0.95 for 95 %; the comparison is settled where P is at most 1 - level.
 //
 // P is exact: were the reviewers alike, each family's difference could as well
 // have the other sign, all signs are taken (the paired randomisation test of
@@ -69,7 +61,7 @@ const (
 // returns an error for a case without ID or family or named twice, and values
 // other than 0, 0.5, 1 and NaN; without a case that both answered one that wraps
 // [ErrEmpty].
-func Compare(pairs []Pair, level float64) (Comparison, error) {
+func Compare(pairs []Item, level float64) (Comparison, error) {
 	if err := checkLevel(level); err != nil {
 		return Comparison{}, err
 	}
@@ -87,7 +79,7 @@ func Compare(pairs []Pair, level float64) (Comparison, error) {
 		}
 		return c, nil
 	}
-	var doubt Warning
+	var doubt string
 	c.Need, doubt = d.need(c.Diff.Center, level)
 	if doubt != "" {
 		c.Warnings = append(c.Warnings, doubt)
@@ -106,14 +98,14 @@ type differenceSet struct {
 	families []difference
 	center   float64 // the difference itself, percentage points
 	cases    int
-	trials   Trials // of the two reviewers, the least that a case has; A is Baseline
+	trials   Trials // of the two reviewers, the least that a case has
 	single   bool   // some case has one trial only, so that noise is unknown
 	scale    int    // a common multiple of the numbers of trials
-	warnings []Warning
+	warnings []string
 }
 
 // differences checks pairs and adds them up by family.
-func differences(pairs []Pair) (*differenceSet, error) {
+func differences(pairs []Item) (*differenceSet, error) {
 	kept, left, err := answeredByBoth(pairs)
 	if err != nil {
 		return nil, err
@@ -122,7 +114,7 @@ func differences(pairs []Pair) (*differenceSet, error) {
 	var means [2]float64
 	for _, p := range kept {
 		labels[index(p.Bad)]++
-		means[index(p.Bad)] += mean(p.A) - mean(p.B)
+		means[index(p.Bad)] += mean(p.Now) - mean(p.Baseline)
 	}
 	if len(kept) == 0 {
 		return nil, fmt.Errorf("comparison: no case that both answered: %w", ErrEmpty)
@@ -136,27 +128,24 @@ func differences(pairs []Pair) (*differenceSet, error) {
 	points := (&bench{label: labels}).points()
 	d := &differenceSet{center: center, cases: len(kept), trials: Trials{math.MaxInt, math.MaxInt}, scale: 1}
 	if left > 0 {
-		d.warnings = append(d.warnings, Warning(fmt.Sprintf(
-			"%d of %d cases were not answered by both reviewers, and are left out", left, len(pairs))))
+		d.warnings = append(d.warnings, fmt.Sprintf(
+			"%d of %d cases were not answered by both reviewers, and are left out", left, len(pairs)))
 	}
 	for i, p := range kept {
 		if i == 0 || kept[i-1].Family != p.Family {
 			d.families = append(d.families, difference{})
 		}
 		f, at := &d.families[len(d.families)-1], index(p.Bad)
-		diff := mean(p.A) - mean(p.B)
+		diff := mean(p.Now) - mean(p.Baseline)
 		f.spread += weight[at] * (diff - means[at])
 		f.points += float64(points[at]) * diff
-		a, b := answered(p.A), answered(p.B)
-		d.trials = Trials{min(d.trials.Baseline, a), min(d.trials.Now, b)}
+		a, b := answered(p.Now), answered(p.Baseline)
+		d.trials = Trials{min(d.trials.Baseline, b), min(d.trials.Now, a)}
 		d.single = d.single || a < 2 || b < 2
 		d.scale = lcm(lcm(d.scale, a), b)
 	}
 	d.addNoise(kept, weight)
-	if len(d.families) < fewClusters {
-		d.warnings = append(d.warnings, Warning(fmt.Sprintf(
-			"%d families: fewer than %d, the interval is rough", len(d.families), fewClusters)))
-	}
+	d.warnings = append(d.warnings, few(len(d.families))...)
 	return d, nil
 }
 
@@ -177,50 +166,29 @@ func weights(labels [2]int) (out [2]float64) {
 
 // answeredByBoth gives the pairs that both answered, sorted by family and ID, and
 // the number of the others.
-func answeredByBoth(pairs []Pair) (kept []Pair, left int, err error) {
-	if len(pairs) == 0 {
-		return nil, 0, ErrEmpty
-	}
-	pairs, err = named(pairs, "case", "family", func(p Pair) (string, string) { return p.ID, p.Family })
+func answeredByBoth(pairs []Item) (kept []Item, left int, err error) {
+	pairs, err = checked(pairs, byFamily, "0, 0.5, 1 or NaN", func(v float64) bool { return v == 0 || v == 0.5 || v == 1 || math.IsNaN(v) })
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, p := range pairs {
-		for _, v := range slices.Concat(p.A, p.B) {
-			if v != 0 && v != 0.5 && v != 1 && !math.IsNaN(v) {
-				return nil, 0, fmt.Errorf("case %s: value %g: must be 0, 0.5, 1 or NaN", p.ID, v)
-			}
-		}
-		if answered(p.A) == 0 || answered(p.B) == 0 {
-			left++
-			continue
-		}
-		kept = append(kept, p)
-	}
-	return kept, left, nil
+	all := len(pairs)
+	kept = slices.DeleteFunc(pairs, func(p Item) bool { return answered(p.Baseline) == 0 || answered(p.Now) == 0 })
+	return kept, all - len(kept), nil
 }
 
 // addNoise estimates, family by family, how much of its part is the luck of the
 // trials: the variance over trials of the family as a whole, since its cases may
 // go wrong together.
-func (d *differenceSet) addNoise(kept []Pair, weight [2]float64) {
-	for at, family := range runsOf(kept, func(p Pair) string { return p.Family }) {
-		for _, side := range []func(Pair) []float64{func(p Pair) []float64 { return p.A }, func(p Pair) []float64 { return p.B }} {
+func (d *differenceSet) addNoise(kept []Item, weight [2]float64) {
+	for at, items := range runsOf(kept, byFamily) {
+		for _, side := range []func(Item) []float64{ofNow, ofBaseline} {
 			n := 0
-			for _, p := range family {
+			for _, p := range items {
 				n = max(n, len(side(p)))
 			}
 			runs := make([]float64, n)
-			for _, p := range family {
-				values := side(p)
-				m := mean(values)
-				for i := range runs {
-					v := m
-					if i < len(values) && !math.IsNaN(values[i]) {
-						v = values[i]
-					}
-					runs[i] += weight[index(p.Bad)] * v
-				}
+			for _, p := range items {
+				addScores(runs, side(p), mean(side(p)), weight[index(p.Bad)])
 			}
 			if n > 1 {
 				_, variance := moments(runs)
@@ -313,7 +281,7 @@ func (d *differenceSet) interval(level float64) Interval {
 	iv := Interval{Center: d.center, Lo: -100, Hi: 100, Level: level}
 	g := float64(len(d.families))
 	if g < 2 {
-		iv.Warnings = append(iv.Warnings, "one family: nothing is known of how families differ, any value is possible")
+		iv.Warnings = append(iv.Warnings, oneFamily)
 		return iv
 	}
 	all, _ := d.variance()
@@ -331,8 +299,8 @@ func (d *differenceSet) interval(level float64) Interval {
 // need reckons what would settle a difference of the size that was seen, or of
 // the actionable size where that is larger. The variance falls to what families
 // differ by as trials grow; where that alone is too much, only families help.
-func (d *differenceSet) need(seen, level float64) (Need, Warning) {
-	n := Need{Size: max(math.Abs(seen), actionable)}
+func (d *differenceSet) need(seen, level float64) (n Need, doubt string) {
+	n.Size = max(math.Abs(seen), actionable)
 	g := float64(len(d.families))
 	if g < 2 {
 		n.Families = fewClusters - 1
@@ -342,7 +310,7 @@ func (d *differenceSet) need(seen, level float64) (Need, Warning) {
 	wanted := reach * reach
 	all, noise := d.variance()
 	if all <= wanted {
-		return n, Warning(fmt.Sprintf("a difference of %.1f points would have shown: what there is, is likely smaller", n.Size))
+		return n, fmt.Sprintf("a difference of %.1f points would have shown: what there is, is likely smaller", n.Size)
 	}
 	if d.single {
 		n.Trials = 2

@@ -70,13 +70,13 @@ func TestSignFlipAgainstAllSigns(t *testing.T) {
 // with chance b; spread is how much the difference itself differs from family to
 // family (standard deviation). The luck of a trial is shared within a family
 // where together is set.
-func pairs(rng *rand.Rand, n, trials int, a, b, spread float64, together bool) []Pair {
-	var out []Pair
+func pairs(rng *rand.Rand, n, trials int, a, b, spread float64, together bool) []Item {
+	var out []Item
 	for f := range n / 6 {
 		tilt := spread * rng.NormFloat64() / 2
-		family := make([]Pair, 6)
+		family := make([]Item, 6)
 		for i := range family {
-			family[i] = Pair{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: i >= 2}
+			family[i] = Item{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: i >= 2}
 		}
 		for range trials {
 			ua, ub := rng.Float64(), rng.Float64()
@@ -84,8 +84,8 @@ func pairs(rng *rand.Rand, n, trials int, a, b, spread float64, together bool) [
 				if !together {
 					ua, ub = rng.Float64(), rng.Float64()
 				}
-				family[i].A = append(family[i].A, right(ua, a+tilt))
-				family[i].B = append(family[i].B, right(ub, b-tilt))
+				family[i].Now = append(family[i].Now, right(ua, a+tilt))
+				family[i].Baseline = append(family[i].Baseline, right(ub, b-tilt))
 			}
 		}
 		out = append(out, family...)
@@ -103,12 +103,12 @@ func right(u, wrong float64) float64 {
 func TestCompareByHand(t *testing.T) {
 	// 10 families; A is right everywhere, B calls one bad of each family good: recall
 	// 75 %, specificity 100 %, so A leads by 12.5 points. Of 2^10 signs two lie as far.
-	var ps []Pair
+	var ps []Item
 	for f := range 10 {
 		for i := range 6 {
-			p := Pair{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: i >= 2, A: []float64{1}, B: []float64{1}}
+			p := Item{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: i >= 2, Now: []float64{1}, Baseline: []float64{1}}
 			if i == 5 {
-				p.B[0] = 0
+				p.Baseline[0] = 0
 			}
 			ps = append(ps, p)
 		}
@@ -128,7 +128,7 @@ func TestCompareByHand(t *testing.T) {
 	require.Equal(t, Open, c.Standing)
 
 	// A refusal is not a mistake.
-	ps[0].A[0] = math.NaN()
+	ps[0].Now[0] = math.NaN()
 	c, err = Compare(ps, 0.95)
 	require.NoError(t, err)
 	require.Equal(t, 59, c.Cases)
@@ -137,7 +137,7 @@ func TestCompareByHand(t *testing.T) {
 
 	// Reviewers that agree everywhere: nothing says that they always would.
 	for i := range ps {
-		ps[i].A, ps[i].B = []float64{1}, []float64{1}
+		ps[i].Now, ps[i].Baseline = []float64{1}, []float64{1}
 	}
 	c, err = Compare(ps, 0.95)
 	require.NoError(t, err)
@@ -152,15 +152,15 @@ func TestCompareByHand(t *testing.T) {
 // misses one in each of the first ten, half of it in two. That is 9 of 36 entries,
 // and of 2^10 signs two lie as far.
 func TestCompareAuditors(t *testing.T) {
-	var ps []Pair
+	var ps []Item
 	for f := range 12 {
 		for i := range 3 {
-			p := Pair{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: true, A: []float64{1}, B: []float64{1}}
+			p := Item{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: true, Now: []float64{1}, Baseline: []float64{1}}
 			switch {
 			case i == 0 && f < 8:
-				p.B[0] = 0
+				p.Baseline[0] = 0
 			case i == 0 && f < 10:
-				p.B[0] = 0.5
+				p.Baseline[0] = 0.5
 			}
 			ps = append(ps, p)
 		}
@@ -178,14 +178,14 @@ func TestCompareRefuses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	silent := pairs(rng, 6, 1, 0, 0, 0, false)
 	for i := range silent {
-		silent[i].B[0] = math.NaN()
+		silent[i].Baseline[0] = math.NaN()
 	}
 	_, err = Compare(silent, 0.95)
 	require.ErrorIs(t, err, ErrEmpty)
-	for want, change := range map[string]func(p []Pair){
-		"named twice":   func(p []Pair) { p[1].ID = p[0].ID },
-		"must be named": func(p []Pair) { p[1].Family = "" },
-		"0.5, 1 or NaN": func(p []Pair) { p[1].A[0] = 2 },
+	for want, change := range map[string]func(p []Item){
+		"named twice":   func(p []Item) { p[1].ID = p[0].ID },
+		"must be named": func(p []Item) { p[1].Family = "" },
+		"0.5, 1 or NaN": func(p []Item) { p[1].Now[0] = 2 },
 	} {
 		ps := pairs(rng, 12, 1, 0, 0, 0, false)
 		change(ps)
@@ -207,7 +207,7 @@ func TestCompareIsSymmetric(t *testing.T) {
 		ps := pairs(rng, 6*rapid.IntRange(1, 20).Draw(t, "families"), rapid.IntRange(1, 4).Draw(t, "trials"), 0.1, 0.25, 0.1, rapid.Bool().Draw(t, "together"))
 		for i := range ps {
 			if rng.IntN(8) == 0 {
-				ps[i].A[0] = math.NaN()
+				ps[i].Now[0] = math.NaN()
 			}
 		}
 		one, err := Compare(ps, 0.95)
@@ -216,7 +216,7 @@ func TestCompareIsSymmetric(t *testing.T) {
 		}
 		rng.Shuffle(len(ps), func(i, j int) { ps[i], ps[j] = ps[j], ps[i] })
 		for i := range ps {
-			ps[i].A, ps[i].B = ps[i].B, ps[i].A
+			ps[i].Now, ps[i].Baseline = ps[i].Baseline, ps[i].Now
 		}
 		two, err := Compare(ps, 0.95)
 		if err != nil {

@@ -3,8 +3,9 @@
 //
 // # The pipeline
 //
-// Trials come in as numbers: what an entry of a key earned in a run (0, 0.5 or
-// 1), whether a case was judged rightly (1 or 0, NaN for no answer). Out come
+// Trials come in as numbers, for gates and comparisons as an [Item]: what an entry of
+// a key earned in a run (0, 0.5 or 1), whether a case was judged rightly (1 or 0, NaN
+// for no answer). Out come
 //
 //   - intervals: [Wilson] and [ClopperPearson] for independent items,
 //     [Proportion] and [Balanced] for answers that stand in families;

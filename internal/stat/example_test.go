@@ -9,13 +9,13 @@ import (
 // An auditor used to find all 40 vulnerabilities of a key, a file each; now it
 // finds two. One run a side settles it.
 func ExampleGateRecall() {
-	var entries []stat.Entry
+	var entries []stat.Item
 	for i := range 40 {
 		now := 0.0
 		if i < 2 {
 			now = 1
 		}
-		entries = append(entries, stat.Entry{Project: "dvja", ID: fmt.Sprint(i), Baseline: []float64{1}, Now: []float64{now}})
+		entries = append(entries, stat.Item{Group: "dvja", ID: fmt.Sprint(i), Family: fmt.Sprint(i), Baseline: []float64{1}, Now: []float64{now}})
 	}
 	parts, err := stat.GateRecall(entries, stat.DefaultPlan())
 	if err != nil {
@@ -69,14 +69,14 @@ func ExampleProportion() {
 // Reviewer A judges everything rightly; B calls one bad case of each of twelve
 // families good.
 func ExampleCompare() {
-	var pairs []stat.Pair
+	var pairs []stat.Item
 	for f := range 12 {
 		for i := range 6 {
 			b := 1.0
 			if i == 5 {
 				b = 0
 			}
-			pairs = append(pairs, stat.Pair{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: i >= 2, A: []float64{1}, B: []float64{b}})
+			pairs = append(pairs, stat.Item{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: i >= 2, Now: []float64{1}, Baseline: []float64{b}})
 		}
 	}
 	c, err := stat.Compare(pairs, 0.95)

@@ -1,10 +1,8 @@
 package stat
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // A Decision is what the gate says of a change.
@@ -105,7 +103,7 @@ type Part struct {
 	Decision Decision
 	More     Trials // trials that would settle it; none where no number would
 	Beside   bool   // More are trials of both sides beside each other, all of them anew: apart no number would do
-	Warnings []Warning
+	Warnings []string
 }
 
 // countsPoints and countsErrors report whether a drop is large enough to matter:
@@ -292,9 +290,6 @@ func (p Plan) judge(part *Part, s *sample, at int, t test) error {
 	default:
 		p.more(part, drop, w, at, counts, t)
 	}
-	if part.Decision == NoDrop && part.Upper >= tolerance {
-		part.Warnings = append(part.Warnings, Warning(fmt.Sprintf("a drop of up to %.1f points is not ruled out", part.Upper)))
-	}
 	return nil
 }
 
@@ -352,45 +347,10 @@ func (p Plan) more(part *Part, drop float64, w spread, at int, counts bool, t te
 	}
 	part.Beside = w.day > 0
 	if at == len(p.looks)-1 && !part.Beside {
-		part.Warnings = append(part.Warnings, Warning(fmt.Sprintf(
-			"the last look, at %d trials, has been taken: a drop of %.1f points was seen, and chance explains it too well (p %.2g, needed %.2g)",
-			part.Used.Now, part.Drop, part.P, part.Alpha)))
-		return
+		return // the last look has been taken
 	}
 	part.More = Trials{max(0, p.last()-part.Trials.Baseline), max(0, p.last()-part.Trials.Now)}
 	if part.Beside {
 		part.More = Trials{p.last(), p.last()}
 	}
-}
-
-// runsOf cuts items into the runs of those that share a name.
-func runsOf[T any](items []T, name func(T) string) (runs [][]T) {
-	for lo, hi := 0, 0; lo < len(items); lo = hi {
-		for hi = lo; hi < len(items) && name(items[hi]) == name(items[lo]); hi++ {
-		}
-		runs = append(runs, items[lo:hi])
-	}
-	return runs
-}
-
-// named gives items sorted by group and ID, which both must be there, no two alike.
-func named[T any](items []T, item, group string, names func(T) (id, group string)) ([]T, error) {
-	items = slices.Clone(items)
-	slices.SortFunc(items, func(a, b T) int {
-		ai, ag := names(a)
-		bi, bg := names(b)
-		return cmp.Or(cmp.Compare(ag, bg), cmp.Compare(ai, bi))
-	})
-	for i, it := range items {
-		id, g := names(it)
-		if id == "" || g == "" {
-			return nil, fmt.Errorf("%s %q of %s %q: both must be named", item, id, group, g)
-		}
-		if i > 0 {
-			if before, same := names(items[i-1]); before == id && same == g {
-				return nil, fmt.Errorf("%s %s, %s %s: named twice", group, g, item, id)
-			}
-		}
-	}
-	return items, nil
 }

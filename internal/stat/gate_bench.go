@@ -7,22 +7,13 @@ import (
 	"slices"
 )
 
-// A Case is one case with what became of it in each trial, in the order of the
-// runs: 1 right, 0 wrong, NaN no answer. All cases have as many trials a side.
-type Case struct {
-	ID, Family    string
-	Module        string // what was asked in one request and may go wrong together; empty where each case is asked alone
-	Bad           bool
-	Baseline, Now []float64
-}
-
 // AllCases is the name of the part that GateBench judges.
 const AllCases = "all cases"
 
 // GateBench judges cases, or sites of module reviews, against a baseline: balanced
-// accuracy, and errors. Trials are exchanged within families, whole families at a
+// accuracy, and errors. Values are 0, 1 and NaN. Trials are exchanged within families, whole families at a
 // time, so that what belongs to one family may be right and wrong together; where
-// cases name modules, whole modules as well, and the larger chance counts.
+// cases have groups, whole groups as well, and the larger chance counts.
 //
 // A drop counts when it is more than one case, and more than 5 points of balanced
 // accuracy or a rise of errors by half; the figure that counts is tested as in
@@ -37,7 +28,7 @@ const AllCases = "all cases"
 // It returns an error for a case without ID or family or named twice, trials that
 // differ in number, and values other than 0, 1 and NaN; of no cases of either label
 // one that wraps [ErrEmpty].
-func GateBench(cases []Case, plan Plan) (Part, error) {
+func GateBench(cases []Item, plan Plan) (Part, error) {
 	cases, err := checkCases(cases)
 	if err != nil {
 		return Part{}, err
@@ -69,7 +60,6 @@ func GateBench(cases []Case, plan Plan) (Part, error) {
 	part.Lost = part.Errors[1] - part.Errors[0]
 	part.Warnings = b.warnings
 	byErrors := part
-	byErrors.Warnings = slices.Clone(b.warnings)
 	t := test{share: 1, least: 1, noise: noise{day: dayNoise}, counts: part.countsPoints}
 	if err := plan.judge(&part, &balanced, at, t); err != nil {
 		return Part{}, err
@@ -88,40 +78,28 @@ func GateBench(cases []Case, plan Plan) (Part, error) {
 func severity(d Decision) int { return slices.Index([]Decision{NoDrop, NotSettled, Drop}, d) }
 
 // checkCases gives the cases sorted by family and ID.
-func checkCases(cases []Case) ([]Case, error) {
-	if len(cases) == 0 {
-		return nil, ErrEmpty
-	}
-	cases, err := named(cases, "case", "family", func(c Case) (string, string) { return c.ID, c.Family })
+func checkCases(cases []Item) ([]Item, error) {
+	cases, err := checked(cases, byFamily, "0, 1 or NaN", func(v float64) bool { return v == 0 || v == 1 || math.IsNaN(v) })
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range cases {
-		switch {
-		case len(c.Baseline) != len(cases[0].Baseline) || len(c.Now) != len(cases[0].Now):
-			return nil, fmt.Errorf("case %s: %d baseline and %d new trials, case %s has %d and %d: mark what has no answer with NaN",
-				c.ID, len(c.Baseline), len(c.Now), cases[0].ID, len(cases[0].Baseline), len(cases[0].Now))
-		case (c.Module == "") != (cases[0].Module == ""):
-			return nil, fmt.Errorf("case %s: module %q, case %s has %q: name all or none", c.ID, c.Module, cases[0].ID, cases[0].Module)
-		}
-		for _, v := range slices.Concat(c.Baseline, c.Now) {
-			if v != 0 && v != 1 && !math.IsNaN(v) {
-				return nil, fmt.Errorf("case %s: value %g: must be 0, 1 or NaN", c.ID, v)
-			}
+		if (c.Group == "") != (cases[0].Group == "") {
+			return nil, fmt.Errorf("case %s: group %q, case %s has %q: name all or none", c.ID, c.Group, cases[0].ID, cases[0].Group)
 		}
 	}
-	return cases, nil
+	return cases, sameTrials(cases)
 }
 
 // A bench is the cases that can be compared, cut to their trials.
 type bench struct {
-	cases    []Case
+	cases    []Item
 	label    [2]int // good, bad cases
 	used     Trials
-	warnings []Warning
+	warnings []string
 }
 
-func newBench(cases []Case, used Trials) bench {
+func newBench(cases []Item, used Trials) bench {
 	b := bench{used: used}
 	out := 0
 	for _, c := range cases {
@@ -134,38 +112,10 @@ func newBench(cases []Case, used Trials) bench {
 		b.label[index(c.Bad)]++
 	}
 	if out > 0 {
-		b.warnings = append(b.warnings, Warning(fmt.Sprintf(
-			"%d of %d cases have no answer in more than half of the trials of a side, and are left out", out, len(cases))))
+		b.warnings = append(b.warnings, fmt.Sprintf(
+			"%d of %d cases have no answer in more than half of the trials of a side, and are left out", out, len(cases)))
 	}
 	return b
-}
-
-func index(bad bool) int {
-	if bad {
-		return 1
-	}
-	return 0
-}
-
-func answered(values []float64) int {
-	n := 0
-	for _, v := range values {
-		if !math.IsNaN(v) {
-			n++
-		}
-	}
-	return n
-}
-
-// mean is that of what was answered.
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		if !math.IsNaN(v) {
-			sum += v
-		}
-	}
-	return sum / float64(answered(values))
 }
 
 // sample gives families as strata, a case with the points of its label, good or
@@ -173,27 +123,27 @@ func mean(values []float64) float64 {
 func (b *bench) sample(points [2]int, weight [2]float64) sample {
 	s := sample{unit: weight[0] / float64(points[0]), baseline: make([]float64, b.used.Baseline), now: make([]float64, b.used.Now)}
 	for _, c := range b.cases {
-		// A trial without an answer counts as the case's mean over both sides, which
-		// leans to "no drop".
+		// What has no answer counts as the case's mean over both sides, which leans to
+		// "no drop".
 		center := mean(slices.Concat(c.Baseline, c.Now))
 		addScores(s.baseline, c.Baseline, center, weight[index(c.Bad)])
 		addScores(s.now, c.Now, center, weight[index(c.Bad)])
 	}
 	var holes int
-	s.strata, holes = b.strata(b.cases, points, func(c Case) string { return c.Family })
-	if b.cases[0].Module != "" {
-		modules := slices.Clone(b.cases)
-		slices.SortStableFunc(modules, func(x, y Case) int { return cmp.Compare(x.Module, y.Module) })
-		s.also, _ = b.strata(modules, points, func(c Case) string { return c.Module })
+	s.strata, holes = b.strata(b.cases, points, byFamily)
+	if b.cases[0].Group != "" {
+		groups := slices.Clone(b.cases)
+		slices.SortStableFunc(groups, func(x, y Item) int { return cmp.Compare(x.Group, y.Group) })
+		s.also, _ = b.strata(groups, points, byGroup)
 	}
-	if w := Warning(fmt.Sprintf("%d trials of families lack an answer and do not count in the randomisation test", holes)); holes > 0 && !slices.Contains(b.warnings, w) {
+	if w := fmt.Sprintf("%d trials of families lack an answer and do not count in the randomisation test", holes); holes > 0 && !slices.Contains(b.warnings, w) {
 		b.warnings = append(b.warnings, w)
 	}
 	return s
 }
 
 // strata gives sorted cases by cluster, and how many trials lack an answer.
-func (b *bench) strata(cases []Case, points [2]int, by func(Case) string) (out []Stratum, holes int) {
+func (b *bench) strata(cases []Item, points [2]int, by func(Item) string) (out []Stratum, holes int) {
 	for _, cluster := range runsOf(cases, by) {
 		st, h := stratum(cluster, points, b.used)
 		holes += h
@@ -202,41 +152,6 @@ func (b *bench) strata(cases []Case, points [2]int, by func(Case) string) (out [
 		}
 	}
 	return out, holes
-}
-
-func addScores(runs, values []float64, center, weight float64) {
-	for i, v := range values {
-		if math.IsNaN(v) {
-			v = center
-		}
-		runs[i] += weight * v
-	}
-}
-
-// stratum gives a family's trials in points, and how many lack an answer.
-func stratum(family []Case, points [2]int, used Trials) (Stratum, int) {
-	holes := 0
-	side := func(n int, values func(Case) []float64) []int {
-		var out []int
-	trials:
-		for i := range n {
-			sum := 0
-			for _, c := range family {
-				v := values(c)[i]
-				if math.IsNaN(v) {
-					holes++
-					continue trials
-				}
-				sum += points[index(c.Bad)] * int(v)
-			}
-			out = append(out, sum)
-		}
-		return out
-	}
-	return Stratum{
-		Baseline: side(used.Baseline, func(c Case) []float64 { return c.Baseline }),
-		Now:      side(used.Now, func(c Case) []float64 { return c.Now }),
-	}, holes
 }
 
 // points gives the small whole numbers, up to 5, whose ratio is nearest to the

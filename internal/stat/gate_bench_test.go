@@ -9,16 +9,16 @@ import (
 )
 
 // family makes six cases, two good and four bad, all right.
-func family(name string, baseline, now int) []Case {
-	var out []Case
+func family(name string, baseline, now int) []Item {
+	var out []Item
 	for i := range 6 {
-		out = append(out, Case{ID: fmt.Sprint(i), Family: name, Bad: i >= 2, Baseline: repeat(1, baseline), Now: repeat(1, now)})
+		out = append(out, Item{ID: fmt.Sprint(i), Family: name, Bad: i >= 2, Baseline: repeat(1, baseline), Now: repeat(1, now)})
 	}
 	return out
 }
 
-func families(n, baseline, now int) []Case {
-	var out []Case
+func families(n, baseline, now int) []Item {
+	var out []Item
 	for i := range n {
 		out = append(out, family(fmt.Sprint("f", i), baseline, now)...)
 	}
@@ -29,26 +29,26 @@ func TestGateBenchByHand(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
 		name     string
-		change   func(cases []Case)
+		change   func(cases []Item)
 		families int
 		decision Decision
 		drop, p  float64
 		warnings int
 	}{
-		{"nothing changed", func([]Case) {}, 6, NoDrop, 0, 1, 0},
+		{"nothing changed", func([]Item) {}, 6, NoDrop, 0, 1, 0},
 		// Family f0 is wrong in every new trial: a sixth of either label. One deal of
 		// 20 gives that, and no number of wrong cases in one family changes it.
-		{"one family goes", func(c []Case) { wrong(c[:6]) }, 6, NotSettled, 100.0 / 6, 1.0 / 20, 0},
-		{"three families go", func(c []Case) { wrong(c[:18]) }, 18, Drop, 100.0 / 6, 1.0 / 8000, 0},
+		{"one family goes", func(c []Item) { wrong(c[:6]) }, 6, NotSettled, 100.0 / 6, 1.0 / 20, 0},
+		{"three families go", func(c []Item) { wrong(c[:18]) }, 18, Drop, 100.0 / 6, 1.0 / 8000, 0},
 		// All bads of 4 families of 20: recall loses 20 points, specificity none.
-		{"bads alone", func(c []Case) {
+		{"bads alone", func(c []Item) {
 			for f := range 4 {
 				wrong(c[6*f+2 : 6*f+6])
 			}
 		}, 20, Drop, 10, math.Pow(20, -4), 0},
-		{"a case without answers is left out", func(c []Case) { wrong(c[:18]); c[0].Now = []float64{nan, nan, 1} }, 18, Drop,
+		{"a case without answers is left out", func(c []Item) { wrong(c[:18]); c[0].Now = []float64{nan, nan, 1} }, 18, Drop,
 			50*5.0/35 + 50.0/6, 1.0 / 8000, 1}, // five of the 35 goods that are left, and a sixth of the bads
-		{"a trial without an answer does not count", func(c []Case) { wrong(c[:18]); c[0].Now = []float64{nan, 0, 0} }, 18, Drop, 100.0 / 6, 1.0 / 4000, 1},
+		{"a trial without an answer does not count", func(c []Item) { wrong(c[:18]); c[0].Now = []float64{nan, 0, 0} }, 18, Drop, 100.0 / 6, 1.0 / 4000, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cases := families(c.families, 3, 3)
@@ -63,7 +63,7 @@ func TestGateBenchByHand(t *testing.T) {
 	}
 }
 
-func wrong(cases []Case) {
+func wrong(cases []Item) {
 	for i := range cases {
 		cases[i].Now = repeat(0, len(cases[i].Now))
 	}
@@ -109,7 +109,7 @@ func TestGateBenchAsksForWhatItLacks(t *testing.T) {
 // were judged wrongly; now it is 36, one to a family: 24 families turned, all of
 // them one way, 2^-24. Balanced accuracy fell by 3.6 points.
 func TestErrorsNearTheCeiling(t *testing.T) {
-	ceiling := func(was, is int) []Case {
+	ceiling := func(was, is int) []Item {
 		cases := families(110, 1, 1)
 		for f := range was {
 			cases[6*f+2+f%4].Baseline[0] = 0
@@ -159,7 +159,7 @@ func TestModulesGoWrongTogether(t *testing.T) {
 	require.Equal(t, Drop, g.Decision)
 	require.InEpsilon(t, math.Pow(2, -12), g.Parts[0].Exchange, 1e-9)
 	for i := range cases {
-		cases[i].Module = fmt.Sprint(i % 6)
+		cases[i].Group = fmt.Sprint(i % 6)
 	}
 	g, err = summedOne(GateBench(cases, plan))
 	require.NoError(t, err)
@@ -178,12 +178,12 @@ func TestGateBenchRefuses(t *testing.T) {
 	}
 	_, err = GateBench(silent, DefaultPlan())
 	require.ErrorIs(t, err, ErrEmpty)
-	for want, change := range map[string]func(c []Case){
-		"named twice":   func(c []Case) { c[1].ID = c[0].ID },
-		"must be named": func(c []Case) { c[1].Family = "" },
-		"with NaN":      func(c []Case) { c[1].Now = c[1].Now[:2] },
-		"all or none":   func(c []Case) { c[1].Module = "m" },
-		"0, 1 or NaN":   func(c []Case) { c[1].Now[0] = 0.5 },
+	for want, change := range map[string]func(c []Item){
+		"named twice":   func(c []Item) { c[1].ID = c[0].ID },
+		"must be named": func(c []Item) { c[1].Family = "" },
+		"with NaN":      func(c []Item) { c[1].Now = c[1].Now[:2] },
+		"all or none":   func(c []Item) { c[1].Group = "m" },
+		"0, 1 or NaN":   func(c []Item) { c[1].Now[0] = 0.5 },
 	} {
 		cases := family("f", 3, 3)
 		change(cases)

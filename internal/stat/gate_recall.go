@@ -7,21 +7,12 @@ import (
 	"slices"
 )
 
-// An Entry is one known vulnerability with what it earned in each trial: 0, 0.5
-// or 1, in the order of the runs. All entries of a project have as many trials a
-// side. Entries of one file may be found together; one without a file stands
-// alone.
-type Entry struct {
-	Project, ID   string
-	File          string
-	Baseline, Now []float64
-}
-
 // Pool is the name of the part that holds all of several projects.
 const Pool = "all projects"
 
 // GateRecall judges recall against a baseline: over all projects (credit over
-// known vulnerabilities, whatever the project) and in each. Four fifths of each
+// known vulnerabilities, whatever the project) and in each. An entry's Group is its
+// project, its Family the file, and its values are 0, 0.5 and 1. Four fifths of each
 // look's alpha are the pool's, the rest is split evenly over the projects; of a
 // single project there is one part, which has all of it.
 //
@@ -43,14 +34,17 @@ const Pool = "all projects"
 // The parts are the whole first, then the projects by name. It returns an error for
 // an entry without project or ID or named twice, trials that differ in number within
 // a project, and values other than 0, 0.5 and 1; of no entries [ErrEmpty].
-func GateRecall(entries []Entry, plan Plan) ([]Part, error) {
-	sorted, err := byProject(entries)
+func GateRecall(entries []Item, plan Plan) ([]Part, error) {
+	entries, err := checked(entries, byGroup, "0, 0.5 or 1", func(v float64) bool { return v == 0 || v == 0.5 || v == 1 })
 	if err != nil {
 		return nil, err
 	}
-	projects := make([]project, len(sorted))
-	for i, es := range sorted {
-		projects[i] = newProject(es)
+	var projects []project
+	for _, es := range runsOf(entries, byGroup) {
+		if err := sameTrials(es); err != nil {
+			return nil, fmt.Errorf("%s: %w", es[0].Group, err)
+		}
+		projects = append(projects, newProject(es))
 	}
 	return plan.recall(projects)
 }
@@ -119,19 +113,20 @@ func (p Plan) recallOf(name string, projects []project, share float64, least int
 	at, used := p.lookAt(part.Trials, least)
 	part.Used = used
 	s := sample{unit: 50 / float64(part.Items), baseline: make([]float64, used.Baseline), now: make([]float64, used.Now)}
+	add := func(scores []float64, runs []int) (credit int) {
+		for i := range scores {
+			scores[i] += float64(runs[i]) * s.unit
+			credit += runs[i]
+		}
+		return credit
+	}
 	var credit [2]int
 	for _, q := range projects {
 		for _, f := range q.files {
 			s.strata = append(s.strata, Stratum{f.Baseline[:used.Baseline], f.Now[:used.Now]})
 		}
-		for i, v := range q.runs.Baseline[:used.Baseline] {
-			s.baseline[i] += float64(v) * s.unit
-			credit[0] += v
-		}
-		for i, v := range q.runs.Now[:used.Now] {
-			s.now[i] += float64(v) * s.unit
-			credit[1] += v
-		}
+		credit[0] += add(s.baseline, q.runs.Baseline)
+		credit[1] += add(s.now, q.runs.Now)
 	}
 	for i, trials := range []int{used.Baseline, used.Now} {
 		part.Errors[i] = float64(part.Items) - float64(credit[i])/float64(2*trials)
@@ -153,56 +148,18 @@ func sum(values []int) int {
 	return n
 }
 
+// halfCredits are the points of an entry.
+var halfCredits = [2]int{2, 2}
+
 // newProject adds up the entries of a project by file.
-func newProject(entries []Entry) project {
+func newProject(entries []Item) project {
 	first := entries[0]
-	q := project{name: first.Project, items: len(entries), trials: Trials{len(first.Baseline), len(first.Now)}}
-	empty := func() Stratum {
-		return Stratum{make([]int, q.trials.Baseline), make([]int, q.trials.Now)}
-	}
-	q.runs = empty()
-	at := map[string]int{}
-	for _, e := range entries {
-		i, ok := at[e.File]
-		if !ok || e.File == "" {
-			i = len(q.files)
-			at[e.File] = i
-			q.files = append(q.files, empty())
-		}
-		for t, v := range e.Baseline {
-			q.files[i].Baseline[t] += int(2 * v)
-			q.runs.Baseline[t] += int(2 * v)
-		}
-		for t, v := range e.Now {
-			q.files[i].Now[t] += int(2 * v)
-			q.runs.Now[t] += int(2 * v)
-		}
+	q := project{name: first.Group, items: len(entries), trials: Trials{len(first.Baseline), len(first.Now)}}
+	q.runs, _ = stratum(entries, halfCredits, q.trials)
+	slices.SortStableFunc(entries, func(a, b Item) int { return cmp.Compare(a.Family, b.Family) })
+	for _, file := range runsOf(entries, byFamily) {
+		st, _ := stratum(file, halfCredits, q.trials)
+		q.files = append(q.files, st)
 	}
 	return q
-}
-
-// byProject checks entries and groups them, projects by name, entries by ID.
-func byProject(entries []Entry) ([][]Entry, error) {
-	if len(entries) == 0 {
-		return nil, ErrEmpty
-	}
-	entries, err := named(entries, "entry", "project", func(e Entry) (string, string) { return e.ID, e.Project })
-	if err != nil {
-		return nil, err
-	}
-	projects := runsOf(entries, func(e Entry) string { return e.Project })
-	for _, p := range projects {
-		for _, e := range p {
-			for _, v := range slices.Concat(e.Baseline, e.Now) {
-				if v != 0 && v != 0.5 && v != 1 {
-					return nil, fmt.Errorf("%s, entry %s: credit %g: must be 0, 0.5 or 1; leave a run that does not count out of every entry", e.Project, e.ID, v)
-				}
-			}
-			if first := p[0]; len(first.Baseline) != len(e.Baseline) || len(first.Now) != len(e.Now) {
-				return nil, fmt.Errorf("%s, entry %s: %d baseline and %d new trials, entry %s has %d and %d: all entries of a project share its runs",
-					e.Project, e.ID, len(e.Baseline), len(e.Now), first.ID, len(first.Baseline), len(first.Now))
-			}
-		}
-	}
-	return projects, nil
 }

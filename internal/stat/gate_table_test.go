@@ -149,7 +149,7 @@ func (c *course) bench(n int, w benchWorld, stream uint64) (tally, error) {
 	src, plan := newSource(simulationSeed, stream), c.plan()
 	return c.follow(n, func(t Trials) func(Trials) (Decision, error) {
 		cases := w.draw(src, t, max(1, c.times), c.loss.points)
-		cut := make([]Case, len(cases))
+		cut := make([]Item, len(cases))
 		return func(t Trials) (Decision, error) {
 			copy(cut, cases)
 			for i := range cut {

@@ -15,14 +15,14 @@ import (
 
 // steady makes n entries, each in a file of its own, of which the first lost are
 // found in every trial of the baseline and never after it; the others always.
-func steady(project string, n, lost int, trials Trials) []Entry {
-	var out []Entry
+func steady(project string, n, lost int, trials Trials) []Item {
+	var out []Item
 	for i := range n {
 		later := 1.0
 		if i < lost {
 			later = 0
 		}
-		out = append(out, Entry{Project: project, ID: fmt.Sprint(i), Baseline: repeat(1, trials.Baseline), Now: repeat(later, trials.Now)})
+		out = append(out, Item{Group: project, ID: fmt.Sprint(i), Family: fmt.Sprint(i), Baseline: repeat(1, trials.Baseline), Now: repeat(later, trials.Now)})
 	}
 	return out
 }
@@ -31,8 +31,8 @@ func repeat(v float64, n int) []float64 { return slices.Repeat([]float64{v}, n) 
 
 // shipped makes the entries of a shipped key by its files, of which a share was
 // found, and another is, spread evenly.
-func shipped(key int, was, is float64, trials Trials) []Entry {
-	var out []Entry
+func shipped(key int, was, is float64, trials Trials) []Item {
+	var out []Item
 	n := float64(sum(keyFiles[key]))
 	found := func(i int, share float64) float64 {
 		k := math.Round(share * n)
@@ -41,7 +41,7 @@ func shipped(key int, was, is float64, trials Trials) []Entry {
 	for f, m := range keyFiles[key] {
 		for range m {
 			i := len(out)
-			out = append(out, Entry{Project: keyNames[key], ID: fmt.Sprint(i), File: fmt.Sprint(f),
+			out = append(out, Item{Group: keyNames[key], ID: fmt.Sprint(i), Family: fmt.Sprint(f),
 				Baseline: repeat(found(i, was), trials.Baseline), Now: repeat(found(i, is), trials.Now)})
 		}
 	}
@@ -74,7 +74,7 @@ func TestOneTrialSettlesACollapse(t *testing.T) {
 
 // One of seven projects collapses, the others stay: its second trial says so.
 func TestOneProjectIsConfirmedByASecondTrial(t *testing.T) {
-	suite := func(n int) (out []Entry) {
+	suite := func(n int) (out []Item) {
 		for k := range keyNames {
 			is := 0.9
 			if k == 0 {
@@ -170,7 +170,7 @@ func TestMeasuredTrialsByHand(t *testing.T) {
 	// In one file they may all have gone at once, in one deal of 20.
 	entries := steady("a", 40, 4, Trials{3, 3})
 	for i := range 4 {
-		entries[i].File = "main.go"
+		entries[i].Family = "main.go"
 	}
 	g, err = summed(GateRecall(entries, plan))
 	require.NoError(t, err)
@@ -183,7 +183,7 @@ func TestWhatCounts(t *testing.T) {
 	besides.Beside = true
 	for _, c := range []struct {
 		name     string
-		entries  []Entry
+		entries  []Item
 		decision Decision
 	}{
 		{"nothing changed", steady("a", 40, 0, Trials{3, 3}), NoDrop},
@@ -218,7 +218,7 @@ func TestWhatCounts(t *testing.T) {
 }
 
 // missed makes entries that are never found.
-func missed(project string, n, trials int) []Entry {
+func missed(project string, n, trials int) []Item {
 	out := steady(project, n, 0, Trials{trials, trials})
 	for i := range out {
 		out[i].ID = fmt.Sprint("missed", i)
@@ -302,17 +302,17 @@ func TestAlphasSumToLessThanOnePercent(t *testing.T) {
 func TestGateRecallRefuses(t *testing.T) {
 	_, err := GateRecall(nil, DefaultPlan())
 	require.ErrorIs(t, err, ErrEmpty)
-	one := func(change func(e []Entry)) []Entry {
+	one := func(change func(e []Item)) []Item {
 		e := steady("a", 2, 0, Trials{3, 3})
 		change(e)
 		return e
 	}
-	for want, entries := range map[string][]Entry{
-		"named twice":      one(func(e []Entry) { e[1].ID = e[0].ID }),
-		"must be named":    one(func(e []Entry) { e[1].ID = "" }),
-		"share its runs":   one(func(e []Entry) { e[1].Now = e[1].Now[:2] }),
-		"a, entry 1: cred": one(func(e []Entry) { e[1].Now[0] = 0.7 }),
-		"0, 0.5 or 1":      one(func(e []Entry) { e[1].Baseline[0] = math.NaN() }),
+	for want, entries := range map[string][]Item{
+		"named twice":       one(func(e []Item) { e[1].ID = e[0].ID }),
+		"must be named":     one(func(e []Item) { e[1].ID = "" }),
+		"share the runs":    one(func(e []Item) { e[1].Now = e[1].Now[:2] }),
+		"1 of a: value 0.7": one(func(e []Item) { e[1].Now[0] = 0.7 }),
+		"0, 0.5 or 1":       one(func(e []Item) { e[1].Baseline[0] = math.NaN() }),
 	} {
 		_, err := GateRecall(entries, DefaultPlan())
 		require.ErrorContains(t, err, want)
@@ -321,12 +321,12 @@ func TestGateRecallRefuses(t *testing.T) {
 
 // entriesOf writes a simulated suite down as entries, one a file with its finds as
 // halves and wholes.
-func entriesOf(run suiteRun) (out []Entry) {
+func entriesOf(run suiteRun) (out []Item) {
 	for _, q := range run.projects {
 		for f, file := range q.files {
 			n := keyFiles[q.name[0]-'a'][f]
 			for i := range n {
-				e := Entry{Project: q.name, ID: fmt.Sprint(f, "/", i), File: fmt.Sprint(f)}
+				e := Item{Group: q.name, ID: fmt.Sprint(f, "/", i), Family: fmt.Sprint(f)}
 				for _, v := range file.Baseline {
 					e.Baseline = append(e.Baseline, float64(min(2, max(0, v-2*i)))/2)
 				}

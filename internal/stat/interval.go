@@ -14,14 +14,11 @@ var ErrEmpty = errors.New("no observations: the figure is undefined")
 
 // An Interval is a figure with the range that holds it at a given confidence.
 type Interval struct {
-	Center   float64   // the estimate itself; not always the middle of Lo and Hi
-	Lo, Hi   float64   // in the unit of Center
-	Level    float64   // confidence, 0.95 for 95 %
-	Warnings []Warning // what makes the interval less than it claims; empty is good
+	Center   float64  // the estimate itself; not always the middle of Lo and Hi
+	Lo, Hi   float64  // in the unit of Center
+	Level    float64  // confidence, 0.95 for 95 %
+	Warnings []string // what makes the interval less than it claims; empty is good
 }
-
-// A Warning says what a result lacks.
-type Warning string
 
 // Wilson gives the score interval for successes out of n independent items, both
 // from 0; successes may be fractional (half credits), which errs on the wide

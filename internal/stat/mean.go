@@ -17,8 +17,13 @@ func Mean(a, b Interval) (Interval, error) {
 	if a.Level != b.Level {
 		return Interval{}, errors.New("stat: the mean of two intervals of different levels")
 	}
+	return meanOf(a, b, 0), nil
+}
+
+// meanOf is Mean of shares that are correlated by rho.
+func meanOf(a, b Interval, rho float64) Interval {
+	off := func(x, y float64) float64 { return math.Sqrt(x*x+y*y+2*rho*x*y) / 2 }
 	mid := (a.Center + b.Center) / 2
-	lo := math.Hypot(a.Center-a.Lo, b.Center-b.Lo) / 2
-	hi := math.Hypot(a.Hi-a.Center, b.Hi-b.Center) / 2
-	return Interval{Center: mid, Lo: mid - lo, Hi: mid + hi, Level: a.Level}, nil
+	return Interval{Center: mid, Level: a.Level,
+		Lo: max(0, mid-off(a.Center-a.Lo, b.Center-b.Lo)), Hi: min(1, mid+off(a.Hi-a.Center, b.Hi-b.Center))}
 }

@@ -240,7 +240,7 @@ const familySize = 6
 
 // moduleSites are the sites of the modules that the module tier asks by default: a
 // family is a site, a case its form in one draw.
-var moduleSites = sync.OnceValue(func() (sites []Case) {
+var moduleSites = sync.OnceValue(func() (sites []Item) {
 	house := os.DirFS("../..")
 	projects, err := fs.Glob(house, "fixtures/planted/*/project.md")
 	if err != nil || len(projects) == 0 {
@@ -258,36 +258,36 @@ var moduleSites = sync.OnceValue(func() (sites []Case) {
 			}
 			for _, m := range ms {
 				for _, site := range m.Sites {
-					sites = append(sites, Case{ID: m.App(), Family: m.Project + "/" + site.ID, Module: m.ID(), Bad: site.Bad})
+					sites = append(sites, Item{ID: m.App(), Family: m.Project + "/" + site.ID, Group: m.ID(), Bad: site.Bad})
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(sites, func(a, b Case) int { return strings.Compare(a.Family, b.Family) })
+	slices.SortStableFunc(sites, func(a, b Item) int { return strings.Compare(a.Family, b.Family) })
 	return sites
 })
 
 // cases gives what is asked, families together.
-func (w *benchWorld) cases() (out []Case) {
+func (w *benchWorld) cases() (out []Item) {
 	if w.modules {
 		return slices.Clone(moduleSites())
 	}
 	for f := range w.families {
 		for c := range familySize {
-			out = append(out, Case{ID: fmt.Sprint(c), Family: fmt.Sprint(1000 + f), Bad: c >= familySize/3})
+			out = append(out, Item{ID: fmt.Sprint(c), Family: fmt.Sprint(1000 + f), Bad: c >= familySize/3})
 		}
 	}
 	return out
 }
 
 // draw makes trials of both sides; errors rise by a factor, and by points.
-func (w *benchWorld) draw(s *source, trials Trials, times, points float64) []Case {
+func (w *benchWorld) draw(s *source, trials Trials, times, points float64) []Item {
 	out := w.cases()
 	var strength []float64
 	modules := map[string]float64{} // how it goes in the trial
 	for i := range out {
 		out[i].Baseline, out[i].Now = make([]float64, trials.Baseline), make([]float64, trials.Now)
-		modules[out[i].Module] = 0
+		modules[out[i].Group] = 0
 		p := 1 - w.errors
 		if w.alike > 0 {
 			a, b := s.gamma(p*w.alike), s.gamma((1-p)*w.alike)
@@ -314,7 +314,7 @@ func (w *benchWorld) draw(s *source, trials Trials, times, points float64) []Cas
 				if out[i].Family != family {
 					family, together = out[i].Family, s.normal(w.together)
 				}
-				x, v := strength[i]+trial+together+modules[out[i].Module], 0.0
+				x, v := strength[i]+trial+together+modules[out[i].Group], 0.0
 				if float64(s.logistic()) < x && s.Float64() >= lose {
 					v = 1
 				}

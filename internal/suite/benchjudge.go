@@ -175,7 +175,7 @@ func (b *bench) gate(t judging, s variant, name string) {
 		t.Errorf("%v", err)
 		return
 	}
-	goals := b.goals.Of(s.reviewer).Bench
+	goals := b.goals.BenchOf(s.reviewer)
 	if b.modules != nil {
 		// The goals are for cases: of modules a drop is judged, and what has no answer.
 		goals = audit.BenchGoals{Unanswered: goals.Unanswered}

@@ -31,6 +31,9 @@ func TestBadInputEndsARunBeforeItIsPaid(t *testing.T) {
 		{"goals for nobody", func(h *house) {
 			h.write("fixtures/goals.md", string(must(os.ReadFile(h.path("fixtures/goals.md"))))+"\n# Goals: cannd\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 1 % |\n")
 		}, `goals for "cannd", and nobody has that name`},
+		{"goals for no reviewer", func(h *house) {
+			h.write("fixtures/goals.md", string(must(os.ReadFile(h.path("fixtures/goals.md"))))+"\n# Bench: cannd\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 1 % |\n")
+		}, `goals for "cannd", and nobody has that name`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHouse(t)

@@ -246,9 +246,16 @@ func (e *env) checkNames(g audit.Goals) error {
 	for _, r := range e.given.reviewers {
 		known = append(known, r.Name())
 	}
-	for _, name := range slices.Sorted(maps.Keys(g.For)) {
+	stated := map[string]audit.Pos{}
+	for name, own := range g.For {
+		stated[name] = own.Pos
+	}
+	for name, own := range g.BenchFor {
+		stated[name] = own.Pos
+	}
+	for _, name := range slices.Sorted(maps.Keys(stated)) {
 		if !slices.Contains(known, name) && auditor.Control(name) == nil && !strings.ContainsAny(name, ":/") {
-			return fmt.Errorf("%s: goals for %q, and nobody has that name: expected a section of fixtures/auditors.md, a model of fixtures/models.md or provider:model", g.For[name].Pos, name)
+			return fmt.Errorf("%s: goals for %q, and nobody has that name: expected a section of fixtures/auditors.md, a model of fixtures/models.md or provider:model", stated[name], name)
 		}
 	}
 	return nil

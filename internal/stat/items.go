@@ -1,0 +1,136 @@
+package stat
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// An Item is one entry of a key, or one case, with what became of it in each trial:
+// 1 found or right, 0 not, 0.5 half a credit, NaN no answer.
+type Item struct {
+	ID            string
+	Family        string // what may go right and wrong together: the entries of one file, the variants of one query
+	Group         string // what was asked about at once: an entry's project, a site's module; empty where each case is asked alone
+	Bad           bool   // an entry, or a bad case
+	Baseline, Now []float64
+}
+
+func byFamily(it Item) string { return it.Family }
+
+func byGroup(it Item) string { return it.Group }
+
+func ofBaseline(it Item) []float64 { return it.Baseline }
+
+func ofNow(it Item) []float64 { return it.Now }
+
+// checked gives items sorted by what they belong to and ID, which must be there, no two
+// alike, and their values among those that are named.
+func checked(items []Item, by func(Item) string, values string, valid func(float64) bool) ([]Item, error) {
+	if len(items) == 0 {
+		return nil, ErrEmpty
+	}
+	items = slices.Clone(items)
+	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(cmp.Compare(by(a), by(b)), cmp.Compare(a.ID, b.ID)) })
+	for i, it := range items {
+		if it.ID == "" || it.Family == "" || by(it) == "" {
+			return nil, fmt.Errorf("%q of %q in family %q: all must be named", it.ID, by(it), it.Family)
+		}
+		if i > 0 && items[i-1].ID == it.ID && by(items[i-1]) == by(it) {
+			return nil, fmt.Errorf("%s of %s: named twice", it.ID, by(it))
+		}
+		for _, v := range slices.Concat(it.Baseline, it.Now) {
+			if !valid(v) {
+				return nil, fmt.Errorf("%s of %s: value %g: must be %s", it.ID, by(it), v, values)
+			}
+		}
+	}
+	return items, nil
+}
+
+// sameTrials checks that items have as many trials a side.
+func sameTrials(items []Item) error {
+	first := items[0]
+	for _, it := range items {
+		if len(it.Baseline) != len(first.Baseline) || len(it.Now) != len(first.Now) {
+			return fmt.Errorf("%s of %s: %d baseline and %d new trials, %s has %d and %d: all share the runs, and a case marks those without an answer with NaN",
+				it.ID, it.Family, len(it.Baseline), len(it.Now), first.ID, len(first.Baseline), len(first.Now))
+		}
+	}
+	return nil
+}
+
+// runsOf cuts items into the runs of those that share a name.
+func runsOf(items []Item, name func(Item) string) (runs [][]Item) {
+	for lo, hi := 0, 0; lo < len(items); lo = hi {
+		for hi = lo; hi < len(items) && name(items[hi]) == name(items[lo]); hi++ {
+		}
+		runs = append(runs, items[lo:hi])
+	}
+	return runs
+}
+
+// stratum adds up items trial by trial, in points for a good and a bad one, and counts
+// the trials that lack an answer, which it leaves out.
+func stratum(items []Item, points [2]int, used Trials) (st Stratum, holes int) {
+	side := func(n int, values func(Item) []float64) []int {
+		var out []int
+	trials:
+		for i := range n {
+			sum := 0
+			for _, it := range items {
+				v := values(it)[i]
+				if math.IsNaN(v) {
+					holes++
+					continue trials
+				}
+				sum += int(float64(points[index(it.Bad)]) * v)
+			}
+			out = append(out, sum)
+		}
+		return out
+	}
+	st.Baseline, st.Now = side(used.Baseline, ofBaseline), side(used.Now, ofNow)
+	return st, holes
+}
+
+// addScores adds an item's weighted values to the scores of the runs. A run in which it
+// has no answer counts as the center.
+func addScores(runs, values []float64, center, weight float64) {
+	for i := range runs {
+		v := center
+		if i < len(values) && !math.IsNaN(values[i]) {
+			v = values[i]
+		}
+		runs[i] += weight * v
+	}
+}
+
+func index(bad bool) int {
+	if bad {
+		return 1
+	}
+	return 0
+}
+
+func answered(values []float64) int {
+	n := 0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// mean is that of what was answered.
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			sum += v
+		}
+	}
+	return sum / float64(answered(values))
+}
