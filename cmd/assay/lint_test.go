@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,4 +75,22 @@ func TestLintNamesAnUnknownProvider(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures/models.md"), []byte(models), 0o600))
 	err := (&lintCmd{Root: root, out: &bytes.Buffer{}}).Run()
 	require.EqualError(t, err, `fixtures/models.md:6: the provider is "azure": expected openrouter, openai, anthropic or ollama; every other is asked by ASSAY_BASE_URL (docs/providers.md)`)
+}
+
+// TestCommandsReadDotEnv: what .env says the commands take as go test does. The
+// environment wins, and a file that cannot be read is told.
+func TestCommandsReadDotEnv(t *testing.T) {
+	s := newShell(t)
+	mine, others := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(mine, "fixtures"), 0o755))
+	lint := func(dotenv string, env ...string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(s.dir, ".env"), []byte(dotenv), 0o600))
+		cmd := exec.Command(s.bin, "lint")
+		cmd.Dir, cmd.Env = s.dir, append(env, "HOME="+s.dir)
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+	require.Empty(t, lint("ASSAY_ROOT="+mine))
+	require.Contains(t, lint("ASSAY_ROOT="+mine, "ASSAY_ROOT="+others), others+": holds neither tests/ nor fixtures/")
+	require.Contains(t, lint("ASSAY ROOT\n"), ".env: ")
 }

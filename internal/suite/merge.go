@@ -20,12 +20,12 @@ import (
 	"assay/internal/store"
 )
 
-// A Merge joins the results of the shards of one run.
+// A Merge joins the results of the shards of one run: the flags of assay merge.
 type Merge struct {
-	Root   string   // folder with tests/ and fixtures/; what it lacks of settings is what is shipped
-	Out    string   // the file that holds all of them afterwards; it must not be there yet
-	Strict bool     // what is not settled fails, and so does every miss
-	Files  []string // the results.db of every shard
+	Root   string   `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
+	Out    string   `help:"The file that holds all of them afterwards; it must not be there yet." short:"o" required:"" type:"path"`
+	Strict bool     `help:"What is not settled fails, and so does every miss."`
+	Files  []string `arg:"" help:"The results.db of every shard." type:"existingfile"`
 }
 
 // Run joins the files and judges the whole as Bench would have judged it in one

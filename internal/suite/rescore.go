@@ -21,11 +21,12 @@ import (
 )
 
 // A Rescore reads the reports that were kept beside records again, by today's parser,
-// sections, keys and judge. It asks nobody.
+// sections, keys and judge. It asks nobody. Records of one auditor are judged together,
+// as one run's. Its fields are the flags of assay rescore.
 type Rescore struct {
-	Root    string   // folder with tests/ and fixtures/; what it lacks of settings is what is shipped
-	Strict  bool     // what is not settled fails
-	Records []string // records (.txt or .json); those of one auditor are judged together, as one run's
+	Root    string   `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
+	Strict  bool     `help:"What is not settled fails."`
+	Records []string `arg:"" help:"Records of live runs, with what their auditors wrote beside them." type:"existingfile"`
 }
 
 // A Judge scores stored findings again, by what a folder says.

@@ -30,7 +30,7 @@ type Spread struct{ env *env }
 // NewSpread opens the repository at own for commands, with .env and what cfg
 // says; cfg.DB must be a postgres:// URL. Zero numbers take the flags' defaults.
 func NewSpread(own string, cfg Config) (*Spread, error) {
-	if _, err := loadEnv(own, cfg.Root); err != nil {
+	if _, err := LoadEnv(own, cfg.Root); err != nil {
 		return nil, err
 	}
 	if cfg.DB = cmp.Or(cfg.DB, os.Getenv("ASSAY_DB")); cfg.DB == "" {

@@ -139,7 +139,7 @@ func underJSON(flags *flag.FlagSet) bool { return testFlag(flags, "v") == "test2
 func (s *Suite) environment() (*env, error) {
 	s.load.Do(func() {
 		var file map[string]bool
-		if file, s.err = loadEnv(s.opts.Out, s.opts.Dir, os.Getenv("ASSAY_ROOT")); s.err != nil {
+		if file, s.err = LoadEnv(s.opts.Out, s.opts.Dir, os.Getenv("ASSAY_ROOT")); s.err != nil {
 			return
 		}
 		cfg, err := configure(s.flags, os.Getenv)
