@@ -179,7 +179,7 @@ func (b *bench) start(t T) error {
 	case len(b.leaves) > 0:
 	case b.elsewhere > 0:
 		t.Logf("%s holds none of the cases", b.env.cfg.Shard)
-		return b.emptyShard()
+		return b.emptyShard(t)
 	default:
 		return errors.New("nothing was selected: -run, -skip and -filter left nothing to ask, and a run of nothing proves nothing")
 	}

@@ -52,30 +52,37 @@ func (g *engine) begin(t T, start func() error) {
 	}
 }
 
-// prepare opens the results, plans the items and says what they cost. c holds what
-// the plan needs beside the flags; the run ends so long before go test's own time is
-// up as margin says.
-func (g *engine) prepare(t T, margin time.Duration, c run.Config, items func(context.Context, store.Store) (run.Items, error)) (context.Context, *run.Plan, error) {
-	ctx, stop := untilStopped(t, margin)
-	g.closers = append(g.closers, stop)
-	st, err := store.Open(ctx, g.suite.db(g.env))
-	if err != nil {
-		return nil, nil, err
+// open opens the results, which are closed with the run, and gives the command that
+// carries it on.
+func (g *engine) open(ctx context.Context, t T) (st store.Store, command string, err error) {
+	if st, err = store.Open(ctx, g.suite.db(g.env)); err != nil {
+		return nil, "", err
 	}
 	g.closers = append(g.closers, func() {
 		if err := st.Close(); err != nil {
 			t.Errorf("%v", err)
 		}
 	})
+	command, err = g.suite.resume(g.env, g.name)
+	return st, command, err
+}
+
+// prepare opens the results, plans the items and says what they cost. c holds what
+// the plan needs beside the flags; the run ends so long before go test's own time is
+// up as margin says.
+func (g *engine) prepare(t T, margin time.Duration, c run.Config, items func(context.Context, store.Store) (run.Items, error)) (context.Context, *run.Plan, error) {
+	ctx, stop := untilStopped(t, margin)
+	g.closers = append(g.closers, stop)
+	st, command, err := g.open(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
 	all, err := items(ctx, st)
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.Run.Command, err = g.suite.resume(g.env, g.name); err != nil {
-		return nil, nil, err
-	}
 	cfg := &g.env.cfg
-	c.Store, c.Budget, c.Seed, c.Force, c.Run.ScoreVersion = st, cfg.Budget, benchSeed, cfg.Force, score.Version
+	c.Store, c.Budget, c.Seed, c.Force, c.Run.ScoreVersion, c.Run.Command = st, cfg.Budget, benchSeed, cfg.Force, score.Version, command
 	c.Progress = g.suite.progress.event
 	plan, err := run.Prepare(ctx, c, all)
 	if err != nil {
