@@ -49,7 +49,6 @@ type audits struct {
 	versions map[string]string
 	records  []*record.Record // of earlier runs; nil before they were read
 	turns    map[string]*sync.Mutex
-	fetching sync.Mutex // one project is fetched at a time
 }
 
 func newAudits(s *Suite, e *env, name string, entries map[string]audit.AuditorEntry) *audits {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -24,7 +25,7 @@ type engine struct {
 	started chan struct{} // closed when running is set, or failed
 	running running       // here, or with workers elsewhere
 	failed  error
-	closers []func() // in the order in which they run, after the judgement
+	closers []func() // what the run holds: released last first, after the judgement
 }
 
 // running is a run that goes on in this process, or with workers elsewhere.
@@ -121,7 +122,7 @@ func (g *engine) tellStopped(sum *run.Summary, skipped string) {
 
 // close releases what the run held.
 func (g *engine) close() {
-	for _, c := range g.closers {
+	for _, c := range slices.Backward(g.closers) {
 		c()
 	}
 }

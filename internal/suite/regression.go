@@ -511,24 +511,14 @@ func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd f
 		}
 		h.suite.summary.note("%s on %s: no worker was left that takes audits, and this process did their work", h.candidate.name, h.project.Name)
 	}
-	dir, remove, err := Sealed(ctx, h.project, h.drawn, h.live.fetch)
-	if err != nil {
-		return audit.AuditRun{}, "", err
-	}
 	if h.static && h.env.given.auditor(h.candidate.name) == nil {
 		a = cachedAuditor{a, h.env.cache}
 	}
-	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: usd})
-	if gone := remove(); gone != nil && err == nil {
-		r.Exposed = strings.TrimPrefix(r.Exposed+"; its export cannot be removed: "+gone.Error(), "; ")
-	}
-	return r, dir, err
+	return h.target.audit(ctx, a, usd, h.live.fetch)
 }
 
-// fetch brings a project here; one at a time.
+// fetch brings a project here, and says so.
 func (a *audits) fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
-	a.fetching.Lock()
-	defer a.fetching.Unlock()
 	a.suite.progress.say("fetching %s at its pin", p.Name)
 	return fetch(ctx, p)
 }
@@ -538,8 +528,11 @@ func fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	return Fetch(ctx, p, "", os.Getenv("ASSAY_MIRROR"))
 }
 
+// fetching keeps git from fetching twice into one clone at once, which would fail.
+var fetching sync.Mutex
+
 // Fetch clones a project at its pin, from mirror where it says so, into the folder
-// cache; "" for the user's own.
+// cache; "" for the user's own. It fetches one at a time.
 func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*seal.Clone, error) {
 	if cache == "" {
 		var err error
@@ -547,5 +540,7 @@ func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*seal.C
 			return nil, err
 		}
 	}
+	fetching.Lock()
+	defer fetching.Unlock()
 	return seal.Fetch(ctx, p, cache, mirror)
 }

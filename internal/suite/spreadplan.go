@@ -40,15 +40,8 @@ func NewSpread(own string, cfg Config) (*Spread, error) {
 	if cfg.Root != "" && !filepath.IsAbs(cfg.Root) {
 		return nil, fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path", cfg.Root)
 	}
-	checkout, err := Checkout(own)
-	if err != nil {
-		return nil, err
-	}
-	root, err := openRoot(checkout, cfg.Root, own, false)
-	if err != nil {
-		return nil, err
-	}
-	return &Spread{env: &env{cfg: cfg, root: root}}, nil
+	e, err := checkout(own, cfg)
+	return &Spread{e}, err
 }
 
 // Enqueue plans the run that go test -run Bench with the same flags would plan,
