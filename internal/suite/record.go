@@ -51,11 +51,11 @@ func (s *Suite) change(e *env) string {
 	return s.subjectLine
 }
 
-// trialOf gives a trial for the record: the figures of its last run, and what all of
-// its runs consumed.
-func trialOf(v *run.Audited, result *score.Result) record.Trial {
+// trialOf gives a trial for the record: what its last run was like, and what all of its
+// runs consumed.
+func trialOf(v *run.Audited) record.Trial {
 	r := &v.Run
-	t := record.Trial{Invalid: r.Invalid, Result: result, Seconds: r.Duration.Seconds(), Usage: v.Usage, Claimed: r.Report.Coverage,
+	t := record.Trial{Invalid: r.Invalid, Seconds: r.Duration.Seconds(), Usage: v.Usage, Claimed: r.Report.Coverage,
 		Memory: r.PeakMemory, Exposed: r.Exposed, Confined: r.Confined, EarlyEnds: v.EarlyEnds, Network: r.Network}
 	if r.Invalid == "" || r.EndedEarly != "" {
 		t.Runs = 1
