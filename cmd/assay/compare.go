@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -89,6 +89,19 @@ func ofPostgres(db string) bool {
 	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
 }
 
+// shown names results in what people and pages read: without a password.
+func shown(db string) string {
+	if !ofPostgres(db) {
+		return db
+	}
+	u, err := url.Parse(db)
+	if err != nil {
+		return "the PostgreSQL"
+	}
+	u.RawQuery = ""
+	return u.Redacted()
+}
+
 func readRecord(name string) (*record.Record, error) {
 	return record.Read(audit.PlainFiles(os.DirFS(filepath.Dir(name))), filepath.Base(name))
 }
@@ -146,7 +159,7 @@ func load(ctx context.Context, root, where string, q store.Query) (*report.Resul
 	}
 	r, err := report.LoadResults(ctx, st, q, key, false)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path.Base(where), err)
+		return nil, fmt.Errorf("%s: %w", shown(where), err)
 	}
 	return r, nil
 }

@@ -83,6 +83,16 @@ func TestReportServed(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status)
 }
 
+// Results in a PostgreSQL change without a file that tells so.
+func TestReportServedOfPostgres(t *testing.T) {
+	f := &following{cmd: &reportCmd{evidence: evidence{Records: t.TempDir(), DB: "postgres://db.example/assay"}}}
+	now := time.Unix(1.7e9, 0)
+	require.Equal(t, f.state(now), f.state(now.Add(unseen/2)))
+	require.NotEqual(t, f.state(now), f.state(now.Add(unseen)))
+	f.cmd.DB = "results.db"
+	require.Equal(t, f.state(now), f.state(now.Add(unseen)))
+}
+
 // The overview tells of the newest run, and of one that goes on how far it is; without
 // --serve nobody waits for more.
 func TestReportTellsOfRuns(t *testing.T) {
