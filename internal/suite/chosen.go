@@ -33,23 +33,24 @@ func (e *env) prompts() (ps []prompt, err error) {
 		names = []string{promptOf(e.cfg.Tier)}
 	}
 	for _, name := range names {
-		text, err := e.prompt(name)
+		p, err := e.prompt(name)
 		if err != nil {
 			return nil, err
 		}
-		ps = append(ps, prompt{name, text})
+		ps = append(ps, p)
 	}
 	return ps, nil
 }
 
 // prompt reads a prompt. A corpus that was written elsewhere may have its own at
 // the root.
-func (e *env) prompt(name string) (string, error) {
+func (e *env) prompt(name string) (prompt, error) {
 	dir := "fixtures/prompts"
 	if name == defaultPrompt && e.root.other != nil && exists(e.root.other, defaultPrompt+".txt") {
 		dir = "."
 	}
-	return fixture.ReadPrompt(e.root.setting(path.Join(dir, name+".txt")), dir, name)
+	text, err := fixture.ReadPrompt(e.root.setting(path.Join(dir, name+".txt")), dir, name)
+	return prompt{name, text}, err
 }
 
 // reviewers gives the chosen reviewers.
@@ -137,7 +138,8 @@ func (e *env) promptHash(a audit.Auditor, entry audit.AuditorEntry) (string, err
 
 // directory is where reviewers and auditors are looked up.
 func (e *env) directory() (dir auditor.Directory, err error) {
-	dir = auditor.Directory{Getenv: os.Getenv, Given: e.given.reviewers, Prompt: e.prompt, Budget: e.cfg.Budget}
+	text := func(name string) (string, error) { p, err := e.prompt(name); return p.text, err }
+	dir = auditor.Directory{Getenv: os.Getenv, Given: e.given.reviewers, Prompt: text, Budget: e.cfg.Budget}
 	if dir.Models, err = fixture.ReadModels(e.root.setting("fixtures/models.md"), "fixtures/models.md"); err != nil {
 		return dir, err
 	}

@@ -44,9 +44,15 @@ func (b *bench) spread(ctx context.Context, t T, plan *run.Plan) (bool, error) {
 	help.Go(func() {
 		select {
 		case <-r.Done():
+			stop()
+		case <-working.Done():
+		}
+	})
+	help.Go(func() {
+		select {
 		case <-working.Done():
 		case <-r.Deserted():
-			if err := b.help(working, db, r); err != nil {
+			if err := b.help(working, db); err != nil {
 				b.suite.summary.note("no worker was left, and this process could not do their work: %v", err)
 			}
 		}
@@ -78,22 +84,13 @@ func (g *engine) spreading(ctx context.Context, t T, plan *run.Plan) (*river.DB,
 	return db, nil
 }
 
-// help is a worker within this process, until the run has ended.
-func (b *bench) help(ctx context.Context, db *river.DB, r *river.Run) error {
+// help is a worker within this process, until ctx ends.
+func (b *bench) help(ctx context.Context, db *river.DB) error {
 	re, err := b.env.rebuilder()
 	if err != nil {
 		return err
 	}
 	defer re.close()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		select {
-		case <-r.Done():
-			stop()
-		case <-ctx.Done():
-		}
-	}()
 	return db.Work(ctx, river.Worker{Slots: cmp.Or(b.env.cfg.Concurrency, defaultReviews), Rebuild: re.item})
 }
 

@@ -216,7 +216,7 @@ func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	text, err := r.env.prompt(t.Prompt)
+	p, err := r.env.prompt(t.Prompt)
 	if err != nil {
 		return run.Item{}, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
@@ -231,7 +231,7 @@ func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
 		}
 		r.reviewers[t.Reviewer] = reviewer
 	}
-	trial := s.trial(reviewer, prompt{t.Prompt, text})
+	trial := s.trial(reviewer, p)
 	trial.Index = t.Trial
 	if t.Twin != "" {
 		for _, tw := range s.twins() {

@@ -202,14 +202,7 @@ func (e *env) uncached() error {
 		return err
 	}
 	farFuture := time.Now().AddDate(1, 0, 0)
-	if err := errors.Join(os.WriteFile(name, nil, 0o644), os.Chtimes(name, farFuture, farFuture)); err != nil {
-		return err
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return f.Close()
+	return errors.Join(os.WriteFile(name, nil, 0o644), os.Chtimes(name, farFuture, farFuture))
 }
 
 // dimensions reads the map from CWE to dimension.
