@@ -40,7 +40,7 @@ func (s *Suite) Bench(t T) {
 	if err := errors.Join(promptErr, reviewerErr); err != nil {
 		t.Fatal(err)
 	}
-	b.closers = append(b.closers, func() { closeAll(reviewers) })
+	b.closers = append(b.closers, func() { e.closeAll(reviewers) })
 	t.Cleanup(func() { b.end(t) })
 	for _, r := range reviewers {
 		if x, ok := r.(interface{ Exposed() string }); ok && x.Exposed() != "" {

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -87,6 +88,15 @@ func (e *env) reviewers() (rs []audit.Reviewer, err error) {
 		rs = append(rs, r)
 	}
 	return rs, nil
+}
+
+// closeAll closes what reviewers hold open, but for those that were handed over.
+func (e *env) closeAll(reviewers []audit.Reviewer) {
+	for _, r := range reviewers {
+		if c, ok := r.(io.Closer); ok && !e.given.reviewer(r.Name()) {
+			_ = c.Close() // idle connections
+		}
+	}
 }
 
 // chosenAuditors gives the auditors that -auditor names: a model once with each

@@ -149,16 +149,7 @@ func (s *Spread) plan(cases []subject) (all []run.Trial, closing func(), err err
 			}
 		}
 	}
-	return all, func() { closeAll(reviewers) }, nil
-}
-
-// closeAll closes what reviewers hold open.
-func closeAll(reviewers []audit.Reviewer) {
-	for _, r := range reviewers {
-		if c, ok := r.(io.Closer); ok {
-			_ = c.Close() // idle connections
-		}
-	}
+	return all, func() { s.env.closeAll(reviewers) }, nil
 }
 
 // Work is a worker, until ctx ends or, with drain, until every run has ended.
@@ -204,7 +195,7 @@ func (e *env) rebuilder() (*rebuilder, error) {
 }
 
 func (r *rebuilder) close() {
-	closeAll(slices.Collect(maps.Values(r.reviewers)))
+	r.env.closeAll(slices.Collect(maps.Values(r.reviewers)))
 }
 
 // item gives the work of a task. What is missing here is river.ErrOther: another
