@@ -50,6 +50,9 @@ func (c *captureCmd) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if entry.Kind == "model" {
+		return fmt.Errorf("%s: %s is a model, and a recording is one of a program: audit with it by go test -run Regression -auditor %s, which keeps what it wrote beside its record", entry.Pos, entry.Name, entry.Name)
+	}
 	src, remove, err := suite.Sealed(ctx, p, drawn, c.clone)
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func TestCaptureOfATextAgent(t *testing.T) {
 func TestCaptureThatFails(t *testing.T) {
 	c := &captureCmd{source: source{Root: t.TempDir()}, Auditor: "agent", Project: "marina"}
 	require.NoError(t, os.CopyFS(filepath.Join(c.Root, "fixtures/planted/marina"), os.DirFS("../../fixtures/planted/marina")))
-	require.NoError(t, os.WriteFile(filepath.Join(c.Root, "fixtures/auditors.md"), []byte("# Auditors\n\n## agent\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Format | text |\n| Timeout | 1m |\n| Cost | 0 USD |\n\n```sh\necho no report\n```\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(c.Root, "fixtures/auditors.md"), []byte("# Auditors\n\n## m\n\n| Field | Value |\n|---|---|\n| Kind | model |\n| Model | gpt-4o-mini |\n| Timeout | 1m |\n\n## agent\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Format | text |\n| Timeout | 1m |\n| Cost | 0 USD |\n\n```sh\necho no report\n```\n"), 0o644))
 	err := c.Run(t.Context())
 	require.ErrorContains(t, err, "proves nothing and is no recording")
 	_, place, kept := strings.Cut(err.Error(), "what it wrote is kept in ")
@@ -81,4 +81,7 @@ func TestCaptureThatFails(t *testing.T) {
 	ts, err := record.ReadTranscripts(place)
 	require.NoError(t, err)
 	require.Equal(t, "no report\n", string(ts[0].Text("report")))
+
+	c.Auditor = "m"
+	require.ErrorContains(t, c.Run(t.Context()), "fixtures/auditors.md:3: m is a model, and a recording is one of a program")
 }
