@@ -137,7 +137,10 @@ func (c *compareCmd) records() error {
 	return nil
 }
 
-func (c *compareCmd) write(d interface{ Text(io.Writer) error }) error {
+// A compared is what came of a comparison.
+type compared interface{ Text(io.Writer) error }
+
+func (c *compareCmd) write(d compared) error {
 	if c.Format == "json" {
 		e := json.NewEncoder(os.Stdout)
 		e.SetIndent("", "  ")
@@ -237,15 +240,15 @@ func (c *compareCmd) auditors(as, bs map[string]*record.Record) error {
 	if err != nil {
 		return err
 	}
-	if err := c.write(d); err != nil {
-		return err
-	}
-	return c.gate(d.Total.Standing, c.A, c.B)
+	return c.gate(d, d.Total.Standing, c.A, c.B)
 }
 
-// gate fails where B is worse, A being the better, and that is asked for.
-func (c *compareCmd) gate(a score.Standing, nameA, nameB string) error {
-	switch {
+// gate writes how two stand, and fails where B is worse, A being the better, and that
+// is asked for.
+func (c *compareCmd) gate(d compared, a score.Standing, nameA, nameB string) error {
+	switch err := c.write(d); {
+	case err != nil:
+		return err
 	case a == score.Better && c.FailIf == "worse":
 		return fmt.Errorf("%s is %w than %s", nameB, errWorse, nameA)
 	case a == score.NotSettled && c.Strict:
@@ -263,10 +266,7 @@ func (c *compareCmd) variants(a, b *report.VariantResults) error {
 	if d.A == d.B { // of two results
 		d.A, d.B = d.A+" in "+c.A, d.B+" in "+c.B
 	}
-	if err := c.write(d); err != nil {
-		return err
-	}
-	return c.gate(d.Comparison.Standing, d.A, d.B)
+	return c.gate(d, d.Comparison.Standing, d.A, d.B)
 }
 
 func (c *compareCmd) results(ctx context.Context) error {
