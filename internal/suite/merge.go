@@ -154,16 +154,20 @@ func belongTogether(parts []part) error {
 // A joining is what parts come to.
 type joining struct {
 	to     store.Store
-	whole  store.Run          // the sum of the parts' newest runs of Bench
-	rows   []store.Evaluation // of that run
-	audits int                // Smoke's and Regression's
+	whole  store.Run           // the sum of the parts' newest runs of Bench
+	rows   []store.Evaluation  // of that run
+	counts map[string][]string // the runs that count a row of another one as theirs, by rowOf
+	audits int                 // Smoke's and Regression's
 }
+
+// rowOf tells a row apart from all others.
+func rowOf(ev *store.Evaluation) string { return ev.Run + " " + ev.Trial }
 
 // join copies everything that the parts hold, and adds a run that is the sum of
 // their newest ones of Bench, where they have any.
 func join(ctx context.Context, to store.Store, parts []part) (*joining, error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	j := &joining{to: to, whole: store.Run{Started: now, Ended: now, ScoreVersion: score.Version, State: "finished", Outcomes: map[audit.Outcome]int{}, Usage: audit.Usage{Priced: true}}}
+	j := &joining{to: to, counts: map[string][]string{}, whole: store.Run{Started: now, Ended: now, ScoreVersion: score.Version, State: "finished", Outcomes: map[audit.Outcome]int{}, Usage: audit.Usage{Priced: true}}}
 	seen := map[string]string{}
 	for i := range parts {
 		p := &parts[i]
@@ -258,8 +262,9 @@ func (j *joining) copyReviews(ctx context.Context, from store.Store, id string, 
 		if newest {
 			j.rows = append(j.rows, ev)
 		}
-		if ev.Run != id {
-			continue // reused: it was copied with its own run
+		if ev.Run != id { // it is copied with its own run
+			j.counts[rowOf(&ev)] = append(j.counts[rowOf(&ev)], id)
+			continue
 		}
 		if ev.Attempts, err = from.Attempts(ctx, ev.Run, ev.Trial); err != nil {
 			return err
@@ -274,26 +279,30 @@ func (j *joining) copyReviews(ctx context.Context, from store.Store, id string, 
 	return j.to.Put(ctx, batch...)
 }
 
-// reuse records the rows as those of the whole run, by the numbers that they have
-// in the new file.
+// reuse records which runs count which rows, the whole run all of them, by the numbers
+// that they have in the new file.
 func (j *joining) reuse(ctx context.Context) error {
-	of := map[string]bool{}
-	for _, ev := range j.rows {
-		of[ev.Run+" "+ev.Trial] = true
+	for i := range j.rows {
+		row := rowOf(&j.rows[i])
+		j.counts[row] = append(j.counts[row], j.whole.ID)
 	}
-	var evs []store.Evaluation
+	evs := map[string][]store.Evaluation{}
 	for ev, err := range j.to.Evaluations(ctx, store.Query{}) {
 		if err != nil {
 			return err
 		}
-		if of[ev.Run+" "+ev.Trial] {
-			evs = append(evs, ev)
+		for _, run := range j.counts[rowOf(&ev)] {
+			evs[run] = append(evs[run], ev)
 		}
 	}
-	if len(evs) != len(j.rows) {
-		return fmt.Errorf("%d of %d rows arrived in the joined file", len(evs), len(j.rows))
+	if n := len(evs[j.whole.ID]); n != len(j.rows) {
+		return fmt.Errorf("%d of %d rows arrived in the joined file", n, len(j.rows))
 	}
-	return j.to.Reuse(ctx, j.whole.ID, evs)
+	var errs error
+	for run, of := range evs {
+		errs = errors.Join(errs, j.to.Reuse(ctx, run, of))
+	}
+	return errs
 }
 
 // judge judges the joined rows as Bench judges its leaves, and prints its summary.
