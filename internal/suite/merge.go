@@ -318,7 +318,11 @@ func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) err
 		return err
 	}
 	if skipped := whole.Outcomes[audit.OutcomeSkipped]; skipped > 0 {
-		if b.skipped() != skipped {
+		n := 0
+		for _, v := range b.asked() {
+			n += outcomes(b.answers(v, ""))[audit.OutcomeSkipped]
+		}
+		if n != skipped {
 			return fmt.Errorf("%s: %d trials were planned and not asked: to carry on, run the shards again: %s", audit.Invalid, skipped, whole.Command)
 		}
 		b.suite.summary.note("%d of %d trials were not asked", skipped, whole.Planned)
@@ -328,7 +332,7 @@ func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) err
 	var t failures
 	for _, v := range b.asked() {
 		b.judgeOne(&t, v)
-		if n := b.misses(v); m.Strict && n > 0 {
+		if n := outcomes(b.answers(v, ""))[audit.OutcomeWrong]; m.Strict && n > 0 {
 			t.Errorf("%s: -strict: %d misses", v.reviewer, n)
 		}
 	}
@@ -429,28 +433,6 @@ func (l *leaf) fill(n int) {
 	for len(l.results) < n {
 		l.results = append(l.results, run.Result{Outcome: audit.OutcomeSkipped})
 	}
-}
-
-// skipped counts the trials without a row.
-func (b *bench) skipped() (n int) {
-	for _, l := range b.leaves {
-		for _, r := range l.results {
-			if r.Outcome == audit.OutcomeSkipped {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// misses counts a variant's wrong answers.
-func (b *bench) misses(v variant) (n int) {
-	for _, a := range b.answers(v, "") {
-		if a.Outcome == audit.OutcomeWrong {
-			n++
-		}
-	}
-	return n
 }
 
 // failures collect what fails.
