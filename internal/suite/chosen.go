@@ -153,7 +153,7 @@ func (e *env) directory() (dir auditor.Directory, err error) {
 	if dir.Models, err = fixture.ReadModels(e.root.setting("fixtures/models.md"), "fixtures/models.md"); err != nil {
 		return dir, err
 	}
-	dir.Auditors, err = fixture.ReadAuditors(e.root.setting("fixtures/auditors.md"), "fixtures/auditors.md")
+	dir.Auditors, err = e.sections()
 	return dir, err
 }
 

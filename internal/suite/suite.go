@@ -223,7 +223,7 @@ func (e *env) checkNames(g audit.Goals) error {
 	if err != nil {
 		return err
 	}
-	known := []string{"static"}
+	var known []string
 	for _, a := range dir.Auditors {
 		known = append(known, a.Name)
 	}
@@ -244,10 +244,19 @@ func (e *env) checkNames(g audit.Goals) error {
 	return nil
 }
 
-// auditors reads auditors.md by name.
-func (e *env) auditors() (map[string]audit.AuditorEntry, error) {
+// sections reads auditors.md, with a section of static whatever the file holds.
+func (e *env) sections() ([]audit.AuditorEntry, error) {
 	as, err := fixture.ReadAuditors(e.root.setting("fixtures/auditors.md"), "fixtures/auditors.md")
-	m := map[string]audit.AuditorEntry{"static": {Name: "static", Kind: "static", Format: "sarif", Timeout: 30 * time.Minute}} // whatever the file holds
+	if !slices.ContainsFunc(as, func(a audit.AuditorEntry) bool { return a.Name == "static" }) {
+		as = append(as, audit.AuditorEntry{Name: "static", Kind: "static", Format: "sarif", Timeout: 30 * time.Minute})
+	}
+	return as, err
+}
+
+// auditors gives the sections by name.
+func (e *env) auditors() (map[string]audit.AuditorEntry, error) {
+	as, err := e.sections()
+	m := map[string]audit.AuditorEntry{}
 	for _, a := range as {
 		m[a.Name] = a
 	}
