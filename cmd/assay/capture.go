@@ -33,11 +33,11 @@ type captureCmd struct {
 // Run records an auditor on a project. The key of a pinned one must be frozen first:
 // a key that is written after the tool spoke is no answer key.
 func (c *captureCmd) Run(ctx context.Context) (err error) {
-	fsys, err := c.fixtures()
+	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
 		return err
 	}
-	drawn, p, err := c.drawn(c.Project)
+	drawn, p, err := suite.Project(fsys, c.Project)
 	if err != nil {
 		return err
 	}
@@ -50,6 +50,9 @@ func (c *captureCmd) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if entry.Kind == "model" {
+		return fmt.Errorf("%s: %s is a model, and a recording is one of a program: audit with it by go test -run Regression -auditor %s, which keeps what it wrote beside its record", entry.Pos, entry.Name, entry.Name)
+	}
 	src, remove, err := suite.Sealed(ctx, p, drawn, c.clone)
 	if err != nil {
 		return err
@@ -59,17 +62,17 @@ func (c *captureCmd) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := c.store(fsys, p, &entry, &run, src); err != nil {
-		return c.keep(&run, src, err)
+	if err = c.store(fsys, p, &entry, &run, src); err == nil && entry.Kind != "agent" {
+		return nil
 	}
-	if entry.Kind == "agent" { // a recording holds less than what was paid for
-		kept, err := c.keepBeside(&run, src)
-		if err != nil {
-			return err
-		}
+	kept, keptErr := c.keep(&run, src) // it may have been paid for, and a recording holds less
+	if err != nil && keptErr == nil {
+		return fmt.Errorf("%w: what it wrote is kept in %s", err, kept)
+	}
+	if err = errors.Join(err, keptErr); err == nil {
 		fmt.Printf("what it wrote is kept in %s\n", kept)
 	}
-	return nil
+	return err
 }
 
 // store makes the run on the export below dir a recording, without what it holds of
@@ -108,19 +111,9 @@ func (c *captureCmd) store(fsys fs.FS, p *audit.Project, entry *audit.AuditorEnt
 	return nil
 }
 
-// keep keeps what a run wrote that cannot be stored as a recording, and says with the
-// reason where: it may have been paid for.
-func (c *captureCmd) keep(run *audit.AuditRun, dir string, why error) error {
-	kept, err := c.keepBeside(run, dir)
-	if err != nil {
-		return errors.Join(why, err)
-	}
-	return fmt.Errorf("%w: what it wrote is kept in %s", why, kept)
-}
-
-// keepBeside keeps what a run wrote below records/, or where that cannot be written
-// in a new folder for temporary files, and gives the place.
-func (c *captureCmd) keepBeside(run *audit.AuditRun, dir string) (string, error) {
+// keep keeps what a run wrote below records/, or where that cannot be written in a new
+// folder for temporary files, and gives the place.
+func (c *captureCmd) keep(run *audit.AuditRun, dir string) (string, error) {
 	name := (&record.Record{Date: time.Now(), Suite: "Capture", Project: c.Project, Auditor: c.Auditor}).Name() + ".txt"
 	ts := []record.Transcript{record.NewTranscript(0, 0, dir, run, suite.MaskSecrets)}
 	at := filepath.Join(c.Root, "records", name)

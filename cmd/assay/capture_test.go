@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,13 +20,12 @@ import (
 func TestCaptureKeepsWhatWasPaidFor(t *testing.T) {
 	t.Setenv("ASSAY_TEST_API_KEY", "assay-test-7f3a9c1e5b2d8046")
 	c := &captureCmd{source: source{Root: t.TempDir()}, Auditor: "agent", Project: "demo"}
-	why := errors.New("it cannot be scrubbed")
-	err := c.keep(&audit.AuditRun{Raw: []byte("the report, with assay-test-7f3a9c1e5b2d8046")}, "/src", why)
-	require.ErrorIs(t, err, why)
+	place, err := c.keep(&audit.AuditRun{Raw: []byte("the report, with assay-test-7f3a9c1e5b2d8046")}, "/src")
+	require.NoError(t, err)
 	names, globErr := filepath.Glob(filepath.Join(c.Root, "records", "*.transcript"))
 	require.NoError(t, globErr)
 	require.Len(t, names, 1)
-	require.ErrorContains(t, err, names[0])
+	require.Equal(t, names[0], place)
 	ts, err := record.ReadTranscripts(names[0])
 	require.NoError(t, err)
 	require.Equal(t, "the report, with [key]", string(ts[0].Text("report")))
@@ -62,11 +60,28 @@ func TestCaptureOfATextAgent(t *testing.T) {
 	require.ErrorContains(t, c.store(fsys, p, &entry, run, dir), "it has no SENTINEL")
 
 	require.NoError(t, os.WriteFile(filepath.Join(c.Root, "records"), nil, 0o644)) // where nothing can be kept
-	err = c.keep(run, dir, errors.New("no recording"))
-	_, place, kept := strings.Cut(err.Error(), "what it wrote is kept in ")
-	require.True(t, kept, "%v", err)
+	place, err := c.keep(run, dir)
+	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(filepath.Dir(place))) })
 	ts, err := record.ReadTranscripts(place)
 	require.NoError(t, err)
 	require.Equal(t, report.String(), string(ts[0].Text("report")))
+}
+
+// TestCaptureThatFails: the error of a run that is no recording says where what it
+// wrote is kept.
+func TestCaptureThatFails(t *testing.T) {
+	c := &captureCmd{source: source{Root: t.TempDir()}, Auditor: "agent", Project: "marina"}
+	require.NoError(t, os.CopyFS(filepath.Join(c.Root, "fixtures/planted/marina"), os.DirFS("../../fixtures/planted/marina")))
+	require.NoError(t, os.WriteFile(filepath.Join(c.Root, "fixtures/auditors.md"), []byte("# Auditors\n\n## m\n\n| Field | Value |\n|---|---|\n| Kind | model |\n| Model | gpt-4o-mini |\n| Timeout | 1m |\n\n## agent\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Format | text |\n| Timeout | 1m |\n| Cost | 0 USD |\n\n```sh\necho no report\n```\n"), 0o644))
+	err := c.Run(t.Context())
+	require.ErrorContains(t, err, "proves nothing and is no recording")
+	_, place, kept := strings.Cut(err.Error(), "what it wrote is kept in ")
+	require.True(t, kept, "%v", err)
+	ts, err := record.ReadTranscripts(place)
+	require.NoError(t, err)
+	require.Equal(t, "no report\n", string(ts[0].Text("report")))
+
+	c.Auditor = "m"
+	require.ErrorContains(t, c.Run(t.Context()), "fixtures/auditors.md:3: m is a model, and a recording is one of a program")
 }

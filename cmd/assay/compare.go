@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -89,6 +89,19 @@ func ofPostgres(db string) bool {
 	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
 }
 
+// shown names results in what people and pages read: without a password.
+func shown(db string) string {
+	if !ofPostgres(db) {
+		return db
+	}
+	u, err := url.Parse(db)
+	if err != nil {
+		return "the PostgreSQL"
+	}
+	u.RawQuery = ""
+	return u.Redacted()
+}
+
 func readRecord(name string) (*record.Record, error) {
 	return record.Read(audit.PlainFiles(os.DirFS(filepath.Dir(name))), filepath.Base(name))
 }
@@ -124,7 +137,10 @@ func (c *compareCmd) records() error {
 	return nil
 }
 
-func (c *compareCmd) write(d interface{ Text(io.Writer) error }) error {
+// A compared is what came of a comparison.
+type compared interface{ Text(io.Writer) error }
+
+func (c *compareCmd) write(d compared) error {
 	if c.Format == "json" {
 		e := json.NewEncoder(os.Stdout)
 		e.SetIndent("", "  ")
@@ -146,7 +162,7 @@ func load(ctx context.Context, root, where string, q store.Query) (*report.Resul
 	}
 	r, err := report.LoadResults(ctx, st, q, key, false)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path.Base(where), err)
+		return nil, fmt.Errorf("%s: %w", shown(where), err)
 	}
 	return r, nil
 }
@@ -224,15 +240,15 @@ func (c *compareCmd) auditors(as, bs map[string]*record.Record) error {
 	if err != nil {
 		return err
 	}
-	if err := c.write(d); err != nil {
-		return err
-	}
-	return c.gate(d.Total.Standing, c.A, c.B)
+	return c.gate(d, d.Total.Standing, c.A, c.B)
 }
 
-// gate fails where B is worse, A being the better, and that is asked for.
-func (c *compareCmd) gate(a score.Standing, nameA, nameB string) error {
-	switch {
+// gate writes how two stand, and fails where B is worse, A being the better, and that
+// is asked for.
+func (c *compareCmd) gate(d compared, a score.Standing, nameA, nameB string) error {
+	switch err := c.write(d); {
+	case err != nil:
+		return err
 	case a == score.Better && c.FailIf == "worse":
 		return fmt.Errorf("%s is %w than %s", nameB, errWorse, nameA)
 	case a == score.NotSettled && c.Strict:
@@ -250,10 +266,7 @@ func (c *compareCmd) variants(a, b *report.VariantResults) error {
 	if d.A == d.B { // of two results
 		d.A, d.B = d.A+" in "+c.A, d.B+" in "+c.B
 	}
-	if err := c.write(d); err != nil {
-		return err
-	}
-	return c.gate(d.Comparison.Standing, d.A, d.B)
+	return c.gate(d, d.Comparison.Standing, d.A, d.B)
 }
 
 func (c *compareCmd) results(ctx context.Context) error {

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"assay/audit"
-	"assay/internal/planted"
 	"assay/internal/seal"
 	"assay/internal/static/lang"
 	"assay/internal/suite"
@@ -31,20 +29,6 @@ func under(root string, name ...string) string {
 	return whole
 }
 
-// fixtures gives the fixtures as a file system that nothing leaves. Settings that
-// the folder lacks are Assay's.
-func (s source) fixtures() (fs.FS, error) { return suite.Checkout(s.Root) }
-
-// drawn gives a key, a file's or that of a planted project's draw ("club@7"), with the
-// draw; nil for what is pinned.
-func (s source) drawn(name string) (*planted.Target, *audit.Project, error) {
-	fsys, err := s.fixtures()
-	if err != nil {
-		return nil, nil, err
-	}
-	return suite.Project(fsys, name)
-}
-
 // clone fetches the project at its pin.
 func (s source) clone(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	return suite.Fetch(ctx, p, s.Cache, s.Mirror)
@@ -63,7 +47,11 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	if c.Functions { // before the key is held against the manifest that it asks to be written anew
 		return c.manifests(ctx, c.Project, false)
 	}
-	drawn, p, err := c.drawn(c.Project)
+	fsys, err := suite.Checkout(c.Root)
+	if err != nil {
+		return err
+	}
+	drawn, p, err := suite.Project(fsys, c.Project)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ type imported struct {
 
 // Run adds what the file holds to the key, all of it or nothing.
 func (c *importCmd) Run() error {
-	fsys, err := c.fixtures()
+	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
 		return err
 	}

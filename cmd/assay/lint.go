@@ -21,7 +21,7 @@ type lintCmd struct {
 	Strict bool     `help:"Advice fails too, as it does for Assay's own cases."`
 	Dirs   []string `arg:"" optional:"" help:"Applications and projects to check, like tests/my-app or fixtures/projects/my-app.md; default: everything."`
 
-	out io.Writer // nil: standard output
+	out io.Writer
 }
 
 // Help tells the levels.
@@ -30,10 +30,8 @@ func (c *lintCmd) Help() string {
 }
 
 // Run checks the named applications, or everything.
-func (c *lintCmd) Run() error {
-	if c.out == nil {
-		c.out = os.Stdout
-	}
+func (c *lintCmd) Run(out io.Writer) error {
+	c.out = out
 	root, err := os.OpenRoot(c.Root)
 	if err != nil {
 		return err

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,7 +20,7 @@ func TestLintTakesAbsoluteFolders(t *testing.T) {
 	require.Equal(t, []string{"tests/my-app", "tests/my-app"}, dirs)
 	_, err = below(root, []string{filepath.Dir(root)})
 	require.ErrorContains(t, err, "lies outside of "+root)
-	require.ErrorContains(t, (&lintCmd{Root: root, Dirs: []string{filepath.Join(root, "tests/my-app")}}).Run(), "tests/my-app: holds no case")
+	require.ErrorContains(t, (&lintCmd{Root: root, Dirs: []string{filepath.Join(root, "tests/my-app")}}).Run(io.Discard), "tests/my-app: holds no case")
 }
 
 // TestLintHasTwoLevels: a corpus in the plain format passes with advice, which
@@ -31,7 +33,7 @@ func TestLintHasTwoLevels(t *testing.T) {
 	}
 	lint := func(strict bool, dirs ...string) (string, error) {
 		var out bytes.Buffer
-		err := (&lintCmd{Root: root, Strict: strict, Dirs: dirs, out: &out}).Run()
+		err := (&lintCmd{Root: root, Strict: strict, Dirs: dirs}).Run(&out)
 		return out.String(), err
 	}
 	out, err := lint(false)
@@ -72,6 +74,24 @@ func TestLintNamesAnUnknownProvider(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(root, "fixtures"), 0o755))
 	models := "# Models\n\n| Name | Provider | ID | In | Out | Date |\n|---|---|---|---|---|---|\n| a | ollama | a | | | 2026-11-22 |\n| b | azure | b | 1 | 2 | 2026-11-22 |\n"
 	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures/models.md"), []byte(models), 0o600))
-	err := (&lintCmd{Root: root, out: &bytes.Buffer{}}).Run()
+	err := (&lintCmd{Root: root}).Run(io.Discard)
 	require.EqualError(t, err, `fixtures/models.md:6: the provider is "azure": expected openrouter, openai, anthropic or ollama; every other is asked by ASSAY_BASE_URL (docs/providers.md)`)
+}
+
+// TestCommandsReadDotEnv: what .env says the commands take as go test does. The
+// environment wins, and a file that cannot be read is told.
+func TestCommandsReadDotEnv(t *testing.T) {
+	s := newShell(t)
+	mine, others := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(mine, "fixtures"), 0o755))
+	lint := func(dotenv string, env ...string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(s.dir, ".env"), []byte(dotenv), 0o600))
+		cmd := exec.Command(s.bin, "lint")
+		cmd.Dir, cmd.Env = s.dir, append(env, "HOME="+s.dir)
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+	require.Empty(t, lint("ASSAY_ROOT="+mine))
+	require.Contains(t, lint("ASSAY_ROOT="+mine, "ASSAY_ROOT="+others), others+": holds neither tests/ nor fixtures/")
+	require.Contains(t, lint("ASSAY ROOT\n"), ".env: ")
 }

@@ -18,6 +18,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/suite"
 )
 
 // newCmd adds one thing to a folder of one's own.
@@ -366,7 +367,7 @@ func (c *treeCmd) Run(ctx context.Context) error { return c.manifests(ctx, c.Pro
 // which lint and tests check the key's without the source, and before it that of the
 // source files, where it is wanted too. What is there of them is not looked at.
 func (s source) manifests(ctx context.Context, name string, files bool) error {
-	fsys, err := s.fixtures()
+	fsys, err := suite.Checkout(s.Root)
 	if err != nil {
 		return err
 	}

@@ -387,8 +387,15 @@ func TestReportOfPostgres(t *testing.T) {
 	}
 	require.NoError(t, err)
 	t.Cleanup(stop)
+	dsn = strings.Replace(dsn, "@", ":hush@", 1) // which the server does not ask for
 	st, err := store.Open(t.Context(), dsn)
 	require.NoError(t, err)
+	for _, args := range [][]string{{"report"}, {"baseline", "--bench=of-workers"}, {"compare", "--of=reviewers", "a", "b"}} {
+		_, errs, status := s.run("", append(args, "--db="+dsn)...)
+		require.Equal(t, 1, status, errs)
+		require.Contains(t, errs, "postgres://")
+		require.NotContains(t, errs, "hush")
+	}
 	require.NoError(t, st.Put(t.Context(), store.Evaluation{Time: time.Unix(1.7e9, 0), Model: "of-workers", Prompt: "p", Expected: audit.Good, Actual: "good", App: "shop", Query: "q", Family: "shop/q",
 		TestFile: "tests/shop/q-01-good.md", Run: "r", Trial: "1", Outcome: audit.OutcomeCorrect, Status: audit.Answered, CaseHash: "h"}))
 	require.NoError(t, st.Close())

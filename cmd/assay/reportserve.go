@@ -39,7 +39,7 @@ func (c *reportCmd) serve(ctx context.Context) error {
 func (f *following) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now := f.state(); now != f.of || f.pages == nil {
+	if now := f.state(time.Now()); now != f.of || f.pages == nil {
 		f.make(context.WithoutCancel(r.Context()), now) // who leaves does not leave others half a report
 	}
 	name := strings.TrimPrefix(r.URL.Path, "/")
@@ -75,8 +75,11 @@ func (f *following) make(ctx context.Context, state string) {
 	f.of, f.pages = state, pages
 }
 
+// unseen is how long pages stand that show results of which no file tells a change.
+const unseen = 10 * time.Second
+
 // state tells records and results apart from what they were: names, sizes, times.
-func (f *following) state() string {
+func (f *following) state(now time.Time) string {
 	names, err := filepath.Glob(filepath.Join(f.cmd.Records, "*.json"))
 	if err != nil {
 		return err.Error()
@@ -86,6 +89,9 @@ func (f *following) state() string {
 		if info, err := os.Stat(name); err == nil {
 			fmt.Fprintln(&b, name, info.Size(), info.ModTime().UnixNano())
 		}
+	}
+	if ofPostgres(f.cmd.DB) {
+		fmt.Fprintln(&b, now.Truncate(unseen))
 	}
 	return b.String()
 }

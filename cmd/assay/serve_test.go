@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/audit"
+	"assay/internal/record"
 	"assay/internal/store"
 )
 
@@ -83,6 +84,16 @@ func TestReportServed(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status)
 }
 
+// Results in a PostgreSQL change without a file that tells so.
+func TestReportServedOfPostgres(t *testing.T) {
+	f := &following{cmd: &reportCmd{evidence: evidence{Records: t.TempDir(), DB: "postgres://db.example/assay"}}}
+	now := time.Unix(1.7e9, 0)
+	require.Equal(t, f.state(now), f.state(now.Add(unseen/2)))
+	require.NotEqual(t, f.state(now), f.state(now.Add(unseen)))
+	f.cmd.DB = "results.db"
+	require.Equal(t, f.state(now), f.state(now.Add(unseen)))
+}
+
 // The overview tells of the newest run, and of one that goes on how far it is; without
 // --serve nobody waits for more.
 func TestReportTellsOfRuns(t *testing.T) {
@@ -125,6 +136,7 @@ func TestTriageServed(t *testing.T) {
 	s.record("secret-tool", 1, func(fs []audit.Finding) []audit.Finding {
 		return append(fs, audit.Finding{ID: "X", CWEs: []audit.CWE{470}, File: "cmd/chi/app.go", Lines: audit.Range{Start: 3, End: 4}, Title: "stranger <b>"})
 	}, nil)
+	s.record("secret-tool", 2, everything, func(r *record.Record) { r.Trials = []record.Trial{{Invalid: "it broke off"}} }) // hides nothing
 	file := filepath.Join(s.dir, "go-test-bench.reviews.md")
 	at := s.serving("triage", root, "--serve=127.0.0.1:0", "--out="+file, "--by=a reader", "go-test-bench")
 	_, page := request(t, "GET", at, nil, nil)

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -98,7 +100,8 @@ func (t *triage) rescore(rs []*record.Record) ([]*record.Record, error) {
 	return out, nil
 }
 
-// records gives those that were named, or the newest of each auditor.
+// records gives those that were named, or of each auditor the newest that proves
+// something.
 func (c *triageCmd) records() ([]*record.Record, error) {
 	var rs []*record.Record
 	if len(c.Records) > 0 {
@@ -115,17 +118,14 @@ func (c *triageCmd) records() ([]*record.Record, error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
-	newest := map[string]int{}
+	newest := map[string]*record.Record{}
 	for _, r := range all {
-		if r.Suite != "Regression" || r.Project != c.Project {
-			continue
+		if r.Suite == "Regression" && r.Project == c.Project && len(r.Counting()) > 0 {
+			newest[r.Auditor] = r
 		}
-		if at, ok := newest[r.Auditor]; ok {
-			rs[at] = r
-			continue
-		}
-		newest[r.Auditor] = len(rs)
-		rs = append(rs, r)
+	}
+	for _, name := range slices.Sorted(maps.Keys(newest)) {
+		rs = append(rs, newest[name])
 	}
 	if len(rs) == 0 {
 		return nil, fmt.Errorf("%s: none of Regression on %s: expected one, or --records", under(c.Root, "records"), c.Project)

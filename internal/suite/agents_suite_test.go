@@ -330,3 +330,22 @@ exit 64`,
 		})
 	}
 }
+
+// TestFetchesOfOneProject: audits that begin at once, here or in a worker, bring a
+// project that is not here yet into one clone.
+func TestFetchesOfOneProject(t *testing.T) {
+	h := newHouse(t)
+	h.repository(20)
+	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
+	require.NoError(t, err)
+	failed := make(chan error, 8)
+	for range cap(failed) {
+		go func() {
+			_, err := fetch(t.Context(), p)
+			failed <- err
+		}()
+	}
+	for range cap(failed) {
+		require.NoError(t, <-failed)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,7 +50,6 @@ type audits struct {
 	versions map[string]string
 	records  []*record.Record // of earlier runs; nil before they were read
 	turns    map[string]*sync.Mutex
-	fetching sync.Mutex // one project is fetched at a time
 }
 
 func newAudits(s *Suite, e *env, name string, entries map[string]audit.AuditorEntry) *audits {
@@ -78,8 +78,11 @@ type asking struct {
 	audits *audits
 	candidate
 	once    onceFunc
-	planned []*run.Audit // nil: the trials are read here
-	begun   bool         // whether any trial was
+	planned []*run.Audit        // nil: the trials are read here
+	begun   bool                // whether any trial was
+	now     record.Record       // what the trials came to
+	runs    []record.Transcript // what they wrote; none of a replay
+	prefix  string              // of its artifacts
 }
 
 // plan leaves the trials on a project, whose export has this hash, to the engine,
@@ -122,6 +125,17 @@ func (x *asking) result(t T, i int) (*run.Audited, *run.Result, error) {
 	}
 	r, dir, err := x.once(ctx, x.trials[i], i, 0)
 	return &run.Audited{Run: r, Dir: dir, Usage: r.Usage}, &run.Result{}, err
+}
+
+// took adds a trial, counted from 0 and yet to be scored, to what the trials came to.
+func (x *asking) took(i int, v *run.Audited) *record.Trial {
+	r, now := &v.Run, &x.now
+	now.Version, now.Command, now.Model = cmp.Or(r.Version, now.Version), cmp.Or(strings.Join(r.Command, " "), now.Command), cmp.Or(r.Model, now.Model)
+	now.Trials = append(now.Trials, trialOf(v))
+	if !x.replay {
+		x.runs = append(x.runs, transcripts(x.prefix, i, v)...)
+	}
+	return &now.Trials[len(now.Trials)-1]
 }
 
 // start says what the plan costs, and carries it out in the background.

@@ -40,7 +40,7 @@ func (s *Suite) Bench(t T) {
 	if err := errors.Join(promptErr, reviewerErr); err != nil {
 		t.Fatal(err)
 	}
-	b.closers = append(b.closers, func() { closeAll(reviewers) })
+	b.closers = append(b.closers, func() { e.closeAll(reviewers) })
 	t.Cleanup(func() { b.end(t) })
 	for _, r := range reviewers {
 		if x, ok := r.(interface{ Exposed() string }); ok && x.Exposed() != "" {
@@ -179,7 +179,7 @@ func (b *bench) start(t T) error {
 	case len(b.leaves) > 0:
 	case b.elsewhere > 0:
 		t.Logf("%s holds none of the cases", b.env.cfg.Shard)
-		return b.emptyShard()
+		return b.emptyShard(t)
 	default:
 		return errors.New("nothing was selected: -run, -skip and -filter left nothing to ask, and a run of nothing proves nothing")
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"assay/audit"
+	"assay/internal/auditor"
 	"assay/internal/store"
 )
 
@@ -42,6 +44,25 @@ const (
 	always = `cat >/dev/null; echo '{"verdict":"bad","explanation":"I find everything bad","violates":[1]}'`
 	prose  = `cat >/dev/null; echo 'I would rather talk about the weather.'`
 )
+
+// A lender is a reviewer of somebody who closes it himself.
+type lender struct {
+	audit.Reviewer
+	closed bool
+}
+
+func (l *lender) Close() error { l.closed = true; return nil }
+
+func TestBenchLeavesAReviewerOpenThatItWasGiven(t *testing.T) {
+	h := newHouse(t)
+	h.corpus(1)
+	given := &lender{Reviewer: auditor.Control("control-words")}
+	s := h.suite()
+	s.opts.Reviewers = []audit.Reviewer{given}
+	f := play(t, "TestBench", s.Bench)
+	require.NotNil(t, f.leaf("TestBench/control-words/evaluation-prompt/shop/q00-01-good"))
+	require.False(t, given.closed)
+}
 
 func TestBenchAnswers(t *testing.T) {
 	for _, tt := range []struct {

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -33,23 +34,24 @@ func (e *env) prompts() (ps []prompt, err error) {
 		names = []string{promptOf(e.cfg.Tier)}
 	}
 	for _, name := range names {
-		text, err := e.prompt(name)
+		p, err := e.prompt(name)
 		if err != nil {
 			return nil, err
 		}
-		ps = append(ps, prompt{name, text})
+		ps = append(ps, p)
 	}
 	return ps, nil
 }
 
 // prompt reads a prompt. A corpus that was written elsewhere may have its own at
 // the root.
-func (e *env) prompt(name string) (string, error) {
+func (e *env) prompt(name string) (prompt, error) {
 	dir := "fixtures/prompts"
 	if name == defaultPrompt && e.root.other != nil && exists(e.root.other, defaultPrompt+".txt") {
 		dir = "."
 	}
-	return fixture.ReadPrompt(e.root.setting(path.Join(dir, name+".txt")), dir, name)
+	text, err := fixture.ReadPrompt(e.root.setting(path.Join(dir, name+".txt")), dir, name)
+	return prompt{name, text}, err
 }
 
 // reviewers gives the chosen reviewers.
@@ -86,6 +88,15 @@ func (e *env) reviewers() (rs []audit.Reviewer, err error) {
 		rs = append(rs, r)
 	}
 	return rs, nil
+}
+
+// closeAll closes what reviewers hold open, but for those that were handed over.
+func (e *env) closeAll(reviewers []audit.Reviewer) {
+	for _, r := range reviewers {
+		if c, ok := r.(io.Closer); ok && !e.given.reviewer(r.Name()) {
+			_ = c.Close() // idle connections
+		}
+	}
 }
 
 // chosenAuditors gives the auditors that -auditor names: a model once with each
@@ -137,11 +148,12 @@ func (e *env) promptHash(a audit.Auditor, entry audit.AuditorEntry) (string, err
 
 // directory is where reviewers and auditors are looked up.
 func (e *env) directory() (dir auditor.Directory, err error) {
-	dir = auditor.Directory{Getenv: os.Getenv, Given: e.given.reviewers, Prompt: e.prompt, Budget: e.cfg.Budget}
+	text := func(name string) (string, error) { p, err := e.prompt(name); return p.text, err }
+	dir = auditor.Directory{Getenv: os.Getenv, Given: e.given.reviewers, Prompt: text, Budget: e.cfg.Budget}
 	if dir.Models, err = fixture.ReadModels(e.root.setting("fixtures/models.md"), "fixtures/models.md"); err != nil {
 		return dir, err
 	}
-	dir.Auditors, err = fixture.ReadAuditors(e.root.setting("fixtures/auditors.md"), "fixtures/auditors.md")
+	dir.Auditors, err = e.sections()
 	return dir, err
 }
 

@@ -170,9 +170,9 @@ func splitList(s string) []string {
 	return items
 }
 
-// loadEnv reads .env files into the environment, and gives the names that it set.
-// What is set already stays.
-func loadEnv(dirs ...string) (set map[string]bool, err error) {
+// LoadEnv reads the files .env of folders into the environment, and gives the names
+// that it set. What is set already stays.
+func LoadEnv(dirs ...string) (set map[string]bool, err error) {
 	set = map[string]bool{}
 	for _, dir := range dirs {
 		if dir == "" {

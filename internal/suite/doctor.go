@@ -14,7 +14,7 @@ import (
 // variables that the suites at own would run with. It gives the number of things
 // that are missing.
 func Doctor(ctx context.Context, own, name string, out io.Writer) (missing int, err error) {
-	if _, err := loadEnv(own, os.Getenv("ASSAY_ROOT")); err != nil {
+	if _, err := LoadEnv(own, os.Getenv("ASSAY_ROOT")); err != nil {
 		return 0, err
 	}
 	budget, err := ParseBudget(os.Getenv(variable("budget")))

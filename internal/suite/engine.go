@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -24,7 +25,7 @@ type engine struct {
 	started chan struct{} // closed when running is set, or failed
 	running running       // here, or with workers elsewhere
 	failed  error
-	closers []func() // in the order in which they run, after the judgement
+	closers []func() // what the run holds: released last first, after the judgement
 }
 
 // running is a run that goes on in this process, or with workers elsewhere.
@@ -52,30 +53,37 @@ func (g *engine) begin(t T, start func() error) {
 	}
 }
 
-// prepare opens the results, plans the items and says what they cost. c holds what
-// the plan needs beside the flags; the run ends so long before go test's own time is
-// up as margin says.
-func (g *engine) prepare(t T, margin time.Duration, c run.Config, items func(context.Context, store.Store) (run.Items, error)) (context.Context, *run.Plan, error) {
-	ctx, stop := untilStopped(t, margin)
-	g.closers = append(g.closers, stop)
-	st, err := store.Open(ctx, g.suite.db(g.env))
-	if err != nil {
-		return nil, nil, err
+// open opens the results, which are closed with the run, and gives the command that
+// carries it on.
+func (g *engine) open(ctx context.Context, t T) (st store.Store, command string, err error) {
+	if st, err = store.Open(ctx, g.suite.db(g.env)); err != nil {
+		return nil, "", err
 	}
 	g.closers = append(g.closers, func() {
 		if err := st.Close(); err != nil {
 			t.Errorf("%v", err)
 		}
 	})
+	command, err = g.suite.resume(g.env, g.name)
+	return st, command, err
+}
+
+// prepare opens the results, plans the items and says what they cost. c holds what
+// the plan needs beside the flags; the run ends so long before go test's own time is
+// up as margin says.
+func (g *engine) prepare(t T, margin time.Duration, c run.Config, items func(context.Context, store.Store) (run.Items, error)) (context.Context, *run.Plan, error) {
+	ctx, stop := untilStopped(t, margin)
+	g.closers = append(g.closers, stop)
+	st, command, err := g.open(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
 	all, err := items(ctx, st)
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.Run.Command, err = g.suite.resume(g.env, g.name); err != nil {
-		return nil, nil, err
-	}
 	cfg := &g.env.cfg
-	c.Store, c.Budget, c.Seed, c.Force, c.Run.ScoreVersion = st, cfg.Budget, benchSeed, cfg.Force, score.Version
+	c.Store, c.Budget, c.Seed, c.Force, c.Run.ScoreVersion, c.Run.Command = st, cfg.Budget, benchSeed, cfg.Force, score.Version, command
 	c.Progress = g.suite.progress.event
 	plan, err := run.Prepare(ctx, c, all)
 	if err != nil {
@@ -114,7 +122,7 @@ func (g *engine) tellStopped(sum *run.Summary, skipped string) {
 
 // close releases what the run held.
 func (g *engine) close() {
-	for _, c := range g.closers {
+	for _, c := range slices.Backward(g.closers) {
 		c()
 	}
 }

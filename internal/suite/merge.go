@@ -20,12 +20,12 @@ import (
 	"assay/internal/store"
 )
 
-// A Merge joins the results of the shards of one run.
+// A Merge joins the results of the shards of one run: the flags of assay merge.
 type Merge struct {
-	Root   string   // folder with tests/ and fixtures/; what it lacks of settings is what is shipped
-	Out    string   // the file that holds all of them afterwards; it must not be there yet
-	Strict bool     // what is not settled fails, and so does every miss
-	Files  []string // the results.db of every shard
+	Root   string   `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
+	Out    string   `help:"The file that holds all of them afterwards; it must not be there yet." short:"o" required:"" type:"path"`
+	Strict bool     `help:"What is not settled fails, and so does every miss."`
+	Files  []string `arg:"" help:"The results.db of every shard." type:"existingfile"`
 }
 
 // Run joins the files and judges the whole as Bench would have judged it in one
@@ -154,16 +154,20 @@ func belongTogether(parts []part) error {
 // A joining is what parts come to.
 type joining struct {
 	to     store.Store
-	whole  store.Run          // the sum of the parts' newest runs of Bench
-	rows   []store.Evaluation // of that run
-	audits int                // Smoke's and Regression's
+	whole  store.Run           // the sum of the parts' newest runs of Bench
+	rows   []store.Evaluation  // of that run
+	counts map[string][]string // the runs that count a row of another one as theirs, by rowOf
+	audits int                 // Smoke's and Regression's
 }
+
+// rowOf tells a row apart from all others.
+func rowOf(ev *store.Evaluation) string { return ev.Run + " " + ev.Trial }
 
 // join copies everything that the parts hold, and adds a run that is the sum of
 // their newest ones of Bench, where they have any.
 func join(ctx context.Context, to store.Store, parts []part) (*joining, error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	j := &joining{to: to, whole: store.Run{Started: now, Ended: now, ScoreVersion: score.Version, State: "finished", Outcomes: map[audit.Outcome]int{}, Usage: audit.Usage{Priced: true}}}
+	j := &joining{to: to, counts: map[string][]string{}, whole: store.Run{Started: now, Ended: now, ScoreVersion: score.Version, State: "finished", Outcomes: map[audit.Outcome]int{}, Usage: audit.Usage{Priced: true}}}
 	seen := map[string]string{}
 	for i := range parts {
 		p := &parts[i]
@@ -258,8 +262,9 @@ func (j *joining) copyReviews(ctx context.Context, from store.Store, id string, 
 		if newest {
 			j.rows = append(j.rows, ev)
 		}
-		if ev.Run != id {
-			continue // reused: it was copied with its own run
+		if ev.Run != id { // it is copied with its own run
+			j.counts[rowOf(&ev)] = append(j.counts[rowOf(&ev)], id)
+			continue
 		}
 		if ev.Attempts, err = from.Attempts(ctx, ev.Run, ev.Trial); err != nil {
 			return err
@@ -274,26 +279,30 @@ func (j *joining) copyReviews(ctx context.Context, from store.Store, id string, 
 	return j.to.Put(ctx, batch...)
 }
 
-// reuse records the rows as those of the whole run, by the numbers that they have
-// in the new file.
+// reuse records which runs count which rows, the whole run all of them, by the numbers
+// that they have in the new file.
 func (j *joining) reuse(ctx context.Context) error {
-	of := map[string]bool{}
-	for _, ev := range j.rows {
-		of[ev.Run+" "+ev.Trial] = true
+	for i := range j.rows {
+		row := rowOf(&j.rows[i])
+		j.counts[row] = append(j.counts[row], j.whole.ID)
 	}
-	var evs []store.Evaluation
+	evs := map[string][]store.Evaluation{}
 	for ev, err := range j.to.Evaluations(ctx, store.Query{}) {
 		if err != nil {
 			return err
 		}
-		if of[ev.Run+" "+ev.Trial] {
-			evs = append(evs, ev)
+		for _, run := range j.counts[rowOf(&ev)] {
+			evs[run] = append(evs[run], ev)
 		}
 	}
-	if len(evs) != len(j.rows) {
-		return fmt.Errorf("%d of %d rows arrived in the joined file", len(evs), len(j.rows))
+	if n := len(evs[j.whole.ID]); n != len(j.rows) {
+		return fmt.Errorf("%d of %d rows arrived in the joined file", n, len(j.rows))
 	}
-	return j.to.Reuse(ctx, j.whole.ID, evs)
+	var errs error
+	for run, of := range evs {
+		errs = errors.Join(errs, j.to.Reuse(ctx, run, of))
+	}
+	return errs
 }
 
 // judge judges the joined rows as Bench judges its leaves, and prints its summary.
@@ -309,7 +318,11 @@ func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) err
 		return err
 	}
 	if skipped := whole.Outcomes[audit.OutcomeSkipped]; skipped > 0 {
-		if b.skipped() != skipped {
+		n := 0
+		for _, v := range b.asked() {
+			n += outcomes(b.answers(v, ""))[audit.OutcomeSkipped]
+		}
+		if n != skipped {
 			return fmt.Errorf("%s: %d trials were planned and not asked: to carry on, run the shards again: %s", audit.Invalid, skipped, whole.Command)
 		}
 		b.suite.summary.note("%d of %d trials were not asked", skipped, whole.Planned)
@@ -319,7 +332,7 @@ func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) err
 	var t failures
 	for _, v := range b.asked() {
 		b.judgeOne(&t, v)
-		if n := b.misses(v); m.Strict && n > 0 {
+		if n := outcomes(b.answers(v, ""))[audit.OutcomeWrong]; m.Strict && n > 0 {
 			t.Errorf("%s: -strict: %d misses", v.reviewer, n)
 		}
 	}
@@ -420,28 +433,6 @@ func (l *leaf) fill(n int) {
 	for len(l.results) < n {
 		l.results = append(l.results, run.Result{Outcome: audit.OutcomeSkipped})
 	}
-}
-
-// skipped counts the trials without a row.
-func (b *bench) skipped() (n int) {
-	for _, l := range b.leaves {
-		for _, r := range l.results {
-			if r.Outcome == audit.OutcomeSkipped {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// misses counts a variant's wrong answers.
-func (b *bench) misses(v variant) (n int) {
-	for _, a := range b.answers(v, "") {
-		if a.Outcome == audit.OutcomeWrong {
-			n++
-		}
-	}
-	return n
 }
 
 // failures collect what fails.

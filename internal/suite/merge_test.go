@@ -297,3 +297,46 @@ func TestMergeCountsTrials(t *testing.T) {
 	b.next(variant{"m", "p"}, score.Judgement{Reasons: []score.Reason{{Code: score.CodeUnsettled, More: 2}}})
 	require.Equal(t, []step{{"to settle m", "go test -run Bench -model m -prompt p -trials 5"}}, b.suite.summary.next)
 }
+
+// TestMergeOfAShardThatWasCarriedOn: what its newest run takes from an older one is
+// judged, and both runs hold in the joined file what they held.
+func TestMergeOfAShardThatWasCarriedOn(t *testing.T) {
+	root, cases := shop(t)
+	ctx := context.Background()
+	var files []string
+	for i := range 2 {
+		files = append(files, shardFile{index: i, total: 2, outcome: allRight}.write(t, cases))
+	}
+	st, err := store.Open(ctx, files[0])
+	require.NoError(t, err)
+	runs, err := st.Runs(ctx)
+	require.NoError(t, err)
+	again := runs[0]
+	again.ID, again.Started, again.Ended = "run-0-again", again.Started.Add(time.Minute), again.Ended.Add(time.Minute)
+	require.NoError(t, st.Begin(ctx, again))
+	rows := func(st store.Store, run string) (evs []store.Evaluation) {
+		for ev, err := range st.Evaluations(ctx, store.Query{Run: run}) {
+			require.NoError(t, err)
+			evs = append(evs, ev)
+		}
+		return evs
+	}
+	require.NoError(t, st.Reuse(ctx, again.ID, rows(st, "run-0")))
+	require.NoError(t, st.Close())
+
+	out := filepath.Join(t.TempDir(), "all.db")
+	var said strings.Builder
+	require.NoError(t, Merge{Root: root, Out: out, Files: files}.Run(ctx, &said))
+	require.Contains(t, said.String(), files[0]+" also holds 1 older runs: kept, and not judged\n")
+	require.Contains(t, said.String(), "planned 12 = 12 correct")
+	joined, err := store.OpenReadOnly(ctx, out)
+	require.NoError(t, err)
+	defer joined.Close()
+	runs, err = joined.Runs(ctx)
+	require.NoError(t, err)
+	counts := map[string]int{}
+	for _, r := range runs {
+		counts[r.ID] = len(rows(joined, r.ID))
+	}
+	require.Equal(t, map[string]int{runs[0].ID: 12, "run-0": 6, "run-0-again": 6, "run-1": 6}, counts)
+}

@@ -62,6 +62,21 @@ func Sealed(ctx context.Context, p *audit.Project, drawn *planted.Target,
 	return dir, remove, nil
 }
 
+// audit has an auditor audit an export of its own, which it may spend so many USD on,
+// and gives the folder that it saw; "" where there is no export.
+func (x *target) audit(ctx context.Context, who audit.Auditor, usd float64,
+	fetch func(context.Context, *audit.Project) (*seal.Clone, error)) (audit.AuditRun, string, error) {
+	dir, remove, err := Sealed(ctx, x.project, x.drawn, fetch)
+	if err != nil {
+		return audit.AuditRun{}, "", err
+	}
+	r, err := who.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: usd})
+	if gone := remove(); gone != nil && err == nil { // what was paid for is kept
+		r.Exposed = strings.TrimPrefix(r.Exposed+"; its export cannot be removed: "+gone.Error(), "; ")
+	}
+	return r, dir, err
+}
+
 // Project gives the key of this name, with the draw where it is a planted project's.
 func Project(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 	drawn, key, err := Drawn(fsys, name)

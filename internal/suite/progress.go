@@ -94,45 +94,41 @@ func within(done <-chan struct{}) {
 	}
 }
 
+// set changes what is shown.
+func (p *progress) set(change func()) {
+	if p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		change()
+	}
+}
+
 // say names what the tests are at.
 func (p *progress) say(format string, args ...any) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.doing, p.since = audit.OneLine(fmt.Sprintf(format, args...), 0), time.Now()
+	p.set(func() { p.doing, p.since = audit.OneLine(fmt.Sprintf(format, args...), 0), time.Now() })
 }
 
 // plan takes what a run of trials is expected to cost.
 func (p *progress) plan(e run.Estimate) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.known = len(e.Unpriced) == 0
+	p.set(func() { p.known = len(e.Unpriced) == 0 })
 }
 
 // event takes how far a run of trials is.
 func (p *progress) event(ev run.Event) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.run, p.at, p.tally = &ev.State, time.Now(), tally(&ev.State)
-	switch ev.Kind {
-	case run.Ended:
-		p.run, p.why = nil, ""
-		p.doing, p.since = "judging", p.at
-	case run.Retry:
-		p.why, p.until = "again: "+audit.OneLine(ev.Text, 0), p.at.Add(remembered)
-	case run.Throttle:
-		p.why, p.until = "slower: "+audit.OneLine(ev.Text, 0), p.at.Add(remembered)
-	case run.Stopping:
-		p.why, p.until = "stopping: "+audit.OneLine(ev.Text, 0), p.at.Add(24*time.Hour)
-	}
+	p.set(func() {
+		p.run, p.at, p.tally = &ev.State, time.Now(), tally(&ev.State)
+		switch ev.Kind {
+		case run.Ended:
+			p.run, p.why = nil, ""
+			p.doing, p.since = "judging", p.at
+		case run.Retry:
+			p.why, p.until = "again: "+audit.OneLine(ev.Text, 0), p.at.Add(remembered)
+		case run.Throttle:
+			p.why, p.until = "slower: "+audit.OneLine(ev.Text, 0), p.at.Add(remembered)
+		case run.Stopping:
+			p.why, p.until = "stopping: "+audit.OneLine(ev.Text, 0), p.at.Add(24*time.Hour)
+		}
+	})
 }
 
 // line tells in one line what the tests are at.

@@ -236,22 +236,18 @@ func (r Readings) questions() (questions, error) {
 	}
 	corpus, corpusErr := fixture.ReadCorpus(e.root.own, "tests", false)
 	modules, modulesErr := e.drawModules()
-	plain, plainErr := e.tierPrompt(plainTier)
-	module, moduleErr := e.tierPrompt(moduleTier)
-	if err := errors.Join(corpusErr, modulesErr, plainErr, moduleErr); err != nil {
+	if err := errors.Join(corpusErr, modulesErr); err != nil {
 		return nil, err
 	}
 	all := questions{}
-	all.add(casesOf(corpus), plainTier, plain)
-	all.add(modulesOf(modules), moduleTier, module)
+	for tier, subjects := range map[string][]subject{plainTier: casesOf(corpus), moduleTier: modulesOf(modules)} {
+		p, err := e.prompt(promptOf(tier))
+		if err != nil {
+			return nil, err
+		}
+		all.add(subjects, tier, p)
+	}
 	return all, nil
-}
-
-// tierPrompt reads the prompt with which a tier is asked.
-func (e *env) tierPrompt(tier string) (prompt, error) {
-	name := promptOf(tier)
-	text, err := e.prompt(name)
-	return prompt{name, text}, err
 }
 
 // drawn draws the questions that are read, in the order in which they are numbered.

@@ -21,7 +21,7 @@ import (
 func (s *Suite) write(t T, e *env, r *record.Record, runs []record.Transcript) (name string) {
 	t.Helper()
 	r.Date, r.Score = time.Now().UTC(), score.Version
-	r.Change, r.Trigger = s.change(e), "manual"
+	r.Change, r.Trigger = e.change(), "manual"
 	name, err := r.Write(filepath.Join(e.root.Dir, "records"))
 	if err != nil {
 		t.Errorf("the test record cannot be written: %v", err)
@@ -35,27 +35,22 @@ func (s *Suite) write(t T, e *env, r *record.Record, runs []record.Transcript) (
 	return name
 }
 
-// change says what was changed: -change, or the subject of git's last commit.
-func (s *Suite) change(e *env) string {
-	if e.cfg.Change != "" {
-		return e.cfg.Change
+// lastCommit gives the subject of git's last commit; "" where there is none.
+func lastCommit(dir string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "git", "-C", dir, "log", "-1", "--format=%h %s").Output()
+	if err != nil {
+		return ""
 	}
-	s.subject.Do(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		out, err := exec.CommandContext(ctx, "git", "-C", e.root.Dir, "log", "-1", "--format=%h %s").Output()
-		if err == nil {
-			s.subjectLine = strings.TrimSpace(string(out))
-		}
-	})
-	return s.subjectLine
+	return strings.TrimSpace(string(out))
 }
 
-// trialOf gives a trial for the record: the figures of its last run, and what all of
-// its runs consumed.
-func trialOf(v *run.Audited, result *score.Result) record.Trial {
+// trialOf gives a trial for the record: what its last run was like, and what all of its
+// runs consumed.
+func trialOf(v *run.Audited) record.Trial {
 	r := &v.Run
-	t := record.Trial{Invalid: r.Invalid, Result: result, Seconds: r.Duration.Seconds(), Usage: v.Usage, Claimed: r.Report.Coverage,
+	t := record.Trial{Invalid: r.Invalid, Seconds: r.Duration.Seconds(), Usage: v.Usage, Claimed: r.Report.Coverage,
 		Memory: r.PeakMemory, Exposed: r.Exposed, Confined: r.Confined, EarlyEnds: v.EarlyEnds, Network: r.Network}
 	if r.Invalid == "" || r.EndedEarly != "" {
 		t.Runs = 1

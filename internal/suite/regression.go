@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -233,19 +232,13 @@ type evaluation struct {
 	goals    score.Goals
 	baseline *record.Record // nil: there is none
 	beside   *evaluation    // the old auditor, with -beside; nil without
-	prefix   string         // of its artifacts
-	trials   []record.Trial
-	runs     []record.Transcript // what they wrote; none of a replay
-	version  string
-	command  string
-	model    string
-	prompt   string // hash of what the auditor was told
-	notes    []string
 }
 
 func (r *regression) evaluation(x target, c candidate) *evaluation {
 	h := &evaluation{regression: r, target: x}
-	h.asking = asking{audits: r.live, candidate: c, once: h.once}
+	p := x.project
+	h.asking = asking{audits: r.live, candidate: c, once: h.once, now: record.Record{Suite: "Regression", Project: p.Name, Auditor: c.name, Replay: c.replay,
+		Commit: p.Commit, Key: p.KeyHash}}
 	return h
 }
 
@@ -321,12 +314,6 @@ func (h *evaluation) plan() error {
 	return nil
 }
 
-// record gives what a record says of the trials.
-func (h *evaluation) record() *record.Record {
-	return &record.Record{Suite: "Regression", Project: h.project.Name, Auditor: h.candidate.name, Replay: h.replay, Commit: h.project.Commit, Key: h.project.KeyHash,
-		Version: h.version, Command: h.command, Model: h.model, Prompt: h.prompt, Trials: h.trials, Notes: h.notes}
-}
-
 // compareWith makes the trials of the old auditor, that ran between these, what
 // they are held against.
 func (h *evaluation) compareWith(t T) error {
@@ -337,7 +324,7 @@ func (h *evaluation) compareWith(t T) error {
 	if err := b.audit(t); err != nil {
 		return fmt.Errorf("%s: %s: %w", h.project.Pos, b.candidate.name, err)
 	}
-	h.baseline = b.record()
+	h.baseline = &b.now
 	h.baseline.Date, h.baseline.Score = time.Now().UTC(), score.Version
 	return nil
 }
@@ -349,7 +336,7 @@ func (h *evaluation) judgeReplay(t T) {
 		h.tell(t, score.Judgement{Verdict: score.AsRecorded})
 		return
 	}
-	j, err := score.JudgeReplay(record.ScoreTrials(h.trials), record.ScoreTrials(h.baseline.Trials))
+	j, err := score.JudgeReplay(record.ScoreTrials(h.now.Trials), record.ScoreTrials(h.baseline.Trials))
 	if err != nil {
 		t.Fatalf("%s: %s: %v", h.project.Pos, h.candidate.name, err)
 	}
@@ -397,7 +384,7 @@ func judgeTogether(hs []*evaluation) (score.Suite, error) {
 // subject gives both sides for the judge. A trial of the old auditor that proves
 // nothing leaves no comparison.
 func (h *evaluation) subject() score.Subject {
-	s := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.trials)}
+	s := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.now.Trials)}
 	if h.baseline != nil {
 		s.Baseline = record.ScoreTrials(h.baseline.Trials)
 	}
@@ -438,10 +425,10 @@ func (h *evaluation) checkRecordings(t T) {
 // told finds the hash of what the auditor is, or was, told.
 func (h *evaluation) told() (err error) {
 	for _, rec := range h.recs {
-		h.prompt = rec.Prompt
+		h.now.Prompt = rec.Prompt
 	}
 	if !h.replay {
-		h.prompt, err = h.env.promptHash(h.candidate.trials[0], h.entries[h.candidate.name])
+		h.now.Prompt, err = h.env.promptHash(h.candidate.trials[0], h.entries[h.candidate.name])
 	}
 	return err
 }
@@ -454,7 +441,7 @@ func (h *evaluation) audit(t T) error {
 			return err
 		}
 		if res.Reused {
-			h.notes = append(h.notes, fmt.Sprintf("trial %d was made by the run %s on %s", i+1, res.Evaluation.Run, res.Evaluation.Time.Format(time.DateTime)))
+			h.now.Notes = append(h.now.Notes, fmt.Sprintf("trial %d was made by the run %s on %s", i+1, res.Evaluation.Run, res.Evaluation.Time.Format(time.DateTime)))
 		}
 		if err := h.score(t, i, v); err != nil {
 			return err
@@ -465,18 +452,12 @@ func (h *evaluation) audit(t T) error {
 
 // score scores one trial.
 func (h *evaluation) score(t T, i int, v *run.Audited) error {
-	r := &v.Run
-	var result *score.Result
+	r, trial := &v.Run, h.took(i, v)
 	if r.Invalid == "" {
 		var err error
-		if result, err = h.scored(&r.Report, v.Dir); err != nil {
+		if trial.Result, err = h.scored(&r.Report, v.Dir); err != nil {
 			return err
 		}
-	}
-	h.version, h.command, h.model = cmp.Or(r.Version, h.version), cmp.Or(strings.Join(r.Command, " "), h.command), cmp.Or(r.Model, h.model)
-	h.trials = append(h.trials, trialOf(v, result))
-	if !h.replay {
-		h.runs = append(h.runs, transcripts(h.prefix, i, v)...)
 	}
 	if !h.replay && len(r.Raw) > 0 {
 		artifact(t, fmt.Sprintf("%sreport-%02d.%s", h.prefix, i+1, cmp.Or(r.Report.Format, "txt")), r.Raw)
@@ -485,7 +466,7 @@ func (h *evaluation) score(t T, i int, v *run.Audited) error {
 		t.Logf("%s: %s", p.Pos, audit.OneLine(p.What, 0))
 	}
 	if n := len(r.Report.Problems); n > 0 {
-		h.notes = append(h.notes, fmt.Sprintf("%d things in the report could not be used, the first: %s: %s", n, r.Report.Problems[0].Pos, r.Report.Problems[0].What))
+		h.now.Notes = append(h.now.Notes, fmt.Sprintf("%d things in the report could not be used, the first: %s: %s", n, r.Report.Problems[0].Pos, r.Report.Problems[0].What))
 	}
 	return nil
 }
@@ -511,24 +492,14 @@ func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd f
 		}
 		h.suite.summary.note("%s on %s: no worker was left that takes audits, and this process did their work", h.candidate.name, h.project.Name)
 	}
-	dir, remove, err := Sealed(ctx, h.project, h.drawn, h.live.fetch)
-	if err != nil {
-		return audit.AuditRun{}, "", err
-	}
 	if h.static && h.env.given.auditor(h.candidate.name) == nil {
 		a = cachedAuditor{a, h.env.cache}
 	}
-	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: usd})
-	if gone := remove(); gone != nil && err == nil {
-		r.Exposed = strings.TrimPrefix(r.Exposed+"; its export cannot be removed: "+gone.Error(), "; ")
-	}
-	return r, dir, err
+	return h.target.audit(ctx, a, usd, h.live.fetch)
 }
 
-// fetch brings a project here; one at a time.
+// fetch brings a project here, and says so.
 func (a *audits) fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
-	a.fetching.Lock()
-	defer a.fetching.Unlock()
 	a.suite.progress.say("fetching %s at its pin", p.Name)
 	return fetch(ctx, p)
 }
@@ -538,8 +509,11 @@ func fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	return Fetch(ctx, p, "", os.Getenv("ASSAY_MIRROR"))
 }
 
+// fetching keeps git from fetching twice into one clone at once, which would fail.
+var fetching sync.Mutex
+
 // Fetch clones a project at its pin, from mirror where it says so, into the folder
-// cache; "" for the user's own.
+// cache; "" for the user's own. It fetches one at a time.
 func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*seal.Clone, error) {
 	if cache == "" {
 		var err error
@@ -547,5 +521,7 @@ func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*seal.C
 			return nil, err
 		}
 	}
+	fetching.Lock()
+	defer fetching.Unlock()
 	return seal.Fetch(ctx, p, cache, mirror)
 }

@@ -14,7 +14,7 @@ import (
 // tell writes the record, logs the reasons, adds the line and fails the test
 // where the verdict says so.
 func (h *evaluation) tell(t T, j score.Judgement) {
-	rec := h.record()
+	rec := &h.now
 	rec.Judgement, rec.Goals = j, h.goals
 	for _, r := range h.recs {
 		rec.Control = r.Control
@@ -76,7 +76,7 @@ func (h *evaluation) next(j score.Judgement, written string) {
 
 // means gives the figures of the trials that count; nil without one.
 func (h *evaluation) means() *score.Metrics {
-	return score.Means((&record.Record{Trials: h.trials}).Counting())
+	return score.Means(h.now.Counting())
 }
 
 func (h *evaluation) attributes(t T) {
@@ -108,7 +108,7 @@ func (h *evaluation) line(j score.Judgement) line {
 		l.cause = lookAt(j.Reasons[0]) + lost(j.Lost)
 	}
 	if h.sent() && h.begun {
-		l.used.trials = slices.DeleteFunc(slices.Clone(h.trials), func(t record.Trial) bool { return t.Seconds == 0 }) // never begun
+		l.used.trials = slices.DeleteFunc(slices.Clone(h.now.Trials), func(t record.Trial) bool { return t.Seconds == 0 }) // never begun
 	}
 	return l
 }
@@ -133,7 +133,7 @@ func (r *regression) tellWhole(name string, suite *score.Suite, hs []*evaluation
 	l.cause = strings.Join(causes, "; ")
 	for _, h := range hs {
 		if h.sent() && h.begun {
-			l.used.trials = append(l.used.trials, h.trials...)
+			l.used.trials = append(l.used.trials, h.now.Trials...)
 		}
 	}
 	if len(hs) > 1 || l.cause != "" {

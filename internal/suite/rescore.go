@@ -21,11 +21,12 @@ import (
 )
 
 // A Rescore reads the reports that were kept beside records again, by today's parser,
-// sections, keys and judge. It asks nobody.
+// sections, keys and judge. It asks nobody. Records of one auditor are judged together,
+// as one run's. Its fields are the flags of assay rescore.
 type Rescore struct {
-	Root    string   // folder with tests/ and fixtures/; what it lacks of settings is what is shipped
-	Strict  bool     // what is not settled fails
-	Records []string // records (.txt or .json); those of one auditor are judged together, as one run's
+	Root    string   `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
+	Strict  bool     `help:"What is not settled fails."`
+	Records []string `arg:"" help:"Records of live runs, with what their auditors wrote beside them." type:"existingfile"`
 }
 
 // A Judge scores stored findings again, by what a folder says.
@@ -67,7 +68,7 @@ func (j Judge) Deterministic(auditor string) bool { return j.by.deterministic(au
 type reread struct {
 	name string // its file, without the ending
 	old  *record.Record
-	now  record.Record
+	now  *record.Record
 	kept []record.Transcript
 	held *evaluation // nil: a record of Smoke
 }
@@ -134,7 +135,8 @@ func (r *regression) reread(name string) (*reread, error) {
 	if x.kept, err = record.ReadTranscripts(from + ".txt"); err != nil {
 		return nil, err
 	}
-	x.now = *x.old
+	now := *x.old
+	x.now = &now
 	x.now.Date = x.old.Date.Add(time.Millisecond) // newer than the old one, and no newer than any later run
 	x.now.Score, x.now.Again = score.Version, filepath.Base(from)
 	x.now.Notes = append(slices.Clone(x.old.Notes), fmt.Sprintf("read again on %s from what stands beside %s; nobody was asked", time.Now().UTC().Format(time.DateOnly), filepath.Base(from)))
@@ -177,10 +179,11 @@ func (r *regression) regressionAgain(x *reread) error {
 	if err != nil {
 		return err
 	}
-	side := func(old *record.Record, prefix string) (*evaluation, error) {
-		h := r.evaluation(t, candidate{name: old.Auditor})
-		h.goals = goals
-		h.trials, err = again(r.entries[old.Auditor], prefix, old.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
+	side := func(of *record.Record, prefix string) (*evaluation, error) {
+		h := r.evaluation(t, candidate{name: of.Auditor})
+		h.goals, h.now = goals, *of
+		h.now.Key, h.now.Score = t.project.KeyHash, score.Version
+		h.now.Trials, err = again(r.entries[of.Auditor], prefix, of.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
 			if invalid != "" {
 				return nil, nil
 			}
@@ -188,19 +191,19 @@ func (r *regression) regressionAgain(x *reread) error {
 		})
 		return h, err
 	}
-	if x.held, err = side(x.old, ""); err != nil {
+	if x.held, err = side(x.now, ""); err != nil {
 		return err
 	}
-	x.now.Trials, x.now.Goals, x.now.Key = x.held.trials, goals, t.project.KeyHash
+	x.now = &x.held.now
+	x.now.Goals = goals
 	if x.old.Beside == nil {
 		return x.held.baselineAgain(x)
 	}
 	if x.held.beside, err = side(x.old.Beside, "beside-"); err != nil {
 		return err
 	}
-	beside := *x.old.Beside
-	beside.Trials, beside.Key, beside.Score = x.held.beside.trials, t.project.KeyHash, score.Version
-	x.now.Beside, x.held.baseline = &beside, &beside
+	x.held.baseline = &x.held.beside.now
+	x.now.Beside = x.held.baseline
 	return nil
 }
 

@@ -47,10 +47,15 @@ func Checkout(dir string) (fs.FS, error) {
 	return Overlay{audit.PlainFiles(r.FS()), defaults{fixtures.FS}}, nil
 }
 
-// checkout gives the environment of a command on a folder.
+// checkout gives the environment of a command on a folder, which stands in for what
+// the folder cfg.Root lacks where there is one.
 func checkout(dir string, cfg Config) (*env, error) {
 	fsys, err := Checkout(dir)
-	return &env{cfg: cfg, root: &root{own: fsys, Dir: dir}}, err
+	if err != nil {
+		return nil, err
+	}
+	root, err := openRoot(fsys, cfg.Root, dir, false)
+	return &env{cfg: cfg, root: root}, err
 }
 
 // defaults shows package fixtures below the name of its folder.

@@ -28,11 +28,17 @@ const (
 
 // A block is rows that stand or fall together, and their cause.
 type block struct {
-	suite string
 	rank  int
 	rows  []*line
 	text  []string
 	cause int // how many lines at the end of text are the cause
+}
+
+// A table is what is shown of a suite.
+type table struct {
+	head   []string
+	blocks []*block
+	end    []string // the lines that tell recordings and controls
 }
 
 // show writes the tables, the notes and what to do next. Blocks that do not fit
@@ -51,36 +57,25 @@ func (s *summary) show(w io.Writer, v view) {
 		foot = append(foot, n.to+": "+n.command) // not broken: it is to be copied
 	}
 	free := v.lines - 2 - len(foot) - min(1, len(foot)) // a blank before them
-	tables := map[string][]string{}                     // heads
-	ends := map[string][]string{}
+	var tables []table
 	var blocks []*block
 	for _, suite := range suiteNames {
-		head, bs, end := s.table(suite, v)
-		tables[suite], ends[suite] = head, end
-		blocks = append(blocks, bs...)
-		if len(head)+len(end) > 0 {
-			free -= 1 + len(head) + len(end) + len(leftOut(verdicts(bs), v.width)) // a blank, and what counts the rest, at most
+		t := s.table(suite, v)
+		if len(t.head)+len(t.end) > 0 {
+			tables = append(tables, t)
+			blocks = append(blocks, t.blocks...)
+			free -= 1 + len(t.head) + len(t.end) + len(leftOut(t.blocks, v.width)) // a blank, and what counts the rest, at most
 		}
 	}
 	chosen := choose(blocks, free, v.all)
-	for _, suite := range suiteNames {
-		if len(tables[suite])+len(ends[suite]) == 0 {
-			continue
+	for _, t := range tables {
+		lines := t.head
+		for _, b := range t.blocks {
+			lines = append(lines, chosen[b]...)
 		}
-		fmt.Fprintln(w)
-		lines := tables[suite]
-		var left []*block
-		for _, b := range blocks {
-			switch {
-			case b.suite != suite:
-			case chosen[b] != nil:
-				lines = append(lines, chosen[b]...)
-			default:
-				left = append(left, b)
-			}
-		}
-		lines = append(append(lines, leftOut(verdicts(left), v.width)...), ends[suite]...)
-		fmt.Fprintln(w, strings.Join(lines, "\n"))
+		left := slices.DeleteFunc(t.blocks, func(b *block) bool { return chosen[b] != nil })
+		lines = append(append(lines, leftOut(left, v.width)...), t.end...)
+		fmt.Fprintf(w, "\n%s\n", strings.Join(lines, "\n"))
 	}
 	if len(foot) > 0 {
 		fmt.Fprintf(w, "\n%s\n", strings.Join(foot, "\n"))
@@ -120,19 +115,14 @@ func choose(blocks []*block, free int, all bool) map[*block][]string {
 	return chosen
 }
 
-// verdicts counts those of blocks' rows.
-func verdicts(blocks []*block) map[audit.Verdict]int {
+// leftOut counts the rows of blocks for which there was no line.
+func leftOut(blocks []*block, width int) []string {
 	by := map[audit.Verdict]int{}
 	for _, b := range blocks {
 		for _, l := range b.rows {
 			by[l.verdict]++
 		}
 	}
-	return by
-}
-
-// leftOut counts the rows for which there was no line.
-func leftOut(by map[audit.Verdict]int, width int) []string {
 	var counts []string
 	n := 0
 	for _, v := range slices.SortedFunc(maps.Keys(by), func(a, b audit.Verdict) int { return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a, b)) }) {
@@ -145,9 +135,8 @@ func leftOut(by map[audit.Verdict]int, width int) []string {
 	return wrap("", fmt.Sprintf("and %d more rows: %s", n, strings.Join(counts, ", ")), width)
 }
 
-// table lays a suite out: its head, its blocks, and the lines that tell recordings
-// and controls.
-func (s *summary) table(suite string, v view) (head []string, blocks []*block, end []string) {
+// table lays a suite out.
+func (s *summary) table(suite string, v view) (t table) {
 	var shown []*line
 	recorded := 0
 	for _, l := range s.rows(suite) {
@@ -157,33 +146,33 @@ func (s *summary) table(suite string, v view) (head []string, blocks []*block, e
 		case l.asRecorded():
 			recorded++
 		case l.control && l.about == "":
-			end = append(end, wrap("", l.who+", a control: "+pairs(columns(suite)[3:], &line{figures: l.figures}), v.width)...)
+			t.end = append(t.end, wrap("", l.who+", a control: "+pairs(columns(suite)[3:], &line{figures: l.figures}), v.width)...)
 		case !l.detail && !l.control:
 			shown = append(shown, l)
 		}
 	}
 	if recorded > 0 {
-		end = append(end, fmt.Sprintf("%d recordings as recorded", recorded))
+		t.end = append(t.end, fmt.Sprintf("%d recordings as recorded", recorded))
 	}
 	if len(shown) == 0 {
-		if len(end) > 0 {
-			end[0] = strings.ToUpper(suite) + "  " + end[0]
+		if len(t.end) > 0 {
+			t.end[0] = strings.ToUpper(suite) + "  " + t.end[0]
 		}
-		return nil, nil, end
+		return t
 	}
 	text, stacked := lay(suite, shown, v)
-	head = text[:1]
+	t.head = text[:1]
 	if stacked {
-		head = []string{strings.ToUpper(suite)}
+		t.head = []string{strings.ToUpper(suite)}
 	}
 	for i, l := range shown {
 		rows := []string{text[i+1]}
 		if stacked {
 			rows = wrap(fmt.Sprintf("%-7s  ", l.verdict), stack(suite, l), v.width)
 		}
-		blocks = addRow(blocks, l, append(rows, l.below(v)...), rows)
+		t.blocks = addRow(t.blocks, l, append(rows, l.below(v)...), rows)
 	}
-	return head, blocks, end
+	return t
 }
 
 // lay lays rows out below their heads, with as many columns as there is room for.
@@ -217,7 +206,7 @@ func addRow(blocks []*block, l *line, whole, rows []string) []*block {
 			return blocks
 		}
 	}
-	b := &block{suite: l.suite, rank: urgency(l.verdict), rows: []*line{l}, text: whole, cause: len(whole) - len(rows)}
+	b := &block{rank: urgency(l.verdict), rows: []*line{l}, text: whole, cause: len(whole) - len(rows)}
 	if l.about != "" {
 		b.rank += parts
 	}

@@ -43,7 +43,8 @@ func (s *Suite) Smoke(t T) {
 		}
 		t.Run(segment(a.Name()), func(t T) {
 			sm := &smoke{audits: live, key: key, source: source, hash: hash}
-			sm.asking = asking{audits: live, candidate: candidate{name: a.Name(), static: a.Name() == "static", trials: []audit.Auditor{a}}, once: sm.once}
+			sm.asking = asking{audits: live, candidate: candidate{name: a.Name(), static: a.Name() == "static", trials: []audit.Auditor{a}}, once: sm.once,
+				now: record.Record{Suite: "Smoke", Project: "smoke", Auditor: a.Name(), Key: key.Project.KeyHash}}
 			sm.audit(t, dims)
 			sm.check(t)
 		})
@@ -94,9 +95,7 @@ type smoke struct {
 	source    fs.FS
 	hash      string // of the source
 	audited   *run.Audited
-	kept      []record.Transcript
 	judgement score.SmokeJudgement
-	result    *score.Result
 }
 
 // audit runs the auditor on a copy of the fixture, or leaves that to the engine and
@@ -113,9 +112,8 @@ func (s *smoke) audit(t T, dims map[audit.CWE]audit.Dimension) {
 	if s.audited, _, err = s.asking.result(t, 0); err != nil {
 		t.Fatal(err)
 	}
-	r := &s.audited.Run
-	s.kept = transcripts("", 0, s.audited)
-	s.result, s.judgement, err = judgeSmoke(s.key, dims, s.audited.Dir, &r.Report, r.Invalid, &s.kept[len(s.kept)-1])
+	r, trial := &s.audited.Run, s.took(0, s.audited)
+	trial.Result, s.judgement, err = judgeSmoke(s.key, dims, s.audited.Dir, &r.Report, r.Invalid, &s.runs[len(s.runs)-1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +189,7 @@ func (s *smoke) check(t T) {
 	t.Attr("verdict", string(verdict))
 	used := consumed{}
 	if s.begun && !s.static {
-		used.trials = []record.Trial{trialOf(s.audited, nil)}
+		used.trials = s.now.Trials
 	}
 	s.suite.summary.add(line{suite: "Smoke", who: s.candidate.name, verdict: verdict, cause: cause, used: used,
 		figures: []string{fmt.Sprintf("%d of %d flaws", j.Found, len(s.key.Project.Known)), fmt.Sprintf("%d of 5", passed)}})
@@ -226,13 +224,12 @@ func (s *smoke) sayMissed(t T) {
 }
 
 func (s *smoke) record(t T) {
-	prompt, err := s.env.promptHash(s.trials[0], s.entries[s.candidate.name])
-	if err != nil {
+	var err error
+	if s.now.Prompt, err = s.env.promptHash(s.trials[0], s.entries[s.candidate.name]); err != nil {
 		t.Error(err)
 	}
-	s.suite.write(t, s.env, &record.Record{Suite: "Smoke", Project: "smoke", Auditor: s.candidate.name, Key: s.key.Project.KeyHash,
-		Version: s.audited.Run.Version, Command: strings.Join(s.audited.Run.Command, " "), Model: s.audited.Run.Model, Prompt: prompt, Judgement: s.judgement.Judgement,
-		Trials: []record.Trial{trialOf(s.audited, s.result)}}, s.kept)
+	s.now.Judgement = s.judgement.Judgement
+	s.suite.write(t, s.env, &s.now, s.runs)
 }
 
 // listed lists a folder as a tree manifest, without hashes, and gives the hash of all

@@ -26,19 +26,14 @@ func (b *bench) spread(ctx context.Context, t T, plan *run.Plan) (bool, error) {
 	if b.modules != nil { // workers know cases alone
 		return false, nil
 	}
-	dsn := b.suite.db(b.env)
-	there, err := river.Present(ctx, dsn, plan)
-	if err != nil || !there {
-		return false, err
-	}
-	db, err := river.Open(ctx, dsn)
-	if err != nil {
+	db, err := b.spreading(ctx, t, plan)
+	if err != nil || db == nil {
 		return false, err
 	}
 	trials := b.trials()
 	r, err := db.Enqueue(ctx, plan, func(i int) river.Task { return river.TaskOf(&trials[i]) })
 	if err != nil {
-		return false, errors.Join(err, db.Close())
+		return false, err
 	}
 	b.running = r
 	if r.Joined {
@@ -49,9 +44,15 @@ func (b *bench) spread(ctx context.Context, t T, plan *run.Plan) (bool, error) {
 	help.Go(func() {
 		select {
 		case <-r.Done():
+			stop()
+		case <-working.Done():
+		}
+	})
+	help.Go(func() {
+		select {
 		case <-working.Done():
 		case <-r.Deserted():
-			if err := b.help(working, db, r); err != nil {
+			if err := b.help(working, db); err != nil {
 				b.suite.summary.note("no worker was left, and this process could not do their work: %v", err)
 			}
 		}
@@ -59,29 +60,37 @@ func (b *bench) spread(ctx context.Context, t T, plan *run.Plan) (bool, error) {
 	b.closers = append(b.closers, func() {
 		stop()
 		help.Wait()
-		if err := db.Close(); err != nil {
-			t.Errorf("%v", err)
-		}
 	})
 	return true, nil
 }
 
-// help is a worker within this process, until the run has ended.
-func (b *bench) help(ctx context.Context, db *river.DB, r *river.Run) error {
+// spreading opens the PostgreSQL of the results where workers are there, for a plan
+// or (nil) for audits; elsewhere it gives nil.
+func (g *engine) spreading(ctx context.Context, t T, plan *run.Plan) (*river.DB, error) {
+	dsn := g.suite.db(g.env)
+	there, err := river.Present(ctx, dsn, plan)
+	if err != nil || !there {
+		return nil, err
+	}
+	db, err := river.Open(ctx, dsn)
+	if err != nil {
+		return nil, err
+	}
+	g.closers = append(g.closers, func() {
+		if err := errors.Join(db.Taken(context.Background()), db.Close()); err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+	return db, nil
+}
+
+// help is a worker within this process, until ctx ends.
+func (b *bench) help(ctx context.Context, db *river.DB) error {
 	re, err := b.env.rebuilder()
 	if err != nil {
 		return err
 	}
 	defer re.close()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		select {
-		case <-r.Done():
-			stop()
-		case <-ctx.Done():
-		}
-	}()
 	return db.Work(ctx, river.Worker{Slots: cmp.Or(b.env.cfg.Concurrency, defaultReviews), Rebuild: re.item})
 }
 
@@ -115,13 +124,12 @@ func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err
 	if seal.Hash(project) != t.Export || entryHash(entries[t.Auditor], asked) != t.Entry {
 		return nil, fmt.Errorf("%w: %s on %s is another audit here: give every worker the commit, fixtures and settings of the plan", river.ErrOther, t.Auditor, t.Project)
 	}
-	at, remove, err := Sealed(ctx, project, drawn, fetch)
-	if err != nil {
-		return nil, err
+	x := target{project: project, drawn: drawn}
+	var r remote
+	if r.Run, r.Dir, err = x.audit(ctx, asked, t.MaxUSD, fetch); r.Dir == "" {
+		return nil, err // there is no export
 	}
-	defer func() { err = errors.Join(err, remove()) }()
-	r := remote{Dir: at}
-	if r.Run, err = asked.Audit(ctx, audit.AuditTask{Dir: at, MaxUSD: t.MaxUSD}); err != nil {
+	if err != nil {
 		r.Err = err.Error()
 	}
 	var out bytes.Buffer
@@ -144,27 +152,14 @@ func entryHash(a audit.AuditorEntry, who audit.Auditor) string {
 // spreadAudits opens the PostgreSQL of live audits where workers are there that
 // take them.
 func (r *regression) spreadAudits(t T) {
-	dsn := r.suite.db(r.env)
 	if len(r.env.cfg.Auditors) == 0 || r.env.cfg.Budget == 0 {
 		return
 	}
-	there, err := river.Present(context.Background(), dsn, nil)
+	db, err := r.live.spreading(context.Background(), t, nil)
+	if err == nil && db != nil {
+		r.live.slots, err = db.AuditSlots(context.Background())
+	}
 	if err != nil {
-		t.Fatal(err)
-	}
-	if !there {
-		return
-	}
-	db, err := river.Open(context.Background(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.live.closers = append(r.live.closers, func() {
-		if err := errors.Join(db.Taken(context.Background()), db.Close()); err != nil {
-			t.Errorf("%v", err)
-		}
-	})
-	if r.live.slots, err = db.AuditSlots(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if r.live.slots > 0 {

@@ -30,7 +30,7 @@ type Spread struct{ env *env }
 // NewSpread opens the repository at own for commands, with .env and what cfg
 // says; cfg.DB must be a postgres:// URL. Zero numbers take the flags' defaults.
 func NewSpread(own string, cfg Config) (*Spread, error) {
-	if _, err := loadEnv(own, cfg.Root); err != nil {
+	if _, err := LoadEnv(own, cfg.Root); err != nil {
 		return nil, err
 	}
 	if cfg.DB = cmp.Or(cfg.DB, os.Getenv("ASSAY_DB")); cfg.DB == "" {
@@ -40,15 +40,8 @@ func NewSpread(own string, cfg Config) (*Spread, error) {
 	if cfg.Root != "" && !filepath.IsAbs(cfg.Root) {
 		return nil, fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path", cfg.Root)
 	}
-	checkout, err := Checkout(own)
-	if err != nil {
-		return nil, err
-	}
-	root, err := openRoot(checkout, cfg.Root, own, false)
-	if err != nil {
-		return nil, err
-	}
-	return &Spread{env: &env{cfg: cfg, root: root}}, nil
+	e, err := checkout(own, cfg)
+	return &Spread{e}, err
 }
 
 // Enqueue plans the run that go test -run Bench with the same flags would plan,
@@ -156,16 +149,7 @@ func (s *Spread) plan(cases []subject) (all []run.Trial, closing func(), err err
 			}
 		}
 	}
-	return all, func() { closeAll(reviewers) }, nil
-}
-
-// closeAll closes what reviewers hold open.
-func closeAll(reviewers []audit.Reviewer) {
-	for _, r := range reviewers {
-		if c, ok := r.(io.Closer); ok {
-			_ = c.Close() // idle connections
-		}
-	}
+	return all, func() { s.env.closeAll(reviewers) }, nil
 }
 
 // Work is a worker, until ctx ends or, with drain, until every run has ended.
@@ -211,7 +195,7 @@ func (e *env) rebuilder() (*rebuilder, error) {
 }
 
 func (r *rebuilder) close() {
-	closeAll(slices.Collect(maps.Values(r.reviewers)))
+	r.env.closeAll(slices.Collect(maps.Values(r.reviewers)))
 }
 
 // item gives the work of a task. What is missing here is river.ErrOther: another
@@ -223,7 +207,7 @@ func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	text, err := r.env.prompt(t.Prompt)
+	p, err := r.env.prompt(t.Prompt)
 	if err != nil {
 		return run.Item{}, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
@@ -238,7 +222,7 @@ func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
 		}
 		r.reviewers[t.Reviewer] = reviewer
 	}
-	trial := s.trial(reviewer, prompt{t.Prompt, text})
+	trial := s.trial(reviewer, p)
 	trial.Index = t.Trial
 	if t.Twin != "" {
 		for _, tw := range s.twins() {

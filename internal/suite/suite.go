@@ -30,18 +30,14 @@ type Suite struct {
 	opts  Options
 	flags *flag.FlagSet
 
-	load sync.Once
-	env  *env
-	err  error
+	environment func() (*env, error) // reads flags, environment and .env once
 
-	began       int // suites that began
-	lacking     int // of them, those for which one's own folder has nothing
-	summary     summary
-	progress    *progress
-	auditWait   time.Duration // before an audit is tried again
-	auditGrace  time.Duration // for audits in flight when the run is stopped
-	subject     sync.Once     // of the last commit
-	subjectLine string
+	began      int // suites that began
+	lacking    int // of them, those for which one's own folder has nothing
+	summary    summary
+	progress   *progress
+	auditWait  time.Duration // before an audit is tried again
+	auditGrace time.Duration // for audits in flight when the run is stopped
 }
 
 // Options are what a package that runs the suites says in code.
@@ -57,11 +53,12 @@ type Options struct {
 
 // An env is what every suite starts from.
 type env struct {
-	cfg   Config
-	root  *root
-	given given
-	file  map[string]bool // the variables that .env set
-	cache *cache          // nil: all is computed
+	cfg    Config
+	root   *root
+	given  given
+	file   map[string]bool // the variables that .env set
+	cache  *cache          // nil: all is computed
+	change func() string   // what was changed: -change, or the subject of git's last commit
 }
 
 // given are the auditors and reviewers that were handed over as Go values.
@@ -89,7 +86,9 @@ func (g given) reviewer(name string) bool {
 func New(o Options) *Suite {
 	o.Out = cmp.Or(o.Out, ".")
 	define(o.Flags)
-	return &Suite{opts: o, flags: o.Flags, auditWait: auditWait, auditGrace: auditGrace}
+	s := &Suite{opts: o, flags: o.Flags, auditWait: auditWait, auditGrace: auditGrace}
+	s.environment = sync.OnceValues(s.read)
+	return s
 }
 
 // Main runs the tests and prints the summary after them, and gives the exit
@@ -100,11 +99,11 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 			return 2
 		}
 	}
-	if _, err := s.environment(); err != nil {
-		fmt.Fprintln(os.Stderr, "assay:", err)
-		return 2
+	e, err := s.environment()
+	if err == nil {
+		err = announce(os.Getenv)
 	}
-	if err := announce(os.Getenv); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "assay:", err)
 		return 2
 	}
@@ -112,8 +111,8 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 	code := m.Run()
 	s.progress.end()
 	s.tell(code)
-	if who := s.askedNothing(); code == 0 && len(who) > 0 {
-		fmt.Fprintf(os.Stderr, "assay: %s: asked nothing, as %s lacks what is told above\n", strings.Join(who, ", "), s.env.root.Dir)
+	if who := s.askedNothing(&e.cfg); code == 0 && len(who) > 0 {
+		fmt.Fprintf(os.Stderr, "assay: %s: asked nothing, as %s lacks what is told above\n", strings.Join(who, ", "), e.root.Dir)
 		return 1
 	}
 	return code
@@ -121,43 +120,41 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 
 // askedNothing gives who was named to be asked where no suite had anything to ask: a
 // pass would tell of them what nobody saw.
-func (s *Suite) askedNothing() []string {
+func (s *Suite) askedNothing(c *Config) []string {
 	if s.began != s.lacking || s.began == 0 {
 		return nil
 	}
-	if models := s.env.cfg.Models; !slices.Equal(models, []string{"static"}) {
-		return slices.Concat(s.env.cfg.Auditors, models)
+	if !slices.Equal(c.Models, []string{"static"}) {
+		return slices.Concat(c.Auditors, c.Models)
 	}
-	return s.env.cfg.Auditors
+	return c.Auditors
 }
 
 // underJSON reports whether go test reads our output as events (-json), where a
 // summary that no test printed would be noise.
 func underJSON(flags *flag.FlagSet) bool { return testFlag(flags, "v") == "test2json" }
 
-// environment reads flags, environment and .env once.
-func (s *Suite) environment() (*env, error) {
-	s.load.Do(func() {
-		var file map[string]bool
-		if file, s.err = loadEnv(s.opts.Out, s.opts.Dir, os.Getenv("ASSAY_ROOT")); s.err != nil {
-			return
-		}
-		cfg, err := configure(s.flags, os.Getenv)
-		if err != nil {
-			s.err = err
-			return
-		}
-		root, err := openRoot(s.opts.Own, cmp.Or(cfg.Root, s.opts.Dir), s.opts.Out, s.opts.Shipped)
-		if err != nil {
-			s.err = err
-			return
-		}
-		s.env = &env{cfg, root, given{s.opts.Auditors, s.opts.Reviewers}, file, newCache(cfg.Force)}
-		if lacking := root.lacking(); len(lacking) > 0 {
-			s.summary.note("%s has no %s: Assay's own stand in", root.Dir, strings.Join(lacking, ", "))
-		}
-	})
-	return s.env, s.err
+func (s *Suite) read() (*env, error) {
+	file, err := LoadEnv(s.opts.Out, s.opts.Dir, os.Getenv("ASSAY_ROOT"))
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := configure(s.flags, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	root, err := openRoot(s.opts.Own, cmp.Or(cfg.Root, s.opts.Dir), s.opts.Out, s.opts.Shipped)
+	if err != nil {
+		return nil, err
+	}
+	if lacking := root.lacking(); len(lacking) > 0 {
+		s.summary.note("%s has no %s: Assay's own stand in", root.Dir, strings.Join(lacking, ", "))
+	}
+	change := sync.OnceValue(func() string { return lastCommit(root.Dir) })
+	if cfg.Change != "" {
+		change = func() string { return cfg.Change }
+	}
+	return &env{cfg, root, given{s.opts.Auditors, s.opts.Reviewers}, file, newCache(cfg.Force), change}, nil
 }
 
 // begin gives the environment of a suite, or ends the test.
@@ -202,14 +199,7 @@ func (e *env) uncached() error {
 		return err
 	}
 	farFuture := time.Now().AddDate(1, 0, 0)
-	if err := errors.Join(os.WriteFile(name, nil, 0o644), os.Chtimes(name, farFuture, farFuture)); err != nil {
-		return err
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return f.Close()
+	return errors.Join(os.WriteFile(name, nil, 0o644), os.Chtimes(name, farFuture, farFuture))
 }
 
 // dimensions reads the map from CWE to dimension.
@@ -233,7 +223,7 @@ func (e *env) checkNames(g audit.Goals) error {
 	if err != nil {
 		return err
 	}
-	known := []string{"static"}
+	var known []string
 	for _, a := range dir.Auditors {
 		known = append(known, a.Name)
 	}
@@ -261,10 +251,19 @@ func (e *env) checkNames(g audit.Goals) error {
 	return nil
 }
 
-// auditors reads auditors.md by name.
-func (e *env) auditors() (map[string]audit.AuditorEntry, error) {
+// sections reads auditors.md, with a section of static whatever the file holds.
+func (e *env) sections() ([]audit.AuditorEntry, error) {
 	as, err := fixture.ReadAuditors(e.root.setting("fixtures/auditors.md"), "fixtures/auditors.md")
-	m := map[string]audit.AuditorEntry{"static": {Name: "static", Kind: "static", Format: "sarif", Timeout: 30 * time.Minute}} // whatever the file holds
+	if !slices.ContainsFunc(as, func(a audit.AuditorEntry) bool { return a.Name == "static" }) {
+		as = append(as, audit.AuditorEntry{Name: "static", Kind: "static", Format: "sarif", Timeout: 30 * time.Minute})
+	}
+	return as, err
+}
+
+// auditors gives the sections by name.
+func (e *env) auditors() (map[string]audit.AuditorEntry, error) {
+	as, err := e.sections()
+	m := map[string]audit.AuditorEntry{}
 	for _, a := range as {
 		m[a.Name] = a
 	}

@@ -139,3 +139,13 @@ func demoKey(entries int) (key, tree string) {
 }
 
 const demoCommit = "0123456789012345678901234567890123456789"
+
+// TestStaticNeedsNoSection: it is known by its name, as a reviewer is, where the
+// folder's auditors.md does not speak of it.
+func TestStaticNeedsNoSection(t *testing.T) {
+	h := newHouse(t)
+	h.reviewer(right)
+	f := play(t, "TestSmoke", h.suite("-auditor", "static").Smoke)
+	require.Empty(t, f.complaints())
+	require.NotNil(t, f.leaf("TestSmoke/static/flaws"))
+}

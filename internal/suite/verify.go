@@ -44,7 +44,13 @@ func (s *Suite) Verify(t T) {
 		t.Fatal(err)
 	}
 	v := &verify{suite: s, env: env, mode: os.Getenv("ASSAY_PROOF"), day: time.Now().UTC().Format(time.DateOnly), ledger: ledger,
-		next: proof.Ledger{}, runtimes: runtimes{dsn: env.cfg.PG}}
+		next: proof.Ledger{}}
+	v.postgres = sync.OnceValues(func() (dsn string, err error) {
+		if dsn = env.cfg.PG; dsn == "" {
+			dsn, v.stop, err = postgres.Start("")
+		}
+		return dsn, err
+	})
 	t.Cleanup(func() { v.end(t) })
 	for _, app := range corpus.Apps {
 		v.run(t, app.App, func(t T) { v.app(t, app) })
@@ -68,7 +74,8 @@ type verify struct {
 	begun    int          // of these, those that -run lets through
 	proven   int
 	known    int
-	runtimes runtimes
+	postgres func() (dsn string, err error) // started when it is first asked for
+	stop     func()                         // stops it; nil where none was started
 }
 
 // run makes a subtest. What -run leaves out was not looked at.
@@ -102,7 +109,7 @@ func (v *verify) app(t T, app *audit.App) {
 		return // nothing is started for what nobody asked for
 	}
 	ctx := context.Background()
-	runner, err := proof.Open(ctx, app, v.runtimes.postgres)
+	runner, err := proof.Open(ctx, app, v.postgres)
 	var absent *proof.MissingRuntime
 	if errors.As(err, &absent) || errors.Is(err, postgres.ErrMissing) {
 		v.partly = true
@@ -174,7 +181,9 @@ func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App
 
 // end tells what was proven, and writes the ledger where that is asked for.
 func (v *verify) end(t T) {
-	v.runtimes.stop()
+	if v.stop != nil {
+		v.stop()
+	}
 	v.partly = v.partly || v.begun < v.planned
 	if v.proven+v.known == 0 && !v.env.root.strict() {
 		v.suite.summary.note("Verify: nothing of %s was proven: labels are taken as told", v.env.root.Dir)
@@ -214,31 +223,6 @@ func missing(t T, format string, args ...any) {
 		t.Fatalf(format+" (ASSAY_CHECK is set: everything should be here)", args...)
 	}
 	t.Skipf(format+" (./check installs it)", args...)
-}
-
-// runtimes are the real things that cases run on, started when first needed.
-type runtimes struct {
-	dsn   string // PostgreSQL; empty until one is started
-	once  sync.Once
-	err   error
-	close func()
-}
-
-// postgres gives the URL of the PostgreSQL, which it starts when it is asked
-// for the first time.
-func (r *runtimes) postgres() (string, error) {
-	r.once.Do(func() {
-		if r.dsn == "" {
-			r.dsn, r.close, r.err = postgres.Start("")
-		}
-	})
-	return r.dsn, r.err
-}
-
-func (r *runtimes) stop() {
-	if r.close != nil {
-		r.close()
-	}
 }
 
 // corpus reads the cases, and logs what it does without.

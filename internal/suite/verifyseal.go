@@ -32,7 +32,7 @@ func (v *verify) seals(t T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &sealing{fsys: fsys, dir: t.TempDir()}
+	x := newSealing(fsys, t.TempDir())
 	t.Cleanup(func() { x.remove(t) })
 	for _, name := range names {
 		p, err := fixture.ReadProject(fsys, path.Join("fixtures/projects", name+".md"))
@@ -61,7 +61,7 @@ func (v *verify) seal(t T, x *sealing, p *audit.Project) {
 		v.sealed(t, p, before)
 		return
 	}
-	absent, err := x.open(context.Background())
+	absent, err := x.open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,16 +132,15 @@ type sealing struct {
 	exports  map[string]*seal.Sealed
 	words    map[string]map[string]bool // by the code that uses them: projects, planted ones, applications of cases
 
-	once   sync.Once
-	absent string // the project whose source is not here
-	err    error  // why there are no exports
+	// open exports every project and reads the names that each uses, once. It gives
+	// the project whose source is not here.
+	open func() (absent string, err error)
 }
 
-// open exports every project and reads the names that each uses, once. It gives
-// the project whose source is not here.
-func (x *sealing) open(ctx context.Context) (absent string, err error) {
-	x.once.Do(func() { x.absent, x.err = x.export(ctx) })
-	return x.absent, x.err
+func newSealing(fsys fs.FS, dir string, projects ...*audit.Project) *sealing {
+	x := &sealing{fsys: fsys, dir: dir, projects: projects}
+	x.open = sync.OnceValues(func() (string, error) { return x.export(context.Background()) })
+	return x
 }
 
 func (x *sealing) export(ctx context.Context) (absent string, err error) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/proof"
 )
@@ -154,10 +153,10 @@ func TestAnExportThatFailsIsNone(t *testing.T) {
 	t.Setenv("ASSAY_MIRROR", mirror)
 	p, err := fixture.ReadProject(os.DirFS(root), "fixtures/projects/demo.md")
 	require.NoError(t, err)
-	x := &sealing{fsys: os.DirFS(root), dir: t.TempDir(), projects: []*audit.Project{p}}
+	x := newSealing(os.DirFS(root), t.TempDir(), p)
 	require.NoError(t, os.WriteFile(filepath.Join(x.dir, p.Name), nil, 0o644)) // where the export would go
 	for range 2 {
-		_, err = x.open(t.Context())
+		_, err = x.open()
 		require.Error(t, err)
 	}
 }
