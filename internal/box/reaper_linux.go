@@ -124,7 +124,7 @@ func waitFor(child int) int {
 // start another, and kills them. Who has become another account cannot be killed,
 // and is not waited for without end.
 func endDescendants() {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(10 * time.Second); !childless() && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		stopped := map[int]bool{}
 		for more := true; more; {
 			more = false
@@ -138,16 +138,20 @@ func endDescendants() {
 		for pid := range stopped {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		for {
-			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
-			if errors.Is(err, syscall.ECHILD) {
-				return
-			}
-			if pid <= 0 && !errors.Is(err, syscall.EINTR) {
-				break
-			}
+	}
+}
+
+// childless waits for the children that have ended, and reports whether there are no
+// others.
+func childless() bool {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if errors.Is(err, syscall.ECHILD) {
+			return true
 		}
-		time.Sleep(time.Millisecond)
+		if pid <= 0 && !errors.Is(err, syscall.EINTR) {
+			return false
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ var imports = map[string][]string{
 	"internal/static/flow":      {"audit", "internal/static/lang", "internal/static/rules"},
 	"internal/seal":             {"audit"},
 	"internal/proof":            {"audit"},
-	"internal/planted":          {"audit", "audit/fixture", "internal/seal"},
+	"internal/planted":          {"audit", "audit/fixture", "internal/box", "internal/seal"},
 	"internal/planted/loopback": {"internal/postgres"},
 	"internal/store":            {"audit"},
 	"internal/postgres":         {},
