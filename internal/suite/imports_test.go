@@ -17,30 +17,29 @@ import (
 // imports says which of our packages each of our packages may import. The house
 // has one direction; a new room gets a line here.
 var imports = map[string][]string{
-	".":                         {"audit", "internal/suite"},
-	"audit":                     {},
-	"audit/fixture":             {"audit", "internal/cwe"},
-	"audit/findings":            {"audit"},
-	"audit/score":               {"audit", "internal/cwe", "internal/stat"},
-	"internal/auditor":          {"audit", "audit/findings", "internal/static", "internal/box"},
-	"internal/box":              {"audit"},
-	"internal/cwe":              {},
-	"internal/cwe/gen":          {},
-	"internal/stat":             {},
-	"internal/static":           {"audit", "internal/static/flow", "internal/static/lang", "internal/static/rules"},
-	"internal/static/lang":      {},
-	"internal/static/rules":     {"audit", "internal/static/lang"},
-	"internal/static/flow":      {"audit", "internal/static/lang", "internal/static/rules"},
-	"internal/seal":             {"audit"},
-	"internal/proof":            {"audit"},
-	"internal/planted":          {"audit", "audit/fixture", "internal/box", "internal/seal"},
-	"internal/planted/loopback": {"internal/postgres"},
-	"internal/store":            {"audit"},
-	"internal/postgres":         {},
-	"internal/run":              {"audit", "internal/store"},
-	"internal/run/river":        {"audit", "internal/run", "internal/store"},
-	"internal/record":           {"audit", "audit/score"},
-	"internal/report":           {"audit", "audit/findings", "audit/score", "internal/store", "internal/record"},
+	".":                     {"audit", "internal/suite"},
+	"audit":                 {},
+	"audit/fixture":         {"audit", "internal/cwe"},
+	"audit/findings":        {"audit"},
+	"audit/score":           {"audit", "internal/cwe", "internal/stat"},
+	"internal/auditor":      {"audit", "audit/findings", "internal/static", "internal/box"},
+	"internal/box":          {"audit"},
+	"internal/cwe":          {},
+	"internal/cwe/gen":      {},
+	"internal/stat":         {},
+	"internal/static":       {"audit", "internal/static/flow", "internal/static/lang", "internal/static/rules"},
+	"internal/static/lang":  {},
+	"internal/static/rules": {"audit", "internal/static/lang"},
+	"internal/static/flow":  {"audit", "internal/static/lang", "internal/static/rules"},
+	"internal/seal":         {"audit"},
+	"internal/proof":        {"audit"},
+	"internal/planted":      {"audit", "audit/fixture", "internal/box", "internal/seal"},
+	"internal/store":        {"audit"},
+	"internal/postgres":     {},
+	"internal/run":          {"audit", "internal/store"},
+	"internal/run/river":    {"audit", "internal/run", "internal/store"},
+	"internal/record":       {"audit", "audit/score"},
+	"internal/report":       {"audit", "audit/findings", "audit/score", "internal/store", "internal/record"},
 }
 
 // wires are the packages that put everything together.
@@ -49,7 +48,7 @@ var wires = []string{"internal/suite", "cmd/assay"}
 // drivers are the SQL drivers and the packages that may load one.
 var drivers = map[string][]string{
 	"modernc.org/sqlite":         {"internal/store"},
-	"github.com/jackc/pgx":       {"internal/store", "internal/postgres", "internal/proof", "internal/run/river", "internal/planted/loopback"},
+	"github.com/jackc/pgx":       {"internal/store", "internal/postgres", "internal/proof", "internal/run/river"},
 	"github.com/mattn/go-sqlite": {},
 }
 

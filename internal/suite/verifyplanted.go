@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"assay/internal/planted"
-	"assay/internal/planted/loopback"
+	"assay/internal/postgres"
 	"assay/internal/proof"
 )
 
@@ -40,7 +40,7 @@ func (v *verify) planted(t T, name string) {
 		return
 	}
 	servers, stop, err := plantedServers()
-	if errors.Is(err, loopback.ErrMissing) {
+	if errors.Is(err, postgres.ErrMissing) {
 		v.partly = true
 		missing(t, "%s is not proven: %v", name, err)
 		return
@@ -87,7 +87,7 @@ func plantedServers() (servers []planted.Server, stop func(), err error) {
 		}
 	}
 	for range 2 {
-		s, err := loopback.Start(context.Background())
+		s, err := postgres.StartLoopback(context.Background())
 		if err != nil {
 			stop()
 			return nil, func() {}, err
