@@ -128,10 +128,10 @@ func endDescendants() {
 		stopped := map[int]bool{}
 		for more := true; more; {
 			more = false
-			for _, s := range descendants(os.Getpid()) {
-				if !stopped[s] {
-					stopped[s], more = true, true
-					_ = syscall.Kill(s, syscall.SIGSTOP)
+			for _, s := range tree(os.Getpid()) {
+				if s.pid != os.Getpid() && !s.dead && !stopped[s.pid] {
+					stopped[s.pid], more = true, true
+					_ = syscall.Kill(s.pid, syscall.SIGSTOP)
 				}
 			}
 		}
@@ -153,19 +153,4 @@ func childless() bool {
 			return false
 		}
 	}
-}
-
-// descendants gives the processes that descend from one and are not dead.
-func descendants(ancestor int) []int {
-	children := map[int][]int{}
-	for _, pid := range processes() {
-		if s, ok := readStat(pid); ok && !s.dead {
-			children[s.parent] = append(children[s.parent], pid)
-		}
-	}
-	found := children[ancestor]
-	for i := 0; i < len(found); i++ {
-		found = append(found, children[found[i]]...)
-	}
-	return found
 }

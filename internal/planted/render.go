@@ -178,13 +178,7 @@ func (r *Target) Export(dir string) error {
 }
 
 func (r *Target) write(dir string, mode os.FileMode) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-		return fmt.Errorf("%s: expected an empty folder for the draw", dir)
-	}
-	root, err := os.OpenRoot(dir)
+	root, err := seal.OpenEmpty(dir, "the draw")
 	if err != nil {
 		return err
 	}
