@@ -49,6 +49,11 @@ func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
 		l.close()
 		l, err = p.start(stdout, stderr, nil)
 	}
+	if err != nil && l != nil && p.Offline {
+		l.close()
+		p.Offline = false
+		l, err = p.start(stdout, stderr, nil)
+	}
 	if err != nil && l != nil {
 		l.close()
 		l = nil
@@ -80,6 +85,9 @@ func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, erro
 		attr.Pdeathsig = endAll
 		l.cmd = reaperCommand(p)
 		l.cmd.Dir = p.Dir
+		if p.Offline {
+			leaveNetwork(attr)
+		}
 	} else {
 		var err error
 		if l.writes, err = openWrites(p.Box.writes); err != nil {
@@ -108,6 +116,16 @@ func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, erro
 	l.cmd.WaitDelay = p.Grace
 	l.cmd.Stdout, l.cmd.Stderr = stdout, stderr
 	return l, l.cmd.Start()
+}
+
+// leaveNetwork gives a program a network namespace with nothing in it.
+func leaveNetwork(attr *syscall.SysProcAttr) {
+	attr.Cloneflags = syscall.CLONE_NEWNET
+	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
+		attr.Cloneflags |= syscall.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	}
 }
 
 // owner gives the account that a program's home belongs to; -1 for ours.

@@ -39,6 +39,7 @@ type Process struct {
 	Limits   audit.Limits
 	Network  audit.Network
 	Progress bool // standard output is not the report: its tail is kept
+	Offline  bool // without a Box, too, it has no network where the kernel grants it one of its own
 	Cap      int  // bytes of standard output; 0 means Limits.Report or, for progress, MaxStderr
 
 	way *proxy // into the network; nil for none, and for the machine's own

@@ -32,7 +32,7 @@ var imports = map[string][]string{
 	"internal/static/rules": {"audit", "internal/static/lang"},
 	"internal/static/flow":  {"audit", "internal/static/lang", "internal/static/rules"},
 	"internal/seal":         {"audit"},
-	"internal/proof":        {"audit"},
+	"internal/proof":        {"audit", "internal/box"},
 	"internal/planted":      {"audit", "audit/fixture", "internal/box", "internal/seal"},
 	"internal/store":        {"audit"},
 	"internal/postgres":     {},
