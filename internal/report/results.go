@@ -77,24 +77,13 @@ type Trial struct {
 	Confidence float64 // the confidence that was stated; 0: none
 }
 
-// A Telling is an answer with its words.
+// A Telling is an answer as a page has it, with its words.
 type Telling struct {
+	tellingData
 	ID          int64
-	Time        time.Time
-	Outcome     audit.Outcome
-	Actual      string
 	Explanation string
 	Detail      string
-	Violates    []int
-	CWEs        []audit.CWE
-	Confidence  float64
-	Right       store.Reason
-	Seconds     float64
 	Reply       string // of the newest answer alone, its beginning
-	Usage       audit.Usage
-	Served      string
-	Finish      string
-	Tries       int
 	PromptHash  string
 	SpecHash    string
 }
@@ -365,9 +354,8 @@ func (c *CaseResults) tell(e *store.Evaluation, texts map[string]string) {
 		}
 		return texts[s]
 	}
-	t := Telling{ID: e.ID, Time: e.Time, Outcome: e.Outcome, Actual: e.Actual, Explanation: clipWords(e.Explanation, wordsMost), Detail: clipWords(e.Detail, wordsMost),
-		Violates: e.Violates, CWEs: e.CWEs, Confidence: e.Confidence, Right: e.Reason, Seconds: e.Latency.Seconds(),
-		Usage: e.Usage, Served: shared(e.Served), Finish: shared(e.Finish), Tries: e.Tries, PromptHash: shared(e.PromptHash), SpecHash: shared(e.SpecHash)}
+	t := Telling{ID: e.ID, Explanation: clipWords(e.Explanation, wordsMost), Detail: clipWords(e.Detail, wordsMost),
+		PromptHash: shared(e.PromptHash), SpecHash: shared(e.SpecHash), tellingData: tellingOf(e)}
 	if e.ID == c.newest[0] {
 		t.Reply = clipWords(e.Reply, wordsMost)
 	}

@@ -171,7 +171,7 @@ func (o *overview) lookAtCases(lines []*caseLine) {
 			v := o.Variants[i]
 			by = append(by, v.Short)
 			for _, t := range v.Cases[c.Case.ID()].Told {
-				if t.Outcome == audit.OutcomeWrong && said == "" {
+				if t.Outcome == string(audit.OutcomeWrong) && said == "" {
 					said = fmt.Sprintf("%s said %s: %s", v.Short, clip(t.Actual, 20), clip(t.Explanation, 200))
 				}
 			}
