@@ -52,15 +52,10 @@ type mount struct {
 
 const hideFile = "hide"
 
-// Bubblewrap says whether bubblewrap can confine a program here: the path of
-// bwrap, or why not. Each bwrap is tried once, as containers and hardened kernels
-// forbid what it needs. ASSAY_SANDBOX=off does without.
-func Bubblewrap() (bwrap, missing string) {
-	s, missing := found()
-	return s.bwrap, missing
-}
-
-func found() (s sandbox, missing string) {
+// Bubblewrap says what bubblewrap can do here, or why it can confine no program. Each
+// bwrap is tried once, as containers and hardened kernels forbid what it needs.
+// ASSAY_SANDBOX=off does without.
+func Bubblewrap() (s sandbox, missing string) {
 	if os.Getenv("ASSAY_SANDBOX") == "off" {
 		return s, "switched off by ASSAY_SANDBOX=off"
 	}
@@ -139,7 +134,7 @@ func New(e *audit.AuditorEntry, export string) (b *Box, missing string, err erro
 }
 
 func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err error) {
-	s, missing := found()
+	s, missing := Bubblewrap()
 	if missing != "" {
 		if os.Getenv("ASSAY_SANDBOX") == "require" {
 			return nil, missing, fmt.Errorf("ASSAY_SANDBOX=require: %s", missing)

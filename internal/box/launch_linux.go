@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,13 +41,18 @@ type launched struct {
 	handed  *os.File // where the proxy's listener comes out of the box; nil without one
 }
 
-// launch starts the program with standard input and output as they are to be.
-func (p Process) launch(out *pipes) (*launched, error) {
+// launch starts the program, whose output goes to stdout and stderr.
+func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
 	keepDescriptors()
-	l, err := p.start(out, newCgroup(p))
+	l, err := p.start(stdout, stderr, newCgroup(p))
 	if err != nil && l != nil && l.group != nil { // the kernel may refuse what the folders promised
 		l.close()
-		l, err = p.start(out, nil)
+		l, err = p.start(stdout, stderr, nil)
+	}
+	if err != nil && l != nil && p.Offline {
+		l.close()
+		p.Offline = false
+		l, err = p.start(stdout, stderr, nil)
 	}
 	if err != nil && l != nil {
 		l.close()
@@ -66,7 +72,7 @@ func keepDescriptors() {
 	}
 }
 
-func (p Process) start(out *pipes, group *cgroup) (*launched, error) {
+func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, error) {
 	l := &launched{mark: newMark(), box: p.Box, home: p.Home, limits: p.Limits, group: group, way: p.way}
 	if p.Home != nil && (p.Box == nil || !p.Box.sized) {
 		if err := p.Home.open(p.Home.Dir, p.Box.owner()); err != nil {
@@ -79,6 +85,9 @@ func (p Process) start(out *pipes, group *cgroup) (*launched, error) {
 		attr.Pdeathsig = endAll
 		l.cmd = reaperCommand(p)
 		l.cmd.Dir = p.Dir
+		if p.Offline {
+			leaveNetwork(attr)
+		}
 	} else {
 		var err error
 		if l.writes, err = openWrites(p.Box.writes); err != nil {
@@ -103,10 +112,20 @@ func (p Process) start(out *pipes, group *cgroup) (*launched, error) {
 	if p.Stdin != "" {
 		l.cmd.Stdin = strings.NewReader(p.Stdin)
 	}
-	// A child that holds standard input open must not hold us up.
-	l.cmd.WaitDelay = time.Second
-	l.cmd.Stdout, l.cmd.Stderr = out.writers[0], out.writers[1]
+	// A process that got away may hold input or output open, and must not hold us up.
+	l.cmd.WaitDelay = p.Grace
+	l.cmd.Stdout, l.cmd.Stderr = stdout, stderr
 	return l, l.cmd.Start()
+}
+
+// leaveNetwork gives a program a network namespace with nothing in it.
+func leaveNetwork(attr *syscall.SysProcAttr) {
+	attr.Cloneflags = syscall.CLONE_NEWNET
+	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
+		attr.Cloneflags |= syscall.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	}
 }
 
 // owner gives the account that a program's home belongs to; -1 for ours.

@@ -4,6 +4,7 @@ package box
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -21,8 +22,8 @@ type launched struct {
 	writes  []writable // none here: nothing is confined
 }
 
-// launch starts the program with standard input and output as they are to be.
-func (p Process) launch(out *pipes) (*launched, error) {
+// launch starts the program, whose output goes to stdout and stderr.
+func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
 	l := &launched{cmd: exec.Command(p.Command[0], p.Command[1:]...), home: p.Home, limits: p.Limits}
 	if p.Home != nil {
 		if err := p.Home.open(p.Home.Dir, -1); err != nil {
@@ -33,9 +34,9 @@ func (p Process) launch(out *pipes) (*launched, error) {
 	if p.Stdin != "" {
 		l.cmd.Stdin = strings.NewReader(p.Stdin)
 	}
-	// A child that holds standard input open must not hold us up.
+	// A child that is left behind and holds input or output open must not hold us up.
 	l.cmd.WaitDelay = time.Second
-	l.cmd.Stdout, l.cmd.Stderr = out.writers[0], out.writers[1]
+	l.cmd.Stdout, l.cmd.Stderr = stdout, stderr
 	return l, l.cmd.Start()
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -40,6 +39,7 @@ type Process struct {
 	Limits   audit.Limits
 	Network  audit.Network
 	Progress bool // standard output is not the report: its tail is kept
+	Offline  bool // without a Box, too, it has no network where the kernel grants it one of its own
 	Cap      int  // bytes of standard output; 0 means Limits.Report or, for progress, MaxStderr
 
 	way *proxy // into the network; nil for none, and for the machine's own
@@ -88,10 +88,7 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 	}
 	defer way.close()
 	p.way, p.Env = way, way.environment(p.Env)
-	out, err := newPipes(p.stdout(), &tail{max: MaxStderr})
-	if err != nil {
-		return Exit{}, err
-	}
+	stdout, stderr := p.keepers()
 	// An interrupt that ended us alone would leave an agent that works, and
 	// spends, on: it is held back until the program is gone.
 	interrupts := make(chan os.Signal, 1)
@@ -99,14 +96,12 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 		signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
 	}
 	e := Exit{Started: time.Now()}
-	l, err := p.launch(out)
+	l, err := p.launch(stdout, stderr)
 	if err != nil {
 		signal.Stop(interrupts)
-		out.end(0)
 		return Exit{}, fmt.Errorf("%s cannot be started: %w", p.Command[0], err)
 	}
 	defer l.close()
-	out.begin()
 	g := &group{launched: l, leader: l.cmd.Process.Pid, ended: make(chan error, 1)}
 	go func() { g.ended <- l.cmd.Wait() }()
 	notBegun := l.begin(ctx)
@@ -128,7 +123,7 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 		case <-ctx.Done():
 			e.TimedOut = outer.Err() == nil // its own time, not that of whoever waits for it
 			err = g.stop(p.Grace)
-		case <-out.full:
+		case <-stdout.full:
 			err = g.stop(p.Grace)
 		case interrupt = <-interrupts:
 			err = g.stop(p.Grace)
@@ -136,9 +131,8 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 		tick.Stop()
 	}
 	g.sweep()
-	out.end(p.Grace)
 	e.Duration = time.Since(e.Started)
-	e.Stdout, e.Cut, e.Stderr = out.stdout.bytes(), out.stdout.lost(), out.stderr.bytes()
+	e.Stdout, e.Cut, e.Stderr = stdout.bytes(), stdout.cut, stderr.bytes()
 	e.Code = l.cmd.ProcessState.ExitCode()
 	e.Network = way.close()
 	e.Confined = p.describe() + "; limits by " + l.limitedBy()
@@ -164,129 +158,60 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 	return e, nil
 }
 
-func (p Process) stdout() keeper {
+// keepers give what keeps the output.
+func (p Process) keepers() (stdout, stderr *keeper) {
+	stdout = &keeper{max: cmp.Or(p.Cap, int(p.Limits.Report)), full: make(chan struct{})}
 	if p.Progress {
-		return &tail{max: cmp.Or(p.Cap, MaxStderr)}
+		stdout = &keeper{max: cmp.Or(p.Cap, MaxStderr), tail: true}
 	}
-	return &head{max: cmp.Or(p.Cap, int(p.Limits.Report))}
+	return stdout, &keeper{max: MaxStderr, tail: true}
 }
 
-// A keeper keeps a part of what is written to it.
-type keeper interface {
-	io.Writer
-	bytes() []byte
-	lost() int64 // bytes that were not kept
-	over() bool  // whether nothing more is of use
-}
-
-// Pipes carry a program's output to its keepers.
-type pipes struct {
-	stdout, stderr keeper
-	readers        [2]*os.File
-	writers        [2]*os.File
-	copied         [2]chan struct{}
-	full           chan struct{} // closed when standard output is over its cap
-}
-
-func newPipes(stdout, stderr keeper) (*pipes, error) {
-	p := &pipes{stdout: stdout, stderr: stderr, full: make(chan struct{})}
-	for i := range p.readers {
-		r, w, err := os.Pipe()
-		if err != nil {
-			p.end(0)
-			return nil, err
-		}
-		p.readers[i], p.writers[i], p.copied[i] = r, w, make(chan struct{})
-	}
-	return p, nil
-}
-
-// begin copies; the writing ends belong to the program alone from here on.
-func (p *pipes) begin() {
-	for i, k := range []keeper{p.stdout, p.stderr} {
-		_ = p.writers[i].Close()
-		go func() {
-			defer close(p.copied[i])
-			buf, said := make([]byte, 64<<10), false
-			for {
-				n, err := p.readers[i].Read(buf)
-				_, _ = k.Write(buf[:n])
-				if i == 0 && k.over() && !said {
-					said = true
-					close(p.full)
-				}
-				if err != nil {
-					return
-				}
-			}
-		}()
-	}
-}
-
-// end waits until all is copied, but no longer than limit: a process that got
-// away may hold an end open. A limit of 0 is for what was never begun.
-func (p *pipes) end(limit time.Duration) {
-	for i, r := range p.readers {
-		if limit > 0 {
-			_ = r.SetReadDeadline(time.Now().Add(limit))
-			<-p.copied[i]
-		} else {
-			_ = p.writers[i].Close()
-		}
-		_ = r.Close()
-	}
-}
-
-// A head keeps the first bytes that are written to it.
-type head struct {
+// A keeper keeps the first bytes that are written to it or, of a tail, the last.
+type keeper struct {
 	max  int
+	tail bool
+	full chan struct{} // closed when nothing more is of use; nil of a tail
 	kept []byte
-	cut  int64
+	cut  int64 // bytes that were not kept
 }
 
-func (h *head) Write(b []byte) (int, error) {
-	n := min(len(b), h.max-len(h.kept))
-	h.kept = append(h.kept, b[:n]...)
-	h.cut += int64(len(b) - n)
+func (k *keeper) Write(b []byte) (int, error) {
+	if k.tail {
+		k.kept = append(k.kept, b...)
+		if over := len(k.kept) - k.max; over > k.max {
+			k.drop(over)
+		}
+		return len(b), nil
+	}
+	n := min(len(b), k.max-len(k.kept))
+	k.kept = append(k.kept, b[:n]...)
+	if n < len(b) && k.cut == 0 {
+		close(k.full)
+	}
+	k.cut += int64(len(b) - n)
 	return len(b), nil
 }
 
-func (h *head) bytes() []byte { return h.kept }
-func (h *head) lost() int64   { return h.cut }
-func (h *head) over() bool    { return h.cut > 0 }
-
-// A tail keeps the last bytes that are written to it.
-type tail struct {
-	max  int
-	kept []byte
-	cut  int64
+// drop takes away the first bytes.
+func (k *keeper) drop(n int) {
+	k.cut += int64(n)
+	k.kept = append(k.kept[:0], k.kept[n:]...)
 }
 
-func (t *tail) Write(b []byte) (int, error) {
-	t.kept = append(t.kept, b...)
-	if over := len(t.kept) - t.max; over > t.max {
-		t.drop(over)
+// bytes gives what was kept; of a tail with what it lacks before it.
+func (k *keeper) bytes() []byte {
+	if !k.tail {
+		return k.kept
 	}
-	return len(b), nil
-}
-
-func (t *tail) drop(n int) {
-	t.cut += int64(n)
-	t.kept = append(t.kept[:0], t.kept[n:]...)
-}
-
-func (t *tail) bytes() []byte {
-	if over := len(t.kept) - t.max; over > 0 {
-		t.drop(over)
+	if over := len(k.kept) - k.max; over > 0 {
+		k.drop(over)
 	}
-	if t.cut > 0 {
-		return append(fmt.Appendf(nil, "[%d bytes before this are cut]\n", t.cut), t.kept...)
+	if k.cut > 0 {
+		return append(fmt.Appendf(nil, "[%d bytes before this are cut]\n", k.cut), k.kept...)
 	}
-	return t.kept
+	return k.kept
 }
-
-func (t *tail) lost() int64 { return t.cut }
-func (t *tail) over() bool  { return false }
 
 // Environment gives the environment that an untrusted program gets: where programs
 // are, a home and a temporary folder of its own, and the variables that its entry

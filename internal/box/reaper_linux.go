@@ -124,44 +124,33 @@ func waitFor(child int) int {
 // start another, and kills them. Who has become another account cannot be killed,
 // and is not waited for without end.
 func endDescendants() {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(10 * time.Second); !childless() && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		stopped := map[int]bool{}
 		for more := true; more; {
 			more = false
-			for _, s := range descendants(os.Getpid()) {
-				if !stopped[s] {
-					stopped[s], more = true, true
-					_ = syscall.Kill(s, syscall.SIGSTOP)
+			for _, s := range tree(os.Getpid()) {
+				if s.pid != os.Getpid() && !s.dead && !stopped[s.pid] {
+					stopped[s.pid], more = true, true
+					_ = syscall.Kill(s.pid, syscall.SIGSTOP)
 				}
 			}
 		}
 		for pid := range stopped {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		for {
-			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
-			if errors.Is(err, syscall.ECHILD) {
-				return
-			}
-			if pid <= 0 && !errors.Is(err, syscall.EINTR) {
-				break
-			}
-		}
-		time.Sleep(time.Millisecond)
 	}
 }
 
-// descendants gives the processes that descend from one and are not dead.
-func descendants(ancestor int) []int {
-	children := map[int][]int{}
-	for _, pid := range processes() {
-		if s, ok := readStat(pid); ok && !s.dead {
-			children[s.parent] = append(children[s.parent], pid)
+// childless waits for the children that have ended, and reports whether there are no
+// others.
+func childless() bool {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if errors.Is(err, syscall.ECHILD) {
+			return true
+		}
+		if pid <= 0 && !errors.Is(err, syscall.EINTR) {
+			return false
 		}
 	}
-	found := children[ancestor]
-	for i := 0; i < len(found); i++ {
-		found = append(found, children[found[i]]...)
-	}
-	return found
 }

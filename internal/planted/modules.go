@@ -150,19 +150,9 @@ func (p *Project) drawModule(m *Module, seed uint64) (*audit.Module, error) {
 		}
 	}
 	for _, e := range t.entries {
-		if p.owner[e.site.ID] == m {
-			out.Sites = append(out.Sites, e.judged())
+		if p.owner[e.ID] == m {
+			out.Sites = append(out.Sites, e.Site)
 		}
 	}
 	return out, nil
-}
-
-// judged gives an entry as a site of a module.
-func (e *entry) judged() audit.Site {
-	s := audit.Site{ID: e.site.ID, Bad: e.bad, Rules: e.site.Rules, CWEs: e.site.CWEs, File: e.place.File, Functions: e.site.Functions,
-		Lines: e.place.Lines, Title: e.site.Title, Why: e.site.Reason, Pos: e.site.Pos}
-	if e.bad {
-		s.Why = e.site.Evidence
-	}
-	return s
 }

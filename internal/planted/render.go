@@ -32,31 +32,34 @@ type Target struct {
 	reviews []audit.FindingReview
 }
 
-// An entry is a site of a draw as an entry of the key.
+// An entry is a site of a draw, with what a key says of it besides.
 type entry struct {
-	site  Site // renamed as drawn
-	bad   bool
-	place Place
-	also  []string
+	audit.Site // named as drawn
+	dimension  audit.Dimension
+	severity   audit.Severity
+	also       []string
 }
 
-// entries turns the sites into entries of the key, in the order of the table.
+// entries gives the sites as they are drawn, in the order of the table.
 func (d *Draw) entries(places []Place, rename *renamer) []entry {
 	var es []entry
 	for _, s := range d.project.Sites {
-		e := entry{site: s, bad: d.bad[s.ID]}
-		e.site.Functions = nil
-		for _, f := range s.Functions {
-			e.site.Functions = append(e.site.Functions, rename.apply(f))
+		e := entry{audit.Site{ID: s.ID, Bad: d.bad[s.ID], Rules: s.Rules, CWEs: s.CWEs, Title: rename.apply(s.Title), Why: s.Reason, Pos: s.Pos},
+			s.Dimension, s.Severity, nil}
+		if e.Bad {
+			e.Why = s.Evidence
 		}
-		e.site.Title, e.site.Evidence, e.site.Reason = rename.apply(s.Title), rename.apply(s.Evidence), rename.apply(s.Reason)
+		e.Why = rename.apply(e.Why)
+		for _, f := range s.Functions {
+			e.Functions = append(e.Functions, rename.apply(f))
+		}
 		for _, p := range places {
 			if p.Site == s.ID && !p.Plus {
-				e.place = p
+				e.File, e.Lines = p.File, p.Lines
 			}
 		}
 		for _, p := range places {
-			if p.Site == s.ID && p.File != e.place.File && !slices.Contains(e.also, p.File) {
+			if p.Site == s.ID && p.File != e.File && !slices.Contains(e.also, p.File) {
 				e.also = append(e.also, p.File)
 			}
 		}
@@ -110,8 +113,7 @@ func (r *Target) addFolder(d *Draw, holders map[string]int) {
 		r.Places = append(r.Places, p)
 	}
 	for _, e := range one.entries {
-		e.site.ID = id(e.site.ID)
-		e.place.Site, e.place.File = e.site.ID, path.Join(folder, e.place.File)
+		e.ID, e.File = id(e.ID), path.Join(folder, e.File)
 		for i := range e.also {
 			e.also[i] = path.Join(folder, e.also[i])
 		}
@@ -137,15 +139,14 @@ func (r *Target) Project() *audit.Project {
 	}
 	dimensions := map[audit.Dimension]bool{}
 	for _, e := range r.entries {
-		s := e.site
-		if !e.bad {
-			p.Decoys = append(p.Decoys, audit.Decoy{ID: s.ID, Dimension: s.Dimension, CWEs: s.CWEs, File: e.place.File,
-				Functions: s.Functions, Lines: e.place.Lines, Title: s.Title, Reason: s.Reason, Pos: s.Pos})
+		if !e.Bad {
+			p.Decoys = append(p.Decoys, audit.Decoy{ID: e.ID, Dimension: e.dimension, CWEs: e.CWEs, File: e.File,
+				Functions: e.Functions, Lines: e.Lines, Title: e.Title, Reason: e.Why, Pos: e.Pos})
 			continue
 		}
-		dimensions[s.Dimension] = true
-		p.Known = append(p.Known, audit.Known{ID: s.ID, Dimension: s.Dimension, CWEs: s.CWEs, Severity: s.Severity,
-			File: e.place.File, Functions: s.Functions, Lines: e.place.Lines, Also: e.also, Title: s.Title, Evidence: s.Evidence, Pos: s.Pos})
+		dimensions[e.dimension] = true
+		p.Known = append(p.Known, audit.Known{ID: e.ID, Dimension: e.dimension, CWEs: e.CWEs, Severity: e.severity,
+			File: e.File, Functions: e.Functions, Lines: e.Lines, Also: e.also, Title: e.Title, Evidence: e.Why, Pos: e.Pos})
 	}
 	// What is the same as a site that is good in this draw is said of nothing.
 	for _, v := range r.reviews {
@@ -178,13 +179,7 @@ func (r *Target) Export(dir string) error {
 }
 
 func (r *Target) write(dir string, mode os.FileMode) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-		return fmt.Errorf("%s: expected an empty folder for the draw", dir)
-	}
-	root, err := os.OpenRoot(dir)
+	root, err := seal.OpenEmpty(dir, "the draw")
 	if err != nil {
 		return err
 	}

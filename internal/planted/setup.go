@@ -56,13 +56,6 @@ func (p *Project) missing(bin string) error {
 // prepare runs the setup once for its content and gives its folder. The folder is
 // below cache, by the hash of setup/ and the command.
 func (p *Project) prepare(ctx context.Context, cache, plant string) (string, error) {
-	if cache == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			user = os.TempDir()
-		}
-		cache = filepath.Join(user, "assay", "planted")
-	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\n", p.Commands.Setup)
 	for _, name := range sortedKeys(p.tools) {

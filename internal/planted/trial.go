@@ -18,6 +18,7 @@ const (
 	buildTime   = 10 * time.Minute
 	testTime    = 5 * time.Minute
 	readyTime   = 5 * time.Minute
+	appTime     = time.Hour       // longer than all that it is asked
 	exploitTime = 5 * time.Minute // and siteTime for each site
 	siteTime    = 5 * time.Second
 )
@@ -33,6 +34,7 @@ type trial struct {
 	port   int
 	url    string // of the database
 	out    []Outcome
+	asked  []int // of out: those with which what the application said is told
 }
 
 // try runs a plan. It ends at the first step without which the others mean
@@ -114,25 +116,23 @@ func (t *trial) command(ctx context.Context, name, line string, limit time.Durat
 
 // serve starts the application and runs against it what the plan asks for.
 func (t *trial) serve(ctx context.Context) {
-	app, err := t.step("start", t.bench.project.Commands.Start, 0).start()
-	if err == nil {
-		defer app.kill()
-		err = app.ready(ctx, t.port)
+	app := t.step("start", t.bench.project.Commands.Start, appTime).start(ctx)
+	if t.note("start", app.ready(ctx, t.port)) {
+		if t.plan.Functional && !t.command(ctx, "functional", t.bench.project.Commands.Functional, testTime) {
+			t.asked = append(t.asked, len(t.out)-1)
+		}
+		if len(t.plan.Exploits) > 0 {
+			t.exploits(ctx)
+		}
 	}
-	if !t.note("start", err) {
-		return
-	}
-	if t.plan.Functional && !t.command(ctx, "functional", t.bench.project.Commands.Functional, testTime) {
-		last := &t.out[len(t.out)-1]
-		last.Error += "\n" + app.story()
-	}
-	if len(t.plan.Exploits) > 0 {
-		t.exploits(ctx, app)
+	story := app.end()
+	for _, i := range t.asked {
+		t.out[i].Error += "\n" + story
 	}
 }
 
 // ready waits until /healthz answers 200.
-func (p *running) ready(ctx context.Context, port int) error {
+func (a *app) ready(ctx context.Context, port int) error {
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	url := fmt.Sprintf("http://127.0.0.1:%d/healthz", port)
 	deadline := time.After(readyTime)
@@ -147,10 +147,14 @@ func (p *running) ready(ctx context.Context, port int) error {
 			last = resp.Status
 		}
 		select {
-		case <-p.ended:
-			return p.failed(fmt.Sprintf("the application ended before GET /healthz answered 200 (%s)", p.end()))
+		case <-a.ended:
+			if a.err != nil {
+				return a.err
+			}
+			return a.step.failed(&a.exit, fmt.Sprintf("the application ended before GET /healthz answered 200 (%s)", how(&a.exit)))
 		case <-deadline:
-			return p.failed(fmt.Sprintf("GET /healthz gave no 200 within %s (last: %s)", readyTime, last))
+			a.end()
+			return a.step.failed(&a.exit, fmt.Sprintf("GET /healthz gave no 200 within %s (last: %s)", readyTime, last))
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(10 * time.Millisecond):
@@ -169,7 +173,7 @@ type answer struct {
 // exploits runs the plan's exploits one after the other and keeps an outcome for
 // each. What the command and the application say stands with the first that has
 // no answer.
-func (t *trial) exploits(ctx context.Context, app *running) {
+func (t *trial) exploits(ctx context.Context) {
 	limit := exploitTime + time.Duration(len(t.plan.Exploits))*siteTime
 	line := t.bench.project.Commands.Exploit + " " + strings.Join(t.plan.Exploits, " ")
 	out, failed := t.step("exploit", line, limit).run(ctx)
@@ -183,17 +187,13 @@ func (t *trial) exploits(ctx context.Context, app *running) {
 		o.Site, o.Want = id, t.plan.Draw.bad[id]
 		a, found := answers[id]
 		o.Detail, o.Error = a.Detail, a.problem(id, found)
-		if o.Error == "" {
-			o.Got = *a.Succeeded
-		} else {
-			o.Got = false
-			if !told && failed != nil {
+		o.Got = o.Error == "" && *a.Succeeded
+		if o.Error != "" && !told {
+			told = true
+			t.asked = append(t.asked, len(t.out))
+			if failed != nil {
 				o.Error += "\n" + failed.Error()
 			}
-			if !told {
-				o.Error += "\n" + app.story()
-			}
-			told = true
 		}
 		t.out = append(t.out, o)
 	}

@@ -23,7 +23,7 @@ type Server interface {
 // Options say how much is proved, and where.
 type Options struct {
 	Servers []Server // at least one; each has one draw at a time, so that none sees another's locks
-	Cache   string   // where setups are kept between runs; empty means the user's cache folder
+	Cache   string   // where setups are kept between runs
 	Quick   bool     // all good, all bad and two random draws alone
 }
 

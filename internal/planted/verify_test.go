@@ -15,14 +15,14 @@ import (
 	"pgregory.net/rapid"
 
 	"assay/internal/planted"
-	"assay/internal/planted/loopback"
+	"assay/internal/postgres"
 )
 
 // server gives a PostgreSQL; where something is missing the test is skipped, or
 // fails where ./check has installed it.
-func server(t *testing.T) *loopback.Server {
-	s, err := loopback.Start(t.Context())
-	if errors.Is(err, loopback.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
+func server(t *testing.T) *postgres.Loopback {
+	s, err := postgres.StartLoopback(t.Context())
+	if errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
 		t.Skip(err)
 	}
 	require.NoError(t, err)

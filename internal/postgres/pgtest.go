@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -64,10 +65,9 @@ func Start(dir string) (dsn string, stop func(), err error) {
 
 // A Server is a running PostgreSQL.
 type Server struct {
-	DSN  string // as Start gives it
-	base string
-	own  *server
-	end  func()
+	DSN string // as Start gives it
+	own *server
+	end func()
 }
 
 // Restart ends the server at once, as a crash would, and starts it again on the
@@ -84,11 +84,15 @@ func (s *Server) Restart() (err error) {
 // Stop is the stop of Start.
 func (s *Server) Stop() {
 	s.end()
-	_ = os.RemoveAll(s.base)
+	_ = os.RemoveAll(s.own.sock)
 }
 
 // StartServer is Start for those who want to restart it.
-func StartServer(dir string) (started *Server, err error) {
+func StartServer(dir string) (*Server, error) { return start(dir, 0) }
+
+// start is StartServer. A server with a port listens on 127.0.0.1 too, where it asks
+// for passwords, and takes nobody but postgres at its socket.
+func start(dir string, port int) (started *Server, err error) {
 	bin, err := BinDir()
 	if err != nil {
 		return nil, err
@@ -117,8 +121,7 @@ func StartServer(dir string) (started *Server, err error) {
 			}
 		}
 	}
-	sock := base
-	s := &server{bin: bin, sock: sock, data: data, owner: owner}
+	s := &server{bin: bin, sock: base, data: data, port: port, owner: owner}
 	if err := s.init(); err != nil {
 		return nil, err
 	}
@@ -130,14 +133,23 @@ func StartServer(dir string) (started *Server, err error) {
 		end()
 		return nil, err
 	}
-	u := url.URL{Scheme: "postgres", User: url.User(Role), Path: "/" + Role,
-		RawQuery: url.Values{"host": {sock}, "sslmode": {"disable"}}.Encode()}
-	return &Server{DSN: u.String(), base: base, own: s, end: end}, nil
+	return &Server{DSN: s.dsn(Role), own: s, end: end}, nil
 }
 
 type server struct {
 	bin, sock, data string
+	port            int // 0: it has its socket alone
 	owner           *owner
+}
+
+// socketPort is the number that a socket has in its name where there is no port.
+const socketPort = 5432
+
+// dsn gives the URL by which a role logs in to the database of its name.
+func (s *server) dsn(role string) string {
+	u := url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + role,
+		RawQuery: url.Values{"host": {s.sock}, "port": {fmt.Sprint(cmp.Or(s.port, socketPort))}, "sslmode": {"disable"}}.Encode()}
+	return u.String()
 }
 
 // An owner is the user that the server runs as when we are root, which
@@ -176,7 +188,15 @@ func (s *server) init() error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	conf := "listen_addresses = ''\nunix_socket_directories = '" + s.sock + "'\n" +
+	listen := ""
+	if s.port != 0 {
+		listen = "127.0.0.1"
+		hba := "local all postgres trust\nhost all postgres all reject\nhost all all 127.0.0.1/32 scram-sha-256\n"
+		if err := os.WriteFile(filepath.Join(s.data, "pg_hba.conf"), []byte(hba), 0o600); err != nil {
+			return err
+		}
+	}
+	conf := fmt.Sprintf("listen_addresses = '%s'\nport = %d\nunix_socket_directories = '%s'\n", listen, cmp.Or(s.port, socketPort), s.sock) +
 		// Nothing here outlives the test, so nothing needs to reach the disk. What the
 		// server said is committed outlives the server all the same (see Restart): the
 		// kernel has it. With synchronous_commit off too it would be lost now and then.
@@ -263,7 +283,7 @@ func (s *server) run() (end func(), err error) {
 func (s *server) createRole() error {
 	sql := "CREATE ROLE " + Role + " LOGIN CREATEDB"
 	for _, q := range []string{sql, "CREATE DATABASE " + Role + " OWNER " + Role} {
-		cmd := s.command("psql", "-X", "-q", "-h", s.sock, "-U", "postgres", "-d", "postgres", "-c", q)
+		cmd := s.command("psql", "-X", "-q", "-d", s.dsn("postgres"), "-c", q)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("psql: %w\n%s", err, out)
 		}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"assay/audit"
+	"assay/internal/box"
 )
 
 // Deadline is how long one case may take for all its parameter sets: it ends what
@@ -228,52 +230,21 @@ func effects(out []byte, n int) ([][]Effect, error) {
 }
 
 // runIn runs a program in dir with a bare environment and no network, gives it in,
-// and kills its whole process group at the deadline.
+// and at the deadline ends it with all that it started.
 func runIn(ctx context.Context, deadline time.Duration, dir string, in []byte, program string, args ...string) (stdout, stderr []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	for _, isolated := range []bool{true, false} {
-		cmd := exec.CommandContext(ctx, program, args...)
-		cmd.Dir = dir
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "TZ=UTC", "LC_ALL=C.UTF-8",
-			"PYTHONHASHSEED=0", "NODE_NO_WARNINGS=1", "PYENV_ROOT=" + os.Getenv("PYENV_ROOT")}
-		cmd.Stdin = bytes.NewReader(in)
-		out, errs := &capped{limit: maxOutput, full: cancel}, &capped{limit: 64 << 10, full: func() {}}
-		cmd.Stdout, cmd.Stderr = out, errs
-		isolate(cmd, isolated)
-		cmd.WaitDelay = time.Second
-		if err = cmd.Start(); err != nil && isolated {
-			continue // this kernel grants no network namespace
-		}
-		if err == nil {
-			err = cmd.Wait()
-		}
-		if ctx.Err() != nil {
-			err = fmt.Errorf("no end within %s", deadline)
-		}
-		if out.dropped {
-			err = fmt.Errorf("more than %d MB of output", maxOutput>>20)
-		}
-		return out.got.Bytes(), errs.got.Bytes(), err
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "TZ=UTC", "LC_ALL=C.UTF-8",
+		"PYTHONHASHSEED=0", "NODE_NO_WARNINGS=1", "PYENV_ROOT=" + os.Getenv("PYENV_ROOT")}
+	e, err := box.Process{Dir: dir, Command: append([]string{program}, args...), Env: env, Stdin: string(in), Timeout: deadline, Offline: true, Cap: maxOutput}.Run(ctx)
+	switch {
+	case err != nil:
+	case e.Cut > 0:
+		err = fmt.Errorf("more than %d MB of output", maxOutput>>20)
+	case e.TimedOut:
+		err = fmt.Errorf("no end within %s", deadline)
+	case e.Crossed != "":
+		err = errors.New(e.Crossed)
+	case e.Code != 0:
+		err = fmt.Errorf("exit status %d", e.Code)
 	}
-	return nil, nil, err
-}
-
-// A capped buffer takes what fits, drops the rest and then calls full. Its bytes are
-// no embedded buffer: os/exec would read into that past Write.
-type capped struct {
-	got     bytes.Buffer
-	limit   int
-	full    func()
-	dropped bool
-}
-
-func (c *capped) Write(p []byte) (int, error) {
-	fits := min(len(p), c.limit-c.got.Len())
-	c.got.Write(p[:fits])
-	if fits < len(p) {
-		c.dropped = true
-		c.full()
-	}
-	return len(p), nil
+	return e.Stdout, e.Stderr, errors.Join(err, ctx.Err())
 }

@@ -11,6 +11,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/score"
+	"assay/internal/store"
 )
 
 // A caseLine is one case with what every variant answered.
@@ -322,49 +323,57 @@ func (s *site) changedSince(t Telling, prompt, spec string) string {
 	return strings.Join(changed, " and ") + " changed"
 }
 
+// telling gives an answer with its words among the page's texts.
 func (b *caseData) telling(t Telling) tellingData {
-	d := tellingData{Outcome: string(t.Outcome), Actual: clip(t.Actual, 60), Violates: strings.Trim(strings.ReplaceAll(fmt.Sprint(t.Violates), " ", ", "), "[]"), CWEs: clip(cweText(t.CWEs), 200),
-		Explanation: b.Texts.put(t.Explanation), Detail: b.Texts.put(t.Detail), Facts: t.Facts()}
+	d := t.tellingData
+	d.Explanation, d.Detail = b.Texts.put(t.Explanation), b.Texts.put(t.Detail)
 	if t.Reply != t.Explanation {
 		d.Reply = b.Texts.put(t.Reply)
 	}
-	if t.Confidence > 0 && t.Confidence <= 1 {
-		d.Sure = score.Of(t.Confidence).String()
-	}
-	switch t.Right {
-	case 1:
-		d.Reason = "right reason"
-	case 2:
-		d.Reason = "wrong reason"
-	}
-	b.Badges[d.Outcome] = badge(t.Outcome)
+	b.Badges[d.Outcome] = badge(d.Outcome)
 	b.Badges["right reason"], b.Badges["wrong reason"] = "b good", "b bad"
 	return d
 }
 
-// Facts gives when an answer came, by whom it was served, and what it took.
-func (t Telling) Facts() string {
-	parts := []string{t.Time.UTC().Format("2006-01-02 15:04")}
-	if t.Served != "" {
-		parts = append(parts, "served by "+clip(t.Served, 80))
+// tellingOf gives what a page shows of an answer, but for its words.
+func tellingOf(e *store.Evaluation) tellingData {
+	d := tellingData{Outcome: string(e.Outcome), Actual: clip(e.Actual, 60), Violates: strings.Trim(strings.ReplaceAll(fmt.Sprint(e.Violates), " ", ", "), "[]"),
+		CWEs: clip(cweText(e.CWEs), 200), Facts: factsOfAnswer(e)}
+	if e.Confidence > 0 && e.Confidence <= 1 {
+		d.Sure = score.Of(e.Confidence).String()
 	}
-	if t.Usage.TokensIn+t.Usage.TokensOut > 0 {
-		parts = append(parts, fmt.Sprintf("%d tokens in, %d out", t.Usage.TokensIn, t.Usage.TokensOut))
+	switch e.Reason {
+	case store.ReasonRight:
+		d.Reason = "right reason"
+	case store.ReasonWrong:
+		d.Reason = "wrong reason"
+	}
+	return d
+}
+
+// factsOfAnswer gives when an answer came, by whom it was served, and what it took.
+func factsOfAnswer(e *store.Evaluation) string {
+	parts := []string{e.Time.UTC().Format("2006-01-02 15:04")}
+	if e.Served != "" {
+		parts = append(parts, "served by "+clip(e.Served, 80))
+	}
+	if e.Usage.TokensIn+e.Usage.TokensOut > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens in, %d out", e.Usage.TokensIn, e.Usage.TokensOut))
 	}
 	switch {
-	case t.Usage.USD > 0:
-		parts = append(parts, fmt.Sprintf("%.4f USD", t.Usage.USD))
-	case !t.Usage.Priced:
+	case e.Usage.USD > 0:
+		parts = append(parts, fmt.Sprintf("%.4f USD", e.Usage.USD))
+	case !e.Usage.Priced:
 		parts = append(parts, "no price")
 	}
-	if t.Seconds > 0 {
-		parts = append(parts, fmt.Sprintf("%.1f s", t.Seconds))
+	if e.Latency > 0 {
+		parts = append(parts, fmt.Sprintf("%.1f s", e.Latency.Seconds()))
 	}
-	if t.Tries > 1 {
-		parts = append(parts, fmt.Sprintf("%d tries", t.Tries))
+	if e.Tries > 1 {
+		parts = append(parts, fmt.Sprintf("%d tries", e.Tries))
 	}
-	if t.Finish != "" {
-		parts = append(parts, "ended by "+clip(t.Finish, 40))
+	if e.Finish != "" {
+		parts = append(parts, "ended by "+clip(e.Finish, 40))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -276,15 +277,12 @@ func clip(s string, n int) string {
 
 // place gives a finding's file with its lines.
 func place(s *score.Scored) string {
-	file := s.Path
-	if file == "" {
-		file = s.Finding.File
+	return audit.OneLine(placeAt(cmp.Or(s.Path, s.Finding.File, "no file"), s.Finding.Lines), 0)
+}
+
+func placeAt(file string, lines audit.Range) string {
+	if l := lines.String(); l != "" {
+		return file + ":" + l
 	}
-	if file == "" {
-		file = "no file"
-	}
-	if l := s.Finding.Lines; !l.IsZero() {
-		file += ":" + l.String()
-	}
-	return audit.OneLine(file, 0)
+	return file
 }

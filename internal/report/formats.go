@@ -76,8 +76,7 @@ func WriteAs(w io.Writer, format string, in *Input) error {
 
 func factsOf(in *Input) (*facts, error) {
 	f := &facts{Audits: []auditFact{}, Bench: []benchFact{}, Notes: slices.Clone(in.Notes)}
-	s := &site{in: *in}
-	for _, r := range slices.Concat(s.latest("Smoke"), s.latest("Regression")) {
+	for _, r := range slices.Concat(in.latest("Smoke"), in.latest("Regression")) {
 		runs, early := r.Record.Ended()
 		a := auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor, r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look, runs, early, nil}
 		for _, t := range r.Record.Counting() {
@@ -288,8 +287,7 @@ func solid(s string) string {
 // writeMissed writes the known vulnerabilities that no trial of an auditor's
 // newest record found, as SARIF: an editor shows them in place.
 func writeMissed(w io.Writer, in *Input) error {
-	s := &site{in: *in}
-	rows := s.latest("Regression")
+	rows := in.latest("Regression")
 	if len(rows) != 1 {
 		var have []string
 		for _, r := range rows {

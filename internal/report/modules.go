@@ -1,10 +1,8 @@
 package report
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"assay/audit"
 	"assay/audit/score"
@@ -32,20 +30,14 @@ func (l *loader) addModule(e *store.Evaluation) error {
 		l.r.Old++
 		return nil
 	}
-	v := Variant{strings.Clone(e.Model), strings.Clone(e.Prompt)}
-	i := slices.IndexFunc(l.r.Modules, func(s *VariantResults) bool { return s.Variant == v })
-	if i < 0 {
-		i = len(l.r.Modules)
-		l.r.Modules = append(l.r.Modules, &VariantResults{Variant: v, Short: v.String(), Usage: audit.Usage{Priced: true}})
-	}
-	s := l.r.Modules[i]
+	s := l.variant(e)
 	trial := 0
 	for j := range s.Modules {
 		if s.Modules[j].Module == m {
 			trial++
 		}
 	}
-	l.words[e.ID] = [2]int{i, len(s.Modules)}
+	l.modules[e.ID] = moduleAnswer{s, len(s.Modules)}
 	s.Modules = append(s.Modules, score.ModuleAnswer{Module: m, Trial: trial, Outcome: e.Outcome})
 	s.Answers++
 	s.Usage = s.Usage.Add(e.Usage)
@@ -53,27 +45,22 @@ func (l *loader) addModule(e *store.Evaluation) error {
 	return nil
 }
 
-// readViolations reads what the answers about modules name.
-func (l *loader) readViolations(ctx context.Context, st store.Store) error {
-	var ids []int64
-	for id := range l.words {
-		ids = append(ids, id)
+// A moduleAnswer is the n-th answer of a variant.
+type moduleAnswer struct {
+	of *VariantResults
+	n  int
+}
+
+// name adds what the answer names.
+func (at moduleAnswer) name(e *store.Evaluation) {
+	a := &at.of.Modules[at.n]
+	if !a.Answered() {
+		return
 	}
-	slices.Sort(ids)
-	for e, err := range st.ByID(ctx, ids) {
-		if err != nil {
-			return err
-		}
-		at := l.words[e.ID]
-		a := &l.r.Modules[at[0]].Modules[at[1]]
-		if !a.Answered() {
-			continue
-		}
-		if a.Violations, err = audit.ParseViolations(e.Explanation); err != nil {
-			a.Outcome = audit.OutcomeMalformed // a row that somebody changed
-		}
+	var err error
+	if a.Violations, err = audit.ParseViolations(e.Explanation); err != nil {
+		a.Outcome = audit.OutcomeMalformed // a row that somebody changed
 	}
-	return nil
 }
 
 // bySite gives answers about modules as answers about sites, as the results of a

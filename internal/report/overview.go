@@ -14,9 +14,9 @@ type overview struct {
 	Quiet    []string // what is as it was, in a line each
 	stay     []string // who is
 	Live     []liveLine
-	Short    []headline // who is better, by how much, whether that is settled
-	Look     []lookAt   // what to look at next
-	unfound  []lookAt   // projects with entries that nobody found, the last of Look
+	Short    []pointer // who is better, by how much, whether that is settled
+	Look     []pointer // what to look at next
+	unfound  []pointer // projects with entries that nobody found, the last of Look
 	Variants []variantLine
 	Forest   *chart
 	Results  *Results
@@ -112,7 +112,7 @@ func (s *site) writeRegression(o *overview) error {
 	if len(s.in.Records) == 0 {
 		return nil
 	}
-	rows, smoke := s.latest("Regression"), s.latest("Smoke")
+	rows, smoke := s.in.latest("Regression"), s.in.latest("Smoke")
 	both := slices.Concat(smoke, rows)
 	for _, r := range both {
 		if r.aside() {

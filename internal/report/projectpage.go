@@ -146,13 +146,6 @@ func (p *projectPage) at(file string, lines audit.Range) string {
 	return to
 }
 
-func placeAt(file string, lines audit.Range) string {
-	if l := lines.String(); l != "" {
-		return file + ":" + l
-	}
-	return file
-}
-
 // diff sets the auditor's newest record against the one before.
 func (a *auditorPart) diff(all []*record.Record) {
 	var before *record.Record
@@ -382,9 +375,6 @@ func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
 				if description == f.Finding.Title {
 					description = ""
 				}
-				if len(description) > words {
-					description = strings.ToValidUTF8(description[:words], "") + " … (cut)"
-				}
 				function := f.Finding.Function
 				if function == f.Finding.Title {
 					function = ""
@@ -392,7 +382,7 @@ func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
 				g.add(clip(string(f.Disposition), 40), clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), min(300, max(60, words))), clip(place(f), 320), clip(cweText(f.Finding.CWEs), 120), clip(f.Finding.Severity.String(), 20),
 					r.Label(), clip(cmp.Or(f.Finding.Suppressed, f.Match.String()), 400), judged(f), since,
 					clip(function, 120), trial, review, p.at(f.Path, f.Finding.Lines), int(f.Finding.Severity),
-					description, src.around(f.Path, f.Finding.Lines, entries[f.Match.Entry]))
+					clipWords(description, words), src.around(f.Path, f.Finding.Lines, entries[f.Match.Entry]))
 			}
 		}
 	}

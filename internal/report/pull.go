@@ -26,8 +26,7 @@ type Pull struct {
 // PullOf tells what the newest records and the results changed since the baselines.
 func PullOf(in *Input, link string) (*Pull, error) {
 	p := &Pull{Verdict: audit.Pass, Link: link}
-	s := &site{in: *in}
-	rows := slices.Concat(s.latest("Smoke"), s.latest("Regression"))
+	rows := slices.Concat(in.latest("Smoke"), in.latest("Regression"))
 	p.Replays, p.Controls = asides(rows)
 	for _, r := range rows {
 		if r.aside() {

@@ -72,9 +72,9 @@ func (r row) Anchor() string { return "by-" + strings.TrimSuffix(pageName(r.Reco
 
 // latest gives the newest record of each project and auditor, by project, then
 // auditor.
-func (s *site) latest(suite string) []row {
+func (in *Input) latest(suite string) []row {
 	newest := map[string]row{}
-	for _, r := range s.in.Records {
+	for _, r := range in.Records {
 		if r.Suite == suite {
 			w := rowOf(r)
 			newest[w.name()] = w

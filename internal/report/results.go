@@ -73,29 +73,17 @@ type CaseResults struct {
 // A Trial is one answer, as little as figures need. Equal ones are shared.
 type Trial struct {
 	Outcome    audit.Outcome
-	Right      store.Reason
 	Violate    []int
 	Confidence float64 // the confidence that was stated; 0: none
 }
 
-// A Telling is an answer with its words.
+// A Telling is an answer as a page has it, with its words.
 type Telling struct {
+	tellingData
 	ID          int64
-	Time        time.Time
-	Outcome     audit.Outcome
-	Actual      string
 	Explanation string
 	Detail      string
-	Violates    []int
-	CWEs        []audit.CWE
-	Confidence  float64
-	Right       store.Reason
-	Seconds     float64
 	Reply       string // of the newest answer alone, its beginning
-	Usage       audit.Usage
-	Served      string
-	Finish      string
-	Tries       int
 	PromptHash  string
 	SpecHash    string
 }
@@ -143,13 +131,8 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 	if l.r.Trend, err = t.series(); err != nil {
 		return nil, err
 	}
-	if err := l.readViolations(ctx, st); err != nil {
+	if err := l.read(ctx, st, words); err != nil {
 		return nil, err
-	}
-	if words {
-		if err := l.r.readWords(ctx, st); err != nil {
-			return nil, err
-		}
 	}
 	for _, vs := range [][]*VariantResults{l.r.Variants, l.r.Modules} {
 		slices.SortFunc(vs, func(a, b *VariantResults) int {
@@ -163,7 +146,6 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 // addUp sums usage and time of the answers that count.
 func (r *Results) addUp() {
 	for _, s := range r.Variants {
-		s.Usage.Priced = true // a sum is priced when every part is
 		for _, id := range slices.Sorted(maps.Keys(s.Cases)) {
 			if c := s.Cases[id]; len(c.Trials) > 0 {
 				s.Usage = s.Usage.Add(c.usage)
@@ -202,22 +184,45 @@ func (r *Results) shorten() {
 type loader struct {
 	r        *Results
 	key      Key
-	words    map[int64][2]int       // of answers about modules, by ID: reviewer and answer
+	modules  map[int64]moduleAnswer // answers about modules, by ID
 	made     map[string]*audit.Case // for rows of cases that the corpus does not hold
-	variants map[Variant]*VariantResults
+	variants map[variantKey]*VariantResults
 	trials   map[trialKey]*Trial
 	of       map[fileKey]*audit.Case
 }
 
 func newLoader(key Key) *loader {
-	return &loader{r: &Results{}, key: key, words: map[int64][2]int{}, variants: map[Variant]*VariantResults{}, made: map[string]*audit.Case{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
+	return &loader{r: &Results{}, key: key, modules: map[int64]moduleAnswer{}, variants: map[variantKey]*VariantResults{}, made: map[string]*audit.Case{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
+}
+
+// A variantKey tells what a variant judged: cases, or modules.
+type variantKey struct {
+	Variant
+	modules bool
+}
+
+// variant gives the results that an evaluation is one of.
+func (l *loader) variant(e *store.Evaluation) *VariantResults {
+	k := variantKey{Variant{e.Model, e.Prompt}, e.OfModule()}
+	s := l.variants[k]
+	if s == nil {
+		k.Variant = Variant{strings.Clone(e.Model), strings.Clone(e.Prompt)}
+		s = &VariantResults{Variant: k.Variant, Short: k.String(), Cases: map[string]*CaseResults{}, byCase: map[*audit.Case]*CaseResults{}}
+		s.Usage.Priced = true // a sum is priced when every part is
+		l.variants[k] = s
+		if k.modules {
+			l.r.Modules = append(l.r.Modules, s)
+		} else {
+			l.r.Variants = append(l.r.Variants, s)
+		}
+	}
+	return s
 }
 
 // A trialKey tells equal trials: lists that store.Summaries shares are equal where
 // they begin at the same place.
 type trialKey struct {
 	outcome    audit.Outcome
-	right      store.Reason
 	confidence float64
 	first      *int
 	n          int
@@ -232,13 +237,13 @@ func (l *loader) trial(e *store.Evaluation) *Trial {
 	if !(e.Confidence > 0 && e.Confidence <= 1) {
 		e.Confidence = 0 // not stated, or not as a share
 	}
-	k := trialKey{outcome: e.Outcome, right: e.Reason, confidence: e.Confidence, n: len(e.Violates)}
+	k := trialKey{outcome: e.Outcome, confidence: e.Confidence, n: len(e.Violates)}
 	if k.n > 0 {
 		k.first = &e.Violates[0]
 	}
 	t := l.trials[k]
 	if t == nil {
-		t = &Trial{e.Outcome, e.Reason, e.Violates, e.Confidence}
+		t = &Trial{e.Outcome, e.Violates, e.Confidence}
 		l.trials[k] = t
 	}
 	return t
@@ -262,12 +267,7 @@ func (l *loader) add(e *store.Evaluation) {
 }
 
 func (l *loader) addCase(e *store.Evaluation) {
-	s := l.variants[Variant{e.Model, e.Prompt}]
-	if s == nil {
-		s = &VariantResults{Variant: Variant{strings.Clone(e.Model), strings.Clone(e.Prompt)}, Cases: map[string]*CaseResults{}, byCase: map[*audit.Case]*CaseResults{}}
-		l.variants[s.Variant] = s
-		l.r.Variants = append(l.r.Variants, s)
-	}
+	s := l.variant(e)
 	fk := fileKey{e.App, e.TestFile, e.Expected}
 	c := l.of[fk]
 	if c == nil {
@@ -311,15 +311,15 @@ func odd(e *store.Evaluation) error {
 
 var outcomes = audit.Outcomes()
 
-// readWords reads the newest answers of each variant to each case again, with their
-// words.
-func (r *Results) readWords(ctx context.Context, st store.Store) error {
+// read reads again, with their words, the answers about modules and, where words are
+// wanted, the newest ones of each variant to each case.
+func (l *loader) read(ctx context.Context, st store.Store, words Words) error {
 	of := map[int64]*CaseResults{}
-	var ids []int64
-	for _, s := range r.Variants {
+	ids := slices.Collect(maps.Keys(l.modules))
+	for _, s := range l.r.Variants {
 		for _, c := range s.Cases {
 			for _, id := range c.newest {
-				if id != 0 {
+				if id != 0 && bool(words) {
 					of[id] = c
 					ids = append(ids, id)
 				}
@@ -328,26 +328,17 @@ func (r *Results) readWords(ctx context.Context, st store.Store) error {
 	}
 	slices.Sort(ids)
 	texts := map[string]string{} // thousands of answers share a few
-	shared := func(s string) string {
-		if _, ok := texts[s]; !ok {
-			texts[s] = strings.Clone(s)
-		}
-		return texts[s]
-	}
 	for e, err := range st.ByID(ctx, ids) {
 		if err != nil {
 			return err
 		}
-		c := of[e.ID]
-		t := Telling{ID: e.ID, Time: e.Time, Outcome: e.Outcome, Actual: e.Actual, Explanation: clipWords(e.Explanation), Detail: clipWords(e.Detail),
-			Violates: e.Violates, CWEs: e.CWEs, Confidence: e.Confidence, Right: e.Reason, Seconds: e.Latency.Seconds(),
-			Usage: e.Usage, Served: shared(e.Served), Finish: shared(e.Finish), Tries: e.Tries, PromptHash: shared(e.PromptHash), SpecHash: shared(e.SpecHash)}
-		if e.ID == c.newest[0] {
-			t.Reply = clipWords(e.Reply)
+		if c := of[e.ID]; c != nil {
+			c.tell(&e, texts)
+		} else {
+			l.modules[e.ID].name(&e)
 		}
-		c.Told = append(c.Told, t)
 	}
-	for _, s := range r.Variants {
+	for _, s := range l.r.Variants {
 		for _, c := range s.Cases {
 			slices.SortFunc(c.Told, func(a, b Telling) int { return cmp.Compare(b.ID, a.ID) })
 		}
@@ -355,9 +346,27 @@ func (r *Results) readWords(ctx context.Context, st store.Store) error {
 	return nil
 }
 
-// clipWords keeps one answer from filling a page.
-func clipWords(s string) string {
-	const most = 4000
+// tell keeps the words of an answer; texts that many answers share stand once.
+func (c *CaseResults) tell(e *store.Evaluation, texts map[string]string) {
+	shared := func(s string) string {
+		if _, ok := texts[s]; !ok {
+			texts[s] = strings.Clone(s)
+		}
+		return texts[s]
+	}
+	t := Telling{ID: e.ID, Explanation: clipWords(e.Explanation, wordsMost), Detail: clipWords(e.Detail, wordsMost),
+		PromptHash: shared(e.PromptHash), SpecHash: shared(e.SpecHash), tellingData: tellingOf(e)}
+	if e.ID == c.newest[0] {
+		t.Reply = clipWords(e.Reply, wordsMost)
+	}
+	c.Told = append(c.Told, t)
+}
+
+// wordsMost keeps one answer from filling a page.
+const wordsMost = 4000
+
+// clipWords gives what somebody wrote, cut after most bytes.
+func clipWords(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -12,15 +12,9 @@ import (
 	"assay/audit/score"
 )
 
-// A headline is one sentence of the overview's answer.
-type headline struct {
-	Badge string
-	Text  string
-	Page  string // where more stands; may be empty
-}
-
-// A lookAt names a thing to look at next.
-type lookAt struct {
+// A pointer is a line of the overview with the page where more stands: one sentence
+// of its answer, or a thing to look at next.
+type pointer struct {
 	Badge string
 	What  string
 	Page  string
@@ -28,20 +22,25 @@ type lookAt struct {
 	n     int // by which things of a kind are sorted, most first
 }
 
+// short adds a sentence to the answer.
+func (o *overview) short(page, badge, sentence string) {
+	o.Short = append(o.Short, pointer{Badge: badge, What: sentence, Page: page})
+}
+
 // benchShort says which reviewer comes first, against whom that is settled, what
 // would settle the rest, and which costs least of those that may be as good.
 func (o *overview) benchShort(pairs []pairLine) {
 	first := &o.Variants[0]
 	if !first.Bench.BalancedAccuracy.Value.Defined {
-		o.Short = append(o.Short, headline{"WARN", "No reviewer answered good and bad cases: nothing can be said of any.", "bench.html"})
+		o.short("bench.html", "WARN", "No reviewer answered good and bad cases: nothing can be said of any.")
 		return
 	}
 	lead := fmt.Sprintf("%s has a balanced accuracy of %s; guessing gives 50 %%.", first.Short, first.Bench.BalancedAccuracy)
 	if len(o.Variants) == 1 {
-		o.Short = append(o.Short, headline{"", lead, "bench.html"})
+		o.short("bench.html", "", lead)
 		return
 	}
-	o.Short = append(o.Short, headline{"first", fmt.Sprintf("%s comes first: balanced accuracy %s; guessing gives 50 %%.", first.Short, first.Bench.BalancedAccuracy), "bench.html"})
+	o.short("bench.html", "first", fmt.Sprintf("%s comes first: balanced accuracy %s; guessing gives 50 %%.", first.Short, first.Bench.BalancedAccuracy))
 	var better, open []string
 	cheapest := first
 	for _, p := range pairs {
@@ -62,13 +61,13 @@ func (o *overview) benchShort(pairs []pairLine) {
 		}
 	}
 	if len(better) > 0 {
-		o.Short = append(o.Short, headline{"better", "It is better than " + few(better) + ": settled.", "bench.html"})
+		o.short("bench.html", "better", "It is better than "+few(better)+": settled.")
 	}
 	if len(open) > 0 {
-		o.Short = append(o.Short, headline{"not settled", "Whether it is better than " + few(open) + " is not settled.", "bench.html"})
+		o.short("bench.html", "not settled", "Whether it is better than "+few(open)+" is not settled.")
 	}
 	if cheapest != first {
-		o.Short = append(o.Short, headline{"cost", fmt.Sprintf("Of those that may be as good, %s costs least: %s for 1,000 answers, against %s.", cheapest.Short, cheapest.Cost, first.Cost), "bench.html"})
+		o.short("bench.html", "cost", fmt.Sprintf("Of those that may be as good, %s costs least: %s for 1,000 answers, against %s.", cheapest.Short, cheapest.Cost, first.Cost))
 	}
 }
 
@@ -129,7 +128,7 @@ func (o *overview) auditShort(rows []row) {
 	slices.SortStableFunc(order, func(a, b *lead) int { return cmp.Compare(b.n, a.n) })
 	for _, l := range order[:min(3, len(order))] {
 		span := score.Span{Low: score.Of(l.low), High: score.Of(l.high)}
-		o.Short = append(o.Short, headline{"first", fmt.Sprintf("%s has the highest recall on %s: %s.", l.name, ofProjects(l.n, len(projects)), span), "regression.html"})
+		o.short("regression.html", "first", fmt.Sprintf("%s has the highest recall on %s: %s.", l.name, ofProjects(l.n, len(projects)), span))
 	}
 }
 
@@ -152,8 +151,8 @@ func (o *overview) lookAtProject(p *projectPage) {
 	if p.Unfound == 0 || p.Rows[0].Record.Suite != "Regression" {
 		return
 	}
-	o.unfound = append(o.unfound, lookAt{"missed", p.Name, p.Rows[0].Project + "#known?found=by+nobody", fmt.Sprintf("%d of %d known vulnerabilities were found by no auditor", p.Unfound, len(p.Known.Rows)), p.Unfound})
-	slices.SortStableFunc(o.unfound, func(a, b lookAt) int { return cmp.Compare(b.n, a.n) })
+	o.unfound = append(o.unfound, pointer{"missed", p.Name, p.Rows[0].Project + "#known?found=by+nobody", fmt.Sprintf("%d of %d known vulnerabilities were found by no auditor", p.Unfound, len(p.Known.Rows)), p.Unfound})
+	slices.SortStableFunc(o.unfound, func(a, b pointer) int { return cmp.Compare(b.n, a.n) })
 }
 
 // lookAtCases names the cases that the best reviewers missed, with what the best of
@@ -172,17 +171,17 @@ func (o *overview) lookAtCases(lines []*caseLine) {
 			v := o.Variants[i]
 			by = append(by, v.Short)
 			for _, t := range v.Cases[c.Case.ID()].Told {
-				if t.Outcome == audit.OutcomeWrong && said == "" {
+				if t.Outcome == string(audit.OutcomeWrong) && said == "" {
 					said = fmt.Sprintf("%s said %s: %s", v.Short, clip(t.Actual, 20), clip(t.Explanation, 200))
 				}
 			}
 		}
-		o.Look = append(o.Look, lookAt{string(c.Case.Label), c.Case.ID(), c.Page, cmp.Or(said, "missed by "+few(by)), 0})
+		o.Look = append(o.Look, pointer{string(c.Case.Label), c.Case.ID(), c.Page, cmp.Or(said, "missed by "+few(by)), 0})
 	}
 	for i, v := range o.Variants[:min(lookReviewers, len(o.Variants))] {
 		at := "cases.html#cases?of=" + url.QueryEscape(v.Short) + "&how="
 		if n := v.Bench.Outcomes[audit.OutcomeWrong]; n > 0 && i == 0 {
-			o.Look = append(o.Look, lookAt{"missed", amount(n, "wrong answer") + " of " + v.Short, at + "missed", "of the reviewer that comes first", 0})
+			o.Look = append(o.Look, pointer{"missed", amount(n, "wrong answer") + " of " + v.Short, at + "missed", "of the reviewer that comes first", 0})
 		}
 		var silent []string
 		for _, outcome := range []audit.Outcome{audit.OutcomeErrored, audit.OutcomeRefused, audit.OutcomeMalformed} {
@@ -191,7 +190,7 @@ func (o *overview) lookAtCases(lines []*caseLine) {
 			}
 		}
 		if len(silent) > 0 {
-			o.Look = append(o.Look, lookAt{"no answer", v.Short, at + "none", strings.Join(silent, ", ") + fmt.Sprintf(" of %d trials", v.Bench.Planned), 0})
+			o.Look = append(o.Look, pointer{"no answer", v.Short, at + "none", strings.Join(silent, ", ") + fmt.Sprintf(" of %d trials", v.Bench.Planned), 0})
 		}
 	}
 }

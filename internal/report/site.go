@@ -60,13 +60,17 @@ type site struct {
 	in     Input
 	put    func(name string, page []byte) error
 	pages  *template.Template
-	css    string
-	js     string
-	csp    string
 	wrote  map[string]bool
-	single bool   // pages become parts of one file
-	served bool   // pages look for newer ones
-	parts  []part // of the one file
+	single bool // pages become parts of one file
+	served bool // pages look for newer ones
+
+	// What templates show of it.
+	CSS                  template.CSS
+	JS                   template.JS
+	CSP, Made            string
+	Served               string // when it was made, where pages look for newer ones
+	HasRecords, HasBench bool
+	Parts                []part // of the one file
 }
 
 // A part is a page of a report that is one file.
@@ -121,9 +125,9 @@ func WriteSingle(w io.Writer, in Input) error {
 	if err := s.make(); err != nil {
 		return err
 	}
-	slices.SortStableFunc(s.parts, func(a, b part) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(s.Parts, func(a, b part) int { return strings.Compare(a.Name, b.Name) })
 	var b bytes.Buffer
-	if err := s.pages.ExecuteTemplate(&b, "single.html", page{Title: "Report", Body: s.parts, Site: s}); err != nil {
+	if err := s.pages.ExecuteTemplate(&b, "single.html", page{Title: "Report", Body: s.Parts, Site: s}); err != nil {
 		return err
 	}
 	_, err := w.Write(b.Bytes())
@@ -134,7 +138,8 @@ func (s *site) make() error {
 	if len(s.in.Records) == 0 && s.in.Results == nil {
 		return errors.New("nothing to report: expected records or results of a run")
 	}
-	s.wrote = map[string]bool{}
+	s.wrote, s.HasRecords, s.HasBench = map[string]bool{}, len(s.in.Records) > 0, s.in.Results != nil
+	s.Made = s.in.Made.UTC().Format("2006-01-02 15:04 UTC")
 	if err := s.load(); err != nil {
 		return err
 	}
@@ -156,12 +161,12 @@ func (s *site) load() error {
 		}
 		js = append(js, b...)
 	}
-	s.css, s.js = string(css), string(js)
+	s.CSS, s.JS = template.CSS(css), template.JS(js)
 	connect := ""
 	if s.served {
-		connect = "connect-src 'self'; "
+		connect, s.Served = "connect-src 'self'; ", s.in.Made.UTC().Format(time.RFC3339Nano)
 	}
-	s.csp = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; %sbase-uri 'none'; form-action 'none'", HashOf(css), HashOf(js), connect)
+	s.CSP = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; %sbase-uri 'none'; form-action 'none'", HashOf(css), HashOf(js), connect)
 	s.pages, err = template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html")
 	return err
 }
@@ -171,20 +176,6 @@ func HashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
-
-func (s *site) CSS() template.CSS { return template.CSS(s.css) }
-func (s *site) JS() template.JS   { return template.JS(s.js) }
-func (s *site) CSP() string       { return s.csp }
-func (s *site) Made() string      { return s.in.Made.UTC().Format("2006-01-02 15:04 UTC") }
-func (s *site) Parts() []part     { return s.parts }
-func (s *site) Served() string {
-	if s.served {
-		return s.in.Made.UTC().Format(time.RFC3339Nano)
-	}
-	return ""
-}
-func (s *site) HasRecords() bool { return len(s.in.Records) > 0 }
-func (s *site) HasBench() bool   { return s.in.Results != nil }
 
 // render writes one page.
 func (s *site) render(name, tmpl, here, title string, body any) error {
@@ -211,7 +202,7 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 	}
 	if s.single {
 		sections := map[string]string{"Overview": "index.html", "Regression": "regression.html", "Bench": "bench.html", "Cases": "cases.html"}
-		s.parts = append(s.parts, part{name, sections[here], template.HTML(text)})
+		s.Parts = append(s.Parts, part{name, sections[here], template.HTML(text)})
 		return nil
 	}
 	return s.put(name, text)

@@ -72,7 +72,7 @@ func addTurns(g *grid, room *int, run string, turns []events.Turn) (cut bool) {
 	for i, t := range turns {
 		in, out, usd, seconds := number(float64(t.Usage.TokensIn)), number(float64(t.Usage.TokensOut)), number(t.Usage.USD), number(t.Seconds)
 		row := func(did, what, words string) {
-			if words = clipWords(words); words == what {
+			if words = clipWords(words, wordsMost); words == what {
 				words = ""
 			}
 			if *room -= escaped(what) + escaped(words) + 60; *room < 0 {

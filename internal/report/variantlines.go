@@ -76,19 +76,15 @@ func variantLines(r *Results) ([]variantLine, error) {
 // each calls do for 0 to n-1, as many at once as there are processors.
 func each(n int, do func(int) error) error {
 	errs := make([]error, n)
-	next := make(chan int)
+	places := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
+	for i := range n {
+		places <- struct{}{}
 		wg.Go(func() {
-			for i := range next {
-				errs[i] = do(i)
-			}
+			errs[i] = do(i)
+			<-places
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	wg.Wait()
 	return errors.Join(errs...)
 }

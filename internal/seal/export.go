@@ -39,29 +39,28 @@ func (c *Clone) Export(ctx context.Context, dir string) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := newSealed(dir)
-	if err != nil {
+	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(s.Dir)
+	root, err := OpenEmpty(dir, "the sealed export")
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
+	s := &Sealed{Dir: dir, Names: NewNames(c.Project.Renames), paths: map[string]string{}}
 	blankers, err := compile(c.Project.Blanks)
 	if err != nil {
 		return nil, err
 	}
-	s.Names = NewNames(c.Project.Renames)
-	err = c.read(ctx, bs, func(name string, content []byte, err error) error {
-		if _, listed := c.Project.Tree[name]; err != nil && !listed {
-			s.Missing = append(s.Missing, name)
+	err = c.read(ctx, bs, func(b blob, content []byte, err error) error {
+		if _, listed := c.Project.Tree[b.path]; err != nil && !listed {
+			s.Missing = append(s.Missing, b.path)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		return s.write(root, name, content, blankers)
+		return s.write(root, b.path, content, blankers)
 	})
 	if err != nil {
 		return nil, err
@@ -72,18 +71,15 @@ func (c *Clone) Export(ctx context.Context, dir string) (*Sealed, error) {
 	return s, ReadOnly(s.Dir)
 }
 
-func newSealed(dir string) (*Sealed, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
+// OpenEmpty opens a folder, which must be empty or absent, for what is written there.
+func OpenEmpty(dir, what string) (*os.Root, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-		return nil, fmt.Errorf("%s: expected an empty folder for the sealed export", dir)
+		return nil, fmt.Errorf("%s: expected an empty folder for %s", dir, what)
 	}
-	return &Sealed{Dir: dir, paths: map[string]string{}}, nil
+	return os.OpenRoot(dir)
 }
 
 func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*blanker) error {

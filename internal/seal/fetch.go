@@ -160,22 +160,16 @@ func (c *Clone) blobs(ctx context.Context) ([]blob, error) {
 	return bs, nil
 }
 
-// hashes gives the blobs by path.
-func hashes(bs []blob) map[string]string {
-	m := make(map[string]string, len(bs))
-	for _, b := range bs {
-		m[b.path] = b.hash
-	}
-	return m
-}
-
 // verify compares the tree manifest with the tree at the pin.
 func (c *Clone) verify(ctx context.Context) error {
 	bs, err := c.blobs(ctx)
 	if err != nil {
 		return err
 	}
-	at := hashes(bs)
+	at := map[string]string{}
+	for _, b := range bs {
+		at[b.path] = b.hash
+	}
 	for _, f := range c.Project.Tree {
 		if got := at[f.Path]; got != f.Blob {
 			return fmt.Errorf("%s: the manifest says that %s is blob %s, and at %s it is %q: expected the same",
@@ -188,11 +182,11 @@ func (c *Clone) verify(ctx context.Context) error {
 // errMissing says that a repository does not hold a blob.
 var errMissing = errors.New("the repository lacks it")
 
-// read gives every file of the pinned tree to each, with its content checked
+// read gives these files of the pinned tree to each, with its content checked
 // against its hash; of a blob that is not there, each gets no content and
 // errMissing. A working tree is never made: attributes of the repository
 // could change line ends or leave files out.
-func (c *Clone) read(ctx context.Context, bs []blob, each func(path string, content []byte, err error) error) error {
+func (c *Clone) read(ctx context.Context, bs []blob, each func(b blob, content []byte, err error) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var names strings.Builder
@@ -212,7 +206,7 @@ func (c *Clone) read(ctx context.Context, bs []blob, each func(path string, cont
 	for _, b := range bs {
 		content, err := readBlob(r, b)
 		if err == nil || errors.Is(err, errMissing) {
-			err = each(b.path, content, err)
+			err = each(b, content, err)
 		}
 		if err != nil {
 			cancel()

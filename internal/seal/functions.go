@@ -115,9 +115,9 @@ func each[V any](ctx context.Context, c *Clone, wanted map[string]V, f func(path
 			bs = append(bs, b)
 		}
 	}
-	return c.read(ctx, bs, func(path string, content []byte, err error) error {
+	return c.read(ctx, bs, func(b blob, content []byte, err error) error {
 		if err == nil {
-			f(path, content)
+			f(b.path, content)
 		}
 		return err
 	})

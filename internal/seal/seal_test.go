@@ -223,7 +223,7 @@ func TestReadingADamagedCloneSaysWhatGitSaid(t *testing.T) {
 	object := filepath.Join(c.Dir, "objects", one[0].hash[:2], one[0].hash[2:])
 	require.NoError(t, os.Chmod(object, 0o644))
 	require.NoError(t, os.WriteFile(object, []byte("no object"), 0o644))
-	give := func(_ string, _ []byte, err error) error { return err }
+	give := func(_ blob, _ []byte, err error) error { return err }
 	require.ErrorContains(t, c.read(t.Context(), one, give), "unable to unpack")
 	require.NoError(t, os.Remove(filepath.Join(c.Dir, "HEAD")))
 	require.ErrorContains(t, c.read(t.Context(), one, give), "fatal: not a git repository")

@@ -12,14 +12,12 @@ func (c *Clone) Tree(ctx context.Context) (audit.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	hashes := hashes(bs)
 	tree := audit.Tree{}
-	err = c.read(ctx, bs, func(path string, content []byte, err error) error {
-		if err != nil || !isText(content) {
-			return err
+	err = c.read(ctx, bs, func(b blob, content []byte, err error) error {
+		if err == nil && isText(content) {
+			tree[b.path] = audit.TreeFile{Path: b.path, Lines: audit.CountLines(content), Blob: b.hash}
 		}
-		tree[path] = audit.TreeFile{Path: path, Lines: audit.CountLines(content), Blob: hashes[path]}
-		return nil
+		return err
 	})
 	return tree, err
 }

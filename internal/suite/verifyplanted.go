@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"assay/internal/planted"
-	"assay/internal/planted/loopback"
+	"assay/internal/postgres"
 	"assay/internal/proof"
 )
 
@@ -49,7 +49,7 @@ func (v *verify) planted(t T, name string) {
 	if err == nil {
 		proved, err = planted.Verify(context.Background(), p, planted.Options{Servers: servers, Cache: filepath.Join(cache, "planted"), Quick: !whole})
 	}
-	if errors.Is(err, loopback.ErrMissing) || errors.Is(err, planted.ErrMissing) {
+	if errors.Is(err, postgres.ErrMissing) || errors.Is(err, planted.ErrMissing) {
 		v.partly = true
 		missing(t, "%s is not proven: %v", name, err)
 		return
@@ -82,7 +82,7 @@ func plantedServers() (servers []planted.Server, stop func(), err error) {
 		}
 	}
 	for range 2 {
-		s, err := loopback.Start(context.Background())
+		s, err := postgres.StartLoopback(context.Background())
 		if err != nil {
 			stop()
 			return nil, func() {}, err

@@ -2,15 +2,9 @@ package planted
 
 import (
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/windows"
 )
-
-func attributes() *syscall.SysProcAttr { return nil }
-
-// killGroup ends the process; those that it started are not found.
-func killGroup(leader *os.Process) { _ = leader.Kill() }
 
 // lockFile waits until nobody else holds the file.
 func lockFile(f *os.File) error {

@@ -1,4 +1,4 @@
-package loopback_test
+package postgres_test
 
 import (
 	"context"
@@ -9,14 +9,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"assay/internal/planted/loopback"
+	"assay/internal/postgres"
 )
 
 // start gives a server; without the programs the test is skipped, or fails where
 // ./check has installed them.
-func start(t testing.TB) *loopback.Server {
-	s, err := loopback.Start(t.Context())
-	if errors.Is(err, loopback.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
+func start(t testing.TB) *postgres.Loopback {
+	s, err := postgres.StartLoopback(t.Context())
+	if errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
 		t.Skip(err)
 	}
 	require.NoError(t, err)
