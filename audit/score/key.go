@@ -109,11 +109,11 @@ const maxSuccessors = 20
 func standIns(used map[audit.CWE]bool) map[audit.CWE][]audit.CWE {
 	stand := map[audit.CWE][]audit.CWE{}
 	for _, c := range slices.Sorted(maps.Keys(used)) {
-		next := cwe.Successors(int(c))
-		if len(next) > maxSuccessors {
+		e, _ := cwe.Lookup(int(c))
+		if len(e.Successors) > maxSuccessors {
 			continue
 		}
-		for _, n := range next {
+		for _, n := range e.Successors {
 			stand[audit.CWE(n)] = append(stand[audit.CWE(n)], c)
 		}
 	}
