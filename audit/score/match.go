@@ -65,7 +65,7 @@ func (m *matcher) match(locations []location) *pairing {
 	p := &m.paired
 	p.entry, p.near = all(p.entry, len(locations), -1), all(p.near, len(locations), -1)
 	p.half, p.credit2 = zeros(p.half, len(locations)), 0
-	m.group(locations, len(m.key.files))
+	m.group(locations, len(m.key.files.list))
 	if m.groups() == 0 {
 		return p
 	}
@@ -103,10 +103,14 @@ func (m *matcher) graph() {
 	m.sortArcs()
 }
 
-// addHubs adds what a group may take half of, as its candidates were looked up.
+// addHubs adds what a group may take half of, by its cells.
 func (m *matcher) addHubs(gi int32) {
 	ne, ng := int32(len(m.key.entries)), m.groups()
-	for _, h := range m.key.halves {
+	for _, c := range m.location(gi).cells {
+		h := m.key.hubOf[c] - 1
+		if h < 0 {
+			continue
+		}
 		m.hubs.of = append(m.hubs.of, h)
 		m.join(ne+gi, ne+ng+h)
 		if m.joined[h] {
@@ -133,7 +137,7 @@ func (m *matcher) addArcs(gi, within int32) int32 {
 		if best < 0 || d < bestDistance || d == bestDistance && e < best {
 			best, bestDistance = e, d
 		}
-		m.found = append(m.found, arc{e, gi, d, d == 0 && en.exact(s)})
+		m.found = append(m.found, arc{e, gi, d, d == 0 && m.key.exact(en, s)})
 		m.join(e, int32(len(m.key.entries))+gi)
 	}
 	return best

@@ -72,6 +72,7 @@ type scorer struct {
 	locations []location       // of the findings that have a CWE: by all that they and their findings say, so that the order of the input has no say
 	order     []int32          // of each location its finding
 	said      map[string]int32 // by the components named: location.says
+	matcher   matcher          // of the findings; its scratch serves the literal score too
 	paired    *pairing
 	result    *Result
 }
@@ -85,7 +86,7 @@ func newScorer(in *Input) (*scorer, error) {
 	case len(in.Dimensions) == 0:
 		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
 	}
-	k, d, rev, err := newKeys(in.Project, in.Dimensions, usedCWEs(in.Findings))
+	k, d, rev, err := newKeys(in.Project, in.Dimensions, newVocabulary(in.Findings))
 	if err != nil {
 		return nil, err
 	}
@@ -95,18 +96,6 @@ func newScorer(in *Input) (*scorer, error) {
 		Known:        make([]KnownResult, len(in.Project.Known)),
 		Dispositions: make(map[Disposition]int),
 	}}, nil
-}
-
-func usedCWEs(findings []audit.Finding) map[audit.CWE]bool {
-	used := make(map[audit.CWE]bool)
-	for i := range findings {
-		for _, c := range findings[i].CWEs {
-			if !used[c] {
-				used[c] = true
-			}
-		}
-	}
-	return used
 }
 
 // A target is what a reported path leads to.
@@ -143,16 +132,17 @@ func (s *scorer) place() {
 		case f.Lines.Start > at.lines:
 			sc.Disposition, sc.Match = PastEnd, Match{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, at.lines)}
 		default:
-			sp := location{file: at.file, at: usable(f.Lines)}
-			sp.cwes, sc.Ignored = counting(f.CWEs)
+			sp := location{at: usable(f.Lines)}
+			sp.cwes, sc.Ignored = s.key.numbers(f)
 			if sp.cwes[0] == 0 {
 				sc.Disposition = NoCWE
 				continue
 			}
+			s.key.place(&sp, at.file)
 			if f.Function != "" {
 				name, ok := names[f.Function]
 				if !ok {
-					name = s.key.names[FunctionName(f.Function)]
+					name = s.key.names.of[FunctionName(f.Function)]
 					names[f.Function] = name
 				}
 				sp.name = name
@@ -264,14 +254,6 @@ func (s *scorer) says(file int32, list []about, f *audit.Finding) int32 {
 	return n
 }
 
-// find gives the number of a file that the key or the decoys name; -1 for others.
-func (k *key) find(path string) int32 {
-	if id, ok := k.files[path]; ok {
-		return id
-	}
-	return -1
-}
-
 // counting gives the first three distinct CWEs, and those that follow.
 func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
 	n := 0
@@ -290,8 +272,8 @@ func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
 
 // pair matches findings with known vulnerabilities.
 func (s *scorer) pair() {
-	m := matcher{key: s.key, decoy: s.toDecoy}
-	s.paired = m.match(s.locations)
+	s.matcher = matcher{key: s.key, decoy: s.toDecoy}
+	s.paired = s.matcher.match(s.locations)
 	for i := range s.in.Project.Known {
 		k := &s.in.Project.Known[i]
 		s.result.Known[i] = KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Finding: -1, Corroborated: len(k.Corroborated) > 0}
