@@ -94,8 +94,9 @@ func (s *scorer) shownIn(sp *location) int32 {
 
 func (s *scorer) credit(i int, e int32) {
 	sc, sp := s.scored(i), &s.locations[i]
-	k := &s.result.Known[s.key.entries[e].known]
-	k.Finding = int(s.order[i])
+	known := s.key.entries[e].known
+	k := &s.result.Known[known]
+	k.Finding, s.severities[known] = int(s.order[i]), sc.Finding.Severity
 	if s.paired.half[i] {
 		sc.Disposition, sc.Match, k.Credit = Half, s.key.halfMatch(e, sp), 0.5
 		return
@@ -111,7 +112,7 @@ func (k *key) fullMatch(e int32, sp *location) Match {
 		r.Distance = int(en.at.gap(sp.at))
 	}
 	switch {
-	case r.Distance >= 0 && r.Distance <= int(en.reach()):
+	case r.Distance >= 0 && r.Distance <= int(k.reach[en.file]):
 		r.By = ByLines
 	case sp.name > 0 && slices.Contains(en.functions, sp.name):
 		r.By = ByFunction

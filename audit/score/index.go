@@ -13,7 +13,8 @@ import (
 type index struct {
 	vocabulary
 	files, names numbering
-	strict       []bool // of each file, as they came: whether it is a manifest or settings
+	strict       []bool  // of each file, as they came: whether it is a manifest or settings
+	reach        []int32 // of each file how many lines may lie between an entry and a finding
 	ofCWEs       cells
 	ofNames      cells
 }

@@ -15,7 +15,7 @@ type key struct {
 	*index
 	entries []entry   // sorted by ID
 	byCWE   table     // of each of the index' cells of CWEs the entries with lines that take it, ordered by first line
-	starts  []int32   // the first lines of byCWE's entries
+	ats     []lines   // the lines of byCWE's entries
 	byName  table     // of each of its cells of functions the entries
 	whole   table     // of each file the entries that name neither lines nor functions
 	hubOf   []int32   // of each cell of a CWE, from 1: the hub; 0 for none
@@ -38,8 +38,7 @@ type entry struct {
 	also      []int32 // files
 	functions []int32
 	at        lines
-	strict    bool    // in a file where each line is its own thing: no tolerance of lines
-	component string  // what the entry is about, in a strict file, folded; empty where its title names none
+	component string  // what the entry is about, in a file where each line is its own thing, folded; empty where its title names none
 	accepts   []int32 // numbers of its CWEs, of those one step off in its dimension, and of what stands for these
 	halves    []int32 // numbers of its CWEs, and of what stands for these
 	own       int     // how many of the halves are its own CWEs: the first
@@ -90,7 +89,7 @@ func (k *key) add(i int, id, title string, d audit.Dimension, cwes []audit.CWE, 
 		return fmt.Errorf("%s: entry %q: an entry needs an ID, a file and a CWE", pos, id)
 	}
 	e := entry{known: i, id: id, dimension: d, cwes: cwes, file: k.file(file), at: usable(at), functions: make([]int32, 0, len(functions)), also: make([]int32, len(also))}
-	if e.strict = k.strict[e.file]; e.strict {
+	if k.strict[e.file] {
 		e.component = component(title)
 	}
 	for i, f := range also {
@@ -109,6 +108,12 @@ func (k *key) add(i int, id, title string, d audit.Dimension, cwes []audit.CWE, 
 // key's entries take halves.
 func (x *index) finish(dims map[audit.CWE]audit.Dimension, keys ...*key) error {
 	files, names := x.files.sort(), x.names.sort()
+	x.reach = make([]int32, len(files))
+	for came, f := range files {
+		if !x.strict[came] {
+			x.reach[f] = maxGap
+		}
+	}
 	a := acceptance{x, dims, x.standIns(), map[acceptor]terms{}}
 	byCWE, byName := newClaims(8*len(keys[0].entries)), newClaims(len(keys[0].entries))
 	ends := make([]struct{ full, halves, names int }, len(keys)) // of each key's claims
@@ -145,7 +150,7 @@ func (x *index) finish(dims map[audit.CWE]audit.Dimension, keys ...*key) error {
 
 // sort sorts the entries, so that their order in the fixture has no say.
 func (k *key) sort() error {
-	slices.SortStableFunc(k.entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(k.entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
 	for i := 1; i < len(k.entries); i++ {
 		if k.entries[i].id == k.entries[i-1].id {
 			return fmt.Errorf("entry %q stands twice in the key", k.entries[i].id)
@@ -207,15 +212,14 @@ func (k *key) claimHalves(byCWE *claims) {
 
 // sortCells orders the entries of each cell by their first lines.
 func (k *key) sortCells() {
-	start := func(i int32) int32 { return k.entries[i].at.start }
 	for c := range k.byCWE.rows() {
 		if row := k.byCWE.row(int32(c)); len(row) > 1 {
-			slices.SortStableFunc(row, func(a, b int32) int { return cmp.Compare(start(a), start(b)) })
+			slices.SortStableFunc(row, func(a, b int32) int { return cmp.Compare(k.entries[a].at.start, k.entries[b].at.start) })
 		}
 	}
-	k.starts = make([]int32, len(k.byCWE.of))
+	k.ats = make([]lines, len(k.byCWE.of))
 	for at, i := range k.byCWE.of {
-		k.starts[at] = start(i)
+		k.ats[at] = k.entries[i].at
 	}
 }
 
@@ -342,13 +346,13 @@ func (k *key) candidates(s *location) []int32 {
 	if s.at.none() {
 		return k.found
 	}
+	reach := k.reach[s.file]
 	for _, c := range s.cells {
-		from, to := k.byCWE.from[c], k.byCWE.from[c+1]
-		lo, _ := slices.BinarySearch(k.starts[from:to], s.at.start-maxGap-maxRange)
-		for j := from + int32(lo); j < to && k.starts[j] <= s.at.end+maxGap; j++ {
-			i := k.byCWE.of[j]
-			if e := &k.entries[i]; e.at.gap(s.at) <= e.reach() {
-				k.give(i)
+		entries, ats := k.byCWE.row(c), k.ats[k.byCWE.from[c]:k.byCWE.from[c+1]]
+		lo, _ := slices.BinarySearchFunc(ats, s.at.start-reach-maxRange, func(at lines, line int32) int { return cmp.Compare(at.start, line) })
+		for j := lo; j < len(ats) && ats[j].start <= s.at.end+reach; j++ {
+			if ats[j].gap(s.at) <= reach {
+				k.give(entries[j])
 			}
 		}
 	}
@@ -382,14 +386,6 @@ func (k *key) nearest(s *location, may func(e int32) bool) int32 {
 		}
 	}
 	return best
-}
-
-// reach is how many lines may lie between the entry and a finding.
-func (e *entry) reach() int32 {
-	if e.strict {
-		return 0
-	}
-	return maxGap
 }
 
 // takes reports whether one of s's CWEs matches e in full.

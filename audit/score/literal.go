@@ -60,7 +60,7 @@ type literalKey struct {
 	class     []int32 // of each location the number of its CWEs
 	classes   int
 	half      []int32 // of each CWE the hub of all files, from 1; 0 where no location has it
-	full      []int32 // of each of the key's cells its hub, from 1; 0 for none
+	full      []int32 // of each of the key's hubs that of its file here, from 1; 0 for none
 	hubs      int32
 	entries   []int32 // those that can be matched at all
 	arcFrom   []int32
@@ -77,7 +77,7 @@ type literalKey struct {
 
 func newLiteralKey(k *key, locations []location) *literalKey {
 	l := &literalKey{key: k, locations: locations, class: make([]int32, len(locations)), group: make([]int32, len(locations)),
-		half: make([]int32, len(k.cwes)), full: make([]int32, len(k.hubOf)), arcFrom: []int32{0},
+		half: make([]int32, len(k.cwes)), full: make([]int32, k.hubs.rows()), arcFrom: []int32{0},
 		credit: make([]float64, len(k.entries)), took: make([]int32, len(k.entries))}
 	classes := make(map[[maxCWEs]int32]int32)
 	for i := range locations {
@@ -106,14 +106,15 @@ func newLiteralKey(k *key, locations []location) *literalKey {
 func (l *literalKey) addArcs(entry int32) {
 	e := &l.key.entries[entry]
 	own := e.halves[:e.own]
-	for _, c := range own {
+	inFile := l.key.hubsAt.row(entry) // those of its halves in its file are the first
+	for i, c := range own {
 		if l.half[c] > 0 {
-			at := l.key.ofCWEs.find(e.file, c)
-			if l.full[at] == 0 {
+			h := inFile[i]
+			if l.full[h] == 0 {
 				l.hubs++
-				l.full[at] = l.hubs
+				l.full[h] = l.hubs
 			}
-			l.arcHub, l.arcCost = append(l.arcHub, l.full[at]-1), append(l.arcCost, 0)
+			l.arcHub, l.arcCost = append(l.arcHub, l.full[h]-1), append(l.arcCost, 0)
 		}
 	}
 	for _, c := range own {
@@ -155,7 +156,15 @@ func (l *literalKey) gather(byFile *table) {
 
 // inEntry reports whether an entry has one of the location's CWEs in its file.
 func (l *literalKey) inEntry(i int32) bool {
-	return slices.ContainsFunc(l.locations[i].cells[:], func(c int32) bool { return l.full[c] > 0 })
+	return slices.ContainsFunc(l.locations[i].cells[:], func(c int32) bool { return l.fullOf(c) > 0 })
+}
+
+// fullOf gives the hub of a cell of the key's, from 1; 0 for none.
+func (l *literalKey) fullOf(cell int32) int32 {
+	if h := l.key.hubOf[cell]; h > 0 {
+		return l.full[h-1]
+	}
+	return 0
 }
 
 // match gives the credit of each entry and the location that it took; -1 for none.
@@ -175,8 +184,8 @@ func (l *literalKey) match(byFile *table, f *flow) (credit []float64, took []int
 		s := &l.locations[members[0]]
 		if int(group) >= l.classes {
 			for _, c := range s.cells {
-				if l.full[c] > 0 {
-					f.link(l.full[c]-1, int32(g))
+				if h := l.fullOf(c); h > 0 {
+					f.link(h-1, int32(g))
 				}
 			}
 		}

@@ -107,25 +107,29 @@ func (r Reviewed) plus(o Reviewed) Reviewed {
 
 // byDimension counts the entries of each dimension, and what they earned.
 func (s *scorer) byDimension(credit func(*KnownResult) float64) []DimensionCount {
-	var counts []DimensionCount
-	for _, d := range audit.Dimensions() {
-		c := DimensionCount{Dimension: d}
-		for i := range s.result.Known {
-			k := &s.result.Known[i]
-			if k.Dimension != d {
-				continue
-			}
-			c.Known++
-			c.Credit += credit(k)
-			switch credit(k) {
-			case 1:
-				c.Full++
-			case 0.5:
-				c.Halves++
-			}
+	dimensions := audit.Dimensions()
+	counts := make([]DimensionCount, len(dimensions))
+	for i, d := range dimensions {
+		counts[i].Dimension = d
+	}
+	for i := range s.result.Known {
+		k := &s.result.Known[i]
+		at := slices.Index(dimensions, k.Dimension)
+		if at < 0 {
+			continue
 		}
-		c.Recall = Ratio(c.Credit, float64(c.Known))
-		counts = append(counts, c)
+		c := &counts[at]
+		c.Known++
+		c.Credit += credit(k)
+		switch credit(k) {
+		case 1:
+			c.Full++
+		case 0.5:
+			c.Halves++
+		}
+	}
+	for i := range counts {
+		counts[i].Recall = Ratio(counts[i].Credit, float64(counts[i].Known))
 	}
 	return counts
 }

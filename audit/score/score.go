@@ -65,16 +65,17 @@ func Score(in Input) (*Result, error) {
 
 // A scorer is one call of Score on its way.
 type scorer struct {
-	in        *Input
-	key       *key
-	decoys    *key
-	reviews   *key
-	locations []location       // of the findings that have a CWE: by all that they and their findings say, so that the order of the input has no say
-	order     []int32          // of each location its finding
-	said      map[string]int32 // by the components named: location.says
-	matcher   matcher          // of the findings; its scratch serves the literal score too
-	paired    *pairing
-	result    *Result
+	in         *Input
+	key        *key
+	decoys     *key
+	reviews    *key
+	locations  []location       // of the findings that have a CWE: by all that they and their findings say, so that the order of the input has no say
+	order      []int32          // of each location its finding
+	said       map[string]int32 // by the components named: location.says
+	matcher    matcher          // of the findings; its scratch serves the literal score too
+	paired     *pairing
+	severities []audit.Severity // of each known vulnerability that of the finding that it took
+	result     *Result
 }
 
 func newScorer(in *Input) (*scorer, error) {
@@ -90,7 +91,7 @@ func newScorer(in *Input) (*scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &scorer{in: in, key: k, decoys: d, reviews: rev, said: map[string]int32{}, result: &Result{
+	return &scorer{in: in, key: k, decoys: d, reviews: rev, said: map[string]int32{}, severities: make([]audit.Severity, len(in.Project.Known)), result: &Result{
 		Version: Version, Taxonomy: cwe.Version(), Project: in.Project.Name, KeyHash: in.Project.KeyHash, Reviews: len(in.Project.Reviews),
 		Findings:     make([]Scored, len(in.Findings)),
 		Known:        make([]KnownResult, len(in.Project.Known)),
@@ -187,17 +188,16 @@ func (s *scorer) sort(to []*target, n int) {
 	}
 	var sorted table
 	sorted.sort(n, ranks)
-	for r := range int32(n) {
-		slices.SortFunc(sorted.row(r), func(a, b int32) int {
-			if c := compareLocations(&s.locations[a], &s.locations[b]); c != 0 {
-				return c
-			}
-			return cmp.Or(compareFindings(&s.in.Findings[s.order[a]], &s.in.Findings[s.order[b]]), int(a-b))
-		})
+	byFinding := func(a, b int32) int {
+		return cmp.Or(compareFindings(&s.in.Findings[s.order[a]], &s.in.Findings[s.order[b]]), int(a-b))
 	}
-	locations, order := make([]location, len(to)), make([]int32, len(to))
-	for i, at := range sorted.of {
-		locations[i], order[i] = s.locations[at], s.order[at]
+	locations, order := make([]location, 0, len(to)), make([]int32, 0, len(to))
+	var row []placed
+	for r := range int32(n) {
+		row = inOrder(row[:0], sorted.row(r), s.locations, byFinding)
+		for _, p := range row {
+			locations, order = append(locations, s.locations[p.index]), append(order, s.order[p.index])
+		}
 	}
 	s.locations, s.order = locations, order
 }
