@@ -197,7 +197,7 @@ func (s *scorer) lots(rounds int) []byte {
 	for i := range s.locations {
 		var cwes [maxCWEs]audit.CWE
 		for j, c := range s.locations[i].cwes {
-			cwes[j] = s.key.cwes[c]
+			cwes[j] = s.key.cwes.list[c]
 		}
 		b = fmt.Appendf(b, "%d %d %q\n", cwes, s.locations[i].at.span(), extension(s.scored(i).Path))
 	}

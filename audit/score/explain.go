@@ -133,7 +133,7 @@ func (k *key) says(e int32, sp *location) bool {
 func (k *key) relation(e *entry, list []int32, sp *location) (c, own audit.CWE, r Relation) {
 	for _, n := range sp.cwes {
 		if n != 0 && slices.Contains(e.halves[:e.own], n) {
-			return k.cwes[n], k.cwes[n], Same
+			return k.cwes.list[n], k.cwes.list[n], Same
 		}
 	}
 	for _, n := range sp.cwes {
@@ -141,8 +141,8 @@ func (k *key) relation(e *entry, list []int32, sp *location) (c, own audit.CWE, 
 			continue
 		}
 		for _, own := range e.cwes {
-			if r := relate(k.cwes[n], own); r != "" {
-				return k.cwes[n], own, r
+			if r := relate(k.cwes.list[n], own); r != "" {
+				return k.cwes.list[n], own, r
 			}
 		}
 	}

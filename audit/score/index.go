@@ -1,7 +1,7 @@
 package score
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 
 	"assay/audit"
@@ -11,10 +11,10 @@ import (
 // An index is what the keys of one project share: the numbers of files, functions
 // and CWEs, and the cells that entries claim.
 type index struct {
-	vocabulary
-	files, names numbering
-	strict       []bool  // of each file, as they came: whether it is a manifest or settings
-	reach        []int32 // of each file how many lines may lie between an entry and a finding
+	files, names numbering[string]    // of names 0 is none
+	cwes         numbering[audit.CWE] // that findings have, and 0 for none: others match nothing
+	strict       []bool               // of each file, as they came: whether it is a manifest or settings
+	reach        []int32              // of each file how many lines may lie between an entry and a finding
 	ofCWEs       cells
 	ofNames      cells
 }
@@ -36,6 +36,15 @@ func (x *index) find(path string) int32 {
 	return -1
 }
 
+// counting numbers a finding's first three distinct CWEs, and gives those that follow.
+func (x *index) counting(f *audit.Finding) (first [maxCWEs]int32, rest []audit.CWE) {
+	cwes, rest := counting(f.CWEs)
+	for i := 0; i < maxCWEs && cwes[i] != 0; i++ {
+		first[i] = x.cwes.number(audit.CWE(cwes[i]))
+	}
+	return first, rest
+}
+
 // place sets the file of a location, and with it its cells.
 func (x *index) place(s *location, file int32) {
 	s.file = file
@@ -44,69 +53,37 @@ func (x *index) place(s *location, file int32) {
 	}
 }
 
-// A numbering numbers strings as they come, and then in their own order.
-type numbering struct {
-	of   map[string]int32
-	list []string
+// A numbering numbers values as they come, and then in their own order.
+type numbering[T cmp.Ordered] struct {
+	of   map[T]int32
+	list []T
 }
 
-func newNumbering(first ...string) numbering {
-	n := numbering{of: map[string]int32{}}
-	for _, s := range first {
-		n.number(s)
+func newNumbering[T cmp.Ordered](first ...T) numbering[T] {
+	n := numbering[T]{of: map[T]int32{}}
+	for _, v := range first {
+		n.number(v)
 	}
 	return n
 }
 
-func (n *numbering) number(s string) int32 {
-	i, ok := n.of[s]
+func (n *numbering[T]) number(v T) int32 {
+	i, ok := n.of[v]
 	if !ok {
 		i = int32(len(n.list))
-		n.of[s], n.list = i, append(n.list, s)
+		n.of[v], n.list = i, append(n.list, v)
 	}
 	return i
 }
 
-// sort brings the numbers into the order of the strings. It gives of each number the new one.
-func (n *numbering) sort() []int32 {
+// sort brings the numbers into the order of the values. It gives of each number the new one.
+func (n *numbering[T]) sort() []int32 {
 	now := make([]int32, len(n.list))
 	slices.Sort(n.list)
-	for i, s := range n.list {
-		now[n.of[s]], n.of[s] = int32(i), int32(i)
+	for i, v := range n.list {
+		now[n.of[v]], n.of[v] = int32(i), int32(i)
 	}
 	return now
-}
-
-// A vocabulary numbers the CWEs that findings use, ascending and from 1. Others match nothing.
-type vocabulary struct {
-	cwes   []audit.CWE // by number
-	number map[audit.CWE]int32
-}
-
-func newVocabulary(findings []audit.Finding) vocabulary {
-	v := vocabulary{cwes: []audit.CWE{0}, number: map[audit.CWE]int32{}}
-	for i := range findings {
-		for _, c := range findings[i].CWEs {
-			if _, ok := v.number[c]; !ok {
-				v.number[c] = 0
-			}
-		}
-	}
-	for i, c := range slices.Sorted(maps.Keys(v.number)) {
-		v.cwes, v.number[c] = append(v.cwes, c), int32(i+1)
-	}
-	return v
-}
-
-// numbers gives the numbers of a finding's first three distinct CWEs, and the CWEs that follow.
-func (v *vocabulary) numbers(f *audit.Finding) (first [maxCWEs]int32, rest []audit.CWE) {
-	cwes, rest := counting(f.CWEs)
-	for i, c := range cwes {
-		if c != 0 {
-			first[i] = v.number[audit.CWE(c)]
-		}
-	}
-	return first, rest
 }
 
 // maxSuccessors is how many weaknesses a category may stand for. A wider one says
@@ -116,9 +93,9 @@ const maxSuccessors = 20
 
 // standIns gives, by weakness, the numbers of what stands for it: deprecated ones and
 // categories.
-func (v *vocabulary) standIns() map[audit.CWE][]int32 {
+func (x *index) standIns() map[audit.CWE][]int32 {
 	stand := map[audit.CWE][]int32{}
-	for i, c := range v.cwes {
+	for i, c := range x.cwes.list {
 		e, _ := cwe.Lookup(int(c))
 		if len(e.Successors) > maxSuccessors {
 			continue

@@ -44,11 +44,10 @@ type entry struct {
 	own       int     // how many of the halves are its own CWEs: the first
 }
 
-// newKeys prepares a project's known vulnerabilities, its decoys and the reviews of
-// what is neither. Files and functions are numbered in their own order, not in the
-// fixture's, and alike for all.
-func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, v vocabulary) (known, decoys, reviews *key, err error) {
-	x := &index{vocabulary: v, files: newNumbering(), names: newNumbering("")}
+// newKeys gives the keys of a project's known vulnerabilities, its decoys and the
+// reviews of what is neither. When findings have been read they are to be finished.
+func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension) (known, decoys, reviews *key, err error) {
+	x := &index{files: newNumbering[string](), names: newNumbering(""), cwes: newNumbering(audit.CWE(0))}
 	known, decoys, reviews = x.key(len(p.Known)), x.key(len(p.Decoys)), x.key(len(p.Reviews))
 	for i := range p.Known {
 		e := &p.Known[i]
@@ -72,15 +71,17 @@ func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, v vocabulary)
 			return nil, nil, nil, err
 		}
 	}
-	if err := x.finish(dims, known, decoys, reviews); err != nil {
-		return nil, nil, nil, fmt.Errorf("%s: %w", p.Pos, err)
+	for _, k := range []*key{known, decoys, reviews} {
+		if err := k.sort(); err != nil {
+			return nil, nil, nil, fmt.Errorf("%s: %w", p.Pos, err)
+		}
 	}
 	return known, decoys, reviews, nil
 }
 
 // key begins a key of n entries.
 func (x *index) key(n int) *key {
-	return &key{index: x, entries: make([]entry, 0, n), own: make([]int32, len(x.cwes)), marks: make([]int32, n)}
+	return &key{index: x, entries: make([]entry, 0, n), marks: make([]int32, n)}
 }
 
 // add adds an entry in a file, and in others where it may be shown.
@@ -104,10 +105,10 @@ func (k *key) add(i int, id, title string, d audit.Dimension, cwes []audit.CWE, 
 	return nil
 }
 
-// finish numbers what the entries of the keys name, and fills the look-ups. The first
-// key's entries take halves.
-func (x *index) finish(dims map[audit.CWE]audit.Dimension, keys ...*key) error {
-	files, names := x.files.sort(), x.names.sort()
+// finish numbers what entries and findings name in its own order, not in that of fixture
+// and report, and fills the look-ups. The first key's entries take halves.
+func (x *index) finish(dims map[audit.CWE]audit.Dimension, locations []location, keys ...*key) {
+	files, names, numbers := x.files.sort(), x.names.sort(), x.cwes.sort()
 	x.reach = make([]int32, len(files))
 	for came, f := range files {
 		if !x.strict[came] {
@@ -118,9 +119,6 @@ func (x *index) finish(dims map[audit.CWE]audit.Dimension, keys ...*key) error {
 	byCWE, byName := newClaims(8*len(keys[0].entries)), newClaims(len(keys[0].entries))
 	ends := make([]struct{ full, halves, names int }, len(keys)) // of each key's claims
 	for i, k := range keys {
-		if err := k.sort(); err != nil {
-			return err
-		}
 		for i := range k.entries {
 			e := &k.entries[i]
 			e.renumber(files, names)
@@ -134,7 +132,7 @@ func (x *index) finish(dims map[audit.CWE]audit.Dimension, keys ...*key) error {
 		ends[i].halves, ends[i].names = len(byCWE.entry), len(byName.entry)
 	}
 	var cells, cellsOfNames []int32 // of each claim
-	x.ofCWEs, cells = byCWE.cells(len(files), len(x.cwes))
+	x.ofCWEs, cells = byCWE.cells(len(files), len(numbers))
 	x.ofNames, cellsOfNames = byName.cells(len(files), len(names))
 	at, name := 0, 0
 	for i, k := range keys {
@@ -145,7 +143,16 @@ func (x *index) finish(dims map[audit.CWE]audit.Dimension, keys ...*key) error {
 		k.byName.gather(len(x.ofNames.numbers), cellsOfNames[name:end.names], byName.entry[name:end.names])
 		at, name = end.halves, end.names
 	}
-	return nil
+	for i := range locations {
+		s := &locations[i]
+		s.name = names[s.name]
+		for j, c := range s.cwes {
+			s.cwes[j] = numbers[c]
+		}
+		if s.file >= 0 {
+			x.place(s, files[s.file])
+		}
+	}
 }
 
 // sort sorts the entries, so that their order in the fixture has no say.
@@ -194,6 +201,7 @@ func (k *key) claim(byCWE, byName *claims) {
 // claimHalves claims what the entries take half for, in their files and in those where
 // they may be shown.
 func (k *key) claimHalves(byCWE *claims) {
+	k.own = make([]int32, len(k.cwes.list))
 	for i := range k.entries {
 		e := &k.entries[i]
 		for _, c := range e.halves {
@@ -289,17 +297,17 @@ func (a *acceptance) terms(at acceptor) terms {
 	if ok {
 		return t
 	}
-	t.own, t.stands = a.number[at.cwe], a.stand[at.cwe]
+	t.own, t.stands = a.cwes.of[at.cwe], a.stand[at.cwe]
 	for _, n := range cwe.Neighbours(int(at.cwe)) {
 		c := audit.CWE(n)
 		if c == at.cwe || at.dimension == "" || a.dims[c] != at.dimension {
 			continue
 		}
-		if i := a.number[c]; i > 0 {
+		if i := a.cwes.of[c]; i > 0 {
 			t.steps = append(t.steps, i)
 		}
 		for _, old := range a.stand[c] {
-			if en, _ := cwe.Lookup(int(a.cwes[old])); en.Kind == cwe.Weakness {
+			if en, _ := cwe.Lookup(int(a.cwes.list[old])); en.Kind == cwe.Weakness {
 				t.steps = append(t.steps, old)
 			}
 		}
@@ -401,7 +409,7 @@ func (e *entry) takes(s *location) bool {
 // exact reports whether s says word for word what e says: then it is the better
 // of two that are equally near.
 func (k *key) exact(e *entry, s *location) bool {
-	if e.at != s.at || k.cwes[s.cwes[0]] != e.cwes[0] {
+	if e.at != s.at || k.cwes.list[s.cwes[0]] != e.cwes[0] {
 		return false
 	}
 	return s.name == 0 && len(e.functions) == 0 || slices.Contains(e.functions, s.name)

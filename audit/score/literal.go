@@ -77,7 +77,7 @@ type literalKey struct {
 
 func newLiteralKey(k *key, locations []location) *literalKey {
 	l := &literalKey{key: k, locations: locations, class: make([]int32, len(locations)), group: make([]int32, len(locations)),
-		half: make([]int32, len(k.cwes)), full: make([]int32, k.hubs.rows()), arcFrom: []int32{0},
+		half: make([]int32, len(k.cwes.list)), full: make([]int32, k.hubs.rows()), arcFrom: []int32{0},
 		credit: make([]float64, len(k.entries)), took: make([]int32, len(k.entries))}
 	classes := make(map[[maxCWEs]int32]int32)
 	for i := range locations {

@@ -52,13 +52,13 @@ type matcher struct {
 	parent []int32 // union-find: entries, groups, hubs
 	joined []bool  // hubs
 
-	root           []int32 // of each entry, then of each group, then of each hub, its component; -1 for none
-	entriesOf      table   // entries by component
-	groupsOf       table
-	hubsOf         table
-	local          []int32 // numbers within a component's flow
-	flow           flow
-	linked []int32
+	root      []int32 // of each entry, then of each group, then of each hub, its component; -1 for none
+	entriesOf table   // entries by component
+	groupsOf  table
+	hubsOf    table
+	local     []int32 // numbers within a component's flow
+	flow      flow
+	linked    []int32
 }
 
 // match pairs locations with entries. The pairing holds until the next call.

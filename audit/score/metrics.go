@@ -137,14 +137,14 @@ func (s *scorer) byDimension(credit func(*KnownResult) float64) []DimensionCount
 func (s *scorer) countDimensions() {
 	m := &s.result.Metrics
 	m.Dimensions = s.byDimension(func(k *KnownResult) float64 { return k.Credit })
-	first := make([]int, len(s.key.cwes)) // counted findings by the number of their first CWE
+	first := make([]int, len(s.key.cwes.list)) // counted findings by the number of their first CWE
 	for i := range s.locations {
 		if !s.scored(i).Free {
 			first[s.locations[i].cwes[0]]++
 		}
 	}
 	for c, n := range first {
-		if at := slices.Index(audit.Dimensions(), s.in.Dimensions[s.key.cwes[c]]); at >= 0 {
+		if at := slices.Index(audit.Dimensions(), s.in.Dimensions[s.key.cwes.list[c]]); at >= 0 {
 			m.Dimensions[at].Findings += n
 		}
 	}

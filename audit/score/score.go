@@ -87,7 +87,7 @@ func newScorer(in *Input) (*scorer, error) {
 	case len(in.Dimensions) == 0:
 		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
 	}
-	k, d, rev, err := newKeys(in.Project, in.Dimensions, newVocabulary(in.Findings))
+	k, d, rev, err := newKeys(in.Project, in.Dimensions)
 	if err != nil {
 		return nil, err
 	}
@@ -133,13 +133,12 @@ func (s *scorer) place() {
 		case f.Lines.Start > at.lines:
 			sc.Disposition, sc.Match = PastEnd, Match{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, at.lines)}
 		default:
-			sp := location{at: usable(f.Lines)}
-			sp.cwes, sc.Ignored = s.key.numbers(f)
+			sp := location{file: at.file, at: usable(f.Lines)}
+			sp.cwes, sc.Ignored = s.key.counting(f)
 			if sp.cwes[0] == 0 {
 				sc.Disposition = NoCWE
 				continue
 			}
-			s.key.place(&sp, at.file)
 			if f.Function != "" {
 				name, ok := names[f.Function]
 				if !ok {
@@ -154,6 +153,7 @@ func (s *scorer) place() {
 			s.locations, s.order, to = append(s.locations, sp), append(s.order, int32(i)), append(to, at)
 		}
 	}
+	s.key.finish(s.in.Dimensions, s.locations, s.key, s.decoys, s.reviews)
 	s.sort(to, rank(targets))
 }
 
