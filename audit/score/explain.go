@@ -55,7 +55,7 @@ func (s *scorer) free(k *key, near []int32) table {
 func (s *scorer) unmatched(i int) {
 	sc, sp := s.scored(i), &s.locations[i]
 	if d := s.decoyOf(sp); d >= 0 {
-		sc.Disposition, sc.Match = DecoyHit, s.decoys.fullMatch(d, sp)
+		sc.Disposition, sc.Match, s.hit[s.decoys.entries[d].known] = DecoyHit, s.decoys.fullMatch(d, sp), true
 		return
 	}
 	if e := s.shownIn(sp); e >= 0 {

@@ -70,6 +70,7 @@ func (s *scorer) countFindings() {
 	m := &s.result.Metrics
 	for i := range s.result.Findings {
 		f := &s.result.Findings[i]
+		s.result.Dispositions[f.Disposition]++
 		if f.Disposition != Suppressed && !f.Free {
 			m.Counted++
 		}

@@ -52,15 +52,11 @@ func Score(in Input) (*Result, error) {
 	s.place()
 	s.pair()
 	s.explain()
-	r := s.result
-	for i := range r.Findings {
-		r.Dispositions[r.Findings[i].Disposition]++
-	}
-	s.literal()
 	s.measure()
-	r.Rates = s.rates()
+	s.literal()
+	s.result.Rates = s.rates()
 	s.chance()
-	return r, nil
+	return s.result, nil
 }
 
 // A scorer is one call of Score on its way.
@@ -75,6 +71,7 @@ type scorer struct {
 	matcher    matcher          // of the findings; its scratch serves the literal score too
 	paired     *pairing
 	severities []audit.Severity // of each known vulnerability that of the finding that it took
+	hit        []bool           // of each decoy whether a finding hit it
 	result     *Result
 }
 
@@ -91,7 +88,7 @@ func newScorer(in *Input) (*scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &scorer{in: in, key: k, decoys: d, reviews: rev, said: map[string]int32{}, severities: make([]audit.Severity, len(in.Project.Known)), result: &Result{
+	return &scorer{in: in, key: k, decoys: d, reviews: rev, said: map[string]int32{}, severities: make([]audit.Severity, len(in.Project.Known)), hit: make([]bool, len(in.Project.Decoys)), result: &Result{
 		Version: Version, Taxonomy: cwe.Version(), Project: in.Project.Name, KeyHash: in.Project.KeyHash, Reviews: len(in.Project.Reviews),
 		Findings:     make([]Scored, len(in.Findings)),
 		Known:        make([]KnownResult, len(in.Project.Known)),
