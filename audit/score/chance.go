@@ -112,7 +112,7 @@ func (s *scorer) draw(rounds int) Chances {
 		paired := m.match(lot.locations)
 		ours = append(ours, float64(paired.credit2)/2/n)
 		parts = append(parts, s.corroboratedCredit(paired)/known)
-		credit, _ := literal.match()
+		credit, _ := literal.match(&m.byRow, &m.flow)
 		letter := 0.0
 		for _, c := range credit {
 			letter += c / n
@@ -161,6 +161,7 @@ func summary(recalls []float64) Chance {
 
 // A lottery draws places for findings.
 type lottery struct {
+	key       *key
 	locations []location
 	from      []*pool // of each location the files it may fall into
 	span      []int32 // of each location the lines of its range; 0 for none
@@ -178,7 +179,7 @@ type pool struct {
 const hintStep = 64
 
 func newLottery(s *scorer) *lottery {
-	l := &lottery{rng: rand.New(rand.NewPCG(chanceSeed, projectSeed(s.in.Project)))}
+	l := &lottery{key: s.key, rng: rand.New(rand.NewPCG(chanceSeed, projectSeed(s.in.Project)))}
 	pools := fill(s.in.Project.Tree, s.key)
 	for i := range s.locations {
 		l.locations = append(l.locations, location{file: -1, cwes: s.locations[i].cwes})
@@ -193,7 +194,11 @@ func newLottery(s *scorer) *lottery {
 func (s *scorer) lots(rounds int) []byte {
 	b := fmt.Appendf(nil, "%d of %d\n", s.in.Rounds, rounds)
 	for i := range s.locations {
-		b = fmt.Appendf(b, "%d %d %q\n", s.locations[i].cwes, s.locations[i].at.span(), extension(s.scored(i).Path))
+		var cwes [maxCWEs]audit.CWE
+		for j, c := range s.locations[i].cwes {
+			cwes[j] = s.key.cwes.list[c]
+		}
+		b = fmt.Appendf(b, "%d %d %q\n", cwes, s.locations[i].at.span(), extension(s.scored(i).Path))
 	}
 	return b
 }
@@ -242,7 +247,7 @@ func (l *lottery) draw() {
 		sp := &l.locations[i]
 		sp.at = lines{}
 		if u == nil {
-			sp.file = -1
+			l.key.place(sp, -1)
 			continue
 		}
 		ticket := l.rng.Int64N(u.upTo[len(u.upTo)-1])
@@ -250,7 +255,7 @@ func (l *lottery) draw() {
 		for u.upTo[at] <= ticket {
 			at++
 		}
-		sp.file = u.files[at]
+		l.key.place(sp, u.files[at])
 		if l.span[i] > 0 {
 			start := u.lines[at] - int32(u.upTo[at]-ticket-1)
 			sp.at = lines{start, start + l.span[i] - 1}

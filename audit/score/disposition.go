@@ -25,7 +25,8 @@ func relate(c, own audit.CWE) Relation {
 	if r := cwe.Relate(int(c), int(own)); r != cwe.Unrelated {
 		return Relation(r)
 	}
-	for _, next := range cwe.Successors(int(c)) {
+	e, _ := cwe.Lookup(int(c))
+	for _, next := range e.Successors {
 		if cwe.Related(next, int(own)) {
 			return StandsFor
 		}

@@ -55,7 +55,7 @@ func (s *scorer) free(k *key, near []int32) table {
 func (s *scorer) unmatched(i int) {
 	sc, sp := s.scored(i), &s.locations[i]
 	if d := s.decoyOf(sp); d >= 0 {
-		sc.Disposition, sc.Match = DecoyHit, s.decoys.fullMatch(d, sp)
+		sc.Disposition, sc.Match, s.hit[s.decoys.entries[d].known] = DecoyHit, s.decoys.fullMatch(d, sp), true
 		return
 	}
 	if e := s.shownIn(sp); e >= 0 {
@@ -72,11 +72,8 @@ func (s *scorer) unmatched(i int) {
 // duplicate, or the first; -1 for none. The finding shows another end of the same flaw.
 func (s *scorer) shownIn(sp *location) int32 {
 	first := int32(-1)
-	for _, c := range sp.cwes {
-		if c == 0 {
-			break
-		}
-		h := s.key.hubIn(sp.file, c)
+	for _, c := range sp.cells {
+		h := s.key.hubOf[c] - 1
 		if h < 0 {
 			continue
 		}
@@ -97,8 +94,9 @@ func (s *scorer) shownIn(sp *location) int32 {
 
 func (s *scorer) credit(i int, e int32) {
 	sc, sp := s.scored(i), &s.locations[i]
-	k := &s.result.Known[s.key.entries[e].known]
-	k.Finding = int(s.order[i])
+	known := s.key.entries[e].known
+	k := &s.result.Known[known]
+	k.Finding, s.severities[known] = int(s.order[i]), sc.Finding.Severity
 	if s.paired.half[i] {
 		sc.Disposition, sc.Match, k.Credit = Half, s.key.halfMatch(e, sp), 0.5
 		return
@@ -114,29 +112,14 @@ func (k *key) fullMatch(e int32, sp *location) Match {
 		r.Distance = int(en.at.gap(sp.at))
 	}
 	switch {
-	case r.Distance >= 0 && r.Distance <= int(en.reach()):
+	case r.Distance >= 0 && r.Distance <= int(k.reach[en.file]):
 		r.By = ByLines
 	case sp.name > 0 && slices.Contains(en.functions, sp.name):
 		r.By = ByFunction
 	case k.says(e, sp):
 		r.By = ByName
 	}
-	if c := en.shared(sp); c != 0 {
-		r.CWE, r.EntryCWE, r.Relation = c, c, Same
-		return r
-	}
-	for _, n := range sp.cwes {
-		c := audit.CWE(n)
-		if c == 0 || !slices.Contains(en.accepts, c) {
-			continue
-		}
-		for _, own := range en.cwes {
-			if rel := relate(c, own); rel != "" {
-				r.CWE, r.EntryCWE, r.Relation = c, own, rel
-				return r
-			}
-		}
-	}
+	r.CWE, r.EntryCWE, r.Relation = k.relation(en, en.accepts, sp)
 	return r
 }
 
@@ -145,28 +128,21 @@ func (k *key) says(e int32, sp *location) bool {
 	return sp.says > 0 && int(sp.says) <= len(k.named) && slices.Contains(k.named[sp.says-1], e)
 }
 
-// shared gives the first of sp's CWEs that is the entry's own; 0 for none.
-func (e *entry) shared(sp *location) audit.CWE {
+// relation gives the first of sp's CWEs that is the entry's own, or else the first of a
+// list of the entry's, with the one of its own that it stands to.
+func (k *key) relation(e *entry, list []int32, sp *location) (c, own audit.CWE, r Relation) {
 	for _, n := range sp.cwes {
-		if c := audit.CWE(n); c != 0 && slices.Contains(e.cwes, c) {
-			return c
+		if n != 0 && slices.Contains(e.halves[:e.own], n) {
+			return k.cwes.list[n], k.cwes.list[n], Same
 		}
 	}
-	return 0
-}
-
-// named gives the first of sp's CWEs that is the entry's own, or that stands for
-// one of its own, with that one.
-func (e *entry) named(sp *location) (c, own audit.CWE, r Relation) {
-	if c := e.shared(sp); c != 0 {
-		return c, c, Same
-	}
 	for _, n := range sp.cwes {
-		if c := audit.CWE(n); c != 0 && slices.Contains(e.halves, c) {
-			for _, own := range e.cwes {
-				if r := relate(c, own); r != "" {
-					return c, own, r
-				}
+		if n == 0 || !slices.Contains(list, n) {
+			continue
+		}
+		for _, own := range e.cwes {
+			if r := relate(k.cwes.list[n], own); r != "" {
+				return k.cwes.list[n], own, r
 			}
 		}
 	}
@@ -183,16 +159,16 @@ func (k *key) halfMatch(e int32, sp *location) Match {
 			r.Distance = int(en.at.gap(sp.at))
 		}
 	}
-	r.CWE, r.EntryCWE, r.Relation = en.named(sp)
+	r.CWE, r.EntryCWE, r.Relation = k.relation(en, en.halves, sp)
 	return r
 }
 
 // elsewhere tells misplaced from off-key. A misplaced finding's reason names the
 // entry that it comes nearest to: one of the same file, else the first by ID.
 func (s *scorer) elsewhere(sp *location) (Disposition, Match) {
-	for _, c := range sp.cwes {
-		h := s.key.hubIn(sp.file, c)
-		if c == 0 || h < 0 {
+	for _, c := range sp.cells {
+		h := s.key.hubOf[c] - 1
+		if h < 0 {
 			continue
 		}
 		entries := s.key.hubs.row(h)
@@ -204,10 +180,10 @@ func (s *scorer) elsewhere(sp *location) (Disposition, Match) {
 		return Misplaced, r
 	}
 	for _, n := range sp.cwes {
-		c := audit.CWE(n)
-		if e, ok := s.key.own[c]; ok && c != 0 {
-			r := Match{Entry: s.key.entries[e].id, Distance: -1, Detail: "another file"}
-			r.CWE, r.EntryCWE, r.Relation = s.key.entries[e].named(sp)
+		if e := s.key.own[n] - 1; e >= 0 {
+			en := &s.key.entries[e]
+			r := Match{Entry: en.id, Distance: -1, Detail: "another file"}
+			r.CWE, r.EntryCWE, r.Relation = s.key.relation(en, en.halves, sp)
 			return Misplaced, r
 		}
 	}

@@ -32,18 +32,22 @@ type flow struct {
 	room       []int32 // findings of each group that are free
 	free       int32   // findings of all groups that are free
 
-	via   []int32 // of each known the arc that it uses; -1 for none
-	first []int32 // of each group and hub the first known that uses it; -1 for none
-	next  []int32 // chains the knowns of one group or hub
-	prev  []int32
+	via  []int32 // of each known the arc that it uses; -1 for none
+	next []int32 // chains the knowns of one group or hub
+	prev []int32
 
-	pot     []int64
-	visited []int32
-	stamp   int32
-	cursor  []int32 // of each hub the link that is tried next in this pass
+	nodes  []node
+	stamp  int32
+	cursor []int32 // of each hub the link that is tried next in this pass
 
 	newTo, newHub, used []int32 // links as they come; scratch of each
 	through             table
+}
+
+type node struct {
+	pot     int64
+	visited int32 // the stamp of the pass that saw it last
+	first   int32 // of a group or hub the first known that uses it; -1 for none
 }
 
 const noStop = math.MaxInt64
@@ -74,8 +78,7 @@ func (f *flow) prepare() {
 	f.groupLinks.sort(f.groups, f.linkTo)
 	f.linkUse = zeros(f.linkUse, len(f.linkTo))
 	n := f.knowns + f.groups + f.hubs
-	f.pot, f.visited, f.stamp = zeros(f.pot, n), zeros(f.visited, n), 0
-	f.first = all(f.first, n, -1)
+	f.nodes, f.stamp = all(f.nodes, n, node{first: -1}), 0
 	f.via, f.next, f.prev = all(f.via, f.knowns, -1), all(f.next, f.knowns, -1), all(f.prev, f.knowns, -1)
 	f.cursor = sized(f.cursor, f.hubs)
 }
@@ -128,9 +131,9 @@ func (f *flow) run(stop int64) {
 			return
 		}
 		cost += slack
-		for v, s := range f.visited {
-			if s == f.stamp {
-				f.pot[v] -= slack
+		for v := range f.nodes {
+			if n := &f.nodes[v]; n.visited == f.stamp {
+				n.pot -= slack
 			}
 		}
 	}
@@ -154,10 +157,10 @@ func (f *flow) pass() int {
 
 // place finds known k a finding, moving others where need be.
 func (f *flow) place(k int32) bool {
-	f.visited[k] = f.stamp
+	f.nodes[k].visited = f.stamp
 	for a := f.arcFrom[k]; a < f.arcFrom[k+1]; a++ {
 		v := f.arcTo[a]
-		if f.visited[v] == f.stamp || f.arcCost[a]+f.pot[k] != f.pot[v] {
+		if f.nodes[v].visited == f.stamp || f.arcCost[a]+f.nodes[k].pot != f.nodes[v].pot {
 			continue
 		}
 		ok := false
@@ -176,23 +179,23 @@ func (f *flow) place(k int32) bool {
 
 // enter makes room for one more in the group at node v.
 func (f *flow) enter(v int32) bool {
-	f.visited[v] = f.stamp
+	f.nodes[v].visited = f.stamp
 	g := v - int32(f.knowns)
 	if f.room[g] > 0 {
 		f.free--
 		f.room[g]--
 		if f.room[g] > 0 {
-			f.visited[v] = 0
+			f.nodes[v].visited = 0
 		}
 		return true
 	}
-	for k := f.first[v]; k >= 0; k = f.next[k] {
-		if f.visited[k] != f.stamp && f.place(k) {
+	for k := f.nodes[v].first; k >= 0; k = f.next[k] {
+		if f.nodes[k].visited != f.stamp && f.place(k) {
 			return true
 		}
 	}
 	for _, l := range f.groupLinks.row(g) {
-		if h := f.hubNode(f.linkHub[l]); f.linkUse[l] > 0 && f.visited[h] != f.stamp && f.pierce(h) {
+		if h := f.hubNode(f.linkHub[l]); f.linkUse[l] > 0 && f.nodes[h].visited != f.stamp && f.pierce(h) {
 			f.linkUse[l]--
 			return true
 		}
@@ -202,23 +205,23 @@ func (f *flow) enter(v int32) bool {
 
 // pierce takes one more known into the hub at node v.
 func (f *flow) pierce(v int32) bool {
-	f.visited[v] = f.stamp
+	f.nodes[v].visited = f.stamp
 	h := v - int32(f.knowns+f.groups)
 	for ; f.cursor[h] < f.ofHub.from[h+1]; f.cursor[h]++ {
 		l := f.cursor[h]
 		g := f.linkTo[l] + int32(f.knowns)
-		if f.visited[g] == f.stamp || f.pot[v] != f.pot[g] {
+		if f.nodes[g].visited == f.stamp || f.nodes[v].pot != f.nodes[g].pot {
 			continue
 		}
 		if f.enter(g) {
 			f.linkUse[l]++
-			f.visited[v] = 0 // a hub holds any number
+			f.nodes[v].visited = 0 // a hub holds any number
 			return true
 		}
 	}
-	for k := f.first[v]; k >= 0; k = f.next[k] {
-		if f.visited[k] != f.stamp && f.place(k) {
-			f.visited[v] = 0
+	for k := f.nodes[v].first; k >= 0; k = f.next[k] {
+		if f.nodes[k].visited != f.stamp && f.place(k) {
+			f.nodes[v].visited = 0
 			return true
 		}
 	}
@@ -234,18 +237,18 @@ func (f *flow) use(k, a int32) {
 		if f.prev[k] >= 0 {
 			f.next[f.prev[k]] = f.next[k]
 		} else {
-			f.first[v] = f.next[k]
+			f.nodes[v].first = f.next[k]
 		}
 		if f.next[k] >= 0 {
 			f.prev[f.next[k]] = f.prev[k]
 		}
 	}
 	v := f.arcTo[a]
-	f.via[k], f.prev[k], f.next[k] = a, -1, f.first[v]
-	if f.first[v] >= 0 {
-		f.prev[f.first[v]] = k
+	f.via[k], f.prev[k], f.next[k] = a, -1, f.nodes[v].first
+	if f.nodes[v].first >= 0 {
+		f.prev[f.nodes[v].first] = k
 	}
-	f.first[v] = k
+	f.nodes[v].first = k
 }
 
 // slack is the least reduced cost of an arc that leaves what the last pass
@@ -253,23 +256,23 @@ func (f *flow) use(k, a int32) {
 func (f *flow) slack() int64 {
 	least := int64(math.MaxInt64)
 	for k := range f.knowns {
-		if f.visited[k] != f.stamp {
+		if f.nodes[k].visited != f.stamp {
 			continue
 		}
 		for a := f.arcFrom[k]; a < f.arcFrom[k+1]; a++ {
-			if v := f.arcTo[a]; f.visited[v] != f.stamp {
-				least = min(least, f.arcCost[a]+f.pot[k]-f.pot[v])
+			if v := f.arcTo[a]; f.nodes[v].visited != f.stamp {
+				least = min(least, f.arcCost[a]+f.nodes[k].pot-f.nodes[v].pot)
 			}
 		}
 	}
 	for h := range int32(f.hubs) {
 		v := f.hubNode(h)
-		if f.visited[v] != f.stamp {
+		if f.nodes[v].visited != f.stamp {
 			continue
 		}
 		for l := f.ofHub.from[h]; l < f.ofHub.from[h+1]; l++ {
-			if g := f.linkTo[l] + int32(f.knowns); f.visited[g] != f.stamp {
-				least = min(least, f.pot[v]-f.pot[g])
+			if g := f.linkTo[l] + int32(f.knowns); f.nodes[g].visited != f.stamp {
+				least = min(least, f.nodes[v].pot-f.nodes[g].pot)
 			}
 		}
 	}

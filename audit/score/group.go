@@ -28,8 +28,7 @@ func (g *grouping) location(i int32) *location {
 	return &g.locations[g.members.of[g.members.from[i]]]
 }
 
-// group gathers equal locations of the first n files, in order: by file and lines, which
-// settle most comparisons, then by the rest; members as they come.
+// group gathers equal locations of the first n files, in order; members as they come.
 func (g *grouping) group(locations []location, n int) {
 	g.locations, g.rows = locations, sized(g.rows, len(locations))
 	for i := range locations {
@@ -40,20 +39,7 @@ func (g *grouping) group(locations []location, n int) {
 	m.of = sized(m.of, len(g.byRow.of))[:0]
 	m.from = append(sized(m.from, len(g.byRow.of)+1)[:0], 0)
 	for r := range int32(n) {
-		g.order = g.order[:0]
-		for _, i := range g.byRow.row(r) {
-			at := locations[i].at
-			g.order = append(g.order, placed{uint64(at.start)<<32 | uint64(at.end), i})
-		}
-		slices.SortFunc(g.order, func(a, b placed) int {
-			if a.key != b.key {
-				return cmp.Compare(a.key, b.key)
-			}
-			if c := compareLocations(&locations[a.index], &locations[b.index]); c != 0 {
-				return c
-			}
-			return int(a.index - b.index)
-		})
+		g.order = inOrder(g.order[:0], g.byRow.row(r), locations, func(a, b int32) int { return int(a - b) })
 		for i := 0; i < len(g.order); {
 			first := g.order[i]
 			for ; i < len(g.order) && g.order[i].key == first.key && compareLocations(&locations[first.index], &locations[g.order[i].index]) == 0; i++ {
@@ -62,6 +48,25 @@ func (g *grouping) group(locations []location, n int) {
 			m.from = append(m.from, int32(len(m.of)))
 		}
 	}
+}
+
+// inOrder appends those of a row in order: by lines, which settle most comparisons, then
+// by what else the locations say, and of equal ones by tie.
+func inOrder(to []placed, row []int32, locations []location, tie func(a, b int32) int) []placed {
+	for _, i := range row {
+		at := locations[i].at
+		to = append(to, placed{uint64(at.start)<<32 | uint64(at.end), i})
+	}
+	slices.SortFunc(to, func(a, b placed) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
+		}
+		if c := compareLocations(&locations[a.index], &locations[b.index]); c != 0 {
+			return c
+		}
+		return tie(a.index, b.index)
+	})
+	return to
 }
 
 func compareLocations(a, b *location) int {

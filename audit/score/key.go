@@ -2,9 +2,7 @@ package score
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"assay/audit"
@@ -14,22 +12,20 @@ import (
 // A key is an answer key made ready for look-ups by file and CWE. It is built
 // once and serves every matching against it, those of the chance level included.
 type key struct {
-	entries []entry // sorted by ID
-	files   map[string]int32
-	names   map[string]int32    // bare function names
-	byCWE   lookup              // entries with lines, by the CWEs that they take, ordered by first line
-	starts  []int32             // the first lines of byCWE's entries
-	byName  lookup              // entries by function; those that name neither lines nor functions by none
-	whole   bool                // whether an entry names neither
-	hubOf   []int32             // of byCWE's cells, from 1: the hub; 0 for none
-	hubs    table               // of each hub its entries, ascending
-	hubsAt  table               // of each entry its hubs
-	own     map[audit.CWE]int32 // the first entry that takes half for it
-	named   [][]int32           // by location.says: the entries whose component is named
-	marks   []int32             // scratch of candidates, as the next two
+	*index
+	entries []entry   // sorted by ID
+	byCWE   table     // of each of the index' cells of CWEs the entries with lines that take it, ordered by first line
+	ats     []lines   // the lines of byCWE's entries
+	byName  table     // of each of its cells of functions the entries
+	whole   table     // of each file the entries that name neither lines nor functions
+	hubOf   []int32   // of each cell of a CWE, from 1: the hub; 0 for none
+	hubs    table     // of each hub its entries, ascending
+	hubsAt  table     // of each entry its hubs
+	own     []int32   // of each CWE, by its number, the first entry that takes half for it, from 1; 0 for none
+	named   [][]int32 // by location.says: the entries whose component is named
+	marks   []int32   // scratch of candidates, as the next two
 	mark    int32
 	found   []int32
-	halves  []int32 // hubs of the location that candidates was asked for
 }
 
 // An entry is a known vulnerability or a decoy, as far as matching goes.
@@ -39,30 +35,29 @@ type entry struct {
 	dimension audit.Dimension
 	cwes      []audit.CWE
 	file      int32
+	also      []int32 // files
 	functions []int32
 	at        lines
-	strict    bool        // in a file where each line is its own thing: no tolerance of lines
-	component string      // what the entry is about, in a strict file, folded; empty where its title names none
-	accepts   []audit.CWE // its own, those one step off in its dimension, and numbers that stand for these
-	halves    []audit.CWE // its own, and numbers that stand for these
+	component string  // what the entry is about, in a file where each line is its own thing, folded; empty where its title names none
+	accepts   []int32 // numbers of its CWEs, of those one step off in its dimension, and of what stands for these
+	halves    []int32 // numbers of its CWEs, and of what stands for these
+	own       int     // how many of the halves are its own CWEs: the first
 }
 
-// newKeys prepares a project's known vulnerabilities, its decoys and the reviews of
-// what is neither. Files and functions are numbered in their own order, not in the
-// fixture's, and alike for all. CWEs that no finding uses need no place in the
-// index.
-func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool) (known, decoys, reviews *key, err error) {
-	files, names := numbers(p)
-	known, decoys, reviews = emptyKey(len(p.Known), files, names), emptyKey(len(p.Decoys), files, names), emptyKey(len(p.Reviews), files, names)
+// newKeys gives the keys of a project's known vulnerabilities, its decoys and the
+// reviews of what is neither. When findings have been read they are to be finished.
+func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension) (known, decoys, reviews *key, err error) {
+	x := &index{files: newNumbering[string](), names: newNumbering(""), cwes: newNumbering(audit.CWE(0))}
+	known, decoys, reviews = x.key(len(p.Known)), x.key(len(p.Decoys)), x.key(len(p.Reviews))
 	for i := range p.Known {
 		e := &p.Known[i]
-		if err := known.add(i, e.ID, e.Title, e.Dimension, e.CWEs, e.File, e.Functions, e.Lines, e.Pos); err != nil {
+		if err := known.add(i, e.ID, e.Title, e.Dimension, e.CWEs, e.Functions, e.Lines, e.Pos, e.File, e.Also...); err != nil {
 			return nil, nil, nil, err
 		}
 	}
 	for i := range p.Decoys {
 		e := &p.Decoys[i]
-		if err := decoys.add(i, e.ID, e.Title, e.Dimension, e.CWEs, e.File, e.Functions, e.Lines, e.Pos); err != nil {
+		if err := decoys.add(i, e.ID, e.Title, e.Dimension, e.CWEs, e.Functions, e.Lines, e.Pos, e.File); err != nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -72,197 +67,197 @@ func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, used map[audi
 		if len(r.CWEs) > 0 {
 			dimension = dims[r.CWEs[0]]
 		}
-		if err := reviews.add(i, reviewID(r, i), "", dimension, r.CWEs, r.File, r.Functions, r.Lines, r.Pos); err != nil {
+		if err := reviews.add(i, reviewID(r, i), "", dimension, r.CWEs, r.Functions, r.Lines, r.Pos, r.File); err != nil {
 			return nil, nil, nil, err
 		}
 	}
-	stand := standIns(used)
-	if err := errors.Join(known.finish(dims, used, stand), decoys.finish(dims, used, stand), reviews.finish(dims, used, stand)); err != nil {
-		return nil, nil, nil, fmt.Errorf("%s: %w", p.Pos, err)
-	}
-	halves := make([]claim, 0, 4*len(p.Known))
-	for i := range known.entries {
-		e := &known.entries[i]
-		halves = claims(halves, e.file, int32(i), e.halves, used)
-		for _, file := range p.Known[e.known].Also {
-			halves = claims(halves, files[file], int32(i), e.halves, used)
-		}
-		for _, c := range e.halves {
-			if _, ok := known.own[c]; !ok {
-				known.own[c] = int32(i)
-			}
+	for _, k := range []*key{known, decoys, reviews} {
+		if err := k.sort(); err != nil {
+			return nil, nil, nil, fmt.Errorf("%s: %w", p.Pos, err)
 		}
 	}
-	known.index(used, halves)
-	decoys.index(used, nil)
-	reviews.index(used, nil)
 	return known, decoys, reviews, nil
 }
 
-// maxSuccessors is how many weaknesses a category may stand for. A wider one says
-// next to nothing: with three of the widest, one finding a window would name half
-// of the catalogue.
-const maxSuccessors = 20
-
-// standIns gives, by weakness, the numbers among those in use that stand for it:
-// deprecated ones and categories.
-func standIns(used map[audit.CWE]bool) map[audit.CWE][]audit.CWE {
-	stand := map[audit.CWE][]audit.CWE{}
-	for _, c := range slices.Sorted(maps.Keys(used)) {
-		next := cwe.Successors(int(c))
-		if len(next) > maxSuccessors {
-			continue
-		}
-		for _, n := range next {
-			stand[audit.CWE(n)] = append(stand[audit.CWE(n)], c)
-		}
-	}
-	return stand
+// key begins a key of n entries.
+func (x *index) key(n int) *key {
+	return &key{index: x, entries: make([]entry, 0, n), marks: make([]int32, n)}
 }
 
-func numbers(p *audit.Project) (files, names map[string]int32) {
-	files, names = make(map[string]int32), map[string]int32{"": 0}
-	set := func(m map[string]int32, keys ...string) {
-		for _, k := range keys {
-			m[k] = 0
-		}
-	}
-	for i := range p.Known {
-		set(files, p.Known[i].File)
-		set(files, p.Known[i].Also...)
-		for _, f := range p.Known[i].Functions {
-			set(names, FunctionName(f))
-		}
-	}
-	for i := range p.Decoys {
-		set(files, p.Decoys[i].File)
-		for _, f := range p.Decoys[i].Functions {
-			set(names, FunctionName(f))
-		}
-	}
-	for i := range p.Reviews {
-		set(files, p.Reviews[i].File)
-		for _, f := range p.Reviews[i].Functions {
-			set(names, FunctionName(f))
-		}
-	}
-	for _, m := range []map[string]int32{files, names} {
-		for i, k := range slices.Sorted(maps.Keys(m)) {
-			m[k] = int32(i) // of names, "" is the first and so 0
-		}
-	}
-	return files, names
-}
-
-func emptyKey(n int, files, names map[string]int32) *key {
-	return &key{
-		files:   files,
-		names:   names,
-		entries: make([]entry, 0, n),
-		own:     make(map[audit.CWE]int32),
-		marks:   make([]int32, n),
-	}
-}
-
-func (k *key) add(i int, id, title string, d audit.Dimension, cwes []audit.CWE, file string, functions []string, at audit.Range, pos audit.Pos) error {
+// add adds an entry in a file, and in others where it may be shown.
+func (k *key) add(i int, id, title string, d audit.Dimension, cwes []audit.CWE, functions []string, at audit.Range, pos audit.Pos, file string, also ...string) error {
 	if id == "" || file == "" || len(cwes) == 0 {
 		return fmt.Errorf("%s: entry %q: an entry needs an ID, a file and a CWE", pos, id)
 	}
-	e := entry{known: i, id: id, dimension: d, cwes: cwes, file: k.files[file], at: usable(at), strict: strict(file)}
-	if e.strict {
+	e := entry{known: i, id: id, dimension: d, cwes: cwes, file: k.file(file), at: usable(at), functions: make([]int32, 0, len(functions)), also: make([]int32, len(also))}
+	if k.strict[e.file] {
 		e.component = component(title)
+	}
+	for i, f := range also {
+		e.also[i] = k.file(f)
 	}
 	for _, f := range functions {
 		if name := FunctionName(f); name != "" {
-			e.functions = append(e.functions, k.names[name])
+			e.functions = append(e.functions, k.names.number(name))
 		}
 	}
 	k.entries = append(k.entries, e)
 	return nil
 }
 
-// finish sorts the entries, so that their order in the fixture has no say, and gives
-// them the CWEs that they take.
-func (k *key) finish(dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool, stand map[audit.CWE][]audit.CWE) error {
-	slices.SortStableFunc(k.entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
-	accepts := make(map[acceptor][]audit.CWE)
-	for i := range k.entries {
-		e := &k.entries[i]
-		if i > 0 && e.id == k.entries[i-1].id {
-			return fmt.Errorf("entry %q stands twice in the key", e.id)
+// finish numbers what entries and findings name in its own order, not in that of fixture
+// and report, and fills the look-ups. The first key's entries take halves.
+func (x *index) finish(dims map[audit.CWE]audit.Dimension, locations []location, keys ...*key) {
+	files, names, numbers := x.files.sort(), x.names.sort(), x.cwes.sort()
+	x.reach = make([]int32, len(files))
+	for came, f := range files {
+		if !x.strict[came] {
+			x.reach[f] = maxGap
 		}
-		e.accepts = accepted(e, dims, used, stand, accepts)
-		e.halves = slices.Clip(e.cwes)
-		for _, own := range e.cwes {
-			for _, c := range stand[own] {
-				if !slices.Contains(e.halves, c) {
-					e.halves = append(e.halves, c)
-				}
-			}
+	}
+	a := acceptance{x, dims, x.standIns(), map[acceptor]terms{}}
+	byCWE, byName := newClaims(8*len(keys[0].entries)), newClaims(len(keys[0].entries))
+	ends := make([]struct{ full, halves, names int }, len(keys)) // of each key's claims
+	for i, k := range keys {
+		for i := range k.entries {
+			e := &k.entries[i]
+			e.renumber(files, names)
+			a.accept(e)
+		}
+		k.claim(byCWE, byName)
+		ends[i].full = len(byCWE.entry)
+		if i == 0 {
+			k.claimHalves(byCWE)
+		}
+		ends[i].halves, ends[i].names = len(byCWE.entry), len(byName.entry)
+	}
+	var cells, cellsOfNames []int32 // of each claim
+	x.ofCWEs, cells = byCWE.cells(len(files), len(numbers))
+	x.ofNames, cellsOfNames = byName.cells(len(files), len(names))
+	at, name := 0, 0
+	for i, k := range keys {
+		end := ends[i]
+		k.byCWE.gather(len(x.ofCWEs.numbers), cells[at:end.full], byCWE.entry[at:end.full])
+		k.sortCells()
+		k.addHubs(len(x.ofCWEs.numbers), cells[end.full:end.halves], byCWE.entry[end.full:end.halves])
+		k.byName.gather(len(x.ofNames.numbers), cellsOfNames[name:end.names], byName.entry[name:end.names])
+		at, name = end.halves, end.names
+	}
+	for i := range locations {
+		s := &locations[i]
+		s.name = names[s.name]
+		for j, c := range s.cwes {
+			s.cwes[j] = numbers[c]
+		}
+		if s.file >= 0 {
+			x.place(s, files[s.file])
+		}
+	}
+}
+
+// sort sorts the entries, so that their order in the fixture has no say.
+func (k *key) sort() error {
+	slices.SortFunc(k.entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
+	for i := 1; i < len(k.entries); i++ {
+		if k.entries[i].id == k.entries[i-1].id {
+			return fmt.Errorf("entry %q stands twice in the key", k.entries[i].id)
 		}
 	}
 	return nil
 }
 
-// index fills the lookups. A hub stands for each cell of the halves, in the order in
-// which they come.
-func (k *key) index(used map[audit.CWE]bool, halves []claim) {
-	full, names := make([]claim, 0, 4*len(k.entries)+len(halves)), make([]claim, 0, len(k.entries))
+// renumber gives the entry's files and functions the numbers that they have from now on.
+func (e *entry) renumber(files, names []int32) {
+	e.file = files[e.file]
+	for i, f := range e.also {
+		e.also[i] = files[f]
+	}
+	for i, f := range e.functions {
+		e.functions[i] = names[f]
+	}
+}
+
+// claim claims the entries' CWEs and functions in their files.
+func (k *key) claim(byCWE, byName *claims) {
+	whole := make([]int32, len(k.entries))
 	for i := range k.entries {
 		e := &k.entries[i]
-		if !e.at.none() {
-			full = claims(full, e.file, int32(i), e.accepts, used)
+		whole[i] = -1
+		switch {
+		case !e.at.none():
+			for _, c := range e.accepts {
+				byCWE.add(e.file, c, int32(i))
+			}
+		case len(e.functions) == 0:
+			whole[i] = e.file
 		}
 		for _, name := range e.functions {
-			names = append(names, claim{e.file, name, int32(i)})
-		}
-		if e.at.none() && len(e.functions) == 0 {
-			k.whole = true
-			names = append(names, claim{e.file, 0, int32(i)})
+			byName.add(e.file, name, int32(i))
 		}
 	}
-	k.byName = newLookup(len(k.files), names, len(names))
-	k.byCWE = newLookup(len(k.files), append(full, halves...), len(full))
-	start := func(i int32) int32 { return k.entries[i].at.start }
-	for c := range k.byCWE.numbers {
-		slices.SortStableFunc(k.byCWE.entries.row(int32(c)), func(a, b int32) int { return cmp.Compare(start(a), start(b)) })
-	}
-	k.starts = make([]int32, len(full))
-	for at, i := range k.byCWE.entries.of {
-		k.starts[at] = start(i)
-	}
-	k.addHubs(halves)
+	k.whole.sort(len(k.files.list), whole)
 }
 
-// claims appends an entry's claims of those CWEs that findings use.
-func claims(to []claim, file, entry int32, cwes []audit.CWE, used map[audit.CWE]bool) []claim {
-	for _, c := range cwes {
-		if used[c] {
-			to = append(to, claim{file, int32(c), entry})
+// claimHalves claims what the entries take half for, in their files and in those where
+// they may be shown.
+func (k *key) claimHalves(byCWE *claims) {
+	k.own = make([]int32, len(k.cwes.list))
+	for i := range k.entries {
+		e := &k.entries[i]
+		for _, c := range e.halves {
+			byCWE.add(e.file, c, int32(i))
+			if k.own[c] == 0 {
+				k.own[c] = int32(i) + 1
+			}
+		}
+		for _, file := range e.also {
+			for _, c := range e.halves {
+				byCWE.add(file, c, int32(i))
+			}
 		}
 	}
-	return to
 }
 
-// addHubs numbers the hubs, and gives each its entries and each entry its hubs once.
-func (k *key) addHubs(halves []claim) {
-	k.hubOf = make([]int32, len(k.byCWE.numbers))
-	last := make([]int32, len(k.byCWE.numbers)) // the entry that claimed the cell last, from 1
-	hubs, entries := make([]int32, 0, len(halves)), make([]int32, 0, len(halves))
-	n := int32(0)
-	for _, c := range halves {
-		at := k.byCWE.cell(c.file, c.number)
+// sortCells orders the entries of each cell by their first lines.
+func (k *key) sortCells() {
+	for c := range k.byCWE.rows() {
+		if row := k.byCWE.row(int32(c)); len(row) > 1 {
+			slices.SortStableFunc(row, func(a, b int32) int { return cmp.Compare(k.entries[a].at.start, k.entries[b].at.start) })
+		}
+	}
+	k.ats = make([]lines, len(k.byCWE.of))
+	for at, i := range k.byCWE.of {
+		k.ats[at] = k.entries[i].at
+	}
+}
+
+// addHubs numbers the hubs of the cells, of so many, that entries take half in, as they
+// come, and gives each its entries and each entry its hubs once.
+func (k *key) addHubs(n int, cells, takers []int32) {
+	k.hubOf = make([]int32, n)
+	last := make([]int32, n) // the entry that claimed the cell last, from 1
+	hubs, entries := make([]int32, 0, len(cells)), make([]int32, 0, len(cells))
+	count := int32(0)
+	for i, at := range cells {
 		if k.hubOf[at] == 0 {
-			n++
-			k.hubOf[at] = n
+			count++
+			k.hubOf[at] = count
 		}
-		if last[at] != c.entry+1 {
-			last[at] = c.entry + 1
-			hubs, entries = append(hubs, k.hubOf[at]-1), append(entries, c.entry)
+		if e := takers[i]; last[at] != e+1 {
+			last[at] = e + 1
+			hubs, entries = append(hubs, k.hubOf[at]-1), append(entries, e)
 		}
 	}
-	k.hubs.gather(int(n), hubs, entries)
+	k.hubs.gather(int(count), hubs, entries)
 	k.hubsAt.gather(len(k.entries), entries, hubs)
+}
+
+// An acceptance says which CWEs match an entry.
+type acceptance struct {
+	*index
+	dims  map[audit.CWE]audit.Dimension
+	stand map[audit.CWE][]int32 // see standIns
+	seen  map[acceptor]terms
 }
 
 type acceptor struct {
@@ -270,96 +265,102 @@ type acceptor struct {
 	dimension audit.Dimension
 }
 
-// accepted gives the CWEs that match the entry: its own, and those one step from
+// terms are what one CWE of an entry accepts, as numbers.
+type terms struct {
+	own    int32   // the CWE itself; 0 where no finding uses it
+	stands []int32 // what stands for it
+	steps  []int32 // what is one step from it and of the entry's dimension, and deprecated numbers that stand for that
+}
+
+// accept gives the entry the CWEs that match it: its own, and those one step from
 // one of them that the map puts into the entry's dimension. A deprecated number
 // does what its successors do; a category names several weaknesses and is a step
 // itself, so it stands for the entry's own alone.
-func accepted(e *entry, dims map[audit.CWE]audit.Dimension, used map[audit.CWE]bool, stand map[audit.CWE][]audit.CWE, seen map[acceptor][]audit.CWE) []audit.CWE {
-	all := make([]audit.CWE, 0, 2*len(e.cwes))
+func (a *acceptance) accept(e *entry) {
+	e.accepts, e.halves = make([]int32, 0, 2*len(e.cwes)), make([]int32, 0, len(e.cwes))
 	for _, own := range e.cwes {
-		at := acceptor{own, e.dimension}
-		near, ok := seen[at]
-		if !ok {
-			near = append([]audit.CWE{own}, stand[own]...)
-			for _, n := range cwe.Neighbours(int(own)) {
-				c := audit.CWE(n)
-				if c == own || e.dimension == "" || dims[c] != e.dimension {
-					continue
-				}
-				if used[c] {
-					near = append(near, c)
-				}
-				for _, old := range stand[c] {
-					if en, _ := cwe.Lookup(int(old)); en.Kind == cwe.Weakness {
-						near = append(near, old)
-					}
-				}
-			}
-			seen[at] = near
+		t := a.terms(acceptor{own, e.dimension})
+		if t.own > 0 {
+			e.halves = with(e.halves, t.own)
+			e.accepts = with(e.accepts, t.own)
 		}
-		for _, c := range near {
-			if !slices.Contains(all, c) {
-				all = append(all, c)
-			}
-		}
+		e.accepts = with(with(e.accepts, t.stands...), t.steps...)
 	}
-	return all
+	e.own = len(e.halves)
+	for _, own := range e.cwes {
+		e.halves = with(e.halves, a.stand[own]...)
+	}
 }
 
-// hubIn gives the hub of a CWE in a file; -1 for none.
-func (k *key) hubIn(file, cwe int32) int32 {
-	if c := k.byCWE.cell(file, cwe); c >= 0 {
-		return k.hubOf[c] - 1
+func (a *acceptance) terms(at acceptor) terms {
+	t, ok := a.seen[at]
+	if ok {
+		return t
 	}
-	return -1
+	t.own, t.stands = a.cwes.of[at.cwe], a.stand[at.cwe]
+	for _, n := range cwe.Neighbours(int(at.cwe)) {
+		c := audit.CWE(n)
+		if c == at.cwe || at.dimension == "" || a.dims[c] != at.dimension {
+			continue
+		}
+		if i := a.cwes.of[c]; i > 0 {
+			t.steps = append(t.steps, i)
+		}
+		for _, old := range a.stand[c] {
+			if en, _ := cwe.Lookup(int(a.cwes.list[old])); en.Kind == cwe.Weakness {
+				t.steps = append(t.steps, old)
+			}
+		}
+	}
+	a.seen[at] = t
+	return t
+}
+
+// with appends those numbers that the list has not.
+func with(list []int32, numbers ...int32) []int32 {
+	for _, n := range numbers {
+		if !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 // A location is what matching sees of a finding. Equal locations are interchangeable.
 type location struct {
-	file int32 // -1: not a file that the key names
-	name int32 // 0: no function, or one that the key does not name
-	at   lines
-	cwes [maxCWEs]int32 // as reported, repeats left out; 0 for none
-	says int32          // which components it names of those that its file's entries are about: a number of the scorer's; 0 for none
+	file  int32 // -1: not a file that the key names
+	name  int32 // 0: no function, or one that the key does not name
+	at    lines
+	cwes  [maxCWEs]int32 // the index' numbers, as reported, repeats left out; 0 for none
+	cells [maxCWEs]int32 // of these in the file; 0 for none
+	says  int32          // which components it names of those that its file's entries are about: a number of the scorer's; 0 for none
 }
 
 // candidates gives the entries that s matches in full, each once. The list holds
 // until the next call.
 func (k *key) candidates(s *location) []int32 {
-	k.found, k.halves = k.found[:0], k.halves[:0]
+	k.found = k.found[:0]
 	if s.file < 0 || len(k.entries) == 0 {
 		return nil
 	}
 	k.mark++
 	if s.name > 0 {
-		k.giveTaking(s, k.byName.claimed(s.file, s.name))
+		k.giveTaking(s, k.byName.row(k.ofNames.find(s.file, s.name)))
 	}
-	if k.whole {
-		k.giveTaking(s, k.byName.claimed(s.file, 0))
-	}
+	k.giveTaking(s, k.whole.row(s.file))
 	if s.says > 0 && int(s.says) <= len(k.named) {
 		k.giveTaking(s, k.named[s.says-1])
 	}
-	for _, c := range s.cwes {
-		if c == 0 {
-			break
-		}
-		at := k.byCWE.cell(s.file, c)
-		if at < 0 {
-			continue
-		}
-		if h := k.hubOf[at]; h > 0 {
-			k.halves = append(k.halves, h-1)
-		}
-		if s.at.none() {
-			continue
-		}
-		from, to := k.byCWE.entries.from[at], k.byCWE.entries.from[at+1]
-		lo, _ := slices.BinarySearch(k.starts[from:to], s.at.start-maxGap-maxRange)
-		for j := from + int32(lo); j < to && k.starts[j] <= s.at.end+maxGap; j++ {
-			i := k.byCWE.entries.of[j]
-			if e := &k.entries[i]; e.at.gap(s.at) <= e.reach() {
-				k.give(i)
+	if s.at.none() {
+		return k.found
+	}
+	reach := k.reach[s.file]
+	for _, c := range s.cells {
+		entries, ats := k.byCWE.row(c), k.ats[k.byCWE.from[c]:k.byCWE.from[c+1]]
+		lo, _ := slices.BinarySearchFunc(ats, s.at.start-reach-maxRange, func(at lines, line int32) int { return cmp.Compare(at.start, line) })
+		for j := lo; j < len(ats) && ats[j].start <= s.at.end+reach; j++ {
+			if ats[j].gap(s.at) <= reach {
+				k.give(entries[j])
 			}
 		}
 	}
@@ -395,18 +396,10 @@ func (k *key) nearest(s *location, may func(e int32) bool) int32 {
 	return best
 }
 
-// reach is how many lines may lie between the entry and a finding.
-func (e *entry) reach() int32 {
-	if e.strict {
-		return 0
-	}
-	return maxGap
-}
-
 // takes reports whether one of s's CWEs matches e in full.
 func (e *entry) takes(s *location) bool {
 	for _, c := range s.cwes {
-		if c != 0 && slices.Contains(e.accepts, audit.CWE(c)) {
+		if c != 0 && slices.Contains(e.accepts, c) {
 			return true
 		}
 	}
@@ -415,8 +408,8 @@ func (e *entry) takes(s *location) bool {
 
 // exact reports whether s says word for word what e says: then it is the better
 // of two that are equally near.
-func (e *entry) exact(s *location) bool {
-	if e.at != s.at || audit.CWE(s.cwes[0]) != e.cwes[0] {
+func (k *key) exact(e *entry, s *location) bool {
+	if e.at != s.at || k.cwes.list[s.cwes[0]] != e.cwes[0] {
 		return false
 	}
 	return s.name == 0 && len(e.functions) == 0 || slices.Contains(e.functions, s.name)

@@ -1,6 +1,10 @@
 package score
 
-import "assay/audit"
+import (
+	"slices"
+
+	"assay/audit"
+)
 
 // Literal is the score by the methodology's own words: a finding with one of an
 // entry's CWEs earns 1 in the entry's file and 0.5 anywhere else; lines,
@@ -49,133 +53,146 @@ const (
 )
 
 // A literalKey is what the literal score sees of the key and of the locations that are matched
-// with it, with room for a matching. The locations' CWEs stay; their files may change
-// from one matching to the next.
+// with it. The locations' CWEs stay; their files may change from one matching to the next.
 type literalKey struct {
-	locations []location
-	class     []int32          // of each location the number of its CWEs
-	cells     map[uint64]int32 // by class and file; a file in which no entry has one of the CWEs is as good as none
-	hubsOf    [][]int32        // of each cell; cells below the number of classes are those without a file
 	key       *key
-	full      []int32 // of each of the key's cells its hub, from 1; 0 for none
+	locations []location
+	class     []int32 // of each location the number of its CWEs
+	classes   int
+	half      []int32 // of each CWE the hub of all files, from 1; 0 where no location has it
+	full      []int32 // of each of the key's hubs that of its file here, from 1; 0 for none
 	hubs      int32
 	entries   []int32 // those that can be matched at all
 	arcFrom   []int32
 	arcHub    []int32
 	arcCost   []int64
 
-	cell    []int32 // of each location
-	members table   // of each cell its locations
-	groups  []int32 // cells that have any
-	flow    flow
+	group   []int32 // of each location: those of the same CWEs in one file, or in files in which no entry has one of these
+	inFile  []int32 // of each class its group in the file at hand; below the number of classes for none
+	members table   // of each group its locations
+	groups  []int32 // that have any
 	credit  []float64
 	took    []int32
 }
 
 func newLiteralKey(k *key, locations []location) *literalKey {
-	l := &literalKey{locations: locations, class: make([]int32, len(locations)), cell: make([]int32, len(locations)),
-		cells: make(map[uint64]int32, len(locations)), key: k, full: make([]int32, len(k.byCWE.numbers)), arcFrom: []int32{0},
+	l := &literalKey{key: k, locations: locations, class: make([]int32, len(locations)), group: make([]int32, len(locations)),
+		half: make([]int32, len(k.cwes.list)), full: make([]int32, k.hubs.rows()), arcFrom: []int32{0},
 		credit: make([]float64, len(k.entries)), took: make([]int32, len(k.entries))}
-	half := make(map[int32]int32) // hubs by CWE
 	classes := make(map[[maxCWEs]int32]int32)
 	for i := range locations {
 		cwes := locations[i].cwes
 		class, ok := classes[cwes]
 		if !ok {
-			class = int32(len(l.hubsOf))
+			class = int32(len(classes))
 			classes[cwes] = class
-			var hubs []int32
-			for j := 0; j < maxCWEs && cwes[j] != 0; j++ {
-				h, ok := half[cwes[j]]
-				if !ok {
-					h = l.hubs
+			for _, c := range cwes {
+				if c != 0 && l.half[c] == 0 {
 					l.hubs++
-					half[cwes[j]] = h
+					l.half[c] = l.hubs
 				}
-				hubs = append(hubs, h)
 			}
-			l.hubsOf = append(l.hubsOf, hubs)
 		}
 		l.class[i] = class
 	}
-	arcs := 0
+	l.classes, l.inFile = len(classes), make([]int32, len(classes))
 	for i := range k.entries {
-		arcs += 2 * len(k.entries[i].cwes)
-	}
-	l.arcHub, l.arcCost = make([]int32, 0, arcs), make([]int64, 0, arcs)
-	for i := range k.entries {
-		e := &k.entries[i]
-		for _, c := range e.cwes {
-			if _, ok := half[int32(c)]; ok {
-				at := k.byCWE.cell(e.file, int32(c))
-				if l.full[at] == 0 {
-					l.hubs++
-					l.full[at] = l.hubs
-				}
-				l.arcHub, l.arcCost = append(l.arcHub, l.full[at]-1), append(l.arcCost, 0)
-			}
-		}
-		for _, c := range e.cwes {
-			if h, ok := half[int32(c)]; ok {
-				l.arcHub, l.arcCost = append(l.arcHub, h), append(l.arcCost, literalHalf)
-			}
-		}
-		if len(l.arcHub) > int(l.arcFrom[len(l.entries)]) {
-			l.entries, l.arcFrom = append(l.entries, int32(i)), append(l.arcFrom, int32(len(l.arcHub)))
-		}
+		l.addArcs(int32(i))
 	}
 	return l
 }
 
-// cellOf gives the cell of a location, which is made when it is first asked for.
-func (l *literalKey) cellOf(i int) int32 {
-	s, class := &l.locations[i], l.class[i]
-	if s.file < 0 {
-		return class
+// addArcs adds what an entry may take: its CWEs in its file for 1, and anywhere for a half.
+func (l *literalKey) addArcs(entry int32) {
+	e := &l.key.entries[entry]
+	own := e.halves[:e.own]
+	inFile := l.key.hubsAt.row(entry) // those of its halves in its file are the first
+	for i, c := range own {
+		if l.half[c] > 0 {
+			h := inFile[i]
+			if l.full[h] == 0 {
+				l.hubs++
+				l.full[h] = l.hubs
+			}
+			l.arcHub, l.arcCost = append(l.arcHub, l.full[h]-1), append(l.arcCost, 0)
+		}
 	}
-	at := uint64(class)<<32 | uint64(s.file)
-	cell, ok := l.cells[at]
-	if !ok {
-		var hubs []int32
-		for j := 0; j < maxCWEs && s.cwes[j] != 0; j++ {
-			if at := l.key.byCWE.cell(s.file, s.cwes[j]); at >= 0 && l.full[at] > 0 {
-				hubs = append(hubs, l.full[at]-1)
+	for _, c := range own {
+		if l.half[c] > 0 {
+			l.arcHub, l.arcCost = append(l.arcHub, l.half[c]-1), append(l.arcCost, literalHalf)
+		}
+	}
+	if len(l.arcHub) > int(l.arcFrom[len(l.entries)]) {
+		l.entries, l.arcFrom = append(l.entries, entry), append(l.arcFrom, int32(len(l.arcHub)))
+	}
+}
+
+// gather puts the locations, which are given by file, into groups.
+func (l *literalKey) gather(byFile *table) {
+	copy(l.group, l.class)
+	clear(l.inFile)
+	n := l.classes
+	for f := range int32(byFile.rows()) {
+		first := int32(n)
+		for _, i := range byFile.row(f) {
+			class := l.class[i]
+			if l.inFile[class] < first && l.inEntry(i) {
+				l.inFile[class] = int32(n)
+				n++
+			}
+			if l.inFile[class] >= first {
+				l.group[i] = l.inFile[class]
 			}
 		}
-		if cell = class; len(hubs) > 0 {
-			cell = int32(len(l.hubsOf))
-			l.hubsOf = append(l.hubsOf, append(hubs, l.hubsOf[class]...))
-		}
-		l.cells[at] = cell
 	}
-	return cell
+	l.members.sort(n, l.group)
+	l.groups = l.groups[:0]
+	for g := range int32(n) {
+		if l.members.from[g] < l.members.from[g+1] {
+			l.groups = append(l.groups, g)
+		}
+	}
+}
+
+// inEntry reports whether an entry has one of the location's CWEs in its file.
+func (l *literalKey) inEntry(i int32) bool {
+	return slices.ContainsFunc(l.locations[i].cells[:], func(c int32) bool { return l.fullOf(c) > 0 })
+}
+
+// fullOf gives the hub of a cell of the key's, from 1; 0 for none.
+func (l *literalKey) fullOf(cell int32) int32 {
+	if h := l.key.hubOf[cell]; h > 0 {
+		return l.full[h-1]
+	}
+	return 0
 }
 
 // match gives the credit of each entry and the location that it took; -1 for none.
 // Both hold until the next call. Among equal locations the first is taken.
-func (l *literalKey) match() (credit []float64, took []int32) {
-	for i := range l.locations {
-		l.cell[i] = l.cellOf(i)
-	}
-	l.members.sort(len(l.hubsOf), l.cell)
-	l.groups = l.groups[:0]
-	for c := range int32(len(l.hubsOf)) {
-		if l.members.from[c] < l.members.from[c+1] {
-			l.groups = append(l.groups, c)
-		}
-	}
-	f := &l.flow
+// The locations are given by file, and f is free to use.
+func (l *literalKey) match(byFile *table, f *flow) (credit []float64, took []int32) {
+	l.gather(byFile)
 	f.reset(len(l.entries), len(l.groups))
 	f.hubs = int(l.hubs)
-	f.arcFrom, f.arcCost = l.arcFrom, l.arcCost // the same for every matching, and only read
-	f.arcTo = sized(f.arcTo, len(l.arcHub))
-	for i, h := range l.arcHub {
-		f.arcTo[i] = f.hubNode(h)
+	f.arcFrom, f.arcCost = append(f.arcFrom[:0], l.arcFrom...), append(f.arcCost, l.arcCost...)
+	for _, h := range l.arcHub {
+		f.arcTo = append(f.arcTo, f.hubNode(h))
 	}
-	for g, c := range l.groups {
-		f.room = append(f.room, int32(len(l.members.row(c))))
-		for _, h := range l.hubsOf[c] {
-			f.link(h, int32(g))
+	for g, group := range l.groups {
+		members := l.members.row(group)
+		f.room = append(f.room, int32(len(members)))
+		s := &l.locations[members[0]]
+		if int(group) >= l.classes {
+			for _, c := range s.cells {
+				if h := l.fullOf(c); h > 0 {
+					f.link(h-1, int32(g))
+				}
+			}
+		}
+		for _, c := range s.cwes {
+			if c != 0 {
+				f.link(l.half[c]-1, int32(g))
+			}
 		}
 	}
 	f.prepare()
@@ -196,7 +213,7 @@ func (l *literalKey) match() (credit []float64, took []int32) {
 // is not there take no part; the latter count in precision's denominator.
 func (s *scorer) literal() {
 	l := &s.result.Literal
-	credit, took := newLiteralKey(s.key, s.locations).match()
+	credit, took := newLiteralKey(s.key, s.locations).match(&s.matcher.byRow, &s.matcher.flow)
 	l.Counted = len(s.result.Findings) - s.result.Dispositions[Suppressed]
 	for e, c := range credit {
 		k := &s.result.Known[s.key.entries[e].known]

@@ -52,12 +52,13 @@ type matcher struct {
 	parent []int32 // union-find: entries, groups, hubs
 	joined []bool  // hubs
 
-	root           []int32 // of each entry, then of each group, its component; -1 for none
-	entriesOf      table   // entries by component
-	groupsOf       table
-	local          []int32 // numbers within a component's flow
-	flow           flow
-	linked, hubIDs []int32
+	root      []int32 // of each entry, then of each group, then of each hub, its component; -1 for none
+	entriesOf table   // entries by component
+	groupsOf  table
+	hubsOf    table
+	local     []int32 // numbers within a component's flow
+	flow      flow
+	linked    []int32
 }
 
 // match pairs locations with entries. The pairing holds until the next call.
@@ -65,7 +66,7 @@ func (m *matcher) match(locations []location) *pairing {
 	p := &m.paired
 	p.entry, p.near = all(p.entry, len(locations), -1), all(p.near, len(locations), -1)
 	p.half, p.credit2 = zeros(p.half, len(locations)), 0
-	m.group(locations, len(m.key.files))
+	m.group(locations, len(m.key.files.list))
 	if m.groups() == 0 {
 		return p
 	}
@@ -103,10 +104,14 @@ func (m *matcher) graph() {
 	m.sortArcs()
 }
 
-// addHubs adds what a group may take half of, as its candidates were looked up.
+// addHubs adds what a group may take half of, by its cells.
 func (m *matcher) addHubs(gi int32) {
 	ne, ng := int32(len(m.key.entries)), m.groups()
-	for _, h := range m.key.halves {
+	for _, c := range m.location(gi).cells {
+		h := m.key.hubOf[c] - 1
+		if h < 0 {
+			continue
+		}
 		m.hubs.of = append(m.hubs.of, h)
 		m.join(ne+gi, ne+ng+h)
 		if m.joined[h] {
@@ -133,7 +138,7 @@ func (m *matcher) addArcs(gi, within int32) int32 {
 		if best < 0 || d < bestDistance || d == bestDistance && e < best {
 			best, bestDistance = e, d
 		}
-		m.found = append(m.found, arc{e, gi, d, d == 0 && en.exact(s)})
+		m.found = append(m.found, arc{e, gi, d, d == 0 && m.key.exact(en, s)})
 		m.join(e, int32(len(m.key.entries))+gi)
 	}
 	return best
@@ -192,19 +197,20 @@ func (m *matcher) join(a, b int32) {
 // as entries are numbered first, so components come in a fixed order.
 func (m *matcher) solve() {
 	ne, ng := int32(len(m.key.entries)), m.groups()
-	m.root = sized(m.root, int(ne+ng))
-	for v := range ne + ng {
+	m.root = sized(m.root, len(m.parent))
+	for v := range int32(len(m.parent)) {
 		if m.root[v] = m.find(v); m.root[v] >= ne {
 			m.root[v] = -1
 		}
 	}
 	m.entriesOf.sort(int(ne), m.root[:ne])
-	m.groupsOf.sort(int(ne), m.root[ne:])
+	m.groupsOf.sort(int(ne), m.root[ne:ne+ng])
+	m.hubsOf.sort(int(ne), m.root[ne+ng:])
 	m.local = zeros(m.local, len(m.parent))
 	for r := range ne {
 		entries, groups := m.entriesOf.row(r), m.groupsOf.row(r)
 		if len(entries) > 0 && len(groups) > 0 {
-			m.layOut(entries, groups)
+			m.layOut(entries, groups, m.hubsOf.row(r))
 			m.flow.prepare()
 			m.takeExact(entries)
 			m.flow.run(noStop)
@@ -213,20 +219,16 @@ func (m *matcher) solve() {
 	}
 }
 
-// layOut builds the flow of a component, and hubIDs: the key's numbers of its hubs.
-func (m *matcher) layOut(entries, groups []int32) {
+// layOut builds the flow of a component.
+func (m *matcher) layOut(entries, groups, hubs []int32) {
 	ne, ng := int32(len(m.key.entries)), m.groups()
 	f := &m.flow
 	f.reset(len(entries), len(groups))
-	hubs := m.hubIDs[:0]
 	for i, g := range groups {
 		m.local[ne+g] = int32(f.knowns + i)
 		f.room = append(f.room, int32(len(m.members.row(g))))
-		hubs = append(hubs, m.hubs.row(g)...)
 	}
-	slices.Sort(hubs)
-	hubs = slices.Compact(hubs)
-	m.hubIDs, f.hubs = hubs, len(hubs)
+	f.hubs = len(hubs)
 	for i, h := range hubs {
 		m.local[ne+ng+h] = int32(f.knowns + f.groups + i + 1) // 0: not in use here
 	}

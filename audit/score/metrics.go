@@ -70,6 +70,7 @@ func (s *scorer) countFindings() {
 	m := &s.result.Metrics
 	for i := range s.result.Findings {
 		f := &s.result.Findings[i]
+		s.result.Dispositions[f.Disposition]++
 		if f.Disposition != Suppressed && !f.Free {
 			m.Counted++
 		}
@@ -107,25 +108,29 @@ func (r Reviewed) plus(o Reviewed) Reviewed {
 
 // byDimension counts the entries of each dimension, and what they earned.
 func (s *scorer) byDimension(credit func(*KnownResult) float64) []DimensionCount {
-	var counts []DimensionCount
-	for _, d := range audit.Dimensions() {
-		c := DimensionCount{Dimension: d}
-		for i := range s.result.Known {
-			k := &s.result.Known[i]
-			if k.Dimension != d {
-				continue
-			}
-			c.Known++
-			c.Credit += credit(k)
-			switch credit(k) {
-			case 1:
-				c.Full++
-			case 0.5:
-				c.Halves++
-			}
+	dimensions := audit.Dimensions()
+	counts := make([]DimensionCount, len(dimensions))
+	for i, d := range dimensions {
+		counts[i].Dimension = d
+	}
+	for i := range s.result.Known {
+		k := &s.result.Known[i]
+		at := slices.Index(dimensions, k.Dimension)
+		if at < 0 {
+			continue
 		}
-		c.Recall = Ratio(c.Credit, float64(c.Known))
-		counts = append(counts, c)
+		c := &counts[at]
+		c.Known++
+		c.Credit += credit(k)
+		switch credit(k) {
+		case 1:
+			c.Full++
+		case 0.5:
+			c.Halves++
+		}
+	}
+	for i := range counts {
+		counts[i].Recall = Ratio(counts[i].Credit, float64(counts[i].Known))
 	}
 	return counts
 }
@@ -133,14 +138,14 @@ func (s *scorer) byDimension(credit func(*KnownResult) float64) []DimensionCount
 func (s *scorer) countDimensions() {
 	m := &s.result.Metrics
 	m.Dimensions = s.byDimension(func(k *KnownResult) float64 { return k.Credit })
-	first := map[int32]int{} // counted findings by their first CWE
+	first := make([]int, len(s.key.cwes.list)) // counted findings by the number of their first CWE
 	for i := range s.locations {
 		if !s.scored(i).Free {
 			first[s.locations[i].cwes[0]]++
 		}
 	}
 	for c, n := range first {
-		if at := slices.Index(audit.Dimensions(), s.in.Dimensions[audit.CWE(c)]); at >= 0 {
+		if at := slices.Index(audit.Dimensions(), s.in.Dimensions[s.key.cwes.list[c]]); at >= 0 {
 			m.Dimensions[at].Findings += n
 		}
 	}

@@ -45,9 +45,13 @@ func (s *scorer) part(in func(*KnownResult) bool) Part {
 		case 1:
 			p.Full++
 			covered[k.Dimension] = true
-			judged, same := s.severity(i)
-			p.SeverityJudged += judged
-			right += same
+			want, got := s.in.Project.Known[i].Severity, s.severities[i]
+			if want != audit.SeverityUnknown && got != audit.SeverityUnknown {
+				p.SeverityJudged++
+				if want == got {
+					right++
+				}
+			}
 		case 0.5:
 			p.Halves++
 		}
@@ -64,20 +68,6 @@ func (s *scorer) part(in func(*KnownResult) bool) Part {
 	}
 	p.Coverage = Ratio(float64(len(p.Covered)), float64(len(p.Held)))
 	return p
-}
-
-// severity says, as 0 or 1, whether both the matched entry and its finding state
-// a severity, and whether it is the same.
-func (s *scorer) severity(known int) (judged, same int) {
-	want := s.in.Project.Known[known].Severity
-	got := s.result.Findings[s.result.Known[known].Finding].Finding.Severity
-	switch {
-	case want == audit.SeverityUnknown || got == audit.SeverityUnknown:
-		return 0, 0
-	case want == got:
-		return 1, 1
-	}
-	return 1, 0
 }
 
 // corroborated gives the part of the entries that something beside the key

@@ -103,19 +103,12 @@ func (t tally) rates() Rates {
 
 // rates gives those of the findings.
 func (s *scorer) rates() Rates {
-	hit := map[string]bool{}
-	for i := range s.result.Findings {
-		if f := &s.result.Findings[i]; f.Disposition == DecoyHit {
-			hit[f.Match.Entry] = true
-		}
-	}
 	t := tally{}
 	for i := range s.in.Project.Known {
 		t.add(s.in.Project.Known[i].CWEs[0], true, s.result.Known[i].Credit == 1)
 	}
 	for i := range s.in.Project.Decoys {
-		d := &s.in.Project.Decoys[i]
-		t.add(d.CWEs[0], false, hit[d.ID])
+		t.add(s.in.Project.Decoys[i].CWEs[0], false, s.hit[i])
 	}
 	return t.rates()
 }

@@ -119,17 +119,14 @@ func (s *scorer) ruling(e int32) *audit.FindingReview {
 // RulingOn gives the row of the project's reviews that a finding falls under, if
 // there is one: then another row for it would say the same twice.
 func RulingOn(p *audit.Project, dims map[audit.CWE]audit.Dimension, f *Scored) (audit.FindingReview, bool) {
-	used := map[audit.CWE]bool{}
-	for _, c := range f.Finding.CWEs {
-		used[c] = true
-	}
-	_, _, reviews, err := newKeys(p, dims, used)
+	_, _, reviews, err := newKeys(p, dims)
 	if err != nil {
 		return audit.FindingReview{}, false
 	}
-	sp := location{file: reviews.find(f.Path), name: reviews.names[FunctionName(f.Finding.Function)], at: usable(f.Finding.Lines)}
-	sp.cwes, _ = counting(f.Finding.CWEs)
-	best := reviews.nearest(&sp, nil)
+	sp := []location{{file: reviews.find(f.Path), name: reviews.names.of[FunctionName(f.Finding.Function)], at: usable(f.Finding.Lines)}}
+	sp[0].cwes, _ = reviews.counting(&f.Finding)
+	reviews.finish(dims, sp, reviews)
+	best := reviews.nearest(&sp[0], nil)
 	if best < 0 {
 		return audit.FindingReview{}, false
 	}

@@ -52,28 +52,27 @@ func Score(in Input) (*Result, error) {
 	s.place()
 	s.pair()
 	s.explain()
-	r := s.result
-	for i := range r.Findings {
-		r.Dispositions[r.Findings[i].Disposition]++
-	}
-	s.literal()
 	s.measure()
-	r.Rates = s.rates()
+	s.literal()
+	s.result.Rates = s.rates()
 	s.chance()
-	return r, nil
+	return s.result, nil
 }
 
 // A scorer is one call of Score on its way.
 type scorer struct {
-	in        *Input
-	key       *key
-	decoys    *key
-	reviews   *key
-	locations []location       // of the findings that have a CWE: by all that they and their findings say, so that the order of the input has no say
-	order     []int32          // of each location its finding
-	said      map[string]int32 // by the components named: location.says
-	paired    *pairing
-	result    *Result
+	in         *Input
+	key        *key
+	decoys     *key
+	reviews    *key
+	locations  []location       // of the findings that have a CWE: by all that they and their findings say, so that the order of the input has no say
+	order      []int32          // of each location its finding
+	said       map[string]int32 // by the components named: location.says
+	matcher    matcher          // of the findings; its scratch serves the literal score too
+	paired     *pairing
+	severities []audit.Severity // of each known vulnerability that of the finding that it took
+	hit        []bool           // of each decoy whether a finding hit it
+	result     *Result
 }
 
 func newScorer(in *Input) (*scorer, error) {
@@ -85,28 +84,16 @@ func newScorer(in *Input) (*scorer, error) {
 	case len(in.Dimensions) == 0:
 		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
 	}
-	k, d, rev, err := newKeys(in.Project, in.Dimensions, usedCWEs(in.Findings))
+	k, d, rev, err := newKeys(in.Project, in.Dimensions)
 	if err != nil {
 		return nil, err
 	}
-	return &scorer{in: in, key: k, decoys: d, reviews: rev, said: map[string]int32{}, result: &Result{
+	return &scorer{in: in, key: k, decoys: d, reviews: rev, said: map[string]int32{}, severities: make([]audit.Severity, len(in.Project.Known)), hit: make([]bool, len(in.Project.Decoys)), result: &Result{
 		Version: Version, Taxonomy: cwe.Version(), Project: in.Project.Name, KeyHash: in.Project.KeyHash, Reviews: len(in.Project.Reviews),
 		Findings:     make([]Scored, len(in.Findings)),
 		Known:        make([]KnownResult, len(in.Project.Known)),
 		Dispositions: make(map[Disposition]int),
 	}}, nil
-}
-
-func usedCWEs(findings []audit.Finding) map[audit.CWE]bool {
-	used := make(map[audit.CWE]bool)
-	for i := range findings {
-		for _, c := range findings[i].CWEs {
-			if !used[c] {
-				used[c] = true
-			}
-		}
-	}
-	return used
 }
 
 // A target is what a reported path leads to.
@@ -144,7 +131,7 @@ func (s *scorer) place() {
 			sc.Disposition, sc.Match = PastEnd, Match{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, at.lines)}
 		default:
 			sp := location{file: at.file, at: usable(f.Lines)}
-			sp.cwes, sc.Ignored = counting(f.CWEs)
+			sp.cwes, sc.Ignored = s.key.counting(f)
 			if sp.cwes[0] == 0 {
 				sc.Disposition = NoCWE
 				continue
@@ -152,7 +139,7 @@ func (s *scorer) place() {
 			if f.Function != "" {
 				name, ok := names[f.Function]
 				if !ok {
-					name = s.key.names[FunctionName(f.Function)]
+					name = s.key.names.of[FunctionName(f.Function)]
 					names[f.Function] = name
 				}
 				sp.name = name
@@ -163,6 +150,7 @@ func (s *scorer) place() {
 			s.locations, s.order, to = append(s.locations, sp), append(s.order, int32(i)), append(to, at)
 		}
 	}
+	s.key.finish(s.in.Dimensions, s.locations, s.key, s.decoys, s.reviews)
 	s.sort(to, rank(targets))
 }
 
@@ -197,17 +185,16 @@ func (s *scorer) sort(to []*target, n int) {
 	}
 	var sorted table
 	sorted.sort(n, ranks)
-	for r := range int32(n) {
-		slices.SortFunc(sorted.row(r), func(a, b int32) int {
-			if c := compareLocations(&s.locations[a], &s.locations[b]); c != 0 {
-				return c
-			}
-			return cmp.Or(compareFindings(&s.in.Findings[s.order[a]], &s.in.Findings[s.order[b]]), int(a-b))
-		})
+	byFinding := func(a, b int32) int {
+		return cmp.Or(compareFindings(&s.in.Findings[s.order[a]], &s.in.Findings[s.order[b]]), int(a-b))
 	}
-	locations, order := make([]location, len(to)), make([]int32, len(to))
-	for i, at := range sorted.of {
-		locations[i], order[i] = s.locations[at], s.order[at]
+	locations, order := make([]location, 0, len(to)), make([]int32, 0, len(to))
+	var row []placed
+	for r := range int32(n) {
+		row = inOrder(row[:0], sorted.row(r), s.locations, byFinding)
+		for _, p := range row {
+			locations, order = append(locations, s.locations[p.index]), append(order, s.order[p.index])
+		}
 	}
 	s.locations, s.order = locations, order
 }
@@ -264,14 +251,6 @@ func (s *scorer) says(file int32, list []about, f *audit.Finding) int32 {
 	return n
 }
 
-// find gives the number of a file that the key or the decoys name; -1 for others.
-func (k *key) find(path string) int32 {
-	if id, ok := k.files[path]; ok {
-		return id
-	}
-	return -1
-}
-
 // counting gives the first three distinct CWEs, and those that follow.
 func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
 	n := 0
@@ -290,8 +269,8 @@ func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
 
 // pair matches findings with known vulnerabilities.
 func (s *scorer) pair() {
-	m := matcher{key: s.key, decoy: s.toDecoy}
-	s.paired = m.match(s.locations)
+	s.matcher = matcher{key: s.key, decoy: s.toDecoy}
+	s.paired = s.matcher.match(s.locations)
 	for i := range s.in.Project.Known {
 		k := &s.in.Project.Known[i]
 		s.result.Known[i] = KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Finding: -1, Corroborated: len(k.Corroborated) > 0}

@@ -32,14 +32,19 @@ const (
 	View     Kind = "view"     // a selection of the catalogue, like CWE-1000
 )
 
-// An Entry is one number of the catalogue.
+// An Entry is one number of the catalogue. Its slices are not to be changed.
 type Entry struct {
 	Number     int
 	Name       string
 	Kind       Kind
 	Deprecated bool
-	Parents    []int // ascending; empty for pillars, categories, views and deprecated entries. Not to be changed
-	Successors []int // ascending; see [Successors]. Not to be changed
+	Parents    []int // ascending; empty for pillars, categories, views and deprecated entries
+	Children   []int // whose parent it is, ascending
+	// Successors are the weaknesses that stand in the place of a number that is to be used
+	// no more, ascending: of a deprecated number those that its text names, of a category
+	// its members, and of a category without members those beside it in the categories
+	// that list it. A weakness in force and a view have none.
+	Successors []int
 }
 
 //go:embed table.tsv
@@ -48,24 +53,24 @@ var tsv string
 // An edition is the catalogue as it is pinned: its first line says which.
 type edition struct {
 	version, date, pkg, sha256 string
-
-	entries  []Entry // ascending
-	children map[int][]int
+	entries                    []Entry // by number; what is not listed has no Kind
 }
 
 // catalogue reads the table once. It is generated: what is wrong with it panics.
 var catalogue = sync.OnceValue(func() *edition {
 	lines := strings.Split(strings.TrimSuffix(tsv, "\n"), "\n")
 	head := strings.Split(lines[0], "\t") // # CWE, version, date, npm package, SHA-256
-	c := &edition{version: head[1], date: head[2], pkg: head[3], sha256: head[4], children: map[int][]int{}}
+	last, _, _ := strings.Cut(lines[len(lines)-1], "\t")
+	c := &edition{version: head[1], date: head[2], pkg: head[3], sha256: head[4], entries: make([]Entry, number(last)+1)}
 	for _, line := range lines[1:] {
 		cells := strings.Split(line, "\t") // number, kind, parents, successors, name
 		kind, deprecated := strings.CutPrefix(cells[1], "deprecated ")
-		e := Entry{Number: number(cells[0]), Name: cells[4], Kind: Kind(kind), Deprecated: deprecated, Parents: numbers(cells[2]), Successors: numbers(cells[3])}
+		e := &c.entries[number(cells[0])]
+		e.Number, e.Name, e.Kind, e.Deprecated = number(cells[0]), cells[4], Kind(kind), deprecated
+		e.Parents, e.Successors = numbers(cells[2]), numbers(cells[3])
 		for _, p := range e.Parents {
-			c.children[p] = append(c.children[p], e.Number)
+			c.entries[p].Children = append(c.entries[p].Children, e.Number)
 		}
-		c.entries = append(c.entries, e)
 	}
 	return c
 })
@@ -97,11 +102,10 @@ func Version() string { return catalogue().version + " (" + catalogue().date + "
 // Lookup finds an entry by its number, of whatever kind.
 func Lookup(n int) (Entry, bool) {
 	table := catalogue().entries
-	i, found := slices.BinarySearchFunc(table, n, func(e Entry, n int) int { return e.Number - n })
-	if !found {
+	if n < 0 || n >= len(table) {
 		return Entry{}, false
 	}
-	return table[i], true
+	return table[n], table[n].Kind != ""
 }
 
 // Known reports whether the catalogue lists n, be it weakness, category, view or
@@ -122,16 +126,6 @@ func IsWeakness(n int) bool {
 func Name(n int) string {
 	e, _ := Lookup(n)
 	return e.Name
-}
-
-// Successors gives the weaknesses that stand in the place of a number that is to
-// be used no more, ascending: of a deprecated number those that its text names, of
-// a category its members, and of a category without members those beside it in
-// the categories that list it. A weakness in force, a view and a number that the
-// catalogue does not list have none. The slice is the caller's.
-func Successors(n int) []int {
-	e, _ := Lookup(n)
-	return slices.Clone(e.Successors)
 }
 
 // A Relation says how one number stands to another.
@@ -166,10 +160,12 @@ func Related(a, b int) bool { return Relate(a, b) != Unrelated }
 // Neighbours gives n itself, its parents and its children, each once, ascending.
 func Neighbours(n int) []int {
 	e, _ := Lookup(n)
-	ns := slices.Concat([]int{n}, e.Parents, catalogue().children[n])
+	ns := slices.Concat([]int{n}, e.Parents, e.Children)
 	slices.Sort(ns)
 	return slices.Compact(ns)
 }
 
 // All gives every entry of the catalogue, ascending.
-func All() []Entry { return slices.Clone(catalogue().entries) }
+func All() []Entry {
+	return slices.DeleteFunc(slices.Clone(catalogue().entries), func(e Entry) bool { return e.Kind == "" })
+}

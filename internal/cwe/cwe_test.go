@@ -14,7 +14,7 @@ func TestTableHoldsTheWholeCatalogue(t *testing.T) {
 	edges := 0
 	last := 0
 	for _, e := range cwe.All() {
-		require.Greater(t, e.Number, last, "the table is searched by halves, so it must ascend")
+		require.Greater(t, e.Number, last, "the table ascends")
 		last = e.Number
 		require.NotEmpty(t, e.Name, "CWE-%d", e.Number)
 		count[e.Kind]++
@@ -87,7 +87,8 @@ func TestSuccessors(t *testing.T) {
 		89:   nil, // in force
 		1000: nil, // a view
 	} {
-		require.Equal(t, want, cwe.Successors(n), "CWE-%d", n)
+		e, _ := cwe.Lookup(n)
+		require.Equal(t, want, e.Successors, "CWE-%d", n)
 	}
 	for _, e := range cwe.All() {
 		if e.Kind == cwe.Weakness && !e.Deprecated || e.Kind == cwe.View {
@@ -101,8 +102,8 @@ func TestSuccessors(t *testing.T) {
 }
 
 func TestWhatIsGivenOutIsACopy(t *testing.T) {
-	cwe.Successors(132)[0] = 1
-	require.Equal(t, []int{170}, cwe.Successors(132))
+	cwe.All()[0] = cwe.Entry{}
+	require.Equal(t, 1, cwe.All()[0].Number)
 	cwe.Neighbours(89)[0] = 1
 	require.Equal(t, []int{89, 564, 943}, cwe.Neighbours(89))
 }
