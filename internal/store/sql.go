@@ -44,7 +44,7 @@ func newStore(ctx context.Context, db *sql.DB, d dialect, where string, readOnly
 		return nil, errors.Join(err, s.lease.release())
 	}
 	if !readOnly {
-		s.writer = &writer{db: db, rows: d.rows, lease: s.lease}
+		s.writer = &writer{db: db, rows: d.rows, lease: s.lease, prepared: map[int]*sql.Stmt{}}
 	}
 	return s, nil
 }
