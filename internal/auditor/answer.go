@@ -297,21 +297,13 @@ func decodeStrict(text string) (map[string]any, error) {
 // contradicts reports whether an object's own verdict key stands there twice
 // with different values: encoding/json would take the last without a word.
 func contradicts(text string) bool {
-	dec := json.NewDecoder(strings.NewReader(text))
-	seen := map[string]string{}
-	if _, err := dec.Token(); err != nil {
+	var members map[member]json.RawMessage
+	if json.Unmarshal([]byte(text), &members) != nil {
 		return false
 	}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return false
-		}
-		var value json.RawMessage
-		if dec.Decode(&value) != nil {
-			return false
-		}
-		k := normalKey(fmt.Sprint(key))
+	seen := map[string]string{}
+	for m, value := range members {
+		k := normalKey(*m.name)
 		if !verdictKeys[k] {
 			continue
 		}
@@ -321,4 +313,14 @@ func contradicts(text string) bool {
 		seen[k] = string(value)
 	}
 	return false
+}
+
+// A member is the name of a member of an object: each is another, though they be the same.
+type member struct{ name *string }
+
+// UnmarshalText is called for each member in turn.
+func (m *member) UnmarshalText(name []byte) error {
+	s := string(name)
+	m.name = &s
+	return nil
 }

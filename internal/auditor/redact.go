@@ -100,14 +100,14 @@ type piece struct {
 func maskPieces(s, k string) string {
 	var out strings.Builder
 	done := 0
-	upTo := make([]*piece, len(k)) // by how much of the secret is there when it ends
+	upTo := map[int]*piece{} // by how much of the secret is there when it ends
 	for i := range len(s) {
 		first := i == 0 || s[i-1] != '"' // no other piece begins elsewhere than a string
 		if i < done || first && s[i] != k[0] {
 			continue
 		}
 		for from := range len(k) {
-			if i < done || from > 0 && first {
+			if i < done || from > 0 && (first || len(upTo) == 0) {
 				break
 			}
 			before := upTo[from]

@@ -81,7 +81,7 @@ func (p *Plan) Start(ctx context.Context) (*Run, error) {
 // ends with an error when ctx ends first, when the plan has no such item, and
 // when results are discarded.
 func (r *Run) Wait(ctx context.Context, key string) (Result, error) {
-	s := r.slot(key)
+	s := r.slot(key, r.plan.planned)
 	if s == nil {
 		return Result{}, fmt.Errorf("run: no item with key %.12s is planned, or results are discarded", key)
 	}
@@ -117,18 +117,18 @@ func (r *Run) Finish() (Summary, error) {
 
 // deliver hands a result to whoever waits for it.
 func (r *Run) deliver(res Result) {
-	if s := r.slot(res.Key); s != nil {
+	if s := r.slot(res.Key, func(string) bool { return true }); s != nil {
 		s.result = res
 		close(s.ready)
 	}
 }
 
-// slot gives the slot of a key, nil where there is none.
-func (r *Run) slot(key string) *slot {
+// slot gives the slot of a key, nil where there is none. It is made where planned says so.
+func (r *Run) slot(key string, planned func(string) bool) *slot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.slots[key]
-	if s == nil && r.slots != nil && r.plan.planned(key) {
+	if s == nil && r.slots != nil && planned(key) {
 		s = &slot{ready: make(chan struct{})}
 		r.slots[key] = s
 	}
