@@ -74,7 +74,7 @@ func newMasker(k string) masker {
 
 // mask replaces the secret in a text.
 func (k *masker) mask(s string) string {
-	if s == "" || k.key == "" {
+	if k.key == "" || len(s) < min(len(k.key), partLength) {
 		return s
 	}
 	s = strings.ReplaceAll(s, k.quoted, `"[key]"`)
@@ -110,8 +110,11 @@ func maskPieces(s, k string) string {
 			if i < done || from > 0 && (first || len(upTo) == 0) {
 				break
 			}
+			if s[i] != k[from] {
+				continue
+			}
 			before := upTo[from]
-			if s[i] != k[from] || from > 0 && (before == nil || i-1 <= before.end || i-before.end > pieceGap) {
+			if from > 0 && (before == nil || i-1 <= before.end || i-before.end > pieceGap) {
 				continue
 			}
 			end := i + shared(s[i:], k[from:])

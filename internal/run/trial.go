@@ -66,7 +66,7 @@ func TextHash(text string) string { return hash(text) }
 // hash gives the SHA-256 of the parts, each preceded by its length, so that no
 // two lists of parts run together.
 func hash(parts ...string) string {
-	var all []byte
+	all := make([]byte, 0, 1024)
 	for _, p := range parts {
 		all = append(append(strconv.AppendInt(all, int64(len(p)), 10), ':'), p...)
 	}

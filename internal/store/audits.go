@@ -60,7 +60,7 @@ func (s *sqlStore) PutAudit(ctx context.Context, a Audit) error {
 
 func (s *sqlStore) Audited(ctx context.Context, trials []string) (map[string]Audit, error) {
 	found := make(map[string]Audit)
-	for chunk := range slices.Chunk(trials, 500) {
+	for chunk := range slices.Chunk(trials, perLookup) {
 		args := []any{string(audit.OutcomeCorrect)}
 		for _, k := range chunk {
 			args = append(args, k)

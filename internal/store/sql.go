@@ -136,13 +136,17 @@ func (s *sqlStore) Reuse(ctx context.Context, run string, evs []Evaluation) erro
 	return nil
 }
 
+// perLookup is how many keys are looked up at once. SQLite seeks each numbered parameter
+// among all of them.
+const perLookup = 100
+
 func (s *sqlStore) Answered(ctx context.Context, trials []string) (map[string]Evaluation, error) {
 	found := make(map[string]Evaluation)
 	if !s.wide {
 		return found, nil
 	}
 	columns := strings.Replace(s.columns, "e.reply", "NULL", 1)
-	for chunk := range slices.Chunk(trials, 500) {
+	for chunk := range slices.Chunk(trials, perLookup) {
 		args := make([]any, len(chunk))
 		for i, k := range chunk {
 			args[i] = k

@@ -84,7 +84,7 @@ func (s *sqlStore) one(ctx context.Context, id int64) (Evaluation, error) {
 func (s *sqlStore) ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, error] {
 	columns := strings.Replace(s.columns, "e.reply", fmt.Sprintf("substr(e.reply, 1, %d)", ReplyMost), 1)
 	return func(yield func(Evaluation, error) bool) {
-		for chunk := range slices.Chunk(ids, 500) {
+		for chunk := range slices.Chunk(ids, perLookup) {
 			args := make([]any, len(chunk))
 			for i, id := range chunk {
 				args[i] = id

@@ -132,7 +132,7 @@ func written(args []any, evs []Evaluation) ([]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		args = append(append(args, values(&evs[i])...), attempts)
+		args = append(values(args, &evs[i]), attempts)
 	}
 	return args, nil
 }
