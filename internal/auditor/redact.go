@@ -74,7 +74,7 @@ func newMasker(k string) masker {
 
 // mask replaces the secret in a text.
 func (k *masker) mask(s string) string {
-	if s == "" || k.key == "" {
+	if k.key == "" || len(s) < min(len(k.key), partLength) {
 		return s
 	}
 	s = strings.ReplaceAll(s, k.quoted, `"[key]"`)
@@ -100,18 +100,21 @@ type piece struct {
 func maskPieces(s, k string) string {
 	var out strings.Builder
 	done := 0
-	upTo := make([]*piece, len(k)) // by how much of the secret is there when it ends
+	upTo := map[int]*piece{} // by how much of the secret is there when it ends
 	for i := range len(s) {
 		first := i == 0 || s[i-1] != '"' // no other piece begins elsewhere than a string
 		if i < done || first && s[i] != k[0] {
 			continue
 		}
 		for from := range len(k) {
-			if i < done || from > 0 && first {
+			if i < done || from > 0 && (first || len(upTo) == 0) {
 				break
 			}
+			if s[i] != k[from] {
+				continue
+			}
 			before := upTo[from]
-			if s[i] != k[from] || from > 0 && (before == nil || i-1 <= before.end || i-before.end > pieceGap) {
+			if from > 0 && (before == nil || i-1 <= before.end || i-before.end > pieceGap) {
 				continue
 			}
 			end := i + shared(s[i:], k[from:])

@@ -1,13 +1,13 @@
 package run_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"os"
@@ -30,7 +30,8 @@ import (
 // engine), against the mock in this one, in turns with the floor: the same requests by a
 // loop. s is from planning to the account, cpu-s what the process used of all cores
 // (which a busy machine changes less), MB the peak of its resident memory; x-floor,
-// cpu-x-floor and MB-x-floor are these over the loop's, in medians of pairs.
+// cpu-x-floor and MB-x-floor are these over the loop's, in medians of pairs. The loop asks
+// for streams, as a run does; cpu-x-whole is over one that takes its replies in one piece.
 //
 //	go test -run '^$' -bench 'Run' -benchtime 5x ./internal/run
 func BenchmarkRunZeroLatency(b *testing.B) { benchmarkRun(b, 1440, 5, 0) }
@@ -43,7 +44,7 @@ const benchEnv = "ASSAY_RUN_BENCH_CHILD"
 type benchOrders struct {
 	Base, DB            string
 	Trials, Concurrency int
-	Floor               bool
+	Floor, Whole        bool // a loop; its replies in one piece
 }
 
 func benchmarkRun(b *testing.B, n, concurrency int, latency time.Duration) {
@@ -52,8 +53,8 @@ func benchmarkRun(b *testing.B, n, concurrency int, latency time.Duration) {
 	defer s.Close()
 	exe, err := os.Executable()
 	require.NoError(b, err)
-	child := func(floor bool) (seconds, cpu, mb float64) {
-		o, err := json.Marshal(benchOrders{s.BaseURL, filepath.Join(b.TempDir(), "results.db"), n, concurrency, floor})
+	child := func(floor, whole bool) (seconds, cpu, mb float64) {
+		o, err := json.Marshal(benchOrders{s.BaseURL, filepath.Join(b.TempDir(), "results.db"), n, concurrency, floor, whole})
 		require.NoError(b, err)
 		cmd := exec.Command(exe, "-test.run=^TestBenchChild$")
 		cmd.Env = append(os.Environ(), benchEnv+"="+string(o))
@@ -65,10 +66,11 @@ func benchmarkRun(b *testing.B, n, concurrency int, latency time.Duration) {
 	}
 	figures := map[string][]float64{}
 	for b.Loop() {
-		seconds, cpu, mb := child(false)
-		floorSeconds, floorCPU, floorMB := child(true)
+		seconds, cpu, mb := child(false, false)
+		floorSeconds, floorCPU, floorMB := child(true, false)
+		_, wholeCPU, _ := child(true, true)
 		for unit, v := range map[string]float64{"s": seconds, "cpu-s": cpu, "MB": mb, "trials/s": float64(n) / seconds,
-			"x-floor": seconds / floorSeconds, "cpu-x-floor": cpu / floorCPU, "MB-x-floor": mb / floorMB} {
+			"x-floor": seconds / floorSeconds, "cpu-x-floor": cpu / floorCPU, "cpu-x-whole": cpu / wholeCPU, "MB-x-floor": mb / floorMB} {
 			figures[unit] = append(figures[unit], v)
 		}
 	}
@@ -122,7 +124,7 @@ func floor(o benchOrders) error {
 	for _, t := range trials(o.Trials, &reviewer{name: "m"}) {
 		slots <- struct{}{}
 		go func() {
-			errs <- floorTrial(db, client, o.Base, &t)
+			errs <- floorTrial(db, client, &o, &t)
 			<-slots
 		}()
 	}
@@ -133,14 +135,14 @@ func floor(o benchOrders) error {
 	return errors.Join(all...)
 }
 
-func floorTrial(db *sql.DB, client *http.Client, base string, t *run.Trial) error {
+func floorTrial(db *sql.DB, client *http.Client, o *benchOrders, t *run.Trial) error {
 	task := t.Task()
-	body, err := json.Marshal(map[string]any{"model": "maker/m", "temperature": 0, "max_tokens": 2048, "messages": []map[string]string{
+	body, err := json.Marshal(map[string]any{"model": "maker/m", "temperature": 0, "max_tokens": 2048, "stream": !o.Whole, "messages": []map[string]string{
 		{"role": "system", "content": task.Prompt}, {"role": "user", "content": task.Spec + "\n\n```" + task.Language + "\n" + task.Code + "\n```"}}})
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequest(http.MethodPost, base+"/chat/completions", bytes.NewReader(body))
+	req, err := http.NewRequest(http.MethodPost, o.Base+"/chat/completions", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -151,24 +153,35 @@ func floorTrial(db *sql.DB, client *http.Client, base string, t *run.Trial) erro
 		return err
 	}
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
+	content, cost := "", 0.0
+	read := func(data []byte) error {
+		var reply struct {
+			Choices []struct{ Message, Delta struct{ Content string } }
+			Usage   struct{ Cost float64 }
+		}
+		if err := json.Unmarshal(data, &reply); err != nil {
+			return err
+		}
+		for _, c := range reply.Choices {
+			content += c.Message.Content + c.Delta.Content
+		}
+		cost += reply.Usage.Cost
+		return nil
 	}
-	var reply struct {
-		Choices []struct{ Message struct{ Content string } }
-		Usage   struct{ Cost float64 }
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		data := bytes.TrimPrefix(lines.Bytes(), []byte("data: "))
+		if bytes.HasPrefix(data, []byte("{")) { // else a comment, or the end of a stream
+			if err := read(data); err != nil {
+				return err
+			}
+		}
 	}
-	if err := json.Unmarshal(raw, &reply); err != nil {
-		return err
-	}
-	content := reply.Choices[0].Message.Content
 	var said struct{ Explanation, Verdict string }
 	if err := json.Unmarshal([]byte(content), &said); err != nil {
 		return err
 	}
 	_, err = db.Exec("INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actual_result, explanation, raw, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		time.Now().UTC().Format(time.RFC3339), t.Case.ID(), "m", string(t.Case.Label), said.Verdict, said.Explanation, content, reply.Usage.Cost)
+		time.Now().UTC().Format(time.RFC3339), t.Case.ID(), "m", string(t.Case.Label), said.Verdict, said.Explanation, content, cost)
 	return err
 }
 

@@ -357,7 +357,7 @@ func (e *engine) finish(it *Item, res Result) {
 	}
 	e.state.tally[tallyKey{it.Expected, res.Outcome}]++
 	ev.Reply, ev.Attempts = "", nil
-	e.out.deliver(res)
+	e.out.Deliver(res)
 	e.tell(Event{Kind: Done, Provider: it.Provider, Reviewer: it.Reviewer, Key: it.Key, Text: ev.Detail})
 }
 

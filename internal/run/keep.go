@@ -47,14 +47,14 @@ func (e *engine) keepGathered() {
 func (e *engine) keep(all []*job) {
 	evs := make([]store.Evaluation, len(all))
 	for i, j := range all {
-		evs[i] = row(e.config.Run.ID, j.item, j.last.Evaluation, j.tries, j.attempts)
-		j.result = Result{Key: j.item.Key, Outcome: evs[i].Outcome, Evaluation: evs[i], Value: j.last.Value}
+		j.last.Evaluation = row(e.config.Run.ID, j.item, j.last.Evaluation, j.tries, j.attempts)
+		evs[i] = j.last.Evaluation
 	}
 	if len(all) == 1 || e.store(context.Background(), evs...) != nil {
 		var alone sync.WaitGroup
 		for _, j := range all {
 			alone.Go(func() {
-				j.result.Err = e.insist(func(ctx context.Context) error { return e.save(ctx, j.item, j.result) })
+				j.err = e.insist(func(ctx context.Context) error { return e.save(ctx, j) })
 			})
 		}
 		alone.Wait()
@@ -70,11 +70,11 @@ func (e *engine) stored(all []*job) {
 		}
 		e.state.InFlight--
 		j.queue.pace.InFlight--
-		if j.result.Err != nil {
+		if j.err != nil {
 			e.unstored = append(e.unstored, j)
-			e.halt(fmt.Sprintf("results cannot be stored: %v", j.result.Err))
+			e.halt(fmt.Sprintf("results cannot be stored: %v", j.err))
 		}
-		e.finish(j.item, j.result)
+		e.finish(j.item, j.result())
 	}
 }
 
@@ -93,11 +93,11 @@ func (e *engine) insist(write func(context.Context) error) error {
 }
 
 // save stores a result where its item keeps it.
-func (e *engine) save(ctx context.Context, it *Item, res Result) error {
-	if it.Keep != nil {
-		return it.Keep(ctx, res)
+func (e *engine) save(ctx context.Context, j *job) error {
+	if j.item.Keep != nil {
+		return j.item.Keep(ctx, j.result())
 	}
-	return e.store(ctx, res.Evaluation)
+	return e.store(ctx, j.last.Evaluation)
 }
 
 // storeRest tries the unstored results once more, together and then one by one:
@@ -106,7 +106,7 @@ func (e *engine) storeRest(s *Summary) error {
 	var evs []store.Evaluation
 	for _, u := range e.unstored {
 		if u.item.Keep == nil {
-			evs = append(evs, u.result.Evaluation)
+			evs = append(evs, u.last.Evaluation)
 		}
 	}
 	together := len(evs) > 0 && e.store(context.Background(), evs...) == nil
@@ -116,12 +116,12 @@ func (e *engine) storeRest(s *Summary) error {
 		if together && u.item.Keep == nil {
 			continue
 		}
-		err := u.result.Err
+		err := u.err
 		if time.Now().Before(end) { // each may wait for a lock as long as the database lets it
-			err = e.save(context.Background(), u.item, u.result)
+			err = e.save(context.Background(), u)
 		}
 		if err != nil {
-			s.Unstored = append(s.Unstored, u.result.Key)
+			s.Unstored = append(s.Unstored, u.item.Key)
 			errs = append(errs, err)
 		}
 	}

@@ -30,7 +30,13 @@ type job struct {
 	at       time.Time // when it may be tried again
 	lease    Lease     // of the try under way
 	given    bool      // up: the try under way did not end when it was told to
-	result   Result    // as it is stored
+	err      error     // why its outcome could not be stored
+}
+
+// result gives what became of the item, once its last try is complete.
+func (j *job) result() Result {
+	ev := j.last.Evaluation
+	return Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value, Err: j.err}
 }
 
 // peek gives the job that is due: one that waited for another try before one

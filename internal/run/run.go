@@ -3,8 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
 
 	"assay/audit"
 	"assay/internal/store"
@@ -16,20 +14,11 @@ var ErrAccounting = errors.New("run: the outcomes do not sum up to what was plan
 
 // A Run is a plan being carried out.
 type Run struct {
-	ID   string
-	plan *Plan
-	done chan struct{}
+	ID string
+	*Results
 
-	mu      sync.Mutex
-	slots   map[string]*slot // by key, once anybody waits or anything is there; no map when results are discarded
 	summary Summary
 	err     error
-}
-
-// A slot is where the result of one item is waited for.
-type slot struct {
-	ready  chan struct{}
-	result Result
 }
 
 // A Summary is what became of a run.
@@ -63,74 +52,21 @@ func (p *Plan) Start(ctx context.Context) (*Run, error) {
 	if c.Run, err = p.Record(ctx); err != nil {
 		return nil, err
 	}
-	r := &Run{ID: c.Run.ID, plan: p, done: make(chan struct{})}
+	r := &Run{ID: c.Run.ID, Results: p.Results()}
 	if c.Discard {
 		p.digests = nil
-	} else {
-		r.slots = map[string]*slot{}
 	}
 	e := newEngine(p, c, r)
 	go func() {
-		defer close(r.done)
 		e.run(ctx)
+		r.End(ErrAccounting)
 	}()
 	return r, nil
 }
-
-// Wait gives the result of the item with this key as soon as it is there. It
-// ends with an error when ctx ends first, when the plan has no such item, and
-// when results are discarded.
-func (r *Run) Wait(ctx context.Context, key string) (Result, error) {
-	s := r.slot(key)
-	if s == nil {
-		return Result{}, fmt.Errorf("run: no item with key %.12s is planned, or results are discarded", key)
-	}
-	select {
-	case <-s.ready:
-		return s.result, nil
-	default:
-	}
-	select {
-	case <-s.ready:
-		return s.result, nil
-	case <-r.done:
-		select {
-		case <-s.ready:
-			return s.result, nil
-		default:
-			return Result{}, fmt.Errorf("%w: the run ended without item %.12s", ErrAccounting, key)
-		}
-	case <-ctx.Done():
-		return Result{}, context.Cause(ctx)
-	}
-}
-
-// Done is closed when the run has ended.
-func (r *Run) Done() <-chan struct{} { return r.done }
 
 // Finish waits for the end of the run and gives its summary. The error is
 // ErrAccounting, or says that the store could not be written.
 func (r *Run) Finish() (Summary, error) {
 	<-r.done
 	return r.summary, r.err
-}
-
-// deliver hands a result to whoever waits for it.
-func (r *Run) deliver(res Result) {
-	if s := r.slot(res.Key); s != nil {
-		s.result = res
-		close(s.ready)
-	}
-}
-
-// slot gives the slot of a key, nil where there is none.
-func (r *Run) slot(key string) *slot {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.slots[key]
-	if s == nil && r.slots != nil && r.plan.planned(key) {
-		s = &slot{ready: make(chan struct{})}
-		r.slots[key] = s
-	}
-	return s
 }

@@ -66,11 +66,12 @@ func TextHash(text string) string { return hash(text) }
 // hash gives the SHA-256 of the parts, each preceded by its length, so that no
 // two lists of parts run together.
 func hash(parts ...string) string {
-	h := sha256.New()
+	all := make([]byte, 0, 1024)
 	for _, p := range parts {
-		fmt.Fprintf(h, "%d:%s", len(p), p)
+		all = append(append(strconv.AppendInt(all, int64(len(p)), 10), ':'), p...)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	sum := sha256.Sum256(all)
+	return hex.EncodeToString(sum[:])
 }
 
 // CaseHash identifies what matters of a case: identity, language, code, violated

@@ -60,11 +60,8 @@ func (s *sqlStore) PutAudit(ctx context.Context, a Audit) error {
 
 func (s *sqlStore) Audited(ctx context.Context, trials []string) (map[string]Audit, error) {
 	found := make(map[string]Audit)
-	for chunk := range slices.Chunk(trials, 500) {
-		args := []any{string(audit.OutcomeCorrect)}
-		for _, k := range chunk {
-			args = append(args, k)
-		}
+	for chunk := range slices.Chunk(trials, perLookup) {
+		args := append([]any{string(audit.OutcomeCorrect)}, anys(chunk)...)
 		// Oldest first, so that the newest stays.
 		for a, err := range s.audits(ctx, auditColumns, " WHERE outcome = $1 AND trial_key IN ("+places(2, len(args))+")", args...) {
 			if err != nil {
@@ -93,26 +90,10 @@ func (s *sqlStore) Audits(ctx context.Context, q Query) iter.Seq2[Audit, error] 
 
 // audits streams rows, oldest first. A file that is older than the table has none.
 func (s *sqlStore) audits(ctx context.Context, columns, where string, args ...any) iter.Seq2[Audit, error] {
-	return func(yield func(Audit, error) bool) {
-		if !s.audited {
-			return
-		}
-		rows, err := s.db.QueryContext(ctx, "SELECT "+columns+" FROM audits"+where+" ORDER BY timestamp, run_id, trial_index", args...)
-		if err != nil {
-			yield(Audit{}, s.wrap("reading audits", err))
-			return
-		}
-		defer rows.Close()
-		for rows.Next() {
-			a, err := scanAudit(rows)
-			if !yield(a, s.wrap("reading audits", err)) || err != nil {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(Audit{}, s.wrap("reading audits", err))
-		}
+	if !s.audited {
+		return func(func(Audit, error) bool) {}
 	}
+	return stream(ctx, s, scanAudit, "SELECT "+columns+" FROM audits"+where+" ORDER BY timestamp, run_id, trial_index", args...)
 }
 
 func scanAudit(rows *sql.Rows) (a Audit, err error) {

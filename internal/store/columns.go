@@ -72,15 +72,15 @@ func clean(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
 }
 
-func values(e *Evaluation) []any {
-	return []any{
+// values appends the arguments of a row to those before it.
+func values(args []any, e *Evaluation) []any {
+	return append(args,
 		formatTime(e.Time), clean(e.TestFile), clean(e.Model), string(e.Expected), clean(e.Actual), clean(e.Explanation),
 		e.Run, e.Trial, e.Index, clean(e.App), clean(e.Query), clean(e.Family), clean(e.Prompt), clean(e.Twin),
 		string(e.Outcome), string(e.Status), joined(e.Violates), joined(e.CWEs), int(e.Reason), e.Confidence,
 		clean(e.Detail), clean(e.Served), clean(e.Finish), e.Tries,
 		e.Usage.TokensIn, e.Usage.TokensOut, e.Usage.USD, number(e.Usage.Priced), e.Latency.Milliseconds(), clean(e.Reply),
-		e.CaseHash, e.SpecHash, e.PromptHash, e.SettingsHash, clean(e.Settings),
-	}
+		e.CaseHash, e.SpecHash, e.PromptHash, e.SettingsHash, clean(e.Settings))
 }
 
 // scan reads one row of id and evaluationColumns. Each but the ID may be NULL, as

@@ -19,7 +19,6 @@ var ErrHeld = errors.New("one run at a time writes to it")
 type lease struct {
 	db    *sql.DB
 	token string
-	check *sql.Stmt // gives the token: each transaction asks, and to parse it costs more than the answer
 	end   chan struct{}
 	ended sync.WaitGroup
 }
@@ -59,11 +58,8 @@ func takeLease(ctx context.Context, db *sql.DB) (*lease, error) {
 		l.token, os.Getpid(), here, table, formatTime(now)); err != nil {
 		return nil, err
 	}
-	if l.check, err = db.PrepareContext(ctx, "SELECT token FROM lease"); err != nil {
-		return nil, err
-	}
 	if err := tx.Commit(); err != nil {
-		return nil, errors.Join(err, l.check.Close())
+		return nil, err
 	}
 	l.ended.Go(l.beat)
 	return l, nil
@@ -85,18 +81,12 @@ func (l *lease) beat() {
 
 // held is an error when another process has taken the lease since: this one was
 // thought to be dead, as one that slept is.
-func (l *lease) held(ctx context.Context, tx *sql.Tx) error {
-	if l == nil {
-		return nil
-	}
-	var token string
-	err := tx.StmtContext(ctx, l.check).QueryRowContext(ctx).Scan(&token)
+func (l *lease) held(ctx context.Context, c connection) error {
+	var token, host string
+	var pid int
+	err := c.QueryRowContext(ctx, "SELECT token, pid, host FROM lease").Scan(&token, &pid, &host)
 	if err == nil && token != l.token {
-		var pid int
-		var host string
-		if err = tx.QueryRowContext(ctx, "SELECT pid, host FROM lease").Scan(&pid, &host); err == nil {
-			return fmt.Errorf("%w, and while this one was silent process %d on %s took its place", ErrHeld, pid, host)
-		}
+		return fmt.Errorf("%w, and while this one was silent process %d on %s took its place", ErrHeld, pid, host)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%w, and another has done so while this one was silent", ErrHeld)
@@ -111,7 +101,7 @@ func (l *lease) release() error {
 	close(l.end)
 	l.ended.Wait()
 	_, err := l.db.Exec("DELETE FROM lease WHERE token = $1", l.token)
-	return errors.Join(err, l.check.Close())
+	return err
 }
 
 // thisHost names this machine, and the table of processes in which our number is

@@ -104,7 +104,13 @@ func TestALeaseThatIsTakenAway(t *testing.T) {
 	err = first.Put(ctx, evaluation("r1", "k2"))
 	require.ErrorIs(t, err, store.ErrHeld)
 	require.ErrorContains(t, err, fmt.Sprintf("while this one was silent process %d on ", os.Getpid()))
+	var many []store.Evaluation // more than one statement holds
+	for i := range 40 {
+		many = append(many, evaluation("r1", fmt.Sprint("m", i)))
+	}
+	require.ErrorIs(t, first.Put(ctx, many...), store.ErrHeld)
 	require.NoError(t, second.Put(ctx, evaluation("r2", "k3")))
+	require.NoError(t, second.Put(ctx, evaluation("r2", "k3")), "one that is there already is no other's lease")
 	require.Len(t, all(t, second, store.Query{}), 2)
 	require.NoError(t, first.Close())
 	_, err = store.Open(ctx, where)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"regexp"
@@ -41,6 +42,14 @@ func OnPool(ctx context.Context, pool *pgxpool.Pool) (Store, error) {
 		return nil, errors.Join(scrub(err, dsn), db.Close())
 	}
 	return s, nil
+}
+
+// Migrate brings other tables of this PostgreSQL up to date, all or nothing, by the files
+// in dir: each of them, in order, by one version. table is where their version is kept.
+func Migrate(ctx context.Context, pool *pgxpool.Pool, files embed.FS, dir, table string) error {
+	db := stdlib.OpenDBFromPool(pool)
+	defer db.Close()
+	return schema{postgresDialect, files, dir, table}.migrate(ctx, db)
 }
 
 var password = regexp.MustCompile(`(//[^:/@]*:)[^@]*@|(password=)[^&\s]*`)

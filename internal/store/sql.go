@@ -29,7 +29,7 @@ type sqlStore struct {
 func newStore(ctx context.Context, db *sql.DB, d dialect, where string, readOnly bool) (_ *sqlStore, err error) {
 	s := &sqlStore{db: db, where: where, readOnly: readOnly}
 	if !readOnly {
-		if err := d.migrate(ctx, db); err != nil {
+		if err := d.own().migrate(ctx, db); err != nil {
 			return nil, fmt.Errorf("store: %s: bringing the tables up to date: %w", where, err)
 		}
 		if d.name == sqliteDialect.name {
@@ -37,14 +37,14 @@ func newStore(ctx context.Context, db *sql.DB, d dialect, where string, readOnly
 				return nil, fmt.Errorf("store: %s: %w", where, err)
 			}
 		}
-	} else if at, err := d.version(ctx, db); err != nil || d.notNewer(at) != nil {
-		return nil, fmt.Errorf("store: %s: %w", where, errors.Join(err, d.notNewer(at)))
+	} else if _, err := d.own().version(ctx, db); err != nil {
+		return nil, fmt.Errorf("store: %s: %w", where, err)
 	}
 	if err := s.readColumns(ctx); err != nil {
 		return nil, errors.Join(err, s.lease.release())
 	}
 	if !readOnly {
-		s.writer = &writer{db: db, rows: d.rows, lease: s.lease}
+		s.writer = &writer{db: db, rows: d.rows, lease: s.lease, prepared: map[int]*sql.Stmt{}}
 	}
 	return s, nil
 }
@@ -136,20 +136,20 @@ func (s *sqlStore) Reuse(ctx context.Context, run string, evs []Evaluation) erro
 	return nil
 }
 
+// perLookup is how many keys are looked up at once. SQLite seeks each numbered parameter
+// among all of them.
+const perLookup = 100
+
 func (s *sqlStore) Answered(ctx context.Context, trials []string) (map[string]Evaluation, error) {
 	found := make(map[string]Evaluation)
 	if !s.wide {
 		return found, nil
 	}
 	columns := strings.Replace(s.columns, "e.reply", "NULL", 1)
-	for chunk := range slices.Chunk(trials, 500) {
-		args := make([]any, len(chunk))
-		for i, k := range chunk {
-			args[i] = k
-		}
+	for chunk := range slices.Chunk(trials, perLookup) {
 		// Oldest first, so that the newest stays.
-		for e, err := range s.rows(ctx, scan, "SELECT "+columns+" FROM evaluations e WHERE e.status = 'answered' AND e.trial_key IN ("+
-			places(1, len(chunk))+") ORDER BY e.id", args...) {
+		for e, err := range stream(ctx, s, scan, "SELECT "+columns+" FROM evaluations e WHERE e.status = 'answered' AND e.trial_key IN ("+
+			places(1, len(chunk))+") ORDER BY e.id", anys(chunk)...) {
 			if err != nil {
 				return nil, err
 			}
@@ -164,30 +164,27 @@ func (s *sqlStore) Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluatio
 	if !ok {
 		return func(func(Evaluation, error) bool) {}
 	}
-	return s.rows(ctx, scan, "SELECT "+s.columns+" FROM evaluations e"+where+" ORDER BY e.id", args...)
+	return stream(ctx, s, scan, "SELECT "+s.columns+" FROM evaluations e"+where+" ORDER BY e.id", args...)
 }
 
-// rows streams what a query gives, each row read by read.
-func (s *sqlStore) rows(ctx context.Context, read func(*sql.Rows) (Evaluation, error), text string, args ...any) iter.Seq2[Evaluation, error] {
-	return func(yield func(Evaluation, error) bool) {
+// stream gives what a query selects, each row read by read. The first error ends it.
+func stream[T any](ctx context.Context, s *sqlStore, read func(*sql.Rows) (T, error), text string, args ...any) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
 		rows, err := s.db.QueryContext(ctx, text, args...)
 		if err != nil {
-			yield(Evaluation{}, s.wrap("reading evaluations", err))
+			yield(none, s.wrap("reading", err))
 			return
 		}
 		defer rows.Close()
 		for rows.Next() {
-			e, err := read(rows)
-			if err != nil {
-				yield(Evaluation{}, s.wrap("reading evaluations", err))
-				return
-			}
-			if !yield(e, nil) {
+			v, err := read(rows)
+			if !yield(v, s.wrap("reading", err)) || err != nil {
 				return
 			}
 		}
 		if err := rows.Err(); err != nil {
-			yield(Evaluation{}, s.wrap("reading evaluations", err))
+			yield(none, s.wrap("reading", err))
 		}
 	}
 }
@@ -205,6 +202,15 @@ func (s *sqlStore) wrap(doing string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("store: %s: %s: %w", s.where, doing, err)
+}
+
+// anys gives values as arguments.
+func anys[T any](vs []T) []any {
+	out := make([]any, len(vs))
+	for i, v := range vs {
+		out[i] = v
+	}
+	return out
 }
 
 // places gives "$from, ..., $to".

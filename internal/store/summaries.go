@@ -45,7 +45,7 @@ func (s *sqlStore) Summaries(ctx context.Context, q Query) iter.Seq2[Evaluation,
 			}
 			return e, err
 		}
-		s.rows(ctx, read, s.summarySelect(len(args)+1)+" FROM evaluations e"+where+" ORDER BY e.id", append(args, between)...)(yield)
+		stream(ctx, s, read, s.summarySelect(len(args)+1)+" FROM evaluations e"+where+" ORDER BY e.id", append(args, between)...)(yield)
 	}
 }
 
@@ -84,12 +84,8 @@ func (s *sqlStore) one(ctx context.Context, id int64) (Evaluation, error) {
 func (s *sqlStore) ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, error] {
 	columns := strings.Replace(s.columns, "e.reply", fmt.Sprintf("substr(e.reply, 1, %d)", ReplyMost), 1)
 	return func(yield func(Evaluation, error) bool) {
-		for chunk := range slices.Chunk(ids, 500) {
-			args := make([]any, len(chunk))
-			for i, id := range chunk {
-				args[i] = id
-			}
-			for e, err := range s.rows(ctx, scan, "SELECT "+columns+" FROM evaluations e WHERE e.id IN ("+places(1, len(chunk))+")", args...) {
+		for chunk := range slices.Chunk(ids, perLookup) {
+			for e, err := range stream(ctx, s, scan, "SELECT "+columns+" FROM evaluations e WHERE e.id IN ("+places(1, len(chunk))+")", anys(chunk)...) {
 				if !yield(e, err) || err != nil {
 					return
 				}

@@ -13,19 +13,18 @@ import (
 	"assay/audit"
 )
 
-// How many rows one INSERT holds. A statement is a round trip to PostgreSQL, so
-// there it holds many (65,535 parameters are allowed). SQLite has no round trips,
-// and parsing 1,800 parameters costs more than it saves.
+// How many rows one INSERT holds at most. A statement is a round trip to PostgreSQL
+// (65,535 parameters are allowed). SQLite's are kept, one for each number of rows.
 const (
 	rowsPerStatementPostgres = 50
-	rowsPerStatementSQLite   = 1
+	rowsPerStatementSQLite   = 16
 )
 
 // writtenColumns are those of a row: what scan reads, and the attempts.
 var writtenColumns = len(evaluationColumns) + 1
 
 var insertEvaluations = "INSERT INTO evaluations (" + strings.Join(evaluationColumns, ", ") +
-	", attempts) VALUES %s ON CONFLICT (run_id, trial_key) DO NOTHING"
+	", attempts) %s ON CONFLICT (run_id, trial_key) DO NOTHING"
 
 // A writer writes evaluations, one transaction at a time.
 type writer struct {
@@ -33,77 +32,97 @@ type writer struct {
 	rows  int // in one INSERT
 	lease *lease
 
-	mu     sync.Mutex
-	closed bool
-	one    *sql.Stmt // inserts one row, where that is what an INSERT holds: to parse it costs more than to run it
+	mu       sync.Mutex
+	closed   bool
+	prepared map[int]*sql.Stmt // SQLite's INSERTs by their rows: to parse one costs more than to run it
 }
 
 var errClosed = errors.New("the store is closed")
 
 // put writes all or none. It is not given up when its caller goes away: what is
 // written was paid for.
-func (w *writer) put(ctx context.Context, evs []Evaluation) (err error) {
+func (w *writer) put(ctx context.Context, evs []Evaluation) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return errClosed
 	}
 	ctx = context.WithoutCancel(ctx)
-	if w.one == nil && w.rows == 1 { // PostgreSQL's driver keeps its own
-		if w.one, err = w.db.PrepareContext(ctx, insertion(1)); err != nil {
-			return err
-		}
+	if len(evs) <= w.rows { // a statement is a transaction, and one around it costs half as much again
+		return w.insert(ctx, w.db, evs)
 	}
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = tx.Rollback()
-		}
-	}()
-	if err := w.lease.held(ctx, tx); err != nil {
-		return err
-	}
-	one := w.one
-	if one != nil {
-		one = tx.StmtContext(ctx, one)
-	}
-	var args []any
 	for chunk := range slices.Chunk(evs, w.rows) {
-		if args, err = written(args[:0], chunk); err != nil {
-			return err
-		}
-		if one != nil {
-			_, err = one.ExecContext(ctx, args...)
-		} else {
-			_, err = tx.ExecContext(ctx, insertion(len(chunk)), args...)
-		}
-		if err != nil {
-			return err
+		if err := w.insert(ctx, tx, chunk); err != nil {
+			return errors.Join(err, tx.Rollback())
 		}
 	}
 	return tx.Commit()
 }
 
+// A connection is a database or a transaction.
+type connection interface {
+	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
+}
+
+// insert writes by one statement.
+func (w *writer) insert(ctx context.Context, c connection, evs []Evaluation) error {
+	args, err := written(make([]any, 0, len(evs)*writtenColumns+1), evs)
+	if err != nil {
+		return err
+	}
+	if w.lease == nil { // PostgreSQL, whose driver keeps its statements
+		_, err = c.ExecContext(ctx, insertion(len(evs)), args...)
+		return err
+	}
+	one := w.prepared[len(evs)]
+	if one == nil {
+		if one, err = w.db.PrepareContext(ctx, leasedInsertion(len(evs))); err != nil {
+			return err
+		}
+		w.prepared[len(evs)] = one
+	}
+	if tx, ok := c.(*sql.Tx); ok {
+		one = tx.StmtContext(ctx, one)
+	}
+	res, err := one.ExecContext(ctx, append(args, w.lease.token)...)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == int64(len(evs)) {
+		return err
+	}
+	return w.lease.held(ctx, c) // or some were there already
+}
+
 // close waits for the transaction under way; none begins after it.
-func (w *writer) close() error {
+func (w *writer) close() (err error) {
 	if w == nil {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
-	if w.one == nil {
-		return nil
+	for _, one := range w.prepared {
+		err = errors.Join(err, one.Close())
 	}
-	return w.one.Close()
+	return err
 }
 
 // insertion gives the statement for so many rows.
 func insertion(rows int) string {
-	return fmt.Sprintf(insertEvaluations, tuples(rows, writtenColumns))
+	return fmt.Sprintf(insertEvaluations, "VALUES "+tuples(rows, writtenColumns))
+}
+
+// leasedInsertion gives SQLite's, which writes nothing where the lease's token is not its
+// last argument. Its parameters have no numbers: each one that has is sought among all.
+func leasedInsertion(rows int) string {
+	row := "(?" + strings.Repeat(", ?", writtenColumns-1) + ")"
+	return fmt.Sprintf(insertEvaluations, "SELECT * FROM (VALUES "+row+strings.Repeat(", "+row, rows-1)+") WHERE (SELECT token FROM lease) = ?")
 }
 
 // written appends the arguments of an insertion.
@@ -113,7 +132,7 @@ func written(args []any, evs []Evaluation) ([]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		args = append(append(args, values(&evs[i])...), attempts)
+		args = append(values(args, &evs[i]), attempts)
 	}
 	return args, nil
 }

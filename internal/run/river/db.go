@@ -5,15 +5,12 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
@@ -42,6 +39,22 @@ func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, 
 func OpenWorker(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, 2) }
 
 func open(ctx context.Context, dsn string, connections int32) (*DB, error) {
+	db, err := connect(ctx, dsn, connections)
+	if err != nil {
+		return nil, err
+	}
+	if db.Store, err = store.OnPool(ctx, db.pool); err != nil {
+		db.pool.Close()
+		return nil, err
+	}
+	if err := db.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("river: bringing the tables up to date: %w", err), db.Close())
+	}
+	return db, nil
+}
+
+// connect makes a pool. The errors hold nothing of the URL, which may hold a password.
+func connect(ctx context.Context, dsn string, connections int32) (*DB, error) {
 	conf, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, errors.New("river: the URL of the PostgreSQL is not understood")
@@ -51,15 +64,7 @@ func open(ctx context.Context, dsn string, connections int32) (*DB, error) {
 	if err != nil {
 		return nil, errors.New("river: the PostgreSQL cannot be reached")
 	}
-	db := &DB{pool: pool}
-	if db.Store, err = store.OnPool(ctx, pool); err != nil {
-		pool.Close()
-		return nil, err
-	}
-	if err := db.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("river: bringing the tables up to date: %w", err), db.Close())
-	}
-	return db, nil
+	return &DB{pool: pool}, nil
 }
 
 // Close lets go of the connections, the store's too.
@@ -93,18 +98,17 @@ func (db *DB) migrate(ctx context.Context) (err error) {
 	if _, err := theirs.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return err
 	}
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
+	return store.Migrate(ctx, db.pool, migrations, "migrations", "spread_version")
+}
+
+// unfinished gives the run that workers are at with the very same plan, "" where there is
+// none.
+func (db *DB) unfinished(ctx context.Context, identity string) (id string, err error) {
+	err = db.pool.QueryRow(ctx, "SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''", identity).Scan(&id)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return "", fmt.Errorf("river: %w", err)
 	}
-	sqlDB := stdlib.OpenDBFromPool(db.pool)
-	defer sqlDB.Close()
-	ours, err := goose.NewProvider(goose.DialectPostgres, sqlDB, files, goose.WithDisableGlobalRegistry(true), goose.WithTableName("spread_version"))
-	if err != nil {
-		return err
-	}
-	_, err = ours.Up(ctx)
-	return err
+	return id, nil
 }
 
 // quiet drops River's log: what matters is in the tables and in the errors.

@@ -79,12 +79,8 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) 
 	if err := db.cutOff(ctx, identity); err != nil {
 		return "", false, err
 	}
-	err = db.pool.QueryRow(ctx, "SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''", identity).Scan(&id)
-	if err == nil {
-		return id, true, nil
-	}
-	if !errors.Is(err, pgx.ErrNoRows) {
-		return "", false, fmt.Errorf("river: %w", err)
+	if id, err = db.unfinished(ctx, identity); err != nil || id != "" {
+		return id, err == nil, err
 	}
 	rec, err := plan.Record(ctx)
 	if err != nil {

@@ -1,6 +1,7 @@
 package river
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -25,14 +26,14 @@ type Run struct {
 	// Joined says that workers were about the very same plan already.
 	Joined bool
 
+	*run.Results
+
 	db       *DB
 	plan     *run.Plan
-	done     chan struct{}
 	deserted chan struct{}
-	slots    map[string]*slot
 	items    map[string]*run.Item
 
-	// What follows belongs to the goroutine that watches, until done is closed.
+	// What follows belongs to the goroutine that watches, until it is done.
 	state   run.State
 	began   time.Time
 	last    int64 // the largest ID of a row that was seen
@@ -41,13 +42,6 @@ type Run struct {
 	stops   []string
 	summary run.Summary
 	err     error
-}
-
-// A slot is where the result of one item is waited for.
-type slot struct {
-	ready  chan struct{}
-	full   bool
-	result run.Result
 }
 
 // An account is the row of a run.
@@ -62,50 +56,20 @@ type account struct {
 // more is begun, tries in flight get the plan's grace, and the rest is skipped.
 func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool) (*Run, error) {
 	items := plan.Items()
-	r := &Run{ID: id, Joined: joined, db: db, plan: plan, done: make(chan struct{}), deserted: make(chan struct{}), began: time.Now(),
-		slots: make(map[string]*slot, items.Count), items: make(map[string]*run.Item, items.Count)}
+	r := &Run{ID: id, Joined: joined, Results: plan.Results(), db: db, plan: plan, deserted: make(chan struct{}), began: time.Now(),
+		items: make(map[string]*run.Item, items.Count)}
 	r.state.Planned = items.Count
 	for i := range items.Count {
 		it := items.At(i)
-		r.slots[it.Key] = &slot{ready: make(chan struct{})}
 		r.items[it.Key] = &it
 		r.left += it.Cost.Expected
 	}
 	go func() {
-		defer close(r.done)
 		r.summary, r.err = r.watch(ctx)
+		r.End(cmp.Or(r.err, run.ErrAccounting))
 	}()
 	return r, nil
 }
-
-// Wait gives the result of the item with this key as soon as it is there.
-func (r *Run) Wait(ctx context.Context, key string) (run.Result, error) {
-	s, ok := r.slots[key]
-	if !ok {
-		return run.Result{}, fmt.Errorf("river: no item with key %.12s is planned", key)
-	}
-	select {
-	case <-s.ready:
-		return s.result, nil
-	default:
-	}
-	select {
-	case <-s.ready:
-		return s.result, nil
-	case <-r.done:
-	case <-ctx.Done():
-		return run.Result{}, context.Cause(ctx)
-	}
-	select {
-	case <-s.ready:
-		return s.result, nil
-	default:
-		return run.Result{}, fmt.Errorf("river: the run %s ended without a result: %w", r.ID, r.err)
-	}
-}
-
-// Done is closed when the run has ended.
-func (r *Run) Done() <-chan struct{} { return r.done }
 
 // Deserted is closed when no worker has shown itself for a while and there is
 // still something to do.
@@ -114,7 +78,7 @@ func (r *Run) Deserted() <-chan struct{} { return r.deserted }
 // Finish waits for the end of the run and gives its summary. The error is
 // run.ErrAccounting, or says that the PostgreSQL was gone for too long.
 func (r *Run) Finish() (run.Summary, error) {
-	<-r.done
+	<-r.Done()
 	return r.summary, r.err
 }
 
@@ -290,15 +254,12 @@ func (db *DB) stops(ctx context.Context, id string) ([]string, error) {
 
 // deliver hands a result to whoever waits for it, once.
 func (r *Run) deliver(key string, res run.Result) {
-	s, ok := r.slots[key]
-	if !ok || s.full {
-		return
-	}
+	it := r.items[key]
 	res.Key = key
 	res.Evaluation.Reply, res.Evaluation.Attempts = "", nil
-	s.result, s.full = res, true
-	close(s.ready)
-	it := r.items[key]
+	if it == nil || !r.Deliver(res) {
+		return
+	}
 	r.state.Add(it.Expected, res.Outcome, 1)
 	r.left -= it.Cost.Expected
 	if res.Reused {

@@ -1,0 +1,101 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// Results are where the results of a plan's items are waited for.
+type Results struct {
+	planned func(key string) bool
+	done    chan struct{}
+	why     error // why an item has no result in the end
+
+	mu    sync.Mutex
+	slots map[string]*slot // by key, once anybody waits or anything is there; no map when results are discarded
+}
+
+// A slot is where the result of one item is waited for.
+type slot struct {
+	ready  chan struct{}
+	full   bool
+	result Result
+}
+
+// Results gives a place for the results of the plan's items.
+func (p *Plan) Results() *Results {
+	r := &Results{planned: p.planned, done: make(chan struct{})}
+	if !p.config.Discard {
+		r.slots = map[string]*slot{}
+	}
+	return r
+}
+
+// Wait gives the result of the item with this key as soon as it is there. It
+// ends with an error when ctx ends first, when the plan has no such item, when the run
+// ends without it, and when results are discarded.
+func (r *Results) Wait(ctx context.Context, key string) (Result, error) {
+	r.mu.Lock()
+	s := r.slots[key]
+	if s == nil && r.slots != nil && r.planned(key) {
+		s = r.slot(key)
+	}
+	r.mu.Unlock()
+	if s == nil {
+		return Result{}, fmt.Errorf("run: no item with key %.12s is planned, or results are discarded", key)
+	}
+	select {
+	case <-s.ready:
+		return s.result, nil
+	default:
+	}
+	select {
+	case <-s.ready:
+	case <-r.done:
+	case <-ctx.Done():
+		return Result{}, context.Cause(ctx)
+	}
+	select {
+	case <-s.ready:
+		return s.result, nil
+	default:
+		return Result{}, fmt.Errorf("run: the run ended without item %.12s: %w", key, r.why)
+	}
+}
+
+// Deliver hands a planned item's result to whoever waits for it, and reports whether it
+// was the first: others are dropped.
+func (r *Results) Deliver(res Result) (first bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.slots == nil {
+		return true
+	}
+	s := r.slot(res.Key)
+	if s.full {
+		return false
+	}
+	s.result, s.full = res, true
+	close(s.ready)
+	return true
+}
+
+// slot gives the slot of a key, for whoever holds mu.
+func (r *Results) slot(key string) *slot {
+	s := r.slots[key]
+	if s == nil {
+		s = &slot{ready: make(chan struct{})}
+		r.slots[key] = s
+	}
+	return s
+}
+
+// End says that no more results come, and why those that did not come never will.
+func (r *Results) End(why error) {
+	r.why = why
+	close(r.done)
+}
+
+// Done is closed when no more results come.
+func (r *Results) Done() <-chan struct{} { return r.done }
