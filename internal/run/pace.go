@@ -240,7 +240,7 @@ func (p *Pace) afterPause(a, pause float64, at time.Time) {
 	if k := math.Sqrt(2 * p.Burst / p.Gain); p.Calm > k {
 		m = max(m, p.Rate*math.Exp(-p.Gain*k))
 	}
-	p.Lost = max(0, pause*p.Rate-p.Burst)
+	p.Lost = max(0, pause*min(m, p.Rate)-p.Burst)
 	slow := least * calmly / max(calmly, dearly*p.Lost)
 	net := a - free
 	if net < 2 { // too few to tell: half way, on the scale of logarithms, but some tries for each pause
@@ -251,10 +251,11 @@ func (p *Pace) afterPause(a, pause float64, at time.Time) {
 		return
 	}
 	if p.Lost > 4 {
-		m *= .97
+		m *= .95
 	}
-	p.Rate = max(low, min(.98*p.Rate, max(m*(1-.5/net), .5*p.Rate)))
-	p.Gain = max(min(p.Gain/4, .1/net*slow/least), slow)
+	// So many tries tell of a rate that is no more than so many times less.
+	p.Rate = max(low, min(.98*p.Rate, max(m*(1-.5/a), p.Rate/net)))
+	p.Gain = max(min(p.Gain, .07/net*slow/least), slow)
 }
 
 // saturated sets the rate to what was accepted while much was refused: the bucket was
