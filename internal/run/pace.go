@@ -35,7 +35,7 @@ type Pace struct {
 	Missed   float64   // refused since then
 	Before   float64   // accepted between the last two refusals that asked for a pause, and in
 	Beyond   float64   // so many seconds besides the pause
-	Vain     float64   // how much the rate was lowered since it was calm last
+	Chance   chance    // which refusals are not about the rate
 	Lost     float64   // tries that the last pause cost
 	Fence    uint64    // Sent when the rate was last measured: what was sent before says nothing about it
 	First    Sending   // the refusal with which the measurement began, or the next one will when the pause ends
@@ -63,9 +63,6 @@ const (
 	least    = 0.0005 // Gain once the rate is found, and
 	fastest  = 0.002  // when it is sought again: the more it grows, the more is refused until that is heard
 	bursts   = 10     // that a pause is taken to refill at most, while nothing else is known
-	// So often is the rate lowered without an effect before it is taken that refusals
-	// are not about it, for so many tries; a measurement counts as three.
-	vain, heedless, measurement = 12, 100, 3
 )
 
 // Wait gives how long the next try waits, 0 when it may begin. ok is false when that
@@ -102,6 +99,9 @@ func (p *Pace) Begin(now time.Time) Sending {
 	}
 	p.Sent++
 	p.InFlight++
+	if c := &p.Chance; c.Full > 0 && p.Sent == c.To {
+		p.Rate = c.Full
+	}
 	return Sending{p.Sent, now}
 }
 
@@ -110,16 +110,16 @@ func (p *Pace) Begin(now time.Time) Sending {
 func (p *Pace) End(s Sending, refused bool, pause time.Duration, g audit.Grant, now time.Time) {
 	p.InFlight--
 	p.fill(now)
-	if refused {
+	byChance := p.byChance(s, refused && pause == 0)
+	if refused && !byChance {
 		p.refused(s, pause, now)
 	} else if p.Rate > 0 && s.Number > p.Fence && p.Left < min(2, max(1, p.Burst)) { // else something else holds the sending back
 		p.Rate *= 1 + p.Gain
 		p.Calm++
-		switch {
-		case p.Vain > vain && p.Calm > heedless:
-			p.Vain = 0
-		case p.Calm > max(calmly, dearly*p.Lost):
+		p.Chance.Top = max(p.Chance.Top, p.Rate)
+		if p.Calm > max(calmly, dearly*p.Lost) {
 			p.Calm, p.Gain = 0, max(p.Gain, min(fastest, 2*p.Gain))
+			p.Chance.Top = p.Rate
 		}
 	}
 	if g.Rate > 0 && s.Number > p.Heard {
@@ -148,18 +148,22 @@ func (p *Pace) refused(s Sending, pause time.Duration, now time.Time) {
 		p.Asked, p.First, p.Base, p.Rest, p.Fence = pause.Seconds(), s, p.Refused, 0, p.Sent
 	case p.Rate == 0:
 		p.first(s, accepted, 0, now)
+		p.Chance.Top = p.Rate
 		p.measure(s, accepted)
-	case a > quiet:
+	case a > quiet || p.First.Number <= p.Chance.To:
+		m := p.measured(a, s.At)
 		p.mark(s, accepted)
-		p.Vain = 0
 		p.lower(s)
+		p.doubt(m)
 	default:
 		if p.Missed++; p.Missed+a < window || p.Missed < window/4 {
 			p.lower(s)
 			break
 		}
-		p.saturated(a, s.At)
+		m := p.measured(a, s.At)
+		p.saturated(a, m)
 		p.measure(s, accepted)
+		p.doubt(m)
 	}
 	p.Left = min(p.Left, .5)
 	if p.Asked > 0 {
@@ -236,7 +240,7 @@ func (p *Pace) afterPause(a, pause float64, at time.Time) {
 	if k := math.Sqrt(2 * p.Burst / p.Gain); p.Calm > k {
 		m = max(m, p.Rate*math.Exp(-p.Gain*k))
 	}
-	p.Lost = max(0, pause*p.Rate-p.Burst)
+	p.Lost = max(0, pause*min(m, p.Rate)-p.Burst)
 	slow := least * calmly / max(calmly, dearly*p.Lost)
 	net := a - free
 	if net < 2 { // too few to tell: half way, on the scale of logarithms, but some tries for each pause
@@ -247,25 +251,16 @@ func (p *Pace) afterPause(a, pause float64, at time.Time) {
 		return
 	}
 	if p.Lost > 4 {
-		m *= .97
+		m *= .95
 	}
-	p.Rate = max(low, min(.98*p.Rate, max(m*(1-.5/net), .5*p.Rate)))
-	p.Gain = max(min(p.Gain/4, .1/net*slow/least), slow)
+	// So many tries tell of a rate that is no more than so many times less.
+	p.Rate = max(low, min(.98*p.Rate, max(m*(1-.5/a), p.Rate/net)))
+	p.Gain = max(min(p.Gain, .07/net*slow/least), slow)
 }
 
 // saturated sets the rate to what was accepted while much was refused: the bucket was
 // empty all the time.
-func (p *Pace) saturated(a float64, at time.Time) {
-	m := p.measured(a, at)
-	switch {
-	case m < p.Rate/2:
-		p.Vain = 0
-	case p.Vain > vain:
-		p.Gain = .005
-		return
-	default:
-		p.Vain += measurement
-	}
+func (p *Pace) saturated(a, m float64) {
 	p.Rate = max(p.lowest(a), min(p.Rate, max(m, p.Rate/4)))
 	p.Gain = min(.01, .6/float64(p.InFlight+1)) // those under way are answered before the next refusal is heard
 	if a < 1 {
@@ -305,9 +300,7 @@ func (p *Pace) mark(s Sending, accepted float64) {
 
 // lower takes a little off the rate, once for what was under way together.
 func (p *Pace) lower(s Sending) {
-	if p.Vain > vain {
-		p.Gain = .005
-	} else if s.Number > p.Step {
+	if s.Number > p.Step {
 		p.Rate *= .97
 		p.Gain, p.Step, p.Calm = max(min(.02, p.Gain)/2, least), p.Sent, 0
 	}
