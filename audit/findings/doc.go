@@ -59,7 +59,8 @@
 // [Read] gives a report with its findings, which is what matching needs: it assigns all
 // of them at once. They are some 600 bytes each, so that by default a report is bounded
 // to 100,000. [Each] hands them over one by one instead, for who counts or filters: of
-// SARIF it holds the tables of its runs and one result, however long the file is.
+// SARIF it holds the tables of its runs and one result, however long the file is. The
+// tables may stand after the results, so that SARIF is read twice.
 //
 // # Plain JSON
 //

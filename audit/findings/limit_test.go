@@ -38,6 +38,21 @@ func TestMaxFindings(t *testing.T) {
 	}
 }
 
+// TestMaxRuns: the tables of all runs are held, so that there is a limit on them.
+func TestMaxRuns(t *testing.T) {
+	for _, more := range []string{"", ",{}"} {
+		doc := `{"runs": [{"tool": {"driver": {"name": "t"}}, "results": [{"ruleId": "r"}]}` + strings.Repeat(",{}", maxRuns-1) + more + `]}`
+		rep, err := Read("r", strings.NewReader(doc), Options{})
+		require.Equal(t, "t, ", rep.Tool)
+		require.Len(t, rep.Findings, 1)
+		if more == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, "r:1: the report holds more than 10000 runs")
+		}
+	}
+}
+
 // TestSARIFFlood reads a file of 200,000 findings, 50 MB, as it would come from an
 // auditor that ran wild: taking them up ends at the limit, long before the memory does.
 func TestSARIFFlood(t *testing.T) {

@@ -2,7 +2,6 @@ package findings
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"maps"
 	"reflect"
@@ -23,7 +22,7 @@ func readResults(r io.Reader, c *collector) error {
 		}
 		return j.array(func(int) error {
 			if n++; n >= len(c.runs) {
-				return errors.New("the report changed while it was read")
+				return errRuns
 			}
 			err := j.object(func(name string) error {
 				if name != "results" {

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -24,10 +25,19 @@ type run struct {
 	result     sarifResult         // the one that is read
 }
 
+// maxRuns is the number of runs, all of whose tables are held, above which a report is
+// an accident or an attack.
+const maxRuns = 10_000
+
+var errRuns = fmt.Errorf("the report holds more than %d runs: reading ended at this limit", maxRuns)
+
 // tables reads the value of the member "runs" but for its results.
 func (j *jsonReader) tables() error {
 	before := len(j.runs)
 	err := j.array(func(int) error {
+		if len(j.runs) == maxRuns {
+			return errRuns
+		}
 		j.dec.PeekKind()
 		r := &run{collector: j.collector, line: j.line(), overrides: map[string]string{}, paths: map[artifact]string{}, counts: map[string]int{}}
 		err := j.object(func(name string) error { return r.table(j.stream, name) })

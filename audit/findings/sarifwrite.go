@@ -3,7 +3,9 @@ package findings
 import (
 	"cmp"
 	"io"
+	"maps"
 	"net/url"
+	"reflect"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -106,15 +108,9 @@ func resultFor(f audit.Finding, rule string) sarifResult {
 	if f.Suppressed != "" {
 		r.Suppressions = []suppression{{Kind: "external", Why: f.Suppressed}}
 	}
-	r.Properties = map[string]any{"severity": cmp.Or(f.Severity.String(), "UNKNOWN")}
-	if f.Confidence != 0 {
-		r.Properties["confidence"] = f.Confidence
-	}
-	for name, text := range map[string]string{"dimension": string(f.Dimension), "id": f.ID, "title": f.Title} {
-		if text != "" {
-			r.Properties[name] = text
-		}
-	}
+	r.Properties = map[string]any{"severity": cmp.Or(f.Severity.String(), "UNKNOWN"), "confidence": f.Confidence,
+		"dimension": f.Dimension, "id": f.ID, "title": f.Title}
+	maps.DeleteFunc(r.Properties, func(_ string, v any) bool { return reflect.ValueOf(v).IsZero() })
 	return r
 }
 
