@@ -2,8 +2,10 @@ package findings
 
 import (
 	"bytes"
+	stdcmp "cmp"
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +64,9 @@ func TestScrub(t *testing.T) {
 			after, err := Read("r", strings.NewReader(got), Options{})
 			require.NoError(t, err)
 			require.NotEmpty(t, after.Findings)
+			require.True(t, slices.IsSortedFunc(after.Findings, func(a, b audit.Finding) int {
+				return stdcmp.Or(strings.Compare(a.File, b.File), a.Lines.Start-b.Lines.Start)
+			}), "by file and line: %v", after.Findings)
 			for i := range before.Findings {
 				f := &before.Findings[i]
 				f.File = strings.TrimPrefix(f.File, "/home/u/my app/")

@@ -108,7 +108,6 @@ func (s *stream) element(v any, mark byte) (line int, err error) {
 		return s.line(), err
 	}
 	if json.Unmarshal(raw, v, permissive) != nil { // the faster way for what is of the right types
-		reflect.ValueOf(v).Elem().SetZero()
 		err = json.Unmarshal(raw, v, tolerant)
 	}
 	head := max(bytes.IndexByte(raw, mark), 0)
