@@ -148,17 +148,25 @@ func (d *sides) spanGoal(metric string, goal float64, now, base Span) Reason {
 		Text: fmt.Sprintf("%s lies between %v and %v, the goal is %v: %s", metric, now.Low, now.High, Of(goal), ask)}
 }
 
-// review asks for the reviews of the first trial that would settle the goal. A
-// goal for F1 is one for precision: with recall r, F1 reaches g where precision
-// reaches gr/(2r-g).
+// review asks for the reviews of a trial that would settle the goal; where each trial
+// has settled it for itself, and not alike, for all that are open. A goal for F1 is one
+// for precision: with recall r, F1 reaches g where precision reaches gr/(2r-g).
 func (d *sides) review(metric string, goal float64) ReviewNeed {
-	for _, r := range d.now {
+	settle := func(r *Result) ReviewNeed {
 		want := goal
 		if rec := r.Metrics.Recall.V; metric == MetricF1 && 2*rec > goal {
 			want = goal * rec / (2*rec - goal)
 		}
-		if need := r.Settle(want); need.More > 0 {
-			return need
+		return r.Settle(want)
+	}
+	for _, ask := range []func(*Result) ReviewNeed{settle, (*Result).unreviewed} {
+		for i, r := range d.now {
+			if need := ask(r); need.More > 0 {
+				if i > 0 {
+					need.Findings = nil // a reason's are the first trial's
+				}
+				return need
+			}
 		}
 	}
 	return ReviewNeed{}

@@ -200,6 +200,24 @@ func TestPrecisionGoalHangsOnReviews(t *testing.T) {
 	require.Greater(t, m.Precision95.Low.V, 0.8)
 }
 
+// Of two trials one meets the goal for certain and one misses it, and what both come to
+// hangs on the reviews of the second.
+func TestPrecisionGoalOfTrialsHangsOnReviews(t *testing.T) {
+	p := hundred(60)
+	trial := func(n, noise int) score.Trial {
+		fs := score.AsFindings(p)[:n]
+		for i := range noise {
+			fs = append(fs, finding("N", "f0.java", 1+20*i, 1+20*i, 918))
+		}
+		return score.Trial{Result: mustScore(t, p, fs...)}
+	}
+	j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.85}, Now: []score.Trial{trial(60, 0), trial(30, 50)}}, score.Rules{})
+	require.NoError(t, err)
+	g := reason(t, j, score.CodeReview, score.MetricPrecision)
+	require.Contains(t, g.Text, "precision lies between 68.8 % and 87.5 %, the goal is 85.0 %: review 50 more")
+	require.Empty(t, g.Findings, "they are the first trial's")
+}
+
 func TestInvalidIsNeverScored(t *testing.T) {
 	p := hundred(20)
 	j, err := score.Judge(score.Subject{Goals: score.Goals{Recall: 0.7},

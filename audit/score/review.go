@@ -210,12 +210,8 @@ func (r *Result) Settle(goal float64) ReviewNeed {
 	if settled(m.Precision, goal) {
 		return ReviewNeed{}
 	}
-	var open []int
-	for _, i := range r.Sample() {
-		if r.Findings[i].Review == "" {
-			open = append(open, i)
-		}
-	}
+	all := r.unreviewed()
+	open := all.Findings
 	judged := m.OffKey.plus(m.Misplaced)
 	share := (float64(judged.True) + 0.5) / (float64(judged.True+judged.False) + 1)
 	for n := 1; n < len(open); n++ {
@@ -226,6 +222,12 @@ func (r *Result) Settle(goal float64) ReviewNeed {
 			return ReviewNeed{n, open[:n]}
 		}
 	}
+	return all
+}
+
+// unreviewed asks for the reviews of all findings that wait for one.
+func (r *Result) unreviewed() ReviewNeed {
+	open := slices.DeleteFunc(r.Sample(), func(i int) bool { return r.Findings[i].Review != "" })
 	return ReviewNeed{len(open), open}
 }
 
