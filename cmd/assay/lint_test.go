@@ -79,7 +79,7 @@ func TestLintNamesAnUnknownProvider(t *testing.T) {
 }
 
 // TestCommandsReadDotEnv: what .env says the commands take as go test does. The
-// environment wins, and a file that cannot be read is told.
+// environment wins, a file that cannot be read is told, and a folder is none.
 func TestCommandsReadDotEnv(t *testing.T) {
 	s := newShell(t)
 	mine, others := t.TempDir(), t.TempDir()
@@ -93,5 +93,12 @@ func TestCommandsReadDotEnv(t *testing.T) {
 	}
 	require.Empty(t, lint("ASSAY_ROOT="+mine))
 	require.Contains(t, lint("ASSAY_ROOT="+mine, "ASSAY_ROOT="+others), others+": holds neither tests/ nor fixtures/")
-	require.Contains(t, lint("ASSAY ROOT\n"), ".env: ")
+	_ = lint("ASSAY ROOT\n") // of a stranger's project that is scanned, it may be
+	_, errs, status := s.run("", "lint", "--root="+mine)
+	require.Zero(t, status)
+	require.Contains(t, errs, ".env: ")
+	require.NoError(t, os.Remove(filepath.Join(s.dir, ".env")))
+	require.NoError(t, os.Mkdir(filepath.Join(s.dir, ".env"), 0o755)) // where Python's tools may live
+	_, errs, _ = s.run("", "lint", "--root="+mine)
+	require.Empty(t, errs)
 }

@@ -54,13 +54,14 @@ type cli struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)    // a second interrupt ends what does not heed the first
-	_, errEnv := suite.LoadEnv(".") // before flags look at the environment, as go test does
+	context.AfterFunc(ctx, stop)                  // a second interrupt ends what does not heed the first
+	if _, err := suite.LoadEnv("."); err != nil { // before flags look at the environment, as go test does
+		fmt.Fprintln(os.Stderr, "assay:", err) // and no more: it may be that of a project that is scanned
+	}
 	var c cli
 	parser := kong.Must(&c, kong.Name("assay"), kong.Description("Measures code auditors against answer keys."),
 		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)),
 		kong.Vars{"version": versions()})
-	parser.FatalIfErrorf(errEnv)
 	k, err := parser.Parse(dashes(os.Args[1:]))
 	parser.FatalIfErrorf(err)
 	err = k.Run()

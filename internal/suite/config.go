@@ -175,19 +175,20 @@ func splitList(s string) []string {
 func LoadEnv(dirs ...string) (set map[string]bool, err error) {
 	set = map[string]bool{}
 	for _, dir := range dirs {
-		if dir == "" {
+		file := filepath.Join(dir, ".env")
+		if info, err := os.Stat(file); dir == "" || err == nil && info.IsDir() { // Python's tools may live there
 			continue
 		}
-		lines, err := godotenv.Read(filepath.Join(dir, ".env"))
+		lines, err := godotenv.Read(file)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: %w: expected lines NAME=value", filepath.Join(dir, ".env"), err)
+			return nil, fmt.Errorf("%s: %w: expected lines NAME=value", file, err)
 		}
 		for name, value := range lines {
 			if _, there := os.LookupEnv(name); there {
 				continue
 			}
 			if err := os.Setenv(name, value); err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", filepath.Join(dir, ".env"), name, err)
+				return nil, fmt.Errorf("%s: %s: %w", file, name, err)
 			}
 			set[name] = true
 		}
