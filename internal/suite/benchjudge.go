@@ -51,10 +51,8 @@ type variant struct{ reviewer, prompt string }
 // asked gives the variants in the order in which they were asked.
 func (b *bench) asked() []variant {
 	var variants []variant
-	seen := map[variant]bool{}
 	for _, l := range b.leaves {
-		if !seen[l.variant] {
-			seen[l.variant] = true
+		if !slices.Contains(variants, l.variant) {
 			variants = append(variants, l.variant)
 		}
 	}
@@ -105,11 +103,10 @@ func (b *bench) judgeOne(t judging, s variant) {
 		name += " " + s.prompt
 	}
 	all := b.answers(s, "")
-	if why := b.servedBy(s); why != "" {
-		b.suite.summary.note("%s: %s", name, why)
-	}
-	if why := b.unanswered(s); why != "" {
-		b.suite.summary.note("%s: %s", name, why)
+	for _, why := range []string{b.servedBy(s), b.unanswered(s)} {
+		if why != "" {
+			b.suite.summary.note("%s: %s", name, why)
+		}
 	}
 	switch {
 	case b.env.cfg.Shard.part():

@@ -38,16 +38,10 @@ const keptExecutables = 8
 func newCache(anew bool) *cache { return &cache{sync.OnceValue(openCache), anew} }
 
 func openCache() string {
-	all, err := cacheDir()
-	if err != nil {
-		return ""
-	}
-	code, err := executable()
-	if err != nil {
-		return ""
-	}
+	all, errDir := cacheDir()
+	code, errCode := executable()
 	dir := filepath.Join(all, "computed", code)
-	if os.MkdirAll(dir, 0o700) != nil || os.Chtimes(dir, time.Time{}, time.Now()) != nil {
+	if errDir != nil || errCode != nil || os.MkdirAll(dir, 0o700) != nil || os.Chtimes(dir, time.Time{}, time.Now()) != nil {
 		return ""
 	}
 	forget(filepath.Dir(dir))
