@@ -91,24 +91,20 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 func (db *DB) ask(ctx context.Context, t *AuditTask) (id int64, err error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	rows, err := db.pool.Query(ctx, `SELECT 0, substr(audit_key, length($6::text) + 1) FROM spread_audits WHERE run_id = $2 AND starts_with(audit_key, $6::text)
-		UNION ALL SELECT id, args->>'try' FROM river_job WHERE kind = $1 AND args->>'run' = $2 AND args->>'project' = $3 AND args->>'auditor' = $4
-		AND args->>'trial' = $5 AND finalized_at IS NULL`, t.Kind(), t.Run, t.Project, t.Auditor, fmt.Sprint(t.Trial), strings.TrimSuffix(t.key(), t.Try))
-	if err != nil {
-		return 0, fmt.Errorf("river: %w", err)
-	}
 	var try string
 	found := *t
-	_, err = pgx.ForEachRow(rows, []any{&id, &try}, func() error {
+	err = db.each(ctx, []any{&id, &try}, func() error {
 		found.Try = try
 		if _, had := db.had[found.Run+" "+found.key()]; had {
 			return nil
 		}
 		return errFound
-	})
+	}, `SELECT 0, substr(audit_key, length($6::text) + 1) FROM spread_audits WHERE run_id = $2 AND starts_with(audit_key, $6::text)
+		UNION ALL SELECT id, args->>'try' FROM river_job WHERE kind = $1 AND args->>'run' = $2 AND args->>'project' = $3 AND args->>'auditor' = $4
+		AND args->>'trial' = $5 AND finalized_at IS NULL`, t.Kind(), t.Run, t.Project, t.Auditor, fmt.Sprint(t.Trial), strings.TrimSuffix(t.key(), t.Try))
 	if !errors.Is(err, errFound) {
 		if err != nil {
-			return 0, fmt.Errorf("river: %w", err)
+			return 0, err
 		}
 		found = *t
 		found.Try = rand.Text()
@@ -147,8 +143,8 @@ func (db *DB) Taken(ctx context.Context) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for _, t := range db.had {
-		if _, err := db.pool.Exec(ctx, "DELETE FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key()); err != nil {
-			return fmt.Errorf("river: %w", err)
+		if _, err := db.exec(ctx, "DELETE FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key()); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -185,14 +181,10 @@ func (db *DB) withdraw(t AuditTask) error {
 	if err != nil {
 		return err
 	}
-	jobs, err := db.pool.Query(ctx, `SELECT id FROM river_job WHERE kind = $1 AND args->>'run' = $2 AND args->>'project' = $3 AND args->>'auditor' = $4
+	ids, err := column[int64](ctx, db, `SELECT id FROM river_job WHERE kind = $1 AND args->>'run' = $2 AND args->>'project' = $3 AND args->>'auditor' = $4
 		AND args->>'trial' = $5 AND args->>'try' = $6 AND finalized_at IS NULL`, t.Kind(), t.Run, t.Project, t.Auditor, fmt.Sprint(t.Trial), t.Try)
 	if err != nil {
-		return fmt.Errorf("river: %w", err)
-	}
-	ids, err := pgx.CollectRows(jobs, pgx.RowTo[int64])
-	if err != nil {
-		return fmt.Errorf("river: %w", err)
+		return err
 	}
 	for _, id := range ids {
 		if _, err := client.JobCancel(ctx, id); err != nil {

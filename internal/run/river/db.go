@@ -151,19 +151,37 @@ func (db *DB) Workers(ctx context.Context) (int, error) {
 
 // roll gives how often each worker has said that it is there.
 func (db *DB) roll(ctx context.Context) (map[string]int64, error) {
-	rows, err := db.pool.Query(ctx, "SELECT worker, seen FROM spread_workers")
-	if err != nil {
-		return nil, fmt.Errorf("river: %w", err)
-	}
-	defer rows.Close()
 	seen := map[string]int64{}
-	for rows.Next() {
-		var w string
-		var n int64
-		if err := rows.Scan(&w, &n); err != nil {
-			return nil, fmt.Errorf("river: %w", err)
-		}
-		seen[w] = n
+	var w string
+	var n int64
+	err := db.each(ctx, []any{&w, &n}, func() error { seen[w] = n; return nil }, "SELECT worker, seen FROM spread_workers")
+	return seen, err
+}
+
+// each calls do with each row that a query gives, scanned into to.
+func (db *DB) each(ctx context.Context, to []any, do func() error, text string, args ...any) error {
+	rows, err := db.pool.Query(ctx, text, args...)
+	if err == nil {
+		_, err = pgx.ForEachRow(rows, to, do)
 	}
-	return seen, rows.Err()
+	if err != nil {
+		return fmt.Errorf("river: %w", err)
+	}
+	return nil
+}
+
+// column gives what a query selects, of one column.
+func column[T any](ctx context.Context, db *DB, text string, args ...any) (all []T, err error) {
+	var v T
+	err = db.each(ctx, []any{&v}, func() error { all = append(all, v); return nil }, text, args...)
+	return all, err
+}
+
+// exec changes rows, and says how many.
+func (db *DB) exec(ctx context.Context, text string, args ...any) (int64, error) {
+	tag, err := db.pool.Exec(ctx, text, args...)
+	if err != nil {
+		return 0, fmt.Errorf("river: %w", err)
+	}
+	return tag.RowsAffected(), nil
 }

@@ -100,11 +100,8 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) 
 // cutOff stops the run of a plan whose enqueueing was cut off, for whoever holds the
 // plan's lock: what is enqueued of it is skipped, like what is not.
 func (db *DB) cutOff(ctx context.Context, identity string) error {
-	_, err := db.pool.Exec(ctx, "UPDATE spread_runs SET stopped = 'its enqueueing was cut off' WHERE identity = $1 AND missing > 0 AND ended IS NULL AND stopped = ''", identity)
-	if err != nil {
-		return fmt.Errorf("river: %w", err)
-	}
-	return nil
+	_, err := db.exec(ctx, "UPDATE spread_runs SET stopped = 'its enqueueing was cut off' WHERE identity = $1 AND missing > 0 AND ended IS NULL AND stopped = ''", identity)
+	return err
 }
 
 // insert writes the run with its providers, and then its jobs, in transactions that

@@ -2,11 +2,8 @@ package river
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"assay/audit"
 	"assay/internal/run"
@@ -43,7 +40,7 @@ func (db *DB) finish(ctx context.Context, id string) (store.Run, error) {
 	rec.Outcomes[audit.OutcomeSkipped] += skipped
 	stops, err := db.stops(ctx, id)
 	if err != nil {
-		return rec, fmt.Errorf("river: %w", err)
+		return rec, err
 	}
 	rec.State = "finished"
 	if len(stops) > 0 {
@@ -59,11 +56,11 @@ func (db *DB) finish(ctx context.Context, id string) (store.Run, error) {
 	if err := db.Store.Finish(ctx, rec); err != nil {
 		return rec, err
 	}
-	if _, err := db.pool.Exec(ctx, "UPDATE spread_runs SET ended = now() WHERE run_id = $1 AND ended IS NULL", id); err != nil {
-		return rec, fmt.Errorf("river: %w", err)
+	if _, err := db.exec(ctx, "UPDATE spread_runs SET ended = now() WHERE run_id = $1 AND ended IS NULL", id); err != nil {
+		return rec, err
 	}
-	if _, err := db.pool.Exec(ctx, "DELETE FROM spread_tries WHERE run_id = $1", id); err != nil {
-		return rec, fmt.Errorf("river: %w", err)
+	if _, err := db.exec(ctx, "DELETE FROM spread_tries WHERE run_id = $1", id); err != nil {
+		return rec, err
 	}
 	if sum != rec.Planned {
 		return rec, fmt.Errorf("%w: planned %d, outcomes %d", run.ErrAccounting, rec.Planned, sum)
@@ -73,23 +70,15 @@ func (db *DB) finish(ctx context.Context, id string) (store.Run, error) {
 
 // count adds up outcomes, and what the run's own rows consumed.
 func (db *DB) count(ctx context.Context, rec *store.Run, from string, own bool) error {
-	rows, err := db.pool.Query(ctx, "SELECT e.outcome, count(*), coalesce(sum(e.tokens_in), 0)::bigint, coalesce(sum(e.tokens_out), 0)::bigint, coalesce(sum(e.usd), 0), min(e.priced) FROM "+from+" GROUP BY e.outcome", rec.ID)
-	if err != nil {
-		return fmt.Errorf("river: %w", err)
-	}
 	var outcome string
 	var n int
 	var priced int64
 	var u audit.Usage
-	_, err = pgx.ForEachRow(rows, []any{&outcome, &n, &u.TokensIn, &u.TokensOut, &u.USD, &priced}, func() error {
+	return db.each(ctx, []any{&outcome, &n, &u.TokensIn, &u.TokensOut, &u.USD, &priced}, func() error {
 		rec.Outcomes[audit.Outcome(outcome)] += n
 		if u.Priced = priced != 0; own {
 			rec.Usage = rec.Usage.Add(u)
 		}
 		return nil
-	})
-	if err != nil {
-		return errors.Join(errors.New("river: counting outcomes"), err)
-	}
-	return nil
+	}, "SELECT e.outcome, count(*), coalesce(sum(e.tokens_in), 0)::bigint, coalesce(sum(e.tokens_out), 0)::bigint, coalesce(sum(e.usd), 0), min(e.priced) FROM "+from+" GROUP BY e.outcome", rec.ID)
 }

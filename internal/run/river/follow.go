@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"assay/audit"
 	"assay/internal/run"
 	"assay/internal/store"
@@ -122,11 +120,11 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 // Stop lets nothing more of a run be begun: what waits is skipped, as soon as a
 // worker comes to it. It gives how many runs it stopped, 0 or 1.
 func (db *DB) Stop(ctx context.Context, id, why string) (stopped int64, err error) {
-	tag, err := db.pool.Exec(ctx, "UPDATE spread_runs SET stopped = $2 WHERE run_id = $1 AND ended IS NULL AND stopped = ''", id, why)
+	stopped, err = db.exec(ctx, "UPDATE spread_runs SET stopped = $2 WHERE run_id = $1 AND ended IS NULL AND stopped = ''", id, why)
 	if err != nil {
-		return 0, fmt.Errorf("river: stopping run %s: %w", id, err)
+		err = fmt.Errorf("stopping run %s: %w", id, err)
 	}
-	return tag.RowsAffected(), nil
+	return stopped, err
 }
 
 // An attendance knows when a worker was last seen.
@@ -179,11 +177,7 @@ func (r *Run) look(ctx context.Context) error {
 	}
 	r.account = a
 	r.state.Retries, r.state.InFlight = int(a.retries), a.budget.Out
-	rows, err := r.db.pool.Query(ctx, "SELECT id FROM evaluations WHERE run_id = $1 AND id > $2 ORDER BY id", r.ID, r.last)
-	if err != nil {
-		return err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	ids, err := column[int64](ctx, r.db, "SELECT id FROM evaluations WHERE run_id = $1 AND id > $2 ORDER BY id", r.ID, r.last)
 	if err != nil {
 		return err
 	}
@@ -213,19 +207,14 @@ func (r *Run) skipped(ctx context.Context) error {
 	if n == r.state.Outcome(audit.OutcomeSkipped) {
 		return nil
 	}
-	rows, err := r.db.pool.Query(ctx, "SELECT trial_key, why FROM spread_skipped WHERE run_id = $1", r.ID)
-	if err != nil {
-		return err
-	}
 	var key, why string
-	_, err = pgx.ForEachRow(rows, []any{&key, &why}, func() error {
+	return r.db.each(ctx, []any{&key, &why}, func() error {
 		if it, ok := r.items[key]; ok {
 			r.deliver(key, run.Result{Outcome: audit.OutcomeSkipped, Why: why,
 				Evaluation: store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Detail: why}})
 		}
 		return nil
-	})
-	return err
+	}, "SELECT trial_key, why FROM spread_skipped WHERE run_id = $1", r.ID)
 }
 
 // said takes in why nothing more is sent.
@@ -244,12 +233,8 @@ func (r *Run) said(ctx context.Context) error {
 // stops gives the reasons why trials of a run were skipped, in the order in which
 // they came up.
 func (db *DB) stops(ctx context.Context, id string) ([]string, error) {
-	rows, err := db.pool.Query(ctx, `SELECT why FROM (SELECT why, at FROM spread_stops WHERE run_id = $1
+	return column[string](ctx, db, `SELECT why FROM (SELECT why, at FROM spread_stops WHERE run_id = $1
 		UNION ALL SELECT stopped, 'infinity' FROM spread_runs WHERE run_id = $1 AND stopped <> '') s ORDER BY at, why`, id)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // deliver hands a result to whoever waits for it, once.

@@ -144,11 +144,9 @@ const nobodys = "l.expires < now() OR NOT EXISTS (SELECT FROM spread_workers w W
 // lose gives such leases back. They are charged in full: nobody knows what the tries
 // came to.
 func (db *DB) lose(ctx context.Context) error {
-	rows, err := db.pool.Query(ctx, "SELECT DISTINCT provider, run_id FROM spread_leases l WHERE "+nobodys)
-	if err != nil {
-		return err
-	}
-	pairs, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (p [2]string, err error) { return p, r.Scan(&p[0], &p[1]) })
+	var pairs [][2]string
+	var p [2]string
+	err := db.each(ctx, []any{&p[0], &p[1]}, func() error { pairs = append(pairs, p); return nil }, "SELECT DISTINCT provider, run_id FROM spread_leases l WHERE "+nobodys)
 	if err != nil {
 		return err
 	}

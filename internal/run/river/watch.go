@@ -78,9 +78,9 @@ func (c *workers) takes() int {
 func (c *workers) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	_, err := c.db.pool.Exec(ctx, "INSERT INTO spread_workers AS w (worker, seen, audits) VALUES ($1, 1, $2) ON CONFLICT (worker) DO UPDATE SET seen = w.seen + 1", c.id, c.takes())
+	_, err := c.db.exec(ctx, "INSERT INTO spread_workers AS w (worker, seen, audits) VALUES ($1, 1, $2) ON CONFLICT (worker) DO UPDATE SET seen = w.seen + 1", c.id, c.takes())
 	if err != nil {
-		return fmt.Errorf("river: %w", err)
+		return err
 	}
 	roll, err := c.db.roll(ctx)
 	if err != nil {
@@ -160,21 +160,16 @@ func (c *workers) holding(now time.Time) []int64 {
 // news takes in stops, new providers and runs that have ended.
 func (c *workers) news(ctx context.Context) error {
 	// Whoever enqueues holds the plan's lock.
-	_, err := c.db.pool.Exec(ctx, `UPDATE spread_runs SET stopped = 'its enqueueing was cut off'
+	_, err := c.db.exec(ctx, `UPDATE spread_runs SET stopped = 'its enqueueing was cut off'
 		WHERE missing > 0 AND ended IS NULL AND stopped = '' AND pg_try_advisory_xact_lock(hashtextextended(identity, 11))`)
 	if err != nil {
-		return fmt.Errorf("river: %w", err)
-	}
-	rows, err := c.db.pool.Query(ctx, `SELECT r.run_id, r.outstanding, r.stopped, coalesce(s.scope, ''), coalesce(s.name, ''), coalesce(s.why, '')
-		FROM spread_runs r LEFT JOIN spread_stops s ON s.run_id = r.run_id WHERE r.ended IS NULL`)
-	if err != nil {
-		return fmt.Errorf("river: %w", err)
+		return err
 	}
 	stops, ended := map[string][]stop{}, map[string]bool{}
 	var id, stopped string
 	var left int64
 	var s stop
-	_, err = pgx.ForEachRow(rows, []any{&id, &left, &stopped, &s.scope, &s.name, &s.why}, func() error {
+	err = c.db.each(ctx, []any{&id, &left, &stopped, &s.scope, &s.name, &s.why}, func() error {
 		if s.scope != "" {
 			stops[id] = append(stops[id], s)
 		}
@@ -183,9 +178,10 @@ func (c *workers) news(ctx context.Context) error {
 		}
 		ended[id] = left <= 0
 		return nil
-	})
+	}, `SELECT r.run_id, r.outstanding, r.stopped, coalesce(s.scope, ''), coalesce(s.name, ''), coalesce(s.why, '')
+		FROM spread_runs r LEFT JOIN spread_stops s ON s.run_id = r.run_id WHERE r.ended IS NULL`)
 	if err != nil {
-		return fmt.Errorf("river: %w", err)
+		return err
 	}
 	c.mu.Lock()
 	c.stops = stops
@@ -203,13 +199,9 @@ func (c *workers) providers(ctx context.Context) error {
 	if c.Rebuild == nil {
 		return nil
 	}
-	rows, err := c.db.pool.Query(ctx, "SELECT provider FROM spread_providers")
+	names, err := column[string](ctx, c.db, "SELECT provider FROM spread_providers")
 	if err != nil {
-		return fmt.Errorf("river: %w", err)
-	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("river: %w", err)
+		return err
 	}
 	for _, name := range names {
 		q := queueOf(name)
