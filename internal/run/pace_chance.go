@@ -23,8 +23,9 @@ const (
 	together = 4   // refusals by chance that may come together
 	gaps     = 16  // that their mean is about
 	shortest = 2.0 // gap: who refuses more than half does it because of the rate
+	rare     = 16  // gap: what is refused less often is not worth a test
 	expected = 6   // refusals in a test, if they are by chance,
-	longest  = 48  // but no more tries
+	longest  = 32  // but no more tries
 	again    = 8   // refusals after which it is tested again whether the rate brings them,
 	faithful = 64  // and whether they are by chance; twice as many each time that they are
 )
@@ -76,11 +77,11 @@ func (p *Pace) doubt(m float64) {
 	}
 }
 
-// test halves the rate at which the provider accepts, m as it was measured, for some
-// tries, unless it refuses too many for a chance.
+// test halves the rate for some tries, unless more is refused than is ever by chance, or
+// less than matters. The provider accepted m a second.
 func (p *Pace) test(m float64) {
 	c := &p.Chance
-	if c.Full > 0 || c.Gap < shortest || c.Rest > 0 {
+	if c.Full > 0 || c.Gap < shortest || c.Gap > rare || c.Rest > 0 {
 		return
 	}
 	c.From, c.To = p.Sent, p.Sent+uint64(min(longest, max(window, expected*c.Gap)))
