@@ -107,7 +107,7 @@ func (s *scorer) credit(i int, e int32) {
 // fullMatch says why sp matches entry e in full.
 func (k *key) fullMatch(e int32, sp *location) Match {
 	en := &k.entries[e]
-	r := Match{Entry: en.id, Distance: -1, By: ByFile}
+	r := Match{Entry: en.ID, Distance: -1, By: ByFile}
 	if !en.at.none() && !sp.at.none() {
 		r.Distance = int(en.at.gap(sp.at))
 	}
@@ -140,7 +140,7 @@ func (k *key) relation(e *entry, list []int32, sp *location) (c, own audit.CWE, 
 		if n == 0 || !slices.Contains(list, n) {
 			continue
 		}
-		for _, own := range e.cwes {
+		for _, own := range e.CWEs {
 			if r := relate(k.cwes.list[n], own); r != "" {
 				return k.cwes.list[n], own, r
 			}
@@ -152,7 +152,7 @@ func (k *key) relation(e *entry, list []int32, sp *location) (c, own audit.CWE, 
 // halfMatch says why sp takes half of entry e.
 func (k *key) halfMatch(e int32, sp *location) Match {
 	en := &k.entries[e]
-	r := Match{Entry: en.id, Distance: -1, By: ByAlso}
+	r := Match{Entry: en.ID, Distance: -1, By: ByAlso}
 	if en.file == sp.file {
 		r.By = ByFile
 		if !en.at.none() && !sp.at.none() {
@@ -182,7 +182,7 @@ func (s *scorer) elsewhere(sp *location) (Disposition, Match) {
 	for _, n := range sp.cwes {
 		if e := s.key.own[n] - 1; e >= 0 {
 			en := &s.key.entries[e]
-			r := Match{Entry: en.id, Distance: -1, Detail: "another file"}
+			r := Match{Entry: en.ID, Distance: -1, Detail: "another file"}
 			r.CWE, r.EntryCWE, r.Relation = s.key.relation(en, en.halves, sp)
 			return Misplaced, r
 		}

@@ -30,10 +30,8 @@ type key struct {
 
 // An entry is a known vulnerability or a decoy, as far as matching goes.
 type entry struct {
+	*audit.Known
 	known     int // index in the project's list
-	id        string
-	dimension audit.Dimension
-	cwes      []audit.CWE
 	file      int32
 	also      []int32 // files
 	functions []int32
@@ -47,62 +45,61 @@ type entry struct {
 // newKeys gives the keys of a project's known vulnerabilities, its decoys and the
 // reviews of what is neither. When findings have been read they are to be finished.
 func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension) (known, decoys, reviews *key, err error) {
-	x := &index{files: newNumbering[string](), names: newNumbering(""), cwes: newNumbering(audit.CWE(0))}
-	known, decoys, reviews = x.key(len(p.Known)), x.key(len(p.Decoys)), x.key(len(p.Reviews))
-	for i := range p.Known {
-		e := &p.Known[i]
-		if err := known.add(i, e.ID, e.Title, e.Dimension, e.CWEs, e.Functions, e.Lines, e.Pos, e.File, e.Also...); err != nil {
-			return nil, nil, nil, err
-		}
-	}
-	for i := range p.Decoys {
-		e := &p.Decoys[i]
-		if err := decoys.add(i, e.ID, e.Title, e.Dimension, e.CWEs, e.Functions, e.Lines, e.Pos, e.File); err != nil {
-			return nil, nil, nil, err
-		}
+	lists := [3][]audit.Known{p.Known, make([]audit.Known, len(p.Decoys)), make([]audit.Known, len(p.Reviews))}
+	for i, d := range p.Decoys {
+		lists[1][i] = audit.Known{ID: d.ID, Title: d.Title, Dimension: d.Dimension, CWEs: d.CWEs, Functions: d.Functions, Lines: d.Lines, File: d.File, Pos: d.Pos}
 	}
 	for i := range p.Reviews {
 		r := &p.Reviews[i]
-		dimension := audit.Dimension("")
+		lists[2][i] = audit.Known{ID: reviewID(r, i), CWEs: r.CWEs, Functions: r.Functions, Lines: r.Lines, File: r.File, Pos: r.Pos}
 		if len(r.CWEs) > 0 {
-			dimension = dims[r.CWEs[0]]
+			lists[2][i].Dimension = dims[r.CWEs[0]]
 		}
-		if err := reviews.add(i, reviewID(r, i), "", dimension, r.CWEs, r.Functions, r.Lines, r.Pos, r.File); err != nil {
+	}
+	x := &index{files: newNumbering[string](), names: newNumbering(""), cwes: newNumbering(audit.CWE(0))}
+	var keys [3]*key
+	for i, list := range lists {
+		if keys[i], err = x.key(list, p.Pos); err != nil {
 			return nil, nil, nil, err
 		}
 	}
-	for _, k := range []*key{known, decoys, reviews} {
-		if err := k.sort(); err != nil {
-			return nil, nil, nil, fmt.Errorf("%s: %w", p.Pos, err)
+	return keys[0], keys[1], keys[2], nil
+}
+
+// key gives the key of a list that stands at pos. Its entries are sorted, so that their
+// order in the fixture has no say.
+func (x *index) key(list []audit.Known, pos audit.Pos) (*key, error) {
+	k := &key{index: x, entries: make([]entry, len(list)), marks: make([]int32, len(list))}
+	for i := range list {
+		of := &list[i]
+		if of.ID == "" || of.File == "" || len(of.CWEs) == 0 {
+			return nil, fmt.Errorf("%s: entry %q: an entry needs an ID, a file and a CWE", of.Pos, of.ID)
+		}
+		k.entries[i] = x.entry(i, of)
+	}
+	slices.SortFunc(k.entries, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
+	for i := 1; i < len(k.entries); i++ {
+		if id := k.entries[i].ID; id == k.entries[i-1].ID {
+			return nil, fmt.Errorf("%s: entry %q stands twice in the key", pos, id)
 		}
 	}
-	return known, decoys, reviews, nil
+	return k, nil
 }
 
-// key begins a key of n entries.
-func (x *index) key(n int) *key {
-	return &key{index: x, entries: make([]entry, 0, n), marks: make([]int32, n)}
-}
-
-// add adds an entry in a file, and in others where it may be shown.
-func (k *key) add(i int, id, title string, d audit.Dimension, cwes []audit.CWE, functions []string, at audit.Range, pos audit.Pos, file string, also ...string) error {
-	if id == "" || file == "" || len(cwes) == 0 {
-		return fmt.Errorf("%s: entry %q: an entry needs an ID, a file and a CWE", pos, id)
+func (x *index) entry(i int, of *audit.Known) entry {
+	e := entry{Known: of, known: i, file: x.file(of.File), at: usable(of.Lines), functions: make([]int32, 0, len(of.Functions)), also: make([]int32, len(of.Also))}
+	if x.strict[e.file] {
+		e.component = component(of.Title)
 	}
-	e := entry{known: i, id: id, dimension: d, cwes: cwes, file: k.file(file), at: usable(at), functions: make([]int32, 0, len(functions)), also: make([]int32, len(also))}
-	if k.strict[e.file] {
-		e.component = component(title)
+	for i, f := range of.Also {
+		e.also[i] = x.file(f)
 	}
-	for i, f := range also {
-		e.also[i] = k.file(f)
-	}
-	for _, f := range functions {
+	for _, f := range of.Functions {
 		if name := FunctionName(f); name != "" {
-			e.functions = append(e.functions, k.names.number(name))
+			e.functions = append(e.functions, x.names.number(name))
 		}
 	}
-	k.entries = append(k.entries, e)
-	return nil
+	return e
 }
 
 // finish numbers what entries and findings name in its own order, not in that of fixture
@@ -153,17 +150,6 @@ func (x *index) finish(dims map[audit.CWE]audit.Dimension, locations []location,
 			x.place(s, files[s.file])
 		}
 	}
-}
-
-// sort sorts the entries, so that their order in the fixture has no say.
-func (k *key) sort() error {
-	slices.SortFunc(k.entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
-	for i := 1; i < len(k.entries); i++ {
-		if k.entries[i].id == k.entries[i-1].id {
-			return fmt.Errorf("entry %q stands twice in the key", k.entries[i].id)
-		}
-	}
-	return nil
 }
 
 // renumber gives the entry's files and functions the numbers that they have from now on.
@@ -277,9 +263,9 @@ type terms struct {
 // does what its successors do; a category names several weaknesses and is a step
 // itself, so it stands for the entry's own alone.
 func (a *acceptance) accept(e *entry) {
-	e.accepts, e.halves = make([]int32, 0, 2*len(e.cwes)), make([]int32, 0, len(e.cwes))
-	for _, own := range e.cwes {
-		t := a.terms(acceptor{own, e.dimension})
+	e.accepts, e.halves = make([]int32, 0, 2*len(e.CWEs)), make([]int32, 0, len(e.CWEs))
+	for _, own := range e.CWEs {
+		t := a.terms(acceptor{own, e.Dimension})
 		if t.own > 0 {
 			e.halves = with(e.halves, t.own)
 			e.accepts = with(e.accepts, t.own)
@@ -287,7 +273,7 @@ func (a *acceptance) accept(e *entry) {
 		e.accepts = with(with(e.accepts, t.stands...), t.steps...)
 	}
 	e.own = len(e.halves)
-	for _, own := range e.cwes {
+	for _, own := range e.CWEs {
 		e.halves = with(e.halves, a.stand[own]...)
 	}
 }
@@ -409,7 +395,7 @@ func (e *entry) takes(s *location) bool {
 // exact reports whether s says word for word what e says: then it is the better
 // of two that are equally near.
 func (k *key) exact(e *entry, s *location) bool {
-	if e.at != s.at || k.cwes.list[s.cwes[0]] != e.cwes[0] {
+	if e.at != s.at || k.cwes.list[s.cwes[0]] != e.CWEs[0] {
 		return false
 	}
 	return s.name == 0 && len(e.functions) == 0 || slices.Contains(e.functions, s.name)

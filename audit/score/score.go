@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -102,7 +101,7 @@ type target struct {
 	err   error
 	lines int   // of the file; more than any where they are not known
 	file  int32 // the key's number; -1 for files that it does not name
-	rank  int32 // among the paths of all targets
+	rank  int32 // its path among those of all targets, as they come
 }
 
 // place resolves paths, gives the dispositions that need no key, and makes the locations.
@@ -110,7 +109,7 @@ func (s *scorer) place() {
 	paths := NewPaths(s.in.Project.Tree, s.in.Project.Others, s.in.Roots)
 	about := s.components()
 	targets, names := map[string]*target{}, map[string]int32{}
-	to := make([]*target, 0, len(s.in.Findings)) // of each location
+	ranks, rows := newNumbering[string](), make([]int32, 0, len(s.in.Findings)) // of each location that of its path
 	s.locations, s.order = make([]location, 0, len(s.in.Findings)), make([]int32, 0, len(s.in.Findings))
 	for i := range s.in.Findings {
 		sc := &s.result.Findings[i]
@@ -119,6 +118,7 @@ func (s *scorer) place() {
 		at := targets[f.File]
 		if at == nil {
 			at = s.target(paths, f.File)
+			at.rank = ranks.number(at.path)
 			targets[f.File] = at
 		}
 		sc.Path = at.path
@@ -147,11 +147,15 @@ func (s *scorer) place() {
 			if list := about[sp.file]; len(list) > 0 {
 				sp.says = s.says(sp.file, list, f)
 			}
-			s.locations, s.order, to = append(s.locations, sp), append(s.order, int32(i)), append(to, at)
+			s.locations, s.order, rows = append(s.locations, sp), append(s.order, int32(i)), append(rows, at.rank)
 		}
 	}
 	s.key.finish(s.in.Dimensions, s.locations, s.key, s.decoys, s.reviews)
-	s.sort(to, rank(targets))
+	now := ranks.sort()
+	for i, r := range rows {
+		rows[i] = now[r]
+	}
+	s.sort(len(now), rows)
 }
 
 func (s *scorer) target(paths *Paths, file string) *target {
@@ -164,31 +168,15 @@ func (s *scorer) target(paths *Paths, file string) *target {
 	return t
 }
 
-// rank ranks targets by their paths, and gives the number of ranks.
-func rank(targets map[string]*target) int {
-	n, last := 0, ""
-	for _, t := range slices.SortedFunc(maps.Values(targets), func(a, b *target) int { return strings.Compare(a.path, b.path) }) {
-		if n == 0 || t.path != last {
-			n, last = n+1, t.path
-		}
-		t.rank = int32(n - 1)
-	}
-	return n
-}
-
-// sort orders the locations by path, of which there are n, then by all that they and
-// their findings say.
-func (s *scorer) sort(to []*target, n int) {
-	ranks := make([]int32, len(to))
-	for i, t := range to {
-		ranks[i] = t.rank
-	}
+// sort orders the locations by path, as the rows say in which of n, and then by all that
+// they and their findings say.
+func (s *scorer) sort(n int, rows []int32) {
 	var sorted table
-	sorted.sort(n, ranks)
+	sorted.sort(n, rows)
 	byFinding := func(a, b int32) int {
 		return cmp.Or(compareFindings(&s.in.Findings[s.order[a]], &s.in.Findings[s.order[b]]), int(a-b))
 	}
-	locations, order := make([]location, 0, len(to)), make([]int32, 0, len(to))
+	locations, order := make([]location, 0, len(rows)), make([]int32, 0, len(rows))
 	var row []placed
 	for r := range int32(n) {
 		row = inOrder(row[:0], sorted.row(r), s.locations, byFinding)
