@@ -52,11 +52,11 @@ type node struct {
 
 const noStop = math.MaxInt64
 
-// reset begins a flow without arcs and links.
-func (f *flow) reset(knowns, groups int) {
+// reset begins a flow without arcs, of which there will be no more than so many, and links.
+func (f *flow) reset(knowns, groups, arcs int) {
 	f.knowns, f.groups, f.hubs = knowns, groups, 0
-	f.arcFrom, f.arcTo, f.arcCost = append(f.arcFrom[:0], 0), f.arcTo[:0], f.arcCost[:0]
-	f.room, f.newTo, f.newHub = f.room[:0], f.newTo[:0], f.newHub[:0]
+	f.arcFrom, f.arcTo, f.arcCost = append(sized(f.arcFrom, knowns+1)[:0], 0), sized(f.arcTo, arcs)[:0], sized(f.arcCost, arcs)[:0]
+	f.room, f.newTo, f.newHub = sized(f.room, groups)[:0], f.newTo[:0], f.newHub[:0]
 }
 
 func (f *flow) addArc(to int32, cost int64) {

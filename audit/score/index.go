@@ -17,6 +17,17 @@ type index struct {
 	reach        []int32              // of each file how many lines may lie between an entry and a finding
 	ofCWEs       cells
 	ofNames      cells
+	room         []int32 // for lists
+}
+
+// list gives an empty list with room for n numbers.
+func (x *index) list(n int) []int32 {
+	if len(x.room) < n {
+		x.room = make([]int32, n+1<<12)
+	}
+	list := x.room[:0:n]
+	x.room = x.room[n:]
+	return list
 }
 
 // file numbers a file that an entry names.

@@ -87,12 +87,12 @@ func (x *index) key(list []audit.Known, pos audit.Pos) (*key, error) {
 }
 
 func (x *index) entry(i int, of *audit.Known) entry {
-	e := entry{Known: of, known: i, file: x.file(of.File), at: usable(of.Lines), functions: make([]int32, 0, len(of.Functions)), also: make([]int32, len(of.Also))}
+	e := entry{Known: of, known: i, file: x.file(of.File), at: usable(of.Lines), functions: x.list(len(of.Functions)), also: x.list(len(of.Also))}
 	if x.strict[e.file] {
 		e.component = component(of.Title)
 	}
-	for i, f := range of.Also {
-		e.also[i] = x.file(f)
+	for _, f := range of.Also {
+		e.also = append(e.also, x.file(f))
 	}
 	for _, f := range of.Functions {
 		if name := FunctionName(f); name != "" {
@@ -112,7 +112,7 @@ func (x *index) finish(dims map[audit.CWE]audit.Dimension, locations []location,
 			x.reach[f] = maxGap
 		}
 	}
-	a := acceptance{x, dims, x.standIns(), map[acceptor]terms{}}
+	a := acceptance{x, dims, x.standIns(), map[audit.CWE][]terms{}}
 	byCWE, byName := newClaims(8*len(keys[0].entries)), newClaims(len(keys[0].entries))
 	ends := make([]struct{ full, halves, names int }, len(keys)) // of each key's claims
 	for i, k := range keys {
@@ -243,19 +243,15 @@ type acceptance struct {
 	*index
 	dims  map[audit.CWE]audit.Dimension
 	stand map[audit.CWE][]int32 // see standIns
-	seen  map[acceptor]terms
+	seen  map[audit.CWE][]terms
 }
 
-type acceptor struct {
-	cwe       audit.CWE
-	dimension audit.Dimension
-}
-
-// terms are what one CWE of an entry accepts, as numbers.
+// terms are what one CWE of the entries of a dimension accepts, as numbers.
 type terms struct {
-	own    int32   // the CWE itself; 0 where no finding uses it
-	stands []int32 // what stands for it
-	steps  []int32 // what is one step from it and of the entry's dimension, and deprecated numbers that stand for that
+	dimension audit.Dimension
+	own       int32   // the CWE itself; 0 where no finding uses it
+	stands    []int32 // what stands for it
+	steps     []int32 // what is one step from it and of the dimension, and deprecated numbers that stand for that
 }
 
 // accept gives the entry the CWEs that match it: its own, and those one step from
@@ -263,9 +259,9 @@ type terms struct {
 // does what its successors do; a category names several weaknesses and is a step
 // itself, so it stands for the entry's own alone.
 func (a *acceptance) accept(e *entry) {
-	e.accepts, e.halves = make([]int32, 0, 2*len(e.CWEs)), make([]int32, 0, len(e.CWEs))
+	e.accepts, e.halves = a.list(3*len(e.CWEs)), a.list(len(e.CWEs))
 	for _, own := range e.CWEs {
-		t := a.terms(acceptor{own, e.Dimension})
+		t := a.terms(own, e.Dimension)
 		if t.own > 0 {
 			e.halves = with(e.halves, t.own)
 			e.accepts = with(e.accepts, t.own)
@@ -278,15 +274,16 @@ func (a *acceptance) accept(e *entry) {
 	}
 }
 
-func (a *acceptance) terms(at acceptor) terms {
-	t, ok := a.seen[at]
-	if ok {
-		return t
+func (a *acceptance) terms(own audit.CWE, dimension audit.Dimension) terms {
+	for _, t := range a.seen[own] {
+		if t.dimension == dimension {
+			return t
+		}
 	}
-	t.own, t.stands = a.cwes.of[at.cwe], a.stand[at.cwe]
-	for _, n := range cwe.Neighbours(int(at.cwe)) {
+	t := terms{dimension: dimension, own: a.cwes.of[own], stands: a.stand[own]}
+	for _, n := range cwe.Neighbours(int(own)) {
 		c := audit.CWE(n)
-		if c == at.cwe || at.dimension == "" || a.dims[c] != at.dimension {
+		if c == own || dimension == "" || a.dims[c] != dimension {
 			continue
 		}
 		if i := a.cwes.of[c]; i > 0 {
@@ -298,7 +295,7 @@ func (a *acceptance) terms(at acceptor) terms {
 			}
 		}
 	}
-	a.seen[at] = t
+	a.seen[own] = append(a.seen[own], t)
 	return t
 }
 

@@ -96,6 +96,11 @@ func newLiteralKey(k *key, locations []location) *literalKey {
 		l.class[i] = class
 	}
 	l.classes, l.inFile = len(classes), make([]int32, len(classes))
+	arcs := 0
+	for i := range k.entries {
+		arcs += 2 * k.entries[i].own
+	}
+	l.arcHub, l.arcCost = make([]int32, 0, arcs), make([]int64, 0, arcs)
 	for i := range k.entries {
 		l.addArcs(int32(i))
 	}
@@ -172,7 +177,7 @@ func (l *literalKey) fullOf(cell int32) int32 {
 // The locations are given by file, and f is free to use.
 func (l *literalKey) match(byFile *table, f *flow) (credit []float64, took []int32) {
 	l.gather(byFile)
-	f.reset(len(l.entries), len(l.groups))
+	f.reset(len(l.entries), len(l.groups), len(l.arcHub))
 	f.hubs = int(l.hubs)
 	f.arcFrom, f.arcCost = append(f.arcFrom[:0], l.arcFrom...), append(f.arcCost, l.arcCost...)
 	for _, h := range l.arcHub {

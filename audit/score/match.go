@@ -223,7 +223,7 @@ func (m *matcher) solve() {
 func (m *matcher) layOut(entries, groups, hubs []int32) {
 	ne, ng := int32(len(m.key.entries)), m.groups()
 	f := &m.flow
-	f.reset(len(entries), len(groups))
+	f.reset(len(entries), len(groups), len(m.arcs)+len(m.key.hubsAt.of))
 	for i, g := range groups {
 		m.local[ne+g] = int32(f.knowns + i)
 		f.room = append(f.room, int32(len(m.members.row(g))))
