@@ -112,7 +112,7 @@ func (s *scorer) draw(rounds int) Chances {
 		paired := m.match(lot.locations)
 		ours = append(ours, float64(paired.credit2)/2/n)
 		parts = append(parts, s.corroboratedCredit(paired)/known)
-		credit, _ := literal.match(&m.byRow, &m.flow)
+		credit, _ := literal.match(m.byRow.of, &m.flow)
 		letter := 0.0
 		for _, c := range credit {
 			letter += c / n

@@ -132,22 +132,23 @@ func (l *literalKey) addArcs(entry int32) {
 	}
 }
 
-// gather puts the locations, which are given by file, into groups.
-func (l *literalKey) gather(byFile *table) {
+// gather puts the locations into groups. Those in files of the key are given by file.
+func (l *literalKey) gather(byFile []int32) {
 	copy(l.group, l.class)
 	clear(l.inFile)
 	n := l.classes
-	for f := range int32(byFile.rows()) {
-		first := int32(n)
-		for _, i := range byFile.row(f) {
-			class := l.class[i]
-			if l.inFile[class] < first && l.inEntry(i) {
-				l.inFile[class] = int32(n)
-				n++
-			}
-			if l.inFile[class] >= first {
-				l.group[i] = l.inFile[class]
-			}
+	file, first := int32(-1), int32(n)
+	for _, i := range byFile {
+		if f := l.locations[i].file; f != file {
+			file, first = f, int32(n)
+		}
+		class := l.class[i]
+		if l.inFile[class] < first && l.inEntry(i) {
+			l.inFile[class] = int32(n)
+			n++
+		}
+		if l.inFile[class] >= first {
+			l.group[i] = l.inFile[class]
 		}
 	}
 	l.members.sort(n, l.group)
@@ -174,8 +175,8 @@ func (l *literalKey) fullOf(cell int32) int32 {
 
 // match gives the credit of each entry and the location that it took; -1 for none.
 // Both hold until the next call. Among equal locations the first is taken.
-// The locations are given by file, and f is free to use.
-func (l *literalKey) match(byFile *table, f *flow) (credit []float64, took []int32) {
+// The locations in files of the key are given by file, and f is free to use.
+func (l *literalKey) match(byFile []int32, f *flow) (credit []float64, took []int32) {
 	l.gather(byFile)
 	f.reset(len(l.entries), len(l.groups), len(l.arcHub))
 	f.hubs = int(l.hubs)
@@ -218,7 +219,7 @@ func (l *literalKey) match(byFile *table, f *flow) (credit []float64, took []int
 // is not there take no part; the latter count in precision's denominator.
 func (s *scorer) literal() {
 	l := &s.result.Literal
-	credit, took := newLiteralKey(s.key, s.locations).match(&s.matcher.byRow, &s.matcher.flow)
+	credit, took := newLiteralKey(s.key, s.locations).match(s.matcher.byRow.of, &s.matcher.flow)
 	l.Counted = len(s.result.Findings) - s.result.Dispositions[Suppressed]
 	for e, c := range credit {
 		k := &s.result.Known[s.key.entries[e].known]
