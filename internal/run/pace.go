@@ -179,6 +179,9 @@ func (p *Pace) resume(now time.Time) {
 		return
 	}
 	accepted := float64(p.First.Number) - p.Base
+	if c := &p.Chance; c.Full > 0 { // the pause tells what the test would have told
+		p.Rate, c.Full = c.Full, 0
+	}
 	if p.Rate == 0 {
 		p.first(p.First, accepted, p.Asked, p.At)
 	} else {
