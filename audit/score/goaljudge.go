@@ -143,6 +143,9 @@ func (d *sides) spanGoal(metric string, goal float64, now, base Span) Reason {
 	if need.More == 0 {
 		ask = "no further review settles it, the rest is ruled arguable"
 	}
+	if m := &d.now[0].Metrics; metric == MetricPrecision && len(d.now) == 1 && m.Precision95 != m.Precision {
+		ask += fmt.Sprintf("; by those reviewed in the drawn order %v (95 %%), which decides nothing", m.Precision95)
+	}
 	return Reason{Code: CodeReview, Verdict: audit.Warn, Metric: metric, Now: now.Low, Want: Of(goal), Baseline: base.Low,
 		More: need.More, Findings: need.Findings,
 		Text: fmt.Sprintf("%s lies between %v and %v, the goal is %v: %s", metric, now.Low, now.High, Of(goal), ask)}

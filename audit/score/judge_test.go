@@ -184,20 +184,23 @@ func TestPrecisionGoalHangsOnReviews(t *testing.T) {
 
 	// Reviews that somebody picked narrow the bounds and are not generalised from;
 	// those in the drawn order are, and decide nothing.
-	pick := func(order []int) score.Metrics {
+	pick := func(order []int) (score.Metrics, string) {
 		var picked []audit.FindingReview
 		for _, i := range order {
 			picked = append(picked, ruled(&r.Findings[i].Finding, audit.RuledTrue))
 		}
-		return score1(picked).Metrics
+		r := score1(picked)
+		return r.Metrics, judge(r).Reasons[0].Text
 	}
 	order := r.Sample()
-	m := pick(order[20:30])
+	m, says := pick(order[20:30])
 	require.Equal(t, score.Span{Low: score.Of(0.6), High: score.Of(1)}, m.Precision)
 	require.Equal(t, m.Precision, m.Precision95)
-	m = pick(order[:10])
+	require.NotContains(t, says, "drawn order")
+	m, says = pick(order[:10])
 	require.Equal(t, score.Span{Low: score.Of(0.6), High: score.Of(1)}, m.Precision)
 	require.Greater(t, m.Precision95.Low.V, 0.8)
+	require.Contains(t, says, "; by those reviewed in the drawn order "+m.Precision95.String()+" (95 %), which decides nothing")
 }
 
 // Of two trials one meets the goal for certain and one misses it, and what both come to

@@ -206,19 +206,23 @@ func (a *audits) tell(sum *run.Summary) {
 		note("%s: %d of %d audits were made before and cost nothing now (-force asks anew)", a.name, sum.State.Reused, sum.State.Planned)
 	}
 	if sum.State.Spent > 0 {
-		unsure := ""
-		if sum.Unsure > 0 {
-			unsure = fmt.Sprintf(", $%.2f of it for runs that do not say what they cost, charged at the most", sum.Unsure)
-		}
 		budget := ""
 		if !math.IsInf(a.env.cfg.Budget, 1) {
 			budget = fmt.Sprintf(" of the budget of $%.2f", a.env.cfg.Budget)
 		}
-		note("%s: $%.2f%s spent%s", a.name, sum.State.Spent, budget, unsure)
+		note("%s: $%.2f%s spent%s", a.name, sum.State.Spent, budget, assumed(sum))
 	}
 	if sum.Over > 0 {
 		note("%s: runs cost $%.2f more than their sections of fixtures/auditors.md say at most: raise their Cost", a.name, sum.Over)
 	}
+}
+
+// assumed tells which part of what was spent nobody knows.
+func assumed(sum *run.Summary) string {
+	if sum.Unsure == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", $%.2f of it for what does not say its cost, charged at the most", sum.Unsure)
 }
 
 // version asks a section's program for its version, once a run of the suite.

@@ -26,7 +26,7 @@ func (b *bench) judge(t T) {
 	b.tellStopped(&sum, "trials were not asked")
 	t.Logf("%s", accounting(sum.State.Outcome))
 	if sum.State.Spent > 0 {
-		b.suite.summary.note("Bench: %d answers for $%.2f in %s", sum.State.Done-sum.State.Reused-sum.State.Outcome(audit.OutcomeSkipped), sum.State.Spent, sum.State.Elapsed.Round(100*time.Millisecond))
+		b.suite.summary.note("Bench: %d answers for $%.2f in %s%s", sum.State.Done-sum.State.Reused-sum.State.Outcome(audit.OutcomeSkipped), sum.State.Spent, sum.State.Elapsed.Round(100*time.Millisecond), assumed(&sum))
 	}
 	for _, key := range b.asked() {
 		b.judgeOne(t, key)

@@ -54,3 +54,22 @@ func TestAnotherModelAnswers(t *testing.T) {
 		require.Equal(t, note != "", strings.Contains(b.String(), "answers were given by"), b.String())
 	}
 }
+
+// What a broken reply cost nobody knows: the summary says how much of the sum stands for it.
+func TestWhatNobodyKnowsTheCostOfIsTold(t *testing.T) {
+	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+		if r.N == 1 {
+			return mockapi.Reply{CutAfter: 40}
+		}
+		return mockapi.Reply{Cost: 0.01}
+	})
+	t.Cleanup(s.Close)
+	h := newHouse(t)
+	h.corpus(1)
+	t.Setenv("ASSAY_BASE_URL", s.BaseURL)
+	suite := h.suite("-model", "gpt-5-mini")
+	play(t, "TestBench", suite.Bench)
+	var b strings.Builder
+	suite.summary.print(&b, view{all: true, width: screenWidth})
+	require.Regexp(t, `Bench: 6 answers for \$0\.\d\d in \S+, \$0\.\d\d of\s+it\s+for\s+what\s+does\s+not\s+say\s+its\s+cost`, b.String())
+}
