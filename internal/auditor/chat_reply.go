@@ -128,7 +128,7 @@ var errBroken = errors.New("the stream broke off")
 // event of a stream; comments, which keep a connection open, are none.
 func receive(res *http.Response, alive func(*reply)) (*reply, error) {
 	r := &reply{}
-	body := bufio.NewReader(res.Body)
+	body := bufio.NewReaderSize(res.Body, 512) // its beginning is looked at, no more
 	first, err := firstByte(body)
 	switch {
 	case err != nil && err != io.EOF:

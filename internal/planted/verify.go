@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"assay/internal/box"
 )
 
 // A Server hands out empty databases.
@@ -81,20 +83,23 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 type bench struct {
 	project *Project
 	dir     string // scratch
+	release func() // of dir
 	plant   string // the project's folder
 	setup   string // where setup/ was installed
 }
 
 func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) {
-	b = &bench{project: p}
+	b = &bench{project: p, release: func() {}}
 	defer func() {
 		if err != nil {
 			b.close()
 		}
 	}()
-	if b.dir, err = os.MkdirTemp("", "planted-"); err != nil {
+	dir, release, err := box.TempDir("planted")
+	if err != nil {
 		return nil, err
 	}
+	b.dir, b.release = dir, release
 	b.plant = filepath.Join(b.dir, "plant")
 	if err := p.writeTools(b.plant, ""); err != nil {
 		return nil, err
@@ -103,7 +108,10 @@ func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) 
 	return b, err
 }
 
-func (b *bench) close() { _ = os.RemoveAll(b.dir) }
+func (b *bench) close() {
+	_ = os.RemoveAll(b.dir)
+	b.release()
+}
 
 // run tries every plan, one at a time on each server.
 func (b *bench) run(ctx context.Context, plans []Plan, servers []Server) [][]Outcome {

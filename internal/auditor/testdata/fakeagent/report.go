@@ -107,7 +107,7 @@ func (o *options) wrap(report string) (string, error) {
 	type m map[string]any
 	result := m{"type": "result", "subtype": "success", "is_error": false, "duration_ms": 1200, "num_turns": 3, "result": report,
 		"session_id": "0", "total_cost_usd": o.usd,
-		"usage": m{"input_tokens": 3, "cache_creation_input_tokens": 7, "cache_read_input_tokens": o.in - 10, "output_tokens": o.out}}
+		"usage": m{"input_tokens": 3, "cache_creation_input_tokens": 7, "cache_read_input_tokens": max(0, o.in-10), "output_tokens": o.out}}
 	switch o.envelope {
 	case "":
 		return report, nil
