@@ -27,7 +27,7 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout), "synchronous(NORMAL)", "cache_size(-16384)", "wal_autocheckpoint(4000)"}, "_txlock": {"immediate"}}
+	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout), "synchronous(NORMAL)", "cache_size(-16384)"}, "_txlock": {"immediate"}}
 	switch err := recognise(ctx, abs); {
 	case errors.Is(err, fs.ErrNotExist) && readOnly:
 		return nil, fmt.Errorf("store: %w: run go test -run Bench to make one, or name another by ASSAY_DB", err)
