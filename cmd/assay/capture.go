@@ -105,9 +105,7 @@ func (c *captureCmd) store(fsys fs.FS, p *audit.Project, entry *audit.AuditorEnt
 	}
 	fmt.Printf("%s on %s: %d findings in %s, stored as %s/%s\n", entry.Name, p.Name, rec.Findings,
 		run.Duration.Round(100*time.Millisecond), entry.Name, rec.File)
-	for _, pr := range run.Report.Problems {
-		fmt.Printf("not usable: %s: %q\n", pr.Pos, pr.What)
-	}
+	tellProblems(os.Stdout, run.Report.Problems)
 	return nil
 }
 

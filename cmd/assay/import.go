@@ -150,10 +150,25 @@ func sarifRows(name string, r io.ReadSeeker) ([]imported, error) {
 			cwes: f.CWEs, severity: f.Severity.String(), title: cmp.Or(f.Title, f.RuleID), why: cmp.Or(f.Suppressed, f.Description)})
 		return nil
 	})
-	for _, pr := range report.Problems {
-		fmt.Printf("not usable: %s\n", pr.What)
-	}
+	tellProblems(os.Stdout, report.Problems)
 	return rows, err
+}
+
+// tellProblems tells each problem once, at its first place: a tool that is wrong about
+// one thing is wrong about it in every result.
+func tellProblems(to io.Writer, problems []audit.Problem) {
+	times := map[string]int{}
+	for _, p := range problems {
+		times[p.What]++
+	}
+	for _, p := range problems {
+		if n := times[p.What]; n > 1 {
+			fmt.Fprintf(to, "noted: %s: %s (and %d more like it)\n", p.Pos, audit.OneLine(p.What, 0), n-1)
+		} else if n == 1 {
+			fmt.Fprintf(to, "noted: %s: %s\n", p.Pos, audit.OneLine(p.What, 0))
+		}
+		delete(times, p.What)
+	}
 }
 
 // columns are the words for each column of a CSV.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"assay/audit"
 	"assay/audit/findings"
 )
 
@@ -32,4 +33,15 @@ func TestImportOfSARIF(t *testing.T) {
 	require.ErrorContains(t, err, "more than 100000 findings")
 	_, err = sarifRows("log.sarif", strings.NewReader(`{"version":"2.1.0","runs":[{"results":[{]`))
 	require.ErrorContains(t, err, "log.sarif:1")
+}
+
+func TestAProblemIsToldOnce(t *testing.T) {
+	at := func(line int, what string) audit.Problem {
+		return audit.Problem{Pos: audit.Pos{File: "log.sarif", Line: line}, What: what}
+	}
+	var out strings.Builder
+	tellProblems(&out, []audit.Problem{at(3, "no file"), at(4, "the ID \x1b[2J counts"), at(9, "no file"), at(12, "no file")})
+	require.Equal(t, `noted: log.sarif:3: no file (and 2 more like it)
+noted: log.sarif:4: the ID \u001b[2J counts
+`, out.String())
 }

@@ -60,7 +60,7 @@ func main() {
 	}
 	var c cli
 	parser := kong.Must(&c, kong.Name("assay"), kong.Description("Measures code auditors against answer keys."),
-		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)),
+		kong.ShortUsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)),
 		kong.Vars{"version": versions()})
 	k, err := parser.Parse(dashes(os.Args[1:]))
 	parser.FatalIfErrorf(err)
