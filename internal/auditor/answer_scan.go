@@ -63,7 +63,6 @@ func scanObjects(text string) (objects []span, cut bool) {
 // or cut off before the colon. Code and prose rarely do.
 var beginning = regexp.MustCompile(`^\{\s*(?:$|["“][\w -]{0,40}(?:$|["”]\s*(?:$|:))|'[\w -]{0,40}(?:$|'\s*(?:$|:)))`)
 
-// looksLikeAnswer reports whether an object that breaks off may be an answer.
 func looksLikeAnswer(s string) bool {
 	if beginning.MatchString(s) {
 		return true

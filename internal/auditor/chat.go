@@ -121,7 +121,6 @@ var schema = json.RawMessage(`{"type":"object","properties":{"explanation":{"typ
 	`"cwes":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["explanation","verdict","violated_requirements","cwes"],"additionalProperties":false}`)
 
-// moduleSchema is the same for a module.
 var moduleSchema = json.RawMessage(`{"type":"object","properties":{"violations":{"type":"array","items":{"type":"object","properties":{` +
 	`"explanation":{"type":"string"},"rule":{"type":["integer","null"]},"file":{"type":"string"},"function":{"type":"string"},` +
 	`"line":{"type":"integer"},"cwe":{"type":"string"}},` +

@@ -110,7 +110,6 @@ func contentOf(e gjson.Result) string {
 	return text
 }
 
-// bytes gives how much the model wrote into a message.
 func (m *message) bytes() int {
 	n := len(m.Content) + len(m.Refusal) + len(m.Thought) + len(m.Arguments)
 	for _, t := range m.ToolCalls {
@@ -186,7 +185,6 @@ func (r *reply) unwrap(e gjson.Result) error {
 	return nil
 }
 
-// follow takes the events of a stream to its end.
 func (r *reply) follow(body io.Reader, alive func(*reply)) error {
 	var broke error
 	for data, err := range eventsOf(body) {
@@ -215,7 +213,6 @@ func (r *reply) follow(body io.Reader, alive func(*reply)) error {
 	return errBroken
 }
 
-// read reads a completion, or a chunk of one.
 func (r *reply) read(data []byte) error {
 	what := "the response"
 	if r.streamed {

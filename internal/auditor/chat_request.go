@@ -41,7 +41,6 @@ type chatMessage struct {
 	ToolCallID string            `json:"tool_call_id,omitempty"` // of the call that this is the result of
 }
 
-// says gives a message of text.
 func says(role, text string) chatMessage { return chatMessage{Role: role, Content: &text} }
 
 // A tool is a function that the model may call.
@@ -67,7 +66,6 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// review gives the body for a task.
 func (c *chat) review(task audit.ReviewTask) *chatRequest {
 	r := c.request(c.maxTokens(&task), says("user", Prompt(task)))
 	asked := schema
@@ -81,7 +79,6 @@ func (c *chat) review(task audit.ReviewTask) *chatRequest {
 	return r
 }
 
-// maxTokens is what the model may write to answer a task.
 func (c *chat) maxTokens(task *audit.ReviewTask) int64 {
 	if len(task.Files) > 0 {
 		return max(c.config.MaxTokens, moduleMaxTokens)
@@ -133,7 +130,6 @@ func (c *chat) post(ctx context.Context, body *chatRequest) (*http.Response, err
 	return res, err
 }
 
-// bytes gives how much text the model is sent.
 func (r *chatRequest) bytes() int {
 	n := 0
 	for i := range r.Messages {

@@ -120,7 +120,6 @@ func outOfReach(network []audit.Traffic) string {
 // formatFile is the file of its home that tells how to write a report.
 const formatFile = "report-format.md"
 
-// read reads the report of a run.
 func (c *command) read(run *audit.AuditRun, e *ran) {
 	switch {
 	case e.unread != "":

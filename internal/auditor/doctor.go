@@ -49,7 +49,6 @@ func (d Directory) Examine(ctx context.Context, root fs.FS, name string) []Check
 	return d.examineModel(ctx, name)
 }
 
-// examineCommand examines a section with a command line.
 func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) []Check {
 	p := &program{entry: entry}
 	checks := []Check{examineNeeds(entry)}
@@ -91,7 +90,6 @@ func (p *program) examineVersion(ctx context.Context, b *box.Box) Check {
 	return Check{"version", false, firstLine(strings.TrimSpace(string(e.Stdout) + "\n" + string(e.Stderr)))}
 }
 
-// examineNeeds looks for what the row Needs names.
 func examineNeeds(entry audit.AuditorEntry) Check {
 	if err := needs(entry); err != nil {
 		return Check{"needs", true, err.Error()}
@@ -181,7 +179,6 @@ func (p *program) whyNotRun(ctx context.Context, b *box.Box, stderr []byte) stri
 	return strings.Join(absent, "; ")
 }
 
-// whyAbsent says why a program cannot be found where the auditor runs.
 func whyAbsent(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil && box.Exists(filepath.Join(home, rest)) {
@@ -239,7 +236,6 @@ func examineNetwork(ctx context.Context, entry audit.AuditorEntry) (checks []Che
 	return checks
 }
 
-// reach tries whether something answers at the host of a URL.
 func reach(ctx context.Context, address string) Check {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -280,7 +276,6 @@ func (d Directory) examineModel(ctx context.Context, name string) []Check {
 	return append(checks, examineKey(ctx, m.chat))
 }
 
-// examineKey asks a server for its models, with the key.
 func examineKey(ctx context.Context, config ChatConfig) Check {
 	c, err := newChat(config)
 	if err != nil {

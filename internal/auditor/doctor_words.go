@@ -13,7 +13,6 @@ var (
 	shellLeads = strings.Fields("! { command do elif else exec if then until while")
 )
 
-// programForm matches the name of a program, or its path.
 var programForm = regexp.MustCompile(`^[A-Za-z0-9_~./][A-Za-z0-9_.+~/-]*$`)
 
 // commandWords gives the programs that a shell command line names, in order, each

@@ -122,7 +122,6 @@ func (r *Recording) Write(dir string, report []byte) error {
 	return store(filepath.Join(dir, r.Auditor), r.File, stem+provenance, report, r)
 }
 
-// store writes a recording and what is said of it into a folder.
 func store(folder, name, aboutName string, recorded []byte, about any) error {
 	said, err := json.MarshalIndent(about, "", "  ")
 	if err != nil {

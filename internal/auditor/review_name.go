@@ -10,7 +10,6 @@ import (
 	"assay/audit"
 )
 
-// A provider is a service that speaks the OpenAI API.
 type provider struct {
 	name, baseURL, keyName string
 	free                   bool // runs on this machine
