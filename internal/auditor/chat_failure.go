@@ -225,7 +225,7 @@ func (c *chat) adapts(f *failure, sent *chatRequest) bool {
 		gone  *atomic.Bool
 	}{
 		{aboutTools, len(sent.Tools) > 0, &c.toolless}, {aboutUsage, sent.StreamOptions != nil, &c.unmetered},
-		{aboutStream, !c.unstreamed.Load(), &c.unstreamed}, {aboutSchema, sent.ResponseFormat != nil, &c.plain},
+		{aboutStream, sent.Stream, &c.unstreamed}, {aboutSchema, sent.ResponseFormat != nil, &c.plain},
 	} {
 		if p.sent && p.about.MatchString(f.body) {
 			p.gone.Store(true)

@@ -129,15 +129,17 @@ func receive(res *http.Response, alive func(*reply)) (*reply, error) {
 	r := &reply{}
 	body := bufio.NewReaderSize(res.Body, 512) // its beginning is looked at, no more
 	first, err := firstByte(body)
-	switch {
+	switch kind := res.Header.Get("Content-Type"); {
 	case err != nil && err != io.EOF:
 		return r, err
+	case err == io.EOF && !strings.HasPrefix(kind, "text/event-stream"):
+		return r, errors.New("the response is empty: expected JSON or a stream of events")
 	case first == '{':
 		if r.raw, err = io.ReadAll(body); err == nil {
 			err = r.read(r.raw)
 		}
 	case err == nil && first != ':' && !strings.ContainsRune("deir", rune(first)): // data, event, id, retry
-		return r, fmt.Errorf("the response is of type %q and begins with %q: expected JSON or a stream of events", res.Header.Get("Content-Type"), first)
+		return r, fmt.Errorf("the response is of type %q and begins with %q: expected JSON or a stream of events", kind, first)
 	default:
 		r.streamed = true
 		err = r.follow(body, alive)

@@ -3,6 +3,7 @@ package auditor_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"assay/internal/auditor"
 	"assay/internal/run/mockapi"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -235,6 +237,32 @@ func TestChatWithoutStreams(t *testing.T) {
 			require.Equal(t, c.counted, strings.Contains(string(last.Body), "stream_options"))
 		})
 	}
+}
+
+// Requests in flight together, whose streams are turned down together, are all asked
+// again.
+func TestChatWithoutStreamsTogether(t *testing.T) {
+	var both sync.WaitGroup
+	both.Add(2)
+	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+		if r.Stream {
+			both.Done()
+			both.Wait()
+			return mockapi.Reply{Status: 400, Body: errorBody("400", "streaming is not supported")}
+		}
+		return mockapi.Reply{}
+	})
+	defer s.Close()
+	m := chat(t, s.BaseURL)
+	var reviews sync.WaitGroup
+	for range 2 {
+		reviews.Go(func() {
+			r, err := m.Review(context.Background(), task)
+			assert.NoError(t, err)
+			assert.Equal(t, audit.Bad, r.Verdict, r.Detail)
+		})
+	}
+	reviews.Wait()
 }
 
 // What a response says about its tokens is not always so.

@@ -130,6 +130,7 @@ func TestChatFailures(t *testing.T) {
 		{"reset in mid-body", mockapi.Reply{CutAfter: 40}, want{audit.Errored, true, 0, "", ""}},
 		{"broken JSON", mockapi.Reply{Body: `{"choices":[{"mess`}, want{audit.Errored, true, 0, "", "json"}},
 		{"HTML with 200", mockapi.Reply{Body: "<html>", Header: map[string]string{"Content-Type": "text/html"}}, want{audit.Errored, true, 0, "", "text/html"}},
+		{"nothing", mockapi.Reply{Body: " "}, want{audit.Errored, true, 0, "", "the response is empty"}},
 		{"no choices", mockapi.Reply{Body: `{"choices":[]}`}, want{audit.Errored, true, 0, "", "no choice"}},
 		{"error within 200", mockapi.Reply{Body: errorBody("502", "host is down")}, want{audit.Errored, true, 0, "", "host is down"}},
 		{"an error in words within 200", mockapi.Reply{Body: `{"error":"host is down"}`}, want{audit.Errored, true, 0, "", "host is down"}},
