@@ -133,7 +133,7 @@ func TestChatStreamsBreak(t *testing.T) {
 		{"reset in the middle", mockapi.Reply{CutAfter: 700}, as, "broke off", true, true},
 		{"ends in the middle", mockapi.Reply{EndAfter: 700}, as, "the stream broke off (after", true, true},
 		{"ends between two events", events(opening, closing), as, "the stream broke off (after 17 bytes of an answer", true, true},
-		{"ends at once", mockapi.Reply{EndAfter: 1, Body: " "}, as, "broke off", true, false},
+		{"ends at once", mockapi.Reply{EndAfter: 1, Body: " ", Header: map[string]string{"Content-Type": "text/event-stream"}}, as, "broke off", true, false},
 		{"stands still in the middle", mockapi.Reply{Stall: true, StallAfter: 700}, quick, "the stream stood still for 100ms (after", true, true},
 		{"never begins", mockapi.Reply{Stall: true}, short, "no answer within 300ms", true, false},
 		{"comments and nothing else", mockapi.Reply{Stall: true, StallAfter: 14}, short, "no answer within 300ms", true, false},
