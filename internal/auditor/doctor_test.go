@@ -28,8 +28,10 @@ func TestCommandWords(t *testing.T) {
 		"cat > \"$TMPDIR/c.cjs\" <<'CONFIG' &&\nconst a = 1;\nCONFIG\neslint -c x .":             "cat eslint",
 		`~/bin/scan . && ./here || /opt/there --x=$(date +%s)`:                                   "~/bin/scan ./here /opt/there date",
 		`X=$(which java) exec java -jar x`:                                                       "which java",
-		`it's not closed`:                                                                        "",
-		``:                                                                                       "",
+		"scan() { cppcheck .; }; scan # it's ours; no program\ncase $X in a|b) tee x;; esac":     "cppcheck tee",
+		`grype --depth $((1+2)) $(jq .x y); 2>/dev/null sort x`:                                  "grype jq sort",
+		`it's not closed`: "",
+		``:                "",
 	} {
 		require.Equal(t, want, strings.Join(commandWords(line), " "), line)
 	}
