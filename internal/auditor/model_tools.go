@@ -48,6 +48,15 @@ func newTool(name, description, parameters string) tool {
 	return t
 }
 
+// toolArguments are those of all tools.
+type toolArguments struct {
+	Path    string `json:"path"`
+	From    int    `json:"from"`
+	Lines   int    `json:"lines"`
+	Pattern string `json:"pattern"`
+	Glob    string `json:"glob"`
+}
+
 // A sourceView is a sealed export as the tools see it: nothing outside of it can be
 // named.
 type sourceView struct{ root *os.Root }
@@ -55,13 +64,7 @@ type sourceView struct{ root *os.Root }
 // call carries out one call. What is wrong with it is told to the model, in the
 // result.
 func (v sourceView) call(ctx context.Context, name, args string) string {
-	var a struct {
-		Path    string `json:"path"`
-		From    int    `json:"from"`
-		Lines   int    `json:"lines"`
-		Pattern string `json:"pattern"`
-		Glob    string `json:"glob"`
-	}
+	var a toolArguments
 	i := slices.IndexFunc(sourceTools, func(t tool) bool { return t.Function.Name == name })
 	if i < 0 {
 		return fmt.Sprintf("error: there is no tool %q: expected list, read or search", audit.OneLine(name, 100))
