@@ -65,7 +65,7 @@ func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) [
 	if len(absent) > 0 {
 		checks = append(checks, Check{"programs", true, strings.Join(absent, "; ")})
 	} else {
-		checks = append(checks, Check{"programs", false, strings.Join(found, ", ")})
+		checks = append(checks, Check{"programs", false, cmp.Or(strings.Join(found, ", "), "none: it names what the shell knows by itself")})
 	}
 	if entry.Version != "" && len(absent) == 0 {
 		checks = append(checks, p.examineVersion(ctx, confined))
@@ -137,9 +137,14 @@ func lacks(need string) string {
 // programs looks for the programs that a command line names, as it would be run:
 // those that are there, and of the others what is wrong.
 func (p *program) programs(ctx context.Context, b *box.Box) (found, absent []string) {
-	names := commandWords(p.entry.Command)
+	names, err := commandWords(p.entry.Command)
+	if err != nil {
+		if e, err := p.aside(ctx, b, "set -n\n"+p.entry.Command, examineTimeout); err == nil && e.Code != 0 {
+			absent = append(absent, "/bin/sh cannot read its command line: "+e.LastWords())
+		}
+	}
 	if len(names) == 0 {
-		return nil, nil
+		return nil, absent
 	}
 	script := "for p in '" + strings.Join(names, "' '") + `'; do command -v "$p" >/dev/null || echo "$p"; done`
 	e, err := p.aside(ctx, b, script, examineTimeout)

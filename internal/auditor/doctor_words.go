@@ -19,11 +19,11 @@ var programForm = regexp.MustCompile(`^[A-Za-z0-9_~./][A-Za-z0-9_.+~/-]*$`)
 
 // commandWords gives the programs that a shell command line names, in order, each once:
 // the first word of every simple command, those of substitutions among them. A word
-// that the shell makes up is no name, and a line that no shell can read names none.
-func commandWords(line string) (names []string) {
+// that the shell makes up is no name.
+func commandWords(line string) (names []string, err error) {
 	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	own := map[string]bool{} // functions
 	named := map[uint]string{}
@@ -48,5 +48,5 @@ func commandWords(line string) (names []string) {
 			names = append(names, name)
 		}
 	}
-	return names
+	return names, nil
 }
