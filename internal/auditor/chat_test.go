@@ -347,6 +347,11 @@ func TestDirectory(t *testing.T) {
 	}
 	_, err := d.Reviewer("anthropic:claude")
 	require.ErrorContains(t, err, "ANTHROPIC_API_KEY is not set: put it into .env")
+	delete(env, "OPENROUTER_API_KEY")
+	_, err = d.Reviewer("my-agnet")
+	require.ErrorContains(t, err, "my-agnet: neither fixtures/auditors.md nor fixtures/models.md names it, so it is a model of OpenRouter's, and OPENROUTER_API_KEY is not set: ")
+	_, err = d.Reviewer("small")
+	require.ErrorContains(t, err, "small: OPENROUTER_API_KEY is not set: ", "models.md names it")
 	_, err = d.Reviewer(" ")
 	require.ErrorContains(t, err, "no reviewer named")
 	for _, name := range []string{"azure:gpt-4o", "vertex:google/gemini", "bedrock:claude"} {

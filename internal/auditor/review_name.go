@@ -199,7 +199,11 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 		return c, nil
 	}
 	if c.Key = d.Getenv(c.KeyName); c.Key == "" {
-		return c, fmt.Errorf("%s: %s is not set: put it into .env, or name another reviewer (static needs none)", name, c.KeyName)
+		taken := ""
+		if c.Model.ID == name && c.Model.Pos.File == "" && p.name == "openrouter" {
+			taken = "neither fixtures/auditors.md nor fixtures/models.md names it, so it is a model of OpenRouter's, and "
+		}
+		return c, fmt.Errorf("%s: %s%s is not set: put it into .env, or name another reviewer (static needs none)", name, taken, c.KeyName)
 	}
 	return c, nil
 }
