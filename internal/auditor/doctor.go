@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,15 +52,15 @@ func (d Directory) Examine(ctx context.Context, root fs.FS, name string) []Check
 
 func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) []Check {
 	p := &program{entry: entry}
-	checks := []Check{examineNeeds(entry)}
+	checks := []Check{checked("needs", needs(entry), cmp.Or(strings.Join(entry.Needs, ", "), "nothing beside its programs"))}
 	confined, missing, err := box.New(&entry, "")
-	switch {
-	case err != nil:
-		return append(checks, Check{"sandbox", true, err.Error()})
-	case missing != "":
-		checks = append(checks, Check{"sandbox", false, box.Exposed(missing)})
-	default:
-		checks = append(checks, Check{"sandbox", false, "bubblewrap confines it"})
+	seen := "bubblewrap confines it"
+	if missing != "" {
+		seen = box.Exposed(missing)
+	}
+	checks = append(checks, checked("sandbox", err, seen))
+	if err != nil {
+		return checks
 	}
 	found, absent := p.programs(ctx, confined)
 	if len(absent) > 0 {
@@ -68,7 +69,8 @@ func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) [
 		checks = append(checks, Check{"programs", false, cmp.Or(strings.Join(found, ", "), "none: it names what the shell knows by itself")})
 	}
 	if entry.Version != "" && len(absent) == 0 {
-		checks = append(checks, p.examineVersion(ctx, confined))
+		version, err := p.askVersion(ctx, confined, examineTimeout)
+		checks = append(checks, checked("version", err, strconv.Quote(version)))
 	}
 	if _, err := PromptHash(root, entry); err != nil {
 		checks = append(checks, Check{"prompt", true, err.Error()})
@@ -76,25 +78,12 @@ func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) [
 	return append(checks, examineNetwork(ctx, entry)...)
 }
 
-// examineVersion asks a program for its version, as a run does.
-func (p *program) examineVersion(ctx context.Context, b *box.Box) Check {
-	e, err := p.aside(ctx, b, p.entry.Version, examineTimeout)
-	switch {
-	case err != nil:
-		return Check{"version", true, err.Error()}
-	case e.TimedOut:
-		return Check{"version", true, fmt.Sprintf("%s did not end within %s", p.entry.Version, examineTimeout)}
-	case e.Code != 0:
-		return Check{"version", true, fmt.Sprintf("%s ended with status %d: %s", p.entry.Version, e.Code, e.LastWords())}
+// checked gives a check that misses what err says.
+func checked(what string, err error, seen string) Check {
+	if err != nil {
+		return Check{what, true, err.Error()}
 	}
-	return Check{"version", false, firstLine(strings.TrimSpace(string(e.Stdout) + "\n" + string(e.Stderr)))}
-}
-
-func examineNeeds(entry audit.AuditorEntry) Check {
-	if err := needs(entry); err != nil {
-		return Check{"needs", true, err.Error()}
-	}
-	return Check{"needs", false, cmp.Or(strings.Join(entry.Needs, ", "), "nothing beside its programs")}
+	return Check{what, false, seen}
 }
 
 // needs says what of the row Needs is not there: a variable that is not set, or a
