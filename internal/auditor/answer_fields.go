@@ -190,7 +190,6 @@ var listed = regexp.MustCompile(`[,;\n]|\band\b`)
 // maxListed bounds how many requirements or weaknesses an answer may name.
 const maxListed = 100
 
-// numbers reads requirement numbers in the forms that models give them.
 func numbers(v any) []int {
 	var out []int
 	switch v := v.(type) {

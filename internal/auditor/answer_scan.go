@@ -14,7 +14,6 @@ import (
 // up: looking for the end of each costs a pass over the rest.
 const maxStray = 64
 
-// A span is where something stands in a text.
 type span struct{ from, to int }
 
 func (s span) of(text string) string { return text[s.from:s.to] }

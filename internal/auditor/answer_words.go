@@ -39,7 +39,6 @@ var verdictWords = map[audit.Label]map[string]bool{
 // ornaments are what models put around a word.
 const ornaments = " \t\r\n*_`'\"“”‘’.!,;:()[]<>✅❌✔✗✘⚠️🟢🔴"
 
-// verdictWord reads one word of the list, without regard to case and ornaments.
 func verdictWord(s string) audit.Label {
 	s = strings.ToLower(strings.Join(strings.Fields(strings.Trim(s, ornaments)), " "))
 	for l, words := range verdictWords {

@@ -80,7 +80,6 @@ func Chat(c ChatConfig) (audit.Reviewer, error) {
 	return client, nil
 }
 
-// newChat gives the client for a model, its limits filled in.
 func newChat(c ChatConfig) (*chat, error) {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -255,7 +254,6 @@ func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 // messages.
 func (c *chat) redact(s string) string { return maskForms(c.masker.mask(s)) }
 
-// clean keeps the error and removes the key from its text.
 func (c *chat) clean(err error) error {
 	if err == nil || c.redact(err.Error()) == err.Error() {
 		return err

@@ -264,7 +264,6 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return max(0, t.Sub(now))
 }
 
-// oneLine makes a server's message fit for one line of a report.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 400 {

@@ -48,7 +48,6 @@ type message struct {
 	Arguments string // of the one call that there was before there were tools
 }
 
-// A toolCall is one call of a function.
 type toolCall struct {
 	Index    int    `json:"index,omitempty"` // in a stream: which call a chunk belongs to
 	ID       string `json:"id,omitempty"`
@@ -118,7 +117,6 @@ func (m *message) bytes() int {
 	return n
 }
 
-// errBroken says that a stream ended before its end.
 var errBroken = errors.New("the stream broke off")
 
 // receive reads a response, whole or as a stream: by what it holds, since servers

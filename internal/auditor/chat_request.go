@@ -43,7 +43,6 @@ type chatMessage struct {
 
 func says(role, text string) chatMessage { return chatMessage{Role: role, Content: &text} }
 
-// A tool is a function that the model may call.
 type tool struct {
 	Type     string `json:"type"` // function
 	Function struct {
@@ -148,9 +147,6 @@ func (r *chatRequest) bytes() int {
 	return n
 }
 
-// maxEvent is how long one line of a stream may be, in bytes.
-const maxEvent = maxResponse
-
 // eventsOf gives the data of every event of a stream of server-sent events, and last
 // the error that cut it off, if any did:
 // https://html.spec.whatwg.org/multipage/server-sent-events.html, 9.2.6. An event
@@ -159,7 +155,7 @@ const maxEvent = maxResponse
 func eventsOf(body io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		lines := bufio.NewScanner(body)
-		lines.Buffer(make([]byte, 0, 1<<10), maxEvent)
+		lines.Buffer(make([]byte, 0, 1<<10), maxResponse)
 		var data []byte
 		some := false
 		for lines.Scan() {

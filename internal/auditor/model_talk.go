@@ -50,7 +50,6 @@ type step struct {
 	then    string // what we said after it
 }
 
-// An event is one line of the record of an audit.
 type talkEvent struct {
 	Type      string       `json:"type"` // turn, result, fault, room
 	Turn      int64        `json:"turn"`
