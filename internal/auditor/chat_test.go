@@ -349,9 +349,9 @@ func TestDirectory(t *testing.T) {
 	require.ErrorContains(t, err, "ANTHROPIC_API_KEY is not set: put it into .env")
 	delete(env, "OPENROUTER_API_KEY")
 	_, err = d.Reviewer("my-agnet")
-	require.ErrorContains(t, err, "my-agnet: neither fixtures/auditors.md nor fixtures/models.md names it, so it is a model of OpenRouter's, and OPENROUTER_API_KEY is not set: ")
+	require.ErrorContains(t, err, "neither fixtures/auditors.md nor fixtures/models.md names my-agnet, and as a model of OpenRouter's: my-agnet: OPENROUTER_API_KEY is not set: ")
 	_, err = d.Reviewer("small")
-	require.ErrorContains(t, err, "small: OPENROUTER_API_KEY is not set: ", "models.md names it")
+	require.NotContains(t, err.Error(), "neither", "models.md names it")
 	_, err = d.Reviewer(" ")
 	require.ErrorContains(t, err, "no reviewer named")
 	for _, name := range []string{"azure:gpt-4o", "vertex:google/gemini", "bedrock:claude"} {

@@ -67,6 +67,9 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 	}
 	c, err := d.chat(model)
 	if err != nil {
+		if c.Provider == "openrouter" && c.Model.ID == name && c.Model.Pos.File == "" {
+			err = fmt.Errorf("neither fixtures/auditors.md nor fixtures/models.md names %s, and as a model of OpenRouter's: %w", name, err)
+		}
 		return nil, err
 	}
 	c.Name = name
@@ -199,11 +202,7 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 		return c, nil
 	}
 	if c.Key = d.Getenv(c.KeyName); c.Key == "" {
-		taken := ""
-		if c.Model.ID == name && c.Model.Pos.File == "" && p.name == "openrouter" {
-			taken = "neither fixtures/auditors.md nor fixtures/models.md names it, so it is a model of OpenRouter's, and "
-		}
-		return c, fmt.Errorf("%s: %s%s is not set: put it into .env, or name another reviewer (static needs none)", name, taken, c.KeyName)
+		return c, fmt.Errorf("%s: %s is not set: put it into .env, or name another reviewer (static needs none)", name, c.KeyName)
 	}
 	return c, nil
 }
