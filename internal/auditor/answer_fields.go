@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,32 +13,99 @@ import (
 	"assay/audit"
 )
 
-// readFields reads an object's own fields; nil when they give no verdict, or
-// contradict one another.
-func readFields(fields map[string]any) *audit.Review {
-	if v, ok := textOf(fields, refusalKeys); ok && strings.TrimSpace(v) != "" && v != "false" {
-		if verdictOf(fields) == "" {
-			return &audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(v)}
+// readAnswer reads a verdict. A reply answers when it holds a JSON object with a verdict
+// that is one of the words of verdictWords. Around it may stand reasoning, prose and
+// code fences, and its syntax may be broken in the ways that models break it, but it
+// has to be complete: what was cut off is malformed, never guessed. Without any object,
+// a line "Verdict: bad", a <verdict> element, a sentence "The fragment is bad." or a
+// reply of that one word answers too. A verdict good that names requirements that are
+// violated is malformed.
+func readAnswer(reply string) *audit.Review {
+	s, problem := understand(reply, "verdict")
+	if problem != "" && !(s.open && s.endsInAnswer()) {
+		return malformed("%s", problem)
+	}
+	const clash = "it gives two verdicts that contradict each other"
+	answer, problem := s.last(clash, readObject)
+	if answer == nil {
+		answer = readLines(s.text)
+	}
+	if answer == nil {
+		return s.unread(cmp.Or(problem, "no JSON object and no verdict line: "+firstLine(s.text)))
+	}
+	for _, m := range outsideLine.FindAllStringSubmatch(without(s.text, s.objects), -1) {
+		if l := verdictPhrase(m[1]); l != "" && answer.Status == audit.Answered && l != answer.Verdict && !s.open {
+			return malformed("%s", clash)
 		}
 	}
-	verdict := verdictOf(fields)
+	return answer
+}
+
+// endsInAnswer reports whether an object with an answer is the last that stands in
+// reasoning that never ends.
+func (s *said) endsInAnswer() bool {
+	if len(s.objects) == 0 {
+		return false
+	}
+	end := s.objects[len(s.objects)-1]
+	answer, _ := readObject(end.of(s.text))
+	return answer != nil && strings.Trim(endMarks.ReplaceAllString(s.text[end.to:], ""), " \t\r\n`~") == ""
+}
+
+// endMarks are tokens that a server should have kept to itself.
+var endMarks = regexp.MustCompile(`<\|\w+\|>|</\w+>`)
+
+// readObject reads one complete object. It gives nil and the reason when the
+// object is no answer.
+func readObject(text string) (*audit.Review, string) {
+	object, err := decode(text)
+	if err != nil {
+		return nil, fmt.Sprintf("the JSON object cannot be read: %v", err)
+	}
+	answer, clash := agreed(object, readFields)
+	switch {
+	case clash:
+		return malformed("the JSON object holds several verdicts that contradict one another"), ""
+	case answer != nil:
+		return answer, ""
+	}
+	if v, ok := textOf(object, explanationKeys); ok && refuses(v) {
+		return declined(v), ""
+	}
+	if _, clash := verdictOf(object); clash {
+		return nil, "the JSON object's fields give verdicts that contradict one another"
+	}
+	if v, ok := textOf(object, verdictKeys); ok {
+		return nil, fmt.Sprintf("the verdict %s is none of the words %s", firstLine(v), strings.Join(slices.Concat(sortedKeys(verdictWords[audit.Good]), sortedKeys(verdictWords[audit.Bad])), ", "))
+	}
+	return nil, "the JSON object holds no verdict"
+}
+
+// readFields reads an object's own fields; nil when they give no verdict, or
+// contradict one another.
+func readFields(f fields) *audit.Review {
+	verdict, _ := verdictOf(f)
+	if v, ok := textOf(f, refusalKeys); ok && verdict == "" && strings.TrimSpace(v) != "" && v != "false" {
+		return declined(v)
+	}
 	if verdict == "" {
 		return nil
 	}
 	r := &audit.Review{Status: audit.Answered, Verdict: verdict}
-	r.Explanation, _ = textOf(fields, explanationKeys)
-	if said, ok := textOf(fields, verdictKeys); ok && !hasAny(fields, violatesKeys) { // "bad - violates requirement 1"
-		r.Violates = spoken(said)
-	}
-	for _, k := range sortedKeys(fields) {
-		switch n := normalKey(k); {
-		case violatesKeys[n]:
-			r.Violates = append(r.Violates, numbers(fields[k])...)
-		case cweKeys[n]:
-			r.CWEs = append(r.CWEs, cwes(fields[k])...)
-		case confidenceKeys[n]:
-			r.Confidence = confidence(fields[k])
+	r.Explanation, _ = textOf(f, explanationKeys)
+	named := false
+	for _, k := range sortedKeys(f) {
+		switch {
+		case violatesKeys[k]:
+			r.Violates, named = append(r.Violates, numbers(f[k])...), true
+		case cweKeys[k]:
+			r.CWEs = append(r.CWEs, cwes(f[k])...)
+		case confidenceKeys[k]:
+			r.Confidence = confidence(f[k])
 		}
+	}
+	if text, ok := textOf(f, verdictKeys); ok && !named { // "bad - violates requirement 1"
+		r.Violates = spoken(text)
 	}
 	slices.Sort(r.Violates)
 	r.Violates = slices.Compact(r.Violates)
@@ -50,47 +118,32 @@ func consistent(r *audit.Review) *audit.Review {
 	if r.Verdict != audit.Good || len(r.Violates) == 0 {
 		return r
 	}
-	m := malformed("the verdict is good, and requirement %d is named as violated", r.Violates[0])
-	return &m
+	return malformed("the verdict is good, and requirement %d is named as violated", r.Violates[0])
 }
 
-func hasAny(fields map[string]any, keys map[string]bool) bool {
-	for k := range fields {
-		if keys[normalKey(k)] {
-			return true
-		}
-	}
-	return false
-}
-
-// verdictOf gives the verdict that all verdict fields agree on, or "".
-func verdictOf(fields map[string]any) audit.Label {
-	found := audit.Label("")
-	for k, v := range fields {
+// verdictOf gives the verdict that all verdict fields agree on, "" where there is none
+// or they clash.
+func verdictOf(f fields) (found audit.Label, clash bool) {
+	for k, v := range f {
 		var l audit.Label
-		n := normalKey(k)
 		switch b, isBool := v.(bool); {
-		case verdictKeys[n]:
-			s, ok := v.(string)
-			if !ok && n == "verdict" && v != nil {
-				return ""
+		case verdictKeys[k]:
+			s, _ := v.(string)
+			if l = verdictPhrase(s); l == "" && k == "verdict" {
+				return "", false // the verdict itself is no known word: other fields cannot mend it
 			}
-			if l = verdictPhrase(s); l == "" && n == "verdict" {
-				return "" // the verdict itself is no known word: other fields cannot mend it
-			}
-		case isBool && badWhenTrue[n]:
+		case isBool && badWhenTrue[k]:
 			l = label(!b)
-		case isBool && goodWhenTrue[n]:
+		case isBool && goodWhenTrue[k]:
 			l = label(b)
 		}
-		if l != "" && found != "" && l != found {
-			return ""
-		}
-		if l != "" {
-			found = l
-		}
+		clash = clash || l != "" && found != "" && l != found
+		found = cmp.Or(l, found)
 	}
-	return found
+	if clash {
+		return "", true
+	}
+	return found, false
 }
 
 func label(good bool) audit.Label {
@@ -101,12 +154,12 @@ func label(good bool) audit.Label {
 }
 
 // textOf gives the first field, by name, that is one of keys and holds text.
-func textOf(fields map[string]any, keys map[string]bool) (string, bool) {
-	for _, k := range sortedKeys(fields) {
-		if !keys[normalKey(k)] {
+func textOf(f fields, keys map[string]bool) (string, bool) {
+	for _, k := range sortedKeys(f) {
+		if !keys[k] {
 			continue
 		}
-		switch v := fields[k].(type) {
+		switch v := f[k].(type) {
 		case string:
 			return v, true
 		case []any: // an explanation in bullets
@@ -128,12 +181,6 @@ func textOf(fields map[string]any, keys map[string]bool) (string, bool) {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// normalKey folds "violatedRequirements", "Violated Requirements" and
-// "violated-requirements" to one.
-func normalKey(k string) string { return strings.ToLower(separators.Replace(strings.TrimSpace(k))) }
-
-var separators = strings.NewReplacer("_", "", "-", "", " ", "")
-
 // firstNumber finds the number of a requirement: "2", "R2", "Requirement 2: ...".
 var firstNumber = regexp.MustCompile(`^\W*(?i:r|req|requirement|rule|sr|no|nr)?[\s.#_-]*(\d{1,4})\b`)
 
@@ -143,7 +190,6 @@ var listed = regexp.MustCompile(`[,;\n]|\band\b`)
 // maxListed bounds how many requirements or weaknesses an answer may name.
 const maxListed = 100
 
-// numbers reads requirement numbers in the forms that models give them.
 func numbers(v any) []int {
 	var out []int
 	switch v := v.(type) {
@@ -173,7 +219,7 @@ func numbers(v any) []int {
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(n int) bool { return n == 0 })
+	return out
 }
 
 // number reads one item of a list; none where it says that the requirement holds.
@@ -182,8 +228,10 @@ func number(item string) []int {
 	if m == nil || satisfied.MatchString(item) {
 		return nil
 	}
-	n, _ := strconv.Atoi(m[1])
-	return []int{n}
+	if n, _ := strconv.Atoi(m[1]); n > 0 {
+		return []int{n}
+	}
+	return nil
 }
 
 var satisfied = regexp.MustCompile(`(?i)\b(?:not (?:violated|broken|applicable)|is satisfied|satisfied$|is met|no violation|holds)\b`)

@@ -1,15 +1,19 @@
 package auditor
 
 import (
+	"encoding/json"
+	"errors"
 	"regexp"
 	"strings"
+
+	"github.com/kaptinlin/jsonrepair"
+	"github.com/tidwall/gjson"
 )
 
 // maxStray bounds how many braces may stand open in a text before it is given
 // up: looking for the end of each costs a pass over the rest.
 const maxStray = 64
 
-// A span is where something stands in a text.
 type span struct{ from, to int }
 
 func (s span) of(text string) string { return text[s.from:s.to] }
@@ -24,9 +28,6 @@ func without(text string, objects []span) string {
 	}
 	return b.String() + text[at:]
 }
-
-// lastObjects gives the objects of a reply that are looked at.
-func lastObjects(objects []span) []span { return objects[max(0, len(objects)-maxObjects):] }
 
 // scanObjects finds the complete objects of a text, from outermost brace to
 // outermost brace, in order. cut says that an object that looks like an answer
@@ -61,7 +62,6 @@ func scanObjects(text string) (objects []span, cut bool) {
 // or cut off before the colon. Code and prose rarely do.
 var beginning = regexp.MustCompile(`^\{\s*(?:$|["“][\w -]{0,40}(?:$|["”]\s*(?:$|:))|'[\w -]{0,40}(?:$|'\s*(?:$|:)))`)
 
-// looksLikeAnswer reports whether an object that breaks off may be an answer.
 func looksLikeAnswer(s string) bool {
 	if beginning.MatchString(s) {
 		return true
@@ -101,4 +101,133 @@ func closing(s string) int {
 		}
 	}
 	return -1
+}
+
+// fields are the members of an object, by names that normalKey has folded.
+type fields map[string]any
+
+func fold(object map[string]any) fields {
+	folded := make(fields, len(object))
+	for k, v := range object {
+		folded[normalKey(k)] = v
+	}
+	return folded
+}
+
+// normalKey folds "violatedRequirements", "Violated Requirements" and
+// "violated-requirements" to one.
+func normalKey(k string) string { return strings.ToLower(separators.Replace(strings.TrimSpace(k))) }
+
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// maxNesting bounds how deep an answer is looked for.
+const maxNesting = 4
+
+// collect gives take an object and those within it, where some wrap the answer:
+// {"evaluation": {"verdict": ...}}. It looks no deeper where take says that it has it.
+func collect(v any, depth int, take func(fields) bool) {
+	if depth > maxNesting {
+		return
+	}
+	switch v := v.(type) {
+	case fields:
+		if take(v) {
+			return
+		}
+		for _, k := range sortedKeys(v) {
+			inner := v[k]
+			if text, ok := inner.(string); ok && !explanationKeys[k] { // what an explanation quotes is none
+				inner = objectIn(text)
+			}
+			collect(inner, depth+1, take)
+		}
+	case map[string]any:
+		collect(fold(v), depth, take)
+	case []any:
+		for _, e := range v {
+			collect(e, depth+1, take)
+		}
+	}
+}
+
+// objectIn gives the object that a text is, as models give it that encode a field
+// twice; nil for another text.
+func objectIn(text string) any {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return nil
+	}
+	if objects, cut := scanObjects(text); !cut && len(objects) == 1 {
+		if inner, err := decode(objects[0].of(text)); err == nil {
+			return inner
+		}
+	}
+	return nil
+}
+
+// Bounds of what is mended: the time that it takes grows with the square of the
+// text, and a reply made for it would hold a run up for minutes.
+const (
+	maxMended  = 32 << 10 // bytes of an object
+	maxDepth   = 64       // of brackets within brackets
+	maxObjects = 64       // of a reply, from the last
+)
+
+// deepest gives how deep brackets stand within brackets; those in strings count
+// too.
+func deepest(text string) int {
+	depth, most := 0, 0
+	for i := range len(text) {
+		switch text[i] {
+		case '{', '[':
+			depth++
+			most = max(most, depth)
+		case '}', ']':
+			depth--
+		}
+	}
+	return most
+}
+
+// decode reads an object, mended where it has to be. Mending never completes: the
+// text is known to be complete.
+func decode(text string) (fields, error) {
+	object, err := decodeStrict(text)
+	if err == nil {
+		return object, nil
+	}
+	if len(text) > maxMended || deepest(text) > maxDepth {
+		return nil, err
+	}
+	mended, mendErr := jsonrepair.Repair(text)
+	if mendErr != nil {
+		return nil, err
+	}
+	return decodeStrict(mended)
+}
+
+func decodeStrict(text string) (fields, error) {
+	var object map[string]any
+	if err := json.Unmarshal([]byte(text), &object); err != nil {
+		return nil, err
+	}
+	if contradicts(gjson.Parse(text), 0) {
+		return nil, errors.New("it gives the verdict twice, and not the same")
+	}
+	return fold(object), nil
+}
+
+// contradicts reports whether a verdict's key stands twice in an object, or in one within
+// it, with different values: encoding/json would take the last without a word.
+func contradicts(v gjson.Result, depth int) (twice bool) {
+	seen := map[string]string{}
+	v.ForEach(func(key, value gjson.Result) bool {
+		if k := normalKey(key.Str); verdictKeys[k] {
+			old, ok := seen[k]
+			twice = twice || ok && old != value.Raw
+			seen[k] = value.Raw
+		}
+		twice = twice || (value.IsObject() || value.IsArray()) && depth < maxNesting && contradicts(value, depth+1)
+		return !twice
+	})
+	return twice
 }

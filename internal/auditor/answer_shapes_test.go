@@ -67,6 +67,11 @@ var shapes = []struct {
 
 	{"a template that opens the reasoning", "https://github.com/deepseek-ai/DeepSeek-R1/issues/352", "Alright, {\"verdict\":\"good\"} comes to mind.\n</think>\n\n{\"verdict\":\"bad\"}", bad, nil, nil},
 
+	{"magistral, a template that opens the reasoning", "as above", "good, or?[/THINK]{\"verdict\":\"bad\"}", bad, nil, nil},
+	{"a mark in the code that it quotes", "ours: the code under review writes XML", `{"explanation":"</reason> is written unescaped","verdict":"bad"}`, bad, nil, nil},
+	{"a mark in the code that it quotes, fenced", "ours: as above", "```json\n{\"explanation\":\"<thinking> </reason>\",\"verdict\":\"bad\"}\n```", bad, nil, nil},
+	{"a mark that it quotes, after reasoning", "ours: as above", "<think>{x}</think>{\"explanation\":\"<reason>a</reason> </reason>\",\"verdict\":\"bad\"}", bad, nil, nil},
+
 	// Broken syntax.
 	{"single quotes", "https://github.com/waybarrios/vllm-mlx/issues/63", `{'verdict': 'bad', 'explanation': 'x'}`, bad, nil, nil},
 	{"single quotes and apostrophe", "Python's repr: double quotes where an apostrophe is", `{'verdict': 'bad', 'explanation': "it's open"}`, bad, nil, nil},
@@ -141,6 +146,8 @@ var shapes = []struct {
 	{"null", "ours: models hedge", `{"verdict":null}`, no, nil, nil},
 	{"contradicts itself", "ours: models hedge", `{"verdict":"good","vulnerable":true}`, no, nil, nil},
 	{"twice in one object", "RFC 8259, section 4: names should be unique", `{"verdict":"good","verdict":"bad"}`, no, nil, nil},
+	{"twice in an object within", "RFC 8259, section 4: names should be unique", `{"evaluation":{"verdict":"good","verdict":"bad"}}`, no, nil, nil},
+	{"twice in an object of a list", "RFC 8259, section 4: names should be unique", `{"evaluations":[{"verdict":"good","verdict":"bad"}]}`, no, nil, nil},
 	{"number", "ours: ratings instead of labels", `{"verdict":1}`, no, nil, nil},
 	{"empty object", "OpenAI, JSON mode", `{}`, no, nil, nil},
 
@@ -154,6 +161,8 @@ var shapes = []struct {
 	{"weaknesses in one text", "ours: models join", `{"verdict":"bad","cwe":"CWE-89 (SQL injection), CWE-639"}`, bad, nil, []audit.CWE{89, 639}},
 
 	{"a text for a list", "https://github.com/opendatahub-io/agentic-ci/pull/74", `{"verdict":"bad","violates":"Requirement 2","cwes":"CWE-639"}`, bad, []int{2}, []audit.CWE{639}},
+
+	{"a requirement that there is none of", "ours: models write 0 for none", "Verdict: bad\nViolated requirements:\n- 0\n- 2", bad, []int{2}, nil},
 
 	// No object.
 	{"one word", "ours: classifier prompts", "bad", bad, nil, nil},

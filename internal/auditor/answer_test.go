@@ -156,6 +156,8 @@ func TestWhatStandsBesideAVerdict(t *testing.T) {
 	require.Contains(t, r.Detail, "several verdicts that contradict one another")
 	r = readAnswer(`{"verdict":"bad","Verdict":"good"}`)
 	require.Equal(t, audit.Malformed, r.Status)
+	r = readAnswer(`{"verdict":"good","vulnerable":true}`)
+	require.Contains(t, r.Detail, "fields give verdicts that contradict one another", "good is one of the words")
 	r = readAnswer("[THINK]it is {\"verdict\":\"good\"}, or")
 	require.Contains(t, r.Detail, "ends within its reasoning")
 }

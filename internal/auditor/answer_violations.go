@@ -13,89 +13,70 @@ import (
 // readViolations reads the violations of a module. A reply answers when it holds a JSON
 // object with a list of violations, or such a list alone; an empty one says that there
 // are none. Each violation names a file; lines may stand behind it ("orders.go:12-18")
-// or in fields of their own. Around it may stand what [readAnswer] allows. Of several
-// lists the last counts where the model says that it changed its mind, or they are
-// equal; a list that was cut off is malformed, and so is a text without one.
-func readViolations(reply string) audit.Review {
-	text, objects, problem := answerIn(reply, "list of violations")
+// or in fields of their own. Around it may stand what [readAnswer] allows; a list that
+// was cut off is malformed, and so is a text without one.
+func readViolations(reply string) *audit.Review {
+	s, problem := understand(reply, "list of violations")
 	if problem != "" {
 		return malformed("%s", problem)
 	}
-	lists := violationLists(text, lastObjects(objects))
-	if len(lists) == 0 {
-		if from, to := strings.IndexByte(text, '['), strings.LastIndexByte(text, ']'); from >= 0 && to > from {
-			if fields, err := decode(`{"violations":` + text[from:to+1] + "}"); err == nil {
-				if list, ok := listOf(fields); ok {
-					lists = append(lists, list)
-				}
-			}
+	const clash = "it gives two lists of violations that differ"
+	answer, _ := s.last(clash, func(text string) (*audit.Review, string) {
+		object, err := decode(text)
+		if err != nil {
+			return nil, ""
+		}
+		answer, differ := agreed(object, readList)
+		if differ {
+			return malformed("%s", clash), ""
+		}
+		return answer, ""
+	})
+	from, to := strings.IndexByte(s.text, '['), strings.LastIndexByte(s.text, ']')
+	if answer == nil && from >= 0 && to > from {
+		if object, err := decode(`{"violations":` + s.text[from:to+1] + "}"); err == nil {
+			answer = readList(object)
 		}
 	}
-	if len(lists) == 0 {
-		return unread(text, "it holds no list of violations: "+firstLine(text))
-	}
-	var answer audit.Review
-	for i, list := range lists {
-		r := violationsOf(list)
-		if i > 0 && audit.FormatViolations(r.Violations) != audit.FormatViolations(answer.Violations) && !changesMind.MatchString(without(text, objects)) {
-			return malformed("it gives two lists of violations that differ")
-		}
-		answer = r
+	if answer == nil {
+		return s.unread("it holds no list of violations: " + firstLine(s.text))
 	}
 	return answer
-}
-
-// violationLists gives the lists of violations among the objects of a text.
-func violationLists(text string, objects []span) (lists [][]any) {
-	for _, o := range objects {
-		fields, err := decode(o.of(text))
-		if err != nil {
-			continue
-		}
-		collect(fields, 0, func(fields map[string]any) bool {
-			list, ok := listOf(fields)
-			if ok {
-				lists = append(lists, list)
-			}
-			return ok
-		})
-	}
-	return lists
 }
 
 var (
 	listKeys     = set("violations", "violation", "findings", "issues", "vulnerabilities", "flaws", "results")
 	fileKeys     = set("file", "path", "filename", "filepath", "location")
 	functionKeys = set("function", "functionname", "method", "symbol", "func")
-	lineKeys     = set("line", "lines", "linenumber", "linerange", "startline", "start", "linestart")
-	endKeys      = set("endline", "end", "lineend")
+	lineKeys     = set("line", "lines", "linenumber", "linerange", "startline", "start", "linestart", "endline", "end", "lineend")
 	ruleKeys     = set("rule", "rules", "rulenumber", "ruleid", "requirement", "violatedrule", "brokenrule")
 )
 
-func listOf(fields map[string]any) ([]any, bool) {
-	for _, k := range sortedKeys(fields) {
-		if list, ok := fields[k].([]any); ok && listKeys[normalKey(k)] {
-			return list, true
+// readList reads an object's own list; nil where it has none.
+func readList(f fields) *audit.Review {
+	for _, k := range sortedKeys(f) {
+		if list, ok := f[k].([]any); ok && listKeys[k] {
+			return violationsOf(list)
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // maxViolations bounds what an answer may name: a module has some dozen sites.
 const maxViolations = 2000
 
 // violationsOf makes a review of a list.
-func violationsOf(items []any) audit.Review {
+func violationsOf(items []any) *audit.Review {
 	if len(items) > maxViolations {
 		return malformed("the violations are no list of at most %d", maxViolations)
 	}
-	r := audit.Review{Status: audit.Answered, Verdict: audit.Good}
+	r := &audit.Review{Status: audit.Answered, Verdict: audit.Good}
 	for i, item := range items {
-		fields, ok := item.(map[string]any)
+		object, ok := item.(map[string]any)
 		if !ok {
 			return malformed("violation %d is %s: expected an object with file, line, rule and cwe", i+1, firstLine(fmt.Sprint(item)))
 		}
-		v := violationOf(fields)
+		v := violationOf(fold(object))
 		if v.File == "" {
 			return malformed("violation %d names no file", i+1)
 		}
@@ -110,29 +91,24 @@ func violationsOf(items []any) audit.Review {
 	return r
 }
 
-func violationOf(fields map[string]any) (v audit.Violation) {
-	for _, k := range sortedKeys(fields) {
-		switch n := normalKey(k); {
-		case fileKeys[n]:
-			v.File, _ = fields[k].(string)
-		case functionKeys[n]:
-			v.Function, _ = fields[k].(string)
-		case ruleKeys[n]:
-			if ns := numbers(fields[k]); len(ns) > 0 && v.Rule == 0 {
+func violationOf(f fields) (v audit.Violation) {
+	for _, k := range sortedKeys(f) {
+		switch {
+		case fileKeys[k]:
+			v.File, _ = f[k].(string)
+		case functionKeys[k]:
+			v.Function, _ = f[k].(string)
+		case ruleKeys[k]:
+			if ns := numbers(f[k]); len(ns) > 0 && v.Rule == 0 {
 				v.Rule = ns[0]
 			}
-		case cweKeys[n]:
-			v.CWEs = append(v.CWEs, cwes(fields[k])...)
+		case cweKeys[k]:
+			v.CWEs = append(v.CWEs, cwes(f[k])...)
+		case lineKeys[k]:
+			v.Lines = joinLines(v.Lines, lineNumbers(f[k]))
 		}
 	}
-	for _, keys := range []map[string]bool{lineKeys, endKeys} {
-		for _, k := range sortedKeys(fields) {
-			if keys[normalKey(k)] {
-				v.Lines = joinLines(v.Lines, lineNumbers(fields[k]))
-			}
-		}
-	}
-	v.Why, _ = textOf(fields, explanationKeys)
+	v.Why, _ = textOf(f, explanationKeys)
 	v.Why = audit.OneLine(v.Why, 400)
 	v.File = strings.TrimSpace(v.File)
 	if m := fileLines.FindStringSubmatch(v.File); m != nil {

@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,7 +39,6 @@ var verdictWords = map[audit.Label]map[string]bool{
 // ornaments are what models put around a word.
 const ornaments = " \t\r\n*_`'\"“”‘’.!,;:()[]<>✅❌✔✗✘⚠️🟢🔴"
 
-// verdictWord reads one word of the list, without regard to case and ornaments.
 func verdictWord(s string) audit.Label {
 	s = strings.ToLower(strings.Join(strings.Fields(strings.Trim(s, ornaments)), " "))
 	for l, words := range verdictWords {
@@ -209,14 +209,14 @@ var refusal = regexp.MustCompile(`(?i)^\W*(?:` +
 
 func refuses(text string) bool { return refusal.MatchString(text[:min(len(text), 400)]) }
 
-// reasoning elements hold what a model thought before it answered.
-var reasoning = regexp.MustCompile(`(?is)<(think|thinking|thought|reason|reasoning|reflection|scratchpad)>.*?</(?:think|thinking|thought|reason|reasoning|reflection|scratchpad)>`)
-
+// What models put around what they think before they answer, and the one pair of marks
+// that it is brought to.
 var (
-	reasoningEnd  = regexp.MustCompile(`(?i)</(?:think|thinking|thought|reason|reasoning|reflection|scratchpad)>`)
-	reasoningOpen = regexp.MustCompile(`(?i)^\s*<(?:think|thinking|thought|reason|reasoning|reflection|scratchpad)>`)
-	otherMarks    = [][2]string{{"[THINK]", "[/THINK]"}, {"◁think▷", "◁/think▷"}, {"<|START_THINKING|>", "<|END_THINKING|>"}, {"<seed:think>", "</seed:think>"},
-		{"<|begin_of_thought|>", "<|end_of_thought|>"}}
+	otherMarks = strings.NewReplacer("[THINK]", "<think>", "[/THINK]", "</think>", "◁think▷", "<think>", "◁/think▷", "</think>",
+		"<|START_THINKING|>", "<think>", "<|END_THINKING|>", "</think>", "<seed:think>", "<think>", "</seed:think>", "</think>",
+		"<|begin_of_thought|>", "<think>", "<|end_of_thought|>", "</think>")
+	otherNames = regexp.MustCompile(`(?i)<(/?)(?:think|thinking|thought|reason|reasoning|reflection|scratchpad)>`)
+	reasoning  = regexp.MustCompile(`(?s)<think>.*?</think>`)
 )
 
 // harmony marks the answer among the channels of a reply in gpt-oss's format.
@@ -226,30 +226,24 @@ const harmony = "<|channel|>final<|message|>"
 // never came to its end.
 func withoutReasoning(text string) (rest string, open bool) {
 	if i := strings.LastIndex(text, harmony); i >= 0 {
-		text = text[i+len(harmony):]
-		text, _, _ = strings.Cut(text, "<|")
+		text, _, _ = strings.Cut(text[i+len(harmony):], "<|")
 	} else if strings.HasPrefix(text, "<|channel|>analysis") {
 		return "", true // what is final has a channel of its own
 	}
-	for _, m := range otherMarks {
-		if begin := strings.Index(text, m[0]); begin >= 0 {
-			end := strings.LastIndex(text, m[1])
-			if end < begin {
-				if strings.TrimSpace(text[:begin]) == "" {
-					return text[begin+len(m[0]):], true
-				}
-				continue
-			}
-			text = text[:begin] + text[end+len(m[1]):]
-		}
+	marked := otherNames.ReplaceAllString(otherMarks.Replace(text), "<${1}think>")
+	if quotesMarks(marked) {
+		return text, false
 	}
-	text = reasoning.ReplaceAllString(text, "")
-	// Some templates put the opening mark into the prompt.
-	if all := reasoningEnd.FindAllStringIndex(text, -1); all != nil {
-		text = text[all[len(all)-1][1]:]
+	marked = reasoning.ReplaceAllString(marked, "")
+	if i := strings.LastIndex(marked, "</think>"); i >= 0 && !quotesMarks(marked) { // some templates put the opening mark into the prompt
+		marked = marked[i+len("</think>"):]
 	}
-	if reasoningOpen.MatchString(text) {
-		return text, true
-	}
-	return strings.TrimSpace(text), false
+	return strings.CutPrefix(strings.TrimSpace(marked), "<think>")
+}
+
+// quotesMarks reports whether marks stand nowhere but in an object: the code that it
+// speaks of may hold them.
+func quotesMarks(text string) bool {
+	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	return from >= 0 && from < to && !strings.Contains(text[:from]+text[to:], "think>") && json.Valid([]byte(text[from:to+1]))
 }

@@ -80,7 +80,6 @@ func Chat(c ChatConfig) (audit.Reviewer, error) {
 	return client, nil
 }
 
-// newChat gives the client for a model, its limits filled in.
 func newChat(c ChatConfig) (*chat, error) {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -121,7 +120,6 @@ var schema = json.RawMessage(`{"type":"object","properties":{"explanation":{"typ
 	`"cwes":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["explanation","verdict","violated_requirements","cwes"],"additionalProperties":false}`)
 
-// moduleSchema is the same for a module.
 var moduleSchema = json.RawMessage(`{"type":"object","properties":{"violations":{"type":"array","items":{"type":"object","properties":{` +
 	`"explanation":{"type":"string"},"rule":{"type":["integer","null"]},"file":{"type":"string"},"function":{"type":"string"},` +
 	`"line":{"type":"integer"},"cwe":{"type":"string"}},` +
@@ -256,7 +254,6 @@ func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 // messages.
 func (c *chat) redact(s string) string { return maskForms(c.masker.mask(s)) }
 
-// clean keeps the error and removes the key from its text.
 func (c *chat) clean(err error) error {
 	if err == nil || c.redact(err.Error()) == err.Error() {
 		return err

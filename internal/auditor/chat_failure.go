@@ -20,7 +20,6 @@ import (
 	"assay/audit"
 )
 
-// A failure is a request without an answer.
 type failure struct {
 	attempt  audit.Attempt
 	status   int    // HTTP, or as the body says
@@ -34,7 +33,6 @@ type failure struct {
 	provider *chat
 }
 
-// review tells the failure as a review.
 func (f *failure) review() audit.Review {
 	f.attempt.Error = f.text
 	r := audit.Review{Status: audit.Errored, Detail: f.text}
@@ -103,7 +101,6 @@ func unheard(status int) bool {
 	return status == http.StatusGatewayTimeout || status >= 520 && status <= 524 // 52x: Cloudflare's
 }
 
-// readBody takes what an error response says.
 func (f *failure) readBody(res *http.Response) {
 	f.status = res.StatusCode
 	b, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
@@ -169,7 +166,6 @@ var (
 	noModel   = regexp.MustCompile(`model_not_found|not a valid model|model .{0,80}(?:does not exist|not found)|invalid model|no endpoints found`)
 )
 
-// judge decides by status, code and wording.
 func (f *failure) judge() {
 	stop := func(advice string) { f.fatal = fmt.Errorf("%s: %s: %s", f.provider.config.Name, f.text, advice) }
 	switch s := f.status; {
@@ -229,7 +225,7 @@ func (c *chat) adapts(f *failure, sent *chatRequest) bool {
 		gone  *atomic.Bool
 	}{
 		{aboutTools, len(sent.Tools) > 0, &c.toolless}, {aboutUsage, sent.StreamOptions != nil, &c.unmetered},
-		{aboutStream, !c.unstreamed.Load(), &c.unstreamed}, {aboutSchema, sent.ResponseFormat != nil, &c.plain},
+		{aboutStream, sent.Stream, &c.unstreamed}, {aboutSchema, sent.ResponseFormat != nil, &c.plain},
 	} {
 		if p.sent && p.about.MatchString(f.body) {
 			p.gone.Store(true)
@@ -268,7 +264,6 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return max(0, t.Sub(now))
 }
 
-// oneLine makes a server's message fit for one line of a report.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 400 {

@@ -48,7 +48,6 @@ type message struct {
 	Arguments string // of the one call that there was before there were tools
 }
 
-// A toolCall is one call of a function.
 type toolCall struct {
 	Index    int    `json:"index,omitempty"` // in a stream: which call a chunk belongs to
 	ID       string `json:"id,omitempty"`
@@ -110,7 +109,6 @@ func contentOf(e gjson.Result) string {
 	return text
 }
 
-// bytes gives how much the model wrote into a message.
 func (m *message) bytes() int {
 	n := len(m.Content) + len(m.Refusal) + len(m.Thought) + len(m.Arguments)
 	for _, t := range m.ToolCalls {
@@ -119,7 +117,6 @@ func (m *message) bytes() int {
 	return n
 }
 
-// errBroken says that a stream ended before its end.
 var errBroken = errors.New("the stream broke off")
 
 // receive reads a response, whole or as a stream: by what it holds, since servers
@@ -130,15 +127,17 @@ func receive(res *http.Response, alive func(*reply)) (*reply, error) {
 	r := &reply{}
 	body := bufio.NewReaderSize(res.Body, 512) // its beginning is looked at, no more
 	first, err := firstByte(body)
-	switch {
+	switch kind := res.Header.Get("Content-Type"); {
 	case err != nil && err != io.EOF:
 		return r, err
+	case err == io.EOF && !strings.HasPrefix(kind, "text/event-stream"):
+		return r, errors.New("the response is empty: expected JSON or a stream of events")
 	case first == '{':
 		if r.raw, err = io.ReadAll(body); err == nil {
 			err = r.read(r.raw)
 		}
 	case err == nil && first != ':' && !strings.ContainsRune("deir", rune(first)): // data, event, id, retry
-		return r, fmt.Errorf("the response is of type %q and begins with %q: expected JSON or a stream of events", res.Header.Get("Content-Type"), first)
+		return r, fmt.Errorf("the response is of type %q and begins with %q: expected JSON or a stream of events", kind, first)
 	default:
 		r.streamed = true
 		err = r.follow(body, alive)
@@ -186,7 +185,6 @@ func (r *reply) unwrap(e gjson.Result) error {
 	return nil
 }
 
-// follow takes the events of a stream to its end.
 func (r *reply) follow(body io.Reader, alive func(*reply)) error {
 	var broke error
 	for data, err := range eventsOf(body) {
@@ -215,7 +213,6 @@ func (r *reply) follow(body io.Reader, alive func(*reply)) error {
 	return errBroken
 }
 
-// read reads a completion, or a chunk of one.
 func (r *reply) read(data []byte) error {
 	what := "the response"
 	if r.streamed {

@@ -41,10 +41,8 @@ type chatMessage struct {
 	ToolCallID string            `json:"tool_call_id,omitempty"` // of the call that this is the result of
 }
 
-// says gives a message of text.
 func says(role, text string) chatMessage { return chatMessage{Role: role, Content: &text} }
 
-// A tool is a function that the model may call.
 type tool struct {
 	Type     string `json:"type"` // function
 	Function struct {
@@ -67,7 +65,6 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// review gives the body for a task.
 func (c *chat) review(task audit.ReviewTask) *chatRequest {
 	r := c.request(c.maxTokens(&task), says("user", Prompt(task)))
 	asked := schema
@@ -81,7 +78,6 @@ func (c *chat) review(task audit.ReviewTask) *chatRequest {
 	return r
 }
 
-// maxTokens is what the model may write to answer a task.
 func (c *chat) maxTokens(task *audit.ReviewTask) int64 {
 	if len(task.Files) > 0 {
 		return max(c.config.MaxTokens, moduleMaxTokens)
@@ -133,7 +129,6 @@ func (c *chat) post(ctx context.Context, body *chatRequest) (*http.Response, err
 	return res, err
 }
 
-// bytes gives how much text the model is sent.
 func (r *chatRequest) bytes() int {
 	n := 0
 	for i := range r.Messages {
@@ -152,9 +147,6 @@ func (r *chatRequest) bytes() int {
 	return n
 }
 
-// maxEvent is how long one line of a stream may be, in bytes.
-const maxEvent = maxResponse
-
 // eventsOf gives the data of every event of a stream of server-sent events, and last
 // the error that cut it off, if any did:
 // https://html.spec.whatwg.org/multipage/server-sent-events.html, 9.2.6. An event
@@ -163,7 +155,7 @@ const maxEvent = maxResponse
 func eventsOf(body io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		lines := bufio.NewScanner(body)
-		lines.Buffer(make([]byte, 0, 1<<10), maxEvent)
+		lines.Buffer(make([]byte, 0, 1<<10), maxResponse)
 		var data []byte
 		some := false
 		for lines.Scan() {

@@ -3,6 +3,7 @@ package auditor_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"assay/internal/auditor"
 	"assay/internal/run/mockapi"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -131,7 +133,7 @@ func TestChatStreamsBreak(t *testing.T) {
 		{"reset in the middle", mockapi.Reply{CutAfter: 700}, as, "broke off", true, true},
 		{"ends in the middle", mockapi.Reply{EndAfter: 700}, as, "the stream broke off (after", true, true},
 		{"ends between two events", events(opening, closing), as, "the stream broke off (after 17 bytes of an answer", true, true},
-		{"ends at once", mockapi.Reply{EndAfter: 1, Body: " "}, as, "broke off", true, false},
+		{"ends at once", mockapi.Reply{EndAfter: 1, Body: " ", Header: map[string]string{"Content-Type": "text/event-stream"}}, as, "broke off", true, false},
 		{"stands still in the middle", mockapi.Reply{Stall: true, StallAfter: 700}, quick, "the stream stood still for 100ms (after", true, true},
 		{"never begins", mockapi.Reply{Stall: true}, short, "no answer within 300ms", true, false},
 		{"comments and nothing else", mockapi.Reply{Stall: true, StallAfter: 14}, short, "no answer within 300ms", true, false},
@@ -235,6 +237,32 @@ func TestChatWithoutStreams(t *testing.T) {
 			require.Equal(t, c.counted, strings.Contains(string(last.Body), "stream_options"))
 		})
 	}
+}
+
+// Requests in flight together, whose streams are turned down together, are all asked
+// again.
+func TestChatWithoutStreamsTogether(t *testing.T) {
+	var both sync.WaitGroup
+	both.Add(2)
+	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+		if r.Stream {
+			both.Done()
+			both.Wait()
+			return mockapi.Reply{Status: 400, Body: errorBody("400", "streaming is not supported")}
+		}
+		return mockapi.Reply{}
+	})
+	defer s.Close()
+	m := chat(t, s.BaseURL)
+	var reviews sync.WaitGroup
+	for range 2 {
+		reviews.Go(func() {
+			r, err := m.Review(context.Background(), task)
+			assert.NoError(t, err)
+			assert.Equal(t, audit.Bad, r.Verdict, r.Detail)
+		})
+	}
+	reviews.Wait()
 }
 
 // What a response says about its tokens is not always so.

@@ -130,6 +130,7 @@ func TestChatFailures(t *testing.T) {
 		{"reset in mid-body", mockapi.Reply{CutAfter: 40}, want{audit.Errored, true, 0, "", ""}},
 		{"broken JSON", mockapi.Reply{Body: `{"choices":[{"mess`}, want{audit.Errored, true, 0, "", "json"}},
 		{"HTML with 200", mockapi.Reply{Body: "<html>", Header: map[string]string{"Content-Type": "text/html"}}, want{audit.Errored, true, 0, "", "text/html"}},
+		{"nothing", mockapi.Reply{Body: " "}, want{audit.Errored, true, 0, "", "the response is empty"}},
 		{"no choices", mockapi.Reply{Body: `{"choices":[]}`}, want{audit.Errored, true, 0, "", "no choice"}},
 		{"error within 200", mockapi.Reply{Body: errorBody("502", "host is down")}, want{audit.Errored, true, 0, "", "host is down"}},
 		{"an error in words within 200", mockapi.Reply{Body: `{"error":"host is down"}`}, want{audit.Errored, true, 0, "", "host is down"}},
@@ -346,6 +347,11 @@ func TestDirectory(t *testing.T) {
 	}
 	_, err := d.Reviewer("anthropic:claude")
 	require.ErrorContains(t, err, "ANTHROPIC_API_KEY is not set: put it into .env")
+	delete(env, "OPENROUTER_API_KEY")
+	_, err = d.Reviewer("my-agnet")
+	require.ErrorContains(t, err, "neither fixtures/auditors.md nor fixtures/models.md names my-agnet, and as a model of OpenRouter's: my-agnet: OPENROUTER_API_KEY is not set: ")
+	_, err = d.Reviewer("small")
+	require.NotContains(t, err.Error(), "neither", "models.md names it")
 	_, err = d.Reviewer(" ")
 	require.ErrorContains(t, err, "no reviewer named")
 	for _, name := range []string{"azure:gpt-4o", "vertex:google/gemini", "bedrock:claude"} {

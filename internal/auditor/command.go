@@ -120,7 +120,6 @@ func outOfReach(network []audit.Traffic) string {
 // formatFile is the file of its home that tells how to write a report.
 const formatFile = "report-format.md"
 
-// read reads the report of a run.
 func (c *command) read(run *audit.AuditRun, e *ran) {
 	switch {
 	case e.unread != "":
@@ -161,16 +160,24 @@ func (p *program) version(ctx context.Context, b *box.Box) string {
 	if p.entry.Version == "" || ctx.Err() != nil {
 		return "unknown"
 	}
-	e, err := p.aside(ctx, b, p.entry.Version, min(p.entry.Timeout, time.Minute))
-	if err != nil || e.Code != 0 {
-		return "unknown"
+	version, _ := p.askVersion(ctx, b, min(p.entry.Timeout, time.Minute))
+	return cmp.Or(version, "unknown")
+}
+
+// askVersion gives the first line that the program prints when asked for its version; ""
+// where it prints none.
+func (p *program) askVersion(ctx context.Context, b *box.Box, timeout time.Duration) (string, error) {
+	e, err := p.aside(ctx, b, p.entry.Version, timeout)
+	switch {
+	case err != nil:
+		return "", err
+	case e.TimedOut:
+		return "", fmt.Errorf("%s did not end within %s", p.entry.Version, timeout)
+	case e.Code != 0:
+		return "", fmt.Errorf("%s ended with status %d: %s", p.entry.Version, e.Code, e.LastWords())
 	}
-	for _, line := range strings.Split(string(e.Stdout)+"\n"+string(e.Stderr), "\n") {
-		if line = audit.OneLine(line, messageLimit); line != "" {
-			return line
-		}
-	}
-	return "unknown"
+	line, _, _ := strings.Cut(strings.TrimSpace(string(e.Stdout)+"\n"+string(e.Stderr)), "\n")
+	return audit.OneLine(line, messageLimit), nil
 }
 
 // lastPart is how much of what a failed run wrote last is searched for the words

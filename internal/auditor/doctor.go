@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,27 +50,27 @@ func (d Directory) Examine(ctx context.Context, root fs.FS, name string) []Check
 	return d.examineModel(ctx, name)
 }
 
-// examineCommand examines a section with a command line.
 func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) []Check {
 	p := &program{entry: entry}
-	checks := []Check{examineNeeds(entry)}
+	checks := []Check{checked("needs", needs(entry), cmp.Or(strings.Join(entry.Needs, ", "), "nothing beside its programs"))}
 	confined, missing, err := box.New(&entry, "")
-	switch {
-	case err != nil:
-		return append(checks, Check{"sandbox", true, err.Error()})
-	case missing != "":
-		checks = append(checks, Check{"sandbox", false, box.Exposed(missing)})
-	default:
-		checks = append(checks, Check{"sandbox", false, "bubblewrap confines it"})
+	seen := "bubblewrap confines it"
+	if missing != "" {
+		seen = box.Exposed(missing)
+	}
+	checks = append(checks, checked("sandbox", err, seen))
+	if err != nil {
+		return checks
 	}
 	found, absent := p.programs(ctx, confined)
 	if len(absent) > 0 {
 		checks = append(checks, Check{"programs", true, strings.Join(absent, "; ")})
 	} else {
-		checks = append(checks, Check{"programs", false, strings.Join(found, ", ")})
+		checks = append(checks, Check{"programs", false, cmp.Or(strings.Join(found, ", "), "none: it names what the shell knows by itself")})
 	}
 	if entry.Version != "" && len(absent) == 0 {
-		checks = append(checks, p.examineVersion(ctx, confined))
+		version, err := p.askVersion(ctx, confined, examineTimeout)
+		checks = append(checks, checked("version", err, strconv.Quote(version)))
 	}
 	if _, err := PromptHash(root, entry); err != nil {
 		checks = append(checks, Check{"prompt", true, err.Error()})
@@ -77,26 +78,12 @@ func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) [
 	return append(checks, examineNetwork(ctx, entry)...)
 }
 
-// examineVersion asks a program for its version, as a run does.
-func (p *program) examineVersion(ctx context.Context, b *box.Box) Check {
-	e, err := p.aside(ctx, b, p.entry.Version, examineTimeout)
-	switch {
-	case err != nil:
-		return Check{"version", true, err.Error()}
-	case e.TimedOut:
-		return Check{"version", true, fmt.Sprintf("%s did not end within %s", p.entry.Version, examineTimeout)}
-	case e.Code != 0:
-		return Check{"version", true, fmt.Sprintf("%s ended with status %d: %s", p.entry.Version, e.Code, e.LastWords())}
+// checked gives a check that misses what err says.
+func checked(what string, err error, seen string) Check {
+	if err != nil {
+		return Check{what, true, err.Error()}
 	}
-	return Check{"version", false, firstLine(strings.TrimSpace(string(e.Stdout) + "\n" + string(e.Stderr)))}
-}
-
-// examineNeeds looks for what the row Needs names.
-func examineNeeds(entry audit.AuditorEntry) Check {
-	if err := needs(entry); err != nil {
-		return Check{"needs", true, err.Error()}
-	}
-	return Check{"needs", false, cmp.Or(strings.Join(entry.Needs, ", "), "nothing beside its programs")}
+	return Check{what, false, seen}
 }
 
 // needs says what of the row Needs is not there: a variable that is not set, or a
@@ -139,9 +126,14 @@ func lacks(need string) string {
 // programs looks for the programs that a command line names, as it would be run:
 // those that are there, and of the others what is wrong.
 func (p *program) programs(ctx context.Context, b *box.Box) (found, absent []string) {
-	names := commandWords(p.entry.Command)
+	names, err := commandWords(p.entry.Command)
+	if err != nil {
+		if e, err := p.aside(ctx, b, "set -n\n"+p.entry.Command, examineTimeout); err == nil && e.Code != 0 {
+			absent = append(absent, "/bin/sh cannot read its command line: "+e.LastWords())
+		}
+	}
 	if len(names) == 0 {
-		return nil, nil
+		return nil, absent
 	}
 	script := "for p in '" + strings.Join(names, "' '") + `'; do command -v "$p" >/dev/null || echo "$p"; done`
 	e, err := p.aside(ctx, b, script, examineTimeout)
@@ -181,7 +173,6 @@ func (p *program) whyNotRun(ctx context.Context, b *box.Box, stderr []byte) stri
 	return strings.Join(absent, "; ")
 }
 
-// whyAbsent says why a program cannot be found where the auditor runs.
 func whyAbsent(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil && box.Exists(filepath.Join(home, rest)) {
@@ -239,7 +230,6 @@ func examineNetwork(ctx context.Context, entry audit.AuditorEntry) (checks []Che
 	return checks
 }
 
-// reach tries whether something answers at the host of a URL.
 func reach(ctx context.Context, address string) Check {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -280,7 +270,6 @@ func (d Directory) examineModel(ctx context.Context, name string) []Check {
 	return append(checks, examineKey(ctx, m.chat))
 }
 
-// examineKey asks a server for its models, with the key.
 func examineKey(ctx context.Context, config ChatConfig) Check {
 	c, err := newChat(config)
 	if err != nil {

@@ -20,6 +20,11 @@ import (
 
 // TestCommandWords reads the programs out of command lines, ours among them.
 func TestCommandWords(t *testing.T) {
+	words := func(line string) []string {
+		names, err := commandWords(line)
+		require.Equal(t, line == `it's not closed`, err != nil, line)
+		return names
+	}
 	for line, want := range map[string]string{
 		`claude -p "Run; this (now) $(cat "$ASSAY_FORMAT")"`:                                     "claude cat",
 		`if [ -n "$X" ]; then cp -r "$X/." "$HOME/"; fi` + "\n" + `A=1 B="x y" codex exec 'a;b'`: "cp codex",
@@ -28,15 +33,17 @@ func TestCommandWords(t *testing.T) {
 		"cat > \"$TMPDIR/c.cjs\" <<'CONFIG' &&\nconst a = 1;\nCONFIG\neslint -c x .":             "cat eslint",
 		`~/bin/scan . && ./here || /opt/there --x=$(date +%s)`:                                   "~/bin/scan ./here /opt/there date",
 		`X=$(which java) exec java -jar x`:                                                       "which java",
-		`it's not closed`:                                                                        "",
-		``:                                                                                       "",
+		"scan() { cppcheck .; }; scan # it's ours; no program\ncase $X in a|b) tee x;; esac":     "cppcheck tee",
+		`grype --depth $((1+2)) $(jq .x y); 2>/dev/null sort x`:                                  "grype jq sort",
+		`it's not closed`: "",
+		``:                "",
 	} {
-		require.Equal(t, want, strings.Join(commandWords(line), " "), line)
+		require.Equal(t, want, strings.Join(words(line), " "), line)
 	}
 	entries, err := fixture.ReadAuditors(os.DirFS("../.."), "fixtures/auditors.md")
 	require.NoError(t, err)
 	for _, e := range entries {
-		require.Equal(t, e.Command != "", len(commandWords(e.Command)) > 0, e.Name)
+		require.Equal(t, e.Command != "", len(words(e.Command)) > 0, e.Name)
 	}
 }
 
@@ -51,6 +58,15 @@ func examine(t *testing.T, e audit.AuditorEntry) string {
 		}
 	}
 	return strings.Join(missing, "\n")
+}
+
+// TestExamineACommandLine: one that no shell can read is missing what it needs, and one
+// that needs no program says so.
+func TestExamineACommandLine(t *testing.T) {
+	require.Contains(t, examine(t, audit.AuditorEntry{Command: `echo "unclosed`}), "programs: /bin/sh cannot read its command line: ")
+	e := audit.AuditorEntry{Name: "x", Kind: "tool", Command: "echo []"}
+	checks := Directory{Auditors: []audit.AuditorEntry{e}}.Examine(context.Background(), os.DirFS("."), "x")
+	require.Contains(t, checks, Check{"programs", false, "none: it names what the shell knows by itself"})
 }
 
 // script writes a program.

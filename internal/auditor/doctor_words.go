@@ -1,106 +1,52 @@
 package auditor
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
-// What a shell knows by itself. After those of the second list another command
-// follows on the line.
+// What a shell knows by itself; behind those of the second list a program follows.
 var (
-	shellWords = strings.Fields(": . [ alias break case cd continue done echo esac eval exit export false fi for hash in printf pwd read return set shift test times trap true type ulimit umask unalias unset wait }")
-	shellLeads = strings.Fields("! { command do elif else exec if then until while")
+	shellWords = strings.Fields(": . [ alias break cd continue echo eval exit false hash printf pwd read return set shift test times trap true type ulimit umask unalias unset wait")
+	shellLeads = strings.Fields("command exec")
 )
 
-// programForm matches the name of a program, or its path.
 var programForm = regexp.MustCompile(`^[A-Za-z0-9_~./][A-Za-z0-9_.+~/-]*$`)
 
-// commandWords gives the programs that a shell command line names, in order, each
-// once: the first word of every simple command, that of command substitutions
-// within double quotes among them. It is no shell: what it cannot read it passes
-// over.
-func commandWords(line string) []string {
-	var names []string
-	var open []byte  // quotes and substitutions that are open
-	var after []bool // of each substitution: whether a command may follow, as after NAME=$(...)
-	word, leads := "", true
-	end := func() {
-		name := word
-		word = ""
-		if name == "" || !leads {
-			return
+// commandWords gives the programs that a shell command line names, in order, each once:
+// the first word of every simple command, those of substitutions among them. A word
+// that the shell makes up is no name.
+func commandWords(line string) (names []string, err error) {
+	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]bool{} // functions
+	named := map[uint]string{}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.FuncDecl:
+			own[n.Name.Value] = true
+		case *syntax.CallExpr:
+			words := n.Args
+			for len(words) > 0 && slices.Contains(shellLeads, words[0].Lit()) {
+				words = words[1:]
+			}
+			if len(words) > 0 {
+				named[words[0].Pos().Offset()] = words[0].Lit()
+			}
 		}
-		switch before, _, assigns := strings.Cut(name, "="); {
-		case assigns && programForm.MatchString(before), slices.Contains(shellLeads, name):
-			return // a command follows
-		case programForm.MatchString(name) && !slices.Contains(shellWords, name) && !slices.Contains(names, name):
+		return true
+	})
+	for _, at := range slices.Sorted(maps.Keys(named)) {
+		name := named[at]
+		if programForm.MatchString(name) && !own[name] && !slices.Contains(shellWords, name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-		leads = false
 	}
-	line = withoutDocuments(line)
-	for i := 0; i < len(line); i++ {
-		b := line[i]
-		quoted := len(open) > 0 && open[len(open)-1] == '"'
-		switch {
-		case b == '\\':
-			i++
-			word += "?"
-		case b == '"' && quoted:
-			open = open[:len(open)-1]
-			word += "?" // what was quoted is no plain name
-		case strings.HasPrefix(line[i:], "$("):
-			after = append(after, leads && strings.HasSuffix(word, "="))
-			end()
-			open, leads = append(open, '('), true
-			i++
-		case quoted:
-		case b == '"':
-			open = append(open, '"')
-		case b == '\'':
-			n := strings.IndexByte(line[i+1:], '\'')
-			if n < 0 {
-				return names
-			}
-			i += n + 1
-			word += "?"
-		case b == ')' && len(open) > 0:
-			end()
-			open, leads, after = open[:len(open)-1], after[len(after)-1], after[:len(after)-1]
-		case b == '&' && strings.HasSuffix(word, ">"): // 2>&1
-			word += "?"
-		case strings.IndexByte(";|&()\n", b) >= 0:
-			end()
-			leads = true
-		case b == ' ' || b == '\t':
-			end()
-		default:
-			word += string(b)
-		}
-	}
-	end()
-	return names
-}
-
-var document = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?`)
-
-// withoutDocuments leaves out what stands in here-documents.
-func withoutDocuments(text string) string {
-	var kept []string
-	until := ""
-	for line := range strings.Lines(text) {
-		switch m := document.FindStringSubmatch(line); {
-		case until != "":
-			if strings.TrimSpace(line) == until {
-				until = ""
-			}
-		case m != nil:
-			until = m[1]
-			kept = append(kept, strings.Replace(line, m[0], "", 1))
-		default:
-			kept = append(kept, line)
-		}
-	}
-	return strings.Join(kept, "")
+	return names, nil
 }

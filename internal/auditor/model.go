@@ -114,7 +114,6 @@ func (m *modelAuditor) most(task audit.AuditTask) float64 {
 	return most
 }
 
-// errLate says that an audit's time is up.
 var errLate = errors.New("its time is up")
 
 // Audit lets the model look at the export, turn by turn, until it writes its report.

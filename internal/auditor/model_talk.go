@@ -50,7 +50,6 @@ type step struct {
 	then    string // what we said after it
 }
 
-// An event is one line of the record of an audit.
 type talkEvent struct {
 	Type      string       `json:"type"` // turn, result, fault, room
 	Turn      int64        `json:"turn"`
@@ -68,7 +67,6 @@ type talkEvent struct {
 // maxEventText is how much of a result its event holds, in bytes.
 const maxEventText = 2000
 
-// tell adds an event.
 func (t *talk) tell(e talkEvent) {
 	e.Turn = t.usage.Turns
 	e.Said, e.Thought, e.Arguments = t.client.redact(e.Said), t.client.redact(e.Thought), t.client.redact(e.Arguments)
@@ -104,8 +102,6 @@ func (t *talk) audit(ctx context.Context) (invalid string) {
 	}
 }
 
-// take does what the model asks for, or reads its report. done says that the audit
-// has ended.
 func (t *talk) take(ctx context.Context, answer *choice) (done bool, invalid string) {
 	said := answer.Message
 	text := afterThought(said.Content)
@@ -138,14 +134,12 @@ func (t *talk) take(ctx context.Context, answer *choice) (done bool, invalid str
 	return false, ""
 }
 
-// read reads the report, and says why it proves nothing.
 func (t *talk) read() (invalid string) {
 	t.text = t.client.redact(t.text)
 	t.report, invalid = readReport(t.entry.Name, []byte(t.text), findings.Text, nil, t.findings)
 	return invalid
 }
 
-// result carries out a call.
 func (t *talk) result(ctx context.Context, c *toolCall) string {
 	text := noToolLeft
 	if !t.closing {
@@ -155,7 +149,6 @@ func (t *talk) result(ctx context.Context, c *toolCall) string {
 	return text
 }
 
-// tokens estimates how many tokens so many bytes are.
 func (t *talk) tokens(bytes int) int64 { return int64(float64(bytes)/t.perToken) + overheadTokens }
 
 // limit says which limit leaves no further turn, if one does, and whether the next
@@ -234,7 +227,6 @@ func (t *talk) turn(ctx context.Context) (*choice, error) {
 	}
 }
 
-// answered keeps what an answer says about itself.
 func (t *talk) answered(got *reply, a *audit.Attempt, sent int) *choice {
 	t.usage.Turns++
 	t.served = cmp.Or(t.client.redact(a.Model), t.served)

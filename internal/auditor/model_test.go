@@ -208,7 +208,7 @@ func TestModelMistakes(t *testing.T) {
 	wrong := []struct{ name, args, told string }{
 		{"write", `{"path":"x"}`, `there is no tool "write": expected list, read or search`},
 		{"read", `{"path":`, "the arguments of read cannot be read"},
-		{"read", `["a"]`, "expected one JSON object"},
+		{"read", `["a"]`, "cannot unmarshal array into Go value of type auditor.toolArguments): expected one JSON object"},
 		{"read", `{"path":"../key.md"}`, "is outside of the project"},
 		{"read", `{"path":"/etc/passwd"}`, "is outside of the project"},
 		{"read", `{"path":"out"}`, "escapes"},
@@ -347,6 +347,14 @@ func TestModelReport(t *testing.T) {
 		run := e.run()
 		require.Contains(t, run.Invalid, "no audit report")
 		require.Equal(t, int64(2), run.Usage.Turns)
+	})
+	t.Run("declined", func(t *testing.T) {
+		e := sit(t, func(*exam, mockapi.Request) mockapi.Reply {
+			return answers("I'm sorry, but I can't help with finding exploits.")
+		})
+		run := e.run()
+		require.Contains(t, run.Invalid, `it declines: "I'm sorry, but I can't help with finding exploits.": expected an audit report`)
+		require.Equal(t, int64(2), run.Usage.Turns, "it is asked once more")
 	})
 	t.Run("STATS are wrong", func(t *testing.T) {
 		e := sit(t, func(e *exam, r mockapi.Request) mockapi.Reply {

@@ -48,6 +48,15 @@ func newTool(name, description, parameters string) tool {
 	return t
 }
 
+// toolArguments are those of all tools.
+type toolArguments struct {
+	Path    string `json:"path"`
+	From    int    `json:"from"`
+	Lines   int    `json:"lines"`
+	Pattern string `json:"pattern"`
+	Glob    string `json:"glob"`
+}
+
 // A sourceView is a sealed export as the tools see it: nothing outside of it can be
 // named.
 type sourceView struct{ root *os.Root }
@@ -55,13 +64,7 @@ type sourceView struct{ root *os.Root }
 // call carries out one call. What is wrong with it is told to the model, in the
 // result.
 func (v sourceView) call(ctx context.Context, name, args string) string {
-	var a struct {
-		Path    string `json:"path"`
-		From    int    `json:"from"`
-		Lines   int    `json:"lines"`
-		Pattern string `json:"pattern"`
-		Glob    string `json:"glob"`
-	}
+	var a toolArguments
 	i := slices.IndexFunc(sourceTools, func(t tool) bool { return t.Function.Name == name })
 	if i < 0 {
 		return fmt.Sprintf("error: there is no tool %q: expected list, read or search", audit.OneLine(name, 100))
@@ -97,7 +100,6 @@ func inside(p string) (string, error) {
 	return name, nil
 }
 
-// list lists a folder.
 func (v sourceView) list(ctx context.Context, dir string) (string, error) {
 	var files []string
 	below := map[string]int{} // files by the entry of dir that holds them
@@ -154,7 +156,6 @@ func sizeOf(d fs.DirEntry) int64 {
 	return info.Size()
 }
 
-// bounded gives a heading and as many lines as fit.
 func bounded(heading string, lines []string) string {
 	var b strings.Builder
 	b.WriteString(heading + "\n")
@@ -193,7 +194,6 @@ func (v sourceView) text(name string, limit int64) (text []byte, size int64, err
 
 func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), sniffed)], 0) >= 0 }
 
-// read reads lines of a file.
 func (v sourceView) read(name string, from, count int) (string, error) {
 	text, size, err := v.text(name, maxCounted)
 	if err != nil {
@@ -239,7 +239,6 @@ func (v sourceView) read(name string, from, count int) (string, error) {
 	return said, nil
 }
 
-// search finds the lines that match.
 func (v sourceView) search(ctx context.Context, where, pattern, glob string) (string, error) {
 	if pattern == "" {
 		return "", errors.New("the pattern is empty: expected a regular expression")
@@ -272,7 +271,6 @@ func (v sourceView) search(ctx context.Context, where, pattern, glob string) (st
 	return h.text(), nil
 }
 
-// hits are the lines that a search found.
 type hits struct {
 	re      *regexp.Regexp
 	lines   []string

@@ -34,7 +34,6 @@ func plainTools() string {
 	return b.String()
 }
 
-// instructions gives the first message.
 func (t *talk) instructions() string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(t.prompt) + youHave)
@@ -90,7 +89,6 @@ func (t *talk) request() *chatRequest {
 	return r
 }
 
-// message gives what the model said as it goes back to the server.
 func (s *step) message() chatMessage {
 	m := chatMessage{Role: "assistant", Thought: s.said.Thought, Details: s.said.Details, ToolCalls: slices.Clone(s.calls)}
 	for i := range m.ToolCalls {
@@ -118,7 +116,6 @@ func (s *step) plainText() string {
 // tooMany matches a server that cannot write so many tokens.
 var tooMany = regexp.MustCompile(`too large|too high|at most|maximum|exceed|less than|>`)
 
-// overlong reports whether the server says that the conversation does not fit.
 func (f *failure) overlong() bool {
 	return f.status >= 400 && f.status < 600 && f.status != 401 && overlong.MatchString(f.body)
 }
@@ -151,7 +148,6 @@ func (t *talk) callsOf(m *message, text string) []toolCall {
 	return calls
 }
 
-// textCalls reads the calls in a text.
 func textCalls(text string) (calls []toolCall) {
 	add := func(name, args string) {
 		var c toolCall

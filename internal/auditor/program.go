@@ -21,7 +21,6 @@ type program struct {
 // Name is the section's.
 func (p *program) Name() string { return p.entry.Name }
 
-// process gives a run of the command line in a home.
 func (p *program) process(b *box.Box, home *box.Home) box.Process {
 	return box.Process{Command: box.Shell(p.entry.Command), Box: b, Home: home, Limits: p.entry.Limits, Network: p.entry.Network, Timeout: p.entry.Timeout, Grace: p.grace,
 		Env: append(box.Environment(p.entry.Env, home), "ASSAY_OUT="+home.Out()), Progress: p.entry.Output != ""}

@@ -129,7 +129,6 @@ func decodeWhole(b []byte, to any) error {
 	return nil
 }
 
-// check reports what is not said of the replies.
 func (rs *Readings) check() error {
 	for _, f := range []struct{ name, value string }{{"model", rs.Model}, {"date", rs.Date}, {"asked", rs.Asked}, {"had", rs.Had}} {
 		if strings.TrimSpace(f.value) == "" {

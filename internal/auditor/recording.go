@@ -122,7 +122,6 @@ func (r *Recording) Write(dir string, report []byte) error {
 	return store(filepath.Join(dir, r.Auditor), r.File, stem+provenance, report, r)
 }
 
-// store writes a recording and what is said of it into a folder.
 func store(folder, name, aboutName string, recorded []byte, about any) error {
 	said, err := json.MarshalIndent(about, "", "  ")
 	if err != nil {
@@ -190,6 +189,8 @@ func readReport(name string, report []byte, format string, rules map[string][]au
 	}
 	rep, err := findings.Read(name, bytes.NewReader(report), findings.Options{Format: format, RuleMap: rules, MaxFindings: most})
 	switch {
+	case err != nil && refuses(string(report[:min(len(report), 400)])):
+		return rep, fmt.Sprintf("%s: it declines: %s: expected an audit report", name, firstLine(string(report)))
 	case err != nil:
 		return rep, err.Error()
 	case rep.Failed != "":

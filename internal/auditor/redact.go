@@ -39,7 +39,6 @@ func withoutSecrets(r audit.Review, redact func(string) string) audit.Review {
 	return r
 }
 
-// maskForms replaces whatever looks like a provider's key.
 func maskForms(s string) string {
 	if !strings.Contains(s, "sk-") && !strings.Contains(s, "Bearer") { // most texts: the expression is slow
 		return s
@@ -72,7 +71,6 @@ func newMasker(k string) masker {
 	return masker{k, strconv.Quote(k), written(k)}
 }
 
-// mask replaces the secret in a text.
 func (k *masker) mask(s string) string {
 	if k.key == "" || len(s) < min(len(k.key), partLength) {
 		return s

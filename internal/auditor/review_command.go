@@ -141,10 +141,8 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 	return withoutSecrets(r, c.redact), err
 }
 
-// promptFile is the file of its home that holds the prompt.
 const promptFile = "prompt.txt"
 
-// read tells what became of a run of the program.
 func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *ran) (audit.Review, error) {
 	why := c.stopped(ctx, e, "answer", "answer", maxReply)
 	switch {

@@ -10,7 +10,6 @@ import (
 	"assay/audit"
 )
 
-// A provider is a service that speaks the OpenAI API.
 type provider struct {
 	name, baseURL, keyName string
 	free                   bool // runs on this machine
@@ -68,6 +67,9 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 	}
 	c, err := d.chat(model)
 	if err != nil {
+		if c.Provider == "openrouter" && c.Model.ID == name && c.Model.Pos.File == "" {
+			err = fmt.Errorf("neither fixtures/auditors.md nor fixtures/models.md names %s, and as a model of OpenRouter's: %w", name, err)
+		}
 		return nil, err
 	}
 	c.Name = name

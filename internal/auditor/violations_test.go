@@ -42,6 +42,9 @@ func TestReadViolations(t *testing.T) {
 		{"a draft and the answer", `{"violations":[]} Wait, there is one: {"violations":[{"file":"b.go","line":3}]}`, []audit.Violation{at(3, 3)}, "", ""},
 
 		{"two lists that differ", `{"violations":[]} {"violations":[{"file":"b.go","line":3}]}`, nil, audit.Malformed, "two lists"},
+		{"two lists that differ, and a change of mind elsewhere", `Wait. {"violations":[]} {"violations":[{"file":"b.go","line":3}]}`, nil, audit.Malformed, "two lists"},
+		{"a list a file", `Final answer: {"a.go":{"violations":[{"file":"a.go","line":1}]},"b.go":{"violations":[{"file":"b.go","line":3}]}}`, nil, audit.Malformed, "two lists"},
+		{"a draft, and a list a file", `{"violations":[]} Finally: {"a.go":{"violations":[{"file":"a.go","line":1}]},"b.go":{"violations":[{"file":"b.go","line":3}]}}`, nil, audit.Malformed, "two lists"},
 		{"cut off", `{"violations":[{"file":"b.go","line":3},{"file"`, nil, audit.Malformed, "cut off"},
 		{"a list cut off", `[{"file":"b.go","line":3},`, nil, audit.Malformed, "no list"},
 		{"prose", "The module looks fine to me.", nil, audit.Malformed, "no list"},

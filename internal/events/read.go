@@ -178,7 +178,6 @@ const (
 	maxUSD    = 1e9
 )
 
-// tokens adds up what stands at several paths.
 func tokens(e gjson.Result, paths ...string) (n int64) {
 	for _, p := range paths {
 		n += int64(min(max(e.Get(p).Num, 0), maxTokens))
@@ -212,7 +211,6 @@ func list(e gjson.Result) []gjson.Result {
 	return slices.DeleteFunc(e.Array(), func(e gjson.Result) bool { return !e.IsObject() })
 }
 
-// names gives the names of a table, sorted.
 func names(table gjson.Result) string {
 	return strings.Join(slices.Sorted(maps.Keys(table.Map())), ", ")
 }

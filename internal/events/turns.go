@@ -36,7 +36,6 @@ type Call struct {
 // bytes.
 const maxCallText = 4000
 
-// callAt is where a call stands whose result is to come.
 type callAt struct{ turn, call int }
 
 // turn gives the turn of a message; a new one for an ID that is not the last one's.
@@ -59,7 +58,6 @@ func (r *reader) next() *Turn {
 	return r.current()
 }
 
-// note adds what else a stream tells to the last turn.
 func (r *reader) note(text string) {
 	t := r.current()
 	t.Notes = append(t.Notes, text)
