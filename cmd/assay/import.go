@@ -59,8 +59,11 @@ func (c *importCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	page := path.Join("fixtures/projects", c.Project+".md")
-	p, _, err := fixture.LintProject(fsys, page)
+	var p *audit.Project
+	page, err := suite.Page(fsys, c.Project)
+	if err == nil {
+		p, _, err = fixture.LintProject(fsys, page)
+	}
 	if p == nil || p.Tree == nil {
 		return fmt.Errorf("%w\nexpected a project: assay new project %s", err, c.Project)
 	}

@@ -13,6 +13,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/auditor"
+	"assay/internal/record"
 	"assay/internal/suite"
 )
 
@@ -96,7 +97,13 @@ func (c *lintCmd) fixtures(fsys fs.FS) []error {
 	}{
 		{"fixtures/projects", func(string) error { return c.projects(fsys) }},
 		{"fixtures/goals.md", func(name string) error { _, err := fixture.ReadGoals(fsys, name); return err }},
-		{"fixtures/triggers.md", func(name string) error { _, err := fixture.ReadTriggers(fsys, name); return err }},
+		{"fixtures/triggers.md", func(name string) error {
+			rules, err := fixture.ReadTriggers(fsys, name)
+			if err == nil {
+				_, err = record.Decide(rules, []string{"any"})
+			}
+			return err
+		}},
 		{"fixtures/auditors.md", func(name string) error { _, err := fixture.ReadAuditors(fsys, name); return err }},
 		{"fixtures/models.md", func(name string) error {
 			models, err := fixture.ReadModels(fsys, name)

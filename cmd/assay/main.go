@@ -58,6 +58,11 @@ func main() {
 	if _, err := suite.LoadEnv("."); err != nil { // before flags look at the environment, as go test does
 		fmt.Fprintln(os.Stderr, "assay:", err) // and no more: it may be that of a project that is scanned
 	}
+	for _, v := range os.Environ() { // as for go test, which takes a variable that is empty for none
+		if name, value, _ := strings.Cut(v, "="); value == "" && strings.HasPrefix(name, "ASSAY_") {
+			os.Unsetenv(name)
+		}
+	}
 	var c cli
 	parser := kong.Must(&c, kong.Name("assay"), kong.Description("Measures code auditors against answer keys."),
 		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)),

@@ -371,7 +371,11 @@ func (s source) manifests(ctx context.Context, name string, files bool) error {
 	if err != nil {
 		return err
 	}
-	p, err := fixture.ReadKey(fsys, path.Join("fixtures/projects", name+".md"))
+	page, err := suite.Page(fsys, name)
+	if err != nil {
+		return err
+	}
+	p, err := fixture.ReadKey(fsys, page)
 	if err != nil {
 		return err
 	}

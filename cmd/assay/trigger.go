@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -85,9 +86,12 @@ func (c *triggerCmd) paths(in io.Reader, why io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(paths) == 0 {
+		return "", errors.New("no changed path on standard input: expected what git diff --name-only --no-renames prints; where nothing changed, nothing needs to ask")
+	}
 	d, err := record.Decide(rules, paths)
 	if err != nil {
-		return "", fmt.Errorf("%w on standard input: expected what git diff --name-only --no-renames prints; where nothing changed, nothing needs to ask", err)
+		return "", err
 	}
 	if c.Explain {
 		for _, p := range d.Paths {

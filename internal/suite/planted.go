@@ -83,12 +83,21 @@ func Project(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 	if drawn != nil || err != nil {
 		return drawn, key, err
 	}
-	page := path.Join("fixtures/projects", name+".md")
-	if !exists(fsys, page) {
-		return nil, nil, fmt.Errorf("there is no project %q below fixtures/projects or %s", name, plantedDir)
+	page, err := Page(fsys, name)
+	if err != nil {
+		return nil, nil, err
 	}
 	key, err = fixture.ReadProject(fsys, page)
 	return nil, key, err
+}
+
+// Page gives the file that pins the project of this name and holds its key.
+func Page(fsys fs.FS, name string) (string, error) {
+	page := path.Join("fixtures/projects", name+".md")
+	if !exists(fsys, page) {
+		return "", fmt.Errorf("there is no project %q below fixtures/projects or %s", name, plantedDir)
+	}
+	return page, nil
 }
 
 // plantedNames lists the planted projects; none is no error.
