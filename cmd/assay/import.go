@@ -30,7 +30,6 @@ type importCmd struct {
 	File    string `arg:"" help:"SARIF (results that are suppressed, or of another kind than fail, become decoys) or CSV." type:"existingfile"`
 }
 
-// Help tells the columns.
 func (c *importCmd) Help() string {
 	return `A CSV has a heading. Its columns, in any order, other ones are passed over:
 
@@ -100,8 +99,7 @@ func (c *importCmd) Run() error {
 	return (&lintCmd{Root: c.Root, out: os.Stdout}).project(fsys, page)
 }
 
-// checked writes the page when the project can still be read with it. What is wrong
-// with a row is told at the place from which it was imported.
+// checked tells what is wrong with a row at the place from which it was imported.
 func (c *importCmd) checked(page, text string, from map[string]audit.Pos) error {
 	lines := strings.Split(text, "\n")
 	return replaceChecked(filepath.Join(c.Root, filepath.FromSlash(page)), text, func(dir fs.FS, file string) error {
@@ -118,7 +116,6 @@ func (c *importCmd) checked(page, text string, from map[string]audit.Pos) error 
 	})
 }
 
-// rows reads the file by what it is.
 func (c *importCmd) rows(p *audit.Project) ([]imported, error) {
 	f, err := os.Open(c.File)
 	if err != nil {
@@ -144,8 +141,7 @@ func (c *importCmd) rows(p *audit.Project) ([]imported, error) {
 	return csvRows(c.File, bytes.TrimPrefix(b, bom), p.Tree)
 }
 
-// sarifRows reads results. A kind that says that there is no problem counts as a
-// suppression: both say that the place is none.
+// sarifRows takes a kind that says "no problem" for a suppression: the place is none either way.
 func sarifRows(name string, r io.ReadSeeker) ([]imported, error) {
 	var rows []imported
 	report, err := findings.Each(name, r, findings.Options{Format: findings.SARIF, AllKinds: true}, func(f audit.Finding) error {
@@ -159,14 +155,12 @@ func sarifRows(name string, r io.ReadSeeker) ([]imported, error) {
 	return rows, err
 }
 
-// columns are the words for each column of a CSV.
 var columns = map[string][]string{
 	"path": {"path", "file", "filename", "name", "test name", "uri"}, "lines": {"line", "lines", "start line"}, "function": {"function", "method"},
 	"cwe": {"cwe", "cwes"}, "category": {"category", "type"}, "vulnerable": {"true", "vulnerable", "real", "real vulnerability", "label", "expected"},
 	"severity": {"severity"}, "title": {"title", "message"}, "why": {"why", "reason", "evidence", "description"},
 }
 
-// csvRows reads lines of a table by the words of its heading.
 func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 	r := csv.NewReader(bytes.NewReader(b))
 	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
@@ -230,7 +224,6 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 	}
 }
 
-// noCSV puts the line of what is no CSV before it.
 func noCSV(name string, err error) error {
 	var at *csv.ParseError
 	if errors.As(err, &at) {
@@ -249,7 +242,6 @@ func truth(s string) (vulnerable, ok bool) {
 	return false, false
 }
 
-// categories are short words that keys are written with, and what they mean.
 var categories = map[string]audit.CWE{"sqli": 89, "xss": 79, "cmdi": 78, "pathtraver": 22, "traversal": 22, "ldapi": 90, "xpathi": 643, "crypto": 327,
 	"hash": 328, "weakrand": 330, "trustbound": 501, "securecookie": 614, "csrf": 352, "ssrf": 918, "xxe": 611, "redirect": 601, "deserialization": 502,
 	"codeinjection": 94, "idor": 639, "upload": 434, "secrets": 798}
@@ -278,8 +270,7 @@ func weaknesses(s string) ([]audit.CWE, error) {
 	return ws, nil
 }
 
-// written gives the rows of both tables, numbered after the entries that are there,
-// and what each was imported from.
+// written numbers rows after the entries that are there; from tells where each was imported from.
 func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, rows []imported) (known, decoys []string, from map[string]audit.Pos, err error) {
 	from = map[string]audit.Pos{}
 	var errs []error

@@ -23,7 +23,6 @@ import (
 	"assay/internal/suite"
 )
 
-// cli is the command line.
 type cli struct {
 	Version kong.VersionFlag `help:"Print the versions of the judge and of its sources."`
 
@@ -77,8 +76,7 @@ func main() {
 	k.FatalIfErrorf(err)
 }
 
-// versions names the judge and its sources, with what changed in each version, the
-// present one first: a tool's version is the first line that it prints.
+// versions gives the present one first: a tool's version is the first line that it prints.
 func versions() string {
 	var b strings.Builder
 	for _, h := range slices.Backward(score.History()) {

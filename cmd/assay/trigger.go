@@ -30,7 +30,6 @@ func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 // ExitCode is what kong ends the program with.
 func (s status) ExitCode() int { return int(s) }
 
-// Help stands below the flags.
 func (c *triggerCmd) Help() string {
 	return `Reads changed paths from standard input, a line each, and answers on standard
 output with one word, full, smoke or none; the rule that said so, with its line,
@@ -43,7 +42,6 @@ path at all, as when git failed. A folder without rules has Assay's own. With --
 and 20 for full (go run turns each into 1: build assay first).`
 }
 
-// Run answers.
 func (c *triggerCmd) Run() error { return c.answer(os.Stdin, os.Stdout, os.Stderr, time.Now()) }
 
 func (c *triggerCmd) answer(in io.Reader, out, why io.Writer, now time.Time) error {
