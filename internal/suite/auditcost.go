@@ -18,8 +18,6 @@ import (
 	"assay/internal/run"
 )
 
-// describe says what planning needs to know about an auditor on a project:
-// settings, provider, cost.
 func (a *audits) describe(c *candidate, project string) (run.Audit, error) {
 	var x run.Audit
 	if d, ok := c.trials[0].(run.DescribedAuditor); ok {
@@ -49,9 +47,8 @@ func (a *audits) describe(c *candidate, project string) (run.Audit, error) {
 	return x, err
 }
 
-// settings names everything beside the source that can change what an agent
-// reports: what it is told, its model and version, the server that it asks, and the
-// variables that it gets, credentials and the places of folders aside.
+// settings names everything beside the source that can change what an agent reports;
+// credentials and the places of folders cannot.
 func (a *audits) settings(entry audit.AuditorEntry) (string, error) {
 	prompt, err := auditor.PromptHash(a.env.root.setting("fixtures/auditors.md"), entry)
 	if err != nil {
@@ -68,7 +65,6 @@ func (a *audits) settings(entry audit.AuditorEntry) (string, error) {
 	return strings.Join(parts, "\n"), nil
 }
 
-// keyName finds the variable that holds a provider's key.
 var keyName = regexp.MustCompile(`_(API_)?(KEY|TOKEN)$`)
 
 // provider gives whose limits an agent shares: that of its first key, else its own.
@@ -81,11 +77,9 @@ func provider(entry audit.AuditorEntry) string {
 	return entry.Name
 }
 
-// cost says what one run costs: a tool nothing, an agent what it cost so far on the
-// project, else what its section states. Where the command line is told what a run
-// may cost ($ASSAY_MAX_USD) the stated sum is kept to, and reserved; else half as
-// much again as the dearest run so far. An agent of which nobody knows is an error
-// under a budget, which could not hold.
+// cost takes what an agent cost so far on the project, else what its section states. Where
+// the command line is told what a run may cost ($ASSAY_MAX_USD) the stated sum is reserved;
+// else half as much again as the dearest run so far. Where nobody knows no budget could hold.
 func (a *audits) cost(entry audit.AuditorEntry, project string) (run.Cost, error) {
 	c := run.Cost{Expected: entry.Cost, Most: entry.Cost, Known: entry.Priced || entry.Kind != "agent"}
 	earlier, err := a.earlierCosts(entry.Name, project)
@@ -118,8 +112,7 @@ func mean(xs []float64) float64 {
 	return sum / float64(len(xs))
 }
 
-// earlierCosts gives what the trials of an auditor on a project cost, as records say
-// or, where there are none, the baseline, in USD. Trials that do not say are left out.
+// earlierCosts gives what trials cost in USD, by records or, where there are none, the baseline.
 func (a *audits) earlierCosts(name, project string) (costs []float64, err error) {
 	if a.records == nil {
 		a.records, _ = record.ReadAll(filepath.Join(a.env.root.Dir, "records")) // what is no record says nothing of costs
@@ -148,14 +141,12 @@ func costsOf(r *record.Record) (costs []float64) {
 	return costs
 }
 
-// A serial is an auditor that is a Go value: nothing says that it may be asked by
-// several goroutines at once.
+// A serial is a Go value: nothing says that several goroutines may ask it at once.
 type serial struct {
 	audit.Auditor
 	mu *sync.Mutex
 }
 
-// oneAtATime gives the auditor so that one goroutine at a time asks it.
 func (a *audits) oneAtATime(who audit.Auditor) audit.Auditor {
 	if _, ok := who.(run.DescribedAuditor); ok || a.env.given.auditor(who.Name()) == nil {
 		return who
@@ -166,7 +157,6 @@ func (a *audits) oneAtATime(who audit.Auditor) audit.Auditor {
 	return &serial{who, a.turns[who.Name()]}
 }
 
-// Audit waits for its turn.
 func (s *serial) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

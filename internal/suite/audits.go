@@ -19,27 +19,19 @@ import (
 )
 
 const (
-	// defaultReviews is how many requests of one provider are sent at once where
-	// -concurrency does not say.
+	// of one provider at once, where -concurrency does not say
 	defaultReviews = 8
-	// defaultAudits is how many audits of one provider run at once where -concurrency
-	// does not say: each may take gigabytes, and a share of a provider's limit that
-	// thousands of reviews do not.
+	// likewise: each may take gigabytes, and a share of a provider's limit that reviews do not
 	defaultAudits = 2
-	// auditTries is how often an audit is tried at most.
-	auditTries = 4
-	// auditWait is the ceiling of the wait before the second try. An agent that gives
-	// up has waited itself.
+	auditTries    = 4
+	// the ceiling of the wait before the second try: an agent that gives up has waited itself
 	auditWait = 10 * time.Second
-	// auditGrace is how long audits in flight may go on when the run is stopped, before
-	// they are told to end: whoever stops does not wait for hours.
+	// for audits in flight when the run is stopped: whoever stops does not wait for hours
 	auditGrace = 5 * time.Second
-	// lastMinute is what a live run leaves of go test's time, for an auditor to end in
-	// order and for the record to be written.
+	// left of go test's time, for an auditor to end in order and the record to be written
 	lastMinute = 20 * time.Second
 )
 
-// audits are the live audits of one run of a suite: trials of the one engine.
 type audits struct {
 	engine
 	entries map[string]audit.AuditorEntry
@@ -56,8 +48,7 @@ func newAudits(s *Suite, e *env, name string, entries map[string]audit.AuditorEn
 	return &audits{engine: newEngine(s, e, name), entries: entries, versions: map[string]string{}, turns: map[string]*sync.Mutex{}}
 }
 
-// A onceFunc makes one run of an auditor, in an export of its own, and gives the
-// folder that it saw. It may cost so many USD; 0 where nobody says.
+// A onceFunc makes one run, for so many USD (0: nobody says), and gives the folder that it saw.
 type onceFunc func(ctx context.Context, a audit.Auditor, trial int, usd float64) (audit.AuditRun, string, error)
 
 // A candidate is an auditor with the trials that it is asked for.
@@ -69,8 +60,7 @@ type candidate struct {
 	recs   []*auditor.Recording
 }
 
-// sent reports whether the trials are the engine's: replays and the embedded
-// analyser are read here and now.
+// sent reports whether the engine asks: replays and the embedded analyser are read here and now.
 func (c *candidate) sent() bool { return !c.replay && !c.static }
 
 // An asking is what a candidate is asked about one source.
@@ -85,8 +75,7 @@ type asking struct {
 	prefix  string              // of its artifacts
 }
 
-// plan leaves the trials on a project, whose export has this hash, to the engine,
-// where they are its.
+// plan leaves the trials to the engine, where they are its; export is the project's hash.
 func (x *asking) plan(project, export string) error {
 	if !x.sent() {
 		return nil
@@ -108,8 +97,7 @@ func (x *asking) plan(project, export string) error {
 	return nil
 }
 
-// result gives a trial, counted from 0, and what the engine says of it: it waits for
-// it, or makes it in this goroutine.
+// result waits for a trial, counted from 0, or makes it in this goroutine.
 func (x *asking) result(t T, i int) (*run.Audited, *run.Result, error) {
 	if x.planned != nil {
 		v, res, err := x.audits.wait(x.planned[i])
@@ -138,7 +126,6 @@ func (x *asking) took(i int, v *run.Audited) *record.Trial {
 	return &now.Trials[len(now.Trials)-1]
 }
 
-// start says what the plan costs, and carries it out in the background.
 func (a *audits) start(t T) {
 	if len(a.planned) == 0 {
 		close(a.started)
@@ -187,7 +174,6 @@ func (a *audits) wait(x *run.Audit) (*run.Audited, *run.Result, error) {
 	return v, &res, nil
 }
 
-// end says what the run came to, and releases what it held.
 func (a *audits) end(t T) {
 	if a.running != nil {
 		sum, err := a.running.Finish()
@@ -217,7 +203,6 @@ func (a *audits) tell(sum *run.Summary) {
 	}
 }
 
-// assumed tells which part of what was spent nobody knows.
 func assumed(sum *run.Summary) string {
 	if sum.Unsure == 0 {
 		return ""
@@ -225,7 +210,6 @@ func assumed(sum *run.Summary) string {
 	return fmt.Sprintf(", $%.2f of it for what does not say its cost, charged at the most", sum.Unsure)
 }
 
-// version asks a section's program for its version, once a run of the suite.
 func (a *audits) version(entry audit.AuditorEntry) string {
 	v, ok := a.versions[entry.Name]
 	if !ok {

@@ -14,7 +14,6 @@ import (
 	"assay/internal/run"
 )
 
-// judge is the gate: it runs when every leaf has ended.
 func (b *bench) judge(t T) {
 	if b.failed != nil || b.running == nil {
 		return
@@ -33,7 +32,6 @@ func (b *bench) judge(t T) {
 	}
 }
 
-// accounting tells the outcomes, which sum to what was planned.
 func accounting(of func(audit.Outcome) int) string {
 	var parts []string
 	planned := 0
@@ -45,10 +43,8 @@ func accounting(of func(audit.Outcome) int) string {
 	return fmt.Sprintf("planned %d = %s", planned, strings.Join(parts, " + "))
 }
 
-// A variant is a reviewer with a prompt.
 type variant struct{ reviewer, prompt string }
 
-// asked gives the variants in the order in which they were asked.
 func (b *bench) asked() []variant {
 	var variants []variant
 	for _, l := range b.leaves {
@@ -59,8 +55,7 @@ func (b *bench) asked() []variant {
 	return variants
 }
 
-// answers gives a variant's answers, of one application or of all: to cases, or
-// about sites.
+// answers are to cases or about sites, of one application or project or ("") all.
 func (b *bench) answers(s variant, about string) []score.Answer {
 	if b.modules != nil {
 		return score.SiteAnswers(b.moduleAnswers(s, about))[0]
@@ -74,7 +69,6 @@ func (b *bench) answers(s variant, about string) []score.Answer {
 	return as
 }
 
-// flips gives how often a variant's verdicts did not survive the twins.
 func (b *bench) flips(s variant) []score.Flip {
 	var pairs []score.TwinAnswer
 	for _, l := range b.of(s, "") {
@@ -95,8 +89,6 @@ type judging interface {
 	Attr(key, value string)
 }
 
-// judgeOne judges a variant over everything, where everything was asked, and adds a
-// line for each application.
 func (b *bench) judgeOne(t judging, s variant) {
 	name := s.reviewer
 	if s.prompt != promptOf(b.env.cfg.Tier) {
@@ -142,8 +134,7 @@ func (b *bench) rows() (names []string) {
 	return slices.Compact(names)
 }
 
-// unanswered says how many of a variant's trials failed, and of what the first did;
-// "" where none did.
+// unanswered is "" where no trial failed.
 func (b *bench) unanswered(s variant) string {
 	failed, cause := 0, ""
 	for _, r := range b.results(s) {
@@ -158,7 +149,6 @@ func (b *bench) unanswered(s variant) string {
 	return fmt.Sprintf("trials that failed: %d, the first of: %s", failed, audit.OneLine(cause, 400))
 }
 
-// outcomes counts those of answers.
 func outcomes(as []score.Answer) map[audit.Outcome]int {
 	n := map[audit.Outcome]int{}
 	for _, a := range as {
@@ -203,8 +193,7 @@ func (b *bench) gate(t judging, s variant, name string) {
 	}
 }
 
-// add adds a line of figures to the summary: over all applications, or of one, which
-// has no verdict of its own.
+// add adds a line of figures: over all applications (""), or of one, which has no verdict.
 func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judgement) {
 	f, err := score.BenchOf(as)
 	if err != nil {
@@ -231,7 +220,6 @@ func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judg
 	b.suite.summary.add(l)
 }
 
-// paid gives what the answers of this run took, where anybody says.
 func (b *bench) paid(s variant) consumed {
 	sum := audit.Usage{Priced: true}
 	for _, l := range b.of(s, "") {
@@ -247,7 +235,6 @@ func (b *bench) paid(s variant) consumed {
 	return consumed{usage: &sum}
 }
 
-// next names the run that would settle what is open.
 func (b *bench) next(s variant, j score.Judgement) {
 	tier := ""
 	if b.modules != nil {
@@ -261,8 +248,7 @@ func (b *bench) next(s variant, j score.Judgement) {
 	}
 }
 
-// sides gives a variant's answers and those of its baseline, none where it has none.
-// What changed since is left out, and said.
+// sides leaves out what has changed since the baseline, and notes it.
 func (b *bench) sides(s variant) (now, baseline []score.Answer, err error) {
 	base, err := record.ReadBench(b.env.root.holdings(), baselines, s.reviewer, s.prompt)
 	if err != nil {

@@ -76,10 +76,8 @@ func define(flags *flag.FlagSet) {
 	}
 }
 
-// variable is the environment's twin of a flag.
 func variable(flag string) string { return "ASSAY_" + strings.ToUpper(flag) }
 
-// configure reads flags and environment.
 func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) {
 	var errs []error
 	if rest := flags.Args(); len(rest) > 0 {
@@ -196,7 +194,6 @@ func LoadEnv(dirs ...string) (set map[string]bool, err error) {
 	return set, nil
 }
 
-// cacheDir is where clones of the projects are kept between runs.
 func cacheDir() (string, error) {
 	if dir := os.Getenv("ASSAY_CACHE"); dir != "" {
 		return dir, nil

@@ -15,7 +15,6 @@ type consumed struct {
 	usage  *audit.Usage // of a reviewer's answers, in place of trials; nil where nobody was paid
 }
 
-// consumedHeads are the columns that Markdown has for it.
 var consumedHeads = []string{"cost", "tokens", "turns", "time"}
 
 // cells gives them for all trials together; a dash where nobody says.
@@ -74,7 +73,6 @@ func short(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// lines tell it below a row of the summary: in one line, then each trial.
 func (c consumed) lines() []string {
 	if len(c.trials) == 0 {
 		return nil
@@ -92,7 +90,6 @@ func (c consumed) lines() []string {
 	return out
 }
 
-// sentence joins what is known.
 func sentence(cells []string) string {
 	var parts []string
 	for i, unit := range []string{"", " tokens", " turns", ""} {

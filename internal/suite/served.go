@@ -12,9 +12,8 @@ import (
 // chatModel finds the model that a chat reviewer asked for in its settings.
 var chatModel = regexp.MustCompile(`(?m)^chat \d+ model (\S+) at `)
 
-// servedBy tells by which models a variant's answers were given, where that is not
-// the one that was asked for: a provider may fall back to another, and what it
-// says is no measure of the first. It gives "" where all is well.
+// servedBy is "" where the model that was asked answered: a provider may fall back to another,
+// and what that says is no measure of the first.
 func (b *bench) servedBy(s variant) string {
 	served, odd := map[string]int{}, false
 	for _, r := range b.results(s) {

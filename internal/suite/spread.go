@@ -20,8 +20,7 @@ import (
 	"assay/internal/seal"
 )
 
-// spread leaves a plan to workers, where some are there. Where they all go away,
-// this process does the work itself.
+// spread leaves a plan to workers. Where they all go away, this process does the work itself.
 func (b *bench) spread(ctx context.Context, t T, plan *run.Plan) (bool, error) {
 	if b.modules != nil { // workers know cases alone
 		return false, nil
@@ -64,8 +63,7 @@ func (b *bench) spread(ctx context.Context, t T, plan *run.Plan) (bool, error) {
 	return true, nil
 }
 
-// spreading opens the PostgreSQL of the results where workers are there, for a plan
-// or (nil) for audits; elsewhere it gives nil.
+// spreading gives nil where no workers are there for a plan or (nil) for audits.
 func (g *engine) spreading(ctx context.Context, t T, plan *run.Plan) (*river.DB, error) {
 	dsn := g.suite.db(g.env)
 	there, err := river.Present(ctx, dsn, plan)
@@ -84,7 +82,6 @@ func (g *engine) spreading(ctx context.Context, t T, plan *run.Plan) (*river.DB,
 	return db, nil
 }
 
-// help is a worker within this process, until ctx ends.
 func (b *bench) help(ctx context.Context, db *river.DB) error {
 	re, err := b.env.rebuilder()
 	if err != nil {
@@ -101,8 +98,7 @@ type remote struct {
 	Err string // the auditor could not be started
 }
 
-// remoteAudit carries out an audit for somebody else: an export of its own, the
-// auditor's own deadline and process group.
+// remoteAudit carries out an audit for another process.
 func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err error) {
 	drawn, project, err := Project(e.root.holdings(), t.Project)
 	if err != nil {
@@ -137,8 +133,7 @@ func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err
 	return out.Bytes(), err
 }
 
-// entryHash identifies what an auditor's section says, or of a model its settings: a
-// worker with others would run another auditor.
+// entryHash tells auditors of one name apart: a worker with another section would run another.
 func entryHash(a audit.AuditorEntry, who audit.Auditor) string {
 	a.Pos = audit.Pos{}
 	sum := sha256.New()
@@ -149,8 +144,6 @@ func entryHash(a audit.AuditorEntry, who audit.Auditor) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// spreadAudits opens the PostgreSQL of live audits where workers are there that
-// take them.
 func (r *regression) spreadAudits(t T) {
 	if len(r.env.cfg.Auditors) == 0 || r.env.cfg.Budget == 0 {
 		return
@@ -168,8 +161,7 @@ func (r *regression) spreadAudits(t T) {
 	}
 }
 
-// away has a worker make one run. Plan, budget, pace and tries are this process's:
-// a worker does what it is told.
+// away leaves plan, budget, pace and tries to this process: a worker does what it is told.
 func (h *evaluation) away(ctx context.Context, trial int, usd float64) (audit.AuditRun, string, error) {
 	task := river.AuditTask{Run: h.id, Project: h.project.Name, Auditor: h.candidate.name, Trial: trial,
 		Export: seal.Hash(h.project), MaxUSD: usd, Entry: entryHash(h.entries[h.candidate.name], h.candidate.trials[trial])}

@@ -128,7 +128,6 @@ func (s *Spread) Stop(ctx context.Context, id string) (err error) {
 	return err
 }
 
-// plan gives the trials of the chosen reviewers, prompts and cases.
 func (s *Spread) plan(cases []subject) (all []run.Trial, closing func(), err error) {
 	prompts, err := s.env.prompts()
 	if err != nil {
@@ -198,8 +197,7 @@ func (r *rebuilder) close() {
 	r.env.closeAll(slices.Collect(maps.Values(r.reviewers)))
 }
 
-// item gives the work of a task. What is missing here is river.ErrOther: another
-// worker may have it.
+// item gives river.ErrOther for what is missing here: another worker may have it.
 func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
 	s, ok := r.cases[t.Case]
 	if !ok {

@@ -19,7 +19,6 @@ type subject struct {
 	twins func() []proof.Twin
 }
 
-// casesOf gives the cases of a corpus.
 func casesOf(corpus *fixture.Corpus) (all []subject) {
 	for _, app := range corpus.Apps {
 		for i := range app.Families {
@@ -33,7 +32,6 @@ func casesOf(corpus *fixture.Corpus) (all []subject) {
 	return all
 }
 
-// modulesOf gives modules.
 func modulesOf(modules []*audit.Module) (all []subject) {
 	for _, m := range modules {
 		judge := func(r *audit.Review) audit.Outcome { return score.ModuleOutcome(m, r.Violations) }
@@ -43,14 +41,12 @@ func modulesOf(modules []*audit.Module) (all []subject) {
 	return all
 }
 
-// trial is the subject's question to a reviewer.
 func (s *subject) trial(r audit.Reviewer, p prompt) run.Trial {
 	t := s.ask
 	t.Reviewer, t.PromptName, t.Prompt = r, p.name, p.text
 	return t
 }
 
-// twin makes a trial one of a machine-made twin.
 func twin(t run.Trial, tw *proof.Twin) run.Trial {
 	changed := *t.Case
 	changed.Code = tw.Code
@@ -58,8 +54,7 @@ func twin(t run.Trial, tw *proof.Twin) run.Trial {
 	return t
 }
 
-// trials plans those of a subject and, with -twins, one of each of its twins. A
-// recorded reviewer says the same again, and was shown no twin.
+// trials asks a recorded reviewer once, who says the same again and was shown no twin.
 func (c *Config) trials(s *subject, r audit.Reviewer, p prompt) (trials, twins []run.Trial) {
 	t := s.trial(r, p)
 	if _, recorded := r.(*auditor.Reader); recorded {
@@ -76,8 +71,7 @@ func (c *Config) trials(s *subject, r audit.Reviewer, p prompt) (trials, twins [
 	return trials, twins
 }
 
-// asks reports whether a reviewer is asked about a subject: a recorded one only about
-// what it was shown.
+// asks passes over what a recorded reviewer was not shown.
 func (c *Config) asks(s *subject, r audit.Reviewer, p prompt) bool {
 	reader, recorded := r.(*auditor.Reader)
 	return c.chooses(s.id) && (!recorded || reader.Has(p.name, s.id))

@@ -15,8 +15,6 @@ import (
 	"assay/internal/report"
 )
 
-// A summary collects the lines that close a run: a line for each project and
-// auditor, a line for each reviewer and application.
 type summary struct {
 	mu    sync.Mutex
 	lines []line
@@ -25,7 +23,6 @@ type summary struct {
 	last  step // where all of it stands
 }
 
-// A line is one row of the summary.
 type line struct {
 	suite   string   // "Smoke", "Regression", "Bench"
 	who     string   // auditor or reviewer
@@ -41,11 +38,9 @@ type line struct {
 	detail  bool // shown with -v and in the report alone
 }
 
-// A since tells how the headline figure stands to the baseline.
 type since struct{ baseline, change string }
 
-// sinceBaseline finds the headline metric among the reasons: its value, the
-// baseline's, and the change in points with what would settle it.
+// sinceBaseline gives the headline's value, and its change with what would settle it.
 func sinceBaseline(metric string, reasons []score.Reason) (now score.Value, s since) {
 	for i := range reasons {
 		g := &reasons[i]
@@ -83,17 +78,14 @@ func points(was, is score.Value) string {
 	return d
 }
 
-// A step is what to do next, as a command.
 type step struct{ to, command string }
 
-// A column is one of a suite's table.
 type column struct {
 	head string
 	rank rank
 	of   func(*line) string
 }
 
-// A rank says where a column stands.
 type rank int
 
 const (
@@ -135,8 +127,7 @@ func columns(suite string) []column {
 	return cs
 }
 
-// grid gives the heads and the cells of lines; a column in which nothing stands is
-// left out, and those beyond the rank.
+// grid leaves out a column in which nothing stands, and those beyond the rank.
 func grid(suite string, lines []*line, most rank) (heads []string, cells [][]string) {
 	cells = make([][]string, len(lines))
 	for _, c := range columns(suite) {
@@ -157,7 +148,6 @@ func (s *summary) add(l line) {
 	s.lines = append(s.lines, l)
 }
 
-// note adds a sentence that stands below the tables.
 func (s *summary) note(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,8 +163,7 @@ func (s *summary) do(to, command string) {
 	}
 }
 
-// print writes what is live, what changed and what to do next, as the view has it.
-// Where GITHUB_STEP_SUMMARY names a file, the tables stand there as Markdown.
+// print adds the tables as Markdown to the file that GITHUB_STEP_SUMMARY names.
 func (s *summary) print(w io.Writer, v view) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,9 +193,8 @@ func urgency(v audit.Verdict) int {
 	return 3
 }
 
-// rows gives a suite's lines: whoever stands worst first, all of theirs together,
-// what is about everything before its parts. Subtests end in any order: the table
-// has one of its own.
+// rows gives whoever stands worst first, all of theirs together, the whole before its parts:
+// subtests end in any order.
 func (s *summary) rows(suite string) []*line {
 	var rows []*line
 	worst := map[string]int{}
@@ -226,10 +214,8 @@ func (s *summary) rows(suite string) []*line {
 	return rows
 }
 
-// suiteNames are the suites that have a table, in its order.
 var suiteNames = []string{"Smoke", "Regression", "Bench"}
 
-// markdown gives the tables for a page that others serve.
 func (s *summary) markdown() string {
 	var f strings.Builder
 	row := func(cells []string) {
@@ -261,5 +247,4 @@ func (s *summary) markdown() string {
 	return f.String()
 }
 
-// asRecorded reports whether the line is of a recording that is as it was.
 func (l *line) asRecorded() bool { return l.replay && l.verdict == score.AsRecorded }

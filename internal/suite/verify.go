@@ -61,7 +61,6 @@ func (s *Suite) Verify(t T) {
 	v.run(t, "sealed", v.seals)
 }
 
-// A verify is one run of the suite.
 type verify struct {
 	suite    *Suite
 	env      *env
@@ -90,7 +89,6 @@ func (v *verify) run(t T, name string, f func(T)) {
 // sampled: of so many families in the ledger a day proves one again.
 const sampled = 12
 
-// again reports whether a family that was proven before is proven again.
 func (v *verify) again(name string) bool {
 	if v.mode == "all" {
 		return true
@@ -138,7 +136,6 @@ func (v *verify) app(t T, app *audit.App) {
 	}
 }
 
-// stands takes as proven what the ledger holds with this content.
 func (v *verify) stands(id, content string) bool {
 	before, known := v.ledger[id]
 	if !known || before.Content != content {
@@ -149,8 +146,7 @@ func (v *verify) stands(id, content string) bool {
 	return true
 }
 
-// keep keeps what was proven now; what the ledger does not hold so is an error, unless
-// the ledger is written anew.
+// keep has what the ledger holds otherwise be an error, unless it is written anew.
 func (v *verify) keep(t T, pos audit.Pos, id string, now proof.Proved, same bool) {
 	v.next[id] = now
 	if !same && v.mode != "update" && v.env.root.strict() {
@@ -158,7 +154,6 @@ func (v *verify) keep(t T, pos audit.Pos, id string, now proof.Proved, same bool
 	}
 }
 
-// family proves a family and holds it against its entry in the ledger.
 func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App, fam *audit.Family, before proof.Proved) {
 	v.suite.progress.say("Verify: %s", strings.TrimPrefix(t.Name(), "TestVerify/"))
 	now, problems, err := proof.Prove(ctx, r, app, fam)
@@ -179,7 +174,6 @@ func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App
 	}
 }
 
-// end tells what was proven, and writes the ledger where that is asked for.
 func (v *verify) end(t T) {
 	if v.stop != nil {
 		v.stop()
@@ -203,8 +197,7 @@ func (v *verify) end(t T) {
 	}
 }
 
-// write writes the ledger: what was proven now, and what was before where this run
-// did not look.
+// write keeps the entries of what this run did not look at.
 func (v *verify) write(t T) {
 	next := v.next
 	if v.partly {
@@ -216,8 +209,7 @@ func (v *verify) write(t T) {
 	}
 }
 
-// missing skips for want of something on this machine, or fails where everything
-// was said to be installed.
+// missing skips, or fails where everything was said to be installed.
 func missing(t T, format string, args ...any) {
 	if os.Getenv("ASSAY_CHECK") != "" {
 		t.Fatalf(format+" (ASSAY_CHECK is set: everything should be here)", args...)
@@ -225,7 +217,6 @@ func missing(t T, format string, args ...any) {
 	t.Skipf(format+" (./check installs it)", args...)
 }
 
-// corpus reads the cases, and logs what it does without.
 func (e *env) corpus(t T) (*fixture.Corpus, error) {
 	corpus, err := fixture.ReadCorpus(e.root.holdings(), "tests", e.root.strict())
 	if err != nil {

@@ -12,17 +12,14 @@ import (
 	"assay/internal/proof"
 )
 
-// plantedRuntime is what stands in the ledger as the runtime of a planted
-// project's proof: how much of it was seen.
+// What stands in the ledger as a planted project's runtime: how much of its proof was seen.
 const (
 	plantedQuick = "quick" // all good, all bad, two seeds: every exploit in each
 	plantedWhole = "whole" // each site flipped alone in both, pairs, twenty seeds too
 )
 
-// planted proves one planted project: each exploit succeeds exactly where its site
-// is bad, and the functional tests hold in every draw. What stands in the ledger
-// with the same content was proven before; -filter NAME proves it again whole, and
-// so does ASSAY_PROOF=all.
+// planted holds that each exploit succeeds exactly where its site is bad, and the functional
+// tests in every draw. -filter NAME proves it again whole, and so does ASSAY_PROOF=all.
 func (v *verify) planted(t T, name string) {
 	named := v.env.cfg.Filter == name
 	if !named && !v.env.cfg.chooses(name) || !v.env.cfg.Shard.has(path.Join(t.Name())) {
@@ -73,7 +70,6 @@ func (v *verify) planted(t T, name string) {
 	v.keep(t, p.Pos, id, proof.Proved{Content: p.Hash(), Runtime: how, Effects: "-"}, same)
 }
 
-// plantedServers starts a PostgreSQL for each of two draws at a time.
 func plantedServers() (servers []planted.Server, stop func(), err error) {
 	var stops []func()
 	stop = func() {
