@@ -35,10 +35,6 @@ type compareCmd struct {
 	B       string `arg:"" help:"The same kind again: what is held against it."`
 }
 
-// errWorse makes the command fail where B is worse than A, so that CI can gate on
-// it.
-var errWorse = errors.New("worse")
-
 func (c *compareCmd) Run(ctx context.Context) error {
 	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	a, b := kindOf(c.A), kindOf(c.B)
@@ -241,9 +237,9 @@ func (c *compareCmd) gate(d compared, a score.Standing, nameA, nameB string) err
 	case err != nil:
 		return err
 	case a == score.Better && c.FailIf == "worse":
-		return fmt.Errorf("%s is %w than %s", nameB, errWorse, nameA)
+		return fmt.Errorf("%s is worse than %s", nameB, nameA)
 	case a == score.NotSettled && c.Strict:
-		return fmt.Errorf("--strict: whether %s is %w than %s is not settled", nameB, errWorse, nameA)
+		return fmt.Errorf("--strict: whether %s is worse than %s is not settled", nameB, nameA)
 	}
 	return nil
 }

@@ -89,10 +89,11 @@ func (x *asking) plan(project, export string) error {
 		return err
 	}
 	for i, who := range x.trials {
-		who = x.audits.oneAtATime(who)
-		one := like
+		turn, one := x.audits.turn(who), like
 		one.Project, one.Auditor, one.Export, one.Index = project, x.candidate.name, export, i
 		one.Once = func(ctx context.Context, usd float64) (audit.AuditRun, string, error) {
+			turn.Lock()
+			defer turn.Unlock()
 			return x.once(ctx, who, i, usd)
 		}
 		x.planned = append(x.planned, &one)
@@ -150,11 +151,7 @@ func (a *audits) start(t T) {
 		if err != nil {
 			return err
 		}
-		r, err := plan.Start(box.WithoutInterrupts(ctx))
-		if err == nil {
-			a.running = r
-		}
-		return err
+		return a.send(box.WithoutInterrupts(ctx), plan)
 	})
 }
 
@@ -346,24 +343,14 @@ func costsOf(r *record.Record) (costs []float64) {
 	return costs
 }
 
-// A serial is a Go value: nothing says that several goroutines may ask it at once.
-type serial struct {
-	audit.Auditor
-	mu *sync.Mutex
-}
-
-func (a *audits) oneAtATime(who audit.Auditor) audit.Auditor {
+// turn is what an auditor is asked under: of a Go value nothing says that several
+// goroutines may ask it at once.
+func (a *audits) turn(who audit.Auditor) *sync.Mutex {
 	if _, ok := who.(run.DescribedAuditor); ok || a.env.given.auditor(who.Name()) == nil {
-		return who
+		return &sync.Mutex{}
 	}
 	if a.turns[who.Name()] == nil {
 		a.turns[who.Name()] = &sync.Mutex{}
 	}
-	return &serial{who, a.turns[who.Name()]}
-}
-
-func (s *serial) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.Auditor.Audit(ctx, task)
+	return a.turns[who.Name()]
 }

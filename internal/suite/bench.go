@@ -197,11 +197,7 @@ func (b *bench) start(t T) error {
 	if spread, err := b.spread(ctx, t, plan); spread || err != nil {
 		return err
 	}
-	r, err := plan.Start(ctx)
-	if err == nil {
-		b.running = r
-	}
-	return err
+	return b.send(ctx, plan)
 }
 
 // margin is how long before the test binary's deadline a live run stops.

@@ -53,11 +53,7 @@ func (g *engine) open(ctx context.Context, t T) (st store.Store, command string,
 	if st, err = store.Open(ctx, g.suite.db(g.env)); err != nil {
 		return nil, "", err
 	}
-	g.closers = append(g.closers, func() {
-		if err := st.Close(); err != nil {
-			t.Errorf("%v", err)
-		}
-	})
+	g.closing(t, st.Close)
 	command, err = g.suite.resume(g.env, g.name)
 	return st, command, err
 }
@@ -109,6 +105,24 @@ func (g *engine) tellStopped(sum *run.Summary, skipped string) {
 		g.suite.summary.note("%s: %d of %d %s", g.name, n, sum.State.Planned, skipped)
 		g.suite.summary.do("to carry on", sum.Run.Command)
 	}
+}
+
+// closing has what is held closed with the run, after what is opened later.
+func (g *engine) closing(t T, held func() error) {
+	g.closers = append(g.closers, func() {
+		if err := held(); err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// send starts a plan in this process.
+func (g *engine) send(ctx context.Context, plan *run.Plan) error {
+	r, err := plan.Start(ctx)
+	if err == nil { // else it were an interface that holds nil, and none that is nil
+		g.running = r
+	}
+	return err
 }
 
 func (g *engine) close() {

@@ -50,10 +50,6 @@ func (h *evaluation) tell(t T, j score.Judgement) {
 	}
 }
 
-func (h *evaluation) baselineFile() string {
-	return filepath.Join(h.env.root.Dir, filepath.FromSlash(record.BaselinePath(baselines, h.candidate.name, h.project.Name)))
-}
-
 func (h *evaluation) next(j score.Judgement, written string) {
 	for i := range j.Reasons {
 		switch g := &j.Reasons[i]; {
@@ -61,7 +57,8 @@ func (h *evaluation) next(j score.Judgement, written string) {
 		case g.Code == score.CodeReview && g.More > 0:
 			h.suite.summary.do("to review findings", h.env.assay("triage "+quoted(h.project.Name)))
 		case (g.Code == score.CodeDrop || g.Code == score.CodeReplay) && h.baseline != nil && h.beside == nil && written != "":
-			h.suite.summary.do("to see what was lost", h.env.assay("compare "+quoted(h.baselineFile())+" "+quoted(strings.TrimSuffix(written, ".txt")+".json")))
+			baseline := filepath.Join(h.env.root.Dir, filepath.FromSlash(record.BaselinePath(baselines, h.candidate.name, h.project.Name)))
+			h.suite.summary.do("to see what was lost", h.env.assay("compare "+quoted(baseline)+" "+quoted(strings.TrimSuffix(written, ".txt")+".json")))
 		default:
 			continue
 		}

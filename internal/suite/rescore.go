@@ -297,22 +297,16 @@ func (x *reread) tell(w io.Writer) error {
 			return err
 		}
 		fmt.Fprintf(w, "%s: %s, and was %s: %s\n", x.name, now, was, name)
-		x.differences(w)
+		for i := range x.now.Trials {
+			if was, now := &x.old.Trials[i], &x.now.Trials[i]; jsonOf(was) != jsonOf(now) {
+				fmt.Fprintf(w, "  trial %d: %s, and was: %s\n", i+1, trialLine(now), trialLine(was))
+			}
+		}
 	}
 	if now == audit.Fail || now == audit.Invalid {
 		return fmt.Errorf("%s: %s: %s", x.name, now, audit.OneLine(x.now.Judgement.Reasons[0].Text, 0))
 	}
 	return nil
-}
-
-func (x *reread) differences(w io.Writer) {
-	for i := range x.now.Trials {
-		was, now := &x.old.Trials[i], &x.now.Trials[i]
-		if jsonOf(was) == jsonOf(now) {
-			continue
-		}
-		fmt.Fprintf(w, "  trial %d: %s, and was: %s\n", i+1, trialLine(now), trialLine(was))
-	}
 }
 
 func trialLine(t *record.Trial) string {

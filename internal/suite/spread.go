@@ -83,11 +83,7 @@ func (g *engine) spreading(ctx context.Context, t T, plan *run.Plan) (*river.DB,
 	if err != nil {
 		return nil, err
 	}
-	g.closers = append(g.closers, func() {
-		if err := errors.Join(db.Taken(context.Background()), db.Close()); err != nil {
-			t.Errorf("%v", err)
-		}
-	})
+	g.closing(t, func() error { return errors.Join(db.Taken(context.Background()), db.Close()) })
 	return db, nil
 }
 
@@ -109,20 +105,14 @@ type remote struct {
 
 // remoteAudit carries out an audit for another process.
 func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err error) {
-	drawn, project, err := Project(e.root.holdings(), t.Project)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
-	}
+	drawn, project, projectErr := Project(e.root.holdings(), t.Project)
+	entries, entriesErr := e.auditors()
 	dir, err := e.directory()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
-	}
 	dir.Budget = math.Inf(1) // the plan's is kept where it was made: t.MaxUSD
-	asked, err := dir.Auditor(t.Auditor)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
+	var asked audit.Auditor
+	if err = errors.Join(projectErr, entriesErr, err); err == nil {
+		asked, err = dir.Auditor(t.Auditor)
 	}
-	entries, err := e.auditors()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}

@@ -214,19 +214,6 @@ func (e *env) checkNames(g audit.Goals) error {
 	if err != nil {
 		return err
 	}
-	var known []string
-	for _, a := range dir.Auditors {
-		known = append(known, a.Name)
-	}
-	for _, m := range dir.Models {
-		known = append(known, m.Name)
-	}
-	for _, a := range e.given.auditors {
-		known = append(known, a.Name())
-	}
-	for _, r := range e.given.reviewers {
-		known = append(known, r.Name())
-	}
 	stated := map[string]audit.Pos{}
 	for name, own := range g.For {
 		stated[name] = own.Pos
@@ -235,7 +222,10 @@ func (e *env) checkNames(g audit.Goals) error {
 		stated[name] = own.Pos
 	}
 	for _, name := range slices.Sorted(maps.Keys(stated)) {
-		if !slices.Contains(known, name) && auditor.Control(name) == nil && !strings.ContainsAny(name, ":/") {
+		known := e.given.auditor(name) != nil || e.given.reviewer(name) || auditor.Control(name) != nil || strings.ContainsAny(name, ":/") ||
+			slices.ContainsFunc(dir.Auditors, func(a audit.AuditorEntry) bool { return a.Name == name }) ||
+			slices.ContainsFunc(dir.Models, func(m audit.Model) bool { return m.Name == name })
+		if !known {
 			return fmt.Errorf("%s: goals for %q, and nobody has that name: expected a section of fixtures/auditors.md, a model of fixtures/models.md or provider:model", stated[name], name)
 		}
 	}
