@@ -42,7 +42,9 @@ type fetchCmd struct {
 
 func (c *fetchCmd) Run(ctx context.Context) error {
 	if c.Functions { // before the key is held against the manifest that it asks to be written anew
-		return c.manifests(ctx, c.Project, false)
+		if err := c.manifests(ctx, c.Project, false); err != nil || !c.Others && c.Out == "" {
+			return err
+		}
 	}
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
@@ -60,7 +62,9 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if c.Others {
-		return c.writeOthers(ctx, clone)
+		if err := c.writeOthers(ctx, clone); err != nil || c.Out == "" {
+			return err
+		}
 	}
 	if c.Out == "" {
 		return fmt.Errorf("no folder for the sealed export: expected assay fetch %s OUT", c.Project)

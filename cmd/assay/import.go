@@ -274,7 +274,9 @@ func weaknesses(s string) ([]audit.CWE, error) {
 func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, rows []imported) (known, decoys []string, from map[string]audit.Pos, err error) {
 	from = map[string]audit.Pos{}
 	var errs []error
-	prefix := strings.ToUpper(p.Name)
+	prefix := strings.ToUpper(p.Name) + "-"
+	lastKnown := last(p.Known, prefix, func(k audit.Known) string { return k.ID })
+	lastDecoy := last(p.Decoys, prefix+"D", func(d audit.Decoy) string { return d.ID })
 	for _, r := range rows {
 		file, inTree := p.Tree[strings.TrimPrefix(r.path, "./")]
 		switch {
@@ -297,16 +299,27 @@ func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, rows []import
 		title, why := cmp.Or(r.title, cwe.Name(int(r.cwes[0]))), cmp.Or(r.why, "imported from "+filepath.Base(r.pos.String()))
 		cells := []string{"", string(dimension), strings.Join(names, ", "), severity(r.severity), file.Path, r.function, r.lines, "", title, why, ""}
 		if r.vulnerable {
-			cells[0] = fmt.Sprintf("%s-%d", prefix, len(p.Known)+len(known)+1)
+			cells[0] = fmt.Sprintf("%s%d", prefix, lastKnown+len(known)+1)
 			known = append(known, tableRow(cells))
 			from[known[len(known)-1]] = r.pos
 			continue
 		}
-		cells[0] = fmt.Sprintf("%s-D%d", prefix, len(p.Decoys)+len(decoys)+1)
+		cells[0] = fmt.Sprintf("%sD%d", prefix, lastDecoy+len(decoys)+1)
 		decoys = append(decoys, tableRow(slices.Concat(cells[:3], cells[4:7], cells[8:10])))
 		from[decoys[len(decoys)-1]] = r.pos
 	}
 	return known, decoys, from, errors.Join(errs...)
+}
+
+// last gives the highest number behind the prefix; 0 for none.
+func last[E any](entries []E, prefix string, id func(E) string) (highest int) {
+	for _, e := range entries {
+		if number, ok := strings.CutPrefix(id(e), prefix); ok {
+			n, _ := strconv.Atoi(number) // of a name it is 0
+			highest = max(highest, n)
+		}
+	}
+	return highest
 }
 
 // severity gives one of the four words; MEDIUM where nothing is stated.

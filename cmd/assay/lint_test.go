@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"assay/internal/suite"
 )
 
 func TestLintTakesAbsoluteFolders(t *testing.T) {
@@ -101,6 +103,14 @@ func TestNoSuchProjectIsSaid(t *testing.T) {
 		require.Equal(t, 1, status, args)
 		require.Contains(t, errs, `there is no project "NOPE" below fixtures/projects`, args)
 	}
+}
+
+// TestPlantedProjectsHaveNoPage: tree and import say so of one that is there.
+func TestPlantedProjectsHaveNoPage(t *testing.T) {
+	fsys, err := suite.Checkout("../..")
+	require.NoError(t, err)
+	_, err = suite.Page(fsys, "marina")
+	require.ErrorContains(t, err, "marina is planted: ")
 }
 
 // TestEmptyVariablesAreNone: go test takes them so, and workflows leave them behind.

@@ -90,10 +90,13 @@ func Project(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 // Page gives the file that pins the project of this name and holds its key.
 func Page(fsys fs.FS, name string) (string, error) {
 	page := path.Join("fixtures/projects", name+".md")
-	if !exists(fsys, page) {
-		return "", fmt.Errorf("there is no project %q below fixtures/projects or %s", name, plantedDir)
+	switch {
+	case exists(fsys, page):
+		return page, nil
+	case exists(fsys, path.Join(plantedDir, name)):
+		return "", fmt.Errorf("%s is planted: its files and its key follow from a seed, as assay plant writes them", name)
 	}
-	return page, nil
+	return "", fmt.Errorf("there is no project %q below fixtures/projects or %s", name, plantedDir)
 }
 
 // plantedNames lists the planted projects; none is no error.

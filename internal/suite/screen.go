@@ -208,7 +208,7 @@ func addRow(blocks []*block, l *line, whole, rows []string) []*block {
 func (l *line) below(v view) []string {
 	const indent = "         "
 	var out []string
-	if l.cause != "" && l.verdict != audit.Pass {
+	if l.cause != "" {
 		out = wrap(indent, audit.OneLine(l.cause, 0), v.width)
 	}
 	if v.all {
