@@ -141,10 +141,19 @@ func TestCommandsReadDotEnv(t *testing.T) {
 	}
 	require.Empty(t, lint("ASSAY_ROOT="+mine))
 	require.Contains(t, lint("ASSAY_ROOT="+mine, "ASSAY_ROOT="+others), others+": holds neither tests/ nor fixtures/")
+	require.NoError(t, os.WriteFile(filepath.Join(mine, ".env"), []byte("ASSAY_DB="+others+"/results.db\n"), 0o600))
+	for _, args := range [][]string{{"report", "--root=" + mine}, {"report"}} { // that of the root too, as go test reads it
+		cmd := exec.Command(s.bin, args...)
+		cmd.Dir, cmd.Env = s.dir, []string{"HOME=" + s.dir, "ASSAY_ROOT=" + mine}
+		out, _ := cmd.CombinedOutput()
+		require.Contains(t, string(out), "no results in "+others+"/results.db")
+	}
 	_ = lint("ASSAY ROOT\n") // of a stranger's project that is scanned, it may be
 	_, errs, status := s.run("", "lint", "--root="+mine)
 	require.Zero(t, status)
 	require.Contains(t, errs, ".env: ")
+	_, errs, _ = s.run("", "lint")
+	require.Equal(t, 1, strings.Count(errs, ".env: "), errs)
 	require.NoError(t, os.Remove(filepath.Join(s.dir, ".env")))
 	require.NoError(t, os.Mkdir(filepath.Join(s.dir, ".env"), 0o755)) // where Python's tools may live
 	_, errs, _ = s.run("", "lint", "--root="+mine)

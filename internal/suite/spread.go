@@ -188,12 +188,9 @@ func (h *evaluation) away(ctx context.Context, trial int, usd float64) (audit.Au
 // plan and keys.
 type Spread struct{ env *env }
 
-// NewSpread opens the repository at own for commands, with .env and what cfg
-// says; cfg.DB must be a postgres:// URL. Zero numbers take the flags' defaults.
+// NewSpread opens the repository at own for commands, with what cfg says; cfg.DB must
+// be a postgres:// URL. Zero numbers take the flags' defaults.
 func NewSpread(own string, cfg Config) (*Spread, error) {
-	if _, err := LoadEnv(own, cfg.Root); err != nil {
-		return nil, err
-	}
 	if cfg.DB = cmp.Or(cfg.DB, os.Getenv("ASSAY_DB")); cfg.DB == "" {
 		return nil, errors.New("ASSAY_DB is not set: workers share a PostgreSQL: expected a URL like postgres://assay@db.example/assay")
 	}
