@@ -14,7 +14,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -195,9 +194,6 @@ func NewSpread(own string, cfg Config) (*Spread, error) {
 		return nil, errors.New("ASSAY_DB is not set: workers share a PostgreSQL: expected a URL like postgres://assay@db.example/assay")
 	}
 	cfg.Trials, cfg.Concurrency = max(1, cfg.Trials), max(1, cfg.Concurrency)
-	if cfg.Root != "" && !filepath.IsAbs(cfg.Root) {
-		return nil, fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path", cfg.Root)
-	}
 	e, err := checkout(own, cfg)
 	return &Spread{e}, err
 }
