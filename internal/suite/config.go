@@ -91,6 +91,18 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		}
 		return getenv(variable(name))
 	}
+	list := func(name string) (items []string) {
+		for item := range strings.SplitSeq(text(name), ",") {
+			switch item = strings.TrimSpace(item); {
+			case item == "":
+			case slices.Contains(items, item):
+				errs = append(errs, fmt.Errorf("-%s names %q twice: expected each once; -trials says how often", name, item))
+			default:
+				items = append(items, item)
+			}
+		}
+		return items
+	}
 	number := func(name string, def int) int {
 		s := text(name)
 		if s == "" {
@@ -111,7 +123,7 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		return b
 	}
 	c := Config{
-		Models: splitList(text("model")), Auditors: splitList(text("auditor")), Prompts: splitList(text("prompt")),
+		Models: list("model"), Auditors: list("auditor"), Prompts: list("prompt"),
 		Filter: text("filter"), Trials: number("trials", 1), Concurrency: number("concurrency", 0), Beside: text("beside"),
 		Change: text("change"), Force: boolean("force"), Strict: boolean("strict"), Twins: boolean("twins"),
 		Root: getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
@@ -156,16 +168,6 @@ func ParseBudget(s string) (float64, error) {
 		return 0, fmt.Errorf("-budget is %q: expected USD like 2.50, 0 for an estimate alone, or none", s)
 	}
 	return b, nil
-}
-
-func splitList(s string) []string {
-	var items []string
-	for _, item := range strings.Split(s, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			items = append(items, item)
-		}
-	}
-	return items
 }
 
 // LoadEnv reads the files .env of folders into the environment, and gives the names

@@ -88,8 +88,8 @@ type part struct {
 var ofShard = regexp.MustCompile(`^TEST_SHARD_INDEX=(\d+) TEST_TOTAL_SHARDS=(\d+) `)
 
 // where are the parts of a command that tell on which machine it ran: shards of one
-// run may have their root, their results and the compiled suites in other folders.
-var where = regexp.MustCompile(`\bASSAY_(?:ROOT|DB|CACHE|MIRROR)=(?:'[^']*'|\S+) |\S*/(?:\S*\.test )`)
+// run may have their root, their results and the compiled suites ($1) in other folders.
+var where = regexp.MustCompile(`\bASSAY_(?:ROOT|DB|CACHE|MIRROR)=(?:'[^']*'|\S+) |\S*/(\S*\.test )`)
 
 func readPart(ctx context.Context, name string) (p part, err error) {
 	p.file = name
@@ -201,7 +201,7 @@ func addPart(whole *store.Run, p *part) {
 	if r.State != "finished" {
 		whole.State = r.State
 	}
-	whole.Command = p.command
+	whole.Command = where.ReplaceAllString(ofShard.ReplaceAllString(r.Command, ""), "$1")
 	whole.Planned += r.Planned
 	for o, n := range r.Outcomes {
 		whole.Outcomes[o] += n
