@@ -19,6 +19,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"assay/audit/score"
+	"assay/internal/box"
 	"assay/internal/cwe"
 	"assay/internal/suite"
 )
@@ -51,7 +52,8 @@ type cli struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// An interrupt ends the context alone: what an agent wrote so far is kept.
+	ctx, stop := signal.NotifyContext(box.WithoutInterrupts(context.Background()), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)     // a second interrupt ends what does not heed the first
 	loadEnv(".")                     // before flags look at the environment, as go test does
