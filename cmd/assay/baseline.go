@@ -21,8 +21,6 @@ type baselineCmd struct {
 	Records []string `arg:"" optional:"" help:"Records of records/ (.txt or .json) that become the baselines of their auditors on their projects." type:"existingfile"`
 }
 
-// Run makes each record the baseline of its auditor on its project. A baseline
-// never moves down by itself.
 func (c *baselineCmd) Run(ctx context.Context) error {
 	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	if c.Bench != "" {
@@ -49,7 +47,6 @@ func (c *baselineCmd) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// bench makes a reviewer's newest finished run its baseline.
 func (c *baselineCmd) bench(ctx context.Context) error {
 	st, err := store.OpenReadOnly(ctx, c.DB)
 	if err != nil {

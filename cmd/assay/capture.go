@@ -30,8 +30,7 @@ type captureCmd struct {
 	Notes   string `help:"What a reader of the recording must know."`
 }
 
-// Run records an auditor on a project. The key of a pinned one must be frozen first:
-// a key that is written after the tool spoke is no answer key.
+// Run wants a pinned project's key frozen: one that is written after the tool spoke is no key.
 func (c *captureCmd) Run(ctx context.Context) (err error) {
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
@@ -75,8 +74,7 @@ func (c *captureCmd) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// store makes the run on the export below dir a recording, without what it holds of
-// the source.
+// store makes the run a recording, without what it holds of the source below dir.
 func (c *captureCmd) store(fsys fs.FS, p *audit.Project, entry *audit.AuditorEntry, run *audit.AuditRun, dir string) error {
 	if why := cmp.Or(run.Invalid, run.EndedEarly); why != "" {
 		return fmt.Errorf("%s on %s proves nothing and is no recording: %s", c.Auditor, c.Project, why)
@@ -109,8 +107,7 @@ func (c *captureCmd) store(fsys fs.FS, p *audit.Project, entry *audit.AuditorEnt
 	return nil
 }
 
-// keep keeps what a run wrote below records/, or where that cannot be written in a new
-// folder for temporary files, and gives the place.
+// keep keeps what a run wrote below records/, or where that fails in a temporary folder.
 func (c *captureCmd) keep(run *audit.AuditRun, dir string) (string, error) {
 	name := (&record.Record{Date: time.Now(), Suite: "Capture", Project: c.Project, Auditor: c.Auditor}).Name() + ".txt"
 	ts := []record.Transcript{record.NewTranscript(0, 0, dir, run, suite.MaskSecrets)}

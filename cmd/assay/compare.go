@@ -35,11 +35,6 @@ type compareCmd struct {
 	B       string `arg:"" help:"The same kind again: what is held against it."`
 }
 
-// errWorse makes the command fail where B is worse than A, so that CI can gate on
-// it.
-var errWorse = errors.New("worse")
-
-// Run compares two records, two auditors, two reviewers, or two results.
 func (c *compareCmd) Run(ctx context.Context) error {
 	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	a, b := kindOf(c.A), kindOf(c.B)
@@ -84,7 +79,6 @@ func kindOf(name string) string {
 	return aName
 }
 
-// ofPostgres reports whether results are in a PostgreSQL, and no file.
 func ofPostgres(db string) bool {
 	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
 }
@@ -137,7 +131,6 @@ func (c *compareCmd) records() error {
 	return nil
 }
 
-// A compared is what came of a comparison.
 type compared interface{ Text(io.Writer) error }
 
 func (c *compareCmd) write(d compared) error {
@@ -149,7 +142,6 @@ func (c *compareCmd) write(d compared) error {
 	return d.Text(os.Stdout)
 }
 
-// load reads the results of one database.
 func load(ctx context.Context, root, where string, q store.Query) (*report.Results, error) {
 	st, err := store.OpenReadOnly(ctx, where)
 	if err != nil {
@@ -167,8 +159,7 @@ func load(ctx context.Context, root, where string, q store.Query) (*report.Resul
 	return r, nil
 }
 
-// keyOf gives what results below root are about: modules of its planted projects and,
-// where it has tests/, cases.
+// keyOf knows modules and, where root has tests/, cases.
 func keyOf(root string) (key report.Key, apps []*audit.App, err error) {
 	fsys, err := suite.Checkout(root)
 	if err != nil {
@@ -188,7 +179,6 @@ func keyOf(root string) (key report.Key, apps []*audit.App, err error) {
 	return key, c.Apps, nil
 }
 
-// names compares two auditors, or two reviewers.
 func (c *compareCmd) names(ctx context.Context) error {
 	all, unread := record.ReadAuditors(c.Root)
 	as, errA := all.Find(c.A)
@@ -210,7 +200,6 @@ func (c *compareCmd) names(ctx context.Context) error {
 	return errors.Join(unread, c.auditors(as, bs))
 }
 
-// reviewers looks up both names in the results.
 func (c *compareCmd) reviewers(ctx context.Context) (a, b *report.VariantResults, err error) {
 	r, err := load(ctx, c.Root, c.DB, store.Query{})
 	if err != nil {
@@ -221,7 +210,6 @@ func (c *compareCmd) reviewers(ctx context.Context) (a, b *report.VariantResults
 	return a, b, errors.Join(errA, errB)
 }
 
-// auditors compares the audits of two auditors.
 func (c *compareCmd) auditors(as, bs map[string]*record.Record) error {
 	if c.Rescore {
 		j, err := suite.NewJudge(c.Root)
@@ -243,21 +231,19 @@ func (c *compareCmd) auditors(as, bs map[string]*record.Record) error {
 	return c.gate(d, d.Total.Standing, c.A, c.B)
 }
 
-// gate writes how two stand, and fails where B is worse, A being the better, and that
-// is asked for.
+// gate writes d and fails where B is worse, a being how A stands, and that is asked for.
 func (c *compareCmd) gate(d compared, a score.Standing, nameA, nameB string) error {
 	switch err := c.write(d); {
 	case err != nil:
 		return err
 	case a == score.Better && c.FailIf == "worse":
-		return fmt.Errorf("%s is %w than %s", nameB, errWorse, nameA)
+		return fmt.Errorf("%s is worse than %s", nameB, nameA)
 	case a == score.NotSettled && c.Strict:
-		return fmt.Errorf("--strict: whether %s is %w than %s is not settled", nameB, errWorse, nameA)
+		return fmt.Errorf("--strict: whether %s is worse than %s is not settled", nameB, nameA)
 	}
 	return nil
 }
 
-// variants writes how B stands to A.
 func (c *compareCmd) variants(a, b *report.VariantResults) error {
 	d, err := report.DiffVariants(a, b)
 	if err != nil {

@@ -15,7 +15,6 @@ type controlCmd struct {
 	N    int    `default:"80" help:"Findings of the random control."`
 }
 
-// Run writes the report of an auditor that reads no code.
 func (c *controlCmd) Run() error {
 	root, err := os.OpenRoot(c.Dir)
 	if err != nil {

@@ -12,7 +12,6 @@ type doctorCmd struct {
 	Root string `default:"." help:"Folder with fixtures/." env:"ASSAY_ROOT" type:"existingdir"`
 }
 
-// Run says what is missing; the exit status is 1 where something is.
 func (c *doctorCmd) Run(ctx context.Context) error {
 	missing, err := suite.Doctor(ctx, c.Root, c.Name, os.Stdout)
 	if err == nil && missing > 0 {

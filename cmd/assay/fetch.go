@@ -13,7 +13,6 @@ import (
 	"assay/internal/suite"
 )
 
-// A source says where fixtures are and where clones are kept.
 type source struct {
 	Root   string `help:"Folder with fixtures/." default:"." env:"ASSAY_ROOT" type:"path"`
 	Cache  string `help:"Folder for clones; default: the user's cache folder." env:"ASSAY_CACHE"`
@@ -29,7 +28,6 @@ func under(root string, name ...string) string {
 	return whole
 }
 
-// clone fetches the project at its pin.
 func (s source) clone(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	return suite.Fetch(ctx, p, s.Cache, s.Mirror)
 }
@@ -42,10 +40,11 @@ type fetchCmd struct {
 	Others    bool   `help:"Write the list of the files that the export holds beside the tree manifest's, beside the project's file."`
 }
 
-// Run fetches and exports.
 func (c *fetchCmd) Run(ctx context.Context) error {
 	if c.Functions { // before the key is held against the manifest that it asks to be written anew
-		return c.manifests(ctx, c.Project, false)
+		if err := c.manifests(ctx, c.Project, false); err != nil || !c.Others && c.Out == "" {
+			return err
+		}
 	}
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
@@ -63,7 +62,9 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if c.Others {
-		return c.writeOthers(ctx, clone)
+		if err := c.writeOthers(ctx, clone); err != nil || c.Out == "" {
+			return err
+		}
 	}
 	if c.Out == "" {
 		return fmt.Errorf("no folder for the sealed export: expected assay fetch %s OUT", c.Project)
@@ -83,8 +84,7 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// writeOthers writes the list by which a path that an auditor reports is known to
-// be there, without the source.
+// writeOthers lists by what a reported path is known to be there, without the source.
 func (c *fetchCmd) writeOthers(ctx context.Context, clone *seal.Clone) error {
 	others, err := clone.Others(ctx)
 	if err != nil {

@@ -30,7 +30,6 @@ type importCmd struct {
 	File    string `arg:"" help:"SARIF (results that are suppressed, or of another kind than fail, become decoys) or CSV." type:"existingfile"`
 }
 
-// Help tells the columns.
 func (c *importCmd) Help() string {
 	return `A CSV has a heading. Its columns, in any order, other ones are passed over:
 
@@ -59,8 +58,11 @@ func (c *importCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	page := path.Join("fixtures/projects", c.Project+".md")
-	p, _, err := fixture.LintProject(fsys, page)
+	var p *audit.Project
+	page, err := suite.Page(fsys, c.Project)
+	if err == nil {
+		p, _, err = fixture.LintProject(fsys, page)
+	}
 	if p == nil || p.Tree == nil {
 		return fmt.Errorf("%w\nexpected a project: assay new project %s", err, c.Project)
 	}
@@ -97,8 +99,7 @@ func (c *importCmd) Run() error {
 	return (&lintCmd{Root: c.Root, out: os.Stdout}).project(fsys, page)
 }
 
-// checked writes the page when the project can still be read with it. What is wrong
-// with a row is told at the place from which it was imported.
+// checked tells what is wrong with a row at the place from which it was imported.
 func (c *importCmd) checked(page, text string, from map[string]audit.Pos) error {
 	lines := strings.Split(text, "\n")
 	return replaceChecked(filepath.Join(c.Root, filepath.FromSlash(page)), text, func(dir fs.FS, file string) error {
@@ -115,7 +116,6 @@ func (c *importCmd) checked(page, text string, from map[string]audit.Pos) error 
 	})
 }
 
-// rows reads the file by what it is.
 func (c *importCmd) rows(p *audit.Project) ([]imported, error) {
 	f, err := os.Open(c.File)
 	if err != nil {
@@ -141,8 +141,7 @@ func (c *importCmd) rows(p *audit.Project) ([]imported, error) {
 	return csvRows(c.File, bytes.TrimPrefix(b, bom), p.Tree)
 }
 
-// sarifRows reads results. A kind that says that there is no problem counts as a
-// suppression: both say that the place is none.
+// sarifRows takes a kind that says "no problem" for a suppression: the place is none either way.
 func sarifRows(name string, r io.ReadSeeker) ([]imported, error) {
 	var rows []imported
 	report, err := findings.Each(name, r, findings.Options{Format: findings.SARIF, AllKinds: true}, func(f audit.Finding) error {
@@ -171,14 +170,12 @@ func tellProblems(to io.Writer, problems []audit.Problem) {
 	}
 }
 
-// columns are the words for each column of a CSV.
 var columns = map[string][]string{
 	"path": {"path", "file", "filename", "name", "test name", "uri"}, "lines": {"line", "lines", "start line"}, "function": {"function", "method"},
 	"cwe": {"cwe", "cwes"}, "category": {"category", "type"}, "vulnerable": {"true", "vulnerable", "real", "real vulnerability", "label", "expected"},
 	"severity": {"severity"}, "title": {"title", "message"}, "why": {"why", "reason", "evidence", "description"},
 }
 
-// csvRows reads lines of a table by the words of its heading.
 func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 	r := csv.NewReader(bytes.NewReader(b))
 	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
@@ -242,7 +239,6 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 	}
 }
 
-// noCSV puts the line of what is no CSV before it.
 func noCSV(name string, err error) error {
 	var at *csv.ParseError
 	if errors.As(err, &at) {
@@ -261,7 +257,6 @@ func truth(s string) (vulnerable, ok bool) {
 	return false, false
 }
 
-// categories are short words that keys are written with, and what they mean.
 var categories = map[string]audit.CWE{"sqli": 89, "xss": 79, "cmdi": 78, "pathtraver": 22, "traversal": 22, "ldapi": 90, "xpathi": 643, "crypto": 327,
 	"hash": 328, "weakrand": 330, "trustbound": 501, "securecookie": 614, "csrf": 352, "ssrf": 918, "xxe": 611, "redirect": 601, "deserialization": 502,
 	"codeinjection": 94, "idor": 639, "upload": 434, "secrets": 798}
@@ -290,12 +285,13 @@ func weaknesses(s string) ([]audit.CWE, error) {
 	return ws, nil
 }
 
-// written gives the rows of both tables, numbered after the entries that are there,
-// and what each was imported from.
+// written numbers rows after the entries that are there; from tells where each was imported from.
 func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, rows []imported) (known, decoys []string, from map[string]audit.Pos, err error) {
 	from = map[string]audit.Pos{}
 	var errs []error
-	prefix := strings.ToUpper(p.Name)
+	prefix := strings.ToUpper(p.Name) + "-"
+	lastKnown := last(p.Known, prefix, func(k audit.Known) string { return k.ID })
+	lastDecoy := last(p.Decoys, prefix+"D", func(d audit.Decoy) string { return d.ID })
 	for _, r := range rows {
 		file, inTree := p.Tree[strings.TrimPrefix(r.path, "./")]
 		switch {
@@ -318,16 +314,27 @@ func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, rows []import
 		title, why := cmp.Or(r.title, cwe.Name(int(r.cwes[0]))), cmp.Or(r.why, "imported from "+filepath.Base(r.pos.String()))
 		cells := []string{"", string(dimension), strings.Join(names, ", "), severity(r.severity), file.Path, r.function, r.lines, "", title, why, ""}
 		if r.vulnerable {
-			cells[0] = fmt.Sprintf("%s-%d", prefix, len(p.Known)+len(known)+1)
+			cells[0] = fmt.Sprintf("%s%d", prefix, lastKnown+len(known)+1)
 			known = append(known, tableRow(cells))
 			from[known[len(known)-1]] = r.pos
 			continue
 		}
-		cells[0] = fmt.Sprintf("%s-D%d", prefix, len(p.Decoys)+len(decoys)+1)
+		cells[0] = fmt.Sprintf("%sD%d", prefix, lastDecoy+len(decoys)+1)
 		decoys = append(decoys, tableRow(slices.Concat(cells[:3], cells[4:7], cells[8:10])))
 		from[decoys[len(decoys)-1]] = r.pos
 	}
 	return known, decoys, from, errors.Join(errs...)
+}
+
+// last gives the highest number behind the prefix; 0 for none.
+func last[E any](entries []E, prefix string, id func(E) string) (highest int) {
+	for _, e := range entries {
+		if number, ok := strings.CutPrefix(id(e), prefix); ok {
+			n, _ := strconv.Atoi(number) // of a name it is 0
+			highest = max(highest, n)
+		}
+	}
+	return highest
 }
 
 // severity gives one of the four words; MEDIUM where nothing is stated.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -44,4 +46,37 @@ func TestAProblemIsToldOnce(t *testing.T) {
 	require.Equal(t, `noted: log.sarif:3: no file (and 2 more like it)
 noted: log.sarif:4: the ID \u001b[2J counts
 `, out.String())
+}
+
+// TestImportNumbersAfterTheLast: an entry that was taken out leaves no number that
+// stands twice.
+func TestImportNumbersAfterTheLast(t *testing.T) {
+	p := &audit.Project{Name: "shop", Tree: audit.Tree{"a.py": {Path: "a.py"}},
+		Known: []audit.Known{{ID: "SHOP-4"}, {ID: "SHOP-2"}, {ID: "OTHER-9"}}, Decoys: []audit.Decoy{{ID: "SHOP-D2"}}}
+	row := imported{path: "a.py", cwes: []audit.CWE{89}, vulnerable: true}
+	decoy := row
+	decoy.vulnerable = false
+	known, decoys, _, err := written(p, map[audit.CWE]audit.Dimension{89: audit.Injection}, []imported{row, decoy, row})
+	require.NoError(t, err)
+	require.Len(t, known, 2)
+	require.Contains(t, known[0], "| SHOP-5 |")
+	require.Contains(t, known[1], "| SHOP-6 |")
+	require.Contains(t, decoys[0], "| SHOP-D3 |")
+}
+
+// TestFetchDoesAllThatItIsAsked: the manifest of functions does not make it forget the
+// rest.
+func TestFetchDoesAllThatItIsAsked(t *testing.T) {
+	s := newShell(t)
+	for name, text := range map[string]string{"src/app.py": "def f():\n    pass\n", "src/logo.png": "\x89PNG\x00", "key.csv": "path,line,cwe,true\napp.py,1,78,true\n"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(s.dir, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600))
+	}
+	s.ok("", "new", "project", "shop", "--repository=src", "--language=Python", "--cache=cache")
+	s.ok("", "import", "shop", "key.csv")
+	out := s.ok("", "fetch", "shop", "export", "--functions", "--others", "--cache=cache")
+	require.Contains(t, out, "shop.functions.tsv: 1 files")
+	require.Contains(t, out, "shop.others.txt: ")
+	require.Contains(t, out, "exported to")
+	require.FileExists(t, filepath.Join(s.dir, "export", "app.py"))
 }

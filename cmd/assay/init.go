@@ -17,8 +17,6 @@ import (
 	"assay/audit"
 )
 
-// start holds what a folder of one's own begins with.
-//
 //go:embed start
 var start embed.FS
 
@@ -27,7 +25,6 @@ type initCmd struct {
 	Language string `help:"Of the first application's cases: sql, go, java, javascript or python." enum:"sql,go,java,javascript,python" default:"sql" short:"l"`
 }
 
-// Run writes the smallest folder that runs, and says how.
 func (c *initCmd) Run() error {
 	files, err := application("orders", c.Language)
 	if err != nil {
@@ -80,7 +77,6 @@ func (c *initCmd) Run() error {
 	return nil
 }
 
-// started gives a file that a folder begins with.
 func started(name string) string {
 	b, err := start.ReadFile("start/" + name)
 	if err != nil { // it is in the program
@@ -89,8 +85,7 @@ func started(name string) string {
 	return string(b)
 }
 
-// variants are the six cases of the first family: what each does, and which of the
-// SPEC's requirements it breaks.
+// variants are the first family's six cases; violates is a requirement of its SPEC, 0 none.
 var variants = []struct {
 	what, cwe string
 	violates  int
@@ -103,7 +98,6 @@ var variants = []struct {
 	{"Deleted orders are shown.", "CWE-672", 4},
 }
 
-// application gives the files of an application with one family in a language.
 func application(app, language string) (map[string]string, error) {
 	blocks := strings.SplitAfter(started(language+".md"), "\n```\n")
 	files := map[string]string{path.Join("tests", app, "SPEC.md"): started("SPEC.md")}
@@ -117,7 +111,6 @@ func application(app, language string) (map[string]string, error) {
 	return files, nil
 }
 
-// A newCase is a case that is about to be written.
 type newCase struct {
 	app, query                       string
 	number                           int
@@ -144,8 +137,7 @@ func (c newCase) text() string {
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
-// writeNew writes files below dir, none of which may be there: either all of them
-// or, where one is, none.
+// writeNew writes all of the files below dir or, where one is there already, none.
 func writeNew(dir string, files map[string]string) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -168,8 +160,7 @@ func writeNew(dir string, files map[string]string) error {
 	return nil
 }
 
-// above gives the nearest folder, from dir upwards, that holds the name; "" where
-// there is none.
+// above gives the nearest folder from dir upwards that holds the name; "" for none.
 func above(dir, name string) string {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -183,7 +174,6 @@ func above(dir, name string) string {
 	}
 }
 
-// modulePath is the path under which this program's module is imported.
 func modulePath() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path != "" {
 		return info.Main.Path

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keystrokes makes a terminal give each key as it is pressed, and gives what undoes
-// it. What is no terminal stays as it is.
+// keystrokes has a terminal give each key as it is pressed; what is no terminal stays as it is.
 func keystrokes(f *os.File) (restore func()) {
 	fd := int(f.Fd())
 	old, err := unix.IoctlGetTermios(fd, unix.TCGETS)

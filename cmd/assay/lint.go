@@ -13,6 +13,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/auditor"
+	"assay/internal/record"
 	"assay/internal/suite"
 )
 
@@ -24,12 +25,10 @@ type lintCmd struct {
 	out io.Writer
 }
 
-// Help tells the levels.
 func (c *lintCmd) Help() string {
 	return "Errors keep cases, SPECs and fixtures from being used, and end in exit status 1. Advice does not: it says which figures are missing for it, or what would measure better."
 }
 
-// Run checks the named applications, or everything.
 func (c *lintCmd) Run(out io.Writer) error {
 	c.out = out
 	root, err := os.OpenRoot(c.Root)
@@ -57,8 +56,7 @@ func (c *lintCmd) Run(out io.Writer) error {
 	return errors.Join(append(c.fixtures(fsys), errTests)...)
 }
 
-// manyAdvice is how much advice is told in full: more is a corpus that was written
-// elsewhere, which is summed up.
+// manyAdvice is told in full: more is that of a corpus from elsewhere, and is summed up.
 const manyAdvice = 20
 
 func (c *lintCmd) corpus(fsys fs.FS) error {
@@ -86,8 +84,7 @@ func (c *lintCmd) advise(advice fixture.Errors) error {
 	return nil
 }
 
-// fixtures checks the fixtures that are there. A folder of one's own may lack
-// any of them: the suites then use Assay's, or have nothing to ask.
+// fixtures passes over those that are not there: the suites use Assay's, or have nothing to ask.
 func (c *lintCmd) fixtures(fsys fs.FS) []error {
 	var errs []error
 	for _, check := range []struct {
@@ -96,7 +93,13 @@ func (c *lintCmd) fixtures(fsys fs.FS) []error {
 	}{
 		{"fixtures/projects", func(string) error { return c.projects(fsys) }},
 		{"fixtures/goals.md", func(name string) error { _, err := fixture.ReadGoals(fsys, name); return err }},
-		{"fixtures/triggers.md", func(name string) error { _, err := fixture.ReadTriggers(fsys, name); return err }},
+		{"fixtures/triggers.md", func(name string) error {
+			rules, err := fixture.ReadTriggers(fsys, name)
+			if err == nil {
+				_, err = record.Decide(rules, []string{"any"})
+			}
+			return err
+		}},
 		{"fixtures/auditors.md", func(name string) error { _, err := fixture.ReadAuditors(fsys, name); return err }},
 		{"fixtures/models.md", func(name string) error {
 			models, err := fixture.ReadModels(fsys, name)
@@ -163,7 +166,6 @@ func (c *lintCmd) projects(fsys fs.FS) error {
 	return errors.Join(errs...)
 }
 
-// project checks a project's key against its manifests and the dimensions.
 func (c *lintCmd) project(fsys fs.FS, file string) error {
 	tables, err := suite.Checkout(c.Root) // dimensions may be Assay's own
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"assay/internal/suite"
 )
 
 func TestLintTakesAbsoluteFolders(t *testing.T) {
@@ -78,6 +80,52 @@ func TestLintNamesAnUnknownProvider(t *testing.T) {
 	require.EqualError(t, err, `fixtures/models.md:6: the provider is "azure": expected openrouter, openai, anthropic or ollama; every other is asked by ASSAY_BASE_URL (docs/providers.md)`)
 }
 
+// TestLintRefusesWhatTriggerRefuses: a pattern that matches nothing is told before a
+// change asks for its suite, and of standard input nothing is said then.
+func TestLintRefusesWhatTriggerRefuses(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(root, "fixtures"), 0o755))
+	triggers := "# Triggers\n\n| Change | Suite | Why |\n|---|---|---|\n| `docs/**` | none | x |\n| `src/[a` | full | x |\n"
+	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures/triggers.md"), []byte(triggers), 0o600))
+	const refused = `fixtures/triggers.md:6: "src/[a" is no pattern of paths`
+	require.EqualError(t, (&lintCmd{Root: root}).Run(io.Discard), refused)
+	_, _, err := ask(t, "src/a.go\n", "--root="+root)
+	require.EqualError(t, err, refused)
+}
+
+// TestNoSuchProjectIsSaid alike by every command that takes one.
+func TestNoSuchProjectIsSaid(t *testing.T) {
+	s := newShell(t)
+	require.NoError(t, os.Mkdir(filepath.Join(s.dir, "fixtures"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "key.csv"), nil, 0o600))
+	for _, args := range [][]string{{"tree", "NOPE"}, {"fetch", "NOPE"}, {"fetch", "NOPE", "--functions"}, {"import", "NOPE", "key.csv"}, {"triage", "NOPE"}} {
+		_, errs, status := s.run("", args...)
+		require.Equal(t, 1, status, args)
+		require.Contains(t, errs, `there is no project "NOPE" below fixtures/projects`, args)
+	}
+}
+
+// TestPlantedProjectsHaveNoPage: tree and import say so of one that is there.
+func TestPlantedProjectsHaveNoPage(t *testing.T) {
+	fsys, err := suite.Checkout("../..")
+	require.NoError(t, err)
+	_, err = suite.Page(fsys, "marina")
+	require.ErrorContains(t, err, "marina is planted: ")
+}
+
+// TestEmptyVariablesAreNone: go test takes them so, and workflows leave them behind.
+func TestEmptyVariablesAreNone(t *testing.T) {
+	s := newShell(t)
+	require.NoError(t, os.Mkdir(filepath.Join(s.dir, "fixtures"), 0o755))
+	for _, name := range []string{"ASSAY_ROOT", "ASSAY_MODEL", "ASSAY_TRIALS", "ASSAY_CONCURRENCY", "ASSAY_FORCE", "ASSAY_DB"} {
+		t.Setenv(name, "")
+	}
+	_, errs, _ := s.run("", "tree", "NOPE")
+	require.Contains(t, errs, "there is no project")
+	_, errs, _ = s.run("", "enqueue")
+	require.Contains(t, errs, "ASSAY_DB is not set")
+}
+
 // TestCommandsReadDotEnv: what .env says the commands take as go test does. The
 // environment wins, a file that cannot be read is told, and a folder is none.
 func TestCommandsReadDotEnv(t *testing.T) {
@@ -93,10 +141,19 @@ func TestCommandsReadDotEnv(t *testing.T) {
 	}
 	require.Empty(t, lint("ASSAY_ROOT="+mine))
 	require.Contains(t, lint("ASSAY_ROOT="+mine, "ASSAY_ROOT="+others), others+": holds neither tests/ nor fixtures/")
+	require.NoError(t, os.WriteFile(filepath.Join(mine, ".env"), []byte("ASSAY_DB="+others+"/results.db\n"), 0o600))
+	for _, args := range [][]string{{"report", "--root=" + mine}, {"report"}} { // that of the root too, as go test reads it
+		cmd := exec.Command(s.bin, args...)
+		cmd.Dir, cmd.Env = s.dir, []string{"HOME=" + s.dir, "ASSAY_ROOT=" + mine}
+		out, _ := cmd.CombinedOutput()
+		require.Contains(t, string(out), "no results in "+others+"/results.db")
+	}
 	_ = lint("ASSAY ROOT\n") // of a stranger's project that is scanned, it may be
 	_, errs, status := s.run("", "lint", "--root="+mine)
 	require.Zero(t, status)
 	require.Contains(t, errs, ".env: ")
+	_, errs, _ = s.run("", "lint")
+	require.Equal(t, 1, strings.Count(errs, ".env: "), errs)
 	require.NoError(t, os.Remove(filepath.Join(s.dir, ".env")))
 	require.NoError(t, os.Mkdir(filepath.Join(s.dir, ".env"), 0o755)) // where Python's tools may live
 	_, errs, _ = s.run("", "lint", "--root="+mine)

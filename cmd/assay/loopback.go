@@ -19,8 +19,7 @@ type loopback struct {
 	token string
 }
 
-// listen opens an address of this machine's loopback interface; port 0 takes a free
-// one. Every other address is an error.
+// listen refuses every address but the loopback interface's; port 0 takes a free one.
 func listen(address string) (*loopback, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -48,8 +47,7 @@ func (l *loopback) serve(ctx context.Context, h http.Handler, w io.Writer) error
 	return nil
 }
 
-// guard lets through what asks for this machine by name, and of requests that change
-// something those with the token.
+// guard wants this machine's name in a request and, where it changes something, the token.
 func (l *loopback) guard(h http.Handler) http.Handler {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	mine := map[string]bool{l.Addr().String(): true, "localhost:" + port: true, "127.0.0.1:" + port: true, "[::1]:" + port: true}

@@ -19,11 +19,11 @@ import (
 	"github.com/alecthomas/kong"
 
 	"assay/audit/score"
+	"assay/internal/box"
 	"assay/internal/cwe"
 	"assay/internal/suite"
 )
 
-// cli is the command line.
 type cli struct {
 	Version kong.VersionFlag `help:"Print the versions of the judge and of its sources."`
 
@@ -52,19 +52,24 @@ type cli struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// An interrupt ends the context alone: what an agent wrote so far is kept.
+	ctx, stop := signal.NotifyContext(box.WithoutInterrupts(context.Background()), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)                  // a second interrupt ends what does not heed the first
-	if _, err := suite.LoadEnv("."); err != nil { // before flags look at the environment, as go test does
-		fmt.Fprintln(os.Stderr, "assay:", err) // and no more: it may be that of a project that is scanned
+	context.AfterFunc(ctx, stop)     // a second interrupt ends what does not heed the first
+	loadEnv(".")                     // before flags look at the environment, as go test does
+	for _, v := range os.Environ() { // as for go test, which takes a variable that is empty for none
+		if name, value, _ := strings.Cut(v, "="); value == "" && strings.HasPrefix(name, "ASSAY_") {
+			os.Unsetenv(name)
+		}
 	}
-	var c cli
-	parser := kong.Must(&c, kong.Name("assay"), kong.Description("Measures code auditors against answer keys."),
-		kong.ShortUsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)),
-		kong.Vars{"version": versions()})
-	k, err := parser.Parse(dashes(os.Args[1:]))
-	parser.FatalIfErrorf(err)
-	err = k.Run()
+	k := parse(ctx)
+	here, _ := os.Getwd()
+	for _, f := range k.Flags() { // the root's file says what flags default to, too
+		if f.Name == "root" && f.Target.String() != here && loadEnv(f.Target.String()) {
+			k = parse(ctx)
+		}
+	}
+	err := k.Run()
 	var s status
 	if errors.As(err, &s) {
 		os.Exit(s.ExitCode())
@@ -72,8 +77,26 @@ func main() {
 	k.FatalIfErrorf(err)
 }
 
-// versions names the judge and its sources, with what changed in each version, the
-// present one first: a tool's version is the first line that it prints.
+func parse(ctx context.Context) *kong.Context {
+	parser := kong.Must(&cli{}, kong.Name("assay"), kong.Description("Measures code auditors against answer keys."),
+		kong.ShortUsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)),
+		kong.Vars{"version": versions()})
+	k, err := parser.Parse(dashes(os.Args[1:]))
+	parser.FatalIfErrorf(err)
+	return k
+}
+
+// loadEnv reads the file .env of a folder, and reports whether it set anything. One that
+// cannot be read is told and no more: it may be that of a project that is scanned.
+func loadEnv(dir string) bool {
+	set, err := suite.LoadEnv(dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "assay:", err)
+	}
+	return len(set) > 0
+}
+
+// versions gives the present one first: a tool's version is the first line that it prints.
 func versions() string {
 	var b strings.Builder
 	for _, h := range slices.Backward(score.History()) {

@@ -21,7 +21,6 @@ import (
 	"assay/internal/suite"
 )
 
-// newCmd adds one thing to a folder of one's own.
 type newCmd struct {
 	Case    newCaseCmd    `cmd:"" help:"Add a case to an application."`
 	App     newAppCmd     `cmd:"" help:"Add an application with a first family."`
@@ -29,7 +28,6 @@ type newCmd struct {
 	Auditor newAuditorCmd `cmd:"" help:"Add an auditor: a command that audits a folder."`
 }
 
-// A target is the folder that is added to, and who is asked for what no flag says.
 type target struct {
 	Root string `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
 
@@ -61,7 +59,6 @@ func (t *target) need(value *string, flag, question, def string) error {
 	return nil
 }
 
-// add writes new files below the root and names them.
 func (t *target) add(files map[string]string) error {
 	if err := writeNew(t.Root, files); err != nil {
 		return err
@@ -91,7 +88,6 @@ type newCaseCmd struct {
 	Code        string `help:"File with the code; its ending tells the language." type:"existingfile"`
 }
 
-// Run writes the case under the family's next number.
 func (c *newCaseCmd) Run() error {
 	app, query, ok := strings.Cut(c.Case, "/")
 	if !ok {
@@ -152,7 +148,6 @@ type newAppCmd struct {
 	Language string `help:"sql, go, java, javascript or python." short:"l"`
 }
 
-// Run writes an application with a family that shows the form.
 func (c *newAppCmd) Run() error {
 	if err := errors.Join(checkName(c.Name), c.need(&c.Language, "language", "sql, go, java, javascript or python", "sql")); err != nil {
 		return err
@@ -178,8 +173,7 @@ type newAuditorCmd struct {
 	Timeout     string   `help:"How long it may take." default:"30m"`
 }
 
-// Run adds a section to fixtures/auditors.md. Files that the command names by their
-// path it may read: the sandbox hides everything else.
+// Run lets the command read the files that it names: the sandbox hides everything else.
 func (c *newAuditorCmd) Run() error {
 	if err := errors.Join(checkName(c.Name), c.need(&c.Command, "command", "the command line", ""), c.need(&c.Cost, "cost", "what one run may cost at most in USD, 0 where it is free", "")); err != nil {
 		return err
@@ -216,8 +210,7 @@ func (c *newAuditorCmd) Run() error {
 	return err
 }
 
-// readable makes the paths of files that a command line names absolute, and lists
-// those that do not belong to the system.
+// readable makes the files that a command line names absolute, and lists those not the system's.
 func readable(command string) (string, []string) {
 	var reads []string
 	words := strings.Split(command, " ")
@@ -233,8 +226,7 @@ func readable(command string) (string, []string) {
 	return strings.Join(words, " "), reads
 }
 
-// replaceChecked writes a file when what it would hold can be read; else what is
-// there stays.
+// replaceChecked writes a file only when what it would hold can be read.
 func replaceChecked(file, text string, check func(fs.FS, string) error) error {
 	dir, err := os.MkdirTemp("", "assay-new-")
 	if err != nil {
@@ -264,7 +256,6 @@ type newProjectCmd struct {
 	Licence    string `help:"Its licence." default:"unknown"`
 }
 
-// Run pins the project, writes its page with an empty key, and both manifests.
 func (c *newProjectCmd) Run(ctx context.Context) error {
 	if err := errors.Join(checkName(c.Name), c.need(&c.Repository, "repository", "the folder or the URL of its repository", "")); err != nil {
 		return err
@@ -289,9 +280,8 @@ func (c *newProjectCmd) Run(ctx context.Context) error {
 
 var pinned = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// pin makes a local folder an absolute path, and of one that is no repository a
-// repository beside the project's page; the pin is the newest commit, where none
-// is named.
+// pin makes a folder that is no repository one, beside the project's page. The newest commit
+// is the default.
 func (c *newProjectCmd) pin(ctx context.Context) error {
 	if info, err := os.Stat(c.Repository); err == nil && info.IsDir() {
 		dir, err := filepath.Abs(c.Repository)
@@ -320,7 +310,6 @@ func (c *newProjectCmd) pin(ctx context.Context) error {
 	return nil
 }
 
-// snapshot commits a folder that is no repository to one below the root.
 func (c *newProjectCmd) snapshot(ctx context.Context, dir string) (string, error) {
 	to, err := filepath.Abs(filepath.Join(c.source.Root, "fixtures", "sources", c.Name+".git"))
 	if err != nil {
@@ -342,7 +331,6 @@ func (c *newProjectCmd) snapshot(ctx context.Context, dir string) (string, error
 	return to, nil
 }
 
-// gitOutput runs git and gives what it prints.
 func gitOutput(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0")
@@ -359,19 +347,20 @@ type treeCmd struct {
 	Project string `arg:"" help:"Name of a project of fixtures/projects."`
 }
 
-// Run writes the manifest of the project's source files at the pin, and of their
-// functions.
 func (c *treeCmd) Run(ctx context.Context) error { return c.manifests(ctx, c.Project, true) }
 
-// manifests writes what is beside a project's page: the manifest of functions, by
-// which lint and tests check the key's without the source, and before it that of the
-// source files, where it is wanted too. What is there of them is not looked at.
+// manifests writes that of functions, by which the key is checked without the source, and
+// with files before it that of the source. What is there of them is not looked at.
 func (s source) manifests(ctx context.Context, name string, files bool) error {
 	fsys, err := suite.Checkout(s.Root)
 	if err != nil {
 		return err
 	}
-	p, err := fixture.ReadKey(fsys, path.Join("fixtures/projects", name+".md"))
+	page, err := suite.Page(fsys, name)
+	if err != nil {
+		return err
+	}
+	p, err := fixture.ReadKey(fsys, page)
 	if err != nil {
 		return err
 	}
@@ -398,7 +387,6 @@ func (s source) manifests(ctx context.Context, name string, files bool) error {
 	return s.write(name+".functions.tsv", fixture.FormatFunctions(functions), len(functions))
 }
 
-// write writes a file of so many entries beside the projects' pages.
 func (s source) write(name string, content []byte, entries int) error {
 	file := filepath.Join(s.Root, "fixtures/projects", name)
 	if err := os.WriteFile(file, content, 0o644); err != nil {

@@ -10,7 +10,6 @@ import (
 	"assay/internal/suite"
 )
 
-// plantCmd draws a planted project by hand.
 type plantCmd struct {
 	Name string `arg:"" help:"A folder of fixtures/planted, or planted-all: all of them side by side."`
 	Seed uint64 `help:"Of the draw." default:"1"`
@@ -18,8 +17,7 @@ type plantCmd struct {
 	Root string `default:"." env:"ASSAY_ROOT" help:"Folder with fixtures/."`
 }
 
-// Run writes the export of a draw and, beside it, its key with the list of its files:
-// what reads the keys of fixtures/projects reads both.
+// Run writes the key as those of fixtures/projects are written: what reads these reads it.
 func (c *plantCmd) Run() error {
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {

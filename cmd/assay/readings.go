@@ -9,7 +9,6 @@ import (
 	"assay/internal/suite"
 )
 
-// readingsCmd records a reviewer that no API serves: who reads requests one by one.
 type readingsCmd struct {
 	Ask  askCmd  `cmd:"" help:"Write the requests of a sample of cases and modules, a file each, as a model would get them."`
 	Keep keepCmd `cmd:"" help:"Make replies the recording of a reviewer, and drop those to requests that are others today."`
@@ -21,7 +20,6 @@ type askCmd struct {
 	Lacking string `help:"Only what the recording of this reader lacks." placeholder:"READER"`
 }
 
-// Run writes the requests.
 func (c *askCmd) Run() error {
 	n, err := suite.Readings{Root: c.Root, Dir: c.Dir}.Ask(c.Lacking)
 	if err != nil {
@@ -41,7 +39,6 @@ type keepCmd struct {
 	Date   string `help:"Of the last reply; default: today." placeholder:"YYYY-MM-DD"`
 }
 
-// Run keeps the replies. Provenance that is missing is an error.
 func (c *keepCmd) Run() error {
 	if c.Date == "" && c.Dir != "" {
 		c.Date = time.Now().UTC().Format(time.DateOnly)

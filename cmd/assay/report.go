@@ -22,14 +22,12 @@ import (
 	"assay/internal/suite"
 )
 
-// evidence says where what runs left behind is.
 type evidence struct {
 	Root    string `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
 	Records string `help:"Folder of test records; default: records below the root."`
 	DB      string `help:"Results of go test -run Bench; default: results.db below the root." env:"ASSAY_DB"`
 }
 
-// AfterApply fills in what is below the root.
 func (e *evidence) AfterApply() error {
 	e.DB = cmp.Or(e.DB, under(e.Root, "results.db"))
 	e.Records = cmp.Or(e.Records, under(e.Root, "records"))
@@ -48,7 +46,6 @@ type reportCmd struct {
 	Source  string `help:"Folder with the source of projects, one folder each by its name, as assay fetch writes it: pages show the code around findings and entries." type:"existingdir"`
 }
 
-// Run reads what runs left behind and shows it.
 func (c *reportCmd) Run(ctx context.Context) error {
 	// A report is made of many short-lived lists: memory is dearer than time here.
 	// Beside the heap, SQLite and the program itself take some 60 MB.
@@ -92,8 +89,7 @@ func (c *reportCmd) single(name string, in *report.Input) error {
 	return nil
 }
 
-// input gathers records, keys, cases and results. What cannot be read is told on
-// the first page, as long as something can.
+// input tells on the first page what cannot be read, as long as something can.
 func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 	in := &report.Input{Made: time.Now(), Projects: map[string]*audit.Project{}, TextHash: run.TextHash,
 		Transcripts: func(r *record.Record) ([]record.Transcript, error) {
@@ -154,15 +150,14 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 	return in, nil
 }
 
-// A sources gives keys and, as far as it is at hand, source: of planted projects, whose
-// source is drawn, and of those that --source holds.
+// sources gives keys and, of planted projects and of those that --source holds, source.
 type sources struct {
 	fsys  fs.FS
 	held  *os.Root                     // nil without --source
 	files map[string]map[string][]byte // of planted projects, by name and path
 }
 
-// project gives the key of this name; the files of a draw are kept, to be shown.
+// project keeps the files of a draw, to be shown.
 func (s *sources) project(name string) (*audit.Project, error) {
 	drawn, key, err := suite.Project(s.fsys, name)
 	if err != nil || drawn == nil {

@@ -16,9 +16,8 @@ import (
 	"assay/internal/store"
 )
 
-// A following is a report that is served while its run goes on. Pages ask for /made
-// every two seconds; what the report is made of is looked at then, and the report is
-// made anew where it changed.
+// A following is a report that is served while its run goes on: pages ask for /made every
+// two seconds, and it is made anew where what it shows has changed.
 type following struct {
 	cmd   *reportCmd
 	mu    sync.Mutex
@@ -35,7 +34,6 @@ func (c *reportCmd) serve(ctx context.Context) error {
 	return l.serve(ctx, &following{cmd: c}, os.Stdout)
 }
 
-// ServeHTTP gives a page, made anew where what it shows has changed.
 func (f *following) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,8 +94,7 @@ func (f *following) state(now time.Time) string {
 	return b.String()
 }
 
-// ran tells of the run that was chosen, else of the newest of each suite. Of one that
-// goes on while the report is served, what is stored is counted.
+// ran tells of the run that was chosen, else of the newest of each suite.
 func (c *reportCmd) ran(ctx context.Context, st store.Store) ([]report.Ran, error) {
 	runs, err := st.Runs(ctx)
 	if err != nil {
@@ -128,7 +125,6 @@ func (c *reportCmd) ran(ctx context.Context, st store.Store) ([]report.Ran, erro
 	return out, nil
 }
 
-// ended tells what became of a run's trials, and what they took.
 func ended(r *store.Run) string {
 	parts := []string{fmt.Sprintf("%d trials", r.Planned)}
 	if r.Suite == "Bench" {
@@ -153,7 +149,6 @@ func ended(r *store.Run) string {
 	return strings.Join(parts, ", ")
 }
 
-// soFar tells how far a run is, and about how long it takes still at its rate so far.
 func soFar(ctx context.Context, st store.Store, r *store.Run) (string, error) {
 	n, sum := 0, audit.Usage{}
 	for ev, err := range st.Summaries(ctx, store.Query{Run: r.ID}) {

@@ -11,15 +11,12 @@ import (
 	"assay/internal/static"
 )
 
-// scanCmd is the embedded analyser for anybody.
 type scanCmd struct {
 	Dir    string `arg:"" help:"Folder to analyse." type:"existingdir"`
 	Format string `help:"What is written: text or sarif." enum:"text,sarif" default:"text"`
 	Notes  bool   `help:"Write notes too: kinds that are seldom right on ordinary code."`
 }
 
-// Run writes what the analyser finds; the program ends with 1 when that is more than
-// notes.
 func (c *scanCmd) Run(ctx context.Context) error {
 	root, err := os.OpenRoot(c.Dir)
 	if err != nil {

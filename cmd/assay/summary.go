@@ -17,7 +17,6 @@ type summaryCmd struct {
 	Link   string `help:"Address of the report, for the comment."`
 }
 
-// Run tells what a run changed.
 func (c *summaryCmd) Run(ctx context.Context) error {
 	in, err := (&reportCmd{evidence: c.evidence}).input(ctx)
 	if err != nil {
@@ -41,8 +40,7 @@ func (c *summaryCmd) Run(ctx context.Context) error {
 	return p.Markdown(os.Stdout)
 }
 
-// at gives the path of a fixture in the repository, whose root is the working
-// folder; "" where it is not there.
+// at gives a fixture's path from the working folder, the repository's root; "" where it is none.
 func (c *summaryCmd) at(pos audit.Pos) string {
 	name := filepath.Join(c.Root, filepath.FromSlash(pos.File))
 	if here, err := os.Getwd(); err == nil && filepath.IsAbs(name) {

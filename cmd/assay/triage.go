@@ -33,8 +33,7 @@ type triageCmd struct {
 	Serve   string   `help:"Ask in a browser, at this address of this machine." placeholder:"127.0.0.1:PORT"`
 }
 
-// Run shows the open findings one after another, without the name of who made
-// them, and adds what a person says of each to the project's reviews.
+// Run shows findings without the name of who made them, which could sway who rules.
 func (c *triageCmd) Run(ctx context.Context) error {
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
@@ -88,7 +87,6 @@ func (c *triageCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// rescore gives the records by today's rules, the key and the reviews at hand.
 func (t *triage) rescore(rs []*record.Record) ([]*record.Record, error) {
 	out := make([]*record.Record, len(rs))
 	for i, r := range rs {
@@ -100,8 +98,7 @@ func (t *triage) rescore(rs []*record.Record) ([]*record.Record, error) {
 	return out, nil
 }
 
-// records gives those that were named, or of each auditor the newest that proves
-// something.
+// records gives those that were named, or of each auditor the newest that proves something.
 func (c *triageCmd) records() ([]*record.Record, error) {
 	var rs []*record.Record
 	if len(c.Records) > 0 {
@@ -133,7 +130,6 @@ func (c *triageCmd) records() ([]*record.Record, error) {
 	return rs, nil
 }
 
-// A triage is one sitting.
 type triage struct {
 	project *audit.Project
 	dims    map[audit.CWE]audit.Dimension
@@ -171,7 +167,6 @@ func (t *triage) run(ctx context.Context, rs []*record.Record, out string) error
 	return nil
 }
 
-// ask reads one answer: a keystroke.
 func (t *triage) ask(ctx context.Context, c *report.Candidate) (*audit.FindingReview, error) {
 	near := report.Nearest(c, t.project)
 	for i, k := range near {
@@ -197,8 +192,7 @@ func (t *triage) ask(ctx context.Context, c *report.Candidate) (*audit.FindingRe
 	}
 }
 
-// key reads a keystroke; blanks and line ends are none. An interrupt ends it: the next
-// key is no ruling any more.
+// key passes over blanks and line ends. After an interrupt the next key is no ruling any more.
 func (t *triage) key(ctx context.Context) (rune, error) {
 	for {
 		pressed := make(chan rune, 1)
@@ -222,7 +216,6 @@ func (t *triage) key(ctx context.Context) (rune, error) {
 	}
 }
 
-// code gives the lines around a finding; what is not at hand is said in words.
 func (t *triage) code(s *score.Scored) string {
 	if t.source == nil || s.Path == "" {
 		return ""
@@ -234,8 +227,7 @@ func (t *triage) code(s *score.Scored) string {
 	return report.Around(string(b), s.Finding.Lines)
 }
 
-// add writes a row behind the last one of the file's table. What cannot be read
-// back (a range of 200 lines, a number that is no CWE) is told and left out.
+// add tells a row that cannot be read back (a range of 200 lines), and leaves it out.
 func (t *triage) add(out string, v *audit.FindingReview) error {
 	b, err := os.ReadFile(out)
 	page := string(b)
@@ -263,7 +255,6 @@ func (t *triage) add(out string, v *audit.FindingReview) error {
 	return err
 }
 
-// sum tells precision before and after.
 func (t *triage) sum(before, after []*record.Record, out string) {
 	for k, r := range after {
 		for i, tr := range r.Trials {

@@ -31,7 +31,6 @@ type choice struct{ Key, Text string }
 
 var rulings = []choice{{"t", "true"}, {"f", "false"}, {"a", "arguable"}, {"s", "skip"}}
 
-// A sitting is a triage in a browser, on this machine alone.
 type sitting struct {
 	*triage
 	l       *loopback
@@ -41,7 +40,6 @@ type sitting struct {
 	skipped map[string]bool
 }
 
-// serve asks in a browser what run asks at a terminal, until ctx ends.
 func (t *triage) serve(ctx context.Context, address string, rs []*record.Record, out string) error {
 	l, err := listen(address)
 	if err != nil {
@@ -82,7 +80,6 @@ func (s *sitting) show(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// rule takes a key for the finding that the page showed.
 func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

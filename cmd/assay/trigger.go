@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +30,6 @@ func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 // ExitCode is what kong ends the program with.
 func (s status) ExitCode() int { return int(s) }
 
-// Help stands below the flags.
 func (c *triggerCmd) Help() string {
 	return `Reads changed paths from standard input, a line each, and answers on standard
 output with one word, full, smoke or none; the rule that said so, with its line,
@@ -42,7 +42,6 @@ path at all, as when git failed. A folder without rules has Assay's own. With --
 and 20 for full (go run turns each into 1: build assay first).`
 }
 
-// Run answers.
 func (c *triggerCmd) Run() error { return c.answer(os.Stdin, os.Stdout, os.Stderr, time.Now()) }
 
 func (c *triggerCmd) answer(in io.Reader, out, why io.Writer, now time.Time) error {
@@ -85,9 +84,12 @@ func (c *triggerCmd) paths(in io.Reader, why io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(paths) == 0 {
+		return "", errors.New("no changed path on standard input: expected what git diff --name-only --no-renames prints; where nothing changed, nothing needs to ask")
+	}
 	d, err := record.Decide(rules, paths)
 	if err != nil {
-		return "", fmt.Errorf("%w on standard input: expected what git diff --name-only --no-renames prints; where nothing changed, nothing needs to ask", err)
+		return "", err
 	}
 	if c.Explain {
 		for _, p := range d.Paths {

@@ -27,14 +27,12 @@ type enqueueCmd struct {
 	Stop string `help:"Enqueue nothing, and let nothing more of this run be begun: what waits is skipped." placeholder:"RUN"`
 }
 
-// placeFlags say where fixtures and results are.
 type placeFlags struct {
 	Root string `help:"Another folder with tests/ and fixtures/; what it lacks is this repository's." env:"ASSAY_ROOT" type:"existingdir"`
 	DB   string `help:"The PostgreSQL that the workers share: a postgres:// URL." env:"ASSAY_DB"`
 }
 
-// Run plans a run of Bench and leaves it to workers. go test -run Bench with the
-// same flags waits for it, and reports.
+// Run does not wait: go test -run Bench with the same flags does, and reports.
 func (c *enqueueCmd) Run(ctx context.Context) error {
 	budget, err := suite.ParseBudget(c.Budget)
 	if err != nil {
@@ -61,8 +59,6 @@ type workCmd struct {
 	Grace       time.Duration `help:"How long what is under way may go on after an interrupt." default:"30s"`
 }
 
-// Run works on what was enqueued until it is interrupted: then nothing more is
-// begun, what is under way comes to its end, and the rest is left to the others.
 func (c *workCmd) Run(ctx context.Context) error {
 	s, err := suite.NewSpread(".", suite.Config{Root: c.Root, DB: c.DB, Concurrency: c.Concurrency})
 	if err != nil {

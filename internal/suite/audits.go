@@ -5,6 +5,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,27 +23,19 @@ import (
 )
 
 const (
-	// defaultReviews is how many requests of one provider are sent at once where
-	// -concurrency does not say.
+	// of one provider at once, where -concurrency does not say
 	defaultReviews = 8
-	// defaultAudits is how many audits of one provider run at once where -concurrency
-	// does not say: each may take gigabytes, and a share of a provider's limit that
-	// thousands of reviews do not.
+	// likewise: each may take gigabytes, and a share of a provider's limit that reviews do not
 	defaultAudits = 2
-	// auditTries is how often an audit is tried at most.
-	auditTries = 4
-	// auditWait is the ceiling of the wait before the second try. An agent that gives
-	// up has waited itself.
+	auditTries    = 4
+	// the ceiling of the wait before the second try: an agent that gives up has waited itself
 	auditWait = 10 * time.Second
-	// auditGrace is how long audits in flight may go on when the run is stopped, before
-	// they are told to end: whoever stops does not wait for hours.
+	// for audits in flight when the run is stopped: whoever stops does not wait for hours
 	auditGrace = 5 * time.Second
-	// lastMinute is what a live run leaves of go test's time, for an auditor to end in
-	// order and for the record to be written.
+	// left of go test's time, for an auditor to end in order and the record to be written
 	lastMinute = 20 * time.Second
 )
 
-// audits are the live audits of one run of a suite: trials of the one engine.
 type audits struct {
 	engine
 	entries map[string]audit.AuditorEntry
@@ -56,8 +52,7 @@ func newAudits(s *Suite, e *env, name string, entries map[string]audit.AuditorEn
 	return &audits{engine: newEngine(s, e, name), entries: entries, versions: map[string]string{}, turns: map[string]*sync.Mutex{}}
 }
 
-// A onceFunc makes one run of an auditor, in an export of its own, and gives the
-// folder that it saw. It may cost so many USD; 0 where nobody says.
+// A onceFunc makes one run, for so many USD (0: nobody says), and gives the folder that it saw.
 type onceFunc func(ctx context.Context, a audit.Auditor, trial int, usd float64) (audit.AuditRun, string, error)
 
 // A candidate is an auditor with the trials that it is asked for.
@@ -69,8 +64,7 @@ type candidate struct {
 	recs   []*auditor.Recording
 }
 
-// sent reports whether the trials are the engine's: replays and the embedded
-// analyser are read here and now.
+// sent reports whether the engine asks: replays and the embedded analyser are read here and now.
 func (c *candidate) sent() bool { return !c.replay && !c.static }
 
 // An asking is what a candidate is asked about one source.
@@ -85,8 +79,7 @@ type asking struct {
 	prefix  string              // of its artifacts
 }
 
-// plan leaves the trials on a project, whose export has this hash, to the engine,
-// where they are its.
+// plan leaves the trials to the engine, where they are its; export is the project's hash.
 func (x *asking) plan(project, export string) error {
 	if !x.sent() {
 		return nil
@@ -96,10 +89,11 @@ func (x *asking) plan(project, export string) error {
 		return err
 	}
 	for i, who := range x.trials {
-		who = x.audits.oneAtATime(who)
-		one := like
+		turn, one := x.audits.turn(who), like
 		one.Project, one.Auditor, one.Export, one.Index = project, x.candidate.name, export, i
 		one.Once = func(ctx context.Context, usd float64) (audit.AuditRun, string, error) {
+			turn.Lock()
+			defer turn.Unlock()
 			return x.once(ctx, who, i, usd)
 		}
 		x.planned = append(x.planned, &one)
@@ -108,8 +102,7 @@ func (x *asking) plan(project, export string) error {
 	return nil
 }
 
-// result gives a trial, counted from 0, and what the engine says of it: it waits for
-// it, or makes it in this goroutine.
+// result waits for a trial, counted from 0, or makes it in this goroutine.
 func (x *asking) result(t T, i int) (*run.Audited, *run.Result, error) {
 	if x.planned != nil {
 		v, res, err := x.audits.wait(x.planned[i])
@@ -138,7 +131,6 @@ func (x *asking) took(i int, v *run.Audited) *record.Trial {
 	return &now.Trials[len(now.Trials)-1]
 }
 
-// start says what the plan costs, and carries it out in the background.
 func (a *audits) start(t T) {
 	if len(a.planned) == 0 {
 		close(a.started)
@@ -159,11 +151,7 @@ func (a *audits) start(t T) {
 		if err != nil {
 			return err
 		}
-		r, err := plan.Start(box.WithoutInterrupts(ctx))
-		if err == nil {
-			a.running = r
-		}
-		return err
+		return a.send(box.WithoutInterrupts(ctx), plan)
 	})
 }
 
@@ -187,7 +175,6 @@ func (a *audits) wait(x *run.Audit) (*run.Audited, *run.Result, error) {
 	return v, &res, nil
 }
 
-// end says what the run came to, and releases what it held.
 func (a *audits) end(t T) {
 	if a.running != nil {
 		sum, err := a.running.Finish()
@@ -217,7 +204,6 @@ func (a *audits) tell(sum *run.Summary) {
 	}
 }
 
-// assumed tells which part of what was spent nobody knows.
 func assumed(sum *run.Summary) string {
 	if sum.Unsure == 0 {
 		return ""
@@ -225,7 +211,6 @@ func assumed(sum *run.Summary) string {
 	return fmt.Sprintf(", $%.2f of it for what does not say its cost, charged at the most", sum.Unsure)
 }
 
-// version asks a section's program for its version, once a run of the suite.
 func (a *audits) version(entry audit.AuditorEntry) string {
 	v, ok := a.versions[entry.Name]
 	if !ok {
@@ -233,4 +218,139 @@ func (a *audits) version(entry audit.AuditorEntry) string {
 		a.versions[entry.Name] = v
 	}
 	return v
+}
+
+func (a *audits) describe(c *candidate, project string) (run.Audit, error) {
+	var x run.Audit
+	if d, ok := c.trials[0].(run.DescribedAuditor); ok {
+		x.Settings, x.Provider, x.Keeps = d.Settings(), d.Provider(), true
+		x.Cost.Expected, x.Cost.Most, x.Cost.Known = d.Cost()
+		earlier, err := a.earlierCosts(c.name, project)
+		if len(earlier) > 0 {
+			x.Cost.Expected = min(mean(earlier), x.Cost.Most)
+		}
+		return x, err
+	}
+	entry, ok := a.entries[c.name]
+	if !ok || a.env.given.auditor(c.name) != nil {
+		x.Cost.Known = true
+		return x, nil
+	}
+	cost, err := a.cost(entry, project)
+	if err != nil {
+		return x, err
+	}
+	x.Cost, x.Keeps = cost, keeps(entry)
+	if entry.Kind != "agent" {
+		return x, nil // what a tool reads beside the source is not known: it is free, and made anew
+	}
+	x.Provider = provider(entry)
+	x.Settings, err = a.settings(entry)
+	return x, err
+}
+
+// settings names everything beside the source that can change what an agent reports;
+// credentials and the places of folders cannot.
+func (a *audits) settings(entry audit.AuditorEntry) (string, error) {
+	prompt, err := auditor.PromptHash(a.env.root.setting("fixtures/auditors.md"), entry)
+	if err != nil {
+		return "", err
+	}
+	parts := []string{"command " + entry.Command, "prompt " + prompt, "model " + entry.Model, "version " + a.version(entry), "format " + entry.Format, "output " + entry.Output}
+	for _, name := range slices.Sorted(slices.Values(entry.Variables())) {
+		value := os.Getenv(name)
+		info, err := os.Stat(value)
+		if value != "" && name != entry.Network.Key && !box.Secret(name) && (err != nil || !info.IsDir()) {
+			parts = append(parts, name+"="+value)
+		}
+	}
+	return strings.Join(parts, "\n"), nil
+}
+
+var keyName = regexp.MustCompile(`_(API_)?(KEY|TOKEN)$`)
+
+// provider gives whose limits an agent shares: that of its first key, else its own.
+func provider(entry audit.AuditorEntry) string {
+	for _, name := range entry.Variables() {
+		if keyName.MatchString(name) {
+			return name
+		}
+	}
+	return entry.Name
+}
+
+// cost takes what an agent cost so far on the project, else what its section states. Where
+// the command line is told what a run may cost ($ASSAY_MAX_USD) the stated sum is reserved;
+// else half as much again as the dearest run so far. Where nobody knows no budget could hold.
+func (a *audits) cost(entry audit.AuditorEntry, project string) (run.Cost, error) {
+	c := run.Cost{Expected: entry.Cost, Most: entry.Cost, Known: entry.Priced || entry.Kind != "agent"}
+	earlier, err := a.earlierCosts(entry.Name, project)
+	if err != nil {
+		return c, err
+	}
+	if len(earlier) > 0 && entry.Kind == "agent" {
+		c.Expected = mean(earlier)
+		if !keeps(entry) {
+			c.Most, c.Known = 1.5*slices.Max(earlier), true
+		}
+		c.Most = max(c.Most, c.Expected)
+	}
+	if budget := a.env.cfg.Budget; !c.Known && budget > 0 && !math.IsInf(budget, 1) {
+		return c, fmt.Errorf("%s: %s: nobody knows what a run of it costs, so no budget can hold: add the line | Cost | 5 USD | to its section (what one run may cost at most; 0 where it is free), or run with -budget none", entry.Pos, entry.Name)
+	}
+	return c, nil
+}
+
+// keeps says whether an agent is told what a run may cost, and of what sum.
+func keeps(entry audit.AuditorEntry) bool {
+	return entry.Priced && strings.Contains(entry.Command, "ASSAY_MAX_USD")
+}
+
+func mean(xs []float64) float64 {
+	sum := 0.0
+	for _, x := range xs {
+		sum += x
+	}
+	return sum / float64(len(xs))
+}
+
+// earlierCosts gives what trials cost in USD, by records or, where there are none, the baseline.
+func (a *audits) earlierCosts(name, project string) (costs []float64, err error) {
+	if a.records == nil {
+		a.records, _ = record.ReadAll(filepath.Join(a.env.root.Dir, "records")) // what is no record says nothing of costs
+	}
+	for _, r := range a.records {
+		if r.Auditor == name && r.Project == project && r.Again == "" { // else its runs are another record's
+			costs = append(costs, costsOf(r)...)
+		}
+	}
+	if len(costs) > 0 {
+		return costs, nil
+	}
+	baseline, err := record.Baseline(a.env.root.holdings(), baselines, name, project)
+	if err != nil || baseline == nil {
+		return nil, err
+	}
+	return costsOf(baseline), nil
+}
+
+func costsOf(r *record.Record) (costs []float64) {
+	for i := range r.Trials {
+		if u := &r.Trials[i].Usage; u.Priced && u.USD > 0 {
+			costs = append(costs, u.USD)
+		}
+	}
+	return costs
+}
+
+// turn is what an auditor is asked under: of a Go value nothing says that several
+// goroutines may ask it at once.
+func (a *audits) turn(who audit.Auditor) *sync.Mutex {
+	if _, ok := who.(run.DescribedAuditor); ok || a.env.given.auditor(who.Name()) == nil {
+		return &sync.Mutex{}
+	}
+	if a.turns[who.Name()] == nil {
+		a.turns[who.Name()] = &sync.Mutex{}
+	}
+	return a.turns[who.Name()]
 }

@@ -13,7 +13,10 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
 	"assay/internal/auditor"
+	"assay/internal/proof"
 	"assay/internal/run"
 	"assay/internal/store"
 )
@@ -59,7 +62,6 @@ func (s *Suite) Bench(t T) {
 	b.begin(t, func() error { return b.start(t) })
 }
 
-// read reads what is asked, and what it is judged by.
 func (b *bench) read(t T) (err error) {
 	if b.env.cfg.Tier == moduleTier {
 		if b.modules, err = b.env.drawModules(); err == nil && len(b.modules) == 0 {
@@ -82,7 +84,6 @@ func (b *bench) read(t T) (err error) {
 // segment makes a name fit for one level of a subtest's path.
 func segment(name string) string { return strings.ReplaceAll(name, "/", "~") }
 
-// A bench is one run of the suite.
 type bench struct {
 	engine
 	subjects  []subject
@@ -93,8 +94,7 @@ type bench struct {
 	elsewhere int             // cases that fall into other shards
 }
 
-// end judges and releases what the run held: in this order, since the run writes
-// its last row when it is finished.
+// end judges first: the run writes its last row when it is finished.
 func (b *bench) end(t T) {
 	b.judge(t)
 	b.close()
@@ -115,7 +115,6 @@ func (b *bench) of(v variant, about string) []*leaf {
 	return slices.DeleteFunc(slices.Clone(b.leaves), func(l *leaf) bool { return l.variant != v || about != "" && l.about != about })
 }
 
-// results gives those of a variant's trials, without its twins'.
 func (b *bench) results(v variant) (rs []run.Result) {
 	for _, l := range b.of(v, "") {
 		rs = append(rs, l.results...)
@@ -123,7 +122,6 @@ func (b *bench) results(v variant) (rs []run.Result) {
 	return rs
 }
 
-// register registers the leaves of a variant, a group of subtests at a time.
 func (b *bench) register(t T, r audit.Reviewer, p prompt) {
 	if err := b.stale(r, p); err != nil {
 		t.Errorf("%v", err)
@@ -140,7 +138,6 @@ func (b *bench) register(t T, r audit.Reviewer, p prompt) {
 	}
 }
 
-// group registers the leaves of an application, or of a draw.
 func (b *bench) group(t T, r audit.Reviewer, p prompt, subjects []subject) {
 	for i := range subjects {
 		s := &subjects[i]
@@ -173,7 +170,6 @@ func (c *Config) chooses(id string) bool {
 	return whole || last
 }
 
-// start plans what was registered, says what it costs, and starts it.
 func (b *bench) start(t T) error {
 	switch {
 	case len(b.leaves) > 0:
@@ -204,11 +200,7 @@ func (b *bench) start(t T) error {
 	if spread, err := b.spread(ctx, t, plan); spread || err != nil {
 		return err
 	}
-	r, err := plan.Start(ctx)
-	if err == nil {
-		b.running = r
-	}
-	return err
+	return b.send(ctx, plan)
 }
 
 // margin is how long before the test binary's deadline a live run stops.
@@ -219,7 +211,6 @@ func margin(left time.Duration) time.Duration {
 // asked gives every trial of the leaf, those of its twins last.
 func (l *leaf) asked() []run.Trial { return slices.Concat(l.trials, l.twins) }
 
-// trials gives those of all leaves.
 func (b *bench) trials() (all []run.Trial) {
 	for _, l := range b.leaves {
 		all = append(all, l.asked()...)
@@ -231,8 +222,6 @@ func itemsOf(trials []run.Trial) run.Items {
 	return run.Items{Count: len(trials), At: func(i int) run.Item { return trials[i].Item() }}
 }
 
-// report waits for a leaf's trials and tells them: a right answer passes, a
-// wrong one is a recorded miss.
 func (b *bench) report(t T, l *leaf) {
 	b.await(t)
 	var misses, silent []string
@@ -265,7 +254,6 @@ func (b *bench) report(t T, l *leaf) {
 	}
 }
 
-// miss tells a wrong answer.
 func (l *leaf) miss(ev *store.Evaluation) string {
 	if m := l.ask.Module; m != nil {
 		return missed(m, ev)
@@ -273,14 +261,13 @@ func (l *leaf) miss(ev *store.Evaluation) string {
 	return fmt.Sprintf("%s: says %s, is %s: %s", l.pos, ev.Actual, ev.Expected, audit.OneLine(ev.Explanation, 0))
 }
 
-// whole reports whether the leaves are all subjects for a variant, or all that a
-// recorded reviewer was shown: a partial selection reports and does not gate.
+// whole reports whether a variant was asked all that it can be: a part does not gate.
 func (b *bench) whole(v variant) bool {
 	return len(b.of(v, "")) == cmp.Or(b.recorded[v], len(b.subjects))
 }
 
-// live reports whether anybody but our own reviewers is asked, or cases of
-// another folder: the go command's cache sees neither.
+// live reports whether the go command's cache could be wrong: it sees neither who else is
+// asked nor the cases of another folder.
 func (b *bench) live() bool {
 	if !b.env.root.strict() {
 		return true
@@ -291,4 +278,72 @@ func (b *bench) live() bool {
 		}
 	}
 	return false
+}
+
+// A subject is what one subtest of Bench asks about: a case, or a module.
+type subject struct {
+	id    string // audit.Case.ID, or audit.Module.ID
+	group string // of subtests: an application, or a draw of a project
+	about string // whose row of the summary: an application, or a project
+	pos   audit.Pos
+	ask   run.Trial // without who is asked, with which prompt
+	twins func() []proof.Twin
+}
+
+func casesOf(corpus *fixture.Corpus) (all []subject) {
+	for _, app := range corpus.Apps {
+		for i := range app.Families {
+			f := &app.Families[i]
+			for _, cs := range f.Cases {
+				all = append(all, subject{id: cs.ID(), group: app.App, about: app.App, pos: cs.Pos, ask: run.Trial{Case: cs, Spec: app.Spec},
+					twins: func() []proof.Twin { return proof.Twins(app, f, cs) }})
+			}
+		}
+	}
+	return all
+}
+
+func modulesOf(modules []*audit.Module) (all []subject) {
+	for _, m := range modules {
+		judge := func(r *audit.Review) audit.Outcome { return score.ModuleOutcome(m, r.Violations) }
+		all = append(all, subject{id: m.ID(), group: m.App(), about: m.Project, pos: m.Pos, ask: run.Trial{Module: m, Judge: judge},
+			twins: func() []proof.Twin { return nil }})
+	}
+	return all
+}
+
+func (s *subject) trial(r audit.Reviewer, p prompt) run.Trial {
+	t := s.ask
+	t.Reviewer, t.PromptName, t.Prompt = r, p.name, p.text
+	return t
+}
+
+func twin(t run.Trial, tw *proof.Twin) run.Trial {
+	changed := *t.Case
+	changed.Code = tw.Code
+	t.Case, t.Twin, t.Index = &changed, tw.Kind, 0
+	return t
+}
+
+// trials asks a recorded reviewer once, who says the same again and was shown no twin.
+func (c *Config) trials(s *subject, r audit.Reviewer, p prompt) (trials, twins []run.Trial) {
+	t := s.trial(r, p)
+	if _, recorded := r.(*auditor.Reader); recorded {
+		return []run.Trial{t}, nil
+	}
+	for t.Index = range c.Trials {
+		trials = append(trials, t)
+	}
+	if c.Twins {
+		for _, tw := range s.twins() {
+			twins = append(twins, twin(t, &tw))
+		}
+	}
+	return trials, twins
+}
+
+// asks passes over what a recorded reviewer was not shown.
+func (c *Config) asks(s *subject, r audit.Reviewer, p prompt) bool {
+	reader, recorded := r.(*auditor.Reader)
+	return c.chooses(s.id) && (!recorded || reader.Has(p.name, s.id))
 }

@@ -3,6 +3,8 @@ package suite
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +16,6 @@ import (
 	"assay/internal/run"
 )
 
-// judge is the gate: it runs when every leaf has ended.
 func (b *bench) judge(t T) {
 	if b.failed != nil || b.running == nil {
 		return
@@ -33,7 +34,6 @@ func (b *bench) judge(t T) {
 	}
 }
 
-// accounting tells the outcomes, which sum to what was planned.
 func accounting(of func(audit.Outcome) int) string {
 	var parts []string
 	planned := 0
@@ -45,10 +45,8 @@ func accounting(of func(audit.Outcome) int) string {
 	return fmt.Sprintf("planned %d = %s", planned, strings.Join(parts, " + "))
 }
 
-// A variant is a reviewer with a prompt.
 type variant struct{ reviewer, prompt string }
 
-// asked gives the variants in the order in which they were asked.
 func (b *bench) asked() []variant {
 	var variants []variant
 	for _, l := range b.leaves {
@@ -59,8 +57,7 @@ func (b *bench) asked() []variant {
 	return variants
 }
 
-// answers gives a variant's answers, of one application or of all: to cases, or
-// about sites.
+// answers are to cases or about sites, of one application or project or ("") all.
 func (b *bench) answers(s variant, about string) []score.Answer {
 	if b.modules != nil {
 		return score.SiteAnswers(b.moduleAnswers(s, about))[0]
@@ -74,7 +71,6 @@ func (b *bench) answers(s variant, about string) []score.Answer {
 	return as
 }
 
-// flips gives how often a variant's verdicts did not survive the twins.
 func (b *bench) flips(s variant) []score.Flip {
 	var pairs []score.TwinAnswer
 	for _, l := range b.of(s, "") {
@@ -95,8 +91,6 @@ type judging interface {
 	Attr(key, value string)
 }
 
-// judgeOne judges a variant over everything, where everything was asked, and adds a
-// line for each application.
 func (b *bench) judgeOne(t judging, s variant) {
 	name := s.reviewer
 	if s.prompt != promptOf(b.env.cfg.Tier) {
@@ -142,8 +136,7 @@ func (b *bench) rows() (names []string) {
 	return slices.Compact(names)
 }
 
-// unanswered says how many of a variant's trials failed, and of what the first did;
-// "" where none did.
+// unanswered is "" where no trial failed.
 func (b *bench) unanswered(s variant) string {
 	failed, cause := 0, ""
 	for _, r := range b.results(s) {
@@ -158,7 +151,6 @@ func (b *bench) unanswered(s variant) string {
 	return fmt.Sprintf("trials that failed: %d, the first of: %s", failed, audit.OneLine(cause, 400))
 }
 
-// outcomes counts those of answers.
 func outcomes(as []score.Answer) map[audit.Outcome]int {
 	n := map[audit.Outcome]int{}
 	for _, a := range as {
@@ -203,8 +195,7 @@ func (b *bench) gate(t judging, s variant, name string) {
 	}
 }
 
-// add adds a line of figures to the summary: over all applications, or of one, which
-// has no verdict of its own.
+// add adds a line of figures: over all applications (""), or of one, which has no verdict.
 func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judgement) {
 	f, err := score.BenchOf(as)
 	if err != nil {
@@ -231,7 +222,6 @@ func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judg
 	b.suite.summary.add(l)
 }
 
-// paid gives what the answers of this run took, where anybody says.
 func (b *bench) paid(s variant) consumed {
 	sum := audit.Usage{Priced: true}
 	for _, l := range b.of(s, "") {
@@ -247,7 +237,6 @@ func (b *bench) paid(s variant) consumed {
 	return consumed{usage: &sum}
 }
 
-// next names the run that would settle what is open.
 func (b *bench) next(s variant, j score.Judgement) {
 	tier := ""
 	if b.modules != nil {
@@ -261,8 +250,7 @@ func (b *bench) next(s variant, j score.Judgement) {
 	}
 }
 
-// sides gives a variant's answers and those of its baseline, none where it has none.
-// What changed since is left out, and said.
+// sides leaves out what has changed since the baseline, and notes it.
 func (b *bench) sides(s variant) (now, baseline []score.Answer, err error) {
 	base, err := record.ReadBench(b.env.root.holdings(), baselines, s.reviewer, s.prompt)
 	if err != nil {
@@ -294,4 +282,44 @@ func (b *bench) told(s variant) (as []record.Asked) {
 		as = record.AppendAsked(as, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
 	}
 	return as
+}
+
+// chatModel finds the model that a chat reviewer asked for in its settings.
+var chatModel = regexp.MustCompile(`(?m)^chat \d+ model (\S+) at `)
+
+// servedBy is "" where the model that was asked answered: a provider may fall back to another,
+// and what that says is no measure of the first.
+func (b *bench) servedBy(s variant) string {
+	served, odd := map[string]int{}, false
+	for _, r := range b.results(s) {
+		ev := &r.Evaluation
+		m := chatModel.FindStringSubmatch(ev.Settings)
+		if m == nil || ev.Served == "" {
+			continue
+		}
+		served[ev.Served]++
+		odd = odd || !alike(m[1], ev.Served)
+	}
+	if !odd && len(served) < 2 {
+		return ""
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(served)) {
+		parts = append(parts, fmt.Sprintf("%s (%d)", audit.OneLine(name, 80), served[name]))
+	}
+	return "answers were given by " + strings.Join(parts, ", ")
+}
+
+var word = regexp.MustCompile(`[a-z]+|[0-9]+`)
+
+// alike reports whether two names may be one model's: the words of one, its
+// maker's aside, are all in the other. Providers add dates, and turn names round.
+func alike(a, b string) bool {
+	words := func(s string) []string {
+		return word.FindAllString(strings.ToLower(s[strings.LastIndexByte(s, '/')+1:]), -1)
+	}
+	within := func(a, b []string) bool {
+		return !slices.ContainsFunc(a, func(w string) bool { return !slices.Contains(b, w) })
+	}
+	return within(words(a), words(b)) || within(words(b), words(a))
 }

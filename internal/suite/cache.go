@@ -21,20 +21,16 @@ import (
 	"assay/internal/auditor"
 )
 
-// A cache keeps what costs processor time and follows from its input alone. An
-// entry's name is the hash of the input, and its folder that of this executable,
-// which holds analyser, rules, scorer, taxonomy, libraries and what all of them were
-// compiled with. It may be wiped at any time, and what cannot be read in it or
-// written to it is computed. nil keeps nothing.
+// A cache keeps what costs processor time and follows from its input alone: an entry's name
+// is the hash of the input, its folder that of this executable and all that is in it. It may
+// be wiped at any time; what cannot be read or written is computed. nil keeps nothing.
 type cache struct {
 	dir  func() string // of this executable; "" where there is no place for one
 	anew bool          // what is kept is computed again
 }
 
-// keptExecutables is of how many executables the cache holds what they computed.
 const keptExecutables = 8
 
-// newCache gives this executable's cache, which is opened when it is first needed.
 func newCache(anew bool) *cache { return &cache{sync.OnceValue(openCache), anew} }
 
 func openCache() string {
@@ -48,8 +44,7 @@ func openCache() string {
 	return dir
 }
 
-// executable gives the SHA-256 of the program that runs, and of the variables by which
-// its parser can be set.
+// executable hashes the program that runs, and the variables by which its parser can be set.
 var executable = sync.OnceValues(func() (string, error) {
 	name, err := os.Executable()
 	if err != nil {
@@ -90,8 +85,7 @@ func forget(dir string) {
 	}
 }
 
-// key gives the name of what follows from the input; "", which nothing is kept
-// under, for one that cannot be written as JSON.
+// key is "", under which nothing is kept, for input that cannot be written as JSON.
 func (c *cache) key(kind string, input ...any) string {
 	if c == nil {
 		return ""
@@ -103,7 +97,6 @@ func (c *cache) key(kind string, input ...any) string {
 	return kind + "-" + hex.EncodeToString(sum.Sum(nil))
 }
 
-// get reads what is kept under the key, and says whether it could.
 func (c *cache) get(key string, into any) bool {
 	if c == nil || c.anew || key == "" || c.dir() == "" {
 		return false
@@ -132,7 +125,6 @@ func (c *cache) put(key string, v any) {
 	}
 }
 
-// sumOf gives the SHA-256 of a text, in hexadecimal.
 func sumOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -151,7 +143,6 @@ type cachedReviewer struct {
 	cache *cache
 }
 
-// Review gives what is kept, or asks.
 func (r cachedReviewer) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
 	var said audit.Review
 	key := r.cache.key("review", r.Name(), task)
@@ -166,14 +157,11 @@ func (r cachedReviewer) Review(ctx context.Context, task audit.ReviewTask) (audi
 	return said, err
 }
 
-// A cachedAuditor computes its report: what it wrote about the same files, and how
-// long that took, it says again.
 type cachedAuditor struct {
 	audit.Auditor
 	cache *cache
 }
 
-// Audit gives what is kept, read anew, or asks.
 func (a cachedAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
 	_, files, err := listed(os.DirFS(task.Dir))
 	if err != nil {
@@ -194,8 +182,7 @@ func (a cachedAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.A
 	return run, err
 }
 
-// chances keeps the chance levels of a project, by its key in the cache; nil where it
-// has none.
+// chances is nil for a project that has no key in the cache.
 func (c *cache) chances(project string) func([]byte, func() score.Chances) score.Chances {
 	if project == "" {
 		return nil

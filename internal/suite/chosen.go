@@ -13,10 +13,8 @@ import (
 	"assay/internal/auditor"
 )
 
-// A prompt is an evaluation prompt with its name.
 type prompt struct{ name, text string }
 
-// defaultPrompt is the prompt that cases are asked with when nobody names one.
 const defaultPrompt = "evaluation-prompt"
 
 // promptOf is the prompt that a tier is asked with when nobody names one.
@@ -27,7 +25,6 @@ func promptOf(tier string) string {
 	return defaultPrompt
 }
 
-// prompts reads the chosen prompts.
 func (e *env) prompts() (ps []prompt, err error) {
 	names := e.cfg.Prompts
 	if len(names) == 0 {
@@ -43,8 +40,7 @@ func (e *env) prompts() (ps []prompt, err error) {
 	return ps, nil
 }
 
-// prompt reads a prompt. A corpus that was written elsewhere may have its own at
-// the root.
+// prompt takes the default one from the root of a corpus that was written elsewhere.
 func (e *env) prompt(name string) (prompt, error) {
 	dir := "fixtures/prompts"
 	if name == defaultPrompt && e.root.other != nil && exists(e.root.other, defaultPrompt+".txt") {
@@ -54,7 +50,6 @@ func (e *env) prompt(name string) (prompt, error) {
 	return prompt{name, text}, err
 }
 
-// reviewers gives the chosen reviewers.
 func (e *env) reviewers() (rs []audit.Reviewer, err error) {
 	names := e.cfg.Models
 	switch {
@@ -99,8 +94,7 @@ func (e *env) closeAll(reviewers []audit.Reviewer) {
 	}
 }
 
-// chosenAuditors gives the auditors that -auditor names: a model once with each
-// prompt that -prompt names.
+// chosenAuditors gives a model once with each prompt that -prompt names.
 func (e *env) chosenAuditors() (as []audit.Auditor, err error) {
 	dir, err := e.directory()
 	if err != nil {
@@ -125,8 +119,7 @@ func (e *env) chosenAuditors() (as []audit.Auditor, err error) {
 	return as, nil
 }
 
-// auditor gives the auditor of this name: a Go value, a section of auditors.md or a
-// model.
+// auditor finds a Go value, a section of auditors.md or a model.
 func (e *env) auditor(name string) (audit.Auditor, error) {
 	if a := e.given.auditor(name); a != nil {
 		return a, nil
@@ -146,7 +139,6 @@ func (e *env) promptHash(a audit.Auditor, entry audit.AuditorEntry) (string, err
 	return auditor.PromptHash(e.root.setting("fixtures/auditors.md"), entry)
 }
 
-// directory is where reviewers and auditors are looked up.
 func (e *env) directory() (dir auditor.Directory, err error) {
 	text := func(name string) (string, error) { p, err := e.prompt(name); return p.text, err }
 	dir = auditor.Directory{Getenv: os.Getenv, Given: e.given.reviewers, Prompt: text, Budget: e.cfg.Budget}
@@ -157,7 +149,6 @@ func (e *env) directory() (dir auditor.Directory, err error) {
 	return dir, err
 }
 
-// reviewerDirectory is the directory with the recorded reviewers in it.
 func (e *env) reviewerDirectory() (dir auditor.Directory, readers []*auditor.Reader, err error) {
 	if dir, err = e.directory(); err != nil {
 		return dir, nil, err
@@ -172,7 +163,6 @@ func (e *env) reviewerDirectory() (dir auditor.Directory, readers []*auditor.Rea
 	return dir, readers, nil
 }
 
-// db is where results go.
 func (s *Suite) db(e *env) string {
 	return cmp.Or(e.cfg.DB, filepath.Join(e.root.Dir, "results.db"))
 }

@@ -76,10 +76,8 @@ func define(flags *flag.FlagSet) {
 	}
 }
 
-// variable is the environment's twin of a flag.
 func variable(flag string) string { return "ASSAY_" + strings.ToUpper(flag) }
 
-// configure reads flags and environment.
 func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) {
 	var errs []error
 	if rest := flags.Args(); len(rest) > 0 {
@@ -92,6 +90,18 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 			return flags.Lookup(name).Value.String()
 		}
 		return getenv(variable(name))
+	}
+	list := func(name string) (items []string) {
+		for item := range strings.SplitSeq(text(name), ",") {
+			switch item = strings.TrimSpace(item); {
+			case item == "":
+			case slices.Contains(items, item):
+				errs = append(errs, fmt.Errorf("-%s names %q twice: expected each once; -trials says how often", name, item))
+			default:
+				items = append(items, item)
+			}
+		}
+		return items
 	}
 	number := func(name string, def int) int {
 		s := text(name)
@@ -113,7 +123,7 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		return b
 	}
 	c := Config{
-		Models: splitList(text("model")), Auditors: splitList(text("auditor")), Prompts: splitList(text("prompt")),
+		Models: list("model"), Auditors: list("auditor"), Prompts: list("prompt"),
 		Filter: text("filter"), Trials: number("trials", 1), Concurrency: number("concurrency", 0), Beside: text("beside"),
 		Change: text("change"), Force: boolean("force"), Strict: boolean("strict"), Twins: boolean("twins"),
 		Root: getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
@@ -160,16 +170,6 @@ func ParseBudget(s string) (float64, error) {
 	return b, nil
 }
 
-func splitList(s string) []string {
-	var items []string
-	for _, item := range strings.Split(s, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			items = append(items, item)
-		}
-	}
-	return items
-}
-
 // LoadEnv reads the files .env of folders into the environment, and gives the names
 // that it set. What is set already stays.
 func LoadEnv(dirs ...string) (set map[string]bool, err error) {
@@ -196,7 +196,6 @@ func LoadEnv(dirs ...string) (set map[string]bool, err error) {
 	return set, nil
 }
 
-// cacheDir is where clones of the projects are kept between runs.
 func cacheDir() (string, error) {
 	if dir := os.Getenv("ASSAY_CACHE"); dir != "" {
 		return dir, nil

@@ -10,13 +10,10 @@ import (
 	"assay/internal/auditor"
 )
 
-// Doctor tells what an auditor would miss here, with the fixtures, the .env and the
-// variables that the suites at own would run with. It gives the number of things
+// Doctor tells what an auditor would miss here, with the fixtures and variables that the
+// suites at own would run with. It gives the number of things
 // that are missing.
 func Doctor(ctx context.Context, own, name string, out io.Writer) (missing int, err error) {
-	if _, err := LoadEnv(own, os.Getenv("ASSAY_ROOT")); err != nil {
-		return 0, err
-	}
 	budget, err := ParseBudget(os.Getenv(variable("budget")))
 	if err != nil {
 		return 0, err

@@ -15,9 +15,8 @@ import (
 	"assay/internal/store"
 )
 
-// An engine carries out the trials of one run of a suite, reviews and audits alike:
-// leaves register theirs and call t.Parallel, begin sends what was planned, and the
-// leaves wait for it.
+// An engine carries out the trials of one run of a suite: leaves register theirs and call
+// t.Parallel, begin sends what was planned, and the leaves wait for it.
 type engine struct {
 	suite   *Suite
 	env     *env
@@ -28,24 +27,20 @@ type engine struct {
 	closers []func() // what the run holds: released last first, after the judgement
 }
 
-// running is a run that goes on in this process, or with workers elsewhere.
 type running interface {
 	Wait(ctx context.Context, key string) (run.Result, error)
 	Finish() (run.Summary, error)
 }
 
-// benchSeed fixes the order in which trials are sent. It is no setting: two runs
-// that are compared send in the same order.
+// benchSeed is no setting: two runs that are compared send their trials in the same order.
 const benchSeed = 20261121
 
-// errEstimate ends a run with -budget 0: it was asked what it would cost.
 var errEstimate = errors.New("-budget 0 asks for the estimate alone")
 
 func newEngine(s *Suite, e *env, name string) engine {
 	return engine{suite: s, env: e, name: name, started: make(chan struct{})}
 }
 
-// begin starts what was planned, and lets the leaves go on.
 func (g *engine) begin(t T, start func() error) {
 	defer close(g.started)
 	if g.failed = start(); g.failed != nil && !errors.Is(g.failed, errEstimate) {
@@ -53,24 +48,18 @@ func (g *engine) begin(t T, start func() error) {
 	}
 }
 
-// open opens the results, which are closed with the run, and gives the command that
-// carries it on.
+// open opens the results until the run is closed; command is what carries it on.
 func (g *engine) open(ctx context.Context, t T) (st store.Store, command string, err error) {
 	if st, err = store.Open(ctx, g.suite.db(g.env)); err != nil {
 		return nil, "", err
 	}
-	g.closers = append(g.closers, func() {
-		if err := st.Close(); err != nil {
-			t.Errorf("%v", err)
-		}
-	})
+	g.closing(t, st.Close)
 	command, err = g.suite.resume(g.env, g.name)
 	return st, command, err
 }
 
-// prepare opens the results, plans the items and says what they cost. c holds what
-// the plan needs beside the flags; the run ends so long before go test's own time is
-// up as margin says.
+// prepare takes in c what the plan needs beside the flags; the run ends so long before go
+// test's own time is up as margin says.
 func (g *engine) prepare(t T, margin time.Duration, c run.Config, items func(context.Context, store.Store) (run.Items, error)) (context.Context, *run.Plan, error) {
 	ctx, stop := untilStopped(t, margin)
 	g.closers = append(g.closers, stop)
@@ -100,7 +89,6 @@ func (g *engine) prepare(t T, margin time.Duration, c run.Config, items func(con
 	return ctx, plan, nil
 }
 
-// await waits until the run has begun; where it never did, the leaf is skipped.
 func (g *engine) await(t T) {
 	t.Helper()
 	<-g.started
@@ -109,7 +97,6 @@ func (g *engine) await(t T) {
 	}
 }
 
-// tellStopped says why the run stopped, if it did, and how it is carried on.
 func (g *engine) tellStopped(sum *run.Summary, skipped string) {
 	for _, why := range sum.Stops {
 		g.suite.summary.note("%s: %s", g.name, why)
@@ -120,16 +107,32 @@ func (g *engine) tellStopped(sum *run.Summary, skipped string) {
 	}
 }
 
-// close releases what the run held.
+// closing has what is held closed with the run, after what is opened later.
+func (g *engine) closing(t T, held func() error) {
+	g.closers = append(g.closers, func() {
+		if err := held(); err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// send starts a plan in this process.
+func (g *engine) send(ctx context.Context, plan *run.Plan) error {
+	r, err := plan.Start(ctx)
+	if err == nil { // else it were an interface that holds nil, and none that is nil
+		g.running = r
+	}
+	return err
+}
+
 func (g *engine) close() {
 	for _, c := range slices.Backward(g.closers) {
 		c()
 	}
 }
 
-// untilStopped gives the context of a live run: it ends with the first interrupt,
-// after which a second one ends the process at once, and so long before go test's
-// own time is up.
+// untilStopped ends with the first interrupt, after which a second one ends the process at
+// once, and so long before go test's own time is up.
 func untilStopped(t T, margin time.Duration) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)

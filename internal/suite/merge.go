@@ -88,8 +88,8 @@ type part struct {
 var ofShard = regexp.MustCompile(`^TEST_SHARD_INDEX=(\d+) TEST_TOTAL_SHARDS=(\d+) `)
 
 // where are the parts of a command that tell on which machine it ran: shards of one
-// run may have their root, their results and the compiled suites in other folders.
-var where = regexp.MustCompile(`\bASSAY_(?:ROOT|DB|CACHE|MIRROR)=(?:'[^']*'|\S+) |\S*/(?:\S*\.test )`)
+// run may have their root, their results and the compiled suites ($1) in other folders.
+var where = regexp.MustCompile(`\bASSAY_(?:ROOT|DB|CACHE|MIRROR)=(?:'[^']*'|\S+) |\S*/(\S*\.test )`)
 
 func readPart(ctx context.Context, name string) (p part, err error) {
 	p.file = name
@@ -122,7 +122,6 @@ func readPart(ctx context.Context, name string) (p part, err error) {
 	return p, nil
 }
 
-// belongTogether checks that the parts are all the shards of one run.
 func belongTogether(parts []part) error {
 	first := parts[0]
 	by := map[int]string{}
@@ -151,7 +150,6 @@ func belongTogether(parts []part) error {
 	return nil
 }
 
-// A joining is what parts come to.
 type joining struct {
 	to     store.Store
 	whole  store.Run           // the sum of the parts' newest runs of Bench
@@ -160,11 +158,9 @@ type joining struct {
 	audits int                 // Smoke's and Regression's
 }
 
-// rowOf tells a row apart from all others.
 func rowOf(ev *store.Evaluation) string { return ev.Run + " " + ev.Trial }
 
-// join copies everything that the parts hold, and adds a run that is the sum of
-// their newest ones of Bench, where they have any.
+// join adds a run that is the sum of the parts' newest ones of Bench, where they have any.
 func join(ctx context.Context, to store.Store, parts []part) (*joining, error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	j := &joining{to: to, counts: map[string][]string{}, whole: store.Run{Started: now, Ended: now, ScoreVersion: score.Version, State: "finished", Outcomes: map[audit.Outcome]int{}, Usage: audit.Usage{Priced: true}}}
@@ -195,8 +191,7 @@ func join(ctx context.Context, to store.Store, parts []part) (*joining, error) {
 	return j, j.reuse(ctx)
 }
 
-// addPart adds a part's account to that of the whole. The whole is the newest run of
-// the file: what looks for one takes it, and not the part that began last.
+// addPart keeps the whole the newest run of the file: what looks for one takes that.
 func addPart(whole *store.Run, p *part) {
 	r := &p.run
 	if !r.Started.Before(whole.Started) {
@@ -206,7 +201,7 @@ func addPart(whole *store.Run, p *part) {
 	if r.State != "finished" {
 		whole.State = r.State
 	}
-	whole.Command = p.command
+	whole.Command = where.ReplaceAllString(ofShard.ReplaceAllString(r.Command, ""), "$1")
 	whole.Planned += r.Planned
 	for o, n := range r.Outcomes {
 		whole.Outcomes[o] += n
@@ -215,8 +210,7 @@ func addPart(whole *store.Run, p *part) {
 	whole.Usage = whole.Usage.Add(r.Usage)
 }
 
-// copy copies the runs of a part with all that they hold, and adds the rows of its
-// newest run of Bench, those that it reused too.
+// copy copies all runs of a part; rows are those of its newest of Bench, reused ones too.
 func (j *joining) copy(ctx context.Context, p *part) error {
 	from, err := store.OpenReadOnly(ctx, p.file)
 	if err != nil {
@@ -279,8 +273,7 @@ func (j *joining) copyReviews(ctx context.Context, from store.Store, id string, 
 	return j.to.Put(ctx, batch...)
 }
 
-// reuse records which runs count which rows, the whole run all of them, by the numbers
-// that they have in the new file.
+// reuse records which runs count which rows, by the numbers that these have in the new file.
 func (j *joining) reuse(ctx context.Context) error {
 	for i := range j.rows {
 		row := rowOf(&j.rows[i])
@@ -305,7 +298,6 @@ func (j *joining) reuse(ctx context.Context) error {
 	return errs
 }
 
-// judge judges the joined rows as Bench judges its leaves, and prints its summary.
 func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("%s: no shard holds an answer, and a run of nothing proves nothing", audit.Invalid)
@@ -344,7 +336,6 @@ func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) err
 	return errors.Join(t...)
 }
 
-// bench reads what answers are judged by.
 func (m Merge) bench() (*bench, error) {
 	e, err := checkout(m.Root, Config{Strict: m.Strict})
 	if err != nil {
@@ -371,9 +362,8 @@ func (m Merge) bench() (*bench, error) {
 	return b, nil
 }
 
-// adopt makes leaves of rows. Where trials were skipped, of which there is no row,
-// each variant has a leaf for each case. A row of a case that stands otherwise
-// here is an error: the key that judges must be that of the run.
+// adopt makes leaves of rows and, with all, of what was skipped, of which there is no row. A
+// case that stands otherwise here is an error: the key that judges must be that of the run.
 func (b *bench) adopt(rows []store.Evaluation, all bool) error {
 	cases := map[string]*subject{}
 	for i := range b.subjects {
@@ -417,7 +407,6 @@ func (b *bench) adopt(rows []store.Evaluation, all bool) error {
 	return nil
 }
 
-// adopt takes a row as the result of its trial.
 func (l *leaf) adopt(ev store.Evaluation) {
 	r := run.Result{Outcome: ev.Outcome, Evaluation: ev}
 	if ev.Twin != "" {
@@ -428,21 +417,17 @@ func (l *leaf) adopt(ev store.Evaluation) {
 	l.results[ev.Index] = r
 }
 
-// fill adds trials that were skipped, up to n.
 func (l *leaf) fill(n int) {
 	for len(l.results) < n {
 		l.results = append(l.results, run.Result{Outcome: audit.OutcomeSkipped})
 	}
 }
 
-// failures collect what fails.
 type failures []error
 
-// Errorf adds one.
 func (f *failures) Errorf(format string, args ...any) { *f = append(*f, fmt.Errorf(format, args...)) }
 
 // Logf says nothing: the summary tells what there is to tell.
 func (f *failures) Logf(string, ...any) {}
 
-// Attr says nothing.
 func (f *failures) Attr(string, string) {}

@@ -340,3 +340,15 @@ func TestMergeOfAShardThatWasCarriedOn(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{runs[0].ID: 12, "run-0": 6, "run-0-again": 6, "run-1": 6}, counts)
 }
+
+// TestMergeTellsACommandThatRuns: without where a shard ran, and with what it ran.
+func TestMergeTellsACommandThatRuns(t *testing.T) {
+	for command, want := range map[string]string{
+		"ASSAY_MODEL=m ASSAY_DB='/a b/s.db' go test -run Bench":  "ASSAY_MODEL=m go test -run Bench",
+		"ASSAY_ROOT=/a /b/assay.test -test.run Bench -model=a/b": "assay.test -test.run Bench -model=a/b",
+	} {
+		whole := store.Run{Outcomes: map[audit.Outcome]int{}}
+		addPart(&whole, &part{run: store.Run{Command: "TEST_SHARD_INDEX=0 TEST_TOTAL_SHARDS=2 " + command}})
+		require.Equal(t, want, whole.Command)
+	}
+}

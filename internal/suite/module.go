@@ -15,17 +15,14 @@ import (
 	"assay/internal/store"
 )
 
-// What Bench asks.
 const (
 	plainTier  = "plain"  // cases
 	moduleTier = "module" // modules of the planted projects
 )
 
-// moduleDraws is how many draws of every project the module tier asks: thirty
-// modules of the four that are shipped.
+// moduleDraws of every project: thirty modules of the four that are shipped.
 const moduleDraws = 2
 
-// drawModules draws the modules of the planted projects.
 func (e *env) drawModules() (ms []*audit.Module, err error) {
 	for _, name := range plantedNames(e.root.holdings()) {
 		p, err := planted.Read(e.root.holdings(), path.Join(plantedDir, name))
@@ -73,7 +70,6 @@ func Modules(fsys fs.FS) func(id string) (*audit.Module, string, error) {
 	}
 }
 
-// missed tells what is wrong with an answer about a module, a line each.
 func missed(m *audit.Module, ev *store.Evaluation) string {
 	vs, err := audit.ParseViolations(ev.Explanation)
 	if err != nil {
@@ -102,7 +98,6 @@ func missed(m *audit.Module, ev *store.Evaluation) string {
 // maxMissLines bounds what a subtest prints of one answer.
 const maxMissLines = 40
 
-// moduleAnswers gives a variant's answers about the modules of a project, or of all.
 func (b *bench) moduleAnswers(s variant, project string) (as []score.ModuleAnswer) {
 	for _, l := range b.of(s, project) {
 		for i, r := range l.results {
@@ -119,7 +114,6 @@ func (b *bench) moduleAnswers(s variant, project string) (as []score.ModuleAnswe
 	return as
 }
 
-// tellModules tells the figures that only modules have.
 func (b *bench) tellModules(s variant, name string) {
 	f, err := score.ModulesOf(b.moduleAnswers(s, ""))
 	if err != nil {

@@ -19,14 +19,11 @@ import (
 	"assay/internal/seal"
 )
 
-// plantedDir is where planted projects stand.
 const plantedDir = "fixtures/planted"
 
 // plantedAll is the name of the planted projects side by side as one repository.
 const plantedAll = "planted-all"
 
-// A target is a project that is audited: its key, and for a planted one the draw
-// that gives its source.
 type target struct {
 	project *audit.Project
 	hash    string          // of all that is known of the project, in the cache; may be empty
@@ -62,8 +59,7 @@ func Sealed(ctx context.Context, p *audit.Project, drawn *planted.Target,
 	return dir, remove, nil
 }
 
-// audit has an auditor audit an export of its own, which it may spend so many USD on,
-// and gives the folder that it saw; "" where there is no export.
+// audit gives the folder that the auditor saw; "" where there is no export.
 func (x *target) audit(ctx context.Context, who audit.Auditor, usd float64,
 	fetch func(context.Context, *audit.Project) (*seal.Clone, error)) (audit.AuditRun, string, error) {
 	dir, remove, err := Sealed(ctx, x.project, x.drawn, fetch)
@@ -83,12 +79,24 @@ func Project(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 	if drawn != nil || err != nil {
 		return drawn, key, err
 	}
-	page := path.Join("fixtures/projects", name+".md")
-	if !exists(fsys, page) {
-		return nil, nil, fmt.Errorf("there is no project %q below fixtures/projects or %s", name, plantedDir)
+	page, err := Page(fsys, name)
+	if err != nil {
+		return nil, nil, err
 	}
 	key, err = fixture.ReadProject(fsys, page)
 	return nil, key, err
+}
+
+// Page gives the file that pins the project of this name and holds its key.
+func Page(fsys fs.FS, name string) (string, error) {
+	page := path.Join("fixtures/projects", name+".md")
+	switch {
+	case exists(fsys, page):
+		return page, nil
+	case exists(fsys, path.Join(plantedDir, name)):
+		return "", fmt.Errorf("%s is planted: its files and its key follow from a seed, as assay plant writes them", name)
+	}
+	return "", fmt.Errorf("there is no project %q below fixtures/projects or %s", name, plantedDir)
 }
 
 // plantedNames lists the planted projects; none is no error.
@@ -106,9 +114,8 @@ func plantedNames(fsys fs.FS) []string {
 	return names
 }
 
-// planted gives the draws of the chosen planted projects: of each the seeds that
-// -seed and -seeds name. All of them side by side are drawn where -filter names
-// planted-all.
+// planted gives of each chosen project the draws that -seed and -seeds name; with -filter
+// planted-all those of all side by side.
 func (e *env) planted() ([]target, error) {
 	names := []string{plantedAll}
 	if e.cfg.Filter != plantedAll {

@@ -55,8 +55,7 @@ const (
 	oneLine, clearLine = "\r\x1b[K\x1b[?7l%s\x1b[?7h", "\r\x1b[K"
 )
 
-// show writes the first line, whatever the tests are at when its turn comes, then
-// the present one until the end, and takes it away.
+// show begins with the line first, whatever the tests are at when its turn comes.
 func (p *progress) show(tty io.WriteCloser, first string) {
 	defer close(p.shown)
 	defer tty.Close()
@@ -86,7 +85,6 @@ func (p *progress) end() {
 	}
 }
 
-// within waits for the terminal as long as there is patience.
 func within(done <-chan struct{}) {
 	select {
 	case <-done:
@@ -94,7 +92,6 @@ func within(done <-chan struct{}) {
 	}
 }
 
-// set changes what is shown.
 func (p *progress) set(change func()) {
 	if p != nil {
 		p.mu.Lock()
@@ -103,17 +100,14 @@ func (p *progress) set(change func()) {
 	}
 }
 
-// say names what the tests are at.
 func (p *progress) say(format string, args ...any) {
 	p.set(func() { p.doing, p.since = audit.OneLine(fmt.Sprintf(format, args...), 0), time.Now() })
 }
 
-// plan takes what a run of trials is expected to cost.
 func (p *progress) plan(e run.Estimate) {
 	p.set(func() { p.known = len(e.Unpriced) == 0 })
 }
 
-// event takes how far a run of trials is.
 func (p *progress) event(ev run.Event) {
 	p.set(func() {
 		p.run, p.at, p.tally = &ev.State, time.Now(), tally(&ev.State)
@@ -131,7 +125,6 @@ func (p *progress) event(ev run.Event) {
 	})
 }
 
-// line tells in one line what the tests are at.
 func (p *progress) line(now time.Time) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,7 +154,6 @@ func (p *progress) line(now time.Time) string {
 	return strings.Join(parts, "  ")
 }
 
-// tally tells how many trials ended, and how.
 func tally(s *run.State) string {
 	parts := []string{fmt.Sprintf("%d/%d", s.Done, s.Planned)}
 	if b, ok := balanced(s); ok {
@@ -178,7 +170,6 @@ func tally(s *run.State) string {
 	return strings.Join(parts, "  ")
 }
 
-// rate tells how many a second, or a minute or an hour where they are slow.
 func rate(perSecond float64) string {
 	switch {
 	case perSecond >= 0.1 || perSecond == 0:
@@ -189,9 +180,8 @@ func rate(perSecond float64) string {
 	return fmt.Sprintf("%.1f/h", perSecond*3600)
 }
 
-// balanced gives the balanced accuracy so far with its 95 % interval, which takes
-// no account of families: the summary's does. There is none before both labels
-// have an answer.
+// balanced takes no account of families, as the summary's interval does. There is none before
+// both labels have an answer.
 func balanced(s *run.State) (stat.Interval, bool) {
 	share := func(l audit.Label) (stat.Interval, error) {
 		right, wrong := s.Count(l, audit.OutcomeCorrect), s.Count(l, audit.OutcomeWrong)

@@ -19,15 +19,13 @@ import (
 	"assay/internal/auditor"
 )
 
-// How much a reader is asked: enough to tell a score, few enough to be read one by
-// one.
+// Enough to tell a score, few enough to be read one by one.
 const (
 	readingsAFamily  = 2 // cases, good or bad as they are drawn
 	readingsAProject = 3 // modules of a planted project, of the module tier's draws
 )
 
-// readingsIndex names, in the folder of the requests, what each is about. Who reads
-// must not see it.
+// readingsIndex says what each request is about: who reads must not see it.
 const readingsIndex = "index.tsv"
 
 // Readings are requests as a model would get them, for a reader that answers each
@@ -38,7 +36,6 @@ type Readings struct {
 	Dir  string // <tier>/<number>.request.txt, <tier>/<number>.<reader>.reply.txt and index.tsv
 }
 
-// A question is a subject as a tier asks about it.
 type question struct {
 	*subject
 	tier   string
@@ -114,7 +111,6 @@ func (r Readings) file(name, what string) string {
 	return filepath.Join(r.Dir, filepath.FromSlash(name)+"."+what+".txt")
 }
 
-// kept gives what is recorded of a reader, by prompt.
 func (r Readings) kept(reader string) (map[string]*auditor.Readings, error) {
 	by := map[string]*auditor.Readings{}
 	readers, err := auditor.Readers(audit.PlainFiles(os.DirFS(r.Root)), "fixtures/recordings")
@@ -168,8 +164,7 @@ func (r Readings) Keep(about auditor.Readings, w io.Writer) error {
 	return nil
 }
 
-// staleReading reports whether what a reading is about is asked otherwise today, and
-// tells so.
+// staleReading tells of a reading whose request is another one today.
 func staleReading(today questions, one auditor.Reading, w io.Writer) bool {
 	if today.asks(one) {
 		return false
@@ -178,7 +173,6 @@ func staleReading(today questions, one auditor.Reading, w io.Writer) bool {
 	return true
 }
 
-// replies reads what a reader replied to the requests in the folder.
 func (r Readings) replies(about auditor.Readings, today questions, kept, said map[string]*auditor.Readings, w io.Writer) error {
 	index, err := os.ReadFile(filepath.Join(r.Dir, readingsIndex))
 	if err != nil {
@@ -228,7 +222,6 @@ func (r Readings) replies(about auditor.Readings, today questions, kept, said ma
 	return nil
 }
 
-// questions gives every case and every module as it is asked.
 func (r Readings) questions() (questions, error) {
 	e, err := checkout(r.Root, Config{})
 	if err != nil {
@@ -250,7 +243,6 @@ func (r Readings) questions() (questions, error) {
 	return all, nil
 }
 
-// drawn draws the questions that are read, in the order in which they are numbered.
 func (today questions) drawn() []question {
 	chance := func(q question) string {
 		return sumOf(fmt.Appendf(nil, "reading %d %s", benchSeed, q.id))
@@ -270,9 +262,8 @@ func (today questions) drawn() []question {
 	})
 }
 
-// stale counts what a recorded reviewer was shown of what is asked here, and refuses
-// it where a request has become another one since. Of modules, those of other draws
-// are passed over.
+// stale counts what a recorded reviewer was shown, and refuses it where a request has become
+// another one since. Of modules, those of other draws are passed over.
 func (b *bench) stale(r audit.Reviewer, p prompt) error {
 	reader, ok := r.(*auditor.Reader)
 	if !ok {

@@ -16,8 +16,7 @@ import (
 	"assay/internal/run"
 )
 
-// write fills in what every record says, and adds it to the folder records/, with
-// what its runs wrote beside it; it gives the name of the record's text.
+// write gives the name of the record's text; what its runs wrote stands beside it.
 func (s *Suite) write(t T, e *env, r *record.Record, runs []record.Transcript) (name string) {
 	t.Helper()
 	r.Date, r.Score = time.Now().UTC(), score.Version
@@ -46,8 +45,7 @@ func lastCommit(dir string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// trialOf gives a trial for the record: what its last run was like, and what all of its
-// runs consumed.
+// trialOf gives what a trial's last run was like, and what all of its runs consumed.
 func trialOf(v *run.Audited) record.Trial {
 	r := &v.Run
 	t := record.Trial{Invalid: r.Invalid, Seconds: r.Duration.Seconds(), Usage: v.Usage, Claimed: r.Report.Coverage,
@@ -66,8 +64,7 @@ func trialOf(v *run.Audited) record.Trial {
 	return t
 }
 
-// transcripts gives what the runs of a trial, counted from 0, wrote, without the
-// secrets of the environment. prefix tells apart who else ran for the record.
+// transcripts leaves secrets out; prefix tells apart who else ran for the record.
 func transcripts(prefix string, trial int, v *run.Audited) []record.Transcript {
 	var ts []record.Transcript
 	for i := range v.Earlier {
@@ -92,7 +89,6 @@ func MaskSecrets(text []byte) []byte {
 	return []byte(auditor.Redact(string(text), secrets...))
 }
 
-// artifact keeps a file of this subtest where go test -artifacts collects them.
 func artifact(t T, name string, content []byte) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(t.ArtifactDir(), name), content, 0o644); err != nil {

@@ -63,7 +63,6 @@ func (s *Suite) Regression(t T) {
 	}
 }
 
-// targets gives the chosen projects: planted ones drawn, pinned ones by their keys.
 func (e *env) targets() ([]target, error) {
 	targets, err := e.planted()
 	fsys := e.root.holdings()
@@ -87,7 +86,6 @@ func (e *env) targets() ([]target, error) {
 	return targets, nil
 }
 
-// A regression is one run of the suite.
 type regression struct {
 	suite      *Suite
 	env        *env
@@ -102,7 +100,6 @@ type regression struct {
 	audited map[string][]*evaluation // live, by auditor: judged together when all have ended
 }
 
-// judging reads what audits are judged by.
 func (e *env) judging() (*regression, error) {
 	dims, dimsErr := e.dimensions()
 	goals, goalsErr := e.goals()
@@ -153,9 +150,7 @@ func (r *regression) register(t T, x target) {
 	}
 }
 
-// goalsFor gives what an auditor must reach on a project: the goals that goals.md
-// states for it by name, which hold in place of the project's own too, or the
-// general ones with the project's.
+// goalsFor takes what goals.md states for an auditor by name in place of the project's own, too.
 func (r *regression) goalsFor(p *audit.Project, name string) (score.Goals, error) {
 	own, named := r.goals.For[name]
 	if !named {
@@ -166,7 +161,6 @@ func (r *regression) goalsFor(p *audit.Project, name string) (score.Goals, error
 	return score.GoalsFor(&bare, own)
 }
 
-// asked gives the auditors that are held against a project's key.
 func (r *regression) asked(t T, x target) []candidate {
 	t.Helper()
 	p := x.project
@@ -192,8 +186,7 @@ func (r *regression) candidates(auditors []audit.Auditor) (cs []candidate) {
 	return cs
 }
 
-// given are the auditors that were handed over as Go values: they audit the
-// projects of one's own folder, whose source is at hand.
+// given gives Go values, which audit the projects of one's own folder: their source is at hand.
 func (r *regression) given(p *audit.Project) []candidate {
 	if r.env.root.other == nil || !exists(r.env.root.other, p.Pos.File) {
 		return nil
@@ -201,7 +194,6 @@ func (r *regression) given(p *audit.Project) []candidate {
 	return r.candidates(r.env.given.auditors)
 }
 
-// trialsOf asks one auditor as often as -trials says.
 func (r *regression) trialsOf(a audit.Auditor) candidate {
 	x := candidate{name: a.Name(), static: r.entries[a.Name()].Kind == "static"}
 	for range r.env.cfg.Trials {
@@ -287,7 +279,6 @@ func (h *evaluation) run(t T) {
 	h.audited[h.candidate.name] = append(h.audited[h.candidate.name], h)
 }
 
-// baselines is where baselines stand.
 const baselines = "fixtures/baselines"
 
 // readBaseline reads what the audit will be compared with, before it is paid for.
@@ -299,7 +290,6 @@ func (h *evaluation) readBaseline() (err error) {
 	return h.baseline.Comparable(baselines, h.project)
 }
 
-// plan leaves the trials to the engine, those of the old auditor with them.
 func (h *evaluation) plan() error {
 	err := h.asking.plan(h.project.Name, seal.Hash(h.project))
 	if err != nil || h.beside == nil {
@@ -314,8 +304,7 @@ func (h *evaluation) plan() error {
 	return nil
 }
 
-// compareWith makes the trials of the old auditor, that ran between these, what
-// they are held against.
+// compareWith takes the trials of the old auditor, which ran between these, for the baseline.
 func (h *evaluation) compareWith(t T) error {
 	if h.beside == nil {
 		return nil
@@ -329,7 +318,6 @@ func (h *evaluation) compareWith(t T) error {
 	return nil
 }
 
-// judgeReplay holds a replay against its baseline.
 func (h *evaluation) judgeReplay(t T) {
 	if h.baseline == nil {
 		t.Logf("%s: %s has no baseline on %s: write it with assay baseline", h.project.Pos, h.candidate.name, h.project.Name)
@@ -343,8 +331,7 @@ func (h *evaluation) judgeReplay(t T) {
 	h.tell(t, j)
 }
 
-// judge judges every live auditor over all of its projects: the drop in recall is
-// one of the whole suite.
+// judge judges an auditor over all of its projects: the drop in recall is one of the suite.
 func (r *regression) judge(t T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -367,7 +354,6 @@ func (r *regression) judge(t T) {
 	}
 }
 
-// judgeTogether judges what one auditor reported on several projects.
 func judgeTogether(hs []*evaluation) (score.Suite, error) {
 	var subjects []score.Subject
 	for _, h := range hs {
@@ -381,8 +367,7 @@ func judgeTogether(hs []*evaluation) (score.Suite, error) {
 	return score.JudgeSuite(subjects, rules)
 }
 
-// subject gives both sides for the judge. A trial of the old auditor that proves
-// nothing leaves no comparison.
+// subject leaves no comparison where a trial of the old auditor proves nothing.
 func (h *evaluation) subject() score.Subject {
 	s := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.now.Trials)}
 	if h.baseline != nil {
@@ -398,7 +383,6 @@ func (h *evaluation) subject() score.Subject {
 	return s
 }
 
-// deterministic reports whether an auditor's output never varies.
 func (r *regression) deterministic(name string) bool {
 	if x, ok := r.env.given.auditor(name).(interface{ Deterministic() bool }); ok {
 		return x.Deterministic()
@@ -407,8 +391,6 @@ func (r *regression) deterministic(name string) bool {
 	return kind == "static" || kind == "tool"
 }
 
-// checkRecordings refuses recordings that no longer belong to what they are
-// replayed for.
 func (h *evaluation) checkRecordings(t T) {
 	for _, rec := range h.recs {
 		switch want := auditor.RulesHash(h.entries[rec.Auditor]); {
@@ -433,7 +415,6 @@ func (h *evaluation) told() (err error) {
 	return err
 }
 
-// audit runs every trial, or waits for it, and scores it.
 func (h *evaluation) audit(t T) error {
 	for i := range h.candidate.trials {
 		v, res, err := h.result(t, i)
@@ -450,7 +431,6 @@ func (h *evaluation) audit(t T) error {
 	return nil
 }
 
-// score scores one trial.
 func (h *evaluation) score(t T, i int, v *run.Audited) error {
 	r, trial := &v.Run, h.took(i, v)
 	if r.Invalid == "" {
@@ -477,8 +457,7 @@ func (h *evaluation) scored(r *audit.Report, dir string) (*score.Result, error) 
 	return score.Score(score.Input{Project: h.project, Findings: names.Reveal(r.Findings), Dimensions: h.dims, Roots: []string{dir, r.Root}, Chances: h.env.cache.chances(h.hash)})
 }
 
-// once makes one run of an auditor, in a sealed export of its own, that may cost so
-// many USD; 0: what its section says. A replay needs no export.
+// once may cost so many USD; 0: what its section says. A replay needs no export.
 func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd float64) (audit.AuditRun, string, error) {
 	if h.replay {
 		r, err := a.Audit(ctx, audit.AuditTask{})
@@ -498,13 +477,11 @@ func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd f
 	return h.target.audit(ctx, a, usd, h.live.fetch)
 }
 
-// fetch brings a project here, and says so.
 func (a *audits) fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	a.suite.progress.say("fetching %s at its pin", p.Name)
 	return fetch(ctx, p)
 }
 
-// fetch brings a project here.
 func fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	return Fetch(ctx, p, "", os.Getenv("ASSAY_MIRROR"))
 }

@@ -11,8 +11,6 @@ import (
 	"assay/internal/record"
 )
 
-// tell writes the record, logs the reasons, adds the line and fails the test
-// where the verdict says so.
 func (h *evaluation) tell(t T, j score.Judgement) {
 	rec := &h.now
 	rec.Judgement, rec.Goals = j, h.goals
@@ -52,13 +50,6 @@ func (h *evaluation) tell(t T, j score.Judgement) {
 	}
 }
 
-// baselineFile is where the baseline stands.
-func (h *evaluation) baselineFile() string {
-	return filepath.Join(h.env.root.Dir, filepath.FromSlash(record.BaselinePath(baselines, h.candidate.name, h.project.Name)))
-}
-
-// next names the command that shows what a drop lost, or what findings are to be
-// reviewed.
 func (h *evaluation) next(j score.Judgement, written string) {
 	for i := range j.Reasons {
 		switch g := &j.Reasons[i]; {
@@ -66,7 +57,8 @@ func (h *evaluation) next(j score.Judgement, written string) {
 		case g.Code == score.CodeReview && g.More > 0:
 			h.suite.summary.do("to review findings", h.env.assay("triage "+quoted(h.project.Name)))
 		case (g.Code == score.CodeDrop || g.Code == score.CodeReplay) && h.baseline != nil && h.beside == nil && written != "":
-			h.suite.summary.do("to see what was lost", h.env.assay("compare "+quoted(h.baselineFile())+" "+quoted(strings.TrimSuffix(written, ".txt")+".json")))
+			baseline := filepath.Join(h.env.root.Dir, filepath.FromSlash(record.BaselinePath(baselines, h.candidate.name, h.project.Name)))
+			h.suite.summary.do("to see what was lost", h.env.assay("compare "+quoted(baseline)+" "+quoted(strings.TrimSuffix(written, ".txt")+".json")))
 		default:
 			continue
 		}
@@ -90,8 +82,7 @@ func (h *evaluation) attributes(t T) {
 	}
 }
 
-// corroborated gives the figures for the entries that something beside the key
-// corroborates, in the order of the main table's.
+// corroborated is in the order of the main table's figures.
 func corroborated(m *score.Metrics) []string {
 	return append([]string{fmt.Sprint(m.Corroborated.Known)}, score.ShowAll(score.AuditMetrics(), &score.Metrics{Part: m.Corroborated})...)
 }
@@ -113,8 +104,6 @@ func (h *evaluation) line(j score.Judgement) line {
 	return l
 }
 
-// tellWhole adds the line of an auditor over all of its projects, and says what
-// would settle it.
 func (r *regression) tellWhole(name string, suite *score.Suite, hs []*evaluation) {
 	l := line{suite: "Regression", who: name, verdict: suite.Verdict, figures: []string{score.Show(score.MetricRecall, suite.Recall)}}
 	if suite.Baseline.Defined {
@@ -158,7 +147,6 @@ func lost(cs []score.EntryChange) string {
 	return "; lost " + strings.Join(ids, ", ")
 }
 
-// lookAt tells a reason in a few words.
 func lookAt(g score.Reason) string {
 	if g.Metric == "" || !g.Now.Defined || !g.Want.Defined {
 		return g.Text

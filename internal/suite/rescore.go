@@ -117,7 +117,6 @@ func (r Rescore) Run(w io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// reread reads the reports of a record again, and scores them.
 func (r *regression) reread(name string) (*reread, error) {
 	name = strings.TrimSuffix(name, filepath.Ext(name))
 	x := &reread{name: name}
@@ -146,7 +145,6 @@ func (r *regression) reread(name string) (*reread, error) {
 	return x, r.regressionAgain(x)
 }
 
-// smokeAgain judges a smoke run again.
 func (r *regression) smokeAgain(x *reread) error {
 	_, _, key, err := r.env.smoke()
 	if err != nil {
@@ -165,7 +163,6 @@ func (r *regression) smokeAgain(x *reread) error {
 	return err
 }
 
-// regressionAgain scores the trials of a record again, and those that ran beside it.
 func (r *regression) regressionAgain(x *reread) error {
 	drawn, key, err := Project(r.env.root.holdings(), x.old.Project)
 	if err != nil {
@@ -207,8 +204,7 @@ func (r *regression) regressionAgain(x *reread) error {
 	return nil
 }
 
-// baselineAgain takes the baseline as what the trials are held against; one that was
-// made by another key or judge is scored again first.
+// baselineAgain scores a baseline again first that another key or judge made.
 func (h *evaluation) baselineAgain(x *reread) (err error) {
 	fsys := h.env.root.holdings()
 	h.baseline, err = record.Baseline(fsys, baselines, h.candidate.name, h.project.Name)
@@ -220,8 +216,7 @@ func (h *evaluation) baselineAgain(x *reread) (err error) {
 	return err
 }
 
-// again reads the runs of trials again. judge scores the last one of a trial, whose
-// report was read; invalid says why it proves nothing.
+// again has a trial's last run judged, of which invalid says why it proves nothing.
 func again(entry audit.AuditorEntry, prefix string, old []record.Trial, kept []record.Transcript,
 	judge func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error)) ([]record.Trial, error) {
 	trials := slices.Clone(old)
@@ -256,8 +251,7 @@ func again(entry audit.AuditorEntry, prefix string, old []record.Trial, kept []r
 	return trials, nil
 }
 
-// belongs gives the last of a trial's runs. Runs that are not the record's are an
-// error: what they consumed is not what it says.
+// belongs gives the last run, where all of them consumed together what their trial says.
 func belongs(t *record.Trial, runs []record.Transcript) (last *record.Transcript, err error) {
 	var used audit.Usage
 	seconds := 0.0
@@ -280,8 +274,7 @@ func belongs(t *record.Trial, runs []record.Transcript) (last *record.Transcript
 	return last, nil
 }
 
-// rereadRun reads what one run wrote. One that was stopped, or of which something is
-// missing, proves as little as before.
+// rereadRun takes what was stopped, or is not whole, to prove as little as before.
 func rereadRun(entry audit.AuditorEntry, k *record.Transcript) (rep audit.Report, invalid, early string) {
 	if !k.Whole && (k.Invalid != "" || k.EndedEarly != "") {
 		return rep, k.Invalid, k.EndedEarly
@@ -290,12 +283,11 @@ func rereadRun(entry audit.AuditorEntry, k *record.Transcript) (rep audit.Report
 	return auditor.Reread(entry, k.Uncut("events"), k.Text("report"))
 }
 
-// tell says what came out otherwise, and writes the new record where something did.
 func (x *reread) tell(w io.Writer) error {
 	was, now := x.old.Judgement.Verdict, x.now.Judgement.Verdict
-	same := was == now && bytesOf(x.old.Trials) == bytesOf(x.now.Trials)
+	same := was == now && jsonOf(x.old.Trials) == jsonOf(x.now.Trials)
 	if x.now.Beside != nil {
-		same = same && bytesOf(x.old.Beside.Trials) == bytesOf(x.now.Beside.Trials)
+		same = same && jsonOf(x.old.Beside.Trials) == jsonOf(x.now.Beside.Trials)
 	}
 	if same {
 		fmt.Fprintf(w, "%s: as it was: %s; no record is written\n", x.name, now)
@@ -305,7 +297,11 @@ func (x *reread) tell(w io.Writer) error {
 			return err
 		}
 		fmt.Fprintf(w, "%s: %s, and was %s: %s\n", x.name, now, was, name)
-		x.differences(w)
+		for i := range x.now.Trials {
+			if was, now := &x.old.Trials[i], &x.now.Trials[i]; jsonOf(was) != jsonOf(now) {
+				fmt.Fprintf(w, "  trial %d: %s, and was: %s\n", i+1, trialLine(now), trialLine(was))
+			}
+		}
 	}
 	if now == audit.Fail || now == audit.Invalid {
 		return fmt.Errorf("%s: %s: %s", x.name, now, audit.OneLine(x.now.Judgement.Reasons[0].Text, 0))
@@ -313,18 +309,6 @@ func (x *reread) tell(w io.Writer) error {
 	return nil
 }
 
-// differences tells the trials that came out otherwise.
-func (x *reread) differences(w io.Writer) {
-	for i := range x.now.Trials {
-		was, now := &x.old.Trials[i], &x.now.Trials[i]
-		if bytesOf(was) == bytesOf(now) {
-			continue
-		}
-		fmt.Fprintf(w, "  trial %d: %s, and was: %s\n", i+1, trialLine(now), trialLine(was))
-	}
-}
-
-// trialLine gives a trial's figures, or why it has none.
 func trialLine(t *record.Trial) string {
 	if t.Invalid != "" || t.Result == nil {
 		return "INVALID: " + audit.OneLine(t.Invalid, 200)
@@ -336,8 +320,7 @@ func trialLine(t *record.Trial) string {
 	return strings.Join(parts, ", ")
 }
 
-// bytesOf gives the JSON of a value, to compare.
-func bytesOf(v any) string {
+func jsonOf(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
 }

@@ -13,8 +13,7 @@ import (
 	"assay/internal/box"
 )
 
-// resume is the command that carries on: the same selection, flags, settings and
-// server, with the program that was started; what is answered is not asked again.
+// resume is the command that carries on with the same selection, flags, settings and server.
 func (s *Suite) resume(e *env, suite string) (string, error) {
 	dir, err := e.directory()
 	if err != nil {
@@ -62,9 +61,8 @@ func settings(flags *flag.FlagSet, names []string, getenv func(string) string, f
 	return out.String()
 }
 
-// resumeWith gives the command for a test binary with these flags: go test, which
-// builds its binaries in a folder of its own and removes them, or the binary that
-// somebody compiled. Where -run does not say, it is the suite that is named.
+// resumeWith gives go test, which removes the binary that it builds, or the one that somebody
+// compiled. Where -run does not say, it is the suite that is named.
 func resumeWith(binary string, flags *flag.FlagSet, suite string) string {
 	args, prefix := []string{"go", "test"}, "-"
 	if !byGoTest(binary) && strings.HasSuffix(strings.TrimSuffix(binary, ".exe"), ".test") {
@@ -105,7 +103,6 @@ func byGoTest(binary string) bool { return strings.Contains(filepath.ToSlash(bin
 
 var harmless = regexp.MustCompile(`^[\w@%+=:,./~-]+$`)
 
-// quoted makes one word of a shell's command line.
 func quoted(s string) string {
 	if harmless.MatchString(s) {
 		return s

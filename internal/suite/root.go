@@ -22,8 +22,7 @@ type root struct {
 	Dir     string
 }
 
-// openRoot opens the folder of one's own, "" for none, as an os.Root: no fixture
-// can name a file outside. Records, results and reports go there, or to out.
+// openRoot opens other, "" for none, as an os.Root: no fixture can name a file outside.
 func openRoot(own fs.FS, other, out string, shipped bool) (*root, error) {
 	r := &root{own: audit.PlainFiles(own), shipped: shipped, Dir: cmp.Or(other, out)}
 	if other == "" {
@@ -47,8 +46,7 @@ func Checkout(dir string) (fs.FS, error) {
 	return Overlay{audit.PlainFiles(r.FS()), defaults{fixtures.FS}}, nil
 }
 
-// checkout gives the environment of a command on a folder, which stands in for what
-// the folder cfg.Root lacks where there is one.
+// checkout has dir stand in for what the folder cfg.Root lacks, where there is one.
 func checkout(dir string, cfg Config) (*env, error) {
 	fsys, err := Checkout(dir)
 	if err != nil {
@@ -61,7 +59,6 @@ func checkout(dir string, cfg Config) (*env, error) {
 // defaults shows package fixtures below the name of its folder.
 type defaults struct{ fs.FS }
 
-// Open opens fixtures/<name>.
 func (d defaults) Open(name string) (fs.File, error) {
 	below, ok := strings.CutPrefix(name, "fixtures/")
 	if !ok {
@@ -70,7 +67,6 @@ func (d defaults) Open(name string) (fs.File, error) {
 	return d.FS.Open(below)
 }
 
-// lacking names the settings that the folder of one's own does not have.
 func (r *root) lacking() (names []string) {
 	if r.other == nil {
 		return nil
@@ -86,14 +82,12 @@ func (r *root) lacking() (names []string) {
 // strict reports whether the corpus is our own and must be whole.
 func (r *root) strict() bool { return r.other == nil }
 
-// exists reports whether a file system holds the name.
 func exists(fsys fs.FS, name string) bool {
 	_, err := fs.Stat(fsys, name)
 	return err == nil
 }
 
-// setting gives the file system that holds a table or a prompt: one's own where it
-// is there, else what is shipped.
+// setting gives what holds a table or a prompt: one's own folder, else what is shipped.
 func (r *root) setting(name string) fs.FS {
 	if r.other != nil && exists(r.other, name) {
 		return r.other
@@ -101,8 +95,8 @@ func (r *root) setting(name string) fs.FS {
 	return r.own
 }
 
-// holdings gives the file system of cases, projects, recordings and baselines:
-// one's own alone, unless the shipped ones are to count too.
+// holdings gives what holds cases, projects, recordings and baselines: one's own folder alone,
+// unless the shipped ones are to count too.
 func (r *root) holdings() fs.FS {
 	switch {
 	case r.other == nil:

@@ -13,7 +13,6 @@ import (
 	"assay/audit"
 )
 
-// A view is how much of the summary is shown.
 type view struct {
 	width int  // columns
 	lines int  // at most, go test's own two among them
@@ -34,16 +33,14 @@ type block struct {
 	cause int // how many lines at the end of text are the cause
 }
 
-// A table is what is shown of a suite.
 type table struct {
 	head   []string
 	blocks []*block
 	end    []string // the lines that tell recordings and controls
 }
 
-// show writes the tables, the notes and what to do next. Blocks that do not fit
-// the lines are counted: the gravest are shown, and of every auditor and reviewer
-// the whole before the parts, and before causes.
+// show counts the blocks that do not fit the lines: the gravest are shown, and of everybody the
+// whole before the parts, and before causes.
 func (s *summary) show(w io.Writer, v view) {
 	var foot []string
 	for _, n := range s.notes {
@@ -82,8 +79,7 @@ func (s *summary) show(w io.Writer, v view) {
 	}
 }
 
-// choose gives what is shown of blocks, by rank while there are lines; the first whole.
-// Who is about everything stands there with its verdict before anybody's cause does.
+// choose shows the first block whole, and wholes with their verdict before anybody's cause.
 func choose(blocks []*block, free int, all bool) map[*block][]string {
 	chosen := map[*block][]string{}
 	ranked := slices.Clone(blocks)
@@ -115,7 +111,6 @@ func choose(blocks []*block, free int, all bool) map[*block][]string {
 	return chosen
 }
 
-// leftOut counts the rows of blocks for which there was no line.
 func leftOut(blocks []*block, width int) []string {
 	by := map[audit.Verdict]int{}
 	for _, b := range blocks {
@@ -135,7 +130,6 @@ func leftOut(blocks []*block, width int) []string {
 	return wrap("", fmt.Sprintf("and %d more rows: %s", n, strings.Join(counts, ", ")), width)
 }
 
-// table lays a suite out.
 func (s *summary) table(suite string, v view) (t table) {
 	var shown []*line
 	recorded := 0
@@ -175,8 +169,7 @@ func (s *summary) table(suite string, v view) (t table) {
 	return t
 }
 
-// lay lays rows out below their heads, with as many columns as there is room for.
-// Where there is none for the fewest, they are to be told one after the other.
+// lay takes as many columns as there is room for; stacked: not even for the fewest.
 func lay(suite string, shown []*line, v view) (text []string, stacked bool) {
 	wide := func(l string) bool { return utf8.RuneCountInString(l) > v.width }
 	for _, most := range []rank{detailed, roomy, everywhere} {
@@ -195,8 +188,7 @@ func lay(suite string, shown []*line, v view) (text []string, stacked bool) {
 // parts is by how much parts rank behind wholes, however grave they are.
 const parts = 4
 
-// addRow adds a row to the block before it where both have the same cause, which
-// then stands once; else it begins one.
+// addRow adds a row to the block before it where both have the same cause, told once.
 func addRow(blocks []*block, l *line, whole, rows []string) []*block {
 	if n := len(blocks); n > 0 && l.cause != "" && len(l.used.trials) == 0 {
 		b := blocks[n-1]
@@ -213,12 +205,10 @@ func addRow(blocks []*block, l *line, whole, rows []string) []*block {
 	return append(blocks, b)
 }
 
-// below gives what stands below a row: its cause and, with everything, what each
-// trial took.
 func (l *line) below(v view) []string {
 	const indent = "         "
 	var out []string
-	if l.cause != "" && l.verdict != audit.Pass {
+	if l.cause != "" {
 		out = wrap(indent, audit.OneLine(l.cause, 0), v.width)
 	}
 	if v.all {
@@ -229,7 +219,6 @@ func (l *line) below(v view) []string {
 	return out
 }
 
-// stack tells a row without columns, for a terminal that has no room for them.
 func stack(suite string, l *line) string {
 	who := l.who
 	if about := cmp.Or(l.about, l.whole); about != "" {
@@ -238,7 +227,6 @@ func stack(suite string, l *line) string {
 	return who + ": " + pairs(columns(suite)[3:], l)
 }
 
-// pairs names the brief figures of a line.
 func pairs(cs []column, l *line) string {
 	var named []string
 	for _, c := range cs {
@@ -256,7 +244,6 @@ func pairs(cs []column, l *line) string {
 	return strings.Join(named, ", ")
 }
 
-// align lays rows out in columns.
 func align(rows [][]string) []string {
 	var b strings.Builder
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -271,9 +258,8 @@ func align(rows [][]string) []string {
 	return lines
 }
 
-// wrap breaks a text at its blanks into lines of at most width characters. The
-// first begins with head, the others are indented as far. Nothing is cut: a word
-// that is longer than a line is broken.
+// wrap breaks a text into lines of width characters: head begins the first, the others are
+// indented as far. Nothing is cut: a word that is longer than a line is broken.
 func wrap(head, text string, width int) []string {
 	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
 	room := max(20, width-len(indent))

@@ -19,7 +19,6 @@ import (
 // from 0, of TEST_TOTAL_SHARDS. The zero shard is everything.
 type shard struct{ index, total int }
 
-// readShard reads the two variables; neither is everything.
 func readShard(getenv func(string) string) (shard, error) {
 	index, total := getenv("TEST_SHARD_INDEX"), getenv("TEST_TOTAL_SHARDS")
 	if total == "" && index == "" {
@@ -33,8 +32,7 @@ func readShard(getenv func(string) string) (shard, error) {
 	return shard{i, n}, nil
 }
 
-// announce touches the file by which Bazel learns that shards are understood here:
-// without it, it takes every shard for a run of everything.
+// announce touches the file without which Bazel takes every shard for a run of everything.
 func announce(getenv func(string) string) error {
 	name := getenv("TEST_SHARD_STATUS_FILE")
 	if name == "" {
@@ -46,8 +44,7 @@ func announce(getenv func(string) string) error {
 	return nil
 }
 
-// has reports whether a subtest of this name is run here. It depends on name and
-// total alone: a case that is added or removed moves no other.
+// has depends on name and total alone: a case that is added or removed moves no other.
 func (s shard) has(name string) bool {
 	if s.total <= 1 {
 		return true
@@ -56,13 +53,11 @@ func (s shard) has(name string) bool {
 	return binary.BigEndian.Uint64(sum[:])%uint64(s.total) == uint64(s.index)
 }
 
-// part reports whether a run is one of several.
 func (s shard) part() bool { return s.total > 1 }
 
 func (s shard) String() string { return fmt.Sprintf("shard %d of %d", s.index+1, s.total) }
 
-// command puts the variables before a command that carries on. assay merge reads
-// them there.
+// command puts the variables where assay merge reads them.
 func (s shard) command(text string) string {
 	if !s.part() {
 		return text
@@ -70,8 +65,7 @@ func (s shard) command(text string) string {
 	return fmt.Sprintf("TEST_SHARD_INDEX=%d TEST_TOTAL_SHARDS=%d %s", s.index, s.total, text)
 }
 
-// emptyShard records a run of a shard that no case falls into, so that a merge
-// sees that it was there.
+// emptyShard records a run that no case fell into, so that a merge sees that it was there.
 func (b *bench) emptyShard(t T) error {
 	ctx := context.Background()
 	st, command, err := b.open(ctx, t)

@@ -10,18 +10,25 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"math"
+	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
 	"assay/internal/run"
 	"assay/internal/run/river"
 	"assay/internal/seal"
+	"assay/internal/store"
 )
 
-// spread leaves a plan to workers, where some are there. Where they all go away,
-// this process does the work itself.
+// spread leaves a plan to workers. Where they all go away, this process does the work itself.
 func (b *bench) spread(ctx context.Context, t T, plan *run.Plan) (bool, error) {
 	if b.modules != nil { // workers know cases alone
 		return false, nil
@@ -64,8 +71,7 @@ func (b *bench) spread(ctx context.Context, t T, plan *run.Plan) (bool, error) {
 	return true, nil
 }
 
-// spreading opens the PostgreSQL of the results where workers are there, for a plan
-// or (nil) for audits; elsewhere it gives nil.
+// spreading gives nil where no workers are there for a plan or (nil) for audits.
 func (g *engine) spreading(ctx context.Context, t T, plan *run.Plan) (*river.DB, error) {
 	dsn := g.suite.db(g.env)
 	there, err := river.Present(ctx, dsn, plan)
@@ -76,15 +82,10 @@ func (g *engine) spreading(ctx context.Context, t T, plan *run.Plan) (*river.DB,
 	if err != nil {
 		return nil, err
 	}
-	g.closers = append(g.closers, func() {
-		if err := errors.Join(db.Taken(context.Background()), db.Close()); err != nil {
-			t.Errorf("%v", err)
-		}
-	})
+	g.closing(t, func() error { return errors.Join(db.Taken(context.Background()), db.Close()) })
 	return db, nil
 }
 
-// help is a worker within this process, until ctx ends.
 func (b *bench) help(ctx context.Context, db *river.DB) error {
 	re, err := b.env.rebuilder()
 	if err != nil {
@@ -101,23 +102,16 @@ type remote struct {
 	Err string // the auditor could not be started
 }
 
-// remoteAudit carries out an audit for somebody else: an export of its own, the
-// auditor's own deadline and process group.
+// remoteAudit carries out an audit for another process.
 func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err error) {
-	drawn, project, err := Project(e.root.holdings(), t.Project)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
-	}
+	drawn, project, projectErr := Project(e.root.holdings(), t.Project)
+	entries, entriesErr := e.auditors()
 	dir, err := e.directory()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
-	}
 	dir.Budget = math.Inf(1) // the plan's is kept where it was made: t.MaxUSD
-	asked, err := dir.Auditor(t.Auditor)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
+	var asked audit.Auditor
+	if err = errors.Join(projectErr, entriesErr, err); err == nil {
+		asked, err = dir.Auditor(t.Auditor)
 	}
-	entries, err := e.auditors()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
@@ -137,8 +131,7 @@ func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err
 	return out.Bytes(), err
 }
 
-// entryHash identifies what an auditor's section says, or of a model its settings: a
-// worker with others would run another auditor.
+// entryHash tells auditors of one name apart: a worker with another section would run another.
 func entryHash(a audit.AuditorEntry, who audit.Auditor) string {
 	a.Pos = audit.Pos{}
 	sum := sha256.New()
@@ -149,8 +142,6 @@ func entryHash(a audit.AuditorEntry, who audit.Auditor) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// spreadAudits opens the PostgreSQL of live audits where workers are there that
-// take them.
 func (r *regression) spreadAudits(t T) {
 	if len(r.env.cfg.Auditors) == 0 || r.env.cfg.Budget == 0 {
 		return
@@ -168,8 +159,7 @@ func (r *regression) spreadAudits(t T) {
 	}
 }
 
-// away has a worker make one run. Plan, budget, pace and tries are this process's:
-// a worker does what it is told.
+// away leaves plan, budget, pace and tries to this process: a worker does what it is told.
 func (h *evaluation) away(ctx context.Context, trial int, usd float64) (audit.AuditRun, string, error) {
 	task := river.AuditTask{Run: h.id, Project: h.project.Name, Auditor: h.candidate.name, Trial: trial,
 		Export: seal.Hash(h.project), MaxUSD: usd, Entry: entryHash(h.entries[h.candidate.name], h.candidate.trials[trial])}
@@ -191,4 +181,207 @@ func (h *evaluation) away(ctx context.Context, trial int, usd float64) (audit.Au
 		return r.Run, r.Dir, errors.New(r.Err)
 	}
 	return r.Run, r.Dir, nil
+}
+
+// A Spread is what the commands share with the suite: the same folders, flags,
+// plan and keys.
+type Spread struct{ env *env }
+
+// NewSpread opens the repository at own for commands, with what cfg says; cfg.DB must
+// be a postgres:// URL. Zero numbers take the flags' defaults.
+func NewSpread(own string, cfg Config) (*Spread, error) {
+	if cfg.DB = cmp.Or(cfg.DB, os.Getenv("ASSAY_DB")); cfg.DB == "" {
+		return nil, errors.New("ASSAY_DB is not set: workers share a PostgreSQL: expected a URL like postgres://assay@db.example/assay")
+	}
+	cfg.Trials, cfg.Concurrency = max(1, cfg.Trials), max(1, cfg.Concurrency)
+	e, err := checkout(own, cfg)
+	return &Spread{e}, err
+}
+
+// Enqueue plans the run that go test -run Bench with the same flags would plan,
+// and leaves it to workers. It gives the run's ID, "" where the budget of 0 asks
+// for the estimate alone.
+func (s *Spread) Enqueue(ctx context.Context, out io.Writer) (id string, err error) {
+	corpus, err := fixture.ReadCorpus(s.env.root.holdings(), "tests", s.env.root.strict())
+	if err != nil {
+		return "", err
+	}
+	trials, closing, err := s.plan(casesOf(corpus))
+	if err != nil {
+		return "", err
+	}
+	defer closing()
+	st, err := store.Open(ctx, s.env.cfg.DB)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	cfg := s.env.cfg
+	plan, err := run.Prepare(ctx, run.Config{Store: st, Budget: cfg.Budget, Concurrency: cfg.Concurrency, Seed: benchSeed, Force: cfg.Force,
+		Run: store.Run{Command: cfg.command(), ScoreVersion: score.Version}}, itemsOf(trials))
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintln(out, plan.Estimate)
+	if cfg.Budget == 0 {
+		return "", nil
+	}
+	db, err := river.Open(ctx, cfg.DB)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	id, joined, err := db.EnqueueOnly(ctx, plan, func(i int) river.Task { return river.TaskOf(&trials[i]) })
+	switch {
+	case err != nil:
+	case joined:
+		fmt.Fprintf(out, "run %s is about the very same plan: nothing more is enqueued\n", id)
+	default:
+		fmt.Fprintf(out, "run %s: %d trials enqueued\n", id, plan.Estimate.Ask)
+	}
+	return id, err
+}
+
+// command is what carries a run on: what is answered is not asked again.
+func (c *Config) command() string {
+	words := []string{"assay enqueue"}
+	add := func(name, value string) {
+		if value != "" {
+			words = append(words, quoted("--"+name+"="+value))
+		}
+	}
+	add("root", c.Root)
+	add("model", strings.Join(c.Models, ","))
+	add("prompt", strings.Join(c.Prompts, ","))
+	add("filter", c.Filter)
+	add("trials", fmt.Sprint(c.Trials))
+	budget := fmt.Sprint(c.Budget)
+	if math.IsInf(c.Budget, 1) {
+		budget = "none"
+	}
+	add("budget", budget)
+	add("concurrency", fmt.Sprint(c.Concurrency))
+	if c.Twins {
+		words = append(words, "--twins")
+	}
+	return strings.Join(words, " ")
+}
+
+// Stop lets nothing more of a run be begun: workers skip what waits. A run that
+// is not under way is an error.
+func (s *Spread) Stop(ctx context.Context, id string) (err error) {
+	db, err := river.Open(ctx, s.env.cfg.DB)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	n, err := db.Stop(ctx, id, "stopped: assay enqueue --stop")
+	if err == nil && n == 0 {
+		err = fmt.Errorf("no run %s is under way", id)
+	}
+	return err
+}
+
+func (s *Spread) plan(cases []subject) (all []run.Trial, closing func(), err error) {
+	prompts, err := s.env.prompts()
+	if err != nil {
+		return nil, nil, err
+	}
+	reviewers, err := s.env.reviewers()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range reviewers {
+		for _, p := range prompts {
+			for i := range cases {
+				if !s.env.cfg.asks(&cases[i], r, p) {
+					continue
+				}
+				trials, twins := s.env.cfg.trials(&cases[i], r, p)
+				all = append(append(all, trials...), twins...)
+			}
+		}
+	}
+	return all, func() { s.env.closeAll(reviewers) }, nil
+}
+
+// Work is a worker, until ctx ends or, with drain, until every run has ended.
+// Slots is how many trials it works on at once of one provider, audits how many
+// auditors run at once (0: none).
+func (s *Spread) Work(ctx context.Context, name string, slots, audits int, drain bool, grace time.Duration, ready func(id string)) (err error) {
+	re, err := s.env.rebuilder()
+	if err != nil {
+		return err
+	}
+	defer re.close()
+	db, err := river.OpenWorker(ctx, s.env.cfg.DB)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	w := river.Worker{Name: name, Slots: slots, Rebuild: re.item, Drain: drain, Grace: grace, Ready: ready}
+	if audits > 0 {
+		w.Audits, w.Audit = audits, s.env.remoteAudit
+	}
+	return db.Work(ctx, w)
+}
+
+// A rebuilder makes trials of tasks, from this copy of the repository.
+type rebuilder struct {
+	env   *env
+	cases map[string]subject
+
+	mu        sync.Mutex
+	reviewers map[string]audit.Reviewer
+}
+
+func (e *env) rebuilder() (*rebuilder, error) {
+	corpus, err := fixture.ReadCorpus(e.root.holdings(), "tests", e.root.strict())
+	if err != nil {
+		return nil, err
+	}
+	r := &rebuilder{env: e, cases: map[string]subject{}, reviewers: map[string]audit.Reviewer{}}
+	for _, s := range casesOf(corpus) {
+		r.cases[s.id] = s
+	}
+	return r, nil
+}
+
+func (r *rebuilder) close() {
+	r.env.closeAll(slices.Collect(maps.Values(r.reviewers)))
+}
+
+// item gives river.ErrOther for what is missing here: another worker may have it.
+func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
+	s, ok := r.cases[t.Case]
+	if !ok {
+		return run.Item{}, fmt.Errorf("%w: there is no case %s", river.ErrOther, t.Case)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, err := r.env.prompt(t.Prompt)
+	if err != nil {
+		return run.Item{}, fmt.Errorf("%w: %w", river.ErrOther, err)
+	}
+	reviewer, ok := r.reviewers[t.Reviewer]
+	if !ok {
+		dir, _, err := r.env.reviewerDirectory()
+		if err == nil {
+			reviewer, err = dir.Reviewer(t.Reviewer)
+		}
+		if err != nil {
+			return run.Item{}, fmt.Errorf("%w: %w", river.ErrOther, err)
+		}
+		r.reviewers[t.Reviewer] = reviewer
+	}
+	trial := s.trial(reviewer, p)
+	trial.Index = t.Trial
+	if t.Twin != "" {
+		for _, tw := range s.twins() {
+			if tw.Kind == t.Twin {
+				trial = twin(trial, &tw)
+			}
+		}
+	}
+	return trial.Item(), nil
 }

@@ -61,7 +61,6 @@ type env struct {
 	change func() string   // what was changed: -change, or the subject of git's last commit
 }
 
-// given are the auditors and reviewers that were handed over as Go values.
 type given struct {
 	auditors  []audit.Auditor
 	reviewers []audit.Reviewer
@@ -77,7 +76,6 @@ func (g given) auditor(name string) audit.Auditor {
 	return nil
 }
 
-// reviewer reports whether one of this name was handed over.
 func (g given) reviewer(name string) bool {
 	return slices.ContainsFunc(g.reviewers, func(r audit.Reviewer) bool { return r.Name() == name })
 }
@@ -118,8 +116,7 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 	return code
 }
 
-// askedNothing gives who was named to be asked where no suite had anything to ask: a
-// pass would tell of them what nobody saw.
+// askedNothing gives whom nobody asked anything: a pass would tell of them what nobody saw.
 func (s *Suite) askedNothing(c *Config) []string {
 	if s.began != s.lacking || s.began == 0 {
 		return nil
@@ -130,8 +127,7 @@ func (s *Suite) askedNothing(c *Config) []string {
 	return c.Auditors
 }
 
-// underJSON reports whether go test reads our output as events (-json), where a
-// summary that no test printed would be noise.
+// underJSON reports whether our output is read as events, where a summary would be noise.
 func underJSON(flags *flag.FlagSet) bool { return testFlag(flags, "v") == "test2json" }
 
 func (s *Suite) read() (*env, error) {
@@ -157,7 +153,6 @@ func (s *Suite) read() (*env, error) {
 	return &env{cfg, root, given{s.opts.Auditors, s.opts.Reviewers}, file, newCache(cfg.Force), change}, nil
 }
 
-// begin gives the environment of a suite, or ends the test.
 func (s *Suite) begin(t T) *env {
 	t.Helper()
 	e, err := s.environment()
@@ -176,8 +171,7 @@ func (s *Suite) begin(t T) *env {
 	return e
 }
 
-// need skips a suite for which the folder of one's own has nothing, and says so in
-// the summary: nobody reads what a skipped test says.
+// need tells in the summary, too, what is skipped: nobody reads what a skipped test says.
 func (s *Suite) need(t T, e *env, names ...string) {
 	t.Helper()
 	if e.root.other == nil || slices.ContainsFunc(names, func(name string) bool { return exists(e.root.holdings(), name) }) {
@@ -189,10 +183,9 @@ func (s *Suite) need(t T, e *env, names ...string) {
 	t.Skipf("%s", what)
 }
 
-// uncached keeps go test from serving this run's result from its cache: it opens
-// a file inside the module whose time lies in the future, which the go command
-// takes for one that is still changing. What is live, or lies outside of the
-// module, is not seen by the cache's own rules.
+// uncached keeps go test from serving this run's result from its cache, whose rules do not see
+// what is live or outside of the module: it takes a file whose time lies in the future for one
+// that is still changing.
 func (e *env) uncached() error {
 	name := filepath.Join("artifacts", "uncached")
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -202,12 +195,10 @@ func (e *env) uncached() error {
 	return errors.Join(os.WriteFile(name, nil, 0o644), os.Chtimes(name, farFuture, farFuture))
 }
 
-// dimensions reads the map from CWE to dimension.
 func (e *env) dimensions() (map[audit.CWE]audit.Dimension, error) {
 	return fixture.ReadDimensions(e.root.setting("fixtures/dimensions.md"), "fixtures/dimensions.md")
 }
 
-// goals reads the thresholds.
 func (e *env) goals() (audit.Goals, error) {
 	g, err := fixture.ReadGoals(e.root.setting("fixtures/goals.md"), "fixtures/goals.md")
 	if err == nil {
@@ -216,25 +207,12 @@ func (e *env) goals() (audit.Goals, error) {
 	return g, err
 }
 
-// checkNames refuses goals for somebody who is not there: a name that is written
-// wrong would switch them off. Names of models that are in no table are let through.
+// checkNames refuses goals for nobody: a name that is written wrong would switch them off.
+// Names of models that are in no table are let through.
 func (e *env) checkNames(g audit.Goals) error {
 	dir, err := e.directory()
 	if err != nil {
 		return err
-	}
-	var known []string
-	for _, a := range dir.Auditors {
-		known = append(known, a.Name)
-	}
-	for _, m := range dir.Models {
-		known = append(known, m.Name)
-	}
-	for _, a := range e.given.auditors {
-		known = append(known, a.Name())
-	}
-	for _, r := range e.given.reviewers {
-		known = append(known, r.Name())
 	}
 	stated := map[string]audit.Pos{}
 	for name, own := range g.For {
@@ -244,7 +222,10 @@ func (e *env) checkNames(g audit.Goals) error {
 		stated[name] = own.Pos
 	}
 	for _, name := range slices.Sorted(maps.Keys(stated)) {
-		if !slices.Contains(known, name) && auditor.Control(name) == nil && !strings.ContainsAny(name, ":/") {
+		known := e.given.auditor(name) != nil || e.given.reviewer(name) || auditor.Control(name) != nil || strings.ContainsAny(name, ":/") ||
+			slices.ContainsFunc(dir.Auditors, func(a audit.AuditorEntry) bool { return a.Name == name }) ||
+			slices.ContainsFunc(dir.Models, func(m audit.Model) bool { return m.Name == name })
+		if !known {
 			return fmt.Errorf("%s: goals for %q, and nobody has that name: expected a section of fixtures/auditors.md, a model of fixtures/models.md or provider:model", stated[name], name)
 		}
 	}
@@ -260,7 +241,6 @@ func (e *env) sections() ([]audit.AuditorEntry, error) {
 	return as, err
 }
 
-// auditors gives the sections by name.
 func (e *env) auditors() (map[string]audit.AuditorEntry, error) {
 	as, err := e.sections()
 	m := map[string]audit.AuditorEntry{}
@@ -278,8 +258,29 @@ func testFlag(flags *flag.FlagSet, name string) string {
 	return ""
 }
 
-// verbose reports whether go test was asked for -v.
 func (s *Suite) verbose() bool { return testFlag(s.flags, "v") == "true" }
 
-// short reports whether go test was asked for -short.
 func (s *Suite) short() bool { return testFlag(s.flags, "short") == "true" }
+
+// A T is what the suites need of *testing.T. It is an interface so that a fake
+// can prove that the suites fail, and so that nothing here is linked to package
+// testing.
+type T interface {
+	Helper()
+	Name() string
+	Run(name string, f func(T)) bool
+	Parallel()
+	Deadline() (deadline time.Time, ok bool)
+	Cleanup(f func())
+	TempDir() string
+	ArtifactDir() string
+	Attr(key, value string)
+	Failed() bool
+	Error(args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Logf(format string, args ...any)
+	Skip(args ...any)
+	Skipf(format string, args ...any)
+}

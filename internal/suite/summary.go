@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"assay/audit"
 	"assay/audit/score"
+	"assay/internal/record"
 	"assay/internal/report"
 )
 
-// A summary collects the lines that close a run: a line for each project and
-// auditor, a line for each reviewer and application.
 type summary struct {
 	mu    sync.Mutex
 	lines []line
@@ -25,7 +25,6 @@ type summary struct {
 	last  step // where all of it stands
 }
 
-// A line is one row of the summary.
 type line struct {
 	suite   string   // "Smoke", "Regression", "Bench"
 	who     string   // auditor or reviewer
@@ -41,11 +40,9 @@ type line struct {
 	detail  bool // shown with -v and in the report alone
 }
 
-// A since tells how the headline figure stands to the baseline.
 type since struct{ baseline, change string }
 
-// sinceBaseline finds the headline metric among the reasons: its value, the
-// baseline's, and the change in points with what would settle it.
+// sinceBaseline gives the headline's value, and its change with what would settle it.
 func sinceBaseline(metric string, reasons []score.Reason) (now score.Value, s since) {
 	for i := range reasons {
 		g := &reasons[i]
@@ -83,17 +80,14 @@ func points(was, is score.Value) string {
 	return d
 }
 
-// A step is what to do next, as a command.
 type step struct{ to, command string }
 
-// A column is one of a suite's table.
 type column struct {
 	head string
 	rank rank
 	of   func(*line) string
 }
 
-// A rank says where a column stands.
 type rank int
 
 const (
@@ -135,8 +129,7 @@ func columns(suite string) []column {
 	return cs
 }
 
-// grid gives the heads and the cells of lines; a column in which nothing stands is
-// left out, and those beyond the rank.
+// grid leaves out a column in which nothing stands, and those beyond the rank.
 func grid(suite string, lines []*line, most rank) (heads []string, cells [][]string) {
 	cells = make([][]string, len(lines))
 	for _, c := range columns(suite) {
@@ -157,7 +150,6 @@ func (s *summary) add(l line) {
 	s.lines = append(s.lines, l)
 }
 
-// note adds a sentence that stands below the tables.
 func (s *summary) note(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,8 +165,7 @@ func (s *summary) do(to, command string) {
 	}
 }
 
-// print writes what is live, what changed and what to do next, as the view has it.
-// Where GITHUB_STEP_SUMMARY names a file, the tables stand there as Markdown.
+// print adds the tables as Markdown to the file that GITHUB_STEP_SUMMARY names.
 func (s *summary) print(w io.Writer, v view) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,9 +195,8 @@ func urgency(v audit.Verdict) int {
 	return 3
 }
 
-// rows gives a suite's lines: whoever stands worst first, all of theirs together,
-// what is about everything before its parts. Subtests end in any order: the table
-// has one of its own.
+// rows gives whoever stands worst first, all of theirs together, the whole before its parts:
+// subtests end in any order.
 func (s *summary) rows(suite string) []*line {
 	var rows []*line
 	worst := map[string]int{}
@@ -226,10 +216,8 @@ func (s *summary) rows(suite string) []*line {
 	return rows
 }
 
-// suiteNames are the suites that have a table, in its order.
 var suiteNames = []string{"Smoke", "Regression", "Bench"}
 
-// markdown gives the tables for a page that others serve.
 func (s *summary) markdown() string {
 	var f strings.Builder
 	row := func(cells []string) {
@@ -261,5 +249,95 @@ func (s *summary) markdown() string {
 	return f.String()
 }
 
-// asRecorded reports whether the line is of a recording that is as it was.
 func (l *line) asRecorded() bool { return l.replay && l.verdict == score.AsRecorded }
+
+// A consumed is what live trials took: all of them together, then each.
+type consumed struct {
+	trials []record.Trial
+	usage  *audit.Usage // of a reviewer's answers, in place of trials; nil where nobody was paid
+}
+
+var consumedHeads = []string{"cost", "tokens", "turns", "time"}
+
+// cells gives them for all trials together; a dash where nobody says.
+func (c consumed) cells() []string {
+	if len(c.trials) == 0 && c.usage == nil {
+		return []string{"", "", "", ""}
+	}
+	if c.usage != nil {
+		return append(cellsOf(*c.usage, 0)[:3], "")
+	}
+	sum, wall := audit.Usage{Priced: true}, 0.0
+	for _, t := range c.trials {
+		sum, wall = sum.Add(t.Usage), wall+t.Seconds
+	}
+	return cellsOf(sum, wall)
+}
+
+func cellsOf(u audit.Usage, seconds float64) []string {
+	cells := []string{"-", "-", "-", span(time.Duration(seconds * float64(time.Second)))}
+	switch {
+	case u.Priced:
+		cells[0] = fmt.Sprintf("$%.2f", u.USD)
+	case u.USD > 0:
+		cells[0] = fmt.Sprintf("at least $%.2f", u.USD)
+	}
+	if n := u.TokensIn + u.TokensOut; n > 0 {
+		cells[1] = short(n)
+	}
+	if u.Turns > 0 {
+		cells[2] = fmt.Sprint(u.Turns)
+	}
+	return cells
+}
+
+// span writes a time as exactly as its length wants: 1h19m, 12m3s, 4.2s.
+func span(d time.Duration) string {
+	switch {
+	case d >= time.Hour:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
+}
+
+// short writes a count with three digits at most: 950, 41K, 1.2M.
+func short(n int64) string {
+	switch {
+	case n >= 9_950_000:
+		return fmt.Sprintf("%.0fM", float64(n)/1e6)
+	case n >= 995_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%.0fK", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+func (c consumed) lines() []string {
+	if len(c.trials) == 0 {
+		return nil
+	}
+	head := "1 trial"
+	if n := len(c.trials); n > 1 {
+		head = fmt.Sprintf("%d trials", n)
+	}
+	out := []string{head + ": " + sentence(c.cells())}
+	for i, t := range c.trials {
+		if len(c.trials) > 1 {
+			out = append(out, fmt.Sprintf("trial %d: %s", i+1, sentence(cellsOf(t.Usage, t.Seconds))))
+		}
+	}
+	return out
+}
+
+func sentence(cells []string) string {
+	var parts []string
+	for i, unit := range []string{"", " tokens", " turns", ""} {
+		if cells[i] != "-" {
+			parts = append(parts, cells[i]+unit)
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// screenOf gives the view for a file: its own width where it is a terminal, that of
-// COLUMNS where that is set, and never more than what the summary is made for.
+// screenOf has COLUMNS win over the terminal's own width, and none be wider than the summary's.
 func screenOf(f *os.File) view {
 	v := view{width: screenWidth, lines: screenLines}
 	if n := columnsOf(f); n > 0 {
@@ -19,8 +18,7 @@ func screenOf(f *os.File) view {
 	return v
 }
 
-// openTerminal opens the terminal of whoever runs the tests; nil under -json, in CI,
-// with ASSAY_PROGRESS=0 and where there is none.
+// openTerminal is nil under -json, in CI, with ASSAY_PROGRESS=0 and where there is none.
 func openTerminal(flags *flag.FlagSet) *os.File {
 	if underJSON(flags) || os.Getenv("CI") != "" || os.Getenv("ASSAY_PROGRESS") == "0" {
 		return nil

@@ -16,6 +16,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/planted"
 	"assay/internal/postgres"
 	"assay/internal/proof"
 )
@@ -61,7 +62,6 @@ func (s *Suite) Verify(t T) {
 	v.run(t, "sealed", v.seals)
 }
 
-// A verify is one run of the suite.
 type verify struct {
 	suite    *Suite
 	env      *env
@@ -90,7 +90,6 @@ func (v *verify) run(t T, name string, f func(T)) {
 // sampled: of so many families in the ledger a day proves one again.
 const sampled = 12
 
-// again reports whether a family that was proven before is proven again.
 func (v *verify) again(name string) bool {
 	if v.mode == "all" {
 		return true
@@ -138,7 +137,6 @@ func (v *verify) app(t T, app *audit.App) {
 	}
 }
 
-// stands takes as proven what the ledger holds with this content.
 func (v *verify) stands(id, content string) bool {
 	before, known := v.ledger[id]
 	if !known || before.Content != content {
@@ -149,8 +147,7 @@ func (v *verify) stands(id, content string) bool {
 	return true
 }
 
-// keep keeps what was proven now; what the ledger does not hold so is an error, unless
-// the ledger is written anew.
+// keep has what the ledger holds otherwise be an error, unless it is written anew.
 func (v *verify) keep(t T, pos audit.Pos, id string, now proof.Proved, same bool) {
 	v.next[id] = now
 	if !same && v.mode != "update" && v.env.root.strict() {
@@ -158,7 +155,6 @@ func (v *verify) keep(t T, pos audit.Pos, id string, now proof.Proved, same bool
 	}
 }
 
-// family proves a family and holds it against its entry in the ledger.
 func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App, fam *audit.Family, before proof.Proved) {
 	v.suite.progress.say("Verify: %s", strings.TrimPrefix(t.Name(), "TestVerify/"))
 	now, problems, err := proof.Prove(ctx, r, app, fam)
@@ -179,7 +175,6 @@ func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App
 	}
 }
 
-// end tells what was proven, and writes the ledger where that is asked for.
 func (v *verify) end(t T) {
 	if v.stop != nil {
 		v.stop()
@@ -203,8 +198,7 @@ func (v *verify) end(t T) {
 	}
 }
 
-// write writes the ledger: what was proven now, and what was before where this run
-// did not look.
+// write keeps the entries of what this run did not look at.
 func (v *verify) write(t T) {
 	next := v.next
 	if v.partly {
@@ -216,8 +210,7 @@ func (v *verify) write(t T) {
 	}
 }
 
-// missing skips for want of something on this machine, or fails where everything
-// was said to be installed.
+// missing skips, or fails where everything was said to be installed.
 func missing(t T, format string, args ...any) {
 	if os.Getenv("ASSAY_CHECK") != "" {
 		t.Fatalf(format+" (ASSAY_CHECK is set: everything should be here)", args...)
@@ -225,7 +218,6 @@ func missing(t T, format string, args ...any) {
 	t.Skipf(format+" (./check installs it)", args...)
 }
 
-// corpus reads the cases, and logs what it does without.
 func (e *env) corpus(t T) (*fixture.Corpus, error) {
 	corpus, err := fixture.ReadCorpus(e.root.holdings(), "tests", e.root.strict())
 	if err != nil {
@@ -235,4 +227,81 @@ func (e *env) corpus(t T) (*fixture.Corpus, error) {
 		t.Logf("%s: %s", n.Pos, n.What)
 	}
 	return corpus, nil
+}
+
+// What stands in the ledger as a planted project's runtime: how much of its proof was seen.
+const (
+	plantedQuick = "quick" // all good, all bad, two seeds: every exploit in each
+	plantedWhole = "whole" // each site flipped alone in both, pairs, twenty seeds too
+)
+
+// planted holds that each exploit succeeds exactly where its site is bad, and the functional
+// tests in every draw. -filter NAME proves it again whole, and so does ASSAY_PROOF=all.
+func (v *verify) planted(t T, name string) {
+	named := v.env.cfg.Filter == name
+	if !named && !v.env.cfg.chooses(name) || !v.env.cfg.Shard.has(path.Join(t.Name())) {
+		v.partly = true
+		return
+	}
+	p, err := planted.Read(v.env.root.holdings(), path.Join(plantedDir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := "planted/" + name
+	before := v.ledger[id]
+	whole := named || v.mode == "all"
+	if !whole && v.stands(id, p.Hash()) {
+		return
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers, stop, err := plantedServers()
+	defer stop()
+	var proved *planted.Proof
+	if err == nil {
+		proved, err = planted.Verify(context.Background(), p, planted.Options{Servers: servers, Cache: filepath.Join(cache, "planted"), Quick: !whole})
+	}
+	if errors.Is(err, postgres.ErrMissing) || errors.Is(err, planted.ErrMissing) {
+		v.partly = true
+		missing(t, "%s is not proven: %v", name, err)
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", p.Pos, err)
+	}
+	v.proven++
+	if len(proved.Failed()) > 0 {
+		var told strings.Builder
+		proved.Tell(&told)
+		t.Errorf("%s: %d outcomes are not as expected:\n%s", p.Pos, len(proved.Failed()), told.String())
+		return
+	}
+	t.Logf("%s: %d outcomes, all as expected", name, len(proved.Outcomes))
+	same := before.Content == p.Hash()
+	how := plantedQuick
+	if whole || same && before.Runtime == plantedWhole {
+		how = plantedWhole
+	}
+	v.keep(t, p.Pos, id, proof.Proved{Content: p.Hash(), Runtime: how, Effects: "-"}, same)
+}
+
+func plantedServers() (servers []planted.Server, stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, s := range stops {
+			s()
+		}
+	}
+	for range 2 {
+		s, err := postgres.StartLoopback(context.Background())
+		if err != nil {
+			stop()
+			return nil, func() {}, err
+		}
+		stops = append(stops, func() { s.Stop() })
+		servers = append(servers, s)
+	}
+	return servers, stop, nil
 }

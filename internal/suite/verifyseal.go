@@ -18,11 +18,9 @@ import (
 	"assay/internal/seal"
 )
 
-// seals holds, for every pinned project, whether a name that its sealed export
-// leaves tells where entries of the key lie. What was measured stands in the
-// ledger; a project whose key, blanks or renames have changed since is measured
-// again where the sources of all projects are at hand, for what is an ordinary
-// name is known from the others.
+// seals holds of every pinned project that no name that its sealed export leaves tells where
+// entries of the key lie. What has changed since the ledger was written is measured again where
+// the sources of all projects are at hand: an ordinary name is known from the others.
 func (v *verify) seals(t T) {
 	fsys := v.env.root.holdings()
 	if !exists(fsys, "fixtures/projects") {
@@ -50,8 +48,7 @@ func (v *verify) seals(t T) {
 	}
 }
 
-// seal holds one project against its entry in the ledger, or measures it. An entry
-// that says red stands with a reason only, which every run tells.
+// seal lets an entry that says red stand with a reason only, which every run tells.
 func (v *verify) seal(t T, x *sealing, p *audit.Project) {
 	id := "sealed/" + p.Name
 	sum := sha256.Sum256([]byte("2 " + seal.Hash(p) + p.KeyHash))
@@ -96,7 +93,6 @@ func (v *verify) seal(t T, x *sealing, p *audit.Project) {
 	v.keep(t, p.Pos, id, now, before == now)
 }
 
-// sealed tells what was measured of a project, now or before.
 func (v *verify) sealed(t T, p *audit.Project, e proof.Proved) {
 	t.Logf("%s: %s, the strongest %s", p.Name, e.Runtime, e.Effects)
 	switch {
@@ -109,14 +105,12 @@ func (v *verify) sealed(t T, p *audit.Project, e proof.Proved) {
 	}
 }
 
-// measured is what the ledger holds of a measurement: p is cut, so that what is
-// red reads so too.
+// measured cuts p, so that what is red reads so too.
 func measured(names int, p float64) string {
 	return fmt.Sprintf("%d names, p %.4f", names, math.Floor(p*1e4)/1e4)
 }
 
-// red reports whether an entry says that a seal gives its key away, or says
-// nothing.
+// red reports whether a seal gives its key away, or an entry says nothing.
 func red(e proof.Proved) bool {
 	var names int
 	var p float64
@@ -132,8 +126,7 @@ type sealing struct {
 	exports  map[string]*seal.Sealed
 	words    map[string]map[string]bool // by the code that uses them: projects, planted ones, applications of cases
 
-	// open exports every project and reads the names that each uses, once. It gives
-	// the project whose source is not here.
+	// open exports every project once, and gives the one whose source is not here.
 	open func() (absent string, err error)
 }
 
