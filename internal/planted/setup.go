@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"assay/internal/seal"
 )
 
 // ErrMissing means that a program that the project needs is not installed. The
@@ -67,14 +69,11 @@ func (p *Project) prepare(ctx context.Context, cache, plant string) (string, err
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", err
 	}
-	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := seal.Lock(ctx, dir+".lock")
 	if err != nil {
 		return "", err
 	}
 	defer lock.Close()
-	if err := lockFile(lock); err != nil {
-		return "", err
-	}
 	if _, err := os.Stat(dir + ".done"); err == nil {
 		return dir, nil
 	}

@@ -32,36 +32,68 @@ type Clone struct {
 // Fetch brings exactly the pinned commit into a bare repository below cache,
 // from the project's repository or, where mirror is not empty, from the mirror,
 // and verifies every blob of the tree manifest. What an earlier call brought is
-// used again. A mirror is a folder with <owner>/<name>, or a template like
+// used again; calls for one clone wait for each other, those of other processes
+// too. A mirror is a folder with <owner>/<name>, or a template like
 // "/srv/git/{owner}-{name}.git".
 func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*Clone, error) {
-	c := &Clone{cloneDir(p, cache), p}
-	if c.git(ctx, nil, "cat-file", "-e", p.Commit+"^{tree}") == nil {
-		return c, c.verify(ctx)
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return nil, err
 	}
-	source, err := source(p.Repository, mirror)
+	c := &Clone{cloneDir(p, cache), p}
+	lock, err := Lock(ctx, c.Dir+".lock")
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return nil, err
-	}
-	if err := c.git(ctx, nil, "init", "--quiet", "--bare"); err != nil {
-		return nil, err
-	}
-	if err := c.git(ctx, nil, "fetch", "--quiet", "--depth", "1", "--no-tags", source, p.Commit); err != nil {
-		if again := c.fetchOtherwise(ctx, source); again != nil {
-			return nil, fmt.Errorf("%s: commit %s cannot be had from %s: %w; otherwise: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, err, again)
+	defer lock.Close()
+	if !c.holdsPin(ctx) {
+		if err := c.fetch(ctx, mirror); err != nil {
+			return nil, err
 		}
 	}
 	return c, c.verify(ctx)
 }
 
+// fetch makes the clone beside its place and puts it there when it is whole: what
+// a killed process left is in nobody's way.
+func (c *Clone) fetch(ctx context.Context, mirror string) error {
+	p := c.Project
+	source, err := source(p.Repository, mirror)
+	if err != nil {
+		return err
+	}
+	part := &Clone{c.Dir + ".part", p}
+	defer os.RemoveAll(part.Dir)
+	if err := os.RemoveAll(part.Dir); err != nil {
+		return err
+	}
+	if err := part.git(ctx, nil, "init", "--quiet", "--bare"); err != nil {
+		return err
+	}
+	if err := part.git(ctx, nil, "fetch", "--quiet", "--depth", "1", "--no-tags", source, p.Commit); err != nil {
+		if again := part.fetchOtherwise(ctx, source); again != nil {
+			return fmt.Errorf("%s: commit %s cannot be had from %s: %w; otherwise: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, err, again)
+		}
+	}
+	return errors.Join(os.RemoveAll(c.Dir), os.Rename(part.Dir, c.Dir))
+}
+
 // AtHand reports whether the pinned commit can be had without the network: it was
-// fetched before, or there is a mirror.
+// fetched before, or the mirror holds it. A mirror that is no folder of this machine
+// is taken to.
 func AtHand(ctx context.Context, p *audit.Project, cache, mirror string) bool {
-	c := &Clone{cloneDir(p, cache), p}
-	return mirror != "" || c.git(ctx, nil, "cat-file", "-e", p.Commit+"^{tree}") == nil
+	if (&Clone{cloneDir(p, cache), p}).holdsPin(ctx) {
+		return true
+	}
+	source, err := source(p.Repository, mirror)
+	if err != nil || mirror == "" {
+		return false
+	}
+	return strings.Contains(source, "://") ||
+		slices.ContainsFunc([]string{source, filepath.Join(source, ".git")}, func(dir string) bool { return (&Clone{dir, p}).holdsPin(ctx) })
+}
+
+func (c *Clone) holdsPin(ctx context.Context) bool {
+	return c.git(ctx, nil, "cat-file", "-e", c.Project.Commit+"^{tree}") == nil
 }
 
 func cloneDir(p *audit.Project, cache string) string {
@@ -83,7 +115,7 @@ func (c *Clone) fetchOtherwise(ctx context.Context, source string) error {
 		if err := os.WriteFile(filepath.Join(c.Dir, "objects", "info", "alternates"), []byte(abs+"\n"), 0o644); err != nil {
 			return err
 		}
-		if c.git(ctx, nil, "cat-file", "-e", c.Project.Commit+"^{tree}") == nil {
+		if c.holdsPin(ctx) {
 			return nil
 		}
 	}
