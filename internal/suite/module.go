@@ -27,7 +27,11 @@ const moduleDraws = 2
 
 // drawModules draws the modules of the planted projects.
 func (e *env) drawModules() (ms []*audit.Module, err error) {
-	for _, name := range plantedNames(e.root.holdings()) {
+	names, err := plantedNames(e.root.holdings())
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
 		p, err := planted.Read(e.root.holdings(), path.Join(plantedDir, name))
 		if err != nil {
 			return nil, err

@@ -92,18 +92,17 @@ func Project(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 }
 
 // plantedNames lists the planted projects; none is no error.
-func plantedNames(fsys fs.FS) []string {
+func plantedNames(fsys fs.FS) (names []string, err error) {
 	entries, err := fs.ReadDir(fsys, plantedDir)
-	if err != nil {
-		return nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the planted projects: %w", err)
 	}
-	var names []string
 	for _, entry := range entries {
 		if entry.IsDir() {
 			names = append(names, entry.Name())
 		}
 	}
-	return names
+	return names, nil
 }
 
 // planted gives the draws of the chosen planted projects: of each the seeds that
@@ -112,7 +111,11 @@ func plantedNames(fsys fs.FS) []string {
 func (e *env) planted() ([]target, error) {
 	names := []string{plantedAll}
 	if e.cfg.Filter != plantedAll {
-		names = slices.DeleteFunc(plantedNames(e.root.holdings()), func(name string) bool { return !e.cfg.chooses(name) && e.cfg.Filter != "planted" })
+		all, err := plantedNames(e.root.holdings())
+		if err != nil {
+			return nil, err
+		}
+		names = slices.DeleteFunc(all, func(name string) bool { return !e.cfg.chooses(name) && e.cfg.Filter != "planted" })
 	}
 	var targets []target
 	for i := range max(1, e.cfg.Seeds) {
@@ -136,7 +139,10 @@ func (e *env) planted() ([]target, error) {
 // the name.
 func Drawn(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 	base, number, seeded := strings.Cut(name, "@")
-	names := plantedNames(fsys)
+	names, err := plantedNames(fsys)
+	if err != nil {
+		return nil, nil, err
+	}
 	if base != plantedAll {
 		names = slices.DeleteFunc(names, func(one string) bool { return one != base })
 	}
@@ -145,7 +151,6 @@ func Drawn(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 	}
 	seed := uint64(planted.DefaultSeed)
 	if seeded {
-		var err error
 		if seed, err = strconv.ParseUint(number, 10, 64); err != nil {
 			return nil, nil, fmt.Errorf("%q is no project: expected a number, the seed, after @", name)
 		}

@@ -66,8 +66,12 @@ func (s *Suite) Regression(t T) {
 // targets gives the chosen projects: planted ones drawn, pinned ones by their keys.
 func (e *env) targets() ([]target, error) {
 	targets, err := e.planted()
+	if err != nil {
+		return nil, err
+	}
 	fsys := e.root.holdings()
-	if err != nil || !exists(fsys, "fixtures/projects") && len(plantedNames(e.root.holdings())) > 0 {
+	planted, err := plantedNames(fsys)
+	if err != nil || !exists(fsys, "fixtures/projects") && len(planted) > 0 {
 		return targets, err
 	}
 	names, err := fixture.Projects(fsys, "fixtures/projects")
@@ -509,11 +513,8 @@ func fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	return Fetch(ctx, p, "", os.Getenv("ASSAY_MIRROR"))
 }
 
-// fetching keeps git from fetching twice into one clone at once, which would fail.
-var fetching sync.Mutex
-
 // Fetch clones a project at its pin, from mirror where it says so, into the folder
-// cache; "" for the user's own. It fetches one at a time.
+// cache; "" for the user's own.
 func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*seal.Clone, error) {
 	if cache == "" {
 		var err error
@@ -521,7 +522,5 @@ func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*seal.C
 			return nil, err
 		}
 	}
-	fetching.Lock()
-	defer fetching.Unlock()
 	return seal.Fetch(ctx, p, cache, mirror)
 }

@@ -55,7 +55,11 @@ func (s *Suite) Verify(t T) {
 	for _, app := range corpus.Apps {
 		v.run(t, app.App, func(t T) { v.app(t, app) })
 	}
-	for _, name := range plantedNames(env.root.holdings()) {
+	projects, err := plantedNames(env.root.holdings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range projects {
 		v.run(t, name, func(t T) { v.planted(t, name) })
 	}
 	v.run(t, "sealed", v.seals)
