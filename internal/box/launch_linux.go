@@ -2,6 +2,7 @@ package box
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,9 +22,7 @@ import (
 
 const xcpu = syscall.SIGXCPU
 
-// launched is a program that was started.
-//
-// In a box it begins behind a gate: when all mounts are made we put its home in
+// launched is a program that was started. In a box it begins behind a gate: when all mounts are made we put its home in
 // order and keep what we will read, and only then let it go.
 type launched struct {
 	cmd     *exec.Cmd
@@ -41,7 +40,6 @@ type launched struct {
 	handed  *os.File // where the proxy's listener comes out of the box; nil without one
 }
 
-// launch starts the program, whose output goes to stdout and stderr.
 func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
 	keepDescriptors()
 	l, err := p.start(stdout, stderr, newCgroup(p))
@@ -73,7 +71,7 @@ func keepDescriptors() {
 }
 
 func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, error) {
-	l := &launched{mark: newMark(), box: p.Box, home: p.Home, limits: p.Limits, group: group, way: p.way}
+	l := &launched{mark: "ASSAY_RUN=" + rand.Text(), box: p.Box, home: p.Home, limits: p.Limits, group: group, way: p.way}
 	if p.Home != nil && (p.Box == nil || !p.Box.sized) {
 		if err := p.Home.open(p.Home.Dir, p.Box.owner()); err != nil {
 			return l, err
@@ -143,8 +141,7 @@ const (
 	proxyGate = makerFile + " " + listenerMaker + " < /dev/null || exit 1; " + gate
 )
 
-// boxed makes the command line of a program in a box. It gives the files that are
-// bubblewrap's alone.
+// boxed makes the command line. It gives the files that are bubblewrap's alone.
 func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
 	var readers, writers [4]*os.File
 	for i := range readers {
@@ -243,7 +240,6 @@ func (l *launched) begin(ctx context.Context) error {
 	return nil
 }
 
-// close gives back what belongs to the start alone.
 func (l *launched) close() {
 	for _, f := range append([]*os.File{l.info, l.ready, l.open, l.handed}, l.volumes...) {
 		if f != nil {
@@ -256,9 +252,7 @@ func (l *launched) close() {
 	l.group.remove()
 }
 
-// askToEnd sends TERM.
-//
-// Bubblewrap itself would end on TERM, and take along those that want to write
+// askToEnd sends TERM. Bubblewrap itself would end on TERM, and take along those that want to write
 // their last line: it is left out.
 func (l *launched) askToEnd() {
 	leader := l.cmd.Process.Pid
@@ -303,7 +297,6 @@ func (l *launched) sweep() {
 	}
 }
 
-// limitedBy tells what keeps the limits.
 func (l *launched) limitedBy() string {
 	switch {
 	case l.group != nil:
@@ -326,7 +319,6 @@ func (l *launched) crossed(limits audit.Limits) string {
 	return ""
 }
 
-// An rlimit is a limit of the kernel for one process or account.
 type rlimit struct {
 	name     string // as prlimit calls it
 	resource int

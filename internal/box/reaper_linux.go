@@ -21,7 +21,6 @@ import (
 // own that others wait for; so it is a process between us and the program, this
 // binary under another name.
 
-// reaperName is what a reaper is called.
 const reaperName = "assay-reaper"
 
 // endAll tells a reaper to end all that descends from it. The kernel sends it
@@ -34,7 +33,6 @@ func init() {
 	}
 }
 
-// reaperCommand gives the command that runs a program under a reaper.
 func reaperCommand(p Process) *exec.Cmd {
 	var limits []string
 	for _, r := range p.rlimits(0) {

@@ -16,14 +16,14 @@ import (
 func TestFoldersOfKilledProcessesAreRemoved(t *testing.T) {
 	in := t.TempDir()
 	t.Setenv("TMPDIR", in)
-	held, release, err := TempDir("home")
+	held, remove, err := TempDir("home")
 	require.NoError(t, err)
-	left, let, err := TempDir("export")
-	require.NoError(t, err)
-	let() // as the kernel does for who is killed
-	require.NoError(t, os.MkdirAll(filepath.Join(left, "src", "a"), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(left, "src", "a", "f"), nil, 0o444))
-	require.NoError(t, os.Chmod(filepath.Join(left, "src", "a"), 0o555))
+	left := filepath.Join(in, heldPrefix+"export-1") // the kernel let go of it
+	for _, dir := range []string{left, held} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, "src", "a"), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "src", "a", "f"), nil, 0o444))
+		require.NoError(t, os.Chmod(filepath.Join(dir, "src", "a"), 0o555))
+	}
 	other := filepath.Join(in, "assay-smoke-1")
 	require.NoError(t, os.Mkdir(other, 0o755))
 
@@ -33,8 +33,7 @@ func TestFoldersOfKilledProcessesAreRemoved(t *testing.T) {
 	require.NoDirExists(t, left)
 	require.DirExists(t, held)
 	require.DirExists(t, other)
-	release()
-	clearKilled(in, time.Now().Add(time.Hour))
+	require.NoError(t, remove())
 	require.NoDirExists(t, held)
 }
 
@@ -43,9 +42,9 @@ func TestTempDirIsAbsolute(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.Mkdir("scratch", 0o755))
 	t.Setenv("TMPDIR", "scratch")
-	dir, release, err := TempDir("home")
+	dir, remove, err := TempDir("home")
 	require.NoError(t, err)
-	defer release()
+	defer func() { require.NoError(t, remove()) }()
 	require.True(t, filepath.IsAbs(dir), dir)
 	require.DirExists(t, dir)
 }

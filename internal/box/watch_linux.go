@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// A stat is what the kernel tells of a process.
 type stat struct {
 	pid, parent, group, threads int
 	ticks, resident             int64
@@ -21,7 +20,6 @@ type stat struct {
 // on every platform that Go runs on.
 const clockTick = 10 * time.Millisecond
 
-// readStat reads /proc/PID/stat.
 func readStat(pid int) (s stat, ok bool) {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
@@ -182,7 +180,6 @@ func processes() []int {
 	return pids
 }
 
-// threadsOf counts the threads of an account.
 func threadsOf(uid int) int {
 	sum := 0
 	for _, pid := range processes() {

@@ -63,11 +63,11 @@ func NewCode(app *audit.App) (*Code, error) {
 		if err != nil {
 			return nil, &MissingRuntime{l.program, l.pkg}
 		}
-		dir, release, err := box.TempDir("proof")
+		dir, remove, err := box.TempDir("proof")
 		if err != nil {
 			return nil, err
 		}
-		c := &Code{app: app, lang: l, program: program, dir: dir, release: release, deadline: Deadline}
+		c := &Code{app: app, lang: l, program: program, dir: dir, remove: remove, deadline: Deadline}
 		if l.program == "go" {
 			c.golang = &golang{code: c, binaries: map[string]string{}, failed: map[string]string{}}
 		}
@@ -86,16 +86,13 @@ type Code struct {
 	lang     language
 	program  string
 	dir      string
-	release  func() // of dir
+	remove   func() error // dir
 	golang   *golang
 	deadline time.Duration
 }
 
 // Close removes the temporary folder.
-func (c *Code) Close() {
-	_ = os.RemoveAll(c.dir)
-	c.release()
-}
+func (c *Code) Close() { _ = c.remove() }
 
 // Run runs code in a process of its own. See Runner.
 func (c *Code) Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error) {

@@ -39,13 +39,9 @@ type target struct {
 // it.
 func Sealed(ctx context.Context, p *audit.Project, drawn *planted.Target,
 	fetch func(context.Context, *audit.Project) (*seal.Clone, error)) (dir string, remove func() error, err error) {
-	tmp, release, err := box.TempDir("export")
+	tmp, remove, err := box.TempDir("export")
 	if err != nil {
 		return "", nil, err
-	}
-	remove = func() error {
-		defer release()
-		return (&seal.Sealed{Dir: tmp}).Remove()
 	}
 	dir = filepath.Join(tmp, "src")
 	if drawn != nil {
