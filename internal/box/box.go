@@ -399,8 +399,7 @@ const (
 	scratchFolder = "scratch"
 )
 
-// scratch are the folders that every program may write.
-var scratch = []string{"/tmp", "/var/tmp", "/dev/shm"}
+var scratch = []string{"/tmp", "/var/tmp", "/dev/shm"} // that every program may write
 
 func (p Process) describe() string {
 	var words []string

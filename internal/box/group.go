@@ -17,7 +17,6 @@ const (
 // kernel's.
 const leastFile = 4096
 
-// A group is everything that one run of a program started.
 type group struct {
 	*launched
 	leader int

@@ -22,8 +22,9 @@ import (
 
 const xcpu = syscall.SIGXCPU
 
-// launched is a program that was started. In a box it begins behind a gate: when all mounts are made we put its home in
-// order and keep what we will read, and only then let it go.
+// launched is a program that was started. In a box it begins behind a gate: when all
+// mounts are made we put its home in order and keep what we will read, and only then
+// let it go.
 type launched struct {
 	cmd     *exec.Cmd
 	mark    string // a variable of its environment, by which those that left the group are found
@@ -84,7 +85,7 @@ func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, erro
 		l.cmd = reaperCommand(p)
 		l.cmd.Dir = p.Dir
 		if p.Offline {
-			leaveNetwork(attr)
+			unshareNetwork(attr)
 		}
 	} else {
 		var err error
@@ -116,8 +117,7 @@ func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, erro
 	return l, l.cmd.Start()
 }
 
-// leaveNetwork gives a program a network namespace with nothing in it.
-func leaveNetwork(attr *syscall.SysProcAttr) {
+func unshareNetwork(attr *syscall.SysProcAttr) {
 	attr.Cloneflags = syscall.CLONE_NEWNET
 	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
 		attr.Cloneflags |= syscall.CLONE_NEWUSER
@@ -252,8 +252,8 @@ func (l *launched) close() {
 	l.group.remove()
 }
 
-// askToEnd sends TERM. Bubblewrap itself would end on TERM, and take along those that want to write
-// their last line: it is left out.
+// askToEnd sends TERM. Bubblewrap itself would end on it, and take along those that
+// want to write their last line: it is left out.
 func (l *launched) askToEnd() {
 	leader := l.cmd.Process.Pid
 	if l.box == nil {

@@ -50,11 +50,10 @@ type proxy struct {
 	traffic map[string]*audit.Traffic
 }
 
-// boxAddress is where the proxy listens in a box.
-const boxAddress = "127.0.0.1:3128"
-
-// maxHosts is how many hosts are told apart: a program can ask for any number.
-const maxHosts = 1000
+const (
+	boxAddress = "127.0.0.1:3128" // of the proxy, in a box
+	maxHosts   = 1000             // that are told apart: a program can ask for any number
+)
 
 // newProxy gives the proxy of a run; nil where its section asks for no network or
 // for all of it. Where the program is not confined it listens at once.
@@ -117,7 +116,6 @@ func (l narrow) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// A placed connection gives its place back when it is closed.
 type placed struct {
 	*net.TCPConn
 	leave func()
@@ -152,7 +150,6 @@ func (p *proxy) close() []audit.Traffic {
 	return all
 }
 
-// environment gives the program's environment with the way to the proxy in it.
 func (p *proxy) environment(env []string) []string {
 	if p == nil {
 		return env
@@ -180,7 +177,6 @@ func (p *proxy) environment(env []string) []string {
 	return out
 }
 
-// describe tells what is let through, and who holds the keys, for the record.
 func (p *proxy) describe(env []string) string {
 	hosts := slices.Clone(p.network.Hosts)
 	if p.provider != nil {
@@ -371,8 +367,7 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, "assay: "+err.Error(), status)
 }
 
-// dial connects to a host that is let through, and counts what goes there and
-// comes from there.
+// dial connects to a host that is let through, and has the bytes counted.
 func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -409,8 +404,7 @@ func (p *proxy) allowed(host, port string) bool {
 	})
 }
 
-// connect goes to the host, by the proxy that we ourselves are behind where there
-// is one.
+// connect goes by the proxy that we ourselves are behind, where there is one.
 func (p *proxy) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	above, err := p.above(&http.Request{URL: &url.URL{Scheme: "https", Host: address}})
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// heldPrefix begins the names of folders that TempDir makes.
 const heldPrefix = "assay-held-"
 
 // TempDir makes a folder for temporary files, named after what it is for, with an

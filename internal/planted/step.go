@@ -48,7 +48,6 @@ func (s step) run(ctx context.Context) (stdout []byte, err error) {
 	return e.Stdout, err
 }
 
-// how says how a step ended.
 func how(e *box.Exit) string {
 	switch {
 	case e.Crossed != "":
@@ -59,12 +58,10 @@ func how(e *box.Exit) string {
 	return fmt.Sprintf("exit status %d", e.Code)
 }
 
-// failed is an error with the last lines of the output.
 func (s step) failed(e *box.Exit, why string) error {
 	return fmt.Errorf("%s: %s\n%s", s.name, why, lastLines(e, 40))
 }
 
-// lastLines gives the last n lines of an output, indented.
 func lastLines(e *box.Exit, n int) string {
 	text := strings.TrimSpace(strings.ToValidUTF8(string(slices.Concat(e.Stdout, e.Stderr)), "\uFFFD"))
 	if text == "" {
@@ -74,7 +71,6 @@ func lastLines(e *box.Exit, n int) string {
 	return "    " + strings.Join(lines[max(0, len(lines)-n):], "\n    ")
 }
 
-// An app is the application that runs while it is asked.
 type app struct {
 	step  step
 	stop  context.CancelFunc

@@ -23,7 +23,6 @@ const (
 	siteTime    = 5 * time.Second
 )
 
-// A trial is a draw in a folder of its own.
 type trial struct {
 	bench  *bench
 	server Server
@@ -93,7 +92,6 @@ func (t *trial) outcome(name string) Outcome {
 	return Outcome{Draw: t.plan.Label, Bad: t.plan.Draw.Bad(), Step: name, Want: true, Got: true}
 }
 
-// step makes a step in the draw's folder.
 func (t *trial) step(name, line string, limit time.Duration) step {
 	var more []string
 	if name == "build" {
@@ -114,7 +112,6 @@ func (t *trial) command(ctx context.Context, name, line string, limit time.Durat
 	return t.note(name, err)
 }
 
-// serve starts the application and runs against it what the plan asks for.
 func (t *trial) serve(ctx context.Context) {
 	app := t.step("start", t.bench.project.Commands.Start, appTime).start(ctx)
 	if t.note("start", app.ready(ctx, t.port)) {
@@ -131,7 +128,6 @@ func (t *trial) serve(ctx context.Context) {
 	}
 }
 
-// ready waits until /healthz answers 200.
 func (a *app) ready(ctx context.Context, port int) error {
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	url := fmt.Sprintf("http://127.0.0.1:%d/healthz", port)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"assay/internal/box"
@@ -79,7 +80,6 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 	return &Proof{p.Name, len(plans), slices.Concat(outcomes...)}, nil
 }
 
-// A bench is where draws of one project are tried.
 type bench struct {
 	project *Project
 	dir     string // scratch
@@ -130,10 +130,11 @@ func (b *bench) run(ctx context.Context, plans []Plan, servers []Server) [][]Out
 // dir, without the prefix.
 func (p *Project) writeTools(dir, prefix string) error {
 	for _, name := range sortedKeys(p.tools) {
-		if len(name) <= len(prefix) || name[:len(prefix)] != prefix {
+		rel, ok := strings.CutPrefix(name, prefix)
+		if !ok {
 			continue
 		}
-		to := filepath.Join(dir, filepath.FromSlash(name[len(prefix):]))
+		to := filepath.Join(dir, filepath.FromSlash(rel))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}

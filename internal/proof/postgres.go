@@ -18,8 +18,7 @@ import (
 // Now is the time that cases see where a parameter set names no other.
 const Now = "2025-06-16T09:30:00Z"
 
-// databases numbers those that this process makes.
-var databases atomic.Int64
+var databases atomic.Int64 // that this process made
 
 // A Postgres runs the cases of one application. It holds the application's data
 // twice, in two orders of insertion, and rolls each run back. It is not safe for
@@ -90,6 +89,18 @@ func (p *Postgres) Close() {
 	_ = p.admin.Close(ctx)
 }
 
+// Prepare has nothing to build. See Runner.
+func (p *Postgres) Prepare(context.Context, []string) error { return nil }
+
+// Runtime is PostgreSQL with its major version. See Runner.
+func (p *Postgres) Runtime(ctx context.Context) (string, error) {
+	var version string
+	if err := p.admin.QueryRow(ctx, "SHOW server_version").Scan(&version); err != nil {
+		return "", err
+	}
+	return "postgresql " + release(version), nil
+}
+
 func (p *Postgres) newName() string {
 	return fmt.Sprintf("assay_proof_%d_%d", time.Now().UnixNano(), databases.Add(1))
 }
@@ -118,7 +129,7 @@ func (p *Postgres) connect(ctx context.Context, db string) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, cfg)
 }
 
-// clockSchema shadows every function that tells the time.
+// clockSchema shadows what tells the time.
 const clockSchema = `
 CREATE SCHEMA frozen;
 CREATE FUNCTION frozen.now() RETURNS timestamptz STABLE LANGUAGE sql
@@ -204,7 +215,6 @@ func (p *Postgres) newSide(ctx context.Context, name string, reverse bool) (*sid
 	return s, s.open(ctx)
 }
 
-// newSession begins a session on a database.
 func (p *Postgres) newSession(ctx context.Context, name, db string) (*side, error) {
 	conn, err := p.connect(ctx, db)
 	return &side{name: name, conn: conn, prepared: map[string]*pgconn.StatementDescription{}}, err

@@ -47,7 +47,6 @@ func (p *Postgres) run(ctx context.Context, fam *audit.Family, code string, set 
 	return all, nil
 }
 
-// A step is one statement with its values.
 type step struct {
 	sql    string
 	names  []string
@@ -193,7 +192,7 @@ func (s *side) exec(ctx context.Context, st step) (*table, error) {
 	return t, nil
 }
 
-// prepare parses a statement once for the session.
+// prepare parses a statement once a session.
 func (s *side) prepare(ctx context.Context, sql string) (*pgconn.StatementDescription, error) {
 	if sd := s.prepared[sql]; sd != nil {
 		return sd, nil
@@ -213,7 +212,7 @@ func unique(cs []column, name string) string {
 	return try
 }
 
-// argument gives a parameter's value in PostgreSQL's text form.
+// argument gives a value in PostgreSQL's text form; nil for NULL.
 func argument(v any, oid uint32) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -360,7 +359,6 @@ func (p *Postgres) written(ctx context.Context, s *side) ([]string, error) {
 	return notes, nil
 }
 
-// docs gives the rows as JSON objects.
 func (t *table) docs() []any {
 	docs := make([]any, len(t.rows))
 	for i, r := range t.rows {

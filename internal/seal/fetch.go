@@ -141,7 +141,6 @@ func source(repository, mirror string) (string, error) {
 	return filepath.Join(mirror, owner, name), nil
 }
 
-// command gives git on the clone, and where it says what is wrong.
 func (c *Clone) command(ctx context.Context, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
 	cmd = exec.CommandContext(ctx, "git", append([]string{"--git-dir", c.Dir}, args...)...)
 	// A user's configuration must not change what is fetched or how it is named.
@@ -151,7 +150,6 @@ func (c *Clone) command(ctx context.Context, args ...string) (cmd *exec.Cmd, std
 	return cmd, stderr
 }
 
-// git runs git on the clone; its standard output goes to out.
 func (c *Clone) git(ctx context.Context, out io.Writer, args ...string) error {
 	cmd, stderr := c.command(ctx, args...)
 	cmd.Stdout = out
@@ -165,10 +163,7 @@ func (c *Clone) git(ctx context.Context, out io.Writer, args ...string) error {
 	return nil
 }
 
-// A blob is a file of the pinned tree.
-type blob struct {
-	path, hash string
-}
+type blob struct{ path, hash string }
 
 // blobs lists the files at the pin. Links and submodules are left out: the
 // first could lead out of the export, the second hold nothing.
@@ -192,7 +187,6 @@ func (c *Clone) blobs(ctx context.Context) ([]blob, error) {
 	return bs, nil
 }
 
-// verify compares the tree manifest with the tree at the pin.
 func (c *Clone) verify(ctx context.Context) error {
 	bs, err := c.blobs(ctx)
 	if err != nil {
@@ -211,7 +205,6 @@ func (c *Clone) verify(ctx context.Context) error {
 	return nil
 }
 
-// errMissing says that a repository does not hold a blob.
 var errMissing = errors.New("the repository lacks it")
 
 // read gives these files of the pinned tree to each, with its content checked
@@ -276,11 +269,16 @@ func readBlob(r *bufio.Reader, b blob) ([]byte, error) {
 		return nil, fmt.Errorf("git cat-file ended within %s: %w", b.path, err)
 	}
 	content = content[:n]
-	sum := sha1.New()
-	fmt.Fprintf(sum, "blob %d\x00", n)
-	sum.Write(content)
-	if hex.EncodeToString(sum.Sum(nil)) != b.hash {
+	if GitHash("blob", content) != b.hash {
 		return nil, fmt.Errorf("%s: its content is not blob %s", b.path, b.hash)
 	}
 	return content, nil
+}
+
+// GitHash gives git's hash, in hex, of an object of this kind.
+func GitHash(kind string, content []byte) string {
+	sum := sha1.New()
+	fmt.Fprintf(sum, "%s %d\x00", kind, len(content))
+	sum.Write(content)
+	return hex.EncodeToString(sum.Sum(nil))
 }
