@@ -262,7 +262,7 @@ func (l *launched) askToEnd() {
 	}
 	for _, s := range tree(leader) {
 		if s.pid != leader {
-			_ = syscall.Kill(s.pid, syscall.SIGTERM)
+			s.signal(syscall.SIGTERM)
 		}
 	}
 }

@@ -3,12 +3,16 @@ package seal
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"assay/audit"
 )
 
 // Who fetches at the same moment, in this process or another, waits for the first. Each
@@ -62,4 +66,18 @@ func TestAtHandLooksIntoTheMirror(t *testing.T) {
 	require.False(t, AtHand(ctx, p, t.TempDir(), t.TempDir()), "a folder without the project")
 	p.Commit = "0123456789abcdef0123456789abcdef01234567"
 	require.False(t, AtHand(ctx, p, t.TempDir(), mirror), "a clone without the pin")
+}
+
+// A tab or an end of line in a file's name would break the manifests.
+func TestManifestsLeaveOutWhatTheyCannotName(t *testing.T) {
+	dir, commit, _ := repository(t, map[string]string{"a b.py": "x\n", "tab\tname.py": "y\n", "end\nname.py": "z\n"})
+	p := &audit.Project{Name: "p", Repository: dir, Commit: commit}
+	c, err := Fetch(context.Background(), p, t.TempDir(), "")
+	require.NoError(t, err)
+	tree, err := c.Tree(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, []string{"a b.py"}, slices.Collect(maps.Keys(tree)))
+	functions, err := c.Functions(context.Background(), func(string, []byte) []audit.Function { return nil })
+	require.NoError(t, err)
+	require.Equal(t, []string{"a b.py"}, slices.Collect(maps.Keys(functions)))
 }

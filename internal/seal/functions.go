@@ -27,7 +27,9 @@ func (c *Clone) Functions(ctx context.Context, declared func(path string, conten
 			return nil, err
 		}
 		for _, b := range bs {
-			named[b.path] = nil
+			if nameable(b.path) {
+				named[b.path] = nil
+			}
 		}
 	}
 	err := each(ctx, c, named, func(path string, content []byte) {
