@@ -218,7 +218,11 @@ func effects(out []byte, n int) ([][]Effect, error) {
 		}
 		dec := json.NewDecoder(bytes.NewReader(sc.Bytes()))
 		dec.UseNumber()
-		if err := dec.Decode(&l); err != nil {
+		err := dec.Decode(&l)
+		if err == nil && dec.More() {
+			err = errors.New("more stands behind it")
+		}
+		if err != nil {
 			return nil, fmt.Errorf("the harness printed %q: expected one JSON object a line (%v)", clip(sc.Text(), 200), err)
 		}
 		text, err := json.MarshalIndent(l.Effect, "", " ")

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -142,11 +143,11 @@ func (v *verifier) checkGood(c *audit.Case, sets []audit.ParamSet, es [][]Effect
 	for i, set := range sets {
 		for _, e := range es[i] {
 			if e.Err != "" && set.Set != audit.SetAttack {
-				v.say(c.Pos, "fails on the %s set at line %d, %s: %s", name(set), set.Pos.Line, e.Variant, e.Err)
+				v.say(c.Pos, "fails on %s: %s", where(set, e), e.Err)
 				break
 			}
 			if len(e.Violated) > 0 {
-				v.say(c.Pos, "a good violates on the %s set at line %d, %s: %s", name(set), set.Pos.Line, e.Variant, list(e.Violated))
+				v.say(c.Pos, "a good violates on %s: %s", where(set, e), list(e.Violated))
 				break
 			}
 		}
@@ -183,8 +184,8 @@ func (v *verifier) equal(c, model *audit.Case, sets []audit.ParamSet, want, got 
 			if w.Result == g.Result && (w.Err == "") == (g.Err == "") {
 				continue
 			}
-			v.say(c.Pos, "differs from %s on the %s set at line %d, %s (- %02d, + %02d): %s%s", model.ID(), name(set),
-				set.Pos.Line, w.Variant, model.Number, c.Number, g.Err, difference(w.Result, g.Result))
+			v.say(c.Pos, "differs from %s on %s (- %02d, + %02d): %s%s", model.ID(), where(set, w), model.Number, c.Number,
+				g.Err, difference(w.Result, g.Result))
 			break
 		}
 	}
@@ -214,14 +215,17 @@ func (v *verifier) checkBad(c *audit.Case, es [][]Effect) {
 	}
 }
 
-func name(s audit.ParamSet) string {
-	switch {
-	case s.Edge != "":
-		return "benign (but " + s.Edge + ")"
-	case s.Set == "":
-		return "unmarked"
+// where names a set and, where it is run in several ways, how it was run.
+func where(s audit.ParamSet, e Effect) string {
+	name := cmp.Or(s.Set, "unmarked")
+	if s.Edge != "" {
+		name = "benign (but " + s.Edge + ")"
 	}
-	return s.Set
+	at := fmt.Sprintf("the %s set at line %d", name, s.Pos.Line)
+	if e.Variant != "" {
+		at += ", " + e.Variant
+	}
+	return at
 }
 
 func list(vs []Violation) string {
