@@ -31,13 +31,13 @@ func (s step) process() box.Process {
 		Progress: true, Cap: maxOutput}
 }
 
-// run runs the step to its end and gives its standard output. The error says how it
-// ended, with the last lines of all output.
-func (s step) run(ctx context.Context) (stdout []byte, err error) {
-	e, err := s.process().Run(ctx)
+// run runs the step to its end. The error says how it ended, with the last lines of
+// all output.
+func (s step) run(ctx context.Context) (e box.Exit, err error) {
+	e, err = s.process().Run(ctx)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: cannot be run in %s: %w", s.name, s.dir, err)
+		err = fmt.Errorf("%s: cannot be run in %s: %w", s.name, s.dir, err)
 	case ctx.Err() != nil:
 		err = s.failed(&e, "stopped: "+ctx.Err().Error())
 	case e.TimedOut:
@@ -45,7 +45,7 @@ func (s step) run(ctx context.Context) (stdout []byte, err error) {
 	case e.Crossed != "" || e.Code != 0:
 		err = s.failed(&e, how(&e))
 	}
-	return e.Stdout, err
+	return e, err
 }
 
 func how(e *box.Exit) string {

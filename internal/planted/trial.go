@@ -79,7 +79,7 @@ func (t *trial) withDatabase(ctx context.Context, use func()) {
 func (t *trial) note(name string, err error) bool {
 	o := t.outcome(name)
 	if err != nil {
-		o.Error, o.Got = err.Error(), false
+		o.Error, o.Got = strings.TrimPrefix(err.Error(), name+": "), false
 	}
 	t.out = append(t.out, o)
 	return err == nil
@@ -172,11 +172,15 @@ type answer struct {
 func (t *trial) exploits(ctx context.Context) {
 	limit := exploitTime + time.Duration(len(t.plan.Exploits))*siteTime
 	line := t.bench.project.Commands.Exploit + " " + strings.Join(t.plan.Exploits, " ")
-	out, failed := t.step("exploit", line, limit).run(ctx)
+	exploit := t.step("exploit", line, limit)
+	e, failed := exploit.run(ctx)
 	if ctx.Err() != nil {
 		return
 	}
-	answers := readAnswers(out)
+	if failed == nil {
+		failed = exploit.failed(&e, how(&e))
+	}
+	answers := readAnswers(e.Stdout)
 	told := false
 	for _, id := range t.plan.Exploits {
 		o := t.outcome("exploit")
@@ -187,9 +191,7 @@ func (t *trial) exploits(ctx context.Context) {
 		if o.Error != "" && !told {
 			told = true
 			t.asked = append(t.asked, len(t.out))
-			if failed != nil {
-				o.Error += "\n" + failed.Error()
-			}
+			o.Error += "\n" + failed.Error()
 		}
 		t.out = append(t.out, o)
 	}
