@@ -34,8 +34,8 @@ type Sealed struct {
 // absent. Answers are emptied in place, names are changed by the project's
 // table, and every line keeps its number. Files and folders come out read-only.
 // A row of the project's tables that finds nothing is an error: a mistyped
-// pattern would leave the answers where they are.
-func (c *Clone) Export(ctx context.Context, dir string) (*Sealed, error) {
+// pattern would leave the answers where they are. After an error nothing is left.
+func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 	bs, err := c.blobs(ctx)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,11 @@ func (c *Clone) Export(ctx context.Context, dir string) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() {
+		if err = errors.Join(err, root.Close()); err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
 	s := &Sealed{Dir: dir, Names: c.Project.Renames, paths: map[string]string{}, used: map[audit.Rename]bool{}}
 	blankers, err := compile(c.Project.Blanks)
 	if err != nil {
