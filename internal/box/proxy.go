@@ -154,9 +154,13 @@ func (p *proxy) environment(env []string) []string {
 	if p == nil {
 		return env
 	}
+	// Of this machine a program reaches its own part alone; what Hosts names lies behind the proxy.
+	direct := strings.Join(slices.DeleteFunc([]string{"127.0.0.1", "localhost"}, func(name string) bool {
+		return slices.ContainsFunc(p.network.Hosts, func(host string) bool { return strings.HasPrefix(strings.ToLower(host), name+":") })
+	}), ",")
 	at := "http://" + p.address
 	told := map[string]string{"HTTP_PROXY": at, "HTTPS_PROXY": at, "ALL_PROXY": at, "http_proxy": at, "https_proxy": at, "all_proxy": at,
-		"NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
+		"NO_PROXY": direct, "no_proxy": direct}
 	if p.provider != nil {
 		told[p.network.BaseURL] = at + p.provider.Path
 		told[p.network.Key] = p.token

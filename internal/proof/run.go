@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -249,29 +250,15 @@ func arrayText(v []any) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-func typeName(oid uint32) string {
-	switch oid {
-	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID:
-		return "int"
-	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID:
-		return "text"
-	case pgtype.NumericOID:
-		return "numeric"
-	case pgtype.Float4OID, pgtype.Float8OID:
-		return "float"
-	case pgtype.BoolOID:
-		return "bool"
-	case pgtype.JSONOID, pgtype.JSONBOID:
-		return "json"
-	case pgtype.DateOID:
-		return "date"
-	case pgtype.TimestampOID:
-		return "timestamp"
-	case pgtype.TimestamptzOID:
-		return "timestamptz"
-	}
-	return "oid " + strconv.FormatUint(uint64(oid), 10)
+var typeNames = map[uint32]string{
+	pgtype.Int2OID: "int", pgtype.Int4OID: "int", pgtype.Int8OID: "int",
+	pgtype.TextOID: "text", pgtype.VarcharOID: "text", pgtype.BPCharOID: "text", pgtype.NameOID: "text", pgtype.UnknownOID: "text",
+	pgtype.NumericOID: "numeric", pgtype.Float4OID: "float", pgtype.Float8OID: "float", pgtype.BoolOID: "bool",
+	pgtype.JSONOID: "json", pgtype.JSONBOID: "json",
+	pgtype.DateOID: "date", pgtype.TimestampOID: "timestamp", pgtype.TimestamptzOID: "timestamptz",
 }
+
+func typeName(oid uint32) string { return cmp.Or(typeNames[oid], fmt.Sprint("oid ", oid)) }
 
 // judge hands the rows that each statement returned, nil for none, to the oracles and
 // writes the effect down; the last ones are the result.
