@@ -1,6 +1,7 @@
 package box
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ func TempDir(what string) (dir string, remove func() error, err error) {
 		in, err = filepath.EvalSymlinks(in)
 	}
 	if err != nil {
-		return "", nil, err
+		return "", nil, fmt.Errorf("the folder for temporary files, which TMPDIR names: %w", err)
 	}
 	cleared.Do(func() { clearKilled(in, time.Now().Add(-time.Hour)) })
 	if dir, err = os.MkdirTemp(in, heldPrefix+what+"-"); err != nil {

@@ -47,4 +47,7 @@ func TestTempDirIsAbsolute(t *testing.T) {
 	defer func() { require.NoError(t, remove()) }()
 	require.True(t, filepath.IsAbs(dir), dir)
 	require.DirExists(t, dir)
+	t.Setenv("TMPDIR", "nowhere")
+	_, _, err = TempDir("home")
+	require.ErrorContains(t, err, "TMPDIR")
 }
