@@ -37,6 +37,10 @@ func TempDir(what string) (dir string, remove func() error, err error) {
 // removeAll removes a folder and what is in it, where folders may be read-only, as
 // those of an export and of Go's module cache are. No link leads it out.
 func removeAll(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return os.RemoveAll(dir)
+	}
 	if root, err := os.OpenRoot(dir); err == nil {
 		_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() {

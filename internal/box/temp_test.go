@@ -37,6 +37,22 @@ func TestFoldersOfKilledProcessesAreRemoved(t *testing.T) {
 	require.NoDirExists(t, held)
 }
 
+// TestALinkInTheFoldersPlace: what it leads to is not ours to change.
+func TestALinkInTheFoldersPlace(t *testing.T) {
+	elsewhere := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(elsewhere, "a"), 0o755))
+	dir, remove, err := TempDir("home")
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(dir))
+	require.NoError(t, os.Symlink(elsewhere, dir))
+	require.NoError(t, remove())
+	info, err := os.Stat(filepath.Join(elsewhere, "a"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o755), info.Mode().Perm())
+	_, err = os.Lstat(dir)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
 // TestTempDirIsAbsolute: programs are told of it that run in another folder.
 func TestTempDirIsAbsolute(t *testing.T) {
 	t.Chdir(t.TempDir())
