@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"assay/audit/fixture"
 	"assay/internal/planted"
@@ -11,7 +12,7 @@ import (
 )
 
 type plantCmd struct {
-	Name string `arg:"" help:"A folder of fixtures/planted, or planted-all: all of them side by side."`
+	Name string `arg:"" help:"A folder of fixtures/planted, or planted-all: all of them side by side. NAME@7 is the draw of seed 7."`
 	Seed uint64 `help:"Of the draw." default:"1"`
 	Out  string `short:"o" required:"" help:"Folder to write to, which must be absent or empty; its key and the list of its files are written beside it, as <folder>.key.md and <folder>.key.tree.tsv."`
 	Root string `default:"." env:"ASSAY_ROOT" help:"Folder with fixtures/."`
@@ -23,7 +24,11 @@ func (c *plantCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	target, project, err := suite.Drawn(fsys, fmt.Sprintf("%s@%d", c.Name, c.Seed))
+	name, seed, seeded := strings.Cut(c.Name, "@")
+	if !seeded {
+		seed = fmt.Sprint(c.Seed)
+	}
+	target, project, err := suite.Drawn(fsys, name+"@"+seed)
 	if err != nil {
 		return err
 	}
@@ -40,7 +45,7 @@ func (c *plantCmd) Run() error {
 	if err := os.WriteFile(filepath.Clean(c.Out)+".key.tree.tsv", fixture.FormatTree(project.Tree), 0o600); err != nil {
 		return err
 	}
-	fmt.Printf("%s with seed %d: %d files in %s; %d known vulnerabilities and %d decoys in %s\n",
-		c.Name, c.Seed, len(target.Files), c.Out, len(project.Known), len(project.Decoys), key)
+	fmt.Printf("%s with seed %s: %d files in %s; %d known vulnerabilities and %d decoys in %s\n",
+		name, seed, len(target.Files), c.Out, len(project.Known), len(project.Decoys), key)
 	return nil
 }

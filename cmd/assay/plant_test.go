@@ -33,6 +33,14 @@ func TestPlantedAllByHand(t *testing.T) {
 	require.Equal(t, key.KeyHash, again.KeyHash)
 	require.Len(t, again.Tree, len(drawn.Files))
 
+	c = &plantCmd{Name: "marina@7", Seed: 1, Out: out + "7", Root: "../.."}
+	require.NoError(t, c.Run(), "the name of a draw, as everywhere")
+	_, key, err = suite.Drawn(fsys, "marina@7")
+	require.NoError(t, err)
+	again, err = fixture.ReadProject(os.DirFS(filepath.Dir(out)), "all7.key.md")
+	require.NoError(t, err)
+	require.Equal(t, key.KeyHash, again.KeyHash)
+
 	c = &plantCmd{Name: "webgoat", Seed: 7, Out: out + "2", Root: "../.."}
 	require.ErrorContains(t, c.Run(), `no planted project "webgoat"`)
 	require.NoDirExists(t, out+"2")

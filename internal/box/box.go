@@ -34,17 +34,14 @@ type Box struct {
 	opened []string // folders whose entries are mounted one by one
 }
 
-// A sandbox is what bubblewrap can do here.
 type sandbox struct {
 	bwrap, prlimit, setpriv string // their paths; prlimit and setpriv are empty where they are missing
 	drops                   bool   // we are root, and the program becomes nobody
 	sized                   bool   // its home is a file system of limited size
 }
 
-// nobody is the account that an auditor of root becomes.
-const nobody = 65534
+const nobody = 65534 // uid and gid
 
-// A mount is one folder or file that the program sees, or is kept from seeing.
 type mount struct {
 	path string
 	kind string // bwrap's option: --ro-bind, --bind, --tmpfs or, for a file that is hidden, hideFile
@@ -70,8 +67,7 @@ func Bubblewrap() (s sandbox, missing string) {
 	return once.(func() (sandbox, string))()
 }
 
-// tried holds, by the path of a bwrap, what became of trying it.
-var tried sync.Map
+var tried sync.Map // by the path of a bwrap: what became of trying it
 
 // try runs a program that does nothing in boxes of which each asks for less than
 // the one before: as nobody, where we are root, else in a user namespace; with a
@@ -103,9 +99,7 @@ func try(bwrap string) (s sandbox, missing string) {
 	return s, missing
 }
 
-// tryTimeout bounds a trial, which takes milliseconds on a machine with nothing
-// else to do.
-const tryTimeout = time.Minute
+const tryTimeout = time.Minute // of what takes milliseconds on a machine that is not busy
 
 // systemProgram gives the path of a program that every box sees, or "".
 func systemProgram(name string) string {
@@ -256,9 +250,8 @@ func (b *Box) Sees(name string) bool {
 	return seen
 }
 
-// unseen gives the first file of a command line that is here and that the program
-// may not see: it would fail for want of it, in words of its own. What it is to
-// write is none.
+// unseen gives the first file that a command line reads and that the program may not
+// see: it would fail for want of it, in words of its own.
 func (b *Box) unseen(command string) string {
 	words := strings.Fields(command)
 	for i, word := range words {
@@ -271,7 +264,6 @@ func (b *Box) unseen(command string) string {
 	return ""
 }
 
-// hide keeps from the program what must not be seen and lies in what it sees.
 func (b *Box) hide(export string) error {
 	for _, secret := range secrets() {
 		for _, m := range b.mounts {
@@ -407,10 +399,8 @@ const (
 	scratchFolder = "scratch"
 )
 
-// scratch are the folders that every program may write.
-var scratch = []string{"/tmp", "/var/tmp", "/dev/shm"}
+var scratch = []string{"/tmp", "/var/tmp", "/dev/shm"} // that every program may write
 
-// describe tells what confines a program, for its record.
 func (p Process) describe() string {
 	var words []string
 	switch b := p.Box; {

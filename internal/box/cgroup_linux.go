@@ -98,7 +98,6 @@ func (g *cgroup) write(file, value string) error {
 	return err
 }
 
-// crossed reports which of its limits a run met.
 func (g *cgroup) crossed() (memory, processes bool) {
 	if g == nil {
 		return false, false
@@ -106,7 +105,6 @@ func (g *cgroup) crossed() (memory, processes bool) {
 	return g.count("memory.events", "oom_kill") > 0, g.count("pids.events", "max") > 0
 }
 
-// count reads a line "name number" of a file.
 func (g *cgroup) count(file, name string) int {
 	b, _ := os.ReadFile(filepath.Join(g.path, file))
 	for line := range strings.Lines(string(b)) {
@@ -118,7 +116,6 @@ func (g *cgroup) count(file, name string) int {
 	return 0
 }
 
-// kill ends all that is in it.
 func (g *cgroup) kill() {
 	if g == nil || g.write("cgroup.kill", "1") == nil {
 		return

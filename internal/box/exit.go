@@ -50,8 +50,7 @@ func LastLine(b []byte) string {
 	return audit.OneLine(lines[len(lines)-1], lineLimit)
 }
 
-// lineLimit is how much of a program's line a message holds, in bytes.
-const lineLimit = 300
+const lineLimit = 300 // bytes
 
 // Size tells a cap, in bytes, in words.
 func Size(n int64) string {

@@ -1,7 +1,6 @@
 package box
 
 import (
-	"crypto/rand"
 	"os"
 	"time"
 )
@@ -18,7 +17,6 @@ const (
 // kernel's.
 const leastFile = 4096
 
-// A group is everything that one run of a program started.
 type group struct {
 	*launched
 	leader int
@@ -27,10 +25,7 @@ type group struct {
 	peak   int64
 }
 
-// newMark gives the variable that marks the processes of one run.
-func newMark() string { return "ASSAY_RUN=" + rand.Text() }
-
-// stop sends TERM, waits for the grace, and sends KILL.
+// stop sends TERM and, after the grace, KILL; without a grace KILL alone.
 func (g *group) stop(grace time.Duration) error {
 	g.sample()
 	if grace > 0 {
@@ -59,8 +54,7 @@ func (g *group) sample() usage {
 	return u
 }
 
-// last gives what is known when all have ended: the most memory, the time of all
-// of them, and what they left on the disk.
+// last gives what is known when all have ended: their peak of memory, not what they have.
 func (g *group) last(state *os.ProcessState) usage {
 	u := usage{memory: max(g.peak, ownPeak(state)), cpu: state.UserTime() + state.SystemTime()}
 	u.disk, u.folder = g.diskUsed(true)

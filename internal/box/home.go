@@ -1,6 +1,7 @@
 package box
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,13 +19,13 @@ type Home struct {
 	files map[string]string // what it finds there
 	root  *os.Root          // of Dir, as the program sees it
 	out   *os.Root
-	let   func() // goes of Dir
+	gone  func() error // removes Dir
 }
 
 // NewHome makes a home with these files.
 func NewHome(files map[string]string) (*Home, error) {
-	dir, release, err := TempDir("home")
-	return &Home{Dir: dir, files: files, let: release}, err
+	dir, remove, err := TempDir("home")
+	return &Home{Dir: dir, files: files, gone: remove}, err
 }
 
 // Path gives the path of a file of the home, as the program sees it.
@@ -99,8 +100,7 @@ func (h *Home) release() {
 // Close removes the home.
 func (h *Home) Close() error {
 	h.release()
-	defer h.let()
-	return os.RemoveAll(h.Dir)
+	return h.gone()
 }
 
 // Read gives the file that the program wrote to its output folder, of at most
@@ -158,21 +158,7 @@ func (h *Home) Read(name string, limit int64) ([]byte, error) {
 	return b, err
 }
 
-// kindOf names what is no plain file.
-func kindOf(m fs.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "a folder"
-	case m&fs.ModeSymlink != 0:
-		return "a link"
-	case m&fs.ModeNamedPipe != 0:
-		return "a FIFO"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	case m&fs.ModeDevice != 0:
-		return "a device"
-	case m.IsRegular():
-		return "a file"
-	}
-	return "something else"
-}
+var kinds = map[fs.FileMode]string{0: "a file", fs.ModeDir: "a folder", fs.ModeSymlink: "a link", fs.ModeNamedPipe: "a FIFO",
+	fs.ModeSocket: "a socket", fs.ModeDevice: "a device", fs.ModeDevice | fs.ModeCharDevice: "a device"}
+
+func kindOf(m fs.FileMode) string { return cmp.Or(kinds[m.Type()], "something else") }

@@ -6,7 +6,6 @@ import (
 	"syscall"
 )
 
-// harmless: there are no signals.
 var harmless []syscall.Signal
 
 // noWait is of no use where a folder holds no FIFOs.

@@ -2,6 +2,7 @@ package box
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,10 +22,9 @@ import (
 
 const xcpu = syscall.SIGXCPU
 
-// launched is a program that was started.
-//
-// In a box it begins behind a gate: when all mounts are made we put its home in
-// order and keep what we will read, and only then let it go.
+// launched is a program that was started. In a box it begins behind a gate: when all
+// mounts are made we put its home in order and keep what we will read, and only then
+// let it go.
 type launched struct {
 	cmd     *exec.Cmd
 	mark    string // a variable of its environment, by which those that left the group are found
@@ -41,7 +41,6 @@ type launched struct {
 	handed  *os.File // where the proxy's listener comes out of the box; nil without one
 }
 
-// launch starts the program, whose output goes to stdout and stderr.
 func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
 	keepDescriptors()
 	l, err := p.start(stdout, stderr, newCgroup(p))
@@ -73,7 +72,7 @@ func keepDescriptors() {
 }
 
 func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, error) {
-	l := &launched{mark: newMark(), box: p.Box, home: p.Home, limits: p.Limits, group: group, way: p.way}
+	l := &launched{mark: "ASSAY_RUN=" + rand.Text(), box: p.Box, home: p.Home, limits: p.Limits, group: group, way: p.way}
 	if p.Home != nil && (p.Box == nil || !p.Box.sized) {
 		if err := p.Home.open(p.Home.Dir, p.Box.owner()); err != nil {
 			return l, err
@@ -86,7 +85,7 @@ func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, erro
 		l.cmd = reaperCommand(p)
 		l.cmd.Dir = p.Dir
 		if p.Offline {
-			leaveNetwork(attr)
+			unshareNetwork(attr)
 		}
 	} else {
 		var err error
@@ -118,8 +117,7 @@ func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, erro
 	return l, l.cmd.Start()
 }
 
-// leaveNetwork gives a program a network namespace with nothing in it.
-func leaveNetwork(attr *syscall.SysProcAttr) {
+func unshareNetwork(attr *syscall.SysProcAttr) {
 	attr.Cloneflags = syscall.CLONE_NEWNET
 	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
 		attr.Cloneflags |= syscall.CLONE_NEWUSER
@@ -143,8 +141,7 @@ const (
 	proxyGate = makerFile + " " + listenerMaker + " < /dev/null || exit 1; " + gate
 )
 
-// boxed makes the command line of a program in a box. It gives the files that are
-// bubblewrap's alone.
+// boxed makes the command line. It gives the files that are bubblewrap's alone.
 func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
 	var readers, writers [4]*os.File
 	for i := range readers {
@@ -243,7 +240,6 @@ func (l *launched) begin(ctx context.Context) error {
 	return nil
 }
 
-// close gives back what belongs to the start alone.
 func (l *launched) close() {
 	for _, f := range append([]*os.File{l.info, l.ready, l.open, l.handed}, l.volumes...) {
 		if f != nil {
@@ -256,10 +252,8 @@ func (l *launched) close() {
 	l.group.remove()
 }
 
-// askToEnd sends TERM.
-//
-// Bubblewrap itself would end on TERM, and take along those that want to write
-// their last line: it is left out.
+// askToEnd sends TERM. Bubblewrap itself would end on it, and take along those that
+// want to write their last line: it is left out.
 func (l *launched) askToEnd() {
 	leader := l.cmd.Process.Pid
 	if l.box == nil {
@@ -268,7 +262,7 @@ func (l *launched) askToEnd() {
 	}
 	for _, s := range tree(leader) {
 		if s.pid != leader {
-			_ = syscall.Kill(s.pid, syscall.SIGTERM)
+			s.signal(syscall.SIGTERM)
 		}
 	}
 }
@@ -303,7 +297,6 @@ func (l *launched) sweep() {
 	}
 }
 
-// limitedBy tells what keeps the limits.
 func (l *launched) limitedBy() string {
 	switch {
 	case l.group != nil:
@@ -326,7 +319,6 @@ func (l *launched) crossed(limits audit.Limits) string {
 	return ""
 }
 
-// An rlimit is a limit of the kernel for one process or account.
 type rlimit struct {
 	name     string // as prlimit calls it
 	resource int

@@ -13,7 +13,6 @@ import (
 	"assay/audit"
 )
 
-// launched is a program that was started.
 type launched struct {
 	cmd     *exec.Cmd
 	home    *Home
@@ -22,7 +21,6 @@ type launched struct {
 	writes  []writable // none here: nothing is confined
 }
 
-// launch starts the program, whose output goes to stdout and stderr.
 func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
 	l := &launched{cmd: exec.Command(p.Command[0], p.Command[1:]...), home: p.Home, limits: p.Limits}
 	if p.Home != nil {
@@ -44,7 +42,6 @@ func (l *launched) begin(context.Context) error { return nil }
 
 func (l *launched) close() {}
 
-// sweep kills what is left of its group.
 func (l *launched) sweep() { l.kill() }
 
 func (l *launched) limitedBy() string { return "watching its home" }

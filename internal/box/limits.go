@@ -32,7 +32,6 @@ func Limits(l audit.Limits) audit.Limits {
 	return l
 }
 
-// A usage is what the processes of a run use at one time.
 type usage struct {
 	memory    int64 // bytes, what they share counted for each
 	processes int   // and threads

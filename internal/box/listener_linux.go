@@ -44,7 +44,6 @@ func handOutListener() error {
 	return unix.Sendmsg(makerOut, []byte{0}, unix.UnixRights(int(f.Fd())), nil, 0)
 }
 
-// handOver gives the two ends by which the listener leaves the box.
 func handOver() (ours, theirs *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -53,7 +52,6 @@ func handOver() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(pair[0]), "listener"), os.NewFile(uintptr(pair[1]), "listener"), nil
 }
 
-// takeListener receives what the maker handed out.
 func takeListener(from *os.File) (net.Listener, error) {
 	control := make([]byte, unix.CmsgSpace(4))
 	_, n, _, _, err := unix.Recvmsg(int(from.Fd()), make([]byte, 1), control, unix.MSG_CMSG_CLOEXEC)

@@ -23,7 +23,6 @@ const (
 	MaxStderr = 1 << 20
 )
 
-// defaultGrace is what a program has between TERM and KILL.
 const defaultGrace = 10 * time.Second
 
 // A Process is one run of an untrusted program.
@@ -60,7 +59,6 @@ type Exit struct {
 	PeakMemory int64 // bytes, over all of its processes together; 0 when it could not be measured
 }
 
-// ownInterrupts is the key of [WithoutInterrupts].
 type ownInterrupts struct{}
 
 // WithoutInterrupts gives a context under which programs are left to run on when
@@ -158,7 +156,6 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 	return e, nil
 }
 
-// keepers give what keeps the output.
 func (p Process) keepers() (stdout, stderr *keeper) {
 	stdout = &keeper{max: cmp.Or(p.Cap, int(p.Limits.Report)), full: make(chan struct{})}
 	if p.Progress {
@@ -193,7 +190,6 @@ func (k *keeper) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// drop takes away the first bytes.
 func (k *keeper) drop(n int) {
 	k.cut += int64(n)
 	k.kept = append(k.kept[:0], k.kept[n:]...)

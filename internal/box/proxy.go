@@ -36,8 +36,8 @@ import (
 type proxy struct {
 	network    audit.Network
 	provider   *url.URL // nil: it knows no provider
-	token, key string
-	address    string // as the program sees it
+	token, key string   // both empty where no key is set
+	address    string   // as the program sees it
 	listener   net.Listener
 	server     *http.Server
 	transport  *http.Transport
@@ -50,11 +50,10 @@ type proxy struct {
 	traffic map[string]*audit.Traffic
 }
 
-// boxAddress is where the proxy listens in a box.
-const boxAddress = "127.0.0.1:3128"
-
-// maxHosts is how many hosts are told apart: a program can ask for any number.
-const maxHosts = 1000
+const (
+	boxAddress = "127.0.0.1:3128" // of the proxy, in a box
+	maxHosts   = 1000             // that are told apart: a program can ask for any number
+)
 
 // newProxy gives the proxy of a run; nil where its section asks for no network or
 // for all of it. Where the program is not confined it listens at once.
@@ -72,7 +71,9 @@ func newProxy(n audit.Network, confined bool) (*proxy, error) {
 		if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
 			return nil, fmt.Errorf("%s is no address of a provider: expected a URL like https://api.example.com", from)
 		}
-		p.provider, p.key, p.token = u, os.Getenv(n.Key), "assay-"+rand.Text()
+		if p.provider, p.key = u, os.Getenv(n.Key); p.key != "" {
+			p.token = "assay-" + rand.Text()
+		}
 	}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.transport = &http.Transport{DialContext: p.dial, DisableCompression: true, TLSHandshakeTimeout: time.Minute}
@@ -104,7 +105,6 @@ type narrow struct {
 	open chan struct{}
 }
 
-// Accept waits for a connection, and for a place.
 func (l narrow) Accept() (net.Conn, error) {
 	l.open <- struct{}{}
 	c, err := l.Listener.Accept()
@@ -116,19 +116,17 @@ func (l narrow) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// A placed connection gives its place back.
 type placed struct {
 	*net.TCPConn
 	leave func()
 }
 
-// Close closes the connection.
 func (c *placed) Close() error {
 	defer c.leave()
 	return c.TCPConn.Close()
 }
 
-// close ends all that goes through the proxy, and gives what did.
+// close ends all that goes through the proxy, and gives what did; nil has nothing.
 func (p *proxy) close() []audit.Traffic {
 	if p == nil {
 		return nil
@@ -152,21 +150,20 @@ func (p *proxy) close() []audit.Traffic {
 	return all
 }
 
-// environment gives the program's environment with the way to the proxy in it.
 func (p *proxy) environment(env []string) []string {
 	if p == nil {
 		return env
 	}
+	// Of this machine a program reaches its own part alone; what Hosts names lies behind the proxy.
+	direct := strings.Join(slices.DeleteFunc([]string{"127.0.0.1", "localhost"}, func(name string) bool {
+		return slices.ContainsFunc(p.network.Hosts, func(host string) bool { return strings.HasPrefix(strings.ToLower(host), name+":") })
+	}), ",")
 	at := "http://" + p.address
 	told := map[string]string{"HTTP_PROXY": at, "HTTPS_PROXY": at, "ALL_PROXY": at, "http_proxy": at, "https_proxy": at, "all_proxy": at,
-		"NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
+		"NO_PROXY": direct, "no_proxy": direct}
 	if p.provider != nil {
 		told[p.network.BaseURL] = at + p.provider.Path
-		if p.key != "" {
-			told[p.network.Key] = p.token
-		} else {
-			told[p.network.Key] = ""
-		}
+		told[p.network.Key] = p.token
 	}
 	var out []string
 	for _, v := range env {
@@ -184,7 +181,6 @@ func (p *proxy) environment(env []string) []string {
 	return out
 }
 
-// describe tells what is let through, and who holds the keys, for the record.
 func (p *proxy) describe(env []string) string {
 	hosts := slices.Clone(p.network.Hosts)
 	if p.provider != nil {
@@ -291,7 +287,6 @@ type keptKey struct {
 	err        error
 }
 
-// Read reads what goes.
 func (k *keptKey) Read(b []byte) (int, error) {
 	for len(k.ready) == 0 && k.err == nil {
 		buf := make([]byte, 32<<10)
@@ -315,7 +310,6 @@ func (k *keptKey) Read(b []byte) (int, error) {
 	return n, k.err
 }
 
-// tunnel carries bytes between the program and a host.
 func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	if !p.begin() {
 		return
@@ -348,7 +342,7 @@ func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	<-sent
 }
 
-// begin counts a tunnel, unless the run has ended.
+// begin counts a tunnel in, and reports false where the run has ended.
 func (p *proxy) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -367,7 +361,6 @@ func endWriting(c net.Conn) {
 	}
 }
 
-// errKept says that a host is not let through.
 var errKept = errors.New("not let through")
 
 func refuse(w http.ResponseWriter, err error) {
@@ -378,8 +371,7 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, "assay: "+err.Error(), status)
 }
 
-// dial connects to a host that is let through, and counts what goes there and
-// comes from there.
+// dial connects to a host that is let through, and has the bytes counted.
 func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -402,7 +394,6 @@ func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 	return &countedConn{Conn: c, proxy: p, host: address}, nil
 }
 
-// allowed reports whether the section names the host.
 func (p *proxy) allowed(host, port string) bool {
 	if p.provider != nil && host == strings.ToLower(p.provider.Hostname()) && port == cmp.Or(p.provider.Port(), map[string]string{"https": "443", "http": "80"}[p.provider.Scheme]) {
 		return true
@@ -417,8 +408,7 @@ func (p *proxy) allowed(host, port string) bool {
 	})
 }
 
-// connect goes to the host, by the proxy that we ourselves are behind where there
-// is one.
+// connect goes by the proxy that we ourselves are behind, where there is one.
 func (p *proxy) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	above, err := p.above(&http.Request{URL: &url.URL{Scheme: "https", Host: address}})
 	if err != nil {
@@ -473,15 +463,14 @@ func notHere(address string) func(context.Context, string, string, syscall.RawCo
 		if err != nil || named {
 			return err
 		}
-		if ip := at.Addr().Unmap(); ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ours(ip) {
+		if ip := at.Addr().Unmap(); ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ofThisMachine(ip) {
 			return fmt.Errorf("%s leads to %s, which is %w: name the address itself under Hosts", address, ip, errKept)
 		}
 		return nil
 	}
 }
 
-// ours reports whether an address is one of this machine's own.
-func ours(ip netip.Addr) bool {
+func ofThisMachine(ip netip.Addr) bool {
 	addresses, _ := net.InterfaceAddrs()
 	return slices.ContainsFunc(addresses, func(a net.Addr) bool {
 		own, err := netip.ParsePrefix(a.String())
@@ -489,7 +478,6 @@ func ours(ip netip.Addr) bool {
 	})
 }
 
-// note adds to what is known of a host.
 func (p *proxy) note(host string, f func(*audit.Traffic)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -504,7 +492,6 @@ func (p *proxy) note(host string, f func(*audit.Traffic)) {
 	f(p.traffic[host])
 }
 
-// A countedConn is a connection to a host whose bytes are counted.
 type countedConn struct {
 	net.Conn
 	proxy *proxy

@@ -160,6 +160,17 @@ func TestNamedHostsAlone(t *testing.T) {
 	})
 }
 
+// TestServersOfThisMachine: one that Hosts names is asked by the proxy, from a box the
+// only way to it; what else listens there is the program's own.
+func TestServersOfThisMachine(t *testing.T) {
+	for host, want := range map[string]string{"api.example.com": "127.0.0.1,localhost", "127.0.0.1:11434": "localhost", "LocalHost:80": "127.0.0.1"} {
+		p := &proxy{network: audit.Network{Hosts: []string{host}}, address: boxAddress}
+		env := p.environment(nil)
+		require.Contains(t, env, "NO_PROXY="+want)
+		require.Contains(t, env, "no_proxy="+want)
+	}
+}
+
 // TestWhatTheProxyLeavesInTheBox is nothing: no descriptor, and no process.
 func TestWhatTheProxyLeavesInTheBox(t *testing.T) {
 	l := newLair(t, true)

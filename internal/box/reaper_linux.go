@@ -21,7 +21,6 @@ import (
 // own that others wait for; so it is a process between us and the program, this
 // binary under another name.
 
-// reaperName is what a reaper is called.
 const reaperName = "assay-reaper"
 
 // endAll tells a reaper to end all that descends from it. The kernel sends it
@@ -34,7 +33,6 @@ func init() {
 	}
 }
 
-// reaperCommand gives the command that runs a program under a reaper.
 func reaperCommand(p Process) *exec.Cmd {
 	var limits []string
 	for _, r := range p.rlimits(0) {
@@ -125,18 +123,18 @@ func waitFor(child int) int {
 // and is not waited for without end.
 func endDescendants() {
 	for end := time.Now().Add(10 * time.Second); !childless() && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		stopped := map[int]bool{}
+		stopped := map[int]stat{}
 		for more := true; more; {
 			more = false
 			for _, s := range tree(os.Getpid()) {
-				if s.pid != os.Getpid() && !s.dead && !stopped[s.pid] {
-					stopped[s.pid], more = true, true
-					_ = syscall.Kill(s.pid, syscall.SIGSTOP)
+				if s.pid != os.Getpid() && !s.dead && stopped[s.pid].started != s.started {
+					stopped[s.pid], more = s, true
+					s.signal(syscall.SIGSTOP)
 				}
 			}
 		}
-		for pid := range stopped {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+		for _, s := range stopped {
+			s.signal(syscall.SIGKILL)
 		}
 	}
 }

@@ -30,7 +30,6 @@ var denied = []uint32{
 // nothing of ours would count it: libraries that know them do without.
 var absent = []uint32{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_SHMGET}
 
-// namespaces are the flags of clone that make one.
 const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 

@@ -1,6 +1,7 @@
 package box
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -8,27 +9,48 @@ import (
 	"time"
 )
 
-// heldPrefix begins the names of folders that TempDir makes.
 const heldPrefix = "assay-held-"
 
 // TempDir makes a folder for temporary files, named after what it is for, with an
-// absolute path that no link is a part of. It is held until release: a folder that
-// nobody holds is one of a process that was killed, and the next that makes one
-// removes it.
-func TempDir(what string) (dir string, release func(), err error) {
+// absolute path that no link is a part of. It is held until remove removes it: a
+// folder that nobody holds is one of a process that was killed, and the next that
+// makes one removes it.
+func TempDir(what string) (dir string, remove func() error, err error) {
 	in, err := filepath.Abs(os.TempDir())
 	if err == nil {
 		in, err = filepath.EvalSymlinks(in)
 	}
 	if err != nil {
-		return "", nil, err
+		return "", nil, fmt.Errorf("the folder for temporary files, which TMPDIR names: %w", err)
 	}
 	cleared.Do(func() { clearKilled(in, time.Now().Add(-time.Hour)) })
 	if dir, err = os.MkdirTemp(in, heldPrefix+what+"-"); err != nil {
 		return "", nil, err
 	}
 	held := hold(dir)
-	return dir, func() { _ = held.Close() }, nil
+	return dir, func() error {
+		defer held.Close()
+		return removeAll(dir)
+	}, nil
+}
+
+// removeAll removes a folder and what is in it, where folders may be read-only, as
+// those of an export and of Go's module cache are. No link leads it out.
+func removeAll(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return os.RemoveAll(dir)
+	}
+	if root, err := os.OpenRoot(dir); err == nil {
+		_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				return root.Chmod(name, 0o700)
+			}
+			return nil
+		})
+		_ = root.Close()
+	}
+	return os.RemoveAll(dir)
 }
 
 var cleared sync.Once
@@ -46,13 +68,7 @@ func clearKilled(in string, since time.Time) {
 		if held == nil {
 			continue
 		}
-		_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-			if err == nil && d.IsDir() { // an export's are read-only
-				return os.Chmod(name, 0o700)
-			}
-			return nil
-		})
-		_ = os.RemoveAll(dir)
+		_ = removeAll(dir)
 		_ = held.Close()
 	}
 }

@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// A stat is what the kernel tells of a process.
 type stat struct {
 	pid, parent, group, threads int
 	ticks, resident             int64
-	dead                        bool // and not yet waited for
+	started                     int64 // in ticks since the machine began
+	dead                        bool  // and not yet waited for
 }
 
 // clockTick is the kernel's unit of CPU time as it is told to programs: the same
 // on every platform that Go runs on.
 const clockTick = 10 * time.Millisecond
 
-// readStat reads /proc/PID/stat.
 func readStat(pid int) (s stat, ok bool) {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
@@ -33,11 +32,19 @@ func readStat(pid int) (s stat, ok bool) {
 		return s, false
 	}
 	n := func(i int) int64 { v, _ := strconv.ParseInt(fields[i], 10, 64); return v }
-	s = stat{pid: pid, dead: fields[0] == "Z" || fields[0] == "X", parent: int(n(1)), group: int(n(2)), threads: int(n(17)), resident: n(21) * int64(os.Getpagesize())}
+	s = stat{pid: pid, dead: fields[0] == "Z" || fields[0] == "X", parent: int(n(1)), group: int(n(2)), threads: int(n(17)), started: n(19), resident: n(21) * int64(os.Getpagesize())}
 	for _, i := range []int{11, 12, 13, 14} { // its own, and of its children that ended
 		s.ticks += n(i)
 	}
 	return s, true
+}
+
+// signal sends a signal to this process, and not to another that has its number by
+// now: a program that forks without end goes through all numbers in seconds.
+func (s stat) signal(sig syscall.Signal) {
+	if now, ok := readStat(s.pid); ok && now.started == s.started {
+		_ = syscall.Kill(s.pid, sig)
+	}
 }
 
 // tree gives the process, all that descend from it and all of its group.
@@ -182,7 +189,6 @@ func processes() []int {
 	return pids
 }
 
-// threadsOf counts the threads of an account.
 func threadsOf(uid int) int {
 	sum := 0
 	for _, pid := range processes() {

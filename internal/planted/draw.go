@@ -32,7 +32,6 @@ type Draw struct {
 // a draw.
 type chance struct{ prefix string }
 
-// number gives 64 bits for a label.
 func (c chance) number(label string) uint64 {
 	sum := sha256.Sum256([]byte(c.prefix + label))
 	return binary.BigEndian.Uint64(sum[:8])
@@ -41,7 +40,6 @@ func (c chance) number(label string) uint64 {
 // below gives a number from 0 to n-1. The bias is below n / 2^64.
 func (c chance) below(n int, label string) int { return int(c.number(label) % uint64(n)) }
 
-// order sorts labels by their numbers.
 func (c chance) order(labels []string) []string {
 	out := slices.Clone(labels)
 	slices.SortFunc(out, func(a, b string) int {
@@ -145,7 +143,6 @@ func (d *Draw) Render() *Target {
 	return r
 }
 
-// A writer writes one file of a draw.
 type writer struct {
 	draw         *Draw
 	stored, file string
@@ -175,7 +172,11 @@ func (w *writer) nodes(ns []node) {
 
 func (w *writer) region(g *region) {
 	at := Place{Site: g.site, Plus: g.plus, File: w.file}
-	for _, l := range g.lines(w.draw.bad[g.site]) {
+	lines := g.good
+	if w.draw.bad[g.site] {
+		lines = g.bad
+	}
+	for _, l := range lines {
 		w.line(l)
 		if strings.TrimSpace(l) == "" {
 			continue

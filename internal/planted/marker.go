@@ -16,7 +16,6 @@ type node struct {
 	group  *group
 }
 
-// A region holds the two variants of a site at one place.
 type region struct {
 	site      string
 	plus      bool // not where the flaw is, but belongs to it
@@ -25,9 +24,8 @@ type region struct {
 	pos       audit.Pos // of the first marker
 }
 
-// A group holds parts that may stand in any order.
 type group struct {
-	parts [][]node
+	parts [][]node // in any order
 	pos   audit.Pos
 }
 
@@ -45,7 +43,6 @@ var (
 	nearlyOrder = regexp.MustCompile(`^(site|order):\S`)
 )
 
-// A mark is what a marker line says.
 type mark struct {
 	site string // empty: about the order
 	plus bool
@@ -80,7 +77,6 @@ func readMark(line string) (m mark, ok bool, problem string) {
 	return mark{}, false, ""
 }
 
-// A sourceParser turns the lines of a file into nodes.
 type sourceParser struct {
 	c       *complaints
 	pos     audit.Pos
@@ -122,14 +118,6 @@ func (r *region) label() string {
 		return r.site + "+"
 	}
 	return r.site
-}
-
-// lines gives the lines of the chosen variant.
-func (r *region) lines(bad bool) []string {
-	if bad {
-		return r.bad
-	}
-	return r.good
 }
 
 func (p *sourceParser) add(n node) {
@@ -175,7 +163,6 @@ func (p *sourceParser) siteMark(m mark) {
 	}
 }
 
-// endRegion closes the open region and judges it.
 func (p *sourceParser) endRegion() {
 	r := p.region
 	p.region = nil
@@ -194,8 +181,7 @@ func (p *sourceParser) endRegion() {
 	}
 }
 
-// maxRegion is the number of lines that an entry of a key may span.
-const maxRegion = 50
+const maxRegion = 50 // lines that an entry of a key may span
 
 func blank(lines []string) bool { return strings.TrimSpace(strings.Join(lines, "")) == "" }
 
@@ -243,7 +229,7 @@ func margins(part []node) (lead, trail int) {
 	return lead, trail
 }
 
-// regions gives the regions of a file in the order in which they are written.
+// regions are in the order in which they are written.
 func regions(nodes []node) []*region {
 	var rs []*region
 	for _, n := range nodes {

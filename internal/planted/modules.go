@@ -28,13 +28,10 @@ type Module struct {
 	pos   audit.Pos
 }
 
-// everywhere is the row whose files stand in each module.
-const everywhere = "all"
+const everywhere = "all" // the row whose files stand in each module
 
-// rulesFile holds what an application has to keep.
 const rulesFile = "docs/rules.md"
 
-// modules reads the table of modules.
 func (r *reader) modules(s *fixture.Section) {
 	for _, row := range r.rows(s, "Module", "Files") {
 		m := Module{Name: row.Get("Module"), files: row.List("Files"), pos: row.Pos}
@@ -88,7 +85,7 @@ func (r *reader) checkModules() {
 	}
 }
 
-// shows reports whether a module shows a file, by its path as it is written.
+// shows is asked of a path as it is written, not as it is drawn.
 func (p *Project) shows(m *Module, file string) bool {
 	fits := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, file) }
 	return slices.ContainsFunc(m.files, fits) || slices.ContainsFunc(p.shared, fits)

@@ -53,7 +53,6 @@ func (r *reader) checkNames() {
 
 var wordPattern = regexp.MustCompile(`[A-Za-z0-9_]+`)
 
-// checkFiles holds the table of files against the source.
 func (r *reader) checkFiles() {
 	taken := map[string]bool{}
 	for _, s := range r.p.sources {
@@ -80,7 +79,6 @@ func (r *reader) checkFiles() {
 	}
 }
 
-// A renamer replaces names and paths in texts.
 type renamer struct {
 	names, paths map[string]string
 	pattern      *regexp.Regexp // any of the names; nil without names

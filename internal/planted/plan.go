@@ -2,6 +2,7 @@ package planted
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 )
 
@@ -17,11 +18,7 @@ type Plan struct {
 // DefaultSeed is the seed of a draw when nobody names one.
 const DefaultSeed = 1
 
-// The number of random draws of a proof, a quick one and a whole one.
-const (
-	quickSeeds = 2
-	wholeSeeds = 20
-)
+const quickSeeds, wholeSeeds = 2, 20 // random draws of a quick proof and of a whole one
 
 // Plans gives the draws that prove a project:
 //
@@ -81,11 +78,11 @@ func (p *Project) flips(ids []string) []Plan {
 // J. Spencer, Discrete Mathematics 6 (1973) 255-262.
 func pairs(ids []string) [][]string {
 	n := 1
-	for choose(n, n/2+1) < len(ids) {
+	for new(big.Int).Binomial(int64(n), int64(n/2+1)).Cmp(big.NewInt(int64(len(ids)))) < 0 {
 		n++
 	}
 	rows := make([][]string, n+1)
-	subset := firstSubset(n/2 + 1)
+	subset := uint64(1)<<(n/2+1) - 1
 	for _, id := range ids {
 		for i := range n {
 			if subset>>i&1 == 1 {
@@ -96,16 +93,6 @@ func pairs(ids []string) [][]string {
 	}
 	return rows
 }
-
-func choose(n, k int) int {
-	c := 1
-	for i := range k {
-		c = c * (n - i) / (i + 1)
-	}
-	return c
-}
-
-func firstSubset(k int) uint64 { return 1<<k - 1 }
 
 // nextSubset gives the next number with as many bits set.
 func nextSubset(s uint64) uint64 {

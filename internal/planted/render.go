@@ -2,7 +2,6 @@ package planted
 
 import (
 	"bytes"
-	"crypto/sha1"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -40,7 +39,6 @@ type entry struct {
 	also       []string
 }
 
-// entries gives the sites as they are drawn, in the order of the table.
 func (d *Draw) entries(places []Place, rename *renamer) []entry {
 	var es []entry
 	for _, s := range d.project.Sites {
@@ -135,7 +133,7 @@ func (r *Target) Project() *audit.Project {
 	p := &audit.Project{Name: r.project.Name, Planted: true, Repository: "planted:" + r.project.Name, Title: r.project.Title, Languages: r.project.Languages, Pos: r.project.Pos,
 		RecallGoal: r.project.RecallGoal, Tree: audit.Tree{}, Commit: treeHash(r.Files)}
 	for _, f := range r.Files {
-		p.Tree[f.Path] = audit.TreeFile{Path: f.Path, Lines: audit.CountLines(f.Content), Blob: gitHash("blob", f.Content)}
+		p.Tree[f.Path] = audit.TreeFile{Path: f.Path, Lines: audit.CountLines(f.Content), Blob: seal.GitHash("blob", f.Content)}
 	}
 	dimensions := map[audit.Dimension]bool{}
 	for _, e := range r.entries {
@@ -163,8 +161,7 @@ func (r *Target) Project() *audit.Project {
 	return p
 }
 
-// fullCoverage is the number of dimensions below which a key states a coverage
-// goal of its own.
+// fullCoverage: a key with fewer dimensions states a coverage goal of its own.
 const fullCoverage = 8
 
 // Write puts the files into dir, which must be empty or absent.
@@ -195,14 +192,6 @@ func (r *Target) write(dir string, mode os.FileMode) error {
 	return nil
 }
 
-func gitHash(kind string, content []byte) string {
-	h := sha1.New()
-	fmt.Fprintf(h, "%s %d\x00", kind, len(content))
-	h.Write(content)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// treeHash gives git's hash of the tree that the files make.
 func treeHash(files []File) string {
 	here, below := map[string][]byte{}, map[string][]File{}
 	for _, f := range files {
@@ -215,7 +204,7 @@ func treeHash(files []File) string {
 	var b bytes.Buffer
 	// git sorts a folder as if its name ended with a slash.
 	for _, name := range slices.Sorted(slices.Values(append(sortedKeys(here), sortedKeys(below)...))) {
-		mode, hash := "100644", gitHash("blob", here[name])
+		mode, hash := "100644", seal.GitHash("blob", here[name])
 		if strings.HasSuffix(name, "/") {
 			mode, hash = "40000", treeHash(below[name])
 		}
@@ -223,5 +212,5 @@ func treeHash(files []File) string {
 		fmt.Fprintf(&b, "%s %s\x00", mode, strings.TrimSuffix(name, "/"))
 		b.Write(raw)
 	}
-	return gitHash("tree", b.Bytes())
+	return seal.GitHash("tree", b.Bytes())
 }

@@ -41,7 +41,6 @@ func (r *reader) readReviews() {
 	r.p.reviews = rs
 }
 
-// drawnReviews gives the rulings as a draw names files and functions.
 func (d *Draw) drawnReviews(rename *renamer) []audit.FindingReview {
 	rs := slices.Clone(d.project.reviews)
 	for i := range rs {

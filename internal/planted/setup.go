@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"assay/internal/seal"
 )
 
 // ErrMissing means that a program that the project needs is not installed. The
@@ -22,7 +24,6 @@ var programs = [][2]string{{"python3", "python3"}, {"psql", "postgresql-client"}
 	{"npx", "npm"}, {"php", "php-cli php-pgsql"}, {"composer", "composer"}, {"java", "default-jdk-headless"},
 	{"javac", "default-jdk-headless"}, {"mvn", "maven"}, {"gradle", "gradle"}, {"gunicorn", "gunicorn"}}
 
-// missing names what is not installed.
 func (p *Project) missing(bin string) error {
 	c := p.Commands
 	lines := strings.Join([]string{"python3", c.Setup, c.Build, c.Migrate, c.Start, c.Test, c.Functional, c.Exploit}, " ; ")
@@ -67,14 +68,11 @@ func (p *Project) prepare(ctx context.Context, cache, plant string) (string, err
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", err
 	}
-	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := seal.Lock(ctx, dir+".lock")
 	if err != nil {
 		return "", err
 	}
 	defer lock.Close()
-	if err := lockFile(lock); err != nil {
-		return "", err
-	}
 	if _, err := os.Stat(dir + ".done"); err == nil {
 		return dir, nil
 	}
@@ -84,7 +82,6 @@ func (p *Project) prepare(ctx context.Context, cache, plant string) (string, err
 	return dir, os.WriteFile(dir+".done", nil, 0o600)
 }
 
-// install copies setup/ into a new folder and runs the setup there.
 func (p *Project) install(ctx context.Context, dir, plant string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

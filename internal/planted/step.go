@@ -31,13 +31,13 @@ func (s step) process() box.Process {
 		Progress: true, Cap: maxOutput}
 }
 
-// run runs the step to its end and gives its standard output. The error says how it
-// ended, with the last lines of all output.
-func (s step) run(ctx context.Context) (stdout []byte, err error) {
-	e, err := s.process().Run(ctx)
+// run runs the step to its end. The error says how it ended, with the last lines of
+// all output.
+func (s step) run(ctx context.Context) (e box.Exit, err error) {
+	e, err = s.process().Run(ctx)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: cannot be run in %s: %w", s.name, s.dir, err)
+		err = fmt.Errorf("%s: cannot be run in %s: %w", s.name, s.dir, err)
 	case ctx.Err() != nil:
 		err = s.failed(&e, "stopped: "+ctx.Err().Error())
 	case e.TimedOut:
@@ -45,10 +45,9 @@ func (s step) run(ctx context.Context) (stdout []byte, err error) {
 	case e.Crossed != "" || e.Code != 0:
 		err = s.failed(&e, how(&e))
 	}
-	return e.Stdout, err
+	return e, err
 }
 
-// how says how a step ended.
 func how(e *box.Exit) string {
 	switch {
 	case e.Crossed != "":
@@ -59,12 +58,10 @@ func how(e *box.Exit) string {
 	return fmt.Sprintf("exit status %d", e.Code)
 }
 
-// failed is an error with the last lines of the output.
 func (s step) failed(e *box.Exit, why string) error {
 	return fmt.Errorf("%s: %s\n%s", s.name, why, lastLines(e, 40))
 }
 
-// lastLines gives the last n lines of an output, indented.
 func lastLines(e *box.Exit, n int) string {
 	text := strings.TrimSpace(strings.ToValidUTF8(string(slices.Concat(e.Stdout, e.Stderr)), "\uFFFD"))
 	if text == "" {
@@ -74,7 +71,6 @@ func lastLines(e *box.Exit, n int) string {
 	return "    " + strings.Join(lines[max(0, len(lines)-n):], "\n    ")
 }
 
-// An app is the application that runs while it is asked.
 type app struct {
 	step  step
 	stop  context.CancelFunc

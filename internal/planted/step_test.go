@@ -20,14 +20,14 @@ func TestStepIsKilledWhole(t *testing.T) {
 	var b []byte
 	for limit := 300 * time.Millisecond; len(b) == 0; limit *= 4 { // a busy machine may not have begun by then
 		s := step{name: "build", command: "sleep 1000 & echo $! $$ > pids; echo begun; sleep 1000", dir: dir, timeout: limit}
-		out, err := s.run(t.Context())
+		e, err := s.run(t.Context())
 		require.ErrorContains(t, err, "build: killed after "+limit.String()+": expected it to end by then")
-		if string(out) == "begun\n" {
+		if string(e.Stdout) == "begun\n" {
 			require.ErrorContains(t, err, "\n    begun")
 			b, err = os.ReadFile(filepath.Join(dir, "pids"))
 			require.NoError(t, err)
 		}
-		require.Less(t, limit, time.Minute, "%s", out)
+		require.Less(t, limit, time.Minute, "%s", e.Stdout)
 	}
 	for _, pid := range strings.Fields(string(b)) {
 		requireGone(t, pid)
@@ -55,16 +55,16 @@ func TestStepLeavesNothing(t *testing.T) {
 // TestStepHasAUmaskOfItsOwn: what a draw lets others read is the same on any machine.
 func TestStepHasAUmaskOfItsOwn(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077))
-	out, err := step{name: "test", command: "umask", dir: t.TempDir(), timeout: time.Minute}.run(t.Context())
+	e, err := step{name: "test", command: "umask", dir: t.TempDir(), timeout: time.Minute}.run(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, "0022\n", string(out))
+	require.Equal(t, "0022\n", string(e.Stdout))
 }
 
 // TestTailIsBounded: of a flood the end is kept.
 func TestTailIsBounded(t *testing.T) {
 	s := step{name: "build", command: "i=0; while [ $i -lt 40000 ]; do echo line $i of a flood of output; i=$((i+1)); done; false", dir: t.TempDir(), timeout: time.Minute}
-	out, err := s.run(t.Context())
-	require.LessOrEqual(t, len(out), maxOutput+100, "with a line that tells of the cut")
+	e, err := s.run(t.Context())
+	require.LessOrEqual(t, len(e.Stdout), maxOutput+100, "with a line that tells of the cut")
 	require.ErrorContains(t, err, "line 39999 of")
 	require.Equal(t, 41, len(strings.Split(err.Error(), "\n")))
 }

@@ -13,13 +13,11 @@ import (
 	"assay/audit"
 )
 
-// maxSource is the size in bytes above which a source file is refused.
-const maxSource = 200_000
+const maxSource = 200_000 // bytes
 
 // toolFolders hold what runs a project and never reaches an export.
 var toolFolders = []string{"setup", "functional", "exploits"}
 
-// tree reads source/ and the folders of tools.
 func (r *reader) tree() {
 	r.walk("source", func(rel string, b []byte) {
 		pos := audit.Pos{File: r.show(path.Join("source", rel))}
@@ -104,7 +102,6 @@ func exportPath(rel string) (to, problem string) {
 	return path.Join(parts...), ""
 }
 
-// check compares markers, tables and files with each other.
 func (r *reader) check() {
 	r.checkSites()
 	r.checkNames()
@@ -147,14 +144,9 @@ func (r *reader) checkSites() {
 		}
 		for _, f := range s.Functions {
 			words := wordPattern.FindAllString(f, -1)
-			if len(words) == 0 || !hasWord(holds[s.ID], words[len(words)-1]) {
+			if len(words) == 0 || !slices.Contains(wordPattern.FindAllString(holds[s.ID], -1), words[len(words)-1]) {
 				r.c.at(s.Pos, "%s names the function %q, which the file of its primary region does not hold (%s): expected its name as the source has it", s.ID, f, primary[s.ID].pos)
 			}
 		}
 	}
-}
-
-// hasWord reports whether a text holds a name as a whole word.
-func hasWord(text, name string) bool {
-	return slices.Contains(wordPattern.FindAllString(text, -1), name)
 }

@@ -23,7 +23,6 @@ const (
 	siteTime    = 5 * time.Second
 )
 
-// A trial is a draw in a folder of its own.
 type trial struct {
 	bench  *bench
 	server Server
@@ -80,7 +79,7 @@ func (t *trial) withDatabase(ctx context.Context, use func()) {
 func (t *trial) note(name string, err error) bool {
 	o := t.outcome(name)
 	if err != nil {
-		o.Error, o.Got = err.Error(), false
+		o.Error, o.Got = strings.TrimPrefix(err.Error(), name+": "), false
 	}
 	t.out = append(t.out, o)
 	return err == nil
@@ -93,7 +92,6 @@ func (t *trial) outcome(name string) Outcome {
 	return Outcome{Draw: t.plan.Label, Bad: t.plan.Draw.Bad(), Step: name, Want: true, Got: true}
 }
 
-// step makes a step in the draw's folder.
 func (t *trial) step(name, line string, limit time.Duration) step {
 	var more []string
 	if name == "build" {
@@ -114,7 +112,6 @@ func (t *trial) command(ctx context.Context, name, line string, limit time.Durat
 	return t.note(name, err)
 }
 
-// serve starts the application and runs against it what the plan asks for.
 func (t *trial) serve(ctx context.Context) {
 	app := t.step("start", t.bench.project.Commands.Start, appTime).start(ctx)
 	if t.note("start", app.ready(ctx, t.port)) {
@@ -131,7 +128,6 @@ func (t *trial) serve(ctx context.Context) {
 	}
 }
 
-// ready waits until /healthz answers 200.
 func (a *app) ready(ctx context.Context, port int) error {
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	url := fmt.Sprintf("http://127.0.0.1:%d/healthz", port)
@@ -176,11 +172,15 @@ type answer struct {
 func (t *trial) exploits(ctx context.Context) {
 	limit := exploitTime + time.Duration(len(t.plan.Exploits))*siteTime
 	line := t.bench.project.Commands.Exploit + " " + strings.Join(t.plan.Exploits, " ")
-	out, failed := t.step("exploit", line, limit).run(ctx)
+	exploit := t.step("exploit", line, limit)
+	e, failed := exploit.run(ctx)
 	if ctx.Err() != nil {
 		return
 	}
-	answers := readAnswers(out)
+	if failed == nil {
+		failed = exploit.failed(&e, how(&e))
+	}
+	answers := readAnswers(e.Stdout)
 	told := false
 	for _, id := range t.plan.Exploits {
 		o := t.outcome("exploit")
@@ -191,9 +191,7 @@ func (t *trial) exploits(ctx context.Context) {
 		if o.Error != "" && !told {
 			told = true
 			t.asked = append(t.asked, len(t.out))
-			if failed != nil {
-				o.Error += "\n" + failed.Error()
-			}
+			o.Error += "\n" + failed.Error()
 		}
 		t.out = append(t.out, o)
 	}

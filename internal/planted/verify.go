@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"assay/internal/box"
@@ -70,7 +71,7 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer b.close()
+	defer func() { _ = b.remove() }()
 	plans := p.Plans(o.Quick)
 	outcomes := b.run(ctx, plans, o.Servers)
 	if ctx.Err() != nil {
@@ -79,38 +80,27 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 	return &Proof{p.Name, len(plans), slices.Concat(outcomes...)}, nil
 }
 
-// A bench is where draws of one project are tried.
 type bench struct {
 	project *Project
 	dir     string // scratch
-	release func() // of dir
+	remove  func() error
 	plant   string // the project's folder
 	setup   string // where setup/ was installed
 }
 
 func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) {
-	b = &bench{project: p, release: func() {}}
-	defer func() {
-		if err != nil {
-			b.close()
-		}
-	}()
-	dir, release, err := box.TempDir("planted")
-	if err != nil {
+	b = &bench{project: p}
+	if b.dir, b.remove, err = box.TempDir("planted"); err != nil {
 		return nil, err
 	}
-	b.dir, b.release = dir, release
 	b.plant = filepath.Join(b.dir, "plant")
-	if err := p.writeTools(b.plant, ""); err != nil {
-		return nil, err
+	if err = p.writeTools(b.plant, ""); err == nil {
+		b.setup, err = p.prepare(ctx, o.Cache, b.plant)
 	}
-	b.setup, err = p.prepare(ctx, o.Cache, b.plant)
-	return b, err
-}
-
-func (b *bench) close() {
-	_ = os.RemoveAll(b.dir)
-	b.release()
+	if err != nil {
+		return nil, errors.Join(err, b.remove())
+	}
+	return b, nil
 }
 
 // run tries every plan, one at a time on each server.
@@ -140,10 +130,11 @@ func (b *bench) run(ctx context.Context, plans []Plan, servers []Server) [][]Out
 // dir, without the prefix.
 func (p *Project) writeTools(dir, prefix string) error {
 	for _, name := range sortedKeys(p.tools) {
-		if len(name) <= len(prefix) || name[:len(prefix)] != prefix {
+		rel, ok := strings.CutPrefix(name, prefix)
+		if !ok {
 			continue
 		}
-		to := filepath.Join(dir, filepath.FromSlash(name[len(prefix):]))
+		to := filepath.Join(dir, filepath.FromSlash(rel))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}

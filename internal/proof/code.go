@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -23,8 +24,7 @@ import (
 // never ends, also on a machine that is busy with other work.
 const Deadline = 5 * time.Minute
 
-// maxOutput is how many bytes a harness may print for one case.
-const maxOutput = 8 << 20
+const maxOutput = 8 << 20 // bytes that a harness may print for one case
 
 // A MissingRuntime is the error for a language whose runtime this machine lacks.
 type MissingRuntime struct{ Program, Package string }
@@ -33,7 +33,6 @@ func (m *MissingRuntime) Error() string {
 	return fmt.Sprintf("%s is not in PATH: install %s", m.Program, m.Package)
 }
 
-// A language runs cases of one kind.
 type language struct {
 	harness string // file in the application's folder
 	file    string // what the case's code is written to
@@ -63,11 +62,11 @@ func NewCode(app *audit.App) (*Code, error) {
 		if err != nil {
 			return nil, &MissingRuntime{l.program, l.pkg}
 		}
-		dir, release, err := box.TempDir("proof")
+		dir, remove, err := box.TempDir("proof")
 		if err != nil {
 			return nil, err
 		}
-		c := &Code{app: app, lang: l, program: program, dir: dir, release: release, deadline: Deadline}
+		c := &Code{app: app, lang: l, program: program, dir: dir, remove: remove, deadline: Deadline}
 		if l.program == "go" {
 			c.golang = &golang{code: c, binaries: map[string]string{}, failed: map[string]string{}}
 		}
@@ -86,16 +85,31 @@ type Code struct {
 	lang     language
 	program  string
 	dir      string
-	release  func() // of dir
+	remove   func() error // dir
 	golang   *golang
 	deadline time.Duration
 }
 
 // Close removes the temporary folder.
-func (c *Code) Close() {
-	_ = os.RemoveAll(c.dir)
-	c.release()
+func (c *Code) Close() { _ = c.remove() }
+
+// Runtime is the language's program with its version, less the patch. See Runner.
+func (c *Code) Runtime(ctx context.Context) (string, error) {
+	args := []string{"--version"}
+	if c.lang.program == "go" {
+		args = []string{"version"}
+	}
+	out, err := exec.CommandContext(ctx, c.program, args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", c.program, strings.Join(args, " "), err)
+	}
+	return c.lang.program + " " + release(string(out)), nil
 }
+
+var versionRE = regexp.MustCompile(`\d+(\.\d+)?`)
+
+// release: within the first two numbers of its version a language keeps its meaning.
+func release(version string) string { return versionRE.FindString(version) }
 
 // Run runs code in a process of its own. See Runner.
 func (c *Code) Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error) {
@@ -115,7 +129,6 @@ func (c *Code) Run(ctx context.Context, fam *audit.Family, code string, sets []a
 	return c.ask(ctx, dir, in, len(sets), program, args...)
 }
 
-// ready lays a case out in dir, and gives what runs it there.
 func (c *Code) ready(ctx context.Context, dir, code string) (program string, args []string, err error) {
 	if c.golang != nil {
 		program, err = c.golang.binary(ctx, code)
@@ -124,7 +137,6 @@ func (c *Code) ready(ctx context.Context, dir, code string) (program string, arg
 	return c.program, c.lang.args, c.lay(dir, code)
 }
 
-// ask hands n lines to a harness, and reads what it says of each.
 func (c *Code) ask(ctx context.Context, dir string, in []byte, n int, program string, args ...string) ([][]Effect, error) {
 	out, stderr, err := runIn(ctx, c.deadline, dir, in, program, args...)
 	if err != nil {
@@ -133,7 +145,6 @@ func (c *Code) ask(ctx context.Context, dir string, in []byte, n int, program st
 	return effects(out, n)
 }
 
-// lay writes the harness and the case into dir.
 func (c *Code) lay(dir, code string) error {
 	for name, b := range c.app.Harness {
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
@@ -189,7 +200,6 @@ func lines(fam *audit.Family, sets []audit.ParamSet) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// effects reads the harness's answer: one JSON object a line, one for each set.
 func effects(out []byte, n int) ([][]Effect, error) {
 	var all [][]Effect
 	sc := bufio.NewScanner(bytes.NewReader(out))
@@ -208,7 +218,11 @@ func effects(out []byte, n int) ([][]Effect, error) {
 		}
 		dec := json.NewDecoder(bytes.NewReader(sc.Bytes()))
 		dec.UseNumber()
-		if err := dec.Decode(&l); err != nil {
+		err := dec.Decode(&l)
+		if err == nil && dec.More() {
+			err = errors.New("more stands behind it")
+		}
+		if err != nil {
 			return nil, fmt.Errorf("the harness printed %q: expected one JSON object a line (%v)", clip(sc.Text(), 200), err)
 		}
 		text, err := json.MarshalIndent(l.Effect, "", " ")

@@ -165,6 +165,18 @@ func TestCodeThatPrints(t *testing.T) {
 	endless := "import os\nwhile True:\n    os.write(1, b'x' * 60000)\n"
 	_, err = r.Run(context.Background(), fam, endless, fam.Sets)
 	require.ErrorContains(t, err, "more than 8 MB of output")
+	behind := "import sys\nsys.stdout.write('{\"effect\": 1}')\n" + notes["py"]["good"]
+	_, err = r.Run(context.Background(), fam, behind, fam.Sets)
+	require.ErrorContains(t, err, "more stands behind it")
+}
+
+// TestPlacesWithoutVariants: code runs in one way, which has no name.
+func TestPlacesWithoutVariants(t *testing.T) {
+	app, fam := noteFamily("py")
+	fam.Cases[0].Code = notes["py"]["bad"]
+	problems, err := proof.Check(context.Background(), openCode(t, app), app, fam)
+	require.NoError(t, err)
+	require.Contains(t, problems[0].What, "a good violates on the attack set at line 0: requirement 1")
 }
 
 func TestCodeWithoutHarness(t *testing.T) {

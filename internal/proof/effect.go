@@ -28,7 +28,6 @@ func (v Violation) String() string {
 	return fmt.Sprintf("requirement %d (%s): %s", v.Requirement, v.Name, v.Why)
 }
 
-// breaks reports whether the effect violates requirement n.
 func (e *Effect) breaks(n int) bool {
 	return slices.ContainsFunc(e.Violated, func(v Violation) bool { return v.Requirement == n })
 }

@@ -80,7 +80,12 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 	if err := g.module(dir); err != nil {
 		return err
 	}
-	harness := g.harness()
+	harness := map[string][]byte{}
+	for name, b := range g.code.app.Harness {
+		if file, ok := strings.CutSuffix(name, ".go.txt"); ok {
+			harness[file+".go"] = b
+		}
+	}
 	var keys []string
 	for _, code := range codes {
 		k := key(code)
@@ -115,21 +120,9 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 	return g.link(ctx, dir, keys)
 }
 
-// harness gives the application's harness*.go.txt, by the names that they have as
-// Go files.
-func (g *golang) harness() map[string][]byte {
-	files := map[string][]byte{}
-	for name, b := range g.code.app.Harness {
-		if file, ok := strings.CutSuffix(name, ".go.txt"); ok {
-			files[file+".go"] = b
-		}
-	}
-	return files
-}
-
 var packageError = regexp.MustCompile(`(?m)^# assaycase/(c[0-9a-f]{16})\n((?:[^#].*\n?)*)`)
 
-// compile gives the keys of the packages that compile.
+// compile gives the keys of the packages that compile, and notes why others failed.
 func (g *golang) compile(ctx context.Context, dir string, keys []string) ([]string, error) {
 	out, err := g.tool(ctx, dir, "build", "-trimpath", "./...")
 	if err == nil {

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,21 +26,44 @@ type Runner interface {
 	Close()
 }
 
+// Open gives the runner that an application's cases need: PostgreSQL where the
+// application has a schema or data.sql, else the language of its harness. dsn is
+// asked only in the first case. The caller closes the runner.
+func Open(ctx context.Context, app *audit.App, dsn func() (string, error)) (Runner, error) {
+	if app.Schema == "" && app.Data == "" {
+		return NewCode(app)
+	}
+	url, err := dsn()
+	if err != nil {
+		return nil, err
+	}
+	return NewPostgres(ctx, url, app)
+}
+
 // Check proves one family: the goods satisfy every oracle on every set, and on
-// what a client may send besides (see edges), and give equal results, each bad equals the goods on benign sets and breaks on an
-// attack set every requirement that its Violates names. It gives what does not
-// hold, each with the place to mend; none means proven. The error is for a
-// context that ended.
+// what a client may send besides (see edges), and give equal results; each bad
+// equals the goods on benign sets and breaks on an attack set every requirement
+// that its Violates names. It gives what does not hold, each with the place to
+// mend; none means proven. The error is for a context that ended.
 func Check(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) ([]audit.Problem, error) {
 	v := &verifier{app: app, fam: fam, runner: r}
-	if !v.complete() {
+	var goods, bads []*audit.Case
+	var codes []string
+	for _, c := range fam.Cases {
+		codes = append(codes, c.Code)
+		if c.Label == audit.Good {
+			goods = append(goods, c)
+		} else {
+			bads = append(bads, c)
+		}
+	}
+	if !v.complete(len(goods)) {
 		return v.problems, nil
 	}
-	if err := r.Prepare(ctx, codes(fam)); err != nil {
+	if err := r.Prepare(ctx, codes); err != nil {
 		v.say(fam.Pos, "%s/%s cannot be built: %v", fam.App, fam.Query, err)
 		return v.problems, ctx.Err()
 	}
-	goods, bads := v.split()
 	sets := slices.Concat(fam.Sets, edges(app, fam))
 	var model [][]Effect
 	for _, c := range goods {
@@ -78,27 +102,7 @@ func (v *verifier) say(pos audit.Pos, format string, args ...any) {
 	v.problems = append(v.problems, audit.Problem{Pos: pos, What: fmt.Sprintf(format, args...)})
 }
 
-func (v *verifier) split() (goods, bads []*audit.Case) {
-	for _, c := range v.fam.Cases {
-		if c.Label == audit.Good {
-			goods = append(goods, c)
-		} else {
-			bads = append(bads, c)
-		}
-	}
-	return goods, bads
-}
-
-func codes(fam *audit.Family) []string {
-	all := make([]string, len(fam.Cases))
-	for i, c := range fam.Cases {
-		all[i] = c.Code
-	}
-	return all
-}
-
-// complete checks that there is something to prove with.
-func (v *verifier) complete() bool {
+func (v *verifier) complete(goods int) bool {
 	if v.fam.Pos.File == "" || len(v.fam.Sets) == 0 {
 		v.say(v.fam.Cases[0].Pos, "%s/%s has no proof: expected %s.md with # Parameters", v.fam.App, v.fam.Query, v.fam.Query)
 		return false
@@ -108,8 +112,7 @@ func (v *verifier) complete() bool {
 			v.say(v.fam.Pos, `no parameter set is marked "_set": %q: expected at least one benign and one attack set`, kind)
 		}
 	}
-	goods, _ := v.split()
-	if len(goods) == 0 {
+	if goods == 0 {
 		v.say(v.fam.Pos, "no good case: the bads have nothing to be compared with")
 	}
 	if v.app.Spec != nil && (v.app.Schema != "" || v.app.Data != "") {
@@ -140,11 +143,11 @@ func (v *verifier) checkGood(c *audit.Case, sets []audit.ParamSet, es [][]Effect
 	for i, set := range sets {
 		for _, e := range es[i] {
 			if e.Err != "" && set.Set != audit.SetAttack {
-				v.say(c.Pos, "fails on the %s set at line %d, %s: %s", name(set), set.Pos.Line, e.Variant, e.Err)
+				v.say(c.Pos, "fails on %s: %s", where(set, e), e.Err)
 				break
 			}
 			if len(e.Violated) > 0 {
-				v.say(c.Pos, "a good violates on the %s set at line %d, %s: %s", name(set), set.Pos.Line, e.Variant, list(e.Violated))
+				v.say(c.Pos, "a good violates on %s: %s", where(set, e), list(e.Violated))
 				break
 			}
 		}
@@ -181,8 +184,8 @@ func (v *verifier) equal(c, model *audit.Case, sets []audit.ParamSet, want, got 
 			if w.Result == g.Result && (w.Err == "") == (g.Err == "") {
 				continue
 			}
-			v.say(c.Pos, "differs from %s on the %s set at line %d, %s (- %02d, + %02d): %s%s", model.ID(), name(set),
-				set.Pos.Line, w.Variant, model.Number, c.Number, g.Err, difference(w.Result, g.Result))
+			v.say(c.Pos, "differs from %s on %s (- %02d, + %02d): %s%s", model.ID(), where(set, w), model.Number, c.Number,
+				g.Err, difference(w.Result, g.Result))
 			break
 		}
 	}
@@ -212,14 +215,17 @@ func (v *verifier) checkBad(c *audit.Case, es [][]Effect) {
 	}
 }
 
-func name(s audit.ParamSet) string {
-	switch {
-	case s.Edge != "":
-		return "benign (but " + s.Edge + ")"
-	case s.Set == "":
-		return "unmarked"
+// where names a set and, where it is run in several ways, how it was run.
+func where(s audit.ParamSet, e Effect) string {
+	name := cmp.Or(s.Set, "unmarked")
+	if s.Edge != "" {
+		name = "benign (but " + s.Edge + ")"
 	}
-	return s.Set
+	at := fmt.Sprintf("the %s set at line %d", name, s.Pos.Line)
+	if e.Variant != "" {
+		at += ", " + e.Variant
+	}
+	return at
 }
 
 func list(vs []Violation) string {

@@ -84,7 +84,11 @@ func Content(app *audit.App, fam *audit.Family) string {
 		h.Write(b)
 	}
 	put(ledgerVersion)
-	put([]any{app.App, app.Schema, app.Data, app.Harness, oracleTexts(app.Oracles)})
+	var oracles [][]any
+	for _, o := range app.Oracles {
+		oracles = append(oracles, []any{o.Requirement, o.Name, o.SQL})
+	}
+	put([]any{app.App, app.Schema, app.Data, app.Harness, oracles})
 	if app.Spec != nil {
 		for _, r := range app.Spec.Requirements {
 			put([]any{r.Number, r.Text})
@@ -104,14 +108,6 @@ func Content(app *audit.App, fam *audit.Family) string {
 		put([]any{c.Number, c.Label, c.Code, c.Violates})
 	}
 	return hex.EncodeToString(h.Sum(nil))[:32]
-}
-
-func oracleTexts(os []audit.Oracle) [][]any {
-	var all [][]any
-	for _, o := range os {
-		all = append(all, []any{o.Requirement, o.Name, o.SQL})
-	}
-	return all
 }
 
 // Prove proves a family and gives its entry beside what does not hold.

@@ -25,9 +25,7 @@ func nextCode(s string, hash bool, before []token) (kind, int) {
 		return comment, until(s, 2, "*/", true)
 	case hash && (strings.HasPrefix(s, `"""`) || strings.HasPrefix(s, "'''")):
 		return str, until(s, 3, s[:3], true)
-	case c == '"' || c == '\'':
-		return str, codeString(s, c)
-	case c == '`':
+	case c == '"' || c == '\'' || c == '`':
 		return str, codeString(s, c)
 	case !hash && c == '/' && regexpMayStart(before):
 		return str, regexpEnd(s)

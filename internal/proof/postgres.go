@@ -18,8 +18,7 @@ import (
 // Now is the time that cases see where a parameter set names no other.
 const Now = "2025-06-16T09:30:00Z"
 
-// databases numbers those that this process makes.
-var databases atomic.Int64
+var databases atomic.Int64 // that this process made
 
 // A Postgres runs the cases of one application. It holds the application's data
 // twice, in two orders of insertion, and rolls each run back. It is not safe for
@@ -90,6 +89,18 @@ func (p *Postgres) Close() {
 	_ = p.admin.Close(ctx)
 }
 
+// Prepare has nothing to build. See Runner.
+func (p *Postgres) Prepare(context.Context, []string) error { return nil }
+
+// Runtime is PostgreSQL with its major version. See Runner.
+func (p *Postgres) Runtime(ctx context.Context) (string, error) {
+	var version string
+	if err := p.admin.QueryRow(ctx, "SHOW server_version").Scan(&version); err != nil {
+		return "", err
+	}
+	return "postgresql " + release(version), nil
+}
+
 func (p *Postgres) newName() string {
 	return fmt.Sprintf("assay_proof_%d_%d", time.Now().UnixNano(), databases.Add(1))
 }
@@ -118,7 +129,7 @@ func (p *Postgres) connect(ctx context.Context, db string) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, cfg)
 }
 
-// clockSchema shadows every function that tells the time.
+// clockSchema shadows what tells the time.
 const clockSchema = `
 CREATE SCHEMA frozen;
 CREATE FUNCTION frozen.now() RETURNS timestamptz STABLE LANGUAGE sql
@@ -141,7 +152,7 @@ func (p *Postgres) load(ctx context.Context) error {
 			return explain(err, sql)
 		}
 	}
-	tables, err := names(ctx, c, `SELECT format('%I', relname) FROM pg_class
+	tables, err := names(ctx, c, `SELECT relname FROM pg_class
 		WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname`)
 	if err != nil {
 		return err
@@ -155,13 +166,14 @@ func (p *Postgres) load(ctx context.Context) error {
 		if t == "result" || t == "returned" || t == "params" || t == "changes" {
 			return fmt.Errorf("a table is named %s: oracles read the proof's own table of this name", t)
 		}
+		q := pgx.Identifier{t}.Sanitize()
 		key, err := names(ctx, c, `SELECT format('o.%1$I = n.%1$I', attname) FROM pg_index, pg_attribute
-			WHERE indisprimary AND indrelid = ('public.' || '`+t+`')::regclass AND attrelid = indrelid AND attnum = ANY (indkey)`)
+			WHERE indisprimary AND indrelid = `+literal("public."+q)+`::regclass AND attrelid = indrelid AND attnum = ANY (indkey)`)
 		if err != nil {
 			return err
 		}
-		p.diffs[t] = diffSQL(t, key)
-		sql += fmt.Sprintf("CREATE TABLE before.%s (LIKE public.%s INCLUDING INDEXES); INSERT INTO before.%s TABLE public.%s;", t, t, t, t)
+		p.diffs[t] = diffSQL(t, q, key)
+		sql += fmt.Sprintf("CREATE TABLE before.%[1]s (LIKE public.%[1]s INCLUDING INDEXES); INSERT INTO before.%[1]s TABLE public.%[1]s;", q)
 	}
 	_, err = c.Exec(ctx, sql+"ANALYZE;", pgx.QueryExecModeSimpleProtocol)
 	return err
@@ -169,14 +181,14 @@ func (p *Postgres) load(ctx context.Context) error {
 
 // diffSQL notes the rows of a table that a run changed: old is null for a row
 // that is new, new for one that is gone. Without a primary key a changed row is
-// one that is gone and one that is new.
-func diffSQL(t string, key []string) string {
+// one that is gone and one that is new. In statements the table is called quoted.
+func diffSQL(table, quoted string, key []string) string {
 	if len(key) == 0 {
-		return fmt.Sprintf(`INSERT INTO changes SELECT '%[1]s', to_jsonb(x), NULL FROM (TABLE before.%[1]s EXCEPT ALL TABLE public.%[1]s) x
-			UNION ALL SELECT '%[1]s', NULL, to_jsonb(x) FROM (TABLE public.%[1]s EXCEPT ALL TABLE before.%[1]s) x`, t)
+		return fmt.Sprintf(`INSERT INTO changes SELECT %[1]s, to_jsonb(x), NULL FROM (TABLE before.%[2]s EXCEPT ALL TABLE public.%[2]s) x
+			UNION ALL SELECT %[1]s, NULL, to_jsonb(x) FROM (TABLE public.%[2]s EXCEPT ALL TABLE before.%[2]s) x`, literal(table), quoted)
 	}
-	return fmt.Sprintf(`INSERT INTO changes SELECT '%[1]s', to_jsonb(o), to_jsonb(n)
-		FROM before.%[1]s o FULL JOIN public.%[1]s n ON %[2]s WHERE o IS DISTINCT FROM n`, t, strings.Join(key, " AND "))
+	return fmt.Sprintf(`INSERT INTO changes SELECT %[1]s, to_jsonb(o), to_jsonb(n)
+		FROM before.%[2]s o FULL JOIN public.%[2]s n ON %[3]s WHERE o IS DISTINCT FROM n`, literal(table), quoted, strings.Join(key, " AND "))
 }
 
 func freeze(sql string) string {
@@ -204,7 +216,6 @@ func (p *Postgres) newSide(ctx context.Context, name string, reverse bool) (*sid
 	return s, s.open(ctx)
 }
 
-// newSession begins a session on a database.
 func (p *Postgres) newSession(ctx context.Context, name, db string) (*side, error) {
 	conn, err := p.connect(ctx, db)
 	return &side{name: name, conn: conn, prepared: map[string]*pgconn.StatementDescription{}}, err

@@ -1,9 +1,11 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -58,10 +60,8 @@ func raceSteps(code string, values map[string]any) ([]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, st := range steps {
-		if st.txn == "begin" {
-			return steps, nil
-		}
+	if slices.ContainsFunc(steps, func(st step) bool { return st.txn == "begin" }) {
+		return steps, nil
 	}
 	steps = append([]step{{sql: "BEGIN", txn: "begin"}}, steps...)
 	return append(steps, step{sql: "COMMIT", txn: "commit"}), nil
@@ -118,10 +118,7 @@ func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit
 	if err := ss[2].begin(ctx, fam, set); err != nil {
 		return e, err
 	}
-	e.Err = a.err
-	if e.Err == "" {
-		e.Err = b.err
-	}
+	e.Err = cmp.Or(a.err, b.err)
 	return e, p.judge(ctx, ss[2], fam, set, &e, last)
 }
 
@@ -145,7 +142,7 @@ BEGIN
   END LOOP;
 END $$`
 
-// settled waits until the second session has ended or waits for a lock.
+// settled waits until the second session (pid) has ended or waits for a lock.
 func (p *Postgres) settled(ctx context.Context, pid uint32, done <-chan struct{}) error {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -165,7 +162,7 @@ func (p *Postgres) settled(ctx context.Context, pid uint32, done <-chan struct{}
 	}
 }
 
-// A player runs one session's share of a race.
+// A player is one session of a race.
 type player struct {
 	side *side
 	set  *audit.ParamSet

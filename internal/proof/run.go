@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,6 @@ func (p *Postgres) run(ctx context.Context, fam *audit.Family, code string, set 
 	return all, nil
 }
 
-// A step is one statement with its values.
 type step struct {
 	sql    string
 	names  []string
@@ -193,7 +193,7 @@ func (s *side) exec(ctx context.Context, st step) (*table, error) {
 	return t, nil
 }
 
-// prepare parses a statement once for the session.
+// prepare parses a statement once a session.
 func (s *side) prepare(ctx context.Context, sql string) (*pgconn.StatementDescription, error) {
 	if sd := s.prepared[sql]; sd != nil {
 		return sd, nil
@@ -213,7 +213,7 @@ func unique(cs []column, name string) string {
 	return try
 }
 
-// argument gives a parameter's value in PostgreSQL's text form.
+// argument gives a value in PostgreSQL's text form; nil for NULL.
 func argument(v any, oid uint32) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -250,29 +250,15 @@ func arrayText(v []any) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-func typeName(oid uint32) string {
-	switch oid {
-	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID:
-		return "int"
-	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID:
-		return "text"
-	case pgtype.NumericOID:
-		return "numeric"
-	case pgtype.Float4OID, pgtype.Float8OID:
-		return "float"
-	case pgtype.BoolOID:
-		return "bool"
-	case pgtype.JSONOID, pgtype.JSONBOID:
-		return "json"
-	case pgtype.DateOID:
-		return "date"
-	case pgtype.TimestampOID:
-		return "timestamp"
-	case pgtype.TimestamptzOID:
-		return "timestamptz"
-	}
-	return "oid " + strconv.FormatUint(uint64(oid), 10)
+var typeNames = map[uint32]string{
+	pgtype.Int2OID: "int", pgtype.Int4OID: "int", pgtype.Int8OID: "int",
+	pgtype.TextOID: "text", pgtype.VarcharOID: "text", pgtype.BPCharOID: "text", pgtype.NameOID: "text", pgtype.UnknownOID: "text",
+	pgtype.NumericOID: "numeric", pgtype.Float4OID: "float", pgtype.Float8OID: "float", pgtype.BoolOID: "bool",
+	pgtype.JSONOID: "json", pgtype.JSONBOID: "json",
+	pgtype.DateOID: "date", pgtype.TimestampOID: "timestamp", pgtype.TimestamptzOID: "timestamptz",
 }
+
+func typeName(oid uint32) string { return cmp.Or(typeNames[oid], fmt.Sprint("oid ", oid)) }
 
 // judge hands the rows that each statement returned, nil for none, to the oracles and
 // writes the effect down; the last ones are the result.
@@ -360,7 +346,6 @@ func (p *Postgres) written(ctx context.Context, s *side) ([]string, error) {
 	return notes, nil
 }
 
-// docs gives the rows as JSON objects.
 func (t *table) docs() []any {
 	docs := make([]any, len(t.rows))
 	for i, r := range t.rows {

@@ -104,10 +104,9 @@ func (d dialect) strip(code string) string {
 	return strings.Join(lines, "\n")
 }
 
-// directive reports whether a comment is one for the machine.
+// A directive is a comment for the machine.
 func directive(c string) bool { return strings.HasPrefix(c, "//go:") || strings.HasPrefix(c, "#!") }
 
-// remark puts comments on top of code that has none.
 func (d dialect) remark(bare string, comments []string) string {
 	if len(comments) == 0 {
 		return bare
@@ -170,15 +169,13 @@ func codeBefore(ts []token, i int) int {
 // rename gives SQL's aliases and names of CTEs, and the locals of code, new names.
 func (d dialect) rename(code, schema string) string {
 	ts := slices.Clone(d.lex(code))
-	var old []string
+	old := localNames(ts)
 	if d.sql {
 		old = sqlNames(ts, schema)
-	} else {
-		old = localNames(ts)
 	}
 	for n, name := range old {
 		for i, t := range ts {
-			if t.kind != word || !same(d, t.text, name) {
+			if t.kind != word || t.text != name && !(d.sql && strings.EqualFold(t.text, name)) {
 				continue
 			}
 			if b := codeBefore(ts, i); b >= 0 && (ts[b].is(".") || ts[b].is("?.")) && !spread(ts, b) {
@@ -192,10 +189,6 @@ func (d dialect) rename(code, schema string) string {
 
 // spread reports whether the dot at b is the last of "...".
 func spread(ts []token, b int) bool { return b >= 2 && ts[b-1].is(".") && ts[b-2].is(".") }
-
-func same(d dialect, a, b string) bool {
-	return a == b || d.sql && strings.EqualFold(a, b)
-}
 
 // sqlNames gives the aliases of tables and the names of CTEs that occur in no
 // other meaning.
@@ -222,7 +215,7 @@ func sqlNames(ts []token, schema string) []string {
 		table := func(j int) bool {
 			return at(j-1).is("from") || at(j-1).is("join") || at(j-1).is("update") || at(j-1).is("into")
 		}
-		alias := at(i-1).kind == word && table(i-1) && !reservedWord(name) && !reservedWord(strings.ToLower(at(i-1).text))
+		alias := at(i-1).kind == word && table(i-1) && !slices.Contains(reserved, name) && !slices.Contains(reserved, strings.ToLower(at(i-1).text))
 		if (cte || alias) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -230,7 +223,6 @@ func sqlNames(ts []token, schema string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return taken[n] })
 }
 
-// codeOf leaves space and comments out.
 func codeOf(ts []token) []token {
 	return slices.DeleteFunc(slices.Clone(ts), func(t token) bool { return !t.code() })
 }
@@ -248,9 +240,8 @@ var clauseWords = []string{"where", "group", "having", "order", "limit", "offset
 	"intersect", "except", "returning", "join", "left", "right", "inner", "cross", "full", "natural", "on", "from",
 	"set", "when", "then", "else", "end", "rows", "range", ";"}
 
-func reservedWord(w string) bool {
-	return slices.Contains(clauseWords, w) || slices.Contains([]string{"as", "set", "using", "select", "values", "lateral", "only", "default", "tablesample", "and", "or"}, w)
-}
+// reserved are the words that may stand where an alias would.
+var reserved = append([]string{"as", "using", "select", "values", "lateral", "only", "default", "tablesample", "and", "or"}, clauseWords...)
 
 // localNames gives the names that a function of code declares for itself and
 // that occur as nothing else.

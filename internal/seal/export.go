@@ -19,7 +19,7 @@ import (
 	"assay/audit"
 )
 
-// A Sealed is a sealed export.
+// A Sealed is a sealed export of a project.
 type Sealed struct {
 	Dir     string // absolute
 	Files   int
@@ -27,14 +27,15 @@ type Sealed struct {
 	Names   Names
 	Missing []string          // files outside of the manifest that the source's copy lacks
 	paths   map[string]string // exported path -> path at the pin
+	used    map[audit.Rename]bool
 }
 
 // Export writes the sealed export of the clone into dir, which must be empty or
 // absent. Answers are emptied in place, names are changed by the project's
 // table, and every line keeps its number. Files and folders come out read-only.
 // A row of the project's tables that finds nothing is an error: a mistyped
-// pattern would leave the answers where they are.
-func (c *Clone) Export(ctx context.Context, dir string) (*Sealed, error) {
+// pattern would leave the answers where they are. After an error nothing is left.
+func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 	bs, err := c.blobs(ctx)
 	if err != nil {
 		return nil, err
@@ -46,8 +47,12 @@ func (c *Clone) Export(ctx context.Context, dir string) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	s := &Sealed{Dir: dir, Names: NewNames(c.Project.Renames), paths: map[string]string{}}
+	defer func() {
+		if err = errors.Join(err, root.Close()); err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
+	s := &Sealed{Dir: dir, Names: c.Project.Renames, paths: map[string]string{}, used: map[audit.Rename]bool{}}
 	blankers, err := compile(c.Project.Blanks)
 	if err != nil {
 		return nil, err
@@ -65,7 +70,7 @@ func (c *Clone) Export(ctx context.Context, dir string) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unused(blankers, s.Names); err != nil {
+	if err := s.unused(blankers); err != nil {
 		return nil, err
 	}
 	return s, ReadOnly(s.Dir)
@@ -76,7 +81,11 @@ func OpenEmpty(dir, what string) (*os.Root, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) > 0 {
 		return nil, fmt.Errorf("%s: expected an empty folder for %s", dir, what)
 	}
 	return os.OpenRoot(dir)
@@ -94,7 +103,7 @@ func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*b
 	if blanked {
 		s.Blanked++
 	}
-	to, err := s.Names.hide(name, name)
+	to, err := s.Names.hide(name, name, s.used)
 	if err != nil {
 		return err
 	}
@@ -102,7 +111,7 @@ func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*b
 		return fmt.Errorf("the renames make %s of %s, and of that %s again: findings could not be mapped back", to, name, back)
 	}
 	if isText(content) && !manifests[path.Base(name)] {
-		text, err := s.Names.hide(name, string(content))
+		text, err := s.Names.hide(name, string(content), s.used)
 		if err != nil {
 			return err
 		}
@@ -127,37 +136,22 @@ var manifests = map[string]bool{"go.mod": true, "go.sum": true, "package.json": 
 
 // ReadOnly takes the right to write from an export's folders. An auditor that runs as
 // root writes all the same: internal/box mounts it read-only where it can.
-func ReadOnly(dir string) error {
-	var dirs []string
-	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			dirs = append(dirs, name)
-		}
-		return err
-	})
-	for _, d := range slices.Backward(dirs) {
-		if err == nil {
-			err = os.Chmod(d, 0o555)
-		}
-	}
-	return err
-}
+func ReadOnly(dir string) error { return chmodFolders(dir, 0o555) }
 
 // Remove deletes the export.
 func (s *Sealed) Remove() error {
-	err := filepath.WalkDir(s.Dir, func(name string, d os.DirEntry, err error) error {
+	return errors.Join(chmodFolders(s.Dir, 0o755), os.RemoveAll(s.Dir))
+}
+
+func chmodFolders(dir string, mode os.FileMode) error {
+	return filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			return os.Chmod(name, 0o755)
+			return os.Chmod(name, mode)
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return os.RemoveAll(s.Dir)
 }
 
-// A blanker empties what one row of the table names.
 type blanker struct {
 	audit.Blank
 	pattern *regexp.Regexp
@@ -228,7 +222,7 @@ func (b *blanker) acrossLines(content []byte) []byte {
 	return append(out, content[at:]...)
 }
 
-func unused(blankers []*blanker, names Names) error {
+func (s *Sealed) unused(blankers []*blanker) error {
 	for _, b := range blankers {
 		switch {
 		case !b.used:
@@ -238,16 +232,15 @@ func unused(blankers []*blanker, names Names) error {
 		}
 	}
 	var errs []error
-	for _, r := range names {
-		if !r.used {
+	for _, r := range s.Names {
+		if !s.used[r] {
 			errs = append(errs, fmt.Errorf("%s: the name %q stands nowhere in the project", r.Pos, r.From))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// isText reports whether the content is text by git's rule: no NUL in its first
-// 8,000 bytes.
+// isText goes by git's rule: no NUL in the first 8,000 bytes.
 func isText(content []byte) bool {
 	return bytes.IndexByte(content[:min(len(content), 8000)], 0) < 0
 }

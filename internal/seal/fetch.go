@@ -32,36 +32,68 @@ type Clone struct {
 // Fetch brings exactly the pinned commit into a bare repository below cache,
 // from the project's repository or, where mirror is not empty, from the mirror,
 // and verifies every blob of the tree manifest. What an earlier call brought is
-// used again. A mirror is a folder with <owner>/<name>, or a template like
+// used again; calls for one clone wait for each other, those of other processes
+// too. A mirror is a folder with <owner>/<name>, or a template like
 // "/srv/git/{owner}-{name}.git".
 func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*Clone, error) {
-	c := &Clone{cloneDir(p, cache), p}
-	if c.git(ctx, nil, "cat-file", "-e", p.Commit+"^{tree}") == nil {
-		return c, c.verify(ctx)
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return nil, err
 	}
-	source, err := source(p.Repository, mirror)
+	c := &Clone{cloneDir(p, cache), p}
+	lock, err := Lock(ctx, c.Dir+".lock")
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return nil, err
-	}
-	if err := c.git(ctx, nil, "init", "--quiet", "--bare"); err != nil {
-		return nil, err
-	}
-	if err := c.git(ctx, nil, "fetch", "--quiet", "--depth", "1", "--no-tags", source, p.Commit); err != nil {
-		if again := c.fetchOtherwise(ctx, source); again != nil {
-			return nil, fmt.Errorf("%s: commit %s cannot be had from %s: %w; otherwise: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, err, again)
+	defer lock.Close()
+	if !c.holdsPin(ctx) {
+		if err := c.fetch(ctx, mirror); err != nil {
+			return nil, err
 		}
 	}
 	return c, c.verify(ctx)
 }
 
+// fetch makes the clone beside its place and puts it there when it is whole: what
+// a killed process left is in nobody's way.
+func (c *Clone) fetch(ctx context.Context, mirror string) error {
+	p := c.Project
+	source, err := source(p.Repository, mirror)
+	if err != nil {
+		return err
+	}
+	part := &Clone{c.Dir + ".part", p}
+	defer os.RemoveAll(part.Dir)
+	if err := os.RemoveAll(part.Dir); err != nil {
+		return err
+	}
+	if err := part.git(ctx, nil, "init", "--quiet", "--bare"); err != nil {
+		return err
+	}
+	if err := part.git(ctx, nil, "fetch", "--quiet", "--depth", "1", "--no-tags", source, p.Commit); err != nil {
+		if again := part.fetchOtherwise(ctx, source); again != nil {
+			return fmt.Errorf("%s: commit %s cannot be had from %s: %w; otherwise: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, err, again)
+		}
+	}
+	return errors.Join(os.RemoveAll(c.Dir), os.Rename(part.Dir, c.Dir))
+}
+
 // AtHand reports whether the pinned commit can be had without the network: it was
-// fetched before, or there is a mirror.
+// fetched before, or the mirror holds it. A mirror that is no folder of this machine
+// is taken to.
 func AtHand(ctx context.Context, p *audit.Project, cache, mirror string) bool {
-	c := &Clone{cloneDir(p, cache), p}
-	return mirror != "" || c.git(ctx, nil, "cat-file", "-e", p.Commit+"^{tree}") == nil
+	if (&Clone{cloneDir(p, cache), p}).holdsPin(ctx) {
+		return true
+	}
+	source, err := source(p.Repository, mirror)
+	if err != nil || mirror == "" {
+		return false
+	}
+	return strings.Contains(source, "://") ||
+		slices.ContainsFunc([]string{source, filepath.Join(source, ".git")}, func(dir string) bool { return (&Clone{dir, p}).holdsPin(ctx) })
+}
+
+func (c *Clone) holdsPin(ctx context.Context) bool {
+	return c.git(ctx, nil, "cat-file", "-e", c.Project.Commit+"^{tree}") == nil
 }
 
 func cloneDir(p *audit.Project, cache string) string {
@@ -83,7 +115,7 @@ func (c *Clone) fetchOtherwise(ctx context.Context, source string) error {
 		if err := os.WriteFile(filepath.Join(c.Dir, "objects", "info", "alternates"), []byte(abs+"\n"), 0o644); err != nil {
 			return err
 		}
-		if c.git(ctx, nil, "cat-file", "-e", c.Project.Commit+"^{tree}") == nil {
+		if c.holdsPin(ctx) {
 			return nil
 		}
 	}
@@ -109,7 +141,6 @@ func source(repository, mirror string) (string, error) {
 	return filepath.Join(mirror, owner, name), nil
 }
 
-// command gives git on the clone, and where it says what is wrong.
 func (c *Clone) command(ctx context.Context, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
 	cmd = exec.CommandContext(ctx, "git", append([]string{"--git-dir", c.Dir}, args...)...)
 	// A user's configuration must not change what is fetched or how it is named.
@@ -119,7 +150,6 @@ func (c *Clone) command(ctx context.Context, args ...string) (cmd *exec.Cmd, std
 	return cmd, stderr
 }
 
-// git runs git on the clone; its standard output goes to out.
 func (c *Clone) git(ctx context.Context, out io.Writer, args ...string) error {
 	cmd, stderr := c.command(ctx, args...)
 	cmd.Stdout = out
@@ -133,10 +163,7 @@ func (c *Clone) git(ctx context.Context, out io.Writer, args ...string) error {
 	return nil
 }
 
-// A blob is a file of the pinned tree.
-type blob struct {
-	path, hash string
-}
+type blob struct{ path, hash string }
 
 // blobs lists the files at the pin. Links and submodules are left out: the
 // first could lead out of the export, the second hold nothing.
@@ -160,7 +187,6 @@ func (c *Clone) blobs(ctx context.Context) ([]blob, error) {
 	return bs, nil
 }
 
-// verify compares the tree manifest with the tree at the pin.
 func (c *Clone) verify(ctx context.Context) error {
 	bs, err := c.blobs(ctx)
 	if err != nil {
@@ -179,7 +205,6 @@ func (c *Clone) verify(ctx context.Context) error {
 	return nil
 }
 
-// errMissing says that a repository does not hold a blob.
 var errMissing = errors.New("the repository lacks it")
 
 // read gives these files of the pinned tree to each, with its content checked
@@ -244,11 +269,16 @@ func readBlob(r *bufio.Reader, b blob) ([]byte, error) {
 		return nil, fmt.Errorf("git cat-file ended within %s: %w", b.path, err)
 	}
 	content = content[:n]
-	sum := sha1.New()
-	fmt.Fprintf(sum, "blob %d\x00", n)
-	sum.Write(content)
-	if hex.EncodeToString(sum.Sum(nil)) != b.hash {
+	if GitHash("blob", content) != b.hash {
 		return nil, fmt.Errorf("%s: its content is not blob %s", b.path, b.hash)
 	}
 	return content, nil
+}
+
+// GitHash gives git's hash, in hex, of an object of this kind.
+func GitHash(kind string, content []byte) string {
+	sum := sha1.New()
+	fmt.Fprintf(sum, "%s %d\x00", kind, len(content))
+	sum.Write(content)
+	return hex.EncodeToString(sum.Sum(nil))
 }

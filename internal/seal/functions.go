@@ -27,7 +27,9 @@ func (c *Clone) Functions(ctx context.Context, declared func(path string, conten
 			return nil, err
 		}
 		for _, b := range bs {
-			named[b.path] = nil
+			if nameable(b.path) {
+				named[b.path] = nil
+			}
 		}
 	}
 	err := each(ctx, c, named, func(path string, content []byte) {
@@ -78,7 +80,6 @@ func (c *Clone) CheckFunctions(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// A namedFunction is a function that an entry or a decoy names.
 type namedFunction struct {
 	id, name string
 	pos      audit.Pos
@@ -103,7 +104,6 @@ func namedFunctions(p *audit.Project) map[string][]namedFunction {
 	return byFile
 }
 
-// each reads the files of the pin whose paths are keys of wanted.
 func each[V any](ctx context.Context, c *Clone, wanted map[string]V, f func(path string, content []byte)) error {
 	all, err := c.blobs(ctx)
 	if err != nil {
@@ -140,21 +140,8 @@ func word(name string) *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(name) + `(?:\W|$)`)
 }
 
-// linesOf gives the lines of r.
 func linesOf(content []byte, r audit.Range) []byte {
-	start := len(firstLines(content, r.Start-1))
-	return content[start:len(firstLines(content, r.End))]
-}
-
-// firstLines gives the first n lines.
-func firstLines(content []byte, n int) []byte {
-	at := 0
-	for range n {
-		i := bytes.IndexByte(content[at:], '\n')
-		if i < 0 {
-			return content
-		}
-		at += i + 1
-	}
-	return content[:at]
+	lines := bytes.SplitAfter(content, []byte("\n"))
+	end := min(r.End, len(lines))
+	return bytes.Join(lines[min(max(r.Start-1, 0), end):end], nil)
 }

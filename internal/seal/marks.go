@@ -38,14 +38,11 @@ type Marks struct {
 // LeastP is the p-value of [Marks] below which an export gives its key away.
 const LeastP = 0.01
 
-// permutations of the labels: a p of 0.01 is known to 0.002.
-const permutations = 2000
-
-// blockLines is how many lines of a file are looked at together: about a function.
-const blockLines = 20
-
-// leastUnits: a name that stands in fewer places tells nothing of others.
-const leastUnits = 4
+const (
+	permutations = 2000 // of the labels: a p of 0.01 is known to 0.002
+	blockLines   = 20   // of a file that are looked at together: about a function
+	leastUnits   = 4    // a name that stands in fewer places tells nothing of others
+)
 
 // Marks asks whether a name that the project itself declares, or a part of a path,
 // tells where entries of the key lie: which files among those of one kind and
@@ -94,7 +91,6 @@ func (s *Sealed) Lost(p *audit.Project) []error {
 	return errs
 }
 
-// A markFile is a file of the export with its labels.
 type markFile struct {
 	path, text string
 	lines      []string
@@ -183,7 +179,7 @@ func bySize(files []*markFile, of func(*markFile) *string) {
 		kinds[*of(f)] = append(kinds[*of(f)], f)
 	}
 	for _, alike := range kinds {
-		slices.SortStableFunc(alike, func(a, b *markFile) int { return cmp.Compare(a.size(), b.size()) })
+		slices.SortStableFunc(alike, func(a, b *markFile) int { return cmp.Compare(a.linesWithText(), b.linesWithText()) })
 		parts := min(4, max(1, len(alike)/8))
 		for i, f := range alike {
 			*of(f) += fmt.Sprint(" ", i*parts/len(alike))
@@ -191,8 +187,7 @@ func bySize(files []*markFile, of func(*markFile) *string) {
 	}
 }
 
-// size counts the lines that hold something.
-func (f *markFile) size() int {
+func (f *markFile) linesWithText() int {
 	n := 0
 	for _, l := range f.lines {
 		if strings.TrimSpace(l) != "" {
@@ -202,7 +197,7 @@ func (f *markFile) size() int {
 	return n
 }
 
-// A battery is all names, and the places that they may stand in.
+// A battery is all names with the units (files, blocks of lines) that hold them.
 type battery struct {
 	strata [][]int // the units of each stratum
 	labels []bool  // of every unit
@@ -320,7 +315,7 @@ func (b *battery) expect(f *feature) bool {
 				labelled++
 			}
 		}
-		chance = sum(chance, hypergeometric(len(b.strata[s]), labelled, in[s]))
+		chance = convolve(chance, hypergeometric(len(b.strata[s]), labelled, in[s]))
 	}
 	below, vary := 0.0, false
 	f.likely = make([]float64, len(chance))
@@ -354,8 +349,8 @@ func hypergeometric(all, labelled, drawn int) []float64 {
 	return p
 }
 
-// sum gives the distribution of the sum of two numbers.
-func sum(x, y []float64) []float64 {
+// convolve gives the distribution of a sum.
+func convolve(x, y []float64) []float64 {
 	z := make([]float64, len(x)+len(y)-1)
 	for i, p := range x {
 		for j, q := range y {

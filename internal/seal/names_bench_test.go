@@ -14,7 +14,7 @@ func BenchmarkReveal(b *testing.B) {
 	for i := range 300 {
 		table = append(table, audit.Rename{From: fmt.Sprintf("lesson%d", i), To: fmt.Sprintf("page_%03d", i)})
 	}
-	names := NewNames(table)
+	names := Names(table)
 	var found []audit.Finding
 	for i := range 200 {
 		found = append(found, audit.Finding{File: fmt.Sprintf("src/main/java/org/owner/name/page_%03d/Controller.java", i), Function: "show"})

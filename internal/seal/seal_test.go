@@ -171,8 +171,10 @@ func TestMistakesInTheTablesAreErrors(t *testing.T) {
 			tt.edit(p)
 			c, err := Fetch(context.Background(), p, t.TempDir(), mirror)
 			require.NoError(t, err)
-			_, err = c.Export(context.Background(), filepath.Join(t.TempDir(), "export"))
+			to := filepath.Join(t.TempDir(), "export")
+			_, err = c.Export(context.Background(), to)
 			require.ErrorContains(t, err, tt.want)
+			require.NoDirExists(t, to, "answers may stand in it")
 		})
 	}
 }
@@ -237,6 +239,7 @@ func TestExportRefusesAFolderInUse(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o644))
 	_, err = c.Export(context.Background(), dir)
 	require.ErrorContains(t, err, "expected an empty folder")
+	require.FileExists(t, filepath.Join(dir, "x"))
 }
 
 // TestIncompleteMirror: a copy that lacks a blob which nobody asks for serves,

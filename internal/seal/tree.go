@@ -2,11 +2,12 @@ package seal
 
 import (
 	"context"
+	"strings"
 
 	"assay/audit"
 )
 
-// Tree lists the text files at the pin: what an answer key can name.
+// Tree lists the text files at the pin that an answer key can name.
 func (c *Clone) Tree(ctx context.Context) (audit.Tree, error) {
 	bs, err := c.blobs(ctx)
 	if err != nil {
@@ -14,13 +15,16 @@ func (c *Clone) Tree(ctx context.Context) (audit.Tree, error) {
 	}
 	tree := audit.Tree{}
 	err = c.read(ctx, bs, func(b blob, content []byte, err error) error {
-		if err == nil && isText(content) {
+		if err == nil && isText(content) && nameable(b.path) {
 			tree[b.path] = audit.TreeFile{Path: b.path, Lines: audit.CountLines(content), Blob: b.hash}
 		}
 		return err
 	})
 	return tree, err
 }
+
+// nameable: in a manifest tabs and ends of lines separate.
+func nameable(path string) bool { return !strings.ContainsAny(path, "\t\r\n") }
 
 // Others lists the files at the pin that the manifest does not: the export holds
 // them too, and a finding that names one names no missing path.

@@ -10,7 +10,6 @@ import (
 	"assay/audit"
 )
 
-// A vocabulary says which names are tried.
 type vocabulary struct {
 	own    map[string]bool // the project declares them
 	given  map[string]bool // by the table of renames
@@ -82,8 +81,7 @@ var importing = regexp.MustCompile(`^\s*(import|package|from|using|use|require|#
 
 var aWord = regexp.MustCompile(`[A-Z]+[a-z]*|[a-z]+`)
 
-// wordsOf gives the words of three letters or more that a name is made of, in
-// small letters.
+// wordsOf gives a name's words of three letters or more, in small letters.
 func wordsOf(name string) []string {
 	var words []string
 	for _, w := range aWord.FindAllString(name, -1) {
@@ -132,8 +130,7 @@ func addWords(words map[string]bool, line string) {
 	}
 }
 
-// mostBytes: what is longer is data.
-const mostBytes = 1 << 20
+const mostBytes = 1 << 20 // what is longer is data
 
 var (
 	aName = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
@@ -157,7 +154,7 @@ var (
 // before its declaration.
 var after = regexp.MustCompile(`^(return|new|throw|else|case|in|of|and|or|not|await|yield|echo|print|instanceof|typeof|delete|go|defer)\s`)
 
-// address is what others declare: a library's file, a page.
+// address: what it names, others declare.
 var address = regexp.MustCompile(`https?://[^\s"'<>]+`)
 
 // declares adds the names that the file declares, and the parts of its path.

@@ -24,7 +24,11 @@ const (
 const moduleDraws = 2
 
 func (e *env) drawModules() (ms []*audit.Module, err error) {
-	for _, name := range plantedNames(e.root.holdings()) {
+	names, err := plantedNames(e.root.holdings())
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
 		p, err := planted.Read(e.root.holdings(), path.Join(plantedDir, name))
 		if err != nil {
 			return nil, err

@@ -36,13 +36,9 @@ type target struct {
 // it.
 func Sealed(ctx context.Context, p *audit.Project, drawn *planted.Target,
 	fetch func(context.Context, *audit.Project) (*seal.Clone, error)) (dir string, remove func() error, err error) {
-	tmp, release, err := box.TempDir("export")
+	tmp, remove, err := box.TempDir("export")
 	if err != nil {
 		return "", nil, err
-	}
-	remove = func() error {
-		defer release()
-		return (&seal.Sealed{Dir: tmp}).Remove()
 	}
 	dir = filepath.Join(tmp, "src")
 	if drawn != nil {
@@ -100,18 +96,17 @@ func Page(fsys fs.FS, name string) (string, error) {
 }
 
 // plantedNames lists the planted projects; none is no error.
-func plantedNames(fsys fs.FS) []string {
+func plantedNames(fsys fs.FS) (names []string, err error) {
 	entries, err := fs.ReadDir(fsys, plantedDir)
-	if err != nil {
-		return nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the planted projects: %w", err)
 	}
-	var names []string
 	for _, entry := range entries {
 		if entry.IsDir() {
 			names = append(names, entry.Name())
 		}
 	}
-	return names
+	return names, nil
 }
 
 // planted gives of each chosen project the draws that -seed and -seeds name; with -filter
@@ -119,7 +114,11 @@ func plantedNames(fsys fs.FS) []string {
 func (e *env) planted() ([]target, error) {
 	names := []string{plantedAll}
 	if e.cfg.Filter != plantedAll {
-		names = slices.DeleteFunc(plantedNames(e.root.holdings()), func(name string) bool { return !e.cfg.chooses(name) && e.cfg.Filter != "planted" })
+		all, err := plantedNames(e.root.holdings())
+		if err != nil {
+			return nil, err
+		}
+		names = slices.DeleteFunc(all, func(name string) bool { return !e.cfg.chooses(name) && e.cfg.Filter != "planted" })
 	}
 	var targets []target
 	for i := range max(1, e.cfg.Seeds) {
@@ -143,7 +142,10 @@ func (e *env) planted() ([]target, error) {
 // the name.
 func Drawn(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 	base, number, seeded := strings.Cut(name, "@")
-	names := plantedNames(fsys)
+	names, err := plantedNames(fsys)
+	if err != nil {
+		return nil, nil, err
+	}
 	if base != plantedAll {
 		names = slices.DeleteFunc(names, func(one string) bool { return one != base })
 	}
@@ -152,7 +154,6 @@ func Drawn(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 	}
 	seed := uint64(planted.DefaultSeed)
 	if seeded {
-		var err error
 		if seed, err = strconv.ParseUint(number, 10, 64); err != nil {
 			return nil, nil, fmt.Errorf("%q is no project: expected a number, the seed, after @", name)
 		}

@@ -65,8 +65,12 @@ func (s *Suite) Regression(t T) {
 
 func (e *env) targets() ([]target, error) {
 	targets, err := e.planted()
+	if err != nil {
+		return nil, err
+	}
 	fsys := e.root.holdings()
-	if err != nil || !exists(fsys, "fixtures/projects") && len(plantedNames(e.root.holdings())) > 0 {
+	planted, err := plantedNames(fsys)
+	if err != nil || !exists(fsys, "fixtures/projects") && len(planted) > 0 {
 		return targets, err
 	}
 	names, err := fixture.Projects(fsys, "fixtures/projects")
@@ -453,7 +457,7 @@ func (h *evaluation) score(t T, i int, v *run.Audited) error {
 
 // scored holds a report of an export below dir against the key.
 func (h *evaluation) scored(r *audit.Report, dir string) (*score.Result, error) {
-	names := seal.NewNames(h.project.Renames)
+	names := seal.Names(h.project.Renames)
 	return score.Score(score.Input{Project: h.project, Findings: names.Reveal(r.Findings), Dimensions: h.dims, Roots: []string{dir, r.Root}, Chances: h.env.cache.chances(h.hash)})
 }
 
@@ -486,11 +490,8 @@ func fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	return Fetch(ctx, p, "", os.Getenv("ASSAY_MIRROR"))
 }
 
-// fetching keeps git from fetching twice into one clone at once, which would fail.
-var fetching sync.Mutex
-
 // Fetch clones a project at its pin, from mirror where it says so, into the folder
-// cache; "" for the user's own. It fetches one at a time.
+// cache; "" for the user's own.
 func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*seal.Clone, error) {
 	if cache == "" {
 		var err error
@@ -498,7 +499,5 @@ func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*seal.C
 			return nil, err
 		}
 	}
-	fetching.Lock()
-	defer fetching.Unlock()
 	return seal.Fetch(ctx, p, cache, mirror)
 }

@@ -40,7 +40,7 @@ func TestWhatIsRememberedStandsInTheDocuments(t *testing.T) {
 			return r.Metrics.Recall.String()
 		}
 		pinned += " " + recall(nil) + " |"
-		sealed += " " + recall(seal.NewNames(p.Renames)) + " |"
+		sealed += " " + recall(p.Renames) + " |"
 	}
 	page, err := os.ReadFile("../../docs/recordings.md")
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -41,4 +42,16 @@ func TestALedgerThatIsForgedOrStaleFails(t *testing.T) {
 			require.Contains(t, strings.Join(f.complaints(), "\n"), tt.want)
 		})
 	}
+}
+
+// A folder of one's own with planted projects and without cases has something to prove.
+func TestPlantedProjectsAloneAreVerified(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(root, plantedDir, "mini"), 0o755))
+	t.Setenv("ASSAY_ROOT", root)
+	flags := flag.NewFlagSet("test", flag.ContinueOnError)
+	s := New(Options{Flags: flags, Own: os.DirFS("../.."), Out: t.TempDir()})
+	f := play(t, "TestVerify", s.Verify)
+	require.True(t, f.Failed())
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "fixtures/planted/mini/project.md")
 }

@@ -1,0 +1,34 @@
+package box
+
+import (
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A number that another process has by now is not sent the signal of the one that had it.
+func TestSignalsReachTheirOwnProcess(t *testing.T) {
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	own, ok := readStat(cmd.Process.Pid)
+	require.True(t, ok)
+	require.Positive(t, own.started)
+	before := own
+	before.started--
+	before.signal(syscall.SIGKILL)
+	require.NoError(t, in.Close())
+	require.NoError(t, cmd.Wait(), "the one that has the number now goes on")
+
+	cmd = exec.Command("cat")
+	_, err = cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	own, ok = readStat(cmd.Process.Pid)
+	require.True(t, ok)
+	own.signal(syscall.SIGKILL)
+	require.ErrorContains(t, cmd.Wait(), "killed")
+}

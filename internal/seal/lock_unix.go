@@ -1,0 +1,15 @@
+//go:build unix
+
+package seal
+
+import (
+	"os"
+	"syscall"
+)
+
+func tryLock(f *os.File) (held bool, err error) {
+	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == syscall.EWOULDBLOCK {
+		return false, nil
+	}
+	return err == nil, err
+}
