@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+var goTable = &table{lang: Go}
+
 // parseGo reads Go with go/parser, which is exact and ten times as fast as the
 // grammar.
 func parseGo(p string, src []byte) *File {
@@ -30,9 +32,8 @@ func parseGo(p string, src []byte) *File {
 		if im.Name != nil {
 			local = im.Name.Name
 		}
-		o := g.node(Import, im)
-		o.Name = name
-		o.List = []*Node{{Kind: Ident, Name: local, Op: name, Start: o.Start, End: o.End}}
+		o := g.of(Import, im, Node{Name: name})
+		o.bind(local, name)
 		f.Root.List = append(f.Root.List, o)
 	}
 	f.Root.List = append(f.Root.List, each(tree.Decls, func(d ast.Decl) *Node { return g.decl(d, true) })...)
@@ -119,7 +120,7 @@ func (g *goBuilder) typeDecl(s *ast.TypeSpec) *Node {
 		for _, f := range t.Fields.List {
 			typ := TypeName(g.typ(f.Type))
 			if len(f.Names) == 0 {
-				o.List = append(o.List, &Node{Kind: Ident, Name: typ[strings.LastIndexByte(typ, '.')+1:]})
+				o.bind(afterLast(typ, '.'), "")
 			}
 			for _, name := range f.Names {
 				o.Body.List = append(o.Body.List, g.of(Assign, f, Node{X: g.ident(name), Type: typ, Op: "=", Name: "field"}))
