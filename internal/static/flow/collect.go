@@ -38,7 +38,7 @@ func (f *frame) collection(n *lang.Node) value {
 	return v
 }
 
-// pairName is the key that a pair of a literal collection has, when it is fixed.
+// pairName is a pair's key, "" for one that is not fixed.
 func pairName(k *lang.Node) string {
 	if k.Kind != lang.Pair {
 		return ""

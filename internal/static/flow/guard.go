@@ -49,7 +49,6 @@ func (f *frame) trust(n *lang.Node, bits, need rules.Classes) {
 	}
 }
 
-// quiet evaluates without reporting.
 func (f *frame) quiet(n *lang.Node) value {
 	f.s.mute++
 	v := f.eval(n)
@@ -113,7 +112,6 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 	}
 }
 
-// hostOf tells expressions for the host of an address.
 func hostOf(n *lang.Node) bool {
 	switch n.Name {
 	case "netloc", "hostname", "host", "Host", "Hostname", "getHost", "origin", "authority":
@@ -154,7 +152,6 @@ func fixedSet(f *frame, n *lang.Node) bool {
 	return !f.quiet(n).tainted() && n.Kind != lang.Lit
 }
 
-// guardCall applies a guard function of the rules.
 func (f *frame) guardCall(n *lang.Node, truth bool) {
 	if x := n.X; x != nil && x.Kind == lang.Unary && x.Op == "await" {
 		bare := *n // other shards read the tree
@@ -166,7 +163,7 @@ func (f *frame) guardCall(n *lang.Node, truth bool) {
 	if truth && n.Name == "matches" && n.X != nil && n.X.Kind == lang.Call && n.X.Name == "matcher" && len(n.X.List) == 1 {
 		f.trust(n.X.List[0], rules.All, 0) // Pattern.matcher(x).matches()
 	}
-	f.s.mute++
+	f.s.mute++ // the call itself is evaluated elsewhere
 	ci := f.info(n)
 	f.s.mute--
 	for _, m := range f.s.models(f, ci, f.u.Table.Guards) {
@@ -183,7 +180,7 @@ func (f *frame) guardCall(n *lang.Node, truth bool) {
 				f.trust(a, m.Class, m.Needs)
 			}
 		default:
-			if a := argument(n, m.Arg); a != nil {
+			if a, _ := argument(n, m.Arg); a != nil {
 				f.trust(a, m.Class, m.Needs)
 			}
 		}

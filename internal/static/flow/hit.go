@@ -26,7 +26,7 @@ func (s *shard) weak(f *frame, h *Hit) {
 	s.weaks = append(s.weaks, &w)
 }
 
-// reach carries a sink of a called function to the caller.
+// reach carries a sink of a called function, which v arrives at, to the caller.
 func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
 	if s.mute > 0 {
 		return
@@ -56,7 +56,6 @@ func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
 	}
 }
 
-// plain reports a match that needs no data flow.
 func (s *shard) plain(f *frame, m *rules.Match, n *lang.Node) {
 	if s.mute > 0 {
 		return

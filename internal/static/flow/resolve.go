@@ -9,7 +9,7 @@ import (
 	"assay/internal/static/lang"
 )
 
-// ClassesNamed gives the classes of a name.
+// ClassesNamed gives the classes of a name, in all languages.
 func (p *Project) ClassesNamed(name string) []*Class { return p.classes[name] }
 
 // Named gives the functions of a language that have a name.
@@ -41,7 +41,6 @@ func withBody(fs []*Func) []*Func {
 	return only(fs, func(f *Func) bool { return f.Node.Body != nil })
 }
 
-// only gives the functions that are so.
 func only(fs []*Func, so func(*Func) bool) []*Func {
 	return slices.DeleteFunc(slices.Clone(fs), func(f *Func) bool { return !so(f) })
 }
@@ -81,7 +80,6 @@ func nearness(u, v *Unit) int {
 	return strings.LastIndexByte(a[:i], '/') + 1
 }
 
-// field finds a field's declaration in a class or its bases.
 func (p *Project) field(c *Class, name string, depth int) *lang.Node {
 	if c == nil || depth > 4 {
 		return nil
@@ -192,7 +190,7 @@ func (p *Project) unique(u *Unit, call *lang.Node) []*Func {
 	return fs
 }
 
-// everyday are names that many classes give to methods.
+// everyday names are those that many classes give to methods.
 var everyday = lang.Words(`append create delete update insert remove execute render handle process
 	filter findall findone findby getall getname setname getid tostring valueof equals hashcode replace
 	format substring contains indexof subscribe foreach length stringify request response connect
@@ -215,8 +213,7 @@ func (p *Project) free(f *Func, name string, n int) []*Func {
 		}
 	}
 	if full, ok := u.Alias[name]; ok {
-		i := strings.LastIndexByte(full, '.')
-		if i > 0 {
+		if i := strings.LastIndexByte(full, '.'); i > 0 {
 			if m := p.module(u, full[:i]); m != nil {
 				return byArity(m.byName[full[i+1:]], n)
 			}

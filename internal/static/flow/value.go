@@ -10,7 +10,7 @@ import (
 	"assay/internal/static/rules"
 )
 
-// Origin kinds: data from outside, or a parameter whose callers decide.
+// The kinds of origins; of a parameter its callers decide.
 const (
 	fromOutside = iota
 	fromParam
@@ -65,7 +65,7 @@ func (v value) isConst() bool {
 	return v.text != "" && !strings.ContainsAny(v.text, hole+bad)
 }
 
-// piece is the text of v as part of a longer one.
+// piece is v as part of a longer text.
 func (v value) piece() string {
 	switch {
 	case v.text != "":
@@ -186,12 +186,6 @@ func (v value) via(file string, line int32, note string) value {
 
 // An env holds what is known of variables and of members by their path.
 type env map[string]value
-
-func (e env) clone() env {
-	out := make(env, len(e)+4)
-	maps.Copy(out, e)
-	return out
-}
 
 // merge makes e what is known after either e or o.
 func (e env) merge(o env) {
