@@ -85,14 +85,34 @@ func TestOddCode(t *testing.T) {
 		"option-without-a-value.js":    "const session = require('express-session');\napp.use(session({ secret: new.target }));\n",
 		"member-of-nothing.js":         "router.get('/x', function (req, res) { run(new.target.step, req.query.q); });\n",
 		"types-as-variables.go":        "package p\nfunc f(r *http.Request) {\n\tfor k, []string := range r.Form { g(k) }\n\t[]int, []int = r.Form\n}\n",
+		"method-in-a-method.java":      "class A { int g(String a) {\n String f(String b, int c) {\n run(a);\n }\n}\n",
+		"parameters-alone.php":         "<?php\nfunction f(string $a, $b)\n  g($a);\n}\n",
 		"inherited-field.java":         "class A extends ActionSupport { void put(final String name) { } void setName(String n) { } String execute() { return name; } }\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{name: {Data: []byte(text)}})
 			require.NoError(t, err)
 			require.Equal(t, 1, res.Parsed, "%v", res.Warnings)
+			require.NotContains(t, fmt.Sprint(res.Warnings), "too long")
 		})
 	}
+}
+
+// TestAfterAMistake: of a file that is not whole the functions behind the mistake are
+// analysed, too.
+func TestAfterAMistake(t *testing.T) {
+	const before = "package p\n\nimport (\n\t\"net/http\"\n\t\"os/exec\"\n)\n\n"
+	const sink = "func %s(w http.ResponseWriter, r *http.Request) {\n\texec.Command(\"sh\", \"-c\", r.FormValue(\"q\")).Run()\n}\n"
+	const broken = "func %s() {\n\tcase 1:\n}\n"
+	text := before + fmt.Sprintf(sink+broken+sink+broken+sink, "a", "b", "c", "d", "e") + "var x = 1\n" + fmt.Sprintf(sink, "f")
+	res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{"a.go": {Data: []byte(text)}})
+	require.NoError(t, err)
+	var found []string
+	for _, f := range res.Findings {
+		found = append(found, fmt.Sprintf("%s:%s", f.Function, f.Lines))
+	}
+	require.Equal(t, []string{"a:9", "c:15", "e:21", "f:25"}, found)
+	require.Equal(t, []string{"a.go: 2 places could not be parsed; the rest was analysed"}, res.Warnings)
 }
 
 // TestTooLongIsSaid: a function whose end is not followed is named.

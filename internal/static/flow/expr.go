@@ -64,6 +64,9 @@ func (f *frame) eval(n *lang.Node) value {
 		return value{}
 	case lang.Class, lang.Import, lang.Jump:
 		return value{}
+	case lang.Param, lang.Case, lang.Catch: // of broken code, outside of what they belong to
+		f.stmt(n.Body)
+		return value{}
 	case lang.Other:
 		var v value
 		for _, k := range n.List {
