@@ -66,15 +66,28 @@ func TestPathological(t *testing.T) {
 
 func TestSkippedByName(t *testing.T) {
 	fsys := fstest.MapFS{
-		"a.min.js": {Data: []byte("eval(location.hash)")},
-		"big.js":   {Data: bytes.Repeat([]byte("eval(x);\n"), lang.MaxFile/8)},
+		"a.min.js":  {Data: []byte("eval(location.hash)")},
+		"big.js":    {Data: bytes.Repeat([]byte("eval(x);\n"), lang.MaxFile/8)},
+		"wide.js":   {Data: []byte("\xff\xfee\x00v\x00a\x00l\x00")},
+		"linked.js": {Data: []byte("../other"), Mode: fs.ModeSymlink},
 	}
 	res, err := New(Options{}).Analyse(context.Background(), fsys)
 	require.NoError(t, err)
 	require.Empty(t, res.Findings)
-	require.Len(t, res.Warnings, 2)
-	require.Contains(t, res.Warnings[0], "a.min.js")
-	require.Contains(t, res.Warnings[1], "big.js")
+	require.Len(t, res.Warnings, 4)
+	require.Equal(t, "linked.js: left out: a symbolic link, which is not followed", res.Warnings[0])
+	require.Contains(t, res.Warnings[1], "a.min.js")
+	require.Contains(t, res.Warnings[2], "big.js")
+	require.Equal(t, "wide.js: text in UTF-16, expected UTF-8: skipped", res.Warnings[3])
+}
+
+// TestLongNames: a name that is cut in a trace is cut between letters.
+func TestLongNames(t *testing.T) {
+	code := "from flask import request\nimport os\ndef f():\n    x = request.args.get('q')\n    %[1]s = x\n    os.system('ls ' + %[1]s)\n"
+	res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{"a.py": {Data: fmt.Appendf(nil, code, "a"+strings.Repeat("é", 50))}})
+	require.NoError(t, err)
+	require.Len(t, res.Findings, 1)
+	require.Equal(t, "held in a"+strings.Repeat("é", 39), res.Findings[0].Trace[1].Note)
 }
 
 // TestOddCode: code that is written seldom or is not whole is judged like any other.

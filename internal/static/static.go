@@ -164,9 +164,14 @@ func list(fsys fs.FS, res *Result) (out []string, code int64, err error) {
 			}
 			return nil
 		}
-		if isLibrary(p) {
+		switch {
+		case isLibrary(p):
 			res.Warnings = append(res.Warnings, p+": left out: a well known library by its name")
-		} else if d.Type().IsRegular() && wanted(p) {
+		case d.Type()&fs.ModeSymlink != 0:
+			if info, err := fs.Stat(fsys, p); wanted(p) || err == nil && info.IsDir() {
+				res.Warnings = append(res.Warnings, p+": left out: a symbolic link, which is not followed")
+			}
+		case d.Type().IsRegular() && wanted(p):
 			out = append(out, p)
 			if info, err := d.Info(); err == nil && lang.Of(p) != "" {
 				code += info.Size()

@@ -34,8 +34,8 @@ func short(s string) string {
 	if s == "" {
 		return "a variable"
 	}
-	if len(s) > 40 {
-		return s[:40]
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:40])
 	}
 	return s
 }

@@ -114,6 +114,9 @@ func refuse(p string, src []byte) error {
 	if strings.Contains(path.Base(p), ".min.") {
 		return fmt.Errorf("%s: minified by its name: %w", p, ErrSkip)
 	}
+	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
+		return fmt.Errorf("%s: text in UTF-16, expected UTF-8: %w", p, ErrSkip)
+	}
 	depth, deepest, line := 0, 0, 0
 	for i := range src {
 		switch src[i] {
