@@ -256,7 +256,7 @@ func (f *frame) joined(ci *callInfo) value {
 // rules list does.
 func (f *frame) unknown(ci *callInfo) []origin {
 	made := f.factory(ci)
-	if predicate(ci.name) && !made {
+	if predicate.MatchString(ci.name) && !made {
 		return nil
 	}
 	from := f.accessor(ci)
@@ -278,27 +278,10 @@ func (f *frame) isModule(x *lang.Node) bool {
 	return ok
 }
 
-// predicate tells names whose result is a truth, a number or a row that was
+// predicate tells names of calls whose result is a truth, a number or a row that was
 // looked up, none of which carries the text that went in.
-func predicate(name string) bool {
-	for _, p := range []string{"is", "has", "can", "should", "count", "exists", "compare", "equals", "size", "length",
-		"hash", "index", "find", "load", "lookup", "check", "verify", "delete", "save", "insert", "update", "log", "fetch", "query", "exec", "print"} {
-		if !strings.HasPrefix(strings.ToLower(name), p) {
-			continue
-		}
-		if len(name) == len(p) {
-			return true
-		}
-		c := name[len(p)]
-		if c == '_' || c >= 'A' && c <= 'Z' || name[0] >= 'A' && name[0] <= 'Z' {
-			return true
-		}
-		if p != "is" && p != "has" && p != "can" {
-			return true
-		}
-	}
-	return false
-}
+var predicate = regexp.MustCompile(`^(?i:should|count|exists|compare|equals|size|length|hash|index|find|load|lookup|check|verify|delete|save|insert|update|log|fetch|query|exec|print)` +
+	`|^(?i:is|has|can)($|[A-Z_])|^(I(?i:s)|H(?i:as)|C(?i:an))`)
 
 // absorb taints a local collection or builder that is given tainted data.
 func (f *frame) absorb(ci *callInfo) {

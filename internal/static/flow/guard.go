@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -113,12 +114,10 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 }
 
 func hostOf(n *lang.Node) bool {
-	switch n.Name {
-	case "netloc", "hostname", "host", "Host", "Hostname", "getHost", "origin", "authority":
-		return n.Kind == lang.Member || n.Kind == lang.Call
-	}
-	return false
+	return hostNames[n.Name] && (n.Kind == lang.Member || n.Kind == lang.Call)
 }
+
+var hostNames = lang.Words("netloc hostname host Host Hostname getHost origin authority")
 
 func constant(n *lang.Node) bool {
 	switch n.Kind {
@@ -191,20 +190,15 @@ func (f *frame) guardCall(n *lang.Node, truth bool) {
 // guardHelper trusts what a helper of the project that is named as a check was
 // given: isSafe(x), validatePath(p), is_allowed(u).
 func (f *frame) guardHelper(n *lang.Node, truth bool) {
-	name := strings.ToLower(strings.ReplaceAll(n.Name, "_", ""))
-	for _, w := range []string{"valid", "safe", "allow", "whitelist", "permitted", "sanit", "iswithin", "legal", "trusted"} {
-		i := strings.Index(name, w)
-		if i < 0 {
-			continue
+	name := strings.ReplaceAll(n.Name, "_", "")
+	if checkName.MatchString(name) && truth != negatedCheck.MatchString(name) {
+		for _, a := range n.List {
+			f.trust(a, rules.All, 0)
 		}
-		if strings.Contains(name, "invalid") || strings.Contains(name, "unsafe") || strings.Contains(name, "illegal") {
-			truth = !truth
-		}
-		if truth {
-			for _, a := range n.List {
-				f.trust(a, rules.All, 0)
-			}
-		}
-		return
 	}
 }
+
+var (
+	checkName    = regexp.MustCompile(`(?i)valid|safe|allow|whitelist|permitted|sanit|iswithin|legal|trusted`)
+	negatedCheck = regexp.MustCompile(`(?i)invalid|unsafe|illegal`)
+)

@@ -236,8 +236,7 @@ func (s *shard) returned(f *frame, n *lang.Node, v value) {
 	}
 }
 
-// notesText is the text of the annotations of a function and its class, with
-// the result's type.
+// notesText is what a rule's expression on returns is matched against.
 func notesText(f *frame) string {
 	var b strings.Builder
 	notes := func(before string, n *lang.Node) {
@@ -286,8 +285,6 @@ func (s *shard) notes(u *Unit) {
 
 var streamType = regexp.MustCompile(`(Stream|Reader|Channel)$`)
 
-// flows reports a tainted value at a sink, or remembers for the summary that a
-// parameter arrives there.
 func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
 	if s.mute > 0 {
 		return
@@ -297,23 +294,11 @@ func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
 		return // what is read, not where
 	}
 	for _, o := range v.from {
-		if r.Clean != 0 && o.clean&r.Clean != 0 {
-			continue
-		}
-		if !fits(m.Shape, v.text, o.kind == fromParam) {
+		if o.clean&r.Clean != 0 || !fits(m.Shape, v.text, o.kind == fromParam) {
 			continue
 		}
 		h := &Hit{Rule: r, Unit: f.u, Func: f.node, Node: n, Confidence: r.Confidence}
 		h.Trace = append(steps(o.trace), place(f.file(), n.Start, r.Title))
-		if o.kind == fromOutside {
-			s.found.add(h)
-			continue
-		}
-		if r.Weak != "" && o.param != recvParam && fits(r.Weak, v.text, true) && exported(f) {
-			s.weak(f, h)
-		}
-		if len(f.sum.reaches) < maxReaches {
-			f.sum.reaches = append(f.sum.reaches, reach{o.param, o.clean, o.sel, h, r.Weak != "" && fits(r.Weak, v.text, true)})
-		}
+		s.arrived(f, o, h, r.Weak != "" && fits(r.Weak, v.text, true))
 	}
 }

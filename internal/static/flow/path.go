@@ -130,7 +130,6 @@ func taken(from []origin, call string) []origin {
 	return out
 }
 
-// along follows a whole path from the value of an argument.
 func along(from []origin, sel string) []origin {
 	if sel == "" {
 		return from

@@ -103,7 +103,7 @@ func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
 	return value{}, false
 }
 
-// paramSource tells parameters that are data from outside by their annotations.
+// paramSource goes by the parameter's annotations.
 func (s *shard) paramSource(u *Unit, p *lang.Node) (value, bool) {
 	for _, m := range u.Table.Params {
 		for _, a := range p.Notes {
@@ -119,8 +119,7 @@ func (s *shard) fromParam(u *Unit, p *lang.Node, m *rules.Model) value {
 	return value{text: bad, typ: simple(p.Type), from: outside(p, u.File.Path, m.Note+": parameter "+p.Name, m.Class)}
 }
 
-// entrySource tells parameters of functions that a framework calls, by the annotations
-// of the function.
+// entrySource goes by the annotations of the function, which a framework calls.
 func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node) (value, bool) {
 	for _, m := range f.u.Table.Entries {
 		if m.Except.Regexp != nil && (m.Except.MatchString(p.Type) || m.Except.MatchString(p.Name)) {
@@ -158,7 +157,6 @@ func entryTests(f *frame, fn *Func, m *rules.Model, p *lang.Node) bool {
 	return true
 }
 
-// noteName is the dotted name of an annotation.
 func noteName(a *lang.Node) string {
 	if a.X == nil {
 		return a.Name

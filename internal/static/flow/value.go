@@ -38,7 +38,6 @@ type origin struct {
 	trace *step
 }
 
-// harmful: some harm is left that o was not cleaned of.
 func (o origin) harmful() bool { return o.clean&rules.All != rules.All }
 
 // A value is what the engine knows of an expression.
@@ -60,7 +59,6 @@ func (v value) tainted() bool { return len(v.from) > 0 }
 
 func anyTainted(vs []value) bool { return slices.ContainsFunc(vs, value.tainted) }
 
-// isConst tells whether all of the text is known.
 func (v value) isConst() bool {
 	return v.text != "" && !strings.ContainsAny(v.text, hole+bad)
 }
@@ -165,7 +163,6 @@ func (v value) cleaned(bits rules.Classes) value {
 	return v
 }
 
-// via adds a step to the trace of each origin.
 func (v value) via(file string, line int32, note string) value {
 	if !v.tainted() {
 		return v

@@ -153,12 +153,9 @@ func javaMethodRef(b *builder, n *ts.Node) *Node {
 	if len(kids) == 0 {
 		return nil
 	}
-	o := b.node(Member, n)
-	o.X, o.Op = kids[0], "ref"
+	o := b.of(Member, n, Node{Op: "ref", X: kids[0], Name: "new"})
 	if len(kids) > 1 {
 		o.Name = kids[1].Name
-	} else {
-		o.Name = "new"
 	}
 	return o
 }

@@ -48,8 +48,7 @@ var jsBase = map[string]shape{
 	"update_expression":      {kind: Unary, x: "argument", op: "++"},
 	"await_expression":       {kind: Unary, x: "#0", op: "await"},
 	"ternary_expression":     {kind: Cond, x: "condition", y: "consequence", z: "alternative"},
-	"as_expression satisfies_expression non_null_expression": {hook: jsAs},
-	"type_assertion":        {hook: jsLast},
+	"as_expression satisfies_expression non_null_expression type_assertion": {hook: jsAs},
 	"sequence_expression":   {kind: Other, l: "*"},
 	"array":                 {kind: Array, l: "*"},
 	"array_pattern":         {kind: Array, op: "tuple", l: "*"},
@@ -212,14 +211,6 @@ func jsShorthand(b *builder, n *ts.Node) *Node {
 }
 
 func jsAs(b *builder, n *ts.Node) *Node { return b.build(b.named(n, 0)) }
-
-func jsLast(b *builder, n *ts.Node) *Node {
-	kids := b.all(n)
-	if len(kids) == 0 {
-		return nil
-	}
-	return kids[len(kids)-1]
-}
 
 func jsObject(b *builder, n *ts.Node) *Node {
 	o := b.node(Dict, n)

@@ -182,10 +182,7 @@ func phpArgument(b *builder, n *ts.Node) *Node {
 }
 
 func phpHeredoc(b *builder, n *ts.Node) *Node {
-	if v := b.at(n, "value"); v != nil {
-		return buildString(b, v)
-	}
-	return b.node(String, n)
+	return buildString(b, cmp.Or(b.at(n, "value"), n))
 }
 
 func phpBackticks(b *builder, n *ts.Node) *Node {

@@ -119,20 +119,12 @@ func pyDecorated(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-// asNote makes an annotation of a decorator's expression.
+// asNote makes an annotation of a decorator's expression, nil of one that has no name.
 func asNote(k *Node) *Node {
-	if k == nil {
+	if k == nil || k.Kind != Ident && k.Kind != Member && k.Kind != Call {
 		return nil
 	}
-	if k.Kind == Ident || k.Kind == Member {
-		c := *k
-		c.Kind = Call
-		k = &c
-	}
-	if k.Kind != Call {
-		return nil
-	}
-	k.Op = "note"
+	k.Kind, k.Op = Call, "note"
 	return k
 }
 
