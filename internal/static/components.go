@@ -46,7 +46,6 @@ type dependency struct {
 	line               int
 }
 
-// checkComponents looks up the versions that manifests name.
 func (a *application) checkComponents() error {
 	rule := a.set.ByID["supply.component"]
 	table, err := loadComponents()

@@ -76,8 +76,7 @@ var (
 // bundle tells texts of a user interface by the file's name.
 var bundle = regexp.MustCompile(`(resource|message|label|i18n|lang|text|bundle|display|ui)|_[a-z]{2}(_[a-z]{2})?\.properties$`)
 
-// secretIn finds a secret in a line: the name that it is given to, or key for an
-// issued key.
+// secretIn gives the name that a secret is given to, or key for an issued key.
 func secretIn(p string, l []byte, issued bool) (name string, key bool) {
 	if issued {
 		if k := issuedKey.Find(l); k != nil && !bytes.Contains(l, []byte("EXAMPLE")) {
@@ -199,8 +198,7 @@ var (
 // weakDefaults are words that are placeholders in code and passwords in settings.
 var weakDefaults = lang.Words("password secret passwd test changeme change_me")
 
-// secretValue tells literals that could be a secret from names, messages and
-// placeholders.
+// secretValue: v is no name, message or placeholder.
 func secretValue(name, v string) bool {
 	if strongName.MatchString(name) && dashed.MatchString(v) && len(v) >= 8 && !placeholder.MatchString(v) && !strings.HasSuffix(v, ".secret") && strings.Count(v, ".") == 0 {
 		return true

@@ -65,7 +65,6 @@ func RulesHash() string {
 	return s.Hash
 }
 
-// source is one file on its way through a run.
 type source struct {
 	path string
 	raw  []byte

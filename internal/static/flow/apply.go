@@ -8,8 +8,7 @@ import (
 	"assay/internal/static/lang"
 )
 
-// applyAll joins what the functions that a call may mean, one at least, do with its
-// arguments.
+// applyAll joins what each of the functions that a call may mean does; fs is not empty.
 func (f *frame) applyAll(ci *callInfo, fs []*Func) value {
 	v := f.apply(ci, fs[0])
 	for _, fn := range fs[1:] {

@@ -7,8 +7,7 @@ import (
 	"assay/internal/static/lang"
 )
 
-// collection is a literal list or object: the text that its elements make together,
-// and what each of its keys holds.
+// collection is a literal list or object.
 func (f *frame) collection(n *lang.Node) value {
 	v := value{typ: n.Type}
 	for i, k := range n.List {

@@ -131,7 +131,6 @@ func (f *frame) built(ci *callInfo, c *Class) (value, bool) {
 	return v, true
 }
 
-// carried is what an origin of a summary is at a call of fn.
 func (f *frame) carried(ci *callInfo, fn *Func, o origin) []origin {
 	if o.kind == fromOutside {
 		return []origin{o}
@@ -171,7 +170,7 @@ func (p *Project) constructors(c *Class, n int) []*Func {
 	for d := 0; c != nil && d < 4; d++ {
 		for _, name := range []string{c.Name, "constructor", "__construct", "__init__"} {
 			if fs := withBody(byArity(c.Methods[name], n)); len(fs) > 0 {
-				return bounded(c.Unit, fs)
+				return nearest(c.Unit, fs)
 			}
 		}
 		bs := p.basesOf(c)

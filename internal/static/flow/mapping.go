@@ -58,7 +58,7 @@ func (f *frame) named(a *lang.Node, args []*lang.Node) []*Func {
 		if len(a.Name) < 3 {
 			return nil
 		}
-		return bounded(f.u, withBody(f.s.p.free(f.fn, a.Name, len(args))))
+		return nearest(f.u, withBody(f.s.p.free(f.fn, a.Name, len(args))))
 	case lang.Member:
 		return f.s.p.resolve(f.fn, a.Here(lang.Node{Kind: lang.Call, X: a.X, Name: a.Name, List: args}), f.quietType(a.X))
 	}

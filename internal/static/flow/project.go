@@ -189,7 +189,6 @@ func (p *Project) addClass(u *Unit, outer *Func, n *lang.Node) {
 	p.index(u, c, outer, n.Body)
 }
 
-// addFields takes the fields that a member of the class declares.
 func (c *Class) addFields(m *lang.Node) {
 	switch m.Kind {
 	case lang.Assign:

@@ -15,7 +15,7 @@ func (p *Project) ClassesNamed(name string) []*Class { return p.classes[name] }
 // Named gives the functions of a language that have a name.
 func (p *Project) Named(l lang.Lang, name string) []*Func { return p.byName[l][name] }
 
-// method finds methods of a class or its bases, and of what implements it.
+// method looks in a class, its bases, and what implements it.
 func (p *Project) method(c *Class, name string, nargs int, depth int) []*Func {
 	if c == nil || depth > 4 {
 		return nil
@@ -55,8 +55,7 @@ func byArity(fs []*Func, n int) []*Func {
 	return fs
 }
 
-// bounded gives the functions that lie nearest to u, at most maxCandidates.
-func bounded(u *Unit, fs []*Func) []*Func {
+func nearest(u *Unit, fs []*Func) []*Func {
 	if len(fs) <= maxCandidates {
 		return fs
 	}
@@ -135,7 +134,7 @@ func (p *Project) resolve(f *Func, call *lang.Node, recvType string) []*Func {
 		if c := p.classOf(u, call.Name); c != nil {
 			for _, name := range []string{call.Name, "constructor", "__construct", "__init__"} {
 				if fs := byArity(c.Methods[name], n); len(fs) > 0 {
-					return bounded(u, fs)
+					return nearest(u, fs)
 				}
 			}
 		}
@@ -143,31 +142,31 @@ func (p *Project) resolve(f *Func, call *lang.Node, recvType string) []*Func {
 	case call.Op != "" && call.Op != "tagged":
 		return nil
 	case call.X == nil:
-		return bounded(u, withBody(p.free(f, call.Name, n)))
+		return nearest(u, withBody(p.free(f, call.Name, n)))
 	}
 	if call.X.Kind == lang.Ident {
 		switch x := call.X.Name; x {
 		case "this", "self", "super", "parent", "static", "cls":
 			if fs := p.method(f.Class, call.Name, n, 0); len(fs) > 0 {
-				return bounded(u, fs)
+				return nearest(u, fs)
 			}
 		default:
 			if mod, ok := u.Alias[x]; ok {
 				if m := p.module(u, mod); m != nil {
-					return bounded(u, byArity(m.byName[call.Name], n))
+					return nearest(u, byArity(m.byName[call.Name], n))
 				}
 				if u.File.Lang == lang.Go {
-					return bounded(u, p.goPackage(mod, call.Name))
+					return nearest(u, p.goPackage(mod, call.Name))
 				}
 			}
 			if c := p.classOf(u, x); c != nil {
-				return bounded(u, p.method(c, call.Name, n, 0))
+				return nearest(u, p.method(c, call.Name, n, 0))
 			}
 		}
 	}
 	if recvType != "" {
 		if c := p.classOf(u, recvType); c != nil {
-			return bounded(u, p.method(c, call.Name, n, 0))
+			return nearest(u, p.method(c, call.Name, n, 0))
 		}
 		return nil
 	}

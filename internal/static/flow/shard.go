@@ -308,7 +308,6 @@ func (s *shard) globalEnv(u *Unit) env {
 	return s.globals[u]
 }
 
-// setField remembers that a field holds data from outside.
 func (s *shard) setField(c *Class, name string, v value) {
 	out := slices.DeleteFunc(slices.Clone(v.from), func(o origin) bool { return o.kind != fromOutside })
 	if len(out) == 0 {

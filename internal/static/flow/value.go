@@ -219,7 +219,6 @@ func (e env) at(k string) value {
 	return value{}
 }
 
-// forget drops the members of a path that is assigned anew.
 func (e env) forget(path string) {
 	maps.DeleteFunc(e, func(k string, _ value) bool { return strings.HasPrefix(k, path+".") })
 }

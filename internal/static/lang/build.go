@@ -130,7 +130,6 @@ func (b *builder) named(n *ts.Node, i int) *ts.Node {
 	return nil
 }
 
-// decorators gives the annotations that stand among the children of n.
 func (b *builder) decorators(n *ts.Node) (out []*Node) {
 	for c := range children(n) {
 		if b.kind(c) == "decorator" {
@@ -303,7 +302,6 @@ func exprBody(n *Node) *Node {
 	return n.Here(Node{Kind: Block, List: []*Node{n.Here(Node{Kind: Return, X: &r})}})
 }
 
-// setCallee splits a called expression into receiver and name.
 func (o *Node) setCallee(f *Node) {
 	switch {
 	case f == nil:

@@ -211,7 +211,6 @@ func buildTry(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-// cFor builds a for statement as C has it.
 func cFor(init, update string) func(*builder, *ts.Node) *Node {
 	return func(b *builder, n *ts.Node) *Node {
 		o := b.node(Loop, n)

@@ -129,7 +129,6 @@ func phpClass(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-// phpFields reads properties and constants of a class.
 func phpFields(b *builder, n *ts.Node) *Node {
 	out := b.node(Block, n)
 	for c := range b.kids(n) {
