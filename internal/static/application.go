@@ -14,7 +14,6 @@ import (
 	"assay/internal/static/rules"
 )
 
-// application is everything known of one project while it is analysed.
 type application struct {
 	set      *rules.Set
 	project  *flow.Project
@@ -25,7 +24,6 @@ type application struct {
 
 func (a *application) add(f audit.Finding) { a.findings = append(a.findings, f) }
 
-// checks runs what needs more than one function to be seen.
 func (a *application) checks() error {
 	a.checkThrottle()
 	a.checkEntities()
@@ -103,7 +101,6 @@ func (a *application) once(f *audit.Finding) string {
 	return ""
 }
 
-// fromHit makes a finding of what a rule of the flow engine found.
 func fromHit(h *flow.Hit) audit.Finding {
 	lines := audit.Range{Start: int(h.Node.Start), End: int(h.Node.End)}
 	if lines.End-lines.Start >= maxSpan {

@@ -120,8 +120,6 @@ var (
 	binding    = regexp.MustCompile(`^(RequestBody|ModelAttribute|Valid|Validated|BeanParam)$`)
 )
 
-// checkEntities reports Java endpoints that fill a stored entity from the request
-// and save it.
 func (a *application) checkEntities() {
 	for _, u := range a.project.Units {
 		if u.File.Lang != lang.Java {

@@ -46,7 +46,6 @@ type dependency struct {
 	line               int
 }
 
-// checkComponents looks up the versions that manifests name.
 func (a *application) checkComponents() error {
 	rule := a.set.ByID["supply.component"]
 	table, err := loadComponents()
@@ -79,40 +78,39 @@ func dependencies(p string, raw []byte) []dependency {
 	case b == "pom.xml":
 		return mavenDeps(string(raw))
 	case b == "package.json":
-		return jsonDeps(string(raw), "npm", regexp.MustCompile(`(?s)"(?:dev)?[dD]ependencies"\s*:\s*\{.*?\}`))
+		return deps(string(raw), "npm", jsonDep, regexp.MustCompile(`(?s)"(?:dev)?[dD]ependencies"\s*:\s*\{.*?\}`))
 	case b == "composer.json":
-		return jsonDeps(string(raw), "composer", regexp.MustCompile(`(?s)"require(?:-dev)?"\s*:\s*\{.*?\}`))
+		return deps(string(raw), "composer", jsonDep, regexp.MustCompile(`(?s)"require(?:-dev)?"\s*:\s*\{.*?\}`))
 	case strings.HasPrefix(b, "requirements") && strings.HasSuffix(b, ".txt"):
-		return lineDeps(string(raw), "pypi", regexp.MustCompile(`(?m)^\s*([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?:==|~=|<=)\s*([0-9][\w.]*)`))
+		return deps(string(raw), "pypi", regexp.MustCompile(`(?m)^\s*([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?:==|~=|<=)\s*([0-9][\w.]*)`), nil)
 	case b == "go.mod":
-		return lineDeps(string(raw), "go", regexp.MustCompile(`(?m)^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]+/[\w./~-]+)\s+v([0-9][\w.+-]*)`))
+		return deps(string(raw), "go", regexp.MustCompile(`(?m)^\s*(?:require\s+)?([a-z0-9.-]+\.[a-z]+/[\w./~-]+)\s+v([0-9][\w.+-]*)`), nil)
 	case strings.HasSuffix(b, ".gradle"):
-		return lineDeps(string(raw), "maven", gradleDep)
+		return deps(string(raw), "maven", gradleDep, nil)
 	}
 	return nil
 }
 
 func lineAt(text string, off int) int { return 1 + strings.Count(text[:off], "\n") }
 
-func lineDeps(text, eco string, re *regexp.Regexp) []dependency {
-	var out []dependency
-	for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
-		name := text[m[2]:m[3]]
-		if eco == "pypi" {
-			name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
-		}
-		out = append(out, dependency{eco, name, text[m[4]:m[5]], lineAt(text, m[2])})
-	}
-	return out
-}
-
 var jsonDep = regexp.MustCompile(`"([@\w./-]+)"\s*:\s*"[\^~>=v ]*([0-9][\w.-]*)`)
 
-func jsonDeps(text, eco string, block *regexp.Regexp) []dependency {
+// deps reads name and version of each match of dep in the parts that block matches, nil
+// for all of the text.
+func deps(text, eco string, dep, block *regexp.Regexp) []dependency {
+	parts := [][]int{{0, len(text)}}
+	if block != nil {
+		parts = block.FindAllStringIndex(text, -1)
+	}
 	var out []dependency
-	for _, b := range block.FindAllStringIndex(text, -1) {
-		for _, m := range jsonDep.FindAllStringSubmatchIndex(text[b[0]:b[1]], -1) {
-			out = append(out, dependency{eco, text[b[0]+m[2] : b[0]+m[3]], text[b[0]+m[4] : b[0]+m[5]], lineAt(text, b[0]+m[2])})
+	for _, p := range parts {
+		part := text[p[0]:p[1]]
+		for _, m := range dep.FindAllStringSubmatchIndex(part, -1) {
+			name := part[m[2]:m[3]]
+			if eco == "pypi" {
+				name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+			}
+			out = append(out, dependency{eco, name, part[m[4]:m[5]], lineAt(text, p[0]+m[2])})
 		}
 	}
 	return out

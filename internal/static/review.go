@@ -36,14 +36,19 @@ func (a *Analyser) Review(ctx context.Context, task audit.ReviewTask) (audit.Rev
 	if err != nil {
 		return audit.Review{}, err
 	}
+	if res.unread() {
+		return malformed(res.Warnings), nil
+	}
 	return verdict(res.Findings), nil
 }
 
-// reviewModule names every finding in the files of a module.
 func (a *Analyser) reviewModule(ctx context.Context, files []audit.Block) (audit.Review, error) {
 	res, err := a.judge(ctx, take(files), Result{}, false)
 	if err != nil {
 		return audit.Review{}, err
+	}
+	if res.unread() {
+		return malformed(res.Warnings), nil
 	}
 	r := audit.Review{Status: audit.Answered, Verdict: audit.Good, Explanation: "the engine's findings"}
 	for _, f := range res.Open() {
@@ -52,6 +57,13 @@ func (a *Analyser) reviewModule(ctx context.Context, files []audit.Block) (audit
 	}
 	r.Raw = audit.FormatViolations(r.Violations)
 	return r, nil
+}
+
+// unread: all code was left out, and why.
+func (r Result) unread() bool { return r.Parsed == 0 && len(r.Warnings) > 0 }
+
+func malformed(warnings []string) audit.Review {
+	return audit.Review{Status: audit.Malformed, Detail: "nothing could be analysed: " + strings.Join(warnings, "; ")}
 }
 
 func take(files []audit.Block) []*source {
@@ -64,7 +76,6 @@ func take(files []audit.Block) []*source {
 	return sources
 }
 
-// verdict makes a review of what was found.
 func verdict(found []audit.Finding) audit.Review {
 	rev := audit.Review{Status: audit.Answered, Verdict: audit.Good, Confidence: 0.6}
 	var why []string

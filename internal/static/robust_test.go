@@ -66,15 +66,28 @@ func TestPathological(t *testing.T) {
 
 func TestSkippedByName(t *testing.T) {
 	fsys := fstest.MapFS{
-		"a.min.js": {Data: []byte("eval(location.hash)")},
-		"big.js":   {Data: bytes.Repeat([]byte("eval(x);\n"), lang.MaxFile/8)},
+		"a.min.js":  {Data: []byte("eval(location.hash)")},
+		"big.js":    {Data: bytes.Repeat([]byte("eval(x);\n"), lang.MaxFile/8)},
+		"wide.js":   {Data: []byte("\xff\xfee\x00v\x00a\x00l\x00")},
+		"linked.js": {Data: []byte("../other"), Mode: fs.ModeSymlink},
 	}
 	res, err := New(Options{}).Analyse(context.Background(), fsys)
 	require.NoError(t, err)
 	require.Empty(t, res.Findings)
-	require.Len(t, res.Warnings, 2)
-	require.Contains(t, res.Warnings[0], "a.min.js")
-	require.Contains(t, res.Warnings[1], "big.js")
+	require.Len(t, res.Warnings, 4)
+	require.Equal(t, "linked.js: left out: a symbolic link, which is not followed", res.Warnings[0])
+	require.Contains(t, res.Warnings[1], "a.min.js")
+	require.Contains(t, res.Warnings[2], "big.js")
+	require.Equal(t, "wide.js: text in UTF-16, expected UTF-8: skipped", res.Warnings[3])
+}
+
+// TestLongNames: a name that is cut in a trace is cut between letters.
+func TestLongNames(t *testing.T) {
+	code := "from flask import request\nimport os\ndef f():\n    x = request.args.get('q')\n    %[1]s = x\n    os.system('ls ' + %[1]s)\n"
+	res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{"a.py": {Data: fmt.Appendf(nil, code, "a"+strings.Repeat("é", 50))}})
+	require.NoError(t, err)
+	require.Len(t, res.Findings, 1)
+	require.Equal(t, "held in a"+strings.Repeat("é", 39), res.Findings[0].Trace[1].Note)
 }
 
 // TestOddCode: code that is written seldom or is not whole is judged like any other.
@@ -85,14 +98,34 @@ func TestOddCode(t *testing.T) {
 		"option-without-a-value.js":    "const session = require('express-session');\napp.use(session({ secret: new.target }));\n",
 		"member-of-nothing.js":         "router.get('/x', function (req, res) { run(new.target.step, req.query.q); });\n",
 		"types-as-variables.go":        "package p\nfunc f(r *http.Request) {\n\tfor k, []string := range r.Form { g(k) }\n\t[]int, []int = r.Form\n}\n",
+		"method-in-a-method.java":      "class A { int g(String a) {\n String f(String b, int c) {\n run(a);\n }\n}\n",
+		"parameters-alone.php":         "<?php\nfunction f(string $a, $b)\n  g($a);\n}\n",
 		"inherited-field.java":         "class A extends ActionSupport { void put(final String name) { } void setName(String n) { } String execute() { return name; } }\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{name: {Data: []byte(text)}})
 			require.NoError(t, err)
 			require.Equal(t, 1, res.Parsed, "%v", res.Warnings)
+			require.NotContains(t, fmt.Sprint(res.Warnings), "too long")
 		})
 	}
+}
+
+// TestAfterAMistake: of a file that is not whole the functions behind the mistake are
+// analysed, too.
+func TestAfterAMistake(t *testing.T) {
+	const before = "package p\n\nimport (\n\t\"net/http\"\n\t\"os/exec\"\n)\n\n"
+	const sink = "func %s(w http.ResponseWriter, r *http.Request) {\n\texec.Command(\"sh\", \"-c\", r.FormValue(\"q\")).Run()\n}\n"
+	const broken = "func %s() {\n\tcase 1:\n}\n"
+	text := before + fmt.Sprintf(sink+broken+sink+broken+sink, "a", "b", "c", "d", "e") + "var x = 1\n" + fmt.Sprintf(sink, "f")
+	res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{"a.go": {Data: []byte(text)}})
+	require.NoError(t, err)
+	var found []string
+	for _, f := range res.Findings {
+		found = append(found, fmt.Sprintf("%s:%s", f.Function, f.Lines))
+	}
+	require.Equal(t, []string{"a:9", "c:15", "e:21", "f:25"}, found)
+	require.Equal(t, []string{"a.go: 2 places could not be parsed; the rest was analysed"}, res.Warnings)
 }
 
 // TestTooLongIsSaid: a function whose end is not followed is named.

@@ -76,8 +76,7 @@ var (
 // bundle tells texts of a user interface by the file's name.
 var bundle = regexp.MustCompile(`(resource|message|label|i18n|lang|text|bundle|display|ui)|_[a-z]{2}(_[a-z]{2})?\.properties$`)
 
-// secretIn finds a secret in a line: the name that it is given to, or key for an
-// issued key.
+// secretIn gives the name that a secret is given to, or key for an issued key.
 func secretIn(p string, l []byte, issued bool) (name string, key bool) {
 	if issued {
 		if k := issuedKey.Find(l); k != nil && !bytes.Contains(l, []byte("EXAMPLE")) {
@@ -129,7 +128,7 @@ func secretLiteral(l string) string {
 			}
 		}
 	}
-	for _, m := range append(literal.FindAllStringSubmatch(l, 3), storedSecret.FindAllStringSubmatch(l, 1)...) {
+	for _, m := range slices.Concat(literal.FindAllStringSubmatch(l, 3), storedSecret.FindAllStringSubmatch(l, 1)) {
 		n := m[1][strings.LastIndexByte(m[1], '.')+1:]
 		if secretName.MatchString(n) && !secretNot.MatchString(n) && secretValue(n, m[2]) {
 			return n
@@ -166,7 +165,7 @@ func secretSetting(p, l string) string {
 		if d := settingDefault.FindStringSubmatch(v); d != nil && secretValue(n, d[1]) {
 			v = d[1]
 		}
-		if n == "key" || !secretName.MatchString(n) || secretNot.MatchString(n) || len(v) < 3 || placeholder.MatchString(v) && !weakDefault(v) {
+		if n == "key" || !secretName.MatchString(n) || secretNot.MatchString(n) || len(v) < 3 || placeholder.MatchString(v) && !weakDefaults[strings.ToLower(v)] {
 			continue
 		}
 		if strings.Contains(v, "do-not-use") || strings.EqualFold(n, "secrets") || v == "inherit" || strings.IndexFunc(v, func(r rune) bool { return r > 127 }) >= 0 {
@@ -175,14 +174,15 @@ func secretSetting(p, l string) string {
 		if strings.ContainsAny(v, " {}[]()<>") || strings.HasPrefix(v, "/") || strings.HasPrefix(v, "&") || strings.HasPrefix(v, "*") || strings.HasSuffix(v, ":") {
 			continue
 		}
-		switch strings.ToLower(path.Ext(p)) {
-		case ".jsp", ".ftl", ".vm", ".ejs", ".pug", ".hbs", ".twig", ".xhtml", ".vue", ".mustache", ".j2", ".md", ".gradle", ".kts", ".tmpl", ".gohtml":
-			continue
+		if !noSettings[strings.ToLower(path.Ext(p))] {
+			return n
 		}
-		return n
 	}
 	return ""
 }
+
+// noSettings are the extensions of templates, texts and build scripts.
+var noSettings = lang.Words(".jsp .ftl .vm .ejs .pug .hbs .twig .xhtml .vue .mustache .j2 .md .gradle .kts .tmpl .gohtml")
 
 // spoken tells texts for people and names of columns: words alone, or the name again.
 func spoken(name, v string) bool {
@@ -195,17 +195,10 @@ var (
 	hashed = regexp.MustCompile(`^(\$\w{1,8}\$|pbkdf2|\{\w+\})`)
 )
 
-// weakDefault are words that are placeholders in code and passwords in settings.
-func weakDefault(v string) bool {
-	switch strings.ToLower(v) {
-	case "password", "secret", "passwd", "test", "changeme", "change_me":
-		return true
-	}
-	return false
-}
+// weakDefaults are words that are placeholders in code and passwords in settings.
+var weakDefaults = lang.Words("password secret passwd test changeme change_me")
 
-// secretValue tells literals that could be a secret from names, messages and
-// placeholders.
+// secretValue: v is no name, message or placeholder.
 func secretValue(name, v string) bool {
 	if strongName.MatchString(name) && dashed.MatchString(v) && len(v) >= 8 && !placeholder.MatchString(v) && !strings.HasSuffix(v, ".secret") && strings.Count(v, ".") == 0 {
 		return true
@@ -264,7 +257,7 @@ func (a *application) secret(p string, u *flow.Unit, n int, name string, key boo
 	a.add(f)
 }
 
-// functionAt names the innermost function around a line.
+// functionAt names the innermost function around a line, "" where none with a name is.
 func functionAt(u *flow.Unit, line int) string {
 	name, size := "", int32(1<<30)
 	for _, fn := range u.Funcs {

@@ -65,7 +65,6 @@ func RulesHash() string {
 	return s.Hash
 }
 
-// source is one file on its way through a run.
 type source struct {
 	path string
 	raw  []byte
@@ -141,10 +140,8 @@ func (a *Analyser) judge(ctx context.Context, sources []*source, res Result, fra
 }
 
 // skipDirs are folders that hold what others wrote or what a build made.
-var skipDirs = map[string]bool{".git": true, "node_modules": true, "bower_components": true, "vendor": true, ".svn": true,
-	"__pycache__": true, "target": true, ".venv": true, "venv": true, "site-packages": true, ".idea": true, ".gradle": true,
-	".mvn": true, ".tox": true, ".hg": true, "vendors": true, "third_party": true, "3rdparty": true, "thirdparty": true,
-	"third-party": true}
+var skipDirs = lang.Words(`.git .svn .hg .idea .gradle .mvn .tox .venv venv __pycache__ site-packages node_modules bower_components target
+	vendor vendors third_party third-party thirdparty 3rdparty`)
 
 // library tells copies of well known libraries by their file names.
 var library = regexp.MustCompile(`(?i)^(jquery|bootstrap|angular|vue|react|d3|moment|lodash|underscore|backbone|ember|ace|codemirror|tinymce|ckeditor|highcharts|echarts|chart|select2|three|popper|require|modernizr|html5shiv|respond|swagger-ui|prism|highlight|leaflet|dropzone|datatables|summernote|quill|handlebars|mustache|sockjs|stomp|polyfill)([.-][\w.-]*)?\.(js|mjs|ts)$`)
@@ -166,9 +163,14 @@ func list(fsys fs.FS, res *Result) (out []string, code int64, err error) {
 			}
 			return nil
 		}
-		if isLibrary(p) {
+		switch {
+		case isLibrary(p):
 			res.Warnings = append(res.Warnings, p+": left out: a well known library by its name")
-		} else if d.Type().IsRegular() && wanted(p) {
+		case d.Type()&fs.ModeSymlink != 0:
+			if info, err := fs.Stat(fsys, p); wanted(p) || err == nil && info.IsDir() {
+				res.Warnings = append(res.Warnings, p+": left out: a symbolic link, which is not followed")
+			}
+		case d.Type().IsRegular() && wanted(p):
 			out = append(out, p)
 			if info, err := d.Info(); err == nil && lang.Of(p) != "" {
 				code += info.Size()
@@ -180,24 +182,19 @@ func list(fsys fs.FS, res *Result) (out []string, code int64, err error) {
 	return out, code, err
 }
 
-// wanted tells files that some part of the analysis reads.
-func wanted(p string) bool { return lang.Of(p) != "" || textual(p) }
-
 func isLibrary(p string) bool {
 	return library.MatchString(path.Base(p)) && strings.Contains(p, "/") && !strings.HasPrefix(p, "src/app/")
 }
 
+// wanted tells files that some part of the analysis reads.
+func wanted(p string) bool { return lang.Of(p) != "" || textual(p) }
+
+var textExtensions = lang.Words(`.xml .jsp .jspx .jspf .tag .html .htm .xhtml .ftl .vm .ejs .pug .hbs .mustache .twig .jinja .jinja2 .j2 .tmpl
+	.gohtml .properties .yml .yaml .json .toml .ini .cfg .conf .env .mod .txt .gradle .vue .php .phtml .svelte .htaccess .kts .lock`)
+
 func textual(p string) bool {
-	switch strings.ToLower(path.Ext(p)) {
-	case ".xml", ".jsp", ".jspx", ".jspf", ".tag", ".html", ".htm", ".xhtml", ".ftl", ".vm", ".ejs", ".pug", ".hbs", ".mustache", ".twig",
-		".jinja", ".jinja2", ".j2", ".tmpl", ".gohtml", ".properties", ".yml", ".yaml", ".json", ".toml", ".ini", ".cfg", ".conf", ".env",
-		".mod", ".txt", ".gradle", ".vue", ".php", ".phtml", ".svelte", ".htaccess", ".kts", ".lock":
-		return true
-	case "":
-		b := path.Base(p)
-		return strings.HasPrefix(b, "Dockerfile") || b == "Pipfile"
-	}
-	return strings.HasPrefix(path.Base(p), ".env") || strings.HasPrefix(path.Base(p), "Dockerfile")
+	b := path.Base(p)
+	return textExtensions[strings.ToLower(path.Ext(p))] || strings.HasPrefix(b, ".env") || strings.HasPrefix(b, "Dockerfile") || b == "Pipfile"
 }
 
 func (a *Analyser) read(ctx context.Context, fsys fs.FS, paths []string) []*source {

@@ -14,7 +14,7 @@ var (
 	sanitizing = regexp.MustCompile(`sanitize-?[hH]tml|DOMPurify|dompurify|bleach\.clean|nh3\.clean|HTMLPurifier|HtmlSanitizer|Jsoup\.clean|PolicyFactory|bluemonday|clean_html`)
 )
 
-// sanitizes tells applications that clean markup before they keep it.
+// sanitizes: the application cleans markup before it keeps it.
 func (a *application) sanitizes() bool {
 	return slices.ContainsFunc(a.project.Units, func(u *flow.Unit) bool { return sanitizing.Match(u.File.Src) })
 }
@@ -26,10 +26,7 @@ func (a *application) checkTexts() {
 			return
 		}
 		for _, t := range a.set.Texts {
-			if !t.Files.MatchString(s.path) {
-				continue
-			}
-			if t.Absent.Regexp != nil && t.Absent.Match(s.raw) || t.Present.Regexp != nil && !t.Present.Match(s.raw) {
+			if !t.Files.MatchString(s.path) || t.Present.Regexp != nil && !t.Present.Match(s.raw) {
 				continue
 			}
 			n := 0

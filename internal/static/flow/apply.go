@@ -8,8 +8,7 @@ import (
 	"assay/internal/static/lang"
 )
 
-// applyAll joins what the functions that a call may mean, one at least, do with its
-// arguments.
+// applyAll joins what each of the functions that a call may mean does; fs is not empty.
 func (f *frame) applyAll(ci *callInfo, fs []*Func) value {
 	v := f.apply(ci, fs[0])
 	for _, fn := range fs[1:] {
@@ -21,7 +20,6 @@ func (f *frame) applyAll(ci *callInfo, fs []*Func) value {
 	return v
 }
 
-// apply uses a function's summary at a call.
 func (f *frame) apply(ci *callInfo, fn *Func) value {
 	sum := f.s.summarize(fn)
 	if sum == nil {
@@ -49,7 +47,6 @@ func (f *frame) apply(ci *callInfo, fn *Func) value {
 	return out
 }
 
-// argOf gives the argument of a call that a parameter of fn stands for.
 func (f *frame) argOf(ci *callInfo, fn *Func, param int16) value {
 	if param == recvParam {
 		return f.receiver(ci, fn)
@@ -83,19 +80,18 @@ func (f *frame) argOf(ci *callInfo, fn *Func, param int16) value {
 // receiver is the object that a call is made on: a call without one within a
 // class means the class's own.
 func (f *frame) receiver(ci *callInfo, fn *Func) value {
-	if ci.n.X == nil && fn.Class != nil && f.fn.class() != nil {
+	if ci.n.X == nil && fn.Class != nil && f.fn.Class != nil {
 		return f.whole("this", f.env["this"])
 	}
 	return ci.recv
 }
 
-// filledBy gives the receiver's fields what the function sets.
 func (f *frame) filledBy(ci *callInfo, fn *Func, sum *summary) {
 	if len(sum.fields) == 0 || ci.n.Op == "new" {
 		return
 	}
 	k := key(ci.n.X)
-	if ci.n.X == nil && f.fn.class() != nil || k == "super" || k == "parent" {
+	if ci.n.X == nil && f.fn.Class != nil || k == "super" || k == "parent" {
 		k = "this"
 		if f.u.File.Lang == lang.Python {
 			k = "self"
@@ -115,34 +111,29 @@ func (f *frame) filledBy(ci *callInfo, fn *Func, sum *summary) {
 		old := f.env[k+"."+name]
 		v.from, v.typ, v.text = union(old.from, v.from), old.typ, bad
 		f.give(k+"."+name, v)
-		if c := f.fn.class(); c != nil && (k == "this" || k == "self") {
+		if c := f.fn.Class; c != nil && (k == "this" || k == "self") {
 			f.s.setField(c, name, v)
 		}
 	}
 }
 
-// argument finds an argument by position or name.
-func argument(n *lang.Node, arg string) *lang.Node {
-	if i, err := strconv.Atoi(arg); err == nil {
-		k := 0
-		for _, a := range n.List {
-			if a.Kind == lang.Pair && a.Name != "" && n.Op != "note" {
-				continue
-			}
-			if k == i {
-				return a
-			}
-			k++
-		}
-		return nil
-	}
+// argument finds an argument by position among those without a name, by name, or as
+// "recv"; i is its place in the list, -1 for the receiver.
+func argument(n *lang.Node, arg string) (x *lang.Node, i int) {
 	if arg == "recv" {
-		return n.X
+		return n.X, -1
 	}
-	for _, a := range n.List {
-		if a.Kind == lang.Pair && a.Name == arg {
-			return a.Y
+	position, err := strconv.Atoi(arg)
+	for i, a := range n.List {
+		switch named := a.Kind == lang.Pair; {
+		case err != nil && named && a.Name == arg:
+			return a.Y, i
+		case err != nil || named && a.Name != "" && n.Op != "note":
+		case position == 0:
+			return a, i
+		default:
+			position--
 		}
 	}
-	return nil
+	return nil, -1
 }

@@ -34,8 +34,8 @@ func short(s string) string {
 	if s == "" {
 		return "a variable"
 	}
-	if len(s) > 40 {
-		return s[:40]
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:40])
 	}
 	return s
 }
@@ -52,8 +52,8 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		}
 		f.env.forget(target.Name)
 		f.env[target.Name] = v
-		if f.fn != nil && f.fn.Class != nil && f.u.File.Lang == lang.Java && f.fn.Class.Fields[target.Name] != nil {
-			f.s.setField(f.fn.Class, target.Name, v)
+		if c := f.fn.Class; c != nil && f.u.File.Lang == lang.Java && c.Fields[target.Name] != nil {
+			f.s.setField(c, target.Name, v)
 		}
 	case lang.Member:
 		k := key(target)
@@ -61,10 +61,8 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 			return
 		}
 		f.give(k, v)
-		if target.X != nil && target.X.Kind == lang.Ident {
-			if x := target.X.Name; (x == "this" || x == "self") && f.fn != nil && f.fn.Class != nil {
-				f.s.setField(f.fn.Class, target.Name, v)
-			}
+		if isSelf(target.X) && f.fn.Class != nil {
+			f.s.setField(f.fn.Class, target.Name, v)
 		}
 	case lang.Index:
 		f.eval(target.Y)
@@ -88,7 +86,6 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 	}
 }
 
-// spread assigns to several targets at once.
 func (f *frame) spread(target *lang.Node, v value, from *lang.Node) {
 	if from != nil && from.Kind == lang.Array && len(from.List) == len(target.List) {
 		vals := make([]value, len(from.List))
@@ -106,7 +103,7 @@ func (f *frame) spread(target *lang.Node, v value, from *lang.Node) {
 		case f.u.File.Lang == lang.Go && i > 0 && (k.Name == "err" || k.Name == "ok"):
 			item = value{}
 		case f.u.File.Lang == lang.Go && i == 0 && len(target.List) == 2 && (target.List[1].Name == "err" || target.List[1].Name == "ok" || target.List[1].Name == "_"):
-			item.from = results(v.from, i)
+			item.from = firstResult(v.from)
 		default:
 			item.from = pick(v.from, fmt.Sprintf("[%d]", i))
 		}
@@ -114,20 +111,20 @@ func (f *frame) spread(target *lang.Node, v value, from *lang.Node) {
 	}
 }
 
-// results gives one of a call's results where the first is all that there is.
-func results(from []origin, i int) []origin {
+// firstResult is all of a value, or the first of the results that a function returned.
+func firstResult(from []origin) []origin {
 	var out []origin
 	for _, o := range from {
 		if o.path == "" {
 			out = append(out, o)
 		} else {
-			out = append(out, pick([]origin{o}, fmt.Sprintf("[%d]", i))...)
+			out = append(out, pick([]origin{o}, "[0]")...)
 		}
 	}
 	return out
 }
 
-// take binds one key of an object pattern.
+// take binds a key of an object pattern.
 func (f *frame) take(k *lang.Node, v value, from *lang.Node) {
 	if k.Kind != lang.Pair {
 		f.assign(k, v, from)
@@ -138,8 +135,7 @@ func (f *frame) take(k *lang.Node, v value, from *lang.Node) {
 		item.text = bad
 	}
 	if from != nil {
-		m := &lang.Node{Kind: lang.Member, X: from, Name: k.Name, Start: k.Start, End: k.End, Off: k.Off, To: k.To}
-		if w, ok := f.s.memberSource(f, m); ok {
+		if w, ok := f.s.memberSource(f, k.Here(lang.Node{Kind: lang.Member, X: from, Name: k.Name})); ok {
 			item = w
 		}
 	}

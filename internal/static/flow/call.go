@@ -7,7 +7,6 @@ import (
 	"assay/internal/static/lang"
 )
 
-// callInfo is a call with everything that patterns ask about.
 type callInfo struct {
 	n     *lang.Node
 	name  string
@@ -16,8 +15,15 @@ type callInfo struct {
 	cands []string // what the receiver may be called: its type, text, import
 }
 
-// info evaluates receiver and arguments of a call. Functions among the
-// arguments are evaluated by the caller of info.
+// key is the name under which rules know the call.
+func (ci *callInfo) key() string {
+	if ci.n.Op == "new" {
+		return "new " + simple(ci.name)
+	}
+	return ci.name
+}
+
+// info leaves functions among the arguments to its caller.
 func (f *frame) info(n *lang.Node) *callInfo {
 	ci := &callInfo{n: n, name: n.Name, recv: f.eval(n.X), args: make([]value, len(n.List))}
 	for i, a := range n.List {
@@ -30,7 +36,7 @@ func (f *frame) info(n *lang.Node) *callInfo {
 	ci.cands = f.candidates(n.X, ci.recv.typ)
 	if n.X == nil {
 		if full, ok := f.u.Alias[n.Name]; ok && n.Op != "new" {
-			if i := strings.LastIndexAny(full, "."); i > 0 {
+			if i := strings.LastIndexByte(full, '.'); i > 0 {
 				ci.cands = append(ci.cands, full[:i])
 				ci.name = full[i+1:]
 			} else {
@@ -41,7 +47,6 @@ func (f *frame) info(n *lang.Node) *callInfo {
 	return ci
 }
 
-// candidates gives the names under which a receiver may be known.
 func (f *frame) candidates(x *lang.Node, typ string) []string {
 	var out []string
 	if typ != "" {
@@ -89,18 +94,17 @@ func (f *frame) call(n *lang.Node) value {
 	return v
 }
 
-// result gives the value of a call; known tells that a model or a summary said
-// it.
+// result: known tells that a model or a summary said it.
 func (f *frame) result(ci *callInfo) (v value, known bool) {
-	t, n := f.u.Table, ci.n
+	t, n, typ := f.u.Table, ci.n, f.s.resultType(f, ci)
 	if ms := f.s.models(f, ci, t.Sources); len(ms) > 0 {
 		v := f.s.source(f, n, ms[0])
-		v.typ = f.s.resultType(f, ci)
+		v.typ = typ
 		return v, true
 	}
 	all := f.joined(ci)
 	if ms := f.s.models(f, ci, t.Cleans); len(ms) > 0 {
-		out := value{from: f.out(ci, flat(all.from)), typ: f.s.resultType(f, ci)}
+		out := value{from: f.out(ci, flat(all.from)), typ: typ}
 		if fs := f.ownMethod(ci); len(fs) > 0 { // the project says what its method gives
 			out.from = f.applyAll(ci, fs).from
 		}
@@ -119,15 +123,14 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 		return v, true
 	}
 	if len(f.s.models(f, ci, t.Stops)) > 0 && !(plainLookUp[ci.name] && f.factory(ci)) {
-		return value{typ: f.s.resultType(f, ci)}, true
+		return value{typ: typ}, true
 	}
-	recvType := ci.recv.typ
-	if fs := f.s.p.resolve(f.fn, n, recvType); len(fs) > 0 && n.Op != "new" {
-		return f.applyAll(ci, fs), true
-	} else if len(fs) > 0 {
-		f.applyAll(ci, fs)
+	if fs := f.s.p.resolve(f.fn, n, ci.recv.typ); len(fs) > 0 {
+		if v := f.applyAll(ci, fs); n.Op != "new" {
+			return v, true
+		}
 	}
-	v.typ = f.s.resultType(f, ci)
+	v.typ = typ
 	if c := f.made(n); c != nil {
 		if v, ok := f.built(ci, c); ok {
 			return v, true
@@ -179,7 +182,6 @@ func (f *frame) passed(ci *callInfo, all value) (from []origin, text string) {
 // looksUp are the calls that take one element of a collection by its key.
 var looksUp = lang.Words("get getOrDefault Get pop at setdefault find")
 
-// returns tells functions that give something back.
 func returns(fn *lang.Node) bool {
 	found := false
 	lang.Walk(fn.Body, func(n *lang.Node) bool {
@@ -233,10 +235,8 @@ func (f *frame) factory(ci *callInfo) bool {
 
 var plainLookUp = lang.Words("get find load lookup fetch")
 
-// sounds are the names of look-ups and of factories.
 var sounds = regexp.MustCompile(`^(?i:(get|find|load|look_?up|fetch|query|of|from|for|create|make|new|build|parse|open|with|wrap))($|[A-Z_])`)
 
-// joined is the union of receiver and arguments.
 func (f *frame) joined(ci *callInfo) value {
 	v := value{from: ci.recv.from}
 	for i, a := range ci.args {
@@ -256,7 +256,7 @@ func (f *frame) joined(ci *callInfo) value {
 // rules list does.
 func (f *frame) unknown(ci *callInfo) []origin {
 	made := f.factory(ci)
-	if predicate(ci.name) && !made {
+	if predicate.MatchString(ci.name) && !made {
 		return nil
 	}
 	from := f.accessor(ci)
@@ -278,32 +278,15 @@ func (f *frame) isModule(x *lang.Node) bool {
 	return ok
 }
 
-// predicate tells names whose result is a truth, a number or a row that was
+// predicate tells names of calls whose result is a truth, a number or a row that was
 // looked up, none of which carries the text that went in.
-func predicate(name string) bool {
-	for _, p := range []string{"is", "has", "can", "should", "count", "exists", "compare", "equals", "size", "length",
-		"hash", "index", "find", "load", "lookup", "check", "verify", "delete", "save", "insert", "update", "log", "fetch", "query", "exec", "print"} {
-		if !strings.HasPrefix(strings.ToLower(name), p) {
-			continue
-		}
-		if len(name) == len(p) {
-			return true
-		}
-		c := name[len(p)]
-		if c == '_' || c >= 'A' && c <= 'Z' || name[0] >= 'A' && name[0] <= 'Z' {
-			return true
-		}
-		if p != "is" && p != "has" && p != "can" {
-			return true
-		}
-	}
-	return false
-}
+var predicate = regexp.MustCompile(`^(?i:should|count|exists|compare|equals|size|length|hash|index|find|load|lookup|check|verify|delete|save|insert|update|log|fetch|query|exec|print)` +
+	`|^(?i:is|has|can)($|[A-Z_])|^(I(?i:s)|H(?i:as)|C(?i:an))`)
 
 // absorb taints a local collection or builder that is given tainted data.
 func (f *frame) absorb(ci *callInfo) {
 	k := key(ci.n.X)
-	if k == "" || k == "this" || k == "self" || f.isModule(ci.n.X) {
+	if k == "" || isSelf(ci.n.X) || f.isModule(ci.n.X) {
 		return
 	}
 	own := strings.HasPrefix(k, "this.") || strings.HasPrefix(k, "self.")

@@ -7,8 +7,7 @@ import (
 	"assay/internal/static/lang"
 )
 
-// collection is a literal list or object: the text that its elements make together,
-// and what each of its keys holds.
+// collection is a literal list or object.
 func (f *frame) collection(n *lang.Node) value {
 	v := value{typ: n.Type}
 	for i, k := range n.List {
@@ -38,7 +37,7 @@ func (f *frame) collection(n *lang.Node) value {
 	return v
 }
 
-// pairName is the key that a pair of a literal collection has, when it is fixed.
+// pairName is a pair's key, "" for one that is not fixed.
 func pairName(k *lang.Node) string {
 	if k.Kind != lang.Pair {
 		return ""

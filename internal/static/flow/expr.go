@@ -10,7 +10,7 @@ import (
 	"assay/internal/static/rules"
 )
 
-// eval gives what is known of an expression, and reports what it does wrong.
+// eval gives what is known of an expression, and reports what rules say of it.
 func (f *frame) eval(n *lang.Node) value {
 	if n == nil {
 		return value{}
@@ -64,6 +64,9 @@ func (f *frame) eval(n *lang.Node) value {
 		return value{}
 	case lang.Class, lang.Import, lang.Jump:
 		return value{}
+	case lang.Param, lang.Case, lang.Catch: // of broken code, outside of what they belong to
+		f.stmt(n.Body)
+		return value{}
 	case lang.Other:
 		var v value
 		for _, k := range n.List {
@@ -105,15 +108,18 @@ func (f *frame) ident(n *lang.Node) value {
 	if v, ok := f.s.identSource(f, n); ok {
 		return v
 	}
-	if f.fn != nil && f.fn.Class != nil && (f.u.File.Lang == lang.Java || f.u.File.Lang == lang.Python) {
+	if f.fn.Class != nil && (f.u.File.Lang == lang.Java || f.u.File.Lang == lang.Python) {
 		if v, ok := f.fieldValue(n.Name); ok {
 			return v
 		}
 	}
-	return f.s.global(f, n.Name)
+	if f.fn == f.u.top {
+		return value{}
+	}
+	return f.s.globalEnv(f.u)[n.Name]
 }
 
-// fieldValue gives what a field's declaration says: a constant, a type.
+// fieldValue is what a field of the class at hand holds; false for what is no field.
 func (f *frame) fieldValue(name string) (value, bool) {
 	d := f.s.p.field(f.fn.Class, name, 0)
 	if d == nil {
@@ -179,7 +185,7 @@ func (f *frame) member(n *lang.Node) value {
 	if v, ok := f.s.memberSource(f, n); ok {
 		return v
 	}
-	if n.X != nil && n.X.Kind == lang.Ident && (n.X.Name == "this" || n.X.Name == "self") && f.fn != nil && f.fn.Class != nil {
+	if isSelf(n.X) && f.fn.Class != nil {
 		if v, ok := f.fieldValue(n.Name); ok {
 			return v
 		}

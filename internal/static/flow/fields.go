@@ -32,7 +32,7 @@ func (f *frame) bindThis(fn *Func) {
 	}
 }
 
-// given gives the fields that a function sets on its object.
+// given are the fields that a function sets on its object.
 func (f *frame) given(fn *Func) map[string][]origin {
 	if fn.Class == nil {
 		return nil
@@ -81,7 +81,7 @@ func hasParam(fn *lang.Node, name string) bool {
 
 // ownField is the data that a method reads from its own object.
 func (f *frame) ownField(name, typ string) []origin {
-	if f.fn == nil || f.fn.Name == "" || machinery.MatchString(name) || typ != "" && (plainType(typ) || machinery.MatchString(typ)) {
+	if f.fn.Name == "" || machinery.MatchString(name) || typ != "" && (plainType(typ) || machinery.MatchString(typ)) {
 		return nil
 	}
 	self, ok := f.env["this"]
@@ -131,7 +131,6 @@ func (f *frame) built(ci *callInfo, c *Class) (value, bool) {
 	return v, true
 }
 
-// carried is what an origin of a summary is at a call of fn.
 func (f *frame) carried(ci *callInfo, fn *Func, o origin) []origin {
 	if o.kind == fromOutside {
 		return []origin{o}
@@ -171,7 +170,7 @@ func (p *Project) constructors(c *Class, n int) []*Func {
 	for d := 0; c != nil && d < 4; d++ {
 		for _, name := range []string{c.Name, "constructor", "__construct", "__init__"} {
 			if fs := withBody(byArity(c.Methods[name], n)); len(fs) > 0 {
-				return bounded(c.Unit, fs)
+				return nearest(c.Unit, fs)
 			}
 		}
 		bs := p.basesOf(c)
@@ -183,31 +182,28 @@ func (p *Project) constructors(c *Class, n int) []*Func {
 	return nil
 }
 
-// made finds the class that a call makes an object of.
+// made is the class that a call makes an object of, nil for no class of the project.
 func (f *frame) made(n *lang.Node) *Class {
 	name := simple(n.Name)
 	switch {
 	case n.Op == "new":
 		if name == "self" || name == "static" {
-			return f.fn.class()
+			return f.fn.Class
 		}
 	case f.u.File.Lang == lang.Python && n.Op == "" && name != "" && name[0] >= 'A' && name[0] <= 'Z':
 		if n.X != nil && !f.isModule(n.X) {
 			return nil
 		}
 	case f.u.File.Lang == lang.Python && n.X == nil && name == "cls":
-		return f.fn.class()
+		return f.fn.Class
 	default:
 		return nil
 	}
 	return f.s.p.classOf(f.u, name)
 }
 
-func (fn *Func) class() *Class {
-	if fn == nil {
-		return nil
-	}
-	return fn.Class
+func isSelf(n *lang.Node) bool {
+	return n != nil && n.Kind == lang.Ident && (n.Name == "this" || n.Name == "self")
 }
 
 // accessor narrows an object to the field that an accessor names: getName, isOpen,
@@ -231,7 +227,7 @@ func (f *frame) accessor(ci *callInfo) []origin {
 		return from
 	case len(ci.args) > 0 && looksUp[name]:
 		return pick(from, f.partOf(ci.n.List[0]))
-	case len(ci.args) > 0 && key(ci.n.X) != "this" && key(ci.n.X) != "self":
+	case len(ci.args) > 0 && !isSelf(ci.n.X):
 		return taken(from, f.taking(ci.n))
 	}
 	if field := cmp.Or(f.fieldAfter(name, "get"), f.fieldAfter(name, "is")); field != "" {
@@ -245,7 +241,7 @@ func (f *frame) accessor(ci *callInfo) []origin {
 			return pick(from, name)
 		}
 	}
-	if x := ci.n.X; x != nil && x.Kind == lang.Ident && (x.Name == "this" || x.Name == "self") {
+	if isSelf(ci.n.X) {
 		return nil // of all that an object holds, a method that nobody knows gives nothing
 	}
 	return taken(from, f.taking(ci.n))
@@ -263,8 +259,5 @@ func (p *Project) harmless(u *Unit, typ string) bool {
 	if c == nil || c.Node == nil {
 		return false
 	}
-	if strings.Contains(c.Node.Op, "enum") {
-		return true
-	}
-	return slices.ContainsFunc(c.Bases, func(b string) bool { return enums[b] })
+	return strings.Contains(c.Node.Op, "enum") || slices.ContainsFunc(c.Bases, func(b string) bool { return enums[b] })
 }

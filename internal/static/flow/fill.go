@@ -25,7 +25,7 @@ func (f *frame) filled(ci *callInfo) {
 		from = union(from, a.from)
 	}
 	if ci.n.X != nil && ci.name != "Decode" && ci.name != "Unmarshal" && slices.ContainsFunc(ci.cands, binderRecv.MatchString) {
-		from = []origin{{kind: fromOutside, src: ci.n, trace: &step{file: f.file(), line: ci.n.Start, note: "HTTP request", n: 1}}}
+		from = outside(ci.n, f.file(), "HTTP request", 0)
 	}
 	if len(from) > 0 {
 		k := ci.n.List[last].Name

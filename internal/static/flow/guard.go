@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -49,7 +50,6 @@ func (f *frame) trust(n *lang.Node, bits, need rules.Classes) {
 	}
 }
 
-// quiet evaluates without reporting.
 func (f *frame) quiet(n *lang.Node) value {
 	f.s.mute++
 	v := f.eval(n)
@@ -113,14 +113,11 @@ func (f *frame) guardEqual(n *lang.Node, equal bool) {
 	}
 }
 
-// hostOf tells expressions for the host of an address.
 func hostOf(n *lang.Node) bool {
-	switch n.Name {
-	case "netloc", "hostname", "host", "Host", "Hostname", "getHost", "origin", "authority":
-		return n.Kind == lang.Member || n.Kind == lang.Call
-	}
-	return false
+	return hostNames[n.Name] && (n.Kind == lang.Member || n.Kind == lang.Call)
 }
+
+var hostNames = lang.Words("netloc hostname host Host Hostname getHost origin authority")
 
 func constant(n *lang.Node) bool {
 	switch n.Kind {
@@ -154,7 +151,6 @@ func fixedSet(f *frame, n *lang.Node) bool {
 	return !f.quiet(n).tainted() && n.Kind != lang.Lit
 }
 
-// guardCall applies a guard function of the rules.
 func (f *frame) guardCall(n *lang.Node, truth bool) {
 	if x := n.X; x != nil && x.Kind == lang.Unary && x.Op == "await" {
 		bare := *n // other shards read the tree
@@ -166,7 +162,7 @@ func (f *frame) guardCall(n *lang.Node, truth bool) {
 	if truth && n.Name == "matches" && n.X != nil && n.X.Kind == lang.Call && n.X.Name == "matcher" && len(n.X.List) == 1 {
 		f.trust(n.X.List[0], rules.All, 0) // Pattern.matcher(x).matches()
 	}
-	f.s.mute++
+	f.s.mute++ // the call itself is evaluated elsewhere
 	ci := f.info(n)
 	f.s.mute--
 	for _, m := range f.s.models(f, ci, f.u.Table.Guards) {
@@ -183,7 +179,7 @@ func (f *frame) guardCall(n *lang.Node, truth bool) {
 				f.trust(a, m.Class, m.Needs)
 			}
 		default:
-			if a := argument(n, m.Arg); a != nil {
+			if a, _ := argument(n, m.Arg); a != nil {
 				f.trust(a, m.Class, m.Needs)
 			}
 		}
@@ -194,20 +190,15 @@ func (f *frame) guardCall(n *lang.Node, truth bool) {
 // guardHelper trusts what a helper of the project that is named as a check was
 // given: isSafe(x), validatePath(p), is_allowed(u).
 func (f *frame) guardHelper(n *lang.Node, truth bool) {
-	name := strings.ToLower(strings.ReplaceAll(n.Name, "_", ""))
-	for _, w := range []string{"valid", "safe", "allow", "whitelist", "permitted", "sanit", "iswithin", "legal", "trusted"} {
-		i := strings.Index(name, w)
-		if i < 0 {
-			continue
+	name := strings.ReplaceAll(n.Name, "_", "")
+	if checkName.MatchString(name) && truth != negatedCheck.MatchString(name) {
+		for _, a := range n.List {
+			f.trust(a, rules.All, 0)
 		}
-		if strings.Contains(name, "invalid") || strings.Contains(name, "unsafe") || strings.Contains(name, "illegal") {
-			truth = !truth
-		}
-		if truth {
-			for _, a := range n.List {
-				f.trust(a, rules.All, 0)
-			}
-		}
-		return
 	}
 }
+
+var (
+	checkName    = regexp.MustCompile(`(?i)valid|safe|allow|whitelist|permitted|sanit|iswithin|legal|trusted`)
+	negatedCheck = regexp.MustCompile(`(?i)invalid|unsafe|illegal`)
+)

@@ -18,22 +18,31 @@ func exported(f *frame) bool {
 // commandLine are annotations of commands: their user may run commands anyway.
 var commandLine = lang.Words("command option argument task Command CommandLine")
 
-// weak remembers a sink that a parameter of f arrives at. It counts only when no
-// call in the project fills that parameter.
-func (s *shard) weak(f *frame, h *Hit) {
-	w := *h
-	w.Weak, w.weakFn, w.Confidence = true, f.fn, h.Rule.Confidence*0.6
-	s.weaks = append(s.weaks, &w)
+// arrived reports a sink that o arrives at. Of a parameter the summary of f remembers it;
+// a weak one counts besides when no call in the project fills the parameter.
+func (s *shard) arrived(f *frame, o origin, h *Hit, weak bool) {
+	if o.kind == fromOutside {
+		s.found.add(h)
+		return
+	}
+	if weak && o.param != recvParam && exported(f) {
+		w := *h
+		w.Weak, w.weakFn, w.Confidence = true, f.fn, h.Rule.Confidence*0.6
+		s.weaks = append(s.weaks, &w)
+	}
+	if len(f.sum.reaches) < maxReaches {
+		f.sum.reaches = append(f.sum.reaches, reach{o.param, o.clean, o.sel, h, weak})
+	}
 }
 
-// reach carries a sink of a called function to the caller.
+// reach carries a sink of a called function, which v arrives at, to the caller.
 func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
 	if s.mute > 0 {
 		return
 	}
 	for _, o := range along(v.from, r.sel) {
-		clean := o.clean | r.clean
-		if c := r.hit.Rule.Clean; c != 0 && clean&c != 0 {
+		o.clean |= r.clean
+		if o.clean&r.hit.Rule.Clean != 0 {
 			continue
 		}
 		h := *r.hit
@@ -43,20 +52,10 @@ func (s *shard) reach(f *frame, call *lang.Node, fn *Func, r reach, v value) {
 		if len(h.Trace) > 2*maxTrace {
 			h.Trace = h.Trace[len(h.Trace)-2*maxTrace:]
 		}
-		if o.kind == fromOutside {
-			s.found.add(&h)
-			continue
-		}
-		if r.weak && o.param != recvParam && exported(f) {
-			s.weak(f, &h)
-		}
-		if len(f.sum.reaches) < maxReaches {
-			f.sum.reaches = append(f.sum.reaches, reach{o.param, clean, o.sel, &h, r.weak})
-		}
+		s.arrived(f, o, &h, r.weak)
 	}
 }
 
-// plain reports a match that needs no data flow.
 func (s *shard) plain(f *frame, m *rules.Match, n *lang.Node) {
 	if s.mute > 0 {
 		return

@@ -1,8 +1,6 @@
 package flow
 
-import (
-	"assay/internal/static/lang"
-)
+import "assay/internal/static/lang"
 
 // mapping are the calls whose result is what the function given to them returns.
 var mapping = lang.Words("map flatMap mapToObj thenApply thenCompose thenApplyAsync then transform mapValues array_map mapNotNull supplyAsync fromCallable")
@@ -60,10 +58,9 @@ func (f *frame) named(a *lang.Node, args []*lang.Node) []*Func {
 		if len(a.Name) < 3 {
 			return nil
 		}
-		return bounded(f.u, withBody(f.s.p.free(f.fn, a.Name, len(args))))
+		return nearest(f.u, withBody(f.s.p.free(f.fn, a.Name, len(args))))
 	case lang.Member:
-		call := &lang.Node{Kind: lang.Call, X: a.X, Name: a.Name, List: args, Start: a.Start, End: a.End, Off: a.Off, To: a.To}
-		return f.s.p.resolve(f.fn, call, f.quietType(a.X))
+		return f.s.p.resolve(f.fn, a.Here(lang.Node{Kind: lang.Call, X: a.X, Name: a.Name, List: args}), f.quietType(a.X))
 	}
 	return nil
 }
@@ -71,8 +68,7 @@ func (f *frame) named(a *lang.Node, args []*lang.Node) []*Func {
 // handed is the call that a dispatcher makes of a function with the arguments that
 // stand behind it.
 func (f *frame) handed(ci *callInfo, fn *lang.Node, list []*lang.Node, args []value) *callInfo {
-	n := &lang.Node{Kind: lang.Call, X: fn.X, Name: fn.Name, List: list, Start: ci.n.Start, End: ci.n.End, Off: ci.n.Off, To: ci.n.To}
-	out := &callInfo{n: n, name: fn.Name, args: args}
+	out := &callInfo{n: ci.n.Here(lang.Node{Kind: lang.Call, X: fn.X, Name: fn.Name, List: list}), name: fn.Name, args: args}
 	if fn.X != nil {
 		out.recv = f.quiet(fn.X)
 	}

@@ -10,19 +10,10 @@ import (
 	"assay/internal/static/rules"
 )
 
-// matchCall tries the rules on a call.
 func (s *shard) matchCall(f *frame, ci *callInfo) {
-	name := ci.name
-	if ci.n.Op == "new" {
-		name = "new " + simple(name)
-	}
-	for i := range f.u.Table.Calls[name] {
-		p := &f.u.Table.Calls[name][i]
-		if !receives(p, ci.n.X, ci.cands) {
-			continue
-		}
+	for _, p := range f.u.Table.Calls[ci.key()] {
 		m := p.Match
-		if !s.tests(f, m.Where, ci) || !s.scoped(f, m, ci.n) {
+		if !receives(p, ci.n.X, ci.cands) || !s.tests(f, m.Where, ci) || !s.scoped(f, m, ci.n) {
 			continue
 		}
 		if len(m.Arg) == 0 {
@@ -51,19 +42,16 @@ func valuesOf(ci *callInfo, arg string) []value {
 }
 
 func argValue(ci *callInfo, arg string) (*lang.Node, value, bool) {
-	n := argument(ci.n, arg)
-	if n == nil {
+	n, i := argument(ci.n, arg)
+	switch {
+	case n == nil:
 		return nil, value{}, false
+	case i < 0:
+		return n, ci.recv, true
 	}
-	for i, a := range ci.n.List {
-		if a == n || a.Kind == lang.Pair && a.Y == n {
-			return n, ci.args[i], true
-		}
-	}
-	return n, ci.recv, true
+	return n, ci.args[i], true
 }
 
-// tests checks a match's conditions on arguments.
 func (s *shard) tests(f *frame, ts []rules.Test, ci *callInfo) bool {
 	for _, t := range ts {
 		a, v, ok := argValue(ci, t.Arg)
@@ -77,7 +65,7 @@ func (s *shard) tests(f *frame, ts []rules.Test, ci *callInfo) bool {
 	return true
 }
 
-// optionOf finds a key within the literal objects among the arguments.
+// optionOf looks into the literal objects among the arguments.
 func optionOf(n *lang.Node, name string) (*lang.Node, bool) {
 	for _, a := range n.List {
 		if a.Kind != lang.Dict && !(a.Kind == lang.Call && a.Op == "new") {
@@ -128,7 +116,6 @@ func literal(n *lang.Node) bool {
 	return n != nil && (n.Kind == lang.String || n.Kind == lang.Lit)
 }
 
-// scoped checks a match's conditions on the text of scopes.
 func (s *shard) scoped(f *frame, m *rules.Match, n *lang.Node) bool {
 	has := func(t rules.ScopeTest) bool { return s.scopeHas(f, t, n) }
 	return !slices.ContainsFunc(m.Absent, has) && !slices.ContainsFunc(m.Present, func(t rules.ScopeTest) bool { return !has(t) })
@@ -145,7 +132,7 @@ func (s *shard) scopeHas(f *frame, t rules.ScopeTest, n *lang.Node) bool {
 			scope = f.scope
 		}
 	case "class":
-		if f.fn != nil && f.fn.Class != nil {
+		if f.fn != nil && f.fn.Class != nil { // no function at a class's annotations
 			scope = f.fn.Class.Node
 		}
 	case "project":
@@ -167,7 +154,6 @@ func (s *shard) scopeHas(f *frame, t rules.ScopeTest, n *lang.Node) bool {
 	return has
 }
 
-// scopeKey is one expression on the text of one scope.
 type scopeKey struct {
 	re    *regexp.Regexp
 	scope *lang.Node
@@ -198,9 +184,7 @@ func (s *shard) matchAssign(f *frame, n *lang.Node, v value) {
 			name = n.X.Y.Name
 		}
 	}
-	pats := f.u.Table.Assigns[name]
-	for i := range pats {
-		p := &pats[i]
+	for _, p := range f.u.Table.Assigns[name] {
 		if p.Recv == "" && x != nil && n.X.Kind != lang.Index || p.Recv != "" && !receives(p, x, f.candidates(x, "")) {
 			continue
 		}
@@ -208,9 +192,9 @@ func (s *shard) matchAssign(f *frame, n *lang.Node, v value) {
 	}
 }
 
-// valued fires a match on something that has one value.
-func (s *shard) valued(f *frame, m *rules.Match, n, value_ *lang.Node, v value) {
-	if slices.ContainsFunc(m.Where, func(t rules.Test) bool { return !s.test(f, t, value_, v, value_ != nil) }) || !s.scoped(f, m, n) {
+// valued fires a match on something that is given x, whose value is v.
+func (s *shard) valued(f *frame, m *rules.Match, n, x *lang.Node, v value) {
+	if slices.ContainsFunc(m.Where, func(t rules.Test) bool { return !s.test(f, t, x, v, x != nil) }) || !s.scoped(f, m, n) {
 		return
 	}
 	if len(m.Arg) > 0 {
@@ -229,16 +213,14 @@ func (s *shard) matchPair(f *frame, n *lang.Node) {
 	s.matchNamed(f, pats, n, n.Y, v)
 }
 
-// matchNamed tries the rules on a name, x the value that it is given.
 func (s *shard) matchNamed(f *frame, pats []rules.Pattern, n, x *lang.Node, v value) {
-	for i := range pats {
-		s.valued(f, pats[i].Match, n, x, v)
+	for _, p := range pats {
+		s.valued(f, p.Match, n, x, v)
 	}
 }
 
-// returned tries the rules on what a function returns.
 func (s *shard) returned(f *frame, n *lang.Node, v value) {
-	if !v.tainted() || f.fn == nil {
+	if !v.tainted() {
 		return
 	}
 	for _, m := range f.u.Table.Returns {
@@ -254,35 +236,33 @@ func (s *shard) returned(f *frame, n *lang.Node, v value) {
 	}
 }
 
-// notesText is the text of the annotations of a function and its class, with
-// the result's type.
+// notesText is what a rule's expression on returns is matched against.
 func notesText(f *frame) string {
 	var b strings.Builder
-	if c := f.fn.Class; c != nil && c.Node != nil {
-		for _, a := range c.Node.Notes {
-			b.WriteString("class @" + strings.TrimPrefix(f.u.File.Text(a), "@") + "\n")
+	notes := func(before string, n *lang.Node) {
+		for _, a := range n.Notes {
+			b.WriteString(before + strings.TrimPrefix(f.u.File.Text(a), "@") + "\n")
 		}
 	}
-	for _, a := range f.fn.Node.Notes {
-		b.WriteString("@" + strings.TrimPrefix(f.u.File.Text(a), "@") + "\n")
+	if c := f.fn.Class; c != nil && c.Node != nil {
+		notes("class @", c.Node)
 	}
+	notes("@", f.fn.Node)
 	b.WriteString("returns " + f.fn.Node.Type + "\n")
 	return b.String()
 }
 
-// notes tries the rules on annotations of a unit.
 func (s *shard) notes(u *Unit) {
 	if len(u.Table.Notes) == 0 {
 		return
 	}
-	visit := func(fn *Func, n *lang.Node) {
-		f := &frame{s: s, u: u, fn: fn, env: env{}, sum: &summary{}}
+	visit := func(fn *Func, n *lang.Node) { // fn is nil at a class and its fields
+		f := &frame{s: s, u: u, fn: fn}
 		if fn != nil {
 			f.node = fn.Node
 		}
 		for _, a := range n.Notes {
-			for i := range u.Table.Notes[a.Name] {
-				p := &u.Table.Notes[a.Name][i]
+			for _, p := range u.Table.Notes[a.Name] {
 				if s.tests(f, p.Match.Where, &callInfo{n: a, args: make([]value, len(a.List))}) && s.scoped(f, p.Match, a) {
 					s.plain(f, p.Match, a)
 				}
@@ -296,9 +276,6 @@ func (s *shard) notes(u *Unit) {
 		}
 	}
 	for _, c := range u.Classes {
-		if c.Node == nil {
-			continue
-		}
 		visit(nil, c.Node)
 		for _, d := range c.Fields {
 			visit(nil, d)
@@ -308,8 +285,6 @@ func (s *shard) notes(u *Unit) {
 
 var streamType = regexp.MustCompile(`(Stream|Reader|Channel)$`)
 
-// flows reports a tainted value at a sink, or remembers for the summary that a
-// parameter arrives there.
 func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
 	if s.mute > 0 {
 		return
@@ -319,23 +294,11 @@ func (s *shard) flows(f *frame, m *rules.Match, n *lang.Node, v value) {
 		return // what is read, not where
 	}
 	for _, o := range v.from {
-		if r.Clean != 0 && o.clean&r.Clean != 0 {
-			continue
-		}
-		if !fits(m.Shape, v.text, o.kind == fromParam) {
+		if o.clean&r.Clean != 0 || !fits(m.Shape, v.text, o.kind == fromParam) {
 			continue
 		}
 		h := &Hit{Rule: r, Unit: f.u, Func: f.node, Node: n, Confidence: r.Confidence}
 		h.Trace = append(steps(o.trace), place(f.file(), n.Start, r.Title))
-		if o.kind == fromOutside {
-			s.found.add(h)
-			continue
-		}
-		if r.Weak != "" && o.param != recvParam && fits(r.Weak, v.text, true) && exported(f) {
-			s.weak(f, h)
-		}
-		if len(f.sum.reaches) < maxReaches {
-			f.sum.reaches = append(f.sum.reaches, reach{o.param, o.clean, o.sel, h, r.Weak != "" && fits(r.Weak, v.text, true)})
-		}
+		s.arrived(f, o, h, r.Weak != "" && fits(r.Weak, v.text, true))
 	}
 }

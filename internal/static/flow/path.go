@@ -28,7 +28,6 @@ const (
 	element  = "*"
 )
 
-// below is the path of a part of p.
 func below(p, part string) string {
 	if strings.HasSuffix(p, deeper) || part == "" {
 		return p
@@ -56,7 +55,6 @@ func rest(p, q string) string {
 	return strings.TrimPrefix(q[len(p):], ".")
 }
 
-// joinPaths puts q below p.
 func joinPaths(p, q string) string {
 	for _, part := range strings.Split(q, ".") {
 		p = below(p, part)
@@ -64,8 +62,7 @@ func joinPaths(p, q string) string {
 	return p
 }
 
-// numbered tells the parts that are elements.
-func numbered(part string) bool { return part == element || strings.HasPrefix(part, "[") }
+func isElement(part string) bool { return part == element || strings.HasPrefix(part, "[") }
 
 // checked is a part of the source that was checked, with what that proved.
 type checked struct {
@@ -99,11 +96,11 @@ func pick(from []origin, part string) []origin {
 			continue
 		}
 		first, beyond, _ := strings.Cut(o.path, ".")
-		fixed := !numbered(part) || len(part) > 2 && part[1] >= '0' && part[1] <= '9'
+		fixed := !isElement(part) || len(part) > 2 && part[1] >= '0' && part[1] <= '9'
 		switch {
 		case first == strings.ReplaceAll(part, ".", "\x02"), first == element, !fixed:
 			o.path = beyond
-		case numbered(part) && !numbered(first): // the elements have these fields
+		case isElement(part) && !isElement(first): // the elements have these fields
 		default:
 			continue
 		}
@@ -125,7 +122,7 @@ func taken(from []origin, call string) []origin {
 			if o, ok = o.selected(call); !ok {
 				continue
 			}
-		} else if first, beyond, _ := strings.Cut(o.path, "."); numbered(first) {
+		} else if first, beyond, _ := strings.Cut(o.path, "."); isElement(first) {
 			o.path = joinPaths(element, beyond)
 		}
 		out = append(out, o)
@@ -133,7 +130,6 @@ func taken(from []origin, call string) []origin {
 	return out
 }
 
-// along follows a whole path from the value of an argument.
 func along(from []origin, sel string) []origin {
 	if sel == "" {
 		return from
@@ -216,16 +212,16 @@ func (o origin) through(a value) []origin {
 // key is the path under which a variable, a member or an element is held, "" for what
 // has none: a.b, a["b"], a[0].
 func key(n *lang.Node) string {
-	switch n := n; {
+	switch {
 	case n == nil:
-		return ""
 	case n.Kind == lang.Ident:
 		return n.Name
 	case n.Kind == lang.Member:
 		return memberKey(key(n.X), n.Name)
-	case n.Kind == lang.Index && n.Op != "slice" && n.Y != nil && n.Y.Kind == lang.String:
+	case n.Kind != lang.Index || n.Op == "slice" || n.Y == nil:
+	case n.Y.Kind == lang.String:
 		return memberKey(key(n.X), n.Y.Name)
-	case n.Kind == lang.Index && n.Op != "slice" && n.Y != nil && n.Y.Kind == lang.Lit:
+	case n.Y.Kind == lang.Lit:
 		return memberKey(key(n.X), "["+n.Y.Name+"]")
 	}
 	return ""
@@ -251,7 +247,6 @@ func (f *frame) partOf(y *lang.Node) string {
 	return "[" + f.brief(y) + "]"
 }
 
-// brief is the text of an expression as part of a path.
 func (f *frame) brief(n *lang.Node) string {
 	t := f.u.File.Text(n)
 	if t == "" || len(t) > 60 {
@@ -332,17 +327,16 @@ var keeps = lang.Words(`trim strip lstrip rstrip ltrim rtrim lower upper toLower
 	toArray array from asList relative Rel relativize relpath relative_to loads json_decode readValue Path PurePath URL URI File quote escape Quote expanduser fspath JSON Text Duplicate
 	QueryUnescape PathUnescape iterator aiter freeze unmodifiableList then`)
 
-// kept: the call gives its value as it is.
 func kept(ci *callInfo) bool {
-	return keeps[ci.name] || ci.n.Op == "new" || ci.name == "get" && len(ci.args) == 0 || ci.name == "get" && ci.n.X != nil && ci.n.X.Kind == lang.Ident && typeName(ci.n.X.Name)
+	x := ci.n.X
+	return keeps[ci.name] || ci.n.Op == "new" || ci.name == "get" && (len(ci.args) == 0 || x != nil && x.Kind == lang.Ident && typeName(x.Name))
 }
 
-// typeName tells names that are written like a type's.
 func typeName(s string) bool {
 	return len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s != strings.ToUpper(s)
 }
 
-// out is what a call of a library gives of the data in from.
+// out is what a call of a library gives of from.
 func (f *frame) out(ci *callInfo, from []origin) []origin {
 	if kept(ci) {
 		return from

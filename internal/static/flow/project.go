@@ -75,7 +75,7 @@ type Project struct {
 	texts    map[string]bool // memo of project-wide expressions, under mu
 }
 
-// NewProject indexes files; the order of files decides the order of findings.
+// NewProject indexes files. Analyse takes them in the order of their paths.
 func NewProject(set *rules.Set, files []*lang.File) *Project {
 	p := &Project{Rules: set, byName: map[lang.Lang]map[string][]*Func{}, classes: map[string][]*Class{},
 		impl: map[string][]*Class{}, modules: map[string]*Unit{}, dirs: map[string][]*Unit{}, texts: map[string]bool{}, Warnings: map[*Func]string{}}
@@ -178,30 +178,36 @@ func (p *Project) addClass(u *Unit, outer *Func, n *lang.Node) {
 	if n.Body == nil {
 		return
 	}
-	init := &lang.Node{Kind: lang.Block, Start: n.Start, End: n.End, Off: n.Off, To: n.To}
-	p.addFunc(u, c, outer, &lang.Node{Kind: lang.Func, Body: init, Start: n.Start, End: n.End, Off: n.Off, To: n.To})
+	init := n.Here(lang.Node{Kind: lang.Block})
+	p.addFunc(u, c, outer, n.Here(lang.Node{Kind: lang.Func, Body: init}))
 	for _, m := range n.Body.List {
-		list := []*lang.Node{m}
-		if m.Kind == lang.Block {
-			list = m.List
-		}
-		for _, a := range list {
-			if a.Kind == lang.Assign && a.X != nil && a.X.Kind == lang.Ident {
-				c.Fields[a.X.Name] = a
-			}
-		}
+		c.addFields(m)
 		if m.Kind != lang.Func && m.Kind != lang.Class {
 			init.List = append(init.List, m)
 		}
-		if m.Kind == lang.Func { // parameter properties of TypeScript and PHP constructors
-			for _, q := range m.List {
-				if q.Op != "" && q.Op != "..." && q.Name != "" && c.Fields[q.Name] == nil {
-					c.Fields[q.Name] = &lang.Node{Kind: lang.Assign, Type: q.Type, Start: q.Start, End: q.End}
-				}
+	}
+	p.index(u, c, outer, n.Body)
+}
+
+func (c *Class) addFields(m *lang.Node) {
+	switch m.Kind {
+	case lang.Assign:
+		if m.X != nil && m.X.Kind == lang.Ident {
+			c.Fields[m.X.Name] = m
+		}
+	case lang.Block: // several in one declaration
+		for _, a := range m.List {
+			if a.Kind == lang.Assign {
+				c.addFields(a)
+			}
+		}
+	case lang.Func: // parameter properties of TypeScript and PHP constructors
+		for _, q := range m.List {
+			if q.Op != "" && q.Op != "..." && q.Name != "" && c.Fields[q.Name] == nil {
+				c.Fields[q.Name] = &lang.Node{Kind: lang.Assign, Type: q.Type, Start: q.Start, End: q.End}
 			}
 		}
 	}
-	p.index(u, c, outer, n.Body)
 }
 
 // requireAlias reads "const x = require('m')" and "const {a, b: c} = require('m')".

@@ -9,13 +9,13 @@ import (
 	"assay/internal/static/lang"
 )
 
-// ClassesNamed gives the classes of a name.
+// ClassesNamed gives the classes of a name, in all languages.
 func (p *Project) ClassesNamed(name string) []*Class { return p.classes[name] }
 
 // Named gives the functions of a language that have a name.
 func (p *Project) Named(l lang.Lang, name string) []*Func { return p.byName[l][name] }
 
-// method finds methods of a class or its bases, and of what implements it.
+// method looks in a class, its bases, and what implements it.
 func (p *Project) method(c *Class, name string, nargs int, depth int) []*Func {
 	if c == nil || depth > 4 {
 		return nil
@@ -41,7 +41,6 @@ func withBody(fs []*Func) []*Func {
 	return only(fs, func(f *Func) bool { return f.Node.Body != nil })
 }
 
-// only gives the functions that are so.
 func only(fs []*Func, so func(*Func) bool) []*Func {
 	return slices.DeleteFunc(slices.Clone(fs), func(f *Func) bool { return !so(f) })
 }
@@ -56,8 +55,7 @@ func byArity(fs []*Func, n int) []*Func {
 	return fs
 }
 
-// bounded gives the functions that lie nearest to u, at most maxCandidates.
-func bounded(u *Unit, fs []*Func) []*Func {
+func nearest(u *Unit, fs []*Func) []*Func {
 	if len(fs) <= maxCandidates {
 		return fs
 	}
@@ -81,7 +79,6 @@ func nearness(u, v *Unit) int {
 	return strings.LastIndexByte(a[:i], '/') + 1
 }
 
-// field finds a field's declaration in a class or its bases.
 func (p *Project) field(c *Class, name string, depth int) *lang.Node {
 	if c == nil || depth > 4 {
 		return nil
@@ -137,7 +134,7 @@ func (p *Project) resolve(f *Func, call *lang.Node, recvType string) []*Func {
 		if c := p.classOf(u, call.Name); c != nil {
 			for _, name := range []string{call.Name, "constructor", "__construct", "__init__"} {
 				if fs := byArity(c.Methods[name], n); len(fs) > 0 {
-					return bounded(u, fs)
+					return nearest(u, fs)
 				}
 			}
 		}
@@ -145,31 +142,31 @@ func (p *Project) resolve(f *Func, call *lang.Node, recvType string) []*Func {
 	case call.Op != "" && call.Op != "tagged":
 		return nil
 	case call.X == nil:
-		return bounded(u, withBody(p.free(f, call.Name, n)))
+		return nearest(u, withBody(p.free(f, call.Name, n)))
 	}
 	if call.X.Kind == lang.Ident {
 		switch x := call.X.Name; x {
 		case "this", "self", "super", "parent", "static", "cls":
 			if fs := p.method(f.Class, call.Name, n, 0); len(fs) > 0 {
-				return bounded(u, fs)
+				return nearest(u, fs)
 			}
 		default:
 			if mod, ok := u.Alias[x]; ok {
 				if m := p.module(u, mod); m != nil {
-					return bounded(u, byArity(m.byName[call.Name], n))
+					return nearest(u, byArity(m.byName[call.Name], n))
 				}
 				if u.File.Lang == lang.Go {
-					return bounded(u, p.goPackage(mod, call.Name))
+					return nearest(u, p.goPackage(mod, call.Name))
 				}
 			}
 			if c := p.classOf(u, x); c != nil {
-				return bounded(u, p.method(c, call.Name, n, 0))
+				return nearest(u, p.method(c, call.Name, n, 0))
 			}
 		}
 	}
 	if recvType != "" {
 		if c := p.classOf(u, recvType); c != nil {
-			return bounded(u, p.method(c, call.Name, n, 0))
+			return nearest(u, p.method(c, call.Name, n, 0))
 		}
 		return nil
 	}
@@ -192,7 +189,7 @@ func (p *Project) unique(u *Unit, call *lang.Node) []*Func {
 	return fs
 }
 
-// everyday are names that many classes give to methods.
+// everyday names are those that many classes give to methods.
 var everyday = lang.Words(`append create delete update insert remove execute render handle process
 	filter findall findone findby getall getname setname getid tostring valueof equals hashcode replace
 	format substring contains indexof subscribe foreach length stringify request response connect
@@ -215,8 +212,7 @@ func (p *Project) free(f *Func, name string, n int) []*Func {
 		}
 	}
 	if full, ok := u.Alias[name]; ok {
-		i := strings.LastIndexByte(full, '.')
-		if i > 0 {
+		if i := strings.LastIndexByte(full, '.'); i > 0 {
 			if m := p.module(u, full[:i]); m != nil {
 				return byArity(m.byName[full[i+1:]], n)
 			}

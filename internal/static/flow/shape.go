@@ -58,7 +58,6 @@ func fits(shape, text string, param bool) bool {
 	return true
 }
 
-// hostOpen tells prefixes of a URL that leave the host to what follows.
 func hostOpen(before string) bool {
 	return strings.HasSuffix(before, "://") || strings.HasSuffix(before, "@") || !strings.Contains(before, hole) && !strings.Contains(before, "/")
 }

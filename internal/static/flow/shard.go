@@ -214,7 +214,7 @@ func (s *shard) summarize(fn *Func) *summary {
 	return sum
 }
 
-// leave forgets what was worked out on a way round.
+// leave forgets what was worked out on a way round, from first on.
 func (s *shard) leave(first int) {
 	for _, fn := range s.within[first:] {
 		s.sums[fn.Index] = nil
@@ -273,12 +273,11 @@ func (s *shard) param(f *frame, fn *Func, p *lang.Node, i int) value {
 	if i == 0 && (p.Name == "self" || p.Name == "cls") {
 		return value{typ: "self"}
 	}
-	kind := uint8(fromParam)
+	v := value{typ: typ, from: outside(p, f.file(), "parameter "+p.Name, 0)}
+	v.from[0].kind, v.from[0].param = fromParam, int16(i)
 	if s.p.Fragment && fn.Name != "" && !strings.HasPrefix(fn.Name, "_") && !ownThing.MatchString(p.Name) && !ownType.MatchString(p.Type) && !f.u.calls(fn.Name) {
-		kind = fromOutside
+		v.from[0].kind = fromOutside
 	}
-	v := value{typ: typ, from: []origin{{kind: kind, param: int16(i), src: p,
-		trace: &step{file: f.file(), line: p.Start, note: "parameter " + p.Name, n: 1}}}}
 	if typ == "" || strings.EqualFold(typ, "string") || strings.EqualFold(typ, "str") {
 		v.text = bad
 	}
@@ -290,7 +289,6 @@ var (
 	ownType  = regexp.MustCompile(`Request|Response|Context|Writer|\bDB\b|Conn|Session|Service|Repository|Store|Logger|User|Account|Principal`)
 )
 
-// calls reports whether the file itself calls a function of this name.
 func (u *Unit) calls(name string) bool {
 	found := false
 	lang.Walk(u.File.Root, func(n *lang.Node) bool {
@@ -310,15 +308,6 @@ func (s *shard) globalEnv(u *Unit) env {
 	return s.globals[u]
 }
 
-// global finds a variable of the file's top level, or a constant of the package.
-func (s *shard) global(f *frame, name string) value {
-	if f.fn != nil && f.fn == f.u.top {
-		return value{}
-	}
-	return s.globalEnv(f.u)[name]
-}
-
-// setField remembers that a field holds data from outside.
 func (s *shard) setField(c *Class, name string, v value) {
 	out := slices.DeleteFunc(slices.Clone(v.from), func(o origin) bool { return o.kind != fromOutside })
 	if len(out) == 0 {
@@ -331,12 +320,11 @@ func (s *shard) setField(c *Class, name string, v value) {
 	s.fields[c][name] = value{from: union(old.from, out)}
 }
 
-// fieldType gives the declared type of a field of a known class.
 func (s *shard) fieldType(f *frame, typ, name string) string {
 	if typ == "" {
 		return ""
 	}
-	if typ == "self" && f.fn != nil && f.fn.Class != nil {
+	if typ == "self" && f.fn.Class != nil {
 		typ = f.fn.Class.Name
 	}
 	c := s.p.classOf(f.u, typ)

@@ -9,7 +9,11 @@ import (
 	"assay/internal/static/rules"
 )
 
-// source makes a value of data from outside.
+// outside is data that src brings.
+func outside(src *lang.Node, file, note string, clean rules.Classes) []origin {
+	return []origin{{kind: fromOutside, src: src, clean: clean, trace: &step{file: file, line: src.Start, note: note, n: 1}}}
+}
+
 func (s *shard) source(f *frame, n *lang.Node, m *rules.Model) value {
 	// The same expression written twice is the same data: what was checked once
 	// stays checked. The environment holds it under its text.
@@ -20,8 +24,7 @@ func (s *shard) source(f *frame, n *lang.Node, m *rules.Model) value {
 			return v
 		}
 	}
-	v := value{text: bad, from: []origin{{kind: fromOutside, src: n, clean: m.Class,
-		trace: &step{file: f.file(), line: n.Start, note: m.Note, n: 1}}}}
+	v := value{text: bad, from: outside(n, f.file(), m.Note, m.Class)}
 	if len(text) > 1 {
 		f.env[text] = v
 	}
@@ -40,12 +43,12 @@ func (s *shard) memberSource(f *frame, n *lang.Node) (value, bool) {
 	if any := f.u.Table.SourceMembers["*"]; len(any) > 0 {
 		pats = append(pats[:len(pats):len(pats)], any...)
 	}
-	if len(pats) == 0 || n.X != nil && n.X.Kind == lang.Ident && (n.X.Name == "this" || n.X.Name == "self") {
+	if len(pats) == 0 || isSelf(n.X) {
 		return value{}, false // an object's own field is what the object was given
 	}
 	cands := f.candidates(n.X, f.quietType(n.X))
 	for _, p := range pats {
-		if receives(&p, n.X, cands) {
+		if receives(p, n.X, cands) {
 			return s.source(f, n, p.Model), true
 		}
 	}
@@ -67,7 +70,7 @@ func (f *frame) quietType(n *lang.Node) string {
 		if n.Kind == lang.Member && n.X != nil {
 			return f.s.fieldType(f, f.quietType(n.X), n.Name)
 		}
-		if f.fn != nil && f.fn.Class != nil && f.u.File.Lang == lang.Java {
+		if f.fn.Class != nil && f.u.File.Lang == lang.Java {
 			if d := f.s.p.field(f.fn.Class, n.Name, 0); d != nil {
 				return simple(lang.TypeName(d.Type))
 			}
@@ -100,7 +103,7 @@ func (s *shard) indexSource(f *frame, n *lang.Node) (value, bool) {
 	return value{}, false
 }
 
-// paramSource tells parameters that are data from outside by their annotations.
+// paramSource goes by the parameter's annotations.
 func (s *shard) paramSource(u *Unit, p *lang.Node) (value, bool) {
 	for _, m := range u.Table.Params {
 		for _, a := range p.Notes {
@@ -113,12 +116,10 @@ func (s *shard) paramSource(u *Unit, p *lang.Node) (value, bool) {
 }
 
 func (s *shard) fromParam(u *Unit, p *lang.Node, m *rules.Model) value {
-	return value{text: bad, typ: simple(p.Type), from: []origin{{kind: fromOutside, src: p, clean: m.Class,
-		trace: &step{file: u.File.Path, line: p.Start, note: m.Note + ": parameter " + p.Name, n: 1}}}}
+	return value{text: bad, typ: simple(p.Type), from: outside(p, u.File.Path, m.Note+": parameter "+p.Name, m.Class)}
 }
 
-// entrySource tells parameters of functions that a framework calls, by the annotations
-// of the function.
+// entrySource goes by the annotations of the function, which a framework calls.
 func (s *shard) entrySource(f *frame, fn *Func, p *lang.Node) (value, bool) {
 	for _, m := range f.u.Table.Entries {
 		if m.Except.Regexp != nil && (m.Except.MatchString(p.Type) || m.Except.MatchString(p.Name)) {
@@ -156,7 +157,6 @@ func entryTests(f *frame, fn *Func, m *rules.Model, p *lang.Node) bool {
 	return true
 }
 
-// noteName is the dotted name of an annotation.
 func noteName(a *lang.Node) string {
 	if a.X == nil {
 		return a.Name
@@ -175,8 +175,7 @@ func (s *shard) fieldSource(f *frame, c *Class, d *lang.Node) (value, bool) {
 			if m.Entry.MatchString("field of "+b) && formType.MatchString(d.Type) && !m.Except.MatchString(d.Type) {
 				setter := "set" + strings.ToUpper(d.X.Name[:1]) + d.X.Name[1:]
 				if len(c.Methods[setter]) > 0 {
-					return value{text: bad, typ: simple(d.Type), from: []origin{{kind: fromOutside, src: d,
-						trace: &step{file: f.file(), line: d.Start, note: "request data: property " + d.X.Name, n: 1}}}}, true
+					return value{text: bad, typ: simple(d.Type), from: outside(d, f.file(), "request data: property "+d.X.Name, 0)}, true
 				}
 			}
 		}
@@ -188,15 +187,9 @@ func (s *shard) fieldSource(f *frame, c *Class, d *lang.Node) (value, bool) {
 // brought by it.
 var formType = regexp.MustCompile(`^(String|String\[\]|(List|Set|Collection)<String>|Map\b.*|File|File\[\]|\w*(Bean|Form|Dto|DTO|Request|Command))$`)
 
-// models finds the models of a table that a call matches.
 func (s *shard) models(f *frame, ci *callInfo, table map[string][]rules.Pattern) []*rules.Model {
-	name := ci.name
-	if ci.n.Op == "new" {
-		name = "new " + simple(name)
-	}
 	var out []*rules.Model
-	for i := range table[name] {
-		p := &table[name][i]
+	for _, p := range table[ci.key()] {
 		if receives(p, ci.n.X, ci.cands) && s.tests(f, p.Model.Where, ci) {
 			out = append(out, p.Model)
 		}
@@ -205,7 +198,7 @@ func (s *shard) models(f *frame, ci *callInfo, table map[string][]rules.Pattern)
 }
 
 // receives tests a pattern's receiver against the names that it may have.
-func receives(p *rules.Pattern, x *lang.Node, cands []string) bool {
+func receives(p rules.Pattern, x *lang.Node, cands []string) bool {
 	switch p.Recv {
 	case "":
 		return x == nil

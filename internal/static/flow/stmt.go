@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,17 +31,17 @@ func (f *frame) copyOf(e env) env {
 	if f.step > maxSteps {
 		return e
 	}
-	return e.clone()
+	out := make(env, len(e)+4)
+	maps.Copy(out, e)
+	return out
 }
 
 func (f *frame) file() string { return f.u.File.Path }
 
-// stmts evaluates statements in order and tells whether it always leaves.
+// stmts tells whether one of the statements always leaves.
 func (f *frame) stmts(list []*lang.Node) (leaves bool) {
 	for _, n := range list {
-		if f.stmt(n) {
-			leaves = true
-		}
+		leaves = f.stmt(n) || leaves
 	}
 	return leaves
 }
@@ -231,16 +232,12 @@ func (f *frame) closure(n *lang.Node, item value) value {
 	inner := f.env
 	f.env, f.ret, f.node, f.scope = outer, ret, node, scope
 	for k, v := range inner { // writes to captured variables are seen outside
-		if old, ok := outer[k]; ok && v.tainted() && !shadowed(n, k) {
+		name, _, _ := strings.Cut(k, ".")
+		if old, ok := outer[k]; ok && v.tainted() && !hasParam(n, name) {
 			outer[k] = join(old, v)
 		}
 	}
 	return out
-}
-
-func shadowed(n *lang.Node, k string) bool {
-	k, _, _ = strings.Cut(k, ".")
-	return hasParam(n, k)
 }
 
 // bindParam gives a parameter its value; a pattern takes members of a value
@@ -252,7 +249,7 @@ func (f *frame) bindParam(p *lang.Node, v value, i int) {
 		return
 	}
 	if p.X != nil {
-		from := &lang.Node{Kind: lang.Ident, Name: "param", Start: p.Start, End: p.End, Off: p.Off, To: p.To}
+		from := p.Here(lang.Node{Kind: lang.Ident, Name: "param"})
 		if i == 0 && looksLikeRequest(p.X) {
 			from.Name = "req"
 		}

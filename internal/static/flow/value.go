@@ -10,7 +10,7 @@ import (
 	"assay/internal/static/rules"
 )
 
-// Origin kinds: data from outside, or a parameter whose callers decide.
+// The kinds of origins; of a parameter its callers decide.
 const (
 	fromOutside = iota
 	fromParam
@@ -38,7 +38,6 @@ type origin struct {
 	trace *step
 }
 
-// harmful: some harm is left that o was not cleaned of.
 func (o origin) harmful() bool { return o.clean&rules.All != rules.All }
 
 // A value is what the engine knows of an expression.
@@ -60,12 +59,11 @@ func (v value) tainted() bool { return len(v.from) > 0 }
 
 func anyTainted(vs []value) bool { return slices.ContainsFunc(vs, value.tainted) }
 
-// isConst tells whether all of the text is known.
 func (v value) isConst() bool {
 	return v.text != "" && !strings.ContainsAny(v.text, hole+bad)
 }
 
-// piece is the text of v as part of a longer one.
+// piece is v as part of a longer text.
 func (v value) piece() string {
 	switch {
 	case v.text != "":
@@ -165,7 +163,6 @@ func (v value) cleaned(bits rules.Classes) value {
 	return v
 }
 
-// via adds a step to the trace of each origin.
 func (v value) via(file string, line int32, note string) value {
 	if !v.tainted() {
 		return v
@@ -186,12 +183,6 @@ func (v value) via(file string, line int32, note string) value {
 
 // An env holds what is known of variables and of members by their path.
 type env map[string]value
-
-func (e env) clone() env {
-	out := make(env, len(e)+4)
-	maps.Copy(out, e)
-	return out
-}
 
 // merge makes e what is known after either e or o.
 func (e env) merge(o env) {
@@ -228,7 +219,6 @@ func (e env) at(k string) value {
 	return value{}
 }
 
-// forget drops the members of a path that is assigned anew.
 func (e env) forget(path string) {
 	maps.DeleteFunc(e, func(k string, _ value) bool { return strings.HasPrefix(k, path+".") })
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"regexp"
 	"strings"
+	"sync"
 
 	ts "github.com/odvcencio/gotreesitter"
 )
@@ -28,6 +29,8 @@ type table struct {
 	grammar func() *ts.Language
 	shapes  map[string]shape
 	skip    map[string]bool
+	param   func(b *builder, n *ts.Node) *Node // what buildFunc makes of a parameter; nil for what is none
+	pool    sync.Pool                          // of builders, for each holds a parser
 }
 
 // maxDepth bounds the tree that we build: deeper nesting is generated code or
@@ -37,6 +40,7 @@ const maxDepth = 1000
 type builder struct {
 	t      *table
 	l      *ts.Language
+	parser *ts.Parser
 	src    []byte
 	bySym  []*shape // by symbol, nil: not yet looked up
 	skip   []bool
@@ -46,8 +50,9 @@ type builder struct {
 
 var noShape = &shape{}
 
-func newBuilder(t *table, l *ts.Language) *builder {
-	b := &builder{t: t, l: l}
+func newBuilder(t *table) *builder {
+	l := t.grammar()
+	b := &builder{t: t, l: l, parser: ts.NewParser(l)}
 	shapes := map[string]*shape{}
 	for kinds, s := range t.shapes {
 		for _, kind := range strings.Fields(kinds) {
@@ -79,7 +84,7 @@ func (b *builder) of(k Kind, n *ts.Node, o Node) *Node {
 	return &o
 }
 
-// at finds the child at a place.
+// at finds the child at a place of a shape.
 func (b *builder) at(n *ts.Node, place string) *ts.Node {
 	switch place[0] {
 	case '@':
@@ -95,7 +100,7 @@ func (b *builder) at(n *ts.Node, place string) *ts.Node {
 	return n.ChildByFieldName(place, b.l)
 }
 
-// children gives the children of n, tokens too.
+// children are those of n, tokens too.
 func children(n *ts.Node) iter.Seq[*ts.Node] {
 	return func(yield func(*ts.Node) bool) {
 		for i := 0; i < n.ChildCount() && yield(n.Child(i)); i++ {
@@ -125,7 +130,6 @@ func (b *builder) named(n *ts.Node, i int) *ts.Node {
 	return nil
 }
 
-// decorators gives the annotations that stand among the children of n.
 func (b *builder) decorators(n *ts.Node) (out []*Node) {
 	for c := range children(n) {
 		if b.kind(c) == "decorator" {
@@ -142,7 +146,7 @@ func (b *builder) skips(n *ts.Node) bool {
 	return s < len(b.skip) && b.skip[s]
 }
 
-// build gives our node for n; nil for what carries no meaning.
+// build gives nil for what carries no meaning.
 func (b *builder) build(n *ts.Node) *Node {
 	if n == nil || b.skips(n) {
 		return nil
@@ -266,7 +270,38 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 	return o
 }
 
-// setCallee splits a called expression into receiver and name.
+var lambdas = Words("lambda lambda_expression arrow_function function_expression function")
+
+// buildFunc reads functions and lambdas; the parameters of a lambda may be one bare name.
+func buildFunc(b *builder, n *ts.Node) *Node {
+	o := b.of(Func, n, Node{Name: b.nameOf(b.at(n, "name")), Type: TypeName(b.text(b.at(n, "return_type")))})
+	if lambdas[b.kind(n)] {
+		o.Op = "lambda"
+	}
+	switch ps := cmp.Or(b.at(n, "parameter"), b.at(n, "parameters")); {
+	case ps == nil:
+	case b.kind(ps) == "identifier":
+		o.List = []*Node{b.of(Param, ps, Node{Name: strings.TrimLeft(b.text(ps), "$&.")})}
+	default:
+		for c := range b.kids(ps) {
+			if p := b.t.param(b, c); p != nil {
+				o.List = append(o.List, p)
+			}
+		}
+	}
+	o.Body = exprBody(b.build(b.at(n, "body")))
+	return o
+}
+
+// exprBody makes a lambda's expression a block that returns it.
+func exprBody(n *Node) *Node {
+	if n == nil || n.Kind == Block {
+		return n
+	}
+	r := *n
+	return n.Here(Node{Kind: Block, List: []*Node{n.Here(Node{Kind: Return, X: &r})}})
+}
+
 func (o *Node) setCallee(f *Node) {
 	switch {
 	case f == nil:
@@ -303,7 +338,7 @@ func (b *builder) bare(name string) string {
 	return strings.TrimLeft(name, "#&")
 }
 
-// token gives the first unnamed child: the operator.
+// token is the operator: the first unnamed child.
 func (b *builder) token(n *ts.Node) string {
 	for c := range children(n) {
 		if !c.IsNamed() {

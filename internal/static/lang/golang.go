@@ -1,25 +1,73 @@
 package lang
 
 import (
+	"bytes"
+	"errors"
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"path"
 	"strconv"
 	"strings"
 )
 
+var goTable = &table{lang: Go}
+
 // parseGo reads Go with go/parser, which is exact and ten times as fast as the
 // grammar.
 func parseGo(p string, src []byte) *File {
-	fset := token.NewFileSet()
-	tree, err := parser.ParseFile(fset, p, src, parser.SkipObjectResolution) // gives a tree of what it could read
-	f := &File{Path: p, Lang: Go, Src: src, Package: tree.Name.Name}
-	if err != nil {
-		f.Errors = 1
+	g := &goBuilder{fset: token.NewFileSet(), src: src}
+	tree, err := g.parse(p, src)
+	f := &File{Path: p, Lang: Go, Src: src, Package: tree.Name.Name, Root: g.node(Block, tree)}
+	g.addImports(f, tree)
+	header := g.fset.Position(tree.Name.End()).Offset
+	for {
+		next := -1
+		if err != nil {
+			if f.Errors++; f.Errors < maxMistakes && f.Package != "" {
+				next = funcAfter(src, err)
+			}
+		}
+		for _, d := range tree.Decls {
+			if k := g.decl(d, true); k != nil && (next < 0 || int(k.Off) < next) {
+				f.Root.List = append(f.Root.List, k)
+			}
+		}
+		if next < 0 {
+			finish(f)
+			return f
+		}
+		text := bytes.Clone(src)
+		blank(text[header:next])
+		tree, err = g.parse(p, text)
 	}
-	g := &goBuilder{fset: fset, src: src}
-	f.Root = g.node(Block, tree)
+}
+
+// maxMistakes bounds how often a file is parsed.
+const maxMistakes = 20
+
+// parse gives a tree of what could be read: go/parser leaves out all functions from a
+// mistake to the next const, type or var.
+func (g *goBuilder) parse(p string, src []byte) (*ast.File, error) {
+	return parser.ParseFile(g.fset, p, src, parser.SkipObjectResolution)
+}
+
+// funcAfter is where the first function behind a mistake begins, -1 for none.
+func funcAfter(src []byte, err error) int {
+	var list scanner.ErrorList
+	if !errors.As(err, &list) {
+		return -1
+	}
+	at := list[0].Pos.Offset
+	i := bytes.Index(src[at:], []byte("\nfunc "))
+	if i < 0 {
+		return -1
+	}
+	return at + i + 1
+}
+
+func (g *goBuilder) addImports(f *File, tree *ast.File) {
 	for _, im := range tree.Imports {
 		name, _ := strconv.Unquote(im.Path.Value)
 		local := path.Base(name)
@@ -30,14 +78,10 @@ func parseGo(p string, src []byte) *File {
 		if im.Name != nil {
 			local = im.Name.Name
 		}
-		o := g.node(Import, im)
-		o.Name = name
-		o.List = []*Node{{Kind: Ident, Name: local, Op: name, Start: o.Start, End: o.End}}
+		o := g.of(Import, im, Node{Name: name})
+		o.bind(local, name)
 		f.Root.List = append(f.Root.List, o)
 	}
-	f.Root.List = append(f.Root.List, each(tree.Decls, func(d ast.Decl) *Node { return g.decl(d, true) })...)
-	finish(f)
-	return f
 }
 
 type goBuilder struct {
@@ -119,7 +163,7 @@ func (g *goBuilder) typeDecl(s *ast.TypeSpec) *Node {
 		for _, f := range t.Fields.List {
 			typ := TypeName(g.typ(f.Type))
 			if len(f.Names) == 0 {
-				o.List = append(o.List, &Node{Kind: Ident, Name: typ[strings.LastIndexByte(typ, '.')+1:]})
+				o.bind(afterLast(typ, '.'), "")
 			}
 			for _, name := range f.Names {
 				o.Body.List = append(o.Body.List, g.of(Assign, f, Node{X: g.ident(name), Type: typ, Op: "=", Name: "field"}))

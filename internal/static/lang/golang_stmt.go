@@ -71,7 +71,7 @@ func (g *goBuilder) with(init ast.Stmt, o *Node) *Node {
 	if init == nil {
 		return o
 	}
-	b := &Node{Kind: Block, Start: o.Start, End: o.End, Off: o.Off, To: o.To}
+	b := o.Here(Node{Kind: Block})
 	if k := g.stmt(init); k != nil {
 		b.List = append(b.List, k)
 	}

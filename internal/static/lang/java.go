@@ -12,6 +12,7 @@ var javaMods = Words("modifiers")
 var javaTable = &table{
 	lang:    Java,
 	grammar: grammars.JavaLanguage,
+	param:   func(b *builder, n *ts.Node) *Node { return asParam(b.build(n)) },
 	skip:    Words("line_comment block_comment dimensions throws asterisk type_parameters"),
 	shapes: map[string]shape{
 		"program class_body interface_body enum_body enum_body_declarations modifiers inferred_parameters": {kind: Block, l: "*"},
@@ -52,7 +53,7 @@ var javaTable = &table{
 		"ternary_expression":                         {kind: Cond, x: "condition", y: "consequence", z: "alternative"},
 		"cast_expression":                            {kind: Unary, op: "cast", typ: "type", x: "value"},
 		"array_creation_expression":                  {kind: Array, l: "value"},
-		"lambda_expression":                          {hook: javaLambda},
+		"lambda_expression":                          {hook: buildFunc},
 		"if_statement":                               {kind: If, x: "condition", y: "consequence", z: "alternative"},
 		"enhanced_for_statement":                     {kind: Loop, x: "value", y: "name", body: "body", typ: "type"},
 		"for_statement":                              {hook: cFor("init", "update")},
@@ -85,8 +86,7 @@ func javaImport(b *builder, n *ts.Node) *Node {
 	o := b.node(Import, n)
 	t := strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(b.text(n), "import")), ";")
 	o.Name = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(t), "static "))
-	last := o.Name[strings.LastIndexByte(o.Name, '.')+1:]
-	o.List = []*Node{{Kind: Ident, Name: last, Op: o.Name, Start: o.Start, End: o.End}}
+	o.bind(afterLast(o.Name, '.'), o.Name)
 	return o
 }
 
@@ -96,17 +96,7 @@ func javaClass(b *builder, n *ts.Node) *Node {
 	b.annotate(o, n, javaMods, nil)
 	o.Op = strings.TrimSpace(o.Op + " " + strings.TrimSuffix(b.kind(n), "_declaration"))
 	for _, place := range []string{"superclass", "interfaces", "@extends_interfaces"} {
-		c := b.at(n, place)
-		if c == nil {
-			continue
-		}
-		for _, t := range strings.Split(cutGenerics(b.text(c)), ",") {
-			f := strings.Fields(t)
-			if len(f) > 0 {
-				name := f[len(f)-1]
-				o.List = append(o.List, &Node{Kind: Ident, Name: name[strings.LastIndexByte(name, '.')+1:], Start: o.Start, End: o.Start})
-			}
-		}
+		o.bases(b.text(b.at(n, place)))
 	}
 	o.Body = b.build(b.at(n, "body"))
 	if p := b.at(n, "parameters"); p != nil && o.Body != nil { // a record's components are its fields
@@ -163,55 +153,22 @@ func javaMethodRef(b *builder, n *ts.Node) *Node {
 	if len(kids) == 0 {
 		return nil
 	}
-	o := b.node(Member, n)
-	o.X, o.Op = kids[0], "ref"
+	o := b.of(Member, n, Node{Op: "ref", X: kids[0], Name: "new"})
 	if len(kids) > 1 {
 		o.Name = kids[1].Name
-	} else {
-		o.Name = "new"
 	}
 	return o
-}
-
-func javaLambda(b *builder, n *ts.Node) *Node {
-	o := b.node(Func, n)
-	o.Op = "lambda"
-	if p := b.at(n, "parameters"); p != nil {
-		if b.kind(p) == "identifier" {
-			o.List = []*Node{b.param(p)}
-		} else {
-			for _, k := range b.all(p) {
-				o.List = append(o.List, asParam(k))
-			}
-		}
-	}
-	o.Body = exprBody(b.build(b.at(n, "body")))
-	return o
-}
-
-// exprBody makes a lambda's expression a block that returns it.
-func exprBody(n *Node) *Node {
-	if n == nil || n.Kind == Block {
-		return n
-	}
-	r := *n
-	return &Node{Kind: Block, Start: n.Start, End: n.End, Off: n.Off, To: n.To,
-		List: []*Node{{Kind: Return, X: &r, Start: n.Start, End: n.End, Off: n.Off, To: n.To}}}
-}
-
-func (b *builder) param(n *ts.Node) *Node {
-	return b.of(Param, n, Node{Name: strings.TrimLeft(b.text(n), "$&.")})
 }
 
 func asParam(k *Node) *Node {
-	switch k.Kind {
-	case Param:
+	switch {
+	case k == nil || k.Kind == Param:
 		return k
-	case Ident:
+	case k.Kind == Ident:
 		k.Kind = Param
 		return k
 	}
-	return &Node{Kind: Param, X: k, Start: k.Start, End: k.End, Off: k.Off, To: k.To}
+	return k.Here(Node{Kind: Param, X: k})
 }
 
 func javaCase(b *builder, n *ts.Node) *Node {
@@ -231,7 +188,8 @@ func javaCase(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-// buildTry reads try statements: the body after its resources, handlers, a last part.
+// buildTry reads try statements: the body after its resources, with what follows where
+// nothing was thrown (Python's else), handlers, a last part.
 func buildTry(b *builder, n *ts.Node) *Node {
 	o := b.node(Try, n)
 	o.Body = b.build(b.at(n, "body"))
@@ -240,16 +198,19 @@ func buildTry(b *builder, n *ts.Node) *Node {
 	}
 	for c := range children(n) {
 		switch b.kind(c) {
-		case "catch_clause":
+		case "catch_clause", "except_clause":
 			o.List = append(o.List, b.build(c))
 		case "finally_clause":
 			o.Z = b.build(c)
+		case "else_clause":
+			if e := b.build(b.at(c, "body")); e != nil && o.Body != nil {
+				o.Body.List = append(o.Body.List, e)
+			}
 		}
 	}
 	return o
 }
 
-// cFor builds a C-style for statement.
 func cFor(init, update string) func(*builder, *ts.Node) *Node {
 	return func(b *builder, n *ts.Node) *Node {
 		o := b.node(Loop, n)
@@ -259,7 +220,7 @@ func cFor(init, update string) func(*builder, *ts.Node) *Node {
 		o.X = b.build(b.at(n, "condition"))
 		o.Body = b.build(b.at(n, "body"))
 		if u := b.build(b.at(n, update)); u != nil {
-			o.Body = &Node{Kind: Block, Start: o.Start, End: o.End, Off: o.Off, To: o.To, List: []*Node{o.Body, u}}
+			o.Body = b.of(Block, n, Node{List: []*Node{o.Body, u}})
 		}
 		return o
 	}

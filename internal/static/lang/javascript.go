@@ -2,6 +2,7 @@ package lang
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -10,22 +11,22 @@ import (
 )
 
 var (
-	jsTable  = &table{lang: JS, grammar: grammars.JavascriptLanguage, skip: jsSkip, shapes: jsBase}
-	tsTable  = &table{lang: JS, grammar: grammars.TypescriptLanguage, skip: jsSkip, shapes: jsBase}
-	tsxTable = &table{lang: JS, grammar: grammars.TsxLanguage, skip: jsSkip, shapes: jsBase}
+	jsTable  = &table{lang: JS, grammar: grammars.JavascriptLanguage, skip: jsSkip, shapes: jsBase, param: jsParam}
+	tsTable  = &table{lang: JS, grammar: grammars.TypescriptLanguage, skip: jsSkip, shapes: jsBase, param: jsParam}
+	tsxTable = &table{lang: JS, grammar: grammars.TsxLanguage, skip: jsSkip, shapes: jsBase, param: jsParam}
 )
 
 var jsSkip = Words(`comment hash_bang_line type_annotation type_arguments type_parameters implements_clause
 	interface_declaration type_alias_declaration predefined_type optional_chain empty_statement
-	ambient_declaration accessibility_modifier override_modifier jsx_closing_element jsx_text`)
+	ambient_declaration accessibility_modifier override_modifier jsx_closing_element jsx_text enum_declaration`)
 
 var jsBase = map[string]shape{
 	"program statement_block finally_clause":             {kind: Block, l: "*"},
 	"import_statement":                                   {hook: jsImport},
 	"class_declaration abstract_class_declaration class": {hook: jsClass},
 	"class_body": {hook: jsClassBody},
-	"method_definition function_declaration generator_function_declaration function_expression function": {hook: jsFunc},
-	"generator_function arrow_function":        {hook: jsFunc},
+	"method_definition function_declaration generator_function_declaration function_expression function": {hook: buildFunc},
+	"generator_function arrow_function":        {hook: buildFunc},
 	"public_field_definition field_definition": {hook: jsField},
 	"decorator":                       {hook: jsDecorator},
 	"variable_declarator":             {kind: Assign, op: "=", x: "name", y: "value", typ: "type"},
@@ -47,8 +48,7 @@ var jsBase = map[string]shape{
 	"update_expression":      {kind: Unary, x: "argument", op: "++"},
 	"await_expression":       {kind: Unary, x: "#0", op: "await"},
 	"ternary_expression":     {kind: Cond, x: "condition", y: "consequence", z: "alternative"},
-	"as_expression satisfies_expression non_null_expression": {hook: jsAs},
-	"type_assertion":        {hook: jsLast},
+	"as_expression satisfies_expression non_null_expression type_assertion": {hook: jsAs},
 	"sequence_expression":   {kind: Other, l: "*"},
 	"array":                 {kind: Array, l: "*"},
 	"array_pattern":         {kind: Array, op: "tuple", l: "*"},
@@ -70,7 +70,6 @@ var jsBase = map[string]shape{
 	"break_statement":                              {kind: Jump, op: "break"},
 	"continue_statement":                           {kind: Jump, op: "continue"},
 	"jsx_element jsx_self_closing_element":         {hook: jsMarkup},
-	"enum_declaration":                             {hook: nothing},
 }
 
 // genericCall is a call with type arguments, which the grammar takes for
@@ -83,7 +82,7 @@ func prepareJS(p string, src []byte) []byte {
 	if strings.HasSuffix(p, ".vue") {
 		return vueScript(src)
 	}
-	if d := dialect(p, JS); d == "js" || !bytes.Contains(src, []byte(">(")) {
+	if tableOf(p) == jsTable || !bytes.Contains(src, []byte(">(")) {
 		return src
 	}
 	out := bytes.Clone(src)
@@ -124,13 +123,10 @@ func jsImport(b *builder, n *ts.Node) *Node {
 	walk = func(c *ts.Node) {
 		switch b.kind(c) {
 		case "identifier":
-			o.List = append(o.List, &Node{Kind: Ident, Name: b.text(c), Op: o.Name, Start: o.Start, End: o.End})
+			o.bind(b.text(c), o.Name)
 		case "import_specifier":
-			name, alias := b.text(b.at(c, "name")), b.text(b.at(c, "alias"))
-			if alias == "" {
-				alias = name
-			}
-			o.List = append(o.List, &Node{Kind: Ident, Name: alias, Op: o.Name + "." + name, Start: o.Start, End: o.End})
+			name := b.text(b.at(c, "name"))
+			o.bind(cmp.Or(b.text(b.at(c, "alias")), name), o.Name+"."+name)
 		case "string":
 		default:
 			for k := range children(c) {
@@ -143,15 +139,8 @@ func jsImport(b *builder, n *ts.Node) *Node {
 }
 
 func jsClass(b *builder, n *ts.Node) *Node {
-	o := b.node(Class, n)
-	o.Op, o.Name = "class", b.text(b.at(n, "name"))
-	if h := b.at(n, "@class_heritage"); h != nil {
-		for _, w := range strings.Fields(strings.NewReplacer("extends", " ", "implements", " ", ",", " ").Replace(cutGenerics(b.text(h)))) {
-			o.List = append(o.List, &Node{Kind: Ident, Name: w[strings.LastIndexByte(w, '.')+1:], Start: o.Start, End: o.Start})
-		}
-	}
-	o.Notes = b.decorators(n)
-	o.Body = b.build(b.at(n, "body"))
+	o := b.of(Class, n, Node{Op: "class", Name: b.text(b.at(n, "name")), Notes: b.decorators(n), Body: b.build(b.at(n, "body"))})
+	o.bases(b.text(b.at(n, "@class_heritage")))
 	return o
 }
 
@@ -172,25 +161,6 @@ func jsClassBody(b *builder, n *ts.Node) *Node {
 }
 
 func jsDecorator(b *builder, n *ts.Node) *Node { return asNote(b.build(b.named(n, 0))) }
-
-func jsFunc(b *builder, n *ts.Node) *Node {
-	o := b.node(Func, n)
-	if k := b.kind(n); k == "arrow_function" || k == "function_expression" || k == "function" {
-		o.Op = "lambda"
-	}
-	o.Name = b.nameOf(b.at(n, "name"))
-	o.Type = TypeName(b.text(b.at(n, "return_type")))
-	if p := b.at(n, "parameter"); p != nil {
-		o.List = []*Node{b.param(p)}
-	}
-	if ps := b.at(n, "parameters"); ps != nil {
-		for c := range b.kids(ps) {
-			o.List = append(o.List, jsParam(b, c))
-		}
-	}
-	o.Body = exprBody(b.build(b.at(n, "body")))
-	return o
-}
 
 func jsParam(b *builder, c *ts.Node) *Node {
 	p := b.node(Param, c)
@@ -219,15 +189,8 @@ func jsParam(b *builder, c *ts.Node) *Node {
 }
 
 func jsField(b *builder, n *ts.Node) *Node {
-	o := b.node(Assign, n)
-	name := b.at(n, "name")
-	if name == nil {
-		name = b.at(n, "property")
-	}
-	o.X, o.Y, o.Op, o.Name = b.build(name), b.build(b.at(n, "value")), "=", "field"
-	o.Type = TypeName(b.text(b.at(n, "type")))
-	o.Notes = b.decorators(n)
-	return o
+	return b.of(Assign, n, Node{Op: "=", Name: "field", Type: TypeName(b.text(b.at(n, "type"))), Notes: b.decorators(n),
+		X: b.build(cmp.Or(b.at(n, "name"), b.at(n, "property"))), Y: b.build(b.at(n, "value"))})
 }
 
 func jsCall(b *builder, n *ts.Node) *Node {
@@ -249,22 +212,14 @@ func jsShorthand(b *builder, n *ts.Node) *Node {
 
 func jsAs(b *builder, n *ts.Node) *Node { return b.build(b.named(n, 0)) }
 
-func jsLast(b *builder, n *ts.Node) *Node {
-	kids := b.all(n)
-	if len(kids) == 0 {
-		return nil
-	}
-	return kids[len(kids)-1]
-}
-
 func jsObject(b *builder, n *ts.Node) *Node {
 	o := b.node(Dict, n)
 	for _, k := range b.all(n) {
 		switch {
 		case k.Kind == Func:
-			k = &Node{Kind: Pair, Name: k.Name, Y: k, Start: k.Start, End: k.End, Off: k.Off, To: k.To}
+			k = k.Here(Node{Kind: Pair, Name: k.Name, Y: k})
 		case k.Kind == Cond && k.Op == "default" && k.Y != nil:
-			k = &Node{Kind: Pair, Name: k.Y.Name, Y: k.Y, Start: k.Start, End: k.End, Off: k.Off, To: k.To}
+			k = k.Here(Node{Kind: Pair, Name: k.Y.Name, Y: k.Y})
 			if k.Y.Kind == Pair {
 				k.Y = k.Y.Y
 			}
@@ -290,22 +245,13 @@ func jsPair(b *builder, n *ts.Node) *Node {
 }
 
 func jsMarkup(b *builder, n *ts.Node) *Node {
-	o := b.node(Markup, n)
-	open := n
-	if c := b.at(n, "open_tag"); c != nil {
-		open = c
-	}
-	o.Name = b.text(b.at(open, "name"))
+	open := cmp.Or(b.at(n, "open_tag"), n)
+	o := b.of(Markup, n, Node{Name: b.text(b.at(open, "name"))})
 	for c := range children(open) {
 		if b.kind(c) != "jsx_attribute" {
 			continue
 		}
-		p := b.node(Pair, c)
-		p.Name = b.text(b.named(c, 0))
-		if v := b.named(c, 1); v != nil {
-			p.Y = b.build(v)
-		}
-		o.List = append(o.List, p)
+		o.List = append(o.List, b.of(Pair, c, Node{Name: b.text(b.named(c, 0)), Y: b.build(b.named(c, 1))}))
 	}
 	o.Body = b.node(Block, n)
 	for c := range children(n) {

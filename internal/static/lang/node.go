@@ -6,6 +6,11 @@
 // construct that we do not know loses precision, never the code inside it.
 package lang
 
+import (
+	"strings"
+	"unicode"
+)
+
 // Kind is the shape of a node.
 type Kind uint8
 
@@ -101,6 +106,28 @@ func Walk(n *Node, f func(*Node) bool) {
 	Walk(n.Body, f)
 }
 
+// Here gives o at the place of n.
+func (n *Node) Here(o Node) *Node {
+	o.Start, o.End, o.Off, o.To = n.Start, n.End, n.Off, n.To
+	return &o
+}
+
+// bind adds a name that o brings: what it stands for, or a base of a class.
+func (o *Node) bind(local, full string) {
+	o.List = append(o.List, &Node{Kind: Ident, Name: local, Op: full})
+}
+
+// bases adds the classes that a clause of extends or implements names.
+func (o *Node) bases(clause string) {
+	for _, w := range strings.FieldsFunc(cutGenerics(clause), func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		if w != "extends" && w != "implements" {
+			o.bind(afterLast(w, '.'), "")
+		}
+	}
+}
+
+func afterLast(s string, sep byte) string { return s[strings.LastIndexByte(s, sep)+1:] }
+
 // Text gives the source of n.
 func (f *File) Text(n *Node) string {
 	if n == nil || n.Off < 0 || int(n.To) > len(f.Src) || n.Off > n.To {
@@ -111,9 +138,7 @@ func (f *File) Text(n *Node) string {
 
 // Dotted gives "a.b.c" for a chain of members on an identifier, calls within it
 // written "a.b()", and "" for anything else.
-func Dotted(n *Node) string {
-	return dotted(n, 0)
-}
+func Dotted(n *Node) string { return dotted(n, 0) }
 
 func dotted(n *Node, depth int) string {
 	if n == nil || depth > 12 {

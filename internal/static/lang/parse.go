@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"sync"
-
-	ts "github.com/odvcencio/gotreesitter"
 )
 
 // Limits that keep one file from taking the run's time or memory.
@@ -25,66 +22,38 @@ var ErrSkip = errors.New("skipped")
 
 // Of gives the language of a path by its name, "" for none of ours.
 func Of(p string) Lang {
-	switch strings.ToLower(path.Ext(p)) {
-	case ".java":
-		return Java
-	case ".py":
-		return Python
-	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".vue":
-		return JS
-	case ".go":
-		return Go
-	case ".php", ".php3", ".php4", ".php5", ".phtml", ".inc":
-		return PHP
+	if t := tableOf(p); t != nil {
+		return t.lang
 	}
 	return ""
 }
 
-type grammar struct {
-	table *table
-	once  sync.Once
-	pool  sync.Pool
-	lang  *ts.Language
-}
-
-var dialects = map[string]*grammar{
-	"java": {table: javaTable}, "python": {table: pythonTable}, "php": {table: phpTable},
-	"js": {table: jsTable}, "ts": {table: tsTable}, "tsx": {table: tsxTable},
-}
-
-type worker struct {
-	p *ts.Parser
-	b *builder
-}
-
-func (g *grammar) get() *worker {
-	g.once.Do(func() { g.lang = g.table.grammar() })
-	if w, ok := g.pool.Get().(*worker); ok {
-		return w
-	}
-	return &worker{ts.NewParser(g.lang), newBuilder(g.table, g.lang)}
-}
-
-// dialect names the grammar for a path.
-func dialect(p string, l Lang) string {
-	if l != JS {
-		return string(l)
-	}
+func tableOf(p string) *table {
 	switch strings.ToLower(path.Ext(p)) {
+	case ".java":
+		return javaTable
+	case ".py":
+		return pythonTable
+	case ".js", ".mjs", ".cjs", ".jsx":
+		return jsTable
 	case ".ts", ".mts", ".cts", ".vue":
-		return "ts"
+		return tsTable
 	case ".tsx":
-		return "tsx"
+		return tsxTable
+	case ".go":
+		return goTable
+	case ".php", ".php3", ".php4", ".php5", ".phtml", ".inc":
+		return phpTable
 	}
-	return "js"
+	return nil
 }
 
 // Parse reads one file. It never panics: what the parser cannot take is an
 // error that says why, and it wraps ErrSkip where leaving out is the rule. Lines
 // and bytes of the nodes are those of src.
 func Parse(p string, src []byte) (f *File, err error) {
-	l := Of(p)
-	if l == "" {
+	t := tableOf(p)
+	if t == nil {
 		return nil, fmt.Errorf("%s: not a language that we parse: %w", p, ErrSkip)
 	}
 	if err := refuse(p, src); err != nil {
@@ -95,25 +64,27 @@ func Parse(p string, src []byte) (f *File, err error) {
 			f, err = nil, fmt.Errorf("%s: the parser broke on this file: %v", p, r)
 		}
 	}()
-	if l == Go {
+	if t == goTable {
 		return parseGo(p, src), nil
 	}
-	g := dialects[dialect(p, l)]
-	w := g.get()
-	f, err = w.parse(p, l, src)
+	b, ok := t.pool.Get().(*builder)
+	if !ok {
+		b = newBuilder(t)
+	}
+	f, err = b.parse(p, src)
 	if err == nil {
-		g.pool.Put(w)
+		t.pool.Put(b)
 	}
 	return f, err
 }
 
-func (w *worker) parse(p string, l Lang, src []byte) (*File, error) {
+func (b *builder) parse(p string, src []byte) (*File, error) {
 	text := src
-	if l == JS {
+	if b.t.lang == JS {
 		text = prepareJS(p, src)
 	}
-	w.p.SetTimeoutMicros(parseTime)
-	tree, err := w.p.Parse(text)
+	b.parser.SetTimeoutMicros(parseTime)
+	tree, err := b.parser.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be parsed: %w", p, err)
 	}
@@ -121,9 +92,8 @@ func (w *worker) parse(p string, l Lang, src []byte) (*File, error) {
 	if tree.ParseStoppedEarly() {
 		return nil, fmt.Errorf("%s: the parser gave up (%v)", p, tree.ParseStopReason())
 	}
-	b := w.b
 	b.src, b.depth, b.errors = text, 0, 0
-	f := &File{Path: p, Lang: l, Src: src}
+	f := &File{Path: p, Lang: b.t.lang, Src: src}
 	f.Root = b.build(tree.RootNode())
 	b.src = nil
 	if f.Root == nil {
@@ -137,13 +107,15 @@ func (w *worker) parse(p string, l Lang, src []byte) (*File, error) {
 	return f, nil
 }
 
-// refuse tells files that are left out before any parsing.
 func refuse(p string, src []byte) error {
 	if len(src) > MaxFile {
 		return fmt.Errorf("%s: %d bytes, more than %d: %w", p, len(src), MaxFile, ErrSkip)
 	}
 	if strings.Contains(path.Base(p), ".min.") {
 		return fmt.Errorf("%s: minified by its name: %w", p, ErrSkip)
+	}
+	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
+		return fmt.Errorf("%s: text in UTF-16, expected UTF-8: %w", p, ErrSkip)
 	}
 	depth, deepest, line := 0, 0, 0
 	for i := range src {

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	ts "github.com/odvcencio/gotreesitter"
@@ -11,10 +12,10 @@ import (
 var phpTable = &table{
 	lang:    PHP,
 	grammar: grammars.PhpLanguage,
-	skip:    Words("comment php_tag php_end_tag empty_statement"),
+	skip: Words(`comment php_tag php_end_tag empty_statement text_interpolation text unset_statement global_declaration
+		visibility_modifier static_modifier abstract_modifier final_modifier readonly_modifier`),
 	shapes: map[string]shape{
-		"program declaration_list attribute_list attribute_group compound_statement colon_block finally_clause":          {kind: Block, l: "*"},
-		"text_interpolation text visibility_modifier static_modifier abstract_modifier final_modifier readonly_modifier": {hook: nothing},
+		"program declaration_list attribute_list attribute_group compound_statement colon_block finally_clause": {kind: Block, l: "*"},
 		"namespace_definition":      {hook: phpNamespace},
 		"namespace_use_declaration": {hook: phpUse},
 		"class_declaration interface_declaration trait_declaration enum_declaration": {hook: phpClass},
@@ -62,7 +63,6 @@ var phpTable = &table{
 		"echo_statement print_intrinsic":                                             {hook: phpEcho},
 		"expression_statement":                                                       {hook: phpShortEcho},
 		"exit_statement":                                                             {hook: phpExit},
-		"unset_statement global_declaration":                                         {hook: nothing},
 		"if_statement":                                                               {hook: pyIf},
 		"foreach_statement":                                                          {hook: phpForeach},
 		"for_statement":                                                              {hook: cFor("initialize", "update")},
@@ -87,10 +87,9 @@ var (
 )
 
 func phpNamespace(b *builder, n *ts.Node) *Node {
-	o := b.node(Import, n)
-	o.Op, o.Name = "package", b.text(b.at(n, "name"))
+	o := b.of(Import, n, Node{Op: "package", Name: b.text(b.at(n, "name"))})
 	if body := b.build(b.at(n, "body")); body != nil {
-		return &Node{Kind: Block, Start: o.Start, End: o.End, Off: o.Off, To: o.To, List: []*Node{o, body}}
+		return b.of(Block, n, Node{List: []*Node{o, body}})
 	}
 	return o
 }
@@ -105,36 +104,31 @@ func phpUse(b *builder, n *ts.Node) *Node {
 		full, local, ok := strings.Cut(t, " as ")
 		full = strings.TrimSpace(full)
 		if !ok {
-			local = full[strings.LastIndexByte(full, '\\')+1:]
+			local = afterLast(full, '\\')
 		}
 		o.Name = full
-		o.List = append(o.List, &Node{Kind: Ident, Name: strings.TrimSpace(local), Op: strings.ReplaceAll(full, `\`, "."), Start: o.Start, End: o.End})
+		o.bind(strings.TrimSpace(local), strings.ReplaceAll(full, `\`, "."))
 	}
 	return o
 }
 
 func phpQualified(b *builder, n *ts.Node) *Node {
-	t := b.text(n)
-	return b.of(Ident, n, Node{Name: t[strings.LastIndexByte(t, '\\')+1:]})
+	return b.of(Ident, n, Node{Name: afterLast(b.text(n), '\\')})
 }
 
 func phpClass(b *builder, n *ts.Node) *Node {
-	o := b.node(Class, n)
+	o := b.of(Class, n, Node{Name: b.text(b.at(n, "name"))})
 	b.annotate(o, n, phpNotes, nil)
 	o.Op = strings.TrimSuffix(b.kind(n), "_declaration")
-	o.Name = b.text(b.at(n, "name"))
 	for _, place := range []string{"@base_clause", "@class_interface_clause"} {
-		if c := b.at(n, place); c != nil {
-			for _, k := range b.all(c) {
-				o.List = append(o.List, &Node{Kind: Ident, Name: k.Name, Start: k.Start, End: k.End})
-			}
+		for _, k := range b.all(b.at(n, place)) {
+			o.bind(k.Name, "")
 		}
 	}
 	o.Body = b.build(b.at(n, "body"))
 	return o
 }
 
-// phpFields reads properties and constants of a class.
 func phpFields(b *builder, n *ts.Node) *Node {
 	out := b.node(Block, n)
 	for c := range b.kids(n) {
@@ -187,10 +181,7 @@ func phpArgument(b *builder, n *ts.Node) *Node {
 }
 
 func phpHeredoc(b *builder, n *ts.Node) *Node {
-	if v := b.at(n, "value"); v != nil {
-		return buildString(b, v)
-	}
-	return b.node(String, n)
+	return buildString(b, cmp.Or(b.at(n, "value"), n))
 }
 
 func phpBackticks(b *builder, n *ts.Node) *Node {
@@ -198,11 +189,8 @@ func phpBackticks(b *builder, n *ts.Node) *Node {
 }
 
 func phpCond(b *builder, n *ts.Node) *Node {
-	o := b.node(Cond, n)
-	o.X, o.Y, o.Z = b.build(b.at(n, "condition")), b.build(b.at(n, "body")), b.build(b.at(n, "alternative"))
-	if o.Y == nil {
-		o.Y = o.X
-	}
+	o := b.of(Cond, n, Node{X: b.build(b.at(n, "condition")), Y: b.build(b.at(n, "body")), Z: b.build(b.at(n, "alternative"))})
+	o.Y = cmp.Or(o.Y, o.X) // a ?: b
 	return o
 }
 
@@ -215,8 +203,7 @@ func phpArray(b *builder, n *ts.Node) *Node {
 		}
 		switch {
 		case len(kids) == 2:
-			p := b.node(Pair, c)
-			p.X, p.Y = kids[0], kids[1]
+			p := b.of(Pair, c, Node{X: kids[0], Y: kids[1]})
 			nameKey(p)
 			o.List = append(o.List, p)
 		case len(kids) == 1 && kids[0] != nil:
@@ -227,8 +214,7 @@ func phpArray(b *builder, n *ts.Node) *Node {
 }
 
 func phpEcho(b *builder, n *ts.Node) *Node {
-	o := b.node(Call, n)
-	o.Name, o.Op = "echo", "echo"
+	o := b.of(Call, n, Node{Name: "echo", Op: "echo"})
 	for _, k := range b.all(n) {
 		if k.Kind == Other {
 			o.List = append(o.List, k.List...)
@@ -242,33 +228,27 @@ func phpEcho(b *builder, n *ts.Node) *Node {
 func phpExit(b *builder, n *ts.Node) *Node {
 	o := b.node(Throw, n)
 	if kids := b.all(n); len(kids) > 0 {
-		o.X = &Node{Kind: Call, Name: "exit", List: kids, Start: o.Start, End: o.End, Off: o.Off, To: o.To}
+		o.X = b.of(Call, n, Node{Name: "exit", List: kids})
 	}
 	return o
 }
 
 func phpForeach(b *builder, n *ts.Node) *Node {
-	o := b.node(Loop, n)
-	o.X = b.build(b.named(n, 0))
-	switch t := b.named(n, 1); {
-	case t != nil && b.kind(t) == "pair":
-		o.Y = b.node(Array, t)
-		o.Y.Op, o.Y.List = "tuple", b.all(t)
-	default:
+	o := b.of(Loop, n, Node{X: b.build(b.named(n, 0)), Body: b.build(b.at(n, "body"))})
+	if t := b.named(n, 1); t != nil && b.kind(t) == "pair" {
+		o.Y = b.of(Array, t, Node{Op: "tuple", List: b.all(t)})
+	} else {
 		o.Y = b.build(t)
 	}
-	o.Body = b.build(b.at(n, "body"))
 	return o
 }
 
 func phpCase(b *builder, n *ts.Node) *Node {
-	o := b.node(Case, n)
 	v := b.at(n, "value")
+	o := b.of(Case, n, Node{Body: b.of(Block, n, Node{List: b.all(n, v)})})
 	if l := b.build(v); l != nil {
 		o.List = []*Node{l}
 	}
-	o.Body = b.node(Block, n)
-	o.Body.List = b.all(n, v)
 	return o
 }
 

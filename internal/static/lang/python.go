@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"strings"
 
 	ts "github.com/odvcencio/gotreesitter"
@@ -10,46 +11,46 @@ import (
 var pythonTable = &table{
 	lang:    Python,
 	grammar: grammars.PythonLanguage,
-	skip:    Words("comment line_continuation type_conversion format_specifier"),
+	param:   pyParam,
+	skip:    Words("comment line_continuation type_conversion format_specifier future_import_statement global_statement nonlocal_statement"),
 	shapes: map[string]shape{
-		"module block":                           {kind: Block, l: "*"},
+		"module block finally_clause":            {kind: Block, l: "*"},
 		"import_statement import_from_statement": {hook: pyImport},
-		"future_import_statement global_statement nonlocal_statement": {hook: nothing},
-		"decorated_definition":             {hook: pyDecorated},
-		"decorator":                        {hook: jsDecorator},
-		"function_definition":              {hook: pyFunc},
-		"class_definition":                 {hook: pyClass},
-		"assignment":                       {kind: Assign, x: "left", y: "right", op: "=", typ: "type"},
-		"augmented_assignment":             {kind: Assign, x: "left", y: "right", op: "+="},
-		"named_expression":                 {kind: Assign, x: "name", y: "value", op: "="},
-		"call":                             {kind: Call, callee: "function", l: "arguments"},
-		"keyword_argument":                 {kind: Pair, name: "name", y: "value"},
-		"attribute":                        {kind: Member, x: "object", name: "attribute"},
-		"subscript":                        {kind: Index, x: "value", y: "subscript"},
-		"identifier dotted_name":           {kind: Ident},
-		"string":                           {hook: buildString},
-		"concatenated_string":              {kind: Template, l: "*"},
-		"integer float":                    {kind: Lit, op: "number"},
-		"true false":                       {kind: Lit, op: "bool"},
-		"none":                             {kind: Lit, op: "null"},
-		"binary_operator boolean_operator": {kind: Binary, x: "left", y: "right", op: "@op"},
-		"comparison_operator":              {hook: pyCompare},
-		"not_operator":                     {kind: Unary, op: "!", x: "argument"},
-		"unary_operator":                   {kind: Unary, op: "@op", x: "argument"},
-		"conditional_expression":           {kind: Cond, y: "#0", x: "#1", z: "#2"},
-		"list set":                         {kind: Array, l: "*"},
+		"decorated_definition":                   {hook: pyDecorated},
+		"decorator":                              {hook: jsDecorator},
+		"function_definition lambda":             {hook: buildFunc},
+		"class_definition":                       {hook: pyClass},
+		"assignment":                             {kind: Assign, x: "left", y: "right", op: "=", typ: "type"},
+		"augmented_assignment":                   {kind: Assign, x: "left", y: "right", op: "+="},
+		"named_expression":                       {kind: Assign, x: "name", y: "value", op: "="},
+		"call":                                   {kind: Call, callee: "function", l: "arguments"},
+		"keyword_argument":                       {kind: Pair, name: "name", y: "value"},
+		"attribute":                              {kind: Member, x: "object", name: "attribute"},
+		"subscript":                              {kind: Index, x: "value", y: "subscript"},
+		"identifier dotted_name":                 {kind: Ident},
+		"string":                                 {hook: buildString},
+		"concatenated_string":                    {kind: Template, l: "*"},
+		"integer float":                          {kind: Lit, op: "number"},
+		"true false":                             {kind: Lit, op: "bool"},
+		"none":                                   {kind: Lit, op: "null"},
+		"binary_operator boolean_operator":       {kind: Binary, x: "left", y: "right", op: "@op"},
+		"comparison_operator":                    {hook: pyCompare},
+		"not_operator":                           {kind: Unary, op: "!", x: "argument"},
+		"unary_operator":                         {kind: Unary, op: "@op", x: "argument"},
+		"conditional_expression":                 {kind: Cond, y: "#0", x: "#1", z: "#2"},
+		"list set":                               {kind: Array, l: "*"},
 		"tuple expression_list pattern_list tuple_pattern": {kind: Array, op: "tuple", l: "*"},
 		"dictionary":                  {kind: Dict, l: "*"},
 		"pair":                        {hook: buildPair},
 		"dictionary_splat list_splat": {kind: Spread, x: "#0"},
 		"list_comprehension set_comprehension generator_expression dictionary_comprehension": {hook: pyComprehension},
-		"lambda":             {hook: pyLambda},
 		"if_statement":       {hook: pyIf},
 		"for_statement":      {kind: Loop, x: "right", y: "left", body: "body"},
 		"while_statement":    {kind: Loop, x: "condition", body: "body"},
 		"with_statement":     {hook: pyWith},
 		"as_pattern":         {hook: pyAs},
-		"try_statement":      {hook: pyTry},
+		"try_statement":      {hook: buildTry},
+		"except_clause":      {hook: pyExcept},
 		"return_statement":   {kind: Return, x: "#0"},
 		"yield":              {kind: Return, op: "yield", x: "#0"},
 		"raise_statement":    {kind: Throw, x: "#0"},
@@ -61,15 +62,9 @@ var pythonTable = &table{
 	},
 }
 
-func nothing(*builder, *ts.Node) *Node { return nil }
-
 func pyImport(b *builder, n *ts.Node) *Node {
-	o := b.node(Import, n)
-	from := ""
-	if m := b.at(n, "module_name"); m != nil {
-		from = b.text(m)
-		o.Name = from
-	}
+	from := b.text(b.at(n, "module_name"))
+	o := b.of(Import, n, Node{Name: from})
 	for i := 0; i < n.ChildCount(); i++ {
 		if n.FieldNameForChild(i, b.l) != "name" {
 			continue
@@ -90,7 +85,7 @@ func pyImport(b *builder, n *ts.Node) *Node {
 				full = local
 			}
 		}
-		o.List = append(o.List, &Node{Kind: Ident, Name: local, Op: full, Start: o.Start, End: o.End})
+		o.bind(local, full)
 		if o.Name == "" {
 			o.Name = name
 		}
@@ -98,41 +93,21 @@ func pyImport(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func pyFunc(b *builder, n *ts.Node) *Node {
-	o := b.node(Func, n)
-	o.Name = b.text(b.at(n, "name"))
-	o.Type = TypeName(b.text(b.at(n, "return_type")))
-	o.List = pyParams(b, b.at(n, "parameters"))
-	o.Body = b.build(b.at(n, "body"))
-	return o
-}
-
-func pyParams(b *builder, ps *ts.Node) []*Node {
-	var out []*Node
-	if ps == nil {
+func pyParam(b *builder, c *ts.Node) *Node {
+	p := b.node(Param, c)
+	switch b.kind(c) {
+	case "identifier":
+		p.Name = b.text(c)
+	case "typed_parameter", "typed_default_parameter", "default_parameter":
+		p.Name = strings.TrimLeft(b.text(cmp.Or(b.at(c, "name"), b.named(c, 0))), "*")
+		p.Type = strings.TrimSpace(b.text(b.at(c, "type")))
+		p.Y = b.build(b.at(c, "value"))
+	case "list_splat_pattern", "dictionary_splat_pattern":
+		p.Name, p.Op = strings.TrimLeft(b.text(c), "*"), "..."
+	default:
 		return nil
 	}
-	for c := range b.kids(ps) {
-		p := b.node(Param, c)
-		switch b.kind(c) {
-		case "identifier":
-			p.Name = b.text(c)
-		case "typed_parameter", "typed_default_parameter", "default_parameter":
-			name := b.at(c, "name")
-			if name == nil {
-				name = b.named(c, 0)
-			}
-			p.Name = strings.TrimLeft(b.text(name), "*")
-			p.Type = strings.TrimSpace(b.text(b.at(c, "type")))
-			p.Y = b.build(b.at(c, "value"))
-		case "list_splat_pattern", "dictionary_splat_pattern":
-			p.Name, p.Op = strings.TrimLeft(b.text(c), "*"), "..."
-		default:
-			continue
-		}
-		out = append(out, p)
-	}
-	return out
+	return p
 }
 
 func pyDecorated(b *builder, n *ts.Node) *Node {
@@ -144,31 +119,19 @@ func pyDecorated(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-// asNote makes an annotation of a decorator's expression.
+// asNote makes an annotation of a decorator's expression, nil of one that has no name.
 func asNote(k *Node) *Node {
-	if k == nil {
+	if k == nil || k.Kind != Ident && k.Kind != Member && k.Kind != Call {
 		return nil
 	}
-	if k.Kind == Ident || k.Kind == Member {
-		c := *k
-		c.Kind = Call
-		k = &c
-	}
-	if k.Kind != Call {
-		return nil
-	}
-	k.Op = "note"
+	k.Kind, k.Op = Call, "note"
 	return k
 }
 
 func pyClass(b *builder, n *ts.Node) *Node {
-	o := b.node(Class, n)
-	o.Op = "class"
-	o.Name = b.text(b.at(n, "name"))
+	o := b.of(Class, n, Node{Op: "class", Name: b.text(b.at(n, "name"))})
 	for _, k := range b.all(b.at(n, "superclasses")) {
-		if d := Dotted(k); d != "" {
-			o.List = append(o.List, &Node{Kind: Ident, Name: d[strings.LastIndexByte(d, '.')+1:], Op: d, Start: k.Start, End: k.End})
-		}
+		o.bases(Dotted(k))
 	}
 	o.Body = b.build(b.at(n, "body"))
 	if o.Body != nil {
@@ -195,8 +158,7 @@ func pyCompare(b *builder, n *ts.Node) *Node {
 }
 
 func buildPair(b *builder, n *ts.Node) *Node {
-	o := b.node(Pair, n)
-	o.X, o.Y = b.build(b.at(n, "key")), b.build(b.at(n, "value"))
+	o := b.of(Pair, n, Node{X: b.build(b.at(n, "key")), Y: b.build(b.at(n, "value"))})
 	nameKey(o)
 	return o
 }
@@ -225,23 +187,10 @@ func pyComprehension(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func pyLambda(b *builder, n *ts.Node) *Node {
-	o := b.node(Func, n)
-	o.Op = "lambda"
-	o.List = pyParams(b, b.at(n, "parameters"))
-	o.Body = exprBody(b.build(b.at(n, "body")))
-	return o
-}
-
 // pyIf chains elif clauses into nested Ifs.
 func pyIf(b *builder, n *ts.Node) *Node {
 	branch := func(n *ts.Node) *Node {
-		o := b.node(If, n)
-		o.X, o.Y = b.build(b.at(n, "condition")), b.build(b.at(n, "consequence"))
-		if o.Y == nil {
-			o.Y = b.build(b.at(n, "body"))
-		}
-		return o
+		return b.of(If, n, Node{X: b.build(b.at(n, "condition")), Y: b.build(cmp.Or(b.at(n, "consequence"), b.at(n, "body")))})
 	}
 	o := branch(n)
 	tail := o
@@ -267,34 +216,18 @@ func pyWith(b *builder, n *ts.Node) *Node {
 }
 
 func pyAs(b *builder, n *ts.Node) *Node {
-	o := b.node(Assign, n)
-	o.Op, o.Y = "=", b.build(b.named(n, 0))
+	o := b.of(Assign, n, Node{Op: "=", Y: b.build(b.named(n, 0))})
 	if a := b.at(n, "alias"); a != nil {
 		o.X = b.build(b.named(a, 0))
 	}
 	return o
 }
 
-func pyTry(b *builder, n *ts.Node) *Node {
-	o := b.node(Try, n)
-	o.Body = b.build(b.at(n, "body"))
-	for c := range children(n) {
-		switch b.kind(c) {
-		case "except_clause", "except_group_clause":
-			k := b.node(Catch, c)
-			k.Type = b.text(b.at(c, "value"))
-			if v := b.build(b.at(c, "value")); v != nil && v.Kind == Assign {
-				k.Y = v.X
-			}
-			k.Body = b.build(b.at(c, "@block"))
-			o.List = append(o.List, k)
-		case "finally_clause":
-			o.Z = b.build(b.at(c, "@block"))
-		case "else_clause":
-			if e := b.build(b.at(c, "body")); e != nil && o.Body != nil {
-				o.Body.List = append(o.Body.List, e)
-			}
-		}
+func pyExcept(b *builder, n *ts.Node) *Node {
+	value := b.at(n, "value")
+	o := b.of(Catch, n, Node{Type: b.text(value), Body: b.build(b.at(n, "@block"))})
+	if v := b.build(value); v != nil && v.Kind == Assign {
+		o.Y = v.X
 	}
 	return o
 }

@@ -61,6 +61,8 @@ func TestShapes(t *testing.T) {
 			"block(call:get(x=member:http(x=ident:this) ident:url))"},
 		{"a.ts", "function f(a: string, b?: number): void {}",
 			"block(func:f(param:a param:b body=block))"},
+		{"a.ts", "const x = <User>y;", "block(assign[=](x=ident:x y=ident:y))"},
+		{"a.php", "<?php $a = <<<E\nE;\n", "block(assign[=](x=ident:a y=string))"},
 		{"a.py", "with open(p) as f:\n    d = f.read()\n",
 			"block(block(assign[=](x=ident:f y=call:open(ident:p)) block(assign[=](x=ident:d y=call:read(x=ident:f)))))"},
 		{"a.py", "@app.route('/x')\ndef v(id, *, q='a'):\n    return f'<b>{q}</b>'\n",

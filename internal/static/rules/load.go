@@ -14,10 +14,8 @@ import (
 	"assay/internal/static/lang"
 )
 
-var load = sync.OnceValues(func() (*Set, error) { return Read(files) })
-
 // Load gives the embedded rules, compiled once.
-func Load() (*Set, error) { return load() }
+var Load = sync.OnceValues(func() (*Set, error) { return Read(files) })
 
 // Read compiles the rules that the YAML files of fsys hold; names that begin with
 // "data-" are tables of checks and count for the hash alone. The error names the file,
@@ -98,9 +96,11 @@ func (s *Set) addRule(r *Rule) (err error) {
 		}
 	}
 	for i := range r.Text {
-		if err := s.addText(r, &r.Text[i]); err != nil {
-			return fmt.Errorf("text %d: %w", i+1, err)
+		t := &r.Text[i]
+		if t.Files.Regexp == nil || t.Line.Regexp == nil {
+			return fmt.Errorf("text %d: files and line are needed", i+1)
 		}
+		t.Rule, s.Texts = r, append(s.Texts, t)
 	}
 	if len(r.Match)+len(r.Text) == 0 && r.Check == "" {
 		return fmt.Errorf("it has nothing to match")
@@ -108,16 +108,6 @@ func (s *Set) addRule(r *Rule) (err error) {
 	return nil
 }
 
-func (s *Set) addText(r *Rule, t *Text) error {
-	t.Rule = r
-	if t.Files.Regexp == nil || t.Line.Regexp == nil {
-		return fmt.Errorf("files and line are needed")
-	}
-	s.Texts = append(s.Texts, t)
-	return nil
-}
-
-// tables gives the tables of languages.
 func (s *Set) tables(langs []string) ([]*Table, error) {
 	if len(langs) == 0 {
 		return nil, fmt.Errorf("lang is needed")

@@ -39,7 +39,10 @@ func (s *Set) addModel(m *Model) error {
 // addPatterns reads "recv.a|b, c": alternatives of names behind a receiver,
 // several separated by commas.
 func addPatterns(to map[string][]Pattern, text, pre string, m *Match, model *Model) error {
-	for _, one := range splitPatterns(text) {
+	for one := range strings.SplitSeq(text, ", ") {
+		if one = strings.TrimSpace(one); one == "" {
+			continue
+		}
 		recv, names := "", one
 		var re *regexp.Regexp
 		if strings.HasPrefix(one, "/") {
@@ -70,16 +73,6 @@ func addPatterns(to map[string][]Pattern, text, pre string, m *Match, model *Mod
 		}
 	}
 	return nil
-}
-
-func splitPatterns(s string) []string {
-	var out []string
-	for _, p := range strings.Split(s, ", ") {
-		if p = strings.TrimSpace(p); p != "" {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // Data reads an embedded table that a check owns.

@@ -66,7 +66,6 @@ type Text struct {
 	Files   Expr `yaml:"files"`   // expression on the path
 	Line    Expr `yaml:"line"`    // expression on each line
 	Unless  Expr `yaml:"unless"`  // expression on the line that takes the match back
-	Absent  Expr `yaml:"absent"`  // expression on the whole file
 	Present Expr `yaml:"present"` // expression on the whole file
 
 	Rule *Rule `yaml:"-"`
