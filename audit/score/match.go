@@ -43,10 +43,10 @@ type matcher struct {
 
 	paired pairing
 	grouping
-	arcs   []arc // sorted by entry, exact ones first, then by distance
-	found  []arc // the same as they come
-	first  table // of each entry its arcs
-	hubs   table // of each group that may take half, its hubs
+	arcs   []arc  // sorted by entry, exact ones first, then by distance
+	found  []arc  // the same as they come
+	first  table  // of each entry its arcs
+	hubs   table  // of each group that may take half, its hubs
 	joined []bool // hubs that a group may take half through
 	flow   flow
 	linked []int32

@@ -119,14 +119,14 @@ func (s *scorer) ruling(e int32) *audit.FindingReview {
 // RulingOn gives the row of the project's reviews that a finding falls under, if
 // there is one: then another row for it would say the same twice.
 func RulingOn(p *audit.Project, dims map[audit.CWE]audit.Dimension, f *Scored) (audit.FindingReview, bool) {
-	_, _, reviews, err := newKeys(p, dims)
+	_, _, reviews, err := newKeys(p, dims, []audit.Finding{f.Finding})
 	if err != nil {
 		return audit.FindingReview{}, false
 	}
-	sp := []location{{file: reviews.find(f.Path), name: reviews.names.of[FunctionName(f.Finding.Function)], at: usable(f.Finding.Lines)}}
-	sp[0].cwes, _ = reviews.counting(&f.Finding)
-	reviews.finish(dims, sp, reviews)
-	best := reviews.nearest(&sp[0], nil)
+	sp := location{name: reviews.names.of[FunctionName(f.Finding.Function)], at: usable(f.Finding.Lines)}
+	sp.cwes, _ = reviews.counting(&f.Finding)
+	reviews.place(&sp, reviews.find(f.Path))
+	best := reviews.nearest(&sp, nil)
 	if best < 0 {
 		return audit.FindingReview{}, false
 	}

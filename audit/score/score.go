@@ -83,7 +83,7 @@ func newScorer(in *Input) (*scorer, error) {
 	case len(in.Dimensions) == 0:
 		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
 	}
-	k, d, rev, err := newKeys(in.Project, in.Dimensions)
+	k, d, rev, err := newKeys(in.Project, in.Dimensions, in.Findings)
 	if err != nil {
 		return nil, err
 	}
@@ -101,15 +101,13 @@ type target struct {
 	err   error
 	lines int   // of the file; more than any where they are not known
 	file  int32 // the key's number; -1 for files that it does not name
-	rank  int32 // its path among those of all targets, as they come
 }
 
 // place resolves paths, gives the dispositions that need no key, and makes the locations.
 func (s *scorer) place() {
-	paths := NewPaths(s.in.Project.Tree, s.in.Project.Others, s.in.Roots)
+	paths, ranked := NewPaths(s.in.Project.Tree, s.in.Project.Others, s.in.Roots), map[string]bool{}
 	about := s.components()
 	targets, names := map[string]*target{}, map[string]int32{}
-	ranks, rows := newNumbering[string](), make([]int32, 0, len(s.in.Findings)) // of each location that of its path
 	s.locations, s.order = make([]location, 0, len(s.in.Findings)), make([]int32, 0, len(s.in.Findings))
 	for i := range s.in.Findings {
 		sc := &s.result.Findings[i]
@@ -118,8 +116,7 @@ func (s *scorer) place() {
 		at := targets[f.File]
 		if at == nil {
 			at = s.target(paths, f.File)
-			at.rank = ranks.number(at.path)
-			targets[f.File] = at
+			targets[f.File], ranked[at.path] = at, true
 		}
 		sc.Path = at.path
 		switch {
@@ -130,8 +127,9 @@ func (s *scorer) place() {
 		case f.Lines.Start > at.lines:
 			sc.Disposition, sc.Match = PastEnd, Match{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, at.lines)}
 		default:
-			sp := location{file: at.file, at: usable(f.Lines)}
+			sp := location{at: usable(f.Lines)}
 			sp.cwes, sc.Ignored = s.key.counting(f)
+			s.key.place(&sp, at.file)
 			if sp.cwes[0] == 0 {
 				sc.Disposition = NoCWE
 				continue
@@ -147,15 +145,15 @@ func (s *scorer) place() {
 			if list := about[sp.file]; len(list) > 0 {
 				sp.says = s.says(sp.file, list, f)
 			}
-			s.locations, s.order, rows = append(s.locations, sp), append(s.order, int32(i)), append(rows, at.rank)
+			s.locations, s.order = append(s.locations, sp), append(s.order, int32(i))
 		}
 	}
-	s.key.finish(s.in.Dimensions, s.locations, s.key, s.decoys, s.reviews)
-	now := ranks.sort()
-	for i, r := range rows {
-		rows[i] = now[r]
+	ranks := numbered(ranked)
+	rows := make([]int32, len(s.order)) // of each location that of its path
+	for at, i := range s.order {
+		rows[at] = ranks.of[s.result.Findings[i].Path]
 	}
-	s.sort(len(now), rows)
+	s.sort(len(ranked), rows)
 }
 
 func (s *scorer) target(paths *Paths, file string) *target {
