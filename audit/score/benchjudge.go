@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"assay/audit"
@@ -118,13 +117,12 @@ func pairCases(now, baseline []Answer) (*casePairs, error) {
 		bad := n.c.Label == audit.Bad
 		p.both = append(p.both, stat.Item{ID: id, Family: n.family, Group: n.group, Bad: bad, Baseline: b.values, Now: n.values})
 		p.clusters = append(p.clusters, n.cluster)
-		was, okB := answered(b.values)
-		if is, okN := answered(n.values); okB && okN {
+		if was, is := mean(b.values, Of), mean(n.values, Of); was.Defined && is.Defined {
 			at := 0
 			if bad {
 				at = 1
 			}
-			p.earned[at] = append(p.earned[at], EntryChange{id, was, is})
+			p.earned[at] = append(p.earned[at], EntryChange{id, was.V, is.V})
 		}
 	}
 	p.onlyOne = len(ns) + len(bs) - 2*len(p.both)
@@ -134,7 +132,7 @@ func pairCases(now, baseline []Answer) (*casePairs, error) {
 // agree reports whether the trials of each case do.
 func agree(cases map[string]*caseTrials) bool {
 	for _, ct := range cases {
-		if share, _ := answered(ct.values); share > 0 && share < 1 {
+		if share := mean(ct.values, Of).V; share > 0 && share < 1 {
 			return false
 		}
 	}
@@ -186,15 +184,4 @@ func (p *casePairs) balanced() (base, now Value, items float64) {
 		was, is, items = was+b/n, is+w/n, items+b-w
 	}
 	return Of(was / 2), Of(is / 2), items
-}
-
-func answered(vs []float64) (mean float64, ok bool) {
-	sum, n := 0.0, 0.0
-	for _, v := range vs {
-		if !math.IsNaN(v) {
-			sum += v
-			n++
-		}
-	}
-	return sum / max(n, 1), n > 0
 }

@@ -35,10 +35,7 @@ func earlyReason(subjects []Subject, rules Rules) (Reason, bool, error) {
 		g.Verdict = audit.Fail
 		g.Text += fmt.Sprintf(": more than chance explains (p %.2g, needed %.2g)", test.P, test.Alpha)
 	case stat.NotSettled:
-		g.Verdict = audit.Warn
-		if rules.Strict {
-			g.Verdict = audit.Fail
-		}
+		g.Verdict = rules.open()
 		g.Text += fmt.Sprintf(": chance explains it too well to settle it (p %.2g, needed %.2g), more trials do", test.P, test.Alpha)
 	}
 	return g, true, nil

@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -113,13 +114,7 @@ func ShowAll[R any](ms []Metric[R], r R) []string {
 
 // Main gives the metrics that stand in a run's summary.
 func Main[R any](ms []Metric[R]) []Metric[R] {
-	var main []Metric[R]
-	for _, m := range ms {
-		if m.Main {
-			main = append(main, m)
-		}
-	}
-	return main
+	return slices.DeleteFunc(slices.Clone(ms), func(m Metric[R]) bool { return !m.Main })
 }
 
 // number shows a figure that is no share: "2.1", and "undefined".

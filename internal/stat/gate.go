@@ -106,13 +106,14 @@ type Part struct {
 	Warnings []string
 }
 
-// countsPoints and countsErrors report whether a drop is large enough to matter:
-// more than one item, and more than 5 points, or errors up by half.
-func (p *Part) countsPoints() bool {
+// pointsDrop reports whether a drop is of more than one item and more than 5 points.
+func (p *Part) pointsDrop() bool {
 	return p.Lost > moreItems+rounding && p.Drop > threshold+rounding
 }
 
-func (p *Part) countsErrors() bool {
+// ErrorsRise reports whether errors rose by half or more, and by more than one: near
+// the ceiling that matters, however few points it is.
+func (p *Part) ErrorsRise() bool {
 	return p.Lost > moreItems+rounding && p.Errors[1] >= rise*p.Errors[0]-rounding
 }
 

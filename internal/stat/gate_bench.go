@@ -60,11 +60,11 @@ func GateBench(cases []Item, plan Plan) (Part, error) {
 	part.Lost = part.Errors[1] - part.Errors[0]
 	part.Warnings = b.warnings
 	byErrors := part
-	t := test{share: 1, least: 1, noise: noise{day: dayNoise}, counts: part.countsPoints}
+	t := test{share: 1, least: 1, noise: noise{day: dayNoise}, counts: part.pointsDrop}
 	if err := plan.judge(&part, &balanced, at, t); err != nil {
 		return Part{}, err
 	}
-	t.counts = byErrors.countsErrors
+	t.counts = byErrors.ErrorsRise
 	if err := plan.judge(&byErrors, &errors, at, t); err != nil {
 		return Part{}, err
 	}

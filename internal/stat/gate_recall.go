@@ -135,7 +135,7 @@ func (p Plan) recallOf(name string, projects []project, share float64, least int
 	part.Drop = 100 * part.Lost / float64(part.Items)
 	n := noise{trial: max(suiteNoise, projectNoise/math.Sqrt(float64(len(projects)))), day: dayNoise}
 	t := test{share: share, least: least, noise: n, alone: alone,
-		counts: func() bool { return part.countsPoints() || part.countsErrors() }}
+		counts: func() bool { return part.pointsDrop() || part.ErrorsRise() }}
 	err := p.judge(&part, &s, at, t)
 	return part, err
 }
