@@ -92,7 +92,6 @@ func (b *Bench) invalid(goals audit.BenchGoals) (Reason, bool) {
 	return g, true
 }
 
-// A casePairs holds the cases of both sides.
 type casePairs struct {
 	both     []stat.Item
 	clusters []string         // of both: Answer.Cluster
@@ -129,7 +128,6 @@ func pairCases(now, baseline []Answer) (*casePairs, error) {
 	return p, nil
 }
 
-// agree reports whether the trials of each case do.
 func agree(cases map[string]*caseTrials) bool {
 	for _, ct := range cases {
 		if share := mean(ct.values, Of).V; share > 0 && share < 1 {
@@ -139,8 +137,6 @@ func agree(cases map[string]*caseTrials) bool {
 	return true
 }
 
-// drop judges balanced accuracy against the baseline over the cases of both
-// sides.
 func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 	f := drop{metric: MetricBalanced}
 	f.base, f.now, f.items = p.balanced()
@@ -168,8 +164,7 @@ func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 	return g, nil
 }
 
-// balanced gives both sides' balanced accuracy by the means of the cases that
-// both answered, and how many cases were lost.
+// balanced gives both sides' balanced accuracy, and how many cases were lost.
 func (p *casePairs) balanced() (base, now Value, items float64) {
 	was, is := 0.0, 0.0 // the shares of either label, added
 	for _, cases := range p.earned {

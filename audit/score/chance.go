@@ -73,8 +73,7 @@ type Chances struct {
 	Ours, Literal, Corroborated Chance
 }
 
-// chance fills in the chance levels of both scores. Without a tree there are no
-// places to draw from, and they stay undefined.
+// chance levels stay undefined without a tree: there are no places to draw from.
 func (s *scorer) chance() {
 	rounds := s.in.Rounds
 	if rounds == 0 {
@@ -98,7 +97,6 @@ func (s *scorer) chance() {
 	l.Lift = Ratio(l.Recall.V, l.Chance.Mean.V)
 }
 
-// draw draws places for the findings in so many rounds.
 func (s *scorer) draw(rounds int) Chances {
 	lot := newLottery(s)
 	m, literal := matcher{key: s.key, decoy: s.toDecoy}, newLiteralKey(s.key, lot.locations)
@@ -127,7 +125,6 @@ func (s *scorer) draw(rounds int) Chances {
 	return levels
 }
 
-// corroboratedCredit gives the credit of a pairing for the corroborated entries.
 func (s *scorer) corroboratedCredit(p *pairing) float64 {
 	credit := 0.0
 	for i, e := range p.entry {
@@ -153,7 +150,6 @@ func summary(recalls []float64) Chance {
 	return Chance{Of(sum / float64(n)), Of(recalls[at]), n}
 }
 
-// A lottery draws places for findings.
 type lottery struct {
 	key       *key
 	locations []location
@@ -162,7 +158,6 @@ type lottery struct {
 	rng       *rand.Rand
 }
 
-// A pool holds files of one extension.
 type pool struct {
 	files []int32 // the key's number; -1 for files that the key does not name
 	lines []int32
@@ -222,8 +217,7 @@ func fill(tree audit.Tree, k *key) map[string]*pool {
 	return pools
 }
 
-// draw gives every location a new place. One draw serves file and line: a line of all
-// lines of the pool, all equally likely.
+// One draw serves file and line: all lines of the pool are equally likely.
 func (l *lottery) draw() {
 	for i := range l.locations {
 		u := l.from[i]

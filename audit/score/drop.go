@@ -29,7 +29,6 @@ func (d *sides) dropReasons(part *stat.Part, rules Rules) []Reason {
 	return []Reason{recall.gated(part, rules), precision.shown()}
 }
 
-// A drop is what a figure lost, and what that weighs.
 type drop struct {
 	metric    string
 	base, now Value
@@ -71,7 +70,6 @@ func (f drop) literal() Reason {
 	return f.reason(audit.Warn, CodeDrop, ": a drop of %.1f points", f.points)
 }
 
-// gated turns what the gate says of one part into a reason.
 func (f drop) gated(part *stat.Part, rules Rules) Reason {
 	if part == nil {
 		return f.unsettled(rules, nil, "the gate did not see this project")
@@ -90,7 +88,6 @@ func (f drop) gated(part *stat.Part, rules Rules) Reason {
 	return f.reason(audit.Pass, CodeDrop, ": no drop that chance does not explain")
 }
 
-// whatSettles says which trials would settle a part.
 func whatSettles(part *stat.Part) string {
 	switch more := part.More; {
 	case !part.Gates:
@@ -112,7 +109,7 @@ func (f drop) shown() Reason {
 	return f.unsettled(Rules{}, nil, "drops in a stochastic auditor's precision are shown and not settled")
 }
 
-// unsettled tells what would settle a drop; part may be nil.
+// part may be nil.
 func (f drop) unsettled(rules Rules, part *stat.Part, why string) Reason {
 	g := f.reason(rules.open(), CodeUnsettled, ": a drop of %.1f points, not settled: %s", f.points, why)
 	if part != nil {
@@ -121,7 +118,6 @@ func (f drop) unsettled(rules Rules, part *stat.Part, why string) Reason {
 	return g
 }
 
-// poolReason says what the gate settled over all projects.
 func poolReason(part *stat.Part, rules Rules) Reason {
 	f := drop{metric: MetricRecall, points: part.Drop}
 	g := f.gated(part, rules)

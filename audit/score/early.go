@@ -7,9 +7,8 @@ import (
 	"assay/internal/stat"
 )
 
-// earlyReason says whether runs end early more often than they did, over all
-// projects together. Runs that prove nothing for it count here. Where nothing ended
-// early there is nothing to say.
+// earlyReason counts runs that prove nothing because they ended early, too. Where none
+// did there is nothing to say.
 func earlyReason(subjects []Subject, rules Rules) (Reason, bool, error) {
 	var ends []stat.Ends
 	early := 0

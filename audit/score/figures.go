@@ -114,8 +114,6 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("the results differ in %s (%s, %s): figures of both cannot be compared; score the stored findings again (assay compare -rescore)", e.What, e.Was, e.Have)
 }
 
-// checkComparable checks that all results were made by the same rules and key, and by
-// this version of them.
 func checkComparable(results []*Result) error {
 	for i, r := range results {
 		if r == nil {

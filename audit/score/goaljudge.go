@@ -34,12 +34,10 @@ func (d *sides) goalReasons() []Reason {
 	return reasons
 }
 
-// goal judges one figure of a project.
 func (d *sides) goal(metric, about string, goal float64, now, base Value) Reason {
 	return goalReason(metric, about, goal, now, base, len(d.baseline) > 0)
 }
 
-// goalReason judges one figure, of a project or of Bench.
 func goalReason(metric, about string, goal float64, now, base Value, hasBase bool) Reason {
 	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, About: about, Now: now, Want: Of(goal), Baseline: base}
 	show := func(v Value) string { return Show(metric, v) }
@@ -69,8 +67,7 @@ func goalReason(metric, about string, goal float64, now, base Value, hasBase boo
 }
 
 // floors fails what is below half of its goal in recall, with or without what
-// chance gives, or in precision's high end, whatever the baseline says: carpets of
-// guesses reach no more.
+// chance gives, or in precision's high end: carpets of guesses reach no more.
 func (d *sides) floors() []Reason {
 	var reasons []Reason
 	below := func(what, metric string, now Value, goal float64) bool {

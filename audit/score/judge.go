@@ -103,8 +103,6 @@ func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 	return suite, nil
 }
 
-// pool reckons the recall of both sides over the entries of all projects that were
-// audited.
 func (s *Suite) pool(all []sides) {
 	var now, base, entries float64
 	both := true
@@ -125,7 +123,6 @@ func (s *Suite) pool(all []sides) {
 	}
 }
 
-// sides are a subject's valid trials with their figures.
 type sides struct {
 	goals         Goals
 	now, baseline []*Result

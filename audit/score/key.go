@@ -112,7 +112,6 @@ func (x *index) entry(i int, of *audit.Known) entry {
 	return e
 }
 
-// claim claims the entries' CWEs and functions in their files.
 func (k *key) claim() (byCWE, byName claims) {
 	whole := make([]int32, len(k.entries))
 	for i := range k.entries {
@@ -152,7 +151,6 @@ func (k *key) claimHalves() (halves claims) {
 	return halves
 }
 
-// sortCells orders the entries of each cell by their first lines.
 func (k *key) sortCells() {
 	for c := range k.byCWE.rows() {
 		if row := k.byCWE.row(int32(c)); len(row) > 1 {

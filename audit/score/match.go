@@ -69,7 +69,6 @@ func (m *matcher) match(locations []location) *pairing {
 	return p
 }
 
-// graph finds what may be assigned to what.
 func (m *matcher) graph() {
 	ng := m.groups()
 	m.joined = zeros(m.joined, m.key.hubs.rows())
@@ -114,7 +113,6 @@ func (m *matcher) addArcs(gi, within int32) int32 {
 	return best
 }
 
-// sortArcs orders the arcs by entry, then each entry's few.
 func (m *matcher) sortArcs() {
 	rows := sized(m.linked, len(m.found))
 	for i := range m.found {
@@ -146,7 +144,6 @@ func compareArcs(a, b arc) int {
 	return cmp.Compare(a.group, b.group)
 }
 
-// arcsOf gives the arcs of an entry.
 func (m *matcher) arcsOf(e int32) []arc { return m.arcs[m.first.from[e]:m.first.from[e+1]] }
 
 // layOut builds the flow. Hubs that no group may use stay without an arc.
