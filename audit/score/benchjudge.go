@@ -55,7 +55,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 		{MetricSpecificity, goals.Specificity, b.Specificity.Value, base.Specificity.Value},
 	} {
 		if m.goal > 0 {
-			reasons = append(reasons, goalReason(m.metric, "", m.goal, m.now, m.base, len(baseline) > 0))
+			reasons = append(reasons, goalReason(m.metric, "", m.goal, m.now, Span{m.base, m.base}, len(baseline) > 0))
 		}
 	}
 	if len(reasons) == 0 {
