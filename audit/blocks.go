@@ -19,7 +19,6 @@ type Block struct {
 // header is the line above a block where several are one text, as head writes it.
 var header = regexp.MustCompile(`(?m)^==> (\S.*) <==\n`)
 
-// changeName stands in a header in place of a path: the block is a change.
 const changeName = "diff"
 
 // JoinBlocks gives blocks as one text, each below a line "==> path <=="; a change
@@ -93,7 +92,6 @@ func PatchBlocks(blocks []Block) ([]Block, error) {
 	return files, nil
 }
 
-// A patch is a change while it is made.
 type patch struct {
 	files   []Block
 	lines   []string // of the change, each with its line break
@@ -108,8 +106,7 @@ func (p *patch) line() string {
 	return p.lines[p.at]
 }
 
-// file changes the next file that the change names; lines before it ("diff --git",
-// "index", a mode) are passed over.
+// file passes over the lines before a change ("diff --git", "index", a mode).
 func (p *patch) file() error {
 	for !strings.HasPrefix(p.line(), "--- ") {
 		if strings.HasPrefix(p.line(), "rename ") || strings.HasPrefix(p.line(), "Binary ") {
@@ -166,7 +163,6 @@ func name(line string) string {
 
 var hunk = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
-// hunks makes the changes of one file.
 func (p *patch) hunks(file Block) (string, error) {
 	old, lines := strings.SplitAfter(file.Code, "\n"), CountLines([]byte(file.Code))
 	var b strings.Builder

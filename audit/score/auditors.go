@@ -57,7 +57,7 @@ func FoundBy(these, others []*Result) []KnownResult {
 	var found []KnownResult
 	a, b := Credits(these, false), Credits(others, false)
 	for _, k := range these[0].Known {
-		if slices.Contains(a[k.ID], 1) && average(b[k.ID]) == 0 {
+		if slices.Contains(a[k.ID], 1) && mean(b[k.ID], Of).V == 0 {
 			found = append(found, KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Corroborated: k.Corroborated})
 		}
 	}

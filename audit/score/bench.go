@@ -213,7 +213,6 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 	return comparison(&c), nil
 }
 
-// comparison gives what internal/stat says in this package's words.
 func comparison(c *stat.Comparison) Comparison {
 	return Comparison{Standing: Standing(c.Standing), Diff: Difference{c.Diff.Center, c.Diff.Lo, c.Diff.Hi}, P: c.P,
 		Cases: c.Cases, Families: c.Families, Need: Need(c.Need), Warnings: c.Warnings}

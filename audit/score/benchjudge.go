@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"assay/audit"
@@ -56,7 +55,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 		{MetricSpecificity, goals.Specificity, b.Specificity.Value, base.Specificity.Value},
 	} {
 		if m.goal > 0 {
-			reasons = append(reasons, goalReason(m.metric, "", m.goal, m.now, m.base, len(baseline) > 0))
+			reasons = append(reasons, goalReason(m.metric, "", m.goal, m.now, Span{m.base, m.base}, len(baseline) > 0))
 		}
 	}
 	if len(reasons) == 0 {
@@ -93,7 +92,6 @@ func (b *Bench) invalid(goals audit.BenchGoals) (Reason, bool) {
 	return g, true
 }
 
-// A casePairs holds the cases of both sides.
 type casePairs struct {
 	both     []stat.Item
 	clusters []string         // of both: Answer.Cluster
@@ -118,31 +116,27 @@ func pairCases(now, baseline []Answer) (*casePairs, error) {
 		bad := n.c.Label == audit.Bad
 		p.both = append(p.both, stat.Item{ID: id, Family: n.family, Group: n.group, Bad: bad, Baseline: b.values, Now: n.values})
 		p.clusters = append(p.clusters, n.cluster)
-		was, okB := answered(b.values)
-		if is, okN := answered(n.values); okB && okN {
+		if was, is := mean(b.values, Of), mean(n.values, Of); was.Defined && is.Defined {
 			at := 0
 			if bad {
 				at = 1
 			}
-			p.earned[at] = append(p.earned[at], EntryChange{id, was, is})
+			p.earned[at] = append(p.earned[at], EntryChange{id, was.V, is.V})
 		}
 	}
 	p.onlyOne = len(ns) + len(bs) - 2*len(p.both)
 	return p, nil
 }
 
-// agree reports whether the trials of each case do.
 func agree(cases map[string]*caseTrials) bool {
 	for _, ct := range cases {
-		if share, _ := answered(ct.values); share > 0 && share < 1 {
+		if share := mean(ct.values, Of).V; share > 0 && share < 1 {
 			return false
 		}
 	}
 	return true
 }
 
-// drop judges balanced accuracy against the baseline over the cases of both
-// sides.
 func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 	f := drop{metric: MetricBalanced}
 	f.base, f.now, f.items = p.balanced()
@@ -170,8 +164,7 @@ func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 	return g, nil
 }
 
-// balanced gives both sides' balanced accuracy by the means of the cases that
-// both answered, and how many cases were lost.
+// balanced gives both sides' balanced accuracy, and how many cases were lost.
 func (p *casePairs) balanced() (base, now Value, items float64) {
 	was, is := 0.0, 0.0 // the shares of either label, added
 	for _, cases := range p.earned {
@@ -186,15 +179,4 @@ func (p *casePairs) balanced() (base, now Value, items float64) {
 		was, is, items = was+b/n, is+w/n, items+b-w
 	}
 	return Of(was / 2), Of(is / 2), items
-}
-
-func answered(vs []float64) (mean float64, ok bool) {
-	sum, n := 0.0, 0.0
-	for _, v := range vs {
-		if !math.IsNaN(v) {
-			sum += v
-			n++
-		}
-	}
-	return sum / max(n, 1), n > 0
 }

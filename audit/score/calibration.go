@@ -34,7 +34,6 @@ type ConfidenceBin struct {
 	Right Estimate `json:"right"` // share of right answers, families as clusters
 }
 
-// confidenceBins is into how many parts of equal width confidence is cut.
 const confidenceBins = 10
 
 // CalibrationOf holds stated confidence against what came of it. Trials without an

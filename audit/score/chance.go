@@ -3,6 +3,7 @@ package score
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path"
@@ -72,8 +73,7 @@ type Chances struct {
 	Ours, Literal, Corroborated Chance
 }
 
-// chance fills in the chance levels of both scores. Without a tree there are no
-// places to draw from, and they stay undefined.
+// chance levels stay undefined without a tree: there are no places to draw from.
 func (s *scorer) chance() {
 	rounds := s.in.Rounds
 	if rounds == 0 {
@@ -92,12 +92,11 @@ func (s *scorer) chance() {
 	r, l, c := &s.result.Metrics, &s.result.Literal, &s.result.Metrics.Corroborated
 	r.Chance, l.Chance, c.Chance = levels.Ours, levels.Literal, levels.Corroborated
 	for _, p := range []*Part{&r.Part, c} {
-		p.Lift = lift(p.Recall, p.Chance.Mean)
+		p.Lift = Ratio(p.Recall.V, p.Chance.Mean.V)
 	}
-	l.Lift = lift(l.Recall, l.Chance.Mean)
+	l.Lift = Ratio(l.Recall.V, l.Chance.Mean.V)
 }
 
-// draw draws places for the findings in so many rounds.
 func (s *scorer) draw(rounds int) Chances {
 	lot := newLottery(s)
 	m, literal := matcher{key: s.key, decoy: s.toDecoy}, newLiteralKey(s.key, lot.locations)
@@ -126,7 +125,6 @@ func (s *scorer) draw(rounds int) Chances {
 	return levels
 }
 
-// corroboratedCredit gives the credit of a pairing for the corroborated entries.
 func (s *scorer) corroboratedCredit(p *pairing) float64 {
 	credit := 0.0
 	for i, e := range p.entry {
@@ -141,13 +139,6 @@ func (s *scorer) corroboratedCredit(p *pairing) float64 {
 	return credit
 }
 
-func lift(recall, chance Value) Value {
-	if !recall.Defined || !chance.Defined {
-		return Value{}
-	}
-	return Ratio(recall.V, chance.V)
-}
-
 func summary(recalls []float64) Chance {
 	slices.Sort(recalls)
 	sum := 0.0
@@ -159,7 +150,6 @@ func summary(recalls []float64) Chance {
 	return Chance{Of(sum / float64(n)), Of(recalls[at]), n}
 }
 
-// A lottery draws places for findings.
 type lottery struct {
 	key       *key
 	locations []location
@@ -168,15 +158,11 @@ type lottery struct {
 	rng       *rand.Rand
 }
 
-// A pool holds files of one extension.
 type pool struct {
 	files []int32 // the key's number; -1 for files that the key does not name
 	lines []int32
 	upTo  []int64 // running sum of weights
-	hint  []int32 // of each hintStep-th line of all its file: the search for a line's file begins there
 }
-
-const hintStep = 64
 
 func newLottery(s *scorer) *lottery {
 	l := &lottery{key: s.key, rng: rand.New(rand.NewPCG(chanceSeed, projectSeed(s.in.Project)))}
@@ -212,13 +198,8 @@ func projectSeed(p *audit.Project) uint64 {
 func extension(file string) string { return strings.ToLower(path.Ext(file)) }
 
 func fill(tree audit.Tree, k *key) map[string]*pool {
-	names := make([]string, 0, len(tree))
-	for name := range tree {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	pools := make(map[string]*pool)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(tree)) {
 		u := pools[extension(name)]
 		if u == nil {
 			u = new(pool)
@@ -232,15 +213,11 @@ func fill(tree audit.Tree, k *key) map[string]*pool {
 		u.files = append(u.files, k.find(name))
 		u.lines = append(u.lines, int32(n))
 		u.upTo = append(u.upTo, before+int64(n))
-		for int64(len(u.hint))*hintStep < before+int64(n) {
-			u.hint = append(u.hint, int32(len(u.files)-1))
-		}
 	}
 	return pools
 }
 
-// draw gives every location a new place. One draw serves file and line: a line of all
-// lines of the pool, all equally likely.
+// One draw serves file and line: all lines of the pool are equally likely.
 func (l *lottery) draw() {
 	for i := range l.locations {
 		u := l.from[i]
@@ -251,10 +228,7 @@ func (l *lottery) draw() {
 			continue
 		}
 		ticket := l.rng.Int64N(u.upTo[len(u.upTo)-1])
-		at := u.hint[ticket/hintStep]
-		for u.upTo[at] <= ticket {
-			at++
-		}
+		at, _ := slices.BinarySearch(u.upTo, ticket+1)
 		l.key.place(sp, u.files[at])
 		if l.span[i] > 0 {
 			start := u.lines[at] - int32(u.upTo[at]-ticket-1)

@@ -49,8 +49,8 @@
 //
 // With n findings, k entries and E pairs that match in full, a look-up of all
 // pairs takes O(n·log k + E); halves run through one node for each file and CWE, so
-// that they add O(n + k) arcs and never n·k. Each connected component is solved
-// as one flow; see the type flow for its bound.
+// that they add O(n + k) arcs and never n·k. The assignment is one flow; see the type
+// flow for its bound.
 package score
 
 // Version names the rules by which findings are judged. It is stored in every

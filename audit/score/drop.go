@@ -21,15 +21,14 @@ const (
 // findings of two runs have no identity under which they could be exchanged. What
 // is not settled warns, and fails under -strict.
 func (d *sides) dropReasons(part *stat.Part, rules Rules) []Reason {
-	recall := d.drop(MetricRecall, d.fBase.recall, d.fNow.recall, float64(len(d.now[0].Known)))
-	precision := d.drop(MetricPrecision, d.fBase.precision.Low, d.fNow.precision.Low, d.fNow.counted.V)
+	recall := dropOf(MetricRecall, d.fBase.recall, d.fNow.recall, float64(len(d.now[0].Known)))
+	precision := dropOf(MetricPrecision, d.fBase.precision.Low, d.fNow.precision.Low, d.fNow.counted.V)
 	if d.deterministic {
 		return []Reason{recall.literal(), precision.literal()}
 	}
-	return []Reason{recall.gated(part, rules), precision.shown(rules)}
+	return []Reason{recall.gated(part, rules), precision.shown()}
 }
 
-// A drop is what a figure lost, and what that weighs.
 type drop struct {
 	metric    string
 	base, now Value
@@ -37,63 +36,58 @@ type drop struct {
 	items     float64 // entries or findings
 }
 
-func (d *sides) drop(metric string, base, now Value, n float64) drop {
+func dropOf(metric string, base, now Value, n float64) drop {
 	f := drop{metric: metric, base: base, now: now}
 	if base.Defined && now.Defined {
-		f.points = 100 * (base.V - now.V)
-		f.items = (base.V - now.V) * n
+		f.points, f.items = 100*(base.V-now.V), (base.V-now.V)*n
 	}
 	return f
 }
 
-func (f drop) reason(v audit.Verdict, code Code, text string) Reason {
-	return Reason{Code: code, Verdict: v, Metric: f.metric, Now: f.now, Baseline: f.base, Text: text}
+// reason tells both figures, and what follows of them.
+func (f drop) reason(v audit.Verdict, code Code, format string, args ...any) Reason {
+	return Reason{Code: code, Verdict: v, Metric: f.metric, Now: f.now, Baseline: f.base,
+		Text: fmt.Sprintf("%s %v, at the baseline %v", f.metric, f.now, f.base) + fmt.Sprintf(format, args...)}
 }
+
+func (f drop) none() bool { return f.points < noneBelow-1e-7 }
+
+func (f drop) large() bool { return f.points > failAbove+1e-7 }
+
+func (f drop) several() bool { return f.items > itemsAbove+1e-7 }
 
 func (f drop) literal() Reason {
-	text := fmt.Sprintf("%s %v, at the baseline %v: a drop of %.1f points", f.metric, f.now, f.base, f.points)
 	switch {
 	case !f.base.Defined || !f.now.Defined:
-		return f.reason(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: no drop can be reckoned", f.metric, f.now, f.base))
-	case f.points < noneBelow-1e-7:
-		return f.reason(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: no drop", f.metric, f.now, f.base))
-	case f.points > failAbove+1e-7 && f.items > itemsAbove+1e-7:
-		return f.reason(audit.Fail, CodeDrop, text)
-	case f.points > failAbove+1e-7:
-		return f.reason(audit.Warn, CodeDrop, text+", which is no more than one item")
+		return f.reason(audit.Pass, CodeDrop, ": no drop can be reckoned")
+	case f.none():
+		return f.reason(audit.Pass, CodeDrop, ": no drop")
+	case f.large() && f.several():
+		return f.reason(audit.Fail, CodeDrop, ": a drop of %.1f points", f.points)
+	case f.large():
+		return f.reason(audit.Warn, CodeDrop, ": a drop of %.1f points, which is no more than one item", f.points)
 	}
-	return f.reason(audit.Warn, CodeDrop, text)
+	return f.reason(audit.Warn, CodeDrop, ": a drop of %.1f points", f.points)
 }
 
-// gated turns what the gate says of one part into a reason.
 func (f drop) gated(part *stat.Part, rules Rules) Reason {
 	if part == nil {
 		return f.unsettled(rules, nil, "the gate did not see this project")
 	}
-	switch decision := part.Decision; {
-	case decision == stat.Drop:
-		return f.reason(audit.Fail, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v: a drop of %.1f points (errors a trial %.1f, and were %.1f) that chance does not explain (p %.2g, needed %.2g)",
-			f.metric, f.now, f.base, part.Drop, part.Errors[1], part.Errors[0], part.P, part.Alpha))
-	case decision == stat.NoDrop, f.points < noneBelow-1e-7 && !errorsRise(part):
-		if f.points > failAbove+1e-7 && f.items > itemsAbove+1e-7 {
-			return f.reason(audit.Warn, CodeUnsettled, fmt.Sprintf("%s %v, at the baseline %v: a drop of %.1f points that %d entries cannot tell from chance", f.metric, f.now, f.base, f.points, part.Items))
-		}
-		text := fmt.Sprintf("%s %v, at the baseline %v: no drop that chance does not explain", f.metric, f.now, f.base)
-		if part.Upper < 10 {
-			text = fmt.Sprintf("%s %v, at the baseline %v: no drop of 10 points", f.metric, f.now, f.base)
-		}
-		return f.reason(audit.Pass, CodeDrop, text)
+	switch {
+	case part.Decision == stat.Drop:
+		return f.reason(audit.Fail, CodeDrop, ": a drop of %.1f points (errors a trial %.1f, and were %.1f) that chance does not explain (p %.2g, needed %.2g)",
+			part.Drop, part.Errors[1], part.Errors[0], part.P, part.Alpha)
+	case part.Decision != stat.NoDrop && !(f.none() && !part.ErrorsRise()):
+		return f.unsettled(rules, part, whatSettles(part))
+	case f.large() && f.several():
+		return f.reason(audit.Warn, CodeUnsettled, ": a drop of %.1f points that %d entries cannot tell from chance", f.points, part.Items)
+	case part.Upper < 10:
+		return f.reason(audit.Pass, CodeDrop, ": no drop of 10 points")
 	}
-	return f.unsettled(rules, part, whatSettles(part))
+	return f.reason(audit.Pass, CodeDrop, ": no drop that chance does not explain")
 }
 
-// errorsRise reports whether errors rose by half or more, and by more than one:
-// near the ceiling that matters, however few points it is.
-func errorsRise(part *stat.Part) bool {
-	return part.Errors[1]-part.Errors[0] > itemsAbove+1e-7 && part.Errors[1] >= 1.5*part.Errors[0]-1e-7
-}
-
-// whatSettles says which trials would settle a part.
 func whatSettles(part *stat.Part) string {
 	switch more := part.More; {
 	case !part.Gates:
@@ -108,29 +102,22 @@ func whatSettles(part *stat.Part) string {
 	return "the last look has been taken"
 }
 
-func (f drop) shown(rules Rules) Reason {
-	if !f.base.Defined || !f.now.Defined || f.points <= failAbove+1e-7 {
-		return f.reason(audit.Pass, CodeDrop, fmt.Sprintf("%s %v, at the baseline %v", f.metric, f.now, f.base))
+func (f drop) shown() Reason {
+	if !f.base.Defined || !f.now.Defined || !f.large() {
+		return f.reason(audit.Pass, CodeDrop, "")
 	}
-	g := f.unsettled(rules, nil, "drops in a stochastic auditor's precision are shown and not settled")
-	g.Verdict = audit.Warn
-	return g
+	return f.unsettled(Rules{}, nil, "drops in a stochastic auditor's precision are shown and not settled")
 }
 
+// part may be nil.
 func (f drop) unsettled(rules Rules, part *stat.Part, why string) Reason {
-	v := audit.Warn
-	if rules.Strict {
-		v = audit.Fail
-	}
-	g := f.reason(v, CodeUnsettled, fmt.Sprintf("%s %v, at the baseline %v: a drop of %.1f points, not settled: %s",
-		f.metric, f.now, f.base, f.points, why))
+	g := f.reason(rules.open(), CodeUnsettled, ": a drop of %.1f points, not settled: %s", f.points, why)
 	if part != nil {
 		g.More, g.MoreBaseline, g.Beside = part.More.Now, part.More.Baseline, part.Beside
 	}
 	return g
 }
 
-// poolReason says what the gate settled over all projects.
 func poolReason(part *stat.Part, rules Rules) Reason {
 	f := drop{metric: MetricRecall, points: part.Drop}
 	g := f.gated(part, rules)

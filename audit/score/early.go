@@ -7,9 +7,8 @@ import (
 	"assay/internal/stat"
 )
 
-// earlyReason says whether runs end early more often than they did, over all
-// projects together. Runs that prove nothing for it count here. Where nothing ended
-// early there is nothing to say.
+// earlyReason counts runs that prove nothing because they ended early, too. Where none
+// did there is nothing to say.
 func earlyReason(subjects []Subject, rules Rules) (Reason, bool, error) {
 	var ends []stat.Ends
 	early := 0
@@ -35,10 +34,7 @@ func earlyReason(subjects []Subject, rules Rules) (Reason, bool, error) {
 		g.Verdict = audit.Fail
 		g.Text += fmt.Sprintf(": more than chance explains (p %.2g, needed %.2g)", test.P, test.Alpha)
 	case stat.NotSettled:
-		g.Verdict = audit.Warn
-		if rules.Strict {
-			g.Verdict = audit.Fail
-		}
+		g.Verdict = rules.open()
 		g.Text += fmt.Sprintf(": chance explains it too well to settle it (p %.2g, needed %.2g), more trials do", test.P, test.Alpha)
 	}
 	return g, true, nil

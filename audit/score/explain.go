@@ -7,8 +7,6 @@ import (
 	"assay/audit"
 )
 
-// explain gives every finding that was matched, or could not be, its disposition and
-// reason, and every entry its finding.
 func (s *scorer) explain() {
 	duplicates := slices.Clone(s.paired.near)
 	for i := range s.locations {
@@ -51,7 +49,6 @@ func (s *scorer) free(k *key, near []int32) table {
 	return t
 }
 
-// unmatched explains a finding that matches no entry in full and took none by half.
 func (s *scorer) unmatched(i int) {
 	sc, sp := s.scored(i), &s.locations[i]
 	if d := s.decoyOf(sp); d >= 0 {
@@ -104,7 +101,6 @@ func (s *scorer) credit(i int, e int32) {
 	sc.Disposition, sc.Match, k.Credit = Matched, s.key.fullMatch(e, sp), 1
 }
 
-// fullMatch says why sp matches entry e in full.
 func (k *key) fullMatch(e int32, sp *location) Match {
 	en := &k.entries[e]
 	r := Match{Entry: en.ID, Distance: -1, By: ByFile}
@@ -123,7 +119,6 @@ func (k *key) fullMatch(e int32, sp *location) Match {
 	return r
 }
 
-// says reports whether sp names the component that entry e is about.
 func (k *key) says(e int32, sp *location) bool {
 	return sp.says > 0 && int(sp.says) <= len(k.named) && slices.Contains(k.named[sp.says-1], e)
 }
@@ -149,7 +144,6 @@ func (k *key) relation(e *entry, list []int32, sp *location) (c, own audit.CWE, 
 	return 0, 0, ""
 }
 
-// halfMatch says why sp takes half of entry e.
 func (k *key) halfMatch(e int32, sp *location) Match {
 	en := &k.entries[e]
 	r := Match{Entry: en.ID, Distance: -1, By: ByAlso}

@@ -43,11 +43,11 @@ func figuresOf(trials []*Result, literal bool) *figures {
 	return f
 }
 
-// mean gives the mean of a figure over trials. Where it is undefined it is left out.
-func mean(trials []*Metrics, figure func(*Metrics) Value) Value {
+// mean leaves out what has no such figure; of none it is undefined.
+func mean[T any](all []T, figure func(T) Value) Value {
 	sum, n := 0.0, 0.0
-	for _, m := range trials {
-		if v := figure(m); v.Defined {
+	for _, of := range all {
+		if v := figure(of); v.Defined {
 			sum += v.V
 			n++
 		}
@@ -94,14 +94,6 @@ func meanPart(trials []*Metrics, of func(*Metrics) *Part) Part {
 	return p
 }
 
-func average(vs []float64) float64 {
-	sum := 0.0
-	for _, v := range vs {
-		sum += v
-	}
-	return sum / float64(max(1, len(vs)))
-}
-
 // A Trial is one run of an auditor on a project.
 type Trial struct {
 	Result  *Result
@@ -122,8 +114,6 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("the results differ in %s (%s, %s): figures of both cannot be compared; score the stored findings again (assay compare -rescore)", e.What, e.Was, e.Have)
 }
 
-// checkComparable checks that all results were made by the same rules and key, and by
-// this version of them.
 func checkComparable(results []*Result) error {
 	for i, r := range results {
 		if r == nil {

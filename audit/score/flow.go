@@ -52,7 +52,6 @@ type node struct {
 
 const noStop = math.MaxInt64
 
-// reset begins a flow without arcs, of which there will be no more than so many, and links.
 func (f *flow) reset(knowns, groups, arcs int) {
 	f.knowns, f.groups, f.hubs = knowns, groups, 0
 	f.arcFrom, f.arcTo, f.arcCost = append(sized(f.arcFrom, knowns+1)[:0], 0), sized(f.arcTo, arcs)[:0], sized(f.arcCost, arcs)[:0]
@@ -63,12 +62,12 @@ func (f *flow) addArc(to int32, cost int64) {
 	f.arcTo, f.arcCost = append(f.arcTo, to), append(f.arcCost, cost)
 }
 
-// link joins a hub to a group. Groups come in ascending order.
+// link takes groups in ascending order.
 func (f *flow) link(hub, group int32) {
 	f.newHub, f.newTo = append(f.newHub, hub), append(f.newTo, group)
 }
 
-// prepare makes the working state; arcs, links and room are set by then.
+// prepare comes after arcs, links and room are set.
 func (f *flow) prepare() {
 	f.ofHub.sort(f.hubs, f.newHub)
 	f.linkTo, f.linkHub = f.linkTo[:0], f.linkHub[:0]
@@ -83,8 +82,7 @@ func (f *flow) prepare() {
 	f.cursor = sized(f.cursor, f.hubs)
 }
 
-// each gives the pairs of a finished flow: known k, over arc a, takes the nth member
-// of group g.
+// each gives the pairs: known k, over arc a, takes the nth member of group g.
 func (f *flow) each(pair func(k, a, g, nth int32)) {
 	f.used = zeros(f.used, f.groups)
 	take := func(k, g int32) {
@@ -155,7 +153,6 @@ func (f *flow) pass() int {
 	return found
 }
 
-// place finds known k a finding, moving others where need be.
 func (f *flow) place(k int32) bool {
 	f.nodes[k].visited = f.stamp
 	for a := f.arcFrom[k]; a < f.arcFrom[k+1]; a++ {
@@ -177,7 +174,7 @@ func (f *flow) place(k int32) bool {
 	return false
 }
 
-// enter makes room for one more in the group at node v.
+// enter makes room for one more in a group.
 func (f *flow) enter(v int32) bool {
 	f.nodes[v].visited = f.stamp
 	g := v - int32(f.knowns)
@@ -203,7 +200,7 @@ func (f *flow) enter(v int32) bool {
 	return false
 }
 
-// pierce takes one more known into the hub at node v.
+// pierce takes one more known into a hub.
 func (f *flow) pierce(v int32) bool {
 	f.nodes[v].visited = f.stamp
 	h := v - int32(f.knowns+f.groups)
@@ -230,7 +227,6 @@ func (f *flow) pierce(v int32) bool {
 
 func (f *flow) hubNode(h int32) int32 { return h + int32(f.knowns+f.groups) }
 
-// use moves known k to arc a.
 func (f *flow) use(k, a int32) {
 	if old := f.via[k]; old >= 0 {
 		v := f.arcTo[old]
@@ -251,8 +247,7 @@ func (f *flow) use(k, a int32) {
 	f.nodes[v].first = k
 }
 
-// slack is the least reduced cost of an arc that leaves what the last pass
-// visited; MaxInt64 where none leaves.
+// slack is the least reduced cost of an arc that leaves what the last pass visited.
 func (f *flow) slack() int64 {
 	least := int64(math.MaxInt64)
 	for k := range f.knowns {

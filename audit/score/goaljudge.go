@@ -14,9 +14,9 @@ import (
 func (d *sides) goalReasons() []Reason {
 	g, now, base := &d.goals, d.fNow, d.fBase
 	var reasons []Reason
-	goal := func(metric, about string, goal float64, nowV, baseV Value) {
+	goal := func(metric, about string, goal float64, now, base Value) {
 		if goal > 0 {
-			reasons = append(reasons, d.goal(metric, about, goal, nowV, baseV))
+			reasons = append(reasons, goalReason(metric, about, goal, now, Span{base, base}, len(d.baseline) > 0))
 		}
 	}
 	goal(MetricRecall, "", g.Recall, now.recall, base.recall)
@@ -34,14 +34,10 @@ func (d *sides) goalReasons() []Reason {
 	return reasons
 }
 
-// goal judges one figure of a project.
-func (d *sides) goal(metric, about string, goal float64, now, base Value) Reason {
-	return goalReason(metric, about, goal, now, base, len(d.baseline) > 0)
-}
-
-// goalReason judges one figure, of a project or of Bench.
-func goalReason(metric, about string, goal float64, now, base Value, hasBase bool) Reason {
-	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, About: about, Now: now, Want: Of(goal), Baseline: base}
+// goalReason judges one figure. Of a baseline that hangs on reviews its low end stands in
+// the reason, as in its own record.
+func goalReason(metric, about string, goal float64, now Value, base Span, hasBase bool) Reason {
+	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, About: about, Now: now, Want: Of(goal), Baseline: base.Low}
 	show := func(v Value) string { return Show(metric, v) }
 	what := metric
 	if about != "" {
@@ -59,18 +55,19 @@ func goalReason(metric, about string, goal float64, now, base Value, hasBase boo
 	switch {
 	case !hasBase:
 		g.Text += "; there is no baseline"
-	case base.Defined && base.V >= goal-tiny:
-		g.Text += fmt.Sprintf("; the baseline met it with %s", show(base))
+	case base.Low.Defined && base.Low.V >= goal-tiny:
+		g.Text += "; the baseline met it with " + show(base.Low)
+	case base.High.Defined && base.High.V >= goal-tiny:
+		g.Text += fmt.Sprintf("; at the baseline it lay between %s and %s", show(base.Low), show(base.High))
 	default:
 		g.Verdict = audit.Warn
-		g.Text += fmt.Sprintf(": below goal, as in the baseline (%s)", show(base))
+		g.Text += fmt.Sprintf(": below goal, as in the baseline (%s)", show(base.High))
 	}
 	return g
 }
 
 // floors fails what is below half of its goal in recall, with or without what
-// chance gives, or in precision's high end, whatever the baseline says: carpets of
-// guesses reach no more.
+// chance gives, or in precision's high end: carpets of guesses reach no more.
 func (d *sides) floors() []Reason {
 	var reasons []Reason
 	below := func(what, metric string, now Value, goal float64) bool {
@@ -134,9 +131,9 @@ func (d *sides) methodology() audit.Verdict {
 func (d *sides) spanGoal(metric string, goal float64, now, base Span) Reason {
 	switch {
 	case !now.Low.Defined || now.Low.V >= goal-tiny:
-		return d.goal(metric, "", goal, now.Low, base.Low)
+		return goalReason(metric, "", goal, now.Low, base, len(d.baseline) > 0)
 	case now.High.V < goal-tiny:
-		return d.goal(metric, "", goal, now.High, base.High)
+		return goalReason(metric, "", goal, now.High, base, len(d.baseline) > 0)
 	}
 	need := d.review(metric, goal)
 	ask := fmt.Sprintf("review %d more of the findings that are not in the key", need.More)

@@ -126,7 +126,6 @@ type EntryChange struct {
 
 var gravity = map[audit.Verdict]int{audit.Invalid: 0, audit.Fail: 1, audit.Warn: 2, audit.Pass: 3}
 
-// judgement sums reasons up. Without any it is INVALID: nothing was judged.
 func judgement(reasons []Reason) Judgement {
 	verdicts := make([]audit.Verdict, len(reasons))
 	for i, g := range reasons {

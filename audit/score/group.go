@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// A grouping gathers equal locations. Its slices are used again.
 type grouping struct {
 	locations []location
 	members   table // of each group its locations
@@ -20,10 +19,8 @@ type placed struct {
 	index int32
 }
 
-// groups is how many groups there are.
 func (g *grouping) groups() int32 { return int32(len(g.members.from) - 1) }
 
-// location gives what the locations of a group have in common.
 func (g *grouping) location(i int32) *location {
 	return &g.locations[g.members.of[g.members.from[i]]]
 }
@@ -42,7 +39,7 @@ func (g *grouping) group(locations []location, n int) {
 		g.order = inOrder(g.order[:0], g.byRow.row(r), locations, func(a, b int32) int { return int(a - b) })
 		for i := 0; i < len(g.order); {
 			first := g.order[i]
-			for ; i < len(g.order) && g.order[i].key == first.key && compareLocations(&locations[first.index], &locations[g.order[i].index]) == 0; i++ {
+			for ; i < len(g.order) && locations[g.order[i].index] == locations[first.index]; i++ {
 				m.of = append(m.of, g.order[i].index)
 			}
 			m.from = append(m.from, int32(len(m.of)))
@@ -50,8 +47,8 @@ func (g *grouping) group(locations []location, n int) {
 	}
 }
 
-// inOrder appends those of a row in order: by lines, which settle most comparisons, then
-// by what else the locations say, and of equal ones by tie.
+// inOrder gives a row of one file: by lines, which settle most comparisons, then by what
+// else the locations say, equal ones by tie.
 func inOrder(to []placed, row []int32, locations []location, tie func(a, b int32) int) []placed {
 	for _, i := range row {
 		at := locations[i].at
@@ -61,28 +58,11 @@ func inOrder(to []placed, row []int32, locations []location, tie func(a, b int32
 		if a.key != b.key {
 			return cmp.Compare(a.key, b.key)
 		}
-		if c := compareLocations(&locations[a.index], &locations[b.index]); c != 0 {
+		x, y := &locations[a.index], &locations[b.index]
+		if c := cmp.Or(cmp.Compare(x.name, y.name), cmp.Compare(x.says, y.says), slices.Compare(x.cwes[:], y.cwes[:])); c != 0 {
 			return c
 		}
 		return tie(a.index, b.index)
 	})
 	return to
-}
-
-func compareLocations(a, b *location) int {
-	switch {
-	case a.file != b.file:
-		return cmp.Compare(a.file, b.file)
-	case a.at.start != b.at.start:
-		return cmp.Compare(a.at.start, b.at.start)
-	case a.at.end != b.at.end:
-		return cmp.Compare(a.at.end, b.at.end)
-	case a.name != b.name:
-		return cmp.Compare(a.name, b.name)
-	case a.says != b.says:
-		return cmp.Compare(a.says, b.says)
-	case a.cwes == b.cwes:
-		return 0
-	}
-	return slices.Compare(a.cwes[:], b.cwes[:])
 }

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,6 +14,14 @@ type Rules struct {
 	Deterministic bool // the auditor's output for the same input is always the same
 	Strict        bool // what is not settled fails
 	Beside        bool // both sides ran beside each other: no day lies between them
+}
+
+// open is the verdict on what is not settled.
+func (r Rules) open() audit.Verdict {
+	if r.Strict {
+		return audit.Fail
+	}
+	return audit.Warn
 }
 
 // plan is the gate's, declared beforehand (docs/gate.md).
@@ -65,17 +74,13 @@ func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 		return Suite{}, err
 	}
 	var suite Suite
-	verdicts := []audit.Verdict{}
 	for i := range sides {
-		j := sides[i].judge(partOf(parts, &sides[i]), rules)
-		suite.Projects = append(suite.Projects, j)
-		verdicts = append(verdicts, j.Verdict)
+		suite.Projects = append(suite.Projects, sides[i].judge(partOf(parts, &sides[i]), rules))
 	}
 	if len(parts) > 1 {
 		g := poolReason(&parts[0], rules)
 		g.Text += doubts(&parts[0])
 		suite.Pool = append(suite.Pool, g)
-		verdicts = append(verdicts, g.Verdict)
 	}
 	if !rules.Deterministic {
 		g, some, err := earlyReason(subjects, rules)
@@ -84,16 +89,20 @@ func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 		}
 		if some {
 			suite.Pool = append(suite.Pool, g)
-			verdicts = append(verdicts, g.Verdict)
 		}
+	}
+	var verdicts []audit.Verdict
+	for _, j := range suite.Projects {
+		verdicts = append(verdicts, j.Verdict)
+	}
+	for _, g := range suite.Pool {
+		verdicts = append(verdicts, g.Verdict)
 	}
 	suite.Verdict = audit.Worst(verdicts...)
 	suite.pool(sides)
 	return suite, nil
 }
 
-// pool reckons the recall of both sides over the entries of all projects that were
-// audited.
 func (s *Suite) pool(all []sides) {
 	var now, base, entries float64
 	both := true
@@ -114,7 +123,6 @@ func (s *Suite) pool(all []sides) {
 	}
 }
 
-// sides are a subject's valid trials with their figures.
 type sides struct {
 	goals         Goals
 	now, baseline []*Result
@@ -178,17 +186,7 @@ func gateOf(all []sides, plan stat.Plan) ([]stat.Part, error) {
 	return parts, nil
 }
 
-// credits gives what each entry earned on either side.
-func (d *sides) credits() (base, now map[string][]float64) {
-	return Credits(d.baseline, d.goals.Literal), Credits(d.now, d.goals.Literal)
-}
-
-func (d *sides) name() string {
-	if n := d.now[0].Project; n != "" {
-		return n
-	}
-	return "project"
-}
+func (d *sides) name() string { return cmp.Or(d.now[0].Project, "project") }
 
 func partOf(parts []stat.Part, d *sides) *stat.Part {
 	for i := range parts {
@@ -225,10 +223,10 @@ func (d *sides) judge(part *stat.Part, rules Rules) Judgement {
 	j := judgement(reasons)
 	j.Methodology = d.methodology()
 	if len(d.baseline) > 0 {
-		base, now := d.credits()
+		base, now := Credits(d.baseline, d.goals.Literal), Credits(d.now, d.goals.Literal)
 		var all []EntryChange
 		for _, k := range d.now[0].Known {
-			all = append(all, EntryChange{k.ID, average(base[k.ID]), average(now[k.ID])})
+			all = append(all, EntryChange{k.ID, mean(base[k.ID], Of).V, mean(now[k.ID], Of).V})
 		}
 		j.Lost, j.Gained = changes(all)
 	}

@@ -414,3 +414,44 @@ func TestLetterCanBeAsserted(t *testing.T) {
 	_, err = score.GoalsFor(&audit.Project{}, audit.Goals{Score: "mine"})
 	require.Error(t, err)
 }
+
+// What the baseline's precision was stands in a missed goal's reason as it stands in its
+// own record: its low end, and that it had not shown to meet the goal where it had not.
+func TestMissedPrecisionTellsTheBaselineAsItWas(t *testing.T) {
+	p := hundred(60)
+	trial := func(n, noise int) []score.Trial {
+		fs := score.AsFindings(p)[:n]
+		for i := range noise {
+			fs = append(fs, finding("N", "f0.java", 1+20*i, 1+20*i, 918))
+		}
+		return []score.Trial{{Result: mustScore(t, p, fs...)}}
+	}
+	missed := func(now, baseline []score.Trial) score.Reason {
+		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.7}, Now: now, Baseline: baseline}, score.Rules{})
+		require.NoError(t, err)
+		return reason(t, j, score.CodeGoal, score.MetricPrecision)
+	}
+	for _, now := range []struct {
+		trial []score.Trial
+		says  string
+	}{
+		{trial(20, 100), "precision 33.3 % misses the goal of 70.0 %"},
+		{trial(0, 0), "precision is undefined: the goal of 70.0 % is not shown to be met"},
+	} {
+		for _, was := range []struct {
+			trial   []score.Trial
+			verdict audit.Verdict
+			low     float64
+			says    string
+		}{
+			{trial(60, 20), audit.Fail, 0.75, "; the baseline met it with 75.0 %"},
+			{trial(60, 40), audit.Fail, 0.6, "; at the baseline it lay between 60.0 % and 100.0 %"},
+			{trial(10, 40), audit.Warn, 0.2, ": below goal, as in the baseline (40.0 %)"},
+		} {
+			g := missed(now.trial, was.trial)
+			require.Equal(t, now.says+was.says, g.Text)
+			require.Equal(t, was.verdict, g.Verdict)
+			require.Equal(t, score.Of(was.low), g.Baseline)
+		}
+	}
+}

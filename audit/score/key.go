@@ -43,9 +43,9 @@ type entry struct {
 }
 
 // newKeys gives the keys of a project's known vulnerabilities, its decoys and the
-// reviews of what is neither. When findings have been read they are to be finished.
-func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension) (known, decoys, reviews *key, err error) {
-	lists := [3][]audit.Known{p.Known, make([]audit.Known, len(p.Decoys)), make([]audit.Known, len(p.Reviews))}
+// reviews of what is neither, for these findings. The first one's entries take halves.
+func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, findings []audit.Finding) (known, decoys, reviews *key, err error) {
+	lists := [][]audit.Known{p.Known, make([]audit.Known, len(p.Decoys)), make([]audit.Known, len(p.Reviews))}
 	for i, d := range p.Decoys {
 		lists[1][i] = audit.Known{ID: d.ID, Title: d.Title, Dimension: d.Dimension, CWEs: d.CWEs, Functions: d.Functions, Lines: d.Lines, File: d.File, Pos: d.Pos}
 	}
@@ -56,12 +56,21 @@ func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension) (known, decoy
 			lists[2][i].Dimension = dims[r.CWEs[0]]
 		}
 	}
-	x := &index{files: newNumbering[string](), names: newNumbering(""), cwes: newNumbering(audit.CWE(0))}
+	x := newIndex(lists, findings, dims)
 	var keys [3]*key
+	var full, half, named [3]claims
 	for i, list := range lists {
 		if keys[i], err = x.key(list, p.Pos); err != nil {
 			return nil, nil, nil, err
 		}
+		full[i], named[i] = keys[i].claim()
+	}
+	half[0] = keys[0].claimHalves()
+	for i, k := range keys { // once all cells are known
+		k.byCWE.gather(len(x.ofCWEs)+1, full[i].cell, full[i].entry)
+		k.sortCells()
+		k.addHubs(half[i])
+		k.byName.gather(len(x.ofNames)+1, named[i].cell, named[i].entry)
 	}
 	return keys[0], keys[1], keys[2], nil
 }
@@ -87,84 +96,23 @@ func (x *index) key(list []audit.Known, pos audit.Pos) (*key, error) {
 }
 
 func (x *index) entry(i int, of *audit.Known) entry {
-	e := entry{Known: of, known: i, file: x.file(of.File), at: usable(of.Lines), functions: x.list(len(of.Functions)), also: x.list(len(of.Also))}
-	if x.strict[e.file] {
+	e := entry{Known: of, known: i, file: x.files.of[of.File], at: usable(of.Lines)}
+	if strict(of.File) {
 		e.component = component(of.Title)
 	}
 	for _, f := range of.Also {
-		e.also = append(e.also, x.file(f))
+		e.also = append(e.also, x.files.of[f])
 	}
 	for _, f := range of.Functions {
-		if name := FunctionName(f); name != "" {
-			e.functions = append(e.functions, x.names.number(name))
+		if name := x.names.of[FunctionName(f)]; name > 0 {
+			e.functions = append(e.functions, name)
 		}
 	}
+	x.accept(&e)
 	return e
 }
 
-// finish numbers what entries and findings name in its own order, not in that of fixture
-// and report, and fills the look-ups. The first key's entries take halves.
-func (x *index) finish(dims map[audit.CWE]audit.Dimension, locations []location, keys ...*key) {
-	files, names, numbers := x.files.sort(), x.names.sort(), x.cwes.sort()
-	x.reach = make([]int32, len(files))
-	for came, f := range files {
-		if !x.strict[came] {
-			x.reach[f] = maxGap
-		}
-	}
-	a := acceptance{x, dims, x.standIns(), map[audit.CWE][]terms{}}
-	byCWE, byName := newClaims(8*len(keys[0].entries)), newClaims(len(keys[0].entries))
-	ends := make([]struct{ full, halves, names int }, len(keys)) // of each key's claims
-	for i, k := range keys {
-		for i := range k.entries {
-			e := &k.entries[i]
-			e.renumber(files, names)
-			a.accept(e)
-		}
-		k.claim(byCWE, byName)
-		ends[i].full = len(byCWE.entry)
-		if i == 0 {
-			k.claimHalves(byCWE)
-		}
-		ends[i].halves, ends[i].names = len(byCWE.entry), len(byName.entry)
-	}
-	var cells, cellsOfNames []int32 // of each claim
-	x.ofCWEs, cells = byCWE.cells(len(files), len(numbers))
-	x.ofNames, cellsOfNames = byName.cells(len(files), len(names))
-	at, name := 0, 0
-	for i, k := range keys {
-		end := ends[i]
-		k.byCWE.gather(len(x.ofCWEs.numbers), cells[at:end.full], byCWE.entry[at:end.full])
-		k.sortCells()
-		k.addHubs(len(x.ofCWEs.numbers), cells[end.full:end.halves], byCWE.entry[end.full:end.halves])
-		k.byName.gather(len(x.ofNames.numbers), cellsOfNames[name:end.names], byName.entry[name:end.names])
-		at, name = end.halves, end.names
-	}
-	for i := range locations {
-		s := &locations[i]
-		s.name = names[s.name]
-		for j, c := range s.cwes {
-			s.cwes[j] = numbers[c]
-		}
-		if s.file >= 0 {
-			x.place(s, files[s.file])
-		}
-	}
-}
-
-// renumber gives the entry's files and functions the numbers that they have from now on.
-func (e *entry) renumber(files, names []int32) {
-	e.file = files[e.file]
-	for i, f := range e.also {
-		e.also[i] = files[f]
-	}
-	for i, f := range e.functions {
-		e.functions[i] = names[f]
-	}
-}
-
-// claim claims the entries' CWEs and functions in their files.
-func (k *key) claim(byCWE, byName *claims) {
+func (k *key) claim() (byCWE, byName claims) {
 	whole := make([]int32, len(k.entries))
 	for i := range k.entries {
 		e := &k.entries[i]
@@ -172,39 +120,37 @@ func (k *key) claim(byCWE, byName *claims) {
 		switch {
 		case !e.at.none():
 			for _, c := range e.accepts {
-				byCWE.add(e.file, c, int32(i))
+				byCWE.add(k.ofCWEs.claim(e.file, c), int32(i))
 			}
 		case len(e.functions) == 0:
 			whole[i] = e.file
 		}
 		for _, name := range e.functions {
-			byName.add(e.file, name, int32(i))
+			byName.add(k.ofNames.claim(e.file, name), int32(i))
 		}
 	}
 	k.whole.sort(len(k.files.list), whole)
+	return byCWE, byName
 }
 
 // claimHalves claims what the entries take half for, in their files and in those where
 // they may be shown.
-func (k *key) claimHalves(byCWE *claims) {
+func (k *key) claimHalves() (halves claims) {
 	k.own = make([]int32, len(k.cwes.list))
 	for i := range k.entries {
 		e := &k.entries[i]
-		for _, c := range e.halves {
-			byCWE.add(e.file, c, int32(i))
-			if k.own[c] == 0 {
-				k.own[c] = int32(i) + 1
-			}
-		}
-		for _, file := range e.also {
+		for _, file := range append([]int32{e.file}, e.also...) {
 			for _, c := range e.halves {
-				byCWE.add(file, c, int32(i))
+				halves.add(k.ofCWEs.claim(file, c), int32(i))
+				if k.own[c] == 0 {
+					k.own[c] = int32(i) + 1
+				}
 			}
 		}
 	}
+	return halves
 }
 
-// sortCells orders the entries of each cell by their first lines.
 func (k *key) sortCells() {
 	for c := range k.byCWE.rows() {
 		if row := k.byCWE.row(int32(c)); len(row) > 1 {
@@ -217,51 +163,47 @@ func (k *key) sortCells() {
 	}
 }
 
-// addHubs numbers the hubs of the cells, of so many, that entries take half in, as they
-// come, and gives each its entries and each entry its hubs once.
-func (k *key) addHubs(n int, cells, takers []int32) {
-	k.hubOf = make([]int32, n)
-	last := make([]int32, n) // the entry that claimed the cell last, from 1
-	hubs, entries := make([]int32, 0, len(cells)), make([]int32, 0, len(cells))
+// addHubs numbers the hubs, which are the cells that entries take half in, as they come,
+// and gives each its entries and each entry its hubs once.
+func (k *key) addHubs(halves claims) {
+	k.hubOf = make([]int32, len(k.ofCWEs)+1)
+	last := make([]int32, len(k.hubOf)) // the entry that claimed the cell last, from 1
+	var once claims
 	count := int32(0)
-	for i, at := range cells {
+	for i, at := range halves.cell {
 		if k.hubOf[at] == 0 {
 			count++
 			k.hubOf[at] = count
 		}
-		if e := takers[i]; last[at] != e+1 {
+		if e := halves.entry[i]; last[at] != e+1 {
 			last[at] = e + 1
-			hubs, entries = append(hubs, k.hubOf[at]-1), append(entries, e)
+			once.add(k.hubOf[at]-1, e)
 		}
 	}
-	k.hubs.gather(int(count), hubs, entries)
-	k.hubsAt.gather(len(k.entries), entries, hubs)
+	k.hubs.gather(int(count), once.cell, once.entry)
+	k.hubsAt.gather(len(k.entries), once.entry, once.cell)
 }
 
-// An acceptance says which CWEs match an entry.
-type acceptance struct {
-	*index
-	dims  map[audit.CWE]audit.Dimension
-	stand map[audit.CWE][]int32 // see standIns
-	seen  map[audit.CWE][]terms
-}
-
-// terms are what one CWE of the entries of a dimension accepts, as numbers.
-type terms struct {
+// An accepting is one CWE of the entries of a dimension.
+type accepting struct {
+	own       audit.CWE
 	dimension audit.Dimension
-	own       int32   // the CWE itself; 0 where no finding uses it
-	stands    []int32 // what stands for it
-	steps     []int32 // what is one step from it and of the dimension, and deprecated numbers that stand for that
+}
+
+// terms are what it accepts, as numbers.
+type terms struct {
+	own    int32   // the CWE itself; 0 where no finding uses it
+	stands []int32 // what stands for it
+	steps  []int32 // what is one step from it and of the dimension, and deprecated numbers that stand for that
 }
 
 // accept gives the entry the CWEs that match it: its own, and those one step from
 // one of them that the map puts into the entry's dimension. A deprecated number
 // does what its successors do; a category names several weaknesses and is a step
 // itself, so it stands for the entry's own alone.
-func (a *acceptance) accept(e *entry) {
-	e.accepts, e.halves = a.list(3*len(e.CWEs)), a.list(len(e.CWEs))
+func (x *index) accept(e *entry) {
 	for _, own := range e.CWEs {
-		t := a.terms(own, e.Dimension)
+		t := x.terms(accepting{own, e.Dimension})
 		if t.own > 0 {
 			e.halves = with(e.halves, t.own)
 			e.accepts = with(e.accepts, t.own)
@@ -270,32 +212,31 @@ func (a *acceptance) accept(e *entry) {
 	}
 	e.own = len(e.halves)
 	for _, own := range e.CWEs {
-		e.halves = with(e.halves, a.stand[own]...)
+		e.halves = with(e.halves, x.stand[own]...)
 	}
 }
 
-func (a *acceptance) terms(own audit.CWE, dimension audit.Dimension) terms {
-	for _, t := range a.seen[own] {
-		if t.dimension == dimension {
-			return t
-		}
+func (x *index) terms(a accepting) terms {
+	t, ok := x.seen[a]
+	if ok {
+		return t
 	}
-	t := terms{dimension: dimension, own: a.cwes.of[own], stands: a.stand[own]}
-	for _, n := range cwe.Neighbours(int(own)) {
+	t = terms{own: x.cwes.of[a.own], stands: x.stand[a.own]}
+	for _, n := range cwe.Neighbours(int(a.own)) {
 		c := audit.CWE(n)
-		if c == own || dimension == "" || a.dims[c] != dimension {
+		if c == a.own || a.dimension == "" || x.dims[c] != a.dimension {
 			continue
 		}
-		if i := a.cwes.of[c]; i > 0 {
+		if i := x.cwes.of[c]; i > 0 {
 			t.steps = append(t.steps, i)
 		}
-		for _, old := range a.stand[c] {
-			if en, _ := cwe.Lookup(int(a.cwes.list[old])); en.Kind == cwe.Weakness {
+		for _, old := range x.stand[c] {
+			if en, _ := cwe.Lookup(int(x.cwes.list[old])); en.Kind == cwe.Weakness {
 				t.steps = append(t.steps, old)
 			}
 		}
 	}
-	a.seen[own] = append(a.seen[own], t)
+	x.seen[a] = t
 	return t
 }
 

@@ -132,7 +132,7 @@ func (l *literalKey) addArcs(entry int32) {
 	}
 }
 
-// gather puts the locations into groups. Those in files of the key are given by file.
+// byFile are the locations in files of the key, by file.
 func (l *literalKey) gather(byFile []int32) {
 	copy(l.group, l.class)
 	clear(l.inFile)
@@ -160,7 +160,6 @@ func (l *literalKey) gather(byFile []int32) {
 	}
 }
 
-// inEntry reports whether an entry has one of the location's CWEs in its file.
 func (l *literalKey) inEntry(i int32) bool {
 	return slices.ContainsFunc(l.locations[i].cells[:], func(c int32) bool { return l.fullOf(c) > 0 })
 }

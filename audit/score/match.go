@@ -32,9 +32,8 @@ type arc struct {
 // then reached by one minimum-cost assignment (see flow), in which a half costs
 // more than all distances together.
 //
-// Connected components are solved on their own. Locations are grouped first, so that
-// a thousand copies of one finding are one node. Of equal locations the first are
-// taken; in nothing else has their order a say.
+// Locations are grouped first, so that a thousand copies of one finding are one node.
+// Of equal locations the first are taken; in nothing else has their order a say.
 type matcher struct {
 	key *key
 	// decoy gives how far the nearest decoy is that a location hits, -1 for none
@@ -44,21 +43,13 @@ type matcher struct {
 
 	paired pairing
 	grouping
-	arcs   []arc // sorted by entry, exact ones first, then by distance
-	found  []arc // the same as they come
-	first  table // of each entry its arcs
-	hubs   table // of each group that may take half, its hubs
-	near   []int32
-	parent []int32 // union-find: entries, groups, hubs
-	joined []bool  // hubs
-
-	root      []int32 // of each entry, then of each group, then of each hub, its component; -1 for none
-	entriesOf table   // entries by component
-	groupsOf  table
-	hubsOf    table
-	local     []int32 // numbers within a component's flow
-	flow      flow
-	linked    []int32
+	arcs   []arc  // sorted by entry, exact ones first, then by distance
+	found  []arc  // the same as they come
+	first  table  // of each entry its arcs
+	hubs   table  // of each group that may take half, its hubs
+	joined []bool // hubs that a group may take half through
+	flow   flow
+	linked []int32
 }
 
 // match pairs locations with entries. The pairing holds until the next call.
@@ -71,57 +62,36 @@ func (m *matcher) match(locations []location) *pairing {
 		return p
 	}
 	m.graph()
-	for g := range m.groups() {
-		for _, i := range m.members.row(g) {
-			p.near[i] = m.near[g]
-		}
-	}
-	m.solve()
+	m.layOut()
+	m.takeExact()
+	m.flow.run(noStop)
+	m.read()
 	return p
 }
 
-// graph finds what may be assigned to what, in components.
 func (m *matcher) graph() {
-	ne, ng := int32(len(m.key.entries)), m.groups()
-	m.parent = sized(m.parent, int(ne+ng)+m.key.hubs.rows())
-	for i := range m.parent {
-		m.parent[i] = int32(i)
-	}
+	ng := m.groups()
 	m.joined = zeros(m.joined, m.key.hubs.rows())
-	m.near = sized(m.near, int(ng))
 	m.found, m.hubs.of, m.hubs.from = sized(m.found, int(ng))[:0], m.hubs.of[:0], append(sized(m.hubs.from, int(ng+1))[:0], 0)
 	for gi := range ng {
 		within := int32(-1)
 		if m.decoy != nil {
 			within = m.decoy(m.location(gi))
 		}
-		m.near[gi] = m.addArcs(gi, within)
-		if m.near[gi] < 0 && within < 0 {
-			m.addHubs(gi)
+		near := m.addArcs(gi, within)
+		for _, i := range m.members.row(gi) {
+			m.paired.near[i] = near
+		}
+		if near < 0 && within < 0 {
+			for _, c := range m.location(gi).cells {
+				if h := m.key.hubOf[c] - 1; h >= 0 {
+					m.hubs.of, m.joined[h] = append(m.hubs.of, h), true
+				}
+			}
 		}
 		m.hubs.from = append(m.hubs.from, int32(len(m.hubs.of)))
 	}
 	m.sortArcs()
-}
-
-// addHubs adds what a group may take half of, by its cells.
-func (m *matcher) addHubs(gi int32) {
-	ne, ng := int32(len(m.key.entries)), m.groups()
-	for _, c := range m.location(gi).cells {
-		h := m.key.hubOf[c] - 1
-		if h < 0 {
-			continue
-		}
-		m.hubs.of = append(m.hubs.of, h)
-		m.join(ne+gi, ne+ng+h)
-		if m.joined[h] {
-			continue
-		}
-		m.joined[h] = true
-		for _, e := range m.key.hubs.row(h) {
-			m.join(e, ne+ng+h)
-		}
-	}
 }
 
 // addArcs adds the full matches of a group and gives the nearest; -1 for none.
@@ -139,12 +109,10 @@ func (m *matcher) addArcs(gi, within int32) int32 {
 			best, bestDistance = e, d
 		}
 		m.found = append(m.found, arc{e, gi, d, d == 0 && m.key.exact(en, s)})
-		m.join(e, int32(len(m.key.entries))+gi)
 	}
 	return best
 }
 
-// sortArcs orders the arcs by entry, then each entry's few.
 func (m *matcher) sortArcs() {
 	rows := sized(m.linked, len(m.found))
 	for i := range m.found {
@@ -176,97 +144,46 @@ func compareArcs(a, b arc) int {
 	return cmp.Compare(a.group, b.group)
 }
 
-// arcsOf gives the arcs of an entry.
 func (m *matcher) arcsOf(e int32) []arc { return m.arcs[m.first.from[e]:m.first.from[e+1]] }
 
-func (m *matcher) find(v int32) int32 {
-	for m.parent[v] != v {
-		m.parent[v] = m.parent[m.parent[v]]
-		v = m.parent[v]
-	}
-	return v
-}
-
-func (m *matcher) join(a, b int32) {
-	if a, b = m.find(a), m.find(b); a != b {
-		m.parent[max(a, b)] = min(a, b)
-	}
-}
-
-// solve assigns component by component. A component's root is its least entry,
-// as entries are numbered first, so components come in a fixed order.
-func (m *matcher) solve() {
-	ne, ng := int32(len(m.key.entries)), m.groups()
-	m.root = sized(m.root, len(m.parent))
-	for v := range int32(len(m.parent)) {
-		if m.root[v] = m.find(v); m.root[v] >= ne {
-			m.root[v] = -1
-		}
-	}
-	m.entriesOf.sort(int(ne), m.root[:ne])
-	m.groupsOf.sort(int(ne), m.root[ne:ne+ng])
-	m.hubsOf.sort(int(ne), m.root[ne+ng:])
-	m.local = zeros(m.local, len(m.parent))
-	for r := range ne {
-		entries, groups := m.entriesOf.row(r), m.groupsOf.row(r)
-		if len(entries) > 0 && len(groups) > 0 {
-			m.layOut(entries, groups, m.hubsOf.row(r))
-			m.flow.prepare()
-			m.takeExact(entries)
-			m.flow.run(noStop)
-			m.read(entries, groups)
-		}
-	}
-}
-
-// layOut builds the flow of a component.
-func (m *matcher) layOut(entries, groups, hubs []int32) {
-	ne, ng := int32(len(m.key.entries)), m.groups()
-	f := &m.flow
-	f.reset(len(entries), len(groups), len(m.arcs)+len(m.key.hubsAt.of))
-	for i, g := range groups {
-		m.local[ne+g] = int32(f.knowns + i)
+// layOut builds the flow. Hubs that no group may use stay without an arc.
+func (m *matcher) layOut() {
+	f, ng := &m.flow, m.groups()
+	f.reset(len(m.key.entries), int(ng), len(m.arcs)+len(m.key.hubsAt.of))
+	f.hubs = m.key.hubs.rows()
+	for g := range ng {
 		f.room = append(f.room, int32(len(m.members.row(g))))
+		for _, h := range m.hubs.row(g) {
+			f.link(h, g)
+		}
 	}
-	f.hubs = len(hubs)
-	for i, h := range hubs {
-		m.local[ne+ng+h] = int32(f.knowns + f.groups + i + 1) // 0: not in use here
-	}
-	for _, e := range entries {
+	for e := range int32(f.knowns) {
 		for _, a := range m.arcsOf(e) {
-			f.addArc(m.local[ne+a.group], int64(a.distance))
+			f.addArc(int32(f.knowns)+a.group, int64(a.distance))
 		}
 		for _, h := range m.key.hubsAt.row(e) {
-			if v := m.local[ne+ng+h]; v > 0 {
-				f.addArc(v-1, halfCost)
+			if m.joined[h] {
+				f.addArc(f.hubNode(h), halfCost)
 			}
 		}
 		f.arcFrom = append(f.arcFrom, int32(len(f.arcTo)))
 	}
-	for i, g := range groups {
-		for _, h := range m.hubs.row(g) {
-			f.link(m.local[ne+ng+h]-1-int32(f.knowns+f.groups), int32(i))
-		}
-	}
-	for _, h := range hubs {
-		m.local[ne+ng+h] = 0
-	}
+	f.prepare()
 }
 
 // takeExact begins with pairs that agree word for word. They cost nothing, so the
 // assignment stays one of least cost; among equals they are kept unless moving
 // one gains a match.
-func (m *matcher) takeExact(entries []int32) {
+func (m *matcher) takeExact() {
 	f := &m.flow
-	for k, e := range entries {
-		for i, a := range m.arcsOf(e) {
+	for k := range int32(f.knowns) {
+		for i, a := range m.arcsOf(k) {
 			if !a.exact {
 				break
 			}
-			v := f.arcTo[int(f.arcFrom[k])+i]
-			if g := int(v) - f.knowns; f.room[g] > 0 {
-				f.room[g]--
-				f.use(int32(k), f.arcFrom[k]+int32(i))
+			if f.room[a.group] > 0 {
+				f.room[a.group]--
+				f.use(k, f.arcFrom[k]+int32(i))
 				break
 			}
 		}
@@ -275,11 +192,11 @@ func (m *matcher) takeExact(entries []int32) {
 
 // read turns the flow into pairs. Which of a group's equal members is taken goes
 // by their order, which is fixed.
-func (m *matcher) read(entries, groups []int32) {
+func (m *matcher) read() {
 	m.flow.each(func(k, a, g, nth int32) {
-		i := m.members.row(groups[g])[nth]
+		i := m.members.row(g)[nth]
 		half := int(m.flow.arcTo[a]) >= m.flow.knowns+m.flow.groups
-		m.paired.entry[i], m.paired.half[i] = entries[k], half
+		m.paired.entry[i], m.paired.half[i] = k, half
 		m.paired.credit2 += 2
 		if half {
 			m.paired.credit2--

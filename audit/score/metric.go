@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,7 +32,6 @@ func (m Metric[R]) Title() string { return strings.ToUpper(m.Name[:1]) + m.Name[
 // Unit is the name as a unit of Go's benchmark format: without blanks.
 func (m Metric[R]) Unit() string { return strings.NewReplacer(" ", "-", "/", "-per-").Replace(m.Name) }
 
-// valueOf makes a metric's Of of a figure without an interval.
 func valueOf[R any](of func(R) Value) func(R) Estimate {
 	return func(r R) Estimate { return Estimate{Value: of(r)} }
 }
@@ -79,7 +79,6 @@ func ModuleMetrics() []Metric[*Modules] {
 	}
 }
 
-// count is the metric of a number of things.
 func count[R any](name string, less bool, of func(R) int) Metric[R] {
 	return Metric[R]{Name: name, Less: less, Of: valueOf(func(r R) Value { return Of(float64(of(r))) }),
 		show: func(r R) string { return strconv.Itoa(of(r)) }}
@@ -113,13 +112,7 @@ func ShowAll[R any](ms []Metric[R], r R) []string {
 
 // Main gives the metrics that stand in a run's summary.
 func Main[R any](ms []Metric[R]) []Metric[R] {
-	var main []Metric[R]
-	for _, m := range ms {
-		if m.Main {
-			main = append(main, m)
-		}
-	}
-	return main
+	return slices.DeleteFunc(slices.Clone(ms), func(m Metric[R]) bool { return !m.Main })
 }
 
 // number shows a figure that is no share: "2.1", and "undefined".

@@ -57,7 +57,6 @@ func (s *scorer) measure() {
 	}
 }
 
-// precision gives the span of precision for this much credit of counted findings.
 func (s *scorer) precision(credit float64, counted int) Span {
 	beside := s.result.Metrics.OffKey.plus(s.result.Metrics.Misplaced)
 	if s.in.Project.Planted {
@@ -106,7 +105,6 @@ func (r Reviewed) plus(o Reviewed) Reviewed {
 	return Reviewed{r.True + o.True, r.False + o.False, r.Same + o.Same, r.Arguable + o.Arguable, r.Open + o.Open}
 }
 
-// byDimension counts the entries of each dimension, and what they earned.
 func (s *scorer) byDimension(credit func(*KnownResult) float64) []DimensionCount {
 	dimensions := audit.Dimensions()
 	counts := make([]DimensionCount, len(dimensions))

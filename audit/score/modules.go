@@ -84,8 +84,7 @@ func moduleFile(m *audit.Module, said string) string {
 	return said
 }
 
-// names reports whether a violation in a file names a site, and how far from it it
-// lies.
+// names gives how far from a site a violation lies that names it.
 func names(v *audit.Violation, s *audit.Site, file string) (distance int, ok bool) {
 	if file != s.File {
 		return 0, false
@@ -100,8 +99,7 @@ func names(v *audit.Violation, s *audit.Site, file string) (distance int, ok boo
 	return distance, slices.Contains(s.Rules, v.Rule) || alike(v.CWEs, s.CWEs)
 }
 
-// alike reports whether one of the first weaknesses is one of the others, or a step
-// from it.
+// alike is the same weakness, or one a step from it.
 func alike(said, meant []audit.CWE) bool {
 	for _, c := range said[:min(len(said), maxCWEs)] {
 		if slices.ContainsFunc(meant, func(m audit.CWE) bool { return cwe.Related(int(c), int(m)) }) {
@@ -186,7 +184,6 @@ func SiteAnswers(sides ...[]ModuleAnswer) [][]Answer {
 	return out
 }
 
-// siteCases makes cases of a module's sites, and of as many places elsewhere.
 func siteCases(m *audit.Module, elsewhere int) []*audit.Case {
 	var cases []*audit.Case
 	for i := range m.Sites {
@@ -203,8 +200,7 @@ func siteCases(m *audit.Module, elsewhere int) []*audit.Case {
 	return cases
 }
 
-// siteOutcome gives what became of the jth case of siteCases, and the rules that are
-// named there.
+// siteOutcome is of the jth case of siteCases; rules are those that are named there.
 func siteOutcome(a *ModuleAnswer, s *ModuleScore, j int) (o audit.Outcome, rules []int) {
 	wrong := j-len(a.Module.Sites) < len(s.Elsewhere)
 	if j < len(a.Module.Sites) {

@@ -60,8 +60,7 @@ func NearestGood(bad *audit.Case, goods []*audit.Case) string {
 	return best.ID()
 }
 
-// otherLines counts the lines that one of two texts has and the other has not, in
-// any order.
+// otherLines counts the lines that only one of two texts has, in any order.
 func otherLines(a, b string) int {
 	have, n := map[string]int{}, 0
 	for line := range strings.Lines(a) {

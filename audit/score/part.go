@@ -28,7 +28,6 @@ type Part struct {
 	Lift   Value  `json:"lift"`   // Recall / Chance.Mean
 }
 
-// part gives the figures that need no findings of other entries.
 func (s *scorer) part(in func(*KnownResult) bool) Part {
 	var p Part
 	held, covered := map[audit.Dimension]bool{}, map[audit.Dimension]bool{}
@@ -70,9 +69,8 @@ func (s *scorer) part(in func(*KnownResult) bool) Part {
 	return p
 }
 
-// corroborated gives the part of the entries that something beside the key
-// corroborates: an advisory, a challenge, the project's own documents. Its
-// chance level is filled in later.
+// corroborated is the part of the entries that an advisory, a challenge or the
+// project's own documents speak of, too. Its chance level is filled in later.
 func (s *scorer) corroborated() Part {
 	p := s.part(func(k *KnownResult) bool { return k.Corroborated })
 	if p.Known == 0 {

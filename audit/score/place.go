@@ -3,6 +3,7 @@ package score
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -46,23 +47,20 @@ func FunctionName(s string) string {
 	return strings.Trim(s, "`'\"&*")
 }
 
-// ownLines and ownLinesExt are the manifests and settings, in which each line is its own thing:
-// the line above a flaw says nothing of it.
+// ownLines and ownLinesExt are the manifests and settings, in which each line is its own
+// thing: the line above a flaw says nothing of it.
 var (
-	ownLines = map[string]bool{"go.mod": true, "go.sum": true, "go.work": true, "go.work.sum": true, "package.json": true,
-		"package-lock.json": true, "npm-shrinkwrap.json": true, "bower.json": true, "composer.json": true, "packages.config": true,
-		"pom.xml": true, "pipfile": true, "gemfile": true, "build.gradle": true, "build.gradle.kts": true, "build.sbt": true,
-		"libs.versions.toml": true, ".npmrc": true, ".yarnrc": true, ".env": true, ".dockerignore": true, ".htaccess": true}
-	ownLinesExt = map[string]bool{".lock": true, ".yml": true, ".yaml": true, ".properties": true, ".ini": true, ".toml": true,
-		".env": true, ".conf": true, ".cfg": true, ".csproj": true, ".gemspec": true}
+	ownLines = strings.Fields(`go.mod go.sum go.work go.work.sum package.json package-lock.json npm-shrinkwrap.json
+		bower.json composer.json packages.config pom.xml pipfile gemfile build.gradle build.gradle.kts build.sbt
+		libs.versions.toml .npmrc .yarnrc .env .dockerignore .htaccess`)
+	ownLinesExt = strings.Fields(".lock .yml .yaml .properties .ini .toml .env .conf .cfg .csproj .gemspec")
 )
 
-// strict reports whether a file is a manifest or settings.
 func strict(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	ext := path.Ext(base)
 	python := (ext == ".txt" || ext == ".in") && (strings.HasPrefix(base, "requirements") || strings.HasPrefix(base, "constraints"))
-	return ownLines[base] || ownLinesExt[ext] || python || strings.HasPrefix(base, "dockerfile") || strings.HasPrefix(base, ".env.")
+	return slices.Contains(ownLines, base) || slices.Contains(ownLinesExt, ext) || python || strings.HasPrefix(base, "dockerfile") || strings.HasPrefix(base, ".env.")
 }
 
 var version = regexp.MustCompile(`^(.+?),? v?\d+(\.[0-9A-Za-z]+)+`)
@@ -103,7 +101,6 @@ func usable(r audit.Range) lines {
 
 func (l lines) none() bool { return l.start == 0 }
 
-// span is the number of lines; 0 for none.
 func (l lines) span() int32 {
 	if l.none() {
 		return 0
@@ -111,8 +108,7 @@ func (l lines) span() int32 {
 	return l.end - l.start + 1
 }
 
-// gap is the number of lines from one range to the other: 0 where they overlap, 1
-// where they touch.
+// gap is 0 where ranges overlap, 1 where they touch.
 func (l lines) gap(m lines) int32 {
 	return max(0, l.start-m.end, m.start-l.end)
 }

@@ -62,7 +62,6 @@ func RateMetrics() []Metric[*Rate] {
 	}
 }
 
-// A tally counts by CWE.
 type tally map[audit.CWE]*Rate
 
 func (t tally) add(c audit.CWE, flawed, called bool) {
@@ -101,7 +100,6 @@ func (t tally) rates() Rates {
 	return rates
 }
 
-// rates gives those of the findings.
 func (s *scorer) rates() Rates {
 	t := tally{}
 	for i := range s.in.Project.Known {
@@ -113,7 +111,6 @@ func (s *scorer) rates() Rates {
 	return t.rates()
 }
 
-// ratesOf gives those of a reviewer's answers.
 func ratesOf(answers []Answer) Rates {
 	families := map[string]map[audit.CWE]bool{}
 	for i := range answers {

@@ -14,7 +14,6 @@ const (
 	Changed    audit.Verdict = "changed"     // scored otherwise: a red test
 )
 
-// maxDifferences is how many differences a judgement names; the rest is counted.
 const maxDifferences = 10
 
 // JudgeReplay holds the trials of a replayed recording against its baseline: equal
@@ -73,7 +72,6 @@ func JudgeReadings(now, baseline []Answer) Judgement {
 	return j
 }
 
-// replayed is the judgement of a recording with these differences to its baseline.
 func replayed(all []string) Judgement {
 	j := Judgement{Verdict: AsRecorded}
 	if more := len(all) - maxDifferences; more > 0 {
@@ -86,7 +84,6 @@ func replayed(all []string) Judgement {
 	return j
 }
 
-// differences tells what is scored otherwise.
 func differences(now, base *Result) []string {
 	var all []string
 	if len(now.Findings) != len(base.Findings) {

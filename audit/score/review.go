@@ -119,14 +119,14 @@ func (s *scorer) ruling(e int32) *audit.FindingReview {
 // RulingOn gives the row of the project's reviews that a finding falls under, if
 // there is one: then another row for it would say the same twice.
 func RulingOn(p *audit.Project, dims map[audit.CWE]audit.Dimension, f *Scored) (audit.FindingReview, bool) {
-	_, _, reviews, err := newKeys(p, dims)
+	_, _, reviews, err := newKeys(p, dims, []audit.Finding{f.Finding})
 	if err != nil {
 		return audit.FindingReview{}, false
 	}
-	sp := []location{{file: reviews.find(f.Path), name: reviews.names.of[FunctionName(f.Finding.Function)], at: usable(f.Finding.Lines)}}
-	sp[0].cwes, _ = reviews.counting(&f.Finding)
-	reviews.finish(dims, sp, reviews)
-	best := reviews.nearest(&sp[0], nil)
+	sp := location{name: reviews.names.of[FunctionName(f.Finding.Function)], at: usable(f.Finding.Lines)}
+	sp.cwes, _ = reviews.counting(&f.Finding)
+	reviews.place(&sp, reviews.find(f.Path))
+	best := reviews.nearest(&sp, nil)
 	if best < 0 {
 		return audit.FindingReview{}, false
 	}
@@ -164,35 +164,27 @@ func (r *Result) Sample() []int {
 // ones in the front of the order that was reviewed without a gap. Reviews out of
 // the drawn order are never generalised from.
 func (r *Result) sampled(order []int) (low, high float64) {
-	all, known, yes, first, hits := len(order), 0, 0, 0, 0
-	front := true
-	for _, i := range order {
-		rev := r.Findings[i].Review
-		front = front && rev != ""
-		if rev == "" {
-			continue
-		}
-		known++
-		if front {
-			first++
-		}
-		if rev == string(audit.RuledTrue) {
-			yes++
-			if front {
-				hits++
+	reviewed := func(as string, of []int) (n float64) {
+		for _, i := range of {
+			if r.Findings[i].Review == as {
+				n++
 			}
 		}
+		return n
 	}
-	low, high = float64(yes), float64(all-known+yes)
-	if first == 0 || first == all {
+	low = reviewed(string(audit.RuledTrue), order)
+	high = low + reviewed("", order)
+	first := slices.IndexFunc(order, func(i int) bool { return r.Findings[i].Review == "" })
+	if first <= 0 { // nothing or all of it was reviewed
 		return low, high
 	}
-	iv, err := stat.ClopperPearson(float64(hits), float64(first), level)
+	hits := reviewed(string(audit.RuledTrue), order[:first])
+	iv, err := stat.ClopperPearson(hits, float64(first), level)
 	if err != nil {
 		return low, high
 	}
-	rest := float64(all - first)
-	return max(low, float64(hits)+math.Floor(iv.Lo*rest)), min(high, float64(hits)+math.Ceil(iv.Hi*rest))
+	rest := float64(len(order) - first)
+	return max(low, hits+math.Floor(iv.Lo*rest)), min(high, hits+math.Ceil(iv.Hi*rest))
 }
 
 // A ReviewNeed says what would settle a precision goal.
@@ -225,13 +217,11 @@ func (r *Result) Settle(goal float64) ReviewNeed {
 	return all
 }
 
-// unreviewed asks for the reviews of all findings that wait for one.
 func (r *Result) unreviewed() ReviewNeed {
 	open := slices.DeleteFunc(r.Sample(), func(i int) bool { return r.Findings[i].Review != "" })
 	return ReviewNeed{len(open), open}
 }
 
-// settled reports whether all of the span lies on one side of the goal.
 func settled(p Span, goal float64) bool {
 	return !p.Low.Defined || p.Low.V >= goal-tiny || p.High.V < goal-tiny
 }

@@ -58,7 +58,6 @@ func Score(in Input) (*Result, error) {
 	return s.result, nil
 }
 
-// A scorer is one call of Score on its way.
 type scorer struct {
 	in         *Input
 	key        *key
@@ -83,7 +82,7 @@ func newScorer(in *Input) (*scorer, error) {
 	case len(in.Dimensions) == 0:
 		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
 	}
-	k, d, rev, err := newKeys(in.Project, in.Dimensions)
+	k, d, rev, err := newKeys(in.Project, in.Dimensions, in.Findings)
 	if err != nil {
 		return nil, err
 	}
@@ -95,21 +94,17 @@ func newScorer(in *Input) (*scorer, error) {
 	}}, nil
 }
 
-// A target is what a reported path leads to.
 type target struct {
 	path  string
 	err   error
 	lines int   // of the file; more than any where they are not known
 	file  int32 // the key's number; -1 for files that it does not name
-	rank  int32 // its path among those of all targets, as they come
 }
 
-// place resolves paths, gives the dispositions that need no key, and makes the locations.
 func (s *scorer) place() {
-	paths := NewPaths(s.in.Project.Tree, s.in.Project.Others, s.in.Roots)
+	paths, ranked := NewPaths(s.in.Project.Tree, s.in.Project.Others, s.in.Roots), map[string]bool{}
 	about := s.components()
-	targets, names := map[string]*target{}, map[string]int32{}
-	ranks, rows := newNumbering[string](), make([]int32, 0, len(s.in.Findings)) // of each location that of its path
+	targets := map[string]*target{}
 	s.locations, s.order = make([]location, 0, len(s.in.Findings)), make([]int32, 0, len(s.in.Findings))
 	for i := range s.in.Findings {
 		sc := &s.result.Findings[i]
@@ -118,8 +113,7 @@ func (s *scorer) place() {
 		at := targets[f.File]
 		if at == nil {
 			at = s.target(paths, f.File)
-			at.rank = ranks.number(at.path)
-			targets[f.File] = at
+			targets[f.File], ranked[at.path] = at, true
 		}
 		sc.Path = at.path
 		switch {
@@ -130,32 +124,25 @@ func (s *scorer) place() {
 		case f.Lines.Start > at.lines:
 			sc.Disposition, sc.Match = PastEnd, Match{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, at.lines)}
 		default:
-			sp := location{file: at.file, at: usable(f.Lines)}
+			sp := location{name: s.key.names.of[FunctionName(f.Function)], at: usable(f.Lines)}
 			sp.cwes, sc.Ignored = s.key.counting(f)
+			s.key.place(&sp, at.file)
 			if sp.cwes[0] == 0 {
 				sc.Disposition = NoCWE
 				continue
 			}
-			if f.Function != "" {
-				name, ok := names[f.Function]
-				if !ok {
-					name = s.key.names.of[FunctionName(f.Function)]
-					names[f.Function] = name
-				}
-				sp.name = name
-			}
 			if list := about[sp.file]; len(list) > 0 {
 				sp.says = s.says(sp.file, list, f)
 			}
-			s.locations, s.order, rows = append(s.locations, sp), append(s.order, int32(i)), append(rows, at.rank)
+			s.locations, s.order = append(s.locations, sp), append(s.order, int32(i))
 		}
 	}
-	s.key.finish(s.in.Dimensions, s.locations, s.key, s.decoys, s.reviews)
-	now := ranks.sort()
-	for i, r := range rows {
-		rows[i] = now[r]
+	ranks := numbered(ranked)
+	rows := make([]int32, len(s.order)) // of each location that of its path
+	for at, i := range s.order {
+		rows[at] = ranks.of[s.result.Findings[i].Path]
 	}
-	s.sort(len(now), rows)
+	s.sort(len(ranked), rows)
 }
 
 func (s *scorer) target(paths *Paths, file string) *target {
@@ -168,8 +155,8 @@ func (s *scorer) target(paths *Paths, file string) *target {
 	return t
 }
 
-// sort orders the locations by path, as the rows say in which of n, and then by all that
-// they and their findings say.
+// sort orders the locations by path (rows say in which of n), then by all that they and
+// their findings say.
 func (s *scorer) sort(n int, rows []int32) {
 	var sorted table
 	sorted.sort(n, rows)
@@ -187,7 +174,6 @@ func (s *scorer) sort(n int, rows []int32) {
 	s.locations, s.order = locations, order
 }
 
-// scored gives the finding of a location.
 func (s *scorer) scored(i int) *Scored { return &s.result.Findings[s.order[i]] }
 
 // An about is a component that an entry or a decoy in a manifest is about.
@@ -197,7 +183,6 @@ type about struct {
 	decoy bool
 }
 
-// components lists, by file, what the key's manifest entries are about.
 func (s *scorer) components() map[int32][]about {
 	in := map[int32][]about{}
 	for _, k := range []*key{s.key, s.decoys} {
@@ -255,7 +240,6 @@ func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
 	return first, rest
 }
 
-// pair matches findings with known vulnerabilities.
 func (s *scorer) pair() {
 	s.matcher = matcher{key: s.key, decoy: s.toDecoy}
 	s.paired = s.matcher.match(s.locations)
@@ -265,7 +249,7 @@ func (s *scorer) pair() {
 	}
 }
 
-// toDecoy is how far the nearest decoy is that a location hits; -1 for none.
+// toDecoy gives -1 where a location hits no decoy.
 func (s *scorer) toDecoy(sp *location) int32 {
 	if d := s.decoyOf(sp); d >= 0 {
 		return s.decoys.entries[d].at.distance(sp.at)

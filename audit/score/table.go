@@ -44,20 +44,17 @@ func (t *table) gather(n int, rows, values []int32) {
 	}
 }
 
-// sized gives a slice of n elements of any value, in the same place where there is
-// room.
+// sized gives n elements of any value, in the same place where there is room.
 func sized[T any](s []T, n int) []T {
 	return slices.Grow(s[:0], n)[:n]
 }
 
-// zeros gives a slice of n zeros, in the same place where there is room.
 func zeros[T any](s []T, n int) []T {
 	s = sized(s, n)
 	clear(s)
 	return s
 }
 
-// all gives a slice of n times v, in the same place where there is room.
 func all[T any](s []T, n int, v T) []T {
 	s = sized(s, n)
 	for i := range s {

@@ -19,7 +19,6 @@ type trialTable struct {
 	trials int // the most that a case has
 }
 
-// A caseTrials is one case with what became of it in each trial.
 type caseTrials struct {
 	c       *audit.Case
 	family  string
@@ -29,8 +28,8 @@ type caseTrials struct {
 	values  []float64      // NaN for no answer; filled by lineUp
 }
 
-// newTrialTable checks answers and lists their cases. Answers of no case, with an unknown
-// outcome, or two for the same case and trial are an error.
+// newTrialTable refuses answers of no case, with an unknown outcome, or two for the same
+// case and trial.
 func newTrialTable(answers []Answer) (*trialTable, error) {
 	r := &trialTable{cases: map[string]*caseTrials{}, by: map[*audit.Case]*caseTrials{}}
 	outcomes := audit.Outcomes()
@@ -74,7 +73,6 @@ func (r *trialTable) of(c *audit.Case) *caseTrials {
 	return ct
 }
 
-// families counts them.
 func (r *trialTable) families() int {
 	names := map[string]bool{}
 	for _, ct := range r.cases {

@@ -1,7 +1,7 @@
 package score
 
 import (
-	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -42,10 +42,10 @@ func Flips(pairs []TwinAnswer) []Flip {
 		}
 	}
 	var out []Flip
-	for _, f := range at {
+	for _, kind := range slices.Sorted(maps.Keys(at)) {
+		f := at[kind]
 		f.Share = Ratio(float64(f.Flipped), float64(f.Asked))
 		out = append(out, *f)
 	}
-	slices.SortFunc(out, func(a, b Flip) int { return cmp.Compare(a.Kind, b.Kind) })
 	return out
 }

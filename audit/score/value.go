@@ -85,5 +85,4 @@ func F1(precision, recall Value) Value {
 	return Of(2 * precision.V * recall.V / (precision.V + recall.V))
 }
 
-// f1 gives F1 of both ends with recall.
 func (s Span) f1(recall Value) Span { return Span{F1(s.Low, recall), F1(s.High, recall)} }

@@ -50,7 +50,6 @@ func Proportion(obs []Observation, level float64) (Interval, error) {
 
 func byCluster(o *Observation) string { return o.Cluster }
 
-// groups adds up observations by group; none where they have none.
 func groups(obs []Observation) []cluster {
 	if len(obs) == 0 || obs[0].Group == "" {
 		return nil
@@ -109,13 +108,12 @@ func Balanced(obs []Observation, level float64) (Interval, error) {
 	return out, nil
 }
 
-// A cluster is the sum and the number of its observations.
 type cluster struct {
 	name   string
 	sum, n float64
 }
 
-// clusters adds up observations by name, sorted by it.
+// clusters are sorted by name.
 func clusters(obs []Observation, by func(*Observation) string) ([]cluster, error) {
 	if len(obs) == 0 {
 		return nil, ErrEmpty
@@ -154,8 +152,8 @@ func clusters(obs []Observation, by func(*Observation) string) ([]cluster, error
 	return out, nil
 }
 
-// effect is the design effect that shows over clusters of n observations with the
-// share p: the linearised variance of a ratio against the binomial one.
+// effect is the design effect: the linearised variance of a ratio against the binomial
+// one, of n observations with the share p.
 func effect(cs []cluster, p, n float64) float64 {
 	g := float64(len(cs))
 	if p <= 0 || p >= 1 || g < 2 {
@@ -169,7 +167,6 @@ func effect(cs []cluster, p, n float64) float64 {
 	return max(1, g/(g-1)*ss/(n*p*(1-p)))
 }
 
-// ratio is the interval of the share over clusters, and over the groups that cross them.
 func ratio(cs, groups []cluster, level float64) (Interval, error) {
 	var sum, n, squares float64
 	for _, c := range cs {
@@ -192,7 +189,6 @@ func ratio(cs, groups []cluster, level float64) (Interval, error) {
 	return iv, nil
 }
 
-// few warns of an interval over fewer clusters than tell how they differ.
 func few(clusters int) []string {
 	if clusters >= fewClusters {
 		return nil
@@ -200,8 +196,7 @@ func few(clusters int) []string {
 	return []string{fmt.Sprintf("%d families: fewer than %d, the interval is rough", clusters, fewClusters)}
 }
 
-// correlation is that of two shares over the clusters, by their linearised
-// parts; 0 where it is undefined.
+// correlation is 0 where it is undefined.
 func correlation(a, b []cluster, pa, pb float64) float64 {
 	other := make(map[string]float64, len(b))
 	var sbb, sab, saa float64

@@ -87,7 +87,6 @@ func Compare(pairs []Item, level float64) (Comparison, error) {
 	return c, nil
 }
 
-// A difference is one family's part in the difference of two reviewers.
 type difference struct {
 	spread float64 // its part in the difference less what its cases would give at the mean one, percentage points
 	noise  float64 // variance of its part that comes from trials, at the trials that are there
@@ -104,7 +103,6 @@ type differenceSet struct {
 	warnings []string
 }
 
-// differences checks pairs and adds them up by family.
 func differences(pairs []Item) (*differenceSet, error) {
 	kept, left, err := answeredByBoth(pairs)
 	if err != nil {
@@ -149,8 +147,6 @@ func differences(pairs []Item) (*differenceSet, error) {
 	return d, nil
 }
 
-// weights gives the percentage points of a good and a bad case: half to either
-// label, or all to the only one.
 func weights(labels [2]int) (out [2]float64) {
 	for i, n := range labels {
 		switch {
@@ -164,8 +160,7 @@ func weights(labels [2]int) (out [2]float64) {
 	return out
 }
 
-// answeredByBoth gives the pairs that both answered, sorted by family and ID, and
-// the number of the others.
+// answeredByBoth gives pairs sorted by family and ID, and how many are left out.
 func answeredByBoth(pairs []Item) (kept []Item, left int, err error) {
 	pairs, err = checked(pairs, byFamily, "0, 0.5, 1 or NaN", func(v float64) bool { return v == 0 || v == 0.5 || v == 1 || math.IsNaN(v) })
 	if err != nil {
@@ -176,9 +171,8 @@ func answeredByBoth(pairs []Item) (kept []Item, left int, err error) {
 	return kept, all - len(kept), nil
 }
 
-// addNoise estimates, family by family, how much of its part is the luck of the
-// trials: the variance over trials of the family as a whole, since its cases may
-// go wrong together.
+// addNoise takes the variance over trials of each family as a whole, since its cases
+// may go wrong together.
 func (d *differenceSet) addNoise(kept []Item, weight [2]float64) {
 	for at, items := range runsOf(kept, byFamily) {
 		for _, side := range []func(Item) []float64{ofNow, ofBaseline} {
@@ -259,8 +253,7 @@ func signFlip(diffs []int) float64 {
 	return min(1, p)
 }
 
-// variance is that of the difference, and the part of it that more trials would
-// take away.
+// variance gives that of the difference, and its part that more trials take away.
 func (d *differenceSet) variance() (all, noise float64) {
 	g := float64(len(d.families))
 	for _, f := range d.families {

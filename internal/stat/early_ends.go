@@ -2,6 +2,7 @@ package stat
 
 import (
 	"fmt"
+	"slices"
 )
 
 // Ends are how the runs of one project ended, those that were tried again
@@ -59,9 +60,5 @@ func EarlyEnds(ends []Ends) (EarlyEndsTest, error) {
 
 // zeros gives n ones of which the first k are 0.
 func zeros(k, n int) []int {
-	out := make([]int, n)
-	for i := k; i < n; i++ {
-		out[i] = 1
-	}
-	return out
+	return append(make([]int, k, n), slices.Repeat([]int{1}, n-k)...)
 }

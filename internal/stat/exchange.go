@@ -134,7 +134,6 @@ func deal(sorted []int, k int) []float64 {
 	return out
 }
 
-// convolve adds two independent sums, up to limit.
 func convolve(a, b []float64, limit int) []float64 {
 	out := make([]float64, min(len(a)+len(b)-1, limit+1))
 	for j, y := range b {

@@ -76,10 +76,9 @@ const (
 	rounding = 1e-9
 )
 
-// last gives the trials of the last look.
 func (p Plan) last() int { return p.looks[len(p.looks)-1].trials }
 
-// at gives the trials of a look, from the least with which a part may decide.
+// least is from where the part may decide.
 func (p Plan) at(look, least int) int { return max(p.looks[look].trials, least) }
 
 // Trials is a number of trials on either side.
@@ -106,13 +105,13 @@ type Part struct {
 	Warnings []string
 }
 
-// countsPoints and countsErrors report whether a drop is large enough to matter:
-// more than one item, and more than 5 points, or errors up by half.
-func (p *Part) countsPoints() bool {
+func (p *Part) pointsDrop() bool {
 	return p.Lost > moreItems+rounding && p.Drop > threshold+rounding
 }
 
-func (p *Part) countsErrors() bool {
+// ErrorsRise reports whether errors rose by half or more, and by more than one: near
+// the ceiling that matters, however few points it is.
+func (p *Part) ErrorsRise() bool {
 	return p.Lost > moreItems+rounding && p.Errors[1] >= rise*p.Errors[0]-rounding
 }
 
@@ -133,10 +132,9 @@ func (p Plan) lookAt(have Trials, least int) (int, Trials) {
 	return at, Trials{min(have.Baseline, p.last()), p.at(at, least)}
 }
 
-// A noise is what trials and days may move, in logits.
+// A noise is in logits.
 type noise struct{ trial, day float64 }
 
-// A sample is what one part compares, cut to its look.
 type sample struct {
 	strata        []Stratum // by cluster
 	also          []Stratum // the same by other clusters; none where there are none
@@ -144,7 +142,7 @@ type sample struct {
 	baseline, now []float64 // scores of the runs in percentage points
 }
 
-// A spread is how far chance moves a drop: variances of it in squared points.
+// A spread is how far chance moves a drop: variances in squared points.
 type spread struct {
 	each    float64 // 1/baseline + 1/now, of the trials
 	strata  float64 // the luck of clusters, each alone
@@ -188,7 +186,6 @@ func (s *sample) spread(n noise) (drop float64, w spread) {
 	return mb - mn, w
 }
 
-// variance is that of the trials of both sides together.
 func (s *Stratum) variance() float64 {
 	n, sum, squares := len(s.Baseline)+len(s.Now), 0, 0
 	for _, v := range s.Baseline {
@@ -224,8 +221,7 @@ func (w *spread) p(drop, exchange float64) float64 {
 	return p
 }
 
-// margin gives what is to be added to a drop so that the true one stays below
-// with confidence 1-tail.
+// margin added to a drop, the true one stays below with confidence 1-tail.
 func (w *spread) margin(tail float64) float64 {
 	z := -normalQuantile(tail)
 	m := z * math.Sqrt(max(w.strata+w.bound, w.runs)+w.day)
@@ -236,7 +232,6 @@ func (w *spread) margin(tail float64) float64 {
 	return m
 }
 
-// A test is how a part is judged.
 type test struct {
 	share  float64     // the part of a look's alpha that is this part's to spend
 	least  int         // trials from which it may decide
@@ -245,8 +240,7 @@ type test struct {
 	counts func() bool // whether the part's drop is large enough to matter
 }
 
-// judge fills in what a sample says at a look, -1 before the first; the part's
-// drop is there already.
+// judge fills in what a sample says at a look (-1 before the first), but for the drop.
 func (p Plan) judge(part *Part, s *sample, at int, t test) error {
 	if p.Beside {
 		t.noise.day = 0
@@ -293,8 +287,6 @@ func (p Plan) judge(part *Part, s *sample, at int, t test) error {
 	return nil
 }
 
-// exchange is the randomisation test; of many strata, in a lazy plan, its normal
-// limit.
 func (p Plan) exchange(s *sample, drop float64, w spread) (float64, error) {
 	if p.lazy && len(s.strata) > 100 {
 		return normalTail(ratioOf(drop, math.Sqrt(w.strata))), nil

@@ -60,11 +60,11 @@ func GateBench(cases []Item, plan Plan) (Part, error) {
 	part.Lost = part.Errors[1] - part.Errors[0]
 	part.Warnings = b.warnings
 	byErrors := part
-	t := test{share: 1, least: 1, noise: noise{day: dayNoise}, counts: part.countsPoints}
+	t := test{share: 1, least: 1, noise: noise{day: dayNoise}, counts: part.pointsDrop}
 	if err := plan.judge(&part, &balanced, at, t); err != nil {
 		return Part{}, err
 	}
-	t.counts = byErrors.countsErrors
+	t.counts = byErrors.ErrorsRise
 	if err := plan.judge(&byErrors, &errors, at, t); err != nil {
 		return Part{}, err
 	}
@@ -77,7 +77,6 @@ func GateBench(cases []Item, plan Plan) (Part, error) {
 
 func severity(d Decision) int { return slices.Index([]Decision{NoDrop, NotSettled, Drop}, d) }
 
-// checkCases gives the cases sorted by family and ID.
 func checkCases(cases []Item) ([]Item, error) {
 	cases, err := checked(cases, byFamily, "0, 1 or NaN", func(v float64) bool { return v == 0 || v == 1 || math.IsNaN(v) })
 	if err != nil {
@@ -91,7 +90,6 @@ func checkCases(cases []Item) ([]Item, error) {
 	return cases, sameTrials(cases)
 }
 
-// A bench is the cases that can be compared, cut to their trials.
 type bench struct {
 	cases    []Item
 	label    [2]int // good, bad cases
@@ -118,8 +116,8 @@ func newBench(cases []Item, used Trials) bench {
 	return b
 }
 
-// sample gives families as strata, a case with the points of its label, good or
-// bad, and run scores in which it has their weight in percentage points.
+// sample takes the points of a good and a bad case, and their weights in percentage
+// points.
 func (b *bench) sample(points [2]int, weight [2]float64) sample {
 	s := sample{unit: weight[0] / float64(points[0]), baseline: make([]float64, b.used.Baseline), now: make([]float64, b.used.Now)}
 	for _, c := range b.cases {
@@ -142,7 +140,7 @@ func (b *bench) sample(points [2]int, weight [2]float64) sample {
 	return s
 }
 
-// strata gives sorted cases by cluster, and how many trials lack an answer.
+// strata takes sorted cases. Holes are trials that lack an answer.
 func (b *bench) strata(cases []Item, points [2]int, by func(Item) string) (out []Stratum, holes int) {
 	for _, cluster := range runsOf(cases, by) {
 		st, h := stratum(cluster, points, b.used)

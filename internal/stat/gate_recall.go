@@ -49,7 +49,6 @@ func GateRecall(entries []Item, plan Plan) ([]Part, error) {
 	return plan.recall(projects)
 }
 
-// A project is what the gate needs of one key.
 type project struct {
 	name   string
 	items  int
@@ -58,7 +57,7 @@ type project struct {
 	runs   Stratum   // their sums
 }
 
-// recall judges projects, which are sorted by name.
+// recall takes projects sorted by name.
 func (p Plan) recall(projects []project) ([]Part, error) {
 	if len(projects) == 1 {
 		part, err := p.recallOf(projects[0].name, projects, 1, 1, false)
@@ -103,7 +102,6 @@ func withoutWorst(projects []project, used Trials) []project {
 	return out[:len(out)-1]
 }
 
-// recallOf judges some projects by the trials that all of them have.
 func (p Plan) recallOf(name string, projects []project, share float64, least int, alone bool) (Part, error) {
 	part := Part{Name: name, Trials: projects[0].trials}
 	for _, q := range projects {
@@ -135,7 +133,7 @@ func (p Plan) recallOf(name string, projects []project, share float64, least int
 	part.Drop = 100 * part.Lost / float64(part.Items)
 	n := noise{trial: max(suiteNoise, projectNoise/math.Sqrt(float64(len(projects)))), day: dayNoise}
 	t := test{share: share, least: least, noise: n, alone: alone,
-		counts: func() bool { return part.countsPoints() || part.countsErrors() }}
+		counts: func() bool { return part.pointsDrop() || part.ErrorsRise() }}
 	err := p.judge(&part, &s, at, t)
 	return part, err
 }
@@ -148,10 +146,8 @@ func sum(values []int) int {
 	return n
 }
 
-// halfCredits are the points of an entry.
 var halfCredits = [2]int{2, 2}
 
-// newProject adds up the entries of a project by file.
 func newProject(entries []Item) project {
 	first := entries[0]
 	q := project{name: first.Group, items: len(entries), trials: Trials{len(first.Baseline), len(first.Now)}}

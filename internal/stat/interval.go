@@ -34,7 +34,7 @@ func Wilson(successes, n, level float64) (Interval, error) {
 	return score(successes/n, n, normalQuantile(1-(1-level)/2), level), nil
 }
 
-// score is Wilson's interval for a share p of n items, with z as the quantile.
+// score is Wilson's interval with z as the quantile.
 func score(p, n, z, level float64) Interval {
 	z2 := z * z
 	mid := (p + z2/(2*n)) / (1 + z2/n)

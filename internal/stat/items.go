@@ -25,8 +25,7 @@ func ofBaseline(it Item) []float64 { return it.Baseline }
 
 func ofNow(it Item) []float64 { return it.Now }
 
-// checked gives items sorted by what they belong to and ID, which must be there, no two
-// alike, and their values among those that are named.
+// checked gives items sorted by what they belong to and ID.
 func checked(items []Item, by func(Item) string, values string, valid func(float64) bool) ([]Item, error) {
 	if len(items) == 0 {
 		return nil, ErrEmpty
@@ -49,7 +48,6 @@ func checked(items []Item, by func(Item) string, values string, valid func(float
 	return items, nil
 }
 
-// sameTrials checks that items have as many trials a side.
 func sameTrials(items []Item) error {
 	first := items[0]
 	for _, it := range items {
@@ -61,7 +59,7 @@ func sameTrials(items []Item) error {
 	return nil
 }
 
-// runsOf cuts items into the runs of those that share a name.
+// runsOf cuts sorted items where the name changes.
 func runsOf(items []Item, name func(Item) string) (runs [][]Item) {
 	for lo, hi := 0, 0; lo < len(items); lo = hi {
 		for hi = lo; hi < len(items) && name(items[hi]) == name(items[lo]); hi++ {
@@ -71,8 +69,8 @@ func runsOf(items []Item, name func(Item) string) (runs [][]Item) {
 	return runs
 }
 
-// stratum adds up items trial by trial, in points for a good and a bad one, and counts
-// the trials that lack an answer, which it leaves out.
+// stratum adds up items trial by trial, in points for a good and a bad one. Holes are
+// trials that lack an answer: they are left out.
 func stratum(items []Item, points [2]int, used Trials) (st Stratum, holes int) {
 	side := func(n int, values func(Item) []float64) []int {
 		var out []int
@@ -95,8 +93,7 @@ func stratum(items []Item, points [2]int, used Trials) (st Stratum, holes int) {
 	return st, holes
 }
 
-// addScores adds an item's weighted values to the scores of the runs. A run in which it
-// has no answer counts as the center.
+// addScores adds an item's weighted values to the runs'; without an answer, the center.
 func addScores(runs, values []float64, center, weight float64) {
 	for i := range runs {
 		v := center
@@ -124,7 +121,6 @@ func answered(values []float64) int {
 	return n
 }
 
-// mean is that of what was answered.
 func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {

@@ -6,18 +6,13 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// normalTail gives the chance that a standard normal variable exceeds z.
 func normalTail(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 
-// normalQuantile gives what a standard normal variable stays below with chance p,
-// which lies between 0 and 1.
 func normalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
 
-// studentTail gives the chance that a variable of Student's distribution with df
-// degrees of freedom exceeds t.
-//
-// Source: M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions
-// (1964), 26.7.1: the incomplete beta function at df/(df+t²).
+// studentTail is the chance to exceed t. Source: M. Abramowitz and I. A. Stegun,
+// Handbook of Mathematical Functions (1964), 26.7.1: the incomplete beta function at
+// df/(df+t²).
 func studentTail(t, df float64) float64 {
 	tail := mathext.RegIncBeta(df/2, 0.5, df/(df+t*t)) / 2
 	if t < 0 {
@@ -26,9 +21,7 @@ func studentTail(t, df float64) float64 {
 	return tail
 }
 
-// studentQuantile gives what a variable of Student's distribution with df degrees
-// of freedom stays below with chance p, which lies between 0 and 1: the inverse
-// of [studentTail].
+// studentQuantile gives what is exceeded with chance 1-p, the inverse of [studentTail].
 func studentQuantile(p, df float64) float64 {
 	x := mathext.InvRegIncBeta(df/2, 0.5, 2*min(p, 1-p))
 	return math.Copysign(math.Sqrt(df*(1-x)/x), p-0.5)
