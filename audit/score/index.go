@@ -16,7 +16,7 @@ type index struct {
 	files, names numbering[string]    // that entries name; of names 0 is none
 	cwes         numbering[audit.CWE] // that findings have, and 0 for none: others match nothing
 	reach        []int32              // of each file how many lines may lie between an entry and a finding
-	ofCWEs       cells
+	ofCWEs       grid
 	ofNames      cells
 
 	dims  map[audit.CWE]audit.Dimension
@@ -40,10 +40,12 @@ func newIndex(lists [][]audit.Known, findings []audit.Finding, dims map[audit.CW
 	for i := range findings {
 		first, _ := counting(findings[i].CWEs)
 		for _, c := range first {
-			cwes[audit.CWE(c)] = true
+			if !cwes[audit.CWE(c)] { // which costs a third of setting it again
+				cwes[audit.CWE(c)] = true
+			}
 		}
 	}
-	x := &index{files: numbered(files), names: numbered(names), cwes: numbered(cwes), ofCWEs: cells{}, ofNames: cells{}, dims: dims, seen: map[accepting]terms{}}
+	x := &index{files: numbered(files), names: numbered(names), cwes: numbered(cwes), ofCWEs: newGrid(len(files), len(cwes)), ofNames: cells{}, dims: dims, seen: map[accepting]terms{}}
 	x.stand = x.standIns()
 	x.reach = make([]int32, len(files))
 	for i, file := range x.files.list {
@@ -115,17 +117,19 @@ func (x *index) standIns() map[audit.CWE][]int32 {
 }
 
 // cells number, from 1, the pairs of a file and a CWE or function that entries claim.
-type cells map[[2]int32]int32
+type cells map[uint64]int32
+
+func cell(file, number int32) uint64 { return uint64(file)<<32 | uint64(number) }
 
 // claim gives the cell, a new one where nothing claimed it.
 func (c cells) claim(file, number int32) int32 {
-	at := [2]int32{file, number}
-	cell, ok := c[at]
+	at := cell(file, number)
+	n, ok := c[at]
 	if !ok {
-		cell = int32(len(c) + 1)
-		c[at] = cell
+		n = int32(len(c) + 1)
+		c[at] = n
 	}
-	return cell
+	return n
 }
 
 // find gives a cell; 0 for none.
@@ -133,11 +137,42 @@ func (c cells) find(file, number int32) int32 {
 	if file < 0 || number == 0 {
 		return 0
 	}
-	return c[[2]int32{file, number}]
+	return c[cell(file, number)]
+}
+
+// A grid is the same where numbers are few: looking a finding's CWEs up is a tenth of
+// matching.
+type grid struct {
+	width int32
+	at    []int32 // by file and number
+	count int32
+}
+
+func newGrid(files, numbers int) grid {
+	return grid{width: int32(numbers), at: make([]int32, files*numbers)}
+}
+
+func (g *grid) claim(file, number int32) int32 {
+	at := &g.at[file*g.width+number]
+	if *at == 0 {
+		g.count++
+		*at = g.count
+	}
+	return *at
+}
+
+func (g *grid) find(file, number int32) int32 {
+	if file < 0 {
+		return 0
+	}
+	return g.at[file*g.width+number]
 }
 
 // claims are the cells that entries claim.
 type claims struct{ cell, entry []int32 }
+
+// newClaims has room for about n.
+func newClaims(n int) claims { return claims{make([]int32, 0, n), make([]int32, 0, n)} }
 
 func (c *claims) add(cell, entry int32) {
 	c.cell, c.entry = append(c.cell, cell), append(c.entry, entry)

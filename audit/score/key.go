@@ -67,7 +67,7 @@ func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, findings []au
 	}
 	half[0] = keys[0].claimHalves()
 	for i, k := range keys { // once all cells are known
-		k.byCWE.gather(len(x.ofCWEs)+1, full[i].cell, full[i].entry)
+		k.byCWE.gather(int(x.ofCWEs.count)+1, full[i].cell, full[i].entry)
 		k.sortCells()
 		k.addHubs(half[i])
 		k.byName.gather(len(x.ofNames)+1, named[i].cell, named[i].entry)
@@ -97,7 +97,7 @@ func (x *index) key(list []audit.Known, pos audit.Pos) (*key, error) {
 
 func (x *index) entry(i int, of *audit.Known) entry {
 	e := entry{Known: of, known: i, file: x.files.of[of.File], at: usable(of.Lines)}
-	if strict(of.File) {
+	if x.reach[e.file] == 0 {
 		e.component = component(of.Title)
 	}
 	for _, f := range of.Also {
@@ -113,6 +113,7 @@ func (x *index) entry(i int, of *audit.Known) entry {
 }
 
 func (k *key) claim() (byCWE, byName claims) {
+	byCWE = newClaims(8 * len(k.entries))
 	whole := make([]int32, len(k.entries))
 	for i := range k.entries {
 		e := &k.entries[i]
@@ -136,6 +137,7 @@ func (k *key) claim() (byCWE, byName claims) {
 // claimHalves claims what the entries take half for, in their files and in those where
 // they may be shown.
 func (k *key) claimHalves() (halves claims) {
+	halves = newClaims(4 * len(k.entries))
 	k.own = make([]int32, len(k.cwes.list))
 	for i := range k.entries {
 		e := &k.entries[i]
@@ -166,7 +168,7 @@ func (k *key) sortCells() {
 // addHubs numbers the hubs, which are the cells that entries take half in, as they come,
 // and gives each its entries and each entry its hubs once.
 func (k *key) addHubs(halves claims) {
-	k.hubOf = make([]int32, len(k.ofCWEs)+1)
+	k.hubOf = make([]int32, k.ofCWEs.count+1)
 	last := make([]int32, len(k.hubOf)) // the entry that claimed the cell last, from 1
 	var once claims
 	count := int32(0)
@@ -202,6 +204,7 @@ type terms struct {
 // does what its successors do; a category names several weaknesses and is a step
 // itself, so it stands for the entry's own alone.
 func (x *index) accept(e *entry) {
+	e.halves, e.accepts = make([]int32, 0, 2), make([]int32, 0, 8)
 	for _, own := range e.CWEs {
 		t := x.terms(accepting{own, e.Dimension})
 		if t.own > 0 {

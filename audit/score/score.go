@@ -99,12 +99,14 @@ type target struct {
 	err   error
 	lines int   // of the file; more than any where they are not known
 	file  int32 // the key's number; -1 for files that it does not name
+	rank  int32 // among the paths of findings
 }
 
 func (s *scorer) place() {
 	paths, ranked := NewPaths(s.in.Project.Tree, s.in.Project.Others, s.in.Roots), map[string]bool{}
 	about := s.components()
 	targets := map[string]*target{}
+	var of []*target // of each location
 	s.locations, s.order = make([]location, 0, len(s.in.Findings)), make([]int32, 0, len(s.in.Findings))
 	for i := range s.in.Findings {
 		sc := &s.result.Findings[i]
@@ -134,13 +136,16 @@ func (s *scorer) place() {
 			if list := about[sp.file]; len(list) > 0 {
 				sp.says = s.says(sp.file, list, f)
 			}
-			s.locations, s.order = append(s.locations, sp), append(s.order, int32(i))
+			s.locations, s.order, of = append(s.locations, sp), append(s.order, int32(i)), append(of, at)
 		}
 	}
 	ranks := numbered(ranked)
-	rows := make([]int32, len(s.order)) // of each location that of its path
-	for at, i := range s.order {
-		rows[at] = ranks.of[s.result.Findings[i].Path]
+	for _, at := range targets {
+		at.rank = ranks.of[at.path]
+	}
+	rows := make([]int32, len(s.order))
+	for i, at := range of {
+		rows[i] = at.rank
 	}
 	s.sort(len(ranked), rows)
 }
