@@ -23,6 +23,7 @@ type benchPage struct {
 	Trend    *chart // run by run
 	Apps     []appLine
 	Families *grid
+	Rated    []variantLine // whose figures by CWE are shown
 	Pairs    []pairLine
 	PairNote string
 	Cut      string
@@ -85,11 +86,8 @@ const pairsMost = 5
 // topMost is how many reviewers the overview draws.
 const topMost = 12
 
-// cellsMost keeps a table of families below MaxPage.
-const cellsMost = 60_000
-
 func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
-	p := &benchPage{Variants: ls, Results: r}
+	p := &benchPage{Variants: ls, Rated: ls, Results: r}
 	var all, reasons []measured
 	for _, l := range ls {
 		all = append(all, measured{l.Short, l.Bench.BalancedAccuracy})
@@ -110,9 +108,20 @@ func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	if err := p.apps(); err != nil {
 		return nil, err
 	}
-	p.families()
+	p.families(math.MaxInt)
 	p.pairs()
 	return p, nil
+}
+
+// shorter leaves out figures by CWE, of half of the reviewers at a time, then families.
+func (p *benchPage) shorter() bool {
+	if len(p.Rated) > 0 {
+		p.Rated = p.Rated[:len(p.Rated)/2]
+		return true
+	}
+	n := len(p.Families.Rows)
+	p.families(n / 2)
+	return n > 0
 }
 
 func (p *benchPage) apps() error {
@@ -146,7 +155,7 @@ func (p *benchPage) apps() error {
 }
 
 // families makes the table of families, the hardest first: that is where to look.
-func (p *benchPage) families() {
+func (p *benchPage) families(most int) {
 	lines := map[string][]shareCell{}
 	for i, l := range p.Variants {
 		for _, id := range slices.Sorted(maps.Keys(l.Cases)) {
@@ -165,7 +174,6 @@ func (p *benchPage) families() {
 		cols = append(cols, gridColumn{Name: l.Short, Kind: "share"})
 	}
 	p.Families = newGrid("family", append(cols, gridColumn{Name: "link", Hidden: true})...)
-	most := max(1, cellsMost/max(1, len(p.Variants)))
 	if len(names) > most {
 		p.Cut = fmt.Sprintf("The %d families with the lowest share of right answers are shown, of %d.", most, len(names))
 		names = names[:most]

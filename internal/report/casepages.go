@@ -127,6 +127,19 @@ type casesPage struct {
 	Total  int
 	Others []pageLink
 	Notes  []string
+	fill   func(most int) // fills Cases
+}
+
+// shorter leaves out a quarter of the table of all cases; an application's cases are
+// parted into pages instead.
+func (p *casesPage) shorter() bool {
+	if p.fill == nil || len(p.Cases.Rows) == 0 {
+		return false
+	}
+	n := len(p.Cases.Rows) * 3 / 4
+	p.fill(n)
+	p.Notes = []string{fmt.Sprintf("The first %d of %d cases are in this table; each application's page has all of its own.", n, p.Total)}
+	return true
 }
 
 type pageLink struct {
@@ -153,18 +166,18 @@ func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
 			return err
 		}
 	}
-	return s.render("cases.html", "cases.html", "Cases", "Cases", s.allCases(ls, all))
+	return s.render("cases.html", "cases.html", "Cases", "Cases", allCases(ls, all))
 }
 
-// allCases makes the table of all cases. What would not fit is left out, and told.
-func (s *site) allCases(ls []variantLine, all []*caseLine) casesPage {
+// allCases makes the table of all cases.
+func allCases(ls []variantLine, all []*caseLine) *casesPage {
 	cols := []gridColumn{{Name: "case", Link: "link", Note: "description"}, {Name: "label", Kind: "badge", Pick: true}}
 	for _, l := range ls {
 		cols = append(cols, gridColumn{Name: l.Short, Kind: "share"})
 	}
 	cols = append(cols, gridColumn{Name: "answers", Pick: true, Hidden: true, Order: []string{"all wrong", "mixed", "all right", "no answer"}}, gridColumn{Name: "application", Pick: true, Hidden: true}, gridColumn{Name: "description", Hidden: true}, gridColumn{Name: "link", Hidden: true})
-	p := casesPage{Total: len(all)}
-	fill := func(n int) {
+	p := &casesPage{Total: len(all)}
+	p.fill = func(n int) {
 		p.Cases = newGrid("case", cols...)
 		for _, c := range all[:n] {
 			cells := []any{clip(c.Case.ID(), 160), string(c.Case.Label)}
@@ -174,11 +187,7 @@ func (s *site) allCases(ls []variantLine, all []*caseLine) casesPage {
 			p.Cases.add(append(cells, c.Standing(), clip(c.Case.App, 80), clip(c.Case.Description, 140), c.Page)...)
 		}
 	}
-	fill(len(all))
-	if n := len(all) * (MaxPage * 8 / 10) / (p.Cases.size() + 1); n < len(all) {
-		fill(n)
-		p.Notes = append(p.Notes, fmt.Sprintf("The first %d of %d cases are in this table; each application's page has all of its own.", n, len(all)))
-	}
+	p.fill(len(all))
 	return p
 }
 
@@ -200,7 +209,7 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 		if i == 0 {
 			return stem + ".html"
 		}
-		return fmt.Sprintf("%s-%d.html", stem, i+1)
+		return fmt.Sprintf("%s.%d.html", stem, i+1) // pageName gives no dot: another application may be called shop-2
 	}
 	var books []*caseData
 	var links []pageLink

@@ -24,9 +24,6 @@ func (e *excerpts) around(file string, finding, entry audit.Range) string {
 	if e.read == nil || file == "" || finding.IsZero() && entry.IsZero() {
 		return ""
 	}
-	if e.lines == nil {
-		e.lines, e.room = map[string][]string{}, excerptsMost
-	}
 	lines, ok := e.lines[file]
 	if !ok {
 		if b, err := e.read(e.project, file); err == nil {

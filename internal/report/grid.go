@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"assay/audit"
 )
@@ -77,13 +76,4 @@ func (g *grid) add(cells ...any) {
 		}
 	}
 	g.Rows = append(g.Rows, cells)
-}
-
-// size is about what the grid takes of a page: brackets and quotes are escaped there.
-func (g *grid) size() int {
-	b, err := json.Marshal(g)
-	if err != nil {
-		panic(fmt.Sprintf("report: a grid of strings and numbers: %v", err))
-	}
-	return len(b)
 }

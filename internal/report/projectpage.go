@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"html/template"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -32,7 +32,17 @@ type projectPage struct {
 	Transcripts []transcriptPart
 	Stale       []string // records that were made with another key
 	Notes       []string // what is left out
+	Cut         []string // likewise, for want of room
+
+	src         excerpts
+	words, most int // of Findings: how long descriptions are, in bytes, and how many findings
+	rated       int // auditors whose figures by CWE are shown
 }
+
+const (
+	wordsOfFinding = 2000
+	ratedLeast     = 5 // auditors whose figures by CWE are always shown
+)
 
 // An auditorPart is one auditor's newest record on the project's page.
 type auditorPart struct {
@@ -87,10 +97,11 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 		}
 	}
 	slices.SortStableFunc(p.Changes, worstFirst)
-	src := &excerpts{read: s.in.Source, project: name}
+	p.src = excerpts{read: s.in.Source, project: name, lines: map[string][]string{}, room: excerptsMost}
 	s.transcripts(p)
-	p.known(src)
-	p.findings(src)
+	p.known(&p.src)
+	p.words, p.most, p.rated = wordsOfFinding, math.MaxInt, len(p.Rows)
+	p.findings()
 	p.decoys()
 	p.heat()
 	p.history(s.in.Records)
@@ -295,40 +306,42 @@ func judged(f *score.Scored) string {
 	return "not counted"
 }
 
-// findings makes the table of all findings of all auditors. Where it would not fit
-// into a page, what findings say of themselves is cut first, then findings are left
-// out, and a note says so.
-func (p *projectPage) findings(src *excerpts) {
-	total := 0
-	for _, r := range p.Rows {
-		for _, t := range r.Record.Counting() {
-			total += len(t.Findings)
+// shorter leaves out figures by CWE of all but a few auditors, then what findings say of
+// themselves, then findings.
+func (p *projectPage) shorter() bool {
+	n := len(p.Findings.Rows)
+	switch {
+	case p.rated > ratedLeast:
+		p.rated /= 2
+	case p.words > 300:
+		p.words = 300
+	case p.words > 60:
+		p.words = 60
+	case n > 0:
+		p.most = n * 3 / 4
+	default:
+		return false
+	}
+	p.findings()
+	p.Cut = nil
+	if p.rated < len(p.Rows) {
+		p.Cut = append(p.Cut, fmt.Sprintf("Figures by CWE are shown of the first %d auditors: assay report --format csv tells all.", p.rated))
+		for i := p.rated; i < len(p.Rows); i++ {
+			p.Rows[i].Rates = nil
 		}
 	}
-	room := MaxPage*8/10 - p.Known.size()
-	for _, t := range p.Transcripts {
-		for _, st := range t.Streams {
-			room -= len(template.HTMLEscapeString(st.Text))
-		}
+	if p.words < wordsOfFinding {
+		p.Cut = append(p.Cut, fmt.Sprintf("What findings say of themselves is cut after %d characters: the record has all of it.", p.words))
 	}
-	if p.Turns != nil {
-		room -= p.Turns.size()
+	if p.most < math.MaxInt {
+		p.Cut = append(p.Cut, fmt.Sprintf("The first %d findings are shown: the records have all of them.", p.most))
 	}
-	for _, words := range []int{2000, 300, 60} {
-		p.Findings = p.findingsOf(src, words, total)
-		if p.Findings.size() < room {
-			if words < 2000 {
-				p.Notes = append(p.Notes, fmt.Sprintf("What findings say of themselves is cut after %d characters: the record has all of it.", words))
-			}
-			return
-		}
-	}
-	n := total * max(0, room) / (p.Findings.size() + 1) * 9 / 10
-	p.Findings = p.findingsOf(src, 60, n)
-	p.Notes = append(p.Notes, fmt.Sprintf("The first %d of %d findings are shown: the records have all of them.", n, total))
+	return true
 }
 
-func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
+// findings makes the table of all findings of all auditors.
+func (p *projectPage) findings() {
+	src := p.src // with the room that entries left
 	var order []string
 	for _, d := range score.Dispositions() {
 		order = append(order, string(d))
@@ -339,6 +352,7 @@ func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
 		gridColumn{Name: "counts as", Pick: true, Hidden: true}, gridColumn{Name: "since the record before", Pick: true, Hidden: true},
 		gridColumn{Name: "function", Hidden: true}, gridColumn{Name: "trial", Pick: true, Hidden: true}, gridColumn{Name: "review", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},
 		gridColumn{Name: "description", Kind: "words"}, gridColumn{Name: "source", Kind: "source"})
+	p.Findings = g
 	entries := map[string]audit.Range{}
 	if p.Key != nil {
 		for _, k := range p.Key.Known {
@@ -361,8 +375,8 @@ func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
 				trial = fmt.Sprintf("trial %d", n+1)
 			}
 			for i := range t.Findings {
-				if len(g.Rows) >= most {
-					return g
+				if len(g.Rows) >= p.most {
+					return
 				}
 				f := &t.Findings[i]
 				since, review, description := "", "", f.Finding.Description
@@ -379,14 +393,13 @@ func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
 				if function == f.Finding.Title {
 					function = ""
 				}
-				g.add(clip(string(f.Disposition), 40), clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), min(300, max(60, words))), clip(place(f), 320), clip(cweText(f.Finding.CWEs), 120), clip(f.Finding.Severity.String(), 20),
+				g.add(clip(string(f.Disposition), 40), clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), min(300, p.words)), clip(place(f), 320), clip(cweText(f.Finding.CWEs), 120), clip(f.Finding.Severity.String(), 20),
 					r.Label(), clip(cmp.Or(f.Finding.Suppressed, f.Match.String()), 400), judged(f), since,
 					clip(function, 120), trial, review, p.at(f.Path, f.Finding.Lines), int(f.Finding.Severity),
-					clipWords(description, words), src.around(f.Path, f.Finding.Lines, entries[f.Match.Entry]))
+					clipWords(description, p.words), src.around(f.Path, f.Finding.Lines, entries[f.Match.Entry]))
 			}
 		}
 	}
-	return g
 }
 
 func (p *projectPage) decoys() {

@@ -1,0 +1,100 @@
+package report_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
+	"assay/internal/report"
+	"assay/internal/store"
+
+	"github.com/stretchr/testify/require"
+)
+
+// answered keeps evaluations in a store and reads them back.
+func answered(t *testing.T, evs []store.Evaluation, key report.Key) *report.Results {
+	t.Helper()
+	where := filepath.Join(t.TempDir(), "results.db")
+	st, err := store.Open(context.Background(), where)
+	require.NoError(t, err)
+	require.NoError(t, st.Put(context.Background(), evs...))
+	require.NoError(t, st.Close())
+	st, err = store.OpenReadOnly(context.Background(), where)
+	require.NoError(t, err)
+	defer st.Close()
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, key, true)
+	require.NoError(t, err)
+	return r
+}
+
+// A hundred reviewers of cases with CWEs have more figures by CWE than a page has room
+// for: some are left out, and the page says so.
+func TestFiguresByCWEOfManyReviewers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: large reports")
+	}
+	corpus, err := fixture.ReadCorpus(os.DirFS(corpusRoot), "tests", false)
+	require.NoError(t, err)
+	byID := map[string]*audit.Case{}
+	var evs []store.Evaluation
+	for i, c := range corpus.Cases() {
+		if i%3 > 0 {
+			continue
+		}
+		byID[c.ID()] = c
+		for k := range 100 {
+			e := mockModels[1].answer(c, 0.5, k)
+			e.Model, e.Trial = fmt.Sprintf("provider/some-model-%03d", k), fmt.Sprint(k, c.ID())
+			evs = append(evs, e)
+		}
+	}
+	in := report.Input{Made: day, Results: answered(t, evs, report.Key{Cases: byID}), Apps: corpus.Apps}
+	_, pages := write(t, in)
+	require.Regexp(t, `Of the \d+ reviewers with the highest balanced accuracy: assay report --format csv tells all`, pages["bench.html"])
+	require.Contains(t, pages["bench.html"], `id="rates-0"`)
+}
+
+// Likewise of auditors of a project with a long key.
+func TestFiguresByCWEOfManyAuditors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: large reports")
+	}
+	p, dims, goals := project(t, "dataease")
+	fs := score.AsFindings(p)
+	for i := range fs {
+		fs[i].Description = strings.Repeat("What the finding is. ", 100)
+	}
+	one := recordOf(t, "agent", day, p, dims, goals, fs, fs[1:], fs[2:], fs[3:], fs[4:])
+	in := report.Input{Made: day, Projects: map[string]*audit.Project{p.Name: p}}
+	for i := range 40 {
+		r := *one
+		r.Auditor = fmt.Sprint("agent-", i)
+		in.Records = append(in.Records, &r)
+	}
+	_, pages := write(t, in)
+	page := pages[filepath.Join("projects", "dataease.html")]
+	require.Regexp(t, `Figures by CWE are shown of the first \d+ auditors: assay report --format csv tells all`, page)
+	require.Contains(t, page, `id="rates-by-agent-0"`)
+	require.Contains(t, page, "What findings say of themselves is cut after")
+}
+
+// The second page of an application's cases is none of another application's.
+func TestPagesOfApplicationsOfLikeNames(t *testing.T) {
+	var evs []store.Evaluation
+	for i := range 600 {
+		e := evaluation(0, day)
+		e.App, e.Query = []string{"shop", "shop", "shop-2"}[i%3], fmt.Sprintf("q%03d", i)
+		e.Trial, e.Explanation = fmt.Sprint(i), strings.Repeat(fmt.Sprint(i, " "), 1000)
+		e.Family, e.TestFile = e.App+"/"+e.Query, fmt.Sprintf("tests/%s/%s-01-good.md", e.App, e.Query)
+		evs = append(evs, e)
+	}
+	_, pages := write(t, report.Input{Made: day, Results: answered(t, evs, report.Key{})})
+	require.Contains(t, pages[filepath.Join("cases", "shop.2.html")], "<h1>shop</h1>")
+	require.Contains(t, pages[filepath.Join("cases", "shop-2.html")], "<h1>shop-2</h1>")
+}
