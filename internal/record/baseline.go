@@ -31,7 +31,7 @@ func Baseline(fsys fs.FS, dir, auditor, project string) (*Record, error) {
 	case err != nil:
 		return nil, err
 	case r.Auditor != auditor || r.Project != project:
-		return nil, fmt.Errorf("%s:1: the baseline is of %s on %s: expected %s on %s; write it anew with assay baseline", name, r.Auditor, r.Project, auditor, project)
+		return nil, fmt.Errorf("%s:1: the baseline is of %s on %s: expected %s on %s; remove the file, or, where both names give it, rename one of the two", name, r.Auditor, r.Project, auditor, project)
 	}
 	return r, nil
 }
@@ -136,15 +136,15 @@ func (r *Record) Since(baseline *Record) {
 		{"version", r.Version, baseline.Version},
 	} {
 		if part.is != part.was {
-			r.Notes = append(r.Notes, fmt.Sprintf("the auditor's %s %s: %s, and was %s", part.name, since, orNone(shortHash(part.is)), orNone(shortHash(part.was))))
+			r.Notes = append(r.Notes, fmt.Sprintf("the auditor's %s %s: %s, and was %s", part.name, since, shown(part.is), shown(part.was)))
 		}
 	}
 }
 
-// shortHash shortens a hash.
-func shortHash(s string) string {
+// shown shortens a hash, and nothing else.
+func shown(s string) string {
 	if len(s) == 64 && !strings.ContainsAny(s, " /") {
 		return s[:12]
 	}
-	return s
+	return cmp.Or(s, notStated)
 }

@@ -1,10 +1,11 @@
 package record
 
 import (
-	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 )
 
 // writeLines stores a baseline under a name with slashes.
@@ -28,29 +29,7 @@ func lines(v any, depth int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	joined := false // the line before goes on
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimSuffix(line, []byte("\n"))
-		rest := bytes.TrimLeft(line, " ")
-		deep := len(line) - len(rest)
-		switch {
-		case deep > depth:
-			joined = true
-			out.Write(rest)
-			if rest[len(rest)-1] == ',' {
-				out.WriteByte(' ')
-			}
-		case joined: // the bracket that closes it
-			joined = false
-			out.Write(rest)
-			out.WriteByte('\n')
-		default:
-			out.Write(line)
-			if next := rest[len(rest)-1]; deep < depth || next != '{' && next != '[' {
-				out.WriteByte('\n')
-			}
-		}
-	}
-	return out.Bytes(), nil
+	next := regexp.MustCompile(fmt.Sprintf(`,\n {%d,}`, depth+1))
+	ends := regexp.MustCompile(fmt.Sprintf(`([\[{])\n {%d,}|\n {%d,}([\]}])`, depth+1, depth))
+	return append(ends.ReplaceAll(next.ReplaceAll(text, []byte(", ")), []byte("$1$2")), '\n'), nil
 }

@@ -87,7 +87,6 @@ func NewTranscript(trial, try int, dir string, r *audit.AuditRun, mask func([]by
 
 func hashOf(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
-// ending gives the ending of a report's file.
 func ending(format string) string {
 	switch format {
 	case "sarif", "json":
@@ -174,7 +173,7 @@ func ReadTranscripts(name string) ([]Transcript, error) {
 		}
 		ts = append(ts, t)
 	}
-	slices.SortFunc(ts, func(a, b Transcript) int { return a.Started.Compare(b.Started) })
+	slices.SortStableFunc(ts, func(a, b Transcript) int { return a.Started.Compare(b.Started) })
 	return ts, nil
 }
 
