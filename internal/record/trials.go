@@ -99,17 +99,23 @@ func (r *Record) traffic() string {
 	return "network: " + strings.Join(hosts, ", ")
 }
 
-// consumed gives the means over the trials: wall time, memory, tokens, cost.
-func (r *Record) consumed() string {
-	if len(r.Trials) == 0 {
-		return ""
-	}
-	sum, seconds, memory := audit.Usage{Priced: true}, 0.0, int64(0)
+// Consumed sums what the trials took; of memory, in bytes, the most.
+func (r *Record) Consumed() (sum audit.Usage, seconds float64, memory int64) {
+	sum.Priced = true
 	for _, t := range r.Trials {
 		sum = sum.Add(t.Usage)
 		seconds += t.Seconds
 		memory = max(memory, t.Memory)
 	}
+	return sum, seconds, memory
+}
+
+// consumed tells the means over the trials.
+func (r *Record) consumed() string {
+	if len(r.Trials) == 0 {
+		return ""
+	}
+	sum, seconds, memory := r.Consumed()
 	n := float64(len(r.Trials))
 	parts := []string{fmt.Sprintf("%.1f s", seconds/n)}
 	if memory > 0 {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strings"
 
 	"assay/audit"
 	"assay/audit/score"
@@ -36,25 +37,22 @@ type appLine struct {
 	Cells []*score.Bench
 }
 
-// A shareCell is how often a variant was right.
 type shareCell struct {
 	Right, Answered, Silent int
 }
 
 // String gives "2/3", with what stayed without an answer: "2/3, 1 silent".
 func (c shareCell) String() string {
-	switch {
-	case c.Answered == 0 && c.Silent == 0:
-		return ""
-	case c.Silent == 0:
-		return fmt.Sprintf("%d/%d", c.Right, c.Answered)
-	case c.Answered == 0:
-		return fmt.Sprintf("%d silent", c.Silent)
+	var parts []string
+	if c.Answered > 0 {
+		parts = append(parts, fmt.Sprintf("%d/%d", c.Right, c.Answered))
 	}
-	return fmt.Sprintf("%d/%d, %d silent", c.Right, c.Answered, c.Silent)
+	if c.Silent > 0 {
+		parts = append(parts, fmt.Sprintf("%d silent", c.Silent))
+	}
+	return strings.Join(parts, ", ")
 }
 
-// Share is Right / Answered.
 func (c shareCell) Share() score.Value { return score.Ratio(float64(c.Right), float64(c.Answered)) }
 
 func (c *shareCell) add(ts []*Trial) {
@@ -79,12 +77,10 @@ type pairLine struct {
 	Made     *score.Comparison // nil where they could not be compared
 }
 
-// pairsMost is up to how many reviewers each is compared with each; of more, each
-// with the one that comes first.
-const pairsMost = 5
-
-// topMost is how many reviewers the overview draws.
-const topMost = 12
+const (
+	pairsMost = 5  // reviewers of whom each is compared with each; of more, each with the first
+	topMost   = 12 // reviewers that the overview draws
+)
 
 func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	p := &benchPage{Variants: ls, Rated: ls, Results: r}

@@ -46,7 +46,6 @@ func (c caseLine) Standing() string {
 	return "mixed"
 }
 
-// cases gives every case that anybody answered, by ID.
 func cases(ls []variantLine) []*caseLine {
 	lines := map[string]*caseLine{}
 	for i, l := range ls {
@@ -120,7 +119,6 @@ type tellingData struct {
 	Facts       string `json:"facts"`
 }
 
-// A casesPage is the table of all cases, or the cases of an application.
 type casesPage struct {
 	Cases  *grid
 	Data   *caseData
@@ -147,13 +145,6 @@ type pageLink struct {
 	Here       bool
 }
 
-// here gives links to all pages with the n-th marked.
-func here(pages []pageLink, n int) []pageLink {
-	out := slices.Clone(pages)
-	out[n].Here = true
-	return out
-}
-
 // writeCases writes a page for each application's cases, several where one would be
 // too large, and the table of all cases.
 func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
@@ -169,7 +160,6 @@ func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
 	return s.render("cases.html", "cases.html", "Cases", "Cases", allCases(ls, all))
 }
 
-// allCases makes the table of all cases.
 func allCases(ls []variantLine, all []*caseLine) *casesPage {
 	cols := []gridColumn{{Name: "case", Link: "link", Note: "description"}, {Name: "label", Kind: "badge", Pick: true}}
 	for _, l := range ls {
@@ -232,7 +222,8 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 	for i, b := range books {
 		p := casesPage{Data: b, Total: len(cs)}
 		if len(books) > 1 {
-			p.Others = here(links, i)
+			p.Others = slices.Clone(links)
+			p.Others[i].Here = true
 		}
 		if err := s.render(name(i), "case.html", "Cases", cmp.Or(app, "no application"), p); err != nil {
 			return err
@@ -257,7 +248,6 @@ func escaped(v any) int {
 	return n
 }
 
-// book begins the data of a page of cases.
 func (s *site) book(ls []variantLine, spec *audit.Spec) *caseData {
 	b := &caseData{Prompts: map[string]int{}, Badges: map[string]string{}, Requirements: [][2]int{}}
 	b.Spec = b.Texts.put(spec.Prompt)
@@ -273,7 +263,6 @@ func (s *site) book(ls []variantLine, spec *audit.Spec) *caseData {
 	return b
 }
 
-// put adds a case with its answers and gives it.
 func (b *caseData) put(ls []variantLine, c *caseLine, goods []*audit.Case, changed func(Telling, variantLine) string) oneCase {
 	k := c.Case
 	one := oneCase{ID: k.ID(), Label: k.Label, Description: b.Texts.put(k.Description), Language: k.Language, Code: b.Texts.put(k.Code),
@@ -332,7 +321,6 @@ func (s *site) changedSince(t Telling, prompt, spec string) string {
 	return strings.Join(changed, " and ") + " changed"
 }
 
-// telling gives an answer with its words among the page's texts.
 func (b *caseData) telling(t Telling) tellingData {
 	d := t.tellingData
 	d.Explanation, d.Detail = b.Texts.put(t.Explanation), b.Texts.put(t.Detail)
@@ -360,7 +348,6 @@ func tellingOf(e *store.Evaluation) tellingData {
 	return d
 }
 
-// factsOfAnswer gives when an answer came, by whom it was served, and what it took.
 func factsOfAnswer(e *store.Evaluation) string {
 	parts := []string{e.Time.UTC().Format("2006-01-02 15:04")}
 	if e.Served != "" {

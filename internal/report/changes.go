@@ -85,19 +85,41 @@ func (in *Input) audited(w row) (Moved, error) {
 		}
 	}
 	m.Says = saysOf(j, score.MetricRecall, diff)
-	at := map[string]*audit.Known{}
-	if key := in.Projects[r.Project]; key != nil {
+	key := in.Projects[r.Project]
+	if key != nil {
 		m.Pos = key.Pos
-		for i := range key.Known {
-			at[key.Known[i].ID] = &key.Known[i]
-		}
 	}
+	at := entries(key)
 	for _, l := range j.Lost {
 		k := cmp.Or(at[l.ID], &audit.Known{Pos: m.Pos})
 		m.Lost = append(m.Lost, LostEntry{l.ID, k.Title, k.Pos})
 	}
 	m.quiet(base != nil || r.Suite == "Smoke")
 	return m, nil
+}
+
+// entries gives what a key holds by ID; nothing where the key is not at hand.
+func entries(key *audit.Project) map[string]*audit.Known {
+	of := map[string]*audit.Known{}
+	if key != nil {
+		for i := range key.Known {
+			of[key.Known[i].ID] = &key.Known[i]
+		}
+	}
+	return of
+}
+
+// moved tells each record that is not aside, beside what is wrong with baselines.
+func (in *Input) moved(rows []row) (ms []Moved, errs []error) {
+	for _, r := range rows {
+		if !r.aside() {
+			m, err := in.audited(r)
+			if ms = append(ms, m); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return ms, errs
 }
 
 // reviewed tells a reviewer's newest answers: where it was asked every case as Bench
@@ -150,7 +172,6 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 	return m, true, nil
 }
 
-// A came is a case and what came of it.
 type came struct {
 	id      string
 	outcome audit.Outcome
@@ -235,12 +256,8 @@ func saysOf(j *score.Judgement, metric string, diff *score.Difference) string {
 	return j.Reasons[0].Text
 }
 
-// tookOf gives what a record's trials took together.
 func tookOf(r *record.Record) string {
-	sum, seconds := audit.Usage{Priced: true}, 0.0
-	for _, t := range r.Trials {
-		sum, seconds = sum.Add(t.Usage), seconds+t.Seconds
-	}
+	sum, seconds, _ := r.Consumed()
 	return usageOf(sum, seconds)
 }
 
@@ -267,7 +284,6 @@ type liveLine struct {
 	Trend       template.HTML
 }
 
-// live gives the rows that are neither replays nor controls.
 func (s *site) live(rows []row) (ls []liveLine) {
 	for _, r := range rows {
 		if r.Record.Replay || r.Record.Control != "" {

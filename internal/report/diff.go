@@ -68,8 +68,6 @@ func DiffRecords(a, b *record.Record, rules score.Rules) (*RecordDiff, error) {
 	return d, nil
 }
 
-// figures sets the figures of the trials of two records beside each other, ours
-// first, then those by the literal score.
 func figures(was, now []*score.Result) []FigureDiff {
 	show := func(m score.Metric[*score.Metrics], rs []*score.Result, of func(*score.Result) *score.Metrics) (cells []string) {
 		for _, r := range rs {
@@ -116,7 +114,6 @@ func (d *RecordDiff) entries(was, now []*score.Result) {
 	}
 }
 
-// findings tells which claims are new and which are gone, by fingerprint.
 func (d *RecordDiff) findings(was, now []*score.Result) {
 	for _, f := range score.Dispositions() {
 		fd := DispositionDiff{Disposition: f}

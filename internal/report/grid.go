@@ -62,7 +62,6 @@ func newGrid(id string, columns ...gridColumn) *grid {
 	return &grid{Columns: columns, ID: id, Rows: [][]any{}, Badges: map[string]string{}}
 }
 
-// add adds a row: a cell for each column.
 func (g *grid) add(cells ...any) {
 	for i, c := range cells {
 		switch c := c.(type) {

@@ -45,13 +45,11 @@ func (l *loader) addModule(e *store.Evaluation) error {
 	return nil
 }
 
-// A moduleAnswer is the n-th answer of a variant.
 type moduleAnswer struct {
 	of *VariantResults
 	n  int
 }
 
-// name adds what the answer names.
 func (at moduleAnswer) name(e *store.Evaluation) {
 	a := &at.of.Modules[at.n]
 	if !a.Answered() {
@@ -103,7 +101,6 @@ func diffModules(a, b *VariantResults) (*VariantDiff, error) {
 	return d, err
 }
 
-// A moduleLine is a reviewer's figures over modules.
 type moduleLine struct {
 	*VariantResults
 	Figures *score.Modules
@@ -126,7 +123,6 @@ func (l moduleLine) Cells() []string {
 	return append(append(cs, score.ShowAll(score.BenchMetrics(), l.Figures.Bench)...), score.ShowAll(score.ModuleMetrics(), l.Figures)...)
 }
 
-// moduleHeads are the heads of [moduleLine.Cells].
 func moduleHeads() []string {
 	return append(append([]string{"modules"}, score.Names(score.BenchMetrics())...), score.Names(score.ModuleMetrics())...)
 }

@@ -84,17 +84,15 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 		a := auditorPart{row: r, Figures: figures(nil, r.Record.Counting())}
 		a.diff(s.in.Records)
 		p.Rows = append(p.Rows, a)
-		if !r.aside() {
-			m, err := s.in.audited(r)
-			if err != nil {
-				p.Notes = append(p.Notes, err.Error())
-			}
-			m.Page = "#" + r.Anchor()
-			p.Changes = append(p.Changes, m)
-		}
 		if p.Key != nil && r.Record.Key != "" && r.Record.Key != p.Key.KeyHash {
 			p.Stale = append(p.Stale, r.Record.Auditor)
 		}
+	}
+	changes, errs := s.in.moved(rows)
+	p.Notes = append(p.Notes, said(errs)...)
+	for _, m := range changes {
+		m.Page = m.Page[strings.Index(m.Page, "#"):]
+		p.Changes = append(p.Changes, m)
 	}
 	slices.SortStableFunc(p.Changes, worstFirst)
 	p.src = excerpts{read: s.in.Source, project: name, lines: map[string][]string{}, room: excerptsMost}
@@ -157,7 +155,6 @@ func (p *projectPage) at(file string, lines audit.Range) string {
 	return to
 }
 
-// diff sets the auditor's newest record against the one before.
 func (a *auditorPart) diff(all []*record.Record) {
 	var before *record.Record
 	for _, r := range all {
@@ -201,7 +198,6 @@ func (c *foundCell) add(credit float64) {
 	}
 }
 
-// Text gives "found", "found 2/3", "half", "missed".
 func (c foundCell) Text() string {
 	if c.Word == "found" && c.Full < c.Trials {
 		return fmt.Sprintf("found %d/%d", c.Full, c.Trials)
@@ -209,7 +205,6 @@ func (c foundCell) Text() string {
 	return c.Word
 }
 
-// known makes the table of the key's entries: what each auditor made of each.
 func (p *projectPage) known(src *excerpts) {
 	type line struct {
 		score.KnownResult
@@ -236,12 +231,7 @@ func (p *projectPage) known(src *excerpts) {
 			}
 		}
 	}
-	entries := map[string]*audit.Known{}
-	if p.Key != nil {
-		for i := range p.Key.Known {
-			entries[p.Key.Known[i].ID] = &p.Key.Known[i]
-		}
-	}
+	key := entries(p.Key)
 	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Note: "CWE", Opens: true}, {Name: "place", Kind: "code", Link: "link"},
 		{Name: "dimension", Pick: true}, {Name: "severity", Pick: true, By: "rank", Order: severities}}
 	for _, r := range p.Rows {
@@ -253,7 +243,7 @@ func (p *projectPage) known(src *excerpts) {
 	g := newGrid("ID", cols...)
 	for _, id := range ids {
 		l := lines[id]
-		k := cmp.Or(entries[id], &audit.Known{File: l.File})
+		k := cmp.Or(key[id], &audit.Known{File: l.File})
 		cells := []any{clip(id, 60), clip(k.Title, 300), clip(placeAt(k.File, k.Lines), 320), clip(string(l.Dimension), 40), k.Severity.String()}
 		n, real, since := 0, 0, map[string]bool{}
 		for i, c := range l.cells {
@@ -339,7 +329,6 @@ func (p *projectPage) shorter() bool {
 	return true
 }
 
-// findings makes the table of all findings of all auditors.
 func (p *projectPage) findings() {
 	src := p.src // with the room that entries left
 	var order []string
@@ -353,13 +342,13 @@ func (p *projectPage) findings() {
 		gridColumn{Name: "function", Hidden: true}, gridColumn{Name: "trial", Pick: true, Hidden: true}, gridColumn{Name: "review", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},
 		gridColumn{Name: "description", Kind: "words"}, gridColumn{Name: "source", Kind: "source"})
 	p.Findings = g
-	entries := map[string]audit.Range{}
+	keyed := map[string]audit.Range{}
 	if p.Key != nil {
 		for _, k := range p.Key.Known {
-			entries[k.ID] = k.Lines
+			keyed[k.ID] = k.Lines
 		}
 		for _, d := range p.Key.Decoys {
-			entries[d.ID] = d.Lines
+			keyed[d.ID] = d.Lines
 		}
 	}
 	for _, r := range p.Rows {
@@ -396,7 +385,7 @@ func (p *projectPage) findings() {
 				g.add(clip(string(f.Disposition), 40), clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), min(300, p.words)), clip(place(f), 320), clip(cweText(f.Finding.CWEs), 120), clip(f.Finding.Severity.String(), 20),
 					r.Label(), clip(cmp.Or(f.Finding.Suppressed, f.Match.String()), 400), judged(f), since,
 					clip(function, 120), trial, review, p.at(f.Path, f.Finding.Lines), int(f.Finding.Severity),
-					clipWords(description, p.words), src.around(f.Path, f.Finding.Lines, entries[f.Match.Entry]))
+					clipWords(description, p.words), src.around(f.Path, f.Finding.Lines, keyed[f.Match.Entry]))
 			}
 		}
 	}
@@ -448,7 +437,6 @@ func (p *projectPage) heat() {
 	}
 }
 
-// history draws recall over the project's records, with the goal.
 func (p *projectPage) history(all []*record.Record) {
 	var lines []Series
 	var goal score.Value
@@ -462,7 +450,6 @@ func (p *projectPage) history(all []*record.Record) {
 	p.History = lineChart("Recall over the records", lines, goal)
 }
 
-// recalls gives the recall of an auditor's records on a project, oldest first.
 func recalls(all []*record.Record, of *record.Record) (ps []point) {
 	for _, r := range all {
 		if r.Project != of.Project || r.Auditor != of.Auditor || r.Suite != of.Suite {

@@ -136,3 +136,19 @@ func slicesOf(p *report.Pull) (all []string) {
 	}
 	return append(all, p.Same...)
 }
+
+// What could not be read stands in the comment and its annotations: it may be the record
+// that fails.
+func TestPullTellsWhatCouldNotBeRead(t *testing.T) {
+	p, err := report.PullOf(&report.Input{Notes: []string{"a.json: unexpected end of JSON input"}}, "")
+	require.NoError(t, err)
+	require.Equal(t, audit.Warn, p.Verdict)
+	at := func(audit.Pos) string { return "" }
+	var comment, github, gitlab bytes.Buffer
+	require.NoError(t, p.Markdown(&comment))
+	require.Contains(t, comment.String(), "\nNote: a.json: unexpected end of JSON input\n")
+	require.NoError(t, p.GitHub(&github, at))
+	require.Equal(t, "::warning title=Assay%3A WARN::note: a.json: unexpected end of JSON input\n", github.String())
+	require.NoError(t, p.GitLab(&gitlab, at))
+	require.Contains(t, gitlab.String(), `"description": "note: a.json: unexpected end of JSON input"`)
+}

@@ -55,7 +55,6 @@ type Ran struct {
 	Text  string
 }
 
-// A site is a report that is being written.
 type site struct {
 	in     Input
 	put    func(name string, page []byte) error
@@ -73,13 +72,11 @@ type site struct {
 	Parts                []part // of the one file
 }
 
-// A part is a page of a report that is one file.
 type part struct {
 	Name, Section string
 	Body          template.HTML
 }
 
-// A page is what every template gets.
 type page struct {
 	Title string
 	Up    string // from the page to the report's root: "" or "../"
