@@ -1,9 +1,11 @@
 package record
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -15,9 +17,10 @@ import (
 // A baseline falls only for a reason, whichever figure of the gate falls.
 func TestABaselineMovesDownForAReasonOnly(t *testing.T) {
 	dir := t.TempDir()
+	ten := make([]score.DimensionCount, 10)
 	rec := func(recall, precision, f1 float64) *Record {
 		v := func(f float64) score.Value { return score.Value{V: f, Defined: true} }
-		return &Record{Suite: "Regression", Date: time.Unix(1e9, 0), Auditor: "a", Project: "p", Trials: []Trial{{Result: &score.Result{Metrics: score.Metrics{Part: score.Part{Recall: v(recall), Precision: score.Span{Low: v(precision), High: v(precision)}, F1: score.Span{Low: v(f1), High: v(f1)}}}}}}}
+		return &Record{Suite: "Regression", Date: time.Unix(1e9, 0), Auditor: "a", Project: "p", Trials: []Trial{{Result: &score.Result{Literal: score.Literal{Dimensions: ten}, Metrics: score.Metrics{Dimensions: ten, Part: score.Part{Recall: v(recall), Precision: score.Span{Low: v(precision), High: v(precision)}, F1: score.Span{Low: v(f1), High: v(f1)}}}}}}}
 	}
 	require.NoError(t, WriteBaseline(dir, rec(0.5, 0.5, 0.5), ""))
 	require.NoError(t, WriteBaseline(dir, rec(0.5, 0.6, 0.55), ""), "up needs no reason")
@@ -89,4 +92,13 @@ func TestABaselineOfAnEarlierJudgeIsReplaced(t *testing.T) {
 	require.NoError(t, b.Write(dir, ""))
 	_, err = ReadBench(os.DirFS(dir), ".", "m", "p")
 	require.NoError(t, err)
+}
+
+// Figures that name fewer than the ten dimensions are a damaged record, and no reason to
+// panic where they are judged.
+func TestARecordTellsOfAllDimensions(t *testing.T) {
+	b, err := json.Marshal(&Record{Suite: "Regression", Auditor: "a", Project: "p", Date: time.Unix(0, 0), Trials: []Trial{{Result: &score.Result{}}}})
+	require.NoError(t, err)
+	_, err = Read(fstest.MapFS{"r.json": {Data: b}}, "r.json")
+	require.ErrorContains(t, err, "r.json: the result of trial 1 does not tell of all 10 dimensions")
 }

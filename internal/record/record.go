@@ -145,6 +145,11 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 	if r.Suite == "" || r.Auditor == "" || r.Date.IsZero() {
 		return nil, fmt.Errorf("%s: names no suite, auditor or date: expected a test record as a run writes it", name)
 	}
+	for i, t := range r.Trials {
+		if n := len(audit.Dimensions()); t.Result != nil && (len(t.Result.Metrics.Dimensions) != n || len(t.Result.Literal.Dimensions) != n) {
+			return nil, fmt.Errorf("%s: the result of trial %d does not tell of all %d dimensions: expected one as a run writes it", name, i+1, n)
+		}
+	}
 	return r, nil
 }
 
