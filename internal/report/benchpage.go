@@ -13,7 +13,6 @@ import (
 	"assay/audit/score"
 )
 
-// A benchPage shows reviewers over the cases.
 type benchPage struct {
 	Variants []variantLine
 	Forest   *chart
@@ -69,7 +68,6 @@ func (c *shareCell) add(ts []*Trial) {
 	}
 }
 
-// A pairLine says how reviewer A stands to reviewer B.
 type pairLine struct {
 	A, B     *variantLine
 	Standing score.Standing

@@ -14,7 +14,6 @@ import (
 	"assay/internal/store"
 )
 
-// A caseLine is one case with what every variant answered.
 type caseLine struct {
 	Case  *audit.Case
 	Page  string // with the anchor of the case
@@ -145,8 +144,6 @@ type pageLink struct {
 	Here       bool
 }
 
-// writeCases writes a page for each application's cases, several where one would be
-// too large, and the table of all cases.
 func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
 	byApp := map[string][]*caseLine{}
 	for _, c := range all {

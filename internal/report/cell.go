@@ -7,7 +7,6 @@ import (
 	"assay/audit/score"
 )
 
-// A cell is one figure in a table.
 type cell struct {
 	Text   string
 	Beside string // its interval; empty where it has none

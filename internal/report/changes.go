@@ -136,14 +136,19 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 	}
 	was, now, gone := againstBaseline(v, base)
 	made, notCompared := score.CompareReviewers(was, now)
-	whole := len(all) > 0 && len(v.Cases) >= len(all)
+	var asked []*CaseResults // of the cases that there are
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if c := v.Cases[id]; c != nil {
+			asked = append(asked, c)
+		}
+	}
 	switch {
-	case whole:
+	case len(all) > 0 && len(asked) == len(all):
 		diff := (*score.Difference)(nil)
 		if notCompared == nil {
 			diff = &made.Diff
 		}
-		j, err := score.JudgeBench(v.Score(""), was, in.Held.Goals.BenchOf(v.Model), score.Rules{Deterministic: in.Held.Deterministic(v.Model)})
+		j, err := score.JudgeBench(answers(asked), was, in.Held.Goals.BenchOf(v.Model), score.Rules{Deterministic: in.Held.Deterministic(v.Model)})
 		if err != nil {
 			return m, false, fmt.Errorf("%s: %w", m.Who, err)
 		}
@@ -154,7 +159,7 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 			}
 		}
 	case base == nil:
-		m.Who += fmt.Sprintf(" (asked %d of %d: not judged)", len(v.Cases), len(all))
+		m.Who += fmt.Sprintf(" (asked %d of %d: not judged)", len(asked), len(all))
 		return m, false, nil
 	case notCompared != nil:
 		m.Verdict, m.Says = audit.Verdict(score.NotSettled), "not compared with its baseline: "+notCompared.Error()
@@ -276,7 +281,6 @@ func usageOf(u audit.Usage, seconds float64) string {
 	return strings.Join(parts, ", ")
 }
 
-// A liveLine is a live auditor on a project, with how it came here.
 type liveLine struct {
 	row
 	Was, Change string

@@ -62,7 +62,6 @@ type Series struct {
 	Points []point
 }
 
-// A point is a share at a time.
 type point struct {
 	At time.Time
 	E  score.Estimate
@@ -116,7 +115,6 @@ func lineChart(title string, lines []Series, goal score.Value) *chart {
 	return c
 }
 
-// class gives the colour of the i-th of what is compared.
 func class(i int) string { return fmt.Sprintf("s%d", i%seriesClasses) }
 
 // series joins dots in the i-th colour; its name is the n-th below the chart, three a line.

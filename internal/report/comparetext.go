@@ -12,7 +12,6 @@ import (
 	"assay/audit/score"
 )
 
-// A comparison is told for a terminal.
 type comparison struct {
 	strings.Builder
 	a, b string // the sides, as columns are named
@@ -218,7 +217,6 @@ func standing(b, metric string, c score.Comparison, settles string) string {
 	return s + ", not settled"
 }
 
-// difference tells a pair of a page, A against B, and what would settle it.
 func difference(c score.Comparison) string {
 	diff := fmt.Sprintf("%+.1f points of balanced accuracy (95 %%: %+.1f to %+.1f), p %.2g, over %d cases of %d families",
 		c.Diff.Center, c.Diff.Lo, c.Diff.Hi, c.P, c.Cases, c.Families)

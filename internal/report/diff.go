@@ -89,8 +89,6 @@ func figures(was, now []*score.Result) []FigureDiff {
 	return fs
 }
 
-// entries sorts the key's entries into found, lost and missed; gains and losses
-// are the judgement's.
 func (d *RecordDiff) entries(was, now []*score.Result) {
 	if len(was) == 0 || len(now) == 0 {
 		return
@@ -128,8 +126,7 @@ func (d *RecordDiff) findings(was, now []*score.Result) {
 	d.New, d.Gone = without(now, was), without(was, now)
 }
 
-// without gives the findings of some trials that none of the others makes, each
-// once.
+// without gives the findings that none of the others makes, each once.
 func without(some, others []*score.Result) []score.Scored {
 	seen := map[string]bool{}
 	for _, r := range others {

@@ -7,7 +7,6 @@ import (
 	"assay/audit"
 )
 
-// excerpts gives the source around findings and entries, where it is at hand.
 type excerpts struct {
 	read    func(project, path string) ([]byte, error) // nil without any source
 	project string

@@ -61,8 +61,7 @@ func (at moduleAnswer) name(e *store.Evaluation) {
 	}
 }
 
-// bySite gives answers about modules as answers about sites, as the results of a
-// reviewer: a site of a draw is a case.
+// bySite gives the results of a reviewer of which each site of a draw is a case.
 func (s *VariantResults) bySite(sites []score.Answer) *VariantResults {
 	out := &VariantResults{Variant: s.Variant, Short: s.Short, Cases: map[string]*CaseResults{}}
 	for _, a := range sites {
@@ -78,8 +77,6 @@ func (s *VariantResults) bySite(sites []score.Answer) *VariantResults {
 	return out
 }
 
-// diffModules compares two reviewers on the modules that both were asked, site by
-// site.
 func diffModules(a, b *VariantResults) (*VariantDiff, error) {
 	if len(a.Modules) == 0 || len(b.Modules) == 0 {
 		return nil, fmt.Errorf("%s and %s: one judged cases, the other modules: expected two of a tier", a, b)

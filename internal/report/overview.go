@@ -99,7 +99,6 @@ func (s *site) writeBench(o *overview) error {
 	return nil
 }
 
-// A regressionPage is every auditor on every project.
 type regressionPage struct {
 	Matrix  matrix
 	Rows    []row

@@ -15,7 +15,6 @@ import (
 	"assay/internal/record"
 )
 
-// A projectPage shows one key with what each auditor made of it.
 type projectPage struct {
 	Name        string
 	Key         *audit.Project // nil where the key is not at hand
@@ -75,11 +74,14 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 	if p.Key != nil {
 		p.Pin = pinned(p.Key)
 	}
-	rows, cut := strongest(rows)
-	if cut != "" {
-		p.Notes = append(p.Notes, cut)
+	if n := len(rows); n > auditorsMost {
+		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Recall.Value.V, a.Recall.Value.V) })
+		rows = rows[:auditorsMost]
+		p.Notes = append(p.Notes, fmt.Sprintf("%d of %d auditors are shown: those with the highest recall.", auditorsMost, n))
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.kind(), b.kind()) })
+	slices.SortFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.kind(), b.kind()), cmp.Compare(b.Record.Suite, a.Record.Suite), cmp.Compare(a.Record.Auditor, b.Record.Auditor))
+	})
 	for _, r := range rows {
 		a := auditorPart{row: r, Figures: figures(nil, r.Record.Counting())}
 		a.diff(s.in.Records)
@@ -104,22 +106,6 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 	p.heat()
 	p.history(s.in.Records)
 	return p
-}
-
-// strongest gives the rows that a page has columns for: those with the highest
-// recall, in the order in which they came.
-func strongest(rows []row) ([]row, string) {
-	if len(rows) <= auditorsMost {
-		return rows, ""
-	}
-	order := slices.Clone(rows)
-	slices.SortStableFunc(order, func(a, b row) int { return cmp.Compare(b.Recall.Value.V, a.Recall.Value.V) })
-	strong := map[*record.Record]bool{}
-	for _, r := range order[:auditorsMost] {
-		strong[r.Record] = true
-	}
-	kept := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !strong[r.Record] })
-	return kept, fmt.Sprintf("%d of %d auditors are shown: those with the highest recall.", len(kept), len(rows))
 }
 
 // pinned gives the address of the pinned tree, to which a file's path is added;
@@ -177,7 +163,6 @@ func (a *auditorPart) diff(all []*record.Record) {
 	}
 }
 
-// A foundCell is what one auditor made of an entry.
 type foundCell struct {
 	Word   string // "found", "half", "missed", or empty where the record has another key
 	Full   int    // trials with a full match

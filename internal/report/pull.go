@@ -73,7 +73,6 @@ func (in *Input) cases() map[string]*audit.Case {
 	return all
 }
 
-// add takes one more, which moved or stayed.
 func (p *Pull) add(m Moved) {
 	v := m.Verdict
 	if v == score.Changed {
@@ -152,7 +151,6 @@ var literal = strings.NewReplacer("://", ":\u2060//", "www.", "www\u2060.", "@",
 // Mark makes text literal in Markdown: no markup, no HTML, no mention, one line.
 func Mark(s string) string { return literal.Replace(audit.OneLine(s, 0)) }
 
-// A noted is something that is said of a line of a file.
 type noted struct {
 	verdict          audit.Verdict
 	pos              audit.Pos
@@ -207,28 +205,26 @@ func (p *Pull) GitHub(w io.Writer, at func(audit.Pos) string) error {
 //
 // See docs.gitlab.com, "Code Quality", "Code Quality report format".
 func (p *Pull) GitLab(w io.Writer, at func(audit.Pos) string) error {
-	type lines struct {
-		Begin int `json:"begin"`
-	}
-	type location struct {
-		Path  string `json:"path"`
-		Lines lines  `json:"lines"`
-	}
 	type issue struct {
-		Description string   `json:"description"`
-		Check       string   `json:"check_name"`
-		Fingerprint string   `json:"fingerprint"`
-		Severity    string   `json:"severity"`
-		Location    location `json:"location"`
+		Description string `json:"description"`
+		Check       string `json:"check_name"`
+		Fingerprint string `json:"fingerprint"`
+		Severity    string `json:"severity"`
+		Location    struct {
+			Path  string `json:"path"`
+			Lines struct {
+				Begin int `json:"begin"`
+			} `json:"lines"`
+		} `json:"location"`
 	}
 	issues := []issue{}
 	for _, n := range p.notes() {
-		severity := "major"
+		i := issue{Description: audit.OneLine(n.message, 0), Check: "assay", Fingerprint: HashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)), Severity: "major"}
 		if n.verdict == audit.Warn {
-			severity = "minor"
+			i.Severity = "minor"
 		}
-		file := cmp.Or(at(n.pos), n.pos.File)
-		issues = append(issues, issue{audit.OneLine(n.message, 0), "assay", HashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)), severity, location{file, lines{max(1, n.pos.Line)}}})
+		i.Location.Path, i.Location.Lines.Begin = cmp.Or(at(n.pos), n.pos.File), max(1, n.pos.Line)
+		issues = append(issues, i)
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

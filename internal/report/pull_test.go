@@ -3,11 +3,13 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 	"github.com/yuin/goldmark"
@@ -15,8 +17,10 @@ import (
 
 	"assay/audit"
 	"assay/audit/findings"
+	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/report"
+	"assay/internal/store"
 )
 
 // pulled is a run in which an agent lost what it had, with a name and titles that
@@ -151,4 +155,28 @@ func TestPullTellsWhatCouldNotBeRead(t *testing.T) {
 	require.Equal(t, "::warning title=Assay%3A WARN::note: a.json: unexpected end of JSON input\n", github.String())
 	require.NoError(t, p.GitLab(&gitlab, at))
 	require.Contains(t, gitlab.String(), `"description": "note: a.json: unexpected end of JSON input"`)
+}
+
+// Who answered as many cases as there are, one of them gone since, was not asked every
+// case: it is not judged, as Bench would not judge it.
+func TestAnswersToCasesThatAreGone(t *testing.T) {
+	corpus, err := fixture.ReadCorpus(os.DirFS(corpusRoot), "tests", false)
+	require.NoError(t, err)
+	byID := map[string]*audit.Case{}
+	var evs []store.Evaluation
+	for i, c := range corpus.Cases() {
+		byID[c.ID()] = c
+		e := mockModels[0].answer(c, 0.5, 0)
+		if i == 0 {
+			e.TestFile, e.Query = "tests/"+c.App+"/gone-01-good.md", "gone"
+			e.Expected = audit.Good
+		}
+		evs = append(evs, e)
+	}
+	in := report.Input{Results: answered(t, evs, report.Key{Cases: byID}), Apps: corpus.Apps,
+		Held: report.Held{Fixtures: fstest.MapFS{}, Deterministic: func(string) bool { return false }}}
+	p, err := report.PullOf(&in, "")
+	require.NoError(t, err)
+	require.Empty(t, p.Moved)
+	require.Equal(t, []string{fmt.Sprintf("%s on the cases (asked %d of %d: not judged)", mockModels[0].name, len(byID)-1, len(byID))}, p.Same)
 }

@@ -12,7 +12,6 @@ import (
 	"assay/internal/record"
 )
 
-// A row is one record as tables show it.
 type row struct {
 	Record  *record.Record
 	Page    string // its place on the project's page, from the report's root
@@ -88,8 +87,7 @@ type matrixLine struct {
 	Cells         []*row // nil where the auditor has no record
 }
 
-// auditorsMost is how many columns a matrix has.
-const auditorsMost = 40
+const auditorsMost = 40 // columns of a table
 
 func matrixOf(rows []row) matrix {
 	n, first := map[string]int{}, map[string]row{}

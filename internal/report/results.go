@@ -93,9 +93,13 @@ type TwinVerdict struct {
 	Outcome audit.Outcome
 }
 
-// tellings is how many answers of a variant to a case are kept with their words: a
-// page of a case shows them, and a run of a million trials must fit in memory.
-const tellings = 3
+const (
+	// tellings is how many answers of a variant to a case are kept with their words: a
+	// page of a case shows them, and a run of a million trials must fit in memory.
+	tellings  = 3
+	shortMost = 80   // characters of a name
+	wordsMost = 4000 // bytes of an answer
+)
 
 // Words says whether a reader of results keeps explanations, and the trend.
 type Words bool
@@ -152,9 +156,6 @@ func (r *Results) addUp() {
 		}
 	}
 }
-
-// shortMost keeps a name from filling a page.
-const shortMost = 80
 
 func (r *Results) shorten() {
 	prompts, names := map[string]int{}, map[string]int{}
@@ -359,9 +360,6 @@ func (c *CaseResults) tell(e *store.Evaluation, texts map[string]string) {
 	}
 	c.Told = append(c.Told, t)
 }
-
-// wordsMost keeps one answer from filling a page.
-const wordsMost = 4000
 
 // clipWords gives what somebody wrote, cut after most bytes.
 func clipWords(s string, most int) string {

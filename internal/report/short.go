@@ -118,7 +118,6 @@ const (
 	lookReviewers = 4
 )
 
-// lookAtProject names a project's entries that no auditor found.
 func (o *overview) lookAtProject(p *projectPage) {
 	if p.Unfound == 0 || p.Rows[0].Record.Suite != "Regression" {
 		return

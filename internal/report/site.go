@@ -252,9 +252,8 @@ func visible(page []byte, escapes bool) []byte {
 	return out
 }
 
-// pageName makes a file name of what others named: letters, digits, dots and
-// hyphens, and a hash where anything else was there, so that two names never
-// share a file.
+// pageName makes a file name of what others named, with a hash where anything but
+// letters, digits, - and _ was there, so that two names never share a file.
 func pageName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {

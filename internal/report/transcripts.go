@@ -13,7 +13,6 @@ import (
 	"assay/internal/record"
 )
 
-// A transcriptPart is what one run of an auditor wrote, beside its turns.
 type transcriptPart struct {
 	Who, Facts string
 	Streams    []streamPart

@@ -13,7 +13,6 @@ import (
 	"assay/audit/score"
 )
 
-// A variantLine is one reviewer with its figures.
 type variantLine struct {
 	*VariantResults
 	Bench *score.Bench
