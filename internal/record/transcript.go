@@ -107,9 +107,7 @@ func WriteTranscripts(name string, ts []Transcript) error {
 	dir := TranscriptDir(name)
 	var errs []error
 	for i := range ts {
-		if err := ts[i].write(filepath.Join(dir, ts[i].Name)); err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, ts[i].write(filepath.Join(dir, ts[i].Name)))
 	}
 	return errors.Join(errs...)
 }

@@ -101,12 +101,9 @@ const (
 	wordsMost = 4000 // bytes of an answer
 )
 
-// Words says whether a reader of results keeps explanations, and the trend.
-type Words bool
-
-// LoadResults reads what q chooses; a row of a case that the key does not hold is
-// taken as its file name says. An empty store is an error.
-func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, words Words) (*Results, error) {
+// LoadResults reads what q chooses, with words also explanations and the trend; a row of a
+// case that the key does not hold is taken as its file name says. An empty store is an error.
+func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, words bool) (*Results, error) {
 	l, t := newLoader(key), &trend{}
 	if words && q.Run == "" {
 		var err error
@@ -312,13 +309,13 @@ var outcomes = audit.Outcomes()
 
 // read reads again, with their words, the answers about modules and, where words are
 // wanted, the newest ones of each variant to each case.
-func (l *loader) read(ctx context.Context, st store.Store, words Words) error {
+func (l *loader) read(ctx context.Context, st store.Store, words bool) error {
 	of := map[int64]*CaseResults{}
 	ids := slices.Collect(maps.Keys(l.modules))
 	for _, s := range l.r.Variants {
 		for _, c := range s.Cases {
 			for _, id := range c.newest {
-				if id != 0 && bool(words) {
+				if id != 0 && words {
 					of[id] = c
 					ids = append(ids, id)
 				}
