@@ -127,16 +127,18 @@ type casesPage struct {
 	fill   func(most int) // fills Cases
 }
 
-// shorter leaves out a quarter of the table of all cases; an application's cases are
-// parted into pages instead.
+// shorter leaves out a quarter of the table of all cases, or cuts an application's texts.
 func (p *casesPage) shorter() bool {
-	if p.fill == nil || len(p.Cases.Rows) == 0 {
-		return false
+	if p.Data != nil {
+		most := p.Data.Texts.longest() / 2
+		p.Data.Texts.cut(most)
+		p.Notes = []string{fmt.Sprintf("Texts of more than %d bytes are cut.", most)}
+		return most > 100
 	}
 	n := len(p.Cases.Rows) * 3 / 4
 	p.fill(n)
 	p.Notes = []string{fmt.Sprintf("The first %d of %d cases are in this table; each application's page has all of its own.", n, p.Total)}
-	return true
+	return n > 0
 }
 
 type pageLink struct {
@@ -217,7 +219,7 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 		c.Page = name(len(books)-1) + "#" + url.PathEscape(c.Case.ID())
 	}
 	for i, b := range books {
-		p := casesPage{Data: b, Total: len(cs)}
+		p := &casesPage{Data: b, Total: len(cs)}
 		if len(books) > 1 {
 			p.Others = slices.Clone(links)
 			p.Others[i].Here = true

@@ -51,6 +51,19 @@ func (t *texts) put(s string) int {
 	return i
 }
 
+func (t *texts) longest() (n int) {
+	for _, s := range t.all {
+		n = max(n, len(s))
+	}
+	return n
+}
+
+func (t *texts) cut(most int) {
+	for i, s := range t.all {
+		t.all[i] = clipWords(s, most)
+	}
+}
+
 func (t texts) MarshalJSON() ([]byte, error) {
 	if t.all == nil {
 		return []byte(`[""]`), nil

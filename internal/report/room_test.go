@@ -98,3 +98,16 @@ func TestPagesOfApplicationsOfLikeNames(t *testing.T) {
 	require.Contains(t, pages[filepath.Join("cases", "shop.2.html")], "<h1>shop</h1>")
 	require.Contains(t, pages[filepath.Join("cases", "shop-2.html")], "<h1>shop-2</h1>")
 }
+
+// A case may be a whole file of a foreign corpus: what is too long for a page is cut, and
+// told.
+func TestACaseThatIsLongerThanAPage(t *testing.T) {
+	c := &audit.Case{App: "shop", Query: "q", Number: 1, Label: audit.Good, Code: strings.Repeat("if a < b {\n", 200_000)}
+	e := evaluation(0, day)
+	e.App, e.Query, e.Family, e.TestFile, e.Expected = "shop", "q", "shop/q", "tests/shop/q-01-good.md", audit.Good
+	in := report.Input{Made: day, Results: answered(t, []store.Evaluation{e}, report.Key{Cases: map[string]*audit.Case{c.ID(): c}})}
+	_, pages := write(t, in)
+	page := pages[filepath.Join("cases", "shop.html")]
+	require.Contains(t, page, `if a `)
+	require.Regexp(t, `Texts of more than \d+ bytes are cut`, page)
+}
