@@ -121,8 +121,7 @@ func (d *VariantDiff) over() string {
 }
 
 func (d *VariantDiff) notes() []string {
-	var ns []string
-	ns = append(ns, d.Comparison.Warnings...)
+	ns := slices.Clone(d.Comparison.Warnings)
 	if d.OnlyA+d.OnlyB > 0 {
 		what := "cases"
 		if d.Sites {

@@ -1,7 +1,6 @@
 package report_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,22 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-// answered keeps evaluations in a store and reads them back.
-func answered(t *testing.T, evs []store.Evaluation, key report.Key) *report.Results {
-	t.Helper()
-	where := filepath.Join(t.TempDir(), "results.db")
-	st, err := store.Open(context.Background(), where)
-	require.NoError(t, err)
-	require.NoError(t, st.Put(context.Background(), evs...))
-	require.NoError(t, st.Close())
-	st, err = store.OpenReadOnly(context.Background(), where)
-	require.NoError(t, err)
-	defer st.Close()
-	r, err := report.LoadResults(context.Background(), st, store.Query{}, key, true)
-	require.NoError(t, err)
-	return r
-}
 
 // A hundred reviewers of cases with CWEs have more figures by CWE than a page has room
 // for: some are left out, and the page says so.
