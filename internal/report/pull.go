@@ -133,8 +133,11 @@ func (p *Pull) Markdown(w io.Writer) error {
 	if len(unchanged) > 0 {
 		fmt.Fprintf(&b, "\nUnchanged: %s.\n", Mark(strings.Join(unchanged, ", ")))
 	}
-	for _, n := range p.Notes {
+	for _, n := range p.Notes[:min(notesMost, len(p.Notes))] {
 		fmt.Fprintf(&b, "\nNote: %s\n", Mark(clip(n, 500)))
+	}
+	if n := len(p.Notes) - notesMost; n > 0 {
+		fmt.Fprintf(&b, "\nand %s more\n", amount(n, "note"))
 	}
 	if p.Link != "" {
 		fmt.Fprintf(&b, "\n[Report](<%s>)\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(p.Link))

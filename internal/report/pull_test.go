@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -151,6 +152,11 @@ func TestPullTellsWhatCouldNotBeRead(t *testing.T) {
 	var comment, github, gitlab bytes.Buffer
 	require.NoError(t, p.Markdown(&comment))
 	require.Contains(t, comment.String(), "\nNote: a.json: unexpected end of JSON input\n")
+	many := report.Pull{Notes: slices.Repeat(p.Notes, 25)}
+	comment.Reset()
+	require.NoError(t, many.Markdown(&comment))
+	require.Equal(t, 20, strings.Count(comment.String(), "\nNote: "))
+	require.Contains(t, comment.String(), "\nand 5 notes more\n")
 	require.NoError(t, p.GitHub(&github, at))
 	require.Equal(t, "::warning title=Assay%3A WARN::note: a.json: unexpected end of JSON input\n", github.String())
 	require.NoError(t, p.GitLab(&gitlab, at))
