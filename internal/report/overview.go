@@ -31,7 +31,10 @@ const (
 )
 
 func (s *site) write() error {
-	o := overview{Notes: s.in.Notes[:min(notesMost, len(s.in.Notes))], Results: s.in.Results, Runs: s.in.Runs}
+	o := overview{Notes: slices.Clone(s.in.Notes[:min(notesMost, len(s.in.Notes))]), Results: s.in.Results, Runs: s.in.Runs}
+	if n := len(s.in.Notes) - notesMost; n > 0 {
+		o.Notes = append(o.Notes, amount(n, "note")+" more: assay report --format text tells all.")
+	}
 	if err := s.writeRegression(&o); err != nil {
 		return err
 	}

@@ -94,3 +94,15 @@ func TestACaseThatIsLongerThanAPage(t *testing.T) {
 	require.Contains(t, page, `if a `)
 	require.Regexp(t, `Texts of more than \d+ bytes are cut`, page)
 }
+
+func TestNotesThatAreLeftOutAreCounted(t *testing.T) {
+	var notes []string
+	for i := range 25 {
+		notes = append(notes, fmt.Sprint("note-", i))
+	}
+	in := report.Input{Made: day, Notes: notes, Results: manyReviewers(t, 101, 1)} // whose number is a note, too
+	_, pages := write(t, in)
+	require.Contains(t, pages["index.html"], "note-19")
+	require.Contains(t, pages["index.html"], "5 notes more: assay report --format text tells all.")
+	require.Equal(t, "note-20", notes[20])
+}
