@@ -121,11 +121,10 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 		}
 	}
 	for _, r := range in.Records {
-		if r.Suite == "Regression" && in.Projects[r.Project] == nil {
+		if _, tried := in.Projects[r.Project]; r.Suite == "Regression" && !tried {
 			p, err := src.project(r.Project)
 			if err != nil {
 				in.Notes = append(in.Notes, err.Error())
-				continue
 			}
 			in.Projects[r.Project] = p
 		}

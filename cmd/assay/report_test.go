@@ -325,6 +325,12 @@ func TestReportAtATerminal(t *testing.T) {
 	s.fails("20260101T000000", "report", root, "--project=absent")
 	s.fails(`is of --auditor "" and --project "absent"`, "report", root, "--project=absent")
 
+	// A project whose key is gone is told once, however many records are of it.
+	for day := range 3 {
+		s.record("static", 2+day, half, func(r *record.Record) { r.Project = "gone" })
+	}
+	require.Equal(t, 1, strings.Count(s.ok("", "report", root, "-o", "text"), `there is no project "gone"`))
+
 	// A results.db that cannot be read does not hide the records either.
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "results.db"), []byte("this is no database"), 0o600))
 	out := s.ok("", "report", root, "-o", "json")

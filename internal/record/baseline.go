@@ -2,11 +2,14 @@ package record
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -31,7 +34,7 @@ func Baseline(fsys fs.FS, dir, auditor, project string) (*Record, error) {
 	case err != nil:
 		return nil, err
 	case r.Auditor != auditor || r.Project != project:
-		return nil, fmt.Errorf("%s:1: the baseline is of %s on %s: expected %s on %s; write it anew with assay baseline", name, r.Auditor, r.Project, auditor, project)
+		return nil, fmt.Errorf("%s:1: the baseline is of %s on %s: expected %s on %s; remove the file, or, where both names give it, rename one of the two", name, r.Auditor, r.Project, auditor, project)
 	}
 	return r, nil
 }
@@ -136,15 +139,41 @@ func (r *Record) Since(baseline *Record) {
 		{"version", r.Version, baseline.Version},
 	} {
 		if part.is != part.was {
-			r.Notes = append(r.Notes, fmt.Sprintf("the auditor's %s %s: %s, and was %s", part.name, since, orNone(shortHash(part.is)), orNone(shortHash(part.was))))
+			r.Notes = append(r.Notes, fmt.Sprintf("the auditor's %s %s: %s, and was %s", part.name, since, shown(part.is), shown(part.was)))
 		}
 	}
 }
 
-// shortHash shortens a hash.
-func shortHash(s string) string {
+// shown shortens a hash, and nothing else.
+func shown(s string) string {
 	if len(s) == 64 && !strings.ContainsAny(s, " /") {
 		return s[:12]
 	}
-	return s
+	return cmp.Or(s, notStated)
+}
+
+// writeLines stores a baseline under a name with slashes.
+func writeLines(name string, v any, depth int) error {
+	text, err := lines(v, depth)
+	if err != nil {
+		return err
+	}
+	name = filepath.FromSlash(name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(name, text, 0o644)
+}
+
+// lines gives v as JSON in which what is nested deeper than depth stands on
+// one line. A baseline is read as a diff: one finding, or one answer, is one line
+// of it.
+func lines(v any, depth int) ([]byte, error) {
+	text, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	next := regexp.MustCompile(fmt.Sprintf(`,\n {%d,}`, depth+1))
+	ends := regexp.MustCompile(fmt.Sprintf(`([\[{])\n {%d,}|\n {%d,}([\]}])`, depth+1, depth))
+	return append(ends.ReplaceAll(next.ReplaceAll(text, []byte(", ")), []byte("$1$2")), '\n'), nil
 }

@@ -1,22 +1,26 @@
 package record
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"assay/audit"
 	"assay/audit/score"
 )
 
 // A baseline falls only for a reason, whichever figure of the gate falls.
 func TestABaselineMovesDownForAReasonOnly(t *testing.T) {
 	dir := t.TempDir()
+	ten := make([]score.DimensionCount, 10)
 	rec := func(recall, precision, f1 float64) *Record {
 		v := func(f float64) score.Value { return score.Value{V: f, Defined: true} }
-		return &Record{Suite: "Regression", Date: time.Unix(1e9, 0), Auditor: "a", Project: "p", Trials: []Trial{{Result: &score.Result{Metrics: score.Metrics{Part: score.Part{Recall: v(recall), Precision: score.Span{Low: v(precision), High: v(precision)}, F1: score.Span{Low: v(f1), High: v(f1)}}}}}}}
+		return &Record{Suite: "Regression", Date: time.Unix(1e9, 0), Auditor: "a", Project: "p", Trials: []Trial{{Result: &score.Result{Literal: score.Literal{Dimensions: ten}, Metrics: score.Metrics{Dimensions: ten, Part: score.Part{Recall: v(recall), Precision: score.Span{Low: v(precision), High: v(precision)}, F1: score.Span{Low: v(f1), High: v(f1)}}}}}}}
 	}
 	require.NoError(t, WriteBaseline(dir, rec(0.5, 0.5, 0.5), ""))
 	require.NoError(t, WriteBaseline(dir, rec(0.5, 0.6, 0.55), ""), "up needs no reason")
@@ -44,4 +48,57 @@ func TestARecordIsReadByTheNameThatRunsPrint(t *testing.T) {
 	r, err := Read(os.DirFS(dir), filepath.Base(name))
 	require.NoError(t, err)
 	require.Equal(t, "a", r.Auditor)
+}
+
+// A folder whose name has the signs of a pattern is a folder like others, and a record
+// keeps the name of its file: a second one of the same second has a number.
+func TestRecordsOfAFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "[a]*")
+	r := &Record{Suite: "Regression", Auditor: "a", Project: "p", Date: time.Unix(0, 0).UTC()}
+	for range 2 {
+		_, err := r.Write(dir)
+		require.NoError(t, err)
+	}
+	rs, err := ReadAll(dir)
+	require.NoError(t, err)
+	require.Len(t, rs, 2)
+	require.Equal(t, []string{"19700101T000000-regression-p-a", "19700101T000000-regression-p-a-2"}, []string{rs[0].Name(), rs[1].Name()})
+}
+
+// Two names can give one file: neither is taken for the other, and the error says what
+// can be done about it.
+func TestABaselineIsOfWhoIsAskedFor(t *testing.T) {
+	dir := t.TempDir()
+	answers := []BenchAnswer{{Case: "a/b-01-good", Outcome: audit.OutcomeCorrect}}
+	require.NoError(t, (&BenchBaseline{Reviewer: "lab/model", Prompt: "p", Score: score.Version, Answers: answers}).Write(dir, ""))
+	_, err := ReadBench(os.DirFS(dir), ".", "lab:model", "p")
+	require.EqualError(t, err, "bench/lab_model/p.json:1: the baseline is of lab/model with the prompt p: expected lab:model with p; remove the file, or, where both names give it, rename one of the two")
+	require.ErrorContains(t, (&BenchBaseline{Reviewer: "lab:model", Prompt: "p", Score: score.Version, Answers: answers}).Write(dir, ""), "rename one of the two")
+
+	r := Record{Suite: "Regression", Date: time.Unix(0, 0), Auditor: "a b", Project: "p", Trials: []Trial{{}}}
+	require.NoError(t, WriteBaseline(dir, &r, ""))
+	r.Auditor = "a+b"
+	require.EqualError(t, WriteBaseline(dir, &r, ""), "a_b/p.json:1: the baseline is of a b on p: expected a+b on p; remove the file, or, where both names give it, rename one of the two")
+}
+
+// What an earlier judge made is no baseline to compare with, and gives way to a new one.
+func TestABaselineOfAnEarlierJudgeIsReplaced(t *testing.T) {
+	dir := t.TempDir()
+	b := BenchBaseline{Reviewer: "m", Prompt: "p", Score: "1", Answers: []BenchAnswer{{Case: "a/b-01-good", Outcome: audit.OutcomeCorrect}}}
+	require.NoError(t, b.Write(dir, ""))
+	_, err := ReadBench(os.DirFS(dir), ".", "m", "p")
+	require.ErrorContains(t, err, "ask again and make a new baseline")
+	b.Score = score.Version
+	require.NoError(t, b.Write(dir, ""))
+	_, err = ReadBench(os.DirFS(dir), ".", "m", "p")
+	require.NoError(t, err)
+}
+
+// Figures that name fewer than the ten dimensions are a damaged record, and no reason to
+// panic where they are judged.
+func TestARecordTellsOfAllDimensions(t *testing.T) {
+	b, err := json.Marshal(&Record{Suite: "Regression", Auditor: "a", Project: "p", Date: time.Unix(0, 0), Trials: []Trial{{Result: &score.Result{}}}})
+	require.NoError(t, err)
+	_, err = Read(fstest.MapFS{"r.json": {Data: b}}, "r.json")
+	require.ErrorContains(t, err, "r.json: the result of trial 1 does not tell of all 10 dimensions")
 }

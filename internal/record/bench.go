@@ -76,11 +76,11 @@ func distinct(as []Asked, of func(Asked) string) []string {
 }
 
 func short(names []string) string {
-	shown := make([]string, len(names))
+	out := make([]string, len(names))
 	for i, n := range names {
-		shown[i] = orNone(shortHash(n))
+		out[i] = shown(n)
 	}
-	return strings.Join(shown, ", ")
+	return strings.Join(out, ", ")
 }
 
 // A BenchAnswer is the outcome of one trial of one case.
@@ -101,17 +101,25 @@ func benchPath(dir, reviewer, prompt string) string {
 // ReadBench reads the baseline of a reviewer with a prompt; nil where there is
 // none.
 func ReadBench(fsys fs.FS, dir, reviewer, prompt string) (*BenchBaseline, error) {
+	base, err := readBench(fsys, dir, reviewer, prompt)
+	if base != nil && base.Score != score.Version {
+		return nil, fmt.Errorf("%s: made by score version %s, and this is %s: ask again and make a new baseline", benchPath(dir, reviewer, prompt), base.Score, score.Version)
+	}
+	return base, err
+}
+
+// readBench takes the baseline of any judge: a new one replaces it.
+func readBench(fsys fs.FS, dir, reviewer, prompt string) (*BenchBaseline, error) {
 	name := benchPath(dir, reviewer, prompt)
 	base := &BenchBaseline{}
 	err := readJSON(fsys, name, base, "a baseline as assay baseline writes it")
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
-	}
-	if base.Score != score.Version {
-		return nil, fmt.Errorf("%s: made by score version %s, and this is %s: ask again and make a new baseline", name, base.Score, score.Version)
+	case base.Reviewer != reviewer || base.Prompt != prompt:
+		return nil, fmt.Errorf("%s:1: the baseline is of %s with the prompt %s: expected %s with %s; remove the file, or, where both names give it, rename one of the two", name, base.Reviewer, base.Prompt, reviewer, prompt)
 	}
 	return base, nil
 }
@@ -158,8 +166,6 @@ func (b *BenchBaseline) CompareModules(now []Asked, modules []*audit.Module, has
 	return answers, notes
 }
 
-// stillAsked gives the answers about what stands as it was asked, and names what has
-// changed or gone since.
 func stillAsked[T, A any](b *BenchBaseline, at map[string]T, hash func(T) string, answer func(*BenchAnswer, T) A) (answers []A, gone []string) {
 	for i := range b.Answers {
 		a := &b.Answers[i]
@@ -179,7 +185,7 @@ func (b *BenchBaseline) Write(dir, reason string) error {
 	if len(b.Answers) == 0 {
 		return fmt.Errorf("%s: no answers: a run of nothing is no baseline", b.Reviewer)
 	}
-	old, err := ReadBench(audit.PlainFiles(os.DirFS(dir)), ".", b.Reviewer, b.Prompt)
+	old, err := readBench(audit.PlainFiles(os.DirFS(dir)), ".", b.Reviewer, b.Prompt)
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,8 @@ type Record struct {
 	Beside    *Record         `json:"beside,omitempty"`   // the old auditor whose trials ran between these, and are what they are held against
 	Stated    []Stated        `json:"stated,omitempty"`   // figures that others state for this project
 	Notes     []string        `json:"notes,omitempty"`
+
+	stem string // of the file that ReadAll read it from
 }
 
 // A Trial is one repetition, judged.
@@ -80,8 +82,11 @@ func ScoreTrials(ts []Trial) []score.Trial {
 }
 
 // Name is the file name of a record without its ending:
-// <date>-<suite>-<project>-<auditor>.
-func (r *Record) Name() string {
+// <date>-<suite>-<project>-<auditor>, with a number where a record of the same second
+// had that name.
+func (r *Record) Name() string { return cmp.Or(r.stem, r.name()) }
+
+func (r *Record) name() string {
 	date := r.Date.UTC().Format("20060102T150405")
 	return strings.Join([]string{date, strings.ToLower(r.Suite), clean(r.Project), clean(r.Auditor)}, "-")
 }
@@ -101,7 +106,7 @@ func (r *Record) Write(dir string) (name string, err error) {
 		return "", err
 	}
 	for n := 1; n < 1000; n++ {
-		stem := r.Name()
+		stem := r.name()
 		if n > 1 {
 			stem = fmt.Sprintf("%s-%d", stem, n)
 		}
@@ -140,10 +145,14 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 	if r.Suite == "" || r.Auditor == "" || r.Date.IsZero() {
 		return nil, fmt.Errorf("%s: names no suite, auditor or date: expected a test record as a run writes it", name)
 	}
+	for i, t := range r.Trials {
+		if n := len(audit.Dimensions()); t.Result != nil && (len(t.Result.Metrics.Dimensions) != n || len(t.Result.Literal.Dimensions) != n) {
+			return nil, fmt.Errorf("%s: the result of trial %d does not tell of all %d dimensions: expected one as a run writes it", name, i+1, n)
+		}
+	}
 	return r, nil
 }
 
-// readJSON reads a file; what it is to be stands in the error.
 func readJSON(fsys fs.FS, name string, v any, expected string) error {
 	b, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -158,22 +167,27 @@ func readJSON(fsys fs.FS, name string, v any, expected string) error {
 // ReadAll reads every record of a folder, oldest first. No folder is no record.
 // What is no record is skipped and named in the error, beside the records.
 func ReadAll(dir string) ([]*Record, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
+	files, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var rs []*Record
 	var errs []error
 	for _, f := range files {
-		r, err := Read(audit.PlainFiles(os.DirFS(dir)), filepath.Base(f))
+		stem, ok := strings.CutSuffix(f.Name(), ".json")
+		if !ok {
+			continue
+		}
+		r, err := Read(audit.PlainFiles(os.DirFS(dir)), f.Name())
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
+		r.stem = stem
 		rs = append(rs, r)
 	}
-	slices.SortStableFunc(rs, func(a, b *Record) int {
-		return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Auditor, b.Auditor))
+	slices.SortFunc(rs, func(a, b *Record) int {
+		return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Auditor, b.Auditor), cmp.Compare(a.stem, b.stem))
 	})
 	return rs, errors.Join(errs...)
 }

@@ -18,7 +18,7 @@ import (
 func (r *Record) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Date: %s\n", r.Date.UTC().Format(time.DateOnly))
-	fmt.Fprintf(&b, "Change: %s\n", audit.OneLine(orNone(r.Change), 0))
+	fmt.Fprintf(&b, "Change: %s\n", audit.OneLine(cmp.Or(r.Change, notStated), 0))
 	fmt.Fprintf(&b, "Trigger: %s\n", audit.OneLine(cmp.Or(r.Trigger, "manual"), 0))
 	fmt.Fprintf(&b, "Test: %s\n", map[string]string{"Smoke": "smoke", "Regression": "full suite"}[r.Suite])
 	b.WriteString("Results:\n")
@@ -30,6 +30,8 @@ func (r *Record) Text() string {
 	fmt.Fprintf(&b, "Notes: %s\n", audit.OneLine(strings.Join(r.notes(), "; "), 0))
 	return b.String()
 }
+
+const notStated = "not stated"
 
 // templateLines are the template's four figures, with the gap before the verdict.
 var templateLines = []struct{ name, metric, gap string }{
@@ -56,7 +58,7 @@ func (r *Record) figures() (now, base [4]string) {
 	return now, base
 }
 
-// ofTen writes how many of the ten dimensions are covered, "7.5/10" where trials differ.
+// ofTen gives "8/10", "7.5/10" where trials differ.
 func ofTen(covered float64) string { return fmt.Sprintf("%.3g/10", covered) }
 
 func percent(v score.Value) string {
@@ -84,7 +86,6 @@ func (r *Record) verdictOf(metric string) audit.Verdict {
 	return audit.Fail
 }
 
-// projected writes a verdict with the template's two words.
 func projected(v audit.Verdict) audit.Verdict {
 	switch v {
 	case audit.Pass, audit.Warn, score.AsRecorded:
@@ -111,9 +112,9 @@ func (r *Record) notes() []string {
 		if len(counting) > 1 {
 			which = "the first trial: "
 		}
-		notes = append(notes, which+figures(m), "by the literal score "+figures(counting[0].Literal.Metrics()))
+		notes = append(notes, which+defined(m), "by the literal score "+defined(counting[0].Literal.Metrics()))
 		if c := m.Corroborated; c.Known > 0 {
-			notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: %s", c.Known, figures(&score.Metrics{Part: c})))
+			notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: %s", c.Known, defined(&score.Metrics{Part: c})))
 		}
 	}
 	notes = append(notes, r.trialNotes()...)
@@ -124,7 +125,6 @@ func (r *Record) notes() []string {
 	return append(notes, r.Notes...)
 }
 
-// subject says what was run on what.
 func (r *Record) subject() string {
 	s := r.Auditor + " on " + r.Project
 	switch {
@@ -136,9 +136,9 @@ func (r *Record) subject() string {
 	return s
 }
 
-// figures tells all figures that are defined, and of chance what it reaches in one
-// of a hundred draws.
-func figures(m *score.Metrics) string {
+// defined tells all figures that are, and of chance what it reaches in one of a hundred
+// draws.
+func defined(m *score.Metrics) string {
 	var parts []string
 	for _, x := range score.AuditMetrics() {
 		if e := x.Of(m); e.Value.Defined || e.Low.Defined {
@@ -146,11 +146,4 @@ func figures(m *score.Metrics) string {
 		}
 	}
 	return strings.Join(append(parts, "chance at most "+m.Chance.P99.String()+" in 99 of 100 draws"), ", ")
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "not stated"
-	}
-	return s
 }

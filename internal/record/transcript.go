@@ -87,7 +87,6 @@ func NewTranscript(trial, try int, dir string, r *audit.AuditRun, mask func([]by
 
 func hashOf(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
-// ending gives the ending of a report's file.
 func ending(format string) string {
 	switch format {
 	case "sarif", "json":
@@ -108,9 +107,7 @@ func WriteTranscripts(name string, ts []Transcript) error {
 	dir := TranscriptDir(name)
 	var errs []error
 	for i := range ts {
-		if err := ts[i].write(filepath.Join(dir, ts[i].Name)); err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, ts[i].write(filepath.Join(dir, ts[i].Name)))
 	}
 	return errors.Join(errs...)
 }
@@ -174,7 +171,7 @@ func ReadTranscripts(name string) ([]Transcript, error) {
 		}
 		ts = append(ts, t)
 	}
-	slices.SortFunc(ts, func(a, b Transcript) int { return a.Started.Compare(b.Started) })
+	slices.SortStableFunc(ts, func(a, b Transcript) int { return a.Started.Compare(b.Started) })
 	return ts, nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"assay/audit/score"
 )
 
-// maxNamed is how many entries a note names; the rest is counted.
+// maxNamed is how many entries or hosts a note names; the rest is counted.
 const maxNamed = 20
 
 // Ended counts the runs of all trials that came to an end by themselves, and those
@@ -44,8 +44,6 @@ func (r *Record) Broken() []string {
 	return notes
 }
 
-// trialNotes says what the trials consumed, what they were not kept from, and
-// what several come to together.
 func (r *Record) trialNotes() []string {
 	notes := r.Broken()
 	if n := r.consumed(); n != "" {
@@ -76,8 +74,6 @@ func (r *Record) trialNotes() []string {
 	return append(notes, together(&all)...)
 }
 
-// traffic says with which hosts the trials spoke, and which they were refused, the
-// first maxNamed by name.
 func (r *Record) traffic() string {
 	var all []audit.Traffic
 	for _, t := range r.Trials {
@@ -103,17 +99,23 @@ func (r *Record) traffic() string {
 	return "network: " + strings.Join(hosts, ", ")
 }
 
-// consumed gives the means over the trials: wall time, memory, tokens, cost.
-func (r *Record) consumed() string {
-	if len(r.Trials) == 0 {
-		return ""
-	}
-	sum, seconds, memory := audit.Usage{Priced: true}, 0.0, int64(0)
+// Consumed sums what the trials took; of memory, in bytes, the most.
+func (r *Record) Consumed() (sum audit.Usage, seconds float64, memory int64) {
+	sum.Priced = true
 	for _, t := range r.Trials {
 		sum = sum.Add(t.Usage)
 		seconds += t.Seconds
 		memory = max(memory, t.Memory)
 	}
+	return sum, seconds, memory
+}
+
+// consumed tells the means over the trials.
+func (r *Record) consumed() string {
+	if len(r.Trials) == 0 {
+		return ""
+	}
+	sum, seconds, memory := r.Consumed()
 	n := float64(len(r.Trials))
 	parts := []string{fmt.Sprintf("%.1f s", seconds/n)}
 	if memory > 0 {

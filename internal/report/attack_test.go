@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -142,29 +141,19 @@ func TestEvaluationsHostileInEveryField(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: large reports")
 	}
-	where := filepath.Join(t.TempDir(), "results.db")
-	st, err := store.Open(context.Background(), where)
-	require.NoError(t, err)
-	n := 0
+	var evs []store.Evaluation
 	for _, words := range []string{hostile, strings.Repeat("<b>&\"'😀\x00", 1<<20), "\u202e\x1b]0;x\x07"} {
 		for _, label := range []audit.Label{audit.Good, audit.Bad} {
 			e := store.Evaluation{Time: day, Outcome: audit.OutcomeCorrect, Status: audit.Answered}
 			fillWords(reflect.ValueOf(&e), words)
 			short := words[:min(60, len(words))]
 			e.Model, e.App, e.Query, e.Prompt, e.Twin, e.CaseHash = short, short, short, short, "", short
-			e.Run, e.Trial, e.Expected, e.Actual, e.Outcome, e.Status = "r", fmt.Sprint(n), label, string(label), audit.OutcomeCorrect, audit.Answered
+			e.Run, e.Trial, e.Expected, e.Actual, e.Outcome, e.Status = "r", fmt.Sprint(len(evs)), label, string(label), audit.OutcomeCorrect, audit.Answered
 			e.TestFile = "tests/" + short + "/" + short + "-01-" + string(label) + ".md"
-			require.NoError(t, st.Put(context.Background(), e))
-			n++
+			evs = append(evs, e)
 		}
 	}
-	require.NoError(t, st.Close())
-	st, err = store.OpenReadOnly(context.Background(), where)
-	require.NoError(t, err)
-	defer st.Close()
-	r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{}, true)
-	require.NoError(t, err)
-	in := report.Input{Results: r, Made: day}
+	in := report.Input{Results: answered(t, evs, report.Key{}), Made: day}
 	_, pages := write(t, in)
 	require.Equal(t, 3, len(pages)-3, "a page for each application")
 	for _, format := range []string{"text", "csv", "benchfmt", "json"} {
@@ -198,9 +187,6 @@ func TestManyCases(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: large reports")
 	}
-	where := filepath.Join(t.TempDir(), "results.db")
-	st, err := store.Open(context.Background(), where)
-	require.NoError(t, err)
 	var evs []store.Evaluation
 	for i := range 3100 {
 		e := evaluation(0, day)
@@ -208,14 +194,7 @@ func TestManyCases(t *testing.T) {
 		e.Family, e.TestFile = e.App+"/"+e.Query, fmt.Sprintf("tests/%s/%s-01-good.md", e.App, e.Query)
 		evs = append(evs, e)
 	}
-	require.NoError(t, st.Put(context.Background(), evs...))
-	require.NoError(t, st.Close())
-	st, err = store.OpenReadOnly(context.Background(), where)
-	require.NoError(t, err)
-	defer st.Close()
-	r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{}, false)
-	require.NoError(t, err)
-	_, pages := write(t, report.Input{Made: day, Results: r})
+	_, pages := write(t, report.Input{Made: day, Results: answered(t, evs, report.Key{})})
 	require.Contains(t, pages["cases.html"], "long-3099", "all of them in one table")
 	require.Contains(t, pages["index.html"], "nothing can be said of any", "there is no bad case")
 }

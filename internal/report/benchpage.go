@@ -7,12 +7,12 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strings"
 
 	"assay/audit"
 	"assay/audit/score"
 )
 
-// A benchPage shows reviewers over the cases.
 type benchPage struct {
 	Variants []variantLine
 	Forest   *chart
@@ -23,6 +23,7 @@ type benchPage struct {
 	Trend    *chart // run by run
 	Apps     []appLine
 	Families *grid
+	Rated    []variantLine // whose figures by CWE are shown
 	Pairs    []pairLine
 	PairNote string
 	Cut      string
@@ -35,25 +36,22 @@ type appLine struct {
 	Cells []*score.Bench
 }
 
-// A shareCell is how often a variant was right.
 type shareCell struct {
 	Right, Answered, Silent int
 }
 
 // String gives "2/3", with what stayed without an answer: "2/3, 1 silent".
 func (c shareCell) String() string {
-	switch {
-	case c.Answered == 0 && c.Silent == 0:
-		return ""
-	case c.Silent == 0:
-		return fmt.Sprintf("%d/%d", c.Right, c.Answered)
-	case c.Answered == 0:
-		return fmt.Sprintf("%d silent", c.Silent)
+	var parts []string
+	if c.Answered > 0 {
+		parts = append(parts, fmt.Sprintf("%d/%d", c.Right, c.Answered))
 	}
-	return fmt.Sprintf("%d/%d, %d silent", c.Right, c.Answered, c.Silent)
+	if c.Silent > 0 {
+		parts = append(parts, fmt.Sprintf("%d silent", c.Silent))
+	}
+	return strings.Join(parts, ", ")
 }
 
-// Share is Right / Answered.
 func (c shareCell) Share() score.Value { return score.Ratio(float64(c.Right), float64(c.Answered)) }
 
 func (c *shareCell) add(ts []*Trial) {
@@ -70,7 +68,6 @@ func (c *shareCell) add(ts []*Trial) {
 	}
 }
 
-// A pairLine says how reviewer A stands to reviewer B.
 type pairLine struct {
 	A, B     *variantLine
 	Standing score.Standing
@@ -78,18 +75,13 @@ type pairLine struct {
 	Made     *score.Comparison // nil where they could not be compared
 }
 
-// pairsMost is up to how many reviewers each is compared with each; of more, each
-// with the one that comes first.
-const pairsMost = 5
-
-// topMost is how many reviewers the overview draws.
-const topMost = 12
-
-// cellsMost keeps a table of families below MaxPage.
-const cellsMost = 60_000
+const (
+	pairsMost = 5  // reviewers of whom each is compared with each; of more, each with the first
+	topMost   = 12 // reviewers that the overview draws
+)
 
 func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
-	p := &benchPage{Variants: ls, Results: r}
+	p := &benchPage{Variants: ls, Rated: ls, Results: r}
 	var all, reasons []measured
 	for _, l := range ls {
 		all = append(all, measured{l.Short, l.Bench.BalancedAccuracy})
@@ -110,9 +102,20 @@ func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	if err := p.apps(); err != nil {
 		return nil, err
 	}
-	p.families()
+	p.families(math.MaxInt)
 	p.pairs()
 	return p, nil
+}
+
+// shorter leaves out figures by CWE, of half of the reviewers at a time, then families.
+func (p *benchPage) shorter() bool {
+	if len(p.Rated) > 0 {
+		p.Rated = p.Rated[:len(p.Rated)/2]
+		return true
+	}
+	n := len(p.Families.Rows)
+	p.families(n / 2)
+	return n > 0
 }
 
 func (p *benchPage) apps() error {
@@ -146,7 +149,7 @@ func (p *benchPage) apps() error {
 }
 
 // families makes the table of families, the hardest first: that is where to look.
-func (p *benchPage) families() {
+func (p *benchPage) families(most int) {
 	lines := map[string][]shareCell{}
 	for i, l := range p.Variants {
 		for _, id := range slices.Sorted(maps.Keys(l.Cases)) {
@@ -165,7 +168,6 @@ func (p *benchPage) families() {
 		cols = append(cols, gridColumn{Name: l.Short, Kind: "share"})
 	}
 	p.Families = newGrid("family", append(cols, gridColumn{Name: "link", Hidden: true})...)
-	most := max(1, cellsMost/max(1, len(p.Variants)))
 	if len(names) > most {
 		p.Cut = fmt.Sprintf("The %d families with the lowest share of right answers are shown, of %d.", most, len(names))
 		names = names[:most]

@@ -14,7 +14,6 @@ import (
 	"assay/internal/store"
 )
 
-// A caseLine is one case with what every variant answered.
 type caseLine struct {
 	Case  *audit.Case
 	Page  string // with the anchor of the case
@@ -46,7 +45,6 @@ func (c caseLine) Standing() string {
 	return "mixed"
 }
 
-// cases gives every case that anybody answered, by ID.
 func cases(ls []variantLine) []*caseLine {
 	lines := map[string]*caseLine{}
 	for i, l := range ls {
@@ -120,13 +118,27 @@ type tellingData struct {
 	Facts       string `json:"facts"`
 }
 
-// A casesPage is the table of all cases, or the cases of an application.
 type casesPage struct {
 	Cases  *grid
 	Data   *caseData
 	Total  int
 	Others []pageLink
 	Notes  []string
+	fill   func(most int) // fills Cases
+}
+
+// shorter leaves out a quarter of the table of all cases, or cuts an application's texts.
+func (p *casesPage) shorter() bool {
+	if p.Data != nil {
+		most := p.Data.Texts.longest() / 2
+		p.Data.Texts.cut(most)
+		p.Notes = []string{fmt.Sprintf("Texts of more than %d bytes are cut.", most)}
+		return most > 100
+	}
+	n := len(p.Cases.Rows) * 3 / 4
+	p.fill(n)
+	p.Notes = []string{fmt.Sprintf("The first %d of %d cases are in this table; each application's page has all of its own.", n, p.Total)}
+	return n > 0
 }
 
 type pageLink struct {
@@ -134,15 +146,6 @@ type pageLink struct {
 	Here       bool
 }
 
-// here gives links to all pages with the n-th marked.
-func here(pages []pageLink, n int) []pageLink {
-	out := slices.Clone(pages)
-	out[n].Here = true
-	return out
-}
-
-// writeCases writes a page for each application's cases, several where one would be
-// too large, and the table of all cases.
 func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
 	byApp := map[string][]*caseLine{}
 	for _, c := range all {
@@ -153,18 +156,17 @@ func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
 			return err
 		}
 	}
-	return s.render("cases.html", "cases.html", "Cases", "Cases", s.allCases(ls, all))
+	return s.render("cases.html", "cases.html", "Cases", "Cases", allCases(ls, all))
 }
 
-// allCases makes the table of all cases. What would not fit is left out, and told.
-func (s *site) allCases(ls []variantLine, all []*caseLine) casesPage {
+func allCases(ls []variantLine, all []*caseLine) *casesPage {
 	cols := []gridColumn{{Name: "case", Link: "link", Note: "description"}, {Name: "label", Kind: "badge", Pick: true}}
 	for _, l := range ls {
 		cols = append(cols, gridColumn{Name: l.Short, Kind: "share"})
 	}
 	cols = append(cols, gridColumn{Name: "answers", Pick: true, Hidden: true, Order: []string{"all wrong", "mixed", "all right", "no answer"}}, gridColumn{Name: "application", Pick: true, Hidden: true}, gridColumn{Name: "description", Hidden: true}, gridColumn{Name: "link", Hidden: true})
-	p := casesPage{Total: len(all)}
-	fill := func(n int) {
+	p := &casesPage{Total: len(all)}
+	p.fill = func(n int) {
 		p.Cases = newGrid("case", cols...)
 		for _, c := range all[:n] {
 			cells := []any{clip(c.Case.ID(), 160), string(c.Case.Label)}
@@ -174,11 +176,7 @@ func (s *site) allCases(ls []variantLine, all []*caseLine) casesPage {
 			p.Cases.add(append(cells, c.Standing(), clip(c.Case.App, 80), clip(c.Case.Description, 140), c.Page)...)
 		}
 	}
-	fill(len(all))
-	if n := len(all) * (MaxPage * 8 / 10) / (p.Cases.size() + 1); n < len(all) {
-		fill(n)
-		p.Notes = append(p.Notes, fmt.Sprintf("The first %d of %d cases are in this table; each application's page has all of its own.", n, len(all)))
-	}
+	p.fill(len(all))
 	return p
 }
 
@@ -200,7 +198,7 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 		if i == 0 {
 			return stem + ".html"
 		}
-		return fmt.Sprintf("%s-%d.html", stem, i+1)
+		return fmt.Sprintf("%s.%d.html", stem, i+1) // pageName gives no dot: another application may be called shop-2
 	}
 	var books []*caseData
 	var links []pageLink
@@ -221,9 +219,10 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 		c.Page = name(len(books)-1) + "#" + url.PathEscape(c.Case.ID())
 	}
 	for i, b := range books {
-		p := casesPage{Data: b, Total: len(cs)}
+		p := &casesPage{Data: b, Total: len(cs)}
 		if len(books) > 1 {
-			p.Others = here(links, i)
+			p.Others = slices.Clone(links)
+			p.Others[i].Here = true
 		}
 		if err := s.render(name(i), "case.html", "Cases", cmp.Or(app, "no application"), p); err != nil {
 			return err
@@ -248,7 +247,6 @@ func escaped(v any) int {
 	return n
 }
 
-// book begins the data of a page of cases.
 func (s *site) book(ls []variantLine, spec *audit.Spec) *caseData {
 	b := &caseData{Prompts: map[string]int{}, Badges: map[string]string{}, Requirements: [][2]int{}}
 	b.Spec = b.Texts.put(spec.Prompt)
@@ -264,7 +262,6 @@ func (s *site) book(ls []variantLine, spec *audit.Spec) *caseData {
 	return b
 }
 
-// put adds a case with its answers and gives it.
 func (b *caseData) put(ls []variantLine, c *caseLine, goods []*audit.Case, changed func(Telling, variantLine) string) oneCase {
 	k := c.Case
 	one := oneCase{ID: k.ID(), Label: k.Label, Description: b.Texts.put(k.Description), Language: k.Language, Code: b.Texts.put(k.Code),
@@ -323,7 +320,6 @@ func (s *site) changedSince(t Telling, prompt, spec string) string {
 	return strings.Join(changed, " and ") + " changed"
 }
 
-// telling gives an answer with its words among the page's texts.
 func (b *caseData) telling(t Telling) tellingData {
 	d := t.tellingData
 	d.Explanation, d.Detail = b.Texts.put(t.Explanation), b.Texts.put(t.Detail)
@@ -351,7 +347,6 @@ func tellingOf(e *store.Evaluation) tellingData {
 	return d
 }
 
-// factsOfAnswer gives when an answer came, by whom it was served, and what it took.
 func factsOfAnswer(e *store.Evaluation) string {
 	parts := []string{e.Time.UTC().Format("2006-01-02 15:04")}
 	if e.Served != "" {

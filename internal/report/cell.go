@@ -7,14 +7,12 @@ import (
 	"assay/audit/score"
 )
 
-// A cell is one figure in a table.
 type cell struct {
 	Text   string
 	Beside string // its interval; empty where it has none
 	Sort   string // the figure by which tables sort; empty where it is undefined
 }
 
-// cells shows metrics of what they are metrics of.
 func cells[R any](ms []score.Metric[R], of R) []cell {
 	cs := make([]cell, len(ms))
 	for i, m := range ms {
@@ -34,7 +32,6 @@ func (r row) Cells() []cell {
 	return cs
 }
 
-// cellFrom parts a figure from its interval.
 func cellFrom(text string, e score.Estimate) (c cell) {
 	c.Text, c.Beside, _ = strings.Cut(strings.TrimSuffix(text, ")"), " (")
 	switch {

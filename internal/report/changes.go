@@ -85,19 +85,41 @@ func (in *Input) audited(w row) (Moved, error) {
 		}
 	}
 	m.Says = saysOf(j, score.MetricRecall, diff)
-	at := map[string]*audit.Known{}
-	if key := in.Projects[r.Project]; key != nil {
+	key := in.Projects[r.Project]
+	if key != nil {
 		m.Pos = key.Pos
-		for i := range key.Known {
-			at[key.Known[i].ID] = &key.Known[i]
-		}
 	}
+	at := entries(key)
 	for _, l := range j.Lost {
 		k := cmp.Or(at[l.ID], &audit.Known{Pos: m.Pos})
 		m.Lost = append(m.Lost, LostEntry{l.ID, k.Title, k.Pos})
 	}
 	m.quiet(base != nil || r.Suite == "Smoke")
 	return m, nil
+}
+
+// entries gives what a key holds by ID; nothing where the key is not at hand.
+func entries(key *audit.Project) map[string]*audit.Known {
+	of := map[string]*audit.Known{}
+	if key != nil {
+		for i := range key.Known {
+			of[key.Known[i].ID] = &key.Known[i]
+		}
+	}
+	return of
+}
+
+// moved tells each record that is not aside, beside what is wrong with baselines.
+func (in *Input) moved(rows []row) (ms []Moved, errs []error) {
+	for _, r := range rows {
+		if !r.aside() {
+			m, err := in.audited(r)
+			if ms = append(ms, m); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return ms, errs
 }
 
 // reviewed tells a reviewer's newest answers: where it was asked every case as Bench
@@ -114,14 +136,19 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 	}
 	was, now, gone := againstBaseline(v, base)
 	made, notCompared := score.CompareReviewers(was, now)
-	whole := len(all) > 0 && len(v.Cases) >= len(all)
+	var asked []*CaseResults // of the cases that there are
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if c := v.Cases[id]; c != nil {
+			asked = append(asked, c)
+		}
+	}
 	switch {
-	case whole:
+	case len(all) > 0 && len(asked) == len(all):
 		diff := (*score.Difference)(nil)
 		if notCompared == nil {
 			diff = &made.Diff
 		}
-		j, err := score.JudgeBench(v.Score(""), was, in.Held.Goals.BenchOf(v.Model), score.Rules{Deterministic: in.Held.Deterministic(v.Model)})
+		j, err := score.JudgeBench(answers(asked), was, in.Held.Goals.BenchOf(v.Model), score.Rules{Deterministic: in.Held.Deterministic(v.Model)})
 		if err != nil {
 			return m, false, fmt.Errorf("%s: %w", m.Who, err)
 		}
@@ -132,7 +159,7 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 			}
 		}
 	case base == nil:
-		m.Who += fmt.Sprintf(" (asked %d of %d: not judged)", len(v.Cases), len(all))
+		m.Who += fmt.Sprintf(" (asked %d of %d: not judged)", len(asked), len(all))
 		return m, false, nil
 	case notCompared != nil:
 		m.Verdict, m.Says = audit.Verdict(score.NotSettled), "not compared with its baseline: "+notCompared.Error()
@@ -150,7 +177,6 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 	return m, true, nil
 }
 
-// A came is a case and what came of it.
 type came struct {
 	id      string
 	outcome audit.Outcome
@@ -235,12 +261,8 @@ func saysOf(j *score.Judgement, metric string, diff *score.Difference) string {
 	return j.Reasons[0].Text
 }
 
-// tookOf gives what a record's trials took together.
 func tookOf(r *record.Record) string {
-	sum, seconds := audit.Usage{Priced: true}, 0.0
-	for _, t := range r.Trials {
-		sum, seconds = sum.Add(t.Usage), seconds+t.Seconds
-	}
+	sum, seconds, _ := r.Consumed()
 	return usageOf(sum, seconds)
 }
 
@@ -259,7 +281,6 @@ func usageOf(u audit.Usage, seconds float64) string {
 	return strings.Join(parts, ", ")
 }
 
-// A liveLine is a live auditor on a project, with how it came here.
 type liveLine struct {
 	row
 	Was, Change string
@@ -267,7 +288,6 @@ type liveLine struct {
 	Trend       template.HTML
 }
 
-// live gives the rows that are neither replays nor controls.
 func (s *site) live(rows []row) (ls []liveLine) {
 	for _, r := range rows {
 		if r.Record.Replay || r.Record.Control != "" {

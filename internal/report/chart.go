@@ -62,49 +62,52 @@ type Series struct {
 	Points []point
 }
 
-// A point is a share at a time.
 type point struct {
 	At time.Time
 	E  score.Estimate
 }
 
-const seriesClasses = 6
+const (
+	seriesClasses = 6
+	labelsMost    = 20  // dots of a chart that are named in it; each dot's title names it
+	letter        = 6.6 // width of a letter at 12 px, about
+)
+
+// scale maps from..to to the places a..b of an axis.
+func scale(from, to, a, b float64) func(float64) float64 {
+	return func(v float64) float64 { return a + (v-from)/(to-from)*(b-a) }
+}
+
+// estimated is a dot for a share, with its interval.
+func estimated(x float64, e score.Estimate, y func(float64) float64, text string) dot {
+	return dot{X: x, Y: y(e.Value.V), Lo: y(e.Low.V), Hi: y(e.High.V), Text: text}
+}
 
 // lineChart draws shares over time with their intervals; nil where no series has two
 // points.
 func lineChart(title string, lines []Series, goal score.Value) *chart {
-	var first, last time.Time
-	long := false
-	for _, l := range lines {
-		long = long || len(l.Points) > 1
-		for _, p := range l.Points {
-			if first.IsZero() || p.At.Before(first) {
-				first = p.At
-			}
-			if p.At.After(last) {
-				last = p.At
-			}
-		}
-	}
-	if !long {
+	if !slices.ContainsFunc(lines, func(l Series) bool { return len(l.Points) > 1 }) {
 		return nil
 	}
+	var times []time.Time
+	for _, l := range lines {
+		for _, p := range l.Points {
+			times = append(times, p.At)
+		}
+	}
+	first, last := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
 	c := &chart{Title: title, Width: 760, Left: 48, Right: 740, Top: 16, Bottom: 216}
-	y := func(v float64) float64 { return c.Bottom - v*(c.Bottom-c.Top) }
-	span := math.Max(1, last.Sub(first).Seconds())
-	x := func(t time.Time) float64 { return c.Left + 10 + t.Sub(first).Seconds()/span*(c.Right-c.Left-20) }
+	y := scale(0, 1, c.Bottom, c.Top)
+	seconds := scale(0, math.Max(1, last.Sub(first).Seconds()), c.Left+10, c.Right-10)
+	x := func(t time.Time) float64 { return seconds(t.Sub(first).Seconds()) }
 	c.Ticks = ticks(0, y)
 	c.XTicks = timeTicks(first, last, x)
 	for i, l := range lines {
-		class := fmt.Sprintf("s%d", i%seriesClasses)
-		var pts []string
+		var dots []dot
 		for _, p := range l.Points {
-			pts = append(pts, fmt.Sprintf("%.1f,%.1f", x(p.At), y(p.E.Value.V)))
-			c.Dots = append(c.Dots, dot{X: x(p.At), Y: y(p.E.Value.V), Lo: y(p.E.Low.V), Hi: y(p.E.High.V), Class: class,
-				Text: fmt.Sprintf("%s, %s: %s", l.Name, p.At.UTC().Format("2006-01-02 15:04"), p.E)})
+			dots = append(dots, estimated(x(p.At), p.E, y, fmt.Sprintf("%s, %s: %s", l.Name, p.At.UTC().Format("2006-01-02 15:04"), p.E)))
 		}
-		c.Lines = append(c.Lines, drawn{class, strings.Join(pts, " ")})
-		c.name(i, class, l.Name, 42)
+		c.series(i, i, l.Name, 42, dots)
 	}
 	if goal.Defined {
 		c.Goal, c.HasGoal = y(goal.V), true
@@ -112,10 +115,19 @@ func lineChart(title string, lines []Series, goal score.Value) *chart {
 	return c
 }
 
-// name adds the n-th series to the names below a chart, three a line.
-func (c *chart) name(n int, class, name string, below float64) {
+func class(i int) string { return fmt.Sprintf("s%d", i%seriesClasses) }
+
+// series joins dots in the i-th colour; its name is the n-th below the chart, three a line.
+func (c *chart) series(i, n int, name string, below float64, dots []dot) {
+	var points []string
+	for _, d := range dots {
+		d.Class = class(i)
+		points = append(points, fmt.Sprintf("%.1f,%.1f", d.X, d.Y))
+		c.Dots = append(c.Dots, d)
+	}
+	c.Lines = append(c.Lines, drawn{class(i), strings.Join(points, " ")})
 	y := c.Bottom + below + float64(n/3)*20
-	c.Legend = append(c.Legend, legend{X: c.Left + float64(n%3)*235, Y: y, Class: class, Text: clip(name, 30)})
+	c.Legend = append(c.Legend, legend{X: c.Left + float64(n%3)*235, Y: y, Class: class(i), Text: clip(name, 30)})
 	c.Height = y + 14
 }
 
@@ -144,7 +156,6 @@ func timeTicks(first, last time.Time, x func(time.Time) float64) (ts []tick) {
 	return ts
 }
 
-// A named estimate.
 type measured struct {
 	Name string
 	E    score.Estimate
@@ -159,7 +170,7 @@ func barChart(title string, ms []measured, mark string, at float64) *chart {
 		return nil
 	}
 	floor := floorOf(ms)
-	x := func(v float64) float64 { return c.Left + (v-floor)/(1-floor)*(c.Right-c.Left) }
+	x := scale(floor, 1, c.Left, c.Right)
 	for i, m := range ms {
 		c.Bars = append(c.Bars, bar{Y: c.Top + 16 + float64(i)*26, X: x(m.E.Value.V), Lo: x(m.E.Low.V), Hi: x(m.E.High.V), Name: clip(m.Name, 24), Text: m.Name + ": " + m.E.String()})
 	}
@@ -177,9 +188,7 @@ func barChart(title string, ms []measured, mark string, at float64) *chart {
 func floorOf(ms []measured) float64 {
 	low := 1.0
 	for _, m := range ms {
-		if m.E.Value.Defined {
-			low = min(low, m.E.Low.V)
-		}
+		low = min(low, m.E.Low.V)
 	}
 	return min(0.9, max(0, math.Floor(low*10-1e-9)/10))
 }
@@ -202,18 +211,15 @@ func ticks(floor float64, at func(float64) float64) []tick {
 	return ts
 }
 
-// labelsMost is how many dots of a chart are named in it; each dot's title names it.
-const labelsMost = 20
-
 // costChart draws accuracy against cost on a logarithmic axis; nil where fewer
 // than two have a price.
 func costChart(ls []variantLine) *chart {
-	lo, hi := math.Inf(1), 0.0
+	var usd []float64
 	var ms []measured
 	priced := func(l variantLine) bool { return l.usd > 0 && l.Bench.BalancedAccuracy.Value.Defined }
 	for _, l := range ls {
 		if priced(l) {
-			lo, hi = math.Min(lo, l.usd), math.Max(hi, l.usd)
+			usd = append(usd, l.usd)
 			ms = append(ms, measured{l.Short, l.Bench.BalancedAccuracy})
 		}
 	}
@@ -221,12 +227,11 @@ func costChart(ls []variantLine) *chart {
 		return nil
 	}
 	c := &chart{Title: "Balanced accuracy against cost", Width: 760, Height: 330, Left: 48, Right: 730, Top: 16, Bottom: 276, XTitle: "USD for a thousand answers"}
-	first, last := math.Floor(math.Log10(lo)), math.Ceil(math.Log10(hi*1.0001))
+	first, last := math.Floor(math.Log10(slices.Min(usd))), math.Ceil(math.Log10(slices.Max(usd)*1.0001))
 	floor := floorOf(ms)
-	x := func(v float64) float64 {
-		return c.Left + 12 + (math.Log10(v)-first)/math.Max(1, last-first)*(c.Right-c.Left-24)
-	}
-	y := func(v float64) float64 { return c.Bottom - (v-floor)/(1-floor)*(c.Bottom-c.Top) }
+	power := scale(first, max(last, first+1), c.Left+12, c.Right-12)
+	x := func(v float64) float64 { return power(math.Log10(v)) }
+	y := scale(floor, 1, c.Bottom, c.Top)
 	c.Ticks = ticks(floor, y)
 	for e := first; e <= last; e++ {
 		for _, m := range []float64{1, 2, 5} {
@@ -238,8 +243,9 @@ func costChart(ls []variantLine) *chart {
 	for i, l := range ls {
 		if priced(l) {
 			e := l.Bench.BalancedAccuracy
-			c.Dots = append(c.Dots, dot{X: x(l.usd), Y: y(e.Value.V), Lo: y(e.Low.V), Hi: y(e.High.V), Class: fmt.Sprintf("s%d", i%seriesClasses),
-				Text: fmt.Sprintf("%s: %s at %.2f USD", l.Short, e, l.usd)})
+			d := estimated(x(l.usd), e, y, fmt.Sprintf("%s: %s at %.2f USD", l.Short, e, l.usd))
+			d.Class = class(i)
+			c.Dots = append(c.Dots, d)
 			if len(c.Legend) < labelsMost {
 				c.label(x(l.usd), y(e.Value.V), clip(l.Short, 26))
 			}
@@ -247,9 +253,6 @@ func costChart(ls []variantLine) *chart {
 	}
 	return c
 }
-
-// letter is about how wide a letter is at 12 px.
-const letter = 6.6
 
 // Side says how the words below a tick lie, so that none leave the chart.
 func (c *chart) Side(t tick) string {
@@ -298,35 +301,27 @@ func (c *chart) label(x, y float64, name string) {
 func calibrationChart(ls []variantLine) *chart {
 	least, n := 0.9, 0
 	for _, l := range ls {
-		if l.Calib.Answers > 0 {
-			n++
-			for _, b := range l.Calib.Bins {
-				least = min(least, math.Floor(b.Said*10)/10)
-			}
+		n += min(1, l.Calib.Answers)
+		for _, b := range l.Calib.Bins {
+			least = min(least, math.Floor(b.Said*10)/10)
 		}
 	}
 	if n == 0 {
 		return nil
 	}
 	c := &chart{Title: "Confidence against what came of it", Width: 760, Left: 48, Right: 730, Top: 16, Bottom: 296, XTitle: "confidence as stated"}
-	x := func(v float64) float64 { return c.Left + (v-least)/(1-least)*(c.Right-c.Left) }
-	y := func(v float64) float64 { return c.Bottom - v*(c.Bottom-c.Top) }
+	x, y := scale(least, 1, c.Left, c.Right), scale(0, 1, c.Bottom, c.Top)
 	c.Ticks, c.XTicks = ticks(0, y), ticks(least, x)
 	n = 0
 	for i, l := range ls {
 		if l.Calib.Answers == 0 {
 			continue
 		}
-		class := fmt.Sprintf("s%d", i%seriesClasses)
-		var points []string
+		var dots []dot
 		for _, b := range l.Calib.Bins {
-			r := b.Right
-			points = append(points, fmt.Sprintf("%.1f,%.1f", x(b.Said), y(r.Value.V)))
-			c.Dots = append(c.Dots, dot{X: x(b.Said), Y: y(r.Value.V), Lo: y(r.Low.V), Hi: y(r.High.V), Class: class,
-				Text: fmt.Sprintf("%s: %.0f %% sure, right %s, %d answers", l.Short, 100*b.Said, r, r.Answers)})
+			dots = append(dots, estimated(x(b.Said), b.Right, y, fmt.Sprintf("%s: %.0f %% sure, right %s, %d answers", l.Short, 100*b.Said, b.Right, b.Right.Answers)))
 		}
-		c.Lines = append(c.Lines, drawn{class, strings.Join(points, " ")})
-		c.name(n, class, l.Short, 58)
+		c.series(i, n, l.Short, 58, dots)
 		n++
 	}
 	c.Lines = append(c.Lines, drawn{"diagonal", fmt.Sprintf("%.1f,%.1f %.1f,%.1f", x(least), y(least), x(1), y(1))})

@@ -12,7 +12,6 @@ import (
 	"assay/audit/score"
 )
 
-// A comparison is told for a terminal.
 type comparison struct {
 	strings.Builder
 	a, b string // the sides, as columns are named
@@ -21,7 +20,6 @@ type comparison struct {
 // listMost is how many of a list are named: more are for the page, or -o json.
 const listMost = 20
 
-// table sets figures of both sides beside each other.
 func (c *comparison) table(rows [][3]string) {
 	tw := tabwriter.NewWriter(c, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tw, "\t%s\t%s\n", clip(c.a, 40), clip(c.b, 40))
@@ -31,7 +29,6 @@ func (c *comparison) table(rows [][3]string) {
 	tw.Flush()
 }
 
-// list names what turned, one a line.
 func (c *comparison) list(what string, names []string) {
 	if len(names) == 0 {
 		return
@@ -115,7 +112,6 @@ func (d *VariantDiff) Text(w io.Writer) error {
 	return c.write(w, d.notes())
 }
 
-// over says what the comparison rests on.
 func (d *VariantDiff) over() string {
 	what, of := "cases", "families"
 	if d.Sites {
@@ -125,8 +121,7 @@ func (d *VariantDiff) over() string {
 }
 
 func (d *VariantDiff) notes() []string {
-	var ns []string
-	ns = append(ns, d.Comparison.Warnings...)
+	ns := slices.Clone(d.Comparison.Warnings)
 	if d.OnlyA+d.OnlyB > 0 {
 		what := "cases"
 		if d.Sites {
@@ -182,7 +177,6 @@ func recallStanding(b string, c score.Comparison) string {
 	return standing(b, "recall", c, settles)
 }
 
-// rests says what a comparison of recall rests on.
 func rests(c score.Comparison) string {
 	return fmt.Sprintf("%d known vulnerabilities in %s (p %.2g)", c.Cases, amount(c.Families, "file"), c.P)
 }
@@ -222,7 +216,6 @@ func standing(b, metric string, c score.Comparison, settles string) string {
 	return s + ", not settled"
 }
 
-// difference tells a pair of a page, A against B, and what would settle it.
 func difference(c score.Comparison) string {
 	diff := fmt.Sprintf("%+.1f points of balanced accuracy (95 %%: %+.1f to %+.1f), p %.2g, over %d cases of %d families",
 		c.Diff.Center, c.Diff.Lo, c.Diff.Hi, c.P, c.Cases, c.Families)
@@ -258,7 +251,6 @@ func counts(ns []int) string {
 	return list(vs)
 }
 
-// credit shows what an entry earned.
 func credit(v score.Value) string {
 	if !v.Defined {
 		return v.String()
@@ -275,7 +267,6 @@ func clip(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// place gives a finding's file with its lines.
 func place(s *score.Scored) string {
 	return audit.OneLine(placeAt(cmp.Or(s.Path, s.Finding.File, "no file"), s.Finding.Lines), 0)
 }

@@ -68,8 +68,6 @@ func DiffRecords(a, b *record.Record, rules score.Rules) (*RecordDiff, error) {
 	return d, nil
 }
 
-// figures sets the figures of the trials of two records beside each other, ours
-// first, then those by the literal score.
 func figures(was, now []*score.Result) []FigureDiff {
 	show := func(m score.Metric[*score.Metrics], rs []*score.Result, of func(*score.Result) *score.Metrics) (cells []string) {
 		for _, r := range rs {
@@ -91,8 +89,6 @@ func figures(was, now []*score.Result) []FigureDiff {
 	return fs
 }
 
-// entries sorts the key's entries into found, lost and missed; gains and losses
-// are the judgement's.
 func (d *RecordDiff) entries(was, now []*score.Result) {
 	if len(was) == 0 || len(now) == 0 {
 		return
@@ -116,7 +112,6 @@ func (d *RecordDiff) entries(was, now []*score.Result) {
 	}
 }
 
-// findings tells which claims are new and which are gone, by fingerprint.
 func (d *RecordDiff) findings(was, now []*score.Result) {
 	for _, f := range score.Dispositions() {
 		fd := DispositionDiff{Disposition: f}
@@ -131,8 +126,7 @@ func (d *RecordDiff) findings(was, now []*score.Result) {
 	d.New, d.Gone = without(now, was), without(was, now)
 }
 
-// without gives the findings of some trials that none of the others makes, each
-// once.
+// without gives the findings that none of the others makes, each once.
 func without(some, others []*score.Result) []score.Scored {
 	seen := map[string]bool{}
 	for _, r := range others {

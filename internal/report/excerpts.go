@@ -7,7 +7,6 @@ import (
 	"assay/audit"
 )
 
-// excerpts gives the source around findings and entries, where it is at hand.
 type excerpts struct {
 	read    func(project, path string) ([]byte, error) // nil without any source
 	project string
@@ -15,17 +14,16 @@ type excerpts struct {
 	room    int                 // bytes that the page has left
 }
 
-// excerptsMost is how many bytes of source a page holds.
-const excerptsMost = MaxPage / 4
+const (
+	excerptsMost = MaxPage / 4 // bytes of source that a page holds
+	aroundMost   = 45          // lines of either range that are shown
+)
 
 // around gives the lines of a file around a finding, an entry, or both; empty where
 // the file is not at hand, neither has lines, or the page is full.
 func (e *excerpts) around(file string, finding, entry audit.Range) string {
 	if e.read == nil || file == "" || finding.IsZero() && entry.IsZero() {
 		return ""
-	}
-	if e.lines == nil {
-		e.lines, e.room = map[string][]string{}, excerptsMost
 	}
 	lines, ok := e.lines[file]
 	if !ok {
@@ -40,9 +38,6 @@ func (e *excerpts) around(file string, finding, entry audit.Range) string {
 	}
 	return out
 }
-
-// aroundMost is how many lines of either range are shown.
-const aroundMost = 45
 
 // marked gives the lines of a source with eight before and after, numbered: those of
 // the finding with >, of the entry with *, of both with #. Where the two lie far

@@ -248,7 +248,6 @@ func (f *facts) benchfmt(w io.Writer) error {
 	return err
 }
 
-// unitLines says of each unit whether more or less of it is better.
 func unitLines[R any](b *strings.Builder, ms []score.Metric[R]) {
 	for _, m := range ms {
 		better := map[bool]string{false: "higher", true: "lower"}[m.Less]
@@ -274,7 +273,6 @@ func units[R any](ms []score.Metric[R], r R) []string {
 	return us
 }
 
-// solid makes a name one word of a benchmark's name.
 func solid(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r == '/' || r == '=' || r == 0x7f {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"assay/audit"
 )
@@ -52,6 +51,19 @@ func (t *texts) put(s string) int {
 	return i
 }
 
+func (t *texts) longest() (n int) {
+	for _, s := range t.all {
+		n = max(n, len(s))
+	}
+	return n
+}
+
+func (t *texts) cut(most int) {
+	for i, s := range t.all {
+		t.all[i] = clipWords(s, most)
+	}
+}
+
 func (t texts) MarshalJSON() ([]byte, error) {
 	if t.all == nil {
 		return []byte(`[""]`), nil
@@ -63,7 +75,6 @@ func newGrid(id string, columns ...gridColumn) *grid {
 	return &grid{Columns: columns, ID: id, Rows: [][]any{}, Badges: map[string]string{}}
 }
 
-// add adds a row: a cell for each column.
 func (g *grid) add(cells ...any) {
 	for i, c := range cells {
 		switch c := c.(type) {
@@ -77,13 +88,4 @@ func (g *grid) add(cells ...any) {
 		}
 	}
 	g.Rows = append(g.Rows, cells)
-}
-
-// size is about what the grid takes of a page: brackets and quotes are escaped there.
-func (g *grid) size() int {
-	b, err := json.Marshal(g)
-	if err != nil {
-		panic(fmt.Sprintf("report: a grid of strings and numbers: %v", err))
-	}
-	return len(b)
 }

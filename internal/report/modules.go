@@ -45,13 +45,11 @@ func (l *loader) addModule(e *store.Evaluation) error {
 	return nil
 }
 
-// A moduleAnswer is the n-th answer of a variant.
 type moduleAnswer struct {
 	of *VariantResults
 	n  int
 }
 
-// name adds what the answer names.
 func (at moduleAnswer) name(e *store.Evaluation) {
 	a := &at.of.Modules[at.n]
 	if !a.Answered() {
@@ -63,8 +61,7 @@ func (at moduleAnswer) name(e *store.Evaluation) {
 	}
 }
 
-// bySite gives answers about modules as answers about sites, as the results of a
-// reviewer: a site of a draw is a case.
+// bySite gives the results of a reviewer of which each site of a draw is a case.
 func (s *VariantResults) bySite(sites []score.Answer) *VariantResults {
 	out := &VariantResults{Variant: s.Variant, Short: s.Short, Cases: map[string]*CaseResults{}}
 	for _, a := range sites {
@@ -80,8 +77,6 @@ func (s *VariantResults) bySite(sites []score.Answer) *VariantResults {
 	return out
 }
 
-// diffModules compares two reviewers on the modules that both were asked, site by
-// site.
 func diffModules(a, b *VariantResults) (*VariantDiff, error) {
 	if len(a.Modules) == 0 || len(b.Modules) == 0 {
 		return nil, fmt.Errorf("%s and %s: one judged cases, the other modules: expected two of a tier", a, b)
@@ -103,7 +98,6 @@ func diffModules(a, b *VariantResults) (*VariantDiff, error) {
 	return d, err
 }
 
-// A moduleLine is a reviewer's figures over modules.
 type moduleLine struct {
 	*VariantResults
 	Figures *score.Modules
@@ -126,7 +120,6 @@ func (l moduleLine) Cells() []string {
 	return append(append(cs, score.ShowAll(score.BenchMetrics(), l.Figures.Bench)...), score.ShowAll(score.ModuleMetrics(), l.Figures)...)
 }
 
-// moduleHeads are the heads of [moduleLine.Cells].
 func moduleHeads() []string {
 	return append(append([]string{"modules"}, score.Names(score.BenchMetrics())...), score.Names(score.ModuleMetrics())...)
 }

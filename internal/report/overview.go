@@ -30,9 +30,11 @@ const (
 	variantsMost = 100 // reviewers that the pages show
 )
 
-// write writes every page.
 func (s *site) write() error {
-	o := overview{Notes: s.in.Notes[:min(notesMost, len(s.in.Notes))], Results: s.in.Results, Runs: s.in.Runs}
+	o := overview{Notes: slices.Clone(s.in.Notes[:min(notesMost, len(s.in.Notes))]), Results: s.in.Results, Runs: s.in.Runs}
+	if n := len(s.in.Notes) - notesMost; n > 0 {
+		o.Notes = append(o.Notes, amount(n, "note")+" more: assay report --format text tells all.")
+	}
 	if err := s.writeRegression(&o); err != nil {
 		return err
 	}
@@ -51,6 +53,13 @@ func (s *site) write() error {
 	}
 	o.Look = append(o.Look, o.unfound[:min(lookProjects, len(o.unfound))]...)
 	return s.render("index.html", "index.html", "Overview", "Overview", o)
+}
+
+func said(errs []error) (texts []string) {
+	for _, err := range errs {
+		texts = append(texts, err.Error())
+	}
+	return texts
 }
 
 func (s *site) writeBench(o *overview) error {
@@ -93,7 +102,6 @@ func (s *site) writeBench(o *overview) error {
 	return nil
 }
 
-// A regressionPage is every auditor on every project.
 type regressionPage struct {
 	Matrix  matrix
 	Rows    []row
@@ -114,14 +122,9 @@ func (s *site) writeRegression(o *overview) error {
 	}
 	rows, smoke := s.in.latest("Regression"), s.in.latest("Smoke")
 	both := slices.Concat(smoke, rows)
-	for _, r := range both {
-		if r.aside() {
-			continue
-		}
-		m, err := s.in.audited(r)
-		if err != nil {
-			o.Notes = append(o.Notes, err.Error())
-		}
+	moved, errs := s.in.moved(both)
+	o.Notes = append(o.Notes, said(errs)...)
+	for _, m := range moved {
 		if m.stays {
 			o.stay = append(o.stay, m.Who)
 		} else {
@@ -156,7 +159,6 @@ func (s *site) writeRegression(o *overview) error {
 	return nil
 }
 
-// records makes the table of all records, newest first.
 func (s *site) records() *grid {
 	g := newGrid("", gridColumn{Name: "date", Link: "link"}, gridColumn{Name: "suite", Pick: true}, gridColumn{Name: "project", Pick: true}, gridColumn{Name: "auditor", Pick: true},
 		gridColumn{Name: "verdict", Kind: "badge", Pick: true}, gridColumn{Name: "recall, %", Kind: "num"}, gridColumn{Name: "change", Kind: "text"}, gridColumn{Name: "link", Hidden: true})
@@ -187,7 +189,6 @@ func asides(rows []row) (recorded, controls int) {
 	return recorded, controls
 }
 
-// quiet tells in a line each what needs nobody's eye.
 func (o *overview) quiet(rows []row) {
 	recorded, controls := asides(rows)
 	if recorded > 0 {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"html/template"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,7 +15,6 @@ import (
 	"assay/internal/record"
 )
 
-// A projectPage shows one key with what each auditor made of it.
 type projectPage struct {
 	Name        string
 	Key         *audit.Project // nil where the key is not at hand
@@ -32,7 +31,17 @@ type projectPage struct {
 	Transcripts []transcriptPart
 	Stale       []string // records that were made with another key
 	Notes       []string // what is left out
+	Cut         []string // likewise, for want of room
+
+	src         excerpts
+	words, most int // of Findings: how long descriptions are, in bytes, and how many findings
+	rated       int // auditors whose figures by CWE are shown
 }
+
+const (
+	wordsOfFinding = 2000
+	ratedLeast     = 5 // auditors whose figures by CWE are always shown
+)
 
 // An auditorPart is one auditor's newest record on the project's page.
 type auditorPart struct {
@@ -65,52 +74,38 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 	if p.Key != nil {
 		p.Pin = pinned(p.Key)
 	}
-	rows, cut := strongest(rows)
-	if cut != "" {
-		p.Notes = append(p.Notes, cut)
+	if n := len(rows); n > auditorsMost {
+		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Recall.Value.V, a.Recall.Value.V) })
+		rows = rows[:auditorsMost]
+		p.Notes = append(p.Notes, fmt.Sprintf("%d of %d auditors are shown: those with the highest recall.", auditorsMost, n))
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.kind(), b.kind()) })
+	slices.SortFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.kind(), b.kind()), cmp.Compare(b.Record.Suite, a.Record.Suite), cmp.Compare(a.Record.Auditor, b.Record.Auditor))
+	})
 	for _, r := range rows {
 		a := auditorPart{row: r, Figures: figures(nil, r.Record.Counting())}
 		a.diff(s.in.Records)
 		p.Rows = append(p.Rows, a)
-		if !r.aside() {
-			m, err := s.in.audited(r)
-			if err != nil {
-				p.Notes = append(p.Notes, err.Error())
-			}
-			m.Page = "#" + r.Anchor()
-			p.Changes = append(p.Changes, m)
-		}
 		if p.Key != nil && r.Record.Key != "" && r.Record.Key != p.Key.KeyHash {
 			p.Stale = append(p.Stale, r.Record.Auditor)
 		}
 	}
+	changes, errs := s.in.moved(rows)
+	p.Notes = append(p.Notes, said(errs)...)
+	for _, m := range changes {
+		m.Page = m.Page[strings.Index(m.Page, "#"):]
+		p.Changes = append(p.Changes, m)
+	}
 	slices.SortStableFunc(p.Changes, worstFirst)
-	src := &excerpts{read: s.in.Source, project: name}
+	p.src = excerpts{read: s.in.Source, project: name, lines: map[string][]string{}, room: excerptsMost}
 	s.transcripts(p)
-	p.known(src)
-	p.findings(src)
+	p.known(&p.src)
+	p.words, p.most, p.rated = wordsOfFinding, math.MaxInt, len(p.Rows)
+	p.findings()
 	p.decoys()
 	p.heat()
 	p.history(s.in.Records)
 	return p
-}
-
-// strongest gives the rows that a page has columns for: those with the highest
-// recall, in the order in which they came.
-func strongest(rows []row) ([]row, string) {
-	if len(rows) <= auditorsMost {
-		return rows, ""
-	}
-	order := slices.Clone(rows)
-	slices.SortStableFunc(order, func(a, b row) int { return cmp.Compare(b.Recall.Value.V, a.Recall.Value.V) })
-	strong := map[*record.Record]bool{}
-	for _, r := range order[:auditorsMost] {
-		strong[r.Record] = true
-	}
-	kept := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !strong[r.Record] })
-	return kept, fmt.Sprintf("%d of %d auditors are shown: those with the highest recall.", len(kept), len(rows))
 }
 
 // pinned gives the address of the pinned tree, to which a file's path is added;
@@ -146,7 +141,6 @@ func (p *projectPage) at(file string, lines audit.Range) string {
 	return to
 }
 
-// diff sets the auditor's newest record against the one before.
 func (a *auditorPart) diff(all []*record.Record) {
 	var before *record.Record
 	for _, r := range all {
@@ -169,7 +163,6 @@ func (a *auditorPart) diff(all []*record.Record) {
 	}
 }
 
-// A foundCell is what one auditor made of an entry.
 type foundCell struct {
 	Word   string // "found", "half", "missed", or empty where the record has another key
 	Full   int    // trials with a full match
@@ -190,7 +183,6 @@ func (c *foundCell) add(credit float64) {
 	}
 }
 
-// Text gives "found", "found 2/3", "half", "missed".
 func (c foundCell) Text() string {
 	if c.Word == "found" && c.Full < c.Trials {
 		return fmt.Sprintf("found %d/%d", c.Full, c.Trials)
@@ -198,7 +190,6 @@ func (c foundCell) Text() string {
 	return c.Word
 }
 
-// known makes the table of the key's entries: what each auditor made of each.
 func (p *projectPage) known(src *excerpts) {
 	type line struct {
 		score.KnownResult
@@ -225,12 +216,7 @@ func (p *projectPage) known(src *excerpts) {
 			}
 		}
 	}
-	entries := map[string]*audit.Known{}
-	if p.Key != nil {
-		for i := range p.Key.Known {
-			entries[p.Key.Known[i].ID] = &p.Key.Known[i]
-		}
-	}
+	key := entries(p.Key)
 	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Note: "CWE", Opens: true}, {Name: "place", Kind: "code", Link: "link"},
 		{Name: "dimension", Pick: true}, {Name: "severity", Pick: true, By: "rank", Order: severities}}
 	for _, r := range p.Rows {
@@ -242,7 +228,7 @@ func (p *projectPage) known(src *excerpts) {
 	g := newGrid("ID", cols...)
 	for _, id := range ids {
 		l := lines[id]
-		k := cmp.Or(entries[id], &audit.Known{File: l.File})
+		k := cmp.Or(key[id], &audit.Known{File: l.File})
 		cells := []any{clip(id, 60), clip(k.Title, 300), clip(placeAt(k.File, k.Lines), 320), clip(string(l.Dimension), 40), k.Severity.String()}
 		n, real, since := 0, 0, map[string]bool{}
 		for i, c := range l.cells {
@@ -295,40 +281,41 @@ func judged(f *score.Scored) string {
 	return "not counted"
 }
 
-// findings makes the table of all findings of all auditors. Where it would not fit
-// into a page, what findings say of themselves is cut first, then findings are left
-// out, and a note says so.
-func (p *projectPage) findings(src *excerpts) {
-	total := 0
-	for _, r := range p.Rows {
-		for _, t := range r.Record.Counting() {
-			total += len(t.Findings)
+// shorter leaves out figures by CWE of all but a few auditors, then what findings say of
+// themselves, then findings.
+func (p *projectPage) shorter() bool {
+	n := len(p.Findings.Rows)
+	switch {
+	case p.rated > ratedLeast:
+		p.rated /= 2
+	case p.words > 300:
+		p.words = 300
+	case p.words > 60:
+		p.words = 60
+	case n > 0:
+		p.most = n * 3 / 4
+	default:
+		return false
+	}
+	p.findings()
+	p.Cut = nil
+	if p.rated < len(p.Rows) {
+		p.Cut = append(p.Cut, fmt.Sprintf("Figures by CWE are shown of the first %d auditors: assay report --format csv tells all.", p.rated))
+		for i := p.rated; i < len(p.Rows); i++ {
+			p.Rows[i].Rates = nil
 		}
 	}
-	room := MaxPage*8/10 - p.Known.size()
-	for _, t := range p.Transcripts {
-		for _, st := range t.Streams {
-			room -= len(template.HTMLEscapeString(st.Text))
-		}
+	if p.words < wordsOfFinding {
+		p.Cut = append(p.Cut, fmt.Sprintf("What findings say of themselves is cut after %d characters: the record has all of it.", p.words))
 	}
-	if p.Turns != nil {
-		room -= p.Turns.size()
+	if p.most < math.MaxInt {
+		p.Cut = append(p.Cut, fmt.Sprintf("The first %d findings are shown: the records have all of them.", p.most))
 	}
-	for _, words := range []int{2000, 300, 60} {
-		p.Findings = p.findingsOf(src, words, total)
-		if p.Findings.size() < room {
-			if words < 2000 {
-				p.Notes = append(p.Notes, fmt.Sprintf("What findings say of themselves is cut after %d characters: the record has all of it.", words))
-			}
-			return
-		}
-	}
-	n := total * max(0, room) / (p.Findings.size() + 1) * 9 / 10
-	p.Findings = p.findingsOf(src, 60, n)
-	p.Notes = append(p.Notes, fmt.Sprintf("The first %d of %d findings are shown: the records have all of them.", n, total))
+	return true
 }
 
-func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
+func (p *projectPage) findings() {
+	src := p.src // with the room that entries left
 	var order []string
 	for _, d := range score.Dispositions() {
 		order = append(order, string(d))
@@ -339,13 +326,14 @@ func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
 		gridColumn{Name: "counts as", Pick: true, Hidden: true}, gridColumn{Name: "since the record before", Pick: true, Hidden: true},
 		gridColumn{Name: "function", Hidden: true}, gridColumn{Name: "trial", Pick: true, Hidden: true}, gridColumn{Name: "review", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},
 		gridColumn{Name: "description", Kind: "words"}, gridColumn{Name: "source", Kind: "source"})
-	entries := map[string]audit.Range{}
+	p.Findings = g
+	keyed := map[string]audit.Range{}
 	if p.Key != nil {
 		for _, k := range p.Key.Known {
-			entries[k.ID] = k.Lines
+			keyed[k.ID] = k.Lines
 		}
 		for _, d := range p.Key.Decoys {
-			entries[d.ID] = d.Lines
+			keyed[d.ID] = d.Lines
 		}
 	}
 	for _, r := range p.Rows {
@@ -361,8 +349,8 @@ func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
 				trial = fmt.Sprintf("trial %d", n+1)
 			}
 			for i := range t.Findings {
-				if len(g.Rows) >= most {
-					return g
+				if len(g.Rows) >= p.most {
+					return
 				}
 				f := &t.Findings[i]
 				since, review, description := "", "", f.Finding.Description
@@ -379,14 +367,13 @@ func (p *projectPage) findingsOf(src *excerpts, words, most int) *grid {
 				if function == f.Finding.Title {
 					function = ""
 				}
-				g.add(clip(string(f.Disposition), 40), clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), min(300, max(60, words))), clip(place(f), 320), clip(cweText(f.Finding.CWEs), 120), clip(f.Finding.Severity.String(), 20),
+				g.add(clip(string(f.Disposition), 40), clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), min(300, p.words)), clip(place(f), 320), clip(cweText(f.Finding.CWEs), 120), clip(f.Finding.Severity.String(), 20),
 					r.Label(), clip(cmp.Or(f.Finding.Suppressed, f.Match.String()), 400), judged(f), since,
 					clip(function, 120), trial, review, p.at(f.Path, f.Finding.Lines), int(f.Finding.Severity),
-					clipWords(description, words), src.around(f.Path, f.Finding.Lines, entries[f.Match.Entry]))
+					clipWords(description, p.words), src.around(f.Path, f.Finding.Lines, keyed[f.Match.Entry]))
 			}
 		}
 	}
-	return g
 }
 
 func (p *projectPage) decoys() {
@@ -435,7 +422,6 @@ func (p *projectPage) heat() {
 	}
 }
 
-// history draws recall over the project's records, with the goal.
 func (p *projectPage) history(all []*record.Record) {
 	var lines []Series
 	var goal score.Value
@@ -449,7 +435,6 @@ func (p *projectPage) history(all []*record.Record) {
 	p.History = lineChart("Recall over the records", lines, goal)
 }
 
-// recalls gives the recall of an auditor's records on a project, oldest first.
 func recalls(all []*record.Record, of *record.Record) (ps []point) {
 	for _, r := range all {
 		if r.Project != of.Project || r.Auditor != of.Auditor || r.Suite != of.Suite {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -20,22 +21,23 @@ type Pull struct {
 	Same     []string      // who stands as at the baseline
 	Replays  int           // recordings that came out as recorded
 	Controls int           // records of controls
+	Notes    []string      // what could not be read: it may be what fails
 	Link     string        // to the report; may be empty
 }
 
 // PullOf tells what the newest records and the results changed since the baselines.
 func PullOf(in *Input, link string) (*Pull, error) {
-	p := &Pull{Verdict: audit.Pass, Link: link}
+	p := &Pull{Verdict: audit.Pass, Link: link, Notes: in.Notes}
+	if len(p.Notes) > 0 {
+		p.Verdict = audit.Warn
+	}
 	rows := slices.Concat(in.latest("Smoke"), in.latest("Regression"))
 	p.Replays, p.Controls = asides(rows)
-	for _, r := range rows {
-		if r.aside() {
-			continue
-		}
-		m, err := in.audited(r)
-		if err != nil {
-			return nil, err
-		}
+	moved, errs := in.moved(rows)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	for _, m := range moved {
 		p.add(m)
 	}
 	if in.Results != nil {
@@ -59,7 +61,6 @@ func PullOf(in *Input, link string) (*Pull, error) {
 	return p, nil
 }
 
-// cases gives the corpus by ID.
 func (in *Input) cases() map[string]*audit.Case {
 	all := map[string]*audit.Case{}
 	for _, app := range in.Apps {
@@ -72,7 +73,6 @@ func (in *Input) cases() map[string]*audit.Case {
 	return all
 }
 
-// add takes one more, which moved or stayed.
 func (p *Pull) add(m Moved) {
 	v := m.Verdict
 	if v == score.Changed {
@@ -133,6 +133,12 @@ func (p *Pull) Markdown(w io.Writer) error {
 	if len(unchanged) > 0 {
 		fmt.Fprintf(&b, "\nUnchanged: %s.\n", Mark(strings.Join(unchanged, ", ")))
 	}
+	for _, n := range p.Notes[:min(notesMost, len(p.Notes))] {
+		fmt.Fprintf(&b, "\nNote: %s\n", Mark(clip(n, 500)))
+	}
+	if n := len(p.Notes) - notesMost; n > 0 {
+		fmt.Fprintf(&b, "\nand %s more\n", amount(n, "note"))
+	}
 	if p.Link != "" {
 		fmt.Fprintf(&b, "\n[Report](<%s>)\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(p.Link))
 	}
@@ -140,36 +146,14 @@ func (p *Pull) Markdown(w io.Writer) error {
 	return err
 }
 
-// Mark makes text literal in Markdown: no markup, no HTML, no mention, one line.
-func Mark(s string) string {
-	var b strings.Builder
-	// Bare addresses become links too.
-	s = strings.NewReplacer("://", ":\u2060//", "www.", "www\u2060.").Replace(audit.OneLine(s, 0))
-	for _, r := range s {
-		switch r {
-		case '<':
-			b.WriteString("&lt;")
-			continue
-		case '>':
-			b.WriteString("&gt;")
-			continue
-		case '&':
-			b.WriteString("&amp;")
-			continue
-		case '@', '#':
-			// A word joiner keeps a host from linking people and issues.
-			b.WriteRune(r)
-			b.WriteString("\u2060")
-			continue
-		case '\\', '`', '*', '_', '[', ']', '|', '~', '!':
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+// literal escapes markup and HTML; a word joiner keeps a host from linking people, issues
+// and bare addresses.
+var literal = strings.NewReplacer("://", ":\u2060//", "www.", "www\u2060.", "@", "@\u2060", "#", "#\u2060", "<", "&lt;", ">", "&gt;", "&", "&amp;",
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "~", `\~`, "!", `\!`)
 
-// A noted is something that is said of a line of a file.
+// Mark makes text literal in Markdown: no markup, no HTML, no mention, one line.
+func Mark(s string) string { return literal.Replace(audit.OneLine(s, 0)) }
+
 type noted struct {
 	verdict          audit.Verdict
 	pos              audit.Pos
@@ -177,8 +161,11 @@ type noted struct {
 }
 
 // notes gives what annotations tell: of each that moved the entries that were lost,
-// or the whole where there are none.
+// or the whole where there are none, and what could not be read.
 func (p *Pull) notes() (ns []noted) {
+	for _, n := range p.Notes {
+		ns = append(ns, noted{audit.Warn, audit.Pos{File: "records"}, "", n, "note: " + n})
+	}
 	for _, m := range p.Moved {
 		if !slices.Contains([]audit.Verdict{audit.Fail, audit.Invalid, audit.Warn, score.Changed}, m.Verdict) {
 			continue
@@ -221,28 +208,26 @@ func (p *Pull) GitHub(w io.Writer, at func(audit.Pos) string) error {
 //
 // See docs.gitlab.com, "Code Quality", "Code Quality report format".
 func (p *Pull) GitLab(w io.Writer, at func(audit.Pos) string) error {
-	type lines struct {
-		Begin int `json:"begin"`
-	}
-	type location struct {
-		Path  string `json:"path"`
-		Lines lines  `json:"lines"`
-	}
 	type issue struct {
-		Description string   `json:"description"`
-		Check       string   `json:"check_name"`
-		Fingerprint string   `json:"fingerprint"`
-		Severity    string   `json:"severity"`
-		Location    location `json:"location"`
+		Description string `json:"description"`
+		Check       string `json:"check_name"`
+		Fingerprint string `json:"fingerprint"`
+		Severity    string `json:"severity"`
+		Location    struct {
+			Path  string `json:"path"`
+			Lines struct {
+				Begin int `json:"begin"`
+			} `json:"lines"`
+		} `json:"location"`
 	}
 	issues := []issue{}
 	for _, n := range p.notes() {
-		severity := "major"
+		i := issue{Description: audit.OneLine(n.message, 0), Check: "assay", Fingerprint: HashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)), Severity: "major"}
 		if n.verdict == audit.Warn {
-			severity = "minor"
+			i.Severity = "minor"
 		}
-		file := cmp.Or(at(n.pos), n.pos.File)
-		issues = append(issues, issue{audit.OneLine(n.message, 0), "assay", HashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)), severity, location{file, lines{max(1, n.pos.Line)}}})
+		i.Location.Path, i.Location.Lines.Begin = cmp.Or(at(n.pos), n.pos.File), max(1, n.pos.Line)
+		issues = append(issues, i)
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -3,11 +3,14 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 	"github.com/yuin/goldmark"
@@ -15,8 +18,10 @@ import (
 
 	"assay/audit"
 	"assay/audit/findings"
+	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/report"
+	"assay/internal/store"
 )
 
 // pulled is a run in which an agent lost what it had, with a name and titles that
@@ -135,4 +140,49 @@ func slicesOf(p *report.Pull) (all []string) {
 		all = append(all, m.Who)
 	}
 	return append(all, p.Same...)
+}
+
+// What could not be read stands in the comment and its annotations: it may be the record
+// that fails.
+func TestPullTellsWhatCouldNotBeRead(t *testing.T) {
+	p, err := report.PullOf(&report.Input{Notes: []string{"a.json: unexpected end of JSON input"}}, "")
+	require.NoError(t, err)
+	require.Equal(t, audit.Warn, p.Verdict)
+	at := func(audit.Pos) string { return "" }
+	var comment, github, gitlab bytes.Buffer
+	require.NoError(t, p.Markdown(&comment))
+	require.Contains(t, comment.String(), "\nNote: a.json: unexpected end of JSON input\n")
+	many := report.Pull{Notes: slices.Repeat(p.Notes, 25)}
+	comment.Reset()
+	require.NoError(t, many.Markdown(&comment))
+	require.Equal(t, 20, strings.Count(comment.String(), "\nNote: "))
+	require.Contains(t, comment.String(), "\nand 5 notes more\n")
+	require.NoError(t, p.GitHub(&github, at))
+	require.Equal(t, "::warning title=Assay%3A WARN::note: a.json: unexpected end of JSON input\n", github.String())
+	require.NoError(t, p.GitLab(&gitlab, at))
+	require.Contains(t, gitlab.String(), `"description": "note: a.json: unexpected end of JSON input"`)
+}
+
+// Who answered as many cases as there are, one of them gone since, was not asked every
+// case: it is not judged, as Bench would not judge it.
+func TestAnswersToCasesThatAreGone(t *testing.T) {
+	corpus, err := fixture.ReadCorpus(os.DirFS(corpusRoot), "tests", false)
+	require.NoError(t, err)
+	byID := map[string]*audit.Case{}
+	var evs []store.Evaluation
+	for i, c := range corpus.Cases() {
+		byID[c.ID()] = c
+		e := mockModels[0].answer(c, 0.5, 0)
+		if i == 0 {
+			e.TestFile, e.Query = "tests/"+c.App+"/gone-01-good.md", "gone"
+			e.Expected = audit.Good
+		}
+		evs = append(evs, e)
+	}
+	in := report.Input{Results: answered(t, evs, report.Key{Cases: byID}), Apps: corpus.Apps,
+		Held: report.Held{Fixtures: fstest.MapFS{}, Deterministic: func(string) bool { return false }}}
+	p, err := report.PullOf(&in, "")
+	require.NoError(t, err)
+	require.Empty(t, p.Moved)
+	require.Equal(t, []string{fmt.Sprintf("%s on the cases (asked %d of %d: not judged)", mockModels[0].name, len(byID)-1, len(byID))}, p.Same)
 }

@@ -1,12 +1,10 @@
 package report_test
 
 import (
-	"context"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -48,9 +46,6 @@ func realistic(t *testing.T) (*report.Results, []*audit.App) {
 	t.Helper()
 	corpus, err := fixture.ReadCorpus(os.DirFS(corpusRoot), "tests", false)
 	require.NoError(t, err)
-	where := filepath.Join(t.TempDir(), "results.db")
-	st, err := store.Open(context.Background(), where)
-	require.NoError(t, err)
 	byID := map[string]*audit.Case{}
 	var evs []store.Evaluation
 	for _, c := range corpus.Cases() {
@@ -62,14 +57,7 @@ func realistic(t *testing.T) (*report.Results, []*audit.App) {
 			}
 		}
 	}
-	require.NoError(t, st.Put(context.Background(), evs...))
-	require.NoError(t, st.Close())
-	st, err = store.OpenReadOnly(context.Background(), where)
-	require.NoError(t, err)
-	defer st.Close()
-	r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{Cases: byID}, true)
-	require.NoError(t, err)
-	return r, corpus.Apps
+	return answered(t, evs, report.Key{Cases: byID}), corpus.Apps
 }
 
 // draw gives a number from 0 to 1 that belongs to a name.

@@ -12,7 +12,6 @@ import (
 	"assay/internal/record"
 )
 
-// A row is one record as tables show it.
 type row struct {
 	Record  *record.Record
 	Page    string // its place on the project's page, from the report's root
@@ -25,8 +24,6 @@ type row struct {
 	Ended   string         // "1 of 3 runs ended early"; empty where none did
 	Look    string
 }
-
-func (r row) name() string { return r.Record.Project + "\x00" + r.Record.Auditor }
 
 // kind orders rows: live ones first, then replays, controls last.
 func (r row) kind() int {
@@ -41,14 +38,7 @@ func (r row) kind() int {
 
 // Label is the auditor's name with what a reader must know beside it.
 func (r row) Label() string {
-	name := clip(r.Record.Auditor, shortMost)
-	switch {
-	case r.Record.Control != "":
-		return name + " (control)"
-	case r.Record.Replay:
-		return name + " (replay)"
-	}
-	return name
+	return clip(r.Record.Auditor, shortMost) + [...]string{"", " (replay)", " (control)"}[r.kind()]
 }
 
 func rowOf(r *record.Record) row {
@@ -76,8 +66,7 @@ func (in *Input) latest(suite string) []row {
 	newest := map[string]row{}
 	for _, r := range in.Records {
 		if r.Suite == suite {
-			w := rowOf(r)
-			newest[w.name()] = w
+			newest[r.Project+"\x00"+r.Auditor] = rowOf(r)
 		}
 	}
 	rows := make([]row, 0, len(newest))
@@ -87,7 +76,6 @@ func (in *Input) latest(suite string) []row {
 	return rows
 }
 
-// A matrix is projects down and auditors across.
 type matrix struct {
 	Auditors []string // as labels; those on most projects first, controls last
 	Lines    []matrixLine
@@ -99,44 +87,34 @@ type matrixLine struct {
 	Cells         []*row // nil where the auditor has no record
 }
 
-// auditorsMost is how many columns a matrix has.
-const auditorsMost = 40
+const auditorsMost = 40 // columns of a table
 
 func matrixOf(rows []row) matrix {
-	type column struct {
-		name, label string
-		control     bool
-		n           int
-	}
-	var cs []*column
+	n, first := map[string]int{}, map[string]row{}
 	for _, r := range rows {
-		i := slices.IndexFunc(cs, func(c *column) bool { return c.name == r.Record.Auditor })
-		if i < 0 {
-			i = len(cs)
-			cs = append(cs, &column{name: r.Record.Auditor, label: r.Label(), control: r.Record.Control != ""})
+		name := r.Record.Auditor
+		if n[name]++; n[name] == 1 {
+			first[name] = r
 		}
-		cs[i].n++
 	}
-	slices.SortFunc(cs, func(a, b *column) int {
-		if a.control != b.control {
-			return map[bool]int{true: 1, false: -1}[a.control]
-		}
-		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.name, b.name))
+	last := func(name string) int { return map[bool]int{true: 1}[first[name].Record.Control != ""] }
+	names := slices.SortedFunc(maps.Keys(n), func(a, b string) int {
+		return cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(n[b], n[a]), cmp.Compare(a, b))
 	})
 	var m matrix
-	if len(cs) > auditorsMost {
-		m.Cut = fmt.Sprintf("%d of %d auditors are shown: those with records on most projects.", auditorsMost, len(cs))
-		cs = cs[:auditorsMost]
+	if len(names) > auditorsMost {
+		m.Cut = fmt.Sprintf("%d of %d auditors are shown: those with records on most projects.", auditorsMost, len(names))
+		names = names[:auditorsMost]
 	}
-	for _, c := range cs {
-		m.Auditors = append(m.Auditors, c.label)
+	for _, name := range names {
+		m.Auditors = append(m.Auditors, first[name].Label())
 	}
 	for i := range rows {
 		r := &rows[i]
 		if n := len(m.Lines); n == 0 || m.Lines[n-1].Project != r.Record.Project {
-			m.Lines = append(m.Lines, matrixLine{r.Record.Project, r.Project, make([]*row, len(cs))})
+			m.Lines = append(m.Lines, matrixLine{r.Record.Project, r.Project, make([]*row, len(names))})
 		}
-		if at := slices.IndexFunc(cs, func(c *column) bool { return c.name == r.Record.Auditor }); at >= 0 {
+		if at := slices.Index(names, r.Record.Auditor); at >= 0 {
 			m.Lines[len(m.Lines)-1].Cells[at] = r
 		}
 	}

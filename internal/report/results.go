@@ -53,7 +53,6 @@ type VariantResults struct {
 	Answers int
 	Usage   audit.Usage   // of Answers, as Latency
 	Latency time.Duration // sum
-	byCase  map[*audit.Case]*CaseResults
 }
 
 // CaseResults are the answers of one variant to one case.
@@ -94,16 +93,17 @@ type TwinVerdict struct {
 	Outcome audit.Outcome
 }
 
-// tellings is how many answers of a variant to a case are kept with their words: a
-// page of a case shows them, and a run of a million trials must fit in memory.
-const tellings = 3
+const (
+	// tellings is how many answers of a variant to a case are kept with their words: a
+	// page of a case shows them, and a run of a million trials must fit in memory.
+	tellings  = 3
+	shortMost = 80   // characters of a name
+	wordsMost = 4000 // bytes of an answer
+)
 
-// Words says whether a reader of results keeps explanations, and the trend.
-type Words bool
-
-// LoadResults reads what q chooses; a row of a case that the key does not hold is
-// taken as its file name says. An empty store is an error.
-func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, words Words) (*Results, error) {
+// LoadResults reads what q chooses, with words also explanations and the trend; a row of a
+// case that the key does not hold is taken as its file name says. An empty store is an error.
+func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, words bool) (*Results, error) {
 	l, t := newLoader(key), &trend{}
 	if words && q.Run == "" {
 		var err error
@@ -143,7 +143,6 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 	return l.r, nil
 }
 
-// addUp sums usage and time of the answers that count.
 func (r *Results) addUp() {
 	for _, s := range r.Variants {
 		for _, id := range slices.Sorted(maps.Keys(s.Cases)) {
@@ -155,10 +154,6 @@ func (r *Results) addUp() {
 	}
 }
 
-// shortMost keeps a name from filling a page.
-const shortMost = 80
-
-// shorten names variants as briefly as tells them apart.
 func (r *Results) shorten() {
 	prompts, names := map[string]int{}, map[string]int{}
 	for _, s := range r.Variants {
@@ -185,29 +180,26 @@ type loader struct {
 	r        *Results
 	key      Key
 	modules  map[int64]moduleAnswer // answers about modules, by ID
-	made     map[string]*audit.Case // for rows of cases that the corpus does not hold
 	variants map[variantKey]*VariantResults
 	trials   map[trialKey]*Trial
-	of       map[fileKey]*audit.Case
+	of       map[fileKey]fileCase
 }
 
 func newLoader(key Key) *loader {
-	return &loader{r: &Results{}, key: key, modules: map[int64]moduleAnswer{}, variants: map[variantKey]*VariantResults{}, made: map[string]*audit.Case{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
+	return &loader{r: &Results{}, key: key, modules: map[int64]moduleAnswer{}, variants: map[variantKey]*VariantResults{}, trials: map[trialKey]*Trial{}, of: map[fileKey]fileCase{}}
 }
 
-// A variantKey tells what a variant judged: cases, or modules.
 type variantKey struct {
 	Variant
 	modules bool
 }
 
-// variant gives the results that an evaluation is one of.
 func (l *loader) variant(e *store.Evaluation) *VariantResults {
 	k := variantKey{Variant{e.Model, e.Prompt}, e.OfModule()}
 	s := l.variants[k]
 	if s == nil {
 		k.Variant = Variant{strings.Clone(e.Model), strings.Clone(e.Prompt)}
-		s = &VariantResults{Variant: k.Variant, Short: k.String(), Cases: map[string]*CaseResults{}, byCase: map[*audit.Case]*CaseResults{}}
+		s = &VariantResults{Variant: k.Variant, Short: k.String(), Cases: map[string]*CaseResults{}}
 		s.Usage.Priced = true // a sum is priced when every part is
 		l.variants[k] = s
 		if k.modules {
@@ -233,6 +225,11 @@ type fileKey struct {
 	expected  audit.Label
 }
 
+type fileCase struct {
+	*audit.Case
+	id string // made once: rows are many
+}
+
 func (l *loader) trial(e *store.Evaluation) *Trial {
 	if !(e.Confidence > 0 && e.Confidence <= 1) {
 		e.Confidence = 0 // not stated, or not as a share
@@ -249,7 +246,6 @@ func (l *loader) trial(e *store.Evaluation) *Trial {
 	return t
 }
 
-// add adds an evaluation; one that nothing can be judged by is counted.
 func (l *loader) add(e *store.Evaluation) {
 	l.r.Rows++
 	err := odd(e)
@@ -269,15 +265,16 @@ func (l *loader) add(e *store.Evaluation) {
 func (l *loader) addCase(e *store.Evaluation) {
 	s := l.variant(e)
 	fk := fileKey{e.App, e.TestFile, e.Expected}
-	c := l.of[fk]
-	if c == nil {
-		c = l.caseOf(e)
+	c, ok := l.of[fk]
+	if !ok {
+		c.Case = l.caseOf(e)
+		c.id = c.ID()
 		l.of[fk] = c
 	}
-	cr := s.byCase[c]
+	cr := s.Cases[c.id]
 	if cr == nil {
-		cr = &CaseResults{Case: c, Hash: e.CaseHash}
-		s.byCase[c], s.Cases[c.ID()] = cr, cr
+		cr = &CaseResults{Case: c.Case, Hash: e.CaseHash}
+		s.Cases[c.id] = cr
 	}
 	if e.Twin != "" {
 		cr.Twins = append(cr.Twins, TwinVerdict{e.Twin, e.Outcome})
@@ -298,7 +295,6 @@ func (l *loader) addCase(e *store.Evaluation) {
 	cr.newest[0] = e.ID
 }
 
-// odd says why nothing can be judged by a row.
 func odd(e *store.Evaluation) error {
 	switch {
 	case e.Expected != audit.Good && e.Expected != audit.Bad:
@@ -313,13 +309,13 @@ var outcomes = audit.Outcomes()
 
 // read reads again, with their words, the answers about modules and, where words are
 // wanted, the newest ones of each variant to each case.
-func (l *loader) read(ctx context.Context, st store.Store, words Words) error {
+func (l *loader) read(ctx context.Context, st store.Store, words bool) error {
 	of := map[int64]*CaseResults{}
 	ids := slices.Collect(maps.Keys(l.modules))
 	for _, s := range l.r.Variants {
 		for _, c := range s.Cases {
 			for _, id := range c.newest {
-				if id != 0 && bool(words) {
+				if id != 0 && words {
 					of[id] = c
 					ids = append(ids, id)
 				}
@@ -362,9 +358,6 @@ func (c *CaseResults) tell(e *store.Evaluation, texts map[string]string) {
 	c.Told = append(c.Told, t)
 }
 
-// wordsMost keeps one answer from filling a page.
-const wordsMost = 4000
-
 // clipWords gives what somebody wrote, cut after most bytes.
 func clipWords(s string, most int) string {
 	if len(s) <= most {
@@ -380,9 +373,6 @@ func (l *loader) caseOf(e *store.Evaluation) *audit.Case {
 	if c := l.key.Cases[id]; c != nil && c.Label == e.Expected {
 		return c
 	}
-	if c := l.made[id+"\x00"+string(e.Expected)]; c != nil {
-		return c
-	}
 	c := &audit.Case{App: e.App, Query: e.Query, Label: e.Expected, Pos: audit.Pos{File: e.TestFile}}
 	if parts := strings.Split(stem, "-"); len(parts) >= 2 {
 		c.Number, _ = strconv.Atoi(parts[len(parts)-2])
@@ -390,6 +380,5 @@ func (l *loader) caseOf(e *store.Evaluation) *audit.Case {
 	if c.ID() != id {
 		c.Query = stem // a name of another kind: the whole of it tells cases apart
 	}
-	l.made[id+"\x00"+string(e.Expected)] = c
 	return c
 }

@@ -45,10 +45,8 @@ func sampleSaying(t *testing.T, words string) report.Input {
 // results lets four reviewers answer the corpus, and reads it back from a store.
 func results(t *testing.T, cases []*audit.Case, words string) *report.Results {
 	t.Helper()
-	where := filepath.Join(t.TempDir(), "results.db")
-	st, err := store.Open(context.Background(), where)
-	require.NoError(t, err)
 	byID := map[string]*audit.Case{}
+	var evs []store.Evaluation
 	for i, c := range cases {
 		byID[c.ID()] = c
 		for k, model := range []string{"careful", "quick", "silent", words} {
@@ -61,24 +59,15 @@ func results(t *testing.T, cases []*audit.Case, words string) *report.Results {
 			case (i+k)%[]int{7, 5, 3, 9}[k] == 0:
 				e.Outcome, e.Actual = audit.OutcomeWrong, map[audit.Label]string{audit.Good: "bad", audit.Bad: "good"}[c.Label]
 			}
-			require.NoError(t, st.Put(context.Background(), e))
+			evs = append(evs, e)
 		}
 	}
-	require.NoError(t, st.Close())
-	st, err = store.OpenReadOnly(context.Background(), where)
-	require.NoError(t, err)
-	defer st.Close()
-	r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{Cases: byID}, true)
-	require.NoError(t, err)
-	return r
+	return answered(t, evs, report.Key{Cases: byID})
 }
 
 // manyReviewers gives n reviewers over four families of each of apps applications.
 func manyReviewers(t *testing.T, n, apps int) *report.Results {
 	t.Helper()
-	where := filepath.Join(t.TempDir(), "results.db")
-	st, err := store.Open(context.Background(), where)
-	require.NoError(t, err)
 	var evs []store.Evaluation
 	for m := range n {
 		for c := range 24 * apps {
@@ -88,14 +77,7 @@ func manyReviewers(t *testing.T, n, apps int) *report.Results {
 			evs = append(evs, e)
 		}
 	}
-	require.NoError(t, st.Put(context.Background(), evs...))
-	require.NoError(t, st.Close())
-	st, err = store.OpenReadOnly(context.Background(), where)
-	require.NoError(t, err)
-	defer st.Close()
-	r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{}, true)
-	require.NoError(t, err)
-	return r
+	return answered(t, evs, report.Key{})
 }
 
 // evaluation is the i-th answer: ten models, 720 cases, then the next trial.
@@ -124,4 +106,20 @@ func evaluation(i int, start time.Time) store.Evaluation {
 		e.Outcome, e.Status, e.Actual, e.Explanation = audit.OutcomeRefused, audit.Refused, "refused", ""
 	}
 	return e
+}
+
+// answered keeps evaluations in a store and reads them back.
+func answered(t *testing.T, evs []store.Evaluation, key report.Key) *report.Results {
+	t.Helper()
+	where := filepath.Join(t.TempDir(), "results.db")
+	st, err := store.Open(context.Background(), where)
+	require.NoError(t, err)
+	require.NoError(t, st.Put(context.Background(), evs...))
+	require.NoError(t, st.Close())
+	st, err = store.OpenReadOnly(context.Background(), where)
+	require.NoError(t, err)
+	defer st.Close()
+	r, err := report.LoadResults(context.Background(), st, store.Query{}, key, true)
+	require.NoError(t, err)
+	return r
 }

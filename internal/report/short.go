@@ -22,7 +22,6 @@ type pointer struct {
 	n     int // by which things of a kind are sorted, most first
 }
 
-// short adds a sentence to the answer.
 func (o *overview) short(page, badge, sentence string) {
 	o.Short = append(o.Short, pointer{Badge: badge, What: sentence, Page: page})
 }
@@ -71,7 +70,6 @@ func (o *overview) benchShort(pairs []pairLine) {
 	}
 }
 
-// few joins names, the first five of them.
 func few(names []string) string {
 	const most = 5
 	if n := len(names) - most; n > 1 {
@@ -83,52 +81,26 @@ func few(names []string) string {
 // auditShort says which auditor found most on how many projects. Controls read no
 // code and are left out.
 func (o *overview) auditShort(rows []row) {
-	best := map[string][]row{} // by project: those with the highest recall
-	who, projects := map[string]bool{}, map[string]bool{}
+	best := map[string]float64{} // by project: the highest recall
+	who := map[string]bool{}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.Record.Control != "" })
 	for _, r := range rows {
-		if r.Record.Control != "" {
-			continue
-		}
-		who[r.Label()], projects[r.Record.Project] = true, true
-		if r.Recall.Value.V == 0 { // undefined is 0 too
-			continue
-		}
-		b := best[r.Record.Project]
-		switch {
-		case len(b) == 0 || r.Recall.Value.V > b[0].Recall.Value.V:
-			best[r.Record.Project] = []row{r}
-		case r.Recall.Value.V == b[0].Recall.Value.V:
-			best[r.Record.Project] = append(b, r)
-		}
+		who[r.Label()] = true
+		best[r.Record.Project] = max(best[r.Record.Project], r.Recall.Value.V) // undefined is 0 too
 	}
 	if len(who) < 2 {
 		return
 	}
-	type lead struct {
-		name      string
-		n         int
-		low, high float64
-	}
-	leads := map[string]*lead{}
-	for _, project := range slices.Sorted(maps.Keys(best)) {
-		for _, r := range best[project] {
-			l := leads[r.Label()]
-			if l == nil {
-				l = &lead{name: r.Label(), low: 1}
-				leads[l.name] = l
-			}
-			l.n++
-			l.low, l.high = min(l.low, r.Recall.Value.V), max(l.high, r.Recall.Value.V)
+	leads := map[string][]float64{} // by auditor: recall where nobody's is higher
+	for _, r := range rows {
+		if v := r.Recall.Value.V; v > 0 && v == best[r.Record.Project] {
+			leads[r.Label()] = append(leads[r.Label()], v)
 		}
 	}
-	var order []*lead
-	for _, name := range slices.Sorted(maps.Keys(leads)) {
-		order = append(order, leads[name])
-	}
-	slices.SortStableFunc(order, func(a, b *lead) int { return cmp.Compare(b.n, a.n) })
-	for _, l := range order[:min(3, len(order))] {
-		span := score.Span{Low: score.Of(l.low), High: score.Of(l.high)}
-		o.short("regression.html", "first", fmt.Sprintf("%s has the highest recall on %s: %s.", l.name, ofProjects(l.n, len(projects)), span))
+	names := slices.SortedFunc(maps.Keys(leads), func(a, b string) int { return cmp.Or(cmp.Compare(len(leads[b]), len(leads[a])), cmp.Compare(a, b)) })
+	for _, name := range names[:min(3, len(names))] {
+		span := score.Span{Low: score.Of(slices.Min(leads[name])), High: score.Of(slices.Max(leads[name]))}
+		o.short("regression.html", "first", fmt.Sprintf("%s has the highest recall on %s: %s.", name, ofProjects(len(leads[name]), len(best)), span))
 	}
 }
 
@@ -146,7 +118,6 @@ const (
 	lookReviewers = 4
 )
 
-// lookAtProject names a project's entries that no auditor found.
 func (o *overview) lookAtProject(p *projectPage) {
 	if p.Unfound == 0 || p.Rows[0].Record.Suite != "Regression" {
 		return

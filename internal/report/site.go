@@ -55,7 +55,6 @@ type Ran struct {
 	Text  string
 }
 
-// A site is a report that is being written.
 type site struct {
 	in     Input
 	put    func(name string, page []byte) error
@@ -73,13 +72,11 @@ type site struct {
 	Parts                []part // of the one file
 }
 
-// A part is a page of a report that is one file.
 type part struct {
 	Name, Section string
 	Body          template.HTML
 }
 
-// A page is what every template gets.
 type page struct {
 	Title string
 	Up    string // from the page to the report's root: "" or "../"
@@ -177,28 +174,26 @@ func HashOf(b []byte) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// render writes one page.
+// shortened is a page that can leave something more out and says so in it; false where
+// nothing is left to leave out.
+type shortened interface{ shorter() bool }
+
+// render writes one page, as much of it as there is room for.
 func (s *site) render(name, tmpl, here, title string, body any) error {
 	if s.wrote[name] {
 		return fmt.Errorf("%s: two pages of one name", name)
 	}
 	s.wrote[name] = true
-	layers := []string{"head", tmpl, "foot"}
-	if s.single {
-		layers = layers[1:2]
-	}
-	var b bytes.Buffer
-	for _, layer := range layers {
-		if err := s.pages.ExecuteTemplate(&b, layer, page{Title: title, Up: strings.Repeat("../", strings.Count(name, "/")), Here: here, Body: body, Site: s}); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+	p := page{Title: title, Up: strings.Repeat("../", strings.Count(name, "/")), Here: here, Body: body, Site: s}
+	text, err := s.execute(tmpl, p)
+	for err == nil && len(text) > MaxPage {
+		if b, ok := body.(shortened); !ok || !b.shorter() {
+			return fmt.Errorf("%s: %d bytes, more than the %d that a page may have", name, len(text), MaxPage)
 		}
+		text, err = s.execute(tmpl, p)
 	}
-	text := visible(b.Bytes(), true)
-	if len(text) > MaxPage {
-		text = visible(b.Bytes(), false)
-	}
-	if len(text) > MaxPage {
-		return fmt.Errorf("%s: %d bytes, more than the %d that a page may have", name, len(text), MaxPage)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	if s.single {
 		sections := map[string]string{"Overview": "index.html", "Regression": "regression.html", "Bench": "bench.html", "Cases": "cases.html"}
@@ -206,6 +201,25 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 		return nil
 	}
 	return s.put(name, text)
+}
+
+// execute gives a page, without head and foot where it is a part of one file.
+func (s *site) execute(tmpl string, p page) ([]byte, error) {
+	layers := []string{"head", tmpl, "foot"}
+	if s.single {
+		layers = layers[1:2]
+	}
+	var b bytes.Buffer
+	for _, layer := range layers {
+		if err := s.pages.ExecuteTemplate(&b, layer, p); err != nil {
+			return nil, err
+		}
+	}
+	text := visible(b.Bytes(), true)
+	if len(text) > MaxPage {
+		text = visible(b.Bytes(), false)
+	}
+	return text, nil
 }
 
 // visible shows in a page what is not seen, as messages do: no template of ours
@@ -238,9 +252,8 @@ func visible(page []byte, escapes bool) []byte {
 	return out
 }
 
-// pageName makes a file name of what others named: letters, digits, dots and
-// hyphens, and a hash where anything else was there, so that two names never
-// share a file.
+// pageName makes a file name of what others named, with a hash where anything but
+// letters, digits, - and _ was there, so that two names never share a file.
 func pageName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {

@@ -13,7 +13,6 @@ import (
 	"assay/internal/record"
 )
 
-// A transcriptPart is what one run of an auditor wrote, beside its turns.
 type transcriptPart struct {
 	Who, Facts string
 	Streams    []streamPart
@@ -27,6 +26,7 @@ type streamPart struct {
 const (
 	streamMost      = 20_000 // bytes of a stream
 	transcriptsMost = MaxPage / 8
+	turnsMost       = MaxPage / 5
 )
 
 // transcripts fills in what the auditors of the page's records wrote, as far as it was
@@ -62,9 +62,6 @@ func (s *site) transcripts(p *projectPage) {
 		p.Notes = append(p.Notes, "Not all turns of agents are shown: the transcripts beside the records have all of them.")
 	}
 }
-
-// turnsMost is how many bytes of turns a page shows.
-const turnsMost = MaxPage / 5
 
 // addTurns adds a row for what was said in each turn, and for each use of a tool, while
 // there is room; cut says that there was none for some.

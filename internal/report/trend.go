@@ -51,9 +51,8 @@ func newTrend(ctx context.Context, st store.Store, key Key) (*trend, error) {
 	return t, nil
 }
 
-// series gives each reviewer's balanced accuracy run by run, oldest first, with its
-// interval: what a run asked together with what it counted as its own. A series without
-// two runs is left out.
+// series gives each reviewer's balanced accuracy run by run, oldest first; who has no two
+// runs is left out.
 func (t *trend) series() ([]Series, error) {
 	var names []string
 	of := map[string][]point{}

@@ -13,7 +13,6 @@ import (
 	"assay/audit/score"
 )
 
-// A variantLine is one reviewer with its figures.
 type variantLine struct {
 	*VariantResults
 	Bench *score.Bench
@@ -24,12 +23,10 @@ type variantLine struct {
 	Pace  string // seconds an answer
 }
 
-// Anchor names the reviewer's row.
 func (l variantLine) Anchor() string {
 	return "reviewer-" + strings.TrimSuffix(pageName(l.Short), ".html")
 }
 
-// A Count gives the trials of one outcome.
 func (l variantLine) Count(o string) int { return l.Bench.Outcomes[audit.Outcome(o)] }
 
 // variantLines gives the reviewers, those with the highest balanced accuracy first.
@@ -63,13 +60,13 @@ func variantLines(r *Results) ([]variantLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(ls, func(a, b variantLine) int {
-		x, y := a.Bench.BalancedAccuracy.Value, b.Bench.BalancedAccuracy.Value
-		if x.Defined != y.Defined {
-			return map[bool]int{true: -1, false: 1}[x.Defined]
+	right := func(l variantLine) float64 {
+		if v := l.Bench.BalancedAccuracy.Value; v.Defined {
+			return v.V
 		}
-		return cmp.Compare(y.V, x.V)
-	})
+		return -1
+	}
+	slices.SortStableFunc(ls, func(a, b variantLine) int { return cmp.Compare(right(b), right(a)) })
 	return ls, nil
 }
 

@@ -115,10 +115,10 @@ func compareVariants(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answe
 			continue
 		}
 		ofA, ofB = append(ofA, x), append(ofB, y)
-		switch {
-		case x.all(audit.OutcomeCorrect) && y.none(audit.OutcomeCorrect):
+		switch n, m := x.right(), y.right(); {
+		case m == 0 && n > 0 && n == len(x.Trials):
 			d.AlsoA = append(d.AlsoA, id)
-		case y.all(audit.OutcomeCorrect) && x.none(audit.OutcomeCorrect):
+		case n == 0 && m > 0 && m == len(y.Trials):
 			d.AlsoB = append(d.AlsoB, id)
 		}
 	}
@@ -149,10 +149,11 @@ func answers(cs []*CaseResults) []score.Answer {
 	return as
 }
 
-func (c *CaseResults) all(o audit.Outcome) bool {
-	return len(c.Trials) > 0 && !slices.ContainsFunc(c.Trials, func(t *Trial) bool { return t.Outcome != o })
-}
-
-func (c *CaseResults) none(o audit.Outcome) bool {
-	return !slices.ContainsFunc(c.Trials, func(t *Trial) bool { return t.Outcome == o })
+func (c *CaseResults) right() (n int) {
+	for _, t := range c.Trials {
+		if t.Outcome == audit.OutcomeCorrect {
+			n++
+		}
+	}
+	return n
 }
