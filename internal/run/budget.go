@@ -90,7 +90,6 @@ func (b *Budget) grant(it *Item) float64 {
 	return most
 }
 
-// settle replaces a try's reserve by what it cost.
 func (b *Budget) settle(l Lease, attempts []audit.Attempt) {
 	b.Reserved -= l.Most
 	if b.Out--; b.Out == 0 {
@@ -161,7 +160,6 @@ func (e Estimate) String() string {
 	return s
 }
 
-// add counts an item that is asked.
 func (e *Estimate) add(it *Item) {
 	e.Ask++
 	if it.Cost.Known {

@@ -1,8 +1,10 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"assay/audit"
@@ -77,7 +79,6 @@ func (t *Try) last() audit.Attempt {
 	return t.Attempts[len(t.Attempts)-1]
 }
 
-// again reports whether another try may succeed.
 func (t *Try) again() bool {
 	return t.Fatal == nil && (t.Reask || t.Evaluation.Status == audit.Errored && t.last().Transient)
 }
@@ -105,7 +106,7 @@ func (c *Config) Follow(it *Item, t *Try, tries int) Sequel {
 	case !t.again():
 		return Sequel{}
 	case last.RetryAfter > c.MaxWait:
-		return Sequel{Provider: true, Stop: fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", name(it.Provider), last.RetryAfter.Round(time.Second), c.MaxWait)}
+		return Sequel{Provider: true, Stop: fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", cmp.Or(it.Provider, "this machine"), last.RetryAfter.Round(time.Second), c.MaxWait)}
 	case tries < c.Tries:
 		return Sequel{Again: true, Wait: c.delay(t, tries)}
 	}
@@ -114,13 +115,9 @@ func (c *Config) Follow(it *Item, t *Try, tries int) Sequel {
 
 // throttled reports whether the provider said that it is asked too often.
 func (t *Try) throttled() bool {
-	for _, a := range t.Attempts {
-		switch a.HTTPStatus {
-		case 429, 503, 529: // 529: Anthropic's "overloaded"
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Attempts, func(a audit.Attempt) bool {
+		return a.HTTPStatus == 429 || a.HTTPStatus == 503 || a.HTTPStatus == 529 // Anthropic's "overloaded"
+	})
 }
 
 // A Result is what became of an item.

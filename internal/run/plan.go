@@ -133,6 +133,8 @@ func digestOf(key string) digest {
 	return digest(sum[:16])
 }
 
+func compare(a, b digest) int { return bytes.Compare(a[:], b[:]) }
+
 // planning is what a plan is made of, and what it does not need afterwards.
 type planning struct {
 	*Plan
@@ -165,7 +167,7 @@ func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 	slices.Sort(p.Estimate.Unpriced)
 	p.Estimate.Reused = n - p.Estimate.Ask
 	p.ask = slices.DeleteFunc(order(p.families, p.family, p.digests, c.Seed), func(i int32) bool { return !p.asked[i] })
-	slices.SortFunc(p.digests, func(a, b digest) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(p.digests, compare)
 	for i := 1; i < n; i++ {
 		if p.digests[i] == p.digests[i-1] {
 			return nil, p.twice(p.digests[i])
@@ -178,7 +180,6 @@ func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 	return p.Plan, nil
 }
 
-// survey takes in some of the items.
 func (p *planning) survey(ctx context.Context, from, to int) error {
 	some := make([]Item, 0, to-from)
 	var reusable []string
@@ -229,7 +230,6 @@ func (p *planning) survey(ctx context.Context, from, to int) error {
 	return nil
 }
 
-// settle calls do with each item that is settled, and its result.
 func (p *Plan) settle(do func(*Item, Result)) {
 	reused := p.reused
 	for _, s := range p.settled {
@@ -246,7 +246,6 @@ func (p *Plan) settle(do func(*Item, Result)) {
 	}
 }
 
-// twice says which item is planned twice.
 func (p *Plan) twice(d digest) error {
 	for i := range p.items.Count {
 		if it := p.items.At(i); digestOf(it.Key) == d {
@@ -256,8 +255,7 @@ func (p *Plan) twice(d digest) error {
 	return errors.New("run: an item is planned twice, and is another each time that it is asked for")
 }
 
-// planned reports whether an item has this key.
 func (p *Plan) planned(key string) bool {
-	_, ok := slices.BinarySearchFunc(p.digests, digestOf(key), func(a, b digest) int { return bytes.Compare(a[:], b[:]) })
+	_, ok := slices.BinarySearchFunc(p.digests, digestOf(key), compare)
 	return ok
 }

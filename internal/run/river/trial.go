@@ -99,7 +99,7 @@ func (w *trialWorker) try(ctx context.Context, d *batcher, conf run.Config, e *e
 		}
 		return river.JobSnooze(next.Wait)
 	}
-	row := it.Row(d.run, &e.try, e.tries, e.attempts)
+	row := it.Row(d.run, e.try.Evaluation, e.tries, e.attempts)
 	e.row = &row
 	return d.settle(e)
 }
@@ -155,7 +155,7 @@ func (c *workers) abandon(id string, it *run.Item, e *ending, why string) {
 		return
 	}
 	e.last.Detail += " (not tried again: " + why + ")"
-	row := it.Row(id, &run.Try{Evaluation: e.last}, e.tries, e.attempts)
+	row := it.Row(id, e.last, e.tries, e.attempts)
 	e.row = &row
 }
 
@@ -166,6 +166,6 @@ func poisoned(id string, it *run.Item, e *ending) *store.Evaluation {
 	}
 	e.last.Actual, e.last.Outcome, e.last.Status = string(audit.Errored), audit.OutcomeErrored, audit.Errored
 	e.last.Detail = fmt.Sprintf("given up: %d workers ended in the middle of it", e.job.Attempt-1)
-	row := it.Row(id, &run.Try{Evaluation: e.last}, e.tries, e.attempts)
+	row := it.Row(id, e.last, e.tries, e.attempts)
 	return &row
 }
