@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"assay/audit"
-	"assay/internal/store"
 )
 
 // An engine carries out a plan. One goroutine, run, owns all of its state; a try
@@ -185,8 +184,7 @@ func (e *engine) giveUp(l *queue, j *job, why string) {
 // begun, else with what its last try gave.
 func (e *engine) abandon(l *queue, j *job, why string) {
 	if j.tries == 0 {
-		e.finish(j.item, Result{Outcome: audit.OutcomeSkipped, Why: why,
-			Evaluation: store.Evaluation{Model: j.item.Reviewer, Expected: j.item.Expected, Detail: why}})
+		e.finish(j.item, Skipped(j.item, why))
 		return
 	}
 	j.last.Evaluation.Detail += " (not tried again: " + why + ")"

@@ -120,6 +120,12 @@ func (t *Try) throttled() bool {
 	})
 }
 
+// Skipped gives the result of an item that was never tried, and why it was not.
+func Skipped(it *Item, why string) Result {
+	return Result{Key: it.Key, Outcome: audit.OutcomeSkipped, Why: why,
+		Evaluation: store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Detail: why}}
+}
+
 // A Result is what became of an item.
 type Result struct {
 	Key     string

@@ -59,7 +59,7 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := presence{since: time.Now(), some: time.Now()}
+	var seen presence
 	for {
 		why, over := db.over(ctx, id) // before its result is looked for, which is written with its end
 		var b []byte
@@ -68,13 +68,14 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 		case err == nil:
 			return b, nil
 		case !errors.Is(err, pgx.ErrNoRows): // a PostgreSQL that is gone comes back, or ctx ends
+			seen = presence{}
 		case over && why != "":
 			return nil, fmt.Errorf("river: no worker could do the audit: %s", why)
 		case over: // whoever else waited for it has withdrawn it
 			if id, err = db.ask(ctx, &t); err != nil {
 				return nil, err
 			}
-		case db.deserted(ctx, &seen):
+		case db.deserted(ctx, &seen, 1):
 			return nil, errors.Join(ErrDeserted, db.withdraw(t))
 		}
 		select {
@@ -150,29 +151,6 @@ func (db *DB) Taken(ctx context.Context) error {
 	return nil
 }
 
-// A presence is what was last seen of the workers that take audits.
-type presence struct {
-	beats int64     // of all of them together
-	since time.Time // when they were last seen to rise
-	some  time.Time // when some were last enrolled
-}
-
-// deserted reports whether no worker takes audits any more: none is enrolled, or
-// none of them has shown itself for too long.
-func (db *DB) deserted(ctx context.Context, seen *presence) bool {
-	var workers, beats int64
-	if db.pool.QueryRow(ctx, "SELECT count(*), coalesce(sum(seen), 0)::bigint FROM spread_workers WHERE audits > 0").Scan(&workers, &beats) != nil {
-		return false
-	}
-	if beats != seen.beats {
-		seen.beats, seen.since = beats, time.Now()
-	}
-	if workers > 0 {
-		seen.some = time.Now()
-	}
-	return time.Since(seen.some) > 3*beat || time.Since(seen.since) > desertion
-}
-
 // withdraw ends an audit that nobody waits for any more.
 func (db *DB) withdraw(t AuditTask) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -199,9 +177,6 @@ type auditWorker struct {
 	river.WorkerDefaults[AuditTask]
 	workers *workers
 }
-
-// NextRetry says that what a dead worker left is done at once.
-func (w *auditWorker) NextRetry(*river.Job[AuditTask]) time.Time { return time.Now() }
 
 // Work carries out the audit.
 func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) (err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -141,7 +142,13 @@ func (d *batcher) serve() {
 		others := time.Duration(d.workers.watch.size())
 		time.Sleep(time.Until(last.Add(others * rowCost)))
 		asks, ends = d.gather(asks, ends)
-		asks = send(asks, func(a *ask) bool { return leaving == nil || a.ctx.Err() != nil })
+		asks = slices.DeleteFunc(asks, func(a *ask) bool {
+			back := leaving == nil || a.ctx.Err() != nil
+			if back {
+				a.answer <- permit{later: true}
+			}
+			return back
+		})
 		if len(asks)+len(ends) == 0 {
 			continue
 		}
@@ -160,7 +167,6 @@ func (d *batcher) serve() {
 	}
 }
 
-// gather takes what has arrived.
 func (d *batcher) gather(asks []*ask, ends []*ending) ([]*ask, []*ending) {
 	for len(ends) < batch {
 		select {
@@ -175,30 +181,15 @@ func (d *batcher) gather(asks []*ask, ends []*ending) ([]*ask, []*ending) {
 	return asks, ends
 }
 
-// send sends those back whose time is over, and gives the others.
-func send(asks []*ask, back func(*ask) bool) []*ask {
-	still := asks[:0]
-	for _, a := range asks {
-		if back(a) {
-			a.answer <- permit{later: true}
-			continue
-		}
-		still = append(still, a)
-	}
-	return still
-}
-
 // desperate gives up the endings that could not be stored for too long.
 func (d *batcher) desperate(ends []*ending, err error) []*ending {
-	still := ends[:0]
-	for _, e := range ends {
-		if time.Since(e.came) > d.workers.patience {
+	return slices.DeleteFunc(ends, func(e *ending) bool {
+		late := time.Since(e.came) > d.workers.patience
+		if late {
 			e.done <- fmt.Errorf("river: outcomes cannot be stored: %w", err)
-			continue
 		}
-		still = append(still, e)
-	}
-	return still
+		return late
+	})
 }
 
 // turn is one transaction: outcomes, ends of leases, new leases. It may
@@ -289,7 +280,7 @@ func (d *batcher) decide(s *shared, asks []*ask, began time.Time) (answers []per
 			s.begin(a.item.Key, held{d.workers.id, a.number, *g.Lease})
 			answers = append(answers, permit{lease: *g.Lease, at: began.Add(g.Lease.At.Sub(s.now))})
 		case g.Never != "":
-			s.halt(stop{"budget", "", g.Never})
+			s.news = append(s.news, stop{"budget", "", g.Never})
 			answers = append(answers, permit{never: g.Never})
 		case g.Wait > 0:
 			return answers, g.Wait - ahead + rand.N(ahead/2) // not all processes at once

@@ -1,6 +1,7 @@
 package river
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -76,10 +77,7 @@ func lock(ctx context.Context, tx pgx.Tx, id, provider string, keys []string) (*
 
 // stopped says why nothing more is sent for an item.
 func (s *shared) stopped(it *run.Item) string {
-	if s.halted != "" {
-		return s.halted
-	}
-	return stopOf(s.stops, it)
+	return cmp.Or(s.halted, stopOf(s.stops, it))
 }
 
 // stopOf gives why nothing more is sent to an item's provider or reviewer.
@@ -99,8 +97,6 @@ func (s *shared) end(key string) {
 	delete(s.begun, key)
 	s.ended = append(s.ended, key)
 }
-
-func (s *shared) halt(p stop) { s.news = append(s.news, p) }
 
 // store writes what has changed, and gives how many trials of the run have no outcome
 // yet.

@@ -24,9 +24,6 @@ type trialWorker struct {
 	workers *workers
 }
 
-// NextRetry says that what a dead worker left is done at once.
-func (w *trialWorker) NextRetry(*river.Job[Task]) time.Time { return time.Now() }
-
 // Work makes one try of a trial.
 func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) (err error) {
 	c, t := w.workers, job.Args

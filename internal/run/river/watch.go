@@ -31,12 +31,10 @@ type watch struct {
 	read  time.Time
 }
 
-// interval gives how long to wait before the next beat.
 func (w *watch) interval() time.Duration {
 	return beat + time.Duration(w.size())*beat/beatsPer
 }
 
-// size gives how many workers there are.
 func (w *watch) size() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,20 +63,12 @@ func (w *watch) look(roll map[string]int64, now time.Time) (dead []string) {
 	return dead
 }
 
-// takes gives how many audits this worker runs at once.
-func (c *workers) takes() int {
-	if c.Audit == nil {
-		return 0
-	}
-	return c.Audits
-}
-
 // beat says that this worker is there, buries those that are dead, and takes in
 // what is new: providers, stops, runs whose end nobody has recorded.
 func (c *workers) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	_, err := c.db.exec(ctx, "INSERT INTO spread_workers AS w (worker, seen, audits) VALUES ($1, 1, $2) ON CONFLICT (worker) DO UPDATE SET seen = w.seen + 1", c.id, c.takes())
+	_, err := c.db.exec(ctx, "INSERT INTO spread_workers AS w (worker, seen, audits) VALUES ($1, 1, $2) ON CONFLICT (worker) DO UPDATE SET seen = w.seen + 1", c.id, c.Audits)
 	if err != nil {
 		return err
 	}
