@@ -157,7 +157,6 @@ func (a *Audit) try(ctx context.Context) Try {
 	return t
 }
 
-// keep stores a trial as it ends.
 func (a *Audit) keep(ctx context.Context, s store.Store, r Result) error {
 	ev := r.Evaluation
 	row := store.Audit{Run: ev.Run, Trial: ev.Trial, Time: ev.Time, Project: a.Project, Auditor: a.Auditor, Index: a.Index, Outcome: ev.Outcome, Detail: ev.Detail,
@@ -175,7 +174,6 @@ func (a *Audit) keep(ctx context.Context, s store.Store, r Result) error {
 	return s.PutAudit(ctx, row)
 }
 
-// pack writes what an audit left behind, compressed.
 func pack(v *Audited) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -185,7 +183,6 @@ func pack(v *Audited) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unpack reads what pack wrote.
 func unpack(b []byte) (*Audited, error) {
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {

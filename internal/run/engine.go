@@ -203,7 +203,6 @@ func (e *engine) begin(work context.Context, l *queue, j *job, lease Lease) {
 	e.hand(func() { e.report(ending{job: j, try: j.item.Attempt(work)}) })
 }
 
-// hand has something done beside the engine.
 func (e *engine) hand(do func()) {
 	select {
 	case e.hands <- do:
@@ -258,7 +257,6 @@ func (it *Item) Attempt(ctx context.Context) (t Try) {
 	return it.Do(ctx)
 }
 
-// take handles the end of a try or of the storing of some.
 func (e *engine) take(work context.Context, end ending) {
 	if end.kept != nil {
 		e.stored(end.kept)
@@ -319,7 +317,6 @@ func (e *engine) say(ev Event) {
 	e.tell(ev)
 }
 
-// finish counts an item's outcome and hands its result over.
 func (e *engine) finish(it *Item, res Result) {
 	res.Key = it.Key
 	ev := &res.Evaluation

@@ -113,7 +113,6 @@ func (c *Config) Follow(it *Item, t *Try, tries int) Sequel {
 	return Sequel{}
 }
 
-// throttled reports whether the provider said that it is asked too often.
 func (t *Try) throttled() bool {
 	return slices.ContainsFunc(t.Attempts, func(a audit.Attempt) bool {
 		return a.HTTPStatus == 429 || a.HTTPStatus == 503 || a.HTTPStatus == 529 // Anthropic's "overloaded"

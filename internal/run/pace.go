@@ -173,7 +173,6 @@ func (p *Pace) refused(s Sending, pause time.Duration, now time.Time) {
 	}
 }
 
-// resume sets the rate once a pause has ended.
 func (p *Pace) resume(now time.Time) {
 	if p.Asked == 0 || now.Before(p.Until) {
 		return

@@ -125,7 +125,6 @@ type settled struct {
 	outcome int8 // in audit.Outcomes; below 0: the item itself has the result
 }
 
-// A digest stands for a key, which takes more room.
 type digest [16]byte
 
 func digestOf(key string) digest {

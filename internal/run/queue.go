@@ -20,7 +20,6 @@ type queue struct {
 	stopped  string  // why nothing more is sent to it
 }
 
-// A job is an item on its way.
 type job struct {
 	item     *Item
 	queue    *queue
@@ -33,7 +32,6 @@ type job struct {
 	err      error     // why its outcome could not be stored
 }
 
-// result gives what became of the item, once its last try is complete.
 func (j *job) result() Result {
 	ev := j.last.Evaluation
 	return Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value, Err: j.err}
@@ -48,8 +46,7 @@ func (l *queue) peek(now time.Time) *job {
 	return l.first()
 }
 
-// first gives one that waits for another try, whether it is due or not, before one that
-// was never begun; nil when there is none.
+// first is peek, whether that is due or not.
 func (l *queue) first() *job {
 	if len(l.delayed) > 0 {
 		return l.delayed[0]

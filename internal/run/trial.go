@@ -94,7 +94,6 @@ func ModuleHash(m *audit.Module) string {
 	return hash(parts...)
 }
 
-// A subject is what is judged: a case or a module.
 type subject struct {
 	hash, file, app, query, family string
 	label                          audit.Label
@@ -125,7 +124,6 @@ func (t *Trial) key(subject string) string {
 	return hash(keyVersion, subject, t.Task().Spec, t.Prompt, t.settings(), strconv.Itoa(t.Index), t.Twin)
 }
 
-// noVerdict is said of a reply of which nothing else is known.
 const noVerdict = "it holds no verdict that can be read"
 
 // Item gives the work of the trial.
@@ -188,7 +186,6 @@ func (t *Trial) judge(r *audit.Review) audit.Outcome {
 	return r.Judge(t.Module.Label())
 }
 
-// evaluation fills in what is known before anybody is asked.
 func (t *Trial) evaluation() store.Evaluation {
 	s, settings := t.subject(), t.settings()
 	return store.Evaluation{TestFile: s.file, Model: t.Reviewer.Name(), Expected: s.label, Index: t.Index,

@@ -72,7 +72,6 @@ func clean(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
 }
 
-// values appends the arguments of a row to those before it.
 func values(args []any, e *Evaluation) []any {
 	return append(args,
 		formatTime(e.Time), clean(e.TestFile), clean(e.Model), string(e.Expected), clean(e.Actual), clean(e.Explanation),
@@ -147,7 +146,6 @@ func readFloat(s string) float64 {
 	return v
 }
 
-// fold reads a label: case and space around it do not count.
 func fold(s string) string { return clean(strings.ToLower(strings.TrimSpace(s))) }
 
 func readInts(s string) []int {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -19,16 +20,20 @@ const migrationLock = 7_417_302_218
 func openPostgres(ctx context.Context, dsn string, readOnly bool) (Store, error) {
 	conf, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("store: %s: the URL is not understood: %w", withoutPassword(dsn), scrub(err, dsn))
+		return nil, fmt.Errorf("store: %s: the URL is not understood: %w", withoutPassword(dsn), scrub(err))
 	}
 	if readOnly {
 		conf.RuntimeParams["default_transaction_read_only"] = "on"
 	}
 	db := stdlib.OpenDB(*conf)
 	db.SetMaxOpenConns(8)
+	return onPostgres(ctx, db, dsn, readOnly)
+}
+
+func onPostgres(ctx context.Context, db *sql.DB, dsn string, readOnly bool) (Store, error) {
 	s, err := newStore(ctx, db, postgresDialect, withoutPassword(dsn), readOnly)
 	if err != nil {
-		return nil, errors.Join(scrub(err, dsn), db.Close())
+		return nil, errors.Join(scrub(err), db.Close())
 	}
 	return s, nil
 }
@@ -36,12 +41,7 @@ func openPostgres(ctx context.Context, dsn string, readOnly bool) (Store, error)
 // OnPool opens the store of the PostgreSQL that pool is connected to, on the pool's own
 // connections, and brings its tables up to date. Closing the store leaves the pool open.
 func OnPool(ctx context.Context, pool *pgxpool.Pool) (Store, error) {
-	dsn, db := pool.Config().ConnString(), stdlib.OpenDBFromPool(pool)
-	s, err := newStore(ctx, db, postgresDialect, withoutPassword(dsn), false)
-	if err != nil {
-		return nil, errors.Join(scrub(err, dsn), db.Close())
-	}
-	return s, nil
+	return onPostgres(ctx, stdlib.OpenDBFromPool(pool), pool.Config().ConnString(), false)
 }
 
 // Migrate brings other tables of this PostgreSQL up to date, all or nothing, by the files
@@ -54,12 +54,11 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files embed.FS, dir, table
 
 var password = regexp.MustCompile(`(//[^:/@]*:)[^@]*@|(password=)[^&\s]*`)
 
-// withoutPassword makes a URL fit for messages.
 func withoutPassword(dsn string) string { return password.ReplaceAllString(dsn, "${1}${2}xxxxx@") }
 
 // scrub keeps a driver's message from quoting the password back.
-func scrub(err error, dsn string) error {
-	if clean := password.ReplaceAllString(err.Error(), "${1}${2}xxxxx@"); clean != err.Error() {
+func scrub(err error) error {
+	if clean := withoutPassword(err.Error()); clean != err.Error() {
 		return errors.New(clean)
 	}
 	return err

@@ -83,29 +83,32 @@ func (s *sqlStore) readColumns(ctx context.Context) error {
 	return nil
 }
 
-func (s *sqlStore) Begin(ctx context.Context, r Run) error {
+// exec changes rows, and gives how many. The error says what was being done.
+func (s *sqlStore) exec(ctx context.Context, doing, text string, args ...any) (int64, error) {
 	if s.readOnly {
-		return ErrReadOnly
+		return 0, ErrReadOnly
 	}
+	res, err := s.db.ExecContext(ctx, text, args...)
+	if err != nil {
+		return 0, s.wrap(doing, err)
+	}
+	return res.RowsAffected()
+}
+
+func (s *sqlStore) Begin(ctx context.Context, r Run) error {
 	if r.ID == "" {
 		return errors.New("store: a run needs an ID")
 	}
-	_, err := s.db.ExecContext(ctx, "INSERT INTO runs ("+runColumns+") VALUES ("+places(1, 19)+")", runValues(r)...)
-	return s.wrap("recording the run", err)
+	_, err := s.exec(ctx, "recording the run", "INSERT INTO runs ("+runColumns+") VALUES ("+places(1, 19)+")", runValues(r)...)
+	return err
 }
 
 func (s *sqlStore) Finish(ctx context.Context, r Run) error {
-	if s.readOnly {
-		return ErrReadOnly
+	n, err := s.exec(ctx, "recording the run's end", "UPDATE runs SET ("+strings.TrimPrefix(runColumns, "id, ")+") = ("+places(2, 19)+") WHERE id = $1", runValues(r)...)
+	if err == nil && n != 1 {
+		err = fmt.Errorf("store: %s: run %q was never begun", s.where, r.ID)
 	}
-	res, err := s.db.ExecContext(ctx, "UPDATE runs SET ("+strings.TrimPrefix(runColumns, "id, ")+") = ("+places(2, 19)+") WHERE id = $1", runValues(r)...)
-	if err != nil {
-		return s.wrap("recording the run's end", err)
-	}
-	if n, err := res.RowsAffected(); err == nil && n != 1 {
-		return fmt.Errorf("store: %s: run %q was never begun", s.where, r.ID)
-	}
-	return nil
+	return err
 }
 
 func (s *sqlStore) Put(ctx context.Context, evs ...Evaluation) error {
@@ -119,18 +122,14 @@ func (s *sqlStore) Put(ctx context.Context, evs ...Evaluation) error {
 }
 
 func (s *sqlStore) Reuse(ctx context.Context, run string, evs []Evaluation) error {
-	if s.readOnly {
-		return ErrReadOnly
-	}
 	for chunk := range slices.Chunk(evs, 300) {
 		args := make([]any, 0, 3*len(chunk))
 		for _, e := range chunk {
 			args = append(args, run, e.Trial, e.ID)
 		}
-		_, err := s.db.ExecContext(ctx, "INSERT INTO reused (run_id, trial_key, evaluation_id) VALUES "+
-			tuples(len(chunk), 3)+" ON CONFLICT DO NOTHING", args...)
-		if err != nil {
-			return s.wrap("recording reused evaluations", err)
+		if _, err := s.exec(ctx, "recording reused evaluations", "INSERT INTO reused (run_id, trial_key, evaluation_id) VALUES "+
+			tuples(len(chunk), 3)+" ON CONFLICT DO NOTHING", args...); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -204,7 +203,6 @@ func (s *sqlStore) wrap(doing string, err error) error {
 	return fmt.Errorf("store: %s: %s: %w", s.where, doing, err)
 }
 
-// anys gives values as arguments.
 func anys[T any](vs []T) []any {
 	out := make([]any, len(vs))
 	for i, v := range vs {

@@ -20,7 +20,6 @@ const (
 	rowsPerStatementSQLite   = 16
 )
 
-// writtenColumns are those of a row: what scan reads, and the attempts.
 var writtenColumns = len(evaluationColumns) + 1
 
 var insertEvaluations = "INSERT INTO evaluations (" + strings.Join(evaluationColumns, ", ") +
@@ -63,13 +62,11 @@ func (w *writer) put(ctx context.Context, evs []Evaluation) error {
 	return tx.Commit()
 }
 
-// A connection is a database or a transaction.
 type connection interface {
 	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
 	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
 }
 
-// insert writes by one statement.
 func (w *writer) insert(ctx context.Context, c connection, evs []Evaluation) error {
 	args, err := written(make([]any, 0, len(evs)*writtenColumns+1), evs)
 	if err != nil {
@@ -113,7 +110,6 @@ func (w *writer) close() (err error) {
 	return err
 }
 
-// insertion gives the statement for so many rows.
 func insertion(rows int) string {
 	return fmt.Sprintf(insertEvaluations, "VALUES "+tuples(rows, writtenColumns))
 }
@@ -125,7 +121,6 @@ func leasedInsertion(rows int) string {
 	return fmt.Sprintf(insertEvaluations, "SELECT * FROM (VALUES "+row+strings.Repeat(", "+row, rows-1)+") WHERE (SELECT token FROM lease) = ?")
 }
 
-// written appends the arguments of an insertion.
 func written(args []any, evs []Evaluation) ([]any, error) {
 	for i := range evs {
 		attempts, err := writeAttempts(evs[i].Attempts)
@@ -137,7 +132,6 @@ func written(args []any, evs []Evaluation) ([]any, error) {
 	return args, nil
 }
 
-// writeAttempts gives attempts as a column holds them: JSON, empty where there are none.
 func writeAttempts(attempts []audit.Attempt) (string, error) {
 	if len(attempts) == 0 {
 		return "", nil

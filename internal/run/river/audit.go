@@ -127,7 +127,6 @@ func (db *DB) ask(ctx context.Context, t *AuditTask) (id int64, err error) {
 	return id, nil
 }
 
-// errFound ends a search.
 var errFound = errors.New("found")
 
 // over reports whether a job has ended; why says how it failed for good, empty where
@@ -151,7 +150,6 @@ func (db *DB) Taken(ctx context.Context) error {
 	return nil
 }
 
-// withdraw ends an audit that nobody waits for any more.
 func (db *DB) withdraw(t AuditTask) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -172,7 +170,6 @@ func (db *DB) withdraw(t AuditTask) error {
 	return nil
 }
 
-// An auditWorker is River's worker for audits.
 type auditWorker struct {
 	river.WorkerDefaults[AuditTask]
 	workers *workers
@@ -206,7 +203,6 @@ func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) (err 
 	}
 }
 
-// put writes the result and ends the job in one transaction.
 func (w *auditWorker) put(ctx context.Context, job *river.Job[AuditTask], b []byte) error {
 	return pgx.BeginFunc(ctx, w.workers.db.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "INSERT INTO spread_audits (run_id, audit_key, result) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", job.Args.Run, job.Args.key(), b); err != nil {

@@ -44,7 +44,6 @@ type batcher struct {
 	until    atomic.Int64 // when the pause ends that the provider asked for, as of the last turn; Unix ns
 }
 
-// An ask waits for a permit to try.
 type ask struct {
 	ctx    context.Context
 	item   *run.Item
@@ -87,7 +86,6 @@ type kept struct {
 // A stop ends all work of a provider or a reviewer; of a run, where its budget is used up.
 type stop struct{ scope, name, why string }
 
-// permit waits until the item may be tried, for as long as the worker works.
 func (d *batcher) permit(ctx context.Context, it *run.Item, number int64) permit {
 	a := &ask{ctx: ctx, item: it, number: number, answer: make(chan permit, 1)}
 	select {
@@ -115,7 +113,6 @@ func (d *batcher) settle(e *ending) error {
 	return <-e.done
 }
 
-// serve takes turn after turn until the worker has gone.
 func (d *batcher) serve() {
 	var asks []*ask
 	var ends []*ending

@@ -11,8 +11,7 @@ import (
 	"assay/internal/store"
 )
 
-// look is how often a run is looked at.
-const look = 300 * time.Millisecond
+const look = 300 * time.Millisecond // from one look at a run to the next
 
 // A Run is a plan that workers carry out, seen from where its results are waited
 // for.
@@ -140,7 +139,6 @@ func (r *Run) desert() {
 	}
 }
 
-// look takes in what is new.
 func (r *Run) look(ctx context.Context) error {
 	var a account
 	// First the account: what it counts is in the tables read after it.
@@ -172,7 +170,6 @@ func (r *Run) look(ctx context.Context) error {
 	return r.said(ctx)
 }
 
-// skipped takes in what was skipped since.
 func (r *Run) skipped(ctx context.Context) error {
 	var n int
 	if err := r.db.pool.QueryRow(ctx, "SELECT count(*) FROM spread_skipped WHERE run_id = $1", r.ID).Scan(&n); err != nil {

@@ -18,7 +18,6 @@ import (
 // poisonous is how many workers may die with a trial before it is given up.
 const poisonous = 25
 
-// A trialWorker is River's worker for trials.
 type trialWorker struct {
 	river.WorkerDefaults[Task]
 	workers *workers
@@ -67,7 +66,6 @@ func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) (err error
 	return w.try(ctx, d, conf, e)
 }
 
-// try makes the try and settles it.
 func (w *trialWorker) try(ctx context.Context, d *batcher, conf run.Config, e *ending) error {
 	it := e.item
 	limited, cancel := ctx, context.CancelFunc(func() {})
@@ -156,7 +154,6 @@ func (c *workers) abandon(id string, it *run.Item, e *ending, why string) {
 	e.row = &row
 }
 
-// poisoned is the outcome of a trial with which worker after worker died.
 func poisoned(id string, it *run.Item, e *ending) *store.Evaluation {
 	if e.tries == 0 {
 		e.last = store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Family: it.Family}

@@ -41,7 +41,6 @@ func (w *watch) size() int {
 	return len(w.count)
 }
 
-// look takes in what all workers say now, and gives those that are dead.
 func (w *watch) look(roll map[string]int64, now time.Time) (dead []string) {
 	silence := silentBeats * w.interval()
 	w.mu.Lock()
@@ -132,7 +131,6 @@ func (c *workers) hold(id int64) (end func(err error)) {
 	}
 }
 
-// holding gives the jobs that are in this worker's hands.
 func (c *workers) holding(now time.Time) []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,7 +182,6 @@ func (c *workers) news(ctx context.Context) error {
 	return c.providers(ctx)
 }
 
-// providers begins to work on those that are new.
 func (c *workers) providers(ctx context.Context) error {
 	if c.Rebuild == nil {
 		return nil

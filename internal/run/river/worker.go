@@ -49,7 +49,6 @@ type Worker struct {
 // not that of the plan: it would ask another question.
 var ErrOther = errors.New("this worker is not what the run was planned for")
 
-// A workers is a worker at work.
 type workers struct {
 	Worker
 	db       *DB
@@ -108,7 +107,6 @@ type atOnce struct{}
 
 func (atOnce) NextRetry(*rivertype.JobRow) time.Time { return time.Now() }
 
-// errDrained ends a worker that has nothing left to wait for.
 var errDrained = errors.New("every run has ended")
 
 func clip(s string, n int) string { return s[:min(len(s), n)] }
@@ -201,7 +199,6 @@ func (c *workers) batcher(run, provider string, maxWait time.Duration) *batcher 
 	return d
 }
 
-// of gives what the run was enqueued with.
 func (c *workers) of(ctx context.Context, id string) (run.Config, error) {
 	c.mu.Lock()
 	conf, ok := c.configs[id]
