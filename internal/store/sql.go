@@ -122,6 +122,9 @@ func (s *sqlStore) Put(ctx context.Context, evs ...Evaluation) error {
 }
 
 func (s *sqlStore) Reuse(ctx context.Context, run string, evs []Evaluation) error {
+	if s.readOnly {
+		return ErrReadOnly
+	}
 	for chunk := range slices.Chunk(evs, 300) {
 		args := make([]any, 0, 3*len(chunk))
 		for _, e := range chunk {
