@@ -46,10 +46,19 @@ func TestOpenErrorsTeach(t *testing.T) {
 	_, err = store.Open(ctx, "")
 	require.ErrorContains(t, err, "no file named")
 
-	_, err = store.Open(ctx, "postgres://someone:hunter2@127.0.0.1:1/none?connect_timeout=1")
-	require.Error(t, err)
-	require.NotContains(t, err.Error(), "hunter2")
-	_, err = store.Open(ctx, "postgres://someone:hunter2@127.0.0.1:port/none")
-	require.Error(t, err)
-	require.NotContains(t, err.Error(), "hunter2")
+	for url, says := range map[string]string{
+		"postgres://someone:hunter2@127.0.0.1:1/none?connect_timeout=1":               "postgres://someone:xxxxx@127.0.0.1:1/none?connect_timeout=1",
+		"postgres://someone:hunter2@127.0.0.1:port/none":                              "postgres://someone:xxxxx@127.0.0.1:port/none: the URL is not understood",
+		"postgres://127.0.0.1:1/none?user=someone&password=hunter2&connect_timeout=1": "postgres://127.0.0.1:1/none?user=someone&password=xxxxx&connect_timeout=1",
+		"postgres://someone:2nuh@hunter2@127.0.0.1:1/none?connect_timeout=1":          "postgres://someone:xxxxx@127.0.0.1:1/none?connect_timeout=1: the user or the password holds an @: expected %40 in its place",
+		"mysql://someone:hunter2@127.0.0.1:1/none":                                    "results are no mysql:// URL: expected one of a PostgreSQL (postgres://...), or the path of a file",
+		"Postgres://someone:hunter2@127.0.0.1:1/none":                                 "results are no Postgres:// URL",
+	} {
+		for _, open := range []func(context.Context, string) (store.Store, error){store.Open, store.OpenReadOnly} {
+			_, err = open(ctx, url)
+			require.ErrorContains(t, err, says)
+			require.NotContains(t, err.Error(), "hunter2")
+			require.NotContains(t, err.Error(), "2nuh")
+		}
+	}
 }

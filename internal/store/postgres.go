@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -31,6 +32,10 @@ func openPostgres(ctx context.Context, dsn string, readOnly bool) (Store, error)
 }
 
 func onPostgres(ctx context.Context, db *sql.DB, dsn string, readOnly bool) (Store, error) {
+	_, authority, _ := strings.Cut(dsn, "//")
+	if authority, _, _ = strings.Cut(authority, "/"); strings.Count(authority, "@") > 1 { // a part of it would be taken for the host, and shown
+		return nil, errors.Join(fmt.Errorf("store: %s: the user or the password holds an @: expected %%40 in its place", withoutPassword(dsn)), db.Close())
+	}
 	s, err := newStore(ctx, db, postgresDialect, withoutPassword(dsn), readOnly)
 	if err != nil {
 		return nil, errors.Join(scrub(err), db.Close())
@@ -52,9 +57,9 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files embed.FS, dir, table
 	return schema{postgresDialect, files, dir, table}.migrate(ctx, db)
 }
 
-var password = regexp.MustCompile(`(//[^:/@]*:)[^@]*@|(password=)[^&\s]*`)
+var password = regexp.MustCompile(`(//[^:/@\s]*:)\S*(@)|(password=)[^&\s]*`)
 
-func withoutPassword(dsn string) string { return password.ReplaceAllString(dsn, "${1}${2}xxxxx@") }
+func withoutPassword(dsn string) string { return password.ReplaceAllString(dsn, "${1}${3}xxxxx${2}") }
 
 // scrub keeps a driver's message from quoting the password back.
 func scrub(err error) error {

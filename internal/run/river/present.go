@@ -2,10 +2,10 @@ package river
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"assay/internal/run"
+	"assay/internal/store"
 )
 
 // desertion is how long no worker may show itself before what waits counts as deserted.
@@ -41,7 +41,7 @@ func (db *DB) deserted(ctx context.Context, seen *presence, audits int) bool {
 // they were given the very same plan before. It creates nothing. A dsn that is no
 // postgres:// URL has none.
 func Present(ctx context.Context, dsn string, plan *run.Plan) (bool, error) {
-	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
+	if !store.OfPostgres(dsn) {
 		return false, nil
 	}
 	db, err := connect(ctx, dsn, 1)
