@@ -34,12 +34,17 @@ type Answer struct {
 	Lease *Lease
 	Wait  time.Duration // for how long, without a lease; 0: until a try that is under way has ended
 	Never string        // why it may not begin at all
+	Stop  string        // why nothing of the provider may
 }
 
 // Ask asks for leave to try an item now. Budget and pace are all that it depends on:
-// who keeps them, in this process or in a database, asks here.
-func Ask(b *Budget, p *Pace, it *Item, now time.Time) Answer {
+// who keeps them, in this process or in a database, asks here. Limits that the provider
+// states are not waited for longer than maxWait.
+func Ask(b *Budget, p *Pace, it *Item, maxWait time.Duration, now time.Time) Answer {
 	if d, ok := p.Wait(now); d > 0 || !ok {
+		if d > maxWait && p.stated() && p.InFlight == 0 { // else an answer may state more
+			return Answer{Stop: fmt.Sprintf("%s states limits by which the next request waits %s, longer than %s", name(it.Provider), d.Round(time.Second), maxWait)}
+		}
 		return Answer{Wait: d}
 	}
 	most := b.grant(it)

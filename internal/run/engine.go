@@ -129,8 +129,8 @@ func (e *engine) dispatch(work context.Context) (wake time.Time) {
 }
 
 func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
-	e.drop(l)
 	for {
+		e.drop(l)
 		now := time.Now()
 		j := l.peek(now)
 		if j == nil {
@@ -144,13 +144,15 @@ func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 			e.abandon(l, j, why)
 			continue
 		}
-		switch a := Ask(&e.budget, &l.pace, j.item, now); {
+		switch a := Ask(&e.budget, &l.pace, j.item, e.config.MaxWait, now); {
 		case a.Lease != nil:
 			l.pop(j)
 			e.begin(work, l, j, *a.Lease)
 		case a.Never != "":
 			l.pop(j)
 			e.giveUp(l, j, a.Never)
+		case a.Stop != "":
+			e.stop(l, j.item, Sequel{Stop: a.Stop, Provider: true})
 		case a.Wait > 0:
 			return now.Add(a.Wait)
 		default:

@@ -83,6 +83,8 @@ func (t *Try) again() bool {
 	return t.Fatal == nil && (t.Reask || t.Evaluation.Status == audit.Errored && t.last().Transient)
 }
 
+func name(provider string) string { return cmp.Or(provider, "this machine") }
+
 // A Sequel is what follows a try that ended.
 type Sequel struct {
 	Again bool          // it is made once more,
@@ -106,7 +108,7 @@ func (c *Config) Follow(it *Item, t *Try, tries int) Sequel {
 	case !t.again():
 		return Sequel{}
 	case last.RetryAfter > c.MaxWait:
-		return Sequel{Provider: true, Stop: fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", cmp.Or(it.Provider, "this machine"), last.RetryAfter.Round(time.Second), c.MaxWait)}
+		return Sequel{Provider: true, Stop: fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", name(it.Provider), last.RetryAfter.Round(time.Second), c.MaxWait)}
 	case tries < c.Tries:
 		return Sequel{Again: true, Wait: c.delay(t, tries)}
 	}

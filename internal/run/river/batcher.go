@@ -272,13 +272,16 @@ func (d *batcher) decide(s *shared, asks []*ask, began time.Time) (answers []per
 			answers = append(answers, permit{never: why})
 			continue
 		}
-		switch g := run.AskAhead(&s.budget, &s.pace, a.item, s.now, ahead); {
+		switch g := run.AskAhead(&s.budget, &s.pace, a.item, d.maxWait, s.now, ahead); {
 		case g.Lease != nil:
 			s.begin(a.item.Key, held{d.workers.id, a.number, *g.Lease})
 			answers = append(answers, permit{lease: *g.Lease, at: began.Add(g.Lease.At.Sub(s.now))})
 		case g.Never != "":
 			s.news = append(s.news, stop{"budget", "", g.Never})
 			answers = append(answers, permit{never: g.Never})
+		case g.Stop != "":
+			s.news = append(s.news, stop{"provider", a.item.Provider, g.Stop})
+			answers = append(answers, permit{never: g.Stop})
 		case g.Wait > 0:
 			return answers, g.Wait - ahead + rand.N(ahead/2) // not all processes at once
 		default: // until something ends: here, or elsewhere
