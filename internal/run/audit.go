@@ -14,8 +14,7 @@ import (
 	"assay/internal/store"
 )
 
-// auditVersion changes when the same audit gets another key, or is kept in
-// another form.
+// auditVersion changes when the same audit gets another key, or another form.
 const auditVersion = "assay audit 1"
 
 // An Audit is one trial of an auditor on a project.
@@ -113,8 +112,7 @@ func AuditItems(ctx context.Context, s store.Store, audits []*Audit) (Items, err
 	return Listed(items), nil
 }
 
-// try makes one run. One that ends early is tried once more, however often the
-// engine would.
+// try makes one run. One that ends early is tried once more, whatever Config.Tries says.
 func (a *Audit) try(ctx context.Context) Try {
 	began := time.Now()
 	r, dir, err := a.Once(ctx, a.granted)

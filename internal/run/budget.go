@@ -49,7 +49,7 @@ func Ask(b *Budget, p *Pace, it *Item, maxWait time.Duration, now time.Time) Ans
 	}
 	most := b.grant(it)
 	switch {
-	case b.fits(most):
+	case most == 0 || b.Spent+b.Reserved+most <= b.Limit+1e-12: // what costs nothing fits always
 		b.Reserved += most
 		b.Out++
 		return Answer{Lease: &Lease{it.Reviewer, most, p.Begin(now)}}
@@ -72,12 +72,6 @@ func Settle(b *Budget, p *Pace, l Lease, t *Try, maxWait time.Duration, now time
 func Lose(b *Budget, p *Pace, l Lease) {
 	p.InFlight--
 	b.settle(l, []audit.Attempt{{}})
-}
-
-// fits reports whether a try that costs most fits beside those in flight. What
-// costs nothing fits always.
-func (b *Budget) fits(most float64) bool {
-	return most == 0 || b.Spent+b.Reserved+most <= b.Limit+1e-12
 }
 
 // enough is the share of what a try may cost that it begins with at least, where it
@@ -134,9 +128,8 @@ func charge(a audit.Attempt, most float64) (usd float64, sure bool) {
 	return max(most, usd), most == 0
 }
 
-// turnedDown reports whether a provider refused a request before a model worked
-// on it. Whoever knows that one did, though the request failed, says how many
-// tokens it took.
+// turnedDown reports whether a provider refused a request before a model worked on it:
+// of one that failed later it is known how many tokens it took.
 func turnedDown(a audit.Attempt) bool {
 	return a.HTTPStatus >= 300 && a.Usage.TokensIn+a.Usage.TokensOut == 0
 }

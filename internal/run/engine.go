@@ -83,8 +83,7 @@ func (e *engine) run(ctx context.Context) {
 		}
 		wake := e.dispatch(work)
 		e.keepGathered()
-		waiting := slices.ContainsFunc(e.queues, func(l *queue) bool { return l.first() != nil })
-		if e.state.InFlight == 0 && !waiting {
+		if e.state.InFlight == 0 && !slices.ContainsFunc(e.queues, func(l *queue) bool { return l.first() != nil }) {
 			break
 		}
 		if e.state.InFlight == 0 && wake.IsZero() { // nothing would ever happen again

@@ -80,17 +80,11 @@ func (c *Config) fill() error {
 	c.MaxWait = cmp.Or(c.MaxWait, DefaultMaxWait)
 	c.StoreWait = cmp.Or(c.StoreWait, DefaultStoreWait)
 	if c.Run.ID == "" {
-		c.Run.ID = newID(time.Now())
+		chance := make([]byte, 4) // no two machines choose the same
+		_, _ = rand.Read(chance)  // never fails (crypto/rand)
+		c.Run.ID = time.Now().UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(chance)
 	}
 	return nil
-}
-
-// newID gives a run's ID: its start, to the second, and enough chance that no
-// two machines choose the same.
-func newID(now time.Time) string {
-	b := make([]byte, 4)
-	_, _ = rand.Read(b) // never fails (crypto/rand)
-	return now.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(b)
 }
 
 // Items are what is planned: how many, and each by its number. At makes one when it is
@@ -142,8 +136,7 @@ type planning struct {
 	asked    []bool
 }
 
-// surveyed is how many items are looked at together, as their answers are looked up.
-const surveyed = 2000
+const surveyed = 2000 // items that are looked at together, as their answers are looked up
 
 // Prepare plans items. It reads from the store what is answered already, and
 // sends nothing. No items, two with one key, and a reviewer without a price under

@@ -80,8 +80,7 @@ func (l *queue) delay(j *job, until time.Time) {
 	l.delayed = slices.Insert(l.delayed, after, j)
 }
 
-// lastCeiling is where the ceiling of the waits stops doubling.
-const lastCeiling = time.Minute
+const lastCeiling = time.Minute // where that of the waits stops doubling
 
 // delay gives how long an item waits after try t, the tries-th. One that the provider
 // refused as one too many is due at once when that happens the first time, since the

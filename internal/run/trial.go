@@ -15,13 +15,10 @@ import (
 	"assay/internal/store"
 )
 
-// keyVersion changes when the same trial gets another key, so that results of
-// older versions are not taken for newer ones.
+// keyVersion changes when the same trial gets another key: older results are not newer ones.
 const keyVersion = "assay trial 1"
 
-// replyCap is how much of a reply is stored, in bytes. A verdict takes some
-// hundred; what is longer is a model that lost its way.
-const replyCap = 64 << 10
+const replyCap = 64 << 10 // bytes of a reply that are stored: a verdict takes some hundred
 
 // A Trial is one repetition of a case, or of a module, with a reviewer.
 type Trial struct {
@@ -63,8 +60,7 @@ func (t *Trial) Task() audit.ReviewTask {
 // TextHash is the hash by which a trial knows the prompt and the SPEC that it sent.
 func TextHash(text string) string { return hash(text) }
 
-// hash gives the SHA-256 of the parts, each preceded by its length, so that no
-// two lists of parts run together.
+// hash gives the SHA-256 of the parts, each after its length: no two lists run together.
 func hash(parts ...string) string {
 	all := make([]byte, 0, 1024)
 	for _, p := range parts {

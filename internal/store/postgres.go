@@ -14,9 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// migrationLock keeps processes that start together from migrating at once. The
-// number means nothing but has to be the same in all of them.
-const migrationLock = 7_417_302_218
+const migrationLock = 7_417_302_218 // any number, but the same for all who migrate at once
 
 func openPostgres(ctx context.Context, dsn string, readOnly bool) (Store, error) {
 	conf, err := pgx.ParseConfig(dsn)

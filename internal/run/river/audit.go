@@ -14,8 +14,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// auditQueue is where audits wait: they take hours and have slots of their own.
-const auditQueue = "audits"
+const auditQueue = "audits" // they take hours, and have slots of their own
 
 // An AuditTask is a job: one trial of an auditor on a project. The worker makes
 // the sealed export itself, from the pinned commit.
@@ -129,8 +128,7 @@ func (db *DB) ask(ctx context.Context, t *AuditTask) (id int64, err error) {
 
 var errFound = errors.New("found")
 
-// over reports whether a job has ended; why says how it failed for good, empty where
-// it did not.
+// over reports whether a job has ended, and why it failed for good, if it did.
 func (db *DB) over(ctx context.Context, id int64) (why string, over bool) {
 	err := db.pool.QueryRow(ctx, `SELECT finalized_at IS NOT NULL, CASE WHEN state = 'discarded' THEN coalesce(errors[array_upper(errors, 1)]->>'error', 'discarded') ELSE '' END
 		FROM river_job WHERE id = $1`, id).Scan(&over, &why)

@@ -17,11 +17,11 @@ import (
 	"assay/internal/store"
 )
 
-// hold is how long a lease lasts when nobody settles it: longer than any try.
-const hold = 15 * time.Minute
-
-// batch is how many asks, and how many endings, one turn holds at most.
-const batch = 200
+const (
+	hold  = 15 * time.Minute      // that a lease lasts when nobody settles it: longer than any try
+	batch = 200                   // asks, and endings, that one turn holds at most
+	poll  = 50 * time.Millisecond // from one look whether another worker's try has ended to the next
+)
 
 // ahead is how long before it begins a try may have its lease: what the provider
 // grants while the workers' transactions are under way is not lost then.
@@ -290,9 +290,6 @@ func (d *batcher) decide(s *shared, asks []*ask, began time.Time) (answers []per
 	}
 	return answers, poll
 }
-
-// poll is how often it is looked whether another worker's try has ended.
-const poll = 50 * time.Millisecond
 
 // outcomes writes rows, skips and attempts so far, and gives how many outcomes are new.
 // The end of a job is River's to write: one that is lost is begun anew, and has its

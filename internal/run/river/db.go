@@ -74,9 +74,7 @@ func (db *DB) Close() error {
 	return err
 }
 
-// migrationLock keeps processes that start together from migrating at once. The
-// number means nothing but has to be the same in all of them.
-const migrationLock = 7_417_302_219
+const migrationLock = 7_417_302_219 // any number, but the same for all who migrate at once
 
 func (db *DB) migrate(ctx context.Context) (err error) {
 	conn, err := db.pool.Acquire(ctx)

@@ -15,8 +15,7 @@ import (
 	"assay/internal/store"
 )
 
-// poisonous is how many workers may die with a trial before it is given up.
-const poisonous = 25
+const poisonous = 25 // workers that may die with a trial before it is given up
 
 type trialWorker struct {
 	river.WorkerDefaults[Task]

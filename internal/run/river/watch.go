@@ -111,10 +111,10 @@ func (c *workers) strike(ctx context.Context, dead []string) error {
 	return nil
 }
 
-// underWay is how long a job may be on its way from the table to this worker's hands,
-// and after it has ended with an error from them to the table: River tries for 40 s.
-const underWay = 5 * time.Second
-const onItsWayBack = time.Minute
+const (
+	underWay     = 5 * time.Second // that a job may take from the table to this worker's hands, and,
+	onItsWayBack = time.Minute     // when it ended with an error, from them to the table: River tries for 40 s
+)
 
 // hold notes that a job is in this worker's hands, and until when. err is what it
 // ended with: River writes that to the table.
