@@ -3,8 +3,10 @@ package store_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -60,5 +62,32 @@ func TestOpenErrorsTeach(t *testing.T) {
 			require.NotContains(t, err.Error(), "hunter2")
 			require.NotContains(t, err.Error(), "2nuh")
 		}
+	}
+}
+
+// SQLite writes to a file that was removed as if it were there, and nobody ever reads it.
+func TestAFileThatIsTakenAway(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("which lets nobody remove a file that is open")
+	}
+	for name, take := range map[string]func(where string) error{
+		"removed": os.Remove,
+		"replaced": func(where string) error {
+			return errors.Join(os.Rename(where, where+".old"), os.WriteFile(where, nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, where := t.Context(), filepath.Join(t.TempDir(), "results.db")
+			s, err := store.Open(ctx, where)
+			require.NoError(t, err)
+			defer s.Close()
+			require.NoError(t, s.Begin(ctx, store.Run{ID: "r1"}))
+			require.NoError(t, s.Put(ctx, evaluation("r1", "k1")))
+			require.NoError(t, take(where))
+			err = s.Put(ctx, evaluation("r1", "k2"))
+			require.ErrorIs(t, err, store.ErrGone)
+			require.ErrorContains(t, err, where+": writing evaluations: the file is not there any more")
+			require.ErrorIs(t, s.Finish(ctx, store.Run{ID: "r1"}), store.ErrGone)
+		})
 	}
 }

@@ -33,7 +33,7 @@ func newStore(ctx context.Context, db *sql.DB, d dialect, where string, readOnly
 			return nil, fmt.Errorf("store: %s: bringing the tables up to date: %w", where, err)
 		}
 		if d.name == sqliteDialect.name {
-			if s.lease, err = takeLease(ctx, db); err != nil {
+			if s.lease, err = takeLease(ctx, db, where); err != nil {
 				return nil, fmt.Errorf("store: %s: %w", where, err)
 			}
 		}
@@ -87,6 +87,9 @@ func (s *sqlStore) readColumns(ctx context.Context) error {
 func (s *sqlStore) exec(ctx context.Context, doing, text string, args ...any) (int64, error) {
 	if s.readOnly {
 		return 0, ErrReadOnly
+	}
+	if err := s.lease.there(); err != nil {
+		return 0, s.wrap(doing, err)
 	}
 	res, err := s.db.ExecContext(ctx, text, args...)
 	if err != nil {

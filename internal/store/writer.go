@@ -46,6 +46,9 @@ func (w *writer) put(ctx context.Context, evs []Evaluation) error {
 	if w.closed {
 		return errClosed
 	}
+	if err := w.lease.there(); err != nil {
+		return err
+	}
 	ctx = context.WithoutCancel(ctx)
 	if len(evs) <= w.rows { // a statement is a transaction, and one around it costs half as much again
 		return w.insert(ctx, w.db, evs)
