@@ -33,7 +33,7 @@ func StartLoopback(ctx context.Context) (*Loopback, error) {
 	if err != nil {
 		return nil, err
 	}
-	admin, err := pgx.Connect(ctx, s.own.dsn("postgres"))
+	admin, err := pgx.Connect(ctx, s.dsn("postgres"))
 	if err != nil {
 		s.Stop()
 		return nil, fmt.Errorf("PostgreSQL on 127.0.0.1: %w", err)
@@ -41,7 +41,6 @@ func StartLoopback(ctx context.Context) (*Loopback, error) {
 	return &Loopback{server: s, port: port, admin: admin}, nil
 }
 
-// freePort asks the kernel for a port on which nobody listens.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -82,7 +81,7 @@ func (l *Loopback) drop(name string) {
 
 // Bin gives the folder of PostgreSQL's own programs. Debian's psql in /usr/bin is
 // a slow wrapper around them.
-func (l *Loopback) Bin() string { return l.server.own.bin }
+func (l *Loopback) Bin() string { return l.server.bin }
 
 // Stop ends the server and removes its folder.
 func (l *Loopback) Stop() {

@@ -66,25 +66,24 @@ func Start(dir string) (dsn string, stop func(), err error) {
 // A Server is a running PostgreSQL.
 type Server struct {
 	DSN string // as Start gives it
-	own *server
-	end func()
+
+	bin, sock, data string
+	port            int // 0: it has its socket alone
+	owner           *owner
+	end             func() // of run
 }
 
 // Restart ends the server at once, as a crash would, and starts it again on the
 // same data.
-func (s *Server) Restart() (err error) {
+func (s *Server) Restart() error {
 	s.end()
-	s.end, err = s.own.run()
-	if err != nil {
-		s.end = func() {}
-	}
-	return err
+	return s.run()
 }
 
 // Stop is the stop of Start.
 func (s *Server) Stop() {
 	s.end()
-	_ = os.RemoveAll(s.own.sock)
+	_ = os.RemoveAll(s.sock)
 }
 
 // StartServer is Start for those who want to restart it.
@@ -121,32 +120,26 @@ func start(dir string, port int) (started *Server, err error) {
 			}
 		}
 	}
-	s := &server{bin: bin, sock: base, data: data, port: port, owner: owner}
+	s := &Server{bin: bin, sock: base, data: data, port: port, owner: owner}
+	s.DSN = s.dsn(Role)
 	if err := s.init(); err != nil {
 		return nil, err
 	}
-	end, err := s.run()
-	if err != nil {
+	if err := s.run(); err != nil {
 		return nil, err
 	}
 	if err := s.createRole(); err != nil {
-		end()
+		s.end()
 		return nil, err
 	}
-	return &Server{DSN: s.dsn(Role), own: s, end: end}, nil
-}
-
-type server struct {
-	bin, sock, data string
-	port            int // 0: it has its socket alone
-	owner           *owner
+	return s, nil
 }
 
 // socketPort is the number that a socket has in its name where there is no port.
 const socketPort = 5432
 
 // dsn gives the URL by which a role logs in to the database of its name.
-func (s *server) dsn(role string) string {
+func (s *Server) dsn(role string) string {
 	u := url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + role,
 		RawQuery: url.Values{"host": {s.sock}, "port": {fmt.Sprint(cmp.Or(s.port, socketPort))}, "sslmode": {"disable"}}.Encode()}
 	return u.String()
@@ -174,7 +167,7 @@ func unprivileged() (*owner, error) {
 	return nil, errors.New("running as root, and neither user postgres nor nobody exists to run PostgreSQL as")
 }
 
-func (s *server) command(name string, args ...string) *exec.Cmd {
+func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.bin, name), args...)
 	cmd.Env = []string{"LC_ALL=C.UTF-8", "PATH=" + s.bin + ":/usr/bin:/bin", "TZ=UTC", "HOME=" + s.data}
 	cmd.Dir = s.data
@@ -182,7 +175,7 @@ func (s *server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (s *server) init() error {
+func (s *Server) init() error {
 	cmd := s.command("initdb", "-D", s.data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
 		"--locale=C.UTF-8", "--no-sync", "--no-instructions")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -215,14 +208,15 @@ func (s *server) init() error {
 }
 
 // run starts the server and waits until it takes connections.
-func (s *server) run() (end func(), err error) {
+func (s *Server) run() error {
+	s.end = func() {}
 	cmd := s.command("postgres", "-D", s.data)
 	log, err := os.Create(filepath.Join(s.sock, "log"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	cmd.Stdout, cmd.Stderr = log, log
-	started, stopping, ended := make(chan error), make(chan struct{}), make(chan struct{})
+	started, ended := make(chan error), make(chan struct{})
 	go func() {
 		// The kernel ends the server when the thread that started it ends (see
 		// attributes); this goroutine keeps that thread for the server's life.
@@ -234,23 +228,14 @@ func (s *server) run() (end func(), err error) {
 		}
 		started <- nil
 		go func() { _ = cmd.Wait(); close(ended) }()
-		select {
-		case <-stopping:
-		case <-ended:
-		}
 		<-ended
 	}()
 	if err := <-started; err != nil {
 		_ = log.Close()
-		return nil, err
+		return err
 	}
-	once := false
-	end = func() {
-		if once {
-			return
-		}
-		once = true
-		close(stopping)
+	s.end = func() {
+		s.end = func() {}
 		_ = cmd.Process.Signal(quit)
 		select {
 		case <-ended:
@@ -265,28 +250,26 @@ func (s *server) run() (end func(), err error) {
 		// The server writes "ready" into its pid file when it takes connections.
 		b, _ := os.ReadFile(filepath.Join(s.data, "postmaster.pid"))
 		if lines := strings.Split(string(b), "\n"); len(lines) > 7 && strings.TrimSpace(lines[7]) == "ready" {
-			return end, nil
+			return nil
 		}
 		select {
 		case <-ended:
 			b, _ := os.ReadFile(log.Name())
-			end()
-			return nil, fmt.Errorf("postgres ended while starting:\n%s", b)
+			s.end()
+			return fmt.Errorf("postgres ended while starting:\n%s", b)
 		case <-deadline:
-			end()
-			return nil, errors.New("postgres took no connections within 2 minutes")
+			s.end()
+			return errors.New("postgres took no connections within 2 minutes")
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }
 
-func (s *server) createRole() error {
-	sql := "CREATE ROLE " + Role + " LOGIN CREATEDB"
-	for _, q := range []string{sql, "CREATE DATABASE " + Role + " OWNER " + Role} {
-		cmd := s.command("psql", "-X", "-q", "-d", s.dsn("postgres"), "-c", q)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("psql: %w\n%s", err, out)
-		}
+func (s *Server) createRole() error {
+	cmd := s.command("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", s.dsn("postgres"),
+		"-c", "CREATE ROLE "+Role+" LOGIN CREATEDB", "-c", "CREATE DATABASE "+Role+" OWNER "+Role)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("psql: %w\n%s", err, out)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func (e *engine) close() {
 		r.State = e.stops[0]
 	}
 	r.Usage = e.usage
-	r.Outcomes = make(map[audit.Outcome]int, 6)
+	r.Outcomes = map[audit.Outcome]int{}
 	sum := 0
 	for _, o := range audit.Outcomes() {
 		r.Outcomes[o] = e.state.Outcome(o)

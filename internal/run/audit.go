@@ -14,8 +14,7 @@ import (
 	"assay/internal/store"
 )
 
-// auditVersion changes when the same audit gets another key, or is kept in
-// another form.
+// auditVersion changes when the same audit gets another key, or another form.
 const auditVersion = "assay audit 1"
 
 // An Audit is one trial of an auditor on a project.
@@ -113,8 +112,7 @@ func AuditItems(ctx context.Context, s store.Store, audits []*Audit) (Items, err
 	return Listed(items), nil
 }
 
-// try makes one run. One that ends early is tried once more, however often the
-// engine would.
+// try makes one run. One that ends early is tried once more, whatever Config.Tries says.
 func (a *Audit) try(ctx context.Context) Try {
 	began := time.Now()
 	r, dir, err := a.Once(ctx, a.granted)
@@ -157,7 +155,6 @@ func (a *Audit) try(ctx context.Context) Try {
 	return t
 }
 
-// keep stores a trial as it ends.
 func (a *Audit) keep(ctx context.Context, s store.Store, r Result) error {
 	ev := r.Evaluation
 	row := store.Audit{Run: ev.Run, Trial: ev.Trial, Time: ev.Time, Project: a.Project, Auditor: a.Auditor, Index: a.Index, Outcome: ev.Outcome, Detail: ev.Detail,
@@ -175,7 +172,6 @@ func (a *Audit) keep(ctx context.Context, s store.Store, r Result) error {
 	return s.PutAudit(ctx, row)
 }
 
-// pack writes what an audit left behind, compressed.
 func pack(v *Audited) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -185,7 +181,6 @@ func pack(v *Audited) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unpack reads what pack wrote.
 func unpack(b []byte) (*Audited, error) {
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {

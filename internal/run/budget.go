@@ -34,17 +34,22 @@ type Answer struct {
 	Lease *Lease
 	Wait  time.Duration // for how long, without a lease; 0: until a try that is under way has ended
 	Never string        // why it may not begin at all
+	Stop  string        // why nothing of the provider may
 }
 
 // Ask asks for leave to try an item now. Budget and pace are all that it depends on:
-// who keeps them, in this process or in a database, asks here.
-func Ask(b *Budget, p *Pace, it *Item, now time.Time) Answer {
+// who keeps them, in this process or in a database, asks here. Limits that the provider
+// states are not waited for longer than maxWait.
+func Ask(b *Budget, p *Pace, it *Item, maxWait time.Duration, now time.Time) Answer {
 	if d, ok := p.Wait(now); d > 0 || !ok {
+		if d > maxWait && p.stated() && p.InFlight == 0 { // else an answer may state more
+			return Answer{Stop: fmt.Sprintf("%s states limits by which the next request waits %s, longer than %s", name(it.Provider), d.Round(time.Second), maxWait)}
+		}
 		return Answer{Wait: d}
 	}
 	most := b.grant(it)
 	switch {
-	case b.fits(most):
+	case most == 0 || b.Spent+b.Reserved+most <= b.Limit+1e-12: // what costs nothing fits always
 		b.Reserved += most
 		b.Out++
 		return Answer{Lease: &Lease{it.Reviewer, most, p.Begin(now)}}
@@ -69,12 +74,6 @@ func Lose(b *Budget, p *Pace, l Lease) {
 	b.settle(l, []audit.Attempt{{}})
 }
 
-// fits reports whether a try that costs most fits beside those in flight. What
-// costs nothing fits always.
-func (b *Budget) fits(most float64) bool {
-	return most == 0 || b.Spent+b.Reserved+most <= b.Limit+1e-12
-}
-
 // enough is the share of what a try may cost that it begins with at least, where it
 // keeps to what it is given: with less it would hardly get anywhere.
 const enough = 0.1
@@ -90,7 +89,6 @@ func (b *Budget) grant(it *Item) float64 {
 	return most
 }
 
-// settle replaces a try's reserve by what it cost.
 func (b *Budget) settle(l Lease, attempts []audit.Attempt) {
 	b.Reserved -= l.Most
 	if b.Out--; b.Out == 0 {
@@ -130,9 +128,8 @@ func charge(a audit.Attempt, most float64) (usd float64, sure bool) {
 	return max(most, usd), most == 0
 }
 
-// turnedDown reports whether a provider refused a request before a model worked
-// on it. Whoever knows that one did, though the request failed, says how many
-// tokens it took.
+// turnedDown reports whether a provider refused a request before a model worked on it:
+// of one that failed later it is known how many tokens it took.
 func turnedDown(a audit.Attempt) bool {
 	return a.HTTPStatus >= 300 && a.Usage.TokensIn+a.Usage.TokensOut == 0
 }
@@ -161,7 +158,6 @@ func (e Estimate) String() string {
 	return s
 }
 
-// add counts an item that is asked.
 func (e *Estimate) add(it *Item) {
 	e.Ask++
 	if it.Cost.Known {

@@ -1,7 +1,7 @@
 package run
 
 import (
-	"container/heap"
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"assay/audit"
-	"assay/internal/store"
 )
 
 // An engine carries out a plan. One goroutine, run, owns all of its state; a try
@@ -60,7 +59,6 @@ func newEngine(p *Plan, c Config, r *Run) *engine {
 	return e
 }
 
-// run is the life of a run.
 func (e *engine) run(ctx context.Context) {
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
@@ -85,7 +83,7 @@ func (e *engine) run(ctx context.Context) {
 		}
 		wake := e.dispatch(work)
 		e.keepGathered()
-		if e.state.InFlight == 0 && e.idle() {
+		if e.state.InFlight == 0 && !slices.ContainsFunc(e.queues, func(l *queue) bool { return l.first() != nil }) {
 			break
 		}
 		if e.state.InFlight == 0 && wake.IsZero() { // nothing would ever happen again
@@ -118,15 +116,6 @@ func (e *engine) run(ctx context.Context) {
 	e.close()
 }
 
-func (e *engine) idle() bool {
-	for _, l := range e.queues {
-		if l.first() != nil {
-			return false
-		}
-	}
-	return true
-}
-
 // dispatch begins every try that may begin now and gives the time at which the
 // next one may, where that is a matter of time alone.
 func (e *engine) dispatch(work context.Context) (wake time.Time) {
@@ -138,10 +127,9 @@ func (e *engine) dispatch(work context.Context) (wake time.Time) {
 	return wake
 }
 
-// send begins what may begin now of one queue.
 func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
-	e.drop(l)
 	for {
+		e.drop(l)
 		now := time.Now()
 		j := l.peek(now)
 		if j == nil {
@@ -155,13 +143,15 @@ func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 			e.abandon(l, j, why)
 			continue
 		}
-		switch a := Ask(&e.budget, &l.pace, j.item, now); {
+		switch a := Ask(&e.budget, &l.pace, j.item, e.config.MaxWait, now); {
 		case a.Lease != nil:
 			l.pop(j)
 			e.begin(work, l, j, *a.Lease)
 		case a.Never != "":
 			l.pop(j)
 			e.giveUp(l, j, a.Never)
+		case a.Stop != "":
+			e.stop(l, j.item, Sequel{Stop: a.Stop, Provider: true})
 		case a.Wait > 0:
 			return now.Add(a.Wait)
 		default:
@@ -172,15 +162,11 @@ func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 
 // drop gives up everything that a stopped queue, or a stopped run, still holds.
 func (e *engine) drop(l *queue) {
-	why := l.stopped
-	if why == "" {
-		why = e.halted
-	}
+	why := cmp.Or(l.stopped, e.halted)
 	if why == "" {
 		return
 	}
-	for len(l.delayed) > 0 || l.next != nil || len(l.queue) > 0 {
-		j := l.first()
+	for j := l.first(); j != nil; j = l.first() {
 		l.pop(j)
 		e.abandon(l, j, why)
 	}
@@ -199,8 +185,7 @@ func (e *engine) giveUp(l *queue, j *job, why string) {
 // begun, else with what its last try gave.
 func (e *engine) abandon(l *queue, j *job, why string) {
 	if j.tries == 0 {
-		e.finish(j.item, Result{Outcome: audit.OutcomeSkipped, Why: why,
-			Evaluation: store.Evaluation{Model: j.item.Reviewer, Expected: j.item.Expected, Detail: why}})
+		e.finish(j.item, Skipped(j.item, why))
 		return
 	}
 	j.last.Evaluation.Detail += " (not tried again: " + why + ")"
@@ -208,7 +193,6 @@ func (e *engine) abandon(l *queue, j *job, why string) {
 	e.gather(j)
 }
 
-// begin sends one try off.
 func (e *engine) begin(work context.Context, l *queue, j *job, lease Lease) {
 	j.lease = lease
 	j.tries++
@@ -217,10 +201,9 @@ func (e *engine) begin(work context.Context, l *queue, j *job, lease Lease) {
 		j.item.Grant(lease.Most)
 	}
 	e.flying[j] = true
-	e.hand(func() { e.report(ending{job: j, try: attempt(work, j.item)}) })
+	e.hand(func() { e.report(ending{job: j, try: j.item.Attempt(work)}) })
 }
 
-// hand has something done beside the engine.
 func (e *engine) hand(do func()) {
 	select {
 	case e.hands <- do:
@@ -257,16 +240,15 @@ func (e *engine) abandonAll() {
 	}
 }
 
-// errored is a try without an answer.
 func errored(it *Item, why string) (t Try) {
 	t.Evaluation.Status, t.Evaluation.Outcome, t.Evaluation.Actual = audit.Errored, audit.OutcomeErrored, string(audit.Errored)
 	t.Evaluation.Model, t.Evaluation.Expected, t.Evaluation.Detail = it.Reviewer, it.Expected, why
 	return t
 }
 
-// attempt calls Do. A panic of a reviewer is an outcome like any other: one
-// broken reply must not take the whole run with it.
-func attempt(ctx context.Context, it *Item) (t Try) {
+// Attempt makes one try of the item. A panic of a reviewer is an outcome like any
+// other: one broken reply must not take the whole run with it.
+func (it *Item) Attempt(ctx context.Context) (t Try) {
 	defer func() {
 		if p := recover(); p != nil {
 			t = errored(it, fmt.Sprintf("defect: %s panicked: %v", it.Reviewer, p))
@@ -276,7 +258,6 @@ func attempt(ctx context.Context, it *Item) (t Try) {
 	return it.Do(ctx)
 }
 
-// take handles the end of a try or of the storing of some.
 func (e *engine) take(work context.Context, end ending) {
 	if end.kept != nil {
 		e.stored(end.kept)
@@ -302,8 +283,7 @@ func (e *engine) take(work context.Context, end ending) {
 	if next.Again && work.Err() == nil && e.halted == "" && l.stopped == "" {
 		e.state.InFlight--
 		e.state.Retries++
-		j.at = now.Add(next.Wait)
-		heap.Push(&l.delayed, j)
+		l.delay(j, now.Add(next.Wait))
 		e.tell(Event{Kind: Retry, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
 		return
 	}
@@ -312,17 +292,13 @@ func (e *engine) take(work context.Context, end ending) {
 
 // stop ends all work of a provider or a reviewer. The first reason stays.
 func (e *engine) stop(l *queue, it *Item, next Sequel) {
-	why := l.stopped
-	if !next.Provider {
-		why = e.stopped[it.Reviewer]
-	}
-	if why != "" {
-		return
-	}
-	if next.Provider {
+	switch {
+	case next.Provider && l.stopped == "":
 		l.stopped = next.Stop
-	} else {
+	case !next.Provider && e.stopped[it.Reviewer] == "":
 		e.stopped[it.Reviewer] = next.Stop
+	default:
+		return
 	}
 	e.say(Event{Kind: Stopping, Provider: l.provider, Reviewer: it.Reviewer, Text: next.Stop})
 }
@@ -342,7 +318,6 @@ func (e *engine) say(ev Event) {
 	e.tell(ev)
 }
 
-// finish counts an item's outcome and hands its result over.
 func (e *engine) finish(it *Item, res Result) {
 	res.Key = it.Key
 	ev := &res.Evaluation

@@ -1,8 +1,10 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"assay/audit"
@@ -77,10 +79,11 @@ func (t *Try) last() audit.Attempt {
 	return t.Attempts[len(t.Attempts)-1]
 }
 
-// again reports whether another try may succeed.
 func (t *Try) again() bool {
 	return t.Fatal == nil && (t.Reask || t.Evaluation.Status == audit.Errored && t.last().Transient)
 }
+
+func name(provider string) string { return cmp.Or(provider, "this machine") }
 
 // A Sequel is what follows a try that ended.
 type Sequel struct {
@@ -112,15 +115,16 @@ func (c *Config) Follow(it *Item, t *Try, tries int) Sequel {
 	return Sequel{}
 }
 
-// throttled reports whether the provider said that it is asked too often.
 func (t *Try) throttled() bool {
-	for _, a := range t.Attempts {
-		switch a.HTTPStatus {
-		case 429, 503, 529: // 529: Anthropic's "overloaded"
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Attempts, func(a audit.Attempt) bool {
+		return a.HTTPStatus == 429 || a.HTTPStatus == 503 || a.HTTPStatus == 529 // Anthropic's "overloaded"
+	})
+}
+
+// Skipped gives the result of an item that was never tried, and why it was not.
+func Skipped(it *Item, why string) Result {
+	return Result{Key: it.Key, Outcome: audit.OutcomeSkipped, Why: why,
+		Evaluation: store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Detail: why}}
 }
 
 // A Result is what became of an item.

@@ -11,8 +11,6 @@ import (
 
 	"assay/audit"
 	"assay/internal/store"
-
-	"github.com/cenkalti/backoff/v5"
 )
 
 // gathering is how long an outcome waits for others to be stored with: a transaction of
@@ -47,7 +45,7 @@ func (e *engine) keepGathered() {
 func (e *engine) keep(all []*job) {
 	evs := make([]store.Evaluation, len(all))
 	for i, j := range all {
-		j.last.Evaluation = row(e.config.Run.ID, j.item, j.last.Evaluation, j.tries, j.attempts)
+		j.last.Evaluation = j.item.Row(e.config.Run.ID, j.last.Evaluation, j.tries, j.attempts)
 		evs[i] = j.last.Evaluation
 	}
 	if len(all) == 1 || e.store(context.Background(), evs...) != nil {
@@ -62,7 +60,6 @@ func (e *engine) keep(all []*job) {
 	e.report(ending{kept: all})
 }
 
-// stored takes in what was stored, or could not be.
 func (e *engine) stored(all []*job) {
 	for _, j := range all {
 		if j.item.Keep == nil {
@@ -82,17 +79,16 @@ func (e *engine) stored(all []*job) {
 // for: it is written although the run was stopped. The waits are short: a lock
 // goes away at any moment, and a place is held meanwhile.
 func (e *engine) insist(write func(context.Context) error) error {
-	_, err := backoff.Retry(context.Background(), func() (struct{}, error) {
+	for n, end := 1, time.Now().Add(e.config.StoreWait); ; n++ {
 		err := write(context.Background())
-		if errors.Is(err, store.ErrHeld) {
-			err = backoff.Permanent(err)
+		wait := jitter(50*time.Millisecond, 2*time.Second, n)
+		if err == nil || errors.Is(err, store.ErrHeld) || errors.Is(err, store.ErrGone) || time.Now().Add(wait).After(end) {
+			return err
 		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(newBackOff(50*time.Millisecond, 2*time.Second)), backoff.WithMaxElapsedTime(e.config.StoreWait))
-	return err
+		time.Sleep(wait)
+	}
 }
 
-// save stores a result where its item keeps it.
 func (e *engine) save(ctx context.Context, j *job) error {
 	if j.item.Keep != nil {
 		return j.item.Keep(ctx, j.result())
@@ -128,8 +124,9 @@ func (e *engine) storeRest(s *Summary) error {
 	return errors.Join(errs...)
 }
 
-// row completes an evaluation by what its item and all its attempts say.
-func row(run string, it *Item, ev store.Evaluation, tries int, attempts []audit.Attempt) store.Evaluation {
+// Row gives the row of an item whose last try, the tries-th, gave ev, after all of
+// these attempts.
+func (it *Item) Row(run string, ev store.Evaluation, tries int, attempts []audit.Attempt) store.Evaluation {
 	ev.Run, ev.Trial, ev.Tries, ev.Attempts = run, it.Key, tries, attempts
 	if !slices.Contains(audit.Outcomes(), ev.Outcome) { // or the account would not add up
 		ev.Detail = strings.TrimPrefix(ev.Detail+fmt.Sprintf("; defect: the outcome %q is none", ev.Outcome), "; ")

@@ -87,6 +87,9 @@ func (p *Pace) Wait(now time.Time) (d time.Duration, ok bool) {
 	return d, true
 }
 
+// stated reports whether the rate is what the provider says that it grants.
+func (p *Pace) stated() bool { return p.Rate > 0 && p.Gain == 0 }
+
 // Begin counts a try that begins.
 func (p *Pace) Begin(now time.Time) Sending {
 	p.resume(now)
@@ -173,7 +176,6 @@ func (p *Pace) refused(s Sending, pause time.Duration, now time.Time) {
 	}
 }
 
-// resume sets the rate once a pause has ended.
 func (p *Pace) resume(now time.Time) {
 	if p.Asked == 0 || now.Before(p.Until) {
 		return

@@ -30,7 +30,6 @@ const (
 	faithful = 64  // and whether they are by chance; twice as many each time that they are
 )
 
-// seen takes note of a refusal at a rate.
 func (c *chance) seen(n uint64, rate float64) {
 	gap := 0.
 	if n > c.Last {
@@ -90,7 +89,6 @@ func (p *Pace) test(m float64) {
 	p.Fence = c.To
 }
 
-// judge ends the test.
 func (p *Pace) judge() {
 	c := &p.Chance
 	p.Rate = c.Full

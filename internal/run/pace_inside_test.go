@@ -228,7 +228,7 @@ func share(n, most, workers int, g *granter, seed uint64) (ratio, refused float6
 			}
 			ended[e.worker], until[e.worker] = nil, p.Until.Sub(start)
 			for left > 0 {
-				a := AskAhead(&b, &p, it, start.Add(now), ahead)
+				a := AskAhead(&b, &p, it, time.Hour, start.Add(now), ahead)
 				if a.Lease == nil {
 					turn(e.worker, max(ahead/2, a.Wait-ahead/2))
 					break

@@ -80,17 +80,11 @@ func (c *Config) fill() error {
 	c.MaxWait = cmp.Or(c.MaxWait, DefaultMaxWait)
 	c.StoreWait = cmp.Or(c.StoreWait, DefaultStoreWait)
 	if c.Run.ID == "" {
-		c.Run.ID = newID(time.Now())
+		chance := make([]byte, 4) // no two machines choose the same
+		_, _ = rand.Read(chance)  // never fails (crypto/rand)
+		c.Run.ID = time.Now().UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(chance)
 	}
 	return nil
-}
-
-// newID gives a run's ID: its start, to the second, and enough chance that no
-// two machines choose the same.
-func newID(now time.Time) string {
-	b := make([]byte, 4)
-	_, _ = rand.Read(b) // never fails (crypto/rand)
-	return now.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(b)
 }
 
 // Items are what is planned: how many, and each by its number. At makes one when it is
@@ -125,13 +119,14 @@ type settled struct {
 	outcome int8 // in audit.Outcomes; below 0: the item itself has the result
 }
 
-// A digest stands for a key, which takes more room.
 type digest [16]byte
 
 func digestOf(key string) digest {
 	sum := sha256.Sum256([]byte(key))
 	return digest(sum[:16])
 }
+
+func compare(a, b digest) int { return bytes.Compare(a[:], b[:]) }
 
 // planning is what a plan is made of, and what it does not need afterwards.
 type planning struct {
@@ -141,8 +136,7 @@ type planning struct {
 	asked    []bool
 }
 
-// surveyed is how many items are looked at together, as their answers are looked up.
-const surveyed = 2000
+const surveyed = 2000 // items that are looked at together, as their answers are looked up
 
 // Prepare plans items. It reads from the store what is answered already, and
 // sends nothing. No items, two with one key, and a reviewer without a price under
@@ -165,7 +159,7 @@ func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 	slices.Sort(p.Estimate.Unpriced)
 	p.Estimate.Reused = n - p.Estimate.Ask
 	p.ask = slices.DeleteFunc(order(p.families, p.family, p.digests, c.Seed), func(i int32) bool { return !p.asked[i] })
-	slices.SortFunc(p.digests, func(a, b digest) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(p.digests, compare)
 	for i := 1; i < n; i++ {
 		if p.digests[i] == p.digests[i-1] {
 			return nil, p.twice(p.digests[i])
@@ -178,7 +172,6 @@ func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 	return p.Plan, nil
 }
 
-// survey takes in some of the items.
 func (p *planning) survey(ctx context.Context, from, to int) error {
 	some := make([]Item, 0, to-from)
 	var reusable []string
@@ -229,7 +222,6 @@ func (p *planning) survey(ctx context.Context, from, to int) error {
 	return nil
 }
 
-// settle calls do with each item that is settled, and its result.
 func (p *Plan) settle(do func(*Item, Result)) {
 	reused := p.reused
 	for _, s := range p.settled {
@@ -246,7 +238,6 @@ func (p *Plan) settle(do func(*Item, Result)) {
 	}
 }
 
-// twice says which item is planned twice.
 func (p *Plan) twice(d digest) error {
 	for i := range p.items.Count {
 		if it := p.items.At(i); digestOf(it.Key) == d {
@@ -256,8 +247,7 @@ func (p *Plan) twice(d digest) error {
 	return errors.New("run: an item is planned twice, and is another each time that it is asked for")
 }
 
-// planned reports whether an item has this key.
 func (p *Plan) planned(key string) bool {
-	_, ok := slices.BinarySearchFunc(p.digests, digestOf(key), func(a, b digest) int { return bytes.Compare(a[:], b[:]) })
+	_, ok := slices.BinarySearchFunc(p.digests, digestOf(key), compare)
 	return ok
 }

@@ -40,7 +40,6 @@ type State struct {
 	tally                   tally
 }
 
-// A tally counts outcomes by expected label.
 type tally map[tallyKey]int
 
 type tallyKey struct {

@@ -1,12 +1,12 @@
 package run
 
 import (
-	"container/heap"
+	"cmp"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"assay/audit"
-
-	"github.com/cenkalti/backoff/v5"
 )
 
 // A queue is the work of one provider.
@@ -16,11 +16,10 @@ type queue struct {
 	items    Items
 	queue    []int32 // numbers of those that were not begun, in order
 	next     *job    // the first of them, when it was looked at
-	delayed  delays  // to be tried again
+	delayed  []*job  // to be tried again, by when they may be
 	stopped  string  // why nothing more is sent to it
 }
 
-// A job is an item on its way.
 type job struct {
 	item     *Item
 	queue    *queue
@@ -33,7 +32,6 @@ type job struct {
 	err      error     // why its outcome could not be stored
 }
 
-// result gives what became of the item, once its last try is complete.
 func (j *job) result() Result {
 	ev := j.last.Evaluation
 	return Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value, Err: j.err}
@@ -48,8 +46,7 @@ func (l *queue) peek(now time.Time) *job {
 	return l.first()
 }
 
-// first gives one that waits for another try, whether it is due or not, before one that
-// was never begun; nil when there is none.
+// first is peek, whether that is due or not.
 func (l *queue) first() *job {
 	if len(l.delayed) > 0 {
 		return l.delayed[0]
@@ -72,11 +69,18 @@ func (l *queue) pop(j *job) {
 		l.next = nil
 		return
 	}
-	heap.Pop(&l.delayed)
+	l.delayed = l.delayed[1:]
 }
 
-// lastCeiling is where the ceiling of the waits stops doubling.
-const lastCeiling = time.Minute
+func (l *queue) delay(j *job, until time.Time) {
+	j.at = until
+	after, _ := slices.BinarySearchFunc(l.delayed, until, func(other *job, t time.Time) int {
+		return cmp.Or(other.at.Compare(t), -1) // of two that are due together the first comes first
+	})
+	l.delayed = slices.Insert(l.delayed, after, j)
+}
+
+const lastCeiling = time.Minute // where that of the waits stops doubling
 
 // delay gives how long an item waits after try t, the tries-th. One that the provider
 // refused as one too many is due at once when that happens the first time, since the
@@ -89,44 +93,20 @@ func (c *Config) delay(t *Try, tries int) time.Duration {
 			return asked
 		}
 	}
-	b := newBackOff(c.FirstWait, max(c.FirstWait, lastCeiling))
-	d := b.NextBackOff()
-	for range tries - 1 {
-		d = b.NextBackOff()
-	}
+	d := jitter(c.FirstWait, max(c.FirstWait, lastCeiling), tries)
 	if asked > 0 {
 		return asked + min(d, c.FirstWait)
 	}
 	return d
 }
 
-// newBackOff gives the waits of one item: full jitter, that is uniform between 0
-// and a ceiling that doubles. Full jitter spreads a crowd of clients best (M.
-// Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). A
-// randomisation of 1 around half the ceiling is uniform from 0 to the ceiling.
-func newBackOff(first, last time.Duration) *backoff.ExponentialBackOff {
-	b := &backoff.ExponentialBackOff{InitialInterval: first / 2, RandomizationFactor: 1, Multiplier: 2, MaxInterval: last / 2}
-	b.Reset()
-	return b
-}
-
-func name(provider string) string {
-	if provider == "" {
-		return "this machine"
+// jitter gives the nth wait: uniform between 0 and a ceiling that doubles from first
+// to last. Full jitter spreads a crowd of clients best (M. Brooker, "Exponential
+// Backoff And Jitter", AWS Architecture Blog, 2015).
+func jitter(first, last time.Duration, n int) time.Duration {
+	ceiling := first
+	for ; n > 1 && ceiling < last; n-- {
+		ceiling *= 2
 	}
-	return provider
-}
-
-// delays is a heap of jobs by the time at which they may be tried again.
-type delays []*job
-
-func (d delays) Len() int           { return len(d) }
-func (d delays) Less(i, k int) bool { return d[i].at.Before(d[k].at) }
-func (d delays) Swap(i, k int)      { d[i], d[k] = d[k], d[i] }
-func (d *delays) Push(j any)        { *d = append(*d, j.(*job)) }
-func (d *delays) Pop() any {
-	old := *d
-	j := old[len(old)-1]
-	*d = old[:len(old)-1]
-	return j
+	return rand.N(min(ceiling, last) + 1)
 }

@@ -16,7 +16,6 @@ type Results struct {
 	slots map[string]*slot // by key, once anybody waits or anything is there; no map when results are discarded
 }
 
-// A slot is where the result of one item is waited for.
 type slot struct {
 	ready  chan struct{}
 	full   bool
@@ -47,21 +46,18 @@ func (r *Results) Wait(ctx context.Context, key string) (Result, error) {
 	}
 	select {
 	case <-s.ready:
-		return s.result, nil
-	default:
-	}
-	select {
-	case <-s.ready:
 	case <-r.done:
 	case <-ctx.Done():
-		return Result{}, context.Cause(ctx)
 	}
 	select {
-	case <-s.ready:
+	case <-s.ready: // whatever else has come about
 		return s.result, nil
 	default:
-		return Result{}, fmt.Errorf("run: the run ended without item %.12s: %w", key, r.why)
 	}
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
+	return Result{}, fmt.Errorf("run: the run ended without item %.12s: %w", key, r.why)
 }
 
 // Deliver hands a planned item's result to whoever waits for it, and reports whether it

@@ -29,9 +29,8 @@ type Summary struct {
 	Over   float64   // by how much tries cost more than their stated most, USD
 	// Stops are the reasons why items were skipped, one line each, in the order in
 	// which they came up; empty when all were asked.
-	Stops []string
-	// Unstored are the keys whose outcome is not in the store.
-	Unstored []string
+	Stops    []string
+	Unstored []string // keys whose outcome is not in the store
 }
 
 // Unanswered gives the share of the planned items that have no answer, 0 to 1.

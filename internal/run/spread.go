@@ -68,16 +68,12 @@ func (p *Plan) Record(ctx context.Context) (store.Run, error) {
 	return r, nil
 }
 
-// Attempt makes one try of the item. A panic of a reviewer is an outcome like any
-// other.
-func (it *Item) Attempt(ctx context.Context) Try { return attempt(ctx, it) }
-
 // AskAhead is Ask for whoever can begin a try later by itself: what only has to wait
 // until a time that is at most ahead of now gets its lease at once. It begins at the
 // lease's At.
-func AskAhead(b *Budget, p *Pace, it *Item, now time.Time, ahead time.Duration) Answer {
+func AskAhead(b *Budget, p *Pace, it *Item, maxWait time.Duration, now time.Time, ahead time.Duration) Answer {
 	for at := now; ; {
-		a := Ask(b, p, it, at)
+		a := Ask(b, p, it, maxWait, at)
 		if a.Wait <= 0 || at.Add(a.Wait).After(now.Add(ahead)) {
 			if a.Wait > 0 {
 				a.Wait += at.Sub(now)
@@ -86,12 +82,6 @@ func AskAhead(b *Budget, p *Pace, it *Item, now time.Time, ahead time.Duration) 
 		}
 		at = at.Add(a.Wait)
 	}
-}
-
-// Row gives the row of an item whose last try was t, the tries-th, after all of
-// these attempts.
-func (it *Item) Row(run string, t *Try, tries int, attempts []audit.Attempt) store.Evaluation {
-	return row(run, it, t.Evaluation, tries, attempts)
 }
 
 // Add counts n items more with this expected label and outcome.

@@ -15,13 +15,10 @@ import (
 	"assay/internal/store"
 )
 
-// keyVersion changes when the same trial gets another key, so that results of
-// older versions are not taken for newer ones.
+// keyVersion changes when the same trial gets another key: older results are not newer ones.
 const keyVersion = "assay trial 1"
 
-// replyCap is how much of a reply is stored, in bytes. A verdict takes some
-// hundred; what is longer is a model that lost its way.
-const replyCap = 64 << 10
+const replyCap = 64 << 10 // bytes of a reply that are stored: a verdict takes some hundred
 
 // A Trial is one repetition of a case, or of a module, with a reviewer.
 type Trial struct {
@@ -63,8 +60,7 @@ func (t *Trial) Task() audit.ReviewTask {
 // TextHash is the hash by which a trial knows the prompt and the SPEC that it sent.
 func TextHash(text string) string { return hash(text) }
 
-// hash gives the SHA-256 of the parts, each preceded by its length, so that no
-// two lists of parts run together.
+// hash gives the SHA-256 of the parts, each after its length: no two lists run together.
 func hash(parts ...string) string {
 	all := make([]byte, 0, 1024)
 	for _, p := range parts {
@@ -94,27 +90,17 @@ func ModuleHash(m *audit.Module) string {
 	return hash(parts...)
 }
 
-func (t *Trial) caseHash() string {
-	if t.Module != nil {
-		return ModuleHash(t.Module)
-	}
-	return CaseHash(t.Case)
+type subject struct {
+	hash, file, app, query, family string
+	label                          audit.Label
 }
 
-// label is what the key says.
-func (t *Trial) label() audit.Label {
-	if t.Module != nil {
-		return t.Module.Label()
+func (t *Trial) subject() subject {
+	if m := t.Module; m != nil {
+		return subject{ModuleHash(m), "fixtures/planted/" + m.ID(), m.App(), m.Name, m.Family(), m.Label()}
 	}
-	return t.Case.Label
-}
-
-// family is shared by what is much alike.
-func (t *Trial) family() string {
-	if t.Module != nil {
-		return t.Module.Family()
-	}
-	return t.Case.Family()
+	c := t.Case
+	return subject{CaseHash(c), cmp.Or(c.Pos.File, "tests/"+c.ID()+".md"), c.App, c.Query, c.Family(), c.Label}
 }
 
 func (t *Trial) settings() string {
@@ -128,16 +114,18 @@ func (t *Trial) settings() string {
 // Key is the hash of case, SPEC, prompt, reviewer with its settings, and index.
 // A case that is edited where it matters (identity, code, violated requirements)
 // gets another key; an edited description does not.
-func (t *Trial) Key() string {
-	return hash(keyVersion, t.caseHash(), t.Task().Spec, t.Prompt, t.settings(), strconv.Itoa(t.Index), t.Twin)
+func (t *Trial) Key() string { return t.key(t.subject().hash) }
+
+func (t *Trial) key(subject string) string {
+	return hash(keyVersion, subject, t.Task().Spec, t.Prompt, t.settings(), strconv.Itoa(t.Index), t.Twin)
 }
 
-// noVerdict is said of a reply of which nothing else is known.
 const noVerdict = "it holds no verdict that can be read"
 
 // Item gives the work of the trial.
 func (t *Trial) Item() Item {
-	it := Item{Key: t.Key(), Reviewer: t.Reviewer.Name(), Family: t.family(), Expected: t.label(),
+	s := t.subject()
+	it := Item{Key: t.key(s.hash), Reviewer: t.Reviewer.Name(), Family: s.family, Expected: s.label,
 		Cost: Cost{Known: true}, Do: t.try, Reasked: func() { t.unusable = noVerdict }}
 	if d, ok := t.Reviewer.(Described); ok {
 		it.Provider, it.Reusable = d.Provider(), true
@@ -194,29 +182,12 @@ func (t *Trial) judge(r *audit.Review) audit.Outcome {
 	return r.Judge(t.Module.Label())
 }
 
-// evaluation fills in what is known before anybody is asked.
 func (t *Trial) evaluation() store.Evaluation {
-	settings := t.settings()
-	e := store.Evaluation{TestFile: t.file(), Model: t.Reviewer.Name(), Expected: t.label(), Index: t.Index,
-		Family: t.family(), Prompt: t.PromptName, Twin: t.Twin,
-		CaseHash: t.caseHash(), SpecHash: hash(t.Task().Spec), PromptHash: hash(t.Prompt),
+	s, settings := t.subject(), t.settings()
+	return store.Evaluation{TestFile: s.file, Model: t.Reviewer.Name(), Expected: s.label, Index: t.Index,
+		App: s.app, Query: s.query, Family: s.family, Prompt: t.PromptName, Twin: t.Twin,
+		CaseHash: s.hash, SpecHash: hash(t.Task().Spec), PromptHash: hash(t.Prompt),
 		SettingsHash: hash(settings), Settings: settings}
-	if t.Module != nil {
-		e.App, e.Query = t.Module.App(), t.Module.Name
-	} else {
-		e.App, e.Query = t.Case.App, t.Case.Query
-	}
-	return e
-}
-
-func (t *Trial) file() string {
-	if t.Module != nil {
-		return "fixtures/planted/" + t.Module.ID()
-	}
-	if t.Case.Pos.File != "" {
-		return t.Case.Pos.File
-	}
-	return "tests/" + t.Case.ID() + ".md"
 }
 
 // reason compares the requirements that a reviewer names with those that the
@@ -225,10 +196,8 @@ func (t *Trial) reason(r *audit.Review) store.Reason {
 	if t.Module != nil || t.Case.Label != audit.Bad || r.Judge(t.Case.Label) != audit.OutcomeCorrect || len(t.Case.Violates) == 0 {
 		return store.ReasonUnknown
 	}
-	for _, v := range r.Violates {
-		if slices.Contains(t.Case.Violates, v) {
-			return store.ReasonRight
-		}
+	if slices.ContainsFunc(r.Violates, func(v int) bool { return slices.Contains(t.Case.Violates, v) }) {
+		return store.ReasonRight
 	}
 	return store.ReasonWrong
 }

@@ -32,9 +32,8 @@ func formatTime(t time.Time) string {
 	return t.UTC().Format(timeLayout)
 }
 
-// readTime reads what formatTime wrote and the forms that other writers of such
-// files use: SQLite's CURRENT_TIMESTAMP, RFC 3339, Python's isoformat, Unix
-// seconds. Anything else is the zero time: a row is worth more than its date.
+// readTime reads what formatTime wrote, SQLite's CURRENT_TIMESTAMP, RFC 3339, Python's
+// isoformat and Unix seconds. Anything else is the zero time: a row is worth more than its date.
 func readTime(s string) time.Time {
 	for _, layout := range []string{timeLayout, time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00",
 		"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02"} {
@@ -72,7 +71,6 @@ func clean(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
 }
 
-// values appends the arguments of a row to those before it.
 func values(args []any, e *Evaluation) []any {
 	return append(args,
 		formatTime(e.Time), clean(e.TestFile), clean(e.Model), string(e.Expected), clean(e.Actual), clean(e.Explanation),
@@ -87,36 +85,35 @@ func values(args []any, e *Evaluation) []any {
 // rows that others wrote hold the first seven alone, and a number may be any text:
 // what is no number counts as 0.
 func scan(rows *sql.Rows) (Evaluation, error) {
-	var id, stamp, file, model, expected, actual, explanation sql.NullString
-	var run, trial, index, app, query, family, prompt, twin, outcome, status, violates, cwes, reason, confidence sql.NullString
-	var detail, served, finish, tries, in, out, usd, priced, latency, reply, ch, sh, ph, seth, settings sql.NullString
-	err := rows.Scan(&id, &stamp, &file, &model, &expected, &actual, &explanation,
-		&run, &trial, &index, &app, &query, &family, &prompt, &twin, &outcome, &status,
-		&violates, &cwes, &reason, &confidence, &detail, &served, &finish, &tries,
-		&in, &out, &usd, &priced, &latency, &reply, &ch, &sh, &ph, &seth, &settings)
+	row := make([]sql.NullString, 1+len(evaluationColumns))
+	to := make([]any, len(row))
+	for i := range row {
+		to[i] = &row[i]
+	}
+	if err := rows.Scan(to...); err != nil {
+		return Evaluation{}, err
+	}
+	id, err := readID(row[0].String)
 	if err != nil {
 		return Evaluation{}, err
 	}
-	n, err := readID(id.String)
-	if err != nil {
-		return Evaluation{}, err
-	}
-	e := Evaluation{ID: n, Time: readTime(stamp.String), TestFile: clean(file.String), Model: clean(model.String),
-		Expected: audit.Label(fold(expected.String)), Actual: fold(actual.String), Explanation: clean(explanation.String),
-		Run: run.String, Trial: trial.String, Index: int(readNumber(index.String)), App: clean(app.String), Query: clean(query.String),
-		Family: clean(family.String), Prompt: clean(prompt.String), Twin: clean(twin.String),
-		Outcome: audit.Outcome(outcome.String), Status: audit.Status(status.String),
-		Violates: readInts(violates.String), CWEs: readCWEs(cwes.String), Reason: Reason(readNumber(reason.String)),
-		Confidence: readFloat(confidence.String), Detail: clean(detail.String), Served: clean(served.String), Finish: clean(finish.String), Tries: int(readNumber(tries.String)),
-		Usage:   audit.Usage{TokensIn: readNumber(in.String), TokensOut: readNumber(out.String), USD: readFloat(usd.String), Priced: readNumber(priced.String) != 0},
-		Latency: time.Duration(readNumber(latency.String)) * time.Millisecond, Reply: clean(reply.String),
-		CaseHash: ch.String, SpecHash: sh.String, PromptHash: ph.String, SettingsHash: seth.String, Settings: settings.String}
+	at := 0
+	next := func() string { at++; return row[at].String }
+	text := func() string { return clean(next()) }
+	whole := func() int64 { return readNumber(next()) }
+	// In the order of the columns: Go calls functions from left to right.
+	e := Evaluation{ID: id, Time: readTime(next()), TestFile: text(), Model: text(), Expected: audit.Label(fold(next())), Actual: fold(next()), Explanation: text(),
+		Run: next(), Trial: next(), Index: int(whole()), App: text(), Query: text(), Family: text(), Prompt: text(), Twin: text(),
+		Outcome: audit.Outcome(next()), Status: audit.Status(next()), Violates: readInts(next()), CWEs: readCWEs(next()), Reason: Reason(whole()),
+		Confidence: readFloat(next()), Detail: text(), Served: text(), Finish: text(), Tries: int(whole()),
+		Usage:   audit.Usage{TokensIn: whole(), TokensOut: whole(), USD: readFloat(next()), Priced: whole() != 0},
+		Latency: time.Duration(whole()) * time.Millisecond, Reply: text(),
+		CaseHash: next(), SpecHash: next(), PromptHash: next(), SettingsHash: next(), Settings: next()}
 	e.complete()
 	return e, nil
 }
 
-// readID reads the ID of a row. It tells answers apart, so that a row without one
-// cannot be used.
+// readID reads what tells answers apart: a row without it cannot be used.
 func readID(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
@@ -125,8 +122,8 @@ func readID(s string) (int64, error) {
 	return n, nil
 }
 
-// readNumber reads a whole number, or the whole part of another; anything else is
-// 0: a row is worth more than one of its columns.
+// readNumber reads the whole part of a number; anything else is 0: a row is worth more
+// than one of its columns.
 func readNumber(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
@@ -147,7 +144,6 @@ func readFloat(s string) float64 {
 	return v
 }
 
-// fold reads a label: case and space around it do not count.
 func fold(s string) string { return clean(strings.ToLower(strings.TrimSpace(s))) }
 
 func readInts(s string) []int {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -14,10 +15,15 @@ import (
 // ErrHeld says that another process writes to the database.
 var ErrHeld = errors.New("one run at a time writes to it")
 
+// ErrGone says that the file of a database was removed, or another put in its place.
+var ErrGone = errors.New("the file is not there any more")
+
 // A lease is how one process at a time writes to an SQLite file: two that ran the
 // same trials would pay for them twice. Its holder shows that it lives.
 type lease struct {
 	db    *sql.DB
+	file  string
+	info  fs.FileInfo // of the file, as it was opened
 	token string
 	end   chan struct{}
 	ended sync.WaitGroup
@@ -31,7 +37,11 @@ const (
 )
 
 // takeLease takes the lease, over that of a holder that is dead.
-func takeLease(ctx context.Context, db *sql.DB) (*lease, error) {
+func takeLease(ctx context.Context, db *sql.DB, file string) (*lease, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -53,7 +63,7 @@ func takeLease(ctx context.Context, db *sql.DB) (*lease, error) {
 				ErrHeld, pid, host, now.Sub(readTime(taken)).Round(time.Second), max(0, silent).Round(time.Second))
 		}
 	}
-	l := &lease{db: db, token: rand.Text(), end: make(chan struct{})}
+	l := &lease{db: db, file: file, info: info, token: rand.Text(), end: make(chan struct{})}
 	if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO lease (only, token, pid, host, pids, taken, seen) VALUES (1, $1, $2, $3, $4, $5, $5)",
 		l.token, os.Getpid(), here, table, formatTime(now)); err != nil {
 		return nil, err
@@ -92,6 +102,19 @@ func (l *lease) held(ctx context.Context, c connection) error {
 		return fmt.Errorf("%w, and another has done so while this one was silent", ErrHeld)
 	}
 	return err
+}
+
+// there is an error when the file was removed or replaced since: SQLite goes on writing
+// to what nobody can open again.
+func (l *lease) there() error {
+	if l == nil {
+		return nil
+	}
+	info, err := os.Stat(l.file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, l.info) {
+		return fmt.Errorf("%w: it was removed, or another put in its place, while this process wrote to it, and what it stored there is lost: run again, and leave the file", ErrGone)
+	}
+	return nil
 }
 
 func (l *lease) release() error {

@@ -13,7 +13,6 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// A dialect is what the two engines do differently.
 type dialect struct {
 	name      string // the folder of its migrations
 	exclusive string // keeps others out until the transaction ends; may be empty
@@ -42,7 +41,6 @@ type schema struct {
 	table string // of versions
 }
 
-// own are the store's tables.
 func (d dialect) own() schema {
 	return schema{d, migrations, "migrations/" + d.name, "goose_db_version"}
 }

@@ -3,8 +3,10 @@ package store_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -46,10 +48,46 @@ func TestOpenErrorsTeach(t *testing.T) {
 	_, err = store.Open(ctx, "")
 	require.ErrorContains(t, err, "no file named")
 
-	_, err = store.Open(ctx, "postgres://someone:hunter2@127.0.0.1:1/none?connect_timeout=1")
-	require.Error(t, err)
-	require.NotContains(t, err.Error(), "hunter2")
-	_, err = store.Open(ctx, "postgres://someone:hunter2@127.0.0.1:port/none")
-	require.Error(t, err)
-	require.NotContains(t, err.Error(), "hunter2")
+	for url, says := range map[string]string{
+		"postgres://someone:hunter2@127.0.0.1:1/none?connect_timeout=1":               "postgres://someone:xxxxx@127.0.0.1:1/none?connect_timeout=1",
+		"postgres://someone:hunter2@127.0.0.1:port/none":                              "postgres://someone:xxxxx@127.0.0.1:port/none: the URL is not understood",
+		"postgres://127.0.0.1:1/none?user=someone&password=hunter2&connect_timeout=1": "postgres://127.0.0.1:1/none?user=someone&password=xxxxx&connect_timeout=1",
+		"postgres://someone:2nuh@hunter2@127.0.0.1:1/none?connect_timeout=1":          "postgres://someone:xxxxx@127.0.0.1:1/none?connect_timeout=1: the user or the password holds an @: expected %40 in its place",
+		"mysql://someone:hunter2@127.0.0.1:1/none":                                    "results are no mysql:// URL: expected one of a PostgreSQL (postgres://...), or the path of a file",
+		"Postgres://someone:hunter2@127.0.0.1:1/none":                                 "results are no Postgres:// URL",
+	} {
+		for _, open := range []func(context.Context, string) (store.Store, error){store.Open, store.OpenReadOnly} {
+			_, err = open(ctx, url)
+			require.ErrorContains(t, err, says)
+			require.NotContains(t, err.Error(), "hunter2")
+			require.NotContains(t, err.Error(), "2nuh")
+		}
+	}
+}
+
+// SQLite writes to a file that was removed as if it were there, and nobody ever reads it.
+func TestAFileThatIsTakenAway(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("which lets nobody remove a file that is open")
+	}
+	for name, take := range map[string]func(where string) error{
+		"removed": os.Remove,
+		"replaced": func(where string) error {
+			return errors.Join(os.Rename(where, where+".old"), os.WriteFile(where, nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, where := t.Context(), filepath.Join(t.TempDir(), "results.db")
+			s, err := store.Open(ctx, where)
+			require.NoError(t, err)
+			defer s.Close()
+			require.NoError(t, s.Begin(ctx, store.Run{ID: "r1"}))
+			require.NoError(t, s.Put(ctx, evaluation("r1", "k1")))
+			require.NoError(t, take(where))
+			err = s.Put(ctx, evaluation("r1", "k2"))
+			require.ErrorIs(t, err, store.ErrGone)
+			require.ErrorContains(t, err, where+": writing evaluations: the file is not there any more")
+			require.ErrorIs(t, s.Finish(ctx, store.Run{ID: "r1"}), store.ErrGone)
+		})
+	}
 }

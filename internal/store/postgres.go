@@ -2,33 +2,41 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// migrationLock keeps processes that start together from migrating at once. The
-// number means nothing but has to be the same in all of them.
-const migrationLock = 7_417_302_218
+const migrationLock = 7_417_302_218 // any number, but the same for all who migrate at once
 
 func openPostgres(ctx context.Context, dsn string, readOnly bool) (Store, error) {
 	conf, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("store: %s: the URL is not understood: %w", withoutPassword(dsn), scrub(err, dsn))
+		return nil, fmt.Errorf("store: %s: the URL is not understood: %w", withoutPassword(dsn), scrub(err))
 	}
 	if readOnly {
 		conf.RuntimeParams["default_transaction_read_only"] = "on"
 	}
 	db := stdlib.OpenDB(*conf)
 	db.SetMaxOpenConns(8)
+	return onPostgres(ctx, db, dsn, readOnly)
+}
+
+func onPostgres(ctx context.Context, db *sql.DB, dsn string, readOnly bool) (Store, error) {
+	_, authority, _ := strings.Cut(dsn, "//")
+	if authority, _, _ = strings.Cut(authority, "/"); strings.Count(authority, "@") > 1 { // a part of it would be taken for the host, and shown
+		return nil, errors.Join(fmt.Errorf("store: %s: the user or the password holds an @: expected %%40 in its place", withoutPassword(dsn)), db.Close())
+	}
 	s, err := newStore(ctx, db, postgresDialect, withoutPassword(dsn), readOnly)
 	if err != nil {
-		return nil, errors.Join(scrub(err, dsn), db.Close())
+		return nil, errors.Join(scrub(err), db.Close())
 	}
 	return s, nil
 }
@@ -36,12 +44,7 @@ func openPostgres(ctx context.Context, dsn string, readOnly bool) (Store, error)
 // OnPool opens the store of the PostgreSQL that pool is connected to, on the pool's own
 // connections, and brings its tables up to date. Closing the store leaves the pool open.
 func OnPool(ctx context.Context, pool *pgxpool.Pool) (Store, error) {
-	dsn, db := pool.Config().ConnString(), stdlib.OpenDBFromPool(pool)
-	s, err := newStore(ctx, db, postgresDialect, withoutPassword(dsn), false)
-	if err != nil {
-		return nil, errors.Join(scrub(err, dsn), db.Close())
-	}
-	return s, nil
+	return onPostgres(ctx, stdlib.OpenDBFromPool(pool), pool.Config().ConnString(), false)
 }
 
 // Migrate brings other tables of this PostgreSQL up to date, all or nothing, by the files
@@ -52,14 +55,13 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files embed.FS, dir, table
 	return schema{postgresDialect, files, dir, table}.migrate(ctx, db)
 }
 
-var password = regexp.MustCompile(`(//[^:/@]*:)[^@]*@|(password=)[^&\s]*`)
+var password = regexp.MustCompile(`(//[^:/@\s]*:)\S*(@)|(password=)[^&\s]*`)
 
-// withoutPassword makes a URL fit for messages.
-func withoutPassword(dsn string) string { return password.ReplaceAllString(dsn, "${1}${2}xxxxx@") }
+func withoutPassword(dsn string) string { return password.ReplaceAllString(dsn, "${1}${3}xxxxx${2}") }
 
 // scrub keeps a driver's message from quoting the password back.
-func scrub(err error, dsn string) error {
-	if clean := password.ReplaceAllString(err.Error(), "${1}${2}xxxxx@"); clean != err.Error() {
+func scrub(err error) error {
+	if clean := withoutPassword(err.Error()); clean != err.Error() {
 		return errors.New(clean)
 	}
 	return err

@@ -2,7 +2,6 @@ package store
 
 import "os"
 
-// processLives reports whether there is a process of this number.
 func processLives(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err == nil {

@@ -33,7 +33,7 @@ func newStore(ctx context.Context, db *sql.DB, d dialect, where string, readOnly
 			return nil, fmt.Errorf("store: %s: bringing the tables up to date: %w", where, err)
 		}
 		if d.name == sqliteDialect.name {
-			if s.lease, err = takeLease(ctx, db); err != nil {
+			if s.lease, err = takeLease(ctx, db, where); err != nil {
 				return nil, fmt.Errorf("store: %s: %w", where, err)
 			}
 		}
@@ -83,29 +83,35 @@ func (s *sqlStore) readColumns(ctx context.Context) error {
 	return nil
 }
 
-func (s *sqlStore) Begin(ctx context.Context, r Run) error {
+// exec changes rows, and gives how many. The error says what was being done.
+func (s *sqlStore) exec(ctx context.Context, doing, text string, args ...any) (int64, error) {
 	if s.readOnly {
-		return ErrReadOnly
+		return 0, ErrReadOnly
 	}
+	if err := s.lease.there(); err != nil {
+		return 0, s.wrap(doing, err)
+	}
+	res, err := s.db.ExecContext(ctx, text, args...)
+	if err != nil {
+		return 0, s.wrap(doing, err)
+	}
+	return res.RowsAffected()
+}
+
+func (s *sqlStore) Begin(ctx context.Context, r Run) error {
 	if r.ID == "" {
 		return errors.New("store: a run needs an ID")
 	}
-	_, err := s.db.ExecContext(ctx, "INSERT INTO runs ("+runColumns+") VALUES ("+places(1, 19)+")", runValues(r)...)
-	return s.wrap("recording the run", err)
+	_, err := s.exec(ctx, "recording the run", "INSERT INTO runs ("+runColumns+") VALUES ("+places(1, 19)+")", runValues(r)...)
+	return err
 }
 
 func (s *sqlStore) Finish(ctx context.Context, r Run) error {
-	if s.readOnly {
-		return ErrReadOnly
+	n, err := s.exec(ctx, "recording the run's end", "UPDATE runs SET ("+strings.TrimPrefix(runColumns, "id, ")+") = ("+places(2, 19)+") WHERE id = $1", runValues(r)...)
+	if err == nil && n != 1 {
+		err = fmt.Errorf("store: %s: run %q was never begun", s.where, r.ID)
 	}
-	res, err := s.db.ExecContext(ctx, "UPDATE runs SET ("+strings.TrimPrefix(runColumns, "id, ")+") = ("+places(2, 19)+") WHERE id = $1", runValues(r)...)
-	if err != nil {
-		return s.wrap("recording the run's end", err)
-	}
-	if n, err := res.RowsAffected(); err == nil && n != 1 {
-		return fmt.Errorf("store: %s: run %q was never begun", s.where, r.ID)
-	}
-	return nil
+	return err
 }
 
 func (s *sqlStore) Put(ctx context.Context, evs ...Evaluation) error {
@@ -127,10 +133,9 @@ func (s *sqlStore) Reuse(ctx context.Context, run string, evs []Evaluation) erro
 		for _, e := range chunk {
 			args = append(args, run, e.Trial, e.ID)
 		}
-		_, err := s.db.ExecContext(ctx, "INSERT INTO reused (run_id, trial_key, evaluation_id) VALUES "+
-			tuples(len(chunk), 3)+" ON CONFLICT DO NOTHING", args...)
-		if err != nil {
-			return s.wrap("recording reused evaluations", err)
+		if _, err := s.exec(ctx, "recording reused evaluations", "INSERT INTO reused (run_id, trial_key, evaluation_id) VALUES "+
+			tuples(len(chunk), 3)+" ON CONFLICT DO NOTHING", args...); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -204,7 +209,6 @@ func (s *sqlStore) wrap(doing string, err error) error {
 	return fmt.Errorf("store: %s: %s: %w", s.where, doing, err)
 }
 
-// anys gives values as arguments.
 func anys[T any](vs []T) []any {
 	out := make([]any, len(vs))
 	for i, v := range vs {

@@ -14,6 +14,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"path"
 	"strings"
@@ -157,21 +158,27 @@ type Store interface {
 // up to date: a postgres:// URL, else the path of an SQLite file, which is
 // created with mode 0600 when it is not there.
 func Open(ctx context.Context, where string) (Store, error) {
-	if isPostgres(where) {
-		return openPostgres(ctx, where, false)
-	}
-	return openSQLite(ctx, where, false)
+	return open(ctx, where, false)
 }
 
 // OpenReadOnly opens the store at where as it is: nothing is created, migrated
 // or written. Writing methods give ErrReadOnly.
 func OpenReadOnly(ctx context.Context, where string) (Store, error) {
-	if isPostgres(where) {
-		return openPostgres(ctx, where, true)
-	}
-	return openSQLite(ctx, where, true)
+	return open(ctx, where, true)
 }
 
-func isPostgres(where string) bool {
+func open(ctx context.Context, where string, readOnly bool) (Store, error) {
+	scheme, _, isURL := strings.Cut(where, "://")
+	switch {
+	case OfPostgres(where):
+		return openPostgres(ctx, where, readOnly)
+	case isURL:
+		return nil, fmt.Errorf("store: results are no %s:// URL: expected one of a PostgreSQL (postgres://...), or the path of a file", scheme)
+	}
+	return openSQLite(ctx, where, readOnly)
+}
+
+// OfPostgres reports whether a store is in a PostgreSQL, and no file.
+func OfPostgres(where string) bool {
 	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
 }

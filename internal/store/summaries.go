@@ -20,7 +20,6 @@ import (
 var keyColumns = []string{"test_file", "model_name", "expected_result", "actual_result", "app", "query", "family", "prompt", "twin",
 	"outcome", "status", "violates", "case_hash", "reason", "priced"}
 
-// sumColumnNames are the columns of Summaries that differ from row to row, after id.
 var sumColumnNames = []string{"tokens_in", "tokens_out", "usd", "latency_ms", "confidence"}
 
 // between separates key columns. A text that holds it is read column by column.
@@ -69,7 +68,6 @@ func (s *sqlStore) expression(column string) string {
 	return strings.Split(s.columns, ", ")[1+slices.Index(evaluationColumns, column)]
 }
 
-// one reads a row of Summaries column by column.
 func (s *sqlStore) one(ctx context.Context, id int64) (Evaluation, error) {
 	for e, err := range s.ByID(ctx, []int64{id}) {
 		return Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, App: e.App, Query: e.Query,
@@ -117,8 +115,8 @@ func (s *sqlStore) chosen(q Query) (where string, args []any, ok bool) {
 // errAmbiguous says that a key does not tell where its columns end.
 var errAmbiguous = errors.New("a text holds the separator")
 
-// A brief scans rows of summarySelect. Each key is split once and each string and
-// list kept once.
+// A summaryScan reads rows of summarySelect. Each key is split once and each string
+// and list kept once.
 type summaryScan struct {
 	raw     []sql.RawBytes
 	to      []any
@@ -127,7 +125,7 @@ type summaryScan struct {
 	lists   map[string][]int
 }
 
-// keysMost bounds what a brief remembers where hardly two rows agree.
+// keysMost bounds what is remembered where hardly two rows agree.
 const keysMost = 50_000
 
 func newSummaryScan() *summaryScan {
@@ -156,7 +154,6 @@ func (b *summaryScan) list(part []byte) []int {
 	return v
 }
 
-// of gives what a key says.
 func (b *summaryScan) of(key []byte) (*Evaluation, error) {
 	if e, ok := b.keys[string(key)]; ok {
 		return e, nil

@@ -20,7 +20,6 @@ const (
 	rowsPerStatementSQLite   = 16
 )
 
-// writtenColumns are those of a row: what scan reads, and the attempts.
 var writtenColumns = len(evaluationColumns) + 1
 
 var insertEvaluations = "INSERT INTO evaluations (" + strings.Join(evaluationColumns, ", ") +
@@ -47,6 +46,9 @@ func (w *writer) put(ctx context.Context, evs []Evaluation) error {
 	if w.closed {
 		return errClosed
 	}
+	if err := w.lease.there(); err != nil {
+		return err
+	}
 	ctx = context.WithoutCancel(ctx)
 	if len(evs) <= w.rows { // a statement is a transaction, and one around it costs half as much again
 		return w.insert(ctx, w.db, evs)
@@ -63,13 +65,11 @@ func (w *writer) put(ctx context.Context, evs []Evaluation) error {
 	return tx.Commit()
 }
 
-// A connection is a database or a transaction.
 type connection interface {
 	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
 	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
 }
 
-// insert writes by one statement.
 func (w *writer) insert(ctx context.Context, c connection, evs []Evaluation) error {
 	args, err := written(make([]any, 0, len(evs)*writtenColumns+1), evs)
 	if err != nil {
@@ -113,7 +113,6 @@ func (w *writer) close() (err error) {
 	return err
 }
 
-// insertion gives the statement for so many rows.
 func insertion(rows int) string {
 	return fmt.Sprintf(insertEvaluations, "VALUES "+tuples(rows, writtenColumns))
 }
@@ -125,7 +124,6 @@ func leasedInsertion(rows int) string {
 	return fmt.Sprintf(insertEvaluations, "SELECT * FROM (VALUES "+row+strings.Repeat(", "+row, rows-1)+") WHERE (SELECT token FROM lease) = ?")
 }
 
-// written appends the arguments of an insertion.
 func written(args []any, evs []Evaluation) ([]any, error) {
 	for i := range evs {
 		attempts, err := writeAttempts(evs[i].Attempts)
@@ -137,7 +135,6 @@ func written(args []any, evs []Evaluation) ([]any, error) {
 	return args, nil
 }
 
-// writeAttempts gives attempts as a column holds them: JSON, empty where there are none.
 func writeAttempts(attempts []audit.Attempt) (string, error) {
 	if len(attempts) == 0 {
 		return "", nil

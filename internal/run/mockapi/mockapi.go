@@ -56,7 +56,6 @@ type Reply struct {
 // A Call is one call of a tool.
 type Call struct{ Name, Arguments string }
 
-// tool gives the call as the API writes it, the nth of its answer.
 func (c Call) tool(req Request, n int) map[string]any {
 	return map[string]any{"index": n, "id": fmt.Sprintf("call-%d-%d", req.N, n), "type": "function", "function": map[string]any{"name": c.Name, "arguments": c.Arguments}}
 }
@@ -177,7 +176,6 @@ func (s *Server) charge(r Request, p Reply) {
 	}
 }
 
-// send writes the reply to r as far as it is to arrive.
 func (r Reply) send(w http.ResponseWriter, req *http.Request, to Request) {
 	body := r.body(to)
 	w.Header().Set("Content-Type", "application/json")
@@ -211,7 +209,6 @@ func (r Reply) send(w http.ResponseWriter, req *http.Request, to Request) {
 	}
 }
 
-// slowly writes the events of a stream one by one.
 func (r Reply) slowly(w http.ResponseWriter, req *http.Request, body string) {
 	for i, event := range strings.SplitAfter(body, "\n\n") {
 		pause := r.Pause
@@ -229,7 +226,6 @@ func (r Reply) slowly(w http.ResponseWriter, req *http.Request, body string) {
 	}
 }
 
-// note reads a request and remembers it.
 func (s *Server) note(w http.ResponseWriter, req *http.Request) (Request, bool) {
 	b, err := io.ReadAll(req.Body)
 	var sent struct {

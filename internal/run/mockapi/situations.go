@@ -79,6 +79,10 @@ var Situations = []Situation{
 		}
 		return Reply{Cost: .00001}
 	}},
+	{Name: "the limits that are stated last for hours", Trials: 60, Most: 4, Answered: some, Asked: [2]int{10, 13}, Stop: "states limits by which the next request waits", Script: func(r Request) Reply {
+		return Reply{Cost: .00001, Header: map[string]string{"x-ratelimit-limit-requests": "10", "x-ratelimit-remaining-requests": fmt.Sprint(max(0, 10-r.N)),
+			"x-ratelimit-reset-requests": "23h0m0s"}}
+	}},
 	{Name: "the key is revoked", Trials: 60, Most: 4, Answered: 30, Asked: [2]int{31, 34}, Stop: "the key in ASSAY_API_KEY was refused", Script: func(r Request) Reply {
 		if r.N > 30 {
 			return Reply{Status: 401, Body: `{"error":{"code":401,"message":"no"}}`}

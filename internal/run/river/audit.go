@@ -14,8 +14,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// auditQueue is where audits wait: they take hours and have slots of their own.
-const auditQueue = "audits"
+const auditQueue = "audits" // they take hours, and have slots of their own
 
 // An AuditTask is a job: one trial of an auditor on a project. The worker makes
 // the sealed export itself, from the pinned commit.
@@ -59,7 +58,7 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := presence{since: time.Now(), some: time.Now()}
+	var seen presence
 	for {
 		why, over := db.over(ctx, id) // before its result is looked for, which is written with its end
 		var b []byte
@@ -68,13 +67,14 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 		case err == nil:
 			return b, nil
 		case !errors.Is(err, pgx.ErrNoRows): // a PostgreSQL that is gone comes back, or ctx ends
+			seen = presence{}
 		case over && why != "":
 			return nil, fmt.Errorf("river: no worker could do the audit: %s", why)
 		case over: // whoever else waited for it has withdrawn it
 			if id, err = db.ask(ctx, &t); err != nil {
 				return nil, err
 			}
-		case db.deserted(ctx, &seen):
+		case db.deserted(ctx, &seen, 1):
 			return nil, errors.Join(ErrDeserted, db.withdraw(t))
 		}
 		select {
@@ -126,11 +126,9 @@ func (db *DB) ask(ctx context.Context, t *AuditTask) (id int64, err error) {
 	return id, nil
 }
 
-// errFound ends a search.
 var errFound = errors.New("found")
 
-// over reports whether a job has ended; why says how it failed for good, empty where
-// it did not.
+// over reports whether a job has ended, and why it failed for good, if it did.
 func (db *DB) over(ctx context.Context, id int64) (why string, over bool) {
 	err := db.pool.QueryRow(ctx, `SELECT finalized_at IS NOT NULL, CASE WHEN state = 'discarded' THEN coalesce(errors[array_upper(errors, 1)]->>'error', 'discarded') ELSE '' END
 		FROM river_job WHERE id = $1`, id).Scan(&over, &why)
@@ -150,30 +148,6 @@ func (db *DB) Taken(ctx context.Context) error {
 	return nil
 }
 
-// A presence is what was last seen of the workers that take audits.
-type presence struct {
-	beats int64     // of all of them together
-	since time.Time // when they were last seen to rise
-	some  time.Time // when some were last enrolled
-}
-
-// deserted reports whether no worker takes audits any more: none is enrolled, or
-// none of them has shown itself for too long.
-func (db *DB) deserted(ctx context.Context, seen *presence) bool {
-	var workers, beats int64
-	if db.pool.QueryRow(ctx, "SELECT count(*), coalesce(sum(seen), 0)::bigint FROM spread_workers WHERE audits > 0").Scan(&workers, &beats) != nil {
-		return false
-	}
-	if beats != seen.beats {
-		seen.beats, seen.since = beats, time.Now()
-	}
-	if workers > 0 {
-		seen.some = time.Now()
-	}
-	return time.Since(seen.some) > 3*beat || time.Since(seen.since) > desertion
-}
-
-// withdraw ends an audit that nobody waits for any more.
 func (db *DB) withdraw(t AuditTask) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -194,14 +168,10 @@ func (db *DB) withdraw(t AuditTask) error {
 	return nil
 }
 
-// An auditWorker is River's worker for audits.
 type auditWorker struct {
 	river.WorkerDefaults[AuditTask]
 	workers *workers
 }
-
-// NextRetry says that what a dead worker left is done at once.
-func (w *auditWorker) NextRetry(*river.Job[AuditTask]) time.Time { return time.Now() }
 
 // Work carries out the audit.
 func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) (err error) {
@@ -231,7 +201,6 @@ func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) (err 
 	}
 }
 
-// put writes the result and ends the job in one transaction.
 func (w *auditWorker) put(ctx context.Context, job *river.Job[AuditTask], b []byte) error {
 	return pgx.BeginFunc(ctx, w.workers.db.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "INSERT INTO spread_audits (run_id, audit_key, result) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", job.Args.Run, job.Args.key(), b); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -16,11 +17,11 @@ import (
 	"assay/internal/store"
 )
 
-// hold is how long a lease lasts when nobody settles it: longer than any try.
-const hold = 15 * time.Minute
-
-// batch is how many asks, and how many endings, one turn holds at most.
-const batch = 200
+const (
+	hold  = 15 * time.Minute      // that a lease lasts when nobody settles it: longer than any try
+	batch = 200                   // asks, and endings, that one turn holds at most
+	poll  = 50 * time.Millisecond // from one look whether another worker's try has ended to the next
+)
 
 // ahead is how long before it begins a try may have its lease: what the provider
 // grants while the workers' transactions are under way is not lost then.
@@ -43,7 +44,6 @@ type batcher struct {
 	until    atomic.Int64 // when the pause ends that the provider asked for, as of the last turn; Unix ns
 }
 
-// An ask waits for a permit to try.
 type ask struct {
 	ctx    context.Context
 	item   *run.Item
@@ -86,7 +86,6 @@ type kept struct {
 // A stop ends all work of a provider or a reviewer; of a run, where its budget is used up.
 type stop struct{ scope, name, why string }
 
-// permit waits until the item may be tried, for as long as the worker works.
 func (d *batcher) permit(ctx context.Context, it *run.Item, number int64) permit {
 	a := &ask{ctx: ctx, item: it, number: number, answer: make(chan permit, 1)}
 	select {
@@ -114,7 +113,6 @@ func (d *batcher) settle(e *ending) error {
 	return <-e.done
 }
 
-// serve takes turn after turn until the worker has gone.
 func (d *batcher) serve() {
 	var asks []*ask
 	var ends []*ending
@@ -141,7 +139,13 @@ func (d *batcher) serve() {
 		others := time.Duration(d.workers.watch.size())
 		time.Sleep(time.Until(last.Add(others * rowCost)))
 		asks, ends = d.gather(asks, ends)
-		asks = send(asks, func(a *ask) bool { return leaving == nil || a.ctx.Err() != nil })
+		asks = slices.DeleteFunc(asks, func(a *ask) bool {
+			back := leaving == nil || a.ctx.Err() != nil
+			if back {
+				a.answer <- permit{later: true}
+			}
+			return back
+		})
 		if len(asks)+len(ends) == 0 {
 			continue
 		}
@@ -160,7 +164,6 @@ func (d *batcher) serve() {
 	}
 }
 
-// gather takes what has arrived.
 func (d *batcher) gather(asks []*ask, ends []*ending) ([]*ask, []*ending) {
 	for len(ends) < batch {
 		select {
@@ -175,30 +178,15 @@ func (d *batcher) gather(asks []*ask, ends []*ending) ([]*ask, []*ending) {
 	return asks, ends
 }
 
-// send sends those back whose time is over, and gives the others.
-func send(asks []*ask, back func(*ask) bool) []*ask {
-	still := asks[:0]
-	for _, a := range asks {
-		if back(a) {
-			a.answer <- permit{later: true}
-			continue
-		}
-		still = append(still, a)
-	}
-	return still
-}
-
 // desperate gives up the endings that could not be stored for too long.
 func (d *batcher) desperate(ends []*ending, err error) []*ending {
-	still := ends[:0]
-	for _, e := range ends {
-		if time.Since(e.came) > d.workers.patience {
+	return slices.DeleteFunc(ends, func(e *ending) bool {
+		late := time.Since(e.came) > d.workers.patience
+		if late {
 			e.done <- fmt.Errorf("river: outcomes cannot be stored: %w", err)
-			continue
 		}
-		still = append(still, e)
-	}
-	return still
+		return late
+	})
 }
 
 // turn is one transaction: outcomes, ends of leases, new leases. It may
@@ -284,13 +272,16 @@ func (d *batcher) decide(s *shared, asks []*ask, began time.Time) (answers []per
 			answers = append(answers, permit{never: why})
 			continue
 		}
-		switch g := run.AskAhead(&s.budget, &s.pace, a.item, s.now, ahead); {
+		switch g := run.AskAhead(&s.budget, &s.pace, a.item, d.maxWait, s.now, ahead); {
 		case g.Lease != nil:
 			s.begin(a.item.Key, held{d.workers.id, a.number, *g.Lease})
 			answers = append(answers, permit{lease: *g.Lease, at: began.Add(g.Lease.At.Sub(s.now))})
 		case g.Never != "":
-			s.halt(stop{"budget", "", g.Never})
+			s.news = append(s.news, stop{"budget", "", g.Never})
 			answers = append(answers, permit{never: g.Never})
+		case g.Stop != "":
+			s.news = append(s.news, stop{"provider", a.item.Provider, g.Stop})
+			answers = append(answers, permit{never: g.Stop})
 		case g.Wait > 0:
 			return answers, g.Wait - ahead + rand.N(ahead/2) // not all processes at once
 		default: // until something ends: here, or elsewhere
@@ -299,9 +290,6 @@ func (d *batcher) decide(s *shared, asks []*ask, began time.Time) (answers []per
 	}
 	return answers, poll
 }
-
-// poll is how often it is looked whether another worker's try has ended.
-const poll = 50 * time.Millisecond
 
 // outcomes writes rows, skips and attempts so far, and gives how many outcomes are new.
 // The end of a job is River's to write: one that is lost is begun anew, and has its

@@ -74,9 +74,7 @@ func (db *DB) Close() error {
 	return err
 }
 
-// migrationLock keeps processes that start together from migrating at once. The
-// number means nothing but has to be the same in all of them.
-const migrationLock = 7_417_302_219
+const migrationLock = 7_417_302_219 // any number, but the same for all who migrate at once
 
 func (db *DB) migrate(ctx context.Context) (err error) {
 	conn, err := db.pool.Acquire(ctx)
@@ -101,8 +99,7 @@ func (db *DB) migrate(ctx context.Context) (err error) {
 	return store.Migrate(ctx, db.pool, migrations, "migrations", "spread_version")
 }
 
-// unfinished gives the run that workers are at with the very same plan, "" where there is
-// none.
+// unfinished gives the run that workers are at with the very same plan, "" for none.
 func (db *DB) unfinished(ctx context.Context, identity string) (id string, err error) {
 	err = db.pool.QueryRow(ctx, "SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''", identity).Scan(&id)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -111,10 +108,8 @@ func (db *DB) unfinished(ctx context.Context, identity string) (id string, err e
 	return id, nil
 }
 
-// quiet drops River's log: what matters is in the tables and in the errors.
 var quiet = slog.New(slog.DiscardHandler)
 
-// inserter gives a client that inserts and works nothing.
 func (db *DB) inserter() (*river.Client[pgx.Tx], error) {
 	return river.NewClient(riverpgxv5.New(db.pool), &river.Config{Logger: quiet})
 }
@@ -170,14 +165,12 @@ func (db *DB) each(ctx context.Context, to []any, do func() error, text string, 
 	return nil
 }
 
-// column gives what a query selects, of one column.
 func column[T any](ctx context.Context, db *DB, text string, args ...any) (all []T, err error) {
 	var v T
 	err = db.each(ctx, []any{&v}, func() error { all = append(all, v); return nil }, text, args...)
 	return all, err
 }
 
-// exec changes rows, and says how many.
 func (db *DB) exec(ctx context.Context, text string, args ...any) (int64, error) {
 	tag, err := db.pool.Exec(ctx, text, args...)
 	if err != nil {

@@ -37,15 +37,13 @@ func TaskOf(t *run.Trial) Task {
 	return Task{Key: t.Key(), Case: t.Case.ID(), Reviewer: t.Reviewer.Name(), Prompt: t.PromptName, Trial: t.Index, Twin: t.Twin}
 }
 
-// settings are what a worker needs to know of a run.
 type settings struct {
 	Tries     int           `json:"tries"`
 	FirstWait time.Duration `json:"first_wait"`
 	MaxWait   time.Duration `json:"max_wait"`
 }
 
-// chunk is how many jobs one transaction enqueues.
-const chunk = 2000
+const chunk = 2000 // jobs in a transaction
 
 // Enqueue makes a plan a run of workers: a job for each trial that has no answer
 // yet, in the plan's order. task names the trial of an item of the plan by its number.

@@ -11,11 +11,7 @@ import (
 	"assay/internal/store"
 )
 
-// look is how often a run is looked at.
-const look = 300 * time.Millisecond
-
-// desertion is how long no worker may show itself before a run counts as deserted.
-const desertion = 20 * time.Second
+const look = 300 * time.Millisecond // from one look at a run to the next
 
 // A Run is a plan that workers carry out, seen from where its results are waited
 // for.
@@ -80,14 +76,13 @@ func (r *Run) Finish() (run.Summary, error) {
 	return r.summary, r.err
 }
 
-// watch is the life of a run here.
 func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 	r.tell(run.Event{Kind: run.Began})
 	for _, ev := range r.plan.Reused() {
 		r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: *ev, Reused: true})
 	}
 	c := r.plan.Config()
-	var w attendance
+	seen := presence{}
 	good := time.Now()
 	stop, grace := ctx.Done(), (<-chan time.Time)(nil)
 	quiet := context.WithoutCancel(ctx)
@@ -96,11 +91,16 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 		switch {
 		case err == nil && r.account.outstanding <= 0:
 			return r.end(quiet)
-		case err == nil:
+		case err != nil:
+			seen = presence{}
+			if time.Since(good) > c.StoreWait {
+				return run.Summary{State: r.state}, fmt.Errorf("river: run %s goes on without us: the PostgreSQL cannot be reached: %w", r.ID, err)
+			}
+		default:
 			good = time.Now()
-			w.see(quiet, r)
-		case time.Since(good) > c.StoreWait:
-			return run.Summary{State: r.state}, fmt.Errorf("river: run %s goes on without us: the PostgreSQL cannot be reached: %w", r.ID, err)
+			if r.db.deserted(quiet, &seen, 0) {
+				r.desert()
+			}
 		}
 		select {
 		case <-time.After(look):
@@ -127,46 +127,18 @@ func (db *DB) Stop(ctx context.Context, id, why string) (stopped int64, err erro
 	return stopped, err
 }
 
-// An attendance knows when a worker was last seen.
-type attendance struct {
-	roll   map[string]int64
-	at     time.Time
-	looked time.Time
-}
-
-// see notes who is there, every other second, and tells when nobody is.
-func (a *attendance) see(ctx context.Context, r *Run) {
-	if time.Since(a.looked) < 2*beat {
-		return
-	}
-	if a.looked = time.Now(); a.at.IsZero() {
-		a.at = a.looked
-	}
-	roll, err := r.db.roll(ctx)
-	if err != nil {
-		return
-	}
-	for id, n := range roll {
-		if a.roll[id] != n {
-			a.at = a.looked
-		}
-	}
-	a.roll = roll
-	limit := desertion
-	if len(roll) == 0 {
-		limit = 3 * beat // nobody even says so
-	}
-	if time.Since(a.at) > max(limit, time.Duration(len(roll))*4*beat/beatsPer) {
-		select {
-		case <-r.deserted:
-		default:
-			close(r.deserted)
-			r.say(run.Event{Kind: run.Stopping, Text: "no worker is there any more"})
-		}
+// desert tells once that no worker is there any more.
+func (r *Run) desert() {
+	select {
+	case <-r.deserted:
+	default:
+		close(r.deserted)
+		why := "no worker is there any more"
+		r.stops = append(r.stops, why)
+		r.tell(run.Event{Kind: run.Stopping, Text: why})
 	}
 }
 
-// look takes in what is new.
 func (r *Run) look(ctx context.Context) error {
 	var a account
 	// First the account: what it counts is in the tables read after it.
@@ -198,7 +170,6 @@ func (r *Run) look(ctx context.Context) error {
 	return r.said(ctx)
 }
 
-// skipped takes in what was skipped since.
 func (r *Run) skipped(ctx context.Context) error {
 	var n int
 	if err := r.db.pool.QueryRow(ctx, "SELECT count(*) FROM spread_skipped WHERE run_id = $1", r.ID).Scan(&n); err != nil {
@@ -209,10 +180,7 @@ func (r *Run) skipped(ctx context.Context) error {
 	}
 	var key, why string
 	return r.db.each(ctx, []any{&key, &why}, func() error {
-		if it, ok := r.items[key]; ok {
-			r.deliver(key, run.Result{Outcome: audit.OutcomeSkipped, Why: why,
-				Evaluation: store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Detail: why}})
-		}
+		r.skip(key, why)
 		return nil
 	}, "SELECT trial_key, why FROM spread_skipped WHERE run_id = $1", r.ID)
 }
@@ -253,11 +221,6 @@ func (r *Run) deliver(key string, res run.Result) {
 	r.tell(run.Event{Kind: run.Done, Provider: it.Provider, Reviewer: it.Reviewer, Key: key, Text: res.Evaluation.Detail})
 }
 
-func (r *Run) say(ev run.Event) {
-	r.stops = append(r.stops, ev.Text)
-	r.tell(ev)
-}
-
 func (r *Run) tell(ev run.Event) {
 	r.state.Spent, r.state.Expected = r.account.budget.Spent, r.account.budget.Spent+max(0, r.left)
 	r.state.Elapsed = time.Since(r.began)
@@ -280,22 +243,28 @@ func (r *Run) end(ctx context.Context) (run.Summary, error) {
 		return run.Summary{State: r.state}, err
 	}
 	if r.account.missing > 0 {
-		r.skip("it was never enqueued: the run was stopped before")
+		r.skipRest("it was never enqueued: the run was stopped before")
 	}
 	rec, err := r.db.finish(ctx, r.ID)
 	return r.sum(ctx, rec, err)
 }
 
-// skip delivers what has no result yet.
-func (r *Run) skip(why string) {
-	for key, it := range r.items {
-		r.deliver(key, run.Result{Outcome: audit.OutcomeSkipped, Why: why, Evaluation: store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Detail: why}})
+func (r *Run) skip(key, why string) {
+	if it := r.items[key]; it != nil {
+		r.deliver(key, run.Skipped(it, why))
+	}
+}
+
+// skipRest skips what has no result yet.
+func (r *Run) skipRest(why string) {
+	for key := range r.items {
+		r.skip(key, why)
 	}
 }
 
 // detach ends the waiting, not the run: workers that are busy bring it to its end.
 func (r *Run) detach(ctx context.Context) (run.Summary, error) {
-	r.skip("stopped, and no worker has said so yet")
+	r.skipRest("stopped, and no worker has said so yet")
 	return r.sum(ctx, r.plan.Config().Run, nil)
 }
 

@@ -2,8 +2,10 @@ package river
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,6 +41,24 @@ func row(t testing.TB, dsn string, budget float64, most int) {
 	require.NoError(t, err)
 	_, err = c.Exec(ctx, "INSERT INTO spread_providers (provider, pace) VALUES ('p', $1)", run.Pace{Most: most})
 	require.NoError(t, err)
+}
+
+// While the PostgreSQL is gone nobody can say that he is there: that counts against no worker.
+func TestSilenceThatNobodyCouldBreak(t *testing.T) {
+	pg, err := postgres.StartServer("")
+	if errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
+		t.Skip("PostgreSQL is missing (./check installs it): ", err)
+	}
+	require.NoError(t, err)
+	t.Cleanup(pg.Stop)
+	db, seen := at(t, pg.DSN, "w").workers.db, presence{}
+	require.False(t, db.deserted(t.Context(), &seen, 0))
+	seen.risen = seen.risen.Add(-time.Hour)
+	require.True(t, db.deserted(t.Context(), &seen, 0), "it is there and silent")
+	gone, end := context.WithCancel(t.Context())
+	end()
+	require.False(t, db.deserted(gone, &seen, 0))
+	require.False(t, db.deserted(t.Context(), &seen, 0), "it may show itself now")
 }
 
 // What all workers share is two rows. This measures how many tries a second these

@@ -1,6 +1,7 @@
 package river
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,7 +29,6 @@ type shared struct {
 	news  []stop
 }
 
-// A held is a lease, and who holds it.
 type held struct {
 	worker string
 	ask    int64 // by which the worker knows it
@@ -74,15 +74,10 @@ func lock(ctx context.Context, tx pgx.Tx, id, provider string, keys []string) (*
 	return s, nil
 }
 
-// stopped says why nothing more is sent for an item.
 func (s *shared) stopped(it *run.Item) string {
-	if s.halted != "" {
-		return s.halted
-	}
-	return stopOf(s.stops, it)
+	return cmp.Or(s.halted, stopOf(s.stops, it))
 }
 
-// stopOf gives why nothing more is sent to an item's provider or reviewer.
 func stopOf(stops []stop, it *run.Item) string {
 	for _, p := range stops {
 		if p.scope == "run" || p.scope == "provider" && p.name == it.Provider || p.scope == "reviewer" && p.name == it.Reviewer {
@@ -100,10 +95,7 @@ func (s *shared) end(key string) {
 	s.ended = append(s.ended, key)
 }
 
-func (s *shared) halt(p stop) { s.news = append(s.news, p) }
-
-// store writes what has changed, and gives how many trials of the run have no outcome
-// yet.
+// store writes what has changed. left is how many trials of the run have no outcome yet.
 func (s *shared) store(ctx context.Context, tx pgx.Tx, done, again int) (left int64, err error) {
 	b := &pgx.Batch{}
 	for _, p := range s.news {

@@ -15,17 +15,12 @@ import (
 	"assay/internal/store"
 )
 
-// poisonous is how many workers may die with a trial before it is given up.
-const poisonous = 25
+const poisonous = 25 // workers that may die with a trial before it is given up
 
-// A trialWorker is River's worker for trials.
 type trialWorker struct {
 	river.WorkerDefaults[Task]
 	workers *workers
 }
-
-// NextRetry says that what a dead worker left is done at once.
-func (w *trialWorker) NextRetry(*river.Job[Task]) time.Time { return time.Now() }
 
 // Work makes one try of a trial.
 func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) (err error) {
@@ -70,7 +65,6 @@ func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) (err error
 	return w.try(ctx, d, conf, e)
 }
 
-// try makes the try and settles it.
 func (w *trialWorker) try(ctx context.Context, d *batcher, conf run.Config, e *ending) error {
 	it := e.item
 	limited, cancel := ctx, context.CancelFunc(func() {})
@@ -99,7 +93,7 @@ func (w *trialWorker) try(ctx context.Context, d *batcher, conf run.Config, e *e
 		}
 		return river.JobSnooze(next.Wait)
 	}
-	row := it.Row(d.run, &e.try, e.tries, e.attempts)
+	row := it.Row(d.run, e.try.Evaluation, e.tries, e.attempts)
 	e.row = &row
 	return d.settle(e)
 }
@@ -155,17 +149,16 @@ func (c *workers) abandon(id string, it *run.Item, e *ending, why string) {
 		return
 	}
 	e.last.Detail += " (not tried again: " + why + ")"
-	row := it.Row(id, &run.Try{Evaluation: e.last}, e.tries, e.attempts)
+	row := it.Row(id, e.last, e.tries, e.attempts)
 	e.row = &row
 }
 
-// poisoned is the outcome of a trial with which worker after worker died.
 func poisoned(id string, it *run.Item, e *ending) *store.Evaluation {
 	if e.tries == 0 {
 		e.last = store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Family: it.Family}
 	}
 	e.last.Actual, e.last.Outcome, e.last.Status = string(audit.Errored), audit.OutcomeErrored, audit.Errored
 	e.last.Detail = fmt.Sprintf("given up: %d workers ended in the middle of it", e.job.Attempt-1)
-	row := it.Row(id, &run.Try{Evaluation: e.last}, e.tries, e.attempts)
+	row := it.Row(id, e.last, e.tries, e.attempts)
 	return &row
 }

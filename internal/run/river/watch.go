@@ -31,19 +31,16 @@ type watch struct {
 	read  time.Time
 }
 
-// interval gives how long to wait before the next beat.
 func (w *watch) interval() time.Duration {
 	return beat + time.Duration(w.size())*beat/beatsPer
 }
 
-// size gives how many workers there are.
 func (w *watch) size() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.count)
 }
 
-// look takes in what all workers say now, and gives those that are dead.
 func (w *watch) look(roll map[string]int64, now time.Time) (dead []string) {
 	silence := silentBeats * w.interval()
 	w.mu.Lock()
@@ -65,20 +62,12 @@ func (w *watch) look(roll map[string]int64, now time.Time) (dead []string) {
 	return dead
 }
 
-// takes gives how many audits this worker runs at once.
-func (c *workers) takes() int {
-	if c.Audit == nil {
-		return 0
-	}
-	return c.Audits
-}
-
 // beat says that this worker is there, buries those that are dead, and takes in
 // what is new: providers, stops, runs whose end nobody has recorded.
 func (c *workers) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	_, err := c.db.exec(ctx, "INSERT INTO spread_workers AS w (worker, seen, audits) VALUES ($1, 1, $2) ON CONFLICT (worker) DO UPDATE SET seen = w.seen + 1", c.id, c.takes())
+	_, err := c.db.exec(ctx, "INSERT INTO spread_workers AS w (worker, seen, audits) VALUES ($1, 1, $2) ON CONFLICT (worker) DO UPDATE SET seen = w.seen + 1", c.id, c.Audits)
 	if err != nil {
 		return err
 	}
@@ -122,10 +111,10 @@ func (c *workers) strike(ctx context.Context, dead []string) error {
 	return nil
 }
 
-// underWay is how long a job may be on its way from the table to this worker's hands,
-// and after it has ended with an error from them to the table: River tries for 40 s.
-const underWay = 5 * time.Second
-const onItsWayBack = time.Minute
+const (
+	underWay     = 5 * time.Second // that a job may take from the table to this worker's hands, and,
+	onItsWayBack = time.Minute     // when it ended with an error, from them to the table: River tries for 40 s
+)
 
 // hold notes that a job is in this worker's hands, and until when. err is what it
 // ended with: River writes that to the table.
@@ -142,7 +131,6 @@ func (c *workers) hold(id int64) (end func(err error)) {
 	}
 }
 
-// holding gives the jobs that are in this worker's hands.
 func (c *workers) holding(now time.Time) []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,7 +182,6 @@ func (c *workers) news(ctx context.Context) error {
 	return c.providers(ctx)
 }
 
-// providers begins to work on those that are new.
 func (c *workers) providers(ctx context.Context) error {
 	if c.Rebuild == nil {
 		return nil

@@ -1,6 +1,7 @@
 package river
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 
 	"assay/internal/run"
 )
@@ -47,7 +49,6 @@ type Worker struct {
 // not that of the plan: it would ask another question.
 var ErrOther = errors.New("this worker is not what the run was planned for")
 
-// A workers is a worker at work.
 type workers struct {
 	Worker
 	db       *DB
@@ -75,14 +76,9 @@ type workers struct {
 func (db *DB) Work(ctx context.Context, w Worker) error {
 	c := &workers{Worker: w, db: db, patience: run.DefaultStoreWait, leaving: make(chan struct{}), gone: make(chan struct{}),
 		batchers: map[[2]string]*batcher{}, configs: map[string]run.Config{}, stops: map[string][]stop{}, queues: map[string]bool{}, held: map[int64]time.Time{}}
-	if c.Slots <= 0 {
-		c.Slots = run.DefaultConcurrency
-	}
-	if c.Audits <= 0 {
-		c.Audits = 1
-	}
-	if c.Grace <= 0 {
-		c.Grace = run.DefaultGrace
+	c.Slots, c.Grace = cmp.Or(max(0, c.Slots), run.DefaultConcurrency), cmp.Or(max(0, c.Grace), run.DefaultGrace)
+	if c.Audits = max(1, c.Audits); c.Audit == nil {
+		c.Audits = 0
 	}
 	if c.Name == "" {
 		host, _ := os.Hostname()
@@ -106,7 +102,11 @@ func (db *DB) Work(ctx context.Context, w Worker) error {
 	return err
 }
 
-// errDrained ends a worker that has nothing left to wait for.
+// atOnce has what a dead worker left done at once.
+type atOnce struct{}
+
+func (atOnce) NextRetry(*rivertype.JobRow) time.Time { return time.Now() }
+
 var errDrained = errors.New("every run has ended")
 
 func clip(s string, n int) string { return s[:min(len(s), n)] }
@@ -123,7 +123,7 @@ func (c *workers) begin(ctx context.Context) error {
 	// Nobody listens, which would take a connection: the more there are, the less often
 	// each looks for jobs.
 	config := &river.Config{ID: c.id, Logger: quiet, Workers: workers, Queues: map[string]river.QueueConfig{}, PollOnly: true, FetchCooldown: 10 * time.Millisecond,
-		FetchPollInterval: 200*time.Millisecond + time.Duration(len(before))*5*time.Millisecond, JobTimeout: -1, MaxAttempts: maxAttempts}
+		FetchPollInterval: 200*time.Millisecond + time.Duration(len(before))*5*time.Millisecond, JobTimeout: -1, MaxAttempts: maxAttempts, RetryPolicy: atOnce{}}
 	if c.Rebuild != nil {
 		config.Queues[queueOf("")] = river.QueueConfig{MaxWorkers: c.Slots}
 		c.queues[queueOf("")] = true
@@ -186,7 +186,6 @@ func (c *workers) end() error {
 	return errors.Join(err, c.strike(ctx, []string{c.id}))
 }
 
-// batcher gives the batcher of a run at a provider.
 func (c *workers) batcher(run, provider string, maxWait time.Duration) *batcher {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,7 +199,6 @@ func (c *workers) batcher(run, provider string, maxWait time.Duration) *batcher 
 	return d
 }
 
-// of gives what the run was enqueued with.
 func (c *workers) of(ctx context.Context, id string) (run.Config, error) {
 	c.mu.Lock()
 	conf, ok := c.configs[id]
