@@ -72,7 +72,7 @@ var fields = map[field]grammar{
 		cwes := cwesInField(v)
 		f.CWEs = addCWEs(f.CWEs, cwes...)
 		return cwes != nil
-	}, func(f *audit.Finding) string { return cweList(f.CWEs) }},
+	}, func(f *audit.Finding) string { return audit.JoinCWEs(f.CWEs) }},
 	fDimension: {"dimension|category", "one of the ten dimensions", func(f *audit.Finding, v, _ string) bool {
 		dim, ok := dimensionOf(v)
 		first(&f.Dimension, dim)

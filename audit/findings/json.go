@@ -141,14 +141,8 @@ func (j *jsonReader) one(m tree, line int, suppressed string) error {
 
 // profileOf tells the tool by the members of an element, and keeps it.
 func (j *jsonReader) profileOf(m tree) *profile {
-	if j.profile != generic {
-		return j.profile
-	}
-	for i := range profiles {
-		if m.has(profiles[i].marks) {
-			j.profile = &profiles[i]
-			break
-		}
+	if i := slices.IndexFunc(profiles, func(p profile) bool { return m.has(p.marks) }); i >= 0 && j.profile == generic {
+		j.profile = &profiles[i]
 	}
 	return j.profile
 }

@@ -88,12 +88,7 @@ func (t tree) at(path string) any {
 }
 
 func (t tree) has(names string) bool {
-	for _, n := range strings.Fields(names) {
-		if t[n] == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Fields(names), func(n string) bool { return t[n] == nil })
 }
 
 // text gives the first of the paths that leads to a text or a number.

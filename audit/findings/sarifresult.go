@@ -112,8 +112,8 @@ func (r *run) places(f *audit.Finding, s *sarifResult) {
 		}
 		f.File, f.Lines = step.File, step.Lines
 		for _, log := range l.Logical {
-			if i := int(log.Index) - 1; log.function() == "" && i >= 0 && i < len(r.logical) {
-				log = r.logical[i]
+			if listed := at(r.logical, log.Index); log.function() == "" && listed != nil {
+				log = *listed
 			}
 			first(&f.Function, log.function())
 		}
@@ -192,17 +192,15 @@ func (r *run) ruleOf(f *audit.Finding, s *sarifResult) *sarifRule {
 	if comp == nil {
 		comp = &r.tool.Driver
 	}
-	if i := int(s.Rule.Index) - 1; i >= len(comp.Rules) {
-		if s.Rule.Tool.Index == 0 && len(r.tool.Extensions) == 0 {
-			r.add(f.Pos.Line, "ruleIndex %d is out of range: the tool has %d rules", i, len(comp.Rules))
-		}
-	} else if i >= 0 {
-		rule := &comp.Rules[i]
+	i := int(s.Rule.Index) - 1
+	if rule := at(comp.Rules, s.Rule.Index); rule != nil {
 		first(&f.RuleID, rule.ID)
 		if rule.ID == f.RuleID || strings.HasPrefix(f.RuleID, rule.ID+"/") {
 			return rule
 		}
 		r.add(f.Pos.Line, "ruleIndex %d is rule %q, ruleId says %q: the ID counts", i, clip(rule.ID), clip(f.RuleID))
+	} else if i >= 0 && s.Rule.Tool.Index == 0 && len(r.tool.Extensions) == 0 {
+		r.add(f.Pos.Line, "ruleIndex %d is out of range: the tool has %d rules", i, len(comp.Rules))
 	}
 	for _, list := range [][]component{{*comp, r.tool.Driver}, r.tool.Extensions} {
 		for i := range list {
@@ -232,9 +230,7 @@ func (r *run) taxonCWE(t descriptor) []audit.CWE {
 	name := t.Tool.Name
 	if comp := t.Tool.in(r.taxonomies, r.tool.Extensions); comp != nil && cwesInProse(t.ID) == nil {
 		name = comp.Name
-		if i := int(t.Index) - 1; t.ID == "" && i >= 0 && i < len(comp.Rules) {
-			t.ID = comp.Rules[i].ID
-		} else if taxon := comp.find("", t.GUID); t.ID == "" && taxon != nil {
+		if taxon := cmp.Or(at(comp.Rules, t.Index), comp.find("", t.GUID)); t.ID == "" && taxon != nil {
 			t.ID = taxon.ID
 		}
 	}

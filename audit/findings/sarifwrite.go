@@ -129,18 +129,18 @@ func locationFor(s audit.Step) (l location) {
 // absolute path.
 func pathURI(p string) string {
 	p = valid(p)
-	drive := len(p) > 2 && p[1] == ':' && isLetter(p[0]) && (p[2] == '\\' || p[2] == '/')
-	if drive || !strings.Contains(p, "/") {
+	onDrive := len(p) > 2 && drive.MatchString(p) && (p[2] == '\\' || p[2] == '/')
+	if onDrive || !strings.Contains(p, "/") {
 		p = strings.ReplaceAll(p, `\`, "/")
 	}
-	if !drive && strings.Contains(p, "://") {
+	if !onDrive && strings.Contains(p, "://") {
 		if _, err := url.Parse(p); err == nil {
 			return p
 		}
 	}
 	esc := strings.ReplaceAll((&url.URL{Path: p}).EscapedPath(), ":", "%3A")
 	switch {
-	case drive:
+	case onDrive:
 		return "file:///" + esc[:1] + ":" + esc[len(p[:1])+3:]
 	case strings.HasPrefix(p, "//"):
 		return "file:" + esc

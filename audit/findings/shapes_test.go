@@ -19,7 +19,7 @@ const (
 // brief writes a finding in one line: ID, severity, CWEs, place, function,
 // title, and how many further places and steps it has.
 func brief(f audit.Finding) string {
-	s := fmt.Sprintf("%s %s %s %s", f.ID, f.Severity, strings.ReplaceAll(cweList(f.CWEs), "CWE-", ""), f.File)
+	s := fmt.Sprintf("%s %s %s %s", f.ID, f.Severity, strings.ReplaceAll(audit.JoinCWEs(f.CWEs), "CWE-", ""), f.File)
 	if !f.Lines.IsZero() {
 		s += ":" + f.Lines.String()
 	}

@@ -108,14 +108,6 @@ func section(b io.Writer, f *audit.Finding) {
 // label gives a field as the heading of a column or an item.
 func label(of field) string { return strings.ToUpper(string(of[:1])) + string(of[1:]) }
 
-func cweList(cs []audit.CWE) string {
-	names := make([]string, len(cs))
-	for i, c := range cs {
-		names[i] = c.String()
-	}
-	return strings.Join(names, ", ")
-}
-
 // flat makes one line of a text: white space becomes one space, the escapes of terminals
 // go, and other control characters are shown.
 func flat(s string) string {
