@@ -11,7 +11,6 @@ import (
 	"assay/audit"
 )
 
-// A jsonReader reads JSON, SARIF and the shapes of plain JSON.
 type jsonReader struct {
 	*stream
 	*collector
@@ -27,7 +26,7 @@ func readJSON(r io.Reader, want string, c *collector) error {
 	if j.dec.PeekKind() == '[' {
 		err = j.list()
 	} else {
-		err = j.object(j.member)
+		err = j.object(j.topMember)
 	}
 	sarif := c.rep.Format == SARIF
 	if err != nil {
@@ -55,8 +54,7 @@ var lists = words("findings results analysisvulnerabilities")
 // jsonMarks are what a value holds beside its texts and numbers.
 var jsonMarks = regexp.MustCompile(`"(?:[^"\\]|\\.)*"\s*:|[{}\[\]",]`)
 
-// member reads a member of the top-level object.
-func (j *jsonReader) member(key string) error {
+func (j *jsonReader) topMember(key string) error {
 	low := strings.ToLower(key)
 	head := map[string]*string{"version": &j.rep.Version, "tool": &j.rep.Tool, "root": &j.rep.Root}
 	switch {
@@ -128,7 +126,6 @@ func (j *jsonReader) entry(m tree, line int) error {
 	return nil
 }
 
-// one takes an object up as a finding, unless nothing in it can be used.
 func (j *jsonReader) one(m tree, line int, suppressed string) error {
 	f := j.finding(m, line)
 	first(&f.Suppressed, suppressed)
@@ -141,13 +138,14 @@ func (j *jsonReader) one(m tree, line int, suppressed string) error {
 
 // profileOf tells the tool by the members of an element, and keeps it.
 func (j *jsonReader) profileOf(m tree) *profile {
-	if i := slices.IndexFunc(profiles, func(p profile) bool { return m.has(p.marks) }); i >= 0 && j.profile == generic {
-		j.profile = &profiles[i]
+	if j.profile == generic {
+		if i := slices.IndexFunc(profiles, func(p profile) bool { return m.has(p.marks) }); i >= 0 {
+			j.profile = &profiles[i]
+		}
 	}
 	return j.profile
 }
 
-// finding reads one object by the members that profiles.go lists.
 func (j *jsonReader) finding(m tree, line int) audit.Finding {
 	f := audit.Finding{Pos: audit.Pos{File: j.name, Line: line}}
 	p := j.place(m, line)
@@ -175,12 +173,11 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 	if m["suppressed"] == true {
 		first(&f.Suppressed, "suppressed")
 	}
-	f.CWEs = orCWEs(f.CWEs, mapped(j.opt.RuleMap, f.RuleID), cwesInProse(f.Title+" "+f.Description), cwesInProse(f.RuleID))
+	f.CWEs = firstCWEs(f.CWEs, mapped(j.opt.RuleMap, f.RuleID), cwesInProse(f.Title+" "+f.Description), cwesInProse(f.RuleID))
 	return f
 }
 
-// orCWEs gives the first list that holds any.
-func orCWEs(lists ...[]audit.CWE) []audit.CWE {
+func firstCWEs(lists ...[]audit.CWE) []audit.CWE {
 	for _, l := range lists {
 		if len(l) > 0 {
 			return l
@@ -189,7 +186,6 @@ func orCWEs(lists ...[]audit.CWE) []audit.CWE {
 	return nil
 }
 
-// place reads file and lines: apart, or in one text.
 func (j *jsonReader) place(m tree, line int) audit.Step {
 	p := placeOf(m.text(members[fFile]...))
 	rs, ok := linesOf(m.lines())

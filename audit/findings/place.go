@@ -53,7 +53,6 @@ func lineRange(start, end int) audit.Range {
 	return audit.Range{Start: start, End: max(start, end)}
 }
 
-// placeOf reads a path with its lines.
 func placeOf(s string) audit.Step {
 	if m := placePattern.FindStringSubmatch(s); m != nil {
 		return audit.Step{File: cleanPath(m[1]), Lines: rangeOf(m[2], m[3])}

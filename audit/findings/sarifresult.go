@@ -75,14 +75,12 @@ func (r *run) element(s *stream) error {
 	return r.take(f)
 }
 
-// tellCounts tells what was counted, once a run.
 func (r *run) tellCounts() {
 	for _, what := range slices.Sorted(maps.Keys(r.counts)) {
 		r.add(r.line, "%d %s", r.counts[what], what)
 	}
 }
 
-// fill brings a result together with what it refers to.
 func (r *run) fill(f *audit.Finding, s *sarifResult) {
 	own := folded(s.Properties)
 	rule := r.ruleOf(f, s)
@@ -94,7 +92,7 @@ func (r *run) fill(f *audit.Finding, s *sarifResult) {
 	f.Description = cmp.Or(s.Message.Text, s.Message.Markdown, rule.Messages[s.Message.ID].Text)
 	f.Description = plainLinks(withArguments(f.Description, s.Message.Arguments))
 	if f.CWEs == nil {
-		f.CWEs = orCWEs(mapped(r.opt.RuleMap, f.RuleID), cwesInProse(f.Description), cwesInProse(f.RuleID), slices.Clone(rule.prose))
+		f.CWEs = firstCWEs(mapped(r.opt.RuleMap, f.RuleID), cwesInProse(f.Description), cwesInProse(f.RuleID), slices.Clone(rule.prose))
 	}
 	r.places(f, s)
 	first(&f.Function, own.text("function"))
@@ -102,7 +100,6 @@ func (r *run) fill(f *audit.Finding, s *sarifResult) {
 	f.Suppressed = suppressed(s.Suppressions)
 }
 
-// places fills in the first location, and the others.
 func (r *run) places(f *audit.Finding, s *sarifResult) {
 	for i, l := range s.Locations {
 		step := r.step(f, l)
@@ -278,7 +275,6 @@ func (r *run) severity(f *audit.Finding, s *sarifResult, own tree, rule *sarifRu
 	return sev
 }
 
-// severity gives the word of a property bag, else that among its tags.
 func (t tree) severity() string {
 	word := t.text(members[fSeverity]...)
 	for _, tag := range texts(t["tags"]) {
@@ -289,7 +285,6 @@ func (t tree) severity() string {
 	return word
 }
 
-// cwes gives those of a property bag: of its members that hold CWEs, then of its tags.
 func (t tree) cwes() (out []audit.CWE) {
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		read := cwesInField

@@ -53,7 +53,6 @@ func (j *jsonReader) tables() error {
 	return err
 }
 
-// table reads a member of a run.
 func (r *run) table(s *stream, name string) error {
 	switch name {
 	case "tool":
@@ -124,7 +123,6 @@ func (r *run) settle() {
 	first(&r.rep.Root, r.root)
 }
 
-// nameTool adds the run's tool to those that the report names.
 func (r *run) nameTool() {
 	d, rep := &r.tool.Driver, &r.rep
 	switch {
