@@ -79,6 +79,9 @@ func (j *jsonReader) topMember(key string) error {
 		j.cover(texts(v))
 		return err
 	}
+	if lists[low] {
+		key += " (no list)"
+	}
 	if len(j.keys) < 10 {
 		j.keys = append(j.keys, clip(key))
 	}
@@ -129,9 +132,14 @@ func (j *jsonReader) entry(m tree, line int) error {
 func (j *jsonReader) one(m tree, line int, suppressed string) error {
 	f := j.finding(m, line)
 	first(&f.Suppressed, suppressed)
-	if f.File == "" && len(f.CWEs) == 0 && f.RuleID == "" && f.Title == "" && f.Description == "" {
-		j.add(line, "the entry has no file, CWE, rule or title that can be read: it is no finding (fields: %s)", clip(strings.Join(slices.Sorted(maps.Keys(m)), ", ")))
+	names := clip(strings.Join(slices.Sorted(maps.Keys(m)), ", "))
+	switch {
+	case len(f.CWEs) > 0:
+	case f.File == "" && f.RuleID == "" && f.Title == "" && f.Description == "":
+		j.add(line, "the entry has no file, CWE, rule or title that can be read: it is no finding (fields: %s)", names)
 		return nil
+	case f.Lines.IsZero() && f.Function == "":
+		j.add(line, "the entry has neither CWE nor lines that can be read (fields: %s)", names)
 	}
 	return j.take(f)
 }
@@ -188,8 +196,11 @@ func firstCWEs(lists ...[]audit.CWE) []audit.CWE {
 
 func (j *jsonReader) place(m tree, line int) audit.Step {
 	p := placeOf(m.text(members[fFile]...))
+	if p.File == "" && m.nested(members[fFile]...) {
+		j.add(line, "the file cannot be read: expected a path, with its lines or without")
+	}
 	rs, ok := linesOf(m.lines())
-	if !ok {
+	if !ok || len(rs) == 0 && m.nested("lines", "line") {
 		j.add(line, "the lines cannot be read: expected a number, a form like 12-18, or an object with start and end")
 	}
 	p.Lines = append(rs, p.Lines)[0]

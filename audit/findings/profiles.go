@@ -101,6 +101,17 @@ func (t tree) text(paths ...string) string {
 	return ""
 }
 
+// nested says that one of the members holds a list or an object.
+func (t tree) nested(names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
+		switch t[n].(type) {
+		case []any, map[string]any:
+			return true
+		}
+		return false
+	})
+}
+
 // scalar gives a text, unless it is blank, or the digits of a number.
 func scalar(v any) string {
 	switch v := v.(type) {
