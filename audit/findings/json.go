@@ -59,8 +59,16 @@ func (j *jsonReader) topMember(key string) error {
 	head := map[string]*string{"version": &j.rep.Version, "tool": &j.rep.Tool, "root": &j.rep.Root}
 	switch {
 	case key == "runs":
-		j.rep.Format = SARIF
+		if j.rep.Format != SARIF { // what was read till now is no tool's
+			j.sarifVersion(j.rep.Version)
+			j.rep.Format, j.rep.Version = SARIF, ""
+		}
 		return j.tables()
+	case j.rep.Format == SARIF && key == "version":
+		var version string
+		err := j.decode(&version)
+		j.sarifVersion(version)
+		return err
 	case j.rep.Format == SARIF:
 	case lists[low] && (j.dec.PeekKind() == '[' || j.dec.PeekKind() == 'n'):
 		j.profileOf(tree{low: true})
@@ -86,6 +94,12 @@ func (j *jsonReader) topMember(key string) error {
 		j.keys = append(j.keys, clip(key))
 	}
 	return j.dec.SkipValue()
+}
+
+func (j *jsonReader) sarifVersion(version string) {
+	if version != "" && !strings.HasPrefix(version, "2.1.") {
+		j.add(j.line(), "the SARIF is of version %q: expected 2.1.0, other versions name files in other members", clip(version))
+	}
 }
 
 // list reads an array of findings; null is an empty one.
