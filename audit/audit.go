@@ -39,6 +39,15 @@ type CWE int
 // String gives the form "CWE-89".
 func (c CWE) String() string { return "CWE-" + strconv.Itoa(int(c)) }
 
+// JoinCWEs gives the form "CWE-89, CWE-564".
+func JoinCWEs(list []CWE) string {
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.String()
+	}
+	return strings.Join(names, ", ")
+}
+
 // ParseCWE reads "CWE-89", "cwe-89", "CWE 89", "CWE89", "cwe_89" or "89",
 // leading zeros allowed (vendors write "CWE-089"). It does not know which
 // numbers exist: internal/cwe does. The number must be 1 to 99999.

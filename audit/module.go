@@ -81,8 +81,8 @@ func (v Violation) String() string {
 	if v.Rule > 0 {
 		fmt.Fprintf(&b, ", rule %d", v.Rule)
 	}
-	for _, c := range v.CWEs {
-		b.WriteString(", " + c.String())
+	if len(v.CWEs) > 0 {
+		b.WriteString(", " + JoinCWEs(v.CWEs))
 	}
 	if v.Why != "" {
 		b.WriteString(": " + v.Why)

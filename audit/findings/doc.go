@@ -54,14 +54,6 @@
 // Report.CutShort. A text of more than [MaxText] bytes is refused, and so is a
 // report of any format with more findings than Options.MaxFindings.
 //
-// # Reports of any size
-//
-// [Read] gives a report with its findings, which is what matching needs: it assigns all
-// of them at once. They are some 600 bytes each, so that by default a report is bounded
-// to 100,000. [Each] hands them over one by one instead, for who counts or filters: of
-// SARIF it holds the tables of its runs and one result, however long the file is. The
-// tables may stand after the results, so that SARIF is read twice.
-//
 // # Plain JSON
 //
 // A list of objects, or an object with the members findings, tool, version, root and

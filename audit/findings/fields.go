@@ -19,7 +19,6 @@ const (
 	fStatus, fSuppressed, fOthers            field = "status", "suppressed", "other locations"
 )
 
-// list says that a field is a list, an item a step.
 func (of field) list() bool { return of == fTrace || of == fOthers }
 
 // A grammar says how a field stands in a text report.
@@ -33,8 +32,7 @@ type grammar struct {
 	show func(f *audit.Finding) string
 }
 
-// text is the grammar of a field that takes any text.
-func text(of field, names string, in func(f *audit.Finding) *string) grammar {
+func ofText(of field, names string, in func(f *audit.Finding) *string) grammar {
 	return grammar{names, "", func(f *audit.Finding, v, _ string) bool { first(in(f), v); return true },
 		func(f *audit.Finding) string { return asValue(of, *in(f)) }}
 }
@@ -52,11 +50,11 @@ func steps(names string, in func(f *audit.Finding) *[]audit.Step) grammar {
 
 // fields are those of a text report; what is not here is passed over.
 var fields = map[field]grammar{
-	fID:         text(fID, "id|#|no|no.|finding id", func(f *audit.Finding) *string { return &f.ID }),
-	fFunction:   text(fFunction, "function|method", func(f *audit.Finding) *string { return &f.Function }),
-	fTitle:      text(fTitle, "title|name|vulnerability|issue|finding", func(f *audit.Finding) *string { return &f.Title }),
-	fRule:       text(fRule, "rule|rule id", func(f *audit.Finding) *string { return &f.RuleID }),
-	fSuppressed: text(fSuppressed, "suppressed", func(f *audit.Finding) *string { return &f.Suppressed }),
+	fID:         ofText(fID, "id|#|no|no.|finding id", func(f *audit.Finding) *string { return &f.ID }),
+	fFunction:   ofText(fFunction, "function|method", func(f *audit.Finding) *string { return &f.Function }),
+	fTitle:      ofText(fTitle, "title|name|vulnerability|issue|finding", func(f *audit.Finding) *string { return &f.Title }),
+	fRule:       ofText(fRule, "rule|rule id", func(f *audit.Finding) *string { return &f.RuleID }),
+	fSuppressed: ofText(fSuppressed, "suppressed", func(f *audit.Finding) *string { return &f.Suppressed }),
 	fTrace:      steps("trace|data flow", func(f *audit.Finding) *[]audit.Step { return &f.Trace }),
 	fOthers:     steps("other locations", func(f *audit.Finding) *[]audit.Step { return &f.Others }),
 	fDescription: {"description|details", "", func(f *audit.Finding, v, _ string) bool {
@@ -72,7 +70,7 @@ var fields = map[field]grammar{
 		cwes := cwesInField(v)
 		f.CWEs = addCWEs(f.CWEs, cwes...)
 		return cwes != nil
-	}, func(f *audit.Finding) string { return cweList(f.CWEs) }},
+	}, func(f *audit.Finding) string { return audit.JoinCWEs(f.CWEs) }},
 	fDimension: {"dimension|category", "one of the ten dimensions", func(f *audit.Finding, v, _ string) bool {
 		dim, ok := dimensionOf(v)
 		first(&f.Dimension, dim)
@@ -130,7 +128,6 @@ func fieldOf(name string) field {
 	return ""
 }
 
-// set fills one field of a finding, and tells what cannot be read.
 func (c *collector) set(f *audit.Finding, of field, raw string, line int) {
 	raw = strings.TrimSpace(raw)
 	v := value(of, raw)

@@ -11,7 +11,6 @@ import (
 	"assay/audit"
 )
 
-// A jsonReader reads JSON, SARIF and the shapes of plain JSON.
 type jsonReader struct {
 	*stream
 	*collector
@@ -27,7 +26,7 @@ func readJSON(r io.Reader, want string, c *collector) error {
 	if j.dec.PeekKind() == '[' {
 		err = j.list()
 	} else {
-		err = j.object(j.member)
+		err = j.object(j.topMember)
 	}
 	sarif := c.rep.Format == SARIF
 	if err != nil {
@@ -55,14 +54,21 @@ var lists = words("findings results analysisvulnerabilities")
 // jsonMarks are what a value holds beside its texts and numbers.
 var jsonMarks = regexp.MustCompile(`"(?:[^"\\]|\\.)*"\s*:|[{}\[\]",]`)
 
-// member reads a member of the top-level object.
-func (j *jsonReader) member(key string) error {
+func (j *jsonReader) topMember(key string) error {
 	low := strings.ToLower(key)
 	head := map[string]*string{"version": &j.rep.Version, "tool": &j.rep.Tool, "root": &j.rep.Root}
 	switch {
 	case key == "runs":
-		j.rep.Format = SARIF
+		if j.rep.Format != SARIF { // what was read till now is no tool's
+			j.sarifVersion(j.rep.Version)
+			j.rep.Format, j.rep.Version = SARIF, ""
+		}
 		return j.tables()
+	case j.rep.Format == SARIF && key == "version":
+		var version string
+		err := j.decode(&version)
+		j.sarifVersion(version)
+		return err
 	case j.rep.Format == SARIF:
 	case lists[low] && (j.dec.PeekKind() == '[' || j.dec.PeekKind() == 'n'):
 		j.profileOf(tree{low: true})
@@ -81,10 +87,19 @@ func (j *jsonReader) member(key string) error {
 		j.cover(texts(v))
 		return err
 	}
+	if lists[low] {
+		key += " (no list)"
+	}
 	if len(j.keys) < 10 {
 		j.keys = append(j.keys, clip(key))
 	}
 	return j.dec.SkipValue()
+}
+
+func (j *jsonReader) sarifVersion(version string) {
+	if version != "" && !strings.HasPrefix(version, "2.1.") {
+		j.add(j.line(), "the SARIF is of version %q: expected 2.1.0, other versions name files in other members", clip(version))
+	}
 }
 
 // list reads an array of findings; null is an empty one.
@@ -128,32 +143,31 @@ func (j *jsonReader) entry(m tree, line int) error {
 	return nil
 }
 
-// one takes an object up as a finding, unless nothing in it can be used.
 func (j *jsonReader) one(m tree, line int, suppressed string) error {
 	f := j.finding(m, line)
 	first(&f.Suppressed, suppressed)
-	if f.File == "" && len(f.CWEs) == 0 && f.RuleID == "" && f.Title == "" && f.Description == "" {
-		j.add(line, "the entry has no file, CWE, rule or title that can be read: it is no finding (fields: %s)", clip(strings.Join(slices.Sorted(maps.Keys(m)), ", ")))
+	names := clip(strings.Join(slices.Sorted(maps.Keys(m)), ", "))
+	switch {
+	case len(f.CWEs) > 0:
+	case f.File == "" && f.RuleID == "" && f.Title == "" && f.Description == "":
+		j.add(line, "the entry has no file, CWE, rule or title that can be read: it is no finding (fields: %s)", names)
 		return nil
+	case f.Lines.IsZero() && f.Function == "":
+		j.add(line, "the entry has neither CWE nor lines that can be read (fields: %s)", names)
 	}
 	return j.take(f)
 }
 
 // profileOf tells the tool by the members of an element, and keeps it.
 func (j *jsonReader) profileOf(m tree) *profile {
-	if j.profile != generic {
-		return j.profile
-	}
-	for i := range profiles {
-		if m.has(profiles[i].marks) {
+	if j.profile == generic {
+		if i := slices.IndexFunc(profiles, func(p profile) bool { return m.has(p.marks) }); i >= 0 {
 			j.profile = &profiles[i]
-			break
 		}
 	}
 	return j.profile
 }
 
-// finding reads one object by the members that profiles.go lists.
 func (j *jsonReader) finding(m tree, line int) audit.Finding {
 	f := audit.Finding{Pos: audit.Pos{File: j.name, Line: line}}
 	p := j.place(m, line)
@@ -181,12 +195,11 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 	if m["suppressed"] == true {
 		first(&f.Suppressed, "suppressed")
 	}
-	f.CWEs = orCWEs(f.CWEs, mapped(j.opt.RuleMap, f.RuleID), cwesInProse(f.Title+" "+f.Description), cwesInProse(f.RuleID))
+	f.CWEs = firstCWEs(f.CWEs, mapped(j.opt.RuleMap, f.RuleID), cwesInProse(f.Title+" "+f.Description), cwesInProse(f.RuleID))
 	return f
 }
 
-// orCWEs gives the first list that holds any.
-func orCWEs(lists ...[]audit.CWE) []audit.CWE {
+func firstCWEs(lists ...[]audit.CWE) []audit.CWE {
 	for _, l := range lists {
 		if len(l) > 0 {
 			return l
@@ -195,11 +208,13 @@ func orCWEs(lists ...[]audit.CWE) []audit.CWE {
 	return nil
 }
 
-// place reads file and lines: apart, or in one text.
 func (j *jsonReader) place(m tree, line int) audit.Step {
 	p := placeOf(m.text(members[fFile]...))
+	if p.File == "" && m.nested(members[fFile]...) {
+		j.add(line, "the file cannot be read: expected a path, with its lines or without")
+	}
 	rs, ok := linesOf(m.lines())
-	if !ok {
+	if !ok || len(rs) == 0 && m.nested("lines", "line") {
 		j.add(line, "the lines cannot be read: expected a number, a form like 12-18, or an object with start and end")
 	}
 	p.Lines = append(rs, p.Lines)[0]

@@ -53,7 +53,6 @@ func lineRange(start, end int) audit.Range {
 	return audit.Range{Start: start, End: max(start, end)}
 }
 
-// placeOf reads a path with its lines.
 func placeOf(s string) audit.Step {
 	if m := placePattern.FindStringSubmatch(s); m != nil {
 		return audit.Step{File: cleanPath(m[1]), Lines: rangeOf(m[2], m[3])}
@@ -74,34 +73,30 @@ func cleanPath(s string) string {
 	return s
 }
 
+var (
+	fileURI = regexp.MustCompile(`(?is)^file:(?://([^/]*))?(.*)$`)
+	drive   = regexp.MustCompile(`^[A-Za-z]:`)
+)
+
 // uriPath gives the path that a URI names: percent-decoded, without file:// and
 // without the slash before a drive letter. Other schemes stay whole. ok is
 // false when the percent-encoding is broken; the path is then as it stood.
 func uriPath(uri string) (path string, ok bool) {
 	s := uri
-	if len(s) >= 5 && strings.EqualFold(s[:5], "file:") {
-		s = s[5:]
-		if strings.HasPrefix(s, "//") {
-			host := s[2:]
-			if i := strings.IndexByte(host, '/'); i >= 0 {
-				host, s = host[:i], host[i:]
-			} else {
-				host, s = "", host
-			}
-			switch {
-			case len(host) == 2 && host[1] == ':': // file://C:/x, a frequent mistake
-				s = host + s
-			case host != "" && !strings.EqualFold(host, "localhost"):
-				s = "//" + host + s
-			}
+	if m := fileURI.FindStringSubmatch(uri); m != nil {
+		host := m[1]
+		switch s = m[2]; {
+		case s == "":
+			s = host
+		case drive.MatchString(host) && len(host) == 2: // file://C:/x, a frequent mistake
+			s = host + s
+		case host != "" && !strings.EqualFold(host, "localhost"):
+			s = "//" + host + s
 		}
-		if len(s) >= 3 && s[0] == '/' && s[2] == ':' && isLetter(s[1]) {
+		if len(s) > 2 && s[0] == '/' && drive.MatchString(s[1:]) {
 			s = s[1:]
 		}
 	} else if strings.Contains(s, "://") {
-		return s, true
-	}
-	if !strings.Contains(s, "%") {
 		return s, true
 	}
 	p, err := url.PathUnescape(s)
@@ -110,5 +105,3 @@ func uriPath(uri string) (path string, ok bool) {
 	}
 	return p, true
 }
-
-func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }

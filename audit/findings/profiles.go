@@ -88,12 +88,7 @@ func (t tree) at(path string) any {
 }
 
 func (t tree) has(names string) bool {
-	for _, n := range strings.Fields(names) {
-		if t[n] == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Fields(names), func(n string) bool { return t[n] == nil })
 }
 
 // text gives the first of the paths that leads to a text or a number.
@@ -104,6 +99,17 @@ func (t tree) text(paths ...string) string {
 		}
 	}
 	return ""
+}
+
+// nested says that one of the members holds a list or an object.
+func (t tree) nested(names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
+		switch t[n].(type) {
+		case []any, map[string]any:
+			return true
+		}
+		return false
+	})
 }
 
 // scalar gives a text, unless it is blank, or the digits of a number.

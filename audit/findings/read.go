@@ -58,7 +58,7 @@ type Options struct {
 }
 
 // DefaultMaxFindings is the number of findings above which a report is no
-// auditor's work but an accident or an attack.
+// auditor's work but an accident or an attack. A finding takes some 600 bytes.
 const DefaultMaxFindings = 100_000
 
 // Read reads one report from r, which name names in positions and errors.
@@ -153,7 +153,6 @@ func (c *collector) take(f audit.Finding) error {
 	return nil
 }
 
-// cover takes up the names of covered dimensions; what names none says nothing.
 func (c *collector) cover(names []string) {
 	for _, name := range names {
 		if d, ok := dimensionOf(name); ok && !slices.Contains(c.rep.Coverage, d) {
@@ -199,7 +198,6 @@ func (c *collector) add(line int, format string, args ...any) {
 	}
 }
 
-// all gives the problems, and how many more there are of each kind.
 func (c *collector) all() []audit.Problem {
 	for _, k := range slices.Sorted(maps.Keys(c.count)) {
 		if more := c.count[k] - problemsOfAKind; more > 0 {
@@ -214,7 +212,6 @@ func (c *collector) all() []audit.Problem {
 // clip makes what a problem quotes one short line.
 func clip(s string) string { return audit.OneLine(s, 80) }
 
-// mapped looks a rule up in the rule map: itself, then its parents.
 func mapped(rules map[string][]audit.CWE, id string) []audit.CWE {
 	for id := range upwards(id) {
 		if c, found := rules[id]; found {

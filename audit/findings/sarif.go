@@ -145,6 +145,14 @@ type (
 // An ordinal is a place in a list, from 1: what is absent, 0, is not the first.
 type ordinal int
 
+// at gives what stands at a place of a list, nil where there is nothing.
+func at[T any](list []T, place ordinal) *T {
+	if place < 1 || int(place) > len(list) {
+		return nil
+	}
+	return &list[place-1]
+}
+
 // MarshalJSONTo writes the place as SARIF counts it, from 0.
 func (o ordinal) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteToken(jsontext.Int(int64(o) - 1))

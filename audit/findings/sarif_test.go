@@ -177,6 +177,16 @@ func TestSARIFRuns(t *testing.T) {
 	require.Equal(t, "executionSuccessful is false, exit code 2", rep.Failed)
 	checkProblem(t, rep, "its run failed")
 
+	for _, doc := range []string{`{"version": "2.0.0", "runs": [{"tool": {"driver": {"name": "a"}}, "results": []}]}`, `{"runs": [{"tool": {"driver": {"name": "a"}}, "results": []}], "version": "2.0.0"}`} {
+		rep, err = read(doc)
+		require.NoError(t, err)
+		checkProblem(t, rep, `the SARIF is of version "2.0.0": expected 2.1.0`)
+	}
+	rep, err = read(`{"version": "2.1.0", "runs": [{"tool": {"driver": {}}, "results": []}]}`)
+	require.NoError(t, err)
+	require.Empty(t, rep.Problems)
+	require.Empty(t, rep.Version, "SARIF's version is none of a tool")
+
 	for _, doc := range []string{`{"runs": [{"tool": {"driver": {"name": "a"}}}]}`, `{"runs": []}`, `{"runs": [{"tool": {"driver": {"name": "a"}}, "results": null}]}`} {
 		rep, err = read(doc)
 		require.NoError(t, err)

@@ -36,7 +36,7 @@ func (r *run) findRoot() {
 }
 
 func isAbs(p string) bool {
-	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && isLetter(p[0]) || strings.Contains(p, "://")
+	return strings.HasPrefix(p, "/") || len(p) > 2 && drive.MatchString(p) || strings.Contains(p, "://")
 }
 
 // base gives the folder of a base ID, nested bases joined; "" when it is unknown.
@@ -82,12 +82,12 @@ func (r *run) path(a artifact, line int) string {
 
 func (r *run) find(a artifact, line int) string {
 	if a.URI == "" && a.Base == "" {
-		i := int(a.Index) - 1
-		if i >= len(r.artifacts) || r.artifacts[i].Location == (artifact{}) {
-			r.add(line, "the artifact index %d leads nowhere: the run has %d artifacts", i, len(r.artifacts))
+		entry := at(r.artifacts, a.Index)
+		if entry == nil || entry.Location == (artifact{}) {
+			r.add(line, "the artifact index %d leads nowhere: the run has %d artifacts", int(a.Index)-1, len(r.artifacts))
 			return ""
 		}
-		a = r.artifacts[i].Location
+		a = entry.Location
 	}
 	name, good := uriPath(a.URI)
 	if !good {

@@ -75,14 +75,12 @@ func (r *run) element(s *stream) error {
 	return r.take(f)
 }
 
-// tellCounts tells what was counted, once a run.
 func (r *run) tellCounts() {
 	for _, what := range slices.Sorted(maps.Keys(r.counts)) {
 		r.add(r.line, "%d %s", r.counts[what], what)
 	}
 }
 
-// fill brings a result together with what it refers to.
 func (r *run) fill(f *audit.Finding, s *sarifResult) {
 	own := folded(s.Properties)
 	rule := r.ruleOf(f, s)
@@ -94,7 +92,7 @@ func (r *run) fill(f *audit.Finding, s *sarifResult) {
 	f.Description = cmp.Or(s.Message.Text, s.Message.Markdown, rule.Messages[s.Message.ID].Text)
 	f.Description = plainLinks(withArguments(f.Description, s.Message.Arguments))
 	if f.CWEs == nil {
-		f.CWEs = orCWEs(mapped(r.opt.RuleMap, f.RuleID), cwesInProse(f.Description), cwesInProse(f.RuleID), slices.Clone(rule.prose))
+		f.CWEs = firstCWEs(mapped(r.opt.RuleMap, f.RuleID), cwesInProse(f.Description), cwesInProse(f.RuleID), slices.Clone(rule.prose))
 	}
 	r.places(f, s)
 	first(&f.Function, own.text("function"))
@@ -102,7 +100,6 @@ func (r *run) fill(f *audit.Finding, s *sarifResult) {
 	f.Suppressed = suppressed(s.Suppressions)
 }
 
-// places fills in the first location, and the others.
 func (r *run) places(f *audit.Finding, s *sarifResult) {
 	for i, l := range s.Locations {
 		step := r.step(f, l)
@@ -112,8 +109,8 @@ func (r *run) places(f *audit.Finding, s *sarifResult) {
 		}
 		f.File, f.Lines = step.File, step.Lines
 		for _, log := range l.Logical {
-			if i := int(log.Index) - 1; log.function() == "" && i >= 0 && i < len(r.logical) {
-				log = r.logical[i]
+			if listed := at(r.logical, log.Index); log.function() == "" && listed != nil {
+				log = *listed
 			}
 			first(&f.Function, log.function())
 		}
@@ -192,17 +189,15 @@ func (r *run) ruleOf(f *audit.Finding, s *sarifResult) *sarifRule {
 	if comp == nil {
 		comp = &r.tool.Driver
 	}
-	if i := int(s.Rule.Index) - 1; i >= len(comp.Rules) {
-		if s.Rule.Tool.Index == 0 && len(r.tool.Extensions) == 0 {
-			r.add(f.Pos.Line, "ruleIndex %d is out of range: the tool has %d rules", i, len(comp.Rules))
-		}
-	} else if i >= 0 {
-		rule := &comp.Rules[i]
+	i := int(s.Rule.Index) - 1
+	if rule := at(comp.Rules, s.Rule.Index); rule != nil {
 		first(&f.RuleID, rule.ID)
 		if rule.ID == f.RuleID || strings.HasPrefix(f.RuleID, rule.ID+"/") {
 			return rule
 		}
 		r.add(f.Pos.Line, "ruleIndex %d is rule %q, ruleId says %q: the ID counts", i, clip(rule.ID), clip(f.RuleID))
+	} else if i >= 0 && s.Rule.Tool.Index == 0 && len(r.tool.Extensions) == 0 {
+		r.add(f.Pos.Line, "ruleIndex %d is out of range: the tool has %d rules", i, len(comp.Rules))
 	}
 	for _, list := range [][]component{{*comp, r.tool.Driver}, r.tool.Extensions} {
 		for i := range list {
@@ -232,9 +227,7 @@ func (r *run) taxonCWE(t descriptor) []audit.CWE {
 	name := t.Tool.Name
 	if comp := t.Tool.in(r.taxonomies, r.tool.Extensions); comp != nil && cwesInProse(t.ID) == nil {
 		name = comp.Name
-		if i := int(t.Index) - 1; t.ID == "" && i >= 0 && i < len(comp.Rules) {
-			t.ID = comp.Rules[i].ID
-		} else if taxon := comp.find("", t.GUID); t.ID == "" && taxon != nil {
+		if taxon := cmp.Or(at(comp.Rules, t.Index), comp.find("", t.GUID)); t.ID == "" && taxon != nil {
 			t.ID = taxon.ID
 		}
 	}
@@ -282,7 +275,6 @@ func (r *run) severity(f *audit.Finding, s *sarifResult, own tree, rule *sarifRu
 	return sev
 }
 
-// severity gives the word of a property bag, else that among its tags.
 func (t tree) severity() string {
 	word := t.text(members[fSeverity]...)
 	for _, tag := range texts(t["tags"]) {
@@ -293,7 +285,6 @@ func (t tree) severity() string {
 	return word
 }
 
-// cwes gives those of a property bag: of its members that hold CWEs, then of its tags.
 func (t tree) cwes() (out []audit.CWE) {
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		read := cwesInField

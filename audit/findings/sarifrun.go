@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,7 +53,6 @@ func (j *jsonReader) tables() error {
 	return err
 }
 
-// table reads a member of a run.
 func (r *run) table(s *stream, name string) error {
 	switch name {
 	case "tool":
@@ -123,7 +123,6 @@ func (r *run) settle() {
 	first(&r.rep.Root, r.root)
 }
 
-// nameTool adds the run's tool to those that the report names.
 func (r *run) nameTool() {
 	d, rep := &r.tool.Driver, &r.rep
 	switch {
@@ -177,18 +176,16 @@ func (c *component) find(id, guid string) *sarifRule {
 // in gives the component that a reference means, by name, by GUID or by its place in the
 // first of the lists that has it; nil where there is none.
 func (ref componentRef) in(lists ...[]component) *component {
-	var at *component
-	for _, list := range slices.Backward(lists) {
-		if i := int(ref.Index) - 1; ref.Name == "" && i >= 0 && i < len(list) {
-			at = &list[i]
-		}
-	}
+	var found *component
 	for _, list := range lists {
 		for i := range list {
 			if c := &list[i]; ref.Name != "" && c.Name == ref.Name || ref.GUID != "" && c.GUID == ref.GUID {
 				return c
 			}
 		}
+		if ref.Name == "" {
+			found = cmp.Or(found, at(list, ref.Index))
+		}
 	}
-	return at
+	return found
 }

@@ -41,7 +41,8 @@ func WriteSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 	rules, taxa := map[string]ordinal{}, map[audit.CWE]bool{}
 	cwes := component{Name: "CWE"}
 	for _, f := range fs {
-		id := ruleName(f)
+		cwe, _, _ := strings.Cut(audit.JoinCWEs(f.CWEs), ",")
+		id := cmp.Or(f.RuleID, cwe, "finding")
 		if rules[id] == 0 {
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{ID: id})
 			rules[id] = ordinal(len(run.Tool.Driver.Rules))
@@ -68,26 +69,11 @@ func WriteSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 	return err
 }
 
-func ruleName(f audit.Finding) string {
-	switch {
-	case f.RuleID != "":
-		return f.RuleID
-	case len(f.CWEs) > 0:
-		return f.CWEs[0].String()
-	}
-	return "finding"
-}
+// levelOf gives severities as levels; others are a warning.
+var levelOf = map[audit.Severity]string{audit.Critical: "error", audit.High: "error", audit.Low: "note", audit.Info: "note"}
 
 func resultFor(f audit.Finding, rule string) sarifResult {
-	r := sarifResult{RuleID: rule, Level: "warning", Message: message{Text: f.Description}}
-	switch f.Severity {
-	case audit.Critical, audit.High:
-		r.Level = "error"
-	case audit.Low, audit.Info:
-		r.Level = "note"
-	}
-	first(&r.Message.Text, f.Title)
-	first(&r.Message.Text, rule)
+	r := sarifResult{RuleID: rule, Level: cmp.Or(levelOf[f.Severity], "warning"), Message: message{Text: cmp.Or(f.Description, f.Title, rule)}}
 	if f.File != "" || f.Function != "" || !f.Lines.IsZero() {
 		l := locationFor(audit.Step{File: f.File, Lines: f.Lines})
 		if f.Function != "" {
@@ -129,18 +115,18 @@ func locationFor(s audit.Step) (l location) {
 // absolute path.
 func pathURI(p string) string {
 	p = valid(p)
-	drive := len(p) > 2 && p[1] == ':' && isLetter(p[0]) && (p[2] == '\\' || p[2] == '/')
-	if drive || !strings.Contains(p, "/") {
+	onDrive := len(p) > 2 && drive.MatchString(p) && (p[2] == '\\' || p[2] == '/')
+	if onDrive || !strings.Contains(p, "/") {
 		p = strings.ReplaceAll(p, `\`, "/")
 	}
-	if !drive && strings.Contains(p, "://") {
+	if !onDrive && strings.Contains(p, "://") {
 		if _, err := url.Parse(p); err == nil {
 			return p
 		}
 	}
 	esc := strings.ReplaceAll((&url.URL{Path: p}).EscapedPath(), ":", "%3A")
 	switch {
-	case drive:
+	case onDrive:
 		return "file:///" + esc[:1] + ":" + esc[len(p[:1])+3:]
 	case strings.HasPrefix(p, "//"):
 		return "file:" + esc

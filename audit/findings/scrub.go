@@ -203,28 +203,23 @@ func (r *rootPattern) remove(t string) string {
 	return t
 }
 
-// sortList sorts by file, line and rule, and what is still equal by its whole
-// text.
+// sortList sorts by file, line and rule, and what is still equal by its whole text.
 func sortList(list []any) {
 	type keyed struct {
-		file, rest string
-		line       int
-		v          any
+		key string
+		v   any
 	}
 	ks := make([]keyed, len(list))
 	for i, v := range list {
-		whole := canonical(v, "")
 		t := folded(v)
 		if inner := folded(t["vulnerabilities"]); len(inner) > 0 {
 			t = inner
 		}
-		ks[i] = keyed{t.text("file", "path", "filename", "filepath", "locations.physicallocation.artifactlocation.uri"),
-			t.text("ruleid", "rule", "testid", "checkid") + "\x00" + string(whole),
-			t.number("startline", "line", "linenumber", "start.line", "location.row", "locations.physicallocation.region.startline"), v}
+		ks[i] = keyed{fmt.Sprintf("%s\x00%020d\x00%s\x00%s", t.text("file", "path", "filename", "filepath", "locations.physicallocation.artifactlocation.uri"),
+			t.number("startline", "line", "linenumber", "start.line", "location.row", "locations.physicallocation.region.startline"),
+			t.text("ruleid", "rule", "testid", "checkid"), canonical(v, "")), v}
 	}
-	slices.SortStableFunc(ks, func(a, b keyed) int {
-		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.rest, b.rest))
-	})
+	slices.SortStableFunc(ks, func(a, b keyed) int { return strings.Compare(a.key, b.key) })
 	for i := range ks {
 		list[i] = ks[i].v
 	}

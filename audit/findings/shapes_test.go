@@ -19,7 +19,7 @@ const (
 // brief writes a finding in one line: ID, severity, CWEs, place, function,
 // title, and how many further places and steps it has.
 func brief(f audit.Finding) string {
-	s := fmt.Sprintf("%s %s %s %s", f.ID, f.Severity, strings.ReplaceAll(cweList(f.CWEs), "CWE-", ""), f.File)
+	s := fmt.Sprintf("%s %s %s %s", f.ID, f.Severity, strings.ReplaceAll(audit.JoinCWEs(f.CWEs), "CWE-", ""), f.File)
 	if !f.Lines.IsZero() {
 		s += ":" + f.Lines.String()
 	}
@@ -66,6 +66,7 @@ func TestTextShapes(t *testing.T) {
 		{"the section of a row", "| ID | Severity | CWE | File | Title |\n|---|---|---|---|---|\n| F-01 | HIGH | CWE-89 | src/A.java:12-18 | SQL injection |\n\n### [F-01] SQL injection\n\n**Function:** `login(String)`\n**Description:** pasted", []string{"F-01 HIGH 89 src/A.java:12-18 login() | SQL injection"}, ""},
 		{"a section without a row", "### F-01: SQL injection\n\n- **Severity:** HIGH\n- **CWE:** CWE-89\n- **File:** `src/A.java:12-18`\n- **Recommendation:** bind it", one, ""},
 		{"a section of another place than its row", "| ID | CWE | File |\n|---|---|---|\n| F-01 | 89 | a.c:1 |\n\n### [F-01] x\n- File: b.c:2", []string{"F-01  89 a.c:1 | x"}, `the file "b.c:2" cannot be read: expected the one place`},
+		{"a method's receiver", "| ID | CWE | File | Function |\n|---|---|---|---|\n| F-1 | 1 | a.go:3 | (*Store).Hash |\n| F-2 | 1 | a.go:9 | `(s *Store) Get(id string)` |\n| F-3 | 1 | a.go:20 | func (s Store[K]) Put |", []string{"F-1  1 a.go:3 Hash()", "F-2  1 a.go:9 Get()", "F-3  1 a.go:20 Put()"}, ""},
 		{"CWE in five spellings", "| ID | CWE | File |\n|---|---|---|\n| F-1 | cwe_89 | a.c:1 |\n| F-2 | CWE 089 | a.c:2 |\n| F-3 | CWE89: SQL | a.c:3 |\n| F-4 | 89 | a.c:4 |\n| F-5 | CWE‑89 / 564 | a.c:5 |", []string{"F-1  89 a.c:1", "F-2  89 a.c:2", "F-3  89 a.c:3", "F-4  89 a.c:4", "F-5  89, 564 a.c:5"}, ""},
 		{"lines in five spellings", "| ID | CWE | Location |\n|---|---|---|\n| F-1 | 1 | a.c:3-9 |\n| F-2 | 1 | a.c (lines 3–9) |\n| F-3 | 1 | a.c#L3-L9 |\n| F-4 | 1 | a.c, line 3 |\n| F-5 | 1 | a.c:3:17 |", []string{"F-1  1 a.c:3-9", "F-2  1 a.c:3-9", "F-3  1 a.c:3-9", "F-4  1 a.c:3", "F-5  1 a.c:3"}, ""},
 		{"several ranges in a cell", "| CWE | File | Lines |\n|---|---|---|\n| 1 | a.c | 3, 18-20 |", []string{"#1  1 a.c:3 +1"}, ""},

@@ -14,7 +14,6 @@ import (
 // JSON are streamed and have no such limit.
 const MaxText = 8 << 20
 
-// A textReader holds a text report while it is read.
 type textReader struct {
 	*collector
 	lines   []string
@@ -62,7 +61,6 @@ func readText(r io.Reader, c *collector) error {
 
 var ansi = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-_])")
 
-// lineEnds brings line ends to LF.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 const marks = " \t#>*_=`~" // what may stand around the words of the frame

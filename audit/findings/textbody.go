@@ -90,7 +90,6 @@ func cells(row string) (out []string) {
 	return out
 }
 
-// tableLine reads a table's heading or one of its rows.
 func (t *textReader) tableLine(s, next string, line int) {
 	row := cells(s)
 	switch {
@@ -108,7 +107,6 @@ func (t *textReader) tableLine(s, next string, line int) {
 	}
 }
 
-// holdsFindings reports whether a table with the columns holds findings.
 func holdsFindings(columns []field) bool {
 	return slices.Contains(columns, fFile) || slices.Contains(columns, fCWE)
 }
@@ -124,7 +122,6 @@ func columnsOf(names []string) []field {
 	return cols
 }
 
-// row takes a row of a table of findings up.
 func (t *textReader) row(row []string, line int) {
 	if len(row) > len(t.columns) {
 		t.add(line, "the row has %d cells, its table %d columns: a | inside a cell is written \\|", len(row), len(t.columns))

@@ -71,7 +71,6 @@ func textHeader(b io.Writer, r TextReport, fs []audit.Finding) {
 	fmt.Fprint(b, "\n=== HEADER END ===\n\n")
 }
 
-// table writes a row a finding.
 func table(b io.Writer, fs []audit.Finding) {
 	columns := []field{fID, fSeverity, fCWE, fDimension, fFile, fLines, fFunction, fTitle}
 	for _, of := range columns {
@@ -105,16 +104,7 @@ func section(b io.Writer, f *audit.Finding) {
 	}
 }
 
-// label gives a field as the heading of a column or an item.
 func label(of field) string { return strings.ToUpper(string(of[:1])) + string(of[1:]) }
-
-func cweList(cs []audit.CWE) string {
-	names := make([]string, len(cs))
-	for i, c := range cs {
-		names[i] = c.String()
-	}
-	return strings.Join(names, ", ")
-}
 
 // flat makes one line of a text: white space becomes one space, the escapes of terminals
 // go, and other control characters are shown.
@@ -122,5 +112,4 @@ func flat(s string) string {
 	return audit.OneLine(strings.Join(strings.Fields(ansi.ReplaceAllString(s, "")), " "), 0)
 }
 
-// valid gives a text as valid UTF-8.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -131,7 +131,6 @@ func step(raw string) audit.Step {
 	return s
 }
 
-// asStep writes a step of a trace.
 func asStep(s audit.Step) string {
 	try := strings.TrimSpace(cmp.Or(asPlace(s), quote("")) + " " + s.Note)
 	if safe(s.Note) && step(try) == s {

@@ -157,12 +157,15 @@ func dimensionOf(s string) (audit.Dimension, bool) {
 	return d, ok
 }
 
-var callTail = regexp.MustCompile(`\s*\(.*$`)
+var (
+	funcHead = regexp.MustCompile(`^(?:(?:func|fn|def|function)\s+)?(?:\([^()]*\)[.\s]*)?`) // with a method's receiver
+	callTail = regexp.MustCompile(`[\s,]*\(.*$`)
+)
 
-// functionName takes "com.x.UserService.login(String)" down to "login". Several
-// names stay as they are.
+// functionName takes "com.x.UserService.login(String)" and "(*Service).login" down to
+// "login". Several names stay as they are.
 func functionName(s string) string {
-	s = strings.Trim(strings.TrimSpace(s), "`*\"'")
+	s = funcHead.ReplaceAllString(strings.Trim(strings.TrimSpace(s), "`*\"'"), "")
 	if strings.ContainsAny(s, ",; \t") && !strings.Contains(s, "(") {
 		return filled(strings.TrimSpace(s))
 	}

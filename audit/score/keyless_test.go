@@ -64,7 +64,7 @@ var guessedByPath = []struct {
 
 // exported gives a path as the sealed export names it.
 func exported(p *audit.Project, file string) string {
-	return strings.ToLower(seal.NewNames(p.Renames).Hide(file))
+	return strings.ToLower(seal.Names(p.Renames).Hide(file))
 }
 
 func guesses(p *audit.Project, place func(file string) audit.Range, all bool) []audit.Finding {

@@ -24,7 +24,7 @@ func honest(t *testing.T, name string) (*audit.Project, []audit.Finding) {
 	require.NoError(t, err)
 	r, err := findings.Read(name+".txt", strings.NewReader(string(text)), findings.Options{})
 	require.NoError(t, err)
-	return p, seal.NewNames(p.Renames).Reveal(r.Findings)
+	return p, seal.Names(p.Renames).Reveal(r.Findings)
 }
 
 // The blind audits get, with the rulings, the precision that a fair reader expects:

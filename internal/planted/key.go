@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay/audit"
+	"assay/audit/fixture"
 )
 
 // KeyMarkdown writes a drawn project's key in the format of fixtures/projects, so
@@ -17,36 +18,17 @@ func KeyMarkdown(p *audit.Project) []byte {
 	if p.Coverage > 0 {
 		fmt.Fprintf(&b, "| Coverage goal | %d |\n", p.Coverage)
 	}
-	b.WriteString("\n# Known Vulnerabilities\n\n")
-	tableLine(&b, "ID", "Dimension", "CWE", "Severity", "File", "Function", "Lines", "Also", "Title", "Evidence")
-	b.WriteString(strings.Repeat("|---", 10) + "|\n")
+	b.WriteString("\n# Known Vulnerabilities\n\n" +
+		"| ID | Dimension | CWE | Severity | File | Function | Lines | Also | Title | Evidence |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, k := range p.Known {
-		tableLine(&b, k.ID, string(k.Dimension), cweCell(k.CWEs), k.Severity.String(), k.File, strings.Join(k.Functions, ", "),
-			k.Lines.String(), strings.Join(k.Also, ", "), k.Title, k.Evidence)
+		b.WriteString(fixture.TableRow(k.ID, string(k.Dimension), audit.JoinCWEs(k.CWEs), k.Severity.String(), k.File, strings.Join(k.Functions, ", "),
+			k.Lines.String(), strings.Join(k.Also, ", "), k.Title, k.Evidence))
 	}
-	if len(p.Decoys) == 0 {
-		return b.Bytes()
+	if len(p.Decoys) > 0 {
+		b.WriteString("\n# Decoys\n\n| ID | Dimension | CWE | File | Function | Lines | Title | Reason |\n|---|---|---|---|---|---|---|---|\n")
 	}
-	b.WriteString("\n# Decoys\n\n")
-	tableLine(&b, "ID", "Dimension", "CWE", "File", "Function", "Lines", "Title", "Reason")
-	b.WriteString(strings.Repeat("|---", 8) + "|\n")
 	for _, d := range p.Decoys {
-		tableLine(&b, d.ID, string(d.Dimension), cweCell(d.CWEs), d.File, strings.Join(d.Functions, ", "), d.Lines.String(), d.Title, d.Reason)
+		b.WriteString(fixture.TableRow(d.ID, string(d.Dimension), audit.JoinCWEs(d.CWEs), d.File, strings.Join(d.Functions, ", "), d.Lines.String(), d.Title, d.Reason))
 	}
 	return b.Bytes()
-}
-
-func tableLine(b *bytes.Buffer, cells ...string) {
-	for _, c := range cells {
-		fmt.Fprintf(b, "| %s ", strings.ReplaceAll(c, "|", `\|`))
-	}
-	b.WriteString("|\n")
-}
-
-func cweCell(cwes []audit.CWE) string {
-	var s []string
-	for _, w := range cwes {
-		s = append(s, w.String())
-	}
-	return strings.Join(s, ", ")
 }

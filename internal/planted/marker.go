@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"assay/audit"
+	"assay/audit/fixture"
 )
 
 // A node is a piece of a source file: a line of text, a region of a site, or a
@@ -78,7 +79,7 @@ func readMark(line string) (m mark, ok bool, problem string) {
 }
 
 type sourceParser struct {
-	c       *complaints
+	c       *fixture.Complaints
 	pos     audit.Pos
 	nodes   []node
 	group   *group
@@ -88,14 +89,14 @@ type sourceParser struct {
 }
 
 // parseSource takes a file's markers apart. What is wrong goes to c.
-func parseSource(file, src string, c *complaints) []node {
+func parseSource(file, src string, c *fixture.Complaints) []node {
 	p := &sourceParser{c: c, pos: audit.Pos{File: file}}
 	for l := range strings.Lines(src) {
 		p.pos.Line++
 		m, ok, problem := readMark(l)
 		switch {
 		case problem != "":
-			c.at(p.pos, "%q %s", strings.TrimSpace(l), problem)
+			c.Errorf(p.pos, "%q %s", strings.TrimSpace(l), problem)
 		case !ok:
 			p.text(l)
 		case m.site != "":
@@ -105,10 +106,10 @@ func parseSource(file, src string, c *complaints) []node {
 		}
 	}
 	if p.region != nil {
-		c.at(p.region.pos, "the region of %s has no end: expected site:%s end", p.region.label(), p.region.label())
+		c.Errorf(p.region.pos, "the region of %s has no end: expected site:%s end", p.region.label(), p.region.label())
 	}
 	if p.group != nil {
-		c.at(p.group.pos, "the group has no end: expected order:end")
+		c.Errorf(p.group.pos, "the group has no end: expected order:end")
 	}
 	return p.nodes
 }
@@ -144,9 +145,9 @@ func (p *sourceParser) siteMark(m mark) {
 	here := &region{site: m.site, plus: m.plus, pos: p.pos}
 	switch {
 	case m.word == "end" && p.region == nil:
-		p.c.at(p.pos, "the end of %s has no beginning: expected site:%s good or bad before it", here.label(), here.label())
+		p.c.Errorf(p.pos, "the end of %s has no beginning: expected site:%s good or bad before it", here.label(), here.label())
 	case p.region != nil && p.region.label() != here.label():
-		p.c.at(p.pos, "a marker of %s within the region of %s that begins at line %d: expected site:%s end before it (regions do not nest)",
+		p.c.Errorf(p.pos, "a marker of %s within the region of %s that begins at line %d: expected site:%s end before it (regions do not nest)",
 			here.label(), p.region.label(), p.region.pos.Line, p.region.label())
 		// The open region is given up, so that what follows is told once.
 		if p.region = nil; m.word != "end" {
@@ -169,15 +170,15 @@ func (p *sourceParser) endRegion() {
 	p.add(node{region: r})
 	switch {
 	case len(p.seen) != 2 || p.seen[0] == p.seen[1]:
-		p.c.at(r.pos, "the region of %s holds the variants %s: expected good and bad, each once", r.label(), strings.Join(p.seen, ", "))
+		p.c.Errorf(r.pos, "the region of %s holds the variants %s: expected good and bad, each once", r.label(), strings.Join(p.seen, ", "))
 	case !r.plus && (blank(r.good) || blank(r.bad)):
-		p.c.at(r.pos, "the primary region of %s has an empty variant: expected lines in both (only a region marked + may lack one)", r.site)
+		p.c.Errorf(r.pos, "the primary region of %s has an empty variant: expected lines in both (only a region marked + may lack one)", r.site)
 	case blank(r.good) && blank(r.bad):
-		p.c.at(r.pos, "the region of %s is empty in both variants", r.label())
+		p.c.Errorf(r.pos, "the region of %s is empty in both variants", r.label())
 	case strings.Join(r.good, "") == strings.Join(r.bad, ""):
-		p.c.at(r.pos, "the region of %s holds the same lines twice: expected variants that differ", r.label())
+		p.c.Errorf(r.pos, "the region of %s holds the same lines twice: expected variants that differ", r.label())
 	case len(r.good) > maxRegion || len(r.bad) > maxRegion:
-		p.c.at(r.pos, "the region of %s holds %d good and %d bad lines: expected at most %d, or an entry would match by its function alone", r.label(), len(r.good), len(r.bad), maxRegion)
+		p.c.Errorf(r.pos, "the region of %s holds %d good and %d bad lines: expected at most %d, or an entry would match by its function alone", r.label(), len(r.good), len(r.bad), maxRegion)
 	}
 }
 
@@ -188,13 +189,13 @@ func blank(lines []string) bool { return strings.TrimSpace(strings.Join(lines, "
 func (p *sourceParser) orderMark(m mark) {
 	switch {
 	case p.region != nil:
-		p.c.at(p.pos, "order:%s within the region of %s that begins at line %d: expected groups around regions, not within them", m.word, p.region.label(), p.region.pos.Line)
+		p.c.Errorf(p.pos, "order:%s within the region of %s that begins at line %d: expected groups around regions, not within them", m.word, p.region.label(), p.region.pos.Line)
 	case m.word == "begin" && p.group != nil:
-		p.c.at(p.pos, "order:begin within the group that begins at line %d: expected order:end before it (groups do not nest)", p.group.pos.Line)
+		p.c.Errorf(p.pos, "order:begin within the group that begins at line %d: expected order:end before it (groups do not nest)", p.group.pos.Line)
 	case m.word == "begin":
 		p.group = &group{pos: p.pos, parts: make([][]node, 1)}
 	case p.group == nil:
-		p.c.at(p.pos, "order:%s outside of a group: expected order:begin before it", m.word)
+		p.c.Errorf(p.pos, "order:%s outside of a group: expected order:begin before it", m.word)
 	case m.word == "next":
 		p.group.parts = append(p.group.parts, nil)
 	default:
@@ -207,11 +208,11 @@ func (p *sourceParser) endGroup() {
 	p.group = nil
 	p.nodes = append(p.nodes, node{group: g})
 	if len(g.parts) < 2 {
-		p.c.at(g.pos, "the group has one part: expected order:next between at least two")
+		p.c.Errorf(g.pos, "the group has one part: expected order:next between at least two")
 	}
 	for i, part := range g.parts {
 		if lead, _ := margins(part); lead == len(part) {
-			p.c.at(g.pos, "part %d of the group is empty: expected lines between its markers", i+1)
+			p.c.Errorf(g.pos, "part %d of the group is empty: expected lines between its markers", i+1)
 		}
 	}
 }

@@ -32,14 +32,14 @@ const everywhere = "all" // the row whose files stand in each module
 
 const rulesFile = "docs/rules.md"
 
-func (r *reader) modules(s *fixture.Section) {
-	for _, row := range r.rows(s, "Module", "Files") {
+func (r *reader) modules(s fixture.Section) {
+	for _, row := range s.Rows("Module", "Files") {
 		m := Module{Name: row.Get("Module"), files: row.List("Files"), pos: row.Pos}
 		switch {
 		case m.Name == everywhere:
 			r.p.shared = m.files
 		case m.Name == "" || strings.ContainsAny(m.Name, "/ @") || slices.ContainsFunc(r.p.Modules, func(o Module) bool { return o.Name == m.Name }):
-			row.errorf("the module is named %q: expected a name of one word that no other row has", m.Name)
+			row.Errorf("the module is named %q: expected a name of one word that no other row has", m.Name)
 		default:
 			r.p.Modules = append(r.p.Modules, m)
 		}
@@ -64,7 +64,7 @@ func (r *reader) checkModules() {
 		m := &p.Modules[i]
 		for _, pattern := range append(slices.Clone(m.files), p.shared...) {
 			if !slices.ContainsFunc(p.sources, func(s source) bool { return doublestar.MatchUnvalidated(pattern, s.path) }) {
-				r.c.at(m.pos, "%q fits no file: expected a path below source/, or a pattern for some", pattern)
+				r.c.Errorf(m.pos, "%q fits no file: expected a path below source/, or a pattern for some", pattern)
 			}
 		}
 		sites := 0
@@ -75,12 +75,12 @@ func (r *reader) checkModules() {
 			}
 		}
 		if sites < leastSites {
-			r.c.at(m.pos, "the module %s has %d sites: expected at least %d (a site belongs to the first module that shows its files)", m.Name, sites, leastSites)
+			r.c.Errorf(m.pos, "the module %s has %d sites: expected at least %d (a site belongs to the first module that shows its files)", m.Name, sites, leastSites)
 		}
 	}
 	for _, s := range p.Sites {
 		if p.owner[s.ID] == nil {
-			r.c.at(s.Pos, "the site %s lies in no module: expected one that shows all its files", s.ID)
+			r.c.Errorf(s.Pos, "the site %s lies in no module: expected one that shows all its files", s.ID)
 		}
 	}
 }

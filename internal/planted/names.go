@@ -32,20 +32,20 @@ func (r *reader) checkNames() {
 	taken := map[string]audit.Pos{}
 	for _, n := range r.p.names {
 		if len(n.to) == 0 {
-			r.c.at(n.pos, "the name %s has no alternative: expected at least one", n.from)
+			r.c.Errorf(n.pos, "the name %s has no alternative: expected at least one", n.from)
 		}
 		for i, word := range append([]string{n.from}, n.to...) {
 			first, twice := taken[word]
 			taken[word] = n.pos
 			switch {
 			case !identifier.MatchString(word):
-				r.c.at(n.pos, "%q is no name: expected letters, digits, _ and -", word)
+				r.c.Errorf(n.pos, "%q is no name: expected letters, digits, _ and -", word)
 			case twice:
-				r.c.at(n.pos, "%s stands twice: it is also at line %d", word, first.Line)
+				r.c.Errorf(n.pos, "%s stands twice: it is also at line %d", word, first.Line)
 			case i == 0 && !has(word):
-				r.c.at(n.pos, "the name %s stands nowhere in source/ as a whole word", word)
+				r.c.Errorf(n.pos, "the name %s stands nowhere in source/ as a whole word", word)
 			case i > 0 && has(word):
-				r.c.at(n.pos, "the alternative %s for %s stands in source/ already: expected a word that is free", word, n.from)
+				r.c.Errorf(n.pos, "the alternative %s for %s stands in source/ already: expected a word that is free", word, n.from)
 			}
 		}
 	}
@@ -60,19 +60,19 @@ func (r *reader) checkFiles() {
 	}
 	for _, f := range r.p.files {
 		if !taken[f.from] {
-			r.c.at(f.pos, "the file %s is not in source/: expected its path as the export has it", f.from)
+			r.c.Errorf(f.pos, "the file %s is not in source/: expected its path as the export has it", f.from)
 		}
 		if len(f.to) == 0 {
-			r.c.at(f.pos, "the file %s has no alternative: expected at least one", f.from)
+			r.c.Errorf(f.pos, "the file %s has no alternative: expected at least one", f.from)
 		}
 		for _, to := range f.to {
 			switch {
 			case !fs.ValidPath(to) || to == ".":
-				r.c.at(f.pos, "%q is no path: expected one from the root of source/, with slashes", to)
+				r.c.Errorf(f.pos, "%q is no path: expected one from the root of source/, with slashes", to)
 			case taken[to]:
-				r.c.at(f.pos, "the path %s is taken: expected one that is free", to)
+				r.c.Errorf(f.pos, "the path %s is taken: expected one that is free", to)
 			case path.Ext(to) != path.Ext(f.from):
-				r.c.at(f.pos, "%s ends otherwise than %s: expected the same extension", to, f.from)
+				r.c.Errorf(f.pos, "%s ends otherwise than %s: expected the same extension", to, f.from)
 			}
 			taken[to] = true
 		}

@@ -79,13 +79,13 @@ var kinds = []string{"pattern", "logic", "authorization", "state", "race", "time
 // project's. The error tells everything that is wrong, one line for each, as
 // file:line.
 func Read(fsys fs.FS, dir string) (*Project, error) {
-	r := &reader{fsys: fsys, dir: dir, c: &complaints{}}
+	r := &reader{fsys: fsys, dir: dir, c: &fixture.Complaints{}}
 	r.p = &Project{Name: path.Base(dir), Pos: audit.Pos{File: r.show("project.md"), Line: 1}, tools: map[string][]byte{}}
 	r.document()
 	r.tree()
 	r.check()
 	r.readReviews()
-	if err := r.c.err(); err != nil {
+	if err := r.c.Err(); err != nil {
 		return nil, err
 	}
 	return r.p, nil
@@ -96,110 +96,91 @@ type reader struct {
 	fsys fs.FS
 	dir  string
 	p    *Project
-	c    *complaints
+	c    *fixture.Complaints
 }
 
 func (r *reader) show(rel string) string { return path.Join(r.dir, rel) }
 
 func (r *reader) document() {
-	sections, err := fixture.ReadSections(r.fsys, r.p.Pos.File)
-	r.c.add(r.p.Pos, err)
+	sections := r.c.Sections(r.fsys, r.p.Pos.File)
 	if len(sections) == 0 {
-		if err == nil {
-			r.c.at(r.p.Pos, "no heading: expected \"# <title of the project>\"")
+		if r.c.Err() == nil {
+			r.c.Errorf(r.p.Pos, "no heading: expected \"# <title of the project>\"")
 		}
 		return
 	}
 	r.p.Title = sections[0].Title
-	r.identity(&sections[0])
+	r.identity(sections[0])
 	seen := map[string]bool{}
-	for i := range sections[1:] {
-		s := &sections[i+1]
-		key := fold(s.Title)
+	for _, s := range sections[1:] {
+		key := fixture.Fold(s.Title)
 		if seen[key] {
-			r.c.at(s.Pos, "a second section %q: expected one", "# "+s.Title)
+			r.c.Errorf(s.Pos, "a second section %q: expected one", "# "+s.Title)
 			continue
 		}
 		seen[key] = true
 		r.section(key, s)
 	}
 	for _, need := range []string{"Commands", "Sites"} {
-		if !seen[fold(need)] {
-			r.c.at(audit.Pos{File: r.p.Pos.File}, "the section %q is missing", "# "+need)
+		if !seen[fixture.Fold(need)] {
+			r.c.Errorf(audit.Pos{File: r.p.Pos.File}, "the section %q is missing", "# "+need)
 		}
 	}
 }
 
-func (r *reader) section(key string, s *fixture.Section) {
+func (r *reader) section(key string, s fixture.Section) {
 	switch key {
 	case "commands":
 		r.commands(s)
 	case "names":
-		for _, row := range r.rows(s, "Name", "Alternatives") {
+		for _, row := range s.Rows("Name", "Alternatives") {
 			r.p.names = append(r.p.names, choice{row.Get("Name"), row.List("Alternatives"), row.Pos})
 		}
 	case "files":
-		for _, row := range r.rows(s, "File", "Alternatives") {
+		for _, row := range s.Rows("File", "Alternatives") {
 			r.p.files = append(r.p.files, choice{row.Get("File"), row.List("Alternatives"), row.Pos})
 		}
 	case "modules":
 		r.modules(s)
 	case "sites":
-		for _, row := range r.rows(s, "ID", "Dimension", "CWE", "Severity", "Function", "Title", "Evidence", "Decoy reason", "Rule", "Kind", "Reach") {
-			r.p.Sites = append(r.p.Sites, row.site())
+		for _, row := range s.Rows("ID", "Dimension", "CWE", "Severity", "Function", "Title", "Evidence", "Decoy reason", "Rule", "Kind", "Reach") {
+			r.p.Sites = append(r.p.Sites, site(row))
 		}
 	default:
-		r.c.at(s.Pos, "unknown section %q: expected Commands, Names, Files, Modules or Sites", "# "+s.Title)
+		r.c.Errorf(s.Pos, "unknown section %q: expected Commands, Names, Files, Modules or Sites", "# "+s.Title)
 	}
 }
 
-func (r *reader) identity(s *fixture.Section) {
-	for _, row := range r.rows(s, "Field", "Value") {
-		switch fold(row.Get("Field")) {
-		case "language", "languages":
-			r.p.Languages = row.List("Value")
-		case "framework":
-			r.p.Framework = row.Get("Value")
-		case "packages":
-			r.p.Packages = row.List("Value")
-		case "recall goal":
-			text, percent := strings.CutSuffix(row.Get("Value"), "%")
-			n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-			if percent {
-				n /= 100
-			}
-			if err != nil || !(n > 0 && n <= 1) {
-				row.errorf("the recall goal is %q: expected a share like 70 %%", row.Get("Value"))
-				continue
-			}
-			r.p.RecallGoal = n
-		default:
-			row.errorf("unknown field %q: expected Language, Framework, Packages or Recall goal", row.Get("Field"))
+func (r *reader) identity(s fixture.Section) {
+	for _, row := range s.Rows("Field", "Value") {
+		if !row.Read("Field", "Value", map[string]any{"language": &r.p.Languages, "languages": &r.p.Languages, "framework": &r.p.Framework,
+			"packages": &r.p.Packages, "recall goal": &r.p.RecallGoal}) {
+			row.Errorf("unknown field %q: expected Language, Framework, Packages or Recall goal", row.Get("Field"))
 		}
 	}
 	if len(r.p.Languages) == 0 || r.p.RecallGoal == 0 {
-		r.c.at(s.Pos, "the fields Language and Recall goal are needed in the first table")
+		r.c.Errorf(s.Pos, "the fields Language and Recall goal are needed in the first table")
 	}
 }
 
-func (r *reader) commands(s *fixture.Section) {
+func (r *reader) commands(s fixture.Section) {
 	c := &r.p.Commands
 	steps := map[string]*string{"setup": &c.Setup, "build": &c.Build, "migrate": &c.Migrate, "start": &c.Start,
 		"test": &c.Test, "functional": &c.Functional, "exploit": &c.Exploit}
-	for _, row := range r.rows(s, "Step", "Command") {
-		to := steps[fold(row.Get("Step"))]
+	for _, row := range s.Rows("Step", "Command") {
+		to := steps[fixture.Fold(row.Get("Step"))]
 		switch {
 		case to == nil:
-			row.errorf("unknown step %q: expected setup, build, migrate, start, test, functional or exploit", row.Get("Step"))
+			row.Errorf("unknown step %q: expected setup, build, migrate, start, test, functional or exploit", row.Get("Step"))
 		case *to != "":
-			row.errorf("a second command for %s: expected one", row.Get("Step"))
+			row.Errorf("a second command for %s: expected one", row.Get("Step"))
 		default:
 			*to = row.Get("Command")
 		}
 	}
 	for _, need := range []string{"start", "test", "functional", "exploit"} {
 		if *steps[need] == "" {
-			r.c.at(s.Pos, "the step %s has no command", need)
+			r.c.Errorf(s.Pos, "the step %s has no command", need)
 		}
 	}
 }
@@ -207,48 +188,29 @@ func (r *reader) commands(s *fixture.Section) {
 var siteID = regexp.MustCompile(`^[A-Z]{2,4}-[0-9]+$`)
 
 // site reads a row of the table of sites.
-func (r row) site() Site {
-	s := Site{ID: r.Get("ID"), Functions: r.List("Function"), Title: r.Raw("Title"), Evidence: r.Raw("Evidence"),
-		Reason: r.Raw("Decoy reason"), Kind: fold(r.Get("Kind")), Reach: fold(r.Get("Reach")), Pos: r.Pos}
+func site(r fixture.Row) Site {
+	s := Site{ID: r.Get("ID"), Dimension: r.Dimension(), CWEs: r.CWEs(), Functions: r.List("Function"), Title: r.Raw("Title"), Evidence: r.Raw("Evidence"),
+		Reason: r.Raw("Decoy reason"), Kind: fixture.Fold(r.Get("Kind")), Reach: fixture.Fold(r.Get("Reach")), Pos: r.Pos}
 	if !siteID.MatchString(s.ID) {
-		r.errorf("the ID is %q: expected 2 to 4 capital letters, a hyphen and a number, as in ORD-07", s.ID)
+		r.Errorf("the ID is %q: expected 2 to 4 capital letters, a hyphen and a number, as in ORD-07", s.ID)
 	}
 	var err error
-	if s.Dimension, err = audit.ParseDimension(r.Get("Dimension")); err != nil {
-		r.errorf("%v", err)
-	}
 	if s.Severity, err = audit.ParseSeverity(r.Get("Severity")); err != nil || s.Severity == audit.Info {
-		r.errorf("the severity is %q: expected CRITICAL, HIGH, MEDIUM or LOW", r.Get("Severity"))
-	}
-	for _, text := range r.List("CWE") {
-		w, err := audit.ParseCWE(text)
-		if err != nil {
-			r.errorf("%v", err)
-		} else if slices.Contains(s.CWEs, w) {
-			r.errorf("%s stands twice", w)
-		}
-		s.CWEs = append(s.CWEs, w)
-	}
-	if len(s.CWEs) == 0 {
-		r.errorf("no CWE: expected those that a competent auditor would name, the best first")
+		r.Errorf("the severity is %q: expected CRITICAL, HIGH, MEDIUM or LOW", r.Get("Severity"))
 	}
 	for _, text := range r.List("Rule") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			r.errorf("the rule is %q: expected numbers from docs/rules.md, separated by commas", text)
+			r.Errorf("the rule is %q: expected numbers from docs/rules.md, separated by commas", text)
 		}
 		s.Rules = append(s.Rules, n)
 	}
-	for _, col := range []string{"Title", "Evidence", "Decoy reason"} {
-		if r.Raw(col) == "" {
-			r.errorf("%s is empty", col)
-		}
-	}
+	r.NeedText("Title", "Evidence", "Decoy reason")
 	if !slices.Contains(kinds, s.Kind) {
-		r.errorf("the kind is %q: expected one of %s", r.Get("Kind"), strings.Join(kinds, ", "))
+		r.Errorf("the kind is %q: expected one of %s", r.Get("Kind"), strings.Join(kinds, ", "))
 	}
 	if s.Reach != "local" && s.Reach != "cross" {
-		r.errorf("the reach is %q: expected local or cross", r.Get("Reach"))
+		r.Errorf("the reach is %q: expected local or cross", r.Get("Reach"))
 	}
 	return s
 }

@@ -105,7 +105,7 @@ func TestReadErrors(t *testing.T) {
 		{"step", doc, "| build |", "| compile |", "project.md:HERE: unknown step \"compile\""},
 		{"step missing", doc, "| start | python3 -m desk.server |\n", "", "the step start has no command"},
 		{"field", doc, "| Framework |", "| Frame |", "project.md:HERE: unknown field"},
-		{"goal", doc, "50 %", "500 %", "project.md:HERE: the recall goal is"},
+		{"goal", doc, "50 %", "500 %", "project.md:HERE: Recall goal is \"500 %\": expected a share"},
 		{"name absent", doc, "| notes_kept |", "| notes_lost |", "project.md:HERE: the name notes_lost stands nowhere"},
 		{"name taken", doc, "stored_notes", "owner", "project.md:HERE: the alternative owner for notes_kept stands in source/ already"},
 		{"name twice", doc, "parse_amount", "stored_notes", "project.md:HERE: stored_notes stands twice"},

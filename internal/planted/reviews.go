@@ -2,12 +2,10 @@ package planted
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
 	"assay/audit"
-	"assay/audit/fixture"
 )
 
 // readReviews reads reviews.md, the rulings on what readers reported off the sites.
@@ -23,19 +21,18 @@ func (r *reader) readReviews() {
 	for _, s := range r.p.Sites {
 		source.Known = append(source.Known, audit.Known{ID: s.ID})
 	}
-	rs, err := fixture.ReadReviews(r.fsys, path.Join(r.dir, "reviews.md"), source)
-	r.c.add(audit.Pos{File: r.show("reviews.md")}, err)
+	rs := r.c.Reviews(r.fsys, r.show("reviews.md"), source)
 	for _, v := range rs {
 		for _, f := range v.Functions {
 			if own := f[strings.LastIndex(f, ".")+1:]; !slices.Contains(words[v.File], own) {
-				r.c.at(v.Pos, "%s is no word of %s: expected a function as source/ names it", own, v.File)
+				r.c.Errorf(v.Pos, "%s is no word of %s: expected a function as source/ names it", own, v.File)
 			}
 		}
 		switch {
 		case !v.Lines.IsZero():
-			r.c.at(v.Pos, "the row names lines: expected a function instead, as lines move from draw to draw")
+			r.c.Errorf(v.Pos, "the row names lines: expected a function instead, as lines move from draw to draw")
 		case v.Ruling == audit.RuledTrue:
-			r.c.at(v.Pos, "a flaw beside the sites was found: expected it to be mended, or to become a site")
+			r.c.Errorf(v.Pos, "a flaw beside the sites was found: expected it to be mended, or to become a site")
 		}
 	}
 	r.p.reviews = rs

@@ -24,19 +24,19 @@ func (r *reader) tree() {
 		to, problem := exportPath(rel)
 		switch {
 		case problem != "":
-			r.c.at(pos, "%s", problem)
+			r.c.Errorf(pos, "%s", problem)
 		case len(b) > maxSource:
-			r.c.at(pos, "%d bytes: expected at most %d", len(b), maxSource)
+			r.c.Errorf(pos, "%d bytes: expected at most %d", len(b), maxSource)
 		case bytes.IndexByte(b, 0) >= 0 || !utf8.Valid(b):
-			r.c.at(pos, "is no text in UTF-8: expected no binary file")
+			r.c.Errorf(pos, "is no text in UTF-8: expected no binary file")
 		case slices.ContainsFunc(r.p.sources, func(s source) bool { return s.path == to }):
-			r.c.at(pos, "comes out as %s, like another file", to)
+			r.c.Errorf(pos, "comes out as %s, like another file", to)
 		default:
 			r.p.sources = append(r.p.sources, source{to, pos.File, string(b), parseSource(pos.File, string(b), r.c)})
 		}
 	})
 	if len(r.p.sources) == 0 {
-		r.c.at(audit.Pos{File: r.show("source")}, "holds no file: expected the application")
+		r.c.Errorf(audit.Pos{File: r.show("source")}, "holds no file: expected the application")
 	}
 	slices.SortFunc(r.p.sources, func(a, b source) int { return strings.Compare(a.path, b.path) })
 	for _, dir := range toolFolders {
@@ -63,7 +63,7 @@ func (r *reader) walk(dir string, each func(rel string, b []byte)) {
 		}
 		rel := strings.TrimPrefix(name, root+"/")
 		if !d.Type().IsRegular() {
-			r.c.at(audit.Pos{File: r.show(path.Join(dir, rel))}, "is no regular file: expected files and folders alone")
+			r.c.Errorf(audit.Pos{File: r.show(path.Join(dir, rel))}, "is no regular file: expected files and folders alone")
 			return nil
 		}
 		b, err := fs.ReadFile(r.fsys, name)
@@ -74,7 +74,7 @@ func (r *reader) walk(dir string, each func(rel string, b []byte)) {
 		return nil
 	})
 	if err != nil {
-		r.c.at(audit.Pos{File: r.show(dir)}, "cannot be read: %v", err)
+		r.c.Errorf(audit.Pos{File: r.show(dir)}, "cannot be read: %v", err)
 	}
 }
 
@@ -113,7 +113,7 @@ func (r *reader) checkSites() {
 	rows := map[string]audit.Pos{}
 	for _, s := range r.p.Sites {
 		if first, twice := rows[s.ID]; twice {
-			r.c.at(s.Pos, "a second row for %s: the first is at line %d", s.ID, first.Line)
+			r.c.Errorf(s.Pos, "a second row for %s: the first is at line %d", s.ID, first.Line)
 		}
 		rows[s.ID] = s.Pos
 	}
@@ -121,10 +121,10 @@ func (r *reader) checkSites() {
 	for _, src := range r.p.sources {
 		for _, g := range regions(src.nodes) {
 			if _, ok := rows[g.site]; !ok && len(r.p.Sites) > 0 {
-				r.c.at(g.pos, "the site %s has no row in project.md: expected one under # Sites", g.site)
+				r.c.Errorf(g.pos, "the site %s has no row in project.md: expected one under # Sites", g.site)
 			}
 			if first := primary[g.site]; first != nil && !g.plus {
-				r.c.at(g.pos, "a second primary region of %s: the first is at %s (further ones are marked site:%s+)", g.site, first.pos, g.site)
+				r.c.Errorf(g.pos, "a second primary region of %s: the first is at %s (further ones are marked site:%s+)", g.site, first.pos, g.site)
 			}
 			if g.plus {
 				others[g.site] = g
@@ -139,13 +139,13 @@ func (r *reader) checkSites() {
 			if others[s.ID] != nil {
 				what = "no primary region"
 			}
-			r.c.at(s.Pos, "the site %s has %s in source/: expected site:%s good, bad, end", s.ID, what, s.ID)
+			r.c.Errorf(s.Pos, "the site %s has %s in source/: expected site:%s good, bad, end", s.ID, what, s.ID)
 			continue
 		}
 		for _, f := range s.Functions {
 			words := wordPattern.FindAllString(f, -1)
 			if len(words) == 0 || !slices.Contains(wordPattern.FindAllString(holds[s.ID], -1), words[len(words)-1]) {
-				r.c.at(s.Pos, "%s names the function %q, which the file of its primary region does not hold (%s): expected its name as the source has it", s.ID, f, primary[s.ID].pos)
+				r.c.Errorf(s.Pos, "%s names the function %q, which the file of its primary region does not hold (%s): expected its name as the source has it", s.ID, f, primary[s.ID].pos)
 			}
 		}
 	}

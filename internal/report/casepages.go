@@ -265,7 +265,7 @@ func (s *site) book(ls []variantLine, spec *audit.Spec) *caseData {
 func (b *caseData) put(ls []variantLine, c *caseLine, goods []*audit.Case, changed func(Telling, variantLine) string) oneCase {
 	k := c.Case
 	one := oneCase{ID: k.ID(), Label: k.Label, Description: b.Texts.put(k.Description), Language: k.Language, Code: b.Texts.put(k.Code),
-		Violates: slices.Clone(k.Violates), CWEs: cweText(k.CWEs), Answers: []answerData{}}
+		Violates: slices.Clone(k.Violates), CWEs: audit.JoinCWEs(k.CWEs), Answers: []answerData{}}
 	if one.Violates == nil {
 		one.Violates = []int{}
 	}
@@ -334,7 +334,7 @@ func (b *caseData) telling(t Telling) tellingData {
 // tellingOf gives what a page shows of an answer, but for its words.
 func tellingOf(e *store.Evaluation) tellingData {
 	d := tellingData{Outcome: string(e.Outcome), Actual: clip(e.Actual, 60), Violates: strings.Trim(strings.ReplaceAll(fmt.Sprint(e.Violates), " ", ", "), "[]"),
-		CWEs: clip(cweText(e.CWEs), 200), Facts: factsOfAnswer(e)}
+		CWEs: clip(audit.JoinCWEs(e.CWEs), 200), Facts: factsOfAnswer(e)}
 	if e.Confidence > 0 && e.Confidence <= 1 {
 		d.Sure = score.Of(e.Confidence).String()
 	}

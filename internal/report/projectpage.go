@@ -254,7 +254,7 @@ func (p *projectPage) known(src *excerpts) {
 		case real:
 			found = "by all"
 		}
-		g.add(append(cells, found, strings.Join(slices.Sorted(maps.Keys(since)), "|"), cweText(k.CWEs), p.at(k.File, k.Lines), int(k.Severity), clip(k.Evidence, 1000), src.around(k.File, audit.Range{}, k.Lines))...)
+		g.add(append(cells, found, strings.Join(slices.Sorted(maps.Keys(since)), "|"), audit.JoinCWEs(k.CWEs), p.at(k.File, k.Lines), int(k.Severity), clip(k.Evidence, 1000), src.around(k.File, audit.Range{}, k.Lines))...)
 	}
 	p.Known = g
 }
@@ -367,7 +367,7 @@ func (p *projectPage) findings() {
 				if function == f.Finding.Title {
 					function = ""
 				}
-				g.add(clip(string(f.Disposition), 40), clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), min(300, p.words)), clip(place(f), 320), clip(cweText(f.Finding.CWEs), 120), clip(f.Finding.Severity.String(), 20),
+				g.add(clip(string(f.Disposition), 40), clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), min(300, p.words)), clip(place(f), 320), clip(audit.JoinCWEs(f.Finding.CWEs), 120), clip(f.Finding.Severity.String(), 20),
 					r.Label(), clip(cmp.Or(f.Finding.Suppressed, f.Match.String()), 400), judged(f), since,
 					clip(function, 120), trial, review, p.at(f.Path, f.Finding.Lines), int(f.Finding.Severity),
 					clipWords(description, p.words), src.around(f.Path, f.Finding.Lines, keyed[f.Match.Entry]))

@@ -44,7 +44,7 @@ func Candidates(rs []*record.Record) []Candidate {
 func Show(c *Candidate) string {
 	f := &c.Finding
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s\n", place(&c.Scored), cweText(f.CWEs), f.Severity)
+	fmt.Fprintf(&b, "%s  %s  %s\n", place(&c.Scored), audit.JoinCWEs(f.CWEs), f.Severity)
 	if f.Function != "" {
 		fmt.Fprintf(&b, "in %s\n", clip(f.Function, 200))
 	}
@@ -62,14 +62,6 @@ func Around(src string, lines audit.Range) string {
 		return ""
 	}
 	return marked(strings.Split(src, "\n"), lines, audit.Range{})
-}
-
-func cweText(cs []audit.CWE) string {
-	vs := make([]string, len(cs))
-	for i, c := range cs {
-		vs[i] = c.String()
-	}
-	return strings.Join(vs, ", ")
 }
 
 // ReviewOf gives the row for reviews that rules a candidate. Why is what the finding
