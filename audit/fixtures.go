@@ -30,12 +30,12 @@ func (g Goals) BenchOf(reviewer string) BenchGoals {
 }
 
 // BenchGoals are the thresholds of a reviewer over the cases, 0 to 1. A
-// threshold of 0 asks for nothing.
+// threshold of 0 asks for nothing, but for Unanswered, of which it allows none.
 type BenchGoals struct {
 	BalancedAccuracy float64
-	Recall           float64 // on bad cases
-	Specificity      float64 // on good cases
-	Unanswered       float64 // the share of trials without an answer that a run may have and still prove something
+	Recall           float64  // on bad cases
+	Specificity      float64  // on good cases
+	Unanswered       *float64 // the share of trials without an answer that a run may have and still prove something; nil for any
 	Pos              Pos
 }
 

@@ -129,7 +129,7 @@ func TestBenchRates(t *testing.T) {
 }
 
 func TestJudgeBench(t *testing.T) {
-	goals := audit.BenchGoals{BalancedAccuracy: 0.7, Recall: 0.7, Specificity: 0.6, Unanswered: 0.05}
+	goals := audit.BenchGoals{BalancedAccuracy: 0.7, Recall: 0.7, Specificity: 0.6, Unanswered: new(0.05)}
 	good := answers(40, 1, all)
 	half := answers(40, 1, func(f, n, _ int) bool { return n < 5 }) // recall 50 %
 	silent := answers(40, 1, all)
@@ -155,6 +155,8 @@ func TestJudgeBench(t *testing.T) {
 		{"one trial settles a large drop", half, good, score.Rules{}, audit.Fail, score.CodeDrop, score.MetricBalanced},
 		{"too many without an answer", silent, nil, score.Rules{}, audit.Invalid, score.CodeUnanswered, ""},
 		{"the run ended early", early, nil, score.Rules{}, audit.Invalid, score.CodeUnanswered, ""},
+		{"one wrong answer", answers(40, 1, func(f, n, _ int) bool { return f != 7 || n != 3 }), nil, score.Rules{}, audit.Pass, score.CodeGoal, score.MetricRecall},
+		{"one wrong answer, strictly", answers(40, 1, func(f, n, _ int) bool { return f != 7 || n != 3 }), nil, score.Rules{Strict: true}, audit.Fail, score.CodeMiss, ""},
 		{"nothing ran", nil, good, score.Rules{}, audit.Invalid, score.CodeInvalid, ""},
 	} {
 		t.Run(c.why, func(t *testing.T) {
@@ -164,6 +166,15 @@ func TestJudgeBench(t *testing.T) {
 			require.Equal(t, c.want, reason(t, j, c.code, c.metric).Verdict)
 		})
 	}
+	t.Run("a limit of 0 allows none, and no limit any", func(t *testing.T) {
+		one := answers(40, 1, all)
+		one[0].Outcome = audit.OutcomeMalformed
+		for limit, want := range map[*float64]audit.Verdict{new(0.0): audit.Invalid, nil: audit.Pass} {
+			j, err := score.JudgeBench(one, nil, audit.BenchGoals{Unanswered: limit}, score.Rules{})
+			require.NoError(t, err)
+			require.Equal(t, want, j.Verdict, "%+v", j.Reasons)
+		}
+	})
 	t.Run("what the gate leaves out is told", func(t *testing.T) {
 		now := answers(40, 3, all)
 		for trial := range 2 {

@@ -14,8 +14,7 @@ import (
 // empty). Goals are held against the estimates; the drop is one of balanced
 // accuracy. Cases that only one side has are left out of the drop and named. A
 // run with more trials unanswered or not asked than the goals allow, or with no
-// answer at all, is INVALID. A rule that a single MISS fails under -strict is the suite's, not
-// this function's.
+// answer at all, is INVALID. Under Strict a single wrong answer fails.
 func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Judgement, error) {
 	b, err := BenchOf(now)
 	if err != nil {
@@ -58,6 +57,9 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 			reasons = append(reasons, goalReason(m.metric, "", m.goal, m.now, Span{m.base, m.base}, len(baseline) > 0))
 		}
 	}
+	if n := b.Outcomes[audit.OutcomeWrong]; rules.Strict && n > 0 {
+		reasons = append(reasons, Reason{Code: CodeMiss, Verdict: audit.Fail, Text: fmt.Sprintf("wrong answers: %d, none of which -strict lets pass", n)})
+	}
 	if len(reasons) == 0 {
 		reasons = append(reasons, Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: MetricBalanced, Now: b.BalancedAccuracy.Value,
 			Text: fmt.Sprintf("balanced accuracy %v; no goal is set and there is no baseline", b.BalancedAccuracy)})
@@ -73,17 +75,21 @@ func (b *Bench) invalid(goals audit.BenchGoals) (Reason, bool) {
 	g := Reason{Code: CodeUnanswered, Verdict: audit.Invalid, Now: b.Unanswered}
 	answered := b.Outcomes[audit.OutcomeCorrect] + b.Outcomes[audit.OutcomeWrong]
 	unasked := Ratio(float64(b.Outcomes[audit.OutcomeSkipped]), float64(b.Planned))
+	most := 1.0
+	if goals.Unanswered != nil {
+		most = *goals.Unanswered
+	}
 	switch {
 	case b.Planned == 0:
 		g.Code, g.Text = CodeInvalid, "no trial was run"
 	case answered == 0:
 		g.Text = fmt.Sprintf("none of %d trials has an answer", b.Planned)
-	case goals.Unanswered > 0 && b.Unanswered.V > goals.Unanswered+tiny:
-		g.Want = Of(goals.Unanswered)
+	case b.Unanswered.V > most+tiny:
+		g.Want = Of(most)
 		g.Text = fmt.Sprintf("%v of the trials have no answer (refused %d, malformed %d, errored %d): at most %v may",
 			b.Unanswered, b.Outcomes[audit.OutcomeRefused], b.Outcomes[audit.OutcomeMalformed], b.Outcomes[audit.OutcomeErrored], g.Want)
-	case goals.Unanswered > 0 && unasked.V > goals.Unanswered+tiny:
-		g.Now, g.Want = unasked, Of(goals.Unanswered)
+	case unasked.V > most+tiny:
+		g.Now, g.Want = unasked, Of(most)
 		g.Text = fmt.Sprintf("the run ended before %d of its %d trials were asked (%v): at most %v may be missing",
 			b.Outcomes[audit.OutcomeSkipped], b.Planned, unasked, g.Want)
 	default:

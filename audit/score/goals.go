@@ -69,7 +69,7 @@ const (
 	CodeEarlyEnds  Code = "early ends"      // runs that do not come to their end
 	CodeReplay     Code = "replay"          // a recording is scored otherwise than at its baseline
 	CodeCheck      Code = "check"           // a check of the smoke test
-	CodeMiss       Code = "miss"            // a planted flaw that was not found
+	CodeMiss       Code = "miss"            // a planted flaw that was not found; a wrong answer under Strict
 )
 
 // The metrics that reasons speak of.

@@ -12,7 +12,7 @@ import (
 // Rules are how trials are judged.
 type Rules struct {
 	Deterministic bool // the auditor's output for the same input is always the same
-	Strict        bool // what is not settled fails
+	Strict        bool // what is not settled fails, and in Bench every wrong answer
 	Beside        bool // both sides ran beside each other: no day lies between them
 }
 

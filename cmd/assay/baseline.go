@@ -71,7 +71,7 @@ func (c *baselineCmd) bench(ctx context.Context) error {
 				a := record.BenchAnswer{Case: ev.CaseID(), Hash: ev.CaseHash, Trial: ev.Index, Outcome: ev.Outcome, Violates: ev.Violates}
 				if ev.OfModule() && ev.Status == audit.Answered {
 					if a.Violations, err = audit.ParseViolations(ev.Explanation); err != nil {
-						return fmt.Errorf("%s: %s: %w", shown(c.DB), ev.TestFile, err)
+						return fmt.Errorf("%s: %s: %w", store.Shown(c.DB), ev.TestFile, err)
 					}
 				}
 				b.Answers = append(b.Answers, a)
@@ -86,5 +86,5 @@ func (c *baselineCmd) bench(ctx context.Context) error {
 		fmt.Printf("%s with %s: baseline of %d answers, run %s\n", c.Bench, c.Prompt, len(b.Answers), r.ID)
 		return nil
 	}
-	return fmt.Errorf("%s: no finished run of %s with the prompt %s", shown(c.DB), c.Bench, c.Prompt)
+	return fmt.Errorf("%s: no finished run of %s with the prompt %s", store.Shown(c.DB), c.Bench, c.Prompt)
 }

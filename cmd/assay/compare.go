@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,7 +68,7 @@ func kindOf(name string) string {
 	st, err := os.Stat(name)
 	there := err == nil && st.Mode().IsRegular()
 	switch {
-	case ofPostgres(name):
+	case store.OfPostgres(name):
 		return aResults
 	case strings.HasSuffix(name, ".json"):
 		return aRecord
@@ -77,23 +76,6 @@ func kindOf(name string) string {
 		return aResults
 	}
 	return aName
-}
-
-func ofPostgres(db string) bool {
-	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
-}
-
-// shown names results in what people and pages read: without a password.
-func shown(db string) string {
-	if !ofPostgres(db) {
-		return db
-	}
-	u, err := url.Parse(db)
-	if err != nil {
-		return "the PostgreSQL"
-	}
-	u.RawQuery = ""
-	return u.Redacted()
 }
 
 func readRecord(name string) (*record.Record, error) {
@@ -154,7 +136,7 @@ func load(ctx context.Context, root, where string, q store.Query) (*report.Resul
 	}
 	r, err := report.LoadResults(ctx, st, q, key, false)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", shown(where), err)
+		return nil, fmt.Errorf("%s: %w", store.Shown(where), err)
 	}
 	return r, nil
 }

@@ -188,9 +188,9 @@ var (
 
 // packageOf gives the name of the package in dir, or one made of the folder's name.
 func packageOf(dir string) string {
-	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
+	files, _ := fs.Glob(os.DirFS(dir), "*.go")
 	for _, f := range files {
-		if b, err := os.ReadFile(f); err == nil {
+		if b, err := os.ReadFile(filepath.Join(dir, f)); err == nil {
 			if m := packageLine.FindSubmatch(b); m != nil {
 				return string(m[1])
 			}

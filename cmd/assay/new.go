@@ -114,7 +114,7 @@ func (c *newCaseCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	taken, err := filepath.Glob(filepath.Join(c.Root, "tests", app, query+"-[0-9][0-9]-*.md"))
+	taken, err := fs.Glob(os.DirFS(c.Root), path.Join("tests", app, query+"-[0-9][0-9]-*.md"))
 	if err != nil {
 		return err
 	}

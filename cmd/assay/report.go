@@ -140,7 +140,7 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 		if c.Auditor != "" || c.Project != "" {
 			what = fmt.Sprintf("none of %d records is of --auditor %q and --project %q", len(rs), c.Auditor, c.Project)
 		}
-		err := fmt.Errorf("%s in %s and no results in %s: expected those of go test", what, c.Records, shown(c.DB))
+		err := fmt.Errorf("%s in %s and no results in %s: expected those of go test", what, c.Records, store.Shown(c.DB))
 		for _, n := range in.Notes {
 			err = errors.Join(err, errors.New(n))
 		}
@@ -180,7 +180,7 @@ func (s *sources) read(project, path string) ([]byte, error) {
 }
 
 func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) error {
-	if _, err := os.Stat(c.DB); !ofPostgres(c.DB) && errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(c.DB); !store.OfPostgres(c.DB) && errors.Is(err, os.ErrNotExist) {
 		if c.DB != under(c.Root, "results.db") {
 			in.Notes = append(in.Notes, c.DB+" is not there: no results are shown")
 		}
@@ -198,13 +198,13 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) e
 	in.Apps = apps
 	in.Results, err = report.LoadResults(ctx, st, store.Query{Run: c.Run_}, key, true)
 	if err != nil {
-		return fmt.Errorf("%s: %w", shown(c.DB), err)
+		return fmt.Errorf("%s: %w", store.Shown(c.DB), err)
 	}
 	if err := in.Results.NoTrend; err != nil {
-		in.Notes = append(in.Notes, fmt.Sprintf("%s: no trend: %v", shown(c.DB), err))
+		in.Notes = append(in.Notes, fmt.Sprintf("%s: no trend: %v", store.Shown(c.DB), err))
 	}
 	if in.Runs, err = c.ran(ctx, st); err != nil {
-		in.Notes = append(in.Notes, fmt.Sprintf("%s: %v", shown(c.DB), err))
+		in.Notes = append(in.Notes, fmt.Sprintf("%s: %v", store.Shown(c.DB), err))
 	}
 	in.Prompts = map[string]string{}
 	for _, v := range in.Results.Variants {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"html"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -78,17 +79,20 @@ const unseen = 10 * time.Second
 
 // state tells records and results apart from what they were: names, sizes, times.
 func (f *following) state(now time.Time) string {
-	names, err := filepath.Glob(filepath.Join(f.cmd.Records, "*.json"))
+	var b strings.Builder
+	records, err := fs.Glob(os.DirFS(f.cmd.Records), "*.json")
 	if err != nil {
 		return err.Error()
 	}
-	var b strings.Builder
-	for _, name := range append(names, f.cmd.DB, f.cmd.DB+"-wal") {
+	for i, name := range records {
+		records[i] = filepath.Join(f.cmd.Records, name)
+	}
+	for _, name := range append(records, f.cmd.DB, f.cmd.DB+"-wal") {
 		if info, err := os.Stat(name); err == nil {
 			fmt.Fprintln(&b, name, info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	if ofPostgres(f.cmd.DB) {
+	if store.OfPostgres(f.cmd.DB) {
 		fmt.Fprintln(&b, now.Truncate(unseen))
 	}
 	return b.String()

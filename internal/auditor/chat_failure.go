@@ -84,7 +84,12 @@ func (c *chat) understand(parent, ctx context.Context, err error, res *http.Resp
 		f.fault = unreached
 	default: // reset, broken off in mid-body, no JSON
 		f.attempt.Transient = true
-		if f.fault = unreached; res != nil {
+		switch {
+		case res == nil:
+			f.fault = unreached
+		case errors.Is(err, errBroken), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &dial):
+			f.fault = brokenOff
+		default:
 			f.fault = "no chat completion"
 		}
 	}

@@ -11,6 +11,9 @@ import (
 const (
 	unreachedTries = 3 // of a server that was never reached: about three seconds
 	envelopeTries  = 4 // of one that is reached, and gives no reply that can be read
+	// brokenTries are of one that has answered before: where one connection in five
+	// breaks, four running do in any longer run.
+	brokenTries = 20
 	// dialTime is how long a server may take to accept a connection.
 	dialTime = 8 * time.Second
 )
@@ -49,15 +52,22 @@ func (s *standstill) stays(f *failure) int {
 	s.times++
 	s.last = time.Now()
 	lost := f.fault == unreached && (s.times >= unreachedTries || s.last.Sub(s.first) >= dialTime)
-	if lost || s.times >= envelopeTries {
+	most := envelopeTries
+	if f.fault == brokenOff && s.answered {
+		most = brokenTries
+	}
+	if lost || s.times >= most {
 		return s.times
 	}
 	return 0
 }
 
-// unreached is the fault of a server that nothing was heard of; others are named by
-// status and code.
-const unreached = "unreached"
+// unreached is the fault of a server that nothing was heard of, brokenOff of one whose
+// connection ends within its response; others are named by status and code.
+const (
+	unreached = "unreached"
+	brokenOff = "broken off"
+)
 
 // stopAt makes a fault that stays one that ends the run.
 func (c *chat) stopAt(f *failure) {

@@ -259,6 +259,21 @@ func TestChatStandstill(t *testing.T) {
 	for range 6 {
 		require.NoError(t, review(r), "it has answered before")
 	}
+
+	for answers, tries := range map[int]int{0: 4, 1: 20} {
+		s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+			if r.N <= answers {
+				return mockapi.Reply{}
+			}
+			return mockapi.Reply{CutAfter: 5}
+		})
+		defer s.Close()
+		r := chat(t, s.BaseURL)
+		for range answers + tries - 1 {
+			require.NoError(t, review(r), "after %d answers", answers)
+		}
+		require.ErrorContains(t, review(r), fmt.Sprintf("(%d times running", tries))
+	}
 }
 
 // A server that knows no schema, or no max_tokens, is asked without, at once and

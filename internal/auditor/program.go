@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"assay/audit"
@@ -71,7 +72,7 @@ func (p *program) stopped(ctx context.Context, r *ran, awaited, written string, 
 	case r.Cut > 0 && p.entry.Output == "":
 		return fmt.Sprintf("it was stopped: its %s is larger than %s", written, box.Size(limit))
 	case r.Signal() != 0:
-		return fmt.Sprintf("killed by a signal (%s): %s", r.Signal(), r.LastWords())
+		return strings.TrimSuffix(fmt.Sprintf("killed by a signal (%s): %s", r.Signal(), r.LastWords()), ": ")
 	}
 	return ""
 }

@@ -53,6 +53,9 @@ func (as Auditors) Find(name string) (map[string]*Record, error) {
 	if found := as[name]; found != nil {
 		return found, nil
 	}
+	if len(as) == 0 {
+		return nil, fmt.Errorf("no record and no baseline of an auditor %q, nor of any other: run go test -run Regression -auditor %s first", name, name)
+	}
 	return nil, fmt.Errorf("no record and no baseline of an auditor %q: expected one of %q", name, slices.Sorted(maps.Keys(as)))
 }
 

@@ -233,3 +233,20 @@ func TestEarlierFormsAreLeftOut(t *testing.T) {
 	require.Empty(t, d.Changed)
 	require.Equal(t, 2, d.Comparison.Cases)
 }
+
+// A case that one side did not answer turned neither right nor wrong there.
+func TestWhatIsNotAnsweredTurnsNothing(t *testing.T) {
+	variant := func(outcomes ...audit.Outcome) *report.VariantResults {
+		v := &report.VariantResults{Cases: map[string]*report.CaseResults{}}
+		for i, o := range outcomes {
+			c := &audit.Case{App: "shop", Query: "q", Number: i + 1, Label: audit.Bad}
+			v.Cases[c.ID()] = &report.CaseResults{Case: c, Trials: []*report.Trial{{Outcome: o}}}
+		}
+		return v
+	}
+	d, err := report.DiffVariants(variant(audit.OutcomeErrored, audit.OutcomeWrong, audit.OutcomeCorrect, audit.OutcomeCorrect),
+		variant(audit.OutcomeCorrect, audit.OutcomeCorrect, audit.OutcomeWrong, audit.OutcomeMalformed))
+	require.NoError(t, err)
+	require.Equal(t, []string{"shop/q-02-bad"}, d.AlsoB)
+	require.Equal(t, []string{"shop/q-03-bad"}, d.AlsoA)
+}

@@ -74,7 +74,7 @@ type VariantDiff struct {
 	Comparison score.Comparison // how A stands to B
 	FiguresA   *score.Bench
 	FiguresB   *score.Bench
-	AlsoA      []string // cases that A gets right in every trial and B in none
+	AlsoA      []string // cases that A gets right in every trial and B, which answers, in none
 	AlsoB      []string // the other way
 	Changed    []string // cases whose form differs between the two: left out
 	OnlyA      int      // cases that B was not asked; answers about modules
@@ -115,10 +115,10 @@ func compareVariants(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answe
 			continue
 		}
 		ofA, ofB = append(ofA, x), append(ofB, y)
-		switch n, m := x.right(), y.right(); {
-		case m == 0 && n > 0 && n == len(x.Trials):
+		switch {
+		case x.turns(y):
 			d.AlsoA = append(d.AlsoA, id)
-		case n == 0 && m > 0 && m == len(y.Trials):
+		case y.turns(x):
 			d.AlsoB = append(d.AlsoB, id)
 		}
 	}
@@ -149,11 +149,17 @@ func answers(cs []*CaseResults) []score.Answer {
 	return as
 }
 
-func (c *CaseResults) right() (n int) {
+// turns reports whether c is right in every trial and other in none. One that has no
+// answer is not wrong.
+func (c *CaseResults) turns(other *CaseResults) bool {
+	mine, theirs := c.outcomes(), other.outcomes()
+	return len(c.Trials) > 0 && mine[audit.OutcomeCorrect] == len(c.Trials) && theirs[audit.OutcomeCorrect] == 0 && theirs[audit.OutcomeWrong] > 0
+}
+
+func (c *CaseResults) outcomes() map[audit.Outcome]int {
+	n := map[audit.Outcome]int{}
 	for _, t := range c.Trials {
-		if t.Outcome == audit.OutcomeCorrect {
-			n++
-		}
+		n[t.Outcome]++
 	}
 	return n
 }

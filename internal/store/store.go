@@ -182,3 +182,12 @@ func open(ctx context.Context, where string, readOnly bool) (Store, error) {
 func OfPostgres(where string) bool {
 	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
 }
+
+// Shown names a store in what people and pages read: a PostgreSQL by its URL without the
+// password.
+func Shown(where string) string {
+	if !OfPostgres(where) {
+		return where
+	}
+	return withoutPassword(where)
+}

@@ -136,19 +136,24 @@ func (b *bench) rows() (names []string) {
 	return slices.Compact(names)
 }
 
-// unanswered is "" where no trial failed.
+// unanswered tells the first cause of each kind of trial that ended without an answer; ""
+// where none did.
 func (b *bench) unanswered(s variant) string {
-	failed, cause := 0, ""
+	count, cause := map[audit.Outcome]int{}, map[audit.Outcome]string{}
 	for _, r := range b.results(s) {
-		if r.Outcome == audit.OutcomeErrored {
-			failed++
-			cause = cmp.Or(cause, r.Evaluation.Detail)
+		count[r.Outcome]++
+		cause[r.Outcome] = cmp.Or(cause[r.Outcome], r.Evaluation.Detail)
+	}
+	var all []string
+	for _, ended := range []struct {
+		as    audit.Outcome
+		words string
+	}{{audit.OutcomeErrored, "failed"}, {audit.OutcomeMalformed, "were malformed"}, {audit.OutcomeRefused, "were refused"}} {
+		if n := count[ended.as]; n > 0 {
+			all = append(all, fmt.Sprintf("trials that %s: %d, the first of: %s", ended.words, n, audit.OneLine(cause[ended.as], 400)))
 		}
 	}
-	if failed == 0 {
-		return ""
-	}
-	return fmt.Sprintf("trials that failed: %d, the first of: %s", failed, audit.OneLine(cause, 400))
+	return strings.Join(all, "; ")
 }
 
 func outcomes(as []score.Answer) map[audit.Outcome]int {
