@@ -111,14 +111,7 @@ func (x *terminal) end() (string, error) {
 
 // TestAtATerminal starts the root tests as a person does: progress, and ^C.
 func TestAtATerminal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: the root tests are not compiled")
-	}
-	bin := filepath.Join(t.TempDir(), "assay.test")
-	cmd := exec.Command("go", "test", "-c", "-o", bin, ".")
-	cmd.Dir = filepath.Join("..", "..")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	bin, _ := commands(t)
 	t.Run("progress", func(t *testing.T) { progressAtATerminal(t, bin) })
 	t.Run("interrupt", func(t *testing.T) { interruptAtATerminal(t, bin) })
 	t.Run("swallowed", swallowedByGoTest)
