@@ -39,6 +39,7 @@ type launched struct {
 	open    *os.File   // which opens it
 	way     *proxy
 	handed  *os.File // where the proxy's listener comes out of the box; nil without one
+	tooMany *os.File // where a reaper tells that there were too many processes
 }
 
 func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
@@ -82,7 +83,13 @@ func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, erro
 	if p.Box == nil {
 		// Signals that end us are not to end the reaper before its work is done.
 		attr.Pdeathsig = endAll
-		l.cmd = reaperCommand(p)
+		var told *os.File
+		var err error
+		if l.tooMany, told, err = os.Pipe(); err != nil {
+			return l, err
+		}
+		defer told.Close()
+		l.cmd = reaperCommand(p, told)
 		l.cmd.Dir = p.Dir
 		if p.Offline {
 			unshareNetwork(attr)
@@ -241,7 +248,7 @@ func (l *launched) begin(ctx context.Context) error {
 }
 
 func (l *launched) close() {
-	for _, f := range append([]*os.File{l.info, l.ready, l.open, l.handed}, l.volumes...) {
+	for _, f := range append([]*os.File{l.info, l.ready, l.open, l.handed, l.tooMany}, l.volumes...) {
 		if f != nil {
 			_ = f.Close()
 		}
@@ -307,9 +314,13 @@ func (l *launched) limitedBy() string {
 	return "rlimits and watching its processes"
 }
 
-// crossed names the limit that the kernel kept for us.
+// crossed names the limit that the kernel kept for us, or a reaper that has ended.
 func (l *launched) crossed(limits audit.Limits) string {
 	memory, processes := l.group.crossed()
+	if l.tooMany != nil {
+		n, _ := l.tooMany.Read(make([]byte, 1))
+		processes = processes || n > 0
+	}
 	switch {
 	case memory:
 		return usage{memory: limits.Memory + 1}.crossed(limits)
