@@ -80,3 +80,13 @@ func TestFetchDoesAllThatItIsAsked(t *testing.T) {
 	require.Contains(t, out, "exported to")
 	require.FileExists(t, filepath.Join(s.dir, "export", "app.py"))
 }
+
+// TestCommandsThatAreToldCanBePasted: a shell reads a folder with a blank as one word.
+func TestCommandsThatAreToldCanBePasted(t *testing.T) {
+	s := newShell(t)
+	require.Contains(t, s.ok("", "init", "my cases"), "ASSAY_ROOT='"+filepath.Join(s.dir, "my cases")+"' go test")
+	require.NoError(t, os.Mkdir(filepath.Join(s.dir, "src"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "src/app.py"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "src/a.py"), []byte("x = 1\n"), 0o600))
+	require.Contains(t, s.ok("", "new", "project", "shop", "--repository=src", "--language=Python", "--cache=cache", "--root=my cases"), "--root '")
+}

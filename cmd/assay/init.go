@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"assay/audit"
+	"assay/internal/suite"
 )
 
 //go:embed start
@@ -69,11 +70,12 @@ func (c *initCmd) Run() error {
 	fmt.Printf("%s: tests/orders with six cases, and\n  %s\n", c.Dir, strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool {
 		return strings.HasPrefix(name, "tests/")
 	}), ", "))
+	dir = suite.Quoted(c.Dir)
 	if module != "" {
-		fmt.Printf("\nnext:\n  cd %s && go get %s\n  go test -run 'Smoke|Bench'\n", c.Dir, modulePath())
+		fmt.Printf("\nnext:\n  cd %s && go get %s\n  go test -run 'Smoke|Bench'\n", dir, modulePath())
 		return nil
 	}
-	fmt.Printf("\nnext, in a checkout of Assay:\n  ASSAY_ROOT=%s go test -run 'Smoke|Bench'\n  go run ./cmd/assay report --root %s\n", c.Dir, c.Dir)
+	fmt.Printf("\nnext, in a checkout of Assay:\n  ASSAY_ROOT=%s go test -run 'Smoke|Bench'\n  go run ./cmd/assay report --root %s\n", dir, dir)
 	return nil
 }
 

@@ -8,11 +8,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/auditor"
+	"assay/internal/planted"
 	"assay/internal/record"
 	"assay/internal/suite"
 )
@@ -20,7 +22,7 @@ import (
 type lintCmd struct {
 	Root   string   `help:"Folder with fixtures/ and tests/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
 	Strict bool     `help:"Advice fails too, as it does for Assay's own cases."`
-	Dirs   []string `arg:"" optional:"" help:"Applications and projects to check, like tests/my-app or fixtures/projects/my-app.md; default: everything."`
+	Dirs   []string `arg:"" optional:"" help:"What to check, like tests/my-app, fixtures/projects/my-app.md, fixtures/planted/my-app or fixtures/goals.md; default: everything."`
 
 	out io.Writer
 }
@@ -41,7 +43,7 @@ func (c *lintCmd) Run(out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return c.apps(fsys, dirs)
+		return c.named(fsys, dirs)
 	}
 	_, errTests := fs.Stat(fsys, "tests")
 	_, errFixtures := fs.Stat(fsys, "fixtures")
@@ -84,33 +86,50 @@ func (c *lintCmd) advise(advice fixture.Errors) error {
 	return nil
 }
 
+// A table is a file of fixtures/ that is checked by itself.
+type table struct {
+	name  string
+	check func(fsys fs.FS, name string) error
+}
+
+var tables = []table{
+	{"fixtures/goals.md", func(fsys fs.FS, name string) error { _, err := fixture.ReadGoals(fsys, name); return err }},
+	{"fixtures/triggers.md", func(fsys fs.FS, name string) error {
+		rules, err := fixture.ReadTriggers(fsys, name)
+		if err == nil {
+			_, err = record.Decide(rules, []string{"any"})
+		}
+		return err
+	}},
+	{"fixtures/auditors.md", func(fsys fs.FS, name string) error { _, err := fixture.ReadAuditors(fsys, name); return err }},
+	{"fixtures/models.md", func(fsys fs.FS, name string) error {
+		models, err := fixture.ReadModels(fsys, name)
+		for _, m := range models {
+			err = errors.Join(err, auditor.CheckProvider(m))
+		}
+		return err
+	}},
+}
+
 // fixtures passes over those that are not there: the suites use Assay's, or have nothing to ask.
 func (c *lintCmd) fixtures(fsys fs.FS) []error {
+	there := func(name string) bool { _, err := fs.Stat(fsys, name); return !errors.Is(err, fs.ErrNotExist) }
 	var errs []error
-	for _, check := range []struct {
-		name string
-		run  func(name string) error
-	}{
-		{"fixtures/projects", func(string) error { return c.projects(fsys) }},
-		{"fixtures/goals.md", func(name string) error { _, err := fixture.ReadGoals(fsys, name); return err }},
-		{"fixtures/triggers.md", func(name string) error {
-			rules, err := fixture.ReadTriggers(fsys, name)
-			if err == nil {
-				_, err = record.Decide(rules, []string{"any"})
-			}
-			return err
-		}},
-		{"fixtures/auditors.md", func(name string) error { _, err := fixture.ReadAuditors(fsys, name); return err }},
-		{"fixtures/models.md", func(name string) error {
-			models, err := fixture.ReadModels(fsys, name)
-			for _, m := range models {
-				err = errors.Join(err, auditor.CheckProvider(m))
-			}
-			return err
-		}},
-	} {
-		if _, err := fs.Stat(fsys, check.name); !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, check.run(check.name))
+	if there("fixtures/projects") {
+		names, err := fixture.Projects(fsys, "fixtures/projects")
+		errs = append(errs, err)
+		for _, name := range names {
+			errs = append(errs, c.project(fsys, path.Join("fixtures/projects", name+".md")))
+		}
+	}
+	names, err := suite.PlantedNames(fsys)
+	errs = append(errs, err)
+	for _, name := range names {
+		errs = append(errs, c.planted(fsys, name))
+	}
+	for _, t := range tables {
+		if there(t.name) {
+			errs = append(errs, t.check(fsys, t.name))
 		}
 	}
 	return errs
@@ -124,11 +143,13 @@ func below(root string, dirs []string) ([]string, error) {
 	}
 	out := make([]string, len(dirs))
 	for i, dir := range dirs {
-		if out[i] = filepath.ToSlash(filepath.Clean(dir)); !filepath.IsAbs(dir) {
-			continue
+		rel := filepath.Clean(dir)
+		if filepath.IsAbs(dir) {
+			if rel, err = filepath.Rel(root, dir); err != nil {
+				return nil, err
+			}
 		}
-		rel, err := filepath.Rel(root, dir)
-		if err != nil || !filepath.IsLocal(rel) {
+		if !filepath.IsLocal(rel) {
 			return nil, fmt.Errorf("%s lies outside of %s: give the folder with tests/ in it by --root", dir, root)
 		}
 		out[i] = filepath.ToSlash(rel)
@@ -136,42 +157,65 @@ func below(root string, dirs []string) ([]string, error) {
 	return out, nil
 }
 
-func (c *lintCmd) apps(fsys fs.FS, dirs []string) error {
+func (c *lintCmd) named(fsys fs.FS, names []string) error {
 	var errs []error
-	for _, dir := range dirs {
-		if strings.HasSuffix(dir, ".md") {
-			errs = append(errs, c.project(fsys, dir))
-			continue
+	for _, name := range names {
+		known := slices.IndexFunc(tables, func(t table) bool { return t.name == name })
+		switch {
+		case known >= 0:
+			errs = append(errs, tables[known].check(fsys, name))
+		case path.Dir(name) == "fixtures/planted":
+			errs = append(errs, c.planted(fsys, path.Base(name)))
+		case strings.HasSuffix(name, ".md"):
+			errs = append(errs, c.project(fsys, name))
+		default:
+			errs = append(errs, c.app(fsys, name))
 		}
-		app, advice, err := fixture.LintApp(fsys, dir)
-		errs = append(errs, err, c.advise(advice))
-		if err != nil {
-			continue
-		}
-		judged := "nothing to complain of"
-		if n := len(advice); n > 0 {
-			judged = fmt.Sprintf("it can be run; advice: %d", n)
-		}
-		fmt.Fprintf(c.out, "%s: %d families, %d requirements: %s\n", dir, len(app.Families), len(app.Spec.Requirements), judged)
 	}
 	return errors.Join(errs...)
 }
 
-func (c *lintCmd) projects(fsys fs.FS) error {
-	names, err := fixture.Projects(fsys, "fixtures/projects")
-	errs := []error{err}
-	for _, name := range names {
-		errs = append(errs, c.project(fsys, path.Join("fixtures/projects", name+".md")))
+func (c *lintCmd) app(fsys fs.FS, dir string) error {
+	app, advice, err := fixture.LintApp(fsys, dir)
+	if advised := c.advise(advice); err != nil || advised != nil {
+		return errors.Join(err, advised)
 	}
-	return errors.Join(errs...)
+	judged := "nothing to complain of"
+	if n := len(advice); n > 0 {
+		judged = fmt.Sprintf("it can be run; advice: %d", n)
+	}
+	fmt.Fprintf(c.out, "%s: %d families, %d requirements: %s\n", dir, len(app.Families), len(app.Spec.Requirements), judged)
+	return nil
+}
+
+// planted reads all variants of a planted project, and checks the key of one draw.
+func (c *lintCmd) planted(fsys fs.FS, name string) error {
+	target, p, err := suite.Drawn(fsys, name)
+	switch {
+	case err != nil:
+		return err
+	case target == nil:
+		return fmt.Errorf("there is no planted project %q below fixtures/planted", name)
+	}
+	dims, err := c.dimensions()
+	if err == nil {
+		err = fixture.MissingDimensions(p, dims)
+	}
+	fmt.Fprintf(c.out, "%s, seed %d: %d known vulnerabilities, %d decoys, %d files\n", p.Name, planted.DefaultSeed, len(p.Known), len(p.Decoys), len(target.Files))
+	return err
+}
+
+// dimensions may be Assay's own.
+func (c *lintCmd) dimensions() (map[audit.CWE]audit.Dimension, error) {
+	fsys, err := suite.Checkout(c.Root)
+	if err != nil {
+		return nil, err
+	}
+	return fixture.ReadDimensions(fsys, "fixtures/dimensions.md")
 }
 
 func (c *lintCmd) project(fsys fs.FS, file string) error {
-	tables, err := suite.Checkout(c.Root) // dimensions may be Assay's own
-	if err != nil {
-		return err
-	}
-	dims, err := fixture.ReadDimensions(tables, "fixtures/dimensions.md")
+	dims, err := c.dimensions()
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,8 @@ func TestLintTakesAbsoluteFolders(t *testing.T) {
 	require.Equal(t, []string{"tests/my-app", "tests/my-app"}, dirs)
 	_, err = below(root, []string{filepath.Dir(root)})
 	require.ErrorContains(t, err, "lies outside of "+root)
+	_, err = below(root, []string{"../tests/my-app"})
+	require.ErrorContains(t, err, "../tests/my-app lies outside of "+root)
 	require.ErrorContains(t, (&lintCmd{Root: root, Dirs: []string{filepath.Join(root, "tests/my-app")}}).Run(io.Discard), "tests/my-app: holds no case")
 }
 
@@ -158,4 +160,27 @@ func TestCommandsReadDotEnv(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(s.dir, ".env"), 0o755)) // where Python's tools may live
 	_, errs, _ = s.run("", "lint", "--root="+mine)
 	require.Empty(t, errs)
+}
+
+// TestLintReadsWhatIsNamed: a table as the table that it is, a planted project by its
+// folder; and with nothing named all of them.
+func TestLintReadsWhatIsNamed(t *testing.T) {
+	lint := func(root string, names ...string) (string, error) {
+		var out bytes.Buffer
+		err := (&lintCmd{Root: root, Dirs: names}).Run(&out)
+		return out.String(), err
+	}
+	out, err := lint("../..", "fixtures/goals.md", "fixtures/models.md", "fixtures/planted/club")
+	require.NoError(t, err)
+	require.Regexp(t, `^club, seed 1: \d+ known vulnerabilities, \d+ decoys, \d+ files\n$`, out)
+	_, err = lint("../..", "fixtures/planted/nope")
+	require.EqualError(t, err, `there is no planted project "nope" below fixtures/planted`)
+
+	root := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "fixtures/planted/shop"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures/planted/shop/project.md"), []byte("# Shop\n"), 0o600))
+	_, named := lint(root, "fixtures/planted/shop")
+	require.ErrorContains(t, named, "fixtures/planted/shop/project.md:1: ")
+	_, all := lint(root)
+	require.EqualError(t, all, named.Error())
 }

@@ -274,7 +274,8 @@ func (c *newProjectCmd) Run(ctx context.Context) error {
 	if err := c.manifests(ctx, c.Name, true); err != nil {
 		return fmt.Errorf("%w\nthe project is there and has no manifests yet: assay tree %s writes them", err, c.Name)
 	}
-	fmt.Printf("\nnext: fill in the key, by hand or with assay import %s FILE --root %s, then\n  assay lint --root %s\n  ASSAY_ROOT=%s go test -run Regression\n", c.Name, c.source.Root, c.source.Root, c.source.Root)
+	root := suite.Quoted(c.source.Root)
+	fmt.Printf("\nnext: fill in the key, by hand or with assay import %s FILE --root %s, then\n  assay lint --root %s\n  ASSAY_ROOT=%s go test -run Regression\n", c.Name, root, root, root)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -29,6 +30,9 @@ func (c *scanCmd) Run(ctx context.Context) error {
 		defer fmt.Fprint(os.Stderr, "\r\x1b[K")
 	}
 	res, err := static.New(opts).Analyse(ctx, root.FS())
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s was not read to its end, and nothing is written of it: %w", c.Dir, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -25,3 +25,11 @@ func TestScanEndsAsItFound(t *testing.T) {
 		require.Equal(t, status(1), scan(format), format)
 	}
 }
+
+func TestAnInterruptedScanSaysWhatIsNotRead(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "page.php"), []byte("<?php\necho 1;\n"), 0o600))
+	ctx, interrupt := context.WithCancel(context.Background())
+	interrupt()
+	require.EqualError(t, (&scanCmd{Dir: dir, Format: "text"}).Run(ctx), dir+" was not read to its end, and nothing is written of it: context canceled")
+}

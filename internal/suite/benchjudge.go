@@ -249,7 +249,7 @@ func (b *bench) next(s variant, j score.Judgement) {
 	}
 	for i := range j.Reasons {
 		if g := &j.Reasons[i]; g.Code == score.CodeUnsettled && g.More > 0 {
-			b.suite.summary.do("to settle "+s.reviewer, fmt.Sprintf("go test -run Bench%s -model %s -prompt %s -trials %d", tier, quoted(s.reviewer), quoted(s.prompt), b.env.cfg.Trials+g.More))
+			b.suite.summary.do("to settle "+s.reviewer, fmt.Sprintf("go test -run Bench%s -model %s -prompt %s -trials %d", tier, Quoted(s.reviewer), Quoted(s.prompt), b.env.cfg.Trials+g.More))
 			return
 		}
 	}

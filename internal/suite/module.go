@@ -24,7 +24,7 @@ const (
 const moduleDraws = 2
 
 func (e *env) drawModules() (ms []*audit.Module, err error) {
-	names, err := plantedNames(e.root.holdings())
+	names, err := PlantedNames(e.root.holdings())
 	if err != nil {
 		return nil, err
 	}

@@ -95,8 +95,8 @@ func Page(fsys fs.FS, name string) (string, error) {
 	return "", fmt.Errorf("there is no project %q below fixtures/projects or %s", name, plantedDir)
 }
 
-// plantedNames lists the planted projects; none is no error.
-func plantedNames(fsys fs.FS) (names []string, err error) {
+// PlantedNames lists the planted projects; none is no error.
+func PlantedNames(fsys fs.FS) (names []string, err error) {
 	entries, err := fs.ReadDir(fsys, plantedDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the planted projects: %w", err)
@@ -114,7 +114,7 @@ func plantedNames(fsys fs.FS) (names []string, err error) {
 func (e *env) planted() ([]target, error) {
 	names := []string{plantedAll}
 	if e.cfg.Filter != plantedAll {
-		all, err := plantedNames(e.root.holdings())
+		all, err := PlantedNames(e.root.holdings())
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +142,7 @@ func (e *env) planted() ([]target, error) {
 // the name.
 func Drawn(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 	base, number, seeded := strings.Cut(name, "@")
-	names, err := plantedNames(fsys)
+	names, err := PlantedNames(fsys)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,11 +9,11 @@ import (
 
 // A folder of planted projects that cannot be read is not one without projects.
 func TestUnreadablePlantedProjectsAreAnError(t *testing.T) {
-	none, err := plantedNames(fstest.MapFS{})
+	none, err := PlantedNames(fstest.MapFS{})
 	require.NoError(t, err)
 	require.Empty(t, none)
 	unreadable := fstest.MapFS{plantedDir: {Data: []byte("a file")}}
-	_, err = plantedNames(unreadable)
+	_, err = PlantedNames(unreadable)
 	require.ErrorContains(t, err, plantedDir)
 	_, _, err = Drawn(unreadable, "shop")
 	require.ErrorContains(t, err, plantedDir)

@@ -69,7 +69,7 @@ func (e *env) targets() ([]target, error) {
 		return nil, err
 	}
 	fsys := e.root.holdings()
-	planted, err := plantedNames(fsys)
+	planted, err := PlantedNames(fsys)
 	if err != nil || !exists(fsys, "fixtures/projects") && len(planted) > 0 {
 		return targets, err
 	}

@@ -55,10 +55,10 @@ func (h *evaluation) next(j score.Judgement, written string) {
 		switch g := &j.Reasons[i]; {
 		case g.Verdict == audit.Pass:
 		case g.Code == score.CodeReview && g.More > 0:
-			h.suite.summary.do("to review findings", h.env.assay("triage "+quoted(h.project.Name)))
+			h.suite.summary.do("to review findings", h.env.assay("triage "+Quoted(h.project.Name)))
 		case (g.Code == score.CodeDrop || g.Code == score.CodeReplay) && h.baseline != nil && h.beside == nil && written != "":
 			baseline := filepath.Join(h.env.root.Dir, filepath.FromSlash(record.BaselinePath(baselines, h.candidate.name, h.project.Name)))
-			h.suite.summary.do("to see what was lost", h.env.assay("compare "+quoted(baseline)+" "+quoted(strings.TrimSuffix(written, ".txt")+".json")))
+			h.suite.summary.do("to see what was lost", h.env.assay("compare "+Quoted(baseline)+" "+Quoted(strings.TrimSuffix(written, ".txt")+".json")))
 		default:
 			continue
 		}
@@ -116,7 +116,7 @@ func (r *regression) tellWhole(name string, suite *score.Suite, hs []*evaluation
 			causes = append(causes, g.Text)
 		}
 		if g.Code == score.CodeUnsettled && g.More > 0 && !g.Beside {
-			r.suite.summary.do("to settle "+name, fmt.Sprintf("go test -run Regression -auditor %s -trials %d -timeout 0", quoted(name), r.env.cfg.Trials+g.More))
+			r.suite.summary.do("to settle "+name, fmt.Sprintf("go test -run Regression -auditor %s -trials %d -timeout 0", Quoted(name), r.env.cfg.Trials+g.More))
 		}
 	}
 	l.cause = strings.Join(causes, "; ")

@@ -55,7 +55,7 @@ func settings(flags *flag.FlagSet, names []string, getenv func(string) string, f
 		case secret:
 			out.WriteString(name + `="${` + name + `:?}" `)
 		default:
-			out.WriteString(name + "=" + quoted(value) + " ")
+			out.WriteString(name + "=" + Quoted(value) + " ")
 		}
 	}
 	return out.String()
@@ -81,7 +81,7 @@ func resumeWith(binary string, flags *flag.FlagSet, suite string) string {
 		}
 	})
 	for i, a := range args {
-		args[i] = quoted(a)
+		args[i] = Quoted(a)
 	}
 	return strings.Join(args, " ")
 }
@@ -93,7 +93,7 @@ func (e *env) assay(args string) string {
 		program = "go run ./cmd/assay "
 	}
 	if e.root.other != nil {
-		args += " --root " + quoted(e.root.Dir)
+		args += " --root " + Quoted(e.root.Dir)
 	}
 	return program + args
 }
@@ -103,7 +103,8 @@ func byGoTest(binary string) bool { return strings.Contains(filepath.ToSlash(bin
 
 var harmless = regexp.MustCompile(`^[\w@%+=:,./~-]+$`)
 
-func quoted(s string) string {
+// Quoted gives a word as a shell reads it: as it is, or in quotes.
+func Quoted(s string) string {
 	if harmless.MatchString(s) {
 		return s
 	}

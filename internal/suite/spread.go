@@ -247,7 +247,7 @@ func (c *Config) command() string {
 	words := []string{"assay enqueue"}
 	add := func(name, value string) {
 		if value != "" {
-			words = append(words, quoted("--"+name+"="+value))
+			words = append(words, Quoted("--"+name+"="+value))
 		}
 	}
 	add("root", c.Root)

@@ -59,7 +59,7 @@ func (s *Suite) Verify(t T) {
 	for _, app := range corpus.Apps {
 		v.run(t, app.App, func(t T) { v.app(t, app) })
 	}
-	projects, err := plantedNames(env.root.holdings())
+	projects, err := PlantedNames(env.root.holdings())
 	if err != nil {
 		t.Fatal(err)
 	}
