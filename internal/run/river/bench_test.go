@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/internal/run"
-	"assay/internal/run/mockapi"
 	"assay/internal/run/river"
+	"assay/internal/run/testdata/mockapi"
 )
 
 // Benchmarks of a spread run: worker processes against the mock in this one and a

@@ -12,8 +12,8 @@ import (
 
 	"assay/audit"
 	"assay/internal/run"
-	"assay/internal/run/mockapi"
 	"assay/internal/run/river"
+	"assay/internal/run/testdata/mockapi"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
