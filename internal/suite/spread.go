@@ -148,7 +148,7 @@ func (r *regression) spreadAudits(t T) {
 	}
 	db, err := r.live.spreading(context.Background(), t, nil)
 	if err == nil && db != nil {
-		r.live.slots, err = db.AuditSlots(context.Background())
+		_, r.live.slots, err = db.Workers(context.Background(), 1)
 	}
 	if err != nil {
 		t.Fatal(err)

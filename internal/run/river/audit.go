@@ -42,12 +42,6 @@ func (t AuditTask) key() string {
 // the work itself.
 var ErrDeserted = errors.New("no worker takes audits")
 
-// AuditSlots gives how many audits the workers that are there run at once.
-func (db *DB) AuditSlots(ctx context.Context) (slots int, err error) {
-	err = db.pool.QueryRow(ctx, "SELECT coalesce(sum(audits), 0) FROM spread_workers").Scan(&slots)
-	return slots, err
-}
-
 // Audit has a worker carry out an audit and waits for what it gives. The audit of
 // a worker that dies is begun anew by another one. One of the same Run that somebody
 // else asked for, and this process has not had yet, is taken in its place, done or
@@ -58,7 +52,7 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var seen presence
+	var seen time.Time // when a worker that takes audits was last there
 	for {
 		why, over := db.over(ctx, id) // before its result is looked for, which is written with its end
 		var b []byte
@@ -67,7 +61,7 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 		case err == nil:
 			return b, nil
 		case !errors.Is(err, pgx.ErrNoRows): // a PostgreSQL that is gone comes back, or ctx ends
-			seen = presence{}
+			seen = time.Now()
 		case over && why != "":
 			return nil, fmt.Errorf("river: no worker could do the audit: %s", why)
 		case over: // whoever else waited for it has withdrawn it

@@ -136,7 +136,7 @@ func (d *batcher) serve() {
 		case <-d.workers.gone:
 			return
 		}
-		others := time.Duration(d.workers.watch.size())
+		others := time.Duration(d.workers.enrolled.Load())
 		time.Sleep(time.Until(last.Add(others * rowCost)))
 		asks, ends = d.gather(asks, ends)
 		asks = slices.DeleteFunc(asks, func(a *ask) bool {

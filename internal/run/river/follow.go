@@ -82,7 +82,7 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 		r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: *ev, Reused: true})
 	}
 	c := r.plan.Config()
-	seen := presence{}
+	var seen time.Time // when a worker was last there
 	good := time.Now()
 	stop, grace := ctx.Done(), (<-chan time.Time)(nil)
 	quiet := context.WithoutCancel(ctx)
@@ -92,7 +92,7 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 		case err == nil && r.account.outstanding <= 0:
 			return r.end(quiet)
 		case err != nil:
-			seen = presence{}
+			seen = time.Now()
 			if time.Since(good) > c.StoreWait {
 				return run.Summary{State: r.state}, fmt.Errorf("river: run %s goes on without us: the PostgreSQL cannot be reached: %w", r.ID, err)
 			}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -64,10 +63,12 @@ type workers struct {
 	configs  map[string]run.Config
 	stops    map[string][]stop   // by run; as of the last beat
 	held     map[int64]time.Time // jobs in this worker's hands: zero, or until when they may be on their way back
-	watch    watch
+	enrolled atomic.Int64        // workers, as of the last beat
 	queues   map[string]bool
 	serving  sync.WaitGroup
 	number   atomic.Int64 // of the last ask
+
+	shown, since time.Time // when this worker last showed itself, and since when without a gap
 }
 
 // Work works on jobs until ctx ends, or with Drain until every run has ended.
@@ -113,7 +114,7 @@ func clip(s string, n int) string { return s[:min(len(s), n)] }
 
 // begin takes the place of a predecessor of the same name and starts River.
 func (c *workers) begin(ctx context.Context) error {
-	before, err := c.db.roll(ctx)
+	others, _, err := c.db.Workers(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -123,7 +124,7 @@ func (c *workers) begin(ctx context.Context) error {
 	// Nobody listens, which would take a connection: the more there are, the less often
 	// each looks for jobs.
 	config := &river.Config{ID: c.id, Logger: quiet, Workers: workers, Queues: map[string]river.QueueConfig{}, PollOnly: true, FetchCooldown: 10 * time.Millisecond,
-		FetchPollInterval: 200*time.Millisecond + time.Duration(len(before))*5*time.Millisecond, JobTimeout: -1, MaxAttempts: maxAttempts, RetryPolicy: atOnce{}}
+		FetchPollInterval: 200*time.Millisecond + time.Duration(others)*5*time.Millisecond, JobTimeout: -1, MaxAttempts: maxAttempts, RetryPolicy: atOnce{}}
 	if c.Rebuild != nil {
 		config.Queues[queueOf("")] = river.QueueConfig{MaxWorkers: c.Slots}
 		c.queues[queueOf("")] = true
@@ -137,13 +138,7 @@ func (c *workers) begin(ctx context.Context) error {
 	if c.client, err = river.NewClient(riverpgxv5.New(c.db.pool), config); err != nil {
 		return fmt.Errorf("river: %w", err)
 	}
-	var gone []string
-	for w := range before {
-		if strings.HasPrefix(w, clip(c.Name, 60)+"/") {
-			gone = append(gone, w)
-		}
-	}
-	if err := c.strike(ctx, gone); err != nil {
+	if err := c.strike(ctx, clip(c.Name, 60)+"/", time.Time{}); err != nil {
 		return err
 	}
 	if err := c.beat(ctx); err != nil {
@@ -162,7 +157,7 @@ func (c *workers) pulse(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(c.watch.interval()):
+		case <-time.After(interval(int(c.enrolled.Load()))):
 			_ = c.beat(ctx) // a PostgreSQL that is gone comes back, or River's own calls fail too
 		}
 	}
@@ -183,7 +178,7 @@ func (c *workers) end() error {
 	c.serving.Wait()
 	ctx, cancelBury := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancelBury()
-	return errors.Join(err, c.strike(ctx, []string{c.id}))
+	return errors.Join(err, c.strike(ctx, c.id, time.Time{}))
 }
 
 func (c *workers) batcher(run, provider string, maxWait time.Duration) *batcher {
