@@ -25,8 +25,8 @@ type DB struct {
 	Store store.Store
 	pool  *pgxpool.Pool
 
-	mu  sync.Mutex
-	had map[string]AuditTask // what this process asked of workers, by run and key
+	mu    sync.Mutex
+	asked map[AuditTask]int // how many tries of an audit this process asked workers for
 }
 
 // Open opens the PostgreSQL at dsn, and brings its tables up to date. Results of
