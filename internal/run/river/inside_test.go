@@ -28,7 +28,7 @@ func at(t testing.TB, dsn, id string) *batcher {
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	_, err = db.pool.Exec(context.Background(), "INSERT INTO spread_workers (worker) VALUES ($1)", id)
 	require.NoError(t, err)
-	return &batcher{workers: &workers{db: db, id: id}, run: "r", provider: "p", maxWait: time.Minute}
+	return &batcher{workers: &workers{db: db, id: id}, run: "r", provider: "p", config: run.Config{MaxWait: time.Minute}}
 }
 
 // row makes the rows that all share.

@@ -13,7 +13,7 @@ import (
 const silentBeats = 8
 
 // beat shows that this worker is there, buries those that are dead, and takes in
-// what is new: providers, stops, runs whose end nobody has recorded.
+// what is new: providers, runs whose end nobody has recorded.
 func (c *workers) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -110,7 +110,7 @@ func (c *workers) holding(now time.Time) []int64 {
 	return ids
 }
 
-// news takes in stops, new providers and runs that have ended.
+// news takes in new providers and runs that have ended.
 func (c *workers) news(ctx context.Context) error {
 	// Whoever enqueues holds the plan's lock.
 	_, err := c.db.exec(ctx, `UPDATE spread_runs SET stopped = 'its enqueueing was cut off'
@@ -118,31 +118,12 @@ func (c *workers) news(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stops, ended := map[string][]stop{}, map[string]bool{}
-	var id, stopped string
-	var left int64
-	var s stop
-	err = c.db.each(ctx, []any{&id, &left, &stopped, &s.scope, &s.name, &s.why}, func() error {
-		if s.scope != "" {
-			stops[id] = append(stops[id], s)
-		}
-		if stopped != "" {
-			stops[id] = append(stops[id], stop{"run", "", stopped})
-		}
-		ended[id] = left <= 0
-		return nil
-	}, `SELECT r.run_id, r.outstanding, r.stopped, coalesce(s.scope, ''), coalesce(s.name, ''), coalesce(s.why, '')
-		FROM spread_runs r LEFT JOIN spread_stops s ON s.run_id = r.run_id WHERE r.ended IS NULL`)
+	ended, err := column[string](ctx, c.db, "SELECT run_id FROM spread_runs WHERE ended IS NULL AND outstanding <= 0")
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	c.stops = stops
-	c.mu.Unlock()
-	for id, is := range ended {
-		if is {
-			c.finish(id)
-		}
+	for _, id := range ended {
+		c.finish(id)
 	}
 	return c.providers(ctx)
 }

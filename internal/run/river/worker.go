@@ -60,8 +60,6 @@ type workers struct {
 
 	mu       sync.Mutex
 	batchers map[[2]string]*batcher
-	configs  map[string]run.Config
-	stops    map[string][]stop   // by run; as of the last beat
 	held     map[int64]time.Time // jobs in this worker's hands: zero, or until when they may be on their way back
 	enrolled atomic.Int64        // workers, as of the last beat
 	queues   map[string]bool
@@ -76,7 +74,7 @@ type workers struct {
 // rest goes back to the others. The error is nil after an ordinary end.
 func (db *DB) Work(ctx context.Context, w Worker) error {
 	c := &workers{Worker: w, db: db, patience: run.DefaultStoreWait, leaving: make(chan struct{}), gone: make(chan struct{}),
-		batchers: map[[2]string]*batcher{}, configs: map[string]run.Config{}, stops: map[string][]stop{}, queues: map[string]bool{}, held: map[int64]time.Time{}}
+		batchers: map[[2]string]*batcher{}, queues: map[string]bool{}, held: map[int64]time.Time{}}
 	c.Slots, c.Grace = cmp.Or(max(0, c.Slots), run.DefaultConcurrency), cmp.Or(max(0, c.Grace), run.DefaultGrace)
 	if c.Audits = max(1, c.Audits); c.Audit == nil {
 		c.Audits = 0
@@ -181,35 +179,23 @@ func (c *workers) end() error {
 	return errors.Join(err, c.strike(ctx, c.id, time.Time{}))
 }
 
-func (c *workers) batcher(run, provider string, maxWait time.Duration) *batcher {
+// batcher gives this worker's own of a run at a provider.
+func (c *workers) batcher(ctx context.Context, id, provider string) (*batcher, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := [2]string{run, provider}
+	k := [2]string{id, provider}
 	d, ok := c.batchers[k]
 	if !ok {
-		d = &batcher{workers: c, run: run, provider: provider, maxWait: maxWait, asks: make(chan *ask), endings: make(chan *ending)}
+		var s settings
+		if err := c.db.pool.QueryRow(ctx, "SELECT config FROM spread_runs WHERE run_id = $1", id).Scan(&s); err != nil {
+			return nil, fmt.Errorf("river: run %s: %w", id, err)
+		}
+		d = &batcher{workers: c, run: id, provider: provider, config: run.Config{Tries: s.Tries, FirstWait: s.FirstWait, MaxWait: s.MaxWait},
+			asks: make(chan *ask), endings: make(chan *ending)}
 		c.batchers[k] = d
 		c.serving.Go(d.serve)
 	}
-	return d
-}
-
-func (c *workers) of(ctx context.Context, id string) (run.Config, error) {
-	c.mu.Lock()
-	conf, ok := c.configs[id]
-	c.mu.Unlock()
-	if ok {
-		return conf, nil
-	}
-	var s settings
-	if err := c.db.pool.QueryRow(ctx, "SELECT config FROM spread_runs WHERE run_id = $1", id).Scan(&s); err != nil {
-		return conf, fmt.Errorf("river: run %s: %w", id, err)
-	}
-	conf = run.Config{Tries: s.Tries, FirstWait: s.FirstWait, MaxWait: s.MaxWait}
-	c.mu.Lock()
-	c.configs[id] = conf
-	c.mu.Unlock()
-	return conf, nil
+	return d, nil
 }
 
 // finish records the end of a run whose last trial has its outcome. Whoever
