@@ -102,7 +102,8 @@ type Run struct {
 type Query struct {
 	Run   string // with the rows that this run reused from earlier ones
 	Model string
-	Kept  bool // audits with what they left behind
+	After int64 // evaluations with larger IDs
+	Kept  bool  // audits with what they left behind
 }
 
 // ReplyMost is how much of a reply ByID gives, in characters: several thousand are

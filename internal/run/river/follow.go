@@ -133,9 +133,7 @@ func (r *Run) desert() {
 	case <-r.deserted:
 	default:
 		close(r.deserted)
-		why := "no worker is there any more"
-		r.stops = append(r.stops, why)
-		r.tell(run.Event{Kind: run.Stopping, Text: why})
+		r.tell(run.Event{Kind: run.Stopping, Text: "no worker is there any more"})
 	}
 }
 
@@ -149,20 +147,12 @@ func (r *Run) look(ctx context.Context) error {
 	}
 	r.account = a
 	r.state.Retries, r.state.InFlight = int(a.retries), a.budget.Out
-	ids, err := column[int64](ctx, r.db, "SELECT id FROM evaluations WHERE run_id = $1 AND id > $2 ORDER BY id", r.ID, r.last)
-	if err != nil {
-		return err
-	}
-	for len(ids) > 0 {
-		part := ids[:min(1000, len(ids))]
-		for ev, err := range r.db.Store.ByID(ctx, part) {
-			if err != nil {
-				return err
-			}
-			r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: ev})
+	for ev, err := range r.db.Store.Evaluations(ctx, store.Query{Run: r.ID, After: r.last}) {
+		if err != nil {
+			return err
 		}
-		r.last = part[len(part)-1]
-		ids = ids[len(part):]
+		r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: ev, Reused: ev.Run != r.ID})
+		r.last = ev.ID
 	}
 	if err := r.skipped(ctx); err != nil {
 		return err
@@ -233,13 +223,8 @@ func (r *Run) tell(ev run.Event) {
 // end takes in what was passed by: rows may become visible in another order than
 // that of their numbers.
 func (r *Run) end(ctx context.Context) (run.Summary, error) {
-	for ev, err := range r.db.Store.Evaluations(ctx, store.Query{Run: r.ID}) {
-		if err != nil {
-			return run.Summary{State: r.state}, err
-		}
-		r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: ev, Reused: ev.Run != r.ID})
-	}
-	if err := r.skipped(ctx); err != nil {
+	r.last = 0
+	if err := r.look(ctx); err != nil {
 		return run.Summary{State: r.state}, err
 	}
 	if r.account.missing > 0 {
