@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -176,8 +177,14 @@ func open(ctx context.Context, where string, readOnly bool) (Store, error) {
 	case isURL:
 		return nil, fmt.Errorf("store: results are no %s:// URL: expected one of a PostgreSQL (postgres://...), or the path of a file", scheme)
 	}
+	if keywords.MatchString(where) { // not shown: there may be a password in it
+		return nil, errors.New("store: results are named by keywords (host=...): expected the URL of a PostgreSQL (postgres://...), or the path of a file")
+	}
 	return openSQLite(ctx, where, readOnly)
 }
+
+// keywords are how libpq's programs name a PostgreSQL without a URL.
+var keywords = regexp.MustCompile(`(^|\s)(host|hostaddr|dbname|user|password|service)\s*=`)
 
 // OfPostgres reports whether a store is in a PostgreSQL, and no file.
 func OfPostgres(where string) bool {
