@@ -55,7 +55,7 @@ func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, task func(i int) Task
 	if err != nil {
 		return nil, err
 	}
-	return db.follow(ctx, plan, id, joined)
+	return db.follow(ctx, plan, id, joined), nil
 }
 
 // EnqueueOnly is Enqueue for those who do not wait for the results.

@@ -48,7 +48,7 @@ type account struct {
 
 // follow watches a run until everything has its outcome. When ctx ends, nothing
 // more is begun, tries in flight get the plan's grace, and the rest is skipped.
-func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool) (*Run, error) {
+func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool) *Run {
 	items := plan.Items()
 	r := &Run{ID: id, Joined: joined, Results: plan.Results(), db: db, plan: plan, deserted: make(chan struct{}), began: time.Now(),
 		items: make(map[string]*run.Item, items.Count)}
@@ -62,7 +62,7 @@ func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool
 		r.summary, r.err = r.watch(ctx)
 		r.End(cmp.Or(r.err, run.ErrAccounting))
 	}()
-	return r, nil
+	return r
 }
 
 // Deserted is closed when no worker has shown itself for a while and there is
@@ -78,9 +78,6 @@ func (r *Run) Finish() (run.Summary, error) {
 
 func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 	r.tell(run.Event{Kind: run.Began})
-	for _, ev := range r.plan.Reused() {
-		r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: *ev, Reused: true})
-	}
 	c := r.plan.Config()
 	var seen time.Time // when a worker was last there
 	good := time.Now()
