@@ -43,7 +43,6 @@ type account struct {
 	budget               run.Budget
 	outstanding, retries int64
 	missing              int64 // of those planned: its enqueueing was cut off
-	ended                bool
 }
 
 // follow watches a run until everything has its outcome. When ctx ends, nothing
@@ -137,8 +136,8 @@ func (r *Run) desert() {
 func (r *Run) look(ctx context.Context) error {
 	var a account
 	// First the account: what it counts is in the tables read after it.
-	err := r.db.pool.QueryRow(ctx, "SELECT account, outstanding, retries, missing, ended IS NOT NULL FROM spread_runs WHERE run_id = $1", r.ID).
-		Scan(&a.budget, &a.outstanding, &a.retries, &a.missing, &a.ended)
+	err := r.db.pool.QueryRow(ctx, "SELECT account, outstanding, retries, missing FROM spread_runs WHERE run_id = $1", r.ID).
+		Scan(&a.budget, &a.outstanding, &a.retries, &a.missing)
 	if err != nil {
 		return err
 	}
