@@ -14,8 +14,9 @@ import (
 const (
 	beat        = time.Second
 	beatsPer    = 50 // workers a beat
-	thereBeats  = 3
-	desertBeats = 5 // without any worker, after which what waits counts as deserted
+	thereBeats  = 5
+	desertBeats = 15 // without any worker, after which what waits counts as deserted, and
+	leftBeats   = 3  // where none is even enrolled
 )
 
 // interval gives how often each of so many workers shows itself.
@@ -23,17 +24,17 @@ func interval(workers int) time.Duration {
 	return beat + time.Duration(workers)*beat/beatsPer
 }
 
-// Workers gives how many workers are there that run audits (at least so many at once),
-// and how many audits all that are there run at once.
+// Workers gives how many workers are there that run at least so many audits at once, and
+// how many audits all that are there run at once.
 func (db *DB) Workers(ctx context.Context, audits int) (there, slots int, err error) {
 	there, slots, _, err = db.present(ctx, audits)
 	return there, slots, err
 }
 
-// present is Workers, with how many are enrolled at all: those that died, too.
+// present is Workers, with how many of the former are enrolled at all: those that died, too.
 func (db *DB) present(ctx context.Context, audits int) (there, slots, enrolled int, err error) {
 	// By the PostgreSQL's clock alone, so that workers' clocks may differ.
-	err = db.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE alive AND audits >= $1), coalesce(sum(audits) FILTER (WHERE alive), 0), count(*)
+	err = db.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE alive AND audits >= $1), coalesce(sum(audits) FILTER (WHERE alive), 0), count(*) FILTER (WHERE audits >= $1)
 		FROM (SELECT audits, shown > clock_timestamp() - $2 * (1 + (SELECT count(*) FROM spread_workers) / $3::float) * interval '1 second' AS alive FROM spread_workers) w`,
 		audits, thereBeats*beat.Seconds(), beatsPer).Scan(&there, &slots, &enrolled)
 	if err != nil {
@@ -50,7 +51,11 @@ func (db *DB) deserted(ctx context.Context, seen *time.Time, audits int) bool {
 	if err != nil || there > 0 || seen.IsZero() {
 		*seen = time.Now()
 	}
-	return time.Since(*seen) > desertBeats*interval(enrolled)
+	silence := desertBeats * interval(enrolled)
+	if enrolled == 0 {
+		silence = leftBeats * beat
+	}
+	return time.Since(*seen) > silence
 }
 
 // Present reports whether a run should be left to workers: some are there, or
