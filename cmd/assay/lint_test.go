@@ -128,6 +128,18 @@ func TestEmptyVariablesAreNone(t *testing.T) {
 	require.Contains(t, errs, "ASSAY_DB is not set")
 }
 
+// TestWorkersTakeNumbersAsGoTestDoes: one that stands for nothing is a mistake, and not 1 or the default.
+func TestWorkersTakeNumbersAsGoTestDoes(t *testing.T) {
+	s := newShell(t)
+	for _, line := range []string{"enqueue --trials=-4", "enqueue --concurrency=0", "work --concurrency=-3", "work --audits=-1", "work --grace=-1s"} {
+		words := strings.Fields(line)
+		flag, value, _ := strings.Cut(words[1], "=")
+		_, errs, code := s.run("", words...)
+		require.NotZero(t, code, line)
+		require.Contains(t, errs, flag+" is "+value+": expected at least", line)
+	}
+}
+
 // TestCommandsReadDotEnv: what .env says the commands take as go test does. The
 // environment wins, a file that cannot be read is told, and a folder is none.
 func TestCommandsReadDotEnv(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -35,7 +36,7 @@ type placeFlags struct {
 // Run does not wait: go test -run Bench with the same flags does, and reports.
 func (c *enqueueCmd) Run(ctx context.Context) error {
 	budget, err := suite.ParseBudget(c.Budget)
-	if err != nil {
+	if err := errors.Join(err, atLeast(1, "trials", c.Trials), atLeast(1, "concurrency", c.Concurrency)); err != nil {
 		return err
 	}
 	s, err := suite.NewSpread(".", suite.Config{Models: c.Model, Prompts: c.Prompt, Filter: c.Filter, Trials: c.Trials, Budget: budget,
@@ -60,9 +61,20 @@ type workCmd struct {
 }
 
 func (c *workCmd) Run(ctx context.Context) error {
+	if err := errors.Join(atLeast(1, "concurrency", c.Concurrency), atLeast(0, "audits", c.Audits), atLeast(0, "grace", c.Grace)); err != nil {
+		return err
+	}
 	s, err := suite.NewSpread(".", suite.Config{Root: c.Root, DB: c.DB, Concurrency: c.Concurrency})
 	if err != nil {
 		return err
 	}
 	return s.Work(ctx, c.Name, c.Concurrency, c.Audits, c.Drain, c.Grace, func(id string) { fmt.Fprintln(os.Stderr, "assay: worker", id, "is ready") })
+}
+
+// atLeast refuses numbers that stand for nothing, as go test does.
+func atLeast[N int | time.Duration](least N, flag string, n N) error {
+	if n < least {
+		return fmt.Errorf("--%s is %v: expected at least %v", flag, n, least)
+	}
+	return nil
 }

@@ -17,7 +17,7 @@ import (
 
 	"assay/audit"
 	"assay/internal/auditor"
-	"assay/internal/run/mockapi"
+	"assay/internal/run/testdata/mockapi"
 
 	"github.com/stretchr/testify/require"
 )

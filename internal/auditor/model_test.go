@@ -20,7 +20,7 @@ import (
 	"assay/audit"
 	"assay/audit/findings"
 	"assay/internal/planted"
-	"assay/internal/run/mockapi"
+	"assay/internal/run/testdata/mockapi"
 )
 
 const modelKey = "sk-canary0123456789abcdef0123456789"

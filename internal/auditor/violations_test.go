@@ -10,7 +10,7 @@ import (
 
 	"assay/audit"
 	"assay/internal/auditor"
-	"assay/internal/run/mockapi"
+	"assay/internal/run/testdata/mockapi"
 )
 
 func readViolations(reply string) audit.Review {

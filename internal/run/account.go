@@ -29,8 +29,9 @@ func (e *engine) close() {
 		errs = append(errs, fmt.Errorf("%w: planned %d, outcomes %d, done %d", ErrAccounting, e.plan.items.Count, sum, e.state.Done))
 	}
 	s := Summary{Run: r, Unsure: e.budget.Unsure, Over: e.budget.Over, Stops: e.stops}
-	if err := e.storeRest(&s); err != nil {
-		errs = append(errs, err)
+	for _, u := range e.unstored {
+		s.Unstored = append(s.Unstored, u.item.Key)
+		errs = append(errs, u.err)
 	}
 	if err := e.insist(func(ctx context.Context) error { return e.config.Store.Finish(ctx, r) }); err != nil {
 		errs = append(errs, fmt.Errorf("run: %w", err))

@@ -187,8 +187,7 @@ func TestAKeeperThatFailsAtFirst(t *testing.T) {
 	})
 }
 
-// What could not be stored is stored at the end in one go; where that fails too,
-// the run ends all the same, in bounded time.
+// What can never be stored does not keep the run from its end, in bounded time.
 func TestALockThatNeverGoesAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

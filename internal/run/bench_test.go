@@ -21,7 +21,7 @@ import (
 
 	"assay/audit"
 	"assay/internal/run"
-	"assay/internal/run/mockapi"
+	"assay/internal/run/testdata/mockapi"
 
 	"github.com/stretchr/testify/require"
 )

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"assay/internal/run"
-	"assay/internal/run/mockapi"
+	"assay/internal/run/testdata/mockapi"
 	"assay/internal/store"
 
 	"github.com/stretchr/testify/require"

@@ -19,7 +19,7 @@ import (
 	"assay/internal/auditor"
 	"assay/internal/postgres"
 	"assay/internal/run"
-	"assay/internal/run/mockapi"
+	"assay/internal/run/testdata/mockapi"
 	"assay/internal/store"
 
 	"github.com/stretchr/testify/require"

@@ -96,34 +96,6 @@ func (e *engine) save(ctx context.Context, j *job) error {
 	return e.store(ctx, j.last.Evaluation)
 }
 
-// storeRest tries the unstored results once more, together and then one by one:
-// the disk may have room again. What still is not stored is in the summary.
-func (e *engine) storeRest(s *Summary) error {
-	var evs []store.Evaluation
-	for _, u := range e.unstored {
-		if u.item.Keep == nil {
-			evs = append(evs, u.last.Evaluation)
-		}
-	}
-	together := len(evs) > 0 && e.store(context.Background(), evs...) == nil
-	var errs []error
-	end := time.Now().Add(e.config.StoreWait)
-	for _, u := range e.unstored {
-		if together && u.item.Keep == nil {
-			continue
-		}
-		err := u.err
-		if time.Now().Before(end) { // each may wait for a lock as long as the database lets it
-			err = e.save(context.Background(), u)
-		}
-		if err != nil {
-			s.Unstored = append(s.Unstored, u.item.Key)
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // Row gives the row of an item whose last try, the tries-th, gave ev, after all of
 // these attempts.
 func (it *Item) Row(run string, ev store.Evaluation, tries int, attempts []audit.Attempt) store.Evaluation {

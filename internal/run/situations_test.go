@@ -11,7 +11,7 @@ import (
 	"assay/audit"
 	"assay/internal/auditor"
 	"assay/internal/run"
-	"assay/internal/run/mockapi"
+	"assay/internal/run/testdata/mockapi"
 
 	"github.com/stretchr/testify/require"
 )

@@ -31,9 +31,6 @@ func (p *Plan) Providers() []string { return slices.Clone(p.providers) }
 // Provider gives that of an item.
 func (p *Plan) Provider(number int32) string { return p.providers[p.provider[number]] }
 
-// Reused gives what the store answers already, where results are not discarded.
-func (p *Plan) Reused() []*store.Evaluation { return p.reused }
-
 // Identity names what is planned by its keys: two plans with equal identities do
 // the same work, in whatever order it was planned.
 func (p *Plan) Identity() string {

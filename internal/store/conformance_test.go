@@ -213,6 +213,7 @@ func reused(t *testing.T, e engine) {
 	require.Len(t, counted, 2)
 
 	require.Len(t, all(t, s, store.Query{Run: "r2"}), 4)
+	require.Len(t, all(t, s, store.Query{Run: "r2", After: all(t, s, store.Query{Run: "r2"})[2].ID}), 1)
 }
 
 func runs(t *testing.T, e engine) {

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -102,7 +103,8 @@ type Run struct {
 type Query struct {
 	Run   string // with the rows that this run reused from earlier ones
 	Model string
-	Kept  bool // audits with what they left behind
+	After int64 // evaluations with larger IDs
+	Kept  bool  // audits with what they left behind
 }
 
 // ReplyMost is how much of a reply ByID gives, in characters: several thousand are
@@ -175,8 +177,14 @@ func open(ctx context.Context, where string, readOnly bool) (Store, error) {
 	case isURL:
 		return nil, fmt.Errorf("store: results are no %s:// URL: expected one of a PostgreSQL (postgres://...), or the path of a file", scheme)
 	}
+	if keywords.MatchString(where) { // not shown: there may be a password in it
+		return nil, errors.New("store: results are named by keywords (host=...): expected the URL of a PostgreSQL (postgres://...), or the path of a file")
+	}
 	return openSQLite(ctx, where, readOnly)
 }
+
+// keywords are how libpq's programs name a PostgreSQL without a URL.
+var keywords = regexp.MustCompile(`(^|\s)(host|hostaddr|dbname|user|password|service)\s*=`)
 
 // OfPostgres reports whether a store is in a PostgreSQL, and no file.
 func OfPostgres(where string) bool {

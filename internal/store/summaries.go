@@ -106,6 +106,10 @@ func (s *sqlStore) chosen(q Query) (where string, args []any, ok bool) {
 		args = append(args, q.Model)
 		terms = append(terms, fmt.Sprintf("e.model_name = $%d", len(args)))
 	}
+	if q.After > 0 {
+		args = append(args, q.After)
+		terms = append(terms, fmt.Sprintf("e.id > $%d", len(args)))
+	}
 	if len(terms) > 0 {
 		where = " WHERE " + strings.Join(terms, " AND ")
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/audit/fixture"
-	"assay/internal/run/mockapi"
+	"assay/internal/run/testdata/mockapi"
 )
 
 // parsedOnly are the documented commands that this test cannot run, and why. Their

@@ -13,7 +13,7 @@ import (
 	"assay/audit/findings"
 	"assay/audit/fixture"
 	"assay/internal/record"
-	"assay/internal/run/mockapi"
+	"assay/internal/run/testdata/mockapi"
 )
 
 // TestAModelAudits: a model that nobody wrote a section for audits a project and

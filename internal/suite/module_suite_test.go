@@ -17,7 +17,7 @@ import (
 	"assay/internal/record"
 	"assay/internal/report"
 	"assay/internal/run"
-	"assay/internal/run/mockapi"
+	"assay/internal/run/testdata/mockapi"
 	"assay/internal/store"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"assay/internal/run/mockapi"
+	"assay/internal/run/testdata/mockapi"
 )
 
 func TestModelsAlike(t *testing.T) {

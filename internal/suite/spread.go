@@ -148,7 +148,7 @@ func (r *regression) spreadAudits(t T) {
 	}
 	db, err := r.live.spreading(context.Background(), t, nil)
 	if err == nil && db != nil {
-		r.live.slots, err = db.AuditSlots(context.Background())
+		_, r.live.slots, err = db.Workers(context.Background(), 1)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -192,6 +192,9 @@ type Spread struct{ env *env }
 func NewSpread(own string, cfg Config) (*Spread, error) {
 	if cfg.DB = cmp.Or(cfg.DB, os.Getenv("ASSAY_DB")); cfg.DB == "" {
 		return nil, errors.New("ASSAY_DB is not set: workers share a PostgreSQL: expected a URL like postgres://assay@db.example/assay")
+	}
+	if !store.OfPostgres(cfg.DB) { // not shown: there may be a password in it
+		return nil, errors.New("ASSAY_DB, or --db, names no PostgreSQL, which workers share: expected a URL like postgres://assay@db.example/assay")
 	}
 	cfg.Trials, cfg.Concurrency = max(1, cfg.Trials), max(1, cfg.Concurrency)
 	e, err := checkout(own, cfg)

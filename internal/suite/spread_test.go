@@ -57,6 +57,15 @@ func (h *house) worker(audits int, drain bool) (stop func() error) {
 	return stop
 }
 
+// A file is none of what workers share, and none is made.
+func TestWorkersShareNoFile(t *testing.T) {
+	for _, db := range []string{"results.db", "host=127.0.0.1 password=hunter2"} {
+		_, err := NewSpread(t.TempDir(), Config{DB: db})
+		require.ErrorContains(t, err, "names no PostgreSQL, which workers share: expected a URL like postgres://")
+		require.NotContains(t, err.Error(), "hunter2")
+	}
+}
+
 // runs gives the runs in the database.
 func runs(t *testing.T, dsn string) []store.Run {
 	st, err := store.OpenReadOnly(context.Background(), dsn)

@@ -16,7 +16,7 @@ import (
 	"assay/audit"
 	"assay/audit/findings"
 	"assay/internal/record"
-	"assay/internal/run/mockapi"
+	"assay/internal/run/testdata/mockapi"
 )
 
 // workersDid counts the audits that workers brought to an end.

@@ -2,10 +2,9 @@ package river
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,7 +24,7 @@ type AuditTask struct {
 	Project string  `json:"project" river:"unique"`
 	Auditor string  `json:"auditor" river:"unique"`
 	Trial   int     `json:"trial" river:"unique"` // from 0
-	Try     string  `json:"try" river:"unique"`   // another one for each try; chosen when it is enqueued
+	Try     string  `json:"try" river:"unique"`   // the number of the try, from 1; set when it is enqueued
 	Export  string  `json:"export"`               // seal.Hash: what the auditor is shown
 	MaxUSD  float64 `json:"max_usd"`              // that it may cost; 0 where nobody says
 	Entry   string  `json:"entry"`                // hash of the auditor's section
@@ -42,23 +41,17 @@ func (t AuditTask) key() string {
 // the work itself.
 var ErrDeserted = errors.New("no worker takes audits")
 
-// AuditSlots gives how many audits the workers that are there run at once.
-func (db *DB) AuditSlots(ctx context.Context) (slots int, err error) {
-	err = db.pool.QueryRow(ctx, "SELECT coalesce(sum(audits), 0) FROM spread_workers").Scan(&slots)
-	return slots, err
-}
-
 // Audit has a worker carry out an audit and waits for what it gives. The audit of
-// a worker that dies is begun anew by another one. One of the same Run that somebody
-// else asked for, and this process has not had yet, is taken in its place, done or
-// under way. Where no worker that takes audits has shown itself for a while, or all
+// a worker that dies is begun anew by another one. The nth that a process asks for of
+// the same Run is the same for all processes: what another one asked for is taken, done
+// or under way. Where no worker that takes audits has shown itself for a while, or all
 // have left, it is ErrDeserted.
 func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 	id, err := db.ask(ctx, &t)
 	if err != nil {
 		return nil, err
 	}
-	var seen presence
+	var seen time.Time // when a worker that takes audits was last there
 	for {
 		why, over := db.over(ctx, id) // before its result is looked for, which is written with its end
 		var b []byte
@@ -67,72 +60,56 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 		case err == nil:
 			return b, nil
 		case !errors.Is(err, pgx.ErrNoRows): // a PostgreSQL that is gone comes back, or ctx ends
-			seen = presence{}
+			seen = time.Now()
 		case over && why != "":
 			return nil, fmt.Errorf("river: no worker could do the audit: %s", why)
-		case over: // whoever else waited for it has withdrawn it
+		case over: // another process has taken it, or withdrawn it
 			if id, err = db.ask(ctx, &t); err != nil {
 				return nil, err
 			}
 		case db.deserted(ctx, &seen, 1):
-			return nil, errors.Join(ErrDeserted, db.withdraw(t))
+			return nil, errors.Join(ErrDeserted, db.withdraw(id))
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.Join(context.Cause(ctx), db.withdraw(t))
+			return nil, errors.Join(context.Cause(ctx), db.withdraw(id))
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
 }
 
-// ask finds the try of an audit that is waited for: one with a result, or that a
-// worker is at, which this process has not had yet; else it enqueues a new one. id is
-// that of its job, 0 where there is a result.
+// ask asks for the next try of an audit that this process has not asked for. id is that
+// of its job, 0 where there is a result already.
 func (db *DB) ask(ctx context.Context, t *AuditTask) (id int64, err error) {
+	of := AuditTask{Run: t.Run, Project: t.Project, Auditor: t.Auditor, Trial: t.Trial}
 	db.mu.Lock()
-	defer db.mu.Unlock()
-	var try string
-	found := *t
-	err = db.each(ctx, []any{&id, &try}, func() error {
-		found.Try = try
-		if _, had := db.had[found.Run+" "+found.key()]; had {
-			return nil
-		}
-		return errFound
-	}, `SELECT 0, substr(audit_key, length($6::text) + 1) FROM spread_audits WHERE run_id = $2 AND starts_with(audit_key, $6::text)
-		UNION ALL SELECT id, args->>'try' FROM river_job WHERE kind = $1 AND args->>'run' = $2 AND args->>'project' = $3 AND args->>'auditor' = $4
-		AND args->>'trial' = $5 AND finalized_at IS NULL`, t.Kind(), t.Run, t.Project, t.Auditor, fmt.Sprint(t.Trial), strings.TrimSuffix(t.key(), t.Try))
-	if !errors.Is(err, errFound) {
-		if err != nil {
-			return 0, err
-		}
-		found = *t
-		found.Try = rand.Text()
-		client, err := db.inserter()
-		if err != nil {
-			return 0, fmt.Errorf("river: %w", err)
-		}
-		res, err := client.Insert(ctx, found, &river.InsertOpts{Queue: auditQueue, MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true}})
-		if err != nil {
-			return 0, fmt.Errorf("river: enqueueing the audit: %w", err)
-		}
-		id = res.Job.ID
+	if db.asked == nil {
+		db.asked = map[AuditTask]int{}
 	}
-	*t = found
-	if db.had == nil {
-		db.had = map[string]AuditTask{}
+	db.asked[of]++
+	t.Try = strconv.Itoa(db.asked[of])
+	db.mu.Unlock()
+	done, err := column[bool](ctx, db, "SELECT true FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key())
+	if err != nil || len(done) > 0 {
+		return 0, err
 	}
-	db.had[found.Run+" "+found.key()] = found
-	return id, nil
+	client, err := db.inserter()
+	if err != nil {
+		return 0, fmt.Errorf("river: %w", err)
+	}
+	res, err := client.Insert(ctx, *t, &river.InsertOpts{Queue: auditQueue, MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	if err != nil {
+		return 0, fmt.Errorf("river: enqueueing the audit: %w", err)
+	}
+	return res.Job.ID, nil
 }
 
-var errFound = errors.New("found")
-
-// over reports whether a job has ended, and why it failed for good, if it did.
+// over reports whether a job has ended, or is none any more, and why it failed for good,
+// if it did.
 func (db *DB) over(ctx context.Context, id int64) (why string, over bool) {
 	err := db.pool.QueryRow(ctx, `SELECT finalized_at IS NOT NULL, CASE WHEN state = 'discarded' THEN coalesce(errors[array_upper(errors, 1)]->>'error', 'discarded') ELSE '' END
 		FROM river_job WHERE id = $1`, id).Scan(&over, &why)
-	return why, over && err == nil
+	return why, err == nil && over || errors.Is(err, pgx.ErrNoRows)
 }
 
 // Taken forgets the results that this process has had: they are stored elsewhere by
@@ -140,30 +117,26 @@ func (db *DB) over(ctx context.Context, id int64) (why string, over bool) {
 func (db *DB) Taken(ctx context.Context) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	for _, t := range db.had {
-		if _, err := db.exec(ctx, "DELETE FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key()); err != nil {
-			return err
+	for t, tries := range db.asked {
+		for n := range tries {
+			t.Try = strconv.Itoa(n + 1)
+			if _, err := db.exec(ctx, "DELETE FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (db *DB) withdraw(t AuditTask) error {
+func (db *DB) withdraw(id int64) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	client, err := db.inserter()
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = client.JobCancel(ctx, id)
 	}
-	ids, err := column[int64](ctx, db, `SELECT id FROM river_job WHERE kind = $1 AND args->>'run' = $2 AND args->>'project' = $3 AND args->>'auditor' = $4
-		AND args->>'trial' = $5 AND args->>'try' = $6 AND finalized_at IS NULL`, t.Kind(), t.Run, t.Project, t.Auditor, fmt.Sprint(t.Trial), t.Try)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if _, err := client.JobCancel(ctx, id); err != nil {
-			return fmt.Errorf("river: %w", err)
-		}
+	if err != nil && !errors.Is(err, rivertype.ErrNotFound) {
+		return fmt.Errorf("river: withdrawing the audit: %w", err)
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ import (
 )
 
 const (
-	hold  = 15 * time.Minute      // that a lease lasts when nobody settles it: longer than any try
 	batch = 200                   // asks, and endings, that one turn holds at most
 	poll  = 50 * time.Millisecond // from one look whether another worker's try has ended to the next
 )
@@ -38,7 +37,7 @@ type batcher struct {
 	workers  *workers
 	run      string
 	provider string
-	maxWait  time.Duration
+	config   run.Config // what it says of tries and waits
 	asks     chan *ask
 	endings  chan *ending
 	until    atomic.Int64 // when the pause ends that the provider asked for, as of the last turn; Unix ns
@@ -63,7 +62,7 @@ type permit struct {
 type ending struct {
 	job      *river.Job[Task]
 	item     *run.Item
-	ask      int64             // whose lease ends; 0: there is none
+	ask      int64             // whose lease ends
 	try      run.Try           // that ended
 	row      *store.Evaluation // the outcome
 	skipped  string            // the outcome: never begun, and why
@@ -136,7 +135,7 @@ func (d *batcher) serve() {
 		case <-d.workers.gone:
 			return
 		}
-		others := time.Duration(d.workers.watch.size())
+		others := time.Duration(d.workers.enrolled.Load())
 		time.Sleep(time.Until(last.Add(others * rowCost)))
 		asks, ends = d.gather(asks, ends)
 		asks = slices.DeleteFunc(asks, func(a *ask) bool {
@@ -249,7 +248,7 @@ func (d *batcher) settled(s *shared, ends []*ending) (again int) {
 		if !e.final() {
 			again++
 		}
-		run.Settle(&s.budget, &s.pace, l.lease, &e.try, d.maxWait, s.now)
+		run.Settle(&s.budget, &s.pace, l.lease, &e.try, d.config.MaxWait, s.now)
 		s.end(e.item.Key)
 	}
 	return again
@@ -272,7 +271,7 @@ func (d *batcher) decide(s *shared, asks []*ask, began time.Time) (answers []per
 			answers = append(answers, permit{never: why})
 			continue
 		}
-		switch g := run.AskAhead(&s.budget, &s.pace, a.item, d.maxWait, s.now, ahead); {
+		switch g := run.AskAhead(&s.budget, &s.pace, a.item, d.config.MaxWait, s.now, ahead); {
 		case g.Lease != nil:
 			s.begin(a.item.Key, held{d.workers.id, a.number, *g.Lease})
 			answers = append(answers, permit{lease: *g.Lease, at: began.Add(g.Lease.At.Sub(s.now))})

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/internal/run"
-	"assay/internal/run/mockapi"
 	"assay/internal/run/river"
+	"assay/internal/run/testdata/mockapi"
 )
 
 // Benchmarks of a spread run: worker processes against the mock in this one and a
@@ -48,7 +48,7 @@ func benchmarkSpread(b *testing.B, workers, n, concurrency, slots int, latency t
 		began := time.Now()
 		f := newFleet(b, workers, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: n, Slots: slots})
 		for {
-			roll, err := db.Workers(context.Background())
+			roll, _, err := db.Workers(context.Background(), 0)
 			require.NoError(b, err)
 			if roll > 0 && time.Since(began) > 3*time.Second {
 				break
@@ -103,7 +103,7 @@ func benchmarkPace(b *testing.B, after string) {
 		f := newFleet(b, workers, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: n, Slots: 2 * concurrency / workers})
 		for there := 0; there < workers; {
 			var err error
-			there, err = db.Workers(context.Background())
+			there, _, err = db.Workers(context.Background(), 0)
 			require.NoError(b, err)
 		}
 		r := h.enqueue(b, db, run.Config{Concurrency: concurrency})

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -26,8 +25,8 @@ type DB struct {
 	Store store.Store
 	pool  *pgxpool.Pool
 
-	mu  sync.Mutex
-	had map[string]AuditTask // what this process asked of workers, by run and key
+	mu    sync.Mutex
+	asked map[AuditTask]int // how many tries of an audit this process asked workers for
 }
 
 // Open opens the PostgreSQL at dsn, and brings its tables up to date. Results of
@@ -112,45 +111,6 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func (db *DB) inserter() (*river.Client[pgx.Tx], error) {
 	return river.NewClient(riverpgxv5.New(db.pool), &river.Config{Logger: quiet})
-}
-
-// Workers gives how many workers showed themselves while it looked: none, or at
-// least one. It looks no longer than it takes to see one.
-func (db *DB) Workers(ctx context.Context) (int, error) {
-	before, err := db.roll(ctx)
-	if err != nil || len(before) == 0 {
-		return 0, err
-	}
-	for range 6 {
-		select {
-		case <-ctx.Done():
-			return 0, context.Cause(ctx)
-		case <-time.After(beat / 2):
-		}
-		after, err := db.roll(ctx)
-		if err != nil {
-			return 0, err
-		}
-		n := 0
-		for w, seen := range after {
-			if seen != before[w] {
-				n++
-			}
-		}
-		if n > 0 {
-			return n, nil
-		}
-	}
-	return 0, nil
-}
-
-// roll gives how often each worker has said that it is there.
-func (db *DB) roll(ctx context.Context) (map[string]int64, error) {
-	seen := map[string]int64{}
-	var w string
-	var n int64
-	err := db.each(ctx, []any{&w, &n}, func() error { seen[w] = n; return nil }, "SELECT worker, seen FROM spread_workers")
-	return seen, err
 }
 
 // each calls do with each row that a query gives, scanned into to.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, task func(i int) Task
 	if err != nil {
 		return nil, err
 	}
-	return db.follow(ctx, plan, id, joined)
+	return db.follow(ctx, plan, id, joined), nil
 }
 
 // EnqueueOnly is Enqueue for those who do not wait for the results.
@@ -119,7 +120,11 @@ func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string, t
 		providers := plan.Providers()
 		slices.Sort(providers) // rows are locked in one order
 		for _, p := range providers {
-			if err := pace(ctx, tx, p, c.Concurrency); err != nil {
+			most := c.Concurrency
+			if p == "" {
+				most = math.MaxInt32
+			}
+			if err := pace(ctx, tx, p, most); err != nil {
 				return err
 			}
 		}
@@ -153,7 +158,8 @@ func enqueue(ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], id st
 	return err
 }
 
-// pace sets how many tries a provider takes at once. It begins anew, as that of a run in
+// pace sets how many tries a provider takes at once: of this machine each worker has its
+// own, and its slots alone hold it. It begins anew, as that of a run in
 // one process does, unless other runs are at the provider.
 func pace(ctx context.Context, tx pgx.Tx, provider string, most int) error {
 	_, err := tx.Exec(ctx, "INSERT INTO spread_providers (provider, pace) VALUES ($1, $2) ON CONFLICT DO NOTHING", provider, run.Pace{})

@@ -27,11 +27,8 @@ func (db *DB) finish(ctx context.Context, id string) (store.Run, error) {
 		return rec, fmt.Errorf("river: no run %s is recorded", id)
 	}
 	rec.Usage, rec.Outcomes = audit.Usage{Priced: true}, map[audit.Outcome]int{}
-	for _, from := range []string{"evaluations e WHERE e.run_id = $1", "reused r JOIN evaluations e ON e.id = r.evaluation_id WHERE r.run_id = $1"} {
-		own := from[0] == 'e'
-		if err := db.count(ctx, &rec, from, own); err != nil {
-			return rec, err
-		}
+	if err := db.count(ctx, &rec); err != nil {
+		return rec, err
 	}
 	var skipped int
 	if err := db.pool.QueryRow(ctx, "SELECT count(*) + (SELECT missing FROM spread_runs WHERE run_id = $1) FROM spread_skipped WHERE run_id = $1", id).Scan(&skipped); err != nil {
@@ -69,16 +66,17 @@ func (db *DB) finish(ctx context.Context, id string) (store.Run, error) {
 }
 
 // count adds up outcomes, and what the run's own rows consumed.
-func (db *DB) count(ctx context.Context, rec *store.Run, from string, own bool) error {
+func (db *DB) count(ctx context.Context, rec *store.Run) error {
 	var outcome string
+	var own bool
 	var n int
-	var priced int64
 	var u audit.Usage
-	return db.each(ctx, []any{&outcome, &n, &u.TokensIn, &u.TokensOut, &u.USD, &priced}, func() error {
+	return db.each(ctx, []any{&outcome, &own, &n, &u.TokensIn, &u.TokensOut, &u.USD, &u.Priced}, func() error {
 		rec.Outcomes[audit.Outcome(outcome)] += n
-		if u.Priced = priced != 0; own {
+		if own {
 			rec.Usage = rec.Usage.Add(u)
 		}
 		return nil
-	}, "SELECT e.outcome, count(*), coalesce(sum(e.tokens_in), 0)::bigint, coalesce(sum(e.tokens_out), 0)::bigint, coalesce(sum(e.usd), 0), min(e.priced) FROM "+from+" GROUP BY e.outcome", rec.ID)
+	}, `SELECT e.outcome, e.run_id = $1, count(*), coalesce(sum(e.tokens_in), 0)::bigint, coalesce(sum(e.tokens_out), 0)::bigint, coalesce(sum(e.usd), 0), min(e.priced) <> 0
+		FROM evaluations e WHERE e.run_id = $1 OR e.id IN (SELECT evaluation_id FROM reused WHERE run_id = $1) GROUP BY 1, 2`, rec.ID)
 }

@@ -43,12 +43,11 @@ type account struct {
 	budget               run.Budget
 	outstanding, retries int64
 	missing              int64 // of those planned: its enqueueing was cut off
-	ended                bool
 }
 
 // follow watches a run until everything has its outcome. When ctx ends, nothing
 // more is begun, tries in flight get the plan's grace, and the rest is skipped.
-func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool) (*Run, error) {
+func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool) *Run {
 	items := plan.Items()
 	r := &Run{ID: id, Joined: joined, Results: plan.Results(), db: db, plan: plan, deserted: make(chan struct{}), began: time.Now(),
 		items: make(map[string]*run.Item, items.Count)}
@@ -62,7 +61,7 @@ func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool
 		r.summary, r.err = r.watch(ctx)
 		r.End(cmp.Or(r.err, run.ErrAccounting))
 	}()
-	return r, nil
+	return r
 }
 
 // Deserted is closed when no worker has shown itself for a while and there is
@@ -78,11 +77,8 @@ func (r *Run) Finish() (run.Summary, error) {
 
 func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 	r.tell(run.Event{Kind: run.Began})
-	for _, ev := range r.plan.Reused() {
-		r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: *ev, Reused: true})
-	}
 	c := r.plan.Config()
-	seen := presence{}
+	var seen time.Time // when a worker was last there
 	good := time.Now()
 	stop, grace := ctx.Done(), (<-chan time.Time)(nil)
 	quiet := context.WithoutCancel(ctx)
@@ -92,7 +88,7 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 		case err == nil && r.account.outstanding <= 0:
 			return r.end(quiet)
 		case err != nil:
-			seen = presence{}
+			seen = time.Now()
 			if time.Since(good) > c.StoreWait {
 				return run.Summary{State: r.state}, fmt.Errorf("river: run %s goes on without us: the PostgreSQL cannot be reached: %w", r.ID, err)
 			}
@@ -133,36 +129,26 @@ func (r *Run) desert() {
 	case <-r.deserted:
 	default:
 		close(r.deserted)
-		why := "no worker is there any more"
-		r.stops = append(r.stops, why)
-		r.tell(run.Event{Kind: run.Stopping, Text: why})
+		r.tell(run.Event{Kind: run.Stopping, Text: "no worker is there any more"})
 	}
 }
 
 func (r *Run) look(ctx context.Context) error {
 	var a account
 	// First the account: what it counts is in the tables read after it.
-	err := r.db.pool.QueryRow(ctx, "SELECT account, outstanding, retries, missing, ended IS NOT NULL FROM spread_runs WHERE run_id = $1", r.ID).
-		Scan(&a.budget, &a.outstanding, &a.retries, &a.missing, &a.ended)
+	err := r.db.pool.QueryRow(ctx, "SELECT account, outstanding, retries, missing FROM spread_runs WHERE run_id = $1", r.ID).
+		Scan(&a.budget, &a.outstanding, &a.retries, &a.missing)
 	if err != nil {
 		return err
 	}
 	r.account = a
 	r.state.Retries, r.state.InFlight = int(a.retries), a.budget.Out
-	ids, err := column[int64](ctx, r.db, "SELECT id FROM evaluations WHERE run_id = $1 AND id > $2 ORDER BY id", r.ID, r.last)
-	if err != nil {
-		return err
-	}
-	for len(ids) > 0 {
-		part := ids[:min(1000, len(ids))]
-		for ev, err := range r.db.Store.ByID(ctx, part) {
-			if err != nil {
-				return err
-			}
-			r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: ev})
+	for ev, err := range r.db.Store.Evaluations(ctx, store.Query{Run: r.ID, After: r.last}) {
+		if err != nil {
+			return err
 		}
-		r.last = part[len(part)-1]
-		ids = ids[len(part):]
+		r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: ev, Reused: ev.Run != r.ID})
+		r.last = ev.ID
 	}
 	if err := r.skipped(ctx); err != nil {
 		return err
@@ -233,13 +219,8 @@ func (r *Run) tell(ev run.Event) {
 // end takes in what was passed by: rows may become visible in another order than
 // that of their numbers.
 func (r *Run) end(ctx context.Context) (run.Summary, error) {
-	for ev, err := range r.db.Store.Evaluations(ctx, store.Query{Run: r.ID}) {
-		if err != nil {
-			return run.Summary{State: r.state}, err
-		}
-		r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: ev, Reused: ev.Run != r.ID})
-	}
-	if err := r.skipped(ctx); err != nil {
+	r.last = 0
+	if err := r.look(ctx); err != nil {
 		return run.Summary{State: r.state}, err
 	}
 	if r.account.missing > 0 {

@@ -17,8 +17,8 @@ import (
 	"assay/internal/auditor"
 	"assay/internal/postgres"
 	"assay/internal/run"
-	"assay/internal/run/mockapi"
 	"assay/internal/run/river"
+	"assay/internal/run/testdata/mockapi"
 	"assay/internal/store"
 
 	"github.com/jackc/pgx/v5"

@@ -26,9 +26,9 @@ func at(t testing.TB, dsn, id string) *batcher {
 	db, err := Open(context.Background(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	_, err = db.pool.Exec(context.Background(), "INSERT INTO spread_workers (worker, seen) VALUES ($1, 1)", id)
+	_, err = db.pool.Exec(context.Background(), "INSERT INTO spread_workers (worker) VALUES ($1)", id)
 	require.NoError(t, err)
-	return &batcher{workers: &workers{db: db, id: id}, run: "r", provider: "p", maxWait: time.Minute}
+	return &batcher{workers: &workers{db: db, id: id}, run: "r", provider: "p", config: run.Config{MaxWait: time.Minute}}
 }
 
 // row makes the rows that all share.
@@ -43,7 +43,7 @@ func row(t testing.TB, dsn string, budget float64, most int) {
 	require.NoError(t, err)
 }
 
-// While the PostgreSQL is gone nobody can say that he is there: that counts against no worker.
+// While the PostgreSQL is gone nobody can show that he is there: that counts against no worker.
 func TestSilenceThatNobodyCouldBreak(t *testing.T) {
 	pg, err := postgres.StartServer("")
 	if errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
@@ -51,14 +51,41 @@ func TestSilenceThatNobodyCouldBreak(t *testing.T) {
 	}
 	require.NoError(t, err)
 	t.Cleanup(pg.Stop)
-	db, seen := at(t, pg.DSN, "w").workers.db, presence{}
+	db := at(t, pg.DSN, "w").workers.db
+	there := func(want int) {
+		got, _, err := db.Workers(t.Context(), 0)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	there(1)
+	var seen time.Time
 	require.False(t, db.deserted(t.Context(), &seen, 0))
-	seen.risen = seen.risen.Add(-time.Hour)
-	require.True(t, db.deserted(t.Context(), &seen, 0), "it is there and silent")
+	_, err = db.exec(t.Context(), "UPDATE spread_workers SET shown = shown - interval '1 hour'")
+	require.NoError(t, err)
+	there(0)
+	seen = time.Now().Add(-(leftBeats + 1) * beat)
+	require.False(t, db.deserted(t.Context(), &seen, 0), "it was there a moment ago")
+	require.True(t, db.deserted(t.Context(), &seen, 1), "none that runs audits is even enrolled")
+	seen = seen.Add(-time.Hour)
+	require.True(t, db.deserted(t.Context(), &seen, 0), "it has been silent for long")
 	gone, end := context.WithCancel(t.Context())
 	end()
 	require.False(t, db.deserted(gone, &seen, 0))
 	require.False(t, db.deserted(t.Context(), &seen, 0), "it may show itself now")
+
+	// Nor does a worker bury another before it has been able to see it for long enough.
+	c := &workers{db: db, id: "other", held: map[int64]time.Time{}}
+	enrolled := func() (all []string) {
+		require.NoError(t, c.beat(t.Context()))
+		all, err := column[string](t.Context(), db, "SELECT worker FROM spread_workers ORDER BY worker")
+		require.NoError(t, err)
+		return all
+	}
+	require.Equal(t, []string{"other", "w"}, enrolled(), "it has shown itself for the first time")
+	c.shown, c.since = c.shown.Add(-time.Minute), c.since.Add(-time.Hour)
+	require.Equal(t, []string{"other", "w"}, enrolled(), "it was gone for a minute itself")
+	c.since = c.since.Add(-time.Hour)
+	require.Equal(t, []string{"other"}, enrolled())
 }
 
 // What all workers share is two rows. This measures how many tries a second these

@@ -16,8 +16,8 @@ import (
 
 	"assay/audit"
 	"assay/internal/run"
-	"assay/internal/run/mockapi"
 	"assay/internal/run/river"
+	"assay/internal/run/testdata/mockapi"
 
 	"github.com/stretchr/testify/require"
 )

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/internal/run"
-	"assay/internal/run/mockapi"
 	"assay/internal/run/river"
+	"assay/internal/run/testdata/mockapi"
 )
 
 // What a large plan costs: time, processor time and bytes of heap for each trial where it is planned and

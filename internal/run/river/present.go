@@ -2,39 +2,60 @@ package river
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"assay/internal/run"
 	"assay/internal/store"
 )
 
-// desertion is how long no worker may show itself before what waits counts as deserted.
-const desertion = 20 * time.Second
+// A worker shows itself once a beat, a beat more for each so many other workers, since
+// each of them asks who is there. It counts as there for some beats after the last one.
+const (
+	beat        = time.Second
+	beatsPer    = 50 // workers a beat
+	thereBeats  = 5
+	desertBeats = 15 // without any worker, after which what waits counts as deserted, and
+	leftBeats   = 3  // where none is even enrolled
+)
 
-// A presence is what was last seen of workers. The zero value is for who has not looked
-// yet, or could not, as nobody could say anything then.
-type presence struct {
-	beats int64     // of all of them together
-	risen time.Time // when these were last seen to rise
-	some  time.Time // when some were last enrolled
+// interval gives how often each of so many workers shows itself.
+func interval(workers int) time.Duration {
+	return beat + time.Duration(workers)*beat/beatsPer
 }
 
-// deserted reports whether no worker that takes so many audits is there any more: none is
-// enrolled, or none of them has shown itself for too long.
-func (db *DB) deserted(ctx context.Context, seen *presence, audits int) bool {
-	var workers, beats int64
-	if db.pool.QueryRow(ctx, "SELECT count(*), coalesce(sum(seen), 0)::bigint FROM spread_workers WHERE audits >= $1", audits).Scan(&workers, &beats) != nil {
-		*seen = presence{}
-		return false
+// Workers gives how many workers are there that run at least so many audits at once, and
+// how many audits all that are there run at once.
+func (db *DB) Workers(ctx context.Context, audits int) (there, slots int, err error) {
+	there, slots, _, err = db.present(ctx, audits)
+	return there, slots, err
+}
+
+// present is Workers, with how many of the former are enrolled at all: those that died, too.
+func (db *DB) present(ctx context.Context, audits int) (there, slots, enrolled int, err error) {
+	// By the PostgreSQL's clock alone, so that workers' clocks may differ.
+	err = db.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE alive AND audits >= $1), coalesce(sum(audits) FILTER (WHERE alive), 0), count(*) FILTER (WHERE audits >= $1)
+		FROM (SELECT audits, shown > clock_timestamp() - $2 * (1 + (SELECT count(*) FROM spread_workers) / $3::float) * interval '1 second' AS alive FROM spread_workers) w`,
+		audits, thereBeats*beat.Seconds(), beatsPer).Scan(&there, &slots, &enrolled)
+	if err != nil {
+		err = fmt.Errorf("river: who is there: %w", err)
 	}
-	now := time.Now()
-	if beats != seen.beats || seen.risen.IsZero() {
-		seen.beats, seen.risen = beats, now
+	return there, slots, enrolled, err
+}
+
+// deserted reports whether no worker that runs so many audits has been there for a while.
+// seen is when one last was, or when nobody could tell: the zero time for who has not
+// looked yet. A PostgreSQL that was gone is nobody's silence.
+func (db *DB) deserted(ctx context.Context, seen *time.Time, audits int) bool {
+	there, _, enrolled, err := db.present(ctx, audits)
+	if err != nil || there > 0 || seen.IsZero() {
+		*seen = time.Now()
 	}
-	if workers > 0 || seen.some.IsZero() {
-		seen.some = now
+	silence := desertBeats * interval(enrolled)
+	if enrolled == 0 {
+		silence = leftBeats * beat
 	}
-	return now.Sub(seen.some) > 3*beat || now.Sub(seen.risen) > max(desertion, time.Duration(workers)*4*beat/beatsPer)
+	return time.Since(*seen) > silence
 }
 
 // Present reports whether a run should be left to workers: some are there, or
@@ -49,8 +70,8 @@ func Present(ctx context.Context, dsn string, plan *run.Plan) (bool, error) {
 		return false, err
 	}
 	defer db.pool.Close()
-	var there bool
-	if err := db.pool.QueryRow(ctx, "SELECT to_regclass('spread_workers') IS NOT NULL AND to_regclass('spread_runs') IS NOT NULL").Scan(&there); err != nil || !there {
+	var tables bool
+	if err := db.pool.QueryRow(ctx, "SELECT to_regclass('spread_workers') IS NOT NULL AND to_regclass('spread_runs') IS NOT NULL").Scan(&tables); err != nil || !tables {
 		return false, err
 	}
 	if plan != nil {
@@ -58,6 +79,6 @@ func Present(ctx context.Context, dsn string, plan *run.Plan) (bool, error) {
 			return err == nil, err
 		}
 	}
-	n, err := db.Workers(ctx)
-	return n > 0, err
+	there, _, err := db.Workers(ctx, 0)
+	return there > 0, err
 }

@@ -12,8 +12,8 @@ import (
 
 	"assay/audit"
 	"assay/internal/run"
-	"assay/internal/run/mockapi"
 	"assay/internal/run/river"
+	"assay/internal/run/testdata/mockapi"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -30,7 +30,7 @@ func TestARunIsSpread(t *testing.T) {
 	defer s.Close()
 	db := open(t, database(t))
 	h := chatHouse(t, s, 120)
-	n, err := db.Workers(context.Background())
+	n, _, err := db.Workers(context.Background(), 0)
 	require.NoError(t, err)
 	require.Zero(t, n)
 	done := 0
@@ -45,7 +45,7 @@ func TestARunIsSpread(t *testing.T) {
 	require.True(t, again.Joined)
 	require.Equal(t, r.ID, again.ID)
 	stops := []func() error{work(t, db, river.Worker{Rebuild: h.rebuild}), work(t, db, river.Worker{Rebuild: h.rebuild})}
-	n, err = db.Workers(context.Background())
+	n, _, err = db.Workers(context.Background(), 0)
 	require.NoError(t, err)
 	require.Positive(t, n)
 	res, err := r.Wait(context.Background(), h.items[5].Key)

@@ -55,7 +55,7 @@ func lock(ctx context.Context, tx pgx.Tx, id, provider string, keys []string) (*
 	})
 	which, args := "l.trial_key = ANY($3)", []any{id, provider, keys}
 	if keys == nil {
-		which, args = "("+nobodys+")", args[:2]
+		which, args = nobodys, args[:2]
 	}
 	b.Queue("SELECT trial_key, worker, ask, lease FROM spread_leases l WHERE run_id = $1 AND provider = $2 AND "+which, args...).Query(func(rows pgx.Rows) error {
 		var key string
@@ -74,17 +74,14 @@ func lock(ctx context.Context, tx pgx.Tx, id, provider string, keys []string) (*
 	return s, nil
 }
 
+// stopped says why nothing more is sent to an item's reviewer.
 func (s *shared) stopped(it *run.Item) string {
-	return cmp.Or(s.halted, stopOf(s.stops, it))
-}
-
-func stopOf(stops []stop, it *run.Item) string {
-	for _, p := range stops {
-		if p.scope == "run" || p.scope == "provider" && p.name == it.Provider || p.scope == "reviewer" && p.name == it.Reviewer {
-			return p.why
+	for _, p := range s.stops {
+		if p.scope == "provider" && p.name == it.Provider || p.scope == "reviewer" && p.name == it.Reviewer {
+			return cmp.Or(s.halted, p.why)
 		}
 	}
-	return ""
+	return s.halted
 }
 
 func (s *shared) begin(key string, h held) { s.leases[key], s.begun[key] = h, h }
@@ -114,9 +111,9 @@ func (s *shared) store(ctx context.Context, tx pgx.Tx, done, again int) (left in
 			}
 			keys, workers, asks, leases = append(keys, key), append(workers, h.worker), append(asks, h.ask), append(leases, string(lease))
 		}
-		b.Queue(`INSERT INTO spread_leases (run_id, provider, expires, trial_key, worker, ask, lease)
-			SELECT $1, $2, $3, key, worker, ask, lease::jsonb FROM unnest($4::text[], $5::text[], $6::bigint[], $7::text[]) AS l (key, worker, ask, lease)`,
-			s.run, s.provider, s.now.Add(hold), keys, workers, asks, leases)
+		b.Queue(`INSERT INTO spread_leases (run_id, provider, trial_key, worker, ask, lease)
+			SELECT $1, $2, key, worker, ask, lease::jsonb FROM unnest($3::text[], $4::text[], $5::bigint[], $6::text[]) AS l (key, worker, ask, lease)`,
+			s.run, s.provider, keys, workers, asks, leases)
 	}
 	if len(s.ended)+len(s.begun) > 0 {
 		b.Queue("UPDATE spread_providers SET pace = $2 WHERE provider = $1", s.provider, s.pace)
@@ -130,8 +127,8 @@ func (s *shared) store(ctx context.Context, tx pgx.Tx, done, again int) (left in
 }
 
 // nobodys are the leases l that nobody will settle any more: their worker is not on the
-// roll, or they have expired.
-const nobodys = "l.expires < now() OR NOT EXISTS (SELECT FROM spread_workers w WHERE w.worker = l.worker)"
+// roll.
+const nobodys = "NOT EXISTS (SELECT FROM spread_workers w WHERE w.worker = l.worker)"
 
 // lose gives such leases back. They are charged in full: nobody knows what the tries
 // came to.

@@ -31,28 +31,22 @@ func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) (err error
 	if err != nil {
 		return err
 	}
-	conf, err := c.of(ctx, t.Run)
-	if err != nil {
-		return err
-	}
 	e := &ending{job: job, item: &it}
 	if job.Attempt > 1 || len(job.Metadata) > 2 { // it was begun before, or waited
 		if done, err := c.before(ctx, t, e); done || err != nil {
 			return err
 		}
 	}
-	d := c.batcher(t.Run, it.Provider, conf.MaxWait)
+	d, err := c.batcher(ctx, t.Run, it.Provider)
+	if err != nil {
+		return err
+	}
 	if job.Attempt > poisonous {
 		e.row = poisoned(t.Run, &it, e)
 		return d.settle(e)
 	}
-	var p permit
-	if it.Provider != "" || it.Cost.Most > 0 {
-		e.ask = c.number.Add(1)
-		p = d.permit(ctx, &it, e.ask)
-	} else {
-		p.never = c.stopped(t.Run, &it)
-	}
+	e.ask = c.number.Add(1)
+	p := d.permit(ctx, &it, e.ask)
 	switch {
 	case p.later:
 		return river.JobSnooze(0)
@@ -62,23 +56,18 @@ func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) (err error
 	case it.Grant != nil && p.lease.Most > 0:
 		it.Grant(p.lease.Most)
 	}
-	return w.try(ctx, d, conf, e)
+	return w.try(ctx, d, e)
 }
 
-func (w *trialWorker) try(ctx context.Context, d *batcher, conf run.Config, e *ending) error {
+func (w *trialWorker) try(ctx context.Context, d *batcher, e *ending) error {
 	it := e.item
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if e.ask != 0 {
-		limited, cancel = context.WithTimeout(ctx, hold-10*time.Second)
-	}
 	if it.Reasked != nil && slices.ContainsFunc(e.attempts, answered) {
 		it.Reasked() // by another process than the one that read the reply
 	}
-	e.try = it.Attempt(limited)
-	cancel()
+	e.try = it.Attempt(ctx)
 	e.attempts, e.last = append(e.attempts, e.try.Attempts...), e.try.Evaluation
 	e.tries++
-	next := conf.Follow(it, &e.try, e.tries)
+	next := d.config.Follow(it, &e.try, e.tries)
 	switch {
 	case next.Stop != "" && next.Provider:
 		e.stop = stop{"provider", it.Provider, next.Stop}
@@ -131,14 +120,6 @@ func (c *workers) before(ctx context.Context, t Task, e *ending) (done bool, err
 	}
 	e.attempts, e.last = k.Attempts, k.Last
 	return done, nil
-}
-
-// stopped says why nothing more is sent to an item's reviewer, as of the last
-// beat.
-func (c *workers) stopped(id string, it *run.Item) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return stopOf(c.stops[id], it)
 }
 
 // abandon ends a trial that is not tried any more: skipped when it was never

@@ -3,79 +3,29 @@ package river
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 )
 
-// A worker says that it is there once a beat, a beat more for each so many other
-// workers, since each of them reads what all of them say. One that is silent for
-// so many beats is dead. River may take a job back from one that is dead, and not
-// before it has run for rescueAfter.
-const (
-	beat        = time.Second
-	beatsPer    = 50 // workers a beat
-	silentBeats = 8
-	rescueAfter = 5 * time.Second
-)
+// silentBeats is how many beats a worker is silent before it is dead for the others.
+const silentBeats = 8
 
-// A watch knows which workers are there. It goes by the workers' counts and by
-// its own clock alone, so that clocks which differ, and a PostgreSQL that was
-// gone for all of them, kill nobody.
-type watch struct {
-	mu    sync.Mutex
-	count map[string]int64
-	since map[string]time.Time // when the count was first seen
-	read  time.Time
-}
-
-func (w *watch) interval() time.Duration {
-	return beat + time.Duration(w.size())*beat/beatsPer
-}
-
-func (w *watch) size() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.count)
-}
-
-func (w *watch) look(roll map[string]int64, now time.Time) (dead []string) {
-	silence := silentBeats * w.interval()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	blind := now.Sub(w.read) > silence/2 // nobody could say anything, perhaps
-	count, since := make(map[string]int64, len(roll)), make(map[string]time.Time, len(roll))
-	for id, n := range roll {
-		count[id], since[id] = n, now
-		if old, ok := w.count[id]; ok && old == n && !blind {
-			since[id] = w.since[id]
-		}
-		if now.Sub(since[id]) >= silence {
-			dead = append(dead, id)
-			delete(count, id)
-			delete(since, id)
-		}
-	}
-	w.count, w.since, w.read = count, since, now
-	return dead
-}
-
-// beat says that this worker is there, buries those that are dead, and takes in
-// what is new: providers, stops, runs whose end nobody has recorded.
+// beat shows that this worker is there, buries those that are dead, and takes in
+// what is new: providers, runs whose end nobody has recorded.
 func (c *workers) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	_, err := c.db.exec(ctx, "INSERT INTO spread_workers AS w (worker, seen, audits) VALUES ($1, 1, $2) ON CONFLICT (worker) DO UPDATE SET seen = w.seen + 1", c.id, c.Audits)
+	var shown time.Time
+	var enrolled int
+	err := c.db.pool.QueryRow(ctx, `WITH own AS (INSERT INTO spread_workers (worker, audits) VALUES ($1, $2) ON CONFLICT (worker) DO UPDATE SET shown = clock_timestamp() RETURNING shown)
+		SELECT shown, (SELECT count(*) FROM spread_workers) FROM own`, c.id, c.Audits).Scan(&shown, &enrolled)
 	if err != nil {
-		return err
+		return fmt.Errorf("river: %w", err)
 	}
-	roll, err := c.db.roll(ctx)
-	if err != nil {
-		return err
-	}
-	if err := c.strike(ctx, c.watch.look(roll, time.Now())); err != nil {
+	c.enrolled.Store(int64(enrolled))
+	if err := c.strike(ctx, "", c.silent(shown, silentBeats*interval(enrolled))); err != nil {
 		return err
 	}
 	if err := c.news(ctx); err != nil {
@@ -84,16 +34,31 @@ func (c *workers) beat(ctx context.Context) error {
 	return c.drained(ctx)
 }
 
-// strike takes workers off the roll and gives back what nobody holds: leases and
+// silent gives the time before which who is dead has last shown itself: the zero time
+// while this worker has not shown itself for so long without a gap, as then nobody could,
+// perhaps. It goes by the PostgreSQL's clock, which may stand still or leap for all.
+func (c *workers) silent(shown time.Time, silence time.Duration) (before time.Time) {
+	if shown.Sub(c.shown) > silence/2 {
+		c.since = shown
+	}
+	c.shown = shown
+	if shown.Sub(c.since) < silence {
+		return time.Time{}
+	}
+	return shown.Add(-silence)
+}
+
+// strike takes off the roll the workers whose ID begins with a prefix, and those that have
+// not shown themselves since a time, and gives back what nobody holds: leases and
 // jobs of workers that are not on it, and jobs that stand as this worker's own
 // without being at work. These are what it fetched, or put back, when the connection
 // broke: River gives an answer up that does not come within some seconds, and the
 // worker lives, so that nobody else would ever take them.
-func (c *workers) strike(ctx context.Context, dead []string) error {
+func (c *workers) strike(ctx context.Context, prefix string, silent time.Time) error {
 	held := c.holding(time.Now())
 	err := pgx.BeginFunc(ctx, c.db.pool, func(tx pgx.Tx) error {
 		b := &pgx.Batch{}
-		b.Queue("DELETE FROM spread_workers WHERE worker = ANY($1)", dead)
+		b.Queue("DELETE FROM spread_workers WHERE $1 <> '' AND starts_with(worker, $1) OR shown < $2", prefix, silent)
 		// One that is locked is being ended.
 		b.Queue(`UPDATE river_job SET state = 'available', scheduled_at = now() WHERE id IN (
 			SELECT id FROM river_job WHERE state = 'running' AND kind = ANY($1) AND CASE attempted_by[array_upper(attempted_by, 1)]
@@ -145,7 +110,7 @@ func (c *workers) holding(now time.Time) []int64 {
 	return ids
 }
 
-// news takes in stops, new providers and runs that have ended.
+// news takes in new providers and runs that have ended.
 func (c *workers) news(ctx context.Context) error {
 	// Whoever enqueues holds the plan's lock.
 	_, err := c.db.exec(ctx, `UPDATE spread_runs SET stopped = 'its enqueueing was cut off'
@@ -153,31 +118,12 @@ func (c *workers) news(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stops, ended := map[string][]stop{}, map[string]bool{}
-	var id, stopped string
-	var left int64
-	var s stop
-	err = c.db.each(ctx, []any{&id, &left, &stopped, &s.scope, &s.name, &s.why}, func() error {
-		if s.scope != "" {
-			stops[id] = append(stops[id], s)
-		}
-		if stopped != "" {
-			stops[id] = append(stops[id], stop{"run", "", stopped})
-		}
-		ended[id] = left <= 0
-		return nil
-	}, `SELECT r.run_id, r.outstanding, r.stopped, coalesce(s.scope, ''), coalesce(s.name, ''), coalesce(s.why, '')
-		FROM spread_runs r LEFT JOIN spread_stops s ON s.run_id = r.run_id WHERE r.ended IS NULL`)
+	ended, err := column[string](ctx, c.db, "SELECT run_id FROM spread_runs WHERE ended IS NULL AND outstanding <= 0")
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	c.stops = stops
-	c.mu.Unlock()
-	for id, is := range ended {
-		if is {
-			c.finish(id)
-		}
+	for _, id := range ended {
+		c.finish(id)
 	}
 	return c.providers(ctx)
 }

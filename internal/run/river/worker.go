@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,13 +60,13 @@ type workers struct {
 
 	mu       sync.Mutex
 	batchers map[[2]string]*batcher
-	configs  map[string]run.Config
-	stops    map[string][]stop   // by run; as of the last beat
 	held     map[int64]time.Time // jobs in this worker's hands: zero, or until when they may be on their way back
-	watch    watch
+	enrolled atomic.Int64        // workers, as of the last beat
 	queues   map[string]bool
 	serving  sync.WaitGroup
 	number   atomic.Int64 // of the last ask
+
+	shown, since time.Time // when this worker last showed itself, and since when without a gap
 }
 
 // Work works on jobs until ctx ends, or with Drain until every run has ended.
@@ -75,7 +74,7 @@ type workers struct {
 // rest goes back to the others. The error is nil after an ordinary end.
 func (db *DB) Work(ctx context.Context, w Worker) error {
 	c := &workers{Worker: w, db: db, patience: run.DefaultStoreWait, leaving: make(chan struct{}), gone: make(chan struct{}),
-		batchers: map[[2]string]*batcher{}, configs: map[string]run.Config{}, stops: map[string][]stop{}, queues: map[string]bool{}, held: map[int64]time.Time{}}
+		batchers: map[[2]string]*batcher{}, queues: map[string]bool{}, held: map[int64]time.Time{}}
 	c.Slots, c.Grace = cmp.Or(max(0, c.Slots), run.DefaultConcurrency), cmp.Or(max(0, c.Grace), run.DefaultGrace)
 	if c.Audits = max(1, c.Audits); c.Audit == nil {
 		c.Audits = 0
@@ -113,7 +112,7 @@ func clip(s string, n int) string { return s[:min(len(s), n)] }
 
 // begin takes the place of a predecessor of the same name and starts River.
 func (c *workers) begin(ctx context.Context) error {
-	before, err := c.db.roll(ctx)
+	others, _, err := c.db.Workers(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -123,7 +122,7 @@ func (c *workers) begin(ctx context.Context) error {
 	// Nobody listens, which would take a connection: the more there are, the less often
 	// each looks for jobs.
 	config := &river.Config{ID: c.id, Logger: quiet, Workers: workers, Queues: map[string]river.QueueConfig{}, PollOnly: true, FetchCooldown: 10 * time.Millisecond,
-		FetchPollInterval: 200*time.Millisecond + time.Duration(len(before))*5*time.Millisecond, JobTimeout: -1, MaxAttempts: maxAttempts, RetryPolicy: atOnce{}}
+		FetchPollInterval: 200*time.Millisecond + time.Duration(others)*5*time.Millisecond, JobTimeout: -1, MaxAttempts: maxAttempts, RetryPolicy: atOnce{}}
 	if c.Rebuild != nil {
 		config.Queues[queueOf("")] = river.QueueConfig{MaxWorkers: c.Slots}
 		c.queues[queueOf("")] = true
@@ -137,13 +136,7 @@ func (c *workers) begin(ctx context.Context) error {
 	if c.client, err = river.NewClient(riverpgxv5.New(c.db.pool), config); err != nil {
 		return fmt.Errorf("river: %w", err)
 	}
-	var gone []string
-	for w := range before {
-		if strings.HasPrefix(w, clip(c.Name, 60)+"/") {
-			gone = append(gone, w)
-		}
-	}
-	if err := c.strike(ctx, gone); err != nil {
+	if err := c.strike(ctx, clip(c.Name, 60)+"/", time.Time{}); err != nil {
 		return err
 	}
 	if err := c.beat(ctx); err != nil {
@@ -162,7 +155,7 @@ func (c *workers) pulse(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(c.watch.interval()):
+		case <-time.After(interval(int(c.enrolled.Load()))):
 			_ = c.beat(ctx) // a PostgreSQL that is gone comes back, or River's own calls fail too
 		}
 	}
@@ -183,38 +176,26 @@ func (c *workers) end() error {
 	c.serving.Wait()
 	ctx, cancelBury := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancelBury()
-	return errors.Join(err, c.strike(ctx, []string{c.id}))
+	return errors.Join(err, c.strike(ctx, c.id, time.Time{}))
 }
 
-func (c *workers) batcher(run, provider string, maxWait time.Duration) *batcher {
+// batcher gives this worker's own of a run at a provider.
+func (c *workers) batcher(ctx context.Context, id, provider string) (*batcher, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := [2]string{run, provider}
+	k := [2]string{id, provider}
 	d, ok := c.batchers[k]
 	if !ok {
-		d = &batcher{workers: c, run: run, provider: provider, maxWait: maxWait, asks: make(chan *ask), endings: make(chan *ending)}
+		var s settings
+		if err := c.db.pool.QueryRow(ctx, "SELECT config FROM spread_runs WHERE run_id = $1", id).Scan(&s); err != nil {
+			return nil, fmt.Errorf("river: run %s: %w", id, err)
+		}
+		d = &batcher{workers: c, run: id, provider: provider, config: run.Config{Tries: s.Tries, FirstWait: s.FirstWait, MaxWait: s.MaxWait},
+			asks: make(chan *ask), endings: make(chan *ending)}
 		c.batchers[k] = d
 		c.serving.Go(d.serve)
 	}
-	return d
-}
-
-func (c *workers) of(ctx context.Context, id string) (run.Config, error) {
-	c.mu.Lock()
-	conf, ok := c.configs[id]
-	c.mu.Unlock()
-	if ok {
-		return conf, nil
-	}
-	var s settings
-	if err := c.db.pool.QueryRow(ctx, "SELECT config FROM spread_runs WHERE run_id = $1", id).Scan(&s); err != nil {
-		return conf, fmt.Errorf("river: run %s: %w", id, err)
-	}
-	conf = run.Config{Tries: s.Tries, FirstWait: s.FirstWait, MaxWait: s.MaxWait}
-	c.mu.Lock()
-	c.configs[id] = conf
-	c.mu.Unlock()
-	return conf, nil
+	return d, nil
 }
 
 // finish records the end of a run whose last trial has its outcome. Whoever
