@@ -46,7 +46,7 @@ func scanObjects(text string) (objects []span, cut bool) {
 		case end > 0:
 			objects = append(objects, span{open, open + end})
 			i = open + end
-		case looksLikeAnswer(text[open:]):
+		case beginning.MatchString(text[open:]):
 			return objects, true
 		default: // a brace in prose or in quoted code
 			if stray++; stray > maxStray {
@@ -58,18 +58,9 @@ func scanObjects(text string) (objects []span, cut bool) {
 	return objects, false
 }
 
-// beginning matches how an object begins: with the name of a field and a colon,
-// or cut off before the colon. Code and prose rarely do.
-var beginning = regexp.MustCompile(`^\{\s*(?:$|["“][\w -]{0,40}(?:$|["”]\s*(?:$|:))|'[\w -]{0,40}(?:$|'\s*(?:$|:)))`)
-
-func looksLikeAnswer(s string) bool {
-	if beginning.MatchString(s) {
-		return true
-	}
-	key, _, found := strings.Cut(strings.TrimLeft(s[1:], " \t\r\n"), ":")
-	n := normalKey(key)
-	return found && len(key) < 40 && (verdictKeys[n] || explanationKeys[n] || violatesKeys[n] || cweKeys[n])
-}
+// beginning matches how an object begins: with the name of a field and a colon, or cut
+// off before the colon. Code and prose rarely do.
+var beginning = regexp.MustCompile(`^\{\s*(?:$|\w{1,40}\s*:|["“][\w -]{0,40}(?:$|["”]\s*(?:$|:))|'[\w -]{0,40}(?:$|'\s*(?:$|:)))`)
 
 // closing gives the length of the object at the beginning of s, or -1. Braces
 // within strings do not count. An object whose first name is in single quotes is
@@ -135,11 +126,7 @@ func collect(v any, depth int, take func(fields) bool) {
 			return
 		}
 		for _, k := range sortedKeys(v) {
-			inner := v[k]
-			if text, ok := inner.(string); ok && !explanationKeys[k] { // what an explanation quotes is none
-				inner = objectIn(text)
-			}
-			collect(inner, depth+1, take)
+			collect(v[k], depth+1, take)
 		}
 	case map[string]any:
 		collect(fold(v), depth, take)
@@ -148,20 +135,6 @@ func collect(v any, depth int, take func(fields) bool) {
 			collect(e, depth+1, take)
 		}
 	}
-}
-
-// objectIn gives the object that a text is, as models give it that encode a field
-// twice; nil for another text.
-func objectIn(text string) any {
-	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
-		return nil
-	}
-	if objects, cut := scanObjects(text); !cut && len(objects) == 1 {
-		if inner, err := decode(objects[0].of(text)); err == nil {
-			return inner
-		}
-	}
-	return nil
 }
 
 // Bounds of what is mended: the time that it takes grows with the square of the

@@ -181,11 +181,7 @@ func maskParts(s, k string) string {
 func written(k string) []string {
 	quoted := strconv.Quote(k)
 	hexed := hex.EncodeToString([]byte(k))
-	var percent strings.Builder
-	for i := 0; i < len(hexed); i += 2 {
-		percent.WriteString("%" + hexed[i:i+2])
-	}
-	forms := []string{percent.String(), strings.ToUpper(percent.String()), k, quoted[1 : len(quoted)-1],
+	forms := []string{k, quoted[1 : len(quoted)-1],
 		url.QueryEscape(k), url.PathEscape(k), hexed, strings.ToUpper(hexed)}
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		// Where it stands in a longer text decides how its bytes fall into groups of
