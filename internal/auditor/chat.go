@@ -31,8 +31,10 @@ const (
 	// begun to write. Before that nothing can be told from silence: models think,
 	// and servers queue.
 	DefaultChatIdle = time.Minute
-	// trailer is how long a server may take to close a stream that has ended.
-	trailer = time.Second
+	// lateUsage is how long a server may take to say what an answer that is whole has
+	// used, and trailer to close its stream when it has said that it is over.
+	lateUsage = 5 * time.Second
+	trailer   = time.Second
 	// maxResponse caps a response's body, in bytes.
 	maxResponse = 16 << 20
 )
@@ -65,8 +67,7 @@ type chat struct {
 	otherLimit atomic.Bool // the other of max_tokens and max_completion_tokens
 	unmetered  atomic.Bool // no stream_options
 	unstreamed atomic.Bool // no stream
-	heard      atomic.Bool // the server has sent something
-	greetings  greetings
+	greeting   greeting
 	standstill standstill
 }
 
@@ -157,7 +158,6 @@ const maxAdaptions = 4
 var (
 	errSlow = errors.New("no answer")
 	errIdle = errors.New("the stream stood still")
-	errOver = errors.New("the stream has ended")
 )
 
 // exchange makes one request. Without a failure the reply holds an answer.
@@ -166,12 +166,12 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	defer end(nil)
 	slow := time.AfterFunc(body.timeout, func() { end(fmt.Errorf("%w within %s", errSlow, body.timeout)) })
 	defer slow.Stop()
-	begun := func() bool { return true }
-	if !c.heard.Load() {
-		begun = c.unlessSilent(c.greet(ctx), end)
-	}
 	a := audit.Attempt{Started: time.Now()}
-	got, res, err := c.send(ctx, end, begun, body)
+	if err := c.greet(ctx); err != nil {
+		return nil, a, c.understand(parent, ctx, err, nil, a, nil)
+	}
+	a.Started = time.Now()
+	got, res, err := c.send(ctx, end, body)
 	a.Latency = time.Since(a.Started)
 	if res != nil {
 		a.HTTPStatus = res.StatusCode
@@ -201,13 +201,8 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 // send makes the request and reads the response. A stream is asked for unless the
 // server does not offer it: a model that stands still in the middle of its answer
 // is noticed soon, and what it has written is known when it breaks off.
-func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, begun func() bool, body *chatRequest) (got *reply, res *http.Response, err error) {
-	res, err = c.post(ctx, body)
-	if err == nil {
-		c.heard.Store(true)
-	}
-	begun()
-	if err != nil {
+func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, body *chatRequest) (got *reply, res *http.Response, err error) {
+	if res, err = c.post(ctx, body); err != nil {
 		return nil, nil, err
 	}
 	if res.StatusCode >= 300 {

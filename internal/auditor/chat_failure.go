@@ -68,7 +68,7 @@ func (c *chat) understand(parent, ctx context.Context, err error, res *http.Resp
 	case errors.Is(context.Cause(ctx), errSlow):
 		f.text = context.Cause(ctx).Error()
 		f.attempt.Transient = true
-	case context.Cause(ctx) == errSilent:
+	case err == errSilent:
 		f.text = fmt.Sprintf("%s takes connections and has sent nothing for %s", c.config.BaseURL, c.config.Silence)
 		f.attempt.Usage.Priced = true // there is nobody who could charge
 		f.fatal = fmt.Errorf("%s: %s: expected a server there: check the address, its port and http or https", c.config.Name, f.text)
@@ -245,19 +245,23 @@ func (c *chat) adapts(f *failure, sent *chatRequest) bool {
 	return false
 }
 
+// maxRetryAfter bounds what a server may ask for, in seconds: a duration can hold it, and
+// nobody waits for it.
+const maxRetryAfter = 1e9
+
 // retryAfter reads Retry-After, in seconds or as a date, and the finer
 // retry-after-ms of OpenAI and Azure. A date is taken relative to the server's
 // own clock where it tells it.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e10 {
-		return time.Duration(ms * float64(time.Millisecond))
+	wait := func(seconds float64) time.Duration {
+		return time.Duration(min(max(seconds, 0), maxRetryAfter) * float64(time.Second))
+	}
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return wait(ms / 1000)
 	}
 	v := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.ParseFloat(v, 64); err == nil {
-		if s > 0 && s < 1e9 {
-			return time.Duration(s * float64(time.Second))
-		}
-		return 0
+	if s, err := strconv.ParseFloat(v, 64); err == nil && s == s {
+		return wait(s)
 	}
 	t, err := http.ParseTime(v)
 	if err != nil {
@@ -266,7 +270,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	if there, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = there
 	}
-	return max(0, t.Sub(now))
+	return wait(t.Sub(now).Seconds())
 }
 
 func oneLine(s string) string {

@@ -15,7 +15,7 @@ const (
 	// breaks, four running do in any longer run.
 	brokenTries = 20
 	// dialTime is how long a server may take to accept a connection.
-	dialTime = 8 * time.Second
+	dialTime = 5 * time.Second
 )
 
 // A standstill counts the faults that no waiting mends: a server that is not there,

@@ -193,6 +193,8 @@ func (r *reply) follow(body io.Reader, alive func(*reply)) error {
 		}
 		switch {
 		case err != nil:
+		case r.done: // nothing that follows counts, nor puts the end off
+			continue
 		case bytes.HasPrefix(data, []byte("[DONE]")):
 			r.whole, r.done = true, true
 		default:

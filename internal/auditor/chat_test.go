@@ -122,6 +122,7 @@ func TestChatFailures(t *testing.T) {
 		{"429 with date", mockapi.Reply{Status: 429, Body: errorBody("429", "x"), Header: map[string]string{
 			"Date": "Mon, 02 Mar 2026 10:00:00 GMT", "Retry-After": "Mon, 02 Mar 2026 10:01:30 GMT"}}, want{audit.Errored, true, 90 * time.Second, "", "429"}},
 		{"429 with milliseconds", mockapi.Reply{Status: 429, Body: errorBody("429", "x"), Header: map[string]string{"Retry-After-Ms": "250", "Retry-After": "1"}}, want{audit.Errored, true, 250 * time.Millisecond, "", "429"}},
+		{"429 with a time without end", mockapi.Reply{Status: 429, Body: errorBody("429", "x"), Header: map[string]string{"Retry-After": "1e300"}}, want{audit.Errored, true, longestWait, "", "429"}},
 		{"429 without sense", mockapi.Reply{Status: 429, Body: errorBody("429", "x"), Header: map[string]string{"Retry-After": "soon"}}, want{audit.Errored, true, 0, "", "429"}},
 		{"408", mockapi.Reply{Status: 408, Body: "{}"}, want{audit.Errored, true, 0, "", "408"}},
 		{"500 in HTML", mockapi.Reply{Status: 500, Body: "<html>oops</html>", Header: map[string]string{"Content-Type": "text/html"}}, want{audit.Errored, true, 0, "", "oops"}},
@@ -211,6 +212,8 @@ func TestChatServerGone(t *testing.T) {
 	_, err = chat(t, tls.URL+"/v1").Review(context.Background(), task)
 	require.ErrorContains(t, err, "certificate")
 }
+
+const longestWait = 1e9 * time.Second // what a duration can hold is ten times that
 
 // A server that is not there, or speaks another protocol, is told as what it is
 // after a few tries; one that has answered before may come back.
