@@ -60,6 +60,7 @@ type ChatConfig struct {
 type chat struct {
 	config   ChatConfig
 	masker   masker // of the key
+	address  string // the base URL, for messages: without a password
 	settings string
 	// What the server turned down so far.
 	plain      atomic.Bool // no JSON schema
@@ -86,6 +87,13 @@ func newChat(c ChatConfig) (*chat, error) {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, fmt.Errorf("%s: the base URL is %q: expected a form like https://openrouter.ai/api/v1", c.Name, c.BaseURL)
 	}
+	if u.RawQuery != "" || strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions") {
+		return nil, fmt.Errorf("%s: the base URL is %q: expected it without a query, and up to and without /chat/completions, which is added", c.Name, u.Redacted())
+	}
+	c.Key = strings.TrimSpace(c.Key) // secrets in files end with the end of a line
+	if strings.ContainsFunc(c.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, fmt.Errorf("%s: the key in %s holds a space, an end of line or a letter that no key has: expected the key and nothing else, as its provider shows it", c.Name, cmp.Or(c.KeyName, "its configuration"))
+	}
 	if c.Model.ID == "" || c.Name == "" {
 		return nil, fmt.Errorf("a chat reviewer needs a name and a model's ID: it has %q and %q", c.Name, c.Model.ID)
 	}
@@ -94,7 +102,7 @@ func newChat(c ChatConfig) (*chat, error) {
 	if c.Client == nil {
 		c.Client = &http.Client{Transport: newTransport(), CheckRedirect: stay}
 	}
-	return &chat{config: c, masker: newMasker(c.Key),
+	return &chat{config: c, masker: newMasker(c.Key), address: u.Redacted(),
 		settings: fmt.Sprintf("chat 1 model %s at %s max_tokens %d", c.Model.ID, u.Host, c.MaxTokens)}, nil
 }
 

@@ -79,5 +79,5 @@ func (c *chat) stopAt(f *failure) {
 	if f.fault == unreached {
 		advice = "expected a server there: check the address, its port and http or https"
 	}
-	f.fatal = fmt.Errorf("%s: %s (%d times running at %s): %s", c.config.Name, f.text, times, c.config.BaseURL, advice)
+	f.fatal = fmt.Errorf("%s: %s (%d times running at %s): %s", c.config.Name, f.text, times, c.address, advice)
 }

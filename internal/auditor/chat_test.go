@@ -147,6 +147,7 @@ func TestChatFailures(t *testing.T) {
 		{"403 for the input", mockapi.Reply{Status: 403, Body: `{"error":{"code":403,"message":"flagged","metadata":{"reasons":["violence"],"flagged_input":"..."}}}`}, want{audit.Refused, false, 0, "", "flagged"}},
 		{"content filter of Azure", mockapi.Reply{Status: 400, Body: errorBody(`"content_filter"`, "filtered")}, want{audit.Refused, false, 0, "", "filtered"}},
 		{"404", mockapi.Reply{Status: 404, Body: errorBody(`"model_not_found"`, "no such model")}, want{audit.Errored, false, 0, "expected a model", "no such model"}},
+		{"a list, as Gemini's", mockapi.Reply{Status: 400, Body: `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}]`}, want{audit.Errored, false, 0, "was refused", "Bad Request: API key not valid."}},
 		{"400 for the model", mockapi.Reply{Status: 400, Body: errorBody("400", "maker/m is not a valid model ID")}, want{audit.Errored, false, 0, "expected a model", "valid model"}},
 		{"400 for this input", mockapi.Reply{Status: 400, Body: errorBody(`"context_length_exceeded"`, "too long")}, want{audit.Errored, false, 0, "", "too long"}},
 		{"truncated", mockapi.Reply{Finish: "length"}, want{audit.Malformed, false, 0, "", "truncated"}},
@@ -324,8 +325,31 @@ func TestChatRefusesNonsense(t *testing.T) {
 		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: base})
 		require.ErrorContains(t, err, "base URL", base)
 	}
+	for _, base := range []string{"http://x/v1/chat/completions", "http://x/v1/chat/completions/", "http://x:pw@y/v1?api-version=2024-10-21"} {
+		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: base})
+		require.ErrorContains(t, err, "without a query, and up to and without /chat/completions", base)
+		require.NotContains(t, err.Error(), "pw@")
+	}
+	for _, key := range []string{"sk-a b", "sk-a\nb", "sk-“a”"} {
+		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: "http://x/v1", Key: key, KeyName: "A_KEY"})
+		require.ErrorContains(t, err, "the key in A_KEY holds a space, an end of line or a letter that no key has")
+		require.NotContains(t, err.Error(), "sk-")
+	}
 	_, err := auditor.Chat(auditor.ChatConfig{BaseURL: "http://x/v1"})
 	require.ErrorContains(t, err, "needs a name")
+}
+
+// A key from a file ends with the end of a line, and a password in the address is as
+// secret as a key.
+func TestChatKeepsItsSecrets(t *testing.T) {
+	page := mockapi.Reply{Status: 404, Body: "404 page not found"}
+	_, s, err := once(t, page, func(c *auditor.ChatConfig) {
+		c.Key, c.BaseURL = canary+"\n", strings.Replace(c.BaseURL, "http://", "http://me:pw-of-mine@", 1)
+	})
+	require.Equal(t, canary, s.Requests()[0].Key)
+	require.ErrorContains(t, err, "/v1/chat/completions to be there, and to have the model: check the base URL")
+	require.NotContains(t, err.Error(), "pw-of-mine")
+	require.Equal(t, "[key]", auditor.Mask(canary, canary+"\n"))
 }
 
 func TestDirectory(t *testing.T) {

@@ -65,7 +65,8 @@ type masker struct {
 }
 
 func newMasker(k string) masker {
-	if len(k) < 6 { // no key, and would tear words apart
+	k = strings.TrimSpace(k) // as it is sent
+	if len(k) < 6 {          // no key, and would tear words apart
 		return masker{}
 	}
 	return masker{k, strconv.Quote(k), written(k)}

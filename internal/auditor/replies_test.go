@@ -261,6 +261,8 @@ var replies = []struct {
 	{"the end repeats it all", bad, stream(chunk(says(asked[:30]), nil), chunk(says(asked[30:]), nil), "data: "+encoded(object{"choices": []any{object{"index": 0, "delta": object{}, "message": says(asked), "finish_reason": "stop"}}})+"\n\n", done)},
 	{"data on several lines", bad, stream("data: {\"choices\":[{\"index\":0,\ndata: \"delta\":{\"content\":"+encoded(asked)+"},\"finish_reason\":\"stop\"}]}\n\n", done)},
 	{"no stream", bad, whole(completion())},
+	{"no stream, with a BOM", bad, served{handler: func(w *wire) { w.body(200, "application/json", "\ufeff"+encoded(completion())) }}},
+	{"a stream with a BOM", bad, stream("\ufeff"+chunk(says(asked), nil), chunk(object{}, "stop"), done)},
 	{"no stream, as text", bad, served{handler: func(w *wire) { w.body(200, "text/plain", encoded(completion())) }}},
 	{"a page", failure, served{handler: func(w *wire) {
 		w.body(200, "text/html", "<!doctype html><html><body>Login</body></html>")
