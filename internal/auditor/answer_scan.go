@@ -1,13 +1,12 @@
 package auditor
 
 import (
-	"encoding/json"
-	"errors"
 	"regexp"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/kaptinlin/jsonrepair"
-	"github.com/tidwall/gjson"
 )
 
 // maxStray bounds how many braces may stand open in a text before it is given
@@ -100,7 +99,11 @@ type fields map[string]any
 func fold(object map[string]any) fields {
 	folded := make(fields, len(object))
 	for k, v := range object {
-		folded[normalKey(k)] = v
+		k = normalKey(k)
+		if _, twice := folded[k]; twice {
+			v = nil // neither counts
+		}
+		folded[k] = v
 	}
 	return folded
 }
@@ -178,29 +181,11 @@ func decode(text string) (fields, error) {
 	return decodeStrict(mended)
 }
 
+// decodeStrict refuses a name that stands twice: nobody can tell which is meant.
 func decodeStrict(text string) (fields, error) {
 	var object map[string]any
-	if err := json.Unmarshal([]byte(text), &object); err != nil {
+	if err := json.Unmarshal([]byte(text), &object, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return nil, err
 	}
-	if contradicts(gjson.Parse(text), 0) {
-		return nil, errors.New("it gives the verdict twice, and not the same")
-	}
 	return fold(object), nil
-}
-
-// contradicts reports whether a verdict's key stands twice in an object, or in one within
-// it, with different values: encoding/json would take the last without a word.
-func contradicts(v gjson.Result, depth int) (twice bool) {
-	seen := map[string]string{}
-	v.ForEach(func(key, value gjson.Result) bool {
-		if k := normalKey(key.Str); verdictKeys[k] {
-			old, ok := seen[k]
-			twice = twice || ok && old != value.Raw
-			seen[k] = value.Raw
-		}
-		twice = twice || (value.IsObject() || value.IsArray()) && depth < maxNesting && contradicts(value, depth+1)
-		return !twice
-	})
-	return twice
 }
