@@ -209,7 +209,7 @@ func numbers(v any) (ns []int) {
 	for _, item := range all { // of a list each is one, whatever commas its text holds
 		item = strings.TrimSpace(item)
 		m := firstNumber.FindStringSubmatch(item)
-		if f, err := strconv.ParseFloat(item, 64); m == nil || err == nil && f != math.Trunc(f) || satisfied.MatchString(item) {
+		if f, err := strconv.ParseFloat(item, 64); m == nil || err == nil && (f < 1 || f != math.Trunc(f)) || satisfied.MatchString(item) {
 			continue
 		}
 		if n, _ := strconv.Atoi(m[1]); n > 0 {

@@ -160,6 +160,7 @@ var shapes = []struct {
 	{"weaknesses in six ways", "ours: vendors' spellings of CWE", `{"verdict":"bad","cwes":["cwe-89","CWE 79: XSS","CWE_022",502,{"id":"CWE-639"},"CWE-89"]}`, bad, nil, []audit.CWE{89, 79, 22, 502, 639}},
 	{"weaknesses in one text", "ours: models join", `{"verdict":"bad","cwe":"CWE-89 (SQL injection), CWE-639"}`, bad, nil, []audit.CWE{89, 639}},
 
+	{"numbers that are of no requirement", "ours: models write -1 for none", `{"verdict":"good","violated_requirements":[-1, 0, 1.5, "-1"]}`, good, nil, nil},
 	{"a text for a list", "https://github.com/opendatahub-io/agentic-ci/pull/74", `{"verdict":"bad","violates":"Requirement 2","cwes":"CWE-639"}`, bad, []int{2}, []audit.CWE{639}},
 
 	{"a requirement that there is none of", "ours: models write 0 for none", "Verdict: bad\nViolated requirements:\n- 0\n- 2", bad, []int{2}, nil},

@@ -176,6 +176,7 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	defer slow.Stop()
 	a := audit.Attempt{Started: time.Now()}
 	if err := c.greet(ctx); err != nil {
+		a.Latency = time.Since(a.Started)
 		return nil, a, c.understand(parent, ctx, err, nil, a, nil)
 	}
 	a.Started = time.Now()
