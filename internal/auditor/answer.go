@@ -130,16 +130,8 @@ func firstLine(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// escapedObject finds an object whose very quotes are escaped; unescape takes one level
-// of escapes back.
-var (
-	escapedObject = regexp.MustCompile(`\{\s*(?:\\n\s*)*\\"`)
-	plainObject   = regexp.MustCompile(`\{\s*"`)
-	unescape      = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r")
-)
-
-// unquoted unwraps a reply that is one JSON string, or what such a string holds,
-// as models give it that were asked for JSON and gave JSON of JSON.
+// unquoted unwraps a reply that is one JSON string, as models give it that were asked
+// for JSON and gave JSON of JSON.
 func unquoted(text string) string {
 	for range maxNesting {
 		var inner string
@@ -147,9 +139,6 @@ func unquoted(text string) string {
 			break
 		}
 		text = strings.TrimSpace(inner)
-	}
-	if escapedObject.MatchString(text) && !plainObject.MatchString(text) {
-		return unescape.Replace(text)
 	}
 	return text
 }

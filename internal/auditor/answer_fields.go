@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,12 +29,12 @@ func readAnswer(reply string) *audit.Review {
 	const clash = "it gives two verdicts that contradict each other"
 	answer, problem := s.last(clash, readObject)
 	if answer == nil {
-		answer = readLines(s.text)
+		answer = readText(s.text)
 	}
 	if answer == nil {
 		return s.unread(cmp.Or(problem, "no JSON object and no verdict line: "+firstLine(s.text)))
 	}
-	for _, m := range outsideLine.FindAllStringSubmatch(without(s.text, s.objects), -1) {
+	for _, m := range verdictLine.FindAllStringSubmatch(without(s.text, s.objects), -1) {
 		if l := verdictPhrase(m[1]); l != "" && answer.Status == audit.Answered && l != answer.Verdict && !s.open {
 			return malformed("%s", clash)
 		}
@@ -76,7 +77,7 @@ func readObject(text string) (*audit.Review, string) {
 		return nil, "the JSON object's fields give verdicts that contradict one another"
 	}
 	if v, ok := textOf(object, verdictKeys); ok {
-		return nil, fmt.Sprintf("the verdict %s is none of the words %s", firstLine(v), strings.Join(slices.Concat(sortedKeys(verdictWords[audit.Good]), sortedKeys(verdictWords[audit.Bad])), ", "))
+		return nil, fmt.Sprintf("the verdict %s is none of the words %s", firstLine(v), strings.Join(sortedKeys(verdictWords), ", "))
 	}
 	return nil, "the JSON object holds no verdict"
 }
@@ -93,19 +94,15 @@ func readFields(f fields) *audit.Review {
 	}
 	r := &audit.Review{Status: audit.Answered, Verdict: verdict}
 	r.Explanation, _ = textOf(f, explanationKeys)
-	named := false
 	for _, k := range sortedKeys(f) {
 		switch {
 		case violatesKeys[k]:
-			r.Violates, named = append(r.Violates, numbers(f[k])...), true
+			r.Violates = append(r.Violates, numbers(f[k])...)
 		case cweKeys[k]:
 			r.CWEs = append(r.CWEs, cwes(f[k])...)
-		case confidenceKeys[k]:
+		case k == "confidence":
 			r.Confidence = confidence(f[k])
 		}
-	}
-	if text, ok := textOf(f, verdictKeys); ok && !named { // "bad - violates requirement 1"
-		r.Violates = spoken(text)
 	}
 	slices.Sort(r.Violates)
 	r.Violates = slices.Compact(r.Violates)
@@ -132,10 +129,11 @@ func verdictOf(f fields) (found audit.Label, clash bool) {
 			if l = verdictPhrase(s); l == "" && k == "verdict" {
 				return "", false // the verdict itself is no known word: other fields cannot mend it
 			}
-		case isBool && badWhenTrue[k]:
-			l = label(!b)
-		case isBool && goodWhenTrue[k]:
-			l = label(b)
+		case isBool && whenTrue[k] != "":
+			l = whenTrue[k]
+			if !b {
+				l = opposite[l]
+			}
 		}
 		clash = clash || l != "" && found != "" && l != found
 		found = cmp.Or(l, found)
@@ -146,12 +144,7 @@ func verdictOf(f fields) (found audit.Label, clash bool) {
 	return found, false
 }
 
-func label(good bool) audit.Label {
-	if good {
-		return audit.Good
-	}
-	return audit.Bad
-}
+var opposite = map[audit.Label]audit.Label{audit.Good: audit.Bad, audit.Bad: audit.Good}
 
 // textOf gives the first field, by name, that is one of keys and holds text.
 func textOf(f fields, keys map[string]bool) (string, bool) {
@@ -162,14 +155,6 @@ func textOf(f fields, keys map[string]bool) (string, bool) {
 		switch v := f[k].(type) {
 		case string:
 			return v, true
-		case []any: // an explanation in bullets
-			var lines []string
-			for _, e := range v {
-				if s, ok := e.(string); ok {
-					lines = append(lines, s)
-				}
-			}
-			return strings.Join(lines, "\n"), true
 		case nil:
 		default:
 			b, _ := json.Marshal(v)
@@ -190,48 +175,48 @@ var listed = regexp.MustCompile(`[,;\n]|\band\b`)
 // maxListed bounds how many requirements or weaknesses an answer may name.
 const maxListed = 100
 
-func numbers(v any) []int {
-	var out []int
+// items gives what a field lists, as text: a value alone, a list, or objects that hold
+// the item in the first of these members that they have.
+func items(v any, members ...string) (out []string) {
 	switch v := v.(type) {
-	case float64:
-		if v == float64(int(v)) && v > 0 && v < 10000 {
-			out = append(out, int(v))
-		}
+	case nil:
 	case string:
-		for _, part := range listed.Split(v, maxListed) {
-			out = append(out, number(part)...)
-		}
+		out = append(out, v)
 	case []any:
-		for i, e := range v {
-			if i == maxListed {
-				break
-			}
-			if s, ok := e.(string); ok { // one requirement each, whatever commas its text holds
-				out = append(out, number(s)...)
-				continue
-			}
-			out = append(out, numbers(e)...)
+		for _, e := range v[:min(len(v), maxListed)] {
+			out = append(out, items(e, members...)...)
 		}
 	case map[string]any:
-		for _, k := range []string{"number", "id", "requirement", "requirement_number", "requirement_id", "no"} {
+		for _, k := range members {
 			if e, ok := v[k]; ok {
-				return numbers(fmt.Sprint(e))
+				return items(e, members...)
 			}
 		}
+	default:
+		b, _ := json.Marshal(v)
+		out = append(out, string(b))
 	}
 	return out
 }
 
-// number reads one item of a list; none where it says that the requirement holds.
-func number(item string) []int {
-	m := firstNumber.FindStringSubmatch(strings.TrimSpace(item))
-	if m == nil || satisfied.MatchString(item) {
-		return nil
+// numbers reads requirements: 2, "R2", "2, 5 and 7", {"id": 2}; none of which an item
+// says that it holds.
+func numbers(v any) (ns []int) {
+	all := items(v, "number", "id", "requirement", "requirement_number", "requirement_id")
+	if text, ok := v.(string); ok {
+		all = listed.Split(text, maxListed)
 	}
-	if n, _ := strconv.Atoi(m[1]); n > 0 {
-		return []int{n}
+	for _, item := range all { // of a list each is one, whatever commas its text holds
+		item = strings.TrimSpace(item)
+		m := firstNumber.FindStringSubmatch(item)
+		if f, err := strconv.ParseFloat(item, 64); m == nil || err == nil && (f < 1 || f != math.Trunc(f)) || satisfied.MatchString(item) {
+			continue
+		}
+		if n, _ := strconv.Atoi(m[1]); n > 0 {
+			ns = append(ns, n)
+		}
 	}
-	return nil
+	return ns
 }
 
 var satisfied = regexp.MustCompile(`(?i)\b(?:not (?:violated|broken|applicable)|is satisfied|satisfied$|is met|no violation|holds)\b`)
@@ -239,33 +224,15 @@ var satisfied = regexp.MustCompile(`(?i)\b(?:not (?:violated|broken|applicable)|
 var cweForm = regexp.MustCompile(`(?i)\bCWE[-_ ]?0*([1-9]\d{0,4})\b`)
 
 // cwes reads weaknesses: "CWE-89", 89, {"id": "CWE-89", "name": ...}.
-func cwes(v any) []audit.CWE {
-	var out []audit.CWE
-	switch v := v.(type) {
-	case float64:
-		if c, err := audit.ParseCWE(strconv.FormatFloat(v, 'f', -1, 64)); err == nil {
-			out = append(out, c)
+func cwes(v any) (out []audit.CWE) {
+	for _, item := range items(v, "id", "cwe", "cwe_id", "number") {
+		forms := cweForm.FindAllStringSubmatch(item, maxListed)
+		if len(forms) == 0 {
+			forms = [][]string{{"", item}}
 		}
-	case string:
-		for _, m := range cweForm.FindAllStringSubmatch(v, maxListed) {
+		for _, m := range forms {
 			if c, err := audit.ParseCWE(m[1]); err == nil {
 				out = append(out, c)
-			}
-		}
-		if c, err := audit.ParseCWE(v); len(out) == 0 && err == nil {
-			out = append(out, c)
-		}
-	case []any:
-		for i, e := range v {
-			if i == maxListed {
-				break
-			}
-			out = append(out, cwes(e)...)
-		}
-	case map[string]any:
-		for _, k := range []string{"id", "cwe", "cwe_id", "number"} {
-			if e, ok := v[k]; ok {
-				return cwes(e)
 			}
 		}
 	}
@@ -281,15 +248,11 @@ func unique[T comparable](vs []T) []T {
 	})
 }
 
-// confidence reads 0.9, 90, "90%" as 0.9; words say nothing that can be compared.
+// confidence reads a share, or a percentage; what is neither says nothing.
 func confidence(v any) float64 {
-	f, ok := v.(float64)
-	if s, isText := v.(string); isText {
-		n, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "%")), 64)
-		f, ok = n, err == nil
-	}
+	f, _ := v.(float64)
 	switch {
-	case !ok || f < 0 || f > 100 || f != f:
+	case f < 0 || f > 100:
 		return 0
 	case f > 1:
 		return f / 100

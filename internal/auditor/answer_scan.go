@@ -1,13 +1,12 @@
 package auditor
 
 import (
-	"encoding/json"
-	"errors"
 	"regexp"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/kaptinlin/jsonrepair"
-	"github.com/tidwall/gjson"
 )
 
 // maxStray bounds how many braces may stand open in a text before it is given
@@ -46,7 +45,7 @@ func scanObjects(text string) (objects []span, cut bool) {
 		case end > 0:
 			objects = append(objects, span{open, open + end})
 			i = open + end
-		case looksLikeAnswer(text[open:]):
+		case beginning.MatchString(text[open:]):
 			return objects, true
 		default: // a brace in prose or in quoted code
 			if stray++; stray > maxStray {
@@ -58,18 +57,9 @@ func scanObjects(text string) (objects []span, cut bool) {
 	return objects, false
 }
 
-// beginning matches how an object begins: with the name of a field and a colon,
-// or cut off before the colon. Code and prose rarely do.
-var beginning = regexp.MustCompile(`^\{\s*(?:$|["“][\w -]{0,40}(?:$|["”]\s*(?:$|:))|'[\w -]{0,40}(?:$|'\s*(?:$|:)))`)
-
-func looksLikeAnswer(s string) bool {
-	if beginning.MatchString(s) {
-		return true
-	}
-	key, _, found := strings.Cut(strings.TrimLeft(s[1:], " \t\r\n"), ":")
-	n := normalKey(key)
-	return found && len(key) < 40 && (verdictKeys[n] || explanationKeys[n] || violatesKeys[n] || cweKeys[n])
-}
+// beginning matches how an object begins: with the name of a field and a colon, or cut
+// off before the colon. Code and prose rarely do.
+var beginning = regexp.MustCompile(`^\{\s*(?:$|\w{1,40}\s*:|["“][\w -]{0,40}(?:$|["”]\s*(?:$|:))|'[\w -]{0,40}(?:$|'\s*(?:$|:)))`)
 
 // closing gives the length of the object at the beginning of s, or -1. Braces
 // within strings do not count. An object whose first name is in single quotes is
@@ -109,7 +99,11 @@ type fields map[string]any
 func fold(object map[string]any) fields {
 	folded := make(fields, len(object))
 	for k, v := range object {
-		folded[normalKey(k)] = v
+		k = normalKey(k)
+		if _, twice := folded[k]; twice {
+			v = nil // neither counts
+		}
+		folded[k] = v
 	}
 	return folded
 }
@@ -135,11 +129,7 @@ func collect(v any, depth int, take func(fields) bool) {
 			return
 		}
 		for _, k := range sortedKeys(v) {
-			inner := v[k]
-			if text, ok := inner.(string); ok && !explanationKeys[k] { // what an explanation quotes is none
-				inner = objectIn(text)
-			}
-			collect(inner, depth+1, take)
+			collect(v[k], depth+1, take)
 		}
 	case map[string]any:
 		collect(fold(v), depth, take)
@@ -148,20 +138,6 @@ func collect(v any, depth int, take func(fields) bool) {
 			collect(e, depth+1, take)
 		}
 	}
-}
-
-// objectIn gives the object that a text is, as models give it that encode a field
-// twice; nil for another text.
-func objectIn(text string) any {
-	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
-		return nil
-	}
-	if objects, cut := scanObjects(text); !cut && len(objects) == 1 {
-		if inner, err := decode(objects[0].of(text)); err == nil {
-			return inner
-		}
-	}
-	return nil
 }
 
 // Bounds of what is mended: the time that it takes grows with the square of the
@@ -205,29 +181,11 @@ func decode(text string) (fields, error) {
 	return decodeStrict(mended)
 }
 
+// decodeStrict refuses a name that stands twice: nobody can tell which is meant.
 func decodeStrict(text string) (fields, error) {
 	var object map[string]any
-	if err := json.Unmarshal([]byte(text), &object); err != nil {
+	if err := json.Unmarshal([]byte(text), &object, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return nil, err
 	}
-	if contradicts(gjson.Parse(text), 0) {
-		return nil, errors.New("it gives the verdict twice, and not the same")
-	}
 	return fold(object), nil
-}
-
-// contradicts reports whether a verdict's key stands twice in an object, or in one within
-// it, with different values: encoding/json would take the last without a word.
-func contradicts(v gjson.Result, depth int) (twice bool) {
-	seen := map[string]string{}
-	v.ForEach(func(key, value gjson.Result) bool {
-		if k := normalKey(key.Str); verdictKeys[k] {
-			old, ok := seen[k]
-			twice = twice || ok && old != value.Raw
-			seen[k] = value.Raw
-		}
-		twice = twice || (value.IsObject() || value.IsArray()) && depth < maxNesting && contradicts(value, depth+1)
-		return !twice
-	})
-	return twice
 }

@@ -92,15 +92,15 @@ var shapes = []struct {
 	{"function call", "https://github.com/josdejong/jsonrepair#readme", `callback({"verdict":"bad"});`, bad, nil, nil},
 	{"MongoDB numbers", "https://github.com/josdejong/jsonrepair#readme", `{"verdict":"bad","violated_requirements":[NumberLong(2)]}`, bad, []int{2}, nil},
 	{"joined strings", "https://github.com/josdejong/jsonrepair#readme", "{\"explanation\":\"one \" +\n \"two\",\"verdict\":\"bad\"}", bad, nil, nil},
-	{"escaped throughout", "https://github.com/josdejong/jsonrepair#readme", `{\"verdict\": \"bad\"}`, bad, nil, nil},
+	{"escaped throughout", "https://github.com/josdejong/jsonrepair#readme", `{\"verdict\": \"bad\"}`, no, nil, nil},
 	{"no-break spaces", "https://github.com/josdejong/jsonrepair#readme", "{\u00a0\"verdict\":\u00a0\"bad\"\u00a0}", bad, nil, nil},
 	{"missing bracket", "https://github.com/josdejong/jsonrepair#readme", `{"verdict":"bad","violated_requirements":[2,5}`, bad, []int{2, 5}, nil},
 	{"quotes within quotes", "https://github.com/josdejong/jsonrepair#readme", `{"explanation":"the column "owner" is open","verdict":"bad"}`, bad, nil, nil},
 
 	{"single quotes and an escaped apostrophe", "https://github.com/langchain-ai/langchain/issues/26655", `{'explanation': 'it\'s open', 'verdict': 'bad'}`, bad, nil, nil},
 	{"JSON of JSON of JSON", "https://github.com/sgl-project/sglang/pull/7863", `"\"{\\\"verdict\\\":\\\"bad\\\"}\""`, bad, nil, nil},
-	{"JSON as a text within JSON", "https://github.com/juspay/neurolink/pull/1095", `{"answer_json":"{\"verdict\":\"bad\",\"violates\":[2]}"}`, bad, []int{2}, nil},
-	{"JSON as a text, and a tag", "https://github.com/stanfordnlp/dspy/issues/8539", `{"json": "{\n \"explanation\": \"x\",\n \"verdict\": \"bad\"\n}\n</invoke>"}`, bad, nil, nil},
+	{"JSON as a text within JSON", "https://github.com/juspay/neurolink/pull/1095", `{"answer_json":"{\"verdict\":\"bad\",\"violates\":[2]}"}`, no, nil, nil},
+	{"JSON as a text, and a tag", "https://github.com/stanfordnlp/dspy/issues/8539", `{"json": "{\n \"explanation\": \"x\",\n \"verdict\": \"bad\"\n}\n</invoke>"}`, no, nil, nil},
 	{"two quotes at a beginning", "https://github.com/EasyJailbreak/EasyJailbreak/issues/27", `{"verdict":"bad","explanation":""The query is open."}`, no, nil, nil},
 
 	// Several objects.
@@ -160,6 +160,7 @@ var shapes = []struct {
 	{"weaknesses in six ways", "ours: vendors' spellings of CWE", `{"verdict":"bad","cwes":["cwe-89","CWE 79: XSS","CWE_022",502,{"id":"CWE-639"},"CWE-89"]}`, bad, nil, []audit.CWE{89, 79, 22, 502, 639}},
 	{"weaknesses in one text", "ours: models join", `{"verdict":"bad","cwe":"CWE-89 (SQL injection), CWE-639"}`, bad, nil, []audit.CWE{89, 639}},
 
+	{"numbers that are of no requirement", "ours: models write -1 for none", `{"verdict":"good","violated_requirements":[-1, 0, 1.5, "-1"]}`, good, nil, nil},
 	{"a text for a list", "https://github.com/opendatahub-io/agentic-ci/pull/74", `{"verdict":"bad","violates":"Requirement 2","cwes":"CWE-639"}`, bad, []int{2}, []audit.CWE{639}},
 
 	{"a requirement that there is none of", "ours: models write 0 for none", "Verdict: bad\nViolated requirements:\n- 0\n- 2", bad, []int{2}, nil},
@@ -188,7 +189,7 @@ var shapes = []struct {
 	{"typographic apostrophe", "ours: ChatGPT style", "I can’t help with finding exploits.", not, nil, nil},
 	{"unable", "Anthropic docs, handle refusals", "I'm unable to review this code.", not, nil, nil},
 	{"refusal field", "OpenAI, Structured Outputs guide: refusal", `{"refusal":"I cannot judge this."}`, not, nil, nil},
-	{"refusal in Chinese", "ours: Qwen model cards", "抱歉，我无法协助。", not, nil, nil},
+	{"refusal in Chinese", "ours: Qwen model cards", "抱歉，我无法协助。", no, nil, nil},
 	{"refused within a field", "https://github.com/patrickrchao/JailbreakingLLMs/issues/2", `{"explanation":"I apologize, but I cannot help with finding vulnerabilities."}`, not, nil, nil},
 	{"refused within a field, verdict null", "https://github.com/patrickrchao/JailbreakingLLMs/issues/2", `{"verdict":null,"explanation":"I can't help with that."}`, not, nil, nil},
 	{"apology with an answer", "ours: models apologise for format", "I'm sorry for the confusion.\n{\"verdict\":\"bad\"}", bad, nil, nil},

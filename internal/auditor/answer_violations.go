@@ -127,27 +127,15 @@ var fileLines = regexp.MustCompile(`^(.+?)(?::|#L)(\d[\dL:–-]*)$`)
 
 var digits = regexp.MustCompile(`\d{1,7}`)
 
-// lineNumbers reads 12, "12-18", "L12", [12, 18].
-func lineNumbers(v any) []int {
-	var out []int
-	switch v := v.(type) {
-	case float64:
-		out = append(out, int(min(max(v, 0), 1e7)))
-	case string:
-		for _, d := range digits.FindAllString(v, 2) {
+// lineNumbers reads 12, "12-18", "L12", [12, 18], {"start": 12, "end": 18}.
+func lineNumbers(v any) (ns []int) {
+	for _, item := range append(items(v, "start"), items(v, "end")...) {
+		for _, d := range digits.FindAllString(item, 2) {
 			n, _ := strconv.Atoi(d)
-			out = append(out, n)
-		}
-	case []any:
-		for _, e := range v {
-			out = append(out, lineNumbers(e)...)
-		}
-	case map[string]any:
-		for _, k := range []string{"start", "end"} {
-			out = append(out, lineNumbers(v[k])...)
+			ns = append(ns, n)
 		}
 	}
-	return out
+	return ns
 }
 
 // joinLines widens a range to lines, from the first to the last of them.

@@ -19,34 +19,29 @@ func set(words ...string) map[string]bool {
 
 // The names of fields, folded by normalKey.
 var (
-	verdictKeys     = set("verdict", "result", "label", "answer", "classification", "assessment", "decision", "judgment", "judgement", "evaluation", "finalverdict", "actualresult")
-	badWhenTrue     = set("vulnerable", "isvulnerable", "insecure", "isinsecure", "bad", "isbad", "hasvulnerability")
-	goodWhenTrue    = set("secure", "issecure", "safe", "issafe", "compliant", "iscompliant", "good", "isgood")
-	explanationKeys = set("explanation", "reason", "reasoning", "rationale", "analysis", "justification", "why", "details")
-	violatesKeys    = set("violates", "violated", "violations", "violatedrequirements", "violatedrequirement", "requirementsviolated", "requirementviolated", "brokenrequirements")
+	verdictKeys     = set("verdict", "finalverdict", "assessment", "result", "label", "classification")
+	explanationKeys = set("explanation", "reason", "reasoning", "rationale", "analysis", "why", "details")
+	violatesKeys    = set("violates", "violated", "violations", "violatedrequirements", "violatedrequirement", "requirementsviolated")
 	cweKeys         = set("cwe", "cwes", "cweid", "cweids", "weakness", "weaknesses")
-	confidenceKeys  = set("confidence", "certainty", "probability", "confidencescore")
 	refusalKeys     = set("refusal", "refused")
 )
 
-// The words of a verdict. Anything else, "mostly good" say, is no verdict.
-var verdictWords = map[audit.Label]map[string]bool{
-	audit.Good: set("good", "secure", "safe", "compliant", "pass", "passed", "passes", "ok", "satisfied", "not vulnerable", "no violation", "no violations"),
-	audit.Bad: set("bad", "insecure", "unsafe", "vulnerable", "noncompliant", "non-compliant", "not compliant", "fail", "failed", "fails",
-		"violation", "violated", "violates", "not secure", "not safe", "not good", "not ok"),
+// whenTrue are the fields that are true or false, and what they say when they are true.
+var whenTrue = map[string]audit.Label{"vulnerable": audit.Bad, "isvulnerable": audit.Bad, "secure": audit.Good, "issecure": audit.Good, "compliant": audit.Good}
+
+// verdictWords are the words of a verdict. Anything else, "mostly good" say, is none.
+var verdictWords = map[string]audit.Label{
+	"good": audit.Good, "secure": audit.Good, "safe": audit.Good, "compliant": audit.Good, "pass": audit.Good, "passed": audit.Good, "ok": audit.Good,
+	"not vulnerable": audit.Good, "no violation": audit.Good, "no violations": audit.Good,
+	"bad": audit.Bad, "insecure": audit.Bad, "unsafe": audit.Bad, "vulnerable": audit.Bad, "non-compliant": audit.Bad, "fail": audit.Bad, "failed": audit.Bad,
+	"violation": audit.Bad, "violated": audit.Bad, "violates": audit.Bad, "not secure": audit.Bad, "not safe": audit.Bad, "not compliant": audit.Bad, "not good": audit.Bad,
 }
 
 // ornaments are what models put around a word.
 const ornaments = " \t\r\n*_`'\"“”‘’.!,;:()[]<>✅❌✔✗✘⚠️🟢🔴"
 
 func verdictWord(s string) audit.Label {
-	s = strings.ToLower(strings.Join(strings.Fields(strings.Trim(s, ornaments)), " "))
-	for l, words := range verdictWords {
-		if words[s] {
-			return l
-		}
-	}
-	return ""
+	return verdictWords[strings.ToLower(strings.Join(strings.Fields(strings.Trim(s, ornaments)), " "))]
 }
 
 // verdictPhrase reads a word of the list with a reason after it: "bad - violates
@@ -78,118 +73,31 @@ var (
 	negated   = regexp.MustCompile(`\b(?:not|no|none|never|without|nothing|nor|neither|isn['’]t|cannot)\b[^.;:,]*`)
 )
 
+// What gives a verdict without an object: a line "Verdict: bad" or what stands below such
+// a heading, an element, or where there is neither a sentence that begins so.
 var (
-	outsideLine     = regexp.MustCompile(`(?im)^[\s>#*_\-•]*(?:final\s+)?verdict[\s*_]*[:=：][ \t]*(.*)$`)
-	verdictSentence = regexp.MustCompile(`(?i)\b(?:the|this)\s+(?:code|fragment|query|statement|snippet|case|handler|function|implementation|sql|module|program|verdict|answer)\s+is\s+[*_]*(not\s+)?[*_"]*(good|bad)[*_"]*(?:$|[.!:;,\n(]|\s+[-–—(]|\s+(?:because|since)\b)`)
-	unsure          = regexp.MustCompile(`(?i)\b(?:if|whether|unless|says?|said|claims?|think|would|might|may|could|perhaps|probably)\b[^.;\n]*$`)
+	verdictLine     = regexp.MustCompile(`(?im)^[\s>#*_\-•]*(?:final\s+)?(?:(?:verdict|assessment)[\s*_]*[:=：]|verdict[\s*_]*\n)[ \t]*(.*)$`)
+	verdictElement  = regexp.MustCompile(`(?is)<(?:verdict|answer|result)>(.*?)</(?:verdict|answer|result)>`)
+	verdictSentence = regexp.MustCompile(`(?im)([^.!;\n]*)\b(?:the|this) (?:code|fragment|query|statement|verdict|answer) is [*_"]*((?:not )?[*_"]*(?:good|bad)\b[^.!;\n]*)`)
 )
 
-// readSentences reads sentences like "The fragment is bad." that agree; "" where
-// there is none, one is not sure, or two contradict.
-func readSentences(text string) audit.Label {
-	found := audit.Label("")
-	for _, m := range verdictSentence.FindAllStringSubmatchIndex(text, maxListed) {
-		l := audit.Label(strings.ToLower(text[m[4]:m[5]]))
-		if m[2] >= 0 {
-			if l == audit.Bad { // "not bad"
-				return ""
-			}
-			l = audit.Bad
-		}
-		if found != "" && l != found || unsure.MatchString(text[max(0, m[0]-200):m[0]]) || caveat.MatchString(strings.ToLower(restOfSentence(text[m[5]:]))) {
-			return ""
-		}
-		found = l
-	}
-	return found
-}
-
-func restOfSentence(s string) string {
-	if i := strings.IndexAny(s, ".!\n"); i >= 0 {
-		return s[:i]
-	}
-	return s
-}
-
-var (
-	requirementsLine = regexp.MustCompile(`(?i)^[\s>#*_\-•]*(?:violated[ _-]?(?:requirements?|rules?)|(?:requirements?|rules?)[ _-](?:that are )?violated|violates|violations?|broken[ _-](?:requirements?|rules?))[\s*_]*(?:[:=：][\s*_]*(.*))?$`)
-	listItem         = regexp.MustCompile(`^\s*(?:[-*•]|\d+[.)])\s`)
-	spokenForms      = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)\b(?:violates?|violating|breaks?|breaking)\s+(?:the\s+)?(?:requirements?|rules?)\s+(\d+(?:\s*(?:,|and|&)\s*\d+)*)`),
-		regexp.MustCompile(`(?i)\b(?:requirements?|rules?)\s+(\d+(?:\s*(?:,|and|&)\s*\d+)*)\s+(?:is|are)\s+(?:violated|broken|not met|not satisfied)`),
-	}
-	denied = regexp.MustCompile(`(?i)\b(?:no|not|neither|nor|never|if|whether|would|could|might|n['’]t)\b[^.;\n]*$`)
-)
-
-// spoken gives the requirements that sentences say are violated.
-func spoken(text string) (ns []int) {
-	for _, form := range spokenForms {
-		for _, m := range form.FindAllStringSubmatchIndex(text, maxListed) {
-			if !denied.MatchString(text[max(0, m[0]-60):m[0]]) {
-				ns = append(ns, numbers(strings.ReplaceAll(text[m[2]:m[3]], "&", ","))...)
-			}
-		}
-	}
-	return ns
-}
-
-// requirements gives what a text without an object says is violated: a line
-// "Violated requirements: 1, 4", the list below such a line, or else sentences.
-func requirements(text string) (ns []int) {
-	said, listing := false, false
-	for line := range strings.Lines(text) {
-		m := requirementsLine.FindStringSubmatch(strings.TrimSpace(line))
-		switch {
-		case m != nil:
-			said = true
-			ns = append(ns, numbers(strings.Trim(m[1], "[]* \r"))...)
-			listing = strings.Trim(m[1], "* ") == ""
-		case listing && listItem.MatchString(line):
-			ns = append(ns, number(line)...)
-		case strings.TrimSpace(line) != "":
-			listing = false
-		}
-		if len(ns) > maxListed {
-			break
-		}
-	}
-	if !said {
-		ns = spoken(text)
-	}
-	slices.Sort(ns)
-	return slices.Compact(ns)
-}
-
-var (
-	verdictLine    = regexp.MustCompile(`(?im)^[\s>#*_\-•]*(?:final\s+)?(?:verdict|answer|result|classification|assessment)[\s*_]*[:=：][ \t]*(.*)$`)
-	verdictHeading = regexp.MustCompile(`(?im)^[\s>#*_]*(?:final\s+)?verdict[\s*_]*\n+[ \t]*(\S.*)$`)
-	verdictElement = regexp.MustCompile(`(?is)<(?:verdict|answer|result)>(.*?)</(?:verdict|answer|result)>`)
-)
-
-// readLines reads an answer that is no JSON: lines "Verdict: bad", a word below
-// the heading "Verdict", elements <verdict>bad</verdict>, sentences "The fragment is
-// bad.", or one word alone. Several have to agree: without the
-// form of an object nobody can tell the draft from the answer.
-func readLines(text string) *audit.Review {
+// readText reads an answer that is no JSON, or one word alone. Several verdicts have to
+// agree: without the form of an object nobody can tell the draft from the answer.
+func readText(text string) *audit.Review {
 	if l := verdictWord(text); l != "" {
 		return &audit.Review{Status: audit.Answered, Verdict: l}
 	}
-	found := audit.Label("")
-	var said []string
-	for _, form := range []*regexp.Regexp{verdictLine, verdictHeading, verdictElement} {
-		for _, m := range form.FindAllStringSubmatch(text, -1) {
-			said = append(said, m[1])
-		}
+	said := append(verdictLine.FindAllStringSubmatch(text, -1), verdictElement.FindAllStringSubmatch(text, -1)...)
+	if len(said) == 0 {
+		said = verdictSentence.FindAllStringSubmatch(text, -1)
 	}
-	for _, s := range said {
-		l := verdictPhrase(s)
+	found := audit.Label("")
+	for _, m := range said {
+		l := verdictPhrase(strings.Join(m[1:], " ")) // a sentence that begins otherwise, with "If" say, is none
 		if l == "" || found != "" && l != found {
 			return nil
 		}
 		found = l
-	}
-	if found == "" {
-		found = readSentences(text)
 	}
 	if found == "" {
 		return nil
@@ -197,15 +105,41 @@ func readLines(text string) *audit.Review {
 	return consistent(&audit.Review{Status: audit.Answered, Verdict: found, Explanation: text, Violates: requirements(text), CWEs: unique(cwes(text))})
 }
 
+var (
+	requirementsLine = regexp.MustCompile(`(?i)^[\s>#*_\-•]*(?:violated[ _-]?(?:requirements?|rules?)|(?:requirements?|rules?)[ _-](?:that are )?violated|violates|violations?)[\s*_]*(?:[:=：][\s*_]*(.*))?$`)
+	listItem         = regexp.MustCompile(`^\s*(?:[-*•]|\d+[.)])\s`)
+)
+
+// requirements gives what a text without an object says is violated: a line
+// "Violated requirements: 1, 4", or the list below such a line.
+func requirements(text string) (ns []int) {
+	listing := false
+	for line := range strings.Lines(text) {
+		m := requirementsLine.FindStringSubmatch(strings.TrimSpace(line))
+		switch {
+		case m != nil:
+			ns = append(ns, numbers(strings.Trim(m[1], "[]* \r"))...)
+			listing = strings.Trim(m[1], "* ") == ""
+		case listing && listItem.MatchString(line):
+			ns = append(ns, numbers([]any{line})...)
+		case strings.TrimSpace(line) != "":
+			listing = false
+		}
+		if len(ns) > maxListed {
+			break
+		}
+	}
+	slices.Sort(ns)
+	return slices.Compact(ns)
+}
+
 // refusal matches how a reply begins whose author declines to judge: not what the
 // author cannot find or see, but what it will not do. It is asked only when the
 // reply holds no verdict.
 var refusal = regexp.MustCompile(`(?i)^\W*(?:` +
-	`(?:[^.!?\n]{0,80}?[\s,;])?(?:i|we) (?:can['’]?t|cannot|can not|won['’]?t|will not|must decline|have to decline|decline|am not able|['’]m not able|am unable|refuse)(?: to)? ` +
-	`(?:help with|assist|comply|fulfil+|support|review|judge|analy[sz]e|evaluate|assess|audit|do (?:that|this)|continue|participate|engage|process|discuss|provide|answer|respond|complete|perform|with|to)\b|` +
-	`(?:[^.!?\n]{0,80}?[\s,;])?i['’]m (?:unable|not able|not comfortable) (?:to )?(?:help|assist|comply|fulfil+|support|review|judge|analy[sz]e|evaluate|assess|audit|do|continue|participate|engage|process|discuss|provide|answer|respond|complete|perform|with)|` +
-	`(?:i|we) (?:must |have to )?(?:decline|refuse)\b|(?:i['’]m|i am) (?:very |really )?sorry,? but (?:i|this|that)\b.{0,40}(?:policy|guidelines|not allowed)|` +
-	`as an ai\b|(?:it|this|that) (?:is|goes) against my guidelines|my guidelines\b|this request (?:violates|has been blocked)\b|抱歉|很抱歉|对不起|我无法|lo siento\b|je suis désolé|es tut mir leid)`)
+	`(?:[^.!?\n]{0,80}?[\s,;])?(?:i|we) ?(?:can['’]?t|cannot|won['’]?t|will not|(?:['’]m|am) (?:unable|not able|not comfortable)(?: to)?) ` +
+	`(?:help|assist|comply|fulfil+|support|review|judge|analy[sz]e|evaluate|assess|audit|do (?:that|this)|continue|participate|engage|process|discuss|provide|answer|respond|complete|perform)\b|` +
+	`(?:i|we) (?:must |have to )?(?:decline|refuse)\b|as an ai\b|(?:it|this|that) (?:is|goes) against my guidelines|this request (?:violates|has been blocked)\b)`)
 
 func refuses(text string) bool { return refusal.MatchString(text[:min(len(text), 400)]) }
 

@@ -31,8 +31,10 @@ const (
 	// begun to write. Before that nothing can be told from silence: models think,
 	// and servers queue.
 	DefaultChatIdle = time.Minute
-	// trailer is how long a server may take to close a stream that has ended.
-	trailer = time.Second
+	// lateUsage is how long a server may take to say what an answer that is whole has
+	// used, and trailer to close its stream when it has said that it is over.
+	lateUsage = 5 * time.Second
+	trailer   = time.Second
 	// maxResponse caps a response's body, in bytes.
 	maxResponse = 16 << 20
 )
@@ -58,6 +60,7 @@ type ChatConfig struct {
 type chat struct {
 	config   ChatConfig
 	masker   masker // of the key
+	address  string // the base URL, for messages: without a password
 	settings string
 	// What the server turned down so far.
 	plain      atomic.Bool // no JSON schema
@@ -65,8 +68,7 @@ type chat struct {
 	otherLimit atomic.Bool // the other of max_tokens and max_completion_tokens
 	unmetered  atomic.Bool // no stream_options
 	unstreamed atomic.Bool // no stream
-	heard      atomic.Bool // the server has sent something
-	greetings  greetings
+	greeting   greeting
 	standstill standstill
 }
 
@@ -85,6 +87,13 @@ func newChat(c ChatConfig) (*chat, error) {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, fmt.Errorf("%s: the base URL is %q: expected a form like https://openrouter.ai/api/v1", c.Name, c.BaseURL)
 	}
+	if u.RawQuery != "" || strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions") {
+		return nil, fmt.Errorf("%s: the base URL is %q: expected it without a query, and up to and without /chat/completions, which is added", c.Name, u.Redacted())
+	}
+	c.Key = strings.TrimSpace(c.Key) // secrets in files end with the end of a line
+	if strings.ContainsFunc(c.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, fmt.Errorf("%s: the key in %s holds a space, an end of line or a letter that no key has: expected the key and nothing else, as its provider shows it", c.Name, cmp.Or(c.KeyName, "its configuration"))
+	}
 	if c.Model.ID == "" || c.Name == "" {
 		return nil, fmt.Errorf("a chat reviewer needs a name and a model's ID: it has %q and %q", c.Name, c.Model.ID)
 	}
@@ -93,7 +102,7 @@ func newChat(c ChatConfig) (*chat, error) {
 	if c.Client == nil {
 		c.Client = &http.Client{Transport: newTransport(), CheckRedirect: stay}
 	}
-	return &chat{config: c, masker: newMasker(c.Key),
+	return &chat{config: c, masker: newMasker(c.Key), address: u.Redacted(),
 		settings: fmt.Sprintf("chat 1 model %s at %s max_tokens %d", c.Model.ID, u.Host, c.MaxTokens)}, nil
 }
 
@@ -157,7 +166,6 @@ const maxAdaptions = 4
 var (
 	errSlow = errors.New("no answer")
 	errIdle = errors.New("the stream stood still")
-	errOver = errors.New("the stream has ended")
 )
 
 // exchange makes one request. Without a failure the reply holds an answer.
@@ -166,12 +174,13 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 	defer end(nil)
 	slow := time.AfterFunc(body.timeout, func() { end(fmt.Errorf("%w within %s", errSlow, body.timeout)) })
 	defer slow.Stop()
-	begun := func() bool { return true }
-	if !c.heard.Load() {
-		begun = c.unlessSilent(c.greet(ctx), end)
-	}
 	a := audit.Attempt{Started: time.Now()}
-	got, res, err := c.send(ctx, end, begun, body)
+	if err := c.greet(ctx); err != nil {
+		a.Latency = time.Since(a.Started)
+		return nil, a, c.understand(parent, ctx, err, nil, a, nil)
+	}
+	a.Started = time.Now()
+	got, res, err := c.send(ctx, end, body)
 	a.Latency = time.Since(a.Started)
 	if res != nil {
 		a.HTTPStatus = res.StatusCode
@@ -201,13 +210,8 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 // send makes the request and reads the response. A stream is asked for unless the
 // server does not offer it: a model that stands still in the middle of its answer
 // is noticed soon, and what it has written is known when it breaks off.
-func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, begun func() bool, body *chatRequest) (got *reply, res *http.Response, err error) {
-	res, err = c.post(ctx, body)
-	if err == nil {
-		c.heard.Store(true)
-	}
-	begun()
-	if err != nil {
+func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, body *chatRequest) (got *reply, res *http.Response, err error) {
+	if res, err = c.post(ctx, body); err != nil {
 		return nil, nil, err
 	}
 	if res.StatusCode >= 300 {

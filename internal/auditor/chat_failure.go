@@ -68,15 +68,15 @@ func (c *chat) understand(parent, ctx context.Context, err error, res *http.Resp
 	case errors.Is(context.Cause(ctx), errSlow):
 		f.text = context.Cause(ctx).Error()
 		f.attempt.Transient = true
-	case context.Cause(ctx) == errSilent:
-		f.text = fmt.Sprintf("%s takes connections and has sent nothing for %s", c.config.BaseURL, c.config.Silence)
+	case err == errSilent:
+		f.text = fmt.Sprintf("%s takes connections and has sent nothing for %s", c.address, c.config.Silence)
 		f.attempt.Usage.Priced = true // there is nobody who could charge
 		f.fatal = fmt.Errorf("%s: %s: expected a server there: check the address, its port and http or https", c.config.Name, f.text)
 	case context.Cause(ctx) == errIdle:
 		f.text = fmt.Sprintf("the stream stood still for %s", c.config.Idle)
 		f.attempt.Transient = true
 	case errors.As(err, &certificate):
-		f.fatal = fmt.Errorf("%s: %s: its certificate does not hold: %s", c.config.Name, c.config.BaseURL, f.text)
+		f.fatal = fmt.Errorf("%s: %s: its certificate does not hold: %s", c.config.Name, c.address, f.text)
 	case errors.As(err, &dial) && dial.Op == "dial":
 		var unknown *net.DNSError
 		f.lost = errors.As(err, &unknown)
@@ -112,7 +112,11 @@ func (f *failure) readBody(res *http.Response) {
 	_ = res.Body.Close()
 	b = []byte(f.provider.redact(string(b))) // before anything is cut: a part of a key is not found
 	f.body = strings.ToLower(string(b))
-	f.fill(gjson.GetBytes(b, "error"), string(b)) // a proxy answers in HTML
+	said := gjson.GetBytes(b, "error")
+	if !said.Exists() {
+		said = gjson.GetBytes(b, "0.error") // Gemini puts it into a list
+	}
+	f.fill(said, string(b)) // a proxy answers in HTML
 	f.text = strings.TrimSpace(fmt.Sprintf("HTTP %d %s: %s", res.StatusCode, http.StatusText(res.StatusCode), f.text))
 }
 
@@ -178,7 +182,7 @@ func (f *failure) judge() {
 		stop("expected an answer: name the address that it redirects to as the base URL, if it is to be trusted")
 	case (s == 400 || s == 403 || s == 422) && moderated.MatchString(f.body):
 		f.declined = true
-	case s == 401:
+	case s == 401, s == 400 && strings.Contains(f.body, "api key not valid"): // Gemini's
 		stop(f.provider.keyAdvice())
 	case s == 402 && f.attempt.RetryAfter > 0: // OpenRouter: credit is held by requests in flight
 		f.attempt.Transient = true
@@ -187,6 +191,8 @@ func (f *failure) judge() {
 		stop("no credit or quota is left: add some, then run the same command again, which asks only what has no answer yet")
 	case s == 403:
 		stop("the key may not do this: check its rights, the model's terms and the region")
+	case s == 404 && !noModel.MatchString(f.body):
+		stop(fmt.Sprintf("expected %s/chat/completions to be there, and to have the model: check the base URL, which ends in /v1 as a rule, the name, and the ID in fixtures/models.md", strings.TrimSuffix(f.provider.address, "/")))
 	case s == 404, s == 400 && noModel.MatchString(f.body):
 		stop("expected a model that the provider has: check the name, and the ID in fixtures/models.md")
 	case s == 408, s == 409, s == 425, s == 429, s >= 500:
@@ -245,19 +251,23 @@ func (c *chat) adapts(f *failure, sent *chatRequest) bool {
 	return false
 }
 
+// maxRetryAfter bounds what a server may ask for, in seconds: a duration can hold it, and
+// nobody waits for it.
+const maxRetryAfter = 1e9
+
 // retryAfter reads Retry-After, in seconds or as a date, and the finer
 // retry-after-ms of OpenAI and Azure. A date is taken relative to the server's
 // own clock where it tells it.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e10 {
-		return time.Duration(ms * float64(time.Millisecond))
+	wait := func(seconds float64) time.Duration {
+		return time.Duration(min(max(seconds, 0), maxRetryAfter) * float64(time.Second))
+	}
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return wait(ms / 1000)
 	}
 	v := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.ParseFloat(v, 64); err == nil {
-		if s > 0 && s < 1e9 {
-			return time.Duration(s * float64(time.Second))
-		}
-		return 0
+	if s, err := strconv.ParseFloat(v, 64); err == nil && s == s {
+		return wait(s)
 	}
 	t, err := http.ParseTime(v)
 	if err != nil {
@@ -266,7 +276,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	if there, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = there
 	}
-	return max(0, t.Sub(now))
+	return wait(t.Sub(now).Seconds())
 }
 
 func oneLine(s string) string {

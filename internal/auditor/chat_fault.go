@@ -15,7 +15,7 @@ const (
 	// breaks, four running do in any longer run.
 	brokenTries = 20
 	// dialTime is how long a server may take to accept a connection.
-	dialTime = 8 * time.Second
+	dialTime = 5 * time.Second
 )
 
 // A standstill counts the faults that no waiting mends: a server that is not there,
@@ -79,5 +79,5 @@ func (c *chat) stopAt(f *failure) {
 	if f.fault == unreached {
 		advice = "expected a server there: check the address, its port and http or https"
 	}
-	f.fatal = fmt.Errorf("%s: %s (%d times running at %s): %s", c.config.Name, f.text, times, c.config.BaseURL, advice)
+	f.fatal = fmt.Errorf("%s: %s (%d times running at %s): %s", c.config.Name, f.text, times, c.address, advice)
 }

@@ -148,8 +148,12 @@ func receive(res *http.Response, alive func(*reply)) (*reply, error) {
 	return r, err
 }
 
-// firstByte tells the first byte that is no white space, and leaves it where it is.
+// firstByte tells the first byte that is no white space and no byte order mark, and
+// leaves it where it is.
 func firstByte(r *bufio.Reader) (byte, error) {
+	if mark, _ := r.Peek(3); string(mark) == "\ufeff" {
+		_, _ = r.Discard(3)
+	}
 	for {
 		b, err := r.ReadByte()
 		if err != nil {
@@ -193,6 +197,8 @@ func (r *reply) follow(body io.Reader, alive func(*reply)) error {
 		}
 		switch {
 		case err != nil:
+		case r.done: // nothing that follows counts, nor puts the end off
+			continue
 		case bytes.HasPrefix(data, []byte("[DONE]")):
 			r.whole, r.done = true, true
 		default:

@@ -2,6 +2,9 @@ package auditor_test
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -350,4 +353,26 @@ func TestChatNamesAreShort(t *testing.T) {
 	require.Less(t, len(r.Attempts[0].Model), 1000)
 	require.Less(t, len(r.Attempts[0].FinishReason), 1000)
 	require.NotContains(t, r.Attempts[0].Model+r.Attempts[0].FinishReason, "\n")
+}
+
+// A stream whose answer is whole, and that is held open by comments, is an answer: what
+// it may still say of its use is not waited for as for a word of the model.
+func TestChatStreamsHeldOpen(t *testing.T) {
+	for name, end := range map[string]string{"after the finish reason": stop, "after the mark of the end": stop + "\n\ndata: [DONE]"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, events(opening, closing, end).Body+": keep-alive\n\n")
+				w.(http.Flusher).Flush()
+				if _, _ = io.Copy(io.Discard, r.Body); r.Method == http.MethodPost {
+					<-r.Context().Done()
+				}
+			}))
+			defer s.Close()
+			r, err := chat(t, s.URL+"/v1", func(c *auditor.ChatConfig) { c.Idle, c.Timeout = time.Hour, time.Hour }).Review(context.Background(), task)
+			require.NoError(t, err)
+			require.Equal(t, audit.Bad, r.Verdict, r.Detail)
+		})
+	}
 }

@@ -122,6 +122,7 @@ func TestChatFailures(t *testing.T) {
 		{"429 with date", mockapi.Reply{Status: 429, Body: errorBody("429", "x"), Header: map[string]string{
 			"Date": "Mon, 02 Mar 2026 10:00:00 GMT", "Retry-After": "Mon, 02 Mar 2026 10:01:30 GMT"}}, want{audit.Errored, true, 90 * time.Second, "", "429"}},
 		{"429 with milliseconds", mockapi.Reply{Status: 429, Body: errorBody("429", "x"), Header: map[string]string{"Retry-After-Ms": "250", "Retry-After": "1"}}, want{audit.Errored, true, 250 * time.Millisecond, "", "429"}},
+		{"429 with a time without end", mockapi.Reply{Status: 429, Body: errorBody("429", "x"), Header: map[string]string{"Retry-After": "1e300"}}, want{audit.Errored, true, longestWait, "", "429"}},
 		{"429 without sense", mockapi.Reply{Status: 429, Body: errorBody("429", "x"), Header: map[string]string{"Retry-After": "soon"}}, want{audit.Errored, true, 0, "", "429"}},
 		{"408", mockapi.Reply{Status: 408, Body: "{}"}, want{audit.Errored, true, 0, "", "408"}},
 		{"500 in HTML", mockapi.Reply{Status: 500, Body: "<html>oops</html>", Header: map[string]string{"Content-Type": "text/html"}}, want{audit.Errored, true, 0, "", "oops"}},
@@ -146,6 +147,7 @@ func TestChatFailures(t *testing.T) {
 		{"403 for the input", mockapi.Reply{Status: 403, Body: `{"error":{"code":403,"message":"flagged","metadata":{"reasons":["violence"],"flagged_input":"..."}}}`}, want{audit.Refused, false, 0, "", "flagged"}},
 		{"content filter of Azure", mockapi.Reply{Status: 400, Body: errorBody(`"content_filter"`, "filtered")}, want{audit.Refused, false, 0, "", "filtered"}},
 		{"404", mockapi.Reply{Status: 404, Body: errorBody(`"model_not_found"`, "no such model")}, want{audit.Errored, false, 0, "expected a model", "no such model"}},
+		{"a list, as Gemini's", mockapi.Reply{Status: 400, Body: `[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}]`}, want{audit.Errored, false, 0, "was refused", "Bad Request: API key not valid."}},
 		{"400 for the model", mockapi.Reply{Status: 400, Body: errorBody("400", "maker/m is not a valid model ID")}, want{audit.Errored, false, 0, "expected a model", "valid model"}},
 		{"400 for this input", mockapi.Reply{Status: 400, Body: errorBody(`"context_length_exceeded"`, "too long")}, want{audit.Errored, false, 0, "", "too long"}},
 		{"truncated", mockapi.Reply{Finish: "length"}, want{audit.Malformed, false, 0, "", "truncated"}},
@@ -211,6 +213,8 @@ func TestChatServerGone(t *testing.T) {
 	_, err = chat(t, tls.URL+"/v1").Review(context.Background(), task)
 	require.ErrorContains(t, err, "certificate")
 }
+
+const longestWait = 1e9 * time.Second // what a duration can hold is ten times that
 
 // A server that is not there, or speaks another protocol, is told as what it is
 // after a few tries; one that has answered before may come back.
@@ -321,8 +325,31 @@ func TestChatRefusesNonsense(t *testing.T) {
 		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: base})
 		require.ErrorContains(t, err, "base URL", base)
 	}
+	for _, base := range []string{"http://x/v1/chat/completions", "http://x/v1/chat/completions/", "http://x:pw@y/v1?api-version=2024-10-21"} {
+		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: base})
+		require.ErrorContains(t, err, "without a query, and up to and without /chat/completions", base)
+		require.NotContains(t, err.Error(), "pw@")
+	}
+	for _, key := range []string{"sk-a b", "sk-a\nb", "sk-“a”"} {
+		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: "http://x/v1", Key: key, KeyName: "A_KEY"})
+		require.ErrorContains(t, err, "the key in A_KEY holds a space, an end of line or a letter that no key has")
+		require.NotContains(t, err.Error(), "sk-")
+	}
 	_, err := auditor.Chat(auditor.ChatConfig{BaseURL: "http://x/v1"})
 	require.ErrorContains(t, err, "needs a name")
+}
+
+// A key from a file ends with the end of a line, and a password in the address is as
+// secret as a key.
+func TestChatKeepsItsSecrets(t *testing.T) {
+	page := mockapi.Reply{Status: 404, Body: "404 page not found"}
+	_, s, err := once(t, page, func(c *auditor.ChatConfig) {
+		c.Key, c.BaseURL = canary+"\n", strings.Replace(c.BaseURL, "http://", "http://me:pw-of-mine@", 1)
+	})
+	require.Equal(t, canary, s.Requests()[0].Key)
+	require.ErrorContains(t, err, "/v1/chat/completions to be there, and to have the model: check the base URL")
+	require.NotContains(t, err.Error(), "pw-of-mine")
+	require.Equal(t, "[key]", auditor.Mask(canary, canary+"\n"))
 }
 
 func TestDirectory(t *testing.T) {

@@ -31,21 +31,23 @@ type watch struct {
 	end   context.CancelCauseFunc
 	idle  time.Duration
 	timer *time.Timer
-	over  bool
 }
 
 // alive is told of each event of the stream.
 func (w *watch) alive(r *reply) {
+	wait := w.idle
 	switch {
-	case r.done && !w.over:
-		w.stop()
-		w.over = true
-		w.timer = time.AfterFunc(trailer, func() { w.end(errOver) })
-	case w.over:
-	case w.timer == nil && r.written > 0:
-		w.timer = time.AfterFunc(w.idle, func() { w.end(errIdle) })
-	case w.timer != nil:
-		w.timer.Reset(w.idle)
+	case r.done:
+		wait = min(wait, trailer)
+	case r.whole:
+		wait = min(wait, lateUsage)
+	case r.written == 0: // before the first word nothing can be told from silence
+		return
+	}
+	if w.timer == nil {
+		w.timer = time.AfterFunc(wait, func() { w.end(errIdle) })
+	} else {
+		w.timer.Reset(wait)
 	}
 }
 

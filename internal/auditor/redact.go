@@ -65,7 +65,8 @@ type masker struct {
 }
 
 func newMasker(k string) masker {
-	if len(k) < 6 { // no key, and would tear words apart
+	k = strings.TrimSpace(k) // as it is sent
+	if len(k) < 6 {          // no key, and would tear words apart
 		return masker{}
 	}
 	return masker{k, strconv.Quote(k), written(k)}
@@ -181,11 +182,7 @@ func maskParts(s, k string) string {
 func written(k string) []string {
 	quoted := strconv.Quote(k)
 	hexed := hex.EncodeToString([]byte(k))
-	var percent strings.Builder
-	for i := 0; i < len(hexed); i += 2 {
-		percent.WriteString("%" + hexed[i:i+2])
-	}
-	forms := []string{percent.String(), strings.ToUpper(percent.String()), k, quoted[1 : len(quoted)-1],
+	forms := []string{k, quoted[1 : len(quoted)-1],
 		url.QueryEscape(k), url.PathEscape(k), hexed, strings.ToUpper(hexed)}
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		// Where it stands in a longer text decides how its bytes fall into groups of

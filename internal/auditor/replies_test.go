@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,6 +204,8 @@ var replies = []struct {
 	{"the fragment is not good", bad, text("The fragment is not good; requirement 1 is violated, CWE-639.")},
 	{"if the fragment is good", no, text("If the fragment is good, the tenant is held elsewhere.")},
 	{"both words", no, text("A good developer would see that this is bad in places and good in others.")},
+	{"a sentence within another", no, text("It says that the fragment is good.")},
+	{"a sentence that hedges", no, text("The fragment is good if the tenant is held elsewhere.")},
 	{"two sentences that contradict", no, text("The fragment is good. Then again, the fragment is bad.")},
 	{"cannot find anything bad", good, text("I cannot find anything bad here; the fragment is good.")},
 	{"cannot see, no verdict", no, text(`{"explanation":"I cannot see where the tenant is held."}`)},
@@ -258,6 +261,8 @@ var replies = []struct {
 	{"the end repeats it all", bad, stream(chunk(says(asked[:30]), nil), chunk(says(asked[30:]), nil), "data: "+encoded(object{"choices": []any{object{"index": 0, "delta": object{}, "message": says(asked), "finish_reason": "stop"}}})+"\n\n", done)},
 	{"data on several lines", bad, stream("data: {\"choices\":[{\"index\":0,\ndata: \"delta\":{\"content\":"+encoded(asked)+"},\"finish_reason\":\"stop\"}]}\n\n", done)},
 	{"no stream", bad, whole(completion())},
+	{"no stream, with a BOM", bad, served{handler: func(w *wire) { w.body(200, "application/json", "\ufeff"+encoded(completion())) }}},
+	{"a stream with a BOM", bad, stream("\ufeff"+chunk(says(asked), nil), chunk(object{}, "stop"), done)},
 	{"no stream, as text", bad, served{handler: func(w *wire) { w.body(200, "text/plain", encoded(completion())) }}},
 	{"a page", failure, served{handler: func(w *wire) {
 		w.body(200, "text/html", "<!doctype html><html><body>Login</body></html>")
@@ -315,7 +320,8 @@ func TestReplies(t *testing.T) {
 				require.NotEmpty(t, r.Detail)
 			}
 			require.Equal(t, tt.want, got, fmt.Sprintf("%s\n%s", r.Detail, r.Raw))
-			if got == bad && strings.Contains(r.Raw, "639") && tt.name != "bad without requirements" && tt.name != "a requirement that is none" {
+			unread := []string{"bad without requirements", "a requirement that is none", "a sentence", "the fragment is bad", "the fragment is not good"}
+			if got == bad && strings.Contains(r.Raw, "639") && !slices.Contains(unread, tt.name) {
 				require.Contains(t, r.Violates, 1)
 				require.Contains(t, r.CWEs, audit.CWE(639))
 			}

@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -158,6 +159,9 @@ func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *r
 		why = "the agent says that its own run failed: " + audit.OneLine(e.said.Failed, messageLimit)
 	default:
 		review := ReadReply(task, string(e.text))
+		if last := e.LastWords(); last != "" && len(bytes.TrimSpace(e.text)) == 0 { // it may have said there why
+			review.Detail += "; it ended with: " + last
+		}
 		review.Attempts = []audit.Attempt{c.attempt(e)}
 		return review, nil
 	}

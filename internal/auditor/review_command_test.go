@@ -29,6 +29,7 @@ func TestCommandReviewer(t *testing.T) {
 		{"answers in a file", `echo noise; ` + answer + ` > "$ASSAY_OUT/answer.json"`, "answer.json", audit.Answered, "because", ""},
 		{"answers in no file", answer, "answer.json", audit.Errored, "wrote no report", ""},
 		{"answers nothing", "true", "", audit.Malformed, "empty", ""},
+		{"answers nothing, and says why", "echo not logged in >&2", "", audit.Malformed, "the reply is empty; it ended with: not logged in", ""},
 		{"refuses", `echo "I'm sorry, but I can't help with that."`, "", audit.Refused, "declined", ""},
 		{"fails", "echo out of luck >&2; exit 3", "", audit.Errored, "exit status 3: out of luck", ""},
 		{"is killed", "kill -9 $$", "", audit.Errored, "killed by a signal (killed)", ""},
