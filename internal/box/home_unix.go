@@ -4,7 +4,6 @@ package box
 
 import (
 	"io/fs"
-	"os"
 	"syscall"
 )
 
