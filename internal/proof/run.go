@@ -91,7 +91,7 @@ func transaction(ts []token) string {
 		return "begin"
 	case w[0] == "commit", w[0] == "end":
 		return "commit"
-	case w[0] == "rollback" && w[1] != "to", w[0] == "abort":
+	case w[0] == "rollback" && !slices.Contains(w[1:3], "to"), w[0] == "abort": // ROLLBACK WORK TO is about a savepoint
 		return "rollback"
 	case w[0] == "set" && (w[1] == "transaction" || w[1] == "session"):
 		return "set transaction"
