@@ -162,17 +162,10 @@ var manifests = map[string]bool{"go.mod": true, "go.sum": true, "package.json": 
 
 // ReadOnly takes the right to write from an export's folders. An auditor that runs as
 // root writes all the same: internal/box mounts it read-only where it can.
-func ReadOnly(dir string) error { return chmodFolders(dir, 0o555) }
-
-// Remove deletes the export.
-func (s *Sealed) Remove() error {
-	return errors.Join(chmodFolders(s.Dir, 0o755), os.RemoveAll(s.Dir))
-}
-
-func chmodFolders(dir string, mode os.FileMode) error {
+func ReadOnly(dir string) error {
 	return filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			return os.Chmod(name, mode)
+			return os.Chmod(name, 0o555)
 		}
 		return err
 	})

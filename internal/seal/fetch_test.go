@@ -60,12 +60,12 @@ func TestFetchStopsWaiting(t *testing.T) {
 func TestAtHandLooksIntoTheMirror(t *testing.T) {
 	p, mirror := project(t)
 	ctx := context.Background()
-	require.True(t, AtHand(ctx, p, t.TempDir(), mirror))
-	require.True(t, AtHand(ctx, p, t.TempDir(), filepath.Join(mirror, "{owner}", "{name}")))
-	require.True(t, AtHand(ctx, p, t.TempDir(), "https://git.example/{owner}/{name}"), "what lies elsewhere is not asked")
-	require.False(t, AtHand(ctx, p, t.TempDir(), t.TempDir()), "a folder without the project")
+	require.True(t, atHand(ctx, p, t.TempDir(), mirror))
+	require.True(t, atHand(ctx, p, t.TempDir(), filepath.Join(mirror, "{owner}", "{name}")))
+	require.True(t, atHand(ctx, p, t.TempDir(), "https://git.example/{owner}/{name}"), "what lies elsewhere is not asked")
+	require.False(t, atHand(ctx, p, t.TempDir(), t.TempDir()), "a folder without the project")
 	p.Commit = "0123456789abcdef0123456789abcdef01234567"
-	require.False(t, AtHand(ctx, p, t.TempDir(), mirror), "a clone without the pin")
+	require.False(t, atHand(ctx, p, t.TempDir(), mirror), "a clone without the pin")
 }
 
 // A tab or an end of line in a file's name would break the manifests, and so would one

@@ -108,11 +108,11 @@ func TestWhatASealWouldLose(t *testing.T) {
 func TestAtHand(t *testing.T) {
 	p, mirror := project(t)
 	cache := t.TempDir()
-	require.False(t, AtHand(context.Background(), p, cache, ""))
-	require.True(t, AtHand(context.Background(), p, cache, mirror))
+	require.False(t, atHand(context.Background(), p, cache, ""))
+	require.True(t, atHand(context.Background(), p, cache, mirror))
 	_, err := Fetch(context.Background(), p, cache, mirror)
 	require.NoError(t, err)
-	require.True(t, AtHand(context.Background(), p, cache, ""))
+	require.True(t, atHand(context.Background(), p, cache, ""))
 }
 
 // TestChanceOfAName: the exact distribution against one counted by hand, and against

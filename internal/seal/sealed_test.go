@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/box"
 	"assay/internal/proof"
 )
 
@@ -30,17 +32,15 @@ func TestNamesTellNothing(t *testing.T) {
 	require.NoError(t, err)
 	names, err := fixture.Projects(repository, "fixtures/projects")
 	require.NoError(t, err)
-	x := &exports{fsys: repository, dir: t.TempDir(), words: map[string]map[string]bool{}, made: map[string]*Sealed{}}
+	dir, remove, err := box.TempDir("sealed")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, remove()) })
+	x := &exports{fsys: repository, dir: dir, words: map[string]map[string]bool{}, made: map[string]*Sealed{}}
 	for _, name := range names {
 		p, err := fixture.ReadProject(repository, "fixtures/projects/"+name+".md")
 		require.NoError(t, err)
 		x.projects = append(x.projects, p)
 	}
-	t.Cleanup(func() {
-		for _, s := range x.made {
-			require.NoError(t, s.Remove())
-		}
-	})
 	open := sync.OnceValues(x.open)
 	for _, p := range x.projects {
 		t.Run(p.Name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func (x *exports) open() (absent string, err error) {
 		cache = filepath.Join(cache, "assay")
 	}
 	for _, p := range x.projects {
-		if !AtHand(ctx, p, cache, mirror) {
+		if !atHand(ctx, p, cache, mirror) {
 			return p.Name, nil
 		}
 	}
@@ -150,6 +150,21 @@ func (x *exports) open() (absent string, err error) {
 		}
 	}
 	return "", nil
+}
+
+// atHand reports whether the pinned commit can be had without the network: it was
+// fetched before, or the mirror holds it. A mirror that is no folder of this machine
+// is taken to.
+func atHand(ctx context.Context, p *audit.Project, cache, mirror string) bool {
+	if (&Clone{cloneDir(p, cache), p}).holdsPin(ctx) {
+		return true
+	}
+	source, err := source(p.Repository, mirror)
+	if err != nil || mirror == "" {
+		return false
+	}
+	return strings.Contains(source, "://") ||
+		slices.ContainsFunc([]string{source, filepath.Join(source, ".git")}, func(dir string) bool { return (&Clone{dir, p}).holdsPin(ctx) })
 }
 
 // measure takes a name that two others use for one of ordinary code. It cuts p, so that
