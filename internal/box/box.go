@@ -226,12 +226,16 @@ func (b *Box) enter(export string) error {
 	if export == "" || !b.drops || err != nil || info.Mode()&0o001 != 0 {
 		return err
 	}
+	var nearest mount
 	for _, m := range b.mounts {
-		if m.path != export && within(export, m.path) {
-			return fmt.Errorf("it sees %s, and the export lies in there below %s, which uid %d may not enter: set TMPDIR to a folder elsewhere, or let its Reads and Environment name other folders", m.path, around, nobody)
+		if m.path != export && within(export, m.path) && len(m.path) >= len(nearest.path) {
+			nearest = m
 		}
 	}
-	return nil
+	if nearest.path == "" || nearest.kind == "--tmpfs" { // bubblewrap makes the folders between
+		return nil
+	}
+	return fmt.Errorf("it sees %s, and the export lies in there below %s, which uid %d may not enter: set TMPDIR to a folder elsewhere, or let its Reads and Environment name other folders", nearest.path, around, nobody)
 }
 
 // see adds what the program sees. Of a folder that is not for everybody nobody

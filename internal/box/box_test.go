@@ -345,6 +345,10 @@ func TestAnExportOutOfReach(t *testing.T) {
 	l.entry.Env = []string{"SCRATCH"}
 	_, _, err = New(&l.entry, export)
 	require.ErrorContains(t, err, "auditors.md:7: program: it sees "+dir+", and the export lies in there below "+dir+"/private, which uid 65534 may not enter: set TMPDIR to a folder elsewhere")
+	t.Setenv("ASSAY_ROOT", filepath.Join(dir, "private"))
+	_, _, err = New(&l.entry, export)
+	require.NoError(t, err, "what is hidden around it is a folder of the sandbox's own")
+	t.Setenv("ASSAY_ROOT", "")
 	require.NoError(t, os.Chmod(filepath.Dir(export), 0o711))
 	_, _, err = New(&l.entry, export)
 	require.NoError(t, err)
