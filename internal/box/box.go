@@ -568,8 +568,22 @@ func folders(field string, names []string) ([]string, error) {
 	return paths, nil
 }
 
+var hidden []string
+
+// Hide keeps folders that hold answers from every program that is run later, beside
+// those that the environment names. Of a template like that of ASSAY_MIRROR it takes
+// the folder before the first brace. It is called before programs run.
+func Hide(dirs ...string) {
+	for _, dir := range dirs {
+		if before, _, _ := strings.Cut(dir, "{"); before != "/" {
+			hidden = append(hidden, before)
+		}
+	}
+}
+
 // secrets gives the folders that hold answers: the repository that this runs in,
-// the one that it was built from, the one that ASSAY_ROOT names, and the clones.
+// the one that it was built from, the one that ASSAY_ROOT names, the clones, and what
+// Hide was told.
 func secrets() []string {
 	var dirs []string
 	add := func(dir string) {
@@ -583,8 +597,8 @@ func secrets() []string {
 			dirs = append(dirs, abs)
 		}
 	}
-	for _, name := range []string{"ASSAY_ROOT", "ASSAY_CACHE"} {
-		add(os.Getenv(name))
+	for _, dir := range append([]string{os.Getenv("ASSAY_ROOT"), os.Getenv("ASSAY_CACHE")}, hidden...) {
+		add(dir)
 	}
 	before, _, _ := strings.Cut(os.Getenv("ASSAY_MIRROR"), "{")
 	if before != "" && before != "/" {

@@ -315,6 +315,29 @@ func TestOurOwnBinariesAreHidden(t *testing.T) {
 	}
 }
 
+// TestHiddenFolders: what a command's flags name is kept from a program as what the
+// environment names is.
+func TestHiddenFolders(t *testing.T) {
+	l := newLair(t, true)
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o755))
+	for _, name := range []string{"root", "clones", "other"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name, name+".md"), nil, 0o644))
+	}
+	t.Cleanup(func() { hidden = nil })
+	Hide(filepath.Join(dir, "root"), "", filepath.Join(dir, "clones", "{owner}", "{name}"))
+	l.entry.Reads = append(l.entry.Reads, dir)
+	var err error
+	l.box, _, err = New(&l.entry, l.export)
+	require.NoError(t, err)
+	e, _ := l.run("cd " + dir + " && ls */*")
+	require.Equal(t, "other/other.md\n", string(e.Stdout), string(e.Stderr))
+	l.entry.Reads = []string{filepath.Join(dir, "root")}
+	_, _, err = New(&l.entry, l.export)
+	require.ErrorContains(t, err, "holds answer keys")
+}
+
 // TestAllOfTheMachine is nothing that a program may see: its processes would be among it.
 func TestAllOfTheMachine(t *testing.T) {
 	l := newLair(t, true)
