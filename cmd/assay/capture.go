@@ -16,6 +16,7 @@ import (
 	"assay/audit/findings"
 	"assay/audit/fixture"
 	"assay/internal/auditor"
+	"assay/internal/box"
 	"assay/internal/record"
 	"assay/internal/seal"
 	"assay/internal/suite"
@@ -32,6 +33,7 @@ type captureCmd struct {
 
 // Run wants a pinned project's key frozen: one that is written after the tool spoke is no key.
 func (c *captureCmd) Run(ctx context.Context) (err error) {
+	box.Hide(c.Root, c.Cache, c.Mirror)
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
 		return err

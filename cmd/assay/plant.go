@@ -35,14 +35,20 @@ func (c *plantCmd) Run() error {
 	if target == nil {
 		return fmt.Errorf("there is no planted project %q: expected a folder of fixtures/planted, or planted-all", c.Name)
 	}
-	if err := target.Write(c.Out); err != nil {
+	out := filepath.Clean(c.Out)
+	if strings.HasPrefix(filepath.Base(out), ".") { // the key of "." is to stand beside it, not in it
+		if out, err = filepath.Abs(out); err != nil {
+			return err
+		}
+	}
+	if err := target.Write(out); err != nil {
 		return err
 	}
-	key := filepath.Clean(c.Out) + ".key.md"
+	key := out + ".key.md"
 	if err := os.WriteFile(key, planted.KeyMarkdown(project), 0o600); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Clean(c.Out)+".key.tree.tsv", fixture.FormatTree(project.Tree), 0o600); err != nil {
+	if err := os.WriteFile(out+".key.tree.tsv", fixture.FormatTree(project.Tree), 0o600); err != nil {
 		return err
 	}
 	fmt.Printf("%s with seed %s: %d files in %s; %d known vulnerabilities and %d decoys in %s\n",

@@ -45,3 +45,18 @@ func TestPlantedAllByHand(t *testing.T) {
 	require.ErrorContains(t, c.Run(), `no planted project "webgoat"`)
 	require.NoDirExists(t, out+"2")
 }
+
+// TestAnExportHoldsNoKey: beside the folder in which it is asked for, too.
+func TestAnExportHoldsNoKey(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	out := filepath.Join(t.TempDir(), "here")
+	require.NoError(t, os.Mkdir(out, 0o755))
+	t.Chdir(out)
+	require.NoError(t, (&plantCmd{Name: "grants", Seed: 1, Out: ".", Root: root}).Run())
+	require.FileExists(t, out+".key.md")
+	require.FileExists(t, out+".key.tree.tsv")
+	keys, err := filepath.Glob("*key*")
+	require.NoError(t, err)
+	require.Empty(t, keys)
+}

@@ -20,6 +20,7 @@ import (
 	"assay/audit/findings"
 	"assay/audit/fixture"
 	"assay/internal/auditor"
+	"assay/internal/box"
 	"assay/internal/planted"
 	"assay/internal/seal"
 )
@@ -167,9 +168,11 @@ func linesOfTarget(t *testing.T, fsys fs.FS, name, mirror string) []string {
 	}
 	clone, err := seal.Fetch(t.Context(), p, cache, mirror)
 	require.NoError(t, err)
-	sealed, err := clone.Export(t.Context(), filepath.Join(t.TempDir(), "src"))
+	dir, remove, err := box.TempDir("target")
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, sealed.Remove()) })
+	t.Cleanup(func() { require.NoError(t, remove()) })
+	sealed, err := clone.Export(t.Context(), filepath.Join(dir, "src"))
+	require.NoError(t, err)
 	seen := map[string]bool{}
 	var lines []string
 	err = filepath.WalkDir(sealed.Dir, func(file string, d fs.DirEntry, err error) error {

@@ -6,6 +6,7 @@ package box
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -175,7 +176,7 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 	if e.Network.Open {
 		b.see("--ro-bind", resolver()...)
 	}
-	if err := b.hide(export); err != nil {
+	if err := errors.Join(b.hide(export), b.enter(export)); err != nil {
 		return nil, "", err
 	}
 	if !slices.Contains(strings.Fields(e.Command), "assay") {
@@ -215,6 +216,26 @@ func openToAll(export string) error {
 		}
 		return nil
 	})
+}
+
+// enter holds that an account without rights can get to the export: where a folder
+// around it is shown, the folders between keep their modes.
+func (b *Box) enter(export string) error {
+	around := filepath.Dir(export)
+	info, err := os.Stat(around)
+	if export == "" || !b.drops || err != nil || info.Mode()&0o001 != 0 {
+		return err
+	}
+	var nearest mount
+	for _, m := range b.mounts {
+		if m.path != export && within(export, m.path) && len(m.path) >= len(nearest.path) {
+			nearest = m
+		}
+	}
+	if nearest.path == "" || nearest.kind == "--tmpfs" { // bubblewrap makes the folders between
+		return nil
+	}
+	return fmt.Errorf("it sees %s, and the export lies in there below %s, which uid %d may not enter: set TMPDIR to a folder elsewhere, or let its Reads and Environment name other folders", nearest.path, around, nobody)
 }
 
 // see adds what the program sees. Of a folder that is not for everybody nobody
@@ -535,16 +556,34 @@ func folders(field string, names []string) ([]string, error) {
 			}
 			p = filepath.Join(value, below)
 		}
-		if !filepath.IsAbs(p) || !Exists(p) {
+		real, err := filepath.EvalSymlinks(p)
+		switch {
+		case !filepath.IsAbs(p) || err != nil:
 			return nil, fmt.Errorf("%s names %s, which is not there: expected an absolute path, ~/path or $NAME/path", field, n)
+		case real == "/" || within(real, "/proc"):
+			return nil, fmt.Errorf("%s names %s, by which it would see the processes of this machine and what their environments hold: name the folders that it needs", field, n)
 		}
 		paths = append(paths, filepath.Clean(p))
 	}
 	return paths, nil
 }
 
+var hidden []string
+
+// Hide keeps folders that hold answers from every program that is run later, beside
+// those that the environment names. Of a template like that of ASSAY_MIRROR it takes
+// the folder before the first brace. It is called before programs run.
+func Hide(dirs ...string) {
+	for _, dir := range dirs {
+		if before, _, _ := strings.Cut(dir, "{"); before != "/" {
+			hidden = append(hidden, before)
+		}
+	}
+}
+
 // secrets gives the folders that hold answers: the repository that this runs in,
-// the one that it was built from, the one that ASSAY_ROOT names, and the clones.
+// the one that it was built from, the one that ASSAY_ROOT names, the clones, and what
+// Hide was told.
 func secrets() []string {
 	var dirs []string
 	add := func(dir string) {
@@ -558,8 +597,8 @@ func secrets() []string {
 			dirs = append(dirs, abs)
 		}
 	}
-	for _, name := range []string{"ASSAY_ROOT", "ASSAY_CACHE"} {
-		add(os.Getenv(name))
+	for _, dir := range append([]string{os.Getenv("ASSAY_ROOT"), os.Getenv("ASSAY_CACHE")}, hidden...) {
+		add(dir)
 	}
 	before, _, _ := strings.Cut(os.Getenv("ASSAY_MIRROR"), "{")
 	if before != "" && before != "/" {

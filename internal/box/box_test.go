@@ -315,6 +315,68 @@ func TestOurOwnBinariesAreHidden(t *testing.T) {
 	}
 }
 
+// TestHiddenFolders: what a command's flags name is kept from a program as what the
+// environment names is.
+func TestHiddenFolders(t *testing.T) {
+	l := newLair(t, true)
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o755))
+	for _, name := range []string{"root", "clones", "other"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name, name+".md"), nil, 0o644))
+	}
+	t.Cleanup(func() { hidden = nil })
+	Hide(filepath.Join(dir, "root"), "", filepath.Join(dir, "clones", "{owner}", "{name}"))
+	l.entry.Reads = append(l.entry.Reads, dir)
+	var err error
+	l.box, _, err = New(&l.entry, l.export)
+	require.NoError(t, err)
+	e, _ := l.run("cd " + dir + " && ls */*")
+	require.Equal(t, "other/other.md\n", string(e.Stdout), string(e.Stderr))
+	l.entry.Reads = []string{filepath.Join(dir, "root")}
+	_, _, err = New(&l.entry, l.export)
+	require.ErrorContains(t, err, "holds answer keys")
+}
+
+// TestAllOfTheMachine is nothing that a program may see: its processes would be among it.
+func TestAllOfTheMachine(t *testing.T) {
+	l := newLair(t, true)
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink("/", link))
+	for _, p := range []string{"/", "//", "/proc", "/proc/self/environ", link} {
+		l.entry.Reads = []string{p}
+		_, _, err := New(&l.entry, l.export)
+		require.ErrorContains(t, err, "auditors.md:7: program: Reads names "+p+", by which it would see the processes of this machine")
+	}
+}
+
+// TestAnExportOutOfReach: where a folder around it is shown, the folder for temporary
+// files keeps its mode.
+func TestAnExportOutOfReach(t *testing.T) {
+	l := newLair(t, true)
+	if !l.box.drops {
+		t.Skip("it runs as this account")
+	}
+	dir := t.TempDir()
+	export := filepath.Join(dir, "private", "src")
+	require.NoError(t, os.MkdirAll(export, 0o755))
+	require.NoError(t, os.Chmod(dir, 0o755))
+	require.NoError(t, os.Chmod(filepath.Dir(export), 0o700))
+	t.Setenv("SCRATCH", dir)
+	_, _, err := New(&l.entry, export)
+	require.NoError(t, err)
+	l.entry.Env = []string{"SCRATCH"}
+	_, _, err = New(&l.entry, export)
+	require.ErrorContains(t, err, "auditors.md:7: program: it sees "+dir+", and the export lies in there below "+dir+"/private, which uid 65534 may not enter: set TMPDIR to a folder elsewhere")
+	t.Setenv("ASSAY_ROOT", filepath.Join(dir, "private"))
+	_, _, err = New(&l.entry, export)
+	require.NoError(t, err, "what is hidden around it is a folder of the sandbox's own")
+	t.Setenv("ASSAY_ROOT", "")
+	require.NoError(t, os.Chmod(filepath.Dir(export), 0o711))
+	_, _, err = New(&l.entry, export)
+	require.NoError(t, err)
+}
+
 // TestFoldersThatAreNotForAll: where we are root, the program is not.
 func TestFoldersThatAreNotForAll(t *testing.T) {
 	l := newLair(t, true)

@@ -4,7 +4,6 @@ package box
 
 import (
 	"io/fs"
-	"os"
 	"syscall"
 )
 
@@ -13,17 +12,6 @@ var harmless = []syscall.Signal{syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGSTO
 
 // noWait keeps the opening of a FIFO from waiting for its other end.
 const noWait = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
-
-// hold opens a folder and takes hold of it, for as long as this process lives or until
-// it is closed; nil where another one has.
-func hold(dir string) *os.File {
-	f, err := os.Open(dir)
-	if err == nil && syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-		return f
-	}
-	_ = f.Close()
-	return nil
-}
 
 // allocated gives how much of a file there really is, in bytes.
 func allocated(info fs.FileInfo) int64 {

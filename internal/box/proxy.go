@@ -2,7 +2,6 @@ package box
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -45,6 +44,7 @@ type proxy struct {
 	end        context.CancelFunc
 	tunnels    sync.WaitGroup
 	above      func(*http.Request) (*url.URL, error) // the proxy that we ourselves are behind
+	open, work chan struct{}                         // connections, and requests under way
 
 	mu      sync.Mutex
 	traffic map[string]*audit.Traffic
@@ -53,6 +53,14 @@ type proxy struct {
 const (
 	boxAddress = "127.0.0.1:3128" // of the proxy, in a box
 	maxHosts   = 1000             // that are told apart: a program can ask for any number
+
+	// leastKey is how long a key is at least: what is shorter stands for none, where a
+	// server asks for none, and may be any word.
+	leastKey = 16
+
+	// atOnce is how many connections wait for a request at one time, and how many
+	// requests are under way: each takes open files of ours, which other runs need.
+	atOnce = 256
 )
 
 // newProxy gives the proxy of a run; nil where its section asks for no network or
@@ -61,7 +69,8 @@ func newProxy(n audit.Network, confined bool) (*proxy, error) {
 	if n.None() || n.Open {
 		return nil, nil
 	}
-	p := &proxy{network: n, address: boxAddress, traffic: map[string]*audit.Traffic{}, above: http.ProxyFromEnvironment}
+	p := &proxy{network: n, address: boxAddress, traffic: map[string]*audit.Traffic{}, above: http.ProxyFromEnvironment,
+		open: make(chan struct{}, atOnce), work: make(chan struct{}, atOnce)}
 	if n.Provider != "" {
 		given, from := n.Provider, "its Provider"
 		if v := os.Getenv(n.BaseURL); v != "" {
@@ -77,7 +86,8 @@ func newProxy(n audit.Network, confined bool) (*proxy, error) {
 	}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.transport = &http.Transport{DialContext: p.dial, DisableCompression: true, TLSHandshakeTimeout: time.Minute}
-	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0), BaseContext: func(net.Listener) context.Context { return p.ctx }}
+	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
+		BaseContext: func(net.Listener) context.Context { return p.ctx }, ConnContext: p.enter, ConnState: p.leave}
 	if confined {
 		return p, nil
 	}
@@ -91,39 +101,29 @@ func newProxy(n audit.Network, confined bool) (*proxy, error) {
 }
 
 func (p *proxy) serve(l net.Listener) {
-	p.listener = narrow{l, make(chan struct{}, atOnce)}
-	go func() { _ = p.server.Serve(p.listener) }()
+	p.listener = l
+	go func() { _ = p.server.Serve(l) }()
 }
 
-// atOnce is how many connections a program has through its proxy at one time: each
-// takes two open files of ours, which other runs need.
-const atOnce = 256
-
-// A narrow listener lets the next one wait when so many are open.
-type narrow struct {
-	net.Listener
-	open chan struct{}
-}
-
-func (l narrow) Accept() (net.Conn, error) {
-	l.open <- struct{}{}
-	c, err := l.Listener.Accept()
-	leave := sync.OnceFunc(func() { <-l.open })
-	if tcp, ok := c.(*net.TCPConn); err == nil && ok {
-		return &placed{tcp, leave}, nil
+// enter lets the next connection wait while too many are open.
+func (p *proxy) enter(ctx context.Context, c net.Conn) context.Context {
+	select {
+	case p.open <- struct{}{}:
+	case <-p.ctx.Done():
+		_ = c.Close()
 	}
-	leave()
-	return c, err
+	return ctx
 }
 
-type placed struct {
-	*net.TCPConn
-	leave func()
-}
-
-func (c *placed) Close() error {
-	defer c.leave()
-	return c.TCPConn.Close()
+// leave makes room for a connection. One that was taken over, by a tunnel, counts as
+// work that is under way.
+func (p *proxy) leave(_ net.Conn, state http.ConnState) {
+	if state == http.StateClosed || state == http.StateHijacked {
+		select {
+		case <-p.open:
+		default: // it never entered
+		}
+	}
 }
 
 // close ends all that goes through the proxy, and gives what did; nil has nothing.
@@ -215,6 +215,12 @@ func Secret(name string) bool { return secretName.MatchString(name) }
 // ServeHTTP lets through, or says why not, in words that end up in what the
 // program reports.
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case p.work <- struct{}{}:
+		defer func() { <-p.work }()
+	case <-r.Context().Done():
+		return
+	}
 	switch {
 	case r.Method == http.MethodConnect:
 		p.tunnel(w, r)
@@ -238,7 +244,6 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 			if key == "" {
 				return
 			}
-			pr.Out.Header.Del("Accept-Encoding") // so that the key is seen where it comes back
 			pr.Out.URL.RawQuery = strings.ReplaceAll(pr.Out.URL.RawQuery, p.token, url.QueryEscape(key))
 			for _, values := range pr.Out.Header {
 				for i := range values {
@@ -247,67 +252,20 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 			}
 		},
 		ModifyResponse: func(r *http.Response) error {
-			if len(key) >= leastKey {
-				p.keep(r, key)
+			if len(key) < leastKey {
+				return nil
+			}
+			back := strings.NewReplacer(key, p.token, url.QueryEscape(key), p.token)
+			for _, values := range r.Header { // such as an address that it leads to
+				for i := range values {
+					values[i] = back.Replace(values[i])
+				}
 			}
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { refuse(w, err) },
 	}
 	reverse.ServeHTTP(w, r)
-}
-
-// leastKey is how long a key is at least: what is shorter stands for none, where a
-// server asks for none, and may be any word.
-const leastKey = 16
-
-// keep puts the token in the place of a key that the provider sends back, in an
-// address that it leads to or in what it complains of.
-func (p *proxy) keep(r *http.Response, key string) {
-	back := strings.NewReplacer(key, p.token, url.QueryEscape(key), p.token)
-	for _, values := range r.Header {
-		for i := range values {
-			values[i] = back.Replace(values[i])
-		}
-	}
-	if r.StatusCode == http.StatusSwitchingProtocols {
-		return // the body is the connection
-	}
-	r.Body = &keptKey{ReadCloser: r.Body, key: []byte(key), token: []byte(p.token)}
-	r.Header.Del("Content-Length")
-	r.ContentLength = -1
-}
-
-// keptKey is a body with the token in the place of the key. What may be the key's
-// beginning waits for what follows, and nothing else does.
-type keptKey struct {
-	io.ReadCloser
-	key, token []byte
-	raw, ready []byte // as it came, and as it goes
-	err        error
-}
-
-func (k *keptKey) Read(b []byte) (int, error) {
-	for len(k.ready) == 0 && k.err == nil {
-		buf := make([]byte, 32<<10)
-		var n int
-		n, k.err = k.ReadCloser.Read(buf)
-		k.raw = bytes.ReplaceAll(append(k.raw, buf[:n]...), k.key, k.token)
-		wait := 0
-		if k.err == nil {
-			wait = min(len(k.raw), len(k.key)-1)
-			for !bytes.HasPrefix(k.key, k.raw[len(k.raw)-wait:]) {
-				wait--
-			}
-		}
-		k.ready, k.raw = k.raw[:len(k.raw)-wait], slices.Clone(k.raw[len(k.raw)-wait:])
-	}
-	n := copy(b, k.ready)
-	k.ready = k.ready[n:]
-	if len(k.ready) > 0 {
-		return n, nil
-	}
-	return n, k.err
 }
 
 func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {

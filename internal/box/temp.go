@@ -5,16 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
-	"time"
 )
 
-const heldPrefix = "assay-held-"
-
 // TempDir makes a folder for temporary files, named after what it is for, with an
-// absolute path that no link is a part of. It is held until remove removes it: a
-// folder that nobody holds is one of a process that was killed, and the next that
-// makes one removes it.
+// absolute path that no link is a part of.
 func TempDir(what string) (dir string, remove func() error, err error) {
 	in, err := filepath.Abs(os.TempDir())
 	if err == nil {
@@ -23,15 +17,10 @@ func TempDir(what string) (dir string, remove func() error, err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("the folder for temporary files, which TMPDIR names: %w", err)
 	}
-	cleared.Do(func() { clearKilled(in, time.Now().Add(-time.Hour)) })
-	if dir, err = os.MkdirTemp(in, heldPrefix+what+"-"); err != nil {
+	if dir, err = os.MkdirTemp(in, "assay-"+what+"-"); err != nil {
 		return "", nil, err
 	}
-	held := hold(dir)
-	return dir, func() error {
-		defer held.Close()
-		return removeAll(dir)
-	}, nil
+	return dir, func() error { return removeAll(dir) }, nil
 }
 
 // removeAll removes a folder and what is in it, where folders may be read-only, as
@@ -51,24 +40,4 @@ func removeAll(dir string) error {
 		_ = root.Close()
 	}
 	return os.RemoveAll(dir)
-}
-
-var cleared sync.Once
-
-// clearKilled removes the folders in a folder that nobody holds. Those that were
-// changed since may not be held yet.
-func clearKilled(in string, since time.Time) {
-	dirs, _ := filepath.Glob(filepath.Join(in, heldPrefix+"*"))
-	for _, dir := range dirs {
-		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || info.ModTime().After(since) {
-			continue
-		}
-		held := hold(dir)
-		if held == nil {
-			continue
-		}
-		_ = removeAll(dir)
-		_ = held.Close()
-	}
 }

@@ -13,8 +13,6 @@ type Effect struct {
 	Rows     int    // rows that it returned
 	Violated []Violation
 	Err      string // the runtime's error; empty when there was none
-
-	signature string // of everything that oracles look at, where the runner gives one
 }
 
 // A Violation is an oracle's verdict on an effect.

@@ -20,6 +20,10 @@ import (
 // LedgerFile is where the ledger of a corpus stands, from its root.
 const LedgerFile = "fixtures/proofs.tsv"
 
+// Sealed begins the names of the entries that say what the names in a project's sealed
+// export tell of its key: a test of internal/seal measures and writes these.
+const Sealed = "sealed/"
+
 // ledgerVersion changes when a proof means something else: every entry is then
 // stale.
 const ledgerVersion = "1"

@@ -15,7 +15,7 @@ const (
 	comment      // -- to the end of the line, or /* */ (nested, as PostgreSQL nests them)
 	word         // unquoted identifier or keyword
 	quoted       // "identifier"
-	str          // 'text', E'text', U&'text', $tag$text$tag$
+	str          // 'text', E'text', U&'text', B'1', X'F', $tag$text$tag$
 	number
 	param  // :name
 	symbol // operators, brackets, commas, semicolons
@@ -59,6 +59,8 @@ func next(s string) (kind, int) {
 		return str, quotedEnd(s, 1, '\'', false)
 	case (c == 'e' || c == 'E') && len(s) > 1 && s[1] == '\'':
 		return str, quotedEnd(s, 2, '\'', true)
+	case strings.IndexByte("bBxX", c) >= 0 && len(s) > 1 && s[1] == '\'': // bits
+		return str, quotedEnd(s, 2, '\'', false)
 	case (c == 'u' || c == 'U') && strings.HasPrefix(s[1:], "&'"):
 		return str, quotedEnd(s, 3, '\'', false)
 	case c == '"':

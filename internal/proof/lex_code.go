@@ -2,32 +2,35 @@ package proof
 
 import "strings"
 
-// lexCode cuts JavaScript, Go, PHP, Java or Python into tokens, as far as twins
+// remarks are the marks that begin a comment of a language.
+type remarks struct{ slashes, hash bool }
+
+// lexCode cuts JavaScript, Go, PHP, Java, Python or Ruby into tokens, as far as twins
 // and shortcuts need it. Joined, the texts are the input again.
-func lexCode(s string, hash bool) []token {
+func lexCode(s string, marks remarks) []token {
 	var ts []token
 	for i := 0; i < len(s); {
-		k, n := nextCode(s[i:], hash, ts)
+		k, n := nextCode(s[i:], marks, ts)
 		ts = append(ts, token{k, s[i : i+n]})
 		i += n
 	}
 	return ts
 }
 
-func nextCode(s string, hash bool, before []token) (kind, int) {
+func nextCode(s string, marks remarks, before []token) (kind, int) {
 	c := s[0]
 	switch {
 	case isSpace(c):
 		return space, span(s, 0, isSpace)
-	case hash && c == '#', !hash && strings.HasPrefix(s, "//"):
+	case marks.hash && c == '#' && !(marks.slashes && strings.HasPrefix(s, "#[")), marks.slashes && strings.HasPrefix(s, "//"): // #[ is an attribute of PHP's
 		return comment, until(s, 1, "\n", false)
-	case !hash && strings.HasPrefix(s, "/*"):
+	case marks.slashes && strings.HasPrefix(s, "/*"):
 		return comment, until(s, 2, "*/", true)
-	case hash && (strings.HasPrefix(s, `"""`) || strings.HasPrefix(s, "'''")):
+	case !marks.slashes && (strings.HasPrefix(s, `"""`) || strings.HasPrefix(s, "'''")):
 		return str, until(s, 3, s[:3], true)
 	case c == '"' || c == '\'' || c == '`':
 		return str, codeString(s, c)
-	case !hash && c == '/' && regexpMayStart(before):
+	case marks.slashes && c == '/' && regexpMayStart(before):
 		return str, regexpEnd(s)
 	case isDigit(c):
 		return number, span(s, 0, func(c byte) bool { return isWord(c) || c == '.' })

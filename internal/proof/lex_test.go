@@ -18,8 +18,9 @@ func TestLexLosesNothing(t *testing.T) {
 			s += piece.Draw(t, "piece")
 		}
 		require.Equal(t, s, join(lex(s)))
-		require.Equal(t, s, join(lexCode(s, false)))
-		require.Equal(t, s, join(lexCode(s, true)))
+		for _, language := range []string{"go", "python", "php"} {
+			require.Equal(t, s, join(dialectOf(language).lex(s)))
+		}
 	})
 }
 
@@ -58,6 +59,24 @@ func TestCodeMutants(t *testing.T) {
 	ms = codeMutants("python3", py)
 	require.Len(t, ms, 2)
 	require.Equal(t, "def f(a):\n    if a.x: raise E()\n    if b:\n        y()\n    return 1\n", ms[0].Code)
+}
+
+// TestTwinsKeepWhatCodeDoes: octal numbers, bits and attributes stay as they are, and
+// every kind of comment of a language goes.
+func TestTwinsKeepWhatCodeDoes(t *testing.T) {
+	require.Equal(t, "os.WriteFile(name, b, 0600, (40 + 20))", dialectOf("go").literals("os.WriteFile(name, b, 0600, 60)"))
+	require.Equal(t, "SELECT B'101', x'1F', E'a'", dialectOf("sql").literals("SELECT B'101', x'1F', 'a'"))
+	require.Equal(t, "<?php\n#[Pure]\nf('# 1');", dialectOf("php").strip("<?php\n#[Pure]\n# don't\nf('# 1'); // no"))
+	require.Equal(t, "f(\"#{a}\")", dialectOf("ruby").strip("# it's\nf(\"#{a}\") # c"))
+	require.Equal(t, "f()", dialectOf("python").strip("#[sic]\nf()"))
+	require.Equal(t, "# c\nf", dialectOf("ruby").remark("f", []string{"c"}))
+}
+
+func TestTransactions(t *testing.T) {
+	for sql, want := range map[string]string{"ROLLBACK": "rollback", "rollback work": "rollback", "ABORT": "rollback", "end": "commit", "START TRANSACTION": "begin",
+		"ROLLBACK TO s": "", "ROLLBACK WORK TO SAVEPOINT s": "", "ROLLBACK TRANSACTION TO s": "", "SELECT 1": ""} {
+		require.Equal(t, want, transaction(lex(sql)), sql)
+	}
 }
 
 func TestTwins(t *testing.T) {

@@ -31,7 +31,6 @@ type Postgres struct {
 	diffs    map[string]string // by table: the statement that notes its changed rows
 	made     []string
 	sides    []*side
-	known    string // signature of an effect that was judged and broke nothing; empty for none
 }
 
 // A side is one database with one session.

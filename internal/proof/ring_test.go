@@ -40,7 +40,7 @@ func Footprint(ctx context.Context, p *Postgres, w Writer) (ids []string, err er
 			}
 		}
 	}
-	if _, err := p.noteChanges(ctx, s, &w.Set); err != nil {
+	if err := p.noteChanges(ctx, s, &w.Set); err != nil {
 		return nil, err
 	}
 	return names(ctx, s.conn, `SELECT DISTINCT f.value #>> '{}' FROM changes c, jsonb_each(coalesce(c.new, c.old)) f

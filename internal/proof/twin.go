@@ -65,10 +65,16 @@ func dialectOf(language string) dialect {
 	switch strings.ToLower(language) {
 	case "", "sql", "postgresql", "pgsql", "plpgsql":
 		return dialect{true, lex, "-- "}
-	case "python", "py":
-		return dialect{false, func(s string) []token { return lexCode(s, true) }, "# "}
+	case "python", "py", "ruby", "rb":
+		return dialectWith("# ", remarks{hash: true})
+	case "php":
+		return dialectWith("// ", remarks{slashes: true, hash: true})
 	}
-	return dialect{false, func(s string) []token { return lexCode(s, false) }, "// "}
+	return dialectWith("// ", remarks{slashes: true})
+}
+
+func dialectWith(line string, marks remarks) dialect {
+	return dialect{false, func(s string) []token { return lexCode(s, marks) }, line}
 }
 
 func (d dialect) comments(code string) []string {
@@ -129,7 +135,7 @@ func (d dialect) literals(code string) string {
 		switch {
 		case t.kind == number && sum(ts, i):
 			n, err := strconv.Atoi(t.text)
-			if err == nil && n >= 10 && n < 1_000_000 {
+			if err == nil && n >= 10 && n < 1_000_000 && t.text[0] != '0' { // 0600 is octal where it is code
 				ts[i].text = fmt.Sprintf("(%d + %d)", n-n/3, n/3)
 			}
 		case d.sql && t.kind == str && t.text[0] == '\'' && !strings.Contains(t.text, `\`):

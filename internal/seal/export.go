@@ -34,7 +34,8 @@ type Sealed struct {
 // absent. Answers are emptied in place, names are changed by the project's
 // table, and every line keeps its number. Files and folders come out read-only.
 // A row of the project's tables that finds nothing is an error: a mistyped
-// pattern would leave the answers where they are. After an error nothing is left.
+// pattern would leave the answers where they are. So is an entry or a decoy of whose
+// lines nothing is left. After an error nothing is left.
 func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 	bs, err := c.blobs(ctx)
 	if err != nil {
@@ -70,10 +71,35 @@ func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.unused(blankers); err != nil {
+	if err := errors.Join(append(s.lost(root, c.Project), s.unused(blankers))...); err != nil {
 		return nil, err
 	}
 	return s, ReadOnly(s.Dir)
+}
+
+// lost gives the entries and decoys of the key of whose lines the export leaves
+// nothing: what is blanked or replaced must never be the flaw itself.
+func (s *Sealed) lost(root *os.Root, p *audit.Project) []error {
+	var errs []error
+	look := func(id, file string, lines audit.Range, pos audit.Pos) {
+		content, err := root.ReadFile(s.Names.Hide(file))
+		if lines.IsZero() { // the whole file is meant
+			lines = audit.Range{Start: 1, End: len(content)}
+		}
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s: %s: %w", pos, id, err))
+		case len(bytes.TrimSpace(linesOf(content, lines))) == 0:
+			errs = append(errs, fmt.Errorf("%s: %s: the sealed export leaves nothing of %s:%s: expected blanks that spare the code of entries and decoys", pos, id, file, lines))
+		}
+	}
+	for _, k := range p.Known {
+		look(k.ID, k.File, k.Lines, k.Pos)
+	}
+	for _, d := range p.Decoys {
+		look(d.ID, d.File, d.Lines, d.Pos)
+	}
+	return errs
 }
 
 // OpenEmpty opens a folder, which must be empty or absent, for what is written there.
@@ -136,17 +162,10 @@ var manifests = map[string]bool{"go.mod": true, "go.sum": true, "package.json": 
 
 // ReadOnly takes the right to write from an export's folders. An auditor that runs as
 // root writes all the same: internal/box mounts it read-only where it can.
-func ReadOnly(dir string) error { return chmodFolders(dir, 0o555) }
-
-// Remove deletes the export.
-func (s *Sealed) Remove() error {
-	return errors.Join(chmodFolders(s.Dir, 0o755), os.RemoveAll(s.Dir))
-}
-
-func chmodFolders(dir string, mode os.FileMode) error {
+func ReadOnly(dir string) error {
 	return filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			return os.Chmod(name, mode)
+			return os.Chmod(name, 0o555)
 		}
 		return err
 	})

@@ -77,21 +77,6 @@ func (c *Clone) fetch(ctx context.Context, mirror string) error {
 	return errors.Join(os.RemoveAll(c.Dir), os.Rename(part.Dir, c.Dir))
 }
 
-// AtHand reports whether the pinned commit can be had without the network: it was
-// fetched before, or the mirror holds it. A mirror that is no folder of this machine
-// is taken to.
-func AtHand(ctx context.Context, p *audit.Project, cache, mirror string) bool {
-	if (&Clone{cloneDir(p, cache), p}).holdsPin(ctx) {
-		return true
-	}
-	source, err := source(p.Repository, mirror)
-	if err != nil || mirror == "" {
-		return false
-	}
-	return strings.Contains(source, "://") ||
-		slices.ContainsFunc([]string{source, filepath.Join(source, ".git")}, func(dir string) bool { return (&Clone{dir, p}).holdsPin(ctx) })
-}
-
 func (c *Clone) holdsPin(ctx context.Context) bool {
 	return c.git(ctx, nil, "cat-file", "-e", c.Project.Commit+"^{tree}") == nil
 }

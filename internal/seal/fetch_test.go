@@ -60,17 +60,18 @@ func TestFetchStopsWaiting(t *testing.T) {
 func TestAtHandLooksIntoTheMirror(t *testing.T) {
 	p, mirror := project(t)
 	ctx := context.Background()
-	require.True(t, AtHand(ctx, p, t.TempDir(), mirror))
-	require.True(t, AtHand(ctx, p, t.TempDir(), filepath.Join(mirror, "{owner}", "{name}")))
-	require.True(t, AtHand(ctx, p, t.TempDir(), "https://git.example/{owner}/{name}"), "what lies elsewhere is not asked")
-	require.False(t, AtHand(ctx, p, t.TempDir(), t.TempDir()), "a folder without the project")
+	require.True(t, atHand(ctx, p, t.TempDir(), mirror))
+	require.True(t, atHand(ctx, p, t.TempDir(), filepath.Join(mirror, "{owner}", "{name}")))
+	require.True(t, atHand(ctx, p, t.TempDir(), "https://git.example/{owner}/{name}"), "what lies elsewhere is not asked")
+	require.False(t, atHand(ctx, p, t.TempDir(), t.TempDir()), "a folder without the project")
 	p.Commit = "0123456789abcdef0123456789abcdef01234567"
-	require.False(t, AtHand(ctx, p, t.TempDir(), mirror), "a clone without the pin")
+	require.False(t, atHand(ctx, p, t.TempDir(), mirror), "a clone without the pin")
 }
 
-// A tab or an end of line in a file's name would break the manifests.
+// A tab or an end of line in a file's name would break the manifests, and so would one
+// that is not in UTF-8.
 func TestManifestsLeaveOutWhatTheyCannotName(t *testing.T) {
-	dir, commit, _ := repository(t, map[string]string{"a b.py": "x\n", "tab\tname.py": "y\n", "end\nname.py": "z\n"})
+	dir, commit, _ := repository(t, map[string]string{"a b.py": "x\n", "tab\tname.py": "y\n", "end\nname.py": "z\n", "caf\xe9.py": "z\n"})
 	p := &audit.Project{Name: "p", Repository: dir, Commit: commit}
 	c, err := Fetch(context.Background(), p, t.TempDir(), "")
 	require.NoError(t, err)
@@ -80,4 +81,7 @@ func TestManifestsLeaveOutWhatTheyCannotName(t *testing.T) {
 	functions, err := c.Functions(context.Background(), func(string, []byte) []audit.Function { return nil })
 	require.NoError(t, err)
 	require.Equal(t, []string{"a b.py"}, slices.Collect(maps.Keys(functions)))
+	others, err := c.Others(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, []string{"a b.py", "tab\tname.py"}, others)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/audit"
+	"assay/internal/box"
 )
 
 // repository makes a git repository with the files and gives its path, the
@@ -83,9 +84,11 @@ func export(t *testing.T, p *audit.Project, mirror string) *Sealed {
 	t.Helper()
 	c, err := Fetch(context.Background(), p, t.TempDir(), mirror)
 	require.NoError(t, err)
-	s, err := c.Export(context.Background(), filepath.Join(t.TempDir(), "export"))
+	dir, remove, err := box.TempDir("export")
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Remove()) })
+	t.Cleanup(func() { require.NoError(t, remove()) })
+	s, err := c.Export(context.Background(), filepath.Join(dir, "src"))
+	require.NoError(t, err)
 	return s
 }
 

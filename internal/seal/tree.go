@@ -3,6 +3,7 @@ package seal
 import (
 	"context"
 	"strings"
+	"unicode/utf8"
 
 	"assay/audit"
 )
@@ -23,8 +24,11 @@ func (c *Clone) Tree(ctx context.Context) (audit.Tree, error) {
 	return tree, err
 }
 
-// nameable: in a manifest tabs and ends of lines separate.
-func nameable(path string) bool { return !strings.ContainsAny(path, "\t\r\n") }
+// nameable: in a manifest tabs separate, too.
+func nameable(path string) bool { return listable(path) && !strings.Contains(path, "\t") }
+
+// listable: lists are text in UTF-8, a path a line.
+func listable(path string) bool { return utf8.ValidString(path) && !strings.ContainsAny(path, "\r\n") }
 
 // Others lists the files at the pin that the manifest does not: the export holds
 // them too, and a finding that names one names no missing path.
@@ -35,7 +39,7 @@ func (c *Clone) Others(ctx context.Context) ([]string, error) {
 	}
 	var others []string
 	for _, b := range bs {
-		if _, source := c.Project.Tree[b.path]; !source {
+		if _, source := c.Project.Tree[b.path]; !source && listable(b.path) {
 			others = append(others, b.path)
 		}
 	}

@@ -66,31 +66,6 @@ func (s *Sealed) Marks(p *audit.Project, common func(name string) bool) (*Marks,
 	return b.marks(), nil
 }
 
-// Lost gives the entries and decoys of the key of whose lines the export leaves
-// nothing: what is blanked or replaced must never be the flaw itself.
-func (s *Sealed) Lost(p *audit.Project) []error {
-	var errs []error
-	look := func(id, file string, lines audit.Range, pos audit.Pos) {
-		content, err := os.ReadFile(filepath.Join(s.Dir, filepath.FromSlash(s.Names.Hide(file))))
-		if lines.IsZero() { // the whole file is meant
-			lines = audit.Range{Start: 1, End: len(content)}
-		}
-		switch {
-		case err != nil:
-			errs = append(errs, fmt.Errorf("%s: %s: %w", pos, id, err))
-		case len(bytes.TrimSpace(linesOf(content, lines))) == 0:
-			errs = append(errs, fmt.Errorf("%s: %s: the sealed export leaves nothing of %s:%s: expected blanks that spare the code of entries and decoys", pos, id, file, lines))
-		}
-	}
-	for _, k := range p.Known {
-		look(k.ID, k.File, k.Lines, k.Pos)
-	}
-	for _, d := range p.Decoys {
-		look(d.ID, d.File, d.Lines, d.Pos)
-	}
-	return errs
-}
-
 type markFile struct {
 	path, text string
 	lines      []string
