@@ -25,7 +25,6 @@ type benchPage struct {
 	Rated    []variantLine // whose figures by CWE are shown
 	Pairs    []pairLine
 	PairNote string
-	Cut      string
 	Results  *Results
 	Modules  []moduleLine
 }
@@ -36,7 +35,9 @@ type appLine struct {
 }
 
 type shareCell struct {
-	Right, Answered, Silent int
+	Right    int `json:"right"`
+	Answered int `json:"answered"`
+	Silent   int `json:"silent"`
 }
 
 // String gives "2/3", with what stayed without an answer: "2/3, 1 silent".
@@ -75,14 +76,19 @@ type pairLine struct {
 }
 
 const (
-	pairsMost = 5  // reviewers of whom each is compared with each; of more, each with the first
-	topMost   = 12 // reviewers that the overview draws
+	pairsMost = 5    // reviewers of whom each is compared with each; of more, each with the first
+	topMost   = 12   // reviewers that the overview draws
+	ratesMost = 1500 // rows of figures by CWE that a page has room for
 )
 
 func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
-	p := &benchPage{Variants: ls, Rated: ls, Results: r}
+	p := &benchPage{Variants: ls, Results: r}
 	var all, reasons []measured
+	rated := 0
 	for _, l := range ls {
+		if rated += len(l.Bench.Rates.Rows()); rated <= ratesMost {
+			p.Rated = append(p.Rated, l)
+		}
 		all = append(all, measured{l.Short, l.Bench.BalancedAccuracy})
 		if l.Bench.RightReason.Value.Defined {
 			reasons = append(reasons, measured{l.Short, l.Bench.RightReason})
@@ -100,21 +106,12 @@ func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	if err := p.apps(); err != nil {
 		return nil, err
 	}
-	p.families(math.MaxInt)
+	p.families()
 	p.pairs()
 	return p, nil
 }
 
-// shorter leaves out figures by CWE, of half of the reviewers at a time, then families.
-func (p *benchPage) shorter() bool {
-	if len(p.Rated) > 0 {
-		p.Rated = p.Rated[:len(p.Rated)/2]
-		return true
-	}
-	n := len(p.Families.Rows)
-	p.families(n / 2)
-	return n > 0
-}
+func (p *benchPage) grids() []*grid { return []*grid{p.Families} }
 
 func (p *benchPage) apps() error {
 	names := map[string]bool{}
@@ -147,7 +144,7 @@ func (p *benchPage) apps() error {
 }
 
 // families makes the table of families, the hardest first: that is where to look.
-func (p *benchPage) families(most int) {
+func (p *benchPage) families() {
 	lines := map[string][]shareCell{}
 	for i, l := range p.Variants {
 		for _, id := range slices.Sorted(maps.Keys(l.Cases)) {
@@ -166,10 +163,6 @@ func (p *benchPage) families(most int) {
 		cols = append(cols, gridColumn{Name: l.Short, Kind: "share"})
 	}
 	p.Families = newGrid("family", append(cols, gridColumn{Name: "link", Hidden: true})...)
-	if len(names) > most {
-		p.Cut = fmt.Sprintf("The %d families with the lowest share of right answers are shown, of %d.", most, len(names))
-		names = names[:most]
-	}
 	for _, f := range names {
 		cells := []any{clip(f, 120)}
 		for _, c := range lines[f] {

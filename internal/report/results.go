@@ -77,19 +77,23 @@ type Trial struct {
 
 // A Telling is an answer as a page has it, with its words.
 type Telling struct {
-	tellingData
-	ID          int64
-	Explanation string
-	Detail      string
-	Reply       string // of the newest answer alone, its beginning
-	PromptHash  string
-	SpecHash    string
+	ID          int64  `json:"-"`
+	Outcome     string `json:"outcome"`
+	Actual      string `json:"actual"`
+	Violates    string `json:"violates,omitempty"`
+	CWEs        string `json:"cwes,omitempty"`
+	Sure        string `json:"sure,omitempty"`
+	Reason      string `json:"reason,omitempty"`
+	Explanation string `json:"explanation,omitempty"`
+	Detail      string `json:"detail,omitempty"`
+	Reply       string `json:"reply,omitempty"` // of the newest answer alone, its beginning
+	Facts       string `json:"facts"`
 }
 
 // A TwinVerdict is what a variant said of one variant.
 type TwinVerdict struct {
-	Kind    string
-	Outcome audit.Outcome
+	Kind    string        `json:"kind"`
+	Outcome audit.Outcome `json:"outcome"`
 }
 
 const (
@@ -272,7 +276,7 @@ func (l *loader) addCase(e *store.Evaluation) {
 		s.Cases[c.id] = cr
 	}
 	if e.Twin != "" {
-		cr.Twins = append(cr.Twins, TwinVerdict{e.Twin, e.Outcome})
+		cr.Twins = append(cr.Twins, TwinVerdict{clip(e.Twin, 40), e.Outcome})
 		return
 	}
 	if cr.Hash != e.CaseHash { // rows come oldest first: the newest form wins
@@ -318,13 +322,12 @@ func (l *loader) read(ctx context.Context, st store.Store, words bool) error {
 		}
 	}
 	slices.Sort(ids)
-	texts := map[string]string{} // thousands of answers share a few
 	for e, err := range st.ByID(ctx, ids) {
 		if err != nil {
 			return err
 		}
 		if c := of[e.ID]; c != nil {
-			c.tell(&e, texts)
+			c.tell(&e)
 		} else {
 			l.modules[e.ID].name(&e)
 		}
@@ -337,17 +340,10 @@ func (l *loader) read(ctx context.Context, st store.Store, words bool) error {
 	return nil
 }
 
-// tell keeps the words of an answer; texts that many answers share stand once.
-func (c *CaseResults) tell(e *store.Evaluation, texts map[string]string) {
-	shared := func(s string) string {
-		if _, ok := texts[s]; !ok {
-			texts[s] = strings.Clone(s)
-		}
-		return texts[s]
-	}
-	t := Telling{ID: e.ID, Explanation: clipWords(e.Explanation, wordsMost), Detail: clipWords(e.Detail, wordsMost),
-		PromptHash: shared(e.PromptHash), SpecHash: shared(e.SpecHash), tellingData: tellingOf(e)}
-	if e.ID == c.newest[0] {
+// tell keeps the words of an answer.
+func (c *CaseResults) tell(e *store.Evaluation) {
+	t := tellingOf(e)
+	if e.ID == c.newest[0] && e.Reply != e.Explanation {
 		t.Reply = clipWords(e.Reply, wordsMost)
 	}
 	c.Told = append(c.Told, t)
