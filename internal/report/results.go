@@ -107,21 +107,9 @@ const (
 // LoadResults reads what q chooses, with words also explanations and the trend; a row of a
 // case that the key does not hold is taken as its file name says. An empty store is an error.
 func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, words bool) (*Results, error) {
-	l, t := newLoader(key), &trend{}
-	if words && q.Run == "" {
-		var err error
-		if t, err = newTrend(ctx, st, key); err != nil {
-			l.r.NoTrend, t = err, &trend{}
-		}
-	}
-	for e, err := range st.Summaries(ctx, q) {
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range t.by[e.ID] {
-			l.add(&e) // what nothing can be judged by counts nowhere: the report of all runs says why
-		}
-		l.add(&e)
+	l, err := summaries(ctx, st, q, key)
+	if err != nil {
+		return nil, err
 	}
 	if l.r.Rows == 0 {
 		return nil, fmt.Errorf("no evaluations: expected those of a run of go test -run Bench")
@@ -130,9 +118,8 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 		return nil, fmt.Errorf("none of %d evaluations can be judged: %s", l.r.Rows, l.r.OddWhy)
 	}
 	l.r.addUp()
-	var err error
-	if l.r.Trend, err = t.series(); err != nil {
-		return nil, err
+	if words && q.Run == "" {
+		l.r.Trend, l.r.NoTrend = trendOf(ctx, st, key)
 	}
 	if err := l.read(ctx, st, words); err != nil {
 		return nil, err
@@ -144,6 +131,18 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 	}
 	l.r.shorten()
 	return l.r, nil
+}
+
+// summaries reads what q chooses, without words.
+func summaries(ctx context.Context, st store.Store, q store.Query, key Key) (*loader, error) {
+	l := newLoader(key)
+	for e, err := range st.Summaries(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		l.add(&e)
+	}
+	return l, nil
 }
 
 func (r *Results) addUp() {
