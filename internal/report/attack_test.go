@@ -230,7 +230,7 @@ func TestManyAuditors(t *testing.T) {
 }
 
 // Agents that used their tools at length, trial by trial: the page shows what there is
-// room for, all findings among it, and says that the rest is in the transcripts.
+// room for, all findings among it, and says that the rest is in the records.
 func TestTranscriptsThatGrow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: large reports")
@@ -251,6 +251,6 @@ func TestTranscriptsThatGrow(t *testing.T) {
 		_, pages := write(t, in)
 		page := pages[filepath.Join("projects", "go-test-bench.html")]
 		require.Regexp(t, `<h2>Findings <small>[1-9]\d`, page)
-		require.Contains(t, page, "Not all turns of agents are shown")
+		require.Contains(t, page, "What rows say when they are opened is cut after")
 	}
 }

@@ -53,7 +53,6 @@ type bar struct {
 type legend struct {
 	X, Y        float64
 	Class, Text string
-	End         bool // whether the text ends at X
 }
 
 // A Series is a figure over time, oldest first.
@@ -69,7 +68,7 @@ type point struct {
 
 const (
 	seriesClasses = 6
-	labelsMost    = 20  // dots of a chart that are named in it; each dot's title names it
+	labelsMost    = 20  // dots of a chart that are named in it, to the right of its axes; each dot's title names it
 	letter        = 6.6 // width of a letter at 12 px, about
 )
 
@@ -96,7 +95,7 @@ func lineChart(title string, lines []Series, goal score.Value) *chart {
 		}
 	}
 	first, last := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
-	c := &chart{Title: title, Width: 760, Left: 48, Right: 740, Top: 16, Bottom: 216}
+	c := &chart{Title: title, Width: 760, Left: 48, Right: 706, Top: 16, Bottom: 216}
 	y := scale(0, 1, c.Bottom, c.Top)
 	seconds := scale(0, math.Max(1, last.Sub(first).Seconds()), c.Left+10, c.Right-10)
 	x := func(t time.Time) float64 { return seconds(t.Sub(first).Seconds()) }
@@ -226,7 +225,7 @@ func costChart(ls []variantLine) *chart {
 	if len(ms) < 2 {
 		return nil
 	}
-	c := &chart{Title: "Balanced accuracy against cost", Width: 760, Height: 330, Left: 48, Right: 730, Top: 16, Bottom: 276, XTitle: "USD for a thousand answers"}
+	c := &chart{Title: "Balanced accuracy against cost", Width: 760, Height: 330, Left: 48, Right: 590, Top: 16, Bottom: 276, XTitle: "USD for a thousand answers"}
 	first, last := math.Floor(math.Log10(slices.Min(usd))), math.Ceil(math.Log10(slices.Max(usd)*1.0001))
 	floor := floorOf(ms)
 	power := scale(first, max(last, first+1), c.Left+12, c.Right-12)
@@ -254,42 +253,15 @@ func costChart(ls []variantLine) *chart {
 	return c
 }
 
-// Side says how the words below a tick lie, so that none leave the chart.
-func (c *chart) Side(t tick) string {
-	switch half := letter / 2 * float64(len(t.Text)); {
-	case t.At+half > c.Width:
-		return "end"
-	case t.At < half:
-		return ""
-	}
-	return "mid"
-}
-
-// label writes a name beside a dot: to its left where the chart ends, and lower
-// where another name stands already.
+// label writes a name to the right of a dot, lower where another name stands already.
 func (c *chart) label(x, y float64, name string) {
 	const high = 14.0 // of a letter at 12 px, about
 	l := legend{X: x + 8, Y: y - 8, Text: name}
-	width := letter * float64(len([]rune(name)))
-	if l.X+width > c.Width-4 {
-		l.X, l.End = x-8, true
+	overlaps := func(o legend) bool {
+		return l.X < o.X+letter*float64(len(o.Text)) && o.X < l.X+letter*float64(len(name)) && math.Abs(o.Y-l.Y) < high
 	}
-	span := func(l legend) (from, to float64) {
-		w := letter * float64(len([]rune(l.Text)))
-		if l.End {
-			return l.X - w, l.X
-		}
-		return l.X, l.X + w
-	}
-	for again := true; again; {
-		again = false
-		from, to := span(l)
-		for _, o := range c.Legend {
-			f, t := span(o)
-			if from < t && f < to && math.Abs(o.Y-l.Y) < high-0.5 { // each step goes down by half a pixel at least: it ends
-				l.Y, again = o.Y+high, true
-			}
-		}
+	for slices.ContainsFunc(c.Legend, overlaps) {
+		l.Y += high / 2
 	}
 	c.Legend = append(c.Legend, l)
 	c.Height = max(c.Height, l.Y+10)

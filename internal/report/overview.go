@@ -132,7 +132,6 @@ func (s *site) writeRegression(o *overview) error {
 	}
 	o.quiet(both)
 	o.Live = s.live(both)
-	o.auditShort(rows)
 	p := &regressionPage{Matrix: matrixOf(rows), Rows: rows[:min(rowsMost, len(rows))]}
 	if len(rows) > len(p.Rows) {
 		p.Cut = fmt.Sprintf("Figures of %d newest records are shown, of %d: assay report --format csv tells all.", len(p.Rows), len(rows))
