@@ -64,7 +64,6 @@ func TestFiguresByCWEOfManyAuditors(t *testing.T) {
 	page := pages[filepath.Join("projects", "dataease.html")]
 	require.Regexp(t, `Figures by CWE are shown of the first \d+ auditors: assay report --format csv tells all`, page)
 	require.Contains(t, page, `id="rates-by-agent-0"`)
-	require.Contains(t, page, "What rows say when they are opened is cut after")
 }
 
 // The second page of an application's cases is none of another application's.
