@@ -200,7 +200,7 @@ func (p *benchPage) pairs() {
 		if err != nil {
 			l.Text = "not compared: " + err.Error()
 		} else {
-			l.Standing, l.Text, l.Made = d.Comparison.Standing, difference(d.Comparison), &d.Comparison
+			l.Standing, l.Text, l.Made = d.Comparison.Standing, standing(l.B.Short, "balanced accuracy", d.Comparison, need(d.Comparison.Need))+", "+d.over(), &d.Comparison
 		}
 		p.Pairs[i] = l
 		return nil

@@ -184,11 +184,11 @@ type loader struct {
 	modules  map[int64]moduleAnswer // answers about modules, by ID
 	variants map[variantKey]*VariantResults
 	trials   map[trialKey]*Trial
-	of       map[fileKey]fileCase
+	of       map[fileKey]*audit.Case
 }
 
 func newLoader(key Key) *loader {
-	return &loader{r: &Results{}, key: key, modules: map[int64]moduleAnswer{}, variants: map[variantKey]*VariantResults{}, trials: map[trialKey]*Trial{}, of: map[fileKey]fileCase{}}
+	return &loader{r: &Results{}, key: key, modules: map[int64]moduleAnswer{}, variants: map[variantKey]*VariantResults{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
 }
 
 type variantKey struct {
@@ -226,11 +226,6 @@ type fileKey struct {
 	expected  audit.Label
 }
 
-type fileCase struct {
-	*audit.Case
-	id string // made once: rows are many
-}
-
 func (l *loader) trial(e *store.Evaluation) *Trial {
 	k := trialKey{outcome: e.Outcome, n: len(e.Violates)}
 	if k.n > 0 {
@@ -265,14 +260,14 @@ func (l *loader) addCase(e *store.Evaluation) {
 	fk := fileKey{e.App, e.TestFile, e.Expected}
 	c, ok := l.of[fk]
 	if !ok {
-		c.Case = l.caseOf(e)
-		c.id = c.ID()
+		c = l.caseOf(e)
 		l.of[fk] = c
 	}
-	cr := s.Cases[c.id]
+	id := c.ID()
+	cr := s.Cases[id]
 	if cr == nil {
-		cr = &CaseResults{Case: c.Case, Hash: e.CaseHash}
-		s.Cases[c.id] = cr
+		cr = &CaseResults{Case: c, Hash: e.CaseHash}
+		s.Cases[id] = cr
 	}
 	if e.Twin != "" {
 		cr.Twins = append(cr.Twins, TwinVerdict{clip(e.Twin, 40), e.Outcome})
