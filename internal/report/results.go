@@ -173,7 +173,7 @@ func (r *Results) shorten() {
 	}
 	for i, s := range r.Variants {
 		if names[s.Short] > 1 {
-			s.Short = fmt.Sprintf("%s (%d)", clip(s.String(), shortMost), i+1)
+			s.Short = fmt.Sprintf("%s (%d)", s.Short, i+1)
 		}
 	}
 }

@@ -106,7 +106,7 @@ parts.push((root, hash) => {
         card.append(d);
       }
     });
-    if (codeAt(c.id) && data.spec && data.prompts[v.prompt] !== undefined) card.append(lazily("prompt, as it is sent today", () => promptOf(c, v)));
+    if (codeAt(c.id) && data.spec && Object.hasOwn(data.prompts, v.prompt)) card.append(lazily("prompt, as it is sent today", () => promptOf(c, v)));
     for (const t of x.twins) card.append(make("p", { className: "note" }, "twin " + t.kind + ": ", badgeOf(data, t.outcome)));
     return card;
   };
