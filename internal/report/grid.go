@@ -79,16 +79,23 @@ func (g *grid) MarshalJSON() ([]byte, error) {
 }
 
 // shorter cuts what rows say when they are opened, then leaves out rows, and says so;
-// false where there is none.
+// false where hardly any is left.
 func (g *grid) shorter() bool {
 	const wordsLeast, rowsLeast = 60, 20
-	if g.words /= 2; g.words >= wordsLeast && slices.ContainsFunc(g.Columns, func(c gridColumn) bool { return c.Kind == "words" }) {
-		g.Cut = fmt.Sprintf("What rows say when they are opened is cut after %d bytes: records and results have all of it.", g.words)
-		return true
-	}
-	g.words = wordsLeast
 	g.all = max(g.all, len(g.Rows))
-	g.Rows = g.Rows[:len(g.Rows)*3/4]
-	g.Cut = fmt.Sprintf("The first %d of %d rows are shown: records and results have all of them.", len(g.Rows), g.all)
+	opens := slices.ContainsFunc(g.Columns, func(c gridColumn) bool { return c.Kind == "words" })
+	if opens && g.words > wordsLeast {
+		g.words = max(wordsLeast, g.words/2)
+	} else {
+		g.Rows = g.Rows[:len(g.Rows)*3/4]
+	}
+	g.Cut = ""
+	if g.words < wordsMost {
+		g.Cut = fmt.Sprintf("What rows say when they are opened is cut after %d bytes. ", g.words)
+	}
+	if len(g.Rows) < g.all {
+		g.Cut += fmt.Sprintf("The first %d of %d rows are shown. ", len(g.Rows), g.all)
+	}
+	g.Cut += "Records and results have all of it."
 	return len(g.Rows) > rowsLeast
 }
