@@ -17,7 +17,6 @@ import (
 	"assay/internal/auditor"
 	"assay/internal/record"
 	"assay/internal/report"
-	"assay/internal/run"
 	"assay/internal/store"
 	"assay/internal/suite"
 )
@@ -91,7 +90,7 @@ func (c *reportCmd) single(name string, in *report.Input) error {
 
 // input tells on the first page what cannot be read, as long as something can.
 func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
-	in := &report.Input{Made: time.Now(), Projects: map[string]*audit.Project{}, TextHash: run.TextHash,
+	in := &report.Input{Made: time.Now(), Projects: map[string]*audit.Project{},
 		Transcripts: func(r *record.Record) ([]record.Transcript, error) {
 			return record.ReadTranscripts(filepath.Join(c.Records, r.Name()+".json"))
 		}}

@@ -182,6 +182,21 @@ func TestFindingsThatGrow(t *testing.T) {
 	require.Contains(t, page, "is cut after")
 }
 
+// More findings than a page has room for: it says of both what is cut and what is left out.
+func TestFindingsBeyondAPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: large reports")
+	}
+	p, dims, goals := project(t, "go-test-bench")
+	var fs []audit.Finding
+	for i := range 6000 {
+		fs = append(fs, audit.Finding{ID: fmt.Sprint(i), Title: fmt.Sprint("title ", i, strings.Repeat("-", 250)), Description: fmt.Sprint(i, strings.Repeat(" word", 200)), File: "a.go", CWEs: []audit.CWE{79}})
+	}
+	_, pages := write(t, report.Input{Made: day, Records: []*record.Record{recordOf(t, "agent", day, p, dims, goals, fs)}, Projects: map[string]*audit.Project{p.Name: p}})
+	page := pages[filepath.Join("projects", "go-test-bench.html")]
+	require.Regexp(t, `What rows say when they are opened is cut after 60 bytes. The first \d+ of 6000 rows are shown.`, page)
+}
+
 // A case for each of many files: lists are paged, and no page is too large.
 func TestManyCases(t *testing.T) {
 	if testing.Short() {
@@ -230,7 +245,7 @@ func TestManyAuditors(t *testing.T) {
 }
 
 // Agents that used their tools at length, trial by trial: the page shows what there is
-// room for, all findings among it, and says that the rest is in the transcripts.
+// room for, all findings among it, and says that the rest is in the records.
 func TestTranscriptsThatGrow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: large reports")
@@ -251,6 +266,6 @@ func TestTranscriptsThatGrow(t *testing.T) {
 		_, pages := write(t, in)
 		page := pages[filepath.Join("projects", "go-test-bench.html")]
 		require.Regexp(t, `<h2>Findings <small>[1-9]\d`, page)
-		require.Contains(t, page, "Not all turns of agents are shown")
+		require.Contains(t, page, "What rows say when they are opened is cut after")
 	}
 }

@@ -19,14 +19,12 @@ type benchPage struct {
 	Top      *chart // of the first ones alone
 	Reasons  *chart
 	Cost     *chart
-	Calib    *chart
 	Trend    *chart // run by run
 	Apps     []appLine
 	Families *grid
 	Rated    []variantLine // whose figures by CWE are shown
 	Pairs    []pairLine
 	PairNote string
-	Cut      string
 	Results  *Results
 	Modules  []moduleLine
 }
@@ -37,7 +35,9 @@ type appLine struct {
 }
 
 type shareCell struct {
-	Right, Answered, Silent int
+	Right    int `json:"right"`
+	Answered int `json:"answered"`
+	Silent   int `json:"silent"`
 }
 
 // String gives "2/3", with what stayed without an answer: "2/3, 1 silent".
@@ -76,14 +76,19 @@ type pairLine struct {
 }
 
 const (
-	pairsMost = 5  // reviewers of whom each is compared with each; of more, each with the first
-	topMost   = 12 // reviewers that the overview draws
+	pairsMost = 5    // reviewers of whom each is compared with each; of more, each with the first
+	topMost   = 12   // reviewers that the overview draws
+	ratesMost = 1500 // rows of figures by CWE that a page has room for
 )
 
 func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
-	p := &benchPage{Variants: ls, Rated: ls, Results: r}
+	p := &benchPage{Variants: ls, Results: r}
 	var all, reasons []measured
+	rated := 0
 	for _, l := range ls {
+		if rated += len(l.Bench.Rates.Rows()); rated <= ratesMost {
+			p.Rated = append(p.Rated, l)
+		}
 		all = append(all, measured{l.Short, l.Bench.BalancedAccuracy})
 		if l.Bench.RightReason.Value.Defined {
 			reasons = append(reasons, measured{l.Short, l.Bench.RightReason})
@@ -93,7 +98,6 @@ func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	p.Top = barChart("Balanced accuracy with 95 % intervals", all[:min(topMost, len(all))], "guessing", 0.5)
 	p.Reasons = barChart("Right for the right reason, with 95 % intervals", reasons, "", 0)
 	p.Cost = costChart(ls)
-	p.Calib = calibrationChart(ls)
 	p.Trend = lineChart("Balanced accuracy run by run, with 95 % intervals", r.Trend[:min(topMost, len(r.Trend))], score.Value{})
 	var err error
 	if p.Modules, err = moduleLines(r); err != nil {
@@ -102,21 +106,12 @@ func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	if err := p.apps(); err != nil {
 		return nil, err
 	}
-	p.families(math.MaxInt)
+	p.families()
 	p.pairs()
 	return p, nil
 }
 
-// shorter leaves out figures by CWE, of half of the reviewers at a time, then families.
-func (p *benchPage) shorter() bool {
-	if len(p.Rated) > 0 {
-		p.Rated = p.Rated[:len(p.Rated)/2]
-		return true
-	}
-	n := len(p.Families.Rows)
-	p.families(n / 2)
-	return n > 0
-}
+func (p *benchPage) grids() []*grid { return []*grid{p.Families} }
 
 func (p *benchPage) apps() error {
 	names := map[string]bool{}
@@ -149,7 +144,7 @@ func (p *benchPage) apps() error {
 }
 
 // families makes the table of families, the hardest first: that is where to look.
-func (p *benchPage) families(most int) {
+func (p *benchPage) families() {
 	lines := map[string][]shareCell{}
 	for i, l := range p.Variants {
 		for _, id := range slices.Sorted(maps.Keys(l.Cases)) {
@@ -168,10 +163,6 @@ func (p *benchPage) families(most int) {
 		cols = append(cols, gridColumn{Name: l.Short, Kind: "share"})
 	}
 	p.Families = newGrid("family", append(cols, gridColumn{Name: "link", Hidden: true})...)
-	if len(names) > most {
-		p.Cut = fmt.Sprintf("The %d families with the lowest share of right answers are shown, of %d.", most, len(names))
-		names = names[:most]
-	}
 	for _, f := range names {
 		cells := []any{clip(f, 120)}
 		for _, c := range lines[f] {
@@ -209,7 +200,7 @@ func (p *benchPage) pairs() {
 		if err != nil {
 			l.Text = "not compared: " + err.Error()
 		} else {
-			l.Standing, l.Text, l.Made = d.Comparison.Standing, difference(d.Comparison), &d.Comparison
+			l.Standing, l.Text, l.Made = d.Comparison.Standing, standing(l.B.Short, "balanced accuracy", d.Comparison, need(d.Comparison.Need))+", "+d.over(), &d.Comparison
 		}
 		p.Pairs[i] = l
 		return nil

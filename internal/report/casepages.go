@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -65,16 +64,20 @@ func cases(ls []variantLine) []*caseLine {
 	return out
 }
 
-// A caseData is what the page of an application's cases shows one by one; numbers
-// stand for Texts.
+// A caseData is what the page of an application's cases shows one by one.
 type caseData struct {
-	Texts        texts             `json:"texts"`
-	Spec         int               `json:"spec"`
-	Prompts      map[string]int    `json:"prompts"` // by name
-	Requirements [][2]int          `json:"requirements"`
+	Spec         string            `json:"spec"`
+	Prompts      map[string]string `json:"prompts"` // by name
+	Requirements []requirement     `json:"requirements"`
 	Variants     []variantData     `json:"variants"`
 	Cases        []oneCase         `json:"cases"`
+	Codes        map[string]string `json:"codes"` // by the case's ID
 	Badges       map[string]string `json:"badges"`
+}
+
+type requirement struct {
+	Number int    `json:"number"`
+	Text   string `json:"text"`
 }
 
 type variantData struct {
@@ -85,37 +88,19 @@ type variantData struct {
 type oneCase struct {
 	ID          string       `json:"id"`
 	Label       audit.Label  `json:"label"`
-	Description int          `json:"description"`
+	Description string       `json:"description"`
 	Language    string       `json:"language"`
-	Code        int          `json:"code"`
 	Violates    []int        `json:"violates"`
 	CWEs        string       `json:"cwes"`
-	Good        string       `json:"good"` // the nearest good of a bad case, with its code
-	Near        int          `json:"near"`
+	Good        string       `json:"good"` // the nearest good of a bad case
 	Answers     []answerData `json:"answers"`
 }
 
 type answerData struct {
-	By       int           `json:"by"` // the variant
-	Right    int           `json:"right"`
-	Answered int           `json:"answered"`
-	Silent   int           `json:"silent"`
-	Told     []tellingData `json:"told"`
-	Twins    [][2]string   `json:"twins"`
-	Changed  string        `json:"changed,omitempty"` // what of the prompt is another today
-}
-
-type tellingData struct {
-	Outcome     string `json:"outcome"`
-	Actual      string `json:"actual"`
-	Violates    string `json:"violates,omitempty"`
-	CWEs        string `json:"cwes,omitempty"`
-	Sure        string `json:"sure,omitempty"`
-	Reason      string `json:"reason,omitempty"`
-	Explanation int    `json:"explanation,omitempty"`
-	Detail      int    `json:"detail,omitempty"`
-	Reply       int    `json:"reply,omitempty"`
-	Facts       string `json:"facts"`
+	By int `json:"by"` // the variant
+	shareCell
+	Told  []Telling     `json:"told"`
+	Twins []TwinVerdict `json:"twins"`
 }
 
 type casesPage struct {
@@ -123,23 +108,9 @@ type casesPage struct {
 	Data   *caseData
 	Total  int
 	Others []pageLink
-	Notes  []string
-	fill   func(most int) // fills Cases
 }
 
-// shorter leaves out a quarter of the table of all cases, or cuts an application's texts.
-func (p *casesPage) shorter() bool {
-	if p.Data != nil {
-		most := p.Data.Texts.longest() / 2
-		p.Data.Texts.cut(most)
-		p.Notes = []string{fmt.Sprintf("Texts of more than %d bytes are cut.", most)}
-		return most > 100
-	}
-	n := len(p.Cases.Rows) * 3 / 4
-	p.fill(n)
-	p.Notes = []string{fmt.Sprintf("The first %d of %d cases are in this table; each application's page has all of its own.", n, p.Total)}
-	return n > 0
-}
+func (p *casesPage) grids() []*grid { return []*grid{p.Cases} }
 
 type pageLink struct {
 	Text, Page string
@@ -165,19 +136,15 @@ func allCases(ls []variantLine, all []*caseLine) *casesPage {
 		cols = append(cols, gridColumn{Name: l.Short, Kind: "share"})
 	}
 	cols = append(cols, gridColumn{Name: "answers", Pick: true, Hidden: true, Order: []string{"all wrong", "mixed", "all right", "no answer"}}, gridColumn{Name: "application", Pick: true, Hidden: true}, gridColumn{Name: "description", Hidden: true}, gridColumn{Name: "link", Hidden: true})
-	p := &casesPage{Total: len(all)}
-	p.fill = func(n int) {
-		p.Cases = newGrid("case", cols...)
-		for _, c := range all[:n] {
-			cells := []any{clip(c.Case.ID(), 160), string(c.Case.Label)}
-			for _, x := range c.Cells {
-				cells = append(cells, x.String())
-			}
-			p.Cases.add(append(cells, c.Standing(), clip(c.Case.App, 80), clip(c.Case.Description, 140), c.Page)...)
+	g := newGrid("case", cols...)
+	for _, c := range all {
+		cells := []any{clip(c.Case.ID(), 160), string(c.Case.Label)}
+		for _, x := range c.Cells {
+			cells = append(cells, x.String())
 		}
+		g.add(append(cells, c.Standing(), clip(c.Case.App, 80), clip(c.Case.Description, 140), c.Page)...)
 	}
-	p.fill(len(all))
-	return p
+	return &casesPage{Cases: g, Total: len(all)}
 }
 
 func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
@@ -202,21 +169,22 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 	}
 	var books []*caseData
 	var links []pageLink
-	size := MaxPage
+	size := 0
 	for _, c := range cs {
-		if len(books) == 0 || size > MaxPage*6/10 {
-			books = append(books, s.book(ls, spec))
-			size = 0
-			links = append(links, pageLink{"from " + clip(c.Case.ID(), 80), strings.TrimPrefix(name(len(links)), "cases/"), false})
+		one := oneCaseOf(ls, c, goods[c.Case.Family()])
+		codes := map[string]string{}
+		for _, k := range append(slices.Clone(goods[c.Case.Family()]), c.Case) {
+			codes[k.ID()] = clipWords(k.Code, codeMost)
+		}
+		length := lengthOf(one) + lengthOf(codes)
+		if size += length; len(books) == 0 || size > MaxPage*6/10 {
+			books, size = append(books, s.book(ls, spec)), length
+			links = append(links, pageLink{"from " + clip(one.ID, 80), strings.TrimPrefix(name(len(links)), "cases/"), false})
 		}
 		book := books[len(books)-1]
-		before := len(book.Texts.all)
-		one := book.put(ls, c, goods[c.Case.Family()], func(t Telling, l variantLine) string { return s.changedSince(t, s.in.Prompts[l.Prompt], spec.Prompt) })
-		size += escaped(one) + 4
-		for _, t := range book.Texts.all[before:] {
-			size += escaped(t) + 4
-		}
-		c.Page = name(len(books)-1) + "#" + url.PathEscape(c.Case.ID())
+		book.Cases = append(book.Cases, one)
+		maps.Copy(book.Codes, codes)
+		c.Page = name(len(books)-1) + "#" + url.PathEscape(one.ID)
 	}
 	for i, b := range books {
 		p := &casesPage{Data: b, Total: len(cs)}
@@ -231,118 +199,63 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 	return nil
 }
 
-// escaped is about the length of what stands in a page's data: quotes, brackets and
-// what is not seen grow.
-func escaped(v any) int {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("report: a case of strings and numbers: %v", err))
-	}
-	n := len(b)
-	for _, r := range string(b) {
-		if audit.Invisible(r) {
-			n += 4
-		}
-	}
-	return n
-}
+// codeMost is how many bytes of one code, or of a SPEC or prompt, a page holds.
+const codeMost = MaxPage / 20
 
 func (s *site) book(ls []variantLine, spec *audit.Spec) *caseData {
-	b := &caseData{Prompts: map[string]int{}, Badges: map[string]string{}, Requirements: [][2]int{}}
-	b.Spec = b.Texts.put(spec.Prompt)
+	b := &caseData{Spec: clipWords(spec.Prompt, codeMost), Prompts: map[string]string{}, Requirements: []requirement{}, Codes: map[string]string{}, Badges: map[string]string{}}
+	for _, word := range append(audit.Outcomes(), "good", "bad", rightReason, wrongReason) {
+		b.Badges[string(word)] = badge(word)
+	}
 	for _, r := range spec.Requirements {
-		b.Requirements = append(b.Requirements, [2]int{r.Number, b.Texts.put(r.Text)})
+		b.Requirements = append(b.Requirements, requirement{r.Number, clipWords(r.Text, wordsMost)})
 	}
 	for _, l := range ls {
 		b.Variants = append(b.Variants, variantData{l.Short, clip(l.Prompt, 80)})
 		if text, ok := s.in.Prompts[l.Prompt]; ok {
-			b.Prompts[clip(l.Prompt, 80)] = b.Texts.put(text)
+			b.Prompts[clip(l.Prompt, 80)] = clipWords(text, codeMost)
 		}
 	}
 	return b
 }
 
-func (b *caseData) put(ls []variantLine, c *caseLine, goods []*audit.Case, changed func(Telling, variantLine) string) oneCase {
+func oneCaseOf(ls []variantLine, c *caseLine, goods []*audit.Case) oneCase {
 	k := c.Case
-	one := oneCase{ID: k.ID(), Label: k.Label, Description: b.Texts.put(k.Description), Language: k.Language, Code: b.Texts.put(k.Code),
-		Violates: slices.Clone(k.Violates), CWEs: audit.JoinCWEs(k.CWEs), Answers: []answerData{}}
-	if one.Violates == nil {
-		one.Violates = []int{}
-	}
+	one := oneCase{ID: k.ID(), Label: k.Label, Description: clipWords(k.Description, wordsMost), Language: k.Language, Violates: append([]int{}, k.Violates...), CWEs: audit.JoinCWEs(k.CWEs), Answers: []answerData{}}
 	if k.Label == audit.Bad {
 		one.Good = score.NearestGood(k, goods)
-		for _, g := range goods {
-			if g.ID() == one.Good {
-				one.Near = b.Texts.put(g.Code)
-			}
-		}
 	}
-	b.Badges[string(k.Label)] = badge(k.Label)
 	room := MaxPage / 4 // for what reviewers wrote of one case
 	for i, l := range ls {
 		r := l.Cases[k.ID()]
 		if r == nil {
 			continue
 		}
-		a := answerData{By: i, Right: c.Cells[i].Right, Answered: c.Cells[i].Answered, Silent: c.Cells[i].Silent, Told: []tellingData{}, Twins: [][2]string{}}
+		a := answerData{By: i, shareCell: c.Cells[i], Told: []Telling{}, Twins: append([]TwinVerdict{}, r.Twins[:min(20, len(r.Twins))]...)}
 		for _, t := range r.Told {
-			if room -= 2 * (len(t.Explanation) + len(t.Detail) + len(t.Reply) + 200); room > 0 {
-				a.Told = append(a.Told, b.telling(t))
-				a.Changed = cmp.Or(a.Changed, changed(t, l))
+			if room -= lengthOf(t); room > 0 {
+				a.Told = append(a.Told, t)
 			}
-		}
-		for _, t := range r.Twins[:min(20, len(r.Twins))] {
-			a.Twins = append(a.Twins, [2]string{clip(t.Kind, 40), string(t.Outcome)})
-			b.Badges[string(t.Outcome)] = badge(t.Outcome)
 		}
 		one.Answers = append(one.Answers, a)
 	}
-	b.Cases = append(b.Cases, one)
 	return one
 }
 
-// changedSince says what of a question is another today than when it was answered;
-// empty where nothing is, or where the answer does not say.
-func (s *site) changedSince(t Telling, prompt, spec string) string {
-	if s.in.TextHash == nil {
-		return ""
-	}
-	var changed []string
-	if t.PromptHash != "" && prompt != "" && t.PromptHash != s.in.TextHash(prompt) {
-		changed = append(changed, "the prompt")
-	}
-	if t.SpecHash != "" && spec != "" && t.SpecHash != s.in.TextHash(spec) {
-		changed = append(changed, "the SPEC")
-	}
-	if len(changed) == 0 {
-		return ""
-	}
-	return strings.Join(changed, " and ") + " changed"
-}
+const rightReason, wrongReason = "right reason", "wrong reason"
 
-func (b *caseData) telling(t Telling) tellingData {
-	d := t.tellingData
-	d.Explanation, d.Detail = b.Texts.put(t.Explanation), b.Texts.put(t.Detail)
-	if t.Reply != t.Explanation {
-		d.Reply = b.Texts.put(t.Reply)
-	}
-	b.Badges[d.Outcome] = badge(d.Outcome)
-	b.Badges["right reason"], b.Badges["wrong reason"] = "b good", "b bad"
-	return d
-}
-
-// tellingOf gives what a page shows of an answer, but for its words.
-func tellingOf(e *store.Evaluation) tellingData {
-	d := tellingData{Outcome: string(e.Outcome), Actual: clip(e.Actual, 60), Violates: strings.Trim(strings.ReplaceAll(fmt.Sprint(e.Violates), " ", ", "), "[]"),
+// tellingOf gives what a page shows of an answer.
+func tellingOf(e *store.Evaluation) Telling {
+	d := Telling{ID: e.ID, Outcome: string(e.Outcome), Explanation: clipWords(e.Explanation, wordsMost), Detail: clipWords(e.Detail, wordsMost), Actual: clip(e.Actual, 60), Violates: strings.Trim(strings.ReplaceAll(fmt.Sprint(e.Violates), " ", ", "), "[]"),
 		CWEs: clip(audit.JoinCWEs(e.CWEs), 200), Facts: factsOfAnswer(e)}
 	if e.Confidence > 0 && e.Confidence <= 1 {
 		d.Sure = score.Of(e.Confidence).String()
 	}
 	switch e.Reason {
 	case store.ReasonRight:
-		d.Reason = "right reason"
+		d.Reason = rightReason
 	case store.ReasonWrong:
-		d.Reason = "wrong reason"
+		d.Reason = wrongReason
 	}
 	return d
 }

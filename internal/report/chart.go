@@ -53,7 +53,6 @@ type bar struct {
 type legend struct {
 	X, Y        float64
 	Class, Text string
-	End         bool // whether the text ends at X
 }
 
 // A Series is a figure over time, oldest first.
@@ -69,7 +68,7 @@ type point struct {
 
 const (
 	seriesClasses = 6
-	labelsMost    = 20  // dots of a chart that are named in it; each dot's title names it
+	labelsMost    = 20  // dots of a chart that are named in it, to the right of its axes; each dot's title names it
 	letter        = 6.6 // width of a letter at 12 px, about
 )
 
@@ -96,7 +95,7 @@ func lineChart(title string, lines []Series, goal score.Value) *chart {
 		}
 	}
 	first, last := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
-	c := &chart{Title: title, Width: 760, Left: 48, Right: 740, Top: 16, Bottom: 216}
+	c := &chart{Title: title, Width: 760, Left: 48, Right: 706, Top: 16, Bottom: 216}
 	y := scale(0, 1, c.Bottom, c.Top)
 	seconds := scale(0, math.Max(1, last.Sub(first).Seconds()), c.Left+10, c.Right-10)
 	x := func(t time.Time) float64 { return seconds(t.Sub(first).Seconds()) }
@@ -107,7 +106,7 @@ func lineChart(title string, lines []Series, goal score.Value) *chart {
 		for _, p := range l.Points {
 			dots = append(dots, estimated(x(p.At), p.E, y, fmt.Sprintf("%s, %s: %s", l.Name, p.At.UTC().Format("2006-01-02 15:04"), p.E)))
 		}
-		c.series(i, i, l.Name, 42, dots)
+		c.series(i, l.Name, dots)
 	}
 	if goal.Defined {
 		c.Goal, c.HasGoal = y(goal.V), true
@@ -117,8 +116,8 @@ func lineChart(title string, lines []Series, goal score.Value) *chart {
 
 func class(i int) string { return fmt.Sprintf("s%d", i%seriesClasses) }
 
-// series joins dots in the i-th colour; its name is the n-th below the chart, three a line.
-func (c *chart) series(i, n int, name string, below float64, dots []dot) {
+// series joins dots in the i-th colour; its name is the i-th below the chart, three a line.
+func (c *chart) series(i int, name string, dots []dot) {
 	var points []string
 	for _, d := range dots {
 		d.Class = class(i)
@@ -126,8 +125,8 @@ func (c *chart) series(i, n int, name string, below float64, dots []dot) {
 		c.Dots = append(c.Dots, d)
 	}
 	c.Lines = append(c.Lines, drawn{class(i), strings.Join(points, " ")})
-	y := c.Bottom + below + float64(n/3)*20
-	c.Legend = append(c.Legend, legend{X: c.Left + float64(n%3)*235, Y: y, Class: class(i), Text: clip(name, 30)})
+	y := c.Bottom + 42 + float64(i/3)*20
+	c.Legend = append(c.Legend, legend{X: c.Left + float64(i%3)*235, Y: y, Class: class(i), Text: clip(name, 30)})
 	c.Height = y + 14
 }
 
@@ -226,7 +225,7 @@ func costChart(ls []variantLine) *chart {
 	if len(ms) < 2 {
 		return nil
 	}
-	c := &chart{Title: "Balanced accuracy against cost", Width: 760, Height: 330, Left: 48, Right: 730, Top: 16, Bottom: 276, XTitle: "USD for a thousand answers"}
+	c := &chart{Title: "Balanced accuracy against cost", Width: 760, Height: 330, Left: 48, Right: 590, Top: 16, Bottom: 276, XTitle: "USD for a thousand answers"}
 	first, last := math.Floor(math.Log10(slices.Min(usd))), math.Ceil(math.Log10(slices.Max(usd)*1.0001))
 	floor := floorOf(ms)
 	power := scale(first, max(last, first+1), c.Left+12, c.Right-12)
@@ -254,77 +253,16 @@ func costChart(ls []variantLine) *chart {
 	return c
 }
 
-// Side says how the words below a tick lie, so that none leave the chart.
-func (c *chart) Side(t tick) string {
-	switch half := letter / 2 * float64(len(t.Text)); {
-	case t.At+half > c.Width:
-		return "end"
-	case t.At < half:
-		return ""
-	}
-	return "mid"
-}
-
-// label writes a name beside a dot: to its left where the chart ends, and lower
-// where another name stands already.
+// label writes a name to the right of a dot, lower where another name stands already.
 func (c *chart) label(x, y float64, name string) {
 	const high = 14.0 // of a letter at 12 px, about
 	l := legend{X: x + 8, Y: y - 8, Text: name}
-	width := letter * float64(len([]rune(name)))
-	if l.X+width > c.Width-4 {
-		l.X, l.End = x-8, true
+	overlaps := func(o legend) bool {
+		return l.X < o.X+letter*float64(len(o.Text)) && o.X < l.X+letter*float64(len(name)) && math.Abs(o.Y-l.Y) < high
 	}
-	span := func(l legend) (from, to float64) {
-		w := letter * float64(len([]rune(l.Text)))
-		if l.End {
-			return l.X - w, l.X
-		}
-		return l.X, l.X + w
-	}
-	for again := true; again; {
-		again = false
-		from, to := span(l)
-		for _, o := range c.Legend {
-			f, t := span(o)
-			if from < t && f < to && math.Abs(o.Y-l.Y) < high-0.5 { // each step goes down by half a pixel at least: it ends
-				l.Y, again = o.Y+high, true
-			}
-		}
+	for slices.ContainsFunc(c.Legend, overlaps) {
+		l.Y += high / 2
 	}
 	c.Legend = append(c.Legend, l)
 	c.Height = max(c.Height, l.Y+10)
-}
-
-// calibrationChart draws the share of right answers against the confidence that
-// was stated, bin by bin, with the diagonal on which a word can be believed; nil
-// where nobody states any.
-func calibrationChart(ls []variantLine) *chart {
-	least, n := 0.9, 0
-	for _, l := range ls {
-		n += min(1, l.Calib.Answers)
-		for _, b := range l.Calib.Bins {
-			least = min(least, math.Floor(b.Said*10)/10)
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	c := &chart{Title: "Confidence against what came of it", Width: 760, Left: 48, Right: 730, Top: 16, Bottom: 296, XTitle: "confidence as stated"}
-	x, y := scale(least, 1, c.Left, c.Right), scale(0, 1, c.Bottom, c.Top)
-	c.Ticks, c.XTicks = ticks(0, y), ticks(least, x)
-	n = 0
-	for i, l := range ls {
-		if l.Calib.Answers == 0 {
-			continue
-		}
-		var dots []dot
-		for _, b := range l.Calib.Bins {
-			dots = append(dots, estimated(x(b.Said), b.Right, y, fmt.Sprintf("%s: %.0f %% sure, right %s, %d answers", l.Short, 100*b.Said, b.Right, b.Right.Answers)))
-		}
-		c.series(i, n, l.Short, 58, dots)
-		n++
-	}
-	c.Lines = append(c.Lines, drawn{"diagonal", fmt.Sprintf("%.1f,%.1f %.1f,%.1f", x(least), y(least), x(1), y(1))})
-	c.Height += 6
-	return c
 }

@@ -216,15 +216,6 @@ func standing(b, metric string, c score.Comparison, settles string) string {
 	return s + ", not settled"
 }
 
-func difference(c score.Comparison) string {
-	diff := fmt.Sprintf("%+.1f points of balanced accuracy (95 %%: %+.1f to %+.1f), p %.2g, over %d cases of %d families",
-		c.Diff.Center, c.Diff.Lo, c.Diff.Hi, c.P, c.Cases, c.Families)
-	if n := need(c.Need); n != "" && c.Standing == score.NotSettled {
-		diff += ", " + n
-	}
-	return diff
-}
-
 // need says what would settle a comparison; empty where nothing is known to.
 func need(n score.Need) string {
 	switch {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -232,6 +233,20 @@ func TestEarlierFormsAreLeftOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, d.Changed)
 	require.Equal(t, 2, d.Comparison.Cases)
+}
+
+// Reviewers whose names are blank are told apart, and not by a number alone.
+func TestReviewersWithoutANameAreToldApart(t *testing.T) {
+	var evs []store.Evaluation
+	for i, model := range []string{"", " "} {
+		e := evaluation(0, day)
+		e.Model, e.Prompt, e.Trial = model, "", fmt.Sprint(i)
+		evs = append(evs, e)
+	}
+	r := answered(t, evs, report.Key{})
+	require.Len(t, r.Variants, 2)
+	require.Equal(t, "no name (1)", r.Variants[0].Short)
+	require.Equal(t, "no name (2)", r.Variants[1].Short)
 }
 
 // A case that one side did not answer turned neither right nor wrong there.

@@ -2,19 +2,22 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 
 	"assay/audit"
 )
 
 // A grid is a long table as data: the page's script makes its rows as they are
-// shown, filters and sorts them, and writes them as CSV, JSON or SARIF. Texts stand
-// once, however many cells hold them.
+// shown, filters and sorts them, and writes them as CSV, JSON or SARIF.
 type grid struct {
-	Columns []gridColumn      `json:"columns"`
-	Rows    [][]any           `json:"rows"` // of a num column a number or nil, of all others an index into Texts
-	Texts   texts             `json:"texts"`
-	ID      string            `json:"id,omitempty"` // the column that names rows, for links
-	Badges  map[string]string `json:"badges"`
+	Columns []gridColumn
+	Rows    [][]any           // of a num column a number or nil, of all others a string
+	ID      string            // the column that names rows, for links
+	Badges  map[string]string // classes of the texts of badge columns
+	Cut     string            // what is left out for want of room
+	words   int               // bytes of a cell of a words column
+	all     int               // rows before any were left out
 }
 
 // A gridColumn says what a column's cells are: text, code, badge, num, share (right
@@ -32,47 +35,8 @@ type gridColumn struct {
 	Opens  bool     `json:"opens,omitempty"`  // where words and source are opened
 }
 
-// texts are strings that data refers to by their place; the first is empty.
-type texts struct {
-	all []string
-	at  map[string]int
-}
-
-func (t *texts) put(s string) int {
-	if t.at == nil {
-		t.at, t.all = map[string]int{"": 0}, []string{""}
-	}
-	i, ok := t.at[s]
-	if !ok {
-		i = len(t.all)
-		t.at[s] = i
-		t.all = append(t.all, s)
-	}
-	return i
-}
-
-func (t *texts) longest() (n int) {
-	for _, s := range t.all {
-		n = max(n, len(s))
-	}
-	return n
-}
-
-func (t *texts) cut(most int) {
-	for i, s := range t.all {
-		t.all[i] = clipWords(s, most)
-	}
-}
-
-func (t texts) MarshalJSON() ([]byte, error) {
-	if t.all == nil {
-		return []byte(`[""]`), nil
-	}
-	return json.Marshal(t.all)
-}
-
 func newGrid(id string, columns ...gridColumn) *grid {
-	return &grid{Columns: columns, ID: id, Rows: [][]any{}, Badges: map[string]string{}}
+	return &grid{Columns: columns, ID: id, Rows: [][]any{}, Badges: map[string]string{}, words: wordsMost}
 }
 
 func (g *grid) add(cells ...any) {
@@ -82,10 +46,56 @@ func (g *grid) add(cells ...any) {
 			if _, ok := g.Badges[c]; g.Columns[i].Kind == "badge" && !ok {
 				g.Badges[c] = badge(c)
 			}
-			cells[i] = g.Texts.put(c)
 		case audit.Range:
-			cells[i] = g.Texts.put(c.String())
+			cells[i] = c.String()
 		}
 	}
 	g.Rows = append(g.Rows, cells)
+}
+
+// MarshalJSON writes texts once, however many cells hold them: a cell has its text's place.
+func (g *grid) MarshalJSON() ([]byte, error) {
+	texts, at := []string{""}, map[string]int{"": 0}
+	rows := make([][]any, len(g.Rows))
+	for r, row := range g.Rows {
+		rows[r] = slices.Clone(row)
+		for i, c := range row {
+			text, ok := c.(string)
+			if !ok {
+				continue
+			}
+			if g.Columns[i].Kind == "words" {
+				text = clipWords(text, g.words)
+			}
+			n, ok := at[text]
+			if !ok {
+				n = len(texts)
+				at[text], texts = n, append(texts, text)
+			}
+			rows[r][i] = n
+		}
+	}
+	return json.Marshal(map[string]any{"columns": g.Columns, "rows": rows, "texts": texts, "id": g.ID, "badges": g.Badges})
+}
+
+// shorter cuts what rows say when they are opened, then leaves out rows, and says so;
+// false where hardly any is left.
+func (g *grid) shorter() bool {
+	const wordsLeast, rowsLeast = 60, 20
+	g.all = max(g.all, len(g.Rows))
+	opens := slices.ContainsFunc(g.Columns, func(c gridColumn) bool { return c.Kind == "words" })
+	if opens && g.words > wordsLeast {
+		g.words = max(wordsLeast, g.words/2)
+	} else {
+		g.Rows = g.Rows[:len(g.Rows)*3/4]
+	}
+	g.Cut = ""
+	if g.words < wordsMost {
+		g.Cut = fmt.Sprintf("What rows say when they are opened is cut after %d bytes. ", g.words)
+	}
+	if len(g.Rows) < g.all {
+		g.Cut += fmt.Sprintf("The first %d of %d rows are shown. ", len(g.Rows), g.all)
+	}
+	g.Cut += "Records and results have all of it."
+	return len(g.Rows) > rowsLeast
 }

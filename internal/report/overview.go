@@ -109,12 +109,11 @@ type regressionPage struct {
 	Cut     string
 }
 
-// recordsMost is how many records the list names, newest first; rowsMost how many of
-// the newest of each auditor on each project have their figures shown.
-const (
-	recordsMost = 3000
-	rowsMost    = 750
-)
+func (p *regressionPage) grids() []*grid { return []*grid{p.Records} }
+
+// rowsMost is of how many of the newest records of each auditor on each project figures
+// are shown.
+const rowsMost = 750
 
 func (s *site) writeRegression(o *overview) error {
 	if len(s.in.Records) == 0 {
@@ -133,15 +132,11 @@ func (s *site) writeRegression(o *overview) error {
 	}
 	o.quiet(both)
 	o.Live = s.live(both)
-	o.auditShort(rows)
 	p := &regressionPage{Matrix: matrixOf(rows), Rows: rows[:min(rowsMost, len(rows))]}
 	if len(rows) > len(p.Rows) {
-		p.Cut = fmt.Sprintf("Figures of %d newest records are shown, of %d: assay report --format csv tells all. ", len(p.Rows), len(rows))
+		p.Cut = fmt.Sprintf("Figures of %d newest records are shown, of %d: assay report --format csv tells all.", len(p.Rows), len(rows))
 	}
 	p.Records = s.records()
-	if n := len(s.in.Records); n > recordsMost {
-		p.Cut += fmt.Sprintf("The newest %d of %d records are listed.", recordsMost, n)
-	}
 	if err := s.render("regression.html", "regression.html", "Regression", "Regression", p); err != nil {
 		return err
 	}
@@ -162,7 +157,7 @@ func (s *site) writeRegression(o *overview) error {
 func (s *site) records() *grid {
 	g := newGrid("", gridColumn{Name: "date", Link: "link"}, gridColumn{Name: "suite", Pick: true}, gridColumn{Name: "project", Pick: true}, gridColumn{Name: "auditor", Pick: true},
 		gridColumn{Name: "verdict", Kind: "badge", Pick: true}, gridColumn{Name: "recall, %", Kind: "num"}, gridColumn{Name: "change", Kind: "text"}, gridColumn{Name: "link", Hidden: true})
-	for i := len(s.in.Records) - 1; i >= 0 && len(g.Rows) < recordsMost; i-- {
+	for i := len(s.in.Records) - 1; i >= 0; i-- {
 		r := s.in.Records[i]
 		w := rowOf(r)
 		var recall any

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -31,17 +30,7 @@ type projectPage struct {
 	Transcripts []transcriptPart
 	Stale       []string // records that were made with another key
 	Notes       []string // what is left out
-	Cut         []string // likewise, for want of room
-
-	src         excerpts
-	words, most int // of Findings: how long descriptions are, in bytes, and how many findings
-	rated       int // auditors whose figures by CWE are shown
 }
-
-const (
-	wordsOfFinding = 2000
-	ratedLeast     = 5 // auditors whose figures by CWE are always shown
-)
 
 // An auditorPart is one auditor's newest record on the project's page.
 type auditorPart struct {
@@ -82,7 +71,18 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 	slices.SortFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.kind(), b.kind()), cmp.Compare(b.Record.Suite, a.Record.Suite), cmp.Compare(a.Record.Auditor, b.Record.Auditor))
 	})
-	for _, r := range rows {
+	rated, unrated := 0, false
+	for i, r := range rows {
+		if r.Rates != nil {
+			rated += len(r.Rates.Rows())
+		}
+		if rated > ratesMost {
+			r.Rates = nil
+			if !unrated {
+				p.Notes = append(p.Notes, fmt.Sprintf("Figures by CWE are shown of the first %d auditors: assay report --format csv tells all.", i))
+			}
+			unrated = true
+		}
 		a := auditorPart{row: r, Figures: figures(nil, r.Record.Counting())}
 		a.diff(s.in.Records)
 		p.Rows = append(p.Rows, a)
@@ -97,11 +97,10 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 		p.Changes = append(p.Changes, m)
 	}
 	slices.SortStableFunc(p.Changes, worstFirst)
-	p.src = excerpts{read: s.in.Source, project: name, lines: map[string][]string{}, room: excerptsMost}
+	src := &excerpts{read: s.in.Source, project: name, lines: map[string][]string{}, room: excerptsMost}
 	s.transcripts(p)
-	p.known(&p.src)
-	p.words, p.most, p.rated = wordsOfFinding, math.MaxInt, len(p.Rows)
-	p.findings()
+	p.known(src)
+	p.findings(src)
 	p.decoys()
 	p.heat()
 	p.history(s.in.Records)
@@ -281,41 +280,11 @@ func judged(f *score.Scored) string {
 	return "not counted"
 }
 
-// shorter leaves out figures by CWE of all but a few auditors, then what findings say of
-// themselves, then findings.
-func (p *projectPage) shorter() bool {
-	n := len(p.Findings.Rows)
-	switch {
-	case p.rated > ratedLeast:
-		p.rated /= 2
-	case p.words > 300:
-		p.words = 300
-	case p.words > 60:
-		p.words = 60
-	case n > 0:
-		p.most = n * 3 / 4
-	default:
-		return false
-	}
-	p.findings()
-	p.Cut = nil
-	if p.rated < len(p.Rows) {
-		p.Cut = append(p.Cut, fmt.Sprintf("Figures by CWE are shown of the first %d auditors: assay report --format csv tells all.", p.rated))
-		for i := p.rated; i < len(p.Rows); i++ {
-			p.Rows[i].Rates = nil
-		}
-	}
-	if p.words < wordsOfFinding {
-		p.Cut = append(p.Cut, fmt.Sprintf("What findings say of themselves is cut after %d characters: the record has all of it.", p.words))
-	}
-	if p.most < math.MaxInt {
-		p.Cut = append(p.Cut, fmt.Sprintf("The first %d findings are shown: the records have all of them.", p.most))
-	}
-	return true
-}
+func (p *projectPage) grids() []*grid { return []*grid{p.Known, p.Findings, p.Decoys, p.Turns} }
 
-func (p *projectPage) findings() {
-	src := p.src // with the room that entries left
+const wordsOfFinding = 2000 // bytes of a description
+
+func (p *projectPage) findings(src *excerpts) {
 	var order []string
 	for _, d := range score.Dispositions() {
 		order = append(order, string(d))
@@ -349,9 +318,6 @@ func (p *projectPage) findings() {
 				trial = fmt.Sprintf("trial %d", n+1)
 			}
 			for i := range t.Findings {
-				if len(g.Rows) >= p.most {
-					return
-				}
 				f := &t.Findings[i]
 				since, review, description := "", "", f.Finding.Description
 				if fresh[f.Fingerprint()] {
@@ -367,10 +333,10 @@ func (p *projectPage) findings() {
 				if function == f.Finding.Title {
 					function = ""
 				}
-				g.add(clip(string(f.Disposition), 40), clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), min(300, p.words)), clip(place(f), 320), clip(audit.JoinCWEs(f.Finding.CWEs), 120), clip(f.Finding.Severity.String(), 20),
+				g.add(clip(string(f.Disposition), 40), clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), 300), clip(place(f), 320), clip(audit.JoinCWEs(f.Finding.CWEs), 120), clip(f.Finding.Severity.String(), 20),
 					r.Label(), clip(cmp.Or(f.Finding.Suppressed, f.Match.String()), 400), judged(f), since,
 					clip(function, 120), trial, review, p.at(f.Path, f.Finding.Lines), int(f.Finding.Severity),
-					clipWords(description, p.words), src.around(f.Path, f.Finding.Lines, keyed[f.Match.Entry]))
+					clipWords(description, wordsOfFinding), src.around(f.Path, f.Finding.Lines, keyed[f.Match.Entry]))
 			}
 		}
 	}
@@ -397,7 +363,7 @@ func (p *projectPage) decoys() {
 					word, hit = "hit", "by somebody"
 				}
 			}
-			cells = append(cells, g.Texts.put(word))
+			cells = append(cells, word)
 		}
 		g.add(append(cells, hit, p.at(d.File, d.Lines), clip(d.Reason, 1000))...)
 	}

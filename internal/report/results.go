@@ -71,26 +71,29 @@ type CaseResults struct {
 
 // A Trial is one answer, as little as figures need. Equal ones are shared.
 type Trial struct {
-	Outcome    audit.Outcome
-	Violate    []int
-	Confidence float64 // the confidence that was stated; 0: none
+	Outcome audit.Outcome
+	Violate []int
 }
 
 // A Telling is an answer as a page has it, with its words.
 type Telling struct {
-	tellingData
-	ID          int64
-	Explanation string
-	Detail      string
-	Reply       string // of the newest answer alone, its beginning
-	PromptHash  string
-	SpecHash    string
+	ID          int64  `json:"-"`
+	Outcome     string `json:"outcome"`
+	Actual      string `json:"actual"`
+	Violates    string `json:"violates,omitempty"`
+	CWEs        string `json:"cwes,omitempty"`
+	Sure        string `json:"sure,omitempty"`
+	Reason      string `json:"reason,omitempty"`
+	Explanation string `json:"explanation,omitempty"`
+	Detail      string `json:"detail,omitempty"`
+	Reply       string `json:"reply,omitempty"` // of the newest answer alone, its beginning
+	Facts       string `json:"facts"`
 }
 
 // A TwinVerdict is what a variant said of one variant.
 type TwinVerdict struct {
-	Kind    string
-	Outcome audit.Outcome
+	Kind    string        `json:"kind"`
+	Outcome audit.Outcome `json:"outcome"`
 }
 
 const (
@@ -104,21 +107,9 @@ const (
 // LoadResults reads what q chooses, with words also explanations and the trend; a row of a
 // case that the key does not hold is taken as its file name says. An empty store is an error.
 func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, words bool) (*Results, error) {
-	l, t := newLoader(key), &trend{}
-	if words && q.Run == "" {
-		var err error
-		if t, err = newTrend(ctx, st, key); err != nil {
-			l.r.NoTrend, t = err, &trend{}
-		}
-	}
-	for e, err := range st.Summaries(ctx, q) {
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range t.by[e.ID] {
-			l.add(&e) // what nothing can be judged by counts nowhere: the report of all runs says why
-		}
-		l.add(&e)
+	l, err := summaries(ctx, st, q, key)
+	if err != nil {
+		return nil, err
 	}
 	if l.r.Rows == 0 {
 		return nil, fmt.Errorf("no evaluations: expected those of a run of go test -run Bench")
@@ -127,9 +118,8 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 		return nil, fmt.Errorf("none of %d evaluations can be judged: %s", l.r.Rows, l.r.OddWhy)
 	}
 	l.r.addUp()
-	var err error
-	if l.r.Trend, err = t.series(); err != nil {
-		return nil, err
+	if words && q.Run == "" {
+		l.r.Trend, l.r.NoTrend = trendOf(ctx, st, key)
 	}
 	if err := l.read(ctx, st, words); err != nil {
 		return nil, err
@@ -141,6 +131,18 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 	}
 	l.r.shorten()
 	return l.r, nil
+}
+
+// summaries reads what q chooses, without words.
+func summaries(ctx context.Context, st store.Store, q store.Query, key Key) (*loader, error) {
+	l := newLoader(key)
+	for e, err := range st.Summaries(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		l.add(&e)
+	}
+	return l, nil
 }
 
 func (r *Results) addUp() {
@@ -171,7 +173,7 @@ func (r *Results) shorten() {
 	}
 	for i, s := range r.Variants {
 		if names[s.Short] > 1 {
-			s.Short = fmt.Sprintf("%s (%d)", clip(s.String(), shortMost), i+1)
+			s.Short = fmt.Sprintf("%s (%d)", s.Short, i+1)
 		}
 	}
 }
@@ -182,11 +184,11 @@ type loader struct {
 	modules  map[int64]moduleAnswer // answers about modules, by ID
 	variants map[variantKey]*VariantResults
 	trials   map[trialKey]*Trial
-	of       map[fileKey]fileCase
+	of       map[fileKey]*audit.Case
 }
 
 func newLoader(key Key) *loader {
-	return &loader{r: &Results{}, key: key, modules: map[int64]moduleAnswer{}, variants: map[variantKey]*VariantResults{}, trials: map[trialKey]*Trial{}, of: map[fileKey]fileCase{}}
+	return &loader{r: &Results{}, key: key, modules: map[int64]moduleAnswer{}, variants: map[variantKey]*VariantResults{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
 }
 
 type variantKey struct {
@@ -214,10 +216,9 @@ func (l *loader) variant(e *store.Evaluation) *VariantResults {
 // A trialKey tells equal trials: lists that store.Summaries shares are equal where
 // they begin at the same place.
 type trialKey struct {
-	outcome    audit.Outcome
-	confidence float64
-	first      *int
-	n          int
+	outcome audit.Outcome
+	first   *int
+	n       int
 }
 
 type fileKey struct {
@@ -225,22 +226,14 @@ type fileKey struct {
 	expected  audit.Label
 }
 
-type fileCase struct {
-	*audit.Case
-	id string // made once: rows are many
-}
-
 func (l *loader) trial(e *store.Evaluation) *Trial {
-	if !(e.Confidence > 0 && e.Confidence <= 1) {
-		e.Confidence = 0 // not stated, or not as a share
-	}
-	k := trialKey{outcome: e.Outcome, confidence: e.Confidence, n: len(e.Violates)}
+	k := trialKey{outcome: e.Outcome, n: len(e.Violates)}
 	if k.n > 0 {
 		k.first = &e.Violates[0]
 	}
 	t := l.trials[k]
 	if t == nil {
-		t = &Trial{e.Outcome, e.Violates, e.Confidence}
+		t = &Trial{e.Outcome, e.Violates}
 		l.trials[k] = t
 	}
 	return t
@@ -267,17 +260,17 @@ func (l *loader) addCase(e *store.Evaluation) {
 	fk := fileKey{e.App, e.TestFile, e.Expected}
 	c, ok := l.of[fk]
 	if !ok {
-		c.Case = l.caseOf(e)
-		c.id = c.ID()
+		c = l.caseOf(e)
 		l.of[fk] = c
 	}
-	cr := s.Cases[c.id]
+	id := c.ID()
+	cr := s.Cases[id]
 	if cr == nil {
-		cr = &CaseResults{Case: c.Case, Hash: e.CaseHash}
-		s.Cases[c.id] = cr
+		cr = &CaseResults{Case: c, Hash: e.CaseHash}
+		s.Cases[id] = cr
 	}
 	if e.Twin != "" {
-		cr.Twins = append(cr.Twins, TwinVerdict{e.Twin, e.Outcome})
+		cr.Twins = append(cr.Twins, TwinVerdict{clip(e.Twin, 40), e.Outcome})
 		return
 	}
 	if cr.Hash != e.CaseHash { // rows come oldest first: the newest form wins
@@ -323,13 +316,12 @@ func (l *loader) read(ctx context.Context, st store.Store, words bool) error {
 		}
 	}
 	slices.Sort(ids)
-	texts := map[string]string{} // thousands of answers share a few
 	for e, err := range st.ByID(ctx, ids) {
 		if err != nil {
 			return err
 		}
 		if c := of[e.ID]; c != nil {
-			c.tell(&e, texts)
+			c.tell(&e)
 		} else {
 			l.modules[e.ID].name(&e)
 		}
@@ -342,17 +334,10 @@ func (l *loader) read(ctx context.Context, st store.Store, words bool) error {
 	return nil
 }
 
-// tell keeps the words of an answer; texts that many answers share stand once.
-func (c *CaseResults) tell(e *store.Evaluation, texts map[string]string) {
-	shared := func(s string) string {
-		if _, ok := texts[s]; !ok {
-			texts[s] = strings.Clone(s)
-		}
-		return texts[s]
-	}
-	t := Telling{ID: e.ID, Explanation: clipWords(e.Explanation, wordsMost), Detail: clipWords(e.Detail, wordsMost),
-		PromptHash: shared(e.PromptHash), SpecHash: shared(e.SpecHash), tellingData: tellingOf(e)}
-	if e.ID == c.newest[0] {
+// tell keeps the words of an answer.
+func (c *CaseResults) tell(e *store.Evaluation) {
+	t := tellingOf(e)
+	if e.ID == c.newest[0] && e.Reply != e.Explanation {
 		t.Reply = clipWords(e.Reply, wordsMost)
 	}
 	c.Told = append(c.Told, t)

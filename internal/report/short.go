@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -22,26 +21,25 @@ type pointer struct {
 	n     int // by which things of a kind are sorted, most first
 }
 
-func (o *overview) short(page, badge, sentence string) {
-	o.Short = append(o.Short, pointer{Badge: badge, What: sentence, Page: page})
+func (o *overview) short(badge, sentence string) {
+	o.Short = append(o.Short, pointer{Badge: badge, What: sentence, Page: "bench.html"})
 }
 
 // benchShort says which reviewer comes first, against whom that is settled, what
-// would settle the rest, and which costs least of those that may be as good.
+// would settle the rest.
 func (o *overview) benchShort(pairs []pairLine) {
 	first := &o.Variants[0]
 	if !first.Bench.BalancedAccuracy.Value.Defined {
-		o.short("bench.html", "WARN", "No reviewer answered good and bad cases: nothing can be said of any.")
+		o.short("WARN", "No reviewer answered good and bad cases: nothing can be said of any.")
 		return
 	}
 	lead := fmt.Sprintf("%s has a balanced accuracy of %s; guessing gives 50 %%.", first.Short, first.Bench.BalancedAccuracy)
 	if len(o.Variants) == 1 {
-		o.short("bench.html", "", lead)
+		o.short("", lead)
 		return
 	}
-	o.short("bench.html", "first", fmt.Sprintf("%s comes first: balanced accuracy %s; guessing gives 50 %%.", first.Short, first.Bench.BalancedAccuracy))
+	o.short("first", fmt.Sprintf("%s comes first: balanced accuracy %s; guessing gives 50 %%.", first.Short, first.Bench.BalancedAccuracy))
 	var better, open []string
-	cheapest := first
 	for _, p := range pairs {
 		if p.A.Short != first.Short || p.Made == nil {
 			continue
@@ -55,18 +53,12 @@ func (o *overview) benchShort(pairs []pairLine) {
 			d = fmt.Sprintf("%s (%+.1f points, %s)", p.B.Short, p.Made.Diff.Center, n)
 		}
 		open = append(open, d)
-		if p.B.usd > 0 && p.B.usd < cheapest.usd && p.B.Cost != cheapest.Cost {
-			cheapest = p.B
-		}
 	}
 	if len(better) > 0 {
-		o.short("bench.html", "better", "It is better than "+few(better)+": settled.")
+		o.short("better", "It is better than "+few(better)+": settled.")
 	}
 	if len(open) > 0 {
-		o.short("bench.html", "not settled", "Whether it is better than "+few(open)+" is not settled.")
-	}
-	if cheapest != first {
-		o.short("bench.html", "cost", fmt.Sprintf("Of those that may be as good, %s costs least: %s for 1,000 answers, against %s.", cheapest.Short, cheapest.Cost, first.Cost))
+		o.short("not settled", "Whether it is better than "+few(open)+" is not settled.")
 	}
 }
 
@@ -76,39 +68,6 @@ func few(names []string) string {
 		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", n)
 	}
 	return strings.Join(names, ", ")
-}
-
-// auditShort says which auditor found most on how many projects. Controls read no
-// code and are left out.
-func (o *overview) auditShort(rows []row) {
-	best := map[string]float64{} // by project: the highest recall
-	who := map[string]bool{}
-	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.Record.Control != "" })
-	for _, r := range rows {
-		who[r.Label()] = true
-		best[r.Record.Project] = max(best[r.Record.Project], r.Recall.Value.V) // undefined is 0 too
-	}
-	if len(who) < 2 {
-		return
-	}
-	leads := map[string][]float64{} // by auditor: recall where nobody's is higher
-	for _, r := range rows {
-		if v := r.Recall.Value.V; v > 0 && v == best[r.Record.Project] {
-			leads[r.Label()] = append(leads[r.Label()], v)
-		}
-	}
-	names := slices.SortedFunc(maps.Keys(leads), func(a, b string) int { return cmp.Or(cmp.Compare(len(leads[b]), len(leads[a])), cmp.Compare(a, b)) })
-	for _, name := range names[:min(3, len(names))] {
-		span := score.Span{Low: score.Of(slices.Min(leads[name])), High: score.Of(slices.Max(leads[name]))}
-		o.short("regression.html", "first", fmt.Sprintf("%s has the highest recall on %s: %s.", name, ofProjects(len(leads[name]), len(best)), span))
-	}
-}
-
-func ofProjects(n, all int) string {
-	if all == 1 {
-		return "the one project"
-	}
-	return fmt.Sprintf("%d of %d projects", n, all)
 }
 
 // How many of each kind of thing the overview names.

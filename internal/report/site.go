@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -40,11 +41,9 @@ type Input struct {
 	Runs     []Ran    // the newest run of each suite
 
 	// Source reads a file of a project's pinned tree, Prompts are the evaluation
-	// prompts by name, TextHash is a run's hash of what it sends, Transcripts what the
-	// auditor of a record wrote. Each may be missing: pages then lack what is made of it.
+	// prompts by name, Transcripts what the auditor of a record wrote. Each may be missing: pages then lack what is made of it.
 	Source      func(project, path string) ([]byte, error)
 	Prompts     map[string]string
-	TextHash    func(string) string
 	Held        Held // what runs are held against
 	Transcripts func(*record.Record) ([]record.Transcript, error)
 }
@@ -174,9 +173,30 @@ func HashOf(b []byte) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// shortened is a page that can leave something more out and says so in it; false where
-// nothing is left to leave out.
-type shortened interface{ shorter() bool }
+// shorten leaves something out of the longest grid of a page; false where nothing is left
+// to leave out.
+func shorten(body any) bool {
+	b, ok := body.(interface{ grids() []*grid })
+	if !ok {
+		return false
+	}
+	longest, length := (*grid)(nil), 0
+	for _, g := range b.grids() {
+		if n := lengthOf(g); g != nil && n > length {
+			longest, length = g, n
+		}
+	}
+	return longest != nil && longest.shorter()
+}
+
+// lengthOf is how long data is in a page.
+func lengthOf(v any) int {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("report: data of strings and numbers: %v", err))
+	}
+	return len(visible(b, true))
+}
 
 // render writes one page, as much of it as there is room for.
 func (s *site) render(name, tmpl, here, title string, body any) error {
@@ -187,7 +207,7 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 	p := page{Title: title, Up: strings.Repeat("../", strings.Count(name, "/")), Here: here, Body: body, Site: s}
 	text, err := s.execute(tmpl, p)
 	for err == nil && len(text) > MaxPage {
-		if b, ok := body.(shortened); !ok || !b.shorter() {
+		if !shorten(body) {
 			return fmt.Errorf("%s: %d bytes, more than the %d that a page may have", name, len(text), MaxPage)
 		}
 		text, err = s.execute(tmpl, p)

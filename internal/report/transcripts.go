@@ -26,7 +26,6 @@ type streamPart struct {
 const (
 	streamMost      = 20_000 // bytes of a stream
 	transcriptsMost = MaxPage / 8
-	turnsMost       = MaxPage / 5
 )
 
 // transcripts fills in what the auditors of the page's records wrote, as far as it was
@@ -37,7 +36,7 @@ func (s *site) transcripts(p *projectPage) {
 	}
 	g := newGrid("", gridColumn{Name: "turn", Kind: "num"}, gridColumn{Name: "did", Kind: "badge", Pick: true}, gridColumn{Name: "what", Kind: "text", Opens: true}, gridColumn{Name: "tokens in", Kind: "num"}, gridColumn{Name: "out", Kind: "num"},
 		gridColumn{Name: "USD", Kind: "num"}, gridColumn{Name: "seconds", Kind: "num"}, gridColumn{Name: "run", Pick: true}, gridColumn{Name: "words", Kind: "words"})
-	room, turns, cut := transcriptsMost, turnsMost, false
+	room := transcriptsMost
 	for _, r := range p.Rows {
 		ts, err := s.in.Transcripts(r.Record)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +45,7 @@ func (s *site) transcripts(p *projectPage) {
 		for i := range ts {
 			t := &ts[i]
 			part := transcriptPart{Who: fmt.Sprintf("%s, %s", r.Label(), clip(t.Name, 60)), Facts: runFacts(t)}
-			cut = addTurns(g, &turns, part.Who, t.Turns()) || cut
+			addTurns(g, part.Who, t.Turns())
 			for _, k := range t.Kept {
 				text := audit.Clip(t.Text(k.Name), min(streamMost, max(0, room)))
 				room -= len(text)
@@ -58,23 +57,15 @@ func (s *site) transcripts(p *projectPage) {
 	if len(g.Rows) > 0 {
 		p.Turns = g
 	}
-	if cut {
-		p.Notes = append(p.Notes, "Not all turns of agents are shown: the transcripts beside the records have all of them.")
-	}
 }
 
-// addTurns adds a row for what was said in each turn, and for each use of a tool, while
-// there is room; cut says that there was none for some.
-func addTurns(g *grid, room *int, run string, turns []events.Turn) (cut bool) {
+// addTurns adds a row for what was said in each turn, and for each use of a tool.
+func addTurns(g *grid, run string, turns []events.Turn) {
 	for i, t := range turns {
 		in, out, usd, seconds := number(float64(t.Usage.TokensIn)), number(float64(t.Usage.TokensOut)), number(t.Usage.USD), number(t.Seconds)
 		row := func(did, what, words string) {
 			if words = clipWords(words, wordsMost); words == what {
 				words = ""
-			}
-			if *room -= escaped(what) + escaped(words) + 60; *room < 0 {
-				cut = true
-				return
 			}
 			g.add(float64(i+1), did, clip(what, 300), in, out, usd, seconds, run, words)
 			in, out, usd, seconds = nil, nil, nil, nil // they are the turn's, and stand once
@@ -97,7 +88,6 @@ func addTurns(g *grid, room *int, run string, turns []events.Turn) (cut bool) {
 			row("note", clip(n, 300), "")
 		}
 	}
-	return cut
 }
 
 // number gives a figure for a grid; nil where nobody told it.

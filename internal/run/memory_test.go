@@ -75,11 +75,8 @@ func (m *memory) Evaluations(context.Context, store.Query) iter.Seq2[store.Evalu
 	}
 }
 func (m *memory) Attempts(context.Context, string, string) ([]audit.Attempt, error) { return nil, nil }
-func (m *memory) Counted(context.Context, []string) (map[string][]int64, error) {
-	return nil, nil
-}
-func (m *memory) Runs(context.Context) ([]store.Run, error) { return m.runs, nil }
-func (m *memory) Close() error                              { return nil }
+func (m *memory) Runs(context.Context) ([]store.Run, error)                         { return m.runs, nil }
+func (m *memory) Close() error                                                      { return nil }
 
 func (m *memory) Summaries(ctx context.Context, q store.Query) iter.Seq2[store.Evaluation, error] {
 	return m.Evaluations(ctx, q)

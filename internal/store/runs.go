@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"slices"
 	"strings"
 
 	"assay/audit"
@@ -51,24 +50,4 @@ func scanRun(rows *sql.Rows) (r Run, err error) {
 		r.Outcomes[o] = counts[i]
 	}
 	return r, err
-}
-
-// Counted asks for many runs at once.
-func (s *sqlStore) Counted(ctx context.Context, runs []string) (map[string][]int64, error) {
-	type pair struct {
-		run string
-		id  int64
-	}
-	scan := func(rows *sql.Rows) (p pair, err error) { err = rows.Scan(&p.run, &p.id); return p, err }
-	counted := map[string][]int64{}
-	for chunk := range slices.Chunk(runs, perLookup) {
-		of := " WHERE run_id IN (" + places(1, len(chunk)) + ")"
-		for p, err := range stream(ctx, s, scan, "SELECT run_id, id FROM evaluations"+of+" UNION ALL SELECT run_id, evaluation_id FROM reused"+of, anys(chunk)...) {
-			if err != nil {
-				return nil, err
-			}
-			counted[p.run] = append(counted[p.run], p.id)
-		}
-	}
-	return counted, nil
 }

@@ -149,9 +149,6 @@ type Store interface {
 	Attempts(ctx context.Context, run, trial string) ([]audit.Attempt, error)
 	// Runs gives all runs, newest first.
 	Runs(ctx context.Context) ([]Run, error)
-	// Counted gives the IDs of the evaluations that each of these runs counts: those
-	// that it stored, and those that it reused.
-	Counted(ctx context.Context, runs []string) (map[string][]int64, error)
 	// Close writes what is pending and releases the database.
 	Close() error
 }

@@ -33,7 +33,7 @@ parts.push((root, hash) => {
   const data = dataOf(root, "case");
   if (!data) return null;
   const here = root.querySelector("#case"), chooser = root.querySelector("#choose");
-  const text = (i) => data.texts[i] || "";
+  const codeAt = (id) => data.codes[id] || "";
   const named = (label, options) => make("label", {}, label, make("select", {}, ...options.map(([v, t]) => make("option", { value: v }, t))));
   const cases = named("case", data.cases.map((c, i) => [i, c.id]));
   const reviewers = data.variants.map((v, i) => [i, v.name]);
@@ -49,12 +49,12 @@ parts.push((root, hash) => {
     for (let i = +pick.value + by; i >= 0 && i < data.cases.length; i += by) if (within(data.cases[i])) return show(i);
   };
   // Several files are one text, each below a line with its path, and a change below "diff".
-  const blocksOf = (c) => text(c.code).startsWith("==> ") ? text(c.code).split(/^==> (\S.*) <==\n/m).slice(1) : [];
+  const blocksOf = (c) => codeAt(c.id).startsWith("==> ") ? codeAt(c.id).split(/^==> (\S.*) <==\n/m).slice(1) : [];
   const codeOf = (c, flawed) => {
     const pre = make("pre", { className: "source code" + (c.label === "bad" ? " misleading" : ""), tabIndex: 0 });
     const several = blocksOf(c).length > 0;
     let change = false;
-    tokens(text(c.code).replace(/\n$/, ""), c.language).forEach((line, i) => {
+    tokens(codeAt(c.id).replace(/\n$/, ""), c.language).forEach((line, i) => {
       const words = line.map(([, t]) => t).join("");
       const file = several && /^==> \S.* <==$/.test(words);
       if (file) change = words === "==> diff <==";
@@ -77,10 +77,10 @@ parts.push((root, hash) => {
     const said = make("p", {}, badgeOf(data, t.outcome), " said " + t.actual + (t.violates ? ", violates " + t.violates : "") + (t.cwes ? ", " + t.cwes : "") + (t.sure ? ", " + t.sure + " sure" : "") + " ");
     if (t.reason) said.append(badgeOf(data, t.reason));
     const out = [said];
-    if (t.explanation) out.push(make("div", { className: "words" }, text(t.explanation)));
-    if (t.detail) out.push(make("div", { className: "words note" }, text(t.detail)));
+    if (t.explanation) out.push(make("div", { className: "words" }, t.explanation));
+    if (t.detail) out.push(make("div", { className: "words note" }, t.detail));
     out.push(make("p", { className: "note" }, t.facts));
-    if (t.reply) out.push(lazily("raw reply", () => text(t.reply)));
+    if (t.reply) out.push(lazily("raw reply", () => t.reply));
     return out;
   };
   // As internal/auditor puts it together: the SPEC's Prompt section, the prompt, the code.
@@ -91,9 +91,9 @@ parts.push((root, hash) => {
       return fence + language + "\n" + code.replace(/\n+$/, "") + "\n" + fence + "\n";
     };
     const blocks = blocksOf(c);
-    let code = blocks.length ? "" : fenced(c.language, text(c.code));
+    let code = blocks.length ? "" : fenced(c.language, codeAt(c.id));
     for (let i = 0; i < blocks.length; i += 2) code += "## " + (blocks[i] === "diff" ? "The change\n\n" + fenced("diff", blocks[i + 1]) : blocks[i] + "\n\n" + fenced(c.language, blocks[i + 1])) + "\n";
-    return text(data.spec).trim() + "\n\n" + text(p).trim() + "\n\n" + code;
+    return data.spec.trim() + "\n\n" + p.trim() + "\n\n" + code;
   };
   const cardOf = (c, x) => {
     const v = data.variants[x.by];
@@ -106,28 +106,28 @@ parts.push((root, hash) => {
         card.append(d);
       }
     });
-    if (c.code && data.spec && data.prompts[v.prompt] !== undefined) card.append(lazily(x.changed ? "prompt of today: " + x.changed + " since it was asked" : "prompt as it was sent", () => promptOf(c, v)));
-    for (const t of x.twins) card.append(make("p", { className: "note" }, "twin " + t[0] + ": ", badgeOf(data, t[1])));
+    if (codeAt(c.id) && data.spec && Object.hasOwn(data.prompts, v.prompt)) card.append(lazily("prompt, as it is sent today", () => promptOf(c, v)));
+    for (const t of x.twins) card.append(make("p", { className: "note" }, "twin " + t.kind + ": ", badgeOf(data, t.outcome)));
     return card;
   };
   const most = 12;
   const show = (n) => {
     const c = data.cases[n];
     pick.value = n;
-    const bad = text(c.code).replace(/\n$/, "").split("\n"), good = text(c.near).replace(/\n$/, "").split("\n");
-    const rows = c.near && c.code ? differ(good, bad) : [];
+    const bad = codeAt(c.id).replace(/\n$/, "").split("\n"), good = codeAt(c.good).replace(/\n$/, "").split("\n");
+    const rows = codeAt(c.good) && codeAt(c.id) ? differ(good, bad) : [];
     const flawed = new Set(c.label === "bad" ? rows.filter((r) => r[0] === "+").map((r) => r[2]) : []);
     const told = make("div", { className: "told" });
     if (c.violates.length) told.append(make("h3", {}, "What it violates"));
-    const item = ([number, words]) => make("li", {}, make("b", {}, String(number)), " ", text(words));
-    const broken = data.requirements.filter((r) => c.violates.includes(r[0]));
+    const item = (r) => make("li", {}, make("b", {}, String(r.number)), " ", r.text);
+    const broken = data.requirements.filter((r) => c.violates.includes(r.number));
     if (broken.length) told.append(make("ul", { className: "plain" }, ...broken.map(item)));
     else if (c.violates.length) told.append(make("p", {}, "Requirements " + c.violates.join(", ") + "."));
     if (c.cwes) told.append(make("p", { className: "note" }, c.cwes));
-    const others = data.requirements.filter((r) => !c.violates.includes(r[0]));
+    const others = data.requirements.filter((r) => !c.violates.includes(r.number));
     if (others.length) told.append(make("details", {}, make("summary", {}, c.violates.length ? others.length + " requirements that it keeps" : "the " + others.length + " requirements"), make("ul", { className: "plain" }, ...others.map(item))));
     const code = make("div", {}, make("h3", {}, "Code"));
-    if (!c.code) code.append(make("p", { className: "note" }, "The code of this case is not at hand."));
+    if (!codeAt(c.id)) code.append(make("p", { className: "note" }, "The code of this case is not at hand."));
     else {
       if (c.label === "bad") code.append(make("p", { className: "note" }, (flawed.size ? "Lines that its nearest good has not are marked. " : "") + "Comments stand on yellow: they may claim what the code does not do."));
       code.append(codeOf(c, flawed));
@@ -143,10 +143,10 @@ parts.push((root, hash) => {
     rest.addEventListener("click", more);
     more();
     // Two answers stand beside each other above the code, all others beside it where it is at hand.
-    const wide = !c.code || (a.value !== "" && b.value !== "");
+    const wide = !codeAt(c.id) || (a.value !== "" && b.value !== "");
     const answered = make("div", { className: wide ? "wide" : "" }, make("h3", {}, "Answers"), cards, rest);
     if (!wide) told.append(answered);
-    here.replaceChildren(make("h2", {}, c.id), make("p", {}, badgeOf(data, c.label), " ", make("span", { className: "lead" }, text(c.description))),
+    here.replaceChildren(make("h2", {}, c.id), make("p", {}, badgeOf(data, c.label), " ", make("span", { className: "lead" }, c.description)),
       ...(wide ? [answered] : []), make("div", { className: "beside" }, code, told));
     document.title = c.id + " · Assay";
   };
