@@ -19,8 +19,6 @@ type Answer struct {
 	Violates []int         // requirements that the reviewer says are violated
 	Group    string        // what is asked about in one request, and may go wrong together; empty: each case for itself
 	Cluster  string        // what holds Group and the case's family, a module in all draws; empty where there is no Group
-
-	Confidence float64 // 0 to 1 as the reviewer states it; 0 when it does not
 }
 
 // An Estimate is a share with its 95 % interval, which allows for any dependence

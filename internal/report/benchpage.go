@@ -19,7 +19,6 @@ type benchPage struct {
 	Top      *chart // of the first ones alone
 	Reasons  *chart
 	Cost     *chart
-	Calib    *chart
 	Trend    *chart // run by run
 	Apps     []appLine
 	Families *grid
@@ -93,7 +92,6 @@ func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	p.Top = barChart("Balanced accuracy with 95 % intervals", all[:min(topMost, len(all))], "guessing", 0.5)
 	p.Reasons = barChart("Right for the right reason, with 95 % intervals", reasons, "", 0)
 	p.Cost = costChart(ls)
-	p.Calib = calibrationChart(ls)
 	p.Trend = lineChart("Balanced accuracy run by run, with 95 % intervals", r.Trend[:min(topMost, len(r.Trend))], score.Value{})
 	var err error
 	if p.Modules, err = moduleLines(r); err != nil {

@@ -294,37 +294,3 @@ func (c *chart) label(x, y float64, name string) {
 	c.Legend = append(c.Legend, l)
 	c.Height = max(c.Height, l.Y+10)
 }
-
-// calibrationChart draws the share of right answers against the confidence that
-// was stated, bin by bin, with the diagonal on which a word can be believed; nil
-// where nobody states any.
-func calibrationChart(ls []variantLine) *chart {
-	least, n := 0.9, 0
-	for _, l := range ls {
-		n += min(1, l.Calib.Answers)
-		for _, b := range l.Calib.Bins {
-			least = min(least, math.Floor(b.Said*10)/10)
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	c := &chart{Title: "Confidence against what came of it", Width: 760, Left: 48, Right: 730, Top: 16, Bottom: 296, XTitle: "confidence as stated"}
-	x, y := scale(least, 1, c.Left, c.Right), scale(0, 1, c.Bottom, c.Top)
-	c.Ticks, c.XTicks = ticks(0, y), ticks(least, x)
-	n = 0
-	for i, l := range ls {
-		if l.Calib.Answers == 0 {
-			continue
-		}
-		var dots []dot
-		for _, b := range l.Calib.Bins {
-			dots = append(dots, estimated(x(b.Said), b.Right, y, fmt.Sprintf("%s: %.0f %% sure, right %s, %d answers", l.Short, 100*b.Said, b.Right, b.Right.Answers)))
-		}
-		c.series(i, n, l.Short, 58, dots)
-		n++
-	}
-	c.Lines = append(c.Lines, drawn{"diagonal", fmt.Sprintf("%.1f,%.1f %.1f,%.1f", x(least), y(least), x(1), y(1))})
-	c.Height += 6
-	return c
-}

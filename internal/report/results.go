@@ -71,9 +71,8 @@ type CaseResults struct {
 
 // A Trial is one answer, as little as figures need. Equal ones are shared.
 type Trial struct {
-	Outcome    audit.Outcome
-	Violate    []int
-	Confidence float64 // the confidence that was stated; 0: none
+	Outcome audit.Outcome
+	Violate []int
 }
 
 // A Telling is an answer as a page has it, with its words.
@@ -214,10 +213,9 @@ func (l *loader) variant(e *store.Evaluation) *VariantResults {
 // A trialKey tells equal trials: lists that store.Summaries shares are equal where
 // they begin at the same place.
 type trialKey struct {
-	outcome    audit.Outcome
-	confidence float64
-	first      *int
-	n          int
+	outcome audit.Outcome
+	first   *int
+	n       int
 }
 
 type fileKey struct {
@@ -231,16 +229,13 @@ type fileCase struct {
 }
 
 func (l *loader) trial(e *store.Evaluation) *Trial {
-	if !(e.Confidence > 0 && e.Confidence <= 1) {
-		e.Confidence = 0 // not stated, or not as a share
-	}
-	k := trialKey{outcome: e.Outcome, confidence: e.Confidence, n: len(e.Violates)}
+	k := trialKey{outcome: e.Outcome, n: len(e.Violates)}
 	if k.n > 0 {
 		k.first = &e.Violates[0]
 	}
 	t := l.trials[k]
 	if t == nil {
-		t = &Trial{e.Outcome, e.Violates, e.Confidence}
+		t = &Trial{e.Outcome, e.Violates}
 		l.trials[k] = t
 	}
 	return t

@@ -16,7 +16,6 @@ import (
 type variantLine struct {
 	*VariantResults
 	Bench *score.Bench
-	Calib *score.Calibration
 	Flips []score.Flip
 	Cost  string // USD for a thousand answers
 	usd   float64
@@ -34,16 +33,11 @@ func variantLines(r *Results) ([]variantLine, error) {
 	ls := make([]variantLine, len(r.Variants))
 	err := each(len(ls), func(i int) error {
 		s := r.Variants[i]
-		answers := s.Score("")
-		b, err := score.BenchOf(answers)
+		b, err := score.BenchOf(s.Score(""))
 		if err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
-		c, err := score.CalibrationOf(answers)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s, err)
-		}
-		l := variantLine{VariantResults: s, Bench: b, Calib: c, Flips: s.Flips(), Cost: "no price", Pace: "not measured"}
+		l := variantLine{VariantResults: s, Bench: b, Flips: s.Flips(), Cost: "no price", Pace: "not measured"}
 		if s.Answers > 0 && s.Usage.USD > 0 {
 			l.usd = 1000 * s.Usage.USD / float64(s.Answers)
 			l.Cost = fmt.Sprintf("%.2f USD", l.usd)

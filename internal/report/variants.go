@@ -143,7 +143,7 @@ func answers(cs []*CaseResults) []score.Answer {
 	as := make([]score.Answer, 0, n)
 	for _, c := range cs {
 		for i, t := range c.Trials {
-			as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Confidence: t.Confidence, Group: c.Group, Cluster: c.Cluster})
+			as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Group: c.Group, Cluster: c.Cluster})
 		}
 	}
 	return as
