@@ -1,7 +1,5 @@
 package audit
 
-import "slices"
-
 // A Pattern is a kind of flaw that a corpus of cases covers, widely enough that a
 // reviewer's figures say something of it.
 type Pattern string
@@ -23,17 +21,4 @@ type PatternRow struct {
 	Pattern     Pattern
 	CWEs        []CWE // empty: whatever the case's CWEs are
 	Pos         Pos
-}
-
-// PatternsOf gives the patterns that a bad case is an instance of, by the
-// requirements that it violates and its CWEs; none for goods.
-func (s *Spec) PatternsOf(c *Case) []Pattern {
-	var ps []Pattern
-	for _, r := range s.Patterns {
-		named := len(r.CWEs) == 0 || slices.ContainsFunc(c.CWEs, func(w CWE) bool { return slices.Contains(r.CWEs, w) })
-		if named && slices.Contains(c.Violates, r.Requirement) && !slices.Contains(ps, r.Pattern) {
-			ps = append(ps, r.Pattern)
-		}
-	}
-	return ps
 }

@@ -92,7 +92,8 @@ func TestAgedNumbersLoseNothing(t *testing.T) {
 // the category of what it found loses nothing.
 func TestCategoriesLoseNothing(t *testing.T) {
 	category := map[audit.CWE]audit.CWE{}
-	for _, e := range cwe.All() {
+	for n := range 10_000 {
+		e, _ := cwe.Lookup(n)
 		if e.Kind == cwe.Category && len(e.Successors) <= 20 {
 			for _, w := range e.Successors {
 				category[audit.CWE(w)] = audit.CWE(e.Number)

@@ -164,8 +164,3 @@ func Neighbours(n int) []int {
 	slices.Sort(ns)
 	return slices.Compact(ns)
 }
-
-// All gives every entry of the catalogue, ascending.
-func All() []Entry {
-	return slices.DeleteFunc(slices.Clone(catalogue().entries), func(e Entry) bool { return e.Kind == "" })
-}

@@ -9,11 +9,21 @@ import (
 	"assay/internal/cwe"
 )
 
+// catalogue gives every entry, by number.
+func catalogue() (all []cwe.Entry) {
+	for n := range 10_000 {
+		if e, ok := cwe.Lookup(n); ok {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
 func TestTableHoldsTheWholeCatalogue(t *testing.T) {
 	count := map[cwe.Kind]int{}
 	edges := 0
 	last := 0
-	for _, e := range cwe.All() {
+	for _, e := range catalogue() {
 		require.Greater(t, e.Number, last, "the table ascends")
 		last = e.Number
 		require.NotEmpty(t, e.Name, "CWE-%d", e.Number)
@@ -90,7 +100,7 @@ func TestSuccessors(t *testing.T) {
 		e, _ := cwe.Lookup(n)
 		require.Equal(t, want, e.Successors, "CWE-%d", n)
 	}
-	for _, e := range cwe.All() {
+	for _, e := range catalogue() {
 		if e.Kind == cwe.Weakness && !e.Deprecated || e.Kind == cwe.View {
 			require.Empty(t, e.Successors, "CWE-%d", e.Number)
 		}
@@ -102,8 +112,6 @@ func TestSuccessors(t *testing.T) {
 }
 
 func TestWhatIsGivenOutIsACopy(t *testing.T) {
-	cwe.All()[0] = cwe.Entry{}
-	require.Equal(t, 1, cwe.All()[0].Number)
 	cwe.Neighbours(89)[0] = 1
 	require.Equal(t, []int{89, 564, 943}, cwe.Neighbours(89))
 }

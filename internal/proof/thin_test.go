@@ -35,7 +35,7 @@ func Coverage(apps []*audit.App) map[audit.Pattern]int {
 		for _, fam := range app.Families {
 			var of []audit.Pattern
 			for _, c := range fam.Cases {
-				of = append(of, app.Spec.PatternsOf(c)...)
+				of = append(of, patternsOf(app.Spec, c)...)
 			}
 			slices.Sort(of)
 			for _, p := range slices.Compact(of) {
@@ -44,4 +44,17 @@ func Coverage(apps []*audit.App) map[audit.Pattern]int {
 		}
 	}
 	return families
+}
+
+// patternsOf gives the patterns that a bad case is an instance of, by the requirements
+// that it violates and its CWEs; none for goods.
+func patternsOf(s *audit.Spec, c *audit.Case) []audit.Pattern {
+	var ps []audit.Pattern
+	for _, r := range s.Patterns {
+		named := len(r.CWEs) == 0 || slices.ContainsFunc(c.CWEs, func(w audit.CWE) bool { return slices.Contains(r.CWEs, w) })
+		if named && slices.Contains(c.Violates, r.Requirement) {
+			ps = append(ps, r.Pattern)
+		}
+	}
+	return ps
 }
