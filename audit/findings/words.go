@@ -22,6 +22,15 @@ func spelled[K comparable](words map[K]string) map[string]K {
 	return m
 }
 
+// words gives the words of a text as a set.
+func words(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}
+
 // severities maps the words that tools and models use, lower case, to ours.
 // SARIF's levels are not here: see levels.
 var severities = spelled(map[audit.Severity]string{
