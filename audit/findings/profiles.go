@@ -125,17 +125,20 @@ func items(v gjson.Result) []gjson.Result {
 	return v.Array()
 }
 
-// texts gives the texts and numbers in a value: one, those of a list, or of the IDs in
-// objects, as bandit's {"id": 78}.
+// texts gives the texts and numbers in a value: one, or those of a list; of an object,
+// as bandit's {"id": 78}, its ID.
 func texts(v gjson.Result) (out []string) {
-	if v.IsObject() {
-		return texts(folded(v)["id"])
+	list := items(v)
+	if list == nil {
+		list = []gjson.Result{v}
 	}
-	for _, e := range items(v) {
-		out = append(out, texts(e)...)
-	}
-	if s := scalar(v); s != "" {
-		out = append(out, s)
+	for _, e := range list {
+		if e.IsObject() {
+			e = folded(e)["id"]
+		}
+		if s := scalar(e); s != "" {
+			out = append(out, s)
+		}
 	}
 	return out
 }

@@ -128,7 +128,6 @@ func (r *run) settle(tables map[string]gjson.Result) {
 		r.add(r.line, "the run has no results array: by the standard its tool did not get to look")
 	}
 	r.findRoot(tables["originalUriBaseIds"])
-	first(&r.rep.Root, r.root)
 }
 
 func (r *run) nameTool(name, version string) {
@@ -184,7 +183,7 @@ func at(list []string, place gjson.Result) string {
 // firstText gives the first of the paths that leads to a text or a number.
 func firstText(v gjson.Result, paths ...string) string {
 	for _, p := range paths {
-		if s := scalar(v.Get(p)); s != "" {
+		if s := scalar(v.Get(p)); s != "" && v.IsObject() {
 			return s
 		}
 	}
@@ -195,24 +194,28 @@ func firstText(v gjson.Result, paths ...string) string {
 var rootBases = words("SRCROOT PROJECTROOT ROOTPATH ROOT PROJECT_ROOT SOURCEROOT WORKSPACE REPOROOT")
 
 // findRoot reads the folders of the bases, and finds the project root: that of a base
-// named like one (%SRCROOT%), or the only absolute one.
+// named like one (%SRCROOT%). A single absolute base under another name may be it too,
+// or a folder of sources below it (SpotBugs' are): what lies in it stays absolute.
 func (r *run) findRoot(bases gjson.Result) {
 	var abs []string
 	bases.ForEach(func(id, base gjson.Result) bool {
-		dir, _ := uriPath(scalar(base.Get("uri")))
-		r.bases[scalar(id)] = dir
+		dir, _ := uriPath(firstText(base, "uri"))
+		r.bases[id.Str] = dir
 		if isAbs(dir) {
 			abs = append(abs, dir)
 		}
 		return true
 	})
-	root := ""
+	delete(r.bases, "") // nobody refers to a base without a name
 	for _, id := range slices.Sorted(maps.Keys(r.bases)) {
-		if isAbs(r.bases[id]) && (len(abs) == 1 || rootBases[strings.ToUpper(strings.Trim(id, "%"))]) {
-			first(&root, r.bases[id])
+		if dir := r.bases[id]; isAbs(dir) && rootBases[strings.ToUpper(strings.Trim(id, "%"))] {
+			first(&r.root, strings.TrimSuffix(dir, "/"))
 		}
 	}
-	r.root = strings.TrimSuffix(root, "/")
+	first(&r.rep.Root, r.root)
+	if len(abs) == 1 {
+		first(&r.rep.Root, strings.TrimSuffix(abs[0], "/"))
+	}
 }
 
 func isAbs(p string) bool {
@@ -222,7 +225,7 @@ func isAbs(p string) bool {
 // path gives the path of an artifact. What was relative to the root, by whatever base,
 // stays relative; what was absolute stays absolute.
 func (r *run) path(a gjson.Result, line int) string {
-	uri, base := scalar(a.Get("uri")), r.bases[a.Get("uriBaseId").Str]
+	uri, base := firstText(a, "uri"), r.bases[firstText(a, "uriBaseId")]
 	if uri == "" && a.Get("index").Exists() {
 		r.counts["places by the index of an artifact, without its URI: they name no file"]++
 	}

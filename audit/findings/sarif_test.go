@@ -47,7 +47,7 @@ func TestSARIF(t *testing.T) {
 		{"an absent ruleIndex is not 0", `"results": [{"message": {"text": "m"}, ` + at + `}]`, `{"id": "q", "properties": {"cwe": 1}}`, f(func(x *audit.Finding) { x.RuleID = "" }), ""},
 		{"ruleIndex 0, no ruleId", `"results": [{"ruleIndex": 0, "message": {"text": "m"}, ` + at + `}]`, `{"id": "r", "properties": {"cwe": "CWE-1"}}`, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{1} }), ""},
 		{"a rule reference by ID alone", `"results": [{"rule": {"id": "r"}, "message": {"text": "m"}, ` + at + `}]`, `{"id": "q", "properties": {"cwe": 1}}, {"id": "r", "properties": {"cwe": 2}}`, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{2} }), ""},
-		{"ruleIndex against ruleId: the ID counts", `"results": [{"ruleId": "r", "ruleIndex": 0, "message": {"text": "m"}, ` + at + `}]`, `{"id": "q", "properties": {"cwe": 1}}, {"id": "r", "properties": {"cwe": 2}}`, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{2} }), ""},
+		{"ruleIndex against ruleId", `"results": [{"ruleId": "r", "ruleIndex": 0, "message": {"text": "m"}, ` + at + `}]`, `{"id": "q", "properties": {"cwe": 1}}, {"id": "r", "properties": {"cwe": 2}}`, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{2} }), "ruleIndex 0 is rule"},
 		{"CodeQL: tags and security-severity", `"results": [{"ruleId": "r", "ruleIndex": 0, "level": "note", "message": {"text": "m"}, ` + at + `}]`, `{"id": "r", "properties": {"tags": ["security", "external/cwe/cwe-079", "external/cwe/cwe-116"], "security-severity": "9.8", "problem.severity": "error"}}`, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{79, 116}; x.Severity = audit.Critical }), ""},
 		{"CodeQL: rules in an extension, two rules of one index", `"results": [{"ruleId": "r", "ruleIndex": 1, "rule": {"id": "r", "index": 1, "toolComponent": {"index": 0}}, "message": {"text": "m"}, ` + at + `}], "x": 0`, `{"id": "d0"}, {"id": "d1"}`, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{22}; x.Title = "short" }), ""},
 		{"Semgrep: tags with names", `"results": [{"ruleId": "r", "message": {"text": "m"}, ` + at + `}]`, `{"id": "r", "shortDescription": {"text": "short"}, "properties": {"precision": "very-high", "tags": ["CWE-89: Improper Neutralization", "OWASP-A03:2021", "security"]}}`, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{89}; x.Title = "short" }), ""},
@@ -154,6 +154,16 @@ func TestSARIFBases(t *testing.T) {
 	}
 	require.Equal(t, []string{"src main/A.java", "B.java", "/usr/lib/jdk/C.java", "/home/u/app/D.java"}, files[:4])
 	require.Equal(t, []int{10, 11}, []int{rep.Findings[0].Pos.Line, rep.Findings[1].Pos.Line})
+}
+
+// TestSARIFSourcePath: SpotBugs names a folder of sources, which need not be the root, by a number.
+func TestSARIFSourcePath(t *testing.T) {
+	const doc = `{"runs": [{"tool": {"driver": {"name": "SpotBugs"}}, "originalUriBaseIds": {"8736793520": {"uri": "file:///w/app/src/main/java/"}},
+		"results": [{"ruleId": "r", "locations": [{"physicalLocation": {"artifactLocation": {"uri": "com/acme/Dao.java", "uriBaseId": "8736793520"}}}]}]}]}`
+	rep, err := Read("r.sarif", strings.NewReader(doc), Options{})
+	require.NoError(t, err)
+	require.Equal(t, "/w/app/src/main/java", rep.Root)
+	require.Equal(t, "/w/app/src/main/java/com/acme/Dao.java", rep.Findings[0].File)
 }
 
 func TestSARIFRuns(t *testing.T) {

@@ -106,7 +106,7 @@ func (r *run) fill(f *audit.Finding, res result) {
 	r.places(f, res)
 	first(&f.Function, own.text("function"))
 	f.Trace = r.trace(f, items(res["codeFlows"]))
-	first(&f.Suppressed, cmp.Or(suppressed(items(res["suppressions"])), f.Suppressed))
+	f.Suppressed = cmp.Or(suppressed(items(res["suppressions"])), f.Suppressed)
 }
 
 func (r *run) places(f *audit.Finding, res result) {
@@ -185,6 +185,9 @@ func function(logical gjson.Result) string {
 // no rule it is empty.
 func (r *run) ruleOf(f *audit.Finding, res result) *sarifRule {
 	f.RuleID = cmp.Or(scalar(res["ruleId"]), scalar(res["rule"].Get("id")), at(r.driver, res["ruleIndex"]), at(r.driver, res["rule"].Get("index")))
+	if other := at(r.driver, res["ruleIndex"]); other != "" && other != f.RuleID && !strings.HasPrefix(f.RuleID, other+"/") && !res["rule"].Get("toolComponent").Exists() {
+		r.add(f.Pos.Line, "ruleIndex %d is rule %q, ruleId says %q: the ID counts", whole(res["ruleIndex"]), clip(other), clip(f.RuleID))
+	}
 	for id := range upwards(f.RuleID) {
 		if rule := r.rules[id]; rule != nil {
 			return rule
