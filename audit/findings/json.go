@@ -153,6 +153,8 @@ func (j *jsonReader) one(m tree, line int, suppressed string) error {
 	case f.File == "" && f.RuleID == "" && f.Title == "" && f.Description == "":
 		j.add(line, "the entry has no file, CWE, rule or title that can be read: it is no finding (fields: %s)", names)
 		return nil
+	case m.holdsMore(members[fCWE]...):
+		j.add(line, "the CWE cannot be read: expected a number, a form like CWE-89, or a list of such")
 	case f.Lines.IsZero() && f.Function == "":
 		j.add(line, "the entry has neither CWE nor lines that can be read (fields: %s)", names)
 	}
@@ -179,6 +181,9 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 			for _, v := range texts(m.at(name)) {
 				if sev := j.profile.severities[v]; of == fSeverity && sev != 0 {
 					v = sev.String()
+				}
+				if of == fSuppressed {
+					v = withdrawal(v)
 				}
 				if filled(v) != "" && (of != fCWE || v != "0") {
 					j.set(&f, of, quote(v), line)

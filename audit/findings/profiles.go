@@ -45,7 +45,7 @@ var members = map[field][]string{
 	fSeverity:    {"severity", "issueseverity"},
 	fDimension:   {"dimension"},
 	fConfidence:  {"confidence", "issueconfidence"},
-	fCWE:         {"cwes", "cwe", "cweid", "issuecwe"},
+	fCWE:         {"cwes", "cwe", "cweid", "cweids", "issuecwe"},
 	fFile:        {"file", "path", "filename", "filepath", "location"},
 	fLines:       {"line", "startline", "linenumber", "lines.start", "location.row"},
 	fEnd:         {"endline", "lines.end", "endlocation.row"},
@@ -103,6 +103,11 @@ func (t tree) text(paths ...string) string {
 // nested says that one of the members holds a list or an object.
 func (t tree) nested(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return t[n].Type == gjson.JSON })
+}
+
+// holdsMore says that one of the members holds a list or an object with something in it.
+func (t tree) holdsMore(names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return t.nested(n) && strings.Trim(t[n].Raw, "[]{} \t\r\n") != "" })
 }
 
 // scalar gives a text, unless it is blank, or the digits of a number: a copy, so that

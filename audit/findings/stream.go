@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -107,12 +108,12 @@ type lineReader struct {
 func (l *lineReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	l.at(l.done())
-	for i, b := range p[:n] {
-		if b == '\n' {
-			l.ends = append(l.ends, l.off+int64(i))
+	for line := range bytes.Lines(p[:n]) {
+		l.off += int64(len(line))
+		if line[len(line)-1] == '\n' {
+			l.ends = append(l.ends, l.off-1)
 		}
 	}
-	l.off += int64(n)
 	return n, err
 }
 

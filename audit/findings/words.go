@@ -196,6 +196,15 @@ func filled(s string) string {
 	return s
 }
 
+// withdrawal gives why a finding is withdrawn; a word that denies it is none.
+func withdrawal(s string) string {
+	switch strings.ToLower(s) {
+	case "no", "false":
+		return ""
+	}
+	return s
+}
+
 // confidences gives the words that tools use a number. The three steps are
 // ours: no tool defines them.
 var confidences = map[string]float64{"certain": 1, "confirmed": 1, "very-high": 0.95, "high": 0.9, "firm": 0.9, "medium": 0.6, "moderate": 0.6,
