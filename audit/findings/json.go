@@ -131,7 +131,7 @@ func (j *jsonReader) entry(m tree, line int) error {
 		return j.one(m, line, "")
 	}
 	for _, each := range p.each {
-		for _, v := range items(m[each.member]) {
+		for v := range items(m[each.member]) {
 			in := folded(v)
 			in["filepath"] = m["filepath"]
 			if in.text("ruleid") == "" {
@@ -229,7 +229,7 @@ func (j *jsonReader) place(m tree, line int) audit.Step {
 
 // steps reads a list of places: objects with file, lines and note, or texts.
 func (j *jsonReader) steps(v gjson.Result, line int) (out []audit.Step) {
-	for _, v := range items(v) {
+	for v := range items(v) {
 		s := step(valid(v.Str))
 		if t := folded(v); len(t) > 0 {
 			s = j.place(t, line)

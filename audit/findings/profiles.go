@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -123,21 +124,22 @@ func scalar(v gjson.Result) string {
 }
 
 // items gives the elements of a list; what is none has no elements.
-func items(v gjson.Result) []gjson.Result {
-	if !v.IsArray() {
-		return nil
+func items(v gjson.Result) iter.Seq[gjson.Result] {
+	return func(yield func(gjson.Result) bool) {
+		if v.IsArray() {
+			v.ForEach(func(_, e gjson.Result) bool { return yield(e) })
+		}
 	}
-	return v.Array()
 }
 
 // texts gives the texts and numbers in a value: one, or those of a list; of an object,
 // as bandit's {"id": 78}, its ID.
 func texts(v gjson.Result) (out []string) {
 	list := items(v)
-	if list == nil {
-		list = []gjson.Result{v}
+	if !v.IsArray() {
+		list = slices.Values([]gjson.Result{v})
 	}
-	for _, e := range list {
+	for e := range list {
 		if e.IsObject() {
 			e = folded(e)["id"]
 		}
@@ -170,8 +172,8 @@ func (t tree) number(paths ...string) int {
 // lines gives the lines of an object as a text: from two members, or as it stands.
 func (t tree) lines() string {
 	end := t.number(members[fEnd]...)
-	if list := items(t["linerange"]); len(list) > 0 { // bandit's
-		end = whole(list[len(list)-1])
+	for last := range items(t["linerange"]) { // bandit's
+		end = whole(last)
 	}
 	if start := t.number(members[fLines]...); start > 0 {
 		return lineRange(start, end).String()

@@ -23,6 +23,7 @@ type run struct {
 	taxonomies []string          // their names, by place
 	bases      map[string]string // folders by the IDs of bases
 	root       string            // the project's, without a slash at its end
+	result     result            // the one that is read
 	counts     map[string]int    // what is told once a run, by its text
 }
 
@@ -50,7 +51,7 @@ func (j *jsonReader) tables() error {
 			return errRuns
 		}
 		j.dec.PeekKind()
-		r := &run{collector: j.collector, line: j.line(), rules: map[string]*sarifRule{}, bases: map[string]string{}, counts: map[string]int{}}
+		r := &run{collector: j.collector, line: j.line(), rules: map[string]*sarifRule{}, bases: map[string]string{}, counts: map[string]int{}, result: result{}}
 		tables := map[string]gjson.Result{}
 		err := j.object(func(name string) error { return r.table(j.stream, name, tables) })
 		r.settle(tables)
@@ -81,11 +82,11 @@ func (r *run) table(s *stream, name string, tables map[string]gjson.Result) (err
 
 func (r *run) invocation(s *stream) error {
 	in, line, err := s.element('"')
-	if len(items(in.Get("ruleConfigurationOverrides"))) > 0 {
+	if in.Get("ruleConfigurationOverrides.0").Exists() {
 		r.add(line, "the run gives rules other levels than their own (ruleConfigurationOverrides): they are not read")
 	}
 	for _, list := range []string{"toolExecutionNotifications", "toolConfigurationNotifications"} {
-		for _, n := range items(in.Get(list)) {
+		for n := range items(in.Get(list)) {
 			if n.Get("level").Str == "error" {
 				r.add(line, "the tool tells of an error of its own: %s", clip(scalar(n.Get("message.text"))))
 			}
@@ -109,11 +110,11 @@ func (r *run) invocation(s *stream) error {
 func (r *run) settle(tables map[string]gjson.Result) {
 	tool := tables["tool"]
 	r.nameTool(firstText(tool, "driver.name"), firstText(tool, "driver.version", "driver.semanticVersion"))
-	for _, t := range items(tables["taxonomies"]) {
+	for t := range items(tables["taxonomies"]) {
 		r.taxonomies = append(r.taxonomies, scalar(t.Get("name")))
 	}
-	for i, component := range append([]gjson.Result{tool.Get("driver")}, items(tool.Get("extensions"))...) {
-		for _, d := range items(component.Get("rules")) {
+	for i, component := range slices.AppendSeq([]gjson.Result{tool.Get("driver")}, items(tool.Get("extensions"))) {
+		for d := range items(component.Get("rules")) {
 			id := scalar(d.Get("id"))
 			if r.rules[id] == nil {
 				r.rules[id] = r.rule(d)
@@ -145,7 +146,7 @@ func (r *run) nameTool(name, version string) {
 func (r *run) rule(d gjson.Result) *sarifRule {
 	bag := folded(d.Get("properties"))
 	rule := &sarifRule{title: firstText(d, "shortDescription.text", "name"), level: scalar(d.Get("defaultConfiguration.level")), rating: bag.rating()}
-	for _, t := range items(d.Get("relationships")) {
+	for t := range items(d.Get("relationships")) {
 		rule.cwes = addCWEs(rule.cwes, r.taxon(t.Get("target"))...)
 	}
 	rule.cwes = addCWEs(rule.cwes, cwesInProse(d.Get("helpUri").Str)...)

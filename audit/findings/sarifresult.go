@@ -52,7 +52,8 @@ func (r *run) element(s *stream) error {
 	if err != nil {
 		return err
 	}
-	res := result{}
+	res := r.result
+	clear(res)
 	if v.IsObject() {
 		v.ForEach(func(name, v gjson.Result) bool { res[name.Str] = v; return true })
 	}
@@ -89,7 +90,7 @@ func (r *run) fill(f *audit.Finding, res result) {
 	own := folded(res["properties"])
 	rule := r.ruleOf(f, res)
 	f.ID, f.Title = cmp.Or(own.text("id"), scalar(res["guid"])), cmp.Or(own.text("title"), rule.title)
-	for _, t := range items(res["taxa"]) {
+	for t := range items(res["taxa"]) {
 		f.CWEs = addCWEs(f.CWEs, r.taxon(t)...)
 	}
 	f.CWEs = addCWEs(addCWEs(f.CWEs, own.cwes()...), rule.cwes...)
@@ -105,23 +106,24 @@ func (r *run) fill(f *audit.Finding, res result) {
 	}
 	r.places(f, res)
 	first(&f.Function, own.text("function"))
-	f.Trace = r.trace(f, items(res["codeFlows"]))
-	f.Suppressed = cmp.Or(suppressed(items(res["suppressions"])), f.Suppressed)
+	f.Trace = r.trace(f, res["codeFlows"])
+	f.Suppressed = cmp.Or(suppressed(res["suppressions"]), f.Suppressed)
 }
 
 func (r *run) places(f *audit.Finding, res result) {
-	for i, l := range items(res["locations"]) {
+	held := false
+	for l := range items(res["locations"]) {
 		step := r.step(f, l)
-		if i > 0 {
+		if held {
 			f.Others = append(f.Others, step)
 			continue
 		}
-		f.File, f.Lines = step.File, step.Lines
-		for _, log := range items(l.Get("logicalLocations")) {
+		held, f.File, f.Lines = true, step.File, step.Lines
+		for log := range items(l.Get("logicalLocations")) {
 			first(&f.Function, function(log))
 		}
 	}
-	for _, l := range items(res["relatedLocations"]) {
+	for l := range items(res["relatedLocations"]) {
 		if step := r.step(f, l); step.File != "" {
 			step.Note = strings.TrimSpace("related: " + step.Note)
 			f.Others = append(f.Others, step)
@@ -131,19 +133,21 @@ func (r *run) places(f *audit.Finding, res result) {
 
 // trace reads the thread flows of the first code flow, one after the other.
 // Further code flows are other ways to the same finding and are counted.
-func (r *run) trace(f *audit.Finding, flows []gjson.Result) (out []audit.Step) {
-	if len(flows) == 0 {
-		return nil
-	}
-	if len(flows) > 1 {
-		r.counts["further code flows of a finding: the first one is held"] += len(flows) - 1
-	}
-	for _, thread := range items(flows[0].Get("threadFlows")) {
-		for _, l := range items(thread.Get("locations")) {
-			if step := r.step(f, l.Get("location")); step.File != "" || step.Note != "" {
-				out = append(out, step)
-			} else {
-				r.counts["steps of code flows without a place"]++
+func (r *run) trace(f *audit.Finding, flows gjson.Result) (out []audit.Step) {
+	held := false
+	for flow := range items(flows) {
+		if held {
+			r.counts["further code flows of a finding: the first one is held"]++
+			continue
+		}
+		held = true
+		for thread := range items(flow.Get("threadFlows")) {
+			for l := range items(thread.Get("locations")) {
+				if step := r.step(f, l.Get("location")); step.File != "" || step.Note != "" {
+					out = append(out, step)
+				} else {
+					r.counts["steps of code flows without a place"]++
+				}
 			}
 		}
 	}
@@ -162,8 +166,8 @@ func (r *run) step(f *audit.Finding, l gjson.Result) audit.Step {
 
 // suppressed sums up suppressions. One that is accepted, or says nothing of its
 // status, suppresses; one under review or rejected does not.
-func suppressed(list []gjson.Result) (why string) {
-	for _, s := range list {
+func suppressed(list gjson.Result) (why string) {
+	for s := range items(list) {
 		if status := firstText(s, "status", "state"); status != "underReview" && status != "rejected" {
 			first(&why, cmp.Or(flat(scalar(s.Get("justification"))), scalar(s.Get("kind")), "suppressed"))
 		}
