@@ -1,6 +1,6 @@
 // Package findings reads what auditors report and writes it: SARIF 2.1.0, plain
 // JSON and the text audit report become an [audit.Report]; findings become
-// SARIF and text. [Scrub] makes recordings of JSON reports fit to be committed.
+// SARIF and text. [Scrub] makes reports fit to be committed as recordings.
 //
 // # The text audit report
 //
@@ -62,6 +62,14 @@
 // description, confidence, trace and others (lists of file, lines, note), suppressed
 // and status. Names are read in any case and with or without _ and -. The JSON of
 // ESLint, Horusec, bandit and Ruff is read by the profiles of profiles.go.
+//
+// # SARIF
+//
+// Read is what tools write: results with their rules, by ID or by place in the driver;
+// locations with a URI and base, logical locations, the first code flow, taxa by ID,
+// suppressions, kinds, failed invocations. What refers to another table in other ways
+// (an artifact, a message or a taxon by its index or GUID alone), and what stands in
+// other files or overrides the levels of rules, is counted among the problems.
 //
 // # Severity
 //

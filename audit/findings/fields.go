@@ -87,7 +87,7 @@ var fields = map[field]grammar{
 		}
 		return f.File == p.File && (f.Lines == p.Lines || p.Lines.IsZero())
 	}, func(f *audit.Finding) string { return asPlace(audit.Step{File: f.File, Lines: f.Lines}) }},
-	fLines: {"lines|line|line(s)", "a form like 12 or 12-18", func(f *audit.Finding, v, _ string) bool {
+	fLines: {"lines|line", "a form like 12 or 12-18", func(f *audit.Finding, v, _ string) bool {
 		rs, ok := linesOf(v)
 		for i, r := range rs {
 			if i == 0 {
@@ -119,7 +119,7 @@ var withdrawn = regexp.MustCompile(`(?i)\b(?:false[ -]positive|suppressed|withdr
 
 // fieldOf gives the field that a column's heading or a key names, "" for none.
 func fieldOf(name string) field {
-	name = "|" + strings.ToLower(strings.Trim(name, "*`_: ")) + "|"
+	name = "|" + strings.TrimSuffix(strings.ToLower(strings.Trim(name, "*`_: ")), "(s)") + "|"
 	for of, g := range fields {
 		if strings.Contains("|"+g.names+"|", name) {
 			return of

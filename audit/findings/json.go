@@ -1,12 +1,15 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"assay/audit"
 )
@@ -65,25 +68,25 @@ func (j *jsonReader) topMember(key string) error {
 		}
 		return j.tables()
 	case j.rep.Format == SARIF && key == "version":
-		var version string
-		err := j.decode(&version)
-		j.sarifVersion(version)
+		v, err := j.value()
+		j.sarifVersion(scalar(v))
 		return err
 	case j.rep.Format == SARIF:
 	case lists[low] && (j.dec.PeekKind() == '[' || j.dec.PeekKind() == 'n'):
-		j.profileOf(tree{low: true})
+		j.profileOf(tree{low: {Type: gjson.JSON}})
 		return j.list()
 	case low == "errors":
-		return j.array(func(int) error {
-			raw, err := j.dec.ReadValue()
-			j.add(j.line(), "the tool tells of an error of its own: %s", clip(flat(jsonMarks.ReplaceAllString(string(raw), " "))))
+		return j.array(func() error {
+			v, err := j.value()
+			j.add(j.line(), "the tool tells of an error of its own: %s", clip(flat(jsonMarks.ReplaceAllString(v.Raw, " "))))
 			return err
 		})
 	case head[low] != nil:
-		return j.decode(head[low])
+		v, err := j.value()
+		*head[low] = cmp.Or(scalar(v), *head[low])
+		return err
 	case low == "coverage":
-		var v any
-		err := j.decode(&v)
+		v, err := j.value()
 		j.cover(texts(v))
 		return err
 	}
@@ -105,13 +108,12 @@ func (j *jsonReader) sarifVersion(version string) {
 // list reads an array of findings; null is an empty one.
 func (j *jsonReader) list() error {
 	j.lists++
-	return j.array(func(int) error {
+	return j.array(func() error {
 		if j.dec.PeekKind() != '{' {
 			j.add(j.line(), "an element of the list is no object: it is no finding")
 			return j.dec.SkipValue()
 		}
-		var v any
-		line, err := j.element(&v, '{')
+		v, line, err := j.element('{')
 		if err != nil {
 			return err
 		}
@@ -129,8 +131,7 @@ func (j *jsonReader) entry(m tree, line int) error {
 		return j.one(m, line, "")
 	}
 	for _, each := range p.each {
-		list, _ := m[each.member].([]any)
-		for _, v := range list {
+		for v := range items(m[each.member]) {
 			in := folded(v)
 			in["filepath"] = m["filepath"]
 			if in.text("ruleid") == "" {
@@ -152,6 +153,8 @@ func (j *jsonReader) one(m tree, line int, suppressed string) error {
 	case f.File == "" && f.RuleID == "" && f.Title == "" && f.Description == "":
 		j.add(line, "the entry has no file, CWE, rule or title that can be read: it is no finding (fields: %s)", names)
 		return nil
+	case m.holdsMore(members[fCWE]...):
+		j.add(line, "the CWE cannot be read: expected a number, a form like CWE-89, or a list of such")
 	case f.Lines.IsZero() && f.Function == "":
 		j.add(line, "the entry has neither CWE nor lines that can be read (fields: %s)", names)
 	}
@@ -179,6 +182,9 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 				if sev := j.profile.severities[v]; of == fSeverity && sev != 0 {
 					v = sev.String()
 				}
+				if of == fSuppressed {
+					v = withdrawal(v)
+				}
 				if filled(v) != "" && (of != fCWE || v != "0") {
 					j.set(&f, of, quote(v), line)
 				}
@@ -192,7 +198,7 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 		f.RuleID = c // Ruff's; elsewhere "code" is source text
 	}
 	f.Title, f.Function = flat(f.Title), functionName(m.text(members[fFunction]...))
-	if m["suppressed"] == true {
+	if m["suppressed"].Type == gjson.True {
 		first(&f.Suppressed, "suppressed")
 	}
 	f.CWEs = firstCWEs(f.CWEs, mapped(j.opt.RuleMap, f.RuleID), cwesInProse(f.Title+" "+f.Description), cwesInProse(f.RuleID))
@@ -222,15 +228,10 @@ func (j *jsonReader) place(m tree, line int) audit.Step {
 }
 
 // steps reads a list of places: objects with file, lines and note, or texts.
-func (j *jsonReader) steps(v any, line int) (out []audit.Step) {
-	list, _ := v.([]any)
-	for _, v := range list {
-		var s audit.Step
-		switch v := v.(type) {
-		case string:
-			s = step(v)
-		case map[string]any:
-			t := folded(v)
+func (j *jsonReader) steps(v gjson.Result, line int) (out []audit.Step) {
+	for v := range items(v) {
+		s := step(valid(v.Str))
+		if t := folded(v); len(t) > 0 {
 			s = j.place(t, line)
 			s.Note = flat(t.text("note"))
 		}

@@ -40,6 +40,7 @@ func TestJSON(t *testing.T) {
 		{"nothing that can be used", `[{"colour": "red"}]`, "", nil, "fields: colour"},
 		{"places of a shape that nobody promised", `[{"location": {"file": "a.c", "line": 3}, "cwe": 1}, {"file": "b.c", "cwe": 1, "lines": [3, 9]}]`, "", []string{"#1  1 ", "#2  1 b.c"}, "the file cannot be read"},
 		{"lines of such a shape", `[{"file": "b.c", "cwe": 1, "lines": [3, 9]}]`, "", []string{"#1  1 b.c"}, "the lines cannot be read"},
+		{"a CWE of such a shape", `[{"file": "b.c", "line": 3, "cwe": {"name": "CWE-79"}}, {"file": "c.c", "line": 3, "cwe": [ ]}]`, "", []string{"#1   b.c:3", "#2   c.c:3"}, "the CWE cannot be read"},
 		{"a file and nothing else", `[{"path": "a.py", "check_id": "x", "start": {"line": 3}, "extra": {"metadata": {"cwe": ["CWE-78"]}}}]`, "", []string{"#1   a.py"}, "neither CWE nor lines that can be read (fields: checkid, extra, path, start)"},
 		{"no object", `["a", 1, {"file": "a.c"}]`, "", nil, ""},
 		{"values that cannot be read", `[{"file": "a.c", "severity": "spicy", "cwe": "none of them", "lines": "about here"}]`, "", []string{"#1   a.c"}, `"spicy"`},

@@ -1,12 +1,13 @@
 package findings
 
 import (
-	"encoding/json"
-	"maps"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"assay/audit"
 )
@@ -45,7 +46,7 @@ var members = map[field][]string{
 	fSeverity:    {"severity", "issueseverity"},
 	fDimension:   {"dimension"},
 	fConfidence:  {"confidence", "issueconfidence"},
-	fCWE:         {"cwes", "cwe", "cweid", "issuecwe"},
+	fCWE:         {"cwes", "cwe", "cweid", "cweids", "issuecwe"},
 	fFile:        {"file", "path", "filename", "filepath", "location"},
 	fLines:       {"line", "startline", "linenumber", "lines.start", "location.row"},
 	fEnd:         {"endline", "lines.end", "endlocation.row"},
@@ -56,39 +57,38 @@ var members = map[field][]string{
 var ruleCode = regexp.MustCompile(`^[A-Za-z]{1,8}[-_]?\d{1,6}$`)
 
 // A tree is a JSON object with its names folded.
-type tree map[string]any
+type tree map[string]gjson.Result
 
 var foldName = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // folded folds the names of an object; what is none has no members. Of two names that
-// fold to one, the one that sorts first counts.
-func folded(v any) tree {
-	m, _ := v.(map[string]any)
-	t := make(tree, len(m))
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		f := strings.ToLower(foldName.Replace(k))
-		if old := t[f]; old == nil || old == "" {
-			t[f] = m[k]
-		}
+// fold to one, the first that is filled counts.
+func folded(v gjson.Result) tree {
+	t := tree{}
+	if !v.IsObject() {
+		return t
 	}
+	v.ForEach(func(name, v gjson.Result) bool {
+		f := strings.ToLower(foldName.Replace(name.Str))
+		if t[f].String() == "" {
+			t[f] = v
+		}
+		return true
+	})
 	return t
 }
 
-// at gives what a path leads to; in a list it goes on with the first element.
-func (t tree) at(path string) any {
+// at gives what a path leads to.
+func (t tree) at(path string) gjson.Result {
 	name, rest, deep := strings.Cut(path, ".")
 	if !deep {
 		return t[name]
 	}
-	v := t[name]
-	if list, ok := v.([]any); ok && len(list) > 0 {
-		v = list[0]
-	}
-	return folded(v).at(rest)
+	return folded(t[name]).at(rest)
 }
 
 func (t tree) has(names string) bool {
-	return !slices.ContainsFunc(strings.Fields(names), func(n string) bool { return t[n] == nil })
+	return !slices.ContainsFunc(strings.Fields(names), func(n string) bool { return t[n].Type == gjson.Null })
 }
 
 // text gives the first of the paths that leads to a text or a number.
@@ -103,53 +103,67 @@ func (t tree) text(paths ...string) string {
 
 // nested says that one of the members holds a list or an object.
 func (t tree) nested(names ...string) bool {
-	return slices.ContainsFunc(names, func(n string) bool {
-		switch t[n].(type) {
-		case []any, map[string]any:
-			return true
-		}
-		return false
-	})
+	return slices.ContainsFunc(names, func(n string) bool { return t[n].Type == gjson.JSON })
 }
 
-// scalar gives a text, unless it is blank, or the digits of a number.
-func scalar(v any) string {
-	switch v := v.(type) {
-	case string:
-		if strings.TrimSpace(v) != "" {
-			return v
-		}
-	case json.Number:
-		return v.String()
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
+// holdsMore says that one of the members holds a list or an object with something in it.
+func (t tree) holdsMore(names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return t.nested(n) && strings.Trim(t[n].Raw, "[]{} \t\r\n") != "" })
+}
+
+// scalar gives a text, unless it is blank, or the digits of a number: a copy, so that
+// what it was read from can be forgotten.
+func scalar(v gjson.Result) string {
+	switch {
+	case v.Type == gjson.String && strings.TrimSpace(v.Str) != "":
+		return strings.Clone(valid(v.Str))
+	case v.Type == gjson.Number:
+		return strings.Clone(v.Raw)
 	}
 	return ""
 }
 
-// texts gives the texts and numbers in a value: one, those of a list, or of the IDs in
-// objects, as bandit's {"id": 78}.
-func texts(v any) (out []string) {
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			out = append(out, texts(e)...)
+// items gives the elements of a list; what is none has no elements.
+func items(v gjson.Result) iter.Seq[gjson.Result] {
+	return func(yield func(gjson.Result) bool) {
+		if v.IsArray() {
+			v.ForEach(func(_, e gjson.Result) bool { return yield(e) })
 		}
-	case map[string]any:
-		return texts(folded(v)["id"])
-	default:
-		if s := scalar(v); s != "" {
-			return []string{s}
+	}
+}
+
+// texts gives the texts and numbers in a value: one, or those of a list; of an object,
+// as bandit's {"id": 78}, its ID.
+func texts(v gjson.Result) (out []string) {
+	list := items(v)
+	if !v.IsArray() {
+		list = slices.Values([]gjson.Result{v})
+	}
+	for e := range list {
+		if e.IsObject() {
+			e = folded(e)["id"]
+		}
+		if s := scalar(e); s != "" {
+			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// number gives the first of the paths that leads to a whole number above 0.
+// whole gives a number that is whole and above 0, or the text of one; else 0.
+func whole(v gjson.Result) int {
+	f, err := strconv.ParseFloat(strings.TrimSpace(scalar(v)), 64)
+	if n := int(f); err == nil && float64(n) == f && n > 0 {
+		return n
+	}
+	return 0
+}
+
+// number gives the first of the paths that leads to such a number.
 func (t tree) number(paths ...string) int {
 	for _, p := range paths {
-		if i, err := strconv.Atoi(strings.TrimSpace(t.text(p))); err == nil && i > 0 {
-			return i
+		if n := whole(t.at(p)); n > 0 {
+			return n
 		}
 	}
 	return 0
@@ -158,8 +172,8 @@ func (t tree) number(paths ...string) int {
 // lines gives the lines of an object as a text: from two members, or as it stands.
 func (t tree) lines() string {
 	end := t.number(members[fEnd]...)
-	if list := texts(t["linerange"]); len(list) > 0 { // bandit's
-		end, _ = strconv.Atoi(list[len(list)-1])
+	for last := range items(t["linerange"]) { // bandit's
+		end = whole(last)
 	}
 	if start := t.number(members[fLines]...); start > 0 {
 		return lineRange(start, end).String()

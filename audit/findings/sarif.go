@@ -1,171 +1,248 @@
 package findings
 
 import (
-	"strconv"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tidwall/gjson"
 
 	"assay/audit"
 )
 
-// The members of SARIF 2.1.0 that we read and write.
-type (
-	// A component is a tool's driver, an extension or a taxonomy.
-	component struct {
-		Name     string      `json:"name"`
-		GUID     string      `json:"guid,omitzero"`
-		Version  string      `json:"version,omitzero"`
-		Semantic string      `json:"semanticVersion,omitzero"`
-		Rules    []sarifRule `json:"rules,omitempty"`
-		Taxa     []sarifRule `json:"taxa,omitempty"`
-		byID     map[string]int
-	}
-	sarifTool struct {
-		Driver     component   `json:"driver"`
-		Extensions []component `json:"extensions,omitempty"`
-	}
-	sarifRule struct {
-		ID            string             `json:"id,omitzero"`
-		GUID          string             `json:"guid,omitzero"`
-		Name          string             `json:"name,omitzero"`
-		Short         message            `json:"shortDescription,omitzero"`
-		Full          message            `json:"fullDescription,omitzero"`
-		Help          message            `json:"help,omitzero"`
-		HelpURI       string             `json:"helpUri,omitzero"`
-		Default       configuration      `json:"defaultConfiguration,omitzero"`
-		Messages      map[string]message `json:"messageStrings,omitzero"`
-		Relationships []struct {
-			Target descriptor `json:"target"`
-		} `json:"relationships,omitempty"`
-		Properties  map[string]any `json:"properties,omitzero"`
-		bag         tree           // the properties, folded
-		cwes, prose []audit.CWE
-	}
-	configuration struct {
-		Level string `json:"level,omitzero"`
-	}
-	// A descriptor refers to a rule, or to a taxon, of some component.
-	descriptor struct {
-		ID    string       `json:"id,omitzero"`
-		GUID  string       `json:"guid,omitzero"`
-		Index ordinal      `json:"index,omitzero"`
-		Tool  componentRef `json:"toolComponent,omitzero"`
-	}
-	componentRef struct {
-		Name  string  `json:"name,omitzero"`
-		GUID  string  `json:"guid,omitzero"`
-		Index ordinal `json:"index,omitzero"`
-	}
-	message struct {
-		Text      string   `json:"text,omitzero"`
-		Markdown  string   `json:"markdown,omitzero"`
-		ID        string   `json:"id,omitzero"`
-		Arguments []string `json:"arguments,omitempty"`
-	}
-	sarifResult struct {
-		RuleID       string         `json:"ruleId,omitzero"`
-		RuleIndex    ordinal        `json:"ruleIndex,omitzero"`
-		Rule         descriptor     `json:"rule,omitzero"`
-		Level        string         `json:"level,omitzero"`
-		Kind         string         `json:"kind,omitzero"`
-		GUID         string         `json:"guid,omitzero"`
-		Baseline     string         `json:"baselineState,omitzero"`
-		Message      message        `json:"message"`
-		Locations    []location     `json:"locations,omitempty"`
-		Related      []location     `json:"relatedLocations,omitempty"`
-		Target       artifact       `json:"analysisTarget,omitzero"`
-		CodeFlows    []codeFlow     `json:"codeFlows,omitempty"`
-		Taxa         []descriptor   `json:"taxa,omitempty"`
-		Suppressions []suppression  `json:"suppressions,omitempty"`
-		Properties   map[string]any `json:"properties,omitzero"`
-	}
-	location struct {
-		Physical physical  `json:"physicalLocation,omitzero"`
-		Logical  []logical `json:"logicalLocations,omitempty"`
-		Message  message   `json:"message,omitzero"`
-	}
-	physical struct {
-		Artifact artifact `json:"artifactLocation"`
-		Region   region   `json:"region,omitzero"`
-	}
-	artifact struct {
-		URI   string  `json:"uri,omitzero"`
-		Base  string  `json:"uriBaseId,omitzero"`
-		Index ordinal `json:"index,omitzero"`
-	}
-	artifactEntry struct {
-		Location artifact `json:"location"`
-	}
-	region struct {
-		Start      int     `json:"startLine,omitzero"`
-		End        int     `json:"endLine,omitzero"`
-		CharOffset ordinal `json:"charOffset,omitzero"`
-		ByteOffset ordinal `json:"byteOffset,omitzero"`
-	}
-	logical struct {
-		Name  string  `json:"name,omitzero"`
-		Full  string  `json:"fullyQualifiedName,omitzero"`
-		Kind  string  `json:"kind,omitzero"`
-		Index ordinal `json:"index,omitzero"`
-	}
-	codeFlow struct {
-		ThreadFlows []threadFlow `json:"threadFlows"`
-	}
-	threadFlow struct {
-		Locations []flowStep `json:"locations"`
-	}
-	flowStep struct {
-		Location location `json:"location"`
-	}
-	suppression struct {
-		Kind   string `json:"kind,omitzero"`
-		Status string `json:"status,omitzero"`
-		State  string `json:"state,omitzero"`
-		Why    string `json:"justification,omitzero"`
-	}
-	invocation struct {
-		Successful *bool    `json:"executionSuccessful"`
-		Why        string   `json:"exitCodeDescription"`
-		NoStart    string   `json:"processStartFailureMessage"`
-		Code       string   `json:"exitCode"`
-		Dir        artifact `json:"workingDirectory"`
-		Overrides  []struct {
-			Descriptor    descriptor    `json:"descriptor"`
-			Configuration configuration `json:"configuration"`
-		} `json:"ruleConfigurationOverrides"`
-		Execution     []notification `json:"toolExecutionNotifications"`
-		Configuration []notification `json:"toolConfigurationNotifications"`
-	}
-	notification struct {
-		Level   string  `json:"level"`
-		Message message `json:"message"`
-	}
-)
-
-// An ordinal is a place in a list, from 1: what is absent, 0, is not the first.
-type ordinal int
-
-// at gives what stands at a place of a list, nil where there is nothing.
-func at[T any](list []T, place ordinal) *T {
-	if place < 1 || int(place) > len(list) {
-		return nil
-	}
-	return &list[place-1]
+// A run holds what the results of one element of runs refer to. It may stand before or
+// after them, so that the results are read afterwards.
+type run struct {
+	*collector
+	line       int
+	looked     bool     // it has a list of results
+	driver     []string // the IDs of the driver's rules, by place
+	rules      map[string]*sarifRule
+	taxonomies []string          // their names, by place
+	bases      map[string]string // folders by the IDs of bases
+	root       string            // the project's, without a slash at its end
+	result     result            // the one that is read
+	counts     map[string]int    // what is told once a run, by its text
 }
 
-// MarshalJSONTo writes the place as SARIF counts it, from 0.
-func (o ordinal) MarshalJSONTo(enc *jsontext.Encoder) error {
-	return enc.WriteToken(jsontext.Int(int64(o) - 1))
+// A sarifRule is what findings take from a rule.
+type sarifRule struct {
+	title, level string
+	rating
+	cwes, prose []audit.CWE
 }
 
-// UnmarshalJSONFrom reads it as it is written; what is no place is absent.
-func (o *ordinal) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	raw, err := dec.ReadValue()
-	f, bad := strconv.ParseFloat(unquoted(raw), 64)
-	if n := int32(f); bad == nil && float64(n) == f && n >= 0 {
-		*o = ordinal(n) + 1
-	} else {
-		*o = 0
+// A rating is what properties say of a severity.
+type rating struct{ score, word string }
+
+// maxRuns is the number of runs, all of whose tables are held, above which a report is
+// an accident or an attack.
+const maxRuns = 10_000
+
+var errRuns = fmt.Errorf("the report holds more than %d runs: reading ended at this limit", maxRuns)
+
+// tables reads the value of the member "runs" but for its results.
+func (j *jsonReader) tables() error {
+	before := len(j.runs)
+	err := j.array(func() error {
+		if len(j.runs) == maxRuns {
+			return errRuns
+		}
+		j.dec.PeekKind()
+		r := &run{collector: j.collector, line: j.line(), rules: map[string]*sarifRule{}, bases: map[string]string{}, counts: map[string]int{}, result: result{}}
+		tables := map[string]gjson.Result{}
+		err := j.object(func(name string) error { return r.table(j.stream, name, tables) })
+		r.settle(tables)
+		j.runs = append(j.runs, r)
+		return err
+	})
+	if err == nil && len(j.runs) == before {
+		j.rep.Failed = "the SARIF file holds no run: the tool never started"
+		j.add(j.line(), "the SARIF file holds no run")
 	}
 	return err
+}
+
+func (r *run) table(s *stream, name string, tables map[string]gjson.Result) (err error) {
+	switch name {
+	case "tool", "taxonomies", "originalUriBaseIds":
+		tables[name], err = s.value()
+		return err
+	case "invocations":
+		return s.array(func() error { return r.invocation(s) })
+	case "results":
+		r.looked = r.looked || s.dec.PeekKind() == '['
+	case "externalPropertyFileReferences":
+		r.add(s.line(), "the run keeps parts of itself in other files (externalPropertyFileReferences): they are not read")
+	}
+	return s.dec.SkipValue()
+}
+
+func (r *run) invocation(s *stream) error {
+	in, line, err := s.element('"')
+	if in.Get("ruleConfigurationOverrides.0").Exists() {
+		r.add(line, "the run gives rules other levels than their own (ruleConfigurationOverrides): they are not read")
+	}
+	for _, list := range []string{"toolExecutionNotifications", "toolConfigurationNotifications"} {
+		for n := range items(in.Get(list)) {
+			if n.Get("level").Str == "error" {
+				r.add(line, "the tool tells of an error of its own: %s", clip(scalar(n.Get("message.text"))))
+			}
+		}
+	}
+	if in.Get("executionSuccessful").Type == gjson.False {
+		what := "executionSuccessful is false"
+		if code := scalar(in.Get("exitCode")); code != "" {
+			what += ", exit code " + code
+		}
+		if why := firstText(in, "exitCodeDescription", "processStartFailureMessage"); why != "" {
+			what += ": " + clip(why)
+		}
+		r.rep.Failed = what
+		r.add(line, "the tool says that its run failed: %s", what)
+	}
+	return err
+}
+
+// settle makes of the tables what the results need.
+func (r *run) settle(tables map[string]gjson.Result) {
+	tool := tables["tool"]
+	r.nameTool(firstText(tool, "driver.name"), firstText(tool, "driver.version", "driver.semanticVersion"))
+	for t := range items(tables["taxonomies"]) {
+		r.taxonomies = append(r.taxonomies, scalar(t.Get("name")))
+	}
+	for i, component := range slices.AppendSeq([]gjson.Result{tool.Get("driver")}, items(tool.Get("extensions"))) {
+		for d := range items(component.Get("rules")) {
+			id := scalar(d.Get("id"))
+			if r.rules[id] == nil {
+				r.rules[id] = r.rule(d)
+			}
+			if i == 0 {
+				r.driver = append(r.driver, id)
+			}
+		}
+	}
+	if !r.looked {
+		r.rep.Failed = "a run has no results array: by the standard its tool did not get to look"
+		r.add(r.line, "the run has no results array: by the standard its tool did not get to look")
+	}
+	r.findRoot(tables["originalUriBaseIds"])
+}
+
+func (r *run) nameTool(name, version string) {
+	rep := &r.rep
+	switch {
+	case slices.Contains(strings.Split(rep.Tool, ", "), name):
+	case rep.Tool == "":
+		rep.Tool, rep.Version = name, version
+	default:
+		rep.Tool += ", " + name
+		rep.Version += ", " + version
+	}
+}
+
+func (r *run) rule(d gjson.Result) *sarifRule {
+	bag := folded(d.Get("properties"))
+	rule := &sarifRule{title: firstText(d, "shortDescription.text", "name"), level: scalar(d.Get("defaultConfiguration.level")), rating: bag.rating()}
+	for t := range items(d.Get("relationships")) {
+		rule.cwes = addCWEs(rule.cwes, r.taxon(t.Get("target"))...)
+	}
+	rule.cwes = addCWEs(rule.cwes, cwesInProse(d.Get("helpUri").Str)...)
+	rule.cwes = addCWEs(rule.cwes, bag.cwes()...)
+	for _, t := range []string{"name", "shortDescription.text", "shortDescription.markdown", "fullDescription.text", "fullDescription.markdown", "help.text", "help.markdown"} {
+		rule.prose = addCWEs(rule.prose, cwesInProse(d.Get(t).Str)...)
+	}
+	return rule
+}
+
+// taxon reads a reference to a taxon: an ID that is spelled as a CWE, or a number in a
+// taxonomy named CWE.
+func (r *run) taxon(t gjson.Result) []audit.CWE {
+	id, name := scalar(t.Get("id")), scalar(t.Get("toolComponent.name"))
+	if place := t.Get("toolComponent.index"); name == "" && place.Exists() {
+		name = at(r.taxonomies, place)
+	}
+	switch {
+	case id == "":
+		r.counts["references to a taxon without its ID: they give no CWE"]++
+	case strings.Contains(strings.ToUpper(name), "CWE"):
+		return cwesInField(id)
+	}
+	return cwesInProse(id)
+}
+
+// at gives what stands at a place of a list, "" where there is nothing.
+func at(list []string, place gjson.Result) string {
+	if i := place.Int(); place.Type == gjson.Number && i >= 0 && i < int64(len(list)) {
+		return list[i]
+	}
+	return ""
+}
+
+// firstText gives the first of the paths that leads to a text or a number.
+func firstText(v gjson.Result, paths ...string) string {
+	for _, p := range paths {
+		if s := scalar(v.Get(p)); s != "" && v.IsObject() {
+			return s
+		}
+	}
+	return ""
+}
+
+// rootBases are the names, upper case, of a base that is the project's root.
+var rootBases = words("SRCROOT PROJECTROOT ROOTPATH ROOT PROJECT_ROOT SOURCEROOT WORKSPACE REPOROOT")
+
+// findRoot reads the folders of the bases, and finds the project root: that of a base
+// named like one (%SRCROOT%). A single absolute base under another name may be it too,
+// or a folder of sources below it (SpotBugs' are): what lies in it stays absolute.
+func (r *run) findRoot(bases gjson.Result) {
+	var abs []string
+	bases.ForEach(func(id, base gjson.Result) bool {
+		dir, _ := uriPath(firstText(base, "uri"))
+		r.bases[id.Str] = dir
+		if isAbs(dir) {
+			abs = append(abs, dir)
+		}
+		return true
+	})
+	delete(r.bases, "") // nobody refers to a base without a name
+	for _, id := range slices.Sorted(maps.Keys(r.bases)) {
+		if dir := r.bases[id]; isAbs(dir) && rootBases[strings.ToUpper(strings.Trim(id, "%"))] {
+			first(&r.root, strings.TrimSuffix(dir, "/"))
+		}
+	}
+	first(&r.rep.Root, r.root)
+	if len(abs) == 1 {
+		first(&r.rep.Root, strings.TrimSuffix(abs[0], "/"))
+	}
+}
+
+func isAbs(p string) bool {
+	return strings.HasPrefix(p, "/") || len(p) > 2 && drive.MatchString(p) || strings.Contains(p, "://")
+}
+
+// path gives the path of an artifact. What was relative to the root, by whatever base,
+// stays relative; what was absolute stays absolute.
+func (r *run) path(a gjson.Result, line int) string {
+	uri, base := firstText(a, "uri"), r.bases[firstText(a, "uriBaseId")]
+	if uri == "" && a.Get("index").Exists() {
+		r.counts["places by the index of an artifact, without its URI: they name no file"]++
+	}
+	name, good := uriPath(uri)
+	switch {
+	case !good:
+		r.add(line, "the URI %q has broken percent-encoding: taken as it stands", clip(uri))
+	case name == "" || base == "" || isAbs(name):
+		return name
+	case strings.Contains(base, "://"):
+		name = strings.TrimSuffix(base, "/") + "/" + name
+	default:
+		name = path.Join(base, name)
+	}
+	if rel, ok := strings.CutPrefix(name, r.root+"/"); ok && r.root != "" {
+		return rel
+	}
+	return name
 }

@@ -52,7 +52,8 @@ func TestSARIF(t *testing.T) {
 		{"CodeQL: rules in an extension, two rules of one index", `"results": [{"ruleId": "r", "ruleIndex": 1, "rule": {"id": "r", "index": 1, "toolComponent": {"index": 0}}, "message": {"text": "m"}, ` + at + `}], "x": 0`, `{"id": "d0"}, {"id": "d1"}`, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{22}; x.Title = "short" }), ""},
 		{"Semgrep: tags with names", `"results": [{"ruleId": "r", "message": {"text": "m"}, ` + at + `}]`, `{"id": "r", "shortDescription": {"text": "short"}, "properties": {"precision": "very-high", "tags": ["CWE-89: Improper Neutralization", "OWASP-A03:2021", "security"]}}`, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{89}; x.Title = "short" }), ""},
 		{"gosec: relationships to a taxonomy by name", `"taxonomies": [{"name": "CWE", "taxa": [{"id": "327"}]}], "results": [{"ruleId": "r", "message": {"text": "m"}, ` + at + `}]`, `{"id": "r", "relationships": [{"target": {"id": "327", "toolComponent": {"name": "CWE"}}, "kinds": ["superset"]}]}`, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{327} }), ""},
-		{"a taxon by index alone, taxonomy after the results", `"results": [{"ruleId": "r", "taxa": [{"index": 1, "toolComponent": {"index": 0}}], "message": {"text": "m"}, ` + at + `}], "taxonomies": [{"name": "CWE", "taxa": [{"id": "20"}, {"id": "78"}]}]`, ``, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{78} }), ""},
+		{"a taxonomy by its place, told later", `"results": [{"ruleId": "r", "taxa": [{"id": "78", "toolComponent": {"index": 0}}], "message": {"text": "m"}, ` + at + `}], "taxonomies": [{"name": "CWE", "taxa": [{"id": "20"}, {"id": "78"}]}]`, ``, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{78} }), ""},
+		{"a taxon by its place alone is told", `"results": [{"ruleId": "r", "taxa": [{"index": 1, "toolComponent": {"name": "CWE"}}], "message": {"text": "m"}, ` + at + `}]`, ``, f(none), "1 references to a taxon without its ID"},
 		{"a number in another taxonomy is no CWE", `"results": [{"ruleId": "r", "taxa": [{"id": "89", "toolComponent": {"name": "OWASP"}}], "message": {"text": "m"}, ` + at + `}]`, ``, f(none), ""},
 		{"a taxonomy that no list has is the one that is named", `"results": [{"ruleId": "r", "taxa": [{"id": "327", "toolComponent": {"name": "CWE", "index": 0}}], "message": {"text": "m"}, ` + at + `}]`, ``, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{327} }), ""},
 		{"a result's own CWEs come before its rule's", `"results": [{"ruleId": "r", "properties": {"cwe": ["CWE-3", "CWE-1"]}, "message": {"text": "m"}, ` + at + `}]`, `{"id": "r", "properties": {"tags": ["CWE-1", "CWE-2"]}}`, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{3, 1, 2} }), ""},
@@ -60,7 +61,8 @@ func TestSARIF(t *testing.T) {
 		{"Trivy: severity among the tags", `"results": [{"ruleId": "r", "level": "error", "message": {"text": "m"}, ` + at + `}]`, `{"id": "r", "properties": {"tags": ["vulnerability", "security", "CRITICAL"]}}`, f(func(x *audit.Finding) { x.Severity = audit.Critical }), ""},
 		{"CWE in the message alone", `"results": [{"ruleId": "r", "message": {"text": "see CWE 611"}, ` + at + `}]`, ``, f(func(x *audit.Finding) { x.CWEs = []audit.CWE{611}; x.Description = "see CWE 611" }), ""},
 		{"rule map for a tool without CWEs, hierarchical rule", `"results": [{"ruleId": "mapped/one", "message": {"text": "m CWE-5"}, ` + at + `}]`, ``, f(func(x *audit.Finding) { x.RuleID = "mapped/one"; x.CWEs = []audit.CWE{94}; x.Description = "m CWE-5" }), ""},
-		{"message by ID with arguments and links", `"results": [{"ruleId": "r", "message": {"id": "bad", "arguments": ["x", "y"]}, ` + at + `}]`, `{"id": "r", "messageStrings": {"bad": {"text": "{0} meets [{1}](1)"}}}`, f(func(x *audit.Finding) { x.Description = "x meets y" }), ""},
+		{"links in a message", `"results": [{"ruleId": "r", "message": {"text": "x meets [y](1)"}, ` + at + `}]`, ``, f(func(x *audit.Finding) { x.Description = "x meets y" }), ""},
+		{"message by ID is told", `"results": [{"ruleId": "r", "message": {"id": "bad", "arguments": ["x"]}, ` + at + `}]`, `{"id": "r", "messageStrings": {"bad": {"text": "{0}"}}}`, f(func(x *audit.Finding) { x.Description = "" }), "1 messages by the ID"},
 		{"kind pass is no finding", `"results": [{"ruleId": "r", "kind": "pass", "message": {"text": "m"}}]`, ``, nil, "1 results of kind pass"},
 		{"kind notApplicable is no finding", `"results": [{"ruleId": "r", "kind": "notApplicable", "message": {"text": "m"}}]`, ``, nil, "notApplicable"},
 		{"kind review is a finding, level none by 3.27.10", `"results": [{"ruleId": "r", "kind": "review", "message": {"text": "m"}, ` + at + `}]`, ``, f(func(x *audit.Finding) { x.Severity = audit.Info }), ""},
@@ -79,18 +81,16 @@ func TestSARIF(t *testing.T) {
 				x.Trace = []audit.Step{{File: "s.js", Lines: lines(1, 1), Note: "source"}, {File: "a.js", Lines: lines(3, 3)}}
 			}), "further code flows"},
 		{"function from a logical location", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.js"}, "region": {"startLine": 3}}, "logicalLocations": [{"kind": "type", "name": "C"}, {"fullyQualifiedName": "p.C.run(String)", "kind": "function"}]}]}]`, ``, f(func(x *audit.Finding) { x.Function = "run" }), ""},
-		{"logical location by index, told later", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.js"}, "region": {"startLine": 3}}, "logicalLocations": [{"index": 1}]}]}], "logicalLocations": [{"name": "C", "kind": "type"}, {"name": "go", "kind": "function", "parentIndex": 0}]`, ``, f(func(x *audit.Finding) { x.Function = "go" }), ""},
-		{"artifact by index, told later", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"index": 1}, "region": {"startLine": 3}}}]}], "artifacts": [{"location": {"uri": "z.js"}}, {"location": {"uri": "a.js"}, "contents": {"text": "secret"}}]`, ``, f(none), ""},
-		{"artifact index out of range", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"index": 7}, "region": {"startLine": 3}}}]}]`, ``, f(func(x *audit.Finding) { x.File = "" }), "artifact index 7"},
-		{"a negative index is none", `"results": [{"ruleId": "r", "ruleIndex": -7, "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"index": -7}, "region": {"startLine": 3}}}]}]`, ``, f(func(x *audit.Finding) { x.File = "" }), ""},
+		{"an artifact by index alone is told", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"index": 1}, "region": {"startLine": 3}}}]}], "artifacts": [{"location": {"uri": "z.js"}}, {"location": {"uri": "a.js"}}]`, ``, f(func(x *audit.Finding) { x.File = "" }), "1 places by the index of an artifact"},
+		{"a negative index is none", `"results": [{"ruleId": "r", "ruleIndex": -7, "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.js", "index": -1}, "region": {"startLine": 3}}}]}]`, ``, f(none), ""},
+		{"a rule by a place that no rule has", `"results": [{"ruleIndex": 7, "message": {"text": "m"}, ` + at + `}]`, ``, f(func(x *audit.Finding) { x.RuleID = "" }), "it has 0 rules"},
 		{"percent-encoding, file URI", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [` + sarifPlaceJSON("file:///home/u/my%20app/%E4%B8%AD.js", "3") + `]}]`, ``, f(func(x *audit.Finding) { x.File = "/home/u/my app/中.js" }), ""},
 		{"file URI with a drive letter", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [` + sarifPlaceJSON("file:///C:/app/a.js", "3") + `]}]`, ``, f(func(x *audit.Finding) { x.File = "C:/app/a.js" }), ""},
 		{"broken percent-encoding", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [` + sarifPlaceJSON("100%.js", "3") + `]}]`, ``, f(func(x *audit.Finding) { x.File = "100%.js" }), "broken percent-encoding"},
 		{"unknown uriBaseId: relative stays relative", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.js", "uriBaseId": "%SRCROOT%"}, "region": {"startLine": 3}}}]}]`, ``, f(none), ""},
-		{"analysisTarget where there is no location", `"results": [{"ruleId": "r", "message": {"text": "m"}, "analysisTarget": {"uri": "a.js"}}]`, ``, f(func(x *audit.Finding) { x.Lines = audit.Range{} }), ""},
 		{"startLine 0 and charOffset give no lines", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.js"}, "region": {"charOffset": 4, "charLength": 2}}}]}]`, ``, f(func(x *audit.Finding) { x.Lines = audit.Range{} }), "offset alone"},
 		{"an unknown level", `"results": [{"ruleId": "r", "level": "spicy", "message": {"text": "m"}, ` + at + `}]`, ``, f(func(x *audit.Finding) { x.Severity = audit.SeverityUnknown }), `"spicy"`},
-		{"level by a configuration override", `"invocations": [{"executionSuccessful": true, "ruleConfigurationOverrides": [{"descriptor": {"id": "r"}, "configuration": {"level": "error"}}]}], "results": [{"ruleId": "r", "message": {"text": "m"}, ` + at + `}]`, ``, f(func(x *audit.Finding) { x.Severity = audit.High }), ""},
+		{"a configuration override is told", `"invocations": [{"executionSuccessful": true, "ruleConfigurationOverrides": [{"descriptor": {"id": "r"}, "configuration": {"level": "error"}}]}], "results": [{"ruleId": "r", "message": {"text": "m"}, ` + at + `}]`, ``, f(none), "ruleConfigurationOverrides"},
 		{"a notification of the tool", `"invocations": [{"executionSuccessful": true, "toolExecutionNotifications": [{"level": "error", "message": {"text": "cannot parse b.js"}}]}], "results": []`, ``, nil, "cannot parse b.js"},
 		{"members of the wrong type", `"results": [{"ruleId": 7, "message": "m", "locations": {}, "properties": [], "taxa": 3, "suppressions": null}, null]`, ``, []audit.Finding{{ID: "#1", RuleID: "7", Severity: audit.Medium}}, "empty or no object"},
 		{"properties alone are no finding", `"results": [{"properties": {"cwe": 1}}]`, ``, nil, "empty or no object"},
@@ -154,6 +154,16 @@ func TestSARIFBases(t *testing.T) {
 	}
 	require.Equal(t, []string{"src main/A.java", "B.java", "/usr/lib/jdk/C.java", "/home/u/app/D.java"}, files[:4])
 	require.Equal(t, []int{10, 11}, []int{rep.Findings[0].Pos.Line, rep.Findings[1].Pos.Line})
+}
+
+// TestSARIFSourcePath: SpotBugs names a folder of sources, which need not be the root, by a number.
+func TestSARIFSourcePath(t *testing.T) {
+	const doc = `{"runs": [{"tool": {"driver": {"name": "SpotBugs"}}, "originalUriBaseIds": {"8736793520": {"uri": "file:///w/app/src/main/java/"}},
+		"results": [{"ruleId": "r", "locations": [{"physicalLocation": {"artifactLocation": {"uri": "com/acme/Dao.java", "uriBaseId": "8736793520"}}}]}]}]}`
+	rep, err := Read("r.sarif", strings.NewReader(doc), Options{})
+	require.NoError(t, err)
+	require.Equal(t, "/w/app/src/main/java", rep.Root)
+	require.Equal(t, "/w/app/src/main/java/com/acme/Dao.java", rep.Findings[0].File)
 }
 
 func TestSARIFRuns(t *testing.T) {

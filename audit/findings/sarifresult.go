@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"io"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"assay/audit"
 )
@@ -20,7 +21,7 @@ func readResults(r io.Reader, c *collector) error {
 		if name != "runs" {
 			return j.dec.SkipValue()
 		}
-		return j.array(func(int) error {
+		return j.array(func() error {
 			if n++; n >= len(c.runs) {
 				return errRuns
 			}
@@ -28,7 +29,7 @@ func readResults(r io.Reader, c *collector) error {
 				if name != "results" {
 					return j.dec.SkipValue()
 				}
-				return j.array(func(int) error { return c.runs[n].element(j) })
+				return j.array(func() error { return c.runs[n].element(j) })
 			})
 			c.runs[n].tellCounts()
 			return err
@@ -42,36 +43,40 @@ func readResults(r io.Reader, c *collector) error {
 
 var noProblem = words("pass notApplicable informational")
 
+// A result is one of SARIF's, by the names of its members.
+type result map[string]gjson.Result
+
 // element reads one result, takes it up as a finding, or counts why it is none.
 func (r *run) element(s *stream) error {
-	res := &r.result
-	*res = sarifResult{}
-	line, err := s.element(res, '"')
+	v, line, err := s.element('"')
 	if err != nil {
 		return err
 	}
-	bare := *res
-	bare.Properties, bare.Related = nil, nil
-	why := ""
-	switch {
-	case reflect.ValueOf(bare).IsZero():
-		r.add(s.line(), "a result is empty or no object: it is no finding")
-		return nil
-	case res.Baseline == "absent":
-		r.counts["results with baselineState absent: they are no longer found"]++
-		return nil
-	case res.Kind == "" || res.Kind == "fail":
-	case r.opt.AllKinds:
-		why = "of kind " + res.Kind
-	case res.Kind == "open":
-		why = "kind open: the tool could not decide"
-	case noProblem[res.Kind]:
-		r.counts["results of kind "+res.Kind+": by the standard they tell of no problem"]++
-		return nil
+	res := r.result
+	clear(res)
+	if v.IsObject() {
+		v.ForEach(func(name, v gjson.Result) bool { res[name.Str] = v; return true })
 	}
 	f := audit.Finding{Pos: audit.Pos{File: r.name, Line: line}}
+	kind := scalar(res["kind"])
+	switch {
+	case res["baselineState"].Str == "absent":
+		r.counts["results with baselineState absent: they are no longer found"]++
+		return nil
+	case kind == "" || kind == "fail":
+	case r.opt.AllKinds:
+		f.Suppressed = "of kind " + kind
+	case kind == "open":
+		f.Suppressed = "kind open: the tool could not decide"
+	case noProblem[kind]:
+		r.counts["results of kind "+kind+": by the standard they tell of no problem"]++
+		return nil
+	}
 	r.fill(&f, res)
-	first(&f.Suppressed, why)
+	if f.RuleID == "" && f.Description == "" && f.File == "" && len(f.Trace) == 0 {
+		r.add(s.line(), "a result is empty or no object: it is no finding")
+		return nil
+	}
 	return r.take(f)
 }
 
@@ -81,42 +86,44 @@ func (r *run) tellCounts() {
 	}
 }
 
-func (r *run) fill(f *audit.Finding, s *sarifResult) {
-	own := folded(s.Properties)
-	rule := r.ruleOf(f, s)
-	f.ID, f.Title = cmp.Or(own.text("id"), s.GUID), cmp.Or(own.text("title"), rule.Short.Text)
-	f.CWEs = r.cwes(s, own, rule)
-	f.Severity = r.severity(f, s, own, rule)
+func (r *run) fill(f *audit.Finding, res result) {
+	own := folded(res["properties"])
+	rule := r.ruleOf(f, res)
+	f.ID, f.Title = cmp.Or(own.text("id"), scalar(res["guid"])), cmp.Or(own.text("title"), rule.title)
+	for t := range items(res["taxa"]) {
+		f.CWEs = addCWEs(f.CWEs, r.taxon(t)...)
+	}
+	f.CWEs = addCWEs(addCWEs(f.CWEs, own.cwes()...), rule.cwes...)
+	f.Severity = r.severity(f, res, own.rating(), rule)
 	f.Dimension, _ = dimensionOf(own.text("dimension"))
 	f.Confidence, _ = confidenceOf(own.text(members[fConfidence]...))
-	f.Description = cmp.Or(s.Message.Text, s.Message.Markdown, rule.Messages[s.Message.ID].Text)
-	f.Description = plainLinks(withArguments(f.Description, s.Message.Arguments))
+	f.Description = plainLinks(firstText(res["message"], "text", "markdown"))
+	if f.Description == "" && res["message"].Get("id").Exists() {
+		r.counts["messages by the ID of a text of their rule: they give no description"]++
+	}
 	if f.CWEs == nil {
 		f.CWEs = firstCWEs(mapped(r.opt.RuleMap, f.RuleID), cwesInProse(f.Description), cwesInProse(f.RuleID), slices.Clone(rule.prose))
 	}
-	r.places(f, s)
+	r.places(f, res)
 	first(&f.Function, own.text("function"))
-	f.Trace = r.trace(f, s.CodeFlows)
-	f.Suppressed = suppressed(s.Suppressions)
+	f.Trace = r.trace(f, res["codeFlows"])
+	f.Suppressed = cmp.Or(suppressed(res["suppressions"]), f.Suppressed)
 }
 
-func (r *run) places(f *audit.Finding, s *sarifResult) {
-	for i, l := range s.Locations {
+func (r *run) places(f *audit.Finding, res result) {
+	held := false
+	for l := range items(res["locations"]) {
 		step := r.step(f, l)
-		if i > 0 {
+		if held {
 			f.Others = append(f.Others, step)
 			continue
 		}
-		f.File, f.Lines = step.File, step.Lines
-		for _, log := range l.Logical {
-			if listed := at(r.logical, log.Index); log.function() == "" && listed != nil {
-				log = *listed
-			}
-			first(&f.Function, log.function())
+		held, f.File, f.Lines = true, step.File, step.Lines
+		for log := range items(l.Get("logicalLocations")) {
+			first(&f.Function, function(log))
 		}
 	}
-	first(&f.File, r.path(s.Target, f.Pos.Line))
-	for _, l := range s.Related {
+	for l := range items(res["relatedLocations"]) {
 		if step := r.step(f, l); step.File != "" {
 			step.Note = strings.TrimSpace("related: " + step.Note)
 			f.Others = append(f.Others, step)
@@ -126,15 +133,17 @@ func (r *run) places(f *audit.Finding, s *sarifResult) {
 
 // trace reads the thread flows of the first code flow, one after the other.
 // Further code flows are other ways to the same finding and are counted.
-func (r *run) trace(f *audit.Finding, flows []codeFlow) (out []audit.Step) {
-	for i, flow := range flows {
-		if i > 0 {
+func (r *run) trace(f *audit.Finding, flows gjson.Result) (out []audit.Step) {
+	held := false
+	for flow := range items(flows) {
+		if held {
 			r.counts["further code flows of a finding: the first one is held"]++
 			continue
 		}
-		for _, thread := range flow.ThreadFlows {
-			for _, l := range thread.Locations {
-				if step := r.step(f, l.Location); step.File != "" || step.Note != "" {
+		held = true
+		for thread := range items(flow.Get("threadFlows")) {
+			for l := range items(thread.Get("locations")) {
+				if step := r.step(f, l.Get("location")); step.File != "" || step.Note != "" {
 					out = append(out, step)
 				} else {
 					r.counts["steps of code flows without a place"]++
@@ -145,96 +154,53 @@ func (r *run) trace(f *audit.Finding, flows []codeFlow) (out []audit.Step) {
 	return out
 }
 
-func (r *run) step(f *audit.Finding, l location) audit.Step {
-	g := l.Physical.Region
-	if g.Start == 0 && g.CharOffset+g.ByteOffset > 0 {
+func (r *run) step(f *audit.Finding, l gjson.Result) audit.Step {
+	place := l.Get("physicalLocation")
+	g := place.Get("region")
+	start := whole(g.Get("startLine"))
+	if start == 0 && (g.Get("charOffset").Exists() || g.Get("byteOffset").Exists()) {
 		r.counts["regions by offset alone: they give no lines"]++
 	}
-	return audit.Step{File: r.path(l.Physical.Artifact, f.Pos.Line), Lines: lineRange(g.Start, g.End), Note: plainLinks(l.Message.Text)}
+	return audit.Step{File: r.path(place.Get("artifactLocation"), f.Pos.Line), Lines: lineRange(start, whole(g.Get("endLine"))), Note: plainLinks(scalar(l.Get("message.text")))}
 }
 
 // suppressed sums up suppressions. One that is accepted, or says nothing of its
 // status, suppresses; one under review or rejected does not.
-func suppressed(list []suppression) (why string) {
-	for _, s := range list {
-		first(&s.Status, s.State)
-		if s.Status != "underReview" && s.Status != "rejected" {
-			first(&why, flat(s.Why))
-			first(&why, s.Kind)
-			first(&why, "suppressed")
+func suppressed(list gjson.Result) (why string) {
+	for s := range items(list) {
+		if status := firstText(s, "status", "state"); status != "underReview" && status != "rejected" {
+			first(&why, cmp.Or(flat(scalar(s.Get("justification"))), scalar(s.Get("kind")), "suppressed"))
 		}
 	}
 	return why
 }
 
 // function gives the name of a function; a type or a module is none.
-func (l logical) function() string {
-	switch l.Kind {
+func function(logical gjson.Result) string {
+	switch logical.Get("kind").Str {
 	case "", "function", "member", "method", "constructor":
-	default:
-		return ""
+		return functionName(firstText(logical, "name", "fullyQualifiedName"))
 	}
-	first(&l.Name, l.Full)
-	return functionName(l.Name)
+	return ""
 }
 
-// ruleOf finds the rule of a result: by index in the component that it names or
-// in the driver, else by ID there, then in the extensions. An absent index is
-// no index; the parents of a hierarchical ID ("a/b") count as well. Where there
-// is none it is empty.
-func (r *run) ruleOf(f *audit.Finding, s *sarifResult) *sarifRule {
-	f.RuleID = cmp.Or(s.RuleID, s.Rule.ID)
-	first(&s.Rule.Index, s.RuleIndex)
-	comp := s.Rule.Tool.in(r.tool.Extensions)
-	if comp == nil {
-		comp = &r.tool.Driver
+// ruleOf finds the rule of a result by its ID, or by its place among the driver's where
+// it has none; the parents of a hierarchical ID ("a/b") count as well. Where there is
+// no rule it is empty.
+func (r *run) ruleOf(f *audit.Finding, res result) *sarifRule {
+	f.RuleID = cmp.Or(scalar(res["ruleId"]), scalar(res["rule"].Get("id")), at(r.driver, res["ruleIndex"]), at(r.driver, res["rule"].Get("index")))
+	if other := at(r.driver, res["ruleIndex"]); other != "" && other != f.RuleID && !strings.HasPrefix(f.RuleID, other+"/") && !res["rule"].Get("toolComponent").Exists() {
+		r.add(f.Pos.Line, "ruleIndex %d is rule %q, ruleId says %q: the ID counts", whole(res["ruleIndex"]), clip(other), clip(f.RuleID))
 	}
-	i := int(s.Rule.Index) - 1
-	if rule := at(comp.Rules, s.Rule.Index); rule != nil {
-		first(&f.RuleID, rule.ID)
-		if rule.ID == f.RuleID || strings.HasPrefix(f.RuleID, rule.ID+"/") {
+	for id := range upwards(f.RuleID) {
+		if rule := r.rules[id]; rule != nil {
 			return rule
 		}
-		r.add(f.Pos.Line, "ruleIndex %d is rule %q, ruleId says %q: the ID counts", i, clip(rule.ID), clip(f.RuleID))
-	} else if i >= 0 && s.Rule.Tool.Index == 0 && len(r.tool.Extensions) == 0 {
-		r.add(f.Pos.Line, "ruleIndex %d is out of range: the tool has %d rules", i, len(comp.Rules))
 	}
-	for _, list := range [][]component{{*comp, r.tool.Driver}, r.tool.Extensions} {
-		for i := range list {
-			if rule := list[i].find(f.RuleID, s.Rule.GUID); rule != nil {
-				return rule
-			}
-		}
+	if f.RuleID == "" && (res["ruleIndex"].Exists() || res["rule"].Exists()) {
+		r.add(f.Pos.Line, "the result names a rule that the tool's driver does not have: it has %d rules", len(r.driver))
 	}
 	return &sarifRule{}
-}
-
-// cwes gives what a result and its rule name, in the order of the package documentation.
-func (r *run) cwes(s *sarifResult, own tree, rule *sarifRule) (cwes []audit.CWE) {
-	for _, t := range s.Taxa {
-		cwes = addCWEs(cwes, r.taxonCWE(t)...)
-	}
-	cwes = addCWEs(cwes, own.cwes()...)
-	for _, t := range rule.Relationships {
-		cwes = addCWEs(cwes, r.taxonCWE(t.Target)...)
-	}
-	return addCWEs(cwes, rule.cwes...)
-}
-
-// taxonCWE reads a reference to a taxon: an ID that is spelled as a CWE, or a
-// number in a taxonomy named CWE.
-func (r *run) taxonCWE(t descriptor) []audit.CWE {
-	name := t.Tool.Name
-	if comp := t.Tool.in(r.taxonomies, r.tool.Extensions); comp != nil && cwesInProse(t.ID) == nil {
-		name = comp.Name
-		if taxon := cmp.Or(at(comp.Rules, t.Index), comp.find("", t.GUID)); t.ID == "" && taxon != nil {
-			t.ID = taxon.ID
-		}
-	}
-	if strings.Contains(strings.ToUpper(name), "CWE") {
-		return cwesInField(t.ID)
-	}
-	return cwesInProse(t.ID)
 }
 
 // levels are SARIF's levels as severities; without a word on it a result is a
@@ -242,9 +208,8 @@ func (r *run) taxonCWE(t descriptor) []audit.CWE {
 var levels = map[string]audit.Severity{"error": audit.High, "": audit.Medium, "warning": audit.Medium, "note": audit.Low, "none": audit.Info}
 
 // severity follows the rule in the package documentation.
-func (r *run) severity(f *audit.Finding, s *sarifResult, own tree, rule *sarifRule) audit.Severity {
-	for _, bag := range []tree{own, rule.bag} {
-		score := bag.text("securityseverity")
+func (r *run) severity(f *audit.Finding, res result, own rating, rule *sarifRule) audit.Severity {
+	for _, score := range []string{own.score, rule.score} {
 		if score == "" {
 			continue
 		}
@@ -256,18 +221,16 @@ func (r *run) severity(f *audit.Finding, s *sarifResult, own tree, rule *sarifRu
 		}
 		r.add(f.Pos.Line, "the security-severity %q is no number from 0 to 10", clip(score))
 	}
-	for _, bag := range []tree{own, rule.bag} {
-		word := bag.severity()
+	for _, word := range []string{own.word, rule.word} {
 		if sev, ok := severityOf(word); ok || strings.EqualFold(word, "unknown") {
 			return sev
 		}
 	}
-	level := s.Level
-	if s.Kind != "" && s.Kind != "fail" {
+	level := scalar(res["level"])
+	if kind := scalar(res["kind"]); kind != "" && kind != "fail" {
 		first(&level, "none")
 	}
-	first(&level, r.overrides[f.RuleID])
-	first(&level, rule.Default.Level)
+	first(&level, rule.level)
 	sev, ok := levels[level]
 	if !ok {
 		r.add(f.Pos.Line, "the level %q is none of error, warning, note, none", clip(level))
@@ -275,14 +238,15 @@ func (r *run) severity(f *audit.Finding, s *sarifResult, own tree, rule *sarifRu
 	return sev
 }
 
-func (t tree) severity() string {
+// rating gives what properties say of a severity: its score, and the word for it.
+func (t tree) rating() rating {
 	word := t.text(members[fSeverity]...)
 	for _, tag := range texts(t["tags"]) {
 		if severities[strings.ToLower(tag)] != 0 {
 			first(&word, tag)
 		}
 	}
-	return word
+	return rating{t.text("securityseverity"), word}
 }
 
 func (t tree) cwes() (out []audit.CWE) {
@@ -308,18 +272,4 @@ func plainLinks(s string) string {
 		return s
 	}
 	return numberLink.ReplaceAllString(s, "$1")
-}
-
-var argument = regexp.MustCompile(`\{(\d{1,3})\}`)
-
-func withArguments(s string, args []string) string {
-	if len(args) == 0 || !strings.Contains(s, "{") {
-		return s
-	}
-	return argument.ReplaceAllStringFunc(s, func(m string) string {
-		if i, _ := strconv.Atoi(m[1 : len(m)-1]); i < len(args) {
-			return args[i]
-		}
-		return m
-	})
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -14,6 +15,7 @@ import (
 	"assay/audit"
 )
 
+// The members of SARIF 2.1.0 that are written.
 type (
 	logOut struct {
 		Schema  string   `json:"$schema"`
@@ -21,9 +23,69 @@ type (
 		Runs    []runOut `json:"runs"`
 	}
 	runOut struct {
-		Tool       sarifTool     `json:"tool"`
-		Taxonomies []component   `json:"taxonomies,omitempty"`
-		Results    []sarifResult `json:"results"`
+		Tool struct {
+			Driver component `json:"driver"`
+		} `json:"tool"`
+		Taxonomies []component `json:"taxonomies,omitempty"`
+		Results    []resultOut `json:"results"`
+	}
+	component struct {
+		Name    string       `json:"name"`
+		Version string       `json:"version,omitzero"`
+		Rules   []descriptor `json:"rules,omitempty"`
+		Taxa    []descriptor `json:"taxa,omitempty"`
+	}
+	// A descriptor is a rule or a taxon, or refers to one of the component that it names.
+	descriptor struct {
+		ID   string `json:"id"`
+		Tool *named `json:"toolComponent,omitempty"`
+	}
+	named struct {
+		Name string `json:"name"`
+		Kind string `json:"kind,omitzero"`
+	}
+	resultOut struct {
+		RuleID       string         `json:"ruleId,omitzero"`
+		RuleIndex    *int           `json:"ruleIndex,omitempty"`
+		Level        string         `json:"level"`
+		Message      message        `json:"message"`
+		Locations    []location     `json:"locations,omitempty"`
+		CodeFlows    []codeFlow     `json:"codeFlows,omitempty"`
+		Taxa         []descriptor   `json:"taxa,omitempty"`
+		Suppressions []suppression  `json:"suppressions,omitempty"`
+		Properties   map[string]any `json:"properties,omitzero"`
+	}
+	location struct {
+		Physical physical `json:"physicalLocation,omitzero"`
+		Logical  []named  `json:"logicalLocations,omitempty"`
+		Message  message  `json:"message,omitzero"`
+	}
+	physical struct {
+		Artifact artifact `json:"artifactLocation"`
+		Region   region   `json:"region,omitzero"`
+	}
+	artifact struct {
+		URI string `json:"uri"`
+	}
+	region struct {
+		Start int `json:"startLine"`
+		End   int `json:"endLine"`
+	}
+	message struct {
+		Text string `json:"text"`
+	}
+	codeFlow struct {
+		ThreadFlows []threadFlow `json:"threadFlows"`
+	}
+	threadFlow struct {
+		Locations []flowStep `json:"locations"`
+	}
+	flowStep struct {
+		Location location `json:"location"`
+	}
+	suppression struct {
+		Kind string `json:"kind"`
+		Why  string `json:"justification"`
 	}
 )
 
@@ -33,27 +95,33 @@ type (
 // rule takes its first CWE as the rule, or "finding". [Read] gives the findings
 // back but for that rule, and for backslashes in paths, which become slashes.
 func WriteSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
-	if strings.TrimSpace(tool) == "" {
-		tool = "unknown"
+	fs = slices.Clone(fs)
+	for i := range fs {
+		cwe, _, _ := strings.Cut(audit.JoinCWEs(fs[i].CWEs), ",")
+		first(&fs[i].RuleID, cmp.Or(cwe, "finding"))
 	}
-	run := runOut{Results: []sarifResult{}}
-	run.Tool.Driver = component{Name: tool, Version: version}
-	rules, taxa := map[string]ordinal{}, map[audit.CWE]bool{}
+	return writeSARIF(w, tool, version, fs)
+}
+
+// writeSARIF gives a finding without a rule none.
+func writeSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
+	run := runOut{Results: []resultOut{}}
+	run.Tool.Driver = component{Name: cmp.Or(strings.TrimSpace(tool), "unknown"), Version: version}
+	rules, taxa := map[string]*int{}, map[audit.CWE]bool{}
 	cwes := component{Name: "CWE"}
 	for _, f := range fs {
-		cwe, _, _ := strings.Cut(audit.JoinCWEs(f.CWEs), ",")
-		id := cmp.Or(f.RuleID, cwe, "finding")
-		if rules[id] == 0 {
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{ID: id})
-			rules[id] = ordinal(len(run.Tool.Driver.Rules))
+		if id := f.RuleID; id != "" && rules[id] == nil {
+			rules[id] = new(int)
+			*rules[id] = len(run.Tool.Driver.Rules)
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, descriptor{ID: id})
 		}
-		r := resultFor(f, id)
-		r.RuleIndex = rules[id]
+		r := resultFor(f)
+		r.RuleIndex = rules[f.RuleID]
 		for _, c := range f.CWEs {
-			r.Taxa = append(r.Taxa, descriptor{ID: c.String(), Tool: componentRef{Name: cwes.Name}})
+			r.Taxa = append(r.Taxa, descriptor{ID: c.String(), Tool: &named{Name: cwes.Name}})
 			if !taxa[c] {
 				taxa[c] = true
-				cwes.Taxa = append(cwes.Taxa, sarifRule{ID: c.String()})
+				cwes.Taxa = append(cwes.Taxa, descriptor{ID: c.String()})
 			}
 		}
 		run.Results = append(run.Results, r)
@@ -62,7 +130,7 @@ func WriteSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 		run.Taxonomies = []component{cwes}
 	}
 	log := logOut{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []runOut{run}}
-	if err := json.MarshalWrite(w, log, permissive, json.Deterministic(true), jsontext.WithIndent(" ")); err != nil {
+	if err := json.MarshalWrite(w, log, jsontext.AllowInvalidUTF8(true), json.Deterministic(true), jsontext.WithIndent(" ")); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")
@@ -72,12 +140,12 @@ func WriteSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 // levelOf gives severities as levels; others are a warning.
 var levelOf = map[audit.Severity]string{audit.Critical: "error", audit.High: "error", audit.Low: "note", audit.Info: "note"}
 
-func resultFor(f audit.Finding, rule string) sarifResult {
-	r := sarifResult{RuleID: rule, Level: cmp.Or(levelOf[f.Severity], "warning"), Message: message{Text: cmp.Or(f.Description, f.Title, rule)}}
+func resultFor(f audit.Finding) resultOut {
+	r := resultOut{RuleID: f.RuleID, Level: cmp.Or(levelOf[f.Severity], "warning"), Message: message{Text: cmp.Or(f.Description, f.Title, f.RuleID, "finding")}}
 	if f.File != "" || f.Function != "" || !f.Lines.IsZero() {
 		l := locationFor(audit.Step{File: f.File, Lines: f.Lines})
 		if f.Function != "" {
-			l.Logical = []logical{{Name: f.Function, Kind: "function"}}
+			l.Logical = []named{{Name: f.Function, Kind: "function"}}
 		}
 		r.Locations = append(r.Locations, l)
 	}

@@ -1,9 +1,7 @@
 package findings
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,162 +10,101 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"assay/audit"
 )
 
 // ScrubOptions say how a report is made fit for a recording.
 type ScrubOptions struct {
-	// Format is that of the report: what is not Text is JSON, which tells itself
-	// whether it is SARIF.
+	// Format is that of the report, as in [Options].
 	Format string
+	// RuleMap is that of [Options]: a recording keeps the CWEs that it gave.
+	RuleMap map[string][]audit.CWE
 	// Root is the absolute path of the audited tree. Every path under it becomes
 	// relative, in messages too. Empty leaves paths as they are.
 	Root string
-	// Source holds the files of the audited tree; a text report needs it.
+	// Source holds the files of the audited tree, in which quotations are found.
 	Source fs.FS
 }
 
-// Scrub copies a report without what a recording must not hold:
-// source text of the target (snippets, contexts, contents, fixes, matches,
-// secrets, the messages of code flow steps, messages in Markdown), what names
-// the machine or the person, and what differs from run to run (times, GUIDs).
-// Paths become relative to the root, results, rules that nothing names by their
-// place, and the names inside objects are sorted: two runs that say the same give the
-// same bytes. Reading the result gives the findings of the original but for those
-// messages.
+// Lengths, in bytes, from which a text that also stands in the source is a quotation
+// of it: a whole line, or a part of one that looks like code.
+const (
+	quotedLine = 20
+	quotedPart = 32
+)
+
+// cutMark stands in the place of a quotation.
+const cutMark = "[source]"
+
+// Scrub copies a report without what a recording must not hold: source text of the
+// target, what names the machine or the person, and what differs from run to run. It is
+// written anew from its findings, a text report as text and any other as SARIF; what a
+// reader passes over (snippets, fixes, times, what an agent says around its report) is
+// not in it. Of the texts of findings what Source holds too is cut: a line of it, or a
+// part of one that looks like code. Paths become relative to the root.
 //
-// A message may quote the target all the same, as a tool words it; of bandit's
-// B105 to B107, which quote the password, the quotation is cut.
+// The findings of tools are sorted by place and rule and numbered in this order, and
+// what they say at the steps of a trace goes, which is source text mostly; so does what
+// bandit's B105 to B107 quote, the password. A tool that words its messages otherwise
+// may quote a few words of the target all the same.
 //
-// A text report has no members that hold source: it is written anew from its
-// findings, and of their texts what Source holds too is cut (a line of it, or a part
-// of one that looks like code).
-//
-// It holds the whole report in memory. A report that breaks off is
-// [ErrTruncated].
+// It holds the whole report in memory. A report that breaks off is [ErrTruncated].
 func Scrub(in io.ReadSeeker, out io.Writer, opt ScrubOptions) error {
-	if opt.Format == Text {
-		return scrubText(in, out, opt)
+	if opt.Source == nil {
+		return errors.New("a report quotes the source in its own words and cannot be scrubbed without it: expected ScrubOptions.Source, in which quotations are found")
 	}
-	dec := json.NewDecoder(decoded(in))
-	dec.UseNumber()
-	var doc any
-	if err := dec.Decode(&doc); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			return fmt.Errorf("%w: at byte %d", ErrTruncated, dec.InputOffset())
-		}
-		return fmt.Errorf("only JSON and SARIF can be scrubbed: at byte %d: %w", dec.InputOffset(), err)
+	rep, err := Read("the report", in, Options{Format: opt.Format, RuleMap: opt.RuleMap, MaxFindings: -1})
+	if err != nil {
+		return err
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return fmt.Errorf("something follows the report at byte %d, and would be lost: expected one JSON document", dec.InputOffset())
+	if rep.CutShort != "" {
+		return fmt.Errorf("%w: %s", ErrTruncated, rep.CutShort)
 	}
-	top, _ := doc.(map[string]any)
-	_, sarif := top["runs"]
-	s := &scrubber{sarif: sarif, root: newRootPattern(opt.Root), byIndex: byIndex.Match(canonical(doc, ""))}
-	_, err := out.Write(canonical(s.value(doc, "", false), " "))
-	return err
+	texts := textsOf(&rep, newRootPattern(opt.Root))
+	if err := cutQuotations(texts, opt.Source); err != nil {
+		return err
+	}
+	if rep.Format == Text {
+		return WriteText(out, TextReport{Root: ".", Tool: rep.Tool, Version: rep.Version, Coverage: rep.Coverage, Findings: rep.Findings})
+	}
+	slices.SortStableFunc(rep.Findings, func(a, b audit.Finding) int {
+		return cmp.Or(strings.Compare(a.File, b.File), a.Lines.Start-b.Lines.Start, strings.Compare(a.RuleID, b.RuleID), strings.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
+	for i := range rep.Findings {
+		rep.Findings[i].ID = numbered(i + 1)
+	}
+	return writeSARIF(out, rep.Tool, rep.Version, rep.Findings)
 }
 
-type scrubber struct {
-	sarif bool
-	root  *rootPattern
-	// byIndex says that results name rules by their place in a list, which then stays.
-	byIndex bool
-}
-
-// byIndex finds what names a rule by its place: SARIF's ruleIndex, or the index
-// of a reportingDescriptorReference.
-var byIndex = regexp.MustCompile(`"ruleIndex":|"(?:rule|descriptor|associatedRule|target)": ?\{[^{}]*"index":`)
-
-// sourceNames are the members, folded, that hold source text wherever they
-// stand: SARIF's, bandit's, Horusec's, ESLint's, Gitleaks', Ruff's, Semgrep's.
-var sourceNames = words("snippet contextregion contents insertedcontent deletedregion fix fixes source output suggestions" +
-	" match secret offender metavars dataflowtrace renderedfix abstractcontent codesnippet vulnerablecode evidence" +
-	" stacks graphs graphtraversals webrequest webresponse webrequests webresponses attachments rendered poc fixedlines" +
-	" suppressedsource linecontent context proof")
-
-// volatileNames are those that name the machine or person, or differ from run
-// to run.
-var volatileNames = words("starttimeutc endtimeutc timeutc lastdetectiontimeutc firstdetectiontimeutc generatedat createdat finishedat time timestamp date" +
-	" machine account processid environmentvariables commandline arguments responsefiles stdin stdout stderr stdoutstderr workingdirectory" +
-	" executablelocation author email commit vulnerabilityid analysisid repositoryid workspaceid commitauthor commitemail commithash" +
-	" conversion versioncontrolprovenance automationdetails runaggregates baselineguid correlationguid lastmodifiedtimeutc")
-
-func words(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		m[w] = true
-	}
-	return m
-}
-
-// listNames are the arrays whose order means nothing.
-var listNames = words("results findings vulnerabilities issues analysisvulnerabilities alerts errors toolexecutionnotifications toolconfigurationnotifications")
-
-// value scrubs a value, which stands under a name, with flow in a code flow.
-func (s *scrubber) value(v any, name string, flow bool) any {
-	switch v := v.(type) {
-	case map[string]any:
-		s.object(v, name, flow || name == "codeflows")
-	case []any:
-		for i := range v {
-			v[i] = s.value(v[i], name, flow)
+// textsOf makes the paths of a report relative, takes from it what tools say of source
+// text and of their run, and gives the places of its texts, in which each white space
+// is one space.
+func textsOf(rep *audit.Report, root *rootPattern) (texts []*string) {
+	for i := range rep.Findings {
+		f := &rep.Findings[i]
+		if rep.Format != Text {
+			f.ID, f.Pos = "", audit.Pos{}
+			for k := range f.Trace {
+				f.Trace[k].Note = ""
+			}
 		}
-		if name == "" || listNames[name] || s.sarif && name == "rules" && !s.byIndex {
-			sortList(v)
+		if f.RuleID >= "B105" && f.RuleID <= "B107" {
+			f.Description, _, _ = strings.Cut(f.Description, ":")
 		}
-	case string:
-		return s.root.remove(v)
-	}
-	return v
-}
-
-func (s *scrubber) object(m map[string]any, name string, flow bool) {
-	bandit := folded(m).text("testid")
-	for k, v := range m {
-		f := strings.ToLower(foldName.Replace(k))
-		if drops(f, v, m, name, flow) {
-			delete(m, k)
-			continue
-		}
-		if t, ok := v.(string); ok && f == "issuetext" && bandit >= "B105" && bandit <= "B107" {
-			v, _, _ = strings.Cut(t, ":")
-		}
-		child := f
-		if f == "properties" || f == "metadata" {
-			child = "bag"
-		}
-		m[k] = s.value(v, child, flow)
-		if f == "uri" && m[k] == "" {
-			delete(m, k)
+		f.File = root.remove(f.File)
+		texts = append(texts, &f.Title, &f.Description, &f.Suppressed)
+		for _, steps := range [][]audit.Step{f.Trace, f.Others} {
+			for k := range steps {
+				steps[k].File = root.remove(steps[k].File)
+				texts = append(texts, &steps[k].Note)
+			}
 		}
 	}
-}
-
-// drops tells the members that go: f is the folded name, in the object m under
-// the name parent, with flow in a code flow.
-func drops(f string, v any, m map[string]any, parent string, flow bool) bool {
-	text, isText := v.(string)
-	switch f {
-	case "guid":
-		return parent == "results"
-	case "id":
-		return parent == "" && m["analysisVulnerabilities"] != nil // of Horusec's run
-	case "markdown":
-		return m["text"] != nil
-	case "code":
-		return !ruleCode.MatchString(text) // else it is Ruff's rule
-	case "line", "lines":
-		_, ok := linesOf(text)
-		return isText && !ok
-	case "message":
-		return flow || parent == "" && isText && m["RuleID"] != nil // Gitleaks': the commit's
-	case "state":
-		_, isMap := v.(map[string]any)
-		return isMap // of a code flow's step: values of expressions
-	case "arguments":
-		return parent != "message" // a command line's
+	for _, t := range texts {
+		*t = strings.Join(strings.Fields(root.remove(*t)), " ")
 	}
-	return sourceNames[f] || volatileNames[f]
+	return texts
 }
 
 // A rootPattern matches the root as a path and as a file URI, where no longer path
@@ -203,34 +140,91 @@ func (r *rootPattern) remove(t string) string {
 	return t
 }
 
-// sortList sorts by file, line and rule, and what is still equal by its whole text.
-func sortList(list []any) {
-	type keyed struct {
-		key string
-		v   any
+// cutQuotations cuts out of the texts, in which each white space is one space, what
+// they quote of the source's files.
+func cutQuotations(texts []*string, source fs.FS) error {
+	q := quotations{at: map[string][]textPlace{}, quoted: map[string][]bool{}}
+	for _, t := range texts {
+		q.add(*t)
 	}
-	ks := make([]keyed, len(list))
-	for i, v := range list {
-		t := folded(v)
-		if inner := folded(t["vulnerabilities"]); len(inner) > 0 {
-			t = inner
+	err := fs.WalkDir(source, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
 		}
-		ks[i] = keyed{fmt.Sprintf("%s\x00%020d\x00%s\x00%s", t.text("file", "path", "filename", "filepath", "locations.physicallocation.artifactlocation.uri"),
-			t.number("startline", "line", "linenumber", "start.line", "location.row", "locations.physicallocation.region.startline"),
-			t.text("ruleid", "rule", "testid", "checkid"), canonical(v, "")), v}
+		b, err := fs.ReadFile(source, name)
+		for line := range strings.Lines(string(b)) {
+			q.line(strings.Join(strings.Fields(line), " "))
+		}
+		return err
+	})
+	for _, t := range texts {
+		*t = cut(*t, q.quoted[*t])
 	}
-	slices.SortStableFunc(ks, func(a, b keyed) int { return strings.Compare(a.key, b.key) })
-	for i := range ks {
-		list[i] = ks[i].v
+	return err
+}
+
+// quotations are the places of texts that a source holds too.
+type quotations struct {
+	at     map[string][]textPlace // by the quotedLine bytes that begin there
+	quoted map[string][]bool      // by text and byte
+}
+
+type textPlace struct {
+	text   string
+	offset int
+}
+
+// add takes up a text, once.
+func (q *quotations) add(text string) {
+	if q.quoted[text] != nil {
+		return
+	}
+	q.quoted[text] = make([]bool, len(text))
+	for k := 0; k+quotedLine <= len(text); k++ {
+		w := text[k : k+quotedLine]
+		q.at[w] = append(q.at[w], textPlace{text, k})
 	}
 }
 
-// canonical writes JSON, as it was decoded, with sorted names.
-func canonical(v any, indent string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
-	_ = enc.Encode(v) // what was decoded can be written
-	return b.Bytes()
+// address matches a line that is no source of anybody's: a bare web address.
+var address = regexp.MustCompile(`^https?://\S+$`)
+
+// line marks what the texts quote of a line.
+func (q *quotations) line(line string) {
+	if len(line) < quotedLine || address.MatchString(line) {
+		return
+	}
+	for i := 0; i+quotedLine <= len(line); i++ {
+		if line[i] == ' ' {
+			continue
+		}
+		for _, at := range q.at[line[i:i+quotedLine]] {
+			rest := at.text[at.offset:]
+			n := quotedLine
+			for n < len(rest) && i+n < len(line) && rest[n] == line[i+n] {
+				n++
+			}
+			if n == len(line) || n >= quotedPart && strings.ContainsAny(rest[:n], `(){}[]=;<>"`) {
+				for k := range n {
+					q.quoted[at.text][at.offset+k] = true
+				}
+			}
+		}
+	}
+}
+
+// cut gives the text with one mark in the place of each run of quoted bytes.
+func cut(text string, quoted []bool) string {
+	if !slices.Contains(quoted, true) {
+		return text
+	}
+	var b strings.Builder
+	for i := range len(text) {
+		if !quoted[i] {
+			b.WriteByte(text[i])
+		} else if i == 0 || !quoted[i-1] {
+			b.WriteString(cutMark)
+		}
+	}
+	return strings.ToValidUTF8(b.String(), "") // a quotation may begin within a character
 }

@@ -82,6 +82,7 @@ func TestTextShapes(t *testing.T) {
 		{"one ID for two places", "| ID | CWE | File |\n|---|---|---|\n| F-1 | 89 | a.c:1 |\n| F-1 | 89 | b.c:2 |", []string{"F-1  89 a.c:1", "F-1  89 b.c:2"}, ""},
 		{"values that cannot be read", "| ID | Severity | CWE | File | Lines |\n|---|---|---|---|---|\n| F-01 | spicy | CWE-89 | a.c | somewhere |", []string{"F-01  89 a.c"}, `"spicy"`},
 		{"escape sequences of a terminal, CRLF", "### \x1b[1mF-01: SQL injection\x1b[0m\r\n- Severity: \x1b[31mHIGH\x1b[0m\r\n- CWE: CWE-89\r\n- File: src/A.java:12-18\r\n", one, ""},
+		{"rows that are counted, plural headings, numbered sections", "| # | ID | Severity | CWE(s) | File(s) | Line(s) |\n|---|---|---|---|---|---|\n| 1 | F-01 | HIGH | CWE-89 | src/A.java | 12-18 |\n\n#### 1. [F-01] SQL injection\n- Trace:\n  - src/W.java:3 in", []string{one[0] + " ~1"}, ""},
 		{"another layout", "ID: F-01\nTitle: SQL injection", nil, "belongs to none"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tidwall/gjson"
 
 	"assay/audit"
 )
@@ -23,42 +21,9 @@ type stream struct {
 	lines lineReader
 }
 
-var permissive = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-
-// tolerant passes over what is of another type than the member's. A number may stand for
-// a text, and its text for a number; one that no float64 holds is infinite.
-var tolerant = json.JoinOptions(permissive, json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v any) error {
-	to, kind := reflect.ValueOf(v).Elem(), dec.PeekKind()
-	number := to.Kind() == reflect.Int || to.Kind() == reflect.Interface && kind == '0'
-	switch _, own := v.(json.UnmarshalerFrom); {
-	case own, kind == 'n', !number && strings.ContainsRune(fitting[to.Kind()], rune(kind)):
-		return errors.ErrUnsupported
-	case number:
-		raw, err := dec.ReadValue()
-		f, _ := strconv.ParseFloat(unquoted(raw), 64)
-		if to.Kind() == reflect.Interface {
-			to.Set(reflect.ValueOf(f))
-		} else if n := int(f); float64(n) == f {
-			to.SetInt(int64(n))
-		}
-		return err
-	case to.Kind() == reflect.String && kind == '0':
-		raw, err := dec.ReadValue()
-		to.SetString(string(raw))
-		return err
-	}
-	return dec.SkipValue()
-})))
-
-// fitting are the kinds of JSON values that a Go value takes.
-var fitting = map[reflect.Kind]string{reflect.String: `"`, reflect.Bool: "tf", reflect.Slice: "[", reflect.Struct: "{", reflect.Map: "{",
-	reflect.Interface: `"tf[{`, reflect.Pointer: `"tf[{0`}
-
-func unquoted(raw jsontext.Value) string { return strings.Trim(string(raw), `"`) }
-
 func newStream(r io.Reader) *stream {
 	s := &stream{lines: lineReader{r: r}}
-	s.dec = jsontext.NewDecoder(&s.lines, permissive)
+	s.dec = jsontext.NewDecoder(&s.lines, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	s.lines.done = s.dec.InputOffset
 	return s
 }
@@ -69,7 +34,7 @@ func (s *stream) line() int { return s.lines.at(s.dec.InputOffset()) }
 // object calls f with each member's name; f must consume the value. What is no
 // object is passed over.
 func (s *stream) object(f func(name string) error) error {
-	return s.inside('{', func(int) error {
+	return s.inside('{', func() error {
 		name, err := s.dec.ReadToken()
 		if err != nil {
 			return err
@@ -80,17 +45,17 @@ func (s *stream) object(f func(name string) error) error {
 
 // array calls f for each element; f must consume it. What is no array is passed
 // over.
-func (s *stream) array(f func(i int) error) error { return s.inside('[', f) }
+func (s *stream) array(f func() error) error { return s.inside('[', f) }
 
-func (s *stream) inside(opens jsontext.Kind, f func(i int) error) error {
+func (s *stream) inside(opens jsontext.Kind, f func() error) error {
 	if s.dec.PeekKind() != opens {
 		return s.dec.SkipValue()
 	}
 	if _, err := s.dec.ReadToken(); err != nil {
 		return err
 	}
-	for i := 0; s.dec.PeekKind() != opens+2; i++ { // } or ]
-		if err := f(i); err != nil {
+	for s.dec.PeekKind() != opens+2 { // } or ]
+		if err := f(); err != nil {
 			return err
 		}
 	}
@@ -98,20 +63,19 @@ func (s *stream) inside(opens jsontext.Kind, f func(i int) error) error {
 	return err
 }
 
-// decode reads a value into v, piece by piece.
-func (s *stream) decode(v any) error { return json.UnmarshalDecode(s.dec, v, tolerant) }
-
-// element reads a value into v as a whole, and gives the line of the first mark in it.
-func (s *stream) element(v any, mark byte) (line int, err error) {
+// value reads a value as a whole.
+func (s *stream) value() (gjson.Result, error) {
 	raw, err := s.dec.ReadValue()
-	if err != nil {
-		return s.line(), err
+	return gjson.ParseBytes(raw), err
+}
+
+// element reads a value as a whole, and gives the line of the first mark in it.
+func (s *stream) element(mark byte) (v gjson.Result, line int, err error) {
+	if v, err = s.value(); err != nil {
+		return v, s.line(), err
 	}
-	if json.Unmarshal(raw, v, permissive) != nil { // the faster way for what is of the right types
-		err = json.Unmarshal(raw, v, tolerant)
-	}
-	head := max(bytes.IndexByte(raw, mark), 0)
-	return s.lines.at(s.dec.InputOffset() - int64(len(raw)-head)), err
+	head := max(strings.IndexByte(v.Raw, mark), 0)
+	return v, s.lines.at(s.dec.InputOffset() - int64(len(v.Raw)-head)), nil
 }
 
 // fault turns a decoding error into one that says where and what to do.
@@ -144,12 +108,12 @@ type lineReader struct {
 func (l *lineReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	l.at(l.done())
-	for i, b := range p[:n] {
-		if b == '\n' {
-			l.ends = append(l.ends, l.off+int64(i))
+	for line := range bytes.Lines(p[:n]) {
+		l.off += int64(len(line))
+		if line[len(line)-1] == '\n' {
+			l.ends = append(l.ends, l.off-1)
 		}
 	}
-	l.off += int64(n)
 	return n, err
 }
 

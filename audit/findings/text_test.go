@@ -45,6 +45,18 @@ func TestTextRoundTrip(t *testing.T) {
 	require.True(t, strings.HasSuffix(buf.String(), SentinelLine+"\n"))
 }
 
+// TestNotSuppressed: a column that says that nothing is withdrawn withdraws nothing.
+func TestNotSuppressed(t *testing.T) {
+	for _, doc := range []string{head + "| ID | CWE | File | Suppressed |\n|---|---|---|---|\n| F-1 | 1 | a.c:1 | No |\n| F-2 | 1 | a.c:2 | test code |\n" + tail,
+		`[{"file": "a.c", "cwe_ids": ["CWE-1"], "suppressed": "false"}, {"file": "a.c", "cwe": 1, "suppressed": "test code"}]`} {
+		rep, err := Read("r", strings.NewReader(doc), Options{})
+		require.NoError(t, err)
+		require.Empty(t, rep.Problems)
+		require.Equal(t, []audit.CWE{1}, rep.Findings[0].CWEs)
+		require.Equal(t, []string{"", "test code"}, []string{rep.Findings[0].Suppressed, rep.Findings[1].Suppressed})
+	}
+}
+
 // TestTextRoundTripAny writes and reads findings whose texts are anything at all.
 func TestTextRoundTripAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -91,7 +103,7 @@ var nastyTexts = []string{"Details", "Findings", "source/app.py", "type/index.ts
 	"```", "~~~", "x ` y", "**bold**", "# x", "x #", "- x", "1. x", "> x", "| a | b |", "|---|---|", "---", "a\nb", "a\r\nb", "\n", " a", "a ", "a  b", "\t", "\x00\x1b[31mred", "\x7f", "\xff\xfe", "\u202eevil\u202c", "\u200b", "\ufeffx",
 	"é漏洞", "e\u0301", "☺\ufe0f", "\u00a0x\u3000", `"`, `"a"`, `"a":3`, `"a" b`, `\"`, `"\x`, "'", "none", "-", "N/A", "?", "HIGH", "[HIGH] x", "x (CWE-89)", "CWE-79", "F-01: x", "[F-01] x", "1.2 x", "high: x", "Injection", "D1 Injection",
 	"=== SENTINEL: AUDIT COMPLETE ===", "SENTINEL", "[SENTINEL] END", "=== HEADER END ===", "HEADER START", "Severity: LOW", "x; CWE: 89", "x | File: a.c", "x - Line: 3", "a -> b", "a.c:1 → b.c:2", "com.x.A.b(String)", "a, b", "f()", "A::b",
-	"[a](b.c#L3)", "[a](1)", "<b>x</b>", "<br>", "<a", "&amp;", "http://h/p?q=1", "file:///a%20b", "https://h/o/r/blob/main/a.c#L3", "#1", "#", "##", "01", "COVERAGE: Auth", "STATS: findings=9", "suppressed: x", "false positive", "/", "..", "\u2028", strings.Repeat("long ", 9000)}
+	"[a](b.c#L3)", "[a](1)", "<b>x</b>", "<br>", "<a", "&amp;", "http://h/p?q=1", "file:///a%20b", "https://h/o/r/blob/main/a.c#L3", "#1", "#", "##", "01", "COVERAGE: Auth", "STATS: findings=9", "suppressed: x", "no", "False", "false positive", "/", "..", "\u2028", strings.Repeat("long ", 9000)}
 
 var anyText = rapid.OneOf(rapid.String(), rapid.SampledFrom(nastyTexts), rapid.Map(rapid.SliceOfN(rapid.SampledFrom(nastyTexts), 2, 3), func(s []string) string { return strings.Join(s, " ") }),
 	rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))

@@ -22,8 +22,8 @@ type body struct {
 var (
 	fence   = regexp.MustCompile("^\\s*(```+|~~~+)\\s*([\\w-]*)\\s*$")
 	heading = regexp.MustCompile(`^#{1,6}\s+(.*)$`)
-	// sectionHead is "[F-01] Title", or "F-01: Title".
-	sectionHead = regexp.MustCompile(`^(?:\[("(?:[^"\\]|\\.)*"|[^\[\]"]{1,40})\]|([A-Z]{1,12}-\d{1,5})(?:[\s:.–—-]+|$))\s*(.*)$`)
+	// sectionHead is "[F-01] Title", or "F-01: Title", behind a number or none.
+	sectionHead = regexp.MustCompile(`^(?:\d{1,3}[.)]\s+)?(?:\[("(?:[^"\\]|\\.)*"|[^\[\]"]{1,40})\]|([A-Z]{1,12}-\d{1,5})(?:[\s:.–—-]+|$))\s*(.*)$`)
 	bullet      = regexp.MustCompile(`^(?:[-*+]|\d{1,3}[.)])\s+(.*)$`)
 	keyValue    = regexp.MustCompile(`^[*_]*([A-Z][A-Za-z]*(?: [A-Za-z]+)?)[*_]*:[*_]*(?:\s+(.*))?$`)
 	rule        = regexp.MustCompile(`^\|(?:\s*:?-+:?\s*\|)+$`)
@@ -111,12 +111,16 @@ func holdsFindings(columns []field) bool {
 	return slices.Contains(columns, fFile) || slices.Contains(columns, fCWE)
 }
 
-// columnsOf maps the columns to fields, each once.
+// columnsOf maps the columns to fields, each once: the first of a field, but the last
+// of IDs, before which rows may be counted.
 func columnsOf(names []string) []field {
 	cols := make([]field, len(names))
 	for i, n := range names {
-		if f := fieldOf(n); !slices.Contains(cols, f) {
+		f := fieldOf(n)
+		if before := slices.Index(cols, f); before < 0 {
 			cols[i] = f
+		} else if f == fID {
+			cols[before], cols[i] = "", f
 		}
 	}
 	return cols

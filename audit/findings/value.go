@@ -45,6 +45,8 @@ func value(of field, raw string) string {
 		v = strings.Trim(v, "[]")
 	case fFunction:
 		v = functionName(v)
+	case fSuppressed:
+		v = withdrawal(v)
 	}
 	return v
 }

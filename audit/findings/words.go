@@ -22,6 +22,15 @@ func spelled[K comparable](words map[K]string) map[string]K {
 	return m
 }
 
+// words gives the words of a text as a set.
+func words(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}
+
 // severities maps the words that tools and models use, lower case, to ours.
 // SARIF's levels are not here: see levels.
 var severities = spelled(map[audit.Severity]string{
@@ -182,6 +191,15 @@ func functionName(s string) string {
 func filled(s string) string {
 	switch strings.ToLower(strings.Trim(s, " `*")) {
 	case "", "-", "--", "—", "–", "n/a", "none", "null", "nil", "unknown", "?":
+		return ""
+	}
+	return s
+}
+
+// withdrawal gives why a finding is withdrawn; a word that denies it is none.
+func withdrawal(s string) string {
+	switch strings.ToLower(s) {
+	case "no", "false":
 		return ""
 	}
 	return s

@@ -82,10 +82,7 @@ func (c *captureCmd) store(fsys fs.FS, p *audit.Project, entry *audit.AuditorEnt
 		return fmt.Errorf("%s on %s proves nothing and is no recording: %s", c.Auditor, c.Project, why)
 	}
 	var clean bytes.Buffer
-	opt := findings.ScrubOptions{Root: dir, Source: os.DirFS(dir)}
-	if run.Report.Format == findings.Text {
-		opt.Format = findings.Text
-	}
+	opt := findings.ScrubOptions{Format: run.Report.Format, RuleMap: entry.Rules, Root: dir, Source: os.DirFS(dir)}
 	if err := findings.Scrub(bytes.NewReader(run.Raw), &clean, opt); err != nil {
 		return fmt.Errorf("the report is no recording: what it holds of the source cannot be taken out: %w", err)
 	}
@@ -93,9 +90,13 @@ func (c *captureCmd) store(fsys fs.FS, p *audit.Project, entry *audit.AuditorEnt
 	if err != nil {
 		return err
 	}
+	format := run.Report.Format
+	if format == findings.JSON {
+		format = findings.SARIF // as which it was written anew
+	}
 	rec := &auditor.Recording{Auditor: entry.Name, Project: p.Name, Commit: p.Commit, Export: seal.Hash(p), Key: p.KeyHash,
 		Version: run.Version, Command: entry.Command, Model: run.Model, Prompt: prompt, Exposed: run.Exposed, Rules: auditor.RulesHash(*entry), Date: time.Now().UTC().Format(time.DateOnly),
-		Format: run.Report.Format, Exit: run.ExitCode, Seconds: run.Duration.Seconds(), Trial: c.Trial,
+		Format: format, Exit: run.ExitCode, Seconds: run.Duration.Seconds(), Trial: c.Trial,
 		Findings: len(run.Report.Findings), Control: c.Control, Sealed: true, Notes: c.Notes}
 	if again, invalid := auditor.ReadReport("the recording", clean.Bytes(), rec.Format, entry.Rules); invalid != "" || len(again.Findings) != rec.Findings {
 		return fmt.Errorf("the report is no recording: without what it holds of the source %d of its %d findings can be read: %s", len(again.Findings), rec.Findings, invalid)

@@ -149,6 +149,11 @@ func sarifRows(name string, r io.ReadSeeker) ([]imported, error) {
 			cwes: f.CWEs, severity: f.Severity.String(), title: cmp.Or(f.Title, f.RuleID), why: cmp.Or(f.Suppressed, f.Description)})
 		return nil
 	})
+	for i := range rows {
+		if report.Root != "" {
+			rows[i].path = strings.TrimPrefix(rows[i].path, report.Root+"/")
+		}
+	}
 	tellProblems(os.Stdout, report.Problems)
 	return rows, err
 }
