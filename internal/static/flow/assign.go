@@ -53,11 +53,9 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		f.env.forget(target.Name)
 		f.env[target.Name] = v
 	case lang.Member:
-		k := key(target)
-		if k == "" {
-			return
+		if k := key(target); k != "" {
+			f.give(k, v)
 		}
-		f.give(k, v)
 	case lang.Index:
 		f.eval(target.Y)
 		if k := key(target); k != "" {
