@@ -52,6 +52,9 @@ func (f *frame) candidates(x *lang.Node, typ string) []string {
 	if typ != "" {
 		out = append(out, typ)
 	}
+	if module, member := requireOf(x); module != "" && module[0] != 0 { // require("m").f()
+		return append(out, strings.TrimSuffix(strings.TrimPrefix(module, "node:")+"."+member, "."))
+	}
 	text := lang.Dotted(x)
 	if text == "" {
 		return out
