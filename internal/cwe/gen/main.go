@@ -11,7 +11,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/xml"
-	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -67,15 +66,13 @@ type text struct {
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("cwe/gen: ")
-	in := flag.String("in", "", "catalogue (XML) to read in place of the npm package; the hash is checked all the same")
-	flag.Parse()
-	if err := run(*in); err != nil {
+	if err := run(); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(in string) error {
-	raw, err := source(in)
+func run() error {
+	raw, err := source()
 	if err != nil {
 		return err
 	}
@@ -93,11 +90,8 @@ func run(in string) error {
 	return os.WriteFile("table.tsv", src, 0o644)
 }
 
-// source gives the catalogue's bytes, from the file or out of the npm package.
-func source(in string) ([]byte, error) {
-	if in != "" {
-		return os.ReadFile(in)
-	}
+// source gives the catalogue's bytes, out of the npm package.
+func source() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "cwe-gen-")
 	if err != nil {
 		return nil, err

@@ -111,9 +111,6 @@ func (f *frame) filledBy(ci *callInfo, fn *Func, sum *summary) {
 		old := f.env[k+"."+name]
 		v.from, v.typ, v.text = union(old.from, v.from), old.typ, bad
 		f.give(k+"."+name, v)
-		if c := f.fn.Class; c != nil && (k == "this" || k == "self") {
-			f.s.setField(c, name, v)
-		}
 	}
 }
 

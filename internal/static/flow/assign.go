@@ -52,17 +52,9 @@ func (f *frame) assign(target *lang.Node, v value, from *lang.Node) {
 		}
 		f.env.forget(target.Name)
 		f.env[target.Name] = v
-		if c := f.fn.Class; c != nil && f.u.File.Lang == lang.Java && c.Fields[target.Name] != nil {
-			f.s.setField(c, target.Name, v)
-		}
 	case lang.Member:
-		k := key(target)
-		if k == "" {
-			return
-		}
-		f.give(k, v)
-		if isSelf(target.X) && f.fn.Class != nil {
-			f.s.setField(f.fn.Class, target.Name, v)
+		if k := key(target); k != "" {
+			f.give(k, v)
 		}
 	case lang.Index:
 		f.eval(target.Y)

@@ -52,6 +52,9 @@ func (f *frame) candidates(x *lang.Node, typ string) []string {
 	if typ != "" {
 		out = append(out, typ)
 	}
+	if module, member := requireOf(x); module != "" && module[0] != 0 { // require("m").f()
+		return append(out, strings.TrimSuffix(strings.TrimPrefix(module, "node:")+"."+member, "."))
+	}
 	text := lang.Dotted(x)
 	if text == "" {
 		return out
@@ -105,9 +108,6 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 	all := f.joined(ci)
 	if ms := f.s.models(f, ci, t.Cleans); len(ms) > 0 {
 		out := value{from: f.out(ci, flat(all.from)), typ: typ}
-		if fs := f.ownMethod(ci); len(fs) > 0 { // the project says what its method gives
-			out.from = f.applyAll(ci, fs).from
-		}
 		if out.tainted() {
 			out.text = bad
 		}
@@ -116,19 +116,16 @@ func (f *frame) result(ci *callInfo) (v value, known bool) {
 		}
 		return out, true
 	}
-	if fs := f.ownMethod(ci); len(fs) > 0 {
-		return f.applyAll(ci, fs), true
+	if fs := f.s.p.resolve(f.fn, n, ci.recv.typ); len(fs) > 0 {
+		if v := f.applyAll(ci, fs); n.Op != "new" {
+			return v, true
+		}
 	}
 	if v, ok := f.building(ci); ok {
 		return v, true
 	}
 	if len(f.s.models(f, ci, t.Stops)) > 0 && !(plainLookUp[ci.name] && f.factory(ci)) {
 		return value{typ: typ}, true
-	}
-	if fs := f.s.p.resolve(f.fn, n, ci.recv.typ); len(fs) > 0 {
-		if v := f.applyAll(ci, fs); n.Op != "new" {
-			return v, true
-		}
 	}
 	v.typ = typ
 	if c := f.made(n); c != nil {
@@ -189,22 +186,6 @@ func returns(fn *lang.Node) bool {
 		return !found && n.Kind != lang.Func
 	})
 	return found
-}
-
-// ownMethod finds the methods of a class of the project that a call on a value of
-// known type, or on the class itself, means.
-func (f *frame) ownMethod(ci *callInfo) []*Func {
-	if ci.n.X == nil || ci.n.Op == "new" {
-		return nil
-	}
-	typ := ci.recv.typ
-	if f.onType(ci.n.X) {
-		typ = ci.n.X.Name
-	}
-	if c := f.s.p.classOf(f.u, typ); typ == "" || c == nil || len(withBody(c.Methods[ci.n.Name])) == 0 {
-		return nil
-	}
-	return f.s.p.resolve(f.fn, ci.n, ci.recv.typ)
 }
 
 // onType: x names a type, and nothing that the program holds.

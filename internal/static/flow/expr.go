@@ -135,8 +135,7 @@ func (f *frame) fieldValue(name string) (value, bool) {
 	if src, ok := f.s.fieldSource(f, f.fn.Class, d); ok {
 		return src, true
 	}
-	v.from = f.s.fields[f.fn.Class][name].from
-	perObject := !strings.Contains(d.Name, "static") || f.u.File.Lang == lang.Python && (d.Y == nil || len(fieldOrder(f.fn.Class)) > 0)
+	perObject := !strings.Contains(d.Name, "static") || f.u.File.Lang == lang.Python && d.Y == nil
 	if perObject && !strings.Contains(d.Name, "const") && (v.text == "" || !strings.Contains(d.Name, "final")) && !upper(name) {
 		v.from = union(v.from, f.ownField(name, v.typ))
 		if v.tainted() && (v.typ == "" || strings.EqualFold(v.typ, "string")) {

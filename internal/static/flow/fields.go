@@ -97,38 +97,20 @@ var machinery = regexp.MustCompile(`(?i)^_?(db|em|log|http|app|server|dao|jdbc|l
 // built is the object that a class's constructor makes of its arguments, when the
 // project says which fields it fills.
 func (f *frame) built(ci *callInfo, c *Class) (value, bool) {
-	v := value{typ: c.Name}
-	if fs := f.s.p.constructors(c, len(ci.args)); len(fs) > 0 {
-		known := false
-		for _, fn := range fs {
-			sum := f.s.summarize(fn)
-			if sum == nil {
-				return v, false
-			}
-			known = known || len(sum.fields) > 0
-			for name, from := range sum.fields {
-				for _, o := range from {
-					v.from = union(v.from, in(f.carried(ci, fn, o), name))
-				}
+	v, known := value{typ: c.Name}, false
+	for _, fn := range f.s.p.constructors(c, len(ci.args)) {
+		sum := f.s.summarize(fn)
+		if sum == nil {
+			return v, false
+		}
+		known = known || len(sum.fields) > 0
+		for name, from := range sum.fields {
+			for _, o := range from {
+				v.from = union(v.from, in(f.carried(ci, fn, o), name))
 			}
 		}
-		return v, known
 	}
-	names := fieldOrder(c)
-	if len(names) == 0 || f.u.File.Lang == lang.Go {
-		return v, false
-	}
-	for i, a := range ci.n.List {
-		switch {
-		case a.Kind == lang.Pair && a.Name != "":
-			v.from = union(v.from, in(ci.args[i].from, a.Name))
-		case i < len(names):
-			v.from = union(v.from, in(ci.args[i].from, names[i]))
-		default:
-			v.from = union(v.from, ci.args[i].from)
-		}
-	}
-	return v, true
+	return v, known
 }
 
 func (f *frame) carried(ci *callInfo, fn *Func, o origin) []origin {
@@ -136,33 +118,6 @@ func (f *frame) carried(ci *callInfo, fn *Func, o origin) []origin {
 		return []origin{o}
 	}
 	return o.through(f.argOf(ci, fn, o.param))
-}
-
-// dataNotes and dataBases mark classes whose constructor takes their fields.
-var (
-	dataNotes = lang.Words("dataclass attrs define frozen s AllArgsConstructor RequiredArgsConstructor Data Value")
-	dataBases = lang.Words("BaseModel NamedTuple BaseSettings Struct TypedDict")
-)
-
-// fieldOrder gives the fields of records and data classes in the order of their
-// declaration, which is the order of their constructor.
-func fieldOrder(c *Class) []string {
-	if c.Node == nil || c.Node.Body == nil {
-		return nil
-	}
-	data := strings.Contains(c.Node.Op, "record")
-	data = data || slices.ContainsFunc(c.Node.Notes, func(n *lang.Node) bool { return dataNotes[n.Name] }) ||
-		slices.ContainsFunc(c.Bases, func(b string) bool { return dataBases[b] })
-	if !data {
-		return nil
-	}
-	var out []string
-	for _, m := range c.Node.Body.List {
-		if m.Kind == lang.Assign && m.X != nil && m.X.Kind == lang.Ident && (c.Unit.File.Lang == lang.Python || !strings.Contains(m.Name, "static")) {
-			out = append(out, m.X.Name)
-		}
-	}
-	return out
 }
 
 // constructors finds the constructors of a class or of its nearest base.

@@ -66,6 +66,8 @@ func TestPropagation(t *testing.T) {
 		{"a variable", "a.py", "def v(request):\n    c = request.GET['c']\n    os.system(c)\n", []string{"py.command-injection a.py:3"}},
 		{"text around it", "a.py", "def v(request):\n    c = 'ls ' + request.GET['c'] + ' -l'\n    os.system(f'{c} | wc')\n", []string{"py.command-injection a.py:3"}},
 		{"a default beside it", "a.js", "function h(req, res) {\n  const to = req.query.to || '/';\n  res.redirect(to);\n}\n", []string{"js.open-redirect a.js:3"}},
+		{"a module where it is used", "a.js", "function h(req, res) {\n  require('child_process').exec(req.query.c);\n}\n", []string{"js.command-injection a.js:2"}},
+		{"a module loaded when needed", "a.js", "async function h(req, res) {\n  const cp = await import('node:child_process');\n  cp.exec(req.query.c);\n  (await import('child_process')).exec(req.query.c);\n}\n", []string{"js.command-injection a.js:3", "js.command-injection a.js:4"}},
 		{"a list", "a.py", "def v(request):\n    parts = ['ls']\n    parts.append(request.GET['c'])\n    os.system(' '.join(parts))\n", []string{"py.command-injection a.py:4"}},
 		{"a map", "a.js", "function h(req, res) {\n  const o = {};\n  o.cmd = req.body.cmd;\n  eval(o.cmd);\n}\n", []string{"js.code-injection a.js:4"}},
 		{"another key of the map", "a.js", "function h(req, res) {\n  const o = {};\n  o.cmd = req.body.cmd;\n  o.name = 'x';\n  eval(o.name);\n}\n", nil},

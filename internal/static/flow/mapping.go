@@ -76,8 +76,7 @@ func (f *frame) handed(ci *callInfo, fn *lang.Node, list []*lang.Node, args []va
 }
 
 // dispatched follows functions that are handed on with their arguments, to be
-// called later: add_task(run, x), submit(self.run, x), Thread(target=run, args=(x,)),
-// run.delay(x).
+// called later: add_task(run, x), submit(self.run, x), run.delay(x).
 func (f *frame) dispatched(ci *callInfo) {
 	n := ci.n
 	if !anyTainted(ci.args) || mapping[ci.name] {
@@ -90,36 +89,14 @@ func (f *frame) dispatched(ci *callInfo) {
 		}
 	}
 	for i, a := range n.List {
-		list, args := n.List[i+1:], ci.args[i+1:]
-		if a.Kind == lang.Pair {
-			if a.Name != "target" && a.Name != "func" && a.Name != "function" || a.Y == nil {
-				continue
-			}
-			a, list, args = a.Y, n.List, ci.args
-		}
 		if a.Kind == lang.Ident || a.Kind == lang.Member && (a.Op == "ref" || f.u.File.Lang != lang.Go || a.X != nil) {
-			f.later(ci, a, list, args)
+			f.later(ci, a, n.List[i+1:], ci.args[i+1:])
 		}
 	}
 }
 
-// later applies a function to the arguments that it will be called with; args=(x, y)
-// stands for x and y.
+// later applies a function to the arguments that it will be called with.
 func (f *frame) later(ci *callInfo, fn *lang.Node, list []*lang.Node, args []value) {
-	for _, a := range list {
-		if a.Kind == lang.Pair && a.Name == "args" && a.Y != nil {
-			a = a.Y
-		} else if len(list) > 1 {
-			continue
-		}
-		if a.Kind == lang.Array {
-			list, args = a.List, nil
-			for _, k := range list {
-				args = append(args, f.quiet(k))
-			}
-			break
-		}
-	}
 	if !anyTainted(args) {
 		return
 	}

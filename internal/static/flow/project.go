@@ -242,7 +242,10 @@ func (p *Project) requireAlias(u *Unit, a *lang.Node) {
 
 func requireOf(n *lang.Node) (module, member string) {
 	switch {
-	case n.Kind == lang.Call && n.Name == "require" && n.X == nil && len(n.List) == 1 && n.List[0].Kind == lang.String:
+	case n == nil:
+	case n.Kind == lang.Unary && n.Op == "await" && n.X != nil && n.X.Kind == lang.Call:
+		return requireOf(n.X)
+	case n.Kind == lang.Call && (n.Name == "require" || n.Name == "import") && n.X == nil && len(n.List) == 1 && n.List[0].Kind == lang.String:
 		return n.List[0].Name, ""
 	case n.Kind == lang.Call && n.Name == "promisify" && len(n.List) == 1: // util.promisify(require('x').y)
 		return requireOf(n.List[0])

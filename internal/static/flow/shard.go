@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -58,7 +57,6 @@ type shard struct {
 	mute    int
 	found   hits
 	weaks   []*Hit
-	fields  map[*Class]map[string]value
 	globals map[*Unit]env
 	scopes  map[scopeKey]bool // memo of scopeHas
 }
@@ -86,53 +84,12 @@ func (p *Project) Analyse(ctx context.Context, workers int) []*Hit {
 		})
 	}
 	wg.Wait()
-	return merge(append(shards, p.again(ctx, units, shards)...))
-}
-
-// again analyses once more what reads fields that other functions
-// fill with data from outside: an order of files that meets the reader first, or in
-// another shard, would miss it.
-func (p *Project) again(ctx context.Context, units []*Unit, shards []*shard) []*shard {
-	s := p.shard()
-	for _, o := range shards {
-		for c, fields := range o.fields {
-			for name, v := range fields {
-				s.setField(c, name, v)
-			}
-		}
-	}
-	if len(s.fields) == 0 {
-		return nil
-	}
-	for _, u := range units {
-		if ctx.Err() != nil {
-			break
-		}
-		if p.reads(u, s.fields) {
-			s.unit(u)
-		}
-	}
-	return []*shard{s}
-}
-
-// reads: the file names a class, or is of the package, and one of the fields.
-func (p *Project) reads(u *Unit, known map[*Class]map[string]value) bool {
-	for c, fields := range known {
-		if c.Unit != u && !bytes.Contains(u.File.Src, []byte(c.Name)) {
-			continue
-		}
-		for name := range fields {
-			if bytes.Contains(u.File.Src, []byte(name[strings.LastIndexByte(name, '.')+1:])) {
-				return true
-			}
-		}
-	}
-	return false
+	return merge(shards)
 }
 
 func (p *Project) shard() *shard {
 	return &shard{p: p, sums: make([]*summary, len(p.Funcs)), busy: make([]int, len(p.Funcs)), calls: make([]bool, len(p.Funcs)),
-		found: hits{at: map[hitKey]int{}}, fields: map[*Class]map[string]value{}, globals: map[*Unit]env{}, scopes: map[scopeKey]bool{}}
+		found: hits{at: map[hitKey]int{}}, globals: map[*Unit]env{}, scopes: map[scopeKey]bool{}}
 }
 
 // merge joins what the shards found. Sinks that only a parameter arrives at
@@ -306,18 +263,6 @@ func (s *shard) globalEnv(u *Unit) env {
 	s.globals[u] = env{}
 	s.summarize(u.top)
 	return s.globals[u]
-}
-
-func (s *shard) setField(c *Class, name string, v value) {
-	out := slices.DeleteFunc(slices.Clone(v.from), func(o origin) bool { return o.kind != fromOutside })
-	if len(out) == 0 {
-		return
-	}
-	if s.fields[c] == nil {
-		s.fields[c] = map[string]value{}
-	}
-	old := s.fields[c][name]
-	s.fields[c][name] = value{from: union(old.from, out)}
 }
 
 func (s *shard) fieldType(f *frame, typ, name string) string {

@@ -60,25 +60,12 @@ func (f *frame) quietType(n *lang.Node) string {
 	if n == nil {
 		return ""
 	}
-	switch n.Kind {
-	case lang.Ident, lang.Member:
-		if k := key(n); k != "" {
-			if v, ok := f.env[k]; ok {
-				return v.typ
-			}
-		}
-		if n.Kind == lang.Member && n.X != nil {
-			return f.s.fieldType(f, f.quietType(n.X), n.Name)
-		}
-		if f.fn.Class != nil && f.u.File.Lang == lang.Java {
-			if d := f.s.p.field(f.fn.Class, n.Name, 0); d != nil {
-				return simple(lang.TypeName(d.Type))
-			}
-		}
-	case lang.Call:
-		if n.Op == "new" {
-			return simple(n.Name)
-		}
+	k := key(n)
+	if v, ok := f.env[k]; ok && k != "" {
+		return v.typ
+	}
+	if n.Kind == lang.Member {
+		return f.s.fieldType(f, f.quietType(n.X), n.Name)
 	}
 	return ""
 }
