@@ -171,12 +171,12 @@ func (s *smoke) check(t T) {
 	verdict := j.Verdict
 	t.Attr("found", fmt.Sprintf("%d/%d", j.Found, len(s.key.Project.Known)))
 	t.Attr("verdict", string(verdict))
-	used := consumed{}
+	l := line{suite: "Smoke", who: s.candidate.name, verdict: verdict, cause: smokeCause(j),
+		figures: []string{fmt.Sprintf("%d of %d flaws", j.Found, len(s.key.Project.Known)), fmt.Sprintf("%d of 5", passed)}}
 	if s.begun && !s.static {
-		used.trials = s.now.Trials
+		l.used = usedBy(s.now.Trials)
 	}
-	s.suite.summary.add(line{suite: "Smoke", who: s.candidate.name, verdict: verdict, cause: smokeCause(j), used: used,
-		figures: []string{fmt.Sprintf("%d of %d flaws", j.Found, len(s.key.Project.Known)), fmt.Sprintf("%d of 5", passed)}})
+	s.suite.summary.add(l)
 	if s.begun { // a run that never was is none
 		s.record(t)
 	}
