@@ -47,6 +47,10 @@ func (m Merge) Run(ctx context.Context, w io.Writer) error {
 	if err := belongTogether(parts); err != nil {
 		return err
 	}
+	b, err := m.bench()
+	if err != nil {
+		return err
+	}
 	whole := sum(parts)
 	rows, err := m.join(ctx, &whole, parts)
 	if err != nil {
@@ -58,7 +62,7 @@ func (m Merge) Run(ctx context.Context, w io.Writer) error {
 		}
 	}
 	fmt.Fprintf(w, "%s: run %s, joined of %d shards\n", m.Out, whole.ID, len(parts))
-	return m.judge(w, &whole, rows)
+	return m.judge(w, b, &whole, rows)
 }
 
 // A part is what one shard's file holds.
@@ -201,16 +205,12 @@ func (p *part) rows(ctx context.Context, joined string) (rows []store.Evaluation
 	return rows, nil
 }
 
-func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) error {
+func (m Merge) judge(w io.Writer, b *bench, whole *store.Run, rows []store.Evaluation) error {
 	if skipped := whole.Outcomes[audit.OutcomeSkipped]; skipped > 0 {
 		return fmt.Errorf("%s: %d of %d trials were planned and not asked: to carry on, run the shards again: %s", audit.Invalid, skipped, whole.Planned, whole.Command)
 	}
 	if len(rows) == 0 {
 		return fmt.Errorf("%s: no shard holds an answer, and a run of nothing proves nothing", audit.Invalid)
-	}
-	b, err := m.bench()
-	if err != nil {
-		return err
 	}
 	if err := b.adopt(rows); err != nil {
 		return err

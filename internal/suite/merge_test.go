@@ -225,7 +225,10 @@ func TestMergeTellsWhatChangedSinceTheBaseline(t *testing.T) {
 		rows = append(rows, store.Evaluation{Model: "m", Prompt: "p", App: c.App, TestFile: c.ID() + ".md", PromptHash: "new", CaseHash: run.CaseHash(c), Outcome: audit.OutcomeCorrect})
 	}
 	var out strings.Builder
-	require.NoError(t, (&Merge{Root: root}).judge(&out, &store.Run{}, rows))
+	m := Merge{Root: root}
+	b, err := m.bench()
+	require.NoError(t, err)
+	require.NoError(t, m.judge(&out, b, &store.Run{}, rows))
 	require.Contains(t, out.String(), "the prompt changed since the baseline: new, and was old")
 	require.Contains(t, out.String(), "1 answers of the baseline are for cases that have changed or gone since, like shop/gone-01-good")
 }

@@ -37,11 +37,14 @@ func (s *Suite) Smoke(t T) {
 	}
 	live := newAudits(s, e, "Smoke", entries)
 	t.Cleanup(func() { live.end(t) })
+	selected := false
 	for _, a := range e.smokeAuditors(t) {
 		if !e.cfg.Shard.has(path.Join(t.Name(), segment(a.Name()))) {
+			selected = true // elsewhere
 			continue
 		}
 		t.Run(segment(a.Name()), func(t T) {
+			selected = true
 			sm := &smoke{audits: live, key: key, source: source, hash: hash}
 			sm.asking = asking{audits: live, candidate: candidate{name: a.Name(), static: a.Name() == "static", trials: []audit.Auditor{a}}, once: sm.once,
 				now: record.Record{Suite: "Smoke", Project: "smoke", Auditor: a.Name(), Key: key.Project.KeyHash}}
@@ -50,6 +53,7 @@ func (s *Suite) Smoke(t T) {
 		})
 	}
 	live.start(t)
+	some(t, selected)
 }
 
 func (e *env) smoke() (source fs.FS, hash string, key *fixture.Smoke, err error) {

@@ -40,7 +40,9 @@ func (v *verify) seals(t T) {
 		x.projects = append(x.projects, p)
 	}
 	for _, p := range x.projects {
-		if !v.env.cfg.chooses(p.Name) || !v.env.cfg.Shard.has(path.Join(t.Name(), p.Name)) {
+		chosen := v.env.cfg.chooses(p.Name)
+		v.selected = v.selected || chosen
+		if !chosen || !v.env.cfg.Shard.has(path.Join(t.Name(), p.Name)) {
 			v.partly = true
 			continue
 		}
