@@ -148,6 +148,7 @@ func sum(parts []part) store.Run {
 			whole.State = r.State
 		}
 		whole.Planned += r.Planned
+		whole.Reused += r.Reused
 		for o, n := range r.Outcomes {
 			whole.Outcomes[o] += n
 		}

@@ -291,6 +291,7 @@ func TestMergeOfAShardThatWasCarriedOn(t *testing.T) {
 	runs, err := st.Runs(ctx)
 	require.NoError(t, err)
 	again := runs[0]
+	again.Reused = again.Planned
 	again.ID, again.Started, again.Ended = "run-0-again", again.Started.Add(time.Minute), again.Ended.Add(time.Minute)
 	require.NoError(t, st.Begin(ctx, again))
 	rows := func(st store.Store, run string) (evs []store.Evaluation) {
@@ -309,6 +310,12 @@ func TestMergeOfAShardThatWasCarriedOn(t *testing.T) {
 	require.Contains(t, said.String(), files[0]+" also holds 1 older runs or runs of other suites: not joined, and not judged\n")
 	require.Contains(t, said.String(), "planned 12 = 12 correct")
 	wholeAndOnce(t, out, 12)
+	joined, err := store.OpenReadOnly(ctx, out)
+	require.NoError(t, err)
+	defer joined.Close()
+	runs, err = joined.Runs(ctx)
+	require.NoError(t, err)
+	require.Equal(t, 6, runs[0].Reused, "what was not paid for anew is still told")
 }
 
 // TestMergeTellsACommandThatRuns: without where a shard ran, and with what it ran.
