@@ -69,7 +69,8 @@ type ReviewTask struct {
 	Unusable string  // why an earlier reply to the same task could not be used; empty at first
 }
 
-// A Reviewer judges one fragment of code against a SPEC.
+// A Reviewer judges one fragment of code against a SPEC. Several goroutines may ask one
+// at once.
 type Reviewer interface {
 	// Name is as in results.db and in subtest paths.
 	Name() string

@@ -154,7 +154,8 @@ type AuditTask struct {
 	MaxUSD float64 // what the run may cost at most; 0 where nobody says
 }
 
-// An Auditor reads a project's source and reports findings.
+// An Auditor reads a project's source and reports findings. Several goroutines may ask
+// one at once.
 type Auditor interface {
 	// Name is as in records and in subtest paths.
 	Name() string

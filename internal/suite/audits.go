@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"assay/audit"
@@ -45,11 +44,10 @@ type audits struct {
 
 	versions map[string]string
 	records  []*record.Record // of earlier runs; nil before they were read
-	turns    map[string]*sync.Mutex
 }
 
 func newAudits(s *Suite, e *env, name string, entries map[string]audit.AuditorEntry) *audits {
-	return &audits{engine: newEngine(s, e, name), entries: entries, versions: map[string]string{}, turns: map[string]*sync.Mutex{}}
+	return &audits{engine: newEngine(s, e, name), entries: entries, versions: map[string]string{}}
 }
 
 // A onceFunc makes one run, for so many USD (0: nobody says), and gives the folder that it saw.
@@ -89,11 +87,9 @@ func (x *asking) plan(project, export string) error {
 		return err
 	}
 	for i, who := range x.trials {
-		turn, one := x.audits.turn(who), like
+		one := like
 		one.Project, one.Auditor, one.Export, one.Index = project, x.candidate.name, export, i
 		one.Once = func(ctx context.Context, usd float64) (audit.AuditRun, string, error) {
-			turn.Lock()
-			defer turn.Unlock()
 			return x.once(ctx, who, i, usd)
 		}
 		x.planned = append(x.planned, &one)
@@ -341,16 +337,4 @@ func costsOf(r *record.Record) (costs []float64) {
 		}
 	}
 	return costs
-}
-
-// turn is what an auditor is asked under: of a Go value nothing says that several
-// goroutines may ask it at once.
-func (a *audits) turn(who audit.Auditor) *sync.Mutex {
-	if _, ok := who.(run.DescribedAuditor); ok || a.env.given.auditor(who.Name()) == nil {
-		return &sync.Mutex{}
-	}
-	if a.turns[who.Name()] == nil {
-		a.turns[who.Name()] = &sync.Mutex{}
-	}
-	return a.turns[who.Name()]
 }

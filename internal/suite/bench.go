@@ -177,7 +177,7 @@ func (b *bench) start(t T) error {
 		t.Logf("%s holds none of the cases", b.env.cfg.Shard)
 		return b.emptyShard(t)
 	default:
-		return errors.New("nothing was selected: -run, -skip and -filter left nothing to ask, and a run of nothing proves nothing")
+		return errNothing
 	}
 	c := run.Config{Concurrency: cmp.Or(b.env.cfg.Concurrency, defaultReviews)}
 	m := time.Duration(0)

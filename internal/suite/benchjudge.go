@@ -227,7 +227,8 @@ func (b *bench) add(s variant, name, app string, as []score.Answer, j score.Judg
 	b.suite.summary.add(l)
 }
 
-func (b *bench) paid(s variant) consumed {
+// paid is nil where nobody was.
+func (b *bench) paid(s variant) []string {
 	sum := audit.Usage{Priced: true}
 	for _, l := range b.of(s, "") {
 		for _, r := range slices.Concat(l.results, l.twinResults) {
@@ -237,9 +238,11 @@ func (b *bench) paid(s variant) consumed {
 		}
 	}
 	if sum.USD == 0 && sum.TokensIn+sum.TokensOut == 0 {
-		return consumed{}
+		return nil
 	}
-	return consumed{usage: &sum}
+	cells := used(sum, 0)
+	cells[3] = "" // the run's time is told once
+	return cells
 }
 
 func (b *bench) next(s variant, j score.Judgement) {

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,7 +27,8 @@ type cache struct {
 	anew bool          // what is kept is computed again
 }
 
-const keptExecutables = 8
+// keptFor is how long an executable that does not run keeps what it computed.
+const keptFor = 7 * 24 * time.Hour
 
 func newCache(anew bool) *cache { return &cache{sync.OnceValue(openCache), anew} }
 
@@ -65,23 +64,16 @@ var executable = sync.OnceValues(func() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 })
 
-// forget removes what the executables computed that ran longest ago.
+// forget removes what executables computed that have not run for long.
 func forget(dir string) {
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) <= keptExecutables {
+	if err != nil {
 		return
 	}
-	ran := map[string]time.Time{}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
-			ran[e.Name()] = info.ModTime()
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > keptFor {
+			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
-	}
-	slices.SortFunc(entries, func(a, b os.DirEntry) int {
-		return cmp.Or(ran[b.Name()].Compare(ran[a.Name()]), cmp.Compare(a.Name(), b.Name()))
-	})
-	for _, e := range entries[keptExecutables:] {
-		os.RemoveAll(filepath.Join(dir, e.Name()))
 	}
 }
 

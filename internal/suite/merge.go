@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,60 +29,49 @@ type Merge struct {
 	Files  []string `arg:"" help:"The results.db of every shard." type:"existingfile"`
 }
 
-// Run joins the files and judges the whole as Bench would have judged it in one
-// process; what it prints goes to w. It returns an error where the verdict is FAIL
-// or INVALID, and where a shard is missing.
+// Run joins the newest runs of Bench of the files into one and judges it as Bench would have
+// judged it in one process; what it prints goes to w. It returns an error where the verdict
+// is FAIL or INVALID, and where a shard is missing.
 func (m Merge) Run(ctx context.Context, w io.Writer) error {
 	if _, err := os.Stat(m.Out); err == nil {
 		return fmt.Errorf("%s is there already: remove it, or name another file with -o", m.Out)
 	}
-	var parts, benched []part
+	var parts []part
 	for _, name := range m.Files {
 		p, err := readPart(ctx, name)
 		if err != nil {
 			return err
 		}
 		parts = append(parts, p)
-		if p.run.ID != "" {
-			benched = append(benched, p)
-		}
 	}
-	if len(benched) > 0 {
-		if err := belongTogether(benched); err != nil {
-			return err
-		}
+	if err := belongTogether(parts); err != nil {
+		return err
 	}
-	to, err := store.Open(ctx, m.Out)
+	b, err := m.bench()
 	if err != nil {
 		return err
 	}
-	j, err := join(ctx, to, parts)
-	if err := errors.Join(err, to.Close()); err != nil {
+	whole := sum(parts)
+	rows, err := m.join(ctx, &whole, parts)
+	if err != nil {
 		return err
 	}
-	if j.audits > 0 {
-		fmt.Fprintf(w, "%s: %d audits of %d files: kept, and not judged here: their records say what they are worth\n", m.Out, j.audits, len(m.Files))
-	}
-	if len(benched) == 0 {
-		return nil
-	}
-	for _, p := range benched {
-		if p.older > 0 {
-			fmt.Fprintf(w, "%s also holds %d older runs: kept, and not judged\n", p.file, p.older)
+	for _, p := range parts {
+		if p.others > 0 {
+			fmt.Fprintf(w, "%s also holds %d older runs or runs of other suites: not joined, and not judged\n", p.file, p.others)
 		}
 	}
-	fmt.Fprintf(w, "%s: run %s, joined of %d shards\n", m.Out, j.whole.ID, len(benched))
-	return m.judge(w, &j.whole, j.rows)
+	fmt.Fprintf(w, "%s: run %s, joined of %d shards\n", m.Out, whole.ID, len(parts))
+	return m.judge(w, b, &whole, rows)
 }
 
 // A part is what one shard's file holds.
 type part struct {
 	file         string
-	all          []store.Run // newest first
-	run          store.Run   // the newest of Bench; without an ID where there is none
-	command      string      // of it, without the shard, and without where it ran
+	run          store.Run // the newest of Bench
+	command      string    // of it, without the shard, and without where it ran
 	index, total int
-	older        int // runs of Bench that are kept and not judged
+	others       int // runs beside it
 }
 
 // ofShard is how shard.command begins the command of a run that is one of several.
@@ -92,28 +82,25 @@ var ofShard = regexp.MustCompile(`^TEST_SHARD_INDEX=(\d+) TEST_TOTAL_SHARDS=(\d+
 var where = regexp.MustCompile(`\bASSAY_(?:ROOT|DB|CACHE|MIRROR)=(?:'[^']*'|\S+) |\S*/(\S*\.test )`)
 
 func readPart(ctx context.Context, name string) (p part, err error) {
-	p.file = name
 	st, err := store.OpenReadOnly(ctx, name)
 	if err != nil {
 		return p, err
 	}
 	defer st.Close()
-	if p.all, err = st.Runs(ctx); err != nil {
+	runs, err := st.Runs(ctx)
+	if err != nil {
 		return p, err
 	}
-	if len(p.all) == 0 {
-		return p, fmt.Errorf("%s holds no run: expected the results.db of a shard", name)
+	newest := slices.IndexFunc(runs, func(r store.Run) bool { return r.Suite == "Bench" })
+	if newest < 0 {
+		return p, fmt.Errorf("%s holds no run of Bench: expected the results.db of one of its shards (audits are judged in their own shard)", name)
 	}
-	benches := slices.DeleteFunc(slices.Clone(p.all), func(r store.Run) bool { return r.Suite != "Bench" })
-	if len(benches) == 0 {
-		return p, nil
-	}
-	p.run, p.older = benches[0], len(benches)-1
+	p = part{file: name, run: runs[newest], others: len(runs) - 1}
 	m := ofShard.FindStringSubmatch(p.run.Command)
 	if m == nil {
 		return p, fmt.Errorf("%s: its newest run (%s, %q) is not that of a shard: expected one of go test -run Bench with TEST_SHARD_INDEX and TEST_TOTAL_SHARDS", name, p.run.ID, p.run.Command)
 	}
-	p.command = where.ReplaceAllString(p.run.Command[len(m[0]):], "")
+	p.command = where.ReplaceAllString(p.run.Command[len(m[0]):], "$1")
 	p.index, _ = strconv.Atoi(m[1])
 	p.total, _ = strconv.Atoi(m[2])
 	if p.run.Ended.IsZero() {
@@ -150,175 +137,84 @@ func belongTogether(parts []part) error {
 	return nil
 }
 
-type joining struct {
-	to     store.Store
-	whole  store.Run           // the sum of the parts' newest runs of Bench
-	rows   []store.Evaluation  // of that run
-	counts map[string][]string // the runs that count a row of another one as theirs, by rowOf
-	audits int                 // Smoke's and Regression's
-}
-
-func rowOf(ev *store.Evaluation) string { return ev.Run + " " + ev.Trial }
-
-// join adds a run that is the sum of the parts' newest ones of Bench, where they have any.
-func join(ctx context.Context, to store.Store, parts []part) (*joining, error) {
+// sum gives the run that the parts are together.
+func sum(parts []part) store.Run {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	j := &joining{to: to, counts: map[string][]string{}, whole: store.Run{Started: now, Ended: now, ScoreVersion: score.Version, State: "finished", Outcomes: map[audit.Outcome]int{}, Usage: audit.Usage{Priced: true}}}
-	seen := map[string]string{}
+	whole := store.Run{ID: fmt.Sprintf("%s-joined-%d", now.Format("20060102T150405Z"), now.UnixNano()%1e9), Started: now, Ended: now, Command: parts[0].command,
+		ScoreVersion: score.Version, State: "finished", Outcomes: map[audit.Outcome]int{}, Usage: audit.Usage{Priced: true}}
 	for i := range parts {
-		p := &parts[i]
-		n := len(j.rows)
-		if err := j.copy(ctx, p); err != nil {
-			return j, fmt.Errorf("%s: %w", p.file, err)
+		r := &parts[i].run
+		if r.State != "finished" {
+			whole.State = r.State
 		}
-		for _, ev := range j.rows[n:] {
-			if other := seen[ev.Trial]; other != "" {
-				return j, fmt.Errorf("%s and %s hold the same trial of %s: expected shards of one run", other, p.file, ev.TestFile)
-			}
-			seen[ev.Trial] = p.file
+		whole.Planned += r.Planned
+		whole.Reused += r.Reused
+		for o, n := range r.Outcomes {
+			whole.Outcomes[o] += n
 		}
-		if p.run.ID != "" {
-			addPart(&j.whole, p)
-		}
+		whole.Usage = whole.Usage.Add(r.Usage)
 	}
-	if j.whole.Command == "" {
-		return j, nil
-	}
-	j.whole.ID = fmt.Sprintf("%s-joined-%d", j.whole.Started.Format("20060102T150405Z"), time.Now().UnixNano()%1e9)
-	if err := to.Begin(ctx, j.whole); err != nil {
-		return j, err
-	}
-	return j, j.reuse(ctx)
+	return whole
 }
 
-// addPart keeps the whole the newest run of the file: what looks for one takes that.
-func addPart(whole *store.Run, p *part) {
-	r := &p.run
-	if !r.Started.Before(whole.Started) {
-		whole.Started = r.Started.Add(time.Millisecond)
-		whole.Ended = whole.Started
-	}
-	if r.State != "finished" {
-		whole.State = r.State
-	}
-	whole.Command = where.ReplaceAllString(ofShard.ReplaceAllString(r.Command, ""), "$1")
-	whole.Planned += r.Planned
-	for o, n := range r.Outcomes {
-		whole.Outcomes[o] += n
-	}
-	whole.Reused = whole.Planned - whole.Outcomes[audit.OutcomeSkipped] // all of its rows are those of other runs
-	whole.Usage = whole.Usage.Add(r.Usage)
-}
-
-// copy copies all runs of a part; rows are those of its newest of Bench, reused ones too.
-func (j *joining) copy(ctx context.Context, p *part) error {
-	from, err := store.OpenReadOnly(ctx, p.file)
+// join writes the run and its rows to a new file; where it breaks off, it leaves none.
+func (m Merge) join(ctx context.Context, whole *store.Run, parts []part) (rows []store.Evaluation, err error) {
+	defer func() {
+		if err != nil {
+			_ = os.Remove(m.Out)
+		}
+	}()
+	to, err := store.Open(ctx, m.Out)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer from.Close()
-	for _, r := range slices.Backward(p.all) {
-		err := j.to.Begin(ctx, r)
-		if err == nil && r.Suite == "Bench" {
-			err = j.copyReviews(ctx, from, r.ID, r.ID == p.run.ID)
-		} else if err == nil {
-			err = j.copyAudits(ctx, from, r.ID)
-		}
-		if err != nil {
-			return fmt.Errorf("run %s: %w", r.ID, err)
-		}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	if err := to.Begin(ctx, *whole); err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-func (j *joining) copyAudits(ctx context.Context, from store.Store, id string) error {
-	for a, err := range from.Audits(ctx, store.Query{Run: id, Kept: true}) {
+	for _, p := range parts {
+		own, err := p.rows(ctx, whole.ID)
 		if err == nil {
-			a.Attempts, err = from.Attempts(ctx, a.Run, a.Trial)
+			err = to.Put(ctx, own...)
 		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.file, err)
+		}
+		rows = append(rows, own...)
+	}
+	return rows, nil
+}
+
+// rows gives those of the part's run as rows of the run joined, with those that it had taken
+// from older ones.
+func (p *part) rows(ctx context.Context, joined string) (rows []store.Evaluation, err error) {
+	st, err := store.OpenReadOnly(ctx, p.file)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	for ev, err := range st.Evaluations(ctx, store.Query{Run: p.run.ID}) {
 		if err == nil {
-			err = j.to.PutAudit(ctx, a)
+			ev.Attempts, err = st.Attempts(ctx, ev.Run, ev.Trial)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		j.audits++
+		ev.Run = joined
+		rows = append(rows, ev)
 	}
-	return nil
+	return rows, nil
 }
 
-func (j *joining) copyReviews(ctx context.Context, from store.Store, id string, newest bool) error {
-	var batch []store.Evaluation
-	for ev, err := range from.Evaluations(ctx, store.Query{Run: id}) {
-		if err != nil {
-			return err
-		}
-		if newest {
-			j.rows = append(j.rows, ev)
-		}
-		if ev.Run != id { // it is copied with its own run
-			j.counts[rowOf(&ev)] = append(j.counts[rowOf(&ev)], id)
-			continue
-		}
-		if ev.Attempts, err = from.Attempts(ctx, ev.Run, ev.Trial); err != nil {
-			return err
-		}
-		if batch = append(batch, ev); len(batch) == 500 {
-			if err := j.to.Put(ctx, batch...); err != nil {
-				return err
-			}
-			batch = batch[:0]
-		}
+func (m Merge) judge(w io.Writer, b *bench, whole *store.Run, rows []store.Evaluation) error {
+	if skipped := whole.Outcomes[audit.OutcomeSkipped]; skipped > 0 {
+		return fmt.Errorf("%s: %d of %d trials were planned and not asked: to carry on, run the shards again: %s", audit.Invalid, skipped, whole.Planned, whole.Command)
 	}
-	return j.to.Put(ctx, batch...)
-}
-
-// reuse records which runs count which rows, by the numbers that these have in the new file.
-func (j *joining) reuse(ctx context.Context) error {
-	for i := range j.rows {
-		row := rowOf(&j.rows[i])
-		j.counts[row] = append(j.counts[row], j.whole.ID)
-	}
-	evs := map[string][]store.Evaluation{}
-	for ev, err := range j.to.Evaluations(ctx, store.Query{}) {
-		if err != nil {
-			return err
-		}
-		for _, run := range j.counts[rowOf(&ev)] {
-			evs[run] = append(evs[run], ev)
-		}
-	}
-	if n := len(evs[j.whole.ID]); n != len(j.rows) {
-		return fmt.Errorf("%d of %d rows arrived in the joined file", n, len(j.rows))
-	}
-	var errs error
-	for run, of := range evs {
-		errs = errors.Join(errs, j.to.Reuse(ctx, run, of))
-	}
-	return errs
-}
-
-func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("%s: no shard holds an answer, and a run of nothing proves nothing", audit.Invalid)
 	}
-	b, err := m.bench()
-	if err != nil {
+	if err := b.adopt(rows); err != nil {
 		return err
-	}
-	if err := b.adopt(rows, whole.Outcomes[audit.OutcomeSkipped] > 0); err != nil {
-		return err
-	}
-	if skipped := whole.Outcomes[audit.OutcomeSkipped]; skipped > 0 {
-		n := 0
-		for _, v := range b.asked() {
-			n += outcomes(b.answers(v, ""))[audit.OutcomeSkipped]
-		}
-		if n != skipped {
-			return fmt.Errorf("%s: %d trials were planned and not asked: to carry on, run the shards again: %s", audit.Invalid, skipped, whole.Command)
-		}
-		b.suite.summary.note("%d of %d trials were not asked", skipped, whole.Planned)
-		b.suite.summary.do("to carry on, run the shards again", whole.Command)
 	}
 	fmt.Fprintln(w, accounting(func(o audit.Outcome) int { return whole.Outcomes[o] }))
 	var t failures
@@ -336,91 +232,54 @@ func (m Merge) judge(w io.Writer, whole *store.Run, rows []store.Evaluation) err
 	return errors.Join(t...)
 }
 
+// bench gives a Bench that has asked nothing, by the fixtures of the folder.
 func (m Merge) bench() (*bench, error) {
 	e, err := checkout(m.Root, Config{Strict: m.Strict})
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{engine: newEngine(&Suite{}, e, "Bench"), recorded: map[variant]int{}}
-	if b.goals, err = e.goals(); err != nil {
+	goals, goalsErr := e.goals()
+	readers, readersErr := auditor.Readers(e.root.own, "fixtures/recordings")
+	corpus, corpusErr := fixture.ReadCorpus(e.root.own, "tests", false)
+	if err := errors.Join(goalsErr, readersErr, corpusErr); err != nil {
 		return nil, err
 	}
-	readers, err := auditor.Readers(e.root.own, "fixtures/recordings")
-	if err != nil {
-		return nil, err
-	}
+	b := &bench{engine: newEngine(&Suite{}, e, "Bench"), goals: goals, subjects: casesOf(corpus), recorded: map[variant]int{}}
 	for _, r := range readers {
 		if rs := r.Read(defaultPrompt); rs != nil {
 			b.recorded[variant{r.Name(), defaultPrompt}] = len(rs.Readings)
 		}
 	}
-	corpus, err := fixture.ReadCorpus(e.root.own, "tests", false)
-	if err != nil {
-		return nil, err
-	}
-	b.subjects = casesOf(corpus)
 	return b, nil
 }
 
-// adopt makes leaves of rows and, with all, of what was skipped, of which there is no row. A
-// case that stands otherwise here is an error: the key that judges must be that of the run.
-func (b *bench) adopt(rows []store.Evaluation, all bool) error {
+// adopt makes leaves of rows. A case that stands otherwise here is an error: the key that
+// judges must be that of the run.
+func (b *bench) adopt(rows []store.Evaluation) error {
 	cases := map[string]*subject{}
 	for i := range b.subjects {
 		cases[b.subjects[i].id] = &b.subjects[i]
 	}
-	leaves := map[variant]map[string]*leaf{}
-	trials := map[variant]int{}
-	var order []variant
+	slices.SortStableFunc(rows, func(a, b store.Evaluation) int {
+		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Prompt, b.Prompt), cmp.Compare(a.CaseID(), b.CaseID()), cmp.Compare(a.Twin, b.Twin), cmp.Compare(a.Index, b.Index))
+	})
 	for _, ev := range rows {
-		v := variant{ev.Model, ev.Prompt}
-		if leaves[v] == nil {
-			leaves[v] = map[string]*leaf{}
-			order = append(order, v)
-		}
-		id := ev.CaseID()
-		s := cases[id]
+		v, s := variant{ev.Model, ev.Prompt}, cases[ev.CaseID()]
 		if s == nil || ev.Twin == "" && run.CaseHash(s.ask.Case) != ev.CaseHash {
 			return fmt.Errorf("%s: the case stands otherwise here than where the shard ran: judge with the same commit", ev.TestFile)
 		}
-		l := leaves[v][id]
-		if l == nil {
-			l = &leaf{variant: v, subject: s}
-			leaves[v][id] = l
+		if n := len(b.leaves); n == 0 || b.leaves[n-1].variant != v || b.leaves[n-1].subject != s {
+			b.leaves = append(b.leaves, &leaf{variant: v, subject: s})
 		}
-		l.adopt(ev)
-		trials[v] = max(trials[v], len(l.results))
-	}
-	for _, v := range order {
-		b.env.cfg.Trials = max(b.env.cfg.Trials, trials[v])
-		for i := range b.subjects {
-			l := leaves[v][b.subjects[i].id]
-			if l == nil && all {
-				l = &leaf{variant: v, subject: &b.subjects[i]}
-			}
-			if l != nil {
-				l.fill(trials[v])
-				b.leaves = append(b.leaves, l)
-			}
+		l, r := b.leaves[len(b.leaves)-1], run.Result{Outcome: ev.Outcome, Evaluation: ev}
+		if ev.Twin == "" {
+			l.results = append(l.results, r)
+		} else {
+			l.twins, l.twinResults = append(l.twins, run.Trial{Twin: ev.Twin}), append(l.twinResults, r)
 		}
+		b.env.cfg.Trials = max(b.env.cfg.Trials, ev.Index+1)
 	}
 	return nil
-}
-
-func (l *leaf) adopt(ev store.Evaluation) {
-	r := run.Result{Outcome: ev.Outcome, Evaluation: ev}
-	if ev.Twin != "" {
-		l.twins, l.twinResults = append(l.twins, run.Trial{Twin: ev.Twin}), append(l.twinResults, r)
-		return
-	}
-	l.fill(ev.Index + 1)
-	l.results[ev.Index] = r
-}
-
-func (l *leaf) fill(n int) {
-	for len(l.results) < n {
-		l.results = append(l.results, run.Result{Outcome: audit.OutcomeSkipped})
-	}
 }
 
 type failures []error

@@ -162,8 +162,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// wholeAndOnce holds a joined file to what it must be: one more run, whose rows
-// are all those of the shards, each once, with their attempts.
+// wholeAndOnce holds a joined file to what it must be: one run, whose rows are all those of
+// the shards, each once, with their attempts.
 func wholeAndOnce(t *testing.T, name string, want int) {
 	ctx := context.Background()
 	st, err := store.OpenReadOnly(ctx, name)
@@ -171,26 +171,19 @@ func wholeAndOnce(t *testing.T, name string, want int) {
 	defer st.Close()
 	runs, err := st.Runs(ctx)
 	require.NoError(t, err)
-	require.Len(t, runs, 4)
-	for _, r := range runs {
-		if r.Command != "go test -run Bench" {
-			continue
-		}
-		require.Equal(t, r.ID, runs[0].ID, "the whole is the newest run")
-		require.Equal(t, want, r.Planned)
-		require.Equal(t, want, r.Outcomes[audit.OutcomeCorrect])
-		seen := map[string]bool{}
-		for ev, err := range st.Evaluations(ctx, store.Query{Run: r.ID}) {
-			require.NoError(t, err)
-			seen[ev.Trial] = true
-			as, err := st.Attempts(ctx, ev.Run, ev.Trial)
-			require.NoError(t, err)
-			require.Len(t, as, 1)
-		}
-		require.Len(t, seen, want)
-		return
+	require.Len(t, runs, 1)
+	require.Equal(t, "go test -run Bench", runs[0].Command)
+	require.Equal(t, want, runs[0].Planned)
+	require.Equal(t, want, runs[0].Outcomes[audit.OutcomeCorrect])
+	seen := map[string]bool{}
+	for ev, err := range st.Evaluations(ctx, store.Query{Run: runs[0].ID}) {
+		require.NoError(t, err)
+		seen[ev.Trial] = true
+		as, err := st.Attempts(ctx, ev.Run, ev.Trial)
+		require.NoError(t, err)
+		require.Len(t, as, 1)
 	}
-	t.Fatal("no run of the whole")
+	require.Len(t, seen, want)
 }
 
 // TestMergeOfAnotherCorpus: a key that has changed since does not judge.
@@ -212,17 +205,12 @@ func TestMergeOfAPart(t *testing.T) {
 	require.ErrorContains(t, c.Run(context.Background(), io.Discard), "-strict: 2 misses")
 }
 
-// TestMergeOfAStoppedShard: a run that ended before it asked more than may be
-// missing is INVALID, as in one process, whether or not what was skipped can be told
-// from what was not chosen.
+// TestMergeOfAStoppedShard: what was planned and not asked proves nothing about the whole.
 func TestMergeOfAStoppedShard(t *testing.T) {
 	root, cases := shop(t)
-	merge := func(cases []*audit.Case) error {
-		file := shardFile{index: 0, total: 1, outcome: allRight, skip: 3}.write(t, cases)
-		return (&Merge{Root: root, Out: filepath.Join(t.TempDir(), "results.db"), Files: []string{file}}).Run(context.Background(), io.Discard)
-	}
-	require.ErrorContains(t, merge(cases), "INVALID: the run ended before 3 of its 12 trials were asked")
-	require.ErrorContains(t, merge(cases[:6]), "INVALID: 3 trials were planned and not asked")
+	file := shardFile{index: 0, total: 1, outcome: allRight, skip: 3}.write(t, cases)
+	err := Merge{Root: root, Out: filepath.Join(t.TempDir(), "results.db"), Files: []string{file}}.Run(context.Background(), io.Discard)
+	require.EqualError(t, err, "INVALID: 3 of 12 trials were planned and not asked: to carry on, run the shards again: go test -run Bench")
 }
 
 // TestMergeTellsWhatChangedSinceTheBaseline: as in one process, a prompt that
@@ -237,50 +225,42 @@ func TestMergeTellsWhatChangedSinceTheBaseline(t *testing.T) {
 		rows = append(rows, store.Evaluation{Model: "m", Prompt: "p", App: c.App, TestFile: c.ID() + ".md", PromptHash: "new", CaseHash: run.CaseHash(c), Outcome: audit.OutcomeCorrect})
 	}
 	var out strings.Builder
-	require.NoError(t, (&Merge{Root: root}).judge(&out, &store.Run{}, rows))
+	m := Merge{Root: root}
+	b, err := m.bench()
+	require.NoError(t, err)
+	require.NoError(t, m.judge(&out, b, &store.Run{}, rows))
 	require.Contains(t, out.String(), "the prompt changed since the baseline: new, and was old")
 	require.Contains(t, out.String(), "1 answers of the baseline are for cases that have changed or gone since, like shop/gone-01-good")
 }
 
-// TestMergeCarriesAudits: those of shards, with what they left behind, stand in the
-// joined file, and are not made again; beside runs of Bench and without any.
-func TestMergeCarriesAudits(t *testing.T) {
-	root, cases := shop(t)
+// TestMergeOfAudits: they are judged in their own shard, which is said of a file that holds
+// nothing else.
+func TestMergeOfAudits(t *testing.T) {
+	root, _ := shop(t)
+	name := filepath.Join(t.TempDir(), "audits.db")
 	ctx := context.Background()
-	audited := func(name string, i int) string {
-		st, err := store.Open(ctx, name)
-		require.NoError(t, err)
-		id := fmt.Sprint("audits-", i)
-		require.NoError(t, st.Begin(ctx, store.Run{ID: id, Suite: "Regression", Started: time.Now(), Command: "go test -run Regression"}))
-		require.NoError(t, st.PutAudit(ctx, store.Audit{Run: id, Trial: fmt.Sprint("key-", i), Time: time.Now(), Project: "demo", Auditor: "agent", Outcome: audit.OutcomeCorrect, Kept: []byte{1, 2, byte(i)},
-			Attempts: []audit.Attempt{{HTTPStatus: 200, Usage: audit.Usage{USD: 0.5, Priced: true}}}}))
-		require.NoError(t, st.Close())
-		return name
-	}
-	for _, bench := range []bool{true, false} {
-		var files []string
-		for i := range 2 {
-			name := filepath.Join(t.TempDir(), "results.db")
-			if bench {
-				name = shardFile{index: i, total: 2, outcome: allRight}.write(t, cases)
-			}
-			files = append(files, audited(name, i))
-		}
-		out := filepath.Join(t.TempDir(), "all.db")
-		var said strings.Builder
-		require.NoError(t, Merge{Root: root, Out: out, Files: files}.Run(ctx, &said))
-		require.Contains(t, said.String(), "2 audits of 2 files: kept, and not judged here")
-		require.Equal(t, bench, strings.Contains(said.String(), "joined of 2 shards"))
-		st, err := store.OpenReadOnly(ctx, out)
-		require.NoError(t, err)
-		found, err := st.Audited(ctx, []string{"key-0", "key-1"})
-		require.NoError(t, err)
-		require.Equal(t, []byte{1, 2, 1}, found["key-1"].Kept)
-		attempts, err := st.Attempts(ctx, "audits-1", "key-1")
-		require.NoError(t, err)
-		require.Len(t, attempts, 1)
-		require.NoError(t, st.Close())
-	}
+	st, err := store.Open(ctx, name)
+	require.NoError(t, err)
+	require.NoError(t, st.Begin(ctx, store.Run{ID: "audits", Suite: "Regression", Started: time.Now(), Command: "go test -run Regression"}))
+	require.NoError(t, st.Close())
+	out := filepath.Join(t.TempDir(), "all.db")
+	err = Merge{Root: root, Out: out, Files: []string{name}}.Run(ctx, io.Discard)
+	require.EqualError(t, err, name+" holds no run of Bench: expected the results.db of one of its shards (audits are judged in their own shard)")
+	require.NoFileExists(t, out)
+}
+
+// TestMergeThatBreaksOff leaves no file that could be taken for the whole.
+func TestMergeThatBreaksOff(t *testing.T) {
+	root, cases := shop(t)
+	name := shardFile{index: 0, total: 1, outcome: allRight}.write(t, cases)
+	ctx, cancel := context.WithCancel(context.Background())
+	p, err := readPart(ctx, name)
+	require.NoError(t, err)
+	out := filepath.Join(t.TempDir(), "all.db")
+	cancel()
+	_, err = Merge{Root: root, Out: out}.join(ctx, &p.run, []part{p})
+	require.Error(t, err)
+	require.NoFileExists(t, out)
 }
 
 // TestMergeCountsTrials: what would settle a comparison is counted on from the trials
@@ -293,13 +273,12 @@ func TestMergeCountsTrials(t *testing.T) {
 	for i := range 3 {
 		rows = append(rows, store.Evaluation{Model: "m", Prompt: "p", App: "shop", TestFile: cases[0].ID() + ".md", Index: i, CaseHash: run.CaseHash(cases[0]), Outcome: audit.OutcomeCorrect})
 	}
-	require.NoError(t, b.adopt(rows, false))
+	require.NoError(t, b.adopt(rows))
 	b.next(variant{"m", "p"}, score.Judgement{Reasons: []score.Reason{{Code: score.CodeUnsettled, More: 2}}})
 	require.Equal(t, []step{{"to settle m", "go test -run Bench -model m -prompt p -trials 5"}}, b.suite.summary.next)
 }
 
-// TestMergeOfAShardThatWasCarriedOn: what its newest run takes from an older one is
-// judged, and both runs hold in the joined file what they held.
+// TestMergeOfAShardThatWasCarriedOn: what its newest run takes from an older one is judged.
 func TestMergeOfAShardThatWasCarriedOn(t *testing.T) {
 	root, cases := shop(t)
 	ctx := context.Background()
@@ -312,6 +291,7 @@ func TestMergeOfAShardThatWasCarriedOn(t *testing.T) {
 	runs, err := st.Runs(ctx)
 	require.NoError(t, err)
 	again := runs[0]
+	again.Reused = again.Planned
 	again.ID, again.Started, again.Ended = "run-0-again", again.Started.Add(time.Minute), again.Ended.Add(time.Minute)
 	require.NoError(t, st.Begin(ctx, again))
 	rows := func(st store.Store, run string) (evs []store.Evaluation) {
@@ -327,18 +307,15 @@ func TestMergeOfAShardThatWasCarriedOn(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "all.db")
 	var said strings.Builder
 	require.NoError(t, Merge{Root: root, Out: out, Files: files}.Run(ctx, &said))
-	require.Contains(t, said.String(), files[0]+" also holds 1 older runs: kept, and not judged\n")
+	require.Contains(t, said.String(), files[0]+" also holds 1 older runs or runs of other suites: not joined, and not judged\n")
 	require.Contains(t, said.String(), "planned 12 = 12 correct")
+	wholeAndOnce(t, out, 12)
 	joined, err := store.OpenReadOnly(ctx, out)
 	require.NoError(t, err)
 	defer joined.Close()
 	runs, err = joined.Runs(ctx)
 	require.NoError(t, err)
-	counts := map[string]int{}
-	for _, r := range runs {
-		counts[r.ID] = len(rows(joined, r.ID))
-	}
-	require.Equal(t, map[string]int{runs[0].ID: 12, "run-0": 6, "run-0-again": 6, "run-1": 6}, counts)
+	require.Equal(t, 6, runs[0].Reused, "what was not paid for anew is still told")
 }
 
 // TestMergeTellsACommandThatRuns: without where a shard ran, and with what it ran.
@@ -347,8 +324,9 @@ func TestMergeTellsACommandThatRuns(t *testing.T) {
 		"ASSAY_MODEL=m ASSAY_DB='/a b/s.db' go test -run Bench":  "ASSAY_MODEL=m go test -run Bench",
 		"ASSAY_ROOT=/a /b/assay.test -test.run Bench -model=a/b": "assay.test -test.run Bench -model=a/b",
 	} {
-		whole := store.Run{Outcomes: map[audit.Outcome]int{}}
-		addPart(&whole, &part{run: store.Run{Command: "TEST_SHARD_INDEX=0 TEST_TOTAL_SHARDS=2 " + command}})
-		require.Equal(t, want, whole.Command)
+		_, cases := shop(t)
+		p, err := readPart(context.Background(), shardFile{index: 0, total: 2, command: command, outcome: allRight}.write(t, cases))
+		require.NoError(t, err)
+		require.Equal(t, want, sum([]part{p}).Command)
 	}
 }

@@ -151,7 +151,7 @@ func TestRegressionWithoutAnythingToHold(t *testing.T) {
 	require.Equal(t, []string{"TestRegression/demo: fixtures/projects/demo.md:1: INVALID: no recording of an auditor on this project: make one with assay capture, or run one live with -auditor"}, f.complaints())
 
 	f = play(t, "TestRegression", h.suite("-filter", "webgoat").Regression)
-	require.Contains(t, f.complaints()[0], "INVALID: -filter left no project")
+	require.Contains(t, f.complaints()[0], "INVALID: nothing was selected")
 }
 
 // TestWarnIsNeverHidden: a WARN passes its test and stands in the summary and the

@@ -99,7 +99,7 @@ func (h *evaluation) line(j score.Judgement) line {
 		l.cause = lookAt(j.Reasons[0]) + lost(j.Lost)
 	}
 	if h.sent() && h.begun {
-		l.used.trials = slices.DeleteFunc(slices.Clone(h.now.Trials), func(t record.Trial) bool { return t.Seconds == 0 }) // never begun
+		l.used = usedBy(slices.DeleteFunc(slices.Clone(h.now.Trials), func(t record.Trial) bool { return t.Seconds == 0 })) // never begun
 	}
 	return l
 }
@@ -120,11 +120,13 @@ func (r *regression) tellWhole(name string, suite *score.Suite, hs []*evaluation
 		}
 	}
 	l.cause = strings.Join(causes, "; ")
+	var trials []record.Trial
 	for _, h := range hs {
 		if h.sent() && h.begun {
-			l.used.trials = append(l.used.trials, h.now.Trials...)
+			trials = append(trials, h.now.Trials...)
 		}
 	}
+	l.used = usedBy(trials)
 	if len(hs) > 1 || l.cause != "" {
 		l.whole = fmt.Sprintf("all %d", len(hs))
 		r.suite.summary.add(l)

@@ -164,7 +164,7 @@ func (s *summary) table(suite string, v view) (t table) {
 		if stacked {
 			rows = wrap(fmt.Sprintf("%-7s  ", l.verdict), stack(suite, l), v.width)
 		}
-		t.blocks = addRow(t.blocks, l, append(rows, l.below(v)...), rows)
+		t.blocks = addRow(t.blocks, l, rows, v.width)
 	}
 	return t
 }
@@ -189,8 +189,8 @@ func lay(suite string, shown []*line, v view) (text []string, stacked bool) {
 const parts = 4
 
 // addRow adds a row to the block before it where both have the same cause, told once.
-func addRow(blocks []*block, l *line, whole, rows []string) []*block {
-	if n := len(blocks); n > 0 && l.cause != "" && len(l.used.trials) == 0 {
+func addRow(blocks []*block, l *line, rows []string, width int) []*block {
+	if n := len(blocks); n > 0 && l.cause != "" {
 		b := blocks[n-1]
 		if last := b.rows[len(b.rows)-1]; last.who == l.who && last.cause == l.cause && last.verdict == l.verdict && last.about != "" {
 			b.rows = append(b.rows, l)
@@ -198,25 +198,15 @@ func addRow(blocks []*block, l *line, whole, rows []string) []*block {
 			return blocks
 		}
 	}
-	b := &block{rank: urgency(l.verdict), rows: []*line{l}, text: whole, cause: len(whole) - len(rows)}
+	b := &block{rank: urgency(l.verdict), rows: []*line{l}, text: rows}
+	if l.cause != "" {
+		cause := wrap("         ", audit.OneLine(l.cause, 0), width)
+		b.text, b.cause = append(b.text, cause...), len(cause)
+	}
 	if l.about != "" {
 		b.rank += parts
 	}
 	return append(blocks, b)
-}
-
-func (l *line) below(v view) []string {
-	const indent = "         "
-	var out []string
-	if l.cause != "" {
-		out = wrap(indent, audit.OneLine(l.cause, 0), v.width)
-	}
-	if v.all {
-		for _, used := range l.used.lines() {
-			out = append(out, indent+used)
-		}
-	}
-	return out
 }
 
 func stack(suite string, l *line) string {

@@ -24,7 +24,7 @@ func busy(agents int) *summary {
 	for a := range agents {
 		who := fmt.Sprintf("agent-with-a-name-%d", a)
 		s.add(line{suite: "Regression", who: who, whole: "all 11", verdict: verdicts[a%3], figures: []string{"61.2 %"}, since: since{"70.1 %", "-8.9, settled"},
-			cause: "recall over all projects dropped by 8.9 points, which chance does not explain (p 0.0001, needed 0.002)", used: consumed{trials: []record.Trial{{Seconds: 4711, Usage: audit.Usage{USD: 31.4, Priced: true}}}}})
+			cause: "recall over all projects dropped by 8.9 points, which chance does not explain (p 0.0001, needed 0.002)", used: usedBy([]record.Trial{{Seconds: 4711, Usage: audit.Usage{USD: 31.4, Priced: true}}})})
 		for p := range 11 {
 			v := verdicts[(a+p)%4]
 			cause := ""
@@ -32,7 +32,7 @@ func busy(agents int) *summary {
 				cause = fmt.Sprintf("recall 41.2 %%, at the baseline 5%d.1 %%: a drop of 12.9 points; lost DVJA-1, DVJA-2, DVJA-9 and 14 more", p)
 			}
 			s.add(line{suite: "Regression", who: who, about: fmt.Sprintf("project-%02d", p), verdict: v, figures: []string{"41.2 %", "12.0 to 34.0 %"}, since: since{"54.1 %", "-12.9, 2 more trials"}, cause: cause,
-				used: consumed{trials: []record.Trial{{Seconds: 61.5, Usage: audit.Usage{USD: 1.25, Priced: true}}}}})
+				used: usedBy([]record.Trial{{Seconds: 61.5, Usage: audit.Usage{USD: 1.25, Priced: true}}})})
 		}
 	}
 	for range 55 {
@@ -44,7 +44,7 @@ func busy(agents int) *summary {
 	}
 	for _, who := range []string{"anthropic/claude-haiku-4.5 my-own-long-prompt", "gpt-4o-mini"} {
 		s.add(line{suite: "Bench", who: who, verdict: audit.Fail, figures: []string{"12.1 (10.0 to 14.2)", "87.9 % (85.8 to 90.0)", "70.1 %"}, since: since{"91.0 %", "-3.1, settled"},
-			cause: "balanced accuracy 87.9 %, at the baseline 91.0 %; lost procurement/approve-po-03-bad, clinic/plan-shifts-06-bad, shop/list-01-good and 21 more", used: consumed{usage: &audit.Usage{USD: 1.23, Priced: true}}})
+			cause: "balanced accuracy 87.9 %, at the baseline 91.0 %; lost procurement/approve-po-03-bad, clinic/plan-shifts-06-bad, shop/list-01-good and 21 more", used: used(audit.Usage{USD: 1.23, Priced: true}, 0)})
 	}
 	s.add(line{suite: "Bench", who: "control-words", control: true, verdict: "control", figures: []string{"35.8 (31.9 to 39.8)", "50.1 % (47.0 to 53.4)", "1.1 %"}})
 	s.note("Regression: $%.2f of the budget of $40.00 spent", 31.4)

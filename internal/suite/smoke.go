@@ -37,11 +37,14 @@ func (s *Suite) Smoke(t T) {
 	}
 	live := newAudits(s, e, "Smoke", entries)
 	t.Cleanup(func() { live.end(t) })
+	selected := false
 	for _, a := range e.smokeAuditors(t) {
 		if !e.cfg.Shard.has(path.Join(t.Name(), segment(a.Name()))) {
+			selected = true // elsewhere
 			continue
 		}
 		t.Run(segment(a.Name()), func(t T) {
+			selected = true
 			sm := &smoke{audits: live, key: key, source: source, hash: hash}
 			sm.asking = asking{audits: live, candidate: candidate{name: a.Name(), static: a.Name() == "static", trials: []audit.Auditor{a}}, once: sm.once,
 				now: record.Record{Suite: "Smoke", Project: "smoke", Auditor: a.Name(), Key: key.Project.KeyHash}}
@@ -50,6 +53,7 @@ func (s *Suite) Smoke(t T) {
 		})
 	}
 	live.start(t)
+	some(t, selected)
 }
 
 func (e *env) smoke() (source fs.FS, hash string, key *fixture.Smoke, err error) {
@@ -171,12 +175,12 @@ func (s *smoke) check(t T) {
 	verdict := j.Verdict
 	t.Attr("found", fmt.Sprintf("%d/%d", j.Found, len(s.key.Project.Known)))
 	t.Attr("verdict", string(verdict))
-	used := consumed{}
+	l := line{suite: "Smoke", who: s.candidate.name, verdict: verdict, cause: smokeCause(j),
+		figures: []string{fmt.Sprintf("%d of %d flaws", j.Found, len(s.key.Project.Known)), fmt.Sprintf("%d of 5", passed)}}
 	if s.begun && !s.static {
-		used.trials = s.now.Trials
+		l.used = usedBy(s.now.Trials)
 	}
-	s.suite.summary.add(line{suite: "Smoke", who: s.candidate.name, verdict: verdict, cause: smokeCause(j), used: used,
-		figures: []string{fmt.Sprintf("%d of %d flaws", j.Found, len(s.key.Project.Known)), fmt.Sprintf("%d of 5", passed)}})
+	s.suite.summary.add(l)
 	if s.begun { // a run that never was is none
 		s.record(t)
 	}

@@ -209,11 +209,10 @@ func (s *Spread) Enqueue(ctx context.Context, out io.Writer) (id string, err err
 	if err != nil {
 		return "", err
 	}
-	trials, closing, err := s.plan(casesOf(corpus))
+	trials, err := s.plan(casesOf(corpus))
 	if err != nil {
 		return "", err
 	}
-	defer closing()
 	st, err := store.Open(ctx, s.env.cfg.DB)
 	if err != nil {
 		return "", err
@@ -285,27 +284,21 @@ func (s *Spread) Stop(ctx context.Context, id string) (err error) {
 	return err
 }
 
-func (s *Spread) plan(cases []subject) (all []run.Trial, closing func(), err error) {
-	prompts, err := s.env.prompts()
-	if err != nil {
-		return nil, nil, err
-	}
-	reviewers, err := s.env.reviewers()
-	if err != nil {
-		return nil, nil, err
-	}
+// plan asks nobody, so that its reviewers hold nothing that were to be closed.
+func (s *Spread) plan(cases []subject) (all []run.Trial, err error) {
+	prompts, promptErr := s.env.prompts()
+	reviewers, reviewerErr := s.env.reviewers()
 	for _, r := range reviewers {
 		for _, p := range prompts {
 			for i := range cases {
-				if !s.env.cfg.asks(&cases[i], r, p) {
-					continue
+				if s.env.cfg.asks(&cases[i], r, p) {
+					trials, twins := s.env.cfg.trials(&cases[i], r, p)
+					all = append(append(all, trials...), twins...)
 				}
-				trials, twins := s.env.cfg.trials(&cases[i], r, p)
-				all = append(append(all, trials...), twins...)
 			}
 		}
 	}
-	return all, func() { s.env.closeAll(reviewers) }, nil
+	return all, errors.Join(promptErr, reviewerErr)
 }
 
 // Work is a worker, until ctx ends or, with drain, until every run has ended.

@@ -183,6 +183,16 @@ func (s *Suite) need(t T, e *env, names ...string) {
 	t.Skipf("%s", what)
 }
 
+var errNothing = errors.New("nothing was selected: -run, -skip and -filter left nothing to ask, and a run of nothing proves nothing")
+
+// some has a suite of which no subtest was selected fail, whatever else it found.
+func some(t T, selected bool) {
+	t.Helper()
+	if !selected && !t.Failed() {
+		t.Errorf("%s: %v", audit.Invalid, errNothing)
+	}
+}
+
 // uncached keeps go test from serving this run's result from its cache, whose rules do not see
 // what is live or outside of the module: it takes a file whose time lies in the future for one
 // that is still changing.

@@ -149,3 +149,29 @@ func TestStaticNeedsNoSection(t *testing.T) {
 	require.Empty(t, f.complaints())
 	require.NotNil(t, f.leaf("TestSmoke/static/flaws"))
 }
+
+// TestNothingSelectedIsInvalid: a name that is written wrong in -run or -filter must not
+// pass for a suite that found nothing wrong.
+func TestNothingSelectedIsInvalid(t *testing.T) {
+	none := func(f *fake) { f.choose = func(string) bool { return false } }
+	h := newHouse(t)
+	h.demo(33)
+	h.record(found(22))
+	for name, suite := range map[string]func(T){"TestSmoke": h.suite().Smoke, "TestRegression": h.suite().Regression} {
+		f := play(t, name, suite, none)
+		require.Len(t, f.complaints(), 1, name)
+		require.Contains(t, f.complaints()[0], "INVALID: nothing was selected", name)
+	}
+	f := play(t, "TestRegression", h.suite().Regression, func(f *fake) {
+		f.choose = func(path string) bool { return path == "TestRegression/demo" }
+	})
+	require.Contains(t, f.complaints()[0], "INVALID: nothing was selected", "of a project no auditor")
+
+	flags := flag.NewFlagSet("test", flag.ContinueOnError)
+	s := New(Options{Flags: flags, Own: os.DirFS("../.."), Out: t.TempDir()})
+	require.NoError(t, flags.Parse([]string{"-filter", "nothing-like-this"}))
+	t.Setenv("ASSAY_ROOT", "")
+	f = play(t, "TestVerify", s.Verify)
+	require.Len(t, f.complaints(), 1)
+	require.Contains(t, f.complaints()[0], "INVALID: nothing was selected")
+}

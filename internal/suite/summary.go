@@ -32,12 +32,12 @@ type line struct {
 	whole   string   // what "all of them" is: "4 projects"
 	figures []string // in the order of the suite's metrics
 	verdict audit.Verdict
-	cause   string // of the verdict, whole
-	since   since  // of the headline figure
-	replay  bool   // a recording: one line a suite tells all that are as recorded
-	control bool   // reads no code
-	used    consumed
-	detail  bool // shown with -v and in the report alone
+	cause   string   // of the verdict, whole
+	since   since    // of the headline figure
+	replay  bool     // a recording: one line a suite tells all that are as recorded
+	control bool     // reads no code
+	used    []string // below usedHeads; nil where nobody was asked anew
+	detail  bool     // shown with -v and in the report alone
 }
 
 type since struct{ baseline, change string }
@@ -123,8 +123,13 @@ func columns(suite string) []column {
 			cs = append(cs, column{"baseline", everywhere, func(l *line) string { return l.since.baseline }}, column{"change", everywhere, func(l *line) string { return l.since.change }})
 		}
 	}
-	for i, head := range consumedHeads {
-		cs = append(cs, column{head, [...]rank{everywhere, detailed, detailed, everywhere}[i], func(l *line) string { return l.used.cells()[i] }})
+	for i, head := range usedHeads {
+		cs = append(cs, column{head, [...]rank{everywhere, detailed, detailed, everywhere}[i], func(l *line) string {
+			if l.used == nil {
+				return ""
+			}
+			return l.used[i]
+		}})
 	}
 	return cs
 }
@@ -251,30 +256,19 @@ func (s *summary) markdown() string {
 
 func (l *line) asRecorded() bool { return l.replay && l.verdict == score.AsRecorded }
 
-// A consumed is what live trials took: all of them together, then each.
-type consumed struct {
-	trials []record.Trial
-	usage  *audit.Usage // of a reviewer's answers, in place of trials; nil where nobody was paid
+var usedHeads = []string{"cost", "tokens", "turns", "time"}
+
+// usedBy gives what stands below usedHeads of live trials together; nil without any.
+func usedBy(trials []record.Trial) []string {
+	if len(trials) == 0 {
+		return nil
+	}
+	sum, seconds, _ := (&record.Record{Trials: trials}).Consumed()
+	return used(sum, seconds)
 }
 
-var consumedHeads = []string{"cost", "tokens", "turns", "time"}
-
-// cells gives them for all trials together; a dash where nobody says.
-func (c consumed) cells() []string {
-	if len(c.trials) == 0 && c.usage == nil {
-		return []string{"", "", "", ""}
-	}
-	if c.usage != nil {
-		return append(cellsOf(*c.usage, 0)[:3], "")
-	}
-	sum, wall := audit.Usage{Priced: true}, 0.0
-	for _, t := range c.trials {
-		sum, wall = sum.Add(t.Usage), wall+t.Seconds
-	}
-	return cellsOf(sum, wall)
-}
-
-func cellsOf(u audit.Usage, seconds float64) []string {
+// used writes a dash where nobody says.
+func used(u audit.Usage, seconds float64) []string {
 	cells := []string{"-", "-", "-", span(time.Duration(seconds * float64(time.Second)))}
 	switch {
 	case u.Priced:
@@ -313,31 +307,4 @@ func short(n int64) string {
 		return fmt.Sprintf("%.0fK", float64(n)/1e3)
 	}
 	return fmt.Sprint(n)
-}
-
-func (c consumed) lines() []string {
-	if len(c.trials) == 0 {
-		return nil
-	}
-	head := "1 trial"
-	if n := len(c.trials); n > 1 {
-		head = fmt.Sprintf("%d trials", n)
-	}
-	out := []string{head + ": " + sentence(c.cells())}
-	for i, t := range c.trials {
-		if len(c.trials) > 1 {
-			out = append(out, fmt.Sprintf("trial %d: %s", i+1, sentence(cellsOf(t.Usage, t.Seconds))))
-		}
-	}
-	return out
-}
-
-func sentence(cells []string) string {
-	var parts []string
-	for i, unit := range []string{"", " tokens", " turns", ""} {
-		if cells[i] != "-" {
-			parts = append(parts, cells[i]+unit)
-		}
-	}
-	return strings.Join(parts, ", ")
 }

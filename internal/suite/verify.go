@@ -66,6 +66,7 @@ func (s *Suite) Verify(t T) {
 	for _, name := range projects {
 		v.run(t, name, func(t T) { v.planted(t, name) })
 	}
+	some(t, v.selected)
 }
 
 type verify struct {
@@ -76,6 +77,7 @@ type verify struct {
 	ledger   proof.Ledger
 	next     proof.Ledger // what is there now, for the ledger and for stale entries
 	partly   bool         // some families were not looked at
+	selected bool         // whether any family or project was, here or in another shard
 	planned  int          // subtests
 	begun    int          // of these, those that -run lets through
 	proven   int
@@ -107,7 +109,9 @@ func (v *verify) again(name string) bool {
 func (v *verify) app(t T, app *audit.App) {
 	chosen := func(fam audit.Family) bool {
 		proof := v.env.root.strict() || fam.Pos.File != "" // of others' cases not all have one: their labels are taken as told
-		return proof && v.env.cfg.chooses(app.App+"/"+fam.Query) && v.env.cfg.Shard.has(path.Join(t.Name(), fam.Query))
+		filtered := v.env.cfg.chooses(app.App + "/" + fam.Query)
+		v.selected = v.selected || filtered
+		return proof && filtered && v.env.cfg.Shard.has(path.Join(t.Name(), fam.Query))
 	}
 	if !slices.ContainsFunc(app.Families, chosen) {
 		v.partly = true
@@ -245,7 +249,9 @@ const (
 // tests in every draw. -filter NAME proves it again whole, and so does ASSAY_PROOF=all.
 func (v *verify) planted(t T, name string) {
 	named := v.env.cfg.Filter == name
-	if !named && !v.env.cfg.chooses(name) || !v.env.cfg.Shard.has(path.Join(t.Name())) {
+	chosen := named || v.env.cfg.chooses(name)
+	v.selected = v.selected || chosen
+	if !chosen || !v.env.cfg.Shard.has(path.Join(t.Name())) {
 		v.partly = true
 		return
 	}
