@@ -57,9 +57,6 @@ func (t *Trial) Task() audit.ReviewTask {
 	return audit.ReviewTask{Spec: t.Spec.Prompt, Prompt: t.Prompt, Language: t.Case.Language, Code: t.Case.Code}
 }
 
-// TextHash is the hash by which a trial knows the prompt and the SPEC that it sent.
-func TextHash(text string) string { return hash(text) }
-
 // hash gives the SHA-256 of the parts, each after its length: no two lists run together.
 func hash(parts ...string) string {
 	all := make([]byte, 0, 1024)
