@@ -188,9 +188,13 @@ func function(logical gjson.Result) string {
 // it has none; the parents of a hierarchical ID ("a/b") count as well. Where there is
 // no rule it is empty.
 func (r *run) ruleOf(f *audit.Finding, res result) *sarifRule {
-	f.RuleID = cmp.Or(scalar(res["ruleId"]), scalar(res["rule"].Get("id")), at(r.driver, res["ruleIndex"]), at(r.driver, res["rule"].Get("index")))
-	if other := at(r.driver, res["ruleIndex"]); other != "" && other != f.RuleID && !strings.HasPrefix(f.RuleID, other+"/") && !res["rule"].Get("toolComponent").Exists() {
-		r.add(f.Pos.Line, "ruleIndex %d is rule %q, ruleId says %q: the ID counts", whole(res["ruleIndex"]), clip(other), clip(f.RuleID))
+	placed := ""
+	if !res["rule"].Get("toolComponent").Exists() { // else it is a place among an extension's
+		placed = cmp.Or(at(r.driver, res["ruleIndex"]), at(r.driver, res["rule"].Get("index")))
+	}
+	f.RuleID = cmp.Or(scalar(res["ruleId"]), scalar(res["rule"].Get("id")), placed)
+	if placed != "" && placed != f.RuleID && !strings.HasPrefix(f.RuleID, placed+"/") && res["ruleIndex"].Exists() {
+		r.add(f.Pos.Line, "ruleIndex %d is rule %q, ruleId says %q: the ID counts", whole(res["ruleIndex"]), clip(placed), clip(f.RuleID))
 	}
 	for id := range upwards(f.RuleID) {
 		if rule := r.rules[id]; rule != nil {
@@ -198,7 +202,7 @@ func (r *run) ruleOf(f *audit.Finding, res result) *sarifRule {
 		}
 	}
 	if f.RuleID == "" && (res["ruleIndex"].Exists() || res["rule"].Exists()) {
-		r.add(f.Pos.Line, "the result names a rule that the tool's driver does not have: it has %d rules", len(r.driver))
+		r.add(f.Pos.Line, "the result names a rule by its place, and the tool's driver has none there (it has %d rules): expected a ruleId", len(r.driver))
 	}
 	return &sarifRule{}
 }
