@@ -58,6 +58,13 @@ func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 	if err != nil {
 		return nil, err
 	}
+	source := map[string][]byte{} // of the files that the key names
+	for _, k := range c.Project.Known {
+		source[k.File] = nil
+	}
+	for _, d := range c.Project.Decoys {
+		source[d.File] = nil
+	}
 	err = c.read(ctx, bs, func(b blob, content []byte, err error) error {
 		if _, listed := c.Project.Tree[b.path]; err != nil && !listed {
 			s.Missing = append(s.Missing, b.path)
@@ -66,30 +73,36 @@ func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 		if err != nil {
 			return err
 		}
+		if _, named := source[b.path]; named {
+			source[b.path] = bytes.Clone(content)
+		}
 		return s.write(root, b.path, content, blankers)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(append(s.lost(root, c.Project), s.unused(blankers))...); err != nil {
+	if err := errors.Join(append(s.lost(root, c.Project, source), s.unused(blankers))...); err != nil {
 		return nil, err
 	}
 	return s, ReadOnly(s.Dir)
 }
 
-// lost gives the entries and decoys of the key of whose lines the export leaves
-// nothing: what is blanked or replaced must never be the flaw itself.
-func (s *Sealed) lost(root *os.Root, p *audit.Project) []error {
+// lost gives the entries and decoys of the key of whose lines in the source the export
+// leaves nothing: what is blanked or replaced must never be the flaw itself.
+func (s *Sealed) lost(root *os.Root, p *audit.Project, source map[string][]byte) []error {
 	var errs []error
+	blank := func(content []byte, lines audit.Range) bool {
+		return len(bytes.TrimSpace(linesOf(content, lines))) == 0
+	}
 	look := func(id, file string, lines audit.Range, pos audit.Pos) {
 		content, err := root.ReadFile(s.Names.Hide(file))
 		if lines.IsZero() { // the whole file is meant
-			lines = audit.Range{Start: 1, End: len(content)}
+			lines = audit.Range{Start: 1, End: len(source[file])}
 		}
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %s: %w", pos, id, err))
-		case len(bytes.TrimSpace(linesOf(content, lines))) == 0:
+		case blank(content, lines) && !blank(source[file], lines):
 			errs = append(errs, fmt.Errorf("%s: %s: the sealed export leaves nothing of %s:%s: expected blanks that spare the code of entries and decoys", pos, id, file, lines))
 		}
 	}

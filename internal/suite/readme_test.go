@@ -120,8 +120,8 @@ func TestModuleEstimatesAreTold(t *testing.T) {
 		t.Skip("-short: it draws every module three times")
 	}
 	t.Setenv("ASSAY_ROOT", "")
-	t.Setenv("OPENROUTER_API_KEY", "never sent")
-	t.Setenv("ANTHROPIC_API_KEY", "never sent")
+	t.Setenv("OPENROUTER_API_KEY", "never-sent")
+	t.Setenv("ANTHROPIC_API_KEY", "never-sent")
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	page, err := os.ReadFile("../../docs/module-reviews.md")
