@@ -2,13 +2,13 @@ package suite
 
 import (
 	"archive/zip"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -24,33 +24,35 @@ func TestAModuleOutsideRunsTheSuites(t *testing.T) {
 	if os.Getenv("ASSAY_CHECK") == "" {
 		t.Skip("it builds this module twice: ./check runs it")
 	}
-	o := &outside{t: t, dir: t.TempDir(), proxy: t.TempDir(), version: fmt.Sprintf("v0.1.%d", time.Now().UnixNano())}
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	o := &outside{t: t, dir: t.TempDir(), proxy: t.TempDir(), version: fmt.Sprintf("v0.1.0-d%x", sha256.Sum256([]byte(here)))}
+	o.forget()
 	t.Cleanup(o.forget)
 	o.serve()
 	o.module()
-	out := o.goTest("-run", "Smoke")
-	require.Regexp(t, `grep +4 of 5 flaws`, out)
-	out = o.goTest("-run", "Bench", "-filter", "notes/")
+	require.Regexp(t, `grep +4 of 5 flaws`, o.run(o.dir, "go", "test", "-vet=off", "-run", "Smoke"))
+	suites := filepath.Join(o.dir, "suites")
+	o.run(o.dir, "go", "test", "-c", "-o", suites, ".")
+	out := o.run(o.dir, suites, "-test.run", "Bench", "-filter", "notes/")
 	require.Regexp(t, `careful +0\.0 \(.*\) +100\.0 %`, out)
-	out = o.goTest("-run", "Regression", "-v")
+	out = o.run(o.dir, suites, "-test.run", "Regression", "-test.v")
 	require.Contains(t, out, "--- PASS: TestRegression/ping/grep")
 	require.Contains(t, out, "TestRegression/dvja/static", "the shipped projects")
 	for _, name := range []string{"records", "results.db"} {
 		_, err := os.Stat(filepath.Join(o.dir, "testdata", "assay", name))
 		require.NoError(t, err, "it lands in the folder of the module outside")
 	}
-	bin := filepath.Join(o.dir, "suites")
-	o.run(o.dir, "go", "test", "-c", "-o", bin, ".")
 	elsewhere := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(elsewhere, "testdata"), os.DirFS(filepath.Join(o.dir, "testdata"))))
-	require.Contains(t, o.run(elsewhere, bin, "-test.run", "Smoke"), "grep", "one file runs the suites anywhere")
+	require.Contains(t, o.run(elsewhere, suites, "-test.run", "Smoke"), "grep", "one file runs the suites anywhere")
 }
 
 // An outside is a module that imports this one from a proxy of files.
 type outside struct {
 	t          *testing.T
 	dir, proxy string
-	version    string // one of this run alone: the module cache never forgets
+	version    string // of this folder alone, as the module cache is everybody's; always the same, so that only what changed is compiled
 }
 
 // forget removes what the module cache holds of this run.
@@ -144,10 +146,6 @@ func (o *outside) testdata(name string) string {
 func (o *outside) write(name, text string) {
 	require.NoError(o.t, os.MkdirAll(filepath.Dir(filepath.Join(o.dir, name)), 0o755))
 	require.NoError(o.t, os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o644))
-}
-
-func (o *outside) goTest(args ...string) string {
-	return o.run(o.dir, "go", append([]string{"test"}, args...)...)
 }
 
 func (o *outside) run(dir, name string, args ...string) string {
