@@ -96,7 +96,7 @@ func (c *importCmd) Run() error {
 		return err
 	}
 	fmt.Printf("%s\nrows: %d known vulnerabilities, %d decoys\n", filepath.Join(c.Root, filepath.FromSlash(page)), len(known), len(decoys))
-	return (&lintCmd{Root: c.Root, out: os.Stdout}).project(fsys, page)
+	return (&lintCmd{Root: c.Root, out: os.Stdout, fsys: fsys}).project(page)
 }
 
 // checked tells what is wrong with a row at the place from which it was imported.

@@ -188,11 +188,27 @@ func TestLintReadsWhatIsNamed(t *testing.T) {
 	_, err = lint("../..", "fixtures/planted/nope")
 	require.EqualError(t, err, `there is no planted project "nope" below fixtures/planted`)
 
+	out, err = lint("../..", "tests")
+	require.NoError(t, err)
+	require.Regexp(t, `^tests: applications \d+, cases \d+\n$`, out)
+	out, err = lint("../..", "fixtures/projects", "tests/boxoffice/edit-event-01-good.md")
+	require.NoError(t, err)
+	require.Regexp(t, `(?s)^dataease: .*\ntests/boxoffice: `, out)
+	_, err = lint("../..", "tests/boxoffice/nope-01-good.md")
+	require.ErrorContains(t, err, "tests/boxoffice/nope-01-good.md: cannot be read")
+
 	root := t.TempDir()
+	_, err = lint(root, "fixtures/projects")
+	require.ErrorContains(t, err, "no such file")
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "fixtures/planted/shop"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures/planted/shop/project.md"), []byte("# Shop\n"), 0o600))
 	_, named := lint(root, "fixtures/planted/shop")
 	require.ErrorContains(t, named, "fixtures/planted/shop/project.md:1: ")
-	_, all := lint(root)
-	require.EqualError(t, all, named.Error())
+	for _, names := range [][]string{nil, {"fixtures"}, {"fixtures/planted"}} {
+		_, all := lint(root, names...)
+		require.EqualError(t, all, named.Error())
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures/dimensions.md"), []byte("# Nothing\n"), 0o600))
+	_, err = lint(root, "fixtures/dimensions.md")
+	require.ErrorContains(t, err, "fixtures/dimensions.md: no line for Injection")
 }
