@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/encoding/unicode"
 
 	"assay/audit"
 	"assay/audit/findings"
+	"assay/audit/score"
 )
 
 // TestImportOfSARIF: results of every kind are read, of which those that are no
@@ -19,7 +21,7 @@ func TestImportOfSARIF(t *testing.T) {
 		return strings.NewReader("\ufeff" + `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[` + strings.TrimSuffix(results, ",") + `]}]}`)
 	}
 	at := `"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.py"},"region":{"startLine":14}}}]},`
-	rows, err := sarifRows("log.sarif", log(`{"ruleId":"CWE-89",`+at+`{"ruleId":"CWE-89","kind":"fail",`+at+`{"ruleId":"CWE-89","kind":"pass",`+at+
+	rows, _, err := sarifRows("log.sarif", log(`{"ruleId":"CWE-89",`+at+`{"ruleId":"CWE-89","kind":"fail",`+at+`{"ruleId":"CWE-89","kind":"pass",`+at+
 		`{"ruleId":"CWE-89","kind":"review",`+at+`{"ruleId":"CWE-89","kind":"open",`+at+`{"ruleId":"CWE-89","suppressions":[{"kind":"external","justification":"constant"}],`+at))
 	require.NoError(t, err)
 	var vulnerable []bool
@@ -31,10 +33,51 @@ func TestImportOfSARIF(t *testing.T) {
 	require.Equal(t, []bool{true, true, false, false, false, false}, vulnerable)
 	require.Equal(t, []string{"of kind pass", "of kind review", "of kind open", "constant"}, why[2:])
 
-	_, err = sarifRows("log.sarif", log(strings.Repeat(`{"ruleId":"r"},`, findings.DefaultMaxFindings+1)))
+	_, _, err = sarifRows("log.sarif", log(strings.Repeat(`{"ruleId":"r"},`, findings.DefaultMaxFindings+1)))
 	require.ErrorContains(t, err, "more than 100000 findings")
-	_, err = sarifRows("log.sarif", strings.NewReader(`{"version":"2.1.0","runs":[{"results":[{]`))
+	_, _, err = sarifRows("log.sarif", strings.NewReader(`{"version":"2.1.0","runs":[{"results":[{]`))
 	require.ErrorContains(t, err, "log.sarif:1")
+}
+
+// TestImportFindsTheRoot: SpotBugs names its folder of sources, which lies below the root;
+// what fits nowhere is told as it was reported.
+func TestImportFindsTheRoot(t *testing.T) {
+	tree := audit.Tree{"src/java/a/Dao.java": {}, "src/java/Web.java": {}, "Web.java": {}}
+	at := func(uri string) string {
+		return `{"ruleId":"CWE-89","locations":[{"physicalLocation":{"artifactLocation":{"uri":"` + uri + `","uriBaseId":"8736"}}}]}`
+	}
+	rows, root, err := sarifRows("log.sarif", strings.NewReader(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"originalUriBaseIds":{"8736":{"uri":"file:///w/shop/src/java/"}},
+"results":[`+at("a/Dao.java")+`,
+`+at("Web.java")+`,
+`+at("Gone.java")+`]}]}`))
+	require.NoError(t, err)
+	p := &audit.Project{Name: "shop", Tree: tree}
+	dims := map[audit.CWE]audit.Dimension{89: audit.Injection}
+	known, _, _, err := written(p, dims, pathsUnder(root, rows, tree), rows)
+	require.EqualError(t, err, `log.sarif:4: "/w/shop/src/java/Gone.java" is no file of the project: expected a path of shop.tree.tsv`)
+	require.Len(t, known, 2)
+	require.Contains(t, known[0], "| src/java/a/Dao.java |")
+	require.Contains(t, known[1], "| src/java/Web.java |")
+}
+
+// TestImportOfSpreadsheets: what Excel saves as text, with tabs and in UTF-16, is read; a
+// severity that is none is told where it stands.
+func TestImportOfSpreadsheets(t *testing.T) {
+	p := &audit.Project{Name: "shop", Tree: audit.Tree{"src/a.py": {}}}
+	for _, text := range []string{"path\tline\tfunction\tcwe\ttrue\r\nsrc\\a.py\t2\t\t95\tyes\r\n", "\n\npath;line;cwe;true\nsrc/a.py; 2; \"95\";yes\n"} {
+		for _, order := range []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian} {
+			b, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(text)
+			require.NoError(t, err)
+			file := filepath.Join(t.TempDir(), "key.txt")
+			require.NoError(t, os.WriteFile(file, []byte(b), 0o600))
+			rows, root, err := (&importCmd{File: file}).rows(p)
+			require.NoError(t, err)
+			known, _, _, err := written(p, map[audit.CWE]audit.Dimension{95: audit.Injection}, pathsUnder(root, rows, p.Tree), rows)
+			require.NoError(t, err)
+			require.Len(t, known, 1)
+			require.Contains(t, known[0], "| SHOP-1 | Injection | CWE-95 | MEDIUM | src/a.py |  | 2 |")
+		}
+	}
 }
 
 func TestAProblemIsToldOnce(t *testing.T) {
@@ -56,7 +99,7 @@ func TestImportNumbersAfterTheLast(t *testing.T) {
 	row := imported{path: "a.py", cwes: []audit.CWE{89}, vulnerable: true}
 	decoy := row
 	decoy.vulnerable = false
-	known, decoys, _, err := written(p, map[audit.CWE]audit.Dimension{89: audit.Injection}, []imported{row, decoy, row})
+	known, decoys, _, err := written(p, map[audit.CWE]audit.Dimension{89: audit.Injection}, score.NewPaths(p.Tree, nil, nil), []imported{row, decoy, row})
 	require.NoError(t, err)
 	require.Len(t, known, 2)
 	require.Contains(t, known[0], "| SHOP-5 |")
