@@ -59,6 +59,16 @@ func (t *target) need(value *string, flag, question, def string) error {
 	return nil
 }
 
+// write writes a file below the root, once it can be read.
+func (t *target) write(name, text string, check func(dir fs.FS, name string) error) error {
+	file := filepath.Join(t.Root, filepath.FromSlash(name))
+	if err := replaceChecked(file, text, check); err != nil {
+		return err
+	}
+	fmt.Println(file)
+	return nil
+}
+
 func (t *target) add(files map[string]string) error {
 	if err := writeNew(t.Root, files); err != nil {
 		return err
@@ -126,7 +136,10 @@ func (c *newCaseCmd) Run() error {
 			cs.number = max(cs.number, n+1)
 		}
 	}
-	return c.add(map[string]string{cs.name(): cs.text()})
+	return c.write(cs.name(), cs.text(), func(dir fs.FS, name string) error {
+		_, err := fixture.ReadCase(dir, name)
+		return err
+	})
 }
 
 // fenced puts code into a fence that is longer than any in it.
@@ -149,7 +162,10 @@ type newAppCmd struct {
 }
 
 func (c *newAppCmd) Run() error {
-	if err := errors.Join(checkName(c.Name), c.need(&c.Language, "language", "sql, go, java, javascript or python", "sql")); err != nil {
+	if err := checkName(c.Name); err != nil {
+		return err
+	}
+	if err := c.need(&c.Language, "language", "sql, go, java, javascript or python", "sql"); err != nil {
 		return err
 	}
 	if _, err := fs.Stat(start, "start/"+c.Language+".md"); err != nil {
@@ -175,7 +191,10 @@ type newAuditorCmd struct {
 
 // Run lets the command read the files that it names: the sandbox hides everything else.
 func (c *newAuditorCmd) Run() error {
-	if err := errors.Join(checkName(c.Name), c.need(&c.Command, "command", "the command line", ""), c.need(&c.Cost, "cost", "what one run may cost at most in USD, 0 where it is free", "")); err != nil {
+	if err := checkName(c.Name); err != nil {
+		return err
+	}
+	if err := errors.Join(c.need(&c.Command, "command", "the command line", ""), c.need(&c.Cost, "cost", "what one run may cost at most in USD, 0 where it is free", "")); err != nil {
 		return err
 	}
 	command, reads := readable(c.Command)
@@ -191,8 +210,8 @@ func (c *newAuditorCmd) Run() error {
 		}
 	}
 	b.WriteString("\n" + fenced("x.sh", command) + "\n")
-	file := filepath.Join(c.Root, "fixtures", "auditors.md")
-	old, err := os.ReadFile(file)
+	const page = "fixtures/auditors.md"
+	old, err := os.ReadFile(filepath.Join(c.Root, page))
 	if errors.Is(err, fs.ErrNotExist) {
 		head, _, _ := strings.Cut(started("auditors.md"), "\n## my-agent")
 		old, err = []byte(head), nil
@@ -200,14 +219,10 @@ func (c *newAuditorCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	err = replaceChecked(file, strings.TrimRight(string(old), "\n")+"\n"+b.String(), func(dir fs.FS, name string) error {
+	return c.write(page, strings.TrimRight(string(old), "\n")+"\n"+b.String(), func(dir fs.FS, name string) error {
 		_, err := fixture.ReadAuditors(dir, name)
 		return err
 	})
-	if err == nil {
-		fmt.Println(file)
-	}
-	return err
 }
 
 // readable makes the files that a command line names absolute, and lists those not the system's.
@@ -257,7 +272,10 @@ type newProjectCmd struct {
 }
 
 func (c *newProjectCmd) Run(ctx context.Context) error {
-	if err := errors.Join(checkName(c.Name), c.need(&c.Repository, "repository", "the folder or the URL of its repository", "")); err != nil {
+	if err := checkName(c.Name); err != nil {
+		return err
+	}
+	if err := c.need(&c.Repository, "repository", "the folder or the URL of its repository", ""); err != nil {
 		return err
 	}
 	if err := c.pin(ctx); err != nil {
