@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"assay/audit/fixture"
 )
 
 // TestNewCaseRuns: a case that lint would refuse is not written.
@@ -51,4 +53,26 @@ func TestInitBelowAFile(t *testing.T) {
 	err := (&initCmd{Dir: file, Language: "sql"}).Run()
 	require.ErrorContains(t, err, "not a directory")
 	require.NotContains(t, err.Error(), "there already")
+}
+
+// TestNewProjectOfAFolder takes one of another repository's as it is; what fails leaves
+// nothing behind, so that it can be tried again.
+func TestNewProjectOfAFolder(t *testing.T) {
+	dir := t.TempDir()
+	shop := filepath.Join(dir, "all/shop")
+	require.NoError(t, os.MkdirAll(shop, 0o755))
+	_, err := gitOutput(t.Context(), "init", "--quiet", filepath.Dir(shop))
+	require.NoError(t, err)
+	project := func(commit string) error {
+		c := &newProjectCmd{source: source{Root: dir, Cache: filepath.Join(dir, "cache")}, Name: "shop", Repository: shop, Commit: commit, Language: "C|C++", Licence: "unknown"}
+		return c.Run(t.Context())
+	}
+	require.ErrorContains(t, project(""), "nothing to commit")
+	require.NoError(t, os.WriteFile(filepath.Join(shop, "a.c"), []byte("int a;\n"), 0o600))
+	require.ErrorContains(t, project("HEAD"), "expected 40 hex digits")
+	require.NoError(t, project(""))
+	p, err := fixture.ReadKey(os.DirFS(dir), "fixtures/projects/shop.md")
+	require.NoError(t, err)
+	require.Equal(t, []string{"C|C++"}, p.Languages)
+	require.Equal(t, filepath.Join(dir, "fixtures/sources/shop.git"), p.Repository)
 }
