@@ -133,6 +133,8 @@ func TestCompareRecords(t *testing.T) {
 	require.Contains(t, out, "lost")
 	require.Regexp(t, `(?i)recall`, out)
 	s.ok("", "compare", root, less, whole)
+	asTold := func(name string) string { return strings.TrimSuffix(name, ".json") + ".txt" }
+	s.ok("", "compare", root, asTold(less), asTold(whole))
 	var d struct{ Lost []struct{ ID string } }
 	require.NoError(t, json.Unmarshal([]byte(s.fails("FAIL", "compare", root, "-o", "json", whole, less)), &d))
 	require.NotEmpty(t, d.Lost)
@@ -229,6 +231,11 @@ func TestCompareReviewers(t *testing.T) {
 	s.fails("is not settled", "compare", "-strict", db, "strong", "middling")
 	s.fails(`expected one of "middling@p", "strong@p", "weak@p"`, "compare", db, "strong", "strongest")
 	s.fails("absent.db", "compare", "--db=absent.db", "weak", "strong")
+	require.Regexp(t, `^weak@p is level`, s.ok("", "compare", db, "weak", "weak@p"))
+	s.record("weak", 1, half, nil)
+	require.Contains(t, s.ok("", "report", db, "-o", "json", "--auditor=absent"), "none of 1 records is of --auditor")
+	require.Contains(t, s.ok("", "report", db, "-o", "json", "--run=absent"), "results.db, --run absent: no evaluations")
+	s.fails("results.db, --model absent: no evaluations", "compare", "--model=absent", "results.db", "results.db")
 
 	// Two databases: each reviewer of both is compared with itself.
 	s.results("before.db", map[string]int{"gpt": 0, "gone": 0})
