@@ -33,3 +33,11 @@ func TestAnInterruptedScanSaysWhatIsNotRead(t *testing.T) {
 	interrupt()
 	require.EqualError(t, (&scanCmd{Dir: dir, Format: "text"}).Run(ctx), dir+" was not read to its end, and nothing is written of it: context canceled")
 }
+
+// TestReadingsAreDated by a day, which what reads the recording can tell from another.
+func TestReadingsAreDated(t *testing.T) {
+	c := &keepCmd{Reader: "me", Date: "yesterday", Root: t.TempDir()}
+	require.EqualError(t, c.Run(), `--date is "yesterday": expected a day like 2026-11-23`)
+	c.Date = "2026-11-23"
+	require.NotContains(t, c.Run().Error(), "--date")
+}
