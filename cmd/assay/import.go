@@ -151,14 +151,22 @@ func (c *importCmd) rows(p *audit.Project) (rows []imported, root string, err er
 }
 
 // sarifRows gives the report's root, too. A kind that says "no problem" is taken for a
-// suppression: the place is none either way.
+// suppression: the place is none either way. Of results that differ in their columns alone,
+// which a key does not hold, it gives the first.
 func sarifRows(name string, r io.ReadSeeker) (rows []imported, root string, err error) {
+	seen := map[string]bool{}
+	var twice []audit.Problem
 	report, err := findings.Each(name, r, findings.Options{Format: findings.SARIF, AllKinds: true}, func(f audit.Finding) error {
-		rows = append(rows, imported{pos: f.Pos, vulnerable: f.Suppressed == "", path: f.File, function: f.Function, lines: f.Lines.String(),
-			cwes: f.CWEs, severity: f.Severity.String(), title: cmp.Or(f.Title, f.RuleID), why: cmp.Or(f.Suppressed, f.Description)})
+		row := imported{pos: f.Pos, vulnerable: f.Suppressed == "", path: f.File, function: f.Function, lines: f.Lines.String(),
+			cwes: f.CWEs, severity: f.Severity.String(), title: cmp.Or(f.Title, f.RuleID), why: cmp.Or(f.Suppressed, f.Description)}
+		if id := fmt.Sprintf("%t %q %q %s %v %q", row.vulnerable, row.path, row.function, row.lines, row.cwes, row.title); seen[id] {
+			twice = append(twice, audit.Problem{Pos: f.Pos, What: "an earlier result has the same lines, CWEs and title: it is one entry"})
+		} else {
+			seen[id], rows = true, append(rows, row)
+		}
 		return nil
 	})
-	tellProblems(os.Stdout, report.Problems)
+	tellProblems(os.Stdout, append(report.Problems, twice...))
 	return rows, report.Root, err
 }
 
@@ -259,7 +267,7 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 			row.path = stems[row.path]
 		}
 		var ok bool
-		if row.vulnerable, ok = truth(cell("vulnerable")); !ok {
+		if row.vulnerable, ok = labels[strings.ToLower(cell("vulnerable"))]; !ok {
 			errs = append(errs, fmt.Errorf("%s: %q says neither: expected true or false", row.pos, cell("vulnerable")))
 		}
 		if row.cwes, err = weaknesses(cmp.Or(cell("cwe"), cell("category"))); err != nil {
@@ -277,15 +285,9 @@ func noCSV(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-func truth(s string) (vulnerable, ok bool) {
-	switch strings.ToLower(s) {
-	case "true", "yes", "1", "bad", "vulnerable":
-		return true, true
-	case "false", "no", "0", "good", "safe":
-		return false, true
-	}
-	return false, false
-}
+// labels are what the column of truths may hold: whether the code is vulnerable.
+var labels = map[string]bool{"true": true, "yes": true, "1": true, "bad": true, "vulnerable": true,
+	"false": false, "no": false, "0": false, "good": false, "safe": false}
 
 var categories = map[string]audit.CWE{"sqli": 89, "xss": 79, "cmdi": 78, "pathtraver": 22, "traversal": 22, "ldapi": 90, "xpathi": 643, "crypto": 327,
 	"hash": 328, "weakrand": 330, "trustbound": 501, "securecookie": 614, "csrf": 352, "ssrf": 918, "xxe": 611, "redirect": 601, "deserialization": 502,

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/encoding/unicode"
 
 	"assay/audit"
 	"assay/audit/findings"
+	"assay/audit/fixture"
 	"assay/audit/score"
 )
 
@@ -20,14 +23,20 @@ func TestImportOfSARIF(t *testing.T) {
 	log := func(results string) *strings.Reader {
 		return strings.NewReader("\ufeff" + `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[` + strings.TrimSuffix(results, ",") + `]}]}`)
 	}
-	at := `"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.py"},"region":{"startLine":14}}}]},`
-	rows, _, err := sarifRows("log.sarif", log(`{"ruleId":"CWE-89",`+at+`{"ruleId":"CWE-89","kind":"fail",`+at+`{"ruleId":"CWE-89","kind":"pass",`+at+
-		`{"ruleId":"CWE-89","kind":"review",`+at+`{"ruleId":"CWE-89","kind":"open",`+at+`{"ruleId":"CWE-89","suppressions":[{"kind":"external","justification":"constant"}],`+at))
+	at := func(line int) string {
+		return fmt.Sprintf(`"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.py"},"region":{"startLine":%d}}}]},`, line)
+	}
+	rows, _, err := sarifRows("log.sarif", log(`{"ruleId":"CWE-89",`+at(1)+`{"ruleId":"CWE-89","kind":"fail",`+at(2)+`{"ruleId":"CWE-89","kind":"pass",`+at(3)+
+		`{"ruleId":"CWE-89","kind":"review",`+at(4)+`{"ruleId":"CWE-89","kind":"open",`+at(5)+`{"ruleId":"CWE-89","suppressions":[{"kind":"external","justification":"constant"}],`+at(6)+
+		`{"ruleId":"CWE-89",`+at(1)+`{"ruleId":"CWE-89","kind":"pass",`+at(1)+`{"ruleId":"CWE-90",`+at(1)))
 	require.NoError(t, err)
+	require.Len(t, rows, 8, "a second result at the same lines is the same entry")
+	require.Equal(t, "1 CWE-89 false; 1 CWE-90 true", fmt.Sprintf("%s %v %t; %s %v %t", rows[6].lines, rows[6].cwes[0], rows[6].vulnerable, rows[7].lines, rows[7].cwes[0], rows[7].vulnerable))
+	rows = rows[:6]
 	var vulnerable []bool
 	var why []string
-	for _, r := range rows {
-		require.Equal(t, "a.py 14 CWE-89", r.path+" "+r.lines+" "+r.cwes[0].String())
+	for i, r := range rows {
+		require.Equal(t, fmt.Sprintf("a.py %d CWE-89", i+1), r.path+" "+r.lines+" "+r.cwes[0].String())
 		vulnerable, why = append(vulnerable, r.vulnerable), append(why, r.why)
 	}
 	require.Equal(t, []bool{true, true, false, false, false, false}, vulnerable)
@@ -132,4 +141,32 @@ func TestCommandsThatAreToldCanBePasted(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "src/app.py"), nil, 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "src/a.py"), []byte("x = 1\n"), 0o600))
 	require.Contains(t, s.ok("", "new", "project", "shop", "--repository=src", "--language=Python", "--cache=cache", "--root=my cases"), "--root '")
+}
+
+// FuzzImport: whatever a CSV holds, each row becomes one of the key's tables, which is
+// read back or told.
+func FuzzImport(f *testing.F) {
+	f.Add([]byte("path,line,function,cwe,true,severity,title,why\na.py,2,f,CWE-89,true,HIGH,a | b,\"c\nd\"\nb,,g,sqli,no,,,\n"))
+	f.Add([]byte("name;category;real vulnerability\n\"b\";xss;yes\n"))
+	f.Add([]byte("file\tcwe\ttrue\nsrc\\b.py\t89, 564\t1\n"))
+	p := &audit.Project{Name: "shop", Tree: audit.Tree{"a.py": {Path: "a.py", Lines: 9}, "src/b.py": {Path: "src/b.py", Lines: 9}}}
+	dims := map[audit.CWE]audit.Dimension{89: audit.Injection, 564: audit.Injection, 79: audit.Injection, 22: audit.FileOps}
+	page := fmt.Sprintf(started("project.md"), "shop", "https://example.org/o/shop", strings.Repeat("0", 40), "Python", "MIT")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		rows, err := csvRows("key.csv", b, p.Tree)
+		known, decoys, from, err2 := written(p, dims, pathsUnder("", rows, p.Tree), rows)
+		if err != nil || err2 != nil {
+			return
+		}
+		require.Len(t, from, len(rows))
+		text, err := addRows(page, "Known Vulnerabilities", known)
+		require.NoError(t, err)
+		text, err = addRows(text, "Decoys", decoys)
+		require.NoError(t, err)
+		key, err := fixture.ReadKey(fstest.MapFS{"shop.md": {Data: []byte(text)}}, "shop.md")
+		if err == nil {
+			require.Len(t, key.Known, len(known))
+			require.Len(t, key.Decoys, len(decoys))
+		}
+	})
 }
