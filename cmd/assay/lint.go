@@ -152,6 +152,7 @@ var tables = map[string]func(fsys fs.FS, name string) error{
 		}
 		return err
 	},
+	"fixtures/smoke.md": func(fsys fs.FS, name string) error { _, err := fixture.ReadSmoke(fsys, name, nil); return err },
 	"fixtures/triggers.md": func(fsys fs.FS, name string) error {
 		rules, err := fixture.ReadTriggers(fsys, name)
 		if err == nil {

@@ -211,4 +211,7 @@ func TestLintReadsWhatIsNamed(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures/dimensions.md"), []byte("# Nothing\n"), 0o600))
 	_, err = lint(root, "fixtures/dimensions.md")
 	require.ErrorContains(t, err, "fixtures/dimensions.md: no line for Injection")
+	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures/smoke.md"), []byte("# Nothing\n"), 0o600))
+	_, err = lint(root)
+	require.ErrorContains(t, err, `fixtures/smoke.md:1: the section "# Known Vulnerabilities" is missing`)
 }
