@@ -17,7 +17,11 @@ func TestScanEndsAsItFound(t *testing.T) {
 		return (&scanCmd{Dir: dir, Format: format}).Run(context.Background())
 	}
 	require.ErrorContains(t, scan("text"), dir+": there is no file that the analyser reads: expected Java,")
-	page := filepath.Join(dir, "page.php")
+	page, unread := filepath.Join(dir, "page.php"), filepath.Join(dir, "utf16.py")
+	require.NoError(t, os.WriteFile(unread, []byte("\xff\xfei\x00m\x00"), 0o600))
+	for _, format := range []string{"text", "sarif"} {
+		require.EqualError(t, scan(format), dir+": none of its 1 files could be analysed, and nothing is known of them")
+	}
 	require.NoError(t, os.WriteFile(page, []byte("<?php\necho 1;\n"), 0o600))
 	require.NoError(t, scan("text"))
 	require.NoError(t, os.WriteFile(page, []byte("<?php\necho $_GET['q'];\n"), 0o600))
