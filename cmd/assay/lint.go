@@ -25,8 +25,9 @@ type lintCmd struct {
 	Strict bool     `help:"Advice fails too, as it does for Assay's own cases."`
 	Dirs   []string `arg:"" optional:"" help:"What to check, like tests, tests/my-app, fixtures/projects/my-app.md, fixtures/planted/my-app or fixtures/goals.md; default: everything."`
 
-	out  io.Writer
-	fsys fs.FS
+	out     io.Writer
+	fsys    fs.FS
+	checked int
 }
 
 func (c *lintCmd) Help() string {
@@ -44,7 +45,7 @@ func (c *lintCmd) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if len(names) == 0 {
+	if len(names) == 0 || slices.Contains(names, ".") {
 		names = slices.DeleteFunc([]string{"tests", "fixtures"}, func(name string) bool { return !c.there(name) })
 		if len(names) == 0 {
 			return fmt.Errorf("%s: holds neither tests/ nor fixtures/: expected the folder above them in --root or ASSAY_ROOT; assay init writes one", c.Root)
@@ -54,7 +55,10 @@ func (c *lintCmd) Run(out io.Writer) error {
 	for _, name := range names {
 		errs = append(errs, c.check(name))
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil || c.checked > 0 {
+		return err
+	}
+	return fmt.Errorf("%s: nothing to check in %s: expected cases below tests/, or projects and tables such as goals.md below fixtures/", c.Root, strings.Join(names, ", "))
 }
 
 func (c *lintCmd) there(name string) bool {
@@ -64,6 +68,10 @@ func (c *lintCmd) there(name string) bool {
 
 // check tells by its name what a file or folder is.
 func (c *lintCmd) check(name string) error {
+	if name == "fixtures" || name == "fixtures/projects" || name == plantedDir {
+		return c.fixtures(name)
+	}
+	c.checked++
 	read, isTable := tables[name]
 	folder := path.Dir(name)
 	switch {
@@ -71,8 +79,6 @@ func (c *lintCmd) check(name string) error {
 		return read(c.fsys, name)
 	case name == "tests":
 		return c.corpus()
-	case name == "fixtures" || name == "fixtures/projects" || name == plantedDir:
-		return c.fixtures(name)
 	case folder == plantedDir:
 		return c.planted(path.Base(name))
 	case path.Dir(folder) == "tests" && strings.HasSuffix(name, ".md") && c.there(name):

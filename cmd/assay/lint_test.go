@@ -146,6 +146,7 @@ func TestCommandsReadDotEnv(t *testing.T) {
 	s := newShell(t)
 	mine, others := t.TempDir(), t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(mine, "fixtures"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(mine, "fixtures/goals.md"), []byte(started("goals.md")), 0o600))
 	lint := func(dotenv string, env ...string) string {
 		require.NoError(t, os.WriteFile(filepath.Join(s.dir, ".env"), []byte(dotenv), 0o600))
 		cmd := exec.Command(s.bin, "lint")
@@ -200,11 +201,14 @@ func TestLintReadsWhatIsNamed(t *testing.T) {
 	root := t.TempDir()
 	_, err = lint(root, "fixtures/projects")
 	require.ErrorContains(t, err, "no such file")
-	require.NoError(t, os.MkdirAll(filepath.Join(root, "fixtures/planted/shop"), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "fixtures/planted"), 0o755))
+	_, err = lint(root)
+	require.ErrorContains(t, err, "nothing to check in fixtures: expected cases below tests/")
+	require.NoError(t, os.Mkdir(filepath.Join(root, "fixtures/planted/shop"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures/planted/shop/project.md"), []byte("# Shop\n"), 0o600))
 	_, named := lint(root, "fixtures/planted/shop")
 	require.ErrorContains(t, named, "fixtures/planted/shop/project.md:1: ")
-	for _, names := range [][]string{nil, {"fixtures"}, {"fixtures/planted"}} {
+	for _, names := range [][]string{nil, {"."}, {"fixtures"}, {"fixtures/planted"}} {
 		_, all := lint(root, names...)
 		require.EqualError(t, all, named.Error())
 	}
