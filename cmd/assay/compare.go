@@ -261,8 +261,11 @@ func (c *compareCmd) results(ctx context.Context) error {
 	}
 	both := 0
 	var errs []error
-	for _, a := range slices.Concat(ra.Variants, ra.Modules) {
-		for _, b := range slices.Concat(rb.Variants, rb.Modules) {
+	as, bs := slices.Concat(ra.Variants, ra.Modules), slices.Concat(rb.Variants, rb.Modules)
+	tellAlone(c.A, as, bs)
+	tellAlone(c.B, bs, as)
+	for _, a := range as {
+		for _, b := range bs {
 			if a.Variant == b.Variant {
 				both++
 				errs = append(errs, c.variants(a, b))
@@ -273,4 +276,13 @@ func (c *compareCmd) results(ctx context.Context) error {
 		return fmt.Errorf("%s and %s have no reviewer with the same prompt in common: nothing to compare", c.A, c.B)
 	}
 	return errors.Join(errs...)
+}
+
+// tellAlone names whom one of two results holds alone: nothing says whether that is worse.
+func tellAlone(where string, these, others []*report.VariantResults) {
+	for _, v := range these {
+		if !slices.ContainsFunc(others, func(o *report.VariantResults) bool { return o.Variant == v.Variant }) {
+			fmt.Fprintf(os.Stderr, "%s stands in %s alone: it is not compared\n", v.Variant, store.Shown(where))
+		}
+	}
 }
