@@ -80,6 +80,12 @@ func TestTextRoundTripLost(t *testing.T) {
 	}
 }
 
+// TestTextRoundTripLong: no line is too long for the reader.
+func TestTextRoundTripLong(t *testing.T) {
+	f := audit.Finding{ID: "F-1", CWEs: []audit.CWE{1}, File: "a.c", Title: strings.Repeat("long", 30_000), Description: strings.Repeat("long ", 20_000)}
+	roundTrip(t, TextReport{Coverage: audit.Dimensions(), Findings: []audit.Finding{f}})
+}
+
 // roundTrip holds the writer to its word: what is read is what was written.
 func roundTrip(t require.TestingT, want TextReport) {
 	var buf bytes.Buffer
@@ -103,7 +109,7 @@ var nastyTexts = []string{"Details", "Findings", "source/app.py", "type/index.ts
 	"```", "~~~", "x ` y", "**bold**", "# x", "x #", "- x", "1. x", "> x", "| a | b |", "|---|---|", "---", "a\nb", "a\r\nb", "\n", " a", "a ", "a  b", "\t", "\x00\x1b[31mred", "\x7f", "\xff\xfe", "\u202eevil\u202c", "\u200b", "\ufeffx",
 	"é漏洞", "e\u0301", "☺\ufe0f", "\u00a0x\u3000", `"`, `"a"`, `"a":3`, `"a" b`, `\"`, `"\x`, "'", "none", "-", "N/A", "?", "HIGH", "[HIGH] x", "x (CWE-89)", "CWE-79", "F-01: x", "[F-01] x", "1.2 x", "high: x", "Injection", "D1 Injection",
 	"=== SENTINEL: AUDIT COMPLETE ===", "SENTINEL", "[SENTINEL] END", "=== HEADER END ===", "HEADER START", "Severity: LOW", "x; CWE: 89", "x | File: a.c", "x - Line: 3", "a -> b", "a.c:1 → b.c:2", "com.x.A.b(String)", "a, b", "f()", "A::b",
-	"[a](b.c#L3)", "[a](1)", "<b>x</b>", "<br>", "<a", "&amp;", "http://h/p?q=1", "file:///a%20b", "https://h/o/r/blob/main/a.c#L3", "#1", "#", "##", "01", "COVERAGE: Auth", "STATS: findings=9", "suppressed: x", "no", "False", "false positive", "/", "..", "\u2028", strings.Repeat("long ", 9000)}
+	"[a](b.c#L3)", "[a](1)", "<b>x</b>", "<br>", "<a", "&amp;", "http://h/p?q=1", "file:///a%20b", "https://h/o/r/blob/main/a.c#L3", "#1", "#", "##", "01", "COVERAGE: Auth", "STATS: findings=9", "suppressed: x", "no", "False", "false positive", "/", "..", "\u2028", strings.Repeat("long ", 100)}
 
 var anyText = rapid.OneOf(rapid.String(), rapid.SampledFrom(nastyTexts), rapid.Map(rapid.SliceOfN(rapid.SampledFrom(nastyTexts), 2, 3), func(s []string) string { return strings.Join(s, " ") }),
 	rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))

@@ -30,7 +30,7 @@ type compareCmd struct {
 	FailIf  string `help:"worse makes the command fail where it is settled that the newcomer B is worse than A." enum:"worse,never" default:"never"`
 	Strict  bool   `help:"What is not settled fails."`
 	Format  string `help:"text or json." enum:"text,json" default:"text" short:"o"`
-	A       string `arg:"" help:"A record (.json), an auditor, a reviewer (model or model@prompt), or a results.db: the baseline."`
+	A       string `arg:"" help:"A record (.txt or .json), an auditor, a reviewer (model or model@prompt), or a results.db: the baseline."`
 	B       string `arg:"" help:"The same kind again: what is held against it."`
 }
 
@@ -70,7 +70,7 @@ func kindOf(name string) string {
 	switch {
 	case store.OfPostgres(name):
 		return aResults
-	case strings.HasSuffix(name, ".json"):
+	case strings.HasSuffix(name, ".json"), strings.HasSuffix(name, ".txt"): // by which runs name it
 		return aRecord
 	case there, strings.HasSuffix(name, ".db"):
 		return aResults
@@ -136,9 +136,21 @@ func load(ctx context.Context, root, where string, q store.Query) (*report.Resul
 	}
 	r, err := report.LoadResults(ctx, st, q, key, false)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", store.Shown(where), err)
+		return nil, fmt.Errorf("%s: %w", chosen(where, q), err)
 	}
 	return r, nil
+}
+
+// chosen names results, and what is asked for of them.
+func chosen(where string, q store.Query) string {
+	name := store.Shown(where)
+	if q.Run != "" {
+		name += ", --run " + q.Run
+	}
+	if q.Model != "" {
+		name += ", --model " + q.Model
+	}
+	return name
 }
 
 // keyOf knows modules and, where root has tests/, cases.
@@ -231,7 +243,7 @@ func (c *compareCmd) variants(a, b *report.VariantResults) error {
 	if err != nil {
 		return err
 	}
-	if d.A == d.B { // of two results
+	if d.A == d.B && kindOf(c.A) == aResults {
 		d.A, d.B = d.A+" in "+c.A, d.B+" in "+c.B
 	}
 	return c.gate(d, d.Comparison.Standing, d.A, d.B)
@@ -249,8 +261,11 @@ func (c *compareCmd) results(ctx context.Context) error {
 	}
 	both := 0
 	var errs []error
-	for _, a := range slices.Concat(ra.Variants, ra.Modules) {
-		for _, b := range slices.Concat(rb.Variants, rb.Modules) {
+	as, bs := slices.Concat(ra.Variants, ra.Modules), slices.Concat(rb.Variants, rb.Modules)
+	tellAlone(c.A, as, bs)
+	tellAlone(c.B, bs, as)
+	for _, a := range as {
+		for _, b := range bs {
 			if a.Variant == b.Variant {
 				both++
 				errs = append(errs, c.variants(a, b))
@@ -261,4 +276,13 @@ func (c *compareCmd) results(ctx context.Context) error {
 		return fmt.Errorf("%s and %s have no reviewer with the same prompt in common: nothing to compare", c.A, c.B)
 	}
 	return errors.Join(errs...)
+}
+
+// tellAlone names whom one of two results holds alone: nothing says whether that is worse.
+func tellAlone(where string, these, others []*report.VariantResults) {
+	for _, v := range these {
+		if !slices.ContainsFunc(others, func(o *report.VariantResults) bool { return o.Variant == v.Variant }) {
+			fmt.Fprintf(os.Stderr, "%s stands in %s alone: it is not compared\n", v.Variant, store.Shown(where))
+		}
+	}
 }

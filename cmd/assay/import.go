@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/csv"
@@ -17,9 +18,14 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
 	"assay/audit"
 	"assay/audit/findings"
 	"assay/audit/fixture"
+	"assay/audit/score"
 	"assay/internal/cwe"
 	"assay/internal/suite"
 )
@@ -70,7 +76,7 @@ func (c *importCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.rows(p)
+	rows, root, err := c.rows(p)
 	if err != nil {
 		return err
 	}
@@ -81,7 +87,7 @@ func (c *importCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	known, decoys, from, err := written(p, dims, rows)
+	known, decoys, from, err := written(p, dims, pathsUnder(root, rows, p.Tree), rows)
 	if err != nil {
 		return err
 	}
@@ -96,7 +102,7 @@ func (c *importCmd) Run() error {
 		return err
 	}
 	fmt.Printf("%s\nrows: %d known vulnerabilities, %d decoys\n", filepath.Join(c.Root, filepath.FromSlash(page)), len(known), len(decoys))
-	return (&lintCmd{Root: c.Root, out: os.Stdout}).project(fsys, page)
+	return (&lintCmd{Root: c.Root, out: os.Stdout, fsys: fsys}).project(page)
 }
 
 // checked tells what is wrong with a row at the place from which it was imported.
@@ -116,46 +122,70 @@ func (c *importCmd) checked(page, text string, from map[string]audit.Pos) error 
 	})
 }
 
-func (c *importCmd) rows(p *audit.Project) ([]imported, error) {
+func (c *importCmd) rows(p *audit.Project) (rows []imported, root string, err error) {
 	f, err := os.Open(c.File)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer f.Close()
-	head := make([]byte, 4096)
-	n, err := f.ReadAt(head, 0)
+	text := bufio.NewReader(transform.NewReader(f, unicode.BOMOverride(encoding.Nop.NewDecoder())))
+	head, err := text.Peek(4096)
 	if err != nil && err != io.EOF {
-		return nil, err
+		return nil, "", err
 	}
-	bom := []byte("\ufeff")
-	if bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(head[:n], bom)), []byte("{")) {
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return nil, "", err
+		}
 		return sarifRows(c.File, f)
 	}
-	b, err := io.ReadAll(io.LimitReader(f, findings.MaxText+1))
+	b, err := io.ReadAll(io.LimitReader(text, findings.MaxText+1))
 	if err == nil && len(b) > findings.MaxText {
 		err = fmt.Errorf("%s: a CSV of more than %d MB is refused: expected a key", c.File, findings.MaxText>>20)
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return csvRows(c.File, bytes.TrimPrefix(b, bom), p.Tree)
+	rows, err = csvRows(c.File, b, p.Tree)
+	return rows, "", err
 }
 
-// sarifRows takes a kind that says "no problem" for a suppression: the place is none either way.
-func sarifRows(name string, r io.ReadSeeker) ([]imported, error) {
-	var rows []imported
+// sarifRows gives the report's root, too. A kind that says "no problem" is taken for a
+// suppression: the place is none either way. Of results that differ in their columns alone,
+// which a key does not hold, it gives the first.
+func sarifRows(name string, r io.ReadSeeker) (rows []imported, root string, err error) {
+	seen := map[string]bool{}
+	var twice []audit.Problem
 	report, err := findings.Each(name, r, findings.Options{Format: findings.SARIF, AllKinds: true}, func(f audit.Finding) error {
-		rows = append(rows, imported{pos: audit.Pos{File: name}, vulnerable: f.Suppressed == "", path: f.File, function: f.Function, lines: f.Lines.String(),
-			cwes: f.CWEs, severity: f.Severity.String(), title: cmp.Or(f.Title, f.RuleID), why: cmp.Or(f.Suppressed, f.Description)})
+		row := imported{pos: f.Pos, vulnerable: f.Suppressed == "", path: f.File, function: f.Function, lines: f.Lines.String(),
+			cwes: f.CWEs, severity: f.Severity.String(), title: cmp.Or(f.Title, f.RuleID), why: cmp.Or(f.Suppressed, f.Description)}
+		if id := fmt.Sprintf("%t %q %q %s %v %q", row.vulnerable, row.path, row.function, row.lines, row.cwes, row.title); seen[id] {
+			twice = append(twice, audit.Problem{Pos: f.Pos, What: "an earlier result has the same lines, CWEs and title: it is one entry"})
+		} else {
+			seen[id], rows = true, append(rows, row)
+		}
 		return nil
 	})
-	for i := range rows {
-		if report.Root != "" {
-			rows[i].path = strings.TrimPrefix(rows[i].path, report.Root+"/")
+	tellProblems(os.Stdout, append(report.Problems, twice...))
+	return rows, report.Root, err
+}
+
+// pathsUnder brings paths under the project's root: the report's, or the folder above it
+// below which the most files are the project's, since a tool may name its folder of sources.
+func pathsUnder(root string, rows []imported, tree audit.Tree) *score.Paths {
+	best, most := score.NewPaths(tree, nil, nil), 0
+	for ; strings.Trim(root, "/.") != ""; root = path.Dir(root) {
+		paths, fit := score.NewPaths(tree, nil, []string{root}), 0
+		for _, r := range rows {
+			if _, err := paths.Resolve(r.path); err == nil {
+				fit++
+			}
+		}
+		if fit >= most {
+			best, most = paths, fit
 		}
 	}
-	tellProblems(os.Stdout, report.Problems)
-	return rows, err
+	return best
 }
 
 // tellProblems tells each problem once, at its first place: a tool that is wrong about
@@ -183,10 +213,13 @@ var columns = map[string][]string{
 
 func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 	r := csv.NewReader(bytes.NewReader(b))
-	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
-	if first, _, _ := strings.Cut(string(b), "\n"); strings.Count(first, ";") > strings.Count(first, ",") {
-		r.Comma = ';'
+	first, _, _ := bytes.Cut(bytes.TrimLeft(b, "\r\n"), []byte("\n"))
+	for _, other := range ";\t" {
+		if bytes.Count(first, []byte(string(other))) > bytes.Count(first, []byte(string(r.Comma))) {
+			r.Comma = other
+		}
 	}
+	r.FieldsPerRecord, r.TrimLeadingSpace = -1, r.Comma != '\t'
 	heading, err := r.Read()
 	if err == io.EOF {
 		return nil, fmt.Errorf("%s is empty", name)
@@ -234,7 +267,7 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 			row.path = stems[row.path]
 		}
 		var ok bool
-		if row.vulnerable, ok = truth(cell("vulnerable")); !ok {
+		if row.vulnerable, ok = labels[strings.ToLower(cell("vulnerable"))]; !ok {
 			errs = append(errs, fmt.Errorf("%s: %q says neither: expected true or false", row.pos, cell("vulnerable")))
 		}
 		if row.cwes, err = weaknesses(cmp.Or(cell("cwe"), cell("category"))); err != nil {
@@ -252,15 +285,9 @@ func noCSV(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-func truth(s string) (vulnerable, ok bool) {
-	switch strings.ToLower(s) {
-	case "true", "yes", "1", "bad", "vulnerable":
-		return true, true
-	case "false", "no", "0", "good", "safe":
-		return false, true
-	}
-	return false, false
-}
+// labels are what the column of truths may hold: whether the code is vulnerable.
+var labels = map[string]bool{"true": true, "yes": true, "1": true, "bad": true, "vulnerable": true,
+	"false": false, "no": false, "0": false, "good": false, "safe": false}
 
 var categories = map[string]audit.CWE{"sqli": 89, "xss": 79, "cmdi": 78, "pathtraver": 22, "traversal": 22, "ldapi": 90, "xpathi": 643, "crypto": 327,
 	"hash": 328, "weakrand": 330, "trustbound": 501, "securecookie": 614, "csrf": 352, "ssrf": 918, "xxe": 611, "redirect": 601, "deserialization": 502,
@@ -276,9 +303,6 @@ func weaknesses(s string) ([]audit.CWE, error) {
 	var ws []audit.CWE
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" ,;/|", r) }) {
 		w, err := audit.ParseCWE(word)
-		if n, numeric := strconv.Atoi(word); numeric == nil {
-			w, err = audit.CWE(n), nil
-		}
 		if err != nil || !cwe.Known(int(w)) {
 			return nil, fmt.Errorf("%q is no weakness: expected a number like CWE-89, or one of %s", word, strings.Join(slices.Sorted(maps.Keys(categories)), ", "))
 		}
@@ -291,17 +315,17 @@ func weaknesses(s string) ([]audit.CWE, error) {
 }
 
 // written numbers rows after the entries that are there; from tells where each was imported from.
-func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, rows []imported) (known, decoys []string, from map[string]audit.Pos, err error) {
+func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, paths *score.Paths, rows []imported) (known, decoys []string, from map[string]audit.Pos, err error) {
 	from = map[string]audit.Pos{}
 	var errs []error
 	prefix := strings.ToUpper(p.Name) + "-"
 	lastKnown := last(p.Known, prefix, func(k audit.Known) string { return k.ID })
 	lastDecoy := last(p.Decoys, prefix+"D", func(d audit.Decoy) string { return d.ID })
 	for _, r := range rows {
-		file, inTree := p.Tree[strings.TrimPrefix(r.path, "./")]
+		file, err := paths.Resolve(r.path)
 		switch {
-		case !inTree:
-			errs = append(errs, fmt.Errorf("%s: %q is no file of the project: expected a path of %s.tree.tsv", r.pos, r.path, p.Name))
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s: %w: expected a path of %s.tree.tsv", r.pos, err, p.Name))
 			continue
 		case len(r.cwes) == 0:
 			errs = append(errs, fmt.Errorf("%s: a result in %s without a CWE: expected one", r.pos, r.path))
@@ -312,12 +336,8 @@ func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, rows []import
 			errs = append(errs, fmt.Errorf("%s: %v has no dimension: add it to dimensions.md", r.pos, r.cwes[0]))
 			continue
 		}
-		names := make([]string, len(r.cwes))
-		for i, w := range r.cwes {
-			names[i] = w.String()
-		}
 		title, why := cmp.Or(r.title, cwe.Name(int(r.cwes[0]))), cmp.Or(r.why, "imported from "+filepath.Base(r.pos.String()))
-		cells := []string{"", string(dimension), strings.Join(names, ", "), severity(r.severity), file.Path, r.function, r.lines, "", title, why, ""}
+		cells := []string{"", string(dimension), audit.JoinCWEs(r.cwes), cmp.Or(r.severity, audit.Medium.String()), file, r.function, r.lines, "", title, why, ""}
 		if r.vulnerable {
 			cells[0] = fmt.Sprintf("%s%d", prefix, lastKnown+len(known)+1)
 			known = append(known, tableRow(cells))
@@ -342,19 +362,11 @@ func last[E any](entries []E, prefix string, id func(E) string) (highest int) {
 	return highest
 }
 
-// severity gives one of the four words; MEDIUM where nothing is stated.
-func severity(s string) string {
-	if _, err := audit.ParseSeverity(s); err != nil {
-		return audit.Medium.String()
-	}
-	return s
-}
-
 func tableRow(cells []string) string {
 	for i, c := range cells {
-		cells[i] = strings.NewReplacer("|", `\|`, "\n", " ", "\r", "").Replace(audit.OneLine(c, 300))
+		cells[i] = audit.OneLine(c, 300)
 	}
-	return "| " + strings.Join(cells, " | ") + " |"
+	return strings.TrimSpace(fixture.TableRow(cells...))
 }
 
 // addRows adds rows to the end of the first table of a section.

@@ -143,8 +143,11 @@ func (c newCase) text() string {
 func writeNew(dir string, files map[string]string) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, fmt.Errorf("%s is there already: expected a name that is free; nothing was written", filepath.Join(dir, filepath.FromSlash(name))))
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if _, err := os.Lstat(file); err == nil {
+			errs = append(errs, fmt.Errorf("%s is there already: expected a name that is free; nothing was written", file))
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

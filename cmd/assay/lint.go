@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,9 +23,11 @@ import (
 type lintCmd struct {
 	Root   string   `help:"Folder with fixtures/ and tests/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
 	Strict bool     `help:"Advice fails too, as it does for Assay's own cases."`
-	Dirs   []string `arg:"" optional:"" help:"What to check, like tests/my-app, fixtures/projects/my-app.md, fixtures/planted/my-app or fixtures/goals.md; default: everything."`
+	Dirs   []string `arg:"" optional:"" help:"What to check, like tests, tests/my-app, fixtures/projects/my-app.md, fixtures/planted/my-app or fixtures/goals.md; default: everything."`
 
-	out io.Writer
+	out     io.Writer
+	fsys    fs.FS
+	checked int
 }
 
 func (c *lintCmd) Help() string {
@@ -37,32 +40,86 @@ func (c *lintCmd) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fsys := audit.PlainFiles(root.FS())
-	if len(c.Dirs) > 0 {
-		dirs, err := below(c.Root, c.Dirs)
-		if err != nil {
-			return err
+	c.fsys = audit.PlainFiles(root.FS())
+	names, err := below(c.Root, c.Dirs)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 || slices.Contains(names, ".") {
+		names = slices.DeleteFunc([]string{"tests", "fixtures"}, func(name string) bool { return !c.there(name) })
+		if len(names) == 0 {
+			return fmt.Errorf("%s: holds neither tests/ nor fixtures/: expected the folder above them in --root or ASSAY_ROOT; assay init writes one", c.Root)
 		}
-		return c.named(fsys, dirs)
 	}
-	_, errTests := fs.Stat(fsys, "tests")
-	_, errFixtures := fs.Stat(fsys, "fixtures")
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, c.check(name))
+	}
+	if err := errors.Join(errs...); err != nil || c.checked > 0 {
+		return err
+	}
+	return fmt.Errorf("%s: nothing to check in %s: expected cases below tests/, or projects and tables such as goals.md below fixtures/", c.Root, strings.Join(names, ", "))
+}
+
+func (c *lintCmd) there(name string) bool {
+	_, err := fs.Stat(c.fsys, name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// check tells by its name what a file or folder is.
+func (c *lintCmd) check(name string) error {
+	if name == "fixtures" || name == "fixtures/projects" || name == plantedDir {
+		return c.fixtures(name)
+	}
+	c.checked++
+	read, isTable := tables[name]
+	folder := path.Dir(name)
 	switch {
-	case errTests == nil:
-		errTests = c.corpus(fsys)
-	case errFixtures != nil:
-		return fmt.Errorf("%s: holds neither tests/ nor fixtures/: expected the folder above them in --root or ASSAY_ROOT; assay init writes one", c.Root)
-	case errors.Is(errTests, fs.ErrNotExist):
-		errTests = nil // projects alone
+	case isTable:
+		return read(c.fsys, name)
+	case name == "tests":
+		return c.corpus()
+	case folder == plantedDir:
+		return c.planted(path.Base(name))
+	case path.Dir(folder) == "tests" && strings.HasSuffix(name, ".md") && c.there(name):
+		return c.app(folder) // whose families and SPEC say what a case lacks
+	case strings.HasSuffix(name, ".md"):
+		return c.project(name)
 	}
-	return errors.Join(append(c.fixtures(fsys), errTests)...)
+	return c.app(name)
+}
+
+// fixtures checks all below a folder. Of fixtures themselves much may be missing: the
+// suites use Assay's then, or have nothing to ask.
+func (c *lintCmd) fixtures(folder string) error {
+	_, missing := fs.Stat(c.fsys, folder)
+	errs := []error{missing}
+	names := slices.Sorted(maps.Keys(tables))
+	if c.there("fixtures/projects") {
+		projects, err := fixture.Projects(c.fsys, "fixtures/projects")
+		errs = append(errs, err)
+		for _, name := range projects {
+			names = append(names, path.Join("fixtures/projects", name+".md"))
+		}
+	}
+	drawn, err := suite.PlantedNames(c.fsys)
+	errs = append(errs, err)
+	for _, name := range drawn {
+		names = append(names, path.Join(plantedDir, name))
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, folder+"/") && c.there(name) {
+			errs = append(errs, c.check(name))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // manyAdvice is told in full: more is that of a corpus from elsewhere, and is summed up.
 const manyAdvice = 20
 
-func (c *lintCmd) corpus(fsys fs.FS) error {
-	corpus, err := fixture.ReadCorpus(fsys, "tests", false)
+func (c *lintCmd) corpus() error {
+	corpus, err := fixture.ReadCorpus(c.fsys, "tests", false)
 	if corpus == nil {
 		return err
 	}
@@ -86,53 +143,29 @@ func (c *lintCmd) advise(advice fixture.Errors) error {
 	return nil
 }
 
-// A table is a file of fixtures/ that is checked by itself.
-type table struct {
-	name  string
-	check func(fsys fs.FS, name string) error
-}
+const plantedDir = "fixtures/planted"
 
-var tables = []table{
-	{"fixtures/goals.md", func(fsys fs.FS, name string) error { _, err := fixture.ReadGoals(fsys, name); return err }},
-	{"fixtures/triggers.md", func(fsys fs.FS, name string) error {
-		rules, err := fixture.ReadTriggers(fsys, name)
-		if err == nil {
-			_, err = record.Decide(rules, []string{"any"})
-		}
-		return err
-	}},
-	{"fixtures/auditors.md", func(fsys fs.FS, name string) error { _, err := fixture.ReadAuditors(fsys, name); return err }},
-	{"fixtures/models.md", func(fsys fs.FS, name string) error {
+// tables are the files of fixtures/ that are checked by themselves.
+var tables = map[string]func(fsys fs.FS, name string) error{
+	"fixtures/auditors.md":   func(fsys fs.FS, name string) error { _, err := fixture.ReadAuditors(fsys, name); return err },
+	"fixtures/dimensions.md": func(fsys fs.FS, name string) error { _, err := fixture.ReadDimensions(fsys, name); return err },
+	"fixtures/goals.md":      func(fsys fs.FS, name string) error { _, err := fixture.ReadGoals(fsys, name); return err },
+	"fixtures/keys.md":       func(fsys fs.FS, name string) error { _, err := fixture.ReadKeys(fsys, name); return err },
+	"fixtures/models.md": func(fsys fs.FS, name string) error {
 		models, err := fixture.ReadModels(fsys, name)
 		for _, m := range models {
 			err = errors.Join(err, auditor.CheckProvider(m))
 		}
 		return err
-	}},
-}
-
-// fixtures passes over those that are not there: the suites use Assay's, or have nothing to ask.
-func (c *lintCmd) fixtures(fsys fs.FS) []error {
-	there := func(name string) bool { _, err := fs.Stat(fsys, name); return !errors.Is(err, fs.ErrNotExist) }
-	var errs []error
-	if there("fixtures/projects") {
-		names, err := fixture.Projects(fsys, "fixtures/projects")
-		errs = append(errs, err)
-		for _, name := range names {
-			errs = append(errs, c.project(fsys, path.Join("fixtures/projects", name+".md")))
+	},
+	"fixtures/smoke.md": func(fsys fs.FS, name string) error { _, err := fixture.ReadSmoke(fsys, name, nil); return err },
+	"fixtures/triggers.md": func(fsys fs.FS, name string) error {
+		rules, err := fixture.ReadTriggers(fsys, name)
+		if err == nil {
+			_, err = record.Decide(rules, []string{"any"})
 		}
-	}
-	names, err := suite.PlantedNames(fsys)
-	errs = append(errs, err)
-	for _, name := range names {
-		errs = append(errs, c.planted(fsys, name))
-	}
-	for _, t := range tables {
-		if there(t.name) {
-			errs = append(errs, t.check(fsys, t.name))
-		}
-	}
-	return errs
+		return err
+	},
 }
 
 // below gives folders, which may be absolute, as slash paths from the root.
@@ -143,13 +176,12 @@ func below(root string, dirs []string) ([]string, error) {
 	}
 	out := make([]string, len(dirs))
 	for i, dir := range dirs {
-		rel := filepath.Clean(dir)
-		if filepath.IsAbs(dir) {
-			if rel, err = filepath.Rel(root, dir); err != nil {
-				return nil, err
-			}
+		whole := dir
+		if !filepath.IsAbs(dir) {
+			whole = filepath.Join(root, dir)
 		}
-		if !filepath.IsLocal(rel) {
+		rel, err := filepath.Rel(root, whole)
+		if err != nil || !filepath.IsLocal(rel) {
 			return nil, fmt.Errorf("%s lies outside of %s: give the folder with tests/ in it by --root", dir, root)
 		}
 		out[i] = filepath.ToSlash(rel)
@@ -157,26 +189,8 @@ func below(root string, dirs []string) ([]string, error) {
 	return out, nil
 }
 
-func (c *lintCmd) named(fsys fs.FS, names []string) error {
-	var errs []error
-	for _, name := range names {
-		known := slices.IndexFunc(tables, func(t table) bool { return t.name == name })
-		switch {
-		case known >= 0:
-			errs = append(errs, tables[known].check(fsys, name))
-		case path.Dir(name) == "fixtures/planted":
-			errs = append(errs, c.planted(fsys, path.Base(name)))
-		case strings.HasSuffix(name, ".md"):
-			errs = append(errs, c.project(fsys, name))
-		default:
-			errs = append(errs, c.app(fsys, name))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (c *lintCmd) app(fsys fs.FS, dir string) error {
-	app, advice, err := fixture.LintApp(fsys, dir)
+func (c *lintCmd) app(dir string) error {
+	app, advice, err := fixture.LintApp(c.fsys, dir)
 	if advised := c.advise(advice); err != nil || advised != nil {
 		return errors.Join(err, advised)
 	}
@@ -189,13 +203,13 @@ func (c *lintCmd) app(fsys fs.FS, dir string) error {
 }
 
 // planted reads all variants of a planted project, and checks the key of one draw.
-func (c *lintCmd) planted(fsys fs.FS, name string) error {
-	target, p, err := suite.Drawn(fsys, name)
+func (c *lintCmd) planted(name string) error {
+	target, p, err := suite.Drawn(c.fsys, name)
 	switch {
 	case err != nil:
 		return err
 	case target == nil:
-		return fmt.Errorf("there is no planted project %q below fixtures/planted", name)
+		return fmt.Errorf("there is no planted project %q below %s", name, plantedDir)
 	}
 	dims, err := c.dimensions()
 	if err == nil {
@@ -214,12 +228,12 @@ func (c *lintCmd) dimensions() (map[audit.CWE]audit.Dimension, error) {
 	return fixture.ReadDimensions(fsys, "fixtures/dimensions.md")
 }
 
-func (c *lintCmd) project(fsys fs.FS, file string) error {
+func (c *lintCmd) project(file string) error {
 	dims, err := c.dimensions()
 	if err != nil {
 		return err
 	}
-	p, advice, err := fixture.LintProject(fsys, file)
+	p, advice, err := fixture.LintProject(c.fsys, file)
 	errs := []error{err, c.advise(advice)}
 	if err == nil {
 		errs = append(errs, fixture.MissingDimensions(p, dims))

@@ -59,6 +59,16 @@ func (t *target) need(value *string, flag, question, def string) error {
 	return nil
 }
 
+// write writes a file below the root, once it can be read.
+func (t *target) write(name, text string, check func(dir fs.FS, name string) error) error {
+	file := filepath.Join(t.Root, filepath.FromSlash(name))
+	if err := replaceChecked(file, text, check); err != nil {
+		return err
+	}
+	fmt.Println(file)
+	return nil
+}
+
 func (t *target) add(files map[string]string) error {
 	if err := writeNew(t.Root, files); err != nil {
 		return err
@@ -126,7 +136,10 @@ func (c *newCaseCmd) Run() error {
 			cs.number = max(cs.number, n+1)
 		}
 	}
-	return c.add(map[string]string{cs.name(): cs.text()})
+	return c.write(cs.name(), cs.text(), func(dir fs.FS, name string) error {
+		_, err := fixture.ReadCase(dir, name)
+		return err
+	})
 }
 
 // fenced puts code into a fence that is longer than any in it.
@@ -149,7 +162,10 @@ type newAppCmd struct {
 }
 
 func (c *newAppCmd) Run() error {
-	if err := errors.Join(checkName(c.Name), c.need(&c.Language, "language", "sql, go, java, javascript or python", "sql")); err != nil {
+	if err := checkName(c.Name); err != nil {
+		return err
+	}
+	if err := c.need(&c.Language, "language", "sql, go, java, javascript or python", "sql"); err != nil {
 		return err
 	}
 	if _, err := fs.Stat(start, "start/"+c.Language+".md"); err != nil {
@@ -175,7 +191,10 @@ type newAuditorCmd struct {
 
 // Run lets the command read the files that it names: the sandbox hides everything else.
 func (c *newAuditorCmd) Run() error {
-	if err := errors.Join(checkName(c.Name), c.need(&c.Command, "command", "the command line", ""), c.need(&c.Cost, "cost", "what one run may cost at most in USD, 0 where it is free", "")); err != nil {
+	if err := checkName(c.Name); err != nil {
+		return err
+	}
+	if err := errors.Join(c.need(&c.Command, "command", "the command line", ""), c.need(&c.Cost, "cost", "what one run may cost at most in USD, 0 where it is free", "")); err != nil {
 		return err
 	}
 	command, reads := readable(c.Command)
@@ -187,12 +206,12 @@ func (c *newAuditorCmd) Run() error {
 	fmt.Fprintf(&b, "\n## %s\n\n| Field | Value |\n|---|---|\n", c.Name)
 	for _, r := range rows {
 		if r[1] != "" {
-			fmt.Fprintf(&b, "| %s | %s |\n", r[0], r[1])
+			b.WriteString(fixture.TableRow(r[0], r[1]))
 		}
 	}
 	b.WriteString("\n" + fenced("x.sh", command) + "\n")
-	file := filepath.Join(c.Root, "fixtures", "auditors.md")
-	old, err := os.ReadFile(file)
+	const page = "fixtures/auditors.md"
+	old, err := os.ReadFile(filepath.Join(c.Root, page))
 	if errors.Is(err, fs.ErrNotExist) {
 		head, _, _ := strings.Cut(started("auditors.md"), "\n## my-agent")
 		old, err = []byte(head), nil
@@ -200,14 +219,10 @@ func (c *newAuditorCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	err = replaceChecked(file, strings.TrimRight(string(old), "\n")+"\n"+b.String(), func(dir fs.FS, name string) error {
+	return c.write(page, strings.TrimRight(string(old), "\n")+"\n"+b.String(), func(dir fs.FS, name string) error {
 		_, err := fixture.ReadAuditors(dir, name)
 		return err
 	})
-	if err == nil {
-		fmt.Println(file)
-	}
-	return err
 }
 
 // readable makes the files that a command line names absolute, and lists those not the system's.
@@ -254,28 +269,43 @@ type newProjectCmd struct {
 	Commit     string `help:"The pin: 40 hex digits; default: the newest commit."`
 	Language   string `help:"Languages of its source, separated by commas."`
 	Licence    string `help:"Its licence." default:"unknown"`
+
+	made string // the repository that holds a folder as it is
 }
 
 func (c *newProjectCmd) Run(ctx context.Context) error {
-	if err := errors.Join(checkName(c.Name), c.need(&c.Repository, "repository", "the folder or the URL of its repository", "")); err != nil {
+	if err := checkName(c.Name); err != nil {
 		return err
 	}
+	if err := c.need(&c.Repository, "repository", "the folder or the URL of its repository", ""); err != nil {
+		return err
+	}
+	if err := c.writePage(ctx); err != nil {
+		return errors.Join(err, os.RemoveAll(c.made))
+	}
+	if err := c.manifests(ctx, c.Name, true); err != nil {
+		return fmt.Errorf("%w\nthe project is there and has no manifests yet: assay tree %s writes them", err, c.Name)
+	}
+	root := suite.Quoted(c.source.Root)
+	fmt.Printf("\nnext: fill in the key, by hand or with assay import %s FILE --root %s, then\n  assay lint --root %s\n  ASSAY_ROOT=%s go test -run Regression\n", c.Name, root, root, root)
+	return nil
+}
+
+// writePage writes the project's page, with its pin.
+func (c *newProjectCmd) writePage(ctx context.Context) error {
 	if err := c.pin(ctx); err != nil {
 		return err
 	}
 	if err := c.need(&c.Language, "language", "the languages of its source, separated by commas", "unknown"); err != nil {
 		return err
 	}
+	cell := strings.NewReplacer("|", `\|`, "\n", " ")
+	text := fmt.Sprintf(started("project.md"), c.Name, cell.Replace(c.Repository), c.Commit, cell.Replace(c.Language), cell.Replace(c.Licence))
 	page := path.Join("fixtures/projects", c.Name+".md")
-	if err := writeNew(c.source.Root, map[string]string{page: fmt.Sprintf(started("project.md"), c.Name, c.Repository, c.Commit, c.Language, c.Licence)}); err != nil {
+	if err := writeNew(c.source.Root, map[string]string{page: text}); err != nil {
 		return err
 	}
 	fmt.Println(filepath.Join(c.source.Root, page))
-	if err := c.manifests(ctx, c.Name, true); err != nil {
-		return fmt.Errorf("%w\nthe project is there and has no manifests yet: assay tree %s writes them", err, c.Name)
-	}
-	root := suite.Quoted(c.source.Root)
-	fmt.Printf("\nnext: fill in the key, by hand or with assay import %s FILE --root %s, then\n  assay lint --root %s\n  ASSAY_ROOT=%s go test -run Regression\n", c.Name, root, root, root)
 	return nil
 }
 
@@ -290,8 +320,8 @@ func (c *newProjectCmd) pin(ctx context.Context) error {
 			return err
 		}
 		c.Repository = dir
-		if _, err := gitOutput(ctx, "-C", dir, "rev-parse", "--git-dir"); err != nil {
-			if c.Repository, err = c.snapshot(ctx, dir); err != nil {
+		if below, err := gitOutput(ctx, "-C", dir, "rev-parse", "--show-prefix"); err != nil || below != "" {
+			if err := c.snapshot(ctx, dir); err != nil {
 				return err
 			}
 		} else if dirty, err := gitOutput(ctx, "-C", dir, "status", "--porcelain"); err == nil && dirty != "" {
@@ -311,14 +341,16 @@ func (c *newProjectCmd) pin(ctx context.Context) error {
 	return nil
 }
 
-func (c *newProjectCmd) snapshot(ctx context.Context, dir string) (string, error) {
+// snapshot has the repository hold the folder as it is, be it one of another repository's.
+func (c *newProjectCmd) snapshot(ctx context.Context, dir string) error {
 	to, err := filepath.Abs(filepath.Join(c.source.Root, "fixtures", "sources", c.Name+".git"))
 	if err != nil {
-		return "", err
+		return err
 	}
 	if _, err := os.Stat(to); err == nil {
-		return "", fmt.Errorf("%s is there already: expected a name that is free", to)
+		return fmt.Errorf("%s is there already: expected a name that is free", to)
 	}
+	c.Repository, c.made = to, to
 	at := []string{"--git-dir", to, "--work-tree", dir}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--bare", to},
@@ -326,10 +358,10 @@ func (c *newProjectCmd) snapshot(ctx context.Context, dir string) (string, error
 		append(at, "-c", "user.name=assay", "-c", "user.email=assay@localhost", "commit", "--quiet", "-m", "As it was added"),
 	} {
 		if _, err := gitOutput(ctx, args...); err != nil {
-			return "", err
+			return fmt.Errorf("%s cannot be taken as it is: %w", dir, err)
 		}
 	}
-	return to, nil
+	return nil
 }
 
 func gitOutput(ctx context.Context, args ...string) (string, error) {
@@ -338,7 +370,7 @@ func gitOutput(ctx context.Context, args ...string) (string, error) {
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(string(exit.Stderr)))
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(string(exit.Stderr)+string(out)))
 	}
 	return strings.TrimSpace(string(out)), err
 }

@@ -40,8 +40,11 @@ type keepCmd struct {
 }
 
 func (c *keepCmd) Run() error {
-	if c.Date == "" && c.Dir != "" {
+	if c.Date == "" {
 		c.Date = time.Now().UTC().Format(time.DateOnly)
+	}
+	if _, err := time.Parse(time.DateOnly, c.Date); err != nil {
+		return fmt.Errorf("--date is %q: expected a day like 2026-11-23", c.Date)
 	}
 	about := auditor.Readings{Reader: c.Reader, Model: c.Model, Asked: c.Asked, Had: c.Had, Date: c.Date}
 	return suite.Readings{Root: c.Root, Dir: c.Dir}.Keep(about, os.Stdout)

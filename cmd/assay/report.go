@@ -134,16 +134,22 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 		}
 		in.Notes = append(in.Notes, err.Error())
 	}
-	if len(in.Records) == 0 && in.Results == nil {
-		what := "no record"
-		if c.Auditor != "" || c.Project != "" {
-			what = fmt.Sprintf("none of %d records is of --auditor %q and --project %q", len(rs), c.Auditor, c.Project)
-		}
-		err := fmt.Errorf("%s in %s and no results in %s: expected those of go test", what, c.Records, store.Shown(c.DB))
+	if len(in.Records) > 0 {
+		return in, nil
+	}
+	none := "no record"
+	if c.Auditor != "" || c.Project != "" {
+		none = fmt.Sprintf("none of %d records is of --auditor %q and --project %q", len(rs), c.Auditor, c.Project)
+	}
+	if in.Results == nil {
+		err := fmt.Errorf("%s in %s and no results in %s: expected those of go test", none, c.Records, store.Shown(c.DB))
 		for _, n := range in.Notes {
 			err = errors.Join(err, errors.New(n))
 		}
 		return nil, err
+	}
+	if len(rs) > 0 {
+		in.Notes = append(in.Notes, none)
 	}
 	return in, nil
 }
@@ -195,9 +201,10 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) e
 		in.Notes = append(in.Notes, err.Error())
 	}
 	in.Apps = apps
-	in.Results, err = report.LoadResults(ctx, st, store.Query{Run: c.Run_}, key, true)
+	q := store.Query{Run: c.Run_}
+	in.Results, err = report.LoadResults(ctx, st, q, key, true)
 	if err != nil {
-		return fmt.Errorf("%s: %w", store.Shown(c.DB), err)
+		return fmt.Errorf("%s: %w", chosen(c.DB, q), err)
 	}
 	if err := in.Results.NoTrend; err != nil {
 		in.Notes = append(in.Notes, fmt.Sprintf("%s: no trend: %v", store.Shown(c.DB), err))

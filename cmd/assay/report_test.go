@@ -133,6 +133,8 @@ func TestCompareRecords(t *testing.T) {
 	require.Contains(t, out, "lost")
 	require.Regexp(t, `(?i)recall`, out)
 	s.ok("", "compare", root, less, whole)
+	asTold := func(name string) string { return strings.TrimSuffix(name, ".json") + ".txt" }
+	s.ok("", "compare", root, asTold(less), asTold(whole))
 	var d struct{ Lost []struct{ ID string } }
 	require.NoError(t, json.Unmarshal([]byte(s.fails("FAIL", "compare", root, "-o", "json", whole, less)), &d))
 	require.NotEmpty(t, d.Lost)
@@ -229,12 +231,18 @@ func TestCompareReviewers(t *testing.T) {
 	s.fails("is not settled", "compare", "-strict", db, "strong", "middling")
 	s.fails(`expected one of "middling@p", "strong@p", "weak@p"`, "compare", db, "strong", "strongest")
 	s.fails("absent.db", "compare", "--db=absent.db", "weak", "strong")
+	require.Regexp(t, `^weak@p is level`, s.ok("", "compare", db, "weak", "weak@p"))
+	s.record("weak", 1, half, nil)
+	require.Contains(t, s.ok("", "report", db, "-o", "json", "--auditor=absent"), "none of 1 records is of --auditor")
+	require.Contains(t, s.ok("", "report", db, "-o", "json", "--run=absent"), "results.db, --run absent: no evaluations")
+	s.fails("results.db, --model absent: no evaluations", "compare", "--model=absent", "results.db", "results.db")
 
 	// Two databases: each reviewer of both is compared with itself.
 	s.results("before.db", map[string]int{"gpt": 0, "gone": 0})
 	s.results("after.db", map[string]int{"gpt": 10, "new": 0})
 	s.fails("gpt@p in after.db is worse than gpt@p in before.db", "compare", "--fail-if=worse", "before.db", "after.db")
-	s.ok("", "compare", "after.db", "before.db")
+	_, alone, _ := s.run("", "compare", "after.db", "before.db")
+	require.Equal(t, "new@p stands in after.db alone: it is not compared\ngone@p stands in before.db alone: it is not compared\n", alone)
 	s.fails("no reviewer with the same prompt in common", "compare", "results.db", "before.db")
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "text.db"), []byte("this is no database"), 0o600))
 	s.fails("text.db", "compare", "text.db", "before.db")

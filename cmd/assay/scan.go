@@ -39,6 +39,14 @@ func (c *scanCmd) Run(ctx context.Context) error {
 	if res.Files == 0 {
 		return fmt.Errorf("%s: there is no file that the analyser reads: expected Java, Python, JavaScript, TypeScript, Go or PHP, templates or settings outside of folders such as vendor and node_modules", c.Dir)
 	}
+	if c.Format == "sarif" || res.Skipped == res.Files { // where the text does not tell
+		for _, w := range res.Warnings {
+			fmt.Fprintln(os.Stderr, visible(w))
+		}
+	}
+	if res.Skipped == res.Files {
+		return fmt.Errorf("%s: none of its %d files could be analysed, and nothing is known of them", c.Dir, res.Files)
+	}
 	if c.Format == "sarif" {
 		err = findings.WriteSARIF(os.Stdout, "static", static.RulesHash(), res.Findings)
 	} else {

@@ -17,7 +17,11 @@ func TestScanEndsAsItFound(t *testing.T) {
 		return (&scanCmd{Dir: dir, Format: format}).Run(context.Background())
 	}
 	require.ErrorContains(t, scan("text"), dir+": there is no file that the analyser reads: expected Java,")
-	page := filepath.Join(dir, "page.php")
+	page, unread := filepath.Join(dir, "page.php"), filepath.Join(dir, "utf16.py")
+	require.NoError(t, os.WriteFile(unread, []byte("\xff\xfei\x00m\x00"), 0o600))
+	for _, format := range []string{"text", "sarif"} {
+		require.EqualError(t, scan(format), dir+": none of its 1 files could be analysed, and nothing is known of them")
+	}
 	require.NoError(t, os.WriteFile(page, []byte("<?php\necho 1;\n"), 0o600))
 	require.NoError(t, scan("text"))
 	require.NoError(t, os.WriteFile(page, []byte("<?php\necho $_GET['q'];\n"), 0o600))
@@ -32,4 +36,12 @@ func TestAnInterruptedScanSaysWhatIsNotRead(t *testing.T) {
 	ctx, interrupt := context.WithCancel(context.Background())
 	interrupt()
 	require.EqualError(t, (&scanCmd{Dir: dir, Format: "text"}).Run(ctx), dir+" was not read to its end, and nothing is written of it: context canceled")
+}
+
+// TestReadingsAreDated by a day, which what reads the recording can tell from another.
+func TestReadingsAreDated(t *testing.T) {
+	c := &keepCmd{Reader: "me", Date: "yesterday", Root: t.TempDir()}
+	require.EqualError(t, c.Run(), `--date is "yesterday": expected a day like 2026-11-23`)
+	c.Date = "2026-11-23"
+	require.NotContains(t, c.Run().Error(), "--date")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -18,7 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/audit"
+	"assay/audit/score"
 	"assay/internal/record"
+	"assay/internal/report"
 	"assay/internal/store"
 )
 
@@ -161,6 +164,20 @@ func TestTriageServed(t *testing.T) {
 	require.Equal(t, http.StatusConflict, status, "it is ruled already")
 	_, page = request(t, "GET", at, nil, nil)
 	require.Contains(t, page, "Nothing is left to rule")
+}
+
+// A row that cannot be read back is told in the browser, where nobody sees the terminal.
+func TestTriageTellsWhatIsNoRow(t *testing.T) {
+	p := &audit.Project{Name: "shop", Title: "Shop", Tree: audit.Tree{"a.go": {Path: "a.go", Lines: 900}}}
+	long := report.Candidate{Fingerprint: "x", Scored: score.Scored{Path: "a.go", Finding: audit.Finding{CWEs: []audit.CWE{89}, File: "a.go", Lines: audit.Range{Start: 1, End: 800}}}}
+	out := filepath.Join(t.TempDir(), "shop.reviews.md")
+	s := &sitting{triage: &triage{project: p, by: "a reader", to: io.Discard}, out: out, open: []report.Candidate{long}, skipped: map[string]bool{}}
+	w := httptest.NewRecorder()
+	s.rule(w, httptest.NewRequest("POST", "/rule?of=x&key=t", nil))
+	require.Equal(t, http.StatusUnprocessableEntity, w.Code)
+	require.Contains(t, w.Body.String(), "no row: ")
+	require.Contains(t, w.Body.String(), "the row spans 800 lines and names no function")
+	require.NoFileExists(t, out)
 }
 
 // An interrupt ends a triage at the terminal, which waits for a key.

@@ -160,7 +160,9 @@ func (t *triage) run(ctx context.Context, rs []*record.Record, out string) error
 		case v == nil:
 			continue
 		}
-		if err := t.add(out, v); err != nil {
+		if err := t.add(out, v); errors.Is(err, errNoRow) {
+			fmt.Fprintln(t.to, err)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -227,7 +229,9 @@ func (t *triage) code(s *score.Scored) string {
 	return report.Around(string(b), s.Finding.Lines)
 }
 
-// add tells a row that cannot be read back (a range of 200 lines), and leaves it out.
+// errNoRow says that a row cannot be read back (a range of 200 lines), and is left out.
+var errNoRow = errors.New("no row")
+
 func (t *triage) add(out string, v *audit.FindingReview) error {
 	b, err := os.ReadFile(out)
 	page := string(b)
@@ -249,8 +253,7 @@ func (t *triage) add(out string, v *audit.FindingReview) error {
 		return bad
 	})
 	if bad != nil {
-		fmt.Fprintf(t.to, "no row: %v\n", bad)
-		return nil
+		return fmt.Errorf("%w: %w", errNoRow, bad)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -97,7 +98,9 @@ func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {
 	case v == nil:
 		s.skipped[left[at].Fingerprint] = true
 	default:
-		if err := s.add(s.out, v); err != nil {
+		if err := s.add(s.out, v); errors.Is(err, errNoRow) {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		} else if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,11 +119,19 @@ func ReadPaths(r io.Reader) ([]string, error) {
 				if p, err = strconv.Unquote(p); err != nil {
 					return nil, fmt.Errorf("line %d of the paths: %q is no quoted path: expected what git diff --name-only prints", len(paths)+1, line)
 				}
+			} else if strings.ContainsAny(p, "\t\\") { // which git quotes: a status stands before it, or Windows wrote it
+				return nil, fmt.Errorf("line %d of the paths: %q is no path of git's: expected what git diff --name-only prints", len(paths)+1, line)
 			}
 			paths = append(paths, p)
 		}
 	}
-	return slices.DeleteFunc(paths, func(p string) bool { return p == "" }), nil
+	paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" })
+	for i, p := range paths { // what no rule of a folder matches may be prose by its ending
+		if paths[i] = path.Clean(p); !filepath.IsLocal(p) {
+			return nil, fmt.Errorf("%q is no path below the repository: expected what git diff --name-only prints", p)
+		}
+	}
+	return paths, nil
 }
 
 // SinceLastFull says whether a full run is due: where the newest full record is a

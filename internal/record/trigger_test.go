@@ -70,6 +70,7 @@ func TestReadPaths(t *testing.T) {
 		"a.go\r\nb.md":                        {"a.go", "b.md"},
 		"\"docs/\\303\\244.md\"\n\"a\\tb\"\n": {"docs/ä.md", "a\tb"},
 		"docs/ä.md\x00a\nb\x00":               {"docs/ä.md", "a\nb"},
+		"./a.go\n":                            {"a.go"},
 		"":                                    nil,
 		"\n\n":                                nil,
 	} {
@@ -79,6 +80,10 @@ func TestReadPaths(t *testing.T) {
 	}
 	_, err := record.ReadPaths(strings.NewReader("a\n\"b\n"))
 	require.ErrorContains(t, err, "line 2")
+	for _, in := range []string{"M\ttests/a.md\n", "tests\\a.md\n", "/w/tests/a.md\n", "../tests/a.md\n", "/w/a.md\x00"} { // ending as prose does
+		_, err := record.ReadPaths(strings.NewReader(in))
+		require.ErrorContains(t, err, "expected what git diff --name-only prints", in)
+	}
 }
 
 func TestSinceLastFull(t *testing.T) {

@@ -51,6 +51,7 @@ type Result struct {
 	Findings []audit.Finding
 	Warnings []string // what was not analysed, and why, each with its path
 	Files    int      // read, whether parsed or not
+	Skipped  int      // of these, such that nothing is known of
 	Parsed   int      // parsed as code
 	Tests    int      // test code, which is read for its settings and secrets alone
 	Bytes    int64    // of the files read
@@ -102,6 +103,9 @@ func (a *Analyser) judge(ctx context.Context, sources []*source, res Result, fra
 		res.Bytes += s.size
 		if s.warn != nil {
 			res.Warnings = append(res.Warnings, s.warn.Error())
+			if s.raw == nil {
+				res.Skipped++
+			}
 		}
 		if lang.Of(s.path) != "" && isTest(s.path) {
 			res.Tests++
