@@ -90,7 +90,7 @@ func (c *fetchCmd) writeOthers(ctx context.Context, clone *seal.Clone) error {
 	if err != nil {
 		return err
 	}
-	return c.write(c.Project+".others.txt", []byte(strings.Join(others, "\n")+"\n"), len(others))
+	return c.write(c.Project+".others.txt", []byte(strings.Join(others, "\n")+"\n"), len(others), "files")
 }
 
 // declared gives the functions that the embedded analyser's parsers see.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"bufio"
 	"context"
 	"errors"
@@ -409,7 +410,7 @@ func (s source) manifests(ctx context.Context, name string, files bool) error {
 		if len(tree) == 0 {
 			return fmt.Errorf("%s holds no text file at %s", p.Repository, p.Commit)
 		}
-		if err := s.write(name+".tree.tsv", fixture.FormatTree(tree), len(tree)); err != nil {
+		if err := s.write(name+".tree.tsv", fixture.FormatTree(tree), len(tree), "files"); err != nil {
 			return err
 		}
 	}
@@ -417,14 +418,15 @@ func (s source) manifests(ctx context.Context, name string, files bool) error {
 	if err != nil {
 		return err
 	}
-	return s.write(name+".functions.tsv", fixture.FormatFunctions(functions), len(functions))
+	content := fixture.FormatFunctions(functions)
+	return s.write(name+".functions.tsv", content, bytes.Count(content, []byte("\n"))-1, "functions") // below a heading
 }
 
-func (s source) write(name string, content []byte, entries int) error {
+func (s source) write(name string, content []byte, n int, of string) error {
 	file := filepath.Join(s.Root, "fixtures/projects", name)
 	if err := os.WriteFile(file, content, 0o644); err != nil {
 		return err
 	}
-	fmt.Printf("%s: %d files\n", file, entries)
+	fmt.Printf("%s: %d %s\n", file, n, of)
 	return nil
 }
