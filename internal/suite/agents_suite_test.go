@@ -266,8 +266,10 @@ func TestAnUnsteadyAgentAgainstItsBaseline(t *testing.T) {
 	f := play(t, "TestRegression", h.suite("-auditor", "agent").Regression)
 	require.False(t, f.Failed(), f.complaints())
 	require.Equal(t, "WARN", f.attrs["verdict:agent/demo"])
-	f = play(t, "TestRegression", h.suite("-auditor", "agent", "-strict").Regression)
+	strict := h.suite("-auditor", "agent", "-strict")
+	f = play(t, "TestRegression", strict.Regression)
 	require.True(t, f.Failed())
+	require.Regexp(t, `1 of 1 audits were made before and cost nothing now \(-force asks anew; what is in /\S+, which they read beside the source, may have changed since\)`, strict.summary.notes)
 	require.Contains(t, f.complaints()[0], "not settled")
 
 	rs, err = record.ReadAll(h.path("records"))

@@ -23,3 +23,29 @@ func TestWhoIsNamedTwiceIsAMistake(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, c.Models)
 }
+
+// TestMistakesInFlags: a plan without an end and a pattern that can match nothing are
+// told before anything is read.
+func TestMistakesInFlags(t *testing.T) {
+	for arg, want := range map[string]string{
+		"-trials=10001":                `-trials is "10001": expected a whole number from 1 to 10000`,
+		"-trials=0":                    `-trials is "0": expected a whole number from 1 to 10000`,
+		"-seeds=1000000000":            `-seeds is "1000000000": expected a whole number from 1 to 10000`,
+		"-seed=-1":                     `-seed is "-1": expected a whole number from 1 to 18446744073709551615`,
+		"-concurrency=x":               `-concurrency is "x": expected a whole number from 1 to 2147483647`,
+		"-filter=list-[01":             `-filter is "list-[01", a glob that does not close its brackets or braces: expected a part of a name, or a whole glob`,
+		"-filter={list,show":           `-filter is "{list,show", a glob that does not close its brackets or braces: expected a part of a name, or a whole glob`,
+		"-seed=18446744073709551615":   "",
+		"-filter={list,show}-0[1-3]-*": "",
+		"-trials=10000":                "",
+	} {
+		flags := flag.NewFlagSet("", flag.ContinueOnError)
+		define(flags)
+		require.NoError(t, flags.Parse([]string{arg}))
+		if _, err := configure(flags, func(string) string { return "" }); want != "" {
+			require.EqualError(t, err, want)
+		} else {
+			require.NoError(t, err, arg)
+		}
+	}
+}
