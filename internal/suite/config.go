@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/joho/godotenv"
@@ -195,6 +196,9 @@ func LoadEnv(dirs ...string) (set map[string]bool, err error) {
 			continue
 		}
 		lines, err := godotenv.Read(file)
+		if errors.Is(err, syscall.ENOTDIR) { // which the root says better
+			continue
+		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: %w: expected lines NAME=value", file, err)
 		}

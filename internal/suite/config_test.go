@@ -2,6 +2,8 @@ package suite
 
 import (
 	"flag"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,5 +49,16 @@ func TestMistakesInFlags(t *testing.T) {
 		} else {
 			require.NoError(t, err, arg)
 		}
+	}
+}
+
+// TestARootThatIsNoFolder is told as one, and not as a bad .env in it.
+func TestARootThatIsNoFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "goals.md")
+	require.NoError(t, os.WriteFile(file, []byte("# Goals\n"), 0o644))
+	for name, want := range map[string]string{file: "not a directory", file + "s": "no such file or directory"} {
+		t.Setenv("ASSAY_ROOT", name)
+		_, err := New(Options{Flags: flag.NewFlagSet("", flag.ContinueOnError), Own: os.DirFS("../.."), Out: t.TempDir()}).environment()
+		require.EqualError(t, err, "open "+name+": "+want+": expected a folder with fixtures/ or tests/")
 	}
 }
