@@ -28,19 +28,18 @@ func TestAModuleOutsideRunsTheSuites(t *testing.T) {
 	t.Cleanup(o.forget)
 	o.serve()
 	o.module()
-	out := o.goTest("-run", "Smoke")
-	require.Regexp(t, `grep +4 of 5 flaws`, out)
-	out = o.goTest("-run", "Bench", "-filter", "notes/")
+	require.Regexp(t, `grep +4 of 5 flaws`, o.run(o.dir, "go", "test", "-run", "Smoke"))
+	bin := filepath.Join(o.dir, "suites")
+	o.run(o.dir, "go", "test", "-c", "-o", bin, ".")
+	out := o.run(o.dir, bin, "-test.run", "Bench", "-filter", "notes/")
 	require.Regexp(t, `careful +0\.0 \(.*\) +100\.0 %`, out)
-	out = o.goTest("-run", "Regression", "-v")
+	out = o.run(o.dir, bin, "-test.run", "Regression", "-test.v")
 	require.Contains(t, out, "--- PASS: TestRegression/ping/grep")
 	require.Contains(t, out, "TestRegression/dvja/static", "the shipped projects")
 	for _, name := range []string{"records", "results.db"} {
 		_, err := os.Stat(filepath.Join(o.dir, "testdata", "assay", name))
 		require.NoError(t, err, "it lands in the folder of the module outside")
 	}
-	bin := filepath.Join(o.dir, "suites")
-	o.run(o.dir, "go", "test", "-c", "-o", bin, ".")
 	elsewhere := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(elsewhere, "testdata"), os.DirFS(filepath.Join(o.dir, "testdata"))))
 	require.Contains(t, o.run(elsewhere, bin, "-test.run", "Smoke"), "grep", "one file runs the suites anywhere")
@@ -144,10 +143,6 @@ func (o *outside) testdata(name string) string {
 func (o *outside) write(name, text string) {
 	require.NoError(o.t, os.MkdirAll(filepath.Dir(filepath.Join(o.dir, name)), 0o755))
 	require.NoError(o.t, os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o644))
-}
-
-func (o *outside) goTest(args ...string) string {
-	return o.run(o.dir, "go", append([]string{"test"}, args...)...)
 }
 
 func (o *outside) run(dir, name string, args ...string) string {
