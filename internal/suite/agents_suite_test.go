@@ -22,9 +22,10 @@ import (
 // "name: arguments", which may name $KEY, the findings that it knows.
 func (h *house) agents(known []audit.Known, lines ...string) {
 	h.t.Helper()
+	agent, err := fakeAgent()
+	require.NoError(h.t, err)
 	bin := filepath.Join(h.t.TempDir(), "fakeagent")
-	out, err := exec.Command("go", "build", "-o", bin, "assay/internal/auditor/testdata/fakeagent").CombinedOutput()
-	require.NoError(h.t, err, string(out))
+	require.NoError(h.t, os.Link(agent, bin))
 	var fs []audit.Finding
 	for _, k := range known {
 		f := audit.Finding{ID: k.ID, CWEs: k.CWEs, Severity: k.Severity, File: k.File, Lines: k.Lines, Title: k.Title, Dimension: k.Dimension}
@@ -234,7 +235,9 @@ func TestALiveRunEndsBeforeGoTestDoes(t *testing.T) {
 	for left := time.Second; ; left *= 4 { // a busy machine may not have begun by then
 		h := newHouse(t)
 		h.agents(nil, "hangs: -hang")
-		f := play(t, "TestSmoke", h.suite("-auditor", "hangs").Smoke, func(f *fake) { f.deadline = time.Now().Add(lastMinute + left) })
+		s := h.suite("-auditor", "hangs")
+		s.auditGrace = 50 * time.Millisecond
+		f := play(t, "TestSmoke", s.Smoke, func(f *fake) { f.deadline = time.Now().Add(lastMinute + left) })
 		require.True(t, f.Failed())
 		if f.leaf("TestSmoke/hangs").attrs["verdict"] == "" {
 			require.Less(t, left, time.Minute, f.complaints())
@@ -266,8 +269,10 @@ func TestAnUnsteadyAgentAgainstItsBaseline(t *testing.T) {
 	f := play(t, "TestRegression", h.suite("-auditor", "agent").Regression)
 	require.False(t, f.Failed(), f.complaints())
 	require.Equal(t, "WARN", f.attrs["verdict:agent/demo"])
-	f = play(t, "TestRegression", h.suite("-auditor", "agent", "-strict").Regression)
+	strict := h.suite("-auditor", "agent", "-strict")
+	f = play(t, "TestRegression", strict.Regression)
 	require.True(t, f.Failed())
+	require.Regexp(t, `1 of 1 audits were made before and cost nothing now \(-force asks anew; what is in /\S+, which they read beside the source, may have changed since\)`, strict.summary.notes)
 	require.Contains(t, f.complaints()[0], "not settled")
 
 	rs, err = record.ReadAll(h.path("records"))

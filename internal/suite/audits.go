@@ -186,7 +186,7 @@ func (a *audits) tell(sum *run.Summary) {
 	note := a.suite.summary.note
 	a.tellStopped(sum, "audits were not begun")
 	if sum.State.Reused > 0 {
-		note("%s: %d of %d audits were made before and cost nothing now (-force asks anew)", a.name, sum.State.Reused, sum.State.Planned)
+		note("%s: %d of %d audits were made before and cost nothing now (-force asks anew%s)", a.name, sum.State.Reused, sum.State.Planned, a.readBefore())
 	}
 	if sum.State.Spent > 0 {
 		budget := ""
@@ -198,6 +198,21 @@ func (a *audits) tell(sum *run.Summary) {
 	if sum.Over > 0 {
 		note("%s: runs cost $%.2f more than their sections of fixtures/auditors.md say at most: raise their Cost", a.name, sum.Over)
 	}
+}
+
+// readBefore names what reused audits read beside the source, which no hash is of.
+func (a *audits) readBefore() string {
+	var read []string
+	for _, x := range a.planned {
+		if res, err := a.running.Wait(context.Background(), x.Key()); err == nil && res.Reused {
+			read = append(read, a.entries[x.Auditor].Reads...)
+		}
+	}
+	if len(read) == 0 {
+		return ""
+	}
+	slices.Sort(read)
+	return "; what is in " + strings.Join(slices.Compact(read), ", ") + ", which they read beside the source, may have changed since"
 }
 
 func assumed(sum *run.Summary) string {

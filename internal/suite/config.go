@@ -12,7 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/joho/godotenv"
 )
 
@@ -76,6 +78,9 @@ func define(flags *flag.FlagSet) {
 	}
 }
 
+// mostRepeats bounds what is planned in memory.
+const mostRepeats = 10_000
+
 func variable(flag string) string { return "ASSAY_" + strings.ToUpper(flag) }
 
 func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) {
@@ -103,14 +108,14 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		}
 		return items
 	}
-	number := func(name string, def int) int {
+	number := func(name string, most, def uint64) uint64 {
 		s := text(name)
 		if s == "" {
 			return def
 		}
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			errs = append(errs, fmt.Errorf("-%s is %q: expected a whole number above 0", name, s))
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil || n < 1 || n > most {
+			errs = append(errs, fmt.Errorf("-%s is %q: expected a whole number from 1 to %d", name, s, most))
 		}
 		return n
 	}
@@ -124,12 +129,15 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 	}
 	c := Config{
 		Models: list("model"), Auditors: list("auditor"), Prompts: list("prompt"),
-		Filter: text("filter"), Trials: number("trials", 1), Concurrency: number("concurrency", 0), Beside: text("beside"),
+		Filter: text("filter"), Trials: int(number("trials", mostRepeats, 1)), Concurrency: int(number("concurrency", math.MaxInt32, 0)), Beside: text("beside"),
 		Change: text("change"), Force: boolean("force"), Strict: boolean("strict"), Twins: boolean("twins"),
 		Root: getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
 	}
-	c.Seed, c.Seeds = uint64(number("seed", 0)), number("seeds", 0)
-	var err error
+	c.Seed, c.Seeds = number("seed", math.MaxUint64, 0), int(number("seeds", mostRepeats, 0))
+	err := checkFilter(c.Filter)
+	if err != nil {
+		errs = append(errs, err)
+	}
 	if c.Budget, err = ParseBudget(text("budget")); err != nil {
 		errs = append(errs, err)
 	}
@@ -153,6 +161,14 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		errs = append(errs, fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path, since every package's tests run in a folder of their own", c.Root))
 	}
 	return c, errors.Join(errs...)
+}
+
+// checkFilter refuses a pattern that matches nothing, whatever there is.
+func checkFilter(filter string) error {
+	if !doublestar.ValidatePattern(filter) {
+		return fmt.Errorf("-filter is %q, a glob that does not close its brackets or braces: expected a part of a name, or a whole glob", filter)
+	}
+	return nil
 }
 
 // ParseBudget reads what -budget takes: USD, by default 5, or none for no limit (+Inf).
@@ -180,6 +196,9 @@ func LoadEnv(dirs ...string) (set map[string]bool, err error) {
 			continue
 		}
 		lines, err := godotenv.Read(file)
+		if errors.Is(err, syscall.ENOTDIR) { // which the root says better
+			continue
+		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: %w: expected lines NAME=value", file, err)
 		}

@@ -2,6 +2,8 @@ package suite
 
 import (
 	"flag"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,4 +24,41 @@ func TestWhoIsNamedTwiceIsAMistake(t *testing.T) {
 	c, err := configure(flags, func(name string) string { return map[string]string{"ASSAY_MODEL": "a,,b "}[name] })
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, c.Models)
+}
+
+// TestMistakesInFlags: a plan without an end and a pattern that can match nothing are
+// told before anything is read.
+func TestMistakesInFlags(t *testing.T) {
+	for arg, want := range map[string]string{
+		"-trials=10001":                `-trials is "10001": expected a whole number from 1 to 10000`,
+		"-trials=0":                    `-trials is "0": expected a whole number from 1 to 10000`,
+		"-seeds=1000000000":            `-seeds is "1000000000": expected a whole number from 1 to 10000`,
+		"-seed=-1":                     `-seed is "-1": expected a whole number from 1 to 18446744073709551615`,
+		"-concurrency=x":               `-concurrency is "x": expected a whole number from 1 to 2147483647`,
+		"-filter=list-[01":             `-filter is "list-[01", a glob that does not close its brackets or braces: expected a part of a name, or a whole glob`,
+		"-filter={list,show":           `-filter is "{list,show", a glob that does not close its brackets or braces: expected a part of a name, or a whole glob`,
+		"-seed=18446744073709551615":   "",
+		"-filter={list,show}-0[1-3]-*": "",
+		"-trials=10000":                "",
+	} {
+		flags := flag.NewFlagSet("", flag.ContinueOnError)
+		define(flags)
+		require.NoError(t, flags.Parse([]string{arg}))
+		if _, err := configure(flags, func(string) string { return "" }); want != "" {
+			require.EqualError(t, err, want)
+		} else {
+			require.NoError(t, err, arg)
+		}
+	}
+}
+
+// TestARootThatIsNoFolder is told as one, and not as a bad .env in it.
+func TestARootThatIsNoFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "goals.md")
+	require.NoError(t, os.WriteFile(file, []byte("# Goals\n"), 0o644))
+	for name, want := range map[string]string{file: "not a directory", file + "s": "no such file or directory"} {
+		t.Setenv("ASSAY_ROOT", name)
+		_, err := New(Options{Flags: flag.NewFlagSet("", flag.ContinueOnError), Own: os.DirFS("../.."), Out: t.TempDir()}).environment()
+		require.EqualError(t, err, "open "+name+": "+want+": expected a folder with fixtures/ or tests/")
+	}
 }

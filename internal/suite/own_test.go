@@ -12,22 +12,37 @@ import (
 )
 
 // builtIn is the folder of what was built; empty while nothing was.
-var builtIn string
+// builtIn gives the folder of what is built for the tests.
+var builtIn = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "assay-built-") })
+
+// goBuild runs go with args in the module's folder; %s in them stands for that of what is built.
+func goBuild(args ...string) (dir string, err error) {
+	if dir, err = builtIn(); err != nil {
+		return "", err
+	}
+	for i, arg := range args {
+		args[i] = strings.ReplaceAll(arg, "%s", dir)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", &exec.Error{Name: string(out), Err: err}
+	}
+	return dir, nil
+}
 
 // built builds the suites and the command once for all tests that start them.
 var built = sync.OnceValues(func() (dir string, err error) {
-	if dir, err = os.MkdirTemp("", "assay-built-"); err != nil {
-		return "", err
+	if dir, err = goBuild("test", "-c", "-o", "%s/assay.test", "."); err == nil {
+		dir, err = goBuild("build", "-o", "%s/assay", "./cmd/assay")
 	}
-	builtIn = dir
-	for _, args := range [][]string{{"test", "-c", "-o", filepath.Join(dir, "assay.test"), "."}, {"build", "-o", filepath.Join(dir, "assay"), "./cmd/assay"}} {
-		cmd := exec.Command("go", args...)
-		cmd.Dir = filepath.Join("..", "..")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", &exec.Error{Name: string(out), Err: err}
-		}
-	}
-	return dir, nil
+	return dir, err
+})
+
+// fakeAgent builds the agent that the tests' sections run, once.
+var fakeAgent = sync.OnceValues(func() (file string, err error) {
+	dir, err := goBuild("build", "-o", "%s/fakeagent", "./internal/auditor/testdata/fakeagent")
+	return filepath.Join(dir, "fakeagent"), err
 })
 
 // commands gives the built suites and the built command.
@@ -44,8 +59,8 @@ func commands(t *testing.T) (suites, assay string) {
 // TestMain removes what was built for the tests.
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if builtIn != "" {
-		_ = os.RemoveAll(builtIn)
+	if dir, err := builtIn(); err == nil {
+		_ = os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }

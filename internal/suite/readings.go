@@ -72,11 +72,14 @@ func (r Readings) Ask(lacking string) (int, error) {
 	if _, err := os.Stat(index); err == nil {
 		return 0, fmt.Errorf("%s is there already: replies to these requests would be taken for replies to others; name another folder", index)
 	}
-	all, err := r.questions()
+	kept, err := r.kept(lacking)
 	if err != nil {
 		return 0, err
 	}
-	kept, err := r.kept(lacking)
+	if lacking != "" && len(kept) == 0 {
+		return 0, fmt.Errorf("nothing is recorded of %s: expected the name of a folder of fixtures/recordings/bench, or no --lacking where all is to be asked", lacking)
+	}
+	all, err := r.questions()
 	if err != nil {
 		return 0, err
 	}

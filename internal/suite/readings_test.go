@@ -237,3 +237,11 @@ func TestWhatACarefulReaderMissedIsSettled(t *testing.T) {
 		}
 	}
 }
+
+// TestLackingOfNobody: a name that is written wrong would have everything read anew.
+func TestLackingOfNobody(t *testing.T) {
+	r := Readings{Root: "../..", Dir: filepath.Join(t.TempDir(), "asked")}
+	_, err := r.Ask("nobody-of-this-name")
+	require.EqualError(t, err, "nothing is recorded of nobody-of-this-name: expected the name of a folder of fixtures/recordings/bench, or no --lacking where all is to be asked")
+	require.NoDirExists(t, r.Dir)
+}

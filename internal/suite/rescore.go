@@ -124,8 +124,11 @@ func (r *regression) reread(name string) (*reread, error) {
 	if x.old, err = record.Read(audit.PlainFiles(os.DirFS(filepath.Dir(name))), filepath.Base(name)+".json"); err != nil {
 		return nil, err
 	}
-	if x.old.Replay {
+	switch {
+	case x.old.Replay:
 		return nil, errors.New("a replay: go test -run Regression reads its recording again")
+	case x.old.Suite != "Smoke" && x.old.Suite != "Regression", len(x.old.Trials) == 0:
+		return nil, errors.New("holds no trial of Smoke or Regression: expected a record of a live run")
 	}
 	from := name
 	if x.old.Again != "" {

@@ -3,6 +3,8 @@ package suite
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -135,4 +137,29 @@ func TestRescoreOfSmoke(t *testing.T) {
 	require.ErrorContains(t, err, "FAIL")
 	require.Contains(t, said, ": FAIL, and was WARN: ")
 	require.Len(t, h.records(), 2)
+}
+
+// TestRescoreOfWhatIsNoRun: a record that somebody made up, and a folder without the class
+// that Smoke audits.
+func TestRescoreOfWhatIsNoRun(t *testing.T) {
+	h := newHouse(t)
+	play(t, "TestSmoke", h.suite().Smoke)
+	name := h.records()[0]
+	b, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(h.path("smoke-test-fixture")))
+	_, err = h.rescore(name)
+	require.ErrorContains(t, err, "smoke-test-fixture: ")
+	require.ErrorContains(t, err, "expected the class that Smoke audits: name a folder that holds it with --root, as a checkout of Assay does")
+
+	for _, change := range []map[string]any{{"trials": nil, "judgement": map[string]any{"verdict": "FAIL"}}, {"suite": "Bench"}} {
+		var r map[string]any
+		require.NoError(t, json.Unmarshal(b, &r))
+		maps.Copy(r, change)
+		made, err := json.Marshal(r)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(name, made, 0o644))
+		_, err = h.rescore(name)
+		require.ErrorContains(t, err, "holds no trial of Smoke or Regression: expected a record of a live run")
+	}
 }

@@ -30,7 +30,7 @@ func openRoot(own fs.FS, other, out string, shipped bool) (*root, error) {
 	}
 	o, err := os.OpenRoot(other)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: expected a folder with fixtures/ or tests/", err)
 	}
 	r.other = audit.PlainFiles(o.FS())
 	return r, nil

@@ -61,6 +61,9 @@ func (e *env) smoke() (source fs.FS, hash string, key *fixture.Smoke, err error)
 		return nil, "", nil, err
 	}
 	tree, hash, err := listed(source)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: expected the class that Smoke audits: name a folder that holds it with --root, as a checkout of Assay does", err)
+	}
 	if err != nil {
 		return nil, "", nil, fmt.Errorf("%s: %w", smokeDir, err)
 	}

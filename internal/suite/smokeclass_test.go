@@ -15,6 +15,9 @@ const smokeClass = "../../smoke-test-fixture/SmokeTestVulnApp.java"
 // TestPlantedClassCompiles: the class with the planted flaws is Java that the JDK
 // alone compiles.
 func TestPlantedClassCompiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: Smoke has the embedded analyser parse it")
+	}
 	javac, err := exec.LookPath("javac")
 	if err != nil {
 		if os.Getenv("ASSAY_CHECK") != "" {

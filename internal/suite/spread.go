@@ -196,6 +196,12 @@ func NewSpread(own string, cfg Config) (*Spread, error) {
 	if !store.OfPostgres(cfg.DB) { // not shown: there may be a password in it
 		return nil, errors.New("ASSAY_DB, or --db, names no PostgreSQL, which workers share: expected a URL like postgres://assay@db.example/assay")
 	}
+	if cfg.Trials > mostRepeats {
+		return nil, fmt.Errorf("trials are %d: expected %d at most", cfg.Trials, mostRepeats)
+	}
+	if err := checkFilter(cfg.Filter); err != nil {
+		return nil, err
+	}
 	cfg.Trials, cfg.Concurrency = max(1, cfg.Trials), max(1, cfg.Concurrency)
 	e, err := checkout(own, cfg)
 	return &Spread{e}, err

@@ -178,6 +178,9 @@ func (s *Suite) need(t T, e *env, names ...string) {
 		return
 	}
 	what := fmt.Sprintf("%s: %s has no %s: nothing is asked", strings.TrimPrefix(t.Name(), "Test"), e.root.Dir, strings.Join(names, " or "))
+	if strings.Contains(testFlag(s.flags, "run"), "/") { // whoever names one asks for it
+		t.Fatalf("%s: %s, and -run names a subtest", audit.Invalid, what)
+	}
 	s.lacking++
 	s.summary.note("%s", what)
 	t.Skipf("%s", what)

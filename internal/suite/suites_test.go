@@ -175,3 +175,23 @@ func TestNothingSelectedIsInvalid(t *testing.T) {
 	require.Len(t, f.complaints(), 1)
 	require.Contains(t, f.complaints()[0], "INVALID: nothing was selected")
 }
+
+// TestASubtestOfNothingIsInvalid: whoever names a subtest asks for it, and a folder that
+// holds nothing for its suite has none.
+func TestASubtestOfNothingIsInvalid(t *testing.T) {
+	for _, run := range []string{"", "Regression", "Regression/nosuch"} {
+		h := newHouse(t)
+		flags := flag.NewFlagSet("test", flag.ContinueOnError)
+		flags.String("test.run", run, "")
+		s := New(Options{Flags: flags, Own: os.DirFS(h.dir), Dir: t.TempDir()})
+		f := play(t, "TestRegression", s.Regression)
+		if run == "Regression/nosuch" {
+			require.Len(t, f.complaints(), 1)
+			require.Contains(t, f.complaints()[0], "INVALID: Regression: ")
+			require.Contains(t, f.complaints()[0], " has no fixtures/projects or fixtures/planted: nothing is asked, and -run names a subtest")
+			continue
+		}
+		require.Empty(t, f.complaints())
+		require.True(t, f.Skipped())
+	}
+}
