@@ -49,6 +49,7 @@ func TestReadViolations(t *testing.T) {
 		{"a list cut off", `[{"file":"b.go","line":3},`, nil, audit.Malformed, "no list"},
 		{"prose", "The module looks fine to me.", nil, audit.Malformed, "no list"},
 		{"a verdict", `{"verdict":"good"}`, nil, audit.Malformed, "no list"},
+		{"a verdict with lists of its own", `{"verdict":"good","violated_requirements":[],"cwes":[]}`, nil, audit.Malformed, "no list"},
 		{"no file", `{"violations":[{"line":3}]}`, nil, audit.Malformed, "violation 1 names no file"},
 		{"a text in the list", `{"violations":["b.go is bad"]}`, nil, audit.Malformed, `violation 1 is "b.go is bad"`},
 		{"empty", "", nil, audit.Malformed, "empty"},
