@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -63,11 +64,12 @@ type chat struct {
 	address  string // the base URL, for messages: without a password
 	settings string
 	// What the server turned down so far.
-	plain      atomic.Bool // no JSON schema
-	toolless   atomic.Bool // no tools
-	otherLimit atomic.Bool // the other of max_tokens and max_completion_tokens
-	unmetered  atomic.Bool // no stream_options
-	unstreamed atomic.Bool // no stream
+	plain      atomic.Bool  // no JSON schema
+	toolless   atomic.Bool  // no tools
+	otherLimit atomic.Bool  // the other of max_tokens and max_completion_tokens
+	unmetered  atomic.Bool  // no stream_options
+	unstreamed atomic.Bool  // no stream
+	most       atomic.Int64 // tokens that the model can write, where the server has said so
 	greeting   greeting
 	standstill standstill
 }
@@ -85,7 +87,7 @@ func Chat(c ChatConfig) (audit.Reviewer, error) {
 func newChat(c ChatConfig) (*chat, error) {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fmt.Errorf("%s: the base URL is %q: expected a form like https://openrouter.ai/api/v1", c.Name, c.BaseURL)
+		return nil, fmt.Errorf("%s: the base URL is %q: expected a form like https://openrouter.ai/api/v1", c.Name, withoutPassword(c.BaseURL))
 	}
 	if u.RawQuery != "" || strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions") {
 		return nil, fmt.Errorf("%s: the base URL is %q: expected it without a query, and up to and without /chat/completions, which is added", c.Name, u.Redacted())
@@ -105,6 +107,12 @@ func newChat(c ChatConfig) (*chat, error) {
 	return &chat{config: c, masker: newMasker(c.Key), address: u.Redacted(),
 		settings: fmt.Sprintf("chat 1 model %s at %s max_tokens %d", c.Model.ID, u.Host, c.MaxTokens)}, nil
 }
+
+var userInfo = regexp.MustCompile(`^(?i)([a-z]+:(?://)?)?.*@`)
+
+// withoutPassword gives what should be an address for a message: it may be none that
+// can be parsed.
+func withoutPassword(address string) string { return userInfo.ReplaceAllString(address, "${1}xxxxx@") }
 
 // Name is as in results.db.
 func (c *chat) Name() string { return c.config.Name }
@@ -139,8 +147,12 @@ var moduleSchema = json.RawMessage(`{"type":"object","properties":{"violations":
 // is left out from then on.
 func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
 	var attempts []audit.Attempt
+	limit := c.maxTokens(&task)
 	for {
-		body := c.review(task)
+		if most := c.most.Load(); most > 0 {
+			limit = min(limit, most)
+		}
+		body := c.review(task, limit)
 		got, a, f := c.exchange(ctx, body)
 		if f == nil {
 			c.standstill.ends()
@@ -150,7 +162,13 @@ func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review,
 		}
 		r := f.review()
 		attempts = append(attempts, f.attempt)
-		if len(attempts) <= maxAdaptions && c.adapts(f, body) {
+		switch {
+		case f.writesLess() && limit > leastTokens:
+			if limit /= 2; !f.overlong() { // else it is for this prompt that there is no more room
+				c.most.Store(limit)
+			}
+			continue
+		case len(attempts) <= maxAdaptions && c.adapts(f, body):
 			continue
 		}
 		c.stopAt(f)
@@ -159,8 +177,10 @@ func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review,
 	}
 }
 
-// maxAdaptions is how many parameters a server may turn down.
-const maxAdaptions = 4
+const (
+	maxAdaptions = 4    // parameters that a server may turn down
+	leastTokens  = 1024 // what a model has to be able to write
+)
 
 // Why we end a request.
 var (

@@ -213,7 +213,9 @@ func (c *chat) keyAdvice() string {
 var (
 	aboutSchema = regexp.MustCompile(`response_format|json_schema|json schema|structured output|structured_output`)
 	aboutLimit  = regexp.MustCompile(`max_tokens|max_completion_tokens`)
-	aboutUsage  = regexp.MustCompile(`stream_options|include_usage|stream options`)
+	// What a server says that cannot write so many tokens.
+	tooMany    = regexp.MustCompile(`too large|too high|at most|maximum|exceed|less than|>`)
+	aboutUsage = regexp.MustCompile(`stream_options|include_usage|stream options`)
 	// Ollama, OpenRouter, vLLM, llama.cpp, in this order.
 	aboutTools = regexp.MustCompile(`does not support tools|support tool use|tool choice requires|tool_choice|tools param requires|\btools?\b.{0,40}not supported|not support.{0,30}\btool`)
 	// OpenAI (a request that its rate alone forbids among it), Anthropic, vLLM, llama.cpp, Gemini.
@@ -249,6 +251,11 @@ func (c *chat) adapts(f *failure, sent *chatRequest) bool {
 		return !wasOther
 	}
 	return false
+}
+
+// writesLess reports whether the model cannot write as much as it was asked for.
+func (f *failure) writesLess() bool {
+	return (f.status == http.StatusBadRequest || f.status == http.StatusUnprocessableEntity) && aboutLimit.MatchString(f.body) && tooMany.MatchString(f.body)
 }
 
 // maxRetryAfter bounds what a server may ask for, in seconds: a duration can hold it, and

@@ -65,8 +65,8 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-func (c *chat) review(task audit.ReviewTask) *chatRequest {
-	r := c.request(c.maxTokens(&task), says("user", Prompt(task)))
+func (c *chat) review(task audit.ReviewTask, maxTokens int64) *chatRequest {
+	r := c.request(maxTokens, says("user", Prompt(task)))
 	asked := schema
 	if len(task.Files) > 0 {
 		asked, r.timeout = moduleSchema, max(r.timeout, moduleTimeout)

@@ -3,6 +3,7 @@ package auditor_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -308,6 +309,39 @@ func TestChatAdapts(t *testing.T) {
 	require.LessOrEqual(t, len(all.Requests()), 4)
 }
 
+// A model that writes less than is asked for is asked for less, at once and, unless it is
+// for its context, from then on.
+func TestChatAsksForLess(t *testing.T) {
+	for words, asked := range map[string]int{
+		"max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens":                                                                         3, // Anthropic
+		"'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 5096 tokens and your request has 1000 input tokens": 4, // vLLM
+	} {
+		most := 4096
+		s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+			var body struct {
+				Most int `json:"max_tokens"`
+			}
+			if json.Unmarshal(r.Body, &body) != nil || body.Most > most || body.Most == 0 {
+				return mockapi.Reply{Status: 400, Body: errorBody("400", words)}
+			}
+			return mockapi.Reply{}
+		})
+		defer s.Close()
+		c := chat(t, s.BaseURL)
+		for range 2 {
+			r, err := c.Review(context.Background(), task)
+			require.NoError(t, err)
+			require.Equal(t, audit.Bad, r.Verdict, r.Detail)
+		}
+		require.Len(t, s.Requests(), asked)
+		most = 0
+		r, err := c.Review(context.Background(), task)
+		require.NoError(t, err)
+		require.Equal(t, audit.Errored, r.Status)
+		require.LessOrEqual(t, len(s.Requests()), asked+4, "it is not asked for ever")
+	}
+}
+
 // The key in the environment of another client must not reach this server.
 func TestChatIgnoresForeignEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-foreign-0123456789abcdef")
@@ -324,6 +358,14 @@ func TestChatRefusesNonsense(t *testing.T) {
 	for _, base := range []string{"", "localhost:8000", "ftp://x/v1", "http://", "::"} {
 		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: base})
 		require.ErrorContains(t, err, "base URL", base)
+	}
+	for _, base := range []string{"https://me:pw@/v1", "me:pw@host/v1", "https:me:pw@host/v1", "https://me:pw @host/v1", "https://me:p/w@host/v1"} {
+		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: base})
+		require.ErrorContains(t, err, "base URL", base)
+		require.NotRegexp(t, "pw|p/w", err.Error())
+		_, err = auditor.Directory{Getenv: func(string) string { return base }}.Reviewer("m")
+		require.Error(t, err)
+		require.NotRegexp(t, "pw|p/w", err.Error())
 	}
 	for _, base := range []string{"http://x/v1/chat/completions", "http://x/v1/chat/completions/", "http://x:pw@y/v1?api-version=2024-10-21"} {
 		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: base})

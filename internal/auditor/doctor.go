@@ -233,7 +233,7 @@ func examineNetwork(ctx context.Context, entry audit.AuditorEntry) (checks []Che
 func reach(ctx context.Context, address string) Check {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return Check{"network", true, fmt.Sprintf("%q is no address: expected a form like https://api.example.com", address)}
+		return Check{"network", true, fmt.Sprintf("%q is no address: expected a form like https://api.example.com", withoutPassword(address))}
 	}
 	port := cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
 	ctx, cancel := context.WithTimeout(ctx, examineTimeout/4)

@@ -522,8 +522,8 @@ func TestAFailureNamesTheTimeThatItHad(t *testing.T) {
 	t.Cleanup(s.Close)
 	c, err := newChat(ChatConfig{Name: "m", BaseURL: s.BaseURL, Model: audit.Model{ID: "m"}, Timeout: 50 * time.Millisecond})
 	require.NoError(t, err)
-	require.Equal(t, moduleTimeout, c.review(audit.ReviewTask{Files: []audit.Block{{Path: "a.go"}}}).timeout)
-	r := c.review(audit.ReviewTask{})
+	require.Equal(t, moduleTimeout, c.review(audit.ReviewTask{Files: []audit.Block{{Path: "a.go"}}}, 1).timeout)
+	r := c.review(audit.ReviewTask{}, 1)
 	r.timeout = 100 * time.Millisecond
 	_, _, f := c.exchange(t.Context(), r)
 	require.Equal(t, "no answer within 100ms", f.text)

@@ -188,7 +188,7 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 	if base := d.Getenv("ASSAY_BASE_URL"); base != "" {
 		u, err := url.Parse(base)
 		if err != nil || u.Host == "" {
-			return c, fmt.Errorf("ASSAY_BASE_URL is %q: expected a form like http://localhost:8000/v1", base)
+			return c, fmt.Errorf("ASSAY_BASE_URL is %q: expected a form like http://localhost:8000/v1", withoutPassword(base))
 		}
 		c.Provider, c.BaseURL, c.KeyName, c.Model.ID = u.Host, base, "ASSAY_API_KEY", id
 		c.Key = d.Getenv(c.KeyName)
