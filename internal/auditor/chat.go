@@ -52,7 +52,6 @@ type ChatConfig struct {
 	Timeout   time.Duration // 0: DefaultChatTimeout
 	Idle      time.Duration // 0: DefaultChatIdle
 	Silence   time.Duration // 0: DefaultChatSilence
-	Client    *http.Client  // nil: a client of our own, with a connection for each request in flight
 }
 
 // A chat is a language model behind a chat completions API as a reviewer. It
@@ -60,6 +59,7 @@ type ChatConfig struct {
 // down); trying again is the caller's business.
 type chat struct {
 	config   ChatConfig
+	client   *http.Client
 	masker   masker // of the key
 	address  string // the base URL, for messages: without a password
 	settings string
@@ -101,10 +101,7 @@ func newChat(c ChatConfig) (*chat, error) {
 	}
 	c.MaxTokens, c.Timeout = cmp.Or(c.MaxTokens, DefaultMaxTokens), cmp.Or(c.Timeout, DefaultChatTimeout)
 	c.Idle, c.Silence = cmp.Or(c.Idle, DefaultChatIdle), cmp.Or(c.Silence, DefaultChatSilence)
-	if c.Client == nil {
-		c.Client = &http.Client{Transport: newTransport(), CheckRedirect: stay}
-	}
-	return &chat{config: c, masker: newMasker(c.Key), address: u.Redacted(),
+	return &chat{config: c, client: &http.Client{Transport: newTransport(), CheckRedirect: stay}, masker: newMasker(c.Key), address: u.Redacted(),
 		settings: fmt.Sprintf("chat 1 model %s at %s max_tokens %d", c.Model.ID, u.Host, c.MaxTokens)}, nil
 }
 
@@ -122,7 +119,7 @@ func (c *chat) Provider() string { return c.config.Provider }
 
 // Close lets go of idle connections. The reviewer can be used afterwards.
 func (c *chat) Close() error {
-	c.config.Client.CloseIdleConnections()
+	c.client.CloseIdleConnections()
 	return nil
 }
 

@@ -122,7 +122,7 @@ func (c *chat) post(ctx context.Context, body *chatRequest) (*http.Response, err
 	if c.config.Provider == "openrouter" {
 		req.Header.Set("X-Title", "Assay") // OpenRouter's own: names the application in its logs
 	}
-	res, err := c.config.Client.Do(req)
+	res, err := c.client.Do(req)
 	if err == nil {
 		res.Body = http.MaxBytesReader(nil, res.Body, maxResponse)
 	}

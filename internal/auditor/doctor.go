@@ -290,7 +290,7 @@ func examineKey(ctx context.Context, config ChatConfig) Check {
 			req.Header.Set("anthropic-version", "2023-06-01")
 		}
 	}
-	res, err := c.config.Client.Do(req)
+	res, err := c.client.Do(req)
 	if err != nil {
 		return Check{"key", true, c.redact(err.Error())}
 	}
