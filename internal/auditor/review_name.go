@@ -207,7 +207,7 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 	return c, nil
 }
 
-// ollama makes a base URL of OLLAMA_HOST, which may lack scheme and port.
+// ollama makes a base URL of OLLAMA_HOST, which may lack scheme and port, and have a path.
 func ollama(host string) string {
 	if !strings.Contains(host, "://") {
 		host = "http://" + host
@@ -219,5 +219,5 @@ func ollama(host string) string {
 	if u.Port() == "" && u.Scheme == "http" {
 		u.Host += ":11434"
 	}
-	return strings.TrimSuffix(u.String(), "/") + "/v1"
+	return strings.TrimSuffix(strings.TrimSuffix(u.String(), "/"), "/v1") + "/v1"
 }
