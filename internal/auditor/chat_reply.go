@@ -36,7 +36,6 @@ type reply struct {
 type choice struct {
 	Message      message
 	FinishReason string
-	failure      gjson.Result
 }
 
 type message struct {
@@ -277,9 +276,7 @@ func (r *reply) choose(c gjson.Result) error {
 	if reason := c.Get("finish_reason").Str; reason != "" {
 		r.answer.FinishReason, r.whole = finish(reason), true
 	}
-	if failure := c.Get("error"); failure.Type != gjson.Null {
-		r.answer.failure = failure
-	}
+	r.failed = r.failed || c.Get("error").Type != gjson.Null
 	m, err := readMessage(c.Get("delta"))
 	if err == nil && m.bytes() == 0 && r.written == 0 { // a completion that is whole, or a chunk that is one
 		m, err = readMessage(c.Get("message"))

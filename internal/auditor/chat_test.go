@@ -136,6 +136,8 @@ func TestChatFailures(t *testing.T) {
 		{"no choices", mockapi.Reply{Body: `{"choices":[]}`}, want{audit.Errored, true, 0, "", "no choice"}},
 		{"error within 200", mockapi.Reply{Body: errorBody("502", "host is down")}, want{audit.Errored, true, 0, "", "host is down"}},
 		{"an error in words within 200", mockapi.Reply{Body: `{"error":"host is down"}`}, want{audit.Errored, true, 0, "", "host is down"}},
+		{"an error in words, as Ollama's", mockapi.Reply{Status: 404, Body: `{"error":"model 'x' not found, try pulling it first"}`}, want{audit.Errored, false, 0, "expected a model", "not found: model 'x' not found, try"}},
+		{"an error that is the response, as vLLM's", mockapi.Reply{Status: 400, Body: `{"object":"error","message":"no such thing","type":"BadRequestError","code":400}`}, want{audit.Errored, false, 0, "", "bad request: no such thing"}},
 		{"rate limit within 200", mockapi.Reply{Body: errorBody("429", "busy")}, want{audit.Errored, true, 0, "", "busy"}},
 		{"error within choice", mockapi.Reply{Body: `{"choices":[{"error":{"code":502,"message":"broke"},"finish_reason":"error","message":{"content":""}}]}`}, want{audit.Errored, true, 0, "", "broke"}},
 		{"finish reason error", mockapi.Reply{Finish: "error"}, want{audit.Errored, true, 0, "", "broke off"}},
