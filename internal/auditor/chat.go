@@ -235,9 +235,9 @@ func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, body *chat
 		return nil, res, errors.New("the server gives no answer")
 	}
 	defer res.Body.Close()
-	w := watch{end: end, idle: c.config.Idle}
-	got, err = receive(res, w.alive)
-	w.stop()
+	still := time.AfterFunc(never, func() { end(errIdle) })
+	defer still.Stop()
+	got, err = receive(res, func(r *reply) { still.Reset(r.patience(c.config.Idle)) })
 	return got, res, err
 }
 
