@@ -20,12 +20,14 @@ var violations = &question{
 	none:        "it holds no list of violations: ",
 }
 
+// The names of fields, folded by normalKey; what is asked for stands first, as a path may
+// be a route, and a method one of HTTP.
 var (
-	listKeys     = []string{"findings", "flaws", "issues", "results", "violation", "violations", "vulnerabilities"}
-	fileKeys     = []string{"path", "location", "filepath", "filename", "file"}
-	functionKeys = []string{"symbol", "method", "functionname", "function", "func"}
+	listKeys     = []string{"violations", "violation", "findings", "flaws", "issues", "results", "vulnerabilities"}
+	fileKeys     = []string{"file", "filename", "filepath", "path", "location"}
+	functionKeys = []string{"function", "functionname", "func", "symbol", "method"}
 	lineKeys     = []string{"line", "lines", "linenumber", "linerange", "startline", "start", "linestart", "endline", "end", "lineend"}
-	ruleKeys     = []string{"brokenrule", "requirement", "rule", "ruleid", "rulenumber", "rules", "violatedrule"}
+	ruleKeys     = []string{"rule", "rulenumber", "ruleid", "rules", "violatedrule", "brokenrule", "requirement"}
 )
 
 // maxViolations bounds what an answer may name: a module has some dozen sites.

@@ -37,6 +37,8 @@ func TestReadViolations(t *testing.T) {
 		{"lines in many forms", `{"issues":[{"file":"b.go:3-5"},{"file":"b.go","start_line":3,"end_line":5},{"file":"b.go","lines":"L3-L5"},{"file":"b.go#L3-L5"},{"file":"b.go","lines":{"start":3,"end":5}}]}`,
 			[]audit.Violation{at(3, 5), at(3, 5), at(3, 5), at(3, 5), at(3, 5)}, "", ""},
 		{"rule in words, no weakness", `{"violations":[{"file":"b.go","rule":"Rule 7: only masters","cwe":null}]}`, []audit.Violation{{File: "b.go", Rule: 7}}, "", ""},
+		{"a route and a method of HTTP beside them", `{"violations":[{"file":"b.go","path":"/cart","function":"f","method":"POST","line":3,"rule":4,"requirement":"2 owners"}]}`,
+			[]audit.Violation{{File: "b.go", Function: "f", Lines: audit.Range{Start: 3, End: 3}, Rule: 4}}, "", ""},
 		{"a trailing comma", `{"violations":[{"file":"b.go","line":3,},]}`, []audit.Violation{at(3, 3)}, "", ""},
 		{"the same list twice", `{"violations":[{"file":"b.go","line":3}]} So: {"violations":[{"file":"b.go","line":3}]}`, []audit.Violation{at(3, 3)}, "", ""},
 		{"a draft and the answer", `{"violations":[]} Wait, there is one: {"violations":[{"file":"b.go","line":3}]}`, []audit.Violation{at(3, 3)}, "", ""},
