@@ -112,6 +112,16 @@ func TestHostileReplies(t *testing.T) {
 	}
 }
 
+// What has to be mended is read where it stands at the end alone: mending a megabyte of
+// objects takes half a minute.
+func TestMendingIsBounded(t *testing.T) {
+	broken, rest := `{'verdict': 'bad'}`, ` {"tokens": "`+strings.Repeat("x", 40<<10)+`"}`
+	require.Equal(t, audit.Bad, readAnswer(broken).Verdict)
+	require.Equal(t, audit.Bad, readAnswer(broken+strings.ReplaceAll(rest, "{", "")).Verdict, "prose is no object")
+	require.Equal(t, audit.Bad, readAnswer(strings.ReplaceAll(broken, "'", `"`)+rest).Verdict)
+	require.Equal(t, audit.Malformed, readAnswer(broken+rest).Status)
+}
+
 func FuzzReadAnswer(f *testing.F) {
 	for _, s := range shapes {
 		f.Add(s.reply)

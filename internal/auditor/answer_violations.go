@@ -1,7 +1,6 @@
 package auditor
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,114 +9,93 @@ import (
 	"assay/audit"
 )
 
-// readViolations reads the violations of a module. A reply answers when it holds a JSON
-// object with a list of violations, or such a list alone; an empty one says that there
-// are none. Each violation names a file; lines may stand behind it ("orders.go:12-18")
-// or in fields of their own. Around it may stand what [readAnswer] allows; a list that
-// was cut off is malformed, and so is a text without one.
-func readViolations(reply string) *audit.Review {
-	s, problem := understand(reply, "list of violations")
-	if problem != "" {
-		return malformed("%s", problem)
-	}
-	const clash = "it gives two lists of violations that differ"
-	answer, _ := s.last(clash, func(text string) (*audit.Review, string) {
-		object, err := decode(text)
-		if err != nil {
-			return nil, ""
-		}
-		answer, differ := agreed(object, readList)
-		if differ {
-			return malformed("%s", clash), ""
-		}
-		return answer, ""
-	})
-	from, to := strings.IndexByte(s.text, '['), strings.LastIndexByte(s.text, ']')
-	if answer == nil && from >= 0 && to > from {
-		if object, err := decode(`{"violations":` + s.text[from:to+1] + "}"); err == nil {
-			answer = readList(object)
-		}
-	}
-	if answer == nil {
-		return s.unread("it holds no list of violations: " + firstLine(s.text))
-	}
-	return answer
+// violations reads the violations of a module: an object with a list of them, or such a
+// list alone; an empty one says that there are none. Each violation names a file; lines
+// may stand behind it ("orders.go:12-18") or in fields of their own.
+var violations = &question{
+	wanted: "list of violations", members: readList, text: bareList,
+	beside:      func(string, *audit.Review) bool { return false },
+	clash:       "it gives two lists of violations that differ",
+	clashWithin: "it gives two lists of violations that differ",
+	none:        "it holds no list of violations: ",
 }
 
+// The names of fields, folded by normalKey; what is asked for stands first, as a path may
+// be a route, and a method one of HTTP.
 var (
-	listKeys     = set("violations", "violation", "findings", "issues", "vulnerabilities", "flaws", "results")
-	fileKeys     = set("file", "path", "filename", "filepath", "location")
-	functionKeys = set("function", "functionname", "method", "symbol", "func")
-	lineKeys     = set("line", "lines", "linenumber", "linerange", "startline", "start", "linestart", "endline", "end", "lineend")
-	ruleKeys     = set("rule", "rules", "rulenumber", "ruleid", "requirement", "violatedrule", "brokenrule")
+	listKeys     = []string{"violations", "violation", "findings", "flaws", "issues", "results", "vulnerabilities"}
+	fileKeys     = []string{"file", "filename", "filepath", "path", "location"}
+	functionKeys = []string{"function", "functionname", "func", "symbol", "method"}
+	lineKeys     = []string{"line", "lines", "linenumber", "linerange", "startline", "start", "linestart", "endline", "end", "lineend"}
+	ruleKeys     = []string{"rule", "rulenumber", "ruleid", "rules", "violatedrule", "brokenrule", "requirement"}
 )
-
-// readList reads an object's own list; nil where it has none.
-func readList(f fields) *audit.Review {
-	for _, k := range sortedKeys(f) {
-		if list, ok := f[k].([]any); ok && listKeys[k] {
-			return violationsOf(list)
-		}
-	}
-	return nil
-}
 
 // maxViolations bounds what an answer may name: a module has some dozen sites.
 const maxViolations = 2000
 
-// violationsOf makes a review of a list.
-func violationsOf(items []any) *audit.Review {
-	if len(items) > maxViolations {
-		return malformed("the violations are no list of at most %d", maxViolations)
+// readList reads an object's own list; nil where it has none.
+func readList(f fields) (*audit.Review, string) {
+	at := slices.IndexFunc(listKeys, func(name string) bool { return f[name].IsArray() })
+	if at < 0 {
+		return nil, ""
+	}
+	list := f[listKeys[at]].Array()
+	if len(list) > maxViolations {
+		return malformed("the violations are no list of at most %d", maxViolations), ""
 	}
 	r := &audit.Review{Status: audit.Answered, Verdict: audit.Good}
-	for i, item := range items {
-		object, ok := item.(map[string]any)
-		if !ok {
-			return malformed("violation %d is %s: expected an object with file, line, rule and cwe", i+1, firstLine(fmt.Sprint(item)))
+	for i, item := range list {
+		if !item.IsObject() {
+			return malformed("violation %d is %s: expected an object with file, line, rule and cwe", i+1, firstLine(item.String())), ""
 		}
-		v := violationOf(fold(object))
+		v := violationOf(fold(item))
 		if v.File == "" {
-			return malformed("violation %d names no file", i+1)
+			return malformed("violation %d names no file", i+1), ""
 		}
-		r.Verdict = audit.Bad
-		r.Violations = append(r.Violations, v)
-		if v.Rule > 0 && !slices.Contains(r.Violates, v.Rule) {
+		r.Verdict, r.Violations = audit.Bad, append(r.Violations, v)
+		if v.Rule > 0 {
 			r.Violates = append(r.Violates, v.Rule)
 		}
-		r.CWEs = unique(append(r.CWEs, v.CWEs...))
+		for _, c := range v.CWEs {
+			if !slices.Contains(r.CWEs, c) {
+				r.CWEs = append(r.CWEs, c)
+			}
+		}
 	}
-	slices.Sort(r.Violates)
-	return r
+	return consistent(r), ""
+}
+
+// bareList reads a list without an object around it.
+func bareList(text string) *audit.Review {
+	from, to := strings.IndexByte(text, '['), strings.LastIndexByte(text, ']')
+	if from < 0 || to < from {
+		return nil
+	}
+	object, err := decode(`{"violations":`+text[from:to+1]+"}", to-from < maxMended)
+	own := fold(object)
+	if err != nil || len(own) > 1 { // what stands between two lists makes none of them
+		return nil
+	}
+	answer, _ := readList(own)
+	return answer
 }
 
 func violationOf(f fields) (v audit.Violation) {
-	for _, k := range sortedKeys(f) {
-		switch {
-		case fileKeys[k]:
-			v.File, _ = f[k].(string)
-		case functionKeys[k]:
-			v.Function, _ = f[k].(string)
-		case ruleKeys[k]:
-			if ns := numbers(f[k]); len(ns) > 0 && v.Rule == 0 {
-				v.Rule = ns[0]
-			}
-		case cweKeys[k]:
-			v.CWEs = append(v.CWEs, cwes(f[k])...)
-		case lineKeys[k]:
-			v.Lines = joinLines(v.Lines, lineNumbers(f[k]))
-		}
+	v.File, v.Function = strings.TrimSpace(f.first(fileKeys).Str), f.first(functionKeys).Str
+	v.Why = audit.OneLine(f.first(explanationKeys).String(), 400)
+	v.CWEs = cwes(f.items(cweKeys, cweMembers...))
+	if ns := requirements(f, ruleKeys); len(ns) > 0 {
+		v.Rule = ns[0]
 	}
-	v.Why, _ = textOf(f, explanationKeys)
-	v.Why = audit.OneLine(v.Why, 400)
-	v.File = strings.TrimSpace(v.File)
+	for _, item := range append(f.items(lineKeys, "start"), f.items(lineKeys, "end")...) {
+		widen(&v.Lines, item)
+	}
 	if m := fileLines.FindStringSubmatch(v.File); m != nil {
 		v.File = m[1]
 		if v.Lines.IsZero() {
-			v.Lines = joinLines(v.Lines, lineNumbers(m[2]))
+			widen(&v.Lines, m[2])
 		}
 	}
-	v.CWEs = unique(v.CWEs)
 	return v
 }
 
@@ -127,27 +105,15 @@ var fileLines = regexp.MustCompile(`^(.+?)(?::|#L)(\d[\dL:–-]*)$`)
 
 var digits = regexp.MustCompile(`\d{1,7}`)
 
-// lineNumbers reads 12, "12-18", "L12", [12, 18], {"start": 12, "end": 18}.
-func lineNumbers(v any) (ns []int) {
-	for _, item := range append(items(v, "start"), items(v, "end")...) {
-		for _, d := range digits.FindAllString(item, 2) {
-			n, _ := strconv.Atoi(d)
-			ns = append(ns, n)
-		}
-	}
-	return ns
-}
-
-// joinLines widens a range to lines, from the first to the last of them.
-func joinLines(r audit.Range, lines []int) audit.Range {
-	for _, n := range lines {
-		switch {
+// widen makes a range hold the lines that a text names: "12", "12-18", "L12".
+func widen(r *audit.Range, text string) {
+	for _, d := range digits.FindAllString(text, 2) {
+		switch n, _ := strconv.Atoi(d); {
 		case n <= 0:
 		case r.IsZero():
-			r = audit.Range{Start: n, End: n}
+			*r = audit.Range{Start: n, End: n}
 		default:
 			r.Start, r.End = min(r.Start, n), max(r.End, n)
 		}
 	}
-	return r
 }

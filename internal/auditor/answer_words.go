@@ -3,31 +3,10 @@ package auditor
 import (
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
 
 	"assay/audit"
 )
-
-func set(words ...string) map[string]bool {
-	m := make(map[string]bool, len(words))
-	for _, w := range words {
-		m[w] = true
-	}
-	return m
-}
-
-// The names of fields, folded by normalKey.
-var (
-	verdictKeys     = set("verdict", "finalverdict", "assessment", "result", "label", "classification")
-	explanationKeys = set("explanation", "reason", "reasoning", "rationale", "analysis", "why", "details")
-	violatesKeys    = set("violates", "violated", "violations", "violatedrequirements", "violatedrequirement", "requirementsviolated")
-	cweKeys         = set("cwe", "cwes", "cweid", "cweids", "weakness", "weaknesses")
-	refusalKeys     = set("refusal", "refused")
-)
-
-// whenTrue are the fields that are true or false, and what they say when they are true.
-var whenTrue = map[string]audit.Label{"vulnerable": audit.Bad, "isvulnerable": audit.Bad, "secure": audit.Good, "issecure": audit.Good, "compliant": audit.Good}
 
 // verdictWords are the words of a verdict. Anything else, "mostly good" say, is none.
 var verdictWords = map[string]audit.Label{
@@ -72,66 +51,6 @@ var (
 	caveat    = regexp.MustCompile(`\b(?:but|however|except|although|though|caveats?|mostly|partly|partially|unless|otherwise|if|or|maybe|probably|possibly|verdict)\b`)
 	negated   = regexp.MustCompile(`\b(?:not|no|none|never|without|nothing|nor|neither|isn['’]t|cannot)\b[^.;:,]*`)
 )
-
-// What gives a verdict without an object: a line "Verdict: bad" or what stands below such
-// a heading, an element, or where there is neither a sentence that begins so.
-var (
-	verdictLine     = regexp.MustCompile(`(?im)^[\s>#*_\-•]*(?:final\s+)?(?:(?:verdict|assessment)[\s*_]*[:=：]|verdict[\s*_]*\n)[ \t]*(.*)$`)
-	verdictElement  = regexp.MustCompile(`(?is)<(?:verdict|answer|result)>(.*?)</(?:verdict|answer|result)>`)
-	verdictSentence = regexp.MustCompile(`(?im)([^.!;\n]*)\b(?:the|this) (?:code|fragment|query|statement|verdict|answer) is [*_"]*((?:not )?[*_"]*(?:good|bad)\b[^.!;\n]*)`)
-)
-
-// readText reads an answer that is no JSON, or one word alone. Several verdicts have to
-// agree: without the form of an object nobody can tell the draft from the answer.
-func readText(text string) *audit.Review {
-	if l := verdictWord(text); l != "" {
-		return &audit.Review{Status: audit.Answered, Verdict: l}
-	}
-	said := append(verdictLine.FindAllStringSubmatch(text, -1), verdictElement.FindAllStringSubmatch(text, -1)...)
-	if len(said) == 0 {
-		said = verdictSentence.FindAllStringSubmatch(text, -1)
-	}
-	found := audit.Label("")
-	for _, m := range said {
-		l := verdictPhrase(strings.Join(m[1:], " ")) // a sentence that begins otherwise, with "If" say, is none
-		if l == "" || found != "" && l != found {
-			return nil
-		}
-		found = l
-	}
-	if found == "" {
-		return nil
-	}
-	return consistent(&audit.Review{Status: audit.Answered, Verdict: found, Explanation: text, Violates: requirements(text), CWEs: unique(cwes(text))})
-}
-
-var (
-	requirementsLine = regexp.MustCompile(`(?i)^[\s>#*_\-•]*(?:violated[ _-]?(?:requirements?|rules?)|(?:requirements?|rules?)[ _-](?:that are )?violated|violates|violations?)[\s*_]*(?:[:=：][\s*_]*(.*))?$`)
-	listItem         = regexp.MustCompile(`^\s*(?:[-*•]|\d+[.)])\s`)
-)
-
-// requirements gives what a text without an object says is violated: a line
-// "Violated requirements: 1, 4", or the list below such a line.
-func requirements(text string) (ns []int) {
-	listing := false
-	for line := range strings.Lines(text) {
-		m := requirementsLine.FindStringSubmatch(strings.TrimSpace(line))
-		switch {
-		case m != nil:
-			ns = append(ns, numbers(strings.Trim(m[1], "[]* \r"))...)
-			listing = strings.Trim(m[1], "* ") == ""
-		case listing && listItem.MatchString(line):
-			ns = append(ns, numbers([]any{line})...)
-		case strings.TrimSpace(line) != "":
-			listing = false
-		}
-		if len(ns) > maxListed {
-			break
-		}
-	}
-	slices.Sort(ns)
-	return slices.Compact(ns)
-}
 
 // refusal matches how a reply begins whose author declines to judge: not what the
 // author cannot find or see, but what it will not do. It is asked only when the

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -51,7 +52,6 @@ type ChatConfig struct {
 	Timeout   time.Duration // 0: DefaultChatTimeout
 	Idle      time.Duration // 0: DefaultChatIdle
 	Silence   time.Duration // 0: DefaultChatSilence
-	Client    *http.Client  // nil: a client of our own, with a connection for each request in flight
 }
 
 // A chat is a language model behind a chat completions API as a reviewer. It
@@ -59,15 +59,17 @@ type ChatConfig struct {
 // down); trying again is the caller's business.
 type chat struct {
 	config   ChatConfig
+	client   *http.Client
 	masker   masker // of the key
 	address  string // the base URL, for messages: without a password
 	settings string
 	// What the server turned down so far.
-	plain      atomic.Bool // no JSON schema
-	toolless   atomic.Bool // no tools
-	otherLimit atomic.Bool // the other of max_tokens and max_completion_tokens
-	unmetered  atomic.Bool // no stream_options
-	unstreamed atomic.Bool // no stream
+	plain      atomic.Bool  // no JSON schema
+	toolless   atomic.Bool  // no tools
+	otherLimit atomic.Bool  // the other of max_tokens and max_completion_tokens
+	unmetered  atomic.Bool  // no stream_options
+	unstreamed atomic.Bool  // no stream
+	most       atomic.Int64 // tokens that the model can write, where the server has said so
 	greeting   greeting
 	standstill standstill
 }
@@ -85,7 +87,7 @@ func Chat(c ChatConfig) (audit.Reviewer, error) {
 func newChat(c ChatConfig) (*chat, error) {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fmt.Errorf("%s: the base URL is %q: expected a form like https://openrouter.ai/api/v1", c.Name, c.BaseURL)
+		return nil, fmt.Errorf("%s: the base URL is %q: expected a form like https://openrouter.ai/api/v1", c.Name, withoutPassword(c.BaseURL))
 	}
 	if u.RawQuery != "" || strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions") {
 		return nil, fmt.Errorf("%s: the base URL is %q: expected it without a query, and up to and without /chat/completions, which is added", c.Name, u.Redacted())
@@ -99,12 +101,15 @@ func newChat(c ChatConfig) (*chat, error) {
 	}
 	c.MaxTokens, c.Timeout = cmp.Or(c.MaxTokens, DefaultMaxTokens), cmp.Or(c.Timeout, DefaultChatTimeout)
 	c.Idle, c.Silence = cmp.Or(c.Idle, DefaultChatIdle), cmp.Or(c.Silence, DefaultChatSilence)
-	if c.Client == nil {
-		c.Client = &http.Client{Transport: newTransport(), CheckRedirect: stay}
-	}
-	return &chat{config: c, masker: newMasker(c.Key), address: u.Redacted(),
+	return &chat{config: c, client: &http.Client{Transport: newTransport(), CheckRedirect: stay}, masker: newMasker(c.Key), address: u.Redacted(),
 		settings: fmt.Sprintf("chat 1 model %s at %s max_tokens %d", c.Model.ID, u.Host, c.MaxTokens)}, nil
 }
+
+var userInfo = regexp.MustCompile(`^(?i)([a-z]+:(?://)?)?.*@`)
+
+// withoutPassword gives what should be an address for a message: it may be none that
+// can be parsed.
+func withoutPassword(address string) string { return userInfo.ReplaceAllString(address, "${1}xxxxx@") }
 
 // Name is as in results.db.
 func (c *chat) Name() string { return c.config.Name }
@@ -114,7 +119,7 @@ func (c *chat) Provider() string { return c.config.Provider }
 
 // Close lets go of idle connections. The reviewer can be used afterwards.
 func (c *chat) Close() error {
-	c.config.Client.CloseIdleConnections()
+	c.client.CloseIdleConnections()
 	return nil
 }
 
@@ -139,8 +144,12 @@ var moduleSchema = json.RawMessage(`{"type":"object","properties":{"violations":
 // is left out from then on.
 func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
 	var attempts []audit.Attempt
+	limit := c.maxTokens(&task)
 	for {
-		body := c.review(task)
+		if most := c.most.Load(); most > 0 {
+			limit = min(limit, most)
+		}
+		body := c.review(task, limit)
 		got, a, f := c.exchange(ctx, body)
 		if f == nil {
 			c.standstill.ends()
@@ -150,7 +159,13 @@ func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review,
 		}
 		r := f.review()
 		attempts = append(attempts, f.attempt)
-		if len(attempts) <= maxAdaptions && c.adapts(f, body) {
+		switch {
+		case f.writesLess() && limit > leastTokens:
+			if limit /= 2; !f.overlong() { // else it is for this prompt that there is no more room
+				c.most.Store(limit)
+			}
+			continue
+		case len(attempts) <= maxAdaptions && c.adapts(f, body):
 			continue
 		}
 		c.stopAt(f)
@@ -159,8 +174,10 @@ func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review,
 	}
 }
 
-// maxAdaptions is how many parameters a server may turn down.
-const maxAdaptions = 4
+const (
+	maxAdaptions = 4    // parameters that a server may turn down
+	leastTokens  = 1024 // what a model has to be able to write
+)
 
 // Why we end a request.
 var (
@@ -218,9 +235,9 @@ func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, body *chat
 		return nil, res, errors.New("the server gives no answer")
 	}
 	defer res.Body.Close()
-	w := watch{end: end, idle: c.config.Idle}
-	got, err = receive(res, w.alive)
-	w.stop()
+	still := time.AfterFunc(never, func() { end(errIdle) })
+	defer still.Stop()
+	got, err = receive(res, func(r *reply) { still.Reset(r.patience(c.config.Idle)) })
 	return got, res, err
 }
 

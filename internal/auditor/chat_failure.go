@@ -48,7 +48,11 @@ func (f *failure) review() audit.Review {
 func (c *chat) understand(parent, ctx context.Context, err error, res *http.Response, a audit.Attempt, got *reply) *failure {
 	f := &failure{attempt: a, provider: c}
 	if res != nil && res.StatusCode >= 300 && got == nil {
-		f.readBody(res)
+		f.status = res.StatusCode
+		b, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
+		_ = res.Body.Close()
+		f.fill(b)
+		f.text = strings.TrimSpace(fmt.Sprintf("HTTP %d %s: %s", f.status, http.StatusText(f.status), f.text))
 		if to := res.Header.Get("Location"); to != "" {
 			f.text += " (it redirects to " + oneLine(c.redact(to)) + ")"
 		}
@@ -106,25 +110,21 @@ func unheard(status int) bool {
 	return status == http.StatusGatewayTimeout || status >= 520 && status <= 524 // 52x: Cloudflare's
 }
 
-func (f *failure) readBody(res *http.Response) {
-	f.status = res.StatusCode
-	b, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
-	_ = res.Body.Close()
-	b = []byte(f.provider.redact(string(b))) // before anything is cut: a part of a key is not found
-	f.body = strings.ToLower(string(b))
-	said := gjson.GetBytes(b, "error")
-	if !said.Exists() {
-		said = gjson.GetBytes(b, "0.error") // Gemini puts it into a list
+// fill takes what a server says of what went wrong, in the words of the APIs that are
+// there; where it says nothing, the whole response: a proxy answers in HTML.
+func (f *failure) fill(response []byte) {
+	whole := f.provider.redact(string(response)) // before anything is cut: a part of a key is not found
+	f.body = strings.ToLower(whole)
+	e := gjson.Parse(whole) // which is the error itself, as vLLM's
+	// OpenAI's, and OpenRouter's within an answer, and Gemini's in a list.
+	for _, path := range []string{"error", "choices.0.error", "0.error"} {
+		if in := e.Get(path); in.Str != "" || in.Get("message").Exists() || in.Get("code").Exists() {
+			e = in
+			break
+		}
 	}
-	f.fill(said, string(b)) // a proxy answers in HTML
-	f.text = strings.TrimSpace(fmt.Sprintf("HTTP %d %s: %s", res.StatusCode, http.StatusText(res.StatusCode), f.text))
-}
-
-// fill takes what the error object of the OpenAI API says, or OpenRouter's, whose code
-// is a number; in its place, where it says nothing, the whole response.
-func (f *failure) fill(e gjson.Result, whole string) {
 	f.code = cmp.Or(e.Get("code").String(), e.Get("type").Str)
-	f.text = oneLine(e.Get("message").Str)
+	f.text = oneLine(cmp.Or(e.Str, e.Get("message").Str))
 	if raw := e.Get("metadata.raw").Str; raw != "" { // OpenRouter hands on what the model's host said
 		f.text += ": " + oneLine(raw)
 	}
@@ -135,29 +135,20 @@ func (f *failure) fill(e gjson.Result, whole string) {
 // put it into the body once the model has begun.
 func (c *chat) embedded(got *reply, a audit.Attempt) *failure {
 	f := &failure{attempt: a, status: http.StatusBadGateway, provider: c}
-	said := func() string { return c.redact(string(got.raw)) } // most responses hold no failure, and are long
-	var e gjson.Result
-	switch choice := got.answer; {
+	switch {
 	case got.failed:
-		all := gjson.Parse(said())
-		if e = all.Get("error"); e.Get("message").Str == "" && !e.Get("code").Exists() {
-			e = all
-		}
-	case choice == nil:
-		f.text = "the response holds no choice: " + oneLine(said())
+	case got.answer == nil:
+		f.text = "the response holds no choice: " + oneLine(c.redact(string(got.raw)))
 		f.attempt.Transient, f.fault = true, "no chat completion"
 		return f
-	case choice.failure.Type != gjson.Null:
-		e = gjson.Parse(c.redact(choice.failure.Raw))
-	case choice.FinishReason == "error":
+	case got.answer.FinishReason == "error":
 		f.text = "the model's host broke off (finish_reason error)"
 		f.attempt.Transient = true
 		return f
 	default:
 		return nil
 	}
-	f.body = strings.ToLower(said())
-	f.fill(e, said())
+	f.fill(got.raw)
 	if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n < 600 {
 		f.status = n
 	}
@@ -213,7 +204,9 @@ func (c *chat) keyAdvice() string {
 var (
 	aboutSchema = regexp.MustCompile(`response_format|json_schema|json schema|structured output|structured_output`)
 	aboutLimit  = regexp.MustCompile(`max_tokens|max_completion_tokens`)
-	aboutUsage  = regexp.MustCompile(`stream_options|include_usage|stream options`)
+	// What a server says that cannot write so many tokens.
+	tooMany    = regexp.MustCompile(`too large|too high|at most|maximum|exceed|less than|>`)
+	aboutUsage = regexp.MustCompile(`stream_options|include_usage|stream options`)
 	// Ollama, OpenRouter, vLLM, llama.cpp, in this order.
 	aboutTools = regexp.MustCompile(`does not support tools|support tool use|tool choice requires|tool_choice|tools param requires|\btools?\b.{0,40}not supported|not support.{0,30}\btool`)
 	// OpenAI (a request that its rate alone forbids among it), Anthropic, vLLM, llama.cpp, Gemini.
@@ -249,6 +242,11 @@ func (c *chat) adapts(f *failure, sent *chatRequest) bool {
 		return !wasOther
 	}
 	return false
+}
+
+// writesLess reports whether the model cannot write as much as it was asked for.
+func (f *failure) writesLess() bool {
+	return (f.status == http.StatusBadRequest || f.status == http.StatusUnprocessableEntity) && aboutLimit.MatchString(f.body) && tooMany.MatchString(f.body)
 }
 
 // maxRetryAfter bounds what a server may ask for, in seconds: a duration can hold it, and

@@ -36,7 +36,6 @@ type reply struct {
 type choice struct {
 	Message      message
 	FinishReason string
-	failure      gjson.Result
 }
 
 type message struct {
@@ -177,8 +176,7 @@ func (r *reply) unwrap(e gjson.Result) error {
 		}
 	}
 	if e.Get("type").Str == "message" {
-		finish := map[string]string{"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "refusal": "content_filter"}[e.Get("stop_reason").Str]
-		r.answer = &choice{FinishReason: finish}
+		r.answer = &choice{FinishReason: finish(e.Get("stop_reason").Str)}
 		r.grow(&message{Content: contentOf(e.Get("content"))})
 	} else if said := e.Get("message"); said.IsObject() {
 		r.answer = &choice{FinishReason: e.Get("done_reason").Str}
@@ -188,6 +186,13 @@ func (r *reply) unwrap(e gjson.Result) error {
 	}
 	return nil
 }
+
+// finishes are OpenAI's reasons for the end of an answer, by other APIs' words that some
+// gateways hand on: Anthropic's, Mistral's and Gemini's.
+var finishes = map[string]string{"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "model_length": "length",
+	"refusal": "content_filter", "safety": "content_filter", "prohibited_content": "content_filter", "blocklist": "content_filter", "spii": "content_filter"}
+
+func finish(reason string) string { return cmp.Or(finishes[strings.ToLower(reason)], reason) }
 
 func (r *reply) follow(body io.Reader, alive func(*reply)) error {
 	var broke error
@@ -269,11 +274,9 @@ func (r *reply) choose(c gjson.Result) error {
 		r.answer = &choice{}
 	}
 	if reason := c.Get("finish_reason").Str; reason != "" {
-		r.answer.FinishReason, r.whole = reason, true
+		r.answer.FinishReason, r.whole = finish(reason), true
 	}
-	if failure := c.Get("error"); failure.Type != gjson.Null {
-		r.answer.failure = failure
-	}
+	r.failed = r.failed || c.Get("error").Type != gjson.Null
 	m, err := readMessage(c.Get("delta"))
 	if err == nil && m.bytes() == 0 && r.written == 0 { // a completion that is whole, or a chunk that is one
 		m, err = readMessage(c.Get("message"))

@@ -65,8 +65,8 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-func (c *chat) review(task audit.ReviewTask) *chatRequest {
-	r := c.request(c.maxTokens(&task), says("user", Prompt(task)))
+func (c *chat) review(task audit.ReviewTask, maxTokens int64) *chatRequest {
+	r := c.request(maxTokens, says("user", Prompt(task)))
 	asked := schema
 	if len(task.Files) > 0 {
 		asked, r.timeout = moduleSchema, max(r.timeout, moduleTimeout)
@@ -122,7 +122,7 @@ func (c *chat) post(ctx context.Context, body *chatRequest) (*http.Response, err
 	if c.config.Provider == "openrouter" {
 		req.Header.Set("X-Title", "Assay") // OpenRouter's own: names the application in its logs
 	}
-	res, err := c.config.Client.Do(req)
+	res, err := c.client.Do(req)
 	if err == nil {
 		res.Body = http.MaxBytesReader(nil, res.Body, maxResponse)
 	}

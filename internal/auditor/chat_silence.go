@@ -44,7 +44,7 @@ func (c *chat) greet(ctx context.Context) error {
 		return err
 	}
 	req.Header.Set("User-Agent", "assay")
-	res, err := c.config.Client.Do(req)
+	res, err := c.client.Do(req)
 	var dial *net.OpError
 	switch {
 	case err == nil:

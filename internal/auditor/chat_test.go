@@ -3,6 +3,7 @@ package auditor_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -135,6 +136,8 @@ func TestChatFailures(t *testing.T) {
 		{"no choices", mockapi.Reply{Body: `{"choices":[]}`}, want{audit.Errored, true, 0, "", "no choice"}},
 		{"error within 200", mockapi.Reply{Body: errorBody("502", "host is down")}, want{audit.Errored, true, 0, "", "host is down"}},
 		{"an error in words within 200", mockapi.Reply{Body: `{"error":"host is down"}`}, want{audit.Errored, true, 0, "", "host is down"}},
+		{"an error in words, as Ollama's", mockapi.Reply{Status: 404, Body: `{"error":"model 'x' not found, try pulling it first"}`}, want{audit.Errored, false, 0, "expected a model", "not found: model 'x' not found, try"}},
+		{"an error that is the response, as vLLM's", mockapi.Reply{Status: 400, Body: `{"object":"error","message":"no such thing","type":"BadRequestError","code":400}`}, want{audit.Errored, false, 0, "", "bad request: no such thing"}},
 		{"rate limit within 200", mockapi.Reply{Body: errorBody("429", "busy")}, want{audit.Errored, true, 0, "", "busy"}},
 		{"error within choice", mockapi.Reply{Body: `{"choices":[{"error":{"code":502,"message":"broke"},"finish_reason":"error","message":{"content":""}}]}`}, want{audit.Errored, true, 0, "", "broke"}},
 		{"finish reason error", mockapi.Reply{Finish: "error"}, want{audit.Errored, true, 0, "", "broke off"}},
@@ -151,6 +154,9 @@ func TestChatFailures(t *testing.T) {
 		{"400 for the model", mockapi.Reply{Status: 400, Body: errorBody("400", "maker/m is not a valid model ID")}, want{audit.Errored, false, 0, "expected a model", "valid model"}},
 		{"400 for this input", mockapi.Reply{Status: 400, Body: errorBody(`"context_length_exceeded"`, "too long")}, want{audit.Errored, false, 0, "", "too long"}},
 		{"truncated", mockapi.Reply{Finish: "length"}, want{audit.Malformed, false, 0, "", "truncated"}},
+		{"truncated, in Mistral's words", mockapi.Reply{Finish: "model_length"}, want{audit.Malformed, false, 0, "", "truncated"}},
+		{"truncated, in Anthropic's words", mockapi.Reply{Finish: "max_tokens"}, want{audit.Malformed, false, 0, "", "truncated"}},
+		{"filtered, in Gemini's words", mockapi.Reply{Finish: "SAFETY"}, want{audit.Refused, false, 0, "", "filter"}},
 		{"filtered", mockapi.Reply{Finish: "content_filter"}, want{audit.Refused, false, 0, "", "filter"}},
 		{"refused", mockapi.Reply{Body: `{"choices":[{"finish_reason":"stop","message":{"content":null,"refusal":"I can't."}}]}`}, want{audit.Refused, false, 0, "", "I can't."}},
 		{"empty", mockapi.Reply{Content: " "}, want{audit.Malformed, false, 0, "", "empty"}},
@@ -308,6 +314,39 @@ func TestChatAdapts(t *testing.T) {
 	require.LessOrEqual(t, len(all.Requests()), 4)
 }
 
+// A model that writes less than is asked for is asked for less, at once and, unless it is
+// for its context, from then on.
+func TestChatAsksForLess(t *testing.T) {
+	for words, asked := range map[string]int{
+		"max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens":                                                                         3, // Anthropic
+		"'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 5096 tokens and your request has 1000 input tokens": 4, // vLLM
+	} {
+		most := 4096
+		s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
+			var body struct {
+				Most int `json:"max_tokens"`
+			}
+			if json.Unmarshal(r.Body, &body) != nil || body.Most > most || body.Most == 0 {
+				return mockapi.Reply{Status: 400, Body: errorBody("400", words)}
+			}
+			return mockapi.Reply{}
+		})
+		defer s.Close()
+		c := chat(t, s.BaseURL)
+		for range 2 {
+			r, err := c.Review(context.Background(), task)
+			require.NoError(t, err)
+			require.Equal(t, audit.Bad, r.Verdict, r.Detail)
+		}
+		require.Len(t, s.Requests(), asked)
+		most = 0
+		r, err := c.Review(context.Background(), task)
+		require.NoError(t, err)
+		require.Equal(t, audit.Errored, r.Status)
+		require.LessOrEqual(t, len(s.Requests()), asked+4, "it is not asked for ever")
+	}
+}
+
 // The key in the environment of another client must not reach this server.
 func TestChatIgnoresForeignEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-foreign-0123456789abcdef")
@@ -324,6 +363,14 @@ func TestChatRefusesNonsense(t *testing.T) {
 	for _, base := range []string{"", "localhost:8000", "ftp://x/v1", "http://", "::"} {
 		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: base})
 		require.ErrorContains(t, err, "base URL", base)
+	}
+	for _, base := range []string{"https://me:pw@/v1", "me:pw@host/v1", "https:me:pw@host/v1", "https://me:pw @host/v1", "https://me:p/w@host/v1"} {
+		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: base})
+		require.ErrorContains(t, err, "base URL", base)
+		require.NotRegexp(t, "pw|p/w", err.Error())
+		_, err = auditor.Directory{Getenv: func(string) string { return base }}.Reviewer("m")
+		require.Error(t, err)
+		require.NotRegexp(t, "pw|p/w", err.Error())
 	}
 	for _, base := range []string{"http://x/v1/chat/completions", "http://x/v1/chat/completions/", "http://x:pw@y/v1?api-version=2024-10-21"} {
 		_, err := auditor.Chat(auditor.ChatConfig{Name: "m", Model: audit.Model{ID: "m"}, BaseURL: base})

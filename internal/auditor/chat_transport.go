@@ -1,7 +1,7 @@
 package auditor
 
 import (
-	"context"
+	"math"
 	"net"
 	"net/http"
 	"time"
@@ -26,33 +26,19 @@ func stay(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// A watch ends a request whose stream stands still, or stays open after its end.
-type watch struct {
-	end   context.CancelCauseFunc
-	idle  time.Duration
-	timer *time.Timer
-}
+// never is the time of what is not waited for.
+const never = time.Duration(math.MaxInt64)
 
-// alive is told of each event of the stream.
-func (w *watch) alive(r *reply) {
-	wait := w.idle
+// patience gives how long a stream may now stand still. Before the first word nothing can
+// be told from silence.
+func (r *reply) patience(idle time.Duration) time.Duration {
 	switch {
 	case r.done:
-		wait = min(wait, trailer)
+		return min(idle, trailer)
 	case r.whole:
-		wait = min(wait, lateUsage)
-	case r.written == 0: // before the first word nothing can be told from silence
-		return
+		return min(idle, lateUsage)
+	case r.written == 0:
+		return never
 	}
-	if w.timer == nil {
-		w.timer = time.AfterFunc(wait, func() { w.end(errIdle) })
-	} else {
-		w.timer.Reset(wait)
-	}
-}
-
-func (w *watch) stop() {
-	if w.timer != nil {
-		w.timer.Stop()
-	}
+	return idle
 }

@@ -25,7 +25,7 @@ type sourceFile struct {
 }
 
 // controlEndings are the endings of files that may hold what a key speaks of.
-var controlEndings = set(strings.Fields(".go .java .jsp .js .mjs .cjs .jsx .ts .tsx .vue .py .php .html .ftl .xml .yml .yaml .properties .sql")...)
+var controlEndings = strings.Fields(".go .java .jsp .js .mjs .cjs .jsx .ts .tsx .vue .py .php .html .ftl .xml .yml .yaml .properties .sql")
 
 // sourceFiles lists the source files of a tree by path, with their number of
 // lines. Of their text nothing else is looked at.
@@ -37,7 +37,7 @@ func sourceFiles(fsys fs.FS) ([]sourceFile, error) {
 			return err
 		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
 			return fs.SkipDir
-		case !d.Type().IsRegular() || !controlEndings[strings.ToLower(path.Ext(name))]:
+		case !d.Type().IsRegular() || !slices.Contains(controlEndings, strings.ToLower(path.Ext(name))):
 			return nil
 		}
 		b, err := fs.ReadFile(fsys, name)

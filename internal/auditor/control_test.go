@@ -111,10 +111,10 @@ func TestRandomControlDraws(t *testing.T) {
 	require.True(t, last[1] && last[900], "the first and the last line can be drawn")
 	again, err := RandomControl(tree, 4000, 7)
 	require.NoError(t, err)
-	require.Empty(t, cmp.Diff(found, again), "the same seed gives the same findings")
+	require.Equal(t, found, again, "the same seed gives the same findings")
 	other, err := RandomControl(tree, 4000, 8)
 	require.NoError(t, err)
-	require.NotEmpty(t, cmp.Diff(found, other), "another seed gives others")
+	require.NotEqual(t, found, other, "another seed gives others")
 }
 
 func TestControlsKnowTheirWeaknesses(t *testing.T) {

@@ -233,7 +233,7 @@ func examineNetwork(ctx context.Context, entry audit.AuditorEntry) (checks []Che
 func reach(ctx context.Context, address string) Check {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return Check{"network", true, fmt.Sprintf("%q is no address: expected a form like https://api.example.com", address)}
+		return Check{"network", true, fmt.Sprintf("%q is no address: expected a form like https://api.example.com", withoutPassword(address))}
 	}
 	port := cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
 	ctx, cancel := context.WithTimeout(ctx, examineTimeout/4)
@@ -290,7 +290,7 @@ func examineKey(ctx context.Context, config ChatConfig) Check {
 			req.Header.Set("anthropic-version", "2023-06-01")
 		}
 	}
-	res, err := c.config.Client.Do(req)
+	res, err := c.client.Do(req)
 	if err != nil {
 		return Check{"key", true, c.redact(err.Error())}
 	}

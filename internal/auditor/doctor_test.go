@@ -18,6 +18,14 @@ import (
 	"assay/internal/box"
 )
 
+// TestOllamaHost: what OLLAMA_HOST may look like.
+func TestOllamaHost(t *testing.T) {
+	for host, want := range map[string]string{"gpu": "http://gpu:11434/v1", "gpu:1": "http://gpu:1/v1", "http://gpu:1/": "http://gpu:1/v1",
+		"https://gpu": "https://gpu/v1", "http://gpu:1/v1": "http://gpu:1/v1", "gpu:1/v1/": "http://gpu:1/v1"} {
+		require.Equal(t, want, ollama(host), host)
+	}
+}
+
 // TestCommandWords reads the programs out of command lines, ours among them.
 func TestCommandWords(t *testing.T) {
 	words := func(line string) []string {
@@ -31,7 +39,8 @@ func TestCommandWords(t *testing.T) {
 		`case "$HOME/" in */tmp/*) echo no >&2; exit 2;; esac; horusec start 2>&1 | tee log`:     "horusec tee",
 		"node - <<'SCRIPT'\nfoo(bar); baz\nSCRIPT\ncat x":                                        "node cat",
 		"cat > \"$TMPDIR/c.cjs\" <<'CONFIG' &&\nconst a = 1;\nCONFIG\neslint -c x .":             "cat eslint",
-		`~/bin/scan . && ./here || /opt/there --x=$(date +%s)`:                                   "~/bin/scan ./here /opt/there date",
+		`~/bin/scan . && ./here || /opt/there --x=$(date +%s)`:                                   "~/bin/scan /opt/there date", // the one here is in the project
+		`cd sub && ./gradlew check; tools/lint .; ../x`:                                          "",
 		`X=$(which java) exec java -jar x`:                                                       "which java",
 		"scan() { cppcheck .; }; scan # it's ours; no program\ncase $X in a|b) tee x;; esac":     "cppcheck tee",
 		`grype --depth $((1+2)) $(jq .x y); 2>/dev/null sort x`:                                  "grype jq sort",

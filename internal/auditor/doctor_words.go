@@ -15,7 +15,9 @@ var (
 	shellLeads = strings.Fields("command exec")
 )
 
-var programForm = regexp.MustCompile(`^[A-Za-z0-9_~./][A-Za-z0-9_.+~/-]*$`)
+// programForm matches a name or an absolute path: a relative one leads into the project,
+// which is not here.
+var programForm = regexp.MustCompile(`^(?:[A-Za-z0-9_][A-Za-z0-9_.+-]*|~?/[A-Za-z0-9_.+~/-]*)$`)
 
 // commandWords gives the programs that a shell command line names, in order, each once:
 // the first word of every simple command, those of substitutions among them. A word

@@ -202,7 +202,10 @@ func (t *talk) turn(ctx context.Context) (*choice, error) {
 				return nil, fmt.Errorf("the context of the model is too small for its instructions and one result: %s", f.text)
 			}
 			continue
-		case adapted < maxAdaptions && (t.shorter(f) || t.client.adapts(f, body)):
+		case f.writesLess() && t.maxTokens > leastTokens:
+			t.maxTokens /= 2
+			continue
+		case adapted < maxAdaptions && t.client.adapts(f, body):
 			adapted++
 			continue
 		case f.fatal != nil:
@@ -250,15 +253,6 @@ func (t *talk) count(a *audit.Attempt, sent int) {
 	} else {
 		t.spent += price(t.chat.Model, float64(max(u.TokensIn, t.tokens(sent))), float64(u.TokensOut))
 	}
-}
-
-// shorter asks for less in a turn where the model cannot write so much.
-func (t *talk) shorter(f *failure) bool {
-	if f.status != http.StatusBadRequest && f.status != http.StatusUnprocessableEntity || !aboutLimit.MatchString(f.body) || !tooMany.MatchString(f.body) || t.maxTokens <= 1024 {
-		return false
-	}
-	t.maxTokens /= 2
-	return true
 }
 
 // shrink leaves results out after the server has said that so many bytes are too

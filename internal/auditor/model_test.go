@@ -212,13 +212,17 @@ func TestModelMistakes(t *testing.T) {
 		{"read", `{"path":"../key.md"}`, "is outside of the project"},
 		{"read", `{"path":"/etc/passwd"}`, "is outside of the project"},
 		{"read", `{"path":"out"}`, "escapes"},
-		{"read", `{"path":"nowhere.ts"}`, "there is no file nowhere.ts"},
+		{"read", `{"path":"nowhere.ts"}`, "there is no file or folder nowhere.ts: list shows"},
+		{"search", `{"pattern":"x","path":"nowhere"}`, "there is no file or folder nowhere: list shows"},
+		{"list", `{"path":"nowhere"}`, "there is no file or folder nowhere: list shows"},
 		{"read", `{"path":"."}`, "is a folder"},
 		{"read", `{"path":"giant.txt","from":1000000}`, "has no line 1000000: it has 500000"},
 		{"read", `{"path":"giant.txt"}`, "lines 1-400 of 500000"},
 		{"read", `{"path":"long.txt"}`, "more bytes of this line"},
 		{"read", `{"path":"image.png"}`, "is a binary file"},
 		{"search", `{"pattern":"(?=x)"}`, "no look-around"},
+		{"search", `{"pattern":".","path":"odd","glob":"odd/*.{ts,js}"}`, "odd/a.js:1: x"},
+		{"search", `{"pattern":".","glob":"*.{ts"}`, "cannot be read: expected one like *.java"},
 		{"search", `{"pattern":""}`, "the pattern is empty"},
 		{"search", `{"pattern":"x","path":"giant.txt"}`, "not searched, larger than 4 MB"},
 		{"search", `{"pattern":"."}`, "name a deeper path, or a narrower pattern"},
@@ -243,6 +247,7 @@ func TestModelMistakes(t *testing.T) {
 	}
 	write("giant.txt", bytes.Repeat([]byte("all work and no play\n"), 500_000))
 	write("long.txt", bytes.Repeat([]byte("x"), 100_000))
+	write("odd/a.js", []byte("x\n"))
 	write("image.png", []byte("\x89PNG\x00\x00"))
 	for i := range 500 {
 		write(fmt.Sprintf("many/d%d/f.txt", i%50+i/50*1000), nil)
@@ -522,8 +527,8 @@ func TestAFailureNamesTheTimeThatItHad(t *testing.T) {
 	t.Cleanup(s.Close)
 	c, err := newChat(ChatConfig{Name: "m", BaseURL: s.BaseURL, Model: audit.Model{ID: "m"}, Timeout: 50 * time.Millisecond})
 	require.NoError(t, err)
-	require.Equal(t, moduleTimeout, c.review(audit.ReviewTask{Files: []audit.Block{{Path: "a.go"}}}).timeout)
-	r := c.review(audit.ReviewTask{})
+	require.Equal(t, moduleTimeout, c.review(audit.ReviewTask{Files: []audit.Block{{Path: "a.go"}}}, 1).timeout)
+	r := c.review(audit.ReviewTask{}, 1)
 	r.timeout = 100 * time.Millisecond
 	_, _, f := c.exchange(t.Context(), r)
 	require.Equal(t, "no answer within 100ms", f.text)

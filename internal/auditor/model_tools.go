@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"assay/audit"
 )
 
@@ -85,7 +87,10 @@ func (v sourceView) call(ctx context.Context, name, args string) string {
 	default:
 		out, err = v.search(ctx, p, a.Pattern, a.Glob)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("error: there is no file or folder %s: list shows which there are", p)
+	case err != nil:
 		return "error: " + err.Error()
 	}
 	return out
@@ -174,8 +179,6 @@ func bounded(heading string, lines []string) string {
 func (v sourceView) text(name string, limit int64) (text []byte, size int64, err error) {
 	info, err := v.root.Stat(name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, 0, fmt.Errorf("there is no file %s: list shows which there are", name)
 	case err != nil:
 		return nil, 0, err
 	case info.IsDir():
@@ -247,7 +250,7 @@ func (v sourceView) search(ctx context.Context, where, pattern, glob string) (st
 	if err != nil {
 		return "", fmt.Errorf("%w: expected a regular expression of RE2, which has no look-around and no back-references", err)
 	}
-	if _, err := path.Match(glob, ""); err != nil {
+	if !doublestar.ValidatePattern(glob) {
 		return "", fmt.Errorf("the glob %q cannot be read: expected one like *.java", audit.OneLine(glob, 100))
 	}
 	h := &hits{re: re}
@@ -260,7 +263,7 @@ func (v sourceView) search(ctx context.Context, where, pattern, glob string) (st
 		case !d.Type().IsRegular():
 			return nil
 		}
-		if fits, _ := path.Match(path.Base(glob), d.Name()); glob != "" && !fits {
+		if fits, _ := doublestar.Match(path.Base(glob), d.Name()); glob != "" && !fits {
 			return nil
 		}
 		return v.searchFile(h, name)

@@ -113,9 +113,6 @@ func (s *step) plainText() string {
 	return text
 }
 
-// tooMany matches a server that cannot write so many tokens.
-var tooMany = regexp.MustCompile(`too large|too high|at most|maximum|exceed|less than|>`)
-
 func (f *failure) overlong() bool {
 	return f.status >= 400 && f.status < 600 && f.status != 401 && overlong.MatchString(f.body)
 }

@@ -188,7 +188,7 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 	if base := d.Getenv("ASSAY_BASE_URL"); base != "" {
 		u, err := url.Parse(base)
 		if err != nil || u.Host == "" {
-			return c, fmt.Errorf("ASSAY_BASE_URL is %q: expected a form like http://localhost:8000/v1", base)
+			return c, fmt.Errorf("ASSAY_BASE_URL is %q: expected a form like http://localhost:8000/v1", withoutPassword(base))
 		}
 		c.Provider, c.BaseURL, c.KeyName, c.Model.ID = u.Host, base, "ASSAY_API_KEY", id
 		c.Key = d.Getenv(c.KeyName)
@@ -207,7 +207,7 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 	return c, nil
 }
 
-// ollama makes a base URL of OLLAMA_HOST, which may lack scheme and port.
+// ollama makes a base URL of OLLAMA_HOST, which may lack scheme and port, and have a path.
 func ollama(host string) string {
 	if !strings.Contains(host, "://") {
 		host = "http://" + host
@@ -219,5 +219,5 @@ func ollama(host string) string {
 	if u.Port() == "" && u.Scheme == "http" {
 		u.Host += ":11434"
 	}
-	return strings.TrimSuffix(u.String(), "/") + "/v1"
+	return strings.TrimSuffix(strings.TrimSuffix(u.String(), "/"), "/v1") + "/v1"
 }
