@@ -124,7 +124,7 @@ func TestMissedKeepsTheSchema(t *testing.T) {
 	if path == "" {
 		t.Skip("ASSAY_SARIF_SCHEMA names no copy of sarif-schema-2.1.0.json")
 	}
-	in := sample(t)
+	in := audits(t, hostile)
 	in.Records = in.Records[:1]
 	var doc any
 	require.NoError(t, json.Unmarshal([]byte(as(t, "sarif", in)), &doc))
@@ -136,7 +136,7 @@ func TestMissedKeepsTheSchema(t *testing.T) {
 func trim(v float64) string { b, _ := json.Marshal(float64(int(v*1e6+0.5)) / 1e6); return string(b) }
 
 func TestMissedAsSARIF(t *testing.T) {
-	in := sample(t)
+	in := audits(t, hostile)
 	require.ErrorContains(t, report.WriteAs(&bytes.Buffer{}, "sarif", &in), "expected one")
 	in.Records = in.Records[:1]
 	r, err := findings.Read("missed.sarif", strings.NewReader(as(t, "sarif", in)), findings.Options{})

@@ -2,13 +2,11 @@ package report_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"assay/audit"
-	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/report"
 	"assay/internal/store"
@@ -22,8 +20,7 @@ func TestFiguresByCWEOfManyReviewers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: large reports")
 	}
-	corpus, err := fixture.ReadCorpus(os.DirFS(corpusRoot), "tests", false)
-	require.NoError(t, err)
+	corpus := readCorpus(t)
 	byID := map[string]*audit.Case{}
 	var evs []store.Evaluation
 	for i, c := range corpus.Cases() {
