@@ -45,23 +45,13 @@ func (c caseLine) Standing() string {
 }
 
 func cases(ls []variantLine) []*caseLine {
-	lines := map[string]*caseLine{}
-	for i, l := range ls {
-		for id, c := range l.Cases {
-			k := lines[id]
-			if k == nil {
-				k = &caseLine{Case: c.Case, Cells: make([]shareCell, len(ls))}
-				lines[id] = k
-			}
-			k.Cells[i].add(c.Trials)
-			k.All.add(c.Trials)
-		}
+	byID := across(ls, (*audit.Case).ID)
+	var lines []*caseLine
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		by, cells := slices.Concat(byID[id]...), shareCells(byID[id])
+		lines = append(lines, &caseLine{Case: by[0].Case, Cells: cells, All: sumOf(cells)})
 	}
-	var out []*caseLine
-	for _, id := range slices.Sorted(maps.Keys(lines)) {
-		out = append(out, lines[id])
-	}
-	return out
+	return lines
 }
 
 // A caseData is what the page of an application's cases shows one by one.

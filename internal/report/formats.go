@@ -44,7 +44,7 @@ type auditFact struct {
 type benchFact struct {
 	Model   string       `json:"model"`
 	Prompt  string       `json:"prompt"`
-	App     string       `json:"app"` // empty: all
+	App     string       `json:"app"` // empty: all; notStated of cases without one
 	Figures *score.Bench `json:"figures"`
 	Cost    string       `json:"cost_of_1000"`
 }

@@ -147,8 +147,8 @@ func summaries(ctx context.Context, st store.Store, q store.Query, key Key) (*lo
 
 func (r *Results) addUp() {
 	for _, s := range r.Variants {
-		for _, id := range slices.Sorted(maps.Keys(s.Cases)) {
-			if c := s.Cases[id]; len(c.Trials) > 0 {
+		for _, c := range s.sorted() {
+			if len(c.Trials) > 0 {
 				s.Usage = s.Usage.Add(c.usage)
 				s.Latency += c.took
 			}

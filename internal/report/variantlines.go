@@ -33,7 +33,7 @@ func variantLines(r *Results) ([]variantLine, error) {
 	ls := make([]variantLine, len(r.Variants))
 	err := each(len(ls), func(i int) error {
 		s := r.Variants[i]
-		b, err := score.BenchOf(s.Score(""))
+		b, err := score.BenchOf(answers(s.sorted()))
 		if err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
@@ -54,13 +54,13 @@ func variantLines(r *Results) ([]variantLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	right := func(l variantLine) float64 {
+	balanced := func(l variantLine) float64 {
 		if v := l.Bench.BalancedAccuracy.Value; v.Defined {
 			return v.V
 		}
 		return -1
 	}
-	slices.SortStableFunc(ls, func(a, b variantLine) int { return cmp.Compare(right(b), right(a)) })
+	slices.SortStableFunc(ls, func(a, b variantLine) int { return cmp.Compare(balanced(b), balanced(a)) })
 	return ls, nil
 }
 

@@ -11,24 +11,20 @@ import (
 	"assay/audit/score"
 )
 
-// Score gives the variant's answers as audit/score judges them: of the application,
-// or of all where app is empty.
-func (s *VariantResults) Score(app string) []score.Answer {
-	var cs []*CaseResults
+// sorted gives the variant's cases by ID.
+func (s *VariantResults) sorted() []*CaseResults {
+	cs := make([]*CaseResults, 0, len(s.Cases))
 	for _, id := range slices.Sorted(maps.Keys(s.Cases)) {
-		if c := s.Cases[id]; app == "" || c.Case.App == app {
-			cs = append(cs, c)
-		}
+		cs = append(cs, s.Cases[id])
 	}
-	return answers(cs)
+	return cs
 }
 
 // Flips says how often the variant's verdicts did not survive a twin: each twin is
 // held against the first trial of its case.
 func (s *VariantResults) Flips() []score.Flip {
 	var pairs []score.TwinAnswer
-	for _, id := range slices.Sorted(maps.Keys(s.Cases)) {
-		cr := s.Cases[id]
+	for _, cr := range s.sorted() {
 		if len(cr.Trials) == 0 {
 			continue
 		}
