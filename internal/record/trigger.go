@@ -126,11 +126,13 @@ func ReadPaths(r io.Reader) ([]string, error) {
 
 // SinceLastFull says whether a full run is due: where the newest full record is a
 // month old at now, or there is none. A full run is one of Regression that asked
-// an auditor itself, not a replay, and that was not INVALID; a control is none.
+// an auditor itself, not a replay, and that was not INVALID; a control is none. What a
+// clock that was wrong dated into the future (by more than a day: clocks differ) is left
+// out: it would put off the next run for as long.
 func SinceLastFull(records []*Record, now time.Time) (suite, why string) {
 	var newest *Record
 	for _, r := range records {
-		if r.Suite != "Regression" || r.Replay || r.Control != "" || r.Judgement.Verdict == audit.Invalid {
+		if r.Suite != "Regression" || r.Replay || r.Control != "" || r.Judgement.Verdict == audit.Invalid || r.Date.After(now.AddDate(0, 0, 1)) {
 			continue
 		}
 		if newest == nil || r.Date.After(newest.Date) {

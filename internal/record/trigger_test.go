@@ -106,6 +106,8 @@ func TestSinceLastFull(t *testing.T) {
 		"a replay":        {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Replay = true })}, "full", "2026-01-02"},
 		"a smoke test":    {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Suite = "Smoke" })}, "full", "2026-01-02"},
 		"proving nothing": {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Judgement.Verdict = audit.Invalid })}, "full", "2026-01-02"},
+		"a wrong clock":   {[]*record.Record{old, at("2036-03-30", nil)}, "full", "2026-01-02"},
+		"another zone":    {[]*record.Record{old, at("2026-04-01", nil)}, "none", "2026-04-01"},
 		"a control":       {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Control = "paths alone" })}, "full", "2026-01-02"},
 	} {
 		suite, why := record.SinceLastFull(c.records, now)

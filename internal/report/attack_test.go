@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"assay/audit"
 	"assay/audit/score"
@@ -114,6 +115,7 @@ func seen(t *testing.T, pages map[string]string) {
 		if !strings.HasSuffix(name, ".html") {
 			continue
 		}
+		require.True(t, utf8.ValidString(page), name)
 		for i, r := range page {
 			if audit.Invisible(r) && r != '\n' && r != '\t' && r != '\r' {
 				t.Fatalf("%s: %U at byte %d: %q", name, r, i, page[max(0, i-40):min(len(page), i+40)])

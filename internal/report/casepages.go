@@ -150,7 +150,7 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 			spec = a.Spec
 		}
 	}
-	stem := "cases/" + strings.TrimSuffix(pageName(cmp.Or(app, "no application")), ".html")
+	stem := "cases/" + strings.TrimSuffix(pageName(app), ".html")
 	name := func(i int) string {
 		if i == 0 {
 			return stem + ".html"

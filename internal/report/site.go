@@ -273,7 +273,8 @@ func visible(page []byte, escapes bool) []byte {
 }
 
 // pageName makes a file name of what others named, with a hash where anything but
-// letters, digits, - and _ was there, so that two names never share a file.
+// small letters, digits, - and _ was there, so that two names never share a file, where
+// names of files ignore case neither.
 func pageName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
@@ -281,7 +282,7 @@ func pageName(name string) string {
 		}
 		return '_'
 	}, name)
-	if clean != name || len(clean) > 100 {
+	if clean == "" || clean != strings.ToLower(name) || len(clean) > 100 {
 		sum := sha256.Sum256([]byte(name))
 		clean = fmt.Sprintf("%s-%x", clean[:min(80, len(clean))], sum[:4])
 	}
