@@ -204,8 +204,8 @@ func (p *benchPage) pairs() {
 	p.Pairs = make([]pairLine, len(at))
 	each(len(at), func(i int) error {
 		l := pairLine{A: &p.Variants[at[i][0]], B: &p.Variants[at[i][1]], Standing: score.NotSettled}
-		d, _, _, err := compareVariants(l.A.VariantResults, l.B.VariantResults)
-		if err != nil {
+		d, as, bs := common(l.A.VariantResults, l.B.VariantResults)
+		if err := d.compare(as, bs); err != nil {
 			l.Text = "not compared: " + err.Error()
 		} else {
 			l.Standing, l.Text, l.Made = d.Comparison.Standing, standing(l.B.Short, "balanced accuracy", d.Comparison, need(d.Comparison.Need))+", "+d.over(), &d.Comparison

@@ -84,7 +84,8 @@ func DiffVariants(a, b *VariantResults) (*VariantDiff, error) {
 	if len(a.Modules)+len(b.Modules) > 0 {
 		return diffModules(a, b)
 	}
-	d, as, bs, err := compareVariants(a, b)
+	d, as, bs := common(a, b)
+	err := d.compare(as, bs)
 	if err != nil {
 		return nil, err
 	}
@@ -95,9 +96,16 @@ func DiffVariants(a, b *VariantResults) (*VariantDiff, error) {
 	return d, err
 }
 
-// compareVariants is DiffVariants without the figures of either side, and gives the
-// answers that were compared.
-func compareVariants(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answer, err error) {
+func (d *VariantDiff) compare(as, bs []score.Answer) (err error) {
+	if d.Comparison, err = score.CompareReviewers(as, bs); err != nil {
+		return fmt.Errorf("%s against %s: %w", d.A, d.B, err)
+	}
+	return nil
+}
+
+// common gives the answers of both to the cases that both were asked in one form, and
+// which cases these are not, or turned.
+func common(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answer) {
 	d = &VariantDiff{A: a.String(), B: b.String()}
 	var ofA, ofB []*CaseResults
 	for _, id := range slices.Sorted(maps.Keys(a.Cases)) {
@@ -123,11 +131,7 @@ func compareVariants(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answe
 			d.OnlyB++
 		}
 	}
-	as, bs = answers(ofA), answers(ofB)
-	if d.Comparison, err = score.CompareReviewers(as, bs); err != nil {
-		return nil, nil, nil, fmt.Errorf("%s against %s: %w", d.A, d.B, err)
-	}
-	return d, as, bs, nil
+	return d, answers(ofA), answers(ofB)
 }
 
 // answers gives every trial of cases. They are many: the list is made once, not grown.
