@@ -407,7 +407,7 @@ func recalls(all []*record.Record, of *record.Record) (ps []point) {
 			continue
 		}
 		if e := recallOver(r); e.Value.Defined {
-			ps = append(ps, point{r.Date, e})
+			ps = append(ps, point{millis(r.Date), e})
 		}
 	}
 	return ps
