@@ -121,8 +121,6 @@ func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	return p, nil
 }
 
-func (p *benchPage) grids() []*grid { return []*grid{p.Families} }
-
 // across gives, by what of says of a case, the cases of each variant.
 func across(ls []variantLine, of func(*audit.Case) string) map[string][][]*CaseResults {
 	all := map[string][][]*CaseResults{}

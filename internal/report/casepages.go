@@ -100,8 +100,6 @@ type casesPage struct {
 	Others []pageLink
 }
 
-func (p *casesPage) grids() []*grid { return []*grid{p.Cases} }
-
 type pageLink struct {
 	Text, Page string
 	Here       bool
@@ -117,7 +115,8 @@ func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
 			return err
 		}
 	}
-	return s.render("cases.html", "cases.html", "Cases", "Cases", allCases(ls, all))
+	p := allCases(ls, all)
+	return s.render("cases.html", "cases.html", "cases.html", "Cases", p, p.Cases)
 }
 
 func allCases(ls []variantLine, all []*caseLine) *casesPage {
@@ -182,7 +181,7 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 			p.Others = slices.Clone(links)
 			p.Others[i].Here = true
 		}
-		if err := s.render(name(i), "case.html", "Cases", cmp.Or(app, "no application"), p); err != nil {
+		if err := s.render(name(i), "case.html", "cases.html", cmp.Or(app, "no application"), p); err != nil {
 			return err
 		}
 	}
