@@ -30,7 +30,7 @@ type compareCmd struct {
 	FailIf  string `help:"worse makes the command fail where it is settled that the newcomer B is worse than A." enum:"worse,never" default:"never"`
 	Strict  bool   `help:"What is not settled fails."`
 	Format  string `help:"text or json." enum:"text,json" default:"text" short:"o"`
-	A       string `arg:"" help:"A record (.json), an auditor, a reviewer (model or model@prompt), or a results.db: the baseline."`
+	A       string `arg:"" help:"A record (.txt or .json), an auditor, a reviewer (model or model@prompt), or a results.db: the baseline."`
 	B       string `arg:"" help:"The same kind again: what is held against it."`
 }
 
@@ -70,7 +70,7 @@ func kindOf(name string) string {
 	switch {
 	case store.OfPostgres(name):
 		return aResults
-	case strings.HasSuffix(name, ".json"):
+	case strings.HasSuffix(name, ".json"), strings.HasSuffix(name, ".txt"): // which runs print
 		return aRecord
 	case there, strings.HasSuffix(name, ".db"):
 		return aResults

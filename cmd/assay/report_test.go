@@ -133,6 +133,7 @@ func TestCompareRecords(t *testing.T) {
 	require.Contains(t, out, "lost")
 	require.Regexp(t, `(?i)recall`, out)
 	s.ok("", "compare", root, less, whole)
+	s.ok("", "compare", root, less, strings.TrimSuffix(whole, ".json")+".txt") // the name that a run prints
 	var d struct{ Lost []struct{ ID string } }
 	require.NoError(t, json.Unmarshal([]byte(s.fails("FAIL", "compare", root, "-o", "json", whole, less)), &d))
 	require.NotEmpty(t, d.Lost)

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -106,22 +107,46 @@ func ReadPaths(r io.Reader) ([]string, error) {
 	if len(b) > maxPaths {
 		return nil, fmt.Errorf("more than %d MB of paths", maxPaths>>20)
 	}
-	var paths []string
-	if bytes.IndexByte(b, 0) >= 0 {
-		paths = strings.Split(string(b), "\x00")
-	} else {
-		for line := range strings.Lines(string(b)) {
-			line = strings.TrimRight(line, "\r\n")
-			p := line
-			if strings.HasPrefix(p, `"`) {
-				if p, err = strconv.Unquote(p); err != nil {
-					return nil, fmt.Errorf("line %d of the paths: %q is no quoted path: expected what git diff --name-only prints", len(paths)+1, line)
-				}
-			}
-			paths = append(paths, p)
-		}
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	lines, end, read := strings.Split(string(b), "\x00"), "", within
+	if len(lines) == 1 {
+		lines, end, read = strings.Split(string(b), "\n"), "\r", unquoted
 	}
-	return slices.DeleteFunc(paths, func(p string) bool { return p == "" }), nil
+	var paths []string
+	for i, line := range lines {
+		if line = strings.TrimRight(line, end); line == "" {
+			continue
+		}
+		p, err := read(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d of the paths: %q %w: expected what git diff --name-only prints", i+1, line, err)
+		}
+		paths = append(paths, p)
+	}
+	return paths, nil
+}
+
+// unquoted reads a path as git prints it in a line: what has a tab or a backslash in it
+// stands in quotes, and columns (--name-status) are no path.
+func unquoted(line string) (p string, err error) {
+	p = line
+	if strings.HasPrefix(line, `"`) {
+		p, err = strconv.Unquote(line)
+	} else if strings.ContainsAny(line, "\t\\") {
+		err = strconv.ErrSyntax
+	}
+	if err != nil {
+		return "", errors.New("is no quoted path")
+	}
+	return within(p)
+}
+
+// within gives a path as rules know it: ./fixtures/goals.md is under fixtures/.
+func within(p string) (string, error) {
+	if p = path.Clean(p); !filepath.IsLocal(p) {
+		return "", errors.New("is outside of the repository")
+	}
+	return p, nil
 }
 
 // SinceLastFull says whether a full run is due: where the newest full record is a

@@ -72,13 +72,24 @@ func TestReadPaths(t *testing.T) {
 		"docs/ä.md\x00a\nb\x00":               {"docs/ä.md", "a\nb"},
 		"":                                    nil,
 		"\n\n":                                nil,
+		"\ufeff./a.go\r\nb/../c.md\n":         {"a.go", "c.md"},
+		"./a\tb\x00":                          {"a\tb"},
 	} {
 		got, err := record.ReadPaths(strings.NewReader(in))
 		require.NoError(t, err)
 		require.True(t, slices.Equal(want, got), "%q: %q", in, got)
 	}
-	_, err := record.ReadPaths(strings.NewReader("a\n\"b\n"))
-	require.ErrorContains(t, err, "line 2")
+	// What is not understood must not look like a change of something else, that needs nothing.
+	for in, want := range map[string]string{
+		"a\n\"b\n":                     `line 2 of the paths: "\"b" is no quoted path`,
+		"a\nM\tfixtures/goals.md\n":    `line 2 of the paths: "M\tfixtures/goals.md" is no quoted path: expected what git diff --name-only prints`,
+		"fixtures\\goals.md\n":         "is no quoted path",
+		"/repo/fixtures/goals.md\n":    "is outside of the repository",
+		"../fixtures/goals.md\x00a.md": "is outside of the repository",
+	} {
+		_, err := record.ReadPaths(strings.NewReader(in))
+		require.ErrorContains(t, err, want)
+	}
 }
 
 func TestSinceLastFull(t *testing.T) {
