@@ -7,6 +7,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -126,13 +127,17 @@ func ReadPaths(r io.Reader) ([]string, error) {
 	return paths, nil
 }
 
-// unquoted reads a path as git prints it in a line: what has a tab or a backslash in it
-// stands in quotes, and columns (--name-status) are no path.
+// columns are what git prints before a path when it is asked for more than names: by
+// git diff --name-status and --numstat with tabs, by git status --short with blanks.
+var columns = regexp.MustCompile(`^[ A-Z?!]{2} |\t`)
+
+// unquoted reads a path as git prints it in a line: one with a tab or a backslash stands
+// in quotes.
 func unquoted(line string) (p string, err error) {
 	p = line
 	if strings.HasPrefix(line, `"`) {
 		p, err = strconv.Unquote(line)
-	} else if strings.ContainsAny(line, "\t\\") {
+	} else if columns.MatchString(line) || strings.Contains(line, `\`) {
 		err = strconv.ErrSyntax
 	}
 	if err != nil {

@@ -83,6 +83,8 @@ func TestReadPaths(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\n\"b\n":                     `line 2 of the paths: "\"b" is no quoted path`,
 		"a\nM\tfixtures/goals.md\n":    `line 2 of the paths: "M\tfixtures/goals.md" is no quoted path: expected what git diff --name-only prints`,
+		" M fixtures/goals.md\n":       "is no quoted path",
+		"?? fixtures/new.md\n":         "is no quoted path",
 		"fixtures\\goals.md\n":         "is no quoted path",
 		"/repo/fixtures/goals.md\n":    "is outside of the repository",
 		"../fixtures/goals.md\x00a.md": "is outside of the repository",
