@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -272,5 +273,23 @@ func TestTranscriptsThatGrow(t *testing.T) {
 		page := pages[filepath.Join("projects", "go-test-bench.html")]
 		require.Regexp(t, `<h2>Findings <small>[1-9]\d`, page)
 		require.Contains(t, page, "What rows say when they are opened is cut after")
+	}
+}
+
+// Figures that no JSON can hold, as an agent may state its seconds and others its costs,
+// leave a page whole: its script reads what stands in it.
+func TestFiguresBeyondAllNumbers(t *testing.T) {
+	p, dims, goals := project(t, "go-test-bench")
+	run := audit.AuditRun{Events: []byte("{\"type\":\"turn\",\"turn\":1,\"seconds\":1e308}\n{\"type\":\"turn\",\"turn\":2,\"seconds\":1e308}\n")}
+	kept := record.NewTranscript(0, 0, "/src", &run, func(b []byte) []byte { return b })
+	in := report.Input{Made: day, Results: manyReviewers(t, 3, 1), Records: []*record.Record{recordOf(t, "agent", day, p, dims, goals, nil)}, Projects: map[string]*audit.Project{p.Name: p},
+		Transcripts: func(*record.Record) ([]record.Transcript, error) { return []record.Transcript{kept}, nil }}
+	in.Results.Variants[0].Usage.USD = math.Inf(1)
+	in.Results.Variants[1].Usage.USD = math.MaxFloat64
+	_, pages := write(t, in)
+	for name, page := range pages {
+		for _, data := range regexp.MustCompile(`(?s)<script type="application/json"[^>]*>(.*?)</script>`).FindAllStringSubmatch(page, -1) {
+			require.True(t, json.Valid([]byte(data[1])), "%s: %.200s", name, data[1])
+		}
 	}
 }

@@ -22,6 +22,10 @@ type variantLine struct {
 	Pace  string // seconds an answer
 }
 
+// beyondAll is more dollars or seconds than anything takes: who states as much states
+// nothing, and sums of such are no numbers.
+const beyondAll = 1e12
+
 func (l variantLine) Anchor() string {
 	return "reviewer-" + strings.TrimSuffix(pageName(l.Short), ".html")
 }
@@ -38,7 +42,7 @@ func variantLines(r *Results) ([]variantLine, error) {
 			return fmt.Errorf("%s: %w", s, err)
 		}
 		l := variantLine{VariantResults: s, Bench: b, Flips: s.Flips(), Cost: "no price", Pace: "not measured"}
-		if s.Answers > 0 && s.Usage.USD > 0 {
+		if s.Answers > 0 && s.Usage.USD > 0 && s.Usage.USD < beyondAll {
 			l.usd = 1000 * s.Usage.USD / float64(s.Answers)
 			l.Cost = fmt.Sprintf("%.2f USD", l.usd)
 			if !s.Usage.Priced {
