@@ -53,7 +53,7 @@ func lineChart(title string, lines []Series, goal score.Value) *chart {
 }
 
 func (c *chart) add(name string, ps ...point) {
-	c.Series = append(c.Series, Series{clip(name, shortMost), append([]point{}, ps...)}) // none is [] to the script, and not null
+	c.Series = append(c.Series, Series{clip(name, shortMost), append([]point{}, ps...)})
 }
 
 // barChart shows a figure of reviewers, one a line, and marks a share that means
