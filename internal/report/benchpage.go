@@ -97,16 +97,20 @@ const (
 
 func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	p := &benchPage{Variants: ls, Results: r}
+	var all, reasons []measured
 	rated := 0
 	for _, l := range ls {
 		if rated += len(l.Bench.Rates.Rows()); rated <= ratesMost {
 			p.Rated = append(p.Rated, l)
 		}
+		all = append(all, measured{l.Short, l.Bench.BalancedAccuracy})
+		if l.Bench.RightReason.Value.Defined {
+			reasons = append(reasons, measured{l.Short, l.Bench.RightReason})
+		}
 	}
-	balanced := func(b *score.Bench) score.Estimate { return b.BalancedAccuracy }
-	p.Forest = barChart("Balanced accuracy with 95 % intervals", ls, balanced, "guessing", 0.5)
-	p.Top = barChart("Balanced accuracy with 95 % intervals", ls[:min(topMost, len(ls))], balanced, "guessing", 0.5)
-	p.Reasons = barChart("Right for the right reason, with 95 % intervals", ls, func(b *score.Bench) score.Estimate { return b.RightReason }, "", 0)
+	p.Forest = barChart("Balanced accuracy with 95 % intervals", all, "guessing", 0.5)
+	p.Top = barChart("Balanced accuracy with 95 % intervals", all[:min(topMost, len(all))], "guessing", 0.5)
+	p.Reasons = barChart("Right for the right reason, with 95 % intervals", reasons, "", 0)
 	p.Cost = costChart(ls)
 	p.Trend = lineChart("Balanced accuracy run by run, with 95 % intervals", r.Trend[:min(topMost, len(r.Trend))], score.Value{})
 	var err error

@@ -459,35 +459,3 @@ func TestScreenshots(t *testing.T) {
 		}
 	}
 }
-
-// Charts are drawn of what stands in the page: each share at its place on its axis, with its
-// interval and in words, whatever its name is.
-func TestChartsInABrowser(t *testing.T) {
-	b := browser(t)
-	dir := t.TempDir()
-	in := sample(t)
-	_, err := report.WriteSite(dir, in)
-	require.NoError(t, err)
-	for page, kinds := range map[string]int{"index.html": 1, "bench.html": 3, "projects/go-test-bench.html": 1} {
-		b.open(t, filepath.Join(dir, page), 1440)
-		require.Equal(t, kinds, eval[int](t, b, "document.querySelectorAll('svg.chart[viewBox]').length"), page)
-		require.Equal(t, kinds, eval[int](t, b, "document.querySelectorAll('script[data-chart]').length"), page)
-		require.Empty(t, eval[[]string](t, b, `Array.from(document.querySelectorAll('svg.chart *')).filter(e => Array.from(e.attributes).some(a => /NaN|Infinity|undefined/.test(a.value))).map(e => e.outerHTML)`), page)
-		require.Empty(t, eval[[]string](t, b, `Array.from(document.querySelectorAll('svg.chart')).flatMap(s => Array.from(s.querySelectorAll('circle')).filter(c => c.cx.baseVal.value > s.viewBox.baseVal.width || c.cy.baseVal.value > s.viewBox.baseVal.height).map(c => c.outerHTML))`), page)
-	}
-	b.open(t, filepath.Join(dir, "bench.html"), 1440)
-	careful := in.Results.Variants[0]
-	for _, v := range in.Results.Variants {
-		if v.Model == "careful" {
-			careful = v
-		}
-	}
-	// On the axis of a chart of bars 300 units are the shares from its lowest tick to 1.
-	at := eval[float64](t, b, `(() => { const s = document.querySelector('#accuracy svg'), c = Array.from(s.querySelectorAll('circle')).find(c => c.textContent.startsWith('careful: '));
-		const floor = Math.min(...Array.from(s.querySelectorAll('text.mid'), t => parseFloat(t.textContent)).filter(v => !isNaN(v))) / 100;
-		return floor + (c.cx.baseVal.value - 230) / 300 * (1 - floor) })()`)
-	figures, err := report.DiffVariants(careful, careful)
-	require.NoError(t, err)
-	require.InDelta(t, figures.FiguresA.BalancedAccuracy.Value.V, at, 1e-6)
-	require.Equal(t, 4, eval[int](t, b, "document.querySelectorAll('#costs svg circle').length"), "one of each reviewer")
-}

@@ -298,3 +298,20 @@ func (s *site) live(rows []row) (ls []liveLine) {
 	}
 	return ls
 }
+
+// spark draws shares in the order of their records, from 0 to 1, the newest marked.
+func spark(ps []point) template.HTML {
+	const most, wide, high = 20, 96.0, 22.0
+	ps = ps[max(0, len(ps)-most):]
+	if len(ps) < 2 {
+		return ""
+	}
+	var at []string
+	var x, y float64
+	for i, p := range ps {
+		x, y = 3+float64(i)/float64(len(ps)-1)*(wide-6), high-3-p.E.Value.V*(high-6)
+		at = append(at, fmt.Sprintf("%.1f,%.1f", x, y))
+	}
+	return template.HTML(fmt.Sprintf(`<svg class="spark" viewBox="0 0 %g %g" role="img" aria-label="%s to %s over %d records"><polyline points="%s"/><circle cx="%.1f" cy="%.1f" r="2.5"/></svg>`,
+		wide, high, ps[0].E.Value, ps[len(ps)-1].E.Value, len(ps), strings.Join(at, " "), x, y))
+}

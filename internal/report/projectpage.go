@@ -405,7 +405,7 @@ func recalls(all []*record.Record, of *record.Record) (ps []point) {
 			continue
 		}
 		if e := recallOver(r); e.Value.Defined {
-			ps = append(ps, point{millis(r.Date), e})
+			ps = append(ps, point{r.Date, e})
 		}
 	}
 	return ps

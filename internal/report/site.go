@@ -150,7 +150,7 @@ func (s *site) load() error {
 		return err
 	}
 	var js []byte
-	for _, name := range []string{"script.js", "case.js", "chart.js", "start.js"} {
+	for _, name := range []string{"script.js", "case.js", "start.js"} {
 		b, err := pageFiles.ReadFile("pages/" + name)
 		if err != nil {
 			return err

@@ -45,7 +45,7 @@ func trendOf(ctx context.Context, st store.Store, key Key) ([]Series, error) {
 			if at < 0 {
 				at, all = len(all), append(all, Series{Name: v.String()})
 			}
-			all[at].Points = slices.Insert(all[at].Points, 0, point{millis(run.Started), b.BalancedAccuracy})
+			all[at].Points = slices.Insert(all[at].Points, 0, point{run.Started, b.BalancedAccuracy})
 		}
 	}
 	return slices.DeleteFunc(all, func(s Series) bool { return len(s.Points) < 2 }), nil
