@@ -50,6 +50,9 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	// Beside the heap, SQLite and the program itself take some 60 MB.
 	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(100 << 20)
+	if c.Format != "html" && (c.Out != "" || c.Single || c.Serve != "") {
+		return fmt.Errorf("--out, --single and --serve are for pages, and -o %[1]s goes to standard output: expected assay report -o %[1]s > FILE, or no -o", c.Format)
+	}
 	if c.Serve != "" {
 		return c.serve(ctx)
 	}

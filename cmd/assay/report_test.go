@@ -318,6 +318,9 @@ func TestReportAtATerminal(t *testing.T) {
 		require.Contains(t, s.ok("", "report", root, "-format", format), want, format)
 	}
 	s.fails("--format", "report", root, "-format", "pdf")
+	for _, of := range []string{"--out=pages", "--single", "--serve=127.0.0.1:0"} {
+		s.fails("-o csv goes to standard output", "report", root, "-o", "csv", of)
+	}
 	index := strings.TrimSpace(s.ok("", "report", root, "--out=pages"))
 	require.Equal(t, "index.html", filepath.Base(index))
 	require.FileExists(t, filepath.Join(s.dir, "pages", "projects", "go-test-bench.html"))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -48,6 +49,43 @@ func TestARecordIsReadByTheNameThatRunsPrint(t *testing.T) {
 	r, err := Read(os.DirFS(dir), filepath.Base(name))
 	require.NoError(t, err)
 	require.Equal(t, "a", r.Auditor)
+}
+
+// Names may be longer than file systems take: records and baselines of two that begin alike
+// stand beside each other.
+func TestLongNamesFitTheirFiles(t *testing.T) {
+	dir := t.TempDir()
+	ten := make([]score.DimensionCount, 10)
+	for _, end := range []string{"1", "2"} {
+		name := strings.Repeat("n", 300) + end
+		r := &Record{Suite: "Regression", Auditor: name, Project: name, Date: time.Unix(0, 0).UTC(), Trials: []Trial{{Result: &score.Result{Literal: score.Literal{Dimensions: ten}, Metrics: score.Metrics{Dimensions: ten}}}}}
+		text, err := r.Write(dir)
+		require.NoError(t, err)
+		require.NoError(t, WriteTranscripts(text, []Transcript{{Name: "trial-01"}}))
+		require.NoError(t, WriteBaseline(dir, r, ""))
+		require.NoError(t, (&BenchBaseline{Reviewer: name, Prompt: name, Score: score.Version, Answers: []BenchAnswer{{Case: "a/b-01-good"}}}).Write(dir, ""))
+	}
+	rs, err := ReadAll(dir)
+	require.NoError(t, err)
+	require.Len(t, rs, 2)
+	for _, r := range rs {
+		base, err := Baseline(os.DirFS(dir), ".", r.Auditor, r.Project)
+		require.NoError(t, err)
+		require.Equal(t, r.Auditor, base.Auditor)
+	}
+}
+
+// What is no record of a suite on a project is refused, and not left out where figures are told.
+func TestARecordIsOfASuiteAndAProject(t *testing.T) {
+	for want, r := range map[string]Record{
+		`r.json: the suite is "Bench": expected Smoke or Regression`: {Suite: "Bench", Project: "p", Auditor: "a", Date: time.Unix(0, 0)},
+		"r.json: names no suite, project, auditor or date":           {Suite: "Smoke", Auditor: "a", Date: time.Unix(0, 0)},
+	} {
+		b, err := json.Marshal(&r)
+		require.NoError(t, err)
+		_, err = Read(fstest.MapFS{"r.json": {Data: b}}, "r.json")
+		require.ErrorContains(t, err, want)
+	}
 }
 
 // A folder whose name has the signs of a pattern is a folder like others, and a record

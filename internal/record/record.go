@@ -88,12 +88,23 @@ func (r *Record) Name() string { return cmp.Or(r.stem, r.name()) }
 
 func (r *Record) name() string {
 	date := r.Date.UTC().Format("20060102T150405")
-	return strings.Join([]string{date, strings.ToLower(r.Suite), clean(r.Project), clean(r.Auditor)}, "-")
+	return strings.Join([]string{date, strings.ToLower(r.Suite), fitting(r.Project, 100), fitting(r.Auditor, 100)}, "-")
 }
 
 var unfit = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
 
-func clean(s string) string { return unfit.ReplaceAllString(s, "_") }
+// clean makes a file name of what others named.
+func clean(s string) string { return fitting(s, 240) }
+
+// fitting is clean for a part of a file name, with a hash for what is beyond most bytes:
+// no file system takes names of more than 255.
+func fitting(s string, most int) string {
+	name := unfit.ReplaceAllString(s, "_")
+	if len(name) > most {
+		return name[:most-9] + "-" + hashOf([]byte(s))[:8]
+	}
+	return name
+}
 
 // Write adds the record to a folder, as <name>.txt and <name>.json. A record is
 // never overwritten: a second one of the same second gets a number.
@@ -142,8 +153,11 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 	if err := readJSON(fsys, name, r, "a test record as a run writes it"); err != nil {
 		return nil, err
 	}
-	if r.Suite == "" || r.Auditor == "" || r.Date.IsZero() {
-		return nil, fmt.Errorf("%s: names no suite, auditor or date: expected a test record as a run writes it", name)
+	if r.Suite == "" || r.Project == "" || r.Auditor == "" || r.Date.IsZero() {
+		return nil, fmt.Errorf("%s: names no suite, project, auditor or date: expected a test record as a run writes it", name)
+	}
+	if r.Suite != "Smoke" && r.Suite != "Regression" {
+		return nil, fmt.Errorf("%s: the suite is %q: expected Smoke or Regression", name, r.Suite)
 	}
 	for i, t := range r.Trials {
 		if n := len(audit.Dimensions()); t.Result != nil && (len(t.Result.Metrics.Dimensions) != n || len(t.Result.Literal.Dimensions) != n) {

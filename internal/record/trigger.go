@@ -7,7 +7,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -108,39 +108,61 @@ func ReadPaths(r io.Reader) ([]string, error) {
 	if len(b) > maxPaths {
 		return nil, fmt.Errorf("more than %d MB of paths", maxPaths>>20)
 	}
-	var paths []string
-	if bytes.IndexByte(b, 0) >= 0 {
-		paths = strings.Split(string(b), "\x00")
-	} else {
-		for line := range strings.Lines(string(b)) {
-			line = strings.TrimRight(line, "\r\n")
-			p := line
-			if strings.HasPrefix(p, `"`) {
-				if p, err = strconv.Unquote(p); err != nil {
-					return nil, fmt.Errorf("line %d of the paths: %q is no quoted path: expected what git diff --name-only prints", len(paths)+1, line)
-				}
-			} else if strings.ContainsAny(p, "\t\\") { // which git quotes: a status stands before it, or Windows wrote it
-				return nil, fmt.Errorf("line %d of the paths: %q is no path of git's: expected what git diff --name-only prints", len(paths)+1, line)
-			}
-			paths = append(paths, p)
-		}
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	lines, end, read := strings.Split(string(b), "\x00"), "", within
+	if len(lines) == 1 {
+		lines, end, read = strings.Split(string(b), "\n"), "\r", unquoted
 	}
-	paths = slices.DeleteFunc(paths, func(p string) bool { return p == "" })
-	for i, p := range paths { // what no rule of a folder matches may be prose by its ending
-		if paths[i] = path.Clean(p); !filepath.IsLocal(p) {
-			return nil, fmt.Errorf("%q is no path below the repository: expected what git diff --name-only prints", p)
+	var paths []string
+	for i, line := range lines {
+		if line = strings.TrimRight(line, end); line == "" {
+			continue
 		}
+		p, err := read(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d of the paths: %q %w: expected what git diff --name-only prints", i+1, line, err)
+		}
+		paths = append(paths, p)
 	}
 	return paths, nil
 }
 
+// columns are what git prints before a path when it is asked for more than names: by
+// git diff --name-status and --numstat with tabs, by git status --short with blanks.
+var columns = regexp.MustCompile(`^[ A-Z?!]{2} |\t`)
+
+// unquoted reads a path as git prints it in a line: one with a tab or a backslash stands
+// in quotes.
+func unquoted(line string) (p string, err error) {
+	p = line
+	if strings.HasPrefix(line, `"`) {
+		p, err = strconv.Unquote(line)
+	} else if columns.MatchString(line) || strings.Contains(line, `\`) {
+		err = strconv.ErrSyntax
+	}
+	if err != nil {
+		return "", errors.New("is no quoted path")
+	}
+	return within(p)
+}
+
+// within gives a path as rules know it: ./fixtures/goals.md is under fixtures/.
+func within(p string) (string, error) {
+	if p = path.Clean(p); !filepath.IsLocal(p) {
+		return "", errors.New("is outside of the repository")
+	}
+	return p, nil
+}
+
 // SinceLastFull says whether a full run is due: where the newest full record is a
 // month old at now, or there is none. A full run is one of Regression that asked
-// an auditor itself, not a replay, and that was not INVALID; a control is none.
+// an auditor itself, not a replay, and that was not INVALID; a control is none. What a
+// clock that was wrong dated into the future (by more than a day: clocks differ) is left
+// out: it would put off the next run for as long.
 func SinceLastFull(records []*Record, now time.Time) (suite, why string) {
 	var newest *Record
 	for _, r := range records {
-		if r.Suite != "Regression" || r.Replay || r.Control != "" || r.Judgement.Verdict == audit.Invalid {
+		if r.Suite != "Regression" || r.Replay || r.Control != "" || r.Judgement.Verdict == audit.Invalid || r.Date.After(now.AddDate(0, 0, 1)) {
 			continue
 		}
 		if newest == nil || r.Date.After(newest.Date) {

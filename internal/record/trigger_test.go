@@ -73,16 +73,25 @@ func TestReadPaths(t *testing.T) {
 		"./a.go\n":                            {"a.go"},
 		"":                                    nil,
 		"\n\n":                                nil,
+		"\ufeff./a.go\r\nb/../c.md\n":         {"a.go", "c.md"},
+		"./a\tb\x00":                          {"a\tb"},
 	} {
 		got, err := record.ReadPaths(strings.NewReader(in))
 		require.NoError(t, err)
 		require.True(t, slices.Equal(want, got), "%q: %q", in, got)
 	}
-	_, err := record.ReadPaths(strings.NewReader("a\n\"b\n"))
-	require.ErrorContains(t, err, "line 2")
-	for _, in := range []string{"M\ttests/a.md\n", "tests\\a.md\n", "/w/tests/a.md\n", "../tests/a.md\n", "/w/a.md\x00"} { // ending as prose does
+	// What is not understood must not look like a change of something else, that needs nothing.
+	for in, want := range map[string]string{
+		"a\n\"b\n":                     `line 2 of the paths: "\"b" is no quoted path`,
+		"a\nM\tfixtures/goals.md\n":    `line 2 of the paths: "M\tfixtures/goals.md" is no quoted path: expected what git diff --name-only prints`,
+		" M fixtures/goals.md\n":       "is no quoted path",
+		"?? fixtures/new.md\n":         "is no quoted path",
+		"fixtures\\goals.md\n":         "is no quoted path",
+		"/repo/fixtures/goals.md\n":    "is outside of the repository",
+		"../fixtures/goals.md\x00a.md": "is outside of the repository",
+	} {
 		_, err := record.ReadPaths(strings.NewReader(in))
-		require.ErrorContains(t, err, "expected what git diff --name-only prints", in)
+		require.ErrorContains(t, err, want)
 	}
 }
 
@@ -111,6 +120,8 @@ func TestSinceLastFull(t *testing.T) {
 		"a replay":        {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Replay = true })}, "full", "2026-01-02"},
 		"a smoke test":    {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Suite = "Smoke" })}, "full", "2026-01-02"},
 		"proving nothing": {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Judgement.Verdict = audit.Invalid })}, "full", "2026-01-02"},
+		"a wrong clock":   {[]*record.Record{old, at("2036-03-30", nil)}, "full", "2026-01-02"},
+		"another zone":    {[]*record.Record{old, at("2026-04-01", nil)}, "none", "2026-04-01"},
 		"a control":       {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Control = "paths alone" })}, "full", "2026-01-02"},
 	} {
 		suite, why := record.SinceLastFull(c.records, now)

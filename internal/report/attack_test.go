@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"assay/audit"
 	"assay/audit/score"
@@ -77,10 +79,13 @@ func fillWords(v reflect.Value, words string) {
 // dimensions included, as a forged or damaged file may have them.
 func TestRecordsHostileInEveryField(t *testing.T) {
 	p, dims, goals := project(t, "go-test-bench")
-	for _, words := range []string{hostile, strings.Repeat("\u202e😀\x1b[31m\x00\xff", 3000), "", "../../../etc/passwd", "javascript:window.pwned=1"} {
+	long := 3000
+	if testing.Short() {
+		long = 500 // more than any cell holds
+	}
+	for _, words := range []string{hostile, strings.Repeat("\u202e😀\x1b[31m\x00\xff", long), "", "../../../etc/passwd", "javascript:window.pwned=1"} {
 		good := recordOf(t, "agent", day, p, dims, goals, nil)
-		whole := sample(t)
-		r := whole.Records[2]
+		r := audits(t, hostile).Records[2]
 		fillWords(reflect.ValueOf(r), words)
 		r.Suite, r.Trials[0].Invalid = "Regression", ""
 		in := report.Input{Made: day, Records: []*record.Record{good, r}, Projects: map[string]*audit.Project{p.Name: p}, Notes: []string{words}}
@@ -111,6 +116,7 @@ func seen(t *testing.T, pages map[string]string) {
 		if !strings.HasSuffix(name, ".html") {
 			continue
 		}
+		require.True(t, utf8.ValidString(page), name)
 		for i, r := range page {
 			if audit.Invisible(r) && r != '\n' && r != '\t' && r != '\r' {
 				t.Fatalf("%s: %U at byte %d: %q", name, r, i, page[max(0, i-40):min(len(page), i+40)])
@@ -267,5 +273,23 @@ func TestTranscriptsThatGrow(t *testing.T) {
 		page := pages[filepath.Join("projects", "go-test-bench.html")]
 		require.Regexp(t, `<h2>Findings <small>[1-9]\d`, page)
 		require.Contains(t, page, "What rows say when they are opened is cut after")
+	}
+}
+
+// Figures that no JSON can hold, as an agent may state its seconds and others its costs,
+// leave a page whole: its script reads what stands in it.
+func TestFiguresBeyondAllNumbers(t *testing.T) {
+	p, dims, goals := project(t, "go-test-bench")
+	run := audit.AuditRun{Events: []byte("{\"type\":\"turn\",\"turn\":1,\"seconds\":1e308}\n{\"type\":\"turn\",\"turn\":2,\"seconds\":1e308}\n")}
+	kept := record.NewTranscript(0, 0, "/src", &run, func(b []byte) []byte { return b })
+	in := report.Input{Made: day, Results: manyReviewers(t, 3, 1), Records: []*record.Record{recordOf(t, "agent", day, p, dims, goals, nil)}, Projects: map[string]*audit.Project{p.Name: p},
+		Transcripts: func(*record.Record) ([]record.Transcript, error) { return []record.Transcript{kept}, nil }}
+	in.Results.Variants[0].Usage.USD = math.Inf(1)
+	in.Results.Variants[1].Usage.USD = math.MaxFloat64
+	_, pages := write(t, in)
+	for name, page := range pages {
+		for _, data := range regexp.MustCompile(`(?s)<script type="application/json"[^>]*>(.*?)</script>`).FindAllStringSubmatch(page, -1) {
+			require.True(t, json.Valid([]byte(data[1])), "%s: %.200s", name, data[1])
+		}
 	}
 }

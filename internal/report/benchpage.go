@@ -29,6 +29,8 @@ type benchPage struct {
 	Modules  []moduleLine
 }
 
+const notStated = "not stated"
+
 type appLine struct {
 	App   string
 	Cells []*score.Bench
@@ -54,18 +56,30 @@ func (c shareCell) String() string {
 
 func (c shareCell) Share() score.Value { return score.Ratio(float64(c.Right), float64(c.Answered)) }
 
-func (c *shareCell) add(ts []*Trial) {
-	for _, t := range ts {
-		switch t.Outcome {
-		case audit.OutcomeCorrect:
-			c.Right++
-			c.Answered++
-		case audit.OutcomeWrong:
-			c.Answered++
-		default:
-			c.Silent++
+// shareCells counts the answers of each variant to its cases.
+func shareCells(by [][]*CaseResults) []shareCell {
+	cells := make([]shareCell, len(by))
+	for i, cs := range by {
+		for _, c := range cs {
+			n := c.outcomes()
+			answered := n[audit.OutcomeCorrect] + n[audit.OutcomeWrong]
+			cells[i].add(shareCell{n[audit.OutcomeCorrect], answered, len(c.Trials) - answered})
 		}
 	}
+	return cells
+}
+
+func (c *shareCell) add(more shareCell) {
+	c.Right += more.Right
+	c.Answered += more.Answered
+	c.Silent += more.Silent
+}
+
+func sumOf(cs []shareCell) (all shareCell) {
+	for _, c := range cs {
+		all.add(c)
+	}
+	return all
 }
 
 type pairLine struct {
@@ -111,28 +125,31 @@ func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	return p, nil
 }
 
-func (p *benchPage) grids() []*grid { return []*grid{p.Families} }
-
-func (p *benchPage) apps() error {
-	names := map[string]bool{}
-	for _, l := range p.Variants {
-		for _, c := range l.Cases {
-			names[c.Case.App] = true
+// across gives, by what of says of a case, the cases of each variant.
+func across(ls []variantLine, of func(*audit.Case) string) map[string][][]*CaseResults {
+	all := map[string][][]*CaseResults{}
+	for i, l := range ls {
+		for _, c := range l.sorted() {
+			k := of(c.Case)
+			if all[k] == nil {
+				all[k] = make([][]*CaseResults, len(ls))
+			}
+			all[k][i] = append(all[k][i], c)
 		}
 	}
-	for _, app := range slices.Sorted(maps.Keys(names)) {
+	return all
+}
+
+func (p *benchPage) apps() error {
+	byApp := across(p.Variants, func(c *audit.Case) string { return cmp.Or(c.App, notStated) })
+	for _, app := range slices.Sorted(maps.Keys(byApp)) {
 		line := appLine{App: app, Cells: make([]*score.Bench, len(p.Variants))}
-		err := each(len(p.Variants), func(i int) error {
-			if len(names) == 1 {
+		err := each(len(p.Variants), func(i int) (err error) {
+			if len(byApp) == 1 {
 				line.Cells[i] = p.Variants[i].Bench
-				return nil
+			} else if as := answers(byApp[app][i]); len(as) > 0 {
+				line.Cells[i], err = score.BenchOf(as)
 			}
-			as := p.Variants[i].Score(app)
-			if len(as) == 0 {
-				return nil
-			}
-			var err error
-			line.Cells[i], err = score.BenchOf(as)
 			return err
 		})
 		if err != nil {
@@ -146,18 +163,11 @@ func (p *benchPage) apps() error {
 // families makes the table of families, the hardest first: that is where to look.
 func (p *benchPage) families() {
 	lines := map[string][]shareCell{}
-	for i, l := range p.Variants {
-		for _, id := range slices.Sorted(maps.Keys(l.Cases)) {
-			c := l.Cases[id]
-			f := c.Case.Family()
-			if lines[f] == nil {
-				lines[f] = make([]shareCell, len(p.Variants))
-			}
-			lines[f][i].add(c.Trials)
-		}
+	for f, cs := range across(p.Variants, (*audit.Case).Family) {
+		lines[f] = shareCells(cs)
 	}
 	names := slices.Sorted(maps.Keys(lines))
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(least(lines[a]), least(lines[b])) })
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(right(lines[a]), right(lines[b])) })
 	cols := []gridColumn{{Name: "family", Link: "link"}}
 	for _, l := range p.Variants {
 		cols = append(cols, gridColumn{Name: l.Short, Kind: "share"})
@@ -172,14 +182,10 @@ func (p *benchPage) families() {
 	}
 }
 
-// least orders families and cases: the share of right answers over all variants.
-func least(cs []shareCell) float64 {
-	var all shareCell
-	for _, c := range cs {
-		all.Right += c.Right
-		all.Answered += c.Answered
-	}
-	if v := all.Share(); v.Defined {
+// right gives the share of right answers over all variants; where nobody answered, what
+// stands behind all shares.
+func right(cs []shareCell) float64 {
+	if v := sumOf(cs).Share(); v.Defined {
 		return v.V
 	}
 	return math.Inf(1)
@@ -196,8 +202,8 @@ func (p *benchPage) pairs() {
 	p.Pairs = make([]pairLine, len(at))
 	each(len(at), func(i int) error {
 		l := pairLine{A: &p.Variants[at[i][0]], B: &p.Variants[at[i][1]], Standing: score.NotSettled}
-		d, _, _, err := compareVariants(l.A.VariantResults, l.B.VariantResults)
-		if err != nil {
+		d, as, bs := common(l.A.VariantResults, l.B.VariantResults)
+		if err := d.compare(as, bs); err != nil {
 			l.Text = "not compared: " + err.Error()
 		} else {
 			l.Standing, l.Text, l.Made = d.Comparison.Standing, standing(l.B.Short, "balanced accuracy", d.Comparison, need(d.Comparison.Need))+", "+d.over(), &d.Comparison

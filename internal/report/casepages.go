@@ -45,23 +45,13 @@ func (c caseLine) Standing() string {
 }
 
 func cases(ls []variantLine) []*caseLine {
-	lines := map[string]*caseLine{}
-	for i, l := range ls {
-		for id, c := range l.Cases {
-			k := lines[id]
-			if k == nil {
-				k = &caseLine{Case: c.Case, Cells: make([]shareCell, len(ls))}
-				lines[id] = k
-			}
-			k.Cells[i].add(c.Trials)
-			k.All.add(c.Trials)
-		}
+	byID := across(ls, (*audit.Case).ID)
+	var lines []*caseLine
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		by, cells := slices.Concat(byID[id]...), shareCells(byID[id])
+		lines = append(lines, &caseLine{Case: by[0].Case, Cells: cells, All: sumOf(cells)})
 	}
-	var out []*caseLine
-	for _, id := range slices.Sorted(maps.Keys(lines)) {
-		out = append(out, lines[id])
-	}
-	return out
+	return lines
 }
 
 // A caseData is what the page of an application's cases shows one by one.
@@ -110,8 +100,6 @@ type casesPage struct {
 	Others []pageLink
 }
 
-func (p *casesPage) grids() []*grid { return []*grid{p.Cases} }
-
 type pageLink struct {
 	Text, Page string
 	Here       bool
@@ -127,7 +115,8 @@ func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
 			return err
 		}
 	}
-	return s.render("cases.html", "cases.html", "Cases", "Cases", allCases(ls, all))
+	p := allCases(ls, all)
+	return s.render("cases.html", "cases.html", "cases.html", "Cases", p, p.Cases)
 }
 
 func allCases(ls []variantLine, all []*caseLine) *casesPage {
@@ -160,7 +149,7 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 			spec = a.Spec
 		}
 	}
-	stem := "cases/" + strings.TrimSuffix(pageName(cmp.Or(app, "no application")), ".html")
+	stem := "cases/" + strings.TrimSuffix(pageName(app), ".html")
 	name := func(i int) string {
 		if i == 0 {
 			return stem + ".html"
@@ -192,7 +181,7 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 			p.Others = slices.Clone(links)
 			p.Others[i].Here = true
 		}
-		if err := s.render(name(i), "case.html", "Cases", cmp.Or(app, "no application"), p); err != nil {
+		if err := s.render(name(i), "case.html", "cases.html", cmp.Or(app, "no application"), p); err != nil {
 			return err
 		}
 	}

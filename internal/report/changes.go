@@ -134,7 +134,11 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 	if err != nil {
 		return m, false, err
 	}
-	was, now, gone := againstBaseline(v, base)
+	old, gone := &VariantResults{}, 0
+	if base != nil {
+		old, gone = baselineOf(v, base)
+	}
+	_, was, now := common(old, v)
 	made, notCompared := score.CompareReviewers(was, now)
 	var asked []*CaseResults // of the cases that there are
 	for _, id := range slices.Sorted(maps.Keys(all)) {
@@ -196,26 +200,16 @@ func shares(as []score.Answer) map[came]float64 {
 	return of
 }
 
-// againstBaseline gives the answers of both for the cases that both answered in one
-// form, and how many cases of the baseline are none of these.
-func againstBaseline(v *VariantResults, base *record.BenchBaseline) (was, now []score.Answer, gone int) {
-	if base == nil {
-		return nil, nil, 0
-	}
-	cases, asked := map[string]*audit.Case{}, map[string]bool{}
+// baselineOf gives what a baseline holds of cases that v answered in the same form, and
+// how many of its cases are none of these.
+func baselineOf(v *VariantResults, base *record.BenchBaseline) (*VariantResults, int) {
+	cases := map[string]*audit.Case{}
 	for id, c := range v.Cases {
 		cases[id] = c.Case
 	}
-	was, missing := base.Of(cases, func(c *audit.Case) string { return v.Cases[c.ID()].Hash })
-	for _, a := range was {
-		asked[a.Case.ID()] = true
-	}
-	var of []*CaseResults
-	for _, id := range slices.Sorted(maps.Keys(asked)) {
-		of = append(of, v.Cases[id])
-	}
-	slices.Sort(missing)
-	return was, answers(of), len(slices.Compact(missing))
+	was, gone := base.Of(cases, func(c *audit.Case) string { return v.Cases[c.ID()].Hash })
+	slices.Sort(gone)
+	return v.Variant.of(was), len(slices.Compact(gone))
 }
 
 // saysOf tells how the headline figure stands to the baseline, the difference with

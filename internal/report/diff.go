@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay/audit"
 	"assay/audit/score"
@@ -172,7 +173,7 @@ func (d *RecordDiff) notes() {
 	}
 }
 
-func short(hash string) string { return hash[:min(12, len(hash))] }
+func short(hash string) string { return strings.ToValidUTF8(hash[:min(12, len(hash))], "") }
 
 // Rescore gives the record with its stored findings scored again by today's rules
 // against the project's key and reviews of today, offline. What was resolved under the root

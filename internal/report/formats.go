@@ -44,7 +44,7 @@ type auditFact struct {
 type benchFact struct {
 	Model   string       `json:"model"`
 	Prompt  string       `json:"prompt"`
-	App     string       `json:"app"` // empty: all
+	App     string       `json:"app"` // empty: all; notStated of cases without one
 	Figures *score.Bench `json:"figures"`
 	Cost    string       `json:"cost_of_1000"`
 }
@@ -169,58 +169,63 @@ func (f *facts) text(w io.Writer) error {
 func (f *facts) csv(w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"suite", "subject", "by", "prompt", "metric", "value", "low", "high", "answers"})
-	num := func(v score.Value) string {
-		if !v.Defined {
-			return ""
-		}
-		return fmt.Sprintf("%.6g", v.V)
-	}
-	line := func(who [4]string, metric string, e score.Estimate) {
+	var of []string // whose figures the lines tell
+	line := func(metric string, e score.Estimate) {
 		answers := ""
 		if e.Answers > 0 {
 			answers = strconv.Itoa(e.Answers)
 		}
-		c.Write([]string{guard(who[0]), guard(who[1]), guard(who[2]), guard(who[3]), metric, num(e.Value), num(e.Low), num(e.High), answers})
+		c.Write(append(slices.Clone(of), metric, sixDigits(e.Value), sixDigits(e.Low), sixDigits(e.High), answers))
 	}
-	rates := func(who [4]string, r *score.Rates) {
+	rates := func(r *score.Rates) {
 		for _, row := range r.Rows() {
 			for _, m := range score.RateMetrics() {
-				line(who, m.Name+" "+row.Name(), m.Of(&row))
+				line(m.Name+" "+row.Name(), m.Of(&row))
 			}
 		}
 	}
 	for _, a := range f.Audits {
-		who := [4]string{a.Suite, a.Project, a.Auditor, ""}
-		c.Write([]string{guard(a.Suite), guard(a.Project), guard(a.Auditor), "", "verdict", guard(string(a.Verdict)), "", "", ""})
+		of = guarded(a.Suite, a.Project, a.Auditor, "")
+		c.Write(append(slices.Clone(of), "verdict", guarded(string(a.Verdict))[0], "", "", ""))
 		if a.Runs > 0 {
-			line(who, "runs that ended early", score.Estimate{Value: score.Of(float64(a.EarlyEnds)), Answers: a.Runs})
+			line("runs that ended early", score.Estimate{Value: score.Of(float64(a.EarlyEnds)), Answers: a.Runs})
 		}
 		if a.Metrics != nil {
 			for _, m := range score.AuditMetrics() {
-				line(who, m.Name, m.Of(a.Metrics))
+				line(m.Name, m.Of(a.Metrics))
 			}
-			rates(who, a.Rates)
+			rates(a.Rates)
 		}
 	}
 	for _, b := range f.Bench {
-		who := [4]string{"Bench", cmp.Or(b.App, "all"), b.Model, b.Prompt}
+		of = guarded("Bench", cmp.Or(b.App, "all"), b.Model, b.Prompt)
 		for _, m := range score.BenchMetrics() {
-			line(who, m.Name, m.Of(b.Figures))
+			line(m.Name, m.Of(b.Figures))
 		}
-		rates(who, &b.Figures.Rates)
+		rates(&b.Figures.Rates)
 	}
 	c.Flush()
 	return c.Error()
 }
 
-// guard keeps a spreadsheet from taking a name for a formula, and a terminal from
-// obeying it.
-func guard(s string) string {
-	s = audit.OneLine(s, 0)
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return "'" + s
+func sixDigits(v score.Value) string {
+	if !v.Defined {
+		return ""
 	}
-	return s
+	return fmt.Sprintf("%.6g", v.V)
+}
+
+// guarded keeps a spreadsheet from taking names for formulas, and a terminal from
+// obeying them.
+func guarded(names ...string) []string {
+	for i, s := range names {
+		s = audit.OneLine(s, 0)
+		if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+			s = "'" + s
+		}
+		names[i] = s
+	}
+	return names
 }
 
 // benchfmt writes the figures in Go's benchmark format, for benchstat: see

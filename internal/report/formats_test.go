@@ -124,7 +124,7 @@ func TestMissedKeepsTheSchema(t *testing.T) {
 	if path == "" {
 		t.Skip("ASSAY_SARIF_SCHEMA names no copy of sarif-schema-2.1.0.json")
 	}
-	in := sample(t)
+	in := audits(t, hostile)
 	in.Records = in.Records[:1]
 	var doc any
 	require.NoError(t, json.Unmarshal([]byte(as(t, "sarif", in)), &doc))
@@ -136,7 +136,7 @@ func TestMissedKeepsTheSchema(t *testing.T) {
 func trim(v float64) string { b, _ := json.Marshal(float64(int(v*1e6+0.5)) / 1e6); return string(b) }
 
 func TestMissedAsSARIF(t *testing.T) {
-	in := sample(t)
+	in := audits(t, hostile)
 	require.ErrorContains(t, report.WriteAs(&bytes.Buffer{}, "sarif", &in), "expected one")
 	in.Records = in.Records[:1]
 	r, err := findings.Read("missed.sarif", strings.NewReader(as(t, "sarif", in)), findings.Options{})
@@ -184,6 +184,25 @@ INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actu
 	require.Contains(t, string(b), "m2")
 	require.Contains(t, string(b), "m1 said good: looked fine", "a wrong answer in its words")
 	require.FileExists(t, filepath.Join(dir, "cases", "shop.html"))
+}
+
+// Cases of no application have figures of their own, and are not taken for all.
+func TestCasesOfNoApplication(t *testing.T) {
+	var evs []store.Evaluation
+	for i, file := range []string{"tests/shop/q-01-good.md", "q-02-good.md"} {
+		e := evaluation(0, day)
+		e.TestFile, e.Trial, e.App, e.Expected = file, fmt.Sprint(i), []string{"shop", ""}[i], audit.Good
+		e.Outcome = []audit.Outcome{audit.OutcomeCorrect, audit.OutcomeWrong}[i]
+		evs = append(evs, e)
+	}
+	in := report.Input{Results: answered(t, evs, report.Key{}), Made: day}
+	csv := as(t, "csv", in)
+	for app, accuracy := range map[string]string{"all": "0.5", "shop": "1", "not stated": "0"} {
+		require.Regexp(t, "(?m)^Bench,"+app+",model-0,evaluation-prompt,accuracy,"+accuracy+",", csv)
+	}
+	require.Equal(t, 1, strings.Count(csv, "Bench,all,model-0,evaluation-prompt,accuracy,"))
+	_, pages := write(t, in)
+	require.Regexp(t, `not stated</th><td class="num">undefined`, pages["bench.html"])
 }
 
 // Empty is an error, and names do not leave the folder or meet in one file.

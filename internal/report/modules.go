@@ -31,40 +31,31 @@ func (l *loader) addModule(e *store.Evaluation) error {
 		return nil
 	}
 	s := l.variant(e)
-	trial := 0
+	n, trial := len(s.Modules), 0
 	for j := range s.Modules {
 		if s.Modules[j].Module == m {
 			trial++
 		}
 	}
-	l.modules[e.ID] = moduleAnswer{s, len(s.Modules)}
 	s.Modules = append(s.Modules, score.ModuleAnswer{Module: m, Trial: trial, Outcome: e.Outcome})
-	s.Answers++
-	s.Usage = s.Usage.Add(e.Usage)
-	s.Latency += e.Latency
+	l.again[e.ID] = func(e *store.Evaluation) {
+		a := &s.Modules[n]
+		if !a.Answered() {
+			return
+		}
+		var err error
+		if a.Violations, err = audit.ParseViolations(e.Explanation); err != nil {
+			a.Outcome = audit.OutcomeMalformed // a row that somebody changed
+		}
+	}
 	return nil
 }
 
-type moduleAnswer struct {
-	of *VariantResults
-	n  int
-}
-
-func (at moduleAnswer) name(e *store.Evaluation) {
-	a := &at.of.Modules[at.n]
-	if !a.Answered() {
-		return
-	}
-	var err error
-	if a.Violations, err = audit.ParseViolations(e.Explanation); err != nil {
-		a.Outcome = audit.OutcomeMalformed // a row that somebody changed
-	}
-}
-
-// bySite gives the results of a reviewer of which each site of a draw is a case.
-func (s *VariantResults) bySite(sites []score.Answer) *VariantResults {
-	out := &VariantResults{Variant: s.Variant, Short: s.Short, Cases: map[string]*CaseResults{}}
-	for _, a := range sites {
+// of gives the results of a variant that answered so: sites of a draw, or what a
+// baseline holds, each a case.
+func (v Variant) of(as []score.Answer) *VariantResults {
+	out := &VariantResults{Variant: v, Cases: map[string]*CaseResults{}}
+	for _, a := range as {
 		id := a.Case.ID()
 		c := out.Cases[id]
 		if c == nil {
@@ -72,7 +63,6 @@ func (s *VariantResults) bySite(sites []score.Answer) *VariantResults {
 			out.Cases[id] = c
 		}
 		c.Trials = append(c.Trials, &Trial{Outcome: a.Outcome, Violate: a.Violates})
-		out.Answers++
 	}
 	return out
 }
@@ -90,7 +80,7 @@ func diffModules(a, b *VariantResults) (*VariantDiff, error) {
 		return common
 	}
 	sides := score.SiteAnswers(both(a, b), both(b, a))
-	d, err := DiffVariants(a.bySite(sides[0]), b.bySite(sides[1]))
+	d, err := DiffVariants(a.Variant.of(sides[0]), b.Variant.of(sides[1]))
 	if d != nil {
 		d.Sites = true
 		d.OnlyA, d.OnlyB = len(a.Modules)-len(both(a, b)), len(b.Modules)-len(both(b, a))

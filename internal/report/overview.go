@@ -52,7 +52,7 @@ func (s *site) write() error {
 		o.Quiet = append(o.Quiet, fmt.Sprintf("%d more are less urgent than these: see Regression.", n))
 	}
 	o.Look = append(o.Look, o.unfound[:min(lookProjects, len(o.unfound))]...)
-	return s.render("index.html", "index.html", "Overview", "Overview", o)
+	return s.render("index.html", "index.html", "index.html", "Overview", o)
 }
 
 func said(errs []error) (texts []string) {
@@ -90,7 +90,7 @@ func (s *site) writeBench(o *overview) error {
 		}
 	}
 	o.benchShort(p.Pairs)
-	if err := s.render("bench.html", "bench.html", "Bench", "Bench", p); err != nil {
+	if err := s.render("bench.html", "bench.html", "bench.html", "Bench", p, p.Families); err != nil {
 		return err
 	}
 	lines := cases(ls)
@@ -108,8 +108,6 @@ type regressionPage struct {
 	Records *grid
 	Cut     string
 }
-
-func (p *regressionPage) grids() []*grid { return []*grid{p.Records} }
 
 // rowsMost is of how many of the newest records of each auditor on each project figures
 // are shown.
@@ -137,7 +135,7 @@ func (s *site) writeRegression(o *overview) error {
 		p.Cut = fmt.Sprintf("Figures of %d newest records are shown, of %d: assay report --format csv tells all.", len(p.Rows), len(rows))
 	}
 	p.Records = s.records()
-	if err := s.render("regression.html", "regression.html", "Regression", "Regression", p); err != nil {
+	if err := s.render("regression.html", "regression.html", "regression.html", "Regression", p, p.Records); err != nil {
 		return err
 	}
 	byProject := map[string][]row{}
@@ -147,7 +145,7 @@ func (s *site) writeRegression(o *overview) error {
 	for _, name := range slices.Sorted(maps.Keys(byProject)) {
 		p := s.projectPage(name, byProject[name])
 		o.lookAtProject(p)
-		if err := s.render(byProject[name][0].Project, "project.html", "Regression", name, p); err != nil {
+		if err := s.render(byProject[name][0].Project, "project.html", "regression.html", name, p, p.Known, p.Findings, p.Decoys, p.Turns); err != nil {
 			return err
 		}
 	}

@@ -280,8 +280,6 @@ func judged(f *score.Scored) string {
 	return "not counted"
 }
 
-func (p *projectPage) grids() []*grid { return []*grid{p.Known, p.Findings, p.Decoys, p.Turns} }
-
 const wordsOfFinding = 2000 // bytes of a description
 
 func (p *projectPage) findings(src *excerpts) {

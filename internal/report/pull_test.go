@@ -18,7 +18,6 @@ import (
 
 	"assay/audit"
 	"assay/audit/findings"
-	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/report"
 	"assay/internal/store"
@@ -166,8 +165,7 @@ func TestPullTellsWhatCouldNotBeRead(t *testing.T) {
 // Who answered as many cases as there are, one of them gone since, was not asked every
 // case: it is not judged, as Bench would not judge it.
 func TestAnswersToCasesThatAreGone(t *testing.T) {
-	corpus, err := fixture.ReadCorpus(os.DirFS(corpusRoot), "tests", false)
-	require.NoError(t, err)
+	corpus := readCorpus(t)
 	byID := map[string]*audit.Case{}
 	var evs []store.Evaluation
 	for i, c := range corpus.Cases() {

@@ -4,16 +4,12 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 
 	"assay/audit"
-	"assay/audit/fixture"
 	"assay/internal/report"
 	"assay/internal/store"
-
-	"github.com/stretchr/testify/require"
 )
 
 // corpusRoot is where tests/ lies.
@@ -44,8 +40,7 @@ var mockModels = []mockModel{
 // family, errors of good models are among those of worse ones, some refuse.
 func realistic(t *testing.T) (*report.Results, []*audit.App) {
 	t.Helper()
-	corpus, err := fixture.ReadCorpus(os.DirFS(corpusRoot), "tests", false)
-	require.NoError(t, err)
+	corpus := readCorpus(t)
 	byID := map[string]*audit.Case{}
 	var evs []store.Evaluation
 	for _, c := range corpus.Cases() {

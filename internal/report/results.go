@@ -50,7 +50,7 @@ type VariantResults struct {
 	Short   string                  // the model, with the prompt where the model has several
 	Cases   map[string]*CaseResults // by case ID
 	Modules []score.ModuleAnswer
-	Answers int
+	Answers int           // to cases
 	Usage   audit.Usage   // of Answers, as Latency
 	Latency time.Duration // sum
 }
@@ -135,7 +135,7 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 
 // summaries reads what q chooses, without words.
 func summaries(ctx context.Context, st store.Store, q store.Query, key Key) (*loader, error) {
-	l := newLoader(key)
+	l := &loader{r: &Results{}, key: key, again: map[int64]func(*store.Evaluation){}, variants: map[variantKey]*VariantResults{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
 	for e, err := range st.Summaries(ctx, q) {
 		if err != nil {
 			return nil, err
@@ -147,8 +147,9 @@ func summaries(ctx context.Context, st store.Store, q store.Query, key Key) (*lo
 
 func (r *Results) addUp() {
 	for _, s := range r.Variants {
-		for _, id := range slices.Sorted(maps.Keys(s.Cases)) {
-			if c := s.Cases[id]; len(c.Trials) > 0 {
+		for _, c := range s.sorted() {
+			if len(c.Trials) > 0 {
+				s.Answers += len(c.Trials)
 				s.Usage = s.Usage.Add(c.usage)
 				s.Latency += c.took
 			}
@@ -181,14 +182,10 @@ func (r *Results) shorten() {
 type loader struct {
 	r        *Results
 	key      Key
-	modules  map[int64]moduleAnswer // answers about modules, by ID
+	again    map[int64]func(*store.Evaluation) // what is read again with its words, by ID
 	variants map[variantKey]*VariantResults
 	trials   map[trialKey]*Trial
 	of       map[fileKey]*audit.Case
-}
-
-func newLoader(key Key) *loader {
-	return &loader{r: &Results{}, key: key, modules: map[int64]moduleAnswer{}, variants: map[variantKey]*VariantResults{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
 }
 
 type variantKey struct {
@@ -275,13 +272,11 @@ func (l *loader) addCase(e *store.Evaluation) {
 	}
 	if cr.Hash != e.CaseHash { // rows come oldest first: the newest form wins
 		l.r.Old += len(cr.Trials)
-		s.Answers -= len(cr.Trials)
 		cr.Hash, cr.Trials, cr.newest = e.CaseHash, nil, [tellings]int64{}
 	}
 	if cr.Trials = append(cr.Trials, l.trial(e)); len(cr.Trials) == 1 {
 		cr.usage, cr.took = audit.Usage{Priced: true}, 0
 	}
-	s.Answers++
 	cr.usage = cr.usage.Add(e.Usage)
 	cr.took += e.Latency
 	copy(cr.newest[1:], cr.newest[:])
@@ -303,28 +298,20 @@ var outcomes = audit.Outcomes()
 // read reads again, with their words, the answers about modules and, where words are
 // wanted, the newest ones of each variant to each case.
 func (l *loader) read(ctx context.Context, st store.Store, words bool) error {
-	of := map[int64]*CaseResults{}
-	ids := slices.Collect(maps.Keys(l.modules))
 	for _, s := range l.r.Variants {
 		for _, c := range s.Cases {
 			for _, id := range c.newest {
 				if id != 0 && words {
-					of[id] = c
-					ids = append(ids, id)
+					l.again[id] = c.tell
 				}
 			}
 		}
 	}
-	slices.Sort(ids)
-	for e, err := range st.ByID(ctx, ids) {
+	for e, err := range st.ByID(ctx, slices.Sorted(maps.Keys(l.again))) {
 		if err != nil {
 			return err
 		}
-		if c := of[e.ID]; c != nil {
-			c.tell(&e)
-		} else {
-			l.modules[e.ID].name(&e)
-		}
+		l.again[e.ID](&e)
 	}
 	for _, s := range l.r.Variants {
 		for _, c := range s.Cases {

@@ -2,13 +2,11 @@ package report_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"assay/audit"
-	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/report"
 	"assay/internal/store"
@@ -22,8 +20,7 @@ func TestFiguresByCWEOfManyReviewers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: large reports")
 	}
-	corpus, err := fixture.ReadCorpus(os.DirFS(corpusRoot), "tests", false)
-	require.NoError(t, err)
+	corpus := readCorpus(t)
 	byID := map[string]*audit.Case{}
 	var evs []store.Evaluation
 	for i, c := range corpus.Cases() {
@@ -79,6 +76,26 @@ func TestPagesOfApplicationsOfLikeNames(t *testing.T) {
 	_, pages := write(t, report.Input{Made: day, Results: answered(t, evs, report.Key{})})
 	require.Contains(t, pages[filepath.Join("cases", "shop.2.html")], "<h1>shop</h1>")
 	require.Contains(t, pages[filepath.Join("cases", "shop-2.html")], "<h1>shop-2</h1>")
+}
+
+// Applications whose names differ by case alone, and one without a name beside one that is
+// called so, have pages of their own where names of files ignore case, too.
+func TestPagesOfApplicationsThatDifferByCase(t *testing.T) {
+	var evs []store.Evaluation
+	for i, app := range []string{"shop", "Shop", "SHOP", "", "no application"} {
+		e := evaluation(0, day)
+		e.App, e.Trial, e.TestFile = app, fmt.Sprint(i), fmt.Sprintf("tests/%s/q-01-good.md", app)
+		evs = append(evs, e)
+	}
+	_, pages := write(t, report.Input{Made: day, Results: answered(t, evs, report.Key{})})
+	names := map[string]bool{}
+	for name := range pages {
+		if filepath.Dir(name) == "cases" {
+			names[strings.ToLower(name)] = true
+		}
+	}
+	require.Len(t, names, 5)
+	require.Contains(t, pages, filepath.Join("cases", "shop.html"))
 }
 
 // A case may be a whole file of a foreign corpus: what is too long for a page is cut, and

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,20 +27,37 @@ func sample(t *testing.T) report.Input { return sampleSaying(t, hostile) }
 // sampleSaying is a sample in which others wrote words.
 func sampleSaying(t *testing.T, words string) report.Input {
 	t.Helper()
+	in := audits(t, words)
+	corpus := readCorpus(t)
+	in.Apps = corpus.Apps
+	in.Results = results(t, corpus.Cases(), words)
+	return in
+}
+
+// readCorpus gives the repository's cases, read once for all tests.
+func readCorpus(t *testing.T) *fixture.Corpus {
+	t.Helper()
+	corpus, err := corpusOnce()
+	require.NoError(t, err)
+	return corpus
+}
+
+var corpusOnce = sync.OnceValues(func() (*fixture.Corpus, error) {
+	return fixture.ReadCorpus(os.DirFS(corpusRoot), "tests", false)
+})
+
+// audits is the part of a sample that records make.
+func audits(t *testing.T, words string) report.Input {
+	t.Helper()
 	p, dims, goals := project(t, "go-test-bench")
 	all := score.AsFindings(p)
 	evil := audit.Finding{ID: words, Title: words, Description: words + " again", File: words, Function: words, CWEs: []audit.CWE{89}, Suppressed: ""}
-	in := report.Input{Made: day, Projects: map[string]*audit.Project{p.Name: p}, Records: []*record.Record{
+	return report.Input{Made: day, Projects: map[string]*audit.Project{p.Name: p}, Records: []*record.Record{
 		recordOf(t, "agent", day, p, dims, goals, all[:30], all[4:30]),
 		recordOf(t, "agent", day.Add(24*time.Hour), p, dims, goals, all[:36], all[6:40]),
 		recordOf(t, "agent", day.Add(48*time.Hour), p, dims, goals, append(all[2:34:34], evil), all[6:40]),
 		recordOf(t, words, day.Add(49*time.Hour), p, dims, goals, append(all[20:22:22], evil)),
 	}}
-	corpus, err := fixture.ReadCorpus(os.DirFS(corpusRoot), "tests", false)
-	require.NoError(t, err)
-	in.Apps = corpus.Apps
-	in.Results = results(t, corpus.Cases(), words)
-	return in
 }
 
 // results lets four reviewers answer the corpus, and reads it back from a store.

@@ -79,7 +79,7 @@ type part struct {
 type page struct {
 	Title string
 	Up    string // from the page to the report's root: "" or "../"
-	Here  string // the section
+	Here  string // the first page of its section
 	Body  any
 	Site  *site
 }
@@ -175,13 +175,9 @@ func HashOf(b []byte) string {
 
 // shorten leaves something out of the longest grid of a page; false where nothing is left
 // to leave out.
-func shorten(body any) bool {
-	b, ok := body.(interface{ grids() []*grid })
-	if !ok {
-		return false
-	}
+func shorten(grids []*grid) bool {
 	longest, length := (*grid)(nil), 0
-	for _, g := range b.grids() {
+	for _, g := range grids {
 		if n := lengthOf(g); g != nil && n > length {
 			longest, length = g, n
 		}
@@ -198,8 +194,8 @@ func lengthOf(v any) int {
 	return len(visible(b, true))
 }
 
-// render writes one page, as much of it as there is room for.
-func (s *site) render(name, tmpl, here, title string, body any) error {
+// render writes one page, as much of its grids as there is room for.
+func (s *site) render(name, tmpl, here, title string, body any, grids ...*grid) error {
 	if s.wrote[name] {
 		return fmt.Errorf("%s: two pages of one name", name)
 	}
@@ -207,7 +203,7 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 	p := page{Title: title, Up: strings.Repeat("../", strings.Count(name, "/")), Here: here, Body: body, Site: s}
 	text, err := s.execute(tmpl, p)
 	for err == nil && len(text) > MaxPage {
-		if !shorten(body) {
+		if !shorten(grids) {
 			return fmt.Errorf("%s: %d bytes, more than the %d that a page may have", name, len(text), MaxPage)
 		}
 		text, err = s.execute(tmpl, p)
@@ -216,8 +212,7 @@ func (s *site) render(name, tmpl, here, title string, body any) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if s.single {
-		sections := map[string]string{"Overview": "index.html", "Regression": "regression.html", "Bench": "bench.html", "Cases": "cases.html"}
-		s.Parts = append(s.Parts, part{name, sections[here], template.HTML(text)})
+		s.Parts = append(s.Parts, part{name, here, template.HTML(text)})
 		return nil
 	}
 	return s.put(name, text)
@@ -273,7 +268,8 @@ func visible(page []byte, escapes bool) []byte {
 }
 
 // pageName makes a file name of what others named, with a hash where anything but
-// letters, digits, - and _ was there, so that two names never share a file.
+// small letters, digits, - and _ was there, so that two names never share a file, where
+// names of files ignore case neither.
 func pageName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
@@ -281,7 +277,7 @@ func pageName(name string) string {
 		}
 		return '_'
 	}, name)
-	if clean != name || len(clean) > 100 {
+	if clean == "" || clean != strings.ToLower(name) || len(clean) > 100 {
 		sum := sha256.Sum256([]byte(name))
 		clean = fmt.Sprintf("%s-%x", clean[:min(80, len(clean))], sum[:4])
 	}

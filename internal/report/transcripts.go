@@ -92,7 +92,7 @@ func addTurns(g *grid, run string, turns []events.Turn) {
 
 // number gives a figure for a grid; nil where nobody told it.
 func number(v float64) any {
-	if v == 0 {
+	if v == 0 || !(v < beyondAll) {
 		return nil
 	}
 	return math.Round(v*10000) / 10000

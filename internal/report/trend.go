@@ -34,7 +34,7 @@ func trendOf(ctx context.Context, st store.Store, key Key) ([]Series, error) {
 			return nil, err
 		}
 		for _, v := range l.r.Variants {
-			b, err := score.BenchOf(v.Score(""))
+			b, err := score.BenchOf(answers(v.sorted()))
 			if err != nil {
 				return nil, fmt.Errorf("%s in run %s: %w", v, run.ID, err)
 			}

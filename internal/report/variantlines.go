@@ -22,6 +22,10 @@ type variantLine struct {
 	Pace  string // seconds an answer
 }
 
+// beyondAll is more dollars or seconds than anything takes: who states as much states
+// nothing, and sums of such are no numbers.
+const beyondAll = 1e12
+
 func (l variantLine) Anchor() string {
 	return "reviewer-" + strings.TrimSuffix(pageName(l.Short), ".html")
 }
@@ -33,12 +37,12 @@ func variantLines(r *Results) ([]variantLine, error) {
 	ls := make([]variantLine, len(r.Variants))
 	err := each(len(ls), func(i int) error {
 		s := r.Variants[i]
-		b, err := score.BenchOf(s.Score(""))
+		b, err := score.BenchOf(answers(s.sorted()))
 		if err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
 		l := variantLine{VariantResults: s, Bench: b, Flips: s.Flips(), Cost: "no price", Pace: "not measured"}
-		if s.Answers > 0 && s.Usage.USD > 0 {
+		if s.Answers > 0 && s.Usage.USD > 0 && s.Usage.USD < beyondAll {
 			l.usd = 1000 * s.Usage.USD / float64(s.Answers)
 			l.Cost = fmt.Sprintf("%.2f USD", l.usd)
 			if !s.Usage.Priced {
@@ -54,13 +58,13 @@ func variantLines(r *Results) ([]variantLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	right := func(l variantLine) float64 {
+	balanced := func(l variantLine) float64 {
 		if v := l.Bench.BalancedAccuracy.Value; v.Defined {
 			return v.V
 		}
 		return -1
 	}
-	slices.SortStableFunc(ls, func(a, b variantLine) int { return cmp.Compare(right(b), right(a)) })
+	slices.SortStableFunc(ls, func(a, b variantLine) int { return cmp.Compare(balanced(b), balanced(a)) })
 	return ls, nil
 }
 

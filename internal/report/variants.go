@@ -11,24 +11,20 @@ import (
 	"assay/audit/score"
 )
 
-// Score gives the variant's answers as audit/score judges them: of the application,
-// or of all where app is empty.
-func (s *VariantResults) Score(app string) []score.Answer {
-	var cs []*CaseResults
+// sorted gives the variant's cases by ID.
+func (s *VariantResults) sorted() []*CaseResults {
+	cs := make([]*CaseResults, 0, len(s.Cases))
 	for _, id := range slices.Sorted(maps.Keys(s.Cases)) {
-		if c := s.Cases[id]; app == "" || c.Case.App == app {
-			cs = append(cs, c)
-		}
+		cs = append(cs, s.Cases[id])
 	}
-	return answers(cs)
+	return cs
 }
 
 // Flips says how often the variant's verdicts did not survive a twin: each twin is
 // held against the first trial of its case.
 func (s *VariantResults) Flips() []score.Flip {
 	var pairs []score.TwinAnswer
-	for _, id := range slices.Sorted(maps.Keys(s.Cases)) {
-		cr := s.Cases[id]
+	for _, cr := range s.sorted() {
 		if len(cr.Trials) == 0 {
 			continue
 		}
@@ -88,7 +84,8 @@ func DiffVariants(a, b *VariantResults) (*VariantDiff, error) {
 	if len(a.Modules)+len(b.Modules) > 0 {
 		return diffModules(a, b)
 	}
-	d, as, bs, err := compareVariants(a, b)
+	d, as, bs := common(a, b)
+	err := d.compare(as, bs)
 	if err != nil {
 		return nil, err
 	}
@@ -99,9 +96,16 @@ func DiffVariants(a, b *VariantResults) (*VariantDiff, error) {
 	return d, err
 }
 
-// compareVariants is DiffVariants without the figures of either side, and gives the
-// answers that were compared.
-func compareVariants(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answer, err error) {
+func (d *VariantDiff) compare(as, bs []score.Answer) (err error) {
+	if d.Comparison, err = score.CompareReviewers(as, bs); err != nil {
+		return fmt.Errorf("%s against %s: %w", d.A, d.B, err)
+	}
+	return nil
+}
+
+// common gives the answers of both to the cases that both were asked in one form, and
+// which cases these are not, or turned.
+func common(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answer) {
 	d = &VariantDiff{A: a.String(), B: b.String()}
 	var ofA, ofB []*CaseResults
 	for _, id := range slices.Sorted(maps.Keys(a.Cases)) {
@@ -127,11 +131,7 @@ func compareVariants(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answe
 			d.OnlyB++
 		}
 	}
-	as, bs = answers(ofA), answers(ofB)
-	if d.Comparison, err = score.CompareReviewers(as, bs); err != nil {
-		return nil, nil, nil, fmt.Errorf("%s against %s: %w", d.A, d.B, err)
-	}
-	return d, as, bs, nil
+	return d, answers(ofA), answers(ofB)
 }
 
 // answers gives every trial of cases. They are many: the list is made once, not grown.
