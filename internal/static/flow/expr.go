@@ -121,7 +121,7 @@ func (f *frame) ident(n *lang.Node) value {
 
 // fieldValue is what a field of the class at hand holds; false for what is no field.
 func (f *frame) fieldValue(name string) (value, bool) {
-	d := f.s.p.field(f.fn.Class, name, 0)
+	d := f.fn.Class.field(name)
 	if d == nil {
 		return value{}, false
 	}
