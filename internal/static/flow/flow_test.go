@@ -1,11 +1,13 @@
 package flow_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -20,7 +22,8 @@ import (
 // surely reached from outside.
 func hits(t *testing.T, files map[string]string) []string {
 	t.Helper()
-	set := ruleSet(t)
+	set, err := ruleSet()
+	require.NoError(t, err)
 	var parsed []*lang.File
 	for name, src := range files {
 		f, err := lang.Parse(name, []byte(src))
@@ -38,23 +41,23 @@ func hits(t *testing.T, files map[string]string) []string {
 }
 
 // ruleSet is the shipped rules with the sinks of these tests.
-func ruleSet(t *testing.T) *rules.Set {
-	t.Helper()
+var ruleSet = sync.OnceValues(func() (*rules.Set, error) {
 	all := fstest.MapFS{}
 	for _, pattern := range []string{"../rules/*.yaml", "testdata/*.yaml"} {
 		names, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		require.NotEmpty(t, names)
+		if err != nil || len(names) == 0 {
+			return nil, cmp.Or(err, fmt.Errorf("%s: no file", pattern))
+		}
 		for _, name := range names {
 			b, err := os.ReadFile(name)
-			require.NoError(t, err)
+			if err != nil {
+				return nil, err
+			}
 			all[filepath.Base(name)] = &fstest.MapFile{Data: b}
 		}
 	}
-	set, err := rules.Read(all)
-	require.NoError(t, err)
-	return set
-}
+	return rules.Read(all)
+})
 
 // TestPropagation follows data along each way that the engine knows, and stops where
 // it has to.
@@ -138,7 +141,9 @@ func TestTreesStay(t *testing.T) {
 	require.NoError(t, err)
 	again, err := lang.Parse("a.js", src)
 	require.NoError(t, err)
-	flow.NewProject(ruleSet(t), []*lang.File{read}).Analyse(context.Background(), 2)
+	set, err := ruleSet()
+	require.NoError(t, err)
+	flow.NewProject(set, []*lang.File{read}).Analyse(context.Background(), 2)
 	require.Equal(t, again.Root, read.Root)
 }
 
@@ -151,7 +156,9 @@ func TestBrokenFile(t *testing.T) {
 		require.NoError(t, err)
 		files = append(files, sound)
 	}
-	p := flow.NewProject(ruleSet(t), files)
+	set, err := ruleSet()
+	require.NoError(t, err)
+	p := flow.NewProject(set, files)
 	require.Len(t, p.Analyse(context.Background(), 1), flow.Shards)
 	require.Len(t, p.Warnings, 1)
 	require.Contains(t, p.Warnings[p.Units[0].Funcs[0]], "a.cob: the analysis broke on this file: ")
