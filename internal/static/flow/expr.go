@@ -45,7 +45,7 @@ func (f *frame) eval(n *lang.Node) value {
 		if n.Name != "" && n.Op != "lambda" {
 			return value{fn: n}
 		}
-		f.closure(n, value{})
+		f.closure(n)
 		return value{fn: n, typ: "function"}
 	case lang.Array, lang.Dict:
 		return f.collection(n)
@@ -60,8 +60,11 @@ func (f *frame) eval(n *lang.Node) value {
 	case lang.Loop:
 		return f.comprehension(n)
 	case lang.Switch:
-		f.switchStmt(n)
-		return value{}
+		ret := f.ret
+		f.ret = value{}
+		v := join(f.switched(n), f.ret) // what its blocks yield
+		f.ret = join(ret, f.ret)
+		return v
 	case lang.Class, lang.Import, lang.Jump:
 		return value{}
 	case lang.Param, lang.Case, lang.Catch: // of broken code, outside of what they belong to

@@ -225,7 +225,7 @@ func (p *Project) requireAlias(u *Unit, a *lang.Node) {
 	}
 	mod, member := requireOf(a.Y)
 	if name, ok := strings.CutPrefix(mod, "\x00"); ok {
-		if mod = u.Alias[name]; mod == "" || a.Y.Kind == lang.Ident {
+		if mod = u.Alias[name]; mod == "" || a.Y.Kind == lang.Ident && a.X.Kind != lang.Dict {
 			return
 		}
 	}

@@ -268,7 +268,7 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 // list gives the elements of a list; an expression that stands in place of one is its
 // only element: x => y, f`text`, ",".join(x for x in y).
 func (b *builder) list(n *ts.Node) []*Node {
-	if n == nil || b.shape(n) == noShape {
+	if n == nil || b.shape(n) == noShape || b.shape(n).kind == Block {
 		return b.all(n)
 	}
 	if k := b.build(n); k != nil {

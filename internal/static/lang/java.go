@@ -44,7 +44,8 @@ var javaTable = &table{
 		"null_literal":                               {kind: Lit, op: "null"},
 		"class_literal":                              {kind: Member, x: "#0", op: "class"},
 		"binary_expression":                          {kind: Binary, x: "left", y: "right", op: "@op"},
-		"instanceof_expression":                      {kind: Binary, op: "instanceof", x: "left", y: "right"},
+		"instanceof_expression":                      {hook: javaInstanceof},
+		"type_pattern record_pattern_component":      {kind: Assign, op: "=", x: "#1", typ: "#0"},
 		"unary_expression":                           {kind: Unary, x: "operand", op: "@op"},
 		"update_expression":                          {kind: Unary, x: "#0", op: "++"},
 		"ternary_expression":                         {kind: Cond, x: "condition", y: "consequence", z: "alternative"},
@@ -76,4 +77,13 @@ func javaImport(b *builder, n *ts.Node) *Node {
 	o.Name = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(t), "static "))
 	o.bind(afterLast(o.Name, '.'), o.Name)
 	return o
+}
+
+// javaInstanceof reads a test of a type, which may bind a name.
+func javaInstanceof(b *builder, n *ts.Node) *Node {
+	left, right, name := b.build(b.at(n, "left")), b.at(n, "right"), b.at(n, "name")
+	if name != nil {
+		return b.of(Assign, n, Node{Op: "=", X: b.build(name), Y: left, Type: TypeName(b.text(right))})
+	}
+	return b.of(Binary, n, Node{Op: "instanceof", X: left, Y: b.build(right)})
 }

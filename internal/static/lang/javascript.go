@@ -35,7 +35,7 @@ var jsBase = map[string]shape{
 	"variable_declarator":             {kind: Assign, op: "=", x: "name", y: "value", typ: "type"},
 	"assignment_expression":           {kind: Assign, x: "left", y: "right", op: "="},
 	"augmented_assignment_expression": {kind: Assign, x: "left", y: "right", op: "@op"},
-	"call_expression":                 {kind: Call, callee: "function", l: "arguments"},
+	"call_expression":                 {hook: jsCall},
 	"new_expression":                  {kind: Call, op: "new", callee: "constructor", l: "arguments"},
 	"member_expression":               {kind: Member, x: "object", name: "property"},
 	"subscript_expression":            {kind: Index, x: "object", y: "index"},
@@ -155,6 +155,17 @@ func jsClassBody(b *builder, n *ts.Node) *Node {
 		k.Notes = append(k.Notes, notes...)
 		notes = nil
 		o.List = append(o.List, k)
+	}
+	return o
+}
+
+var jsCallShape = &shape{kind: Call, callee: "function", l: "arguments"}
+
+// jsCall reads a["b"](c) as a.b(c).
+func jsCall(b *builder, n *ts.Node) *Node {
+	o := b.shaped(n, jsCallShape)
+	if x := o.X; x != nil && o.Name == "" && x.Kind == Index && x.Y != nil && x.Y.Kind == String {
+		o.X, o.Name = x.X, x.Y.Name
 	}
 	return o
 }

@@ -50,10 +50,13 @@ var pythonTable = &table{
 		"if_statement":       {kind: If, x: "condition", y: "consequence", l: "*"},
 		"elif_clause":        {kind: If, x: "condition", y: "consequence"},
 		"else_clause":        {as: "body"},
+		"match_statement":    {kind: Switch, x: "subject", l: "body"},
+		"case_clause":        {kind: Case, body: "consequence", l: "*"},
+		"case_pattern":       {hook: pyPattern},
 		"for_statement":      {kind: Loop, x: "right", y: "left", body: "body"},
 		"while_statement":    {kind: Loop, x: "condition", body: "body"},
 		"with_statement":     {kind: Block, l: "*"},
-		"as_pattern":         {kind: Assign, op: "=", y: "#0", x: "alias>#0"},
+		"as_pattern":         {kind: Assign, op: "=", y: "#0", x: "alias>#0|#1"},
 		"try_statement":      {kind: Try, body: "body", z: "@finally_clause", l: "*"},
 		"except_clause":      {kind: Catch, y: "value>alias>#0", typ: "value", body: "@block"},
 		"return_statement":   {kind: Return, x: "#0"},
@@ -65,6 +68,15 @@ var pythonTable = &table{
 		"exec_statement":     {kind: Call, name: "@exec", l: "*"},
 		"assert_statement":   {kind: Call, op: "assert", name: "@assert", l: "*"},
 	},
+}
+
+// pyPattern is a pattern of match: a bare name captures.
+func pyPattern(b *builder, n *ts.Node) *Node {
+	k := b.other(n)
+	if k != nil && k.Kind == Ident && !strings.Contains(k.Name, ".") {
+		return b.of(Assign, n, Node{Op: "=", X: k})
+	}
+	return k
 }
 
 func pyImport(b *builder, n *ts.Node) *Node {
