@@ -93,6 +93,8 @@ func TestPropagation(t *testing.T) {
 		{"what a match results in", "a.php", "<?php\n$c = match (true) { $a => 'x', default => $_GET['c'] };\nsystem($c);\n", []string{"php.command-injection a.php:3"}},
 		{"a name that a pattern binds", "a.py", "def v(request):\n    match request.GET['c']:\n        case 'ls' | 'df':\n            pass\n        case str(c):\n            os.system(c)\n        case [_, *rest]:\n            os.system(rest)\n", []string{"py.command-injection a.py:6", "py.command-injection a.py:8"}},
 		{"one of a few fixed texts", "a.py", "def v(request):\n    c = request.GET['c']\n    match c:\n        case 'ls' | 'df':\n            os.system(c)\n        case x if x in ('id', 'ps'):\n            os.system(x)\n        case _:\n            os.system(c)\n", []string{"py.command-injection a.py:9"}},
+		{"what a function within another captures", "a.py", "def v(request):\n    c = request.GET['c']\n    def run(d):\n        os.system(c)\n        os.system(d)\n    run('x')\n", []string{"py.command-injection a.py:4"}},
+		{"a parameter of the captured name", "a.js", "function h(req, res) {\n  const c = req.query.c;\n  function run(c) { eval(c); }\n  run('x');\n  function go() { eval(c); }\n}\n", []string{"js.code-injection a.js:5"}},
 		{"what a decoder fills", "a.go", "package p\n\nimport (\n\t\"encoding/json\"\n\t\"net/http\"\n\t\"os/exec\"\n)\n\ntype q struct{ Cmd string }\n\nfunc h(w http.ResponseWriter, r *http.Request) {\n\tvar in q\n\tjson.NewDecoder(r.Body).Decode(&in)\n\texec.Command(\"sh\", \"-c\", in.Cmd).Run()\n}\n", []string{"go.command-injection a.go:14"}},
 	}
 	for _, tt := range tests {

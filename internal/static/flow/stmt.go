@@ -71,7 +71,7 @@ func (f *frame) stmt(n *lang.Node) (leaves bool) {
 	case lang.Jump:
 		return true
 	case lang.Func:
-		if n.Name == "" {
+		if n.Name == "" || f.captured(n) {
 			f.closure(n)
 		}
 	case lang.Class, lang.Import:
@@ -282,6 +282,16 @@ func (f *frame) closure(n *lang.Node, args ...value) value {
 		}
 	}
 	return out
+}
+
+// captured: a function within another uses what the outer one holds.
+func (f *frame) captured(fn *lang.Node) bool {
+	found := false
+	lang.Walk(fn.Body, func(n *lang.Node) bool {
+		found = found || n.Kind == lang.Ident && f.env[n.Name].tainted() && !hasParam(fn, n.Name)
+		return !found
+	})
+	return found
 }
 
 // bindParam gives a parameter its value; a pattern takes members of a value
