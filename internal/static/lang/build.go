@@ -261,8 +261,7 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 	case s.l != "":
 		o.List = b.list(b.at(n, s.l))
 	}
-	b.settle(o, n)
-	return o
+	return b.settle(o, n)
 }
 
 // list gives the elements of a list; an expression that stands in place of one is its
@@ -278,7 +277,7 @@ func (b *builder) list(n *ts.Node) []*Node {
 }
 
 // settle brings a node whose parts are built to the form that Kind promises.
-func (b *builder) settle(o *Node, n *ts.Node) {
+func (b *builder) settle(o *Node, n *ts.Node) *Node {
 	switch o.Kind {
 	case Func:
 		for i, k := range o.List {
@@ -296,7 +295,7 @@ func (b *builder) settle(o *Node, n *ts.Node) {
 	case Lit:
 		o.Name = b.text(n)
 	case Pair:
-		nameKey(o)
+		return pairOf(o)
 	case Dict:
 		for i, k := range o.List {
 			if k.Kind == Func && k.Name != "" { // a method
@@ -317,6 +316,22 @@ func (b *builder) settle(o *Node, n *ts.Node) {
 	case Try:
 		o.settleTry()
 	}
+	return o
+}
+
+// pairOf takes key and value of a list of them; a value alone is no pair.
+func pairOf(o *Node) *Node {
+	if len(o.List) > 1 {
+		o.X, o.List = o.List[0], o.List[1:]
+	}
+	if len(o.List) > 0 {
+		o.Y, o.List = o.List[0], nil
+	}
+	nameKey(o)
+	if o.X == nil && o.Name == "" {
+		return o.Y
+	}
+	return o
 }
 
 // settleTry puts resources before the body, and what follows where nothing was thrown

@@ -35,7 +35,7 @@ var phpTable = &table{
 		"member_call_expression nullsafe_member_call_expression":                     {kind: Call, x: "object", name: "name", l: "arguments"},
 		"scoped_call_expression":                                                     {kind: Call, x: "scope", name: "name", l: "arguments"},
 		"object_creation_expression":                                                 {kind: Call, op: "new", callee: "@name|@qualified_name|@relative_scope|@variable_name|@parenthesized_expression", l: "@arguments", body: "@declaration_list"},
-		"argument":                                                                   {hook: phpArgument},
+		"argument":                                                                   {kind: Pair, name: "name", l: "*"},
 		"member_access_expression nullsafe_member_access_expression":                 {kind: Member, x: "object", name: "name"},
 		"scoped_property_access_expression":                                          {kind: Member, x: "scope", name: "name"},
 		"class_constant_access_expression":                                           {kind: Member, x: "#0", name: "#1"},
@@ -54,7 +54,7 @@ var phpTable = &table{
 		"cast_expression":                                                            {kind: Unary, op: "cast", x: "value", typ: "type"},
 		"conditional_expression":                                                     {kind: Cond, x: "condition", y: "body|condition", z: "alternative"},
 		"array_creation_expression":                                                  {kind: Dict, l: "*"},
-		"array_element_initializer":                                                  {hook: phpElement},
+		"array_element_initializer":                                                  {kind: Pair, l: "*"},
 		"pair":                                                                       {kind: Array, op: "tuple", l: "*"},
 		"list_literal":                                                               {kind: Array, op: "tuple", l: "*"},
 		"variadic_unpacking":                                                         {kind: Spread, x: "#0"},
@@ -107,38 +107,12 @@ func phpUse(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func phpArgument(b *builder, n *ts.Node) *Node {
-	name := b.at(n, "name")
-	kids := b.all(n, name)
-	if len(kids) == 0 {
-		return nil
-	}
-	if name == nil {
-		return kids[0]
-	}
-	return b.of(Pair, n, Node{Name: b.text(name), Y: kids[0]})
-}
-
 func phpHeredoc(b *builder, n *ts.Node) *Node {
 	return buildString(b, cmp.Or(b.at(n, "value"), n))
 }
 
 func phpBackticks(b *builder, n *ts.Node) *Node {
 	return b.of(Call, n, Node{Name: "shell_exec", List: []*Node{buildString(b, n)}})
-}
-
-// phpElement is an element of an array, with or without a key.
-func phpElement(b *builder, n *ts.Node) *Node {
-	switch kids := b.all(n); len(kids) {
-	case 0:
-		return nil
-	case 1:
-		return kids[0]
-	default:
-		o := b.of(Pair, n, Node{X: kids[0], Y: kids[1]})
-		nameKey(o)
-		return o
-	}
 }
 
 func phpEcho(b *builder, n *ts.Node) *Node {
