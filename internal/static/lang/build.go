@@ -45,7 +45,7 @@ type builder struct {
 	l      *ts.Language
 	parser *ts.Parser
 	src    []byte
-	bySym  []*shape // by symbol, nil: not yet looked up
+	bySym  []*shape // by symbol of the grammar
 	skip   []bool
 	depth  int
 	errors int
