@@ -24,7 +24,7 @@ var (
 // each language of an application.
 func (a *application) checkThrottle() {
 	done := map[lang.Lang]bool{}
-	for _, u := range a.project.Sorted() {
+	for _, u := range a.project.Units {
 		l := u.File.Lang
 		if done[l] || !takesPass.Match(u.File.Src) {
 			continue

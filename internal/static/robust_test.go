@@ -20,6 +20,10 @@ var everyExt = []string{"java", "py", "js", "ts", "tsx", "go", "php"}
 // TestPathological gives each parser inputs that are made to hurt: each ends in a
 // warning with the file's name or in a result, and the file beside it is judged.
 func TestPathological(t *testing.T) {
+	much := 4
+	if testing.Short() {
+		much = 1
+	}
 	nested := strings.Repeat("(", 100000) + strings.Repeat(")", 100000)
 	inputs := map[string]string{
 		"nested":   "x = " + nested,
@@ -28,10 +32,10 @@ func TestPathological(t *testing.T) {
 		"utf8":     "executeQuery \xff\xfe\x80 eval(\xc3\x28) exec md5\n",
 		"nul":      "exec(\x00\x00)\nquery(\x00)",
 		"empty":    "",
-		"elses":    strings.Repeat("if (a) { exec(a) } else ", 400) + "{ }",
-		"plus":     "query(" + strings.Repeat("a + ", 4000) + "a)",
-		"dots":     "a" + strings.Repeat(".exec()", 3000),
-		"lines":    strings.Repeat("exec(query);\n", 4000),
+		"elses":    strings.Repeat("if (a) { exec(a) } else ", 100*much) + "{ }",
+		"plus":     "query(" + strings.Repeat("a + ", 1000*much) + "a)",
+		"dots":     "a" + strings.Repeat(".exec()", 750*much),
+		"lines":    strings.Repeat("exec(query);\n", 1000*much),
 		"brackets": strings.Repeat("exec(a[", 290) + strings.Repeat("])", 290),
 	}
 	for name, text := range inputs {
@@ -130,10 +134,10 @@ func TestAfterAMistake(t *testing.T) {
 
 // TestTooLongIsSaid: a function whose end is not followed is named.
 func TestTooLongIsSaid(t *testing.T) {
-	res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{"a.py": {Data: []byte("def f(x):\n" + strings.Repeat("    g(x, 1, 2, 3, 4, 5, 6, 7)\n", 9000))}})
+	res, err := New(Options{}).Analyse(context.Background(), fstest.MapFS{"a.go": {Data: []byte("package p\nfunc f(x string) {\n" + strings.Repeat("g(x, 1, 2, 3, 4, 5, 6, 7)\n", 9000) + "}\n")}})
 	require.NoError(t, err)
 	require.Len(t, res.Warnings, 1)
-	require.Contains(t, res.Warnings[0], "a.py:1: f is too long")
+	require.Contains(t, res.Warnings[0], "a.go:2: f is too long")
 }
 
 func TestCancelled(t *testing.T) {
@@ -175,7 +179,11 @@ func TestSameResult(t *testing.T) {
 	one, err := New(Options{Workers: 1}).Analyse(context.Background(), fsys)
 	require.NoError(t, err)
 	require.NotEmpty(t, one.Findings)
-	for range 3 {
+	runs := 3
+	if testing.Short() {
+		runs = 1
+	}
+	for range runs {
 		many, err := New(Options{Workers: 8}).Analyse(context.Background(), fsys)
 		require.NoError(t, err)
 		require.Empty(t, cmp.Diff(one, many))

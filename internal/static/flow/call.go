@@ -71,6 +71,13 @@ func (f *frame) candidates(x *lang.Node, typ string) []string {
 }
 
 func (f *frame) call(n *lang.Node) value {
+	if n.X != nil && n.X.Kind == lang.Func && n.Name == "" { // a function that is called where it stands
+		var args []value
+		for _, a := range n.List {
+			args = append(args, f.eval(a))
+		}
+		return f.closure(n.X, args...)
+	}
 	ci := f.info(n)
 	f.s.matchCall(f, ci)
 	f.filled(ci)

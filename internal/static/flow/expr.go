@@ -45,7 +45,7 @@ func (f *frame) eval(n *lang.Node) value {
 		if n.Name != "" && n.Op != "lambda" {
 			return value{fn: n}
 		}
-		f.closure(n, value{})
+		f.closure(n)
 		return value{fn: n, typ: "function"}
 	case lang.Array, lang.Dict:
 		return f.collection(n)
@@ -60,8 +60,11 @@ func (f *frame) eval(n *lang.Node) value {
 	case lang.Loop:
 		return f.comprehension(n)
 	case lang.Switch:
-		f.switchStmt(n)
-		return value{}
+		ret := f.ret
+		f.ret = value{}
+		v := join(f.switched(n), f.ret) // what its blocks yield
+		f.ret = join(ret, f.ret)
+		return v
 	case lang.Class, lang.Import, lang.Jump:
 		return value{}
 	case lang.Param, lang.Case, lang.Catch: // of broken code, outside of what they belong to
@@ -121,7 +124,7 @@ func (f *frame) ident(n *lang.Node) value {
 
 // fieldValue is what a field of the class at hand holds; false for what is no field.
 func (f *frame) fieldValue(name string) (value, bool) {
-	d := f.s.p.field(f.fn.Class, name, 0)
+	d := f.fn.Class.field(name)
 	if d == nil {
 		return value{}, false
 	}

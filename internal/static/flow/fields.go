@@ -98,7 +98,7 @@ var machinery = regexp.MustCompile(`(?i)^_?(db|em|log|http|app|server|dao|jdbc|l
 // project says which fields it fills.
 func (f *frame) built(ci *callInfo, c *Class) (value, bool) {
 	v, known := value{typ: c.Name}, false
-	for _, fn := range f.s.p.constructors(c, len(ci.args)) {
+	for _, fn := range constructors(c, len(ci.args)) {
 		sum := f.s.summarize(fn)
 		if sum == nil {
 			return v, false
@@ -118,23 +118,6 @@ func (f *frame) carried(ci *callInfo, fn *Func, o origin) []origin {
 		return []origin{o}
 	}
 	return o.through(f.argOf(ci, fn, o.param))
-}
-
-// constructors finds the constructors of a class or of its nearest base.
-func (p *Project) constructors(c *Class, n int) []*Func {
-	for d := 0; c != nil && d < 4; d++ {
-		for _, name := range []string{c.Name, "constructor", "__construct", "__init__"} {
-			if fs := withBody(byArity(c.Methods[name], n)); len(fs) > 0 {
-				return nearest(c.Unit, fs)
-			}
-		}
-		bs := p.basesOf(c)
-		if len(bs) == 0 {
-			return nil
-		}
-		c = bs[0]
-	}
-	return nil
 }
 
 // made is the class that a call makes an object of, nil for no class of the project.
@@ -173,7 +156,7 @@ func (f *frame) accessor(ci *callInfo) []origin {
 		if strings.HasPrefix(name, "get") && len(name) > 3 {
 			field = strings.ToLower(name[3:4]) + name[4:]
 		}
-		if d := f.s.p.field(c, field, 0); d != nil && f.s.p.harmless(f.u, d.Type) {
+		if d := c.field(field); d != nil && f.s.p.harmless(f.u, d.Type) {
 			return nil
 		}
 	}
@@ -188,7 +171,7 @@ func (f *frame) accessor(ci *callInfo) []origin {
 	if field := cmp.Or(f.fieldAfter(name, "get"), f.fieldAfter(name, "is")); field != "" {
 		return pick(from, field)
 	}
-	if c := f.s.p.classOf(f.u, ci.recv.typ); c != nil && f.s.p.field(c, name, 0) != nil { // a record's
+	if c := f.s.p.classOf(f.u, ci.recv.typ); c.field(name) != nil { // a record's
 		return pick(from, name)
 	}
 	for _, o := range from {

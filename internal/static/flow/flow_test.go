@@ -1,11 +1,13 @@
 package flow_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -20,7 +22,8 @@ import (
 // surely reached from outside.
 func hits(t *testing.T, files map[string]string) []string {
 	t.Helper()
-	set := ruleSet(t)
+	set, err := ruleSet()
+	require.NoError(t, err)
 	var parsed []*lang.File
 	for name, src := range files {
 		f, err := lang.Parse(name, []byte(src))
@@ -38,23 +41,23 @@ func hits(t *testing.T, files map[string]string) []string {
 }
 
 // ruleSet is the shipped rules with the sinks of these tests.
-func ruleSet(t *testing.T) *rules.Set {
-	t.Helper()
+var ruleSet = sync.OnceValues(func() (*rules.Set, error) {
 	all := fstest.MapFS{}
 	for _, pattern := range []string{"../rules/*.yaml", "testdata/*.yaml"} {
 		names, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		require.NotEmpty(t, names)
+		if err != nil || len(names) == 0 {
+			return nil, cmp.Or(err, fmt.Errorf("%s: no file", pattern))
+		}
 		for _, name := range names {
 			b, err := os.ReadFile(name)
-			require.NoError(t, err)
+			if err != nil {
+				return nil, err
+			}
 			all[filepath.Base(name)] = &fstest.MapFile{Data: b}
 		}
 	}
-	set, err := rules.Read(all)
-	require.NoError(t, err)
-	return set
-}
+	return rules.Read(all)
+})
 
 // TestPropagation follows data along each way that the engine knows, and stops where
 // it has to.
@@ -80,6 +83,18 @@ func TestPropagation(t *testing.T) {
 		{"one branch cleans", "a.py", "def v(request):\n    c = request.GET['c']\n    if c == 'x':\n        c = shlex.quote(c)\n    os.system(c)\n", []string{"py.command-injection a.py:5"}},
 		{"a fixed set", "a.py", "def v(request):\n    c = request.GET['c']\n    if c not in ('ls', 'df'):\n        return\n    os.system(c)\n", nil},
 		{"a part that is checked", "a.go", "package p\n\nimport (\n\t\"net/http\"\n\t\"net/url\"\n)\n\nfunc h(w http.ResponseWriter, r *http.Request) {\n\tu, _ := url.Parse(r.FormValue(\"u\"))\n\tif u.Scheme != \"https\" {\n\t\treturn\n\t}\n\thttp.Get(u.String())\n}\n", []string{"go.ssrf a.go:13"}},
+		{"a function that is called where it stands", "a.go", "package p\n\nimport (\n\t\"net/http\"\n\t\"os/exec\"\n)\n\nfunc h(w http.ResponseWriter, r *http.Request) {\n\tgo func(n int, c string) {\n\t\texec.Command(\"sh\", \"-c\", c).Run()\n\t}(1, r.FormValue(\"c\"))\n}\n", []string{"go.command-injection a.go:10"}},
+		{"an arrow that is called where it stands", "a.js", "function h(req, res) {\n  ((a, b) => {\n    eval(a);\n    eval(b);\n  })('x', req.query.c);\n}\n", []string{"js.code-injection a.js:4"}},
+		{"a method by its name", "a.js", "const cp = require('child_process');\nfunction h(req, res) {\n  cp['exec'](req.query.c);\n}\n", []string{"js.command-injection a.js:3"}},
+		{"a part of a module by another name", "a.js", "const cp = require('child_process');\nconst { exec: run } = cp;\nfunction h(req, res) {\n  run(req.query.c);\n}\n", []string{"js.command-injection a.js:4"}},
+		{"a name that a test of the type binds", "A.java", "class A extends HttpServlet {\n  void doGet(HttpServletRequest r, HttpServletResponse s) throws Exception {\n    Object o = r.getParameter(\"c\");\n    if (o instanceof String c) Runtime.getRuntime().exec(c);\n    if (o instanceof Integer i) Runtime.getRuntime().exec(\"kill \" + i);\n  }\n}\n", []string{"java.command-injection A.java:4"}},
+		{"a name that a case binds", "A.java", "class A extends HttpServlet {\n  void doGet(HttpServletRequest r, HttpServletResponse s) throws Exception {\n    Object o = r.getParameter(\"c\");\n    switch (o) {\n      case Integer i -> Runtime.getRuntime().exec(\"kill \" + i);\n      case String c -> Runtime.getRuntime().exec(c);\n      default -> {}\n    }\n  }\n}\n", []string{"java.command-injection A.java:6"}},
+		{"what a switch results in", "A.java", "class A extends HttpServlet {\n  void doGet(HttpServletRequest r, HttpServletResponse s) throws Exception {\n    String a = switch (n) { case 1 -> r.getParameter(\"c\"); default -> \"x\"; };\n    Runtime.getRuntime().exec(a);\n    String b = switch (n) { case 1: yield r.getParameter(\"c\"); default: yield \"x\"; };\n    Runtime.getRuntime().exec(b);\n    String c = switch (n) { case 1 -> \"y\"; default -> \"x\"; };\n    Runtime.getRuntime().exec(c);\n  }\n}\n", []string{"java.command-injection A.java:4", "java.command-injection A.java:6"}},
+		{"what a match results in", "a.php", "<?php\n$c = match (true) { $a => 'x', default => $_GET['c'] };\nsystem($c);\n", []string{"php.command-injection a.php:3"}},
+		{"a name that a pattern binds", "a.py", "def v(request):\n    match request.GET['c']:\n        case 'ls' | 'df':\n            pass\n        case str(c):\n            os.system(c)\n        case [_, *rest]:\n            os.system(rest)\n", []string{"py.command-injection a.py:6", "py.command-injection a.py:8"}},
+		{"one of a few fixed texts", "a.py", "def v(request):\n    c = request.GET['c']\n    match c:\n        case 'ls' | 'df':\n            os.system(c)\n        case x if x in ('id', 'ps'):\n            os.system(x)\n        case _:\n            os.system(c)\n", []string{"py.command-injection a.py:9"}},
+		{"what a function within another captures", "a.py", "def v(request):\n    c = request.GET['c']\n    def run(d):\n        os.system(c)\n        os.system(d)\n    run('x')\n", []string{"py.command-injection a.py:4"}},
+		{"a parameter of the captured name", "a.js", "function h(req, res) {\n  const c = req.query.c;\n  function run(c) { eval(c); }\n  run('x');\n  function go() { eval(c); }\n}\n", []string{"js.code-injection a.js:5"}},
 		{"what a decoder fills", "a.go", "package p\n\nimport (\n\t\"encoding/json\"\n\t\"net/http\"\n\t\"os/exec\"\n)\n\ntype q struct{ Cmd string }\n\nfunc h(w http.ResponseWriter, r *http.Request) {\n\tvar in q\n\tjson.NewDecoder(r.Body).Decode(&in)\n\texec.Command(\"sh\", \"-c\", in.Cmd).Run()\n}\n", []string{"go.command-injection a.go:14"}},
 	}
 	for _, tt := range tests {
@@ -138,7 +153,9 @@ func TestTreesStay(t *testing.T) {
 	require.NoError(t, err)
 	again, err := lang.Parse("a.js", src)
 	require.NoError(t, err)
-	flow.NewProject(ruleSet(t), []*lang.File{read}).Analyse(context.Background(), 2)
+	set, err := ruleSet()
+	require.NoError(t, err)
+	flow.NewProject(set, []*lang.File{read}).Analyse(context.Background(), 2)
 	require.Equal(t, again.Root, read.Root)
 }
 
@@ -151,7 +168,9 @@ func TestBrokenFile(t *testing.T) {
 		require.NoError(t, err)
 		files = append(files, sound)
 	}
-	p := flow.NewProject(ruleSet(t), files)
+	set, err := ruleSet()
+	require.NoError(t, err)
+	p := flow.NewProject(set, files)
 	require.Len(t, p.Analyse(context.Background(), 1), flow.Shards)
 	require.Len(t, p.Warnings, 1)
 	require.Contains(t, p.Warnings[p.Units[0].Funcs[0]], "a.cob: the analysis broke on this file: ")

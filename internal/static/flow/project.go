@@ -5,6 +5,7 @@ package flow
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -34,6 +35,7 @@ type Unit struct {
 	Classes []*Class
 	byName  map[string][]*Func
 	top     *Func
+	dir     string
 }
 
 // A Func is a function, method, or the top level of a file or class.
@@ -54,6 +56,7 @@ type Class struct {
 	Bases   []string
 	Fields  map[string]*lang.Node // Assign nodes
 	Methods map[string][]*Func
+	bases   []*Class // what Bases means
 }
 
 // A Project is the index over all units.
@@ -75,24 +78,29 @@ type Project struct {
 	texts    map[string]bool // memo of project-wide expressions, under mu
 }
 
-// NewProject indexes files. Analyse takes them in the order of their paths.
+// NewProject indexes files, in the order of their paths.
 func NewProject(set *rules.Set, files []*lang.File) *Project {
 	p := &Project{Rules: set, byName: map[lang.Lang]map[string][]*Func{}, classes: map[string][]*Class{},
 		impl: map[string][]*Class{}, modules: map[string]*Unit{}, dirs: map[string][]*Unit{}, texts: map[string]bool{}, Warnings: map[*Func]string{}}
-	for _, f := range files {
+	for _, f := range slices.SortedFunc(slices.Values(files), func(a, b *lang.File) int { return strings.Compare(a.Path, b.Path) }) {
 		p.addUnit(f)
+	}
+	for _, u := range p.Units {
+		for _, c := range u.Classes {
+			p.link(c)
+		}
 	}
 	return p
 }
 
 func (p *Project) addUnit(f *lang.File) {
-	u := &Unit{File: f, Table: p.Rules.Tables[f.Lang], Alias: map[string]string{}, byName: map[string][]*Func{}}
+	u := &Unit{File: f, Table: p.Rules.Tables[f.Lang], Alias: map[string]string{}, byName: map[string][]*Func{}, dir: path.Dir(f.Path)}
 	p.Units = append(p.Units, u)
 	ext := path.Ext(f.Path)
 	if lang.Of(f.Path) != "" { // no page with scripts
 		p.modules[strings.TrimSuffix(f.Path, ext)] = u
 	}
-	p.dirs[path.Dir(f.Path)] = append(p.dirs[path.Dir(f.Path)], u)
+	p.dirs[u.dir] = append(p.dirs[u.dir], u)
 	for _, im := range f.Imports {
 		for _, n := range im.List {
 			u.Alias[n.Name] = strings.TrimPrefix(n.Op, "node:")
@@ -152,7 +160,7 @@ func (p *Project) index(u *Unit, c *Class, outer *Func, n *lang.Node) {
 // goClass finds or makes the class that a Go receiver names.
 func (p *Project) goClass(u *Unit, name string) *Class {
 	for _, c := range p.classes[name] {
-		if path.Dir(c.Unit.File.Path) == path.Dir(u.File.Path) {
+		if c.Unit.dir == u.dir {
 			return c
 		}
 	}
@@ -217,7 +225,7 @@ func (p *Project) requireAlias(u *Unit, a *lang.Node) {
 	}
 	mod, member := requireOf(a.Y)
 	if name, ok := strings.CutPrefix(mod, "\x00"); ok {
-		if mod = u.Alias[name]; mod == "" || a.Y.Kind == lang.Ident {
+		if mod = u.Alias[name]; mod == "" || a.Y.Kind == lang.Ident && a.X.Kind != lang.Dict {
 			return
 		}
 	}

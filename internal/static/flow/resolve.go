@@ -2,6 +2,7 @@ package flow
 
 import (
 	"cmp"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -15,38 +16,104 @@ func (p *Project) ClassesNamed(name string) []*Class { return p.classes[name] }
 // Named gives the functions of a language that have a name.
 func (p *Project) Named(l lang.Lang, name string) []*Func { return p.byName[l][name] }
 
-// method looks in a class, its bases, and what implements it.
-func (p *Project) method(c *Class, name string, nargs int, depth int) []*Func {
+func only[T any](all []T, so func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(x T) bool { return !so(x) })
+}
+
+// closest gives the classes that a file means of those of a name: its own, else its
+// folder's, else all.
+func closest(u *Unit, all []*Class) []*Class {
+	if own := only(all, func(c *Class) bool { return c.Unit == u }); len(own) > 0 {
+		return own
+	}
+	if near := only(all, func(c *Class) bool { return c.Unit.dir == u.dir }); len(near) > 0 {
+		return near
+	}
+	return all
+}
+
+// link finds the classes that the bases of c name, where they are few. A class named as
+// its own base is one of a library (each of a hundred migrations is a Migration), and
+// no base of it.
+func (p *Project) link(c *Class) {
+	for _, name := range c.Bases {
+		if name == c.Name {
+			continue
+		}
+		if near := closest(c.Unit, p.classes[name]); len(near) <= maxCandidates {
+			c.bases = append(c.bases, near...)
+		}
+	}
+}
+
+// line is a class and what it inherits from, its own first.
+func (c *Class) line() iter.Seq[*Class] {
+	return func(yield func(*Class) bool) { c.walkLine(0, yield) }
+}
+
+func (c *Class) walkLine(depth int, yield func(*Class) bool) bool {
 	if c == nil || depth > 4 {
-		return nil
+		return true
 	}
-	if fs := withBody(byArity(c.Methods[name], nargs)); len(fs) > 0 {
-		return fs
+	if !yield(c) {
+		return false
 	}
-	for _, bc := range p.basesOf(c) {
-		if fs := p.method(bc, name, nargs, depth+1); len(fs) > 0 {
+	for _, b := range c.bases {
+		if !b.walkLine(depth+1, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// method looks in a class, its bases, and what implements one of them.
+func (p *Project) method(c *Class, name string, nargs int) []*Func {
+	own := func(c *Class) []*Func { return withBody(byArity(c.Methods[name], nargs)) }
+	for k := range c.line() {
+		if fs := own(k); len(fs) > 0 {
 			return fs
 		}
 	}
-	var out []*Func
-	for _, ic := range p.impl[c.Name] {
-		if ic != c {
-			out = append(out, withBody(byArity(ic.Methods[name], nargs))...)
+	for k := range c.line() {
+		var fs []*Func
+		for _, heir := range p.impl[k.Name] {
+			fs = append(fs, own(heir)...)
+		}
+		if len(fs) > 0 {
+			return fs
 		}
 	}
-	return out
+	return nil
+}
+
+// constructors finds the constructors of a class or of its nearest base.
+func constructors(c *Class, n int) []*Func {
+	for k := range c.line() {
+		for _, name := range []string{k.Name, "constructor", "__construct", "__init__"} {
+			if fs := withBody(byArity(k.Methods[name], n)); len(fs) > 0 {
+				return nearest(k.Unit, fs)
+			}
+		}
+	}
+	return nil
+}
+
+// field finds the declaration of a field in a class or its bases.
+func (c *Class) field(name string) *lang.Node {
+	for k := range c.line() {
+		if d := k.Fields[name]; d != nil {
+			return d
+		}
+	}
+	return nil
 }
 
 func withBody(fs []*Func) []*Func {
 	return only(fs, func(f *Func) bool { return f.Node.Body != nil })
 }
 
-func only(fs []*Func, so func(*Func) bool) []*Func {
-	return slices.DeleteFunc(slices.Clone(fs), func(f *Func) bool { return !so(f) })
-}
-
 func byArity(fs []*Func, n int) []*Func {
-	if len(fs) < 2 || n < 0 {
+	if len(fs) < 2 {
 		return fs
 	}
 	if out := only(fs, func(f *Func) bool { return len(f.Node.List) == n }); len(out) > 0 {
@@ -55,6 +122,8 @@ func byArity(fs []*Func, n int) []*Func {
 	return fs
 }
 
+// nearest gives the functions, at most maxCandidates, whose files' paths have most in
+// common with that of u.
 func nearest(u *Unit, fs []*Func) []*Func {
 	if len(fs) <= maxCandidates {
 		return fs
@@ -66,64 +135,14 @@ func nearest(u *Unit, fs []*Func) []*Func {
 	return fs[:maxCandidates]
 }
 
-// nearness is the length of what the paths of two files have in common.
+// nearness is the length of the folders that the paths of two files have in common.
 func nearness(u, v *Unit) int {
-	a, b := u.File.Path, v.File.Path
+	a, b := u.File.Path+"/", v.File.Path+"/"
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
-	if i == len(a) && i == len(b) {
-		return i + 1
-	}
 	return strings.LastIndexByte(a[:i], '/') + 1
-}
-
-func (p *Project) field(c *Class, name string, depth int) *lang.Node {
-	if c == nil || depth > 4 {
-		return nil
-	}
-	if f := c.Fields[name]; f != nil {
-		return f
-	}
-	for _, bc := range p.basesOf(c) {
-		if f := p.field(bc, name, depth+1); f != nil {
-			return f
-		}
-	}
-	return nil
-}
-
-// basesOf gives the classes that the bases of c name: of its file, else of its
-// folder, else all, when they are few. A class named as its own base is one of a
-// library (each of a hundred migrations is a Migration), and no base of it.
-func (p *Project) basesOf(c *Class) []*Class {
-	var out []*Class
-	for _, b := range c.Bases {
-		if b == c.Name {
-			continue
-		}
-		all := p.classes[b]
-		near := all[:0:0]
-		for _, same := range []func(*Class) bool{
-			func(x *Class) bool { return x.Unit == c.Unit },
-			func(x *Class) bool { return path.Dir(x.Unit.File.Path) == path.Dir(c.Unit.File.Path) },
-			func(*Class) bool { return len(all) <= maxCandidates },
-		} {
-			for _, x := range all {
-				if x != c && same(x) {
-					near = append(near, x)
-				}
-			}
-			if len(near) > 0 {
-				break
-			}
-		}
-		if len(near) <= maxCandidates {
-			out = append(out, near...)
-		}
-	}
-	return out
 }
 
 // resolve finds what a call may mean: at most maxCandidates functions, or none.
@@ -131,15 +150,8 @@ func (p *Project) resolve(f *Func, call *lang.Node, recvType string) []*Func {
 	u, n := f.Unit, len(call.List)
 	switch {
 	case call.Op == "new":
-		if c := p.classOf(u, call.Name); c != nil {
-			for _, name := range []string{call.Name, "constructor", "__construct", "__init__"} {
-				if fs := byArity(c.Methods[name], n); len(fs) > 0 {
-					return nearest(u, fs)
-				}
-			}
-		}
-		return nil
-	case call.Op != "" && call.Op != "tagged":
+		return constructors(p.classOf(u, call.Name), n)
+	case call.Op != "":
 		return nil
 	case call.X == nil:
 		return nearest(u, withBody(p.free(f, call.Name, n)))
@@ -147,7 +159,7 @@ func (p *Project) resolve(f *Func, call *lang.Node, recvType string) []*Func {
 	if call.X.Kind == lang.Ident {
 		switch x := call.X.Name; x {
 		case "this", "self", "super", "parent", "static", "cls":
-			if fs := p.method(f.Class, call.Name, n, 0); len(fs) > 0 {
+			if fs := p.method(f.Class, call.Name, n); len(fs) > 0 {
 				return nearest(u, fs)
 			}
 		default:
@@ -160,28 +172,29 @@ func (p *Project) resolve(f *Func, call *lang.Node, recvType string) []*Func {
 				}
 			}
 			if c := p.classOf(u, x); c != nil {
-				return nearest(u, p.method(c, call.Name, n, 0))
+				return nearest(u, p.method(c, call.Name, n))
 			}
 		}
 	}
 	if recvType != "" {
 		if c := p.classOf(u, recvType); c != nil {
-			return nearest(u, p.method(c, call.Name, n, 0))
+			return nearest(u, p.method(c, call.Name, n))
 		}
 		return nil
 	}
 	return p.unique(u, call)
 }
 
-// unique accepts a method by name alone when the language's files know one
-// function of that name, and the name is not one of the everyday ones.
+// unique accepts a method by name alone when the language's files, or else those of
+// the folder, know one function of that name, and the name is not one of the
+// everyday ones.
 func (p *Project) unique(u *Unit, call *lang.Node) []*Func {
 	if len(call.Name) < 6 || everyday[strings.ToLower(call.Name)] {
 		return nil
 	}
 	fs := withBody(p.byName[u.File.Lang][call.Name])
-	if len(fs) > 1 { // one in the folder is meant, whatever others are called
-		fs = only(fs, func(fn *Func) bool { return path.Dir(fn.Unit.File.Path) == path.Dir(u.File.Path) })
+	if len(fs) > 1 {
+		fs = only(fs, func(fn *Func) bool { return fn.Unit.dir == u.dir })
 	}
 	if len(fs) != 1 || fs[0].Class == nil || len(fs[0].Node.List) < len(call.List) {
 		return nil
@@ -199,7 +212,7 @@ var everyday = lang.Words(`append create delete update insert remove execute ren
 func (p *Project) free(f *Func, name string, n int) []*Func {
 	u := f.Unit
 	if f.Class != nil && u.File.Lang == lang.Java {
-		if fs := p.method(f.Class, name, n, 0); len(fs) > 0 {
+		if fs := p.method(f.Class, name, n); len(fs) > 0 {
 			return fs
 		}
 	}
@@ -227,7 +240,7 @@ func (p *Project) free(f *Func, name string, n int) []*Func {
 	switch u.File.Lang {
 	case lang.Go:
 		var out []*Func
-		for _, v := range p.dirs[path.Dir(u.File.Path)] {
+		for _, v := range p.dirs[u.dir] {
 			if v.File.Package == u.File.Package {
 				out = append(out, withoutClass(v.byName[name])...)
 			}
@@ -246,8 +259,8 @@ func withoutClass(fs []*Func) []*Func {
 // goPackage finds a function of the package whose folder ends as the import path.
 func (p *Project) goPackage(imp, name string) []*Func {
 	return only(p.byName[lang.Go][name], func(f *Func) bool {
-		dir := path.Dir(f.Unit.File.Path)
-		return f.Class == nil && dir != "." && (imp == dir || strings.HasSuffix(imp, "/"+dir))
+		dir := f.Unit.dir
+		return f.Class == nil && dir != "." && strings.HasSuffix("/"+imp, "/"+dir)
 	})
 }
 
@@ -258,12 +271,12 @@ func (p *Project) module(u *Unit, mod string) *Unit {
 	case lang.Python:
 		rel := strings.TrimLeft(mod, ".")
 		q := strings.ReplaceAll(rel, ".", "/")
-		dir := path.Dir(u.File.Path)
+		dir := u.dir
 		for i := 1; i < len(mod)-len(rel); i++ {
 			dir = path.Dir(dir)
 		}
 		// "from . import x" is written as one dot more than it goes up.
-		for _, base := range []string{dir, path.Dir(u.File.Path), path.Dir(dir), "."} {
+		for _, base := range []string{dir, u.dir, path.Dir(dir), "."} {
 			for _, try := range []string{path.Join(base, q), path.Join(base, q, "__init__")} {
 				if m := p.modules[try]; m != nil && m.File.Lang == lang.Python {
 					return m
@@ -275,7 +288,7 @@ func (p *Project) module(u *Unit, mod string) *Unit {
 		if i < 0 || mod[0] != '.' {
 			return nil
 		}
-		q := path.Join(path.Dir(u.File.Path), mod)
+		q := path.Join(u.dir, mod)
 		for _, try := range []string{q, q + "/index", strings.TrimSuffix(q, path.Ext(q))} {
 			if m := p.modules[try]; m != nil {
 				return m
@@ -286,37 +299,20 @@ func (p *Project) module(u *Unit, mod string) *Unit {
 }
 
 // classOf finds the class that a name means in a unit: of the same file, the
-// same folder, or the only one of that name.
+// same folder, the only one of that name, or the one that is imported.
 func (p *Project) classOf(u *Unit, name string) *Class {
 	name = simple(name)
-	cs := p.classes[name]
-	var best *Class
-	n := 0
-	for _, c := range cs {
-		if c.Unit.File.Lang != u.File.Lang {
-			continue
-		}
-		if c.Unit == u {
-			return c
-		}
-		n++
-		if best == nil || path.Dir(c.Unit.File.Path) == path.Dir(u.File.Path) {
-			best = c
-		}
-	}
-	if n > 1 && path.Dir(best.Unit.File.Path) != path.Dir(u.File.Path) {
-		return p.importedClass(u, name, cs)
-	}
-	return best
-}
-
-func (p *Project) importedClass(u *Unit, name string, cs []*Class) *Class {
-	full := strings.ReplaceAll(u.Alias[name], ".", "/")
-	if full == "" {
+	all := p.classes[name]
+	if len(all) == 0 {
 		return nil
 	}
-	for _, c := range cs {
-		if q := c.Unit.File.Path; strings.HasSuffix(strings.TrimSuffix(q, path.Ext(q)), full) {
+	near := closest(u, only(all, func(c *Class) bool { return c.Unit.File.Lang == u.File.Lang }))
+	if len(near) == 1 || len(near) > 0 && near[0].Unit.dir == u.dir {
+		return near[0]
+	}
+	full := strings.ReplaceAll(u.Alias[name], ".", "/")
+	for _, c := range near {
+		if q := c.Unit.File.Path; full != "" && strings.HasSuffix(strings.TrimSuffix(q, path.Ext(q)), full) {
 			return c
 		}
 	}
@@ -325,9 +321,4 @@ func (p *Project) importedClass(u *Unit, name string, cs []*Class) *Class {
 
 func simple(name string) string {
 	return name[strings.LastIndexByte(name, '.')+1:]
-}
-
-// Sorted gives the units by path.
-func (p *Project) Sorted() []*Unit {
-	return slices.SortedFunc(slices.Values(p.Units), func(a, b *Unit) int { return strings.Compare(a.File.Path, b.File.Path) })
 }

@@ -68,7 +68,7 @@ const Shards = 4
 // Analyse runs the rules over every function, in Shards parts that run at once,
 // and gives what fired, in the order of paths and lines, each rule once a place.
 func (p *Project) Analyse(ctx context.Context, workers int) []*Hit {
-	units := p.Sorted()
+	units := p.Units
 	shards := make([]*shard, Shards)
 	var wg sync.WaitGroup
 	gate := make(chan struct{}, max(1, workers))
@@ -269,14 +269,11 @@ func (s *shard) fieldType(f *frame, typ, name string) string {
 	if typ == "" {
 		return ""
 	}
-	if typ == "self" && f.fn.Class != nil {
-		typ = f.fn.Class.Name
-	}
 	c := s.p.classOf(f.u, typ)
-	if c == nil {
-		return ""
+	if typ == "self" {
+		c = f.fn.Class
 	}
-	if d := s.p.field(c, name, 0); d != nil {
+	if d := c.field(name); d != nil {
 		return simple(lang.TypeName(d.Type))
 	}
 	return ""

@@ -59,7 +59,7 @@ func (f *frame) stmt(n *lang.Node) (leaves bool) {
 	case lang.Loop:
 		f.loop(n)
 	case lang.Switch:
-		f.switchStmt(n)
+		f.switched(n)
 	case lang.Try:
 		return f.tryStmt(n)
 	case lang.Return:
@@ -71,8 +71,8 @@ func (f *frame) stmt(n *lang.Node) (leaves bool) {
 	case lang.Jump:
 		return true
 	case lang.Func:
-		if n.Name == "" {
-			f.closure(n, value{})
+		if n.Name == "" || f.captured(n) {
+			f.closure(n)
 		}
 	case lang.Class, lang.Import:
 	case lang.Call:
@@ -151,7 +151,8 @@ func (f *frame) loop(n *lang.Node) {
 	f.env.merge(before)
 }
 
-func (f *frame) switchStmt(n *lang.Node) {
+// switched gives what the branch that is taken results in, where it is an expression.
+func (f *frame) switched(n *lang.Node) (v value) {
 	subject := f.eval(n.X)
 	before := f.env
 	out := f.copyOf(before)
@@ -164,19 +165,63 @@ func (f *frame) switchStmt(n *lang.Node) {
 		fixed := len(c.List) > 0
 		for _, l := range c.List {
 			f.eval(l)
-			if n.X == nil {
-				f.guard(l, true)
-			}
-			fixed = fixed && literal(l)
+			f.capture(l, subject)
+			f.guard(l, true)
+			fixed = fixed && written(l)
 		}
 		if fixed && n.X != nil {
 			f.env.trust(subject, rules.All, 0)
 		}
-		if !f.stmt(c.Body) || endsInBreak(c.Body) {
+		result, leaves := f.branch(c.Body)
+		if v = join(v, result); !leaves || endsInBreak(c.Body) {
 			out.merge(f.env)
 		}
 	}
 	f.env = out
+	return v
+}
+
+// branch runs the body of a case; one expression alone is what the switch results in.
+func (f *frame) branch(body *lang.Node) (v value, leaves bool) {
+	if body != nil && body.Kind == lang.Block && len(body.List) == 1 {
+		body = body.List[0]
+	}
+	if body == nil || !results[body.Kind] {
+		return value{}, f.stmt(body)
+	}
+	return f.eval(body), body.Kind == lang.Call && exits(body)
+}
+
+// results are the kinds of expressions that a switch may result in.
+var results = map[lang.Kind]bool{lang.Call: true, lang.Member: true, lang.Index: true, lang.Ident: true, lang.String: true, lang.Template: true,
+	lang.Binary: true, lang.Unary: true, lang.Cond: true, lang.Switch: true, lang.Array: true, lang.Dict: true}
+
+// capture binds the names within a pattern to what it is held against, or to parts of it.
+func (f *frame) capture(pattern *lang.Node, subject value) {
+	lang.Walk(pattern, func(n *lang.Node) bool {
+		if n.Kind == lang.Assign {
+			v := subject
+			if n != pattern {
+				v = value{from: pick(subject.from, elementOf(n))}
+			}
+			if v.typ = simple(n.Type); plainType(n.Type) {
+				v.from = nil
+			}
+			if v.text = ""; v.tainted() {
+				v.text = bad
+			}
+			f.assign(n.X, v, nil)
+		}
+		return true
+	})
+}
+
+// written tells labels that are written out, and alternatives of such.
+func written(n *lang.Node) bool {
+	if n.Kind == lang.Other && len(n.List) > 0 {
+		return !slices.ContainsFunc(n.List, func(k *lang.Node) bool { return !literal(k) })
+	}
+	return literal(n)
 }
 
 func endsInBreak(n *lang.Node) bool {
@@ -210,9 +255,8 @@ func (f *frame) tryStmt(n *lang.Node) bool {
 	return f.stmt(n.Z) || all && left
 }
 
-// closure evaluates a function without a name where it stands; its first
-// parameter is what the call around it hands over.
-func (f *frame) closure(n *lang.Node, item value) value {
+// closure evaluates a function where it stands, with what it is handed.
+func (f *frame) closure(n *lang.Node, args ...value) value {
 	outer, ret, node, scope := f.env, f.ret, f.node, f.scope
 	f.env, f.ret = f.copyOf(outer), value{}
 	if n.Name != "" {
@@ -222,8 +266,8 @@ func (f *frame) closure(n *lang.Node, item value) value {
 	}
 	for i, p := range n.List {
 		v := value{typ: p.Type}
-		if i == 0 && item.tainted() {
-			v = value{from: item.from, text: bad, typ: p.Type}
+		if i < len(args) && args[i].tainted() {
+			v = value{from: args[i].from, text: bad, typ: p.Type}
 		}
 		f.bindParam(p, v, i)
 	}
@@ -238,6 +282,16 @@ func (f *frame) closure(n *lang.Node, item value) value {
 		}
 	}
 	return out
+}
+
+// captured: a function within another uses what the outer one holds.
+func (f *frame) captured(fn *lang.Node) bool {
+	found := false
+	lang.Walk(fn.Body, func(n *lang.Node) bool {
+		found = found || n.Kind == lang.Ident && f.env[n.Name].tainted() && !hasParam(fn, n.Name)
+		return !found
+	})
+	return found
 }
 
 // bindParam gives a parameter its value; a pattern takes members of a value

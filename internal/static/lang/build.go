@@ -4,33 +4,36 @@ import (
 	"cmp"
 	"iter"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	ts "github.com/odvcencio/gotreesitter"
 )
 
-// A shape says how a parser's node becomes one of ours. A place is a field name
-// of the grammar; "@kind" the first child of that kind; "#n" the n-th named
-// child; in list, "*" all named children that no other place took.
+// A shape says how a parser's node becomes one of ours: of which kind, and which of
+// its children are its parts. A place is a field name of the grammar; "@kind" the first
+// child of that kind; "#n" the n-th named child; "a>b" place b of what is at a; "a|b"
+// what is at a, else at b.
 type shape struct {
-	kind                        Kind
-	x, y, z, name, body, typ, l string
-	op                          string          // literal text, or "@op" for the first child that is a plain token
-	callee                      string          // place of the called expression: sets X and Name
-	notes                       map[string]bool // kinds of children that are or hold annotations
-	hook                        func(b *builder, n *ts.Node) *Node
+	kind                     Kind
+	x, y, z, name, body, typ string
+	l                        string // "*": all named children that no other place took; what has no shape stands for its children
+	op                       string // literal text, or "@op" for the tokens between the children, or the place of a text
+	callee                   string // place of the called expression: sets X and Name
+	as                       string // the node is nothing but what is at this place, where that is filled
+	hook                     func(b *builder, n *ts.Node) *Node
 }
 
 // A table maps node kinds, separated by blanks, to the shape that they share; skip
-// names kinds that carry no meaning.
+// names kinds that carry no meaning, notes those that are or hold annotations.
 type table struct {
 	lang    Lang
 	grammar func() *ts.Language
 	shapes  map[string]shape
 	skip    map[string]bool
-	param   func(b *builder, n *ts.Node) *Node // what buildFunc makes of a parameter; nil for what is none
-	pool    sync.Pool                          // of builders, for each holds a parser
+	notes   map[string]bool
+	pool    sync.Pool // of builders, for each holds a parser
 }
 
 // maxDepth bounds the tree that we build: deeper nesting is generated code or
@@ -42,7 +45,7 @@ type builder struct {
 	l      *ts.Language
 	parser *ts.Parser
 	src    []byte
-	bySym  []*shape // by symbol, nil: not yet looked up
+	bySym  []*shape // by symbol of the grammar
 	skip   []bool
 	depth  int
 	errors int
@@ -84,8 +87,17 @@ func (b *builder) of(k Kind, n *ts.Node, o Node) *Node {
 	return &o
 }
 
-// at finds the child at a place of a shape.
+// at finds what is at a place of a shape.
 func (b *builder) at(n *ts.Node, place string) *ts.Node {
+	if first, second, ok := strings.Cut(place, "|"); ok {
+		return cmp.Or(b.at(n, first), b.at(n, second))
+	}
+	if outer, inner, ok := strings.Cut(place, ">"); ok {
+		if n = b.at(n, outer); n == nil {
+			return nil
+		}
+		return b.at(n, inner)
+	}
 	switch place[0] {
 	case '@':
 		for i := 0; i < n.ChildCount(); i++ {
@@ -130,17 +142,6 @@ func (b *builder) named(n *ts.Node, i int) *ts.Node {
 	return nil
 }
 
-func (b *builder) decorators(n *ts.Node) (out []*Node) {
-	for c := range children(n) {
-		if b.kind(c) == "decorator" {
-			if k := b.build(c); k != nil {
-				out = append(out, k)
-			}
-		}
-	}
-	return out
-}
-
 func (b *builder) skips(n *ts.Node) bool {
 	s := int(n.Symbol())
 	return s < len(b.skip) && b.skip[s]
@@ -161,9 +162,11 @@ func (b *builder) build(n *ts.Node) *Node {
 		b.errors++
 		return b.other(n)
 	}
-	s := noShape
-	if i := int(n.Symbol()); i < len(b.bySym) {
-		s = b.bySym[i]
+	s := b.shape(n)
+	if s.as != "" {
+		if c := b.at(n, s.as); c != nil {
+			return b.annotate(b.build(c), n)
+		}
 	}
 	switch {
 	case s.hook != nil:
@@ -172,6 +175,13 @@ func (b *builder) build(n *ts.Node) *Node {
 		return b.shaped(n, s)
 	}
 	return b.other(n)
+}
+
+func (b *builder) shape(n *ts.Node) *shape {
+	if i := int(n.Symbol()); i < len(b.bySym) {
+		return b.bySym[i]
+	}
+	return noShape
 }
 
 func (b *builder) other(n *ts.Node) *Node {
@@ -216,81 +226,148 @@ func (b *builder) shaped(n *ts.Node, s *shape) *Node {
 	o := b.node(s.kind, n)
 	var used []*ts.Node
 	take := func(place string) *ts.Node {
+		if place == "" {
+			return nil
+		}
 		c := b.at(n, place)
 		if c != nil {
 			used = append(used, c)
 		}
 		return c
 	}
-	if s.callee != "" {
-		o.setCallee(b.build(take(s.callee)))
-	}
-	for _, k := range []struct {
-		to    **Node
-		place string
-	}{{&o.X, s.x}, {&o.Y, s.y}, {&o.Z, s.z}, {&o.Body, s.body}} {
-		if k.place != "" {
-			*k.to = b.build(take(k.place))
-		}
-	}
-	if s.name != "" {
-		o.Name = b.nameOf(take(s.name))
+	callee := b.build(take(s.callee))
+	o.X, o.Y, o.Z, o.Body = b.build(take(s.x)), b.build(take(s.y)), b.build(take(s.z)), b.build(take(s.body))
+	o.setCallee(callee)
+	if name, ok := strings.CutPrefix(s.name, "="); ok {
+		o.Name = name
+	} else {
+		o.Name = cmp.Or(o.Name, b.nameOf(take(s.name)))
 	}
 	if s.typ != "" {
 		o.Type = TypeName(b.text(take(s.typ)))
 	}
+	b.annotate(o, n)
 	switch {
 	case s.op == "@op":
-		o.Op = b.token(n)
+		o.Op = b.tokens(n)
+	case strings.HasPrefix(s.op, "@"):
+		o.Op = b.text(b.at(n, s.op))
 	case s.op != "":
 		o.Op = s.op
-	}
-	if s.notes != nil {
-		used = b.annotate(o, n, s.notes, used)
 	}
 	switch {
 	case s.l == "*":
 		o.List = b.all(n, used...)
 	case s.l != "":
-		if c := b.at(n, s.l); c != nil && b.kind(c) == "generator_expression" { // ",".join(x for x in y)
-			o.List = []*Node{b.build(c)}
-			break
+		o.List = b.list(b.at(n, s.l))
+	}
+	return b.settle(o, n)
+}
+
+// list gives the elements of a list; an expression that stands in place of one is its
+// only element: x => y, f`text`, ",".join(x for x in y).
+func (b *builder) list(n *ts.Node) []*Node {
+	if n == nil || b.shape(n) == noShape || b.shape(n).kind == Block {
+		return b.all(n)
+	}
+	if k := b.build(n); k != nil {
+		return []*Node{k}
+	}
+	return nil
+}
+
+// settle brings a node whose parts are built to the form that Kind promises.
+func (b *builder) settle(o *Node, n *ts.Node) *Node {
+	switch o.Kind {
+	case Func:
+		for i, k := range o.List {
+			o.List[i] = asParam(k)
 		}
-		o.List = b.all(b.at(n, s.l))
-	}
-	if o.Kind == Func && o.Op == "lambda" {
-		o.Body = exprBody(o.Body)
-	}
-	if o.Kind == Ident && s.name == "" {
-		o.Name = b.bare(b.text(n))
-	}
-	if (o.Kind == Lit || o.Kind == String) && o.Name == "" {
+		if o.Op == "lambda" {
+			o.Body = exprBody(o.Body)
+		}
+	case Param:
+		asParam(o)
+	case Ident:
+		if o.Name == "" {
+			o.Name = b.bare(b.text(n))
+		}
+	case Lit:
 		o.Name = b.text(n)
+	case Pair:
+		return pairOf(o)
+	case Dict:
+		for i, k := range o.List {
+			if k.Kind == Func && k.Name != "" { // a method
+				o.List[i] = k.Here(Node{Kind: Pair, Name: k.Name, Y: k})
+			}
+		}
+	case If: // further branches, one after the other
+		tail := o
+		for _, k := range o.List {
+			tail.Z = k
+			tail = k
+		}
+		o.List = nil
+	case Loop:
+		if o.Z != nil && o.Op == "" { // what follows each round
+			o.Body, o.Z = o.Here(Node{Kind: Block, List: []*Node{o.Body, o.Z}}), nil
+		}
+	case Try:
+		o.settleTry()
 	}
 	return o
 }
 
-var lambdas = Words("lambda lambda_expression arrow_function function_expression function")
-
-// buildFunc reads functions and lambdas; the parameters of a lambda may be one bare name.
-func buildFunc(b *builder, n *ts.Node) *Node {
-	o := b.of(Func, n, Node{Name: b.nameOf(b.at(n, "name")), Type: TypeName(b.text(b.at(n, "return_type")))})
-	if lambdas[b.kind(n)] {
-		o.Op = "lambda"
+// pairOf takes key and value of a list of them; a value alone is no pair.
+func pairOf(o *Node) *Node {
+	if len(o.List) > 1 {
+		o.X, o.List = o.List[0], o.List[1:]
 	}
-	switch ps := cmp.Or(b.at(n, "parameter"), b.at(n, "parameters")); {
-	case ps == nil:
-	case b.kind(ps) == "identifier":
-		o.List = []*Node{b.of(Param, ps, Node{Name: strings.TrimLeft(b.text(ps), "$&.")})}
-	default:
-		for c := range b.kids(ps) {
-			if p := b.t.param(b, c); p != nil {
-				o.List = append(o.List, p)
-			}
+	if len(o.List) > 0 {
+		o.Y, o.List = o.List[0], nil
+	}
+	nameKey(o)
+	if o.X == nil && o.Name == "" {
+		return o.Y
+	}
+	return o
+}
+
+// settleTry puts resources before the body, and what follows where nothing was thrown
+// (Python's else) behind it; handlers are left.
+func (o *Node) settleTry() {
+	parts := o.List
+	o.List = nil
+	for _, k := range parts {
+		switch {
+		case k.Kind == Catch:
+			o.List = append(o.List, k)
+		case o.Body == nil:
+		case k.Off < o.Body.Off:
+			o.Body.List = append([]*Node{k}, o.Body.List...)
+		default:
+			o.Body.List = append(o.Body.List, k)
 		}
 	}
-	o.Body = exprBody(b.build(b.at(n, "body")))
-	return o
+}
+
+// asParam makes a parameter of a name, a pattern, a rest or one with a default.
+func asParam(k *Node) *Node {
+	p := k
+	if k.Kind != Param {
+		p = k.Here(Node{Kind: Param, X: k})
+	}
+	if x := p.X; x != nil && x.Kind == Cond && x.Op == "default" {
+		p.X, p.Y = x.Y, x.Z
+	}
+	if x := p.X; x != nil && x.Kind == Spread && x.X != nil && x.X.Kind == Ident {
+		p.X, p.Op = x.X, "..."
+	}
+	if x := p.X; x != nil && x.Kind == Ident {
+		p.X, p.Name = nil, x.Name
+	}
+	return p
 }
 
 // exprBody makes a lambda's expression a block that returns it.
@@ -300,6 +377,13 @@ func exprBody(n *Node) *Node {
 	}
 	r := *n
 	return n.Here(Node{Kind: Block, List: []*Node{n.Here(Node{Kind: Return, X: &r})}})
+}
+
+// nameKey moves a plain key into Name.
+func nameKey(o *Node) {
+	if o.X != nil && (o.X.Kind == String || o.X.Kind == Lit) {
+		o.Name = o.X.Name
+	}
 }
 
 func (o *Node) setCallee(f *Node) {
@@ -314,13 +398,14 @@ func (o *Node) setCallee(f *Node) {
 	}
 }
 
-// nameOf gives a name's text: strings unquoted, generics and sigils cut.
+// nameOf gives a name's text: strings unquoted, generics and sigils cut. A computed
+// name is none.
 func (b *builder) nameOf(n *ts.Node) string {
-	if n == nil {
-		return ""
-	}
 	t := b.text(n)
-	if len(t) > 0 && (t[0] == '"' || t[0] == '\'' || t[0] == '`') {
+	switch {
+	case t == "" || t[0] == '[':
+		return ""
+	case strings.IndexByte("\"'`", t[0]) >= 0:
 		return strings.Trim(t, "\"'`")
 	}
 	if i := strings.IndexByte(t, '<'); i > 0 {
@@ -329,53 +414,51 @@ func (b *builder) nameOf(n *ts.Node) string {
 	return b.bare(strings.TrimSpace(t))
 }
 
-// bare cuts the sigils of PHP's variables and of JavaScript's private members; in
-// JavaScript $ is part of the name.
+// bare cuts the sigils of PHP's variables and its namespaces, and the sigils of
+// JavaScript's private members, where $ is part of the name.
 func (b *builder) bare(name string) string {
 	if b.t.lang == PHP {
-		return strings.TrimLeft(name, "$&")
+		return afterLast(strings.TrimLeft(name, "$&"), '\\')
 	}
 	return strings.TrimLeft(name, "#&")
 }
 
-// token is the operator: the first unnamed child.
-func (b *builder) token(n *ts.Node) string {
+// tokens are the operators between the operands of n.
+func (b *builder) tokens(n *ts.Node) string {
+	var ops []string
 	for c := range children(n) {
-		if !c.IsNamed() {
-			if t := b.text(c); t != "(" && t != ")" {
-				return t
-			}
+		if t := b.text(c); !c.IsNamed() && t != "(" && t != ")" {
+			ops = append(ops, t)
 		}
 	}
-	return ""
+	return strings.Join(ops, " ")
 }
 
-// annotate collects annotations among the children of n, or within a child that
-// holds them (Java's modifiers), and the modifiers' words into Op.
-func (b *builder) annotate(o *Node, n *ts.Node, kinds map[string]bool, used []*ts.Node) []*ts.Node {
+// annotate gives a function, class or parameter the annotations among the children of
+// n, or within a child that holds them (Java's modifiers), and the modifiers' words
+// as Op.
+func (b *builder) annotate(o *Node, n *ts.Node) *Node {
+	if o == nil || o.Kind != Func && o.Kind != Class && o.Kind != Param && o.Kind != Assign {
+		return o
+	}
 	for c := range children(n) {
-		if !kinds[b.kind(c)] {
+		if !b.t.notes[b.kind(c)] {
 			continue
 		}
-		used = append(used, c)
-		b.collectNotes(o, c)
-	}
-	return used
-}
-
-func (b *builder) collectNotes(o *Node, c *ts.Node) {
-	if k := b.build(c); k != nil {
-		for _, m := range k.List {
-			if m.Kind == Call {
-				o.Notes = append(o.Notes, m)
+		switch k := b.build(c); {
+		case k == nil:
+		case k.Kind == Call:
+			o.Notes = append(o.Notes, k)
+		default:
+			o.Notes = append(o.Notes, slices.DeleteFunc(k.List, func(m *Node) bool { return m.Kind != Call })...)
+		}
+		for m := range children(c) {
+			if t := b.text(m); !m.IsNamed() && t >= "a" {
+				o.Op = strings.TrimSpace(o.Op + " " + t)
 			}
 		}
 	}
-	for m := range children(c) {
-		if !m.IsNamed() {
-			o.Op = strings.TrimSpace(o.Op + " " + b.text(m))
-		}
-	}
+	return o
 }
 
 // plainItems are collections of numbers, truths and identifiers.

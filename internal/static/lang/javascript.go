@@ -11,24 +11,27 @@ import (
 )
 
 var (
-	jsTable  = &table{lang: JS, grammar: grammars.JavascriptLanguage, skip: jsSkip, shapes: jsBase, param: jsParam}
-	tsTable  = &table{lang: JS, grammar: grammars.TypescriptLanguage, skip: jsSkip, shapes: jsBase, param: jsParam}
-	tsxTable = &table{lang: JS, grammar: grammars.TsxLanguage, skip: jsSkip, shapes: jsBase, param: jsParam}
+	jsTable  = &table{lang: JS, grammar: grammars.JavascriptLanguage, skip: jsSkip, shapes: jsBase, notes: jsNotes}
+	tsTable  = &table{lang: JS, grammar: grammars.TypescriptLanguage, skip: jsSkip, shapes: jsBase, notes: jsNotes}
+	tsxTable = &table{lang: JS, grammar: grammars.TsxLanguage, skip: jsSkip, shapes: jsBase, notes: jsNotes}
 )
 
 var jsSkip = Words(`comment hash_bang_line type_annotation type_arguments type_parameters implements_clause
 	interface_declaration type_alias_declaration predefined_type optional_chain empty_statement
 	ambient_declaration accessibility_modifier override_modifier jsx_closing_element jsx_text enum_declaration`)
 
+var jsNotes = Words("decorator")
+
 var jsBase = map[string]shape{
 	"program statement_block finally_clause":             {kind: Block, l: "*"},
 	"import_statement":                                   {hook: jsImport},
-	"class_declaration abstract_class_declaration class": {hook: jsClass},
+	"class_declaration abstract_class_declaration class": {hook: buildClass},
 	"class_body": {hook: jsClassBody},
-	"method_definition function_declaration generator_function_declaration function_expression function": {hook: buildFunc},
-	"generator_function arrow_function":        {hook: buildFunc},
-	"public_field_definition field_definition": {hook: jsField},
-	"decorator":                       {hook: jsDecorator},
+	"method_definition function_declaration generator_function_declaration generator_function": {kind: Func, name: "name", l: "parameters", body: "body", typ: "return_type"},
+	"function_expression function arrow_function":                                              {kind: Func, op: "lambda", name: "name", l: "parameter|parameters", body: "body", typ: "return_type"},
+	"required_parameter optional_parameter":                                                    {kind: Param, x: "pattern", typ: "type", y: "value", op: "@accessibility_modifier"},
+	"public_field_definition field_definition":                                                 {kind: Assign, op: "=", name: "=field", x: "name|property", y: "value", typ: "type"},
+	"decorator":                       {hook: buildNote},
 	"variable_declarator":             {kind: Assign, op: "=", x: "name", y: "value", typ: "type"},
 	"assignment_expression":           {kind: Assign, x: "left", y: "right", op: "="},
 	"augmented_assignment_expression": {kind: Assign, x: "left", y: "right", op: "@op"},
@@ -48,28 +51,30 @@ var jsBase = map[string]shape{
 	"update_expression":      {kind: Unary, x: "argument", op: "++"},
 	"await_expression":       {kind: Unary, x: "#0", op: "await"},
 	"ternary_expression":     {kind: Cond, x: "condition", y: "consequence", z: "alternative"},
-	"as_expression satisfies_expression non_null_expression type_assertion": {hook: jsAs},
-	"sequence_expression":   {kind: Other, l: "*"},
-	"array":                 {kind: Array, l: "*"},
-	"array_pattern":         {kind: Array, op: "tuple", l: "*"},
-	"object object_pattern": {hook: jsObject},
-	"pair pair_pattern":     {hook: jsPair},
-	"assignment_pattern object_assignment_pattern": {kind: Cond, y: "left", z: "right", op: "default"},
-	"rest_pattern spread_element":                  {kind: Spread, x: "#0"},
-	"if_statement":                                 {kind: If, x: "condition", y: "consequence", z: "alternative"},
-	"for_in_statement":                             {kind: Loop, x: "right", y: "left", body: "body"},
-	"for_statement":                                {hook: cFor("initializer", "increment")},
-	"while_statement do_statement":                 {kind: Loop, x: "condition", body: "body"},
-	"switch_statement":                             {kind: Switch, x: "value", l: "body"},
-	"switch_case switch_default":                   {hook: phpCase},
-	"try_statement":                                {hook: buildTry},
-	"catch_clause":                                 {kind: Catch, y: "parameter", body: "body"},
-	"return_statement":                             {kind: Return, x: "#0"},
-	"yield_expression":                             {kind: Return, op: "yield", x: "#0"},
-	"throw_statement":                              {kind: Throw, x: "#0"},
-	"break_statement":                              {kind: Jump, op: "break"},
-	"continue_statement":                           {kind: Jump, op: "continue"},
-	"jsx_element jsx_self_closing_element":         {hook: jsMarkup},
+	"as_expression satisfies_expression non_null_expression type_assertion": {as: "#0"},
+	"sequence_expression":                  {kind: Other, l: "*"},
+	"array":                                {kind: Array, l: "*"},
+	"array_pattern":                        {kind: Array, op: "tuple", l: "*"},
+	"object object_pattern":                {kind: Dict, l: "*"},
+	"pair pair_pattern":                    {kind: Pair, name: "key", x: "@computed_property_name", y: "value"},
+	"jsx_attribute":                        {kind: Pair, name: "#0", y: "#1"},
+	"object_assignment_pattern":            {as: "left"},
+	"assignment_pattern":                   {kind: Cond, y: "left", z: "right", op: "default"},
+	"rest_pattern spread_element":          {kind: Spread, x: "#0"},
+	"if_statement":                         {kind: If, x: "condition", y: "consequence", z: "alternative"},
+	"for_in_statement":                     {kind: Loop, x: "right", y: "left", body: "body"},
+	"for_statement":                        {kind: Loop, l: "initializer", x: "condition", z: "increment", body: "body"},
+	"while_statement do_statement":         {kind: Loop, x: "condition", body: "body"},
+	"switch_statement":                     {kind: Switch, x: "value", l: "body"},
+	"switch_case switch_default":           {hook: buildCase},
+	"try_statement":                        {kind: Try, body: "body", z: "@finally_clause", l: "*"},
+	"catch_clause":                         {kind: Catch, y: "parameter", body: "body"},
+	"return_statement":                     {kind: Return, x: "#0"},
+	"yield_expression":                     {kind: Return, op: "yield", x: "#0"},
+	"throw_statement":                      {kind: Throw, x: "#0"},
+	"break_statement":                      {kind: Jump, op: "break"},
+	"continue_statement":                   {kind: Jump, op: "continue"},
+	"jsx_element jsx_self_closing_element": {hook: jsMarkup},
 }
 
 // genericCall is a call with type arguments, which the grammar takes for
@@ -138,12 +143,6 @@ func jsImport(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func jsClass(b *builder, n *ts.Node) *Node {
-	o := b.of(Class, n, Node{Op: "class", Name: b.text(b.at(n, "name")), Notes: b.decorators(n), Body: b.build(b.at(n, "body"))})
-	o.bases(b.text(b.at(n, "@class_heritage")))
-	return o
-}
-
 // jsClassBody hands decorators that stand before a member to that member.
 func jsClassBody(b *builder, n *ts.Node) *Node {
 	o := b.node(Block, n)
@@ -160,49 +159,14 @@ func jsClassBody(b *builder, n *ts.Node) *Node {
 	return o
 }
 
-func jsDecorator(b *builder, n *ts.Node) *Node { return asNote(b.build(b.named(n, 0))) }
+var jsCallShape = &shape{kind: Call, callee: "function", l: "arguments"}
 
-func jsParam(b *builder, c *ts.Node) *Node {
-	p := b.node(Param, c)
-	pat := c
-	if k := b.kind(c); k == "required_parameter" || k == "optional_parameter" {
-		pat = b.at(c, "pattern")
-		p.Type = TypeName(b.text(b.at(c, "type")))
-		p.Y = b.build(b.at(c, "value"))
-		p.Notes = b.decorators(c)
-		p.Op = b.text(b.at(c, "@accessibility_modifier"))
-	}
-	x := b.build(pat)
-	if x != nil && x.Kind == Cond && x.Op == "default" {
-		x, p.Y = x.Y, x.Z
-	}
-	switch {
-	case x == nil:
-	case x.Kind == Ident:
-		p.Name = x.Name
-	case x.Kind == Spread && x.X != nil && x.X.Kind == Ident:
-		p.Name, p.Op = x.X.Name, "..."
-	default:
-		p.X = x
-	}
-	return p
-}
-
-func jsField(b *builder, n *ts.Node) *Node {
-	return b.of(Assign, n, Node{Op: "=", Name: "field", Type: TypeName(b.text(b.at(n, "type"))), Notes: b.decorators(n),
-		X: b.build(cmp.Or(b.at(n, "name"), b.at(n, "property"))), Y: b.build(b.at(n, "value"))})
-}
-
+// jsCall reads a["b"](c) as a.b(c).
 func jsCall(b *builder, n *ts.Node) *Node {
-	o := b.node(Call, n)
-	o.setCallee(b.build(b.at(n, "function")))
-	args := b.at(n, "arguments")
-	if args != nil && b.kind(args) == "template_string" {
-		o.List = []*Node{b.build(args)}
-		o.Op = "tagged"
-		return o
+	o := b.shaped(n, jsCallShape)
+	if x := o.X; x != nil && o.Name == "" && x.Kind == Index && x.Y != nil && x.Y.Kind == String {
+		o.X, o.Name = x.X, x.Y.Name
 	}
-	o.List = b.all(args)
 	return o
 }
 
@@ -210,56 +174,16 @@ func jsShorthand(b *builder, n *ts.Node) *Node {
 	return b.of(Pair, n, Node{Name: b.text(n), Y: b.of(Ident, n, Node{Name: b.text(n)})})
 }
 
-func jsAs(b *builder, n *ts.Node) *Node { return b.build(b.named(n, 0)) }
-
-func jsObject(b *builder, n *ts.Node) *Node {
-	o := b.node(Dict, n)
-	for _, k := range b.all(n) {
-		switch {
-		case k.Kind == Func:
-			k = k.Here(Node{Kind: Pair, Name: k.Name, Y: k})
-		case k.Kind == Cond && k.Op == "default" && k.Y != nil:
-			k = k.Here(Node{Kind: Pair, Name: k.Y.Name, Y: k.Y})
-			if k.Y.Kind == Pair {
-				k.Y = k.Y.Y
-			}
-		}
-		o.List = append(o.List, k)
-	}
-	return o
-}
-
-func jsPair(b *builder, n *ts.Node) *Node {
-	o := b.node(Pair, n)
-	key := b.at(n, "key")
-	o.Y = b.build(b.at(n, "value"))
-	if o.Y != nil && o.Y.Kind == Cond && o.Y.Op == "default" {
-		o.Y = o.Y.Y
-	}
-	if b.kind(key) == "computed_property_name" {
-		o.X = b.build(key)
-		return o
-	}
-	o.Name = b.nameOf(key)
-	return o
-}
-
 func jsMarkup(b *builder, n *ts.Node) *Node {
 	open := cmp.Or(b.at(n, "open_tag"), n)
-	o := b.of(Markup, n, Node{Name: b.text(b.at(open, "name"))})
-	for c := range children(open) {
-		if b.kind(c) != "jsx_attribute" {
-			continue
+	o := b.of(Markup, n, Node{Name: b.text(b.at(open, "name")), Body: b.node(Block, n)})
+	for _, k := range b.all(open) {
+		if k.Kind == Pair {
+			o.List = append(o.List, k)
 		}
-		o.List = append(o.List, b.of(Pair, c, Node{Name: b.text(b.named(c, 0)), Y: b.build(b.named(c, 1))}))
 	}
-	o.Body = b.node(Block, n)
-	for c := range children(n) {
-		if k := b.kind(c); c.IsNamed() && k != "jsx_opening_element" && k != "jsx_closing_element" && n != open {
-			if e := b.build(c); e != nil {
-				o.Body.List = append(o.Body.List, e)
-			}
-		}
+	if open != n {
+		o.Body.List = b.all(n, open)
 	}
 	return o
 }

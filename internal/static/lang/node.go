@@ -117,13 +117,30 @@ func (o *Node) bind(local, full string) {
 	o.List = append(o.List, &Node{Kind: Ident, Name: local, Op: full})
 }
 
-// bases adds the classes that a clause of extends or implements names.
+// bases adds the classes that a clause of bases names: "extends A<B> implements p.C",
+// "(A, B[T], metaclass=M)".
 func (o *Node) bases(clause string) {
-	for _, w := range strings.FieldsFunc(cutGenerics(clause), func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
-		if w != "extends" && w != "implements" {
-			o.bind(afterLast(w, '.'), "")
+	for _, w := range strings.FieldsFunc(cutGenerics(clause), func(r rune) bool { return strings.ContainsRune(",()", r) || unicode.IsSpace(r) }) {
+		if w != "extends" && w != "implements" && !strings.Contains(w, "=") {
+			o.bind(afterLast(afterLast(w, '.'), '\\'), "")
 		}
 	}
+}
+
+func cutGenerics(s string) string {
+	var out strings.Builder
+	depth := 0
+	for _, r := range s {
+		switch {
+		case r == '<' || r == '[':
+			depth++
+		case r == '>' || r == ']':
+			depth--
+		case depth == 0:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
 }
 
 func afterLast(s string, sep byte) string { return s[strings.LastIndexByte(s, sep)+1:] }
@@ -162,4 +179,13 @@ func dotted(n *Node, depth int) string {
 		return dotted(n.X, depth+1)
 	}
 	return ""
+}
+
+// Words is the set of the words of a text.
+func Words(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
 }
