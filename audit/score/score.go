@@ -61,8 +61,6 @@ func Score(in Input) (*Result, error) {
 type scorer struct {
 	in         *Input
 	key        *key
-	decoys     *key
-	reviews    *key
 	locations  []location       // of the findings that have a CWE: by all that they and their findings say, so that the order of the input has no say
 	order      []int32          // of each location its finding
 	said       map[string]int32 // by the components named: location.says
@@ -82,16 +80,19 @@ func newScorer(in *Input) (*scorer, error) {
 	case len(in.Dimensions) == 0:
 		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
 	}
-	k, d, rev, err := newKeys(in.Project, in.Dimensions, in.Findings)
+	k, err := newKey(in.Project, in.Dimensions, in.Findings)
 	if err != nil {
 		return nil, err
 	}
-	return &scorer{in: in, key: k, decoys: d, reviews: rev, said: map[string]int32{}, severities: make([]audit.Severity, len(in.Project.Known)), hit: make([]bool, len(in.Project.Decoys)), result: &Result{
+	s := &scorer{in: in, key: k, said: map[string]int32{}, matcher: matcher{key: k, of: known},
+		severities: make([]audit.Severity, len(in.Project.Known)), hit: make([]bool, len(in.Project.Decoys))}
+	s.result = &Result{
 		Version: Version, Taxonomy: cwe.Version(), Project: in.Project.Name, KeyHash: in.Project.KeyHash, Reviews: len(in.Project.Reviews),
 		Findings:     make([]Scored, len(in.Findings)),
 		Known:        make([]KnownResult, len(in.Project.Known)),
 		Dispositions: make(map[Disposition]int),
-	}}, nil
+	}
+	return s, nil
 }
 
 type target struct {
@@ -134,7 +135,7 @@ func (s *scorer) place() {
 				continue
 			}
 			if list := about[sp.file]; len(list) > 0 {
-				sp.says = s.says(sp.file, list, f)
+				sp.says = s.says(list, f)
 			}
 			s.locations, s.order, of = append(s.locations, sp), append(s.order, int32(i)), append(of, at)
 		}
@@ -185,48 +186,36 @@ func (s *scorer) scored(i int) *Scored { return &s.result.Findings[s.order[i]] }
 type about struct {
 	name  string // folded
 	entry int32
-	decoy bool
 }
 
 func (s *scorer) components() map[int32][]about {
 	in := map[int32][]about{}
-	for _, k := range []*key{s.key, s.decoys} {
-		for i := range k.entries {
-			if e := &k.entries[i]; e.component != "" {
-				in[e.file] = append(in[e.file], about{e.component, int32(i), k == s.decoys})
-			}
+	for i := range s.key.entries {
+		if e := &s.key.entries[i]; e.component != "" {
+			in[e.file] = append(in[e.file], about{e.component, int32(i)})
 		}
 	}
 	return in
 }
 
 // says gives the number of the set of components that a finding names; 0 for none.
-func (s *scorer) says(file int32, list []about, f *audit.Finding) int32 {
+func (s *scorer) says(list []about, f *audit.Finding) int32 {
 	text := folded(f.Title + " | " + f.Function + " | " + f.Description)
-	var set []byte
-	var known, decoys []int32
-	for i, a := range list {
-		if !strings.Contains(text, a.name) {
-			continue
-		}
-		set = fmt.Appendf(set, "%d ", i)
-		if a.decoy {
-			decoys = append(decoys, a.entry)
-		} else {
-			known = append(known, a.entry)
+	var named []int32
+	for _, a := range list {
+		if strings.Contains(text, a.name) {
+			named = append(named, a.entry)
 		}
 	}
-	if len(set) == 0 {
+	if len(named) == 0 {
 		return 0
 	}
-	set = fmt.Appendf(set, "in %d", file)
-	n, ok := s.said[string(set)]
-	if !ok {
-		s.key.named, s.decoys.named = append(s.key.named, known), append(s.decoys.named, decoys)
-		n = int32(len(s.key.named))
-		s.said[string(set)] = n
+	set := fmt.Sprint(named)
+	if s.said[set] == 0 {
+		s.key.named = append(s.key.named, named)
+		s.said[set] = int32(len(s.key.named))
 	}
-	return n
+	return s.said[set]
 }
 
 // counting gives the first three distinct CWEs, and those that follow.
@@ -246,24 +235,12 @@ func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
 }
 
 func (s *scorer) pair() {
-	s.matcher = matcher{key: s.key, decoy: s.toDecoy}
 	s.paired = s.matcher.match(s.locations)
 	for i := range s.in.Project.Known {
 		k := &s.in.Project.Known[i]
 		s.result.Known[i] = KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Finding: -1, Corroborated: len(k.Corroborated) > 0}
 	}
 }
-
-// toDecoy gives -1 where a location hits no decoy.
-func (s *scorer) toDecoy(sp *location) int32 {
-	if d := s.decoyOf(sp); d >= 0 {
-		return s.decoys.entries[d].at.distance(sp.at)
-	}
-	return -1
-}
-
-// decoyOf gives the nearest decoy that a location hits; -1 for none.
-func (s *scorer) decoyOf(sp *location) int32 { return s.decoys.nearest(sp, nil) }
 
 // compareFindings orders findings by all that they say, so that among findings
 // that match alike the choice does not hang on their order.
