@@ -61,10 +61,9 @@ func Score(in Input) (*Result, error) {
 type scorer struct {
 	in         *Input
 	key        *key
-	locations  []location       // of the findings that have a CWE: by all that they and their findings say, so that the order of the input has no say
-	order      []int32          // of each location its finding
-	said       map[string]int32 // by the components named: location.says
-	matcher    matcher          // of the findings; its scratch serves the literal score too
+	locations  []location // of the findings that have a CWE: by all that they and their findings say, so that the order of the input has no say
+	order      []int32    // of each location its finding
+	matcher    matcher    // of the findings; its scratch serves the literal score too
 	paired     *pairing
 	severities []audit.Severity // of each known vulnerability that of the finding that it took
 	hit        []bool           // of each decoy whether a finding hit it
@@ -84,7 +83,7 @@ func newScorer(in *Input) (*scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scorer{in: in, key: k, said: map[string]int32{}, matcher: matcher{key: k, of: known},
+	s := &scorer{in: in, key: k, matcher: matcher{key: k, of: known},
 		severities: make([]audit.Severity, len(in.Project.Known)), hit: make([]bool, len(in.Project.Decoys))}
 	s.result = &Result{
 		Version: Version, Taxonomy: cwe.Version(), Project: in.Project.Name, KeyHash: in.Project.KeyHash, Reviews: len(in.Project.Reviews),
@@ -140,6 +139,7 @@ func (s *scorer) place() {
 			s.locations, s.order, of = append(s.locations, sp), append(s.order, int32(i)), append(of, at)
 		}
 	}
+	s.numberNamed()
 	ranks := numbered(ranked)
 	for _, at := range targets {
 		at.rank = ranks.of[at.path]
@@ -198,24 +198,36 @@ func (s *scorer) components() map[int32][]about {
 	return in
 }
 
-// says gives the number of the set of components that a finding names; 0 for none.
+// says gives the number of the set of components that a finding names, as they come; 0
+// for none.
 func (s *scorer) says(list []about, f *audit.Finding) int32 {
 	text := folded(f.Title + " | " + f.Function + " | " + f.Description)
-	var named []int32
+	var set []int32
 	for _, a := range list {
 		if strings.Contains(text, a.name) {
-			named = append(named, a.entry)
+			set = append(set, a.entry)
 		}
 	}
-	if len(named) == 0 {
+	if len(set) == 0 {
 		return 0
 	}
-	set := fmt.Sprint(named)
-	if s.said[set] == 0 {
-		s.key.named = append(s.key.named, named)
-		s.said[set] = int32(len(s.key.named))
+	s.key.named = append(s.key.named, set)
+	return int32(len(s.key.named))
+}
+
+// numberNamed gives equal sets of components one number, and each its own whichever
+// finding comes first.
+func (s *scorer) numberNamed() {
+	came := s.key.named
+	named := slices.Clone(came)
+	slices.SortFunc(named, slices.Compare[[]int32])
+	s.key.named = slices.CompactFunc(named, slices.Equal[[]int32])
+	for i := range s.locations {
+		if n := s.locations[i].says; n > 0 {
+			at, _ := slices.BinarySearchFunc(s.key.named, came[n-1], slices.Compare[[]int32])
+			s.locations[i].says = int32(at + 1)
+		}
 	}
-	return s.said[set]
 }
 
 // counting gives the first three distinct CWEs, and those that follow.
