@@ -99,8 +99,8 @@ func (s *scorer) chance() {
 
 func (s *scorer) draw(rounds int) Chances {
 	lot := newLottery(s)
-	m, literal := matcher{key: s.key, decoy: s.toDecoy}, newLiteralKey(s.key, lot.locations)
-	n := float64(len(s.key.entries))
+	m, literal := matcher{key: s.key, of: known}, newLiteralKey(s.key, lot.locations)
+	n := float64(len(s.result.Known))
 	known := float64(s.result.Metrics.Corroborated.Known)
 	var ours, letters, parts []float64 // recalls
 	for range rounds {
@@ -129,7 +129,7 @@ func (s *scorer) corroboratedCredit(p *pairing) float64 {
 	credit := 0.0
 	for i, e := range p.entry {
 		switch {
-		case e < 0 || !s.result.Known[s.key.entries[e].known].Corroborated:
+		case e < 0 || !s.knownResult(e).Corroborated:
 		case p.half[i]:
 			credit += 0.5
 		default:

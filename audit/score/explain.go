@@ -18,9 +18,9 @@ func (s *scorer) explain() {
 			sc.Disposition, sc.Match = Duplicate, s.key.fullMatch(near, &s.locations[i])
 		}
 	}
-	free := s.free(s.key, duplicates)
-	for e := range s.key.entries {
-		s.result.Known[s.key.entries[e].known].Duplicates = len(free.row(int32(e)))
+	free := s.free(duplicates)
+	for e := range s.key.list(known) {
+		s.knownResult(int32(e)).Duplicates = len(free.row(int32(e)))
 	}
 	for i := range s.locations {
 		if s.paired.entry[i] < 0 && s.paired.near[i] < 0 {
@@ -32,13 +32,13 @@ func (s *scorer) explain() {
 	}
 }
 
-// free lets up to three of the locations at each entry of k that is nearest to them go
+// free lets up to three of the locations at each entry that is nearest to them go
 // uncounted, the nearest, then by what they say. It gives the locations of each entry.
-func (s *scorer) free(k *key, near []int32) table {
+func (s *scorer) free(near []int32) table {
 	var t table
-	t.sort(len(k.entries), near)
-	for e := range k.entries {
-		at, row := k.entries[e].at, t.row(int32(e))
+	t.sort(len(s.key.entries), near)
+	for e := range s.key.entries {
+		at, row := s.key.entries[e].at, t.row(int32(e))
 		slices.SortStableFunc(row, func(a, b int32) int {
 			return cmp.Compare(at.distance(s.locations[a].at), at.distance(s.locations[b].at))
 		})
@@ -51,12 +51,12 @@ func (s *scorer) free(k *key, near []int32) table {
 
 func (s *scorer) unmatched(i int) {
 	sc, sp := s.scored(i), &s.locations[i]
-	if d := s.decoyOf(sp); d >= 0 {
-		sc.Disposition, sc.Match, s.hit[s.decoys.entries[d].known] = DecoyHit, s.decoys.fullMatch(d, sp), true
+	if d := s.key.nearest(decoy, sp, nil); d >= 0 {
+		sc.Disposition, sc.Match, s.hit[s.key.entries[d].index] = DecoyHit, s.key.fullMatch(d, sp), true
 		return
 	}
 	if e := s.shownIn(sp); e >= 0 {
-		k := &s.result.Known[s.key.entries[e].known]
+		k := s.knownResult(e)
 		sc.Disposition, sc.Match, sc.Free = Duplicate, s.key.halfMatch(e, sp), k.Duplicates < maxFree
 		k.Duplicates++
 		return
@@ -70,13 +70,13 @@ func (s *scorer) unmatched(i int) {
 func (s *scorer) shownIn(sp *location) int32 {
 	first := int32(-1)
 	for _, c := range sp.cells {
-		h := s.key.hubOf[c] - 1
+		h := s.key.hub(c)
 		if h < 0 {
 			continue
 		}
 		for _, e := range s.key.hubs.row(h) {
 			en := &s.key.entries[e]
-			if k := &s.result.Known[en.known]; en.file == sp.file || k.Credit == 0 {
+			if k := &s.result.Known[en.index]; en.file == sp.file || k.Credit == 0 {
 				continue
 			} else if k.Duplicates < maxFree {
 				return e
@@ -89,11 +89,13 @@ func (s *scorer) shownIn(sp *location) int32 {
 	return first
 }
 
+func (s *scorer) knownResult(e int32) *KnownResult { return &s.result.Known[s.key.entries[e].index] }
+
 func (s *scorer) credit(i int, e int32) {
 	sc, sp := s.scored(i), &s.locations[i]
-	known := s.key.entries[e].known
-	k := &s.result.Known[known]
-	k.Finding, s.severities[known] = int(s.order[i]), sc.Finding.Severity
+	at := s.key.entries[e].index
+	k := &s.result.Known[at]
+	k.Finding, s.severities[at] = int(s.order[i]), sc.Finding.Severity
 	if s.paired.half[i] {
 		sc.Disposition, sc.Match, k.Credit = Half, s.key.halfMatch(e, sp), 0.5
 		return
@@ -112,15 +114,11 @@ func (k *key) fullMatch(e int32, sp *location) Match {
 		r.By = ByLines
 	case sp.name > 0 && slices.Contains(en.functions, sp.name):
 		r.By = ByFunction
-	case k.says(e, sp):
+	case sp.says > 0 && slices.Contains(k.named[sp.says-1], e):
 		r.By = ByName
 	}
 	r.CWE, r.EntryCWE, r.Relation = k.relation(en, en.accepts, sp)
 	return r
-}
-
-func (k *key) says(e int32, sp *location) bool {
-	return sp.says > 0 && int(sp.says) <= len(k.named) && slices.Contains(k.named[sp.says-1], e)
 }
 
 // relation gives the first of sp's CWEs that is the entry's own, or else the first of a
@@ -161,7 +159,7 @@ func (k *key) halfMatch(e int32, sp *location) Match {
 // entry that it comes nearest to: one of the same file, else the first by ID.
 func (s *scorer) elsewhere(sp *location) (Disposition, Match) {
 	for _, c := range sp.cells {
-		h := s.key.hubOf[c] - 1
+		h := s.key.hub(c)
 		if h < 0 {
 			continue
 		}

@@ -6,35 +6,47 @@ import (
 	"assay/audit"
 )
 
+// A goalFigure is a goal with the figures that are held against it.
+type goalFigure struct {
+	metric, about string
+	goal          float64
+	now, base     Span
+	points        float64 // that 1 of the figure is worth by the methodology; 0 for what it has no word on
+}
+
+// goalFigures gives what goals are set for, and by which the methodology judges.
+func (d *sides) goalFigures() []goalFigure {
+	g, now, base := &d.goals, d.fNow, d.fBase
+	exact := func(v Value) Span { return Span{v, v} }
+	all := []goalFigure{
+		{MetricRecall, "", g.Recall, exact(now.recall), exact(base.recall), 100},
+		{MetricPrecision, "", g.Precision, now.precision, base.precision, 100},
+		{MetricF1, "", g.F1, now.f1, base.f1, 100},
+		{MetricCoverage, "", float64(g.Coverage), exact(now.covered), exact(base.covered), 10},
+		{MetricExpected, "", float64(g.Expected), exact(now.credit), exact(base.credit), 0},
+	}
+	for _, dim := range audit.Dimensions() {
+		all = append(all, goalFigure{MetricMinimum, string(dim), float64(g.Minimums[dim]), exact(now.byDim[dim]), exact(base.byDim[dim]), 0})
+	}
+	return all
+}
+
 // goalReasons holds the figures against the goals.
 //
 // A missed goal fails. One that the committed baseline missed too warns, "below
 // goal, as in the baseline": it never passes, and in nothing else does a baseline
 // make a verdict milder.
 func (d *sides) goalReasons() []Reason {
-	g, now, base := &d.goals, d.fNow, d.fBase
 	var reasons []Reason
-	goal := func(metric, about string, goal float64, now, base Value) {
-		if goal > 0 {
-			reasons = append(reasons, goalReason(metric, about, goal, now, Span{base, base}, len(d.baseline) > 0))
+	for _, t := range d.goalFigures() {
+		if t.goal > 0 {
+			reasons = append(reasons, d.goalReason(t))
 		}
-	}
-	goal(MetricRecall, "", g.Recall, now.recall, base.recall)
-	if g.Precision > 0 {
-		reasons = append(reasons, d.spanGoal(MetricPrecision, g.Precision, now.precision, base.precision))
-	}
-	if g.F1 > 0 {
-		reasons = append(reasons, d.spanGoal(MetricF1, g.F1, now.f1, base.f1))
-	}
-	goal(MetricCoverage, "", float64(g.Coverage), now.covered, base.covered)
-	goal(MetricExpected, "", float64(g.Expected), now.credit, base.credit)
-	for _, dim := range audit.Dimensions() {
-		goal(MetricMinimum, string(dim), float64(g.Minimums[dim]), now.byDim[dim], base.byDim[dim])
 	}
 	return reasons
 }
 
-// goalReason judges one figure. Of a baseline that hangs on reviews its low end stands in
+// goalReason judges one value. Of a baseline that hangs on reviews its low end stands in
 // the reason, as in its own record.
 func goalReason(metric, about string, goal float64, now Value, base Span, hasBase bool) Reason {
 	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, About: about, Now: now, Want: Of(goal), Baseline: base.Low}
@@ -101,21 +113,16 @@ func (d *sides) beyondChance() Value {
 func (d *sides) methodology() audit.Verdict {
 	verdict := audit.Pass
 	worse := func(v audit.Verdict) { verdict = audit.Worst(verdict, v) }
-	for _, m := range []struct {
-		goal      float64
-		now, base Value
-		scale     float64 // to points
-	}{
-		{d.goals.Recall, d.fNow.recall, d.fBase.recall, 100},
-		{d.goals.Precision, d.fNow.precision.Low, d.fBase.precision.Low, 100},
-		{d.goals.F1, d.fNow.f1.Low, d.fBase.f1.Low, 100},
-		{float64(d.goals.Coverage), d.fNow.covered, d.fBase.covered, 10},
-	} {
-		if m.goal > 0 && (!m.now.Defined || m.now.V < m.goal-tiny) {
+	for _, t := range d.goalFigures() {
+		if t.points == 0 {
+			continue
+		}
+		now, base := t.now.Low, t.base.Low
+		if t.goal > 0 && (!now.Defined || now.V < t.goal-tiny) {
 			worse(audit.Fail)
 		}
-		if len(d.baseline) > 0 && m.base.Defined && m.now.Defined {
-			switch points := m.scale * (m.base.V - m.now.V); {
+		if len(d.baseline) > 0 && base.Defined && now.Defined {
+			switch points := t.points * (base.V - now.V); {
 			case points > failAbove+1e-7:
 				worse(audit.Fail)
 			case points >= noneBelow-1e-7:
@@ -126,14 +133,15 @@ func (d *sides) methodology() audit.Verdict {
 	return verdict
 }
 
-// spanGoal judges a figure that hangs on reviews: met when its lower bound
-// reaches the goal, missed when its upper bound is below, else open.
-func (d *sides) spanGoal(metric string, goal float64, now, base Span) Reason {
+// goalReason judges one figure. One that hangs on reviews has met its goal when its lower
+// bound reaches it, missed it when its upper bound is below, and is open else.
+func (d *sides) goalReason(t goalFigure) Reason {
+	metric, goal, now, base := t.metric, t.goal, t.now, t.base
 	switch {
 	case !now.Low.Defined || now.Low.V >= goal-tiny:
-		return goalReason(metric, "", goal, now.Low, base, len(d.baseline) > 0)
+		return goalReason(metric, t.about, goal, now.Low, base, len(d.baseline) > 0)
 	case now.High.V < goal-tiny:
-		return goalReason(metric, "", goal, now.High, base, len(d.baseline) > 0)
+		return goalReason(metric, t.about, goal, now.High, base, len(d.baseline) > 0)
 	}
 	need := d.review(metric, goal)
 	ask := fmt.Sprintf("review %d more of the findings that are not in the key", need.More)

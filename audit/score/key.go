@@ -9,31 +9,54 @@ import (
 	"assay/internal/cwe"
 )
 
-// A key is an answer key made ready for look-ups by file and CWE. It is built
-// once and serves every matching against it, those of the chance level included.
+// A kind is what an entry of a key is: its list in the project.
+type kind int
+
+const (
+	known  kind = iota // vulnerabilities, which alone are matched by half, too
+	decoy              // what only looks so
+	review             // of what is neither
+	kinds
+)
+
+// A key is an answer key made ready for look-ups by file and CWE. It is built once and
+// serves every matching against it, those of the chance level included. Files, functions
+// and CWEs have numbers, each in their own order and not in that of fixture and report.
 type key struct {
-	*index
-	entries []entry   // sorted by ID
-	byCWE   table     // of each of the index' cells of CWEs the entries with lines that take it, ordered by first line
-	ats     []lines   // the lines of byCWE's entries
-	byName  table     // of each of its cells of functions the entries
-	whole   table     // of each file the entries that name neither lines nor functions
-	hubOf   []int32   // of each cell of a CWE, from 1: the hub; 0 for none
-	hubs    table     // of each hub its entries, ascending
-	hubsAt  table     // of each entry its hubs
-	own     []int32   // of each CWE, by its number, the first entry that takes half for it, from 1; 0 for none
-	named   [][]int32 // by location.says: the entries whose component is named
-	marks   []int32   // scratch of candidates, as the next two
-	mark    int32
-	found   []int32
+	files, names numbering[string]    // that entries name; of names 0 is none
+	cwes         numbering[audit.CWE] // that findings have, and 0 for none: others match nothing
+	reach        []int32              // of each file how many lines may lie between an entry and a finding
+	entries      []entry              // the kinds one after the other, each sorted by ID
+	from         [kinds + 1]int32
+
+	cellOf []int32            // by file and CWE, from 1: the cell of the entries that take it there; 0 for none
+	cells  int32              // how many
+	byCWE  table              // of each cell the entries with lines that take it in full, ordered by first line
+	ats    []lines            // the lines of byCWE's entries
+	byName map[inFile][]int32 // the entries; below no name those that name neither lines nor functions
+	named  [][]int32          // by location.says: the entries whose component is named
+	hubs   table              // of each of the first cells, in which known vulnerabilities take half, these, ascending
+	hubsAt table              // of each known vulnerability its hubs
+	own    []int32            // of each CWE, by its number, the first entry that takes half for it, from 1; 0 for none
+
+	dims    map[audit.CWE]audit.Dimension
+	stand   map[audit.CWE][]int32 // see standIns
+	stepped map[step][]int32      // what steps gave
+
+	marks []int32 // scratch of candidates, as the next two
+	mark  int32
+	found []int32
 }
 
-// An entry is a known vulnerability or a decoy, as far as matching goes.
+// inFile is a function in a file, by their numbers.
+type inFile struct{ file, name int32 }
+
+// An entry is one of a key, as far as matching goes.
 type entry struct {
 	*audit.Known
-	known     int // index in the project's list
+	index     int // in the project's list
 	file      int32
-	also      []int32 // files
+	also      []int32 // other files
 	functions []int32
 	at        lines
 	component string  // what the entry is about, in a file where each line is its own thing, folded; empty where its title names none
@@ -42,115 +65,159 @@ type entry struct {
 	own       int     // how many of the halves are its own CWEs: the first
 }
 
-// newKeys gives the keys of a project's known vulnerabilities, its decoys and the
-// reviews of what is neither, for these findings. The first one's entries take halves.
-func newKeys(p *audit.Project, dims map[audit.CWE]audit.Dimension, findings []audit.Finding) (known, decoys, reviews *key, err error) {
-	lists := [][]audit.Known{p.Known, make([]audit.Known, len(p.Decoys)), make([]audit.Known, len(p.Reviews))}
+// newKey gives the key of a project for these findings.
+func newKey(p *audit.Project, dims map[audit.CWE]audit.Dimension, findings []audit.Finding) (*key, error) {
+	lists := [kinds][]audit.Known{p.Known, make([]audit.Known, len(p.Decoys)), make([]audit.Known, len(p.Reviews))}
 	for i, d := range p.Decoys {
-		lists[1][i] = audit.Known{ID: d.ID, Title: d.Title, Dimension: d.Dimension, CWEs: d.CWEs, Functions: d.Functions, Lines: d.Lines, File: d.File, Pos: d.Pos}
+		lists[decoy][i] = audit.Known{ID: d.ID, Title: d.Title, Dimension: d.Dimension, CWEs: d.CWEs, Functions: d.Functions, Lines: d.Lines, File: d.File, Pos: d.Pos}
 	}
 	for i := range p.Reviews {
 		r := &p.Reviews[i]
-		lists[2][i] = audit.Known{ID: reviewID(r, i), CWEs: r.CWEs, Functions: r.Functions, Lines: r.Lines, File: r.File, Pos: r.Pos}
+		lists[review][i] = audit.Known{ID: reviewID(r, i), CWEs: r.CWEs, Functions: r.Functions, Lines: r.Lines, File: r.File, Pos: r.Pos}
 		if len(r.CWEs) > 0 {
-			lists[2][i].Dimension = dims[r.CWEs[0]]
+			lists[review][i].Dimension = dims[r.CWEs[0]]
 		}
 	}
-	x := newIndex(lists, findings, dims)
-	var keys [3]*key
-	var full, half, named [3]claims
-	for i, list := range lists {
-		if keys[i], err = x.key(list, p.Pos); err != nil {
-			return nil, nil, nil, err
+	k := &key{dims: dims, byName: map[inFile][]int32{}, stepped: map[step][]int32{}}
+	k.number(lists[:], findings)
+	for of, list := range lists {
+		if err := k.add(list, p.Pos); err != nil {
+			return nil, err
 		}
-		full[i], named[i] = keys[i].claim()
+		k.from[of+1] = int32(len(k.entries))
 	}
-	half[0] = keys[0].claimHalves()
-	for i, k := range keys { // once all cells are known
-		k.byCWE.gather(int(x.ofCWEs.count)+1, full[i].cell, full[i].entry)
-		k.sortCells()
-		k.addHubs(half[i])
-		k.byName.gather(len(x.ofNames)+1, named[i].cell, named[i].entry)
-	}
-	return keys[0], keys[1], keys[2], nil
-}
-
-// key gives the key of a list that stands at pos. Its entries are sorted, so that their
-// order in the fixture has no say.
-func (x *index) key(list []audit.Known, pos audit.Pos) (*key, error) {
-	k := &key{index: x, entries: make([]entry, len(list)), marks: make([]int32, len(list))}
-	for i := range list {
-		of := &list[i]
-		if of.ID == "" || of.File == "" || len(of.CWEs) == 0 {
-			return nil, fmt.Errorf("%s: entry %q: an entry needs an ID, a file and a CWE", of.Pos, of.ID)
-		}
-		k.entries[i] = x.entry(i, of)
-	}
-	slices.SortFunc(k.entries, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
-	for i := 1; i < len(k.entries); i++ {
-		if id := k.entries[i].ID; id == k.entries[i-1].ID {
-			return nil, fmt.Errorf("%s: entry %q stands twice in the key", pos, id)
-		}
-	}
+	k.marks = make([]int32, len(k.entries))
+	k.fill()
 	return k, nil
 }
 
-func (x *index) entry(i int, of *audit.Known) entry {
-	e := entry{Known: of, known: i, file: x.files.of[of.File], at: usable(of.Lines)}
-	if x.reach[e.file] == 0 {
+// list gives the entries of a kind.
+func (k *key) list(kind kind) []entry { return k.entries[k.from[kind]:k.from[kind+1]] }
+
+func (k *key) number(lists [][]audit.Known, findings []audit.Finding) {
+	files, names, cwes := map[string]bool{}, map[string]bool{"": true}, map[audit.CWE]bool{0: true}
+	for _, list := range lists {
+		for i := range list {
+			files[list[i].File] = true
+			for _, f := range list[i].Also {
+				files[f] = true
+			}
+			for _, f := range list[i].Functions {
+				names[FunctionName(f)] = true
+			}
+		}
+	}
+	for i := range findings {
+		first, _ := counting(findings[i].CWEs)
+		for _, c := range first {
+			if !cwes[audit.CWE(c)] { // which costs a third of setting it again
+				cwes[audit.CWE(c)] = true
+			}
+		}
+	}
+	k.files, k.names, k.cwes = numbered(files), numbered(names), numbered(cwes)
+	k.cellOf = make([]int32, len(files)*len(cwes))
+	k.stand = k.standIns()
+	k.reach = make([]int32, len(files))
+	for i, file := range k.files.list {
+		if !strict(file) {
+			k.reach[i] = maxGap
+		}
+	}
+}
+
+// add adds the entries of a list, sorted, so that their order in the fixture has no say.
+func (k *key) add(list []audit.Known, pos audit.Pos) error {
+	entries := make([]entry, len(list))
+	for i := range list {
+		of := &list[i]
+		if of.ID == "" || of.File == "" || len(of.CWEs) == 0 {
+			return fmt.Errorf("%s: entry %q: an entry needs an ID, a file and a CWE", of.Pos, of.ID)
+		}
+		entries[i] = k.entry(i, of)
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
+	for i := 1; i < len(entries); i++ {
+		if id := entries[i].ID; id == entries[i-1].ID {
+			return fmt.Errorf("%s: entry %q stands twice in the key", pos, id)
+		}
+	}
+	k.entries = append(k.entries, entries...)
+	return nil
+}
+
+func (k *key) entry(i int, of *audit.Known) entry {
+	e := entry{Known: of, index: i, file: k.files.of[of.File], at: usable(of.Lines)}
+	if k.reach[e.file] == 0 {
 		e.component = component(of.Title)
 	}
 	for _, f := range of.Also {
-		e.also = append(e.also, x.files.of[f])
+		if file := k.files.of[f]; file != e.file {
+			e.also = with(e.also, file)
+		}
 	}
 	for _, f := range of.Functions {
-		if name := x.names.of[FunctionName(f)]; name > 0 {
+		if name := k.names.of[FunctionName(f)]; name > 0 {
 			e.functions = append(e.functions, name)
 		}
 	}
-	x.accept(&e)
+	k.accept(&e)
 	return e
 }
 
-func (k *key) claim() (byCWE, byName claims) {
-	byCWE = newClaims(8 * len(k.entries))
-	whole := make([]int32, len(k.entries))
-	for i := range k.entries {
-		e := &k.entries[i]
-		whole[i] = -1
-		switch {
-		case !e.at.none():
-			for _, c := range e.accepts {
-				byCWE.add(k.ofCWEs.claim(e.file, c), int32(i))
-			}
-		case len(e.functions) == 0:
-			whole[i] = e.file
-		}
-		for _, name := range e.functions {
-			byName.add(k.ofNames.claim(e.file, name), int32(i))
-		}
-	}
-	k.whole.sort(len(k.files.list), whole)
-	return byCWE, byName
-}
-
-// claimHalves claims what the entries take half for, in their files and in those where
-// they may be shown.
-func (k *key) claimHalves() (halves claims) {
-	halves = newClaims(4 * len(k.entries))
+// fill fills the cells with what the entries take: first by half, in their files and in
+// those where they may be shown, so that the first cells are the hubs, then in full.
+func (k *key) fill() {
+	half, full := newClaims(4*len(k.list(known))), newClaims(8*len(k.entries))
 	k.own = make([]int32, len(k.cwes.list))
-	for i := range k.entries {
-		e := &k.entries[i]
+	for i, e := range k.list(known) {
 		for _, file := range append([]int32{e.file}, e.also...) {
 			for _, c := range e.halves {
-				halves.add(k.ofCWEs.claim(file, c), int32(i))
+				half.add(k.claim(file, c)-1, int32(i))
 				if k.own[c] == 0 {
 					k.own[c] = int32(i) + 1
 				}
 			}
 		}
 	}
-	return halves
+	k.hubs.gather(int(k.cells), half.cell, half.entry)
+	k.hubsAt.gather(len(k.list(known)), half.entry, half.cell)
+	for i := range k.entries {
+		e := &k.entries[i]
+		names := e.functions
+		switch {
+		case !e.at.none():
+			for _, c := range e.accepts {
+				full.add(k.claim(e.file, c), int32(i))
+			}
+		case len(names) == 0:
+			names = []int32{0}
+		}
+		for _, name := range names {
+			at := inFile{e.file, name}
+			k.byName[at] = append(k.byName[at], int32(i))
+		}
+	}
+	k.byCWE.gather(int(k.cells)+1, full.cell, full.entry)
+	k.sortCells()
+}
+
+// hub gives the hub of a cell; -1 for none.
+func (k *key) hub(cell int32) int32 {
+	if int(cell) > k.hubs.rows() {
+		return -1
+	}
+	return cell - 1
+}
+
+// claim gives the cell of a CWE in a file, a new one where nothing claimed it.
+func (k *key) claim(file, cwe int32) int32 {
+	at := &k.cellOf[int(file)*len(k.cwes.list)+int(cwe)]
+	if *at == 0 {
+		k.cells++
+		*at = k.cells
+	}
+	return *at
 }
 
 func (k *key) sortCells() {
@@ -165,82 +232,54 @@ func (k *key) sortCells() {
 	}
 }
 
-// addHubs numbers the hubs, which are the cells that entries take half in, as they come,
-// and gives each its entries and each entry its hubs once.
-func (k *key) addHubs(halves claims) {
-	k.hubOf = make([]int32, k.ofCWEs.count+1)
-	last := make([]int32, len(k.hubOf)) // the entry that claimed the cell last, from 1
-	var once claims
-	count := int32(0)
-	for i, at := range halves.cell {
-		if k.hubOf[at] == 0 {
-			count++
-			k.hubOf[at] = count
-		}
-		if e := halves.entry[i]; last[at] != e+1 {
-			last[at] = e + 1
-			once.add(k.hubOf[at]-1, e)
-		}
-	}
-	k.hubs.gather(int(count), once.cell, once.entry)
-	k.hubsAt.gather(len(k.entries), once.entry, once.cell)
-}
-
-// An accepting is one CWE of the entries of a dimension.
-type accepting struct {
-	own       audit.CWE
-	dimension audit.Dimension
-}
-
-// terms are what it accepts, as numbers.
-type terms struct {
-	own    int32   // the CWE itself; 0 where no finding uses it
-	stands []int32 // what stands for it
-	steps  []int32 // what is one step from it and of the dimension, and deprecated numbers that stand for that
+// A step goes from a CWE to its neighbours in a dimension.
+type step struct {
+	from audit.CWE
+	in   audit.Dimension
 }
 
 // accept gives the entry the CWEs that match it: its own, and those one step from
 // one of them that the map puts into the entry's dimension. A deprecated number
 // does what its successors do; a category names several weaknesses and is a step
 // itself, so it stands for the entry's own alone.
-func (x *index) accept(e *entry) {
+func (k *key) accept(e *entry) {
 	e.halves, e.accepts = make([]int32, 0, 2), make([]int32, 0, 8)
 	for _, own := range e.CWEs {
-		t := x.terms(accepting{own, e.Dimension})
-		if t.own > 0 {
-			e.halves = with(e.halves, t.own)
-			e.accepts = with(e.accepts, t.own)
+		if n := k.cwes.of[own]; n > 0 {
+			e.halves = with(e.halves, n)
+			e.accepts = with(e.accepts, n)
 		}
-		e.accepts = with(with(e.accepts, t.stands...), t.steps...)
+		e.accepts = with(with(e.accepts, k.stand[own]...), k.steps(step{own, e.Dimension})...)
 	}
 	e.own = len(e.halves)
 	for _, own := range e.CWEs {
-		e.halves = with(e.halves, x.stand[own]...)
+		e.halves = with(e.halves, k.stand[own]...)
 	}
 }
 
-func (x *index) terms(a accepting) terms {
-	t, ok := x.seen[a]
-	if ok {
-		return t
+// steps gives the CWEs that one step leads to, and the deprecated numbers that stand for
+// these.
+func (k *key) steps(s step) []int32 {
+	list, ok := k.stepped[s]
+	if ok || s.in == "" {
+		return list
 	}
-	t = terms{own: x.cwes.of[a.own], stands: x.stand[a.own]}
-	for _, n := range cwe.Neighbours(int(a.own)) {
+	for _, n := range cwe.Neighbours(int(s.from)) {
 		c := audit.CWE(n)
-		if c == a.own || a.dimension == "" || x.dims[c] != a.dimension {
+		if c == s.from || k.dims[c] != s.in {
 			continue
 		}
-		if i := x.cwes.of[c]; i > 0 {
-			t.steps = append(t.steps, i)
+		if i := k.cwes.of[c]; i > 0 {
+			list = append(list, i)
 		}
-		for _, old := range x.stand[c] {
-			if en, _ := cwe.Lookup(int(x.cwes.list[old])); en.Kind == cwe.Weakness {
-				t.steps = append(t.steps, old)
+		for _, old := range k.stand[c] {
+			if en, _ := cwe.Lookup(int(k.cwes.list[old])); en.Kind == cwe.Weakness {
+				list = append(list, old)
 			}
 		}
 	}
-	x.seen[a] = t
-	return t
+	k.stepped[s] = list
+	return list
 }
 
 // with appends those numbers that the list has not.
@@ -251,6 +290,36 @@ func with(list []int32, numbers ...int32) []int32 {
 		}
 	}
 	return list
+}
+
+func (k *key) is(entry int32, of kind) bool { return entry >= k.from[of] && entry < k.from[of+1] }
+
+// find gives the number of a file that the key names; -1 for others.
+func (k *key) find(path string) int32 {
+	if file, ok := k.files.of[path]; ok {
+		return file
+	}
+	return -1
+}
+
+// counting numbers a finding's first three distinct CWEs, and gives those that follow.
+func (k *key) counting(f *audit.Finding) (first [maxCWEs]int32, rest []audit.CWE) {
+	cwes, rest := counting(f.CWEs)
+	for i, c := range cwes {
+		first[i] = k.cwes.of[audit.CWE(c)]
+	}
+	return first, rest
+}
+
+// place sets the file of a location, and with it its cells.
+func (k *key) place(s *location, file int32) {
+	s.file = file
+	for i, c := range s.cwes {
+		s.cells[i] = 0
+		if file >= 0 {
+			s.cells[i] = k.cellOf[int(file)*len(k.cwes.list)+int(c)]
+		}
+	}
 }
 
 // A location is what matching sees of a finding. Equal locations are interchangeable.
@@ -267,15 +336,15 @@ type location struct {
 // until the next call.
 func (k *key) candidates(s *location) []int32 {
 	k.found = k.found[:0]
-	if s.file < 0 || len(k.entries) == 0 {
+	if s.file < 0 {
 		return nil
 	}
 	k.mark++
 	if s.name > 0 {
-		k.giveTaking(s, k.byName.row(k.ofNames.find(s.file, s.name)))
+		k.giveTaking(s, k.byName[inFile{s.file, s.name}])
 	}
-	k.giveTaking(s, k.whole.row(s.file))
-	if s.says > 0 && int(s.says) <= len(k.named) {
+	k.giveTaking(s, k.byName[inFile{file: s.file}])
+	if s.says > 0 {
 		k.giveTaking(s, k.named[s.says-1])
 	}
 	if s.at.none() {
@@ -310,11 +379,18 @@ func (k *key) giveTaking(s *location, list []int32) {
 	}
 }
 
-// nearest gives the entry that s matches in full and that is nearest, of those that
-// may be (nil: all); -1 for none.
-func (k *key) nearest(s *location, may func(e int32) bool) int32 {
+// nearest gives the entry of a kind that s matches in full and that is nearest, of those
+// that may be (nil: all); -1 for none.
+func (k *key) nearest(of kind, s *location, may func(e int32) bool) int32 {
+	return k.nearestOf(k.candidates(s), of, s, may)
+}
+
+func (k *key) nearestOf(candidates []int32, of kind, s *location, may func(e int32) bool) int32 {
 	best, gap := int32(-1), int32(0)
-	for _, e := range k.candidates(s) {
+	for _, e := range candidates {
+		if !k.is(e, of) {
+			continue
+		}
 		g := k.entries[e].at.distance(s.at)
 		if (best < 0 || g < gap || g == gap && e < best) && (may == nil || may(e)) {
 			best, gap = e, g

@@ -70,8 +70,9 @@ func exported(p *audit.Project, file string) string {
 func guesses(p *audit.Project, place func(file string) audit.Range, all bool) []audit.Finding {
 	var fs []audit.Finding
 	for _, file := range paths(p) {
+		shown := exported(p, file)
 		for _, g := range guessedByPath {
-			if strings.Contains(exported(p, file), g.word) {
+			if strings.Contains(shown, g.word) {
 				at := place(file)
 				fs = append(fs, finding("G", file, at.Start, at.End, g.cwe))
 				if !all {
@@ -164,8 +165,8 @@ func named(p *audit.Project, words ...string) *audit.Project {
 	q := *p
 	q.Tree = audit.Tree{}
 	for name, f := range p.Tree {
-		code := slices.Contains([]string{".java", ".py", ".ts", ".php", ".go"}, path.Ext(name))
-		if code && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(exported(p, name), w) }) {
+		code, shown := slices.Contains([]string{".java", ".py", ".ts", ".php", ".go"}, path.Ext(name)), exported(p, name)
+		if code && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(shown, w) }) {
 			q.Tree[name] = f
 		}
 	}

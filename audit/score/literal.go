@@ -33,15 +33,9 @@ type Literal struct {
 // Metrics gives the literal score in the words of ours, for tables that show both.
 // What it knows nothing of is undefined.
 func (l *Literal) Metrics() *Metrics {
-	held := []audit.Dimension{}
-	for _, d := range l.Dimensions {
-		if d.Known > 0 {
-			held = append(held, d.Dimension)
-		}
-	}
 	return &Metrics{Part: Part{Full: l.Full, Halves: l.Halves, Credit: l.Credit, Counted: l.Counted,
 		Recall: l.Recall, Precision: Span{l.Precision, l.Precision}, F1: Span{l.F1, l.F1},
-		Covered: l.Covered, Held: held, Coverage: l.Coverage, Chance: l.Chance, Lift: l.Lift}, Dimensions: l.Dimensions}
+		Covered: l.Covered, Held: sum(l.Dimensions).Held, Coverage: l.Coverage, Chance: l.Chance, Lift: l.Lift}, Dimensions: l.Dimensions}
 }
 
 // literalHalf and literalStop order the assignment: an augmenting path that adds a
@@ -78,7 +72,7 @@ type literalKey struct {
 func newLiteralKey(k *key, locations []location) *literalKey {
 	l := &literalKey{key: k, locations: locations, class: make([]int32, len(locations)), group: make([]int32, len(locations)),
 		half: make([]int32, len(k.cwes.list)), full: make([]int32, k.hubs.rows()), arcFrom: []int32{0},
-		credit: make([]float64, len(k.entries)), took: make([]int32, len(k.entries))}
+		credit: make([]float64, len(k.list(known))), took: make([]int32, len(k.list(known)))}
 	classes := make(map[[maxCWEs]int32]int32)
 	for i := range locations {
 		cwes := locations[i].cwes
@@ -97,11 +91,11 @@ func newLiteralKey(k *key, locations []location) *literalKey {
 	}
 	l.classes, l.inFile = len(classes), make([]int32, len(classes))
 	arcs := 0
-	for i := range k.entries {
+	for i := range k.list(known) {
 		arcs += 2 * k.entries[i].own
 	}
 	l.arcHub, l.arcCost = make([]int32, 0, arcs), make([]int64, 0, arcs)
-	for i := range k.entries {
+	for i := range k.list(known) {
 		l.addArcs(int32(i))
 	}
 	return l
@@ -166,8 +160,8 @@ func (l *literalKey) inEntry(i int32) bool {
 
 // fullOf gives the hub of a cell of the key's, from 1; 0 for none.
 func (l *literalKey) fullOf(cell int32) int32 {
-	if h := l.key.hubOf[cell]; h > 0 {
-		return l.full[h-1]
+	if h := l.key.hub(cell); h >= 0 {
+		return l.full[h]
 	}
 	return 0
 }
@@ -221,30 +215,18 @@ func (s *scorer) literal() {
 	credit, took := newLiteralKey(s.key, s.locations).match(s.matcher.byRow.of, &s.matcher.flow)
 	l.Counted = len(s.result.Findings) - s.result.Dispositions[Suppressed]
 	for e, c := range credit {
-		k := &s.result.Known[s.key.entries[e].known]
+		k := s.knownResult(int32(e))
 		k.LiteralCredit = c
-		l.Credit += c
-		if took[e] < 0 {
-			continue
-		}
-		sc := s.scored(int(took[e]))
-		sc.Literal, sc.LiteralID = c, k.ID
-		if c == 1 {
-			l.Full++
-		} else {
-			l.Halves++
+		if took[e] >= 0 {
+			sc := s.scored(int(took[e]))
+			sc.Literal, sc.LiteralID = c, k.ID
 		}
 	}
-	l.Dimensions = s.byDimension(func(k *KnownResult) float64 { return k.LiteralCredit })
-	held := 0
-	for _, d := range l.Dimensions {
-		held += min(1, d.Known)
-		if d.Full > 0 {
-			l.Covered = append(l.Covered, d.Dimension)
-		}
-	}
-	l.Coverage = Ratio(float64(len(l.Covered)), float64(held))
-	l.Recall = Ratio(l.Credit, float64(len(credit)))
+	counts := s.byDimension(everyEntry, func(k *KnownResult) float64 { return k.LiteralCredit })
+	p := sum(counts)
+	l.Full, l.Halves, l.Credit = p.Full, p.Halves, p.Credit
+	l.Dimensions = counts[:len(audit.Dimensions())]
+	l.Covered, l.Coverage, l.Recall = p.Covered, p.Coverage, p.Recall
 	l.Precision = Ratio(l.Credit, float64(l.Counted))
 	l.F1 = F1(l.Precision, l.Recall)
 }

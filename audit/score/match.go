@@ -2,6 +2,7 @@ package score
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -18,7 +19,7 @@ const halfCost = int64(1) << 40
 
 // An arc says that a group matches an entry in full.
 type arc struct {
-	entry, group int32
+	entry, group int32 // entry: its place in its kind
 	distance     int32
 	exact        bool
 }
@@ -32,14 +33,14 @@ type arc struct {
 // then reached by one minimum-cost assignment (see flow), in which a half costs
 // more than all distances together.
 //
+// A decoy takes the locations that it is nearer to than a known vulnerability is, and
+// none that hits one may take half.
+//
 // Locations are grouped first, so that a thousand copies of one finding are one node.
 // Of equal locations the first are taken; in nothing else has their order a say.
 type matcher struct {
 	key *key
-	// decoy gives how far the nearest decoy is that a location hits, -1 for none
-	// (nil: none for all). It takes the locations that it is nearer to than an entry
-	// is, and none that hits one may take half.
-	decoy func(*location) int32
+	of  kind // of the entries that are assigned
 
 	paired pairing
 	grouping
@@ -74,17 +75,13 @@ func (m *matcher) graph() {
 	m.joined = zeros(m.joined, m.key.hubs.rows())
 	m.found, m.hubs.of, m.hubs.from = sized(m.found, int(ng))[:0], m.hubs.of[:0], append(sized(m.hubs.from, int(ng+1))[:0], 0)
 	for gi := range ng {
-		within := int32(-1)
-		if m.decoy != nil {
-			within = m.decoy(m.location(gi))
-		}
-		near := m.addArcs(gi, within)
+		near, hit := m.addArcs(gi)
 		for _, i := range m.members.row(gi) {
 			m.paired.near[i] = near
 		}
-		if near < 0 && within < 0 {
+		if m.of == known && near < 0 && !hit {
 			for _, c := range m.location(gi).cells {
-				if h := m.key.hubOf[c] - 1; h >= 0 {
+				if h := m.key.hub(c); h >= 0 {
 					m.hubs.of, m.joined[h] = append(m.hubs.of, h), true
 				}
 			}
@@ -94,23 +91,28 @@ func (m *matcher) graph() {
 	m.sortArcs()
 }
 
-// addArcs adds the full matches of a group and gives the nearest; -1 for none.
-// Those that are farther off than within are a decoy's (-1: there is none).
-func (m *matcher) addArcs(gi, within int32) int32 {
+// addArcs adds the full matches of a group, gives the nearest (-1 for none), and says
+// whether the group hits a decoy.
+func (m *matcher) addArcs(gi int32) (near int32, hit bool) {
 	s := m.location(gi)
-	best, bestDistance := int32(-1), int32(0)
-	for _, e := range m.key.candidates(s) {
-		en := &m.key.entries[e]
-		d := en.at.distance(s.at)
-		if within >= 0 && d > within {
-			continue
+	candidates := m.key.candidates(s)
+	within := int32(math.MaxInt32)
+	if m.of == known {
+		if d := m.key.nearestOf(candidates, decoy, s, nil); d >= 0 {
+			within, hit = m.key.entries[d].at.distance(s.at), true
 		}
-		if best < 0 || d < bestDistance || d == bestDistance && e < best {
-			best, bestDistance = e, d
-		}
-		m.found = append(m.found, arc{e, gi, d, d == 0 && m.key.exact(en, s)})
 	}
-	return best
+	near = m.key.nearestOf(candidates, m.of, s, nil)
+	if near < 0 || m.key.entries[near].at.distance(s.at) > within {
+		return -1, hit
+	}
+	for _, e := range candidates {
+		en := &m.key.entries[e]
+		if d := en.at.distance(s.at); d <= within && m.key.is(e, m.of) {
+			m.found = append(m.found, arc{e - m.key.from[m.of], gi, d, d == 0 && m.key.exact(en, s)})
+		}
+	}
+	return near, hit
 }
 
 func (m *matcher) sortArcs() {
@@ -119,9 +121,9 @@ func (m *matcher) sortArcs() {
 		rows[i] = m.found[i].entry
 	}
 	m.linked = rows
-	m.first.sort(len(m.key.entries), rows)
+	m.first.sort(len(m.key.list(m.of)), rows)
 	m.arcs = sized(m.arcs, len(m.found))[:0]
-	for e := range int32(len(m.key.entries)) {
+	for e := range int32(len(m.key.list(m.of))) {
 		from := len(m.arcs)
 		for _, i := range m.first.row(e) {
 			m.arcs = append(m.arcs, m.found[i])
@@ -149,7 +151,7 @@ func (m *matcher) arcsOf(e int32) []arc { return m.arcs[m.first.from[e]:m.first.
 // layOut builds the flow. Hubs that no group may use stay without an arc.
 func (m *matcher) layOut() {
 	f, ng := &m.flow, m.groups()
-	f.reset(len(m.key.entries), int(ng), len(m.arcs)+len(m.key.hubsAt.of))
+	f.reset(len(m.key.list(m.of)), int(ng), len(m.arcs)+len(m.key.hubsAt.of))
 	f.hubs = m.key.hubs.rows()
 	for g := range ng {
 		f.room = append(f.room, int32(len(m.members.row(g))))
@@ -161,9 +163,11 @@ func (m *matcher) layOut() {
 		for _, a := range m.arcsOf(e) {
 			f.addArc(int32(f.knowns)+a.group, int64(a.distance))
 		}
-		for _, h := range m.key.hubsAt.row(e) {
-			if m.joined[h] {
-				f.addArc(f.hubNode(h), halfCost)
+		if m.of == known {
+			for _, h := range m.key.hubsAt.row(e) {
+				if m.joined[h] {
+					f.addArc(f.hubNode(h), halfCost)
+				}
 			}
 		}
 		f.arcFrom = append(f.arcFrom, int32(len(f.arcTo)))
@@ -196,7 +200,7 @@ func (m *matcher) read() {
 	m.flow.each(func(k, a, g, nth int32) {
 		i := m.members.row(g)[nth]
 		half := int(m.flow.arcTo[a]) >= m.flow.knowns+m.flow.groups
-		m.paired.entry[i], m.paired.half[i] = k, half
+		m.paired.entry[i], m.paired.half[i] = k+m.key.from[m.of], half
 		m.paired.credit2 += 2
 		if half {
 			m.paired.credit2--

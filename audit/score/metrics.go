@@ -40,9 +40,11 @@ type DimensionCount struct {
 	Findings  int             `json:"findings"` // counted findings whose first CWE the map puts here
 }
 
+func everyEntry(*KnownResult) bool { return true }
+
 func (s *scorer) measure() {
 	m := &s.result.Metrics
-	m.Part = s.part(func(*KnownResult) bool { return true })
+	m.Part, m.Dimensions = s.part(everyEntry)
 	s.countFindings()
 	s.countDimensions()
 
@@ -105,19 +107,23 @@ func (r Reviewed) plus(o Reviewed) Reviewed {
 	return Reviewed{r.True + o.True, r.False + o.False, r.Same + o.Same, r.Arguable + o.Arguable, r.Open + o.Open}
 }
 
-func (s *scorer) byDimension(credit func(*KnownResult) float64) []DimensionCount {
+// byDimension counts entries by what they earned: in the ten dimensions, and last in none
+// of them.
+func (s *scorer) byDimension(in func(*KnownResult) bool, credit func(*KnownResult) float64) []DimensionCount {
 	dimensions := audit.Dimensions()
-	counts := make([]DimensionCount, len(dimensions))
+	counts := make([]DimensionCount, len(dimensions)+1)
 	for i, d := range dimensions {
 		counts[i].Dimension = d
 	}
 	for i := range s.result.Known {
 		k := &s.result.Known[i]
-		at := slices.Index(dimensions, k.Dimension)
-		if at < 0 {
+		if !in(k) {
 			continue
 		}
-		c := &counts[at]
+		c := &counts[len(dimensions)]
+		if at := slices.Index(dimensions, k.Dimension); at >= 0 {
+			c = &counts[at]
+		}
 		c.Known++
 		c.Credit += credit(k)
 		switch credit(k) {
@@ -133,9 +139,28 @@ func (s *scorer) byDimension(credit func(*KnownResult) float64) []DimensionCount
 	return counts
 }
 
+// sum gives what the dimensions come to together.
+func sum(counts []DimensionCount) Part {
+	var p Part
+	for _, c := range counts {
+		p.Known, p.Full, p.Halves, p.Credit = p.Known+c.Known, p.Full+c.Full, p.Halves+c.Halves, p.Credit+c.Credit
+		if c.Dimension == "" {
+			continue
+		}
+		if c.Known > 0 {
+			p.Held = append(p.Held, c.Dimension)
+		}
+		if c.Full > 0 {
+			p.Covered = append(p.Covered, c.Dimension)
+		}
+	}
+	p.Recall = Ratio(p.Credit, float64(p.Known))
+	p.Coverage = Ratio(float64(len(p.Covered)), float64(len(p.Held)))
+	return p
+}
+
 func (s *scorer) countDimensions() {
 	m := &s.result.Metrics
-	m.Dimensions = s.byDimension(func(k *KnownResult) float64 { return k.Credit })
 	first := make([]int, len(s.key.cwes.list)) // counted findings by the number of their first CWE
 	for i := range s.locations {
 		if !s.scored(i).Free {

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,23 +24,30 @@ type ModuleScore struct {
 // three count). One that states neither rule nor weakness names no site, as a finding
 // without a CWE matches nothing: who says only where would else be better off than
 // who says what, too, and may be wrong about it. Each names one site: the nearest that
-// is not named yet, else the nearest. What names no
-// site counts as false once, however often it is said, unless a review rules
-// otherwise.
+// is not named yet, else the nearest; of violations that are equally near, the one that
+// fits the fewest sites comes first. What names no site counts as false once, however
+// often it is said, unless a review rules otherwise.
 func ScoreModule(m *audit.Module, vs []audit.Violation) ModuleScore {
 	s := ModuleScore{Sites: make([][]int, len(m.Sites))}
 	type claim struct{ violation, site, distance int }
 	var claims []claim
-	files := make([]string, len(vs))
-	for i := range vs {
-		files[i] = moduleFile(m, vs[i].File)
+	as := slices.Clone(vs)                                      // by the module's own paths, and without why
+	fits, said := make([]int, len(vs)), make([]string, len(vs)) // how many sites, and what
+	for i := range as {
+		v := &as[i]
+		v.File, v.Why = moduleFile(m, v.File), ""
+		said[i] = v.String()
 		for j := range m.Sites {
-			if d, ok := names(&vs[i], &m.Sites[j], files[i]); ok {
+			if d, ok := names(v, &m.Sites[j]); ok {
 				claims = append(claims, claim{i, j, d})
+				fits[i]++
 			}
 		}
 	}
-	slices.SortStableFunc(claims, func(a, b claim) int { return a.distance - b.distance })
+	slices.SortStableFunc(claims, func(a, b claim) int {
+		x, y := a.violation, b.violation
+		return cmp.Or(a.distance-b.distance, fits[x]-fits[y], strings.Compare(said[x], said[y]))
+	})
 	named := make([]bool, len(vs))
 	for _, again := range []bool{false, true} {
 		for _, c := range claims {
@@ -49,18 +57,16 @@ func ScoreModule(m *audit.Module, vs []audit.Violation) ModuleScore {
 			}
 		}
 	}
-	said := map[string]bool{}
-	for i := range vs {
-		v := vs[i]
-		v.File, v.Why = files[i], ""
+	seen := map[string]bool{}
+	for i := range as {
 		switch {
-		case named[i] || said[v.String()]:
-		case excused(m, &v):
+		case named[i] || seen[said[i]]:
+		case excused(m, &as[i]):
 			s.Excused = append(s.Excused, i)
 		default:
 			s.Elsewhere = append(s.Elsewhere, i)
 		}
-		said[v.String()] = true
+		seen[said[i]] = true
 	}
 	return s
 }
@@ -85,8 +91,8 @@ func moduleFile(m *audit.Module, said string) string {
 }
 
 // names gives how far from a site a violation lies that names it.
-func names(v *audit.Violation, s *audit.Site, file string) (distance int, ok bool) {
-	if file != s.File {
+func names(v *audit.Violation, s *audit.Site) (distance int, ok bool) {
+	if v.File != s.File {
 		return 0, false
 	}
 	distance = int(usable(v.Lines).distance(usable(s.Lines)))

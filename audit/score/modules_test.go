@@ -29,6 +29,17 @@ func demoModule(seed uint64, bad ...string) *audit.Module {
 	return m
 }
 
+// Of violations that are equally near the one that fits fewer sites comes first: the
+// answer's order has no say.
+func TestTheOrderOfAnAnswerHasNoSay(t *testing.T) {
+	m := demoModule(1, "A-1", "A-2")
+	m.Sites[1].Lines = m.Sites[0].Lines
+	either := audit.Violation{File: "src/orders.go", Lines: m.Sites[0].Lines, Rule: 1, CWEs: []audit.CWE{362}}
+	one := audit.Violation{File: "src/orders.go", Lines: m.Sites[0].Lines, Rule: 1}
+	require.Equal(t, audit.OutcomeCorrect, ModuleOutcome(m, []audit.Violation{one, either}))
+	require.Equal(t, audit.OutcomeCorrect, ModuleOutcome(m, []audit.Violation{either, one}))
+}
+
 func TestWhichSiteAViolationNames(t *testing.T) {
 	lines := func(a, b int) audit.Range { return audit.Range{Start: a, End: b} }
 	m := demoModule(1)

@@ -28,51 +28,29 @@ type Part struct {
 	Lift   Value  `json:"lift"`   // Recall / Chance.Mean
 }
 
-func (s *scorer) part(in func(*KnownResult) bool) Part {
-	var p Part
-	held, covered := map[audit.Dimension]bool{}, map[audit.Dimension]bool{}
-	right := 0
+// part gives what concerns entries alone, and the same in each of the ten dimensions.
+func (s *scorer) part(in func(*KnownResult) bool) (Part, []DimensionCount) {
+	counts := s.byDimension(in, func(k *KnownResult) float64 { return k.Credit })
+	p, right := sum(counts), 0
 	for i := range s.result.Known {
 		k := &s.result.Known[i]
-		if !in(k) {
+		want, got := s.in.Project.Known[i].Severity, s.severities[i]
+		if !in(k) || k.Credit != 1 || want == audit.SeverityUnknown || got == audit.SeverityUnknown {
 			continue
 		}
-		p.Known++
-		p.Credit += k.Credit
-		held[k.Dimension] = true
-		switch k.Credit {
-		case 1:
-			p.Full++
-			covered[k.Dimension] = true
-			want, got := s.in.Project.Known[i].Severity, s.severities[i]
-			if want != audit.SeverityUnknown && got != audit.SeverityUnknown {
-				p.SeverityJudged++
-				if want == got {
-					right++
-				}
-			}
-		case 0.5:
-			p.Halves++
+		p.SeverityJudged++
+		if want == got {
+			right++
 		}
 	}
-	p.Recall = Ratio(p.Credit, float64(p.Known))
 	p.SeverityAccuracy = Ratio(float64(right), float64(p.SeverityJudged))
-	for _, d := range audit.Dimensions() {
-		if held[d] {
-			p.Held = append(p.Held, d)
-		}
-		if covered[d] {
-			p.Covered = append(p.Covered, d)
-		}
-	}
-	p.Coverage = Ratio(float64(len(p.Covered)), float64(len(p.Held)))
-	return p
+	return p, counts[:len(audit.Dimensions())]
 }
 
 // corroborated is the part of the entries that an advisory, a challenge or the
 // project's own documents speak of, too. Its chance level is filled in later.
 func (s *scorer) corroborated() Part {
-	p := s.part(func(k *KnownResult) bool { return k.Corroborated })
+	p, _ := s.part(func(k *KnownResult) bool { return k.Corroborated })
 	if p.Known == 0 {
 		return p
 	}

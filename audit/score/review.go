@@ -56,7 +56,7 @@ func (s *scorer) review() {
 			open[i] = s.locations[i]
 		}
 	}
-	m := matcher{key: s.reviews}
+	m := matcher{key: s.key, of: review}
 	paired := m.match(open)
 	repeats := all[int32](nil, len(open), -1)
 	for i := range open {
@@ -76,17 +76,17 @@ func (s *scorer) review() {
 			repeats[i] = near
 		}
 	}
-	taken := map[int32]int{}
-	free := s.free(s.reviews, repeats)
-	for e := range int32(len(s.reviews.entries)) {
-		taken[e] = len(free.row(e))
+	free := s.free(repeats)
+	taken := make([]int, len(s.key.entries))
+	for e := range taken {
+		taken[e] = len(free.row(int32(e)))
 	}
 	s.reviewDuplicates(paired, taken)
 }
 
 // reviewDuplicates frees duplicates that a row rules the same as an entry, as many
 // for each row as it would rule otherwise.
-func (s *scorer) reviewDuplicates(paired *pairing, taken map[int32]int) {
+func (s *scorer) reviewDuplicates(paired *pairing, taken []int) {
 	ruled := map[int32]bool{}
 	for _, e := range paired.entry {
 		if e >= 0 {
@@ -98,7 +98,7 @@ func (s *scorer) reviewDuplicates(paired *pairing, taken map[int32]int) {
 		if sc.Disposition != Duplicate || sc.Free {
 			continue
 		}
-		best := s.reviews.nearest(&s.locations[i], func(e int32) bool {
+		best := s.key.nearest(review, &s.locations[i], func(e int32) bool {
 			return s.ruling(e).Ruling == audit.RuledSame && (!ruled[e] || taken[e] < maxFree)
 		})
 		if best < 0 {
@@ -113,24 +113,24 @@ func (s *scorer) reviewDuplicates(paired *pairing, taken map[int32]int) {
 }
 
 func (s *scorer) ruling(e int32) *audit.FindingReview {
-	return &s.in.Project.Reviews[s.reviews.entries[e].known]
+	return &s.in.Project.Reviews[s.key.entries[e].index]
 }
 
 // RulingOn gives the row of the project's reviews that a finding falls under, if
 // there is one: then another row for it would say the same twice.
 func RulingOn(p *audit.Project, dims map[audit.CWE]audit.Dimension, f *Scored) (audit.FindingReview, bool) {
-	_, _, reviews, err := newKeys(p, dims, []audit.Finding{f.Finding})
+	k, err := newKey(p, dims, []audit.Finding{f.Finding})
 	if err != nil {
 		return audit.FindingReview{}, false
 	}
-	sp := location{name: reviews.names.of[FunctionName(f.Finding.Function)], at: usable(f.Finding.Lines)}
-	sp.cwes, _ = reviews.counting(&f.Finding)
-	reviews.place(&sp, reviews.find(f.Path))
-	best := reviews.nearest(&sp, nil)
+	sp := location{name: k.names.of[FunctionName(f.Finding.Function)], at: usable(f.Finding.Lines)}
+	sp.cwes, _ = k.counting(&f.Finding)
+	k.place(&sp, k.find(f.Path))
+	best := k.nearest(review, &sp, nil)
 	if best < 0 {
 		return audit.FindingReview{}, false
 	}
-	return p.Reviews[reviews.entries[best].known], true
+	return p.Reviews[k.entries[best].index], true
 }
 
 // Sample gives the findings that a review can turn, as indices into Findings, in

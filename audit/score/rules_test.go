@@ -39,6 +39,21 @@ func TestManifestsMatchByLineOrName(t *testing.T) {
 	require.Equal(t, score.Matched, mustScore(t, p, finding("F", "a.java", 20, 20, 89)).Findings[0].Disposition, "code keeps its 10 lines")
 }
 
+// Which of two findings takes an entry of a manifest does not hang on which of them
+// names its components first.
+func TestComponentsHaveNoOrder(t *testing.T) {
+	p := project(known("K", "go.mod", 19, 19, 1395), known("L", "go.mod", 90, 90, 79))
+	p.Known[0].Title, p.Known[1].Title = "Lib 1.0", "other 2.3"
+	p.Known[0].Severity = audit.High
+	p.Tree["go.mod"] = audit.TreeFile{Path: "go.mod", Lines: 300}
+	one, both := finding("F", "go.mod", 40, 40, 1395), finding("G", "go.mod", 40, 40, 1395)
+	one.Title, one.Severity = "lib is old", audit.Low
+	both.Title, both.Severity = "lib is old, and other is", audit.High
+	there, back := mustScore(t, p, one, both), mustScore(t, p, both, one)
+	require.Equal(t, there.Findings[0].Disposition, back.Findings[1].Disposition)
+	require.Equal(t, there.Metrics.SeverityAccuracy, back.Metrics.SeverityAccuracy)
+}
+
 func TestANearerDecoyTakesTheFinding(t *testing.T) {
 	p := project(known("K", "a.java", 100, 102, 89))
 	p.Decoys = []audit.Decoy{decoy("D", "a.java", 108, 110, 89)}

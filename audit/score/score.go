@@ -61,12 +61,9 @@ func Score(in Input) (*Result, error) {
 type scorer struct {
 	in         *Input
 	key        *key
-	decoys     *key
-	reviews    *key
-	locations  []location       // of the findings that have a CWE: by all that they and their findings say, so that the order of the input has no say
-	order      []int32          // of each location its finding
-	said       map[string]int32 // by the components named: location.says
-	matcher    matcher          // of the findings; its scratch serves the literal score too
+	locations  []location // of the findings that have a CWE: by all that they and their findings say, so that the order of the input has no say
+	order      []int32    // of each location its finding
+	matcher    matcher    // of the findings; its scratch serves the literal score too
 	paired     *pairing
 	severities []audit.Severity // of each known vulnerability that of the finding that it took
 	hit        []bool           // of each decoy whether a finding hit it
@@ -82,16 +79,19 @@ func newScorer(in *Input) (*scorer, error) {
 	case len(in.Dimensions) == 0:
 		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
 	}
-	k, d, rev, err := newKeys(in.Project, in.Dimensions, in.Findings)
+	k, err := newKey(in.Project, in.Dimensions, in.Findings)
 	if err != nil {
 		return nil, err
 	}
-	return &scorer{in: in, key: k, decoys: d, reviews: rev, said: map[string]int32{}, severities: make([]audit.Severity, len(in.Project.Known)), hit: make([]bool, len(in.Project.Decoys)), result: &Result{
+	s := &scorer{in: in, key: k, matcher: matcher{key: k, of: known},
+		severities: make([]audit.Severity, len(in.Project.Known)), hit: make([]bool, len(in.Project.Decoys))}
+	s.result = &Result{
 		Version: Version, Taxonomy: cwe.Version(), Project: in.Project.Name, KeyHash: in.Project.KeyHash, Reviews: len(in.Project.Reviews),
 		Findings:     make([]Scored, len(in.Findings)),
 		Known:        make([]KnownResult, len(in.Project.Known)),
 		Dispositions: make(map[Disposition]int),
-	}}, nil
+	}
+	return s, nil
 }
 
 type target struct {
@@ -134,11 +134,12 @@ func (s *scorer) place() {
 				continue
 			}
 			if list := about[sp.file]; len(list) > 0 {
-				sp.says = s.says(sp.file, list, f)
+				sp.says = s.says(list, f)
 			}
 			s.locations, s.order, of = append(s.locations, sp), append(s.order, int32(i)), append(of, at)
 		}
 	}
+	s.numberNamed()
 	ranks := numbered(ranked)
 	for _, at := range targets {
 		at.rank = ranks.of[at.path]
@@ -185,48 +186,48 @@ func (s *scorer) scored(i int) *Scored { return &s.result.Findings[s.order[i]] }
 type about struct {
 	name  string // folded
 	entry int32
-	decoy bool
 }
 
 func (s *scorer) components() map[int32][]about {
 	in := map[int32][]about{}
-	for _, k := range []*key{s.key, s.decoys} {
-		for i := range k.entries {
-			if e := &k.entries[i]; e.component != "" {
-				in[e.file] = append(in[e.file], about{e.component, int32(i), k == s.decoys})
-			}
+	for i := range s.key.entries {
+		if e := &s.key.entries[i]; e.component != "" {
+			in[e.file] = append(in[e.file], about{e.component, int32(i)})
 		}
 	}
 	return in
 }
 
-// says gives the number of the set of components that a finding names; 0 for none.
-func (s *scorer) says(file int32, list []about, f *audit.Finding) int32 {
+// says gives the number of the set of components that a finding names, as they come; 0
+// for none.
+func (s *scorer) says(list []about, f *audit.Finding) int32 {
 	text := folded(f.Title + " | " + f.Function + " | " + f.Description)
-	var set []byte
-	var known, decoys []int32
-	for i, a := range list {
-		if !strings.Contains(text, a.name) {
-			continue
-		}
-		set = fmt.Appendf(set, "%d ", i)
-		if a.decoy {
-			decoys = append(decoys, a.entry)
-		} else {
-			known = append(known, a.entry)
+	var set []int32
+	for _, a := range list {
+		if strings.Contains(text, a.name) {
+			set = append(set, a.entry)
 		}
 	}
 	if len(set) == 0 {
 		return 0
 	}
-	set = fmt.Appendf(set, "in %d", file)
-	n, ok := s.said[string(set)]
-	if !ok {
-		s.key.named, s.decoys.named = append(s.key.named, known), append(s.decoys.named, decoys)
-		n = int32(len(s.key.named))
-		s.said[string(set)] = n
+	s.key.named = append(s.key.named, set)
+	return int32(len(s.key.named))
+}
+
+// numberNamed gives equal sets of components one number, and each its own whichever
+// finding comes first.
+func (s *scorer) numberNamed() {
+	came := s.key.named
+	named := slices.Clone(came)
+	slices.SortFunc(named, slices.Compare[[]int32])
+	s.key.named = slices.CompactFunc(named, slices.Equal[[]int32])
+	for i := range s.locations {
+		if n := s.locations[i].says; n > 0 {
+			at, _ := slices.BinarySearchFunc(s.key.named, came[n-1], slices.Compare[[]int32])
+			s.locations[i].says = int32(at + 1)
+		}
 	}
-	return n
 }
 
 // counting gives the first three distinct CWEs, and those that follow.
@@ -246,24 +247,12 @@ func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
 }
 
 func (s *scorer) pair() {
-	s.matcher = matcher{key: s.key, decoy: s.toDecoy}
 	s.paired = s.matcher.match(s.locations)
 	for i := range s.in.Project.Known {
 		k := &s.in.Project.Known[i]
 		s.result.Known[i] = KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Finding: -1, Corroborated: len(k.Corroborated) > 0}
 	}
 }
-
-// toDecoy gives -1 where a location hits no decoy.
-func (s *scorer) toDecoy(sp *location) int32 {
-	if d := s.decoyOf(sp); d >= 0 {
-		return s.decoys.entries[d].at.distance(sp.at)
-	}
-	return -1
-}
-
-// decoyOf gives the nearest decoy that a location hits; -1 for none.
-func (s *scorer) decoyOf(sp *location) int32 { return s.decoys.nearest(sp, nil) }
 
 // compareFindings orders findings by all that they say, so that among findings
 // that match alike the choice does not hang on their order.

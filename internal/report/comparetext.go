@@ -219,7 +219,9 @@ func standing(b, metric string, c score.Comparison, settles string) string {
 // need says what would settle a comparison; empty where nothing is known to.
 func need(n score.Need) string {
 	switch {
-	case n.Families > 0:
+	case n.Families == 1:
+		return fmt.Sprintf("needs one more family to settle a difference of %.1f points", n.Size)
+	case n.Families > 1:
 		return fmt.Sprintf("needs %d more families to settle a difference of %.1f points", n.Families, n.Size)
 	case n.Trials > 0:
 		return fmt.Sprintf("needs %d more trials of each case to settle a difference of %.1f points", n.Trials, n.Size)

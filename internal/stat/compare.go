@@ -291,21 +291,31 @@ func (d *differenceSet) interval(level float64) Interval {
 
 // need reckons what would settle a difference of the size that was seen, or of
 // the actionable size where that is larger. The variance falls to what families
-// differ by as trials grow; where that alone is too much, only families help.
+// differ by as trials grow; where that alone is too much, only families help, and so
+// they do where all signs of those that differ come about by chance too often.
 func (d *differenceSet) need(seen, level float64) (n Need, doubt string) {
 	n.Size = max(math.Abs(seen), actionable)
-	g := float64(len(d.families))
-	if g < 2 {
+	families := len(d.families)
+	g := float64(families)
+	if families < 2 {
 		n.Families = fewClusters - 1
 		return n, "one family cannot settle anything"
 	}
 	reach := n.Size / (d.quantile(level) + normalQuantile(settles))
 	wanted := reach * reach
 	all, noise := d.variance()
-	if all <= wanted {
+	more := max(1, int(math.Ceil(g*all/wanted-g)))
+	fewest := 1 + int(math.Ceil(-math.Log2(1-level)))
+	switch {
+	case families < fewest:
+		n.Families = max(more, fewest-families)
+		return n, fmt.Sprintf("%d families cannot settle anything, %d are the fewest that can", families, fewest)
+	case all <= wanted && math.Abs(seen) < n.Size:
 		return n, fmt.Sprintf("a difference of %.1f points would have shown: what there is, is likely smaller", n.Size)
-	}
-	if d.single {
+	case all <= wanted:
+		n.Families = max(1, fewest-d.differing())
+		return n, ""
+	case d.single:
 		n.Trials = 2
 		return n, "with one trial, luck and difference cannot be told apart: after two more they can"
 	}
@@ -318,8 +328,18 @@ func (d *differenceSet) need(seen, level float64) (n Need, doubt string) {
 			return n, ""
 		}
 	}
-	n.Families = max(1, int(math.Ceil(g*all/wanted-g)))
+	n.Families = more
 	return n, ""
+}
+
+// differing counts the families in which the two are not alike.
+func (d *differenceSet) differing() (n int) {
+	for _, points := range d.lattice() {
+		if points != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func lcm(a, b int) int {

@@ -300,3 +300,41 @@ func TestNeedAsksForFamiliesWhereTrialsCannotHelp(t *testing.T) {
 	require.Equal(t, 2, c.Need.Trials, "one trial cannot tell luck from difference: %+v", c)
 	require.NotEmpty(t, c.Warnings)
 }
+
+// Of five families all signs of one kind come about by chance in 1 of 16 cases: however
+// far apart two reviewers are, a sixth is needed.
+func TestFewFamiliesAskForMore(t *testing.T) {
+	var items []Item
+	for f := range 5 {
+		for c := range 4 {
+			right := float64(c % 2)
+			items = append(items, Item{ID: fmt.Sprint(f, c), Family: fmt.Sprint(f), Bad: c > 1, Baseline: []float64{1, 1}, Now: []float64{right, right}})
+		}
+	}
+	c, err := Compare(items, 0.95)
+	require.NoError(t, err)
+	require.Equal(t, Open, c.Standing)
+	require.Equal(t, Need{Size: 50, Families: 1}, c.Need)
+	require.Contains(t, c.Warnings, "5 families cannot settle anything, 6 are the fewest that can")
+}
+
+// A difference that was seen is not called smaller than it is.
+func TestWhatWasSeenIsNotCalledSmaller(t *testing.T) {
+	var items []Item
+	for f := range 7 {
+		now := []float64{1, 1}
+		if f > 1 {
+			now = []float64{0, 0}
+		}
+		for c := range 2 {
+			items = append(items, Item{ID: fmt.Sprint(f, c), Family: fmt.Sprint(f), Bad: c > 0, Baseline: []float64{1, 1}, Now: now})
+		}
+	}
+	c, err := Compare(items, 0.95)
+	require.NoError(t, err)
+	require.Equal(t, Open, c.Standing)
+	require.Equal(t, 1, c.Need.Families)
+	for _, w := range c.Warnings {
+		require.NotContains(t, w, "likely smaller")
+	}
+}
