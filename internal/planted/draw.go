@@ -131,7 +131,7 @@ type Place struct {
 // Render writes the files of the draw.
 func (d *Draw) Render() *Target {
 	r := &Target{project: d.project}
-	rename := newRenamer(d.names, d.files)
+	rename := renamer{d.names, d.files}
 	for _, s := range d.project.sources {
 		w := &writer{draw: d, stored: s.path, file: cmp.Or(d.files[s.path], s.path)}
 		w.nodes(s.nodes)

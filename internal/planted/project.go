@@ -69,6 +69,7 @@ type source struct {
 	path  string // as the export has it
 	file  string // as it is stored, for messages
 	text  string
+	words map[string]bool // of the text
 	nodes []node
 }
 

@@ -39,7 +39,7 @@ type entry struct {
 	also       []string
 }
 
-func (d *Draw) entries(places []Place, rename *renamer) []entry {
+func (d *Draw) entries(places []Place, rename renamer) []entry {
 	var es []entry
 	for _, s := range d.project.Sites {
 		e := entry{audit.Site{ID: s.ID, Bad: d.bad[s.ID], Rules: s.Rules, CWEs: s.CWEs, Title: rename.apply(s.Title), Why: s.Reason, Pos: s.Pos},

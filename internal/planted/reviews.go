@@ -13,9 +13,9 @@ import (
 // that a row with lines is an error; one with the ruling true is, too: a flaw is
 // mended, or becomes a site.
 func (r *reader) readReviews() {
-	source, words := &audit.Project{Tree: audit.Tree{}}, map[string][]string{}
+	source, words := &audit.Project{Tree: audit.Tree{}}, map[string]map[string]bool{}
 	for _, s := range r.p.sources {
-		words[s.path] = wordPattern.FindAllString(s.text, -1)
+		words[s.path] = s.words
 		source.Tree[s.path] = audit.TreeFile{Path: s.path, Lines: audit.CountLines([]byte(s.text))}
 	}
 	for _, s := range r.p.Sites {
@@ -24,7 +24,7 @@ func (r *reader) readReviews() {
 	rs := r.c.Reviews(r.fsys, r.show("reviews.md"), source)
 	for _, v := range rs {
 		for _, f := range v.Functions {
-			if own := f[strings.LastIndex(f, ".")+1:]; !slices.Contains(words[v.File], own) {
+			if own := f[strings.LastIndex(f, ".")+1:]; !words[v.File][own] {
 				r.c.Errorf(v.Pos, "%s is no word of %s: expected a function as source/ names it", own, v.File)
 			}
 		}
@@ -38,7 +38,7 @@ func (r *reader) readReviews() {
 	r.p.reviews = rs
 }
 
-func (d *Draw) drawnReviews(rename *renamer) []audit.FindingReview {
+func (d *Draw) drawnReviews(rename renamer) []audit.FindingReview {
 	rs := slices.Clone(d.project.reviews)
 	for i := range rs {
 		v := &rs[i]
