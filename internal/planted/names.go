@@ -107,6 +107,13 @@ func (n renamer) apply(text string) string {
 	return b.String()
 }
 
+func (n renamer) all(texts []string) (out []string) {
+	for _, t := range texts {
+		out = append(out, n.apply(t))
+	}
+	return out
+}
+
 func span(text string, in func(byte) bool) int {
 	n := 0
 	for n < len(text) && in(text[n]) {

@@ -1,8 +1,6 @@
 package planted
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"assay/audit"
@@ -36,17 +34,4 @@ func (r *reader) readReviews() {
 		}
 	}
 	r.p.reviews = rs
-}
-
-func (d *Draw) drawnReviews(rename renamer) []audit.FindingReview {
-	rs := slices.Clone(d.project.reviews)
-	for i := range rs {
-		v := &rs[i]
-		v.File = cmp.Or(d.files[v.File], v.File)
-		v.Functions = slices.Clone(v.Functions)
-		for f := range v.Functions {
-			v.Functions[f] = rename.apply(v.Functions[f])
-		}
-	}
-	return rs
 }

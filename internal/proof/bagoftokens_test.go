@@ -45,8 +45,8 @@ func BagOfTokens(apps []*audit.App) []BagFigure {
 // A bag counts, by label (0 good, 1 bad), cases and the cases that hold a token.
 type bag struct {
 	tokensOf func(*audit.Case) map[string]bool
-	cases [2]float64
-	with  map[string]*[2]float64
+	cases    [2]float64
+	with     map[string]*[2]float64
 }
 
 func (b *bag) learn(app *audit.App) {
