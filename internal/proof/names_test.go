@@ -11,6 +11,18 @@ import (
 
 // Tables whose names SQL must quote are tables like others: what a case changes in them
 // is seen.
+// TestChangesElsewhereAreTold: what oracles cannot see is no proof.
+func TestChangesElsewhereAreTold(t *testing.T) {
+	app := &audit.App{App: "elsewhere", Dir: "tests/elsewhere", Data: "INSERT INTO note VALUES (1); INSERT INTO audit.log VALUES (1);",
+		Schema: "CREATE TABLE note (id int PRIMARY KEY); CREATE SCHEMA audit; CREATE TABLE audit.log (id int PRIMARY KEY);"}
+	r := open(t, app)
+	sets := []audit.ParamSet{{Values: map[string]any{}}}
+	_, err := r.Run(t.Context(), &audit.Family{Query: "q"}, "SELECT id FROM audit.log", sets)
+	require.NoError(t, err)
+	_, err = r.Run(t.Context(), &audit.Family{Query: "q"}, "DELETE FROM audit.log", sets)
+	require.EqualError(t, err, "the code changes audit.log: expected changes in schema public alone, as oracles see no others")
+}
+
 func TestOraclesSeeTablesWithQuotedNames(t *testing.T) {
 	app := &audit.App{App: "quoted", Dir: "tests/quoted",
 		Schema: `CREATE TABLE "user" (id int PRIMARY KEY, name text); CREATE TABLE "Line item" (id int);`,
