@@ -90,6 +90,8 @@ func exportPath(rel string) (to, problem string) {
 			return "", "lies in a generated folder: expected source alone"
 		case part[0] == '.' || part[0] == '_':
 			return "", fmt.Sprintf("the name %s begins with %c: expected it to be stored as dot-%s", part, part[0], strings.TrimPrefix(part, "."))
+		case strings.ContainsAny(part, "\t\r\n"):
+			return "", fmt.Sprintf("the name %q holds a tab or the end of a line: expected none, as lists of files have a path a line", part)
 		case strings.HasPrefix(part, "dot-_"):
 			parts[i] = strings.TrimPrefix(part, "dot-")
 		case strings.HasPrefix(part, "dot-"):
