@@ -33,7 +33,7 @@ func (r *reader) tree() {
 			r.c.Errorf(pos, "comes out as %s, like another file", to)
 		default:
 			text := string(b)
-			r.p.sources = append(r.p.sources, source{to, pos.File, text, wordsIn(text), parseSource(pos.File, text, r.c)})
+			r.p.sources = append(r.p.sources, source{to, text, wordsIn(text), parseSource(pos.File, text, r.c)})
 		}
 	})
 	if len(r.p.sources) == 0 {
