@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -67,9 +68,11 @@ func (l lexer) next(rest string, before []token) token {
 // lex cuts SQL as PostgreSQL reads it.
 func lex(sql string) []token { return postgreSQL.cut(sql) }
 
+// match is the end by a regular expression, which is compiled when it is first asked:
+// most programs that hold this package cut no code.
 func match(pattern string) func(string, []token) int {
-	re := regexp.MustCompile("^(?:" + pattern + ")")
-	return func(rest string, _ []token) int { return len(re.FindString(rest)) }
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + pattern + ")") })
+	return func(rest string, _ []token) int { return len(compiled().FindString(rest)) }
 }
 
 const high = `\x{80}-\x{10FFFF}` // letters to PostgreSQL, whatever they are
