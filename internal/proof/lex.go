@@ -42,8 +42,9 @@ func (t token) code() bool { return t.kind != space && t.kind != comment }
 type lexer []rule
 
 type rule struct {
-	kind kind
-	end  func(rest string, before []token) int // of the token at the beginning of rest; 0: none begins there
+	kind   kind
+	begins string                                // one of these bytes; empty: any
+	end    func(rest string, before []token) int // of the token at the beginning of rest; 0: none begins there
 }
 
 func (l lexer) cut(code string) []token {
@@ -57,6 +58,9 @@ func (l lexer) cut(code string) []token {
 
 func (l lexer) next(rest string, before []token) token {
 	for _, r := range l {
+		if r.begins != "" && strings.IndexByte(r.begins, rest[0]) < 0 {
+			continue
+		}
 		if n := r.end(rest, before); n > 0 {
 			return token{r.kind, rest[:n]}
 		}
@@ -75,21 +79,23 @@ func match(pattern string) func(string, []token) int {
 	return func(rest string, _ []token) int { return len(compiled().FindString(rest)) }
 }
 
+const white = " \t\n\r\f"
+
 const high = `\x{80}-\x{10FFFF}` // letters to PostgreSQL, whatever they are
 
 var postgreSQL = lexer{
-	{space, match(`[ \t\n\r\f]+`)},
-	{comment, match(`--.*`)},
-	{comment, nestedComment},
-	{str, match(`(?s)[eE]'(?:''|\\.?|[^'\\])*'?`)},
-	{str, match(`(?:[bBxX]|[uU]&)?'(?:''|[^'])*'?`)},
-	{quoted, match(`"(?:""|[^"])*"?`)},
-	{str, dollarQuoted},
-	{number, match(`\.?[0-9][\w.` + high + `]*`)},
-	{word, match(`[\w` + high + `][\w$` + high + `]*`)},
-	{param, match(`:[A-Za-z_` + high + `][\w` + high + `]*`)},
-	{symbol, match(`::|:=`)},
-	{symbol, operator},
+	{space, white, match(`[ \t\n\r\f]+`)},
+	{comment, "-", match(`--.*`)},
+	{comment, "/", nestedComment},
+	{str, "eE", match(`(?s)[eE]'(?:''|\\.?|[^'\\])*'?`)},
+	{str, "'bBxXuU", match(`(?:[bBxX]|[uU]&)?'(?:''|[^'])*'?`)},
+	{quoted, `"`, match(`"(?:""|[^"])*"?`)},
+	{str, "$", dollarQuoted},
+	{number, ".0123456789", match(`\.?[0-9][\w.` + high + `]*`)},
+	{word, "", match(`[\w` + high + `][\w$` + high + `]*`)},
+	{param, ":", match(`:[A-Za-z_` + high + `][\w` + high + `]*`)},
+	{symbol, ":", match(`::|:=`)},
+	{symbol, "<>=!|&@#~^*/+%?-", operator},
 }
 
 func nestedComment(s string, _ []token) int {

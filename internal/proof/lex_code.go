@@ -9,27 +9,27 @@ import (
 // codeLexer gives the lexer of a language, as far as twins and shortcuts need it: its
 // own rules stand before those that all share.
 func codeLexer(own ...rule) lexer {
-	l := append(lexer{{space, match(`[ \t\n\r\f]+`)}}, own...)
+	l := append(lexer{{space, white, match(`[ \t\n\r\f]+`)}}, own...)
 	return append(l, lexer{
-		{str, match(`(?s)"(?:\\.?|[^"\\\n])*"?`)},
-		{str, match(`(?s)'(?:\\.?|[^'\\\n])*'?`)},
-		{str, match("(?s)`(?:\\\\.?|[^`\\\\])*`?")},
-		{number, match(`[0-9][\w.` + high + `]*`)},
-		{word, match(`[\w$` + high + `]+`)},
-		{symbol, match(`===|!==|:=|==|!=|<=|>=|&&|\|\||\?\.|=>|->|::|\?\?`)},
+		{str, `"`, match(`(?s)"(?:\\.?|[^"\\\n])*"?`)},
+		{str, "'", match(`(?s)'(?:\\.?|[^'\\\n])*'?`)},
+		{str, "`", match("(?s)`(?:\\\\.?|[^`\\\\])*`?")},
+		{number, "0123456789", match(`[0-9][\w.` + high + `]*`)},
+		{word, "", match(`[\w$` + high + `]+`)},
+		{symbol, "=!:<>&|?-", match(`===|!==|:=|==|!=|<=|>=|&&|\|\||\?\.|=>|->|::|\?\?`)},
 	}...)
 }
 
 var (
-	slashRemark = rule{comment, match(`//.*|(?s:/\*.*?(?:\*/|\z))`)}
-	hashRemark  = rule{comment, match(`#.*`)}
+	slashRemark = rule{comment, "/", match(`//.*|(?s:/\*.*?(?:\*/|\z))`)}
+	hashRemark  = rule{comment, "#", match(`#.*`)}
 
-	cLike      = codeLexer(slashRemark, rule{str, regularExpression})
-	goLike     = codeLexer(slashRemark, rule{str, match("`[^`]*`?")})
-	javaScript = codeLexer(slashRemark, rule{str, regularExpression}, rule{str, template})
-	python     = codeLexer(hashRemark, rule{str, match(`(?s)"""(?:.*?"""|.*)|'''(?:.*?'''|.*)`)})
-	ruby       = codeLexer(hashRemark, rule{str, heredoc(`<<[~-]`)})
-	php        = codeLexer(rule{symbol, match(`#\[`)}, slashRemark, hashRemark, rule{str, heredoc(`<<<[ \t]*`)}) // #[ is an attribute
+	cLike      = codeLexer(slashRemark, rule{str, "/", regularExpression})
+	goLike     = codeLexer(slashRemark, rule{str, "`", match("`[^`]*`?")})
+	javaScript = codeLexer(slashRemark, rule{str, "/", regularExpression}, rule{str, "`}", template})
+	python     = codeLexer(hashRemark, rule{str, "\"'", match(`(?s)"""(?:.*?"""|.*)|'''(?:.*?'''|.*)`)})
+	ruby       = codeLexer(hashRemark, rule{str, "<", heredoc(`<<[~-]`)})
+	php        = codeLexer(rule{symbol, "#", match(`#\[`)}, slashRemark, hashRemark, rule{str, "<", heredoc(`<<<[ \t]*`)}) // #[ is an attribute
 )
 
 var slashes = match(`/(?:\\[^\n]|\[(?:\\[^\n]|[^\]\\\n])*\]|[^/\\\n\[])+/`)
