@@ -58,6 +58,31 @@ type Project struct {
 	Pos        Pos
 }
 
+// An Entry is what known vulnerabilities and decoys have in common: where it is that
+// they speak of.
+type Entry struct {
+	ID        string
+	CWEs      []CWE
+	File      string
+	Functions []string
+	Lines     Range
+	Title     string
+	Decoy     bool
+	Pos       Pos
+}
+
+// Entries gives the known vulnerabilities and then the decoys of the key.
+func (p *Project) Entries() []Entry {
+	var es []Entry
+	for _, k := range p.Known {
+		es = append(es, Entry{k.ID, k.CWEs, k.File, k.Functions, k.Lines, k.Title, false, k.Pos})
+	}
+	for _, d := range p.Decoys {
+		es = append(es, Entry{d.ID, d.CWEs, d.File, d.Functions, d.Lines, d.Title, true, d.Pos})
+	}
+	return es
+}
+
 // A Function is a function of a project's source.
 type Function struct {
 	Name  string // without its class

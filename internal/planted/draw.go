@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -130,22 +131,43 @@ type Place struct {
 
 // Render writes the files of the draw.
 func (d *Draw) Render() *Target {
-	r := &Target{project: d.project}
-	rename := newRenamer(d.names, d.files)
+	t := &Target{project: d.project}
+	t.add(d, "", func(id string) string { return id })
+	return t
+}
+
+// add puts a draw into a folder of the target; id is what a site is called there.
+func (t *Target) add(d *Draw, folder string, id func(string) string) {
+	rename := renamer{d.names, d.files}
+	file := func(stored string) string { return path.Join(folder, cmp.Or(d.files[stored], stored)) }
+	var places []Place
 	for _, s := range d.project.sources {
-		w := &writer{draw: d, stored: s.path, file: cmp.Or(d.files[s.path], s.path)}
+		w := &writer{draw: d, stored: s.path, file: file(s.path), id: id}
 		w.nodes(s.nodes)
-		r.Files = append(r.Files, File{w.file, []byte(rename.apply(w.out.String()))})
-		r.Places = append(r.Places, w.places...)
+		t.Files = append(t.Files, File{w.file, []byte(rename.apply(w.out.String()))})
+		places = append(places, w.places...)
 	}
-	slices.SortFunc(r.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	r.entries, r.reviews = d.entries(r.Places, rename), d.drawnReviews(rename)
-	return r
+	slices.SortFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	t.Places = append(t.Places, places...)
+	for _, s := range d.project.Sites {
+		t.entries = append(t.entries, d.entry(s, id(s.ID), places, rename))
+	}
+	for _, v := range d.project.reviews {
+		if v.Ruling == audit.RuledSame {
+			if !d.bad[v.Entry] { // what is the same as a site that is good here is said of nothing
+				continue
+			}
+			v.Entry = id(v.Entry)
+		}
+		v.File, v.Functions = file(v.File), rename.all(v.Functions)
+		t.reviews = append(t.reviews, v)
+	}
 }
 
 type writer struct {
 	draw         *Draw
 	stored, file string
+	id           func(string) string
 	out          strings.Builder
 	lines        int
 	groups       int
@@ -171,7 +193,7 @@ func (w *writer) nodes(ns []node) {
 }
 
 func (w *writer) region(g *region) {
-	at := Place{Site: g.site, Plus: g.plus, File: w.file}
+	at := Place{Site: w.id(g.site), Plus: g.plus, File: w.file}
 	lines := g.good
 	if w.draw.bad[g.site] {
 		lines = g.bad

@@ -121,7 +121,7 @@ func (p *Project) drawModule(m *Module, seed uint64) (*audit.Module, error) {
 	}
 	d := p.shuffled(bad, seed)
 	t := d.Render()
-	out := &audit.Module{Project: p.Name, Seed: seed, Name: m.Name, Title: p.Title, Pos: m.pos}
+	out := &audit.Module{Project: p.Name, Seed: seed, Name: m.Name, Title: p.Title, Reviews: t.reviews, Pos: m.pos}
 	lines := 0
 	for _, s := range p.sources {
 		if !p.shows(m, s.path) {
@@ -140,11 +140,6 @@ func (p *Project) drawModule(m *Module, seed uint64) (*audit.Module, error) {
 	slices.SortFunc(out.Files, func(a, b audit.Block) int { return strings.Compare(a.Path, b.Path) })
 	if out.Rules == "" || lines < leastLines || lines > mostLines {
 		return nil, fmt.Errorf("%s: the module %s shows %d lines: expected %s and %d to %d lines", m.pos, out.ID(), lines, rulesFile, leastLines, mostLines)
-	}
-	for _, v := range t.reviews { // what is the same as a site that is good here is said of nothing
-		if v.Ruling != audit.RuledSame || d.bad[v.Entry] {
-			out.Reviews = append(out.Reviews, v)
-		}
 	}
 	for _, e := range t.entries {
 		if p.owner[e.ID] == m {

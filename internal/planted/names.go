@@ -1,7 +1,6 @@
 package planted
 
 import (
-	"cmp"
 	"io/fs"
 	"maps"
 	"path"
@@ -17,17 +16,10 @@ var identifier = regexp.MustCompile(`^[A-Za-z_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?$`
 // checkNames holds the table of names against the source: a name must stand
 // there, what may replace it must not.
 func (r *reader) checkNames() {
-	words := map[string]bool{}
-	for _, s := range r.p.sources {
-		for _, w := range wordPattern.FindAllString(s.text, -1) {
-			words[w] = true
-		}
-	}
 	has := func(name string) bool {
-		if words[name] {
-			return true
-		}
-		return strings.Contains(name, "-") && slices.ContainsFunc(r.p.sources, func(s source) bool { return strings.Contains(s.text, name) })
+		return slices.ContainsFunc(r.p.sources, func(s source) bool {
+			return s.words[name] || strings.Contains(name, "-") && strings.Contains(s.text, name)
+		})
 	}
 	taken := map[string]audit.Pos{}
 	for _, n := range r.p.names {
@@ -52,6 +44,14 @@ func (r *reader) checkNames() {
 }
 
 var wordPattern = regexp.MustCompile(`[A-Za-z0-9_]+`)
+
+func wordsIn(text string) map[string]bool {
+	words := map[string]bool{}
+	for _, w := range wordPattern.FindAllString(text, -1) {
+		words[w] = true
+	}
+	return words
+}
 
 func (r *reader) checkFiles() {
 	taken := map[string]bool{}
@@ -79,37 +79,47 @@ func (r *reader) checkFiles() {
 	}
 }
 
-type renamer struct {
-	names, paths map[string]string
-	pattern      *regexp.Regexp // any of the names; nil without names
-}
-
-func newRenamer(names, paths map[string]string) *renamer {
-	n := &renamer{names: names, paths: paths}
-	if len(names) == 0 {
-		return n
-	}
-	words := sortedKeys(names)
-	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	for i := range words {
-		words[i] = regexp.QuoteMeta(words[i])
-	}
-	n.pattern = regexp.MustCompile(`\b(?:` + strings.Join(words, "|") + `)\b`)
-	return n
-}
+type renamer struct{ names, paths map[string]string }
 
 // apply replaces every name that stands as a whole word and every path that
 // stands in full.
-func (n *renamer) apply(text string) string {
+func (n renamer) apply(text string) string {
 	for _, from := range sortedKeys(n.paths) {
 		if strings.Contains(text, from) {
 			text = replacePath(text, from, n.paths[from])
 		}
 	}
-	if n.pattern == nil {
-		return text
+	var b strings.Builder
+	for text != "" {
+		end := span(text, func(c byte) bool { return isWordByte(c) || c == '-' })
+		for end > 0 && n.names[text[:end]] == "" { // of two names that begin alike the longer one
+			end = strings.LastIndexByte(text[:end], '-')
+		}
+		if end > 0 {
+			b.WriteString(n.names[text[:end]])
+		} else { // none begins here
+			end = span(text, isWordByte)
+			end += span(text[end:], func(c byte) bool { return !isWordByte(c) })
+			b.WriteString(text[:end])
+		}
+		text = text[end:]
 	}
-	return n.pattern.ReplaceAllStringFunc(text, func(w string) string { return n.names[w] })
+	return b.String()
+}
+
+func (n renamer) all(texts []string) (out []string) {
+	for _, t := range texts {
+		out = append(out, n.apply(t))
+	}
+	return out
+}
+
+func span(text string, in func(byte) bool) int {
+	n := 0
+	for n < len(text) && in(text[n]) {
+		n++
+	}
+	return n
 }
 
 // replacePath replaces a path where it is not a part of a longer one.
@@ -134,8 +144,10 @@ func replacePath(text, from, to string) string {
 	}
 }
 
-func isPathByte(c byte) bool {
-	return c == '_' || c == '-' || c == '.' || c == '/' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+func isWordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
+
+func isPathByte(c byte) bool { return isWordByte(c) || c == '-' || c == '.' || c == '/' }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -67,8 +67,8 @@ type choice struct {
 // A source is a file of the export.
 type source struct {
 	path  string // as the export has it
-	file  string // as it is stored, for messages
 	text  string
+	words map[string]bool // of the text
 	nodes []node
 }
 

@@ -157,6 +157,7 @@ func TestReadFiles(t *testing.T) {
 		"go.mod":               {[]byte("module x"), "stored as go.mod.txt"},
 		"logo.png":             {[]byte("\x89PNG\x00"), "is no text in UTF-8"},
 		"big.sql":              {[]byte(strings.Repeat("x", 200_001)), "200001 bytes: expected at most 200000"},
+		"a\tb.py":              {[]byte("x"), "the name \"a\\tb.py\" holds a tab or the end of a line"},
 		"node_modules/a/b.js":  {[]byte("x"), "generated folder"},
 		"desk/dot-_x/../a.txt": {nil, ""},
 	} {

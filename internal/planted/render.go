@@ -39,32 +39,24 @@ type entry struct {
 	also       []string
 }
 
-func (d *Draw) entries(places []Place, rename *renamer) []entry {
-	var es []entry
-	for _, s := range d.project.Sites {
-		e := entry{audit.Site{ID: s.ID, Bad: d.bad[s.ID], Rules: s.Rules, CWEs: s.CWEs, Title: rename.apply(s.Title), Why: s.Reason, Pos: s.Pos},
-			s.Dimension, s.Severity, nil}
-		if e.Bad {
-			e.Why = s.Evidence
-		}
-		e.Why = rename.apply(e.Why)
-		for _, f := range s.Functions {
-			e.Functions = append(e.Functions, rename.apply(f))
-		}
-		for _, p := range places {
-			if p.Site == s.ID && !p.Plus {
-				e.File, e.Lines = p.File, p.Lines
-			}
-		}
-		for _, p := range places {
-			if p.Site == s.ID && p.File != e.File && !slices.Contains(e.also, p.File) {
-				e.also = append(e.also, p.File)
-			}
-		}
-		slices.Sort(e.also)
-		es = append(es, e)
+func (d *Draw) entry(s Site, id string, places []Place, rename renamer) entry {
+	e := entry{audit.Site{ID: id, Bad: d.bad[s.ID], Rules: s.Rules, CWEs: s.CWEs, Functions: rename.all(s.Functions), Title: rename.apply(s.Title),
+		Why: rename.apply(s.Reason), Pos: s.Pos}, s.Dimension, s.Severity, nil}
+	if e.Bad {
+		e.Why = rename.apply(s.Evidence)
 	}
-	return es
+	for _, p := range places {
+		if p.Site == id && !p.Plus {
+			e.File, e.Lines = p.File, p.Lines
+		}
+	}
+	for _, p := range places {
+		if p.Site == id && p.File != e.File && !slices.Contains(e.also, p.File) {
+			e.also = append(e.also, p.File)
+		}
+	}
+	slices.Sort(e.also)
+	return e
 }
 
 // Combine sets draws of several projects side by side, each in a folder of its
@@ -89,41 +81,15 @@ func Combine(name, title string, draws ...*Draw) (*Target, error) {
 	slices.Sort(all.project.Languages)
 	all.project.Languages = slices.Compact(all.project.Languages)
 	for _, d := range draws {
-		all.addFolder(d, holders)
+		folder := d.project.Name
+		all.add(d, folder, func(id string) string {
+			if holders[id] > 1 {
+				return folder + "-" + id
+			}
+			return id
+		})
 	}
-	slices.SortFunc(all.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return all, nil
-}
-
-func (r *Target) addFolder(d *Draw, holders map[string]int) {
-	one, folder := d.Render(), d.project.Name
-	id := func(id string) string {
-		if holders[id] > 1 {
-			return folder + "-" + id
-		}
-		return id
-	}
-	for _, f := range one.Files {
-		r.Files = append(r.Files, File{path.Join(folder, f.Path), f.Content})
-	}
-	for _, p := range one.Places {
-		p.Site, p.File = id(p.Site), path.Join(folder, p.File)
-		r.Places = append(r.Places, p)
-	}
-	for _, e := range one.entries {
-		e.ID, e.File = id(e.ID), path.Join(folder, e.File)
-		for i := range e.also {
-			e.also[i] = path.Join(folder, e.also[i])
-		}
-		r.entries = append(r.entries, e)
-	}
-	for _, v := range one.reviews {
-		v.File = path.Join(folder, v.File)
-		if v.Ruling == audit.RuledSame {
-			v.Entry = id(v.Entry)
-		}
-		r.reviews = append(r.reviews, v)
-	}
 }
 
 // Project gives the drawn target as a project with its key: bad sites are known
@@ -131,7 +97,7 @@ func (r *Target) addFolder(d *Draw, holders map[string]int) {
 // so that two draws with the same bytes are the same target.
 func (r *Target) Project() *audit.Project {
 	p := &audit.Project{Name: r.project.Name, Planted: true, Repository: "planted:" + r.project.Name, Title: r.project.Title, Languages: r.project.Languages, Pos: r.project.Pos,
-		RecallGoal: r.project.RecallGoal, Tree: audit.Tree{}, Commit: treeHash(r.Files)}
+		RecallGoal: r.project.RecallGoal, Tree: audit.Tree{}, Commit: treeHash(r.Files), Reviews: r.reviews}
 	for _, f := range r.Files {
 		p.Tree[f.Path] = audit.TreeFile{Path: f.Path, Lines: audit.CountLines(f.Content), Blob: seal.GitHash("blob", f.Content)}
 	}
@@ -145,12 +111,6 @@ func (r *Target) Project() *audit.Project {
 		dimensions[e.dimension] = true
 		p.Known = append(p.Known, audit.Known{ID: e.ID, Dimension: e.dimension, CWEs: e.CWEs, Severity: e.severity,
 			File: e.File, Functions: e.Functions, Lines: e.Lines, Also: e.also, Title: e.Title, Evidence: e.Why, Pos: e.Pos})
-	}
-	// What is the same as a site that is good in this draw is said of nothing.
-	for _, v := range r.reviews {
-		if v.Ruling != audit.RuledSame || slices.ContainsFunc(p.Known, func(k audit.Known) bool { return k.ID == v.Entry }) {
-			p.Reviews = append(p.Reviews, v)
-		}
 	}
 	// A thousandth less than a whole number is that number: a goal of 70 % of 10 is 7.
 	p.Expected = int(math.Ceil(p.RecallGoal*float64(len(p.Known)) - 1e-3))

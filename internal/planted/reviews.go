@@ -1,8 +1,6 @@
 package planted
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"assay/audit"
@@ -13,9 +11,9 @@ import (
 // that a row with lines is an error; one with the ruling true is, too: a flaw is
 // mended, or becomes a site.
 func (r *reader) readReviews() {
-	source, words := &audit.Project{Tree: audit.Tree{}}, map[string][]string{}
+	source, words := &audit.Project{Tree: audit.Tree{}}, map[string]map[string]bool{}
 	for _, s := range r.p.sources {
-		words[s.path] = wordPattern.FindAllString(s.text, -1)
+		words[s.path] = s.words
 		source.Tree[s.path] = audit.TreeFile{Path: s.path, Lines: audit.CountLines([]byte(s.text))}
 	}
 	for _, s := range r.p.Sites {
@@ -24,7 +22,7 @@ func (r *reader) readReviews() {
 	rs := r.c.Reviews(r.fsys, r.show("reviews.md"), source)
 	for _, v := range rs {
 		for _, f := range v.Functions {
-			if own := f[strings.LastIndex(f, ".")+1:]; !slices.Contains(words[v.File], own) {
+			if own := f[strings.LastIndex(f, ".")+1:]; !words[v.File][own] {
 				r.c.Errorf(v.Pos, "%s is no word of %s: expected a function as source/ names it", own, v.File)
 			}
 		}
@@ -36,17 +34,4 @@ func (r *reader) readReviews() {
 		}
 	}
 	r.p.reviews = rs
-}
-
-func (d *Draw) drawnReviews(rename *renamer) []audit.FindingReview {
-	rs := slices.Clone(d.project.reviews)
-	for i := range rs {
-		v := &rs[i]
-		v.File = cmp.Or(d.files[v.File], v.File)
-		v.Functions = slices.Clone(v.Functions)
-		for f := range v.Functions {
-			v.Functions[f] = rename.apply(v.Functions[f])
-		}
-	}
-	return rs
 }

@@ -32,7 +32,8 @@ func (r *reader) tree() {
 		case slices.ContainsFunc(r.p.sources, func(s source) bool { return s.path == to }):
 			r.c.Errorf(pos, "comes out as %s, like another file", to)
 		default:
-			r.p.sources = append(r.p.sources, source{to, pos.File, string(b), parseSource(pos.File, string(b), r.c)})
+			text := string(b)
+			r.p.sources = append(r.p.sources, source{to, text, wordsIn(text), parseSource(pos.File, text, r.c)})
 		}
 	})
 	if len(r.p.sources) == 0 {
@@ -89,6 +90,8 @@ func exportPath(rel string) (to, problem string) {
 			return "", "lies in a generated folder: expected source alone"
 		case part[0] == '.' || part[0] == '_':
 			return "", fmt.Sprintf("the name %s begins with %c: expected it to be stored as dot-%s", part, part[0], strings.TrimPrefix(part, "."))
+		case strings.ContainsAny(part, "\t\r\n"):
+			return "", fmt.Sprintf("the name %q holds a tab or the end of a line: expected none, as lists of files have a path a line", part)
 		case strings.HasPrefix(part, "dot-_"):
 			parts[i] = strings.TrimPrefix(part, "dot-")
 		case strings.HasPrefix(part, "dot-"):
@@ -117,7 +120,7 @@ func (r *reader) checkSites() {
 		}
 		rows[s.ID] = s.Pos
 	}
-	primary, others, holds := map[string]*region{}, map[string]*region{}, map[string]string{}
+	primary, others, holds := map[string]*region{}, map[string]*region{}, map[string]source{}
 	for _, src := range r.p.sources {
 		for _, g := range regions(src.nodes) {
 			if _, ok := rows[g.site]; !ok && len(r.p.Sites) > 0 {
@@ -129,7 +132,7 @@ func (r *reader) checkSites() {
 			if g.plus {
 				others[g.site] = g
 			} else {
-				primary[g.site], holds[g.site] = g, src.text
+				primary[g.site], holds[g.site] = g, src
 			}
 		}
 	}
@@ -144,7 +147,7 @@ func (r *reader) checkSites() {
 		}
 		for _, f := range s.Functions {
 			words := wordPattern.FindAllString(f, -1)
-			if len(words) == 0 || !slices.Contains(wordPattern.FindAllString(holds[s.ID], -1), words[len(words)-1]) {
+			if len(words) == 0 || !holds[s.ID].words[words[len(words)-1]] {
 				r.c.Errorf(s.Pos, "%s names the function %q, which the file of its primary region does not hold (%s): expected its name as the source has it", s.ID, f, primary[s.ID].pos)
 			}
 		}

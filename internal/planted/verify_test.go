@@ -1,6 +1,7 @@
 package planted_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -65,7 +66,9 @@ func (n *noDatabases) Bin() string { return "" }
 func served(t *testing.T, commands map[string]string) *planted.Project {
 	fsys := desk(t)
 	doc := string(fsys["desk/project.md"].Data)
-	commands["start"] = `python3 -c "import http.server as h, os; H = type('H', (h.BaseHTTPRequestHandler,), dict(do_GET=lambda s: (s.send_response(200), s.end_headers()))); h.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), H).serve_forever()"`
+	// Sockets alone: the standard library's server takes ten times as long to begin.
+	commands["start"] = `python3 -SEc "import os, socket; s = socket.create_server(('127.0.0.1', int(os.environ['PORT']))); ` +
+		`[(c.recv(9999), c.sendall(b'HTTP/1.0 200 OK\r\n\r\n'), c.close()) for c in iter(lambda: s.accept()[0], None)]"`
 	var lines []string
 	for _, l := range strings.Split(doc, "\n") {
 		cells := strings.Split(l, "|")
@@ -88,28 +91,22 @@ func TestVerifyFinds(t *testing.T) {
 		commands map[string]string
 		want     []string
 	}{
-		"succeeds on a good site": {map[string]string{"exploit": always},
-			[]string{"all good: exploit CASH-1: the site is good and the exploit succeeds: expected none (read 3)"}},
-		"fails on a bad site": {map[string]string{"exploit": strings.ReplaceAll(always, "true", "false")},
-			[]string{"all bad: exploit CASH-1: the site is bad and the exploit does not succeed: expected success (read 3)"}},
+		"answers": {map[string]string{"exploit": `echo '{"site":"CASH-1","succeeded":true,"detail":"read 3"}'; echo '{"site":"CASH-2","succeeded":false,"detail":"read 0"}'; ` +
+			`echo '{"site":"NOTE-1"}'; echo '{"site":"NOTE-2","error":"no user"}'; exit 1;`},
+			[]string{"all good: exploit CASH-1: the site is good and the exploit succeeds: expected none (read 3)",
+				"all bad: exploit CASH-2: the site is bad and the exploit does not succeed: expected success (read 0)",
+				`NOTE-1: the answer lacks "succeeded"`, "NOTE-2: an error instead of an answer: no user"}},
 		"no answer": {map[string]string{"exploit": `echo no; false`},
 			[]string{"exploit CASH-1: no answer: expected a line like", "exploit: exit status 1", "    no\n", "the application still runs"}},
-		"silence":        {map[string]string{"exploit": `echo hidden; echo why >&2; :`}, []string{"no answer: expected a line like", "exploit: exit status 0\n    hidden\n    why"}},
-		"half an answer": {map[string]string{"exploit": `echo '{"site":"CASH-1"}' ;:`}, []string{`lacks "succeeded"`}},
-		"error":          {map[string]string{"exploit": `echo '{"site":"CASH-1","error":"no user"}'; exit 1;`}, []string{"an error instead of an answer: no user"}},
-		"build":          {map[string]string{"build": "echo broken >&2; exit 3"}, []string{"build: exit status 3", "    broken", "all good: build: exit"}},
-		"missing":        {map[string]string{"build": "no-such-compiler"}, []string{"exit status 127: a program is missing", "no-such-compiler"}},
-		"test":           {map[string]string{"test": "echo unit; false"}, []string{"test: exit status 1\n    unit"}},
-		"functional":     {map[string]string{"functional": "echo outside; false"}, []string{"functional: exit status 1\n    outside", "the application still runs"}},
+		"silence": {map[string]string{"exploit": `echo hidden; echo why >&2; :`}, []string{"no answer: expected a line like", "exploit: exit status 0\n    hidden\n    why"}},
+		"build":   {map[string]string{"build": "echo broken >&2; exit 3"}, []string{"build: exit status 3", "    broken", "all good: build: exit"}},
+		"missing": {map[string]string{"build": "no-such-compiler"}, []string{"exit status 127: a program is missing", "no-such-compiler"}},
+		"tests": {map[string]string{"test": "echo unit; false", "functional": "echo outside; false"},
+			[]string{"test: exit status 1\n    unit", "functional: exit status 1\n    outside", "the application still runs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, quiet := range []string{"setup", "build", "test", "functional"} {
-				if c.commands[quiet] == "" {
-					c.commands[quiet] = "true"
-				}
-			}
-			if c.commands["exploit"] == "" {
-				c.commands["exploit"] = always
+			for step, quiet := range map[string]string{"setup": "", "build": "", "test": "true", "functional": "true", "exploit": always} {
+				c.commands[step] = cmp.Or(c.commands[step], quiet)
 			}
 			p := served(t, c.commands)
 			db := &noDatabases{}
@@ -132,6 +129,7 @@ func TestVerifyFinds(t *testing.T) {
 func TestVerifyStartFails(t *testing.T) {
 	fsys := desk(t)
 	edit(t, fsys, "project.md", "| python3 -m desk.server |", "| echo no port; exit 4 |")
+	edit(t, fsys, "project.md", "| python3 -m unittest -q tests.test_rules |", "| true |")
 	proof, err := planted.Verify(t.Context(), read(t, fsys), planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true})
 	require.NoError(t, err)
 	require.Contains(t, tell(proof, true), "start: the application ended before GET /healthz answered 200 (exit status 4)\n      no port")

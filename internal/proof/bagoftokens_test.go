@@ -27,8 +27,9 @@ type BagFigure struct {
 // gated, as words of true guards are part of being good.
 func BagOfTokens(apps []*audit.App) []BagFigure {
 	var figures []BagFigure
+	tokens := once(tokensOf)
 	for _, held := range apps {
-		var b bag
+		b := bag{tokensOf: tokens}
 		for _, app := range apps {
 			if app != held {
 				b.learn(app)
@@ -43,8 +44,9 @@ func BagOfTokens(apps []*audit.App) []BagFigure {
 
 // A bag counts, by label (0 good, 1 bad), cases and the cases that hold a token.
 type bag struct {
-	cases [2]float64
-	with  map[string]*[2]float64
+	tokensOf func(*audit.Case) map[string]bool
+	cases    [2]float64
+	with     map[string]*[2]float64
 }
 
 func (b *bag) learn(app *audit.App) {
@@ -54,7 +56,7 @@ func (b *bag) learn(app *audit.App) {
 	for _, fam := range app.Families {
 		for _, c := range fam.Cases {
 			b.cases[label(c)]++
-			for t := range tokensOf(c) {
+			for t := range b.tokensOf(c) {
 				if b.with[t] == nil {
 					b.with[t] = new([2]float64)
 				}
@@ -69,7 +71,7 @@ func (b *bag) judge(app *audit.App) BagFigure {
 	known := slices.Sorted(maps.Keys(b.with)) // in order: sums of floats depend on it
 	for _, fam := range app.Families {
 		for _, c := range fam.Cases {
-			odds[label(c)] = append(odds[label(c)], b.odds(known, tokensOf(c)))
+			odds[label(c)] = append(odds[label(c)], b.odds(known, b.tokensOf(c)))
 		}
 	}
 	goods, bads := odds[0], odds[1]
@@ -113,7 +115,7 @@ func label(c *audit.Case) int {
 
 func tokensOf(c *audit.Case) map[string]bool {
 	tokens := map[string]bool{}
-	for _, t := range dialectOf(c.Language).lex(c.Code) {
+	for _, t := range dialectOf(c.Language).cut(c.Code) {
 		if t.code() {
 			tokens[strings.ToLower(t.text)] = true
 		}

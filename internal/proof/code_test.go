@@ -124,6 +124,25 @@ func TestChangesAreProven(t *testing.T) {
 	}
 }
 
+// TestEachCodeIsBuiltForItself: what does not parse, and what does not compile, is told
+// of its own and keeps no other from running.
+func TestEachCodeIsBuiltForItself(t *testing.T) {
+	app, fam := noteFamily("go")
+	r := openCode(t, app)
+	good := fam.Cases[0].Code
+	parses, compiles := "package app\n\nfunc Handler( {", good+"\nvar unknown = nothing + none\n"
+	require.NoError(t, r.Prepare(t.Context(), []string{good, parses, compiles}))
+	_, err := r.Run(t.Context(), fam, good, fam.Sets)
+	require.NoError(t, err)
+	_, err = r.Run(t.Context(), fam, parses, fam.Sets)
+	require.ErrorContains(t, err, "the code does not compile:")
+	require.ErrorContains(t, err, "case.go:3:")
+	require.NotContains(t, err.Error(), "nothing")
+	_, err = r.Run(t.Context(), fam, compiles, fam.Sets)
+	require.ErrorContains(t, err, "undefined: nothing\n")
+	require.ErrorContains(t, err, "undefined: none\n")
+}
+
 func TestCodeThatDoesNotRun(t *testing.T) {
 	for lang, code := range map[string]string{"js": "export function (", "py": "def handler(:", "go": "package app\n\nfunc Handler( {"} {
 		app, fam := noteFamily(lang)

@@ -55,27 +55,19 @@ func Duplicates(apps []*audit.App) []audit.Problem {
 }
 
 func shingles(c *audit.Case) (map[uint64]bool, string) {
-	var ts []string
-	for _, t := range dialectOf(c.Language).lex(c.Code) {
-		switch {
-		case !t.code():
-		case t.kind == str, t.kind == number:
-			ts = append(ts, "?")
-		default:
-			ts = append(ts, strings.ToLower(t.text))
+	var ts, exact []string
+	for _, t := range codeOf(dialectOf(c.Language).cut(c.Code)) {
+		exact = append(exact, t.text)
+		if t.kind == str || t.kind == number {
+			t.text = "?"
 		}
+		ts = append(ts, strings.ToLower(t.text))
 	}
 	runs := map[uint64]bool{}
 	for i := 0; i+5 <= len(ts); i++ {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(strings.Join(ts[i:i+5], " ")))
 		runs[h.Sum64()] = true
-	}
-	var exact []string
-	for _, t := range dialectOf(c.Language).lex(c.Code) {
-		if t.code() {
-			exact = append(exact, t.text)
-		}
 	}
 	return runs, strings.Join(exact, " ")
 }

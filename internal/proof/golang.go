@@ -72,6 +72,7 @@ func main() {
 }
 `
 
+// build makes one program of the codes that compile, and notes why others do not.
 func (g *golang) build(ctx context.Context, codes []string) error {
 	dir, err := os.MkdirTemp(g.code.dir, "build")
 	if err != nil {
@@ -80,88 +81,68 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 	if err := g.module(dir); err != nil {
 		return err
 	}
-	harness := map[string][]byte{}
-	for name, b := range g.code.app.Harness {
-		if file, ok := strings.CutSuffix(name, ".go.txt"); ok {
-			harness[file+".go"] = b
+	keys, err := g.lay(dir, codes)
+	bin := filepath.Join(dir, "cases")
+	for err == nil && len(keys) > 0 {
+		if err := os.WriteFile(filepath.Join(dir, "main.go"), program(keys), 0o600); err != nil {
+			return err
 		}
+		out, failed := g.tool(ctx, dir, "build", "-trimpath", "-ldflags=-s -w", "-o", bin, ".")
+		if failed == nil {
+			for _, k := range keys {
+				g.binaries[k] = bin
+			}
+			break
+		}
+		left := slices.DeleteFunc(slices.Clone(keys), func(k string) bool {
+			g.failed[k] = strings.Join(regexp.MustCompile(`(?m)^`+k+`/.*\n(?:\s.*\n)*`).FindAllString(string(out), -1), "")
+			return g.failed[k] != ""
+		})
+		if len(left) == len(keys) {
+			return fmt.Errorf("go build: %w\n%s", failed, out)
+		}
+		keys = left
 	}
-	var keys []string
+	return err
+}
+
+// lay writes a package for each code that is not built yet, and gives their keys.
+func (g *golang) lay(dir string, codes []string) (keys []string, err error) {
 	for _, code := range codes {
 		k := key(code)
 		if g.binaries[k] != "" || g.failed[k] != "" || slices.Contains(keys, k) {
 			continue
 		}
-		keys = append(keys, k)
 		p := filepath.Join(dir, k)
 		if err := os.MkdirAll(p, 0o700); err != nil {
-			return err
+			return nil, err
 		}
-		for name, b := range harness {
-			if err := os.WriteFile(filepath.Join(p, name), b, 0o600); err != nil {
-				return err
+		for name, b := range g.code.app.Harness {
+			file, ok := strings.CutSuffix(name, ".go.txt")
+			if !ok {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(p, file+".go"), b, 0o600); err != nil {
+				return nil, err
 			}
 		}
 		if err := layCase(p, "case.go", code); err != nil {
 			g.failed[k] = err.Error()
-			keys = keys[:len(keys)-1]
-			if err := os.RemoveAll(p); err != nil {
-				return err
-			}
+			continue
 		}
+		keys = append(keys, k)
 	}
-	if len(keys) == 0 {
-		return nil
-	}
-	keys, err = g.compile(ctx, dir, keys)
-	if err != nil || len(keys) == 0 {
-		return err
-	}
-	return g.link(ctx, dir, keys)
+	return keys, nil
 }
 
-var packageError = regexp.MustCompile(`(?m)^# assaycase/(c[0-9a-f]{16})\n((?:[^#].*\n?)*)`)
-
-// compile gives the keys of the packages that compile, and notes why others failed.
-func (g *golang) compile(ctx context.Context, dir string, keys []string) ([]string, error) {
-	out, err := g.tool(ctx, dir, "build", "-trimpath", "./...")
-	if err == nil {
-		return keys, nil
-	}
-	for _, m := range packageError.FindAllStringSubmatch(string(out), -1) {
-		g.failed[m[1]] = m[2]
-	}
-	// A file that does not parse has no "# package" line of its own.
-	for _, k := range keys {
-		if g.failed[k] == "" && bytes.Contains(out, []byte(k+string(filepath.Separator)+"case.go")) {
-			g.failed[k] = string(out)
-		}
-	}
-	left := slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return g.failed[k] != "" })
-	if len(left) == len(keys) {
-		return nil, fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return left, nil
-}
-
-func (g *golang) link(ctx context.Context, dir string, keys []string) error {
+// program is the main package of the cases.
+func program(keys []string) []byte {
 	var imports, table strings.Builder
 	for _, k := range keys {
 		fmt.Fprintf(&imports, "\t%s \"assaycase/%s\"\n", k, k)
 		fmt.Fprintf(&table, "\t%q: %s.Run,\n", k, k)
 	}
-	main := fmt.Sprintf(mainGo, imports.String(), table.String())
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(main), 0o600); err != nil {
-		return err
-	}
-	bin := filepath.Join(dir, "cases")
-	if out, err := g.tool(ctx, dir, "build", "-trimpath", "-ldflags=-s -w", "-o", bin, "."); err != nil {
-		return fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	for _, k := range keys {
-		g.binaries[k] = bin
-	}
-	return nil
+	return fmt.Appendf(nil, mainGo, imports.String(), table.String())
 }
 
 func (g *golang) tool(ctx context.Context, dir string, args ...string) ([]byte, error) {

@@ -2,8 +2,10 @@ package proof
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -34,92 +36,78 @@ func (t token) is(s string) bool {
 // code reports whether t is more than space and comment.
 func (t token) code() bool { return t.kind != space && t.kind != comment }
 
-// lex cuts SQL into tokens whose texts, joined, are the input again. It never
-// fails: what has no end ends with the input, and PostgreSQL judges it.
-func lex(sql string) []token {
+// A lexer cuts code into tokens whose texts, joined, are the code again: the first
+// of its rules that fits makes the next one. It never fails: what has no end ends
+// with the code, and the runtime judges it.
+type lexer []rule
+
+type rule struct {
+	kind   kind
+	begins string                                // one of these bytes; empty: any
+	end    func(rest string, before []token) int // of the token at the beginning of rest; 0: none begins there
+}
+
+func (l lexer) cut(code string) []token {
 	var ts []token
-	for i := 0; i < len(sql); {
-		k, n := next(sql[i:])
-		ts = append(ts, token{k, sql[i : i+n]})
-		i += n
+	for code != "" {
+		ts = append(ts, l.next(code, ts))
+		code = code[len(ts[len(ts)-1].text):]
 	}
 	return ts
 }
 
-func next(s string) (kind, int) {
-	c := s[0]
-	switch {
-	case isSpace(c):
-		return space, span(s, 0, isSpace)
-	case strings.HasPrefix(s, "--"):
-		return comment, until(s, 2, "\n", false)
-	case strings.HasPrefix(s, "/*"):
-		return comment, blockComment(s)
-	case c == '\'':
-		return str, quotedEnd(s, 1, '\'', false)
-	case (c == 'e' || c == 'E') && len(s) > 1 && s[1] == '\'':
-		return str, quotedEnd(s, 2, '\'', true)
-	case strings.IndexByte("bBxX", c) >= 0 && len(s) > 1 && s[1] == '\'': // bits
-		return str, quotedEnd(s, 2, '\'', false)
-	case (c == 'u' || c == 'U') && strings.HasPrefix(s[1:], "&'"):
-		return str, quotedEnd(s, 3, '\'', false)
-	case c == '"':
-		return quoted, quotedEnd(s, 1, '"', false)
-	case c == '$':
-		if n := dollarEnd(s); n > 0 {
-			return str, n
+func (l lexer) next(rest string, before []token) token {
+	for _, r := range l {
+		if r.begins != "" && strings.IndexByte(r.begins, rest[0]) < 0 {
+			continue
 		}
-		return symbol, 1
-	case c >= '0' && c <= '9', c == '.' && len(s) > 1 && isDigit(s[1]):
-		return number, span(s, 1, func(c byte) bool { return isWord(c) || c == '.' })
-	case isWord(c):
-		return word, span(s, 0, func(c byte) bool { return isWord(c) || c == '$' })
-	case strings.HasPrefix(s, "::"), strings.HasPrefix(s, ":="):
-		return symbol, 2
-	case c == ':' && len(s) > 1 && isWord(s[1]) && !isDigit(s[1]):
-		return param, span(s, 1, isWord)
-	case strings.IndexByte("<>=!|&@#~^*/+-%?", c) >= 0:
-		return symbol, operatorEnd(s)
+		if n := r.end(rest, before); n > 0 {
+			return token{r.kind, rest[:n]}
+		}
 	}
-	_, n := utf8.DecodeRuneInString(s)
-	return symbol, n
+	_, n := utf8.DecodeRuneInString(rest)
+	return token{symbol, rest[:n]}
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-func isWord(c byte) bool {
-	return c == '_' || isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+// lex cuts SQL as PostgreSQL reads it.
+func lex(sql string) []token { return postgreSQL.cut(sql) }
+
+// match is the end by a regular expression, which is compiled when it is first asked:
+// most programs that hold this package cut no code.
+func match(pattern string) func(string, []token) int {
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + pattern + ")") })
+	return func(rest string, _ []token) int { return len(compiled().FindString(rest)) }
 }
 
-func span(s string, i int, in func(byte) bool) int {
-	for i < len(s) && in(s[i]) {
-		i++
-	}
-	return i
+const white = " \t\n\r\f"
+
+const high = `\x{80}-\x{10FFFF}` // letters to PostgreSQL, whatever they are
+
+var postgreSQL = lexer{
+	{space, white, match(`[ \t\n\r\f]+`)},
+	{comment, "-", match(`--.*`)},
+	{comment, "/", nestedComment},
+	{str, "eE", match(`(?s)[eE]'(?:''|\\.?|[^'\\])*'?`)},
+	{str, "'bBxXuU", match(`(?:[bBxX]|[uU]&)?'(?:''|[^'])*'?`)},
+	{quoted, `"`, match(`"(?:""|[^"])*"?`)},
+	{str, "$", dollarQuoted},
+	{number, ".0123456789", match(`\.?[0-9][\w.` + high + `]*`)},
+	{word, "", match(`[\w` + high + `][\w$` + high + `]*`)},
+	{param, ":", match(`:[A-Za-z_` + high + `][\w` + high + `]*`)},
+	{symbol, ":", match(`::|:=`)},
+	{symbol, "<>=!|&@#~^*/+%?-", operator},
 }
 
-func until(s string, from int, end string, with bool) int {
-	n := strings.Index(s[from:], end)
-	switch {
-	case n < 0:
-		return len(s)
-	case with:
-		return from + n + len(end)
-	}
-	return from + n
-}
-
-func blockComment(s string) int {
+func nestedComment(s string, _ []token) int {
 	depth := 0
 	for i := 0; i < len(s); {
 		switch {
 		case strings.HasPrefix(s[i:], "/*"):
 			depth, i = depth+1, i+2
+		case depth == 0:
+			return i
 		case strings.HasPrefix(s[i:], "*/"):
 			depth, i = depth-1, i+2
-			if depth == 0 {
-				return i
-			}
 		default:
 			i++
 		}
@@ -127,39 +115,31 @@ func blockComment(s string) int {
 	return len(s)
 }
 
-func quotedEnd(s string, i int, q byte, backslash bool) int {
-	for i < len(s) {
-		switch {
-		case backslash && s[i] == '\\':
-			i++
-		case s[i] == q && i+1 < len(s) && s[i+1] == q:
-			i++
-		case s[i] == q:
-			return i + 1
-		}
-		i++
-	}
-	return len(s)
-}
+var dollarTag = regexp.MustCompile(`^\$(?:[A-Za-z_` + high + `][\w` + high + `]*)?\$`)
 
-func dollarEnd(s string) int {
-	n := span(s, 1, func(c byte) bool { return isWord(c) })
-	if n >= len(s) || s[n] != '$' || n > 1 && isDigit(s[1]) {
+func dollarQuoted(s string, _ []token) int {
+	tag := dollarTag.FindString(s)
+	end := strings.Index(s[len(tag):], tag)
+	switch {
+	case tag == "":
 		return 0
+	case end < 0:
+		return len(s)
 	}
-	return until(s, n+1, s[:n+1], true)
+	return len(tag) + end + len(tag)
 }
 
-// operatorEnd ends an operator where a comment begins.
-func operatorEnd(s string) int {
-	n := 0
-	for n < len(s) && strings.IndexByte("<>=!|&@#~^*/+-%?", s[n]) >= 0 {
-		if n > 0 && (strings.HasPrefix(s[n:], "--") || strings.HasPrefix(s[n:], "/*")) {
-			break
+var operators = regexp.MustCompile(`^[<>=!|&@#~^*/+%?-]+`)
+
+// operator ends where a comment begins.
+func operator(s string, _ []token) int {
+	op := operators.FindString(s)
+	for _, comment := range []string{"--", "/*"} {
+		if i := strings.Index(op[min(1, len(op)):], comment); i >= 0 {
+			op = op[:i+1]
 		}
-		n++
 	}
-	return n
+	return len(op)
 }
 
 func join(ts []token) string {

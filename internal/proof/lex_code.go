@@ -1,86 +1,88 @@
 package proof
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
-// remarks are the marks that begin a comment of a language.
-type remarks struct{ slashes, hash bool }
-
-// lexCode cuts JavaScript, Go, PHP, Java, Python or Ruby into tokens, as far as twins
-// and shortcuts need it. Joined, the texts are the input again.
-func lexCode(s string, marks remarks) []token {
-	var ts []token
-	for i := 0; i < len(s); {
-		k, n := nextCode(s[i:], marks, ts)
-		ts = append(ts, token{k, s[i : i+n]})
-		i += n
-	}
-	return ts
+// codeLexer gives the lexer of a language, as far as twins and shortcuts need it: its
+// own rules stand before those that all share.
+func codeLexer(own ...rule) lexer {
+	l := append(lexer{{space, white, match(`[ \t\n\r\f]+`)}}, own...)
+	return append(l, lexer{
+		{str, `"`, match(`(?s)"(?:\\.?|[^"\\\n])*"?`)},
+		{str, "'", match(`(?s)'(?:\\.?|[^'\\\n])*'?`)},
+		{str, "`", match("(?s)`(?:\\\\.?|[^`\\\\])*`?")},
+		{number, "0123456789", match(`[0-9][\w.` + high + `]*`)},
+		{word, "", match(`[\w$` + high + `]+`)},
+		{symbol, "=!:<>&|?-", match(`===|!==|:=|==|!=|<=|>=|&&|\|\||\?\.|=>|->|::|\?\?`)},
+	}...)
 }
 
-func nextCode(s string, marks remarks, before []token) (kind, int) {
-	c := s[0]
-	switch {
-	case isSpace(c):
-		return space, span(s, 0, isSpace)
-	case marks.hash && c == '#' && !(marks.slashes && strings.HasPrefix(s, "#[")), marks.slashes && strings.HasPrefix(s, "//"): // #[ is an attribute of PHP's
-		return comment, until(s, 1, "\n", false)
-	case marks.slashes && strings.HasPrefix(s, "/*"):
-		return comment, until(s, 2, "*/", true)
-	case !marks.slashes && (strings.HasPrefix(s, `"""`) || strings.HasPrefix(s, "'''")):
-		return str, until(s, 3, s[:3], true)
-	case c == '"' || c == '\'' || c == '`':
-		return str, codeString(s, c)
-	case marks.slashes && c == '/' && regexpMayStart(before):
-		return str, regexpEnd(s)
-	case isDigit(c):
-		return number, span(s, 0, func(c byte) bool { return isWord(c) || c == '.' })
-	case isWord(c) || c == '$':
-		return word, span(s, 0, func(c byte) bool { return isWord(c) || c == '$' })
-	}
-	for _, op := range []string{"===", "!==", ":=", "==", "!=", "<=", ">=", "&&", "||", "?.", "=>", "->", "::", "??"} {
-		if strings.HasPrefix(s, op) {
-			return symbol, len(op)
-		}
-	}
-	return symbol, 1
-}
+var (
+	slashRemark = rule{comment, "/", match(`//.*|(?s:/\*.*?(?:\*/|\z))`)}
+	hashRemark  = rule{comment, "#", match(`#.*`)}
 
-func codeString(s string, q byte) int {
-	for i := 1; i < len(s); i++ {
-		switch {
-		case s[i] == '\\':
-			i++
-		case s[i] == q:
-			return i + 1
-		case s[i] == '\n' && q != '`':
-			return i
-		}
-	}
-	return len(s)
-}
+	cLike      = codeLexer(slashRemark, rule{str, "/", regularExpression})
+	goLike     = codeLexer(slashRemark, rule{str, "`", match("`[^`]*`?")})
+	javaScript = codeLexer(slashRemark, rule{str, "/", regularExpression}, rule{str, "`}", template})
+	python     = codeLexer(hashRemark, rule{str, "\"'", match(`(?s)"""(?:.*?"""|.*)|'''(?:.*?'''|.*)`)})
+	ruby       = codeLexer(hashRemark, rule{str, "<", heredoc(`<<[~-]`)})
+	php        = codeLexer(rule{symbol, "#", match(`#\[`)}, slashRemark, hashRemark, rule{str, "<", heredoc(`<<<[ \t]*`)}) // #[ is an attribute
+)
 
-// regexpMayStart reports whether a slash begins a regular expression: after an
-// operator or a bracket that opens.
-func regexpMayStart(before []token) bool {
+var slashes = match(`/(?:\\[^\n]|\[(?:\\[^\n]|[^\]\\\n])*\]|[^/\\\n\[])+/`)
+
+// regularExpression: after an operator or a bracket that opens, a slash is no division.
+func regularExpression(s string, before []token) int {
 	i := codeBefore(before, len(before))
-	return i >= 0 && before[i].kind == symbol && !before[i].is(")") && !before[i].is("]") && !before[i].is("}")
+	if i < 0 || before[i].kind != symbol || before[i].is(")") || before[i].is("]") || before[i].is("}") {
+		return 0
+	}
+	return slashes(s, nil)
 }
 
-func regexpEnd(s string) int {
-	class := false
-	for i := 1; i < len(s); i++ {
-		switch {
-		case s[i] == '\\':
-			i++
-		case s[i] == '\n':
-			return 1 // a division after all
-		case s[i] == '[':
-			class = true
-		case s[i] == ']':
-			class = false
-		case s[i] == '/' && !class:
-			return i + 1
+// heredoc gives the rule of texts that end with the line of their label.
+func heredoc(opening string) func(string, []token) int {
+	begin := regexp.MustCompile(`^` + opening + `["']?([A-Za-z_]\w*)["']?[^\n]*\n`)
+	return func(s string, _ []token) int {
+		m := begin.FindStringSubmatch(s)
+		if m == nil {
+			return 0
+		}
+		end := regexp.MustCompile(`(?m)^[ \t]*` + m[1] + `\b`).FindStringIndex(s[len(m[0]):])
+		if end == nil {
+			return len(s)
+		}
+		return len(m[0]) + end[1]
+	}
+}
+
+var templatePart = match("(?s)[`}](?:\\\\.|[^\\\\])*?(?:`|\\$\\{|\\z)")
+
+// template cuts `a ${b} c` into a text, code and a text.
+func template(s string, before []token) int {
+	if s[0] == '`' || s[0] == '}' && inTemplate(before) {
+		return templatePart(s, nil)
+	}
+	return 0
+}
+
+// inTemplate reports whether what a brace would close is a template's.
+func inTemplate(before []token) bool {
+	closed := 0
+	for _, t := range slices.Backward(before) {
+		opens := t.kind == str && strings.HasSuffix(t.text, "${")
+		if opens || t.is("{") {
+			if closed == 0 {
+				return opens
+			}
+			closed--
+		}
+		if t.is("}") || t.kind == str && t.text[0] == '}' {
+			closed++
 		}
 	}
-	return 1
+	return false
 }

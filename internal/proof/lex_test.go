@@ -11,15 +11,15 @@ import (
 
 // Joined, the tokens are the text again, whatever the text.
 func TestLexLosesNothing(t *testing.T) {
-	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"'", `"`, "$$", "$a$", "/*", "*/", "--", "\n", ":", "::", ":a", "E'", `\`, ";", "//", "`", "#", "/"}))
+	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"'", `"`, "$$", "$a$", "/*", "*/", "--", "\n", ":", "::", ":a", "E'", `\`, ";", "//", "`", "#", "/", "${", "}", "{", "<<<A\n", "<<~A\n", "A"}))
 	rapid.Check(t, func(t *rapid.T) {
 		s := ""
 		for range rapid.IntRange(0, 12).Draw(t, "n") {
 			s += piece.Draw(t, "piece")
 		}
 		require.Equal(t, s, join(lex(s)))
-		for _, language := range []string{"go", "python", "php"} {
-			require.Equal(t, s, join(dialectOf(language).lex(s)))
+		for _, language := range []string{"go", "python", "php", "ruby", "js", "java"} {
+			require.Equal(t, s, join(dialectOf(language).cut(s)))
 		}
 	})
 }
@@ -69,6 +69,11 @@ func TestTwinsKeepWhatCodeDoes(t *testing.T) {
 	require.Equal(t, "<?php\n#[Pure]\nf('# 1');", dialectOf("php").strip("<?php\n#[Pure]\n# don't\nf('# 1'); // no"))
 	require.Equal(t, "f(\"#{a}\")", dialectOf("ruby").strip("# it's\nf(\"#{a}\") # c"))
 	require.Equal(t, "f()", dialectOf("python").strip("#[sic]\nf()"))
+	require.Equal(t, "f(`a ${b ? `//${'}'}` : 1} // c`)", dialectOf("js").strip("f(`a ${b ? `//${'}'}` : 1} // c`) // d"))
+	require.Equal(t, "const x1 = 1; f(`row ${x1} ${[x1]} // row`)", dialectOf("ts").rename("const row = 1; f(`row ${row} ${[row]} // row`)", ""))
+	require.Equal(t, "<?php\n$a = <<<'SQL'\n  don't // \"\n  SQL;\nf();", dialectOf("php").strip("<?php\n$a = <<<'SQL'\n  don't // \"\n  SQL;\nf(); // c"))
+	require.Equal(t, "a(<<~SQL)\n  it's # 1\nSQL\nb", dialectOf("rb").strip("a(<<~SQL)\n  it's # 1\nSQL\nb # c"))
+	require.Equal(t, "f(`c:\\`)", dialectOf("go").strip("f(`c:\\`) // d"))
 	require.Equal(t, "# c\nf", dialectOf("ruby").remark("f", []string{"c"}))
 }
 

@@ -171,7 +171,7 @@ func (p *Postgres) load(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.diffs[t] = diffSQL(t, q, key)
+		p.diffs[t] = diffSQL(q, key)
 		sql += fmt.Sprintf("CREATE TABLE before.%[1]s (LIKE public.%[1]s INCLUDING INDEXES); INSERT INTO before.%[1]s TABLE public.%[1]s;", q)
 	}
 	_, err = c.Exec(ctx, sql+"ANALYZE;", pgx.QueryExecModeSimpleProtocol)
@@ -180,14 +180,16 @@ func (p *Postgres) load(ctx context.Context) error {
 
 // diffSQL notes the rows of a table that a run changed: old is null for a row
 // that is new, new for one that is gone. Without a primary key a changed row is
-// one that is gone and one that is new. In statements the table is called quoted.
-func diffSQL(table, quoted string, key []string) string {
+// one that is gone and one that is new. What changes in a partition changes in its table.
+func diffSQL(quoted string, key []string) string {
+	public := literal("public."+quoted) + "::regclass"
+	table := "(SELECT relname FROM pg_class WHERE oid = coalesce(pg_partition_root(" + public + "), " + public + "))"
 	if len(key) == 0 {
 		return fmt.Sprintf(`INSERT INTO changes SELECT %[1]s, to_jsonb(x), NULL FROM (TABLE before.%[2]s EXCEPT ALL TABLE public.%[2]s) x
-			UNION ALL SELECT %[1]s, NULL, to_jsonb(x) FROM (TABLE public.%[2]s EXCEPT ALL TABLE before.%[2]s) x`, literal(table), quoted)
+			UNION ALL SELECT %[1]s, NULL, to_jsonb(x) FROM (TABLE public.%[2]s EXCEPT ALL TABLE before.%[2]s) x`, table, quoted)
 	}
 	return fmt.Sprintf(`INSERT INTO changes SELECT %[1]s, to_jsonb(o), to_jsonb(n)
-		FROM before.%[2]s o FULL JOIN public.%[2]s n ON %[3]s WHERE o IS DISTINCT FROM n`, literal(table), quoted, strings.Join(key, " AND "))
+		FROM before.%[2]s o FULL JOIN public.%[2]s n ON %[3]s WHERE o IS DISTINCT FROM n`, table, quoted, strings.Join(key, " AND "))
 }
 
 func freeze(sql string) string {
@@ -248,7 +250,7 @@ func reverseRows(ctx context.Context, c *pgx.Conn) error {
 		return err
 	}
 	rewrite, err := names(ctx, c, `SELECT format('ALTER TABLE %1$s DISABLE TRIGGER USER;
-		CREATE TEMP TABLE reversed AS SELECT * FROM %1$s ORDER BY ctid DESC; TRUNCATE %1$s;
+		CREATE TEMP TABLE reversed AS SELECT * FROM ONLY %1$s ORDER BY ctid DESC; TRUNCATE ONLY %1$s;
 		INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE SELECT %2$s FROM reversed; DROP TABLE reversed;
 		ALTER TABLE %1$s ENABLE TRIGGER USER;', t.oid::regclass,
 		(SELECT string_agg(format('%I', attname), ', ' ORDER BY attnum) FROM pg_attribute

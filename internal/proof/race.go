@@ -129,10 +129,8 @@ CREATE SCHEMA race;
 CREATE TABLE race.steps (pid int, tab text, old jsonb, new jsonb);
 CREATE FUNCTION race.note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
-  IF TG_OP = 'INSERT' THEN INSERT INTO race.steps VALUES (pg_backend_pid(), TG_TABLE_NAME, NULL, to_jsonb(NEW));
-  ELSIF TG_OP = 'DELETE' THEN INSERT INTO race.steps VALUES (pg_backend_pid(), TG_TABLE_NAME, to_jsonb(OLD), NULL);
-  ELSE INSERT INTO race.steps VALUES (pg_backend_pid(), TG_TABLE_NAME, to_jsonb(OLD), to_jsonb(NEW));
-  END IF;
+  INSERT INTO race.steps SELECT pg_backend_pid(), relname, CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END, CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END
+    FROM pg_class WHERE oid = coalesce(pg_partition_root(TG_RELID), TG_RELID);
   RETURN NULL;
 END $$;
 DO $$ DECLARE t regclass;

@@ -324,13 +324,16 @@ func (p *Postgres) noteChanges(ctx context.Context, s *side, set *audit.ParamSet
 // written gives the statements that note what this transaction wrote, by
 // PostgreSQL's own count.
 func (p *Postgres) written(ctx context.Context, s *side) ([]string, error) {
-	t, err := s.exec(ctx, step{sql: `SELECT relname FROM pg_stat_xact_user_tables
-		WHERE schemaname = 'public' AND n_tup_ins + n_tup_upd + n_tup_del > 0`})
+	t, err := s.exec(ctx, step{sql: `SELECT relname, schemaname FROM pg_stat_xact_user_tables
+		WHERE schemaname !~ '^pg_temp' AND n_tup_ins + n_tup_upd + n_tup_del > 0`})
 	if err != nil {
 		return nil, err
 	}
 	notes := make([]string, len(t.rows))
 	for i, r := range t.rows {
+		if schema := string(r[1]); schema != "public" {
+			return nil, fmt.Errorf("the code changes %s.%s: expected changes in schema public alone, as oracles see no others", schema, r[0])
+		}
 		notes[i] = p.diffs[string(r[0])]
 	}
 	return notes, nil

@@ -145,17 +145,15 @@ func (d *leakData) balanced(s int, labels []bool) float64 {
 		}
 		counts[k]++
 	}
+	all := make([]int, w*2)
+	for k, n := range counts {
+		all[k%(w*2)] += n
+	}
 	var right, total [2]int
 	train := make([]int, w*2)
 	for f := range d.folds {
-		clear(train)
-		for g := range d.folds {
-			if g == f {
-				continue
-			}
-			for k := range train {
-				train[k] += counts[g*w*2+k]
-			}
+		for k := range train {
+			train[k] = all[k] - counts[f*w*2+k]
 		}
 		cut, badAbove := learn(train)
 		for bin := range w {

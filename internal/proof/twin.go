@@ -56,30 +56,33 @@ func otherComments(d dialect, fam *audit.Family, c *audit.Case) []string {
 
 // A dialect cuts code into tokens as far as twins need it.
 type dialect struct {
-	sql  bool
-	lex  func(string) []token
+	lexer
 	line string // how a comment of one line begins
 }
 
 func dialectOf(language string) dialect {
 	switch strings.ToLower(language) {
 	case "", "sql", "postgresql", "pgsql", "plpgsql":
-		return dialect{true, lex, "-- "}
-	case "python", "py", "ruby", "rb":
-		return dialectWith("# ", remarks{hash: true})
+		return dialect{postgreSQL, "-- "}
+	case "python", "py":
+		return dialect{python, "# "}
+	case "ruby", "rb":
+		return dialect{ruby, "# "}
 	case "php":
-		return dialectWith("// ", remarks{slashes: true, hash: true})
+		return dialect{php, "// "}
+	case "go", "golang":
+		return dialect{goLike, "// "}
+	case "javascript", "js", "jsx", "mjs", "typescript", "ts", "tsx":
+		return dialect{javaScript, "// "}
 	}
-	return dialectWith("// ", remarks{slashes: true})
+	return dialect{cLike, "// "}
 }
 
-func dialectWith(line string, marks remarks) dialect {
-	return dialect{false, func(s string) []token { return lexCode(s, marks) }, line}
-}
+func (d dialect) sql() bool { return d.line == "-- " }
 
 func (d dialect) comments(code string) []string {
 	var out []string
-	for _, t := range d.lex(code) {
+	for _, t := range d.cut(code) {
 		if t.kind == comment {
 			text := strings.Trim(t.text, "-/*# \t\n")
 			out = append(out, strings.Join(strings.Fields(text), " "))
@@ -89,7 +92,7 @@ func (d dialect) comments(code string) []string {
 }
 
 func (d dialect) strip(code string) string {
-	ts := slices.Clone(d.lex(code))
+	ts := slices.Clone(d.cut(code))
 	whole := false // lines that held nothing but a comment go with it
 	for i, t := range ts {
 		if t.kind == comment && !directive(t.text) {
@@ -130,7 +133,7 @@ func (d dialect) remark(bare string, comments []string) string {
 // literals writes numbers of two digits and more as sums, and in SQL texts as
 // E'...'.
 func (d dialect) literals(code string) string {
-	ts := slices.Clone(d.lex(code))
+	ts := slices.Clone(d.cut(code))
 	for i, t := range ts {
 		switch {
 		case t.kind == number && sum(ts, i):
@@ -138,7 +141,7 @@ func (d dialect) literals(code string) string {
 			if err == nil && n >= 10 && n < 1_000_000 && t.text[0] != '0' { // 0600 is octal where it is code
 				ts[i].text = fmt.Sprintf("(%d + %d)", n-n/3, n/3)
 			}
-		case d.sql && t.kind == str && t.text[0] == '\'' && !strings.Contains(t.text, `\`):
+		case d.sql() && t.kind == str && t.text[0] == '\'' && !strings.Contains(t.text, `\`):
 			ts[i].text = "E" + t.text
 		}
 	}
@@ -174,14 +177,14 @@ func codeBefore(ts []token, i int) int {
 
 // rename gives SQL's aliases and names of CTEs, and the locals of code, new names.
 func (d dialect) rename(code, schema string) string {
-	ts := slices.Clone(d.lex(code))
+	ts := slices.Clone(d.cut(code))
 	old := localNames(ts)
-	if d.sql {
+	if d.sql() {
 		old = sqlNames(ts, schema)
 	}
 	for n, name := range old {
 		for i, t := range ts {
-			if t.kind != word || t.text != name && !(d.sql && strings.EqualFold(t.text, name)) {
+			if t.kind != word || t.text != name && !(d.sql() && strings.EqualFold(t.text, name)) {
 				continue
 			}
 			if b := codeBefore(ts, i); b >= 0 && (ts[b].is(".") || ts[b].is("?.")) && !spread(ts, b) {

@@ -59,11 +59,8 @@ func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 		return nil, err
 	}
 	source := map[string][]byte{} // of the files that the key names
-	for _, k := range c.Project.Known {
-		source[k.File] = nil
-	}
-	for _, d := range c.Project.Decoys {
-		source[d.File] = nil
+	for _, e := range c.Project.Entries() {
+		source[e.File] = nil
 	}
 	err = c.read(ctx, bs, func(b blob, content []byte, err error) error {
 		if _, listed := c.Project.Tree[b.path]; err != nil && !listed {
@@ -94,23 +91,17 @@ func (s *Sealed) lost(root *os.Root, p *audit.Project, source map[string][]byte)
 	blank := func(content []byte, lines audit.Range) bool {
 		return len(bytes.TrimSpace(linesOf(content, lines))) == 0
 	}
-	look := func(id, file string, lines audit.Range, pos audit.Pos) {
-		content, err := root.ReadFile(s.Names.Hide(file))
-		if lines.IsZero() { // the whole file is meant
-			lines = audit.Range{Start: 1, End: len(source[file])}
+	for _, e := range p.Entries() {
+		content, err := root.ReadFile(s.Names.Hide(e.File))
+		if e.Lines.IsZero() { // the whole file is meant
+			e.Lines = audit.Range{Start: 1, End: len(source[e.File])}
 		}
 		switch {
 		case err != nil:
-			errs = append(errs, fmt.Errorf("%s: %s: %w", pos, id, err))
-		case blank(content, lines) && !blank(source[file], lines):
-			errs = append(errs, fmt.Errorf("%s: %s: the sealed export leaves nothing of %s:%s: expected blanks that spare the code of entries and decoys", pos, id, file, lines))
+			errs = append(errs, fmt.Errorf("%s: %s: %w", e.Pos, e.ID, err))
+		case blank(content, e.Lines) && !blank(source[e.File], e.Lines):
+			errs = append(errs, fmt.Errorf("%s: %s: the sealed export leaves nothing of %s:%s: expected blanks that spare the code of entries and decoys", e.Pos, e.ID, e.File, e.Lines))
 		}
-	}
-	for _, k := range p.Known {
-		look(k.ID, k.File, k.Lines, k.Pos)
-	}
-	for _, d := range p.Decoys {
-		look(d.ID, d.File, d.Lines, d.Pos)
 	}
 	return errs
 }

@@ -20,36 +20,32 @@ import (
 func (c *Clone) Functions(ctx context.Context, declared func(path string, content []byte) []audit.Function) (map[string][]audit.Function, error) {
 	functions := map[string][]audit.Function{}
 	var errs []error
-	named := namedFunctions(c.Project)
-	if len(named) == 0 {
-		bs, err := c.blobs(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, b := range bs {
-			if nameable(b.path) {
-				named[b.path] = nil
-			}
-		}
+	named := map[string][]audit.Entry{}
+	for _, e := range c.Project.Entries() {
+		named[e.File] = append(named[e.File], e)
 	}
-	err := each(ctx, c, named, func(path string, content []byte) {
+	wanted := func(path string) bool { return named[path] != nil || len(named) == 0 && nameable(path) }
+	err := c.each(ctx, wanted, func(b blob, content []byte) {
+		path := b.path
 		functions[path] = nil
 		for _, f := range declared(path, content) {
 			if f, ok := withName(content, f); ok {
 				functions[path] = append(functions[path], f)
 			}
 		}
-		for _, n := range named[path] {
-			if slices.ContainsFunc(functions[path], func(f audit.Function) bool { return f.Name == n.name }) {
-				continue
+		for _, e := range named[path] {
+			for _, name := range e.Functions {
+				if slices.ContainsFunc(functions[path], func(f audit.Function) bool { return f.Name == name }) {
+					continue
+				}
+				at := word(name).FindIndex(content)
+				if at == nil {
+					errs = append(errs, fmt.Errorf("%s: %s names the function %q, which does not stand in %s: expected its name as the source has it", e.Pos, e.ID, name, path))
+					continue
+				}
+				line := 1 + bytes.Count(content[:at[1]-1], []byte("\n"))
+				functions[path] = append(functions[path], audit.Function{Name: name, Lines: audit.Range{Start: line, End: line}})
 			}
-			at := word(n.name).FindIndex(content)
-			if at == nil {
-				errs = append(errs, fmt.Errorf("%s: %s names the function %q, which does not stand in %s: expected its name as the source has it", n.pos, n.id, n.name, path))
-				continue
-			}
-			line := 1 + bytes.Count(content[:at[1]-1], []byte("\n"))
-			functions[path] = append(functions[path], audit.Function{Name: n.name, Lines: audit.Range{Start: line, End: line}})
 		}
 	})
 	return functions, errors.Join(append(errs, err)...)
@@ -64,7 +60,9 @@ func (c *Clone) CheckFunctions(ctx context.Context) error {
 	}
 	var errs []error
 	seen := map[string]bool{}
-	err := each(ctx, c, c.Project.Functions, func(path string, content []byte) {
+	listed := func(path string) bool { _, ok := c.Project.Functions[path]; return ok }
+	err := c.each(ctx, listed, func(b blob, content []byte) {
+		path := b.path
 		seen[path] = true
 		for _, f := range c.Project.Functions[path] {
 			if !word(f.Name).Match(linesOf(content, f.Lines)) {
@@ -80,44 +78,16 @@ func (c *Clone) CheckFunctions(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-type namedFunction struct {
-	id, name string
-	pos      audit.Pos
-}
-
-func namedFunctions(p *audit.Project) map[string][]namedFunction {
-	byFile := map[string][]namedFunction{}
-	add := func(file, id string, names []string, pos audit.Pos) {
-		if _, ok := byFile[file]; !ok {
-			byFile[file] = nil // a file whose entries name no function is read too
-		}
-		for _, n := range names {
-			byFile[file] = append(byFile[file], namedFunction{id, n, pos})
-		}
-	}
-	for _, k := range p.Known {
-		add(k.File, k.ID, k.Functions, k.Pos)
-	}
-	for _, d := range p.Decoys {
-		add(d.File, d.ID, d.Functions, d.Pos)
-	}
-	return byFile
-}
-
-func each[V any](ctx context.Context, c *Clone, wanted map[string]V, f func(path string, content []byte)) error {
-	all, err := c.blobs(ctx)
+// each reads the files at the pin that are wanted.
+func (c *Clone) each(ctx context.Context, wanted func(path string) bool, f func(b blob, content []byte)) error {
+	bs, err := c.blobs(ctx)
 	if err != nil {
 		return err
 	}
-	var bs []blob
-	for _, b := range all {
-		if _, ok := wanted[b.path]; ok {
-			bs = append(bs, b)
-		}
-	}
+	bs = slices.DeleteFunc(bs, func(b blob) bool { return !wanted(b.path) })
 	return c.read(ctx, bs, func(b blob, content []byte, err error) error {
 		if err == nil {
-			f(b.path, content)
+			f(b, content)
 		}
 		return err
 	})

@@ -10,16 +10,11 @@ import (
 
 // Tree lists the text files at the pin that an answer key can name.
 func (c *Clone) Tree(ctx context.Context) (audit.Tree, error) {
-	bs, err := c.blobs(ctx)
-	if err != nil {
-		return nil, err
-	}
 	tree := audit.Tree{}
-	err = c.read(ctx, bs, func(b blob, content []byte, err error) error {
-		if err == nil && isText(content) && nameable(b.path) {
+	err := c.each(ctx, nameable, func(b blob, content []byte) {
+		if isText(content) {
 			tree[b.path] = audit.TreeFile{Path: b.path, Lines: audit.CountLines(content), Blob: b.hash}
 		}
-		return err
 	})
 	return tree, err
 }
