@@ -10,9 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"modernc.org/sqlite" // the driver "sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // busyTimeout is how long SQLite itself waits for another process's lock, in
@@ -66,8 +63,7 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 func keepWAL(ctx context.Context, db *sql.DB) error {
 	for end := time.Now().Add(busyTimeout * time.Millisecond); ; {
 		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
-		var refused *sqlite.Error
-		if !errors.As(err, &refused) || refused.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(end) {
+		if !busy(err) || time.Now().After(end) {
 			return err
 		}
 		select {
@@ -113,16 +109,19 @@ func recognise(ctx context.Context, file string) error {
 
 // private makes sure that the file exists and that nobody but its owner reads
 // it: what models wrote about code may be confidential. SQLite gives the -wal
-// and -shm files the mode of the database.
+// and -shm files the mode of the database. A file that is there is not opened: to close
+// it would give up the locks that this process holds on it.
 func private(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = f.Close()
+	} else if info, there := os.Stat(file); there == nil {
+		err = os.Chmod(file, info.Mode().Perm()&^0o077)
 	}
-	if err := errors.Join(f.Chmod(0o600), f.Close()); err != nil {
+	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
 	return nil
