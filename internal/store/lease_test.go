@@ -31,7 +31,9 @@ func TestMain(m *testing.M) {
 		fmt.Println("closed", err)
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	stopServer()
+	os.Exit(code)
 }
 
 // holder starts a process that holds the database.

@@ -45,7 +45,7 @@ func row(t testing.TB, dsn string, budget float64, most int) {
 
 // While the PostgreSQL is gone nobody can show that he is there: that counts against no worker.
 func TestSilenceThatNobodyCouldBreak(t *testing.T) {
-	pg, err := postgres.StartServer("")
+	pg, err := postgres.StartServer()
 	if errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
 		t.Skip("PostgreSQL is missing (./check installs it): ", err)
 	}
@@ -100,7 +100,7 @@ func BenchmarkRows(b *testing.B) {
 }
 
 func benchmarkRows(b *testing.B, clients, each int) {
-	pg, err := postgres.StartServer("")
+	pg, err := postgres.StartServer()
 	require.NoError(b, err)
 	defer pg.Stop()
 	Durable(b, pg.DSN)
