@@ -51,7 +51,7 @@ func BinDir() (string, error) {
 // psql take it as it is. stop ends the server at once and removes the folder; it may be
 // called more than once. Without server binaries the error is ErrMissing.
 func Start() (dsn string, stop func(), err error) {
-	s, err := StartServer()
+	s, err := StartServer("")
 	if err != nil {
 		return "", nil, err
 	}
@@ -68,9 +68,10 @@ type Server struct {
 	end             func() // of run
 }
 
-// StartServer is Start for those who want to restart it.
-func StartServer() (*Server, error) {
-	s, err := start(0)
+// StartServer is Start for those who want to restart it, or to have it in a dir of theirs
+// (as root, the server is another user's, who must be able to reach it); "" is none.
+func StartServer(dir string) (*Server, error) {
+	s, err := start(dir, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (s *Server) Stop() {
 
 // start makes a cluster and runs it. One with a port listens on 127.0.0.1 too, where it
 // asks for passwords, and takes nobody but postgres at its socket.
-func start(port int) (*Server, error) {
+func start(dir string, port int) (*Server, error) {
 	bin, err := BinDir()
 	if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func start(port int) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := os.MkdirTemp(memory(), "pg") // no longer name: that of a socket has at most 107 bytes
+	base, err := os.MkdirTemp(cmp.Or(dir, memory()), "pg") // a socket's path has at most 107 bytes
 	if err != nil {
 		return nil, err
 	}
@@ -177,37 +178,28 @@ func (s *Server) init() error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	if s.port == 0 {
-		return nil
-	}
-	hba := "local all postgres trust\nhost all postgres all reject\nhost all all 127.0.0.1/32 scram-sha-256\n"
-	return os.WriteFile(filepath.Join(s.data, "pg_hba.conf"), []byte(hba), 0o600)
-}
-
-// settings are the server's, as arguments.
-func (s *Server) settings() (args []string) {
 	listen := ""
 	if s.port != 0 {
 		listen = "127.0.0.1"
+		hba := "local all postgres trust\nhost all postgres all reject\nhost all all 127.0.0.1/32 scram-sha-256\n"
+		if err := os.WriteFile(filepath.Join(s.data, "pg_hba.conf"), []byte(hba), 0o600); err != nil {
+			return err
+		}
 	}
-	for _, setting := range []string{
-		"listen_addresses=" + listen, fmt.Sprint("port=", cmp.Or(s.port, socketPort)), "unix_socket_directories=" + s.sock,
+	conf := fmt.Sprintf("listen_addresses = '%s'\nport = %d\nunix_socket_directories = '%s'\n", listen, cmp.Or(s.port, socketPort), s.sock) +
 		// Nothing here outlives the test, so nothing needs to reach the disk. What the
 		// server said is committed outlives the server all the same (see Restart): the
 		// kernel has it. With synchronous_commit off too it would be lost now and then.
-		"fsync=off", "full_page_writes=off", "autovacuum=off",
-		"shared_buffers=48MB", "max_connections=200", "timezone=UTC", "jit=off",
-		"max_parallel_workers_per_gather=0", "log_min_messages=fatal",
-	} {
-		args = append(args, "-c", setting)
-	}
-	return args
+		"fsync = off\nfull_page_writes = off\nautovacuum = off\n" +
+		"shared_buffers = '48MB'\nmax_connections = 200\ntimezone = 'UTC'\njit = off\n" +
+		"max_parallel_workers_per_gather = 0\nlog_min_messages = fatal\n"
+	return os.WriteFile(filepath.Join(s.data, "postgresql.auto.conf"), []byte(conf), 0o600)
 }
 
 // run starts the server and waits until it takes connections.
 func (s *Server) run() error {
 	s.end = func() {}
-	cmd := s.command("postgres", append(s.settings(), "-D", s.data)...)
+	cmd := s.command("postgres", "-D", s.data)
 	log, err := os.Create(filepath.Join(s.sock, "log"))
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func row(t testing.TB, dsn string, budget float64, most int) {
 
 // While the PostgreSQL is gone nobody can show that he is there: that counts against no worker.
 func TestSilenceThatNobodyCouldBreak(t *testing.T) {
-	pg, err := postgres.StartServer()
+	pg, err := postgres.StartServer("")
 	if errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
 		t.Skip("PostgreSQL is missing (./check installs it): ", err)
 	}
@@ -100,7 +100,7 @@ func BenchmarkRows(b *testing.B) {
 }
 
 func benchmarkRows(b *testing.B, clients, each int) {
-	pg, err := postgres.StartServer()
+	pg, err := postgres.StartServer(os.TempDir())
 	require.NoError(b, err)
 	defer pg.Stop()
 	Durable(b, pg.DSN)
@@ -136,19 +136,19 @@ func (d *batcher) round(began int64, i, each int) error {
 	var asks []*ask
 	var ends []*ending
 	for k := range each {
-		asks = append(asks, d.asked(fmt.Sprint(began, i, "-", k), int64(i+1)))
-		if i > 0 {
-			key := d.workers.id + fmt.Sprint(began, i-1, "-", k)
-			ends = append(ends, &ending{item: &run.Item{Key: key}, ask: int64(i), done: make(chan error, 1), row: &store.Evaluation{Run: "r", Trial: key, Outcome: audit.OutcomeCorrect,
-				Attempts: []audit.Attempt{{HTTPStatus: 200}}}})
-		}
+		asks = append(asks, d.asked(fmt.Sprint(began, i, "-", k)))
+	}
+	for lease := range d.held {
+		key := fmt.Sprint(d.workers.id, began, i, "-", len(ends))
+		ends = append(ends, &ending{item: &run.Item{Key: key}, lease: lease, done: make(chan error, 1), row: &store.Evaluation{Run: "r", Trial: key, Outcome: audit.OutcomeCorrect,
+			Attempts: []audit.Attempt{{HTTPStatus: 200}}}})
 	}
 	_, _, err := d.turn(asks, ends)
 	return err
 }
 
-func (d *batcher) asked(key string, number int64) *ask {
-	return &ask{item: &run.Item{Key: d.workers.id + key, Provider: "p", Reviewer: "m", Cost: run.Cost{Most: .001, Known: true}}, number: number, answer: make(chan permit, 1)}
+func (d *batcher) asked(key string) *ask {
+	return &ask{item: &run.Item{Key: d.workers.id + key, Provider: "p", Reviewer: "m", Cost: run.Cost{Most: .001, Known: true}}, answer: make(chan permit, 1)}
 }
 
 // Durable makes the server sync what it commits, as one that is not a test's does.
