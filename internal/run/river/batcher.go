@@ -202,7 +202,7 @@ func (d *batcher) turn(asks []*ask, ends []*ending) (rest []*ask, wait time.Dura
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	d.turns++
-	var held map[*run.Lease]bool
+	held := map[*run.Lease]bool{}
 	var answered int
 	var left int64
 	err = pgx.BeginFunc(ctx, d.workers.db.pool, func(tx pgx.Tx) error {
@@ -215,8 +215,8 @@ func (d *batcher) turn(asks []*ask, ends []*ending) (rest []*ask, wait time.Dura
 			return err
 		}
 		began := time.Now()
-		if held = maps.Clone(d.held); s.turn == 0 { // nothing was held, or this worker was taken for dead, and charged in full
-			held = map[*run.Lease]bool{}
+		if s.turn > 0 { // else this worker was taken for dead, and charged in full
+			maps.Copy(held, d.held)
 		}
 		again := d.settled(s, held, ends)
 		d.until.Store(began.Add(s.pace.Until.Sub(s.now)).UnixNano())

@@ -88,6 +88,78 @@ func TestSilenceThatNobodyCouldBreak(t *testing.T) {
 	require.Equal(t, []string{"other"}, enrolled())
 }
 
+// A turn of which nobody knows whether it was committed is made again: what was begun and
+// ended in it counts once either way. What a worker holds that is taken for dead is charged
+// in full, and not once more when its tries end after all.
+func TestATurnThatIsMadeAgain(t *testing.T) {
+	pg, err := postgres.StartServer("")
+	if errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
+		t.Skip("PostgreSQL is missing (./check installs it): ", err)
+	}
+	require.NoError(t, err)
+	t.Cleanup(pg.Stop)
+	d := at(t, pg.DSN, "w")
+	row(t, pg.DSN, 1, 8)
+	stands := func(out int, reserved, spent float64) {
+		t.Helper()
+		s := &shared{}
+		require.NoError(t, pgx.BeginFunc(t.Context(), d.workers.db.pool, func(tx pgx.Tx) (err error) {
+			s, err = lock(t.Context(), tx, "r", "p", "w")
+			return err
+		}))
+		require.Equal(t, []int{out, out}, []int{s.budget.Out, s.pace.InFlight})
+		require.InDelta(t, reserved, s.budget.Reserved, 1e-9)
+		require.InDelta(t, spent, s.budget.Spent, 1e-9)
+	}
+	asks := []*ask{d.asked("a"), d.asked("b")}
+	var ends []*ending
+	turn := func(known bool, more ...*ask) {
+		t.Helper()
+		before := d.held
+		asks = append(asks, more...)
+		rest, _, err := d.turn(asks, ends)
+		require.NoError(t, err)
+		require.Empty(t, rest)
+		for _, a := range asks {
+			require.NotNil(t, (<-a.answer).lease)
+		}
+		for _, e := range ends {
+			require.NoError(t, <-e.done)
+		}
+		if !known { // the worker that does not know of it has what it had
+			d.held = before
+		}
+	}
+	turn(false)
+	stands(2, .002, 0)
+	first := asks[0].permit.lease
+	turn(true, d.asked("c"))
+	stands(3, .003, 0)
+	require.Same(t, first, asks[0].permit.lease)
+	require.Len(t, d.held, 3)
+
+	asks, ends = nil, []*ending{{item: asks[0].item, lease: first, done: make(chan error, 1), skipped: "x",
+		try: run.Try{Attempts: []audit.Attempt{{Usage: audit.Usage{USD: .0005, Priced: true}}}}}}
+	turn(false)
+	stands(2, .002, .0005)
+	turn(true)
+	stands(2, .002, .0005)
+	require.Len(t, d.held, 2)
+
+	var late []*ending
+	for lease := range d.held {
+		late = append(late, &ending{item: ends[0].item, lease: lease, done: make(chan error, 1), skipped: "x"})
+	}
+	_, err = d.workers.db.exec(t.Context(), "DELETE FROM spread_workers")
+	require.NoError(t, err)
+	require.NoError(t, d.workers.db.lose(t.Context()))
+	stands(0, 0, .0025)
+	ends = late
+	turn(true)
+	stands(0, 0, .0025)
+	require.Empty(t, d.held)
+}
+
 // What all workers share is two rows. This measures how many tries a second these
 // let through: each worker takes leases and ends them in turns of its own, with every
 // commit synced. gathered is how many tries a turn holds.
