@@ -30,6 +30,19 @@ func TestSQLiteFileIsPrivate(t *testing.T) {
 	}
 }
 
+// A link to where nothing is yet is a way to keep results elsewhere.
+func TestALinkToNothingYet(t *testing.T) {
+	dir := t.TempDir()
+	elsewhere, link := filepath.Join(dir, "elsewhere.db"), filepath.Join(dir, "results.db")
+	if err := os.Symlink(elsewhere, link); err != nil {
+		t.Skip(err)
+	}
+	require.NoError(t, open(t, link).Put(context.Background(), evaluation("r1", "k1")))
+	info, err := os.Stat(elsewhere)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
 func TestOpenErrorsTeach(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	other := filepath.Join(dir, "other.db")

@@ -115,11 +115,18 @@ func private(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		err = f.Close()
-	} else if info, there := os.Stat(file); there == nil {
-		err = os.Chmod(file, info.Mode().Perm()&^0o077)
+	const create = os.O_RDWR | os.O_CREATE
+	f, err := os.OpenFile(file, create|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		info, missing := os.Stat(file)
+		if missing == nil {
+			err = os.Chmod(file, info.Mode().Perm()&^0o077)
+		} else { // it is a link to where nothing is yet
+			f, err = os.OpenFile(file, create, 0o600)
+		}
+	}
+	if f != nil {
+		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
