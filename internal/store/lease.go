@@ -42,21 +42,13 @@ func takeLease(ctx context.Context, db *sql.DB, file string) (_ *lease, err erro
 	if err == nil {
 		at, err = filepath.EvalSymlinks(at) // or another name of the file would have another lock
 	}
-	if err == nil {
-		err = private(at + "-lock")
-	}
 	if err != nil {
 		return nil, err
 	}
-	if l.lock, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: at + "-lock"}).String()); err != nil {
-		return nil, err
-	}
-	if l.held, err = l.lock.Conn(ctx); err != nil {
-		return nil, errors.Join(err, l.lock.Close())
-	}
-	_, err = l.held.ExecContext(ctx, "BEGIN IMMEDIATE")
-	if busy(err) {
+	if err = l.hold(ctx, at+"-lock"); busy(err) {
 		err = l.other(ctx)
+	} else if err != nil {
+		err = fmt.Errorf("%s-lock, which says that one run at a time writes, cannot be locked: %w: remove it when nothing runs", at, err)
 	}
 	if err == nil {
 		host, _ := os.Hostname()
@@ -64,9 +56,34 @@ func takeLease(ctx context.Context, db *sql.DB, file string) (_ *lease, err erro
 		_, err = db.ExecContext(ctx, "INSERT OR REPLACE INTO lease (only, token, pid, host, pids, taken, seen) VALUES (1, '', $1, $2, '', $3, $3)", os.Getpid(), host, now)
 	}
 	if err != nil {
-		return nil, errors.Join(err, l.held.Close(), l.lock.Close())
+		return nil, errors.Join(err, l.letGo())
 	}
 	return l, nil
+}
+
+// hold locks the file, which is made when it is not there.
+func (l *lease) hold(ctx context.Context, file string) (err error) {
+	if err := private(file); err != nil {
+		return err
+	}
+	if l.lock, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file}).String()); err != nil {
+		return err
+	}
+	if l.held, err = l.lock.Conn(ctx); err != nil {
+		return err
+	}
+	_, err = l.held.ExecContext(ctx, "BEGIN IMMEDIATE")
+	return err
+}
+
+func (l *lease) letGo() (err error) {
+	if l.held != nil {
+		err = l.held.Close()
+	}
+	if l.lock != nil {
+		err = errors.Join(err, l.lock.Close())
+	}
+	return err
 }
 
 // busy reports whether an error says that another connection holds a lock.
@@ -108,5 +125,5 @@ func (l *lease) release() error {
 		return nil
 	}
 	_, err := l.db.Exec("DELETE FROM lease")
-	return errors.Join(err, l.held.Close(), l.lock.Close())
+	return errors.Join(err, l.letGo())
 }

@@ -61,6 +61,12 @@ func TestOpenErrorsTeach(t *testing.T) {
 	_, err = store.Open(ctx, "")
 	require.ErrorContains(t, err, "no file named")
 
+	unlocked := filepath.Join(dir, "unlocked.db")
+	require.NoError(t, os.WriteFile(unlocked+"-lock", []byte(strings.Repeat("no lock ", 100)), 0o600))
+	_, err = store.Open(ctx, unlocked)
+	require.ErrorContains(t, err, "unlocked.db-lock, which says that one run at a time writes, cannot be locked: file is not a database")
+	require.ErrorContains(t, err, "remove it when nothing runs")
+
 	for url, says := range map[string]string{
 		"postgres://someone:hunter2@127.0.0.1:1/none?connect_timeout=1":               "postgres://someone:xxxxx@127.0.0.1:1/none?connect_timeout=1",
 		"postgres://someone:hunter2@127.0.0.1:port/none":                              "postgres://someone:xxxxx@127.0.0.1:port/none: the URL is not understood",

@@ -33,10 +33,8 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 	}
 	if readOnly {
 		q.Set("mode", "ro")
-	} else {
-		if err := private(abs); err != nil {
-			return nil, err
-		}
+	} else if err := private(abs); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: abs, RawQuery: q.Encode()}).String())
 	if err != nil {
@@ -113,7 +111,7 @@ func recognise(ctx context.Context, file string) error {
 // it would give up the locks that this process holds on it.
 func private(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("store: %w", err)
+		return err
 	}
 	const create = os.O_RDWR | os.O_CREATE
 	f, err := os.OpenFile(file, create|os.O_EXCL, 0o600)
@@ -128,8 +126,5 @@ func private(file string) error {
 	if f != nil {
 		err = errors.Join(err, f.Close())
 	}
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	return nil
+	return err
 }
