@@ -103,17 +103,18 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		}
 		return items
 	}
-	number := func(name string, def int) int {
+	unsigned := func(name string, def uint64, bits int) uint64 {
 		s := text(name)
 		if s == "" {
 			return def
 		}
-		n, err := strconv.Atoi(s)
+		n, err := strconv.ParseUint(s, 10, bits)
 		if err != nil || n < 1 {
 			errs = append(errs, fmt.Errorf("-%s is %q: expected a whole number above 0", name, s))
 		}
 		return n
 	}
+	number := func(name string, def uint64) int { return int(unsigned(name, def, strconv.IntSize-1)) }
 	boolean := func(name string) bool {
 		s := text(name)
 		b, err := strconv.ParseBool(s)
@@ -128,7 +129,7 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		Change: text("change"), Force: boolean("force"), Strict: boolean("strict"), Twins: boolean("twins"),
 		Root: getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
 	}
-	c.Seed, c.Seeds = uint64(number("seed", 0)), number("seeds", 0)
+	c.Seed, c.Seeds = unsigned("seed", 0, 64), number("seeds", 0)
 	var err error
 	if c.Budget, err = ParseBudget(text("budget")); err != nil {
 		errs = append(errs, err)

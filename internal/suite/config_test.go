@@ -23,3 +23,16 @@ func TestWhoIsNamedTwiceIsAMistake(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, c.Models)
 }
+
+// TestEverySeedOfANameIsOneOfAFlag: "NAME@SEED" names the draw that -seed makes.
+func TestEverySeedOfANameIsOneOfAFlag(t *testing.T) {
+	for text, want := range map[string]uint64{"": 0, "7": 7, "18446744073709551615": 1<<64 - 1} {
+		c, err := configure(flag.NewFlagSet("", flag.ContinueOnError), func(name string) string { return map[string]string{"ASSAY_SEED": text}[name] })
+		require.NoError(t, err)
+		require.Equal(t, want, c.Seed)
+	}
+	for _, text := range []string{"0", "-1", "x", "18446744073709551616"} {
+		_, err := configure(flag.NewFlagSet("", flag.ContinueOnError), func(name string) string { return map[string]string{"ASSAY_SEED": text}[name] })
+		require.EqualError(t, err, `-seed is "`+text+`": expected a whole number above 0`)
+	}
+}
