@@ -398,7 +398,7 @@ func TestReportOfStrangeResults(t *testing.T) {
 // What workers stored is reported from their PostgreSQL.
 func TestReportOfPostgres(t *testing.T) {
 	s := newShell(t)
-	dsn, stop, err := postgres.Start("")
+	dsn, stop, err := postgres.Start()
 	if errors.Is(err, postgres.ErrMissing) {
 		t.Skip(err)
 	}

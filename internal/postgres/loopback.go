@@ -29,7 +29,7 @@ func StartLoopback(ctx context.Context) (*Loopback, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := start(memory(), port)
+	s, err := start("", port)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ var startServer = sync.OnceValues(func() (string, error) {
 	if url := os.Getenv("ASSAY_PG_URL"); url != "" {
 		return url, nil
 	}
-	dsn, stop, err := postgres.Start("")
+	dsn, stop, err := postgres.Start()
 	if err == nil {
 		stopServer = stop
 	}

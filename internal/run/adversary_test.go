@@ -94,7 +94,7 @@ func TestChargesThatNobodyStates(t *testing.T) {
 			r.review = func(int64, audit.ReviewTask) (audit.Review, error) {
 				return audit.Review{Status: audit.Malformed, Attempts: []audit.Attempt{c.attempt}}, nil
 			}
-			sum := finish(t, context.Background(), run.Config{Store: &memory{}, Budget: 100}, items(trials(1, r)))
+			sum := finish(t, context.Background(), run.Config{Store: &memory{}, Budget: 100, FirstWait: time.Millisecond}, items(trials(1, r)))
 			require.InDelta(t, 2*c.spent, sum.State.Spent, 1e-9, "a malformed reply is asked for once more, and both are charged")
 			require.Equal(t, c.unsure, sum.Unsure > 0)
 		})

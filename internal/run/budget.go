@@ -67,11 +67,13 @@ func Settle(b *Budget, p *Pace, l Lease, t *Try, maxWait time.Duration, now time
 	b.settle(l, t.Attempts)
 }
 
-// Lose ends the lease of a try of which nobody will say what it came to: it is charged
-// in full.
-func Lose(b *Budget, p *Pace, l Lease) {
-	p.InFlight--
-	b.settle(l, []audit.Attempt{{}})
+// Lose ends the leases of so many tries of which nobody will say what they came to: the
+// most that they may cost together is charged.
+func Lose(b *Budget, p *Pace, tries int, most float64) {
+	p.InFlight -= tries
+	b.release(tries, most)
+	b.Spent += most
+	b.Unsure += most
 }
 
 // enough is the share of what a try may cost that it begins with at least, where it
@@ -89,11 +91,15 @@ func (b *Budget) grant(it *Item) float64 {
 	return most
 }
 
-func (b *Budget) settle(l Lease, attempts []audit.Attempt) {
-	b.Reserved -= l.Most
-	if b.Out--; b.Out == 0 {
+func (b *Budget) release(tries int, most float64) {
+	b.Reserved -= most
+	if b.Out -= tries; b.Out == 0 {
 		b.Reserved = 0 // what is left is the error of adding up
 	}
+}
+
+func (b *Budget) settle(l Lease, attempts []audit.Attempt) {
+	b.release(1, l.Most)
 	cost := 0.0
 	for _, a := range attempts {
 		c, sure := charge(a, l.Most)

@@ -235,7 +235,7 @@ func (e *engine) abandonAll() {
 		j.last = errored(j.item, why)
 		j.last.Attempts = []audit.Attempt{{Error: why}}
 		j.attempts = append(j.attempts, j.last.Attempts...)
-		Lose(&e.budget, &j.queue.pace, j.lease)
+		Lose(&e.budget, &j.queue.pace, 1, j.lease.Most)
 		e.gather(j)
 	}
 }

@@ -49,6 +49,10 @@ func chance(n int, salt uint64, p float64) bool {
 // for every trial.
 func TestEveryTrialIsAnsweredDespite(t *testing.T) {
 	errorBody := `{"error":{"message":"as told","code":0}}`
+	n := 300
+	if testing.Short() {
+		n = 150
+	}
 	for _, c := range []struct {
 		name    string
 		timeout time.Duration
@@ -117,13 +121,13 @@ func TestEveryTrialIsAnsweredDespite(t *testing.T) {
 				c.timeout = 20 * time.Second
 			}
 			db := open(t)
-			ts := trials(300, model(t, s, c.timeout))
+			ts := trials(n, model(t, s, c.timeout))
 			sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1), Concurrency: 10, Tries: 30, FirstWait: 10 * time.Millisecond}, items(ts))
 			require.Zero(t, sum.Unanswered(), "%v", sum.Run.Outcomes)
 			require.Empty(t, sum.Stops)
 			require.Positive(t, sum.State.Retries, "the fault was met")
 			wholeAndOnce(t, db, ts, sum.Run.ID)
-			require.Len(t, s.Answers(), 300)
+			require.Len(t, s.Answers(), n)
 			if slow {
 				return
 			}
@@ -315,7 +319,7 @@ func TestPostgreSQLGoesAwayForAMoment(t *testing.T) {
 	if dsn == "" {
 		var stop func()
 		var err error
-		dsn, stop, err = postgres.Start("")
+		dsn, stop, err = postgres.Start()
 		if errors.Is(err, postgres.ErrMissing) {
 			t.Skip("PostgreSQL is missing: ", err)
 		}

@@ -82,7 +82,7 @@ func (e *engine) insist(write func(context.Context) error) error {
 	for n, end := 1, time.Now().Add(e.config.StoreWait); ; n++ {
 		err := write(context.Background())
 		wait := jitter(50*time.Millisecond, 2*time.Second, n)
-		if err == nil || errors.Is(err, store.ErrHeld) || errors.Is(err, store.ErrGone) || time.Now().Add(wait).After(end) {
+		if err == nil || errors.Is(err, store.ErrGone) || time.Now().Add(wait).After(end) {
 			return err
 		}
 		time.Sleep(wait)

@@ -86,9 +86,6 @@ func (m *memory) PutAudit(context.Context, store.Audit) error { return nil }
 func (m *memory) Audited(context.Context, []string) (map[string]store.Audit, error) {
 	return nil, nil
 }
-func (m *memory) Audits(context.Context, store.Query) iter.Seq2[store.Audit, error] {
-	return func(func(store.Audit, error) bool) {}
-}
 
 func (m *memory) ByID(context.Context, []int64) iter.Seq2[store.Evaluation, error] {
 	return func(func(store.Evaluation, error) bool) {}

@@ -241,10 +241,13 @@ func share(n, most, workers int, g *granter, seed uint64) (ratio, refused float6
 	return now.Seconds() / (float64(n)/g.rate(0) + g.latency.Seconds()), asked.refused(done)
 }
 
-// worst gives the greatest of three simulations, each with times of its own, or of as
-// many as ASSAY_PACE_SEEDS says: 80000+50 are fifty, from 80000 on.
+// worst gives the greatest of three simulations, each with times of its own (of one under
+// -short), or of as many as ASSAY_PACE_SEEDS says: 80000+50 are fifty, from 80000 on.
 func worst(simulate func(seed uint64) (ratio, refused float64)) (ratio, refused float64) {
 	from, n := uint64(0), uint64(3)
+	if testing.Short() {
+		n = 1
+	}
 	_, _ = fmt.Sscanf(os.Getenv("ASSAY_PACE_SEEDS"), "%d+%d", &from, &n)
 	for seed := range n {
 		a, b := simulate(from + seed)
@@ -256,9 +259,13 @@ func worst(simulate func(seed uint64) (ratio, refused float64)) (ratio, refused 
 // Workers that share a pace keep up as one process does.
 func TestWorkersKeepUp(t *testing.T) {
 	const second, ms = time.Second, time.Millisecond
+	crowds := []int{16, 4}
+	if testing.Short() {
+		crowds = crowds[:1] // the more there are, the later each hears of a refusal
+	}
 	for _, rate := range []float64{5, 50} {
 		for _, after := range []time.Duration{0, second} {
-			for _, workers := range []int{4, 16} {
+			for _, workers := range crowds {
 				for _, times := range []float64{2, 4} {
 					ratio, refused := worst(func(seed uint64) (float64, float64) {
 						g := &granter{rate: steady(rate), burst: rate, after: after, latency: second, says: 50 * ms}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -57,10 +56,14 @@ func (s *sqlStore) PutAudit(ctx context.Context, a Audit) error {
 
 func (s *sqlStore) Audited(ctx context.Context, trials []string) (map[string]Audit, error) {
 	found := make(map[string]Audit)
+	if !s.audited { // a file that is older than the table
+		return found, nil
+	}
 	for chunk := range slices.Chunk(trials, perLookup) {
 		args := append([]any{string(audit.OutcomeCorrect)}, anys(chunk)...)
 		// Oldest first, so that the newest stays.
-		for a, err := range s.audits(ctx, auditColumns, " WHERE outcome = $1 AND trial_key IN ("+places(2, len(args))+")", args...) {
+		for a, err := range stream(ctx, s, scanAudit, "SELECT "+auditColumns+" FROM audits WHERE outcome = $1 AND trial_key IN ("+
+			places(2, len(args))+") ORDER BY timestamp, run_id, trial_index", args...) {
 			if err != nil {
 				return nil, err
 			}
@@ -68,29 +71,6 @@ func (s *sqlStore) Audited(ctx context.Context, trials []string) (map[string]Aud
 		}
 	}
 	return found, nil
-}
-
-func (s *sqlStore) Audits(ctx context.Context, q Query) iter.Seq2[Audit, error] {
-	where, args := " WHERE 1 = 1", []any(nil)
-	for _, c := range []struct{ column, value string }{{"run_id", q.Run}, {"auditor", q.Model}} {
-		if c.value != "" {
-			args = append(args, c.value)
-			where += fmt.Sprintf(" AND %s = $%d", c.column, len(args))
-		}
-	}
-	columns := auditColumns
-	if !q.Kept {
-		columns = auditColumns[:len(auditColumns)-len("kept")] + "NULL"
-	}
-	return s.audits(ctx, columns, where, args...)
-}
-
-// audits streams rows, oldest first. A file that is older than the table has none.
-func (s *sqlStore) audits(ctx context.Context, columns, where string, args ...any) iter.Seq2[Audit, error] {
-	if !s.audited {
-		return func(func(Audit, error) bool) {}
-	}
-	return stream(ctx, s, scanAudit, "SELECT "+columns+" FROM audits"+where+" ORDER BY timestamp, run_id, trial_index", args...)
 }
 
 func scanAudit(rows *sql.Rows) (a Audit, err error) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,31 +30,40 @@ type engine struct {
 	open  func(where string) (*sql.DB, error) // behind the store's back
 }
 
+// server gives the URL of the PostgreSQL that all tests share, until stopServer.
+var server = sync.OnceValues(func() (dsn string, err error) {
+	if dsn = os.Getenv("ASSAY_PG_URL"); dsn != "" {
+		return dsn, nil
+	}
+	dsn, stop, err := postgres.Start()
+	if err == nil {
+		stopServer = stop
+	}
+	return dsn, err
+})
+
+var (
+	stopServer = func() {}
+	databases  atomic.Int64 // made of it
+)
+
 // engines gives SQLite, and PostgreSQL where it can be had: at ASSAY_PG_URL, or
 // from the server's programs of this machine.
 func engines(t *testing.T) []engine {
 	lite := engine{"sqlite", func(t *testing.T) string { return filepath.Join(t.TempDir(), "results.db") },
 		func(where string) (*sql.DB, error) { return sql.Open("sqlite", where) }}
-	dsn := os.Getenv("ASSAY_PG_URL")
-	if dsn == "" {
-		var stop func()
-		var err error
-		dsn, stop, err = postgres.Start("")
-		if errors.Is(err, postgres.ErrMissing) {
-			t.Run("postgres", func(t *testing.T) { t.Skip("PostgreSQL is missing: ", err) })
-			return []engine{lite}
-		}
-		require.NoError(t, err)
-		t.Cleanup(stop)
+	dsn, err := server()
+	if errors.Is(err, postgres.ErrMissing) {
+		t.Run("postgres", func(t *testing.T) { t.Skip("PostgreSQL is missing: ", err) })
+		return []engine{lite}
 	}
-	n := 0
+	require.NoError(t, err)
 	return []engine{lite, {"postgres", func(t *testing.T) string {
 		ctx := context.Background()
 		conn, err := pgx.Connect(ctx, dsn)
 		require.NoError(t, err)
 		defer conn.Close(ctx)
-		n++
-		name := fmt.Sprintf("store_test_%d_%d", os.Getpid(), n)
+		name := fmt.Sprintf("store_test_%d_%d", os.Getpid(), databases.Add(1))
 		_, err = conn.Exec(ctx, "CREATE DATABASE "+name)
 		require.NoError(t, err)
 		u, err := url.Parse(dsn)

@@ -2,14 +2,17 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
-	"sync"
+	"path/filepath"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // ErrHeld says that another process writes to the database.
@@ -19,89 +22,89 @@ var ErrHeld = errors.New("one run at a time writes to it")
 var ErrGone = errors.New("the file is not there any more")
 
 // A lease is how one process at a time writes to an SQLite file: two that ran the
-// same trials would pay for them twice. Its holder shows that it lives.
+// same trials would pay for them twice. It is a lock of SQLite's own on an empty file
+// beside it, which ends with its holder, however that ends; what locks the one locks the
+// other, too. Who holds it stands in the table lease, for the others to read.
 type lease struct {
-	db    *sql.DB
-	file  string
-	info  fs.FileInfo // of the file, as it was opened
-	token string
-	end   chan struct{}
-	ended sync.WaitGroup
+	db   *sql.DB
+	file string
+	info fs.FileInfo // of the file, as it was opened
+	lock *sql.DB
+	held *sql.Conn // in a transaction until the lease is given back
 }
 
-// A holder that nobody saw for leaseStale is taken for dead, whatever its machine;
-// it shows itself every leaseBeat.
-const (
-	leaseBeat  = 15 * time.Second
-	leaseStale = 2 * time.Minute
-)
-
-// takeLease takes the lease, over that of a holder that is dead.
-func takeLease(ctx context.Context, db *sql.DB, file string) (*lease, error) {
-	info, err := os.Stat(file)
-	if err != nil {
+func takeLease(ctx context.Context, db *sql.DB, file string) (_ *lease, err error) {
+	l := &lease{db: db, file: file}
+	if l.info, err = os.Stat(file); err != nil {
 		return nil, err
 	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = tx.Rollback() }()
-	now := time.Now().UTC()
-	var pid int
-	var host, pids, taken, seen string
-	err = tx.QueryRowContext(ctx, "SELECT pid, host, pids, taken, seen FROM lease").Scan(&pid, &host, &pids, &taken, &seen)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, err
-	}
-	here, table := thisHost()
+	at, err := filepath.Abs(file)
 	if err == nil {
-		silent := now.Sub(readTime(seen))
-		dead := host == here && pids == table && !processLives(pid)
-		if !dead && silent < leaseStale {
-			return nil, fmt.Errorf("%w, and process %d on %s has done so for %s (it last showed itself %s ago): wait for its end, stop it, or name another database by ASSAY_DB",
-				ErrHeld, pid, host, now.Sub(readTime(taken)).Round(time.Second), max(0, silent).Round(time.Second))
-		}
+		at, err = filepath.EvalSymlinks(at) // or another name of the file would have another lock
 	}
-	l := &lease{db: db, file: file, info: info, token: rand.Text(), end: make(chan struct{})}
-	if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO lease (only, token, pid, host, pids, taken, seen) VALUES (1, $1, $2, $3, $4, $5, $5)",
-		l.token, os.Getpid(), here, table, formatTime(now)); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if err := tx.Commit(); err != nil {
-		return nil, err
+	if err = l.hold(ctx, at+"-lock"); busy(err) {
+		err = l.other(ctx)
+	} else if err != nil {
+		err = fmt.Errorf("%s-lock, which says that one run at a time writes, cannot be locked: %w: remove it when nothing runs", at, err)
 	}
-	l.ended.Go(l.beat)
+	if err == nil {
+		host, _ := os.Hostname()
+		now := formatTime(time.Now())
+		_, err = db.ExecContext(ctx, "INSERT OR REPLACE INTO lease (only, token, pid, host, pids, taken, seen) VALUES (1, '', $1, $2, '', $3, $3)", os.Getpid(), host, now)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.letGo())
+	}
 	return l, nil
 }
 
-func (l *lease) beat() {
-	tick := time.NewTicker(leaseBeat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			// One that fails is made good by the next.
-			_, _ = l.db.Exec("UPDATE lease SET seen = $1 WHERE token = $2", formatTime(time.Now()), l.token)
-		case <-l.end:
-			return
-		}
+// hold locks the file, which is made when it is not there.
+func (l *lease) hold(ctx context.Context, file string) (err error) {
+	if err := private(file); err != nil {
+		return err
 	}
+	if l.lock, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file}).String()); err != nil {
+		return err
+	}
+	if l.held, err = l.lock.Conn(ctx); err != nil {
+		return err
+	}
+	_, err = l.held.ExecContext(ctx, "BEGIN IMMEDIATE")
+	return err
 }
 
-// held is an error when another process has taken the lease since: this one was
-// thought to be dead, as one that slept is.
-func (l *lease) held(ctx context.Context, c connection) error {
-	var token, host string
-	var pid int
-	err := c.QueryRowContext(ctx, "SELECT token, pid, host FROM lease").Scan(&token, &pid, &host)
-	if err == nil && token != l.token {
-		return fmt.Errorf("%w, and while this one was silent process %d on %s took its place", ErrHeld, pid, host)
+func (l *lease) letGo() (err error) {
+	if l.held != nil {
+		err = l.held.Close()
 	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("%w, and another has done so while this one was silent", ErrHeld)
+	if l.lock != nil {
+		err = errors.Join(err, l.lock.Close())
 	}
 	return err
+}
+
+// busy reports whether an error says that another connection holds a lock.
+func busy(err error) bool {
+	var refused *sqlite.Error
+	return errors.As(err, &refused) && refused.Code()&0xff == sqlite3.SQLITE_BUSY
+}
+
+// other says who holds the lease.
+func (l *lease) other(ctx context.Context) error {
+	var pid int
+	var host, taken string
+	who := "another process has done so"
+	err := l.db.QueryRowContext(ctx, "SELECT pid, host, taken FROM lease").Scan(&pid, &host, &taken)
+	if err == nil {
+		who = fmt.Sprintf("process %d on %s has done so for %s", pid, host, time.Since(readTime(taken)).Round(time.Second))
+	}
+	if errors.Is(err, sql.ErrNoRows) { // it has only just taken it, or is about to end
+		err = nil
+	}
+	return errors.Join(fmt.Errorf("%w, and %s: wait for its end, stop it, or name another database by ASSAY_DB", ErrHeld, who), err)
 }
 
 // there is an error when the file was removed or replaced since: SQLite goes on writing
@@ -121,19 +124,6 @@ func (l *lease) release() error {
 	if l == nil {
 		return nil
 	}
-	close(l.end)
-	l.ended.Wait()
-	_, err := l.db.Exec("DELETE FROM lease WHERE token = $1", l.token)
-	return err
-}
-
-// thisHost names this machine, and the table of processes in which our number is
-// ours: two containers may have one name.
-func thisHost() (host, pids string) {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	pids, _ = os.Readlink("/proc/self/ns/pid")
-	return host, pids
+	_, err := l.db.Exec("DELETE FROM lease")
+	return errors.Join(err, l.letGo())
 }

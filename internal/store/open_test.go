@@ -30,6 +30,19 @@ func TestSQLiteFileIsPrivate(t *testing.T) {
 	}
 }
 
+// A link to where nothing is yet is a way to keep results elsewhere.
+func TestALinkToNothingYet(t *testing.T) {
+	dir := t.TempDir()
+	elsewhere, link := filepath.Join(dir, "elsewhere.db"), filepath.Join(dir, "results.db")
+	if err := os.Symlink(elsewhere, link); err != nil {
+		t.Skip(err)
+	}
+	require.NoError(t, open(t, link).Put(context.Background(), evaluation("r1", "k1")))
+	info, err := os.Stat(elsewhere)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
 func TestOpenErrorsTeach(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	other := filepath.Join(dir, "other.db")
@@ -47,6 +60,12 @@ func TestOpenErrorsTeach(t *testing.T) {
 	require.ErrorContains(t, err, "text.db")
 	_, err = store.Open(ctx, "")
 	require.ErrorContains(t, err, "no file named")
+
+	unlocked := filepath.Join(dir, "unlocked.db")
+	require.NoError(t, os.WriteFile(unlocked+"-lock", []byte(strings.Repeat("no lock ", 100)), 0o600))
+	_, err = store.Open(ctx, unlocked)
+	require.ErrorContains(t, err, "unlocked.db-lock, which says that one run at a time writes, cannot be locked: file is not a database")
+	require.ErrorContains(t, err, "remove it when nothing runs")
 
 	for url, says := range map[string]string{
 		"postgres://someone:hunter2@127.0.0.1:1/none?connect_timeout=1":               "postgres://someone:xxxxx@127.0.0.1:1/none?connect_timeout=1",

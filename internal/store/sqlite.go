@@ -10,9 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"modernc.org/sqlite" // the driver "sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // busyTimeout is how long SQLite itself waits for another process's lock, in
@@ -36,10 +33,8 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 	}
 	if readOnly {
 		q.Set("mode", "ro")
-	} else {
-		if err := private(abs); err != nil {
-			return nil, err
-		}
+	} else if err := private(abs); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: abs, RawQuery: q.Encode()}).String())
 	if err != nil {
@@ -66,8 +61,7 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 func keepWAL(ctx context.Context, db *sql.DB) error {
 	for end := time.Now().Add(busyTimeout * time.Millisecond); ; {
 		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
-		var refused *sqlite.Error
-		if !errors.As(err, &refused) || refused.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(end) {
+		if !busy(err) || time.Now().After(end) {
 			return err
 		}
 		select {
@@ -113,17 +107,24 @@ func recognise(ctx context.Context, file string) error {
 
 // private makes sure that the file exists and that nobody but its owner reads
 // it: what models wrote about code may be confidential. SQLite gives the -wal
-// and -shm files the mode of the database.
+// and -shm files the mode of the database. A file that is there is not opened: to close
+// it would give up the locks that this process holds on it.
 func private(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("store: %w", err)
+		return err
 	}
-	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
+	const create = os.O_RDWR | os.O_CREATE
+	f, err := os.OpenFile(file, create|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		info, missing := os.Stat(file)
+		if missing == nil {
+			err = os.Chmod(file, info.Mode().Perm()&^0o077)
+		} else { // it is a link to where nothing is yet
+			f, err = os.OpenFile(file, create, 0o600)
+		}
 	}
-	if err := errors.Join(f.Chmod(0o600), f.Close()); err != nil {
-		return fmt.Errorf("store: %w", err)
+	if f != nil {
+		err = errors.Join(err, f.Close())
 	}
-	return nil
+	return err
 }

@@ -104,7 +104,6 @@ type Query struct {
 	Run   string // with the rows that this run reused from earlier ones
 	Model string
 	After int64 // evaluations with larger IDs
-	Kept  bool  // audits with what they left behind
 }
 
 // ReplyMost is how much of a reply ByID gives, in characters: several thousand are
@@ -141,10 +140,6 @@ type Store interface {
 	// Audited gives the newest audit of each of the trials that has one with a
 	// report that counts, without attempts.
 	Audited(ctx context.Context, trials []string) (map[string]Audit, error)
-	// Audits streams the audits that q chooses (its Model is the auditor), oldest
-	// first, without attempts, and without Kept unless q asks for it. The first error
-	// ends the sequence.
-	Audits(ctx context.Context, q Query) iter.Seq2[Audit, error]
 	// Attempts gives a trial's attempts in the order in which they were made.
 	Attempts(ctx context.Context, run, trial string) ([]audit.Attempt, error)
 	// Runs gives all runs, newest first.

@@ -71,7 +71,7 @@ type connection interface {
 }
 
 func (w *writer) insert(ctx context.Context, c connection, evs []Evaluation) error {
-	args, err := written(make([]any, 0, len(evs)*writtenColumns+1), evs)
+	args, err := written(make([]any, 0, len(evs)*writtenColumns), evs)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (w *writer) insert(ctx context.Context, c connection, evs []Evaluation) err
 	}
 	one := w.prepared[len(evs)]
 	if one == nil {
-		if one, err = w.db.PrepareContext(ctx, leasedInsertion(len(evs))); err != nil {
+		if one, err = w.db.PrepareContext(ctx, preparedInsertion(len(evs))); err != nil {
 			return err
 		}
 		w.prepared[len(evs)] = one
@@ -89,14 +89,8 @@ func (w *writer) insert(ctx context.Context, c connection, evs []Evaluation) err
 	if tx, ok := c.(*sql.Tx); ok {
 		one = tx.StmtContext(ctx, one)
 	}
-	res, err := one.ExecContext(ctx, append(args, w.lease.token)...)
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == int64(len(evs)) {
-		return err
-	}
-	return w.lease.held(ctx, c) // or some were there already
+	_, err = one.ExecContext(ctx, args...)
+	return err
 }
 
 // close waits for the transaction under way; none begins after it.
@@ -117,11 +111,11 @@ func insertion(rows int) string {
 	return fmt.Sprintf(insertEvaluations, "VALUES "+tuples(rows, writtenColumns))
 }
 
-// leasedInsertion gives SQLite's, which writes nothing where the lease's token is not its
-// last argument. Its parameters have no numbers: each one that has is sought among all.
-func leasedInsertion(rows int) string {
+// preparedInsertion is insertion for SQLite. Its parameters have no numbers: each one that
+// has is sought among all.
+func preparedInsertion(rows int) string {
 	row := "(?" + strings.Repeat(", ?", writtenColumns-1) + ")"
-	return fmt.Sprintf(insertEvaluations, "SELECT * FROM (VALUES "+row+strings.Repeat(", "+row, rows-1)+") WHERE (SELECT token FROM lease) = ?")
+	return fmt.Sprintf(insertEvaluations, "VALUES "+row+strings.Repeat(", "+row, rows-1))
 }
 
 func written(args []any, evs []Evaluation) ([]any, error) {

@@ -22,7 +22,7 @@ import (
 // postgres gives the house a PostgreSQL for its results.
 func (h *house) postgres() (dsn string) {
 	h.t.Helper()
-	dsn, stop, err := postgres.Start("")
+	dsn, stop, err := postgres.Start()
 	if errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
 		h.t.Skip(err)
 	}

@@ -51,7 +51,7 @@ func (s *Suite) Verify(t T) {
 	maps.DeleteFunc(v.next, func(id string, _ proof.Proved) bool { return !strings.HasPrefix(id, proof.Sealed) }) // a test of internal/seal measures these
 	v.postgres = sync.OnceValues(func() (dsn string, err error) {
 		if dsn = env.cfg.PG; dsn == "" {
-			dsn, v.stop, err = postgres.Start("")
+			dsn, v.stop, err = postgres.Start()
 		}
 		return dsn, err
 	})

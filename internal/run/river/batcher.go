@@ -3,6 +3,7 @@ package river
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -41,18 +42,23 @@ type batcher struct {
 	asks     chan *ask
 	endings  chan *ending
 	until    atomic.Int64 // when the pause ends that the provider asked for, as of the last turn; Unix ns
+
+	// What follows belongs to serve.
+	turns int64               // begun
+	held  map[*run.Lease]bool // leases of the tries under way
 }
 
 type ask struct {
 	ctx    context.Context
 	item   *run.Item
-	number int64 // this process's own
 	answer chan permit
+	turn   int64 // that gave this permit, committed or not; 0: none
+	permit permit
 }
 
 // A permit says whether a try may begin: from at on, or not now, or never.
 type permit struct {
-	lease run.Lease
+	lease *run.Lease
 	at    time.Time
 	later bool   // the job goes back
 	never string // why it is skipped
@@ -62,7 +68,8 @@ type permit struct {
 type ending struct {
 	job      *river.Job[Task]
 	item     *run.Item
-	ask      int64             // whose lease ends
+	lease    *run.Lease        // that ends; nil where nothing was begun
+	turn     int64             // that ended it, committed or not; 0: none
 	try      run.Try           // that ended
 	row      *store.Evaluation // the outcome
 	skipped  string            // the outcome: never begun, and why
@@ -85,8 +92,8 @@ type kept struct {
 // A stop ends all work of a provider or a reviewer; of a run, where its budget is used up.
 type stop struct{ scope, name, why string }
 
-func (d *batcher) permit(ctx context.Context, it *run.Item, number int64) permit {
-	a := &ask{ctx: ctx, item: it, number: number, answer: make(chan permit, 1)}
+func (d *batcher) permit(ctx context.Context, it *run.Item) permit {
+	a := &ask{ctx: ctx, item: it, answer: make(chan permit, 1)}
 	select {
 	case d.asks <- a:
 	case <-d.workers.leaving:
@@ -139,7 +146,7 @@ func (d *batcher) serve() {
 		time.Sleep(time.Until(last.Add(others * rowCost)))
 		asks, ends = d.gather(asks, ends)
 		asks = slices.DeleteFunc(asks, func(a *ask) bool {
-			back := leaving == nil || a.ctx.Err() != nil
+			back := a.turn == 0 && (leaving == nil || a.ctx.Err() != nil) // else it may have its lease
 			if back {
 				a.answer <- permit{later: true}
 			}
@@ -188,106 +195,114 @@ func (d *batcher) desperate(ends []*ending, err error) []*ending {
 	})
 }
 
-// turn is one transaction: outcomes, ends of leases, new leases. It may
-// be made again when nobody knows whether it was committed. It gives the asks that have
-// to wait, and for how long at least.
+// turn is one transaction: outcomes, ends of leases, new leases. It gives the asks that have
+// to wait, and for how long at least. After an error nobody may know whether it was
+// committed: what was in it is in the next one too, which knows that by its number.
 func (d *batcher) turn(asks []*ask, ends []*ending) (rest []*ask, wait time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	var answers []permit
+	d.turns++
+	held := map[*run.Lease]bool{}
+	var answered int
 	var left int64
 	err = pgx.BeginFunc(ctx, d.workers.db.pool, func(tx pgx.Tx) error {
 		done, err := d.outcomes(ctx, tx, ends)
 		if err != nil {
 			return err
 		}
-		s, err := lock(ctx, tx, d.run, d.provider, keysOf(asks, ends))
+		s, err := lock(ctx, tx, d.run, d.provider, d.workers.id)
 		if err != nil {
 			return err
 		}
 		began := time.Now()
-		again := d.settled(s, ends)
+		if s.turn > 0 { // else this worker was taken for dead, and charged in full
+			maps.Copy(held, d.held)
+		}
+		again := d.settled(s, held, ends)
 		d.until.Store(began.Add(s.pace.Until.Sub(s.now)).UnixNano())
-		answers, wait = d.decide(s, asks, began)
-		left, err = s.store(ctx, tx, done, again)
+		answered, wait = d.decide(s, held, asks, began)
+		h := holding{d.workers.id, d.turns, len(held), 0}
+		for l := range held {
+			h.most += l.Most
+		}
+		left, err = s.store(ctx, tx, done, again, &h)
 		return err
 	})
 	if err != nil {
 		return nil, 0, err
 	}
+	d.held = held
 	for _, e := range ends {
 		e.done <- nil
 	}
 	if left <= 0 && len(ends) > 0 {
 		d.workers.finish(d.run)
 	}
-	for i, p := range answers {
-		asks[i].answer <- p
+	for _, a := range asks[:answered] {
+		a.answer <- a.permit
 	}
-	return asks[len(answers):], wait, nil
+	return asks[answered:], wait, nil
 }
 
-func keysOf(asks []*ask, ends []*ending) (keys []string) {
-	for _, a := range asks {
-		keys = append(keys, a.item.Key)
-	}
-	for _, e := range ends {
-		keys = append(keys, e.item.Key)
-	}
-	return keys
-}
+// committed reports whether what a turn of this worker did is in the database.
+func (s *shared) committed(turn int64) bool { return turn > 0 && turn <= s.turn }
 
 // settled ends the leases of tries and gives how many of these will be made again. A
-// lease that is not there was settled before, or taken for lost and charged in full.
-func (d *batcher) settled(s *shared, ends []*ending) (again int) {
+// lease that is not held was taken for lost and charged in full.
+func (d *batcher) settled(s *shared, held map[*run.Lease]bool, ends []*ending) (again int) {
 	for _, e := range ends {
-		l, ok := s.leases[e.item.Key]
-		if !ok || l.worker != d.workers.id || l.ask != e.ask {
+		ours := held[e.lease]
+		delete(held, e.lease)
+		if !ours || s.committed(e.turn) {
 			continue
 		}
 		if !e.final() {
 			again++
 		}
-		run.Settle(&s.budget, &s.pace, l.lease, &e.try, d.config.MaxWait, s.now)
-		s.end(e.item.Key)
+		run.Settle(&s.budget, &s.pace, *e.lease, &e.try, d.config.MaxWait, s.now)
+		e.turn, s.changed = d.turns, true
 	}
 	return again
 }
 
-// decide answers asks in their order, up to the first that has to wait.
-func (d *batcher) decide(s *shared, asks []*ask, began time.Time) (answers []permit, wait time.Duration) {
-	for _, a := range asks {
-		l, ok := s.leases[a.item.Key]
-		if ok && l.worker == d.workers.id && l.ask == a.number {
-			// Of a turn of which nobody knew that it was committed.
-			answers = append(answers, permit{lease: l.lease, at: began})
-			continue
+// decide answers asks in their order, up to the first that has to wait, and gives how many.
+func (d *batcher) decide(s *shared, held map[*run.Lease]bool, asks []*ask, began time.Time) (answered int, wait time.Duration) {
+	for i, a := range asks {
+		if !s.committed(a.turn) {
+			if a.permit, wait = d.decideOn(s, a.item, began); wait > 0 {
+				for _, later := range asks[i:] {
+					later.turn = 0
+				}
+				return i, wait
+			}
+			a.turn = d.turns
 		}
-		if ok { // of a worker that is gone
-			run.Lose(&s.budget, &s.pace, l.lease)
-			s.end(a.item.Key)
-		}
-		if why := s.stopped(a.item); why != "" {
-			answers = append(answers, permit{never: why})
-			continue
-		}
-		switch g := run.AskAhead(&s.budget, &s.pace, a.item, d.config.MaxWait, s.now, ahead); {
-		case g.Lease != nil:
-			s.begin(a.item.Key, held{d.workers.id, a.number, *g.Lease})
-			answers = append(answers, permit{lease: *g.Lease, at: began.Add(g.Lease.At.Sub(s.now))})
-		case g.Never != "":
-			s.news = append(s.news, stop{"budget", "", g.Never})
-			answers = append(answers, permit{never: g.Never})
-		case g.Stop != "":
-			s.news = append(s.news, stop{"provider", a.item.Provider, g.Stop})
-			answers = append(answers, permit{never: g.Stop})
-		case g.Wait > 0:
-			return answers, g.Wait - ahead + rand.N(ahead/2) // not all processes at once
-		default: // until something ends: here, or elsewhere
-			return answers, poll/2 + rand.N(poll)
+		if a.permit.lease != nil {
+			held[a.permit.lease] = true
 		}
 	}
-	return answers, poll
+	return len(asks), poll
+}
+
+// decideOn gives the permit of an item, or for how long it has to wait.
+func (d *batcher) decideOn(s *shared, it *run.Item, began time.Time) (p permit, wait time.Duration) {
+	if why := s.stopped(it); why != "" {
+		return permit{never: why}, 0
+	}
+	switch g := run.AskAhead(&s.budget, &s.pace, it, d.config.MaxWait, s.now, ahead); {
+	case g.Lease != nil:
+		s.changed = true
+		return permit{lease: g.Lease, at: began.Add(g.Lease.At.Sub(s.now))}, 0
+	case g.Never != "":
+		s.news = append(s.news, stop{"budget", "", g.Never})
+		return permit{never: g.Never}, 0
+	case g.Stop != "":
+		s.news = append(s.news, stop{"provider", it.Provider, g.Stop})
+		return permit{never: g.Stop}, 0
+	case g.Wait > 0:
+		return permit{}, max(1, g.Wait-ahead+rand.N(ahead/2)) // not all processes at once
+	}
+	return permit{}, poll/2 + rand.N(poll) // until something ends: here, or elsewhere
 }
 
 // outcomes writes rows, skips and attempts so far, and gives how many outcomes are new.

@@ -88,6 +88,78 @@ func TestSilenceThatNobodyCouldBreak(t *testing.T) {
 	require.Equal(t, []string{"other"}, enrolled())
 }
 
+// A turn of which nobody knows whether it was committed is made again: what was begun and
+// ended in it counts once either way. What a worker holds that is taken for dead is charged
+// in full, and not once more when its tries end after all.
+func TestATurnThatIsMadeAgain(t *testing.T) {
+	pg, err := postgres.StartServer("")
+	if errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
+		t.Skip("PostgreSQL is missing (./check installs it): ", err)
+	}
+	require.NoError(t, err)
+	t.Cleanup(pg.Stop)
+	d := at(t, pg.DSN, "w")
+	row(t, pg.DSN, 1, 8)
+	stands := func(out int, reserved, spent float64) {
+		t.Helper()
+		s := &shared{}
+		require.NoError(t, pgx.BeginFunc(t.Context(), d.workers.db.pool, func(tx pgx.Tx) (err error) {
+			s, err = lock(t.Context(), tx, "r", "p", "w")
+			return err
+		}))
+		require.Equal(t, []int{out, out}, []int{s.budget.Out, s.pace.InFlight})
+		require.InDelta(t, reserved, s.budget.Reserved, 1e-9)
+		require.InDelta(t, spent, s.budget.Spent, 1e-9)
+	}
+	asks := []*ask{d.asked("a"), d.asked("b")}
+	var ends []*ending
+	turn := func(known bool, more ...*ask) {
+		t.Helper()
+		before := d.held
+		asks = append(asks, more...)
+		rest, _, err := d.turn(asks, ends)
+		require.NoError(t, err)
+		require.Empty(t, rest)
+		for _, a := range asks {
+			require.NotNil(t, (<-a.answer).lease)
+		}
+		for _, e := range ends {
+			require.NoError(t, <-e.done)
+		}
+		if !known { // the worker that does not know of it has what it had
+			d.held = before
+		}
+	}
+	turn(false)
+	stands(2, .002, 0)
+	first := asks[0].permit.lease
+	turn(true, d.asked("c"))
+	stands(3, .003, 0)
+	require.Same(t, first, asks[0].permit.lease)
+	require.Len(t, d.held, 3)
+
+	asks, ends = nil, []*ending{{item: asks[0].item, lease: first, done: make(chan error, 1), skipped: "x",
+		try: run.Try{Attempts: []audit.Attempt{{Usage: audit.Usage{USD: .0005, Priced: true}}}}}}
+	turn(false)
+	stands(2, .002, .0005)
+	turn(true)
+	stands(2, .002, .0005)
+	require.Len(t, d.held, 2)
+
+	var late []*ending
+	for lease := range d.held {
+		late = append(late, &ending{item: ends[0].item, lease: lease, done: make(chan error, 1), skipped: "x"})
+	}
+	_, err = d.workers.db.exec(t.Context(), "DELETE FROM spread_workers")
+	require.NoError(t, err)
+	require.NoError(t, d.workers.db.lose(t.Context()))
+	stands(0, 0, .0025)
+	ends = late
+	turn(true)
+	stands(0, 0, .0025)
+	require.Empty(t, d.held)
+}
+
 // What all workers share is two rows. This measures how many tries a second these
 // let through: each worker takes leases and ends them in turns of its own, with every
 // commit synced. gathered is how many tries a turn holds.
@@ -100,7 +172,7 @@ func BenchmarkRows(b *testing.B) {
 }
 
 func benchmarkRows(b *testing.B, clients, each int) {
-	pg, err := postgres.StartServer("")
+	pg, err := postgres.StartServer(os.TempDir())
 	require.NoError(b, err)
 	defer pg.Stop()
 	Durable(b, pg.DSN)
@@ -136,19 +208,19 @@ func (d *batcher) round(began int64, i, each int) error {
 	var asks []*ask
 	var ends []*ending
 	for k := range each {
-		asks = append(asks, d.asked(fmt.Sprint(began, i, "-", k), int64(i+1)))
-		if i > 0 {
-			key := d.workers.id + fmt.Sprint(began, i-1, "-", k)
-			ends = append(ends, &ending{item: &run.Item{Key: key}, ask: int64(i), done: make(chan error, 1), row: &store.Evaluation{Run: "r", Trial: key, Outcome: audit.OutcomeCorrect,
-				Attempts: []audit.Attempt{{HTTPStatus: 200}}}})
-		}
+		asks = append(asks, d.asked(fmt.Sprint(began, i, "-", k)))
+	}
+	for lease := range d.held {
+		key := fmt.Sprint(d.workers.id, began, i, "-", len(ends))
+		ends = append(ends, &ending{item: &run.Item{Key: key}, lease: lease, done: make(chan error, 1), row: &store.Evaluation{Run: "r", Trial: key, Outcome: audit.OutcomeCorrect,
+			Attempts: []audit.Attempt{{HTTPStatus: 200}}}})
 	}
 	_, _, err := d.turn(asks, ends)
 	return err
 }
 
-func (d *batcher) asked(key string, number int64) *ask {
-	return &ask{item: &run.Item{Key: d.workers.id + key, Provider: "p", Reviewer: "m", Cost: run.Cost{Most: .001, Known: true}}, number: number, answer: make(chan permit, 1)}
+func (d *batcher) asked(key string) *ask {
+	return &ask{item: &run.Item{Key: d.workers.id + key, Provider: "p", Reviewer: "m", Cost: run.Cost{Most: .001, Known: true}}, answer: make(chan permit, 1)}
 }
 
 // Durable makes the server sync what it commits, as one that is not a test's does.

@@ -45,9 +45,8 @@ func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) (err error
 		e.row = poisoned(t.Run, &it, e)
 		return d.settle(e)
 	}
-	e.ask = c.number.Add(1)
-	p := d.permit(ctx, &it, e.ask)
-	switch {
+	p := d.permit(ctx, &it)
+	switch e.lease = p.lease; {
 	case p.later:
 		return river.JobSnooze(0)
 	case p.never != "":

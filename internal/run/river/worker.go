@@ -64,7 +64,6 @@ type workers struct {
 	enrolled atomic.Int64        // workers, as of the last beat
 	queues   map[string]bool
 	serving  sync.WaitGroup
-	number   atomic.Int64 // of the last ask
 
 	shown, since time.Time // when this worker last showed itself, and since when without a gap
 }

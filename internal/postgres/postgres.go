@@ -46,17 +46,12 @@ func BinDir() (string, error) {
 	return "", ErrMissing
 }
 
-// Start makes a cluster in a new folder under dir (under os.TempDir when dir is
-// "") and runs it until stop is called. The URL logs in as Role; its query names
-// the socket's folder, so pgx and psql take it as it is. stop ends the server at
-// once and removes the folder; it may be called more than once. Without server
-// binaries the error is ErrMissing.
-//
-// Give "" unless there is a reason: run as root, the server is another user's,
-// who must be able to reach dir (t.TempDir is closed to others), and a socket's
-// path may hold at most 107 bytes.
-func Start(dir string) (dsn string, stop func(), err error) {
-	s, err := StartServer(dir)
+// Start makes a cluster in a new folder, in memory where there is room, and runs it until
+// stop is called. The URL logs in as Role; its query names the socket's folder, so pgx and
+// psql take it as it is. stop ends the server at once and removes the folder; it may be
+// called more than once. Without server binaries the error is ErrMissing.
+func Start() (dsn string, stop func(), err error) {
+	s, err := StartServer("")
 	if err != nil {
 		return "", nil, err
 	}
@@ -73,6 +68,20 @@ type Server struct {
 	end             func() // of run
 }
 
+// StartServer is Start for those who want to restart it, or to have it in a dir of theirs
+// (as root, the server is another user's, who must be able to reach it); "" is none.
+func StartServer(dir string) (*Server, error) {
+	s, err := start(dir, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.createRole(); err != nil {
+		s.Stop()
+		return nil, err
+	}
+	return s, nil
+}
+
 // Restart ends the server at once, as a crash would, and starts it again on the
 // same data.
 func (s *Server) Restart() error {
@@ -86,50 +95,28 @@ func (s *Server) Stop() {
 	_ = os.RemoveAll(s.sock)
 }
 
-// StartServer is Start for those who want to restart it.
-func StartServer(dir string) (*Server, error) { return start(dir, 0) }
-
-// start is StartServer. A server with a port listens on 127.0.0.1 too, where it asks
-// for passwords, and takes nobody but postgres at its socket.
-func start(dir string, port int) (started *Server, err error) {
+// start makes a cluster and runs it. One with a port listens on 127.0.0.1 too, where it
+// asks for passwords, and takes nobody but postgres at its socket.
+func start(dir string, port int) (*Server, error) {
 	bin, err := BinDir()
 	if err != nil {
 		return nil, err
 	}
-	base, err := os.MkdirTemp(dir, "pg")
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.RemoveAll(base)
-		}
-	}()
 	owner, err := unprivileged()
 	if err != nil {
 		return nil, err
 	}
-	data := filepath.Join(base, "data")
-	if err := os.Mkdir(data, 0o700); err != nil {
+	base, err := os.MkdirTemp(cmp.Or(dir, memory()), "pg") // a socket's path has at most 107 bytes
+	if err != nil {
 		return nil, err
 	}
-	for _, d := range []string{base, data} {
-		if owner != nil {
-			if err := os.Chown(d, owner.uid, owner.gid); err != nil {
-				return nil, err
-			}
-		}
-	}
-	s := &Server{bin: bin, sock: base, data: data, port: port, owner: owner}
+	s := &Server{bin: bin, sock: base, data: filepath.Join(base, "data"), port: port, owner: owner, end: func() {}}
 	s.DSN = s.dsn(Role)
-	if err := s.init(); err != nil {
-		return nil, err
+	if err = s.init(); err == nil {
+		err = s.run()
 	}
-	if err := s.run(); err != nil {
-		return nil, err
-	}
-	if err := s.createRole(); err != nil {
-		s.end()
+	if err != nil {
+		s.Stop()
 		return nil, err
 	}
 	return s, nil
@@ -176,6 +163,16 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 }
 
 func (s *Server) init() error {
+	if err := os.Mkdir(s.data, 0o700); err != nil {
+		return err
+	}
+	for _, dir := range []string{s.sock, s.data} {
+		if s.owner != nil {
+			if err := os.Chown(dir, s.owner.uid, s.owner.gid); err != nil {
+				return err
+			}
+		}
+	}
 	cmd := s.command("initdb", "-D", s.data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
 		"--locale=C.UTF-8", "--no-sync", "--no-instructions")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -196,15 +193,7 @@ func (s *Server) init() error {
 		"fsync = off\nfull_page_writes = off\nautovacuum = off\n" +
 		"shared_buffers = '48MB'\nmax_connections = 200\ntimezone = 'UTC'\njit = off\n" +
 		"max_parallel_workers_per_gather = 0\nlog_min_messages = fatal\n"
-	f, err := os.OpenFile(filepath.Join(s.data, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	if _, err := f.WriteString(conf); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
+	return os.WriteFile(filepath.Join(s.data, "postgresql.auto.conf"), []byte(conf), 0o600)
 }
 
 // run starts the server and waits until it takes connections.

@@ -13,7 +13,7 @@ import (
 )
 
 func TestStart(t *testing.T) {
-	dsn, stop, err := postgres.Start("")
+	dsn, stop, err := postgres.Start()
 	if errors.Is(err, postgres.ErrMissing) {
 		t.Skip(err)
 	}
