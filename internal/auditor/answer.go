@@ -123,7 +123,8 @@ func (q *question) object(text string, mend bool) (*audit.Review, string) {
 		return answer, ""
 	}
 	own := fold(object)
-	if v := own.first(explanationKeys).String(); refuses(v) {
+	// What names a file is a violation of a list without an object around it.
+	if v := own.first(explanationKeys).String(); refuses(v) && !own.first(fileKeys).Exists() {
 		return declined(v), ""
 	}
 	return q.members(own)

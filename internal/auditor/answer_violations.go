@@ -72,11 +72,14 @@ func bareList(text string) *audit.Review {
 		return nil
 	}
 	object, err := decode(`{"violations":`+text[from:to+1]+"}", to-from < maxMended)
-	own := fold(object)
-	if err != nil || len(own) > 1 { // what stands between two lists makes none of them
+	if err != nil {
 		return nil
 	}
+	own := fold(object)
 	answer, _ := readList(own)
+	if answer != nil && len(answer.Violations) == 0 && len(own) > 1 {
+		return nil // an empty pair of brackets, and others behind it, are no list that is empty
+	}
 	return answer
 }
 
