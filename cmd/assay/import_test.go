@@ -132,7 +132,7 @@ func TestFetchDoesAllThatItIsAsked(t *testing.T) {
 	s.ok("", "new", "project", "shop", "--repository=src", "--language=Python", "--cache=cache")
 	s.ok("", "import", "shop", "key.csv")
 	out := s.ok("", "fetch", "shop", "export", "--functions", "--others", "--cache=cache")
-	require.Contains(t, out, "shop.functions.tsv: 1 files")
+	require.Contains(t, out, "shop.functions.tsv: 1 functions")
 	require.Contains(t, out, "shop.others.txt: ")
 	require.Contains(t, out, "exported to")
 	require.FileExists(t, filepath.Join(s.dir, "export", "app.py"))
