@@ -170,10 +170,10 @@ func sarifRows(name string, r io.ReadSeeker) (rows []imported, root string, err 
 	return rows, report.Root, err
 }
 
-// pathsUnder brings paths under the project's root: the report's, or the folder above it
-// below which the most files are the project's, since a tool may name its folder of sources.
+// pathsUnder brings paths under the project's root: the report's, or a folder above it below
+// which more files are the project's, since a tool may name its folder of sources.
 func pathsUnder(root string, rows []imported, tree audit.Tree) *score.Paths {
-	best, most := score.NewPaths(tree, nil, nil), 0
+	best, most := score.NewPaths(tree, nil, nil), -1
 	for ; strings.Trim(root, "/.") != ""; root = path.Dir(root) {
 		paths, fit := score.NewPaths(tree, nil, []string{root}), 0
 		for _, r := range rows {
@@ -181,7 +181,7 @@ func pathsUnder(root string, rows []imported, tree audit.Tree) *score.Paths {
 				fit++
 			}
 		}
-		if fit >= most {
+		if fit > most {
 			best, most = paths, fit
 		}
 	}

@@ -67,6 +67,11 @@ func TestImportFindsTheRoot(t *testing.T) {
 	require.Len(t, known, 2)
 	require.Contains(t, known[0], "| src/java/a/Dao.java |")
 	require.Contains(t, known[1], "| src/java/Web.java |")
+
+	paths := pathsUnder("/w/shop", []imported{{path: "/w/shop/urls.py"}}, audit.Tree{"urls.py": {}, "shop/urls.py": {}})
+	file, err := paths.Resolve("/w/shop/urls.py")
+	require.NoError(t, err)
+	require.Equal(t, "urls.py", file, "the root that the report names, where it fits as well as one above")
 }
 
 // TestImportOfSpreadsheets: what Excel saves as text, with tabs and in UTF-16, is read; a
@@ -127,7 +132,7 @@ func TestFetchDoesAllThatItIsAsked(t *testing.T) {
 	s.ok("", "new", "project", "shop", "--repository=src", "--language=Python", "--cache=cache")
 	s.ok("", "import", "shop", "key.csv")
 	out := s.ok("", "fetch", "shop", "export", "--functions", "--others", "--cache=cache")
-	require.Contains(t, out, "shop.functions.tsv: 1 files")
+	require.Contains(t, out, "shop.functions.tsv: 1 functions")
 	require.Contains(t, out, "shop.others.txt: ")
 	require.Contains(t, out, "exported to")
 	require.FileExists(t, filepath.Join(s.dir, "export", "app.py"))

@@ -322,10 +322,11 @@ func (p *Postgres) noteChanges(ctx context.Context, s *side, set *audit.ParamSet
 }
 
 // written gives the statements that note what this transaction wrote, by
-// PostgreSQL's own count.
+// PostgreSQL's own count, in which what this connection wrote just before may be: to
+// the schemas of this package among others.
 func (p *Postgres) written(ctx context.Context, s *side) ([]string, error) {
 	t, err := s.exec(ctx, step{sql: `SELECT relname, schemaname FROM pg_stat_xact_user_tables
-		WHERE schemaname !~ '^pg_temp' AND n_tup_ins + n_tup_upd + n_tup_del > 0`})
+		WHERE schemaname !~ '^pg_temp|^before$|^race$' AND n_tup_ins + n_tup_upd + n_tup_del > 0`})
 	if err != nil {
 		return nil, err
 	}

@@ -128,8 +128,9 @@ func ReadPaths(r io.Reader) ([]string, error) {
 }
 
 // columns are what git prints before a path when it is asked for more than names: by
-// git diff --name-status and --numstat with tabs, by git status --short with blanks.
-var columns = regexp.MustCompile(`^[ A-Z?!]{2} |\t`)
+// git diff --name-status and --numstat with tabs, by git status --short with blanks after
+// its own letters alone: a folder may be called "AI prompts".
+var columns = regexp.MustCompile(`^[ MTADRCU?!]{2} |\t`)
 
 // unquoted reads a path as git prints it in a line: one with a tab or a backslash stands
 // in quotes.
@@ -149,7 +150,7 @@ func unquoted(line string) (p string, err error) {
 // within gives a path as rules know it: ./fixtures/goals.md is under fixtures/.
 func within(p string) (string, error) {
 	if p = path.Clean(p); !filepath.IsLocal(p) {
-		return "", errors.New("is outside of the repository")
+		return "", errors.New("does not begin at the repository's root")
 	}
 	return p, nil
 }

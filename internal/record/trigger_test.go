@@ -66,15 +66,16 @@ func TestDecideRefuses(t *testing.T) {
 
 func TestReadPaths(t *testing.T) {
 	for in, want := range map[string][]string{
-		"a.go\nb/c d.md\n":                    {"a.go", "b/c d.md"},
-		"a.go\r\nb.md":                        {"a.go", "b.md"},
-		"\"docs/\\303\\244.md\"\n\"a\\tb\"\n": {"docs/ä.md", "a\tb"},
-		"docs/ä.md\x00a\nb\x00":               {"docs/ä.md", "a\nb"},
-		"./a.go\n":                            {"a.go"},
-		"":                                    nil,
-		"\n\n":                                nil,
-		"\ufeff./a.go\r\nb/../c.md\n":         {"a.go", "c.md"},
-		"./a\tb\x00":                          {"a\tb"},
+		"a.go\nb/c d.md\n":                      {"a.go", "b/c d.md"},
+		"a.go\r\nb.md":                          {"a.go", "b.md"},
+		"\"docs/\\303\\244.md\"\n\"a\\tb\"\n":   {"docs/ä.md", "a\tb"},
+		"docs/ä.md\x00a\nb\x00":                 {"docs/ä.md", "a\nb"},
+		"./a.go\n":                              {"a.go"},
+		"":                                      nil,
+		"\n\n":                                  nil,
+		"\ufeff./a.go\r\nb/../c.md\n":           {"a.go", "c.md"},
+		"./a\tb\x00":                            {"a\tb"},
+		"AI prompts/x.md\nUX/a b.md\nQA x.md\n": {"AI prompts/x.md", "UX/a b.md", "QA x.md"},
 	} {
 		got, err := record.ReadPaths(strings.NewReader(in))
 		require.NoError(t, err)
@@ -82,13 +83,14 @@ func TestReadPaths(t *testing.T) {
 	}
 	// What is not understood must not look like a change of something else, that needs nothing.
 	for in, want := range map[string]string{
-		"a\n\"b\n":                     `line 2 of the paths: "\"b" is no quoted path`,
-		"a\nM\tfixtures/goals.md\n":    `line 2 of the paths: "M\tfixtures/goals.md" is no quoted path: expected what git diff --name-only prints`,
-		" M fixtures/goals.md\n":       "is no quoted path",
-		"?? fixtures/new.md\n":         "is no quoted path",
-		"fixtures\\goals.md\n":         "is no quoted path",
-		"/repo/fixtures/goals.md\n":    "is outside of the repository",
-		"../fixtures/goals.md\x00a.md": "is outside of the repository",
+		"a\n\"b\n":                       `line 2 of the paths: "\"b" is no quoted path`,
+		"a\nM\tfixtures/goals.md\n":      `line 2 of the paths: "M\tfixtures/goals.md" is no quoted path: expected what git diff --name-only prints`,
+		" M fixtures/goals.md\n":         "is no quoted path",
+		"?? fixtures/new.md\n":           "is no quoted path",
+		"fixtures\\goals.md\n":           "is no quoted path",
+		"R  a.md -> fixtures/goals.md\n": "is no quoted path",
+		"/repo/fixtures/goals.md\n":      "does not begin at the repository's root",
+		"../fixtures/goals.md\x00a.md":   "does not begin at the repository's root",
 	} {
 		_, err := record.ReadPaths(strings.NewReader(in))
 		require.ErrorContains(t, err, want)

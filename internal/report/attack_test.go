@@ -282,8 +282,11 @@ func TestFiguresBeyondAllNumbers(t *testing.T) {
 	p, dims, goals := project(t, "go-test-bench")
 	run := audit.AuditRun{Events: []byte("{\"type\":\"turn\",\"turn\":1,\"seconds\":1e308}\n{\"type\":\"turn\",\"turn\":2,\"seconds\":1e308}\n")}
 	kept := record.NewTranscript(0, 0, "/src", &run, func(b []byte) []byte { return b })
+	run.Events = bytes.ReplaceAll(run.Events, []byte(":1e308"), []byte(":-1e308"))
+	run.Events = append(run.Events, bytes.ReplaceAll(run.Events, []byte(`"turn":2`), []byte(`"turn":1`))...)
+	below := record.NewTranscript(0, 1, "/src", &run, func(b []byte) []byte { return b })
 	in := report.Input{Made: day, Results: manyReviewers(t, 3, 1), Records: []*record.Record{recordOf(t, "agent", day, p, dims, goals, nil)}, Projects: map[string]*audit.Project{p.Name: p},
-		Transcripts: func(*record.Record) ([]record.Transcript, error) { return []record.Transcript{kept}, nil }}
+		Transcripts: func(*record.Record) ([]record.Transcript, error) { return []record.Transcript{kept, below}, nil }}
 	in.Results.Variants[0].Usage.USD = math.Inf(1)
 	in.Results.Variants[1].Usage.USD = math.MaxFloat64
 	_, pages := write(t, in)

@@ -92,7 +92,7 @@ func addTurns(g *grid, run string, turns []events.Turn) {
 
 // number gives a figure for a grid; nil where nobody told it.
 func number(v float64) any {
-	if v == 0 || !(v < beyondAll) {
+	if !(v > 0 && v < beyondAll) { // what an agent states may be below 0, or no number
 		return nil
 	}
 	return math.Round(v*10000) / 10000

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// builtIn is the folder of what was built; empty while nothing was.
 // builtIn gives the folder of what is built for the tests.
 var builtIn = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "assay-built-") })
 

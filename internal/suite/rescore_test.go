@@ -152,12 +152,17 @@ func TestRescoreOfWhatIsNoRun(t *testing.T) {
 	require.ErrorContains(t, err, "smoke-test-fixture: ")
 	require.ErrorContains(t, err, "expected the class that Smoke audits: name a folder that holds it with --root, as a checkout of Assay does")
 
-	var r map[string]any
-	require.NoError(t, json.Unmarshal(b, &r))
-	maps.Copy(r, map[string]any{"trials": nil, "judgement": map[string]any{"verdict": "FAIL"}})
-	made, err := json.Marshal(r)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(name, made, 0o644))
-	_, err = h.rescore(name)
-	require.ErrorContains(t, err, "holds no trial: expected a record of a live run")
+	for want, change := range map[string]map[string]any{
+		"holds no trial: expected a record of a live run":    {"trials": nil, "judgement": map[string]any{"verdict": "FAIL"}},
+		`the suite is "Bench": expected Smoke or Regression`: {"suite": "Bench"},
+	} {
+		var r map[string]any
+		require.NoError(t, json.Unmarshal(b, &r))
+		maps.Copy(r, change)
+		made, err := json.Marshal(r)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(name, made, 0o644))
+		_, err = h.rescore(name)
+		require.ErrorContains(t, err, want)
+	}
 }
