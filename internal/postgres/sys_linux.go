@@ -16,12 +16,12 @@ func attributes(o *owner) *syscall.SysProcAttr {
 }
 
 // memory gives the folder for a cluster: where files do not reach a disk, and a
-// database is made in a fifth of the time, if a cluster has room there; else "",
-// which is the folder for temporary files.
+// database is made in a fifth of the time, if a cluster has room there and we may
+// write there; else "", which is the folder for temporary files.
 func memory() string {
-	const folder, room = "/dev/shm", 2 << 30
+	const folder, room, write = "/dev/shm", 2 << 30, 2
 	var at syscall.Statfs_t
-	if syscall.Statfs(folder, &at) != nil || at.Bavail*uint64(at.Bsize) < room {
+	if syscall.Statfs(folder, &at) != nil || at.Bavail*uint64(at.Bsize) < room || syscall.Access(folder, write) != nil {
 		return ""
 	}
 	return folder

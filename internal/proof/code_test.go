@@ -124,14 +124,15 @@ func TestChangesAreProven(t *testing.T) {
 	}
 }
 
-// TestEachCodeIsBuiltForItself: what does not parse, and what does not compile, is told
-// of its own and keeps no other from running.
+// TestEachCodeIsBuiltForItself: what does not parse, what does not compile, and what imports
+// what it may not, is told of its own and keeps no other from running.
 func TestEachCodeIsBuiltForItself(t *testing.T) {
 	app, fam := noteFamily("go")
 	r := openCode(t, app)
 	good := fam.Cases[0].Code
 	parses, compiles := "package app\n\nfunc Handler( {", good+"\nvar unknown = nothing + none\n"
-	require.NoError(t, r.Prepare(t.Context(), []string{good, parses, compiles}))
+	imports := "package app\n\nimport _ \"internal/abi\"\n"
+	require.NoError(t, r.Prepare(t.Context(), []string{good, parses, compiles, imports}))
 	_, err := r.Run(t.Context(), fam, good, fam.Sets)
 	require.NoError(t, err)
 	_, err = r.Run(t.Context(), fam, parses, fam.Sets)
@@ -141,6 +142,8 @@ func TestEachCodeIsBuiltForItself(t *testing.T) {
 	_, err = r.Run(t.Context(), fam, compiles, fam.Sets)
 	require.ErrorContains(t, err, "undefined: nothing\n")
 	require.ErrorContains(t, err, "undefined: none\n")
+	_, err = r.Run(t.Context(), fam, imports, fam.Sets)
+	require.ErrorContains(t, err, "case.go:3:8: use of internal package internal/abi not allowed")
 }
 
 func TestCodeThatDoesNotRun(t *testing.T) {

@@ -95,7 +95,7 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 			break
 		}
 		left := slices.DeleteFunc(slices.Clone(keys), func(k string) bool {
-			g.failed[k] = strings.Join(regexp.MustCompile(`(?m)^`+k+`/.*\n(?:\s.*\n)*`).FindAllString(string(out), -1), "")
+			g.failed[k] = strings.Join(regexp.MustCompile(`(?m)^\t?`+k+`/.*\n(?:\s.*\n)*`).FindAllString(string(out), -1), "")
 			return g.failed[k] != ""
 		})
 		if len(left) == len(keys) {
