@@ -235,9 +235,7 @@ func TestALiveRunEndsBeforeGoTestDoes(t *testing.T) {
 	for left := time.Second; ; left *= 4 { // a busy machine may not have begun by then
 		h := newHouse(t)
 		h.agents(nil, "hangs: -hang")
-		s := h.suite("-auditor", "hangs")
-		s.auditGrace = 50 * time.Millisecond
-		f := play(t, "TestSmoke", s.Smoke, func(f *fake) { f.deadline = time.Now().Add(lastMinute + left) })
+		f := play(t, "TestSmoke", h.suite("-auditor", "hangs").Smoke, func(f *fake) { f.deadline = time.Now().Add(lastMinute + left) })
 		require.True(t, f.Failed())
 		if f.leaf("TestSmoke/hangs").attrs["verdict"] == "" {
 			require.Less(t, left, time.Minute, f.complaints())
