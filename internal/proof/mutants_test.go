@@ -48,23 +48,23 @@ func (p *Postgres) only(n int) (restore func()) {
 	return func() { p.sides = all }
 }
 
-// A Fate is what became of a mutant.
-type Fate string
+// A Status is what became of a mutant.
+type Status string
 
 // The fates. Equal and differing mutants must be listed with a reason.
 const (
-	Stillborn Fate = "stillborn" // it does not run
-	Caught    Fate = "caught"    // an oracle forbids what it does
-	Narrower  Fate = "narrower"  // it does nothing that the good does not do, and less of it
-	Equal     Fate = "equal"     // no parameter set tells it from the good
-	Differs   Fate = "differs"   // it does something else, which no requirement forbids
+	Stillborn Status = "stillborn" // it does not run
+	Caught    Status = "caught"    // an oracle forbids what it does
+	Narrower  Status = "narrower"  // it does nothing that the good does not do, and less of it
+	Equal     Status = "equal"     // no parameter set tells it from the good
+	Differs   Status = "differs"   // it does something else, which no requirement forbids
 )
 
-// A Judged is a mutant with its fate.
+// A Judged is a mutant with its status.
 type Judged struct {
 	Mutant
-	Case *audit.Case
-	Fate Fate
+	Case   *audit.Case
+	Status Status
 }
 
 // JudgeMutants runs the mutants of a family's goods. The goods must have been
@@ -88,11 +88,11 @@ func JudgeMutants(ctx context.Context, r Runner, fam *audit.Family) ([]Judged, e
 			// Races cost a database each; a lock that is gone shows there alone, and what a
 			// rival is there for may.
 			m.skipRaces = !m.Races
-			fate, err := judgeMutant(ctx, r, fam, m, sets, good)
+			status, err := judgeMutant(ctx, r, fam, m, sets, good)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %s: %w", c.Pos, m.Name, err)
 			}
-			all = append(all, Judged{m, c, fate})
+			all = append(all, Judged{m, c, status})
 		}
 	}
 	return all, nil
@@ -104,8 +104,8 @@ func attacksFirst(sets []audit.ParamSet) []audit.ParamSet {
 	return sets
 }
 
-func judgeMutant(ctx context.Context, r Runner, fam *audit.Family, m Mutant, sets []audit.ParamSet, good [][]Effect) (Fate, error) {
-	fate, failed, ran, most, goodMost := Equal, 0, 0, 0, 0
+func judgeMutant(ctx context.Context, r Runner, fam *audit.Family, m Mutant, sets []audit.ParamSet, good [][]Effect) (Status, error) {
+	status, failed, ran, most, goodMost := Equal, 0, 0, 0, 0
 	for i := range sets {
 		if sets[i].Race != nil && m.skipRaces && sets[i].Rival == "" {
 			continue
@@ -127,29 +127,29 @@ func judgeMutant(ctx context.Context, r Runner, fam *audit.Family, m Mutant, set
 				return Caught, nil
 			}
 			if len(e.Violated) > 0 {
-				fate = Caught
+				status = Caught
 			}
 			if j >= len(good[i]) || sets[i].Race != nil {
 				continue
 			}
 			most, goodMost = max(most, e.Rows), max(goodMost, good[i][j].Rows)
-			fate = weigh(fate, good[i][j].Result, e.Result)
+			status = weigh(status, good[i][j].Result, e.Result)
 		}
 	}
 	switch {
 	case failed == ran:
 		return Stillborn, nil
-	case m.Limit && fate == Caught && most <= 2*goodMost:
+	case m.Limit && status == Caught && most <= 2*goodMost:
 		return Differs, nil // too few rows to show that the LIMIT matters
 	}
-	return fate, nil
+	return status, nil
 }
 
-// weigh brings the fate up to date with one more pair of results.
-func weigh(fate Fate, good, mutant string) Fate {
+// weigh brings the status up to date with one more pair of results.
+func weigh(status Status, good, mutant string) Status {
 	switch {
-	case fate == Caught || fate == Differs || good == mutant:
-		return fate
+	case status == Caught || status == Differs || good == mutant:
+		return status
 	case subset(mutant, good):
 		return Narrower
 	}
@@ -225,14 +225,14 @@ func CheckMutants(ctx context.Context, r Runner, fam *audit.Family) ([]audit.Pro
 		i := slices.IndexFunc(listed, func(s audit.Survivor) bool {
 			return s.Case == j.Case.Number && strings.Join(strings.Fields(s.Mutant), " ") == j.Name
 		})
-		lives := j.Fate == Equal || j.Fate == Differs
+		lives := j.Status == Equal || j.Status == Differs
 		switch {
-		case i >= 0 && (j.Fate == Caught || j.Fate == Stillborn):
+		case i >= 0 && (j.Status == Caught || j.Status == Stillborn):
 			problems = append(problems, audit.Problem{Pos: listed[i].Pos,
-				What: fmt.Sprintf("the mutant %q of %02d is %s: it need not be listed", j.Name, j.Case.Number, j.Fate)})
+				What: fmt.Sprintf("the mutant %q of %02d is %s: it need not be listed", j.Name, j.Case.Number, j.Status)})
 		case i < 0 && lives:
 			what := "no parameter set tells it from the good"
-			if j.Fate == Differs {
+			if j.Status == Differs {
 				what = "it does something else than the good, and no oracle forbids it"
 			}
 			if j.Limit {

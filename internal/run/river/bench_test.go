@@ -48,9 +48,9 @@ func benchmarkSpread(b *testing.B, workers, n, concurrency, slots int, latency t
 		began := time.Now()
 		f := newFleet(b, workers, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: n, Slots: slots})
 		for {
-			roll, _, err := db.Workers(context.Background(), 0)
+			enrolled, _, err := db.Workers(context.Background(), 0)
 			require.NoError(b, err)
-			if roll > 0 && time.Since(began) > 3*time.Second {
+			if enrolled > 0 && time.Since(began) > 3*time.Second {
 				break
 			}
 		}

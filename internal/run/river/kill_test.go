@@ -209,7 +209,7 @@ func TestKilledWorkers(t *testing.T) {
 	late := 0
 	for until, n := range rude.within {
 		late += n
-		require.LessOrEqual(t, n, slots, "in the pause that ends at %s only what had leave before it was known is sent", until)
+		require.LessOrEqual(t, n, slots, "in the pause that ends at %s only what had its permit before it was known is sent", until)
 	}
 	answers, most := 0, 0
 	for _, n := range s.Answers() {

@@ -287,7 +287,7 @@ func TestTogether(t *testing.T) {
 
 // A job that a worker fetched, or put back, when the connection broke stands as running,
 // and nobody holds it, though its worker lives; so does one of a worker that is not even
-// on the roll. They are begun anew.
+// enrolled. They are begun anew.
 func TestJobsThatNobodyHolds(t *testing.T) {
 	t.Parallel()
 	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Latency: 50 * time.Millisecond} })

@@ -96,7 +96,7 @@ func (s *shared) store(ctx context.Context, tx pgx.Tx, done, again int, h *holdi
 	return left, nil
 }
 
-// lose gives back what nobody will settle any more, as its worker is not on the roll. It
+// lose gives back what nobody will settle any more, as its worker is not enrolled. It
 // is charged in full: nobody knows what the tries came to.
 func (db *DB) lose(ctx context.Context) error {
 	const nobodys = "NOT EXISTS (SELECT FROM spread_workers w WHERE w.worker = h.worker)"

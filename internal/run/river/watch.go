@@ -48,9 +48,9 @@ func (c *workers) silent(shown time.Time, silence time.Duration) (before time.Ti
 	return shown.Add(-silence)
 }
 
-// strike takes off the roll the workers whose ID begins with a prefix, and those that have
+// strike takes out the workers whose ID begins with a prefix, and those that have
 // not shown themselves since a time, and gives back what nobody holds: leases and
-// jobs of workers that are not on it, and jobs that stand as this worker's own
+// jobs of workers that are not enrolled, and jobs that stand as this worker's own
 // without being at work. These are what it fetched, or put back, when the connection
 // broke: River gives an answer up that does not come within some seconds, and the
 // worker lives, so that nobody else would ever take them.
