@@ -244,6 +244,17 @@ func TestCompareReviewers(t *testing.T) {
 	_, alone, _ := s.run("", "compare", "after.db", "before.db")
 	require.Equal(t, "new@p stands in after.db alone: it is not compared\ngone@p stands in before.db alone: it is not compared\n", alone)
 	s.fails("no reviewer with the same prompt in common", "compare", "results.db", "before.db")
+
+	// As JSON they are one document, a list of one too.
+	s.results("one.db", map[string]int{"strong": 10})
+	s.results("two.db", map[string]int{"strong": 10, "weak": 10})
+	for db, want := range map[string]int{"one.db": 1, "two.db": 2} {
+		var all []struct{ A, B string }
+		out := s.fails("strong@p in "+db+" is worse", "compare", "-o", "json", "--fail-if=worse", "results.db", db)
+		require.NoError(t, json.Unmarshal([]byte(out), &all))
+		require.Len(t, all, want)
+		require.Equal(t, "strong@p in "+db, all[0].B)
+	}
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "text.db"), []byte("this is no database"), 0o600))
 	s.fails("text.db", "compare", "text.db", "before.db")
 }
