@@ -332,6 +332,9 @@ func TestReportAtATerminal(t *testing.T) {
 	for _, of := range []string{"--out=pages", "--single", "--serve=127.0.0.1:0"} {
 		s.fails("-o csv goes to standard output", "report", root, "-o", "csv", of)
 	}
+	for _, of := range []string{"--out=pages", "--single"} {
+		s.fails("--serve keeps pages in memory", "report", root, "--serve=127.0.0.1:none", of)
+	}
 	index := strings.TrimSpace(s.ok("", "report", root, "--out=pages"))
 	require.Equal(t, "index.html", filepath.Base(index))
 	require.FileExists(t, filepath.Join(s.dir, "pages", "projects", "go-test-bench.html"))
